@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * NNPU hardware interface: registers, queue entries, slot tables.
+ *
+ * The one description of the layout that the driver and the device model share.
+ * Documentation/hardware-spec.rst says the same in prose and changes with this
+ * file only. All fields are little-endian; reserved fields are zero and checked
+ * by their reader.
+ */
+#ifndef _NNPU_HW_H_
+#define _NNPU_HW_H_
+
+#include <drm/nnpu_program.h>
+
+/* PCI identity. The vendor id is the one QEMU's own experimental devices use. */
+#define NNPU_PCI_VENDOR_ID		0x1234
+#define NNPU_PCI_DEVICE_ID		0x4e50
+#define NNPU_PCI_CLASS			0x1200	/* processing accelerator */
+
+/* BARs of the PCI function. */
+#define NNPU_PCI_BAR_REGS		0
+#define NNPU_PCI_BAR_DOORBELL		2
+#define NNPU_PCI_BAR_MSIX		4
+
+/*
+ * Registers (BAR 0, 64 KiB). 32-bit accesses only; 64-bit values are a LO/HI
+ * pair, LO first.
+ */
+#define NNPU_REGS_SIZE			0x10000
+
+#define NNPU_REG_ID			0x000	/* RO NNPU_ID_MAGIC */
+#define NNPU_REG_VERSION		0x004	/* RO major << 16 | minor */
+#define NNPU_REG_FEATURES_LO		0x008	/* RO NNPU_FEATURE_* */
+#define NNPU_REG_FEATURES_HI		0x00c	/* RO */
+#define NNPU_REG_LIMITS0		0x010	/* RO NNPU_LIMITS0_* */
+#define NNPU_REG_LIMITS1		0x014	/* RO NNPU_LIMITS1_* */
+#define NNPU_REG_LIMITS2		0x018	/* RO NNPU_LIMITS2_* */
+#define NNPU_REG_TIMEOUT_MS		0x01c	/* RO worst time of a CTRL transition */
+#define NNPU_REG_CTRL			0x020	/* RW NNPU_CTRL_* */
+#define NNPU_REG_STATUS			0x024	/* RO NNPU_STATUS_REG_* */
+#define NNPU_REG_ADMIN_SIZE		0x028	/* RW entries - 1: SQ [15:0], CQ [31:16] */
+#define NNPU_REG_ADMIN_SQ_LO		0x030	/* RW page-aligned DMA address */
+#define NNPU_REG_ADMIN_SQ_HI		0x034	/* RW */
+#define NNPU_REG_ADMIN_CQ_LO		0x038	/* RW */
+#define NNPU_REG_ADMIN_CQ_HI		0x03c	/* RW */
+#define NNPU_REG_IRQ_STATUS		0x040	/* RW1C vectors 0-31, platform devices */
+#define NNPU_REG_IRQ_MASK		0x044	/* RW reserved for platform devices */
+#define NNPU_REG_MEM_TOTAL_LO		0x050	/* RO device memory, bytes */
+#define NNPU_REG_MEM_TOTAL_HI		0x054	/* RO */
+#define NNPU_REG_MEM_USED_LO		0x058	/* RO device memory in use, bytes */
+#define NNPU_REG_MEM_USED_HI		0x05c	/* RO */
+#define NNPU_REG_CLOCK_LO		0x060	/* RO device clock, ns; LO latches HI */
+#define NNPU_REG_CLOCK_HI		0x064	/* RO */
+#define NNPU_REG_PERF_LEVEL		0x068	/* reserved for performance levels */
+#define NNPU_REG_PERF_CAPS		0x06c	/* reserved for performance levels */
+#define NNPU_REG_FAULT_STATUS		0x070	/* RO NNPU_FAULT_*, first since cleared */
+#define NNPU_REG_FAULT_INFO		0x074	/* RO queue [15:0], command id [31:16] */
+#define NNPU_REG_FAULT_ADDR_LO		0x078	/* RO reserved for fault reporting */
+#define NNPU_REG_FAULT_ADDR_HI		0x07c	/* RO reserved for fault reporting */
+#define NNPU_REG_INJECT			0x080	/* WO NNPU_INJECT_* << 16 | count */
+#define NNPU_REG_CONTEXTS		0x088	/* RO contexts in use */
+#define NNPU_REG_PROGRAMS		0x08c	/* RO programs loaded */
+#define NNPU_REG_JOBS_LO		0x090	/* RO jobs ended since power-on */
+#define NNPU_REG_JOBS_HI		0x094	/* RO */
+#define NNPU_REG_BUSY_LO		0x098	/* RO engine busy time since power-on, ns */
+#define NNPU_REG_BUSY_HI		0x09c	/* RO */
+
+/* One window of NNPU_QREG_STRIDE bytes per queue, admin queue first. */
+#define NNPU_QREG_BASE			0x1000
+#define NNPU_QREG_STRIDE		0x20
+#define NNPU_QREG_STATE			0x00	/* RO NNPU_QSTATE_* */
+#define NNPU_QREG_PROGRESS		0x04	/* RO counts while a job advances */
+#define NNPU_QREG_CURRENT		0x08	/* RO [31] running, [15:0] its cid */
+#define NNPU_QREG_ERROR			0x0c	/* RO NNPU_STATUS_* that stopped it */
+
+#define NNPU_ID_MAGIC			0x55504e4e	/* "NNPU" */
+#define NNPU_HW_VERSION_MAJOR		1
+#define NNPU_HW_VERSION_MINOR		0
+#define NNPU_HW_VERSION \
+	((NNPU_HW_VERSION_MAJOR << 16) | NNPU_HW_VERSION_MINOR)
+
+/* Feature bits (FEATURES register, nnpu_identify.features). */
+#define NNPU_FEATURE_PROFILE		(1u << 0)	/* per-command profile records */
+#define NNPU_FEATURE_ABORT		(1u << 1)	/* ABORT command */
+#define NNPU_FEATURE_INJECT		(1u << 2)	/* fault injection is enabled */
+#define NNPU_FEATURE_NULL		(1u << 3)	/* jobs complete without computing */
+#define NNPU_FEATURE_PRIORITY		(1u << 4)	/* reserved: queue priorities */
+#define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines */
+#define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* reserved: branch, loop */
+#define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
+#define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* reserved: performance levels */
+
+#define NNPU_LIMITS0_MAX_QUEUES		0x0000ffffu	/* I/O queues: ids 1 .. n */
+#define NNPU_LIMITS0_MAX_ENTRIES_LOG2	0x00ff0000u	/* entries of a ring */
+#define NNPU_LIMITS0_DB_STRIDE_LOG2	0xff000000u	/* bytes per doorbell page */
+#define NNPU_LIMITS1_MAX_CONTEXTS	0x0000ffffu	/* context ids 1 .. n */
+#define NNPU_LIMITS1_MAX_SLOTS_LOG2	0x00ff0000u	/* slots of a context */
+#define NNPU_LIMITS1_NUM_ENGINES	0xff000000u	/* jobs at the same time */
+#define NNPU_LIMITS2_MAX_PROGRAMS	0x0000ffffu	/* programs of a context: ids 1 .. n */
+#define NNPU_LIMITS2_MAX_ARGS		0xffff0000u	/* inputs + outputs of a job */
+
+#define NNPU_CTRL_ENABLE		(1u << 0)
+#define NNPU_CTRL_RESET			(1u << 1)	/* self-clearing */
+
+#define NNPU_STATUS_REG_READY		(1u << 0)	/* follows CTRL.ENABLE */
+#define NNPU_STATUS_REG_FATAL		(1u << 1)	/* only a reset helps */
+#define NNPU_STATUS_REG_RESETTING	(1u << 2)
+#define NNPU_STATUS_REG_CODE		0x0000ff00u	/* NNPU_STATUS_* behind FATAL */
+
+#define NNPU_QSTATE_ABSENT		0
+#define NNPU_QSTATE_IDLE		1
+#define NNPU_QSTATE_RUNNING		2
+#define NNPU_QSTATE_STOPPED		3	/* QREG_ERROR says why */
+
+#define NNPU_QREG_CURRENT_RUNNING	(1u << 31)
+#define NNPU_QREG_CURRENT_CID		0x0000ffffu
+
+/* FAULT_STATUS. */
+#define NNPU_FAULT_NONE			0
+#define NNPU_FAULT_DOORBELL		1	/* doorbell of an absent queue or bad value */
+#define NNPU_FAULT_SQ_READ		2	/* submission entry not readable */
+#define NNPU_FAULT_CQ_WRITE		3	/* completion entry not writable */
+#define NNPU_FAULT_CQ_FULL		4	/* completion ring overrun */
+
+/*
+ * Fault injection (NNPU_FEATURE_INJECT): the next COUNT events of a kind
+ * misbehave; COUNT 0 takes the injection back.
+ */
+#define NNPU_INJECT_JOB_STALL		1	/* job makes no progress until aborted */
+#define NNPU_INJECT_JOB_STUCK		2	/* as above, and ignores abort and queue reset */
+#define NNPU_INJECT_LOST_IRQ		3	/* completion without interrupt */
+#define NNPU_INJECT_BAD_CID		4	/* extra completion with a wrong command id */
+#define NNPU_INJECT_BAD_STATUS		5	/* completion with an unknown status */
+#define NNPU_INJECT_DMA_ERROR		6	/* operand access fails */
+#define NNPU_INJECT_ADMIN_STALL		7	/* admin command never completes */
+#define NNPU_INJECT_FATAL		8	/* device goes FATAL at the next job */
+#define NNPU_INJECT_JOB_SLOW		9	/* job takes 1 s longer but makes progress */
+#define NNPU_INJECT_NUM			10
+#define NNPU_INJECT_KIND_SHIFT		16
+#define NNPU_INJECT_COUNT_MASK		0xffffu
+
+/*
+ * Doorbells (BAR 2): queue q owns the page at q << DB_STRIDE_LOG2. 32-bit writes.
+ */
+#define NNPU_DB_SQ_TAIL			0x00	/* index one past the last entry */
+#define NNPU_DB_CQ_HEAD			0x04	/* index of the next entry to read */
+#define NNPU_DB_CQ_ARM			0x08	/* interrupt when a completion beyond this head exists */
+
+#define NNPU_SQE_SIZE			64
+#define NNPU_CQE_SIZE			32
+#define NNPU_PAGE_SHIFT			12
+#define NNPU_PAGE_SIZE			(1u << NNPU_PAGE_SHIFT)
+#define NNPU_MIN_ENTRIES		2
+
+/* Admin commands. */
+#define NNPU_ADMIN_NOP			0x00
+#define NNPU_ADMIN_IDENTIFY		0x01
+#define NNPU_ADMIN_CREATE_CTX		0x02
+#define NNPU_ADMIN_DESTROY_CTX		0x03
+#define NNPU_ADMIN_CREATE_QUEUE		0x04
+#define NNPU_ADMIN_DESTROY_QUEUE	0x05
+#define NNPU_ADMIN_RESET_QUEUE		0x06
+#define NNPU_ADMIN_LOAD_PROGRAM		0x07
+#define NNPU_ADMIN_UNLOAD_PROGRAM	0x08
+#define NNPU_ADMIN_INVALIDATE_SLOTS	0x09
+#define NNPU_ADMIN_ABORT		0x0a
+#define NNPU_ADMIN_SET_PERF		0x0b	/* reserved */
+#define NNPU_ADMIN_NUM			0x0c
+
+/* I/O commands. */
+#define NNPU_IO_NOP			0x00
+#define NNPU_IO_EXECUTE			0x01
+#define NNPU_IO_COPY			0x02	/* reserved: slot to slot */
+#define NNPU_IO_NUM			0x03
+
+/**
+ * struct nnpu_sqe - submission entry as every command starts
+ * @opcode: NNPU_ADMIN_* or NNPU_IO_*
+ * @flags: per command
+ * @cid: command id, chosen by software, returned in the completion
+ * @ctx: context the command is for; 0 = none. On a queue that belongs to a
+ *	context it must be 0
+ * @body: per command
+ */
+struct nnpu_sqe {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	__u8 body[56];
+};
+
+/**
+ * struct nnpu_mem - memory by DMA address, for entries only the kernel writes
+ * @addr: contiguous memory (levels 0) or the root node of the page table
+ * @size: bytes
+ * @levels: 0 = contiguous; 1 to 3 = depth of a radix table of 4 KiB nodes with
+ *	512 little-endian 64-bit addresses, the leaves being 4 KiB pages
+ * @reserved: zero
+ */
+struct nnpu_mem {
+	__le64 addr;
+	__le64 size;
+	__le32 levels;
+	__le32 reserved;
+};
+
+#define NNPU_TABLE_ENTRIES		512
+#define NNPU_TABLE_SHIFT		9
+#define NNPU_TABLE_MAX_LEVELS		3
+
+/**
+ * struct nnpu_slot_entry - one slot of a context's table, 32 bytes
+ * @mem: page table and size
+ * @flags: NNPU_SLOT_*; written last when a slot becomes valid, first when it
+ *	stops being so
+ * @reserved: zero
+ *
+ * The device reads an entry with every job that names it and may keep what it
+ * read until INVALIDATE_SLOTS. Invalid entries are never kept.
+ */
+struct nnpu_slot_entry {
+	struct nnpu_mem mem;
+	__le32 flags;
+	__le32 reserved;
+};
+
+#define NNPU_SLOT_VALID			(1u << 0)
+#define NNPU_SLOT_READ			(1u << 1)
+#define NNPU_SLOT_WRITE			(1u << 2)
+
+/** struct nnpu_sqe_identify - IDENTIFY: write struct nnpu_identify to @addr */
+struct nnpu_sqe_identify {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @addr: DMA address of 4096 bytes, page-aligned */
+	__le64 addr;
+	/** @reserved: zero */
+	__le64 reserved[6];
+};
+
+/**
+ * struct nnpu_sqe_create_ctx - CREATE_CTX: context @ctx with a slot table
+ *
+ * @ctx is chosen by software, 1 .. MAX_CONTEXTS, and must be free.
+ */
+struct nnpu_sqe_create_ctx {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @slot_table: DMA address of @num_slots entries, contiguous, page-aligned */
+	__le64 slot_table;
+	/** @num_slots: entries of the slot table */
+	__le32 num_slots;
+	/** @reserved0: zero */
+	__le32 reserved0;
+	/** @mem_limit: most device memory the context may take, bytes, 0 = no limit */
+	__le64 mem_limit;
+	/** @reserved: zero */
+	__le64 reserved[4];
+};
+
+/*
+ * DESTROY_CTX has no body: programs are unloaded, jobs of the context are
+ * aborted, queues of the context destroyed; completes when none of them runs.
+ */
+
+/* CREATE_QUEUE flags: entries name their context, arguments by DMA address. */
+#define NNPU_QUEUE_KERNEL		(1u << 0)
+/* CREATE_QUEUE flags: interrupt only when armed through NNPU_DB_CQ_ARM. */
+#define NNPU_QUEUE_ARMED_IRQ		(1u << 1)
+
+/**
+ * struct nnpu_sqe_create_queue - CREATE_QUEUE: a submission and completion ring
+ *
+ * @ctx is the owner, 0 with NNPU_QUEUE_KERNEL.
+ */
+struct nnpu_sqe_create_queue {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @qid: queue id, 1 .. MAX_QUEUES, must be free */
+	__le16 qid;
+	/** @vector: interrupt vector */
+	__le16 vector;
+	/** @sq_entries: entries of the submission ring, power of two */
+	__le32 sq_entries;
+	/** @cq_entries: entries of the completion ring, power of two */
+	__le32 cq_entries;
+	/** @priority: reserved for priorities: zero */
+	__le32 priority;
+	/** @sq_addr: DMA address, page-aligned, contiguous */
+	__le64 sq_addr;
+	/** @cq_addr: DMA address, page-aligned, contiguous */
+	__le64 cq_addr;
+	/** @reserved: zero */
+	__le64 reserved[3];
+};
+
+/**
+ * struct nnpu_sqe_queue - DESTROY_QUEUE, RESET_QUEUE, ABORT
+ *
+ * RESET_QUEUE aborts what runs, drops what was not fetched, and leaves the queue
+ * as after CREATE_QUEUE (indices 0, phase 1). No completion of the queue is
+ * written after that of RESET_QUEUE or DESTROY_QUEUE. ABORT asks job @target_cid
+ * to end with NNPU_STATUS_ABORTED and completes at once: result 1 if the job was
+ * found (running or waiting), else 0.
+ */
+struct nnpu_sqe_queue {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @qid: queue id */
+	__le16 qid;
+	/** @target_cid: ABORT: command id; else zero */
+	__le16 target_cid;
+	/** @reserved0: zero */
+	__le32 reserved0;
+	/** @reserved: zero */
+	__le64 reserved[6];
+};
+
+/* LOAD_PROGRAM flags: only check, write the reports. */
+#define NNPU_LOAD_CHECK			(1u << 0)
+
+/**
+ * struct nnpu_sqe_load_program - LOAD_PROGRAM: read, validate and keep a program
+ *
+ * @ctx owns the program and the slots its constants are in. Completion: result0 =
+ * bytes of device memory taken; on failure error = index of the tensor or
+ * command, reason, operand.
+ */
+struct nnpu_sqe_load_program {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @program: number chosen by software, 1 .. MAX_PROGRAMS; 0 with NNPU_LOAD_CHECK */
+	__le32 program;
+	/** @num_reports: NNPU_LOAD_CHECK: entries at @report, the number of commands */
+	__le32 num_reports;
+	/** @image: the image */
+	struct nnpu_mem image;
+	/** @report_addr: NNPU_LOAD_CHECK: DMA address for @num_reports reports, contiguous */
+	__le64 report_addr;
+	/** @reserved: zero */
+	__le64 reserved[2];
+};
+
+/**
+ * struct nnpu_sqe_unload_program - UNLOAD_PROGRAM
+ *
+ * Jobs that run it end first or go on with their own reference.
+ */
+struct nnpu_sqe_unload_program {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @program: program number */
+	__le32 program;
+	/** @reserved0: zero */
+	__le32 reserved0;
+	/** @reserved: zero */
+	__le64 reserved[6];
+};
+
+/**
+ * struct nnpu_sqe_invalidate - INVALIDATE_SLOTS: forget what was read of slots
+ *
+ * When it completes the device makes no further access through the old
+ * entries; a job that still needs one fails with NNPU_STATUS_INVALID_SLOT.
+ */
+struct nnpu_sqe_invalidate {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @first: first slot */
+	__le32 first;
+	/** @count: number of slots */
+	__le32 count;
+	/** @reserved: zero */
+	__le64 reserved[6];
+};
+
+/* EXECUTE flags: args is a DMA address; only on NNPU_QUEUE_KERNEL queues. */
+#define NNPU_EXEC_ARGS_DMA		(1u << 0)
+/* EXECUTE flags: write struct nnpu_profile records. */
+#define NNPU_EXEC_PROFILE		(1u << 1)
+
+/**
+ * struct nnpu_sqe_execute - EXECUTE: run a program once
+ *
+ * The device reads the argument block once, before it checks it. It writes
+ * outputs, then profile records, then the result block, then the completion.
+ */
+struct nnpu_sqe_execute {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @program: program number */
+	__le32 program;
+	/** @args_slot: slot of the argument block; 0 with NNPU_EXEC_ARGS_DMA */
+	__le32 args_slot;
+	/** @args: offset in @args_slot, multiple of 8, or DMA address (contiguous) */
+	__le64 args;
+	/** @args_len: bytes of the argument block */
+	__le32 args_len;
+	/** @result_slot: slot for the result block, or NNPU_SLOT_NONE */
+	__le32 result_slot;
+	/** @result_off: offset in @result_slot, multiple of 8 */
+	__le64 result_off;
+	/** @profile_slot: slot for profile records; 0 without NNPU_EXEC_PROFILE */
+	__le32 profile_slot;
+	/** @profile_len: bytes of room for profile records */
+	__le32 profile_len;
+	/** @profile_off: offset in @profile_slot, multiple of 8 */
+	__le64 profile_off;
+	/** @reserved: zero */
+	__le64 reserved;
+};
+
+/**
+ * struct nnpu_cqe - completion entry, 32 bytes
+ * @result: per command: EXECUTE: time of execution, ns; LOAD_PROGRAM: bytes of
+ *	device memory; ABORT: 1 if the job was found
+ * @error: index of the tensor, command or argument at fault
+ * @reason: NNPU_REASON_*
+ * @operand: position of the operand at fault or NNPU_OPERAND_NONE
+ * @reserved: zero
+ * @qid: queue
+ * @sq_head: entries of the submission ring fetched so far, modulo its size
+ * @cid: command id
+ * @status: NNPU_STATUS_* << 1 | phase. Written last, in one piece
+ *
+ * The phase bit is 1 on the first pass over the ring and changes with each pass.
+ */
+struct nnpu_cqe {
+	__le64 result;
+	__le32 error;
+	__le16 reason;
+	__le16 operand;
+	__le64 reserved;
+	__le16 qid;
+	__le16 sq_head;
+	__le16 cid;
+	__le16 status;
+};
+
+#define NNPU_CQE_PHASE			0x0001u
+#define NNPU_CQE_STATUS_SHIFT		1
+
+NNPU_ASSERT_SIZE(struct nnpu_sqe, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_identify, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_create_ctx, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_create_queue, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_queue, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_load_program, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_unload_program, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_invalidate, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_execute, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_cqe, NNPU_CQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_mem, 24);
+NNPU_ASSERT_SIZE(struct nnpu_slot_entry, 32);
+NNPU_ASSERT_OFFSET(struct nnpu_slot_entry, flags, 24);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, num_slots, 16);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, mem_limit, 24);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, qid, 8);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_entries, 12);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_addr, 24);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, cq_addr, 32);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_queue, target_cid, 10);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, image, 16);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, report_addr, 40);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, args, 16);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, args_len, 24);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, result_off, 32);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, profile_slot, 40);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, profile_off, 48);
+NNPU_ASSERT_OFFSET(struct nnpu_cqe, error, 8);
+NNPU_ASSERT_OFFSET(struct nnpu_cqe, qid, 24);
+NNPU_ASSERT_OFFSET(struct nnpu_cqe, status, 30);
+
+#endif /* _NNPU_HW_H_ */

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: (GPL-2.0-only WITH Linux-syscall-note) OR MIT */
+/*
+ * NNPU DRM accel driver: ioctl interface.
+ *
+ * Rules of change: a structure only grows at its end and zero in a new field
+ * keeps the old behaviour; a flag is added and never reused; padding, reserved
+ * fields and unknown flags must be zero and give -EINVAL otherwise; arrays carry
+ * a stride; each addition raises the driver's minor version. What the device can
+ * do is queried (DRM_NNPU_QUERY), never guessed from a version.
+ *
+ * Objects belong to the open file and die with it: buffers (GEM), slots,
+ * programs and queues. All of them belong to one hardware context, which is
+ * created on open; a slot or program number of one file means nothing in another.
+ *
+ * Errors common to all ioctls: -EINVAL (a reserved field, flag or value out of
+ * range), -EFAULT (bad user pointer), -ENODEV (device gone, or the context was
+ * lost in a device reset), -ENOMEM, -EINTR (killed while waiting).
+ */
+#ifndef _UAPI_NNPU_ACCEL_H_
+#define _UAPI_NNPU_ACCEL_H_
+
+#include "drm.h"
+#include "nnpu_program.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Name and version returned by DRM_IOCTL_VERSION. */
+#define NNPU_DRIVER_NAME		"nnpu"
+#define NNPU_DRIVER_MAJOR		1
+#define NNPU_DRIVER_MINOR		0
+
+#define DRM_NNPU_QUERY			0x00
+#define DRM_NNPU_BO_CREATE		0x01
+#define DRM_NNPU_BO_MMAP		0x02
+#define DRM_NNPU_SLOT_BIND		0x03
+#define DRM_NNPU_SLOT_UNBIND		0x04
+#define DRM_NNPU_PROGRAM_LOAD		0x05
+#define DRM_NNPU_PROGRAM_UNLOAD		0x06
+#define DRM_NNPU_SUBMIT			0x07
+/* 0x08 - 0x0a are reserved for QUEUE_CREATE, QUEUE_DESTROY and QUEUE_WAIT. */
+
+/* struct drm_nnpu_device_info */
+#define DRM_NNPU_QUERY_DEVICE_INFO	0
+/* struct nnpu_identify, as the device gave it at probe */
+#define DRM_NNPU_QUERY_IDENTIFY		1
+/* struct drm_nnpu_context_info */
+#define DRM_NNPU_QUERY_CONTEXT_INFO	2
+
+/**
+ * struct drm_nnpu_query - ask for a block of information
+ * @topic: DRM_NNPU_QUERY_*; unknown topics give -EINVAL
+ * @size: in: bytes of room at @data, 0 to ask for the size; out: bytes the
+ *	driver has. min(in, out) bytes are written
+ * @data: user pointer; may be 0 if @size is 0
+ */
+struct drm_nnpu_query {
+	__u32 topic;
+	__u32 size;
+	__u64 data;
+};
+
+/**
+ * struct drm_nnpu_device_info - limits of driver and device
+ * @features: NNPU_FEATURE_* bits of the hardware specification
+ * @hw_version: version of the hardware specification, major << 16 | minor
+ * @max_slots: slots of one context
+ * @max_programs: programs of one context
+ * @max_args: inputs plus outputs of one job
+ * @max_syncs: entries of in_syncs or out_syncs of one job
+ * @page_size: granule of slot offsets and sizes, bytes
+ * @max_slot_size: largest slot, bytes
+ * @max_program_size: largest program image, bytes
+ * @num_queues: hardware queues besides the admin queue
+ * @num_engines: jobs the device runs at the same time
+ * @hang_timeout_ms: a job without progress for this long is aborted
+ * @reset_count: device resets since the driver was bound
+ */
+struct drm_nnpu_device_info {
+	__u64 features;
+	__u32 hw_version;
+	__u32 max_slots;
+	__u32 max_programs;
+	__u32 max_args;
+	__u32 max_syncs;
+	__u32 page_size;
+	__u64 max_slot_size;
+	__u32 max_program_size;
+	__u32 num_queues;
+	__u32 num_engines;
+	__u32 hang_timeout_ms;
+	__u64 reset_count;
+};
+
+/* The context was lost in a device reset: its programs are gone, open again. */
+#define DRM_NNPU_CONTEXT_LOST		(1u << 0)
+
+/**
+ * struct drm_nnpu_context_info - state of the caller's context
+ * @flags: DRM_NNPU_CONTEXT_*
+ * @slots: slots bound
+ * @programs: programs loaded
+ * @pad: zero
+ * @jobs_submitted: jobs accepted by SUBMIT
+ * @jobs_completed: jobs whose fences have signalled, failed ones included
+ * @jobs_failed: jobs that ended with a status other than success
+ * @jobs_timedout: jobs aborted because they made no progress
+ */
+struct drm_nnpu_context_info {
+	__u32 flags;
+	__u32 slots;
+	__u32 programs;
+	__u32 pad;
+	__u64 jobs_submitted;
+	__u64 jobs_completed;
+	__u64 jobs_failed;
+	__u64 jobs_timedout;
+};
+
+/**
+ * struct drm_nnpu_bo_create - create a buffer of zeroed, shareable memory
+ * @size: in: bytes, at least 1; out: rounded up to whole pages
+ * @flags: zero
+ * @handle: out: GEM handle
+ *
+ * -EINVAL: @size is 0 or above the largest slot; -ENOMEM.
+ */
+struct drm_nnpu_bo_create {
+	__u64 size;
+	__u32 flags;
+	__u32 handle;
+};
+
+/**
+ * struct drm_nnpu_bo_mmap - get the offset to map a buffer with mmap()
+ * @handle: GEM handle; not of an imported dma-buf (-EINVAL; map that itself)
+ * @flags: zero
+ * @offset: out: offset for mmap() on the device file
+ *
+ * -ENOENT: no such handle.
+ */
+struct drm_nnpu_bo_mmap {
+	__u32 handle;
+	__u32 flags;
+	__u64 offset;
+};
+
+/* The device may read. */
+#define DRM_NNPU_SLOT_READ		(1u << 0)
+/* The device may write. */
+#define DRM_NNPU_SLOT_WRITE		(1u << 1)
+
+/**
+ * struct drm_nnpu_slot_bind - let the device reach (part of) a buffer
+ * @handle: GEM handle, own or imported
+ * @flags: DRM_NNPU_SLOT_READ, DRM_NNPU_SLOT_WRITE, at least one
+ * @offset: first byte, multiple of the device page size
+ * @size: bytes, multiple of the device page size, not 0, inside the buffer
+ * @slot: out: slot number, the lowest free one
+ * @pad: zero
+ *
+ * The binding holds a reference of the buffer. -ENOENT: no such handle; -ENOSPC:
+ * all slots in use; -EINVAL: range.
+ */
+struct drm_nnpu_slot_bind {
+	__u32 handle;
+	__u32 flags;
+	__u64 offset;
+	__u64 size;
+	__u32 slot;
+	__u32 pad;
+};
+
+/**
+ * struct drm_nnpu_slot_unbind - end a binding
+ * @slot: slot number
+ * @flags: zero
+ *
+ * Jobs already submitted keep the memory until they end; new jobs cannot name
+ * the slot any more, and its number is free for reuse when the last job ended.
+ * -ENOENT: slot not bound.
+ */
+struct drm_nnpu_slot_unbind {
+	__u32 slot;
+	__u32 flags;
+};
+
+/* Only check: nothing is loaded, @program stays 0, every command is reported. */
+#define DRM_NNPU_PROGRAM_CHECK		(1u << 0)
+
+/**
+ * struct drm_nnpu_program_load - load or check a program
+ * @image: user pointer to the image, struct nnpu_program_header first; copied
+ *	once, the caller's memory is not used afterwards
+ * @image_size: bytes of the image, equal to the header's size field
+ * @flags: DRM_NNPU_PROGRAM_CHECK
+ * @report: user pointer to @num_reports entries of struct nnpu_command_report
+ *	for DRM_NNPU_PROGRAM_CHECK, else 0
+ * @num_reports: in: room at @report; with DRM_NNPU_PROGRAM_CHECK it must be the
+ *	number of commands of the image, else 0
+ * @program: out: program number, not 0
+ * @status: out: NNPU_STATUS_* of the device, or of the driver's own check of the
+ *	header
+ * @reason: out: NNPU_REASON_*
+ * @index: out: index of the tensor (NNPU_STATUS_PROGRAM_TENSOR) or command at
+ *	fault
+ * @operand: out: position of the operand at fault, or NNPU_OPERAND_NONE
+ * @memory: out: bytes of device memory the program takes
+ *
+ * A program the device refuses gives -EINVAL (malformed), -EOPNOTSUPP (a command
+ * is not supported), -ENOSPC (too many programs) or -ENOMEM (device memory)
+ * with @status, @reason, @index and @operand filled in. With
+ * DRM_NNPU_PROGRAM_CHECK an unsupported command is not an error. Constants named
+ * by slot are copied while loading; the slots may be unbound afterwards.
+ */
+struct drm_nnpu_program_load {
+	__u64 image;
+	__u32 image_size;
+	__u32 flags;
+	__u64 report;
+	__u32 num_reports;
+	__u32 program;
+	__u32 status;
+	__u32 reason;
+	__u32 index;
+	__u32 operand;
+	__u64 memory;
+};
+
+/**
+ * struct drm_nnpu_program_unload - unload a program
+ * @program: program number
+ * @flags: zero
+ *
+ * Jobs already submitted still run; the device's copy goes with the last of them.
+ * -ENOENT: no such program.
+ */
+struct drm_nnpu_program_unload {
+	__u32 program;
+	__u32 flags;
+};
+
+/**
+ * struct drm_nnpu_sync - one fence to wait for or to signal
+ * @handle: syncobj
+ * @flags: zero
+ * @point: timeline point, 0 for a binary syncobj
+ */
+struct drm_nnpu_sync {
+	__u32 handle;
+	__u32 flags;
+	__u64 point;
+};
+
+/* Write struct nnpu_profile records to @profile_slot. */
+#define DRM_NNPU_SUBMIT_PROFILE		(1u << 0)
+
+#define DRM_NNPU_PRIORITY_LOW		0
+#define DRM_NNPU_PRIORITY_MEDIUM	1
+#define DRM_NNPU_PRIORITY_HIGH		2
+
+/**
+ * struct drm_nnpu_submit - run a program once
+ * @program: program number
+ * @flags: DRM_NNPU_SUBMIT_*
+ * @args: user pointer to @num_inputs, then @num_outputs records; copied once
+ * @num_inputs: number of inputs of the program
+ * @num_outputs: number of outputs of the program
+ * @arg_stride: sizeof(struct nnpu_arg) as known to the caller
+ * @priority: DRM_NNPU_PRIORITY_*, among the jobs of this file
+ * @result_slot: slot for the result block (struct nnpu_args_header and the
+ *	records) or NNPU_SLOT_NONE
+ * @profile_slot: slot for profile records; 0 unless DRM_NNPU_SUBMIT_PROFILE
+ * @result_offset: byte offset in @result_slot, multiple of 8
+ * @profile_offset: byte offset in @profile_slot, multiple of 8
+ * @profile_size: bytes of room for profile records
+ * @num_in_syncs: entries at @in_syncs
+ * @num_out_syncs: entries at @out_syncs
+ * @sync_stride: sizeof(struct drm_nnpu_sync) as known to the caller; may be 0 if
+ *	there are no syncs
+ * @in_syncs: user pointer; the job starts after all of them have signalled
+ * @out_syncs: user pointer; signalled when the job ends, with an error if it
+ *	failed
+ * @deadline_ns: reserved for deadlines: zero
+ * @loop_timeout_ns: reserved for loops: zero
+ *
+ * The slots named by records and results are held until the job ends. The
+ * status is in the result block: software writes NNPU_STATUS_PENDING there
+ * first; if that still stands when the fence has signalled, the job never
+ * reached the device's end (timeout, reset, removal) and the fence carries the
+ * error: -ETIME (aborted without progress), -ECANCELED (file closed or innocent
+ * in a reset), -ENODEV (device gone), -EIO (anything else). A job the device
+ * ended with a status signals -EIO, -EINVAL or -ENOMEM and writes the result.
+ *
+ * -ENOENT: program, slot or syncobj does not exist; -EINVAL: number of arguments,
+ * range outside a slot, result slot not writable.
+ */
+struct drm_nnpu_submit {
+	__u32 program;
+	__u32 flags;
+	__u64 args;
+	__u32 num_inputs;
+	__u32 num_outputs;
+	__u32 arg_stride;
+	__u32 priority;
+	__u32 result_slot;
+	__u32 profile_slot;
+	__u64 result_offset;
+	__u64 profile_offset;
+	__u32 profile_size;
+	__u32 num_in_syncs;
+	__u32 num_out_syncs;
+	__u32 sync_stride;
+	__u64 in_syncs;
+	__u64 out_syncs;
+	__u64 deadline_ns;
+	__u64 loop_timeout_ns;
+};
+
+#define DRM_IOCTL_NNPU_QUERY \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_QUERY, struct drm_nnpu_query)
+#define DRM_IOCTL_NNPU_BO_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_BO_CREATE, struct drm_nnpu_bo_create)
+#define DRM_IOCTL_NNPU_BO_MMAP \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_BO_MMAP, struct drm_nnpu_bo_mmap)
+#define DRM_IOCTL_NNPU_SLOT_BIND \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_SLOT_BIND, struct drm_nnpu_slot_bind)
+#define DRM_IOCTL_NNPU_SLOT_UNBIND \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_SLOT_UNBIND, struct drm_nnpu_slot_unbind)
+#define DRM_IOCTL_NNPU_PROGRAM_LOAD \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_LOAD, struct drm_nnpu_program_load)
+#define DRM_IOCTL_NNPU_PROGRAM_UNLOAD \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_UNLOAD, struct drm_nnpu_program_unload)
+#define DRM_IOCTL_NNPU_SUBMIT \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_SUBMIT, struct drm_nnpu_submit)
+
+NNPU_ASSERT_SIZE(struct drm_nnpu_query, 16);
+NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 64);
+NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 48);
+NNPU_ASSERT_SIZE(struct drm_nnpu_bo_create, 16);
+NNPU_ASSERT_SIZE(struct drm_nnpu_bo_mmap, 16);
+NNPU_ASSERT_SIZE(struct drm_nnpu_slot_bind, 32);
+NNPU_ASSERT_SIZE(struct drm_nnpu_slot_unbind, 8);
+NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 56);
+NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 8);
+NNPU_ASSERT_SIZE(struct drm_nnpu_sync, 16);
+NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 104);
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* _UAPI_NNPU_ACCEL_H_ */
