@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+#
+# digits: classify handwritten digits on the device. The demo itself is the
+# script examples/digits/demo; the program below judges what nnrun computed.
+
+DIGITS_DEMO := $(BUILD)/bin/digits_demo
+
+$(DIGITS_DEMO): $(BUILD)/obj/examples/digits/digits_demo.o
+	$(call link,$^ -lm)
+
+examples: $(DIGITS_DEMO)
+
+# The models, the test set and the reference that made the expected outputs
+# agree with each other. Skips by itself where numpy is missing.
+.PHONY: run-digits-tests
+run-digits-tests:
+	$(Q)examples/digits/test_reference.py
+
+run-host-tests: run-digits-tests
