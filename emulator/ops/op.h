@@ -82,11 +82,14 @@ struct op_call {
 	struct op_error *error;
 };
 
+/* op_desc.max_inputs of an operation with any number of inputs. */
+#define OP_INPUTS_UNLIMITED	255
+
 struct op_desc {
 	enum nnpu_operation op;
 	const char *name;
 	uint8_t min_inputs;
-	uint8_t max_inputs;
+	uint8_t max_inputs;		/* or OP_INPUTS_UNLIMITED */
 	uint8_t num_outputs;
 	/*
 	 * Are these operands a legal and supported use, as far as types, ranks,

@@ -521,7 +521,7 @@ struct nnpu_performance {
  * struct nnpu_identify - what the device is, 4096 bytes
  * @magic: NNPU_IDENTIFY_MAGIC
  * @version: hardware specification, major << 16 | minor
- * @features: NNPU_FEATURE_* (hardware specification, as register CAP)
+ * @features: NNPU_FEATURE_* (hardware specification, as register FEATURES)
  * @name: model name, NUL-padded ASCII
  * @firmware: version string of the device's firmware or model, NUL-padded ASCII
  * @device_type: DeviceType of the HAL (4 = ACCELERATOR)

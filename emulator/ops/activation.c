@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/*
+ * RELU, RELU1, RELU6, LOGISTIC and TANH.
+ *
+ * Input: 0 tensor. A quantized one has 256 values at most: the result is looked
+ * up in a table that is made when the program is loaded.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "fixedpoint.h"
+#include "ops.h"
+#include "quant.h"
+
+/* Integer bits of the argument of LOGISTIC and TANH. */
+#define ARGUMENT_BITS	4
+
+struct byte_table {
+	uint8_t value[256];
+};
+
+static bool is_relu(const struct op_call *c)
+{
+	return c->desc->op == NNPU_OP_RELU || c->desc->op == NNPU_OP_RELU1 ||
+	       c->desc->op == NNPU_OP_RELU6;
+}
+
+static enum activation relu_kind(const struct op_call *c)
+{
+	if (c->desc->op == NNPU_OP_RELU1)
+		return ACTIVATION_RELU1;
+	return c->desc->op == NNPU_OP_RELU6 ? ACTIVATION_RELU6 : ACTIVATION_RELU;
+}
+
+int activation_check(const struct op_call *c)
+{
+	enum nnpu_type type = c->in[0]->type;
+
+	if (op_check_operands(c) ||
+	    op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPES_QUANT8,
+			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	    op_check_same_type(c, op_output(c, 0), 0) ||
+	    op_check_rank(c, 0, 1, OP_MAX_RANK) ||
+	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK))
+		return -1;
+	if (!type_is_quant8(type))
+		return 0;
+	if (is_relu(c))
+		return op_check_same_quant(c, op_output(c, 0), 0);
+	if (c->desc->op == NNPU_OP_LOGISTIC)
+		return op_check_quant(c, op_output(c, 0), 1.0f / 256, q_type_min(type));
+	return op_check_quant(c, op_output(c, 0), 1.0f / 128, q_type_min(type) + 128);
+}
+
+int activation_infer(const struct op_call *c)
+{
+	return op_check_rank(c, 0, 1, OP_MAX_RANK) ? -1 : op_infer_same_shape(c);
+}
+
+/* LOGISTIC or TANH of the real value of a byte, as the output's byte. */
+static uint8_t curve_value(const struct op_call *c, uint8_t raw, struct qfactor f, int32_t radius)
+{
+	enum nnpu_type type = c->in[0]->type;
+	int32_t min = q_type_min(type), max = q_type_max(type);
+	int32_t v = qbyte_value(raw, qbyte_of(c->in[0]));
+
+	if (v <= -radius)
+		return (uint8_t)min;
+	if (v >= radius)
+		return (uint8_t)max;
+	v = q_scale(v, f);
+	if (c->desc->op == NNPU_OP_LOGISTIC)
+		v = q_shift_right(fp_logistic_q4(v), 23);
+	else
+		v = q_shift_right(fp_tanh_q4(v), 24);
+	return (uint8_t)q_clamp(v + c->out[0]->zero_point, min, max);
+}
+
+static void fill_table(const struct op_call *c, struct byte_table *t)
+{
+	if (is_relu(c)) {
+		struct qrange r = qrange_of(relu_kind(c), c->out[0]);
+		struct qbyte b = qbyte_of(c->in[0]);
+
+		for (int i = 0; i < 256; i++)
+			t->value[i] = (uint8_t)q_clamp(qbyte_value((uint8_t)i, b) +
+						       c->in[0]->zero_point, r.min, r.max);
+	} else {
+		struct qfactor f = qfactor_from((double)c->in[0]->scale *
+						(1 << (31 - ARGUMENT_BITS)));
+		int32_t radius = fp_input_radius(ARGUMENT_BITS, f.shift);
+
+		for (int i = 0; i < 256; i++)
+			t->value[i] = curve_value(c, (uint8_t)i, f, radius);
+	}
+}
+
+int activation_prepare(struct op_call *c, size_t *bytes)
+{
+	struct byte_table *t;
+
+	if (!type_is_quant8(c->in[0]->type))
+		return 0;
+	t = malloc(sizeof(*t));
+	if (!t)
+		return 0;	/* execution does without */
+	fill_table(c, t);
+	c->prepared = t;
+	*bytes += sizeof(*t);
+	return 0;
+}
+
+static float logistic(float x)
+{
+	/* Beyond these the exact form is 1, or loses all bits but the exponential's. */
+	if (x > 16.619047164916992188f)
+		return 1.0f;
+	if (x < -9.0f)
+		return expf(x);
+	return 1.0f / (1.0f + expf(-x));
+}
+
+static void apply_float(const struct op_call *c, const float *in, float *out, size_t n)
+{
+	struct frange r;
+
+	if (c->desc->op == NNPU_OP_LOGISTIC) {
+		for (size_t i = 0; i < n; i++)
+			out[i] = logistic(in[i]);
+	} else if (c->desc->op == NNPU_OP_TANH) {
+		for (size_t i = 0; i < n; i++)
+			out[i] = tanhf(in[i]);
+	} else {
+		r = frange_of(relu_kind(c));
+		for (size_t i = 0; i < n; i++)
+			out[i] = f_clamp(in[i], r.min, r.max);
+	}
+}
+
+int activation_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	const struct byte_table *table = c->prepared;
+	size_t total = tensor_elements(c->out[0]);
+	bool quant = type_is_quant8(c->in[0]->type);
+	struct byte_table own;
+
+	if (quant && !table) {
+		fill_table(c, &own);
+		table = &own;
+	}
+	for (size_t at = 0, n; at < total; at += n) {
+		n = total - at < OP_PACE_UNITS / 16 ? total - at : OP_PACE_UNITS / 16;
+		if (quant) {
+			const uint8_t *in = (const uint8_t *)c->in[0]->data + at;
+			uint8_t *out = (uint8_t *)c->out[0]->data + at;
+
+			for (size_t i = 0; i < n; i++)
+				out[i] = table->value[in[i]];
+		} else {
+			apply_float(c, (const float *)c->in[0]->data + at,
+				    (float *)c->out[0]->data + at, n);
+		}
+		if (op_pace(&pace, n * 8))
+			return OP_ABORTED;
+	}
+	return 0;
+}

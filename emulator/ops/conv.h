@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Convolution as a product of matrices, shared by CONV_2D and FULLY_CONNECTED.
+ *
+ * Rows are output pixels of all batches, columns are output channels; a row of
+ * inputs is what the window covers, filter row by filter row, channels
+ * innermost. Weights are input 1 of the call, one row of that form per output
+ * channel; the bias is input 2.
+ */
+#ifndef NNPU_EMU_CONV_H
+#define NNPU_EMU_CONV_H
+
+#include "window.h"
+
+struct conv {
+	struct image in, out;
+	struct window_span y, x;
+	enum activation activation;
+};
+
+/* Length of a row. */
+static inline size_t conv_depth(const struct conv *cv)
+{
+	return (size_t)cv->y.taps * cv->x.taps * cv->in.c;
+}
+
+/* An output pixel. */
+struct conv_pixel {
+	uint32_t n, y, x;
+};
+
+/* The pixel number @i of all batches, and the one that follows. */
+static inline struct conv_pixel conv_pixel_at(const struct conv *cv, size_t i)
+{
+	struct conv_pixel p;
+
+	p.x = (uint32_t)(i % cv->out.x);
+	i /= cv->out.x;
+	p.y = (uint32_t)(i % cv->out.y);
+	p.n = (uint32_t)(i / cv->out.y);
+	return p;
+}
+
+static inline void conv_pixel_next(const struct conv *cv, struct conv_pixel *p)
+{
+	if (++p->x < cv->out.x)
+		return;
+	p->x = 0;
+	if (++p->y < cv->out.y)
+		return;
+	p->y = 0;
+	p->n++;
+}
+
+/* Element offset of a pixel in the output. */
+static inline size_t conv_pixel_offset(const struct conv *cv, struct conv_pixel p)
+{
+	return p.n * cv->out.n_stride + p.y * cv->out.y_stride + p.x * cv->out.x_stride;
+}
+
+/*
+ * Quantized: the prepared object of a call with constant weights of @channels
+ * rows of @depth values; NULL if memory is short (execution does without).
+ */
+void *conv_quant_prepare(const struct op_call *c, uint32_t channels, size_t depth,
+			 size_t *bytes);
+
+/* Returns as op_desc.execute; c->prepared is from conv_quant_prepare() or NULL. */
+int conv_quant_execute(const struct op_call *c, const struct conv *cv);
+
+/* The same for TENSOR_FLOAT32. */
+void *conv_float_prepare(const struct op_call *c, uint32_t channels, size_t depth,
+			 size_t *bytes);
+int conv_float_execute(const struct op_call *c, const struct conv *cv);
+
+/* Either, by the type of input 0. */
+int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
+int conv_execute(const struct op_call *c, const struct conv *cv);
+
+/* Requantization of channels [first, first + n) of a call. */
+struct qcols;
+
+void conv_quant_cols(const struct op_call *c, enum activation a, uint32_t first,
+		     unsigned int n, struct qcols *q);
+
+#endif /* NNPU_EMU_CONV_H */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+/*
+ * FULLY_CONNECTED.
+ *
+ * Inputs: 0 tensor of rank 2 to 4, taken as rows of the input size; 1 weights
+ * [units, input size]; 2 bias [units]; 3 fused activation.
+ */
+#include "conv.h"
+#include "ops.h"
+#include "quant.h"
+
+int fully_connected_check(const struct op_call *c)
+{
+	enum activation a;
+
+	if (op_check_operands(c) || op_check_weights(c, -1) ||
+	    op_check_rank(c, 0, 2, OP_MAX_RANK) || op_check_rank(c, 1, 2, 2) ||
+	    op_check_rank(c, 2, 1, 1) || op_check_rank(c, op_output(c, 0), 2, 2) ||
+	    op_check_type(c, 3, TYPE_BIT(INT32), 0))
+		return -1;
+	return op_get_activation(c, 3, &a) < 0 ? -1 : 0;
+}
+
+int fully_connected_infer(const struct op_call *c)
+{
+	const struct tensor *weights = c->in[1];
+	size_t elements = tensor_elements(c->in[0]);
+	uint32_t units = weights->dims[0], size = weights->dims[1];
+
+	if (units == 0 || size == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 1);
+	if (elements % size)
+		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 0);
+	if (c->in[2]->dims[0] != units)
+		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 2);
+	if (elements / size > UINT32_MAX)
+		return op_fail(c, NNPU_REASON_OVERFLOW, 0);
+	tensor_set_shape(c->out[0], 2, (uint32_t[]){ (uint32_t)(elements / size), units });
+	return 0;
+}
+
+int fully_connected_prepare(struct op_call *c, size_t *bytes)
+{
+	const struct tensor *weights = c->in[1];
+
+	if (!tensor_is_const(weights) || !weights->shape_known)
+		return 0;
+	return conv_prepare(c, weights->dims[0], weights->dims[1], bytes);
+}
+
+/* An image of one pixel and its channels per row. */
+static struct image row_image(uint32_t rows, uint32_t size)
+{
+	return (struct image){
+		.n = rows, .y = 1, .x = 1, .c = size,
+		.n_stride = size, .y_stride = size, .x_stride = size, .c_stride = 1,
+	};
+}
+
+int fully_connected_execute(const struct op_call *c)
+{
+	static const struct window_span one = {
+		.in = 1, .out = 1, .taps = 1, .stride = 1, .dilation = 1,
+	};
+	struct conv cv = { .y = one, .x = one };
+
+	if (op_get_activation(c, 3, &cv.activation))
+		return -1;
+	cv.in = row_image(c->out[0]->dims[0], c->in[1]->dims[1]);
+	cv.out = row_image(c->out[0]->dims[0], c->in[1]->dims[0]);
+	return conv_execute(c, &cv);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The operations of the device, and names for numbers.
+ */
+#include <stdlib.h>
+
+#include "ops.h"
+
+/* Prepared objects are one allocation each. */
+#define OP(op_, functions, min, max) \
+	[NNPU_OP_##op_] = { \
+		.op = NNPU_OP_##op_, \
+		.name = #op_, \
+		.min_inputs = (min), \
+		.max_inputs = (max), \
+		.num_outputs = 1, \
+		.check = functions##_check, \
+		.infer = functions##_infer, \
+		.execute = functions##_execute, \
+	}
+
+#define OP_PREPARED(op_, functions, min, max) \
+	[NNPU_OP_##op_] = { \
+		.op = NNPU_OP_##op_, \
+		.name = #op_, \
+		.min_inputs = (min), \
+		.max_inputs = (max), \
+		.num_outputs = 1, \
+		.check = functions##_check, \
+		.infer = functions##_infer, \
+		.prepare = functions##_prepare, \
+		.execute = functions##_execute, \
+		.free_prepared = free, \
+	}
+
+/* Rows without a name are operations that the device does not have. */
+static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
+	OP_PREPARED(ADD, elementwise, 3, 3),
+	OP(AVERAGE_POOL_2D, pool2d, 7, 11),
+	OP(CONCATENATION, concatenation, 2, OP_INPUTS_UNLIMITED),
+	OP_PREPARED(CONV_2D, conv2d, 7, 13),
+	OP_PREPARED(DEPTHWISE_CONV_2D, depthwise_conv2d, 8, 14),
+	OP(DEQUANTIZE, dequantize, 1, 1),
+	OP_PREPARED(FULLY_CONNECTED, fully_connected, 4, 4),
+	OP_PREPARED(LOGISTIC, activation, 1, 1),
+	OP(MAX_POOL_2D, pool2d, 7, 11),
+	OP_PREPARED(MUL, elementwise, 3, 3),
+	OP(QUANTIZE, quantize, 1, 1),
+	OP_PREPARED(RELU, activation, 1, 1),
+	OP_PREPARED(RELU1, activation, 1, 1),
+	OP_PREPARED(RELU6, activation, 1, 1),
+	OP(RESHAPE, reshape, 2, 2),
+	OP_PREPARED(SOFTMAX, softmax, 2, 3),
+	OP_PREPARED(TANH, activation, 1, 1),
+};
+
+const struct op_desc *op_find(uint32_t opcode)
+{
+	if (opcode >= NNPU_NUM_OPERATIONS || !op_table[opcode].name)
+		return NULL;
+	return &op_table[opcode];
+}
+
+static const struct {
+	uint8_t size;
+	bool scalar;
+} types[NNPU_NUM_TYPES] = {
+	[NNPU_TYPE_FLOAT32] = { 4, true },
+	[NNPU_TYPE_INT32] = { 4, true },
+	[NNPU_TYPE_UINT32] = { 4, true },
+	[NNPU_TYPE_TENSOR_FLOAT32] = { 4, false },
+	[NNPU_TYPE_TENSOR_INT32] = { 4, false },
+	[NNPU_TYPE_TENSOR_QUANT8_ASYMM] = { 1, false },
+	[NNPU_TYPE_BOOL] = { 1, true },
+	[NNPU_TYPE_TENSOR_QUANT16_SYMM] = { 2, false },
+	[NNPU_TYPE_TENSOR_FLOAT16] = { 2, false },
+	[NNPU_TYPE_TENSOR_BOOL8] = { 1, false },
+	[NNPU_TYPE_FLOAT16] = { 2, true },
+	[NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL] = { 1, false },
+	[NNPU_TYPE_TENSOR_QUANT16_ASYMM] = { 2, false },
+	[NNPU_TYPE_TENSOR_QUANT8_SYMM] = { 1, false },
+	[NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED] = { 1, false },
+};
+
+size_t type_size(uint32_t type)
+{
+	return type < NNPU_NUM_TYPES ? types[type].size : 0;
+}
+
+bool type_is_scalar(uint32_t type)
+{
+	return type < NNPU_NUM_TYPES && types[type].scalar;
+}
+
+#define NAME_CASE(name, num)		case (num): return #name;
+#define NAME_CASE3(name, num, text)	case (num): return #name;
+#define TEXT_CASE(name, num, text)	case (num): return text;
+
+const char *type_name(uint32_t type)
+{
+	switch (type) {
+	NNPU_TYPE_LIST(NAME_CASE)
+	default:
+		return "unknown type";
+	}
+}
+
+const char *op_name(uint32_t opcode)
+{
+	switch (opcode) {
+	NNPU_OPERATION_LIST(NAME_CASE)
+	case NNPU_CMD_BRANCH:
+		return "BRANCH";
+	case NNPU_CMD_LOOP:
+		return "LOOP";
+	default:
+		return "unknown operation";
+	}
+}
+
+const char *status_name(uint32_t status)
+{
+	switch (status) {
+	NNPU_STATUS_LIST(NAME_CASE3)
+	case NNPU_STATUS_PENDING:
+		return "PENDING";
+	default:
+		return "unknown status";
+	}
+}
+
+const char *reason_text(uint32_t reason)
+{
+	switch (reason) {
+	NNPU_REASON_LIST(TEXT_CASE)
+	default:
+		return "unknown reason";
+	}
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/*
+ * AVERAGE_POOL_2D and MAX_POOL_2D.
+ *
+ * Inputs: 0 image, then the window scalars with the filter's width and height.
+ * Elements outside of the image take no part: an average divides by the number
+ * of elements inside.
+ */
+#include "ops.h"
+#include "quant.h"
+#include "window.h"
+
+static const struct window_form form = { .first = 1, .extra = 2 };
+
+/* Channels of a pixel that are computed together. */
+#define COLS	64
+
+struct pool {
+	struct image in, out;
+	struct window_span y, x;
+	struct qrange qrange;
+	struct frange frange;
+	uint8_t flip;			/* sign bit of the type's bytes */
+	bool max;
+	struct op_pace *pace;
+};
+
+/* Part of the window of one pixel that is inside of the image. */
+struct taps {
+	uint32_t y_first, y_last, x_first, x_last;
+};
+
+int pool2d_check(const struct op_call *c)
+{
+	struct window w;
+
+	if (op_check_operands(c) ||
+	    op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPES_QUANT8,
+			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	    op_check_same_type(c, op_output(c, 0), 0) ||
+	    op_check_same_quant(c, op_output(c, 0), 0) ||
+	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4) ||
+	    window_check(c, form))
+		return -1;
+	return window_read(c, form, &w) < 0 ? -1 : 0;
+}
+
+/* 0; 1 if a scalar is not known before the job runs; -1 with error. */
+static int geometry(const struct op_call *c, struct pool *p, struct window *w)
+{
+	int ret = window_read(c, form, w);
+
+	if (ret)
+		return ret;
+	p->in = image_of(c->in[0], w->nchw);
+	p->max = c->desc->op == NNPU_OP_MAX_POOL_2D;
+	if (p->in.c == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 0);
+	if (window_place(c, w, WINDOW_X, p->in.x, (uint32_t)w->extra[0], &p->x) ||
+	    window_place(c, w, WINDOW_Y, p->in.y, (uint32_t)w->extra[1], &p->y))
+		return -1;
+	return 0;
+}
+
+int pool2d_infer(const struct op_call *c)
+{
+	struct pool p;
+	struct window w;
+	int ret = geometry(c, &p, &w);
+
+	if (ret)
+		return ret;
+	image_set_shape(c, w.nchw, p.in.n, p.y.out, p.x.out, p.in.c);
+	return 0;
+}
+
+/* Element offset of channel @col of the input under a tap. */
+static size_t tap_offset(const struct pool *p, uint32_t oy, uint32_t ox, uint32_t ty,
+			 uint32_t tx, uint32_t col)
+{
+	return window_index(&p->y, oy, ty) * p->in.y_stride +
+	       window_index(&p->x, ox, tx) * p->in.x_stride + col * p->in.c_stride;
+}
+
+/* The accumulated values of a pixel's channels; 0 or OP_ABORTED. */
+static int quant_pixel(const struct pool *p, const struct taps *t, const uint8_t *in,
+		       uint32_t oy, uint32_t ox, uint32_t col, unsigned int n, int32_t *acc)
+{
+	int64_t count = (int64_t)(t->y_last - t->y_first) * (t->x_last - t->x_first);
+	size_t stride = p->in.c_stride;
+
+	for (unsigned int i = 0; i < n; i++)
+		acc[i] = p->max ? INT32_MIN : 0;
+	for (uint32_t ty = t->y_first; ty < t->y_last; ty++) {
+		for (uint32_t tx = t->x_first; tx < t->x_last; tx++) {
+			const uint8_t *src = in + tap_offset(p, oy, ox, ty, tx, col);
+
+			for (unsigned int i = 0; i < n; i++) {
+				int32_t v = (src[i * stride] ^ p->flip) - p->flip;
+
+				if (!p->max)
+					acc[i] = q_add(acc[i], v);
+				else if (v > acc[i])
+					acc[i] = v;
+			}
+		}
+		if (op_pace(p->pace, (size_t)(t->x_last - t->x_first + 2) * (n + 8)))
+			return OP_ABORTED;
+	}
+	for (unsigned int i = 0; !p->max && i < n; i++) {
+		int64_t half = acc[i] > 0 ? count / 2 : -(count / 2);
+
+		acc[i] = (int32_t)((acc[i] + half) / count);
+	}
+	return 0;
+}
+
+static int float_pixel(const struct pool *p, const struct taps *t, const float *in,
+		       uint32_t oy, uint32_t ox, uint32_t col, unsigned int n, float *acc)
+{
+	float count = (float)((uint64_t)(t->y_last - t->y_first) * (t->x_last - t->x_first));
+	size_t stride = p->in.c_stride;
+	bool first = true;
+
+	for (unsigned int i = 0; i < n; i++)
+		acc[i] = 0.0f;
+	for (uint32_t ty = t->y_first; ty < t->y_last; ty++) {
+		for (uint32_t tx = t->x_first; tx < t->x_last; tx++) {
+			const float *src = in + tap_offset(p, oy, ox, ty, tx, col);
+
+			for (unsigned int i = 0; i < n; i++) {
+				float v = src[i * stride];
+
+				if (!p->max)
+					acc[i] += v;
+				else if (first || v > acc[i])
+					acc[i] = v;
+			}
+			first = false;
+		}
+		if (op_pace(p->pace, (size_t)(t->x_last - t->x_first + 2) * (n + 8)))
+			return OP_ABORTED;
+	}
+	for (unsigned int i = 0; !p->max && i < n; i++)
+		acc[i] /= count;
+	return 0;
+}
+
+/* Channels [col, col + n) of one output pixel; 0 or OP_ABORTED. */
+static int pool_pixel(const struct op_call *c, const struct pool *p, uint32_t batch,
+		      uint32_t oy, uint32_t ox, uint32_t col, unsigned int n)
+{
+	size_t in = batch * p->in.n_stride;
+	size_t out = batch * p->out.n_stride + oy * p->out.y_stride + ox * p->out.x_stride +
+		     col * p->out.c_stride;
+	struct taps t;
+
+	window_taps(&p->y, oy, &t.y_first, &t.y_last);
+	window_taps(&p->x, ox, &t.x_first, &t.x_last);
+	if (type_is_quant8(c->in[0]->type)) {
+		uint8_t *dst = (uint8_t *)c->out[0]->data + out;
+		int32_t acc[COLS];
+
+		if (quant_pixel(p, &t, (const uint8_t *)c->in[0]->data + in, oy, ox, col, n, acc))
+			return OP_ABORTED;
+		for (unsigned int i = 0; i < n; i++)
+			dst[i * p->out.c_stride] =
+				(uint8_t)q_clamp(acc[i], p->qrange.min, p->qrange.max);
+	} else {
+		float *dst = (float *)c->out[0]->data + out;
+		float acc[COLS];
+
+		if (float_pixel(p, &t, (const float *)c->in[0]->data + in, oy, ox, col, n, acc))
+			return OP_ABORTED;
+		for (unsigned int i = 0; i < n; i++)
+			dst[i * p->out.c_stride] = f_clamp(acc[i], p->frange.min, p->frange.max);
+	}
+	return 0;
+}
+
+int pool2d_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct window w;
+	struct pool p;
+
+	if (geometry(c, &p, &w))
+		return -1;
+	if (c->out[0]->bytes == 0)
+		return 0;
+	p.out = image_of(c->out[0], w.nchw);
+	p.flip = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+	p.frange = frange_of(w.activation);
+	p.pace = &pace;
+	if (type_is_quant8(c->out[0]->type))
+		p.qrange = qrange_of(w.activation, c->out[0]);
+
+	for (uint32_t batch = 0; batch < p.out.n; batch++) {
+		for (uint32_t oy = 0; oy < p.out.y; oy++) {
+			for (uint32_t ox = 0; ox < p.out.x; ox++) {
+				for (uint32_t col = 0; col < p.out.c; col += COLS) {
+					uint32_t left = p.out.c - col;
+
+					if (pool_pixel(c, &p, batch, oy, ox, col,
+						       left < COLS ? left : COLS))
+						return OP_ABORTED;
+				}
+			}
+		}
+	}
+	return 0;
+}

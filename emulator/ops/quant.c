@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Arithmetic of quantized operations.
+ */
+#include "quant.h"
+
+#include <float.h>
+#include <math.h>
+
+struct qfactor qfactor_from(double real)
+{
+	struct qfactor f = { 0, 0 };
+	int exponent;
+	int64_t q;
+
+	if (!(real > 0))
+		return f;
+	if (!isfinite(real))
+		return (struct qfactor){ INT32_MAX, 62 };
+	q = (int64_t)round(frexp(real, &exponent) * 2147483648.0);
+	if (q == 1ll << 31) {
+		q /= 2;
+		exponent++;
+	}
+	if (exponent < -31)
+		return f;
+	if (exponent > 62)
+		return (struct qfactor){ INT32_MAX, 62 };
+	f.mult = (int32_t)q;
+	f.shift = exponent;
+	return f;
+}
+
+/* zero_point + real / scale; far outside of the range of 8 bits is as good as infinite. */
+static int32_t quantize_bound(float real, const struct tensor *t)
+{
+	float steps = roundf(real / t->scale);
+
+	if (steps > 65536.0f)
+		steps = 65536.0f;
+	if (steps < -65536.0f)
+		steps = -65536.0f;
+	return t->zero_point + (int32_t)steps;
+}
+
+struct qrange qrange_of(enum activation a, const struct tensor *out)
+{
+	struct qrange r = { q_type_min(out->type), q_type_max(out->type) };
+	struct frange f = frange_of(a);
+	int32_t v;
+
+	if (a != ACTIVATION_NONE) {
+		v = quantize_bound(f.min, out);
+		r.min = v > r.min ? v : r.min;
+	}
+	if (a == ACTIVATION_RELU1 || a == ACTIVATION_RELU6) {
+		v = quantize_bound(f.max, out);
+		r.max = v < r.max ? v : r.max;
+	}
+	return r;
+}
+
+struct frange frange_of(enum activation a)
+{
+	switch (a) {
+	case ACTIVATION_RELU:
+		return (struct frange){ 0.0f, FLT_MAX };
+	case ACTIVATION_RELU1:
+		return (struct frange){ -1.0f, 1.0f };
+	case ACTIVATION_RELU6:
+		return (struct frange){ 0.0f, 6.0f };
+	case ACTIVATION_NONE:
+		break;
+	}
+	return (struct frange){ -FLT_MAX, FLT_MAX };
+}
+
+/* The scale of the bias is that of the accumulator, up to rounding. */
+static int check_bias_scale(const struct op_call *c)
+{
+	const struct tensor *bias = c->in[2];
+	double product, diff;
+
+	if (bias->zero_point != 0)
+		return op_fail(c, NNPU_REASON_ZERO_POINT, 2);
+	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL) {
+		if (bias->scale != 0.0f)
+			return op_fail(c, NNPU_REASON_SCALE, 2);
+		return 0;
+	}
+	product = c->in[0]->scale * c->in[1]->scale;
+	diff = fabs(product - bias->scale);
+	if (!(diff <= 1e-6 * fmin(product, bias->scale)))
+		return op_fail(c, NNPU_REASON_SCALE, 2);
+	return 0;
+}
+
+int op_check_weights(const struct op_call *c, int channel_dim)
+{
+	uint32_t filter = 1u << c->in[0]->type;
+
+	if (op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPES_QUANT8,
+			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	    op_check_same_type(c, op_output(c, 0), 0))
+		return -1;
+	if (!type_is_quant8(c->in[0]->type))
+		return op_check_same_type(c, 1, 0) || op_check_same_type(c, 2, 0) ? -1 : 0;
+
+	if (channel_dim >= 0)
+		filter |= TYPE_BIT(TENSOR_QUANT8_SYMM_PER_CHANNEL);
+	if (op_check_type(c, 1, filter, 0) ||
+	    op_check_type(c, 2, TYPE_BIT(TENSOR_INT32), 0))
+		return -1;
+	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
+	    c->in[1]->channel_dim != (uint32_t)channel_dim)
+		return op_fail(c, NNPU_REASON_CHANNEL_QUANT, 1);
+	return check_bias_scale(c);
+}
+
+struct qfactor qfactor_of_channel(const struct op_call *c, uint32_t i)
+{
+	const struct tensor *in = c->in[0], *filter = c->in[1], *out = c->out[0];
+	float product;
+
+	if (filter->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+		return qfactor_from((double)in->scale * filter->channel_scales[i] / out->scale);
+	product = in->scale * filter->scale;
+	return qfactor_from((double)product / out->scale);
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Types, ranks, shapes and scalar values of operands.
+ */
+#include "shape.h"
+
+#include <string.h>
+
+size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned int last)
+{
+	size_t n = 1;
+
+	for (unsigned int i = first; i < last; i++)
+		n *= t->dims[i];
+	return n;
+}
+
+size_t tensor_elements(const struct tensor *t)
+{
+	return tensor_elements_of(t, 0, t->rank);
+}
+
+void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
+{
+	t->rank_known = true;
+	t->rank = (uint8_t)rank;
+	memmove(t->dims, dims, rank * sizeof(*dims));
+	memset(t->dims + rank, 0, (NNPU_MAX_RANK - rank) * sizeof(*dims));
+}
+
+int op_check_operands(const struct op_call *c)
+{
+	if (c->num_inputs < c->desc->min_inputs ||
+	    (c->desc->max_inputs != OP_INPUTS_UNLIMITED &&
+	     c->num_inputs > c->desc->max_inputs) ||
+	    c->num_outputs != c->desc->num_outputs)
+		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
+	for (unsigned int i = 0; i < c->num_inputs + c->num_outputs; i++) {
+		if (!tensor_has_value(op_operand(c, i)))
+			return op_fail(c, NNPU_REASON_OMITTED, i);
+	}
+	return 0;
+}
+
+int op_check_type(const struct op_call *c, unsigned int i, uint32_t supported, uint32_t hal)
+{
+	uint32_t bit = 1u << op_operand(c, i)->type;
+
+	if (supported & bit)
+		return 0;
+	return op_fail(c, hal & bit ? NNPU_REASON_UNSUPPORTED_VARIANT : NNPU_REASON_TYPE, i);
+}
+
+int op_check_same_type(const struct op_call *c, unsigned int i, unsigned int as)
+{
+	if (op_operand(c, i)->type != op_operand(c, as)->type)
+		return op_fail(c, NNPU_REASON_TYPE, i);
+	return 0;
+}
+
+int op_check_rank(const struct op_call *c, unsigned int i, unsigned int min, unsigned int max)
+{
+	const struct tensor *t = op_operand(c, i);
+
+	if (t->rank_known && (t->rank < min || t->rank > max))
+		return op_fail(c, NNPU_REASON_RANK, i);
+	return 0;
+}
+
+int op_check_same_quant(const struct op_call *c, unsigned int i, unsigned int as)
+{
+	const struct tensor *a = op_operand(c, i), *b = op_operand(c, as);
+
+	if (a->scale != b->scale || a->zero_point != b->zero_point)
+		return op_fail(c, NNPU_REASON_QUANT_MISMATCH, i);
+	return 0;
+}
+
+int op_check_quant(const struct op_call *c, unsigned int i, float scale, int32_t zero_point)
+{
+	const struct tensor *t = op_operand(c, i);
+
+	if (t->scale != scale)
+		return op_fail(c, NNPU_REASON_SCALE, i);
+	if (t->zero_point != zero_point)
+		return op_fail(c, NNPU_REASON_ZERO_POINT, i);
+	return 0;
+}
+
+int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value)
+{
+	if (!c->in[i]->data)
+		return 1;
+	memcpy(value, c->in[i]->data, sizeof(*value));
+	return 0;
+}
+
+int op_get_f32(const struct op_call *c, unsigned int i, float *value)
+{
+	if (!c->in[i]->data)
+		return 1;
+	memcpy(value, c->in[i]->data, sizeof(*value));
+	return 0;
+}
+
+int op_get_bool(const struct op_call *c, unsigned int i, bool *value)
+{
+	if (!c->in[i]->data)
+		return 1;
+	*value = *(const uint8_t *)c->in[i]->data;
+	return 0;
+}
+
+int op_get_activation(const struct op_call *c, unsigned int i, enum activation *a)
+{
+	int32_t v;
+
+	if (op_get_i32(c, i, &v))
+		return 1;
+	if (v < ACTIVATION_NONE || v > ACTIVATION_RELU6)
+		return op_fail(c, NNPU_REASON_VALUE, i);
+	*a = (enum activation)v;
+	return 0;
+}
+
+int op_get_axis(const struct op_call *c, unsigned int i, unsigned int rank, bool negative,
+		unsigned int *axis)
+{
+	int32_t v;
+
+	if (op_get_i32(c, i, &v))
+		return 1;
+	if (v < (negative ? -(int32_t)rank : 0) || v >= (int32_t)rank)
+		return op_fail(c, NNPU_REASON_VALUE, i);
+	*axis = (unsigned int)(v < 0 ? v + (int32_t)rank : v);
+	return 0;
+}
+
+int op_infer_same_shape(const struct op_call *c)
+{
+	tensor_set_shape(c->out[0], c->in[0]->rank, c->in[0]->dims);
+	return 0;
+}
+
+int op_infer_broadcast(const struct op_call *c)
+{
+	const struct tensor *a = c->in[0], *b = c->in[1];
+	unsigned int rank = a->rank > b->rank ? a->rank : b->rank;
+	uint32_t dims[NNPU_MAX_RANK];
+
+	for (unsigned int i = 1; i <= rank; i++) {
+		uint32_t da = i <= a->rank ? a->dims[a->rank - i] : 1;
+		uint32_t db = i <= b->rank ? b->dims[b->rank - i] : 1;
+
+		if (da != db && da != 1 && db != 1)
+			return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 1);
+		dims[rank - i] = da == 1 ? db : da;
+	}
+	tensor_set_shape(c->out[0], rank, dims);
+	return 0;
+}

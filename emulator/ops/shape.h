@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every operation needs to judge its operands: types, ranks, shapes,
+ * values of scalars.
+ *
+ * The op_check_* functions return 0, or -1 with the error of the call filled
+ * in. They judge what is known: an unknown rank or dimension passes at load time
+ * and is judged again when infer() runs with full shapes.
+ */
+#ifndef NNPU_EMU_SHAPE_H
+#define NNPU_EMU_SHAPE_H
+
+#include "op.h"
+
+/* Set of element types, for op_check_type(). */
+#define TYPE_BIT(name)		(1u << NNPU_TYPE_##name)
+#define TYPES_QUANT8		(TYPE_BIT(TENSOR_QUANT8_ASYMM) | \
+				 TYPE_BIT(TENSOR_QUANT8_ASYMM_SIGNED))
+
+/* Largest rank that the HAL gives most operations. */
+#define OP_MAX_RANK		4
+
+static inline bool type_is_quant8(enum nnpu_type t)
+{
+	return TYPES_QUANT8 & (1u << t);
+}
+
+/* Operand by the position that errors use: inputs first. */
+static inline struct tensor *op_operand(const struct op_call *c, unsigned int i)
+{
+	return i < c->num_inputs ? c->in[i] : c->out[i - c->num_inputs];
+}
+
+/* Position of output @i in errors. */
+static inline unsigned int op_output(const struct op_call *c, unsigned int i)
+{
+	return c->num_inputs + i;
+}
+
+static inline bool tensor_has_value(const struct tensor *t)
+{
+	return t->kind != NNPU_TENSOR_NO_VALUE;
+}
+
+/* Can the elements be read now? Always true while a job runs. */
+static inline bool tensor_data_known(const struct tensor *t)
+{
+	return t->shape_known && (t->data || t->bytes == 0);
+}
+
+/* Number of elements of a tensor of known shape. */
+size_t tensor_elements(const struct tensor *t);
+
+/* Product of dims[first] .. dims[last - 1]. */
+size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned int last);
+
+/* Give @t this shape. */
+void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims);
+
+/* Number of inputs and outputs as in the descriptor, none omitted. */
+int op_check_operands(const struct op_call *c);
+
+/*
+ * Operand @i has a type of the set @supported; a type of the set @hal gives
+ * NNPU_REASON_UNSUPPORTED_VARIANT, any other NNPU_REASON_TYPE.
+ */
+int op_check_type(const struct op_call *c, unsigned int i, uint32_t supported, uint32_t hal);
+
+/* Operands @i and @as have the same type. */
+int op_check_same_type(const struct op_call *c, unsigned int i, unsigned int as);
+
+/* Rank of operand @i is in [@min, @max]. */
+int op_check_rank(const struct op_call *c, unsigned int i, unsigned int min, unsigned int max);
+
+/* Operands @i and @as have the same scale and zero point. */
+int op_check_same_quant(const struct op_call *c, unsigned int i, unsigned int as);
+
+/* Operand @i has exactly this scale and zero point. */
+int op_check_quant(const struct op_call *c, unsigned int i, float scale, int32_t zero_point);
+
+/*
+ * Read a scalar input. 0; 1 if its value is not known before the job runs.
+ * The type of the operand has been checked.
+ */
+int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value);
+int op_get_f32(const struct op_call *c, unsigned int i, float *value);
+int op_get_bool(const struct op_call *c, unsigned int i, bool *value);
+
+/* Fused activation codes of the HAL. */
+enum activation {
+	ACTIVATION_NONE = 0,
+	ACTIVATION_RELU = 1,
+	ACTIVATION_RELU1 = 2,
+	ACTIVATION_RELU6 = 3,
+};
+
+/* Read a fused activation code: 0, 1 as above, -1 if it is none of the four. */
+int op_get_activation(const struct op_call *c, unsigned int i, enum activation *a);
+
+/*
+ * Read an axis and make it non-negative: 0, 1 as above, -1 if it is not in
+ * [-rank, rank), or not in [0, rank) with @negative false.
+ */
+int op_get_axis(const struct op_call *c, unsigned int i, unsigned int rank, bool negative,
+		unsigned int *axis);
+
+/* The common infer() of operations whose output has the shape of input 0. */
+int op_infer_same_shape(const struct op_call *c);
+
+/*
+ * Broadcast the shapes of inputs 0 and 1 into output 0, dimensions aligned at
+ * the last one.
+ */
+int op_infer_broadcast(const struct op_call *c);
+
+/*
+ * Counts work so that op_progress() is called about once per millisecond;
+ * a unit is about a nanosecond.
+ */
+struct op_pace {
+	struct job_progress *progress;
+	uint32_t work;
+};
+
+#define OP_PACE_UNITS		(1u << 20)
+
+/* Returns true when the job is to end. */
+static inline bool op_pace(struct op_pace *p, size_t units)
+{
+	if (units < OP_PACE_UNITS - p->work) {
+		p->work += (uint32_t)units;
+		return false;
+	}
+	p->work = 0;
+	return p->progress && op_progress(p->progress);
+}
+
+#endif /* NNPU_EMU_SHAPE_H */

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SOFTMAX along one axis.
+ *
+ * Inputs: 0 tensor, 1 beta, 2 axis (optional, the last one).
+ */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixedpoint.h"
+#include "ops.h"
+#include "quant.h"
+
+/* Integer bits of the exponent's argument and of the sum of exponentials. */
+#define DIFF_BITS	5
+#define SUM_BITS	12
+
+/* e^(-beta * scale * i) in Q0.31, 0 where that is too small to count. */
+struct softmax_table {
+	int32_t exp[256];
+};
+
+/* Rows of one axis: the elements of a row are @inner apart. */
+struct rows {
+	size_t outer, size, inner;
+};
+
+int softmax_check(const struct op_call *c)
+{
+	enum nnpu_type type = c->in[0]->type;
+	float beta;
+
+	if (op_check_operands(c) ||
+	    op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPES_QUANT8,
+			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	    op_check_same_type(c, op_output(c, 0), 0) ||
+	    op_check_rank(c, 0, 1, OP_MAX_RANK) ||
+	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK) ||
+	    op_check_type(c, 1, TYPE_BIT(FLOAT32), 0) ||
+	    (c->num_inputs > 2 && op_check_type(c, 2, TYPE_BIT(INT32), 0)))
+		return -1;
+	if (type_is_quant8(type) &&
+	    op_check_quant(c, op_output(c, 0), 1.0f / 256, q_type_min(type)))
+		return -1;
+	if (!op_get_f32(c, 1, &beta) && !(beta > 0 && isfinite(beta)))
+		return op_fail(c, NNPU_REASON_VALUE, 1);
+	return 0;
+}
+
+/* 0; 1 if a scalar is not known before the job runs; -1 with error. */
+static int parameters(const struct op_call *c, float *beta, struct rows *rows)
+{
+	const struct tensor *t = c->in[0];
+	unsigned int axis = t->rank - 1u;
+	int ret = op_get_f32(c, 1, beta);
+
+	if (ret)
+		return ret;
+	if (!(*beta > 0 && isfinite(*beta)))
+		return op_fail(c, NNPU_REASON_VALUE, 1);
+	if (c->num_inputs > 2) {
+		ret = op_get_axis(c, 2, t->rank, true, &axis);
+		if (ret)
+			return ret;
+	}
+	rows->outer = tensor_elements_of(t, 0, axis);
+	rows->size = t->dims[axis];
+	rows->inner = tensor_elements_of(t, axis + 1, t->rank);
+	return 0;
+}
+
+int softmax_infer(const struct op_call *c)
+{
+	struct rows rows;
+	float beta;
+	int ret;
+
+	if (op_check_rank(c, 0, 1, OP_MAX_RANK))
+		return -1;
+	ret = parameters(c, &beta, &rows);
+	if (ret)
+		return ret;
+	return op_infer_same_shape(c);
+}
+
+static void fill_table(const struct op_call *c, float beta, struct softmax_table *table)
+{
+	double real = (double)beta * c->in[0]->scale * (1 << (31 - DIFF_BITS));
+	struct qfactor f = qfactor_from(real < INT32_MAX ? real : INT32_MAX);
+	int32_t radius = fp_input_radius(DIFF_BITS, f.shift);
+
+	for (int i = 0; i < 256; i++)
+		table->exp[i] = i <= radius ? fp_exp_q5(q_scale(-i, f)) : 0;
+}
+
+int softmax_prepare(struct op_call *c, size_t *bytes)
+{
+	struct softmax_table *table;
+	float beta;
+
+	if (!type_is_quant8(c->in[0]->type) || op_get_f32(c, 1, &beta))
+		return 0;
+	table = malloc(sizeof(*table));
+	if (!table)
+		return 0;	/* execution does without */
+	fill_table(c, beta, table);
+	c->prepared = table;
+	*bytes += sizeof(*table);
+	return 0;
+}
+
+/* One row; values are offset so that both 8-bit types are bytes in order. */
+static void quant_row(const struct softmax_table *table, uint8_t flip, const uint8_t *in,
+		      uint8_t *out, size_t size, size_t stride)
+{
+	int32_t scale, exponent, headroom;
+	uint64_t wide = 0;
+	uint32_t sum;
+	uint8_t max = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		uint8_t v = in[i * stride] ^ flip;
+
+		max = v > max ? v : max;
+	}
+	for (size_t i = 0; i < size; i++)
+		wide += (uint32_t)q_shift_right(table->exp[max - (in[i * stride] ^ flip)],
+						SUM_BITS);
+	/* At least 1.0, from the largest element; 2^32 takes 8192 such elements. */
+	sum = wide < UINT32_MAX ? (uint32_t)wide : UINT32_MAX;
+	headroom = __builtin_clz(sum);
+	scale = fp_reciprocal_of_one_plus((int32_t)((sum << headroom) & INT32_MAX));
+	exponent = SUM_BITS - headroom + 31 - 8;
+	for (size_t i = 0; i < size; i++) {
+		int32_t e = table->exp[max - (in[i * stride] ^ flip)];
+		int32_t v = exponent > 31 ? 0 : q_shift_right(q_mul_high(e, scale), exponent);
+
+		out[i * stride] = (uint8_t)q_clamp(v, 0, 255) ^ flip;
+	}
+}
+
+static void float_row(float beta, const float *in, float *out, size_t size, size_t stride)
+{
+	float max = -FLT_MAX, sum = 0.0f;
+
+	for (size_t i = 0; i < size; i++)
+		max = in[i * stride] > max ? in[i * stride] : max;
+	for (size_t i = 0; i < size; i++) {
+		float e = expf((in[i * stride] - max) * beta);
+
+		out[i * stride] = e;
+		sum += e;
+	}
+	for (size_t i = 0; i < size; i++)
+		out[i * stride] /= sum;
+}
+
+int softmax_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	bool quant = type_is_quant8(c->in[0]->type);
+	const struct softmax_table *table = c->prepared;
+	struct softmax_table own;
+	struct rows rows;
+	float beta;
+
+	if (parameters(c, &beta, &rows))
+		return -1;
+	if (quant && !table) {
+		fill_table(c, beta, &own);
+		table = &own;
+	}
+	for (size_t i = 0; i < rows.outer * rows.inner && rows.size; i++) {
+		size_t at = i / rows.inner * rows.size * rows.inner + i % rows.inner;
+
+		if (quant)
+			quant_row(table, c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80,
+				  (const uint8_t *)c->in[0]->data + at,
+				  (uint8_t *)c->out[0]->data + at, rows.size, rows.inner);
+		else
+			float_row(beta, (const float *)c->in[0]->data + at,
+				  (float *)c->out[0]->data + at, rows.size, rows.inner);
+		if (op_pace(&pace, rows.size * 8 + 8))
+			return OP_ABORTED;
+	}
+	return 0;
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+#
+# Tests of the operations of the device model, without the device around them.
+
+OPS_TEST_DIR := tests/ops
+OPS_TESTS := $(patsubst $(OPS_TEST_DIR)/%_test.c,$(BUILD)/tests/ops_%_test,\
+	$(wildcard $(OPS_TEST_DIR)/*_test.c))
+OPS_TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,\
+	$(wildcard emulator/ops/*.c) \
+	$(filter-out %_test.c,$(wildcard $(OPS_TEST_DIR)/*.c)))
+
+$(BUILD)/obj/$(OPS_TEST_DIR)/%.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator/ops -ffp-contract=off
+
+$(OPS_TESTS): $(BUILD)/tests/ops_%_test: $(BUILD)/obj/$(OPS_TEST_DIR)/%_test.o \
+		$(OPS_TEST_OBJS)
+	$(call link,$^ -lm)
+
+HOST_TESTS += $(OPS_TESTS)

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A list of operations run directly through op.h.
+ */
+#include "graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct job_progress graph_progress;
+
+bool op_progress(struct job_progress *p)
+{
+	p->count++;
+	return p->abort_after && p->count >= p->abort_after;
+}
+
+bool graph_init(struct graph *g, unsigned int num_tensors, unsigned int num_calls)
+{
+	memset(g, 0, sizeof(*g));
+	g->tensors = calloc(num_tensors + 1, sizeof(*g->tensors));
+	g->calls = calloc(num_calls + 1, sizeof(*g->calls));
+	if (!g->tensors || !g->calls) {
+		free(g->tensors);
+		free(g->calls);
+		return false;
+	}
+	g->num_tensors = num_tensors;
+	g->num_calls = num_calls;
+	return true;
+}
+
+bool graph_set_call(struct graph *g, unsigned int i, const struct op_desc *desc,
+		    unsigned int num_inputs, unsigned int num_outputs,
+		    const uint32_t *tensors, bool relaxed)
+{
+	struct graph_call *gc = &g->calls[i];
+
+	gc->operands = calloc(num_inputs + num_outputs + 1, sizeof(*gc->operands));
+	if (!gc->operands)
+		return false;
+	for (unsigned int j = 0; j < num_inputs + num_outputs; j++)
+		gc->operands[j] = &g->tensors[tensors[j]];
+	gc->call = (struct op_call){
+		.desc = desc,
+		.num_inputs = num_inputs,
+		.num_outputs = num_outputs,
+		.in = gc->operands,
+		.out = gc->operands + num_inputs,
+		.relaxed = relaxed,
+		.progress = &graph_progress,
+		.error = &g->error,
+	};
+	return true;
+}
+
+void graph_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
+{
+	bool known = true;
+
+	t->rank = (uint8_t)rank;
+	t->rank_known = rank || type_is_scalar(t->type);
+	t->bytes = type_size(t->type);
+	if (rank)
+		memmove(t->dims, dims, rank * sizeof(*dims));
+	memset(t->dims + rank, 0, (NNPU_MAX_RANK - rank) * sizeof(*t->dims));
+	for (unsigned int i = 0; i < rank; i++) {
+		known &= t->dims[i] != 0;
+		t->bytes *= t->dims[i];
+	}
+	t->shape_known = t->rank_known && known;
+	if (!t->shape_known)
+		t->bytes = 0;
+}
+
+static bool inputs_known(const struct op_call *c)
+{
+	for (unsigned int i = 0; i < c->num_inputs; i++) {
+		if (c->in[i]->kind != NNPU_TENSOR_NO_VALUE && !c->in[i]->shape_known)
+			return false;
+	}
+	return true;
+}
+
+int graph_load(struct graph *g)
+{
+	for (unsigned int i = 0; i < g->num_calls; i++) {
+		struct graph_call *gc = &g->calls[i];
+		struct op_call *c = &gc->call;
+		int ret;
+
+		g->failed_call = i;
+		if (c->desc->check(c))
+			return -1;
+		if (inputs_known(c)) {
+			ret = c->desc->infer(c);
+			if (ret < 0)
+				return -1;
+			for (unsigned int j = 0; !ret && j < c->num_outputs; j++)
+				graph_set_shape(c->out[j], c->out[j]->rank, c->out[j]->dims);
+			gc->inferred = ret == 0;
+		}
+		if (c->desc->prepare && c->desc->prepare(c, &g->prepared_bytes))
+			return -1;
+	}
+	return 0;
+}
+
+static int run_call(struct op_call *c)
+{
+	if (c->desc->infer(c))
+		return -1;
+	for (unsigned int j = 0; j < c->num_outputs; j++) {
+		struct tensor *t = c->out[j];
+
+		graph_set_shape(t, t->rank, t->dims);
+		t->bytes = type_size(t->type);
+		for (unsigned int d = 0; d < t->rank; d++)
+			t->bytes *= t->dims[d];
+		t->shape_known = true;
+		if (!t->data)
+			t->data = aligned_alloc(64, (t->bytes + 64) / 64 * 64);
+		if (!t->data)
+			return -1;
+		/* A kernel that leaves elements out is to be seen. */
+		memset(t->data, 0xa5, t->bytes);
+	}
+	return c->desc->execute(c);
+}
+
+int graph_run(struct graph *g)
+{
+	int ret = 0;
+
+	g->error = (struct op_error){ NNPU_REASON_NONE, NNPU_OPERAND_NONE };
+	for (unsigned int i = 0; !ret && i < g->num_calls; i++) {
+		g->failed_call = i;
+		ret = run_call(&g->calls[i].call);
+	}
+	return ret;
+}
+
+void graph_reset(struct graph *g)
+{
+	for (unsigned int i = 0; i < g->num_tensors; i++) {
+		struct tensor *t = &g->tensors[i];
+
+		if (t->kind == NNPU_TENSOR_TEMPORARY || t->kind == NNPU_TENSOR_OUTPUT) {
+			free(t->data);
+			t->data = NULL;
+		}
+	}
+}
+
+void graph_destroy(struct graph *g)
+{
+	graph_reset(g);
+	for (unsigned int i = 0; i < g->num_calls; i++) {
+		struct op_call *c = &g->calls[i].call;
+
+		if (c->prepared)
+			c->desc->free_prepared(c->prepared);
+		free(g->calls[i].operands);
+	}
+	free(g->calls);
+	free(g->tensors);
+	memset(g, 0, sizeof(*g));
+}

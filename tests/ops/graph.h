@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list of operations run directly through op.h: the program loader's and the
+ * executor's part of the contract, without a device around it.
+ */
+#ifndef NNPU_TESTS_GRAPH_H
+#define NNPU_TESTS_GRAPH_H
+
+#include "op.h"
+
+struct graph_call {
+	struct op_call call;
+	struct tensor **operands;	/* inputs, then outputs */
+	bool inferred;			/* shapes were known when the graph was loaded */
+};
+
+struct graph {
+	struct tensor *tensors;
+	unsigned int num_tensors;
+	struct graph_call *calls;
+	unsigned int num_calls;
+	struct op_error error;		/* of the call that failed */
+	unsigned int failed_call;
+	size_t prepared_bytes;
+};
+
+/*
+ * An empty graph; false if memory is short. The caller fills in the tensors: what
+ * it gives as constant data must live as long as the graph.
+ */
+bool graph_init(struct graph *g, unsigned int num_tensors, unsigned int num_calls);
+
+/* Set a call: tensor numbers of inputs, then outputs. false if memory is short. */
+bool graph_set_call(struct graph *g, unsigned int i, const struct op_desc *desc,
+		    unsigned int num_inputs, unsigned int num_outputs,
+		    const uint32_t *tensors, bool relaxed);
+
+/* Fill in rank, shape_known and bytes of a tensor; rank 0 of what is no scalar: unknown. */
+void graph_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims);
+
+/* check(), infer() where shapes are known, prepare(). 0 or -1 with g->error. */
+int graph_load(struct graph *g);
+
+/*
+ * Run. Inputs have their shape, bytes and data; room for the others is
+ * allocated. Returns 0, -1 with g->error, or OP_ABORTED.
+ */
+int graph_run(struct graph *g);
+
+/* Forget what graph_run() allocated and shapes it found. */
+void graph_reset(struct graph *g);
+void graph_destroy(struct graph *g);
+
+/* Calls of op_progress() since the last reset, and after how many to abort. */
+struct job_progress {
+	unsigned long count;
+	unsigned long abort_after;	/* 0: never */
+};
+
+extern struct job_progress graph_progress;
+
+#endif /* NNPU_TESTS_GRAPH_H */

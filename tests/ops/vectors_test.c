@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Runs the operator test cases beside the repository through the operations.
+ *
+ * A case is run if the device has all its operations in the variants it uses;
+ * then it must give the expected results, twice: as it is, and with its constants
+ * fed as inputs, which leaves nothing to prepare.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../tap.h"
+#include "graph.h"
+#include "nntc.h"
+
+#define MAX_FILES	1024
+
+/* What became of the cases with an operation. */
+static struct {
+	unsigned int passed, failed, unsupported;
+} counts[NNPU_NUM_OPERATIONS];
+
+enum verdict { PASSED, FAILED, UNSUPPORTED };
+
+struct tolerance {
+	double absolute, relative;
+	int quantized;
+};
+
+static bool uses_float16(const struct nntc_case *nc)
+{
+	for (uint32_t i = 0; i < nc->num_operands; i++) {
+		if (nc->operands[i].type == NNPU_TYPE_TENSOR_FLOAT16)
+			return true;
+	}
+	return false;
+}
+
+static float half_to_float(uint16_t h)
+{
+	int exponent = h >> 10 & 31, mantissa = h & 1023;
+	float v;
+
+	if (exponent == 31)
+		v = mantissa ? NAN : INFINITY;
+	else if (exponent)
+		v = ldexpf((float)(mantissa + 1024), exponent - 25);
+	else
+		v = ldexpf((float)mantissa, -24);
+	return h & 0x8000 ? -v : v;
+}
+
+static bool close_enough(double expected, double actual, const struct tolerance *t)
+{
+	if (isnan(expected) || isinf(expected))
+		return isnan(expected) ? isnan(actual) : expected == actual;
+	if (isnan(actual) || isinf(actual))
+		return false;
+	return fabs(expected - actual) <= t->absolute + t->relative * fabs(expected);
+}
+
+static bool element_matches(uint32_t type, const uint8_t *e, const uint8_t *a,
+			    const struct tolerance *t)
+{
+	int32_t ei, ai;
+	uint16_t eh, ah;
+	float ef, af;
+
+	switch (type) {
+	case NNPU_TYPE_TENSOR_FLOAT32:
+		memcpy(&ef, e, 4);
+		memcpy(&af, a, 4);
+		return close_enough(ef, af, t);
+	case NNPU_TYPE_TENSOR_FLOAT16:
+		memcpy(&eh, e, 2);
+		memcpy(&ah, a, 2);
+		return close_enough(half_to_float(eh), half_to_float(ah), t);
+	case NNPU_TYPE_TENSOR_INT32:
+		memcpy(&ei, e, 4);
+		memcpy(&ai, a, 4);
+		return llabs((long long)ei - ai) <= t->quantized;
+	case NNPU_TYPE_TENSOR_QUANT8_ASYMM:
+		return abs(*e - *a) <= t->quantized;
+	case NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED:
+	case NNPU_TYPE_TENSOR_QUANT8_SYMM:
+		return abs((int8_t)*e - (int8_t)*a) <= t->quantized;
+	default:
+		return *e == *a;
+	}
+}
+
+static bool output_matches(const char *what, const struct nntc_operand *o,
+			   const struct tensor *t, const struct tolerance *tol)
+{
+	size_t size = type_size(o->type);
+
+	if (t->bytes != o->num_bytes) {
+		tap_note("%s: output of %zu bytes, expected %u", what, t->bytes, o->num_bytes);
+		return false;
+	}
+	for (unsigned int i = 0; i < o->rank; i++) {
+		if (o->dims[i] && (t->rank != o->rank || t->dims[i] != o->dims[i])) {
+			tap_note("%s: wrong output shape", what);
+			return false;
+		}
+	}
+	for (size_t i = 0; !o->ignore_output && i + size <= t->bytes; i += size) {
+		if (!element_matches(o->type, o->data + i, (const uint8_t *)t->data + i, tol)) {
+			tap_note("%s: element %zu differs", what, i / size);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Copies of the data, aligned as the contract says. */
+static void *aligned_copy(const void *data, size_t bytes)
+{
+	void *copy = aligned_alloc(64, (bytes + 64) / 64 * 64);
+
+	if (copy && bytes)
+		memcpy(copy, data, bytes);
+	return copy;
+}
+
+static bool build(struct graph *g, const struct nntc_case *nc, bool constants_as_inputs,
+		  void **data)
+{
+	if (!graph_init(g, nc->num_operands, nc->num_operations))
+		return false;
+	for (uint32_t i = 0; i < nc->num_operands; i++) {
+		static const uint8_t kinds[] = {
+			NNPU_TENSOR_TEMPORARY, NNPU_TENSOR_INPUT, NNPU_TENSOR_OUTPUT,
+			NNPU_TENSOR_INLINE, NNPU_TENSOR_SLOT, NNPU_TENSOR_NO_VALUE,
+		};
+		const struct nntc_operand *o = &nc->operands[i];
+		struct tensor *t = &g->tensors[i];
+
+		t->type = o->type;
+		t->kind = kinds[o->lifetime];
+		t->scale = o->scale;
+		t->zero_point = o->zero_point;
+		t->channel_dim = o->channel_dim;
+		t->num_channel_scales = o->num_channel_scales;
+		t->channel_scales = o->channel_scales;
+		graph_set_shape(t, o->rank, o->dims);
+		data[i] = NULL;
+		if (t->kind == NNPU_TENSOR_INPUT || tensor_is_const(t)) {
+			data[i] = aligned_copy(o->data, o->num_bytes);
+			if (tensor_is_const(t) && constants_as_inputs)
+				t->kind = NNPU_TENSOR_INPUT;
+			else if (tensor_is_const(t))
+				t->data = data[i];
+		}
+	}
+	for (uint32_t i = 0; i < nc->num_operations; i++) {
+		const struct nntc_operation *o = &nc->operations[i];
+
+		if (!graph_set_call(g, i, op_find(o->type), o->num_inputs, o->num_outputs,
+				    o->operands, nc->relaxed))
+			return false;
+	}
+	return true;
+}
+
+/* Shapes and data of inputs, as a job's arguments would give them. */
+static void feed(struct graph *g, const struct nntc_case *nc, void **data)
+{
+	for (uint32_t i = 0; i < nc->num_operands; i++) {
+		struct tensor *t = &g->tensors[i];
+
+		if (t->kind != NNPU_TENSOR_INPUT)
+			continue;
+		t->data = data[i];
+		t->shape_known = true;
+		t->bytes = nc->operands[i].num_bytes;
+	}
+}
+
+static enum verdict run(const char *file, const struct nntc_case *nc, bool constants_as_inputs)
+{
+	struct tolerance tol = { 1e-5, 5 * ldexp(1, -23), 1 };
+	enum verdict verdict = PASSED;
+	char what[512];
+	struct graph g;
+	void **data;
+	int ret;
+
+	snprintf(what, sizeof(what), "%s: %s%s", file, nc->name,
+		 constants_as_inputs ? " (constants as inputs)" : "");
+	if (nc->relaxed || uses_float16(nc))
+		tol.absolute = tol.relative = 5 * ldexp(1, -10);
+	if (strstr(file, "/mobilenet_"))
+		tol.quantized = 3;
+
+	data = calloc(nc->num_operands + 1, sizeof(*data));
+	if (!data || !build(&g, nc, constants_as_inputs, data)) {
+		tap_note("%s: no memory", what);
+		exit(1);
+	}
+	ret = graph_load(&g);
+	if (ret && g.error.reason == NNPU_REASON_UNSUPPORTED_VARIANT) {
+		verdict = UNSUPPORTED;
+	} else {
+		if (!ret) {
+			feed(&g, nc, data);
+			ret = graph_run(&g);
+		}
+		if (!ret != !nc->expect_failure) {
+			verdict = FAILED;
+			tap_note("%s: operation %u: %s, operand %u", what, g.failed_call,
+				 reason_text(g.error.reason), g.error.operand);
+		}
+		for (uint32_t i = 0; !ret && verdict == PASSED && i < nc->num_outputs; i++) {
+			uint32_t o = nc->outputs[i];
+
+			if (!output_matches(what, &nc->operands[o], &g.tensors[o], &tol))
+				verdict = FAILED;
+		}
+	}
+	graph_destroy(&g);
+	for (uint32_t i = 0; i < nc->num_operands; i++)
+		free(data[i]);
+	free(data);
+	return verdict;
+}
+
+static bool has_operations(const struct nntc_case *nc)
+{
+	if (nc->num_subgraphs != 1)
+		return false;
+	for (uint32_t i = 0; i < nc->num_operations; i++) {
+		if (!op_find(nc->operations[i].type))
+			return false;
+	}
+	for (uint32_t i = 0; i < nc->num_operands; i++) {
+		if (nc->operands[i].lifetime >= NNTC_SUBGRAPH)
+			return false;
+	}
+	return true;
+}
+
+static void run_case(const char *file, const struct nntc_case *nc)
+{
+	bool seen[NNPU_NUM_OPERATIONS] = { false };
+	enum verdict verdict = UNSUPPORTED;
+
+	if (has_operations(nc)) {
+		verdict = run(file, nc, false);
+		if (verdict == PASSED)
+			verdict = run(file, nc, true);
+	}
+	for (uint32_t i = 0; i < nc->num_operations; i++) {
+		uint32_t op = nc->operations[i].type;
+
+		if (op >= NNPU_NUM_OPERATIONS || seen[op])
+			continue;
+		seen[op] = true;
+		counts[op].passed += verdict == PASSED;
+		counts[op].failed += verdict == FAILED;
+		counts[op].unsupported += verdict == UNSUPPORTED;
+	}
+}
+
+static bool run_file(const char *path)
+{
+	struct nntc_file f;
+	struct nntc_case nc;
+	bool good = nntc_open(&f, path);
+
+	for (uint32_t i = 0; good && i < f.num_cases; i++) {
+		good = nntc_next(&f, &nc);
+		if (good) {
+			run_case(path, &nc);
+			nntc_free(&nc);
+		}
+	}
+	if (!good)
+		tap_note("%s: not a valid NNTC file", path);
+	nntc_close(&f);
+	return good;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Runs all files of a directory in the order of their names. */
+static bool run_directory(const char *path)
+{
+	char *files[MAX_FILES];
+	unsigned int n = 0;
+	struct dirent *e;
+	bool good = true;
+	DIR *d = opendir(path);
+
+	while (d && n < MAX_FILES && (e = readdir(d))) {
+		size_t length = strlen(e->d_name);
+
+		if (length > 5 && !strcmp(e->d_name + length - 5, ".nntc") &&
+		    asprintf(&files[n], "%s/%s", path, e->d_name) > 0)
+			n++;
+	}
+	if (d)
+		closedir(d);
+	qsort(files, n, sizeof(*files), compare_names);
+	for (unsigned int i = 0; i < n; i++) {
+		good &= run_file(files[i]);
+		free(files[i]);
+	}
+	return good && n;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const folders[] = { "V1_0", "V1_1", "V1_2", "V1_3", "V1_3_cts_only" };
+	const char *shared = getenv("NNPU_SHARED");
+	struct stat st;
+	char *path;
+
+	if (argc > 1) {
+		for (int i = 1; i < argc; i++)
+			ok(run_file(argv[i]), "%s is well-formed", argv[i]);
+	} else {
+		if (asprintf(&path, "%s/vectors", shared ? shared : "../shared") < 0)
+			return 1;
+		if (stat(path, &st))
+			tap_skip_all("no test vectors: %s", path);
+		for (unsigned int i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+			char *folder;
+
+			if (asprintf(&folder, "%s/%s", path, folders[i]) < 0)
+				return 1;
+			ok(run_directory(folder), "files of %s are well-formed", folders[i]);
+			free(folder);
+		}
+		free(path);
+	}
+	for (uint32_t op = 0; op < NNPU_NUM_OPERATIONS; op++) {
+		if (op_find(op) && (argc == 1 || counts[op].passed + counts[op].failed))
+			ok(counts[op].passed && !counts[op].failed,
+				   "%s: %u cases passed, %u failed, %u not supported", op_name(op),
+				   counts[op].passed, counts[op].failed, counts[op].unsupported);
+	}
+	return tap_done();
+}
