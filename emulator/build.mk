@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+#
+# The device model as a library: core, operations and the in-process glue. QEMU
+# compiles core and operations itself (scripts/build-qemu).
+
+EMU_CORE_SRCS := $(wildcard emulator/core/*.c)
+EMU_OPS_SRCS := $(wildcard emulator/ops/*.c)
+EMU_INPROC_SRCS := $(wildcard emulator/inproc/*.c)
+EMU_SRCS := $(EMU_CORE_SRCS) $(EMU_OPS_SRCS) $(EMU_INPROC_SRCS)
+EMU_OBJS := $(EMU_SRCS:%.c=$(BUILD)/obj/%.o)
+
+# Floating-point results are part of the hardware specification: nothing may be
+# contracted or reordered.
+$(BUILD)/obj/emulator/% $(BUILD)/pic/emulator/%: \
+	DIR_CFLAGS = -Iemulator -Ikernel -ffp-contract=off -fno-fast-math
+$(BUILD)/obj/emulator/ops/% $(BUILD)/pic/emulator/ops/%: \
+	DIR_CFLAGS = -Iemulator -Ikernel -ffp-contract=off -fno-fast-math \
+		     $(if $(SAN),,-O3)
+
+$(BUILD)/lib/libnnpu-emu.a: $(EMU_OBJS)
+	$(call archive,$^)
+
+emulator: $(BUILD)/lib/libnnpu-emu.a

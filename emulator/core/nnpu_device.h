@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The NNPU device model: what a glue (QEMU, in-process) needs of it.
+ *
+ * A device is created with its properties and a bus, then driven like hardware:
+ * register reads and writes, doorbell writes. It answers with DMA and interrupts
+ * through the bus. Documentation/hardware-spec.rst says what all of it means.
+ *
+ * Threads: one control thread runs admin commands and resets, one thread per
+ * engine runs jobs. Register and doorbell accesses may come from any thread at any
+ * time; they take a lock for a few instructions, never wait for a job, a command
+ * or DMA, and never call dma_*(). They may call raise_irq() and log().
+ */
+#ifndef NNPU_DEVICE_H
+#define NNPU_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bounds of the properties. */
+#define NNPU_DEVICE_MAX_QUEUES		256
+#define NNPU_DEVICE_MAX_ENGINES		16
+#define NNPU_DEVICE_MAX_CONTEXTS	1024
+#define NNPU_DEVICE_MAX_VECTORS		2048
+#define NNPU_DEVICE_MIN_MEMORY		(1ull << 20)
+#define NNPU_DEVICE_MAX_MEMORY		(1ull << 40)
+
+/* Identification of this model, unique per version. */
+#define NNPU_DEVICE_NAME		"NNPU emulated accelerator"
+#define NNPU_DEVICE_FIRMWARE		"nnpu-emu 1.0.0"
+
+/* Longest change of CTRL, ms (register TIMEOUT_MS). */
+#define NNPU_DEVICE_TIMEOUT_MS		5000
+
+/**
+ * struct nnpu_device_props - what kind of device this is
+ * @num_queues: I/O queues, 1 .. NNPU_DEVICE_MAX_QUEUES
+ * @num_engines: jobs at the same time, 1 .. NNPU_DEVICE_MAX_ENGINES
+ * @num_vectors: interrupt vectors, 1 .. NNPU_DEVICE_MAX_VECTORS
+ * @max_contexts: contexts, 1 .. NNPU_DEVICE_MAX_CONTEXTS
+ * @max_slots_log2: log2 of the slots of a context, 0 .. 16
+ * @max_programs: programs of a context, 1 .. 65535
+ * @max_args: inputs plus outputs of a job, 2 .. 65535
+ * @max_entries_log2: log2 of the largest ring, 1 .. 16
+ * @memory_size: device memory for programs and activations, bytes
+ * @max_operand_size: largest tensor, bytes, at most @memory_size
+ * @poll_ns: how long an idle engine looks for work before it sleeps, at most 1 s.
+ *	Trades host CPU time against the latency of the first job
+ * @inject: fault injection register works
+ * @null_mode: jobs complete without computing
+ * @platform_irq: IRQ_STATUS and IRQ_MASK exist and the bus has set_irq_level()
+ */
+struct nnpu_device_props {
+	unsigned int num_queues;
+	unsigned int num_engines;
+	unsigned int num_vectors;
+	unsigned int max_contexts;
+	unsigned int max_slots_log2;
+	unsigned int max_programs;
+	unsigned int max_args;
+	unsigned int max_entries_log2;
+	uint64_t memory_size;
+	uint64_t max_operand_size;
+	uint64_t poll_ns;
+	bool inject;
+	bool null_mode;
+	bool platform_irq;
+};
+
+enum nnpu_log_level {
+	/* Software did something the specification does not allow. */
+	NNPU_LOG_GUEST_ERROR,
+	/* One line per command, job and state change. */
+	NNPU_LOG_TRACE,
+};
+
+/**
+ * struct nnpu_bus_ops - how the device reaches its surroundings
+ *
+ * dma_*() are called by the device's own threads only, never with a lock of the
+ * device held that a register access takes. The others are called by device
+ * threads and from within register and doorbell accesses.
+ */
+struct nnpu_bus_ops {
+	/* Copy @len bytes from or to DMA address @addr; 0, or -1 on a bus error. */
+	int (*dma_read)(void *bus, uint64_t addr, void *buf, size_t len);
+	int (*dma_write)(void *bus, uint64_t addr, const void *buf, size_t len);
+	/*
+	 * Store a 16-bit value in one piece at @addr (2-byte aligned), visible after
+	 * every dma_write() of the same thread; 0, or -1 on a bus error.
+	 */
+	int (*dma_store16)(void *bus, uint64_t addr, uint16_t value);
+	/* Raise interrupt vector @vector once. Must not wait for a device thread. */
+	void (*raise_irq)(void *bus, unsigned int vector);
+	/* Level of the one interrupt line; only with @platform_irq, else NULL. */
+	void (*set_irq_level)(void *bus, bool level);
+	/* A clock that never goes back, ns. */
+	uint64_t (*now_ns)(void *bus);
+	/* May be NULL. @text has no newline and is valid during the call only. */
+	void (*log)(void *bus, enum nnpu_log_level level, const char *text);
+	/*
+	 * Called first and last on each thread of the device, for surroundings that
+	 * keep a record of threads. May be NULL.
+	 */
+	void (*thread_begin)(void *bus, const char *name);
+	void (*thread_end)(void *bus);
+	/* Are lines of this level wanted at all? NULL: guest errors only. */
+	bool (*log_wanted)(void *bus, enum nnpu_log_level level);
+};
+
+struct nnpu_device;
+
+/* The properties a device has if nobody says otherwise. */
+void nnpu_device_default_props(struct nnpu_device_props *props);
+
+/*
+ * Are the properties in range? 0, or -1 with a text in @error (of @size bytes)
+ * that names the property and its range.
+ */
+int nnpu_device_check_props(const struct nnpu_device_props *props, char *error, size_t size);
+
+/*
+ * Create a device as after power-on and start its threads. @ops must outlive the
+ * device. NULL with a text in @error if a property is out of range or there is no
+ * memory or no thread to be had.
+ */
+struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
+				       const struct nnpu_bus_ops *ops, void *bus,
+				       char *error, size_t size);
+
+/*
+ * Abort whatever runs, end the threads and free the device. Waits for the
+ * threads, so the caller must not hold a lock that a bus operation takes. No
+ * other function may be running or called any more.
+ */
+void nnpu_device_destroy(struct nnpu_device *dev);
+
+/*
+ * Power-on reset: as CTRL.RESET, and the counters and the clock start at 0. Does
+ * not wait: STATUS.RESETTING reads 1 until the threads have let go of memory.
+ */
+void nnpu_device_power_on_reset(struct nnpu_device *dev);
+
+/* Register window. Accesses that are not 32-bit and aligned read 0, write nothing. */
+uint32_t nnpu_device_reg_read(struct nnpu_device *dev, uint64_t offset, unsigned int size);
+void nnpu_device_reg_write(struct nnpu_device *dev, uint64_t offset, uint64_t value,
+			   unsigned int size);
+
+/* Doorbell window: queue q at q << 12. Reads of it are 0. */
+void nnpu_device_doorbell_write(struct nnpu_device *dev, uint64_t offset, uint64_t value,
+				unsigned int size);
+
+/* Bytes of the doorbell window: a page per queue, rounded up to a power of two. */
+uint64_t nnpu_device_doorbell_size(const struct nnpu_device_props *props);
+
+#endif /* NNPU_DEVICE_H */

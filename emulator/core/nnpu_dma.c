@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bus access, and memory behind page tables.
+ */
+#include <stdlib.h>
+
+#include "nnpu_internal.h"
+
+#define NODE_BYTES(entries)	((entries) * sizeof(uint64_t))
+#define LEAF_SHIFT		(NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT)
+
+/* A context keeps at most this many nodes (4 KiB each, 2 MiB of a slot each). */
+#define MAX_KEPT_LEAVES		2048u
+/* Slots above this many nodes are not kept at all. */
+#define MAX_INDEXED_LEAVES	4096u
+
+int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len)
+{
+	if (atomic_load_explicit(&dev->stop, memory_order_relaxed))
+		return -1;
+	if (addr + len < addr)
+		return -1;
+	return dev->ops->dma_read(dev->bus, addr, buf, len);
+}
+
+int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
+{
+	if (atomic_load_explicit(&dev->stop, memory_order_relaxed))
+		return -1;
+	if (addr + len < addr)
+		return -1;
+	return dev->ops->dma_write(dev->bus, addr, buf, len);
+}
+
+bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem)
+{
+	uint64_t size = le64toh(mem->size);
+	uint32_t levels = le32toh(mem->levels);
+
+	*map = (struct mem_map){ .addr = le64toh(mem->addr), .size = size, .levels = levels };
+	if (mem->reserved || levels > NNPU_TABLE_MAX_LEVELS || !size)
+		return false;
+	if (levels)
+		return size <= 1ull << (NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT * levels);
+	return true;
+}
+
+void mem_map_fini(struct mem_map *map)
+{
+	size_t i;
+
+	if (!map->leaves)
+		return;
+	for (i = 0; i < map->num_leaves; i++)
+		free(atomic_load_explicit(&map->leaves[i], memory_order_relaxed));
+	free((void *)map->leaves);
+	map->leaves = NULL;
+}
+
+static bool page_aligned(uint64_t addr)
+{
+	return !(addr & (NNPU_PAGE_SIZE - 1));
+}
+
+/* Read level 1 node number @index: the addresses of up to 512 pages. */
+static int read_leaf(struct nnpu_device *dev, const struct mem_map *map, uint64_t index,
+		     uint64_t *node)
+{
+	uint64_t pages = ((map->size - 1) >> NNPU_PAGE_SHIFT) + 1;
+	uint64_t count = pages - (index << NNPU_TABLE_SHIFT);
+	uint64_t addr = map->addr;
+	unsigned int level;
+
+	for (level = map->levels; level > 1; level--) {
+		unsigned int shift = NNPU_TABLE_SHIFT * (level - 2);
+		uint64_t entry = (index >> shift) & (NNPU_TABLE_ENTRIES - 1);
+
+		if (!page_aligned(addr) ||
+		    dev_dma_read(dev, addr + NODE_BYTES(entry), &addr, sizeof(addr)))
+			return -1;
+		addr = le64toh(addr);
+	}
+	if (count > NNPU_TABLE_ENTRIES)
+		count = NNPU_TABLE_ENTRIES;
+	if (!page_aligned(addr))
+		return -1;
+	return dev_dma_read(dev, addr, node, NODE_BYTES(count));
+}
+
+/* Take a place among the nodes the context may keep. */
+static bool can_keep(struct mem_map *map, atomic_uint *kept)
+{
+	if (!kept || !map->leaves)
+		return false;
+	if (atomic_fetch_add(kept, 1) < MAX_KEPT_LEAVES)
+		return true;
+	atomic_fetch_sub(kept, 1);
+	return false;
+}
+
+/* Node @index, kept or in @scratch (which holds it already if *@held says so). */
+static const uint64_t *get_leaf(struct nnpu_device *dev, struct mem_map *map, uint64_t index,
+				uint64_t *scratch, uint64_t *held, atomic_uint *kept)
+{
+	uint64_t *node, *other = NULL;
+
+	if (map->leaves) {
+		node = atomic_load_explicit(&map->leaves[index], memory_order_acquire);
+		if (node)
+			return node;
+	}
+	if (*held != index) {
+		*held = UINT64_MAX;
+		if (read_leaf(dev, map, index, scratch))
+			return NULL;
+		*held = index;
+	}
+	if (!can_keep(map, kept))
+		return scratch;
+	node = malloc(NODE_BYTES(NNPU_TABLE_ENTRIES));
+	if (node) {
+		memcpy(node, scratch, NODE_BYTES(NNPU_TABLE_ENTRIES));
+		if (atomic_compare_exchange_strong(&map->leaves[index], &other, node))
+			return node;
+		free(node);
+	}
+	/* No memory, or another thread was first. */
+	atomic_fetch_sub(kept, 1);
+	return other ? other : scratch;
+}
+
+static int transfer(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len,
+		    enum dma_dir dir)
+{
+	if (dir == DMA_READ)
+		return dev_dma_read(dev, addr, buf, len);
+	return dev_dma_write(dev, addr, buf, len);
+}
+
+static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
+				 uint8_t *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
+{
+	uint64_t scratch[NNPU_TABLE_ENTRIES] = { 0 };
+	uint64_t held = UINT64_MAX;
+
+	while (len) {
+		uint64_t index = offset >> LEAF_SHIFT;
+		const uint64_t *leaf = get_leaf(dev, map, index, scratch, &held, kept);
+		unsigned int page = (offset >> NNPU_PAGE_SHIFT) & (NNPU_TABLE_ENTRIES - 1);
+		uint64_t in_page = offset & (NNPU_PAGE_SIZE - 1);
+		size_t run = NNPU_PAGE_SIZE - in_page;
+		uint64_t addr;
+
+		if (!leaf)
+			return NNPU_STATUS_DMA_ERROR;
+		addr = le64toh(leaf[page]);
+		if (!page_aligned(addr))
+			return NNPU_STATUS_DMA_ERROR;
+		/* Pages that follow each other in memory make one transfer. */
+		while (run < len && ++page < NNPU_TABLE_ENTRIES &&
+		       le64toh(leaf[page]) == addr + in_page + run)
+			run += NNPU_PAGE_SIZE;
+		if (run > len)
+			run = len;
+		if (transfer(dev, addr + in_page, buf, run, dir))
+			return NNPU_STATUS_DMA_ERROR;
+		offset += run;
+		buf += run;
+		len -= run;
+	}
+	return NNPU_STATUS_SUCCESS;
+}
+
+unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
+			    void *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
+{
+	if (!len)
+		return NNPU_STATUS_SUCCESS;
+	if (map->levels)
+		return access_table(dev, map, offset, buf, len, dir, kept);
+	if (!page_aligned(map->addr) || map->addr + map->size < map->addr ||
+	    transfer(dev, map->addr + offset, buf, len, dir))
+		return NNPU_STATUS_DMA_ERROR;
+	return NNPU_STATUS_SUCCESS;
+}
+
+bool mem_map_keep(struct mem_map *map)
+{
+	size_t leaves = ((map->size - 1) >> LEAF_SHIFT) + 1;
+
+	if (!map->levels || leaves > MAX_INDEXED_LEAVES)
+		return true;
+	map->leaves = calloc(leaves, sizeof(*map->leaves));
+	map->num_leaves = map->leaves ? leaves : 0;
+	return map->leaves;
+}

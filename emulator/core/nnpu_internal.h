@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the device model: objects, locks, and who calls whom.
+ *
+ *   nnpu_device.c	registers, reset state machine, life of the device
+ *   nnpu_queue.c	rings, doorbells, completions, arbitration, engine threads
+ *   nnpu_admin.c	control thread: admin commands
+ *   nnpu_slot.c	contexts and access to their slots
+ *   nnpu_dma.c		bus access and page tables
+ *   nnpu_program.c	validation of program images
+ *   nnpu_load.c	loading: constants, operations, memory plan
+ *   nnpu_plan.c	placing tensors in memory by lifetime
+ *   nnpu_job.c		one EXECUTE entry: arguments, results
+ *   nnpu_exec.c	running the commands of a program
+ *
+ * Locks. dev->lock guards everything that registers, doorbells and several threads
+ * see. It is held for a few instructions only, never across DMA, an operation, or
+ * an interrupt. ctx->slot_lock is held for reading during one access to slots and
+ * for writing while cached slots are dropped; dev->lock is not taken inside it.
+ *
+ * Only the control thread creates and destroys contexts, queues and entries of
+ * program tables; it may therefore read them without dev->lock. Engines hold what
+ * they use through nnpu_ctx.running and program references.
+ */
+#ifndef NNPU_INTERNAL_H
+#define NNPU_INTERNAL_H
+
+#include <endian.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "nnpu_hw.h"
+#include "nnpu_device.h"
+#include "ops/op.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "tensor data is little-endian; big-endian hosts are not supported"
+#endif
+
+/* Longest piece of a transfer between two looks at abort requests, bytes. */
+#define DMA_CHUNK		(1u << 20)
+#define TENSOR_ALIGN		64u
+
+/* How a command ended; what goes into completion and result block. */
+struct verdict {
+	uint16_t status;
+	uint16_t reason;
+	uint16_t operand;
+	uint32_t error;
+};
+
+#define VERDICT_SUCCESS		((struct verdict){ .operand = NNPU_OPERAND_NONE })
+
+static inline int verdict_set(struct verdict *v, unsigned int status, unsigned int reason,
+			      uint32_t error, unsigned int operand)
+{
+	v->status = (uint16_t)status;
+	v->reason = (uint16_t)reason;
+	v->error = error;
+	v->operand = (uint16_t)operand;
+	return -1;
+}
+
+static inline int verdict_status(struct verdict *v, unsigned int status)
+{
+	return verdict_set(v, status, NNPU_REASON_NONE, 0, NNPU_OPERAND_NONE);
+}
+
+/* Interrupts to raise after dev->lock is dropped. */
+struct irqs {
+	unsigned int count;
+	uint16_t vectors[4];
+};
+
+/* What op_progress() looks at; the engine's. */
+struct job_progress {
+	atomic_uint *counter;		/* QREG_PROGRESS of the queue */
+	const atomic_bool *abort;	/* abort of this job asked for */
+	const atomic_bool *stop;	/* the device stops */
+};
+
+enum dma_dir { DMA_READ, DMA_WRITE };
+
+/* Memory behind a struct nnpu_mem, checked. */
+struct mem_map {
+	uint64_t addr;
+	uint64_t size;
+	unsigned int levels;
+	/* Level 1 nodes kept, one per 2 MiB; NULL: nothing is kept. */
+	_Atomic(uint64_t *) *leaves;
+	size_t num_leaves;
+};
+
+/* A slot entry that was read and is good. */
+struct slot_map {
+	struct mem_map mem;
+	uint32_t flags;
+};
+
+struct nnpu_ctx {
+	struct nnpu_device *dev;
+	uint32_t id;
+	uint64_t serial;		/* unique, for what engines keep */
+	uint64_t slot_table;
+	uint32_t num_slots;
+	uint64_t mem_limit;		/* 0: none */
+	uint64_t mem_used;		/* dev->lock */
+	unsigned int running;		/* jobs on engines; dev->lock */
+	bool dying;			/* dev->lock */
+	struct program **programs;	/* by number; dev->lock */
+	pthread_rwlock_t slot_lock;
+	_Atomic(struct slot_map *) *slots;
+	atomic_uint kept_leaves;
+};
+
+/* One command of a loaded program. */
+struct program_cmd {
+	uint32_t opcode;
+	const struct op_desc *desc;
+	uint32_t operands;		/* position in program.operands: inputs, outputs */
+	uint16_t num_inputs;
+	uint16_t num_outputs;
+	bool infer;			/* output shapes are found while the job runs */
+	void *prepared;
+};
+
+/* A place in memory for a tensor that lives from command @first to @last. */
+struct plan_item {
+	uint64_t size;
+	uint64_t offset;
+	uint32_t first;
+	uint32_t last;
+	uint32_t tensor;
+};
+
+struct program {
+	unsigned int refs;		/* dev->lock */
+	uint64_t serial;
+	struct nnpu_ctx *ctx;
+	uint64_t memory;		/* bytes accounted */
+	bool relaxed;
+	bool fixed;			/* all shapes known: @arena_size and @offsets hold */
+	uint32_t num_tensors;
+	uint32_t num_cmds;
+	uint32_t num_operands;
+	uint16_t num_inputs;
+	uint16_t num_outputs;
+	struct tensor *tensors;		/* constants have data; others have none */
+	struct program_cmd *cmds;
+	uint32_t *operands;		/* tensor indexes, command by command */
+	uint32_t *inputs;		/* tensor indexes */
+	uint32_t *outputs;
+	uint32_t *last_use;		/* by tensor: last command that needs it */
+	uint64_t *offsets;		/* by tensor: place in the arena */
+	uint64_t arena_size;
+	void *constants;
+	float *channel_scales;
+};
+
+struct nnpu_queue {
+	uint16_t id;
+	bool exists;
+	uint8_t flags;
+	uint16_t vector;
+	struct nnpu_ctx *ctx;		/* owner or NULL */
+	uint64_t sq_addr;
+	uint64_t cq_addr;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	uint32_t sq_head;
+	uint32_t sq_tail;
+	uint32_t cq_head;
+	uint32_t cq_tail;		/* next entry to write; may be under way */
+	uint32_t cq_done;		/* entries before it are in memory */
+	uint16_t phase;
+	bool armed;
+	uint32_t arm_head;
+	bool stopped;
+	uint16_t error;			/* NNPU_STATUS_* that stopped it */
+	bool busy;			/* an engine works on it */
+	bool running;			/* an entry is executing: @cid */
+	uint16_t cid;
+	bool dropping;			/* reset or destroyed: no completion any more */
+	atomic_bool abort;
+	atomic_uint progress;
+};
+
+/* Memory of an engine for tensors of jobs; kept between jobs. */
+struct arena_chunk {
+	uint8_t *base;
+	size_t size;
+	uint64_t owner;			/* serial of the context whose bytes it holds */
+};
+
+struct arena {
+	struct arena_chunk *chunks;
+	uint32_t count;
+	uint32_t max;
+};
+
+/* Buffers of an engine that grow with the largest job. */
+struct exec_state {
+	struct arena arena;
+	uint64_t charged;		/* bytes charged to the context for this job */
+	struct tensor *tensors;
+	uint32_t max_tensors;
+	struct tensor **operands;
+	uint32_t max_operands;
+	struct tensor *saved;
+	uint32_t max_saved;
+	uint64_t bound;			/* serial of the fixed program the above belong to */
+	const uint8_t *bound_base;	/* and the memory they point to */
+	bool has_memory;
+	uint8_t *args;
+	uint32_t max_args_len;
+	struct nnpu_profile *profile;
+	uint32_t max_profile;
+};
+
+struct nnpu_engine {
+	struct nnpu_device *dev;
+	unsigned int id;
+	pthread_t thread;
+	bool started;
+	bool busy;			/* dev->lock; exec is the thread's while set */
+	uint64_t busy_since;		/* ns */
+	struct nnpu_ctx *ctx;		/* of the job that runs; dev->lock */
+	struct job_progress progress;
+	struct exec_state exec;
+};
+
+struct nnpu_device {
+	struct nnpu_device_props props;
+	const struct nnpu_bus_ops *ops;
+	void *bus;
+
+	pthread_mutex_t lock;
+	pthread_cond_t work;		/* engines: something to run, stop, exit */
+	pthread_cond_t event;		/* control thread and stalled jobs */
+
+	/* The device stops (disable, reset, FATAL, exit): let go of memory. */
+	atomic_bool stop;
+	atomic_uint work_seq;		/* counts doorbells, for engines that poll */
+	bool exiting;
+	bool stopping;			/* control thread has to end everything */
+	bool resetting;			/* ... and bring back reset values */
+	bool power_on;			/* ... of counters, too */
+	bool ready;
+	bool fatal;
+	uint16_t fatal_code;
+
+	uint32_t ctrl;
+	uint32_t admin_size;
+	uint64_t admin_sq;
+	uint64_t admin_cq;
+	uint32_t latch_mem;
+	uint32_t latch_clock;
+	uint32_t latch_jobs;
+	uint32_t latch_busy;
+	uint32_t fault_status;
+	uint32_t fault_info;
+	uint32_t inject[NNPU_INJECT_NUM];
+	uint64_t power_on_ns;
+	uint64_t jobs;
+	uint64_t busy_ns;
+	uint64_t mem_used;
+	unsigned int num_contexts;
+	unsigned int num_programs;
+	uint64_t next_serial;
+
+	pthread_mutex_t irq_lock;	/* platform devices: status and line */
+	uint32_t irq_status;
+	uint32_t irq_mask;
+
+	struct nnpu_queue *queues;	/* num_queues + 1, admin queue first */
+	unsigned int next_queue;	/* where arbitration goes on */
+	struct nnpu_ctx **contexts;	/* max_contexts + 1 */
+
+	pthread_t control;
+	bool control_started;
+	struct nnpu_engine *engines;
+};
+
+/* nnpu_device.c */
+/* Control thread: wait for the engines, then forget everything. dev->lock held. */
+void dev_end_everything(struct nnpu_device *dev);
+uint64_t dev_now(struct nnpu_device *dev);
+void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void irqs_add(struct irqs *irqs, unsigned int vector);
+void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs);
+/* dev->lock held. */
+void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid);
+void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs);
+bool dev_inject(struct nnpu_device *dev, unsigned int kind);
+uint64_t dev_features(const struct nnpu_device *dev);
+/* Device memory: false if the device or the context (may be NULL) has too little. */
+bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
+void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
+
+/* nnpu_queue.c */
+/* The life of an engine's thread. */
+void engine_run(struct nnpu_engine *e);
+void queue_init(struct nnpu_queue *q);
+/* dev->lock held. */
+void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int fault,
+		unsigned int status, struct irqs *irqs);
+void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value,
+		    struct irqs *irqs);
+/* dev->lock not held. */
+int queue_fetch(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe);
+void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		    const struct verdict *v, uint64_t result, bool interrupt);
+/* Has the queue room for @count completions? dev->lock held. */
+bool queue_has_room(const struct nnpu_queue *q, uint32_t count);
+
+/* nnpu_admin.c */
+/* The life of the control thread. */
+void control_run(struct nnpu_device *dev);
+bool is_zero(const void *p, size_t len);
+
+/* nnpu_dma.c: 0 or -1. Fail at once when the device stops. */
+int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len);
+int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len);
+/* Can this be the memory of a slot or image? false if malformed. */
+bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem);
+/* Status; the range must be inside the map. @kept counts nodes kept, or is NULL. */
+unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
+			    void *buf, size_t len, enum dma_dir dir, atomic_uint *kept);
+/* Have page table nodes kept from now on; false: no memory. */
+bool mem_map_keep(struct mem_map *map);
+void mem_map_fini(struct mem_map *map);
+
+/* nnpu_slot.c */
+struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
+			    uint32_t num_slots, uint64_t mem_limit);
+void ctx_free(struct nnpu_ctx *ctx);
+void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count);
+/*
+ * Copy between @buf and a slot; or only check slot, rights and range. Status.
+ * @progress may be NULL; with it an abort ends the transfer with ABORTED.
+ */
+unsigned int slot_access(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
+			 uint64_t len, enum dma_dir dir, struct job_progress *progress);
+unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
+			enum dma_dir dir);
+
+/* nnpu_program.c */
+/* Read and validate header and tensors; 0 or -1 with the verdict. */
+int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
+		       struct nnpu_program_header *header, struct verdict *v);
+int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *header,
+		       uint32_t index, uint64_t max_bytes, struct tensor *t,
+		       struct nnpu_tensor_desc *desc, struct verdict *v);
+int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *header,
+			  struct program *p, struct verdict *v);
+/* Marks the outputs in @written (by tensor). */
+int image_parse_command(const uint8_t *image, const struct nnpu_program_header *header,
+			uint32_t index, const struct program *p, uint8_t *written,
+			struct nnpu_command *cmd, struct verdict *v);
+/* Operands of all commands; fails if they are unreasonably many. */
+int image_count_operands(const uint8_t *image, const struct nnpu_program_header *header,
+			 uint32_t *count, struct verdict *v);
+/* Bring shape_known and bytes in line with rank and dims; false: above @max_bytes. */
+bool tensor_settle(struct tensor *t, uint64_t max_bytes);
+
+/* nnpu_load.c */
+struct load_request {
+	struct nnpu_ctx *ctx;
+	const uint8_t *image;
+	uint64_t size;
+	/* Check only: verdicts per command, allocated by program_load(). */
+	bool check;
+	uint32_t num_reports;
+	struct nnpu_command_report *reports;
+};
+
+/* The program with one reference, or NULL with the verdict (SUCCESS when checking). */
+struct program *program_load(struct load_request *request, struct verdict *v);
+void program_put(struct program *p);
+
+/* nnpu_plan.c: fills in the offsets; returns the bytes needed. */
+uint64_t plan_place(struct plan_item *items, uint32_t count);
+
+/* nnpu_job.c */
+struct job {
+	struct nnpu_engine *engine;
+	struct nnpu_ctx *ctx;
+	struct program *program;
+	const struct nnpu_sqe_execute *sqe;
+	uint64_t fetched_ns;
+	bool fail_dma;			/* injected */
+	/* Results. */
+	struct verdict verdict;
+	uint64_t exec_ns;
+};
+
+/* Checks an entry by itself: 0 or -1 with the verdict. */
+int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *sqe,
+		    struct verdict *v);
+void job_run(struct job *job);
+
+/* nnpu_exec.c */
+/*
+ * Ask the operation for the shapes of its outputs; @saved gets what they were before.
+ * 0; 1 if a value is needed that is not there; -1 with call->error.
+ */
+int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes);
+/* Do the outputs have every dimension that @declared gives? 0 or -1 with call->error. */
+int shapes_agree(const struct op_call *call, const struct tensor *declared);
+bool shape_agrees(const struct tensor *declared, const struct tensor *actual);
+struct exec_run {
+	struct nnpu_engine *engine;
+	struct nnpu_ctx *ctx;
+	const struct program *program;
+	struct nnpu_arg *args;		/* checked, inputs first */
+	uint32_t max_profile;		/* records wanted */
+	uint32_t num_profile;
+	uint64_t start_ns;
+	bool fail_dma;
+	bool omitted;			/* some input has no value */
+	bool shapes_valid;		/* exec.tensors are those of this run */
+	struct verdict *verdict;
+};
+
+/*
+ * Read inputs, run all commands; 0 or -1 with the verdict. Tensors of the outputs
+ * are in exec.tensors afterwards, as far as it came.
+ */
+int exec_program(struct exec_run *run);
+/* Give back what the job was charged for. */
+void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx);
+/* Give memory of an engine that is not busy back; dev->lock held. */
+void exec_trim(struct nnpu_engine *e);
+void exec_fini(struct nnpu_engine *e);
+/* Room for @count objects of @size in *@p; false: no memory. */
+bool exec_grow(void **p, uint32_t *max, uint32_t count, size_t size);
+
+#endif /* NNPU_INTERNAL_H */

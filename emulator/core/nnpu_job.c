@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+/*
+ * One EXECUTE entry: argument block in, outputs and result block out.
+ */
+#include "nnpu_internal.h"
+
+#define EXEC_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PROFILE)
+#define RECORD_SIZE	sizeof(struct nnpu_arg)
+
+_Static_assert(sizeof(struct nnpu_args_header) == RECORD_SIZE, "block of equal records");
+
+static bool entry_fields_ok(const struct nnpu_queue *q, const struct nnpu_sqe_execute *c)
+{
+	bool by_address = c->flags & NNPU_EXEC_ARGS_DMA;
+
+	if ((c->flags & ~EXEC_FLAGS) || c->reserved)
+		return false;
+	if (q->ctx && (c->ctx || by_address))
+		return false;
+	if (by_address && c->args_slot)
+		return false;
+	if ((le64toh(c->args) | le64toh(c->result_off) | le64toh(c->profile_off)) & 7)
+		return false;
+	if (le32toh(c->result_slot) == NNPU_SLOT_NONE && c->result_off)
+		return false;
+	return (c->flags & NNPU_EXEC_PROFILE) ||
+	       (!c->profile_slot && !c->profile_len && !c->profile_off);
+}
+
+int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *sqe,
+		    struct verdict *v)
+{
+	return entry_fields_ok(q, sqe) ? 0 : verdict_status(v, NNPU_STATUS_INVALID_FIELD);
+}
+
+/* Everything about the job that runs; lives for one call of job_run(). */
+struct run {
+	struct job *job;
+	struct nnpu_device *dev;
+	struct nnpu_ctx *ctx;
+	const struct program *program;
+	const struct nnpu_sqe_execute *sqe;
+	struct verdict *v;
+	uint64_t start_ns;
+	uint32_t args_len;
+	struct nnpu_args_header *header;	/* the device's copy of the block */
+	struct nnpu_arg *args;
+	bool counts_ok;
+	struct exec_run exec;
+};
+
+static int status_fault(struct run *r, unsigned int status, uint32_t arg)
+{
+	return verdict_set(r->v, status, NNPU_REASON_NONE, arg, NNPU_OPERAND_NONE);
+}
+
+static int arg_fault(struct run *r, unsigned int status, unsigned int reason, uint32_t arg)
+{
+	return verdict_set(r->v, status, reason, arg, NNPU_OPERAND_NONE);
+}
+
+static bool has_result(const struct run *r)
+{
+	return le32toh(r->sqe->result_slot) != NNPU_SLOT_NONE;
+}
+
+/* Steps 2 and 3 of the specification. */
+static int check_slots(struct run *r)
+{
+	const struct nnpu_sqe_execute *c = r->sqe;
+	unsigned int status;
+
+	r->args_len = le32toh(c->args_len);
+	if (r->args_len < RECORD_SIZE ||
+	    r->args_len > RECORD_SIZE * (1ull + r->dev->props.max_args))
+		return status_fault(r, NNPU_STATUS_ARG_COUNT, 0);
+	if (has_result(r)) {
+		status = slot_check(r->ctx, le32toh(c->result_slot), le64toh(c->result_off),
+				    r->args_len, DMA_WRITE);
+		if (status)
+			return status_fault(r, status, 0);
+	}
+	if (c->flags & NNPU_EXEC_PROFILE) {
+		status = slot_check(r->ctx, le32toh(c->profile_slot), le64toh(c->profile_off),
+				    le32toh(c->profile_len), DMA_WRITE);
+		if (status)
+			return status_fault(r, status, 0);
+	}
+	return 0;
+}
+
+/* The room for the block is zeroed, so that it can serve as result in any case. */
+static int get_block(struct run *r)
+{
+	struct exec_state *x = &r->job->engine->exec;
+
+	if (!exec_grow((void **)&x->args, &x->max_args_len, r->args_len, 1))
+		return status_fault(r, NNPU_STATUS_NO_MEMORY, 0);
+	memset(x->args, 0, r->args_len);
+	r->header = (struct nnpu_args_header *)x->args;
+	r->args = (struct nnpu_arg *)(r->header + 1);
+	return 0;
+}
+
+/* Step 4. */
+static int read_block(struct run *r)
+{
+	const struct nnpu_sqe_execute *c = r->sqe;
+	unsigned int status = NNPU_STATUS_SUCCESS;
+
+	if (!(c->flags & NNPU_EXEC_ARGS_DMA))
+		status = slot_access(r->ctx, le32toh(c->args_slot), le64toh(c->args), r->header,
+				     r->args_len, DMA_READ, NULL);
+	else if (dev_dma_read(r->dev, le64toh(c->args), r->header, r->args_len))
+		status = NNPU_STATUS_DMA_ERROR;
+	if (status) {
+		/* What was read before the fault is nobody's business. */
+		memset(r->header, 0, r->args_len);
+		return status_fault(r, status, 0);
+	}
+	return 0;
+}
+
+/* Step 5. */
+static int check_header(struct run *r)
+{
+	const struct nnpu_args_header *h = r->header;
+	uint64_t count = (uint64_t)r->program->num_inputs + r->program->num_outputs;
+
+	if (h->flags)
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, 0);
+	if (h->deadline_ns || h->loop_timeout_ns || !is_zero(h->reserved, sizeof(h->reserved)))
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
+	if (le16toh(h->num_inputs) != r->program->num_inputs ||
+	    le16toh(h->num_outputs) != r->program->num_outputs ||
+	    r->args_len != RECORD_SIZE * (1 + count))
+		return status_fault(r, NNPU_STATUS_ARG_COUNT, 0);
+	r->counts_ok = true;
+	return 0;
+}
+
+/* Step 6: fields of a record that do not depend on the program. */
+static int check_record(struct run *r, uint32_t number, const struct nnpu_arg *a)
+{
+	uint16_t flags = le16toh(a->flags);
+	unsigned int i;
+
+	if (flags & ~(NNPU_ARG_NO_VALUE | NNPU_ARG_SHAPE))
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, number);
+	if (a->pad || a->reserved ||
+	    (!(flags & NNPU_ARG_SHAPE) && (a->rank || !is_zero(a->dims, sizeof(a->dims)))))
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, number);
+	for (i = a->rank; i < NNPU_MAX_RANK; i++)
+		if (a->dims[i])
+			return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, number);
+	if (flags & NNPU_ARG_NO_VALUE &&
+	    (flags & NNPU_ARG_SHAPE || a->slot || a->offset || a->length))
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, number);
+	return 0;
+}
+
+/* The shape a record gives, against that of the program; both together in *@t. */
+static int merge_shape(struct run *r, uint32_t number, const struct nnpu_arg *a,
+		       const struct tensor *declared, struct tensor *t)
+{
+	unsigned int i;
+
+	*t = *declared;
+	if (!(le16toh(a->flags) & NNPU_ARG_SHAPE))
+		return 0;
+	if (a->rank > NNPU_MAX_RANK || (declared->rank_known && a->rank != declared->rank))
+		return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_RANK, number);
+	/* A tensor without dimensions says nothing about the rank. */
+	if (!a->rank && !declared->rank_known)
+		return 0;
+	t->rank = a->rank;
+	t->rank_known = true;
+	for (i = 0; i < a->rank; i++) {
+		uint32_t dim = le32toh(a->dims[i]);
+
+		if (dim && declared->dims[i] && dim != declared->dims[i])
+			return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_DIMENSION, number);
+		if (dim)
+			t->dims[i] = dim;
+	}
+	return 0;
+}
+
+static int check_input(struct run *r, uint32_t number, const struct nnpu_arg *a,
+		       const struct tensor *declared)
+{
+	struct tensor t;
+	unsigned int i;
+
+	if (merge_shape(r, number, a, declared, &t))
+		return -1;
+	for (i = 0; t.rank_known && i < t.rank; i++)
+		t.rank_known = t.dims[i];
+	if (!t.rank_known)
+		return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_UNKNOWN_SHAPE, number);
+	if (!tensor_settle(&t, r->dev->props.max_operand_size))
+		return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_OVERFLOW, number);
+	if (le64toh(a->length) != t.bytes)
+		return arg_fault(r, NNPU_STATUS_ARG_SIZE, NNPU_REASON_DATA_LENGTH, number);
+	return 0;
+}
+
+static int check_args(struct run *r)
+{
+	const struct program *p = r->program;
+	uint32_t n, count = (uint32_t)p->num_inputs + p->num_outputs;
+
+	for (n = 0; n < count; n++) {
+		bool input = n < p->num_inputs;
+		uint32_t index = input ? p->inputs[n] : p->outputs[n - p->num_inputs];
+		const struct tensor *declared = &p->tensors[index];
+		const struct nnpu_arg *a = &r->args[n];
+		unsigned int status;
+		struct tensor t;
+
+		if (check_record(r, n, a))
+			return -1;
+		if (le16toh(a->flags) & NNPU_ARG_NO_VALUE)
+			continue;
+		if (input ? check_input(r, n, a, declared) : merge_shape(r, n, a, declared, &t))
+			return -1;
+		status = slot_check(r->ctx, le32toh(a->slot), le64toh(a->offset),
+				    le64toh(a->length), input ? DMA_READ : DMA_WRITE);
+		if (status)
+			return status_fault(r, status, n);
+	}
+	return 0;
+}
+
+/* Outputs. */
+
+/* Tensor of output @o, with the shape as far as it is known. */
+static const struct tensor *output_tensor(const struct run *r, unsigned int o)
+{
+	uint32_t index = r->program->outputs[o];
+
+	if (r->exec.shapes_valid)
+		return &r->job->engine->exec.tensors[index];
+	return &r->program->tensors[index];
+}
+
+/* Shapes that records demand, and room. */
+static int check_outputs(struct run *r, uint32_t *short_output)
+{
+	const struct program *p = r->program;
+	unsigned int o;
+
+	*short_output = UINT32_MAX;
+	for (o = 0; o < p->num_outputs; o++) {
+		const struct tensor *t = output_tensor(r, o);
+		struct nnpu_arg *a = &r->args[p->num_inputs + o];
+		struct tensor demanded = { .rank_known = true, .rank = a->rank };
+		unsigned int i;
+
+		if (le16toh(a->flags) & NNPU_ARG_NO_VALUE || !t->shape_known)
+			continue;
+		for (i = 0; i < a->rank; i++)
+			demanded.dims[i] = le32toh(a->dims[i]);
+		if (le16toh(a->flags) & NNPU_ARG_SHAPE && a->rank && !shape_agrees(&demanded, t))
+			return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_SHAPE_MISMATCH,
+					 p->num_inputs + o);
+		if (t->bytes <= le64toh(a->length))
+			continue;
+		a->flags |= htole16(NNPU_ARG_INSUFFICIENT);
+		if (*short_output == UINT32_MAX)
+			*short_output = p->num_inputs + o;
+	}
+	return 0;
+}
+
+static int write_outputs(struct run *r)
+{
+	const struct program *p = r->program;
+	uint32_t short_output;
+	unsigned int o;
+
+	if (check_outputs(r, &short_output))
+		return -1;
+	for (o = 0; o < p->num_outputs && !r->dev->props.null_mode; o++) {
+		const struct tensor *t = output_tensor(r, o);
+		const struct nnpu_arg *a = &r->args[p->num_inputs + o];
+		unsigned int status;
+
+		if (le16toh(a->flags) & (NNPU_ARG_NO_VALUE | NNPU_ARG_INSUFFICIENT))
+			continue;
+		status = slot_access(r->ctx, le32toh(a->slot), le64toh(a->offset), t->data,
+				     t->bytes, DMA_WRITE, &r->job->engine->progress);
+		if (status)
+			return status_fault(r, status, p->num_inputs + o);
+	}
+	if (short_output != UINT32_MAX)
+		return status_fault(r, NNPU_STATUS_OUTPUT_INSUFFICIENT, short_output);
+	return 0;
+}
+
+/* Results. */
+
+static void write_profile(struct run *r)
+{
+	const struct nnpu_sqe_execute *c = r->sqe;
+	unsigned int status;
+
+	if (!r->exec.num_profile)
+		return;
+	status = slot_access(r->ctx, le32toh(c->profile_slot), le64toh(c->profile_off),
+			     r->job->engine->exec.profile,
+			     (uint64_t)r->exec.num_profile * sizeof(struct nnpu_profile),
+			     DMA_WRITE, NULL);
+	if (status) {
+		r->exec.num_profile = 0;
+		if (!r->v->status)
+			status_fault(r, status, 0);
+	}
+}
+
+static void fill_output_shapes(struct run *r)
+{
+	unsigned int o, i;
+
+	for (o = 0; o < r->program->num_outputs; o++) {
+		struct nnpu_arg *a = &r->args[r->program->num_inputs + o];
+		const struct tensor *t = output_tensor(r, o);
+
+		a->rank = t->rank_known ? t->rank : 0;
+		for (i = 0; i < NNPU_MAX_RANK; i++)
+			a->dims[i] = htole32(i < a->rank ? t->dims[i] : 0);
+	}
+}
+
+static void write_result(struct run *r)
+{
+	const struct nnpu_sqe_execute *c = r->sqe;
+	struct nnpu_args_header *h = r->header;
+
+	if (!has_result(r))
+		return;
+	if (r->counts_ok)
+		fill_output_shapes(r);
+	h->status = htole16(r->v->status);
+	h->reason = htole16(r->v->reason);
+	h->command = htole32(r->v->error);
+	h->queue_ns = htole64(r->start_ns - r->job->fetched_ns);
+	h->exec_ns = htole64(r->job->exec_ns);
+	h->num_profile = htole32(r->exec.num_profile);
+	if (slot_access(r->ctx, le32toh(c->result_slot), le64toh(c->result_off), h, r->args_len,
+			DMA_WRITE, NULL))
+		verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
+}
+
+static int execute(struct run *r)
+{
+	struct nnpu_engine *e = r->job->engine;
+
+	if (op_progress(&e->progress))
+		return status_fault(r, NNPU_STATUS_ABORTED, 0);
+	if (r->dev->props.null_mode) {
+		if (r->job->fail_dma)
+			return status_fault(r, NNPU_STATUS_DMA_ERROR, 0);
+		return write_outputs(r);
+	}
+	r->exec = (struct exec_run) {
+		.engine = e,
+		.ctx = r->ctx,
+		.program = r->program,
+		.args = r->args,
+		.start_ns = r->start_ns,
+		.fail_dma = r->job->fail_dma,
+		.verdict = r->v,
+	};
+	if (r->sqe->flags & NNPU_EXEC_PROFILE)
+		r->exec.max_profile = le32toh(r->sqe->profile_len) / sizeof(struct nnpu_profile);
+	if (exec_program(&r->exec))
+		return -1;
+	/* A program without inputs still has an access that can fail. */
+	if (r->job->fail_dma)
+		return status_fault(r, NNPU_STATUS_DMA_ERROR, r->program->num_inputs);
+	return write_outputs(r);
+}
+
+void job_run(struct job *job)
+{
+	struct nnpu_device *dev = job->engine->dev;
+	struct run r = {
+		.job = job,
+		.dev = dev,
+		.ctx = job->ctx,
+		.program = job->program,
+		.sqe = job->sqe,
+		.v = &job->verdict,
+		.start_ns = dev_now(dev),
+	};
+
+	if (check_slots(&r) || get_block(&r)) {
+		job->exec_ns = dev_now(dev) - r.start_ns;
+		return;
+	}
+	if (!read_block(&r) && !check_header(&r) && !check_args(&r))
+		execute(&r);
+	exec_end(job->engine, job->ctx);
+	job->exec_ns = dev_now(dev) - r.start_ns;
+	write_profile(&r);
+	write_result(&r);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where tensors are in the arena: two tensors share bytes if the commands between
+ * their first and last use do not overlap.
+ */
+#include <stdlib.h>
+
+#include "nnpu_internal.h"
+
+/* Up to this many tensors the placement is exhaustive, which costs their square. */
+#define EXHAUSTIVE_MAX	2048u
+
+static uint64_t round_up(uint64_t value)
+{
+	return (value + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct plan_item *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct plan_item *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
+static bool same_time(const struct plan_item *a, const struct plan_item *b)
+{
+	return a->first <= b->last && b->first <= a->last;
+}
+
+/*
+ * Largest first, each into the smallest gap that is free for its whole life, among
+ * those placed already, which are kept in @order by offset.
+ */
+static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t *order)
+{
+	uint64_t total = 0;
+	uint32_t i, j;
+
+	qsort(items, count, sizeof(*items), by_size);
+	for (i = 0; i < count; i++) {
+		uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
+		uint64_t size = round_up(items[i].size);
+
+		for (j = 0; j < i; j++) {
+			const struct plan_item *other = &items[order[j]];
+
+			if (!same_time(&items[i], other))
+				continue;
+			if (other->offset >= end + size && other->offset - end < best_gap) {
+				best = end;
+				best_gap = other->offset - end;
+			}
+			if (other->offset + round_up(other->size) > end)
+				end = other->offset + round_up(other->size);
+		}
+		items[i].offset = best == UINT64_MAX ? end : best;
+		if (items[i].offset + size > total)
+			total = items[i].offset + size;
+		for (j = i; j && items[order[j - 1]].offset > items[i].offset; j--)
+			order[j] = order[j - 1];
+		order[j] = i;
+	}
+	return total;
+}
+
+static unsigned int size_class(uint64_t size)
+{
+	unsigned int class = 6;
+
+	while (class < 63 && 1ull << class < size)
+		class++;
+	return class;
+}
+
+/* Very many tensors: a free list per power of two, linear in their number. */
+static uint64_t place_by_class(struct plan_item *items, uint32_t count, uint32_t *next,
+			       uint32_t *ending, uint32_t last)
+{
+	uint32_t free_heads[64];
+	uint64_t total = 0;
+	uint32_t i, now = 0, done;
+
+	qsort(items, count, sizeof(*items), by_first);
+	memset(free_heads, 0xff, sizeof(free_heads));
+	memset(ending, 0xff, (last + 1) * sizeof(*ending));
+	for (i = 0; i < count; i++) {
+		unsigned int class = size_class(items[i].size);
+		uint32_t head;
+
+		/* What was used last before this one starts is free now. */
+		for (; now < items[i].first; now++) {
+			for (done = ending[now]; done != UINT32_MAX; done = head) {
+				unsigned int done_class = size_class(items[done].size);
+
+				head = next[done];
+				next[done] = free_heads[done_class];
+				free_heads[done_class] = done;
+			}
+		}
+		head = free_heads[class];
+		if (head != UINT32_MAX) {
+			items[i].offset = items[head].offset;
+			free_heads[class] = next[head];
+		} else {
+			items[i].offset = total;
+			total += 1ull << class;
+		}
+		next[i] = ending[items[i].last];
+		ending[items[i].last] = i;
+	}
+	return total;
+}
+
+uint64_t plan_place(struct plan_item *items, uint32_t count)
+{
+	uint32_t i, last = 0, *memory;
+	uint64_t total = 0;
+
+	if (count <= EXHAUSTIVE_MAX) {
+		uint32_t order[EXHAUSTIVE_MAX];
+
+		return place_by_size(items, count, order);
+	}
+	for (i = 0; i < count; i++)
+		if (items[i].last > last)
+			last = items[i].last;
+	memory = malloc(((size_t)count + last + 1) * sizeof(*memory));
+	if (memory) {
+		total = place_by_class(items, count, memory, memory + count, last);
+		free(memory);
+		return total;
+	}
+	/* Without memory to think, nothing is shared. */
+	for (i = 0; i < count; i++) {
+		items[i].offset = total;
+		total += round_up(items[i].size);
+	}
+	return total;
+}

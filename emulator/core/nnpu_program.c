@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Validation of program images: header, tensor records, interface, commands.
+ *
+ * Everything works on the device's own copy of the image. The order of the checks is
+ * that of the hardware specification, because the first fault is what is reported.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "nnpu_internal.h"
+
+/*
+ * Commands may share pieces of the index pool, so a small image could name very many
+ * operands. This many in all are far more than any model has.
+ */
+#define MAX_OPERANDS	(1u << 22)
+
+static int header_fault(struct verdict *v, unsigned int reason)
+{
+	return verdict_set(v, NNPU_STATUS_PROGRAM_HEADER, reason, 0, NNPU_OPERAND_NONE);
+}
+
+static int tensor_fault(struct verdict *v, uint32_t index, unsigned int reason)
+{
+	return verdict_set(v, NNPU_STATUS_PROGRAM_TENSOR, reason, index, NNPU_OPERAND_NONE);
+}
+
+static int command_fault(struct verdict *v, uint32_t index, unsigned int reason,
+			 unsigned int operand)
+{
+	return verdict_set(v, NNPU_STATUS_PROGRAM_COMMAND, reason, index, operand);
+}
+
+/* Header. */
+
+struct region {
+	uint64_t start;
+	uint64_t bytes;
+};
+
+static int check_regions(const struct nnpu_program_header *h, struct verdict *v)
+{
+	const struct region regions[] = {
+		{ le32toh(h->tensors_off),
+		  (uint64_t)le32toh(h->num_tensors) * sizeof(struct nnpu_tensor_desc) },
+		{ le32toh(h->commands_off),
+		  (uint64_t)le32toh(h->num_commands) * sizeof(struct nnpu_command) },
+		{ le32toh(h->indexes_off), (uint64_t)le32toh(h->num_indexes) * sizeof(__le32) },
+		{ le32toh(h->data_off), le32toh(h->data_size) },
+	};
+	const unsigned int n = sizeof(regions) / sizeof(regions[0]);
+	uint32_t size = le32toh(h->size);
+	unsigned int i, j;
+
+	for (i = 0; i < n; i++)
+		if (regions[i].start & 7)
+			return header_fault(v, NNPU_REASON_ALIGNMENT);
+	for (i = 0; i < n; i++) {
+		if (regions[i].start + regions[i].bytes > size)
+			return header_fault(v, NNPU_REASON_SIZE);
+		if (regions[i].bytes && regions[i].start < sizeof(*h))
+			return header_fault(v, NNPU_REASON_SIZE);
+	}
+	for (i = 0; i < n; i++)
+		for (j = 0; j < i; j++)
+			if (regions[i].bytes && regions[j].bytes &&
+			    regions[i].start < regions[j].start + regions[j].bytes &&
+			    regions[j].start < regions[i].start + regions[i].bytes)
+				return header_fault(v, NNPU_REASON_RANGE);
+	return 0;
+}
+
+int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
+		       struct nnpu_program_header *h, struct verdict *v)
+{
+	uint32_t num_args;
+
+	if (size < sizeof(*h) || size > NNPU_PROGRAM_MAX_SIZE)
+		return header_fault(v, NNPU_REASON_SIZE);
+	memcpy(h, data, sizeof(*h));
+	if (le32toh(h->magic) != NNPU_PROGRAM_MAGIC)
+		return header_fault(v, NNPU_REASON_MAGIC);
+	if (le16toh(h->version) != NNPU_PROGRAM_VERSION ||
+	    le16toh(h->header_size) != sizeof(*h))
+		return header_fault(v, NNPU_REASON_VERSION);
+	if (le32toh(h->flags) & ~NNPU_PROGRAM_RELAXED)
+		return header_fault(v, NNPU_REASON_FLAGS);
+	if (h->reserved)
+		return header_fault(v, NNPU_REASON_RESERVED);
+	if (le32toh(h->size) != size || size & 7)
+		return header_fault(v, NNPU_REASON_SIZE);
+	if (check_regions(h, v))
+		return -1;
+	if (!h->num_commands || !h->num_outputs)
+		return header_fault(v, NNPU_REASON_SIZE);
+	num_args = (uint32_t)le16toh(h->num_inputs) + le16toh(h->num_outputs);
+	if (num_args > max_args)
+		return header_fault(v, NNPU_REASON_SIZE);
+	if ((uint64_t)le32toh(h->inputs_first) + le16toh(h->num_inputs) >
+		    le32toh(h->num_indexes) ||
+	    (uint64_t)le32toh(h->outputs_first) + le16toh(h->num_outputs) >
+		    le32toh(h->num_indexes))
+		return header_fault(v, NNPU_REASON_RANGE);
+	return 0;
+}
+
+/* Tensors. */
+
+bool tensor_settle(struct tensor *t, uint64_t max_bytes)
+{
+	uint64_t bytes = type_size(t->type);
+	bool known = t->rank_known, empty = false;
+	unsigned int i;
+
+	t->shape_known = known;
+	t->bytes = 0;
+	for (i = 0; known && i < t->rank; i++)
+		empty |= !t->dims[i];
+	if (empty)
+		return true;
+	for (i = 0; known && i < t->rank; i++) {
+		if (t->dims[i] > max_bytes / bytes)
+			return false;
+		bytes *= t->dims[i];
+	}
+	if (bytes > max_bytes)
+		return false;
+	if (known)
+		t->bytes = bytes;
+	return true;
+}
+
+/* As read from the image, where a dimension of 0 is not known rather than empty. */
+static bool settle_unknown(struct tensor *t, uint64_t max_bytes)
+{
+	struct tensor known = *t;
+	bool complete = t->rank_known;
+	unsigned int i;
+
+	for (i = 0; i < t->rank; i++) {
+		if (t->dims[i])
+			continue;
+		known.dims[i] = 1;
+		complete = false;
+	}
+	if (!tensor_settle(&known, max_bytes))
+		return false;
+	t->shape_known = complete;
+	t->bytes = complete ? known.bytes : 0;
+	return true;
+}
+
+static bool kind_is_const(unsigned int kind)
+{
+	return kind == NNPU_TENSOR_INLINE || kind == NNPU_TENSOR_SLOT;
+}
+
+static unsigned int check_scale(uint32_t type, float scale)
+{
+	bool ok;
+
+	switch (type) {
+	case NNPU_TYPE_TENSOR_INT32:
+		ok = isfinite(scale) && scale >= 0;
+		break;
+	case NNPU_TYPE_TENSOR_QUANT8_ASYMM:
+	case NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED:
+	case NNPU_TYPE_TENSOR_QUANT8_SYMM:
+	case NNPU_TYPE_TENSOR_QUANT16_ASYMM:
+	case NNPU_TYPE_TENSOR_QUANT16_SYMM:
+		ok = isfinite(scale) && scale > 0;
+		break;
+	default:
+		ok = scale == 0;
+		break;
+	}
+	return ok ? NNPU_REASON_NONE : NNPU_REASON_SCALE;
+}
+
+static unsigned int check_zero_point(uint32_t type, int32_t zero_point)
+{
+	int32_t min = 0, max = 0;
+
+	if (type == NNPU_TYPE_TENSOR_QUANT8_ASYMM) {
+		max = 255;
+	} else if (type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED) {
+		min = -128;
+		max = 127;
+	} else if (type == NNPU_TYPE_TENSOR_QUANT16_ASYMM) {
+		max = 65535;
+	}
+	if (zero_point < min || zero_point > max)
+		return NNPU_REASON_ZERO_POINT;
+	return NNPU_REASON_NONE;
+}
+
+/* Fields that mean nothing for the kind. */
+static bool unused_fields_zero(const struct nnpu_tensor_desc *d, unsigned int kind)
+{
+	if (!is_zero(d->reserved, sizeof(d->reserved)))
+		return false;
+	if (kind != NNPU_TENSOR_SLOT && d->slot)
+		return false;
+	return kind_is_const(kind) || (!d->data_off && !d->data_len);
+}
+
+static unsigned int check_rank(const struct nnpu_tensor_desc *d, uint32_t type,
+			       unsigned int kind)
+{
+	bool unknown = le32toh(d->flags) & NNPU_TENSOR_UNKNOWN_RANK;
+	bool ok;
+
+	if (type_is_scalar(type))
+		ok = !d->rank && !unknown;
+	else if (unknown)
+		ok = !d->rank && !kind_is_const(kind);
+	else
+		ok = d->rank && d->rank <= NNPU_MAX_RANK;
+	return ok ? NNPU_REASON_NONE : NNPU_REASON_RANK;
+}
+
+static unsigned int check_dims(const struct nnpu_tensor_desc *d, unsigned int kind)
+{
+	unsigned int i;
+
+	for (i = d->rank; i < NNPU_MAX_RANK; i++)
+		if (d->dims[i])
+			return NNPU_REASON_DIMENSION;
+	for (i = 0; i < d->rank; i++)
+		if (!d->dims[i] && kind_is_const(kind))
+			return NNPU_REASON_DIMENSION;
+	return NNPU_REASON_NONE;
+}
+
+static unsigned int check_channel_quant(const struct nnpu_tensor_desc *d, uint32_t type,
+					const uint8_t *data, uint32_t data_size)
+{
+	uint32_t dim = le32toh(d->channel_dim), count = le32toh(d->num_channel_scales);
+	uint32_t offset = le32toh(d->channel_scales_off), i;
+
+	if (type != NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+		return dim || count || offset ? NNPU_REASON_CHANNEL_QUANT : NNPU_REASON_NONE;
+	if (dim >= d->rank || !count || count != le32toh(d->dims[dim]) || offset & 3 ||
+	    offset + (uint64_t)count * sizeof(float) > data_size)
+		return NNPU_REASON_CHANNEL_QUANT;
+	for (i = 0; i < count; i++) {
+		float scale;
+
+		memcpy(&scale, data + offset + i * sizeof(scale), sizeof(scale));
+		if (!isfinite(scale) || scale <= 0)
+			return NNPU_REASON_CHANNEL_QUANT;
+	}
+	return NNPU_REASON_NONE;
+}
+
+static unsigned int check_data(const struct nnpu_tensor_desc *d, const struct tensor *t,
+			       uint32_t data_size)
+{
+	uint64_t offset = le64toh(d->data_off), len = le64toh(d->data_len);
+
+	if (!kind_is_const(t->kind))
+		return NNPU_REASON_NONE;
+	if (t->kind == NNPU_TENSOR_INLINE && (offset > data_size || len > data_size - offset))
+		return NNPU_REASON_RANGE;
+	return len == t->bytes ? NNPU_REASON_NONE : NNPU_REASON_DATA_LENGTH;
+}
+
+int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h,
+		       uint32_t index, uint64_t max_bytes, struct tensor *t,
+		       struct nnpu_tensor_desc *d, struct verdict *v)
+{
+	const uint8_t *data = image + le32toh(h->data_off);
+	uint32_t data_size = le32toh(h->data_size);
+	uint32_t scale_bits, type;
+	unsigned int reason, i;
+
+	memcpy(d, image + le32toh(h->tensors_off) + (size_t)index * sizeof(*d), sizeof(*d));
+	type = le16toh(d->type);
+	if (type >= NNPU_NUM_TYPES || type == NNPU_TYPE_SUBGRAPH)
+		return tensor_fault(v, index, NNPU_REASON_TYPE);
+	if (d->kind > NNPU_TENSOR_NO_VALUE)
+		return tensor_fault(v, index, NNPU_REASON_LIFETIME);
+	if (le32toh(d->flags) & ~NNPU_TENSOR_UNKNOWN_RANK)
+		return tensor_fault(v, index, NNPU_REASON_FLAGS);
+	if (!unused_fields_zero(d, d->kind))
+		return tensor_fault(v, index, NNPU_REASON_RESERVED);
+	reason = check_rank(d, type, d->kind);
+	if (!reason)
+		reason = check_dims(d, d->kind);
+	if (reason)
+		return tensor_fault(v, index, reason);
+
+	*t = (struct tensor) {
+		.type = type,
+		.kind = d->kind,
+		.rank = d->rank,
+		.rank_known = !(le32toh(d->flags) & NNPU_TENSOR_UNKNOWN_RANK),
+		.zero_point = (int32_t)le32toh(d->zero_point),
+		.channel_dim = le32toh(d->channel_dim),
+		.num_channel_scales = le32toh(d->num_channel_scales),
+	};
+	scale_bits = le32toh(d->scale);
+	memcpy(&t->scale, &scale_bits, sizeof(t->scale));
+	for (i = 0; i < d->rank; i++)
+		t->dims[i] = le32toh(d->dims[i]);
+	if (!settle_unknown(t, max_bytes))
+		return tensor_fault(v, index, NNPU_REASON_OVERFLOW);
+	reason = check_scale(type, t->scale);
+	if (!reason)
+		reason = check_zero_point(type, t->zero_point);
+	if (!reason)
+		reason = check_channel_quant(d, type, data, data_size);
+	if (!reason)
+		reason = check_data(d, t, data_size);
+	return reason ? tensor_fault(v, index, reason) : 0;
+}
+
+/* Interface. */
+
+static uint32_t pool_index(const uint8_t *image, const struct nnpu_program_header *h,
+			   uint32_t position)
+{
+	__le32 index;
+
+	memcpy(&index, image + le32toh(h->indexes_off) + (size_t)position * sizeof(index),
+	       sizeof(index));
+	return le32toh(index);
+}
+
+static int parse_list(const uint8_t *image, const struct nnpu_program_header *h, uint32_t first,
+		      uint32_t count, unsigned int kind, const struct program *p, uint8_t *seen,
+		      uint32_t *list, struct verdict *v)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		uint32_t t = pool_index(image, h, first + i);
+
+		if (t >= p->num_tensors)
+			return tensor_fault(v, t, NNPU_REASON_RANGE);
+		if (p->tensors[t].kind != kind || seen[t])
+			return tensor_fault(v, t, NNPU_REASON_LIFETIME);
+		seen[t] = 1;
+		list[i] = t;
+	}
+	return 0;
+}
+
+int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *h,
+			  struct program *p, struct verdict *v)
+{
+	uint8_t *seen = calloc(p->num_tensors ? p->num_tensors : 1, 1);
+	uint32_t i;
+	int ret;
+
+	if (!seen)
+		return verdict_status(v, NNPU_STATUS_NO_MEMORY);
+	ret = parse_list(image, h, le32toh(h->inputs_first), p->num_inputs, NNPU_TENSOR_INPUT, p,
+			 seen, p->inputs, v);
+	if (!ret)
+		ret = parse_list(image, h, le32toh(h->outputs_first), p->num_outputs,
+				 NNPU_TENSOR_OUTPUT, p, seen, p->outputs, v);
+	for (i = 0; !ret && i < p->num_tensors; i++)
+		if ((p->tensors[i].kind == NNPU_TENSOR_INPUT ||
+		     p->tensors[i].kind == NNPU_TENSOR_OUTPUT) && !seen[i])
+			ret = tensor_fault(v, i, NNPU_REASON_LIFETIME);
+	free(seen);
+	return ret;
+}
+
+/* Commands. */
+
+static bool opcode_known(uint32_t opcode)
+{
+	if (opcode < NNPU_NUM_OPERATIONS)
+		return opcode != NNPU_OP_IF && opcode != NNPU_OP_WHILE;
+	return opcode >= NNPU_CMD_EXTENSION;
+}
+
+static int check_operands(const uint8_t *image, const struct nnpu_program_header *h,
+			  uint32_t index, const struct program *p, uint8_t *written,
+			  const struct nnpu_command *c, struct verdict *v)
+{
+	uint32_t num_inputs = le16toh(c->num_inputs);
+	uint32_t total = num_inputs + le16toh(c->num_outputs);
+	uint32_t first = le32toh(c->operands_first), i;
+
+	for (i = 0; i < total; i++)
+		if (pool_index(image, h, first + i) >= p->num_tensors)
+			return command_fault(v, index, NNPU_REASON_RANGE, i);
+	for (i = 0; i < num_inputs; i++) {
+		uint32_t t = pool_index(image, h, first + i);
+		unsigned int kind = p->tensors[t].kind;
+
+		if ((kind == NNPU_TENSOR_TEMPORARY || kind == NNPU_TENSOR_OUTPUT) && !written[t])
+			return command_fault(v, index, NNPU_REASON_NOT_WRITTEN, i);
+	}
+	for (; i < total; i++) {
+		uint32_t t = pool_index(image, h, first + i);
+		unsigned int kind = p->tensors[t].kind;
+
+		if (kind != NNPU_TENSOR_TEMPORARY && kind != NNPU_TENSOR_OUTPUT)
+			return command_fault(v, index, NNPU_REASON_NOT_WRITABLE, i);
+		if (written[t])
+			return command_fault(v, index, NNPU_REASON_WRITTEN_TWICE, i);
+		written[t] = 1;
+	}
+	return 0;
+}
+
+static uint64_t image_command_operands(const struct nnpu_command *c)
+{
+	return (uint64_t)le16toh(c->num_inputs) + le16toh(c->num_outputs);
+}
+
+int image_count_operands(const uint8_t *image, const struct nnpu_program_header *h,
+			 uint32_t *count, struct verdict *v)
+{
+	uint32_t i, num = le32toh(h->num_commands);
+	uint64_t total = 0;
+
+	for (i = 0; i < num; i++) {
+		struct nnpu_command c;
+
+		memcpy(&c, image + le32toh(h->commands_off) + (size_t)i * sizeof(c), sizeof(c));
+		total += image_command_operands(&c);
+		if (total > MAX_OPERANDS)
+			return command_fault(v, i, NNPU_REASON_SIZE, NNPU_OPERAND_NONE);
+	}
+	*count = (uint32_t)total;
+	return 0;
+}
+
+int image_parse_command(const uint8_t *image, const struct nnpu_program_header *h,
+			uint32_t index, const struct program *p, uint8_t *written,
+			struct nnpu_command *c, struct verdict *v)
+{
+	uint64_t total;
+
+	memcpy(c, image + le32toh(h->commands_off) + (size_t)index * sizeof(*c), sizeof(*c));
+	if (c->flags)
+		return command_fault(v, index, NNPU_REASON_FLAGS, NNPU_OPERAND_NONE);
+	if (!is_zero(c->target, sizeof(c->target)) || c->reserved)
+		return command_fault(v, index, NNPU_REASON_RESERVED, NNPU_OPERAND_NONE);
+	if (!opcode_known(le32toh(c->opcode)))
+		return command_fault(v, index, NNPU_REASON_OPERATION, NNPU_OPERAND_NONE);
+	total = image_command_operands(c);
+	if (!c->num_outputs || le32toh(c->operands_first) + total > le32toh(h->num_indexes))
+		return command_fault(v, index, NNPU_REASON_SIZE, NNPU_OPERAND_NONE);
+	return check_operands(image, h, index, p, written, c, v);
+}

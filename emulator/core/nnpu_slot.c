@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Contexts, and the only way to the memory of a client: its slots.
+ *
+ * Good slot entries are kept until INVALIDATE_SLOTS, with the page table nodes read
+ * so far. Readers publish what they read without a lock among themselves; the
+ * slot lock keeps it alive for the length of one access.
+ */
+#include <stdlib.h>
+
+#include "nnpu_internal.h"
+
+#define SLOT_FLAGS	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
+
+struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
+			    uint32_t num_slots, uint64_t mem_limit)
+{
+	struct nnpu_ctx *ctx = calloc(1, sizeof(*ctx));
+	pthread_rwlockattr_t attr;
+
+	if (!ctx)
+		return NULL;
+	ctx->dev = dev;
+	ctx->id = id;
+	ctx->slot_table = slot_table;
+	ctx->num_slots = num_slots;
+	ctx->mem_limit = mem_limit;
+	ctx->programs = calloc(dev->props.max_programs + 1, sizeof(*ctx->programs));
+	ctx->slots = calloc(num_slots, sizeof(*ctx->slots));
+	if (!ctx->programs || !ctx->slots)
+		goto err_free;
+	/* Jobs that transfer all the time must not keep INVALIDATE_SLOTS waiting. */
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	if (pthread_rwlock_init(&ctx->slot_lock, &attr)) {
+		pthread_rwlockattr_destroy(&attr);
+		goto err_free;
+	}
+	pthread_rwlockattr_destroy(&attr);
+	return ctx;
+
+err_free:
+	free((void *)ctx->slots);
+	free(ctx->programs);
+	free(ctx);
+	return NULL;
+}
+
+void ctx_free(struct nnpu_ctx *ctx)
+{
+	ctx_invalidate(ctx, 0, ctx->num_slots);
+	pthread_rwlock_destroy(&ctx->slot_lock);
+	free((void *)ctx->slots);
+	free(ctx->programs);
+	free(ctx);
+}
+
+static void slot_free(struct nnpu_ctx *ctx, struct slot_map *slot)
+{
+	size_t i;
+
+	if (!slot)
+		return;
+	for (i = 0; i < slot->mem.num_leaves; i++)
+		if (atomic_load_explicit(&slot->mem.leaves[i], memory_order_relaxed))
+			atomic_fetch_sub(&ctx->kept_leaves, 1);
+	mem_map_fini(&slot->mem);
+	free(slot);
+}
+
+void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
+{
+	uint32_t i;
+
+	pthread_rwlock_wrlock(&ctx->slot_lock);
+	for (i = first; i < first + count; i++)
+		slot_free(ctx, atomic_exchange(&ctx->slots[i], NULL));
+	pthread_rwlock_unlock(&ctx->slot_lock);
+}
+
+/* Read entry @index of the table; SUCCESS if it is good. */
+static unsigned int slot_read(struct nnpu_ctx *ctx, uint32_t index, struct slot_map *slot)
+{
+	uint64_t addr = ctx->slot_table + (uint64_t)index * sizeof(struct nnpu_slot_entry);
+	struct nnpu_slot_entry entry;
+	__le32 flags;
+
+	/* Flags first: software writes them last, so the rest belongs to them. */
+	if (dev_dma_read(ctx->dev, addr + offsetof(struct nnpu_slot_entry, flags), &flags,
+			 sizeof(flags)))
+		return NNPU_STATUS_DMA_ERROR;
+	atomic_thread_fence(memory_order_acquire);
+	if (dev_dma_read(ctx->dev, addr, &entry, sizeof(entry)))
+		return NNPU_STATUS_DMA_ERROR;
+	slot->flags = le32toh(flags);
+	if (entry.flags != flags || !(slot->flags & NNPU_SLOT_VALID) ||
+	    (slot->flags & ~SLOT_FLAGS) || entry.reserved || !mem_map_init(&slot->mem, &entry.mem))
+		return NNPU_STATUS_INVALID_SLOT;
+	return NNPU_STATUS_SUCCESS;
+}
+
+/* The slot, kept or read now. Under the slot lock. */
+static unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index, struct slot_map **found)
+{
+	struct slot_map *slot, *other = NULL;
+	unsigned int status;
+
+	if (index >= ctx->num_slots)
+		return NNPU_STATUS_INVALID_SLOT;
+	slot = atomic_load_explicit(&ctx->slots[index], memory_order_acquire);
+	if (slot) {
+		*found = slot;
+		return NNPU_STATUS_SUCCESS;
+	}
+	slot = calloc(1, sizeof(*slot));
+	if (!slot)
+		return NNPU_STATUS_INTERNAL;
+	status = slot_read(ctx, index, slot);
+	if (!status && !mem_map_keep(&slot->mem))
+		status = NNPU_STATUS_INTERNAL;
+	if (status) {
+		free(slot);
+		return status;
+	}
+	if (!atomic_compare_exchange_strong(&ctx->slots[index], &other, slot)) {
+		mem_map_fini(&slot->mem);
+		free(slot);
+		slot = other;
+	}
+	*found = slot;
+	return NNPU_STATUS_SUCCESS;
+}
+
+static unsigned int slot_allows(const struct slot_map *slot, uint64_t offset, uint64_t len,
+				enum dma_dir dir)
+{
+	if (len > slot->mem.size || offset > slot->mem.size - len)
+		return NNPU_STATUS_SLOT_BOUNDS;
+	if (!(slot->flags & (dir == DMA_READ ? NNPU_SLOT_READ : NNPU_SLOT_WRITE)))
+		return NNPU_STATUS_SLOT_RIGHTS;
+	return NNPU_STATUS_SUCCESS;
+}
+
+unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
+			enum dma_dir dir)
+{
+	struct slot_map *map;
+	unsigned int status;
+
+	pthread_rwlock_rdlock(&ctx->slot_lock);
+	status = slot_get(ctx, slot, &map);
+	if (!status)
+		status = slot_allows(map, offset, len, dir);
+	pthread_rwlock_unlock(&ctx->slot_lock);
+	return status;
+}
+
+unsigned int slot_access(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
+			 uint64_t len, enum dma_dir dir, struct job_progress *progress)
+{
+	uint8_t *p = buf;
+
+	/* Piece by piece, so that INVALIDATE_SLOTS and aborts get in between. */
+	do {
+		size_t piece = len < DMA_CHUNK ? len : DMA_CHUNK;
+		struct slot_map *map;
+		unsigned int status;
+
+		if (progress && op_progress(progress))
+			return NNPU_STATUS_ABORTED;
+		pthread_rwlock_rdlock(&ctx->slot_lock);
+		status = slot_get(ctx, slot, &map);
+		if (!status)
+			status = slot_allows(map, offset, len, dir);
+		if (!status)
+			status = mem_map_access(ctx->dev, &map->mem, offset, p, piece, dir,
+						&ctx->kept_leaves);
+		pthread_rwlock_unlock(&ctx->slot_lock);
+		if (status)
+			return status;
+		offset += piece;
+		p += piece;
+		len -= piece;
+	} while (len);
+	return NNPU_STATUS_SUCCESS;
+}

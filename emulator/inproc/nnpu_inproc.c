@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The in-process glue: registered memory as the bus, counters as interrupts.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "inproc/nnpu_inproc.h"
+#include "nnpu_hw.h"
+
+#define NS_PER_S	1000000000ll
+
+struct region {
+	uintptr_t start;
+	size_t len;
+	unsigned int access;
+};
+
+struct vector {
+	uint64_t count;
+	int eventfd;			/* -1: nobody asked for it */
+};
+
+struct nnpu_inproc {
+	struct nnpu_device *dev;
+	struct nnpu_inproc_config config;
+
+	/* Held for reading while the device accesses memory. */
+	pthread_rwlock_t region_lock;
+	struct region *regions;		/* sorted by start */
+	size_t num_regions;
+	size_t max_regions;
+
+	pthread_mutex_t irq_lock;
+	pthread_cond_t irq_cond;
+	struct vector *vectors;
+};
+
+/* Regions. */
+
+/* Position of the first region that ends after @addr. */
+static size_t region_find(const struct nnpu_inproc *ip, uintptr_t addr)
+{
+	size_t low = 0, high = ip->num_regions;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct region *r = &ip->regions[mid];
+
+		/* Written so that a region up to the last byte works. */
+		if (addr > r->start && addr - r->start >= r->len)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+int nnpu_inproc_register(struct nnpu_inproc *ip, const void *addr, size_t len,
+			 unsigned int access)
+{
+	uintptr_t start = (uintptr_t)addr;
+	int ret = 0;
+	size_t i;
+
+	if (!len || start + len < start || !access ||
+	    (access & ~(NNPU_INPROC_READ | NNPU_INPROC_WRITE)))
+		return -EINVAL;
+	pthread_rwlock_wrlock(&ip->region_lock);
+	i = region_find(ip, start);
+	if (i < ip->num_regions && ip->regions[i].start < start + len) {
+		ret = -EEXIST;
+		goto out;
+	}
+	if (ip->num_regions == ip->max_regions) {
+		size_t max = ip->max_regions ? ip->max_regions * 2 : 16;
+		struct region *regions = realloc(ip->regions, max * sizeof(*regions));
+
+		if (!regions) {
+			ret = -ENOMEM;
+			goto out;
+		}
+		ip->regions = regions;
+		ip->max_regions = max;
+	}
+	memmove(&ip->regions[i + 1], &ip->regions[i],
+		(ip->num_regions - i) * sizeof(*ip->regions));
+	ip->regions[i] = (struct region) { start, len, access };
+	ip->num_regions++;
+out:
+	pthread_rwlock_unlock(&ip->region_lock);
+	return ret;
+}
+
+int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr)
+{
+	uintptr_t start = (uintptr_t)addr;
+	int ret = -ENOENT;
+	size_t i;
+
+	pthread_rwlock_wrlock(&ip->region_lock);
+	i = region_find(ip, start);
+	if (i < ip->num_regions && ip->regions[i].start == start) {
+		memmove(&ip->regions[i], &ip->regions[i + 1],
+			(ip->num_regions - i - 1) * sizeof(*ip->regions));
+		ip->num_regions--;
+		ret = 0;
+	}
+	pthread_rwlock_unlock(&ip->region_lock);
+	return ret;
+}
+
+/* Are all bytes of the range registered for @access? Region lock held. */
+static bool range_ok(const struct nnpu_inproc *ip, uint64_t addr, size_t len,
+		     unsigned int access)
+{
+	uintptr_t pos = (uintptr_t)addr;
+	size_t i;
+
+	if (pos != addr || pos + len < pos)
+		return false;
+	for (i = region_find(ip, pos); len; i++) {
+		const struct region *r = &ip->regions[i];
+		size_t room;
+
+		if (i >= ip->num_regions || r->start > pos || !(r->access & access))
+			return false;
+		room = r->len - (pos - r->start);
+		if (room >= len)
+			return true;
+		pos += room;
+		len -= room;
+	}
+	return true;
+}
+
+/* Bus. */
+
+static int bus_read(void *bus, uint64_t addr, void *buf, size_t len)
+{
+	struct nnpu_inproc *ip = bus;
+	bool ok;
+
+	pthread_rwlock_rdlock(&ip->region_lock);
+	ok = range_ok(ip, addr, len, NNPU_INPROC_READ);
+	if (ok)
+		memcpy(buf, (const void *)(uintptr_t)addr, len);
+	pthread_rwlock_unlock(&ip->region_lock);
+	return ok ? 0 : -1;
+}
+
+static int bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
+{
+	struct nnpu_inproc *ip = bus;
+	bool ok;
+
+	pthread_rwlock_rdlock(&ip->region_lock);
+	ok = range_ok(ip, addr, len, NNPU_INPROC_WRITE);
+	if (ok)
+		memcpy((void *)(uintptr_t)addr, buf, len);
+	pthread_rwlock_unlock(&ip->region_lock);
+	return ok ? 0 : -1;
+}
+
+static int bus_store16(void *bus, uint64_t addr, uint16_t value)
+{
+	struct nnpu_inproc *ip = bus;
+	bool ok;
+
+	pthread_rwlock_rdlock(&ip->region_lock);
+	ok = !(addr & 1) && range_ok(ip, addr, sizeof(value), NNPU_INPROC_WRITE);
+	if (ok)
+		__atomic_store_n((uint16_t *)(uintptr_t)addr, value, __ATOMIC_RELEASE);
+	pthread_rwlock_unlock(&ip->region_lock);
+	return ok ? 0 : -1;
+}
+
+static void bus_raise_irq(void *bus, unsigned int vector)
+{
+	struct nnpu_inproc *ip = bus;
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&ip->irq_lock);
+	ip->vectors[vector].count++;
+	/* Non-blocking; a counter that is full is readable as it is. */
+	if (ip->vectors[vector].eventfd >= 0 &&
+	    write(ip->vectors[vector].eventfd, &one, sizeof(one)) < 0)
+		one = 0;
+	pthread_cond_broadcast(&ip->irq_cond);
+	pthread_mutex_unlock(&ip->irq_lock);
+	if (ip->config.irq)
+		ip->config.irq(ip->config.opaque, vector);
+}
+
+static uint64_t bus_now_ns(void *bus)
+{
+	struct timespec now;
+
+	(void)bus;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void bus_log(void *bus, enum nnpu_log_level level, const char *text)
+{
+	struct nnpu_inproc *ip = bus;
+
+	ip->config.log(ip->config.opaque, level, text);
+}
+
+static bool bus_log_wanted(void *bus, enum nnpu_log_level level)
+{
+	struct nnpu_inproc *ip = bus;
+
+	return ip->config.log && (level == NNPU_LOG_GUEST_ERROR || ip->config.trace);
+}
+
+static void bus_thread_begin(void *bus, const char *name)
+{
+	(void)bus;
+	pthread_setname_np(pthread_self(), name);
+}
+
+static const struct nnpu_bus_ops bus_ops = {
+	.dma_read = bus_read,
+	.dma_write = bus_write,
+	.dma_store16 = bus_store16,
+	.raise_irq = bus_raise_irq,
+	.now_ns = bus_now_ns,
+	.log = bus_log,
+	.log_wanted = bus_log_wanted,
+	.thread_begin = bus_thread_begin,
+};
+
+/* Life. */
+
+void nnpu_inproc_default_config(struct nnpu_inproc_config *config)
+{
+	*config = (struct nnpu_inproc_config) { 0 };
+	nnpu_device_default_props(&config->props);
+}
+
+static void inproc_free(struct nnpu_inproc *ip)
+{
+	unsigned int i;
+
+	for (i = 0; ip->vectors && i < ip->config.props.num_vectors; i++)
+		if (ip->vectors[i].eventfd >= 0)
+			close(ip->vectors[i].eventfd);
+	pthread_cond_destroy(&ip->irq_cond);
+	pthread_mutex_destroy(&ip->irq_lock);
+	pthread_rwlock_destroy(&ip->region_lock);
+	free(ip->vectors);
+	free(ip->regions);
+	free(ip);
+}
+
+static struct nnpu_inproc *inproc_alloc(const struct nnpu_inproc_config *config)
+{
+	struct nnpu_inproc *ip = calloc(1, sizeof(*ip));
+	pthread_rwlockattr_t rwattr;
+	pthread_condattr_t attr;
+	unsigned int i;
+
+	if (!ip)
+		return NULL;
+	ip->config = *config;
+	/* Registering must not wait for ever while the device is busy. */
+	pthread_rwlockattr_init(&rwattr);
+	pthread_rwlockattr_setkind_np(&rwattr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&ip->region_lock, &rwattr);
+	pthread_rwlockattr_destroy(&rwattr);
+	pthread_mutex_init(&ip->irq_lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&ip->irq_cond, &attr);
+	pthread_condattr_destroy(&attr);
+	ip->vectors = calloc(config->props.num_vectors, sizeof(*ip->vectors));
+	if (!ip->vectors) {
+		inproc_free(ip);
+		return NULL;
+	}
+	for (i = 0; i < config->props.num_vectors; i++)
+		ip->vectors[i].eventfd = -1;
+	return ip;
+}
+
+struct nnpu_inproc *nnpu_inproc_create(const struct nnpu_inproc_config *config,
+				       char *error, size_t size)
+{
+	struct nnpu_inproc *ip;
+
+	if (nnpu_device_check_props(&config->props, error, size))
+		return NULL;
+	if (config->props.platform_irq) {
+		snprintf(error, size, "platform_irq is set, must be off in-process");
+		return NULL;
+	}
+	ip = inproc_alloc(config);
+	if (!ip) {
+		snprintf(error, size, "out of memory");
+		return NULL;
+	}
+	ip->dev = nnpu_device_create(&config->props, &bus_ops, ip, error, size);
+	if (!ip->dev) {
+		inproc_free(ip);
+		return NULL;
+	}
+	return ip;
+}
+
+void nnpu_inproc_destroy(struct nnpu_inproc *ip)
+{
+	if (!ip)
+		return;
+	nnpu_device_destroy(ip->dev);
+	inproc_free(ip);
+}
+
+struct nnpu_device *nnpu_inproc_device(struct nnpu_inproc *ip)
+{
+	return ip->dev;
+}
+
+/* Registers, doorbells, interrupts. */
+
+uint32_t nnpu_inproc_read32(struct nnpu_inproc *ip, uint32_t offset)
+{
+	return nnpu_device_reg_read(ip->dev, offset, sizeof(uint32_t));
+}
+
+void nnpu_inproc_write32(struct nnpu_inproc *ip, uint32_t offset, uint32_t value)
+{
+	nnpu_device_reg_write(ip->dev, offset, value, sizeof(uint32_t));
+}
+
+void nnpu_inproc_doorbell(struct nnpu_inproc *ip, unsigned int qid, uint32_t offset,
+			  uint32_t value)
+{
+	/* As writel(): what was written before comes before. */
+	atomic_thread_fence(memory_order_release);
+	nnpu_device_doorbell_write(ip->dev, ((uint64_t)qid << NNPU_PAGE_SHIFT) + offset, value,
+				   sizeof(uint32_t));
+}
+
+uint64_t nnpu_inproc_irq_count(struct nnpu_inproc *ip, unsigned int vector)
+{
+	uint64_t count = 0;
+
+	pthread_mutex_lock(&ip->irq_lock);
+	if (vector < ip->config.props.num_vectors)
+		count = ip->vectors[vector].count;
+	pthread_mutex_unlock(&ip->irq_lock);
+	return count;
+}
+
+int nnpu_inproc_wait_irq(struct nnpu_inproc *ip, unsigned int vector, uint64_t seen,
+			 int64_t timeout_ns)
+{
+	struct timespec until;
+	int64_t ns;
+	int ret = 0;
+
+	if (vector >= ip->config.props.num_vectors)
+		return -EINVAL;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	if (timeout_ns > 0) {
+		ns = until.tv_nsec + timeout_ns % NS_PER_S;
+		until.tv_sec += timeout_ns / NS_PER_S + ns / NS_PER_S;
+		until.tv_nsec = ns % NS_PER_S;
+	}
+	pthread_mutex_lock(&ip->irq_lock);
+	while (ip->vectors[vector].count == seen && ret != ETIMEDOUT) {
+		if (timeout_ns < 0)
+			ret = pthread_cond_wait(&ip->irq_cond, &ip->irq_lock);
+		else
+			ret = pthread_cond_timedwait(&ip->irq_cond, &ip->irq_lock, &until);
+	}
+	if (ip->vectors[vector].count != seen)
+		ret = 0;
+	pthread_mutex_unlock(&ip->irq_lock);
+	return -ret;
+}
+
+int nnpu_inproc_irq_eventfd(struct nnpu_inproc *ip, unsigned int vector)
+{
+	int fd;
+
+	if (vector >= ip->config.props.num_vectors)
+		return -EINVAL;
+	pthread_mutex_lock(&ip->irq_lock);
+	if (ip->vectors[vector].eventfd < 0)
+		ip->vectors[vector].eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	fd = ip->vectors[vector].eventfd;
+	if (fd < 0)
+		fd = -errno;
+	pthread_mutex_unlock(&ip->irq_lock);
+	return fd;
+}
