@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The library as others see it: exactly the documented symbols are exported, each
+# public header compiles alone in C and C++, soname and pkg-config file are right.
+
+set -u
+cd "$(dirname "$0")" || exit 1
+while [ ! -f userspace/libnnhal/libnnhal.map ]; do
+	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
+	cd .. || exit 1
+done
+lib=${BUILD:-build}/lib/libnnhal.so
+include=userspace/libnnhal/include
+map=userspace/libnnhal/libnnhal.map
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+
+result() {
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		echo "not ok $count - $2"
+		failed=1
+	fi
+}
+
+grep -ohE '\bnnhal_[a-z0-9_]+\(' $include/nnhal/*.h | sed 's/(//' | sort -u > "$tmp/declared"
+sed -n '/global:/,/local:/s/^\t\(nnhal_[a-z0-9_]*\);/\1/p' $map | sort -u > "$tmp/mapped"
+nm -D --defined-only "$lib" | awk '$2 == "T" { sub("@.*", "", $3); print $3 }' | sort -u \
+	> "$tmp/exported"
+cmp -s "$tmp/declared" "$tmp/mapped"
+result $? "every declared function is in the symbol map, and nothing else is"
+cmp -s "$tmp/mapped" "$tmp/exported"
+result $? "every function of the map is exported, and nothing else is"
+[ -z "$(nm -D --defined-only "$lib" | awk '$2 ~ /[BDR]/')" ]
+result $? "no data is exported"
+! nm -D --defined-only "$lib" | grep ' T ' | grep -qv '@@NNHAL_1\.0'
+result $? "every function has the version NNHAL_1.0"
+readelf -d "$lib" | grep -q 'SONAME.*\[libnnhal\.so\.1\]'
+result $? "the soname is libnnhal.so.1"
+
+for header in $include/nnhal/*.h; do
+	name=nnhal/$(basename "$header")
+	printf '#include <%s>\n#include <%s>\n' "$name" "$name" > "$tmp/t.c"
+	cp "$tmp/t.c" "$tmp/t.cpp"
+	${CC:-gcc} -std=c11 -Wall -Wextra -Wpedantic -Werror -I$include -fsyntax-only "$tmp/t.c"
+	result $? "<$name> alone, twice, as C11"
+	case ${CC:-gcc} in
+	*clang*) cxx=clang++ ;;
+	*) cxx=$(echo "${CC:-gcc}" | sed 's/gcc/g++/') ;;
+	esac
+	if command -v "$cxx" >/dev/null 2>&1; then
+		"$cxx" -std=c++11 -Wall -Wextra -Wpedantic -Werror -I$include -fsyntax-only \
+			"$tmp/t.cpp"
+		result $? "<$name> alone, twice, as C++11"
+	else
+		count=$((count + 1))
+		echo "ok $count - <$name> as C++11 # SKIP no $cxx"
+	fi
+done
+
+# The library uses nothing that ends the process, prints or keeps global state.
+imports=$(nm -u "${BUILD:-build}"/obj/userspace/libnnhal/*.o | awk '{ print $2 }' | sort -u)
+bad=$(echo "$imports" | grep -E '^(abort|exit|_exit|raise|printf|puts|putchar|perror|fprintf|vprintf|stdout|stderr|getenv|signal|sigaction|__assert_fail)$')
+[ -z "$bad" ]
+result $? "no call that ends the process, prints or reads the environment $bad"
+data=$(size -A "${BUILD:-build}"/obj/userspace/libnnhal/*.o 2>/dev/null |
+	awk '($1 == ".data" || $1 == ".bss") && $2 > 0')
+if nm "${BUILD:-build}"/obj/userspace/libnnhal/*.o | grep -q __asan; then
+	count=$((count + 1))
+	echo "ok $count - no writable global data # SKIP sanitizers add some"
+else
+	[ -z "$data" ]
+	result $? "no writable global data"
+fi
+
+version=$(sed -n 's/^#define NNHAL_VERSION_\(MAJOR\|MINOR\|PATCH\)[[:space:]]*//p' \
+	$include/nnhal/version.h | paste -sd.)
+grep -qx "Version: $version" "${BUILD:-build}/lib/nnhal.pc"
+result $? "nnhal.pc has the version $version"
+
+echo "1..$count"
+exit $failed

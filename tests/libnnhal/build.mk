@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+#
+# Tests of libnnhal. They use the in-process device; NNHAL_TEST_DEVICE=drm (or
+# another spec) makes the same programs use a hardware device.
+
+NNHAL_TEST_DIR := tests/libnnhal
+NNHAL_TEST_NAMES := $(patsubst $(NNHAL_TEST_DIR)/%_test.c,%,$(wildcard $(NNHAL_TEST_DIR)/*_test.c))
+NNHAL_TESTS := $(NNHAL_TEST_NAMES:%=$(BUILD)/tests/nnhal_%_test)
+
+$(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Itests -Ikernel $(DRM_CFLAGS)
+
+$(NNHAL_TESTS): $(BUILD)/tests/nnhal_%_test: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%_test.o \
+		$(BUILD)/obj/$(NNHAL_TEST_DIR)/fixture.o $(BUILD)/lib/libnnhal.a
+	$(call link,$^ $(NNHAL_LIBS))
+
+# The library as others see it: exported symbols, headers alone in C and C++.
+$(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/abi_test.sh $(BUILD)/lib/libnnhal.so
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(NNHAL_TESTS) $(BUILD)/tests/nnhal_abi_test.sh
+VM_TESTS += $(NNHAL_TESTS)

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Devices: opening, queries, supported operations.
+ */
+#include <ctype.h>
+#include <float.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+static struct nnhal_device *device;
+static struct fixture f;
+
+static void test_open(void)
+{
+	static const char *const bad[] = {
+		"", "gpu", "drm:", "drm:x", "drm:-1", "drm:0x", "drm:99999999999999999999",
+		"sim:bogus", "simulator",
+	};
+	struct nnhal_device *d;
+	struct nnhal_diag diag;
+	enum nnhal_status status;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		d = (struct nnhal_device *)&diag;
+		status = nnhal_device_open(bad[i], &d, &diag);
+		ok(status == NNHAL_STATUS_INVALID_ARGUMENT && !d && diag.message[0],
+		   "device \"%s\" gives INVALID_ARGUMENT: %s", bad[i], diag.message);
+	}
+	ok(nnhal_device_open("sim", NULL, &diag) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "no room for the device");
+	status = nnhal_device_open("drm:63", &d, &diag);
+	ok((status == NNHAL_STATUS_NO_DRIVER || status == NNHAL_STATUS_NO_DEVICE) && !d,
+	   "device drm:63 gives %s: %s", nnhal_status_name((int)status), diag.message);
+	nnhal_device_unref(NULL);
+}
+
+static void test_enumerate(void)
+{
+	struct nnhal_device_info infos[8];
+	struct nnhal_diag diag;
+	enum nnhal_status status;
+	uint32_t count = 99, again = 99, i;
+	bool names = true;
+
+	status = nnhal_enumerate_devices(infos, 8, &count, &diag);
+	ok((status == NNHAL_STATUS_NONE || status == NNHAL_STATUS_NO_DRIVER ||
+	    status == NNHAL_STATUS_NO_DEVICE) && !status == !diag.message[0],
+	   "enumeration: %s %s", nnhal_status_name((int)status), diag.message);
+	ok(count >= 1 && count <= 8, "%u devices", count);
+	for (i = 0; i < count && i < 8; i++) {
+		const char *dash = strchr(infos[i].name, '-');
+
+		names &= dash && dash != infos[i].name && dash[1] && !strchr(dash + 1, '-');
+		tap_note("%s: \"%s\" %s", infos[i].name, infos[i].spec, infos[i].path);
+	}
+	ok(names, "A11 each name has one '-' inside");
+	ok(nnhal_enumerate_devices(NULL, 0, &again, NULL) == status && again == count,
+	   "the number alone");
+	ok(nnhal_enumerate_devices(NULL, 1, &again, NULL) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_enumerate_devices(infos, 8, NULL, NULL) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "NULL pointers");
+}
+
+static bool positive(struct nnhal_performance_info info)
+{
+	return info.exec_time > 0.0f && info.exec_time < FLT_MAX && info.power_usage > 0.0f &&
+	       info.power_usage < FLT_MAX;
+}
+
+static void test_capabilities(void)
+{
+	struct nnhal_capabilities caps, again;
+	struct nnhal_capabilities_1_1 old;
+	bool all = true, sorted = true, base = true;
+	uint32_t i;
+
+	memset(&caps, 0, sizeof(caps));
+	memset(&again, 0, sizeof(again));
+	ok(!nnhal_device_get_capabilities(device, &caps), "A03 getCapabilities");
+	ok(positive(caps.relaxed_float32_to_float16_scalar) &&
+	   positive(caps.relaxed_float32_to_float16_tensor) && positive(caps.if_performance) &&
+	   positive(caps.while_performance), "A03 relaxed, IF and WHILE figures are positive");
+	for (i = 0; i < caps.num_operand_performance; i++) {
+		all &= positive(caps.operand_performance[i].info);
+		base &= caps.operand_performance[i].type < NNHAL_OPERAND_SUBGRAPH;
+		if (i && caps.operand_performance[i].type <= caps.operand_performance[i - 1].type)
+			sorted = false;
+	}
+	ok(caps.num_operand_performance && all, "A03 %u operand figures are positive",
+	   caps.num_operand_performance);
+	ok(sorted, "A04 strictly ascending");
+	ok(base, "A05 base types only, no SUBGRAPH");
+	ok(!nnhal_device_get_capabilities_1_1(device, &old) && positive(old.float32_performance) &&
+	   positive(old.quantized8_performance) &&
+	   positive(old.relaxed_float32_to_float16_performance), "A08 figures of 1.0 and 1.1");
+	ok(!nnhal_device_get_capabilities(device, &again) && !memcmp(&caps, &again, sizeof(caps)),
+	   "A15 the same again");
+	ok(nnhal_device_get_capabilities(device, NULL) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_device_get_capabilities(NULL, &caps) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_device_get_capabilities_1_1(device, NULL) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "NULL pointers");
+}
+
+static void test_queries(void)
+{
+	const struct nnhal_extension *extensions = NULL;
+	enum nnhal_device_type type = 0;
+	const char *version = NULL, *again = NULL, *dash, *p;
+	uint32_t model_cache = 99, data_cache = 99, count = 99;
+
+	dash = strchr(nnhal_device_name(device), '-');
+	ok(dash && !strchr(dash + 1, '-'), "A11 name %s", nnhal_device_name(device));
+	ok(!nnhal_device_get_version_string(device, &version) && version && *version,
+	   "A09 version: %s", version);
+	ok(!nnhal_device_get_version_string(device, &again) && !strcmp(version, again),
+	   "A15 the same again");
+	for (p = version; *p && isprint((unsigned char)*p); p++)
+		;
+	ok(!*p, "A09 printable");
+	ok(!nnhal_device_get_type(device, &type) && type >= NNHAL_DEVICE_TYPE_OTHER &&
+	   type <= NNHAL_DEVICE_TYPE_ACCELERATOR, "A10 type %u", type);
+	ok(!nnhal_device_get_supported_extensions(device, &extensions, &count) && count == 0,
+	   "A12 no extensions");
+	ok(!nnhal_device_get_number_of_cache_files_needed(device, &model_cache, &data_cache) &&
+	   model_cache == 0 && data_cache == 0, "A14 no cache files");
+	ok(nnhal_device_get_status(device) == NNHAL_DEVICE_AVAILABLE, "A02 available");
+	ok(nnhal_device_get_status(NULL) == NNHAL_DEVICE_UNKNOWN, "status of no device");
+	ok(nnhal_device_get_version_string(device, NULL) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_device_get_type(device, NULL) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_device_get_supported_extensions(device, NULL, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_device_get_number_of_cache_files_needed(device, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "NULL pointers");
+}
+
+static bool supported[MAX_OPERATIONS];
+static struct nnhal_ext_operation_support support[MAX_OPERATIONS];
+static struct nnhal_diag diag;
+
+static enum nnhal_status ask(void)
+{
+	memset(supported, 0xff, sizeof(supported));
+	memset(support, 0xff, sizeof(support));
+	return nnhal_device_get_supported_operations(device, &f.model, supported,
+						     f.model.main.num_operations, &diag);
+}
+
+static enum nnhal_status ask_why(void)
+{
+	return nnhal_ext_get_operation_support(device, &f.model, support,
+					       f.model.main.num_operations, &diag);
+}
+
+static void test_supported(void)
+{
+	static const struct nnhal_extension_prefix ext[] = { { "com.example.ext", 1 } };
+
+	make_add_relu(&f);
+	ok(!ask() && supported[0] && supported[1], "A16 both operations are supported");
+	ok(!ask_why() && support[0].supported && !support[0].reason[0] && support[1].supported,
+	   "and without a reason");
+	ok(nnhal_device_get_supported_operations(device, &f.model, supported, 1, &diag) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && diag.message[0], "room for one of two: %s",
+	   diag.message);
+	ok(nnhal_device_get_supported_operations(device, NULL, supported, 2, &diag) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_device_get_supported_operations(NULL, &f.model, supported, 2, &diag) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_device_get_supported_operations(device, &f.model, NULL, 2, &diag) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "NULL pointers");
+	f.graph.operands[3].number_of_consumers++;
+	ok(ask() == NNHAL_STATUS_INVALID_ARGUMENT && !supported[0] && !supported[1] &&
+	   diag.message[0], "A17 invalid model: %s", diag.message);
+
+	make_dynamic_add(&f, 2);
+	ok(!ask() && supported[0] && supported[1], "A16 unknown dimensions");
+	make_dynamic_add(&f, 0);
+	ok(!ask(), "A16 unknown rank: %u %u", supported[0], supported[1]);
+
+	/* What the device, not the library, finds wrong. */
+	make_add_relu(&f);
+	f.graph.operands[1].type = NNHAL_OPERAND_TENSOR_INT32;
+	ok(ask() == NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, "operation 0 (ADD)"),
+	   "B56 operand types of ADD differ: %s", diag.message);
+	make_add_relu(&f);
+	f.graph.operations[0].num_inputs = 2;
+	f.graph.operands[2].number_of_consumers = 0;
+	ok(ask() == NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, "operation 0 (ADD)"),
+	   "B64 operand of ADD removed: %s", diag.message);
+
+	/* Extensions, control flow: valid and not supported; the rest is judged. */
+	make_add_relu(&f);
+	f.model.extensions = ext;
+	f.model.num_extensions = 1;
+	f.graph.operations[1].type = 0x10001;
+	ok(!ask() && supported[0] && !supported[1], "A20 operation of an extension: not supported");
+	ok(!ask_why() && !support[1].supported && support[1].reason[0], "because %s",
+	   support[1].reason);
+	f.graph.operations[1].type = NNHAL_OPERATION_RELU;
+	f.graph.operations[0].type = 0x10001;
+	ok(!ask() && !supported[0] && supported[1],
+	   "A20 the first operation of an extension, the other is judged");
+	make_if(&f);
+	ok(!ask() && !supported[0], "A19 IF is not supported");
+	ok(!ask_why() && support[0].reason[0], "because %s", support[0].reason);
+	make_while(&f);
+	ok(!ask() && !supported[0], "A19 WHILE is not supported");
+	make_add_relu(&f);
+	f.graph.operations[1].type = NNHAL_OPERATION_OEM_OPERATION;
+	ok(!ask() && supported[0] && !supported[1], "OEM_OPERATION is not supported");
+}
+
+/* Rank 9 is legal, and no record has room for it. */
+static void test_high_rank(void)
+{
+	uint32_t i;
+
+	make_add_relu(&f);
+	for (i = 0; i < 5; i++) {
+		if (i == 2)
+			continue;
+		f.graph.operands[i].num_dimensions = 9;
+		for (uint32_t d = 0; d < 9; d++)
+			f.graph.dims[i][d] = 1;
+	}
+	ok(nnhal_validate_model(&f.model, &diag), "rank 9 is valid");
+	ok(!ask() && !supported[0] && !supported[1], "A18 rank 9 is not supported");
+	ok(!ask_why() && support[0].reason[0], "because %s", support[0].reason);
+}
+
+/* A constant in a file that has become too short: A21. */
+static void test_unreadable_pool(void)
+{
+	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 64 };
+	FILE *file = tmpfile();
+	uint32_t k;
+
+	make_add_relu(&f);
+	desc.fd = fileno(file);
+	ok(!ftruncate(desc.fd, 64) && !nnhal_memory_import(&desc, &f.pools[0], &diag), "file");
+	k = 2;
+	f.graph.operands[k].lifetime = NNHAL_LIFETIME_CONSTANT_REFERENCE;
+	f.graph.operands[k].location = (struct nnhal_data_location){ 0, 32, 4 };
+	f.model.num_pools = 1;
+	ok(!ask() && supported[0] && supported[1], "A16 constant in a file");
+	ok(!ftruncate(desc.fd, 8), "file truncated");
+	ok(!ask() && !supported[0] && supported[1],
+	   "A21 the operation that reads it is not supported, the other is");
+	nnhal_memory_unref(f.pools[0]);
+	fclose(file);
+}
+
+static void test_several_devices(void)
+{
+	struct nnhal_device *other = test_device_open();
+
+	ok(other != device, "the device can be opened twice");
+	ok(nnhal_device_get_status(other) == NNHAL_DEVICE_AVAILABLE, "both are available");
+	ok(nnhal_device_ref(other) == other, "reference");
+	nnhal_device_unref(other);
+	ok(nnhal_device_get_status(other) == NNHAL_DEVICE_AVAILABLE, "still open");
+	nnhal_device_unref(other);
+	ok(nnhal_device_get_status(device) == NNHAL_DEVICE_AVAILABLE,
+	   "closing one leaves the other");
+}
+
+int main(void)
+{
+	test_open();
+	test_enumerate();
+	device = test_device_open();
+	test_capabilities();
+	test_queries();
+	test_supported();
+	test_high_rank();
+	test_unreadable_pool();
+	test_several_devices();
+	nnhal_device_unref(device);
+	return tap_done();
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Models and requests for the tests of libnnhal, and the device they run on.
+ */
+#ifndef NNHAL_TEST_FIXTURE_H
+#define NNHAL_TEST_FIXTURE_H
+
+#include <nnhal/nnhal.h>
+
+#include "tap.h"
+
+#define MAX_OPERANDS	64
+#define MAX_OPERATIONS	48
+#define MAX_OPERANDS_OF_OPERATION	12
+
+/* A subgraph whose every field a test may change after graph_finish(). */
+struct graph {
+	struct nnhal_operand operands[MAX_OPERANDS];
+	uint32_t dims[MAX_OPERANDS][10];
+	struct nnhal_operation operations[MAX_OPERATIONS];
+	uint32_t op_inputs[MAX_OPERATIONS][MAX_OPERANDS_OF_OPERATION];
+	uint32_t op_outputs[MAX_OPERATIONS][MAX_OPERANDS_OF_OPERATION];
+	uint32_t inputs[MAX_OPERANDS];
+	uint32_t outputs[MAX_OPERANDS];
+	struct nnhal_subgraph sg;
+};
+
+/* A model with a main graph, values and room for referenced graphs. */
+struct fixture {
+	struct nnhal_model model;
+	struct graph graph;
+	struct graph sub[4];
+	struct nnhal_subgraph referenced[4];
+	uint8_t values[1 << 16];
+	struct nnhal_memory *pools[4];
+	struct nnhal_diag diag;
+};
+
+#define DIMS(...) \
+	sizeof((uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t), (uint32_t[]){ __VA_ARGS__ }
+#define SCALAR	0, NULL
+
+/* Empty model; sets the pointers. */
+void fixture_init(struct fixture *f);
+/* Add an operand without value; returns its index. */
+uint32_t add_operand(struct graph *g, uint32_t type, uint32_t lifetime, uint32_t rank,
+		     const uint32_t *dims);
+/* Add a CONSTANT_COPY operand to the graph; its bytes go to the model's values. */
+uint32_t add_constant(struct fixture *f, struct graph *g, uint32_t type, uint32_t rank,
+		      const uint32_t *dims, const void *data, size_t size);
+uint32_t add_int32(struct fixture *f, struct graph *g, int32_t value);
+/* Add an operation with operand lists that end with -1. */
+void add_operation(struct graph *g, uint32_t type, const int32_t *inputs,
+		   const int32_t *outputs);
+#define OPERANDS(...)	(const int32_t[]){ __VA_ARGS__, -1 }
+/* Work out consumer counts and the input and output lists from the lifetimes. */
+void graph_finish(struct graph *g);
+
+/*
+ * ADD of two TENSOR_FLOAT32 of shape [2, 2] and RELU of the sum.
+ * Operands: 0, 1 inputs, 2 activation, 3 sum (temporary), 4 output.
+ */
+void make_add_relu(struct fixture *f);
+/* As above with unknown dimensions everywhere; rank 2 or, if @rank is 0, unknown. */
+void make_dynamic_add(struct fixture *f, uint32_t rank);
+/* IF with the branches ADD and MUL. Operands: 0 condition, 1, 2 graphs, 3, 4 in, 5 out. */
+void make_if(struct fixture *f);
+/* WHILE (a < b) a = a + b. Operands: 0, 1 graphs, 2, 3 inputs, 4 output. */
+void make_while(struct fixture *f);
+/* Chain of @length ADD operations, each adding input 1. */
+void make_chain(struct fixture *f, unsigned int length);
+
+/* A request for make_add_relu() in one memory object. */
+struct run {
+	struct nnhal_request request;
+	struct nnhal_request_argument inputs[4];
+	struct nnhal_request_argument outputs[4];
+	struct nnhal_request_pool pools[4];
+	uint32_t dims[8][10];
+	struct nnhal_memory *memory;
+	uint8_t *map;
+	struct nnhal_output_shape shapes[4];
+	uint32_t num_shapes;
+	struct nnhal_timing timing;
+	struct nnhal_diag diag;
+};
+
+/* Offsets of the arguments of run_init() in its memory. */
+#define RUN_INPUT(i)	((i) * 256u)
+#define RUN_OUTPUT(i)	(2048 + (i) * 256u)
+
+/*
+ * Two inputs and one output of @count float32 each, without dimensions; inputs are
+ * 1, 2, 3 ... and -2, -2 ..., the output is filled with 0xee.
+ */
+void run_init(struct run *r, uint32_t count);
+void run_fini(struct run *r);
+/* The output holds max(0, i + 1 - 2) for all i below @count. */
+bool run_output_is_right(const struct run *r, uint32_t count);
+
+/* The spec of the device to test: NNHAL_TEST_DEVICE, or "sim". */
+const char *test_device_spec(void);
+/* Open it; ends the program as skipped or failed if it cannot be opened. */
+struct nnhal_device *test_device_open(void);
+
+#endif /* NNHAL_TEST_FIXTURE_H */

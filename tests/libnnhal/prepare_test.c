@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Preparing models: launch, callback, options, unsupported and malformed models.
+ */
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fixture.h"
+
+static struct nnhal_device *device;
+static struct fixture f;
+static struct nnhal_diag diag;
+
+/* What a callback brought, and how often it came. */
+struct result {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	unsigned int calls;
+	enum nnhal_status status;
+	struct nnhal_prepared_model *model;
+	pthread_t thread;
+};
+
+static void result_init(struct result *r)
+{
+	memset(r, 0, sizeof(*r));
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->cond, NULL);
+}
+
+static void on_prepared(void *context, enum nnhal_status status,
+			struct nnhal_prepared_model *model)
+{
+	struct result *r = context;
+
+	pthread_mutex_lock(&r->lock);
+	r->calls++;
+	r->status = status;
+	r->model = model;
+	r->thread = pthread_self();
+	pthread_cond_broadcast(&r->cond);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void result_wait(struct result *r)
+{
+	pthread_mutex_lock(&r->lock);
+	while (!r->calls)
+		pthread_cond_wait(&r->cond, &r->lock);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static struct nnhal_prepare_options options(void)
+{
+	struct nnhal_prepare_options o = NNHAL_PREPARE_OPTIONS_INIT;
+
+	memset(&diag, 0, sizeof(diag));
+	o.diag = &diag;
+	return o;
+}
+
+/* Launch and result are INVALID_ARGUMENT, the model is NULL, one callback. */
+static void expect_reject(const char *what, const struct nnhal_prepare_options *o)
+{
+	struct nnhal_prepared_model *model = (struct nnhal_prepared_model *)&diag;
+	enum nnhal_status launch, sync;
+	struct result r;
+
+	result_init(&r);
+	launch = nnhal_device_prepare_model(device, &f.model, o, on_prepared, &r);
+	ok(launch == NNHAL_STATUS_INVALID_ARGUMENT && r.calls == 1 && r.status == launch &&
+	   !r.model && pthread_equal(r.thread, pthread_self()),
+	   "%s: launch %s, result %s, %u callbacks: %s", what, nnhal_status_name((int)launch),
+	   nnhal_status_name((int)r.status), r.calls, diag.message);
+	sync = nnhal_device_prepare_model_sync(device, &f.model, o, &model);
+	ok(sync == NNHAL_STATUS_INVALID_ARGUMENT && !model, "%s: sync %s", what,
+	   nnhal_status_name((int)sync));
+}
+
+/* Launch NONE, then the result through one callback. */
+static void expect_result(const char *what, const struct nnhal_prepare_options *o,
+			  enum nnhal_status expected)
+{
+	struct nnhal_prepared_model *model = (struct nnhal_prepared_model *)&diag;
+	enum nnhal_status launch, sync;
+	struct result r;
+
+	result_init(&r);
+	launch = nnhal_device_prepare_model(device, &f.model, o, on_prepared, &r);
+	result_wait(&r);
+	ok(launch == NNHAL_STATUS_NONE && r.status == expected && !r.model == !!expected &&
+	   r.calls == 1 && !pthread_equal(r.thread, pthread_self()),
+	   "%s: launch %s, result %s, %u callbacks%s%s", what, nnhal_status_name((int)launch),
+	   nnhal_status_name((int)r.status), r.calls, diag.message[0] ? ": " : "", diag.message);
+	nnhal_prepared_model_unref(r.model);
+	sync = nnhal_device_prepare_model_sync(device, &f.model, o, &model);
+	ok(sync == expected && !model == !!expected, "%s: sync %s", what,
+	   nnhal_status_name((int)sync));
+	nnhal_prepared_model_unref(model);
+}
+
+static void test_valid(void)
+{
+	struct nnhal_prepare_options o = options();
+	struct nnhal_ext_prepared_model_info info;
+	struct nnhal_prepared_model *model = NULL;
+
+	make_add_relu(&f);
+	expect_result("C01 model", &o, NNHAL_STATUS_NONE);
+	ok(!diag.message[0], "no message after success");
+	expect_result("C07 default options", NULL, NNHAL_STATUS_NONE);
+	make_dynamic_add(&f, 2);
+	expect_result("C09 unknown dimensions", &o, NNHAL_STATUS_NONE);
+	make_add_relu(&f);
+	f.model.relax_computation_float32_to_float16 = true;
+	expect_result("C10 relaxed", &o, NNHAL_STATUS_NONE);
+	f.model.hal_version = NNHAL_HAL_1_0;
+	f.model.relax_computation_float32_to_float16 = false;
+	expect_result("C07 as a 1.0 model", &o, NNHAL_STATUS_NONE);
+
+	make_chain(&f, 10);
+	ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model), "chain of 10");
+	memset(&info, 0, sizeof(info));
+	ok(!nnhal_ext_get_prepared_model_info(model, &info) && info.num_operations == 10 &&
+	   info.num_inputs == 2 && info.num_outputs == 1 && info.image_size > 0,
+	   "facts: image of %llu bytes, %llu bytes of device memory",
+	   (unsigned long long)info.image_size, (unsigned long long)info.device_memory);
+	ok(nnhal_ext_get_prepared_model_info(model, NULL) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_ext_get_prepared_model_info(NULL, &info) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "facts: NULL pointers");
+	ok(nnhal_prepared_model_ref(model) == model, "reference");
+	nnhal_prepared_model_unref(model);
+	nnhal_prepared_model_unref(model);
+	nnhal_prepared_model_unref(NULL);
+}
+
+static void test_arguments(void)
+{
+	struct nnhal_prepare_options o = options();
+	struct nnhal_prepared_model *model = NULL;
+	struct result r;
+	int32_t bad[] = { -1, 3 };
+	size_t i;
+
+	make_add_relu(&f);
+	ok(nnhal_device_prepare_model(device, &f.model, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "B02 no callback");
+	ok(nnhal_device_prepare_model_sync(device, &f.model, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "no room for the model");
+	result_init(&r);
+	ok(nnhal_device_prepare_model(NULL, &f.model, NULL, on_prepared, &r) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && r.calls == 1 && !r.model, "no device");
+	ok(nnhal_device_prepare_model(device, NULL, NULL, on_prepared, &r) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && r.calls == 2 && !r.model, "no model");
+	ok(nnhal_device_prepare_model_sync(NULL, NULL, NULL, &model) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && !model, "neither");
+	for (i = 0; i < 2; i++) {
+		o = options();
+		o.preference = bad[i];
+		expect_reject(i ? "B68 preference 3" : "B68 preference -1", &o);
+		o = options();
+		o.priority = bad[i];
+		expect_reject(i ? "B69 priority 3" : "B69 priority -1", &o);
+	}
+	o = options();
+	o.size = 8;
+	expect_reject("options of a size that never was", &o);
+	for (i = 0; i < 3; i++) {
+		o = options();
+		o.preference = (int32_t)i;
+		o.priority = (int32_t)i;
+		expect_result(i == 0 ? "K01 LOW" : i == 1 ? "K01 MEDIUM" : "K01 HIGH", &o,
+			      NNHAL_STATUS_NONE);
+	}
+}
+
+static void test_rejected(void)
+{
+	struct nnhal_prepare_options o = options();
+
+	make_add_relu(&f);
+	f.graph.operands[0].number_of_consumers = 2;
+	expect_reject("C02 B54 consumer count", &o);
+	make_add_relu(&f);
+	f.graph.op_inputs[0][0] = 77;
+	expect_reject("C02 B59 index", &o);
+	/* What only the device knows to be wrong is refused at launch as well. */
+	o = options();
+	make_add_relu(&f);
+	f.graph.operands[1].type = NNHAL_OPERAND_TENSOR_INT32;
+	expect_reject("C02 B56 operand types of ADD differ", &o);
+	ok(strstr(diag.message, "operation 0 (ADD)") != NULL, "the message names it: %s",
+	   diag.message);
+	o = options();
+	make_add_relu(&f);
+	f.graph.operations[0].num_inputs = 2;
+	f.graph.operands[2].number_of_consumers = 0;
+	expect_reject("C02 B64 input of ADD removed", &o);
+	o = options();
+	make_add_relu(&f);
+	f.graph.operations[1].num_outputs = 0;
+	f.graph.operands[4].lifetime = NNHAL_LIFETIME_NO_VALUE;
+	f.graph.operands[3].lifetime = NNHAL_LIFETIME_SUBGRAPH_OUTPUT;
+	f.graph.outputs[0] = 3;
+	expect_reject("C02 B65 output of RELU removed", &o);
+}
+
+static void test_unsupported(void)
+{
+	static const struct nnhal_extension_prefix ext[] = { { "com.example.ext", 1 } };
+	struct nnhal_prepare_options o = options();
+
+	make_if(&f);
+	expect_result("C05 IF", &o, NNHAL_STATUS_INVALID_ARGUMENT);
+	ok(diag.message[0], "with a message: %s", diag.message);
+	make_while(&f);
+	o = options();
+	expect_result("C05 WHILE", &o, NNHAL_STATUS_INVALID_ARGUMENT);
+	make_add_relu(&f);
+	f.model.extensions = ext;
+	f.model.num_extensions = 1;
+	f.graph.operations[1].type = 0x10001;
+	o = options();
+	expect_result("C05 operation of an extension", &o, NNHAL_STATUS_INVALID_ARGUMENT);
+	/* Unsupported in one place, malformed in another: refused. */
+	f.graph.operands[1].type = NNHAL_OPERAND_TENSOR_INT32;
+	expect_reject("C02 unsupported and malformed", &o);
+}
+
+static void test_deadline(void)
+{
+	struct nnhal_prepare_options o = options();
+
+	make_add_relu(&f);
+	o.has_deadline = true;
+	o.deadline_ns = 1;
+	expect_result("C06 deadline passed", &o, NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT);
+	f.model.hal_version = NNHAL_HAL_1_2;
+	expect_result("C07 G11 the same for a 1.2 model", &o, NNHAL_STATUS_GENERAL_FAILURE);
+	f.model.hal_version = NNHAL_HAL_1_3;
+	o = options();
+	o.has_deadline = true;
+	o.deadline_ns = UINT64_MAX;
+	expect_result("K03 the largest time point", &o, NNHAL_STATUS_NONE);
+	o.deadline_ns = INT64_MAX;
+	expect_result("D25 INT64_MAX is no limit", &o, NNHAL_STATUS_NONE);
+}
+
+/* Constants in memory: bound, copied from a file, too short by now. */
+static void test_pools(void)
+{
+	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 64 };
+	struct nnhal_prepare_options o = options();
+	FILE *file = tmpfile();
+	uint8_t *map;
+
+	make_add_relu(&f);
+	f.graph.operands[2].lifetime = NNHAL_LIFETIME_CONSTANT_REFERENCE;
+	f.graph.operands[2].location = (struct nnhal_data_location){ 0, 32, 4 };
+	f.model.num_pools = 1;
+	ok(!nnhal_memory_create(64, &f.pools[0], &diag), "memory");
+	expect_result("CONSTANT_REFERENCE in a memfd", &o, NNHAL_STATUS_NONE);
+	map = nnhal_memory_map(f.pools[0], &diag);
+	map[32] = 9;
+	expect_reject("B56 activation 9 in a memfd", &o);
+	nnhal_memory_unref(f.pools[0]);
+
+	desc.fd = fileno(file);
+	o = options();
+	ok(!ftruncate(desc.fd, 64) && !nnhal_memory_import(&desc, &f.pools[0], &diag), "file");
+	expect_result("CONSTANT_REFERENCE in a file", &o, NNHAL_STATUS_NONE);
+	ok(!ftruncate(desc.fd, 8), "file truncated");
+	{
+		struct nnhal_prepared_model *model = NULL;
+
+		ok(nnhal_device_prepare_model_sync(device, &f.model, &o, &model) ==
+		   NNHAL_STATUS_GENERAL_FAILURE && !model && diag.message[0],
+		   "F06 F08 file too short: GENERAL_FAILURE: %s", diag.message);
+	}
+	nnhal_memory_unref(f.pools[0]);
+	fclose(file);
+}
+
+/* After the callback everything of the caller's may go: C12. */
+static void test_ownership(void)
+{
+	static struct fixture copy;
+	struct result r;
+
+	make_add_relu(&copy);
+	copy.graph.operands[2].lifetime = NNHAL_LIFETIME_CONSTANT_REFERENCE;
+	copy.graph.operands[2].location = (struct nnhal_data_location){ 0, 32, 4 };
+	copy.model.num_pools = 1;
+	ok(!nnhal_memory_create(64, &copy.pools[0], &diag), "memory");
+	result_init(&r);
+	ok(!nnhal_device_prepare_model(device, &copy.model, NULL, on_prepared, &r), "launch");
+	nnhal_memory_unref(copy.pools[0]);
+	memset(&copy, 0xa5, sizeof(copy));
+	result_wait(&r);
+	ok(!r.status && r.model, "C12 model and pools gone right after the launch");
+	nnhal_prepared_model_unref(r.model);
+}
+
+/* The device's last reference goes in a callback, or before one: H03, C11. */
+static void test_closing(void)
+{
+	struct nnhal_device *own = test_device_open();
+	struct result r[8];
+	unsigned int i, good = 0;
+
+	make_chain(&f, 20);
+	for (i = 0; i < 8; i++) {
+		result_init(&r[i]);
+		if (nnhal_device_prepare_model(own, &f.model, NULL, on_prepared, &r[i]))
+			break;
+	}
+	nnhal_device_unref(own);
+	ok(i == 8, "8 launches, then the device closed");
+	for (i = 0; i < 8; i++) {
+		result_wait(&r[i]);
+		good += r[i].calls == 1 && !r[i].status && r[i].model;
+	}
+	ok(good == 8, "C03 C09 each callback came once, with a model (%u)", good);
+	/* The models keep the device open; the last one closes it. */
+	for (i = 0; i < 8; i++)
+		nnhal_prepared_model_unref(r[i].model);
+}
+
+static void test_many(void)
+{
+	enum { COUNT = 40 };
+	struct nnhal_prepared_model *models[COUNT];
+	unsigned int i, good = 0;
+
+	make_add_relu(&f);
+	for (i = 0; i < COUNT; i++)
+		good += !nnhal_device_prepare_model_sync(device, &f.model, NULL, &models[i]);
+	ok(good == COUNT, "C11 %u models at once", COUNT);
+	for (i = 0; i < COUNT; i += 2)
+		nnhal_prepared_model_unref(models[i]);
+	for (i = 0; i < COUNT; i += 2)
+		good += !nnhal_device_prepare_model_sync(device, &f.model, NULL, &models[i]);
+	ok(good == COUNT + COUNT / 2, "C11 half of them replaced");
+	for (i = 0; i < COUNT; i++)
+		nnhal_prepared_model_unref(models[i]);
+}
+
+int main(void)
+{
+	device = test_device_open();
+	test_valid();
+	test_arguments();
+	test_rejected();
+	test_unsupported();
+	test_deadline();
+	test_pools();
+	test_ownership();
+	test_closing();
+	test_many();
+	nnhal_device_unref(device);
+	return tap_done();
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Small pieces of device-visible memory, for results and profiles.
+ *
+ * Pieces are cut from larger buffers and come in powers of two; a free one is kept
+ * in a list of its size and used again, so that a steady state allocates nothing.
+ * Buffers go when the device is closed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define MIN_SHIFT	9		/* 512 bytes: a result with seven arguments */
+#define BLOCK_SIZE	(64u << 10)
+
+/* One buffer that pieces are cut from. */
+struct arena_block {
+	struct arena_block *next;
+	struct transport_bo bo;
+	uint64_t used;
+};
+
+void arena_init(struct arena *arena, struct transport *transport)
+{
+	memset(arena, 0, sizeof(*arena));
+	pthread_mutex_init(&arena->lock, NULL);
+	arena->transport = transport;
+}
+
+void arena_fini(struct arena *arena)
+{
+	struct arena_chunk *chunk;
+	struct arena_block *block;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(arena->free); i++)
+		while ((chunk = arena->free[i])) {
+			arena->free[i] = chunk->next;
+			free(chunk);
+		}
+	while ((block = arena->blocks)) {
+		arena->blocks = block->next;
+		arena->transport->ops->bo_destroy(arena->transport, &block->bo);
+		free(block);
+	}
+	pthread_mutex_destroy(&arena->lock);
+}
+
+static struct arena_block *block_create(struct arena *arena, uint64_t size)
+{
+	struct arena_block *block = calloc(1, sizeof(*block));
+
+	if (!block)
+		return NULL;
+	if (arena->transport->ops->bo_create(arena->transport,
+					     size > BLOCK_SIZE ? size : BLOCK_SIZE, &block->bo)) {
+		free(block);
+		return NULL;
+	}
+	block->next = arena->blocks;
+	arena->blocks = block;
+	return block;
+}
+
+static struct arena_chunk *cut(struct arena *arena, uint64_t size)
+{
+	struct arena_block *block = arena->blocks;
+	struct arena_chunk *chunk = calloc(1, sizeof(*chunk));
+
+	if (!chunk)
+		return NULL;
+	if (!block || block->bo.size - block->used < size)
+		block = block_create(arena, size);
+	if (!block) {
+		free(chunk);
+		return NULL;
+	}
+	chunk->slot = block->bo.slot;
+	chunk->offset = block->used;
+	chunk->map = (uint8_t *)block->bo.map + block->used;
+	chunk->size = (uint32_t)size;
+	block->used += size;
+	return chunk;
+}
+
+int arena_get(struct arena *arena, uint64_t size, struct arena_chunk **result)
+{
+	struct arena_chunk *chunk;
+	unsigned int class = 0;
+
+	while (class < ARRAY_SIZE(arena->free) && (1ull << (class + MIN_SHIFT)) < size)
+		class++;
+	if (class == ARRAY_SIZE(arena->free))
+		return -ENOMEM;
+	pthread_mutex_lock(&arena->lock);
+	chunk = arena->free[class];
+	if (chunk)
+		arena->free[class] = chunk->next;
+	else
+		chunk = cut(arena, 1ull << (class + MIN_SHIFT));
+	pthread_mutex_unlock(&arena->lock);
+	if (!chunk)
+		return -ENOMEM;
+	*result = chunk;
+	return 0;
+}
+
+void arena_put(struct arena *arena, struct arena_chunk *chunk)
+{
+	unsigned int class = 0;
+
+	if (!chunk)
+		return;
+	while ((1u << (class + MIN_SHIFT)) < chunk->size)
+		class++;
+	pthread_mutex_lock(&arena->lock);
+	chunk->next = arena->free[class];
+	arena->free[class] = chunk;
+	pthread_mutex_unlock(&arena->lock);
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Devices: enumeration, opening, queries.
+ */
+#include <errno.h>
+#include <endian.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* Most hardware devices that are looked at. */
+#define MAX_NODES	64
+
+static void add_info(struct nnhal_device_info *infos, uint32_t max, uint32_t *count,
+		     const struct nnhal_device_info *info)
+{
+	if (infos && *count < max)
+		infos[*count] = *info;
+	(*count)++;
+}
+
+enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint32_t max,
+					  uint32_t *count, struct nnhal_diag *diag)
+{
+	struct drm_node nodes[MAX_NODES];
+	struct nnhal_device_info info;
+	unsigned int n, i;
+
+	diag_clear(diag);
+	if (!count || (max && !infos)) {
+		diag_set(diag, "NULL pointer for the result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	*count = 0;
+	n = drm_scan("", nodes, MAX_NODES);
+	for (i = 0; i < n; i++) {
+		memset(&info, 0, sizeof(info));
+		snprintf(info.name, sizeof(info.name), "nnpu-drm%u", i);
+		snprintf(info.spec, sizeof(info.spec), "drm:%u", i);
+		memcpy(info.path, nodes[i].path, sizeof(info.path));
+		info.status = nodes[i].accessible ? NNHAL_STATUS_NONE
+						  : NNHAL_STATUS_NO_PERMISSION;
+		add_info(infos, max, count, &info);
+	}
+	if (transport_sim_available()) {
+		memset(&info, 0, sizeof(info));
+		memcpy(info.name, "nnpu-sim", sizeof("nnpu-sim"));
+		memcpy(info.spec, "sim", sizeof("sim"));
+		add_info(infos, max, count, &info);
+	}
+	return n ? NNHAL_STATUS_NONE : drm_absence("", diag);
+}
+
+/* "drm", "drm:3": the number, or false. */
+static bool parse_drm(const char *spec, unsigned int *index)
+{
+	unsigned long n;
+	char *end;
+
+	*index = 0;
+	if (!strcmp(spec, "drm"))
+		return true;
+	if (strncmp(spec, "drm:", 4) || spec[4] < '0' || spec[4] > '9')
+		return false;
+	errno = 0;
+	n = strtoul(spec + 4, &end, 10);
+	if (errno || *end || n >= MAX_NODES)
+		return false;
+	*index = (unsigned int)n;
+	return true;
+}
+
+static enum nnhal_status open_transport(const char *spec, struct transport **t,
+					struct nnhal_diag *diag)
+{
+	unsigned int index;
+
+	if (!spec)
+		spec = "drm";
+	if (parse_drm(spec, &index))
+		return transport_drm_open("", index, t, diag);
+	if (!strcmp(spec, "sim"))
+		return transport_sim_open("", t, diag);
+	if (!strncmp(spec, "sim:", 4))
+		return transport_sim_open(spec + 4, t, diag);
+	diag_set(diag, "device \"%.40s\": expected drm, drm:N, sim or sim:OPTIONS", spec);
+	return NNHAL_STATUS_INVALID_ARGUMENT;
+}
+
+static float float_of(__le32 bits)
+{
+	uint32_t value = le32toh(bits);
+	float f;
+
+	memcpy(&f, &value, sizeof(f));
+	return f;
+}
+
+/* Figures of the device; what is no usable figure counts as the CPU's own. */
+static struct nnhal_performance_info performance_of(const struct nnpu_performance *p)
+{
+	struct nnhal_performance_info info = { float_of(p->exec_time), float_of(p->power) };
+
+	if (!isfinite(info.exec_time) || info.exec_time <= 0.0f)
+		info.exec_time = 1.0f;
+	if (!isfinite(info.power_usage) || info.power_usage <= 0.0f)
+		info.power_usage = 1.0f;
+	return info;
+}
+
+static void read_capabilities(struct nnhal_capabilities *caps, const struct nnpu_identify *id)
+{
+	uint32_t n = le32toh(id->num_performance);
+	uint32_t i, type, count = 0;
+
+	caps->relaxed_float32_to_float16_scalar =
+		performance_of(&id->relaxed[NNPU_PERF_RELAXED_SCALAR]);
+	caps->relaxed_float32_to_float16_tensor =
+		performance_of(&id->relaxed[NNPU_PERF_RELAXED_TENSOR]);
+	caps->if_performance = performance_of(&id->relaxed[NNPU_PERF_IF]);
+	caps->while_performance = performance_of(&id->relaxed[NNPU_PERF_WHILE]);
+	for (i = 0; i < n && i < ARRAY_SIZE(id->performance); i++) {
+		type = le32toh(id->performance[i].type);
+		/* Strictly ascending, whatever the device says. */
+		if (type >= NNHAL_OPERAND_SUBGRAPH ||
+		    (count && type <= caps->operand_performance[count - 1].type))
+			continue;
+		caps->operand_performance[count].type = type;
+		caps->operand_performance[count].info = performance_of(&id->performance[i]);
+		count++;
+	}
+	caps->num_operand_performance = count;
+}
+
+/* Anything that is no DeviceType is an accelerator: that is what this driver drives. */
+static enum nnhal_device_type read_type(const struct nnpu_identify *id)
+{
+	uint32_t type = le32toh(id->device_type);
+
+	if (type >= NNHAL_DEVICE_TYPE_OTHER && type <= NNHAL_DEVICE_TYPE_ACCELERATOR)
+		return (enum nnhal_device_type)type;
+	return NNHAL_DEVICE_TYPE_ACCELERATOR;
+}
+
+static void device_destroy(struct nnhal_device *device)
+{
+	if (device->async)
+		async_destroy(device->async);
+	arena_fini(&device->arena);
+	if (device->table)
+		bind_table_close(device->table);
+	device->transport->ops->close(device->transport);
+	free(device);
+}
+
+enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
+				    struct nnhal_diag *diag)
+{
+	struct nnhal_device *d;
+	struct transport *t;
+	enum nnhal_status status;
+
+	diag_clear(diag);
+	if (!device) {
+		diag_set(diag, "NULL pointer for the result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	*device = NULL;
+	status = open_transport(spec, &t, diag);
+	if (status)
+		return status;
+	d = calloc(1, sizeof(*d));
+	if (!d) {
+		diag_set(diag, "no memory for a device");
+		t->ops->close(t);
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	atomic_init(&d->refs, 1);
+	d->transport = t;
+	arena_init(&d->arena, t);
+	d->table = bind_table_create(t);
+	d->async = async_create(t);
+	if (!d->table || !d->async) {
+		diag_set(diag, "no memory for a device");
+		device_destroy(d);
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	memcpy(d->name, t->name, sizeof(d->name));
+	read_capabilities(&d->capabilities, &t->identify);
+	d->type = read_type(&t->identify);
+	snprintf(d->version, sizeof(d->version), "libnnhal %s, %s, firmware %.64s",
+		 nnhal_version_string(), t->driver, t->identify.firmware);
+	*device = d;
+	return NNHAL_STATUS_NONE;
+}
+
+struct nnhal_device *nnhal_device_ref(struct nnhal_device *device)
+{
+	atomic_fetch_add_explicit(&device->refs, 1, memory_order_relaxed);
+	return device;
+}
+
+void nnhal_device_unref(struct nnhal_device *device)
+{
+	if (device && atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) == 1)
+		device_destroy(device);
+}
+
+const char *nnhal_device_name(const struct nnhal_device *device)
+{
+	return device->name;
+}
+
+enum nnhal_status nnhal_device_get_capabilities(struct nnhal_device *device,
+						struct nnhal_capabilities *capabilities)
+{
+	if (!device || !capabilities)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*capabilities = device->capabilities;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_device_get_capabilities_1_1(struct nnhal_device *device,
+						    struct nnhal_capabilities_1_1 *capabilities)
+{
+	const struct nnhal_capabilities *caps;
+
+	if (!device || !capabilities)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	caps = &device->capabilities;
+	capabilities->float32_performance =
+		nnhal_operand_performance_lookup(caps, NNHAL_OPERAND_TENSOR_FLOAT32);
+	capabilities->quantized8_performance =
+		nnhal_operand_performance_lookup(caps, NNHAL_OPERAND_TENSOR_QUANT8_ASYMM);
+	capabilities->relaxed_float32_to_float16_performance =
+		caps->relaxed_float32_to_float16_tensor;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_device_get_version_string(struct nnhal_device *device,
+						  const char **version)
+{
+	if (!device || !version)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*version = device->version;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_device_get_type(struct nnhal_device *device,
+					enum nnhal_device_type *type)
+{
+	if (!device || !type)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*type = device->type;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status
+nnhal_device_get_supported_extensions(struct nnhal_device *device,
+				      const struct nnhal_extension **extensions, uint32_t *count)
+{
+	if (!device || !extensions || !count)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*extensions = NULL;
+	*count = 0;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status
+nnhal_device_get_number_of_cache_files_needed(struct nnhal_device *device,
+					      uint32_t *num_model_cache,
+					      uint32_t *num_data_cache)
+{
+	if (!device || !num_model_cache || !num_data_cache)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*num_model_cache = 0;
+	*num_data_cache = 0;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device)
+{
+	if (!device)
+		return NNHAL_DEVICE_UNKNOWN;
+	switch (device->transport->ops->health(device->transport)) {
+	case 0:
+		return NNHAL_DEVICE_AVAILABLE;
+	case -ENODEV:
+	case -ESTALE:
+		return NNHAL_DEVICE_OFFLINE;
+	default:
+		return NNHAL_DEVICE_UNKNOWN;
+	}
+}
+
+enum nnhal_status device_status_from_error(struct nnhal_device *device, int error)
+{
+	/* The same errno stands for a lost device and for a lost context. */
+	if (error == -ENODEV && device->transport->ops->health(device->transport) == -ESTALE)
+		error = -ESTALE;
+	return status_from_errno(-error);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory objects: the hidl_memory of the HAL.
+ *
+ * A struct nnhal_memory is reference-counted and belongs to no device: it can
+ * serve constants and requests of any number of devices. A device that meets it
+ * for the first time binds it to a slot of its context and keeps the binding
+ * until the memory or the device goes, so that a later execution with the same
+ * object passes the slot and nothing else. Keep the objects and use them again.
+ *
+ * All functions may be called from any thread.
+ */
+#ifndef NNHAL_MEMORY_H
+#define NNHAL_MEMORY_H
+
+#include <nnhal/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/**
+ * enum nnhal_memory_kind - what hidl_memory names by a string
+ * @NNHAL_MEMORY_ASHMEM: "ashmem": a memfd. If it has whole pages and can be
+ *	sealed against shrinking (the library adds that seal), as
+ *	nnhal_memory_create() makes it, the device reaches it without a copy;
+ *	otherwise operands are copied for each execution
+ * @NNHAL_MEMORY_MMAP_FD: "mmap_fd": a file; operands are copied with pread()
+ *	and pwrite(), so that a file that shrinks is an error and not a fault
+ * @NNHAL_MEMORY_HARDWARE_BUFFER_BLOB: "hardware_buffer_blob": a linear dma-buf;
+ *	no copy
+ * @NNHAL_MEMORY_HARDWARE_BUFFER: "hardware_buffer": an image in a layout of its
+ *	own; not supported
+ */
+enum nnhal_memory_kind {
+	NNHAL_MEMORY_ASHMEM = 0,
+	NNHAL_MEMORY_MMAP_FD = 1,
+	NNHAL_MEMORY_HARDWARE_BUFFER_BLOB = 2,
+	NNHAL_MEMORY_HARDWARE_BUFFER = 3,
+};
+
+/* The library and the device may read. */
+#define NNHAL_MEMORY_READ	(1u << 0)
+/* The library and the device may write. */
+#define NNHAL_MEMORY_WRITE	(1u << 1)
+
+/**
+ * struct nnhal_memory_desc - what to make a memory object of
+ * @kind: enum nnhal_memory_kind
+ * @fd: file descriptor; duplicated, the caller keeps its own
+ * @size: bytes, not 0, at most what the object behind @fd has from @offset on
+ * @offset: NNHAL_MEMORY_MMAP_FD: first byte in the file; else zero
+ * @access: NNHAL_MEMORY_READ and NNHAL_MEMORY_WRITE, 0 = all that @fd allows.
+ *	Memory without write access serves inputs and constants only
+ */
+struct nnhal_memory_desc {
+	uint32_t kind;
+	int fd;
+	uint64_t size;
+	uint64_t offset;
+	uint32_t access;
+};
+
+/**
+ * nnhal_memory_import() - make a memory object of a file descriptor
+ * @desc: kind, file descriptor, size
+ * @memory: out: new object with one reference, NULL after an error
+ * @diag: filled in after an error; may be NULL
+ *
+ * Return: NONE; INVALID_ARGUMENT (unknown kind, fd not of this kind, size 0 or
+ * larger than the object, access the fd does not give); GENERAL_FAILURE
+ * (NNHAL_MEMORY_HARDWARE_BUFFER); RESOURCE_EXHAUSTED_* (no memory or file
+ * descriptors).
+ */
+enum nnhal_status nnhal_memory_import(const struct nnhal_memory_desc *desc,
+				      struct nnhal_memory **memory,
+				      struct nnhal_diag *diag);
+
+/**
+ * nnhal_memory_create() - make new zeroed memory that devices reach without a copy
+ * @size: bytes, not 0; the memfd behind it has whole pages
+ * @memory: out: new object of kind NNHAL_MEMORY_ASHMEM with one reference, NULL
+ *	after an error
+ * @diag: filled in after an error; may be NULL
+ *
+ * Return: NONE, INVALID_ARGUMENT or RESOURCE_EXHAUSTED_*.
+ */
+enum nnhal_status nnhal_memory_create(uint64_t size, struct nnhal_memory **memory,
+				      struct nnhal_diag *diag);
+
+/**
+ * nnhal_memfd_create() - create a memfd that devices reach without a copy
+ * @name: shown in /proc, for debugging
+ * @size: bytes, not 0; rounded up to whole pages and sealed against shrinking
+ *	and growing
+ *
+ * Return: a file descriptor (close-on-exec), or a negative errno.
+ */
+int nnhal_memfd_create(const char *name, uint64_t size);
+
+/**
+ * nnhal_memory_map() - map a memory object into the process
+ * @memory: object
+ * @diag: filled in after an error; may be NULL
+ *
+ * The mapping is made once, is shared by all callers, and lasts as long as the
+ * object; it is writable if the object is. Writes before an execution starts are
+ * seen by the device, outputs are seen when the execution has ended. Access to
+ * memory whose file somebody truncates raises SIGBUS, as with mmap() itself; the
+ * library does not access this mapping on its own account.
+ *
+ * Return: first byte of the object, or NULL.
+ */
+void *nnhal_memory_map(struct nnhal_memory *memory, struct nnhal_diag *diag);
+
+/**
+ * nnhal_memory_begin_cpu_access() - before the process reads or writes a mapping
+ * @memory: object
+ * @access: NNHAL_MEMORY_READ and NNHAL_MEMORY_WRITE
+ *
+ * Keeps caches coherent for a dma-buf (DMA_BUF_IOCTL_SYNC); does nothing for
+ * other kinds.
+ *
+ * Return: NONE, INVALID_ARGUMENT or GENERAL_FAILURE.
+ */
+enum nnhal_status nnhal_memory_begin_cpu_access(struct nnhal_memory *memory, uint32_t access);
+
+/**
+ * nnhal_memory_end_cpu_access() - after the process has read or written a mapping
+ * @memory: object
+ * @access: as passed to nnhal_memory_begin_cpu_access()
+ *
+ * Return: NONE, INVALID_ARGUMENT or GENERAL_FAILURE.
+ */
+enum nnhal_status nnhal_memory_end_cpu_access(struct nnhal_memory *memory, uint32_t access);
+
+/** nnhal_memory_size() - bytes, as given when the object was made */
+uint64_t nnhal_memory_size(const struct nnhal_memory *memory);
+
+/** nnhal_memory_kind() - enum nnhal_memory_kind */
+uint32_t nnhal_memory_kind(const struct nnhal_memory *memory);
+
+/** nnhal_memory_access() - NNHAL_MEMORY_READ and NNHAL_MEMORY_WRITE */
+uint32_t nnhal_memory_access(const struct nnhal_memory *memory);
+
+/** nnhal_memory_fd() - the object's own file descriptor; not to be closed */
+int nnhal_memory_fd(const struct nnhal_memory *memory);
+
+/** nnhal_memory_ref() - take a reference; returns @memory */
+struct nnhal_memory *nnhal_memory_ref(struct nnhal_memory *memory);
+
+/**
+ * nnhal_memory_unref() - release a reference; NULL is allowed
+ *
+ * The last release frees the object and its bindings; executions that still run
+ * hold references of their own.
+ */
+void nnhal_memory_unref(struct nnhal_memory *memory);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NNHAL_MEMORY_H */

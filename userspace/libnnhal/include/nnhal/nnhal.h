@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libnnhal: the neural-network HAL 1.0 to 1.3 as a C library.
+ */
+#ifndef NNHAL_NNHAL_H
+#define NNHAL_NNHAL_H
+
+#include <nnhal/device.h>
+#include <nnhal/ext.h>
+#include <nnhal/memory.h>
+#include <nnhal/prepared_model.h>
+#include <nnhal/types.h>
+#include <nnhal/util.h>
+#include <nnhal/version.h>
+
+#endif /* NNHAL_NNHAL_H */

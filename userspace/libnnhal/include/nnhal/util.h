@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Utilities of the HAL for whoever builds or judges models: sizes, shapes,
+ * validation. All are free of side effects and may be called from any thread.
+ */
+#ifndef NNHAL_UTIL_H
+#define NNHAL_UTIL_H
+
+#include <nnhal/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/** nnhal_is_extension_operand_type() - @type is above 0xffff */
+bool nnhal_is_extension_operand_type(uint32_t type);
+
+/** nnhal_is_extension_operation_type() - @type is above 0xffff */
+bool nnhal_is_extension_operation_type(uint32_t type);
+
+/**
+ * nnhal_operand_type_is_scalar() - nonExtensionOperandTypeIsScalar
+ * @type: type that is not an extension's
+ *
+ * Return: true for FLOAT32, INT32, UINT32, BOOL, FLOAT16, SUBGRAPH and OEM.
+ */
+bool nnhal_operand_type_is_scalar(uint32_t type);
+
+/**
+ * nnhal_element_size() - bytes of a scalar or of one element of a tensor
+ * @type: type
+ *
+ * Return: 1, 2 or 4; 0 for SUBGRAPH, OEM, extension and unknown types.
+ */
+uint32_t nnhal_element_size(uint32_t type);
+
+/**
+ * nnhal_size_of_data() - nonExtensionOperandSizeOfData
+ * @type: type
+ * @dimensions: sizes; not looked at for scalars
+ * @num_dimensions: entries of @dimensions
+ * @size: out: bytes; 0 for a tensor of unknown rank or with a dimension of 0
+ *
+ * Return: NONE; INVALID_ARGUMENT if @type is an extension's or unknown, or the
+ * size takes more than 32 bits.
+ */
+enum nnhal_status nnhal_size_of_data(uint32_t type, const uint32_t *dimensions,
+				     uint32_t num_dimensions, uint32_t *size);
+
+/**
+ * nnhal_size_of_data_overflows() - nonExtensionOperandSizeOfDataOverflowsUInt32
+ * @element_size: bytes of one element, for example of an extension's tensor
+ * @dimensions: sizes
+ * @num_dimensions: entries of @dimensions
+ *
+ * Return: true if the product takes more than 32 bits.
+ */
+bool nnhal_size_of_data_overflows(uint32_t element_size, const uint32_t *dimensions,
+				  uint32_t num_dimensions);
+
+/**
+ * nnhal_tensor_has_unspecified_dimensions() - tensorHasUnspecifiedDimensions
+ * @type: type; extension types count as tensors
+ * @dimensions: sizes
+ * @num_dimensions: entries of @dimensions
+ *
+ * Return: true for a tensor of rank 0 or with a dimension of 0.
+ */
+bool nnhal_tensor_has_unspecified_dimensions(uint32_t type, const uint32_t *dimensions,
+					     uint32_t num_dimensions);
+
+/**
+ * nnhal_combine_dimensions() - combineDimensions
+ * @a: first shape; may be NULL if @num_a is 0
+ * @num_a: its rank, 0 = not known
+ * @b: second shape; may be NULL if @num_b is 0
+ * @num_b: its rank, 0 = not known
+ * @out: out: room for max(@num_a, @num_b) entries; may be @a or @b
+ * @num_out: out: rank of the result
+ *
+ * Return: true; false if the ranks or two known dimensions differ.
+ */
+bool nnhal_combine_dimensions(const uint32_t *a, uint32_t num_a, const uint32_t *b,
+			      uint32_t num_b, uint32_t *out, uint32_t *num_out);
+
+/**
+ * nnhal_align_bytes_needed() - alignBytesNeeded: padding before data in a pool
+ * @index: present offset
+ * @length: bytes of the data
+ *
+ * Return: bytes to skip so that data of 2 or 3 bytes starts at a multiple of 2
+ * and longer data at a multiple of 4.
+ */
+uint32_t nnhal_align_bytes_needed(uint32_t index, size_t length);
+
+/**
+ * nnhal_operand_performance_init() - nonExtensionOperandPerformance
+ * @capabilities: the operand_performance is filled in: one entry for each base
+ *	and OEM type of the version but SUBGRAPH, ascending
+ * @hal_version: NNHAL_HAL_1_2 or later
+ * @info: figures of every entry
+ */
+void nnhal_operand_performance_init(struct nnhal_capabilities *capabilities,
+				    uint32_t hal_version,
+				    struct nnhal_performance_info info);
+
+/**
+ * nnhal_operand_performance_update() - change the figures of one type
+ * @capabilities: capabilities
+ * @type: type
+ * @info: new figures
+ *
+ * Return: true; false if there is no entry for the type.
+ */
+bool nnhal_operand_performance_update(struct nnhal_capabilities *capabilities, uint32_t type,
+				      struct nnhal_performance_info info);
+
+/**
+ * nnhal_operand_performance_lookup() - figures of one type
+ * @capabilities: capabilities
+ * @type: type
+ *
+ * Return: the figures; FLT_MAX twice if there is no entry for the type.
+ */
+struct nnhal_performance_info
+nnhal_operand_performance_lookup(const struct nnhal_capabilities *capabilities,
+				 uint32_t type);
+
+/**
+ * nnhal_validate_model() - validateModel: does a model obey the rules of its version
+ * @model: model
+ * @diag: filled in if not; may be NULL
+ *
+ * Checks all that can be said of any model; whether an operation's operands fit
+ * its definition is the device's to say.
+ */
+bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *diag);
+
+/**
+ * nnhal_validate_request() - validateRequest: does a request fit a model
+ * @request: request
+ * @model: valid model
+ * @allow_unspecified_output: outputs may have unknown dimensions (since 1.2)
+ * @diag: filled in if not; may be NULL
+ */
+bool nnhal_validate_request(const struct nnhal_request *request,
+			    const struct nnhal_model *model,
+			    bool allow_unspecified_output, struct nnhal_diag *diag);
+
+/** nnhal_validate_preference() - validateExecutionPreference */
+bool nnhal_validate_preference(int32_t preference);
+
+/** nnhal_validate_priority() - validatePriority */
+bool nnhal_validate_priority(int32_t priority);
+
+/** nnhal_validate_operand_type() - validOperandType for a version */
+bool nnhal_validate_operand_type(uint32_t type, uint32_t hal_version);
+
+/** nnhal_validate_operation_type() - validOperationType for a version */
+bool nnhal_validate_operation_type(uint32_t type, uint32_t hal_version);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NNHAL_UTIL_H */

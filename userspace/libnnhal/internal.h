@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of libnnhal share.
+ *
+ * Locks, outermost first: memory.lock, bind_table.lock; prepared_model.lock,
+ * arena.lock; async.lock; the transport's own. No lock is held while a callback runs
+ * or while the library waits for the device.
+ */
+#ifndef NNHAL_INTERNAL_H
+#define NNHAL_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include <drm/nnpu_program.h>
+#include <nnhal/nnhal.h>
+
+#include "transport.h"
+
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+
+static inline uint64_t round_up_u64(uint64_t value, uint64_t align)
+{
+	return (value + align - 1) / align * align;
+}
+
+/* ---- diag.c ---- */
+
+/* Fill in a message; the first one of a call stands. NULL is allowed. */
+void diag_set(struct nnhal_diag *diag, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void diag_clear(struct nnhal_diag *diag);
+/* Text of an errno, > 0; a constant string. */
+const char *errno_text(int err);
+
+/* ---- status.c ---- */
+
+/* The documented table: what a failed system call or ioctl means. Takes errno, > 0. */
+enum nnhal_status status_from_errno(int err);
+/* What a job means whose fence carries an error before the device wrote a result. */
+enum nnhal_status status_from_fence_error(int err, bool has_deadline);
+/* What a status of the device means for an execution. */
+enum nnhal_status status_from_device(uint32_t device_status);
+/* Texts of NNPU_STATUS_* and NNPU_REASON_*. */
+const char *device_status_text(uint32_t device_status);
+const char *device_reason_text(uint32_t reason);
+
+/* ---- time ---- */
+
+uint64_t monotonic_ns(void);
+/* Is there a deadline, and has it passed? */
+bool deadline_passed(bool has_deadline, uint64_t deadline_ns);
+
+/* ---- model_copy.c ---- */
+
+/*
+ * A private copy of a model's structure in one allocation. Bytes of constants are
+ * not copied: values points into the caller's model and counts only until the call
+ * that made the copy returns. Pools are referenced.
+ */
+struct model_copy {
+	struct nnhal_model model;
+	void *block;
+};
+
+enum nnhal_status model_copy_init(struct model_copy *copy, const struct nnhal_model *model,
+				  struct nnhal_diag *diag);
+void model_copy_fini(struct model_copy *copy);
+
+/* ---- validate*.c ---- */
+
+/* Normalised version of a model or request, 0 if the number is unknown. */
+uint32_t hal_version_of(uint32_t hal_version);
+enum nnhal_status validate_model(const struct nnhal_model *model, struct nnhal_diag *diag);
+/* Rules for IF and WHILE, for an operation whose operand indexes are in range. */
+bool validate_control_flow(const struct nnhal_model *model, const struct nnhal_subgraph *sg,
+			   const char *where, uint32_t operation, struct nnhal_diag *diag);
+/* No cycle of subgraph references. */
+bool validate_references(const struct nnhal_model *model, struct nnhal_diag *diag);
+
+/* What request validation needs to know of an input or output of a model. */
+struct arg_info {
+	uint32_t type;
+	uint32_t rank;
+	bool rank_known;		/* false: tensor of unknown rank */
+	const uint32_t *dims;
+};
+
+/* Place of a constant that outputs must not overlap. */
+struct const_region {
+	dev_t dev;
+	ino_t ino;
+	uint64_t begin;
+	uint64_t end;
+};
+
+/* An argument with its shape worked out. */
+struct resolved_arg {
+	bool omitted;
+	bool has_shape;			/* the request gave dimensions */
+	uint32_t pool;
+	uint32_t offset;
+	uint32_t length;
+	uint32_t rank;
+	uint32_t dims[NNHAL_MAX_RANK];
+};
+
+struct request_rules {
+	const struct arg_info *inputs;
+	const struct arg_info *outputs;
+	uint32_t num_inputs;
+	uint32_t num_outputs;
+	const struct const_region *constants;
+	uint32_t num_constants;
+	bool allow_unspecified_output;
+};
+
+/*
+ * Check a request and work out its arguments, inputs first. @num_pools is the
+ * request's number of pools, read once by the caller; @pools has room for as many
+ * entries, @args for all arguments. Each field of the request is read once.
+ */
+enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
+				  const struct request_rules *rules,
+				  struct nnhal_request_pool *pools,
+				  struct resolved_arg *args, struct nnhal_diag *diag);
+void arg_info_init(struct arg_info *info, const struct nnhal_operand *operand);
+/* Rules for requests to a valid model; @block holds them and is the caller's to free. */
+enum nnhal_status request_rules_init(struct request_rules *rules,
+				     const struct nnhal_model *model, void **block);
+
+/* ---- program.c ---- */
+
+struct image;
+
+/*
+ * Load an image, or check it if @reports is not NULL (one entry per command), with
+ * the memory of its constants bound meanwhile. 0 or -errno, -EINVAL and -EOPNOTSUPP
+ * being the device's verdict on the program with @result filled in.
+ */
+int image_load(struct nnhal_device *device, struct image *image,
+		 struct nnpu_command_report *reports, struct transport_load *result,
+		 struct nnhal_diag *diag);
+/* Why a program was refused, in terms of the model. */
+void image_explain(const struct nnhal_model *model, const struct image *image,
+		     const struct transport_load *result, struct nnhal_diag *diag);
+
+/* ---- support.c ---- */
+
+/*
+ * Have the device judge the operations of a valid model; @support, one entry per
+ * operation, may be NULL. INVALID_ARGUMENT if one is malformed.
+ */
+enum nnhal_status check_operations(struct nnhal_device *device, const struct nnhal_model *model,
+				   struct nnhal_ext_operation_support *support,
+				   struct nnhal_diag *diag);
+/* Status of an image_load() that failed. */
+enum nnhal_status load_status(struct nnhal_device *device, int error,
+			      const struct transport_load *result);
+
+/* ---- memory.c ---- */
+
+struct bind_table;
+
+/* A memory object in one device's context. */
+struct binding {
+	struct bind_table *table;
+	struct binding *next_in_memory;
+	struct binding *next_in_table;
+	struct binding **prev_in_table;
+	uint32_t slot;
+	/* Bounce buffer of memory the device cannot reach, else zero. */
+	struct transport_bo bounce;
+	bool has_bounce;
+};
+
+struct nnhal_memory {
+	atomic_uint refs;
+	uint32_t kind;
+	uint32_t access;
+	int fd;
+	uint64_t size;
+	uint64_t offset;
+	dev_t dev;
+	ino_t ino;
+	/* Whole pages that cannot go away: the device may be given them. */
+	bool direct;
+	pthread_mutex_t lock;
+	void *map;
+	size_t map_size;
+	size_t map_delta;
+	struct binding *bindings;
+};
+
+/* The bindings of one device; outlives it as long as memory objects have bindings. */
+struct bind_table {
+	atomic_uint refs;
+	pthread_mutex_t lock;
+	struct transport *transport;	/* NULL when the device is closed */
+	struct binding *bindings;
+};
+
+struct bind_table *bind_table_create(struct transport *transport);
+/* The device closes: its bindings end. Drops the device's reference. */
+void bind_table_close(struct bind_table *table);
+/*
+ * Slot of a memory object in a device; made on first use. Memory the device cannot
+ * reach gets a bounce buffer if @bounce, else -ENOTSUP. The result stays valid as
+ * long as the caller holds references of device and memory. 0 or -errno.
+ */
+int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
+		const struct binding **binding);
+/* Copy with pread()/pwrite(); -EIO if the file is too short by now. 0 or -errno. */
+int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, size_t size);
+int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void *data,
+		 size_t size);
+/* The object's size in whole pages of the host: what is bound. */
+uint64_t memory_bind_size(const struct nnhal_memory *memory);
+/* The memory object goes: its bindings end. */
+void memory_unbind_all(struct nnhal_memory *memory);
+
+/* ---- arena.c ---- */
+
+/* A piece of mapped device-visible memory for results and profiles. */
+struct arena_chunk {
+	uint32_t slot;
+	uint32_t size;
+	uint64_t offset;
+	void *map;
+	struct arena_chunk *next;
+};
+
+struct arena {
+	pthread_mutex_t lock;
+	struct transport *transport;
+	struct arena_block *blocks;
+	struct arena_chunk *free[22];	/* 512 bytes to 1 GiB */
+};
+
+void arena_init(struct arena *arena, struct transport *transport);
+void arena_fini(struct arena *arena);
+int arena_get(struct arena *arena, uint64_t size, struct arena_chunk **chunk);
+void arena_put(struct arena *arena, struct arena_chunk *chunk);
+
+/* ---- async.c ---- */
+
+/* Work that ends some time and then calls back. First member of struct execution. */
+struct async_job {
+	struct async_job *next;
+	struct transport_fence *fence;	/* NULL: over already */
+	/* Called once from the waiter thread; @error as transport_ops.wait gives it. */
+	void (*complete)(struct async_job *job, int error);
+};
+
+struct async;
+
+struct async *async_create(struct transport *transport);
+/* No job may be pending. May be called from the waiter thread itself. */
+void async_destroy(struct async *async);
+/* Start the waiter thread if it does not run. 0 or -errno. */
+int async_start(struct async *async);
+/* Hand over a job; cannot fail after async_start(). */
+void async_add(struct async *async, struct async_job *job);
+
+/* ---- device.c ---- */
+
+struct nnhal_device {
+	atomic_uint refs;
+	struct transport *transport;
+	struct bind_table *table;
+	struct arena arena;
+	struct async *async;
+	char name[NNHAL_NAME_SIZE];
+	char version[192];
+	enum nnhal_device_type type;
+	struct nnhal_capabilities capabilities;
+};
+
+/* Status of a failed transport call: the table, and whether the context is lost. */
+enum nnhal_status device_status_from_error(struct nnhal_device *device, int error);
+
+/* ---- prepared_model.c, execute.c ---- */
+
+struct execution;
+
+struct nnhal_prepared_model {
+	atomic_uint refs;
+	struct nnhal_device *device;
+	uint32_t program;
+	int32_t priority;
+	struct request_rules rules;
+	uint32_t num_operations;
+	uint32_t num_commands;
+	uint32_t *operation_of_command;
+	uint64_t device_memory;
+	uint64_t image_size;
+	void *block;			/* arg_info and dims */
+	pthread_mutex_t lock;
+	struct execution *idle;		/* executions to use again */
+	uint32_t num_idle;
+};
+
+void executions_free(struct nnhal_prepared_model *model);
+
+#endif /* NNHAL_INTERNAL_H */

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Memory objects: what stands behind a file descriptor, and how to read and write it.
+ *
+ * Memory of others may be truncated at any time. The library therefore never
+ * touches it through a mapping of its own: the device gets only memory that cannot
+ * shrink, and everything else goes through pread() and pwrite().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#ifndef DMA_BUF_MAGIC
+#define DMA_BUF_MAGIC	0x444d4142
+#endif
+
+static uint64_t host_page_size(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t memory_bind_size(const struct nnhal_memory *memory)
+{
+	return round_up_u64(memory->size, host_page_size());
+}
+
+int nnhal_memfd_create(const char *name, uint64_t size)
+{
+	uint64_t page = host_page_size();
+	int fd, err;
+
+	if (!name || !size || size > INT64_MAX - page)
+		return -EINVAL;
+	fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)round_up_u64(size, page)) ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
+		err = errno;
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
+static uint32_t fd_access(int fd)
+{
+	switch (fcntl(fd, F_GETFL) & O_ACCMODE) {
+	case O_RDONLY:
+		return NNHAL_MEMORY_READ;
+	case O_WRONLY:
+		return NNHAL_MEMORY_WRITE;
+	default:
+		return NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE;
+	}
+}
+
+static bool is_dmabuf(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && (unsigned long)fs.f_type == DMA_BUF_MAGIC;
+}
+
+/* A memfd: what may be written, and whether its pages can be lent to a device. */
+static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat *st,
+				       struct nnhal_diag *diag)
+{
+	int seals = fcntl(m->fd, F_GET_SEALS);
+
+	if (!S_ISREG(st->st_mode) || seals < 0) {
+		diag_set(diag, "ashmem memory: fd is not a memfd");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
+		m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
+	if (!(seals & F_SEAL_SHRINK) && !fcntl(m->fd, F_ADD_SEALS, F_SEAL_SHRINK))
+		seals |= F_SEAL_SHRINK;
+	m->direct = (seals & F_SEAL_SHRINK) && memory_bind_size(m) <= (uint64_t)st->st_size;
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status check_size(const struct nnhal_memory *m, uint64_t available,
+				    struct nnhal_diag *diag)
+{
+	if (m->offset > available || m->size > available - m->offset) {
+		diag_set(diag, "memory of %llu bytes at offset %llu, but the object has %llu",
+			 (unsigned long long)m->size, (unsigned long long)m->offset,
+			 (unsigned long long)available);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+/* Find out what the file descriptor is; fills in access, identity and direct. */
+static enum nnhal_status examine(struct nnhal_memory *m, struct nnhal_diag *diag)
+{
+	enum nnhal_status status;
+	struct stat st;
+	off_t end;
+
+	if (fstat(m->fd, &st)) {
+		diag_set(diag, "memory fd: %s", errno_text(errno));
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	m->dev = st.st_dev;
+	m->ino = st.st_ino;
+	m->access = fd_access(m->fd);
+	switch (m->kind) {
+	case NNHAL_MEMORY_ASHMEM:
+		status = check_size(m, (uint64_t)st.st_size, diag);
+		return status ? status : examine_memfd(m, &st, diag);
+	case NNHAL_MEMORY_MMAP_FD:
+		if (!S_ISREG(st.st_mode)) {
+			diag_set(diag, "mmap_fd memory: fd is not a regular file");
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+		}
+		return check_size(m, (uint64_t)st.st_size, diag);
+	default:
+		if (!is_dmabuf(m->fd)) {
+			diag_set(diag, "hardware_buffer_blob memory: fd is not a dma-buf");
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+		}
+		end = lseek(m->fd, 0, SEEK_END);
+		m->direct = true;
+		return check_size(m, end < 0 ? 0 : (uint64_t)end, diag);
+	}
+}
+
+static enum nnhal_status check_desc(const struct nnhal_memory_desc *desc,
+				    struct nnhal_diag *diag)
+{
+	if (desc->kind > NNHAL_MEMORY_HARDWARE_BUFFER) {
+		diag_set(diag, "memory kind %u is not known", desc->kind);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (desc->fd < 0 || fcntl(desc->fd, F_GETFD) < 0) {
+		diag_set(diag, "memory fd %d is not open", desc->fd);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (desc->kind == NNHAL_MEMORY_HARDWARE_BUFFER) {
+		diag_set(diag, "hardware_buffer memory (image layouts) is not supported");
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	if (!desc->size || desc->size > INT64_MAX - host_page_size()) {
+		diag_set(diag, "memory size %llu", (unsigned long long)desc->size);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (desc->offset && desc->kind != NNHAL_MEMORY_MMAP_FD) {
+		diag_set(diag, "memory offset %llu, expected 0 for this kind",
+			 (unsigned long long)desc->offset);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (desc->access & ~(uint32_t)(NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE)) {
+		diag_set(diag, "memory access 0x%x", desc->access);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_memory_import(const struct nnhal_memory_desc *desc,
+				      struct nnhal_memory **memory, struct nnhal_diag *diag)
+{
+	enum nnhal_status status;
+	struct nnhal_memory *m;
+
+	diag_clear(diag);
+	if (memory)
+		*memory = NULL;
+	if (!desc || !memory) {
+		diag_set(diag, "NULL pointer for description or result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	status = check_desc(desc, diag);
+	if (status)
+		return status;
+	m = calloc(1, sizeof(*m));
+	if (!m) {
+		diag_set(diag, "no memory for a memory object");
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	m->fd = fcntl(desc->fd, F_DUPFD_CLOEXEC, 0);
+	if (m->fd < 0) {
+		diag_set(diag, "memory fd: %s", errno_text(errno));
+		free(m);
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	atomic_init(&m->refs, 1);
+	pthread_mutex_init(&m->lock, NULL);
+	m->kind = desc->kind;
+	m->size = desc->size;
+	m->offset = desc->offset;
+	status = examine(m, diag);
+	if (!status && (desc->access & ~m->access)) {
+		diag_set(diag, "memory access 0x%x, but the fd allows 0x%x", desc->access,
+			 m->access);
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (status) {
+		nnhal_memory_unref(m);
+		return status;
+	}
+	if (desc->access)
+		m->access = desc->access;
+	*memory = m;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_memory_create(uint64_t size, struct nnhal_memory **memory,
+				      struct nnhal_diag *diag)
+{
+	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_ASHMEM, .size = size };
+	enum nnhal_status status;
+
+	diag_clear(diag);
+	if (memory)
+		*memory = NULL;
+	desc.fd = nnhal_memfd_create("nnhal", size);
+	if (desc.fd < 0) {
+		diag_set(diag, "memfd of %llu bytes: %s", (unsigned long long)size,
+			 errno_text(-desc.fd));
+		return desc.fd == -EINVAL ? NNHAL_STATUS_INVALID_ARGUMENT
+					  : NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	status = nnhal_memory_import(&desc, memory, diag);
+	close(desc.fd);
+	return status;
+}
+
+static int mapping_prot(uint32_t access)
+{
+	return (access & NNHAL_MEMORY_READ ? PROT_READ : 0) |
+	       (access & NNHAL_MEMORY_WRITE ? PROT_WRITE : 0);
+}
+
+void *nnhal_memory_map(struct nnhal_memory *memory, struct nnhal_diag *diag)
+{
+	uint64_t page = host_page_size();
+	void *result = NULL;
+	void *map;
+
+	diag_clear(diag);
+	if (!memory) {
+		diag_set(diag, "no memory object");
+		return NULL;
+	}
+	pthread_mutex_lock(&memory->lock);
+	if (!memory->map) {
+		memory->map_delta = memory->offset % page;
+		memory->map_size = memory->map_delta + memory->size;
+		map = mmap(NULL, memory->map_size, mapping_prot(memory->access), MAP_SHARED,
+			   memory->fd, (off_t)(memory->offset - memory->map_delta));
+		if (map == MAP_FAILED)
+			diag_set(diag, "mmap of %llu bytes: %s",
+				 (unsigned long long)memory->size, errno_text(errno));
+		else
+			memory->map = map;
+	}
+	if (memory->map)
+		result = (uint8_t *)memory->map + memory->map_delta;
+	pthread_mutex_unlock(&memory->lock);
+	return result;
+}
+
+static enum nnhal_status dmabuf_sync(struct nnhal_memory *memory, uint32_t access,
+				     uint64_t phase)
+{
+	struct dma_buf_sync sync = { .flags = phase };
+	int ret;
+
+	if (!memory || !access ||
+	    (access & ~(uint32_t)(NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE)))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (memory->kind != NNHAL_MEMORY_HARDWARE_BUFFER_BLOB)
+		return NNHAL_STATUS_NONE;
+	if (access & NNHAL_MEMORY_READ)
+		sync.flags |= DMA_BUF_SYNC_READ;
+	if (access & NNHAL_MEMORY_WRITE)
+		sync.flags |= DMA_BUF_SYNC_WRITE;
+	do {
+		ret = ioctl(memory->fd, DMA_BUF_IOCTL_SYNC, &sync);
+	} while (ret && (errno == EINTR || errno == EAGAIN));
+	return ret ? NNHAL_STATUS_GENERAL_FAILURE : NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_memory_begin_cpu_access(struct nnhal_memory *memory, uint32_t access)
+{
+	return dmabuf_sync(memory, access, DMA_BUF_SYNC_START);
+}
+
+enum nnhal_status nnhal_memory_end_cpu_access(struct nnhal_memory *memory, uint32_t access)
+{
+	return dmabuf_sync(memory, access, DMA_BUF_SYNC_END);
+}
+
+uint64_t nnhal_memory_size(const struct nnhal_memory *memory)
+{
+	return memory->size;
+}
+
+uint32_t nnhal_memory_kind(const struct nnhal_memory *memory)
+{
+	return memory->kind;
+}
+
+uint32_t nnhal_memory_access(const struct nnhal_memory *memory)
+{
+	return memory->access;
+}
+
+int nnhal_memory_fd(const struct nnhal_memory *memory)
+{
+	return memory->fd;
+}
+
+struct nnhal_memory *nnhal_memory_ref(struct nnhal_memory *memory)
+{
+	atomic_fetch_add_explicit(&memory->refs, 1, memory_order_relaxed);
+	return memory;
+}
+
+void nnhal_memory_unref(struct nnhal_memory *memory)
+{
+	if (!memory ||
+	    atomic_fetch_sub_explicit(&memory->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	memory_unbind_all(memory);
+	if (memory->map)
+		munmap(memory->map, memory->map_size);
+	close(memory->fd);
+	pthread_mutex_destroy(&memory->lock);
+	free(memory);
+}
+
+int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, size_t size)
+{
+	ssize_t n;
+
+	offset += memory->offset;
+	while (size) {
+		n = pread(memory->fd, data, size, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data = (uint8_t *)data + n;
+		offset += (size_t)n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void *data,
+		 size_t size)
+{
+	ssize_t n;
+
+	offset += memory->offset;
+	while (size) {
+		n = pwrite(memory->fd, data, size, (off_t)offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data = (const uint8_t *)data + n;
+		offset += (size_t)n;
+		size -= (size_t)n;
+	}
+	return 0;
+}

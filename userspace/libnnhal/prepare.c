@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Preparing models, and prepared models as objects.
+ *
+ * A launch checks the model, the meaning of its operations included, and translates
+ * it into an image of its own; loading it then takes place on a thread per call.
+ * After the launch nothing of the caller's model is used any more.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower.h"
+
+/* One preparation under way. */
+struct preparation {
+	struct nnhal_device *device;
+	struct model_copy copy;
+	struct image image;
+	/* INVALID_ARGUMENT: valid, but the host cannot express it: no image. */
+	enum nnhal_status unsupported;
+	struct nnhal_prepare_options options;
+	nnhal_prepared_model_callback callback;
+	void *context;
+};
+
+static enum nnhal_status read_options(struct nnhal_prepare_options *to,
+				      const struct nnhal_prepare_options *from)
+{
+	static const struct nnhal_prepare_options defaults = NNHAL_PREPARE_OPTIONS_INIT;
+
+	*to = defaults;
+	if (!from)
+		return NNHAL_STATUS_NONE;
+	/* The first version of the structure is this one. */
+	if (from->size < sizeof(*to))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	memcpy(to, from, sizeof(*to));
+	diag_clear(to->diag);
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status check_options(const struct nnhal_prepare_options *options)
+{
+	if (!nnhal_validate_preference(options->preference)) {
+		diag_set(options->diag, "preference %d, expected 0 to 2", options->preference);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!nnhal_validate_priority(options->priority)) {
+		diag_set(options->diag, "priority %d, expected 0 to 2", options->priority);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+static void preparation_free(struct preparation *p)
+{
+	if (!p)
+		return;
+	image_fini(&p->image);
+	model_copy_fini(&p->copy);
+	nnhal_device_unref(p->device);
+	free(p);
+}
+
+/*
+ * Translate the model. A valid model that cannot be expressed is not refused here:
+ * that is a result of the preparation, not a failed launch. A launch has to tell it
+ * from one with malformed operations, which the device knows about.
+ */
+static enum nnhal_status translate(struct preparation *p, bool launch)
+{
+	const struct nnhal_model *model = &p->copy.model;
+	struct nnhal_diag *diag = p->options.diag;
+	enum nnhal_status status;
+
+	status = validate_model(model, diag);
+	if (!status && launch && check_operations(p->device, model, NULL, diag) ==
+				 NNHAL_STATUS_INVALID_ARGUMENT)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (status)
+		return status;
+	/* Why the check could not be made will show again below, or does not matter. */
+	diag_clear(diag);
+	status = lower_model(model, &p->device->transport->limits, false, &p->image, diag);
+	if (status == NNHAL_STATUS_INVALID_ARGUMENT) {
+		p->unsupported = status;
+		status = NNHAL_STATUS_NONE;
+	}
+	return status;
+}
+
+/* Everything that needs the caller's model. @launch: the asynchronous call. */
+static enum nnhal_status preparation_create(struct nnhal_device *device,
+					    const struct nnhal_model *model,
+					    const struct nnhal_prepare_options *options,
+					    bool launch, struct preparation **result)
+{
+	struct nnhal_diag *diag;
+	struct preparation *p;
+	enum nnhal_status status;
+
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	status = read_options(&p->options, options);
+	if (!status)
+		status = check_options(&p->options);
+	if (status) {
+		free(p);
+		return status;
+	}
+	diag = p->options.diag;
+	if (!device || !model) {
+		diag_set(diag, "NULL pointer for device or model");
+		free(p);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	status = model_copy_init(&p->copy, model, diag);
+	if (status) {
+		free(p);
+		return status;
+	}
+	p->device = nnhal_device_ref(device);
+	status = translate(p, launch);
+	if (status) {
+		status = nnhal_status_for_version(status, p->copy.model.hal_version);
+		preparation_free(p);
+		return status;
+	}
+	*result = p;
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status load(struct preparation *p, struct transport_load *result)
+{
+	struct nnhal_diag detail = { "" };
+	int err = image_load(p->device, &p->image, NULL, result, &detail);
+
+	if (!err)
+		return NNHAL_STATUS_NONE;
+	if (result->status)
+		image_explain(&p->copy.model, &p->image, result, p->options.diag);
+	else
+		diag_set(p->options.diag, "%s", detail.message);
+	return load_status(p->device, err, result);
+}
+
+static enum nnhal_status wrap(struct preparation *p, const struct transport_load *loaded,
+			      struct nnhal_prepared_model **result)
+{
+	struct nnhal_prepared_model *m = calloc(1, sizeof(*m));
+	enum nnhal_status status;
+
+	if (!m)
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	status = request_rules_init(&m->rules, &p->copy.model, &m->block);
+	if (status) {
+		free(m);
+		return status;
+	}
+	atomic_init(&m->refs, 1);
+	pthread_mutex_init(&m->lock, NULL);
+	m->device = nnhal_device_ref(p->device);
+	m->program = loaded->program;
+	m->priority = p->options.priority;
+	m->num_operations = p->copy.model.main.num_operations;
+	m->num_commands = p->image.num_commands;
+	m->operation_of_command = p->image.operation_of_command;
+	p->image.operation_of_command = NULL;
+	m->device_memory = loaded->memory;
+	m->image_size = p->image.size;
+	*result = m;
+	return NNHAL_STATUS_NONE;
+}
+
+/* What waits for the device. */
+static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_model **result)
+{
+	struct transport *t = p->device->transport;
+	struct transport_load loaded;
+	enum nnhal_status status;
+
+	if (deadline_passed(p->options.has_deadline, p->options.deadline_ns)) {
+		diag_set(p->options.diag, "the deadline has passed");
+		return NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
+	}
+	if (p->unsupported)
+		return p->unsupported;
+	status = load(p, &loaded);
+	if (status)
+		return status;
+	status = wrap(p, &loaded, result);
+	if (status) {
+		diag_set(p->options.diag, "no memory for a prepared model");
+		t->ops->program_unload(t, loaded.program);
+	}
+	return status;
+}
+
+static void *prepare_thread(void *data)
+{
+	struct preparation *p = data;
+	struct nnhal_prepared_model *model = NULL;
+	enum nnhal_status status = prepare(p, &model);
+
+	status = nnhal_status_for_version(status, p->copy.model.hal_version);
+	p->callback(p->context, status, model);
+	preparation_free(p);
+	return NULL;
+}
+
+static int start_thread(void *(*function)(void *), void *data)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+	int err;
+
+	err = pthread_attr_init(&attr);
+	if (err)
+		return -err;
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&thread, &attr, function, data);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
+					     const struct nnhal_model *model,
+					     const struct nnhal_prepare_options *options,
+					     nnhal_prepared_model_callback callback,
+					     void *context)
+{
+	struct preparation *p = NULL;
+	enum nnhal_status status;
+
+	if (!callback)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	status = preparation_create(device, model, options, true, &p);
+	if (!status) {
+		p->callback = callback;
+		p->context = context;
+		if (!start_thread(prepare_thread, p))
+			return NNHAL_STATUS_NONE;
+		diag_set(p->options.diag, "cannot start a thread");
+		status = nnhal_status_for_version(NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
+						  p->copy.model.hal_version);
+		preparation_free(p);
+	}
+	callback(context, status, NULL);
+	return status;
+}
+
+enum nnhal_status nnhal_device_prepare_model_sync(struct nnhal_device *device,
+						  const struct nnhal_model *model,
+						  const struct nnhal_prepare_options *options,
+						  struct nnhal_prepared_model **prepared)
+{
+	struct preparation *p = NULL;
+	enum nnhal_status status;
+
+	if (!prepared)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*prepared = NULL;
+	status = preparation_create(device, model, options, false, &p);
+	if (status)
+		return status;
+	status = nnhal_status_for_version(prepare(p, prepared), p->copy.model.hal_version);
+	preparation_free(p);
+	return status;
+}
+
+struct nnhal_prepared_model *nnhal_prepared_model_ref(struct nnhal_prepared_model *model)
+{
+	atomic_fetch_add_explicit(&model->refs, 1, memory_order_relaxed);
+	return model;
+}
+
+void nnhal_prepared_model_unref(struct nnhal_prepared_model *model)
+{
+	struct transport *t;
+
+	if (!model || atomic_fetch_sub_explicit(&model->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	t = model->device->transport;
+	executions_free(model);
+	t->ops->program_unload(t, model->program);
+	nnhal_device_unref(model->device);
+	pthread_mutex_destroy(&model->lock);
+	free(model->operation_of_command);
+	free(model->block);
+	free(model);
+}
+
+enum nnhal_status
+nnhal_ext_get_prepared_model_info(const struct nnhal_prepared_model *model,
+				  struct nnhal_ext_prepared_model_info *info)
+{
+	if (!model || !info)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	info->device_memory = model->device_memory;
+	info->image_size = model->image_size;
+	info->num_operations = model->num_operations;
+	info->num_inputs = model->rules.num_inputs;
+	info->num_outputs = model->rules.num_outputs;
+	return NNHAL_STATUS_NONE;
+}

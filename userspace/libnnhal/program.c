@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Loading programs: the constants' memory, and what the device has to say.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lower.h"
+
+/* Buffers and bindings that are needed while a program loads. */
+struct load {
+	struct transport *t;
+	struct image *image;
+	struct transport_bo staging;
+	bool has_staging;
+	/* One per pool: what stands in for memory the device cannot reach. */
+	struct transport_bo *copies;
+	bool *has_copy;
+	uint32_t *slots;
+};
+
+static void set_slot(struct image *image, uint32_t tensor, uint32_t slot)
+{
+	image_tensors(image)[tensor].slot = htole32(slot);
+}
+
+/* Constants the library collected: one buffer for all of them. */
+static int load_staging(struct load *l)
+{
+	const struct nnpu_tensor_desc *tensors = image_tensors(l->image);
+	uint32_t i;
+	int err;
+
+	if (!l->image->staging_size)
+		return 0;
+	err = l->t->ops->bo_create(l->t, l->image->staging_size, &l->staging);
+	if (err)
+		return err;
+	l->has_staging = true;
+	memcpy(l->staging.map, l->image->staging, l->image->staging_size);
+	for (i = 0; i < l->image->num_tensors; i++)
+		if (tensors[i].kind == NNPU_TENSOR_SLOT)
+			set_slot(l->image, i, l->staging.slot);
+	return 0;
+}
+
+/* Memory that cannot be bound in place is copied, the constants' bytes of it. */
+static int copy_pool(struct load *l, uint32_t pool)
+{
+	const struct nnhal_memory *memory = l->image->pools[pool];
+	int err = l->t->ops->bo_create(l->t, memory_bind_size(memory), &l->copies[pool]);
+	uint32_t i;
+
+	if (err)
+		return err;
+	l->has_copy[pool] = true;
+	l->slots[pool] = l->copies[pool].slot;
+	for (i = 0; i < l->image->num_refs && !err; i++) {
+		const struct image_ref *ref = &l->image->refs[i];
+		const struct nnpu_tensor_desc *t = &image_tensors(l->image)[ref->tensor];
+
+		if (ref->pool == pool)
+			err = memory_read(memory, le64toh(t->data_off),
+					  (uint8_t *)l->copies[pool].map + le64toh(t->data_off),
+					  le64toh(t->data_len));
+	}
+	return err;
+}
+
+static int load_pools(struct load *l, struct bind_table *table, struct nnhal_diag *diag)
+{
+	const struct binding *binding;
+	uint32_t i, pool;
+	int err;
+
+	for (i = 0; i < l->image->num_refs; i++) {
+		pool = l->image->refs[i].pool;
+		if (l->slots[pool] == NNPU_SLOT_NONE) {
+			err = memory_bind(l->image->pools[pool], table, false, &binding);
+			if (!err)
+				l->slots[pool] = binding->slot;
+			else if (err == -ENOTSUP)
+				err = copy_pool(l, pool);
+			if (err) {
+				diag_set(diag, "pool %u: %s", pool, errno_text(-err));
+				return err;
+			}
+		}
+		set_slot(l->image, l->image->refs[i].tensor, l->slots[pool]);
+	}
+	return 0;
+}
+
+static void load_fini(struct load *l)
+{
+	uint32_t i;
+
+	for (i = 0; l->has_copy && i < l->image->num_pools; i++)
+		if (l->has_copy[i])
+			l->t->ops->bo_destroy(l->t, &l->copies[i]);
+	if (l->has_staging)
+		l->t->ops->bo_destroy(l->t, &l->staging);
+	free(l->slots);
+	free(l->has_copy);
+	free(l->copies);
+}
+
+int image_load(struct nnhal_device *device, struct image *image,
+		 struct nnpu_command_report *reports, struct transport_load *result,
+		 struct nnhal_diag *diag)
+{
+	struct load l = { .t = device->transport, .image = image };
+	uint32_t i;
+	int err = -ENOMEM;
+
+	memset(result, 0, sizeof(*result));
+	l.copies = calloc((size_t)image->num_pools + 1, sizeof(*l.copies));
+	l.has_copy = calloc((size_t)image->num_pools + 1, sizeof(*l.has_copy));
+	l.slots = malloc(((size_t)image->num_pools + 1) * sizeof(*l.slots));
+	if (!l.copies || !l.has_copy || !l.slots)
+		goto out;
+	for (i = 0; i < image->num_pools; i++)
+		l.slots[i] = NNPU_SLOT_NONE;
+	err = load_staging(&l);
+	if (!err)
+		err = load_pools(&l, device->table, diag);
+	if (!err)
+		err = l.t->ops->program_load(l.t, image->data, image->size, reports,
+					     reports ? image->num_commands : 0, result);
+	/* The pools are referenced for as long as the image; its values have gone. */
+	free(image->staging);
+	image->staging = NULL;
+out:
+	load_fini(&l);
+	if (err)
+		diag_set(diag, "loading the program: %s", errno_text(-err));
+	return err;
+}
+
+/* "input 2 (operand 7)" of a command, or nothing. */
+static void explain_operand(const struct nnhal_operation *o, uint32_t operand, char *text,
+			    size_t size)
+{
+	text[0] = '\0';
+	if (operand < o->num_inputs)
+		snprintf(text, size, " input %u (operand %u)", operand, o->inputs[operand]);
+	else if (operand - o->num_inputs < o->num_outputs)
+		snprintf(text, size, " output %u (operand %u)", operand - o->num_inputs,
+			 o->outputs[operand - o->num_inputs]);
+}
+
+void image_explain(const struct nnhal_model *model, const struct image *image,
+		     const struct transport_load *result, struct nnhal_diag *diag)
+{
+	const char *status = device_status_text(result->status);
+	const char *reason = device_reason_text(result->reason);
+	const struct nnhal_operation *o;
+	char operand[64];
+	uint32_t index = result->index;
+
+	switch (result->status) {
+	case NNPU_STATUS_PROGRAM_COMMAND:
+	case NNPU_STATUS_PROGRAM_UNSUPPORTED:
+		if (index >= image->num_commands)
+			break;
+		index = image->operation_of_command[index];
+		o = &model->main.operations[index];
+		explain_operand(o, result->operand, operand, sizeof(operand));
+		diag_set(diag, "operation %u (%s)%s: %s: %s", index,
+			 nnhal_operation_type_name(o->type), operand, status, reason);
+		return;
+	case NNPU_STATUS_PROGRAM_TENSOR:
+	case NNPU_STATUS_INVALID_SLOT:
+	case NNPU_STATUS_SLOT_BOUNDS:
+	case NNPU_STATUS_SLOT_RIGHTS:
+	case NNPU_STATUS_DMA_ERROR:
+		if (index >= image->num_tensors)
+			break;
+		diag_set(diag, "operand %u: %s: %s", image->operand_of_tensor[index], status,
+			 reason);
+		return;
+	default:
+		break;
+	}
+	diag_set(diag, "program: %s: %s", status, reason);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rings of the in-process device: admin commands and jobs.
+ *
+ * This is what the kernel driver does for a hardware device, cut down to one context
+ * and one queue: Documentation/hardware-spec.rst is the contract.
+ */
+#ifndef NNHAL_SIM_RINGS_H
+#define NNHAL_SIM_RINGS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <inproc/nnpu_inproc.h>
+#include <nnpu_hw.h>
+
+/* The one context and queue. */
+#define SIM_CTX			1
+#define SIM_QUEUE		1
+#define SIM_ADMIN_ENTRIES	16
+#define SIM_IO_ENTRIES		256
+
+/* Anonymous memory the device may reach. */
+struct sim_memory {
+	void *map;
+	size_t size;
+};
+
+/* A job: its argument block, and whom to tell when it ends. */
+struct sim_job {
+	struct sim_job *next;
+	struct sim_memory args;
+	struct nnpu_sqe_execute sqe;
+	/* Called once on the completion thread; status is NNPU_STATUS_*. */
+	void (*done)(struct sim_job *job, uint32_t status);
+	void *owner;
+	void *fence;
+};
+
+/* A submission and a completion ring. */
+struct sim_ring {
+	unsigned int qid;
+	uint32_t entries;
+	uint8_t *sq;
+	struct nnpu_cqe *cq;
+	uint32_t tail;
+	uint32_t head;
+	uint16_t phase;
+};
+
+struct sim_rings {
+	struct nnpu_inproc *ip;
+	struct sim_memory memory;	/* rings, slot table, identify data */
+	struct nnpu_slot_entry *slot_table;
+	uint32_t num_slots;
+	struct nnpu_identify *identify;
+
+	pthread_mutex_t admin_lock;
+	struct sim_ring admin;
+
+	pthread_mutex_t io_lock;
+	struct sim_ring io;
+	struct sim_job *running[SIM_IO_ENTRIES];	/* by command id */
+	uint16_t free_cids[SIM_IO_ENTRIES];
+	uint32_t num_free;
+	struct sim_job *waiting;	/* for a free command id, oldest first */
+	struct sim_job **waiting_tail;
+	struct sim_job *spare;		/* to use again */
+	bool dead;
+
+	/* Interrupts of the queue, for the completion thread. */
+	pthread_mutex_t irq_lock;
+	pthread_cond_t irq_cond;
+	bool irq_pending;
+	bool stop;
+	bool thread_started;
+	pthread_t thread;
+};
+
+/* Memory the device may reach; zeroed. 0 or -errno. */
+int sim_memory_init(struct sim_rings *r, struct sim_memory *memory, size_t size);
+void sim_memory_fini(struct sim_rings *r, struct sim_memory *memory);
+
+/* Create the device and bring it up: rings, context, queue. 0 or -errno. */
+int sim_rings_init(struct sim_rings *r, bool null_mode, char *error, size_t error_size);
+/* No job may be running. */
+void sim_rings_fini(struct sim_rings *r);
+
+/*
+ * Run one admin command and wait for it; its completion goes to @cqe. The command
+ * id is filled in. 0 if there was a completion, whatever its status; -ENODEV if the
+ * device is dead.
+ */
+int sim_admin(struct sim_rings *r, void *sqe, struct nnpu_cqe *cqe);
+static inline uint32_t sim_cqe_status(const struct nnpu_cqe *cqe)
+{
+	return cqe->status >> NNPU_CQE_STATUS_SHIFT;
+}
+
+/* A job with room for an argument block of @args_size bytes; NULL: no memory. */
+struct sim_job *sim_job_get(struct sim_rings *r, size_t args_size);
+void sim_job_put(struct sim_rings *r, struct sim_job *job);
+/* Queue a job; never waits. 0 or -ENODEV. */
+int sim_submit(struct sim_rings *r, struct sim_job *job);
+bool sim_is_dead(struct sim_rings *r);
+
+#endif /* NNHAL_SIM_RINGS_H */

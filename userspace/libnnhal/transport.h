@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the library reaches a device: through the kernel driver, or in-process.
+ *
+ * The operations are those of the driver's ioctl interface, so that everything
+ * above this line is the same for both. Errors are negative errno values with the
+ * meaning uapi/drm/nnpu_accel.h gives them. All operations may be called from any
+ * thread at any time, except close().
+ */
+#ifndef NNHAL_TRANSPORT_H
+#define NNHAL_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <drm/nnpu_program.h>
+#include <nnhal/types.h>
+
+struct transport;
+struct transport_fence;
+
+/* Zeroed memory, mapped in the process and visible to the device. */
+struct transport_bo {
+	uint32_t slot;
+	void *map;
+	uint64_t size;
+};
+
+enum transport_memory_type {
+	TRANSPORT_MEMFD,		/* sealed against shrinking */
+	TRANSPORT_DMABUF,
+};
+
+#define TRANSPORT_READ		(1u << 0)
+#define TRANSPORT_WRITE		(1u << 1)
+
+/* What PROGRAM_LOAD reports. */
+struct transport_load {
+	uint32_t program;
+	uint32_t status;
+	uint32_t reason;
+	uint32_t index;
+	uint32_t operand;
+	uint64_t memory;
+};
+
+/* One execution. */
+struct transport_job {
+	uint32_t program;
+	uint32_t priority;
+	const struct nnpu_arg *args;	/* inputs, then outputs */
+	uint32_t num_inputs;
+	uint32_t num_outputs;
+	uint32_t result_slot;
+	uint64_t result_offset;
+	bool profile;
+	uint32_t profile_slot;
+	uint64_t profile_offset;
+	uint32_t profile_size;
+	struct transport_fence *fence;	/* signalled when the job ends */
+};
+
+struct transport_limits {
+	uint32_t max_args;
+	uint32_t max_program_size;
+	bool can_profile;
+};
+
+struct transport_ops {
+	void (*close)(struct transport *t);
+	/* 0; -ENODEV: device gone; -ESTALE: context lost in a reset. */
+	int (*health)(struct transport *t);
+	/* Create, map and bind a buffer; read and write. */
+	int (*bo_create)(struct transport *t, uint64_t size, struct transport_bo *bo);
+	void (*bo_destroy)(struct transport *t, struct transport_bo *bo);
+	/* Bind the first @size bytes (whole pages) of a memfd or dma-buf. */
+	int (*bind_fd)(struct transport *t, enum transport_memory_type type, int fd,
+		       uint64_t size, uint32_t access, uint32_t *slot);
+	void (*unbind)(struct transport *t, uint32_t slot);
+	/* @reports not NULL: only check, one report per command. */
+	int (*program_load)(struct transport *t, const void *image, uint32_t size,
+			    struct nnpu_command_report *reports, uint32_t num_reports,
+			    struct transport_load *result);
+	void (*program_unload)(struct transport *t, uint32_t program);
+	int (*fence_create)(struct transport *t, struct transport_fence **fence);
+	void (*fence_destroy)(struct transport *t, struct transport_fence *fence);
+	int (*submit)(struct transport *t, const struct transport_job *job);
+	/*
+	 * Wait until at least one of the fences has signalled; @first is its
+	 * position. 0; -ETIME after @timeout_ns (<0: no limit); other errors: the
+	 * device is gone and no fence will signal any more.
+	 */
+	int (*wait)(struct transport *t, struct transport_fence *const *fences,
+		    uint32_t count, int64_t timeout_ns, uint32_t *first);
+	/* Error a signalled fence carries, negative, or 0. */
+	int (*fence_error)(struct transport *t, struct transport_fence *fence);
+	/* Signal a fence from the process, and take the signal back. */
+	int (*fence_signal)(struct transport *t, struct transport_fence *fence);
+	int (*fence_reset)(struct transport *t, struct transport_fence *fence);
+};
+
+/* Filled in by the open functions. */
+struct transport {
+	const struct transport_ops *ops;
+	struct transport_limits limits;
+	struct nnpu_identify identify;
+	char name[64];			/* "nnpu-drm0" */
+	char driver[64];		/* version of driver or device model */
+};
+
+/*
+ * Open hardware device @index under @root ("" but in tests). Statuses of
+ * nnhal_device_open().
+ */
+enum nnhal_status transport_drm_open(const char *root, unsigned int index,
+				     struct transport **transport, struct nnhal_diag *diag);
+
+/* Was the in-process device built in? */
+bool transport_sim_available(void);
+
+/* Open a new in-process device; @options is what follows "sim:", or "". */
+enum nnhal_status transport_sim_open(const char *options, struct transport **transport,
+				     struct nnhal_diag *diag);
+
+/* One device node of our driver. */
+struct drm_node {
+	char path[64];
+	unsigned int minor;
+	bool accessible;		/* opening it is allowed */
+};
+
+/*
+ * Find the nodes of our driver under @root, ordered: accel nodes, then render
+ * nodes, each by number. At most @max; returns the number found.
+ */
+unsigned int drm_scan(const char *root, struct drm_node *nodes, unsigned int max);
+
+/* Why there is no (such) device: NO_DRIVER or NO_DEVICE, with a text. */
+enum nnhal_status drm_absence(const char *root, struct nnhal_diag *diag);
+
+#endif /* NNHAL_TRANSPORT_H */

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The way to a device through the kernel driver.
+ *
+ * One open file is one hardware context. All ioctls go through one function, which
+ * owns the retry after signals; waiting is done in bounded slices inside the kernel,
+ * so that a process can always be killed.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sync_file.h>
+#include <linux/udmabuf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <drm/nnpu_accel.h>
+#include <nnpu_hw.h>
+
+#include "internal.h"
+
+/* Longest single wait in the kernel. */
+#define WAIT_SLICE_NS	UINT64_C(1000000000)
+/* Fences that are waited for without allocating. */
+#define FEW_FENCES	32
+#define MAX_NODES	64
+
+struct drm_transport {
+	struct transport base;
+	int fd;
+	int udmabuf_fd;			/* -1: not available */
+	/*
+	 * The driver gives one handle for one dma-buf however often it is imported:
+	 * import, bind and close are one step.
+	 */
+	pthread_mutex_t import_lock;
+};
+
+struct transport_fence {
+	uint32_t handle;
+};
+
+static struct drm_transport *to_drm(struct transport *t)
+{
+	return (struct drm_transport *)t;
+}
+
+static int drm_ioctl(int fd, unsigned long request, void *arg)
+{
+	int ret;
+
+	do {
+		ret = ioctl(fd, request, arg);
+	} while (ret < 0 && (errno == EINTR || errno == EAGAIN));
+	return ret < 0 ? -errno : 0;
+}
+
+static int query(int fd, uint32_t topic, void *data, uint32_t size)
+{
+	struct drm_nnpu_query q = {
+		.topic = topic, .size = size, .data = (uintptr_t)data,
+	};
+
+	/* An older driver has less to tell: the rest stays zero. */
+	memset(data, 0, size);
+	return drm_ioctl(fd, DRM_IOCTL_NNPU_QUERY, &q);
+}
+
+static void drm_close(struct transport *t)
+{
+	struct drm_transport *d = to_drm(t);
+
+	if (d->udmabuf_fd >= 0)
+		close(d->udmabuf_fd);
+	close(d->fd);
+	pthread_mutex_destroy(&d->import_lock);
+	free(d);
+}
+
+static int drm_health(struct transport *t)
+{
+	struct drm_nnpu_context_info info;
+	int err = query(to_drm(t)->fd, DRM_NNPU_QUERY_CONTEXT_INFO, &info, sizeof(info));
+
+	if (err)
+		return err;
+	return info.flags & DRM_NNPU_CONTEXT_LOST ? -ESTALE : 0;
+}
+
+/* ---- memory ---- */
+
+static void gem_close(int fd, uint32_t handle)
+{
+	struct drm_gem_close arg = { .handle = handle };
+
+	drm_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
+}
+
+static int slot_bind(int fd, uint32_t handle, uint64_t size, uint32_t access, uint32_t *slot)
+{
+	struct drm_nnpu_slot_bind arg = { .handle = handle, .size = size };
+	int err;
+
+	if (access & TRANSPORT_READ)
+		arg.flags |= DRM_NNPU_SLOT_READ;
+	if (access & TRANSPORT_WRITE)
+		arg.flags |= DRM_NNPU_SLOT_WRITE;
+	err = drm_ioctl(fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg);
+	if (!err)
+		*slot = arg.slot;
+	return err;
+}
+
+static void drm_unbind(struct transport *t, uint32_t slot)
+{
+	struct drm_nnpu_slot_unbind arg = { .slot = slot };
+
+	drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_SLOT_UNBIND, &arg);
+}
+
+static int map_handle(int fd, uint32_t handle, uint64_t size, void **map)
+{
+	struct drm_nnpu_bo_mmap arg = { .handle = handle };
+	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
+
+	if (err)
+		return err;
+	*map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)arg.offset);
+	return *map == MAP_FAILED ? -errno : 0;
+}
+
+static int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
+{
+	struct drm_nnpu_bo_create arg = { .size = size };
+	int fd = to_drm(t)->fd;
+	int err;
+
+	err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &arg);
+	if (err)
+		return err;
+	err = map_handle(fd, arg.handle, arg.size, &bo->map);
+	if (!err) {
+		err = slot_bind(fd, arg.handle, arg.size, TRANSPORT_READ | TRANSPORT_WRITE,
+				&bo->slot);
+		if (err)
+			munmap(bo->map, arg.size);
+	}
+	/* Mapping and slot keep the buffer; the handle has done its work. */
+	gem_close(fd, arg.handle);
+	bo->size = arg.size;
+	return err;
+}
+
+static void drm_bo_destroy(struct transport *t, struct transport_bo *bo)
+{
+	drm_unbind(t, bo->slot);
+	munmap(bo->map, bo->size);
+}
+
+static int import_dmabuf(struct drm_transport *d, int dmabuf, uint64_t size, uint32_t access,
+			 uint32_t *slot)
+{
+	struct drm_prime_handle prime = { .fd = dmabuf };
+	int err;
+
+	pthread_mutex_lock(&d->import_lock);
+	err = drm_ioctl(d->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
+	if (!err) {
+		err = slot_bind(d->fd, prime.handle, size, access, slot);
+		gem_close(d->fd, prime.handle);
+	}
+	pthread_mutex_unlock(&d->import_lock);
+	return err;
+}
+
+static int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd,
+		       uint64_t size, uint32_t access, uint32_t *slot)
+{
+	struct udmabuf_create create = {
+		.memfd = (uint32_t)fd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = size,
+	};
+	struct drm_transport *d = to_drm(t);
+	int dmabuf, err;
+
+	if (type == TRANSPORT_DMABUF)
+		return import_dmabuf(d, fd, size, access, slot);
+	/* Not available, too large for it, sealed against writing: no way in place. */
+	if (d->udmabuf_fd < 0)
+		return -ENOTSUP;
+	dmabuf = ioctl(d->udmabuf_fd, UDMABUF_CREATE, &create);
+	if (dmabuf < 0)
+		return -ENOTSUP;
+	err = import_dmabuf(d, dmabuf, size, access, slot);
+	close(dmabuf);
+	return err;
+}
+
+/* ---- programs ---- */
+
+static int drm_program_load(struct transport *t, const void *image, uint32_t size,
+			    struct nnpu_command_report *reports, uint32_t num_reports,
+			    struct transport_load *result)
+{
+	struct drm_nnpu_program_load arg = {
+		.image = (uintptr_t)image, .image_size = size,
+		.flags = reports ? DRM_NNPU_PROGRAM_CHECK : 0,
+		.report = (uintptr_t)reports, .num_reports = num_reports,
+	};
+	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg);
+
+	result->program = arg.program;
+	result->status = arg.status;
+	result->reason = arg.reason;
+	result->index = arg.index;
+	result->operand = arg.operand;
+	result->memory = arg.memory;
+	return err;
+}
+
+static void drm_program_unload(struct transport *t, uint32_t program)
+{
+	struct drm_nnpu_program_unload arg = { .program = program };
+
+	drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_PROGRAM_UNLOAD, &arg);
+}
+
+/* ---- fences and jobs ---- */
+
+static int drm_fence_create(struct transport *t, struct transport_fence **fence)
+{
+	struct drm_syncobj_create arg = { 0 };
+	struct transport_fence *f = malloc(sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_SYNCOBJ_CREATE, &arg);
+	if (err) {
+		free(f);
+		return err;
+	}
+	f->handle = arg.handle;
+	*fence = f;
+	return 0;
+}
+
+static void drm_fence_destroy(struct transport *t, struct transport_fence *fence)
+{
+	struct drm_syncobj_destroy arg = { .handle = fence->handle };
+
+	drm_ioctl(to_drm(t)->fd, DRM_IOCTL_SYNCOBJ_DESTROY, &arg);
+	free(fence);
+}
+
+static int drm_fence_set(struct transport *t, struct transport_fence *fence,
+			 unsigned long request)
+{
+	struct drm_syncobj_array arg = {
+		.handles = (uintptr_t)&fence->handle, .count_handles = 1,
+	};
+
+	return drm_ioctl(to_drm(t)->fd, request, &arg);
+}
+
+static int drm_fence_signal(struct transport *t, struct transport_fence *fence)
+{
+	return drm_fence_set(t, fence, DRM_IOCTL_SYNCOBJ_SIGNAL);
+}
+
+static int drm_fence_reset(struct transport *t, struct transport_fence *fence)
+{
+	return drm_fence_set(t, fence, DRM_IOCTL_SYNCOBJ_RESET);
+}
+
+static int drm_submit(struct transport *t, const struct transport_job *job)
+{
+	struct drm_nnpu_sync out = { .handle = job->fence->handle };
+	struct drm_nnpu_submit arg = {
+		.program = job->program,
+		.flags = job->profile ? DRM_NNPU_SUBMIT_PROFILE : 0,
+		.args = (uintptr_t)job->args,
+		.num_inputs = job->num_inputs,
+		.num_outputs = job->num_outputs,
+		.arg_stride = sizeof(*job->args),
+		.priority = job->priority,
+		.result_slot = job->result_slot,
+		.result_offset = job->result_offset,
+		.num_out_syncs = 1,
+		.sync_stride = sizeof(out),
+		.out_syncs = (uintptr_t)&out,
+	};
+
+	if (job->profile) {
+		arg.profile_slot = job->profile_slot;
+		arg.profile_offset = job->profile_offset;
+		arg.profile_size = job->profile_size;
+	}
+	return drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_SUBMIT, &arg);
+}
+
+static int wait_slices(int fd, struct drm_syncobj_wait *arg, int64_t timeout_ns)
+{
+	uint64_t end = timeout_ns < 0 ? UINT64_MAX : monotonic_ns() + (uint64_t)timeout_ns;
+	uint64_t now, until;
+	int err;
+
+	do {
+		now = monotonic_ns();
+		until = now >= end ? now : end - now < WAIT_SLICE_NS ? end : now + WAIT_SLICE_NS;
+		arg->timeout_nsec = (int64_t)until;
+		err = drm_ioctl(fd, DRM_IOCTL_SYNCOBJ_WAIT, arg);
+	} while (err == -ETIME && until < end);
+	return err;
+}
+
+static int drm_wait(struct transport *t, struct transport_fence *const *fences, uint32_t count,
+		    int64_t timeout_ns, uint32_t *first)
+{
+	uint32_t few[FEW_FENCES];
+	uint32_t *handles = few;
+	struct drm_syncobj_wait arg = {
+		/* A fence signalled by the process may have nothing behind it yet. */
+		.flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT,
+	};
+	uint32_t i;
+	int err;
+
+	if (count > FEW_FENCES) {
+		handles = malloc(count * sizeof(*handles));
+		if (!handles) {
+			handles = few;
+			count = FEW_FENCES;
+		}
+	}
+	for (i = 0; i < count; i++)
+		handles[i] = fences[i]->handle;
+	arg.handles = (uintptr_t)handles;
+	arg.count_handles = count;
+	err = wait_slices(to_drm(t)->fd, &arg, timeout_ns);
+	if (!err)
+		*first = arg.first_signaled < count ? arg.first_signaled : 0;
+	if (handles != few)
+		free(handles);
+	return err;
+}
+
+/* A sync file made of the fence tells its error; poll() would not. */
+static int drm_fence_error(struct transport *t, struct transport_fence *fence)
+{
+	struct drm_syncobj_handle export = {
+		.handle = fence->handle, .fd = -1,
+		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+	};
+	struct sync_file_info info = { 0 };
+	int err;
+
+	err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &export);
+	if (err)
+		return err;
+	err = drm_ioctl(export.fd, SYNC_IOC_FILE_INFO, &info);
+	close(export.fd);
+	if (err)
+		return err;
+	return info.status < 0 ? info.status : 0;
+}
+
+static const struct transport_ops drm_ops = {
+	.close = drm_close,
+	.health = drm_health,
+	.bo_create = drm_bo_create,
+	.bo_destroy = drm_bo_destroy,
+	.bind_fd = drm_bind_fd,
+	.unbind = drm_unbind,
+	.program_load = drm_program_load,
+	.program_unload = drm_program_unload,
+	.fence_create = drm_fence_create,
+	.fence_destroy = drm_fence_destroy,
+	.submit = drm_submit,
+	.wait = drm_wait,
+	.fence_error = drm_fence_error,
+	.fence_signal = drm_fence_signal,
+	.fence_reset = drm_fence_reset,
+};
+
+/* ---- opening ---- */
+
+static enum nnhal_status open_node(const char *root, const struct drm_node *node, int *fd,
+				   struct nnhal_diag *diag)
+{
+	char path[256];
+	int err;
+
+	snprintf(path, sizeof(path), "%s%s", root, node->path);
+	*fd = open(path, O_RDWR | O_CLOEXEC);
+	if (*fd >= 0)
+		return NNHAL_STATUS_NONE;
+	err = errno;
+	diag_set(diag, "%s: %s", node->path, errno_text(err));
+	if (err == EACCES || err == EPERM)
+		return NNHAL_STATUS_NO_PERMISSION;
+	if (err == ENOENT || err == ENXIO)
+		return NNHAL_STATUS_NO_DEVICE;
+	return status_from_errno(err);
+}
+
+static enum nnhal_status read_version(struct drm_transport *d, struct nnhal_diag *diag)
+{
+	char date[24] = "";
+	struct drm_version version = { .date = date, .date_len = sizeof(date) - 1 };
+	int err = drm_ioctl(d->fd, DRM_IOCTL_VERSION, &version);
+
+	if (err) {
+		diag_set(diag, "driver version: %s", errno_text(-err));
+		return status_from_errno(-err);
+	}
+	if (version.version_major != NNPU_DRIVER_MAJOR) {
+		diag_set(diag, "driver has interface version %d.%d, expected %d.x",
+			 version.version_major, version.version_minor, NNPU_DRIVER_MAJOR);
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	snprintf(d->base.driver, sizeof(d->base.driver), "driver " NNPU_DRIVER_NAME " %d.%d.%d%s%s",
+		 version.version_major, version.version_minor, version.version_patchlevel,
+		 date[0] ? " " : "", date);
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag *diag)
+{
+	struct drm_nnpu_device_info info;
+	int err = query(d->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, sizeof(info));
+
+	if (!err)
+		err = query(d->fd, DRM_NNPU_QUERY_IDENTIFY, &d->base.identify,
+			    sizeof(d->base.identify));
+	if (err) {
+		diag_set(diag, "asking the driver: %s", errno_text(-err));
+		return status_from_errno(-err);
+	}
+	d->base.limits.max_args = info.max_args;
+	d->base.limits.max_program_size = info.max_program_size;
+	d->base.limits.can_profile = info.features & NNPU_FEATURE_PROFILE;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status transport_drm_open(const char *root, unsigned int index,
+				     struct transport **transport, struct nnhal_diag *diag)
+{
+	struct drm_node nodes[MAX_NODES];
+	unsigned int n = drm_scan(root, nodes, MAX_NODES);
+	struct drm_transport *d;
+	enum nnhal_status status;
+	int fd;
+
+	if (index >= n) {
+		if (!n)
+			return drm_absence(root, diag);
+		diag_set(diag, "no hardware device %u, there are %u", index, n);
+		return NNHAL_STATUS_NO_DEVICE;
+	}
+	status = open_node(root, &nodes[index], &fd, diag);
+	if (status)
+		return status;
+	d = calloc(1, sizeof(*d));
+	if (!d) {
+		diag_set(diag, "no memory for a device");
+		close(fd);
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	pthread_mutex_init(&d->import_lock, NULL);
+	d->base.ops = &drm_ops;
+	d->fd = fd;
+	d->udmabuf_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	snprintf(d->base.name, sizeof(d->base.name), "nnpu-drm%u", index);
+	status = read_version(d, diag);
+	if (!status)
+		status = read_device(d, diag);
+	if (status) {
+		drm_close(&d->base);
+		return status;
+	}
+	*transport = &d->base;
+	return NNHAL_STATUS_NONE;
+}

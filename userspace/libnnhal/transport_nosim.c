@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A library built without the in-process device.
+ */
+#include "internal.h"
+
+bool transport_sim_available(void)
+{
+	return false;
+}
+
+enum nnhal_status transport_sim_open(const char *options, struct transport **transport,
+				     struct nnhal_diag *diag)
+{
+	(void)options;
+	(void)transport;
+	diag_set(diag, "this library was built without the in-process device");
+	return NNHAL_STATUS_NO_DRIVER;
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The way to the in-process device: slots, programs and fences on top of its rings.
+ *
+ * Each open is a device of its own with threads of its own. Memory objects are
+ * mapped into the process and registered with the device; a slot is one mapping.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "internal.h"
+#include "sim_rings.h"
+
+struct transport_fence {
+	bool signalled;
+	int error;
+};
+
+/* What a slot points to. */
+struct sim_slot {
+	void *map;			/* NULL: free */
+	size_t size;
+};
+
+struct sim_transport {
+	struct transport base;
+	struct sim_rings rings;
+
+	pthread_mutex_t slot_lock;
+	struct sim_slot *slots;
+
+	pthread_mutex_t program_lock;
+	bool *programs;			/* in use, by number; 0 is no number */
+	uint32_t max_programs;
+
+	pthread_mutex_t fence_lock;
+	pthread_cond_t fence_cond;
+};
+
+static struct sim_transport *to_sim(struct transport *t)
+{
+	return (struct sim_transport *)t;
+}
+
+/* errno of a refused command, as the kernel driver gives it. */
+static int admin_error(uint32_t status)
+{
+	switch (status) {
+	case NNPU_STATUS_SUCCESS:
+		return 0;
+	case NNPU_STATUS_PROGRAM_HEADER:
+	case NNPU_STATUS_PROGRAM_TENSOR:
+	case NNPU_STATUS_PROGRAM_COMMAND:
+	case NNPU_STATUS_INVALID_FIELD:
+	case NNPU_STATUS_INVALID_SLOT:
+	case NNPU_STATUS_SLOT_BOUNDS:
+	case NNPU_STATUS_SLOT_RIGHTS:
+		return -EINVAL;
+	case NNPU_STATUS_PROGRAM_UNSUPPORTED:
+		return -EOPNOTSUPP;
+	case NNPU_STATUS_NO_RESOURCES:
+		return -ENOSPC;
+	case NNPU_STATUS_NO_MEMORY:
+		return -ENOMEM;
+	default:
+		return -EIO;
+	}
+}
+
+static int sim_health(struct transport *t)
+{
+	return sim_is_dead(&to_sim(t)->rings) ? -ENODEV : 0;
+}
+
+/* ---- slots ---- */
+
+static uint32_t find_slot(const struct sim_transport *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->rings.num_slots; i++)
+		if (!s->slots[i].map)
+			return i;
+	return NNPU_SLOT_NONE;
+}
+
+/* Give a mapping a slot; the slot owns it if that works. */
+static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t access,
+		     uint32_t *slot)
+{
+	struct nnpu_slot_entry *entry;
+	uint32_t flags = NNPU_SLOT_VALID;
+	unsigned int region = 0;
+	uint32_t i;
+	int err;
+
+	if (access & TRANSPORT_READ) {
+		flags |= NNPU_SLOT_READ;
+		region |= NNPU_INPROC_READ;
+	}
+	if (access & TRANSPORT_WRITE) {
+		flags |= NNPU_SLOT_WRITE;
+		region |= NNPU_INPROC_WRITE;
+	}
+	pthread_mutex_lock(&s->slot_lock);
+	i = find_slot(s);
+	err = i == NNPU_SLOT_NONE ? -ENOSPC
+				  : nnpu_inproc_register(s->rings.ip, map, size, region);
+	if (!err) {
+		s->slots[i] = (struct sim_slot){ map, size };
+		entry = &s->rings.slot_table[i];
+		memset(entry, 0, sizeof(*entry));
+		entry->mem.addr = htole64((uintptr_t)map);
+		entry->mem.size = htole64(size);
+		/* Valid last: the device reads entries when jobs name them. */
+		__atomic_store_n(&entry->flags, htole32(flags), __ATOMIC_RELEASE);
+		*slot = i;
+	}
+	pthread_mutex_unlock(&s->slot_lock);
+	return err;
+}
+
+static void sim_unbind(struct transport *t, uint32_t slot)
+{
+	struct sim_transport *s = to_sim(t);
+	struct nnpu_sqe_invalidate sqe = {
+		.opcode = NNPU_ADMIN_INVALIDATE_SLOTS, .ctx = htole32(SIM_CTX),
+		.first = htole32(slot), .count = htole32(1),
+	};
+	struct sim_slot old;
+	struct nnpu_cqe cqe;
+
+	pthread_mutex_lock(&s->slot_lock);
+	__atomic_store_n(&s->rings.slot_table[slot].flags, 0, __ATOMIC_RELEASE);
+	sim_admin(&s->rings, &sqe, &cqe);
+	old = s->slots[slot];
+	nnpu_inproc_unregister(s->rings.ip, old.map);
+	s->slots[slot].map = NULL;
+	pthread_mutex_unlock(&s->slot_lock);
+	munmap(old.map, old.size);
+}
+
+static int bind_mapping(struct sim_transport *s, void *map, size_t size, uint32_t access,
+			uint32_t *slot)
+{
+	int err = slot_bind(s, map, size, access, slot);
+
+	if (err)
+		munmap(map, size);
+	return err;
+}
+
+static int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
+{
+	size_t bytes = (size_t)round_up_u64(size, NNPU_PAGE_SIZE);
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (map == MAP_FAILED)
+		return -ENOMEM;
+	err = bind_mapping(to_sim(t), map, bytes, TRANSPORT_READ | TRANSPORT_WRITE, &bo->slot);
+	if (err)
+		return err;
+	bo->map = map;
+	bo->size = bytes;
+	return 0;
+}
+
+static void sim_bo_destroy(struct transport *t, struct transport_bo *bo)
+{
+	sim_unbind(t, bo->slot);
+}
+
+static int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd,
+		       uint64_t size, uint32_t access, uint32_t *slot)
+{
+	int prot = (access & TRANSPORT_READ ? PROT_READ : 0) |
+		   (access & TRANSPORT_WRITE ? PROT_WRITE : 0);
+	void *map = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+
+	if (map == MAP_FAILED)
+		return type == TRANSPORT_MEMFD ? -ENOTSUP : -errno;
+	return bind_mapping(to_sim(t), map, size, access, slot);
+}
+
+/* ---- programs ---- */
+
+static uint32_t program_number(struct sim_transport *s)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&s->program_lock);
+	for (i = 1; i <= s->max_programs; i++)
+		if (!s->programs[i])
+			break;
+	if (i <= s->max_programs)
+		s->programs[i] = true;
+	else
+		i = 0;
+	pthread_mutex_unlock(&s->program_lock);
+	return i;
+}
+
+static void program_release(struct sim_transport *s, uint32_t number)
+{
+	pthread_mutex_lock(&s->program_lock);
+	s->programs[number] = false;
+	pthread_mutex_unlock(&s->program_lock);
+}
+
+static int run_load(struct sim_transport *s, uint32_t number, const void *image, uint32_t size,
+		    struct nnpu_command_report *reports, uint32_t num_reports,
+		    struct transport_load *result)
+{
+	size_t report_offset = (size_t)round_up_u64(size, NNPU_PAGE_SIZE);
+	size_t report_size = num_reports * sizeof(*reports);
+	struct sim_memory memory = { 0 };
+	struct nnpu_sqe_load_program sqe = {
+		.opcode = NNPU_ADMIN_LOAD_PROGRAM, .flags = reports ? NNPU_LOAD_CHECK : 0,
+		.ctx = htole32(SIM_CTX), .program = htole32(number),
+		.num_reports = htole32(num_reports),
+	};
+	struct nnpu_cqe cqe;
+	int err;
+
+	err = sim_memory_init(&s->rings, &memory, report_offset + report_size);
+	if (err)
+		return err;
+	memcpy(memory.map, image, size);
+	sqe.image.addr = htole64((uintptr_t)memory.map);
+	sqe.image.size = htole64(size);
+	if (reports)
+		sqe.report_addr = htole64((uintptr_t)memory.map + report_offset);
+	err = sim_admin(&s->rings, &sqe, &cqe);
+	if (!err) {
+		result->program = number;
+		result->status = sim_cqe_status(&cqe);
+		result->reason = cqe.reason;
+		result->index = cqe.error;
+		result->operand = cqe.operand;
+		result->memory = cqe.result;
+		err = admin_error(result->status);
+		if (reports)
+			memcpy(reports, (uint8_t *)memory.map + report_offset, report_size);
+	}
+	sim_memory_fini(&s->rings, &memory);
+	return err;
+}
+
+static int sim_program_load(struct transport *t, const void *image, uint32_t size,
+			    struct nnpu_command_report *reports, uint32_t num_reports,
+			    struct transport_load *result)
+{
+	struct sim_transport *s = to_sim(t);
+	uint32_t number = 0;
+	int err;
+
+	if (!reports) {
+		number = program_number(s);
+		if (!number) {
+			result->status = NNPU_STATUS_NO_RESOURCES;
+			return -ENOSPC;
+		}
+	}
+	err = run_load(s, number, image, size, reports, num_reports, result);
+	if (err && number)
+		program_release(s, number);
+	return err;
+}
+
+static void sim_program_unload(struct transport *t, uint32_t program)
+{
+	struct nnpu_sqe_unload_program sqe = {
+		.opcode = NNPU_ADMIN_UNLOAD_PROGRAM, .ctx = htole32(SIM_CTX),
+		.program = htole32(program),
+	};
+	struct sim_transport *s = to_sim(t);
+	struct nnpu_cqe cqe;
+
+	sim_admin(&s->rings, &sqe, &cqe);
+	program_release(s, program);
+}
+
+/* ---- fences ---- */
+
+static int sim_fence_create(struct transport *t, struct transport_fence **fence)
+{
+	(void)t;
+	*fence = calloc(1, sizeof(**fence));
+	return *fence ? 0 : -ENOMEM;
+}
+
+static void sim_fence_destroy(struct transport *t, struct transport_fence *fence)
+{
+	struct sim_transport *s = to_sim(t);
+
+	/* The thread that signals may still hold the lock. */
+	pthread_mutex_lock(&s->fence_lock);
+	pthread_mutex_unlock(&s->fence_lock);
+	free(fence);
+}
+
+static void fence_set(struct sim_transport *s, struct transport_fence *fence, bool signalled,
+		      int error)
+{
+	pthread_mutex_lock(&s->fence_lock);
+	fence->signalled = signalled;
+	fence->error = error;
+	if (signalled)
+		pthread_cond_broadcast(&s->fence_cond);
+	pthread_mutex_unlock(&s->fence_lock);
+}
+
+static int sim_fence_signal(struct transport *t, struct transport_fence *fence)
+{
+	fence_set(to_sim(t), fence, true, 0);
+	return 0;
+}
+
+static int sim_fence_reset(struct transport *t, struct transport_fence *fence)
+{
+	fence_set(to_sim(t), fence, false, 0);
+	return 0;
+}
+
+static int sim_fence_error(struct transport *t, struct transport_fence *fence)
+{
+	struct sim_transport *s = to_sim(t);
+	int error;
+
+	pthread_mutex_lock(&s->fence_lock);
+	error = fence->error;
+	pthread_mutex_unlock(&s->fence_lock);
+	return error;
+}
+
+static int sim_wait(struct transport *t, struct transport_fence *const *fences, uint32_t count,
+		    int64_t timeout_ns, uint32_t *first)
+{
+	struct sim_transport *s = to_sim(t);
+	uint64_t end = timeout_ns < 0 ? 0 : monotonic_ns() + (uint64_t)timeout_ns;
+	struct timespec until = {
+		.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u),
+	};
+	int err = 0;
+	uint32_t i;
+
+	pthread_mutex_lock(&s->fence_lock);
+	for (;;) {
+		for (i = 0; i < count && !fences[i]->signalled; i++)
+			;
+		if (i < count || err)
+			break;
+		if (timeout_ns < 0)
+			pthread_cond_wait(&s->fence_cond, &s->fence_lock);
+		else
+			err = pthread_cond_timedwait(&s->fence_cond, &s->fence_lock, &until);
+	}
+	pthread_mutex_unlock(&s->fence_lock);
+	if (i == count)
+		return -ETIME;
+	*first = i;
+	return 0;
+}
+
+/* ---- jobs ---- */
+
+static void job_done(struct sim_job *job, uint32_t status)
+{
+	struct sim_transport *s = job->owner;
+	struct transport_fence *fence = job->fence;
+
+	/* The fence last: after it the library may do with the job's memory as it likes. */
+	sim_job_put(&s->rings, job);
+	fence_set(s, fence, true, status == NNPU_STATUS_SUCCESS ? 0 : -EIO);
+}
+
+static int sim_submit_job(struct transport *t, const struct transport_job *from)
+{
+	struct sim_transport *s = to_sim(t);
+	size_t num_args = (size_t)from->num_inputs + from->num_outputs;
+	size_t size = sizeof(struct nnpu_args_header) + num_args * sizeof(struct nnpu_arg);
+	struct nnpu_args_header *header;
+	struct sim_job *job;
+	int err;
+
+	job = sim_job_get(&s->rings, size);
+	if (!job)
+		return -ENOMEM;
+	header = job->args.map;
+	memset(header, 0, sizeof(*header));
+	header->num_inputs = htole16((uint16_t)from->num_inputs);
+	header->num_outputs = htole16((uint16_t)from->num_outputs);
+	memcpy(header + 1, from->args, num_args * sizeof(*from->args));
+	job->sqe.opcode = NNPU_IO_EXECUTE;
+	job->sqe.flags = NNPU_EXEC_ARGS_DMA | (from->profile ? NNPU_EXEC_PROFILE : 0);
+	job->sqe.ctx = htole32(SIM_CTX);
+	job->sqe.program = htole32(from->program);
+	job->sqe.args = htole64((uintptr_t)job->args.map);
+	job->sqe.args_len = htole32((uint32_t)size);
+	job->sqe.result_slot = htole32(from->result_slot);
+	job->sqe.result_off = htole64(from->result_offset);
+	if (from->profile) {
+		job->sqe.profile_slot = htole32(from->profile_slot);
+		job->sqe.profile_len = htole32(from->profile_size);
+		job->sqe.profile_off = htole64(from->profile_offset);
+	}
+	job->done = job_done;
+	job->owner = s;
+	job->fence = from->fence;
+	fence_set(s, from->fence, false, 0);
+	err = sim_submit(&s->rings, job);
+	if (err)
+		sim_job_put(&s->rings, job);
+	return err;
+}
+
+/* ---- opening ---- */
+
+static void sim_close(struct transport *t)
+{
+	struct sim_transport *s = to_sim(t);
+	uint32_t i;
+
+	for (i = 0; s->slots && i < s->rings.num_slots; i++)
+		if (s->slots[i].map)
+			sim_unbind(t, i);
+	sim_rings_fini(&s->rings);
+	pthread_cond_destroy(&s->fence_cond);
+	pthread_mutex_destroy(&s->fence_lock);
+	pthread_mutex_destroy(&s->program_lock);
+	pthread_mutex_destroy(&s->slot_lock);
+	free(s->programs);
+	free(s->slots);
+	free(s);
+}
+
+static const struct transport_ops sim_ops = {
+	.close = sim_close,
+	.health = sim_health,
+	.bo_create = sim_bo_create,
+	.bo_destroy = sim_bo_destroy,
+	.bind_fd = sim_bind_fd,
+	.unbind = sim_unbind,
+	.program_load = sim_program_load,
+	.program_unload = sim_program_unload,
+	.fence_create = sim_fence_create,
+	.fence_destroy = sim_fence_destroy,
+	.submit = sim_submit_job,
+	.wait = sim_wait,
+	.fence_error = sim_fence_error,
+	.fence_signal = sim_fence_signal,
+	.fence_reset = sim_fence_reset,
+};
+
+bool transport_sim_available(void)
+{
+	return true;
+}
+
+static int init(struct sim_transport *s, bool null_mode, char *error, size_t error_size)
+{
+	struct transport *t = &s->base;
+	pthread_condattr_t attr;
+	uint32_t limits2;
+	int err;
+
+	pthread_mutex_init(&s->slot_lock, NULL);
+	pthread_mutex_init(&s->program_lock, NULL);
+	pthread_mutex_init(&s->fence_lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->fence_cond, &attr);
+	pthread_condattr_destroy(&attr);
+	t->ops = &sim_ops;
+	err = sim_rings_init(&s->rings, null_mode, error, error_size);
+	if (err)
+		return err;
+	limits2 = nnpu_inproc_read32(s->rings.ip, NNPU_REG_LIMITS2);
+	s->max_programs = limits2 & NNPU_LIMITS2_MAX_PROGRAMS;
+	t->limits.max_args = (limits2 & NNPU_LIMITS2_MAX_ARGS) >> 16;
+	t->identify = *s->rings.identify;
+	t->limits.max_program_size = NNPU_PROGRAM_MAX_SIZE;
+	if (le64toh(t->identify.max_program_size) < NNPU_PROGRAM_MAX_SIZE)
+		t->limits.max_program_size = (uint32_t)le64toh(t->identify.max_program_size);
+	t->limits.can_profile = le64toh(t->identify.features) & NNPU_FEATURE_PROFILE;
+	s->slots = calloc(s->rings.num_slots, sizeof(*s->slots));
+	s->programs = calloc((size_t)s->max_programs + 1, sizeof(*s->programs));
+	if (!s->slots || !s->programs)
+		return -ENOMEM;
+	snprintf(t->name, sizeof(t->name), "nnpu-sim");
+	snprintf(t->driver, sizeof(t->driver), "in-process device%s",
+		 null_mode ? " without computation" : "");
+	return 0;
+}
+
+enum nnhal_status transport_sim_open(const char *options, struct transport **transport,
+				     struct nnhal_diag *diag)
+{
+	struct sim_transport *s;
+	char error[128] = "";
+	int err;
+
+	if (*options && strcmp(options, "null")) {
+		diag_set(diag, "device \"sim:%.40s\": expected sim or sim:null", options);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		diag_set(diag, "no memory for a device");
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	err = init(s, *options, error, sizeof(error));
+	if (err) {
+		diag_set(diag, "in-process device: %s%s%s", errno_text(-err),
+			 error[0] ? ": " : "", error);
+		sim_close(&s->base);
+		return status_from_errno(-err);
+	}
+	*transport = &s->base;
+	return NNHAL_STATUS_NONE;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Utilities of the HAL: sizes, shapes, capabilities.
+ */
+#include <float.h>
+#include <string.h>
+
+#include "internal.h"
+
+bool nnhal_is_extension_operand_type(uint32_t type)
+{
+	return type > NNHAL_BASE_TYPE_MAX;
+}
+
+bool nnhal_is_extension_operation_type(uint32_t type)
+{
+	return type > NNHAL_BASE_TYPE_MAX;
+}
+
+bool nnhal_operand_type_is_scalar(uint32_t type)
+{
+	switch (type) {
+	case NNHAL_OPERAND_FLOAT32:
+	case NNHAL_OPERAND_INT32:
+	case NNHAL_OPERAND_UINT32:
+	case NNHAL_OPERAND_BOOL:
+	case NNHAL_OPERAND_FLOAT16:
+	case NNHAL_OPERAND_SUBGRAPH:
+	case NNHAL_OPERAND_OEM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint32_t nnhal_element_size(uint32_t type)
+{
+	switch (type) {
+	case NNHAL_OPERAND_FLOAT32:
+	case NNHAL_OPERAND_INT32:
+	case NNHAL_OPERAND_UINT32:
+	case NNHAL_OPERAND_TENSOR_FLOAT32:
+	case NNHAL_OPERAND_TENSOR_INT32:
+		return 4;
+	case NNHAL_OPERAND_FLOAT16:
+	case NNHAL_OPERAND_TENSOR_FLOAT16:
+	case NNHAL_OPERAND_TENSOR_QUANT16_SYMM:
+	case NNHAL_OPERAND_TENSOR_QUANT16_ASYMM:
+		return 2;
+	case NNHAL_OPERAND_BOOL:
+	case NNHAL_OPERAND_TENSOR_BOOL8:
+	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM:
+	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED:
+	case NNHAL_OPERAND_TENSOR_QUANT8_SYMM:
+	case NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL:
+	case NNHAL_OPERAND_TENSOR_OEM_BYTE:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+bool nnhal_size_of_data_overflows(uint32_t element_size, const uint32_t *dimensions,
+				  uint32_t num_dimensions)
+{
+	uint64_t size = element_size;
+	bool overflow = false;
+	uint32_t i;
+
+	if (!num_dimensions)
+		return false;
+	for (i = 0; i < num_dimensions; i++) {
+		/* A size of zero stays zero, whatever the product before it was. */
+		if (!dimensions[i])
+			return false;
+		if (!overflow) {
+			size *= dimensions[i];
+			overflow = size > UINT32_MAX;
+		}
+	}
+	return overflow;
+}
+
+enum nnhal_status nnhal_size_of_data(uint32_t type, const uint32_t *dimensions,
+				     uint32_t num_dimensions, uint32_t *size)
+{
+	uint32_t bytes = nnhal_element_size(type);
+	uint32_t i;
+
+	if (!size)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*size = 0;
+	if (!bytes && type != NNHAL_OPERAND_SUBGRAPH && type != NNHAL_OPERAND_OEM)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (nnhal_operand_type_is_scalar(type)) {
+		*size = bytes;
+		return NNHAL_STATUS_NONE;
+	}
+	if (!num_dimensions)
+		return NNHAL_STATUS_NONE;
+	if (!dimensions || nnhal_size_of_data_overflows(bytes, dimensions, num_dimensions))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	for (i = 0; i < num_dimensions; i++)
+		if (!dimensions[i])
+			return NNHAL_STATUS_NONE;
+	for (i = 0; i < num_dimensions; i++)
+		bytes *= dimensions[i];
+	*size = bytes;
+	return NNHAL_STATUS_NONE;
+}
+
+bool nnhal_tensor_has_unspecified_dimensions(uint32_t type, const uint32_t *dimensions,
+					     uint32_t num_dimensions)
+{
+	uint32_t i;
+
+	if (!nnhal_is_extension_operand_type(type) && nnhal_operand_type_is_scalar(type))
+		return false;
+	if (!num_dimensions)
+		return true;
+	for (i = 0; i < num_dimensions; i++)
+		if (!dimensions[i])
+			return true;
+	return false;
+}
+
+bool nnhal_combine_dimensions(const uint32_t *a, uint32_t num_a, const uint32_t *b,
+			      uint32_t num_b, uint32_t *out, uint32_t *num_out)
+{
+	uint32_t i;
+
+	if (num_a && num_b && num_a != num_b)
+		return false;
+	for (i = 0; i < num_a && i < num_b; i++)
+		if (a[i] && b[i] && a[i] != b[i])
+			return false;
+	if (!num_b) {
+		if (num_a)
+			memmove(out, a, num_a * sizeof(*out));
+		*num_out = num_a;
+		return true;
+	}
+	for (i = 0; i < num_b; i++)
+		out[i] = num_a && a[i] ? a[i] : b[i];
+	*num_out = num_b;
+	return true;
+}
+
+uint32_t nnhal_align_bytes_needed(uint32_t index, size_t length)
+{
+	uint32_t mask = length < 2 ? 0 : length < 4 ? 1 : 3;
+
+	return -index & mask;
+}
+
+void nnhal_operand_performance_init(struct nnhal_capabilities *capabilities,
+				    uint32_t hal_version, struct nnhal_performance_info info)
+{
+	static const uint32_t types[] = {
+#define X(name, num) num,
+		NNHAL_OPERAND_TYPE_LIST(X)
+#undef X
+	};
+	uint32_t version = hal_version_of(hal_version);
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		if (types[i] == NNHAL_OPERAND_SUBGRAPH ||
+		    !nnhal_validate_operand_type(types[i], version))
+			continue;
+		capabilities->operand_performance[n].type = types[i];
+		capabilities->operand_performance[n].info = info;
+		n++;
+	}
+	capabilities->num_operand_performance = n;
+}
+
+static uint32_t performance_find(const struct nnhal_capabilities *capabilities, uint32_t type)
+{
+	uint32_t i;
+
+	for (i = 0; i < capabilities->num_operand_performance &&
+		    i < NNHAL_MAX_OPERAND_PERFORMANCE; i++)
+		if (capabilities->operand_performance[i].type == type)
+			return i;
+	return UINT32_MAX;
+}
+
+bool nnhal_operand_performance_update(struct nnhal_capabilities *capabilities, uint32_t type,
+				      struct nnhal_performance_info info)
+{
+	uint32_t i = performance_find(capabilities, type);
+
+	if (i == UINT32_MAX)
+		return false;
+	capabilities->operand_performance[i].info = info;
+	return true;
+}
+
+struct nnhal_performance_info
+nnhal_operand_performance_lookup(const struct nnhal_capabilities *capabilities, uint32_t type)
+{
+	uint32_t i = performance_find(capabilities, type);
+
+	if (i == UINT32_MAX)
+		return (struct nnhal_performance_info){ FLT_MAX, FLT_MAX };
+	return capabilities->operand_performance[i].info;
+}

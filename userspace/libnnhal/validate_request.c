@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Rules for requests, and the shapes of their arguments.
+ *
+ * Checking and working out are one pass, so that each field of the caller's
+ * request is read once and what was checked is what is used.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+void arg_info_init(struct arg_info *info, const struct nnhal_operand *operand)
+{
+	info->type = operand->type;
+	info->rank = operand->num_dimensions;
+	info->dims = operand->dimensions;
+	info->rank_known = operand->num_dimensions ||
+			   (!nnhal_is_extension_operand_type(operand->type) &&
+			    nnhal_operand_type_is_scalar(operand->type));
+}
+
+static bool info_is_scalar(const struct arg_info *info)
+{
+	return info->rank_known && !info->rank;
+}
+
+static enum nnhal_status check_pools(const struct nnhal_request *request, uint32_t version,
+				     struct nnhal_request_pool *pools, uint32_t num_pools,
+				     struct nnhal_diag *diag)
+{
+	uint32_t i;
+
+	for (i = 0; i < num_pools; i++) {
+		pools[i] = request->pools[i];
+		if (!pools[i].memory == !pools[i].token) {
+			diag_set(diag, "pool %u: expected either memory or a token", i);
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+		}
+		if (pools[i].token) {
+			/* No device buffer exists, so no token was ever given out. */
+			diag_set(diag, "pool %u: token %u is not that of a buffer", i,
+				 pools[i].token);
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+		}
+		if (version < NNHAL_HAL_1_2 && pools[i].memory->kind > NNHAL_MEMORY_MMAP_FD) {
+			diag_set(diag, "pool %u: memory of this kind does not exist in HAL 1.0 and 1.1",
+				 i);
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+		}
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+/* One argument being checked. */
+struct checked {
+	const char *kind;		/* "input" or "output" */
+	uint32_t number;
+	bool is_input;
+	bool allow_unspecified;
+	const struct nnhal_request_pool *pools;
+	uint32_t num_pools;
+	struct nnhal_diag *diag;
+};
+
+#define FAIL(c, fmt, ...) \
+	(diag_set((c)->diag, "%s %u: " fmt, (c)->kind, (c)->number, ##__VA_ARGS__), \
+	 NNHAL_STATUS_INVALID_ARGUMENT)
+
+static enum nnhal_status resolve_location(const struct checked *c,
+					  const struct nnhal_data_location *loc,
+					  struct resolved_arg *out)
+{
+	const struct nnhal_memory *memory;
+
+	if (loc->pool_index >= c->num_pools)
+		return FAIL(c, "poolIndex %u, but there are %u pools", loc->pool_index,
+			    c->num_pools);
+	memory = c->pools[loc->pool_index].memory;
+	if ((uint64_t)loc->offset + loc->length > memory->size)
+		return FAIL(c, "offset %u + length %u is beyond the %llu bytes of pool %u",
+			    loc->offset, loc->length, (unsigned long long)memory->size,
+			    loc->pool_index);
+	if (!c->is_input && !(memory->access & NNHAL_MEMORY_WRITE))
+		return FAIL(c, "pool %u is read-only", loc->pool_index);
+	if (c->is_input && !(memory->access & NNHAL_MEMORY_READ))
+		return FAIL(c, "pool %u is write-only", loc->pool_index);
+	out->pool = loc->pool_index;
+	out->offset = loc->offset;
+	out->length = loc->length;
+	return NNHAL_STATUS_NONE;
+}
+
+/* The shape: what the request says, and where it says nothing, the model. */
+static enum nnhal_status resolve_shape(const struct checked *c, const struct arg_info *info,
+				       const uint32_t *dims, uint32_t rank,
+				       struct resolved_arg *out)
+{
+	uint32_t final_rank = rank ? rank : info->rank;
+	uint32_t d, dim, model_dim;
+	bool known = final_rank || info_is_scalar(info);
+
+	if (rank && !dims)
+		return FAIL(c, "NULL pointer for %u dimensions", rank);
+	if (rank && info->rank_known && rank != info->rank)
+		return FAIL(c, "rank %u, but the model says %u", rank, info->rank);
+	out->has_shape = rank;
+	out->rank = final_rank;
+	for (d = 0; d < final_rank; d++) {
+		model_dim = info->rank ? info->dims[d] : 0;
+		dim = rank ? dims[d] : model_dim;
+		if (!dim && rank && c->is_input)
+			return FAIL(c, "dimension %u is 0", d);
+		if (dim && model_dim && dim != model_dim)
+			return FAIL(c, "dimension %u is %u, but the model says %u", d, dim,
+				    model_dim);
+		if (!dim)
+			dim = model_dim;
+		if (!dim)
+			known = false;
+		if (d < NNHAL_MAX_RANK)
+			out->dims[d] = dim;
+	}
+	if (!known && !(c->allow_unspecified && !c->is_input))
+		return FAIL(c, "neither model nor request give all dimensions");
+	if (final_rank > NNHAL_MAX_RANK) {
+		diag_set(c->diag, "%s %u: rank %u, the device supports at most %u", c->kind,
+			 c->number, final_rank, NNHAL_MAX_RANK);
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status check_input_length(const struct checked *c,
+					    const struct arg_info *info,
+					    const struct resolved_arg *arg)
+{
+	uint32_t size;
+
+	/* What an element of such a type takes is the extension's to say. */
+	if (!nnhal_element_size(info->type))
+		return NNHAL_STATUS_NONE;
+	if (nnhal_size_of_data(info->type, arg->dims, arg->rank, &size))
+		return FAIL(c, "size takes more than 32 bits");
+	if (arg->length != size)
+		return FAIL(c, "length %u, but its shape takes %u bytes", arg->length, size);
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status resolve_argument(const struct checked *c,
+					  const struct nnhal_request_argument *from,
+					  const struct arg_info *info,
+					  struct resolved_arg *out)
+{
+	const struct nnhal_request_argument arg = *from;
+	enum nnhal_status status;
+
+	out->omitted = arg.has_no_value;
+	if (arg.has_no_value) {
+		if (arg.location.pool_index || arg.location.offset || arg.location.length)
+			return FAIL(c, "hasNoValue with a location");
+		if (arg.num_dimensions)
+			return FAIL(c, "hasNoValue with dimensions");
+		out->has_shape = false;
+		return NNHAL_STATUS_NONE;
+	}
+	status = resolve_location(c, &arg.location, out);
+	if (status)
+		return status;
+	status = resolve_shape(c, info, arg.dimensions, arg.num_dimensions, out);
+	if (status || !c->is_input)
+		return status;
+	return check_input_length(c, info, out);
+}
+
+static bool same_object(const struct nnhal_memory *a, const struct nnhal_memory *b)
+{
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
+/* Do two arguments share a byte? Two file descriptors of one file count as one. */
+static bool args_overlap(const struct nnhal_request_pool *pools, const struct resolved_arg *a,
+			 const struct resolved_arg *b)
+{
+	const struct nnhal_memory *ma, *mb;
+	uint64_t begin_a, begin_b;
+
+	if (a->omitted || b->omitted || !a->length || !b->length)
+		return false;
+	ma = pools[a->pool].memory;
+	mb = pools[b->pool].memory;
+	begin_a = ma->offset + a->offset;
+	begin_b = mb->offset + b->offset;
+	return same_object(ma, mb) && begin_a < begin_b + b->length &&
+	       begin_b < begin_a + a->length;
+}
+
+static enum nnhal_status check_constants(const struct checked *c,
+					 const struct request_rules *rules,
+					 const struct resolved_arg *arg)
+{
+	const struct nnhal_memory *memory;
+	uint64_t begin;
+	uint32_t i;
+
+	if (arg->omitted || !arg->length)
+		return NNHAL_STATUS_NONE;
+	memory = c->pools[arg->pool].memory;
+	begin = memory->offset + arg->offset;
+	for (i = 0; i < rules->num_constants; i++) {
+		const struct const_region *region = &rules->constants[i];
+
+		if (region->dev == memory->dev && region->ino == memory->ino &&
+		    begin < region->end && region->begin < begin + arg->length)
+			return FAIL(c, "overlaps a CONSTANT_REFERENCE of the model");
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+/* An output shares no byte with an input, another output or a constant. */
+static enum nnhal_status check_overlaps(struct checked *c, const struct request_rules *rules,
+					const struct resolved_arg *args)
+{
+	uint32_t total = rules->num_inputs + rules->num_outputs;
+	enum nnhal_status status;
+	uint32_t i, j;
+
+	for (i = rules->num_inputs; i < total; i++) {
+		c->number = i - rules->num_inputs;
+		for (j = 0; j < i; j++)
+			if (args_overlap(c->pools, &args[i], &args[j]))
+				return FAIL(c, "overlaps %s %u",
+					    j < rules->num_inputs ? "input" : "output",
+					    j < rules->num_inputs ? j : j - rules->num_inputs);
+		status = check_constants(c, rules, &args[i]);
+		if (status)
+			return status;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+static bool check_counts(const struct nnhal_request *request, const struct request_rules *rules,
+			 struct nnhal_diag *diag)
+{
+	if (request->num_inputs != rules->num_inputs ||
+	    request->num_outputs != rules->num_outputs) {
+		diag_set(diag, "%u inputs and %u outputs, the model has %u and %u",
+			 request->num_inputs, request->num_outputs, rules->num_inputs,
+			 rules->num_outputs);
+		return false;
+	}
+	if ((rules->num_inputs && !request->inputs) || (rules->num_outputs && !request->outputs)) {
+		diag_set(diag, "NULL pointer for the arguments");
+		return false;
+	}
+	return true;
+}
+
+enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
+				  const struct request_rules *rules,
+				  struct nnhal_request_pool *pools, struct resolved_arg *args,
+				  struct nnhal_diag *diag)
+{
+	uint32_t version = hal_version_of(request->hal_version);
+	struct checked c = {
+		.kind = "input", .is_input = true, .pools = pools,
+		.num_pools = num_pools, .diag = diag,
+		/* Before 1.2 there is no way to report a shape. */
+		.allow_unspecified = rules->allow_unspecified_output && version >= NNHAL_HAL_1_2,
+	};
+	enum nnhal_status status, deferred = NNHAL_STATUS_NONE;
+
+	if (!version) {
+		diag_set(diag, "hal_version %u is not known", request->hal_version);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!check_counts(request, rules, diag))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	status = check_pools(request, version, pools, num_pools, diag);
+	if (status)
+		return status;
+	/*
+	 * A rank the formats cannot express is legal; it is reported only if the
+	 * request breaks no rule.
+	 */
+	for (c.number = 0; c.number < rules->num_inputs; c.number++) {
+		status = resolve_argument(&c, &request->inputs[c.number],
+					  &rules->inputs[c.number], &args[c.number]);
+		if (status == NNHAL_STATUS_GENERAL_FAILURE)
+			deferred = status;
+		else if (status)
+			return status;
+	}
+	c.kind = "output";
+	c.is_input = false;
+	for (c.number = 0; c.number < rules->num_outputs; c.number++) {
+		status = resolve_argument(&c, &request->outputs[c.number],
+					  &rules->outputs[c.number],
+					  &args[rules->num_inputs + c.number]);
+		if (status == NNHAL_STATUS_GENERAL_FAILURE)
+			deferred = status;
+		else if (status)
+			return status;
+	}
+	status = check_overlaps(&c, rules, args);
+	return status ? status : deferred;
+}
+
+static void infos_init(struct arg_info *infos, const struct nnhal_subgraph *sg,
+		       const uint32_t *indexes, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		arg_info_init(&infos[i], &sg->operands[indexes[i]]);
+}
+
+/* Places of the CONSTANT_REFERENCE operands of the main subgraph. */
+static uint32_t regions_init(struct const_region *regions, const struct nnhal_model *model)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < model->main.num_operands; i++) {
+		const struct nnhal_operand *op = &model->main.operands[i];
+		const struct nnhal_memory *memory;
+
+		if (op->lifetime != NNHAL_LIFETIME_CONSTANT_REFERENCE)
+			continue;
+		memory = model->pools[op->location.pool_index];
+		if (regions)
+			regions[n] = (struct const_region){
+				.dev = memory->dev, .ino = memory->ino,
+				.begin = memory->offset + op->location.offset,
+				.end = memory->offset + op->location.offset +
+				       op->location.length,
+			};
+		n++;
+	}
+	return n;
+}
+
+enum nnhal_status request_rules_init(struct request_rules *rules,
+				     const struct nnhal_model *model, void **block)
+{
+	const struct nnhal_subgraph *sg = &model->main;
+	uint64_t num_args = (uint64_t)sg->num_inputs + sg->num_outputs;
+	uint64_t num_dims = 0;
+	struct const_region *regions;
+	struct arg_info *infos;
+	uint32_t *dims;
+	uint64_t i;
+
+	memset(rules, 0, sizeof(*rules));
+	rules->num_inputs = sg->num_inputs;
+	rules->num_outputs = sg->num_outputs;
+	rules->num_constants = regions_init(NULL, model);
+	rules->allow_unspecified_output = true;
+	for (i = 0; i < num_args; i++)
+		num_dims += sg->operands[i < sg->num_inputs
+					 ? sg->input_indexes[i]
+					 : sg->output_indexes[i - sg->num_inputs]].num_dimensions;
+	*block = malloc(rules->num_constants * sizeof(*regions) + num_args * sizeof(*infos) +
+			num_dims * sizeof(*dims) + 1);
+	if (!*block)
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	regions = *block;
+	infos = (struct arg_info *)(regions + rules->num_constants);
+	dims = (uint32_t *)(infos + num_args);
+	regions_init(regions, model);
+	infos_init(infos, sg, sg->input_indexes, sg->num_inputs);
+	infos_init(infos + sg->num_inputs, sg, sg->output_indexes, sg->num_outputs);
+	/* The model goes; the dimensions stay. */
+	for (i = 0; i < num_args; i++) {
+		if (infos[i].rank)
+			memcpy(dims, infos[i].dims, infos[i].rank * sizeof(*dims));
+		infos[i].dims = dims;
+		dims += infos[i].rank;
+	}
+	rules->constants = regions;
+	rules->inputs = infos;
+	rules->outputs = infos + sg->num_inputs;
+	return NNHAL_STATUS_NONE;
+}
+
+bool nnhal_validate_request(const struct nnhal_request *request,
+			    const struct nnhal_model *model, bool allow_unspecified_output,
+			    struct nnhal_diag *diag)
+{
+	struct nnhal_request_pool *pools = NULL;
+	struct resolved_arg *args = NULL;
+	struct request_rules rules;
+	uint32_t num_pools;
+	enum nnhal_status status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	void *block = NULL;
+
+	diag_clear(diag);
+	if (!request || !model || (request->num_pools && !request->pools)) {
+		diag_set(diag, "NULL pointer for request, model or pools");
+		return false;
+	}
+	num_pools = request->num_pools;
+	if (!request_rules_init(&rules, model, &block)) {
+		rules.allow_unspecified_output = allow_unspecified_output;
+		pools = calloc((size_t)num_pools + 1, sizeof(*pools));
+		args = calloc((size_t)rules.num_inputs + rules.num_outputs + 1, sizeof(*args));
+	}
+	if (pools && args)
+		status = resolve_request(request, num_pools, &rules, pools, args, diag);
+	else
+		diag_set(diag, "no memory to check the request");
+	free(args);
+	free(pools);
+	free(block);
+	return status == NNHAL_STATUS_NONE || status == NNHAL_STATUS_GENERAL_FAILURE;
+}
