@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fuzzing the .tflite loader of nnrun, and the mapping to a HAL model behind it.
+ *
+ * Whatever the bytes are: no fault, no leak, an error text with every refusal, and
+ * what is not refused is a valid HAL model that can be drawn.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <nnhal/nnhal.h>
+
+#include "userspace/tools/nnrun/dot.h"
+#include "userspace/tools/nnrun/tflite.h"
+#include "userspace/tools/nnrun/tflite_to_hal.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool good, const char *what, const char *text)
+{
+	if (good)
+		return;
+	fprintf(stderr, "%s: %s\n", what, text);
+	abort();
+}
+
+static void draw(const struct nnhal_model *model)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	check(stream, "open_memstream", "failed");
+	dot_write(stream, "fuzz", model);
+	fclose(stream);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct nnhal_diag diag = { "" };
+	struct error err = { "", 0 };
+	struct tflite_model tflite;
+	struct hal_model model;
+
+	if (tflite_parse(&tflite, data, size, &err)) {
+		check(err.text[0], "refused without a reason", "parser");
+	} else {
+		if (tflite_to_hal(&tflite, &model, &err)) {
+			check(err.text[0], "refused without a reason", "mapping");
+		} else {
+			check(nnhal_validate_model(&model.builder.model, &diag),
+			      "the mapping made an invalid model", diag.message);
+			draw(&model.builder.model);
+		}
+		hal_model_free(&model);
+	}
+	tflite_free(&tflite);
+	return 0;
+}

@@ -1,0 +1,715 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The .tflite loader against damaged files, and the mapping of each operator.
+ *
+ * Damaged files: every truncation and every single-bit error of the models in
+ * examples/digits, and many errors at once. The loader may refuse a file or take
+ * it; what it takes must be a valid HAL model. The sanitizers see the rest.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nnhal/nnhal.h>
+#include <tap.h>
+
+#include "model_writer.h"
+#include "userspace/tools/nnrun/dot.h"
+#include "userspace/tools/nnrun/file.h"
+#include "userspace/tools/nnrun/tflite.h"
+#include "userspace/tools/nnrun/tflite_to_hal.h"
+
+#include <unistd.h>
+
+#define MAX_MODEL	65536
+
+enum outcome { REFUSED, TAKEN, WRONG };
+
+static char reason[700];
+
+/* Load a file from memory of exactly its size, so that one byte beyond is noticed. */
+static enum outcome load(const uint8_t *data, size_t size)
+{
+	struct nnhal_diag diag = { "" };
+	struct error err = { "", 0 };
+	enum outcome outcome = REFUSED;
+	struct tflite_model tflite;
+	struct hal_model model;
+	uint8_t *copy = malloc(size ? size : 1);
+
+	if (size)
+		memcpy(copy, data, size);
+	if (tflite_parse(&tflite, copy, size, &err) == 0) {
+		if (tflite_to_hal(&tflite, &model, &err) == 0) {
+			outcome = TAKEN;
+			if (!nnhal_validate_model(&model.builder.model, &diag)) {
+				outcome = WRONG;
+				snprintf(err.text, sizeof(err.text), "%s", diag.message);
+			}
+		} else if (err.text[0] == '\0') {
+			outcome = WRONG;
+		}
+		hal_model_free(&model);
+	} else if (err.text[0] == '\0') {
+		outcome = WRONG;
+	}
+	tflite_free(&tflite);
+	free(copy);
+	snprintf(reason, sizeof(reason), "%s", err.text);
+	return outcome;
+}
+
+static size_t read_model(const char *path, uint8_t *data)
+{
+	struct error err = { "", 0 };
+	uint8_t *file = NULL;
+	size_t size = 0;
+	int fd = open_input(path, &err);
+
+	if (fd < 0 || read_rest(fd, path, NULL, 0, MAX_MODEL, &file, &size, &err)) {
+		tap_note("%s", err.text);
+		return 0;
+	}
+	close(fd);
+	memcpy(data, file, size);
+	free(file);
+	return size;
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 17;
+	*state ^= *state << 5;
+	return *state;
+}
+
+/* Put a number of an interesting size over a place in the file. */
+static void damage(uint8_t *data, size_t size, uint32_t *state)
+{
+	static const uint32_t values[] = {
+		0, 1, 2, 4, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000,
+		0xfffffffe, 0xffffffff, 0x10000, 0x01000000,
+	};
+	uint32_t value = values[next_random(state) % (sizeof(values) / sizeof(values[0]))];
+	size_t at = next_random(state) % (size - 4);
+	uint32_t bytes = 1u << next_random(state) % 3;
+
+	if (next_random(state) % 4 == 0)
+		value = next_random(state);
+	memcpy(data + at, &value, bytes);
+}
+
+static void test_damaged(const char *name, const char *path)
+{
+	static uint8_t data[MAX_MODEL], copy[MAX_MODEL];
+	size_t size = read_model(path, data);
+	unsigned int count[3] = { 0 };
+	uint32_t state = 2463534242u;
+	size_t i, bit;
+
+	if (!ok(size > 0, "%s can be read", name))
+		return;
+	if (!ok(load(data, size) == TAKEN, "%s is taken", name))
+		tap_note("%s", reason);
+
+	for (i = 0; i < size; i++)
+		count[load(data, i)]++;
+	ok(count[WRONG] == 0 && count[TAKEN] + count[REFUSED] == size,
+	   "%s cut off at each of %zu places: %u refused, %u taken", name, size, count[REFUSED],
+	   count[TAKEN]);
+
+	memset(count, 0, sizeof(count));
+	for (i = 0; i < size; i++) {
+		for (bit = 0; bit < 8; bit++) {
+			enum outcome outcome;
+
+			/* Weights are data: one bit each is enough of them. */
+			if (bit != 0 && i % 7 != 0 && i > size / 2)
+				continue;
+			data[i] ^= 1u << bit;
+			outcome = load(data, size);
+			if (outcome == WRONG && count[WRONG] == 0)
+				tap_note("byte %zu bit %zu: %s", i, bit, reason);
+			count[outcome]++;
+			data[i] ^= 1u << bit;
+		}
+	}
+	ok(count[WRONG] == 0, "%s with one wrong bit: %u refused, %u taken as valid", name,
+	   count[REFUSED], count[TAKEN]);
+
+	memset(count, 0, sizeof(count));
+	for (i = 0; i < 20000; i++) {
+		enum outcome outcome;
+		uint32_t errors = 1 + next_random(&state) % 4;
+
+		memcpy(copy, data, size);
+		while (errors--)
+			damage(copy, size, &state);
+		outcome = load(copy, size);
+		if (outcome == WRONG && count[WRONG] == 0)
+			tap_note("mutation %zu: %s", i, reason);
+		count[outcome]++;
+	}
+	ok(count[WRONG] == 0, "%s with several errors: %u refused, %u taken as valid", name,
+	   count[REFUSED], count[TAKEN]);
+}
+
+/* ---- single operators ---- */
+
+static const float ones[16] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+static const int32_t int_ones[16] = { 1 };
+static const int8_t bytes[64] = { 1, -2, 3 };
+
+static struct mw_tensor float_tensor(const char *name, uint32_t rank, const int32_t *dims)
+{
+	struct mw_tensor tensor = { .name = name, .type = TFLITE_FLOAT32, .rank = rank };
+
+	memcpy(tensor.dims, dims, rank * sizeof(*dims));
+	return tensor;
+}
+
+static struct mw_tensor int8_tensor(const char *name, uint32_t rank, const int32_t *dims)
+{
+	struct mw_tensor tensor = float_tensor(name, rank, dims);
+
+	tensor.type = TFLITE_INT8;
+	tensor.num_scales = 1;
+	tensor.scales[0] = 0.5f;
+	return tensor;
+}
+
+#define DIMS(...)	((const int32_t[]){ __VA_ARGS__ })
+
+/* A model of one operator: tensors 0 to n - 2 are inputs, the last one the output. */
+static struct mw_model one_operator(int32_t code, uint8_t options_type)
+{
+	struct mw_model model = {
+		.num_operators = 1, .num_inputs = 1, .num_outputs = 1,
+	};
+
+	model.operators[0].code = code;
+	model.operators[0].options_type = options_type;
+	model.operators[0].num_outputs = 1;
+	return model;
+}
+
+static void add_tensor(struct mw_model *model, struct mw_tensor tensor, bool output)
+{
+	struct mw_operator *op = &model->operators[0];
+	uint32_t index = model->num_tensors++;
+
+	model->tensors[index] = tensor;
+	if (output)
+		model->outputs[0] = op->outputs[0] = (int32_t)index;
+	else
+		op->inputs[op->num_inputs++] = (int32_t)index;
+}
+
+static uint8_t file[MW_MAX_SIZE];
+
+/* Map a model; *@hal stays valid until unmap(). */
+struct mapped {
+	struct tflite_model tflite;
+	struct hal_model hal;
+	bool valid;
+};
+
+static void map(const struct mw_model *model, struct mapped *m)
+{
+	struct nnhal_diag diag = { "" };
+	struct error err = { "", 0 };
+	size_t size = mw_write(model, file);
+
+	memset(m, 0, sizeof(*m));
+	if (tflite_parse(&m->tflite, file, size, &err) == 0 &&
+	    tflite_to_hal(&m->tflite, &m->hal, &err) == 0) {
+		m->valid = nnhal_validate_model(&m->hal.builder.model, &diag);
+		if (!m->valid)
+			snprintf(err.text, sizeof(err.text), "%s", diag.message);
+	}
+	snprintf(reason, sizeof(reason), "%s", err.text);
+}
+
+static void unmap(struct mapped *m)
+{
+	hal_model_free(&m->hal);
+	tflite_free(&m->tflite);
+}
+
+/* Check the types of the operations, comma-separated names. */
+static void expect(const struct mw_model *model, const char *operations, const char *what)
+{
+	char got[256] = "";
+	struct mapped m;
+	uint32_t i;
+
+	map(model, &m);
+	for (i = 0; m.valid && i < m.hal.builder.num_operations; i++) {
+		size_t used = strlen(got);
+
+		snprintf(got + used, sizeof(got) - used, "%s%s", i ? "," : "",
+			 nnhal_operation_type_name(m.hal.builder.operations[i].type));
+	}
+	if (!ok(strcmp(got, operations) == 0, "%s maps to %s", what, operations))
+		tap_note("got '%s': %s", got, reason);
+	unmap(&m);
+}
+
+/* The model is refused with a text that has @words in it. */
+static void refuse(const struct mw_model *model, const char *words, const char *what)
+{
+	struct mapped m;
+
+	map(model, &m);
+	if (!ok(!m.valid && strstr(reason, words), "%s is refused: \"%s\"", what, words))
+		tap_note("got '%s'", m.valid ? "a valid model" : reason);
+	unmap(&m);
+}
+
+static struct mw_model conv_model(bool depthwise)
+{
+	struct mw_model model = depthwise ?
+		one_operator(TFLITE_DEPTHWISE_CONV_2D, TFLITE_DEPTHWISE_CONV_2D_OPTIONS) :
+		one_operator(TFLITE_CONV_2D, TFLITE_CONV_2D_OPTIONS);
+	struct mw_tensor filter = int8_tensor("filter", 4, depthwise ? DIMS(1, 1, 1, 2) :
+								       DIMS(2, 1, 1, 2));
+	struct mw_tensor bias = { .name = "bias", .type = TFLITE_INT32, .rank = 1, .dims = { 2 } };
+
+	add_tensor(&model, int8_tensor("in", 4, DIMS(1, 4, 4, 2)), false);
+	filter.data = bytes;
+	filter.data_size = depthwise ? 2 : 4;
+	add_tensor(&model, filter, false);
+	bias.data = int_ones;
+	bias.data_size = 8;
+	add_tensor(&model, bias, false);
+	add_tensor(&model, int8_tensor("out", 4, DIMS(1, 4, 4, 2)), true);
+	model.operators[0].options[0] = (struct mw_option){ MW_I32, 1, 1, 0, NULL };
+	model.operators[0].options[1] = (struct mw_option){ MW_I32, 2, 1, 0, NULL };
+	return model;
+}
+
+static void test_convolution(void)
+{
+	struct mw_model model = conv_model(false);
+	const struct nnhal_operand *operand;
+	struct mapped m;
+
+	map(&model, &m);
+	if (ok(m.valid, "int8 CONV_2D is mapped")) {
+		const struct nnhal_operation *op = &m.hal.builder.operations[0];
+
+		operand = &m.hal.builder.operands[op->inputs[1]];
+		ok(op->num_inputs == 7, "CONV_2D without dilation has 7 inputs");
+		ok(operand->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
+		   operand->extra_params.channel_quant.num_scales == 2 &&
+		   operand->extra_params.channel_quant.channel_dim == 0,
+		   "a filter with one scale becomes per-channel along dimension 0");
+		operand = &m.hal.builder.operands[op->inputs[2]];
+		ok(operand->type == NNHAL_OPERAND_TENSOR_INT32 && operand->scale == 0,
+		   "the bias of a per-channel filter has scale 0");
+	} else {
+		tap_note("%s", reason);
+	}
+	unmap(&m);
+
+	model.operators[0].options[2] = (struct mw_option){ MW_I32, 4, 2, 0, NULL };
+	map(&model, &m);
+	ok(m.valid && m.hal.builder.operations[0].num_inputs == 10,
+	   "CONV_2D with dilation has 10 inputs");
+	unmap(&m);
+
+	model = conv_model(false);
+	model.operators[0].inputs[2] = -1;
+	map(&model, &m);
+	ok(m.valid && m.hal.builder.operands[m.hal.builder.operations[0].inputs[2]].lifetime ==
+	   NNHAL_LIFETIME_CONSTANT_COPY, "an omitted bias becomes zeros");
+	unmap(&m);
+
+	model = conv_model(true);
+	map(&model, &m);
+	operand = m.valid ? &m.hal.builder.operands[m.hal.builder.operations[0].inputs[1]] : NULL;
+	ok(m.valid && m.hal.builder.operations[0].num_inputs == 8 &&
+	   operand->extra_params.channel_quant.channel_dim == 3,
+	   "DEPTHWISE_CONV_2D has 8 inputs and channels along dimension 3");
+	unmap(&m);
+
+	model = conv_model(false);
+	model.tensors[1].num_scales = 3;
+	model.tensors[1].scales[1] = 1;
+	model.tensors[1].scales[2] = 1;
+	refuse(&model, "3 quantization scales for 2 channels", "a filter with a scale too many");
+	model = conv_model(false);
+	model.tensors[1].num_scales = 2;
+	model.tensors[1].scales[1] = 1;
+	model.tensors[1].quantized_dim = 3;
+	refuse(&model, "quantized along dimension 3", "a filter quantized along its inputs");
+	model = conv_model(false);
+	model.tensors[1].zero_point = 1;
+	refuse(&model, "of an int8 filter is not 0", "a filter with a zero point");
+	model = conv_model(false);
+	model.tensors[1].data_size = 3;
+	refuse(&model, "3 bytes of data, its shape takes 4", "a filter with data missing");
+	model = conv_model(false);
+	model.tensors[2].dims[0] = 1;
+	model.tensors[2].data_size = 4;
+	refuse(&model, "a bias of 1 elements for 2", "a short bias");
+	model = conv_model(false);
+	model.operators[0].options[2] = (struct mw_option){ MW_I8, 3, 4, 0, NULL };
+	refuse(&model, "fused activation TANH", "fused TANH");
+	model.operators[0].options[2] = (struct mw_option){ MW_I8, 0, 2, 0, NULL };
+	refuse(&model, "unknown padding 2", "an unknown padding");
+	model = conv_model(false);
+	model.operators[0].no_options = true;
+	refuse(&model, "options are missing", "CONV_2D without options");
+	model = conv_model(false);
+	model.operators[0].options_type = TFLITE_POOL_2D_OPTIONS;
+	refuse(&model, "options of type 5", "CONV_2D with the options of a pool");
+	model = conv_model(false);
+	model.tensors[0].dims[3] = 4;
+	model.tensors[1].dims[3] = 2;
+	expect(&model, "GROUPED_CONV_2D", "CONV_2D with a filter for half the channels");
+}
+
+static struct mw_model product_model(void)
+{
+	struct mw_model model = one_operator(TFLITE_FULLY_CONNECTED,
+					     TFLITE_FULLY_CONNECTED_OPTIONS);
+	struct mw_tensor weights = int8_tensor("weights", 2, DIMS(3, 4));
+
+	add_tensor(&model, int8_tensor("in", 2, DIMS(2, 4)), false);
+	weights.data = bytes;
+	weights.data_size = 12;
+	add_tensor(&model, weights, false);
+	add_tensor(&model, int8_tensor("out", 2, DIMS(2, 3)), true);
+	return model;
+}
+
+static void test_fully_connected(void)
+{
+	struct mw_model model = product_model();
+	const struct nnhal_operand *operand;
+	struct mapped m;
+
+	map(&model, &m);
+	if (ok(m.valid, "int8 FULLY_CONNECTED is mapped")) {
+		const struct nnhal_operation *op = &m.hal.builder.operations[0];
+
+		operand = &m.hal.builder.operands[op->inputs[1]];
+		ok(operand->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED,
+		   "its weights are TENSOR_QUANT8_ASYMM_SIGNED");
+		operand = &m.hal.builder.operands[op->inputs[2]];
+		ok(operand->scale == 0.25f, "its bias has the product of the scales");
+	}
+	unmap(&m);
+
+	model.tensors[2].rank = 3;
+	memcpy(model.tensors[2].dims, DIMS(2, 1, 3), 12);
+	expect(&model, "FULLY_CONNECTED,RESHAPE", "FULLY_CONNECTED with an output of rank 3");
+	model = product_model();
+	model.tensors[0].rank = 1;
+	model.tensors[0].dims[0] = 4;
+	memcpy(model.tensors[2].dims, DIMS(1, 3), 8);
+	expect(&model, "RESHAPE,FULLY_CONNECTED", "FULLY_CONNECTED with an input of rank 1");
+	model = product_model();
+	model.tensors[1].num_scales = 3;
+	model.tensors[1].scales[1] = 1;
+	model.tensors[1].scales[2] = 1;
+	expect(&model, "RESHAPE,CONV_2D,RESHAPE", "FULLY_CONNECTED with a scale per output");
+	model = product_model();
+	model.tensors[2].dims[1] = 4;
+	refuse(&model, "output of 8 elements", "an output that does not fit");
+	model = product_model();
+	model.tensors[0].dims[1] = 3;
+	refuse(&model, "does not fit weights of 4 columns", "an input that does not fit");
+	model = product_model();
+	model.operators[0].options[0] = (struct mw_option){ MW_I8, 1, 1, 0, NULL };
+	refuse(&model, "shuffled weights", "shuffled weights");
+}
+
+static void test_hybrid(void)
+{
+	struct mw_model model = conv_model(false);
+	struct mapped m;
+	const struct nnhal_operand *operand;
+
+	model.tensors[0] = float_tensor("in", 4, DIMS(1, 4, 4, 2));
+	model.tensors[3] = float_tensor("out", 4, DIMS(1, 4, 4, 2));
+	model.operators[0].inputs[2] = -1;
+	expect(&model, "DEQUANTIZE,CONV_2D", "float CONV_2D with an int8 filter");
+	map(&model, &m);
+	operand = m.valid ? &m.hal.builder.operands[m.hal.builder.operations[0].inputs[0]] : NULL;
+	ok(m.valid && operand->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM,
+	   "the filter with one scale is TENSOR_QUANT8_SYMM");
+	unmap(&m);
+	model.tensors[1].num_scales = 2;
+	model.tensors[1].scales[1] = 1;
+	expect(&model, "DEQUANTIZE,CONV_2D", "the same with a scale per channel");
+}
+
+static void test_simple_operators(void)
+{
+	static const struct {
+		int32_t code;
+		const char *name;
+	} unary[] = {
+		{ TFLITE_RELU, "RELU" }, { TFLITE_RELU6, "RELU6" },
+		{ TFLITE_RELU_N1_TO_1, "RELU1" }, { TFLITE_LOGISTIC, "LOGISTIC" }, { TFLITE_TANH, "TANH" },
+	};
+	struct mw_model model;
+	size_t i;
+
+	for (i = 0; i < sizeof(unary) / sizeof(unary[0]); i++) {
+		model = one_operator(unary[i].code, 0);
+		model.operators[0].no_options = true;
+		add_tensor(&model, float_tensor("in", 2, DIMS(1, 8)), false);
+		add_tensor(&model, float_tensor("out", 2, DIMS(1, 8)), true);
+		expect(&model, unary[i].name, unary[i].name);
+	}
+
+	model = one_operator(TFLITE_SOFTMAX, TFLITE_SOFTMAX_OPTIONS);
+	model.operators[0].options[0] = (struct mw_option){ MW_F32, 0, 0, 1, NULL };
+	add_tensor(&model, float_tensor("in", 2, DIMS(1, 8)), false);
+	add_tensor(&model, float_tensor("out", 2, DIMS(1, 8)), true);
+	expect(&model, "SOFTMAX", "SOFTMAX");
+
+	model = one_operator(TFLITE_MAX_POOL_2D, TFLITE_POOL_2D_OPTIONS);
+	add_tensor(&model, float_tensor("in", 4, DIMS(1, 4, 4, 1)), false);
+	add_tensor(&model, float_tensor("out", 4, DIMS(1, 2, 2, 1)), true);
+	expect(&model, "MAX_POOL_2D", "MAX_POOL_2D");
+	model.operators[0].code = TFLITE_AVERAGE_POOL_2D;
+	expect(&model, "AVERAGE_POOL_2D", "AVERAGE_POOL_2D");
+
+	model = one_operator(TFLITE_ADD, TFLITE_ADD_OPTIONS);
+	add_tensor(&model, float_tensor("in", 2, DIMS(1, 8)), false);
+	add_tensor(&model, float_tensor("constant", 0, DIMS(0)), false);
+	model.tensors[1].data = ones;
+	model.tensors[1].data_size = 4;
+	add_tensor(&model, float_tensor("out", 2, DIMS(1, 8)), true);
+	expect(&model, "ADD", "ADD of a scalar constant");
+	model.operators[0].code = TFLITE_MUL;
+	model.operators[0].options_type = TFLITE_MUL_OPTIONS;
+	expect(&model, "MUL", "MUL of a scalar constant");
+}
+
+static void test_quantize(void)
+{
+	struct mw_model model = one_operator(TFLITE_QUANTIZE, 0);
+
+	model.operators[0].no_options = true;
+	add_tensor(&model, float_tensor("in", 2, DIMS(1, 8)), false);
+	add_tensor(&model, int8_tensor("out", 2, DIMS(1, 8)), true);
+	expect(&model, "QUANTIZE", "QUANTIZE");
+	model.tensors[0] = int8_tensor("in", 2, DIMS(1, 8));
+	model.tensors[0].type = TFLITE_UINT8;
+	model.tensors[0].zero_point = 128;
+	expect(&model, "DEQUANTIZE,QUANTIZE", "QUANTIZE from uint8 to int8");
+	model.operators[0].code = TFLITE_DEQUANTIZE;
+	model.tensors[1] = float_tensor("out", 2, DIMS(1, 8));
+	expect(&model, "DEQUANTIZE", "DEQUANTIZE");
+	model.tensors[0].type = TFLITE_FLOAT16;
+	model.tensors[0].num_scales = 0;
+	expect(&model, "CAST", "DEQUANTIZE of float16");
+}
+
+static void test_reshape_and_concatenation(void)
+{
+	static const int32_t shape[2] = { -1, 2 };
+	struct mw_model model = one_operator(TFLITE_RESHAPE, TFLITE_RESHAPE_OPTIONS);
+	struct mapped m;
+
+	add_tensor(&model, float_tensor("in", 2, DIMS(1, 8)), false);
+	add_tensor(&model, float_tensor("out", 2, DIMS(4, 2)), true);
+	model.operators[0].options[0] = (struct mw_option){ MW_LIST, 0, 2, 0, shape };
+	expect(&model, "RESHAPE", "RESHAPE with the shape in its options");
+	model.operators[0].no_options = true;
+	expect(&model, "RESHAPE", "RESHAPE with the shape of its output");
+	model.tensors[2] = (struct mw_tensor){
+		.name = "shape", .type = TFLITE_INT32, .rank = 1, .dims = { 2 },
+		.data = shape, .data_size = 8,
+	};
+	model.num_tensors = 3;
+	model.operators[0].inputs[1] = 2;
+	model.operators[0].num_inputs = 2;
+	map(&model, &m);
+	ok(m.valid && m.hal.builder.operands[m.hal.builder.operations[0].inputs[1]].lifetime ==
+	   NNHAL_LIFETIME_CONSTANT_REFERENCE, "RESHAPE with the shape in a tensor");
+	unmap(&m);
+	model.tensors[2].type = TFLITE_INT64;
+	model.tensors[2].data_size = 16;
+	model.tensors[2].data = int_ones;
+	refuse(&model, "shape of type int64", "a shape in int64");
+
+	model = one_operator(TFLITE_CONCATENATION, TFLITE_CONCATENATION_OPTIONS);
+	add_tensor(&model, float_tensor("a", 2, DIMS(1, 8)), false);
+	add_tensor(&model, float_tensor("b", 2, DIMS(1, 8)), false);
+	add_tensor(&model, float_tensor("out", 2, DIMS(1, 16)), true);
+	model.inputs[1] = 1;
+	model.num_inputs = 2;
+	model.operators[0].options[0] = (struct mw_option){ MW_I32, 0, -1, 0, NULL };
+	map(&model, &m);
+	ok(m.valid && m.hal.builder.operations[0].num_inputs == 3 && m.hal.num_inputs == 2,
+	   "CONCATENATION of two inputs along axis -1");
+	unmap(&m);
+	model.operators[0].options[1] = (struct mw_option){ MW_I8, 1, 3, 0, NULL };
+	expect(&model, "CONCATENATION,RELU6", "CONCATENATION with a fused activation");
+	model.operators[0].options[0].value = 2;
+	refuse(&model, "axis 2 of tensors of rank 2", "an axis beyond the rank");
+}
+
+/* A model of one RELU, to be spoiled. */
+static struct mw_model relu_model(void)
+{
+	struct mw_model model = one_operator(TFLITE_RELU, 0);
+
+	model.operators[0].no_options = true;
+	add_tensor(&model, float_tensor("in", 2, DIMS(1, 8)), false);
+	add_tensor(&model, float_tensor("out", 2, DIMS(1, 8)), true);
+	return model;
+}
+
+static void test_operators_refused(void)
+{
+	struct mw_model model = relu_model();
+
+	model.operators[0].code = TFLITE_WHILE;
+	model.num_subgraphs = 3;
+	refuse(&model, "operator 0 (WHILE): it runs other subgraphs", "control flow");
+	model = relu_model();
+	model.operators[0].code = TFLITE_CUSTOM;
+	model.operators[0].custom_name = "My\x1b[Op";
+	refuse(&model, "custom operator 'My?[Op'", "a custom operator");
+	model = relu_model();
+	model.operators[0].code = 99;
+	refuse(&model, "operator 0 (SQUARED_DIFFERENCE): this operator (output tensor 'out')",
+	       "an operator without mapping");
+	model = relu_model();
+	model.operators[0].code = 4711;
+	refuse(&model, "operator number 4711", "an operator of the future");
+	model = relu_model();
+	model.operators[0].num_outputs = 0;
+	refuse(&model, "0 outputs, expected 1", "an operator without output");
+	model = relu_model();
+	model.operators[0].num_inputs = 2;
+	refuse(&model, "2 inputs, expected 1 to 1", "an operator with an input too many");
+	model = relu_model();
+	model.operators[0].inputs[0] = -1;
+	refuse(&model, "input 0 is missing", "an omitted input");
+	model = relu_model();
+	model.operators[0].inputs[0] = 7;
+	refuse(&model, "tensor 7 of 2 does not exist", "a tensor index out of range");
+	model = relu_model();
+	model.operators[0].inputs[0] = 1;
+	refuse(&model, "read before an operator computes it", "a cycle");
+}
+
+static void test_tensors_refused(void)
+{
+	struct mw_model model = relu_model();
+
+	model.version = 2;
+	refuse(&model, "schema version 2", "an old schema");
+	model = relu_model();
+	model.num_operators = 0;
+	refuse(&model, "no operators", "a model without operators");
+	model = relu_model();
+	model.num_inputs = 0;
+	refuse(&model, "no inputs", "a model without inputs");
+	model = relu_model();
+	model.num_outputs = 0;
+	refuse(&model, "no outputs", "a model without outputs");
+	model = relu_model();
+	model.outputs[0] = 0;
+	refuse(&model, "output of the model, but no operator computes it", "an input as output");
+	model = relu_model();
+	model.inputs[1] = 0;
+	model.num_inputs = 2;
+	refuse(&model, "listed twice as input", "an input listed twice");
+	model = relu_model();
+	model.outputs[1] = 1;
+	model.num_outputs = 2;
+	refuse(&model, "listed twice as output", "an output listed twice");
+	model = relu_model();
+	model.tensors[1].data = ones;
+	model.tensors[1].data_size = 32;
+	refuse(&model, "written, but it is a constant", "a constant as output");
+	model = relu_model();
+	model.tensors[0].dims[1] = 0;
+	refuse(&model, "dimension 1 is 0", "a dimension of 0");
+	model = relu_model();
+	model.tensors[0].dims[1] = -1;
+	refuse(&model, "dimension 1 is -1", "a negative dimension");
+	model = relu_model();
+	model.tensors[0].rank = 4;
+	memcpy(model.tensors[0].dims, DIMS(65536, 65536, 65536, 65536), 16);
+	refuse(&model, "more than 2^31 bytes", "a tensor larger than memory");
+	model = relu_model();
+	model.tensors[0].rank = 9;
+	refuse(&model, "rank 9", "a rank too high");
+	model = relu_model();
+	model.tensors[0].type = 5;
+	refuse(&model, "type string has no counterpart", "strings");
+	model = relu_model();
+	model.tensors[0].variable = true;
+	refuse(&model, "variable tensors", "a variable tensor");
+	model = relu_model();
+	model.tensors[0].type = TFLITE_UINT8;
+	refuse(&model, "uint8 without quantization parameters", "uint8 without a scale");
+	model.tensors[0] = int8_tensor("in", 2, DIMS(1, 8));
+	model.tensors[0].scales[0] = -1;
+	refuse(&model, "scale -1 is not a positive number", "a negative scale");
+	model.tensors[0].scales[0] = 1;
+	model.tensors[0].zero_point = 200;
+	refuse(&model, "zero point 200 is outside the range of int8", "a zero point out of range");
+	model.tensors[0].zero_point = 0;
+	model.tensors[0].custom_quantization = true;
+	refuse(&model, "custom quantization", "custom quantization");
+}
+
+/* An invalid model is drawn, not followed off the end of its tables. */
+static void test_graph(void)
+{
+	const uint32_t list[2] = { 0, 99 };
+	struct nnhal_operand operands[2] = {
+		{ .type = NNHAL_OPERAND_INT32, .lifetime = NNHAL_LIFETIME_CONSTANT_COPY,
+		  .location = { 0, 4000000000u, 4 } },
+		{ .type = 4711, .num_dimensions = 3, .lifetime = 99 },
+	};
+	struct nnhal_operation operation = {
+		.type = 4711, .num_inputs = 2, .num_outputs = 1, .inputs = list, .outputs = list,
+	};
+	struct nnhal_subgraph inner = {
+		.num_operands = 2, .num_operations = 1, .num_inputs = 2, .num_outputs = 1,
+		.operands = operands, .operations = &operation, .input_indexes = list,
+		.output_indexes = list,
+	};
+	struct nnhal_model model = { .main = inner, .num_referenced = 1, .referenced = &inner };
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	dot_write(stream, "odd\nname", &model);
+	fclose(stream);
+	ok(strstr(text, "// odd?name\ndigraph {") == text, "the graph starts with its name");
+	ok(strstr(text, "    d0 [style=filled fillcolor=black fontcolor=white "
+		  "label=\"0 = input[0] = output[0]: COPY\\nI32\"]\n"), "a value out of bounds is left out");
+	ok(strstr(text, "    d99 -> n0 [label=1]\n"), "an edge to an operand that does not exist");
+	ok(strstr(text, "    s0_n0 -> s0_d0\n"), "the referenced subgraph is drawn");
+	free(text);
+}
+
+int main(void)
+{
+	test_convolution();
+	test_fully_connected();
+	test_hybrid();
+	test_simple_operators();
+	test_quantize();
+	test_reshape_and_concatenation();
+	test_operators_refused();
+	test_tensors_refused();
+	test_graph();
+	test_damaged("digits_int8.tflite", "examples/digits/digits_int8.tflite");
+	test_damaged("digits_float.tflite", "examples/digits/digits_float.tflite");
+	return tap_done();
+}

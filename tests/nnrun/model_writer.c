@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Writing small TensorFlow Lite files for tests.
+ *
+ * A table is written with room for each of its slots, so that fields can be set in
+ * any order; children follow their parents, as offsets point forward only.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_writer.h"
+
+struct writer {
+	uint8_t *data;
+	size_t used;
+};
+
+static void put_u16(struct writer *w, size_t at, uint16_t value)
+{
+	w->data[at] = (uint8_t)value;
+	w->data[at + 1] = (uint8_t)(value >> 8);
+}
+
+static void put_u32(struct writer *w, size_t at, uint32_t value)
+{
+	put_u16(w, at, (uint16_t)value);
+	put_u16(w, at + 2, (uint16_t)(value >> 16));
+}
+
+/* Append zeroes, aligned; returns where they start. */
+static size_t append(struct writer *w, size_t size, size_t align)
+{
+	size_t at = (w->used + align - 1) / align * align;
+
+	if (at + size > MW_MAX_SIZE)
+		abort();
+	w->used = at + size;
+	return at;
+}
+
+/* A vtable without fields and the table behind it: each field has 8 bytes. */
+static size_t new_table(struct writer *w, uint16_t slots)
+{
+	size_t vtable = append(w, 4 + 2 * (size_t)slots, 8);
+	size_t table = append(w, 8 + 8 * (size_t)slots, 8);
+
+	put_u16(w, vtable, (uint16_t)(4 + 2 * slots));
+	put_u16(w, vtable + 2, (uint16_t)(8 + 8 * slots));
+	put_u32(w, table, (uint32_t)(table - vtable));
+	return table;
+}
+
+/* Where the value of a field goes; the field is present from now on. */
+static size_t field(struct writer *w, size_t table, unsigned int slot)
+{
+	uint32_t distance;
+	uint16_t offset = (uint16_t)(8 + 8 * slot);
+
+	memcpy(&distance, w->data + table, 4);
+	put_u16(w, table - distance + 4 + 2 * slot, offset);
+	return table + offset;
+}
+
+static void set_i8(struct writer *w, size_t table, unsigned int slot, int value)
+{
+	w->data[field(w, table, slot)] = (uint8_t)value;
+}
+
+static void set_u32(struct writer *w, size_t table, unsigned int slot, uint32_t value)
+{
+	put_u32(w, field(w, table, slot), value);
+}
+
+static void link_to(struct writer *w, size_t at, size_t target)
+{
+	put_u32(w, at, (uint32_t)(target - at));
+}
+
+static void set_vector(struct writer *w, size_t table, unsigned int slot, const void *data,
+		       uint32_t count, size_t element)
+{
+	size_t at = append(w, 4, 4);
+
+	put_u32(w, at, count);
+	if (count)
+		memcpy(w->data + append(w, count * element, 1), data, count * element);
+	link_to(w, field(w, table, slot), at);
+}
+
+static void set_string(struct writer *w, size_t table, unsigned int slot, const char *text)
+{
+	set_vector(w, table, slot, text, (uint32_t)strlen(text), 1);
+	append(w, 1, 1);
+}
+
+static size_t set_table(struct writer *w, size_t table, unsigned int slot, uint16_t slots)
+{
+	size_t child = new_table(w, slots);
+
+	link_to(w, field(w, table, slot), child);
+	return child;
+}
+
+/* A vector of @count tables, linked to by set_element(). */
+static size_t set_tables(struct writer *w, size_t table, unsigned int slot, uint32_t count)
+{
+	size_t at = append(w, 4 + 4 * (size_t)count, 4);
+
+	put_u32(w, at, count);
+	link_to(w, field(w, table, slot), at);
+	return at;
+}
+
+static size_t set_element(struct writer *w, size_t vector, uint32_t i, uint16_t slots)
+{
+	size_t child = new_table(w, slots);
+
+	link_to(w, vector + 4 + 4 * (size_t)i, child);
+	return child;
+}
+
+static void write_tensor(struct writer *w, size_t vector, uint32_t i,
+			 const struct mw_tensor *tensor)
+{
+	size_t table = set_element(w, vector, i, 8);
+	int64_t zero_points[MW_MAX];
+	uint32_t k;
+	size_t quant;
+
+	set_vector(w, table, 0, tensor->dims, tensor->rank, 4);
+	set_i8(w, table, 1, tensor->type);
+	set_u32(w, table, 2, tensor->data ? i + 1 : 0);
+	if (tensor->name)
+		set_string(w, table, 3, tensor->name);
+	if (tensor->variable)
+		set_i8(w, table, 5, 1);
+	if (!tensor->num_scales)
+		return;
+	for (k = 0; k < tensor->num_scales; k++)
+		zero_points[k] = tensor->zero_point;
+	quant = set_table(w, table, 4, 7);
+	set_vector(w, quant, 2, tensor->scales, tensor->num_scales, 4);
+	set_vector(w, quant, 3, zero_points, tensor->num_scales, 8);
+	if (tensor->custom_quantization)
+		set_i8(w, quant, 4, 1);
+	set_u32(w, quant, 6, (uint32_t)tensor->quantized_dim);
+}
+
+static void write_operator(struct writer *w, size_t vector, uint32_t i,
+			   const struct mw_operator *op)
+{
+	size_t table = set_element(w, vector, i, 5);
+	const struct mw_option *option;
+	size_t options;
+	uint32_t bits;
+
+	set_u32(w, table, 0, i);
+	set_vector(w, table, 1, op->inputs, op->num_inputs, 4);
+	set_vector(w, table, 2, op->outputs, op->num_outputs, 4);
+	if (op->no_options)
+		return;
+	set_i8(w, table, 3, op->options_type);
+	options = set_table(w, table, 4, 9);
+	for (option = op->options; option->kind != MW_END; option++) {
+		switch (option->kind) {
+		case MW_I8:
+			set_i8(w, options, option->slot, option->value);
+			break;
+		case MW_I32:
+			set_u32(w, options, option->slot, (uint32_t)option->value);
+			break;
+		case MW_F32:
+			memcpy(&bits, &option->real, 4);
+			set_u32(w, options, option->slot, bits);
+			break;
+		case MW_LIST:
+			set_vector(w, options, option->slot, option->list,
+				   (uint32_t)option->value, 4);
+			break;
+		default:
+			abort();
+		}
+	}
+}
+
+size_t mw_write(const struct mw_model *model, uint8_t *out)
+{
+	struct writer w = { out, 8 };
+	uint32_t num_subgraphs = model->num_subgraphs ? model->num_subgraphs : 1;
+	size_t root, vector, subgraph, table;
+	uint32_t i;
+
+	memset(out, 0, MW_MAX_SIZE);
+	memcpy(out + 4, "TFL3", 4);
+	root = new_table(&w, 8);
+	put_u32(&w, 0, (uint32_t)root);
+	set_u32(&w, root, 0, model->version ? model->version : 3);
+
+	vector = set_tables(&w, root, 1, model->num_operators);
+	for (i = 0; i < model->num_operators; i++) {
+		int32_t code = model->operators[i].code;
+
+		table = set_element(&w, vector, i, 4);
+		set_i8(&w, table, 0, code < 127 ? code : 127);
+		set_u32(&w, table, 3, (uint32_t)code);
+		if (model->operators[i].custom_name)
+			set_string(&w, table, 1, model->operators[i].custom_name);
+	}
+	vector = set_tables(&w, root, 2, num_subgraphs);
+	for (i = 1; i < num_subgraphs; i++)
+		set_element(&w, vector, i, 5);
+	subgraph = set_element(&w, vector, 0, 5);
+	set_vector(&w, subgraph, 1, model->inputs, model->num_inputs, 4);
+	set_vector(&w, subgraph, 2, model->outputs, model->num_outputs, 4);
+	vector = set_tables(&w, subgraph, 0, model->num_tensors);
+	for (i = 0; i < model->num_tensors; i++)
+		write_tensor(&w, vector, i, &model->tensors[i]);
+	vector = set_tables(&w, subgraph, 3, model->num_operators);
+	for (i = 0; i < model->num_operators; i++)
+		write_operator(&w, vector, i, &model->operators[i]);
+
+	/* Buffer 0 is empty, buffer i + 1 belongs to tensor i. */
+	vector = set_tables(&w, root, 4, model->num_tensors + 1);
+	set_element(&w, vector, 0, 3);
+	for (i = 0; i < model->num_tensors; i++) {
+		table = set_element(&w, vector, i + 1, 3);
+		if (model->tensors[i].data)
+			set_vector(&w, table, 0, model->tensors[i].data,
+				   model->tensors[i].data_size, 1);
+	}
+	return w.used;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing small TensorFlow Lite files for tests, valid ones and others.
+ */
+#ifndef TESTS_NNRUN_MODEL_WRITER_H
+#define TESTS_NNRUN_MODEL_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MW_MAX		16
+#define MW_MAX_SIZE	65536
+
+/* A tensor; what is zero is left out of the file. */
+struct mw_tensor {
+	const char *name;
+	int type;
+	uint32_t rank;
+	int32_t dims[9];
+	const void *data;
+	uint32_t data_size;
+	float scales[MW_MAX];
+	uint32_t num_scales;
+	int64_t zero_point;		/* of every scale */
+	int32_t quantized_dim;
+	bool variable;
+	bool custom_quantization;
+};
+
+/* A field of an operator's options. */
+struct mw_option {
+	uint8_t kind;			/* MW_* */
+	uint8_t slot;
+	int32_t value;			/* number, or count of @list */
+	float real;
+	const int32_t *list;
+};
+
+enum { MW_END, MW_I8, MW_I32, MW_F32, MW_LIST };
+
+struct mw_operator {
+	int32_t code;
+	const char *custom_name;
+	uint32_t num_inputs;
+	int32_t inputs[MW_MAX];
+	uint32_t num_outputs;
+	int32_t outputs[MW_MAX];
+	uint8_t options_type;
+	struct mw_option options[9];	/* ends with MW_END */
+	bool no_options;
+};
+
+struct mw_model {
+	uint32_t version;		/* 0 = 3 */
+	uint32_t num_subgraphs;		/* 0 = 1; further ones are empty */
+	struct mw_tensor tensors[MW_MAX];
+	uint32_t num_tensors;
+	struct mw_operator operators[MW_MAX];
+	uint32_t num_operators;
+	int32_t inputs[MW_MAX];
+	uint32_t num_inputs;
+	int32_t outputs[MW_MAX];
+	uint32_t num_outputs;
+};
+
+/* Write the file to @out, MW_MAX_SIZE bytes; returns its size. */
+size_t mw_write(const struct mw_model *model, uint8_t *out);
+
+#endif /* TESTS_NNRUN_MODEL_WRITER_H */

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Finding and opening devices, and saying what to do when there is none.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+
+#define MAX_DEVICES	64
+
+int fail_status(struct error *err, const char *what, enum nnhal_status status,
+		const struct nnhal_diag *diag)
+{
+	if (diag && diag->message[0])
+		return fail(err, "%s: %s (%s)", what, diag->message, nnhal_status_name(status));
+	return fail(err, "%s: %s", what, nnhal_status_name(status));
+}
+
+static const char *advice_for(enum nnhal_status status, const char *spec)
+{
+	/* All of this is about hardware. */
+	if (spec && strncmp(spec, "sim", 3) == 0)
+		return NULL;
+	switch (status) {
+	case NNHAL_STATUS_NO_DRIVER:
+		return "The kernel module nnpu is not loaded. Load it with 'modprobe nnpu' or "
+		       "'insmod nnpu.ko', or run without a device with '--device sim'.";
+	case NNHAL_STATUS_NO_DEVICE:
+		return "The kernel module is loaded, but there is no such device. Compare "
+		       "'nnrun --list-devices' and 'dmesg | grep nnpu', or run without a device "
+		       "with '--device sim'.";
+	case NNHAL_STATUS_NO_PERMISSION:
+		return "The device is there, but you may not open it. Become a member of the "
+		       "group that owns the device node (usually 'render'), or ask the "
+		       "administrator.";
+	case NNHAL_STATUS_DEAD_OBJECT:
+		return "The device was reset while the model was loaded. Run the command again.";
+	case NNHAL_STATUS_DEVICE_UNAVAILABLE:
+		return "The device was removed or is out of order; see 'dmesg | grep nnpu'.";
+	default:
+		return NULL;
+	}
+}
+
+struct nnhal_device *open_device(const char *spec, struct error *err, const char **advice)
+{
+	struct nnhal_diag diag = { "" };
+	struct nnhal_device *device = NULL;
+	enum nnhal_status status;
+	char what[96];
+
+	*advice = NULL;
+	status = nnhal_device_open(spec, &device, &diag);
+	if (status == NNHAL_STATUS_NONE)
+		return device;
+	*advice = advice_for(status, spec);
+	snprintf(what, sizeof(what), "cannot open device '%s'", spec ? spec : "drm");
+	fail_status(err, what, status, &diag);
+	return NULL;
+}
+
+int list_devices(FILE *stream, struct error *err, const char **advice)
+{
+	struct nnhal_device_info infos[MAX_DEVICES];
+	struct nnhal_diag diag = { "" };
+	enum nnhal_status status;
+	uint32_t count = 0;
+	uint32_t i;
+
+	*advice = NULL;
+	status = nnhal_enumerate_devices(infos, MAX_DEVICES, &count, &diag);
+	if (status == NNHAL_STATUS_INVALID_ARGUMENT)
+		return fail_status(err, "cannot list the devices", status, &diag);
+	if (count > MAX_DEVICES)
+		count = MAX_DEVICES;
+	fprintf(stream, "%-10s %-20s %-24s %s\n", "DEVICE", "NAME", "NODE", "STATE");
+	for (i = 0; i < count; i++) {
+		fprintf(stream, "%-10s %-20s %-24s %s\n", infos[i].spec, infos[i].name,
+			infos[i].path[0] ? infos[i].path : "-",
+			infos[i].status == NNHAL_STATUS_NONE ? "ready" :
+			nnhal_status_name(infos[i].status));
+	}
+	/* A list without hardware is still a list; the reason goes with it. */
+	if (status != NNHAL_STATUS_NONE)
+		*advice = advice_for(status, NULL);
+	return count ? 0 : fail_status(err, "no device", status, &diag);
+}
+
+/* Where an operation comes from: "operator 3 (CONV_2D)". */
+static const char *origin_text(const struct hal_model *model,
+			       const struct tflite_model *tflite, uint32_t operation,
+			       char *text, size_t size)
+{
+	uint32_t origin = model->builder.operation_origins[operation];
+
+	if (origin == HAL_NO_ORIGIN)
+		snprintf(text, size, "-");
+	else
+		snprintf(text, size, "%" PRIu32 " %s", origin,
+			 TFLITE_BUILTIN_NAME(tflite->operators[origin].code));
+	return text;
+}
+
+static struct nnhal_ext_operation_support *
+get_support(struct nnhal_device *device, const struct hal_model *model, struct error *err)
+{
+	uint32_t count = model->builder.num_operations;
+	struct nnhal_ext_operation_support *support = calloc(count, sizeof(*support));
+	struct nnhal_diag diag = { "" };
+	enum nnhal_status status;
+
+	if (!support) {
+		fail(err, "out of memory");
+		return NULL;
+	}
+	status = nnhal_ext_get_operation_support(device, &model->builder.model, support, count,
+						 &diag);
+	if (status == NNHAL_STATUS_NONE)
+		return support;
+	fail_status(err, "the device cannot judge the model", status, &diag);
+	free(support);
+	return NULL;
+}
+
+int print_support(FILE *stream, struct nnhal_device *device, const struct hal_model *model,
+		  const struct tflite_model *tflite, bool *all, struct error *err)
+{
+	struct nnhal_ext_operation_support *support = get_support(device, model, err);
+	uint32_t taken = 0;
+	uint32_t i;
+
+	if (!support)
+		return -1;
+	fprintf(stream, "%5s %-22s %-28s %s\n", "", "HAL operation", "from operator",
+		"supported");
+	for (i = 0; i < model->builder.num_operations; i++) {
+		char origin[64];
+
+		taken += support[i].supported;
+		fprintf(stream, "%5" PRIu32 " %-22s %-28s %s%s\n", i,
+			nnhal_operation_type_name(model->builder.operations[i].type),
+			origin_text(model, tflite, i, origin, sizeof(origin)),
+			support[i].supported ? "yes" : "no: ", support[i].reason);
+	}
+	fprintf(stream, "%" PRIu32 " of %" PRIu32 " operations are supported\n", taken,
+		model->builder.num_operations);
+	*all = taken == model->builder.num_operations;
+	free(support);
+	return 0;
+}
+
+/* Name the first operation the device does not take, if that is the reason. */
+static bool fail_unsupported(struct nnhal_device *device, const struct hal_model *model,
+			     const struct tflite_model *tflite, struct error *err)
+{
+	struct error ignored = { "", 0 };
+	struct nnhal_ext_operation_support *support = get_support(device, model, &ignored);
+	bool found = false;
+	uint32_t i;
+
+	for (i = 0; support && i < model->builder.num_operations && !found; i++) {
+		char origin[64];
+
+		if (support[i].supported)
+			continue;
+		found = true;
+		fail(err, "the device does not support operation %" PRIu32 " %s (operator %s): %s",
+		     i, nnhal_operation_type_name(model->builder.operations[i].type),
+		     origin_text(model, tflite, i, origin, sizeof(origin)), support[i].reason);
+	}
+	free(support);
+	return found;
+}
+
+struct nnhal_prepared_model *prepare_model(struct nnhal_device *device,
+					   const struct hal_model *model,
+					   const struct tflite_model *tflite,
+					   struct error *err)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	struct nnhal_prepared_model *prepared = NULL;
+	struct nnhal_diag diag = { "" };
+	enum nnhal_status status;
+
+	options.preference = NNHAL_PREFER_SUSTAINED_SPEED;
+	options.diag = &diag;
+	status = nnhal_device_prepare_model_sync(device, &model->builder.model, &options,
+						 &prepared);
+	if (status == NNHAL_STATUS_NONE)
+		return prepared;
+	if (status != NNHAL_STATUS_INVALID_ARGUMENT ||
+	    !fail_unsupported(device, model, tflite, err))
+		fail_status(err, "cannot prepare the model", status, &diag);
+	return NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finding and opening devices, and saying what to do when there is none.
+ */
+#ifndef NNRUN_DEVICE_H
+#define NNRUN_DEVICE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <nnhal/nnhal.h>
+
+#include "error.h"
+#include "tflite_to_hal.h"
+
+/* Fill in the error: what failed, the name of the status and the library's message. */
+int fail_status(struct error *err, const char *what, enum nnhal_status status,
+		const struct nnhal_diag *diag);
+
+/*
+ * Open a device; @spec as for nnhal_device_open(). NULL with the error filled in;
+ * *@advice is what the user can do about it, or NULL.
+ */
+struct nnhal_device *open_device(const char *spec, struct error *err, const char **advice);
+
+/* Print a table of devices. 0, or -1 with the error filled in. */
+int list_devices(FILE *stream, struct error *err, const char **advice);
+
+/*
+ * Print which operations of the model the device takes. *@all says whether it takes
+ * each of them. 0, or -1 with the error filled in.
+ */
+int print_support(FILE *stream, struct nnhal_device *device, const struct hal_model *model,
+		  const struct tflite_model *tflite, bool *all, struct error *err);
+
+/* Prepare the model. NULL with the error filled in: the first operation not taken. */
+struct nnhal_prepared_model *prepare_model(struct nnhal_device *device,
+					   const struct hal_model *model,
+					   const struct tflite_model *tflite,
+					   struct error *err);
+
+#endif /* NNRUN_DEVICE_H */

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Reading whole files, and writing files that appear only when they are complete.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+
+#define BUFFER_SIZE	65536
+
+int64_t read_full(int fd, void *data, size_t size, const volatile sig_atomic_t *stop)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(fd, (uint8_t *)data + done, size - done);
+
+		if (n == 0)
+			break;
+		if (n < 0) {
+			if (errno == EINTR && !(stop && *stop))
+				continue;
+			return -1;
+		}
+		done += (size_t)n;
+	}
+	return (int64_t)done;
+}
+
+int write_full(int fd, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	while (size) {
+		ssize_t n = write(fd, p, size);
+
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		p += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+int open_input(const char *path, struct error *err)
+{
+	struct stat st;
+	int fd;
+
+	if (strcmp(path, "-") == 0) {
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			return fail_errno(err, errno, "standard input");
+		return fd;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail_errno(err, errno, "%s", path);
+	if (fstat(fd, &st) < 0) {
+		fail_errno(err, errno, "%s", path);
+		close(fd);
+		return -1;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		fail_errno(err, EISDIR, "%s", path);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int read_rest(int fd, const char *path, const void *before, size_t head, size_t limit,
+	      uint8_t **data, size_t *size, struct error *err)
+{
+	size_t room = BUFFER_SIZE;
+	struct stat st;
+	uint8_t *buffer;
+	int64_t n;
+
+	*data = NULL;
+	*size = 0;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+		if ((uint64_t)st.st_size > limit)
+			return fail(err, "%s: larger than %zu MiB", path, limit >> 20);
+		room = (size_t)st.st_size + 1;
+	}
+	if (room < head + 1)
+		room = head + BUFFER_SIZE;
+	buffer = malloc(room);
+	if (!buffer)
+		return fail(err, "%s: out of memory", path);
+	if (head)
+		memcpy(buffer, before, head);
+	*size = head;
+	for (;;) {
+		uint8_t *bigger;
+
+		n = read_full(fd, buffer + *size, room - *size, NULL);
+		if (n < 0) {
+			fail_errno(err, errno, "%s", path);
+			break;
+		}
+		*size += (size_t)n;
+		if (*size > limit) {
+			fail(err, "%s: larger than %zu MiB", path, limit >> 20);
+			break;
+		}
+		if (*size < room) {
+			*data = buffer;
+			return 0;
+		}
+		bigger = realloc(buffer, room * 2);
+		if (!bigger) {
+			fail(err, "%s: out of memory", path);
+			break;
+		}
+		buffer = bigger;
+		room *= 2;
+	}
+	free(buffer);
+	return -1;
+}
+
+/* Permission bits a new file gets; umask() can only be read by setting it. */
+static mode_t new_file_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/*
+ * Open a temporary file beside the target. Returns false without an error text if
+ * the directory does not allow it and the target is to be written in place.
+ */
+static bool open_temporary(struct out_file *out, mode_t mode)
+{
+	const char *slash = strrchr(out->target, '/');
+	int directory = slash ? (int)(slash - out->target) + 1 : 0;
+
+	if (asprintf(&out->temporary, "%.*s.nnrun-XXXXXX", directory, out->target) < 0) {
+		out->temporary = NULL;
+		return false;
+	}
+	out->fd = mkostemp(out->temporary, O_CLOEXEC);
+	if (out->fd < 0) {
+		free(out->temporary);
+		out->temporary = NULL;
+		return false;
+	}
+	/* On file systems without permissions this fails, and the file is as good. */
+	(void)!fchmod(out->fd, mode);
+	return true;
+}
+
+static int open_path(struct out_file *out, struct error *err)
+{
+	mode_t mode = new_file_mode();
+	struct stat st;
+
+	if (out->path[0] == '\0')
+		return fail(err, "the name of an output file is empty");
+	if (stat(out->path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return fail_errno(err, EISDIR, "%s", out->path);
+		if (!S_ISREG(st.st_mode)) {
+			out->fd = open(out->path, O_WRONLY | O_CLOEXEC);
+			return out->fd < 0 ? fail_errno(err, errno, "%s", out->path) : 0;
+		}
+		/* Keep the rules of the file that is replaced. */
+		if (access(out->path, W_OK) < 0)
+			return fail_errno(err, errno, "%s", out->path);
+		mode = st.st_mode & 0777;
+		out->target = realpath(out->path, NULL);
+	} else {
+		out->target = strdup(out->path);
+	}
+	if (!out->target)
+		return fail_errno(err, errno, "%s", out->path);
+	out->seekable = true;
+	if (open_temporary(out, mode))
+		return 0;
+	out->fd = open(out->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return out->fd < 0 ? fail_errno(err, errno, "%s", out->path) : 0;
+}
+
+int out_open(struct out_file *out, const char *path, struct error *err)
+{
+	*out = (struct out_file){ .path = path, .fd = -1 };
+	out->buffer = malloc(BUFFER_SIZE);
+	if (!out->buffer)
+		return fail(err, "out of memory");
+	if (strcmp(path, "-") == 0) {
+		out->is_stdout = true;
+		out->path = "standard output";
+		out->fd = STDOUT_FILENO;
+		return 0;
+	}
+	return open_path(out, err);
+}
+
+int out_flush(struct out_file *out, struct error *err)
+{
+	size_t used = out->used;
+
+	out->used = 0;
+	if (write_full(out->fd, out->buffer, used) < 0)
+		return fail_errno(err, errno, "%s", out->path);
+	return 0;
+}
+
+int out_write(struct out_file *out, const void *data, size_t size, struct error *err)
+{
+	if (size > BUFFER_SIZE - out->used && out_flush(out, err))
+		return -1;
+	if (size > BUFFER_SIZE) {
+		if (write_full(out->fd, data, size) < 0)
+			return fail_errno(err, errno, "%s", out->path);
+		return 0;
+	}
+	memcpy(out->buffer + out->used, data, size);
+	out->used += size;
+	return 0;
+}
+
+int out_rewrite_start(struct out_file *out, const void *data, size_t size,
+		      struct error *err)
+{
+	ssize_t n;
+
+	if (out_flush(out, err))
+		return -1;
+	n = pwrite(out->fd, data, size, 0);
+	if (n != (ssize_t)size)
+		return fail_errno(err, n < 0 ? errno : ENOSPC, "%s", out->path);
+	return 0;
+}
+
+static void out_free(struct out_file *out)
+{
+	free(out->target);
+	free(out->temporary);
+	free(out->buffer);
+	out->target = NULL;
+	out->temporary = NULL;
+	out->buffer = NULL;
+	out->fd = -1;
+}
+
+int out_commit(struct out_file *out, struct error *err)
+{
+	int ret;
+
+	if (out_flush(out, err))
+		return -1;
+	if (out->is_stdout) {
+		out_free(out);
+		return 0;
+	}
+	/* close() tells of a full disk on file systems that allocate late. */
+	ret = close(out->fd);
+	out->fd = -1;
+	if (ret < 0)
+		return fail_errno(err, errno, "%s", out->path);
+	if (out->temporary && rename(out->temporary, out->target) < 0)
+		return fail_errno(err, errno, "%s", out->path);
+	out_free(out);
+	return 0;
+}
+
+void out_abort(struct out_file *out)
+{
+	if (!out->buffer)
+		return;
+	if (out->fd >= 0 && !out->is_stdout) {
+		/* A file written in place is left empty rather than half full. */
+		if (out->seekable && !out->temporary)
+			(void)!ftruncate(out->fd, 0);
+		close(out->fd);
+	}
+	if (out->temporary)
+		unlink(out->temporary);
+	out_free(out);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the samples of a model's input come from: raw tensors, .npy files, images.
+ */
+#ifndef NNRUN_INPUT_H
+#define NNRUN_INPUT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "image.h"
+#include "tflite_to_hal.h"
+
+enum input_format {
+	INPUT_AUTO,		/* by content */
+	INPUT_RAW,
+	INPUT_NPY,
+	INPUT_IMAGE,
+};
+
+/* Bytes looked at to tell the formats apart. */
+#define INPUT_HEAD	64
+
+/**
+ * struct input - an open source of samples for one input of the model
+ * @name: for messages
+ * @count_known: @count says how many samples there are
+ * @count: number of samples; a pipe of raw tensors has as many as come
+ */
+struct input {
+	const char *name;
+	const struct hal_io *io;
+	bool count_known;
+	uint64_t count;
+	uint64_t next;			/* sample to be read next */
+	int fd;				/* raw tensors, else -1 */
+	uint8_t head[INPUT_HEAD];	/* read ahead */
+	size_t head_used;
+	size_t head_size;
+	uint8_t *data;			/* samples in memory, or NULL */
+	size_t data_offset;
+};
+
+/**
+ * input_open() - open a source
+ * @input: filled in; to be closed with input_close(), also after an error
+ * @path: file, "-" for standard input
+ * @io: input of the model
+ * @format: format of the file
+ * @scaling: how pixels become numbers
+ * @stop: ends waiting for a pipe
+ * @err: names file, size and what was expected
+ *
+ * Return: 0 or -1.
+ */
+int input_open(struct input *input, const char *path, const struct hal_io *io,
+	       enum input_format format, const struct image_scaling *scaling,
+	       const volatile sig_atomic_t *stop, struct error *err);
+
+/* Can the start of a sample be read without waiting? */
+bool input_ready(const struct input *input);
+
+/**
+ * input_read() - read the next sample
+ * @input: source
+ * @sample: room for io->bytes bytes
+ * @stop: ends waiting for a pipe
+ * @err: filled in on failure
+ *
+ * Return: 1, 0 at the end, or -1 (without a text if @stop is true).
+ */
+int input_read(struct input *input, void *sample, const volatile sig_atomic_t *stop,
+	       struct error *err);
+void input_close(struct input *input);
+
+#endif /* NNRUN_INPUT_H */

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+/*
+ * nnrun - run a TensorFlow Lite model on an NNPU device.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <nnhal/nnhal.h>
+
+#include "device.h"
+#include "dot.h"
+#include "file.h"
+#include "input.h"
+#include "options.h"
+#include "profile.h"
+#include "results.h"
+#include "run.h"
+#include "tflite.h"
+#include "tflite_to_hal.h"
+
+/* Set by the first SIGINT or SIGTERM to its number; the second one kills. */
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	stop = number;
+}
+
+/* Returns whether SIGPIPE was ignored when the program started. */
+static bool set_signals(void)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction old;
+
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* A reader that goes away is an error of write(), so that files are cleaned up. */
+	action.sa_handler = SIG_IGN;
+	action.sa_flags = 0;
+	sigaction(SIGPIPE, &action, &old);
+	return old.sa_handler == SIG_IGN;
+}
+
+/* Everything that has to be released at the end. */
+struct app {
+	struct options options;
+	uint8_t *file;
+	size_t file_size;
+	struct tflite_model tflite;
+	struct hal_model model;
+	struct input *inputs;		/* one set */
+	uint32_t num_open;
+	struct results results;
+	struct nnhal_device *device;
+	struct nnhal_prepared_model *prepared;
+	struct profile profile;
+	struct run run;
+	const char *advice;
+};
+
+static void say(const struct app *app, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void say(const struct app *app, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!app->options.verbose)
+		return;
+	fputs("nnrun: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static int load_model(struct app *app, struct error *err)
+{
+	const char *path = app->options.model;
+	struct error why = { "", 0 };
+	int fd = open_input(path, err);
+	int ret;
+
+	if (fd < 0)
+		return -1;
+	ret = read_rest(fd, path, NULL, 0, TFLITE_MAX_FILE, &app->file, &app->file_size, err);
+	close(fd);
+	if (ret)
+		return -1;
+	if (tflite_parse(&app->tflite, app->file, app->file_size, &why) ||
+	    tflite_to_hal(&app->tflite, &app->model, &why))
+		return fail(err, "%s: %s", path, why.text);
+
+	say(app, "%s: %" PRIu32 " operators, %" PRIu32 " HAL operations, %" PRIu32
+	    " operands, %" PRIu64 " bytes of constants", path, app->tflite.num_operators,
+	    app->model.builder.num_operations, app->model.builder.num_operands,
+	    app->model.builder.pool_size);
+	if (app->tflite.num_subgraphs > 1)
+		say(app, "%s: %" PRIu32 " subgraphs, only the main one is run", path,
+		    app->tflite.num_subgraphs);
+	return 0;
+}
+
+static int dump_graph(struct app *app, struct error *err)
+{
+	struct out_file out;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream;
+	int ret;
+
+	stream = open_memstream(&text, &size);
+	if (!stream)
+		return fail_errno(err, errno, "graph");
+	dot_write(stream, app->options.model, &app->model.builder.model);
+	if (fclose(stream) != 0) {
+		free(text);
+		return fail_errno(err, errno, "graph");
+	}
+	ret = out_open(&out, app->options.dump_graph, err);
+	if (!ret)
+		ret = out_write(&out, text, size, err);
+	if (!ret)
+		ret = out_commit(&out, err);
+	out_abort(&out);
+	free(text);
+	return ret;
+}
+
+/* Does the number of files fit the model? Returns an exit status. */
+static int check_counts(const struct app *app)
+{
+	const struct options *o = &app->options;
+	uint32_t num_inputs = app->model.num_inputs;
+
+	if (o->num_inputs && o->num_inputs != num_inputs)
+		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " --input given", o->model,
+				   num_inputs, o->num_inputs);
+	if (o->num_files && num_inputs > 1 && o->num_files != num_inputs)
+		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " files given", o->model,
+				   num_inputs, o->num_files);
+	if (o->num_outputs && o->num_outputs != app->model.num_outputs)
+		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --output given",
+				   o->model, app->model.num_outputs, o->num_outputs);
+	return EXIT_OK;
+}
+
+/* With one input, each file is a set of its own. */
+static uint32_t num_sets(const struct app *app)
+{
+	if (app->options.num_files && app->model.num_inputs == 1)
+		return app->options.num_files;
+	return 1;
+}
+
+static void close_inputs(struct app *app)
+{
+	while (app->num_open)
+		input_close(&app->inputs[--app->num_open]);
+}
+
+static int open_inputs(struct app *app, uint32_t set, struct error *err)
+{
+	const struct options *o = &app->options;
+	const char *const *paths = o->num_inputs ? o->inputs : o->files + set;
+	uint32_t i;
+
+	for (i = 0; i < app->model.num_inputs; i++) {
+		app->num_open = i + 1;
+		if (input_open(&app->inputs[i], paths[i], &app->model.inputs[i], o->format,
+			       &o->scaling, &stop, err))
+			return -1;
+	}
+	for (i = 1; i < app->model.num_inputs; i++) {
+		const struct input *a = &app->inputs[0];
+		const struct input *b = &app->inputs[i];
+
+		if (a->count_known && b->count_known && a->count != b->count)
+			return fail(err, "%s has %" PRIu64 " samples, %s has %" PRIu64
+				    ": all inputs need the same number", a->name, a->count, b->name,
+				    b->count);
+	}
+	return 0;
+}
+
+/* Samples to come, 0 if that is not known. */
+static uint64_t expected_samples(const struct app *app)
+{
+	uint32_t i;
+
+	if (num_sets(app) > 1)
+		return 0;
+	for (i = 0; i < app->model.num_inputs; i++)
+		if (app->inputs[i].count_known)
+			return app->inputs[i].count;
+	return 0;
+}
+
+static void warn_labels(const struct app *app)
+{
+	size_t classes = app->model.outputs[0].elements;
+
+	if (app->options.labels && !app->options.quiet && app->results.labels.count != classes)
+		fprintf(stderr, "nnrun: warning: %s has %zu labels, the model has %zu classes\n",
+			app->options.labels, app->results.labels.count, classes);
+}
+
+static int prepare(struct app *app, struct error *err)
+{
+	struct nnhal_ext_prepared_model_info info;
+	const char *version = "";
+
+	app->prepared = prepare_model(app->device, &app->model, &app->tflite, err);
+	if (!app->prepared)
+		return -1;
+	if (!app->options.verbose)
+		return 0;
+	nnhal_device_get_version_string(app->device, &version);
+	say(app, "device %s: %s", nnhal_device_name(app->device), version);
+	if (nnhal_ext_get_prepared_model_info(app->prepared, &info) == NNHAL_STATUS_NONE)
+		say(app, "program: %" PRIu64 " bytes, %" PRIu64 " bytes of device memory",
+		    info.image_size, info.device_memory);
+	return 0;
+}
+
+static int run_all(struct app *app, struct error *err)
+{
+	uint32_t set;
+
+	if (profile_init(&app->profile, app->model.builder.num_operations, err))
+		return -1;
+	app->run = (struct run){
+		.options = &app->options,
+		.model = &app->model,
+		.prepared = app->prepared,
+		.results = &app->results,
+		.profile = &app->profile,
+		.stop = &stop,
+		.expected = expected_samples(app),
+	};
+	if (run_init(&app->run, err))
+		return -1;
+	for (set = 0; set < num_sets(app); set++) {
+		if (set > 0 && open_inputs(app, set, err))
+			return -1;
+		if (run_inputs(&app->run, app->inputs, err))
+			return -1;
+		close_inputs(app);
+	}
+	if (check_stream(app->results.text, err))
+		return -1;
+	if (stop || results_commit(&app->results, err))
+		return -1;
+	say(app, "%" PRIu64 " samples, %" PRIu64 " inferences", app->results.samples,
+	    app->run.collected);
+	if (app->options.profile)
+		profile_print(app->results.text, &app->profile, &app->model, &app->tflite,
+			      app->run.elapsed_ns);
+	return check_stream(app->results.text, err);
+}
+
+/* Run the model on its inputs. Returns an exit status; -1 stands for an error. */
+static int run_model(struct app *app, struct error *err)
+{
+	const struct options *o = &app->options;
+	bool has_input = o->num_inputs || o->num_files;
+	bool all = true;
+	int status;
+
+	if (load_model(app, err))
+		return -1;
+	status = check_counts(app);
+	if (status != EXIT_OK)
+		return status;
+	if (o->dump_graph && dump_graph(app, err))
+		return -1;
+	if (has_input) {
+		app->inputs = calloc(app->model.num_inputs, sizeof(*app->inputs));
+		if (!app->inputs)
+			return fail(err, "out of memory");
+		if (open_inputs(app, 0, err) ||
+		    results_open(&app->results, o, &app->model, &app->tflite,
+				 expected_samples(app), err))
+			return -1;
+		warn_labels(app);
+	}
+	if (!has_input && !o->supported)
+		return EXIT_OK;
+
+	app->device = open_device(o->device, err, &app->advice);
+	if (!app->device)
+		return -1;
+	if (o->supported) {
+		if (print_support(stdout, app->device, &app->model, &app->tflite, &all, err) ||
+		    check_stream(stdout, err))
+			return -1;
+		if (!has_input || !all)
+			return all ? EXIT_OK : EXIT_FAILED;
+	}
+	if (prepare(app, err))
+		return -1;
+	return run_all(app, err);
+}
+
+static void release(struct app *app)
+{
+	run_free(&app->run);
+	profile_free(&app->profile);
+	nnhal_prepared_model_unref(app->prepared);
+	nnhal_device_unref(app->device);
+	if (app->results.options)
+		results_free(&app->results);
+	close_inputs(app);
+	free(app->inputs);
+	hal_model_free(&app->model);
+	tflite_free(&app->tflite);
+	free(app->file);
+	options_free(&app->options);
+}
+
+int main(int argc, char **argv)
+{
+	bool pipe_ignored = set_signals();
+	struct error err = { "", 0 };
+	struct app app = { .advice = NULL };
+	int status;
+
+	if (!options_parse(&app.options, argc, argv, &status)) {
+		options_free(&app.options);
+		return status;
+	}
+	if (app.options.list_devices) {
+		status = list_devices(stdout, &err, &app.advice);
+		if (status == 0)
+			status = check_stream(stdout, &err);
+	} else {
+		status = run_model(&app, &err);
+	}
+	release(&app);
+
+	/* Somebody who reads no more of our output, like head, wants no message. */
+	if (err.errnum == EPIPE && !pipe_ignored) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	if (stop && status < 0)
+		return 128 + stop;
+	if (status < 0)
+		fprintf(stderr, "nnrun: %s\n", err.text[0] ? err.text : "unknown error");
+	if (app.advice)
+		fprintf(stderr, "nnrun: %s\n", app.advice);
+	return status < 0 ? EXIT_FAILED : status;
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The command line.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nnhal/nnhal.h>
+
+#include "options.h"
+
+static const char help[] =
+"Usage: nnrun [OPTION]... MODEL.tflite [FILE]...\n"
+"       nnrun --list-devices\n"
+"Run a TensorFlow Lite model on an NNPU device.\n"
+"\n"
+"Input and output:\n"
+"  -i, --input FILE       data of the next model input: raw tensors one after\n"
+"                         another, a .npy array, or a BMP, PPM or PGM image\n"
+"  -o, --output FILE      write the next model output, raw, or as array if the\n"
+"                         name ends in .npy; without it the best classes are\n"
+"                         printed\n"
+"  -l, --labels FILE      names of the classes, one per line\n"
+"  -k, --top K            print the K best classes (default 5)\n"
+"      --format FORMAT    auto (default), raw, npy or image\n"
+"      --mean M, --std S  input is (pixel - M) / S\n"
+"  FILE                   as --input; several are run one after the other if the\n"
+"                         model has one input. - is standard input or output\n"
+"\n"
+"Device:\n"
+"  -d, --device SPEC      drm, drm:N or sim (default: the first drm device)\n"
+"      --list-devices     list the devices and exit\n"
+"      --supported        say which operations the device takes, and why not;\n"
+"                         exit status 1 if there is one it does not take\n"
+"\n"
+"Measuring:\n"
+"      --repeat N         run each sample N times\n"
+"      --warmup N         run the first sample N times before\n"
+"      --async            keep several inferences in flight\n"
+"      --profile          report times in queue, on device and in driver, and\n"
+"                         of each operation\n"
+"      --latency FILE     write the time of each inference in ns, one per line\n"
+"\n"
+"Other:\n"
+"      --dump-graph FILE  write the HAL model as a Graphviz graph\n"
+"  -q, --quiet            no progress and no warnings\n"
+"  -v, --verbose          say what is done\n"
+"      --version          print the version and exit\n"
+"  -h, --help             print this help and exit\n"
+"\n"
+"Exit status: 0 success, 1 failure, 2 wrong command line, 130 interrupted.\n";
+
+enum {
+	OPT_FORMAT = 256, OPT_MEAN, OPT_STD, OPT_LIST_DEVICES, OPT_SUPPORTED, OPT_REPEAT,
+	OPT_WARMUP, OPT_ASYNC, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "input", required_argument, NULL, 'i' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "labels", required_argument, NULL, 'l' },
+	{ "top", required_argument, NULL, 'k' },
+	{ "format", required_argument, NULL, OPT_FORMAT },
+	{ "mean", required_argument, NULL, OPT_MEAN },
+	{ "std", required_argument, NULL, OPT_STD },
+	{ "device", required_argument, NULL, 'd' },
+	{ "list-devices", no_argument, NULL, OPT_LIST_DEVICES },
+	{ "supported", no_argument, NULL, OPT_SUPPORTED },
+	{ "repeat", required_argument, NULL, OPT_REPEAT },
+	{ "warmup", required_argument, NULL, OPT_WARMUP },
+	{ "async", no_argument, NULL, OPT_ASYNC },
+	{ "profile", no_argument, NULL, OPT_PROFILE },
+	{ "latency", required_argument, NULL, OPT_LATENCY },
+	{ "dump-graph", required_argument, NULL, OPT_DUMP_GRAPH },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "help", no_argument, NULL, 'h' },
+	{ NULL, 0, NULL, 0 },
+};
+
+int usage_error(const char *fmt, ...)
+{
+	va_list args;
+
+	fputs("nnrun: ", stderr);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputs("\nTry 'nnrun --help'.\n", stderr);
+	return EXIT_USAGE;
+}
+
+/* A whole number in [@min, @max]. */
+static bool parse_number(const char *option, const char *text, uint64_t min, uint64_t max,
+			 uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *value >= min &&
+	    *value <= max)
+		return true;
+	usage_error("--%s: '%s' is not a number from %llu to %llu", option, text,
+		    (unsigned long long)min, (unsigned long long)max);
+	return false;
+}
+
+static bool parse_real(const char *option, const char *text, double *value)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	if (end != text && *end == '\0' && isfinite(*value))
+		return true;
+	usage_error("--%s: '%s' is not a number", option, text);
+	return false;
+}
+
+static bool parse_format(const char *text, enum input_format *format)
+{
+	static const char *const names[] = {
+		[INPUT_AUTO] = "auto", [INPUT_RAW] = "raw", [INPUT_NPY] = "npy",
+		[INPUT_IMAGE] = "image",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*format = (enum input_format)i;
+			return true;
+		}
+	}
+	usage_error("--format: '%s' is none of auto, raw, npy, image", text);
+	return false;
+}
+
+/* The library judges whether there is such a device; this is about spelling. */
+static bool check_device(const char *spec)
+{
+	size_t digits;
+
+	if (strcmp(spec, "drm") == 0 || strcmp(spec, "sim") == 0 ||
+	    strcmp(spec, "sim:null") == 0)
+		return true;
+	if (strncmp(spec, "drm:", 4) == 0) {
+		digits = strspn(spec + 4, "0123456789");
+		if (digits > 0 && digits < 8 && spec[4 + digits] == '\0')
+			return true;
+	}
+	usage_error("--device: '%s' is none of drm, drm:N, sim", spec);
+	return false;
+}
+
+static bool take_option(struct options *o, int c, const char *arg)
+{
+	switch (c) {
+	case 'i':
+		o->inputs[o->num_inputs++] = arg;
+		return true;
+	case 'o':
+		o->outputs[o->num_outputs++] = arg;
+		return true;
+	case 'l':
+		o->labels = arg;
+		return true;
+	case 'k':
+		o->top_given = true;
+		return parse_number("top", arg, 1, UINT32_MAX, &o->top);
+	case 'd':
+		o->device = arg;
+		return check_device(arg);
+	case 'q':
+		o->quiet = true;
+		return true;
+	case 'v':
+		o->verbose = true;
+		return true;
+	case OPT_FORMAT:
+		return parse_format(arg, &o->format);
+	case OPT_MEAN:
+		o->scaling.given = true;
+		return parse_real("mean", arg, &o->scaling.mean);
+	case OPT_STD:
+		o->scaling.given = true;
+		if (!parse_real("std", arg, &o->scaling.std_dev))
+			return false;
+		if (o->scaling.std_dev != 0)
+			return true;
+		usage_error("--std: must not be 0");
+		return false;
+	case OPT_LIST_DEVICES:
+		o->list_devices = true;
+		return true;
+	case OPT_SUPPORTED:
+		o->supported = true;
+		return true;
+	case OPT_REPEAT:
+		return parse_number("repeat", arg, 1, UINT32_MAX, &o->repeat);
+	case OPT_WARMUP:
+		return parse_number("warmup", arg, 0, UINT32_MAX, &o->warmup);
+	case OPT_ASYNC:
+		o->async = true;
+		return true;
+	case OPT_PROFILE:
+		o->profile = true;
+		return true;
+	case OPT_LATENCY:
+		o->latency = arg;
+		return true;
+	case OPT_DUMP_GRAPH:
+		o->dump_graph = arg;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What is wrong with a combination that is fine option by option; NULL if nothing. */
+static const char *wrong_combination(const struct options *o)
+{
+	uint32_t stdin_used = 0, stdout_used = 0;
+	uint32_t i, j;
+
+	for (i = 0; i < o->num_inputs; i++)
+		stdin_used += strcmp(o->inputs[i], "-") == 0;
+	for (i = 0; i < o->num_files; i++)
+		stdin_used += strcmp(o->files[i], "-") == 0;
+	for (i = 0; i < o->num_outputs; i++)
+		stdout_used += strcmp(o->outputs[i], "-") == 0;
+	stdout_used += o->latency && strcmp(o->latency, "-") == 0;
+	stdout_used += o->dump_graph && strcmp(o->dump_graph, "-") == 0;
+
+	if (o->list_devices)
+		return o->model ? "--list-devices takes no model" : NULL;
+	if (!o->model)
+		return "no model given";
+	if (o->num_inputs && o->num_files)
+		return "give input files either with --input or after the model";
+	if (stdin_used > 1)
+		return "standard input can be used once only";
+	if (stdout_used > 1)
+		return "standard output can be used once only";
+	if (!o->num_inputs && !o->num_files && !o->supported && !o->dump_graph)
+		return "no input given";
+	if (!o->num_inputs && !o->num_files && (o->num_outputs || o->latency || o->profile))
+		return "nothing can be run without an input";
+	for (i = 0; i < o->num_outputs; i++)
+		for (j = 0; j < i; j++)
+			if (strcmp(o->outputs[i], o->outputs[j]) == 0 &&
+			    strncmp(o->outputs[i], "/dev/", 5) != 0)
+				return "two outputs go to the same file";
+	return NULL;
+}
+
+bool options_parse(struct options *o, int argc, char **argv, int *status)
+{
+	const char *wrong;
+	int c;
+
+	memset(o, 0, sizeof(*o));
+	o->repeat = 1;
+	o->top = DEFAULT_TOP;
+	o->scaling.std_dev = 1;
+	*status = EXIT_USAGE;
+	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
+	o->outputs = calloc((size_t)argc + 1, sizeof(*o->outputs));
+	if (!o->inputs || !o->outputs) {
+		fputs("nnrun: out of memory\n", stderr);
+		*status = EXIT_FAILED;
+		return false;
+	}
+	while ((c = getopt_long(argc, argv, "i:o:l:k:d:qvh", long_options, NULL)) != -1) {
+		switch (c) {
+		case 'h':
+			*status = fputs(help, stdout) < 0 || fflush(stdout) ? EXIT_FAILED : EXIT_OK;
+			return false;
+		case OPT_VERSION:
+			*status = printf("nnrun %d.%d.%d, libnnhal %s\n", NNHAL_VERSION_MAJOR,
+					 NNHAL_VERSION_MINOR, NNHAL_VERSION_PATCH,
+					 nnhal_version_string()) < 0 || fflush(stdout) ?
+				  EXIT_FAILED : EXIT_OK;
+			return false;
+		case '?':	/* getopt_long() has said what is wrong */
+			fputs("Try 'nnrun --help'.\n", stderr);
+			return false;
+		default:
+			if (!take_option(o, c, optarg))
+				return false;
+		}
+	}
+	if (optind < argc)
+		o->model = argv[optind++];
+	o->files = (const char **)(argv + optind);
+	o->num_files = (uint32_t)(argc - optind);
+	wrong = wrong_combination(o);
+	if (wrong)
+		usage_error("%s", wrong);
+	return !wrong;
+}
+
+void options_free(struct options *o)
+{
+	free(o->inputs);
+	free(o->outputs);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line.
+ */
+#ifndef NNRUN_OPTIONS_H
+#define NNRUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "image.h"
+#include "input.h"
+
+/* Exit statuses. */
+#define EXIT_OK		0
+#define EXIT_FAILED	1	/* model, device, file or inference */
+#define EXIT_USAGE	2	/* wrong command line */
+
+/* Classes that are printed if nothing is said. */
+#define DEFAULT_TOP	5
+
+/**
+ * struct options - what the user wants
+ * @model: model file, NULL with --list-devices
+ * @files: input files that follow the model
+ * @inputs: arguments of --input
+ * @outputs: arguments of --output
+ * @labels: file with class names, or NULL
+ * @top: classes to print
+ * @top_given: --top is on the command line
+ * @device: device, NULL for the first one
+ * @repeat: inferences per sample
+ * @warmup: inferences before the first that counts
+ * @latency: file for the time of each inference, or NULL
+ * @dump_graph: file for the graph, or NULL
+ * @scaling: how pixels become numbers
+ * @format: format of the input files
+ */
+struct options {
+	const char *model;
+	const char **files;
+	uint32_t num_files;
+	const char **inputs;
+	uint32_t num_inputs;
+	const char **outputs;
+	uint32_t num_outputs;
+	const char *labels;
+	uint64_t top;
+	bool top_given;
+	const char *device;
+	uint64_t repeat;
+	uint64_t warmup;
+	const char *latency;
+	const char *dump_graph;
+	struct image_scaling scaling;
+	enum input_format format;
+	bool profile;
+	bool supported;
+	bool list_devices;
+	bool async;
+	bool quiet;
+	bool verbose;
+};
+
+/*
+ * Understand the command line. Returns true; false if the program is to end with
+ * *@status, after a message, --help or --version.
+ */
+bool options_parse(struct options *options, int argc, char **argv, int *status);
+void options_free(struct options *options);
+
+/* Report a wrong command line and return EXIT_USAGE. */
+int usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* NNRUN_OPTIONS_H */

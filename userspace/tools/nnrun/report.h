@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the user reads: the best classes of an output.
+ */
+#ifndef NNRUN_REPORT_H
+#define NNRUN_REPORT_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "error.h"
+#include "tflite_to_hal.h"
+
+/* Names of classes, one per line of a file. */
+struct labels {
+	char *text;
+	const char **names;
+	size_t count;
+};
+
+/* 0, or -1 with the error filled in. labels_free() also after an error. */
+int labels_read(struct labels *labels, const char *path, struct error *err);
+void labels_free(struct labels *labels);
+
+/* Element @i of a tensor as a number, dequantized. */
+double io_element(const struct hal_io *io, const void *data, size_t i);
+
+/*
+ * Print the @count largest elements, the largest first, equal ones in order of
+ * their index: score, index, label. 0, or -1 if there is no memory.
+ */
+int print_top(FILE *stream, const struct hal_io *io, const void *data, size_t count,
+	      const struct labels *labels, struct error *err);
+
+#endif /* NNRUN_REPORT_H */

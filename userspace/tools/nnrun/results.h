@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the results of inferences go: output files, the latency file, and the
+ * lists of best classes.
+ */
+#ifndef NNRUN_RESULTS_H
+#define NNRUN_RESULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "error.h"
+#include "file.h"
+#include "options.h"
+#include "report.h"
+#include "tflite_to_hal.h"
+
+struct results {
+	const struct options *options;
+	const struct hal_model *model;
+	const struct tflite_model *tflite;
+	struct labels labels;
+	struct out_file *files;		/* one per output of the model, or NULL */
+	bool *is_npy;
+	struct out_file latency;
+	FILE *text;			/* where lists and tables are printed */
+	bool print_lists;
+	bool live;			/* somebody may be waiting for each sample */
+	bool many;			/* say which sample a list belongs to */
+	uint64_t samples;
+};
+
+/**
+ * results_open() - open all files for writing, read the labels
+ * @results: filled in; to be released with results_free(), also after an error
+ * @options: command line
+ * @model: model
+ * @tflite: model as the file has it, for names
+ * @samples: number of samples to come, 0 if not known
+ * @err: filled in on failure
+ *
+ * Return: 0 or -1.
+ */
+int results_open(struct results *results, const struct options *options,
+		 const struct hal_model *model, const struct tflite_model *tflite,
+		 uint64_t samples, struct error *err);
+
+/*
+ * Take the outputs of a sample: @outputs has a pointer per output of the model.
+ * @source and @index say which sample it is. 0 or -1.
+ */
+int results_add(struct results *results, const char *source, uint64_t index,
+		const void *const *outputs, struct error *err);
+
+/* Take the time of an inference. 0 or -1. */
+int results_add_latency(struct results *results, uint64_t ns, struct error *err);
+
+/* Complete all files. 0 or -1. */
+int results_commit(struct results *results, struct error *err);
+
+/* Has everything printed so far got through? 0 or -1. */
+int check_stream(FILE *stream, struct error *err);
+
+/* Files that are not complete disappear. */
+void results_free(struct results *results);
+
+#endif /* NNRUN_RESULTS_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running inferences.
+ */
+#ifndef NNRUN_RUN_H
+#define NNRUN_RUN_H
+
+#include <signal.h>
+#include <stdint.h>
+
+#include <nnhal/nnhal.h>
+
+#include "error.h"
+#include "input.h"
+#include "options.h"
+#include "profile.h"
+#include "results.h"
+
+struct job;
+
+/**
+ * struct run - what inferences need
+ * @options: command line
+ * @model: model
+ * @prepared: the model on the device
+ * @results: where outputs go
+ * @profile: where times go
+ * @stop: becomes true when the user interrupts
+ * @elapsed_ns: out: from the first start to the last end
+ */
+struct run {
+	const struct options *options;
+	const struct hal_model *model;
+	struct nnhal_prepared_model *prepared;
+	struct results *results;
+	struct profile *profile;
+	const volatile sig_atomic_t *stop;
+	uint64_t expected;		/* samples, 0 if not known */
+	uint64_t elapsed_ns;
+
+	struct job *jobs;		/* a ring */
+	uint32_t depth;
+	uint64_t launched;
+	uint64_t collected;
+	uint64_t first_start_ns;
+	bool warm;
+	bool progress;
+	uint64_t progress_ns;
+};
+
+/* 0, or -1 with the error filled in. run_free() also after an error. */
+int run_init(struct run *run, struct error *err);
+
+/**
+ * run_inputs() - run the samples that one set of inputs gives
+ * @run: initialised
+ * @inputs: one source per input of the model
+ * @err: filled in on failure
+ *
+ * All inferences are over when the function returns.
+ *
+ * Return: 0, or -1; interrupted by the user is -1 without an error text.
+ */
+int run_inputs(struct run *run, struct input *inputs, struct error *err);
+void run_free(struct run *run);
+
+#endif /* NNRUN_RUN_H */
