@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+#
+# NNPU: driver, library, device model. `make help` lists the targets.
+#
+# How the parts plug in: every directory with programs has a build.mk, included
+# below. A build.mk names its paths from the top of the tree, puts all output
+# under $(BUILD) and adds prerequisites to the targets listed here:
+#
+#   lib             $(BUILD)/lib/libnnhal.so, libnnhal.a        userspace/build.mk
+#   tools           $(BUILD)/bin/...                            userspace/build.mk
+#   emulator        $(BUILD)/lib/libnnpu-emu.a                  emulator/build.mk
+#   selftests       $(BUILD)/selftests/...                      selftests/build.mk
+#   examples        $(BUILD)/bin/...                            examples/build.mk
+#   host-tests      $(BUILD)/tests/...                          tests/build.mk
+#   run-host-tests  runs them and prints TAP                    tests/build.mk
+#   run-fuzz        runs the fuzzers and prints TAP             tests/build.mk
+#   install-files   what `make install` copies                  userspace/build.mk
+#   module          the kernel module, by scripts/build-module
+#
+# Objects come from the pattern rule `$(BUILD)/obj/%.o: %.c` below, with
+# dependency files. Flags of one directory or object are target-specific:
+#
+#   $(BUILD)/obj/emulator/%.o: DIR_CFLAGS = -ffp-contract=off
+#
+# Variants are the same rules in another directory:
+#
+#   make SAN=1 ...      ASan and UBSan, in build/san
+#   make CC=clang ...   the other compiler, in build/clang
+#   make ARCH=arm64 ... cross-compiled, in build/arm64
+#
+# Recipes print TAP on standard output and nothing else there; run-* targets
+# end with a failure when a test failed.
+
+MAKEFLAGS += --no-builtin-rules
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+ARCH ?= x86_64
+SAN ?=
+ifeq ($(origin CC),default)
+CC := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-gcc,gcc)
+endif
+ifeq ($(origin AR),default)
+AR := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-ar,ar)
+endif
+
+VARIANT := $(if $(filter arm64,$(ARCH)),/arm64)$(if $(findstring clang,$(CC)),/clang)$(if $(SAN),/san)
+BUILD ?= build$(VARIANT)
+
+DESTDIR ?=
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+BINDIR ?= $(PREFIX)/bin
+
+# CFLAGS and LDFLAGS are the user's; what the code needs is added beside them.
+CFLAGS ?= -O2 -g
+SAN_CFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all \
+	      -fno-omit-frame-pointer -O1
+NNPU_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wstrict-prototypes \
+	       -Wmissing-prototypes -Wold-style-definition -Wvla -fno-strict-aliasing \
+	       -Iuapi
+ALL_CFLAGS = $(NNPU_CFLAGS) $(CFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_CFLAGS)
+ALL_LDFLAGS = $(LDFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_LDFLAGS)
+
+V ?=
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
+
+.PHONY: all lib tools emulator selftests examples host-tests module \
+	run-host-tests run-fuzz install install-files clean distclean help \
+	demo check check-host check-kunit check-vm check-debug check-style \
+	check-fuzz soak bench deps qemu debug-kernel
+
+all: lib tools emulator examples selftests module
+
+$(BUILD)/obj/%.o: %.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Objects of a shared library: the same sources, position-independent.
+$(BUILD)/pic/%.o: %.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+# $(call link,objects and libraries): the recipe of a program.
+define link
+$(call say,LD,$@)
+$(Q)mkdir -p $(@D)
+$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(1)
+endef
+
+# $(call archive,objects): the recipe of a static library.
+define archive
+$(call say,AR,$@)
+$(Q)mkdir -p $(@D)
+$(Q)rm -f $@
+$(Q)$(AR) rcs $@ $(1)
+endef
+
+-include userspace/build.mk
+-include emulator/build.mk
+-include selftests/build.mk
+-include examples/build.mk
+-include tests/build.mk
+
+ifneq ($(wildcard $(BUILD)),)
+-include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
+endif
+
+module:
+	$(Q)scripts/build-module --arch $(ARCH)
+
+deps:
+	$(Q)scripts/deps
+
+qemu:
+	$(Q)scripts/build-qemu >/dev/null
+
+debug-kernel:
+	$(Q)scripts/build-debug-kernel >/dev/null
+
+# The rings build what they test themselves.
+check:
+	$(Q)scripts/check host kunit vm debug style fuzz
+
+check-host check-kunit check-vm check-debug check-style check-fuzz:
+	$(Q)scripts/check $(@:check-%=%)
+
+demo:
+	$(Q)scripts/demo
+
+soak bench:
+	$(Q)scripts/$@ $(ARGS)
+
+install: lib tools install-files
+
+clean:
+	$(Q)rm -rf build
+
+help:
+	@printf '%s\n' \
+	'make              the library, the tools, the device model and nnpu.ko' \
+	'make demo         boot a virtual machine with the device, classify digits in it' \
+	'make check        every test ring; the last line counts all tests' \
+	'make check-host   unit tests in this process, with ASan and UBSan' \
+	'make check-kunit  KUnit on a user-mode kernel' \
+	'make check-vm     kselftests and HAL tests in the virtual machine, stock kernel' \
+	'make check-debug  kselftests on a kernel with KASAN, lockdep, kmemleak, fault injection' \
+	'make check-style  checkpatch, sparse, W=1, kernel-doc, SPDX, shellcheck, clang' \
+	'make check-fuzz   a short run of the fuzzers' \
+	'make soak         a long run of the kselftests under load (ARGS="--minutes N")' \
+	'make bench        latency and throughput in the virtual machine' \
+	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \
+	'make clean        removes build/; the cache in XDG_CACHE_HOME/nnpu stays' \
+	'' \
+	'Variables: CC=clang, SAN=1, ARCH=arm64, V=1, BUILD=dir, NNPU_SHARED=dir' \
+	'Packages that are missing are installed as needed (scripts/deps, as root).'
+
+# What a build.mk says, for the scripts.
+print-%:
+	@echo $($*)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# kselftests: run in the guest by scripts/run-selftests, in this order.
+
+SELFTEST_DIR := $(BUILD)/selftests
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_recovery
+SELFTEST_SCRIPTS := nnpu_lifecycle.sh
+SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_SCRIPTS))
+DEBUG_TESTS := $(SELFTESTS)
+
+# Asked only when something is built here: the first time it unpacks them.
+KSELFTEST_HEADERS = $(shell scripts/kselftest-headers)
+
+# The harness declares more functions than a program calls, and passes every
+# test arguments that not every test uses.
+$(BUILD)/obj/selftests/%: DIR_CFLAGS = -D_GNU_SOURCE -isystem $(KSELFTEST_HEADERS) \
+	-isystem /usr/include/libdrm -Wno-unused-parameter -Wno-missing-prototypes
+
+$(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%.o $(BUILD)/obj/selftests/nnpu_test.o
+	$(call link,$^ -lpthread)
+
+$(SELFTEST_DIR)/%.sh: selftests/%.sh
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+selftests: $(SELFTESTS) $(SELFTEST_DIR)/nnpu_loop
+
+.SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix .o,$(SELFTEST_PROGRAMS) nnpu_loop nnpu_test))

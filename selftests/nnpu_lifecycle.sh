@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The driver's life cycle: module load and unload, processes killed with jobs in
+# flight, the device taken away and given back while jobs run. After each the
+# next job works and nothing is left behind.
+#
+#   NNPU_CYCLES    insmod, inference, rmmod      (default 5)
+#   NNPU_KILLS     kill -9 in the middle         (default 20)
+#   NNPU_UNBINDS   unbind and bind under load    (default 5)
+#   NNPU_KO        path of nnpu.ko               (default: modprobe nnpu)
+#
+# Runs as root on the machine with the device. TAP; exit status 4 = skipped.
+
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+bin=${NNPU_SELFTEST_BIN:-$here}
+loop=$bin/nnpu_loop
+cycles=${NNPU_CYCLES:-5}
+kills=${NNPU_KILLS:-20}
+unbinds=${NNPU_UNBINDS:-5}
+test_no=0
+failed=0
+
+say() { printf '# %s\n' "$*"; }
+
+result() { # NAME ERROR-TEXT
+	test_no=$((test_no + 1))
+	if [ -z "$2" ]; then
+		printf 'ok %d %s\n' "$test_no" "$1"
+	else
+		failed=1
+		say "$2"
+		printf 'not ok %d %s\n' "$test_no" "$1"
+	fi
+}
+
+load() {
+	if [ -n "${NNPU_KO:-}" ]; then insmod "$NNPU_KO"; else modprobe nnpu; fi
+}
+
+pci_address() {
+	local d
+	for d in /sys/bus/pci/devices/*; do
+		if [ "$(cat "$d/vendor")" = 0x1234 ] && [ "$(cat "$d/device")" = 0x4e50 ]; then
+			basename "$d"
+			return 0
+		fi
+	done
+	return 1
+}
+
+# Live objects as the driver counts them.
+objects() { cat /sys/kernel/debug/accel/*/objects /sys/kernel/debug/dri/*/objects 2>/dev/null; }
+
+unreclaimable_kb() {
+	sync
+	echo 3 > /proc/sys/vm/drop_caches
+	awk '/^SUnreclaim:/ { print $2 }' /proc/meminfo
+}
+
+wait_until() { # SECONDS COMMAND...
+	local tries=$(($1 * 10))
+	shift
+	while ! "$@"; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+objects_are() { [ "$(objects)" = "$1" ]; }
+
+gone() { ! kill -0 "$1" 2>/dev/null; }
+
+# A process with jobs in flight: started, and its first job is done.
+start_loop() { # FIFO
+	"$loop" -s -r 3 3<> "$1" > /dev/null 2> "$tmp/loop.err" &
+	loop_pid=$!
+	timeout 60 head -c 1 "$1" > /dev/null
+}
+
+# Jobs go on for a random part of a second before it happens.
+pause() { sleep "0.$(printf '%03d' $((RANDOM % 120)))"; }
+
+test_cycles() {
+	local i out
+	for ((i = 1; i <= cycles; i++)); do
+		rmmod nnpu || { echo "rmmod failed in cycle $i"; return; }
+		load || { echo "insmod failed in cycle $i"; return; }
+		out=$("$loop" -n 20 2>&1) || { echo "cycle $i: $out"; return; }
+	done
+}
+
+test_kills() {
+	local i before after slab0 slab1 out
+	mkfifo "$tmp/ready"
+	# One round first, so that caches have their size.
+	for ((i = 0; i <= kills; i++)); do
+		start_loop "$tmp/ready" || { echo "kill $i: no job was done: $(cat "$tmp/loop.err")"; return; }
+		pause
+		kill -9 "$loop_pid"
+		wait "$loop_pid" 2> /dev/null
+		if [ "$i" -eq 0 ]; then
+			wait_until 30 objects_idle || { echo "objects left after the first kill: $(objects)"; return; }
+			before=$(objects)
+			slab0=$(unreclaimable_kb)
+		fi
+	done
+	wait_until 30 objects_are "$before" ||
+		{ after=$(objects); echo "objects left behind: ${after//$'\n'/, }"; return; }
+	slab1=$(unreclaimable_kb)
+	say "SUnreclaim $slab0 kB before, $slab1 kB after $kills kills" >&2
+	# One page per kill would be the smallest leak of a job or a buffer.
+	if [ $((slab1 - slab0)) -gt $((1024 + 3 * kills)) ]; then
+		echo "unreclaimable slab grew from $slab0 to $slab1 kB over $kills kills"
+		return
+	fi
+	out=$("$loop" -n 50 2>&1) || echo "next job: $out"
+}
+
+# No context, no job, no buffer: the driver's own objects only.
+objects_idle() { ! objects | grep -Evq '[[:space:]:]0$'; }
+
+test_unbinds() {
+	local i p pids status out address
+	address=$(pci_address) || { echo "no PCI function of the device"; return; }
+	mkfifo "$tmp/ready2"
+	for ((i = 1; i <= unbinds; i++)); do
+		pids=
+		for p in 1 2 3; do
+			start_loop "$tmp/ready2" ||
+				{ echo "round $i: no job was done: $(cat "$tmp/loop.err")"; return; }
+			pids="$pids $loop_pid"
+		done
+		pause
+		echo "$address" > /sys/bus/pci/drivers/nnpu/unbind || { echo "unbind failed"; return; }
+		for p in $pids; do
+			wait_until 60 gone "$p" || { echo "round $i: process $p still waits"; kill -9 "$p"; return; }
+			wait "$p"
+			status=$?
+			if [ "$status" -ne 3 ]; then
+				echo "round $i: exit status $status instead of 3 (device gone): $(cat "$tmp/loop.err")"
+				return
+			fi
+		done
+		echo "$address" > /sys/bus/pci/drivers/nnpu/bind || { echo "bind failed"; return; }
+		out=$("$loop" -n 20 2>&1) || { echo "round $i: after bind: $out"; return; }
+	done
+	wait_until 30 objects_idle || echo "objects left behind: $(objects)"
+}
+
+test_rmmod_in_use() {
+	local status
+	mkfifo "$tmp/ready3"
+	start_loop "$tmp/ready3" || { echo "no job was done"; return; }
+	rmmod nnpu 2> /dev/null
+	status=$?
+	kill -9 "$loop_pid"
+	wait "$loop_pid" 2> /dev/null
+	[ "$status" -ne 0 ] || echo "rmmod succeeded with an open file"
+}
+
+if ! pci_address > /dev/null; then
+	if [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then echo "Bail out! no NNPU device"; exit 1; fi
+	echo "1..0 # SKIP no NNPU device"
+	exit 4
+fi
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+echo "TAP version 13"
+echo "1..4"
+result "module unload is refused while a file is open" "$(test_rmmod_in_use)"
+result "$cycles cycles of insmod, inference, rmmod" "$(test_cycles)"
+result "$kills processes killed in the middle of inference" "$(test_kills)"
+result "$unbinds times unbind and bind while jobs run" "$(test_unbinds)"
+exit "$failed"

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Keep the device busy: jobs back to back, several in flight, every result
+ * checked. The scripts run it, kill it and take the device from under it.
+ *
+ *   nnpu_loop [-n JOBS] [-s] [-r FD]
+ *
+ * -n ends after so many jobs (default: never), -s mixes in slow convolutions,
+ * -r writes one byte to the descriptor when the first job is done. Exit status:
+ * 0 done, 1 wrong result or unexpected error, 3 the device went away, 4 there is
+ * none.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nnpu_test.h"
+
+#define IN_FLIGHT	4
+#define WAIT_MS		120000
+
+static int fail(const char *what, int error, const struct nnpu_job *job)
+{
+	/* What a device that is unbound or reset may answer. */
+	if (error == -ENODEV || error == -ECANCELED)
+		return 3;
+	fprintf(stderr, "nnpu_loop: %s: %s, status %#x\n", what, strerror(-error),
+		nnpu_job_result(job)->status);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct nnpu_job jobs[IN_FLIGHT];
+	unsigned long count = 0, done = 0, submitted = 0;
+	int opt, fd, ret, ready = -1;
+	bool slow = false;
+	unsigned int i;
+
+	while ((opt = getopt(argc, argv, "n:sr:")) != -1) {
+		switch (opt) {
+		case 'n':
+			count = strtoul(optarg, NULL, 0);
+			break;
+		case 's':
+			slow = true;
+			break;
+		case 'r':
+			ready = atoi(optarg);
+			break;
+		default:
+			fprintf(stderr, "usage: %s [-n JOBS] [-s] [-r FD]\n", argv[0]);
+			return 2;
+		}
+	}
+
+	fd = nnpu_open();
+	if (fd < 0) {
+		fprintf(stderr, "nnpu_loop: no device: %s\n", strerror(-fd));
+		return 4;
+	}
+	for (i = 0; i < IN_FLIGHT; i++) {
+		if (slow && i == 0)
+			ret = nnpu_job_init_slow(fd, &jobs[i], 48);
+		else
+			ret = nnpu_job_init(fd, &jobs[i], 5000);
+		if (ret)
+			return ret == -ENODEV ? 3 : 1;
+	}
+
+	while (!count || done < count) {
+		struct nnpu_job *job = &jobs[submitted % IN_FLIGHT];
+
+		if (submitted >= IN_FLIGHT) {
+			ret = nnpu_job_wait(fd, job, WAIT_MS);
+			if (ret)
+				return fail("wait", ret, job);
+			ret = nnpu_syncobj_status(fd, job->syncobj);
+			if (ret < 0)
+				return fail("job", ret, job);
+			if (!nnpu_job_correct(job, (uint32_t)(submitted - IN_FLIGHT)))
+				return fail("wrong result", -EBADMSG, job);
+			done++;
+			if (done == 1 && ready >= 0 && write(ready, "r", 1) != 1)
+				return 1;
+		}
+		nnpu_job_fill(job, (uint32_t)submitted);
+		ret = nnpu_job_submit(fd, job);
+		if (ret)
+			return fail("submit", ret, job);
+		submitted++;
+	}
+	printf("nnpu_loop: %lu jobs ok\n", done);
+	return 0;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults of the device, injected: every waiter gets a definite status, only the
+ * guilty pay where that is possible, and the next job works.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "../kernel/nnpu_hw.h"
+#include "nnpu_test.h"
+
+/* Longer than the driver may take for its whole ladder. */
+#define WAIT_MS		120000
+
+FIXTURE(nnpu)
+{
+	int fd;
+	struct nnpu_job job;
+};
+
+FIXTURE_VARIANT(nnpu)
+{
+	unsigned int kind;
+	/* What the fence says: 1 = the job succeeds in spite of the fault. */
+	int fence;
+	/* The device had to be reset: the context is lost. */
+	bool lost;
+};
+
+FIXTURE_VARIANT_ADD(nnpu, job_stall)
+{
+	.kind = NNPU_INJECT_JOB_STALL,
+	.fence = -ETIME,
+};
+
+FIXTURE_VARIANT_ADD(nnpu, job_stuck)
+{
+	.kind = NNPU_INJECT_JOB_STUCK,
+	.fence = -ETIME,
+	.lost = true,
+};
+
+FIXTURE_VARIANT_ADD(nnpu, lost_irq)
+{
+	.kind = NNPU_INJECT_LOST_IRQ,
+	.fence = 1,
+};
+
+FIXTURE_VARIANT_ADD(nnpu, bad_cid)
+{
+	.kind = NNPU_INJECT_BAD_CID,
+	.fence = 1,
+};
+
+FIXTURE_VARIANT_ADD(nnpu, bad_status)
+{
+	.kind = NNPU_INJECT_BAD_STATUS,
+	.fence = -EIO,
+};
+
+FIXTURE_VARIANT_ADD(nnpu, dma_error)
+{
+	.kind = NNPU_INJECT_DMA_ERROR,
+	.fence = -EIO,
+};
+
+FIXTURE_VARIANT_ADD(nnpu, fatal)
+{
+	.kind = NNPU_INJECT_FATAL,
+	.fence = -EIO,
+	.lost = true,
+};
+
+FIXTURE_VARIANT_ADD(nnpu, job_slow)
+{
+	.kind = NNPU_INJECT_JOB_SLOW,
+	.fence = 1,
+};
+
+FIXTURE_SETUP(nnpu)
+{
+	self->fd = nnpu_open();
+	if (self->fd < 0) {
+		ASSERT_FALSE(nnpu_device_required());
+		SKIP(return, "no NNPU device: %s", strerror(-self->fd));
+	}
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &self->job, 64));
+	ASSERT_EQ(0, nnpu_job_run(self->fd, &self->job, 1));
+}
+
+FIXTURE_TEARDOWN(nnpu)
+{
+	if (self->fd < 0)
+		return;
+	nnpu_inject(self->fd, variant->kind, 0);
+	close(self->fd);
+}
+
+static bool context_lost(int fd)
+{
+	struct drm_nnpu_context_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return nnpu_query(fd, DRM_NNPU_QUERY_CONTEXT_INFO, &info, &size) == 0 &&
+	       (info.flags & DRM_NNPU_CONTEXT_LOST);
+}
+
+TEST_F_TIMEOUT(nnpu, definite_end_and_next_job_works, 240)
+{
+	struct nnpu_job next;
+	int ret, fd;
+
+	ret = nnpu_inject(self->fd, variant->kind, 1);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+
+	nnpu_job_fill(&self->job, 2);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
+	if (variant->kind == NNPU_INJECT_FATAL) {
+		EXPECT_GT(0, nnpu_syncobj_status(self->fd, self->job.syncobj));
+	} else {
+		EXPECT_EQ(variant->fence, nnpu_syncobj_status(self->fd, self->job.syncobj));
+	}
+	if (variant->fence == 1)
+		EXPECT_TRUE(nnpu_job_correct(&self->job, 2));
+
+	EXPECT_EQ(variant->lost, context_lost(self->fd));
+	if (variant->lost) {
+		EXPECT_EQ(-ENODEV, nnpu_job_submit(self->fd, &self->job));
+	} else {
+		EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 3));
+	}
+
+	fd = nnpu_open();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init(fd, &next, 64));
+	EXPECT_EQ(0, nnpu_job_run(fd, &next, 4));
+	nnpu_job_fini(fd, &next);
+	close(fd);
+}
+
+/* Jobs of other files that wait behind a faulty one end well or with -ECANCELED. */
+TEST_F_TIMEOUT(nnpu, innocent_jobs, 240)
+{
+	struct nnpu_job other[4];
+	int fd[4], ret;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		fd[i] = nnpu_open();
+		ASSERT_LE(0, fd[i]);
+		ASSERT_EQ(0, nnpu_job_init(fd[i], &other[i], 64));
+		nnpu_job_fill(&other[i], i);
+	}
+	ret = nnpu_inject(self->fd, variant->kind, 1);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	nnpu_job_fill(&self->job, 2);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, nnpu_job_submit(fd[i], &other[i]));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, nnpu_job_wait(fd[i], &other[i], WAIT_MS));
+		ret = nnpu_syncobj_status(fd[i], other[i].syncobj);
+		if (ret == 1) {
+			EXPECT_TRUE(nnpu_job_correct(&other[i], i));
+		} else {
+			/* Only a device reset takes the innocent along. */
+			EXPECT_TRUE(variant->lost);
+			EXPECT_EQ(-ECANCELED, ret);
+		}
+		close(fd[i]);
+	}
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
+}
+
+/* An admin command that never completes costs a device reset, not the machine. */
+TEST(admin_stall)
+{
+	struct nnpu_job job;
+	int fd = nnpu_open(), ret;
+
+	if (fd < 0) {
+		ASSERT_FALSE(nnpu_device_required());
+		SKIP(return, "no NNPU device: %s", strerror(-fd));
+	}
+	ret = nnpu_inject(fd, NNPU_INJECT_ADMIN_STALL, 1);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	EXPECT_GT(0, nnpu_job_init(fd, &job, 16));
+	close(fd);
+	fd = nnpu_open();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init(fd, &job, 16));
+	EXPECT_EQ(0, nnpu_job_run(fd, &job, 1));
+	close(fd);
+}
+
+TEST_HARNESS_MAIN

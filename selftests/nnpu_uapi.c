@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each ioctl of the driver: what must work, and what must be refused with which
+ * error. For every ioctl: wrong values field by field, a structure shorter and
+ * longer than the driver's, and dirt in padding.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "../kernel/nnpu_hw.h"
+#include "nnpu_test.h"
+
+#define PAGE		((uint64_t)NNPU_PAGE_SIZE)
+#define RW		(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE)
+
+/* The request with another size of its structure. */
+#define SIZED(request, size) \
+	(((request) & ~((unsigned long)_IOC_SIZEMASK << _IOC_SIZESHIFT)) | \
+	 ((unsigned long)(size) << _IOC_SIZESHIFT))
+
+FIXTURE(nnpu)
+{
+	int fd;
+};
+
+FIXTURE_SETUP(nnpu)
+{
+	self->fd = nnpu_open();
+	if (self->fd < 0) {
+		ASSERT_FALSE(nnpu_device_required());
+		SKIP(return, "no NNPU device: %s", strerror(-self->fd));
+	}
+}
+
+FIXTURE_TEARDOWN(nnpu)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+TEST_F(nnpu, version)
+{
+	char name[16] = "";
+	struct drm_version version = { .name = name, .name_len = sizeof(name) };
+
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_VERSION, &version));
+	EXPECT_STREQ(NNPU_DRIVER_NAME, name);
+	EXPECT_EQ(NNPU_DRIVER_MAJOR, version.version_major);
+	EXPECT_LE(NNPU_DRIVER_MINOR, version.version_minor);
+}
+
+TEST_F(nnpu, query_device_info)
+{
+	struct drm_nnpu_device_info info = { 0 };
+	uint32_t size = 0;
+
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, NULL, &size));
+	ASSERT_EQ(sizeof(info), size);
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size));
+	EXPECT_EQ(NNPU_HW_VERSION_MAJOR, info.hw_version >> 16);
+	EXPECT_LE(16, info.max_slots);
+	EXPECT_LE(16, info.max_programs);
+	EXPECT_LE(16, info.max_args);
+	EXPECT_EQ(PAGE, info.page_size);
+	EXPECT_LT(0, info.num_queues);
+	EXPECT_LT(0, info.num_engines);
+	EXPECT_LT(0, info.hang_timeout_ms);
+}
+
+TEST_F(nnpu, query_short_buffer_is_not_overrun)
+{
+	unsigned char buf[64];
+	uint32_t size = 8;
+
+	memset(buf, 0x5a, sizeof(buf));
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, buf, &size));
+	EXPECT_EQ(sizeof(struct drm_nnpu_device_info), size);
+	EXPECT_EQ(0x5a, buf[8]);
+}
+
+TEST_F(nnpu, query_identify)
+{
+	static struct nnpu_identify id;
+	uint32_t size = sizeof(id);
+	unsigned int i;
+
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_IDENTIFY, &id, &size));
+	EXPECT_EQ(NNPU_IDENTIFY_MAGIC, id.magic);
+	EXPECT_EQ(4, id.device_type);
+	EXPECT_NE('\0', id.name[0]);
+	EXPECT_NE('\0', id.firmware[0]);
+	ASSERT_LT(0, id.num_performance);
+	ASSERT_GE(32, id.num_performance);
+	for (i = 1; i < id.num_performance; i++)
+		EXPECT_LT(id.performance[i - 1].type, id.performance[i].type);
+}
+
+TEST_F(nnpu, query_negative)
+{
+	struct drm_nnpu_device_info info;
+	uint32_t size = sizeof(info);
+
+	EXPECT_EQ(-EINVAL, nnpu_query(self->fd, 99, &info, &size));
+	size = sizeof(info);
+	EXPECT_EQ(-EFAULT, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, (void *)8, &size));
+}
+
+TEST_F(nnpu, bo_create_rounds_and_zeroes)
+{
+	struct drm_nnpu_bo_create arg = { .size = 1 };
+	unsigned char *map;
+	void *p;
+
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_CREATE, &arg));
+	EXPECT_EQ(0, arg.size % PAGE);
+	ASSERT_EQ(0, nnpu_bo_mmap(self->fd, arg.handle, arg.size, &p));
+	map = p;
+	EXPECT_EQ(0, map[0]);
+	EXPECT_EQ(0, map[arg.size - 1]);
+	map[arg.size - 1] = 1;
+	munmap(p, arg.size);
+	EXPECT_EQ(0, nnpu_bo_close(self->fd, arg.handle));
+}
+
+TEST_F(nnpu, bo_create_negative)
+{
+	struct drm_nnpu_bo_create arg = { .size = 0 };
+
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_CREATE, &arg));
+	arg.size = UINT64_MAX;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_CREATE, &arg));
+	arg.size = UINT64_MAX - PAGE;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_CREATE, &arg));
+	arg.size = PAGE;
+	arg.flags = 1;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_CREATE, &arg));
+}
+
+TEST_F(nnpu, bo_mmap_negative)
+{
+	struct drm_nnpu_bo_mmap arg = { .handle = 12345 };
+	uint32_t handle;
+	void *p;
+
+	EXPECT_EQ(-ENOENT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg));
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, PAGE, &handle));
+	arg = (struct drm_nnpu_bo_mmap) { .handle = handle, .flags = 1 };
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg));
+	/* Nothing but what BO_MMAP handed out can be mapped, and no more than that. */
+	arg = (struct drm_nnpu_bo_mmap) { .handle = handle };
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg));
+	p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, self->fd, (off_t)arg.offset);
+	EXPECT_EQ(MAP_FAILED, p);
+	p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, 0);
+	EXPECT_EQ(MAP_FAILED, p);
+}
+
+TEST_F(nnpu, bo_mmap_is_private_to_the_file)
+{
+	struct drm_nnpu_bo_mmap arg = { 0 };
+	int other = nnpu_open();
+	void *p;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, PAGE, &arg.handle));
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg));
+	p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, other, (off_t)arg.offset);
+	EXPECT_EQ(MAP_FAILED, p);
+	close(other);
+}
+
+TEST_F(nnpu, slot_bind_lowest_free_number)
+{
+	uint32_t handle, a, b, c;
+
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, 4 * PAGE, &handle));
+	ASSERT_EQ(0, nnpu_slot_bind(self->fd, handle, 0, PAGE, RW, &a));
+	ASSERT_EQ(0, nnpu_slot_bind(self->fd, handle, PAGE, 3 * PAGE, RW, &b));
+	EXPECT_NE(a, b);
+	ASSERT_EQ(0, nnpu_slot_unbind(self->fd, a));
+	ASSERT_EQ(0, nnpu_slot_bind(self->fd, handle, 0, PAGE, DRM_NNPU_SLOT_READ, &c));
+	EXPECT_EQ(a, c);
+}
+
+TEST_F(nnpu, slot_bind_negative)
+{
+	const struct {
+		uint64_t offset, size;
+		uint32_t flags;
+		int error;
+	} bad[] = {
+		{ 0, PAGE, 0, -EINVAL },
+		{ 0, PAGE, 1u << 2, -EINVAL },
+		{ 0, PAGE, RW | 1u << 31, -EINVAL },
+		{ 1, PAGE, RW, -EINVAL },
+		{ 0, 1, RW, -EINVAL },
+		{ 0, 0, RW, -EINVAL },
+		{ 0, 5 * PAGE, RW, -EINVAL },
+		{ 4 * PAGE, PAGE, RW, -EINVAL },
+		{ 3 * PAGE, 2 * PAGE, RW, -EINVAL },
+		{ UINT64_MAX & ~(PAGE - 1), 2 * PAGE, RW, -EINVAL },
+		{ PAGE, UINT64_MAX & ~(PAGE - 1), RW, -EINVAL },
+	};
+	struct drm_nnpu_slot_bind arg;
+	uint32_t handle, slot;
+	size_t i;
+
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, 4 * PAGE, &handle));
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		EXPECT_EQ(bad[i].error, nnpu_slot_bind(self->fd, handle, bad[i].offset,
+						       bad[i].size, bad[i].flags, &slot)) {
+			TH_LOG("case %zu", i);
+		}
+	EXPECT_EQ(-ENOENT, nnpu_slot_bind(self->fd, handle + 1000, 0, PAGE, RW, &slot));
+	arg = (struct drm_nnpu_slot_bind) {
+		.handle = handle, .size = PAGE, .flags = RW, .pad = 1,
+	};
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg));
+}
+
+TEST_F(nnpu, slot_unbind_negative)
+{
+	struct drm_nnpu_slot_unbind arg;
+	uint32_t handle, slot;
+
+	EXPECT_EQ(-ENOENT, nnpu_slot_unbind(self->fd, 0));
+	EXPECT_EQ(-ENOENT, nnpu_slot_unbind(self->fd, 0x7fffffff));
+	EXPECT_EQ(-ENOENT, nnpu_slot_unbind(self->fd, NNPU_SLOT_NONE));
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, PAGE, &handle));
+	ASSERT_EQ(0, nnpu_slot_bind(self->fd, handle, 0, PAGE, RW, &slot));
+	arg = (struct drm_nnpu_slot_unbind) { .slot = slot, .flags = 1 };
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SLOT_UNBIND, &arg));
+	EXPECT_EQ(0, nnpu_slot_unbind(self->fd, slot));
+	EXPECT_EQ(-ENOENT, nnpu_slot_unbind(self->fd, slot));
+}
+
+TEST_F(nnpu, slot_table_full_and_reusable)
+{
+	struct drm_nnpu_device_info info;
+	uint32_t size = sizeof(info), handle, slot, i;
+
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size));
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, PAGE, &handle));
+	for (i = 0; i < info.max_slots; i++)
+		ASSERT_EQ(0, nnpu_slot_bind(self->fd, handle, 0, PAGE, RW, &slot));
+	EXPECT_EQ(-ENOSPC, nnpu_slot_bind(self->fd, handle, 0, PAGE, RW, &slot));
+	ASSERT_EQ(0, nnpu_slot_unbind(self->fd, info.max_slots / 2));
+	ASSERT_EQ(0, nnpu_slot_bind(self->fd, handle, 0, PAGE, RW, &slot));
+	EXPECT_EQ(info.max_slots / 2, slot);
+}
+
+TEST_F(nnpu, program_load_unload)
+{
+	char image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+	struct drm_nnpu_program_load load;
+	size_t size = nnpu_add_image(image, 16);
+	uint32_t program;
+
+	ASSERT_EQ(0, nnpu_program_load(self->fd, image, size, &program, &load));
+	EXPECT_NE(0, program);
+	EXPECT_EQ(NNPU_STATUS_SUCCESS, load.status);
+	EXPECT_EQ(0, nnpu_program_unload(self->fd, program));
+	EXPECT_EQ(-ENOENT, nnpu_program_unload(self->fd, program));
+	EXPECT_EQ(-ENOENT, nnpu_program_unload(self->fd, 0));
+	EXPECT_EQ(-ENOENT, nnpu_program_unload(self->fd, UINT32_MAX));
+}
+
+TEST_F(nnpu, program_load_refuses_and_names_the_place)
+{
+	char image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+	struct nnpu_program_header *h = (void *)image;
+	struct nnpu_tensor_desc *t = (void *)(image + sizeof(*h));
+	struct drm_nnpu_program_load load;
+	size_t size = nnpu_add_image(image, 16);
+	uint32_t program;
+
+	h->magic++;
+	EXPECT_EQ(-EINVAL, nnpu_program_load(self->fd, image, size, &program, &load));
+	EXPECT_EQ(0, program);
+	EXPECT_EQ(NNPU_STATUS_PROGRAM_HEADER, load.status);
+	EXPECT_EQ(NNPU_REASON_MAGIC, load.reason);
+
+	nnpu_add_image(image, 16);
+	t[1].type = 77;
+	EXPECT_EQ(-EINVAL, nnpu_program_load(self->fd, image, size, &program, &load));
+	EXPECT_EQ(NNPU_STATUS_PROGRAM_TENSOR, load.status);
+	EXPECT_EQ(NNPU_REASON_TYPE, load.reason);
+	EXPECT_EQ(1, load.index);
+
+	nnpu_add_image(image, 16);
+	t[1].dims[0] = 7;
+	EXPECT_EQ(-EINVAL, nnpu_program_load(self->fd, image, size, &program, &load));
+	EXPECT_EQ(NNPU_STATUS_PROGRAM_COMMAND, load.status);
+	EXPECT_EQ(NNPU_REASON_SHAPE_MISMATCH, load.reason);
+	EXPECT_EQ(0, load.index);
+}
+
+TEST_F(nnpu, program_load_negative)
+{
+	char image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+	size_t size = nnpu_add_image(image, 16);
+	struct drm_nnpu_program_load good = {
+		.image = (uintptr_t)image, .image_size = size,
+	}, arg;
+
+	arg = good;
+	arg.image = 8;
+	EXPECT_EQ(-EFAULT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	arg = good;
+	arg.image_size = 0;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	arg = good;
+	arg.image_size = 63;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	arg = good;
+	arg.image_size = size - 8;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	arg = good;
+	arg.image_size = UINT32_MAX;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	arg = good;
+	arg.flags = 1u << 5;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	arg = good;
+	arg.num_reports = 1;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	arg = good;
+	arg.report = (uintptr_t)image;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+}
+
+TEST_F(nnpu, program_check)
+{
+	char image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+	struct nnpu_command_report report = { .status = 0xffff };
+	size_t size = nnpu_add_image(image, 16);
+	struct nnpu_program_header *h = (void *)image;
+	struct nnpu_command *c = (void *)(image + h->commands_off);
+	struct drm_nnpu_program_load arg = {
+		.image = (uintptr_t)image,
+		.image_size = size,
+		.flags = DRM_NNPU_PROGRAM_CHECK,
+		.report = (uintptr_t)&report,
+		.num_reports = 1,
+	};
+	struct drm_nnpu_program_load bad;
+
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	EXPECT_EQ(0, arg.program);
+	EXPECT_EQ(NNPU_STATUS_SUCCESS, report.status);
+
+	/* An operation without a kernel is a verdict, not an error. */
+	c->opcode = 9999;
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	EXPECT_EQ(NNPU_STATUS_PROGRAM_UNSUPPORTED, report.status);
+
+	bad = arg;
+	bad.num_reports = 2;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &bad));
+	bad = arg;
+	bad.report = 8;
+	EXPECT_EQ(-EFAULT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &bad));
+}
+
+TEST_F(nnpu, program_limit)
+{
+	char image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+	size_t size = nnpu_add_image(image, 16);
+	struct drm_nnpu_device_info info;
+	uint32_t info_size = sizeof(info), program, i;
+
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &info_size));
+	for (i = 0; i < info.max_programs; i++)
+		ASSERT_EQ(0, nnpu_program_load(self->fd, image, size, &program, NULL));
+	EXPECT_EQ(-ENOSPC, nnpu_program_load(self->fd, image, size, &program, NULL));
+	EXPECT_EQ(0, nnpu_program_unload(self->fd, 1));
+	EXPECT_EQ(0, nnpu_program_load(self->fd, image, size, &program, NULL));
+}
+
+TEST_F(nnpu, submit_negative)
+{
+	struct nnpu_job job;
+	struct drm_nnpu_submit good, arg;
+	struct nnpu_arg saved[3];
+	struct drm_nnpu_sync sync = { 0 };
+
+#define REFUSED(error) \
+	EXPECT_EQ(error, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SUBMIT, &arg)) { \
+		TH_LOG("line %d", __LINE__); \
+	} \
+	arg = good; \
+	memcpy(job.args, saved, sizeof(saved))
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
+	nnpu_job_fill(&job, 1);
+	good = job.submit;
+	arg = good;
+	memcpy(saved, job.args, sizeof(saved));
+
+	arg.program = 0;
+	REFUSED(-ENOENT);
+	arg.program = job.program + 1;
+	REFUSED(-ENOENT);
+	arg.flags = 1u << 7;
+	REFUSED(-EINVAL);
+	arg.args = 8;
+	REFUSED(-EFAULT);
+	arg.num_inputs = 1;
+	REFUSED(-EINVAL);
+	arg.num_outputs = 2;
+	REFUSED(-EINVAL);
+	arg.num_inputs = 0xfffffffe;
+	REFUSED(-EINVAL);
+	arg.arg_stride = 0;
+	REFUSED(-EINVAL);
+	arg.arg_stride = 8;
+	REFUSED(-EINVAL);
+	arg.priority = 3;
+	REFUSED(-EINVAL);
+	arg.result_slot = job.buf.slot + 1;
+	REFUSED(-ENOENT);
+	arg.result_offset = 4;
+	REFUSED(-EINVAL);
+	arg.result_offset = job.buf.size - 8;
+	REFUSED(-EINVAL);
+	arg.result_offset = UINT64_MAX - 7;
+	REFUSED(-EINVAL);
+	arg.profile_size = 64;
+	REFUSED(-EINVAL);
+	arg.profile_slot = 1;
+	REFUSED(-EINVAL);
+	arg.deadline_ns = 1;
+	REFUSED(-EINVAL);
+	arg.loop_timeout_ns = 1;
+	REFUSED(-EINVAL);
+	arg.in_syncs = 8;
+	arg.num_in_syncs = 1;
+	REFUSED(-EFAULT);
+	arg.out_syncs = 8;
+	REFUSED(-EFAULT);
+	arg.sync_stride = 4;
+	REFUSED(-EINVAL);
+	arg.num_in_syncs = UINT32_MAX;
+	REFUSED(-EINVAL);
+	sync.handle = 0x1234567;
+	arg.in_syncs = (uintptr_t)&sync;
+	arg.num_in_syncs = 1;
+	REFUSED(-ENOENT);
+	sync = job.out_sync;
+	sync.flags = 1;
+	arg.out_syncs = (uintptr_t)&sync;
+	REFUSED(-EINVAL);
+
+	job.args[0].slot++;
+	REFUSED(-ENOENT);
+	job.args[0].flags = 1u << 8;
+	REFUSED(-EINVAL);
+	job.args[0].flags = NNPU_ARG_INSUFFICIENT;
+	REFUSED(-EINVAL);
+	job.args[0].pad = 1;
+	REFUSED(-EINVAL);
+	job.args[0].reserved = 1;
+	REFUSED(-EINVAL);
+	job.args[0].offset = job.buf.size;
+	REFUSED(-EINVAL);
+	job.args[0].length = UINT64_MAX;
+	REFUSED(-EINVAL);
+	job.args[0].offset = UINT64_MAX - 16;
+	REFUSED(-EINVAL);
+	job.args[0].flags = NNPU_ARG_SHAPE;
+	job.args[0].rank = NNPU_MAX_RANK + 1;
+	REFUSED(-EINVAL);
+	job.args[0].rank = 1;
+	REFUSED(-EINVAL);
+	job.args[2].flags = NNPU_ARG_NO_VALUE;
+	REFUSED(-EINVAL);
+#undef REFUSED
+
+	/* Nothing of that ran, and the good job still does. */
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(&job)->status);
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &job, 2));
+	nnpu_job_fini(self->fd, &job);
+}
+
+TEST_F(nnpu, submit_rights)
+{
+	struct nnpu_buf readonly, writeonly;
+	struct nnpu_job job;
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
+	ASSERT_EQ(0, nnpu_buf_create(self->fd, &readonly, PAGE, DRM_NNPU_SLOT_READ));
+	ASSERT_EQ(0, nnpu_buf_create(self->fd, &writeonly, PAGE, DRM_NNPU_SLOT_WRITE));
+	job.args[2].slot = readonly.slot;
+	job.args[2].offset = 0;
+	EXPECT_EQ(-EINVAL, nnpu_job_submit(self->fd, &job));
+	job.args[2].slot = job.buf.slot;
+	job.args[2].offset = NNPU_JOB_DATA_OFFSET;
+	job.args[0].slot = writeonly.slot;
+	job.args[0].offset = 0;
+	EXPECT_EQ(-EINVAL, nnpu_job_submit(self->fd, &job));
+	job.args[0].slot = readonly.slot;
+	job.submit.result_slot = readonly.slot;
+	EXPECT_EQ(-EINVAL, nnpu_job_submit(self->fd, &job));
+}
+
+/* Every ioctl: a shorter structure is zero-extended, a longer one is accepted. */
+TEST_F(nnpu, structure_sizes)
+{
+	struct {
+		struct drm_nnpu_bo_create arg;
+		uint64_t more;
+	} bo = { .arg.size = PAGE };
+	struct {
+		struct drm_nnpu_query arg;
+		uint64_t more;
+	} query = { .arg.topic = DRM_NNPU_QUERY_DEVICE_INFO };
+
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, SIZED(DRM_IOCTL_NNPU_QUERY, sizeof(query)), &query));
+	EXPECT_EQ(sizeof(struct drm_nnpu_device_info), query.arg.size);
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, SIZED(DRM_IOCTL_NNPU_BO_CREATE, sizeof(bo)), &bo));
+	EXPECT_NE(0, bo.arg.handle);
+	/* Only the size field: flags read as zero, the handle has nowhere to go. */
+	EXPECT_EQ(0, nnpu_ioctl(self->fd, SIZED(DRM_IOCTL_NNPU_BO_CREATE, 8), &bo));
+	/* A SUBMIT cut off in the middle has no arguments and names program 0. */
+	EXPECT_GT(0, nnpu_ioctl(self->fd, SIZED(DRM_IOCTL_NNPU_SUBMIT, 8), &bo));
+}
+
+TEST_F(nnpu, unknown_ioctls)
+{
+	char buf[256] = { 0 };
+	unsigned int nr;
+
+	for (nr = DRM_NNPU_SUBMIT + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
+		EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd,
+					      _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE,
+						   DRM_COMMAND_BASE + nr, 64), buf)) {
+			TH_LOG("ioctl %u", nr);
+		}
+}
+
+TEST_F(nnpu, fdinfo)
+{
+	char path[64], text[4096] = "";
+	struct nnpu_job job;
+	ssize_t n;
+	int file;
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 1024));
+	ASSERT_EQ(0, nnpu_job_run(self->fd, &job, 1));
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
+	file = open(path, O_RDONLY);
+	ASSERT_LE(0, file);
+	n = read(file, text, sizeof(text) - 1);
+	close(file);
+	ASSERT_LT(0, n);
+	EXPECT_NE(NULL, strstr(text, "drm-driver:\tnnpu"));
+	EXPECT_NE(NULL, strstr(text, "drm-client-id:"));
+	EXPECT_NE(NULL, strstr(text, "drm-engine-npu:"));
+	EXPECT_EQ(NULL, strstr(text, "drm-engine-npu:\t0 ns")) {
+		TH_LOG("%s", text);
+	}
+	nnpu_job_fini(self->fd, &job);
+}
+
+TEST_HARNESS_MAIN
