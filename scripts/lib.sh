@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # variables for the scripts that source this
 #
 # Functions every script here shares: messages, progress, cache directory,
 # locks and content hashes. Source it after `set -euo pipefail`.

@@ -232,7 +232,7 @@ TEST_F(nnpu, timeline_fences)
 	for (i = 1; i <= 5; i++) {
 		in = (struct drm_nnpu_sync) { .handle = timeline, .point = i - 1 };
 		out = (struct drm_nnpu_sync) { .handle = timeline, .point = i };
-		job.submit.in_syncs = (uintptr_t)&in;
+		job.submit.in_syncs = i > 1 ? (uintptr_t)&in : 0;
 		job.submit.num_in_syncs = i > 1;
 		job.submit.out_syncs = (uintptr_t)&out;
 		ASSERT_EQ(0, nnpu_job_submit(self->fd, &job));

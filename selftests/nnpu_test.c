@@ -481,14 +481,26 @@ int nnpu_job_run(int fd, struct nnpu_job *job, uint32_t seed)
 
 int nnpu_debugfs_dir(int fd, char path[NNPU_DEBUGFS_PATH_MAX])
 {
+	char link[64], device[NNPU_DEBUGFS_PATH_MAX];
+	const char *name;
 	struct stat st;
-	const char *dir = "accel";
+	ssize_t n;
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (major(st.st_rdev) == 226)	/* render node of the fallback */
-		dir = "dri";
-	snprintf(path, NNPU_DEBUGFS_PATH_MAX, "/sys/kernel/debug/%s/%u", dir, minor(st.st_rdev));
+	/* Named after the parent device; a render node's is below dri/. */
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", major(st.st_rdev),
+		 minor(st.st_rdev));
+	n = readlink(link, device, sizeof(device) - 1);
+	if (n < 0)
+		return -errno;
+	device[n] = '\0';
+	name = strrchr(device, '/');
+	name = name ? name + 1 : device;
+	snprintf(path, NNPU_DEBUGFS_PATH_MAX, "/sys/kernel/debug/accel/%.64s", name);
+	if (access(path, F_OK) == 0)
+		return 0;
+	snprintf(path, NNPU_DEBUGFS_PATH_MAX, "/sys/kernel/debug/dri/%.64s", name);
 	return access(path, F_OK) ? -errno : 0;
 }
 

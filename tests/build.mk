@@ -15,15 +15,21 @@ VM_TESTS :=
 
 include $(wildcard tests/*/build.mk)
 
-# $(call run-tests,programs)
+# $(call run-tests,programs): KTAP, what a program prints being subtests of it.
 define run-tests
-@failed=0; for t in $(1); do \
+@number=0; failed=0; printf 'KTAP version 1\n'; for t in $(1); do \
+	number=$$((number + 1)); \
 	printf '# %s\n' "$$t"; \
-	BUILD=$(BUILD) CC='$(CC)' "$$t"; status=$$?; \
-	if [ $$status -ne 0 ] && [ $$status -ne 4 ]; then \
-		printf 'not ok - %s ended with status %s\n' "$$t" $$status; failed=1; \
-	fi; \
-done; exit $$failed
+	{ BUILD=$(BUILD) CC='$(CC)' "$$t"; echo $$? > $(BUILD)/tests/status; } | \
+		sed 's/^/    /'; \
+	status=$$(cat $(BUILD)/tests/status); \
+	case $$status in \
+	0) printf 'ok %s %s\n' $$number "$${t##*/}" ;; \
+	4) printf 'ok %s %s # SKIP it said so\n' $$number "$${t##*/}" ;; \
+	*) printf '# %s: exit status %s\nnot ok %s %s\n' "$${t##*/}" $$status $$number "$${t##*/}"; \
+		failed=1 ;; \
+	esac; \
+done; printf '1..%s\n' $$number; exit $$failed
 endef
 
 host-tests: $(HOST_TESTS) $(FUZZ_TESTS)

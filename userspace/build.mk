@@ -15,12 +15,13 @@ NNHAL_MAJOR := $(call nnhal_version_part,MAJOR)
 NNHAL_VERSION := $(NNHAL_MAJOR).$(call nnhal_version_part,MINOR).$(call nnhal_version_part,PATCH)
 NNHAL_SONAME := libnnhal.so.$(NNHAL_MAJOR)
 
-NNHAL_SRCS := $(filter-out %/transport_sim.c %/transport_nosim.c %/sim_%.c, \
+NNHAL_SIM_SRCS := $(NNHAL_DIR)/transport_sim.c $(wildcard $(NNHAL_DIR)/sim_*.c)
+NNHAL_SRCS := $(filter-out $(NNHAL_SIM_SRCS) $(NNHAL_DIR)/transport_nosim.c, \
 	$(wildcard $(NNHAL_DIR)/*.c))
 ifeq ($(NNHAL_SIM),0)
 NNHAL_SRCS += $(NNHAL_DIR)/transport_nosim.c
 else
-NNHAL_SRCS += $(NNHAL_DIR)/transport_sim.c $(wildcard $(NNHAL_DIR)/sim_*.c) \
+NNHAL_SRCS += $(NNHAL_SIM_SRCS) \
 	$(wildcard emulator/core/*.c emulator/ops/*.c emulator/inproc/*.c)
 endif
 NNHAL_LIBS := -lm -lpthread
@@ -31,7 +32,18 @@ DRM_CFLAGS := $(shell pkg-config --cflags libdrm 2>/dev/null || echo -I/usr/incl
 $(BUILD)/obj/$(NNHAL_DIR)/%.o $(BUILD)/pic/$(NNHAL_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I$(NNHAL_DIR)/include -Ikernel -Iemulator $(DRM_CFLAGS)
 
-$(BUILD)/lib/libnnhal.a: $(NNHAL_SRCS:%.c=$(BUILD)/obj/%.o)
+# One object in which only the interface is global: names inside the library do
+# not meet those of the program.
+NNHAL_OBJS := $(NNHAL_SRCS:%.c=$(BUILD)/obj/%.o)
+NNHAL_OBJCOPY := $(AR:%ar=%objcopy)
+
+$(BUILD)/lib/nnhal.o: $(NNHAL_OBJS)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -r -nostdlib -o $@ $^
+	$(Q)$(NNHAL_OBJCOPY) --wildcard --keep-global-symbol='nnhal_*' $@
+
+$(BUILD)/lib/libnnhal.a: $(BUILD)/lib/nnhal.o
 	$(call archive,$^)
 
 # Undefined symbols are errors, except with sanitizers, whose runtime comes later.

@@ -482,7 +482,7 @@ static int check_omitted(struct exec_run *run)
 static int run_batches(struct exec_run *run, struct plan_item *items)
 {
 	const struct program *p = run->program;
-	uint32_t pos = 0, end;
+	uint32_t pos = 0, end = 0;
 	unsigned int chunk = 0;
 
 	do {

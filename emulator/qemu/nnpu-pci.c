@@ -377,7 +377,6 @@ static const TypeInfo nnpu_pci_info = {
 	.class_init = nnpu_pci_class_init,
 	.interfaces = (InterfaceInfo[]) {
 		{ INTERFACE_PCIE_DEVICE },
-		{ INTERFACE_CONVENTIONAL_PCI_DEVICE },
 		{ }
 	},
 };

@@ -5,7 +5,7 @@
 # public header compiles alone in C and C++, soname and pkg-config file are right.
 
 set -u
-cd "$(dirname "$0")" || exit 1
+# BUILD is relative to the top of the tree, which is where tests are started.
 while [ ! -f userspace/libnnhal/libnnhal.map ]; do
 	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
 	cd .. || exit 1
@@ -28,7 +28,7 @@ result() {
 	fi
 }
 
-grep -ohE '\bnnhal_[a-z0-9_]+\(' $include/nnhal/*.h | sed 's/(//' | sort -u > "$tmp/declared"
+grep -ohE '\bnnhal_[a-z0-9_]+\(' "$include"/nnhal/*.h | sed 's/(//' | sort -u > "$tmp/declared"
 sed -n '/global:/,/local:/s/^\t\(nnhal_[a-z0-9_]*\);/\1/p' $map | sort -u > "$tmp/mapped"
 nm -D --defined-only "$lib" | awk '$2 == "T" { sub("@.*", "", $3); print $3 }' | sort -u \
 	> "$tmp/exported"
@@ -40,10 +40,14 @@ result $? "every function of the map is exported, and nothing else is"
 result $? "no data is exported"
 ! nm -D --defined-only "$lib" | grep ' T ' | grep -qv '@@NNHAL_1\.0'
 result $? "every function has the version NNHAL_1.0"
+nm --defined-only -g "${lib%.so}.a" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }' |
+	sort -u > "$tmp/static"
+cmp -s "$tmp/mapped" "$tmp/static"
+result $? "the static library has the same global symbols"
 readelf -d "$lib" | grep -q 'SONAME.*\[libnnhal\.so\.1\]'
 result $? "the soname is libnnhal.so.1"
 
-for header in $include/nnhal/*.h; do
+for header in "$include"/nnhal/*.h; do
 	name=nnhal/$(basename "$header")
 	printf '#include <%s>\n#include <%s>\n' "$name" "$name" > "$tmp/t.c"
 	cp "$tmp/t.c" "$tmp/t.cpp"

@@ -240,12 +240,14 @@ static void test_high_rank(void)
 static void test_timing(void)
 {
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	enum nnhal_status status;
 
 	make_chain(&f, 20);
 	prepare();
 	fresh_run(4);
 	o.measure = NNHAL_MEASURE_YES;
-	ok(!execute(&o) && r.timing.time_on_device != NNHAL_NO_TIMING &&
+	status = execute(&o);
+	ok(!status && r.timing.time_on_device != NNHAL_NO_TIMING &&
 	   r.timing.time_in_driver != NNHAL_NO_TIMING && r.timing.time_in_driver > 0 &&
 	   r.timing.time_on_device <= r.timing.time_in_driver,
 	   "D21 D23 %llu us on the device, %llu us in the driver",

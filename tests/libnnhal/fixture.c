@@ -126,7 +126,9 @@ void make_add_relu(struct fixture *f)
 
 void make_dynamic_add(struct fixture *f, uint32_t rank)
 {
-	make_add_relu_shape(f, rank, (uint32_t[8]){ 0 });
+	static const uint32_t unknown[NNHAL_MAX_RANK];
+
+	make_add_relu_shape(f, rank, unknown);
 }
 
 void make_chain(struct fixture *f, unsigned int length)

@@ -464,7 +464,7 @@ static void test_locations(void)
 	expect_invalid("B15 constant one byte short");
 	op->location.length = 17;
 	expect_invalid("B15 constant one byte long");
-	op = with_constant(NNHAL_OPERAND_BOOL, SCALAR, 1);
+	with_constant(NNHAL_OPERAND_BOOL, SCALAR, 1);
 	expect_valid("B15 BOOL of one byte");
 	with_constant(NNHAL_OPERAND_OEM, SCALAR, 3);
 	expect_valid("B15 OEM of any length");

@@ -29,4 +29,25 @@ $(NNRUN_MODEL_SCRIPTS): $(BUILD)/tests/nnrun_%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/
 	$(Q)install -m 755 $< $@
 
 HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
-VM_TESTS += $(NNRUN_MODEL_SCRIPTS)
+VM_TESTS += $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
+
+# A fuzzer of the loader. libFuzzer instruments all that is compiled with it, so
+# the sources are compiled again; it is part of clang, whatever CC is.
+FUZZ_CC ?= clang
+FUZZ_TFLITE := $(BUILD)/tests/fuzz_tflite
+FUZZ_TFLITE_SRCS := tests/fuzz/fuzz_tflite.c \
+	$(addprefix $(NNRUN_DIR)/,error.c flatbuf.c tflite.c tflite_names.c hal_builder.c \
+		tflite_to_hal.c map_operator.c dot.c) \
+	$(filter-out %/transport_sim.c %/sim_rings.c,$(wildcard $(NNHAL_DIR)/*.c))
+
+$(FUZZ_TFLITE): $(FUZZ_TFLITE_SRCS) $(wildcard $(NNRUN_DIR)/*.h)
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -Ikernel \
+		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_TFLITE_SRCS) $(NNHAL_LIBS)
+
+$(BUILD)/tests/run_fuzz_tflite.sh: $(NNRUN_TEST_DIR)/run_fuzz_tflite $(FUZZ_TFLITE)
+	$(Q)install -m 755 $< $@
+
+FUZZ_TESTS += $(BUILD)/tests/run_fuzz_tflite.sh

@@ -149,15 +149,27 @@ static int dequantize(struct file in, const char *path, float scale, int zero_po
 
 int main(int argc, char **argv)
 {
-	if (argc == 5 && strcmp(argv[1], "bytes") == 0)
-		return compare_bytes(load(argv[2]), load(argv[3]), strtoul(argv[4], NULL, 10));
-	if (argc == 5 && strcmp(argv[1], "floats") == 0)
-		return compare_floats(load(argv[2]), load(argv[3]), strtod(argv[4], NULL));
-	if (argc == 6 && strcmp(argv[1], "classes") == 0)
-		return count_classes(load(argv[2]), load(argv[3]), strtoul(argv[4], NULL, 10),
-				     strcmp(argv[5], "float") == 0);
-	if (argc == 6 && strcmp(argv[1], "dequantize") == 0)
-		return dequantize(load(argv[2]), argv[3], strtof(argv[4], NULL), atoi(argv[5]));
-	fprintf(stderr, "wrong arguments; see the comment at the top of the source\n");
-	return 2;
+	struct file got = { NULL, 0 }, want = { NULL, 0 };
+	const char *mode = argc > 1 ? argv[1] : "";
+	int status = 2;
+
+	if ((argc != 5 && argc != 6) || (argc == 6) != (mode[0] == 'c' || mode[0] == 'd')) {
+		fprintf(stderr, "wrong arguments; see the comment at the top of the source\n");
+		return 2;
+	}
+	got = load(argv[2]);
+	if (strcmp(mode, "dequantize") != 0)
+		want = load(argv[3]);
+	if (strcmp(mode, "bytes") == 0)
+		status = compare_bytes(got, want, strtoul(argv[4], NULL, 10));
+	else if (strcmp(mode, "floats") == 0)
+		status = compare_floats(got, want, strtod(argv[4], NULL));
+	else if (strcmp(mode, "classes") == 0)
+		status = count_classes(got, want, strtoul(argv[4], NULL, 10),
+				       strcmp(argv[5], "float") == 0);
+	else if (strcmp(mode, "dequantize") == 0)
+		status = dequantize(got, argv[3], strtof(argv[4], NULL), atoi(argv[5]));
+	free(got.data);
+	free(want.data);
+	return status;
 }

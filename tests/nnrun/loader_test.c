@@ -201,9 +201,10 @@ static void add_tensor(struct mw_model *model, struct mw_tensor tensor, bool out
 
 	model->tensors[index] = tensor;
 	if (output)
-		model->outputs[0] = op->outputs[0] = (int32_t)index;
+		op->outputs[0] = (int32_t)index;
 	else
 		op->inputs[op->num_inputs++] = (int32_t)index;
+	model->outputs[0] = op->outputs[0];
 }
 
 static uint8_t file[MW_MAX_SIZE];
@@ -454,7 +455,8 @@ static void test_simple_operators(void)
 		const char *name;
 	} unary[] = {
 		{ TFLITE_RELU, "RELU" }, { TFLITE_RELU6, "RELU6" },
-		{ TFLITE_RELU_N1_TO_1, "RELU1" }, { TFLITE_LOGISTIC, "LOGISTIC" }, { TFLITE_TANH, "TANH" },
+		{ TFLITE_RELU_N1_TO_1, "RELU1" }, { TFLITE_LOGISTIC, "LOGISTIC" },
+		{ TFLITE_TANH, "TANH" },
 	};
 	struct mw_model model;
 	size_t i;
@@ -692,7 +694,8 @@ static void test_graph(void)
 	fclose(stream);
 	ok(strstr(text, "// odd?name\ndigraph {") == text, "the graph starts with its name");
 	ok(strstr(text, "    d0 [style=filled fillcolor=black fontcolor=white "
-		  "label=\"0 = input[0] = output[0]: COPY\\nI32\"]\n"), "a value out of bounds is left out");
+		  "label=\"0 = input[0] = output[0]: COPY\\nI32\"]\n"),
+	   "a value out of bounds is left out");
 	ok(strstr(text, "    d99 -> n0 [label=1]\n"), "an edge to an operand that does not exist");
 	ok(strstr(text, "    s0_n0 -> s0_d0\n"), "the referenced subgraph is drawn");
 	free(text);

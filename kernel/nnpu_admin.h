@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_ADMIN_H_
+#define _NNPU_ADMIN_H_
+
+#include <linux/types.h>
+
+struct nnpu_ctx;
+struct nnpu_device;
+
+/**
+ * struct nnpu_admin_result - completion of an admin command
+ * @status: NNPU_STATUS_*, not necessarily a known one
+ * @reason: NNPU_REASON_*
+ * @operand: operand at fault
+ * @error: tensor or command at fault
+ * @value: result per command
+ */
+struct nnpu_admin_result {
+	u16 status;
+	u16 reason;
+	u16 operand;
+	u32 error;
+	u64 value;
+};
+
+int nnpu_admin_init(struct nnpu_device *ndev);
+void nnpu_admin_fini(struct nnpu_device *ndev);
+void nnpu_admin_process(struct nnpu_device *ndev);
+void nnpu_admin_stop(struct nnpu_device *ndev);
+int nnpu_admin_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
+		    struct nnpu_admin_result *result);
+int nnpu_admin_exec_locked(struct nnpu_device *ndev, const void *sqe,
+			   struct nnpu_admin_result *result);
+
+#endif /* _NNPU_ADMIN_H_ */

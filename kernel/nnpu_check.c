@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Checks of what user space hands in: on copies, without looking anything up.
+ *
+ * Only what the kernel depends on is checked here. The device checks programs
+ * and arguments in full; a check that it makes anyway is repeated only where
+ * an early and precise errno helps the caller (documented in nnpu_accel.h).
+ */
+#include <linux/align.h>
+#include <linux/errno.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/string.h>
+#include <asm/byteorder.h>
+
+#include "nnpu_check.h"
+#include "nnpu_hw.h"
+
+/**
+ * nnpu_check_range - does a range lie inside an object?
+ * @offset: first byte
+ * @length: bytes, may be 0
+ * @size: bytes of the object
+ *
+ * Return: true if it does.
+ */
+bool nnpu_check_range(u64 offset, u64 length, u64 size)
+{
+	return offset <= size && length <= size - offset;
+}
+
+/**
+ * nnpu_check_bo_size - size of a new buffer
+ * @size: bytes asked for
+ * @aligned: gets whole pages
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_bo_size(u64 size, u64 *aligned)
+{
+	if (!size || size > NNPU_MAX_SLOT_SIZE)
+		return -EINVAL;
+	*aligned = PAGE_ALIGN(size);
+	return 0;
+}
+
+/**
+ * nnpu_check_bind - fields of SLOT_BIND; the buffer's size comes later
+ * @args: copy of the caller's structure
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_bind(const struct drm_nnpu_slot_bind *args)
+{
+	if (args->pad || !args->flags ||
+	    args->flags & ~(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE))
+		return -EINVAL;
+	if (!args->size || args->size > NNPU_MAX_SLOT_SIZE ||
+	    !IS_ALIGNED(args->size, NNPU_PAGE_SIZE) ||
+	    !IS_ALIGNED(args->offset, NNPU_PAGE_SIZE))
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * nnpu_result_size - bytes of a result block or argument block
+ * @num_args: inputs plus outputs, at most NNPU_MAX_ARGS
+ *
+ * Return: bytes.
+ */
+u32 nnpu_result_size(u32 num_args)
+{
+	return sizeof(struct nnpu_args_header) + num_args * sizeof(struct nnpu_arg);
+}
+
+static int nnpu_check_submit_syncs(const struct drm_nnpu_submit *args)
+{
+	if (args->num_in_syncs > NNPU_MAX_SYNCS || args->num_out_syncs > NNPU_MAX_SYNCS)
+		return -EINVAL;
+	if (!args->num_in_syncs && !args->num_out_syncs && !args->sync_stride)
+		return 0;
+	if (args->sync_stride < sizeof(struct drm_nnpu_sync) ||
+	    args->sync_stride > NNPU_MAX_STRIDE || !IS_ALIGNED(args->sync_stride, 8))
+		return -EINVAL;
+	return 0;
+}
+
+/**
+ * nnpu_check_submit - fields of SUBMIT that stand on their own
+ * @args: copy of the caller's structure
+ * @max_args: inputs plus outputs of one job
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args)
+{
+	u32 num_args;
+
+	if (args->flags & ~DRM_NNPU_SUBMIT_PROFILE)
+		return -EINVAL;
+	if (args->priority > DRM_NNPU_PRIORITY_HIGH)
+		return -EINVAL;
+	if (args->deadline_ns || args->loop_timeout_ns)
+		return -EINVAL;
+	if (check_add_overflow(args->num_inputs, args->num_outputs, &num_args) ||
+	    !args->num_outputs || num_args > max_args)
+		return -EINVAL;
+	if (args->arg_stride < sizeof(struct nnpu_arg) || args->arg_stride > NNPU_MAX_STRIDE ||
+	    !IS_ALIGNED(args->arg_stride, 8))
+		return -EINVAL;
+	if (args->result_slot == NNPU_SLOT_NONE ? args->result_offset != 0 :
+						  !IS_ALIGNED(args->result_offset, 8))
+		return -EINVAL;
+	if (args->flags & DRM_NNPU_SUBMIT_PROFILE) {
+		if (!IS_ALIGNED(args->profile_offset, 8))
+			return -EINVAL;
+	} else if (args->profile_slot || args->profile_offset || args->profile_size) {
+		return -EINVAL;
+	}
+	return nnpu_check_submit_syncs(args);
+}
+
+/**
+ * nnpu_check_arg - an argument record, apart from its slot
+ * @arg: copy of the caller's record
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_arg(const struct nnpu_arg *arg)
+{
+	u16 flags = le16_to_cpu(arg->flags);
+	unsigned int i;
+
+	if (arg->pad || arg->reserved || flags & ~(NNPU_ARG_NO_VALUE | NNPU_ARG_SHAPE))
+		return -EINVAL;
+	if (flags & NNPU_ARG_NO_VALUE) {
+		if (flags != NNPU_ARG_NO_VALUE || arg->slot || arg->offset || arg->length)
+			return -EINVAL;
+	}
+	if (arg->rank > NNPU_MAX_RANK || (arg->rank && !(flags & NNPU_ARG_SHAPE)))
+		return -EINVAL;
+	for (i = arg->rank; i < NNPU_MAX_RANK; i++)
+		if (arg->dims[i])
+			return -EINVAL;
+	return 0;
+}
+
+/**
+ * nnpu_check_sync - an entry of in_syncs or out_syncs
+ * @sync: copy of the caller's entry
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_sync(const struct drm_nnpu_sync *sync)
+{
+	return sync->flags ? -EINVAL : 0;
+}
+
+/**
+ * nnpu_check_load - fields of PROGRAM_LOAD
+ * @args: copy of the caller's structure
+ * @max_size: largest image, bytes
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size)
+{
+	if (args->flags & ~DRM_NNPU_PROGRAM_CHECK)
+		return -EINVAL;
+	if (args->image_size < sizeof(struct nnpu_program_header) ||
+	    args->image_size > max_size || !IS_ALIGNED(args->image_size, 8))
+		return -EINVAL;
+	if (args->flags & DRM_NNPU_PROGRAM_CHECK)
+		return args->num_reports && args->report ? 0 : -EINVAL;
+	return args->num_reports || args->report ? -EINVAL : 0;
+}
+
+/* One region of the image: inside it, behind the header, aligned. */
+static u16 nnpu_check_region(__le32 off, __le32 count, u32 entry, u32 image_size)
+{
+	u64 bytes = (u64)le32_to_cpu(count) * entry;
+	u32 offset = le32_to_cpu(off);
+
+	if (!IS_ALIGNED(offset, 8))
+		return NNPU_REASON_ALIGNMENT;
+	if (bytes && offset < sizeof(struct nnpu_program_header))
+		return NNPU_REASON_RANGE;
+	if (!nnpu_check_range(offset, bytes, image_size))
+		return NNPU_REASON_SIZE;
+	return NNPU_REASON_NONE;
+}
+
+static u16 nnpu_check_header_reason(const struct nnpu_program_header *h, u32 image_size)
+{
+	u32 indexes = le32_to_cpu(h->num_indexes);
+	u16 reason;
+
+	if (le32_to_cpu(h->magic) != NNPU_PROGRAM_MAGIC)
+		return NNPU_REASON_MAGIC;
+	if (le16_to_cpu(h->version) != NNPU_PROGRAM_VERSION)
+		return NNPU_REASON_VERSION;
+	if (le16_to_cpu(h->header_size) != sizeof(*h) || le32_to_cpu(h->size) != image_size)
+		return NNPU_REASON_SIZE;
+	if (le32_to_cpu(h->flags) & ~NNPU_PROGRAM_RELAXED)
+		return NNPU_REASON_FLAGS;
+	if (h->reserved)
+		return NNPU_REASON_RESERVED;
+
+	reason = nnpu_check_region(h->tensors_off, h->num_tensors,
+				   sizeof(struct nnpu_tensor_desc), image_size);
+	if (!reason)
+		reason = nnpu_check_region(h->commands_off, h->num_commands,
+					   sizeof(struct nnpu_command), image_size);
+	if (!reason)
+		reason = nnpu_check_region(h->indexes_off, h->num_indexes, sizeof(__le32),
+					   image_size);
+	if (!reason)
+		reason = nnpu_check_region(h->data_off, h->data_size, 1, image_size);
+	if (reason)
+		return reason;
+
+	if (!h->num_commands || !h->num_outputs)
+		return NNPU_REASON_SIZE;
+	if (!nnpu_check_range(le32_to_cpu(h->inputs_first), le16_to_cpu(h->num_inputs), indexes) ||
+	    !nnpu_check_range(le32_to_cpu(h->outputs_first), le16_to_cpu(h->num_outputs), indexes))
+		return NNPU_REASON_RANGE;
+	return NNPU_REASON_NONE;
+}
+
+/**
+ * nnpu_check_program_header - what the kernel needs to be true of an image
+ * @h: header in the kernel's copy of the image
+ * @image_size: bytes of the image
+ * @verdict: gets status and reason
+ *
+ * The kernel keeps the numbers of inputs, outputs and commands; the rest of the
+ * image is the device's to judge.
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_program_header(const struct nnpu_program_header *h, u32 image_size,
+			      struct nnpu_header_verdict *verdict)
+{
+	verdict->reason = nnpu_check_header_reason(h, image_size);
+	verdict->status = verdict->reason ? NNPU_STATUS_PROGRAM_HEADER : NNPU_STATUS_SUCCESS;
+	return verdict->reason ? -EINVAL : 0;
+}

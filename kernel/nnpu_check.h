@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_CHECK_H_
+#define _NNPU_CHECK_H_
+
+#include <linux/types.h>
+
+#include <drm/nnpu_accel.h>
+
+/* Entries of in_syncs or out_syncs of one job. */
+#define NNPU_MAX_SYNCS		64
+/* Inputs plus outputs of one job, if the device allows as many. */
+#define NNPU_MAX_ARGS		256
+/* Largest slot and buffer, bytes. */
+#define NNPU_MAX_SLOT_SIZE	(4ull << 30)
+/* Largest stride of the arrays of SUBMIT: room for a later version's records. */
+#define NNPU_MAX_STRIDE		4096
+
+/**
+ * struct nnpu_range - bytes of a slot
+ * @slot: slot number
+ * @offset: first byte
+ * @length: bytes
+ */
+struct nnpu_range {
+	u32 slot;
+	u64 offset;
+	u64 length;
+};
+
+/**
+ * struct nnpu_header_verdict - why a program header was refused
+ * @status: NNPU_STATUS_*
+ * @reason: NNPU_REASON_*
+ */
+struct nnpu_header_verdict {
+	u16 status;
+	u16 reason;
+};
+
+bool nnpu_check_range(u64 offset, u64 length, u64 size);
+int nnpu_check_bo_size(u64 size, u64 *aligned);
+int nnpu_check_bind(const struct drm_nnpu_slot_bind *args);
+int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args);
+int nnpu_check_arg(const struct nnpu_arg *arg);
+int nnpu_check_sync(const struct drm_nnpu_sync *sync);
+int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size);
+int nnpu_check_program_header(const struct nnpu_program_header *h, u32 image_size,
+			      struct nnpu_header_verdict *verdict);
+u32 nnpu_result_size(u32 num_args);
+
+#endif /* _NNPU_CHECK_H_ */

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Contexts: one per open file, the owner of its slots, programs and jobs.
+ *
+ * Life: the file holds a reference and each job holds one, so that a context
+ * outlives its file until the device is done with the last job. Then
+ * DESTROY_CTX tells the device to forget it, and only then memory is freed.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_program.h"
+#include "nnpu_slot.h"
+
+static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
+{
+	return PAGE_ALIGN(ndev->limits.max_slots * sizeof(struct nnpu_slot_entry));
+}
+
+/* Free what DMA memory is left. Slots first: their entries are in the table. */
+static void nnpu_ctx_free_dma(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+
+	mutex_lock(&ctx->lock);
+	nnpu_slot_free_dma_all(ctx);
+	if (ctx->slot_table)
+		dma_free_coherent(ndev->drm.dev, nnpu_ctx_table_size(ndev), ctx->slot_table,
+				  ctx->slot_table_dma);
+	ctx->slot_table = NULL;
+	mutex_unlock(&ctx->lock);
+}
+
+static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
+{
+	struct nnpu_sqe sqe = {
+		.opcode = NNPU_ADMIN_DESTROY_CTX,
+		.ctx = cpu_to_le32(ctx->id),
+	};
+	struct nnpu_admin_result result;
+
+	/* A lost context and one of a dead device need no command. */
+	if (!ctx->created || nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result))
+		return;
+	if (result.status) {
+		/* The device may go on using memory of the context. */
+		drm_err(&ctx->ndev->drm, "context %u cannot be destroyed: status %#x\n", ctx->id,
+			result.status);
+		nnpu_recovery_reset_sync(ctx->ndev,
+					 atomic64_read(&ctx->ndev->reset_count));
+	}
+}
+
+static void nnpu_ctx_release(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+
+	nnpu_ctx_destroy_hw(ctx);
+	nnpu_ctx_free_dma(ctx);
+	nnpu_slot_release_all(ctx);
+	nnpu_program_release_all(ctx);
+	nnpu_table_free(&ndev->contexts, ctx->id);
+	nnpu_table_fini(&ctx->slots);
+	nnpu_table_fini(&ctx->programs);
+	mutex_destroy(&ctx->lock);
+	mutex_destroy(&ctx->submit_lock);
+	kfree(ctx);
+	atomic_dec(&ndev->stats.contexts);
+	drm_dev_put(&ndev->drm);
+}
+
+static void nnpu_ctx_release_work(struct work_struct *work)
+{
+	nnpu_ctx_release(container_of(work, struct nnpu_ctx, release_work));
+}
+
+/**
+ * nnpu_ctx_put - drop a reference
+ * @ctx: context
+ *
+ * May wait for the device: not for interrupts, scheduler callbacks and the works
+ * of nnpu_device.reset_wq.
+ */
+void nnpu_ctx_put(struct nnpu_ctx *ctx)
+{
+	if (refcount_dec_and_test(&ctx->ref))
+		nnpu_ctx_release(ctx);
+}
+
+/**
+ * nnpu_ctx_put_deferred - drop a reference where one may not wait
+ * @ctx: context
+ */
+void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx)
+{
+	if (refcount_dec_and_test(&ctx->ref))
+		queue_work(nnpu_release_wq, &ctx->release_work);
+}
+
+static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
+{
+	struct nnpu_sqe_create_ctx sqe = {
+		.opcode = NNPU_ADMIN_CREATE_CTX,
+		.ctx = cpu_to_le32(ctx->id),
+		.slot_table = cpu_to_le64(ctx->slot_table_dma),
+		.num_slots = cpu_to_le32(ctx->ndev->limits.max_slots),
+	};
+	struct nnpu_admin_result result;
+	int ret;
+
+	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
+	if (ret)
+		return ret;
+	switch (result.status) {
+	case NNPU_STATUS_SUCCESS:
+		ctx->created = true;
+		return 0;
+	case NNPU_STATUS_NO_RESOURCES:
+		return -ENOSPC;
+	case NNPU_STATUS_NO_MEMORY:
+		return -ENOMEM;
+	default:
+		return -EIO;
+	}
+}
+
+/* All numbers taken: files just closed may still be on their way out. */
+static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx)
+{
+	int ret = nnpu_table_reserve(&ctx->ndev->contexts, &ctx->id);
+
+	if (ret != -ENOSPC)
+		return ret;
+	flush_workqueue(nnpu_release_wq);
+	return nnpu_table_reserve(&ctx->ndev->contexts, &ctx->id);
+}
+
+static int nnpu_ctx_init_entities(struct nnpu_ctx *ctx)
+{
+	/* By DRM_NNPU_PRIORITY_*. */
+	static const enum drm_sched_priority priority[NNPU_NUM_PRIORITIES] = {
+		DRM_SCHED_PRIORITY_LOW,
+		DRM_SCHED_PRIORITY_NORMAL,
+		DRM_SCHED_PRIORITY_HIGH,
+	};
+	struct drm_gpu_scheduler *sched = &ctx->ndev->queue.sched;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {
+		ret = drm_sched_entity_init(&ctx->entity[i], priority[i], &sched, 1, NULL);
+		if (ret)
+			goto err_entities;
+		ctx->fence_context[i] = dma_fence_context_alloc(1);
+	}
+	return 0;
+
+err_entities:
+	while (i--)
+		drm_sched_entity_fini(&ctx->entity[i]);
+	return ret;
+}
+
+static void nnpu_ctx_fini_entities(struct nnpu_ctx *ctx)
+{
+	unsigned int i;
+
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
+		drm_sched_entity_fini(&ctx->entity[i]);
+}
+
+static int nnpu_ctx_init(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+	int ret;
+
+	ctx->slot_table = dma_alloc_coherent(ndev->drm.dev, nnpu_ctx_table_size(ndev),
+					     &ctx->slot_table_dma, GFP_KERNEL);
+	if (!ctx->slot_table)
+		return -ENOMEM;
+	ret = nnpu_ctx_reserve_id(ctx);
+	if (ret)
+		goto err_table;
+	ret = nnpu_ctx_init_entities(ctx);
+	if (ret)
+		goto err_id;
+	/* From here on a device reset finds the context and marks it lost. */
+	nnpu_table_set(&ndev->contexts, ctx->id, ctx);
+	ret = nnpu_ctx_create_hw(ctx);
+	if (ret)
+		goto err_entities;
+	return 0;
+
+err_entities:
+	nnpu_table_hide(&ndev->contexts, ctx->id);
+	nnpu_ctx_fini_entities(ctx);
+err_id:
+	nnpu_table_free(&ndev->contexts, ctx->id);
+err_table:
+	nnpu_ctx_free_dma(ctx);
+	return ret;
+}
+
+/**
+ * nnpu_ctx_open - create the context of a file
+ * @ndev: device
+ * @file: file; its driver_priv is set
+ *
+ * Return: 0; -ENOSPC if the device has no context left, -ENOMEM, -ENODEV, -EIO.
+ */
+int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file)
+{
+	struct nnpu_ctx *ctx;
+	int ret, idx;
+
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	if (!ctx)
+		return -ENOMEM;
+	refcount_set(&ctx->ref, 1);
+	ctx->ndev = ndev;
+	mutex_init(&ctx->lock);
+	mutex_init(&ctx->submit_lock);
+	init_waitqueue_head(&ctx->job_wait);
+	INIT_LIST_HEAD(&ctx->slot_list);
+	INIT_LIST_HEAD(&ctx->program_list);
+	INIT_WORK(&ctx->release_work, nnpu_ctx_release_work);
+	nnpu_table_init(&ctx->slots, 0, ndev->limits.max_slots);
+	nnpu_table_init(&ctx->programs, 1, ndev->limits.max_programs);
+
+	ret = -ENODEV;
+	if (!nnpu_device_enter(ndev, &idx))
+		goto err_free;
+	ret = nnpu_ctx_init(ctx);
+	nnpu_device_exit(idx);
+	if (ret)
+		goto err_free;
+
+	drm_dev_get(&ndev->drm);
+	atomic_inc(&ndev->stats.contexts);
+	file->driver_priv = ctx;
+	return 0;
+
+err_free:
+	nnpu_table_fini(&ctx->slots);
+	nnpu_table_fini(&ctx->programs);
+	mutex_destroy(&ctx->lock);
+	mutex_destroy(&ctx->submit_lock);
+	kfree(ctx);
+	return ret;
+}
+
+/**
+ * nnpu_ctx_close - the file is gone
+ * @ctx: context
+ *
+ * Jobs that wait are cancelled, jobs the device owns are aborted. Nothing here
+ * waits for them to end: the last one frees the context.
+ */
+void nnpu_ctx_close(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+	int idx;
+
+	nnpu_ctx_fini_entities(ctx);
+	if (nnpu_device_enter(ndev, &idx)) {
+		nnpu_queue_abort_ctx(&ndev->queue, ctx);
+		nnpu_device_exit(idx);
+	}
+	nnpu_ctx_put(ctx);
+}
+
+/**
+ * nnpu_ctx_lose_all - a device reset takes all contexts along
+ * @ndev: device; nnpu_device.reset_sem is held for writing
+ */
+void nnpu_ctx_lose_all(struct nnpu_device *ndev)
+{
+	struct nnpu_ctx *ctx;
+	unsigned long id, flags;
+
+	xa_lock_irqsave(&ndev->contexts.xa, flags);
+	xa_for_each(&ndev->contexts.xa, id, ctx) {
+		WRITE_ONCE(ctx->lost, true);
+		wake_up_all(&ctx->job_wait);
+	}
+	xa_unlock_irqrestore(&ndev->contexts.xa, flags);
+}
+
+static bool nnpu_ctx_tryget(void *object)
+{
+	struct nnpu_ctx *ctx = object;
+
+	return refcount_inc_not_zero(&ctx->ref);
+}
+
+/**
+ * nnpu_ctx_unplug_all - free the DMA memory of all contexts
+ * @ndev: device, unplugged and unable to access memory
+ *
+ * Open files keep their contexts without it: DMA memory must not outlive the
+ * binding of device and driver.
+ */
+void nnpu_ctx_unplug_all(struct nnpu_device *ndev)
+{
+	u32 id;
+
+	for (id = ndev->contexts.limit.min; id <= ndev->contexts.limit.max; id++) {
+		struct nnpu_ctx *ctx;
+
+		ctx = nnpu_table_get(&ndev->contexts, id, nnpu_ctx_tryget);
+		if (!ctx)
+			continue;
+		nnpu_ctx_free_dma(ctx);
+		nnpu_ctx_put_deferred(ctx);
+	}
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_CTX_H_
+#define _NNPU_CTX_H_
+
+#include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include <drm/gpu_scheduler.h>
+
+#include "nnpu_hw.h"
+#include "nnpu_table.h"
+
+struct drm_file;
+struct nnpu_device;
+
+#define NNPU_NUM_PRIORITIES	3
+
+/* Jobs of one file that have not ended; SUBMIT waits for room. */
+#define NNPU_CTX_MAX_JOBS	256
+
+/**
+ * struct nnpu_ctx - hardware context of one open file
+ * @ref: the file and each job hold a reference
+ * @ndev: device; a reference of its drm_device is held
+ * @id: hardware number
+ * @lost: gone in a device reset; set once, read with nnpu_ctx_is_lost()
+ * @created: the device knows the context
+ * @lock: protects @slot_table, @slot_list and the DMA memory of slots
+ * @slot_table: slot entries the device reads; NULL after unplug
+ * @slot_table_dma: its DMA address
+ * @slots: slots by number
+ * @slot_list: all struct nnpu_slot, hidden ones included
+ * @programs: programs by number
+ * @program_list: all struct nnpu_program; under @lock
+ * @entity: one queue of jobs per priority
+ * @fence_context: dma-fence context per priority
+ * @fence_seqno: last sequence number per priority; under @submit_lock
+ * @submit_lock: keeps fences and jobs of an entity in the same order
+ * @num_slots: slots that are bound
+ * @num_programs: programs that are loaded
+ * @num_jobs: jobs that have not been freed
+ * @job_wait: woken when @num_jobs goes down
+ * @jobs_submitted: jobs accepted
+ * @jobs_completed: jobs whose fence has signalled
+ * @jobs_failed: of these, not successful
+ * @jobs_timedout: of these, without progress
+ * @engine_ns: time of the device spent on this file
+ * @release_work: last part of the release, when an interrupt or job drops the
+ *	last reference
+ */
+struct nnpu_ctx {
+	refcount_t ref;
+	struct nnpu_device *ndev;
+	u32 id;
+	bool lost;
+	bool created;
+
+	struct mutex lock;
+	struct nnpu_slot_entry *slot_table;
+	dma_addr_t slot_table_dma;
+	struct nnpu_table slots;
+	struct list_head slot_list;
+	struct nnpu_table programs;
+	struct list_head program_list;
+
+	struct drm_sched_entity entity[NNPU_NUM_PRIORITIES];
+	u64 fence_context[NNPU_NUM_PRIORITIES];
+	u64 fence_seqno[NNPU_NUM_PRIORITIES];
+	struct mutex submit_lock;
+
+	atomic_t num_slots;
+	atomic_t num_programs;
+	atomic_t num_jobs;
+	wait_queue_head_t job_wait;
+
+	atomic64_t jobs_submitted;
+	atomic64_t jobs_completed;
+	atomic64_t jobs_failed;
+	atomic64_t jobs_timedout;
+	atomic64_t engine_ns;
+
+	struct work_struct release_work;
+};
+
+int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file);
+void nnpu_ctx_close(struct nnpu_ctx *ctx);
+void nnpu_ctx_put(struct nnpu_ctx *ctx);
+void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);
+void nnpu_ctx_lose_all(struct nnpu_device *ndev);
+void nnpu_ctx_unplug_all(struct nnpu_device *ndev);
+
+static inline struct nnpu_ctx *nnpu_ctx_get(struct nnpu_ctx *ctx)
+{
+	refcount_inc(&ctx->ref);
+	return ctx;
+}
+
+/* Pairs with WRITE_ONCE() in nnpu_ctx_lose_all(); what follows checks again. */
+static inline bool nnpu_ctx_is_lost(const struct nnpu_ctx *ctx)
+{
+	return READ_ONCE(ctx->lost);
+}
+
+#endif /* _NNPU_CTX_H_ */

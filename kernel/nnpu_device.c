@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The device apart from its bus: bring-up, interrupts, unplug.
+ */
+#include <linux/bitfield.h>
+#include <linux/dma-mapping.h>
+#include <linux/interrupt.h>
+#include <linux/iopoll.h>
+#include <linux/slab.h>
+
+#include <drm/drm_managed.h>
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_check.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_status.h"
+
+/* Bounds of register TIMEOUT_MS: the device does not decide how long we wait. */
+#define NNPU_TIMEOUT_MIN_MS	100
+#define NNPU_TIMEOUT_MAX_MS	10000
+
+/**
+ * nnpu_device_enter - begin to use registers or DMA memory
+ * @ndev: device
+ * @idx: for nnpu_device_exit()
+ *
+ * Return: false if the device is gone or dead.
+ */
+bool nnpu_device_enter(struct nnpu_device *ndev, int *idx)
+{
+	if (!drm_dev_enter(&ndev->drm, idx))
+		return false;
+	if (!READ_ONCE(ndev->dead))
+		return true;
+	drm_dev_exit(*idx);
+	return false;
+}
+
+/**
+ * nnpu_device_exit - end what nnpu_device_enter() began
+ * @idx: from nnpu_device_enter()
+ */
+void nnpu_device_exit(int idx)
+{
+	drm_dev_exit(idx);
+}
+
+/**
+ * nnpu_device_poll - wait for a register
+ * @ndev: device
+ * @reg: register
+ * @mask: bits to look at
+ * @value: what they must be
+ * @timeout_ms: how long at most
+ *
+ * The one place where the driver polls.
+ *
+ * Return: 0; -ETIMEDOUT; -ENODEV if the device does not answer at all.
+ */
+int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms)
+{
+	u32 v;
+	int ret;
+
+	ret = read_poll_timeout(nnpu_read, v, v == U32_MAX || (v & mask) == value, 50,
+				(u64)timeout_ms * USEC_PER_MSEC, false, ndev, reg);
+	if (v == U32_MAX)
+		ret = -ENODEV;
+	if (ret)
+		drm_err(&ndev->drm, "register %#x is %#x, bits %#x should become %#x: %d\n", reg, v,
+			mask, value, ret);
+	return ret;
+}
+
+static int nnpu_device_read_limits(struct nnpu_device *ndev)
+{
+	u32 l0 = nnpu_read(ndev, NNPU_REG_LIMITS0);
+	u32 l1 = nnpu_read(ndev, NNPU_REG_LIMITS1);
+	u32 l2 = nnpu_read(ndev, NNPU_REG_LIMITS2);
+	struct nnpu_limits *limits = &ndev->limits;
+	u32 entries_log2 = FIELD_GET(NNPU_LIMITS0_MAX_ENTRIES_LOG2, l0);
+	u32 slots_log2 = FIELD_GET(NNPU_LIMITS1_MAX_SLOTS_LOG2, l1);
+
+	limits->max_queues = FIELD_GET(NNPU_LIMITS0_MAX_QUEUES, l0);
+	limits->max_entries = 1u << min(entries_log2, 15u);
+	limits->db_shift = FIELD_GET(NNPU_LIMITS0_DB_STRIDE_LOG2, l0);
+	limits->max_contexts = FIELD_GET(NNPU_LIMITS1_MAX_CONTEXTS, l1);
+	/* A slot table is contiguous memory: 32 KiB at most. */
+	limits->max_slots = 1u << min(slots_log2, 10u);
+	limits->num_engines = FIELD_GET(NNPU_LIMITS1_NUM_ENGINES, l1);
+	limits->max_programs = FIELD_GET(NNPU_LIMITS2_MAX_PROGRAMS, l2);
+	limits->max_args = min(FIELD_GET(NNPU_LIMITS2_MAX_ARGS, l2), NNPU_MAX_ARGS);
+
+	if (!limits->max_queues || limits->max_entries < 4 || limits->db_shift < 4 ||
+	    limits->db_shift > 20 || !limits->max_contexts || !limits->max_programs ||
+	    limits->max_args < 2) {
+		drm_err(&ndev->drm, "impossible limits %#x %#x %#x\n", l0, l1, l2);
+		return -EIO;
+	}
+	if (ndev->doorbells_size < (resource_size_t)NNPU_QID_USER << limits->db_shift) {
+		drm_err(&ndev->drm, "%pa bytes of doorbells are too few\n", &ndev->doorbells_size);
+		return -EIO;
+	}
+	return 0;
+}
+
+static int nnpu_device_read_id(struct nnpu_device *ndev)
+{
+	u32 id = nnpu_read(ndev, NNPU_REG_ID);
+
+	if (id != NNPU_ID_MAGIC) {
+		drm_err(&ndev->drm, "register ID is %#x: not an NNPU\n", id);
+		return -ENODEV;
+	}
+	ndev->hw_version = nnpu_read(ndev, NNPU_REG_VERSION);
+	if (ndev->hw_version >> 16 != NNPU_HW_VERSION_MAJOR) {
+		drm_err(&ndev->drm, "hardware specification %u.%u is not supported\n",
+			ndev->hw_version >> 16, ndev->hw_version & 0xffff);
+		return -ENODEV;
+	}
+	ndev->features = nnpu_read64(ndev, NNPU_REG_FEATURES_LO);
+	ndev->timeout_ms = clamp(nnpu_read(ndev, NNPU_REG_TIMEOUT_MS), NNPU_TIMEOUT_MIN_MS,
+				 NNPU_TIMEOUT_MAX_MS);
+	return nnpu_device_read_limits(ndev);
+}
+
+/**
+ * nnpu_device_hw_reset - reset the device
+ * @ndev: device
+ *
+ * Afterwards it is disabled and accesses no memory.
+ *
+ * Return: 0 or a negative errno; then the device is in an unknown state.
+ */
+int nnpu_device_hw_reset(struct nnpu_device *ndev)
+{
+	nnpu_write(ndev, NNPU_REG_CTRL, NNPU_CTRL_RESET);
+	return nnpu_device_poll(ndev, NNPU_REG_STATUS,
+				NNPU_STATUS_REG_RESETTING | NNPU_STATUS_REG_FATAL |
+				NNPU_STATUS_REG_READY, 0, ndev->timeout_ms);
+}
+
+/**
+ * nnpu_device_disable - stop the device
+ * @ndev: device
+ *
+ * Return: 0 or a negative errno; then the device is in an unknown state.
+ */
+int nnpu_device_disable(struct nnpu_device *ndev)
+{
+	nnpu_write(ndev, NNPU_REG_CTRL, 0);
+	return nnpu_device_poll(ndev, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, 0,
+				ndev->timeout_ms);
+}
+
+/**
+ * nnpu_device_start - take the device from reset to running
+ * @ndev: device, just reset
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_device_start(struct nnpu_device *ndev)
+{
+	struct nnpu_qpair *qp = &ndev->admin.qp;
+	int ret;
+
+	spin_lock_irq(&qp->lock);
+	nnpu_qpair_restart(qp, true);
+	spin_unlock_irq(&qp->lock);
+	nnpu_write(ndev, NNPU_REG_ADMIN_SIZE, (qp->cq.size - 1) << 16 | (qp->sq.size - 1));
+	nnpu_write(ndev, NNPU_REG_ADMIN_SQ_LO, lower_32_bits(qp->sq_dma));
+	nnpu_write(ndev, NNPU_REG_ADMIN_SQ_HI, upper_32_bits(qp->sq_dma));
+	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_LO, lower_32_bits(qp->cq_dma));
+	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_HI, upper_32_bits(qp->cq_dma));
+	nnpu_write(ndev, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	ret = nnpu_device_poll(ndev, NNPU_REG_STATUS,
+			       NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL,
+			       NNPU_STATUS_REG_READY, ndev->timeout_ms);
+	if (ret)
+		return ret;
+	return nnpu_queue_create(ndev);
+}
+
+/* Who reads it later trusts it: user space through QUERY, the driver's limits. */
+static int nnpu_device_identify(struct nnpu_device *ndev)
+{
+	struct nnpu_sqe_identify sqe = {
+		.opcode = NNPU_ADMIN_IDENTIFY,
+		.addr = cpu_to_le64(ndev->identify_dma),
+	};
+	struct nnpu_admin_result result;
+	struct nnpu_identify *id = ndev->identify;
+	int ret;
+
+	ret = nnpu_admin_exec_locked(ndev, &sqe, &result);
+	if (ret)
+		return ret;
+	memcpy(id, ndev->identify_mem, sizeof(*id));
+	id->name[sizeof(id->name) - 1] = '\0';
+	id->firmware[sizeof(id->firmware) - 1] = '\0';
+	if (result.status || le32_to_cpu(id->magic) != NNPU_IDENTIFY_MAGIC ||
+	    le32_to_cpu(id->num_performance) > ARRAY_SIZE(id->performance)) {
+		drm_err(&ndev->drm, "IDENTIFY failed: %s (%#x)\n",
+			nnpu_status_text(result.status), result.status);
+		return -EIO;
+	}
+	ndev->limits.max_program_size = min_t(u64, le64_to_cpu(id->max_program_size),
+					      NNPU_PROGRAM_MAX_SIZE);
+	return 0;
+}
+
+/*
+ * Vector 0: admin completions, and the one interrupt of a device that goes
+ * FATAL. Looking at STATUS is the watchdog's job.
+ */
+static irqreturn_t nnpu_device_admin_irq(int irq, void *data)
+{
+	struct nnpu_device *ndev = data;
+
+	nnpu_admin_process(ndev);
+	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL)
+		nnpu_queue_kick_watchdog(&ndev->queue, true);
+	return IRQ_HANDLED;
+}
+
+/* A queue interrupt without completion: the device may have stopped the queue. */
+static irqreturn_t nnpu_device_queue_irq(int irq, void *data)
+{
+	struct nnpu_device *ndev = data;
+
+	if (!nnpu_queue_process(&ndev->queue))
+		nnpu_queue_kick_watchdog(&ndev->queue, true);
+	return IRQ_HANDLED;
+}
+
+static irqreturn_t nnpu_device_shared_irq(int irq, void *data)
+{
+	struct nnpu_device *ndev = data;
+
+	nnpu_queue_process(&ndev->queue);
+	nnpu_admin_process(ndev);
+	/* One vector for all: no telling what it was for, so look each time. */
+	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL ||
+	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
+		nnpu_queue_kick_watchdog(&ndev->queue, true);
+	return IRQ_HANDLED;
+}
+
+static void nnpu_device_free_irqs(struct nnpu_device *ndev)
+{
+	while (ndev->irqs_requested)
+		free_irq(ndev->irqs[--ndev->irqs_requested], ndev);
+}
+
+static int nnpu_device_request_irqs(struct nnpu_device *ndev)
+{
+	static const char * const names[] = { "nnpu-admin", "nnpu-queue" };
+	bool shared = ndev->num_irqs == 1;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ndev->num_irqs; i++) {
+		irq_handler_t handler = i ? nnpu_device_queue_irq : nnpu_device_admin_irq;
+
+		ret = request_irq(ndev->irqs[i], shared ? nnpu_device_shared_irq : handler, 0,
+				  shared ? "nnpu" : names[i], ndev);
+		if (ret) {
+			nnpu_device_free_irqs(ndev);
+			return ret;
+		}
+		ndev->irqs_requested++;
+	}
+	return 0;
+}
+
+/**
+ * nnpu_device_init - bring the device up
+ * @ndev: device, allocated with devm_drm_dev_alloc(); bus glue has filled in what
+ *	it owns
+ *
+ * After success the caller registers the DRM device and calls
+ * nnpu_device_unplug() in the end.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_device_init(struct nnpu_device *ndev)
+{
+	struct drm_device *drm = &ndev->drm;
+	int ret;
+
+	init_rwsem(&ndev->reset_sem);
+	ret = nnpu_device_read_id(ndev);
+	if (ret)
+		return ret;
+	nnpu_table_init(&ndev->contexts, 1, ndev->limits.max_contexts);
+	ndev->identify = drmm_kzalloc(drm, sizeof(*ndev->identify), GFP_KERNEL);
+	if (!ndev->identify)
+		return -ENOMEM;
+	/* Whoever ran before us may have left it running. */
+	ret = nnpu_device_hw_reset(ndev);
+	if (ret)
+		return ret;
+
+	ndev->identify_mem = dma_alloc_coherent(drm->dev, sizeof(*ndev->identify),
+						&ndev->identify_dma, GFP_KERNEL);
+	if (!ndev->identify_mem)
+		return -ENOMEM;
+	ret = nnpu_admin_init(ndev);
+	if (ret)
+		goto err_identify;
+	ret = nnpu_queue_init(ndev);
+	if (ret)
+		goto err_admin;
+	ret = nnpu_recovery_init(ndev);
+	if (ret)
+		goto err_queue;
+	ret = nnpu_device_request_irqs(ndev);
+	if (ret)
+		goto err_recovery;
+	ndev->bus->start_dma(ndev);
+	ret = nnpu_device_start(ndev);
+	if (!ret)
+		ret = nnpu_device_identify(ndev);
+	if (ret)
+		goto err_stop;
+	nnpu_debugfs_init(ndev);
+	return 0;
+
+err_stop:
+	if (nnpu_device_hw_reset(ndev))
+		drm_err(drm, "device does not reset\n");
+	ndev->bus->stop_dma(ndev);
+	nnpu_device_free_irqs(ndev);
+err_recovery:
+	nnpu_recovery_stop(ndev);
+err_queue:
+	nnpu_queue_fini(ndev);
+err_admin:
+	nnpu_admin_fini(ndev);
+err_identify:
+	dma_free_coherent(drm->dev, sizeof(*ndev->identify), ndev->identify_mem,
+			  ndev->identify_dma);
+	return ret;
+}
+
+/**
+ * nnpu_device_unplug - take the driver off the device
+ * @ndev: device, present or already removed
+ *
+ * Jobs end with -ENODEV. What open files still hold is memory only; it goes with
+ * the last file, fence or buffer.
+ */
+void nnpu_device_unplug(struct nnpu_device *ndev)
+{
+	struct drm_device *drm = &ndev->drm;
+
+	/* Nobody uses registers or DMA memory after this but us. */
+	drm_dev_unplug(drm);
+	drm_sched_wqueue_stop(&ndev->queue.sched);
+	nnpu_device_free_irqs(ndev);
+	nnpu_recovery_stop(ndev);
+	if (!ndev->dead)
+		nnpu_device_disable(ndev);
+	/* However that ended. */
+	ndev->bus->stop_dma(ndev);
+
+	nnpu_queue_stop(&ndev->queue);
+	nnpu_ctx_lose_all(ndev);
+	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
+	/* Jobs that wait get their -ENODEV from run_job. */
+	drm_sched_wqueue_start(&ndev->queue.sched);
+	flush_workqueue(nnpu_release_wq);
+	nnpu_ctx_unplug_all(ndev);
+	nnpu_queue_fini(ndev);
+	nnpu_admin_fini(ndev);
+	dma_free_coherent(drm->dev, sizeof(*ndev->identify), ndev->identify_mem,
+			  ndev->identify_dma);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_DEVICE_H_
+#define _NNPU_DEVICE_H_
+
+#include <linux/atomic.h>
+#include <linux/io.h>
+#include <linux/rwsem.h>
+#include <linux/semaphore.h>
+#include <linux/workqueue.h>
+
+#include <drm/drm_device.h>
+#include <drm/drm_drv.h>
+#include <drm/nnpu_accel.h>
+
+#include "nnpu_hw.h"
+#include "nnpu_queue.h"
+#include "nnpu_table.h"
+
+/**
+ * DOC: Lock order
+ *
+ * Outermost first; a lock further down may be taken with one further up held,
+ * never the other way round.
+ *
+ * 1. drm_dev_enter() section: everything that touches registers or DMA memory
+ * 2. nnpu_context.lock: DMA memory of slots and of the slot table
+ * 3. reservations of buffers (dma_resv)
+ * 4. nnpu_context.submit_lock: order of jobs
+ * 5. nnpu_device.reset_sem: read for an admin command, write for a device reset
+ * 6. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
+ *    nnpu_qpair.lock (spinlock, taken in interrupts)
+ *
+ * The two works of nnpu_device.reset_wq (watchdog, device reset) never run at
+ * the same time. Fences are signalled with no spinlock held. What runs on the way to
+ * a fence signal (run_job, interrupt handlers, the works of reset_wq) takes only
+ * 1, 5 and 6 and allocates nothing that could wait for reclaim.
+ */
+
+/**
+ * DOC: Out of scope
+ *
+ * Implicit synchronisation: a job waits for its in-fences only. Its fence is
+ * added to the reservations of buffers that are shared as dma-bufs, so that
+ * others can wait for it; buffers known to one file only are left alone, which
+ * keeps SUBMIT free of reservation locks in the usual case. Power management:
+ * the device has no sleep states.
+ */
+
+struct nnpu_device;
+
+/**
+ * struct nnpu_bus_ops - what the core asks of the bus glue
+ * @start_dma: let the device access memory
+ * @stop_dma: keep the device from accessing memory, whatever state it is in
+ */
+struct nnpu_bus_ops {
+	void (*start_dma)(struct nnpu_device *ndev);
+	void (*stop_dma)(struct nnpu_device *ndev);
+};
+
+/**
+ * struct nnpu_limits - register LIMITS*, bounded by what the driver supports
+ * @max_queues: I/O queues
+ * @max_entries: entries of a ring
+ * @db_shift: log2 of bytes per doorbell page
+ * @max_contexts: contexts
+ * @max_slots: slots of a context
+ * @num_engines: jobs at the same time
+ * @max_programs: programs of a context
+ * @max_args: inputs plus outputs of a job
+ * @max_program_size: largest image, bytes
+ */
+struct nnpu_limits {
+	u32 max_queues;
+	u32 max_entries;
+	u32 db_shift;
+	u32 max_contexts;
+	u32 max_slots;
+	u32 num_engines;
+	u32 max_programs;
+	u32 max_args;
+	u32 max_program_size;
+};
+
+/**
+ * struct nnpu_stats - live objects and events, for debugfs and tests
+ * @contexts: contexts
+ * @slots: slots, the ones given up but in use by jobs included
+ * @programs: programs, likewise
+ * @jobs: jobs not yet freed
+ * @buffers: GEM objects
+ * @lost_irqs: completions found by the watchdog, not by an interrupt
+ * @unknown_cids: completions dropped because no command has that id
+ * @bad_completions: completions with an unknown status or an impossible field
+ * @hangs: jobs aborted because they made no progress
+ * @queue_resets: queue resets
+ * @device_resets: device resets
+ * @admin_timeouts: admin commands without answer
+ */
+struct nnpu_stats {
+	atomic_t contexts;
+	atomic_t slots;
+	atomic_t programs;
+	atomic_t jobs;
+	atomic_t buffers;
+	atomic64_t lost_irqs;
+	atomic64_t unknown_cids;
+	atomic64_t bad_completions;
+	atomic64_t hangs;
+	atomic64_t queue_resets;
+	atomic64_t device_resets;
+	atomic64_t admin_timeouts;
+};
+
+/* Admin commands at the same time. */
+#define NNPU_ADMIN_DEPTH	16
+
+/**
+ * struct nnpu_admin - admin queue
+ * @qp: its rings; owners of its cids are struct nnpu_admin_wait
+ * @room: counts NNPU_ADMIN_DEPTH
+ */
+struct nnpu_admin {
+	struct nnpu_qpair qp;
+	struct semaphore room;
+};
+
+/**
+ * struct nnpu_device - an NNPU
+ * @drm: DRM device
+ * @bus: bus glue
+ * @regs: registers, valid until unplug
+ * @doorbells: doorbell pages, valid until unplug
+ * @doorbells_size: bytes at @doorbells
+ * @irqs: interrupt numbers by vector
+ * @num_irqs: vectors, 1 or 2; vector 0 is for the admin queue, the last one for
+ *	the kernel queue
+ * @irqs_requested: handlers that are installed
+ * @coherent: the device sees what CPU caches hold
+ * @features: register FEATURES
+ * @hw_version: register VERSION
+ * @timeout_ms: register TIMEOUT_MS: worst time of a CTRL transition, bounded
+ * @limits: limits
+ * @identify: what IDENTIFY gave at probe, constant afterwards
+ * @identify_dma: DMA address of @identify_mem
+ * @identify_mem: where IDENTIFY writes
+ * @admin: admin queue
+ * @queue: kernel queue
+ * @contexts: contexts by hardware number
+ * @reset_sem: read: an admin command is under way; write: device reset
+ * @reset_wq: ordered: watchdog and device reset
+ * @reset_work: device reset on request
+ * @reset_count: device resets since probe, failed ones included
+ * @reset_wanted: what @reset_count must reach; see nnpu_recovery_reset_sync()
+ * @dead: a reset failed or the device vanished: everything gives -ENODEV.
+ *	Written under @reset_sem, read anywhere
+ * @dumped: the first hang's dump was made
+ * @stats: counters
+ */
+struct nnpu_device {
+	struct drm_device drm;
+	const struct nnpu_bus_ops *bus;
+	void __iomem *regs;
+	void __iomem *doorbells;
+	resource_size_t doorbells_size;
+	int irqs[2];
+	unsigned int num_irqs;
+	unsigned int irqs_requested;
+	bool coherent;
+
+	u64 features;
+	u32 hw_version;
+	u32 timeout_ms;
+	struct nnpu_limits limits;
+	struct nnpu_identify *identify;
+	dma_addr_t identify_dma;
+	void *identify_mem;
+
+	struct nnpu_admin admin;
+	struct nnpu_queue queue;
+	struct nnpu_table contexts;
+
+	struct rw_semaphore reset_sem;
+	struct workqueue_struct *reset_wq;
+	struct work_struct reset_work;
+	atomic64_t reset_count;
+	atomic64_t reset_wanted;
+	bool dead;
+	bool dumped;
+
+	struct nnpu_stats stats;
+};
+
+#define to_nnpu_device(d)	container_of(d, struct nnpu_device, drm)
+
+/* Releases that have to wait for the device; drained before the module goes. */
+extern struct workqueue_struct *nnpu_release_wq;
+
+/* Module parameters, bounded by the accessors below. */
+extern unsigned int nnpu_hang_timeout_ms;
+extern unsigned int nnpu_admin_timeout_ms;
+extern unsigned int nnpu_abort_timeout_ms;
+extern unsigned int nnpu_max_inflight;
+
+u32 nnpu_param_hang_timeout_ms(void);
+u32 nnpu_param_admin_timeout_ms(void);
+u32 nnpu_param_abort_timeout_ms(void);
+u32 nnpu_param_max_inflight(void);
+
+static inline u32 nnpu_read(struct nnpu_device *ndev, u32 reg)
+{
+	return readl(ndev->regs + reg);
+}
+
+static inline void nnpu_write(struct nnpu_device *ndev, u32 reg, u32 value)
+{
+	writel(value, ndev->regs + reg);
+}
+
+/* LO first: it latches HI. */
+static inline u64 nnpu_read64(struct nnpu_device *ndev, u32 lo)
+{
+	u32 low = nnpu_read(ndev, lo);
+
+	return (u64)nnpu_read(ndev, lo + 4) << 32 | low;
+}
+
+static inline u32 nnpu_read_queue(struct nnpu_device *ndev, u16 qid, u32 qreg)
+{
+	return nnpu_read(ndev, NNPU_QREG_BASE + qid * NNPU_QREG_STRIDE + qreg);
+}
+
+bool nnpu_device_enter(struct nnpu_device *ndev, int *idx);
+void nnpu_device_exit(int idx);
+int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms);
+int nnpu_device_init(struct nnpu_device *ndev);
+void nnpu_device_unplug(struct nnpu_device *ndev);
+int nnpu_device_disable(struct nnpu_device *ndev);
+int nnpu_device_start(struct nnpu_device *ndev);
+int nnpu_device_hw_reset(struct nnpu_device *ndev);
+
+int nnpu_recovery_init(struct nnpu_device *ndev);
+void nnpu_recovery_reset_sync(struct nnpu_device *ndev, u64 generation);
+void nnpu_recovery_stop(struct nnpu_device *ndev);
+
+#if IS_ENABLED(CONFIG_DEBUG_FS)
+void nnpu_debugfs_init(struct nnpu_device *ndev);
+#else
+static inline void nnpu_debugfs_init(struct nnpu_device *ndev) {}
+#endif
+
+#if IS_ENABLED(CONFIG_DEV_COREDUMP)
+void nnpu_dump_hang(struct nnpu_device *ndev);
+#else
+static inline void nnpu_dump_hang(struct nnpu_device *ndev) {}
+#endif
+
+#if IS_ENABLED(CONFIG_PCI)
+int nnpu_pci_register(void);
+void nnpu_pci_unregister(void);
+#else
+static inline int nnpu_pci_register(void)
+{
+	return 0;
+}
+
+static inline void nnpu_pci_unregister(void) {}
+#endif
+
+extern const struct drm_driver nnpu_drm_driver;
+
+#endif /* _NNPU_DEVICE_H_ */

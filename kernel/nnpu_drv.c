@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * NNPU: module, ioctl table, open files.
+ */
+#include <linux/minmax.h>
+#include <linux/module.h>
+
+#include <drm/drm_accel.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_ioctl.h>
+#include <drm/drm_print.h>
+
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_gem.h"
+#include "nnpu_program.h"
+#include "nnpu_query.h"
+#include "nnpu_slot.h"
+#include "nnpu_submit.h"
+
+unsigned int nnpu_hang_timeout_ms = 5000;
+module_param_named(hang_timeout_ms, nnpu_hang_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(hang_timeout_ms,
+		 "A job without progress for this long is aborted (ms, 100 to 600000, default 5000)");
+
+unsigned int nnpu_admin_timeout_ms = 10000;
+module_param_named(admin_timeout_ms, nnpu_admin_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(admin_timeout_ms,
+		 "An admin command without answer for this long resets the device (ms, 100 to 600000, default 10000)");
+
+unsigned int nnpu_abort_timeout_ms = 1000;
+module_param_named(abort_timeout_ms, nnpu_abort_timeout_ms, uint, 0644);
+MODULE_PARM_DESC(abort_timeout_ms,
+		 "An aborted job must end in this time or its queue is reset (ms, 10 to 60000, default 1000)");
+
+unsigned int nnpu_max_inflight = 8;
+module_param_named(max_inflight, nnpu_max_inflight, uint, 0444);
+MODULE_PARM_DESC(max_inflight, "Jobs given to the device at the same time (1 to 63, default 8)");
+
+struct workqueue_struct *nnpu_release_wq;
+
+/**
+ * nnpu_param_hang_timeout_ms - module parameter hang_timeout_ms within its bounds
+ *
+ * Return: milliseconds.
+ */
+u32 nnpu_param_hang_timeout_ms(void)
+{
+	return clamp(READ_ONCE(nnpu_hang_timeout_ms), 100u, 600000u);
+}
+
+/**
+ * nnpu_param_admin_timeout_ms - module parameter admin_timeout_ms within its bounds
+ *
+ * Return: milliseconds.
+ */
+u32 nnpu_param_admin_timeout_ms(void)
+{
+	return clamp(READ_ONCE(nnpu_admin_timeout_ms), 100u, 600000u);
+}
+
+/**
+ * nnpu_param_abort_timeout_ms - module parameter abort_timeout_ms within its bounds
+ *
+ * Return: milliseconds.
+ */
+u32 nnpu_param_abort_timeout_ms(void)
+{
+	return clamp(READ_ONCE(nnpu_abort_timeout_ms), 10u, 60000u);
+}
+
+/**
+ * nnpu_param_max_inflight - module parameter max_inflight within its bounds
+ *
+ * Return: jobs.
+ */
+u32 nnpu_param_max_inflight(void)
+{
+	return clamp(READ_ONCE(nnpu_max_inflight), 1u, (u32)NNPU_CIDS_MAX - 1);
+}
+
+static int nnpu_drv_open(struct drm_device *drm, struct drm_file *file)
+{
+	return nnpu_ctx_open(to_nnpu_device(drm), file);
+}
+
+static void nnpu_drv_postclose(struct drm_device *drm, struct drm_file *file)
+{
+	nnpu_ctx_close(file->driver_priv);
+}
+
+/**
+ * DOC: fdinfo
+ *
+ * Beside the keys common to DRM drivers:
+ *
+ * drm-engine-npu: time the device has executed jobs of this file, as it says
+ * itself; a job that never completed counts from its start to its end.
+ *
+ * nnpu-jobs-submitted, nnpu-jobs-completed, nnpu-jobs-failed,
+ * nnpu-jobs-timedout: as in struct drm_nnpu_context_info.
+ */
+static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
+{
+	struct nnpu_ctx *ctx = file->driver_priv;
+
+	drm_printf(p, "drm-engine-npu:\t%llu ns\n", atomic64_read(&ctx->engine_ns));
+	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n", atomic64_read(&ctx->jobs_submitted));
+	drm_printf(p, "nnpu-jobs-completed:\t%llu\n", atomic64_read(&ctx->jobs_completed));
+	drm_printf(p, "nnpu-jobs-failed:\t%llu\n", atomic64_read(&ctx->jobs_failed));
+	drm_printf(p, "nnpu-jobs-timedout:\t%llu\n", atomic64_read(&ctx->jobs_timedout));
+	drm_show_memory_stats(p, file);
+}
+
+static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
+	DRM_IOCTL_DEF_DRV(NNPU_QUERY, nnpu_query_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_BO_CREATE, nnpu_gem_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_BO_MMAP, nnpu_gem_mmap_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_SLOT_BIND, nnpu_slot_bind_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_SLOT_UNBIND, nnpu_slot_unbind_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_LOAD, nnpu_program_load_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_UNLOAD, nnpu_program_unload_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_SUBMIT, nnpu_submit_ioctl, DRM_RENDER_ALLOW),
+};
+
+/* The one difference between kernels with and without the accel subsystem. */
+#if IS_ENABLED(CONFIG_DRM_ACCEL)
+#define NNPU_NODE_FEATURE	DRIVER_COMPUTE_ACCEL
+#define NNPU_NODE_FOPS		DRM_ACCEL_FOPS
+#else
+#define NNPU_NODE_FEATURE	DRIVER_RENDER
+#define NNPU_NODE_FOPS		DRM_GEM_FOPS
+#endif
+
+static const struct file_operations nnpu_drv_fops = {
+	.owner = THIS_MODULE,
+	NNPU_NODE_FOPS,
+	.show_fdinfo = drm_show_fdinfo,
+};
+
+const struct drm_driver nnpu_drm_driver = {
+	.driver_features = NNPU_NODE_FEATURE | DRIVER_GEM | DRIVER_SYNCOBJ |
+			   DRIVER_SYNCOBJ_TIMELINE,
+	.name = NNPU_DRIVER_NAME,
+	.desc = "NNPU neural network accelerator",
+	.date = "20250101",
+	.major = NNPU_DRIVER_MAJOR,
+	.minor = NNPU_DRIVER_MINOR,
+	.fops = &nnpu_drv_fops,
+	.open = nnpu_drv_open,
+	.postclose = nnpu_drv_postclose,
+	.show_fdinfo = nnpu_drv_show_fdinfo,
+	.ioctls = nnpu_drv_ioctls,
+	.num_ioctls = ARRAY_SIZE(nnpu_drv_ioctls),
+	.gem_create_object = nnpu_gem_create_object,
+	.gem_prime_import_sg_table = nnpu_gem_import,
+};
+
+static int __init nnpu_drv_init(void)
+{
+	int ret;
+
+	nnpu_release_wq = alloc_workqueue("nnpu-release", WQ_UNBOUND, 0);
+	if (!nnpu_release_wq)
+		return -ENOMEM;
+	ret = nnpu_pci_register();
+	if (ret)
+		destroy_workqueue(nnpu_release_wq);
+	return ret;
+}
+module_init(nnpu_drv_init);
+
+static void __exit nnpu_drv_exit(void)
+{
+	nnpu_pci_unregister();
+	/* Contexts may be on their way out; no file or fence is left. */
+	destroy_workqueue(nnpu_release_wq);
+}
+module_exit(nnpu_drv_exit);
+
+MODULE_DESCRIPTION("NNPU neural network accelerator");
+MODULE_LICENSE("GPL");
+MODULE_IMPORT_NS(DMA_BUF);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_GEM_H_
+#define _NNPU_GEM_H_
+
+#include <linux/types.h>
+
+struct dma_buf_attachment;
+struct drm_device;
+struct drm_file;
+struct drm_gem_object;
+struct drm_gem_shmem_object;
+struct sg_table;
+
+struct drm_gem_object *nnpu_gem_create_object(struct drm_device *drm, size_t size);
+struct drm_gem_shmem_object *nnpu_gem_new(struct drm_device *drm, size_t size);
+struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf_attachment *attach,
+				       struct sg_table *sgt);
+int nnpu_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_gem_mmap_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif /* _NNPU_GEM_H_ */

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Jobs: life time, fences, and what the scheduler calls.
+ */
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include <drm/drm_print.h>
+
+#include "nnpu_check.h"
+#include "nnpu_device.h"
+#include "nnpu_job.h"
+#include "nnpu_slot.h"
+#include "nnpu_trace.h"
+
+/**
+ * DOC: Fences
+ *
+ * Each job has a fence of its own, allocated by SUBMIT and signalled when the
+ * job has ended, in whatever way. It is this fence, not the scheduler's, that
+ * out_syncs and reservations get: it refers to nothing but itself and the
+ * module, so it may outlive file, device and scheduler in a sync_file that
+ * somebody keeps. It takes a reference of the module for the same reason.
+ *
+ * The price: the scheduler does not recognise dependencies among its own jobs
+ * and waits for the end of the first before it hands out the second.
+ */
+struct nnpu_fence {
+	struct dma_fence base;
+	spinlock_t lock;
+};
+
+static const char *nnpu_fence_get_driver_name(struct dma_fence *fence)
+{
+	return NNPU_DRIVER_NAME;
+}
+
+static const char *nnpu_fence_get_timeline_name(struct dma_fence *fence)
+{
+	return "nnpu-job";
+}
+
+static void nnpu_fence_release(struct dma_fence *fence)
+{
+	dma_fence_free(fence);
+	module_put(THIS_MODULE);
+}
+
+static const struct dma_fence_ops nnpu_fence_ops = {
+	.get_driver_name = nnpu_fence_get_driver_name,
+	.get_timeline_name = nnpu_fence_get_timeline_name,
+	.release = nnpu_fence_release,
+};
+
+/**
+ * nnpu_job_alloc - allocate a job and its fence
+ * @ctx: context
+ * @num_args: inputs plus outputs
+ *
+ * Return: the job, or NULL.
+ */
+struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
+{
+	struct nnpu_fence *fence;
+	struct nnpu_job *job;
+
+	BUILD_BUG_ON(offsetof(struct nnpu_fence, base) != 0);
+
+	job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
+	if (!job)
+		return NULL;
+	INIT_LIST_HEAD(&job->node);
+	job->args_len = nnpu_result_size(num_args);
+	job->args = kvzalloc(job->args_len, GFP_KERNEL_ACCOUNT);
+	/* Arguments, result block and profile. */
+	job->slots = kvcalloc(num_args + 2, sizeof(*job->slots), GFP_KERNEL_ACCOUNT);
+	fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
+	if (!job->args || !job->slots || !fence) {
+		kvfree(job->args);
+		kvfree(job->slots);
+		kfree(fence);
+		kfree(job);
+		return NULL;
+	}
+	spin_lock_init(&fence->lock);
+	job->fence = &fence->base;
+	job->ctx = nnpu_ctx_get(ctx);
+	atomic_inc(&ctx->ndev->stats.jobs);
+	return job;
+}
+
+/**
+ * nnpu_job_init_fence - the job gets its place in the order of its entity
+ * @job: job
+ * @priority: DRM_NNPU_PRIORITY_*
+ *
+ * nnpu_ctx.submit_lock is held.
+ */
+void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority)
+{
+	struct nnpu_fence *fence = container_of(job->fence, struct nnpu_fence, base);
+	struct nnpu_ctx *ctx = job->ctx;
+
+	job->seqno = ++ctx->fence_seqno[priority];
+	/* An ioctl runs, so the module is there. */
+	__module_get(THIS_MODULE);
+	dma_fence_init(&fence->base, &nnpu_fence_ops, &fence->lock, ctx->fence_context[priority],
+		       job->seqno);
+}
+
+/* Let go of what only the device's work needed. Any context. */
+static void nnpu_job_release_refs(struct nnpu_job *job)
+{
+	u32 i;
+
+	for (i = 0; i < job->num_slots; i++)
+		nnpu_slot_put_deferred(job->slots[i]);
+	job->num_slots = 0;
+	if (job->program)
+		nnpu_program_put_deferred(job->program);
+	job->program = NULL;
+}
+
+/**
+ * nnpu_job_free - free a job that has ended or was never pushed
+ * @job: job
+ */
+void nnpu_job_free(struct nnpu_job *job)
+{
+	struct nnpu_ctx *ctx = job->ctx;
+
+	nnpu_job_release_refs(job);
+	/* A fence without ops was never handed out. */
+	if (job->fence->ops)
+		dma_fence_put(job->fence);
+	else
+		kfree(container_of(job->fence, struct nnpu_fence, base));
+	kvfree(job->slots);
+	kvfree(job->args);
+	kfree(job);
+	atomic_dec(&ctx->ndev->stats.jobs);
+	atomic_dec(&ctx->num_jobs);
+	wake_up(&ctx->job_wait);
+	nnpu_ctx_put_deferred(ctx);
+}
+
+/**
+ * nnpu_job_fill_sqe - write the submission entry of a job
+ * @job: job; its cid is set
+ * @args_dma: DMA address of its argument block
+ * @sqe: gets the entry
+ */
+void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe_execute *sqe)
+{
+	*sqe = (struct nnpu_sqe_execute) {
+		.opcode = NNPU_IO_EXECUTE,
+		.flags = job->flags,
+		.cid = cpu_to_le16(job->cid),
+		.ctx = cpu_to_le32(job->ctx->id),
+		.program = cpu_to_le32(job->program->id),
+		.args = cpu_to_le64(args_dma),
+		.args_len = cpu_to_le32(job->args_len),
+		.result_slot = cpu_to_le32(job->result_slot),
+		.result_off = cpu_to_le64(job->result_off),
+		.profile_slot = cpu_to_le32(job->profile_slot),
+		.profile_len = cpu_to_le32(job->profile_len),
+		.profile_off = cpu_to_le64(job->profile_off),
+	};
+}
+
+/**
+ * nnpu_job_end - a job has ended: account for it and signal its fence
+ * @job: job; not in flight (any more). It may be freed before this returns
+ * @status: status of its completion, or NNPU_STATUS_PENDING if there was none
+ * @exec_ns: time of execution as the device says
+ * @error: error of its fence, 0 = success
+ *
+ * Any context, no locks held. References of slots and program go first: who sees
+ * the fence signalled can unbind and reuse a slot number at once.
+ */
+void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
+{
+	struct nnpu_ctx *ctx = job->ctx;
+	struct dma_fence *fence = dma_fence_get(job->fence);
+
+	if (job->start) {
+		u64 wall = max(ktime_to_ns(ktime_sub(ktime_get(), job->start)), 1);
+
+		/* A job without completion cost what it took to find out. */
+		job->exec_ns = status == NNPU_STATUS_PENDING ? wall : clamp(exec_ns, 1, wall);
+		atomic64_add(job->exec_ns, &ctx->engine_ns);
+	}
+	trace_nnpu_job_complete(job, status, error);
+	nnpu_job_release_refs(job);
+	atomic64_inc(&ctx->jobs_completed);
+	if (error)
+		atomic64_inc(&ctx->jobs_failed);
+	if (error == -ETIME)
+		atomic64_inc(&ctx->jobs_timedout);
+
+	if (error)
+		dma_fence_set_error(fence, error);
+	dma_fence_signal(fence);
+	dma_fence_put(fence);
+}
+
+/* Scheduler: dependencies are met and there is room on the queue. */
+static struct dma_fence *nnpu_job_run(struct drm_sched_job *base)
+{
+	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
+	/* Two references: the caller's, and ours while the job may end and go. */
+	struct dma_fence *fence = dma_fence_get(job->fence);
+	struct nnpu_device *ndev = job->ctx->ndev;
+	int ret = -ENODEV, idx;
+
+	if (nnpu_device_enter(ndev, &idx)) {
+		ret = nnpu_queue_submit(&ndev->queue, job);
+		nnpu_device_exit(idx);
+	}
+	if (ret)
+		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
+	return fence;
+}
+
+/* Scheduler: the job has ended, or its entity was destroyed before it began. */
+static void nnpu_job_free_sched(struct drm_sched_job *base)
+{
+	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
+
+	if (!dma_fence_is_signaled(job->fence))
+		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
+	drm_sched_job_cleanup(base);
+	nnpu_job_free(job);
+}
+
+/*
+ * No timedout_job: hangs are the watchdog's (nnpu_recovery.c). It judges the
+ * queue by the device's progress, not a job by its age, and it re-submits
+ * innocent jobs below the scheduler, whose pending list need not be touched.
+ */
+const struct drm_sched_backend_ops nnpu_sched_ops = {
+	.run_job = nnpu_job_run,
+	.free_job = nnpu_job_free_sched,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_JOB_H_
+#define _NNPU_JOB_H_
+
+#include <linux/dma-fence.h>
+#include <linux/ktime.h>
+#include <linux/list.h>
+
+#include <drm/gpu_scheduler.h>
+
+#include "nnpu_ctx.h"
+#include "nnpu_hw.h"
+#include "nnpu_program.h"
+
+struct nnpu_device;
+struct nnpu_slot;
+
+/**
+ * struct nnpu_job - one submitted execution
+ * @base: scheduler's part
+ * @ctx: context; a reference
+ * @program: program; a reference until the job has ended
+ * @fence: what out_syncs and reservations get; a reference
+ * @seqno: sequence number of @fence
+ * @args: argument block, @args_len bytes, checked
+ * @args_len: bytes of @args
+ * @slots: slots it names; references until the job has ended
+ * @num_slots: entries of @slots
+ * @flags: NNPU_EXEC_*
+ * @result_slot: slot for the result block or NNPU_SLOT_NONE
+ * @profile_slot: slot for profile records
+ * @result_off: offset in @result_slot
+ * @profile_off: offset in @profile_slot
+ * @profile_len: bytes of room for profile records
+ * @node: entry of nnpu_queue.inflight; under nnpu_qpair.lock
+ * @cid: command id while in flight; under nnpu_qpair.lock
+ * @resubmits: times it was given to the device again; under nnpu_qpair.lock
+ * @suspect: the device ended it with an unknown status; under nnpu_qpair.lock
+ * @cancel_error: error if the device says ABORTED, 0 = nobody asked for that;
+ *	under nnpu_qpair.lock
+ * @start: when it was handed to the device
+ * @exec_ns: time of execution as the device says, bounded by the time since @start
+ */
+struct nnpu_job {
+	struct drm_sched_job base;
+	struct nnpu_ctx *ctx;
+	struct nnpu_program *program;
+	struct dma_fence *fence;
+	u64 seqno;
+	struct nnpu_args_header *args;
+	u32 args_len;
+	struct nnpu_slot **slots;
+	u32 num_slots;
+
+	u8 flags;
+	u32 result_slot;
+	u32 profile_slot;
+	u64 result_off;
+	u64 profile_off;
+	u32 profile_len;
+
+	struct list_head node;
+	u16 cid;
+	u32 resubmits;
+	bool suspect;
+	int cancel_error;
+	ktime_t start;
+	u64 exec_ns;
+};
+
+extern const struct drm_sched_backend_ops nnpu_sched_ops;
+
+struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
+void nnpu_job_free(struct nnpu_job *job);
+void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);
+void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe_execute *sqe);
+void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error);
+
+#endif /* _NNPU_JOB_H_ */

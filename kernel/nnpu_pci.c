@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* PCI glue: find the parts of the device and hand them to the core. */
+#include <linux/module.h>
+#include <linux/pci.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_print.h>
+
+#include "nnpu_device.h"
+
+static void nnpu_pci_start_dma(struct nnpu_device *ndev)
+{
+	pci_set_master(to_pci_dev(ndev->drm.dev));
+}
+
+static void nnpu_pci_stop_dma(struct nnpu_device *ndev)
+{
+	struct pci_dev *pdev = to_pci_dev(ndev->drm.dev);
+	u16 command;
+
+	pci_clear_master(pdev);
+	/* Reads of the device flush what it has posted: then memory is still. */
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+}
+
+static const struct nnpu_bus_ops nnpu_pci_ops = {
+	.start_dma = nnpu_pci_start_dma,
+	.stop_dma = nnpu_pci_stop_dma,
+};
+
+static int nnpu_pci_map(struct nnpu_device *ndev, struct pci_dev *pdev)
+{
+	int ret;
+
+	ret = pcim_enable_device(pdev);
+	if (ret)
+		return ret;
+	if (pci_resource_len(pdev, NNPU_PCI_BAR_REGS) < NNPU_REGS_SIZE)
+		return -ENODEV;
+	ret = pcim_request_all_regions(pdev, NNPU_DRIVER_NAME);
+	if (ret)
+		return ret;
+	ndev->regs = pcim_iomap(pdev, NNPU_PCI_BAR_REGS, 0);
+	ndev->doorbells = pcim_iomap(pdev, NNPU_PCI_BAR_DOORBELL, 0);
+	if (!ndev->regs || !ndev->doorbells)
+		return -ENOMEM;
+	ndev->doorbells_size = pci_resource_len(pdev, NNPU_PCI_BAR_DOORBELL);
+	return 0;
+}
+
+static int nnpu_pci_irqs(struct nnpu_device *ndev, struct pci_dev *pdev)
+{
+	int count = pci_alloc_irq_vectors(pdev, 1, ARRAY_SIZE(ndev->irqs),
+					  PCI_IRQ_MSIX | PCI_IRQ_MSI);
+	int i;
+
+	if (count < 0)
+		return count;
+	ndev->num_irqs = count;
+	for (i = 0; i < count; i++)
+		ndev->irqs[i] = pci_irq_vector(pdev, i);
+	return 0;
+}
+
+static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct nnpu_device *ndev;
+	int ret;
+
+	ndev = devm_drm_dev_alloc(&pdev->dev, &nnpu_drm_driver, struct nnpu_device, drm);
+	if (IS_ERR(ndev))
+		return PTR_ERR(ndev);
+	pci_set_drvdata(pdev, ndev);
+	ndev->bus = &nnpu_pci_ops;
+	/* PCI requests of the device are snooped unless it asks otherwise. */
+	ndev->coherent = true;
+
+	ret = nnpu_pci_map(ndev, pdev);
+	if (ret)
+		return ret;
+	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (ret)
+		return ret;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	ret = nnpu_pci_irqs(ndev, pdev);
+	if (ret)
+		return ret;
+	ret = nnpu_device_init(ndev);
+	if (ret)
+		return ret;
+	ret = drm_dev_register(&ndev->drm, 0);
+	if (ret) {
+		nnpu_device_unplug(ndev);
+		return ret;
+	}
+	drm_info(&ndev->drm, "%s, firmware %s\n", ndev->identify->name, ndev->identify->firmware);
+	return 0;
+}
+
+static void nnpu_pci_remove(struct pci_dev *pdev)
+{
+	nnpu_device_unplug(pci_get_drvdata(pdev));
+}
+
+/* kexec and power-off: the device must not write to memory of what comes next. */
+static void nnpu_pci_shutdown(struct pci_dev *pdev)
+{
+	nnpu_device_unplug(pci_get_drvdata(pdev));
+}
+
+static const struct pci_device_id nnpu_pci_ids[] = {
+	{ PCI_DEVICE(NNPU_PCI_VENDOR_ID, NNPU_PCI_DEVICE_ID) },
+	{ }
+};
+MODULE_DEVICE_TABLE(pci, nnpu_pci_ids);
+
+static struct pci_driver nnpu_pci_driver = {
+	.name = NNPU_DRIVER_NAME,
+	.id_table = nnpu_pci_ids,
+	.probe = nnpu_pci_probe,
+	.remove = nnpu_pci_remove,
+	.shutdown = nnpu_pci_shutdown,
+};
+
+/**
+ * nnpu_pci_register - register the PCI driver
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_pci_register(void)
+{
+	return pci_register_driver(&nnpu_pci_driver);
+}
+
+/**
+ * nnpu_pci_unregister - unregister the PCI driver
+ */
+void nnpu_pci_unregister(void)
+{
+	pci_unregister_driver(&nnpu_pci_driver);
+}

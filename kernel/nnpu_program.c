@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Programs: PROGRAM_LOAD and PROGRAM_UNLOAD.
+ *
+ * The image is copied once into memory that nobody else can write, the header
+ * fields the kernel relies on are checked there, and the device checks all of it
+ * while loading. It keeps what it needs, so the copy goes when the command ends.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/iosys-map.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_gem_shmem_helper.h>
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_check.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_gem.h"
+#include "nnpu_program.h"
+#include "nnpu_pt.h"
+#include "nnpu_status.h"
+
+static void nnpu_program_destroy(struct nnpu_program *program)
+{
+	struct nnpu_ctx *ctx = program->ctx;
+
+	mutex_lock(&ctx->lock);
+	list_del(&program->node);
+	mutex_unlock(&ctx->lock);
+	nnpu_table_free(&ctx->programs, program->id);
+	atomic_dec(&ctx->ndev->stats.programs);
+	kfree(program);
+}
+
+static void nnpu_program_release(struct nnpu_program *program)
+{
+	struct nnpu_ctx *ctx = program->ctx;
+	struct nnpu_sqe_unload_program sqe = {
+		.opcode = NNPU_ADMIN_UNLOAD_PROGRAM,
+		.ctx = cpu_to_le32(ctx->id),
+		.program = cpu_to_le32(program->id),
+	};
+	struct nnpu_admin_result result;
+
+	/* Of a lost context the device does not remember anything. */
+	if (!nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result) && result.status)
+		drm_warn(&ctx->ndev->drm, "program %u of context %u cannot be unloaded: %s (%#x)\n",
+			 program->id, ctx->id, nnpu_status_text(result.status), result.status);
+	nnpu_program_destroy(program);
+}
+
+static void nnpu_program_release_work(struct work_struct *work)
+{
+	struct nnpu_program *program = container_of(work, struct nnpu_program, release_work);
+	struct nnpu_ctx *ctx = program->ctx;
+
+	nnpu_program_release(program);
+	nnpu_ctx_put(ctx);
+}
+
+static bool nnpu_program_tryget(void *object)
+{
+	struct nnpu_program *program = object;
+
+	return refcount_inc_not_zero(&program->ref);
+}
+
+/**
+ * nnpu_program_get - find a program that is loaded
+ * @ctx: context
+ * @id: any number
+ *
+ * Return: a reference, or NULL.
+ */
+struct nnpu_program *nnpu_program_get(struct nnpu_ctx *ctx, u32 id)
+{
+	return nnpu_table_get(&ctx->programs, id, nnpu_program_tryget);
+}
+
+/**
+ * nnpu_program_put_deferred - drop a reference where one may not wait
+ * @program: program; the caller holds a reference of its context
+ */
+void nnpu_program_put_deferred(struct nnpu_program *program)
+{
+	if (!refcount_dec_and_test(&program->ref))
+		return;
+	nnpu_ctx_get(program->ctx);
+	queue_work(nnpu_release_wq, &program->release_work);
+}
+
+/**
+ * nnpu_program_release_all - free all programs of a context
+ * @ctx: context the device has forgotten, on its way out: no jobs, no file
+ */
+void nnpu_program_release_all(struct nnpu_ctx *ctx)
+{
+	struct nnpu_program *program, *tmp;
+
+	list_for_each_entry_safe(program, tmp, &ctx->program_list, node)
+		nnpu_program_destroy(program);
+}
+
+/**
+ * struct nnpu_image - the kernel's copy of an image
+ * @shmem: its memory
+ * @map: kernel mapping
+ * @pt: what the device gets
+ */
+struct nnpu_image {
+	struct drm_gem_shmem_object *shmem;
+	struct iosys_map map;
+	struct nnpu_pt pt;
+};
+
+static void nnpu_image_fini(struct nnpu_image *image)
+{
+	nnpu_pt_fini(&image->pt);
+	if (!iosys_map_is_null(&image->map))
+		drm_gem_vunmap_unlocked(&image->shmem->base, &image->map);
+	if (image->shmem)
+		drm_gem_object_put(&image->shmem->base);
+}
+
+static int nnpu_image_init(struct nnpu_image *image, struct drm_device *drm, u64 user, u32 size)
+{
+	struct sg_table *sgt;
+	int ret;
+
+	memset(image, 0, sizeof(*image));
+	image->shmem = nnpu_gem_new(drm, PAGE_ALIGN(size));
+	if (IS_ERR(image->shmem)) {
+		ret = PTR_ERR(image->shmem);
+		image->shmem = NULL;
+		return ret;
+	}
+	ret = drm_gem_vmap_unlocked(&image->shmem->base, &image->map);
+	if (ret)
+		goto err;
+	if (copy_from_user(image->map.vaddr, u64_to_user_ptr(user), size)) {
+		ret = -EFAULT;
+		goto err;
+	}
+	/* Mapped for DMA after it was written: no further cache maintenance. */
+	sgt = drm_gem_shmem_get_pages_sgt(image->shmem);
+	if (IS_ERR(sgt)) {
+		ret = PTR_ERR(sgt);
+		goto err;
+	}
+	ret = nnpu_pt_init(&image->pt, drm->dev, sgt, 0, PAGE_ALIGN(size));
+	if (ret)
+		goto err;
+	/* The table covers whole pages, the device reads @size bytes. */
+	image->pt.size = size;
+	return 0;
+
+err:
+	nnpu_image_fini(image);
+	return ret;
+}
+
+static void nnpu_program_set_verdict(struct drm_nnpu_program_load *args,
+				     const struct nnpu_admin_result *result)
+{
+	args->status = result->status;
+	args->reason = result->reason;
+	args->index = result->error;
+	args->operand = result->operand;
+}
+
+static int nnpu_program_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
+			      const struct nnpu_image *image)
+{
+	struct device *dev = ctx->ndev->drm.dev;
+	size_t size = (size_t)args->num_reports * sizeof(struct nnpu_command_report);
+	struct nnpu_sqe_load_program sqe = {
+		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
+		.flags = NNPU_LOAD_CHECK,
+		.ctx = cpu_to_le32(ctx->id),
+		.num_reports = cpu_to_le32(args->num_reports),
+	};
+	struct nnpu_command_report *reports;
+	struct nnpu_admin_result result;
+	dma_addr_t dma;
+	int ret;
+
+	/* User space chose the size: no noise if there is no such memory. */
+	reports = dma_alloc_coherent(dev, size, &dma, GFP_KERNEL | __GFP_NOWARN);
+	if (!reports)
+		return -ENOMEM;
+	nnpu_pt_to_mem(&image->pt, &sqe.image);
+	sqe.report_addr = cpu_to_le64(dma);
+	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
+	if (ret)
+		goto out;
+	nnpu_program_set_verdict(args, &result);
+	ret = nnpu_status_load_errno(result.status);
+	/* Without a verdict on each command there are no reports to give. */
+	if (ret && result.status != NNPU_STATUS_PROGRAM_COMMAND)
+		goto out;
+	if (copy_to_user(u64_to_user_ptr(args->report), reports, size))
+		ret = -EFAULT;
+out:
+	dma_free_coherent(dev, size, reports, dma);
+	return ret;
+}
+
+static int nnpu_program_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
+			     const struct nnpu_image *image, const struct nnpu_program_header *h)
+{
+	struct nnpu_sqe_load_program sqe = {
+		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
+		.ctx = cpu_to_le32(ctx->id),
+	};
+	struct nnpu_admin_result result;
+	struct nnpu_program *program;
+	int ret;
+
+	program = kzalloc(sizeof(*program), GFP_KERNEL_ACCOUNT);
+	if (!program)
+		return -ENOMEM;
+	refcount_set(&program->ref, 1);
+	program->ctx = ctx;
+	program->num_inputs = le16_to_cpu(h->num_inputs);
+	program->num_outputs = le16_to_cpu(h->num_outputs);
+	INIT_WORK(&program->release_work, nnpu_program_release_work);
+	ret = nnpu_table_reserve(&ctx->programs, &program->id);
+	if (ret)
+		goto err_free;
+
+	sqe.program = cpu_to_le32(program->id);
+	nnpu_pt_to_mem(&image->pt, &sqe.image);
+	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
+	if (ret)
+		goto err_id;
+	nnpu_program_set_verdict(args, &result);
+	ret = nnpu_status_load_errno(result.status);
+	if (ret)
+		goto err_id;
+
+	program->memory = result.value;
+	args->memory = result.value;
+	args->program = program->id;
+	atomic_inc(&ctx->ndev->stats.programs);
+	atomic_inc(&ctx->num_programs);
+	mutex_lock(&ctx->lock);
+	list_add_tail(&program->node, &ctx->program_list);
+	mutex_unlock(&ctx->lock);
+	nnpu_table_set(&ctx->programs, program->id, program);
+	return 0;
+
+err_id:
+	nnpu_table_free(&ctx->programs, program->id);
+err_free:
+	kfree(program);
+	return ret;
+}
+
+/**
+ * nnpu_program_load_ioctl - DRM_NNPU_PROGRAM_LOAD
+ * @drm: device
+ * @data: struct drm_nnpu_program_load
+ * @file: file
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_program_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct nnpu_device *ndev = to_nnpu_device(drm);
+	struct drm_nnpu_program_load *args = data;
+	struct nnpu_ctx *ctx = file->driver_priv;
+	struct nnpu_header_verdict verdict;
+	struct nnpu_program_header header;
+	struct nnpu_image image;
+	int ret, idx;
+
+	args->program = 0;
+	args->status = 0;
+	args->reason = 0;
+	args->index = 0;
+	args->operand = NNPU_OPERAND_NONE;
+	args->memory = 0;
+	ret = nnpu_check_load(args, ndev->limits.max_program_size);
+	if (ret)
+		return ret;
+	if (!nnpu_device_enter(ndev, &idx))
+		return -ENODEV;
+	ret = -ENODEV;
+	if (nnpu_ctx_is_lost(ctx))
+		goto out_exit;
+	ret = nnpu_image_init(&image, drm, args->image, args->image_size);
+	if (ret)
+		goto out_exit;
+
+	memcpy(&header, image.map.vaddr, sizeof(header));
+	ret = nnpu_check_program_header(&header, args->image_size, &verdict);
+	if (ret) {
+		args->status = verdict.status;
+		args->reason = verdict.reason;
+		drm_dbg(drm, "program header refused: reason %u\n", verdict.reason);
+	} else if (!(args->flags & DRM_NNPU_PROGRAM_CHECK)) {
+		ret = nnpu_program_load(ctx, args, &image, &header);
+	} else if (args->num_reports != le32_to_cpu(header.num_commands)) {
+		ret = -EINVAL;
+	} else {
+		ret = nnpu_program_check(ctx, args, &image);
+	}
+	nnpu_image_fini(&image);
+out_exit:
+	nnpu_device_exit(idx);
+	return ret;
+}
+
+/**
+ * nnpu_program_unload_ioctl - DRM_NNPU_PROGRAM_UNLOAD
+ * @drm: device
+ * @data: struct drm_nnpu_program_unload
+ * @file: file
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_program_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_nnpu_program_unload *args = data;
+	struct nnpu_ctx *ctx = file->driver_priv;
+	struct nnpu_program *program;
+
+	if (args->flags)
+		return -EINVAL;
+	program = nnpu_table_hide(&ctx->programs, args->program);
+	if (!program)
+		return -ENOENT;
+	atomic_dec(&ctx->num_programs);
+	if (refcount_dec_and_test(&program->ref))
+		nnpu_program_release(program);
+	return 0;
+}

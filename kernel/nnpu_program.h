@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_PROGRAM_KERNEL_H_
+#define _NNPU_PROGRAM_KERNEL_H_
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+
+struct drm_device;
+struct drm_file;
+struct nnpu_ctx;
+
+/**
+ * struct nnpu_program - a program the device has loaded
+ * @ref: PROGRAM_LOAD holds a reference until PROGRAM_UNLOAD, and each job
+ * @ctx: context; no reference, except while @release_work is queued
+ * @id: program number
+ * @num_inputs: inputs, from the header of the image
+ * @num_outputs: outputs, likewise
+ * @memory: bytes of device memory
+ * @node: entry of nnpu_ctx.program_list; under nnpu_ctx.lock
+ * @release_work: release, when an interrupt or job drops the last reference
+ */
+struct nnpu_program {
+	refcount_t ref;
+	struct nnpu_ctx *ctx;
+	u32 id;
+	u32 num_inputs;
+	u32 num_outputs;
+	u64 memory;
+	struct list_head node;
+	struct work_struct release_work;
+};
+
+struct nnpu_program *nnpu_program_get(struct nnpu_ctx *ctx, u32 id);
+void nnpu_program_put_deferred(struct nnpu_program *program);
+void nnpu_program_release_all(struct nnpu_ctx *ctx);
+int nnpu_program_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_program_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif /* _NNPU_PROGRAM_KERNEL_H_ */

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* QUERY: what device and context are. */
+#include <linux/uaccess.h>
+
+#include <drm/drm_file.h>
+
+#include "nnpu_check.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_query.h"
+
+/* min(room, size) bytes; the caller learns the size in any case. */
+static int nnpu_query_copy(struct drm_nnpu_query *args, const void *info, u32 size)
+{
+	u32 room = min(args->size, size);
+
+	args->size = size;
+	if (room && copy_to_user(u64_to_user_ptr(args->data), info, room))
+		return -EFAULT;
+	return 0;
+}
+
+static int nnpu_query_device(struct nnpu_device *ndev, struct drm_nnpu_query *args)
+{
+	struct drm_nnpu_device_info info = {
+		.features = ndev->features,
+		.hw_version = ndev->hw_version,
+		.max_slots = ndev->limits.max_slots,
+		.max_programs = ndev->limits.max_programs,
+		.max_args = ndev->limits.max_args,
+		.max_syncs = NNPU_MAX_SYNCS,
+		.page_size = NNPU_PAGE_SIZE,
+		.max_slot_size = NNPU_MAX_SLOT_SIZE,
+		.max_program_size = ndev->limits.max_program_size,
+		.num_queues = ndev->limits.max_queues,
+		.num_engines = ndev->limits.num_engines,
+		.hang_timeout_ms = nnpu_param_hang_timeout_ms(),
+		.reset_count = atomic64_read(&ndev->reset_count),
+	};
+
+	return nnpu_query_copy(args, &info, sizeof(info));
+}
+
+static int nnpu_query_context(struct nnpu_ctx *ctx, struct drm_nnpu_query *args)
+{
+	struct drm_nnpu_context_info info = {
+		.flags = nnpu_ctx_is_lost(ctx) ? DRM_NNPU_CONTEXT_LOST : 0,
+		.slots = atomic_read(&ctx->num_slots),
+		.programs = atomic_read(&ctx->num_programs),
+		.jobs_submitted = atomic64_read(&ctx->jobs_submitted),
+		.jobs_completed = atomic64_read(&ctx->jobs_completed),
+		.jobs_failed = atomic64_read(&ctx->jobs_failed),
+		.jobs_timedout = atomic64_read(&ctx->jobs_timedout),
+	};
+
+	return nnpu_query_copy(args, &info, sizeof(info));
+}
+
+/**
+ * nnpu_query_ioctl - DRM_NNPU_QUERY
+ * @drm: device
+ * @data: struct drm_nnpu_query
+ * @file: file
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct nnpu_device *ndev = to_nnpu_device(drm);
+	struct drm_nnpu_query *args = data;
+
+	switch (args->topic) {
+	case DRM_NNPU_QUERY_DEVICE_INFO:
+		return nnpu_query_device(ndev, args);
+	case DRM_NNPU_QUERY_IDENTIFY:
+		return nnpu_query_copy(args, ndev->identify, sizeof(*ndev->identify));
+	case DRM_NNPU_QUERY_CONTEXT_INFO:
+		return nnpu_query_context(file->driver_priv, args);
+	default:
+		return -EINVAL;
+	}
+}

@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Queue pairs that only the kernel writes, and the kernel queue for jobs.
+ *
+ * Completions are handled in the hard interrupt: the work is bounded by the ring
+ * and ends in dma_fence_signal(), which is made for that; a thread would only
+ * add a switch to each job. Rings and argument blocks are not mapped to user
+ * space, so what stands in them comes from the driver or the device, and of the
+ * device nothing is believed: ids are looked up, statuses decoded through a
+ * table, indices range-checked, each entry copied before it is judged.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/slab.h>
+
+#include <drm/drm_managed.h>
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_check.h"
+#include "nnpu_device.h"
+#include "nnpu_job.h"
+#include "nnpu_status.h"
+#include "nnpu_trace.h"
+
+#define NNPU_QUEUE_ENTRIES	64
+
+/**
+ * nnpu_qpair_alloc - allocate the rings of a queue
+ * @ndev: device
+ * @qp: queue pair
+ * @qid: queue id
+ * @entries: entries of each ring, power of two
+ * @depth: commands in flight, less than @entries
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int nnpu_qpair_alloc(struct nnpu_device *ndev, struct nnpu_qpair *qp, u16 qid, u32 entries,
+		     u32 depth)
+{
+	struct device *dev = ndev->drm.dev;
+	void *sq, *cq;
+
+	qp->ndev = ndev;
+	qp->qid = qid;
+	qp->db = ndev->doorbells + ((size_t)qid << ndev->limits.db_shift);
+	spin_lock_init(&qp->lock);
+	nnpu_cids_init(&qp->cids, depth);
+	sq = dma_alloc_coherent(dev, entries * NNPU_SQE_SIZE, &qp->sq_dma, GFP_KERNEL);
+	if (!sq)
+		return -ENOMEM;
+	cq = dma_alloc_coherent(dev, entries * NNPU_CQE_SIZE, &qp->cq_dma, GFP_KERNEL);
+	if (!cq) {
+		dma_free_coherent(dev, entries * NNPU_SQE_SIZE, sq, qp->sq_dma);
+		return -ENOMEM;
+	}
+	nnpu_sq_init(&qp->sq, sq, entries);
+	nnpu_cq_init(&qp->cq, cq, entries);
+	return 0;
+}
+
+/**
+ * nnpu_qpair_free - free the rings of a queue
+ * @qp: queue pair; the device does not use it any more
+ */
+void nnpu_qpair_free(struct nnpu_qpair *qp)
+{
+	struct device *dev = qp->ndev->drm.dev;
+
+	dma_free_coherent(dev, qp->sq.size * NNPU_SQE_SIZE, qp->sq.entries, qp->sq_dma);
+	dma_free_coherent(dev, qp->cq.size * NNPU_CQE_SIZE, qp->cq.entries, qp->cq_dma);
+	qp->sq.entries = NULL;
+	qp->cq.entries = NULL;
+}
+
+/**
+ * nnpu_qpair_restart - put the rings in the state of a queue just created
+ * @qp: queue pair; the device does not use it now. nnpu_qpair.lock is held
+ * @live: whether completions are looked at from now on
+ *
+ * Commands in flight keep their ids.
+ */
+void nnpu_qpair_restart(struct nnpu_qpair *qp, bool live)
+{
+	lockdep_assert_held(&qp->lock);
+	nnpu_sq_init(&qp->sq, qp->sq.entries, qp->sq.size);
+	nnpu_cq_init(&qp->cq, qp->cq.entries, qp->cq.size);
+	qp->live = live;
+}
+
+/**
+ * nnpu_qpair_push - give a command to the device
+ * @qp: queue pair; nnpu_qpair.lock is held
+ * @sqe: entry with its cid
+ *
+ * Return: 0, or -ENOSPC.
+ */
+int nnpu_qpair_push(struct nnpu_qpair *qp, const struct nnpu_sqe *sqe)
+{
+	int ret = nnpu_sq_push(&qp->sq, sqe);
+
+	lockdep_assert_held(&qp->lock);
+	/* writel() orders the entry before the doorbell. */
+	if (!ret)
+		writel(qp->sq.tail, qp->db + NNPU_DB_SQ_TAIL);
+	return ret;
+}
+
+/**
+ * nnpu_qpair_pop - take the next completion
+ * @qp: queue pair; nnpu_qpair.lock is held
+ * @cqe: gets a copy
+ * @owner: gets the owner of the command, NULL if the completion must be ignored
+ *
+ * An entry that names no command in flight, or carries another queue's id or an
+ * impossible position of the submission ring, completes nothing. If that was a
+ * command's only completion, its timeout finds out.
+ *
+ * Return: false if there is none.
+ */
+bool nnpu_qpair_pop(struct nnpu_qpair *qp, struct nnpu_cqe *cqe, void **owner)
+{
+	struct nnpu_device *ndev = qp->ndev;
+
+	lockdep_assert_held(&qp->lock);
+	*owner = NULL;
+	if (!qp->live || !nnpu_cq_pop(&qp->cq, cqe))
+		return false;
+	if (le16_to_cpu(cqe->qid) != qp->qid ||
+	    nnpu_sq_fetched(&qp->sq, le16_to_cpu(cqe->sq_head))) {
+		atomic64_inc(&ndev->stats.bad_completions);
+		dev_warn_ratelimited(ndev->drm.dev,
+				     "queue %u: bad completion (queue %u, head %u) ignored\n",
+				     qp->qid, le16_to_cpu(cqe->qid), le16_to_cpu(cqe->sq_head));
+		return true;
+	}
+	*owner = nnpu_cids_find(&qp->cids, le16_to_cpu(cqe->cid));
+	if (!*owner) {
+		atomic64_inc(&ndev->stats.unknown_cids);
+		dev_warn_ratelimited(ndev->drm.dev,
+				     "queue %u: completion of unknown command %#x ignored\n",
+				     qp->qid, le16_to_cpu(cqe->cid));
+	}
+	return true;
+}
+
+/**
+ * nnpu_qpair_pop_done - tell the device how far completions were taken
+ * @qp: queue pair; nnpu_qpair.lock is held
+ */
+void nnpu_qpair_pop_done(struct nnpu_qpair *qp)
+{
+	lockdep_assert_held(&qp->lock);
+	if (qp->live)
+		writel(qp->cq.head, qp->db + NNPU_DB_CQ_HEAD);
+}
+
+static void nnpu_queue_fini_sched(struct drm_device *drm, void *data)
+{
+	drm_sched_fini(data);
+}
+
+/**
+ * nnpu_queue_init - allocate the kernel queue and its scheduler
+ * @ndev: device
+ *
+ * The scheduler lives as long as the DRM device: open files point to it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_queue_init(struct nnpu_device *ndev)
+{
+	u32 entries = min(NNPU_QUEUE_ENTRIES, ndev->limits.max_entries);
+	u32 depth = min(nnpu_param_max_inflight(), entries - 1);
+	struct drm_sched_init_args args = {
+		.ops = &nnpu_sched_ops,
+		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+		.credit_limit = depth,
+		.timeout = MAX_SCHEDULE_TIMEOUT,
+		.name = "nnpu",
+		.dev = ndev->drm.dev,
+	};
+	struct nnpu_queue *queue = &ndev->queue;
+	int ret;
+
+	INIT_LIST_HEAD(&queue->inflight);
+	queue->depth = depth;
+	queue->args_stride = ALIGN(nnpu_result_size(ndev->limits.max_args), 64);
+	ret = drm_sched_init(&queue->sched, &args);
+	if (ret)
+		return ret;
+	ret = drmm_add_action_or_reset(&ndev->drm, nnpu_queue_fini_sched, &queue->sched);
+	if (ret)
+		return ret;
+	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries, depth);
+	if (ret)
+		return ret;
+	queue->args = dma_alloc_coherent(ndev->drm.dev, depth * queue->args_stride,
+					 &queue->args_dma, GFP_KERNEL);
+	if (!queue->args) {
+		nnpu_qpair_free(&queue->qp);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * nnpu_queue_fini - free the kernel queue
+ * @ndev: device; it does not access memory any more, and no job can be run
+ */
+void nnpu_queue_fini(struct nnpu_device *ndev)
+{
+	struct nnpu_queue *queue = &ndev->queue;
+
+	dma_free_coherent(ndev->drm.dev, queue->depth * queue->args_stride, queue->args,
+			  queue->args_dma);
+	queue->args = NULL;
+	nnpu_qpair_free(&queue->qp);
+}
+
+/**
+ * nnpu_queue_create - let the device know the kernel queue
+ * @ndev: device, enabled; no job is in flight
+ *
+ * Return: 0, -ETIMEDOUT or -EIO.
+ */
+int nnpu_queue_create(struct nnpu_device *ndev)
+{
+	struct nnpu_qpair *qp = &ndev->queue.qp;
+	struct nnpu_sqe_create_queue sqe = {
+		.opcode = NNPU_ADMIN_CREATE_QUEUE,
+		.flags = NNPU_QUEUE_KERNEL,
+		.qid = cpu_to_le16(NNPU_QID_KERNEL),
+		.vector = cpu_to_le16(ndev->num_irqs - 1),
+		.sq_entries = cpu_to_le32(qp->sq.size),
+		.cq_entries = cpu_to_le32(qp->cq.size),
+		.sq_addr = cpu_to_le64(qp->sq_dma),
+		.cq_addr = cpu_to_le64(qp->cq_dma),
+	};
+	struct nnpu_admin_result result;
+	int ret;
+
+	spin_lock_irq(&qp->lock);
+	nnpu_qpair_restart(qp, false);
+	spin_unlock_irq(&qp->lock);
+	ret = nnpu_admin_exec_locked(ndev, &sqe, &result);
+	if (ret)
+		return ret;
+	if (result.status) {
+		drm_err(&ndev->drm, "CREATE_QUEUE failed: %s (%#x)\n",
+			nnpu_status_text(result.status), result.status);
+		return -EIO;
+	}
+	spin_lock_irq(&qp->lock);
+	qp->live = true;
+	spin_unlock_irq(&qp->lock);
+	return 0;
+}
+
+static u64 nnpu_queue_args_dma(const struct nnpu_queue *queue, u16 cid)
+{
+	return queue->args_dma + nnpu_cid_index(cid) * queue->args_stride;
+}
+
+static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
+{
+	struct nnpu_sqe_execute sqe;
+
+	BUILD_BUG_ON(sizeof(sqe) != sizeof(struct nnpu_sqe));
+	memcpy(queue->args + nnpu_cid_index(job->cid) * queue->args_stride, job->args,
+	       job->args_len);
+	nnpu_job_fill_sqe(job, nnpu_queue_args_dma(queue, job->cid), &sqe);
+	return nnpu_qpair_push(&queue->qp, (const struct nnpu_sqe *)&sqe);
+}
+
+/**
+ * nnpu_queue_submit - give a job to the device
+ * @queue: queue
+ * @job: job; in flight if this returns 0
+ *
+ * Called by run_job inside a nnpu_device_enter() section. Allocates nothing.
+ *
+ * Return: 0; -ECANCELED if the context was lost, -ENODEV if the device is dead,
+ * -EIO if the rings are full, which the scheduler's credits rule out.
+ */
+int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
+{
+	struct nnpu_qpair *qp = &queue->qp;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	if (nnpu_ctx_is_lost(job->ctx)) {
+		ret = -ECANCELED;
+		goto out;
+	}
+	if (!qp->live) {
+		ret = -ENODEV;
+		goto out;
+	}
+	ret = nnpu_cids_get(&qp->cids, job);
+	if (ret < 0) {
+		ret = -EIO;
+		goto out;
+	}
+	job->cid = ret;
+	job->start = ktime_get();
+	ret = nnpu_queue_push_job(queue, job);
+	if (ret) {
+		nnpu_cids_put(&qp->cids, job->cid);
+		ret = -EIO;
+		goto out;
+	}
+	list_add_tail(&job->node, &queue->inflight);
+	/* Under the lock: the job cannot end meanwhile. */
+	trace_nnpu_job_start(job);
+	nnpu_queue_kick_watchdog(queue, false);
+out:
+	spin_unlock_irqrestore(&qp->lock, flags);
+	return ret;
+}
+
+/**
+ * nnpu_queue_kick_watchdog - have the queue looked at
+ * @queue: queue
+ * @now: at once, not after the usual period
+ *
+ * Any context.
+ */
+void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now)
+{
+	struct workqueue_struct *wq = queue->qp.ndev->reset_wq;
+
+	if (now)
+		mod_delayed_work(wq, &queue->watchdog_work, 0);
+	else
+		queue_delayed_work(wq, &queue->watchdog_work, msecs_to_jiffies
+				   (nnpu_watchdog_period_ms(nnpu_param_hang_timeout_ms())));
+}
+
+/* A job that leaves the device, on its way out of the lock. */
+struct nnpu_ended {
+	struct nnpu_job *job;
+	u64 exec_ns;
+	u16 status;
+	int error;
+};
+
+static void nnpu_queue_end_jobs(const struct nnpu_ended *ended, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		nnpu_job_end(ended[i].job, ended[i].status, ended[i].exec_ns, ended[i].error);
+}
+
+static void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job)
+{
+	list_del_init(&job->node);
+	nnpu_cids_put(&queue->qp.cids, job->cid);
+	queue->completed++;
+}
+
+/* One completion of a job in flight; false if it stays in flight. */
+static bool nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
+				const struct nnpu_cqe *cqe, struct nnpu_ended *ended)
+{
+	u16 status = le16_to_cpu(cqe->status) >> NNPU_CQE_STATUS_SHIFT;
+
+	if (!nnpu_status_known(status)) {
+		/*
+		 * Whether the device is done with the job's memory is anybody's
+		 * guess: keep the job until a queue reset has made sure.
+		 */
+		atomic64_inc(&queue->qp.ndev->stats.bad_completions);
+		if (!job->suspect)
+			queue->suspects++;
+		job->suspect = true;
+		nnpu_queue_kick_watchdog(queue, true);
+		return false;
+	}
+	if (job->suspect)
+		queue->suspects--;
+	ended->job = job;
+	ended->status = status;
+	ended->exec_ns = le64_to_cpu(cqe->result);
+	ended->error = nnpu_status_job_errno(status);
+	if (status == NNPU_STATUS_ABORTED && job->cancel_error)
+		ended->error = job->cancel_error;
+	nnpu_queue_remove(queue, job);
+	return true;
+}
+
+/**
+ * nnpu_queue_process - take completions from the ring and end their jobs
+ * @queue: queue
+ *
+ * Any context.
+ *
+ * Return: number of completions taken.
+ */
+unsigned int nnpu_queue_process(struct nnpu_queue *queue)
+{
+	struct nnpu_ended ended[16];
+	struct nnpu_qpair *qp = &queue->qp;
+	unsigned int total = 0, taken, count;
+	unsigned long flags;
+	struct nnpu_cqe cqe;
+	void *owner;
+
+	do {
+		taken = 0;
+		count = 0;
+		spin_lock_irqsave(&qp->lock, flags);
+		while (taken < ARRAY_SIZE(ended) && nnpu_qpair_pop(qp, &cqe, &owner)) {
+			taken++;
+			if (owner && nnpu_queue_complete(queue, owner, &cqe, &ended[count]))
+				count++;
+		}
+		if (taken)
+			nnpu_qpair_pop_done(qp);
+		spin_unlock_irqrestore(&qp->lock, flags);
+		nnpu_queue_end_jobs(ended, count);
+		total += taken;
+		/* A device that completes without end must not hold the CPU. */
+	} while (taken == ARRAY_SIZE(ended) && total < qp->cq.size);
+	return total;
+}
+
+/**
+ * nnpu_queue_stop - do not look at completions any more
+ * @queue: queue
+ */
+void nnpu_queue_stop(struct nnpu_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->qp.lock, flags);
+	queue->qp.live = false;
+	spin_unlock_irqrestore(&queue->qp.lock, flags);
+}
+
+/**
+ * nnpu_queue_abandon - end all jobs in flight
+ * @queue: queue, stopped; the device has no access to memory of jobs any more
+ * @guilty_cid: job with an error of its own, or NNPU_CID_NONE
+ * @guilty_error: its error
+ * @error: error of the others
+ */
+void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error)
+{
+	struct nnpu_qpair *qp = &queue->qp;
+	struct nnpu_ended ended;
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	queue->suspects = 0;
+	while (!list_empty(&queue->inflight)) {
+		struct nnpu_job *job;
+
+		job = list_first_entry(&queue->inflight, struct nnpu_job, node);
+		ended = (struct nnpu_ended) {
+			.job = job,
+			.status = NNPU_STATUS_PENDING,
+			.error = job->cid == guilty_cid ? guilty_error : error,
+		};
+		nnpu_queue_remove(queue, job);
+		spin_unlock_irqrestore(&qp->lock, flags);
+		nnpu_queue_end_jobs(&ended, 1);
+		spin_lock_irqsave(&qp->lock, flags);
+	}
+	spin_unlock_irqrestore(&qp->lock, flags);
+}
+
+/**
+ * nnpu_queue_resume - go on after RESET_QUEUE
+ * @queue: queue; its scheduler is stopped
+ * @guilty_cid: job the reset was for, or NNPU_CID_NONE
+ * @guilty_error: its error
+ * @running_cid: job that had begun, or NNPU_CID_NONE
+ *
+ * Jobs that had not begun are given to the device again, in the same order.
+ */
+void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,
+		       u16 running_cid)
+{
+	struct nnpu_ended ended[NNPU_CIDS_MAX];
+	struct nnpu_qpair *qp = &queue->qp;
+	struct nnpu_job *job, *tmp;
+	unsigned int count = 0;
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	nnpu_qpair_restart(qp, true);
+	queue->suspects = 0;
+	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
+		int fate = nnpu_watchdog_job_fate(job->cid == guilty_cid || job->suspect,
+						  job->cid == running_cid, job->resubmits++,
+						  job->suspect ? -EIO : guilty_error);
+
+		if (fate == NNPU_FATE_RESUBMIT && nnpu_queue_push_job(queue, job))
+			fate = -ECANCELED;
+		if (fate == NNPU_FATE_RESUBMIT)
+			continue;
+		ended[count++] = (struct nnpu_ended) {
+			.job = job,
+			.status = NNPU_STATUS_PENDING,
+			.error = fate,
+		};
+		nnpu_queue_remove(queue, job);
+	}
+	spin_unlock_irqrestore(&qp->lock, flags);
+	nnpu_queue_end_jobs(ended, count);
+}
+
+/**
+ * nnpu_queue_abort_ctx - ask the device to end the jobs of a context
+ * @queue: queue
+ * @ctx: context; it gets no new jobs
+ *
+ * Does not wait for the jobs. A device that does not know ABORT or ignores it
+ * runs them to their end, or until the watchdog finds them hanging.
+ */
+void nnpu_queue_abort_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = queue->qp.ndev;
+	u16 cids[NNPU_CIDS_MAX];
+	unsigned int count = 0, i;
+	struct nnpu_job *job;
+
+	if (!(ndev->features & NNPU_FEATURE_ABORT))
+		return;
+	spin_lock_irq(&queue->qp.lock);
+	list_for_each_entry(job, &queue->inflight, node) {
+		if (job->ctx != ctx)
+			continue;
+		job->cancel_error = -ECANCELED;
+		cids[count++] = job->cid;
+	}
+	spin_unlock_irq(&queue->qp.lock);
+
+	/* The last one first: none of them gets to run meanwhile. */
+	for (i = count; i--;) {
+		struct nnpu_sqe_queue sqe = {
+			.opcode = NNPU_ADMIN_ABORT,
+			.qid = cpu_to_le16(queue->qp.qid),
+			.target_cid = cpu_to_le16(cids[i]),
+		};
+		struct nnpu_admin_result result;
+
+		if (nnpu_admin_exec(ndev, NULL, &sqe, &result))
+			return;
+	}
+}

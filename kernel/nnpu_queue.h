@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_QUEUE_H_
+#define _NNPU_QUEUE_H_
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include <drm/gpu_scheduler.h>
+
+#include "nnpu_ring.h"
+#include "nnpu_watchdog.h"
+
+struct nnpu_ctx;
+struct nnpu_device;
+struct nnpu_job;
+
+/* Queue ids. Ids from NNPU_QID_USER on are for queues of contexts. */
+#define NNPU_QID_ADMIN		0
+#define NNPU_QID_KERNEL		1
+#define NNPU_QID_USER		2
+
+/**
+ * struct nnpu_qpair - rings of a queue that only the kernel writes
+ * @ndev: device
+ * @qid: queue id
+ * @lock: protects all that follows; taken in interrupts
+ * @sq: submission ring
+ * @cq: completion ring
+ * @cids: commands in flight
+ * @db: doorbell page
+ * @sq_dma: DMA address of the submission ring
+ * @cq_dma: DMA address of the completion ring
+ * @live: the device knows the queue; completions are looked at
+ */
+struct nnpu_qpair {
+	struct nnpu_device *ndev;
+	u16 qid;
+	spinlock_t lock;
+	struct nnpu_sq sq;
+	struct nnpu_cq cq;
+	struct nnpu_cids cids;
+	void __iomem *db;
+	dma_addr_t sq_dma;
+	dma_addr_t cq_dma;
+	bool live;
+};
+
+/**
+ * struct nnpu_queue - the kernel queue: jobs of SUBMIT
+ * @qp: its rings; owners of its cids are struct nnpu_job
+ * @sched: scheduler; its credits are the jobs in flight
+ * @args: argument blocks, one per command in flight, coherent
+ * @args_dma: DMA address of @args
+ * @args_stride: bytes from one argument block to the next
+ * @depth: commands in flight
+ * @inflight: jobs the device owns, oldest first; under qp.lock
+ * @completed: jobs the device has ended; under qp.lock
+ * @suspects: jobs that ended with an unknown status; under qp.lock
+ * @watchdog: what the watchdog remembers; only its work uses it
+ * @watchdog_work: looks at the queue while jobs are in flight
+ */
+struct nnpu_queue {
+	struct nnpu_qpair qp;
+	struct drm_gpu_scheduler sched;
+	void *args;
+	dma_addr_t args_dma;
+	u32 args_stride;
+	u32 depth;
+	struct list_head inflight;
+	u64 completed;
+	u32 suspects;
+	struct nnpu_watchdog watchdog;
+	struct delayed_work watchdog_work;
+};
+
+int nnpu_qpair_alloc(struct nnpu_device *ndev, struct nnpu_qpair *qp, u16 qid, u32 entries,
+		     u32 depth);
+void nnpu_qpair_free(struct nnpu_qpair *qp);
+void nnpu_qpair_restart(struct nnpu_qpair *qp, bool live);
+int nnpu_qpair_push(struct nnpu_qpair *qp, const struct nnpu_sqe *sqe);
+bool nnpu_qpair_pop(struct nnpu_qpair *qp, struct nnpu_cqe *cqe, void **owner);
+void nnpu_qpair_pop_done(struct nnpu_qpair *qp);
+
+int nnpu_queue_init(struct nnpu_device *ndev);
+void nnpu_queue_fini(struct nnpu_device *ndev);
+int nnpu_queue_create(struct nnpu_device *ndev);
+int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job);
+unsigned int nnpu_queue_process(struct nnpu_queue *queue);
+void nnpu_queue_stop(struct nnpu_queue *queue);
+void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error);
+void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,
+		       u16 running_cid);
+void nnpu_queue_abort_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
+void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);
+
+/* For functions that take a cid: none. No cid has this value: see NNPU_CIDS_MAX. */
+#define NNPU_CID_NONE		0xffff
+
+#endif /* _NNPU_QUEUE_H_ */

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * SUBMIT: a row of phases with one commit point.
+ *
+ * Each phase either completes or leaves what it has got in struct nnpu_submit,
+ * and nnpu_submit_cleanup() is right after any of them. After
+ * nnpu_submit_commit() has begun nothing can fail.
+ */
+#include <linux/dma-fence-chain.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_exec.h>
+#include <drm/drm_file.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_print.h>
+#include <drm/drm_syncobj.h>
+
+#include "nnpu_check.h"
+#include "nnpu_device.h"
+#include "nnpu_job.h"
+#include "nnpu_slot.h"
+#include "nnpu_submit.h"
+#include "nnpu_trace.h"
+
+/**
+ * struct nnpu_out_sync - a syncobj that gets the job's fence
+ * @syncobj: a reference
+ * @chain: link for a timeline, NULL for a binary syncobj
+ * @point: timeline point
+ */
+struct nnpu_out_sync {
+	struct drm_syncobj *syncobj;
+	struct dma_fence_chain *chain;
+	u64 point;
+};
+
+/**
+ * struct nnpu_submit - a SUBMIT under way
+ * @ctx: context
+ * @file: file
+ * @args: ioctl argument, a copy
+ * @job: job
+ * @sched_init: the scheduler's part of @job is initialised
+ * @out_syncs: args->num_out_syncs entries
+ * @exec: reservation locks
+ * @exec_used: @exec is initialised
+ * @committed: @job belongs to the scheduler
+ */
+struct nnpu_submit {
+	struct nnpu_ctx *ctx;
+	struct drm_file *file;
+	const struct drm_nnpu_submit *args;
+	struct nnpu_job *job;
+	bool sched_init;
+	struct nnpu_out_sync *out_syncs;
+	struct drm_exec exec;
+	bool exec_used;
+	bool committed;
+};
+
+/* Room among the jobs of this file, then the job itself. */
+static int nnpu_submit_alloc(struct nnpu_submit *s)
+{
+	struct nnpu_ctx *ctx = s->ctx;
+	int ret;
+
+	for (;;) {
+		ret = wait_event_interruptible(ctx->job_wait,
+					       nnpu_ctx_is_lost(ctx) ||
+					       atomic_read(&ctx->num_jobs) < NNPU_CTX_MAX_JOBS);
+		if (ret)
+			return ret;
+		if (nnpu_ctx_is_lost(ctx))
+			return -ENODEV;
+		if (atomic_inc_return(&ctx->num_jobs) <= NNPU_CTX_MAX_JOBS)
+			break;
+		atomic_dec(&ctx->num_jobs);
+	}
+	s->job = nnpu_job_alloc(ctx, s->args->num_inputs + s->args->num_outputs);
+	if (!s->job) {
+		atomic_dec(&ctx->num_jobs);
+		wake_up(&ctx->job_wait);
+		return -ENOMEM;
+	}
+	s->out_syncs = kvcalloc(s->args->num_out_syncs, sizeof(*s->out_syncs), GFP_KERNEL);
+	return s->out_syncs ? 0 : -ENOMEM;
+}
+
+/* Copy the argument records, once, and check each on its own. */
+static int nnpu_submit_copy_args(struct nnpu_submit *s)
+{
+	u32 count = s->args->num_inputs + s->args->num_outputs, i;
+	struct nnpu_args_header *h = s->job->args;
+	struct nnpu_arg *arg = (struct nnpu_arg *)(h + 1);
+	int ret;
+
+	h->num_inputs = cpu_to_le16(s->args->num_inputs);
+	h->num_outputs = cpu_to_le16(s->args->num_outputs);
+	for (i = 0; i < count; i++, arg++) {
+		ret = copy_struct_from_user(arg, sizeof(*arg),
+					    u64_to_user_ptr(s->args->args +
+							    (u64)i * s->args->arg_stride),
+					    s->args->arg_stride);
+		if (!ret)
+			ret = nnpu_check_arg(arg);
+		if (ret) {
+			drm_dbg(&s->ctx->ndev->drm, "submit: argument %u refused\n", i);
+			return ret == -E2BIG ? -EINVAL : ret;
+		}
+	}
+	return 0;
+}
+
+/* Find a slot, check range and rights, and hold it for the job. */
+static int nnpu_submit_use_slot(struct nnpu_submit *s, const struct nnpu_range *range,
+				u32 rights, const char *what)
+{
+	struct nnpu_slot *slot = nnpu_slot_get(s->ctx, range->slot);
+
+	if (!slot) {
+		drm_dbg(&s->ctx->ndev->drm, "submit: %s names slot %u, which is not bound\n",
+			what, range->slot);
+		return -ENOENT;
+	}
+	s->job->slots[s->job->num_slots++] = slot;
+	if ((slot->flags & rights) != rights ||
+	    !nnpu_check_range(range->offset, range->length, slot->size)) {
+		drm_dbg(&s->ctx->ndev->drm,
+			"submit: %s: offset %llu, length %llu, slot %u of %llu bytes, rights %#x\n",
+			what, range->offset, range->length, range->slot, slot->size, slot->flags);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int nnpu_submit_lookup_args(struct nnpu_submit *s)
+{
+	u32 count = s->args->num_inputs + s->args->num_outputs, i;
+	const struct nnpu_arg *arg = (const struct nnpu_arg *)(s->job->args + 1);
+	int ret;
+
+	for (i = 0; i < count; i++, arg++) {
+		bool output = i >= s->args->num_inputs;
+		struct nnpu_range range = {
+			.slot = le32_to_cpu(arg->slot),
+			.offset = le64_to_cpu(arg->offset),
+			.length = le64_to_cpu(arg->length),
+		};
+
+		if (arg->flags & cpu_to_le16(NNPU_ARG_NO_VALUE))
+			continue;
+		ret = nnpu_submit_use_slot(s, &range, output ? DRM_NNPU_SLOT_WRITE :
+					   DRM_NNPU_SLOT_READ, output ? "output" : "input");
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Everything the job names by number. */
+static int nnpu_submit_lookup(struct nnpu_submit *s)
+{
+	const struct drm_nnpu_submit *args = s->args;
+	struct nnpu_job *job = s->job;
+	int ret;
+
+	job->program = nnpu_program_get(s->ctx, args->program);
+	if (!job->program)
+		return -ENOENT;
+	if (args->num_inputs != job->program->num_inputs ||
+	    args->num_outputs != job->program->num_outputs)
+		return -EINVAL;
+	ret = nnpu_submit_lookup_args(s);
+	if (ret)
+		return ret;
+
+	job->flags = NNPU_EXEC_ARGS_DMA;
+	job->result_slot = args->result_slot;
+	job->result_off = args->result_offset;
+	if (args->result_slot != NNPU_SLOT_NONE) {
+		struct nnpu_range range = {
+			.slot = args->result_slot,
+			.offset = args->result_offset,
+			.length = job->args_len,
+		};
+
+		ret = nnpu_submit_use_slot(s, &range, DRM_NNPU_SLOT_WRITE, "result");
+		if (ret)
+			return ret;
+	}
+	if (args->flags & DRM_NNPU_SUBMIT_PROFILE) {
+		struct nnpu_range range = {
+			.slot = args->profile_slot,
+			.offset = args->profile_offset,
+			.length = args->profile_size,
+		};
+
+		if (!(s->ctx->ndev->features & NNPU_FEATURE_PROFILE))
+			return -EINVAL;
+		ret = nnpu_submit_use_slot(s, &range, DRM_NNPU_SLOT_WRITE, "profile");
+		if (ret)
+			return ret;
+		job->flags |= NNPU_EXEC_PROFILE;
+		job->profile_slot = args->profile_slot;
+		job->profile_off = args->profile_offset;
+		job->profile_len = args->profile_size;
+	}
+	return 0;
+}
+
+static int nnpu_submit_copy_sync(struct nnpu_submit *s, u64 array, u32 i,
+				 struct drm_nnpu_sync *sync)
+{
+	int ret = copy_struct_from_user(sync, sizeof(*sync),
+					u64_to_user_ptr(array + (u64)i * s->args->sync_stride),
+					s->args->sync_stride);
+
+	if (ret == -E2BIG)
+		return -EINVAL;
+	return ret ? ret : nnpu_check_sync(sync);
+}
+
+/* What the job waits for. */
+static int nnpu_submit_in_syncs(struct nnpu_submit *s)
+{
+	struct drm_nnpu_sync sync;
+	struct dma_fence *fence;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < s->args->num_in_syncs; i++) {
+		ret = nnpu_submit_copy_sync(s, s->args->in_syncs, i, &sync);
+		if (ret)
+			return ret;
+		ret = drm_syncobj_find_fence(s->file, sync.handle, sync.point, 0, &fence);
+		if (ret)
+			return ret;
+		/* Takes over the reference, even if it fails. */
+		ret = drm_sched_job_add_dependency(&s->job->base, fence);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* Who waits for the job. */
+static int nnpu_submit_out_syncs(struct nnpu_submit *s)
+{
+	struct drm_nnpu_sync sync;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < s->args->num_out_syncs; i++) {
+		struct nnpu_out_sync *out = &s->out_syncs[i];
+
+		ret = nnpu_submit_copy_sync(s, s->args->out_syncs, i, &sync);
+		if (ret)
+			return ret;
+		out->syncobj = drm_syncobj_find(s->file, sync.handle);
+		if (!out->syncobj)
+			return -ENOENT;
+		out->point = sync.point;
+		if (!sync.point)
+			continue;
+		out->chain = dma_fence_chain_alloc();
+		if (!out->chain)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Others can see the buffer's reservation only if it is shared. */
+static bool nnpu_submit_is_shared(const struct drm_gem_object *obj)
+{
+	return obj->import_attach || READ_ONCE(obj->dma_buf);
+}
+
+/* Room for the fence in the reservations of shared buffers. */
+static int nnpu_submit_lock(struct nnpu_submit *s)
+{
+	struct nnpu_job *job = s->job;
+	u32 i, shared = 0;
+	int ret = 0;
+
+	for (i = 0; i < job->num_slots; i++)
+		shared += nnpu_submit_is_shared(job->slots[i]->obj);
+	if (!shared)
+		return 0;
+
+	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, shared);
+	s->exec_used = true;
+	drm_exec_until_all_locked(&s->exec) {
+		for (i = 0; i < job->num_slots; i++) {
+			struct drm_gem_object *obj = job->slots[i]->obj;
+
+			if (!nnpu_submit_is_shared(obj))
+				continue;
+			ret = drm_exec_prepare_obj(&s->exec, obj, 1);
+			drm_exec_retry_on_contention(&s->exec);
+			if (ret)
+				return ret;
+		}
+	}
+	return 0;
+}
+
+static void nnpu_submit_attach_resv(struct nnpu_submit *s)
+{
+	struct drm_gem_object *obj;
+
+	if (!s->exec_used)
+		return;
+	drm_exec_for_each_locked_object(&s->exec, obj) {
+		enum dma_resv_usage usage = DMA_RESV_USAGE_READ;
+		u32 i;
+
+		/* A slot that may be written counts as written. */
+		for (i = 0; i < s->job->num_slots; i++)
+			if (s->job->slots[i]->obj->resv == obj->resv &&
+			    s->job->slots[i]->flags & DRM_NNPU_SLOT_WRITE)
+				usage = DMA_RESV_USAGE_WRITE;
+		dma_resv_add_fence(obj->resv, s->job->fence, usage);
+	}
+}
+
+static void nnpu_submit_attach_syncs(struct nnpu_submit *s, struct dma_fence *fence)
+{
+	u32 i;
+
+	for (i = 0; i < s->args->num_out_syncs; i++) {
+		struct nnpu_out_sync *out = &s->out_syncs[i];
+
+		if (out->chain) {
+			drm_syncobj_add_point(out->syncobj, out->chain, fence, out->point);
+			out->chain = NULL;
+		} else {
+			drm_syncobj_replace_fence(out->syncobj, fence);
+		}
+	}
+}
+
+/* The point of no return: from here on the job will end and signal its fence. */
+static void nnpu_submit_commit(struct nnpu_submit *s)
+{
+	struct nnpu_ctx *ctx = s->ctx;
+	struct nnpu_job *job = s->job;
+	struct dma_fence *fence;
+
+	mutex_lock(&ctx->submit_lock);
+	nnpu_job_init_fence(job, s->args->priority);
+	fence = dma_fence_get(job->fence);
+	drm_sched_job_arm(&job->base);
+	nnpu_submit_attach_resv(s);
+	atomic64_inc(&ctx->jobs_submitted);
+	trace_nnpu_job_submit(job);
+	drm_sched_entity_push_job(&job->base);
+	/* The job may be gone already. */
+	s->committed = true;
+	nnpu_submit_attach_syncs(s, fence);
+	mutex_unlock(&ctx->submit_lock);
+	dma_fence_put(fence);
+}
+
+static void nnpu_submit_cleanup(struct nnpu_submit *s)
+{
+	u32 i;
+
+	if (s->exec_used)
+		drm_exec_fini(&s->exec);
+	for (i = 0; s->out_syncs && i < s->args->num_out_syncs; i++) {
+		if (s->out_syncs[i].syncobj)
+			drm_syncobj_put(s->out_syncs[i].syncobj);
+		dma_fence_chain_free(s->out_syncs[i].chain);
+	}
+	kvfree(s->out_syncs);
+	if (!s->job || s->committed)
+		return;
+	if (s->sched_init)
+		drm_sched_job_cleanup(&s->job->base);
+	nnpu_job_free(s->job);
+}
+
+static int nnpu_submit(struct nnpu_submit *s)
+{
+	int ret;
+
+	ret = nnpu_submit_alloc(s);
+	if (ret)
+		return ret;
+	ret = drm_sched_job_init(&s->job->base, &s->ctx->entity[s->args->priority], 1, s->ctx,
+				 s->file->client_id);
+	if (ret)
+		return ret;
+	s->sched_init = true;
+	ret = nnpu_submit_copy_args(s);
+	if (ret)
+		return ret;
+	ret = nnpu_submit_lookup(s);
+	if (ret)
+		return ret;
+	ret = nnpu_submit_in_syncs(s);
+	if (ret)
+		return ret;
+	ret = nnpu_submit_out_syncs(s);
+	if (ret)
+		return ret;
+	ret = nnpu_submit_lock(s);
+	if (ret)
+		return ret;
+	nnpu_submit_commit(s);
+	return 0;
+}
+
+/**
+ * nnpu_submit_ioctl - DRM_NNPU_SUBMIT
+ * @drm: device
+ * @data: struct drm_nnpu_submit
+ * @file: file
+ *
+ * Touches no hardware: a device that goes away meanwhile ends the job with
+ * -ENODEV when the scheduler runs it.
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct nnpu_device *ndev = to_nnpu_device(drm);
+	struct nnpu_submit s = {
+		.ctx = file->driver_priv,
+		.file = file,
+		.args = data,
+	};
+	int ret;
+
+	ret = nnpu_check_submit(s.args, ndev->limits.max_args);
+	if (ret) {
+		drm_dbg(drm, "submit: refused\n");
+		return ret;
+	}
+	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(s.ctx))
+		return -ENODEV;
+	ret = nnpu_submit(&s);
+	nnpu_submit_cleanup(&s);
+	return ret;
+}

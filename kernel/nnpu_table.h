@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_TABLE_H_
+#define _NNPU_TABLE_H_
+
+#include <linux/types.h>
+#include <linux/xarray.h>
+
+/**
+ * struct nnpu_table - numbered objects: contexts, slots, programs
+ * @xa: number to object; a reserved number without object reads as NULL
+ * @limit: lowest and highest number
+ *
+ * A number goes through four steps: reserved (nobody can find it), set (it can
+ * be found), hidden (it cannot be found any more but is not free yet) and freed.
+ * The hidden step is for objects that user space has given up while the device
+ * still uses them.
+ */
+struct nnpu_table {
+	struct xarray xa;
+	struct xa_limit limit;
+};
+
+void nnpu_table_init(struct nnpu_table *table, u32 first, u32 count);
+void nnpu_table_fini(struct nnpu_table *table);
+int nnpu_table_reserve(struct nnpu_table *table, u32 *id);
+void nnpu_table_set(struct nnpu_table *table, u32 id, void *object);
+void *nnpu_table_get(struct nnpu_table *table, u32 id, bool (*get)(void *object));
+void *nnpu_table_hide(struct nnpu_table *table, u32 id);
+void nnpu_table_free(struct nnpu_table *table, u32 id);
+
+#endif /* _NNPU_TABLE_H_ */

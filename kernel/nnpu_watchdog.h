@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_WATCHDOG_H_
+#define _NNPU_WATCHDOG_H_
+
+#include <linux/types.h>
+
+/**
+ * enum nnpu_verdict - what the watchdog makes of a sample
+ * @NNPU_VERDICT_IDLE: no job in flight, no need to look again
+ * @NNPU_VERDICT_PROGRESS: something moved since the last look
+ * @NNPU_VERDICT_WAIT: nothing moved, but not for long enough
+ * @NNPU_VERDICT_HANG: nothing moved for the whole timeout
+ * @NNPU_VERDICT_STOPPED: the device stopped the queue: reset the queue
+ * @NNPU_VERDICT_FATAL: only a device reset helps
+ * @NNPU_VERDICT_GONE: registers read as all ones: the device was removed
+ */
+enum nnpu_verdict {
+	NNPU_VERDICT_IDLE,
+	NNPU_VERDICT_PROGRESS,
+	NNPU_VERDICT_WAIT,
+	NNPU_VERDICT_HANG,
+	NNPU_VERDICT_STOPPED,
+	NNPU_VERDICT_FATAL,
+	NNPU_VERDICT_GONE,
+};
+
+/**
+ * struct nnpu_watchdog_sample - what was seen at one look
+ * @now_ms: monotonic time
+ * @inflight: jobs the device owns
+ * @completed: jobs it has ended so far
+ * @status: register STATUS
+ * @state: QREG_STATE
+ * @progress: QREG_PROGRESS
+ * @current_job: QREG_CURRENT
+ */
+struct nnpu_watchdog_sample {
+	u64 now_ms;
+	u32 inflight;
+	u64 completed;
+	u32 status;
+	u32 state;
+	u32 progress;
+	u32 current_job;
+};
+
+/**
+ * struct nnpu_watchdog - what it remembers between two looks
+ * @armed: a sample of a busy queue was seen
+ * @since_ms: when something moved last
+ * @completed: jobs ended, then
+ * @progress: QREG_PROGRESS, then
+ * @current_job: QREG_CURRENT, then
+ */
+struct nnpu_watchdog {
+	bool armed;
+	u64 since_ms;
+	u64 completed;
+	u32 progress;
+	u32 current_job;
+};
+
+void nnpu_watchdog_rearm(struct nnpu_watchdog *wd);
+enum nnpu_verdict nnpu_watchdog_look(struct nnpu_watchdog *wd,
+				     const struct nnpu_watchdog_sample *s, u32 timeout_ms);
+u32 nnpu_watchdog_period_ms(u32 timeout_ms);
+
+/* What happens to a job that the device owned when its queue was reset. */
+int nnpu_watchdog_job_fate(bool guilty, bool running, u32 resubmits, int guilty_error);
+
+/* nnpu_watchdog_job_fate(): give it to the device again. */
+#define NNPU_FATE_RESUBMIT	0
+
+/* A job that saw this many queue resets is not tried again. */
+#define NNPU_MAX_RESUBMITS	3
+
+#endif /* _NNPU_WATCHDOG_H_ */

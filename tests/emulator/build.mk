@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT
+#
+# Tests of the device model: the in-process device, driven like hardware.
+
+EMU_TEST_DIR := tests/emulator
+EMU_TESTS := $(patsubst $(EMU_TEST_DIR)/%_test.c,$(BUILD)/tests/emu_%_test,\
+	$(wildcard $(EMU_TEST_DIR)/*_test.c))
+
+$(BUILD)/obj/$(EMU_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
+
+$(EMU_TESTS): $(BUILD)/tests/emu_%_test: $(BUILD)/obj/$(EMU_TEST_DIR)/%_test.o \
+		$(BUILD)/obj/$(EMU_TEST_DIR)/rig.o $(BUILD)/lib/libnnpu-emu.a
+	$(call link,$^ -lpthread -lm)
+
+HOST_TESTS += $(EMU_TESTS)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+/* Registers, doorbell window, reset state machine, properties. */
+#include <endian.h>
+#include <string.h>
+
+#include "rig.h"
+#include "tap.h"
+
+static void test_properties(void)
+{
+	struct nnpu_device_props good, p;
+	char error[128] = "";
+
+	nnpu_device_default_props(&good);
+	ok(!nnpu_device_check_props(&good, error, sizeof(error)), "default properties are valid");
+	ok(good.num_queues == 16 && good.num_engines == 1 && good.memory_size == 1u << 30,
+	   "defaults: 16 queues, 1 engine, 1 GiB");
+	p = good;
+	p.num_queues = 0;
+	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "num_queues"),
+	   "0 queues refused: %s", error);
+	p = good;
+	p.num_engines = NNPU_DEVICE_MAX_ENGINES + 1;
+	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "num_engines"),
+	   "too many engines refused: %s", error);
+	p = good;
+	p.max_operand_size = p.memory_size + 1;
+	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "max_operand_size"),
+	   "operand larger than memory refused: %s", error);
+	p = good;
+	ok(nnpu_device_doorbell_size(&p) == 32 * 4096, "17 doorbell pages round up to 32");
+}
+
+static void test_identity(struct rig *r)
+{
+	const uint32_t known = NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT |
+			       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_INJECT;
+	uint64_t first, second;
+
+	ok(rig_read(r, NNPU_REG_ID) == NNPU_ID_MAGIC, "ID");
+	ok(rig_read(r, NNPU_REG_VERSION) == NNPU_HW_VERSION, "VERSION");
+	ok(rig_read(r, NNPU_REG_FEATURES_LO) == known, "FEATURES");
+	ok((rig_read(r, NNPU_REG_LIMITS0) & NNPU_LIMITS0_MAX_QUEUES) == RIG_QUEUES, "MAX_QUEUES");
+	ok(rig_read(r, NNPU_REG_LIMITS0) >> 24 == 12, "doorbell stride is a page");
+	ok(rig_read(r, NNPU_REG_LIMITS1) >> 24 == 1, "one engine");
+	ok(rig_read64(r, NNPU_REG_MEM_TOTAL_LO) == 1u << 30, "MEM_TOTAL");
+	ok(rig_read(r, NNPU_REG_TIMEOUT_MS) != 0, "TIMEOUT_MS is not 0");
+	first = rig_read64(r, NNPU_REG_CLOCK_LO);
+	second = rig_read64(r, NNPU_REG_CLOCK_LO);
+	ok(second >= first, "CLOCK does not go back");
+}
+
+static void test_access(struct rig *r)
+{
+	struct nnpu_device *dev = nnpu_inproc_device(r->ip);
+
+	ok(nnpu_device_reg_read(dev, NNPU_REG_ID, 2) == 0, "16-bit read gives 0");
+	ok(nnpu_device_reg_read(dev, NNPU_REG_ID, 8) == 0, "64-bit read gives 0");
+	ok(nnpu_device_reg_read(dev, NNPU_REG_ID + 1, 4) == 0, "misaligned read gives 0");
+	ok(nnpu_device_reg_read(dev, NNPU_REGS_SIZE, 4) == 0, "read behind the window gives 0");
+	ok(nnpu_device_reg_read(dev, 0xffc, 4) == 0, "undefined offset reads 0");
+	ok(nnpu_device_reg_read(dev, NNPU_QREG_BASE + (RIG_QUEUES + 1) * NNPU_QREG_STRIDE, 4) == 0,
+	   "window of a queue that cannot exist reads 0");
+	rig_write(r, NNPU_REG_ID, 0);
+	ok(rig_read(r, NNPU_REG_ID) == NNPU_ID_MAGIC, "read-only register keeps its value");
+	nnpu_device_reg_write(dev, NNPU_REG_ADMIN_SIZE, 7, 2);
+	ok(rig_read(r, NNPU_REG_ADMIN_SIZE) == 0, "16-bit write is ignored");
+	rig_write(r, NNPU_REG_IRQ_MASK, 0xffff);
+	ok(rig_read(r, NNPU_REG_IRQ_MASK) == 0, "IRQ_MASK is only for platform devices");
+	nnpu_device_doorbell_write(dev, 1ull << 40, 1, 4);
+	nnpu_device_doorbell_write(dev, 0, 1, 4);
+	ok(rig_read(r, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_NONE,
+	   "doorbells while not READY are ignored");
+}
+
+static void test_enable(struct rig *r)
+{
+	rig_write(r, NNPU_REG_ADMIN_SIZE, 6 | 7 << 16);
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	ok(rig_read(r, NNPU_REG_STATUS) ==
+	   (NNPU_STATUS_REG_FATAL | NNPU_STATUS_INVALID_FIELD << 8),
+	   "7 admin entries: FATAL, INVALID_FIELD");
+	rig_write(r, NNPU_REG_CTRL, 0);
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	ok(rig_read(r, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL, "ENABLE does not leave FATAL");
+	ok(rig_reset(r), "reset ends");
+	ok(rig_read(r, NNPU_REG_STATUS) == 0, "reset leaves FATAL");
+	ok(rig_read(r, NNPU_REG_ADMIN_SIZE) == 0, "ADMIN_SIZE is 0 after reset");
+
+	rig_write(r, NNPU_REG_ADMIN_SIZE, 7 | 7 << 16);
+	rig_write(r, NNPU_REG_ADMIN_SQ_LO, 0x100);
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	ok(rig_read(r, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL, "unaligned admin ring: FATAL");
+
+	ok(rig_enable(r), "good rings: READY");
+	ok(rig_read(r, NNPU_REG_CTRL) == NNPU_CTRL_ENABLE, "CTRL reads ENABLE");
+	rig_write(r, NNPU_REG_ADMIN_SIZE, 0);
+	ok(rig_read(r, NNPU_REG_ADMIN_SIZE) == (7 | 7 << 16), "ADMIN_SIZE is locked while enabled");
+	rig_write(r, NNPU_REG_CTRL, 0);
+	ok(rig_poll(r, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, 0), "disable clears READY");
+	ok(rig_read(r, NNPU_REG_ADMIN_SIZE) == (7 | 7 << 16), "disable keeps ADMIN_*");
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	ok(rig_poll(r, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, NNPU_STATUS_REG_READY),
+	   "enable again");
+	/* Off and on without a pause in between. */
+	rig_write(r, NNPU_REG_CTRL, 0);
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	ok(rig_poll(r, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, NNPU_STATUS_REG_READY),
+	   "off and on at once ends READY");
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE | NNPU_CTRL_RESET);
+	ok(rig_poll(r, NNPU_REG_STATUS, ~0u, 0) && rig_read(r, NNPU_REG_CTRL) == 0,
+	   "ENABLE and RESET in one write resets");
+	nnpu_device_power_on_reset(nnpu_inproc_device(r->ip));
+	ok(rig_poll(r, NNPU_REG_STATUS, ~0u, 0), "power-on reset ends");
+	ok(rig_read64(r, NNPU_REG_JOBS_LO) == 0, "JOBS is 0 after power-on");
+}
+
+static void test_unreachable_ring(struct rig *r)
+{
+	static uint8_t page[4096] __attribute__((aligned(4096)));
+	struct nnpu_sqe nop = { 0 };
+
+	rig_enable(r);
+	rig_write(r, NNPU_REG_CTRL, 0);
+	rig_poll(r, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, 0);
+	rig_write(r, NNPU_REG_ADMIN_SQ_LO, (uint32_t)(uintptr_t)page);
+	rig_write(r, NNPU_REG_ADMIN_SQ_HI, (uint32_t)((uintptr_t)page >> 32));
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	rig_queue_rewind(&r->admin);
+	rig_push(r, &r->admin, &nop);
+	rig_kick(r, &r->admin);
+	ok(rig_poll(r, NNPU_REG_STATUS, ~0u, NNPU_STATUS_REG_FATAL | NNPU_STATUS_DMA_ERROR << 8),
+	   "admin entry that cannot be read: FATAL, DMA_ERROR");
+	ok(rig_read(r, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_SQ_READ, "FAULT_STATUS is SQ_READ");
+	ok(rig_reset(r) && rig_read(r, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_NONE,
+	   "reset clears FAULT_STATUS");
+	ok(nnpu_inproc_irq_count(r->ip, 0) > 0, "FATAL raised vector 0");
+}
+
+static void test_no_injection(void)
+{
+	struct nnpu_inproc_config config;
+	struct rig r;
+
+	rig_config(&config);
+	config.props.inject = false;
+	config.props.null_mode = true;
+	rig_open(&r, &config);
+	ok(!(rig_read(&r, NNPU_REG_FEATURES_LO) & NNPU_FEATURE_INJECT), "no FEATURE_INJECT");
+	ok(rig_read(&r, NNPU_REG_FEATURES_LO) & NNPU_FEATURE_NULL, "FEATURE_NULL");
+	rig_enable(&r);
+	rig_inject(&r, NNPU_INJECT_ADMIN_STALL, 1);
+	ok(rig_admin(&r, &(struct nnpu_sqe) { 0 }, NULL) == 0, "INJECT is ignored without the feature");
+	rig_close(&r);
+}
+
+int main(void)
+{
+	struct rig r;
+
+	test_properties();
+	rig_open(&r, NULL);
+	test_identity(&r);
+	test_access(&r);
+	test_enable(&r);
+	test_unreachable_ring(&r);
+	rig_close(&r);
+	test_no_injection();
+	return tap_done();
+}

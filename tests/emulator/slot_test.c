@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+/* Slots: bounds, rights, page tables, lifetime of entries, isolation. */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rig.h"
+#include "tap.h"
+
+#define RW	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
+#define N	1024u
+
+static int add_in_slots(struct job_rig *j, uint32_t in, uint32_t out, uint64_t out_off)
+{
+	struct nnpu_arg *args;
+
+	job_add_args(j, N);
+	args = (struct nnpu_arg *)(j->block + 64);
+	args[0].slot = htole32(in);
+	args[1].slot = htole32(in);
+	job_arg(&args[2], out, out_off, N * 4);
+	return job_execute(j, 1, NULL);
+}
+
+static void test_bounds(struct job_rig *j)
+{
+	struct nnpu_cqe cqe;
+	struct nnpu_arg *args;
+	uint64_t size = j->operands_size;
+
+	ok(add_in_slots(j, 1, 1, 8 * N) == 0 && job_add_ok(j, N), "inside the slot");
+	ok(add_in_slots(j, 1, 1, size - 4 * N) == 0, "last bytes of the slot");
+	ok(add_in_slots(j, 1, 1, size - 4 * N + 1) == NNPU_STATUS_SLOT_BOUNDS, "one byte beyond");
+	ok(add_in_slots(j, 1, 1, size) == NNPU_STATUS_SLOT_BOUNDS, "behind the slot");
+	ok(add_in_slots(j, 1, 1, UINT64_MAX - 4 * N + 1) == NNPU_STATUS_SLOT_BOUNDS, "sum wraps");
+	ok(add_in_slots(j, 1, 5, 0) == NNPU_STATUS_INVALID_SLOT, "slot that is not valid");
+	ok(add_in_slots(j, 16, 1, 0) == NNPU_STATUS_INVALID_SLOT, "slot above the table");
+	ok(add_in_slots(j, NNPU_SLOT_NONE, 1, 0) == NNPU_STATUS_INVALID_SLOT, "slot NONE");
+	job_add_args(j, N);
+	args = (struct nnpu_arg *)(j->block + 64);
+	args[1].slot = htole32(9);
+	ok(job_execute(j, 1, &cqe) == NNPU_STATUS_INVALID_SLOT && le32toh(cqe.error) == 1,
+	   "the completion names the argument");
+}
+
+static void test_rights(struct job_rig *j)
+{
+	rig_slot(&j->slots[2], j->operands, j->operands_size, NNPU_SLOT_VALID | NNPU_SLOT_READ);
+	rig_slot(&j->slots[3], j->operands, j->operands_size, NNPU_SLOT_VALID | NNPU_SLOT_WRITE);
+	ok(add_in_slots(j, 2, 3, 8 * N) == 0 && job_add_ok(j, N), "read from 2, write to 3");
+	ok(add_in_slots(j, 3, 3, 8 * N) == NNPU_STATUS_SLOT_RIGHTS, "read without right");
+	ok(add_in_slots(j, 2, 2, 8 * N) == NNPU_STATUS_SLOT_RIGHTS, "write without right");
+}
+
+static void test_entries(struct job_rig *j)
+{
+	struct nnpu_slot_entry *s = &j->slots[4];
+	unsigned int i, bad = 0;
+
+	for (i = 0; i < 4; i++) {
+		rig_slot(s, j->operands, j->operands_size, RW);
+		if (i == 0)
+			s->flags |= htole32(8);
+		else if (i == 1)
+			s->reserved = htole32(1);
+		else if (i == 2)
+			s->mem.reserved = htole32(1);
+		else
+			s->mem.levels = htole32(4);
+		bad += add_in_slots(j, 1, 4, 0) == NNPU_STATUS_INVALID_SLOT;
+	}
+	ok(bad == 4, "unknown flag, reserved fields, levels: INVALID_SLOT");
+	rig_slot(s, j->operands, 0, RW);
+	ok(add_in_slots(j, 1, 4, 0) == NNPU_STATUS_INVALID_SLOT, "size 0: INVALID_SLOT");
+	rig_slot(s, j->operands, (2u << 20) + 1, RW);
+	s->mem.levels = htole32(1);
+	ok(add_in_slots(j, 1, 4, 0) == NNPU_STATUS_INVALID_SLOT, "beyond 1 level: INVALID_SLOT");
+	rig_slot(s, j->operands + 64, 65536, RW);
+	ok(add_in_slots(j, 1, 4, 0) == NNPU_STATUS_DMA_ERROR, "base not page-aligned: DMA_ERROR");
+	rig_invalidate(j->rig, j->ctx, 4, 1);
+	rig_slot(s, j->operands, 65536, RW);
+	s->mem.addr = htole64(1ull << 46);
+	ok(add_in_slots(j, 1, 4, 0) == NNPU_STATUS_DMA_ERROR, "memory out of reach: DMA_ERROR");
+	rig_invalidate(j->rig, j->ctx, 4, 1);
+	s->mem.addr = htole64(UINT64_MAX & ~4095ull);
+	ok(add_in_slots(j, 1, 4, 16384) == NNPU_STATUS_DMA_ERROR, "address wraps: DMA_ERROR");
+	rig_invalidate(j->rig, j->ctx, 4, 1);
+	s->flags = 0;
+}
+
+/* Operands behind a table of each depth; pages in reverse, so nothing is contiguous. */
+static void test_tables(struct job_rig *j)
+{
+	const uint64_t size = 5u << 20;
+	uint8_t *data = rig_alloc(j->rig, size), *table;
+	unsigned int levels, i;
+	bool same = true;
+
+	for (levels = 1; levels <= 3; levels++) {
+		struct nnpu_slot_entry *s = &j->slots[6];
+		uint64_t span = levels == 1 ? 2u << 20 : size;
+		uint64_t out = span - N * 4 - 12;
+
+		memset(s, 0, sizeof(*s));
+		rig_table(j->rig, data, span, levels, &s->mem);
+		s->flags = htole32(RW);
+		memset(data, 0x5a, size);
+		ok(add_in_slots(j, 1, 6, out) == 0, "%u levels", levels);
+		for (i = 0; i < N && same; i++) {
+			float f;
+
+			memcpy(&f, data + out + i * 4, 4);
+			same = f == 1.5f * (float)i;
+		}
+		for (i = 0; i < out && same; i++)
+			same = data[i] == 0x5a;
+		ok(same && data[out + N * 4] == 0x5a, "%u levels: right bytes and no others", levels);
+		rig_invalidate(j->rig, j->ctx, 6, 1);
+	}
+	/* Entries below the size only: two pages swapped, the third unusable. */
+	table = rig_alloc(j->rig, 4096);
+	((uint64_t *)table)[0] = rig_addr(data + 4096);
+	((uint64_t *)table)[1] = rig_addr(data);
+	((uint64_t *)table)[2] = htole64(77);
+	memset(&j->slots[6], 0, sizeof(j->slots[6]));
+	j->slots[6].mem = (struct nnpu_mem) {
+		.addr = rig_addr(table), .size = htole64(3 * 4096), .levels = htole32(1),
+	};
+	j->slots[6].flags = htole32(RW);
+	ok(add_in_slots(j, 1, 6, 2048) == 0, "swapped pages");
+	ok(*(float *)(data + 4096 + 2048) == 0 && *(float *)(data) == 1.5f * 512 &&
+	   *(float *)(data + 2044) == 1.5f * 1023, "data went where the table says");
+	ok(add_in_slots(j, 1, 6, 8192) == NNPU_STATUS_DMA_ERROR, "misaligned page: DMA_ERROR");
+	rig_invalidate(j->rig, j->ctx, 6, 1);
+}
+
+static void test_lifetime(struct job_rig *j)
+{
+	uint8_t *other = rig_alloc(j->rig, 65536);
+	struct nnpu_slot_entry *s = &j->slots[7];
+
+	rig_slot(s, j->operands, j->operands_size, RW);
+	ok(add_in_slots(j, 7, 7, 8 * N) == 0, "slot made valid without a command");
+	/* Still kept, or read anew: both are allowed until it is invalidated. */
+	s->flags = 0;
+	ok(rig_invalidate(j->rig, j->ctx, 7, 1) == 0, "INVALIDATE_SLOTS");
+	ok(add_in_slots(j, 7, 1, 8 * N) == NNPU_STATUS_INVALID_SLOT, "gone after that");
+	rig_slot(s, other, 65536, RW);
+	ok(add_in_slots(j, 1, 7, 0) == 0 && ((float *)other)[3] == 4.5f, "same number, new memory");
+	ok(rig_invalidate(j->rig, j->ctx, 0, 16) == 0 && add_in_slots(j, 1, 7, 0) == 0,
+	   "invalidating valid slots only has them read again");
+}
+
+static void test_isolation(struct rig *r)
+{
+	struct job_rig a, b;
+	struct image im;
+	struct nnpu_sqe_execute sqe;
+
+	ok(job_rig_init(&a, r, 11, 5) && job_rig_init(&b, r, 12, 6), "two contexts");
+	image_add(&im, 8);
+	ok(rig_load(r, 11, 1, im.bytes, im.size, NULL) == 0, "program in one of them");
+	job_add_args(&b, 8);
+	ok(job_execute(&b, 1, NULL) == NNPU_STATUS_INVALID_PROGRAM, "the other has no such program");
+	ok(rig_load(r, 12, 1, im.bytes, im.size, NULL) == 0, "same number in the other");
+	b.slots[1].flags = 0;
+	rig_invalidate(r, 12, 1, 1);
+	job_add_args(&a, 8);
+	ok(job_execute(&a, 1, NULL) == 0, "slot 1 of the first is not touched by that");
+	job_add_args(&b, 8);
+	ok(job_execute(&b, 1, NULL) == NNPU_STATUS_INVALID_SLOT, "slot 1 of the second is gone");
+	rig_create_queue(r, 7, 11, 0, 16);
+	job_add_args(&a, 8);
+	job_sqe(&a, 1, &sqe);
+	ok(rig_run(r, &r->queues[7], &sqe, NULL) == NNPU_STATUS_INVALID_FIELD,
+	   "a queue of a context cannot name one");
+	sqe.ctx = 0;
+	ok(rig_run(r, &r->queues[7], &sqe, NULL) == 0 && job_add_ok(&a, 8), "it acts for its own");
+	sqe.flags = NNPU_EXEC_ARGS_DMA;
+	sqe.args = rig_addr(a.block);
+	ok(rig_run(r, &r->queues[7], &sqe, NULL) == NNPU_STATUS_INVALID_FIELD,
+	   "and cannot give an address");
+	sqe.ctx = htole32(11);
+	job_add_args(&a, 8);
+	ok(rig_run(r, a.q, &sqe, NULL) == 0 && job_add_ok(&a, 8), "a kernel queue can");
+	ok(rig_destroy_ctx(r, 11) == 0, "DESTROY_CTX");
+	ok(rig_read(r, NNPU_QREG_BASE + 7 * NNPU_QREG_STRIDE) == NNPU_QSTATE_ABSENT,
+	   "takes the queue with it");
+	ok(job_execute(&a, 1, NULL) == NNPU_STATUS_INVALID_CTX, "entries are refused from then on");
+	image_free(&im);
+}
+
+static void test_regions(struct rig *r)
+{
+	uint8_t *p = aligned_alloc(4096, 65536);
+
+	ok(nnpu_inproc_register(r->ip, p, 0, NNPU_INPROC_READ) == -22, "empty region");
+	ok(nnpu_inproc_register(r->ip, p, 8, 0) == -22, "region without access");
+	ok(nnpu_inproc_register(r->ip, p, 8, 8) == -22, "unknown access");
+	ok(nnpu_inproc_register(r->ip, r->mem + 4096, 8, NNPU_INPROC_READ) == -17, "overlap");
+	ok(nnpu_inproc_register(r->ip, p, 4096, NNPU_INPROC_READ) == 0 &&
+	   nnpu_inproc_register(r->ip, p + 4096, 4096, NNPU_INPROC_READ) == 0, "two that touch");
+	ok(nnpu_inproc_unregister(r->ip, p) == 0 && nnpu_inproc_unregister(r->ip, p) == -2,
+	   "unregister once");
+	ok(nnpu_inproc_unregister(r->ip, p + 4096) == 0, "the other one");
+	free(p);
+}
+
+int main(void)
+{
+	struct job_rig j;
+	struct image im;
+	struct rig r;
+
+	rig_open(&r, NULL);
+	rig_enable(&r);
+	ok(job_rig_init(&j, &r, 1, 1), "context and queue");
+	image_add(&im, N);
+	ok(rig_load(&r, 1, 1, im.bytes, im.size, NULL) == 0, "program");
+	image_free(&im);
+	test_bounds(&j);
+	test_rights(&j);
+	test_entries(&j);
+	test_tables(&j);
+	test_lifetime(&j);
+	test_isolation(&r);
+	test_regions(&r);
+	rig_close(&r);
+	return tap_done();
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+#
+# Fuzzers of the device model (libFuzzer, so always clang with its sanitizers).
+
+FUZZ_CC ?= clang
+FUZZ_DEVICE_FLAGS = $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer -ffp-contract=off \
+	-Iemulator -Ikernel
+
+FUZZ_DEVICE_SRCS := $(wildcard emulator/core/*.c emulator/ops/*.c emulator/inproc/*.c)
+FUZZ_DEVICE_DEPS := $(FUZZ_DEVICE_SRCS) $(wildcard emulator/*/*.h emulator/*/*.inc) \
+	kernel/nnpu_hw.h uapi/drm/nnpu_program.h tests/emulator/rig.h
+# The same sources for both fuzzers, compiled once.
+FUZZ_DEVICE_OBJS := $(FUZZ_DEVICE_SRCS:%.c=$(BUILD)/fuzz/%.o)
+
+$(BUILD)/fuzz/%.o: %.c $(FUZZ_DEVICE_DEPS)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(FUZZ_DEVICE_FLAGS) -c -o $@ $<
+
+define link-fuzzer
+$(call say,FUZZ,$@)
+$(Q)mkdir -p $(@D)
+$(Q)$(FUZZ_CC) $(FUZZ_DEVICE_FLAGS) -o $@ $(1) -lpthread -lm
+endef
+
+$(BUILD)/tests/fuzz_program: $(BUILD)/fuzz/tests/fuzz/fuzz_program.o $(FUZZ_DEVICE_OBJS)
+	$(call link-fuzzer,$^)
+
+$(BUILD)/tests/fuzz_rings: $(BUILD)/fuzz/tests/fuzz/fuzz_rings.o \
+		$(BUILD)/fuzz/tests/emulator/rig.o $(FUZZ_DEVICE_OBJS)
+	$(call link-fuzzer,$^)
+
+$(BUILD)/obj/tests/fuzz/fuzz_seeds.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel
+
+$(BUILD)/tests/fuzz_seeds: $(BUILD)/obj/tests/fuzz/fuzz_seeds.o \
+		$(BUILD)/obj/tests/emulator/rig.o $(BUILD)/lib/libnnpu-emu.a
+	$(call link,$^ -lpthread -lm)
+
+FUZZ_DEVICE_TESTS := $(BUILD)/tests/run_fuzz_program.sh $(BUILD)/tests/run_fuzz_rings.sh
+
+$(FUZZ_DEVICE_TESTS): $(BUILD)/tests/run_fuzz_%.sh: tests/fuzz/run_device_fuzzer \
+		$(BUILD)/tests/fuzz_% $(BUILD)/tests/fuzz_seeds
+	$(Q)printf '#!/bin/sh\nexec tests/fuzz/run_device_fuzzer %s\n' $* >$@
+	$(Q)chmod 755 $@
+
+FUZZ_TESTS += $(FUZZ_DEVICE_TESTS)

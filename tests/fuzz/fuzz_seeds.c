@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Writes the first inputs of the device fuzzers: usage: fuzz_seeds program|rings DIR.
+ */
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../emulator/rig.h"
+
+static const char *directory;
+static unsigned int number;
+
+static void write_seed(const uint8_t *head, size_t head_size, const void *body, size_t body_size)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/seed-%02u", directory, number++);
+	f = fopen(path, "wb");
+	if (!f || fwrite(head, 1, head_size, f) != head_size ||
+	    fwrite(body, 1, body_size, f) != body_size || fclose(f)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void program_seed(struct image *im, uint8_t options)
+{
+	const uint8_t head[] = { options, 4, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3 };
+
+	image_finish(im);
+	write_seed(head, sizeof(head), im->bytes, im->size);
+	image_free(im);
+}
+
+static void unary(uint32_t op, unsigned int type, float scale, int zero_point, float out_scale,
+		  int out_zero_point)
+{
+	struct image im;
+	uint32_t in, out;
+
+	image_init(&im);
+	in = image_quant(&im, type, NNPU_TENSOR_INPUT, scale, zero_point, 6);
+	out = image_quant(&im, type, NNPU_TENSOR_OUTPUT, out_scale, out_zero_point, 6);
+	image_command(&im, op, 1, 1, in, out);
+	program_seed(&im, 2);
+}
+
+static void binary(uint32_t op, unsigned int type, unsigned int kind, float scale, int n)
+{
+	static const uint8_t zeros[64];
+	struct image im;
+	uint32_t a, b, act, out;
+
+	image_init(&im);
+	a = image_quant(&im, type, NNPU_TENSOR_INPUT, scale, 0, (uint32_t)n);
+	b = kind == NNPU_TENSOR_INPUT ? image_quant(&im, type, kind, scale, 0, (uint32_t)n) :
+		image_const(&im, type, 1, zeros, scale != 0 ? 1 : 4);
+	memcpy(&im.tensors[b].scale, &scale, sizeof(scale));
+	act = image_scalar(&im, 1);
+	out = image_quant(&im, type, NNPU_TENSOR_OUTPUT, scale, 0, (uint32_t)n);
+	image_command(&im, op, 3, 1, a, b, act, out);
+	program_seed(&im, 4);
+}
+
+/* Convolution or pooling of a [1, 5, 5, 2] picture. */
+static void spatial(uint32_t op, bool known)
+{
+	static const float weights[3 * 3 * 2 * 2];
+	uint32_t in, out, filter = 0, bias = 0, one, three, act, pad;
+	struct image im;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, known ? 5 : 0,
+			  known ? 5 : 0, 2, -1);
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 1, 0, 0, 2, -1);
+	one = image_scalar(&im, 1);
+	three = image_scalar(&im, 3);
+	pad = image_scalar(&im, 1);
+	act = image_scalar(&im, 0);
+	if (op == NNPU_OP_CONV_2D || op == NNPU_OP_DEPTHWISE_CONV_2D) {
+		bool depthwise = op == NNPU_OP_DEPTHWISE_CONV_2D;
+		size_t bytes = sizeof(weights) / (depthwise ? 2 : 1);
+
+		filter = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 1, weights, bytes);
+		im.tensors[filter].rank = 4;
+		im.tensors[filter].dims[0] = htole32(depthwise ? 1 : 2);
+		im.tensors[filter].dims[1] = htole32(3);
+		im.tensors[filter].dims[2] = htole32(3);
+		im.tensors[filter].dims[3] = htole32(2);
+		bias = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 2, weights, 8);
+	}
+	if (op == NNPU_OP_CONV_2D)
+		image_command(&im, op, 7, 1, in, filter, bias, pad, one, one, act, out);
+	else if (op == NNPU_OP_DEPTHWISE_CONV_2D)
+		image_command(&im, op, 8, 1, in, filter, bias, pad, one, one, one, act, out);
+	else
+		image_command(&im, op, 7, 1, in, pad, one, one, three, three, act, out);
+	program_seed(&im, 0);
+}
+
+static void fully_connected(void)
+{
+	static const float weights[12];
+	uint32_t in, out, filter, bias, act;
+	struct image im;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 0, 4, -1);
+	filter = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 3, weights, sizeof(weights));
+	im.tensors[filter].rank = 2;
+	im.tensors[filter].dims[1] = htole32(4);
+	bias = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 3, weights, 12);
+	act = image_scalar(&im, 0);
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, 3, -1);
+	image_command(&im, NNPU_OP_FULLY_CONNECTED, 4, 1, in, filter, bias, act, out);
+	program_seed(&im, 0);
+}
+
+static void shapes(void)
+{
+	const int32_t target[2] = { 2, -1 };
+	const float beta = 1;
+	struct image im;
+	uint32_t a, b, c, d, act;
+
+	/* The shape of b is the value of an input, computed: batches. */
+	image_init(&im);
+	a = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 4, -1);
+	c = image_tensor(&im, NNPU_TYPE_TENSOR_INT32, NNPU_TENSOR_INPUT, 2, -1);
+	d = image_tensor(&im, NNPU_TYPE_TENSOR_INT32, NNPU_TENSOR_TEMPORARY, 2, -1);
+	b = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, 0, -1);
+	act = image_scalar(&im, 0);
+	image_command(&im, NNPU_OP_ADD, 3, 1, c, c, act, d);
+	image_command(&im, NNPU_OP_RESHAPE, 2, 1, a, d, b);
+	program_seed(&im, 0);
+
+	image_init(&im);
+	a = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 0, -1);
+	c = image_const(&im, NNPU_TYPE_TENSOR_INT32, 2, target, sizeof(target));
+	b = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_TEMPORARY, 0, 0, -1);
+	image_command(&im, NNPU_OP_RESHAPE, 2, 1, a, c, b);
+	d = image_const(&im, NNPU_TYPE_FLOAT32, 0, &beta, 4);
+	im.tensors[d].rank = 0;
+	act = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, 0, -1);
+	image_command(&im, NNPU_OP_SOFTMAX, 2, 1, b, d, act);
+	program_seed(&im, 0);
+
+	image_init(&im);
+	a = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 2, 0, -1);
+	b = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 2, 3, -1);
+	act = image_scalar(&im, 1);
+	c = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, 0, -1);
+	image_command(&im, NNPU_OP_CONCATENATION, 3, 1, a, b, act, c);
+	program_seed(&im, 0);
+}
+
+static void program_seeds(void)
+{
+	static const uint32_t unaries[] = {
+		NNPU_OP_RELU, NNPU_OP_RELU1, NNPU_OP_RELU6, NNPU_OP_LOGISTIC, NNPU_OP_TANH,
+	};
+	static const uint32_t windows[] = {
+		NNPU_OP_CONV_2D, NNPU_OP_DEPTHWISE_CONV_2D, NNPU_OP_AVERAGE_POOL_2D,
+		NNPU_OP_MAX_POOL_2D,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(unaries) / sizeof(unaries[0]); i++) {
+		bool tanh = unaries[i] == NNPU_OP_TANH, logistic = unaries[i] == NNPU_OP_LOGISTIC;
+
+		unary(unaries[i], NNPU_TYPE_TENSOR_FLOAT32, 0, 0, 0, 0);
+		unary(unaries[i], NNPU_TYPE_TENSOR_QUANT8_ASYMM, 0.5f, 3,
+		      tanh ? 1.0f / 128 : logistic ? 1.0f / 256 : 0.5f, tanh ? 128 : logistic ? 0 : 3);
+	}
+	binary(NNPU_OP_ADD, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 0, 6);
+	binary(NNPU_OP_ADD, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INLINE, 0, 0);
+	binary(NNPU_OP_MUL, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, NNPU_TENSOR_INPUT, 0.5f, 6);
+	binary(NNPU_OP_ADD, NNPU_TYPE_TENSOR_QUANT8_ASYMM, NNPU_TENSOR_INLINE, 0.5f, 0);
+	for (i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		spatial(windows[i], true);
+		spatial(windows[i], false);
+	}
+	fully_connected();
+	shapes();
+}
+
+static void rings_seeds(void)
+{
+	/* Steps of fuzz_rings.c: slots, context, queue, program, jobs, abort, unload. */
+	static const uint8_t life[] = {
+		11, 0x39, 11, 0x3d, 2, 1, 0, 3, 0x05, 0, 4, 0x05, 0,
+		5, 0x0a, 12, 0, 5, 0x0b, 12, 0, 5, 0x2a, 12, 0, 12, 6, 0x09, 0, 6, 0x05, 0,
+		7, 0x19, 0, 7, 0x01, 0, 7, 0x05, 0,
+	};
+	static const uint8_t user[] = {
+		11, 0x39, 11, 0x7d, 2, 1, 0, 3, 0x11, 0, 3, 0x1a, 0, 4, 0x45, 0, 4, 0x05, 0,
+		5, 0x08, 8, 0, 8, 1, 8, 0, 0, 0, 0, 6, 0x02, 0, 6, 0x05, 0,
+	};
+	static const uint8_t inject[] = {
+		11, 0x39, 11, 0x3d, 2, 1, 0, 3, 0x05, 0, 4, 0x05, 0, 9, 32, 1, 0, 1, 0,
+		5, 0x0a, 12, 0, 6, 0x05, 0, 9, 32, 1, 0, 4, 0, 5, 0x0a, 4, 0, 9, 8, 2, 0, 0, 0,
+	};
+
+	write_seed(life, sizeof(life), "", 0);
+	write_seed(user, sizeof(user), "", 0);
+	write_seed(inject, sizeof(inject), "", 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "usage: fuzz_seeds program|rings DIRECTORY\n");
+		return 2;
+	}
+	directory = argv[2];
+	if (!strcmp(argv[1], "program"))
+		program_seeds();
+	else
+		rings_seeds();
+	return 0;
+}

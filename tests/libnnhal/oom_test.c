@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Allocation 1, 2, 3, ... fails: each call then ends with a status of shortage, and
+ * what it had begun is undone (the sanitizers find what is not).
+ *
+ * The program is linked with --wrap for the allocation functions; only those of the
+ * thread that asks for it fail. The device is always the in-process one.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "fixture.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+/* Allocations until one fails; 0: none does. */
+static __thread unsigned int countdown;
+static __thread bool failed;
+
+static bool fails(void)
+{
+	if (!countdown || --countdown)
+		return false;
+	failed = true;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __real_realloc(p, size);
+}
+
+static struct fixture f;
+
+/* Results of an asynchronous call. */
+struct result {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	unsigned int calls;
+	enum nnhal_status status;
+	struct nnhal_prepared_model *model;
+};
+
+static struct result result = {
+	.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+};
+
+static void notify(enum nnhal_status status, struct nnhal_prepared_model *model)
+{
+	pthread_mutex_lock(&result.lock);
+	result.calls++;
+	result.status = status;
+	result.model = model;
+	pthread_cond_signal(&result.cond);
+	pthread_mutex_unlock(&result.lock);
+}
+
+static void on_prepared(void *context, enum nnhal_status status,
+			struct nnhal_prepared_model *model)
+{
+	(void)context;
+	notify(status, model);
+}
+
+static void on_executed(void *context, enum nnhal_status status,
+			const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+			const struct nnhal_timing *timing)
+{
+	(void)context;
+	(void)shapes;
+	(void)num_shapes;
+	(void)timing;
+	notify(status, NULL);
+}
+
+/* Wait for the callback of a call that returned @launch; the result. */
+static enum nnhal_status wait_result(enum nnhal_status launch)
+{
+	pthread_mutex_lock(&result.lock);
+	while (!result.calls)
+		pthread_cond_wait(&result.cond, &result.lock);
+	result.calls = 0;
+	pthread_mutex_unlock(&result.lock);
+	return launch ? launch : result.status;
+}
+
+/* ---- what is tried; each undoes all it did ---- */
+
+static enum nnhal_status try_open(void)
+{
+	struct nnhal_device *device;
+	struct nnhal_diag diag;
+	enum nnhal_status status = nnhal_device_open("sim", &device, &diag);
+
+	nnhal_device_unref(device);
+	return status;
+}
+
+static enum nnhal_status try_memory(void)
+{
+	struct nnhal_memory *memory;
+	enum nnhal_status status = nnhal_memory_create(100, &memory, NULL);
+
+	nnhal_memory_unref(memory);
+	return status;
+}
+
+static struct nnhal_device *device;
+
+static enum nnhal_status try_supported(void)
+{
+	bool supported[MAX_OPERATIONS];
+
+	return nnhal_device_get_supported_operations(device, &f.model, supported,
+						     f.model.main.num_operations, NULL);
+}
+
+static enum nnhal_status try_validate(void)
+{
+	return nnhal_validate_model(&f.model, NULL) ? NNHAL_STATUS_NONE
+						    : NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnhal_status try_prepare(void)
+{
+	struct nnhal_prepared_model *model;
+	enum nnhal_status status =
+		nnhal_device_prepare_model_sync(device, &f.model, NULL, &model);
+
+	nnhal_prepared_model_unref(model);
+	return status;
+}
+
+static enum nnhal_status try_prepare_async(void)
+{
+	enum nnhal_status status =
+		nnhal_device_prepare_model(device, &f.model, NULL, on_prepared, NULL);
+
+	status = wait_result(status);
+	nnhal_prepared_model_unref(result.model);
+	return status;
+}
+
+static struct nnhal_prepared_model *model;
+
+/* A fresh model and fresh memory, so that nothing is cached. */
+static void new_model(void)
+{
+	nnhal_prepared_model_unref(model);
+	if (nnhal_device_prepare_model_sync(device, &f.model, NULL, &model)) {
+		printf("Bail out! model cannot be prepared\n");
+		exit(1);
+	}
+}
+
+static enum nnhal_status try_execute(void)
+{
+	unsigned int left = countdown;
+	enum nnhal_status status;
+	struct run r;
+
+	countdown = 0;
+	new_model();
+	run_init(&r, 4);
+	countdown = left;
+	status = nnhal_prepared_model_execute_synchronously(model, &r.request, NULL, NULL, NULL,
+							    NULL);
+	countdown = 0;
+	if (!status && !run_output_is_right(&r, 4))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	run_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_execute_async(void)
+{
+	unsigned int left = countdown;
+	enum nnhal_status status;
+	struct run r;
+
+	countdown = 0;
+	new_model();
+	run_init(&r, 4);
+	countdown = left;
+	status = wait_result(nnhal_prepared_model_execute(model, &r.request, NULL, on_executed,
+							  NULL));
+	countdown = 0;
+	run_fini(&r);
+	return status;
+}
+
+static bool is_shortage(enum nnhal_status status)
+{
+	return status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
+	       status == NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+static void sweep(const char *name, enum nnhal_status (*attempt)(void))
+{
+	unsigned int n, wrong = 0;
+	enum nnhal_status status;
+
+	for (n = 1; n < 10000; n++) {
+		failed = false;
+		countdown = n;
+		status = attempt();
+		countdown = 0;
+		if (!failed)
+			break;
+		/* A shortage may also be got over. */
+		if (status && !is_shortage(status)) {
+			tap_note("%s: allocation %u: %s", name, n, nnhal_status_name((int)status));
+			wrong++;
+		}
+	}
+	ok(!wrong && !status, "%s: each of %u allocations may fail", name, n - 1);
+	ok(!attempt(), "%s: then it succeeds", name);
+}
+
+int main(void)
+{
+	static const float zeros[2000];
+	struct nnhal_diag diag;
+	enum nnhal_status status = nnhal_device_open("sim", &device, &diag);
+
+	if (status == NNHAL_STATUS_NO_DRIVER)
+		tap_skip_all("%s", diag.message);
+	if (!ok(!status, "device: %s", diag.message))
+		return tap_done();
+	make_if(&f);
+	sweep("validate", try_validate);
+	make_add_relu(&f);
+	sweep("memory", try_memory);
+	sweep("supported operations", try_supported);
+	sweep("prepare", try_prepare);
+	sweep("prepare asynchronously", try_prepare_async);
+	sweep("execute", try_execute);
+	sweep("execute asynchronously", try_execute_async);
+	/* A constant that does not fit into the image. */
+	fixture_init(&f);
+	add_operand(&f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(1));
+	add_constant(&f, &f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, DIMS(2000), zeros,
+		     sizeof(zeros));
+	add_int32(&f, &f.graph, NNHAL_FUSED_NONE);
+	add_operand(&f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
+		    DIMS(2000));
+	add_operation(&f.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
+	graph_finish(&f.graph);
+	f.model.main = f.graph.sg;
+	sweep("prepare with a large constant", try_prepare);
+	sweep("open", try_open);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	return tap_done();
+}
