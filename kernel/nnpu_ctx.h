@@ -59,7 +59,7 @@ struct nnpu_ctx {
 	bool lost;
 	bool created;
 
-	struct mutex lock;
+	struct mutex lock;	/* see above */
 	struct nnpu_slot_entry *slot_table;
 	dma_addr_t slot_table_dma;
 	struct nnpu_table slots;
@@ -70,7 +70,7 @@ struct nnpu_ctx {
 	struct drm_sched_entity entity[NNPU_NUM_PRIORITIES];
 	u64 fence_context[NNPU_NUM_PRIORITIES];
 	u64 fence_seqno[NNPU_NUM_PRIORITIES];
-	struct mutex submit_lock;
+	struct mutex submit_lock;	/* see above */
 
 	atomic_t num_slots;
 	atomic_t num_programs;

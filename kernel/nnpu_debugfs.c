@@ -140,6 +140,11 @@ static int nnpu_debugfs_state(struct seq_file *m, void *data)
 #define NNPU_DEBUGFS_REG(name)	{ #name, NNPU_REG_##name }
 #define NNPU_DEBUGFS_QREG(name)	{ #name, NNPU_QREG_##name }
 
+/**
+ * struct nnpu_debugfs_reg - a register to show
+ * @name: name
+ * @offset: register, or register of a queue's window
+ */
 struct nnpu_debugfs_reg {
 	const char *name;
 	u32 offset;

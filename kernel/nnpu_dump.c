@@ -30,9 +30,9 @@ static void nnpu_dump_registers(struct nnpu_device *ndev, struct drm_printer *p)
 
 static void nnpu_dump_qpair(struct nnpu_qpair *qp, struct drm_printer *p)
 {
-	drm_printf(p, "queue %u: live %d sq tail %u head %u of %u, cq head %u phase %u of %u, commands %u\n",
-		   qp->qid, qp->live, qp->sq.tail, qp->sq.head, qp->sq.size, qp->cq.head,
-		   qp->cq.phase, qp->cq.size, qp->cids.used);
+	drm_printf(p, "queue %u: live %d, %u commands\n", qp->qid, qp->live, qp->cids.used);
+	drm_printf(p, "  sq: tail %u head %u of %u\n", qp->sq.tail, qp->sq.head, qp->sq.size);
+	drm_printf(p, "  cq: head %u phase %u of %u\n", qp->cq.head, qp->cq.phase, qp->cq.size);
 }
 
 static void nnpu_dump_jobs(struct nnpu_queue *queue, struct drm_printer *p)
@@ -40,8 +40,8 @@ static void nnpu_dump_jobs(struct nnpu_queue *queue, struct drm_printer *p)
 	struct nnpu_job *job;
 
 	list_for_each_entry(job, &queue->inflight, node)
-		drm_printf(p, "job %#x: context %u program %u seqno %llu args %u bytes, %lld us, resubmitted %u times\n",
-			   job->cid, job->ctx->id, job->program->id, job->seqno, job->args_len,
+		drm_printf(p, "job %#x: context %u program %u seqno %llu, %lld us, resubmits %u\n",
+			   job->cid, job->ctx->id, job->program->id, job->seqno,
 			   ktime_us_delta(ktime_get(), job->start), job->resubmits);
 }
 

@@ -144,7 +144,7 @@
  */
 #define NNPU_DB_SQ_TAIL			0x00	/* index one past the last entry */
 #define NNPU_DB_CQ_HEAD			0x04	/* index of the next entry to read */
-#define NNPU_DB_CQ_ARM			0x08	/* interrupt when a completion beyond this head exists */
+#define NNPU_DB_CQ_ARM			0x08	/* interrupt at a completion beyond this head */
 
 #define NNPU_SQE_SIZE			64
 #define NNPU_CQE_SIZE			32
@@ -229,7 +229,13 @@ struct nnpu_slot_entry {
 #define NNPU_SLOT_READ			(1u << 1)
 #define NNPU_SLOT_WRITE			(1u << 2)
 
-/** struct nnpu_sqe_identify - IDENTIFY: write struct nnpu_identify to @addr */
+/**
+ * struct nnpu_sqe_identify - IDENTIFY: write struct nnpu_identify to @addr
+ * @opcode: as in struct nnpu_sqe
+ * @flags: zero
+ * @cid: as in struct nnpu_sqe
+ * @ctx: zero
+ */
 struct nnpu_sqe_identify {
 	__u8 opcode;
 	__u8 flags;
@@ -243,6 +249,10 @@ struct nnpu_sqe_identify {
 
 /**
  * struct nnpu_sqe_create_ctx - CREATE_CTX: context @ctx with a slot table
+ * @opcode: as in struct nnpu_sqe
+ * @flags: zero
+ * @cid: as in struct nnpu_sqe
+ * @ctx: number of the new context
  *
  * @ctx is chosen by software, 1 .. MAX_CONTEXTS, and must be free.
  */
@@ -275,6 +285,10 @@ struct nnpu_sqe_create_ctx {
 
 /**
  * struct nnpu_sqe_create_queue - CREATE_QUEUE: a submission and completion ring
+ * @opcode: as in struct nnpu_sqe
+ * @flags: NNPU_QUEUE_*
+ * @cid: as in struct nnpu_sqe
+ * @ctx: owner, 0 with NNPU_QUEUE_KERNEL
  *
  * @ctx is the owner, 0 with NNPU_QUEUE_KERNEL.
  */
@@ -303,6 +317,10 @@ struct nnpu_sqe_create_queue {
 
 /**
  * struct nnpu_sqe_queue - DESTROY_QUEUE, RESET_QUEUE, ABORT
+ * @opcode: as in struct nnpu_sqe
+ * @flags: zero
+ * @cid: as in struct nnpu_sqe
+ * @ctx: zero
  *
  * RESET_QUEUE aborts what runs, drops what was not fetched, and leaves the queue
  * as after CREATE_QUEUE (indices 0, phase 1). No completion of the queue is
@@ -330,6 +348,10 @@ struct nnpu_sqe_queue {
 
 /**
  * struct nnpu_sqe_load_program - LOAD_PROGRAM: read, validate and keep a program
+ * @opcode: as in struct nnpu_sqe
+ * @flags: NNPU_LOAD_*
+ * @cid: as in struct nnpu_sqe
+ * @ctx: context
  *
  * @ctx owns the program and the slots its constants are in. Completion: result0 =
  * bytes of device memory taken; on failure error = index of the tensor or
@@ -354,6 +376,10 @@ struct nnpu_sqe_load_program {
 
 /**
  * struct nnpu_sqe_unload_program - UNLOAD_PROGRAM
+ * @opcode: as in struct nnpu_sqe
+ * @flags: zero
+ * @cid: as in struct nnpu_sqe
+ * @ctx: context
  *
  * Jobs that run it end first or go on with their own reference.
  */
@@ -372,6 +398,10 @@ struct nnpu_sqe_unload_program {
 
 /**
  * struct nnpu_sqe_invalidate - INVALIDATE_SLOTS: forget what was read of slots
+ * @opcode: as in struct nnpu_sqe
+ * @flags: zero
+ * @cid: as in struct nnpu_sqe
+ * @ctx: context
  *
  * When it completes the device makes no further access through the old
  * entries; a job that still needs one fails with NNPU_STATUS_INVALID_SLOT.
@@ -396,6 +426,10 @@ struct nnpu_sqe_invalidate {
 
 /**
  * struct nnpu_sqe_execute - EXECUTE: run a program once
+ * @opcode: as in struct nnpu_sqe
+ * @flags: NNPU_EXEC_*
+ * @cid: as in struct nnpu_sqe
+ * @ctx: context; 0 on a queue that belongs to one
  *
  * The device reads the argument block once, before it checks it. It writes
  * outputs, then profile records, then the result block, then the completion.

@@ -26,9 +26,15 @@
  * The price: the scheduler does not recognise dependencies among its own jobs
  * and waits for the end of the first before it hands out the second.
  */
+
+/**
+ * struct nnpu_fence - fence of a job
+ * @base: fence
+ * @lock: its lock
+ */
 struct nnpu_fence {
 	struct dma_fence base;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 };
 
 static const char *nnpu_fence_get_driver_name(struct dma_fence *fence)

@@ -10,7 +10,12 @@
 
 #include "nnpu_pt.h"
 
-/* Walks the device pages [offset, offset + size) of a scatter/gather table. */
+/**
+ * struct nnpu_pt_walk - walks the device pages of a scatter/gather table
+ * @sg: segment
+ * @nents: segments left, @sg included
+ * @skip: bytes of @sg behind us
+ */
 struct nnpu_pt_walk {
 	struct scatterlist *sg;
 	unsigned int nents;

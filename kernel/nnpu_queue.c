@@ -337,7 +337,13 @@ void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now)
 				   (nnpu_watchdog_period_ms(nnpu_param_hang_timeout_ms())));
 }
 
-/* A job that leaves the device, on its way out of the lock. */
+/**
+ * struct nnpu_ended - a job that leaves the device, on its way out of the lock
+ * @job: job
+ * @exec_ns: time of execution as the device says
+ * @status: status, NNPU_STATUS_PENDING if it did not complete
+ * @error: error of its fence
+ */
 struct nnpu_ended {
 	struct nnpu_job *job;
 	u64 exec_ns;

@@ -36,7 +36,7 @@ struct nnpu_job;
 struct nnpu_qpair {
 	struct nnpu_device *ndev;
 	u16 qid;
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	struct nnpu_sq sq;
 	struct nnpu_cq cq;
 	struct nnpu_cids cids;

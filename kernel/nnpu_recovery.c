@@ -69,6 +69,7 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 	int ret;
 
 	drm_sched_wqueue_stop(&queue->sched);
+	nnpu_dump_hang(ndev);
 	/* Those who wait for an answer hold reset_sem. */
 	nnpu_admin_stop(ndev);
 	down_write(&ndev->reset_sem);
@@ -76,7 +77,6 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 		goto out;
 	drm_warn(&ndev->drm, "device reset: %s, fault %u info %#x\n", why,
 		 nnpu_read(ndev, NNPU_REG_FAULT_STATUS), nnpu_read(ndev, NNPU_REG_FAULT_INFO));
-	nnpu_dump_hang(ndev);
 	nnpu_queue_stop(queue);
 	ret = nnpu_device_hw_reset(ndev);
 	if (ret) {

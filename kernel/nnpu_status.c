@@ -18,6 +18,14 @@
  * device, -EIO for what the device or the driver did wrong. A status that is not
  * in the table is -EIO and leads to a reset of the queue.
  */
+
+/**
+ * struct nnpu_status_info - one status
+ * @name: NNPU_STATUS_* without the prefix, NULL if there is no such status
+ * @text: what it means
+ * @job: errno of a job's fence
+ * @load: errno of PROGRAM_LOAD
+ */
 struct nnpu_status_info {
 	const char *name;
 	const char *text;

@@ -354,9 +354,15 @@ TEST_F(nnpu, program_check)
 	EXPECT_EQ(NNPU_STATUS_SUCCESS, report.status);
 
 	/* An operation without a kernel is a verdict, not an error. */
-	c->opcode = 9999;
+	c->opcode = NNPU_OP_LSH_PROJECTION;
 	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
 	EXPECT_EQ(NNPU_STATUS_PROGRAM_UNSUPPORTED, report.status);
+	/* A number that is no operation at all is malformed. */
+	c->opcode = 9999;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
+	EXPECT_EQ(NNPU_STATUS_PROGRAM_COMMAND, report.status);
+	EXPECT_EQ(NNPU_REASON_OPERATION, report.reason);
+	c->opcode = NNPU_OP_ADD;
 
 	bad = arg;
 	bad.num_reports = 2;

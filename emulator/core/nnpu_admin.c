@@ -539,7 +539,7 @@ static void serve_admin(struct nnpu_device *dev)
 {
 	struct nnpu_queue *q = &dev->queues[0];
 	struct admin a = { .dev = dev, .v = VERDICT_SUCCESS };
-	_Alignas(8) struct nnpu_sqe sqe;
+	struct nnpu_sqe sqe __attribute__((aligned(8)));
 
 	if (queue_fetch(dev, q, &sqe))
 		return;

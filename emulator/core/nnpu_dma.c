@@ -52,8 +52,8 @@ void mem_map_fini(struct mem_map *map)
 	if (!map->leaves)
 		return;
 	for (i = 0; i < map->num_leaves; i++)
-		free(atomic_load_explicit(&map->leaves[i], memory_order_relaxed));
-	free((void *)map->leaves);
+		free(atomic_load_explicit(&map->leaves[i].node, memory_order_relaxed));
+	free(map->leaves);
 	map->leaves = NULL;
 }
 
@@ -105,7 +105,7 @@ static const uint64_t *get_leaf(struct nnpu_device *dev, struct mem_map *map, ui
 	uint64_t *node, *other = NULL;
 
 	if (map->leaves) {
-		node = atomic_load_explicit(&map->leaves[index], memory_order_acquire);
+		node = atomic_load_explicit(&map->leaves[index].node, memory_order_acquire);
 		if (node)
 			return node;
 	}
@@ -120,7 +120,7 @@ static const uint64_t *get_leaf(struct nnpu_device *dev, struct mem_map *map, ui
 	node = malloc(NODE_BYTES(NNPU_TABLE_ENTRIES));
 	if (node) {
 		memcpy(node, scratch, NODE_BYTES(NNPU_TABLE_ENTRIES));
-		if (atomic_compare_exchange_strong(&map->leaves[index], &other, node))
+		if (atomic_compare_exchange_strong(&map->leaves[index].node, &other, node))
 			return node;
 		free(node);
 	}

@@ -82,13 +82,18 @@ struct job_progress {
 
 enum dma_dir { DMA_READ, DMA_WRITE };
 
+/* A level 1 node that was read, or NULL; published once by whoever is first. */
+struct kept_leaf {
+	_Atomic(uint64_t *) node;
+};
+
 /* Memory behind a struct nnpu_mem, checked. */
 struct mem_map {
 	uint64_t addr;
 	uint64_t size;
 	unsigned int levels;
 	/* Level 1 nodes kept, one per 2 MiB; NULL: nothing is kept. */
-	_Atomic(uint64_t *) *leaves;
+	struct kept_leaf *leaves;
 	size_t num_leaves;
 };
 
@@ -96,6 +101,11 @@ struct mem_map {
 struct slot_map {
 	struct mem_map mem;
 	uint32_t flags;
+};
+
+/* As above for a slot. */
+struct kept_slot {
+	_Atomic(struct slot_map *) map;
 };
 
 struct nnpu_ctx {
@@ -110,7 +120,7 @@ struct nnpu_ctx {
 	bool dying;			/* dev->lock */
 	struct program **programs;	/* by number; dev->lock */
 	pthread_rwlock_t slot_lock;
-	_Atomic(struct slot_map *) *slots;
+	struct kept_slot *slots;
 	atomic_uint kept_leaves;
 };
 

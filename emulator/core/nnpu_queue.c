@@ -377,7 +377,7 @@ static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q)
 	struct injected in = { 0 };
 	struct job job = { .verdict = VERDICT_SUCCESS };
 	struct verdict v = VERDICT_SUCCESS;
-	_Alignas(8) struct nnpu_sqe sqe;
+	struct nnpu_sqe sqe __attribute__((aligned(8)));
 	uint64_t fetched_ns;
 	uint16_t cid;
 

@@ -40,7 +40,7 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	return ctx;
 
 err_free:
-	free((void *)ctx->slots);
+	free(ctx->slots);
 	free(ctx->programs);
 	free(ctx);
 	return NULL;
@@ -50,7 +50,7 @@ void ctx_free(struct nnpu_ctx *ctx)
 {
 	ctx_invalidate(ctx, 0, ctx->num_slots);
 	pthread_rwlock_destroy(&ctx->slot_lock);
-	free((void *)ctx->slots);
+	free(ctx->slots);
 	free(ctx->programs);
 	free(ctx);
 }
@@ -62,7 +62,7 @@ static void slot_free(struct nnpu_ctx *ctx, struct slot_map *slot)
 	if (!slot)
 		return;
 	for (i = 0; i < slot->mem.num_leaves; i++)
-		if (atomic_load_explicit(&slot->mem.leaves[i], memory_order_relaxed))
+		if (atomic_load_explicit(&slot->mem.leaves[i].node, memory_order_relaxed))
 			atomic_fetch_sub(&ctx->kept_leaves, 1);
 	mem_map_fini(&slot->mem);
 	free(slot);
@@ -74,7 +74,7 @@ void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
 
 	pthread_rwlock_wrlock(&ctx->slot_lock);
 	for (i = first; i < first + count; i++)
-		slot_free(ctx, atomic_exchange(&ctx->slots[i], NULL));
+		slot_free(ctx, atomic_exchange(&ctx->slots[i].map, NULL));
 	pthread_rwlock_unlock(&ctx->slot_lock);
 }
 
@@ -107,7 +107,7 @@ static unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index, struct slot_m
 
 	if (index >= ctx->num_slots)
 		return NNPU_STATUS_INVALID_SLOT;
-	slot = atomic_load_explicit(&ctx->slots[index], memory_order_acquire);
+	slot = atomic_load_explicit(&ctx->slots[index].map, memory_order_acquire);
 	if (slot) {
 		*found = slot;
 		return NNPU_STATUS_SUCCESS;
@@ -122,7 +122,7 @@ static unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index, struct slot_m
 		free(slot);
 		return status;
 	}
-	if (!atomic_compare_exchange_strong(&ctx->slots[index], &other, slot)) {
+	if (!atomic_compare_exchange_strong(&ctx->slots[index].map, &other, slot)) {
 		mem_map_fini(&slot->mem);
 		free(slot);
 		slot = other;

@@ -1,118 +1,145 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers of contexts, slots and programs. */
+/* Object tables: numbers of contexts, slots and programs. */
 #include <kunit/test.h>
 
 #include "../nnpu_table.h"
 
-#define FIRST	1
-#define COUNT	6
+#define COUNT	16
 
-static int table_init(struct kunit *test)
+struct table_object {
+	bool dying;
+	u32 refs;
+};
+
+static bool table_object_get(void *data)
+{
+	struct table_object *object = data;
+
+	if (object->dying)
+		return false;
+	object->refs++;
+	return true;
+}
+
+static void table_test_fini(void *data)
+{
+	nnpu_table_fini(data);
+}
+
+static struct nnpu_table *table_test_new(struct kunit *test, u32 first)
 {
 	struct nnpu_table *table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, table);
-	nnpu_table_init(table, FIRST, COUNT);
-	test->priv = table;
-	return 0;
+	nnpu_table_init(table, first, COUNT);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, table_test_fini, table));
+	return table;
 }
 
-static void table_exit(struct kunit *test)
+/* All numbers from the first on, then -ENOSPC. */
+static void table_test_full(struct kunit *test)
 {
-	nnpu_table_fini(test->priv);
-}
-
-/* Success: lowest number first, none twice, -ENOSPC when all are taken. */
-static void reserve_all(struct kunit *test)
-{
-	struct nnpu_table *table = test->priv;
+	struct nnpu_table *table = table_test_new(test, 1);
 	u32 id, i;
 
 	for (i = 0; i < COUNT; i++) {
 		KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
-		KUNIT_EXPECT_EQ(test, id, FIRST + i);
+		KUNIT_EXPECT_EQ(test, id, 1 + i);
 	}
 	KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), -ENOSPC);
-	nnpu_table_free(table, FIRST + 3);
-	nnpu_table_free(table, FIRST + 1);
-	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
-	KUNIT_EXPECT_EQ(test, id, FIRST + 1);
 }
 
-/* Success: a reserved number cannot be found before it is set. */
-static void reserved_is_invisible(struct kunit *test)
+/* The lowest free number is next, whatever was freed last. */
+static void table_test_lowest(struct kunit *test)
 {
-	struct nnpu_table *table = test->priv;
-	u32 id;
+	struct nnpu_table *table = table_test_new(test, 0);
+	u32 id, i;
 
-	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
-	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
-	nnpu_table_set(table, id, test);
-	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_get(table, id, NULL), (void *)test);
+	for (i = 0; i < COUNT; i++)
+		nnpu_table_reserve(table, &id);
+	nnpu_table_free(table, 3);
+	nnpu_table_free(table, 11);
+	nnpu_table_free(table, 7);
+	KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), 0);
+	KUNIT_EXPECT_EQ(test, id, 3);
+	KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), 0);
+	KUNIT_EXPECT_EQ(test, id, 7);
 }
 
-/* Success: a hidden number is not found, not given out, and hidden only once. */
-static void hidden_stays_taken(struct kunit *test)
+/* An object can be found between set and hide only. */
+static void table_test_steps(struct kunit *test)
 {
-	struct nnpu_table *table = test->priv;
+	struct nnpu_table *table = table_test_new(test, 0);
+	struct table_object object = { };
 	u32 id, other;
 
 	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
-	nnpu_table_set(table, id, test);
-	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_hide(table, id), (void *)test);
 	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
 	KUNIT_EXPECT_NULL(test, nnpu_table_hide(table, id));
+
+	nnpu_table_set(table, id, &object);
+	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_get(table, id, table_object_get), (void *)&object);
+	KUNIT_EXPECT_EQ(test, object.refs, 1);
+
+	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_hide(table, id), (void *)&object);
+	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
+	/* One of those who hide it gets it. */
+	KUNIT_EXPECT_NULL(test, nnpu_table_hide(table, id));
+
+	/* Hidden is not free. */
 	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &other), 0);
-	KUNIT_EXPECT_NE(test, id, other);
+	KUNIT_EXPECT_NE(test, other, id);
 	nnpu_table_free(table, id);
 	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &other), 0);
-	KUNIT_EXPECT_EQ(test, id, other);
+	KUNIT_EXPECT_EQ(test, other, id);
+	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
 }
 
-/* Success: numbers that were never given out are not found. */
-static void invented_numbers(struct kunit *test)
+/* An object on its way out is not found. */
+static void table_test_dying(struct kunit *test)
 {
-	static const u32 ids[] = { 0, FIRST, COUNT, FIRST + COUNT, 0x7fffffff, 0xffffffff };
-	struct nnpu_table *table = test->priv;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(ids); i++) {
-		KUNIT_EXPECT_NULL(test, nnpu_table_get(table, ids[i], NULL));
-		KUNIT_EXPECT_NULL(test, nnpu_table_hide(table, ids[i]));
-	}
-}
-
-static bool refuse(void *object)
-{
-	return false;
-}
-
-/* Success: an object that gives no reference any more is as good as gone. */
-static void object_on_its_way_out(struct kunit *test)
-{
-	struct nnpu_table *table = test->priv;
+	struct nnpu_table *table = table_test_new(test, 0);
+	struct table_object object = { .dying = true };
 	u32 id;
 
 	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
-	nnpu_table_set(table, id, test);
-	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, refuse));
-	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_get(table, id, NULL), (void *)test);
+	nnpu_table_set(table, id, &object);
+	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, table_object_get));
+	KUNIT_EXPECT_EQ(test, object.refs, 0);
 }
 
-static struct kunit_case nnpu_table_cases[] = {
-	KUNIT_CASE(reserve_all),
-	KUNIT_CASE(reserved_is_invisible),
-	KUNIT_CASE(hidden_stays_taken),
-	KUNIT_CASE(invented_numbers),
-	KUNIT_CASE(object_on_its_way_out),
+/* Numbers user space may try. */
+static void table_test_bad_ids(struct kunit *test)
+{
+	static const u32 bad[] = { 0, COUNT + 1, 0x7fffffff, 0x80000000, 0xffffffff };
+	struct nnpu_table *table = table_test_new(test, 1);
+	struct table_object object = { };
+	u32 id, i;
+
+	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
+	nnpu_table_set(table, id, &object);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		KUNIT_EXPECT_NULL(test, nnpu_table_get(table, bad[i], table_object_get));
+		KUNIT_EXPECT_NULL(test, nnpu_table_hide(table, bad[i]));
+	}
+	/* Trying did not make numbers. */
+	for (i = 1; i < COUNT; i++)
+		KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), -ENOSPC);
+}
+
+static struct kunit_case table_test_cases[] = {
+	KUNIT_CASE(table_test_full),
+	KUNIT_CASE(table_test_lowest),
+	KUNIT_CASE(table_test_steps),
+	KUNIT_CASE(table_test_dying),
+	KUNIT_CASE(table_test_bad_ids),
 	{ }
 };
 
-static struct kunit_suite nnpu_table_suite = {
+static struct kunit_suite table_test_suite = {
 	.name = "nnpu_table",
-	.init = table_init,
-	.exit = table_exit,
-	.test_cases = nnpu_table_cases,
+	.test_cases = table_test_cases,
 };
 
-kunit_test_suite(nnpu_table_suite);
+kunit_test_suite(table_test_suite);

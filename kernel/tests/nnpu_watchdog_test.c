@@ -1,160 +1,167 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When the watchdog calls a hang, and what becomes of jobs then. */
+/* The watchdog's decisions. The clock is a number here. */
 #include <kunit/test.h>
 
 #include "../nnpu_hw.h"
 #include "../nnpu_watchdog.h"
 
-#define TIMEOUT_MS	1000
+#define TIMEOUT	1000
 
-/* A device with one job in flight. */
-static const struct nnpu_watchdog_sample busy = {
-	.inflight = 1,
-	.status = NNPU_STATUS_REG_READY,
-	.state = NNPU_QSTATE_RUNNING,
-	.progress = 10,
-	.current_job = NNPU_QREG_CURRENT_RUNNING | 1,
-};
-
-static enum nnpu_verdict look_at(struct nnpu_watchdog *wd, struct nnpu_watchdog_sample *s, u64 ms)
+/* A queue that runs one job and does not move. */
+static struct nnpu_watchdog_sample busy(u64 now_ms)
 {
-	s->now_ms = ms;
-	return nnpu_watchdog_look(wd, s, TIMEOUT_MS);
+	return (struct nnpu_watchdog_sample) {
+		.now_ms = now_ms,
+		.inflight = 1,
+		.completed = 7,
+		.status = NNPU_STATUS_REG_READY,
+		.state = NNPU_QSTATE_RUNNING,
+		.progress = 42,
+		.current_job = NNPU_QREG_CURRENT_RUNNING | 3,
+	};
 }
 
-/* Success: a hang is called when nothing moved for the timeout, not before. */
-static void hang_after_timeout(struct kunit *test)
+static enum nnpu_verdict look(struct nnpu_watchdog *wd, const struct nnpu_watchdog_sample *s)
 {
-	struct nnpu_watchdog_sample s = busy;
-	struct nnpu_watchdog wd = { };
-
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 5000), NNPU_VERDICT_PROGRESS);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 5001), NNPU_VERDICT_WAIT);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 5999), NNPU_VERDICT_WAIT);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 6000), NNPU_VERDICT_HANG);
+	return nnpu_watchdog_look(wd, s, TIMEOUT);
 }
 
-/* Success: a job that advances is never called a hang, however long it takes. */
-static void progress_restarts_timeout(struct kunit *test)
+/* Nothing in flight: nothing to watch, however long it lasts. */
+static void watchdog_test_idle(struct kunit *test)
 {
-	struct nnpu_watchdog_sample s = busy;
-	struct nnpu_watchdog wd = { };
-	u64 ms;
-
-	for (ms = 0; ms < 100 * TIMEOUT_MS; ms += TIMEOUT_MS - 1) {
-		s.progress++;
-		KUNIT_EXPECT_EQ(test, look_at(&wd, &s, ms), NNPU_VERDICT_PROGRESS);
-	}
-	/* The counter wraps. */
-	s.progress = U32_MAX;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, ms), NNPU_VERDICT_PROGRESS);
-	s.progress = 0;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, ms + 999), NNPU_VERDICT_PROGRESS);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, ms + 1998), NNPU_VERDICT_WAIT);
-}
-
-/* Success: completed jobs and a new current job are progress as well. */
-static void completions_are_progress(struct kunit *test)
-{
-	struct nnpu_watchdog_sample s = busy;
+	struct nnpu_watchdog_sample s = busy(0);
 	struct nnpu_watchdog wd = { };
 
-	look_at(&wd, &s, 0);
-	s.completed++;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 1000), NNPU_VERDICT_PROGRESS);
-	s.current_job++;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 2000), NNPU_VERDICT_PROGRESS);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 3000), NNPU_VERDICT_HANG);
-}
-
-/* Success: idle time does not count against the next job. */
-static void idle_disarms(struct kunit *test)
-{
-	struct nnpu_watchdog_sample s = busy;
-	struct nnpu_watchdog wd = { };
-
-	look_at(&wd, &s, 0);
 	s.inflight = 0;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 500), NNPU_VERDICT_IDLE);
-	s.inflight = 1;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 50000), NNPU_VERDICT_PROGRESS);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 50500), NNPU_VERDICT_WAIT);
+	s.state = NNPU_QSTATE_IDLE;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_IDLE);
+	s.now_ms = 100 * TIMEOUT;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_IDLE);
+	/* The first busy look after that starts the clock. */
+	s = busy(200 * TIMEOUT);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
 }
 
-/* Success: so does a reset. */
-static void rearm_restarts_timeout(struct kunit *test)
+/* A job that stands still hangs after the timeout, not before. */
+static void watchdog_test_hang(struct kunit *test)
 {
-	struct nnpu_watchdog_sample s = busy;
 	struct nnpu_watchdog wd = { };
+	struct nnpu_watchdog_sample s = busy(500);
 
-	look_at(&wd, &s, 0);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	s.now_ms = 500 + TIMEOUT - 1;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_WAIT);
+	s.now_ms = 500 + TIMEOUT;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_HANG);
+	/* After recovery it has the whole timeout again. */
 	nnpu_watchdog_rearm(&wd);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 1000), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	s.now_ms += TIMEOUT - 1;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_WAIT);
 }
 
-/* Success: states of the device come before any counting, in order of severity. */
-static void device_states(struct kunit *test)
+/* Any sign of life keeps a slow job alive for ever. */
+static void watchdog_test_progress(struct kunit *test)
 {
-	struct nnpu_watchdog_sample s = busy;
 	struct nnpu_watchdog wd = { };
+	struct nnpu_watchdog_sample s = busy(0);
+	u32 i;
 
-	s.state = NNPU_QSTATE_STOPPED;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 0), NNPU_VERDICT_STOPPED);
-	s.state = NNPU_QSTATE_ABSENT;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 0), NNPU_VERDICT_STOPPED);
-	s.status |= NNPU_STATUS_REG_FATAL;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 0), NNPU_VERDICT_FATAL);
-	s.status = U32_MAX;
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, 0), NNPU_VERDICT_GONE);
+	s.progress = U32_MAX - 5;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	for (i = 1; i < 10; i++) {
+		s.now_ms += 10 * TIMEOUT;
+		s.progress++;	/* wraps on the way */
+		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	}
+	s.now_ms += 10 * TIMEOUT;
+	s.completed++;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	s.now_ms += 10 * TIMEOUT;
+	s.current_job++;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	s.now_ms += TIMEOUT;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_HANG);
 }
 
-/* Success: a state the specification does not know is not taken for progress. */
-static void unknown_state_still_hangs(struct kunit *test)
+/* More jobs behind the one that hangs are no progress. */
+static void watchdog_test_more_jobs(struct kunit *test)
 {
-	struct nnpu_watchdog_sample s = busy;
 	struct nnpu_watchdog wd = { };
+	struct nnpu_watchdog_sample s = busy(0);
 
-	s.state = 77;
-	look_at(&wd, &s, 0);
-	KUNIT_EXPECT_EQ(test, look_at(&wd, &s, TIMEOUT_MS), NNPU_VERDICT_HANG);
+	look(&wd, &s);
+	s.now_ms = TIMEOUT;
+	s.inflight = 8;
+	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_HANG);
 }
 
-/* Success: the period is bounded on both sides. */
-static void period(struct kunit *test)
+/* States of the device that leave nothing to wait for, busy or not. */
+static void watchdog_test_faults(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, nnpu_watchdog_period_ms(0), 10);
-	KUNIT_EXPECT_EQ(test, nnpu_watchdog_period_ms(800), 100);
-	KUNIT_EXPECT_EQ(test, nnpu_watchdog_period_ms(U32_MAX), 250);
+	struct nnpu_watchdog wd = { };
+	struct nnpu_watchdog_sample s = busy(0);
+	u32 inflight;
+
+	for (inflight = 0; inflight < 2; inflight++) {
+		s = busy(0);
+		s.inflight = inflight;
+		s.state = NNPU_QSTATE_STOPPED;
+		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_STOPPED);
+		s.state = NNPU_QSTATE_ABSENT;
+		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_STOPPED);
+		s.status = NNPU_STATUS_REG_FATAL;
+		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_FATAL);
+		s.status = U32_MAX;
+		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_GONE);
+	}
 }
 
-/* Success: only the guilty job gets the error, only an untouched one runs again. */
-static void job_fates(struct kunit *test)
+static void watchdog_test_period(struct kunit *test)
 {
+	u32 timeout;
+
+	for (timeout = 100; timeout <= 600000; timeout += 100) {
+		u32 period = nnpu_watchdog_period_ms(timeout);
+
+		KUNIT_EXPECT_GE(test, period, 10);
+		KUNIT_EXPECT_LE(test, period, 250);
+		KUNIT_EXPECT_LE(test, 4 * period, timeout);
+	}
+}
+
+/* Who pays for a queue reset. */
+static void watchdog_test_fate(struct kunit *test)
+{
+	u32 i;
+
+	/* The guilty one, with its own error, even if it was not running. */
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(true, true, 0, -ETIME), -ETIME);
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(true, false, 0, -EIO), -EIO);
+	/* An innocent one that had begun is not repeated. */
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(false, true, 0, -ETIME), -ECANCELED);
-	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(false, false, 0, -ETIME),
-			NNPU_FATE_RESUBMIT);
+	/* One that had not is, but not for ever. */
+	for (i = 0; i < NNPU_MAX_RESUBMITS; i++)
+		KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(false, false, i, -ETIME),
+				NNPU_FATE_RESUBMIT);
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(false, false, NNPU_MAX_RESUBMITS, -ETIME),
 			-ECANCELED);
 }
 
-static struct kunit_case nnpu_watchdog_cases[] = {
-	KUNIT_CASE(hang_after_timeout),
-	KUNIT_CASE(progress_restarts_timeout),
-	KUNIT_CASE(completions_are_progress),
-	KUNIT_CASE(idle_disarms),
-	KUNIT_CASE(rearm_restarts_timeout),
-	KUNIT_CASE(device_states),
-	KUNIT_CASE(unknown_state_still_hangs),
-	KUNIT_CASE(period),
-	KUNIT_CASE(job_fates),
+static struct kunit_case watchdog_test_cases[] = {
+	KUNIT_CASE(watchdog_test_idle),
+	KUNIT_CASE(watchdog_test_hang),
+	KUNIT_CASE(watchdog_test_progress),
+	KUNIT_CASE(watchdog_test_more_jobs),
+	KUNIT_CASE(watchdog_test_faults),
+	KUNIT_CASE(watchdog_test_period),
+	KUNIT_CASE(watchdog_test_fate),
 	{ }
 };
 
-static struct kunit_suite nnpu_watchdog_suite = {
+static struct kunit_suite watchdog_test_suite = {
 	.name = "nnpu_watchdog",
-	.test_cases = nnpu_watchdog_cases,
+	.test_cases = watchdog_test_cases,
 };
 
-kunit_test_suite(nnpu_watchdog_suite);
+kunit_test_suite(watchdog_test_suite);

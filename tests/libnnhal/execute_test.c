@@ -3,11 +3,14 @@
  * Synchronous executions: results, shapes, timing, profiles, memory kinds.
  */
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "fixture.h"
+#include "internal.h"
 
 static struct nnhal_device *device;
 static struct fixture f;
@@ -352,6 +355,63 @@ static void test_memory_kinds(void)
 	fclose(file);
 }
 
+/* A dma-buf of the run's memory, or -1 where there is no way to make one. */
+static int make_dmabuf(void)
+{
+	int device_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	struct udmabuf_create create = {
+		.memfd = (uint32_t)nnhal_memory_fd(r.memory), .flags = UDMABUF_FLAGS_CLOEXEC,
+		.size = 4096,
+	};
+	int fd;
+
+	if (device_fd < 0)
+		return -1;
+	fd = ioctl(device_fd, UDMABUF_CREATE, &create);
+	close(device_fd);
+	return fd;
+}
+
+/* Memory the device reaches in place: memfd and dma-buf. */
+static void test_in_place(void)
+{
+	struct nnhal_memory_desc desc = {
+		.kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB, .size = 4096,
+	};
+	bool sim = !strncmp(test_device_spec(), "sim", 3);
+	struct nnhal_memory *blob = NULL;
+
+	make_add_relu(&f);
+	prepare();
+	fresh_run(4);
+	ok(!execute(NULL) && r.memory->bindings, "memory is bound by its first execution");
+	if (sim || !access("/dev/udmabuf", R_OK | W_OK))
+		ok(!r.memory->bindings->has_bounce, "F01 memfd without a copy");
+	else
+		tap_skip("F01 memfd without a copy: no /dev/udmabuf");
+	fresh_run(4);
+	desc.fd = make_dmabuf();
+	if (desc.fd < 0) {
+		tap_skip("F03 dma-buf: no /dev/udmabuf");
+		return;
+	}
+	ok(!nnhal_memory_import(&desc, &blob, &r.diag) &&
+	   nnhal_memory_access(blob) == (NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE),
+	   "F03 linear dma-buf: %s", r.diag.message);
+	r.pools[0].memory = blob;
+	ok(!execute(NULL) && run_output_is_right(&r, 4), "F03 executes in it: %s",
+	   r.diag.message);
+	ok(!nnhal_memory_begin_cpu_access(blob, NNHAL_MEMORY_READ) &&
+	   !nnhal_memory_end_cpu_access(blob, NNHAL_MEMORY_READ), "F03 CPU access");
+	r.request.hal_version = NNHAL_HAL_1_1;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "G07 D04 dma-buf in a 1.1 request", NULL);
+	nnhal_memory_unref(blob);
+	desc.size = 8192;
+	ok(nnhal_memory_import(&desc, &blob, &r.diag) == NNHAL_STATUS_INVALID_ARGUMENT && !blob,
+	   "F06 dma-buf too small: %s", r.diag.message);
+	close(desc.fd);
+}
+
 /* Inputs read-only, outputs in other memory; several pools, one not used. */
 static void test_several_pools(void)
 {
@@ -429,6 +489,7 @@ int main(void)
 	test_timing();
 	test_profile();
 	test_memory_kinds();
+	test_in_place();
 	test_several_pools();
 	test_large_constant();
 	run_fini(&r);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Faults of a hardware device: each execution ends with a definite status, and what
+ * comes after it says whether the device, or only the context, is lost.
+ *
+ * Needs a device with fault injection, its driver's debugfs, and root. The device is
+ * unbound from its driver in the end and bound again.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <nnpu_hw.h>
+
+#include "fixture.h"
+
+static struct nnhal_device *device;
+static struct nnhal_prepared_model *model;
+static struct fixture f;
+static struct run r;
+/* Name of the device on its bus, and its directories. */
+static char bus_name[64];
+static char driver_dir[256];
+static char inject_path[256];
+
+static bool write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool good;
+
+	if (fd < 0)
+		return false;
+	good = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return good;
+}
+
+static bool inject(unsigned int kind, unsigned int count)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%u %u\n", kind, count);
+	return write_file(inject_path, text);
+}
+
+/* Last component of where a symbolic link leads. */
+static bool read_link(const char *path, char *name, size_t size)
+{
+	char target[256];
+	const char *base;
+	ssize_t n = readlink(path, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	base = strrchr(target, '/');
+	snprintf(name, size, "%.63s", base ? base + 1 : target);
+	return true;
+}
+
+static bool find_device(void)
+{
+	struct nnhal_device_info info;
+	const char *node, *class;
+	char path[128], link[160];
+	char *resolved;
+	uint32_t count;
+
+	if (nnhal_enumerate_devices(&info, 1, &count, NULL))
+		return false;
+	node = strrchr(info.path, '/') + 1;
+	class = strncmp(node, "accel", 5) ? "drm" : "accel";
+	snprintf(path, sizeof(path), "/sys/class/%s/%.32s/device", class, node);
+	if (!read_link(path, bus_name, sizeof(bus_name)))
+		return false;
+	/* The link itself goes with the binding; keep where it leads. */
+	snprintf(link, sizeof(link), "%s/driver", path);
+	resolved = realpath(link, NULL);
+	if (!resolved)
+		return false;
+	snprintf(driver_dir, sizeof(driver_dir), "%s", resolved);
+	free(resolved);
+	snprintf(inject_path, sizeof(inject_path), "/sys/kernel/debug/%s/%s/fault_inject",
+		 strcmp(class, "drm") ? "accel" : "dri", bus_name);
+	return !access(inject_path, W_OK);
+}
+
+static bool open_all(void)
+{
+	return !nnhal_device_open("drm", &device, &r.diag) &&
+	       !nnhal_device_prepare_model_sync(device, &f.model, NULL, &model);
+}
+
+static void close_all(void)
+{
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	model = NULL;
+	device = NULL;
+}
+
+static enum nnhal_status execute(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+
+	o.diag = &r.diag;
+	o.measure = NNHAL_MEASURE_YES;
+	return nnhal_prepared_model_execute_synchronously(model, &r.request, &o, r.shapes,
+							  &r.num_shapes, &r.timing);
+}
+
+/* One execution with a fault: @expected. Then the context is well, or lost. */
+static void test_fault(const char *name, unsigned int kind, enum nnhal_status expected,
+		       bool context_lost)
+{
+	struct nnhal_prepared_model *other = NULL;
+	enum nnhal_status status, next;
+
+	if (!ok(open_all() && !execute(), "%s: a good execution before", name)) {
+		close_all();
+		return;
+	}
+	ok(inject(kind, 1), "%s: injected", name);
+	status = execute();
+	ok(status == expected && !r.num_shapes == !!status, "H09 %s: %s: %s", name,
+	   nnhal_status_name((int)status), r.diag.message);
+	next = execute();
+	if (context_lost) {
+		ok(next == NNHAL_STATUS_DEAD_OBJECT, "H09 %s: then %s", name,
+		   nnhal_status_name((int)next));
+		next = nnhal_device_prepare_model_sync(device, &f.model, NULL, &other);
+		ok(next == NNHAL_STATUS_DEAD_OBJECT && !other, "H09 %s: preparing: %s", name,
+		   nnhal_status_name((int)next));
+		ok(nnhal_device_get_status(device) == NNHAL_DEVICE_OFFLINE,
+		   "H09 %s: device reads OFFLINE until it is opened again", name);
+	} else {
+		ok(!next, "H09 %s: then NONE", name);
+		ok(nnhal_device_get_status(device) == NNHAL_DEVICE_AVAILABLE,
+		   "H09 %s: device is available", name);
+	}
+	inject(kind, 0);
+	close_all();
+	ok(open_all() && !execute() && run_output_is_right(&r, 4), "H09 %s: opened again", name);
+	close_all();
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static unsigned int calls, failures;
+
+static void on_executed(void *context, enum nnhal_status status,
+			const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+			const struct nnhal_timing *timing)
+{
+	(void)context;
+	(void)shapes;
+	pthread_mutex_lock(&lock);
+	calls++;
+	failures += status == NNHAL_STATUS_GENERAL_FAILURE && !num_shapes &&
+		    timing->time_on_device == NNHAL_NO_TIMING;
+	pthread_cond_signal(&cond);
+	pthread_mutex_unlock(&lock);
+}
+
+/* The driver is unbound while executions are pending behind one that hangs. */
+static void test_removal(void)
+{
+	enum { PENDING = 5 };
+	struct nnhal_prepared_model *other = NULL;
+	bool supported[2];
+	char path[sizeof(driver_dir) + 8];
+	unsigned int i, launched = 0;
+
+	if (!ok(open_all() && inject(NNPU_INJECT_JOB_STALL, 1), "removal: device with a hang"))
+		return;
+	for (i = 0; i < PENDING; i++)
+		launched += !nnhal_prepared_model_execute(model, &r.request, NULL, on_executed,
+							  NULL);
+	snprintf(path, sizeof(path), "%s/unbind", driver_dir);
+	ok(launched == PENDING && write_file(path, bus_name),
+	   "removal: driver unbound with %u executions pending", launched);
+	pthread_mutex_lock(&lock);
+	while (calls < launched)
+		pthread_cond_wait(&cond, &lock);
+	pthread_mutex_unlock(&lock);
+	ok(calls == PENDING && failures == PENDING,
+	   "H03 H09 removal: %u callbacks, %u of them GENERAL_FAILURE", calls, failures);
+	ok(execute() == NNHAL_STATUS_DEVICE_UNAVAILABLE, "H09 removal: the next execution: %s",
+	   r.diag.message);
+	ok(nnhal_device_prepare_model_sync(device, &f.model, NULL, &other) ==
+	   NNHAL_STATUS_DEVICE_UNAVAILABLE &&
+	   nnhal_device_get_supported_operations(device, &f.model, supported, 2, NULL) ==
+	   NNHAL_STATUS_DEVICE_UNAVAILABLE, "H09 removal: preparing and asking");
+	ok(nnhal_device_get_status(device) == NNHAL_DEVICE_OFFLINE, "H09 removal: OFFLINE");
+	close_all();
+	ok(nnhal_device_open("drm", &device, &r.diag) == NNHAL_STATUS_NO_DEVICE,
+	   "removal: opening: %s", r.diag.message);
+	snprintf(path, sizeof(path), "%s/bind", driver_dir);
+	ok(write_file(path, bus_name) && open_all() && !execute(),
+	   "removal: bound again, it works again");
+	close_all();
+}
+
+int main(void)
+{
+	if (strncmp(test_device_spec(), "drm", 3))
+		tap_skip_all("faults: needs a hardware device");
+	make_add_relu(&f);
+	run_init(&r, 4);
+	if (!find_device())
+		tap_skip_all("faults: no fault injection (device property, debugfs, root)");
+	test_fault("hang", NNPU_INJECT_JOB_STALL, NNHAL_STATUS_GENERAL_FAILURE, false);
+	test_fault("access error", NNPU_INJECT_DMA_ERROR, NNHAL_STATUS_GENERAL_FAILURE, false);
+	test_fault("lost interrupt", NNPU_INJECT_LOST_IRQ, NNHAL_STATUS_NONE, false);
+	test_fault("slow job", NNPU_INJECT_JOB_SLOW, NNHAL_STATUS_NONE, false);
+	test_fault("hang that needs a reset", NNPU_INJECT_JOB_STUCK,
+		   NNHAL_STATUS_GENERAL_FAILURE, true);
+	test_fault("fatal error", NNPU_INJECT_FATAL, NNHAL_STATUS_GENERAL_FAILURE, true);
+	test_removal();
+	run_fini(&r);
+	return tap_done();
+}
