@@ -47,8 +47,7 @@ static void check_test_bind(struct kunit *test)
 #define BAD(field, value) do { \
 		args = good; \
 		args.field = (value); \
-		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_bind(&args), -EINVAL, "%s = %#llx", #field, \
-				    (u64)args.field); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_bind(&args), -EINVAL, "%s", #field); \
 	} while (0)
 
 	KUNIT_EXPECT_EQ(test, nnpu_check_bind(&good), 0);
@@ -85,8 +84,7 @@ static void check_test_submit(struct kunit *test)
 #define TRY(field, value, want) do { \
 		args = good; \
 		args.field = (value); \
-		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_submit(&args, MAX_ARGS), want, \
-				    "%s = %#llx", #field, (u64)args.field); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_submit(&args, MAX_ARGS), want, "%s", #field); \
 	} while (0)
 
 	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&good, MAX_ARGS), 0);
@@ -211,8 +209,7 @@ static void check_test_load(struct kunit *test)
 #define TRY(good, field, value, want) do { \
 		args = good; \
 		args.field = (value); \
-		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_load(&args, 4096), want, "%s = %#llx", \
-				    #field, (u64)args.field); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_load(&args, 4096), want, "%s", #field); \
 	} while (0)
 
 	KUNIT_EXPECT_EQ(test, nnpu_check_load(&load, 4096), 0);

@@ -33,6 +33,6 @@ struct text {
 const char *text_print(struct text text, char *out, size_t size);
 
 /* The same in a buffer that lives to the end of the enclosing block. */
-#define TEXT(t)		text_print((t), (char[80]){ 0 }, 80)
+#define TEXT(t)		text_print((t), (char[80]) { 0 }, 80)
 
 #endif /* NNRUN_ERROR_H */

@@ -31,7 +31,7 @@ static const char *shape_text(const struct hal_io *io, char *text, size_t size)
 	return text;
 }
 
-#define SHAPE(io)	shape_text((io), (char[100]){ 0 }, 100)
+#define SHAPE(io)	shape_text((io), (char[100]) { 0 }, 100)
 
 static bool npy_type_fits(const char *descr, uint32_t type)
 {

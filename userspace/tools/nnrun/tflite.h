@@ -176,6 +176,6 @@ const char *tflite_type_name(int type);
 /* Name of a builtin operator; "operator" and the number for unknown ones. */
 const char *tflite_builtin_name(int32_t code, char *buffer, size_t size);
 
-#define TFLITE_BUILTIN_NAME(code)	tflite_builtin_name((code), (char[32]){ 0 }, 32)
+#define TFLITE_BUILTIN_NAME(code)	tflite_builtin_name((code), (char[32]) { 0 }, 32)
 
 #endif /* NNRUN_TFLITE_H */
