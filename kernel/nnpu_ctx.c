@@ -143,18 +143,18 @@ static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx)
 
 static int nnpu_ctx_init_entities(struct nnpu_ctx *ctx)
 {
-	/* By DRM_NNPU_PRIORITY_*. */
-	static const enum drm_sched_priority priority[NNPU_NUM_PRIORITIES] = {
-		DRM_SCHED_PRIORITY_LOW,
-		DRM_SCHED_PRIORITY_NORMAL,
-		DRM_SCHED_PRIORITY_HIGH,
-	};
 	struct drm_gpu_scheduler *sched = &ctx->ndev->queue.sched;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {
-		ret = drm_sched_entity_init(&ctx->entity[i], priority[i], &sched, 1, NULL);
+		/*
+		 * The scheduler's priorities are strict and count for the whole
+		 * device: with them one file could starve all others. Until the
+		 * device arbitrates, the entities of a file are equals.
+		 */
+		ret = drm_sched_entity_init(&ctx->entity[i], DRM_SCHED_PRIORITY_NORMAL, &sched, 1,
+					    NULL);
 		if (ret)
 			goto err_entities;
 		ctx->fence_context[i] = dma_fence_context_alloc(1);

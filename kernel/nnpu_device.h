@@ -23,9 +23,9 @@
  * never the other way round.
  *
  * 1. drm_dev_enter() section: everything that touches registers or DMA memory
- * 2. nnpu_context.lock: DMA memory of slots and of the slot table
+ * 2. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 3. reservations of buffers (dma_resv)
- * 4. nnpu_context.submit_lock: order of jobs
+ * 4. nnpu_ctx.submit_lock: order of jobs
  * 5. nnpu_device.reset_sem: read for an admin command, write for a device reset
  * 6. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock (spinlock, taken in interrupts)

@@ -57,9 +57,9 @@ static int check_regions(const struct nnpu_program_header *h, struct verdict *v)
 		if (regions[i].start & 7)
 			return header_fault(v, NNPU_REASON_ALIGNMENT);
 	for (i = 0; i < n; i++) {
-		if (regions[i].start + regions[i].bytes > size)
-			return header_fault(v, NNPU_REASON_SIZE);
 		if (regions[i].bytes && regions[i].start < sizeof(*h))
+			return header_fault(v, NNPU_REASON_RANGE);
+		if (regions[i].start + regions[i].bytes > size)
 			return header_fault(v, NNPU_REASON_SIZE);
 	}
 	for (i = 0; i < n; i++)
@@ -81,15 +81,14 @@ int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args
 	memcpy(h, data, sizeof(*h));
 	if (le32toh(h->magic) != NNPU_PROGRAM_MAGIC)
 		return header_fault(v, NNPU_REASON_MAGIC);
-	if (le16toh(h->version) != NNPU_PROGRAM_VERSION ||
-	    le16toh(h->header_size) != sizeof(*h))
+	if (le16toh(h->version) != NNPU_PROGRAM_VERSION)
 		return header_fault(v, NNPU_REASON_VERSION);
+	if (le16toh(h->header_size) != sizeof(*h) || le32toh(h->size) != size || size & 7)
+		return header_fault(v, NNPU_REASON_SIZE);
 	if (le32toh(h->flags) & ~NNPU_PROGRAM_RELAXED)
 		return header_fault(v, NNPU_REASON_FLAGS);
 	if (h->reserved)
 		return header_fault(v, NNPU_REASON_RESERVED);
-	if (le32toh(h->size) != size || size & 7)
-		return header_fault(v, NNPU_REASON_SIZE);
 	if (check_regions(h, v))
 		return -1;
 	if (!h->num_commands || !h->num_outputs)

@@ -72,7 +72,7 @@ static void test_header(void)
 {
 	HEADER(magic, 0, MAGIC);
 	HEADER(version, 2, VERSION);
-	HEADER(header_size, 72, VERSION);
+	HEADER(header_size, 72, SIZE);
 	HEADER(size, 64, SIZE);
 	HEADER(size, 0xffffffff, SIZE);
 	HEADER(flags, 2, FLAGS);
@@ -81,8 +81,8 @@ static void test_header(void)
 	HEADER(commands_off, 4, ALIGNMENT);
 	HEADER(indexes_off, 0x10001, ALIGNMENT);
 	HEADER(data_off, 66, ALIGNMENT);
-	HEADER(tensors_off, 0, SIZE);
-	HEADER(commands_off, 32, SIZE);
+	HEADER(tensors_off, 0, RANGE);
+	HEADER(commands_off, 32, RANGE);
 	HEADER(tensors_off, 0xfffffff8, SIZE);
 	HEADER(num_tensors, 0xffffffff, SIZE);
 	HEADER(num_commands, 0x10000000, SIZE);

@@ -14,7 +14,8 @@
  *
  * Errors common to all ioctls: -EINVAL (a reserved field, flag or value out of
  * range), -EFAULT (bad user pointer), -ENODEV (device gone, or the context was
- * lost in a device reset), -ENOMEM, -EINTR (killed while waiting).
+ * lost in a device reset), -ENOMEM, -EINTR (a signal came while
+ * waiting; nothing has happened, call again).
  */
 #ifndef _UAPI_NNPU_ACCEL_H_
 #define _UAPI_NNPU_ACCEL_H_
@@ -268,7 +269,8 @@ struct drm_nnpu_sync {
  * @num_inputs: number of inputs of the program
  * @num_outputs: number of outputs of the program
  * @arg_stride: sizeof(struct nnpu_arg) as known to the caller
- * @priority: DRM_NNPU_PRIORITY_*, among the jobs of this file
+ * @priority: DRM_NNPU_PRIORITY_*, a hint that ranks the jobs of this file, never
+ *	against those of other files
  * @result_slot: slot for the result block (struct nnpu_args_header and the
  *	records) or NNPU_SLOT_NONE
  * @profile_slot: slot for profile records; 0 unless DRM_NNPU_SUBMIT_PROFILE
