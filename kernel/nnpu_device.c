@@ -15,6 +15,7 @@
 #include "nnpu_check.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_gem.h"
 #include "nnpu_status.h"
 
 /* Bounds of register TIMEOUT_MS: the device does not decide how long we wait. */
@@ -291,6 +292,8 @@ int nnpu_device_init(struct nnpu_device *ndev)
 	int ret;
 
 	init_rwsem(&ndev->reset_sem);
+	mutex_init(&ndev->bo_lock);
+	INIT_LIST_HEAD(&ndev->bo_list);
 	ret = nnpu_device_read_id(ndev);
 	if (ret)
 		return ret;
@@ -373,6 +376,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	drm_sched_wqueue_start(&ndev->queue.sched);
 	flush_workqueue(nnpu_release_wq);
 	nnpu_ctx_unplug_all(ndev);
+	nnpu_gem_unplug_all(ndev);
 	nnpu_queue_fini(ndev);
 	nnpu_admin_fini(ndev);
 	dma_free_coherent(drm->dev, sizeof(*ndev->identify), ndev->identify_mem,

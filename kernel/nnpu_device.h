@@ -24,7 +24,7 @@
  *
  * 1. drm_dev_enter() section: everything that touches registers or DMA memory
  * 2. nnpu_ctx.lock: DMA memory of slots and of the slot table
- * 3. reservations of buffers (dma_resv)
+ * 3. nnpu_device.bo_lock, then reservations of buffers (dma_resv)
  * 4. nnpu_ctx.submit_lock: order of jobs
  * 5. nnpu_device.reset_sem: read for an admin command, write for a device reset
  * 6. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
@@ -155,6 +155,8 @@ struct nnpu_admin {
  * @dead: a reset failed or the device vanished: everything gives -ENODEV.
  *	Written under @reset_sem, read anywhere
  * @dumped: the first hang's dump was made
+ * @bo_lock: protects @bo_list
+ * @bo_list: all buffers, so that unplug can unmap them
  * @stats: counters
  */
 struct nnpu_device {
@@ -187,6 +189,9 @@ struct nnpu_device {
 	atomic64_t reset_wanted;
 	bool dead;
 	bool dumped;
+
+	struct mutex bo_lock;
+	struct list_head bo_list;
 
 	struct nnpu_stats stats;
 };

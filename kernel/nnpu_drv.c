@@ -155,7 +155,8 @@ const struct drm_driver nnpu_drm_driver = {
 	.ioctls = nnpu_drv_ioctls,
 	.num_ioctls = ARRAY_SIZE(nnpu_drv_ioctls),
 	.gem_create_object = nnpu_gem_create_object,
-	.gem_prime_import_sg_table = nnpu_gem_import,
+	.gem_prime_import = nnpu_gem_import,
+	.gem_prime_import_sg_table = nnpu_gem_import_sg_table,
 };
 
 static int __init nnpu_drv_init(void)

@@ -2,7 +2,12 @@
 /*
  * Buffers: shmem GEM objects. PRIME import and export are the helpers' own; an
  * imported dma-buf is a buffer like any other, but for mmap.
+ *
+ * A buffer lives as long as somebody holds it, its DMA mapping no longer than the
+ * binding of device and driver: nnpu_gem_unplug_all() takes the mappings away.
  */
+#include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -13,10 +18,37 @@
 #include "nnpu_device.h"
 #include "nnpu_gem.h"
 
+/**
+ * struct nnpu_bo - a buffer
+ * @base: the helpers' part, first: they free what they point to
+ * @node: entry of nnpu_device.bo_list, under nnpu_device.bo_lock
+ */
+struct nnpu_bo {
+	struct drm_gem_shmem_object base;
+	struct list_head node;
+};
+
+static struct nnpu_bo *to_nnpu_bo(struct drm_gem_object *obj)
+{
+	return container_of(to_drm_gem_shmem_obj(obj), struct nnpu_bo, base);
+}
+
+/* Only what exists in full is on the list: the helpers free halves themselves. */
+static void nnpu_gem_track(struct nnpu_device *ndev, struct drm_gem_object *obj)
+{
+	mutex_lock(&ndev->bo_lock);
+	list_add_tail(&to_nnpu_bo(obj)->node, &ndev->bo_list);
+	mutex_unlock(&ndev->bo_lock);
+	atomic_inc(&ndev->stats.buffers);
+}
+
 static void nnpu_gem_free(struct drm_gem_object *obj)
 {
 	struct nnpu_device *ndev = to_nnpu_device(obj->dev);
 
+	mutex_lock(&ndev->bo_lock);
+	list_del(&to_nnpu_bo(obj)->node);
+	mutex_unlock(&ndev->bo_lock);
 	atomic_dec(&ndev->stats.buffers);
 	drm_gem_shmem_free(to_drm_gem_shmem_obj(obj));
 }
@@ -57,15 +89,18 @@ static const struct drm_gem_object_funcs nnpu_gem_funcs = {
 struct drm_gem_object *nnpu_gem_create_object(struct drm_device *drm, size_t size)
 {
 	struct nnpu_device *ndev = to_nnpu_device(drm);
-	struct drm_gem_shmem_object *shmem;
+	struct nnpu_bo *bo;
 
-	shmem = kzalloc(sizeof(*shmem), GFP_KERNEL_ACCOUNT);
-	if (!shmem)
+	BUILD_BUG_ON(offsetof(struct nnpu_bo, base) != 0);
+
+	bo = kzalloc(sizeof(*bo), GFP_KERNEL_ACCOUNT);
+	if (!bo)
 		return ERR_PTR(-ENOMEM);
-	shmem->base.funcs = &nnpu_gem_funcs;
+	INIT_LIST_HEAD(&bo->node);
+	bo->base.base.funcs = &nnpu_gem_funcs;
 	/* A device that does not snoop must not meet cached lines. */
-	shmem->map_wc = !ndev->coherent;
-	return &shmem->base;
+	bo->base.map_wc = !ndev->coherent;
+	return &bo->base.base;
 }
 
 /**
@@ -80,12 +115,32 @@ struct drm_gem_shmem_object *nnpu_gem_new(struct drm_device *drm, size_t size)
 	struct drm_gem_shmem_object *shmem = drm_gem_shmem_create(drm, size);
 
 	if (!IS_ERR(shmem))
-		atomic_inc(&to_nnpu_device(drm)->stats.buffers);
+		nnpu_gem_track(to_nnpu_device(drm), &shmem->base);
 	return shmem;
 }
 
 /**
- * nnpu_gem_import - make a buffer of a dma-buf
+ * nnpu_gem_import - import a dma-buf
+ * @drm: device
+ * @dma_buf: dma-buf
+ *
+ * Return: a reference or an ERR_PTR.
+ */
+struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *dma_buf)
+{
+	struct drm_gem_object *obj;
+	int idx;
+
+	/* The pages are mapped for the device here. */
+	if (!nnpu_device_enter(to_nnpu_device(drm), &idx))
+		return ERR_PTR(-ENODEV);
+	obj = drm_gem_prime_import(drm, dma_buf);
+	nnpu_device_exit(idx);
+	return obj;
+}
+
+/**
+ * nnpu_gem_import_sg_table - make a buffer of a dma-buf
  * @drm: device
  * @attach: attachment
  * @sgt: its pages, mapped for the device
@@ -94,14 +149,55 @@ struct drm_gem_shmem_object *nnpu_gem_new(struct drm_device *drm, size_t size)
  *
  * Return: the object or an ERR_PTR.
  */
-struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf_attachment *attach,
-				       struct sg_table *sgt)
+struct drm_gem_object *nnpu_gem_import_sg_table(struct drm_device *drm,
+						struct dma_buf_attachment *attach,
+						struct sg_table *sgt)
 {
 	struct drm_gem_object *obj = drm_gem_shmem_prime_import_sg_table(drm, attach, sgt);
 
 	if (!IS_ERR(obj))
-		atomic_inc(&to_nnpu_device(drm)->stats.buffers);
+		nnpu_gem_track(to_nnpu_device(drm), obj);
 	return obj;
+}
+
+static void nnpu_gem_unmap(struct nnpu_device *ndev, struct drm_gem_shmem_object *shmem)
+{
+	struct drm_gem_object *obj = &shmem->base;
+	struct sg_table *sgt;
+
+	if (obj->import_attach) {
+		sgt = shmem->sgt;
+		shmem->sgt = NULL;
+		if (sgt)
+			dma_buf_unmap_attachment_unlocked(obj->import_attach, sgt,
+							  DMA_BIDIRECTIONAL);
+		return;
+	}
+	dma_resv_lock(obj->resv, NULL);
+	sgt = shmem->sgt;
+	shmem->sgt = NULL;
+	if (sgt) {
+		dma_unmap_sgtable(ndev->drm.dev, sgt, DMA_BIDIRECTIONAL, 0);
+		sg_free_table(sgt);
+		kfree(sgt);
+	}
+	dma_resv_unlock(obj->resv);
+}
+
+/**
+ * nnpu_gem_unplug_all - take away the DMA mappings of all buffers
+ * @ndev: device, unplugged and unable to access memory; no slot has a page table
+ *
+ * The memory itself stays for the files and mappings that use it.
+ */
+void nnpu_gem_unplug_all(struct nnpu_device *ndev)
+{
+	struct nnpu_bo *bo;
+
+	mutex_lock(&ndev->bo_lock);
+	list_for_each_entry(bo, &ndev->bo_list, node)
+		nnpu_gem_unmap(ndev, &bo->base);
+	mutex_unlock(&ndev->bo_lock);
 }
 
 /**

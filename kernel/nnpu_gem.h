@@ -4,17 +4,22 @@
 
 #include <linux/types.h>
 
+struct dma_buf;
 struct dma_buf_attachment;
 struct drm_device;
 struct drm_file;
 struct drm_gem_object;
 struct drm_gem_shmem_object;
+struct nnpu_device;
 struct sg_table;
 
 struct drm_gem_object *nnpu_gem_create_object(struct drm_device *drm, size_t size);
 struct drm_gem_shmem_object *nnpu_gem_new(struct drm_device *drm, size_t size);
-struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf_attachment *attach,
-				       struct sg_table *sgt);
+struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *dma_buf);
+struct drm_gem_object *nnpu_gem_import_sg_table(struct drm_device *drm,
+						struct dma_buf_attachment *attach,
+						struct sg_table *sgt);
+void nnpu_gem_unplug_all(struct nnpu_device *ndev);
 int nnpu_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_gem_mmap_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
