@@ -190,6 +190,7 @@ struct nnpu_device {
 	bool dead;
 	bool dumped;
 
+	/* bo_list */
 	struct mutex bo_lock;
 	struct list_head bo_list;
 

@@ -111,7 +111,7 @@ static const struct kernels kernels_##name = {					\
 	.requantize = requantize_##name,					\
 }
 
-DEFINE_KERNELS(baseline, );
+DEFINE_KERNELS(baseline, /* for any CPU */);
 
 #if defined(__x86_64__)
 
