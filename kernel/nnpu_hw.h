@@ -51,8 +51,8 @@
 #define NNPU_REG_MEM_USED_HI		0x05c	/* RO */
 #define NNPU_REG_CLOCK_LO		0x060	/* RO device clock, ns; LO latches HI */
 #define NNPU_REG_CLOCK_HI		0x064	/* RO */
-#define NNPU_REG_PERF_LEVEL		0x068	/* reserved for performance levels */
-#define NNPU_REG_PERF_CAPS		0x06c	/* reserved for performance levels */
+#define NNPU_REG_PERF_LEVEL		0x068	/* RO NNPU_PERF_*, set by SET_PERF */
+#define NNPU_REG_PERF_CAPS		0x06c	/* RO bit per NNPU_PERF_* the device has */
 #define NNPU_REG_FAULT_STATUS		0x070	/* RO NNPU_FAULT_*, first since cleared */
 #define NNPU_REG_FAULT_INFO		0x074	/* RO queue [15:0], command id [31:16] */
 #define NNPU_REG_FAULT_ADDR_LO		0x078	/* RO reserved for fault reporting */
@@ -84,11 +84,12 @@
 #define NNPU_FEATURE_ABORT		(1u << 1)	/* ABORT command */
 #define NNPU_FEATURE_INJECT		(1u << 2)	/* fault injection is enabled */
 #define NNPU_FEATURE_NULL		(1u << 3)	/* jobs complete without computing */
-#define NNPU_FEATURE_PRIORITY		(1u << 4)	/* reserved: queue priorities */
+#define NNPU_FEATURE_PRIORITY		(1u << 4)	/* queue priorities */
 #define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines */
 #define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* reserved: branch, loop */
 #define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
-#define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* reserved: performance levels */
+#define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* SET_PERF command */
+#define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */
 
 #define NNPU_LIMITS0_MAX_QUEUES		0x0000ffffu	/* I/O queues: ids 1 .. n */
 #define NNPU_LIMITS0_MAX_ENTRIES_LOG2	0x00ff0000u	/* entries of a ring */
@@ -164,8 +165,9 @@
 #define NNPU_ADMIN_UNLOAD_PROGRAM	0x08
 #define NNPU_ADMIN_INVALIDATE_SLOTS	0x09
 #define NNPU_ADMIN_ABORT		0x0a
-#define NNPU_ADMIN_SET_PERF		0x0b	/* reserved */
-#define NNPU_ADMIN_NUM			0x0c
+#define NNPU_ADMIN_SET_PERF		0x0b
+#define NNPU_ADMIN_SUSPEND_QUEUE	0x0c
+#define NNPU_ADMIN_NUM			0x0d
 
 /* I/O commands. */
 #define NNPU_IO_NOP			0x00
@@ -282,6 +284,41 @@ struct nnpu_sqe_create_ctx {
 #define NNPU_QUEUE_KERNEL		(1u << 0)
 /* CREATE_QUEUE flags: interrupt only when armed through NNPU_DB_CQ_ARM. */
 #define NNPU_QUEUE_ARMED_IRQ		(1u << 1)
+/* CREATE_QUEUE flags: go on where SUSPEND_QUEUE stopped: @state counts. */
+#define NNPU_QUEUE_RESUME		(1u << 2)
+
+/* Priorities of a queue (CREATE_QUEUE). */
+#define NNPU_QUEUE_PRIORITY_LOW		0
+#define NNPU_QUEUE_PRIORITY_MEDIUM	1
+#define NNPU_QUEUE_PRIORITY_HIGH	2
+#define NNPU_QUEUE_PRIORITY_NUM		3
+
+/**
+ * struct nnpu_queue_state - where a suspended queue stands, 16 bytes
+ * @sq_head: next entry to fetch
+ * @sq_tail: one past the last entry announced
+ * @cq_head: next entry software reads, as it said last
+ * @cq_tail: next entry to write
+ * @arm_head: head of the last arming, if NNPU_QUEUE_STATE_ARMED
+ * @flags: NNPU_QUEUE_STATE_*
+ * @reserved: zero
+ *
+ * Opaque to software but for sq_head == sq_tail: nothing is left to do.
+ */
+struct nnpu_queue_state {
+	__le16 sq_head;
+	__le16 sq_tail;
+	__le16 cq_head;
+	__le16 cq_tail;
+	__le16 arm_head;
+	__le16 flags;
+	__le32 reserved;
+};
+
+/* The phase bit of the next entry is 1. */
+#define NNPU_QUEUE_STATE_PHASE		(1u << 0)
+/* A completion beyond arm_head raises the vector. */
+#define NNPU_QUEUE_STATE_ARMED		(1u << 1)
 
 /**
  * struct nnpu_sqe_create_queue - CREATE_QUEUE: a submission and completion ring
@@ -305,14 +342,16 @@ struct nnpu_sqe_create_queue {
 	__le32 sq_entries;
 	/** @cq_entries: entries of the completion ring, power of two */
 	__le32 cq_entries;
-	/** @priority: reserved for priorities: zero */
+	/** @priority: NNPU_QUEUE_PRIORITY_*; without FEATURE_PRIORITY zero */
 	__le32 priority;
 	/** @sq_addr: DMA address, page-aligned, contiguous */
 	__le64 sq_addr;
 	/** @cq_addr: DMA address, page-aligned, contiguous */
 	__le64 cq_addr;
+	/** @state: with NNPU_QUEUE_RESUME what SUSPEND_QUEUE gave, else zero */
+	struct nnpu_queue_state state;
 	/** @reserved: zero */
-	__le64 reserved[3];
+	__le64 reserved;
 };
 
 /**
@@ -337,6 +376,65 @@ struct nnpu_sqe_queue {
 	__le16 qid;
 	/** @target_cid: ABORT: command id; else zero */
 	__le16 target_cid;
+	/** @reserved0: zero */
+	__le32 reserved0;
+	/** @reserved: zero */
+	__le64 reserved[6];
+};
+
+/* SUSPEND_QUEUE flags: only if the queue has nothing to do, else leave it alone. */
+#define NNPU_SUSPEND_IDLE		(1u << 0)
+
+/**
+ * struct nnpu_sqe_suspend_queue - SUSPEND_QUEUE: take a queue away, keep its state
+ * @opcode: as in struct nnpu_sqe
+ * @flags: NNPU_SUSPEND_*
+ * @cid: as in struct nnpu_sqe
+ * @ctx: zero
+ *
+ * Never waits for a job. SUCCESS: the queue is gone as after DESTROY_QUEUE and its
+ * state is at @state_addr. BUSY: with NNPU_SUSPEND_IDLE the queue has work and goes
+ * on; without it a job runs, the queue fetches no further entry from now on, and
+ * software repeats the command until that job has ended. A stopped queue gives
+ * NO_RESOURCES: only RESET_QUEUE and DESTROY_QUEUE help it.
+ */
+struct nnpu_sqe_suspend_queue {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @qid: queue that belongs to a context */
+	__le16 qid;
+	/** @reserved0: zero */
+	__le16 reserved0;
+	/** @reserved1: zero */
+	__le32 reserved1;
+	/** @state_addr: DMA address for struct nnpu_queue_state, multiple of 8 */
+	__le64 state_addr;
+	/** @reserved: zero */
+	__le64 reserved[5];
+};
+
+/* Performance levels. */
+#define NNPU_PERF_LOW			0	/* saves power */
+#define NNPU_PERF_MEDIUM		1	/* the level after a reset */
+#define NNPU_PERF_HIGH			2	/* shortest time to the next job */
+#define NNPU_PERF_NUM			3
+
+/**
+ * struct nnpu_sqe_set_perf - SET_PERF: change the performance level
+ * @opcode: as in struct nnpu_sqe
+ * @flags: zero
+ * @cid: as in struct nnpu_sqe
+ * @ctx: zero
+ */
+struct nnpu_sqe_set_perf {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @level: NNPU_PERF_*, one of PERF_CAPS */
+	__le32 level;
 	/** @reserved0: zero */
 	__le32 reserved0;
 	/** @reserved: zero */
@@ -496,6 +594,9 @@ NNPU_ASSERT_SIZE(struct nnpu_sqe_identify, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_create_ctx, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_create_queue, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_queue, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_suspend_queue, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_set_perf, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_queue_state, 16);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_load_program, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_unload_program, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_invalidate, NNPU_SQE_SIZE);
@@ -510,6 +611,8 @@ NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, qid, 8);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_entries, 12);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_addr, 24);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, cq_addr, 32);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, state, 40);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_suspend_queue, state_addr, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_queue, target_cid, 10);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, image, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, report_addr, 40);

@@ -176,10 +176,11 @@ static void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *
 static void queue_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->dropping = true;
+	sched_update(dev, q);
 	atomic_store(&q->abort, true);
 	pthread_cond_broadcast(&dev->event);
 	while (q->busy)
-		pthread_cond_wait(&dev->event, &dev->lock);
+		dev_await_jobs(dev);
 }
 
 static void abort_jobs_of(struct nnpu_device *dev, const struct nnpu_ctx *ctx)
@@ -217,20 +218,22 @@ static void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 	for (i = 1; i <= dev->props.num_queues; i++)
 		if (dev->queues[i].exists && dev->queues[i].ctx == ctx) {
 			queue_quiesce(dev, &dev->queues[i]);
-			queue_init(&dev->queues[i]);
+			queue_init(dev, &dev->queues[i]);
 		}
 	abort_jobs_of(dev, ctx);
 	while (ctx->running)
-		pthread_cond_wait(&dev->event, &dev->lock);
+		dev_await_jobs(dev);
 	dev->contexts[ctx->id] = NULL;
 	dev->num_contexts--;
 	for (i = 1; i <= dev->props.max_programs; i++)
 		n += !!programs[i];
 	dev->num_programs -= n;
 	/* Engines keep memory for their next job, but not for a client that left. */
-	for (i = 0; i < dev->props.num_engines; i++)
+	for (i = 0; i < dev->props.num_engines; i++) {
+		dev->engines[i].trim = dev->engines[i].busy;
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
+	}
 	pthread_mutex_unlock(&dev->lock);
 
 	for (i = 1; i <= dev->props.max_programs; i++)
@@ -268,20 +271,48 @@ static bool ring_ok(const struct nnpu_device *dev, __le32 entries_le, __le64 add
 	       !(entries & (entries - 1)) && page_aligned(addr);
 }
 
+static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)
+{
+	const unsigned int known = NNPU_QUEUE_KERNEL | NNPU_QUEUE_ARMED_IRQ | NNPU_QUEUE_RESUME;
+	uint16_t flags = le16toh(c->state.flags);
+
+	if ((c->flags & ~known) || c->reserved || c->state.reserved)
+		return false;
+	if (c->flags & NNPU_QUEUE_KERNEL && (c->ctx || c->flags & NNPU_QUEUE_RESUME))
+		return false;
+	if (!(c->flags & NNPU_QUEUE_RESUME))
+		return is_zero(&c->state, sizeof(c->state));
+	if (flags & ~(NNPU_QUEUE_STATE_PHASE | NNPU_QUEUE_STATE_ARMED))
+		return false;
+	if (flags & NNPU_QUEUE_STATE_ARMED)
+		return c->flags & NNPU_QUEUE_ARMED_IRQ;
+	return !c->state.arm_head;
+}
+
+/* Indexes that the rings have; a state comes back through memory of software. */
+static bool state_ok(const struct nnpu_sqe_create_queue *c)
+{
+	uint32_t sq_entries = le32toh(c->sq_entries), cq_entries = le32toh(c->cq_entries);
+	const struct nnpu_queue_state *s = &c->state;
+
+	return le16toh(s->sq_head) < sq_entries && le16toh(s->sq_tail) < sq_entries &&
+	       le16toh(s->cq_head) < cq_entries && le16toh(s->cq_tail) < cq_entries &&
+	       le16toh(s->arm_head) < cq_entries;
+}
+
 static void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
 {
 	struct nnpu_device *dev = a->dev;
-	bool kernel = c->flags & NNPU_QUEUE_KERNEL;
 	uint16_t id = le16toh(c->qid);
 	struct nnpu_ctx *ctx = NULL;
+	struct irqs irqs = { 0 };
 	struct nnpu_queue *q;
 
-	if ((c->flags & ~(NNPU_QUEUE_KERNEL | NNPU_QUEUE_ARMED_IRQ)) || c->priority ||
-	    !is_zero(c->reserved, sizeof(c->reserved)) || (kernel && c->ctx)) {
+	if (!create_queue_fields_ok(c)) {
 		fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
-	if (!kernel) {
+	if (!(c->flags & NNPU_QUEUE_KERNEL)) {
 		ctx = get_ctx(a, c->ctx);
 		if (!ctx)
 			return;
@@ -296,20 +327,68 @@ static void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_que
 		return;
 	}
 	if (le16toh(c->vector) >= dev->props.num_vectors ||
-	    !ring_ok(dev, c->sq_entries, c->sq_addr) || !ring_ok(dev, c->cq_entries, c->cq_addr)) {
+	    !ring_ok(dev, c->sq_entries, c->sq_addr) || !ring_ok(dev, c->cq_entries, c->cq_addr) ||
+	    le32toh(c->priority) >= NNPU_QUEUE_PRIORITY_NUM || !state_ok(c)) {
 		fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
 	pthread_mutex_lock(&dev->lock);
-	queue_init(q);
+	queue_init(dev, q);
 	q->flags = c->flags;
 	q->vector = le16toh(c->vector);
+	q->priority = (uint8_t)le32toh(c->priority);
 	q->ctx = ctx;
 	q->sq_addr = le64toh(c->sq_addr);
 	q->cq_addr = le64toh(c->cq_addr);
 	q->sq_entries = le32toh(c->sq_entries);
 	q->cq_entries = le32toh(c->cq_entries);
+	if (c->flags & NNPU_QUEUE_RESUME)
+		queue_resume(q, &c->state, &irqs);
 	q->exists = true;
+	sched_update(dev, q);
+	sched_wake(dev);
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
+}
+
+static void admin_suspend_queue(struct admin *a, const struct nnpu_sqe_suspend_queue *c)
+{
+	struct nnpu_device *dev = a->dev;
+	struct nnpu_queue_state state;
+	struct nnpu_queue *q;
+	unsigned int status;
+
+	if ((c->flags & ~NNPU_SUSPEND_IDLE) || c->ctx || c->reserved0 || c->reserved1 ||
+	    !is_zero(c->reserved, sizeof(c->reserved))) {
+		fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	q = get_queue(a, c->qid);
+	if (!q)
+		return;
+	if (!q->ctx) {
+		fail(a, NNPU_STATUS_INVALID_QUEUE);
+		return;
+	}
+	if (le64toh(c->state_addr) & 7) {
+		fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	pthread_mutex_lock(&dev->lock);
+	status = queue_suspend(dev, q, c->flags & NNPU_SUSPEND_IDLE, &state);
+	pthread_mutex_unlock(&dev->lock);
+	if (!status && dev_dma_write(dev, le64toh(c->state_addr), &state, sizeof(state))) {
+		pthread_mutex_lock(&dev->lock);
+		queue_unsuspend(dev, q);
+		pthread_mutex_unlock(&dev->lock);
+		status = NNPU_STATUS_DMA_ERROR;
+	}
+	if (status) {
+		fail(a, status);
+		return;
+	}
+	pthread_mutex_lock(&dev->lock);
+	queue_init(dev, q);
 	pthread_mutex_unlock(&dev->lock);
 }
 
@@ -331,7 +410,7 @@ static void admin_destroy_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 		return;
 	pthread_mutex_lock(&a->dev->lock);
 	queue_quiesce(a->dev, q);
-	queue_init(q);
+	queue_init(a->dev, q);
 	pthread_mutex_unlock(&a->dev->lock);
 }
 
@@ -352,6 +431,7 @@ static void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 	q->armed = false;
 	q->stopped = false;
 	q->error = NNPU_STATUS_SUCCESS;
+	q->held = false;
 	q->dropping = false;
 	pthread_mutex_unlock(&a->dev->lock);
 }
@@ -370,6 +450,15 @@ static void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 		a->result = 1;
 	}
 	pthread_mutex_unlock(&a->dev->lock);
+}
+
+static void admin_set_perf(struct admin *a, const struct nnpu_sqe_set_perf *c)
+{
+	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
+	    le32toh(c->level) >= NNPU_PERF_NUM)
+		fail(a, NNPU_STATUS_INVALID_FIELD);
+	else
+		dev_set_perf(a->dev, le32toh(c->level));
 }
 
 /* Programs. */
@@ -529,6 +618,12 @@ static void execute(struct admin *a, const struct nnpu_sqe *sqe)
 	case NNPU_ADMIN_ABORT:
 		admin_abort(a, (const void *)sqe);
 		break;
+	case NNPU_ADMIN_SET_PERF:
+		admin_set_perf(a, (const void *)sqe);
+		break;
+	case NNPU_ADMIN_SUSPEND_QUEUE:
+		admin_suspend_queue(a, (const void *)sqe);
+		break;
 	default:
 		fail(a, NNPU_STATUS_INVALID_OPCODE);
 		break;
@@ -540,10 +635,16 @@ static void serve_admin(struct nnpu_device *dev)
 	struct nnpu_queue *q = &dev->queues[0];
 	struct admin a = { .dev = dev, .v = VERDICT_SUCCESS };
 	struct nnpu_sqe sqe __attribute__((aligned(8)));
+	struct irqs irqs = { 0 };
+	int ret;
 
-	if (queue_fetch(dev, q, &sqe))
-		return;
+	ret = queue_read_entry(dev, q, &sqe);
 	pthread_mutex_lock(&dev->lock);
+	if (queue_entry_read(dev, q, ret, &irqs)) {
+		pthread_mutex_unlock(&dev->lock);
+		irqs_raise(dev, &irqs);
+		return;
+	}
 	q->running = true;
 	q->cid = le16toh(sqe.cid);
 	if (dev_inject(dev, NNPU_INJECT_ADMIN_STALL))

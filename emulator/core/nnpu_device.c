@@ -10,7 +10,9 @@
 
 #include "nnpu_internal.h"
 
-#define NS_PER_S	1000000000ull
+#define NS_PER_S		1000000000ull
+/* Vectors of a platform device are the bits of IRQ_STATUS. */
+#define PLATFORM_VECTORS	32
 
 void nnpu_device_default_props(struct nnpu_device_props *props)
 {
@@ -38,7 +40,8 @@ int nnpu_device_check_props(const struct nnpu_device_props *p, char *error, size
 	} ranges[] = {
 		{ "num_queues", p->num_queues, 1, NNPU_DEVICE_MAX_QUEUES },
 		{ "num_engines", p->num_engines, 1, NNPU_DEVICE_MAX_ENGINES },
-		{ "num_vectors", p->num_vectors, 1, NNPU_DEVICE_MAX_VECTORS },
+		{ "num_vectors", p->num_vectors, 1,
+		  p->platform_irq ? PLATFORM_VECTORS : NNPU_DEVICE_MAX_VECTORS },
 		{ "max_contexts", p->max_contexts, 1, NNPU_DEVICE_MAX_CONTEXTS },
 		{ "max_slots_log2", p->max_slots_log2, 0, 16 },
 		{ "max_programs", p->max_programs, 1, UINT16_MAX },
@@ -120,7 +123,7 @@ void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs)
 
 	for (i = 0; i < irqs->count; i++) {
 		if (dev->props.platform_irq)
-			irq_line_update(dev, 1u << (irqs->vectors[i] & 31), 0, NULL);
+			irq_line_update(dev, 1u << irqs->vectors[i], 0, NULL);
 		else
 			dev->ops->raise_irq(dev->bus, irqs->vectors[i]);
 	}
@@ -157,7 +160,8 @@ bool dev_inject(struct nnpu_device *dev, unsigned int kind)
 
 uint64_t dev_features(const struct nnpu_device *dev)
 {
-	return NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT | NNPU_FEATURE_USER_QUEUES |
+	return NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT | NNPU_FEATURE_PRIORITY |
+	       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_PERF_LEVELS | NNPU_FEATURE_SUSPEND |
 	       (dev->props.inject ? NNPU_FEATURE_INJECT : 0) |
 	       (dev->props.null_mode ? NNPU_FEATURE_NULL : 0);
 }
@@ -219,7 +223,7 @@ static void device_enable(struct nnpu_device *dev, struct irqs *irqs)
 		dev_fatal(dev, NNPU_STATUS_INVALID_FIELD, irqs);
 		return;
 	}
-	queue_init(q);
+	queue_init(dev, q);
 	q->exists = true;
 	q->sq_addr = dev->admin_sq;
 	q->cq_addr = dev->admin_cq;
@@ -272,7 +276,7 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 	unsigned int i;
 
 	for (i = 0; i <= dev->props.num_queues; i++)
-		queue_init(&dev->queues[i]);
+		queue_init(dev, &dev->queues[i]);
 	for (i = 0; i < dev->props.num_engines; i++)
 		exec_trim(&dev->engines[i]);
 	dev->ready = false;
@@ -286,6 +290,7 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 		dev->fault_status = NNPU_FAULT_NONE;
 		dev->fault_info = 0;
 		memset(dev->inject, 0, sizeof(dev->inject));
+		dev->perf_level = NNPU_PERF_MEDIUM;
 		dev->resetting = false;
 	}
 	if (dev->power_on) {
@@ -310,6 +315,34 @@ static bool engines_busy(const struct nnpu_device *dev)
 	return false;
 }
 
+void dev_await_jobs(struct nnpu_device *dev)
+{
+	dev->awaiting_jobs = true;
+	pthread_cond_wait(&dev->event, &dev->lock);
+	dev->awaiting_jobs = false;
+}
+
+void dev_job_ended(struct nnpu_device *dev)
+{
+	if (dev->awaiting_jobs)
+		pthread_cond_broadcast(&dev->event);
+}
+
+void dev_set_perf(struct nnpu_device *dev, unsigned int level)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&dev->lock);
+	dev->perf_level = level;
+	for (i = 0; level == NNPU_PERF_LOW && i < dev->props.num_engines; i++)
+		if (!dev->engines[i].busy)
+			exec_trim(&dev->engines[i]);
+	/* How long engines look for work, and keep memory, is decided anew. */
+	atomic_fetch_add_explicit(&dev->work_seq, 1, memory_order_release);
+	pthread_cond_broadcast(&dev->work);
+	pthread_mutex_unlock(&dev->lock);
+}
+
 void dev_end_everything(struct nnpu_device *dev)
 {
 	struct irqs irqs = { 0 };
@@ -317,7 +350,7 @@ void dev_end_everything(struct nnpu_device *dev)
 	bool reset;
 
 	while (engines_busy(dev))
-		pthread_cond_wait(&dev->event, &dev->lock);
+		dev_await_jobs(dev);
 	/* Nobody but this thread knows contexts and programs now. */
 	for (id = 1; id <= dev->props.max_contexts; id++) {
 		struct nnpu_ctx *ctx = dev->contexts[id];
@@ -470,6 +503,10 @@ static uint32_t read_reg(struct nnpu_device *dev, uint32_t offset)
 		return latch(dev_now(dev) - dev->power_on_ns, &dev->latch_clock);
 	case NNPU_REG_CLOCK_HI:
 		return dev->latch_clock;
+	case NNPU_REG_PERF_LEVEL:
+		return dev->perf_level;
+	case NNPU_REG_PERF_CAPS:
+		return (1u << NNPU_PERF_NUM) - 1;
 	case NNPU_REG_FAULT_STATUS:
 		return dev->fault_status;
 	case NNPU_REG_FAULT_INFO:
@@ -692,6 +729,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 				       const struct nnpu_bus_ops *ops, void *bus,
 				       char *error, size_t size)
 {
+	pthread_mutexattr_t lock_attr;
 	struct nnpu_device *dev;
 	pthread_condattr_t attr;
 	unsigned int i;
@@ -704,7 +742,11 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	dev->props = *props;
 	dev->ops = ops;
 	dev->bus = bus;
-	pthread_mutex_init(&dev->lock, NULL);
+	/* Held for so short a time that waiting awake beats going to sleep. */
+	pthread_mutexattr_init(&lock_attr);
+	pthread_mutexattr_settype(&lock_attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(&dev->lock, &lock_attr);
+	pthread_mutexattr_destroy(&lock_attr);
 	pthread_mutex_init(&dev->irq_lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -724,8 +766,8 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 		dev->engines[i].dev = dev;
 		dev->engines[i].id = i;
 	}
-	dev->next_queue = 1;
 	dev->next_serial = 1;
+	dev->perf_level = NNPU_PERF_MEDIUM;
 	dev->power_on_ns = dev_now(dev);
 	if (!start_threads(dev)) {
 		join_threads(dev);

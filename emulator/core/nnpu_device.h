@@ -46,7 +46,8 @@
  * @memory_size: device memory for programs and activations, bytes
  * @max_operand_size: largest tensor, bytes, at most @memory_size
  * @poll_ns: how long an idle engine looks for work before it sleeps, at most 1 s.
- *	Trades host CPU time against the latency of the first job
+ *	Trades host CPU time against the latency of the first job. At NNPU_PERF_LOW
+ *	it does not look, at NNPU_PERF_HIGH at least half a millisecond
  * @inject: fault injection register works
  * @null_mode: jobs complete without computing
  * @platform_irq: IRQ_STATUS and IRQ_MASK exist and the bus has set_irq_level()

@@ -98,19 +98,15 @@ static bool can_keep(struct mem_map *map, atomic_uint *kept)
 	return false;
 }
 
-/* Node @index, kept or in @scratch (which holds it already if *@held says so). */
-static const uint64_t *get_leaf(struct nnpu_device *dev, struct mem_map *map, uint64_t index,
-				uint64_t *scratch, uint64_t *held, atomic_uint *kept)
+/* Node @index in @scratch, which holds *@held now; kept, if there is room. */
+static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, uint64_t index,
+				 uint64_t *scratch, uint64_t *held, atomic_uint *kept)
 {
 	uint64_t *node, *other = NULL;
 
-	if (map->leaves) {
-		node = atomic_load_explicit(&map->leaves[index].node, memory_order_acquire);
-		if (node)
-			return node;
-	}
 	if (*held != index) {
 		*held = UINT64_MAX;
+		memset(scratch, 0, NODE_BYTES(NNPU_TABLE_ENTRIES));
 		if (read_leaf(dev, map, index, scratch))
 			return NULL;
 		*held = index;
@@ -129,6 +125,13 @@ static const uint64_t *get_leaf(struct nnpu_device *dev, struct mem_map *map, ui
 	return other ? other : scratch;
 }
 
+static const uint64_t *kept_leaf(const struct mem_map *map, uint64_t index)
+{
+	if (!map->leaves)
+		return NULL;
+	return atomic_load_explicit(&map->leaves[index].node, memory_order_acquire);
+}
+
 static int transfer(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len,
 		    enum dma_dir dir)
 {
@@ -140,17 +143,20 @@ static int transfer(struct nnpu_device *dev, uint64_t addr, void *buf, size_t le
 static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
 				 uint8_t *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
 {
-	uint64_t scratch[NNPU_TABLE_ENTRIES] = { 0 };
+	/* Cleared only when it is used: most accesses find the node kept. */
+	uint64_t scratch[NNPU_TABLE_ENTRIES];
 	uint64_t held = UINT64_MAX;
 
 	while (len) {
 		uint64_t index = offset >> LEAF_SHIFT;
-		const uint64_t *leaf = get_leaf(dev, map, index, scratch, &held, kept);
+		const uint64_t *leaf = kept_leaf(map, index);
 		unsigned int page = (offset >> NNPU_PAGE_SHIFT) & (NNPU_TABLE_ENTRIES - 1);
 		uint64_t in_page = offset & (NNPU_PAGE_SIZE - 1);
 		size_t run = NNPU_PAGE_SIZE - in_page;
 		uint64_t addr;
 
+		if (!leaf)
+			leaf = load_leaf(dev, map, index, scratch, &held, kept);
 		if (!leaf)
 			return NNPU_STATUS_DMA_ERROR;
 		addr = le64toh(leaf[page]);

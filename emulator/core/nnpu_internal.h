@@ -3,7 +3,9 @@
  * Inside of the device model: objects, locks, and who calls whom.
  *
  *   nnpu_device.c	registers, reset state machine, life of the device
- *   nnpu_queue.c	rings, doorbells, completions, arbitration, engine threads
+ *   nnpu_queue.c	rings, doorbells, completions
+ *   nnpu_sched.c	which queue is served next
+ *   nnpu_engine.c	engine threads: fetch, execute, complete, sleep
  *   nnpu_admin.c	control thread: admin commands
  *   nnpu_slot.c	contexts and access to their slots
  *   nnpu_dma.c		bus access and page tables
@@ -192,8 +194,25 @@ struct nnpu_queue {
 	bool running;			/* an entry is executing: @cid */
 	uint16_t cid;
 	bool dropping;			/* reset or destroyed: no completion any more */
+	bool held;			/* to be suspended: nothing is fetched */
+	/* nnpu_sched.c */
+	uint8_t priority;
+	bool active;			/* has work, waiting or on an engine */
+	bool ready;			/* has work that waits: is in the list of its level */
+	uint64_t vtime;			/* device time used, ns */
+	struct nnpu_queue *prev;
+	struct nnpu_queue *next;
 	atomic_bool abort;
 	atomic_uint progress;
+};
+
+/* The queues of one priority. */
+struct sched_level {
+	struct nnpu_queue *first;	/* with work that waits, oldest first */
+	struct nnpu_queue *last;
+	unsigned int active;		/* queues with work, waiting or on an engine */
+	unsigned int passed;		/* jobs of higher levels in a row while work waits */
+	uint64_t vtime;			/* where a queue starts that gets work again, ns */
 };
 
 /* Memory of an engine for tensors of jobs; kept between jobs. */
@@ -234,6 +253,7 @@ struct nnpu_engine {
 	pthread_t thread;
 	bool started;
 	bool busy;			/* dev->lock; exec is the thread's while set */
+	bool trim;			/* ... and its memory goes back when it is not */
 	uint64_t busy_since;		/* ns */
 	struct nnpu_ctx *ctx;		/* of the job that runs; dev->lock */
 	struct job_progress progress;
@@ -248,10 +268,14 @@ struct nnpu_device {
 	pthread_mutex_t lock;
 	pthread_cond_t work;		/* engines: something to run, stop, exit */
 	pthread_cond_t event;		/* control thread and stalled jobs */
+	/* Waking a thread costs more than a job: only who sleeps is woken. */
+	unsigned int sleeping;		/* engines that wait for @work */
+	unsigned int polling;		/* engines that watch @work_seq */
+	bool awaiting_jobs;		/* the control thread waits for a job to end */
 
 	/* The device stops (disable, reset, FATAL, exit): let go of memory. */
 	atomic_bool stop;
-	atomic_uint work_seq;		/* counts doorbells, for engines that poll */
+	atomic_uint work_seq;		/* changes with new work, for engines that poll */
 	bool exiting;
 	bool stopping;			/* control thread has to end everything */
 	bool resetting;			/* ... and bring back reset values */
@@ -278,13 +302,15 @@ struct nnpu_device {
 	unsigned int num_contexts;
 	unsigned int num_programs;
 	uint64_t next_serial;
+	unsigned int perf_level;	/* NNPU_PERF_* */
 
 	pthread_mutex_t irq_lock;	/* platform devices: status and line */
 	uint32_t irq_status;
 	uint32_t irq_mask;
 
 	struct nnpu_queue *queues;	/* num_queues + 1, admin queue first */
-	unsigned int next_queue;	/* where arbitration goes on */
+	struct sched_level levels[NNPU_QUEUE_PRIORITY_NUM];
+	unsigned int num_ready;		/* queues in the lists of the levels */
 	struct nnpu_ctx **contexts;	/* max_contexts + 1 */
 
 	pthread_t control;
@@ -295,6 +321,11 @@ struct nnpu_device {
 /* nnpu_device.c */
 /* Control thread: wait for the engines, then forget everything. dev->lock held. */
 void dev_end_everything(struct nnpu_device *dev);
+/* Control thread: sleep until something about jobs has changed. dev->lock held. */
+void dev_await_jobs(struct nnpu_device *dev);
+/* A job has ended. dev->lock held. */
+void dev_job_ended(struct nnpu_device *dev);
+void dev_set_perf(struct nnpu_device *dev, unsigned int level);
 uint64_t dev_now(struct nnpu_device *dev);
 void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -310,20 +341,65 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 
 /* nnpu_queue.c */
-/* The life of an engine's thread. */
-void engine_run(struct nnpu_engine *e);
-void queue_init(struct nnpu_queue *q);
+/* A completion on its way into the ring. */
+struct completion {
+	struct nnpu_cqe cqe;
+	uint64_t addr;
+};
+
 /* dev->lock held. */
+void queue_init(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int fault,
 		unsigned int status, struct irqs *irqs);
 void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value,
 		    struct irqs *irqs);
-/* dev->lock not held. */
-int queue_fetch(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe);
+/* Has the queue room for @count completions? */
+bool queue_has_room(const struct nnpu_queue *q, uint32_t count);
+/*
+ * Take a state for SUSPEND_QUEUE: status. With SUCCESS nothing changes the queue any
+ * more, until queue_init() or queue_unsuspend().
+ */
+unsigned int queue_suspend(struct nnpu_device *dev, struct nnpu_queue *q, bool idle,
+			   struct nnpu_queue_state *state);
+void queue_unsuspend(struct nnpu_device *dev, struct nnpu_queue *q);
+/* Go on from a state that was checked; before the queue exists. */
+void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
+		  struct irqs *irqs);
+
+/*
+ * Fetching in two steps: read the next entry of a queue that nobody else serves
+ * (without dev->lock), then account for it (with dev->lock): 0 or -1.
+ */
+int queue_read_entry(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe);
+int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,
+		     struct irqs *irqs);
+/*
+ * Completing in three steps: take a place in the ring (dev->lock held; false: there is
+ * nothing to write), write (without), publish (held).
+ */
+bool completion_begin(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		      const struct verdict *v, uint64_t result, struct completion *c,
+		      struct irqs *irqs);
+int completion_write(struct nnpu_device *dev, struct completion *c);
+void completion_end(struct nnpu_device *dev, struct nnpu_queue *q, int ret, bool interrupt,
+		    struct irqs *irqs);
+/* All three; dev->lock not held. */
 void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 		    const struct verdict *v, uint64_t result, bool interrupt);
-/* Has the queue room for @count completions? dev->lock held. */
-bool queue_has_room(const struct nnpu_queue *q, uint32_t count);
+
+/* nnpu_sched.c; dev->lock held. */
+/* Something about the queue has changed that decides whether it has work. */
+void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
+/* The queue to serve next, or NULL. */
+struct nnpu_queue *sched_pick(struct nnpu_device *dev);
+/* The queue, busy still, has used the device. */
+void sched_charge(struct nnpu_queue *q, uint64_t ns);
+/* Wake an engine if there is more work than engines that look for it. */
+void sched_wake(struct nnpu_device *dev);
+
+/* nnpu_engine.c */
+/* The life of an engine's thread. */
+void engine_run(struct nnpu_engine *e);
 
 /* nnpu_admin.c */
 /* The life of the control thread. */
@@ -389,6 +465,8 @@ struct load_request {
 /* The program with one reference, or NULL with the verdict (SUCCESS when checking). */
 struct program *program_load(struct load_request *request, struct verdict *v);
 void program_put(struct program *p);
+/* The last reference is gone already; dev->lock not held. */
+void program_free(struct program *p);
 
 /* nnpu_plan.c: fills in the offsets; returns the bytes needed. */
 uint64_t plan_place(struct plan_item *items, uint32_t count);

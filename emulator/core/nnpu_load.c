@@ -28,7 +28,7 @@ static uint64_t round_up(uint64_t value)
 	return (value + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
 }
 
-static void program_free(struct program *p)
+void program_free(struct program *p)
 {
 	uint32_t i;
 

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rings, doorbells, completions, and the engines that serve the queues.
+ * Rings, doorbells and completions.
  */
-#include <errno.h>
-#include <sched.h>
-#include <time.h>
-
 #include "nnpu_internal.h"
 
-/* How long an idle engine keeps the memory of its last job, seconds. */
-#define KEEP_MEMORY_S	1
-
 /* A queue without history; its place in memory and its id stay. */
-void queue_init(struct nnpu_queue *q)
+void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->exists = false;
+	sched_update(dev, q);
+	q->priority = 0;
+	q->vtime = 0;
+	q->held = false;
 	q->flags = 0;
 	q->vector = 0;
 	q->ctx = NULL;
@@ -49,6 +46,7 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 	}
 	q->stopped = true;
 	q->error = (uint16_t)status;
+	sched_update(dev, q);
 	atomic_store(&q->abort, true);
 	pthread_cond_broadcast(&dev->event);
 	irqs_add(irqs, q->vector);
@@ -103,8 +101,8 @@ void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uin
 			break;
 		q->sq_tail = value;
 		if (qid) {
-			atomic_fetch_add_explicit(&dev->work_seq, 1, memory_order_release);
-			pthread_cond_signal(&dev->work);
+			sched_update(dev, q);
+			sched_wake(dev);
 		} else {
 			pthread_cond_broadcast(&dev->event);
 		}
@@ -132,21 +130,77 @@ void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uin
 	}
 }
 
+/* Suspending. */
+
+unsigned int queue_suspend(struct nnpu_device *dev, struct nnpu_queue *q, bool idle,
+			   struct nnpu_queue_state *state)
+{
+	unsigned int flags = 0;
+
+	if (q->stopped)
+		return NNPU_STATUS_NO_RESOURCES;
+	if (q->busy || (idle && q->sq_head != q->sq_tail)) {
+		q->held = !idle;
+		sched_update(dev, q);
+		sched_wake(dev);
+		return NNPU_STATUS_BUSY;
+	}
+	/* Doorbells that come after this are too late. */
+	q->dropping = true;
+	sched_update(dev, q);
+	if (q->phase)
+		flags |= NNPU_QUEUE_STATE_PHASE;
+	if (q->armed)
+		flags |= NNPU_QUEUE_STATE_ARMED;
+	*state = (struct nnpu_queue_state) {
+		.sq_head = htole16((uint16_t)q->sq_head),
+		.sq_tail = htole16((uint16_t)q->sq_tail),
+		.cq_head = htole16((uint16_t)q->cq_head),
+		.cq_tail = htole16((uint16_t)q->cq_tail),
+		.arm_head = htole16(q->armed ? (uint16_t)q->arm_head : 0),
+		.flags = htole16((uint16_t)flags),
+	};
+	return NNPU_STATUS_SUCCESS;
+}
+
+void queue_unsuspend(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	q->dropping = false;
+	q->held = false;
+	sched_update(dev, q);
+	sched_wake(dev);
+}
+
+void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
+		  struct irqs *irqs)
+{
+	unsigned int flags = le16toh(state->flags);
+
+	q->sq_head = le16toh(state->sq_head);
+	q->sq_tail = le16toh(state->sq_tail);
+	q->cq_head = le16toh(state->cq_head);
+	q->cq_tail = le16toh(state->cq_tail);
+	q->cq_done = q->cq_tail;
+	q->phase = flags & NNPU_QUEUE_STATE_PHASE ? NNPU_CQE_PHASE : 0;
+	if (flags & NNPU_QUEUE_STATE_ARMED)
+		queue_arm(q, le16toh(state->arm_head), irqs);
+}
+
 /* Entries. */
 
-int queue_fetch(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe)
+int queue_read_entry(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe)
 {
-	uint64_t addr = q->sq_addr + (uint64_t)q->sq_head * NNPU_SQE_SIZE;
-	struct irqs irqs = { 0 };
-	int ret = dev_dma_read(dev, addr, sqe, sizeof(*sqe));
+	return dev_dma_read(dev, q->sq_addr + (uint64_t)q->sq_head * NNPU_SQE_SIZE, sqe,
+			    sizeof(*sqe));
+}
 
-	pthread_mutex_lock(&dev->lock);
+int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,
+		     struct irqs *irqs)
+{
 	if (!ret)
 		q->sq_head = (q->sq_head + 1) & (q->sq_entries - 1);
 	else if (!atomic_load(&dev->stop) && !q->dropping)
-		queue_stop(dev, q, NNPU_FAULT_SQ_READ, NNPU_STATUS_DMA_ERROR, &irqs);
-	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, &irqs);
+		queue_stop(dev, q, NNPU_FAULT_SQ_READ, NNPU_STATUS_DMA_ERROR, irqs);
 	return ret;
 }
 
@@ -164,322 +218,78 @@ static bool queue_muted(const struct nnpu_device *dev, const struct nnpu_queue *
 	return q->dropping || q->stopped || atomic_load(&dev->stop);
 }
 
-void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
-		    const struct verdict *v, uint64_t result, bool interrupt)
+bool completion_begin(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		      const struct verdict *v, uint64_t result, struct completion *c,
+		      struct irqs *irqs)
 {
-	struct nnpu_cqe cqe = {
+	if (queue_muted(dev, q))
+		return false;
+	if (!queue_has_room(q, 1)) {
+		queue_stop(dev, q, NNPU_FAULT_CQ_FULL, NNPU_STATUS_NO_RESOURCES, irqs);
+		return false;
+	}
+	c->addr = q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE;
+	c->cqe = (struct nnpu_cqe) {
 		.result = htole64(result),
 		.error = htole32(v->error),
 		.reason = htole16(v->reason),
 		.operand = htole16(v->operand),
 		.qid = htole16(q->id),
+		.sq_head = htole16((uint16_t)q->sq_head),
 		.cid = htole16(cid),
+		.status = htole16((uint16_t)(v->status << NNPU_CQE_STATUS_SHIFT) | q->phase),
 	};
-	struct irqs irqs = { 0 };
-	uint64_t addr;
-	uint16_t status;
-
-	pthread_mutex_lock(&dev->lock);
-	if (queue_muted(dev, q)) {
-		pthread_mutex_unlock(&dev->lock);
-		return;
-	}
-	if (!queue_has_room(q, 1)) {
-		queue_stop(dev, q, NNPU_FAULT_CQ_FULL, NNPU_STATUS_NO_RESOURCES, &irqs);
-		pthread_mutex_unlock(&dev->lock);
-		irqs_raise(dev, &irqs);
-		return;
-	}
-	addr = q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE;
-	status = htole16((uint16_t)(v->status << NNPU_CQE_STATUS_SHIFT) | q->phase);
-	cqe.sq_head = htole16((uint16_t)q->sq_head);
-	/* Software may see the entry and move its head before the lock is back. */
+	/* Software may see the entry and move its head before it is published here. */
 	q->cq_tail = (q->cq_tail + 1) & (q->cq_entries - 1);
 	if (!q->cq_tail)
 		q->phase ^= NNPU_CQE_PHASE;
-	pthread_mutex_unlock(&dev->lock);
+	return true;
+}
 
-	if (dev_dma_write(dev, addr, &cqe, offsetof(struct nnpu_cqe, status)) ||
-	    dev->ops->dma_store16(dev->bus, addr + offsetof(struct nnpu_cqe, status), status)) {
-		pthread_mutex_lock(&dev->lock);
+int completion_write(struct nnpu_device *dev, struct completion *c)
+{
+	const size_t end = offsetof(struct nnpu_cqe, status);
+
+	/* The status comes last: with it the entry is software's. */
+	if (dev_dma_write(dev, c->addr, &c->cqe, end))
+		return -1;
+	return dev->ops->dma_store16(dev->bus, c->addr + end, c->cqe.status);
+}
+
+void completion_end(struct nnpu_device *dev, struct nnpu_queue *q, int ret, bool interrupt,
+		    struct irqs *irqs)
+{
+	if (ret) {
 		if (!queue_muted(dev, q))
-			queue_stop(dev, q, NNPU_FAULT_CQ_WRITE, NNPU_STATUS_DMA_ERROR, &irqs);
-		pthread_mutex_unlock(&dev->lock);
-		irqs_raise(dev, &irqs);
+			queue_stop(dev, q, NNPU_FAULT_CQ_WRITE, NNPU_STATUS_DMA_ERROR, irqs);
 		return;
 	}
-
-	pthread_mutex_lock(&dev->lock);
 	q->cq_done = q->cq_tail;
-	if (!(q->flags & NNPU_QUEUE_ARMED_IRQ)) {
-		if (interrupt)
-			irqs_add(&irqs, q->vector);
-	} else if (q->armed && q->arm_head != q->cq_done) {
+	if (q->flags & NNPU_QUEUE_ARMED_IRQ) {
+		if (!q->armed || q->arm_head == q->cq_done)
+			return;
 		q->armed = false;
-		if (interrupt)
-			irqs_add(&irqs, q->vector);
 	}
-	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, &irqs);
+	if (interrupt)
+		irqs_add(irqs, q->vector);
 }
 
-/* Engines. */
-
-/*
- * The queue to serve next: round robin over those with work that no engine is at.
- * This is the one place that decides the order of jobs of different queues.
- */
-static struct nnpu_queue *queue_pick(struct nnpu_device *dev)
+void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		    const struct verdict *v, uint64_t result, bool interrupt)
 {
-	unsigned int i;
-
-	if (!dev->ready || atomic_load(&dev->stop))
-		return NULL;
-	for (i = 0; i < dev->props.num_queues; i++) {
-		unsigned int id = (dev->next_queue - 1 + i) % dev->props.num_queues + 1;
-		struct nnpu_queue *q = &dev->queues[id];
-
-		if (!q->exists || q->stopped || q->dropping || q->busy || q->sq_head == q->sq_tail)
-			continue;
-		dev->next_queue = id % dev->props.num_queues + 1;
-		return q;
-	}
-	return NULL;
-}
-
-/* A job that makes no progress. @stuck: only the end of everything ends it. */
-static void job_stall(struct nnpu_device *dev, struct nnpu_queue *q, bool stuck)
-{
-	pthread_mutex_lock(&dev->lock);
-	while (!atomic_load(&dev->stop) && (stuck || !atomic_load(&q->abort)))
-		pthread_cond_wait(&dev->event, &dev->lock);
-	pthread_mutex_unlock(&dev->lock);
-}
-
-/* One more second, in steps that count as progress. */
-static void job_slow(struct job_progress *progress)
-{
-	const struct timespec step = { .tv_nsec = 5000000 };
-	unsigned int i;
-
-	for (i = 0; i < 200 && !op_progress(progress); i++)
-		nanosleep(&step, NULL);
-}
-
-/* Injections for the job that starts. */
-struct injected {
-	bool stall;
-	bool stuck;
-	bool slow;
-	bool fail_dma;
-	bool lost_irq;
-	bool bad_cid;
-	bool bad_status;
-};
-
-static void take_injections(struct nnpu_device *dev, struct nnpu_queue *q, struct injected *in)
-{
-	in->stall = dev_inject(dev, NNPU_INJECT_JOB_STALL);
-	in->stuck = dev_inject(dev, NNPU_INJECT_JOB_STUCK);
-	in->slow = dev_inject(dev, NNPU_INJECT_JOB_SLOW);
-	in->fail_dma = dev_inject(dev, NNPU_INJECT_DMA_ERROR);
-	in->lost_irq = dev_inject(dev, NNPU_INJECT_LOST_IRQ);
-	in->bad_status = dev_inject(dev, NNPU_INJECT_BAD_STATUS);
-	/* The extra completion must not run the ring over. */
-	in->bad_cid = queue_has_room(q, 2) && dev_inject(dev, NNPU_INJECT_BAD_CID);
-}
-
-/*
- * Find context and program of an EXECUTE entry and hold them for the job. dev->lock
- * held.
- */
-static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct job *job)
-{
-	uint32_t id = le32toh(job->sqe->ctx);
-	uint32_t number = le32toh(job->sqe->program);
-	struct nnpu_ctx *ctx = q->ctx;
-
-	if (!ctx)
-		ctx = id && id <= dev->props.max_contexts ? dev->contexts[id] : NULL;
-	if (!ctx || ctx->dying)
-		return verdict_status(&job->verdict, NNPU_STATUS_INVALID_CTX);
-	if (!number || number > dev->props.max_programs || !ctx->programs[number])
-		return verdict_status(&job->verdict, NNPU_STATUS_INVALID_PROGRAM);
-	job->ctx = ctx;
-	job->program = ctx->programs[number];
-	job->program->refs++;
-	ctx->running++;
-	job->engine->ctx = ctx;
-	return 0;
-}
-
-static void job_release(struct nnpu_device *dev, struct job *job)
-{
-	program_put(job->program);
-	pthread_mutex_lock(&dev->lock);
-	job->engine->ctx = NULL;
-	if (!--job->ctx->running)
-		pthread_cond_broadcast(&dev->event);
-	pthread_mutex_unlock(&dev->lock);
-}
-
-/* An EXECUTE entry, from its checks to the point where only the completion is left. */
-static void serve_execute(struct nnpu_engine *e, struct nnpu_queue *q,
-			  const struct nnpu_sqe *sqe, uint64_t fetched_ns, struct job *job,
-			  struct injected *in)
-{
-	struct nnpu_device *dev = e->dev;
 	struct irqs irqs = { 0 };
+	struct completion c;
+	bool begun;
 	int ret;
 
-	*job = (struct job) {
-		.engine = e,
-		.sqe = (const struct nnpu_sqe_execute *)sqe,
-		.fetched_ns = fetched_ns,
-		.verdict = VERDICT_SUCCESS,
-	};
-	ret = job_check_entry(q, job->sqe, &job->verdict);
 	pthread_mutex_lock(&dev->lock);
-	take_injections(dev, q, in);
-	job->fail_dma = in->fail_dma;
-	if (dev_inject(dev, NNPU_INJECT_FATAL))
-		dev_fatal(dev, NNPU_STATUS_INTERNAL, &irqs);
-	if (!ret)
-		ret = job_hold(dev, q, job);
+	begun = completion_begin(dev, q, cid, v, result, &c, &irqs);
 	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, &irqs);
-
-	if (in->stall || in->stuck)
-		job_stall(dev, q, in->stuck);
-	if (in->slow)
-		job_slow(&e->progress);
-	if (!ret) {
-		job_run(job);
-		job_release(dev, job);
-	}
-	pthread_mutex_lock(&dev->lock);
-	dev->jobs++;
-	pthread_mutex_unlock(&dev->lock);
-	dev_log(dev, NNPU_LOG_TRACE, "queue %u: job %u: %s, %llu ns", q->id, le16toh(sqe->cid),
-		status_name(job->verdict.status), (unsigned long long)job->exec_ns);
-}
-
-static void serve_nop(const struct nnpu_sqe *sqe, struct verdict *v)
-{
-	if (sqe->flags || sqe->ctx || !is_zero(sqe->body, sizeof(sqe->body)))
-		verdict_status(v, NNPU_STATUS_INVALID_FIELD);
-}
-
-/* Fetch, execute and complete one entry of a queue that is marked busy. */
-static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q)
-{
-	struct nnpu_device *dev = e->dev;
-	struct injected in = { 0 };
-	struct job job = { .verdict = VERDICT_SUCCESS };
-	struct verdict v = VERDICT_SUCCESS;
-	struct nnpu_sqe sqe __attribute__((aligned(8)));
-	uint64_t fetched_ns;
-	uint16_t cid;
-
-	if (queue_fetch(dev, q, &sqe))
-		return;
-	fetched_ns = dev_now(dev);
-	cid = le16toh(sqe.cid);
-	pthread_mutex_lock(&dev->lock);
-	q->running = true;
-	q->cid = cid;
-	pthread_mutex_unlock(&dev->lock);
-
-	switch (sqe.opcode) {
-	case NNPU_IO_NOP:
-		serve_nop(&sqe, &v);
-		break;
-	case NNPU_IO_EXECUTE:
-		serve_execute(e, q, &sqe, fetched_ns, &job, &in);
-		v = job.verdict;
-		break;
-	default:
-		verdict_status(&v, NNPU_STATUS_INVALID_OPCODE);
-		break;
-	}
-	if (in.bad_cid)
-		queue_complete(dev, q, cid ^ 0x8000, &v, job.exec_ns, !in.lost_irq);
-	if (in.bad_status)
-		v.status = 0x7abc;
-	queue_complete(dev, q, cid, &v, job.exec_ns, !in.lost_irq);
-}
-
-/* Look for work for a while before going to sleep. dev->lock held, dropped inside. */
-static void engine_poll(struct nnpu_device *dev)
-{
-	unsigned int seq = atomic_load(&dev->work_seq);
-	uint64_t end;
-
-	pthread_mutex_unlock(&dev->lock);
-	end = dev_now(dev) + dev->props.poll_ns;
-	while (atomic_load_explicit(&dev->work_seq, memory_order_acquire) == seq &&
-	       !atomic_load_explicit(&dev->stop, memory_order_relaxed) && dev_now(dev) < end)
-		sched_yield();
-	pthread_mutex_lock(&dev->lock);
-}
-
-/*
- * Sleep until there may be work. Memory kept for the next job goes back after a
- * second without one. dev->lock held.
- */
-static void engine_sleep(struct nnpu_engine *e)
-{
-	struct nnpu_device *dev = e->dev;
-	struct timespec until;
-
-	if (!e->exec.has_memory) {
-		pthread_cond_wait(&dev->work, &dev->lock);
-		return;
-	}
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += KEEP_MEMORY_S;
-	if (pthread_cond_timedwait(&dev->work, &dev->lock, &until) == ETIMEDOUT)
-		exec_trim(e);
-}
-
-void engine_run(struct nnpu_engine *e)
-{
-	struct nnpu_device *dev = e->dev;
-	bool polled = true;
-
-	pthread_mutex_lock(&dev->lock);
-	while (!dev->exiting) {
-		struct nnpu_queue *q = queue_pick(dev);
-
-		if (!q && !polled && dev->props.poll_ns) {
-			engine_poll(dev);
-			polled = true;
-			continue;
-		}
-		if (!q) {
-			engine_sleep(e);
-			continue;
-		}
-		q->busy = true;
-		atomic_store(&q->abort, false);
-		e->busy = true;
-		e->busy_since = dev_now(dev);
-		e->progress = (struct job_progress) {
-			.counter = &q->progress, .abort = &q->abort, .stop = &dev->stop,
-		};
-		pthread_mutex_unlock(&dev->lock);
-		serve_entry(e, q);
-		polled = false;
+	if (begun) {
+		ret = completion_write(dev, &c);
 		pthread_mutex_lock(&dev->lock);
-		e->busy = false;
-		dev->busy_ns += dev_now(dev) - e->busy_since;
-		q->busy = false;
-		q->running = false;
-		q->cid = 0;
-		pthread_cond_broadcast(&dev->event);
-		/* Other engines may have passed this queue over while it was busy. */
-		if (q->sq_head != q->sq_tail)
-			pthread_cond_signal(&dev->work);
+		completion_end(dev, q, ret, interrupt, &irqs);
+		pthread_mutex_unlock(&dev->lock);
 	}
-	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
 }

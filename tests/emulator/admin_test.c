@@ -35,11 +35,11 @@ static void test_common(struct rig *r)
 	ok(le16toh(cqe.sq_head) == r->admin.sq_tail, "sq_head follows");
 	refuses_bytes(r, &c, 1, 2, NNPU_STATUS_INVALID_FIELD, "NOP flags");
 	refuses_bytes(r, &c, 4, 64, NNPU_STATUS_INVALID_FIELD, "NOP body");
-	for (op = NNPU_ADMIN_SET_PERF; op < 256; op++) {
+	for (op = NNPU_ADMIN_NUM; op < 256; op++) {
 		c.opcode = (uint8_t)op;
 		refused += rig_admin(r, &c, NULL) == NNPU_STATUS_INVALID_OPCODE;
 	}
-	ok(refused == 256 - NNPU_ADMIN_SET_PERF, "opcodes from SET_PERF on: INVALID_OPCODE");
+	ok(refused == 256 - NNPU_ADMIN_NUM, "unknown opcodes: INVALID_OPCODE");
 }
 
 static void test_identify(struct rig *r)
@@ -139,10 +139,16 @@ static void test_queues(struct rig *r)
 	unsigned int i, refused = 0;
 
 	refuses_bytes(r, &c, 20, 24, NNPU_STATUS_INVALID_FIELD, "CREATE_QUEUE priority");
-	refuses_bytes(r, &c, 40, 64, NNPU_STATUS_INVALID_FIELD, "CREATE_QUEUE reserved");
+	refuses_bytes(r, &c, 40, 64, NNPU_STATUS_INVALID_FIELD, "CREATE_QUEUE state, reserved");
 	bad = c;
-	bad.flags |= 4;
+	bad.flags |= 8;
 	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "unknown flag");
+	bad = c;
+	bad.flags |= NNPU_QUEUE_RESUME;
+	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "a kernel queue cannot resume");
+	bad = c;
+	bad.priority = htole32(NNPU_QUEUE_PRIORITY_NUM);
+	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "priority above HIGH");
 	bad = c;
 	bad.ctx = htole32(1);
 	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "kernel queue with context");

@@ -28,13 +28,25 @@ static void test_properties(void)
 	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "max_operand_size"),
 	   "operand larger than memory refused: %s", error);
 	p = good;
+	p.platform_irq = true;
+	p.num_vectors = 33;
+	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "num_vectors"),
+	   "platform device with 33 vectors refused: %s", error);
+	p.num_vectors = 32;
+	ok(!nnpu_device_check_props(&p, error, sizeof(error)), "with 32 it is fine");
+	p.platform_irq = false;
+	p.num_vectors = 33;
+	ok(!nnpu_device_check_props(&p, error, sizeof(error)), "33 vectors of messages are fine");
+	p = good;
 	ok(nnpu_device_doorbell_size(&p) == 32 * 4096, "17 doorbell pages round up to 32");
 }
 
 static void test_identity(struct rig *r)
 {
 	const uint32_t known = NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT |
-			       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_INJECT;
+			       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_INJECT |
+			       NNPU_FEATURE_PRIORITY | NNPU_FEATURE_PERF_LEVELS |
+			       NNPU_FEATURE_SUSPEND;
 	uint64_t first, second;
 
 	ok(rig_read(r, NNPU_REG_ID) == NNPU_ID_MAGIC, "ID");

@@ -25,10 +25,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define BLOCK		196608u
 #define OPERANDS	262144u
 #define TABLES		524288u
+#define STATES		786432u	/* of suspended queues */
 
 enum step {
 	RAW_ADMIN, RAW_IO, CREATE_CTX, CREATE_QUEUE, LOAD, EXECUTE, QUEUE_COMMAND, CTX_COMMAND,
-	DOORBELL, REGISTER, POKE, SLOT, SETTLE, NUM_STEPS
+	DOORBELL, REGISTER, POKE, SLOT, SETTLE, SUSPEND, RESUME, SET_PERF, RING, NUM_STEPS
 };
 
 struct input {
@@ -179,6 +180,7 @@ static void create_queue(struct input *in)
 	struct nnpu_sqe_create_queue c = {
 		.opcode = NNPU_ADMIN_CREATE_QUEUE,
 		.flags = how >> 2 & 3,
+		.priority = htole32(how >> 6),
 		.ctx = htole32(how >> 4 & 3),
 		.qid = htole16(qid),
 		.vector = htole16(1),
@@ -190,6 +192,73 @@ static void create_queue(struct input *in)
 
 	tails[qid] = qid ? 0 : tails[qid];
 	push(in, 0, &c);
+}
+
+static struct nnpu_queue_state *state_of(uint32_t qid)
+{
+	return (struct nnpu_queue_state *)(memory + STATES) + qid;
+}
+
+static void suspend(struct input *in)
+{
+	uint8_t how = next(in);
+	uint32_t qid = how & 3;
+	struct nnpu_sqe_suspend_queue c = {
+		.opcode = NNPU_ADMIN_SUSPEND_QUEUE,
+		.flags = how >> 2 & 1,
+		.qid = htole16(qid),
+		.state_addr = at(STATES + qid * sizeof(struct nnpu_queue_state)),
+	};
+
+	push(in, 0, &c);
+}
+
+/* From the state the device gave, from one that was bent, or from nothing. */
+static void resume(struct input *in)
+{
+	uint8_t how = next(in);
+	uint32_t qid = how & 3, from = how >> 2 & 3;
+	struct nnpu_sqe_create_queue c = {
+		.opcode = NNPU_ADMIN_CREATE_QUEUE,
+		.flags = NNPU_QUEUE_RESUME | NNPU_QUEUE_ARMED_IRQ,
+		.ctx = htole32(how >> 4 & 3),
+		.qid = htole16(qid),
+		.vector = htole16(1),
+		.sq_entries = htole32(ENTRIES),
+		.cq_entries = htole32(ENTRIES),
+		.sq_addr = at(RINGS + from * 8192),
+		.cq_addr = at(RINGS + from * 8192 + 4096),
+		.state = *state_of(from),
+	};
+
+	if (how & 0x80)
+		((uint8_t *)&c.state)[next(in) % sizeof(c.state)] ^= next(in);
+	push(in, 0, &c);
+}
+
+static void set_perf(struct input *in)
+{
+	struct nnpu_sqe_set_perf c = {
+		.opcode = NNPU_ADMIN_SET_PERF,
+		.level = htole32(next(in) & 3),
+	};
+
+	push(in, 0, &c);
+}
+
+/* A process and its own queue: anything into the rings and the doorbells, at any time. */
+static void ring(struct input *in)
+{
+	uint8_t how = next(in);
+	uint32_t qid = 1 + (how & 3) % QUEUES;
+	uint8_t *rings = memory + RINGS + qid * 8192;
+	uint32_t pos = how & 4 ? 4096 + next(in) % (ENTRIES * NNPU_CQE_SIZE) :
+				 next(in) * 2u % (ENTRIES * NNPU_SQE_SIZE);
+	unsigned int i;
+
+	for (i = 0; i < (how >> 5); i++)
+		rings[pos + i] = next(in);
+	nnpu_inproc_doorbell(ip, qid, (how >> 3 & 3) * 4, next(in) & 15);
 }
 
 static void load(struct input *in)
@@ -343,6 +412,18 @@ static void step(struct input *in)
 		break;
 	case SLOT:
 		slot(in);
+		break;
+	case SUSPEND:
+		suspend(in);
+		break;
+	case RESUME:
+		resume(in);
+		break;
+	case SET_PERF:
+		set_perf(in);
+		break;
+	case RING:
+		ring(in);
 		break;
 	default:
 		settle(1);

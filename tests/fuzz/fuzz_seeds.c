@@ -199,6 +199,12 @@ static void rings_seeds(void)
 		11, 0x39, 11, 0x7d, 2, 1, 0, 3, 0x11, 0, 3, 0x1a, 0, 4, 0x45, 0, 4, 0x05, 0,
 		5, 0x08, 8, 0, 8, 1, 8, 0, 0, 0, 0, 6, 0x02, 0, 6, 0x05, 0,
 	};
+	/* A queue of a context, suspended and resumed as another one, its ring written over. */
+	static const uint8_t suspend[] = {
+		11, 0x39, 11, 0x3d, 2, 1, 0, 3, 0x19, 0, 4, 0x05, 0, 5, 0x08, 8, 0, 15, 2, 0,
+		13, 0x01, 0, 14, 0x16, 0, 12, 16, 0x21, 8, 1, 16, 0x09, 0, 13, 0x06, 0,
+		14, 0x99, 1, 4, 0, 15, 0, 0, 13, 0x01, 0,
+	};
 	static const uint8_t inject[] = {
 		11, 0x39, 11, 0x3d, 2, 1, 0, 3, 0x05, 0, 4, 0x05, 0, 9, 32, 1, 0, 1, 0,
 		5, 0x0a, 12, 0, 6, 0x05, 0, 9, 32, 1, 0, 4, 0, 5, 0x0a, 4, 0, 9, 8, 2, 0, 0, 0,
@@ -206,6 +212,7 @@ static void rings_seeds(void)
 
 	write_seed(life, sizeof(life), "", 0);
 	write_seed(user, sizeof(user), "", 0);
+	write_seed(suspend, sizeof(suspend), "", 0);
 	write_seed(inject, sizeof(inject), "", 0);
 }
 

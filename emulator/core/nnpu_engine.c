@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Engines: threads that serve one entry at a time, and look for work in between.
+ *
+ * The way of an entry takes dev->lock four times: to choose it, to start it, to take a
+ * place for its completion, and to publish that, which is where the next one is chosen.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+#include "nnpu_internal.h"
+
+/* How long an idle engine keeps the memory of its last job, seconds. */
+#define KEEP_MEMORY_S	1
+/* How long it looks for work at the high level of performance at least, ns. */
+#define HIGH_POLL_NS	500000u
+/* Looks at the doorbells between two looks at the clock. */
+#define POLL_SPINS	64
+
+/* Injections for the job that starts. */
+struct injected {
+	bool stall;
+	bool stuck;
+	bool slow;
+	bool fail_dma;
+	bool lost_irq;
+	bool bad_cid;
+	bool bad_status;
+};
+
+/* The entry that an engine serves. */
+struct entry {
+	struct nnpu_sqe sqe __attribute__((aligned(8)));
+	struct injected in;
+	struct job job;			/* verdict and time also of what is no job */
+	uint16_t cid;
+};
+
+/* A job that makes no progress. @stuck: only the end of everything ends it. */
+static void job_stall(struct nnpu_device *dev, struct nnpu_queue *q, bool stuck)
+{
+	pthread_mutex_lock(&dev->lock);
+	while (!atomic_load(&dev->stop) && (stuck || !atomic_load(&q->abort)))
+		pthread_cond_wait(&dev->event, &dev->lock);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+/* One more second, in steps that count as progress. */
+static void job_slow(struct job_progress *progress)
+{
+	const struct timespec step = { .tv_nsec = 5000000 };
+	unsigned int i;
+
+	for (i = 0; i < 200 && !op_progress(progress); i++)
+		nanosleep(&step, NULL);
+}
+
+static void take_injections(struct nnpu_device *dev, struct nnpu_queue *q, struct injected *in)
+{
+	in->stall = dev_inject(dev, NNPU_INJECT_JOB_STALL);
+	in->stuck = dev_inject(dev, NNPU_INJECT_JOB_STUCK);
+	in->slow = dev_inject(dev, NNPU_INJECT_JOB_SLOW);
+	in->fail_dma = dev_inject(dev, NNPU_INJECT_DMA_ERROR);
+	in->lost_irq = dev_inject(dev, NNPU_INJECT_LOST_IRQ);
+	in->bad_status = dev_inject(dev, NNPU_INJECT_BAD_STATUS);
+	/* The extra completion must not run the ring over. */
+	in->bad_cid = queue_has_room(q, 2) && dev_inject(dev, NNPU_INJECT_BAD_CID);
+}
+
+/*
+ * Find context and program of an EXECUTE entry and hold them for the job. dev->lock
+ * held.
+ */
+static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct job *job)
+{
+	uint32_t id = le32toh(job->sqe->ctx);
+	uint32_t number = le32toh(job->sqe->program);
+	struct nnpu_ctx *ctx = q->ctx;
+
+	if (!ctx)
+		ctx = id && id <= dev->props.max_contexts ? dev->contexts[id] : NULL;
+	if (!ctx || ctx->dying)
+		return verdict_status(&job->verdict, NNPU_STATUS_INVALID_CTX);
+	if (!number || number > dev->props.max_programs || !ctx->programs[number])
+		return verdict_status(&job->verdict, NNPU_STATUS_INVALID_PROGRAM);
+	job->ctx = ctx;
+	job->program = ctx->programs[number];
+	job->program->refs++;
+	ctx->running++;
+	job->engine->ctx = ctx;
+	return 0;
+}
+
+/* dev->lock held, but dropped while a program goes that only this job kept. */
+static void job_release(struct nnpu_device *dev, struct job *job)
+{
+	if (!--job->program->refs) {
+		pthread_mutex_unlock(&dev->lock);
+		program_free(job->program);
+		pthread_mutex_lock(&dev->lock);
+	}
+	job->engine->ctx = NULL;
+	if (!--job->ctx->running)
+		dev_job_ended(dev);
+}
+
+static bool is_execute(const struct entry *en)
+{
+	return en->sqe.opcode == NNPU_IO_EXECUTE;
+}
+
+/* What can be said about an entry by itself. */
+static void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struct entry *en)
+{
+	const struct nnpu_sqe *sqe = &en->sqe;
+	struct verdict *v = &en->job.verdict;
+
+	en->cid = le16toh(sqe->cid);
+	en->job = (struct job) {
+		.engine = e,
+		.sqe = (const struct nnpu_sqe_execute *)sqe,
+		.fetched_ns = e->busy_since,
+		.verdict = VERDICT_SUCCESS,
+	};
+	switch (sqe->opcode) {
+	case NNPU_IO_NOP:
+		if (sqe->flags || sqe->ctx || !is_zero(sqe->body, sizeof(sqe->body)))
+			verdict_status(v, NNPU_STATUS_INVALID_FIELD);
+		break;
+	case NNPU_IO_EXECUTE:
+		job_check_entry(q, en->job.sqe, v);
+		break;
+	default:
+		verdict_status(v, NNPU_STATUS_INVALID_OPCODE);
+		break;
+	}
+}
+
+/* dev->lock held. */
+static void entry_start(struct nnpu_device *dev, struct nnpu_queue *q, struct entry *en,
+			struct irqs *irqs)
+{
+	q->running = true;
+	q->cid = en->cid;
+	if (!is_execute(en))
+		return;
+	if (dev->props.inject) {
+		take_injections(dev, q, &en->in);
+		en->job.fail_dma = en->in.fail_dma;
+		if (dev_inject(dev, NNPU_INJECT_FATAL))
+			dev_fatal(dev, NNPU_STATUS_INTERNAL, irqs);
+	}
+	if (!en->job.verdict.status)
+		job_hold(dev, q, &en->job);
+}
+
+static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en)
+{
+	struct nnpu_device *dev = e->dev;
+	const struct injected *in = &en->in;
+
+	if (in->stall || in->stuck)
+		job_stall(dev, q, in->stuck);
+	if (in->slow)
+		job_slow(&e->progress);
+	if (en->job.program)
+		job_run(&en->job);
+	if (in->bad_cid)
+		queue_complete(dev, q, en->cid ^ 0x8000, &en->job.verdict, en->job.exec_ns,
+			       !in->lost_irq);
+	if (in->bad_status)
+		en->job.verdict.status = 0x7abc;
+	if (is_execute(en))
+		dev_log(dev, NNPU_LOG_TRACE, "queue %u: job %u: %s, %llu ns", q->id, en->cid,
+			status_name(en->job.verdict.status),
+			(unsigned long long)en->job.exec_ns);
+}
+
+/* Let go of what the entry held. dev->lock held. */
+static void entry_end(struct nnpu_device *dev, struct entry *en)
+{
+	if (!is_execute(en))
+		return;
+	dev->jobs++;
+	if (en->job.program)
+		job_release(dev, &en->job);
+}
+
+/*
+ * Fetch, execute and complete one entry of a queue that is marked busy. dev->lock held,
+ * dropped in between.
+ */
+static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	struct nnpu_device *dev = e->dev;
+	struct irqs irqs = { 0 };
+	struct completion c;
+	struct entry en;
+	int ret;
+
+	pthread_mutex_unlock(&dev->lock);
+	memset(&en.in, 0, sizeof(en.in));
+	ret = queue_read_entry(dev, q, &en.sqe);
+	if (!ret)
+		entry_check(e, q, &en);
+	pthread_mutex_lock(&dev->lock);
+	if (!queue_entry_read(dev, q, ret, &irqs)) {
+		entry_start(dev, q, &en, &irqs);
+		pthread_mutex_unlock(&dev->lock);
+		irqs_raise(dev, &irqs);
+		irqs.count = 0;
+
+		entry_run(e, q, &en);
+
+		pthread_mutex_lock(&dev->lock);
+		entry_end(dev, &en);
+		if (completion_begin(dev, q, en.cid, &en.job.verdict, en.job.exec_ns, &c, &irqs)) {
+			pthread_mutex_unlock(&dev->lock);
+			ret = completion_write(dev, &c);
+			pthread_mutex_lock(&dev->lock);
+			completion_end(dev, q, ret, !en.in.lost_irq, &irqs);
+		}
+	}
+	if (irqs.count) {
+		pthread_mutex_unlock(&dev->lock);
+		irqs_raise(dev, &irqs);
+		pthread_mutex_lock(&dev->lock);
+	}
+}
+
+/* dev->lock held. */
+static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	struct nnpu_device *dev = e->dev;
+
+	q->busy = true;
+	sched_update(dev, q);
+	/* What this engine leaves is for another one. */
+	sched_wake(dev);
+	atomic_store_explicit(&q->abort, false, memory_order_relaxed);
+	e->busy = true;
+	e->busy_since = dev_now(dev);
+	e->progress = (struct job_progress) {
+		.counter = &q->progress, .abort = &q->abort, .stop = &dev->stop,
+	};
+}
+
+/* dev->lock held. */
+static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	struct nnpu_device *dev = e->dev;
+	uint64_t used = dev_now(dev) - e->busy_since;
+
+	e->busy = false;
+	if (e->trim)
+		exec_trim(e);
+	e->trim = false;
+	dev->busy_ns += used;
+	sched_charge(q, used);
+	q->busy = false;
+	q->running = false;
+	q->cid = 0;
+	sched_update(dev, q);
+	dev_job_ended(dev);
+}
+
+/* Looking for work. */
+
+static void cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
+#endif
+}
+
+static uint64_t poll_time(const struct nnpu_device *dev)
+{
+	switch (dev->perf_level) {
+	case NNPU_PERF_LOW:
+		return 0;
+	case NNPU_PERF_HIGH:
+		return dev->props.poll_ns > HIGH_POLL_NS ? dev->props.poll_ns : HIGH_POLL_NS;
+	default:
+		return dev->props.poll_ns;
+	}
+}
+
+/* Has anything happened since @seq? */
+static bool poll_ends(struct nnpu_device *dev, unsigned int seq)
+{
+	return atomic_load_explicit(&dev->work_seq, memory_order_acquire) != seq ||
+	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
+}
+
+/* Look for work for a while before going to sleep. dev->lock held, dropped inside. */
+static void engine_poll(struct nnpu_device *dev, uint64_t ns)
+{
+	unsigned int seq = atomic_load_explicit(&dev->work_seq, memory_order_relaxed);
+	unsigned int i = 0;
+	uint64_t end;
+
+	dev->polling++;
+	pthread_mutex_unlock(&dev->lock);
+	end = dev_now(dev) + ns;
+	while (!poll_ends(dev, seq)) {
+		if (++i % POLL_SPINS) {
+			cpu_relax();
+			continue;
+		}
+		if (dev_now(dev) >= end)
+			break;
+		/* Whoever is to ring the doorbell may need this very CPU. */
+		sched_yield();
+	}
+	pthread_mutex_lock(&dev->lock);
+	dev->polling--;
+}
+
+/* Sleep until there may be work. dev->lock held. */
+static void engine_sleep(struct nnpu_engine *e)
+{
+	struct nnpu_device *dev = e->dev;
+	struct timespec until;
+
+	if (e->exec.has_memory && dev->perf_level == NNPU_PERF_LOW)
+		exec_trim(e);
+	dev->sleeping++;
+	if (!e->exec.has_memory || dev->perf_level == NNPU_PERF_HIGH) {
+		pthread_cond_wait(&dev->work, &dev->lock);
+	} else {
+		/* Memory kept for the next job goes back after a while without one. */
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_sec += KEEP_MEMORY_S;
+		if (pthread_cond_timedwait(&dev->work, &dev->lock, &until) == ETIMEDOUT)
+			exec_trim(e);
+	}
+	dev->sleeping--;
+}
+
+void engine_run(struct nnpu_engine *e)
+{
+	struct nnpu_device *dev = e->dev;
+	bool polled = true;
+
+	pthread_mutex_lock(&dev->lock);
+	while (!dev->exiting) {
+		struct nnpu_queue *q = sched_pick(dev);
+
+		if (q) {
+			engine_begin(e, q);
+			serve_entry(e, q);
+			engine_end(e, q);
+			polled = false;
+		} else if (!polled && poll_time(dev)) {
+			engine_poll(dev, poll_time(dev));
+			polled = true;
+		} else {
+			engine_sleep(e);
+		}
+	}
+	pthread_mutex_unlock(&dev->lock);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Arbitration: the one place that decides the order of jobs of different queues.
+ *
+ * A level of priority is served before the levels below it. Within a level the queue
+ * that has used the least device time comes first; device time is counted in full
+ * however a job ends, so that neither long jobs nor bad entries buy a larger share.
+ * A queue that gets work after it had none starts level with the others: to have been
+ * idle earns nothing.
+ *
+ * All of it under dev->lock, at the cost of the queues that have work, not of those
+ * that exist.
+ */
+#include "nnpu_internal.h"
+
+/* A level with work waiting is passed over this often in a row, then it has a turn. */
+#define MAX_PASSED	16
+
+static void ready_add(struct sched_level *level, struct nnpu_queue *q)
+{
+	q->prev = level->last;
+	q->next = NULL;
+	if (level->last)
+		level->last->next = q;
+	else
+		level->first = q;
+	level->last = q;
+}
+
+static void ready_remove(struct sched_level *level, struct nnpu_queue *q)
+{
+	if (q->prev)
+		q->prev->next = q->next;
+	else
+		level->first = q->next;
+	if (q->next)
+		q->next->prev = q->prev;
+	else
+		level->last = q->prev;
+}
+
+void sched_update(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	struct sched_level *level = &dev->levels[q->priority];
+	bool waits = q->exists && !q->stopped && !q->dropping && !q->held &&
+		     q->sq_head != q->sq_tail;
+	bool active = waits || q->busy;
+	bool ready = waits && !q->busy;
+
+	/* The admin queue is not for engines. */
+	if (!q->id)
+		return;
+	if (active && !q->active) {
+		level->active++;
+		if (q->vtime < level->vtime)
+			q->vtime = level->vtime;
+	} else if (!active && q->active) {
+		/* Nobody waited while the last one had the device for itself. */
+		if (!--level->active && level->vtime < q->vtime)
+			level->vtime = q->vtime;
+	}
+	q->active = active;
+	if (ready && !q->ready) {
+		ready_add(level, q);
+		dev->num_ready++;
+	} else if (!ready && q->ready) {
+		ready_remove(level, q);
+		dev->num_ready--;
+	}
+	q->ready = ready;
+}
+
+struct nnpu_queue *sched_pick(struct nnpu_device *dev)
+{
+	struct sched_level *level;
+	struct nnpu_queue *q, *best;
+	int top, i;
+
+	if (!dev->num_ready || !dev->ready || atomic_load(&dev->stop))
+		return NULL;
+	for (top = NNPU_QUEUE_PRIORITY_NUM - 1; !dev->levels[top].first; top--)
+		;
+	for (i = top - 1; i >= 0; i--)
+		if (dev->levels[i].first && dev->levels[i].passed >= MAX_PASSED) {
+			top = i;
+			break;
+		}
+	for (i = 0; i < top; i++) {
+		level = &dev->levels[i];
+		level->passed = level->first ? level->passed + 1 : 0;
+	}
+	level = &dev->levels[top];
+	level->passed = 0;
+	best = level->first;
+	for (q = best->next; q; q = q->next)
+		if (q->vtime < best->vtime)
+			best = q;
+	if (level->vtime < best->vtime)
+		level->vtime = best->vtime;
+	return best;
+}
+
+void sched_charge(struct nnpu_queue *q, uint64_t ns)
+{
+	/* A job that takes no time by a coarse clock still is a turn. */
+	q->vtime += ns ? ns : 1;
+}
+
+void sched_wake(struct nnpu_device *dev)
+{
+	if (!dev->num_ready)
+		return;
+	/* Release: who sees the new value finds the lock worth taking. */
+	if (dev->polling)
+		atomic_fetch_add_explicit(&dev->work_seq, 1, memory_order_release);
+	if (dev->sleeping && dev->polling < dev->num_ready)
+		pthread_cond_signal(&dev->work);
+}

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Order of jobs of different queues, and performance levels, on a bus with a clock of
+ * its own: each entry fetched moves it on by what the test says an entry of that queue
+ * costs. So nothing here depends on the speed of the machine.
+ */
+#include <endian.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/nnpu_device.h"
+#include "nnpu_hw.h"
+#include "tap.h"
+
+#define QUEUES		6u
+#define ENTRIES		2048u
+#define MS		1000000ull
+#define MAX_SERVED	(QUEUES * ENTRIES)
+
+static struct nnpu_device *dev;
+static struct nnpu_sqe admin_sq[8] __attribute__((aligned(4096)));
+static struct nnpu_cqe admin_cq[8] __attribute__((aligned(4096)));
+static uint32_t admin_tail;
+static struct nnpu_sqe sq[QUEUES + 1][ENTRIES] __attribute__((aligned(4096)));
+static struct nnpu_cqe cq[QUEUES + 1][ENTRIES] __attribute__((aligned(4096)));
+static uint32_t tails[QUEUES + 1];
+
+static _Atomic uint64_t device_clock;
+static _Atomic uint64_t clock_reads;
+static _Atomic uint64_t cost[QUEUES + 1];
+/* Queues in the order their entries were fetched. */
+static unsigned int order[MAX_SERVED];
+static atomic_uint served;
+/* The queue whose next entry waits for @gate, 0: none. */
+static atomic_uint gated;
+static atomic_bool at_gate;
+static sem_t gate;
+
+/* Bus: addresses are pointers, all good. */
+
+static void entry_fetched(uint64_t addr)
+{
+	uint64_t offset = addr - (uintptr_t)sq;
+	unsigned int qid;
+
+	if (addr < (uintptr_t)sq || offset >= sizeof(sq))
+		return;
+	qid = (unsigned int)(offset / sizeof(sq[0]));
+	order[atomic_load(&served)] = qid;
+	atomic_fetch_add(&served, 1);
+	atomic_fetch_add(&device_clock, atomic_load(&cost[qid]));
+	if (atomic_load(&gated) != qid)
+		return;
+	atomic_store(&gated, 0);
+	atomic_store(&at_gate, true);
+	sem_wait(&gate);
+}
+
+static int bus_read(void *bus, uint64_t addr, void *buf, size_t len)
+{
+	(void)bus;
+	memcpy(buf, (const void *)(uintptr_t)addr, len);
+	entry_fetched(addr);
+	return 0;
+}
+
+static int bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
+{
+	(void)bus;
+	memcpy((void *)(uintptr_t)addr, buf, len);
+	return 0;
+}
+
+static int bus_store16(void *bus, uint64_t addr, uint16_t value)
+{
+	(void)bus;
+	__atomic_store_n((uint16_t *)(uintptr_t)addr, value, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void bus_raise_irq(void *bus, unsigned int vector)
+{
+	(void)bus;
+	(void)vector;
+}
+
+static uint64_t bus_now_ns(void *bus)
+{
+	(void)bus;
+	atomic_fetch_add(&clock_reads, 1);
+	return atomic_load(&device_clock);
+}
+
+static const struct nnpu_bus_ops bus_ops = {
+	.dma_read = bus_read,
+	.dma_write = bus_write,
+	.dma_store16 = bus_store16,
+	.raise_irq = bus_raise_irq,
+	.now_ns = bus_now_ns,
+};
+
+/* A small driver. */
+
+static void pause_ms(unsigned int ms)
+{
+	nanosleep(&(struct timespec) { .tv_nsec = ms * 1000000l }, NULL);
+}
+
+static uint16_t completion_status(const struct nnpu_cqe *cqe)
+{
+	return le16toh(__atomic_load_n(&cqe->status, __ATOMIC_ACQUIRE));
+}
+
+static void hang_check(unsigned int *waited)
+{
+	pause_ms(1);
+	if (++*waited < 60000)
+		return;
+	printf("Bail out! the device hangs\n");
+	exit(1);
+}
+
+static int admin(void *entry)
+{
+	struct nnpu_cqe *cqe = &admin_cq[admin_tail % 8];
+	uint16_t phase = admin_tail / 8 % 2 ? 0 : NNPU_CQE_PHASE;
+	unsigned int waited = 0;
+
+	memcpy(&admin_sq[admin_tail % 8], entry, NNPU_SQE_SIZE);
+	admin_tail++;
+	nnpu_device_doorbell_write(dev, NNPU_DB_SQ_TAIL, admin_tail % 8, 4);
+	while ((completion_status(cqe) & NNPU_CQE_PHASE) != phase)
+		hang_check(&waited);
+	nnpu_device_doorbell_write(dev, NNPU_DB_CQ_HEAD, admin_tail % 8, 4);
+	return completion_status(cqe) >> NNPU_CQE_STATUS_SHIFT;
+}
+
+static int set_perf(unsigned int level)
+{
+	struct nnpu_sqe_set_perf c = { .opcode = NNPU_ADMIN_SET_PERF, .level = htole32(level) };
+
+	return admin(&c);
+}
+
+static uint32_t reg(uint32_t offset)
+{
+	return nnpu_device_reg_read(dev, offset, 4);
+}
+
+static void write_reg(uint32_t offset, uint64_t value)
+{
+	nnpu_device_reg_write(dev, offset, (uint32_t)value, 4);
+}
+
+static void write_pair(uint32_t offset, const void *p)
+{
+	write_reg(offset, (uintptr_t)p);
+	write_reg(offset + 4, (uint64_t)(uintptr_t)p >> 32);
+}
+
+/* A device with queues of the given priorities, one digit each, from queue 1 on. */
+static void start(const char *priorities)
+{
+	struct nnpu_device_props props;
+	char error[128];
+	unsigned int i;
+
+	memset(admin_cq, 0, sizeof(admin_cq));
+	memset(sq, 0, sizeof(sq));
+	memset(cq, 0, sizeof(cq));
+	memset(tails, 0, sizeof(tails));
+	admin_tail = 0;
+	atomic_store(&served, 0);
+	atomic_store(&gated, 0);
+	atomic_store(&at_gate, false);
+	sem_init(&gate, 0, 0);
+	nnpu_device_default_props(&props);
+	props.num_queues = QUEUES;
+	dev = nnpu_device_create(&props, &bus_ops, NULL, error, sizeof(error));
+	if (!dev) {
+		printf("Bail out! %s\n", error);
+		exit(1);
+	}
+	write_reg(NNPU_REG_ADMIN_SIZE, 7 | 7 << 16);
+	write_pair(NNPU_REG_ADMIN_SQ_LO, admin_sq);
+	write_pair(NNPU_REG_ADMIN_CQ_LO, admin_cq);
+	write_reg(NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	for (i = 1; *priorities; i++, priorities++) {
+		struct nnpu_sqe_create_queue c = {
+			.opcode = NNPU_ADMIN_CREATE_QUEUE,
+			.flags = NNPU_QUEUE_KERNEL,
+			.qid = htole16(i),
+			.sq_entries = htole32(ENTRIES),
+			.cq_entries = htole32(ENTRIES),
+			.priority = htole32((uint32_t)(*priorities - '0')),
+			.sq_addr = htole64((uintptr_t)sq[i]),
+			.cq_addr = htole64((uintptr_t)cq[i]),
+		};
+
+		if (admin(&c)) {
+			printf("Bail out! CREATE_QUEUE failed\n");
+			exit(1);
+		}
+		atomic_store(&cost[i], MS);
+	}
+}
+
+static void stop(void)
+{
+	nnpu_device_destroy(dev);
+	sem_destroy(&gate);
+}
+
+/* @count more entries (NOP) for queue @qid. */
+static void ring(unsigned int qid, unsigned int count)
+{
+	tails[qid] += count;
+	nnpu_device_doorbell_write(dev, ((uint64_t)qid << NNPU_PAGE_SHIFT) + NNPU_DB_SQ_TAIL,
+				   tails[qid] % ENTRIES, 4);
+}
+
+/* Let the engine stand in an entry of queue @qid. */
+static void hold_at(unsigned int qid)
+{
+	unsigned int waited = 0;
+
+	atomic_store(&gated, qid);
+	ring(qid, 1);
+	while (!atomic_load(&at_gate))
+		hang_check(&waited);
+	atomic_store(&at_gate, false);
+}
+
+static void let_go(void)
+{
+	sem_post(&gate);
+}
+
+static void wait_served(unsigned int count)
+{
+	unsigned int i, waited = 0;
+
+	while (atomic_load(&served) < count)
+		hang_check(&waited);
+	/* And completed. */
+	for (i = 1; i <= QUEUES; i++)
+		while (tails[i] && !(completion_status(&cq[i][tails[i] - 1]) & NNPU_CQE_PHASE))
+			hang_check(&waited);
+}
+
+/* Was the order from entry @first on as @expected says, one digit per entry? */
+static bool order_is(unsigned int first, const char *expected)
+{
+	for (; *expected; expected++, first++)
+		if (order[first] != (unsigned int)(*expected - '0'))
+			return false;
+	return true;
+}
+
+/* Tests. */
+
+static void test_levels(void)
+{
+	/* Queue 1 low, 2 low, 3 medium, 4 high. */
+	start("0012");
+	hold_at(1);
+	ring(2, 3);
+	ring(3, 3);
+	ring(1, 2);
+	ring(4, 3);
+	let_go();
+	wait_served(12);
+	ok(order_is(0, "1444333"), "high before medium, whatever came first");
+	/* Queue 1 has used the device already. */
+	ok(order_is(7, "21212"), "then the low ones");
+	hold_at(2);
+	ring(2, 10);
+	ring(4, 1);
+	let_go();
+	wait_served(24);
+	ok(order_is(12, "242"), "a high queue waits for the job that runs, no more");
+	stop();
+}
+
+static void test_starvation(void)
+{
+	static const char period[] = "333333333333333321";
+	unsigned int i, good = 0;
+
+	/* Queue 1 low, 2 medium, 3 high. */
+	start("012");
+	hold_at(3);
+	ring(1, 20);
+	ring(2, 20);
+	ring(3, 200);
+	let_go();
+	wait_served(241);
+	for (i = 0; i < 10; i++)
+		good += order_is(1 + i * 18, period);
+	ok(good == 10, "after 16 high jobs one medium and one low: %u of 10", good);
+	stop();
+
+	start("11");
+	hold_at(1);
+	ring(1, 40);
+	ring(2, 40);
+	let_go();
+	wait_served(81);
+	for (i = 1, good = 0; i < 80; i++)
+		good += order[i] != order[i + 1];
+	ok(good >= 78, "equal queues with equal jobs take turns: %u of 79", good);
+	stop();
+}
+
+static void test_share(void)
+{
+	uint64_t used[4] = { 0 }, least, most;
+	unsigned int i, q;
+
+	start("111");
+	atomic_store(&cost[1], 7 * MS);
+	atomic_store(&cost[2], 3 * MS);
+	atomic_store(&cost[3], 1 * MS);
+	hold_at(1);
+	ring(1, 200);
+	ring(2, 500);
+	ring(3, 1500);
+	let_go();
+	wait_served(2201);
+	/* Up to where the first of them had nothing left. */
+	for (i = 0; used[1] < 1000 * MS && i < 2201; i++)
+		used[order[i]] += atomic_load(&cost[order[i]]);
+	least = used[1];
+	most = used[1];
+	for (q = 2; q <= 3; q++) {
+		least = used[q] < least ? used[q] : least;
+		most = used[q] > most ? used[q] : most;
+	}
+	tap_note("device time of jobs of 7, 3 and 1 ms: %u, %u, %u ms",
+		 (unsigned int)(used[1] / MS), (unsigned int)(used[2] / MS),
+		 (unsigned int)(used[3] / MS));
+	ok((most - least) * 20 <= most, "equal queues with unequal jobs share within 5 %%");
+	stop();
+}
+
+/* The longest run of one queue among @count entries from @first on. */
+static unsigned int longest_run(unsigned int first, unsigned int count)
+{
+	unsigned int i, run = 1, longest = 1;
+
+	for (i = first + 1; i < first + count; i++) {
+		run = order[i] == order[i - 1] ? run + 1 : 1;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+static void test_no_credit(void)
+{
+	/* Queue 1 has the device for itself for a second; 2 and 3 were there all along. */
+	start("111");
+	ring(1, 1000);
+	wait_served(1000);
+	hold_at(3);
+	ring(2, 100);
+	ring(1, 100);
+	let_go();
+	wait_served(1201);
+	ok(longest_run(1001, 200) <= 2, "who was idle gets no more than who was not: run of %u",
+	   longest_run(1001, 200));
+	/* The same while queue 1 has work all the time. */
+	hold_at(1);
+	ring(1, 100);
+	ring(2, 100);
+	let_go();
+	wait_served(1402);
+	ok(longest_run(1202, 200) <= 2, "nor against a queue that never had none: run of %u",
+	   longest_run(1202, 200));
+	stop();
+}
+
+/* Bad entries cost their queue device time like others. */
+static void test_bad_entries(void)
+{
+	unsigned int i, bad = 0;
+
+	start("11");
+	hold_at(2);
+	for (i = 0; i < ENTRIES; i++)
+		sq[1][i].opcode = 0xee;
+	ring(1, 100);
+	ring(2, 100);
+	let_go();
+	wait_served(201);
+	for (i = 1; i < 101; i++)
+		bad += order[i] == 1;
+	ok(bad >= 48 && bad <= 52, "a queue full of bad entries has its share: %u of 100", bad);
+	stop();
+}
+
+/* Does the clock get read @count times more? */
+static bool clock_is_read(unsigned int count)
+{
+	uint64_t reads = atomic_load(&clock_reads);
+	unsigned int waited;
+
+	for (waited = 0; waited < 60000; waited++) {
+		if (atomic_load(&clock_reads) >= reads + count)
+			return true;
+		pause_ms(1);
+	}
+	return false;
+}
+
+/* Is there an end to reading the clock? */
+static bool clock_is_left(void)
+{
+	uint64_t reads;
+	unsigned int i;
+
+	for (i = 0; i < 600; i++) {
+		reads = atomic_load(&clock_reads);
+		pause_ms(100);
+		if (atomic_load(&clock_reads) == reads)
+			return true;
+	}
+	return false;
+}
+
+static void test_perf_levels(void)
+{
+	struct nnpu_sqe_set_perf c = { .opcode = NNPU_ADMIN_SET_PERF, .flags = 1 };
+	unsigned int waited = 0;
+	uint64_t reads;
+
+	start("1");
+	ok(reg(NNPU_REG_PERF_CAPS) == 7, "PERF_CAPS: three levels");
+	ok(reg(NNPU_REG_PERF_LEVEL) == NNPU_PERF_MEDIUM, "medium after power-on");
+	ok(!set_perf(NNPU_PERF_LOW) && reg(NNPU_REG_PERF_LEVEL) == NNPU_PERF_LOW, "low");
+	ok(!set_perf(NNPU_PERF_HIGH) && reg(NNPU_REG_PERF_LEVEL) == NNPU_PERF_HIGH, "high");
+	ok(set_perf(NNPU_PERF_NUM) == NNPU_STATUS_INVALID_FIELD &&
+	   set_perf(~0u) == NNPU_STATUS_INVALID_FIELD, "no such level");
+	ok(admin(&c) == NNPU_STATUS_INVALID_FIELD, "flag");
+	c.flags = 0;
+	c.ctx = htole32(1);
+	ok(admin(&c) == NNPU_STATUS_INVALID_FIELD, "ctx");
+	c.ctx = 0;
+	c.reserved0 = htole32(1);
+	ok(admin(&c) == NNPU_STATUS_INVALID_FIELD, "reserved word");
+	c.reserved0 = 0;
+	c.reserved[5] = htole64(1);
+	ok(admin(&c) == NNPU_STATUS_INVALID_FIELD && reg(NNPU_REG_PERF_LEVEL) == NNPU_PERF_HIGH,
+	   "reserved field; refused commands change nothing");
+
+	/* An engine that looks for work looks at the clock, which stands still here. */
+	ring(1, 1);
+	wait_served(1);
+	ok(clock_is_read(1000), "high: the engine looks for work");
+	atomic_fetch_add(&device_clock, 1000 * MS);
+	ok(clock_is_left(), "not for ever");
+	ring(1, 1);
+	wait_served(2);
+	set_perf(NNPU_PERF_LOW);
+	ring(1, 1);
+	wait_served(3);
+	/* It is through when it has given its queue back. */
+	while (nnpu_device_reg_read(dev, NNPU_QREG_BASE + NNPU_QREG_STRIDE + NNPU_QREG_STATE, 4) !=
+	       NNPU_QSTATE_IDLE)
+		hang_check(&waited);
+	reads = atomic_load(&clock_reads);
+	pause_ms(100);
+	ok(atomic_load(&clock_reads) == reads, "low: it sleeps");
+	write_reg(NNPU_REG_CTRL, NNPU_CTRL_RESET);
+	while (reg(NNPU_REG_STATUS) & NNPU_STATUS_REG_RESETTING)
+		hang_check(&waited);
+	ok(reg(NNPU_REG_PERF_LEVEL) == NNPU_PERF_MEDIUM, "medium after a reset");
+	stop();
+}
+
+int main(void)
+{
+	test_levels();
+	test_starvation();
+	test_share();
+	test_no_credit();
+	test_bad_entries();
+	test_perf_levels();
+	return tap_done();
+}
