@@ -222,8 +222,8 @@ int nnpu_admin_exec_locked(struct nnpu_device *ndev, const void *sqe,
  * Sleeps for at most the admin timeout plus a device reset. When it returns the
  * device does not use memory that the command names any more.
  *
- * Return: 0 if the device answered, whatever the status; -ENODEV if the device
- * is gone, was reset, or the context is lost.
+ * Return: 0 if the device answered, with any status the specification has;
+ * -ENODEV if the device is gone, was reset, or the context is lost.
  */
 int nnpu_admin_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
 		    struct nnpu_admin_result *result)
@@ -240,8 +240,15 @@ int nnpu_admin_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *
 		ret = -ENODEV;
 	else
 		ret = nnpu_admin_exec_locked(ndev, sqe, result);
+	if (!ret && !nnpu_status_known(result->status)) {
+		/* Nobody can say what the command did: both sides start anew. */
+		drm_err(&ndev->drm, "admin command ended with unknown status %#x\n",
+			result->status);
+		atomic64_inc(&ndev->stats.bad_completions);
+		ret = -EPROTO;
+	}
 	up_read(&ndev->reset_sem);
-	if (ret == -ETIMEDOUT) {
+	if (ret == -ETIMEDOUT || ret == -EPROTO) {
 		nnpu_recovery_reset_sync(ndev, generation);
 		ret = -ENODEV;
 	}

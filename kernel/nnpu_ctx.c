@@ -17,6 +17,7 @@
 #include "nnpu_device.h"
 #include "nnpu_program.h"
 #include "nnpu_slot.h"
+#include "nnpu_userq.h"
 
 static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
 {
@@ -68,6 +69,7 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_table_free(&ndev->contexts, ctx->id);
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);
+	nnpu_table_fini(&ctx->userqs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
 	kfree(ctx);
@@ -207,14 +209,8 @@ err_table:
 	return ret;
 }
 
-/**
- * nnpu_ctx_open - create the context of a file
- * @ndev: device
- * @file: file; its driver_priv is set
- *
- * Return: 0; -ENOSPC if the device has no context left, -ENOMEM, -ENODEV, -EIO.
- */
-int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file)
+/* -EAGAIN: a device reset took the context before anybody had it. */
+static int nnpu_ctx_try_open(struct nnpu_device *ndev, struct drm_file *file)
 {
 	struct nnpu_ctx *ctx;
 	int ret, idx;
@@ -232,12 +228,15 @@ int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file)
 	INIT_WORK(&ctx->release_work, nnpu_ctx_release_work);
 	nnpu_table_init(&ctx->slots, 0, ndev->limits.max_slots);
 	nnpu_table_init(&ctx->programs, 1, ndev->limits.max_programs);
+	nnpu_table_init(&ctx->userqs, 1, NNPU_USERQ_PER_FILE);
 
 	ret = -ENODEV;
 	if (!nnpu_device_enter(ndev, &idx))
 		goto err_free;
 	ret = nnpu_ctx_init(ctx);
 	nnpu_device_exit(idx);
+	if (ret == -ENODEV && nnpu_ctx_is_lost(ctx) && !READ_ONCE(ndev->dead))
+		ret = -EAGAIN;
 	if (ret)
 		goto err_free;
 
@@ -249,10 +248,29 @@ int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file)
 err_free:
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);
+	nnpu_table_fini(&ctx->userqs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
 	kfree(ctx);
 	return ret;
+}
+
+/**
+ * nnpu_ctx_open - create the context of a file
+ * @ndev: device
+ * @file: file; its driver_priv is set
+ *
+ * Return: 0; -ENOSPC if the device has no context left, -ENOMEM, -ENODEV, -EIO.
+ */
+int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file)
+{
+	unsigned int tries = 3;
+	int ret;
+
+	do {
+		ret = nnpu_ctx_try_open(ndev, file);
+	} while (ret == -EAGAIN && --tries);
+	return ret == -EAGAIN ? -ENODEV : ret;
 }
 
 /**
@@ -267,6 +285,7 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 	struct nnpu_device *ndev = ctx->ndev;
 	int idx;
 
+	nnpu_userq_close_all(ctx);
 	nnpu_ctx_fini_entities(ctx);
 	if (nnpu_device_enter(ndev, &idx)) {
 		nnpu_queue_abort_ctx(&ndev->queue, ctx);

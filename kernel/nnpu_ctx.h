@@ -35,6 +35,8 @@ struct nnpu_device;
  * @slots: slots by number
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
+ * @userqs: user queues by number
+ * @userqs: user queues by number; struct nnpu_userq
  * @program_list: all struct nnpu_program; under @lock
  * @entity: one queue of jobs per priority
  * @fence_context: dma-fence context per priority
@@ -66,6 +68,7 @@ struct nnpu_ctx {
 	struct list_head slot_list;
 	struct nnpu_table programs;
 	struct list_head program_list;
+	struct nnpu_table userqs;
 
 	struct drm_sched_entity entity[NNPU_NUM_PRIORITIES];
 	u64 fence_context[NNPU_NUM_PRIORITIES];

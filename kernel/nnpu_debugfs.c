@@ -38,6 +38,7 @@ static int nnpu_debugfs_objects(struct seq_file *m, void *data)
 	seq_printf(m, "programs %d\n", atomic_read(&stats->programs));
 	seq_printf(m, "jobs %d\n", atomic_read(&stats->jobs));
 	seq_printf(m, "buffers %d\n", atomic_read(&stats->buffers));
+	seq_printf(m, "queues %d\n", atomic_read(&stats->queues));
 	return 0;
 }
 
@@ -104,6 +105,25 @@ static void nnpu_debugfs_context(struct seq_file *m, struct nnpu_ctx *ctx)
 	mutex_unlock(&ctx->lock);
 }
 
+static void nnpu_debugfs_userqs(struct seq_file *m, struct nnpu_userqs *uqs)
+{
+	static const char * const states[] = {
+		[NNPU_USERQ_PARKED] = "parked",
+		[NNPU_USERQ_WANTED] = "wanted",
+		[NNPU_USERQ_ACTIVE] = "active",
+		[NNPU_USERQ_LEAVING] = "leaving",
+		[NNPU_USERQ_ENDED] = "ended",
+	};
+	struct nnpu_userq *uq;
+
+	mutex_lock(&uqs->lock);
+	list_for_each_entry(uq, &uqs->all, node)
+		seq_printf(m, "user queue %u of context %u: %s, priority %u, hardware queue %u, %u events%s\n",
+			   uq->id, uq->ctx->id, states[uq->state], uq->priority, uq->qid,
+			   atomic_read(&uq->events), uq->mappings ? ", mapped" : "");
+	mutex_unlock(&uqs->lock);
+}
+
 static bool nnpu_debugfs_tryget(void *object)
 {
 	struct nnpu_ctx *ctx = object;
@@ -126,6 +146,7 @@ static int nnpu_debugfs_state(struct seq_file *m, void *data)
 	nnpu_debugfs_qpair(m, "admin", &ndev->admin.qp);
 	spin_unlock_irq(&ndev->admin.qp.lock);
 	nnpu_debugfs_jobs(m, &ndev->queue);
+	nnpu_debugfs_userqs(m, &ndev->userqs);
 	for (id = ndev->contexts.limit.min; id <= ndev->contexts.limit.max; id++) {
 		ctx = nnpu_table_get(&ndev->contexts, id, nnpu_debugfs_tryget);
 		if (!ctx)
@@ -168,6 +189,8 @@ static const struct nnpu_debugfs_reg nnpu_debugfs_regs[] = {
 	NNPU_DEBUGFS_REG(MEM_USED_HI),
 	NNPU_DEBUGFS_REG(CLOCK_LO),
 	NNPU_DEBUGFS_REG(CLOCK_HI),
+	NNPU_DEBUGFS_REG(PERF_LEVEL),
+	NNPU_DEBUGFS_REG(PERF_CAPS),
 	NNPU_DEBUGFS_REG(FAULT_STATUS),
 	NNPU_DEBUGFS_REG(FAULT_INFO),
 	NNPU_DEBUGFS_REG(CONTEXTS),
@@ -196,7 +219,7 @@ static int nnpu_debugfs_registers(struct seq_file *m, void *data)
 	for (i = 0; i < ARRAY_SIZE(nnpu_debugfs_regs); i++)
 		seq_printf(m, "%s %#x\n", nnpu_debugfs_regs[i].name,
 			   nnpu_read(ndev, nnpu_debugfs_regs[i].offset));
-	for (qid = NNPU_QID_ADMIN; qid <= NNPU_QID_KERNEL; qid++)
+	for (qid = NNPU_QID_ADMIN; qid < NNPU_QID_USER + ndev->userqs.num_hw; qid++)
 		for (i = 0; i < ARRAY_SIZE(nnpu_debugfs_qregs); i++)
 			seq_printf(m, "Q%u_%s %#x\n", qid, nnpu_debugfs_qregs[i].name,
 				   nnpu_read_queue(ndev, qid, nnpu_debugfs_qregs[i].offset));

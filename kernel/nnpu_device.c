@@ -218,7 +218,8 @@ static int nnpu_device_identify(struct nnpu_device *ndev)
  */
 static irqreturn_t nnpu_device_admin_irq(int irq, void *data)
 {
-	struct nnpu_device *ndev = data;
+	struct nnpu_irq *vector = data;
+	struct nnpu_device *ndev = vector->ndev;
 
 	nnpu_admin_process(ndev);
 	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL)
@@ -229,18 +230,43 @@ static irqreturn_t nnpu_device_admin_irq(int irq, void *data)
 /* A queue interrupt without completion: the device may have stopped the queue. */
 static irqreturn_t nnpu_device_queue_irq(int irq, void *data)
 {
-	struct nnpu_device *ndev = data;
+	struct nnpu_irq *vector = data;
+	struct nnpu_device *ndev = vector->ndev;
 
 	if (!nnpu_queue_process(&ndev->queue))
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
 	return IRQ_HANDLED;
 }
 
+static irqreturn_t nnpu_device_user_irq(int irq, void *data)
+{
+	struct nnpu_irq *vector = data;
+	struct nnpu_device *ndev = vector->ndev;
+
+	nnpu_userq_irq(ndev, vector - ndev->irqs);
+	return IRQ_HANDLED;
+}
+
+/* The kernel queue and all user queues. */
+static irqreturn_t nnpu_device_queues_irq(int irq, void *data)
+{
+	struct nnpu_irq *vector = data;
+	struct nnpu_device *ndev = vector->ndev;
+
+	if (!nnpu_queue_process(&ndev->queue) &&
+	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
+		nnpu_queue_kick_watchdog(&ndev->queue, true);
+	nnpu_userq_irq(ndev, vector - ndev->irqs);
+	return IRQ_HANDLED;
+}
+
 static irqreturn_t nnpu_device_shared_irq(int irq, void *data)
 {
-	struct nnpu_device *ndev = data;
+	struct nnpu_irq *vector = data;
+	struct nnpu_device *ndev = vector->ndev;
 
 	nnpu_queue_process(&ndev->queue);
+	nnpu_userq_irq(ndev, vector - ndev->irqs);
 	nnpu_admin_process(ndev);
 	/* One vector for all: no telling what it was for, so look each time. */
 	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL ||
@@ -251,22 +277,43 @@ static irqreturn_t nnpu_device_shared_irq(int irq, void *data)
 
 static void nnpu_device_free_irqs(struct nnpu_device *ndev)
 {
-	while (ndev->irqs_requested)
-		free_irq(ndev->irqs[--ndev->irqs_requested], ndev);
+	while (ndev->irqs_requested) {
+		struct nnpu_irq *vector = &ndev->irqs[--ndev->irqs_requested];
+
+		free_irq(vector->number, vector);
+	}
+}
+
+/* Who serves a vector, by how many there are. */
+static irq_handler_t nnpu_device_irq_handler(struct nnpu_device *ndev, unsigned int vector,
+					     const char **name)
+{
+	*name = "nnpu";
+	if (ndev->num_irqs == 1)
+		return nnpu_device_shared_irq;
+	if (vector == NNPU_IRQ_ADMIN) {
+		*name = "nnpu-admin";
+		return nnpu_device_admin_irq;
+	}
+	if (ndev->num_irqs == 2) {
+		*name = "nnpu-queues";
+		return nnpu_device_queues_irq;
+	}
+	*name = vector == NNPU_IRQ_KERNEL ? "nnpu-kernel" : "nnpu-user";
+	return vector == NNPU_IRQ_KERNEL ? nnpu_device_queue_irq : nnpu_device_user_irq;
 }
 
 static int nnpu_device_request_irqs(struct nnpu_device *ndev)
 {
-	static const char * const names[] = { "nnpu-admin", "nnpu-queue" };
-	bool shared = ndev->num_irqs == 1;
 	unsigned int i;
 	int ret;
 
 	for (i = 0; i < ndev->num_irqs; i++) {
-		irq_handler_t handler = i ? nnpu_device_queue_irq : nnpu_device_admin_irq;
+		const char *name;
+		irq_handler_t handler = nnpu_device_irq_handler(ndev, i, &name);
 
-		ret = request_irq(ndev->irqs[i], shared ? nnpu_device_shared_irq : handler, 0,
-				  shared ? "nnpu" : names[i], ndev);
+		ndev->irqs[i].ndev = ndev;
+		ret = request_irq(ndev->irqs[i].number, handler, 0, name, &ndev->irqs[i]);
 		if (ret) {
 			nnpu_device_free_irqs(ndev);
 			return ret;
@@ -316,9 +363,12 @@ int nnpu_device_init(struct nnpu_device *ndev)
 	ret = nnpu_queue_init(ndev);
 	if (ret)
 		goto err_admin;
-	ret = nnpu_recovery_init(ndev);
+	ret = nnpu_userq_init(ndev);
 	if (ret)
 		goto err_queue;
+	ret = nnpu_recovery_init(ndev);
+	if (ret)
+		goto err_userq;
 	ret = nnpu_device_request_irqs(ndev);
 	if (ret)
 		goto err_recovery;
@@ -338,6 +388,8 @@ err_stop:
 	nnpu_device_free_irqs(ndev);
 err_recovery:
 	nnpu_recovery_stop(ndev);
+err_userq:
+	nnpu_userq_fini(ndev);
 err_queue:
 	nnpu_queue_fini(ndev);
 err_admin:
@@ -362,6 +414,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	/* Nobody uses registers or DMA memory after this but us. */
 	drm_dev_unplug(drm);
 	drm_sched_wqueue_stop(&ndev->queue.sched);
+	nnpu_userq_unplug(ndev);
 	nnpu_device_free_irqs(ndev);
 	nnpu_recovery_stop(ndev);
 	if (!ndev->dead)
@@ -377,6 +430,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	flush_workqueue(nnpu_release_wq);
 	nnpu_ctx_unplug_all(ndev);
 	nnpu_gem_unplug_all(ndev);
+	nnpu_userq_fini(ndev);
 	nnpu_queue_fini(ndev);
 	nnpu_admin_fini(ndev);
 	dma_free_coherent(drm->dev, sizeof(*ndev->identify), ndev->identify_mem,

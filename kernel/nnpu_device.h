@@ -15,6 +15,7 @@
 #include "nnpu_hw.h"
 #include "nnpu_queue.h"
 #include "nnpu_table.h"
+#include "nnpu_userq.h"
 
 /**
  * DOC: Lock order
@@ -26,14 +27,18 @@
  * 2. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 3. nnpu_device.bo_lock, then reservations of buffers (dma_resv)
  * 4. nnpu_ctx.submit_lock: order of jobs
- * 5. nnpu_device.reset_sem: read for an admin command, write for a device reset
- * 6. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
- *    nnpu_qpair.lock (spinlock, taken in interrupts)
+ * 5. nnpu_userqs.hw_lock: changes of hardware queues of user queues
+ * 6. nnpu_device.reset_sem: read for an admin command, write for a device reset
+ * 7. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
+ *    mmap_lock held; who holds it touches no user memory and takes, of the core's
+ *    locks, those of unmap_mapping_range() only
+ * 8. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
+ *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts)
  *
  * The two works of nnpu_device.reset_wq (watchdog, device reset) never run at
  * the same time. Fences are signalled with no spinlock held. What runs on the way to
  * a fence signal (run_job, interrupt handlers, the works of reset_wq) takes only
- * 1, 5 and 6 and allocates nothing that could wait for reclaim.
+ * 1, 6, 7 and 8 and allocates nothing that could wait for reclaim.
  */
 
 /**
@@ -89,6 +94,7 @@ struct nnpu_limits {
  * @programs: programs, likewise
  * @jobs: jobs not yet freed
  * @buffers: GEM objects
+ * @queues: user queues
  * @lost_irqs: completions found by the watchdog, not by an interrupt
  * @unknown_cids: completions dropped because no command has that id
  * @bad_completions: completions with an unknown status or an impossible field
@@ -103,6 +109,7 @@ struct nnpu_stats {
 	atomic_t programs;
 	atomic_t jobs;
 	atomic_t buffers;
+	atomic_t queues;
 	atomic64_t lost_irqs;
 	atomic64_t unknown_cids;
 	atomic64_t bad_completions;
@@ -125,6 +132,22 @@ struct nnpu_admin {
 	struct semaphore room;
 };
 
+/* Interrupt vectors. */
+#define NNPU_IRQ_ADMIN		0
+#define NNPU_IRQ_KERNEL		1
+#define NNPU_IRQ_USER		2
+#define NNPU_IRQ_MAX		(NNPU_IRQ_USER + NNPU_USERQ_HW_MAX)
+
+/**
+ * struct nnpu_irq - an interrupt vector
+ * @ndev: device
+ * @number: interrupt number
+ */
+struct nnpu_irq {
+	struct nnpu_device *ndev;
+	int number;
+};
+
 /**
  * struct nnpu_device - an NNPU
  * @drm: DRM device
@@ -132,9 +155,10 @@ struct nnpu_admin {
  * @regs: registers, valid until unplug
  * @doorbells: doorbell pages, valid until unplug
  * @doorbells_size: bytes at @doorbells
- * @irqs: interrupt numbers by vector
- * @num_irqs: vectors, 1 or 2; vector 0 is for the admin queue, the last one for
- *	the kernel queue
+ * @doorbells_phys: physical address of @doorbells
+ * @irqs: interrupts by vector
+ * @num_irqs: vectors, at least 1: see NNPU_IRQ_*; where there are too few, the
+ *	last one serves the rest
  * @irqs_requested: handlers that are installed
  * @coherent: the device sees what CPU caches hold
  * @features: register FEATURES
@@ -146,6 +170,7 @@ struct nnpu_admin {
  * @identify_mem: where IDENTIFY writes
  * @admin: admin queue
  * @queue: kernel queue
+ * @userqs: user queues
  * @contexts: contexts by hardware number
  * @reset_sem: read: an admin command is under way; write: device reset
  * @reset_wq: ordered: watchdog and device reset
@@ -165,7 +190,8 @@ struct nnpu_device {
 	void __iomem *regs;
 	void __iomem *doorbells;
 	resource_size_t doorbells_size;
-	int irqs[2];
+	resource_size_t doorbells_phys;
+	struct nnpu_irq irqs[NNPU_IRQ_MAX];
 	unsigned int num_irqs;
 	unsigned int irqs_requested;
 	bool coherent;
@@ -180,6 +206,7 @@ struct nnpu_device {
 
 	struct nnpu_admin admin;
 	struct nnpu_queue queue;
+	struct nnpu_userqs userqs;
 	struct nnpu_table contexts;
 
 	struct rw_semaphore reset_sem;
@@ -207,11 +234,15 @@ extern unsigned int nnpu_hang_timeout_ms;
 extern unsigned int nnpu_admin_timeout_ms;
 extern unsigned int nnpu_abort_timeout_ms;
 extern unsigned int nnpu_max_inflight;
+extern unsigned int nnpu_queue_idle_ms;
+extern bool nnpu_user_queues;
 
 u32 nnpu_param_hang_timeout_ms(void);
 u32 nnpu_param_admin_timeout_ms(void);
 u32 nnpu_param_abort_timeout_ms(void);
 u32 nnpu_param_max_inflight(void);
+u32 nnpu_param_queue_idle_ms(void);
+bool nnpu_param_user_queues(void);
 
 static inline u32 nnpu_read(struct nnpu_device *ndev, u32 reg)
 {

@@ -19,6 +19,7 @@
 #include "nnpu_query.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
+#include "nnpu_userq.h"
 
 unsigned int nnpu_hang_timeout_ms = 5000;
 module_param_named(hang_timeout_ms, nnpu_hang_timeout_ms, uint, 0644);
@@ -38,6 +39,15 @@ MODULE_PARM_DESC(abort_timeout_ms,
 unsigned int nnpu_max_inflight = 8;
 module_param_named(max_inflight, nnpu_max_inflight, uint, 0444);
 MODULE_PARM_DESC(max_inflight, "Jobs given to the device at the same time (1 to 63, default 8)");
+
+unsigned int nnpu_queue_idle_ms = 1000;
+module_param_named(queue_idle_ms, nnpu_queue_idle_ms, uint, 0644);
+MODULE_PARM_DESC(queue_idle_ms,
+		 "A user queue without work for this long gives its hardware queue back (ms, 10 to 600000, default 1000)");
+
+bool nnpu_user_queues = true;
+module_param_named(user_queues, nnpu_user_queues, bool, 0444);
+MODULE_PARM_DESC(user_queues, "Let processes ring queues of their own (default yes)");
 
 struct workqueue_struct *nnpu_release_wq;
 
@@ -79,6 +89,26 @@ u32 nnpu_param_abort_timeout_ms(void)
 u32 nnpu_param_max_inflight(void)
 {
 	return clamp(READ_ONCE(nnpu_max_inflight), 1u, (u32)NNPU_CIDS_MAX - 1);
+}
+
+/**
+ * nnpu_param_queue_idle_ms - module parameter queue_idle_ms within its bounds
+ *
+ * Return: milliseconds.
+ */
+u32 nnpu_param_queue_idle_ms(void)
+{
+	return clamp(READ_ONCE(nnpu_queue_idle_ms), 10u, 600000u);
+}
+
+/**
+ * nnpu_param_user_queues - module parameter user_queues
+ *
+ * Return: true if processes may have queues.
+ */
+bool nnpu_param_user_queues(void)
+{
+	return READ_ONCE(nnpu_user_queues);
 }
 
 static int nnpu_drv_open(struct drm_device *drm, struct drm_file *file)
@@ -123,6 +153,9 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_LOAD, nnpu_program_load_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_UNLOAD, nnpu_program_unload_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_SUBMIT, nnpu_submit_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_CREATE, nnpu_userq_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_DESTROY, nnpu_userq_destroy_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_WAIT, nnpu_userq_wait_ioctl, DRM_RENDER_ALLOW),
 };
 
 /* The one difference between kernels with and without the accel subsystem. */

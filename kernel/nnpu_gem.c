@@ -8,6 +8,7 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
+#include <linux/error-injection.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -183,6 +184,38 @@ static void nnpu_gem_unmap(struct nnpu_device *ndev, struct drm_gem_shmem_object
 	}
 	dma_resv_unlock(obj->resv);
 }
+
+/**
+ * nnpu_gem_dma_page - DMA address of a page of a buffer
+ * @obj: buffer of our own
+ * @offset: multiple of the device page size, inside the buffer
+ * @dma: gets the address
+ *
+ * Inside a nnpu_device_enter() section. The address holds as long as the buffer,
+ * or until unplug.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_gem_dma_page(struct drm_gem_object *obj, u64 offset, dma_addr_t *dma)
+{
+	struct sg_table *sgt = drm_gem_shmem_get_pages_sgt(to_drm_gem_shmem_obj(obj));
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (IS_ERR(sgt))
+		return PTR_ERR(sgt);
+	/* Segments are of whole pages of the CPU: a device page is in one piece. */
+	for_each_sgtable_dma_sg(sgt, sg, i) {
+		if (offset < sg_dma_len(sg)) {
+			*dma = sg_dma_address(sg) + offset;
+			return 0;
+		}
+		offset -= sg_dma_len(sg);
+	}
+	return -EINVAL;
+}
+/* For tests: the error is one that callers must expect. */
+ALLOW_ERROR_INJECTION(nnpu_gem_dma_page, ERRNO);
 
 /**
  * nnpu_gem_unplug_all - take away the DMA mappings of all buffers

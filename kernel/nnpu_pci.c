@@ -45,6 +45,7 @@ static int nnpu_pci_map(struct nnpu_device *ndev, struct pci_dev *pdev)
 	if (!ndev->regs || !ndev->doorbells)
 		return -ENOMEM;
 	ndev->doorbells_size = pci_resource_len(pdev, NNPU_PCI_BAR_DOORBELL);
+	ndev->doorbells_phys = pci_resource_start(pdev, NNPU_PCI_BAR_DOORBELL);
 	return 0;
 }
 
@@ -58,7 +59,7 @@ static int nnpu_pci_irqs(struct nnpu_device *ndev, struct pci_dev *pdev)
 		return count;
 	ndev->num_irqs = count;
 	for (i = 0; i < count; i++)
-		ndev->irqs[i] = pci_irq_vector(pdev, i);
+		ndev->irqs[i].number = pci_irq_vector(pdev, i);
 	return 0;
 }
 

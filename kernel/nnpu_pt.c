@@ -4,6 +4,7 @@
  * of a scatter/gather table. Memory that is contiguous for the device needs none.
  */
 #include <linux/dma-mapping.h>
+#include <linux/error-injection.h>
 #include <linux/math.h>
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
@@ -164,6 +165,8 @@ out:
 		nnpu_pt_fini(pt);
 	return ret;
 }
+/* For tests: the error is one that callers must expect. */
+ALLOW_ERROR_INJECTION(nnpu_pt_init, ERRNO);
 
 /**
  * nnpu_pt_fini - free the nodes

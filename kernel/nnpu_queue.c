@@ -230,7 +230,7 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 		.opcode = NNPU_ADMIN_CREATE_QUEUE,
 		.flags = NNPU_QUEUE_KERNEL,
 		.qid = cpu_to_le16(NNPU_QID_KERNEL),
-		.vector = cpu_to_le16(ndev->num_irqs - 1),
+		.vector = cpu_to_le16(min(ndev->num_irqs - 1, (unsigned int)NNPU_IRQ_KERNEL)),
 		.sq_entries = cpu_to_le32(qp->sq.size),
 		.cq_entries = cpu_to_le32(qp->cq.size),
 		.sq_addr = cpu_to_le64(qp->sq_dma),
@@ -239,6 +239,9 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 	struct nnpu_admin_result result;
 	int ret;
 
+	/* Its jobs are those of many files: neither first nor last. */
+	if (ndev->features & NNPU_FEATURE_PRIORITY)
+		sqe.priority = cpu_to_le32(NNPU_QUEUE_PRIORITY_MEDIUM);
 	spin_lock_irq(&qp->lock);
 	nnpu_qpair_restart(qp, false);
 	spin_unlock_irq(&qp->lock);

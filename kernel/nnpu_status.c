@@ -111,6 +111,7 @@ static const char * const nnpu_admin_names[NNPU_ADMIN_NUM] = {
 	[NNPU_ADMIN_INVALIDATE_SLOTS] = "INVALIDATE_SLOTS",
 	[NNPU_ADMIN_ABORT] = "ABORT",
 	[NNPU_ADMIN_SET_PERF] = "SET_PERF",
+	[NNPU_ADMIN_SUSPEND_QUEUE] = "SUSPEND_QUEUE",
 };
 
 static const struct nnpu_status_info *nnpu_status_find(u16 status)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Numbered objects with a life of their own; see struct nnpu_table. */
 #include <linux/errno.h>
+#include <linux/error-injection.h>
 #include <linux/xarray.h>
 
 #include "nnpu_table.h"
@@ -39,6 +40,8 @@ int nnpu_table_reserve(struct nnpu_table *table, u32 *id)
 
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
+/* For tests: the error is one that callers must expect. */
+ALLOW_ERROR_INJECTION(nnpu_table_reserve, ERRNO);
 
 /**
  * nnpu_table_set - let a reserved number be found

@@ -109,6 +109,29 @@ TRACE_EVENT(nnpu_reset,
 		  __get_str(why), __entry->cid, __entry->result)
 );
 
+TRACE_EVENT(nnpu_userq,
+	TP_PROTO(struct nnpu_userq *uq, const char *what, u16 qid, int result),
+	TP_ARGS(uq, what, qid, result),
+	TP_STRUCT__entry(
+		__string(dev, dev_name(uq->ndev->drm.dev))
+		__string(what, what)
+		__field(u32, ctx)
+		__field(u32, id)
+		__field(u16, qid)
+		__field(int, result)
+	),
+	TP_fast_assign(
+		__assign_str(dev);
+		__assign_str(what);
+		__entry->ctx = uq->ctx->id;
+		__entry->id = uq->id;
+		__entry->qid = qid;
+		__entry->result = result;
+	),
+	TP_printk("%s %s ctx=%u queue=%u hardware queue=%u result=%d", __get_str(dev),
+		  __get_str(what), __entry->ctx, __entry->id, __entry->qid, __entry->result)
+);
+
 #endif /* _NNPU_TRACE_H_ */
 
 #undef TRACE_INCLUDE_PATH

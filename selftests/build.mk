@@ -3,10 +3,13 @@
 # kselftests: run in the guest by scripts/run-selftests, in this order.
 
 SELFTEST_DIR := $(BUILD)/selftests
-SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_recovery
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_userq nnpu_recovery
+# Need what only the debug kernel has.
+SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
 SELFTEST_SCRIPTS := nnpu_lifecycle.sh
 SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_SCRIPTS))
-DEBUG_TESTS := $(SELFTESTS)
+DEBUG_TESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_DEBUG_PROGRAMS) \
+	$(SELFTEST_SCRIPTS))
 
 # Asked only when something is built here: the first time it unpacks them.
 KSELFTEST_HEADERS = $(shell scripts/kselftest-headers)
@@ -16,13 +19,15 @@ KSELFTEST_HEADERS = $(shell scripts/kselftest-headers)
 $(BUILD)/obj/selftests/%: DIR_CFLAGS = -D_GNU_SOURCE -isystem $(KSELFTEST_HEADERS) \
 	-isystem /usr/include/libdrm -Wno-unused-parameter -Wno-missing-prototypes
 
-$(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%.o $(BUILD)/obj/selftests/nnpu_test.o
+$(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%.o $(BUILD)/obj/selftests/nnpu_test.o \
+		$(BUILD)/obj/selftests/nnpu_test_queue.o
 	$(call link,$^ -lpthread)
 
 $(SELFTEST_DIR)/%.sh: selftests/%.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-selftests: $(SELFTESTS) $(SELFTEST_DIR)/nnpu_loop
+selftests: $(SELFTESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
 
-.SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix .o,$(SELFTEST_PROGRAMS) nnpu_loop nnpu_test))
+.SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix .o,$(SELFTEST_PROGRAMS) \
+	$(SELFTEST_DEBUG_PROGRAMS) nnpu_loop nnpu_test))

@@ -74,8 +74,9 @@ objects_are() { [ "$(objects)" = "$1" ]; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # A process with jobs in flight: started, and its first job is done.
-start_loop() { # FIFO
-	"$loop" -s -r 3 3<> "$1" > /dev/null 2> "$tmp/loop.err" &
+start_loop() { # FIFO [OPTION]
+	# shellcheck disable=SC2086 # an option or none
+	"$loop" -s ${2:-} -r 3 3<> "$1" > /dev/null 2> "$tmp/loop.err" &
 	loop_pid=$!
 	timeout 60 head -c 1 "$1" > /dev/null
 }
@@ -89,6 +90,7 @@ test_cycles() {
 		rmmod nnpu || { echo "rmmod failed in cycle $i"; return; }
 		load || { echo "insmod failed in cycle $i"; return; }
 		out=$("$loop" -n 20 2>&1) || { echo "cycle $i: $out"; return; }
+		out=$("$loop" -q -n 20 2>&1) || { echo "cycle $i, user queue: $out"; return; }
 	done
 }
 
@@ -97,7 +99,7 @@ test_kills() {
 	mkfifo "$tmp/ready"
 	# One round first, so that caches have their size.
 	for ((i = 0; i <= kills; i++)); do
-		start_loop "$tmp/ready" || { echo "kill $i: no job was done: $(cat "$tmp/loop.err")"; return; }
+		start_loop "$tmp/ready" "$([ $((i % 2)) = 0 ] || echo -q)" || { echo "kill $i: no job was done: $(cat "$tmp/loop.err")"; return; }
 		pause
 		kill -9 "$loop_pid"
 		wait "$loop_pid" 2> /dev/null
@@ -128,8 +130,8 @@ test_unbinds() {
 	mkfifo "$tmp/ready2"
 	for ((i = 1; i <= unbinds; i++)); do
 		pids=
-		for p in 1 2 3; do
-			start_loop "$tmp/ready2" ||
+		for p in '' '' -q -q; do
+			start_loop "$tmp/ready2" "$p" ||
 				{ echo "round $i: no job was done: $(cat "$tmp/loop.err")"; return; }
 			pids="$pids $loop_pid"
 		done
@@ -146,6 +148,7 @@ test_unbinds() {
 		done
 		echo "$address" > /sys/bus/pci/drivers/nnpu/bind || { echo "bind failed"; return; }
 		out=$("$loop" -n 20 2>&1) || { echo "round $i: after bind: $out"; return; }
+		out=$("$loop" -q -n 20 2>&1) || { echo "round $i: after bind, user queue: $out"; return; }
 	done
 	wait_until 30 objects_idle || echo "objects left behind: $(objects)"
 }

@@ -3,10 +3,10 @@
  * Keep the device busy: jobs back to back, several in flight, every result
  * checked. The scripts run it, kill it and take the device from under it.
  *
- *   nnpu_loop [-n JOBS] [-s] [-r FD]
+ *   nnpu_loop [-n JOBS] [-q] [-s] [-r FD]
  *
- * -n ends after so many jobs (default: never), -s mixes in slow convolutions,
- * -r writes one byte to the descriptor when the first job is done. Exit status:
+ * -n ends after so many jobs (default: never), -q submits through a user queue
+ * instead of SUBMIT, -s mixes in slow convolutions, -r writes one byte to the descriptor when the first job is done. Exit status:
  * 0 done, 1 wrong result or unexpected error, 3 the device went away, 4 there is
  * none.
  */
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nnpu_test.h"
+#include "nnpu_test_queue.h"
 
 #define IN_FLIGHT	4
 #define WAIT_MS		120000
@@ -30,18 +30,56 @@ static int fail(const char *what, int error, const struct nnpu_job *job)
 	return 1;
 }
 
+static int wait_fence(int fd, struct nnpu_job *job)
+{
+	int ret = nnpu_job_wait(fd, job, WAIT_MS);
+
+	if (!ret)
+		ret = nnpu_syncobj_status(fd, job->syncobj);
+	return ret < 0 ? ret : 0;
+}
+
+/* Jobs of a queue end in order. */
+static int wait_queue(int fd, struct nnpu_uq *uq, uint16_t cid)
+{
+	struct nnpu_cqe cqe;
+	uint32_t state;
+	int ret = nnpu_uq_take(fd, uq, &cqe, WAIT_MS, &state);
+
+	/* Reset or removal, and nothing else, ends a queue of ours. */
+	if (ret == -ECANCELED && state != DRM_NNPU_QUEUE_STATE_LOST &&
+	    state != DRM_NNPU_QUEUE_STATE_GONE)
+		ret = -EPROTO;
+	if (!ret && (cqe.cid != cid || nnpu_cqe_status(&cqe)))
+		ret = -EIO;
+	return ret;
+}
+
+static void push(struct nnpu_uq *uq, struct nnpu_job *job, uint16_t cid)
+{
+	struct nnpu_sqe_execute sqe;
+
+	nnpu_uq_job_sqe(job, cid, &sqe);
+	nnpu_uq_push(uq, &sqe);
+	nnpu_uq_ring(uq);
+}
+
 int main(int argc, char **argv)
 {
 	struct nnpu_job jobs[IN_FLIGHT];
 	unsigned long count = 0, done = 0, submitted = 0;
 	int opt, fd, ret, ready = -1;
-	bool slow = false;
+	bool slow = false, queue = false;
+	struct nnpu_uq uq;
 	unsigned int i;
 
-	while ((opt = getopt(argc, argv, "n:sr:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:qsr:")) != -1) {
 		switch (opt) {
 		case 'n':
 			count = strtoul(optarg, NULL, 0);
+			break;
+		case 'q':
+			queue = true;
 			break;
 		case 's':
 			slow = true;
@@ -50,7 +88,7 @@ int main(int argc, char **argv)
 			ready = atoi(optarg);
 			break;
 		default:
-			fprintf(stderr, "usage: %s [-n JOBS] [-s] [-r FD]\n", argv[0]);
+			fprintf(stderr, "usage: %s [-n JOBS] [-q] [-s] [-r FD]\n", argv[0]);
 			return 2;
 		}
 	}
@@ -69,15 +107,19 @@ int main(int argc, char **argv)
 			return ret == -ENODEV ? 3 : 1;
 	}
 
+	if (queue) {
+		ret = nnpu_uq_create(fd, &uq, DRM_NNPU_PRIORITY_MEDIUM, 8, 8);
+		if (ret)
+			return fail("queue", ret, &jobs[0]);
+	}
+
 	while (!count || done < count) {
 		struct nnpu_job *job = &jobs[submitted % IN_FLIGHT];
 
 		if (submitted >= IN_FLIGHT) {
-			ret = nnpu_job_wait(fd, job, WAIT_MS);
+			ret = queue ? wait_queue(fd, &uq, (uint16_t)(submitted - IN_FLIGHT)) :
+				      wait_fence(fd, job);
 			if (ret)
-				return fail("wait", ret, job);
-			ret = nnpu_syncobj_status(fd, job->syncobj);
-			if (ret < 0)
 				return fail("job", ret, job);
 			if (!nnpu_job_correct(job, (uint32_t)(submitted - IN_FLIGHT)))
 				return fail("wrong result", -EBADMSG, job);
@@ -86,7 +128,11 @@ int main(int argc, char **argv)
 				return 1;
 		}
 		nnpu_job_fill(job, (uint32_t)submitted);
-		ret = nnpu_job_submit(fd, job);
+		ret = 0;
+		if (queue)
+			push(&uq, job, (uint16_t)submitted);
+		else
+			ret = nnpu_job_submit(fd, job);
 		if (ret)
 			return fail("submit", ret, job);
 		submitted++;

@@ -109,4 +109,12 @@ int nnpu_debugfs_dir(int fd, char path[NNPU_DEBUGFS_PATH_MAX]);
 /* Write "kind count" to fault_inject; -EOPNOTSUPP if the device has no injection. */
 int nnpu_inject(int fd, unsigned int kind, unsigned int count);
 
+/*
+ * Have the driver find faults sooner than it would on a busy machine of a user, so
+ * that tests of faults do not mostly wait. NNPU_TIMEOUTS_DEFAULT: as at load.
+ */
+#define NNPU_TIMEOUTS_SHORT	2000, 3000
+#define NNPU_TIMEOUTS_DEFAULT	5000, 10000
+void nnpu_set_timeouts(unsigned int hang_ms, unsigned int admin_ms);
+
 #endif /* NNPU_TEST_H */

@@ -636,6 +636,7 @@ static void serve_admin(struct nnpu_device *dev)
 	struct admin a = { .dev = dev, .v = VERDICT_SUCCESS };
 	struct nnpu_sqe sqe __attribute__((aligned(8)));
 	struct irqs irqs = { 0 };
+	bool bad_status;
 	int ret;
 
 	ret = queue_read_entry(dev, q, &sqe);
@@ -650,9 +651,12 @@ static void serve_admin(struct nnpu_device *dev)
 	if (dev_inject(dev, NNPU_INJECT_ADMIN_STALL))
 		while (!atomic_load(&dev->stop))
 			pthread_cond_wait(&dev->event, &dev->lock);
+	bad_status = dev_inject(dev, NNPU_INJECT_ADMIN_STATUS);
 	pthread_mutex_unlock(&dev->lock);
 
 	execute(&a, &sqe);
+	if (bad_status)
+		a.v.status = 0x7abc;
 	dev_log(dev, NNPU_LOG_TRACE, "admin 0x%02x ctx %u: %s", sqe.opcode, le32toh(sqe.ctx),
 		status_name(a.v.status));
 	queue_complete(dev, q, le16toh(sqe.cid), &a.v, a.result, true);

@@ -316,6 +316,46 @@ static void check_test_result_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_result_size(NNPU_MAX_ARGS), 64 * 257);
 }
 
+static void check_test_queue(struct kunit *test)
+{
+	const struct drm_nnpu_queue_create good = {
+		.priority = DRM_NNPU_PRIORITY_HIGH,
+		.sq_entries = DRM_NNPU_QUEUE_MAX_SQ_ENTRIES,
+		.cq_entries = DRM_NNPU_QUEUE_MAX_CQ_ENTRIES,
+		.sq_offset = PAGE,
+	};
+	struct drm_nnpu_queue_create args = good;
+
+#define BAD(field, value) do { \
+		args = good; \
+		args.field = (value); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_queue(&args), -EINVAL, "%s", #field); \
+	} while (0)
+
+	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args), 0);
+	args.sq_entries = DRM_NNPU_QUEUE_MIN_ENTRIES;
+	args.cq_entries = DRM_NNPU_QUEUE_MIN_ENTRIES;
+	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args), 0);
+	BAD(flags, 1);
+	BAD(flags, 1u << 31);
+	BAD(pad, 1);
+	BAD(priority, DRM_NNPU_PRIORITY_HIGH + 1);
+	BAD(sq_entries, 0);
+	BAD(sq_entries, 1);
+	BAD(sq_entries, 48);
+	BAD(sq_entries, 2 * DRM_NNPU_QUEUE_MAX_SQ_ENTRIES);
+	BAD(cq_entries, 0);
+	BAD(cq_entries, 3);
+	BAD(cq_entries, 2 * DRM_NNPU_QUEUE_MAX_CQ_ENTRIES);
+	BAD(cq_entries, 1u << 31);
+	BAD(sq_offset, 1);
+	BAD(sq_offset, PAGE + 64);
+	BAD(sq_offset, 0);
+	BAD(cq_offset, PAGE);
+	BAD(cq_offset, PAGE / 2);
+#undef BAD
+}
+
 static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_range),
 	KUNIT_CASE(check_test_bo_size),
@@ -326,6 +366,7 @@ static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_load),
 	KUNIT_CASE(check_test_program_header),
 	KUNIT_CASE(check_test_result_size),
+	KUNIT_CASE(check_test_queue),
 	{ }
 };
 

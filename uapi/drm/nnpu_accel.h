@@ -30,7 +30,7 @@ extern "C" {
 /* Name and version returned by DRM_IOCTL_VERSION. */
 #define NNPU_DRIVER_NAME		"nnpu"
 #define NNPU_DRIVER_MAJOR		1
-#define NNPU_DRIVER_MINOR		0
+#define NNPU_DRIVER_MINOR		1
 
 #define DRM_NNPU_QUERY			0x00
 #define DRM_NNPU_BO_CREATE		0x01
@@ -40,7 +40,9 @@ extern "C" {
 #define DRM_NNPU_PROGRAM_LOAD		0x05
 #define DRM_NNPU_PROGRAM_UNLOAD		0x06
 #define DRM_NNPU_SUBMIT			0x07
-/* 0x08 - 0x0a are reserved for QUEUE_CREATE, QUEUE_DESTROY and QUEUE_WAIT. */
+#define DRM_NNPU_QUEUE_CREATE		0x08
+#define DRM_NNPU_QUEUE_DESTROY		0x09
+#define DRM_NNPU_QUEUE_WAIT		0x0a
 
 /* struct drm_nnpu_device_info */
 #define DRM_NNPU_QUERY_DEVICE_INFO	0
@@ -320,6 +322,118 @@ struct drm_nnpu_submit {
 	__u64 loop_timeout_ns;
 };
 
+/* Entries of a ring: both rings of a user queue are one device page each. */
+#define DRM_NNPU_QUEUE_MIN_ENTRIES	2
+#define DRM_NNPU_QUEUE_MAX_SQ_ENTRIES	64
+#define DRM_NNPU_QUEUE_MAX_CQ_ENTRIES	128
+
+/* Bytes to mmap() from the descriptor of a queue, at offset 0. */
+#define DRM_NNPU_QUEUE_DOORBELL_SIZE	4096
+
+/**
+ * struct drm_nnpu_queue_create - create a queue that the process itself rings
+ * @flags: zero
+ * @priority: DRM_NNPU_PRIORITY_*; ranks the queue among all queues of the device,
+ *	which sees to it that none starves
+ * @ring_handle: GEM handle of a buffer made by BO_CREATE, not an imported one
+ * @sq_entries: entries of the submission ring, power of two,
+ *	DRM_NNPU_QUEUE_MIN_ENTRIES to DRM_NNPU_QUEUE_MAX_SQ_ENTRIES
+ * @cq_entries: entries of the completion ring, power of two,
+ *	DRM_NNPU_QUEUE_MIN_ENTRIES to DRM_NNPU_QUEUE_MAX_CQ_ENTRIES
+ * @sq_offset: bytes from the start of the buffer to the submission ring, multiple
+ *	of the device page size
+ * @cq_offset: bytes to the completion ring, multiple of the device page size,
+ *	another page
+ * @queue: out: queue number, not 0
+ * @fd: out: descriptor of the queue (close-on-exec): mmap() gives its doorbell
+ *	page, poll() waits for an armed completion
+ * @pad: zero
+ *
+ * Rings and doorbells are those of the hardware specification: entries of struct
+ * nnpu_sqe with ctx 0 and of struct nnpu_cqe; index 0 and phase 1 first. The
+ * queue needs no hardware queue until its doorbell is rung, gives it back when it
+ * is idle, and keeps its indices through that.
+ *
+ * The doorbell page is mapped shared and writable, once, by the process that
+ * created the queue (-EPERM for another, -EBUSY for a second mapping); the mapping
+ * is not inherited by a child and can neither be moved nor split. Writes to the
+ * page of a queue that has ended go nowhere. A completion raises an interrupt
+ * only when NNPU_DB_CQ_ARM was rung; poll() then says EPOLLIN until read() has
+ * taken the count of interrupts (eight bytes, as of an eventfd; it includes false
+ * alarms), and EPOLLERR with EPOLLHUP for ever when the queue has ended.
+ *
+ * The queue ends with QUEUE_DESTROY, with its descriptor and mapping, or with the
+ * file. It also ends when the device is reset, when what is in its rings makes
+ * the device stop it, and when a job of it hangs and cannot be aborted: see
+ * QUEUE_WAIT.
+ *
+ * -EOPNOTSUPP: the device cannot do it or the module parameter user_queues is off;
+ * -ENOENT: no such handle; -EINVAL: range, imported buffer; -ENOSPC: too many
+ * queues; -EMFILE, -ENFILE: descriptors.
+ */
+struct drm_nnpu_queue_create {
+	__u32 flags;
+	__u32 priority;
+	__u32 ring_handle;
+	__u32 sq_entries;
+	__u64 sq_offset;
+	__u64 cq_offset;
+	__u32 cq_entries;
+	__u32 queue;
+	__s32 fd;
+	__u32 pad;
+};
+
+/**
+ * struct drm_nnpu_queue_destroy - end a queue
+ * @queue: queue number
+ * @flags: zero
+ *
+ * A job that runs is aborted; when the call returns the device has no access to
+ * the rings and the doorbell mapping goes nowhere. -ENOENT: no such queue.
+ */
+struct drm_nnpu_queue_destroy {
+	__u32 queue;
+	__u32 flags;
+};
+
+/* The queue works. */
+#define DRM_NNPU_QUEUE_STATE_READY	0
+/* The device stopped the queue for what it found in its rings or doorbells. */
+#define DRM_NNPU_QUEUE_STATE_STOPPED	1
+/* A job made no progress and could not be aborted alone. */
+#define DRM_NNPU_QUEUE_STATE_HUNG	2
+/* The context was lost in a device reset. */
+#define DRM_NNPU_QUEUE_STATE_LOST	3
+/* The device is gone. */
+#define DRM_NNPU_QUEUE_STATE_GONE	4
+/* QUEUE_DESTROY, or the file was closed. */
+#define DRM_NNPU_QUEUE_STATE_DESTROYED	5
+
+/**
+ * struct drm_nnpu_queue_wait - wait for completions
+ * @queue: queue number
+ * @flags: zero
+ * @cq_head: index of the first completion entry the caller has not seen
+ * @state: out: DRM_NNPU_QUEUE_STATE_*
+ * @reason: out: NNPU_STATUS_* for DRM_NNPU_QUEUE_STATE_STOPPED, else 0
+ * @pad: zero
+ * @timeout_ns: CLOCK_MONOTONIC, absolute; at or before now: only look
+ *
+ * Arms the interrupt for completions beyond @cq_head and sleeps. Returns 0 when
+ * there may be one, which includes false alarms, and when the queue has ended,
+ * with @state saying so; -ETIME; -ENOENT: no such queue.
+ */
+struct drm_nnpu_queue_wait {
+	__u32 queue;
+	__u32 flags;
+	__u32 cq_head;
+	__u32 state;
+	__u32 reason;
+	__u32 pad;
+	__s64 timeout_ns;
+};
+
 #define DRM_IOCTL_NNPU_QUERY \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_QUERY, struct drm_nnpu_query)
 #define DRM_IOCTL_NNPU_BO_CREATE \
@@ -336,6 +450,12 @@ struct drm_nnpu_submit {
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_UNLOAD, struct drm_nnpu_program_unload)
 #define DRM_IOCTL_NNPU_SUBMIT \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_SUBMIT, struct drm_nnpu_submit)
+#define DRM_IOCTL_NNPU_QUEUE_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_QUEUE_CREATE, struct drm_nnpu_queue_create)
+#define DRM_IOCTL_NNPU_QUEUE_DESTROY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_QUEUE_DESTROY, struct drm_nnpu_queue_destroy)
+#define DRM_IOCTL_NNPU_QUEUE_WAIT \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_QUEUE_WAIT, struct drm_nnpu_queue_wait)
 
 NNPU_ASSERT_SIZE(struct drm_nnpu_query, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 64);
@@ -348,6 +468,9 @@ NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 56);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_sync, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 104);
+NNPU_ASSERT_SIZE(struct drm_nnpu_queue_create, 48);
+NNPU_ASSERT_SIZE(struct drm_nnpu_queue_destroy, 8);
+NNPU_ASSERT_SIZE(struct drm_nnpu_queue_wait, 32);
 
 #if defined(__cplusplus)
 }

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_USERQ_H_
+#define _NNPU_USERQ_H_
+
+#include <linux/atomic.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "nnpu_hw.h"
+#include "nnpu_watchdog.h"
+
+struct drm_device;
+struct drm_file;
+struct drm_gem_object;
+struct mm_struct;
+struct nnpu_ctx;
+struct nnpu_device;
+struct page;
+
+/* Queues of one file at the same time. */
+#define NNPU_USERQ_PER_FILE	512
+
+/* Hardware queues the driver uses for processes at most. */
+#define NNPU_USERQ_HW_MAX	64
+
+/**
+ * enum nnpu_userq_state - where a user queue is
+ * @NNPU_USERQ_PARKED: no hardware queue; its position is in nnpu_userq.saved
+ * @NNPU_USERQ_WANTED: parked, and waits for a hardware queue
+ * @NNPU_USERQ_ACTIVE: has a hardware queue; the doorbell page may be mapped
+ * @NNPU_USERQ_LEAVING: its hardware queue is being suspended
+ * @NNPU_USERQ_ENDED: over; nnpu_userq.end says why
+ *
+ * ::
+ *
+ *            doorbell fault            CREATE_QUEUE
+ *   PARKED -----------------> WANTED ---------------> ACTIVE <--------+
+ *     ^                         ^                       | idle, or    | still
+ *     | nothing left to do      | work left             | room needed | busy
+ *     +-------------------------+---------- LEAVING <---+-------------+
+ *
+ * From everywhere to ENDED: destroy, close, stop, hang, reset, unplug.
+ */
+enum nnpu_userq_state {
+	NNPU_USERQ_PARKED,
+	NNPU_USERQ_WANTED,
+	NNPU_USERQ_ACTIVE,
+	NNPU_USERQ_LEAVING,
+	NNPU_USERQ_ENDED,
+};
+
+/**
+ * struct nnpu_userq - a queue that a process rings
+ * @ref: held by the file's table, the descriptor, and whoever works with it
+ * @ctx: its context, referenced
+ * @ndev: device
+ * @id: number in nnpu_ctx.userqs
+ * @priority: NNPU_QUEUE_PRIORITY_*
+ * @sq_entries: entries of the submission ring
+ * @cq_entries: entries of the completion ring
+ * @sq_dma: DMA address of the submission ring
+ * @cq_dma: DMA address of the completion ring
+ * @ring: buffer of the rings, referenced
+ * @mm: address space that may map the doorbell; compared only
+ * @dummy: what the doorbell page leads to when the queue has ended
+ * @wait: waiters of QUEUE_WAIT, poll() and the fault handler
+ * @events: interrupts and changes of state; waiters look for a change
+ * @events_read: what read() of the descriptor has seen
+ * @node: entry of nnpu_userqs.all
+ * @sched_node: entry of nnpu_userqs.wanted or nnpu_userqs.active
+ * @state: where it is
+ * @end: DRM_NNPU_QUEUE_STATE_*
+ * @reason: NNPU_STATUS_* with DRM_NNPU_QUEUE_STATE_STOPPED
+ * @qid: hardware queue while ACTIVE or LEAVING, else 0
+ * @mapping: address space of the descriptor, NULL when it is closed
+ * @mappings: mappings of the doorbell: one, two while mremap() is being refused
+ * @resume: @saved counts
+ * @saved: position of a parked queue
+ * @active_since: jiffies
+ * @idle_since: jiffies; when the watchdog saw it without progress first
+ * @progress: register PROGRESS as the watchdog saw it last
+ * @watchdog: hang detection
+ *
+ * From @node to @mappings: under nnpu_userqs.lock. The rest: under
+ * nnpu_userqs.hw_lock; @saved under both while the queue is parked.
+ */
+struct nnpu_userq {
+	struct kref ref;
+	struct nnpu_ctx *ctx;
+	struct nnpu_device *ndev;
+	u32 id;
+	u32 priority;
+	u32 sq_entries;
+	u32 cq_entries;
+	dma_addr_t sq_dma;
+	dma_addr_t cq_dma;
+	struct drm_gem_object *ring;
+	struct mm_struct *mm;
+	struct page *dummy;
+	wait_queue_head_t wait;
+	atomic_t events;
+	atomic_t events_read;
+
+	struct list_head node;
+	struct list_head sched_node;
+	enum nnpu_userq_state state;
+	u32 end;
+	u32 reason;
+	u16 qid;
+	struct address_space *mapping;
+	unsigned int mappings;
+
+	bool resume;
+	struct nnpu_queue_state saved;
+	unsigned long active_since;
+	unsigned long idle_since;
+	u32 progress;
+	struct nnpu_watchdog watchdog;
+};
+
+/**
+ * struct nnpu_userqs - the user queues of a device
+ * @hw_lock: one change of hardware queues at a time; held across admin commands
+ * @lock: protects the states and lists below; a leaf but for @irq_lock, taken in the
+ *	fault handler
+ * @irq_lock: protects @by_qid; taken in interrupts
+ * @by_qid: the queue on hardware queue NNPU_QID_USER + index
+ * @num_hw: hardware queues for processes; 0: none, user queues are off
+ * @all: all queues that have not ended
+ * @wanted: queues that wait for a hardware queue, longest first
+ * @active: queues that have one, longest first
+ * @state_mem: where SUSPEND_QUEUE writes
+ * @state_dma: its DMA address
+ * @wq: ordered: @work and @watch
+ * @work: gives hardware queues to those that wait
+ * @watch: looks for hangs and idleness while a queue is active
+ * @perf_level: NNPU_PERF_* the device was told last; under @hw_lock
+ * @perf_known: @perf_level is what the device has; reset clears it
+ */
+struct nnpu_userqs {
+	struct mutex hw_lock;	/* see above */
+	struct mutex lock;	/* see above */
+	spinlock_t irq_lock;	/* see above */
+	struct nnpu_userq *by_qid[NNPU_USERQ_HW_MAX];
+	unsigned int num_hw;
+	struct list_head all;
+	struct list_head wanted;
+	struct list_head active;
+	struct nnpu_queue_state *state_mem;
+	dma_addr_t state_dma;
+	struct workqueue_struct *wq;
+	struct delayed_work work;
+	struct delayed_work watch;
+	u32 perf_level;
+	bool perf_known;
+};
+
+/* nnpu_userq.c: life and ioctls */
+int nnpu_userq_init(struct nnpu_device *ndev);
+void nnpu_userq_unplug(struct nnpu_device *ndev);
+void nnpu_userq_fini(struct nnpu_device *ndev);
+void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end);
+void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason);
+void nnpu_userq_end_locked(struct nnpu_userq *uq, u32 end, u32 reason);
+void nnpu_userq_close_all(struct nnpu_ctx *ctx);
+void nnpu_userq_put(struct nnpu_userq *uq);
+int nnpu_userq_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_userq_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_userq_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* nnpu_userq_file.c: the descriptor */
+struct file *nnpu_userq_file_create(struct nnpu_userq *uq);
+void nnpu_userq_zap(struct nnpu_userq *uq);
+
+/* nnpu_userq_hw.c: hardware queues */
+void nnpu_userq_irq(struct nnpu_device *ndev, unsigned int vector);
+void nnpu_userq_want(struct nnpu_userq *uq);
+void nnpu_userq_leave_hw(struct nnpu_userq *uq);
+void nnpu_userq_arm(struct nnpu_userq *uq, u32 head);
+bool nnpu_userq_check_stopped(struct nnpu_userq *uq);
+void nnpu_userq_work(struct work_struct *work);
+void nnpu_userq_watch(struct work_struct *work);
+void nnpu_userq_kick_watch(struct nnpu_device *ndev, bool now);
+
+/* A waiter looks again. */
+static inline void nnpu_userq_wake(struct nnpu_userq *uq)
+{
+	atomic_inc(&uq->events);
+	wake_up_all(&uq->wait);
+}
+
+#endif /* _NNPU_USERQ_H_ */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The descriptor of a user queue: doorbell mapping, poll(), read().
+ *
+ * The doorbell page is inserted by the fault handler only, and only while the
+ * queue has a hardware queue: whoever takes that away zaps the page first, and
+ * the next write to it faults and waits until the queue has one again. The writer
+ * notices nothing but time. Each descriptor has an inode of its own, so that
+ * zapping reaches the one mapping and no other.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/poll.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_device.h>
+
+#include "nnpu_device.h"
+#include "nnpu_userq.h"
+
+/* Longest sleep in a fault before the fault is taken anew. */
+#define NNPU_USERQ_FAULT_MS	100
+
+/**
+ * nnpu_userq_zap - take the doorbell page away
+ * @uq: queue; nnpu_userqs.lock is held
+ *
+ * When this returns no CPU reaches the page without a new fault.
+ */
+void nnpu_userq_zap(struct nnpu_userq *uq)
+{
+	lockdep_assert_held(&uq->ndev->userqs.lock);
+	if (uq->mapping && uq->mappings)
+		unmap_mapping_range(uq->mapping, 0, PAGE_SIZE, 1);
+}
+
+static vm_fault_t nnpu_userq_insert(struct nnpu_userq *uq, struct vm_area_struct *vma)
+{
+	struct nnpu_device *ndev = uq->ndev;
+	phys_addr_t db = ndev->doorbells_phys + ((phys_addr_t)uq->qid << ndev->limits.db_shift);
+
+	return vmf_insert_pfn_prot(vma, vma->vm_start, PHYS_PFN(db),
+				   pgprot_noncached(vma->vm_page_prot));
+}
+
+/* Until the state changes; then the access faults again and is judged anew. */
+static vm_fault_t nnpu_userq_fault_wait(struct nnpu_userq *uq, struct vm_fault *vmf, int seen)
+{
+	unsigned long timeout = msecs_to_jiffies(NNPU_USERQ_FAULT_MS);
+	bool unlock = fault_flag_allow_retry_first(vmf->flags);
+
+	if (unlock && vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_RETRY;
+	if (unlock) {
+		/* Others may change the address space, this mapping included. */
+		kref_get(&uq->ref);
+		mmap_read_unlock(vmf->vma->vm_mm);
+	}
+	wait_event_killable_timeout(uq->wait, atomic_read(&uq->events) != seen, timeout);
+	if (!unlock)
+		return VM_FAULT_NOPAGE;
+	nnpu_userq_put(uq);
+	return VM_FAULT_RETRY;
+}
+
+static vm_fault_t nnpu_userq_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct nnpu_userq *uq = vma->vm_private_data;
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	int seen = atomic_read(&uq->events);
+	vm_fault_t ret = 0;
+
+	mutex_lock(&uqs->lock);
+	switch (uq->state) {
+	case NNPU_USERQ_ACTIVE:
+		ret = nnpu_userq_insert(uq, vma);
+		break;
+	case NNPU_USERQ_ENDED:
+		ret = vmf_insert_pfn_prot(vma, vma->vm_start, page_to_pfn(uq->dummy),
+					  vma->vm_page_prot);
+		break;
+	case NNPU_USERQ_PARKED:
+		nnpu_userq_want(uq);
+		break;
+	case NNPU_USERQ_WANTED:
+	case NNPU_USERQ_LEAVING:
+		break;
+	}
+	mutex_unlock(&uqs->lock);
+	return ret ?: nnpu_userq_fault_wait(uq, vmf, seen);
+}
+
+static void nnpu_userq_vm_open(struct vm_area_struct *vma)
+{
+	struct nnpu_userq *uq = vma->vm_private_data;
+
+	mutex_lock(&uq->ndev->userqs.lock);
+	uq->mappings++;
+	mutex_unlock(&uq->ndev->userqs.lock);
+}
+
+static void nnpu_userq_vm_close(struct vm_area_struct *vma)
+{
+	struct nnpu_userq *uq = vma->vm_private_data;
+
+	mutex_lock(&uq->ndev->userqs.lock);
+	uq->mappings--;
+	mutex_unlock(&uq->ndev->userqs.lock);
+}
+
+static int nnpu_userq_vm_refuse(struct vm_area_struct *vma)
+{
+	return -EINVAL;
+}
+
+static int nnpu_userq_vm_split(struct vm_area_struct *vma, unsigned long addr)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct nnpu_userq_vm_ops = {
+	.open = nnpu_userq_vm_open,
+	.close = nnpu_userq_vm_close,
+	.may_split = nnpu_userq_vm_split,
+	.mremap = nnpu_userq_vm_refuse,
+	.fault = nnpu_userq_fault,
+};
+
+static int nnpu_userq_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	struct nnpu_userq *uq = filp->private_data;
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	int ret = 0;
+
+	if (vma->vm_pgoff || vma_pages(vma) != 1 || !(vma->vm_flags & VM_SHARED) ||
+	    !(vma->vm_flags & VM_WRITE) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	/* The descriptor may travel, the doorbell stays with who created it. */
+	if (vma->vm_mm != uq->mm)
+		return -EPERM;
+	mutex_lock(&uqs->lock);
+	if (uq->mappings)
+		ret = -EBUSY;
+	else
+		uq->mappings++;
+	mutex_unlock(&uqs->lock);
+	if (ret)
+		return ret;
+	vm_flags_mod(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY,
+		     VM_MAYEXEC);
+	vma->vm_private_data = uq;
+	vma->vm_ops = &nnpu_userq_vm_ops;
+	return 0;
+}
+
+static bool nnpu_userq_has_ended(struct nnpu_userq *uq)
+{
+	return READ_ONCE(uq->state) == NNPU_USERQ_ENDED;
+}
+
+static __poll_t nnpu_userq_poll(struct file *filp, poll_table *wait)
+{
+	struct nnpu_userq *uq = filp->private_data;
+
+	poll_wait(filp, &uq->wait, wait);
+	if (nnpu_userq_has_ended(uq))
+		return EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP;
+	if (atomic_read(&uq->events) != atomic_read(&uq->events_read))
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
+}
+
+/* As of an eventfd: how often since the last read(). */
+static ssize_t nnpu_userq_read(struct file *filp, char __user *user, size_t len, loff_t *pos)
+{
+	struct nnpu_userq *uq = filp->private_data;
+	int seen, before;
+	u64 count;
+	int ret;
+
+	if (len < sizeof(count))
+		return -EINVAL;
+	for (;;) {
+		seen = atomic_read(&uq->events);
+		before = atomic_read(&uq->events_read);
+		if (nnpu_userq_has_ended(uq))
+			return 0;
+		if (seen == before) {
+			if (filp->f_flags & O_NONBLOCK)
+				return -EAGAIN;
+			ret = wait_event_interruptible(uq->wait,
+						       atomic_read(&uq->events) != seen);
+			if (ret)
+				return ret;
+			continue;
+		}
+		if (atomic_try_cmpxchg(&uq->events_read, &before, seen))
+			break;
+	}
+	count = (u32)(seen - before);
+	return copy_to_user(user, &count, sizeof(count)) ? -EFAULT : sizeof(count);
+}
+
+static int nnpu_userq_file_release(struct inode *inode, struct file *filp)
+{
+	struct nnpu_userq *uq = filp->private_data;
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+
+	/* Descriptor and mapping are gone: nobody can ring or wait. */
+	nnpu_userq_end(uq, DRM_NNPU_QUEUE_STATE_DESTROYED, 0);
+	mutex_lock(&uqs->lock);
+	uq->mapping = NULL;
+	mutex_unlock(&uqs->lock);
+	nnpu_userq_put(uq);
+	return 0;
+}
+
+static const struct file_operations nnpu_userq_fops = {
+	.owner = THIS_MODULE,
+	.release = nnpu_userq_file_release,
+	.mmap = nnpu_userq_mmap,
+	.poll = nnpu_userq_poll,
+	.read = nnpu_userq_read,
+	.llseek = noop_llseek,
+};
+
+/**
+ * nnpu_userq_file_create - create the descriptor's file
+ * @uq: queue that nobody else knows yet
+ *
+ * Return: the file, which holds a reference of the queue, or an ERR_PTR.
+ */
+struct file *nnpu_userq_file_create(struct nnpu_userq *uq)
+{
+	struct file *filp;
+
+	/* Not one of the inode that all anonymous files share: it is zapped. */
+	filp = anon_inode_create_getfile("[nnpu-queue]", &nnpu_userq_fops, uq,
+					 O_RDWR | O_CLOEXEC, NULL);
+	if (IS_ERR(filp))
+		return filp;
+	kref_get(&uq->ref);
+	uq->mapping = filp->f_mapping;
+	return filp;
+}
