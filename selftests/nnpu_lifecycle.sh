@@ -8,6 +8,8 @@
 #   NNPU_CYCLES    insmod, inference, rmmod      (default 5)
 #   NNPU_KILLS     kill -9 in the middle         (default 20)
 #   NNPU_UNBINDS   unbind and bind under load    (default 5)
+#   NNPU_REMOVALS  the device pulled out and put back under load, through the
+#                  machine's monitor (scripts/vm --guest-monitor)  (default 2)
 #   NNPU_KO        path of nnpu.ko               (default: modprobe nnpu)
 #
 # Runs as root on the machine with the device. TAP; exit status 4 = skipped.
@@ -19,6 +21,7 @@ loop=$bin/nnpu_loop
 cycles=${NNPU_CYCLES:-5}
 kills=${NNPU_KILLS:-20}
 unbinds=${NNPU_UNBINDS:-5}
+removals=${NNPU_REMOVALS:-2}
 test_no=0
 failed=0
 
@@ -42,7 +45,7 @@ load() {
 pci_address() {
 	local d
 	for d in /sys/bus/pci/devices/*; do
-		if [ "$(cat "$d/vendor")" = 0x1234 ] && [ "$(cat "$d/device")" = 0x4e50 ]; then
+		if [ "$(cat "$d/vendor" "$d/device" 2> /dev/null)" = "$(printf '0x1234\n0x4e50')" ]; then
 			basename "$d"
 			return 0
 		fi
@@ -124,11 +127,13 @@ test_kills() {
 # No context, no job, no buffer: the driver's own objects only.
 objects_idle() { ! objects | grep -Evq '[[:space:]:]0$'; }
 
-test_unbinds() {
-	local i p pids status out address
-	address=$(pci_address) || { echo "no PCI function of the device"; return; }
+# taken_away COUNT TAKE GIVE: processes are at work, the function TAKE takes the
+# device from under them, each of them learns it; GIVE gives it back.
+taken_away() {
+	local i p pids status out count=$1
+	rm -f "$tmp/ready2"
 	mkfifo "$tmp/ready2"
-	for ((i = 1; i <= unbinds; i++)); do
+	for ((i = 1; i <= count; i++)); do
 		pids=
 		for p in '' '' -q -q; do
 			start_loop "$tmp/ready2" "$p" ||
@@ -136,7 +141,7 @@ test_unbinds() {
 			pids="$pids $loop_pid"
 		done
 		pause
-		echo "$address" > /sys/bus/pci/drivers/nnpu/unbind || { echo "unbind failed"; return; }
+		"$2" || { echo "round $i: $2 failed"; return; }
 		for p in $pids; do
 			wait_until 60 gone "$p" || { echo "round $i: process $p still waits"; kill -9 "$p"; return; }
 			wait "$p"
@@ -146,11 +151,40 @@ test_unbinds() {
 				return
 			fi
 		done
-		echo "$address" > /sys/bus/pci/drivers/nnpu/bind || { echo "bind failed"; return; }
-		out=$("$loop" -n 20 2>&1) || { echo "round $i: after bind: $out"; return; }
-		out=$("$loop" -q -n 20 2>&1) || { echo "round $i: after bind, user queue: $out"; return; }
+		"$3" || { echo "round $i: $3 failed"; return; }
+		out=$("$loop" -n 20 2>&1) || { echo "round $i: afterwards: $out"; return; }
+		out=$("$loop" -q -n 20 2>&1) || { echo "round $i: afterwards, user queue: $out"; return; }
 	done
 	wait_until 30 objects_idle || echo "objects left behind: $(objects)"
+}
+
+unbind() { echo "$address" > /sys/bus/pci/drivers/nnpu/unbind; }
+bind() { echo "$address" > /sys/bus/pci/drivers/nnpu/bind; }
+
+test_unbinds() {
+	address=$(pci_address) || { echo "no PCI function of the device"; return; }
+	taken_away "$unbinds" unbind bind
+}
+
+# The port that leads to the monitor of the machine this runs in.
+monitor_port() {
+	local port
+	for port in /sys/class/virtio-ports/*; do
+		if [ "$(cat "$port/name" 2> /dev/null)" = nnpu.monitor ]; then
+			echo "/dev/${port##*/}"
+			return 0
+		fi
+	done
+	return 1
+}
+
+no_pci_address() { ! pci_address > /dev/null; }
+probed() { "$loop" -n 1 > /dev/null 2>&1; }
+pull_out() { echo "device_del nnpu0" > "$monitor" && wait_until 60 no_pci_address; }
+
+put_back() {
+	echo "device_add nnpu-pci,id=nnpu0,bus=nnpu-port0,inject=on" > "$monitor" &&
+		wait_until 60 probed
 }
 
 test_rmmod_in_use() {
@@ -172,9 +206,16 @@ fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 echo "TAP version 13"
-echo "1..4"
+echo "1..5"
 result "module unload is refused while a file is open" "$(test_rmmod_in_use)"
 result "$cycles cycles of insmod, inference, rmmod" "$(test_cycles)"
 result "$kills processes killed in the middle of inference" "$(test_kills)"
 result "$unbinds times unbind and bind while jobs run" "$(test_unbinds)"
+if [ "$removals" -gt 0 ] && monitor=$(monitor_port); then
+	result "$removals times pulled out and put back while jobs run" \
+		"$(taken_away "$removals" pull_out put_back)"
+else
+	test_no=$((test_no + 1))
+	echo "ok $test_no pulled out while jobs run # SKIP no monitor of the machine, or no hotplug"
+fi
 exit "$failed"
