@@ -214,7 +214,6 @@ int nnpu_gem_dma_page(struct drm_gem_object *obj, u64 offset, dma_addr_t *dma)
 	}
 	return -EINVAL;
 }
-/* For tests: the error is one that callers must expect. */
 ALLOW_ERROR_INJECTION(nnpu_gem_dma_page, ERRNO);
 
 /**

@@ -165,7 +165,6 @@ out:
 		nnpu_pt_fini(pt);
 	return ret;
 }
-/* For tests: the error is one that callers must expect. */
 ALLOW_ERROR_INJECTION(nnpu_pt_init, ERRNO);
 
 /**

@@ -40,7 +40,6 @@ int nnpu_table_reserve(struct nnpu_table *table, u32 *id)
 
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
-/* For tests: the error is one that callers must expect. */
 ALLOW_ERROR_INJECTION(nnpu_table_reserve, ERRNO);
 
 /**
