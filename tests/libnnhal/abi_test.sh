@@ -38,8 +38,8 @@ cmp -s "$tmp/mapped" "$tmp/exported"
 result $? "every function of the map is exported, and nothing else is"
 [ -z "$(nm -D --defined-only "$lib" | awk '$2 ~ /[BDR]/')" ]
 result $? "no data is exported"
-! nm -D --defined-only "$lib" | grep ' T ' | grep -qv '@@NNHAL_1\.0'
-result $? "every function has the version NNHAL_1.0"
+! nm -D --defined-only "$lib" | grep ' T ' | grep -qvE '@@NNHAL_1\.[01]$'
+result $? "every function has a version, NNHAL_1.0 or NNHAL_1.1"
 nm --defined-only -g "${lib%.so}.a" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }' |
 	sort -u > "$tmp/static"
 cmp -s "$tmp/mapped" "$tmp/static"

@@ -146,6 +146,46 @@ static void test_fault(const char *name, unsigned int kind, enum nnhal_status ex
 	close_all();
 }
 
+static enum nnhal_status execute_burst(struct nnhal_burst *burst)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+
+	o.diag = &r.diag;
+	return nnhal_burst_execute(burst, &r.request, &o, r.shapes, &r.num_shapes, &r.timing);
+}
+
+/* A fault under a burst with a request behind the one that meets it. */
+static void test_burst_fault(const char *name, unsigned int kind, enum nnhal_status expected,
+			     bool context_lost)
+{
+	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst *burst = NULL;
+	enum nnhal_status first, second, next;
+
+	if (!ok(open_all() && !nnhal_burst_create(model, NULL, &burst) && !execute_burst(burst),
+		"burst, %s: a good request before", name)) {
+		nnhal_burst_unref(burst);
+		close_all();
+		return;
+	}
+	ok(inject(kind, 1), "burst, %s: injected", name);
+	ok(!nnhal_burst_submit(burst, &r.request, NULL, 1, 0) &&
+	   !nnhal_burst_submit(burst, &r.request, NULL, 2, 0), "burst, %s: two requests", name);
+	first = nnhal_burst_wait(burst, &result, UINT64_MAX);
+	first = first || result.tag != 1 ? NNHAL_STATUS_INVALID_ARGUMENT : result.status;
+	second = nnhal_burst_wait(burst, &result, UINT64_MAX);
+	second = second || result.tag != 2 ? NNHAL_STATUS_INVALID_ARGUMENT : result.status;
+	ok(first == expected && second == (context_lost ? expected : NNHAL_STATUS_NONE),
+	   "H09 burst, %s: %s, the one behind it %s", name, nnhal_status_name((int)first),
+	   nnhal_status_name((int)second));
+	next = execute_burst(burst);
+	ok(next == (context_lost ? NNHAL_STATUS_DEAD_OBJECT : NNHAL_STATUS_NONE),
+	   "H09 burst, %s: then %s: %s", name, nnhal_status_name((int)next), r.diag.message);
+	inject(kind, 0);
+	nnhal_burst_unref(burst);
+	close_all();
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static unsigned int calls, failures;
@@ -169,11 +209,14 @@ static void test_removal(void)
 {
 	enum { PENDING = 5 };
 	struct nnhal_prepared_model *other = NULL;
+	struct nnhal_burst *burst = NULL;
+	enum nnhal_status status;
 	bool supported[2];
 	char path[sizeof(driver_dir) + 8];
 	unsigned int i, launched = 0;
 
-	if (!ok(open_all() && inject(NNPU_INJECT_JOB_STALL, 1), "removal: device with a hang"))
+	if (!ok(open_all() && !nnhal_burst_create(model, NULL, &burst) && !execute_burst(burst) &&
+		inject(NNPU_INJECT_JOB_STALL, 1), "removal: device with a burst and a hang"))
 		return;
 	for (i = 0; i < PENDING; i++)
 		launched += !nnhal_prepared_model_execute(model, &r.request, NULL, on_executed,
@@ -187,6 +230,14 @@ static void test_removal(void)
 	pthread_mutex_unlock(&lock);
 	ok(calls == PENDING && failures == PENDING,
 	   "H03 H09 removal: %u callbacks, %u of them GENERAL_FAILURE", calls, failures);
+	/* It finds out with its next request, which may have been in flight by then. */
+	status = execute_burst(burst);
+	ok((status == NNHAL_STATUS_GENERAL_FAILURE ||
+	    status == NNHAL_STATUS_DEVICE_UNAVAILABLE) &&
+	   execute_burst(burst) == NNHAL_STATUS_DEVICE_UNAVAILABLE,
+	   "H09 removal: a burst that was at rest: %s, then %s", nnhal_status_name((int)status),
+	   r.diag.message);
+	nnhal_burst_unref(burst);
 	ok(execute() == NNHAL_STATUS_DEVICE_UNAVAILABLE, "H09 removal: the next execution: %s",
 	   r.diag.message);
 	ok(nnhal_device_prepare_model_sync(device, &f.model, NULL, &other) ==
@@ -218,6 +269,12 @@ int main(void)
 	test_fault("hang that needs a reset", NNPU_INJECT_JOB_STUCK,
 		   NNHAL_STATUS_GENERAL_FAILURE, true);
 	test_fault("fatal error", NNPU_INJECT_FATAL, NNHAL_STATUS_GENERAL_FAILURE, true);
+	test_burst_fault("hang", NNPU_INJECT_JOB_STALL, NNHAL_STATUS_GENERAL_FAILURE, false);
+	test_burst_fault("access error", NNPU_INJECT_DMA_ERROR, NNHAL_STATUS_GENERAL_FAILURE,
+			 false);
+	test_burst_fault("lost interrupt", NNPU_INJECT_LOST_IRQ, NNHAL_STATUS_NONE, false);
+	test_burst_fault("slow job", NNPU_INJECT_JOB_SLOW, NNHAL_STATUS_NONE, false);
+	test_burst_fault("fatal error", NNPU_INJECT_FATAL, NNHAL_STATUS_GENERAL_FAILURE, true);
 	test_removal();
 	run_fini(&r);
 	return tap_done();

@@ -8,6 +8,8 @@
  */
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "fixture.h"
 
@@ -204,6 +206,107 @@ static enum nnhal_status try_execute_async(void)
 	return status;
 }
 
+/* A burst and its first requests; the second one needs the room of the first. */
+static enum nnhal_status try_burst(void)
+{
+	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_burst_result outcome = { 0 };
+	unsigned int left = countdown;
+	struct nnhal_burst *burst;
+	enum nnhal_status status;
+	struct run r, other;
+
+	countdown = 0;
+	new_model();
+	run_init(&r, 4);
+	run_init(&other, 4);
+	o.depth = 2;
+	o.max_memories = 1;
+	countdown = left;
+	status = nnhal_burst_create(model, &o, &burst);
+	if (!status)
+		status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	if (!status)
+		status = nnhal_burst_submit(burst, &other.request, NULL, 1, 0);
+	if (!status)
+		status = nnhal_burst_wait(burst, &outcome, UINT64_MAX);
+	if (!status)
+		status = outcome.status;
+	countdown = 0;
+	if (!status && !(run_output_is_right(&r, 4) && run_output_is_right(&other, 4)))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	/* Whatever failed, the burst works. */
+	if (burst && nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	nnhal_burst_unref(burst);
+	run_fini(&other);
+	run_fini(&r);
+	return status;
+}
+
+/* Queues and a server for them. */
+static enum nnhal_status try_burst_server(void)
+{
+	struct nnhal_burst_server *server = NULL;
+	struct nnhal_fmq *requests = NULL, *results = NULL;
+	enum nnhal_status status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	struct nnhal_burst_channel channel;
+	unsigned int left = countdown;
+	int sv[2];
+
+	countdown = 0;
+	new_model();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sv))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	countdown = left;
+	if (!nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &requests) &&
+	    !nnhal_fmq_create(24, 16, NNHAL_FMQ_READER, &results)) {
+		channel = (struct nnhal_burst_channel){ nnhal_fmq_fd(requests),
+							nnhal_fmq_fd(results), sv[1] };
+		status = nnhal_burst_server_create(&channel, model, NULL, &server);
+	}
+	countdown = 0;
+	nnhal_burst_server_destroy(server);
+	nnhal_fmq_destroy(requests);
+	nnhal_fmq_destroy(results);
+	close(sv[0]);
+	close(sv[1]);
+	return status;
+}
+
+/* A client of a server; what the server's thread allocates is not this thread's. */
+static enum nnhal_status try_burst_connect(void)
+{
+	struct nnhal_burst_controller *controller = NULL;
+	struct nnhal_burst_server *server;
+	unsigned int left = countdown;
+	enum nnhal_status status;
+	struct run r;
+	int sv[2];
+
+	countdown = 0;
+	new_model();
+	run_init(&r, 4);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sv))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	countdown = left;
+	status = nnhal_burst_serve(sv[1], model, NULL, &server);
+	if (!status)
+		status = nnhal_burst_connect(sv[0], NULL, &controller);
+	if (!status)
+		status = nnhal_burst_controller_execute(controller, &r.request, NULL, NULL, NULL,
+							NULL, NULL);
+	countdown = 0;
+	if (!status && !run_output_is_right(&r, 4))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	nnhal_burst_controller_destroy(controller);
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	close(sv[1]);
+	run_fini(&r);
+	return status;
+}
+
 static bool is_shortage(enum nnhal_status status)
 {
 	return status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
@@ -251,6 +354,9 @@ int main(void)
 	sweep("prepare asynchronously", try_prepare_async);
 	sweep("execute", try_execute);
 	sweep("execute asynchronously", try_execute_async);
+	sweep("burst", try_burst);
+	sweep("burst server", try_burst_server);
+	sweep("burst through a server", try_burst_connect);
 	/* A constant that does not fit into the image. */
 	fixture_init(&f);
 	add_operand(&f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(1));
@@ -264,6 +370,14 @@ int main(void)
 	f.model.main = f.graph.sg;
 	sweep("prepare with a large constant", try_prepare);
 	sweep("open", try_open);
+	nnhal_prepared_model_unref(model);
+	model = NULL;
+	nnhal_device_unref(device);
+	if (nnhal_device_open("sim:noqueues", &device, &diag))
+		device = NULL;
+	make_add_relu(&f);
+	if (ok(device, "device without queues: %s", diag.message))
+		sweep("burst without a queue", try_burst);
 	nnhal_prepared_model_unref(model);
 	nnhal_device_unref(device);
 	return tap_done();

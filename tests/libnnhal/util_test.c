@@ -217,7 +217,7 @@ static void test_versions(void)
 						       NNHAL_HAL_LATEST) == status;
 	ok(right, "G11 statuses 5 to 8 exist since 1.3");
 	ok(nnhal_version() == NNHAL_VERSION, "version of library and headers agree");
-	ok(!strcmp(nnhal_version_string(), "1.0.0"), "version as text: %s",
+	ok(!strcmp(nnhal_version_string(), "1.1.0"), "version as text: %s",
 	   nnhal_version_string());
 }
 

@@ -41,15 +41,19 @@ static void table_add(struct bind_table *table, struct binding *b)
 	table->bindings = b;
 }
 
-/* Caller holds table->lock. After this the binding has no slot any more. */
-static void table_remove(struct bind_table *table, struct binding *b)
+/* After this the binding has no slot any more. */
+static void slot_release(struct transport *t, struct binding *b)
 {
-	struct transport *t = table->transport;
-
 	if (b->has_bounce)
 		t->ops->bo_destroy(t, &b->bounce);
 	else
 		t->ops->unbind(t, b->slot);
+}
+
+/* Caller holds table->lock. */
+static void table_remove(struct bind_table *table, struct binding *b)
+{
+	slot_release(table->transport, b);
 	*b->prev_in_table = b->next_in_table;
 	if (b->next_in_table)
 		b->next_in_table->prev_in_table = b->prev_in_table;
@@ -128,10 +132,9 @@ static int bind_direct(const struct nnhal_memory *memory, struct transport *t, u
 	return t->ops->bind_fd(t, type, memory->fd, memory_bind_size(memory), access, slot);
 }
 
-static int binding_create(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
+static int binding_create(struct nnhal_memory *memory, struct transport *t, bool bounce,
 			  struct binding **result)
 {
-	struct transport *t = table->transport;
 	struct binding *b = calloc(1, sizeof(*b));
 	int err;
 
@@ -148,10 +151,20 @@ static int binding_create(struct nnhal_memory *memory, struct bind_table *table,
 		free(b);
 		return err;
 	}
-	b->table = table;
-	atomic_fetch_add_explicit(&table->refs, 1, memory_order_relaxed);
 	*result = b;
 	return 0;
+}
+
+int memory_bind_own(struct nnhal_memory *memory, struct transport *transport,
+		    struct binding **binding)
+{
+	return binding_create(memory, transport, true, binding);
+}
+
+void memory_unbind_own(struct transport *transport, struct binding *binding)
+{
+	slot_release(transport, binding);
+	free(binding);
 }
 
 int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
@@ -167,8 +180,10 @@ int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool boun
 	if (!b) {
 		drop_closed(memory);
 		/* The caller keeps the device open, so the transport stands. */
-		err = binding_create(memory, table, bounce, &b);
+		err = binding_create(memory, table->transport, bounce, &b);
 		if (!err) {
+			b->table = table;
+			atomic_fetch_add_explicit(&table->refs, 1, memory_order_relaxed);
 			b->next_in_memory = memory->bindings;
 			memory->bindings = b;
 			pthread_mutex_lock(&table->lock);

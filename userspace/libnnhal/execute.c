@@ -42,17 +42,6 @@ struct execution {
 	void *context;
 };
 
-/* What a run came to. */
-struct outcome {
-	enum nnhal_status status;
-	uint32_t num_shapes;
-	struct nnhal_timing timing;
-};
-
-static const struct outcome failed_outcome = {
-	NNHAL_STATUS_GENERAL_FAILURE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING },
-};
-
 static uint32_t num_args(const struct nnhal_prepared_model *model)
 {
 	return model->rules.num_inputs + model->rules.num_outputs;
@@ -177,42 +166,6 @@ static bool make_room(struct execution *e, uint32_t num_pools)
 	return true;
 }
 
-static enum nnhal_status read_options(struct nnhal_execute_options *to,
-				      const struct nnhal_execute_options *from)
-{
-	static const struct nnhal_execute_options defaults = NNHAL_EXECUTE_OPTIONS_INIT;
-
-	*to = defaults;
-	if (!from)
-		return NNHAL_STATUS_NONE;
-	/* The first version of the structure is this one. */
-	if (from->size < sizeof(*to))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	memcpy(to, from, sizeof(*to));
-	diag_clear(to->diag);
-	if (to->profile) {
-		to->profile->num_entries = 0;
-		to->profile->queue_ns = 0;
-		to->profile->exec_ns = 0;
-	}
-	if (to->measure != NNHAL_MEASURE_NO && to->measure != NNHAL_MEASURE_YES) {
-		diag_set(to->diag, "measure %d, expected 0 or 1", to->measure);
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	if (to->has_loop_timeout && to->loop_timeout_ns > NNHAL_MAX_LOOP_TIMEOUT_NS) {
-		diag_set(to->diag, "loop timeout of %llu ns, expected at most %llu",
-			 (unsigned long long)to->loop_timeout_ns,
-			 (unsigned long long)NNHAL_MAX_LOOP_TIMEOUT_NS);
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	if (to->profile && to->profile->max_entries && !to->profile->entries) {
-		diag_set(to->diag, "profile: NULL pointer for %u entries",
-			 to->profile->max_entries);
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	return NNHAL_STATUS_NONE;
-}
-
 /* Slots for the pools that arguments are in. */
 static enum nnhal_status bind_pools(struct execution *e)
 {
@@ -230,93 +183,10 @@ static enum nnhal_status bind_pools(struct execution *e)
 			continue;
 		err = memory_bind(e->pools[pool].memory, device->table, true,
 				  &e->bindings[pool]);
-		if (!err)
-			continue;
-		diag_set(e->options.diag, "pool %u cannot be bound: %s", pool, errno_text(-err));
-		/* The request is valid: what is wrong with the memory is no argument error. */
-		if (err == -EINVAL || err == -EFAULT || err == -EBADF)
-			return NNHAL_STATUS_GENERAL_FAILURE;
-		return device_status_from_error(device, err);
+		if (err)
+			return args_bind_status(device, pool, err, e->options.diag);
 	}
 	return NNHAL_STATUS_NONE;
-}
-
-/* Inputs in memory the device cannot reach go through its bounce buffer. */
-static enum nnhal_status copy_inputs(struct execution *e)
-{
-	const struct resolved_arg *a;
-	const struct binding *b;
-	uint32_t i;
-	int err;
-
-	for (i = 0; i < e->model->rules.num_inputs; i++) {
-		a = &e->resolved[i];
-		if (a->omitted || !e->bindings[a->pool]->has_bounce)
-			continue;
-		b = e->bindings[a->pool];
-		err = memory_read(e->pools[a->pool].memory, a->offset,
-				  (uint8_t *)b->bounce.map + a->offset, a->length);
-		if (err) {
-			diag_set(e->options.diag, "input %u: pool %u cannot be read: %s", i,
-				 a->pool, errno_text(-err));
-			return NNHAL_STATUS_GENERAL_FAILURE;
-		}
-	}
-	return NNHAL_STATUS_NONE;
-}
-
-static enum nnhal_status copy_outputs(struct execution *e)
-{
-	const struct nnhal_output_shape *shape;
-	const struct resolved_arg *a;
-	const struct binding *b;
-	uint32_t i, size;
-	int err;
-
-	for (i = 0; i < e->model->rules.num_outputs; i++) {
-		a = &e->resolved[e->model->rules.num_inputs + i];
-		if (a->omitted || !e->bindings[a->pool]->has_bounce)
-			continue;
-		shape = &e->shapes[i];
-		b = e->bindings[a->pool];
-		/* Only what the device wrote; the rest of the caller's room stays as it is. */
-		if (nnhal_size_of_data(e->model->rules.outputs[i].type, shape->dimensions,
-				       shape->num_dimensions, &size) || size > a->length)
-			return NNHAL_STATUS_GENERAL_FAILURE;
-		err = memory_write(e->pools[a->pool].memory, a->offset,
-				   (uint8_t *)b->bounce.map + a->offset, size);
-		if (err) {
-			diag_set(e->options.diag, "output %u: pool %u cannot be written: %s", i,
-				 a->pool, errno_text(-err));
-			return NNHAL_STATUS_GENERAL_FAILURE;
-		}
-	}
-	return NNHAL_STATUS_NONE;
-}
-
-static void build_args(struct execution *e)
-{
-	uint32_t i, d;
-
-	for (i = 0; i < num_args(e->model); i++) {
-		const struct resolved_arg *a = &e->resolved[i];
-		struct nnpu_arg *arg = &e->args[i];
-
-		memset(arg, 0, sizeof(*arg));
-		if (a->omitted) {
-			arg->flags = htole16(NNPU_ARG_NO_VALUE);
-			continue;
-		}
-		arg->slot = htole32(e->bindings[a->pool]->slot);
-		arg->offset = htole64(a->offset);
-		arg->length = htole64(a->length);
-		if (!a->has_shape)
-			continue;
-		arg->flags = htole16(NNPU_ARG_SHAPE);
-		arg->rank = (uint8_t)a->rank;
-		for (d = 0; d < a->rank; d++)
-			arg->dims[d] = htole32(a->dims[d]);
-	}
 }
 
 /* Everything up to the submission. The execution is the caller's to put back. */
@@ -333,7 +203,7 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 
 	if (options && options->size >= sizeof(*options) && options->measure)
 		start_ns = monotonic_ns();
-	status = read_options(&read, options);
+	status = execute_options_read(&read, options);
 	if (status)
 		return status;
 	if (!model || !request || (request->num_pools && !request->pools)) {
@@ -368,12 +238,13 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	}
 	status = bind_pools(e);
 	if (!status)
-		status = copy_inputs(e);
+		status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
+					  read.diag);
 	if (status) {
 		execution_put(e);
 		return status;
 	}
-	build_args(e);
+	args_build(e->args, e->resolved, num_args(model), e->bindings);
 	return NNHAL_STATUS_NONE;
 }
 
@@ -429,29 +300,6 @@ static enum nnhal_status execution_submit(struct execution *e)
 
 /* ---- after the run ---- */
 
-/* Actual shapes as the device gave them. False if they make no sense. */
-static bool read_shapes(struct execution *e)
-{
-	const struct nnpu_arg *records =
-		(const struct nnpu_arg *)((const uint8_t *)e->result->map +
-					  sizeof(struct nnpu_args_header)) +
-		e->model->rules.num_inputs;
-	uint32_t i, d;
-
-	for (i = 0; i < e->model->rules.num_outputs; i++) {
-		const struct nnpu_arg record = records[i];
-		struct nnhal_output_shape *shape = &e->shapes[i];
-
-		if (record.rank > NNHAL_MAX_RANK)
-			return false;
-		shape->num_dimensions = record.rank;
-		shape->is_sufficient = !(le16toh(record.flags) & NNPU_ARG_INSUFFICIENT);
-		for (d = 0; d < NNHAL_MAX_RANK; d++)
-			shape->dimensions[d] = d < record.rank ? le32toh(record.dims[d]) : 0;
-	}
-	return true;
-}
-
 static void read_profile(struct execution *e, const struct nnpu_args_header *header)
 {
 	struct nnhal_ext_profile *profile = e->options.profile;
@@ -482,49 +330,6 @@ static void read_profile(struct execution *e, const struct nnpu_args_header *hea
 	profile->num_entries = n;
 }
 
-/* Which argument or operation the device names. */
-static void explain(struct execution *e, const struct nnpu_args_header *header)
-{
-	const struct nnhal_prepared_model *model = e->model;
-	uint32_t status = le16toh(header->status);
-	uint32_t index = le32toh(header->command);
-	const char *reason = device_reason_text(le16toh(header->reason));
-
-	switch (status) {
-	case NNPU_STATUS_ARG_SHAPE:
-	case NNPU_STATUS_ARG_SIZE:
-	case NNPU_STATUS_OUTPUT_INSUFFICIENT:
-		if (index < model->rules.num_inputs)
-			diag_set(e->options.diag, "input %u: %s: %s", index,
-				 device_status_text(status), reason);
-		else
-			diag_set(e->options.diag, "output %u: %s: %s",
-				 index - model->rules.num_inputs, device_status_text(status),
-				 reason);
-		break;
-	case NNPU_STATUS_OP_FAILED:
-		if (index < model->num_commands) {
-			diag_set(e->options.diag, "operation %u: %s: %s",
-				 model->operation_of_command[index], device_status_text(status),
-				 reason);
-			break;
-		}
-		/* fall through */
-	default:
-		diag_set(e->options.diag, "device: %s: %s", device_status_text(status), reason);
-	}
-}
-
-static void read_timing(struct execution *e, const struct nnpu_args_header *header,
-			struct nnhal_timing *timing)
-{
-	timing->time_in_driver = (monotonic_ns() - e->start_ns + 999) / 1000;
-	timing->time_on_device = (le64toh(header->exec_ns) + 999) / 1000;
-	/* Two clocks: the part is not longer than the whole. */
-	if (timing->time_on_device > timing->time_in_driver)
-		timing->time_on_device = timing->time_in_driver;
-}
-
 /* The job never came to its end on the device: what its fence says. */
 static enum nnhal_status lost_status(struct execution *e)
 {
@@ -539,7 +344,10 @@ static enum nnhal_status lost_status(struct execution *e)
 /* @error: of the wait; 0: the fence has signalled. */
 static struct outcome execution_end(struct execution *e, int error)
 {
-	struct outcome out = failed_outcome;
+	const struct nnhal_prepared_model *model = e->model;
+	const struct nnpu_arg *records = (const struct nnpu_arg *)
+		((const uint8_t *)e->result->map + sizeof(struct nnpu_args_header));
+	struct outcome out = OUTCOME_FAILED;
 	struct nnpu_args_header header;
 
 	if (e->preset) {
@@ -558,17 +366,20 @@ static struct outcome execution_end(struct execution *e, int error)
 	}
 	out.status = status_from_device(le16toh(header.status));
 	if (out.status)
-		explain(e, &header);
+		args_explain(model, le16toh(header.status), le16toh(header.reason),
+			     le32toh(header.command), e->options.diag);
 	if (out.status == NNHAL_STATUS_NONE ||
 	    out.status == NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE) {
-		if (!read_shapes(e)) {
+		if (!args_read_shapes(records + model->rules.num_inputs, model->rules.num_outputs,
+				      e->shapes)) {
 			out.status = NNHAL_STATUS_GENERAL_FAILURE;
 			goto out;
 		}
-		out.num_shapes = e->model->rules.num_outputs;
+		out.num_shapes = model->rules.num_outputs;
 	}
 	if (out.status == NNHAL_STATUS_NONE) {
-		out.status = copy_outputs(e);
+		out.status = args_copy_outputs(&model->rules, e->resolved, e->pools, e->bindings,
+					       e->shapes, e->options.diag);
 		if (out.status) {
 			out.num_shapes = 0;
 			goto out;
@@ -576,24 +387,12 @@ static struct outcome execution_end(struct execution *e, int error)
 		if (e->options.profile)
 			read_profile(e, &header);
 		if (e->options.measure == NNHAL_MEASURE_YES)
-			read_timing(e, &header, &out.timing);
+			timing_of(&out.timing, e->start_ns, monotonic_ns(),
+				  le64toh(header.exec_ns));
 	}
 out:
-	if (e->hal_version < NNHAL_HAL_1_2) {
-		/* Older callbacks carry nothing but the status. */
-		out.num_shapes = 0;
-		out.timing = failed_outcome.timing;
-	}
-	out.status = nnhal_status_for_version(out.status, e->hal_version);
+	outcome_for_version(&out, e->hal_version);
 	return out;
-}
-
-static enum nnhal_status request_status(enum nnhal_status status,
-					const struct nnhal_request *request)
-{
-	uint32_t version = request ? hal_version_of(request->hal_version) : 0;
-
-	return version ? nnhal_status_for_version(status, version) : status;
 }
 
 static int wait_for(struct execution *e)
@@ -612,7 +411,7 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 					   uint32_t *num_output_shapes,
 					   struct nnhal_timing *timing)
 {
-	struct outcome out = failed_outcome;
+	struct outcome out = OUTCOME_FAILED;
 	struct execution *e;
 
 	out.status = execution_begin(model, request, options, &e);
@@ -668,26 +467,39 @@ static enum nnhal_status launch(struct execution *e)
 	return NNHAL_STATUS_NONE;
 }
 
+enum nnhal_status execution_start(struct nnhal_prepared_model *model,
+				  const struct nnhal_request *request,
+				  const struct nnhal_execute_options *options,
+				  nnhal_execution_callback callback, void *context)
+{
+	enum nnhal_status status;
+	struct execution *e;
+
+	status = execution_begin(model, request, options, &e);
+	if (status)
+		return status;
+	e->callback = callback;
+	e->context = context;
+	status = launch(e);
+	if (status)
+		execution_put(e);
+	return status;
+}
+
 enum nnhal_status nnhal_prepared_model_execute(struct nnhal_prepared_model *model,
 					       const struct nnhal_request *request,
 					       const struct nnhal_execute_options *options,
 					       nnhal_execution_callback callback, void *context)
 {
+	static const struct outcome failed = OUTCOME_FAILED;
 	enum nnhal_status status;
-	struct execution *e;
 
 	if (!callback)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	status = execution_begin(model, request, options, &e);
-	if (!status) {
-		e->callback = callback;
-		e->context = context;
-		status = launch(e);
-		if (!status)
-			return NNHAL_STATUS_NONE;
-		execution_put(e);
-	}
+	status = execution_start(model, request, options, callback, context);
+	if (!status)
+		return NNHAL_STATUS_NONE;
 	status = request_status(status, request);
-	callback(context, status, NULL, 0, &failed_outcome.timing);
+	callback(context, status, NULL, 0, &failed.timing);
 	return status;
 }

@@ -2,15 +2,17 @@
 /*
  * What the files of libnnhal share.
  *
- * Locks, outermost first: memory.lock, bind_table.lock; prepared_model.lock,
+ * Locks, outermost first: burst.lock; memory.lock, bind_table.lock; prepared_model.lock,
  * arena.lock; async.lock; the transport's own. No lock is held while a callback runs
  * or while the library waits for the device.
  */
 #ifndef NNHAL_INTERNAL_H
 #define NNHAL_INTERNAL_H
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <drm/nnpu_program.h>
@@ -220,6 +222,14 @@ uint64_t memory_bind_size(const struct nnhal_memory *memory);
 /* The memory object goes: its bindings end. */
 void memory_unbind_all(struct nnhal_memory *memory);
 
+/*
+ * A binding of the caller's own, in no table: the caller keeps memory and device, and
+ * ends it with memory_unbind_own(). 0 or -errno.
+ */
+int memory_bind_own(struct nnhal_memory *memory, struct transport *transport,
+		    struct binding **binding);
+void memory_unbind_own(struct transport *transport, struct binding *binding);
+
 /* ---- arena.c ---- */
 
 /* A piece of mapped device-visible memory for results and profiles. */
@@ -293,6 +303,7 @@ struct nnhal_prepared_model {
 	uint32_t num_operations;
 	uint32_t num_commands;
 	uint32_t *operation_of_command;
+	int32_t preference;
 	uint64_t device_memory;
 	uint64_t image_size;
 	void *block;			/* arg_info and dims */
@@ -302,5 +313,76 @@ struct nnhal_prepared_model {
 };
 
 void executions_free(struct nnhal_prepared_model *model);
+/* nnhal_prepared_model_execute() that calls back only after it has returned NONE. */
+enum nnhal_status execution_start(struct nnhal_prepared_model *model,
+				  const struct nnhal_request *request,
+				  const struct nnhal_execute_options *options,
+				  nnhal_execution_callback callback, void *context);
+
+/* ---- arguments.c ---- */
+
+/* What a run came to. */
+struct outcome {
+	enum nnhal_status status;
+	uint32_t num_shapes;
+	struct nnhal_timing timing;
+};
+
+#define OUTCOME_FAILED \
+	{ NNHAL_STATUS_GENERAL_FAILURE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING } }
+
+/* The options of a call, NULL included, checked; clears what they point to. */
+enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
+				       const struct nnhal_execute_options *from);
+/* What a failed binding means for an execution. */
+enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,
+				   struct nnhal_diag *diag);
+/* Memory the device cannot reach goes through its bounce buffer. */
+enum nnhal_status args_copy_inputs(const struct request_rules *rules,
+				   const struct resolved_arg *args,
+				   const struct nnhal_request_pool *pools,
+				   const struct binding *const *bindings, struct nnhal_diag *diag);
+enum nnhal_status args_copy_outputs(const struct request_rules *rules,
+				    const struct resolved_arg *args,
+				    const struct nnhal_request_pool *pools,
+				    const struct binding *const *bindings,
+				    const struct nnhal_output_shape *shapes,
+				    struct nnhal_diag *diag);
+/* Records as the device takes them. */
+void args_build(struct nnpu_arg *records, const struct resolved_arg *args, uint32_t count,
+		const struct binding *const *bindings);
+/* Actual shapes as the device gave them. False if they make no sense. */
+static inline bool args_read_shapes(const struct nnpu_arg *records, uint32_t count,
+				    struct nnhal_output_shape *shapes)
+{
+	uint32_t d;
+
+	_Static_assert(sizeof(shapes->dimensions) == sizeof(records->dims), "same rank");
+	/* A model has at least one output. */
+	do {
+		uint32_t rank = records->rank;
+
+		if (rank > NNHAL_MAX_RANK)
+			return false;
+		shapes->num_dimensions = rank;
+		shapes->is_sufficient = !(le16toh(records->flags) & NNPU_ARG_INSUFFICIENT);
+		/* The device says 0 behind the last dimension. */
+		memcpy(shapes->dimensions, records->dims, sizeof(shapes->dimensions));
+		for (d = 0; d < NNHAL_MAX_RANK && BYTE_ORDER != LITTLE_ENDIAN; d++)
+			shapes->dimensions[d] = le32toh(shapes->dimensions[d]);
+		records++;
+		shapes++;
+	} while (--count);
+	return true;
+}
+
+/* Which argument or operation the device names. */
+void args_explain(const struct nnhal_prepared_model *model, uint32_t device_status,
+		  uint32_t device_reason, uint32_t index, struct nnhal_diag *diag);
+void timing_of(struct nnhal_timing *timing, uint64_t start_ns, uint64_t end_ns, uint64_t exec_ns);
+/* What a caller of that version gets to see; @hal_version is normalised. */
+void outcome_for_version(struct outcome *out, uint32_t hal_version);
+/* Status of a call that did not get as far as an execution. */
+enum nnhal_status request_status(enum nnhal_status status, const struct nnhal_request *request);
 
 #endif /* NNHAL_INTERNAL_H */

@@ -165,6 +165,7 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 	m->device = nnhal_device_ref(p->device);
 	m->program = loaded->program;
 	m->priority = p->options.priority;
+	m->preference = p->options.preference;
 	m->num_operations = p->copy.model.main.num_operations;
 	m->num_commands = p->image.num_commands;
 	m->operation_of_command = p->image.operation_of_command;

@@ -104,7 +104,7 @@ static void ring_init(struct sim_ring *ring, unsigned int qid, uint32_t entries,
 	ring->phase = NNPU_CQE_PHASE;
 }
 
-static bool device_is_fatal(struct sim_rings *r)
+bool sim_is_fatal(struct sim_rings *r)
 {
 	return nnpu_inproc_read32(r->ip, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL;
 }
@@ -124,7 +124,7 @@ int sim_admin(struct sim_rings *r, void *sqe, struct nnpu_cqe *cqe)
 		seen = nnpu_inproc_irq_count(r->ip, 0);
 		if (ring_pop(r, &r->admin, cqe))
 			break;
-		if (device_is_fatal(r)) {
+		if (sim_is_fatal(r)) {
 			err = -ENODEV;
 			break;
 		}
@@ -214,7 +214,7 @@ bool sim_is_dead(struct sim_rings *r)
 	pthread_mutex_lock(&r->io_lock);
 	dead = r->dead;
 	pthread_mutex_unlock(&r->io_lock);
-	return dead || device_is_fatal(r);
+	return dead || sim_is_fatal(r);
 }
 
 /* Take one ended job from the ring and start one that waits. */
@@ -273,7 +273,7 @@ static bool queue_is_stopped(struct sim_rings *r)
 {
 	uint32_t offset = NNPU_QREG_BASE + SIM_QUEUE * NNPU_QREG_STRIDE + NNPU_QREG_STATE;
 
-	return device_is_fatal(r) || nnpu_inproc_read32(r->ip, offset) == NNPU_QSTATE_STOPPED;
+	return sim_is_fatal(r) || nnpu_inproc_read32(r->ip, offset) == NNPU_QSTATE_STOPPED;
 }
 
 static void *completion_thread(void *data)
@@ -303,11 +303,16 @@ static void on_irq(void *opaque, unsigned int vector)
 {
 	struct sim_rings *r = opaque;
 
-	/* Vector 0 is raised for admin completions and when the device goes FATAL. */
-	(void)vector;
 	pthread_mutex_lock(&r->irq_lock);
-	r->irq_pending = true;
-	pthread_cond_signal(&r->irq_cond);
+	if (vector < SIM_FIRST_USER_QUEUE) {
+		r->irq_pending = true;
+		pthread_cond_signal(&r->irq_cond);
+	}
+	/* Vector 0 is raised for admin completions and when the device goes FATAL. */
+	if (vector != SIM_QUEUE && vector < SIM_NUM_VECTORS) {
+		r->irq_counts[vector]++;
+		pthread_cond_broadcast(&r->user_cond);
+	}
 	pthread_mutex_unlock(&r->irq_lock);
 }
 
@@ -400,9 +405,11 @@ static int start_thread(struct sim_rings *r)
 	return -err;
 }
 
-int sim_rings_init(struct sim_rings *r, bool null_mode, char *error, size_t error_size)
+int sim_rings_init(struct sim_rings *r, const struct sim_options *options, char *error,
+		   size_t error_size)
 {
 	struct nnpu_inproc_config config;
+	pthread_condattr_t attr;
 	uint32_t i;
 	int err;
 
@@ -411,13 +418,17 @@ int sim_rings_init(struct sim_rings *r, bool null_mode, char *error, size_t erro
 	pthread_mutex_init(&r->io_lock, NULL);
 	pthread_mutex_init(&r->irq_lock, NULL);
 	pthread_cond_init(&r->irq_cond, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->user_cond, &attr);
+	pthread_condattr_destroy(&attr);
 	r->waiting_tail = &r->waiting;
-	/* A queue runs one job at a time, so more engines than queues do nothing. */
 	nnpu_inproc_default_config(&config);
-	config.props.num_queues = 1;
-	config.props.num_vectors = 2;
+	config.props.num_queues = options->no_queues ? 1 : 1 + SIM_USER_QUEUES;
+	config.props.num_vectors = SIM_NUM_VECTORS;
 	config.props.num_engines = 1;
-	config.props.null_mode = null_mode;
+	config.props.null_mode = options->null_mode;
+	config.props.inject = options->faults;
 	config.irq = on_irq;
 	config.opaque = r;
 	r->ip = nnpu_inproc_create(&config, error, error_size);
@@ -454,6 +465,7 @@ void sim_rings_fini(struct sim_rings *r)
 		sim_memory_fini(r, &r->memory);
 		nnpu_inproc_destroy(r->ip);
 	}
+	pthread_cond_destroy(&r->user_cond);
 	pthread_cond_destroy(&r->irq_cond);
 	pthread_mutex_destroy(&r->irq_lock);
 	pthread_mutex_destroy(&r->io_lock);

@@ -3,7 +3,8 @@
  * Rings of the in-process device: admin commands and jobs.
  *
  * This is what the kernel driver does for a hardware device, cut down to one context
- * and one queue: Documentation/hardware-spec.rst is the contract.
+ * and one queue of its own: Documentation/hardware-spec.rst is the contract. Queues
+ * for user-mode submission come on top, in sim_queues.c.
  */
 #ifndef NNHAL_SIM_RINGS_H
 #define NNHAL_SIM_RINGS_H
@@ -15,9 +16,15 @@
 #include <inproc/nnpu_inproc.h>
 #include <nnpu_hw.h>
 
-/* The one context and queue. */
+#include "transport.h"
+
+/* The one context, and the one queue jobs are submitted to here. */
 #define SIM_CTX			1
 #define SIM_QUEUE		1
+/* Queues for user-mode submission follow. Each queue has the vector of its number. */
+#define SIM_USER_QUEUES		16
+#define SIM_FIRST_USER_QUEUE	(SIM_QUEUE + 1)
+#define SIM_NUM_VECTORS		(SIM_FIRST_USER_QUEUE + SIM_USER_QUEUES)
 #define SIM_ADMIN_ENTRIES	16
 #define SIM_IO_ENTRIES		256
 
@@ -69,13 +76,24 @@ struct sim_rings {
 	struct sim_job *spare;		/* to use again */
 	bool dead;
 
-	/* Interrupts of the queue, for the completion thread. */
+	/* Interrupts: those of the one queue are for the completion thread. */
 	pthread_mutex_t irq_lock;
 	pthread_cond_t irq_cond;
 	bool irq_pending;
+	/* How often each vector was raised, for those who wait for a user queue. */
+	pthread_cond_t user_cond;
+	uint64_t irq_counts[SIM_NUM_VECTORS];
+	bool user_queues[SIM_USER_QUEUES];	/* in use; under admin_lock */
 	bool stop;
 	bool thread_started;
 	pthread_t thread;
+};
+
+/* What the spec of the device asks for. */
+struct sim_options {
+	bool null_mode;			/* complete jobs without computing */
+	bool no_queues;			/* no user-mode submission */
+	bool faults;			/* fault injection */
 };
 
 /* Memory the device may reach; zeroed. 0 or -errno. */
@@ -83,7 +101,8 @@ int sim_memory_init(struct sim_rings *r, struct sim_memory *memory, size_t size)
 void sim_memory_fini(struct sim_rings *r, struct sim_memory *memory);
 
 /* Create the device and bring it up: rings, context, queue. 0 or -errno. */
-int sim_rings_init(struct sim_rings *r, bool null_mode, char *error, size_t error_size);
+int sim_rings_init(struct sim_rings *r, const struct sim_options *options, char *error,
+		   size_t error_size);
 /* No job may be running. */
 void sim_rings_fini(struct sim_rings *r);
 
@@ -104,5 +123,16 @@ void sim_job_put(struct sim_rings *r, struct sim_job *job);
 /* Queue a job; never waits. 0 or -ENODEV. */
 int sim_submit(struct sim_rings *r, struct sim_job *job);
 bool sim_is_dead(struct sim_rings *r);
+/* The device is FATAL: nothing but a reset helps, which nobody makes. */
+bool sim_is_fatal(struct sim_rings *r);
+
+/* ---- sim_queues.c: user-mode submission; as transport_ops say ---- */
+
+int sim_queue_create(struct sim_rings *r, uint32_t priority, struct transport_queue **queue);
+void sim_queue_destroy(struct transport_queue *queue);
+int sim_queue_wait(struct transport_queue *queue, uint32_t cq_head, uint64_t until_ns,
+		   enum transport_queue_state *state);
+/* Abort what runs on the user queues. */
+void sim_queue_abort_all(struct sim_rings *r);
 
 #endif /* NNHAL_SIM_RINGS_H */

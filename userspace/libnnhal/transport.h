@@ -19,6 +19,8 @@
 
 struct transport;
 struct transport_fence;
+struct nnpu_sqe;
+struct nnpu_cqe;
 
 /* Zeroed memory, mapped in the process and visible to the device. */
 struct transport_bo {
@@ -61,6 +63,31 @@ struct transport_job {
 	struct transport_fence *fence;	/* signalled when the job ends */
 };
 
+/* Why a queue takes no more work: DRM_NNPU_QUEUE_STATE_*. */
+enum transport_queue_state {
+	TRANSPORT_QUEUE_READY = 0,
+	TRANSPORT_QUEUE_STOPPED = 1,
+	TRANSPORT_QUEUE_HUNG = 2,
+	TRANSPORT_QUEUE_LOST = 3,
+	TRANSPORT_QUEUE_GONE = 4,
+	TRANSPORT_QUEUE_DESTROYED = 5,
+};
+
+/*
+ * A queue that the process itself fills and rings: rings, entries and doorbells are
+ * those of the hardware specification for a queue that belongs to a context, with
+ * NNPU_QUEUE_ARMED_IRQ. Index 0 and phase 1 first.
+ */
+struct transport_queue {
+	struct nnpu_sqe *sq;
+	struct nnpu_cqe *cq;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	/* The doorbell page; NULL: ring() takes its place. */
+	volatile uint32_t *doorbell;
+	void (*ring)(struct transport_queue *queue, uint32_t offset, uint32_t value);
+};
+
 struct transport_limits {
 	uint32_t max_args;
 	uint32_t max_program_size;
@@ -98,6 +125,21 @@ struct transport_ops {
 	/* Signal a fence from the process, and take the signal back. */
 	int (*fence_signal)(struct transport *t, struct transport_fence *fence);
 	int (*fence_reset)(struct transport *t, struct transport_fence *fence);
+	/*
+	 * Create a queue. -EOPNOTSUPP: the device, its driver or its administrator
+	 * does not offer such queues; -ENOSPC: too many queues.
+	 */
+	int (*queue_create)(struct transport *t, uint32_t priority,
+			    struct transport_queue **queue);
+	/* Aborts a job that runs, drops the others; frees @queue. */
+	void (*queue_destroy)(struct transport *t, struct transport_queue *queue);
+	/*
+	 * Arm the interrupt for completions beyond @cq_head and sleep, in one system
+	 * call. 0: there may be one, or the queue has ended, which @state tells;
+	 * -ETIME at @until_ns (CLOCK_MONOTONIC); other errors: it has ended.
+	 */
+	int (*queue_wait)(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
+			  uint64_t until_ns, enum transport_queue_state *state);
 };
 
 /* Filled in by the open functions. */
@@ -122,6 +164,14 @@ bool transport_sim_available(void);
 /* Open a new in-process device; @options is what follows "sim:", or "". */
 enum nnhal_status transport_sim_open(const char *options, struct transport **transport,
 				     struct nnhal_diag *diag);
+
+/*
+ * For tests: misbehave as NNPU_INJECT_* say (a device opened with "faults"), and abort
+ * the jobs that run on queues of processes, as a driver's watchdog does. False if this
+ * is no in-process device.
+ */
+bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count);
+bool transport_sim_abort(struct transport *t);
 
 /* One device node of our driver. */
 struct drm_node {

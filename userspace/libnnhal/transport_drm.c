@@ -44,6 +44,14 @@ struct transport_fence {
 	uint32_t handle;
 };
 
+struct drm_queue {
+	struct transport_queue base;
+	uint32_t number;
+	uint32_t ring_handle;
+	int fd;
+	void *rings;			/* submission ring, completion ring */
+};
+
 static struct drm_transport *to_drm(struct transport *t)
 {
 	return (struct drm_transport *)t;
@@ -368,6 +376,116 @@ static int drm_fence_error(struct transport *t, struct transport_fence *fence)
 	return info.status < 0 ? info.status : 0;
 }
 
+/* ---- queues of the process itself ---- */
+
+#define RINGS_SIZE	(2 * (size_t)NNPU_PAGE_SIZE)
+
+/* The rings are of no use to a child, and a child must not write to them. */
+static int create_rings(struct drm_queue *q, int fd)
+{
+	struct drm_nnpu_bo_create create = { .size = RINGS_SIZE };
+	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &create);
+
+	if (err)
+		return err;
+	q->ring_handle = create.handle;
+	err = map_handle(fd, create.handle, RINGS_SIZE, &q->rings);
+	if (err) {
+		q->rings = NULL;
+		return err;
+	}
+	return madvise(q->rings, RINGS_SIZE, MADV_DONTFORK) ? -errno : 0;
+}
+
+static int map_doorbell(struct drm_queue *q)
+{
+	void *page = mmap(NULL, DRM_NNPU_QUEUE_DOORBELL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  q->fd, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	q->base.doorbell = page;
+	return 0;
+}
+
+static void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
+{
+	struct drm_queue *q = (struct drm_queue *)queue;
+	struct drm_nnpu_queue_destroy arg = { .queue = q->number };
+	int fd = to_drm(t)->fd;
+
+	if (q->number)
+		drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
+	if (q->base.doorbell)
+		munmap((void *)(uintptr_t)q->base.doorbell, DRM_NNPU_QUEUE_DOORBELL_SIZE);
+	if (q->fd >= 0)
+		close(q->fd);
+	if (q->rings)
+		munmap(q->rings, RINGS_SIZE);
+	if (q->ring_handle)
+		gem_close(fd, q->ring_handle);
+	free(q);
+}
+
+static int create_queue(struct drm_queue *q, int fd, uint32_t priority)
+{
+	struct drm_nnpu_queue_create arg = {
+		.priority = priority,
+		.ring_handle = q->ring_handle,
+		.sq_entries = NNPU_PAGE_SIZE / NNPU_SQE_SIZE,
+		.cq_entries = NNPU_PAGE_SIZE / NNPU_CQE_SIZE,
+		.cq_offset = NNPU_PAGE_SIZE,
+	};
+	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_CREATE, &arg);
+
+	/* How a driver says that it does not know an ioctl. */
+	if (err == -EINVAL || err == -ENOTTY || err == -ENOSYS)
+		return -EOPNOTSUPP;
+	if (err)
+		return err;
+	q->number = arg.queue;
+	q->fd = arg.fd;
+	q->base.sq = q->rings;
+	q->base.cq = (struct nnpu_cqe *)((uint8_t *)q->rings + NNPU_PAGE_SIZE);
+	q->base.sq_entries = arg.sq_entries;
+	q->base.cq_entries = arg.cq_entries;
+	return map_doorbell(q);
+}
+
+static int drm_queue_create(struct transport *t, uint32_t priority,
+			    struct transport_queue **queue)
+{
+	struct drm_queue *q = calloc(1, sizeof(*q));
+	int fd = to_drm(t)->fd;
+	int err;
+
+	if (!q)
+		return -ENOMEM;
+	q->fd = -1;
+	err = create_rings(q, fd);
+	if (!err)
+		err = create_queue(q, fd, priority);
+	if (err) {
+		drm_queue_destroy(t, &q->base);
+		return err;
+	}
+	*queue = &q->base;
+	return 0;
+}
+
+static int drm_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
+			  uint64_t until_ns, enum transport_queue_state *state)
+{
+	struct drm_nnpu_queue_wait arg = {
+		.queue = ((struct drm_queue *)queue)->number, .cq_head = cq_head,
+		.timeout_ns = until_ns > INT64_MAX ? INT64_MAX : (int64_t)until_ns,
+	};
+	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_QUEUE_WAIT, &arg);
+
+	*state = (enum transport_queue_state)arg.state;
+	return err;
+}
+
 static const struct transport_ops drm_ops = {
 	.close = drm_close,
 	.health = drm_health,
@@ -384,7 +502,19 @@ static const struct transport_ops drm_ops = {
 	.fence_error = drm_fence_error,
 	.fence_signal = drm_fence_signal,
 	.fence_reset = drm_fence_reset,
+	.queue_create = drm_queue_create,
+	.queue_destroy = drm_queue_destroy,
+	.queue_wait = drm_queue_wait,
 };
+
+/* The numbers go through as they are. */
+_Static_assert((int)TRANSPORT_QUEUE_READY == DRM_NNPU_QUEUE_STATE_READY &&
+	       (int)TRANSPORT_QUEUE_STOPPED == DRM_NNPU_QUEUE_STATE_STOPPED &&
+	       (int)TRANSPORT_QUEUE_HUNG == DRM_NNPU_QUEUE_STATE_HUNG &&
+	       (int)TRANSPORT_QUEUE_LOST == DRM_NNPU_QUEUE_STATE_LOST &&
+	       (int)TRANSPORT_QUEUE_GONE == DRM_NNPU_QUEUE_STATE_GONE &&
+	       (int)TRANSPORT_QUEUE_DESTROYED == DRM_NNPU_QUEUE_STATE_DESTROYED,
+	       "states of queues");
 
 /* ---- opening ---- */
 

@@ -17,3 +17,17 @@ enum nnhal_status transport_sim_open(const char *options, struct transport **tra
 	diag_set(diag, "this library was built without the in-process device");
 	return NNHAL_STATUS_NO_DRIVER;
 }
+
+bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count)
+{
+	(void)t;
+	(void)kind;
+	(void)count;
+	return false;
+}
+
+bool transport_sim_abort(struct transport *t)
+{
+	(void)t;
+	return false;
+}

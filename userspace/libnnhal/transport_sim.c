@@ -40,6 +40,8 @@ struct sim_transport {
 
 	pthread_mutex_t fence_lock;
 	pthread_cond_t fence_cond;
+
+	bool has_queues;
 };
 
 static struct sim_transport *to_sim(struct transport *t)
@@ -420,6 +422,32 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 	return err;
 }
 
+/* ---- queues of the process itself ---- */
+
+static int create_queue(struct transport *t, uint32_t priority, struct transport_queue **queue)
+{
+	struct sim_transport *s = to_sim(t);
+
+	if (!s->has_queues)
+		return -EOPNOTSUPP;
+	if (!(le64toh(t->identify.features) & NNPU_FEATURE_PRIORITY))
+		priority = 0;
+	return sim_queue_create(&s->rings, priority, queue);
+}
+
+static void destroy_queue(struct transport *t, struct transport_queue *queue)
+{
+	(void)t;
+	sim_queue_destroy(queue);
+}
+
+static int wait_for_queue(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
+			  uint64_t until_ns, enum transport_queue_state *state)
+{
+	(void)t;
+	return sim_queue_wait(queue, cq_head, until_ns, state);
+}
+
 /* ---- opening ---- */
 
 static void sim_close(struct transport *t)
@@ -456,6 +484,9 @@ static const struct transport_ops sim_ops = {
 	.fence_error = sim_fence_error,
 	.fence_signal = sim_fence_signal,
 	.fence_reset = sim_fence_reset,
+	.queue_create = create_queue,
+	.queue_destroy = destroy_queue,
+	.queue_wait = wait_for_queue,
 };
 
 bool transport_sim_available(void)
@@ -463,7 +494,25 @@ bool transport_sim_available(void)
 	return true;
 }
 
-static int init(struct sim_transport *s, bool null_mode, char *error, size_t error_size)
+bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count)
+{
+	if (t->ops != &sim_ops)
+		return false;
+	nnpu_inproc_write32(to_sim(t)->rings.ip, NNPU_REG_INJECT,
+			    kind << NNPU_INJECT_KIND_SHIFT | count);
+	return true;
+}
+
+bool transport_sim_abort(struct transport *t)
+{
+	if (t->ops != &sim_ops)
+		return false;
+	sim_queue_abort_all(&to_sim(t)->rings);
+	return true;
+}
+
+static int init(struct sim_transport *s, const struct sim_options *options, char *error,
+		size_t error_size)
 {
 	struct transport *t = &s->base;
 	pthread_condattr_t attr;
@@ -478,7 +527,7 @@ static int init(struct sim_transport *s, bool null_mode, char *error, size_t err
 	pthread_cond_init(&s->fence_cond, &attr);
 	pthread_condattr_destroy(&attr);
 	t->ops = &sim_ops;
-	err = sim_rings_init(&s->rings, null_mode, error, error_size);
+	err = sim_rings_init(&s->rings, options, error, error_size);
 	if (err)
 		return err;
 	limits2 = nnpu_inproc_read32(s->rings.ip, NNPU_REG_LIMITS2);
@@ -489,25 +538,48 @@ static int init(struct sim_transport *s, bool null_mode, char *error, size_t err
 	if (le64toh(t->identify.max_program_size) < NNPU_PROGRAM_MAX_SIZE)
 		t->limits.max_program_size = (uint32_t)le64toh(t->identify.max_program_size);
 	t->limits.can_profile = le64toh(t->identify.features) & NNPU_FEATURE_PROFILE;
+	s->has_queues = !options->no_queues &&
+			(le64toh(t->identify.features) & NNPU_FEATURE_USER_QUEUES);
 	s->slots = calloc(s->rings.num_slots, sizeof(*s->slots));
 	s->programs = calloc((size_t)s->max_programs + 1, sizeof(*s->programs));
 	if (!s->slots || !s->programs)
 		return -ENOMEM;
 	snprintf(t->name, sizeof(t->name), "nnpu-sim");
 	snprintf(t->driver, sizeof(t->driver), "in-process device%s",
-		 null_mode ? " without computation" : "");
+		 options->null_mode ? " without computation" : "");
 	return 0;
 }
 
-enum nnhal_status transport_sim_open(const char *options, struct transport **transport,
+/* Words of a spec, separated by commas. False if one is not known. */
+static bool parse_options(const char *text, struct sim_options *options)
+{
+	size_t n;
+
+	for (; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (n == 4 && !memcmp(text, "null", n))
+			options->null_mode = true;
+		else if (n == 8 && !memcmp(text, "noqueues", n))
+			options->no_queues = true;
+		else if (n == 6 && !memcmp(text, "faults", n))
+			options->faults = true;
+		else
+			return false;
+	}
+	return true;
+}
+
+enum nnhal_status transport_sim_open(const char *spec, struct transport **transport,
 				     struct nnhal_diag *diag)
 {
+	struct sim_options options = { 0 };
 	struct sim_transport *s;
 	char error[128] = "";
 	int err;
 
-	if (*options && strcmp(options, "null")) {
-		diag_set(diag, "device \"sim:%.40s\": expected sim or sim:null", options);
+	if (!parse_options(spec, &options)) {
+		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, faults",
+			 spec);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	s = calloc(1, sizeof(*s));
@@ -515,7 +587,7 @@ enum nnhal_status transport_sim_open(const char *options, struct transport **tra
 		diag_set(diag, "no memory for a device");
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	err = init(s, *options, error, sizeof(error));
+	err = init(s, &options, error, sizeof(error));
 	if (err) {
 		diag_set(diag, "in-process device: %s%s%s", errno_text(-err),
 			 error[0] ? ": " : "", error);

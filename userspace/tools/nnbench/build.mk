@@ -4,7 +4,8 @@
 
 $(BUILD)/obj/userspace/tools/nnbench/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
-$(BUILD)/bin/nnbench: $(BUILD)/obj/userspace/tools/nnbench/nnbench.o $(BUILD)/lib/libnnhal.a
+$(BUILD)/bin/nnbench: $(BUILD)/obj/userspace/tools/nnbench/nnbench.o \
+		$(BUILD)/obj/userspace/tools/nnbench/nnbench_fmq.o $(BUILD)/lib/libnnhal.a
 	$(call link,$^ $(NNHAL_LIBS))
 
 tools: $(BUILD)/bin/nnbench

@@ -7,15 +7,19 @@
  * any service-based transport pays at least) and to each other. Medians of many.
  *
  *   nnbench [--device DEVICE] [--count N] [--json FILE]
+ *   nnbench [--count N] fmq	message queues between two processes; no device
  */
 #include <errno.h>
 #include <getopt.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -23,8 +27,11 @@
 
 #include <nnhal/nnhal.h>
 
+#include "nnbench_fmq.h"
+
 #define DEPTH		8
-#define MAX_METRICS	32
+#define MAX_DEPTH	16
+#define MAX_METRICS	48
 
 struct metric {
 	const char *name;
@@ -212,6 +219,62 @@ static int bench_round_trip(struct bench *b)
 	return 0;
 }
 
+/* One direction of the queue: a counter to sleep on, and a message beside it. */
+struct futex_queue {
+	atomic_uint sent;
+	uint32_t message[16];
+};
+
+static void futex_send(struct futex_queue *q)
+{
+	q->message[0]++;
+	atomic_fetch_add(&q->sent, 1);
+	syscall(SYS_futex, &q->sent, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void futex_receive(struct futex_queue *q, unsigned int seen)
+{
+	while (atomic_load(&q->sent) == seen)
+		syscall(SYS_futex, &q->sent, FUTEX_WAIT, seen, NULL, NULL, 0);
+}
+
+/*
+ * A message queue in shared memory in each direction, with futexes as event flags: what
+ * a burst costs at least where it is a service's (both sides sleep at once).
+ */
+static int bench_message_queue(struct bench *b)
+{
+	struct futex_queue *q = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+	pid_t pid;
+
+	if (q == MAP_FAILED)
+		return failed("mmap", NNHAL_STATUS_GENERAL_FAILURE, NULL);
+	pid = fork();
+	if (pid < 0)
+		return failed("fork", NNHAL_STATUS_GENERAL_FAILURE, NULL);
+	if (!pid) {
+		for (i = 0; i < b->count; i++) {
+			futex_receive(&q[0], i);
+			futex_send(&q[1]);
+		}
+		_exit(0);
+	}
+	for (i = 0; i < b->count; i++) {
+		uint64_t start = now_ns();
+
+		futex_send(&q[0]);
+		futex_receive(&q[1], i);
+		b->samples[i] = now_ns() - start;
+	}
+	waitpid(pid, NULL, 0);
+	munmap(q, 4096);
+	metric(b, "message_queue_ns", "round trip over futex message queues",
+	       percentile(b->samples, b->count, 50));
+	return 0;
+}
+
 static int bench_execute(struct bench *b)
 {
 	struct nnhal_ext_profile profile = { .max_entries = 0 };
@@ -325,6 +388,135 @@ static int bench_pipeline(struct bench *b)
 	return 0;
 }
 
+static struct nnhal_burst *open_burst(struct bench *b, unsigned int depth, uint32_t spin_us)
+{
+	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_diag diag = { .message = "" };
+	struct nnhal_burst *burst;
+	enum nnhal_status status;
+
+	options.depth = depth;
+	options.spin_us = spin_us;
+	options.diag = &diag;
+	status = nnhal_burst_create(b->model, &options, &burst);
+	if (status)
+		failed("burst", status, &diag);
+	return burst;
+}
+
+/* Round trips of a burst that spins as it likes, and of one that sleeps at once. */
+static int burst_round_trips(struct bench *b, uint32_t spin_us)
+{
+	struct nnhal_burst *burst = open_burst(b, 0, spin_us);
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	unsigned int i, warm = b->count / 10;
+	struct add_request r;
+
+	if (!burst)
+		return -1;
+	request_init(b, &r, 0);
+	b->data[32] = 0;
+	for (i = 0; i < b->count + warm && !status; i++) {
+		uint64_t start = now_ns();
+
+		status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+		if (i >= warm)
+			b->samples[i - warm] = now_ns() - start;
+	}
+	nnhal_burst_unref(burst);
+	if (status)
+		return failed("burst", status, NULL);
+	if (b->data[32] != 3)
+		return failed("a burst gave a wrong sum", NNHAL_STATUS_GENERAL_FAILURE, NULL);
+	return 0;
+}
+
+/* Nanoseconds per execution of a burst with @depth requests in flight. */
+static int burst_pipeline(struct bench *b, unsigned int depth, double *ns)
+{
+	struct nnhal_burst *burst = open_burst(b, depth, UINT32_MAX);
+	struct nnhal_burst_result result = { .tag = 0 };
+	struct add_request r[MAX_DEPTH];
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	unsigned int i, taken = 0;
+	uint64_t start;
+
+	if (!burst)
+		return -1;
+	for (i = 0; i < depth; i++)
+		request_init(b, &r[i], i);
+	start = now_ns();
+	for (i = 0; i < b->count && !status; i++) {
+		if (i - taken == depth) {
+			status = nnhal_burst_wait(burst, &result, UINT64_MAX);
+			if (!status)
+				status = result.status;
+			taken++;
+		}
+		if (!status)
+			status = nnhal_burst_submit(burst, &r[i % depth].request, NULL, i, 0);
+	}
+	for (; taken < b->count && !status; taken++) {
+		status = nnhal_burst_wait(burst, &result, UINT64_MAX);
+		if (!status)
+			status = result.status;
+	}
+	*ns = (double)(now_ns() - start) / b->count;
+	nnhal_burst_unref(burst);
+	return status ? failed("burst pipeline", status, NULL) : 0;
+}
+
+static int bench_burst(struct bench *b)
+{
+	static const struct {
+		unsigned int depth;
+		const char *name, *what;
+	} depths[] = {
+		{ 1, "burst_depth1_ns", "burst, one in flight" },
+		{ 2, "burst_depth2_ns", "burst, two in flight" },
+		{ 4, "burst_depth4_ns", "burst, four in flight" },
+		{ 8, "burst_depth8_ns", "burst, eight in flight" },
+		{ 16, "burst_depth16_ns", "burst, sixteen in flight" },
+	};
+	unsigned int i;
+	double ns;
+
+	if (burst_round_trips(b, UINT32_MAX))
+		return -1;
+	metric(b, "burst_p50_ns", "burst, one ADD of one float",
+	       percentile(b->samples, b->count, 50));
+	metric(b, "burst_p90_ns", "  90 %", percentile(b->samples, b->count, 90));
+	metric(b, "burst_p99_ns", "  99 %", percentile(b->samples, b->count, 99));
+	if (burst_round_trips(b, 0))
+		return -1;
+	metric(b, "burst_sleep_p50_ns", "burst that sleeps at once",
+	       percentile(b->samples, b->count, 50));
+	metric(b, "burst_sleep_p99_ns", "  99 %", percentile(b->samples, b->count, 99));
+	for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		if (burst_pipeline(b, depths[i].depth, &ns))
+			return -1;
+		metric(b, depths[i].name, depths[i].what, ns);
+	}
+	return 0;
+}
+
+/* Nothing but requests in a burst. */
+static int run_hot_path(struct bench *b)
+{
+	struct nnhal_burst *burst = open_burst(b, 1, 100000);
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct add_request r;
+	unsigned int i;
+
+	if (!burst)
+		return -1;
+	request_init(b, &r, 0);
+	for (i = 0; i < b->count && !status; i++)
+		status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	nnhal_burst_unref(burst);
+	return status ? failed("burst", status, NULL) : 0;
+}
+
 static double find(const struct bench *b, const char *name)
 {
 	unsigned int i;
@@ -345,6 +537,11 @@ static const struct {
 	{ "execute_to_syscall", "execute / system call", "execute_p50_ns", "syscall_ns" },
 	{ "pipeline_gain", "throughput of eight in flight / one in flight",
 	  "async_depth1_ns", "async_depth8_ns" },
+	{ "burst_to_message_queue", "burst / futex message queue",
+	  "burst_p50_ns", "message_queue_ns" },
+	{ "burst_to_execute", "burst / execute", "burst_p50_ns", "execute_p50_ns" },
+	{ "burst_pipeline_gain", "throughput of a burst, eight in flight / one",
+	  "burst_depth1_ns", "burst_depth8_ns" },
 };
 
 #define NUM_RATIOS	(sizeof(ratios) / sizeof(ratios[0]))
@@ -390,7 +587,8 @@ static int print_json(const struct bench *b, const char *path)
 
 static int usage(FILE *f, int status)
 {
-	fprintf(f, "usage: nnbench [--device drm[:N]|sim|sim:null] [--count N] [--json FILE]\n");
+	fprintf(f, "usage: nnbench [--device drm[:N]|sim|sim:null] [--count N] [--json FILE]\n"
+		"       nnbench [--count N] fmq\n");
 	return status;
 }
 
@@ -400,11 +598,13 @@ int main(int argc, char **argv)
 		{ "device", required_argument, NULL, 'd' },
 		{ "count", required_argument, NULL, 'n' },
 		{ "json", required_argument, NULL, 'j' },
+		{ "hot-path", required_argument, NULL, 'p' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	struct bench b = { .device_spec = "drm", .count = 2000 };
 	const char *json = NULL;
+	bool hot_path = false;
 	char *end;
 	int opt, ret = 1;
 
@@ -414,11 +614,13 @@ int main(int argc, char **argv)
 			b.device_spec = optarg;
 			break;
 		case 'n':
+		case 'p':
+			hot_path = opt == 'p';
 			errno = 0;
 			b.count = (unsigned int)strtoul(optarg, &end, 10);
 			if (errno || *end || b.count < 10 || b.count > 10000000) {
-				fprintf(stderr, "nnbench: --count wants 10 to 10000000, not %s\n",
-					optarg);
+				fprintf(stderr, "nnbench: --%s wants 10 to 10000000, not %s\n",
+					hot_path ? "hot-path" : "count", optarg);
 				return 2;
 			}
 			break;
@@ -431,6 +633,8 @@ int main(int argc, char **argv)
 			return usage(stderr, 2);
 		}
 	}
+	if (argc - optind == 1 && !strcmp(argv[optind], "fmq"))
+		return fmq_main(b.count);
 	if (optind != argc)
 		return usage(stderr, 2);
 
@@ -439,11 +643,17 @@ int main(int argc, char **argv)
 		fprintf(stderr, "nnbench: out of memory\n");
 		return 1;
 	}
-	if (prepare(&b) == 0 && bench_round_trip(&b) == 0 && (bench_syscall(&b), true) &&
-	    bench_execute(&b) == 0 && bench_pipeline(&b) == 0) {
+	if (hot_path) {
+		ret = prepare(&b) || run_hot_path(&b);
+		goto out;
+	}
+	if (prepare(&b) == 0 && bench_round_trip(&b) == 0 && bench_message_queue(&b) == 0 &&
+	    (bench_syscall(&b), true) &&
+	    bench_execute(&b) == 0 && bench_pipeline(&b) == 0 && bench_burst(&b) == 0) {
 		print_text(&b);
 		ret = json ? print_json(&b, json) != 0 : 0;
 	}
+out:
 	nnhal_memory_unref(b.memory);
 	nnhal_prepared_model_unref(b.model);
 	nnhal_device_unref(b.device);

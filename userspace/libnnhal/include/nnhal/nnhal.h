@@ -5,8 +5,11 @@
 #ifndef NNHAL_NNHAL_H
 #define NNHAL_NNHAL_H
 
+#include <nnhal/burst.h>
+#include <nnhal/burst_fmq.h>
 #include <nnhal/device.h>
 #include <nnhal/ext.h>
+#include <nnhal/fmq.h>
 #include <nnhal/memory.h>
 #include <nnhal/prepared_model.h>
 #include <nnhal/types.h>

@@ -14,7 +14,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 #define NNHAL_VERSION_MAJOR	1
-#define NNHAL_VERSION_MINOR	0
+#define NNHAL_VERSION_MINOR	1
 #define NNHAL_VERSION_PATCH	0
 
 #define NNHAL_VERSION_NUMBER(major, minor, patch) \
@@ -33,7 +33,7 @@ extern "C" {
 uint32_t nnhal_version(void);
 
 /**
- * nnhal_version_string() - the same as text, for example "1.0.0"
+ * nnhal_version_string() - the same as text, for example "1.1.0"
  *
  * Return: a constant string.
  */

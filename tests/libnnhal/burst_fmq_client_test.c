@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Client of a burst server: what is sent and what is not, how connections are made,
+ * peers that do not keep to the protocol, fork. Names begin with the line of the
+ * conformance list.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+#include "burst_waiter.h"
+
+/* ---- what is not sent ---- */
+
+struct second {
+	struct nnhal_burst_controller *controller;
+	struct run *run;
+	enum nnhal_status status;
+};
+
+static void *run_thread(void *data)
+{
+	struct second *s = data;
+
+	s->status = run(s->controller, s->run);
+	return NULL;
+}
+
+static void test_unsent(void)
+{
+	struct nnhal_burst_controller_options small = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+	static struct waiter w;
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	enum nnhal_status status;
+	struct second second;
+	pthread_t thread;
+	bool sent = true;
+	struct run r, other;
+	int socket;
+
+	run_init(&r, 4);
+	run_init(&other, 4);
+	server = start_waiter(&w, &socket);
+	/* Room for the request as it is: 2 + 2 + 1 + 1. */
+	small.request_datums = 6;
+	c = connect_to(socket, &small);
+	ok(!nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent) && sent,
+	   "E20 a packet as large as the queue");
+	r.inputs[0].num_dimensions = 1;
+	r.dims[0][0] = 4;
+	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT && !sent,
+	   "E20 one larger is not sent and may take another path");
+	r.inputs[0].num_dimensions = 0;
+	options.has_deadline = true;
+	options.deadline_ns = UINT64_MAX;
+	status = nnhal_burst_controller_execute(c, &r.request, &options, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT && !sent, "E19 a deadline takes another path");
+	options.has_deadline = false;
+	options.has_loop_timeout = true;
+	status = nnhal_burst_controller_execute(c, &r.request, &options, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT && !sent, "E19 so does a loop timeout");
+	r.pools[0].memory = NULL;
+	r.pools[0].token = 1;
+	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT && !sent, "E19 and a token");
+	r.pools[0].memory = r.memory;
+	r.pools[0].token = 0;
+
+	second = (struct second){ c, &r, 0 };
+	w.hold = true;
+	pthread_create(&thread, NULL, run_thread, &second);
+	while (!w.holding)
+		usleep(100);
+	status = nnhal_burst_controller_execute(c, &other.request, NULL, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE && !sent,
+	   "E20 a second request at the same time is not sent");
+	/* Freed while it is in use: that request keeps it. */
+	ok(!nnhal_burst_controller_free_memory(c, r.memory) && w.present == 1,
+	   "E17 memory of a running request is freed after it");
+	w.hold = false;
+	pthread_join(thread, NULL);
+	ok(!second.status && w.executions == 2, "E20 the first is not disturbed");
+	ok(!run(c, &other) && !run(c, &r), "and others follow");
+	nnhal_burst_controller_destroy(c);
+	ok(nnhal_burst_server_wait(server, LONG_NS) == NNHAL_STATUS_DEAD_OBJECT && !w.present,
+	   "E23 the controller's end ends the burst");
+	nnhal_burst_server_destroy(server);
+	run_fini(&r);
+	run_fini(&other);
+}
+
+/* ---- a server that breaks the result queue ---- */
+
+static void test_corrupt_results(void)
+{
+	static const uint64_t jumps[] = { 2000, UINT64_C(1) << 40, UINT64_MAX };
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	struct second second;
+	static struct waiter w;
+	unsigned int i, wrong = 0;
+	pthread_t thread;
+	int socket;
+	struct run r;
+
+	run_init(&r, 4);
+	for (i = 0; i < 3; i++) {
+		server = start_waiter(&w, &socket);
+		c = connect_to(socket, NULL);
+		wrong += run(c, &r) != NNHAL_STATUS_NONE;
+		second = (struct second){ c, &r, 0 };
+		w.hold = true;
+		pthread_create(&thread, NULL, run_thread, &second);
+		while (!w.holding)
+			usleep(100);
+		atomic_fetch_add(&server->results->header->write_count, jumps[i]);
+		send(server->link.socket, &(uint32_t){ NNHAL_FMQ_DOORBELL }, 4, MSG_NOSIGNAL);
+		pthread_join(thread, NULL);
+		wrong += second.status != NNHAL_STATUS_GENERAL_FAILURE;
+		wrong += run(c, &r) != NNHAL_STATUS_DEAD_OBJECT;
+		w.hold = false;
+		wrong += nnhal_burst_server_wait(server, LONG_NS) != NNHAL_STATUS_DEAD_OBJECT;
+		nnhal_burst_controller_destroy(c);
+		nnhal_burst_server_destroy(server);
+	}
+	ok(!wrong, "E24 impossible result counters end the burst at the client as well");
+	run_fini(&r);
+}
+
+/* ---- making a connection ---- */
+
+static enum nnhal_status hello(int socket, const int *fds, uint32_t num_fds, uint32_t version)
+{
+	struct link_message message;
+	struct burst_link link;
+	struct link_extra extra;
+	int err;
+
+	memset(&message, 0, sizeof(message));
+	message.type = LINK_HELLO;
+	message.version = version;
+	die_if(link_init(&link, socket, false), "link");
+	die_if(link_send(&link, &message, fds, num_fds, true), "HELLO");
+	while ((err = link_receive(&link, &message, &extra)) == -EAGAIN)
+		usleep(100);
+	link_close_fds(&extra);
+	link_fini(&link);
+	return err ? NNHAL_STATUS_DEAD_OBJECT : (enum nnhal_status)message.status;
+}
+
+static void test_connect(void)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller *c = (void *)1;
+	struct nnhal_burst_server *server;
+	static struct waiter w;
+	struct nnhal_diag diag;
+	struct nnhal_fmq *q;
+	int sv[2], fds[3];
+
+	options.diag = &diag;
+	options.timeout_ms = 20;
+	ok(nnhal_burst_connect(-1, &options, &c) == NNHAL_STATUS_INVALID_ARGUMENT && !c &&
+	   diag.message[0], "connect: no socket");
+	ok(nnhal_burst_connect(0, &options, &c) == NNHAL_STATUS_INVALID_ARGUMENT, "not a socket");
+	ok(nnhal_burst_connect(0, NULL, NULL) == NNHAL_STATUS_INVALID_ARGUMENT, "NULL pointer");
+	make_sockets(sv);
+	options.request_datums = 1;
+	ok(nnhal_burst_connect(sv[0], &options, &c) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "a queue of one datum");
+	options.request_datums = 0;
+	ok(nnhal_burst_connect(sv[0], &options, &c) == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT &&
+	   !c && diag.message[0], "H03 a server that does not answer");
+	close(sv[1]);
+	ok(nnhal_burst_connect(sv[0], &options, &c) == NNHAL_STATUS_DEAD_OBJECT && !c,
+	   "H03 nobody at the other end");
+	close(sv[0]);
+
+	die_if(nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &q), "queue");
+	fds[0] = fds[1] = fds[2] = nnhal_fmq_fd(q);
+	server = start_waiter(&w, &sv[0]);
+	ok(hello(sv[0], fds, 1, LINK_VERSION) == NNHAL_STATUS_GENERAL_FAILURE,
+	   "E01 one queue only");
+	ok(nnhal_burst_server_wait(server, LONG_NS) == NNHAL_STATUS_GENERAL_FAILURE,
+	   "and the burst has ended");
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	server = start_waiter(&w, &sv[0]);
+	ok(hello(sv[0], fds, 3, LINK_VERSION) == NNHAL_STATUS_GENERAL_FAILURE, "E01 three queues");
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	server = start_waiter(&w, &sv[0]);
+	ok(hello(sv[0], fds, 2, LINK_VERSION + 1) == NNHAL_STATUS_GENERAL_FAILURE,
+	   "E01 a protocol of another version");
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	server = start_waiter(&w, &sv[0]);
+	fds[1] = 1;
+	ok(hello(sv[0], fds, 2, LINK_VERSION) == NNHAL_STATUS_GENERAL_FAILURE,
+	   "E01 a queue that is none");
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	server = start_waiter(&w, &sv[0]);
+	nnhal_burst_server_destroy(server);
+	ok(true, "E22 a server whose client never came");
+	close(sv[0]);
+	nnhal_fmq_destroy(q);
+}
+
+/* ---- hostile answers to GET ---- */
+
+/* Be the client of @server by hand: queues, one request, and one answer of any kind. */
+static enum nnhal_status answer_with(const struct link_message *answer, const int *fds,
+				     uint32_t num_fds, enum nnhal_status *wait)
+{
+	static const int32_t slot = 3;
+	struct nnhal_burst_request_datum packet[16];
+	struct nnhal_burst_result_datum result[16];
+	struct nnhal_output_shape shapes[2];
+	struct nnhal_fmq *requests, *results;
+	struct nnhal_burst_server *server;
+	enum nnhal_status status = NNHAL_STATUS_DEAD_OBJECT;
+	struct link_message message;
+	struct nnhal_timing timing;
+	struct link_extra extra;
+	struct burst_link link;
+	static struct waiter w;
+	int socket, count, err;
+	uint32_t num;
+	struct run r;
+
+	run_init(&r, 4);
+	server = start_waiter(&w, &socket);
+	die_if(nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &requests) ||
+	       nnhal_fmq_create(24, 16, NNHAL_FMQ_READER, &results) ||
+	       link_init(&link, socket, false), "client");
+	nnhal_fmq_set_doorbell(requests, socket);
+	die_if(hello(socket, (int[]){ nnhal_fmq_fd(requests), nnhal_fmq_fd(results) }, 2,
+		     LINK_VERSION), "hello");
+	count = nnhal_burst_serialize_request(&r.request, &slot, 0, packet, 16);
+	nnhal_fmq_write(requests, packet, (uint32_t)count);
+	do {
+		err = link_receive(&link, &message, &extra);
+	} while (err == -EAGAIN || (!err && message.type != LINK_GET));
+	die_if(err || message.count != 1 || message.slots[0] != 3, "GET");
+	link_send(&link, answer, fds, num_fds, true);
+	*wait = nnhal_burst_server_wait(server, 0);
+	while ((count = nnhal_fmq_read_packet(results, result, 16)) == -EAGAIN &&
+	       *wait == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT)
+		*wait = nnhal_burst_server_wait(server, 1000000);
+	if (count > 0)
+		nnhal_burst_parse_result(result, (uint32_t)count, &status, shapes, 2, &num,
+					 &timing);
+	*wait = nnhal_burst_server_wait(server, 0);
+	nnhal_burst_server_destroy(server);
+	link_fini(&link);
+	close(socket);
+	nnhal_fmq_destroy(requests);
+	nnhal_fmq_destroy(results);
+	run_fini(&r);
+	return status;
+}
+
+static void test_hostile_memories(void)
+{
+	enum nnhal_status status, wait;
+	struct link_message m;
+	int fds[2], i;
+
+	die_if(pipe(fds), "pipe");
+	memset(&m, 0, sizeof(m));
+	m.type = LINK_MEMORIES;
+	m.count = 1;
+	m.memories[0].size = 4096;
+	status = answer_with(&m, fds, 1, &wait);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   wait == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "E15 a pipe as memory: %s",
+	   nnhal_status_name(status));
+	status = answer_with(&m, fds, 0, &wait);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE &&
+	   wait == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "E15 no descriptor");
+	status = answer_with(&m, fds, 2, &wait);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE &&
+	   wait == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "E15 one descriptor too many");
+	for (i = 0; i < 2; i++) {
+		m.count = i ? LINK_MAX_SLOTS : 0;
+		status = answer_with(&m, fds, 0, &wait);
+		ok(status == NNHAL_STATUS_GENERAL_FAILURE &&
+		   wait == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "E15 %u memories for one slot",
+		   m.count);
+	}
+	m.count = 0;
+	m.status = -5;
+	status = answer_with(&m, fds, 0, &wait);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE &&
+	   wait == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "G11 a status that does not exist");
+	m.type = LINK_HELLO;
+	m.status = 0;
+	answer_with(&m, fds, 2, &wait);
+	ok(wait == NNHAL_STATUS_GENERAL_FAILURE, "E24 a second HELLO ends the burst");
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* ---- fork ---- */
+
+static void test_fork(void)
+{
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	static struct waiter w;
+	int socket, status;
+	struct run r;
+	pid_t pid;
+
+	run_init(&r, 4);
+	server = start_waiter(&w, &socket);
+	c = connect_to(socket, NULL);
+	ok(!run(c, &r), "a burst before fork()");
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (run(c, &r) != NNHAL_STATUS_DEVICE_UNAVAILABLE)
+			_exit(1);
+		if (nnhal_burst_controller_free_memory(c, r.memory) !=
+		    NNHAL_STATUS_DEVICE_UNAVAILABLE)
+			_exit(2);
+		if (nnhal_burst_server_wait(server, 0) != NNHAL_STATUS_DEVICE_UNAVAILABLE)
+			_exit(3);
+		nnhal_burst_controller_destroy(c);
+		nnhal_burst_server_free_memory(server, 0);
+		nnhal_burst_server_destroy(server);
+		_exit(0);
+	}
+	status = end_of(pid);
+	ok(!status, "fork: in the child calls give DEVICE_UNAVAILABLE (status 0x%x)", status);
+	ok(!run(c, &r) && w.present == 1, "fork: the parent's burst goes on");
+	nnhal_burst_controller_destroy(c);
+	nnhal_burst_server_destroy(server);
+	run_fini(&r);
+}
+
+int main(void)
+{
+	test_unsent();
+	test_corrupt_results();
+	test_connect();
+	test_hostile_memories();
+	test_fork();
+	return tap_done();
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Arguments on their way to the device and results on their way back: what all
+ * kinds of execution share.
+ *
+ * Everything here works on arrays of the caller: arguments in the order inputs,
+ * outputs; pools and their bindings by the request's numbers.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
+				       const struct nnhal_execute_options *from)
+{
+	static const struct nnhal_execute_options defaults = NNHAL_EXECUTE_OPTIONS_INIT;
+
+	*to = defaults;
+	if (!from)
+		return NNHAL_STATUS_NONE;
+	/* The first version of the structure is this one. */
+	if (from->size < sizeof(*to))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	memcpy(to, from, sizeof(*to));
+	diag_clear(to->diag);
+	if (to->profile) {
+		to->profile->num_entries = 0;
+		to->profile->queue_ns = 0;
+		to->profile->exec_ns = 0;
+	}
+	if (to->measure != NNHAL_MEASURE_NO && to->measure != NNHAL_MEASURE_YES) {
+		diag_set(to->diag, "measure %d, expected 0 or 1", to->measure);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (to->has_loop_timeout && to->loop_timeout_ns > NNHAL_MAX_LOOP_TIMEOUT_NS) {
+		diag_set(to->diag, "loop timeout of %llu ns, expected at most %llu",
+			 (unsigned long long)to->loop_timeout_ns,
+			 (unsigned long long)NNHAL_MAX_LOOP_TIMEOUT_NS);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (to->profile && to->profile->max_entries && !to->profile->entries) {
+		diag_set(to->diag, "profile: NULL pointer for %u entries",
+			 to->profile->max_entries);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,
+				   struct nnhal_diag *diag)
+{
+	diag_set(diag, "pool %u cannot be bound: %s", pool, errno_text(-error));
+	/* The request is valid: what is wrong with the memory is no argument error. */
+	if (error == -EINVAL || error == -EFAULT || error == -EBADF)
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	return device_status_from_error(device, error);
+}
+
+enum nnhal_status args_copy_inputs(const struct request_rules *rules,
+				   const struct resolved_arg *args,
+				   const struct nnhal_request_pool *pools,
+				   const struct binding *const *bindings, struct nnhal_diag *diag)
+{
+	const struct resolved_arg *a;
+	const struct binding *b;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < rules->num_inputs; i++) {
+		a = &args[i];
+		if (a->omitted || !bindings[a->pool]->has_bounce)
+			continue;
+		b = bindings[a->pool];
+		err = memory_read(pools[a->pool].memory, a->offset,
+				  (uint8_t *)b->bounce.map + a->offset, a->length);
+		if (err) {
+			diag_set(diag, "input %u: pool %u cannot be read: %s", i, a->pool,
+				 errno_text(-err));
+			return NNHAL_STATUS_GENERAL_FAILURE;
+		}
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status args_copy_outputs(const struct request_rules *rules,
+				    const struct resolved_arg *args,
+				    const struct nnhal_request_pool *pools,
+				    const struct binding *const *bindings,
+				    const struct nnhal_output_shape *shapes,
+				    struct nnhal_diag *diag)
+{
+	const struct resolved_arg *a;
+	const struct binding *b;
+	uint32_t i, size;
+	int err;
+
+	for (i = 0; i < rules->num_outputs; i++) {
+		a = &args[rules->num_inputs + i];
+		if (a->omitted || !bindings[a->pool]->has_bounce)
+			continue;
+		b = bindings[a->pool];
+		/* Only what the device wrote; the rest of the caller's room stays as it is. */
+		if (nnhal_size_of_data(rules->outputs[i].type, shapes[i].dimensions,
+				       shapes[i].num_dimensions, &size) || size > a->length)
+			return NNHAL_STATUS_GENERAL_FAILURE;
+		err = memory_write(pools[a->pool].memory, a->offset,
+				   (uint8_t *)b->bounce.map + a->offset, size);
+		if (err) {
+			diag_set(diag, "output %u: pool %u cannot be written: %s", i, a->pool,
+				 errno_text(-err));
+			return NNHAL_STATUS_GENERAL_FAILURE;
+		}
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+void args_build(struct nnpu_arg *records, const struct resolved_arg *args, uint32_t count,
+		const struct binding *const *bindings)
+{
+	uint32_t i, d;
+
+	for (i = 0; i < count; i++) {
+		const struct resolved_arg *a = &args[i];
+		struct nnpu_arg *record = &records[i];
+
+		memset(record, 0, sizeof(*record));
+		if (a->omitted) {
+			record->flags = htole16(NNPU_ARG_NO_VALUE);
+			continue;
+		}
+		record->slot = htole32(bindings[a->pool]->slot);
+		record->offset = htole64(a->offset);
+		record->length = htole64(a->length);
+		if (!a->has_shape)
+			continue;
+		record->flags = htole16(NNPU_ARG_SHAPE);
+		record->rank = (uint8_t)a->rank;
+		for (d = 0; d < a->rank; d++)
+			record->dims[d] = htole32(a->dims[d]);
+	}
+}
+
+void args_explain(const struct nnhal_prepared_model *model, uint32_t device_status,
+		  uint32_t device_reason, uint32_t index, struct nnhal_diag *diag)
+{
+	const char *reason = device_reason_text(device_reason);
+	const char *status = device_status_text(device_status);
+
+	switch (device_status) {
+	case NNPU_STATUS_ARG_SHAPE:
+	case NNPU_STATUS_ARG_SIZE:
+	case NNPU_STATUS_OUTPUT_INSUFFICIENT:
+		if (index < model->rules.num_inputs)
+			diag_set(diag, "input %u: %s: %s", index, status, reason);
+		else
+			diag_set(diag, "output %u: %s: %s", index - model->rules.num_inputs, status,
+				 reason);
+		break;
+	case NNPU_STATUS_OP_FAILED:
+		if (index < model->num_commands) {
+			diag_set(diag, "operation %u: %s: %s", model->operation_of_command[index],
+				 status, reason);
+			break;
+		}
+		/* fall through */
+	default:
+		diag_set(diag, "device: %s: %s", status, reason);
+	}
+}
+
+void timing_of(struct nnhal_timing *timing, uint64_t start_ns, uint64_t end_ns, uint64_t exec_ns)
+{
+	timing->time_in_driver = (end_ns - start_ns + 999) / 1000;
+	timing->time_on_device = (exec_ns + 999) / 1000;
+	/* Two clocks: the part is not longer than the whole. */
+	if (timing->time_on_device > timing->time_in_driver)
+		timing->time_on_device = timing->time_in_driver;
+}
+
+void outcome_for_version(struct outcome *out, uint32_t hal_version)
+{
+	if (hal_version < NNHAL_HAL_1_2) {
+		/* Older callbacks carry nothing but the status. */
+		out->num_shapes = 0;
+		out->timing = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	}
+	out->status = nnhal_status_for_version(out->status, hal_version);
+}
+
+enum nnhal_status request_status(enum nnhal_status status, const struct nnhal_request *request)
+{
+	uint32_t version = request ? hal_version_of(request->hal_version) : 0;
+
+	return version ? nnhal_status_for_version(status, version) : status;
+}

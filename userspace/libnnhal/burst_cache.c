@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Memory objects a burst keeps bound.
+ *
+ * The first request that names a memory object binds it to a slot of the device; the
+ * binding is the burst's own and goes when the object is forgotten, makes room, or
+ * the burst ends. Entries in use by a request that has been taken are never let go:
+ * one that is forgotten meanwhile waits in a list of its own. An object that must
+ * not go away, and still does not fit, is bound beyond the limit rather than refused.
+ *
+ * All of this is off the hot path: a request that is the same as the last one in its
+ * place does not even look its memory up.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "burst_internal.h"
+
+/* More than a context has slots. */
+#define MOST_MEMORIES	65536
+
+int burst_cache_init(struct nnhal_burst *b, uint32_t max_memories)
+{
+	uint32_t buckets = 16;
+
+	b->max_memories = max_memories < MOST_MEMORIES ? max_memories : MOST_MEMORIES;
+	while (buckets < b->max_memories)
+		buckets *= 2;
+	b->buckets = calloc(buckets, sizeof(*b->buckets));
+	b->bucket_mask = buckets - 1;
+	return b->buckets ? 0 : -ENOMEM;
+}
+
+static struct cached_memory **bucket_of(struct nnhal_burst *b, const struct nnhal_memory *memory)
+{
+	uintptr_t key = (uintptr_t)memory / 16;
+
+	return &b->buckets[(key ^ key >> 8 ^ key >> 16) & b->bucket_mask];
+}
+
+static struct cached_memory *find(struct nnhal_burst *b, const struct nnhal_memory *memory)
+{
+	struct cached_memory *e;
+
+	for (e = *bucket_of(b, memory); e; e = e->next_in_bucket)
+		if (e->memory == memory)
+			break;
+	return e;
+}
+
+static bool names(const struct burst_request *r, const struct cached_memory *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->num_pools; i++)
+		if (r->cached[i] == e)
+			return true;
+	return false;
+}
+
+/* Does a request that was taken name it? */
+static bool in_use(struct nnhal_burst *b, const struct cached_memory *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->num_requests; i++)
+		if (atomic_load_explicit(&b->requests[i].state, memory_order_relaxed) !=
+		    REQUEST_FREE && names(&b->requests[i], e))
+			return true;
+	return false;
+}
+
+static void entry_free(struct nnhal_burst *b, struct cached_memory *e)
+{
+	memory_unbind_own(b->transport, e->binding);
+	nnhal_memory_unref(e->memory);
+	free(e);
+}
+
+/* Take an entry out of the table; nobody finds it any more. */
+static void unlink_entry(struct nnhal_burst *b, struct cached_memory *e)
+{
+	struct cached_memory **link = bucket_of(b, e->memory);
+	uint32_t i;
+
+	while (*link != e)
+		link = &(*link)->next_in_bucket;
+	*link = e->next_in_bucket;
+	for (link = &b->memories; *link != e; link = &(*link)->next)
+		;
+	*link = e->next;
+	b->num_memories--;
+	/* What was prepared with it must be prepared again. */
+	for (i = 0; i < b->num_requests; i++)
+		if (names(&b->requests[i], e))
+			b->requests[i].flags |= REQUEST_STALE;
+}
+
+void burst_cache_leave(struct burst_request *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->num_pools; i++)
+		if (r->cached[i] && r->cached[i]->last_used < r->last_used)
+			r->cached[i]->last_used = r->last_used;
+	r->num_pools = 0;
+	r->flags |= REQUEST_STALE;
+}
+
+/* When entries were used last stands with the requests that use them. */
+static void update_last_used(struct nnhal_burst *b)
+{
+	uint32_t i, p;
+
+	for (i = 0; i < b->num_requests; i++) {
+		const struct burst_request *r = &b->requests[i];
+
+		for (p = 0; p < r->num_pools; p++)
+			if (r->cached[p] && r->cached[p]->last_used < r->last_used)
+				r->cached[p]->last_used = r->last_used;
+	}
+}
+
+/* Let go of the entry not used for longest. False if all are in use. */
+static bool evict(struct nnhal_burst *b)
+{
+	struct cached_memory *e, *oldest = NULL;
+	uint32_t i;
+
+	update_last_used(b);
+	for (e = b->memories; e; e = e->next)
+		if ((!oldest || e->last_used < oldest->last_used) && !in_use(b, e))
+			oldest = e;
+	if (!oldest)
+		return false;
+	unlink_entry(b, oldest);
+	for (i = 0; i < b->num_requests; i++)
+		if (names(&b->requests[i], oldest))
+			burst_cache_leave(&b->requests[i]);
+	entry_free(b, oldest);
+	return true;
+}
+
+int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
+		    struct cached_memory **entry)
+{
+	struct cached_memory **bucket = bucket_of(b, memory);
+	struct cached_memory *e = find(b, memory);
+	int err;
+
+	if (e) {
+		*entry = e;
+		return 0;
+	}
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	while (b->num_memories >= b->max_memories && evict(b))
+		;
+	do {
+		err = memory_bind_own(memory, b->transport, &e->binding);
+	} while (err == -ENOSPC && evict(b));
+	if (err) {
+		free(e);
+		return err;
+	}
+	e->memory = nnhal_memory_ref(memory);
+	e->last_used = b->clock;
+	e->next_in_bucket = *bucket;
+	*bucket = e;
+	e->next = b->memories;
+	b->memories = e;
+	if (++b->num_memories > b->max_memories)
+		b->is_untidy = true;
+	*entry = e;
+	return 0;
+}
+
+static void sweep(struct nnhal_burst *b)
+{
+	struct cached_memory **link = &b->dropped;
+	struct cached_memory *e;
+	uint32_t i;
+
+	while ((e = *link)) {
+		if (in_use(b, e)) {
+			link = &e->next;
+			continue;
+		}
+		*link = e->next;
+		for (i = 0; i < b->num_requests; i++)
+			if (names(&b->requests[i], e))
+				burst_cache_leave(&b->requests[i]);
+		entry_free(b, e);
+	}
+}
+
+void burst_cache_tidy(struct nnhal_burst *b)
+{
+	sweep(b);
+	while (b->num_memories > b->max_memories && evict(b))
+		;
+	b->is_untidy = b->dropped || b->num_memories > b->max_memories;
+}
+
+void burst_cache_forget(struct nnhal_burst *b, const struct nnhal_memory *memory)
+{
+	struct cached_memory *e = find(b, memory);
+
+	if (!e)
+		return;
+	unlink_entry(b, e);
+	e->next = b->dropped;
+	b->dropped = e;
+	burst_cache_tidy(b);
+}
+
+void burst_cache_fini(struct nnhal_burst *b)
+{
+	struct cached_memory *e;
+
+	while ((e = b->dropped)) {
+		b->dropped = e->next;
+		entry_free(b, e);
+	}
+	while ((e = b->memories)) {
+		b->memories = e->next;
+		entry_free(b, e);
+	}
+	free(b->buckets);
+}

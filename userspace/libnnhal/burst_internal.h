@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of bursts share.
+ *
+ *   burst.c         life of a burst, the functions of the API but for the next
+ *   burst_ring.c    execution on a queue of the process itself: the hot path,
+ *                   beginning with nnhal_burst_execute()
+ *   burst_cache.c   memory objects a burst keeps bound
+ *   burst_submit.c  execution through the driver, where there is no such queue
+ *
+ * Locks: burst.lock is outside of all others of the library. It is held while memory
+ * is bound or forgotten, and never while the library waits for a request.
+ */
+#ifndef NNHAL_BURST_INTERNAL_H
+#define NNHAL_BURST_INTERNAL_H
+
+#include "internal.h"
+
+#include <nnpu_hw.h>
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+/* The path of a request that is as usual, in one piece; everything else out of its way. */
+#define hot_inline	static inline __attribute__((always_inline))
+#define cold_path	__attribute__((noinline, cold))
+
+/* Longest single sleep: bounds what a lost wake-up could cost. */
+#define BURST_SLICE_NS	UINT64_C(1000000000)
+
+/* A memory object that is bound for a burst. */
+struct cached_memory {
+	struct cached_memory *next_in_bucket;
+	struct cached_memory *next;
+	struct nnhal_memory *memory;	/* referenced */
+	struct binding *binding;	/* the burst's own */
+	uint64_t last_used;
+};
+
+enum burst_request_state {
+	REQUEST_FREE,
+	REQUEST_PREPARING,		/* taken, not submitted */
+	REQUEST_RUNNING,		/* the device's */
+	REQUEST_DONE,			/* has a result that nobody took yet */
+};
+
+/* Why a request is not as usual. */
+#define REQUEST_BOUNCE		(1u << 0)	/* memory the device cannot reach */
+#define REQUEST_VERSION		(1u << 1)	/* not 1.3 */
+#define REQUEST_MEASURE		(1u << 2)
+#define REQUEST_DEADLINE	(1u << 3)
+#define REQUEST_SUBMITTED	(1u << 4)	/* nnhal_burst_submit(), else execute */
+#define REQUEST_PRESET		(1u << 5)	/* preset counts, not what the device says */
+/* Whether it can be the same as the last one in its place. */
+#define REQUEST_STALE		(1u << 6)	/* there is no last one */
+#define REQUEST_DIMS		(1u << 7)	/* gives dimensions: look at them too */
+/* Those that belong to the request, the others to the call. */
+#define REQUEST_KEPT		(REQUEST_BOUNCE | REQUEST_VERSION | REQUEST_STALE | REQUEST_DIMS)
+/* Those that do not matter when it has succeeded. */
+#define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS)
+
+/* Rings of one page each: what transports give. Constants, for the hot path. */
+#define BURST_SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)
+#define BURST_CQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_CQE_SIZE)
+
+/*
+ * Room for one request in flight. Its number is the command id. What was last put
+ * into its argument block stays: a request that is the same needs no work.
+ */
+struct burst_request {
+	/* The entry for the ring; never changes. */
+	struct nnpu_sqe_execute sqe;
+
+	atomic_uchar state;
+	uint32_t flags;			/* REQUEST_* */
+	uint32_t hal_version;		/* normalised */
+	struct burst_request *next;	/* free, or with a result */
+	uint64_t tag;
+	uint64_t start_ns;
+	uint64_t end_ns;
+	uint64_t last_used;
+
+	/* What it came to: of the library, else of the device. */
+	enum nnhal_status preset;
+	uint32_t status;
+	uint32_t reason;
+	uint32_t error;
+	uint64_t exec_ns;
+	const struct nnpu_arg *results;	/* records of the outputs */
+
+	/* The request last seen: version and counts; arguments, inputs before outputs. */
+	uint64_t seen_head[2];
+	struct nnhal_request_argument *seen;
+	uint32_t (*seen_dims)[NNHAL_MAX_RANK];
+	uint32_t num_pools;
+	uint32_t max_pools;
+	struct nnhal_request_pool *pools;
+	struct cached_memory **cached;	/* NULL: no argument is there */
+	const struct binding **bindings;
+	struct resolved_arg *resolved;
+	struct nnpu_arg *args;		/* records in the argument block */
+	struct nnhal_output_shape *shapes;
+
+	/* burst_submit.c */
+	struct nnhal_burst *burst;
+	struct outcome outcome;
+	struct nnhal_diag diag;
+};
+
+/*
+ * How long to look for a result before sleeping, in units of the counter. Threads that
+ * look change limit and average without the lock; an update lost costs nothing.
+ */
+struct burst_spin {
+	uint64_t max;			/* what the caller allows */
+	atomic_uint_least64_t limit;	/* what makes sense at present */
+	atomic_uint_least64_t average;	/* of the waits so far */
+	uint64_t floor;
+	uint64_t per_us;
+};
+
+struct nnhal_burst {
+	atomic_uint refs;
+	/* One for all of refs, one for each request whose callback is to come. */
+	atomic_uint holds;
+	/* A page that a child of fork() finds zeroed. */
+	uint32_t *owner;
+	struct nnhal_prepared_model *model;
+	struct transport *transport;
+	struct transport_queue *queue;	/* NULL: burst_submit.c */
+	struct nnpu_sqe *sq;		/* the queue's */
+	struct nnpu_cqe *cq;
+	uint32_t num_outputs;
+	uint32_t depth;
+
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	uint32_t num_waiters;		/* on cond */
+	bool sleeping;			/* a thread is in queue_wait */
+	uint64_t num_sleeps;		/* calls of queue_wait, for tests */
+	uint64_t slice_until;		/* end of the sleeps, 0: not known */
+	uint64_t slice_cycles;		/* when that was worked out */
+
+	struct burst_request *requests;
+	uint32_t num_requests;
+	uint32_t num_submitted;		/* by nnhal_burst_submit(), not taken yet */
+	uint32_t num_running;
+	struct burst_request *free;
+	struct burst_request *results;	/* oldest first */
+	struct burst_request **results_tail;
+	atomic_uchar has_results;	/* REQUEST_DONE if there are some */
+	struct transport_bo blocks;	/* argument and result blocks */
+
+	/* The rings; cq_count is also read without the lock. */
+	enum transport_queue_state state;
+	uint32_t sq_tail;
+	uint32_t cq_tell;		/* value of cq_count to tell the device */
+	atomic_uint cq_count;		/* completions taken, ever */
+	struct burst_spin spin;
+
+	uint64_t clock;			/* counts requests */
+	uint32_t max_memories;
+	uint32_t num_memories;
+	uint32_t bucket_mask;
+	struct cached_memory **buckets;
+	struct cached_memory *memories;	/* all that can be found */
+	struct cached_memory *dropped;	/* forgotten, still in use by a request */
+	bool is_untidy;			/* some are dropped, or more than max_memories */
+};
+
+/* The process that created the burst, or a child? */
+static inline bool burst_is_own(const struct nnhal_burst *b)
+{
+	return likely(*(const volatile uint32_t *)b->owner);
+}
+
+static inline uint32_t burst_num_args(const struct nnhal_burst *b)
+{
+	return b->model->rules.num_inputs + b->model->rules.num_outputs;
+}
+
+/* Wake those who wait for a result or for room. Caller holds the lock. */
+static inline void burst_wake(struct nnhal_burst *b)
+{
+	if (unlikely(b->num_waiters))
+		pthread_cond_broadcast(&b->cond);
+}
+
+/* Sleep on cond until @until_ns or a bit less. Caller holds the lock. */
+void burst_sleep(struct nnhal_burst *b, uint64_t until_ns);
+/* A request with a result, for nnhal_burst_wait(). Caller holds the lock. */
+void burst_add_result(struct nnhal_burst *b, struct burst_request *r);
+struct burst_request *burst_take_result(struct nnhal_burst *b);
+/* One reference of the library's own; the last one frees the burst. */
+void burst_release(struct nnhal_burst *b);
+
+/* ---- burst_cache.c; caller holds the lock ---- */
+
+int burst_cache_init(struct nnhal_burst *b, uint32_t max_memories);
+void burst_cache_fini(struct nnhal_burst *b);
+/* The entry of a memory object, bound if it was not. 0 or -errno. */
+int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
+		    struct cached_memory **entry);
+void burst_cache_forget(struct nnhal_burst *b, const struct nnhal_memory *memory);
+/* The request will name other memory from now on. */
+void burst_cache_leave(struct burst_request *r);
+/* Let go of what is forgotten or beyond the limit, and not in use any more. */
+void burst_cache_tidy(struct nnhal_burst *b);
+
+/* Give a request back. Caller holds the lock. */
+static inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
+{
+	atomic_store_explicit(&r->state, REQUEST_FREE, memory_order_relaxed);
+	r->next = b->free;
+	b->free = r;
+	if (unlikely(b->is_untidy))
+		burst_cache_tidy(b);
+	burst_wake(b);
+}
+
+/* ---- burst_ring.c, burst_submit.c: the API, arguments checked for NULL ---- */
+
+/* Prepare the burst's requests and the wait for a queue. 0 or -errno. */
+int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us);
+enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_request *request,
+				    const struct nnhal_execute_options *options, uint64_t tag,
+				    uint32_t flags);
+enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
+				  uint64_t until_ns);
+
+void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
+			  const struct nnhal_execute_options *options,
+			  struct nnhal_output_shape *shapes, struct outcome *out);
+enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
+				      const struct nnhal_request *request,
+				      const struct nnhal_execute_options *options, uint64_t tag,
+				      uint32_t flags);
+enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
+				    uint64_t until_ns);
+
+#endif /* NNHAL_BURST_INTERNAL_H */

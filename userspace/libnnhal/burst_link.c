@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The socket of a burst over message queues.
+ *
+ * The peer may send anything, or nothing. All calls on the socket are non-blocking
+ * by their flags, not by the descriptor's, which the peer could change; whoever
+ * waits does so in poll() together with the end of the peer and the stop of the own
+ * side.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "burst_link.h"
+#include "fmq_layout.h"
+#include "internal.h"
+
+/* Looks at the queue between two looks at the clock. */
+#define SPINS_PER_CLOCK		64
+/* A shut window is tried again after so many waits. */
+#define SPIN_RETRY_WAITS	16
+
+static int check_socket(int socket)
+{
+	int domain, type;
+	socklen_t len = sizeof(domain);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &len))
+		return errno == EBADF ? -EBADF : -EINVAL;
+	len = sizeof(type);
+	if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &len))
+		return -EINVAL;
+	return domain == AF_UNIX && type == SOCK_SEQPACKET ? 0 : -EINVAL;
+}
+
+int link_init(struct burst_link *link, int socket, bool with_stop)
+{
+	static const int on = 1;
+	int err = check_socket(socket);
+
+	link->socket = link->peer = link->stop = -1;
+	if (err)
+		return err;
+	link->socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
+	if (link->socket < 0)
+		return -errno;
+	/* For HELLO and WELCOME; refused, the pid is just not known. */
+	setsockopt(link->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+	if (!with_stop)
+		return 0;
+	link->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (link->stop < 0) {
+		err = -errno;
+		link_fini(link);
+	}
+	return err;
+}
+
+/* A child of fork() must not find the number of a descriptor that is closed. */
+static void close_fd(int *fd)
+{
+	int old = *fd;
+
+	*(volatile int *)fd = -1;
+	if (old >= 0)
+		close(old);
+}
+
+void link_fini(struct burst_link *link)
+{
+	close_fd(&link->socket);
+	close_fd(&link->peer);
+	close_fd(&link->stop);
+}
+
+void link_shutdown(const struct burst_link *link)
+{
+	shutdown(link->socket, SHUT_RDWR);
+}
+
+void link_hang_up(struct burst_link *link)
+{
+	link_shutdown(link);
+	close_fd(&link->socket);
+	close_fd(&link->peer);
+}
+
+void link_watch(struct burst_link *link, pid_t pid)
+{
+	static const int off;
+
+	setsockopt(link->socket, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
+	/* Without it the hang-up of the socket remains. */
+	if (pid > 0 && pid != getpid() && link->peer < 0)
+		link->peer = (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+void link_stop(const struct burst_link *link)
+{
+	static const uint64_t one = 1;
+
+	/* EAGAIN: it is set already. */
+	while (write(link->stop, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+}
+
+static int poll_until(struct pollfd *fds, nfds_t count, uint64_t deadline_ns)
+{
+	uint64_t now, left;
+	struct timespec ts;
+	int n;
+
+	for (;;) {
+		now = deadline_ns == UINT64_MAX ? 0 : monotonic_ns();
+		left = deadline_ns > now ? deadline_ns - now : 0;
+		ts.tv_sec = (time_t)(left / 1000000000u);
+		ts.tv_nsec = (long)(left % 1000000000u);
+		n = ppoll(fds, count, deadline_ns == UINT64_MAX ? NULL : &ts, NULL);
+		if (n > 0)
+			return 0;
+		if (!n)
+			return -ETIME;
+		if (errno != EINTR && errno != EAGAIN)
+			return -errno;
+	}
+}
+
+int link_sleep(const struct burst_link *link, short events, uint64_t deadline_ns)
+{
+	/* A negative descriptor is left out. */
+	struct pollfd fds[3] = {
+		{ .fd = link->socket, .events = events },
+		{ .fd = link->peer, .events = POLLIN },
+		{ .fd = link->stop, .events = POLLIN },
+	};
+	int err = poll_until(fds, ARRAY_SIZE(fds), deadline_ns);
+
+	if (err)
+		return err;
+	if (fds[2].revents)
+		return -ECANCELED;
+	if (fds[1].revents)
+		return -EPIPE;
+	/* What was sent before a hang-up can still be read; the end comes after it. */
+	if (fds[0].revents & POLLIN & events)
+		return 0;
+	return fds[0].revents & (POLLHUP | POLLERR | POLLNVAL) ? -EPIPE : 0;
+}
+
+/* Bytes of a message that count; SIZE_MAX for a type or count that does not exist. */
+static size_t message_size(const struct link_message *m)
+{
+	size_t head = offsetof(struct link_message, slots);
+
+	if (m->count > LINK_MAX_SLOTS)
+		return SIZE_MAX;
+	switch (m->type) {
+	case LINK_HELLO:
+	case LINK_WELCOME:
+		return m->count ? SIZE_MAX : head;
+	case LINK_FREE:
+	case LINK_FREED:
+	case LINK_GET:
+		return head + m->count * sizeof(m->slots[0]);
+	case LINK_MEMORIES:
+		return head + m->count * sizeof(m->memories[0]);
+	default:
+		return SIZE_MAX;
+	}
+}
+
+/* Room for the descriptors and the credentials of a message. */
+union control {
+	struct cmsghdr align;
+	char data[CMSG_SPACE(sizeof(int) * LINK_MAX_SLOTS) + CMSG_SPACE(sizeof(struct ucred))];
+};
+
+/*
+ * Descriptors, and with HELLO and WELCOME who this is: a socket pair made by somebody
+ * else does not tell.
+ */
+static size_t fill_control(union control *control, const struct link_message *message,
+			   const int *fds, uint32_t num_fds)
+{
+	struct ucred self = { .pid = getpid(), .uid = getuid(), .gid = getgid() };
+	struct cmsghdr *c = &control->align;
+	size_t used = 0;
+
+	memset(control, 0, sizeof(*control));
+	if (num_fds) {
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(int) * num_fds);
+		memcpy(CMSG_DATA(c), fds, sizeof(int) * num_fds);
+		used = CMSG_SPACE(sizeof(int) * num_fds);
+	}
+	if (message->type == LINK_HELLO || message->type == LINK_WELCOME) {
+		c = (struct cmsghdr *)(control->data + used);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_CREDENTIALS;
+		c->cmsg_len = CMSG_LEN(sizeof(self));
+		memcpy(CMSG_DATA(c), &self, sizeof(self));
+		used += CMSG_SPACE(sizeof(self));
+	}
+	return used;
+}
+
+int link_send(const struct burst_link *link, const struct link_message *message,
+	      const int *fds, uint32_t num_fds, bool wait)
+{
+	struct iovec iov = {
+		.iov_base = (void *)message,
+		.iov_len = message_size(message),
+	};
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	union control control;
+	int err;
+
+	if (iov.iov_len == SIZE_MAX || num_fds > LINK_MAX_SLOTS)
+		return -EINVAL;
+	msg.msg_controllen = fill_control(&control, message, fds, num_fds);
+	msg.msg_control = msg.msg_controllen ? control.data : NULL;
+	for (;;) {
+		if (sendmsg(link->socket, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+			return 0;
+		if (errno == EINTR)
+			continue;
+		if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
+			return -EPIPE;
+		if (errno != EAGAIN || !wait)
+			return -errno;
+		err = link_sleep(link, POLLOUT, UINT64_MAX);
+		if (err)
+			return err;
+	}
+}
+
+static void take_fds(const struct cmsghdr *c, struct link_extra *extra)
+{
+	size_t i, count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	int fd;
+
+	for (i = 0; i < count; i++) {
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+		/* Padding of the buffer may have let in more than was asked for. */
+		if (extra->num_fds < LINK_MAX_SLOTS)
+			extra->fds[extra->num_fds++] = fd;
+		else
+			close(fd);
+	}
+}
+
+static void take_control(struct msghdr *msg, struct link_extra *extra)
+{
+	struct cmsghdr *c;
+
+	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_RIGHTS) {
+			take_fds(c, extra);
+		} else if (c->cmsg_type == SCM_CREDENTIALS) {
+			struct ucred from;
+
+			memcpy(&from, CMSG_DATA(c), sizeof(from));
+			extra->pid = from.pid;
+		}
+	}
+}
+
+void link_close_fds(struct link_extra *extra)
+{
+	while (extra->num_fds)
+		close(extra->fds[--extra->num_fds]);
+}
+
+int link_receive(const struct burst_link *link, struct link_message *message,
+		 struct link_extra *extra)
+{
+	struct iovec iov = { .iov_base = message, .iov_len = sizeof(*message) };
+	union control control;
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control.data, .msg_controllen = sizeof(control.data),
+	};
+	ssize_t size;
+
+	extra->num_fds = 0;
+	extra->pid = 0;
+	do {
+		size = recvmsg(link->socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	} while (size < 0 && errno == EINTR);
+	if (size < 0)
+		return errno == EAGAIN ? -EAGAIN : -EPIPE;
+	if (!size)
+		return -EPIPE;
+	take_control(&msg, extra);
+	if ((size_t)size == sizeof(uint32_t) && message->type == NNHAL_FMQ_DOORBELL &&
+	    !extra->num_fds) {
+		message->type = LINK_DOORBELL;
+		message->count = 0;
+		return 0;
+	}
+	if ((msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ||
+	    (size_t)size < offsetof(struct link_message, slots) ||
+	    message_size(message) != (size_t)size) {
+		link_close_fds(extra);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+void spin_window_init(struct spin_window *w, uint32_t max_us)
+{
+	w->max_us = max_us;
+	w->us = max_us;
+	w->waits = 0;
+}
+
+static bool look_for_data(const struct nnhal_fmq *q, uint32_t us, const atomic_bool *stop)
+{
+	uint64_t end = monotonic_ns() + (uint64_t)us * 1000;
+	unsigned int i;
+
+	do {
+		for (i = 0; i < SPINS_PER_CLOCK; i++) {
+			if (fmq_has_data(q))
+				return true;
+			cpu_relax();
+		}
+		if (stop && atomic_load_explicit(stop, memory_order_relaxed))
+			return true;
+	} while (monotonic_ns() < end);
+	return false;
+}
+
+void spin_for_data(struct spin_window *w, const struct nnhal_fmq *q, const atomic_bool *stop)
+{
+	if (!w->max_us || fmq_has_data(q))
+		return;
+	if (!w->us) {
+		if (++w->waits < SPIN_RETRY_WAITS)
+			return;
+		w->waits = 0;
+		w->us = w->max_us / 4 + 1;
+	}
+	if (look_for_data(q, w->us, stop))
+		w->us = w->us < w->max_us / 2 ? 2 * w->us : w->max_us;
+	else
+		w->us /= 2;
+}
+
+int fork_guard_init(struct fork_guard *guard)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *map = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (map == MAP_FAILED)
+		return -errno;
+	if (madvise(map, page, MADV_WIPEONFORK)) {
+		err = -errno;
+		munmap(map, page);
+		return err;
+	}
+	guard->page = map;
+	atomic_store_explicit(guard->page, 1, memory_order_relaxed);
+	return 0;
+}
+
+void fork_guard_fini(struct fork_guard *guard)
+{
+	if (guard->page)
+		munmap(guard->page, (size_t)sysconf(_SC_PAGESIZE));
+	guard->page = NULL;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The socket of a burst over message queues: what is rare, and the end of the peer.
+ *
+ * Every message is one packet of a SOCK_SEQPACKET socket. Nothing here waits for the
+ * peer without watching for its end.
+ *
+ *   client                                server
+ *   HELLO    two queues (fds)         ->
+ *                                     <-  WELCOME   status of the configuration
+ *   FREE     slots to forget          ->
+ *                                     <-  FREED     forgotten: may be used again
+ *                                     <-  GET       slots whose memory is wanted
+ *   MEMORIES status, memory (fds)     ->
+ *   NNHAL_FMQ_DOORBELL in both directions, from the queues
+ */
+#ifndef NNHAL_BURST_LINK_H
+#define NNHAL_BURST_LINK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Slots in one message; SCM_RIGHTS carries up to 253 descriptors. */
+#define LINK_MAX_SLOTS		64
+#define LINK_VERSION		1
+
+enum link_type {
+	LINK_HELLO = 1,
+	LINK_WELCOME = 2,
+	LINK_FREE = 3,
+	LINK_FREED = 4,
+	LINK_GET = 5,
+	LINK_MEMORIES = 6,
+	LINK_DOORBELL = 7,	/* NNHAL_FMQ_DOORBELL, as link_receive() gives it */
+};
+
+/* A memory object of a MEMORIES message: struct nnhal_memory_desc without the fd. */
+struct link_memory {
+	uint32_t kind;
+	uint32_t access;
+	uint64_t size;
+	uint64_t offset;
+};
+
+struct link_message {
+	uint32_t type;		/* enum link_type */
+	int32_t status;		/* WELCOME, MEMORIES: enum nnhal_status */
+	uint32_t version;	/* HELLO: LINK_VERSION */
+	uint32_t count;		/* valid entries below */
+	union {
+		int32_t slots[LINK_MAX_SLOTS];
+		struct link_memory memories[LINK_MAX_SLOTS];
+	};
+};
+
+/* File descriptors that came with a message, and who sent it. */
+struct link_extra {
+	int fds[LINK_MAX_SLOTS];
+	uint32_t num_fds;
+	pid_t pid;		/* 0: not known */
+};
+
+struct burst_link {
+	int socket;
+	int peer;		/* pidfd of the peer, or -1 */
+	int stop;		/* eventfd of this side's own, or -1 */
+};
+
+/* Duplicate and check a socket. 0; -EINVAL: not of the right kind; -errno. */
+int link_init(struct burst_link *link, int socket, bool with_stop);
+void link_fini(struct burst_link *link);
+/* End the connection at both ends, whoever else has copies of the descriptor. */
+void link_shutdown(const struct burst_link *link);
+/* The same, and close this end. */
+void link_hang_up(struct burst_link *link);
+/* Notice the end of a process even if a child of it keeps the socket open. */
+void link_watch(struct burst_link *link, pid_t pid);
+/* Make link_sleep() return -ECANCELED from now on. */
+void link_stop(const struct burst_link *link);
+/*
+ * Sleep until the socket is ready for @events (POLLIN, POLLOUT). 0; -EPIPE: the peer
+ * is gone; -ECANCELED; -ETIME after @deadline_ns (CLOCK_MONOTONIC, UINT64_MAX: none).
+ */
+int link_sleep(const struct burst_link *link, short events, uint64_t deadline_ns);
+/*
+ * Send a message with descriptors. Waits for room if @wait, else -EAGAIN. 0; -EPIPE;
+ * -ECANCELED.
+ */
+int link_send(const struct burst_link *link, const struct link_message *message,
+	      const int *fds, uint32_t num_fds, bool wait);
+/*
+ * Take a message; its descriptors are the caller's (link_close_fds()). 0; -EAGAIN:
+ * there is none; -EPIPE; -EPROTO: it is malformed, with nothing left to close.
+ */
+int link_receive(const struct burst_link *link, struct link_message *message,
+		 struct link_extra *extra);
+void link_close_fds(struct link_extra *extra);
+
+/*
+ * How long to look at a queue before sleeping. What the peer does not answer in time
+ * several times in a row is not worth looking for: the window shrinks, to nothing in
+ * the end, and grows again when looking pays. So two sides that share a processor do
+ * not wait for each other's windows to pass.
+ */
+struct spin_window {
+	uint32_t max_us;
+	uint32_t us;
+	uint32_t waits;			/* since the window is shut */
+};
+
+void spin_window_init(struct spin_window *window, uint32_t max_us);
+/* Look until the queue has data, the window has passed or @stop is set (NULL: never). */
+struct nnhal_fmq;
+void spin_for_data(struct spin_window *window, const struct nnhal_fmq *q,
+		   const atomic_bool *stop);
+
+/* Tells a process from its children: a page that a child finds zeroed. */
+struct fork_guard {
+	atomic_uint *page;
+};
+
+/* 0 or -errno. */
+int fork_guard_init(struct fork_guard *guard);
+void fork_guard_fini(struct fork_guard *guard);
+static inline bool fork_guard_in_child(const struct fork_guard *guard)
+{
+	return !atomic_load_explicit(guard->page, memory_order_relaxed);
+}
+
+#endif /* NNHAL_BURST_LINK_H */

@@ -1,0 +1,1095 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Executions on a queue of the process itself: the hot path of bursts.
+ *
+ * An execution takes a request, compares the caller's with what stands in the
+ * request's argument block, writes a prepared entry to the submission ring, rings
+ * the doorbell, looks at the completion ring until the device has answered, and takes
+ * the result. Nothing is allocated and no system call is made, unless memory is met
+ * for the first time, the wait takes long, or times are asked for.
+ *
+ * Memory ordering. Four hand-overs take place, in this order, per request:
+ *
+ *   [A] argument block, entry  ->  doorbell           (process to device)
+ *   [B] doorbell               ->  reads by the device
+ *   [C] outputs, result block  ->  status word        (device to process)
+ *   [D] status word            ->  reads of results, reuse of entry and block
+ *
+ * A is ring_doorbell(): the entry must be in memory before the doorbell arrives. B and
+ * C are the device's: it fetches entries only after a doorbell, and writes the status
+ * word with its phase bit last (Documentation/hardware-spec.rst). D is reap_one():
+ * nothing that depends on the completion may be read, nor anything the device read be
+ * written, before the phase bit has been seen.
+ *
+ * As message passing: writes W(args) W(sqe) W(db) in order by A, R(db) R(sqe) R(args)
+ * ... W(outputs) W(status) in order by the device, R(status) R(outputs) W(args') W(sqe')
+ * in order by D. Were the outcome "status seen, outputs old" or "the device reads args'
+ * for the request before" possible, there would be a cycle args -> db -> sqe -> outputs
+ * -> status -> args' in which each edge is kept by A, the device, or D; there is none.
+ * No store-to-load order is needed anywhere: arming and the race with a completion
+ * that has just come is the device's (NNPU_DB_CQ_ARM behind the ring's tail raises the
+ * interrupt at once), so the wait needs no full barrier either.
+ *
+ * Between threads of the process everything is ordered by burst.lock, except for the
+ * look at the ring without it in look(): that one decides nothing, it only ends the
+ * wait, and what follows takes the lock and looks again.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "burst_internal.h"
+
+/*
+ * [A] Make what was written to memory visible to the device before the store to the
+ * doorbell; pairs with the device's read of the ring after the doorbell.
+ *
+ * The doorbell is device memory, the rings are normal cacheable memory. arm64: stores
+ * of the two kinds may overtake each other; DMB OSH orders them for the outer shareable
+ * domain, where devices are. Not DMB OSHST, as in writel() of the kernel: the process
+ * may have read the outputs, result block and completion of a request before, and the
+ * doorbell gives the device leave to write there again. x86: stores to write-back
+ * memory become visible in program order after the loads before them, and a store to
+ * uncached memory does not overtake them, so the compiler is all that has to be held
+ * back. Other machines: the strongest barrier there is.
+ */
+static inline void barrier_before_doorbell(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ __volatile__("" : : : "memory");
+#elif defined(__aarch64__)
+	__asm__ __volatile__("dmb osh" : : : "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/*
+ * [D] After the phase bit was seen: hold back what reads the results, and what writes
+ * to memory the device has read for this request. Pairs with the device's write of the
+ * status word after everything else.
+ *
+ * arm64: DMB OSHLD orders the load before it with loads and stores after it, also
+ * against a device. x86: loads are not reordered with later loads and stores. The
+ * fence says the same to the compiler and to in-process devices.
+ */
+static inline void barrier_after_status(void)
+{
+#if defined(__aarch64__)
+	__asm__ __volatile__("dmb oshld" : : : "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+hot_inline void ring_doorbell(struct transport_queue *q, uint32_t offset, uint32_t value)
+{
+	if (unlikely(!q->doorbell)) {
+		q->ring(q, offset, value);
+		return;
+	}
+	barrier_before_doorbell();
+	q->doorbell[offset / sizeof(*q->doorbell)] = htole32(value);
+}
+
+/* ---- time: a counter that costs no system call on any clock source ---- */
+
+static inline uint64_t cycles(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t value;
+
+	__asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(value));
+	return value;
+#else
+	return monotonic_ns();
+#endif
+}
+
+static inline void pause_cpu(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield");
+#endif
+}
+
+/* Limit of the spin while nothing is known, and what is added to the average, us. */
+#define SPIN_FLOOR_US	5
+/* What suits the device: beyond this a sleep costs little in comparison. */
+#define SPIN_DEFAULT_US	250
+/* A caller that wants more gets this. */
+#define SPIN_MOST_US	100000
+
+/* Compare the two clocks, both of which were read at the same time before. */
+static void spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
+		      uint64_t start_ns)
+{
+	uint64_t now;
+
+	/* Long enough for the quotient to be of use. */
+	do {
+		now = monotonic_ns();
+	} while (now - start_ns < 20000);
+	spin->per_us = (cycles() - start) * 1000 / (now - start_ns);
+	if (!spin->per_us)
+		spin->per_us = 1;
+	if (spin_us == UINT32_MAX)
+		spin_us = SPIN_DEFAULT_US;
+	else if (spin_us > SPIN_MOST_US)
+		spin_us = SPIN_MOST_US;
+	spin->floor = SPIN_FLOOR_US * spin->per_us;
+	spin->max = spin_us * spin->per_us;
+	atomic_init(&spin->average, spin->max / 4);
+	atomic_init(&spin->limit, spin->max);
+}
+
+static inline uint64_t spin_limit(const struct burst_spin *spin)
+{
+	return atomic_load_explicit(&spin->limit, memory_order_relaxed);
+}
+
+/*
+ * A wait took @waited: moving average over about eight. Waits that on average take
+ * longer than the caller allows are not worth looking: sleep at once, until the
+ * average, which goes on being taken, says otherwise.
+ */
+static void spin_learn(struct burst_spin *spin, uint64_t waited)
+{
+	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
+	uint64_t limit;
+
+	/* One long wait (debugger, suspend) must not count for ever. */
+	if (waited > 4 * spin->max)
+		waited = 4 * spin->max;
+	average += (uint64_t)((int64_t)(waited - average) / 8);
+	limit = 2 * average + spin->floor;
+	if (limit > spin->max)
+		limit = spin->max;
+	atomic_store_explicit(&spin->average, average, memory_order_relaxed);
+	atomic_store_explicit(&spin->limit, average <= spin->max ? limit : 0,
+			      memory_order_relaxed);
+}
+
+/* ---- completions ---- */
+
+hot_inline const struct nnpu_cqe *entry_of(const struct nnhal_burst *b, uint32_t count)
+{
+	return &b->cq[count % BURST_CQ_ENTRIES];
+}
+
+/*
+ * Is completion number @count, ever, in the ring? Its status word; the phase bit is 1
+ * in the first pass over the ring and changes with each.
+ */
+hot_inline bool is_completed(const struct nnpu_cqe *cqe, uint32_t count, uint32_t *status)
+{
+	/* Written by the device in one piece; read in one piece, again each time. */
+	*status = le16toh(__atomic_load_n(&cqe->status, __ATOMIC_RELAXED));
+	return (*status ^ count / BURST_CQ_ENTRIES) & NNPU_CQE_PHASE;
+}
+
+/* A submission has ended: its result waits to be taken. */
+static cold_path void complete_submission(struct nnhal_burst *b, struct burst_request *r)
+{
+	if (r->flags & REQUEST_MEASURE)
+		r->end_ns = monotonic_ns();
+	burst_add_result(b, r);
+}
+
+/* The request has ended. */
+static void complete(struct nnhal_burst *b, struct burst_request *r)
+{
+	b->num_running--;
+	if (r->flags & REQUEST_SUBMITTED)
+		complete_submission(b, r);
+	else
+		atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
+}
+
+/* What the device said of a request that failed. */
+static cold_path void note_failure(struct burst_request *r, const struct nnpu_cqe *cqe)
+{
+	r->reason = le16toh(cqe->reason);
+	r->error = le32toh(cqe->error);
+}
+
+/*
+ * The device needs to know of the room some time: at most num_requests more
+ * completions can come before this is said again.
+ */
+static cold_path void tell_room(struct nnhal_burst *b, uint32_t count)
+{
+	b->cq_tell = count + BURST_CQ_ENTRIES / 2;
+	ring_doorbell(b->queue, NNPU_DB_CQ_HEAD, count % BURST_CQ_ENTRIES);
+}
+
+/* What reap_one() met. */
+enum reaped {
+	REAPED_NOTHING,
+	REAPED_OTHER,
+	REAPED_OWN,
+};
+
+/* A completion of another request than the caller's. */
+static cold_path void reap_other(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
+				 uint32_t status)
+{
+	uint32_t cid = le16toh(cqe->cid);
+	struct burst_request *r = &b->requests[cid];
+
+	/* An id nobody waits for is the device's mistake: drop it. */
+	if (cid >= b->num_requests ||
+	    atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING)
+		return;
+	r->status = status >> NNPU_CQE_STATUS_SHIFT;
+	r->exec_ns = le64toh(cqe->result);
+	note_failure(r, cqe);
+	complete(b, r);
+	burst_wake(b);
+}
+
+/*
+ * Take one completion. @own: the caller's own execution, which is on the device, or
+ * NULL; its state is not changed, REAPED_OWN says that it is over. Caller holds the
+ * lock.
+ */
+hot_inline enum reaped reap_one(struct nnhal_burst *b, struct burst_request *own)
+{
+	uint32_t count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
+	const struct nnpu_cqe *cqe = entry_of(b, count);
+	uint32_t status;
+
+	if (!is_completed(cqe, count, &status))
+		return REAPED_NOTHING;
+	barrier_after_status();
+	count++;
+	atomic_store_explicit(&b->cq_count, count, memory_order_relaxed);
+	if (unlikely(count == b->cq_tell))
+		tell_room(b, count);
+	if (unlikely(!own || cqe->cid != own->sqe.cid)) {
+		reap_other(b, cqe, status);
+		return REAPED_OTHER;
+	}
+	b->num_running--;
+	own->status = status >> NNPU_CQE_STATUS_SHIFT;
+	own->exec_ns = le64toh(cqe->result);
+	if (unlikely(own->status))
+		note_failure(own, cqe);
+	return REAPED_OWN;
+}
+
+/* Take all completions that are there. Caller holds the lock. */
+static void reap(struct nnhal_burst *b)
+{
+	while (reap_one(b, NULL))
+		;
+}
+
+static const char *state_text(enum transport_queue_state state)
+{
+	switch (state) {
+	case TRANSPORT_QUEUE_STOPPED:
+		return "the device stopped the queue";
+	case TRANSPORT_QUEUE_HUNG:
+		return "a job made no progress";
+	case TRANSPORT_QUEUE_LOST:
+		return "the device was reset";
+	case TRANSPORT_QUEUE_GONE:
+		return "the device is gone";
+	default:
+		return "the queue was destroyed";
+	}
+}
+
+/* The queue has ended: so do all requests in flight. Caller holds the lock. */
+static void queue_ended(struct nnhal_burst *b, enum transport_queue_state state)
+{
+	uint32_t i;
+
+	/* What completed before counts. */
+	reap(b);
+	b->state = state;
+	for (i = 0; i < b->num_requests; i++) {
+		struct burst_request *r = &b->requests[i];
+
+		if (atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING)
+			continue;
+		r->flags |= REQUEST_PRESET;
+		r->preset = status_from_fence_error(state == TRANSPORT_QUEUE_HUNG ? ETIME : EIO,
+						    r->flags & REQUEST_DEADLINE);
+		complete(b, r);
+	}
+	burst_wake(b);
+}
+
+/* What a request gets that comes when the queue has ended. */
+static enum nnhal_status ended_status(const struct nnhal_burst *b, struct nnhal_diag *diag)
+{
+	diag_set(diag, "submitting the execution: %s", state_text(b->state));
+	return b->state == TRANSPORT_QUEUE_GONE ? NNHAL_STATUS_DEVICE_UNAVAILABLE
+						: NNHAL_STATUS_DEAD_OBJECT;
+}
+
+/* ---- waiting ---- */
+
+/*
+ * Look for a completion, or for @flag to become REQUEST_DONE, without the lock and for
+ * a bounded time. The two loads decide nothing: see above.
+ */
+static __attribute__((noinline)) void look(struct nnhal_burst *b, const _Atomic unsigned char *flag,
+					   uint64_t limit)
+{
+	uint64_t start = cycles();
+	uint32_t status, count;
+
+	do {
+		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
+		if (is_completed(entry_of(b, count), count, &status) ||
+		    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
+			spin_learn(&b->spin, cycles() - start);
+			return;
+		}
+		pause_cpu();
+	} while (cycles() - start < limit);
+}
+
+/*
+ * When a sleep has to end: the clock is read about twice a second, since that is a
+ * system call on machines without a good one.
+ */
+static uint64_t slice_end(struct nnhal_burst *b, uint64_t now)
+{
+	if (!b->slice_until || now - b->slice_cycles > 500000 * b->spin.per_us) {
+		b->slice_until = monotonic_ns() + BURST_SLICE_NS;
+		b->slice_cycles = now;
+	}
+	return b->slice_until;
+}
+
+/*
+ * Sleep until there may be a completion. One thread does so in the driver, for all;
+ * others follow it, and one of them takes its place when it has got its result. With
+ * nothing on the device it is another thread that is waited for. Caller holds the lock,
+ * which is dropped meanwhile.
+ */
+static cold_path void doze(struct nnhal_burst *b, uint64_t until_ns)
+{
+	enum transport_queue_state state = TRANSPORT_QUEUE_READY;
+	uint64_t start = cycles(), slice;
+	uint32_t head;
+	int err;
+
+	if (!b->num_running || b->sleeping) {
+		burst_sleep(b, until_ns);
+		return;
+	}
+	b->sleeping = true;
+	b->num_sleeps++;
+	slice = slice_end(b, start);
+	head = atomic_load_explicit(&b->cq_count, memory_order_relaxed) % BURST_CQ_ENTRIES;
+	pthread_mutex_unlock(&b->lock);
+	err = b->transport->ops->queue_wait(b->transport, b->queue, head,
+					    until_ns < slice ? until_ns : slice, &state);
+	pthread_mutex_lock(&b->lock);
+	b->sleeping = false;
+	if (err == -ETIME)
+		b->slice_until = 0;
+	/* Looking has been in vain. */
+	spin_learn(&b->spin, spin_limit(&b->spin) + cycles() - start);
+	if (err && err != -ETIME)
+		state = err == -ENODEV && b->transport->ops->health(b->transport) != -ESTALE
+			? TRANSPORT_QUEUE_GONE : TRANSPORT_QUEUE_LOST;
+	if (state != TRANSPORT_QUEUE_READY)
+		queue_ended(b, state);
+	burst_wake(b);
+}
+
+/* Look for no longer than until @until_ns. */
+static cold_path uint64_t shorten(const struct burst_spin *spin, uint64_t until_ns)
+{
+	uint64_t now = monotonic_ns(), left;
+
+	left = until_ns > now ? (until_ns - now) / 1000 * spin->per_us : 0;
+	return left < spin_limit(spin) ? left : spin_limit(spin);
+}
+
+/*
+ * Wait for a request to end. Caller holds the lock, which is dropped meanwhile.
+ * Request and result are looked at in turn, so that a result that is there at once,
+ * or after a sleep, costs one look.
+ */
+hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
+{
+	uint64_t limit = spin_limit(&b->spin);
+	enum reaped reaped;
+
+	if (likely(limit)) {
+		pthread_mutex_unlock(&b->lock);
+		look(b, &r->state, limit);
+		pthread_mutex_lock(&b->lock);
+	}
+	while (likely(atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_DONE)) {
+		reaped = reap_one(b, r);
+		if (likely(reaped == REAPED_OWN))
+			break;
+		if (reaped == REAPED_NOTHING)
+			doze(b, UINT64_MAX);
+	}
+}
+
+/*
+ * Wait for a result to take, or until there is none to come. False at @until_ns;
+ * UINT64_MAX: no limit. Caller holds the lock, which is dropped meanwhile.
+ */
+static bool await_result(struct nnhal_burst *b, uint64_t until_ns)
+{
+	uint64_t limit = spin_limit(&b->spin);
+
+	reap(b);
+	if (!b->results && b->num_running && limit) {
+		if (until_ns != UINT64_MAX)
+			limit = shorten(&b->spin, until_ns);
+		pthread_mutex_unlock(&b->lock);
+		look(b, &b->has_results, limit);
+		pthread_mutex_lock(&b->lock);
+		reap(b);
+	}
+	/* Others may take the last result there is to come. */
+	while (!b->results && b->num_submitted) {
+		if (until_ns != UINT64_MAX && monotonic_ns() >= until_ns)
+			return false;
+		doze(b, until_ns);
+		reap(b);
+	}
+	return true;
+}
+
+/* ---- requests ---- */
+
+/* Pool, offset, length and rank of an argument lie side by side: two words. */
+_Static_assert(offsetof(struct nnhal_request_argument, num_dimensions) ==
+	       offsetof(struct nnhal_request_argument, location) + 12, "layout of an argument");
+/* Version and counts are two words. */
+_Static_assert(offsetof(struct nnhal_request, inputs) == 16, "head of a request");
+
+/* Zero if nothing but dimensions differs; no branch but that of the loop. */
+hot_inline uint64_t compare(const struct nnhal_request_argument *a,
+			    const struct nnhal_request_argument *seen, uint32_t count)
+{
+	const struct nnhal_request_argument *end = a + count;
+	uint64_t diff = 0, x[2], y[2];
+
+	for (; a != end; a++, seen++) {
+		memcpy(x, &a->location, sizeof(x));
+		memcpy(y, &seen->location, sizeof(y));
+		diff |= (x[0] ^ y[0]) | (x[1] ^ y[1]) | (a->has_no_value ^ seen->has_no_value);
+	}
+	return diff;
+}
+
+/* Argument @i of a request, inputs before outputs. */
+static const struct nnhal_request_argument *argument(const struct request_rules *rules,
+						     const struct nnhal_request *request,
+						     uint32_t i)
+{
+	return i < rules->num_inputs ? &request->inputs[i]
+				     : &request->outputs[i - rules->num_inputs];
+}
+
+/* The ranks are the same. */
+static __attribute__((noinline)) bool same_dims(const struct nnhal_burst *b,
+						const struct burst_request *r,
+						const struct nnhal_request *request)
+{
+	const struct nnhal_request_argument *a;
+	uint32_t i, d;
+
+	for (i = 0; i < burst_num_args(b); i++) {
+		a = argument(&b->model->rules, request, i);
+		if (a->num_dimensions && !a->dimensions)
+			return false;
+		for (d = 0; d < a->num_dimensions; d++)
+			if (a->dimensions[d] != r->seen_dims[i][d])
+				return false;
+	}
+	return true;
+}
+
+/*
+ * Is it the request last seen in this place? Then it is valid, its memory is bound
+ * (entries are kept while a valid request names them), and the argument block is
+ * right as it stands.
+ */
+hot_inline bool is_same(const struct nnhal_burst *b, const struct burst_request *r,
+			const struct nnhal_request *request)
+{
+	const struct nnhal_request_pool *pools = request->pools;
+	uint64_t head[2], diff;
+	uint32_t i;
+
+	memcpy(head, request, sizeof(head));
+	/* What was seen is valid, so the counts are those of the model. */
+	if (((head[0] ^ r->seen_head[0]) | (head[1] ^ r->seen_head[1])) ||
+	    !request->inputs || !request->outputs || !pools)
+		return false;
+	diff = compare(request->inputs, r->seen, request->num_inputs) |
+	       compare(request->outputs, r->seen + request->num_inputs, request->num_outputs);
+	for (i = 0; i < r->num_pools; i++)
+		diff |= ((uintptr_t)pools[i].memory ^ (uintptr_t)r->pools[i].memory) |
+			pools[i].token;
+	if (diff)
+		return false;
+	return likely(!(r->flags & (REQUEST_STALE | REQUEST_DIMS))) ||
+	       (!(r->flags & REQUEST_STALE) && same_dims(b, r, request));
+}
+
+static bool make_room(struct burst_request *r, uint32_t num_pools)
+{
+	const struct binding **bindings;
+	struct nnhal_request_pool *pools;
+	struct cached_memory **cached;
+
+	if (num_pools <= r->max_pools)
+		return true;
+	pools = realloc(r->pools, num_pools * sizeof(*pools));
+	if (pools)
+		r->pools = pools;
+	bindings = realloc(r->bindings, num_pools * sizeof(*bindings));
+	if (bindings)
+		r->bindings = bindings;
+	cached = realloc(r->cached, num_pools * sizeof(*cached));
+	if (cached)
+		r->cached = cached;
+	if (!pools || !bindings || !cached)
+		return false;
+	r->max_pools = num_pools;
+	return true;
+}
+
+/* Slots for the pools that arguments are in. */
+static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request *r,
+				    struct nnhal_diag *diag)
+{
+	uint32_t i, pool;
+	int err;
+
+	for (i = 0; i < burst_num_args(b); i++) {
+		pool = r->resolved[i].pool;
+		if (r->resolved[i].omitted || r->cached[pool])
+			continue;
+		err = burst_cache_get(b, r->pools[pool].memory, &r->cached[pool]);
+		if (err)
+			return args_bind_status(b->model->device, pool, err, diag);
+		r->bindings[pool] = r->cached[pool]->binding;
+		if (r->bindings[pool]->has_bounce)
+			r->flags |= REQUEST_BOUNCE;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+/* Remember the request; the caller may change the dimensions it points to. */
+static void see(struct nnhal_burst *b, struct burst_request *r,
+		const struct nnhal_request *request)
+{
+	const struct nnhal_request_argument *a;
+	uint32_t i;
+
+	for (i = 0; i < burst_num_args(b); i++) {
+		a = argument(&b->model->rules, request, i);
+		r->seen[i] = *a;
+		if (!a->num_dimensions)
+			continue;
+		/* A valid request's rank is within the limit. */
+		memcpy(r->seen_dims[i], a->dimensions,
+		       a->num_dimensions * sizeof(*a->dimensions));
+		r->flags |= REQUEST_DIMS;
+	}
+	memcpy(r->seen_head, request, sizeof(r->seen_head));
+	r->flags &= ~REQUEST_STALE;
+}
+
+/*
+ * Check a request that is not the last one and write its argument block. @late: the
+ * deadline has passed, so checking is all. Caller holds the lock.
+ */
+static cold_path enum nnhal_status rebuild(struct nnhal_burst *b, struct burst_request *r,
+					   const struct nnhal_request *request, bool late,
+					   struct nnhal_diag *diag)
+{
+	const struct request_rules *rules = &b->model->rules;
+	uint32_t num_pools = request->num_pools;
+	enum nnhal_status status;
+
+	burst_cache_leave(r);
+	atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
+	if (num_pools && !request->pools) {
+		diag_set(diag, "NULL pointer for model, request or pools");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!make_room(r, num_pools)) {
+		diag_set(diag, "no memory for an execution");
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	status = resolve_request(request, num_pools, rules, r->pools, r->resolved, diag);
+	if (status)
+		return status;
+	r->hal_version = hal_version_of(request->hal_version);
+	r->flags = REQUEST_STALE | (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION);
+	if (late)
+		return NNHAL_STATUS_NONE;
+	if (num_pools)
+		memset(r->cached, 0, num_pools * sizeof(*r->cached));
+	r->num_pools = num_pools;
+	status = bind_pools(b, r, diag);
+	if (status)
+		return status;
+	args_build(r->args, r->resolved, burst_num_args(b), r->bindings);
+	see(b, r, request);
+	return NNHAL_STATUS_NONE;
+}
+
+static bool has_room(const struct nnhal_burst *b, bool is_submitted)
+{
+	return b->free && !(is_submitted && b->num_submitted >= b->depth);
+}
+
+/* Wait for room; a status if there will be none. Caller holds the lock. */
+static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_submitted,
+						 bool block, struct nnhal_diag *diag)
+{
+	for (;;) {
+		reap(b);
+		if (has_room(b, is_submitted))
+			return NNHAL_STATUS_NONE;
+		if (b->state != TRANSPORT_QUEUE_READY)
+			return ended_status(b, diag);
+		if (!block) {
+			diag_set(diag, "%u requests in flight", b->depth);
+			return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		}
+		doze(b, UINT64_MAX);
+	}
+}
+
+/*
+ * Bring the inputs to where the device finds them, if they are elsewhere, and see
+ * whether there is a queue. Caller holds the lock, which may be dropped meanwhile.
+ */
+static cold_path enum nnhal_status begin_slowly(struct nnhal_burst *b, struct burst_request *r,
+						struct nnhal_diag *diag)
+{
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+
+	if (r->flags & REQUEST_BOUNCE) {
+		/* A request that was taken keeps its memory. */
+		atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
+		pthread_mutex_unlock(&b->lock);
+		status = args_copy_inputs(&b->model->rules, r->resolved, r->pools, r->bindings,
+					  diag);
+		pthread_mutex_lock(&b->lock);
+	}
+	if (!status && b->state != TRANSPORT_QUEUE_READY)
+		status = ended_status(b, diag);
+	return status;
+}
+
+/* The deadline had passed. */
+static cold_path void set_late(struct burst_request *r, struct nnhal_diag *diag)
+{
+	diag_set(diag, "the deadline has passed");
+	r->flags |= REQUEST_PRESET;
+	r->preset = NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
+}
+
+/*
+ * Everything up to the ring. Returns with the request on the device, or preset.
+ * Executions may use all requests, submissions all but one: results nobody takes do
+ * not keep executions waiting. @flags: REQUEST_* of the call. Caller holds the lock,
+ * which may be dropped meanwhile.
+ */
+hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_request *request,
+				   uint32_t flags, uint64_t deadline_ns, bool block,
+				   struct nnhal_diag *diag, struct burst_request **result)
+{
+	bool late = (flags & REQUEST_DEADLINE) && deadline_passed(true, deadline_ns);
+	bool is_submitted = flags & REQUEST_SUBMITTED;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct transport_queue *q = b->queue;
+	struct burst_request *r;
+	uint32_t tail;
+
+	if (unlikely(!has_room(b, is_submitted))) {
+		status = wait_for_room(b, is_submitted, block, diag);
+		if (status)
+			return status;
+	}
+	r = b->free;
+	b->free = r->next;
+	if (is_submitted)
+		b->num_submitted++;
+	if (unlikely(!is_same(b, r, request))) {
+		status = rebuild(b, r, request, late, diag);
+		if (status)
+			goto fail;
+	}
+	r->flags = (r->flags & REQUEST_KEPT) | flags;
+	*result = r;
+	if (unlikely(late)) {
+		set_late(r, diag);
+		return NNHAL_STATUS_NONE;
+	}
+	if (unlikely((r->flags & REQUEST_BOUNCE) | b->state)) {
+		status = begin_slowly(b, r, diag);
+		if (status)
+			goto fail;
+	}
+	r->last_used = ++b->clock;
+	atomic_store_explicit(&r->state, REQUEST_RUNNING, memory_order_relaxed);
+	/*
+	 * There is an entry free: the ring has more than there are requests, and the
+	 * entry of a completed request was fetched, [D].
+	 */
+	tail = b->sq_tail;
+	memcpy(&b->sq[tail], &r->sqe, sizeof(r->sqe));
+	tail = (tail + 1) % BURST_SQ_ENTRIES;
+	b->sq_tail = tail;
+	ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
+	b->num_running++;
+	/* Who sleeps because nothing was on the device has something to wait for now. */
+	if (unlikely(b->num_waiters) && b->num_running == 1)
+		burst_wake(b);
+	return NNHAL_STATUS_NONE;
+fail:
+	if (is_submitted)
+		b->num_submitted--;
+	burst_put_request(b, r);
+	return status;
+}
+
+/* Copy to memory the device cannot reach. Caller holds the lock, dropped meanwhile. */
+static void copy_outputs(struct nnhal_burst *b, struct burst_request *r,
+			 const struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+			 struct outcome *out)
+{
+	pthread_mutex_unlock(&b->lock);
+	out->status = args_copy_outputs(&b->model->rules, r->resolved, r->pools, r->bindings,
+					shapes, diag);
+	pthread_mutex_lock(&b->lock);
+	if (out->status)
+		out->num_shapes = 0;
+}
+
+/* What a request came to of the device; the rest of conclude(). */
+static void judge(struct nnhal_burst *b, struct burst_request *r,
+		  struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+		  struct outcome *out)
+{
+	if (r->flags & REQUEST_PRESET) {
+		out->status = r->preset;
+		if (b->state != TRANSPORT_QUEUE_READY)
+			diag_set(diag, "the device did not finish the execution: %s",
+				 state_text(b->state));
+		return;
+	}
+	if (r->status != NNPU_STATUS_SUCCESS) {
+		/* A job that hangs is aborted by the driver, as any other. */
+		out->status = r->status == NNPU_STATUS_ABORTED
+			      ? status_from_fence_error(ETIME, r->flags & REQUEST_DEADLINE)
+			      : status_from_device(r->status);
+		args_explain(b->model, r->status, r->reason, r->error, diag);
+		if (out->status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
+			return;
+	}
+	if (!args_read_shapes(r->results, b->num_outputs, shapes)) {
+		out->status = NNHAL_STATUS_GENERAL_FAILURE;
+		return;
+	}
+	out->num_shapes = b->num_outputs;
+	if (out->status)
+		return;
+	if (r->flags & REQUEST_BOUNCE)
+		copy_outputs(b, r, shapes, diag, out);
+	if (!out->status && (r->flags & REQUEST_MEASURE))
+		timing_of(&out->timing, r->start_ns,
+			  r->flags & REQUEST_SUBMITTED ? r->end_ns : monotonic_ns(), r->exec_ns);
+}
+
+/*
+ * What a request came to that has ended; @shapes may be NULL. Caller holds the lock,
+ * which may be dropped meanwhile.
+ */
+static cold_path void conclude(struct nnhal_burst *b, struct burst_request *r,
+			       struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+			       struct outcome *out)
+{
+	/* Over, whoever else may look while the lock is dropped. */
+	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
+	/* Room that a caller of an older version does not expect to be written to. */
+	if (!shapes || r->hal_version < NNHAL_HAL_1_2)
+		shapes = r->shapes;
+	*out = (struct outcome){ NNHAL_STATUS_NONE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
+	judge(b, r, shapes, diag, out);
+	outcome_for_version(out, r->hal_version);
+}
+
+/*
+ * Success, and nothing else to be done: what nearly all requests come to. Else false,
+ * for conclude() to look at it.
+ */
+hot_inline bool conclude_quickly(struct nnhal_burst *b, const struct burst_request *r,
+				 struct nnhal_output_shape *shapes)
+{
+	if (unlikely(r->status | (r->flags & ~REQUEST_USUAL)))
+		return false;
+	return !shapes || args_read_shapes(r->results, b->num_outputs, shapes);
+}
+
+/* A call's options, and what they mean for its request. */
+struct call {
+	struct nnhal_execute_options options;
+	uint32_t flags;
+	uint64_t start_ns;
+};
+
+/* Options that were given. */
+static cold_path enum nnhal_status read_options(struct call *call,
+						const struct nnhal_execute_options *from,
+						const struct nnhal_request *request)
+{
+	enum nnhal_status status = execute_options_read(&call->options, from);
+
+	if (!status && call->options.profile) {
+		diag_set(call->options.diag, "a burst makes no profile");
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (status)
+		return request_status(status, request);
+	if (call->options.has_deadline)
+		call->flags |= REQUEST_DEADLINE;
+	if (call->options.measure) {
+		call->flags |= REQUEST_MEASURE;
+		call->start_ns = monotonic_ns();
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+hot_inline void give(uint32_t *num_shapes, struct nnhal_timing *timing, uint32_t num,
+		     struct nnhal_timing value)
+{
+	if (num_shapes)
+		*num_shapes = num;
+	if (timing)
+		*timing = value;
+}
+
+hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_request *request,
+				 struct call *call, bool plain,
+				 struct nnhal_output_shape *shapes, uint32_t *num_shapes,
+				 struct nnhal_timing *timing)
+{
+	static const struct nnhal_timing none = { NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	struct nnhal_diag *diag = plain ? NULL : call->options.diag;
+	struct burst_request *r = NULL;
+	enum nnhal_status status;
+	struct outcome out;
+
+	pthread_mutex_lock(&b->lock);
+	status = begin(b, request, plain ? 0 : call->flags, plain ? 0 : call->options.deadline_ns,
+		       true, diag, &r);
+	if (unlikely(status)) {
+		pthread_mutex_unlock(&b->lock);
+		give(num_shapes, timing, 0, none);
+		return request_status(status, request);
+	}
+	if (!plain)
+		r->start_ns = call->start_ns;
+	if (plain || !(r->flags & REQUEST_PRESET))
+		await(b, r);
+	if (likely(conclude_quickly(b, r, shapes))) {
+		burst_put_request(b, r);
+		pthread_mutex_unlock(&b->lock);
+		give(num_shapes, timing, b->num_outputs, none);
+		return NNHAL_STATUS_NONE;
+	}
+	conclude(b, r, shapes, diag, &out);
+	burst_put_request(b, r);
+	pthread_mutex_unlock(&b->lock);
+	give(num_shapes, timing, out.num_shapes, out.timing);
+	return out.status;
+}
+
+/* With options; the same without has nothing to ask. */
+static __attribute__((noinline)) enum nnhal_status
+run_with_options(struct nnhal_burst *b, const struct nnhal_request *request,
+		 const struct nnhal_execute_options *options, struct nnhal_output_shape *shapes,
+		 uint32_t *num_shapes, struct nnhal_timing *timing)
+{
+	struct call call = { .flags = 0 };
+	enum nnhal_status status = read_options(&call, options, request);
+
+	if (status) {
+		give(num_shapes, timing, 0,
+		     (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING });
+		return status;
+	}
+	return run(b, request, &call, false, shapes, num_shapes, timing);
+}
+
+/* Not here, not now, or not with a queue. */
+static cold_path enum nnhal_status execute_elsewhere(struct nnhal_burst *burst,
+						     const struct nnhal_request *request,
+						     const struct nnhal_execute_options *options,
+						     struct nnhal_output_shape *output_shapes,
+						     uint32_t *num_output_shapes,
+						     struct nnhal_timing *timing)
+{
+	struct outcome out = OUTCOME_FAILED;
+
+	if (!burst || !request)
+		out.status = NNHAL_STATUS_INVALID_ARGUMENT;
+	else if (!burst_is_own(burst))
+		out.status = request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
+	else
+		burst_submit_execute(burst, request, options, output_shapes, &out);
+	give(num_output_shapes, timing, out.num_shapes, out.timing);
+	return out.status;
+}
+
+enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
+				      const struct nnhal_request *request,
+				      const struct nnhal_execute_options *options,
+				      struct nnhal_output_shape *output_shapes,
+				      uint32_t *num_output_shapes, struct nnhal_timing *timing)
+{
+	if (unlikely(!burst || !request || !burst_is_own(burst) || !burst->queue))
+		return execute_elsewhere(burst, request, options, output_shapes,
+					 num_output_shapes, timing);
+	if (options)
+		return run_with_options(burst, request, options, output_shapes,
+					num_output_shapes, timing);
+	return run(burst, request, NULL, true, output_shapes, num_output_shapes, timing);
+}
+
+enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_request *request,
+				    const struct nnhal_execute_options *options, uint64_t tag,
+				    uint32_t flags)
+{
+	struct burst_request *r = NULL;
+	enum nnhal_status status;
+	struct call call;
+
+	call.flags = REQUEST_SUBMITTED;
+	call.options.deadline_ns = 0;
+	call.options.diag = NULL;
+	call.start_ns = 0;
+	if (options) {
+		status = read_options(&call, options, request);
+		if (status)
+			return status;
+	}
+	pthread_mutex_lock(&b->lock);
+	status = begin(b, request, call.flags, call.options.deadline_ns,
+		       !(flags & NNHAL_BURST_NONBLOCK), call.options.diag, &r);
+	if (likely(!status)) {
+		r->start_ns = call.start_ns;
+		r->tag = tag;
+		/* Over before it began: a result like any other. */
+		if (unlikely(r->flags & REQUEST_PRESET))
+			burst_add_result(b, r);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return unlikely(status) ? request_status(status, request) : status;
+}
+
+enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
+				  uint64_t until_ns)
+{
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct burst_request *r;
+	struct outcome out;
+
+	pthread_mutex_lock(&b->lock);
+	if (unlikely(!await_result(b, until_ns)))
+		status = NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT;
+	else if (unlikely(!b->results))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	if (likely(!status)) {
+		r = burst_take_result(b);
+		if (unlikely(!conclude_quickly(b, r, result->output_shapes))) {
+			conclude(b, r, result->output_shapes, NULL, &out);
+		} else {
+			out = (struct outcome){ NNHAL_STATUS_NONE, b->num_outputs,
+						{ NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
+		}
+		result->tag = r->tag;
+		result->status = out.status;
+		result->num_output_shapes = out.num_shapes;
+		result->timing = out.timing;
+		b->num_submitted--;
+		burst_put_request(b, r);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return status;
+}
+
+/* ---- preparation ---- */
+
+/* Result and argument block of a request, and the entry that names them. */
+static void request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_size)
+{
+	struct burst_request *r = &b->requests[number];
+	const struct request_rules *rules = &b->model->rules;
+	uint64_t args = 2 * number * block_size, result = args + block_size;
+	struct nnpu_args_header *header =
+		(struct nnpu_args_header *)((uint8_t *)b->blocks.map + args);
+
+	header->num_inputs = htole16((uint16_t)rules->num_inputs);
+	header->num_outputs = htole16((uint16_t)rules->num_outputs);
+	r->args = (struct nnpu_arg *)(header + 1);
+	r->results = (const struct nnpu_arg *)((uint8_t *)b->blocks.map + result +
+					       sizeof(*header)) + rules->num_inputs;
+	/* ctx is 0: the queue belongs to one. */
+	r->sqe = (struct nnpu_sqe_execute){
+		.opcode = NNPU_IO_EXECUTE,
+		.cid = htole16((uint16_t)number),
+		.program = htole32(b->model->program),
+		.args_slot = htole32(b->blocks.slot),
+		.args = htole64(args),
+		.args_len = htole32((uint32_t)block_size),
+		.result_slot = htole32(b->blocks.slot),
+		.result_off = htole64(result),
+	};
+}
+
+int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us)
+{
+	uint64_t block_size = sizeof(struct nnpu_args_header) +
+			      burst_num_args(b) * sizeof(struct nnpu_arg);
+	struct transport *t = b->transport;
+	uint64_t start = cycles(), start_ns = monotonic_ns();
+	uint32_t i;
+	int err;
+
+	err = t->ops->queue_create(t, (uint32_t)b->model->priority, &b->queue);
+	if (err)
+		return err;
+	if (b->queue->sq_entries != BURST_SQ_ENTRIES || b->queue->cq_entries != BURST_CQ_ENTRIES ||
+	    b->num_requests >= BURST_SQ_ENTRIES || b->num_requests >= BURST_CQ_ENTRIES / 2)
+		return -EIO;
+	b->sq = b->queue->sq;
+	b->cq = b->queue->cq;
+	b->cq_tell = BURST_CQ_ENTRIES / 2;
+	err = t->ops->bo_create(t, 2 * b->num_requests * block_size, &b->blocks);
+	if (err)
+		return err;
+	for (i = 0; i < b->num_requests; i++)
+		request_init(b, i, block_size);
+	spin_init(&b->spin, spin_us, start, start_ns);
+	return 0;
+}

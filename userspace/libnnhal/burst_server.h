@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A burst server, for its files and its tests.
+ */
+#ifndef NNHAL_BURST_SERVER_H
+#define NNHAL_BURST_SERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <nnhal/burst_fmq.h>
+
+#include "burst_executor.h"
+#include "burst_link.h"
+#include "fmq_layout.h"
+
+/* Private memory for one request and its result, as large as the queues. */
+struct burst_buffers {
+	struct nnhal_burst_request_datum *request;
+	struct nnhal_burst_result_datum *result;
+	struct nnhal_burst_parsed_request parsed;
+	struct nnhal_output_shape *shapes;
+	/* Slots of the request that are not cached, each once, and their memory. */
+	int32_t *missing;
+	struct nnhal_memory **memories;
+};
+
+struct nnhal_burst_server {
+	struct burst_link link;
+	struct fork_guard guard;
+	struct nnhal_fmq *requests;
+	struct nnhal_fmq *results;
+	struct spin_window spin;
+	/* Serve a nnhal_burst_connect(): the queues come over the socket. */
+	bool handshake;
+	struct nnhal_prepared_model *model;
+	struct model_executor *own_executor;
+	const struct nnhal_burst_executor *executor;
+	void *executor_context;
+	nnhal_burst_get_memories get_memories;
+	void *get_memories_context;
+
+	/* Serialises the executor; protects the slots it was given. */
+	pthread_mutex_t lock;
+	int32_t cached[NNHAL_BURST_MAX_SLOTS];
+	uint32_t num_cached;
+
+	pthread_t thread;
+	struct burst_buffers buffers;
+	atomic_bool stop;
+	/* The thread's own: the socket failed while memory was being fetched. */
+	int link_error;
+	/* How often the thread slept, for tests. */
+	atomic_uint sleeps;
+
+	pthread_mutex_t end_lock;
+	pthread_cond_t end_cond;
+	bool ended;
+	enum nnhal_status end_status;
+};
+
+/* burst_server.c: an error of the system when making a server; sets the message. */
+enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag);
+/* Attach to the queues of a channel and get the buffers. */
+enum nnhal_status burst_server_attach(struct nnhal_burst_server *s, int request_fd,
+				      int result_fd, struct nnhal_diag *diag);
+
+/* burst_memory.c: the memory behind the slots of a parsed request. */
+enum nnhal_status burst_server_fetch(struct nnhal_burst_server *s);
+/* Handle a message the client sends of its own accord. 0 or -errno: end of the burst. */
+int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message,
+			 struct link_extra *extra);
+/* Forget all slots. */
+void burst_server_forget_all(struct nnhal_burst_server *s);
+
+#endif /* NNHAL_BURST_SERVER_H */

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bursts where there is no queue of the process itself: the same calls by way of the
+ * driver's SUBMIT.
+ *
+ * Submissions are asynchronous executions whose callback puts the result into the
+ * burst's list. Each of them holds the burst, so that it may be released meanwhile,
+ * also from a callback.
+ */
+#include <string.h>
+
+#include "burst_internal.h"
+
+static enum nnhal_status check_options(const struct nnhal_execute_options *options)
+{
+	struct nnhal_execute_options read;
+	enum nnhal_status status = execute_options_read(&read, options);
+
+	if (!status && read.profile) {
+		diag_set(read.diag, "a burst makes no profile");
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return status;
+}
+
+void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
+			  const struct nnhal_execute_options *options,
+			  struct nnhal_output_shape *shapes, struct outcome *out)
+{
+	enum nnhal_status status = check_options(options);
+
+	if (status) {
+		out->status = request_status(status, request);
+		return;
+	}
+	out->status = nnhal_prepared_model_execute_synchronously(b->model, request, options,
+								 shapes, &out->num_shapes,
+								 &out->timing);
+}
+
+/* On the device's waiter thread. */
+static void on_executed(void *context, enum nnhal_status status,
+			const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+			const struct nnhal_timing *timing)
+{
+	struct burst_request *r = context;
+	struct nnhal_burst *b = r->burst;
+
+	pthread_mutex_lock(&b->lock);
+	r->outcome = (struct outcome){ status, num_shapes, *timing };
+	if (num_shapes)
+		memcpy(r->shapes, shapes, num_shapes * sizeof(*shapes));
+	burst_add_result(b, r);
+	pthread_mutex_unlock(&b->lock);
+	burst_release(b);
+}
+
+enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
+				      const struct nnhal_request *request,
+				      const struct nnhal_execute_options *options, uint64_t tag,
+				      uint32_t flags)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_diag *diag = NULL;
+	enum nnhal_status status = check_options(options);
+	struct burst_request *r;
+
+	if (status)
+		return request_status(status, request);
+	if (options) {
+		o = *options;
+		diag = options->diag;
+	}
+	pthread_mutex_lock(&b->lock);
+	while (b->num_submitted >= b->depth) {
+		if (flags & NNHAL_BURST_NONBLOCK) {
+			pthread_mutex_unlock(&b->lock);
+			diag_set(diag, "%u requests in flight", b->depth);
+			return request_status(NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, request);
+		}
+		burst_sleep(b, UINT64_MAX);
+	}
+	r = b->free;
+	b->free = r->next;
+	b->num_submitted++;
+	atomic_store_explicit(&r->state, REQUEST_RUNNING, memory_order_relaxed);
+	pthread_mutex_unlock(&b->lock);
+
+	r->tag = tag;
+	/* The caller's is not to be written to after this call. */
+	diag_clear(&r->diag);
+	o.diag = &r->diag;
+	atomic_fetch_add_explicit(&b->holds, 1, memory_order_relaxed);
+	status = execution_start(b->model, request, &o, on_executed, r);
+	if (!status)
+		return status;
+	if (r->diag.message[0])
+		diag_set(diag, "%s", r->diag.message);
+	pthread_mutex_lock(&b->lock);
+	b->num_submitted--;
+	burst_put_request(b, r);
+	pthread_mutex_unlock(&b->lock);
+	burst_release(b);
+	return request_status(status, request);
+}
+
+enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
+				    uint64_t until_ns)
+{
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct burst_request *r;
+
+	pthread_mutex_lock(&b->lock);
+	while (!b->results && b->num_submitted && monotonic_ns() < until_ns)
+		burst_sleep(b, until_ns);
+	if (b->results) {
+		r = burst_take_result(b);
+		result->tag = r->tag;
+		result->status = r->outcome.status;
+		result->num_output_shapes = r->outcome.num_shapes;
+		result->timing = r->outcome.timing;
+		if (result->output_shapes && r->outcome.num_shapes)
+			memcpy(result->output_shapes, r->shapes,
+			       r->outcome.num_shapes * sizeof(*r->shapes));
+		b->num_submitted--;
+		burst_put_request(b, r);
+	} else {
+		status = b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT
+					  : NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	pthread_mutex_unlock(&b->lock);
+	return status;
+}

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bursts between two processes, over message queues: FmqRequestDatum, FmqResultDatum
+ * and IBurstCallback of the HAL 1.2.
+ *
+ * For a client that must not or cannot open the device. The server is a thread in the
+ * process that can; it takes request packets from one queue, executes them, and puts
+ * result packets into another. Memory is named by slot numbers; the server asks the
+ * client once for the memory behind a slot and keeps it until the client frees the
+ * slot or the burst ends.
+ *
+ * A Unix socket (SOCK_SEQPACKET) between the two carries what is rare: the memory
+ * objects, the release of slots, doorbells for a side that sleeps. Its hang-up, or
+ * the exit of the process at its other end, ends the burst at either side. A process
+ * that opens the device itself uses nnhal/burst.h, which costs less.
+ *
+ * Requests and statuses are those of the HAL 1.2: no tokens, deadlines and loop
+ * timeouts; statuses of 1.3 arrive as GENERAL_FAILURE.
+ */
+#ifndef NNHAL_BURST_FMQ_H
+#define NNHAL_BURST_FMQ_H
+
+#include <nnhal/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+struct nnhal_execute_options;
+struct nnhal_memory;
+struct nnhal_prepared_model;
+
+/* ---- packets ---- */
+
+/** enum nnhal_burst_request_kind - discriminator of FmqRequestDatum */
+enum nnhal_burst_request_kind {
+	NNHAL_BURST_REQUEST_PACKET_INFORMATION = 0,
+	NNHAL_BURST_REQUEST_INPUT_OPERAND_INFORMATION = 1,
+	NNHAL_BURST_REQUEST_INPUT_OPERAND_DIMENSION = 2,
+	NNHAL_BURST_REQUEST_OUTPUT_OPERAND_INFORMATION = 3,
+	NNHAL_BURST_REQUEST_OUTPUT_OPERAND_DIMENSION = 4,
+	NNHAL_BURST_REQUEST_POOL_IDENTIFIER = 5,
+	NNHAL_BURST_REQUEST_MEASURE_TIMING = 6,
+};
+
+/**
+ * struct nnhal_burst_request_information - FmqRequestDatum.PacketInformation
+ * @packet_size: datums of the packet, this one included
+ * @number_of_inputs: numberOfInputOperands
+ * @number_of_outputs: numberOfOutputOperands
+ * @number_of_pools: numberOfPools
+ */
+struct nnhal_burst_request_information {
+	uint32_t packet_size;
+	uint32_t number_of_inputs;
+	uint32_t number_of_outputs;
+	uint32_t number_of_pools;
+};
+
+/**
+ * struct nnhal_burst_operand_information - FmqRequestDatum.OperandInformation
+ * @has_no_value: hasNoValue, 0 or 1
+ * @padding: zero
+ * @location: location
+ * @number_of_dimensions: datums with dimensions that follow
+ */
+struct nnhal_burst_operand_information {
+	uint8_t has_no_value;
+	uint8_t padding[3];
+	struct nnhal_data_location location;
+	uint32_t number_of_dimensions;
+};
+
+/**
+ * struct nnhal_burst_request_datum - FmqRequestDatum, 24 bytes
+ * @kind: enum nnhal_burst_request_kind: the member that counts
+ * @padding: zero
+ * @information: packetInformation
+ * @operand: inputOperandInformation and outputOperandInformation
+ * @dimension: inputOperandDimensionValue and outputOperandDimensionValue
+ * @pool: poolIdentifier: a slot
+ * @measure: measureTiming: enum nnhal_measure
+ * @words: all of the union; bytes beyond the member that counts are zero
+ */
+struct nnhal_burst_request_datum {
+	uint8_t kind;
+	uint8_t padding[3];
+	union {
+		struct nnhal_burst_request_information information;
+		struct nnhal_burst_operand_information operand;
+		uint32_t dimension;
+		int32_t pool;
+		int32_t measure;
+		uint32_t words[5];
+	};
+};
+
+/** enum nnhal_burst_result_kind - discriminator of FmqResultDatum */
+enum nnhal_burst_result_kind {
+	NNHAL_BURST_RESULT_PACKET_INFORMATION = 0,
+	NNHAL_BURST_RESULT_OPERAND_INFORMATION = 1,
+	NNHAL_BURST_RESULT_OPERAND_DIMENSION = 2,
+	NNHAL_BURST_RESULT_EXECUTION_TIMING = 3,
+};
+
+/**
+ * struct nnhal_burst_result_information - FmqResultDatum.PacketInformation
+ * @packet_size: datums of the packet, this one included
+ * @error_status: errorStatus: enum nnhal_status, 0 to 4
+ * @number_of_operands: numberOfOperands
+ */
+struct nnhal_burst_result_information {
+	uint32_t packet_size;
+	int32_t error_status;
+	uint32_t number_of_operands;
+};
+
+/**
+ * struct nnhal_burst_shape_information - FmqResultDatum.OperandInformation
+ * @is_sufficient: isSufficient, 0 or 1
+ * @padding: zero
+ * @number_of_dimensions: datums with dimensions that follow
+ */
+struct nnhal_burst_shape_information {
+	uint8_t is_sufficient;
+	uint8_t padding[3];
+	uint32_t number_of_dimensions;
+};
+
+/**
+ * struct nnhal_burst_result_datum - FmqResultDatum, 24 bytes
+ * @kind: enum nnhal_burst_result_kind: the member that counts
+ * @padding: zero
+ * @information: packetInformation
+ * @shape: operandInformation
+ * @dimension: operandDimensionValue
+ * @timing: executionTiming
+ * @words: all of the union; bytes beyond the member that counts are zero
+ */
+struct nnhal_burst_result_datum {
+	uint8_t kind;
+	uint8_t padding[7];
+	union {
+		struct nnhal_burst_result_information information;
+		struct nnhal_burst_shape_information shape;
+		uint32_t dimension;
+		struct nnhal_timing timing;
+		uint64_t words[2];
+	};
+};
+
+/**
+ * nnhal_burst_serialize_request() - make a request packet
+ * @request: request; its pools are not looked at
+ * @slots: slot of each pool
+ * @measure: enum nnhal_measure
+ * @packet: out: room for @room datums
+ * @room: entries of @packet
+ *
+ * Return: number of datums, > 0; -EMSGSIZE (more than @room); -EINVAL (a NULL
+ * pointer where there are elements).
+ */
+int nnhal_burst_serialize_request(const struct nnhal_request *request, const int32_t *slots,
+				  int32_t measure, struct nnhal_burst_request_datum *packet,
+				  uint32_t room);
+
+/**
+ * struct nnhal_burst_parsed_request - what a request packet says
+ * @arguments: in: room for as many entries as the packet has datums; out: inputs,
+ *	then outputs
+ * @dimensions: in: as much room; out: what the arguments point to
+ * @slots: in: as much room; out: slot of each pool
+ * @num_inputs: out: inputs
+ * @num_outputs: out: outputs
+ * @num_pools: out: entries of @slots
+ * @measure: out: as the packet says, not judged
+ */
+struct nnhal_burst_parsed_request {
+	struct nnhal_request_argument *arguments;
+	uint32_t *dimensions;
+	int32_t *slots;
+	uint32_t num_inputs;
+	uint32_t num_outputs;
+	uint32_t num_pools;
+	int32_t measure;
+};
+
+/**
+ * nnhal_burst_parse_request() - take a request packet apart
+ * @packet: datums, in memory nobody else changes
+ * @count: how many
+ * @parsed: in: room; out: the request
+ *
+ * Return: 0; -EBADMSG if the packet is malformed: empty, another size than it says,
+ * a datum of the wrong kind, counts beyond its end, datums left over.
+ */
+int nnhal_burst_parse_request(const struct nnhal_burst_request_datum *packet, uint32_t count,
+			      struct nnhal_burst_parsed_request *parsed);
+
+/**
+ * nnhal_burst_serialize_result() - make a result packet
+ * @status: status; those the HAL 1.2 does not have become GENERAL_FAILURE
+ * @output_shapes: @num_output_shapes entries; left out unless @status is NONE or
+ *	OUTPUT_INSUFFICIENT_SIZE
+ * @num_output_shapes: number of outputs, or 0
+ * @timing: times, or NULL; left out unless @status is NONE
+ * @packet: out: room for @room datums
+ * @room: entries of @packet
+ *
+ * Return: number of datums, > 0; -EMSGSIZE (more than @room).
+ */
+int nnhal_burst_serialize_result(enum nnhal_status status,
+				 const struct nnhal_output_shape *output_shapes,
+				 uint32_t num_output_shapes, const struct nnhal_timing *timing,
+				 struct nnhal_burst_result_datum *packet, uint32_t room);
+
+/**
+ * nnhal_burst_parse_result() - take a result packet apart
+ * @packet: datums, in memory nobody else changes
+ * @count: how many
+ * @status: out: status, 0 to 4
+ * @output_shapes: out: room for @room entries
+ * @room: entries of @output_shapes
+ * @num_output_shapes: out: entries filled in; 0 unless @status is NONE or
+ *	OUTPUT_INSUFFICIENT_SIZE
+ * @timing: out: times; NNHAL_NO_TIMING twice unless @status is NONE
+ *
+ * Return: 0; -EBADMSG if the packet is malformed, has a status out of range, or
+ * more outputs or dimensions than there is room for.
+ */
+int nnhal_burst_parse_result(const struct nnhal_burst_result_datum *packet, uint32_t count,
+			     enum nnhal_status *status,
+			     struct nnhal_output_shape *output_shapes, uint32_t room,
+			     uint32_t *num_output_shapes, struct nnhal_timing *timing);
+
+/* ---- server ---- */
+
+struct nnhal_burst_server;
+
+/* Datums a queue of a burst has at least and at most; slots the server caches. */
+#define NNHAL_BURST_MIN_DATUMS		2u
+#define NNHAL_BURST_MAX_DATUMS		16384u
+#define NNHAL_BURST_MAX_SLOTS		512u
+
+/*
+ * Microseconds a side looks for a packet before it sleeps, unless told otherwise. The
+ * window is an upper bound: where looking does not pay it shrinks by itself.
+ */
+#define NNHAL_BURST_SPIN_US		50u
+
+/**
+ * struct nnhal_burst_channel - what server and client share
+ * @request_fd: queue of struct nnhal_burst_request_datum, see nnhal/fmq.h
+ * @result_fd: queue of struct nnhal_burst_result_datum
+ * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET whose other end the
+ *	client has: doorbells and hang-up
+ *
+ * All three are duplicated where they are passed.
+ */
+struct nnhal_burst_channel {
+	int request_fd;
+	int result_fd;
+	int socket;
+};
+
+/**
+ * struct nnhal_burst_executor - what a server executes with
+ * @add_cache_entry: remember the memory behind a slot; take a reference. Return:
+ *	NONE, or a status that the request ends with
+ * @remove_cache_entry: forget a slot
+ * @is_cache_entry_present: is the memory of a slot known?
+ * @execute: execute a request. Its pools are @slots, @request->pools is NULL; the
+ *	rest is as for nnhal_prepared_model_execute_synchronously(), with room for
+ *	one shape per output
+ *
+ * The server calls one function at a time, and calls remove_cache_entry for all it
+ * has added before it ends. The functions must not call functions of the server.
+ */
+struct nnhal_burst_executor {
+	enum nnhal_status (*add_cache_entry)(void *context, int32_t slot,
+					     struct nnhal_memory *memory);
+	void (*remove_cache_entry)(void *context, int32_t slot);
+	bool (*is_cache_entry_present)(void *context, int32_t slot);
+	enum nnhal_status (*execute)(void *context, const struct nnhal_request *request,
+				     const int32_t *slots, int32_t measure,
+				     struct nnhal_output_shape *output_shapes,
+				     uint32_t *num_output_shapes, struct nnhal_timing *timing);
+};
+
+/**
+ * typedef nnhal_burst_get_memories - IBurstCallback.getMemories
+ * @context: as passed with the function
+ * @slots: @num_slots slots, all different
+ * @num_slots: how many
+ * @memories: out: room for @num_slots objects, each with a reference for the caller
+ * @num_memories: out: how many were filled in
+ *
+ * Return: NONE; otherwise the request ends with this status.
+ */
+typedef enum nnhal_status (*nnhal_burst_get_memories)(void *context, const int32_t *slots,
+						      uint32_t num_slots,
+						      struct nnhal_memory **memories,
+						      uint32_t *num_memories);
+
+/**
+ * struct nnhal_burst_server_options - parameters of a server
+ * @size: sizeof(struct nnhal_burst_server_options)
+ * @spin_us: longest time to look for a request before sleeping; 0: sleep at once;
+ *	UINT32_MAX: NNHAL_BURST_SPIN_US, or 0 for a model prepared for LOW_POWER
+ * @executor: executes instead of a prepared model; NULL if there is a model. Has to
+ *	exist as long as the server
+ * @executor_context: passed to @executor
+ * @get_memories: asked for the memory of slots; NULL: the client is asked over the
+ *	socket, as nnhal_burst_connect() answers
+ * @get_memories_context: passed to @get_memories
+ * @diag: filled in after an error of the function that makes the server; may be NULL
+ */
+struct nnhal_burst_server_options {
+	size_t size;
+	uint32_t spin_us;
+	const struct nnhal_burst_executor *executor;
+	void *executor_context;
+	nnhal_burst_get_memories get_memories;
+	void *get_memories_context;
+	struct nnhal_diag *diag;
+};
+
+/* What a NULL options pointer stands for. */
+#define NNHAL_BURST_SERVER_OPTIONS_INIT \
+	{ sizeof(struct nnhal_burst_server_options), UINT32_MAX, NULL, NULL, NULL, NULL, NULL }
+
+/**
+ * nnhal_burst_server_create() - serve a channel: configureExecutionBurst
+ * @channel: queues and socket
+ * @model: executes through a struct nnhal_burst of its own, which keeps the model
+ *	alive; NULL if @options has an executor
+ * @options: parameters, or NULL for NNHAL_BURST_SERVER_OPTIONS_INIT
+ * @server: out: server whose thread runs, NULL after an error
+ *
+ * The burst ends when the client is gone, when the queues' counters make no sense
+ * any more, and with nnhal_burst_server_destroy(). When it has ended the thread, the
+ * mappings and the memory objects are gone and the socket is shut down.
+ *
+ * Return: NONE; INVALID_ARGUMENT (NULL pointer, neither or both of model and
+ * executor); GENERAL_FAILURE (a queue or the socket is not what it should be);
+ * RESOURCE_EXHAUSTED_*; what nnhal_burst_create() returns.
+ */
+enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *channel,
+					    struct nnhal_prepared_model *model,
+					    const struct nnhal_burst_server_options *options,
+					    struct nnhal_burst_server **server);
+
+/**
+ * nnhal_burst_serve() - serve a client that calls nnhal_burst_connect()
+ * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET; duplicated
+ * @model: as for nnhal_burst_server_create()
+ * @options: likewise
+ * @server: likewise
+ *
+ * Does not wait for the client: the server's thread does.
+ *
+ * Return: as nnhal_burst_server_create().
+ */
+enum nnhal_status nnhal_burst_serve(int socket, struct nnhal_prepared_model *model,
+				    const struct nnhal_burst_server_options *options,
+				    struct nnhal_burst_server **server);
+
+/**
+ * nnhal_burst_server_free_memory() - IBurstContext.freeMemory: forget a slot
+ * @server: server
+ * @slot: slot, known or not
+ *
+ * Waits for a request that runs.
+ */
+void nnhal_burst_server_free_memory(struct nnhal_burst_server *server, int32_t slot);
+
+/**
+ * nnhal_burst_server_wait() - wait until the burst has ended by itself
+ * @server: server
+ * @timeout_ns: how long to wait at most, ns; UINT64_MAX: no limit
+ *
+ * Return: DEAD_OBJECT: the client is gone; GENERAL_FAILURE: the client broke the
+ * protocol; MISSED_DEADLINE_TRANSIENT: the burst goes on.
+ */
+enum nnhal_status nnhal_burst_server_wait(struct nnhal_burst_server *server,
+					  uint64_t timeout_ns);
+
+/**
+ * nnhal_burst_server_destroy() - end the burst; NULL is allowed
+ * @server: server
+ *
+ * A request that runs comes to its end. Not to be called from the functions the
+ * server calls. In a child of fork() it releases what the child has inherited and
+ * changes nothing for the parent.
+ */
+void nnhal_burst_server_destroy(struct nnhal_burst_server *server);
+
+/* ---- client ---- */
+
+struct nnhal_burst_controller;
+
+/**
+ * struct nnhal_burst_controller_options - parameters of a client
+ * @size: sizeof(struct nnhal_burst_controller_options)
+ * @spin_us: longest time to look for a result before sleeping; 0: sleep at once;
+ *	UINT32_MAX: NNHAL_BURST_SPIN_US
+ * @request_datums: size of the request queue; 0: 1024
+ * @result_datums: size of the result queue; 0: 1024
+ * @timeout_ms: how long to wait for the server's answer to the connection; 0: 10 s
+ * @diag: filled in after an error of nnhal_burst_connect(); may be NULL
+ */
+struct nnhal_burst_controller_options {
+	size_t size;
+	uint32_t spin_us;
+	uint32_t request_datums;
+	uint32_t result_datums;
+	uint32_t timeout_ms;
+	struct nnhal_diag *diag;
+};
+
+/* What a NULL options pointer stands for. */
+#define NNHAL_BURST_CONTROLLER_OPTIONS_INIT \
+	{ sizeof(struct nnhal_burst_controller_options), UINT32_MAX, 0, 0, 0, NULL }
+
+/**
+ * nnhal_burst_connect() - make a burst with a server that calls nnhal_burst_serve()
+ * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET; duplicated. Nobody may
+ *	read from it or write to it any more
+ * @options: parameters, or NULL for NNHAL_BURST_CONTROLLER_OPTIONS_INIT
+ * @controller: out: the client's end, NULL after an error
+ *
+ * Return: NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_*; DEAD_OBJECT (nobody at the
+ * other end); MISSED_DEADLINE_TRANSIENT (no answer in time); what the server's
+ * configuration failed with.
+ */
+enum nnhal_status nnhal_burst_connect(int socket,
+				      const struct nnhal_burst_controller_options *options,
+				      struct nnhal_burst_controller **controller);
+
+/**
+ * nnhal_burst_controller_execute() - send a request and wait for the result
+ * @controller: controller
+ * @request: as for nnhal_prepared_model_execute_synchronously()
+ * @options: likewise; deadline and loop timeout cannot travel
+ * @output_shapes: likewise
+ * @num_output_shapes: likewise
+ * @timing: likewise
+ * @sent: out: false: the server never saw the request, and the caller may send it
+ *	another way; may be NULL
+ *
+ * One request at a time: a second one, from another thread, is not sent and gives
+ * GENERAL_FAILURE. May be called from any thread.
+ *
+ * Return: as nnhal_prepared_model_execute_synchronously(), with GENERAL_FAILURE for
+ * MISSED_DEADLINE_* and RESOURCE_EXHAUSTED_* of the server. Not sent:
+ * INVALID_ARGUMENT (a deadline, loop timeout or token; NULL pointer),
+ * RESOURCE_EXHAUSTED_PERSISTENT (larger than the queue),
+ * RESOURCE_EXHAUSTED_TRANSIENT (no slot free), DEVICE_UNAVAILABLE (in a child of
+ * fork()). DEAD_OBJECT: the server is gone, before or during the call.
+ */
+enum nnhal_status
+nnhal_burst_controller_execute(struct nnhal_burst_controller *controller,
+			       const struct nnhal_request *request,
+			       const struct nnhal_execute_options *options,
+			       struct nnhal_output_shape *output_shapes,
+			       uint32_t *num_output_shapes, struct nnhal_timing *timing,
+			       bool *sent);
+
+/**
+ * nnhal_burst_controller_free_memory() - forget a memory object
+ * @controller: controller
+ * @memory: memory object, met before or not
+ *
+ * The server forgets it before it executes a later request that uses its slot
+ * again. A request that runs keeps what it uses. May be called from any thread.
+ *
+ * Return: NONE; INVALID_ARGUMENT (NULL); DEVICE_UNAVAILABLE (in a child of fork()).
+ */
+enum nnhal_status
+nnhal_burst_controller_free_memory(struct nnhal_burst_controller *controller,
+				   struct nnhal_memory *memory);
+
+/**
+ * nnhal_burst_controller_destroy() - end the burst; NULL is allowed
+ * @controller: controller that no thread uses any more
+ *
+ * In a child of fork() it releases what the child has inherited and changes nothing
+ * for the parent.
+ */
+void nnhal_burst_controller_destroy(struct nnhal_burst_controller *controller);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NNHAL_BURST_FMQ_H */
