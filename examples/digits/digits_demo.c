@@ -45,6 +45,7 @@ struct options {
 	const char *int8_output;
 	const char *float_latency;
 	const char *int8_latency;
+	const char *burst_latency;
 	size_t show;
 	bool exact;
 };
@@ -371,7 +372,7 @@ static void report_latency(const char *name, const char *path)
 		fail("%s: no latencies", path);
 
 	qsort(values, count, sizeof(*values), compare_u64);
-	printf("  %-5s  p50 %.1f us   p90 %.1f us   p99 %.1f us   (%zu inferences)\n",
+	printf("  %-15s  p50 %.1f us   p90 %.1f us   p99 %.1f us   (%zu inferences)\n",
 	       name, percentile_us(values, count, 50),
 	       percentile_us(values, count, 90),
 	       percentile_us(values, count, 99), count);
@@ -431,12 +432,14 @@ static bool report(const struct results *r, const struct options *opt)
 	putchar('\n');
 
 	agrees = report_agreement(r);
-	if (opt->float_latency || opt->int8_latency) {
+	if (opt->float_latency || opt->int8_latency || opt->burst_latency) {
 		printf("Latency per inference\n");
 		if (opt->float_latency)
 			report_latency("float", opt->float_latency);
 		if (opt->int8_latency)
 			report_latency("int8", opt->int8_latency);
+		if (opt->burst_latency)
+			report_latency("int8 in a burst", opt->burst_latency);
 		putchar('\n');
 	}
 	fflush(stdout);
@@ -469,6 +472,7 @@ static void usage(FILE *file)
 	      "  --int8 FILE           outputs of digits_int8.tflite\n"
 	      "  --float-latency FILE  nanoseconds per inference, one per line\n"
 	      "  --int8-latency FILE   the same for the int8 model\n"
+	      "  --burst-latency FILE  the same for the int8 model in a burst\n"
 	      "  --show N              draw N digits (default 12)\n"
 	      "  --exact               fail when an output is not the expected one\n",
 	      file);
@@ -482,6 +486,7 @@ static void parse_options(struct options *opt, int argc, char **argv)
 		{ "int8", required_argument, NULL, 'i' },
 		{ "float-latency", required_argument, NULL, 'F' },
 		{ "int8-latency", required_argument, NULL, 'I' },
+		{ "burst-latency", required_argument, NULL, 'B' },
 		{ "show", required_argument, NULL, 's' },
 		{ "exact", no_argument, NULL, 'e' },
 		{ "help", no_argument, NULL, 'h' },
@@ -507,6 +512,9 @@ static void parse_options(struct options *opt, int argc, char **argv)
 			break;
 		case 'I':
 			opt->int8_latency = optarg;
+			break;
+		case 'B':
+			opt->burst_latency = optarg;
 			break;
 		case 's':
 			show = strtoul(optarg, &end, 10);

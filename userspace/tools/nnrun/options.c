@@ -42,6 +42,8 @@ static const char help[] =
 "      --repeat N         run each sample N times\n"
 "      --warmup N         run the first sample N times before\n"
 "      --async            keep several inferences in flight\n"
+"      --burst            run them in a burst: no system call per inference; not\n"
+"                         with --async or --profile\n"
 "      --profile          report times in queue, on device and in driver, and\n"
 "                         of each operation\n"
 "      --latency FILE     write the time of each inference in ns, one per line\n"
@@ -57,7 +59,7 @@ static const char help[] =
 
 enum {
 	OPT_FORMAT = 256, OPT_MEAN, OPT_STD, OPT_LIST_DEVICES, OPT_SUPPORTED, OPT_REPEAT,
-	OPT_WARMUP, OPT_ASYNC, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
+	OPT_WARMUP, OPT_ASYNC, OPT_BURST, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -74,6 +76,7 @@ static const struct option long_options[] = {
 	{ "repeat", required_argument, NULL, OPT_REPEAT },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "async", no_argument, NULL, OPT_ASYNC },
+	{ "burst", no_argument, NULL, OPT_BURST },
 	{ "profile", no_argument, NULL, OPT_PROFILE },
 	{ "latency", required_argument, NULL, OPT_LATENCY },
 	{ "dump-graph", required_argument, NULL, OPT_DUMP_GRAPH },
@@ -208,6 +211,9 @@ static bool take_option(struct options *o, int c, const char *arg)
 	case OPT_ASYNC:
 		o->async = true;
 		return true;
+	case OPT_BURST:
+		o->burst = true;
+		return true;
 	case OPT_PROFILE:
 		o->profile = true;
 		return true;
@@ -243,6 +249,10 @@ static const char *wrong_combination(const struct options *o)
 		return "no model given";
 	if (o->num_inputs && o->num_files)
 		return "give input files either with --input or after the model";
+	if (o->burst && o->async)
+		return "--burst and --async are two ways to run";
+	if (o->burst && o->profile)
+		return "a burst makes no profile";
 	if (stdin_used > 1)
 		return "standard input can be used once only";
 	if (stdout_used > 1)

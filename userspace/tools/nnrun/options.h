@@ -58,6 +58,7 @@ struct options {
 	bool supported;
 	bool list_devices;
 	bool async;
+	bool burst;
 	bool quiet;
 	bool verbose;
 };

@@ -108,6 +108,19 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 	return 0;
 }
 
+static int start_burst(struct run *run, struct error *err)
+{
+	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_diag diag = { "" };
+	enum nnhal_status status;
+
+	options.diag = &diag;
+	status = nnhal_burst_create(run->prepared, &options, &run->burst);
+	if (status != NNHAL_STATUS_NONE)
+		return fail_status(err, "cannot start a burst", status, &diag);
+	return 0;
+}
+
 int run_init(struct run *run, struct error *err)
 {
 	uint32_t i;
@@ -124,13 +137,15 @@ int run_init(struct run *run, struct error *err)
 	for (i = 0; i < run->depth; i++)
 		if (job_init(run, &run->jobs[i], err))
 			return -1;
-	return 0;
+	return run->options->burst ? start_burst(run, err) : 0;
 }
 
 void run_free(struct run *run)
 {
 	uint32_t i;
 
+	nnhal_burst_unref(run->burst);
+	run->burst = NULL;
 	for (i = 0; run->jobs && i < run->depth; i++) {
 		struct job *job = &run->jobs[i];
 
@@ -175,10 +190,14 @@ static void job_start(struct run *run, struct job *job, bool wait)
 					     job);
 		return;
 	}
-	job->status =
-		nnhal_prepared_model_execute_synchronously(run->prepared, &job->request,
-							   &job->options, NULL, NULL,
-							   &job->timing);
+	if (run->burst)
+		job->status = nnhal_burst_execute(run->burst, &job->request, &job->options, NULL,
+						  NULL, &job->timing);
+	else
+		job->status =
+			nnhal_prepared_model_execute_synchronously(run->prepared, &job->request,
+								   &job->options, NULL, NULL,
+								   &job->timing);
 	job->end_ns = now_ns();
 	job->done = true;
 }

@@ -38,6 +38,7 @@ struct run {
 	uint64_t expected;		/* samples, 0 if not known */
 	uint64_t elapsed_ns;
 
+	struct nnhal_burst *burst;	/* with --burst */
 	struct job *jobs;		/* a ring */
 	uint32_t depth;
 	uint64_t launched;
