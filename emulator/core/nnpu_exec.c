@@ -124,6 +124,7 @@ void exec_fini(struct nnpu_engine *e)
 	free(e->exec.tensors);
 	free(e->exec.operands);
 	free(e->exec.saved);
+	free(e->exec.scratch);
 	free(e->exec.args);
 	free(e->exec.profile);
 }
@@ -213,8 +214,11 @@ static int bind_program(struct exec_run *run)
 	if (!exec_grow((void **)&x->tensors, &x->max_tensors, p->num_tensors,
 		       sizeof(*x->tensors)) ||
 	    !exec_grow((void **)&x->operands, &x->max_operands, p->num_operands,
-		       sizeof(*x->operands)))
+		       sizeof(*x->operands)) ||
+	    !exec_grow((void **)&x->scratch, &x->max_scratch, p->num_cmds,
+		       sizeof(*x->scratch)))
 		return no_memory(run);
+	memset(x->scratch, 0, p->num_cmds * sizeof(*x->scratch));
 	memcpy(x->tensors, p->tensors, p->num_tensors * sizeof(*x->tensors));
 	for (i = 0; i < p->num_operands; i++)
 		x->operands[i] = &x->tensors[p->operands[i]];
@@ -237,6 +241,7 @@ static void make_call(struct exec_run *run, uint32_t index, struct op_call *call
 		.out = operands + cmd->num_inputs,
 		.relaxed = run->program->relaxed,
 		.prepared = cmd->prepared,
+		.scratch = run->engine->exec.scratch[index],
 		.progress = &run->engine->progress,
 		.error = error,
 	};
@@ -323,7 +328,7 @@ static int run_command(struct exec_run *run, uint32_t index)
 	if (op_progress(&run->engine->progress))
 		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
 	make_call(run, index, &call, &error);
-	ret = call.desc->execute(&call);
+	ret = op_execute(&call);
 	if (ret == OP_ABORTED)
 		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
 	if (ret)
@@ -349,6 +354,9 @@ static int run_fixed(struct exec_run *run)
 			if (!tensor_is_const(&x->tensors[i]) &&
 			    x->tensors[i].kind != NNPU_TENSOR_NO_VALUE)
 				x->tensors[i].data = base + p->offsets[i];
+		for (i = 0; i < p->num_cmds; i++)
+			if (p->cmds[i].scratch)
+				x->scratch[i] = base + p->offsets[p->num_tensors + i];
 		x->bound = p->serial;
 		x->bound_base = base;
 	}
@@ -425,6 +433,30 @@ static int infer_batch(struct exec_run *run, uint32_t from, uint32_t *end)
 	return 0;
 }
 
+/* Scratch memory of the commands [from, end), whose shapes are all known. */
+static int plan_scratch(struct exec_run *run, uint32_t from, uint32_t end,
+			struct plan_item *items, uint32_t *count)
+{
+	const struct program *p = run->program;
+	struct op_error error;
+	struct op_call call;
+	uint64_t bytes;
+	uint32_t i;
+
+	for (i = from; i < end; i++) {
+		make_call(run, i, &call, &error);
+		bytes = op_scratch(&call);
+		if (bytes > run->engine->dev->props.memory_size)
+			return no_memory(run);
+		if (bytes)
+			items[(*count)++] = (struct plan_item) {
+				.tensor = p->num_tensors + i, .first = i, .last = i,
+				.size = bytes,
+			};
+	}
+	return 0;
+}
+
 /* Memory for the inputs (first batch) and what the commands [from, end) write. */
 static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, unsigned int chunk,
 		       struct plan_item *items)
@@ -450,11 +482,16 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, unsign
 		items[i].last = last < end ? last : end;
 		items[i].size = tensors[items[i].tensor].bytes;
 	}
+	if (plan_scratch(run, from, end, items, &n))
+		return -1;
 	base = arena_get(run, chunk, plan_place(items, n));
 	if (!base)
 		return no_memory(run);
 	for (i = 0; i < n; i++)
-		if (tensors[items[i].tensor].kind != NNPU_TENSOR_NO_VALUE)
+		if (items[i].tensor >= p->num_tensors)
+			run->engine->exec.scratch[items[i].tensor - p->num_tensors] =
+				base + items[i].offset;
+		else if (tensors[items[i].tensor].kind != NNPU_TENSOR_NO_VALUE)
 			tensors[items[i].tensor].data = base + items[i].offset;
 	return 0;
 }
@@ -528,7 +565,8 @@ static int run_dynamic(struct exec_run *run)
 	}
 	if (run->omitted && check_omitted(run))
 		return -1;
-	items = malloc((p->num_inputs + (size_t)p->num_operands + 1) * sizeof(*items));
+	items = malloc((p->num_inputs + (size_t)p->num_operands + p->num_cmds + 1) *
+		       sizeof(*items));
 	if (!items)
 		return no_memory(run);
 	ret = run_batches(run, items);

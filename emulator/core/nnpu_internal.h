@@ -134,6 +134,7 @@ struct program_cmd {
 	uint16_t num_inputs;
 	uint16_t num_outputs;
 	bool infer;			/* output shapes are found while the job runs */
+	uint64_t scratch;		/* fixed programs: bytes the operation needs for itself */
 	void *prepared;
 };
 
@@ -143,7 +144,7 @@ struct plan_item {
 	uint64_t offset;
 	uint32_t first;
 	uint32_t last;
-	uint32_t tensor;
+	uint32_t tensor;		/* or number of tensors + command, for its scratch */
 };
 
 struct program {
@@ -164,7 +165,7 @@ struct program {
 	uint32_t *inputs;		/* tensor indexes */
 	uint32_t *outputs;
 	uint32_t *last_use;		/* by tensor: last command that needs it */
-	uint64_t *offsets;		/* by tensor: place in the arena */
+	uint64_t *offsets;		/* by plan_item.tensor: place in the arena */
 	uint64_t arena_size;
 	void *constants;
 	float *channel_scales;
@@ -238,6 +239,8 @@ struct exec_state {
 	uint32_t max_operands;
 	struct tensor *saved;
 	uint32_t max_saved;
+	void **scratch;			/* by command, where it needs some */
+	uint32_t max_scratch;
 	uint64_t bound;			/* serial of the fixed program the above belong to */
 	const uint8_t *bound_base;	/* and the memory they point to */
 	bool has_memory;

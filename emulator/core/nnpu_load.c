@@ -86,7 +86,7 @@ static int alloc_tables(struct loader *l)
 	if (image_count_operands(l->image, &l->header, &p->num_operands, l->v))
 		return -1;
 	if (charge(l, p->num_tensors * (uint64_t)(sizeof(struct tensor) + 12) +
-			   p->num_cmds * (uint64_t)sizeof(struct program_cmd) +
+			   p->num_cmds * (uint64_t)(sizeof(struct program_cmd) + 8) +
 			   p->num_operands * (uint64_t)sizeof(uint32_t)))
 		return -1;
 	p->tensors = zalloc(p->num_tensors, sizeof(*p->tensors));
@@ -95,7 +95,7 @@ static int alloc_tables(struct loader *l)
 	p->inputs = zalloc(p->num_inputs, sizeof(*p->inputs));
 	p->outputs = zalloc(p->num_outputs, sizeof(*p->outputs));
 	p->last_use = zalloc(p->num_tensors, sizeof(*p->last_use));
-	p->offsets = zalloc(p->num_tensors, sizeof(*p->offsets));
+	p->offsets = zalloc((size_t)p->num_tensors + p->num_cmds, sizeof(*p->offsets));
 	l->descs = zalloc(p->num_tensors, sizeof(*l->descs));
 	l->written = zalloc(p->num_tensors, 1);
 	if (!p->tensors || !p->cmds || !p->operands || !p->inputs || !p->outputs ||
@@ -232,6 +232,11 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 		return op_refused(l, index, call->error);
 	/* 1: a value is needed that only the job has. */
 	cmd->infer = ret;
+	if (ret)
+		return 0;
+	cmd->scratch = op_scratch(call);
+	if (cmd->scratch > l->dev->props.memory_size)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	return 0;
 }
 
@@ -257,12 +262,6 @@ static int prepare_command(struct loader *l, struct program_cmd *cmd, struct op_
 	return 0;
 }
 
-static bool count_ok(const struct op_desc *desc, unsigned int inputs, unsigned int outputs)
-{
-	return inputs >= desc->min_inputs && outputs == desc->num_outputs &&
-	       (inputs <= desc->max_inputs || desc->max_inputs == OP_INPUTS_UNLIMITED);
-}
-
 static int judge_command(struct loader *l, uint32_t index, struct program_cmd *cmd)
 {
 	struct op_error error = { .reason = NNPU_REASON_NONE, .operand = NNPU_OPERAND_NONE };
@@ -279,7 +278,7 @@ static int judge_command(struct loader *l, uint32_t index, struct program_cmd *c
 	if (!cmd->desc)
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_OPERATION,
 				   index, NNPU_OPERAND_NONE);
-	if (!count_ok(cmd->desc, cmd->num_inputs, cmd->num_outputs))
+	if (!op_counts_ok(cmd->desc, cmd->num_inputs, cmd->num_outputs))
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_OPERAND_COUNT,
 				   index, NNPU_OPERAND_NONE);
 	if (cmd->desc->check(&call))
@@ -361,7 +360,7 @@ static int plan_program(struct loader *l)
 {
 	struct program *p = l->p;
 	struct plan_item *items;
-	uint32_t i, n = 0, count = p->num_inputs;
+	uint32_t i, n = 0, tensors, count = p->num_inputs;
 
 	for (i = 0; i < p->num_outputs; i++)
 		p->last_use[p->outputs[i]] = p->num_cmds;
@@ -370,7 +369,7 @@ static int plan_program(struct loader *l)
 		p->fixed &= p->tensors[p->inputs[i]].shape_known;
 	for (i = 0; i < p->num_cmds; i++) {
 		p->fixed &= !p->cmds[i].infer;
-		count += p->cmds[i].num_outputs;
+		count += p->cmds[i].num_outputs + 1u;
 	}
 	if (!p->fixed)
 		return 0;
@@ -386,7 +385,14 @@ static int plan_program(struct loader *l)
 		for (o = 0; o < p->cmds[i].num_outputs; o++)
 			items[n++] = (struct plan_item) { .tensor = out[o], .first = i };
 	}
-	for (i = 0; i < n; i++) {
+	tensors = n;
+	for (i = 0; i < p->num_cmds; i++)
+		if (p->cmds[i].scratch)
+			items[n++] = (struct plan_item) {
+				.tensor = p->num_tensors + i, .first = i, .last = i,
+				.size = p->cmds[i].scratch,
+			};
+	for (i = 0; i < tensors; i++) {
 		items[i].last = p->last_use[items[i].tensor];
 		items[i].size = p->tensors[items[i].tensor].bytes;
 	}

@@ -85,7 +85,7 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 {
 	if (type_is_quant8(c->in[0]->type))
 		c->prepared = conv_quant_prepare(c, channels, depth, bytes);
-	else
+	else if (c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32)
 		c->prepared = conv_float_prepare(c, channels, depth, bytes);
 	return 0;
 }

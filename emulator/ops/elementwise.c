@@ -32,8 +32,7 @@ int elementwise_check(const struct op_call *c)
 	int ret;
 
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPE_BIT(TENSOR_INT32) | TYPES_QUANT8,
-			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	    op_check_type(c, 0, TYPES_FLOAT | TYPE_BIT(TENSOR_INT32) | TYPES_QUANT8, 0) ||
 	    op_check_same_type(c, 1, 0) || op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 1, OP_MAX_RANK) || op_check_rank(c, 1, 1, OP_MAX_RANK) ||
 	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK) ||

@@ -77,20 +77,30 @@ struct op_call {
 	 * known: execute() then works from the tensors alone.
 	 */
 	void *prepared;
+	/* Execution only: what desc->scratch asked for, 64-byte aligned. */
+	void *scratch;
 	/* Execution only: see op_progress(). */
 	struct job_progress *progress;
 	struct op_error *error;
 };
 
-/* op_desc.max_inputs of an operation with any number of inputs. */
+/* op_desc.max_inputs and max_outputs of an operation with any number of them. */
 #define OP_INPUTS_UNLIMITED	255
+#define OP_OUTPUTS_UNLIMITED	255
 
 struct op_desc {
 	enum nnpu_operation op;
 	const char *name;
 	uint8_t min_inputs;
 	uint8_t max_inputs;		/* or OP_INPUTS_UNLIMITED */
-	uint8_t num_outputs;
+	uint8_t min_outputs;
+	uint8_t max_outputs;		/* or OP_OUTPUTS_UNLIMITED */
+	/*
+	 * execute() and scratch() are called with TENSOR_FLOAT16 operands turned into
+	 * TENSOR_FLOAT32; scalars stay as they are. The other functions see FLOAT16.
+	 */
+	bool widen;
+	uint64_t optional;		/* bit i: input i may be omitted */
 	/*
 	 * Are these operands a legal and supported use, as far as types, ranks,
 	 * constants and quantization tell? 0 or -1 with error filled in
@@ -107,6 +117,11 @@ struct op_desc {
 	int (*infer)(const struct op_call *c);
 	/* Optional. Bytes allocated go to *bytes (device memory accounting). */
 	int (*prepare)(struct op_call *c, size_t *bytes);
+	/*
+	 * Optional. Bytes of memory execute() needs for itself, from types and shapes
+	 * alone, all of which are known. SIZE_MAX if that is no size.
+	 */
+	size_t (*scratch)(const struct op_call *c);
 	/*
 	 * Compute the outputs. Returns 0, or -1 with error for values the operation
 	 * refuses, or OP_ABORTED as soon as op_progress() says so.
@@ -133,6 +148,24 @@ static inline int op_fail(const struct op_call *c, enum nnpu_reason reason, unsi
 		c->error->operand = (uint16_t)operand;
 	}
 	return -1;
+}
+
+/*
+ * Bytes that c->scratch must point to when op_execute() is called; SIZE_MAX if
+ * they cannot be counted. All shapes are known.
+ */
+size_t op_scratch(const struct op_call *c);
+
+/* Run an operation: desc->execute(), its operands widened if it wants that. */
+int op_execute(const struct op_call *c);
+
+/* May a command have so many operands? */
+static inline bool op_counts_ok(const struct op_desc *d, unsigned int inputs,
+				unsigned int outputs)
+{
+	return inputs >= d->min_inputs && outputs >= d->min_outputs &&
+	       (inputs <= d->max_inputs || d->max_inputs == OP_INPUTS_UNLIMITED) &&
+	       (outputs <= d->max_outputs || d->max_outputs == OP_OUTPUTS_UNLIMITED);
 }
 
 /* NULL if the device has no kernel for this operation. */

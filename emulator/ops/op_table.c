@@ -6,52 +6,46 @@
 
 #include "ops.h"
 
-/* Prepared objects are one allocation each. */
-#define OP(op_, functions, min, max) \
+/* A row: number of inputs, of outputs, then what else the operation has. */
+#define OP(op_, functions, min_in, max_in, min_out, max_out, ...) \
 	[NNPU_OP_##op_] = { \
 		.op = NNPU_OP_##op_, \
 		.name = #op_, \
-		.min_inputs = (min), \
-		.max_inputs = (max), \
-		.num_outputs = 1, \
+		.min_inputs = (min_in), \
+		.max_inputs = (max_in), \
+		.min_outputs = (min_out), \
+		.max_outputs = (max_out), \
 		.check = functions##_check, \
 		.infer = functions##_infer, \
 		.execute = functions##_execute, \
+		__VA_ARGS__ \
 	}
 
-#define OP_PREPARED(op_, functions, min, max) \
-	[NNPU_OP_##op_] = { \
-		.op = NNPU_OP_##op_, \
-		.name = #op_, \
-		.min_inputs = (min), \
-		.max_inputs = (max), \
-		.num_outputs = 1, \
-		.check = functions##_check, \
-		.infer = functions##_infer, \
-		.prepare = functions##_prepare, \
-		.execute = functions##_execute, \
-		.free_prepared = free, \
-	}
+/* Prepared objects are one allocation each. */
+#define PREPARED(functions)	.prepare = functions##_prepare, .free_prepared = free
+#define SCRATCH(functions)	.scratch = functions##_scratch
+#define WIDEN			.widen = true
+#define OPTIONAL(mask)		.optional = (mask)
 
 /* Rows without a name are operations that the device does not have. */
 static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
-	OP_PREPARED(ADD, elementwise, 3, 3),
-	OP(AVERAGE_POOL_2D, pool2d, 7, 11),
-	OP(CONCATENATION, concatenation, 2, OP_INPUTS_UNLIMITED),
-	OP_PREPARED(CONV_2D, conv2d, 7, 13),
-	OP_PREPARED(DEPTHWISE_CONV_2D, depthwise_conv2d, 8, 14),
-	OP(DEQUANTIZE, dequantize, 1, 1),
-	OP_PREPARED(FULLY_CONNECTED, fully_connected, 4, 4),
-	OP_PREPARED(LOGISTIC, activation, 1, 1),
-	OP(MAX_POOL_2D, pool2d, 7, 11),
-	OP_PREPARED(MUL, elementwise, 3, 3),
-	OP(QUANTIZE, quantize, 1, 1),
-	OP_PREPARED(RELU, activation, 1, 1),
-	OP_PREPARED(RELU1, activation, 1, 1),
-	OP_PREPARED(RELU6, activation, 1, 1),
-	OP(RESHAPE, reshape, 2, 2),
-	OP_PREPARED(SOFTMAX, softmax, 2, 3),
-	OP_PREPARED(TANH, activation, 1, 1),
+	OP(ADD, elementwise, 3, 3, 1, 1, PREPARED(elementwise), WIDEN),
+	OP(AVERAGE_POOL_2D, pool2d, 7, 11, 1, 1, WIDEN),
+	OP(CONCATENATION, concatenation, 2, OP_INPUTS_UNLIMITED, 1, 1),
+	OP(CONV_2D, conv2d, 7, 13, 1, 1, PREPARED(conv2d), WIDEN),
+	OP(DEPTHWISE_CONV_2D, depthwise_conv2d, 8, 14, 1, 1, PREPARED(depthwise_conv2d), WIDEN),
+	OP(DEQUANTIZE, dequantize, 1, 1, 1, 1, WIDEN),
+	OP(FULLY_CONNECTED, fully_connected, 4, 4, 1, 1, PREPARED(fully_connected), WIDEN),
+	OP(LOGISTIC, activation, 1, 1, 1, 1, PREPARED(activation), WIDEN),
+	OP(MAX_POOL_2D, pool2d, 7, 11, 1, 1, WIDEN),
+	OP(MUL, elementwise, 3, 3, 1, 1, PREPARED(elementwise), WIDEN),
+	OP(QUANTIZE, quantize, 1, 1, 1, 1, WIDEN),
+	OP(RELU, activation, 1, 1, 1, 1, PREPARED(activation), WIDEN),
+	OP(RELU1, activation, 1, 1, 1, 1, PREPARED(activation), WIDEN),
+	OP(RELU6, activation, 1, 1, 1, 1, PREPARED(activation), WIDEN),
+	OP(RESHAPE, reshape, 2, 2, 1, 1),
+	OP(SOFTMAX, softmax, 2, 3, 1, 1, PREPARED(softmax), WIDEN),
+	OP(TANH, activation, 1, 1, 1, 1, PREPARED(activation), WIDEN),
 };
 
 const struct op_desc *op_find(uint32_t opcode)

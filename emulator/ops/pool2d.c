@@ -35,8 +35,7 @@ int pool2d_check(const struct op_call *c)
 	struct window w;
 
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPES_QUANT8,
-			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	    op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_same_quant(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4) ||

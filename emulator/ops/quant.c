@@ -99,8 +99,7 @@ int op_check_weights(const struct op_call *c, int channel_dim)
 {
 	uint32_t filter = 1u << c->in[0]->type;
 
-	if (op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPES_QUANT8,
-			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	if (op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
 	    op_check_same_type(c, op_output(c, 0), 0))
 		return -1;
 	if (!type_is_quant8(c->in[0]->type))

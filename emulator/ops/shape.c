@@ -4,6 +4,8 @@
  */
 #include "shape.h"
 
+#include "half.h"
+
 #include <string.h>
 
 size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned int last)
@@ -30,13 +32,12 @@ void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 
 int op_check_operands(const struct op_call *c)
 {
-	if (c->num_inputs < c->desc->min_inputs ||
-	    (c->desc->max_inputs != OP_INPUTS_UNLIMITED &&
-	     c->num_inputs > c->desc->max_inputs) ||
-	    c->num_outputs != c->desc->num_outputs)
+	if (!op_counts_ok(c->desc, c->num_inputs, c->num_outputs))
 		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
 	for (unsigned int i = 0; i < c->num_inputs + c->num_outputs; i++) {
-		if (!tensor_has_value(op_operand(c, i)))
+		bool optional = i < c->num_inputs && i < 64 && c->desc->optional >> i & 1;
+
+		if (!optional && !tensor_has_value(op_operand(c, i)))
 			return op_fail(c, NNPU_REASON_OMITTED, i);
 	}
 	return 0;
@@ -95,10 +96,46 @@ int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value)
 	return 0;
 }
 
+int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_rank)
+{
+	return op_check_operands(c) || op_check_type(c, 0, types, 0) ||
+	       op_check_same_type(c, op_output(c, 0), 0) ||
+	       op_check_same_quant(c, op_output(c, 0), 0) ||
+	       op_check_rank(c, 0, 1, max_rank) ||
+	       op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK) ? -1 : 0;
+}
+
+int op_check_list(const struct op_call *c, unsigned int i)
+{
+	return op_check_type(c, i, TYPE_BIT(TENSOR_INT32), 0) || op_check_rank(c, i, 1, 1) ?
+	       -1 : 0;
+}
+
+int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k)
+{
+	int32_t v;
+
+	memcpy(&v, (const char *)c->in[i]->data + k * sizeof(v), sizeof(v));
+	return v;
+}
+
+int op_check_float_scalar(const struct op_call *c, unsigned int i)
+{
+	return op_check_type(c, i, c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT16 ?
+			     TYPE_BIT(FLOAT16) : TYPE_BIT(FLOAT32), 0);
+}
+
 int op_get_f32(const struct op_call *c, unsigned int i, float *value)
 {
+	uint16_t half;
+
 	if (!c->in[i]->data)
 		return 1;
+	if (c->in[i]->type == NNPU_TYPE_FLOAT16) {
+		memcpy(&half, c->in[i]->data, sizeof(half));
+		*value = half_to_float(half);
+		return 0;
+	}
 	memcpy(value, c->in[i]->data, sizeof(*value));
 	return 0;
 }

@@ -14,6 +14,7 @@
 
 /* Set of element types, for op_check_type(). */
 #define TYPE_BIT(name)		(1u << NNPU_TYPE_##name)
+#define TYPES_FLOAT		(TYPE_BIT(TENSOR_FLOAT32) | TYPE_BIT(TENSOR_FLOAT16))
 #define TYPES_QUANT8		(TYPE_BIT(TENSOR_QUANT8_ASYMM) | \
 				 TYPE_BIT(TENSOR_QUANT8_ASYMM_SIGNED))
 
@@ -57,7 +58,7 @@ size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned i
 /* Give @t this shape. */
 void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims);
 
-/* Number of inputs and outputs as in the descriptor, none omitted. */
+/* Number of inputs and outputs as in the descriptor, none omitted that must not be. */
 int op_check_operands(const struct op_call *c);
 
 /*
@@ -79,7 +80,23 @@ int op_check_same_quant(const struct op_call *c, unsigned int i, unsigned int as
 int op_check_quant(const struct op_call *c, unsigned int i, float scale, int32_t zero_point);
 
 /*
- * Read a scalar input. 0; 1 if its value is not known before the job runs.
+ * What operations that only move data demand: operands as in the descriptor,
+ * input 0 of a type of the set, output 0 of the same type and quantization, both of a
+ * rank in [1, @max_rank].
+ */
+int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_rank);
+
+/* Input @i is a TENSOR_INT32 of rank 1. */
+int op_check_list(const struct op_call *c, unsigned int i);
+
+/* Entry @k of the TENSOR_INT32 input @i, whose data is there. */
+int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k);
+
+/* Input @i is a scalar of the float type of input 0: FLOAT16 for TENSOR_FLOAT16, else FLOAT32. */
+int op_check_float_scalar(const struct op_call *c, unsigned int i);
+
+/*
+ * Read a scalar input; a FLOAT16 is as good as a FLOAT32. 0; 1 if its value is not known before the job runs.
  * The type of the operand has been checked.
  */
 int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value);
@@ -112,6 +129,33 @@ int op_infer_same_shape(const struct op_call *c);
  * the last one.
  */
 int op_infer_broadcast(const struct op_call *c);
+
+/*
+ * Scratch memory is taken piece by piece from the start of what op_desc.scratch
+ * asked for; each piece starts at a multiple of SCRATCH_ALIGN bytes.
+ */
+#define SCRATCH_ALIGN		64
+
+/* @total and a piece of @n elements of @size bytes; SIZE_MAX once that overflows. */
+static inline size_t scratch_add(size_t total, size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes) ||
+	    __builtin_add_overflow(bytes, SCRATCH_ALIGN - 1, &bytes) ||
+	    __builtin_add_overflow(total, bytes / SCRATCH_ALIGN * SCRATCH_ALIGN, &total))
+		return SIZE_MAX;
+	return total;
+}
+
+/* The next @bytes bytes; the caller's copy of the call moves on. */
+static inline void *scratch_take(struct op_call *c, size_t bytes)
+{
+	void *piece = c->scratch;
+
+	c->scratch = (char *)piece + (bytes + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+	return piece;
+}
 
 /*
  * Counts work so that op_progress() is called about once per millisecond;

@@ -33,12 +33,11 @@ int softmax_check(const struct op_call *c)
 	float beta;
 
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPES_QUANT8,
-			  TYPE_BIT(TENSOR_FLOAT16)) ||
+	    op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 1, OP_MAX_RANK) ||
 	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK) ||
-	    op_check_type(c, 1, TYPE_BIT(FLOAT32), 0) ||
+	    op_check_float_scalar(c, 1) ||
 	    (c->num_inputs > 2 && op_check_type(c, 2, TYPE_BIT(INT32), 0)))
 		return -1;
 	if (type_is_quant8(type) &&

@@ -197,7 +197,7 @@ struct change {
 	{ legal, what, operand, 0, 0, reason, blamed, real }
 
 static const struct change changes[] = {
-	I(conv_float, TYPE, 0, F16, 0, R(UNSUPPORTED_VARIANT), 0),
+	I(conv_float, TYPE, 0, F16, 0, R(TYPE), 7),
 	I(conv_float, TYPE, 0, I32, 0, R(TYPE), 0),
 	I(conv_float, TYPE, 1, U8, 0, R(TYPE), 1),
 	I(conv_float, TYPE, 2, I32, 0, R(TYPE), 2),
@@ -239,7 +239,7 @@ static const struct change changes[] = {
 	I(depthwise, VALUE, 6, 1, 0, R(SHAPE_MISMATCH), 6),
 	I(depthwise, DIM, 1, 0, 1, R(NONE), 0),	/* not known yet */
 	I(pool, TYPE, 0, I32, 0, R(TYPE), 0),
-	I(pool, TYPE, 0, F16, 0, R(UNSUPPORTED_VARIANT), 0),
+	I(pool, TYPE, 0, F16, 0, R(TYPE), 10),
 	F(pool, SCALE, 10, 2, R(QUANT_MISMATCH), 10),
 	I(pool, ZERO_POINT, 10, 3, 0, R(QUANT_MISMATCH), 10),
 	I(pool, VALUE, 7, 0, 0, R(VALUE), 7),
@@ -271,6 +271,7 @@ static const struct change changes[] = {
 	F(softmax, SCALE, 3, 1.0f / 128, R(SCALE), 3),
 	I(softmax, ZERO_POINT, 3, 1, 0, R(ZERO_POINT), 3),
 	I(softmax, TYPE, 1, NNPU_TYPE_INT32, 0, R(TYPE), 1),
+	I(softmax, TYPE, 1, NNPU_TYPE_FLOAT16, 0, R(TYPE), 1),
 	I(softmax, RANK, 0, 5, 0, R(RANK), 0),
 	I(relu, TYPE, 0, I32, 0, R(TYPE), 0),
 	I(relu, ZERO_POINT, 1, 4, 0, R(QUANT_MISMATCH), 1),
@@ -278,8 +279,8 @@ static const struct change changes[] = {
 	I(logistic, ZERO_POINT, 1, 0, 0, R(ZERO_POINT), 1),
 	F(logistic, SCALE, 1, 1.0f / 128, R(SCALE), 1),
 	I(dequantize, TYPE, 0, F32, 0, R(TYPE), 0),
-	I(dequantize, TYPE, 1, F16, 0, R(UNSUPPORTED_VARIANT), 1),
-	I(quantize, TYPE, 0, F16, 0, R(UNSUPPORTED_VARIANT), 0),
+	I(dequantize, TYPE, 1, I32, 0, R(TYPE), 1),
+	I(quantize, TYPE, 0, I32, 0, R(TYPE), 0),
 	I(quantize, TYPE, 1, F32, 0, R(TYPE), 1),
 	I(concatenation, TYPE, 1, U8, 0, R(TYPE), 1),
 	I(concatenation, DIM, 1, 3, 0, R(SHAPE_MISMATCH), 1),

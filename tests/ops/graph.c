@@ -108,6 +108,9 @@ int graph_load(struct graph *g)
 
 static int run_call(struct op_call *c)
 {
+	size_t scratch;
+	int ret;
+
 	if (c->desc->infer(c))
 		return -1;
 	for (unsigned int j = 0; j < c->num_outputs; j++) {
@@ -125,7 +128,16 @@ static int run_call(struct op_call *c)
 		/* A kernel that leaves elements out is to be seen. */
 		memset(t->data, 0xa5, t->bytes);
 	}
-	return c->desc->execute(c);
+	/* To the byte, so that a kernel that takes more is seen. */
+	scratch = op_scratch(c);
+	c->scratch = aligned_alloc(64, (scratch + 63) / 64 * 64 + (scratch == 0 ? 64 : 0));
+	if (!c->scratch)
+		return -1;
+	memset(c->scratch, 0xa5, scratch);
+	ret = op_execute(c);
+	free(c->scratch);
+	c->scratch = NULL;
+	return ret;
 }
 
 int graph_run(struct graph *g)

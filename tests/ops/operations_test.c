@@ -10,9 +10,11 @@
 #include "../tap.h"
 #include "fixedpoint.h"
 #include "fixture.h"
+#include "half.h"
 #include "quant.h"
 
 #define F32	NNPU_TYPE_TENSOR_FLOAT32
+#define F16	NNPU_TYPE_TENSOR_FLOAT16
 #define I32	NNPU_TYPE_TENSOR_INT32
 #define U8	NNPU_TYPE_TENSOR_QUANT8_ASYMM
 #define S8	NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED
@@ -68,6 +70,54 @@ static void test_rounding(void)
 	ok(q_scale(7, qfactor_from(3.0)) == 21 &&
 	   q_scale(INT32_MAX, qfactor_from(8.0)) == 1 << 30,
 	   "factors above one");
+}
+
+static void test_half(void)
+{
+	unsigned int wrong = 0;
+
+	for (unsigned int i = 0; i < 65536; i++) {
+		float v = half_to_float((uint16_t)i);
+		bool nan = (i & 0x7fff) > 0x7c00;
+
+		wrong += nan ? !isnan(v) : float_to_half(v) != i;
+	}
+	ok(wrong == 0, "every half precision number goes to single precision and back");
+	ok(half_to_float(0x3c00) == 1.0f && half_to_float(0x0001) == ldexpf(1, -24) &&
+	   half_to_float(0xfbff) == -65504.0f && isinf(half_to_float(0x7c00)),
+	   "half precision numbers");
+	ok(float_to_half(1.0f + ldexpf(1, -11)) == 0x3c00 &&
+	   float_to_half(1.0f + ldexpf(3, -11)) == 0x3c02 &&
+	   float_to_half(1.0f + ldexpf(1, -11) + ldexpf(1, -20)) == 0x3c01 &&
+	   float_to_half(ldexpf(1, -25)) == 0 && float_to_half(ldexpf(3, -25)) == 2 &&
+	   float_to_half(ldexpf(2047, -25)) == 0x0400, "halves round to even");
+	ok(float_to_half(65519.99f) == 0x7bff && float_to_half(65520.0f) == 0x7c00 &&
+	   float_to_half(-1e30f) == 0xfc00 && float_to_half(NAN) == 0x7e00,
+	   "the end of the range of half precision");
+}
+
+static void test_widening(void)
+{
+	struct fixture f;
+
+	/* 2048 + 1 is no half precision number, 2048 + 2 is. */
+	fixture_init(&f, NNPU_OP_ADD);
+	fixture_input(&f, F16, 0, 0, DIMS(2), (uint16_t[]){ 0x6800, 0x3c00 });
+	fixture_input(&f, F16, 0, 0, DIMS(1), (uint16_t[]){ 0x3c00 });
+	fixture_i32(&f, 0);
+	fixture_output(&f, F16, 0, 0);
+	EXPECT_RESULT(&f, "ADD: half precision", DIMS(2), (uint16_t[]){ 0x6800, 0x4000 });
+	fixture_end(&f);
+
+	/* The sum of the products is rounded once: 2048 + 1 + 1. */
+	fixture_init(&f, NNPU_OP_FULLY_CONNECTED);
+	fixture_input(&f, F16, 0, 0, DIMS(1, 3), (uint16_t[]){ 0x6800, 0x3c00, 0x3c00 });
+	fixture_const(&f, F16, 0, 0, DIMS(1, 3), (uint16_t[]){ 0x3c00, 0x3c00, 0x3c00 });
+	fixture_const(&f, F16, 0, 0, DIMS(1), (uint16_t[]){ 0 });
+	fixture_i32(&f, 0);
+	fixture_output(&f, F16, 0, 0);
+	EXPECT_RESULT(&f, "FULLY_CONNECTED: half precision", DIMS(1, 1), (uint16_t[]){ 0x6801 });
+	fixture_end(&f);
 }
 
 static double from_q31(int32_t v)
@@ -575,6 +625,8 @@ int main(void)
 	test_factors();
 	test_rounding();
 	test_fixed_point();
+	test_half();
+	test_widening();
 	test_add();
 	test_mul();
 	test_conv2d();

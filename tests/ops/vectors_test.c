@@ -22,7 +22,7 @@
 /* What became of the cases with an operation. */
 static struct {
 	unsigned int passed, failed, unsupported;
-} counts[NNPU_NUM_OPERATIONS];
+} counts[NNPU_NUM_OPERATIONS], total;
 
 enum verdict { PASSED, FAILED, UNSUPPORTED };
 
@@ -67,6 +67,7 @@ static bool element_matches(uint32_t type, const uint8_t *e, const uint8_t *a,
 			    const struct tolerance *t)
 {
 	int32_t ei, ai;
+	int16_t es, as;
 	uint16_t eh, ah;
 	float ef, af;
 
@@ -79,10 +80,19 @@ static bool element_matches(uint32_t type, const uint8_t *e, const uint8_t *a,
 		memcpy(&eh, e, 2);
 		memcpy(&ah, a, 2);
 		return close_enough(half_to_float(eh), half_to_float(ah), t);
+	case NNPU_TYPE_INT32:
 	case NNPU_TYPE_TENSOR_INT32:
 		memcpy(&ei, e, 4);
 		memcpy(&ai, a, 4);
 		return llabs((long long)ei - ai) <= t->quantized;
+	case NNPU_TYPE_TENSOR_QUANT16_ASYMM:
+		memcpy(&eh, e, 2);
+		memcpy(&ah, a, 2);
+		return abs(eh - ah) <= 1;
+	case NNPU_TYPE_TENSOR_QUANT16_SYMM:
+		memcpy(&es, e, 2);
+		memcpy(&as, a, 2);
+		return abs(es - as) <= 1;
 	case NNPU_TYPE_TENSOR_QUANT8_ASYMM:
 		return abs(*e - *a) <= t->quantized;
 	case NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED:
@@ -254,6 +264,9 @@ static void run_case(const char *file, const struct nntc_case *nc)
 		if (verdict == PASSED)
 			verdict = run(file, nc, true);
 	}
+	total.passed += verdict == PASSED;
+	total.failed += verdict == FAILED;
+	total.unsupported += verdict == UNSUPPORTED;
 	for (uint32_t i = 0; i < nc->num_operations; i++) {
 		uint32_t op = nc->operations[i].type;
 
@@ -347,5 +360,7 @@ int main(int argc, char **argv)
 				   "%s: %u cases passed, %u failed, %u not supported", op_name(op),
 				   counts[op].passed, counts[op].failed, counts[op].unsupported);
 	}
+	tap_note("%u cases passed, %u failed, %u not supported", total.passed, total.failed,
+		 total.unsupported);
 	return tap_done();
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Half precision by way of single precision: the operands of an operation that
+ * wants it are widened into scratch memory, its kernel runs on them, and the
+ * outputs are rounded.
+ */
+#include "half.h"
+#include "shape.h"
+
+/* Operands of the operations that are widened, at most. */
+#define WIDEN_MAX	80
+
+/* Elements that are converted between two looks at op_pace(). */
+#define WIDEN_RUN	4096
+
+static bool is_half(const struct tensor *t)
+{
+	return t->type == NNPU_TYPE_TENSOR_FLOAT16 && tensor_has_value(t);
+}
+
+static bool wants_widening(const struct op_call *c)
+{
+	if (!c->desc->widen || c->num_inputs + c->num_outputs > WIDEN_MAX)
+		return false;
+	for (unsigned int i = 0; i < c->num_inputs + c->num_outputs; i++) {
+		if (is_half(op_operand(c, i)))
+			return true;
+	}
+	return false;
+}
+
+/* The call with its operands in single precision; they have no data yet. */
+struct widened {
+	struct op_call call;
+	struct tensor *operands[WIDEN_MAX];
+	struct tensor tensors[WIDEN_MAX];
+};
+
+static void widen_call(const struct op_call *c, struct widened *w)
+{
+	unsigned int n = c->num_inputs + c->num_outputs;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct tensor *t = op_operand(c, i);
+
+		w->operands[i] = t;
+		if (!is_half(t))
+			continue;
+		w->tensors[i] = *t;
+		w->tensors[i].type = NNPU_TYPE_TENSOR_FLOAT32;
+		w->tensors[i].bytes = t->bytes * 2;
+		w->operands[i] = &w->tensors[i];
+	}
+	w->call = *c;
+	w->call.in = w->operands;
+	w->call.out = w->operands + c->num_inputs;
+}
+
+size_t op_scratch(const struct op_call *c)
+{
+	struct widened w;
+	size_t own = 0;
+
+	if (!wants_widening(c))
+		return c->desc->scratch ? c->desc->scratch(c) : 0;
+	widen_call(c, &w);
+	if (c->desc->scratch)
+		own = c->desc->scratch(&w.call);
+	for (unsigned int i = 0; i < c->num_inputs + c->num_outputs; i++) {
+		if (is_half(op_operand(c, i)))
+			own = scratch_add(own, op_operand(c, i)->bytes, 2);
+	}
+	return own;
+}
+
+static bool widen(struct op_pace *pace, const uint16_t *in, float *out, size_t n)
+{
+	for (size_t at = 0; at < n; at += WIDEN_RUN) {
+		size_t end = n - at < WIDEN_RUN ? n : at + WIDEN_RUN;
+
+		for (size_t i = at; i < end; i++)
+			out[i] = half_to_float(in[i]);
+		if (op_pace(pace, WIDEN_RUN))
+			return false;
+	}
+	return true;
+}
+
+static bool narrow(struct op_pace *pace, const float *in, uint16_t *out, size_t n)
+{
+	for (size_t at = 0; at < n; at += WIDEN_RUN) {
+		size_t end = n - at < WIDEN_RUN ? n : at + WIDEN_RUN;
+
+		for (size_t i = at; i < end; i++)
+			out[i] = float_to_half(in[i]);
+		if (op_pace(pace, WIDEN_RUN))
+			return false;
+	}
+	return true;
+}
+
+int op_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	unsigned int n = c->num_inputs + c->num_outputs;
+	struct widened w;
+	int ret;
+
+	if (!wants_widening(c))
+		return c->desc->execute(c);
+	widen_call(c, &w);
+	for (unsigned int i = 0; i < n; i++) {
+		struct tensor *t = &w.tensors[i];
+
+		if (!is_half(op_operand(c, i)))
+			continue;
+		t->data = scratch_take(&w.call, t->bytes);
+		if (i < c->num_inputs &&
+		    !widen(&pace, op_operand(c, i)->data, t->data, tensor_elements(t)))
+			return OP_ABORTED;
+	}
+	ret = c->desc->execute(&w.call);
+	for (unsigned int i = c->num_inputs; !ret && i < n; i++) {
+		if (is_half(op_operand(c, i)) &&
+		    !narrow(&pace, w.tensors[i].data, op_operand(c, i)->data,
+			    tensor_elements(&w.tensors[i])))
+			return OP_ABORTED;
+	}
+	return ret;
+}
