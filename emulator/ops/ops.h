@@ -17,16 +17,37 @@
 	OP_FUNCTIONS(name); \
 	int name##_prepare(struct op_call *c, size_t *bytes)
 
+#define OP_FUNCTIONS_SCRATCH(name) \
+	OP_FUNCTIONS(name); \
+	size_t name##_scratch(const struct op_call *c)
+
 OP_FUNCTIONS_PREPARED(activation);
+OP_FUNCTIONS(cast);
+OP_FUNCTIONS(channel_shuffle);
 OP_FUNCTIONS(concatenation);
 OP_FUNCTIONS_PREPARED(conv2d);
 OP_FUNCTIONS_PREPARED(depthwise_conv2d);
 OP_FUNCTIONS(dequantize);
 OP_FUNCTIONS_PREPARED(elementwise);
+OP_FUNCTIONS(embedding_lookup);
+OP_FUNCTIONS(expand_dims);
+OP_FUNCTIONS(fill);
 OP_FUNCTIONS_PREPARED(fully_connected);
+OP_FUNCTIONS(gather);
+OP_FUNCTIONS(hashtable_lookup);
+OP_FUNCTIONS(pad);
 OP_FUNCTIONS(pool2d);
 OP_FUNCTIONS(quantize);
+OP_FUNCTIONS(rank);
 OP_FUNCTIONS(reshape);
+OP_FUNCTIONS(select);
+OP_FUNCTIONS(slice);
 OP_FUNCTIONS_PREPARED(softmax);
+OP_FUNCTIONS(space);
+OP_FUNCTIONS(split);
+OP_FUNCTIONS(squeeze);
+OP_FUNCTIONS(strided_slice);
+OP_FUNCTIONS(tile);
+OP_FUNCTIONS(transpose);
 
 #endif /* NNPU_EMU_OPS_H */

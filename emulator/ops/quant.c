@@ -75,6 +75,26 @@ struct frange frange_of(enum activation a)
 	return (struct frange){ -FLT_MAX, FLT_MAX };
 }
 
+uint8_t q_from_real(const struct tensor *t, double real)
+{
+	double steps = round(real / t->scale);
+
+	if (isnan(steps))
+		steps = 0;
+	/* Far outside of the range of 8 bits, whatever the zero point is. */
+	steps = steps < -1024 ? -1024 : steps > 1024 ? 1024 : steps;
+	return (uint8_t)q_clamp((int32_t)steps + t->zero_point, q_type_min(t->type),
+				q_type_max(t->type));
+}
+
+void q_requantize_table(const struct tensor *in, const struct tensor *out, uint8_t *table)
+{
+	bool same = in->scale == out->scale && in->zero_point == out->zero_point;
+
+	for (int i = 0; i < 256; i++)
+		table[i] = same ? (uint8_t)i : q_from_real(out, q_real(in, (uint8_t)i));
+}
+
 /* The scale of the bias is that of the accumulator, up to rounding. */
 static int check_bias_scale(const struct op_call *c)
 {

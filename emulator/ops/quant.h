@@ -122,6 +122,21 @@ struct frange {
 struct qrange qrange_of(enum activation a, const struct tensor *out);
 struct frange frange_of(enum activation a);
 
+/* The real value of byte @raw of an 8-bit quantized tensor; exact. */
+static inline double q_real(const struct tensor *t, uint8_t raw)
+{
+	return (double)t->scale * qbyte_value(raw, qbyte_of(t));
+}
+
+/*
+ * The byte of @t that is nearest to @real, halves away from zero, limited to the
+ * type; the zero point for a NaN.
+ */
+uint8_t q_from_real(const struct tensor *t, double real);
+
+/* What each byte of @in is in the quantization of @out. */
+void q_requantize_table(const struct tensor *in, const struct tensor *out, uint8_t *table);
+
 /*
  * Checks of convolutions and FULLY_CONNECTED: types and quantization of input 0,
  * filter 1, bias 2 and output 0. @channel_dim is the filter dimension that may

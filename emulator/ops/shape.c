@@ -26,7 +26,8 @@ void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 {
 	t->rank_known = true;
 	t->rank = (uint8_t)rank;
-	memmove(t->dims, dims, rank * sizeof(*dims));
+	if (rank)
+		memmove(t->dims, dims, rank * sizeof(*dims));
 	memset(t->dims + rank, 0, (NNPU_MAX_RANK - rank) * sizeof(*dims));
 }
 

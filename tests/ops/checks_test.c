@@ -6,15 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../tap.h"
-#include "fixture.h"
+#include "refusals.h"
 
-#define F32	NNPU_TYPE_TENSOR_FLOAT32
-#define F16	NNPU_TYPE_TENSOR_FLOAT16
-#define I32	NNPU_TYPE_TENSOR_INT32
-#define U8	NNPU_TYPE_TENSOR_QUANT8_ASYMM
-#define S8	NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED
-#define PCH	NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL
 
 static const float zeros[64];
 static const float one_scale[4] = { 1, 1, 1, 1 };
@@ -171,31 +164,6 @@ static void concatenation(struct fixture *f)
 	fixture_output(f, F32, 0, 0);
 }
 
-/* What to change: struct change.what. */
-enum {
-	TYPE, RANK, DIM, SCALE, ZERO_POINT, VALUE, FLOAT_VALUE, OMIT, DROP_INPUT,
-	CHANNEL_DIM, NO_OUTPUT,
-};
-
-struct change {
-	void (*legal)(struct fixture *f);
-	int what;
-	unsigned int operand;		/* to change */
-	int32_t to;			/* new type, rank, dims[index], ... */
-	unsigned int index;
-	enum nnpu_reason reason;
-	unsigned int blamed;		/* operand that the refusal names */
-	float real;
-};
-
-#define NONE	NNPU_OPERAND_NONE
-#define R(name)	NNPU_REASON_##name
-
-#define I(legal, what, operand, to, index, reason, blamed) \
-	{ legal, what, operand, to, index, reason, blamed, 0 }
-#define F(legal, what, operand, real, reason, blamed) \
-	{ legal, what, operand, 0, 0, reason, blamed, real }
-
 static const struct change changes[] = {
 	I(conv_float, TYPE, 0, F16, 0, R(TYPE), 7),
 	I(conv_float, TYPE, 0, I32, 0, R(TYPE), 0),
@@ -289,121 +257,10 @@ static const struct change changes[] = {
 	I(concatenation, VALUE, 2, -1, 0, R(VALUE), 2),
 };
 
-static void apply(struct fixture *f, const struct change *c)
-{
-	struct tensor *t = &f->tensors[c->operand];
-	uint32_t dims[NNPU_MAX_RANK];
-
-	memcpy(dims, t->dims, sizeof(dims));
-	switch (c->what) {
-	case TYPE:
-		t->type = (enum nnpu_type)c->to;
-		break;
-	case RANK:
-		for (int i = t->rank; i < c->to; i++)
-			dims[i] = 1;
-		graph_set_shape(t, (unsigned int)c->to, dims);
-		break;
-	case DIM:
-		dims[c->index] = (uint32_t)c->to;
-		graph_set_shape(t, t->rank, dims);
-		break;
-	case SCALE:
-		t->scale = c->real;
-		break;
-	case ZERO_POINT:
-		t->zero_point = c->to;
-		break;
-	case VALUE:
-		memcpy(f->data[c->operand], &c->to, sizeof(c->to));
-		break;
-	case FLOAT_VALUE:
-		memcpy(f->data[c->operand], &c->real, sizeof(c->real));
-		break;
-	case OMIT:
-		t->kind = NNPU_TENSOR_NO_VALUE;
-		break;
-	case CHANNEL_DIM:
-		t->channel_dim = (uint32_t)c->to;
-		break;
-	case NO_OUTPUT:
-		f->num_outputs = 0;
-		break;
-	case DROP_INPUT:
-		/* The last input becomes the output. */
-		f->tensors[f->num_inputs - 1] = f->tensors[f->num_inputs];
-		f->num_inputs--;
-		break;
-	}
-}
-
-static bool refused_as(struct fixture *f, enum nnpu_reason reason, const struct change *c)
-{
-	unsigned int blamed = fixture_bad_operand(f);
-
-	if (reason == c->reason && (!reason || blamed == c->blamed))
-		return true;
-	tap_note("reason: %s, operand %u", reason_text(reason), blamed);
-	return false;
-}
-
-static void test_refusals(void)
-{
-	struct fixture f;
-
-	for (unsigned int i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		const struct change *c = &changes[i];
-
-		c->legal(&f);
-		apply(&f, c);
-		ok(refused_as(&f, fixture_load(&f), c), "%s %u: %s, operand %u", op_name(f.op), i,
-		   reason_text(c->reason), c->blamed);
-		fixture_end(&f);
-	}
-}
-
-/* The same values, but known only when the job runs. */
-static void test_late_refusals(void)
-{
-	struct fixture f;
-
-	for (unsigned int i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		const struct change *c = &changes[i];
-
-		if (c->what != VALUE && c->what != FLOAT_VALUE)
-			continue;
-		c->legal(&f);
-		apply(&f, c);
-		fixture_unfix(&f);
-		if (ok(fixture_load(&f) == NNPU_REASON_NONE, "%s %u: passes while loading",
-		       op_name(f.op), i))
-			ok(fixture_run(&f) == -1 && refused_as(&f, fixture_reason(&f), c),
-			   "%s %u: %s while running", op_name(f.op), i, reason_text(c->reason));
-		fixture_end(&f);
-	}
-}
-
-static void test_legal(void)
-{
-	void (*const legal[])(struct fixture *f) = {
-		conv_float, conv_quant, conv_channels, depthwise, pool, dense, add, mul_quant,
-		reshape, softmax, relu, logistic, dequantize, quantize, concatenation,
-	};
-	struct fixture f;
-
-	for (unsigned int i = 0; i < sizeof(legal) / sizeof(legal[0]); i++) {
-		bool good;
-
-		legal[i](&f);
-		good = fixture_run(&f) == 0;
-		fixture_end(&f);
-		legal[i](&f);
-		fixture_unfix(&f);
-		ok(good && fixture_run(&f) == 0, "%s: legal with and without constants",
-		   op_name(f.op));
-		fixture_end(&f);
-	}
-}
+static void (*const legal[])(struct fixture *f) = {
+	conv_float, conv_quant, conv_channels, depthwise, pool, dense, add, mul_quant,
+	reshape, softmax, relu, logistic, dequantize, quantize, concatenation,
+};
 
 static void test_others(void)
 {
@@ -471,9 +328,8 @@ static void test_names(void)
 
 int main(void)
 {
-	test_legal();
-	test_refusals();
-	test_late_refusals();
+	test_legal(legal, sizeof(legal) / sizeof(legal[0]));
+	test_refusals(changes, sizeof(changes) / sizeof(changes[0]));
 	test_others();
 	test_names();
 	return tap_done();

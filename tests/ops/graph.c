@@ -4,6 +4,8 @@
  */
 #include "graph.h"
 
+#include "shape.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +21,10 @@ bool graph_init(struct graph *g, unsigned int num_tensors, unsigned int num_call
 {
 	memset(g, 0, sizeof(*g));
 	g->tensors = calloc(num_tensors + 1, sizeof(*g->tensors));
+	g->declared = calloc(num_tensors + 1, sizeof(*g->declared));
 	g->calls = calloc(num_calls + 1, sizeof(*g->calls));
-	if (!g->tensors || !g->calls) {
+	if (!g->tensors || !g->declared || !g->calls) {
+		free(g->declared);
 		free(g->tensors);
 		free(g->calls);
 		return false;
@@ -73,6 +77,24 @@ void graph_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 		t->bytes = 0;
 }
 
+/* The outputs as inferred against what the graph says about them. */
+static int check_shapes(const struct graph *g, const struct op_call *c)
+{
+	for (unsigned int i = 0; i < c->num_outputs; i++) {
+		const struct tensor *declared = &g->declared[c->out[i] - g->tensors];
+
+		if (!declared->rank_known)
+			continue;
+		if (declared->rank != c->out[i]->rank)
+			return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, op_output(c, i));
+		for (unsigned int d = 0; d < declared->rank; d++) {
+			if (declared->dims[d] && declared->dims[d] != c->out[i]->dims[d])
+				return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, op_output(c, i));
+		}
+	}
+	return 0;
+}
+
 static bool inputs_known(const struct op_call *c)
 {
 	for (unsigned int i = 0; i < c->num_inputs; i++) {
@@ -84,6 +106,7 @@ static bool inputs_known(const struct op_call *c)
 
 int graph_load(struct graph *g)
 {
+	memcpy(g->declared, g->tensors, g->num_tensors * sizeof(*g->tensors));
 	for (unsigned int i = 0; i < g->num_calls; i++) {
 		struct graph_call *gc = &g->calls[i];
 		struct op_call *c = &gc->call;
@@ -94,7 +117,7 @@ int graph_load(struct graph *g)
 			return -1;
 		if (inputs_known(c)) {
 			ret = c->desc->infer(c);
-			if (ret < 0)
+			if (ret < 0 || (ret == 0 && check_shapes(g, c)))
 				return -1;
 			for (unsigned int j = 0; !ret && j < c->num_outputs; j++)
 				graph_set_shape(c->out[j], c->out[j]->rank, c->out[j]->dims);
@@ -106,12 +129,12 @@ int graph_load(struct graph *g)
 	return 0;
 }
 
-static int run_call(struct op_call *c)
+static int run_call(const struct graph *g, struct op_call *c)
 {
 	size_t scratch;
 	int ret;
 
-	if (c->desc->infer(c))
+	if (c->desc->infer(c) || check_shapes(g, c))
 		return -1;
 	for (unsigned int j = 0; j < c->num_outputs; j++) {
 		struct tensor *t = c->out[j];
@@ -147,7 +170,7 @@ int graph_run(struct graph *g)
 	g->error = (struct op_error){ NNPU_REASON_NONE, NNPU_OPERAND_NONE };
 	for (unsigned int i = 0; !ret && i < g->num_calls; i++) {
 		g->failed_call = i;
-		ret = run_call(&g->calls[i].call);
+		ret = run_call(g, &g->calls[i].call);
 	}
 	return ret;
 }
@@ -176,5 +199,6 @@ void graph_destroy(struct graph *g)
 	}
 	free(g->calls);
 	free(g->tensors);
+	free(g->declared);
 	memset(g, 0, sizeof(*g));
 }

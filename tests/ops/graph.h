@@ -16,6 +16,7 @@ struct graph_call {
 
 struct graph {
 	struct tensor *tensors;
+	struct tensor *declared;	/* as they were when the graph was loaded */
 	unsigned int num_tensors;
 	struct graph_call *calls;
 	unsigned int num_calls;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies between tensors that differ in strides.
+ */
+#include "nd_copy.h"
+
+#include <string.h>
+
+/* Bytes that are copied between two looks at op_pace(). */
+#define MOVE_BYTES	(1u << 20)
+
+void nd_strides(const struct tensor *t, ptrdiff_t *strides)
+{
+	ptrdiff_t stride = 1;
+
+	for (unsigned int i = t->rank; i-- > 0;) {
+		strides[i] = stride;
+		stride *= t->dims[i];
+	}
+}
+
+/* Join loops that walk on where the next inner one ends; drop those of one step. */
+static unsigned int join(const struct nd_dim *dims, unsigned int rank, struct nd_dim *joined)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < rank; i++) {
+		struct nd_dim *last = n ? &joined[n - 1] : NULL;
+		ptrdiff_t steps = (ptrdiff_t)dims[i].n;
+
+		if (steps == 1)
+			continue;
+		if (last && last->in == dims[i].in * steps && last->out == dims[i].out * steps) {
+			last->n *= dims[i].n;
+			last->in = dims[i].in;
+			last->out = dims[i].out;
+		} else {
+			joined[n++] = dims[i];
+		}
+	}
+	return n;
+}
+
+#define STRIDED_LOOP(type) do { \
+	const type *src = in; \
+	type *dst = out; \
+	for (size_t i = 0; i < n; i++, src += d->in, dst += d->out) \
+		*dst = *src; \
+} while (0)
+
+/* @n steps of the innermost loop. */
+static void copy_run(const void *in, void *out, size_t size, const struct nd_dim *d, size_t n)
+{
+	if (d->in == 1 && d->out == 1)
+		memcpy(out, in, n * size);
+	else if (size == 1)
+		STRIDED_LOOP(uint8_t);
+	else if (size == 2)
+		STRIDED_LOOP(uint16_t);
+	else
+		STRIDED_LOOP(uint32_t);
+}
+
+int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
+	    const struct nd_dim *dims, unsigned int rank)
+{
+	struct nd_dim joined[ND_MAX_RANK + 1];
+	size_t index[ND_MAX_RANK + 1] = { 0 };
+	ptrdiff_t at_in = 0, at_out = 0;
+	struct nd_dim *inner;
+	unsigned int outer;
+
+	for (unsigned int i = 0; i < rank; i++) {
+		if (dims[i].n == 0)
+			return 0;
+	}
+	outer = join(dims, rank, joined);
+	if (outer == 0)
+		joined[outer++] = (struct nd_dim){ 1, 1, 1 };
+	inner = &joined[--outer];
+	for (;;) {
+		const char *src = (const char *)in + at_in * (ptrdiff_t)size;
+		char *dst = (char *)out + at_out * (ptrdiff_t)size;
+		unsigned int d;
+
+		for (size_t at = 0, n; at < inner->n; at += n) {
+			ptrdiff_t skip = (ptrdiff_t)(at * size);
+
+			n = inner->n - at < MOVE_BYTES / 4 ? inner->n - at : MOVE_BYTES / 4;
+			copy_run(src + skip * inner->in, dst + skip * inner->out, size, inner, n);
+			if (op_pace(pace, n * 2 + 8))
+				return OP_ABORTED;
+		}
+		for (d = outer; d-- > 0;) {
+			at_in += joined[d].in;
+			at_out += joined[d].out;
+			if (++index[d] < joined[d].n)
+				break;
+			at_in -= joined[d].in * (ptrdiff_t)joined[d].n;
+			at_out -= joined[d].out * (ptrdiff_t)joined[d].n;
+			index[d] = 0;
+		}
+		if (d == UINT32_MAX)
+			return 0;
+	}
+}
+
+int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *value)
+{
+	for (size_t at = 0, run; at < n; at += run) {
+		run = n - at < MOVE_BYTES / 4 ? n - at : MOVE_BYTES / 4;
+		if (size == 1) {
+			memset((uint8_t *)out + at, *(const uint8_t *)value, run);
+		} else {
+			for (size_t i = at; i < at + run; i++)
+				memcpy((char *)out + i * size, value, size);
+		}
+		if (op_pace(pace, run))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
+int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes)
+{
+	for (size_t at = 0, n; at < bytes; at += n) {
+		n = bytes - at < MOVE_BYTES ? bytes - at : MOVE_BYTES;
+		memcpy((char *)out + at, (const char *)in + at, n);
+		if (op_pace(pace, n / 4))
+			return OP_ABORTED;
+	}
+	return 0;
+}

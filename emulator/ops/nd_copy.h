@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies between tensors that differ in strides: what most operations that only
+ * move data come down to.
+ */
+#ifndef NNPU_EMU_ND_COPY_H
+#define NNPU_EMU_ND_COPY_H
+
+#include "shape.h"
+
+#define ND_MAX_RANK	(2 * NNPU_MAX_RANK)
+
+/* One loop: @n steps of @in and @out elements. */
+struct nd_dim {
+	size_t n;
+	ptrdiff_t in, out;
+};
+
+/*
+ * Copy elements of @size bytes (1, 2 or 4) in nested loops, @dims[0] outermost.
+ * Loops may be of any number of steps, 0 included. Returns 0 or OP_ABORTED.
+ */
+int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
+	    const struct nd_dim *dims, unsigned int rank);
+
+/* Element strides of a tensor without gaps. */
+void nd_strides(const struct tensor *t, ptrdiff_t *strides);
+
+/* Fill @n elements of @size bytes with the one at @value. 0 or OP_ABORTED. */
+int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *value);
+
+/* Copy @bytes bytes. 0 or OP_ABORTED. */
+int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes);
+
+#endif /* NNPU_EMU_ND_COPY_H */
