@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * RELU, RELU1, RELU6, LOGISTIC and TANH.
+ * RELU, RELU1, RELU6, LOGISTIC, TANH, ELU and HARD_SWISH.
  *
- * Input: 0 tensor. A quantized one has 256 values at most: the result is looked
+ * Input: 0 tensor; ELU: 1 alpha. A quantized one has 256 values at most: the result is looked
  * up in a table that is made when the program is loaded.
  */
 #include <float.h>
@@ -33,17 +33,25 @@ static enum activation relu_kind(const struct op_call *c)
 	return c->desc->op == NNPU_OP_RELU6 ? ACTIVATION_RELU6 : ACTIVATION_RELU;
 }
 
+static unsigned int max_rank(const struct op_call *c)
+{
+	return c->desc->op == NNPU_OP_ELU || c->desc->op == NNPU_OP_HARD_SWISH ? NNPU_MAX_RANK :
+									      OP_MAX_RANK;
+}
+
 int activation_check(const struct op_call *c)
 {
+	bool elu = c->desc->op == NNPU_OP_ELU;
 	enum nnpu_type type = c->in[0]->type;
 
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	    op_check_type(c, 0, elu ? TYPES_FLOAT : TYPES_FLOAT | TYPES_QUANT8, 0) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
-	    op_check_rank(c, 0, 1, OP_MAX_RANK) ||
-	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK))
+	    op_check_rank(c, 0, 1, max_rank(c)) ||
+	    op_check_rank(c, op_output(c, 0), 1, max_rank(c)) ||
+	    (elu && op_check_float_scalar(c, 1)))
 		return -1;
-	if (!type_is_quant8(type))
+	if (!type_is_quant8(type) || c->desc->op == NNPU_OP_HARD_SWISH)
 		return 0;
 	if (is_relu(c))
 		return op_check_same_quant(c, op_output(c, 0), 0);
@@ -54,7 +62,7 @@ int activation_check(const struct op_call *c)
 
 int activation_infer(const struct op_call *c)
 {
-	return op_check_rank(c, 0, 1, OP_MAX_RANK) ? -1 : op_infer_same_shape(c);
+	return op_check_rank(c, 0, 1, max_rank(c)) ? -1 : op_infer_same_shape(c);
 }
 
 /* LOGISTIC or TANH of the real value of a byte, as the output's byte. */
@@ -76,6 +84,14 @@ static uint8_t curve_value(const struct op_call *c, uint8_t raw, struct qfactor 
 	return (uint8_t)q_clamp(v + c->out[0]->zero_point, min, max);
 }
 
+static double hard_swish(double x)
+{
+	double gate = x + 3;
+
+	gate = gate < 0 ? 0 : gate > 6 ? 6 : gate;
+	return x * gate / 6;
+}
+
 static void fill_table(const struct op_call *c, struct byte_table *t)
 {
 	if (is_relu(c)) {
@@ -85,6 +101,10 @@ static void fill_table(const struct op_call *c, struct byte_table *t)
 		for (int i = 0; i < 256; i++)
 			t->value[i] = (uint8_t)q_clamp(qbyte_value((uint8_t)i, b) +
 						       c->in[0]->zero_point, r.min, r.max);
+	} else if (c->desc->op == NNPU_OP_HARD_SWISH) {
+		for (int i = 0; i < 256; i++)
+			t->value[i] = q_from_real(c->out[0],
+						  hard_swish(q_real(c->in[0], (uint8_t)i)));
 	} else {
 		struct qfactor f = qfactor_from((double)c->in[0]->scale *
 						(1 << (31 - ARGUMENT_BITS)));
@@ -123,6 +143,10 @@ static float logistic(float x)
 static void apply_float(const struct op_call *c, const float *in, float *out, size_t n)
 {
 	struct frange r;
+	float alpha = 0.0f;
+
+	if (c->desc->op == NNPU_OP_ELU)
+		op_get_f32(c, 1, &alpha);
 
 	if (c->desc->op == NNPU_OP_LOGISTIC) {
 		for (size_t i = 0; i < n; i++)
@@ -130,6 +154,12 @@ static void apply_float(const struct op_call *c, const float *in, float *out, si
 	} else if (c->desc->op == NNPU_OP_TANH) {
 		for (size_t i = 0; i < n; i++)
 			out[i] = tanhf(in[i]);
+	} else if (c->desc->op == NNPU_OP_ELU) {
+		for (size_t i = 0; i < n; i++)
+			out[i] = fmaxf(in[i], 0.0f) + fminf(alpha * expm1f(in[i]), 0.0f);
+	} else if (c->desc->op == NNPU_OP_HARD_SWISH) {
+		for (size_t i = 0; i < n; i++)
+			out[i] = (float)hard_swish(in[i]);
 	} else {
 		r = frange_of(relu_kind(c));
 		for (size_t i = 0; i < n; i++)

@@ -1,44 +1,49 @@
 // SPDX-License-Identifier: MIT
 /*
- * ADD and MUL with broadcasting.
+ * ADD, SUB, MUL and DIV with broadcasting.
  *
- * Inputs: 0 and 1 the terms, 2 fused activation. The output is computed run by
- * run: a run is what both inputs walk through with a stride of one or zero.
+ * Inputs: 0 and 1 the terms, 2 fused activation.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "broadcast.h"
 #include "ops.h"
 #include "quant.h"
 
-/* Bits that inputs of a quantized ADD are shifted left before they are scaled. */
+/* Bits that inputs of a quantized sum are shifted left before they are scaled. */
 #define ADD_SHIFT	20
 
-/* Values of each input byte in steps of twice the larger scale, shifted left. */
+/*
+ * Values of each input byte in steps of twice the larger scale, shifted left; of the
+ * second input of SUB with the other sign.
+ */
 struct add_table {
 	int32_t value[2][256];
 	struct qfactor out;
 };
 
-static bool is_mul(const struct op_call *c)
+static bool is_sum(const struct op_call *c)
 {
-	return c->desc->op == NNPU_OP_MUL;
+	return c->desc->op == NNPU_OP_ADD || c->desc->op == NNPU_OP_SUB;
 }
 
 int elementwise_check(const struct op_call *c)
 {
+	uint32_t types = TYPES_FLOAT | TYPE_BIT(TENSOR_INT32);
 	enum nnpu_type type = c->in[0]->type;
 	enum activation a;
 	int ret;
 
-	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPES_FLOAT | TYPE_BIT(TENSOR_INT32) | TYPES_QUANT8, 0) ||
+	if (c->desc->op != NNPU_OP_DIV)
+		types |= TYPES_QUANT8;
+	if (op_check_operands(c) || op_check_type(c, 0, types, 0) ||
 	    op_check_same_type(c, 1, 0) || op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 1, OP_MAX_RANK) || op_check_rank(c, 1, 1, OP_MAX_RANK) ||
 	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK) ||
 	    op_check_type(c, 2, TYPE_BIT(INT32), 0))
 		return -1;
-	if (is_mul(c) && type_is_quant8(type) &&
+	if (c->desc->op == NNPU_OP_MUL && type_is_quant8(type) &&
 	    !(c->out[0]->scale > c->in[0]->scale * c->in[1]->scale))
 		return op_fail(c, NNPU_REASON_SCALE, op_output(c, 0));
 	ret = op_get_activation(c, 2, &a);
@@ -63,9 +68,13 @@ static void fill_add_table(const struct op_call *c, struct add_table *t)
 	for (int i = 0; i < 2; i++) {
 		struct qfactor f = qfactor_from(c->in[i]->scale / unit);
 		struct qbyte b = qbyte_of(c->in[i]);
+		bool negative = i == 1 && c->desc->op == NNPU_OP_SUB;
 
-		for (int j = 0; j < 256; j++)
-			t->value[i][j] = q_scale(qbyte_value((uint8_t)j, b) * (1 << ADD_SHIFT), f);
+		for (int j = 0; j < 256; j++) {
+			int32_t v = q_scale(qbyte_value((uint8_t)j, b) * (1 << ADD_SHIFT), f);
+
+			t->value[i][j] = negative ? -v : v;
+		}
 	}
 }
 
@@ -73,7 +82,7 @@ int elementwise_prepare(struct op_call *c, size_t *bytes)
 {
 	struct add_table *t;
 
-	if (is_mul(c) || !type_is_quant8(c->in[0]->type))
+	if (!is_sum(c) || !type_is_quant8(c->in[0]->type))
 		return 0;
 	t = malloc(sizeof(*t));
 	if (!t)
@@ -84,17 +93,8 @@ int elementwise_prepare(struct op_call *c, size_t *bytes)
 	return 0;
 }
 
-/* What computes @n outputs from inputs with strides @sa and @sb of 0 or 1. */
-struct run_args {
-	const void *a, *b;
-	size_t sa, sb;
-	void *out;
-	size_t n;
-};
-
 struct element_op {
-	bool mul;
-	enum nnpu_type type;
+	enum nnpu_operation op;
 	struct frange frange;
 	struct qrange qrange;
 	struct qbyte byte_a, byte_b;
@@ -103,43 +103,73 @@ struct element_op {
 	const struct add_table *table;
 };
 
-static void run_float(const struct element_op *op, const struct run_args *r)
+#define FLOAT_LOOP(operator) do { \
+	for (size_t i = 0; i < r->n; i++) \
+		out[i] = f_clamp(a[i * r->sa] operator b[i * r->sb], min, max); \
+} while (0)
+
+static void run_float(const void *state, const struct broadcast_run *r)
 {
+	const struct element_op *op = state;
 	const float *restrict a = r->a, *restrict b = r->b;
 	float *restrict out = r->out;
 	float min = op->frange.min, max = op->frange.max;
 
-	if (op->mul) {
-		for (size_t i = 0; i < r->n; i++)
-			out[i] = f_clamp(a[i * r->sa] * b[i * r->sb], min, max);
-	} else {
-		for (size_t i = 0; i < r->n; i++)
-			out[i] = f_clamp(a[i * r->sa] + b[i * r->sb], min, max);
-	}
+	if (op->op == NNPU_OP_ADD)
+		FLOAT_LOOP(+);
+	else if (op->op == NNPU_OP_SUB)
+		FLOAT_LOOP(-);
+	else if (op->op == NNPU_OP_MUL)
+		FLOAT_LOOP(*);
+	else
+		FLOAT_LOOP(/);
 }
 
-static void run_int32(const struct element_op *op, const struct run_args *r)
+/* Rounded to minus infinity; the smallest number by -1 wraps around, by 0 gives 0. */
+static uint32_t floor_divide(int32_t a, int32_t b)
 {
+	int64_t q;
+
+	if (b == 0)
+		return 0;
+	q = (int64_t)a / b;
+	if ((int64_t)a % b && (a < 0) != (b < 0))
+		q--;
+	return (uint32_t)q;
+}
+
+static void run_int32(const void *state, const struct broadcast_run *r)
+{
+	const struct element_op *op = state;
 	const uint32_t *restrict a = r->a, *restrict b = r->b;
 	uint32_t *restrict out = r->out;
 
 	for (size_t i = 0; i < r->n; i++) {
 		uint32_t x = a[i * r->sa], y = b[i * r->sb];
 
-		out[i] = op->mul ? x * y : x + y;
+		if (op->op == NNPU_OP_ADD)
+			out[i] = x + y;
+		else if (op->op == NNPU_OP_SUB)
+			out[i] = x - y;
+		else if (op->op == NNPU_OP_MUL)
+			out[i] = x * y;
+		else
+			out[i] = floor_divide((int32_t)x, (int32_t)y);
 	}
 }
 
-static void run_quant(const struct element_op *op, const struct run_args *r)
+static void run_quant(const void *state, const struct broadcast_run *r)
 {
+	const struct element_op *op = state;
 	const uint8_t *restrict a = r->a, *restrict b = r->b;
 	uint8_t *restrict out = r->out;
+	bool mul = op->op == NNPU_OP_MUL;
 
 	for (size_t i = 0; i < r->n; i++) {
 		uint8_t x = a[i * r->sa], y = b[i * r->sb];
 		int32_t v;
 
-		if (op->mul)
+		if (mul)
 			v = qbyte_value(x, op->byte_a) * qbyte_value(y, op->byte_b);
 		else
 			v = q_add(op->table->value[0][x], op->table->value[1][y]);
@@ -148,124 +178,41 @@ static void run_quant(const struct element_op *op, const struct run_args *r)
 	}
 }
 
-static void run(const struct element_op *op, const struct run_args *r)
+static int execute_quant(const struct op_call *c, struct element_op *op, enum activation a)
 {
-	if (op->type == NNPU_TYPE_TENSOR_FLOAT32)
-		run_float(op, r);
-	else if (op->type == NNPU_TYPE_TENSOR_INT32)
-		run_int32(op, r);
-	else
-		run_quant(op, r);
-}
+	float product = c->in[0]->scale * c->in[1]->scale;
+	struct add_table own;
 
-/* Element strides of @t under the output's dimensions, 0 where it is broadcast. */
-static void broadcast_strides(const struct tensor *t, const struct tensor *out, size_t *strides)
-{
-	unsigned int missing = out->rank - t->rank;
-	size_t stride = 1;
-
-	for (unsigned int i = out->rank; i-- > 0;) {
-		uint32_t dim = i < missing ? 1 : t->dims[i - missing];
-
-		strides[i] = dim == 1 && out->dims[i] != 1 ? 0 : stride;
-		stride *= dim;
+	op->qrange = qrange_of(a, c->out[0]);
+	op->zero_point = c->out[0]->zero_point;
+	op->byte_a = qbyte_of(c->in[0]);
+	op->byte_b = qbyte_of(c->in[1]);
+	op->table = c->prepared;
+	if (is_sum(c) && !op->table) {
+		fill_add_table(c, &own);
+		op->table = &own;
 	}
-}
-
-/*
- * Number of trailing dimensions that make up one run: as long as both inputs
- * go on with the next element, or both or one stand still.
- */
-static unsigned int run_dims(const struct tensor *out, const size_t *sa, const size_t *sb)
-{
-	unsigned int last = out->rank - 1u, n = 1;
-	size_t length = out->dims[last];
-
-	while (n < out->rank) {
-		unsigned int d = last - n;
-
-		if (out->dims[d] != 1 &&
-		    (sa[d] != sa[last] * length || sb[d] != sb[last] * length))
-			break;
-		length *= out->dims[d];
-		n++;
-	}
-	return n;
-}
-
-static int execute(const struct op_call *c, const struct element_op *op)
-{
-	struct op_pace pace = { .progress = c->progress };
-	const struct tensor *out = c->out[0];
-	size_t size = type_size(out->type);
-	size_t sa[NNPU_MAX_RANK], sb[NNPU_MAX_RANK];
-	uint32_t index[NNPU_MAX_RANK] = { 0 };
-	unsigned int outer;
-	size_t length, total = tensor_elements(out);
-	size_t a = 0, b = 0;
-
-	broadcast_strides(c->in[0], out, sa);
-	broadcast_strides(c->in[1], out, sb);
-	outer = out->rank - run_dims(out, sa, sb);
-	length = tensor_elements_of(out, outer, out->rank);
-
-	for (size_t done = 0; done < total; done += length) {
-		/* Long runs are cut so that an abort is seen in time. */
-		for (size_t at = 0, n; at < length; at += n) {
-			n = length - at < OP_PACE_UNITS / 4 ? length - at : OP_PACE_UNITS / 4;
-			run(op, &(struct run_args){
-				.a = (const char *)c->in[0]->data +
-				     (a + at * sa[out->rank - 1]) * size,
-				.b = (const char *)c->in[1]->data +
-				     (b + at * sb[out->rank - 1]) * size,
-				.sa = sa[out->rank - 1],
-				.sb = sb[out->rank - 1],
-				.out = (char *)out->data + (done + at) * size,
-				.n = n,
-			});
-			if (op_pace(&pace, n * 2 + 16))
-				return OP_ABORTED;
-		}
-		for (unsigned int d = outer; d-- > 0;) {
-			a += sa[d];
-			b += sb[d];
-			if (++index[d] < out->dims[d])
-				break;
-			a -= sa[d] * out->dims[d];
-			b -= sb[d] * out->dims[d];
-			index[d] = 0;
-		}
-	}
-	return 0;
+	op->factor = is_sum(c) ? op->table->out :
+				 qfactor_from((double)product / c->out[0]->scale);
+	return op_broadcast(c, run_quant, op);
 }
 
 int elementwise_execute(const struct op_call *c)
 {
-	const struct tensor *out = c->out[0];
-	struct element_op op = { .mul = is_mul(c), .type = out->type };
-	struct add_table own;
+	enum nnpu_type type = c->out[0]->type;
+	struct element_op op = { .op = c->desc->op };
 	enum activation a;
 
 	if (op_get_activation(c, 2, &a))
 		return -1;
-	if (op.type == NNPU_TYPE_TENSOR_INT32 && a != ACTIVATION_NONE)
+	if (type == NNPU_TYPE_TENSOR_INT32 && a != ACTIVATION_NONE)
 		return op_fail(c, NNPU_REASON_VALUE, 2);
-	if (out->bytes == 0)
+	if (c->out[0]->bytes == 0)
 		return 0;
+	if (type_is_quant8(type))
+		return execute_quant(c, &op, a);
+	if (type == NNPU_TYPE_TENSOR_INT32)
+		return op_broadcast(c, run_int32, &op);
 	op.frange = frange_of(a);
-	if (type_is_quant8(op.type)) {
-		float product = c->in[0]->scale * c->in[1]->scale;
-
-		op.qrange = qrange_of(a, out);
-		op.zero_point = out->zero_point;
-		op.byte_a = qbyte_of(c->in[0]);
-		op.byte_b = qbyte_of(c->in[1]);
-		op.table = c->prepared;
-		if (!op.mul && !op.table) {
-			fill_add_table(c, &own);
-			op.table = &own;
-		}
-		op.factor = op.mul ? qfactor_from((double)product / out->scale) : op.table->out;
-	}
-	return execute(c, &op);
+	return op_broadcast(c, run_float, &op);
 }

@@ -24,6 +24,7 @@
 OP_FUNCTIONS_PREPARED(activation);
 OP_FUNCTIONS(cast);
 OP_FUNCTIONS(channel_shuffle);
+OP_FUNCTIONS(compare);
 OP_FUNCTIONS(concatenation);
 OP_FUNCTIONS_PREPARED(conv2d);
 OP_FUNCTIONS_PREPARED(depthwise_conv2d);
@@ -31,12 +32,16 @@ OP_FUNCTIONS(dequantize);
 OP_FUNCTIONS_PREPARED(elementwise);
 OP_FUNCTIONS(embedding_lookup);
 OP_FUNCTIONS(expand_dims);
+OP_FUNCTIONS(extreme);
 OP_FUNCTIONS(fill);
 OP_FUNCTIONS_PREPARED(fully_connected);
 OP_FUNCTIONS(gather);
 OP_FUNCTIONS(hashtable_lookup);
+OP_FUNCTIONS(logical);
 OP_FUNCTIONS(pad);
 OP_FUNCTIONS(pool2d);
+OP_FUNCTIONS(power);
+OP_FUNCTIONS(prelu);
 OP_FUNCTIONS(quantize);
 OP_FUNCTIONS(rank);
 OP_FUNCTIONS(reshape);
@@ -49,5 +54,6 @@ OP_FUNCTIONS(squeeze);
 OP_FUNCTIONS(strided_slice);
 OP_FUNCTIONS(tile);
 OP_FUNCTIONS(transpose);
+OP_FUNCTIONS(unary);
 
 #endif /* NNPU_EMU_OPS_H */

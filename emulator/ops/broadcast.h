@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operations on pairs of elements, dimensions aligned at the last one and those of
+ * size 1 repeated.
+ */
+#ifndef NNPU_EMU_BROADCAST_H
+#define NNPU_EMU_BROADCAST_H
+
+#include "shape.h"
+
+/* @n outputs from elements of inputs 0 and 1 with strides of 0 or 1. */
+struct broadcast_run {
+	const void *a, *b;
+	size_t sa, sb;
+	void *out;
+	size_t n;
+};
+
+typedef void (*broadcast_fn)(const void *state, const struct broadcast_run *r);
+
+/*
+ * Call @fn for all elements of output 0, whose shape is that of op_infer_broadcast().
+ * Returns 0 or OP_ABORTED.
+ */
+int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state);
+
+#endif /* NNPU_EMU_BROADCAST_H */

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+/*
+ * ABS, NEG, FLOOR, EXP, LOG, SQRT, RSQRT, SIN and LOGICAL_NOT.
+ *
+ * Input: 0 tensor.
+ */
+#include <math.h>
+
+#include "ops.h"
+#include "shape.h"
+
+/* Elements between two looks at op_pace(). */
+#define RUN	16384
+
+int unary_check(const struct op_call *c)
+{
+	enum nnpu_operation op = c->desc->op;
+	uint32_t types = TYPES_FLOAT;
+
+	if (op == NNPU_OP_LOGICAL_NOT)
+		types = TYPE_BIT(TENSOR_BOOL8);
+	else if (op == NNPU_OP_ABS || op == NNPU_OP_NEG)
+		types |= TYPE_BIT(TENSOR_INT32);
+	return op_check_operands(c) || op_check_type(c, 0, types, 0) ||
+	       op_check_same_type(c, op_output(c, 0), 0) ||
+	       op_check_rank(c, 0, 1, NNPU_MAX_RANK) ||
+	       op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK) ? -1 : 0;
+}
+
+int unary_infer(const struct op_call *c)
+{
+	return op_infer_same_shape(c);
+}
+
+static float apply(enum nnpu_operation op, float v)
+{
+	switch (op) {
+	case NNPU_OP_ABS:
+		return fabsf(v);
+	case NNPU_OP_NEG:
+		return -v;
+	case NNPU_OP_FLOOR:
+		return floorf(v);
+	case NNPU_OP_EXP:
+		return expf(v);
+	case NNPU_OP_LOG:
+		return logf(v);
+	case NNPU_OP_SQRT:
+		return sqrtf(v);
+	case NNPU_OP_RSQRT:
+		return 1.0f / sqrtf(v);
+	default:
+		return sinf(v);
+	}
+}
+
+static void run(const struct op_call *c, size_t first, size_t end)
+{
+	enum nnpu_operation op = c->desc->op;
+	const void *in = c->in[0]->data;
+	void *out = c->out[0]->data;
+
+	if (c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32) {
+		for (size_t i = first; i < end; i++)
+			((float *)out)[i] = apply(op, ((const float *)in)[i]);
+	} else if (c->in[0]->type == NNPU_TYPE_TENSOR_INT32) {
+		for (size_t i = first; i < end; i++) {
+			int32_t v = ((const int32_t *)in)[i];
+
+			/* The smallest number stays what it is. */
+			((uint32_t *)out)[i] = op == NNPU_OP_ABS && v >= 0 ? (uint32_t)v :
+					       -(uint32_t)v;
+		}
+	} else {
+		for (size_t i = first; i < end; i++)
+			((uint8_t *)out)[i] = !((const uint8_t *)in)[i];
+	}
+}
+
+int unary_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	size_t total = tensor_elements(c->out[0]);
+
+	for (size_t at = 0; at < total; at += RUN) {
+		run(c, at, total - at < RUN ? total : at + RUN);
+		if (op_pace(&pace, RUN * 8))
+			return OP_ABORTED;
+	}
+	return 0;
+}
