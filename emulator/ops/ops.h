@@ -22,6 +22,7 @@
 	size_t name##_scratch(const struct op_call *c)
 
 OP_FUNCTIONS_PREPARED(activation);
+OP_FUNCTIONS(argmax);
 OP_FUNCTIONS(cast);
 OP_FUNCTIONS(channel_shuffle);
 OP_FUNCTIONS(compare);
@@ -37,13 +38,18 @@ OP_FUNCTIONS(fill);
 OP_FUNCTIONS_PREPARED(fully_connected);
 OP_FUNCTIONS(gather);
 OP_FUNCTIONS(hashtable_lookup);
+OP_FUNCTIONS(instance_normalization);
+OP_FUNCTIONS(l2_normalization);
+OP_FUNCTIONS(log_softmax);
 OP_FUNCTIONS(logical);
+OP_FUNCTIONS(lrn);
 OP_FUNCTIONS(pad);
 OP_FUNCTIONS(pool2d);
 OP_FUNCTIONS(power);
 OP_FUNCTIONS(prelu);
 OP_FUNCTIONS(quantize);
 OP_FUNCTIONS(rank);
+OP_FUNCTIONS(reduce);
 OP_FUNCTIONS(reshape);
 OP_FUNCTIONS(select);
 OP_FUNCTIONS(slice);
@@ -53,6 +59,7 @@ OP_FUNCTIONS(split);
 OP_FUNCTIONS(squeeze);
 OP_FUNCTIONS(strided_slice);
 OP_FUNCTIONS(tile);
+OP_FUNCTIONS_SCRATCH(topk);
 OP_FUNCTIONS(transpose);
 OP_FUNCTIONS(unary);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * AVERAGE_POOL_2D and MAX_POOL_2D.
+ * AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
  *
  * Inputs: 0 image, then the window scalars with the filter's width and height.
  * Elements outside of the image take no part: an average divides by the number
  * of elements inside.
  */
+#include <math.h>
+
 #include "ops.h"
 #include "quant.h"
 #include "window.h"
@@ -22,6 +24,7 @@ struct pool {
 	struct frange frange;
 	uint8_t flip;			/* sign bit of the type's bytes */
 	bool max;
+	bool squares;			/* L2_POOL_2D */
 	struct op_pace *pace;
 };
 
@@ -35,7 +38,8 @@ int pool2d_check(const struct op_call *c)
 	struct window w;
 
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	    op_check_type(c, 0, c->desc->op == NNPU_OP_L2_POOL_2D ? TYPES_FLOAT :
+			  TYPES_FLOAT | TYPES_QUANT8, 0) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_same_quant(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4) ||
@@ -53,6 +57,7 @@ static int geometry(const struct op_call *c, struct pool *p, struct window *w)
 		return ret;
 	p->in = image_of(c->in[0], w->nchw);
 	p->max = c->desc->op == NNPU_OP_MAX_POOL_2D;
+	p->squares = c->desc->op == NNPU_OP_L2_POOL_2D;
 	if (p->in.c == 0)
 		return op_fail(c, NNPU_REASON_DIMENSION, 0);
 	if (window_place(c, w, WINDOW_X, p->in.x, (uint32_t)w->extra[0], &p->x) ||
@@ -131,7 +136,7 @@ static int float_pixel(const struct pool *p, const struct taps *t, const float *
 				float v = src[i * stride];
 
 				if (!p->max)
-					acc[i] += v;
+					acc[i] += p->squares ? v * v : v;
 				else if (first || v > acc[i])
 					acc[i] = v;
 			}
@@ -141,7 +146,7 @@ static int float_pixel(const struct pool *p, const struct taps *t, const float *
 			return OP_ABORTED;
 	}
 	for (unsigned int i = 0; !p->max && i < n; i++)
-		acc[i] /= count;
+		acc[i] = p->squares ? sqrtf(acc[i] / count) : acc[i] / count;
 	return 0;
 }
 

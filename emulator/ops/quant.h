@@ -128,6 +128,26 @@ static inline double q_real(const struct tensor *t, uint8_t raw)
 	return (double)t->scale * qbyte_value(raw, qbyte_of(t));
 }
 
+/* Element @i as the plain number that is stored, exact. No TENSOR_FLOAT16. */
+static inline double tensor_number(const struct tensor *t, size_t i)
+{
+	switch (t->type) {
+	case NNPU_TYPE_TENSOR_FLOAT32:
+		return ((const float *)t->data)[i];
+	case NNPU_TYPE_TENSOR_INT32:
+		return ((const int32_t *)t->data)[i];
+	case NNPU_TYPE_TENSOR_QUANT16_ASYMM:
+		return ((const uint16_t *)t->data)[i];
+	case NNPU_TYPE_TENSOR_QUANT16_SYMM:
+		return ((const int16_t *)t->data)[i];
+	case NNPU_TYPE_TENSOR_QUANT8_ASYMM:
+	case NNPU_TYPE_TENSOR_BOOL8:
+		return ((const uint8_t *)t->data)[i];
+	default:
+		return ((const int8_t *)t->data)[i];
+	}
+}
+
 /*
  * The byte of @t that is nearest to @real, halves away from zero, limited to the
  * type; the zero point for a NaN.
