@@ -23,6 +23,8 @@
 
 OP_FUNCTIONS_PREPARED(activation);
 OP_FUNCTIONS(argmax);
+OP_FUNCTIONS(bbox_transform);
+OP_FUNCTIONS_SCRATCH(box_nms);
 OP_FUNCTIONS(cast);
 OP_FUNCTIONS(channel_shuffle);
 OP_FUNCTIONS(compare);
@@ -30,6 +32,7 @@ OP_FUNCTIONS(concatenation);
 OP_FUNCTIONS_PREPARED(conv2d);
 OP_FUNCTIONS_PREPARED(depthwise_conv2d);
 OP_FUNCTIONS(dequantize);
+OP_FUNCTIONS_SCRATCH(detection);
 OP_FUNCTIONS_PREPARED(elementwise);
 OP_FUNCTIONS(embedding_lookup);
 OP_FUNCTIONS(expand_dims);
@@ -37,7 +40,9 @@ OP_FUNCTIONS(extreme);
 OP_FUNCTIONS(fill);
 OP_FUNCTIONS_PREPARED(fully_connected);
 OP_FUNCTIONS(gather);
+OP_FUNCTIONS(grouped_conv2d);
 OP_FUNCTIONS(hashtable_lookup);
+OP_FUNCTIONS(heatmap);
 OP_FUNCTIONS(instance_normalization);
 OP_FUNCTIONS(l2_normalization);
 OP_FUNCTIONS(log_softmax);
@@ -47,10 +52,13 @@ OP_FUNCTIONS(pad);
 OP_FUNCTIONS(pool2d);
 OP_FUNCTIONS(power);
 OP_FUNCTIONS(prelu);
+OP_FUNCTIONS_SCRATCH(proposals);
 OP_FUNCTIONS(quantize);
 OP_FUNCTIONS(rank);
 OP_FUNCTIONS(reduce);
 OP_FUNCTIONS(reshape);
+OP_FUNCTIONS(resize);
+OP_FUNCTIONS(roi);
 OP_FUNCTIONS(select);
 OP_FUNCTIONS(slice);
 OP_FUNCTIONS_PREPARED(softmax);
@@ -61,6 +69,7 @@ OP_FUNCTIONS(strided_slice);
 OP_FUNCTIONS(tile);
 OP_FUNCTIONS_SCRATCH(topk);
 OP_FUNCTIONS(transpose);
+OP_FUNCTIONS(transpose_conv2d);
 OP_FUNCTIONS(unary);
 
 #endif /* NNPU_EMU_OPS_H */

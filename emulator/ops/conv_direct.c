@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+/*
+ * GROUPED_CONV_2D and TRANSPOSE_CONV_2D, output by output.
+ *
+ * Inputs: 0 image, 1 filter [out channels, height, width, channels], 2 bias.
+ * GROUPED_CONV_2D: then the window scalars with the number of groups; the layout flag
+ * is not optional. Output channels of a group read the input channels of that group.
+ * TRANSPOSE_CONV_2D: explicit padding as in the window scalars, or 3 shape of the
+ * output and then the window scalars with implicit padding; the layout flag is not
+ * optional. Each input is spread by the filter over the output.
+ */
+#include "conv.h"
+#include "ops.h"
+#include "quant.h"
+
+struct direct {
+	struct image in, out;
+	enum activation activation;
+	/* Grouped. */
+	struct window_span y, x;
+	uint32_t groups;
+	/* Transposed, by enum window_axis. */
+	int64_t stride[2], pad[2];
+	uint32_t taps[2];
+	/* Quantized. */
+	struct qbyte in_byte, filter_byte;
+	struct qrange qrange;
+	struct frange frange;
+	struct op_pace pace;
+};
+
+/* The sum for one output. */
+union acc {
+	float real;
+	int32_t whole;
+};
+
+static const struct window_form grouped_form = { .first = 3, .extra = 1 };
+
+static int check_common(const struct op_call *c)
+{
+	return op_check_operands(c) || op_check_weights(c, 0) || op_check_rank(c, 0, 4, 4) ||
+	       op_check_rank(c, 1, 4, 4) || op_check_rank(c, 2, 1, 1) ||
+	       op_check_rank(c, op_output(c, 0), 4, 4) ? -1 : 0;
+}
+
+/* acc += sum over @n channels of input and filter, which start at these offsets. */
+static void add_channels(const struct op_call *c, const struct direct *d, union acc *acc,
+			 size_t in, size_t filter, uint32_t n)
+{
+	size_t stride = d->in.c_stride;
+
+	if (c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32) {
+		const float *x = (const float *)c->in[0]->data + in;
+		const float *w = (const float *)c->in[1]->data + filter;
+
+		for (uint32_t i = 0; i < n; i++)
+			acc->real += x[i * stride] * w[i];
+	} else {
+		const uint8_t *x = (const uint8_t *)c->in[0]->data + in;
+		const uint8_t *w = (const uint8_t *)c->in[1]->data + filter;
+
+		for (uint32_t i = 0; i < n; i++)
+			acc->whole = q_add(acc->whole, qbyte_value(x[i * stride], d->in_byte) *
+					   qbyte_value(w[i], d->filter_byte));
+	}
+}
+
+static int grouped_sum(const struct op_call *c, struct direct *d, union acc *acc, uint32_t n,
+		       uint32_t oy, uint32_t ox, uint32_t channel)
+{
+	uint32_t depth = d->in.c / d->groups;
+	uint32_t group = channel / (d->out.c / d->groups);
+	uint32_t y, y_last, x, x_first, x_last;
+
+	window_taps(&d->y, oy, &y, &y_last);
+	window_taps(&d->x, ox, &x_first, &x_last);
+	for (; y < y_last; y++) {
+		for (x = x_first; x < x_last; x++) {
+			size_t in = n * d->in.n_stride +
+				    window_index(&d->y, oy, y) * d->in.y_stride +
+				    window_index(&d->x, ox, x) * d->in.x_stride +
+				    group * depth * d->in.c_stride;
+			size_t filter = (((size_t)channel * d->y.taps + y) * d->x.taps + x) * depth;
+
+			add_channels(c, d, acc, in, filter, depth);
+			if (op_pace(&d->pace, depth + 8))
+				return OP_ABORTED;
+		}
+	}
+	return 0;
+}
+
+/*
+ * The first tap that brings some input to output @o and the last input it brings; the
+ * next ones follow in steps of the stride, one input less each time.
+ */
+static void spread_from(const struct direct *d, enum window_axis axis, uint32_t o, uint32_t in,
+			int64_t *tap, int64_t *index)
+{
+	int64_t at = (int64_t)o + d->pad[axis], stride = d->stride[axis];
+
+	*tap = at % stride;
+	*index = at / stride;
+	if (*index >= in) {
+		*tap += (*index - in + 1) * stride;
+		*index = (int64_t)in - 1;
+	}
+}
+
+static int transposed_sum(const struct op_call *c, struct direct *d, union acc *acc, uint32_t n,
+			  uint32_t oy, uint32_t ox, uint32_t channel)
+{
+	int64_t ky, iy, kx0, ix0;
+
+	spread_from(d, WINDOW_Y, oy, d->in.y, &ky, &iy);
+	spread_from(d, WINDOW_X, ox, d->in.x, &kx0, &ix0);
+	for (; ky < d->taps[WINDOW_Y] && iy >= 0; ky += d->stride[WINDOW_Y], iy--) {
+		int64_t kx = kx0, ix = ix0;
+
+		for (; kx < d->taps[WINDOW_X] && ix >= 0; kx += d->stride[WINDOW_X], ix--) {
+			size_t in = n * d->in.n_stride + (size_t)iy * d->in.y_stride +
+				    (size_t)ix * d->in.x_stride;
+			size_t filter = (((size_t)channel * d->taps[WINDOW_Y] + (size_t)ky) *
+					 d->taps[WINDOW_X] + (size_t)kx) * d->in.c;
+
+			add_channels(c, d, acc, in, filter, d->in.c);
+			if (op_pace(&d->pace, d->in.c + 8))
+				return OP_ABORTED;
+		}
+	}
+	return 0;
+}
+
+typedef int (*sum_fn)(const struct op_call *c, struct direct *d, union acc *acc, uint32_t n,
+		      uint32_t oy, uint32_t ox, uint32_t channel);
+
+static void store(const struct op_call *c, const struct direct *d, const union acc *acc,
+		  struct qfactor f, uint32_t channel, size_t at)
+{
+	if (c->out[0]->type == NNPU_TYPE_TENSOR_FLOAT32) {
+		float v = acc->real + ((const float *)c->in[2]->data)[channel];
+
+		((float *)c->out[0]->data)[at] = f_clamp(v, d->frange.min, d->frange.max);
+	} else {
+		int32_t v = q_add(q_scale(acc->whole, f), c->out[0]->zero_point);
+
+		((uint8_t *)c->out[0]->data)[at] =
+			(uint8_t)q_clamp(v, d->qrange.min, d->qrange.max);
+	}
+}
+
+static int execute(const struct op_call *c, struct direct *d, sum_fn sum)
+{
+	bool quant = type_is_quant8(c->in[0]->type);
+	struct qfactor f = { 0, 0 };
+
+	d->pace.progress = c->progress;
+	d->frange = frange_of(d->activation);
+	if (quant) {
+		d->in_byte = qbyte_of(c->in[0]);
+		d->filter_byte = qbyte_of(c->in[1]);
+		d->qrange = qrange_of(d->activation, c->out[0]);
+	}
+	for (uint32_t channel = 0; channel < d->out.c; channel++) {
+		if (quant)
+			f = qfactor_of_channel(c, channel);
+		for (uint32_t n = 0; n < d->out.n; n++) {
+			for (size_t i = 0; i < (size_t)d->out.y * d->out.x; i++) {
+				uint32_t oy = (uint32_t)(i / d->out.x);
+				uint32_t ox = (uint32_t)(i % d->out.x);
+				union acc acc = { .real = 0.0f };
+
+				if (quant)
+					acc.whole = ((const int32_t *)c->in[2]->data)[channel];
+				if (sum(c, d, &acc, n, oy, ox, channel) || op_pace(&d->pace, 32))
+					return OP_ABORTED;
+				store(c, d, &acc, f, channel,
+				      n * d->out.n_stride + oy * d->out.y_stride +
+				      ox * d->out.x_stride + channel * d->out.c_stride);
+			}
+		}
+	}
+	return 0;
+}
+
+int grouped_conv2d_check(const struct op_call *c)
+{
+	struct window w;
+
+	if (c->num_inputs != 9 && c->num_inputs != 12)
+		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
+	if (check_common(c) || window_check(c, grouped_form))
+		return -1;
+	return window_read(c, grouped_form, &w) < 0 ? -1 : 0;
+}
+
+/* 0; 1 if a scalar is not known before the job runs; -1 with error. */
+static int grouped_geometry(const struct op_call *c, struct direct *d, struct window *w)
+{
+	const struct tensor *filter = c->in[1];
+	int ret = window_read(c, grouped_form, w);
+
+	*d = (struct direct){ .activation = w->activation };
+	if (ret)
+		return ret;
+	d->in = image_of(c->in[0], w->nchw);
+	d->groups = (uint32_t)w->extra[0];
+	if (d->in.c == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 0);
+	if (filter->dims[0] == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 1);
+	if (filter->dims[0] % d->groups || d->in.c % d->groups)
+		return op_fail(c, NNPU_REASON_VALUE, w->extra_operand);
+	if (filter->dims[3] != d->in.c / d->groups)
+		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 1);
+	if (c->in[2]->dims[0] != filter->dims[0])
+		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 2);
+	return window_place(c, w, WINDOW_Y, d->in.y, filter->dims[1], &d->y) ||
+	       window_place(c, w, WINDOW_X, d->in.x, filter->dims[2], &d->x) ? -1 : 0;
+}
+
+int grouped_conv2d_infer(const struct op_call *c)
+{
+	struct direct d;
+	struct window w;
+	int ret = grouped_geometry(c, &d, &w);
+
+	if (ret)
+		return ret;
+	image_set_shape(c, w.nchw, d.in.n, d.y.out, d.x.out, c->in[1]->dims[0]);
+	return 0;
+}
+
+int grouped_conv2d_execute(const struct op_call *c)
+{
+	struct direct d;
+	struct window w;
+
+	if (grouped_geometry(c, &d, &w))
+		return -1;
+	d.out = image_of(c->out[0], w.nchw);
+	return execute(c, &d, grouped_sum);
+}
+
+static struct window_form transposed_form(const struct op_call *c)
+{
+	return (struct window_form){ .first = c->num_inputs == 9 ? 4 : 3 };
+}
+
+int transpose_conv2d_check(const struct op_call *c)
+{
+	struct window w;
+
+	if (c->num_inputs != 9 && c->num_inputs != 11)
+		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
+	if (check_common(c) || window_check(c, transposed_form(c)) ||
+	    (c->num_inputs == 9 && op_check_list(c, 3)))
+		return -1;
+	return window_read(c, transposed_form(c), &w) < 0 ? -1 : 0;
+}
+
+/* Size of the output along an axis, and the padding in front of it. */
+static int transposed_size(const struct op_call *c, const struct window *w, struct direct *d,
+			   enum window_axis axis, uint32_t in, int64_t given, uint32_t *out)
+{
+	int64_t spread, size;
+
+	if (in == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 0);
+	d->stride[axis] = w->stride[axis];
+	d->taps[axis] = c->in[1]->dims[axis == WINDOW_Y ? 1 : 2];
+	if (d->taps[axis] == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 1);
+	/* Below 2^32 * 2^31 + 2^32: no overflow. */
+	spread = ((int64_t)in - 1) * w->stride[axis] + d->taps[axis];
+	if (w->explicit_padding) {
+		d->pad[axis] = w->pad_before[axis];
+		size = spread - w->pad_before[axis] - w->pad_after[axis];
+		if (size < 1)
+			return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 0);
+	} else {
+		size = given;
+		d->pad[axis] = w->same && spread > size ? (spread - size) / 2 : 0;
+	}
+	if (size > UINT32_MAX)
+		return op_fail(c, NNPU_REASON_OVERFLOW, 0);
+	*out = (uint32_t)size;
+	return 0;
+}
+
+/* The shape that operand 3 gives. 0; 1 if not known; -1 with error. */
+static int given_shape(const struct op_call *c, const struct direct *d, bool nchw, int32_t *y,
+		       int32_t *x)
+{
+	if (op_check_rank(c, 3, 1, 1))
+		return -1;
+	if (c->in[3]->dims[0] != 4)
+		return op_fail(c, NNPU_REASON_DIMENSION, 3);
+	if (!tensor_data_known(c->in[3]))
+		return 1;
+	*y = op_list_at(c, 3, nchw ? 2 : 1);
+	*x = op_list_at(c, 3, nchw ? 3 : 2);
+	if (*y < 1 || *x < 1 || (uint32_t)op_list_at(c, 3, 0) != d->in.n ||
+	    (uint32_t)op_list_at(c, 3, nchw ? 1 : 3) != c->in[1]->dims[0])
+		return op_fail(c, NNPU_REASON_VALUE, 3);
+	return 0;
+}
+
+static int transposed_geometry(const struct op_call *c, struct direct *d, struct window *w)
+{
+	const struct tensor *filter = c->in[1];
+	int ret = window_read(c, transposed_form(c), w);
+	int32_t y = 0, x = 0;
+
+	*d = (struct direct){ .activation = w->activation };
+	if (ret)
+		return ret;
+	d->in = image_of(c->in[0], w->nchw);
+	if (d->in.c == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 0);
+	if (filter->dims[0] == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 1);
+	if (filter->dims[3] != d->in.c)
+		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 1);
+	if (c->in[2]->dims[0] != filter->dims[0])
+		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 2);
+	if (!w->explicit_padding) {
+		ret = given_shape(c, d, w->nchw, &y, &x);
+		if (ret)
+			return ret;
+	}
+	return transposed_size(c, w, d, WINDOW_Y, d->in.y, y, &d->out.y) ||
+	       transposed_size(c, w, d, WINDOW_X, d->in.x, x, &d->out.x) ? -1 : 0;
+}
+
+int transpose_conv2d_infer(const struct op_call *c)
+{
+	struct direct d;
+	struct window w;
+	int ret = transposed_geometry(c, &d, &w);
+
+	if (ret)
+		return ret;
+	image_set_shape(c, w.nchw, d.in.n, d.out.y, d.out.x, c->in[1]->dims[0]);
+	return 0;
+}
+
+int transpose_conv2d_execute(const struct op_call *c)
+{
+	struct direct d;
+	struct window w;
+
+	if (transposed_geometry(c, &d, &w))
+		return -1;
+	d.out = image_of(c->out[0], w.nchw);
+	return execute(c, &d, transposed_sum);
+}

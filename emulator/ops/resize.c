@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+/*
+ * RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR.
+ *
+ * Inputs: 0 image, 1 width and 2 height of the output (INT32) or factors to the input's
+ * (a float), then optionally 3 the layout flag, 4 align corners, 5 half pixel centers.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "ops.h"
+#include "quant.h"
+#include "window.h"
+
+struct resize {
+	struct image in, out;
+	bool nchw, align, half;
+};
+
+static bool is_bilinear(const struct op_call *c)
+{
+	return c->desc->op == NNPU_OP_RESIZE_BILINEAR;
+}
+
+int resize_check(const struct op_call *c)
+{
+	if (op_check_moved(c, TYPES_FLOAT | TYPES_QUANT8, OP_MAX_RANK) ||
+	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4))
+		return -1;
+	if (c->in[1]->type == NNPU_TYPE_INT32) {
+		if (op_check_type(c, 2, TYPE_BIT(INT32), 0))
+			return -1;
+	} else if (op_check_float_scalar(c, 1) || op_check_float_scalar(c, 2)) {
+		return -1;
+	}
+	for (unsigned int i = 3; i < c->num_inputs; i++) {
+		if (op_check_type(c, i, TYPE_BIT(BOOL), 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* The output's size along an axis with @in elements, as operand @i says. */
+static int output_size(const struct op_call *c, unsigned int i, uint32_t in, uint32_t *out)
+{
+	int32_t v = 0;
+	float factor;
+
+	if (c->in[i]->type == NNPU_TYPE_INT32) {
+		if (op_get_i32(c, i, &v))
+			return 1;
+	} else {
+		if (op_get_f32(c, i, &factor))
+			return 1;
+		factor *= (float)in;
+		if (factor >= 1.0f && factor < 2147483648.0f)
+			v = (int32_t)factor;
+	}
+	if (v < 1)
+		return op_fail(c, NNPU_REASON_VALUE, i);
+	*out = (uint32_t)v;
+	return 0;
+}
+
+/* 0; 1 if a scalar is not known before the job runs; -1 with error. */
+static int geometry(const struct op_call *c, struct resize *r)
+{
+	bool *flags[] = { &r->nchw, &r->align, &r->half };
+	int ret;
+
+	*r = (struct resize){ 0 };
+	if (op_check_rank(c, 0, 4, 4))
+		return -1;
+	for (unsigned int i = 3; i < c->num_inputs; i++) {
+		if (op_get_bool(c, i, flags[i - 3]))
+			return 1;
+	}
+	if (r->align && r->half)
+		return op_fail(c, NNPU_REASON_VALUE, 5);
+	r->in = image_of(c->in[0], r->nchw);
+	if (r->in.y == 0 || r->in.x == 0 || r->in.c == 0)
+		return op_fail(c, NNPU_REASON_DIMENSION, 0);
+	ret = output_size(c, 1, r->in.x, &r->out.x);
+	return ret ? ret : output_size(c, 2, r->in.y, &r->out.y);
+}
+
+int resize_infer(const struct op_call *c)
+{
+	struct resize r;
+	int ret = geometry(c, &r);
+
+	if (ret)
+		return ret;
+	image_set_shape(c, r.nchw, r.in.n, r.out.y, r.out.x, r.in.c);
+	return 0;
+}
+
+/* What position @i of the output is in the input. */
+static float source(const struct resize *r, uint32_t i, uint32_t in, uint32_t out)
+{
+	float step = r->align && out > 1 ? (float)(in - 1) / (float)(out - 1) :
+					   (float)in / (float)out;
+
+	return ((float)i + (r->half ? 0.5f : 0.0f)) * step;
+}
+
+static uint32_t nearest(const struct resize *r, uint32_t i, uint32_t in, uint32_t out)
+{
+	float at = source(r, i, in, out);
+
+	at = r->align ? roundf(at) : floorf(at);
+	return at >= (float)(in - 1) ? in - 1 : (uint32_t)at;
+}
+
+/* Two neighbours and the weight of the second. */
+struct between {
+	uint32_t low, high;
+	float weight;
+};
+
+static struct between neighbours(const struct resize *r, uint32_t i, uint32_t in, uint32_t out)
+{
+	float at = source(r, i, in, out) - (r->half ? 0.5f : 0.0f);
+	float low = floorf(at), high = ceilf(at), last = (float)(in - 1);
+	struct between b;
+
+	low = low < 0.0f ? 0.0f : low > last ? last : low;
+	high = high < 0.0f ? 0.0f : high > last ? last : high;
+	b.low = (uint32_t)low < in ? (uint32_t)low : in - 1;
+	b.high = (uint32_t)high < in ? (uint32_t)high : in - 1;
+	b.weight = at - low;
+	return b;
+}
+
+static void bilinear_pixel(const struct op_call *c, const struct resize *r, size_t in, size_t out,
+			   const struct between *y, const struct between *x)
+{
+	const struct tensor *t = c->in[0];
+	size_t rows[2] = { in + y->low * r->in.y_stride, in + y->high * r->in.y_stride };
+	size_t cols[2] = { x->low * r->in.x_stride, x->high * r->in.x_stride };
+
+	for (uint32_t i = 0; i < r->in.c; i++) {
+		size_t at = i * r->in.c_stride;
+		float v = (float)tensor_number(t, rows[0] + cols[0] + at) *
+			  (1.0f - y->weight) * (1.0f - x->weight) +
+			  (float)tensor_number(t, rows[1] + cols[0] + at) *
+			  y->weight * (1.0f - x->weight) +
+			  (float)tensor_number(t, rows[0] + cols[1] + at) *
+			  (1.0f - y->weight) * x->weight +
+			  (float)tensor_number(t, rows[1] + cols[1] + at) *
+			  y->weight * x->weight;
+
+		at = out + i * r->out.c_stride;
+		if (t->type == NNPU_TYPE_TENSOR_FLOAT32)
+			((float *)c->out[0]->data)[at] = v;
+		else
+			((uint8_t *)c->out[0]->data)[at] =
+				(uint8_t)q_clamp((int32_t)floorf(v + 0.5f), q_type_min(t->type),
+						 q_type_max(t->type));
+	}
+}
+
+static void nearest_pixel(const struct op_call *c, const struct resize *r, size_t in, size_t out)
+{
+	size_t size = type_size(c->in[0]->type);
+
+	for (uint32_t i = 0; i < r->in.c; i++)
+		memcpy((char *)c->out[0]->data + (out + i * r->out.c_stride) * size,
+		       (const char *)c->in[0]->data + (in + i * r->in.c_stride) * size, size);
+}
+
+int resize_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct resize r;
+
+	if (geometry(c, &r))
+		return -1;
+	r.out = image_of(c->out[0], r.nchw);
+	for (uint32_t n = 0; n < r.out.n; n++) {
+		for (uint32_t y = 0; y < r.out.y; y++) {
+			struct between by = neighbours(&r, y, r.in.y, r.out.y);
+			uint32_t ny = nearest(&r, y, r.in.y, r.out.y);
+			size_t in = n * r.in.n_stride;
+			size_t out = n * r.out.n_stride + y * r.out.y_stride;
+
+			for (uint32_t x = 0; x < r.out.x; x++, out += r.out.x_stride) {
+				struct between bx = neighbours(&r, x, r.in.x, r.out.x);
+
+				if (is_bilinear(c))
+					bilinear_pixel(c, &r, in, out, &by, &bx);
+				else
+					nearest_pixel(c, &r, in + ny * r.in.y_stride +
+						      nearest(&r, x, r.in.x, r.out.x) *
+						      r.in.x_stride, out);
+				if (op_pace(&pace, (size_t)r.in.c * 16 + 16))
+					return OP_ABORTED;
+			}
+		}
+	}
+	return 0;
+}
