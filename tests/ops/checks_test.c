@@ -310,7 +310,7 @@ static void test_others(void)
 	   f.graph.calls[0].call.prepared, "CONV_2D: unknown image, known filter");
 	fixture_end(&f);
 
-	ok(!op_find(NNPU_OP_LSTM) && !op_find(NNPU_NUM_OPERATIONS) && !op_find(UINT32_MAX) &&
+	ok(!op_find(NNPU_OP_IF) && !op_find(NNPU_NUM_OPERATIONS) && !op_find(UINT32_MAX) &&
 	   op_find(NNPU_OP_ADD), "operations that the device does not have");
 }
 

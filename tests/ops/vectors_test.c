@@ -54,6 +54,19 @@ static float half_to_float(uint16_t h)
 	return h & 0x8000 ? -v : v;
 }
 
+static double logit_at(const struct tensor *t, size_t i)
+{
+	uint16_t half;
+	float v;
+
+	if (t->type == NNPU_TYPE_TENSOR_FLOAT16) {
+		memcpy(&half, (const char *)t->data + i * 2, 2);
+		return half_to_float(half);
+	}
+	memcpy(&v, (const char *)t->data + i * 4, 4);
+	return v;
+}
+
 static bool close_enough(double expected, double actual, const struct tolerance *t)
 {
 	if (isnan(expected) || isinf(expected))
@@ -101,6 +114,39 @@ static bool element_matches(uint32_t type, const uint8_t *e, const uint8_t *a,
 	default:
 		return *e == *a;
 	}
+}
+
+/* Frequencies of classes against the probabilities that the logits of input 0 give. */
+static bool samples_match(const char *what, const struct tensor *logits, const struct tensor *t,
+			  float tolerance)
+{
+	uint32_t classes = logits->dims[1], samples = t->dims[1];
+	const int32_t *ids = t->data;
+
+	for (uint32_t b = 0; b < logits->dims[0]; b++) {
+		double sum = 0;
+
+		for (uint32_t i = 0; i < classes; i++)
+			sum += exp(logit_at(logits, b * classes + i));
+		for (uint32_t i = 0; i < samples; i++) {
+			if (ids[b * samples + i] < 0 || (uint32_t)ids[b * samples + i] >= classes) {
+				tap_note("%s: a class that does not exist", what);
+				return false;
+			}
+		}
+		for (uint32_t k = 0; k < classes; k++) {
+			double expected = exp(logit_at(logits, b * classes + k)) / sum;
+			uint32_t count = 0;
+
+			for (uint32_t i = 0; i < samples; i++)
+				count += ids[b * samples + i] == (int32_t)k;
+			if (fabs((double)count / samples - expected) > tolerance) {
+				tap_note("%s: wrong frequency of class %u", what, k);
+				return false;
+			}
+		}
+	}
+	return true;
 }
 
 static bool output_matches(const char *what, const struct nntc_operand *o,
@@ -177,7 +223,7 @@ static bool build(struct graph *g, const struct nntc_case *nc, bool constants_as
 	return true;
 }
 
-/* Shapes and data of inputs, as a job's arguments would give them. */
+/* Shapes and data of inputs, as a job's arguments would give them; what is empty is omitted. */
 static void feed(struct graph *g, const struct nntc_case *nc, void **data)
 {
 	for (uint32_t i = 0; i < nc->num_operands; i++) {
@@ -185,6 +231,10 @@ static void feed(struct graph *g, const struct nntc_case *nc, void **data)
 
 		if (t->kind != NNPU_TENSOR_INPUT)
 			continue;
+		if (nc->operands[i].num_bytes == 0) {
+			t->kind = NNPU_TENSOR_NO_VALUE;
+			continue;
+		}
 		t->data = data[i];
 		t->shape_known = true;
 		t->bytes = nc->operands[i].num_bytes;
@@ -228,7 +278,10 @@ static enum verdict run(const char *file, const struct nntc_case *nc, bool const
 		for (uint32_t i = 0; !ret && verdict == PASSED && i < nc->num_outputs; i++) {
 			uint32_t o = nc->outputs[i];
 
-			if (!output_matches(what, &nc->operands[o], &g.tensors[o], &tol))
+			if (nc->multinomial_tolerance > 0 ?
+			    !samples_match(what, g.calls[0].operands[0], &g.tensors[o],
+					   nc->multinomial_tolerance) :
+			    !output_matches(what, &nc->operands[o], &g.tensors[o], &tol))
 				verdict = FAILED;
 		}
 	}
