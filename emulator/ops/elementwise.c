@@ -110,9 +110,9 @@ struct element_op {
 
 static void run_float(const void *state, const struct broadcast_run *r)
 {
-	const struct element_op *op = state;
 	const float *restrict a = r->a, *restrict b = r->b;
 	float *restrict out = r->out;
+	const struct element_op *op = state;
 	float min = op->frange.min, max = op->frange.max;
 
 	if (op->op == NNPU_OP_ADD)
@@ -140,9 +140,9 @@ static uint32_t floor_divide(int32_t a, int32_t b)
 
 static void run_int32(const void *state, const struct broadcast_run *r)
 {
-	const struct element_op *op = state;
 	const uint32_t *restrict a = r->a, *restrict b = r->b;
 	uint32_t *restrict out = r->out;
+	const struct element_op *op = state;
 
 	for (size_t i = 0; i < r->n; i++) {
 		uint32_t x = a[i * r->sa], y = b[i * r->sb];
@@ -160,9 +160,9 @@ static void run_int32(const void *state, const struct broadcast_run *r)
 
 static void run_quant(const void *state, const struct broadcast_run *r)
 {
-	const struct element_op *op = state;
 	const uint8_t *restrict a = r->a, *restrict b = r->b;
 	uint8_t *restrict out = r->out;
+	const struct element_op *op = state;
 	bool mul = op->op == NNPU_OP_MUL;
 
 	for (size_t i = 0; i < r->n; i++) {

@@ -92,12 +92,12 @@ int op_check_list(const struct op_call *c, unsigned int i);
 /* Entry @k of the TENSOR_INT32 input @i, whose data is there. */
 int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k);
 
-/* Input @i is a scalar of the float type of input 0: FLOAT16 for TENSOR_FLOAT16, else FLOAT32. */
+/* Input @i is a FLOAT16 if input 0 is a TENSOR_FLOAT16, else a FLOAT32. */
 int op_check_float_scalar(const struct op_call *c, unsigned int i);
 
 /*
- * Read a scalar input; a FLOAT16 is as good as a FLOAT32. 0; 1 if its value is not known before the job runs.
- * The type of the operand has been checked.
+ * Read a scalar input; a FLOAT16 is as good as a FLOAT32. 0; 1 if its value is not known
+ * before the job runs. The type of the operand has been checked.
  */
 int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value);
 int op_get_f32(const struct op_call *c, unsigned int i, float *value);

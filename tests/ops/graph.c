@@ -77,6 +77,23 @@ void graph_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 		t->bytes = 0;
 }
 
+/* What the device would say about a size that is too large. */
+static int check_sizes(const struct graph *g, const struct op_call *c)
+{
+	for (unsigned int i = 0; g->max_bytes && i < c->num_outputs; i++) {
+		const struct tensor *t = c->out[i];
+		size_t bytes = type_size(t->type);
+
+		for (unsigned int d = 0; d < t->rank; d++) {
+			if (__builtin_mul_overflow(bytes, (size_t)t->dims[d], &bytes))
+				return op_fail(c, NNPU_REASON_OVERFLOW, op_output(c, i));
+		}
+		if (bytes > g->max_bytes)
+			return op_fail(c, NNPU_REASON_OVERFLOW, op_output(c, i));
+	}
+	return 0;
+}
+
 /* The outputs as inferred against what the graph says about them. */
 static int check_shapes(const struct graph *g, const struct op_call *c)
 {
@@ -117,7 +134,7 @@ int graph_load(struct graph *g)
 			return -1;
 		if (inputs_known(c)) {
 			ret = c->desc->infer(c);
-			if (ret < 0 || (ret == 0 && check_shapes(g, c)))
+			if (ret < 0 || (ret == 0 && (check_sizes(g, c) || check_shapes(g, c))))
 				return -1;
 			for (unsigned int j = 0; !ret && j < c->num_outputs; j++)
 				graph_set_shape(c->out[j], c->out[j]->rank, c->out[j]->dims);
@@ -144,7 +161,8 @@ static int run_call(const struct graph *g, struct op_call *c)
 	size_t scratch;
 	int ret;
 
-	if (check_omitted(c) || c->desc->infer(c) || check_shapes(g, c))
+	if (check_omitted(c) || c->desc->infer(c) || check_sizes(g, c) ||
+	    check_shapes(g, c))
 		return -1;
 	for (unsigned int j = 0; j < c->num_outputs; j++) {
 		struct tensor *t = c->out[j];
@@ -163,6 +181,8 @@ static int run_call(const struct graph *g, struct op_call *c)
 	}
 	/* To the byte, so that a kernel that takes more is seen. */
 	scratch = op_scratch(c);
+	if (g->max_bytes && scratch > g->max_bytes)
+		return op_fail(c, NNPU_REASON_OVERFLOW, NNPU_OPERAND_NONE);
 	c->scratch = aligned_alloc(64, (scratch + 63) / 64 * 64 + (scratch == 0 ? 64 : 0));
 	if (!c->scratch)
 		return -1;

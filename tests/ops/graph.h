@@ -23,6 +23,7 @@ struct graph {
 	struct op_error error;		/* of the call that failed */
 	unsigned int failed_call;
 	size_t prepared_bytes;
+	size_t max_bytes;		/* largest operand and scratch; 0: any */
 };
 
 /*

@@ -2,9 +2,10 @@
 /*
  * Runs the operator test cases beside the repository through the operations.
  *
- * A case is run if the device has all its operations in the variants it uses;
- * then it must give the expected results, twice: as it is, and with its constants
- * fed as inputs, which leaves nothing to prepare.
+ * A case is run if the device has all its operations in the variants it uses; then it
+ * must give the expected results each time: as it is, with its constants fed as
+ * inputs, which leaves nothing to prepare, and with shapes that are not known before
+ * the job runs.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,6 +26,12 @@ static struct {
 } counts[NNPU_NUM_OPERATIONS], total;
 
 enum verdict { PASSED, FAILED, UNSUPPORTED };
+
+enum variation { AS_GIVEN, CONSTANTS_AS_INPUTS, SHAPES_UNKNOWN, VARIATIONS };
+
+static const char *const variation_names[VARIATIONS] = {
+	"", " (constants as inputs)", " (shapes unknown)",
+};
 
 struct tolerance {
 	double absolute, relative;
@@ -183,7 +190,7 @@ static void *aligned_copy(const void *data, size_t bytes)
 	return copy;
 }
 
-static bool build(struct graph *g, const struct nntc_case *nc, bool constants_as_inputs,
+static bool build(struct graph *g, const struct nntc_case *nc, enum variation variation,
 		  void **data)
 {
 	if (!graph_init(g, nc->num_operands, nc->num_operations))
@@ -207,11 +214,13 @@ static bool build(struct graph *g, const struct nntc_case *nc, bool constants_as
 		data[i] = NULL;
 		if (t->kind == NNPU_TENSOR_INPUT || tensor_is_const(t)) {
 			data[i] = aligned_copy(o->data, o->num_bytes);
-			if (tensor_is_const(t) && constants_as_inputs)
+			if (tensor_is_const(t) && variation == CONSTANTS_AS_INPUTS)
 				t->kind = NNPU_TENSOR_INPUT;
 			else if (tensor_is_const(t))
 				t->data = data[i];
 		}
+		if (variation == SHAPES_UNKNOWN && !tensor_is_const(t))
+			graph_set_shape(t, 0, NULL);
 	}
 	for (uint32_t i = 0; i < nc->num_operations; i++) {
 		const struct nntc_operation *o = &nc->operations[i];
@@ -235,13 +244,14 @@ static void feed(struct graph *g, const struct nntc_case *nc, void **data)
 			t->kind = NNPU_TENSOR_NO_VALUE;
 			continue;
 		}
+		graph_set_shape(t, nc->operands[i].rank, nc->operands[i].dims);
 		t->data = data[i];
 		t->shape_known = true;
 		t->bytes = nc->operands[i].num_bytes;
 	}
 }
 
-static enum verdict run(const char *file, const struct nntc_case *nc, bool constants_as_inputs)
+static enum verdict run(const char *file, const struct nntc_case *nc, enum variation variation)
 {
 	struct tolerance tol = { 1e-5, 5 * ldexp(1, -23), 1 };
 	enum verdict verdict = PASSED;
@@ -250,15 +260,14 @@ static enum verdict run(const char *file, const struct nntc_case *nc, bool const
 	void **data;
 	int ret;
 
-	snprintf(what, sizeof(what), "%s: %s%s", file, nc->name,
-		 constants_as_inputs ? " (constants as inputs)" : "");
+	snprintf(what, sizeof(what), "%s: %s%s", file, nc->name, variation_names[variation]);
 	if (nc->relaxed || uses_float16(nc))
 		tol.absolute = tol.relative = 5 * ldexp(1, -10);
 	if (strstr(file, "/mobilenet_"))
 		tol.quantized = 3;
 
 	data = calloc(nc->num_operands + 1, sizeof(*data));
-	if (!data || !build(&g, nc, constants_as_inputs, data)) {
+	if (!data || !build(&g, nc, variation, data)) {
 		tap_note("%s: no memory", what);
 		exit(1);
 	}
@@ -313,9 +322,12 @@ static void run_case(const char *file, const struct nntc_case *nc)
 	enum verdict verdict = UNSUPPORTED;
 
 	if (has_operations(nc)) {
-		verdict = run(file, nc, false);
+		verdict = run(file, nc, AS_GIVEN);
 		if (verdict == PASSED)
-			verdict = run(file, nc, true);
+			verdict = run(file, nc, CONSTANTS_AS_INPUTS);
+		/* What must fail may do so because of a declared shape. */
+		if (verdict == PASSED && !nc->expect_failure)
+			verdict = run(file, nc, SHAPES_UNKNOWN);
 	}
 	total.passed += verdict == PASSED;
 	total.failed += verdict == FAILED;
