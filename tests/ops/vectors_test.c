@@ -5,7 +5,8 @@
  * A case is run if the device has all its operations in the variants it uses; then it
  * must give the expected results each time: as it is, with its constants fed as
  * inputs, which leaves nothing to prepare, and with shapes that are not known before
- * the job runs.
+ * the job runs. A case of one operation on unsigned quantized tensors must do the same
+ * on signed ones.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,10 +28,10 @@ static struct {
 
 enum verdict { PASSED, FAILED, UNSUPPORTED };
 
-enum variation { AS_GIVEN, CONSTANTS_AS_INPUTS, SHAPES_UNKNOWN, VARIATIONS };
+enum variation { AS_GIVEN, CONSTANTS_AS_INPUTS, SHAPES_UNKNOWN, SIGNED_TWIN, VARIATIONS };
 
 static const char *const variation_names[VARIATIONS] = {
-	"", " (constants as inputs)", " (shapes unknown)",
+	"", " (constants as inputs)", " (shapes unknown)", " (signed)",
 };
 
 struct tolerance {
@@ -316,6 +317,54 @@ static bool has_operations(const struct nntc_case *nc)
 	return true;
 }
 
+/* Operations whose unsigned quantized operands have no signed counterpart. */
+static bool is_unsigned_only(uint32_t op)
+{
+	return op == NNPU_OP_HASHTABLE_LOOKUP || op == NNPU_OP_LSH_PROJECTION ||
+	       op == NNPU_OP_PAD_V2 || op == NNPU_OP_CAST || op == NNPU_OP_QUANTIZED_16BIT_LSTM;
+}
+
+/*
+ * The same case with signed tensors: values and zero points less 128. Passes if there
+ * are no unsigned ones.
+ */
+static enum verdict run_signed(const char *file, const struct nntc_case *nc)
+{
+	struct nntc_case twin = *nc;
+	enum verdict verdict = PASSED;
+	size_t bytes = 0, at = 0;
+	uint8_t *data;
+
+	if (nc->num_operations != 1 || is_unsigned_only(nc->operations[0].type))
+		return PASSED;
+	for (uint32_t i = 0; i < nc->num_operands; i++) {
+		if (nc->operands[i].type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
+			bytes += nc->operands[i].num_bytes;
+	}
+	data = malloc(bytes + 1);
+	twin.operands = calloc(nc->num_operands, sizeof(*twin.operands));
+	if (!data || !twin.operands)
+		exit(1);
+	memcpy(twin.operands, nc->operands, nc->num_operands * sizeof(*twin.operands));
+	for (uint32_t i = 0; i < nc->num_operands; i++) {
+		struct nntc_operand *o = &twin.operands[i];
+
+		if (o->type != NNPU_TYPE_TENSOR_QUANT8_ASYMM)
+			continue;
+		o->type = NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
+		o->zero_point -= 128;
+		for (uint32_t k = 0; k < o->num_bytes; k++)
+			data[at + k] = o->data[k] ^ 0x80;
+		o->data = data + at;
+		at += o->num_bytes;
+	}
+	if (bytes)
+		verdict = run(file, &twin, SIGNED_TWIN);
+	free(twin.operands);
+	free(data);
+	return verdict;
+}
+
 static void run_case(const char *file, const struct nntc_case *nc)
 {
 	bool seen[NNPU_NUM_OPERATIONS] = { false };
@@ -328,6 +377,8 @@ static void run_case(const char *file, const struct nntc_case *nc)
 		/* What must fail may do so because of a declared shape. */
 		if (verdict == PASSED && !nc->expect_failure)
 			verdict = run(file, nc, SHAPES_UNKNOWN);
+		if (verdict == PASSED)
+			verdict = run_signed(file, nc);
 	}
 	total.passed += verdict == PASSED;
 	total.failed += verdict == FAILED;
