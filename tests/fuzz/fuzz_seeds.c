@@ -17,7 +17,7 @@ static void write_seed(const uint8_t *head, size_t head_size, const void *body, 
 	char path[512];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "%s/seed-%02u", directory, number++);
+	snprintf(path, sizeof(path), "%s/seed-%03u", directory, number++);
 	f = fopen(path, "wb");
 	if (!f || fwrite(head, 1, head_size, f) != head_size ||
 	    fwrite(body, 1, body_size, f) != body_size || fclose(f)) {
@@ -157,10 +157,129 @@ static void shapes(void)
 	program_seed(&im, 0);
 }
 
+/* A constant list of two numbers. */
+static uint32_t list(struct image *im, int32_t a, int32_t b)
+{
+	const int32_t values[2] = { a, b };
+
+	return image_const(im, NNPU_TYPE_TENSOR_INT32, 2, values, sizeof(values));
+}
+
+/* Operations on a [4, 6] matrix with lists of positions, sizes and axes. */
+static void movements(void)
+{
+	static const uint32_t ops[] = {
+		NNPU_OP_TRANSPOSE, NNPU_OP_TILE, NNPU_OP_SLICE, NNPU_OP_PAD,
+		NNPU_OP_STRIDED_SLICE, NNPU_OP_MEAN, NNPU_OP_GATHER, NNPU_OP_EXPAND_DIMS,
+		NNPU_OP_ARGMAX, NNPU_OP_TOPK_V2, NNPU_OP_SPLIT, NNPU_OP_CHANNEL_SHUFFLE,
+		NNPU_OP_L2_NORMALIZATION, NNPU_OP_CAST, NNPU_OP_RANK,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 2 * sizeof(ops) / sizeof(ops[0]); i++) {
+		int rows = i % 2 ? 0 : 4;
+		uint32_t in, out, other, a, b, c, n;
+		struct image im;
+
+		image_init(&im);
+		in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT16, NNPU_TENSOR_INPUT, rows, 6, -1);
+		out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT16, NNPU_TENSOR_OUTPUT, -1);
+		im.tensors[out].flags = htole32(NNPU_TENSOR_UNKNOWN_RANK);
+		n = image_scalar(&im, 1);
+		switch (ops[i / 2]) {
+		case NNPU_OP_TRANSPOSE:
+			image_command(&im, ops[i / 2], 2, 1, in, list(&im, 1, 0), out);
+			break;
+		case NNPU_OP_TILE:
+			image_command(&im, ops[i / 2], 2, 1, in, list(&im, 2, 1), out);
+			break;
+		case NNPU_OP_SLICE:
+			image_command(&im, ops[i / 2], 3, 1, in, list(&im, 1, 0),
+				      list(&im, -1, 3), out);
+			break;
+		case NNPU_OP_PAD:
+			a = image_const(&im, NNPU_TYPE_TENSOR_INT32, 2,
+					(int32_t[]){ 1, 0, 2, 1 }, 16);
+			im.tensors[a].rank = 2;
+			im.tensors[a].dims[1] = htole32(2);
+			image_command(&im, ops[i / 2], 2, 1, in, a, out);
+			break;
+		case NNPU_OP_STRIDED_SLICE:
+			a = image_scalar(&im, 0);
+			b = image_scalar(&im, 2);
+			c = list(&im, 2, -1);
+			image_command(&im, ops[i / 2], 7, 1, in, list(&im, 0, -1),
+				      list(&im, 4, 0), c, a, b, a, out);
+			break;
+		case NNPU_OP_MEAN:
+			image_command(&im, ops[i / 2], 3, 1, in, list(&im, 0, -1), n, out);
+			break;
+		case NNPU_OP_GATHER:
+			image_command(&im, ops[i / 2], 3, 1, in, n, list(&im, 5, 0), out);
+			break;
+		case NNPU_OP_ARGMAX:
+			im.tensors[out].type = htole16(NNPU_TYPE_TENSOR_INT32);
+			image_command(&im, ops[i / 2], 2, 1, in, n, out);
+			break;
+		case NNPU_OP_TOPK_V2:
+		case NNPU_OP_SPLIT:
+			other = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT16, NNPU_TENSOR_OUTPUT, -1);
+			im.tensors[other].flags = htole32(NNPU_TENSOR_UNKNOWN_RANK);
+			if (ops[i / 2] == NNPU_OP_SPLIT) {
+				image_command(&im, ops[i / 2], 3, 2, in, n, image_scalar(&im, 2),
+					      out, other);
+				break;
+			}
+			im.tensors[other].type = htole16(NNPU_TYPE_TENSOR_INT32);
+			image_command(&im, ops[i / 2], 2, 2, in, n, out, other);
+			break;
+		case NNPU_OP_CHANNEL_SHUFFLE:
+			image_command(&im, ops[i / 2], 3, 1, in, image_scalar(&im, 2), n, out);
+			break;
+		case NNPU_OP_RANK:
+			im.tensors[out].type = htole16(NNPU_TYPE_INT32);
+			im.tensors[out].flags = 0;
+			image_command(&im, ops[i / 2], 1, 1, in, out);
+			break;
+		case NNPU_OP_CAST:
+			image_command(&im, ops[i / 2], 1, 1, in, out);
+			break;
+		default:
+			image_command(&im, ops[i / 2], 2, 1, in, n, out);
+			break;
+		}
+		program_seed(&im, 0);
+	}
+}
+
+/* A layer with a state, two outputs and operands that may be omitted. */
+static void recurrent(void)
+{
+	static const float zeros[8];
+	uint32_t in, t[4], out[2];
+	struct image im;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, 2, -1);
+	for (unsigned int i = 0; i < 2; i++) {
+		t[i] = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 2, zeros, 16);
+		im.tensors[t[i]].rank = 2;
+		im.tensors[t[i]].dims[1] = htole32(2);
+	}
+	t[2] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 0, -1);
+	t[3] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, 4, -1);
+	out[0] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, 0, -1);
+	out[1] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, 0, -1);
+	image_command(&im, NNPU_OP_SVDF, 7, 2, in, t[0], t[1], t[2], t[3], image_scalar(&im, 1),
+		      image_scalar(&im, 4), out[0], out[1]);
+	program_seed(&im, 0);
+}
+
 static void program_seeds(void)
 {
 	static const uint32_t unaries[] = {
 		NNPU_OP_RELU, NNPU_OP_RELU1, NNPU_OP_RELU6, NNPU_OP_LOGISTIC, NNPU_OP_TANH,
+		NNPU_OP_HARD_SWISH,
 	};
 	static const uint32_t windows[] = {
 		NNPU_OP_CONV_2D, NNPU_OP_DEPTHWISE_CONV_2D, NNPU_OP_AVERAGE_POOL_2D,
@@ -175,6 +294,7 @@ static void program_seeds(void)
 		unary(unaries[i], NNPU_TYPE_TENSOR_QUANT8_ASYMM, 0.5f, 3,
 		      tanh ? 1.0f / 128 : logistic ? 1.0f / 256 : 0.5f, tanh ? 128 : logistic ? 0 : 3);
 	}
+	unary(NNPU_OP_ABS, NNPU_TYPE_TENSOR_INT32, 0, 0, 0, 0);
 	binary(NNPU_OP_ADD, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 0, 6);
 	binary(NNPU_OP_ADD, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INLINE, 0, 0);
 	binary(NNPU_OP_MUL, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, NNPU_TENSOR_INPUT, 0.5f, 6);
@@ -185,6 +305,8 @@ static void program_seeds(void)
 	}
 	fully_connected();
 	shapes();
+	movements();
+	recurrent();
 }
 
 static void rings_seeds(void)
