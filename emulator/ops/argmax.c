@@ -68,9 +68,11 @@ int argmax_execute(const struct op_call *c)
 				best = v;
 				where = j;
 			}
+			if (op_pace_row(&pace, j, 4))
+				return OP_ABORTED;
 		}
 		out[i] = (int32_t)where;
-		if (op_pace(&pace, (size_t)t->dims[axis] * 4 + 8))
+		if (op_pace(&pace, t->dims[axis] % OP_PACE_RUN * 4 + 8))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -94,13 +94,13 @@ static float quadratic_maximum(float g[3][3], float *x, float *y)
 }
 
 /* One map: element offset @at of its keypoint; @out: number among the outputs. */
-static void find_maximum(const struct op_call *c, const struct image *m, size_t at,
-			 struct bbox box, size_t out)
+static void find_maximum(struct op_pace *pace, const struct op_call *c, const struct image *m,
+			 size_t at, struct bbox box, size_t out)
 {
 	float best = -INFINITY, g[3][3], dx, dy;
 	uint32_t by = 0, bx = 0;
 
-	for (uint32_t y = 0; y < m->y; y++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 4u + 8); y++) {
 		for (uint32_t x = 0; x < m->x; x++) {
 			float v = real_at(c->in[0], at + y * m->y_stride + x * m->x_stride);
 
@@ -137,9 +137,9 @@ int heatmap_execute(const struct op_call *c)
 		if (!(box.x1 <= box.x2 && box.y1 <= box.y2))
 			return op_fail(c, NNPU_REASON_VALUE, 1);
 		for (uint32_t k = 0; k < m.c; k++) {
-			find_maximum(c, &m, n * m.n_stride + k * m.c_stride, box,
+			find_maximum(&pace, c, &m, n * m.n_stride + k * m.c_stride, box,
 				     (size_t)n * m.c + k);
-			if (op_pace(&pace, (size_t)m.y * m.x * 4 + 64))
+			if (op_pace(&pace, 64))
 				return OP_ABORTED;
 		}
 	}

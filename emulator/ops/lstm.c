@@ -387,12 +387,13 @@ static float *sum_gate(const struct worker *w, unsigned int g, const float *x, c
 		memset(gate, 0, y->cells * sizeof(*gate));
 	else
 		memcpy(gate, bias, y->cells * sizeof(*gate));
-	recurrent_product(float_data(w->c, y->first + LAYER_WEIGHTS + g), x, y->cells, y->size,
-			  gate);
+	recurrent_product(w->pace, float_data(w->c, y->first + LAYER_WEIGHTS + g), x, y->cells,
+			  y->size, gate);
 	if (y->has_aux)
-		recurrent_product(float_data(w->c, y->aux + g), aux, y->cells, y->aux_size, gate);
-	recurrent_product(float_data(w->c, y->first + LAYER_RECURRENT + g), w->outputs, y->cells,
-			  y->outputs, gate);
+		recurrent_product(w->pace, float_data(w->c, y->aux + g), aux, y->cells,
+				  y->aux_size, gate);
+	recurrent_product(w->pace, float_data(w->c, y->first + LAYER_RECURRENT + g), w->outputs,
+			  y->cells, y->outputs, gate);
 	for (uint32_t i = 0; peep && i < y->cells; i++)
 		gate[i] += peep[i] * w->cells[i];
 	if (y->has_norm)
@@ -418,8 +419,8 @@ static void project(const struct worker *w, const float *hidden)
 	}
 	for (uint32_t i = 0; i < y->outputs; i++)
 		w->outputs[i] = bias ? bias[i] : 0.0f;
-	recurrent_product(float_data(w->c, y->first + LAYER_PROJECTION), hidden, y->outputs,
-			  y->cells, w->outputs);
+	recurrent_product(w->pace, float_data(w->c, y->first + LAYER_PROJECTION), hidden,
+			  y->outputs, y->cells, w->outputs);
 	for (uint32_t i = 0; i < y->outputs; i++)
 		w->outputs[i] = limit(w->outputs[i], w->l->projection_limit);
 }
@@ -448,9 +449,7 @@ static int step(const struct worker *w, const float *x, const float *aux)
 	for (uint32_t i = 0; i < y->cells; i++)
 		out[i] = recurrent_logistic(out[i]) * recurrent_apply(activation, w->cells[i]);
 	project(w, out);
-	return op_pace(w->pace, (size_t)y->cells *
-		       (4u * ((size_t)y->size + y->aux_size + y->outputs) + y->outputs + 128u)) ?
-	       OP_ABORTED : 0;
+	return op_pace(w->pace, (size_t)y->cells * 128) ? OP_ABORTED : 0;
 }
 
 static int run_batch(const struct worker *w, uint32_t batch, bool backward, float *out,

@@ -87,18 +87,19 @@ int l2_normalization_infer(const struct op_call *c)
 	return infer_rows(c, 1);
 }
 
-static void l2_row_float(const float *in, float *out, const struct rows *r)
+static void l2_row_float(struct op_pace *pace, const float *in, float *out, const struct rows *r)
 {
 	float sum = 0.0f, norm;
 
-	for (size_t i = 0; i < r->size; i++)
+	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++)
 		sum += in[i * r->inner] * in[i * r->inner];
 	norm = sqrtf(sum);
-	for (size_t i = 0; i < r->size; i++)
+	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++)
 		out[i * r->inner] = norm > 0.0f ? in[i * r->inner] / norm : 0.0f;
 }
 
-static void l2_row_quant(const struct op_call *c, size_t at, const struct rows *r)
+static void l2_row_quant(struct op_pace *pace, const struct op_call *c, size_t at,
+			 const struct rows *r)
 {
 	const uint8_t *in = (const uint8_t *)c->in[0]->data + at;
 	uint8_t *out = (uint8_t *)c->out[0]->data + at;
@@ -106,13 +107,13 @@ static void l2_row_quant(const struct op_call *c, size_t at, const struct rows *
 	int64_t sum = 0;
 	double norm;
 
-	for (size_t i = 0; i < r->size; i++) {
+	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++) {
 		int32_t v = qbyte_value(in[i * r->inner], b);
 
 		sum += v * v;
 	}
 	norm = sqrt((double)sum);
-	for (size_t i = 0; i < r->size; i++) {
+	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++) {
 		int32_t v = qbyte_value(in[i * r->inner], b);
 
 		out[i * r->inner] = q_from_real(c->out[0], norm > 0 ? v / norm : 0);
@@ -130,11 +131,11 @@ int l2_normalization_execute(const struct op_call *c)
 		size_t at = row_start(&r, i);
 
 		if (type_is_quant8(c->in[0]->type))
-			l2_row_quant(c, at, &r);
+			l2_row_quant(&pace, c, at, &r);
 		else
-			l2_row_float((const float *)c->in[0]->data + at,
+			l2_row_float(&pace, (const float *)c->in[0]->data + at,
 				     (float *)c->out[0]->data + at, &r);
-		if (op_pace(&pace, r.size * 8 + 16))
+		if (op_pace(&pace, r.size % OP_PACE_RUN * 8 + 16))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -233,14 +234,14 @@ int log_softmax_execute(const struct op_call *c)
 		float *out = (float *)c->out[0]->data + row_start(&r, i);
 		float max = -FLT_MAX, sum = 0.0f;
 
-		for (size_t j = 0; j < r.size; j++)
+		for (size_t j = 0; j < r.size && !op_pace_row(&pace, j, 2); j++)
 			max = in[j * r.inner] > max ? in[j * r.inner] : max;
-		for (size_t j = 0; j < r.size; j++)
+		for (size_t j = 0; j < r.size && !op_pace_row(&pace, j, 8); j++)
 			sum += expf((in[j * r.inner] - max) * beta);
 		sum = logf(sum);
-		for (size_t j = 0; j < r.size; j++)
+		for (size_t j = 0; j < r.size && !op_pace_row(&pace, j, 2); j++)
 			out[j * r.inner] = (in[j * r.inner] - max) * beta - sum;
-		if (op_pace(&pace, r.size * 12 + 32))
+		if (op_pace(&pace, r.size % OP_PACE_RUN * 12 + 32))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -263,17 +264,17 @@ int instance_normalization_infer(const struct op_call *c)
 }
 
 /* One channel of one batch, from @in and @out on. */
-static void normalize_channel(const struct image *m, const float *in, float *out, float gamma,
-			      float beta, float epsilon)
+static void normalize_channel(struct op_pace *pace, const struct image *m, const float *in,
+			      float *out, float gamma, float beta, float epsilon)
 {
 	float count = (float)((size_t)m->y * m->x), sum = 0.0f, squares = 0.0f, mean, factor;
 
-	for (uint32_t y = 0; y < m->y; y++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 2u + 8); y++) {
 		for (uint32_t x = 0; x < m->x; x++)
 			sum += in[y * m->y_stride + x * m->x_stride];
 	}
 	mean = sum / count;
-	for (uint32_t y = 0; y < m->y; y++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 2u + 8); y++) {
 		for (uint32_t x = 0; x < m->x; x++) {
 			float d = in[y * m->y_stride + x * m->x_stride] - mean;
 
@@ -281,7 +282,7 @@ static void normalize_channel(const struct image *m, const float *in, float *out
 		}
 	}
 	factor = gamma / sqrtf(squares / count + epsilon);
-	for (uint32_t y = 0; y < m->y; y++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 2u + 8); y++) {
 		for (uint32_t x = 0; x < m->x; x++) {
 			size_t at = y * m->y_stride + x * m->x_stride;
 
@@ -306,9 +307,9 @@ int instance_normalization_execute(const struct op_call *c)
 		for (uint32_t i = 0; i < m.c; i++) {
 			size_t at = n * m.n_stride + i * m.c_stride;
 
-			normalize_channel(&m, (const float *)c->in[0]->data + at,
+			normalize_channel(&pace, &m, (const float *)c->in[0]->data + at,
 					  (float *)c->out[0]->data + at, gamma, beta, epsilon);
-			if (op_pace(&pace, (size_t)m.y * m.x * 4 + 32))
+			if (op_pace(&pace, 32))
 				return OP_ABORTED;
 		}
 	}

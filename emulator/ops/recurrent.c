@@ -37,9 +37,10 @@ float recurrent_apply(int32_t code, float v)
 	return f_clamp(v, r.min, r.max);
 }
 
-void recurrent_product(const float *m, const float *x, uint32_t rows, uint32_t cols, float *y)
+void recurrent_product(struct op_pace *pace, const float *m, const float *x, uint32_t rows,
+		       uint32_t cols, float *y)
 {
-	for (uint32_t i = 0; i < rows; i++, m += cols) {
+	for (uint32_t i = 0; i < rows && !op_pace(pace, cols + 4u); i++, m += cols) {
 		float sum = 0.0f;
 
 		for (uint32_t j = 0; j < cols; j++)

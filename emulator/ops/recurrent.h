@@ -18,8 +18,12 @@ int recurrent_activation(const struct op_call *c, unsigned int i, int32_t *code)
 float recurrent_apply(int32_t code, float v);
 float recurrent_logistic(float v);
 
-/* y[i] += sum of m[i][j] * x[j] for a matrix of @rows rows and @cols columns. */
-void recurrent_product(const float *m, const float *x, uint32_t rows, uint32_t cols, float *y);
+/*
+ * y[i] += sum of m[i][j] * x[j] for a matrix of @rows rows and @cols columns; incomplete
+ * once @pace says that the job is to end.
+ */
+void recurrent_product(struct op_pace *pace, const float *m, const float *x, uint32_t rows,
+		       uint32_t cols, float *y);
 
 /* Inputs [@first, @last] that are there have the type of input 0, and a rank. */
 int recurrent_check_types(const struct op_call *c, unsigned int first, unsigned int last);

@@ -232,20 +232,20 @@ static int run_batch(const struct op_call *c, const struct rnn *r, const struct 
 		uint32_t aux_size;
 
 		memcpy(sum, bias, l->units * sizeof(*sum));
-		recurrent_product(c->in[l->first]->data, (const float *)input->data +
+		recurrent_product(pace, c->in[l->first]->data, (const float *)input->data +
 				  sequence_at(&r->seq, t, batch, size), l->units, size, sum);
 		if (l->aux_weights) {
 			aux_size = c->in[r->aux]->dims[2];
-			recurrent_product(c->in[l->aux_weights]->data,
+			recurrent_product(pace, c->in[l->aux_weights]->data,
 					  (const float *)c->in[r->aux]->data +
 					  sequence_at(&r->seq, t, batch, aux_size),
 					  l->units, aux_size, sum);
 		}
-		recurrent_product(c->in[l->first + 1]->data, state, l->units, l->units, sum);
+		recurrent_product(pace, c->in[l->first + 1]->data, state, l->units, l->units, sum);
 		for (uint32_t j = 0; j < l->units; j++)
 			to[j] = recurrent_apply(r->activation, sum[j]);
 		state = to;
-		if (op_pace(pace, (size_t)l->units * (size + l->units + 16)))
+		if (op_pace(pace, (size_t)l->units * 16))
 			return OP_ABORTED;
 	}
 	return 0;

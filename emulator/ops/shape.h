@@ -164,19 +164,31 @@ static inline void *scratch_take(struct op_call *c, size_t bytes)
 struct op_pace {
 	struct job_progress *progress;
 	uint32_t work;
+	bool ended;			/* stays: a loop may leave it to the one around it */
 };
 
 #define OP_PACE_UNITS		(1u << 20)
+
+/* Elements of a long row between two looks at op_pace(). */
+#define OP_PACE_RUN		(1u << 14)
 
 /* Returns true when the job is to end. */
 static inline bool op_pace(struct op_pace *p, size_t units)
 {
 	if (units < OP_PACE_UNITS - p->work) {
 		p->work += (uint32_t)units;
-		return false;
+		return p->ended;
 	}
 	p->work = 0;
-	return p->progress && op_progress(p->progress);
+	if (p->progress && op_progress(p->progress))
+		p->ended = true;
+	return p->ended;
+}
+
+/* The same after element @i of a row whose elements take @units each. */
+static inline bool op_pace_row(struct op_pace *p, size_t i, size_t units)
+{
+	return i % OP_PACE_RUN == OP_PACE_RUN - 1 && op_pace(p, OP_PACE_RUN * units);
 }
 
 #endif /* NNPU_EMU_SHAPE_H */

@@ -103,16 +103,16 @@ int svdf_execute(const struct op_call *c)
 				float newest = 0.0f, part = 0.0f;
 
 				/* The newest value takes the last place, then all move up. */
-				recurrent_product((const float *)c->in[1]->data +
+				recurrent_product(&pace, (const float *)c->in[1]->data +
 						  (size_t)f * s.size, in, 1, s.size, &newest);
-				recurrent_product(time, old, 1, s.memory - 1, &part);
+				recurrent_product(&pace, time, old, 1, s.memory - 1, &part);
 				sum += part + time[s.memory - 1] * newest;
 				state[s.memory - 1] = 0.0f;
 				if (s.memory > 1) {
 					memcpy(state, old + 1, (s.memory - 2) * sizeof(*state));
 					state[s.memory - 2] = newest;
 				}
-				if (op_pace(&pace, (size_t)s.size + s.memory * 2u + 16))
+				if (op_pace(&pace, s.memory + 16u))
 					return OP_ABORTED;
 			}
 			((float *)c->out[1]->data)[(size_t)b * s.units + u] =

@@ -254,11 +254,43 @@ static void test_empty(void)
 	fixture_end(&f);
 }
 
+/* One row is enough work to be asked whether to go on. */
+static void test_abort(void)
+{
+	static const enum nnpu_operation ops[] = {
+		NNPU_OP_ARGMAX, NNPU_OP_L2_NORMALIZATION, NNPU_OP_LOG_SOFTMAX, NNPU_OP_MEAN,
+	};
+	const uint32_t n = 1u << 20;
+	float *data = calloc(n, sizeof(*data));
+	struct fixture f;
+
+	if (!ok(data, "a long row"))
+		return;
+	for (unsigned int i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
+		fixture_init(&f, ops[i]);
+		fixture_input(&f, F32, 0, 0, DIMS(1, n), data);
+		if (ops[i] == NNPU_OP_LOG_SOFTMAX)
+			fixture_f32(&f, 1);
+		if (ops[i] == NNPU_OP_MEAN)
+			fixture_const(&f, I32, 0, 0, DIMS(1), (int32_t[]){ 1 });
+		fixture_i32(&f, 1);
+		fixture_output(&f, ops[i] == NNPU_OP_ARGMAX ? I32 : F32, 0, 0);
+		graph_progress.count = 0;
+		graph_progress.abort_after = 2;
+		ok(fixture_run(&f) == OP_ABORTED && graph_progress.count == 2,
+		   "%s: a long row can be ended", op_name(f.op));
+		graph_progress.abort_after = 0;
+		fixture_end(&f);
+	}
+	free(data);
+}
+
 int main(void)
 {
 	test_legal(legal, sizeof(legal) / sizeof(legal[0]));
 	test_refusals(changes, sizeof(changes) / sizeof(changes[0]));
 	test_results();
 	test_empty();
+	test_abort();
 	return tap_done();
 }
