@@ -30,8 +30,8 @@ int lsh_projection_check(const struct op_call *c)
 		return -1;
 	if (type_is_scalar(c->in[1]->type))
 		return op_fail(c, NNPU_REASON_TYPE, 1);
-	if (tensor_has_value(c->in[2]) &&
-	    (op_check_same_type(c, 2, 0) || op_check_rank(c, 2, 1, 1)))
+	if (op_check_same_type(c, 2, 0) ||
+	    (tensor_has_value(c->in[2]) && op_check_rank(c, 2, 1, 1)))
 		return -1;
 	if (!op_get_i32(c, 3, &kind) && (kind < LSH_SPARSE_OLD || kind > LSH_SPARSE))
 		return op_fail(c, NNPU_REASON_VALUE, 3);

@@ -51,12 +51,12 @@ static int check_given(const struct op_call *c, unsigned int i, bool wanted)
 	return given(c, i) == wanted ? 0 : op_fail(c, NNPU_REASON_OMITTED, i);
 }
 
-/* Inputs [@first, @last] that are there are of one type and rank. */
+/* Types of inputs [@first, @last], and ranks of those that are there. */
 static int check_range(const struct op_call *c, unsigned int first, unsigned int last,
 		       uint32_t types)
 {
 	for (unsigned int i = first; i <= last; i++) {
-		if (given(c, i) && (op_check_type(c, i, types, 0) || op_check_rank(c, i, 1, 2)))
+		if (op_check_type(c, i, types, 0) || (given(c, i) && op_check_rank(c, i, 1, 2)))
 			return -1;
 	}
 	return 0;

@@ -52,8 +52,8 @@ void recurrent_product(struct op_pace *pace, const float *m, const float *x, uin
 int recurrent_check_types(const struct op_call *c, unsigned int first, unsigned int last)
 {
 	for (unsigned int i = first; i <= last; i++) {
-		if (tensor_has_value(c->in[i]) &&
-		    (op_check_same_type(c, i, 0) || op_check_rank(c, i, 1, 3)))
+		if (op_check_same_type(c, i, 0) ||
+		    (tensor_has_value(c->in[i]) && op_check_rank(c, i, 1, 3)))
 			return -1;
 	}
 	return 0;

@@ -25,7 +25,7 @@ float recurrent_logistic(float v);
 void recurrent_product(struct op_pace *pace, const float *m, const float *x, uint32_t rows,
 		       uint32_t cols, float *y);
 
-/* Inputs [@first, @last] that are there have the type of input 0, and a rank. */
+/* Inputs [@first, @last] have the type of input 0, and a rank if they are there. */
 int recurrent_check_types(const struct op_call *c, unsigned int first, unsigned int last);
 
 /*

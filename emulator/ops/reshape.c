@@ -65,9 +65,8 @@ int reshape_execute(const struct op_call *c)
 
 int squeeze_check(const struct op_call *c)
 {
-	if (op_check_moved(c, TYPES_FLOAT | TYPES_QUANT8, OP_MAX_RANK))
-		return -1;
-	return tensor_has_value(c->in[1]) ? op_check_list(c, 1) : 0;
+	return op_check_moved(c, TYPES_FLOAT | TYPES_QUANT8, OP_MAX_RANK) ||
+	       op_check_list(c, 1) ? -1 : 0;
 }
 
 /* The dimensions to remove, one bit each. 0; 1 if not known; -1 with error. */

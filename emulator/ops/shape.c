@@ -108,8 +108,9 @@ int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_ran
 
 int op_check_list(const struct op_call *c, unsigned int i)
 {
-	return op_check_type(c, i, TYPE_BIT(TENSOR_INT32), 0) || op_check_rank(c, i, 1, 1) ?
-	       -1 : 0;
+	if (op_check_type(c, i, TYPE_BIT(TENSOR_INT32), 0))
+		return -1;
+	return tensor_has_value(c->in[i]) ? op_check_rank(c, i, 1, 1) : 0;
 }
 
 int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k)

@@ -86,7 +86,7 @@ int op_check_quant(const struct op_call *c, unsigned int i, float scale, int32_t
  */
 int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_rank);
 
-/* Input @i is a TENSOR_INT32 of rank 1. */
+/* Input @i is a TENSOR_INT32, of rank 1 unless it is omitted. */
 int op_check_list(const struct op_call *c, unsigned int i);
 
 /* Entry @k of the TENSOR_INT32 input @i, whose data is there. */

@@ -12,9 +12,7 @@
 
 int transpose_check(const struct op_call *c)
 {
-	if (op_check_moved(c, TYPES, OP_MAX_RANK))
-		return -1;
-	return tensor_has_value(c->in[1]) ? op_check_list(c, 1) : 0;
+	return op_check_moved(c, TYPES, OP_MAX_RANK) || op_check_list(c, 1) ? -1 : 0;
 }
 
 /* 0; 1 if the permutation is not known before the job runs; -1 with error. */

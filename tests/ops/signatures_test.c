@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Signatures: the operator test cases beside the repository with one operand too many,
+ * one too few or one of another type must be refused, but for what the HAL allows.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "../tap.h"
+#include "graph.h"
+#include "nntc.h"
+#include "shape.h"
+
+/* Scales of an operand that has one per channel; no case has more channels. */
+#define MAX_CHANNELS	65536
+
+static float ones[MAX_CHANNELS];
+
+/* The one operation of a case and its operands. */
+struct call {
+	const char *name;
+	uint32_t op;
+	unsigned int num_tensors, inputs, outputs;
+	struct tensor *tensors;		/* one more than the case has */
+	uint32_t *operands;		/* room for one more */
+};
+
+static struct {
+	unsigned int tried, accepted;
+} counts;
+
+static bool accepts(const struct call *c, unsigned int inputs, unsigned int outputs,
+		    const uint32_t *operands)
+{
+	struct graph g;
+	bool good;
+
+	if (!op_counts_ok(op_find(c->op), inputs, outputs))
+		return false;
+	if (!graph_init(&g, c->num_tensors + 1, 1))
+		exit(1);
+	memcpy(g.tensors, c->tensors, (c->num_tensors + 1) * sizeof(*g.tensors));
+	if (!graph_set_call(&g, 0, op_find(c->op), inputs, outputs, operands, false))
+		exit(1);
+	good = graph_load(&g) == 0;
+	graph_destroy(&g);
+	return good;
+}
+
+static void expect_refusal(const struct call *c, const char *what, unsigned int operand,
+			   bool accepted)
+{
+	counts.tried++;
+	if (!accepted)
+		return;
+	tap_note("%s: %s accepts %s, operand %u", c->name, op_name(c->op), what, operand);
+	counts.accepted++;
+}
+
+/* Operands that the HAL gives a choice of types. */
+static bool has_choice(const struct call *c, unsigned int i)
+{
+	switch (c->op) {
+	case NNPU_OP_CAST:
+	case NNPU_OP_QUANTIZE:
+	case NNPU_OP_DEQUANTIZE:
+		return true;
+	case NNPU_OP_ARGMAX:
+	case NNPU_OP_ARGMIN:
+	case NNPU_OP_RANDOM_MULTINOMIAL:
+	case NNPU_OP_RANK:
+		return i == 0;
+	case NNPU_OP_LSH_PROJECTION:
+	case NNPU_OP_CONV_2D:
+	case NNPU_OP_DEPTHWISE_CONV_2D:
+	case NNPU_OP_GROUPED_CONV_2D:
+	case NNPU_OP_TRANSPOSE_CONV_2D:
+	case NNPU_OP_AXIS_ALIGNED_BBOX_TRANSFORM:
+		return i == 1;
+	default:
+		return false;
+	}
+}
+
+/* Another type, with shape and quantization that go with it; false if it cannot be. */
+static bool change_type(struct tensor *t, enum nnpu_type type)
+{
+	bool was_scalar = type_is_scalar(t->type);
+
+	t->type = type;
+	if (type_is_scalar(type))
+		graph_set_shape(t, 0, NULL);
+	else if (was_scalar)
+		graph_set_shape(t, 1, (uint32_t[]){ 1 });
+	else
+		graph_set_shape(t, t->rank, t->dims);
+	t->scale = type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ||
+		   type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED ||
+		   type == NNPU_TYPE_TENSOR_QUANT8_SYMM ||
+		   type == NNPU_TYPE_TENSOR_QUANT16_ASYMM ||
+		   type == NNPU_TYPE_TENSOR_QUANT16_SYMM;
+	t->zero_point = 0;
+	t->num_channel_scales = 0;
+	if (type != NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+		return true;
+	t->channel_dim = 0;
+	t->num_channel_scales = t->dims[0];
+	t->channel_scales = ones;
+	return t->rank && t->dims[0] && t->dims[0] <= MAX_CHANNELS;
+}
+
+static void test_types(struct call *c)
+{
+	for (unsigned int i = 0; i < c->inputs + c->outputs; i++) {
+		struct tensor *t = &c->tensors[c->operands[i]], saved = *t;
+
+		if (has_choice(c, i))
+			continue;
+		for (unsigned int type = 0; type < NNPU_TYPE_SUBGRAPH; type++) {
+			*t = saved;
+			if (type != saved.type && change_type(t, (enum nnpu_type)type))
+				expect_refusal(c, type_name(type), i,
+					       accepts(c, c->inputs, c->outputs, c->operands));
+		}
+		*t = saved;
+	}
+}
+
+/* Is the last input one that may be missing, or input @i one of several alike? */
+static bool may_be_missing(const struct call *c, unsigned int i)
+{
+	enum nnpu_type last = c->tensors[c->operands[c->inputs - 1]].type;
+
+	if (c->op == NNPU_OP_CONCATENATION)
+		return i < c->inputs - 1 && c->inputs > 2;
+	if (i != c->inputs - 1)
+		return false;
+	switch (c->op) {
+	case NNPU_OP_AVERAGE_POOL_2D:
+	case NNPU_OP_MAX_POOL_2D:
+	case NNPU_OP_L2_POOL_2D:
+	case NNPU_OP_CONV_2D:
+	case NNPU_OP_DEPTHWISE_CONV_2D:
+	case NNPU_OP_SPACE_TO_DEPTH:
+	case NNPU_OP_DEPTH_TO_SPACE:
+	case NNPU_OP_SPACE_TO_BATCH_ND:
+	case NNPU_OP_BATCH_TO_SPACE_ND:
+	case NNPU_OP_RESIZE_BILINEAR:
+	case NNPU_OP_RESIZE_NEAREST_NEIGHBOR:
+		return last == NNPU_TYPE_BOOL;
+	case NNPU_OP_L2_NORMALIZATION:
+	case NNPU_OP_LOCAL_RESPONSE_NORMALIZATION:
+	case NNPU_OP_SOFTMAX:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool may_have_axis(const struct call *c)
+{
+	return (c->op == NNPU_OP_L2_NORMALIZATION && c->inputs == 1) ||
+	       (c->op == NNPU_OP_LOCAL_RESPONSE_NORMALIZATION && c->inputs == 5) ||
+	       (c->op == NNPU_OP_SOFTMAX && c->inputs == 2);
+}
+
+static void test_counts(struct call *c)
+{
+	unsigned int total = c->inputs + c->outputs;
+	uint32_t *list = malloc((total + 1) * sizeof(*list));
+	uint32_t extra = c->num_tensors;
+
+	if (!list)
+		exit(1);
+	for (unsigned int i = 0; i < c->inputs; i++) {
+		memcpy(list, c->operands, total * sizeof(*list));
+		memmove(list + i, list + i + 1, (total - i - 1) * sizeof(*list));
+		if (!may_be_missing(c, i))
+			expect_refusal(c, "an input less", i,
+				       accepts(c, c->inputs - 1, c->outputs, list));
+	}
+	/* Sequences may be all that is wanted of a recurrent layer. */
+	for (unsigned int i = 0; i < c->outputs; i++) {
+		memcpy(list, c->operands, total * sizeof(*list));
+		memmove(list + c->inputs + i, list + c->inputs + i + 1,
+			(c->outputs - i - 1) * sizeof(*list));
+		if (c->op != NNPU_OP_UNIDIRECTIONAL_SEQUENCE_RNN)
+			expect_refusal(c, "an output less", c->inputs + i,
+				       accepts(c, c->inputs, c->outputs - 1, list));
+	}
+	c->tensors[extra] = (struct tensor){ .type = NNPU_TYPE_INT32, .kind = NNPU_TENSOR_INPUT };
+	graph_set_shape(&c->tensors[extra], 0, NULL);
+	memcpy(list, c->operands, c->inputs * sizeof(*list));
+	list[c->inputs] = extra;
+	memcpy(list + c->inputs + 1, c->operands + c->inputs, c->outputs * sizeof(*list));
+	if (!may_have_axis(c))
+		expect_refusal(c, "an input more", c->inputs,
+			       accepts(c, c->inputs + 1, c->outputs, list));
+	c->tensors[extra].kind = NNPU_TENSOR_OUTPUT;
+	memcpy(list, c->operands, total * sizeof(*list));
+	list[total] = extra;
+	expect_refusal(c, "an output more", total, accepts(c, c->inputs, c->outputs + 1, list));
+	free(list);
+}
+
+static void set_tensor(struct tensor *t, const struct nntc_operand *o)
+{
+	static const uint8_t kinds[] = {
+		NNPU_TENSOR_TEMPORARY, NNPU_TENSOR_INPUT, NNPU_TENSOR_OUTPUT,
+		NNPU_TENSOR_INLINE, NNPU_TENSOR_SLOT, NNPU_TENSOR_NO_VALUE,
+	};
+
+	*t = (struct tensor){
+		.type = o->type, .kind = kinds[o->lifetime], .scale = o->scale,
+		.zero_point = o->zero_point, .channel_dim = o->channel_dim,
+		.num_channel_scales = o->num_channel_scales,
+		.channel_scales = o->channel_scales,
+	};
+	graph_set_shape(t, o->rank, o->dims);
+	if (t->kind == NNPU_TENSOR_INPUT && !o->num_bytes)
+		t->kind = NNPU_TENSOR_NO_VALUE;
+	if (!tensor_is_const(t))
+		return;
+	/* Elements of another type are at most four times as long. */
+	t->data = aligned_alloc(64, (o->num_bytes * 4ul + 128) / 64 * 64);
+	if (!t->data)
+		exit(1);
+	memset(t->data, 0, o->num_bytes * 4ul + 64);
+	memcpy(t->data, o->data, o->num_bytes);
+}
+
+static void test_case(const struct nntc_case *nc)
+{
+	const struct nntc_operation *o = &nc->operations[0];
+	struct call c = {
+		.name = nc->name, .op = o->type, .num_tensors = nc->num_operands,
+		.inputs = o->num_inputs, .outputs = o->num_outputs, .operands = o->operands,
+	};
+
+	if (nc->num_operations != 1 || nc->num_subgraphs != 1 || nc->expect_failure ||
+	    !op_find(o->type))
+		return;
+	c.tensors = calloc(nc->num_operands + 1, sizeof(*c.tensors));
+	if (!c.tensors)
+		exit(1);
+	for (uint32_t i = 0; i < nc->num_operands; i++)
+		set_tensor(&c.tensors[i], &nc->operands[i]);
+	if (accepts(&c, c.inputs, c.outputs, c.operands)) {
+		test_types(&c);
+		test_counts(&c);
+	}
+	for (uint32_t i = 0; i < nc->num_operands; i++) {
+		if (tensor_is_const(&c.tensors[i]))
+			free(c.tensors[i].data);
+	}
+	free(c.tensors);
+}
+
+static void test_file(const char *path)
+{
+	struct nntc_file f;
+	struct nntc_case nc;
+
+	if (!nntc_open(&f, path))
+		return;
+	for (uint32_t i = 0; i < f.num_cases && nntc_next(&f, &nc); i++) {
+		test_case(&nc);
+		nntc_free(&nc);
+	}
+	nntc_close(&f);
+}
+
+static void test_directory(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+	char *file;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		if (asprintf(&file, "%s/%s", path, e->d_name) < 0)
+			exit(1);
+		test_file(file);
+		free(file);
+	}
+	if (d)
+		closedir(d);
+}
+
+int main(void)
+{
+	static const char *const folders[] = { "V1_0", "V1_1", "V1_2", "V1_3", "V1_3_cts_only" };
+	const char *shared = getenv("NNPU_SHARED");
+	struct stat st;
+	char *path;
+
+	for (unsigned int i = 0; i < MAX_CHANNELS; i++)
+		ones[i] = 1;
+	if (asprintf(&path, "%s/vectors", shared ? shared : "../shared") < 0)
+		return 1;
+	if (stat(path, &st))
+		tap_skip_all("no test vectors: %s", path);
+	for (unsigned int i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		char *folder;
+
+		if (asprintf(&folder, "%s/%s", path, folders[i]) < 0)
+			return 1;
+		test_directory(folder);
+		free(folder);
+	}
+	free(path);
+	ok(counts.tried > 10000 && !counts.accepted,
+	   "of %u wrong signatures %u are accepted", counts.tried, counts.accepted);
+	return tap_done();
+}
