@@ -353,8 +353,8 @@ TEST_F(nnpu, program_check)
 	EXPECT_EQ(0, arg.program);
 	EXPECT_EQ(NNPU_STATUS_SUCCESS, report.status);
 
-	/* An operation without a kernel is a verdict, not an error. */
-	c->opcode = NNPU_OP_LSH_PROJECTION;
+	/* A command of an extension is a verdict, not an error. */
+	c->opcode = NNPU_CMD_EXTENSION;
 	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
 	EXPECT_EQ(NNPU_STATUS_PROGRAM_UNSUPPORTED, report.status);
 	/* A number that is no operation at all is malformed. */
