@@ -45,7 +45,7 @@ int activation_check(const struct op_call *c)
 	enum nnpu_type type = c->in[0]->type;
 
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, elu ? TYPES_FLOAT : TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	    op_check_type(c, 0, elu ? TYPES_FLOAT : TYPES_FLOAT | TYPES_QUANT8) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 1, max_rank(c)) ||
 	    op_check_rank(c, op_output(c, 0), 1, max_rank(c)) ||

@@ -17,10 +17,10 @@
 
 int argmax_check(const struct op_call *c)
 {
-	return op_check_operands(c) || op_check_type(c, 0, TYPES, 0) ||
+	return op_check_operands(c) || op_check_type(c, 0, TYPES) ||
 	       op_check_rank(c, 0, 1, NNPU_MAX_RANK) ||
-	       op_check_type(c, 1, TYPE_BIT(INT32), 0) ||
-	       op_check_type(c, op_output(c, 0), TYPE_BIT(TENSOR_INT32), 0) ||
+	       op_check_type(c, 1, TYPE_BIT(INT32)) ||
+	       op_check_type(c, op_output(c, 0), TYPE_BIT(TENSOR_INT32)) ||
 	       op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK) ? -1 : 0;
 }
 
@@ -83,8 +83,8 @@ int topk_check(const struct op_call *c)
 	int32_t k;
 
 	if (op_check_moved(c, TYPES, NNPU_MAX_RANK) ||
-	    op_check_type(c, 1, TYPE_BIT(INT32), 0) ||
-	    op_check_type(c, op_output(c, 1), TYPE_BIT(TENSOR_INT32), 0) ||
+	    op_check_type(c, 1, TYPE_BIT(INT32)) ||
+	    op_check_type(c, op_output(c, 1), TYPE_BIT(TENSOR_INT32)) ||
 	    op_check_rank(c, op_output(c, 1), 1, NNPU_MAX_RANK))
 		return -1;
 	if (!op_get_i32(c, 1, &k) && k < 1)

@@ -134,8 +134,8 @@ int bbox_check_type(const struct op_call *c, unsigned int i, unsigned int values
 	struct tensor *t = op_operand(c, i);
 
 	if (!type_is_quant8(type))
-		return op_check_type(c, i, 1u << type, 0);
-	if (op_check_type(c, i, TYPE_BIT(TENSOR_QUANT16_ASYMM), 0))
+		return op_check_type(c, i, 1u << type);
+	if (op_check_type(c, i, TYPE_BIT(TENSOR_QUANT16_ASYMM)))
 		return -1;
 	if (t->scale != BBOX_SCALE)
 		return op_fail(c, NNPU_REASON_SCALE, i);
@@ -146,14 +146,14 @@ int bbox_check_scalar(const struct op_call *c, unsigned int i, unsigned int valu
 {
 	bool half = c->in[values]->type == NNPU_TYPE_TENSOR_FLOAT16;
 
-	return op_check_type(c, i, half ? TYPE_BIT(FLOAT16) : TYPE_BIT(FLOAT32), 0);
+	return op_check_type(c, i, half ? TYPE_BIT(FLOAT16) : TYPE_BIT(FLOAT32));
 }
 
 int bbox_transform_check(const struct op_call *c)
 {
 	unsigned int out = op_output(c, 0);
 
-	return op_check_operands(c) || op_check_type(c, 1, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	return op_check_operands(c) || op_check_type(c, 1, TYPES_FLOAT | TYPES_QUANT8) ||
 	       bbox_check_type(c, 0, 1) || bbox_check_type(c, 3, 1) ||
 	       bbox_check_type(c, out, 1) || op_check_list(c, 2) ||
 	       op_check_rank(c, 0, 2, 2) || op_check_rank(c, 1, 2, 2) ||

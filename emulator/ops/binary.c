@@ -15,9 +15,9 @@
 
 static int check(const struct op_call *c, uint32_t types, uint32_t out_types)
 {
-	return op_check_operands(c) || op_check_type(c, 0, types, 0) ||
+	return op_check_operands(c) || op_check_type(c, 0, types) ||
 	       op_check_same_type(c, 1, 0) ||
-	       op_check_type(c, op_output(c, 0), out_types, 0) ||
+	       op_check_type(c, op_output(c, 0), out_types) ||
 	       op_check_rank(c, 0, 1, NNPU_MAX_RANK) || op_check_rank(c, 1, 1, NNPU_MAX_RANK) ||
 	       op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK) ? -1 : 0;
 }

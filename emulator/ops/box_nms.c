@@ -29,9 +29,9 @@ int box_nms_check(const struct op_call *c)
 {
 	unsigned int out = op_output(c, 0);
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8) ||
 	    bbox_check_type(c, 1, 0) || op_check_list(c, 2) || bbox_check_scalar(c, 3, 0) ||
-	    op_check_type(c, 4, TYPE_BIT(INT32), 0) || op_check_type(c, 5, TYPE_BIT(INT32), 0))
+	    op_check_type(c, 4, TYPE_BIT(INT32)) || op_check_type(c, 5, TYPE_BIT(INT32)))
 		return -1;
 	for (unsigned int i = 6; i < 9; i++) {
 		if (bbox_check_scalar(c, i, 0))
@@ -39,8 +39,8 @@ int box_nms_check(const struct op_call *c)
 	}
 	return op_check_same_type(c, out, 0) || op_check_same_quant(c, out, 0) ||
 	       bbox_check_type(c, out + 1, 0) ||
-	       op_check_type(c, out + 2, TYPE_BIT(TENSOR_INT32), 0) ||
-	       op_check_type(c, out + 3, TYPE_BIT(TENSOR_INT32), 0) ||
+	       op_check_type(c, out + 2, TYPE_BIT(TENSOR_INT32)) ||
+	       op_check_type(c, out + 3, TYPE_BIT(TENSOR_INT32)) ||
 	       op_check_rank(c, 0, 2, 2) || op_check_rank(c, 1, 2, 2) ||
 	       op_check_rank(c, out, 1, 1) || op_check_rank(c, out + 1, 2, 2) ||
 	       op_check_rank(c, out + 2, 1, 1) || op_check_rank(c, out + 3, 1, 1) ? -1 : 0;

@@ -15,10 +15,10 @@ int concatenation_check(const struct op_call *c)
 {
 	if (op_check_operands(c) ||
 	    op_check_type(c, 0, TYPE_BIT(TENSOR_FLOAT32) | TYPE_BIT(TENSOR_FLOAT16) |
-			  TYPES_QUANT8, 0) ||
+			  TYPES_QUANT8) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK) ||
-	    op_check_type(c, c->num_inputs - 1, TYPE_BIT(INT32), 0))
+	    op_check_type(c, c->num_inputs - 1, TYPE_BIT(INT32)))
 		return -1;
 	for (unsigned int i = 0; i < c->num_inputs - 1; i++) {
 		if (op_check_same_type(c, i, 0) || op_check_rank(c, i, 1, OP_MAX_RANK))

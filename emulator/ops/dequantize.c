@@ -9,8 +9,8 @@ int dequantize_check(const struct op_call *c)
 {
 	if (op_check_operands(c) ||
 	    op_check_type(c, 0, TYPES_QUANT8 | TYPE_BIT(TENSOR_QUANT8_SYMM) |
-			  TYPE_BIT(TENSOR_QUANT8_SYMM_PER_CHANNEL), 0) ||
-	    op_check_type(c, op_output(c, 0), TYPES_FLOAT, 0) ||
+			  TYPE_BIT(TENSOR_QUANT8_SYMM_PER_CHANNEL)) ||
+	    op_check_type(c, op_output(c, 0), TYPES_FLOAT) ||
 	    op_check_rank(c, 0, 1, OP_MAX_RANK) ||
 	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK))
 		return -1;

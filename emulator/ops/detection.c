@@ -30,20 +30,20 @@ int detection_check(const struct op_call *c)
 {
 	unsigned int out = op_output(c, 0);
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT) ||
 	    op_check_same_type(c, 1, 0) || op_check_same_type(c, 2, 0))
 		return -1;
 	for (unsigned int i = 3; i < 14; i++) {
 		bool flag = i == 7 || i == 13, number = i >= 8 && i <= 10;
 
-		if (flag ? op_check_type(c, i, TYPE_BIT(BOOL), 0) :
-		    number ? op_check_type(c, i, TYPE_BIT(INT32), 0) :
+		if (flag ? op_check_type(c, i, TYPE_BIT(BOOL)) :
+		    number ? op_check_type(c, i, TYPE_BIT(INT32)) :
 			     op_check_float_scalar(c, i))
 			return -1;
 	}
 	return op_check_same_type(c, out, 0) || op_check_same_type(c, out + 1, 0) ||
-	       op_check_type(c, out + 2, TYPE_BIT(TENSOR_INT32), 0) ||
-	       op_check_type(c, out + 3, TYPE_BIT(TENSOR_INT32), 0) ||
+	       op_check_type(c, out + 2, TYPE_BIT(TENSOR_INT32)) ||
+	       op_check_type(c, out + 3, TYPE_BIT(TENSOR_INT32)) ||
 	       op_check_rank(c, 0, 3, 3) || op_check_rank(c, 1, 3, 3) ||
 	       op_check_rank(c, 2, 2, 2) || op_check_rank(c, out, 2, 2) ||
 	       op_check_rank(c, out + 1, 3, 3) || op_check_rank(c, out + 2, 2, 2) ||

@@ -37,11 +37,11 @@ int elementwise_check(const struct op_call *c)
 
 	if (c->desc->op != NNPU_OP_DIV)
 		types |= TYPES_QUANT8;
-	if (op_check_operands(c) || op_check_type(c, 0, types, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, types) ||
 	    op_check_same_type(c, 1, 0) || op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 1, OP_MAX_RANK) || op_check_rank(c, 1, 1, OP_MAX_RANK) ||
 	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK) ||
-	    op_check_type(c, 2, TYPE_BIT(INT32), 0))
+	    op_check_type(c, 2, TYPE_BIT(INT32)))
 		return -1;
 	if (c->desc->op == NNPU_OP_MUL && type_is_quant8(type) &&
 	    !(c->out[0]->scale > c->in[0]->scale * c->in[1]->scale))

@@ -15,16 +15,16 @@ int fill_check(const struct op_call *c)
 	unsigned int out = op_output(c, 0);
 
 	if (op_check_operands(c) || op_check_list(c, 0) ||
-	    op_check_type(c, out, TYPES_FLOAT | TYPE_BIT(TENSOR_INT32), 0) ||
+	    op_check_type(c, out, TYPES_FLOAT | TYPE_BIT(TENSOR_INT32)) ||
 	    op_check_rank(c, out, 1, NNPU_MAX_RANK))
 		return -1;
 	switch (c->out[0]->type) {
 	case NNPU_TYPE_TENSOR_FLOAT16:
-		return op_check_type(c, 1, TYPE_BIT(FLOAT16), 0);
+		return op_check_type(c, 1, TYPE_BIT(FLOAT16));
 	case NNPU_TYPE_TENSOR_FLOAT32:
-		return op_check_type(c, 1, TYPE_BIT(FLOAT32), 0);
+		return op_check_type(c, 1, TYPE_BIT(FLOAT32));
 	default:
-		return op_check_type(c, 1, TYPE_BIT(INT32), 0);
+		return op_check_type(c, 1, TYPE_BIT(INT32));
 	}
 }
 
@@ -61,7 +61,7 @@ int fill_execute(const struct op_call *c)
 
 int rank_check(const struct op_call *c)
 {
-	if (op_check_operands(c) || op_check_type(c, op_output(c, 0), TYPE_BIT(INT32), 0))
+	if (op_check_operands(c) || op_check_type(c, op_output(c, 0), TYPE_BIT(INT32)))
 		return -1;
 	if (type_is_scalar(c->in[0]->type))
 		return op_fail(c, NNPU_REASON_TYPE, 0);

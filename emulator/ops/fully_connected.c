@@ -16,7 +16,7 @@ int fully_connected_check(const struct op_call *c)
 	if (op_check_operands(c) || op_check_weights(c, -1) ||
 	    op_check_rank(c, 0, 2, OP_MAX_RANK) || op_check_rank(c, 1, 2, 2) ||
 	    op_check_rank(c, 2, 1, 1) || op_check_rank(c, op_output(c, 0), 2, 2) ||
-	    op_check_type(c, 3, TYPE_BIT(INT32), 0))
+	    op_check_type(c, 3, TYPE_BIT(INT32)))
 		return -1;
 	return op_get_activation(c, 3, &a) < 0 ? -1 : 0;
 }

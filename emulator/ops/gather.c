@@ -17,8 +17,8 @@
 int gather_check(const struct op_call *c)
 {
 	return op_check_moved(c, TYPES, NNPU_MAX_RANK) ||
-	       op_check_type(c, 1, TYPE_BIT(INT32), 0) ||
-	       op_check_type(c, 2, TYPE_BIT(TENSOR_INT32), 0) ||
+	       op_check_type(c, 1, TYPE_BIT(INT32)) ||
+	       op_check_type(c, 2, TYPE_BIT(TENSOR_INT32)) ||
 	       op_check_rank(c, 2, 1, NNPU_MAX_RANK) ? -1 : 0;
 }
 
@@ -87,7 +87,7 @@ int gather_execute(const struct op_call *c)
 
 int embedding_lookup_check(const struct op_call *c)
 {
-	return op_check_operands(c) || op_check_list(c, 0) || op_check_type(c, 1, TYPES, 0) ||
+	return op_check_operands(c) || op_check_list(c, 0) || op_check_type(c, 1, TYPES) ||
 	       op_check_rank(c, 1, 2, NNPU_MAX_RANK) ||
 	       op_check_same_type(c, op_output(c, 0), 1) ||
 	       op_check_same_quant(c, op_output(c, 0), 1) ||
@@ -126,12 +126,12 @@ int hashtable_lookup_check(const struct op_call *c)
 {
 	return op_check_operands(c) || op_check_list(c, 0) || op_check_list(c, 1) ||
 	       op_check_type(c, 2, TYPE_BIT(TENSOR_FLOAT32) | TYPE_BIT(TENSOR_INT32) |
-			     TYPE_BIT(TENSOR_QUANT8_ASYMM), 0) ||
+			     TYPE_BIT(TENSOR_QUANT8_ASYMM)) ||
 	       op_check_rank(c, 2, 1, NNPU_MAX_RANK) ||
 	       op_check_same_type(c, op_output(c, 0), 2) ||
 	       op_check_same_quant(c, op_output(c, 0), 2) ||
 	       op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK) ||
-	       op_check_type(c, op_output(c, 1), TYPE_BIT(TENSOR_QUANT8_ASYMM), 0) ||
+	       op_check_type(c, op_output(c, 1), TYPE_BIT(TENSOR_QUANT8_ASYMM)) ||
 	       op_check_rank(c, op_output(c, 1), 1, 1) ||
 	       op_check_quant(c, op_output(c, 1), 1.0f, 0) ? -1 : 0;
 }

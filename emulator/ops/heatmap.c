@@ -18,8 +18,8 @@ int heatmap_check(const struct op_call *c)
 {
 	unsigned int out = op_output(c, 0);
 
-	return op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
-	       bbox_check_type(c, 1, 0) || op_check_type(c, 2, TYPE_BIT(BOOL), 0) ||
+	return op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8) ||
+	       bbox_check_type(c, 1, 0) || op_check_type(c, 2, TYPE_BIT(BOOL)) ||
 	       op_check_same_type(c, out, 0) || bbox_check_type(c, out + 1, 0) ||
 	       op_check_rank(c, 0, 4, 4) || op_check_rank(c, 1, 2, 2) ||
 	       op_check_rank(c, out, 2, 2) || op_check_rank(c, out + 1, 3, 3) ? -1 : 0;

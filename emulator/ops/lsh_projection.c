@@ -22,10 +22,10 @@ int lsh_projection_check(const struct op_call *c)
 {
 	int32_t kind;
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT) ||
 	    op_check_rank(c, 0, 2, 2) || op_check_rank(c, 1, 1, NNPU_MAX_RANK) ||
-	    op_check_type(c, 3, TYPE_BIT(INT32), 0) ||
-	    op_check_type(c, op_output(c, 0), TYPE_BIT(TENSOR_INT32), 0) ||
+	    op_check_type(c, 3, TYPE_BIT(INT32)) ||
+	    op_check_type(c, op_output(c, 0), TYPE_BIT(TENSOR_INT32)) ||
 	    op_check_rank(c, op_output(c, 0), 1, 1))
 		return -1;
 	if (type_is_scalar(c->in[1]->type))

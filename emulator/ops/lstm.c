@@ -148,16 +148,16 @@ static int check_scalars(const struct op_call *c, unsigned int activation)
 	int32_t code;
 	bool merged;
 
-	if (op_check_type(c, activation, TYPE_BIT(INT32), 0) ||
+	if (op_check_type(c, activation, TYPE_BIT(INT32)) ||
 	    op_check_float_scalar(c, activation + 1) || op_check_float_scalar(c, activation + 2))
 		return -1;
 	if (recurrent_activation(c, activation, &code) < 0)
 		return -1;
-	if (is_sequence(c) && op_check_type(c, activation + 3, TYPE_BIT(BOOL), 0))
+	if (is_sequence(c) && op_check_type(c, activation + 3, TYPE_BIT(BOOL)))
 		return -1;
 	if (!is_bidirectional(c))
 		return 0;
-	if (op_check_type(c, activation + 4, TYPE_BIT(BOOL), 0))
+	if (op_check_type(c, activation + 4, TYPE_BIT(BOOL)))
 		return -1;
 	return op_get_bool(c, activation + 3, &merged) ? 0 : check_output_count(c, merged);
 }
@@ -179,7 +179,7 @@ int lstm_check(const struct op_call *c)
 	if (op_check_operands(c) || check_counts(c))
 		return -1;
 	locate(c, &l);
-	if (op_check_type(c, 0, TYPES_FLOAT, 0) || op_check_rank(c, 0, rank, rank) ||
+	if (op_check_type(c, 0, TYPES_FLOAT) || op_check_rank(c, 0, rank, rank) ||
 	    recurrent_check_types(c, 1, l.activation_at - 1) ||
 	    check_scalars(c, l.activation_at))
 		return -1;

@@ -55,11 +55,11 @@ static size_t row_start(const struct rows *r, size_t i)
 /* What the three with an axis have in common; it is operand @axis. */
 static int check_rows(const struct op_call *c, uint32_t types, unsigned int axis)
 {
-	if (op_check_operands(c) || op_check_type(c, 0, types, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, types) ||
 	    op_check_same_type(c, op_output(c, 0), 0) || op_check_rank(c, 0, 1, max_rank(c)) ||
 	    op_check_rank(c, op_output(c, 0), 1, max_rank(c)))
 		return -1;
-	return c->num_inputs > axis ? op_check_type(c, axis, TYPE_BIT(INT32), 0) : 0;
+	return c->num_inputs > axis ? op_check_type(c, axis, TYPE_BIT(INT32)) : 0;
 }
 
 static int infer_rows(const struct op_call *c, unsigned int axis)
@@ -147,7 +147,7 @@ int lrn_check(const struct op_call *c)
 {
 	int32_t radius;
 
-	if (check_rows(c, TYPES_FLOAT, 5) || op_check_type(c, 1, TYPE_BIT(INT32), 0) ||
+	if (check_rows(c, TYPES_FLOAT, 5) || op_check_type(c, 1, TYPE_BIT(INT32)) ||
 	    op_check_float_scalar(c, 2) || op_check_float_scalar(c, 3) ||
 	    op_check_float_scalar(c, 4))
 		return -1;
@@ -251,11 +251,11 @@ int log_softmax_execute(const struct op_call *c)
 
 int instance_normalization_check(const struct op_call *c)
 {
-	return op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT, 0) ||
+	return op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT) ||
 	       op_check_same_type(c, op_output(c, 0), 0) || op_check_rank(c, 0, 4, 4) ||
 	       op_check_rank(c, op_output(c, 0), 4, 4) || op_check_float_scalar(c, 1) ||
 	       op_check_float_scalar(c, 2) || op_check_float_scalar(c, 3) ||
-	       op_check_type(c, 4, TYPE_BIT(BOOL), 0) ? -1 : 0;
+	       op_check_type(c, 4, TYPE_BIT(BOOL)) ? -1 : 0;
 }
 
 int instance_normalization_infer(const struct op_call *c)

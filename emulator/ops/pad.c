@@ -16,12 +16,12 @@
 int pad_check(const struct op_call *c)
 {
 	if (op_check_moved(c, TYPES_FLOAT | TYPES_QUANT8, OP_MAX_RANK) ||
-	    op_check_type(c, 1, TYPE_BIT(TENSOR_INT32), 0) || op_check_rank(c, 1, 2, 2))
+	    op_check_type(c, 1, TYPE_BIT(TENSOR_INT32)) || op_check_rank(c, 1, 2, 2))
 		return -1;
 	if (c->num_inputs < 3)
 		return 0;
 	if (type_is_quant8(c->in[0]->type))
-		return op_check_type(c, 2, TYPE_BIT(INT32), 0);
+		return op_check_type(c, 2, TYPE_BIT(INT32));
 	return op_check_float_scalar(c, 2);
 }
 

@@ -39,7 +39,7 @@ int pool2d_check(const struct op_call *c)
 
 	if (op_check_operands(c) ||
 	    op_check_type(c, 0, c->desc->op == NNPU_OP_L2_POOL_2D ? TYPES_FLOAT :
-			  TYPES_FLOAT | TYPES_QUANT8, 0) ||
+			  TYPES_FLOAT | TYPES_QUANT8) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_same_quant(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4) ||

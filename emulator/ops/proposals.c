@@ -34,12 +34,12 @@ int proposals_check(const struct op_call *c)
 	unsigned int out = op_output(c, 0);
 	static const uint8_t kinds[] = { 1, 1, 0, 0, 1, 1 };
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8) ||
 	    op_check_same_type(c, 1, 0))
 		return -1;
 	/* Anchors are in an own type when quantized: QUANT16_SYMM with the boxes' scale. */
 	if (type_is_quant8(c->in[0]->type)) {
-		if (op_check_type(c, 2, TYPE_BIT(TENSOR_QUANT16_SYMM), 0) ||
+		if (op_check_type(c, 2, TYPE_BIT(TENSOR_QUANT16_SYMM)) ||
 		    op_check_quant(c, 2, BBOX_SCALE, 0))
 			return -1;
 	} else if (op_check_same_type(c, 2, 0)) {
@@ -47,13 +47,13 @@ int proposals_check(const struct op_call *c)
 	}
 	for (unsigned int i = 0; i < sizeof(kinds); i++) {
 		if (kinds[i] ? bbox_check_scalar(c, i + 4, 0) :
-			       op_check_type(c, i + 4, TYPE_BIT(INT32), 0))
+			       op_check_type(c, i + 4, TYPE_BIT(INT32)))
 			return -1;
 	}
-	return bbox_check_type(c, 3, 0) || op_check_type(c, 10, TYPE_BIT(BOOL), 0) ||
+	return bbox_check_type(c, 3, 0) || op_check_type(c, 10, TYPE_BIT(BOOL)) ||
 	       op_check_same_type(c, out, 0) || op_check_same_quant(c, out, 0) ||
 	       bbox_check_type(c, out + 1, 0) ||
-	       op_check_type(c, out + 2, TYPE_BIT(TENSOR_INT32), 0) ||
+	       op_check_type(c, out + 2, TYPE_BIT(TENSOR_INT32)) ||
 	       op_check_rank(c, 0, 4, 4) || op_check_rank(c, 1, 4, 4) ||
 	       op_check_rank(c, 2, 2, 2) || op_check_rank(c, 3, 2, 2) ||
 	       op_check_rank(c, out, 1, 1) || op_check_rank(c, out + 1, 2, 2) ||

@@ -56,7 +56,7 @@ static int check_range(const struct op_call *c, unsigned int first, unsigned int
 		       uint32_t types)
 {
 	for (unsigned int i = first; i <= last; i++) {
-		if (op_check_type(c, i, types, 0) || (given(c, i) && op_check_rank(c, i, 1, 2)))
+		if (op_check_type(c, i, types) || (given(c, i) && op_check_rank(c, i, 1, 2)))
 			return -1;
 	}
 	return 0;
@@ -99,24 +99,23 @@ int qlstm_check(const struct op_call *c)
 	unsigned int out = op_output(c, 0);
 	int exponent;
 
-	if (op_check_operands(c) || op_check_type(c, 0, byte, 0) || op_check_rank(c, 0, 2, 2) ||
+	if (op_check_operands(c) || op_check_type(c, 0, byte) || op_check_rank(c, 0, 2, 2) ||
 	    check_range(c, AT_WEIGHTS, AT_RECURRENT + 3, TYPE_BIT(TENSOR_QUANT8_SYMM)) ||
 	    check_range(c, AT_PEEPHOLE, AT_PEEPHOLE + 2, word) ||
 	    check_range(c, AT_BIAS, AT_BIAS + 3, TYPE_BIT(TENSOR_INT32)) ||
 	    check_range(c, AT_PROJECTION, AT_PROJECTION, TYPE_BIT(TENSOR_QUANT8_SYMM)) ||
 	    check_range(c, AT_PROJECTION_BIAS, AT_PROJECTION_BIAS, TYPE_BIT(TENSOR_INT32)) ||
-	    op_check_type(c, AT_OUTPUTS, byte, 0) || op_check_type(c, AT_CELLS, word, 0) ||
+	    op_check_type(c, AT_OUTPUTS, byte) || op_check_type(c, AT_CELLS, word) ||
 	    op_check_rank(c, AT_OUTPUTS, 2, 2) || op_check_rank(c, AT_CELLS, 2, 2) ||
 	    check_range(c, AT_NORM, AT_NORM + 3, word) || check_parts(c) ||
 	    check_cell_scale(c, &exponent))
 		return -1;
 	for (unsigned int i = AT_CELL_LIMIT; i <= AT_HIDDEN_SCALE; i++) {
-		if (op_check_type(c, i, i == AT_HIDDEN_ZERO ? TYPE_BIT(INT32) : TYPE_BIT(FLOAT32),
-				  0))
+		if (op_check_type(c, i, i == AT_HIDDEN_ZERO ? TYPE_BIT(INT32) : TYPE_BIT(FLOAT32)))
 			return -1;
 	}
-	return op_check_type(c, out, byte, 0) || op_check_type(c, out + 1, word, 0) ||
-	       op_check_type(c, out + 2, byte, 0) ||
+	return op_check_type(c, out, byte) || op_check_type(c, out + 1, word) ||
+	       op_check_type(c, out + 2, byte) ||
 	       op_check_same_quant(c, out, AT_OUTPUTS) ||
 	       op_check_same_quant(c, out + 1, AT_CELLS) ||
 	       op_check_same_quant(c, out + 2, AT_OUTPUTS) ||

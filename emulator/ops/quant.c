@@ -119,7 +119,7 @@ int op_check_weights(const struct op_call *c, int channel_dim)
 {
 	uint32_t filter = 1u << c->in[0]->type;
 
-	if (op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	if (op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8) ||
 	    op_check_same_type(c, op_output(c, 0), 0))
 		return -1;
 	if (!type_is_quant8(c->in[0]->type))
@@ -127,8 +127,8 @@ int op_check_weights(const struct op_call *c, int channel_dim)
 
 	if (channel_dim >= 0)
 		filter |= TYPE_BIT(TENSOR_QUANT8_SYMM_PER_CHANNEL);
-	if (op_check_type(c, 1, filter, 0) ||
-	    op_check_type(c, 2, TYPE_BIT(TENSOR_INT32), 0))
+	if (op_check_type(c, 1, filter) ||
+	    op_check_type(c, 2, TYPE_BIT(TENSOR_INT32)))
 		return -1;
 	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
 	    c->in[1]->channel_dim != (uint32_t)channel_dim)

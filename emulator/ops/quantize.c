@@ -12,8 +12,8 @@
 int quantize_check(const struct op_call *c)
 {
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPES_FLOAT, 0) ||
-	    op_check_type(c, op_output(c, 0), TYPES_QUANT8, 0) ||
+	    op_check_type(c, 0, TYPES_FLOAT) ||
+	    op_check_type(c, op_output(c, 0), TYPES_QUANT8) ||
 	    op_check_rank(c, 0, 1, NNPU_MAX_RANK))
 		return -1;
 	return 0;

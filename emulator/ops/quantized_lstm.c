@@ -24,19 +24,19 @@ int quantized_lstm16_check(const struct op_call *c)
 	if (op_check_operands(c))
 		return -1;
 	for (unsigned int i = 0; i < 3; i++) {
-		if (op_check_type(c, values[i], TYPE_BIT(TENSOR_QUANT8_ASYMM), 0) ||
+		if (op_check_type(c, values[i], TYPE_BIT(TENSOR_QUANT8_ASYMM)) ||
 		    op_check_rank(c, values[i], 2, 2) ||
 		    op_check_quant(c, values[i], VALUE_SCALE, VALUE_ZERO))
 			return -1;
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		if (op_check_type(c, cells[i], TYPE_BIT(TENSOR_QUANT16_SYMM), 0) ||
+		if (op_check_type(c, cells[i], TYPE_BIT(TENSOR_QUANT16_SYMM)) ||
 		    op_check_rank(c, cells[i], 2, 2) || op_check_quant(c, cells[i], CELL_SCALE, 0))
 			return -1;
 	}
 	/* All weights have one quantization. */
 	for (unsigned int i = 1; i < 9; i++) {
-		if (op_check_type(c, i, TYPE_BIT(TENSOR_QUANT8_ASYMM), 0) ||
+		if (op_check_type(c, i, TYPE_BIT(TENSOR_QUANT8_ASYMM)) ||
 		    op_check_rank(c, i, 2, 2) || op_check_same_quant(c, i, 1))
 			return -1;
 	}

@@ -15,10 +15,10 @@ int random_multinomial_check(const struct op_call *c)
 {
 	int32_t samples;
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT, 0) ||
-	    op_check_rank(c, 0, 2, 2) || op_check_type(c, 1, TYPE_BIT(INT32), 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT) ||
+	    op_check_rank(c, 0, 2, 2) || op_check_type(c, 1, TYPE_BIT(INT32)) ||
 	    op_check_list(c, 2) ||
-	    op_check_type(c, op_output(c, 0), TYPE_BIT(TENSOR_INT32), 0) ||
+	    op_check_type(c, op_output(c, 0), TYPE_BIT(TENSOR_INT32)) ||
 	    op_check_rank(c, op_output(c, 0), 2, 2))
 		return -1;
 	if (!op_get_i32(c, 1, &samples) && samples < 1)

@@ -44,7 +44,7 @@ static uint32_t types_of(enum nnpu_operation op)
 int reduce_check(const struct op_call *c)
 {
 	return op_check_moved(c, types_of(c->desc->op), OP_MAX_RANK) || op_check_list(c, 1) ||
-	       op_check_type(c, 2, is_mean(c) ? TYPE_BIT(INT32) : TYPE_BIT(BOOL), 0) ? -1 : 0;
+	       op_check_type(c, 2, is_mean(c) ? TYPE_BIT(INT32) : TYPE_BIT(BOOL)) ? -1 : 0;
 }
 
 /* The dimensions to reduce, one bit each. 0; 1 if not known; -1 with error. */

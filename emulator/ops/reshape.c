@@ -126,7 +126,7 @@ int expand_dims_check(const struct op_call *c)
 {
 	return op_check_moved(c, TYPES_FLOAT | TYPE_BIT(TENSOR_INT32) | TYPES_QUANT8,
 			      NNPU_MAX_RANK - 1) ||
-	       op_check_type(c, 1, TYPE_BIT(INT32), 0) ? -1 : 0;
+	       op_check_type(c, 1, TYPE_BIT(INT32)) ? -1 : 0;
 }
 
 int expand_dims_infer(const struct op_call *c)

@@ -28,13 +28,13 @@ int resize_check(const struct op_call *c)
 	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4))
 		return -1;
 	if (c->in[1]->type == NNPU_TYPE_INT32) {
-		if (op_check_type(c, 2, TYPE_BIT(INT32), 0))
+		if (op_check_type(c, 2, TYPE_BIT(INT32)))
 			return -1;
 	} else if (op_check_float_scalar(c, 1) || op_check_float_scalar(c, 2)) {
 		return -1;
 	}
 	for (unsigned int i = 3; i < c->num_inputs; i++) {
-		if (op_check_type(c, i, TYPE_BIT(BOOL), 0))
+		if (op_check_type(c, i, TYPE_BIT(BOOL)))
 			return -1;
 	}
 	return 0;

@@ -78,17 +78,17 @@ int rnn_check(const struct op_call *c)
 	int32_t code;
 	bool merged;
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT) ||
 	    op_check_rank(c, 0, rank, rank) || recurrent_check_types(c, 1, activation - 1) ||
-	    op_check_type(c, activation, TYPE_BIT(INT32), 0) || check_outputs(c))
+	    op_check_type(c, activation, TYPE_BIT(INT32)) || check_outputs(c))
 		return -1;
 	if (recurrent_activation(c, activation, &code) < 0)
 		return -1;
 	if (c->desc->op == NNPU_OP_UNIDIRECTIONAL_SEQUENCE_RNN)
-		return op_check_type(c, 6, TYPE_BIT(INT32), 0);
+		return op_check_type(c, 6, TYPE_BIT(INT32));
 	if (!is_bidirectional(c))
 		return 0;
-	if (op_check_type(c, 13, TYPE_BIT(BOOL), 0) || op_check_type(c, 14, TYPE_BIT(BOOL), 0))
+	if (op_check_type(c, 13, TYPE_BIT(BOOL)) || op_check_type(c, 14, TYPE_BIT(BOOL)))
 		return -1;
 	/* Weights for an auxiliary sequence come in pairs, and with the sequence. */
 	if (given(c, 10) != given(c, 11))

@@ -41,12 +41,11 @@ int roi_check(const struct op_call *c)
 {
 	bool quant = type_is_quant8(c->in[0]->type);
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    (!is_align(c) && op_check_same_quant(c, op_output(c, 0), 0)) ||
 	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4) ||
-	    op_check_type(c, 1, quant ? TYPE_BIT(TENSOR_QUANT16_ASYMM) : 1u << c->in[0]->type,
-			  0) ||
+	    op_check_type(c, 1, quant ? TYPE_BIT(TENSOR_QUANT16_ASYMM) : 1u << c->in[0]->type) ||
 	    op_check_rank(c, 1, 2, 2) || op_check_list(c, 2))
 		return -1;
 	if (quant && op_check_quant(c, 1, REGION_SCALE, 0))
@@ -54,10 +53,10 @@ int roi_check(const struct op_call *c)
 	for (unsigned int i = 3; i < c->num_inputs - 1; i++) {
 		bool real = i == 5 || i == 6;
 
-		if (real ? op_check_float_scalar(c, i) : op_check_type(c, i, TYPE_BIT(INT32), 0))
+		if (real ? op_check_float_scalar(c, i) : op_check_type(c, i, TYPE_BIT(INT32)))
 			return -1;
 	}
-	return op_check_type(c, c->num_inputs - 1, TYPE_BIT(BOOL), 0);
+	return op_check_type(c, c->num_inputs - 1, TYPE_BIT(BOOL));
 }
 
 /* 0; 1 if a scalar is not known before the job runs; -1 with error. */

@@ -16,8 +16,8 @@ int select_check(const struct op_call *c)
 		if (op_check_rank(c, i, 1, NNPU_MAX_RANK))
 			return -1;
 	}
-	return op_check_operands(c) || op_check_type(c, 0, TYPE_BIT(TENSOR_BOOL8), 0) ||
-	       op_check_type(c, 1, TYPES_FLOAT | TYPE_BIT(TENSOR_INT32) | TYPES_QUANT8, 0) ||
+	return op_check_operands(c) || op_check_type(c, 0, TYPE_BIT(TENSOR_BOOL8)) ||
+	       op_check_type(c, 1, TYPES_FLOAT | TYPE_BIT(TENSOR_INT32) | TYPES_QUANT8) ||
 	       op_check_same_type(c, 2, 1) || op_check_same_type(c, op_output(c, 0), 1) ||
 	       op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK) ? -1 : 0;
 }

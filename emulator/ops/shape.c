@@ -44,13 +44,11 @@ int op_check_operands(const struct op_call *c)
 	return 0;
 }
 
-int op_check_type(const struct op_call *c, unsigned int i, uint32_t supported, uint32_t hal)
+int op_check_type(const struct op_call *c, unsigned int i, uint32_t types)
 {
-	uint32_t bit = 1u << op_operand(c, i)->type;
-
-	if (supported & bit)
-		return 0;
-	return op_fail(c, hal & bit ? NNPU_REASON_UNSUPPORTED_VARIANT : NNPU_REASON_TYPE, i);
+	if (!(types & 1u << op_operand(c, i)->type))
+		return op_fail(c, NNPU_REASON_TYPE, i);
+	return 0;
 }
 
 int op_check_same_type(const struct op_call *c, unsigned int i, unsigned int as)
@@ -99,7 +97,7 @@ int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value)
 
 int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_rank)
 {
-	return op_check_operands(c) || op_check_type(c, 0, types, 0) ||
+	return op_check_operands(c) || op_check_type(c, 0, types) ||
 	       op_check_same_type(c, op_output(c, 0), 0) ||
 	       op_check_same_quant(c, op_output(c, 0), 0) ||
 	       op_check_rank(c, 0, 1, max_rank) ||
@@ -108,7 +106,7 @@ int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_ran
 
 int op_check_list(const struct op_call *c, unsigned int i)
 {
-	if (op_check_type(c, i, TYPE_BIT(TENSOR_INT32), 0))
+	if (op_check_type(c, i, TYPE_BIT(TENSOR_INT32)))
 		return -1;
 	return tensor_has_value(c->in[i]) ? op_check_rank(c, i, 1, 1) : 0;
 }
@@ -124,7 +122,7 @@ int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k)
 int op_check_float_scalar(const struct op_call *c, unsigned int i)
 {
 	return op_check_type(c, i, c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT16 ?
-			     TYPE_BIT(FLOAT16) : TYPE_BIT(FLOAT32), 0);
+			     TYPE_BIT(FLOAT16) : TYPE_BIT(FLOAT32));
 }
 
 int op_get_f32(const struct op_call *c, unsigned int i, float *value)

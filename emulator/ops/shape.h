@@ -61,11 +61,8 @@ void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 /* Number of inputs and outputs as in the descriptor, none omitted that must not be. */
 int op_check_operands(const struct op_call *c);
 
-/*
- * Operand @i has a type of the set @supported; a type of the set @hal gives
- * NNPU_REASON_UNSUPPORTED_VARIANT, any other NNPU_REASON_TYPE.
- */
-int op_check_type(const struct op_call *c, unsigned int i, uint32_t supported, uint32_t hal);
+/* Operand @i has a type of the set @types. */
+int op_check_type(const struct op_call *c, unsigned int i, uint32_t types);
 
 /* Operands @i and @as have the same type. */
 int op_check_same_type(const struct op_call *c, unsigned int i, unsigned int as);

@@ -107,7 +107,7 @@ int strided_slice_check(const struct op_call *c)
 	if (op_check_moved(c, TYPES_FLOAT | TYPES_QUANT8, OP_MAX_RANK))
 		return -1;
 	for (unsigned int i = 1; i < 4; i++) {
-		if (op_check_list(c, i) || op_check_type(c, i + 3, TYPE_BIT(INT32), 0))
+		if (op_check_list(c, i) || op_check_type(c, i + 3, TYPE_BIT(INT32)))
 			return -1;
 	}
 	return 0;
@@ -214,8 +214,8 @@ int split_check(const struct op_call *c)
 {
 	int32_t count;
 
-	if (op_check_moved(c, TYPES, OP_MAX_RANK) || op_check_type(c, 1, TYPE_BIT(INT32), 0) ||
-	    op_check_type(c, 2, TYPE_BIT(INT32), 0))
+	if (op_check_moved(c, TYPES, OP_MAX_RANK) || op_check_type(c, 1, TYPE_BIT(INT32)) ||
+	    op_check_type(c, 2, TYPE_BIT(INT32)))
 		return -1;
 	for (unsigned int i = 1; i < c->num_outputs; i++) {
 		if (op_check_same_type(c, op_output(c, i), 0) ||

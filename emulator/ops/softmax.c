@@ -33,12 +33,12 @@ int softmax_check(const struct op_call *c)
 	float beta;
 
 	if (op_check_operands(c) ||
-	    op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8, 0) ||
+	    op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_rank(c, 0, 1, OP_MAX_RANK) ||
 	    op_check_rank(c, op_output(c, 0), 1, OP_MAX_RANK) ||
 	    op_check_float_scalar(c, 1) ||
-	    (c->num_inputs > 2 && op_check_type(c, 2, TYPE_BIT(INT32), 0)))
+	    (c->num_inputs > 2 && op_check_type(c, 2, TYPE_BIT(INT32))))
 		return -1;
 	if (type_is_quant8(type) &&
 	    op_check_quant(c, op_output(c, 0), 1.0f / 256, q_type_min(type)))

@@ -37,12 +37,12 @@ int space_check(const struct op_call *c)
 
 	if (op_check_moved(c, TYPES_FLOAT | TYPES_QUANT8, OP_MAX_RANK) ||
 	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4) ||
-	    (with_depth(c) ? op_check_type(c, 1, TYPE_BIT(INT32), 0) : op_check_list(c, 1)))
+	    (with_depth(c) ? op_check_type(c, 1, TYPE_BIT(INT32)) : op_check_list(c, 1)))
 		return -1;
-	if (to_batch(c) && (op_check_type(c, 2, TYPE_BIT(TENSOR_INT32), 0) ||
+	if (to_batch(c) && (op_check_type(c, 2, TYPE_BIT(TENSOR_INT32)) ||
 			    op_check_rank(c, 2, 2, 2)))
 		return -1;
-	return c->num_inputs > layout ? op_check_type(c, layout, TYPE_BIT(BOOL), 0) : 0;
+	return c->num_inputs > layout ? op_check_type(c, layout, TYPE_BIT(BOOL)) : 0;
 }
 
 static int read_paddings(const struct op_call *c, struct blocks *b)

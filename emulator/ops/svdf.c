@@ -21,9 +21,9 @@ int svdf_check(const struct op_call *c)
 {
 	int32_t code;
 
-	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT, 0) ||
+	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT) ||
 	    op_check_rank(c, 0, 2, 2) || recurrent_check_types(c, 1, 4) ||
-	    op_check_type(c, 5, TYPE_BIT(INT32), 0) || op_check_type(c, 6, TYPE_BIT(INT32), 0) ||
+	    op_check_type(c, 5, TYPE_BIT(INT32)) || op_check_type(c, 6, TYPE_BIT(INT32)) ||
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    op_check_same_type(c, op_output(c, 1), 0) ||
 	    op_check_rank(c, op_output(c, 0), 2, 2) || op_check_rank(c, op_output(c, 1), 2, 2))

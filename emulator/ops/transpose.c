@@ -77,8 +77,8 @@ int transpose_execute(const struct op_call *c)
 int channel_shuffle_check(const struct op_call *c)
 {
 	return op_check_moved(c, TYPES, OP_MAX_RANK) ||
-	       op_check_type(c, 1, TYPE_BIT(INT32), 0) ||
-	       op_check_type(c, 2, TYPE_BIT(INT32), 0) ? -1 : 0;
+	       op_check_type(c, 1, TYPE_BIT(INT32)) ||
+	       op_check_type(c, 2, TYPE_BIT(INT32)) ? -1 : 0;
 }
 
 static int shuffle_parameters(const struct op_call *c, unsigned int *axis, uint32_t *groups)

@@ -21,7 +21,7 @@ int unary_check(const struct op_call *c)
 		types = TYPE_BIT(TENSOR_BOOL8);
 	else if (op == NNPU_OP_ABS || op == NNPU_OP_NEG)
 		types |= TYPE_BIT(TENSOR_INT32);
-	return op_check_operands(c) || op_check_type(c, 0, types, 0) ||
+	return op_check_operands(c) || op_check_type(c, 0, types) ||
 	       op_check_same_type(c, op_output(c, 0), 0) ||
 	       op_check_rank(c, 0, 1, NNPU_MAX_RANK) ||
 	       op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK) ? -1 : 0;

@@ -52,7 +52,7 @@ int window_check(const struct op_call *c, struct window_form form)
 	for (unsigned int i = form.first; i < c->num_inputs; i++) {
 		bool flag = p.layout && i == p.activation + 1;
 
-		if (op_check_type(c, i, flag ? TYPE_BIT(BOOL) : TYPE_BIT(INT32), 0))
+		if (op_check_type(c, i, flag ? TYPE_BIT(BOOL) : TYPE_BIT(INT32)))
 			return -1;
 	}
 	return 0;
