@@ -378,18 +378,25 @@ static void copy_out(struct nnhal_fmq *q, void *datums, uint32_t count)
 	advance(q, count);
 }
 
-int nnhal_fmq_write(struct nnhal_fmq *q, const void *datums, uint32_t count)
+/* Can a call move @count datums at once? 0, -EAGAIN, or what is wrong. */
+static int check_now(struct nnhal_fmq *q, bool writer, const void *datums, uint32_t count)
 {
-	int available = check_call(q, true, datums, count);
+	int available = check_call(q, writer, datums, count);
 
 	if (!available)
 		available = nnhal_fmq_available(q);
 	if (available < 0)
 		return available;
-	if ((uint32_t)available < count)
-		return -EAGAIN;
-	copy_in(q, datums, count);
-	return 0;
+	return (uint32_t)available < count ? -EAGAIN : 0;
+}
+
+int nnhal_fmq_write(struct nnhal_fmq *q, const void *datums, uint32_t count)
+{
+	int err = check_now(q, true, datums, count);
+
+	if (!err)
+		copy_in(q, datums, count);
+	return err;
 }
 
 int nnhal_fmq_write_blocking(struct nnhal_fmq *q, const void *datums, uint32_t count,
@@ -406,16 +413,11 @@ int nnhal_fmq_write_blocking(struct nnhal_fmq *q, const void *datums, uint32_t c
 
 int nnhal_fmq_read(struct nnhal_fmq *q, void *datums, uint32_t count)
 {
-	int available = check_call(q, false, datums, count);
+	int err = check_now(q, false, datums, count);
 
-	if (!available)
-		available = nnhal_fmq_available(q);
-	if (available < 0)
-		return available;
-	if ((uint32_t)available < count)
-		return -EAGAIN;
-	copy_out(q, datums, count);
-	return 0;
+	if (!err)
+		copy_out(q, datums, count);
+	return err;
 }
 
 int nnhal_fmq_read_blocking(struct nnhal_fmq *q, void *datums, uint32_t count,
