@@ -7,16 +7,13 @@
  * What the program loader guarantees holds for mutants, too: data as long as its shape
  * says, scales and zero points that fit the type.
  */
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "../tap.h"
 #include "graph.h"
-#include "nntc.h"
 #include "shape.h"
+#include "shared_vectors.h"
 
 #define MUTANTS_PER_CASE	4
 #define MAX_BYTES		(1u << 20)
@@ -321,61 +318,18 @@ static bool has_operations(const struct nntc_case *nc)
 	return nc->num_subgraphs == 1 && nc->num_operands;
 }
 
-static void mutate_file(const char *path)
+static void mutate_known(const char *path, const struct nntc_case *nc)
 {
-	struct nntc_file f;
-	struct nntc_case nc;
-
-	if (!nntc_open(&f, path))
-		return;
-	for (uint32_t i = 0; i < f.num_cases && nntc_next(&f, &nc); i++) {
-		if (has_operations(&nc))
-			mutate_case(&nc);
-		nntc_free(&nc);
-	}
-	nntc_close(&f);
-}
-
-static void mutate_directory(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-	char *file;
-
-	while (d && (e = readdir(d))) {
-		if (e->d_name[0] == '.')
-			continue;
-		if (asprintf(&file, "%s/%s", path, e->d_name) < 0)
-			exit(1);
-		mutate_file(file);
-		free(file);
-	}
-	if (d)
-		closedir(d);
+	(void)path;
+	if (has_operations(nc))
+		mutate_case(nc);
 }
 
 int main(int argc, char **argv)
 {
-	static const char *const folders[] = { "V1_0", "V1_1", "V1_2", "V1_3", "V1_3_cts_only" };
-	const char *shared = getenv("NNPU_SHARED");
-	struct stat st;
-	char *path;
-
 	if (argc > 1)
 		random_state = strtoull(argv[1], NULL, 0);
-	if (asprintf(&path, "%s/vectors", shared ? shared : "../shared") < 0)
-		return 1;
-	if (stat(path, &st))
-		tap_skip_all("no test vectors: %s", path);
-	for (unsigned int i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		char *folder;
-
-		if (asprintf(&folder, "%s/%s", path, folders[i]) < 0)
-			return 1;
-		mutate_directory(folder);
-		free(folder);
-	}
-	free(path);
+	vectors_run_shared(mutate_known);
 	ok(counts.run > 100 && counts.refused > 100,
 	   "%u mutants ran, %u were refused, %u were ended", counts.run, counts.refused,
 	   counts.ended);

@@ -3,15 +3,12 @@
  * Signatures: the operator test cases beside the repository with one operand too many,
  * one too few or one of another type must be refused, but for what the HAL allows.
  */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "../tap.h"
 #include "graph.h"
-#include "nntc.h"
 #include "shape.h"
+#include "shared_vectors.h"
 
 /* Scales of an operand that has one per channel; no case has more channels. */
 #define MAX_CHANNELS	65536
@@ -231,7 +228,7 @@ static void set_tensor(struct tensor *t, const struct nntc_operand *o)
 	memcpy(t->data, o->data, o->num_bytes);
 }
 
-static void test_case(const struct nntc_case *nc)
+static void test_case(const char *path, const struct nntc_case *nc)
 {
 	const struct nntc_operation *o = &nc->operations[0];
 	struct call c = {
@@ -239,6 +236,7 @@ static void test_case(const struct nntc_case *nc)
 		.inputs = o->num_inputs, .outputs = o->num_outputs, .operands = o->operands,
 	};
 
+	(void)path;
 	if (nc->num_operations != 1 || nc->num_subgraphs != 1 || nc->expect_failure ||
 	    !op_find(o->type))
 		return;
@@ -258,60 +256,11 @@ static void test_case(const struct nntc_case *nc)
 	free(c.tensors);
 }
 
-static void test_file(const char *path)
-{
-	struct nntc_file f;
-	struct nntc_case nc;
-
-	if (!nntc_open(&f, path))
-		return;
-	for (uint32_t i = 0; i < f.num_cases && nntc_next(&f, &nc); i++) {
-		test_case(&nc);
-		nntc_free(&nc);
-	}
-	nntc_close(&f);
-}
-
-static void test_directory(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *e;
-	char *file;
-
-	while (d && (e = readdir(d))) {
-		if (e->d_name[0] == '.')
-			continue;
-		if (asprintf(&file, "%s/%s", path, e->d_name) < 0)
-			exit(1);
-		test_file(file);
-		free(file);
-	}
-	if (d)
-		closedir(d);
-}
-
 int main(void)
 {
-	static const char *const folders[] = { "V1_0", "V1_1", "V1_2", "V1_3", "V1_3_cts_only" };
-	const char *shared = getenv("NNPU_SHARED");
-	struct stat st;
-	char *path;
-
 	for (unsigned int i = 0; i < MAX_CHANNELS; i++)
 		ones[i] = 1;
-	if (asprintf(&path, "%s/vectors", shared ? shared : "../shared") < 0)
-		return 1;
-	if (stat(path, &st))
-		tap_skip_all("no test vectors: %s", path);
-	for (unsigned int i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		char *folder;
-
-		if (asprintf(&folder, "%s/%s", path, folders[i]) < 0)
-			return 1;
-		test_directory(folder);
-		free(folder);
-	}
-	free(path);
+	vectors_run_shared(test_case);
 	ok(counts.tried > 10000 && !counts.accepted,
 	   "of %u wrong signatures %u are accepted", counts.tried, counts.accepted);
 	return tap_done();

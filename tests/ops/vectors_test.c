@@ -8,18 +8,14 @@
  * the job runs. A case of one operation on unsigned quantized tensors must do the same
  * on signed ones.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "../tap.h"
 #include "graph.h"
-#include "nntc.h"
+#include "shared_vectors.h"
 
-#define MAX_FILES	1024
 
 /* What became of the cases with an operation. */
 static struct {
@@ -395,80 +391,13 @@ static void run_case(const char *file, const struct nntc_case *nc)
 	}
 }
 
-static bool run_file(const char *path)
-{
-	struct nntc_file f;
-	struct nntc_case nc;
-	bool good = nntc_open(&f, path);
-
-	for (uint32_t i = 0; good && i < f.num_cases; i++) {
-		good = nntc_next(&f, &nc);
-		if (good) {
-			run_case(path, &nc);
-			nntc_free(&nc);
-		}
-	}
-	if (!good)
-		tap_note("%s: not a valid NNTC file", path);
-	nntc_close(&f);
-	return good;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Runs all files of a directory in the order of their names. */
-static bool run_directory(const char *path)
-{
-	char *files[MAX_FILES];
-	unsigned int n = 0;
-	struct dirent *e;
-	bool good = true;
-	DIR *d = opendir(path);
-
-	while (d && n < MAX_FILES && (e = readdir(d))) {
-		size_t length = strlen(e->d_name);
-
-		if (length > 5 && !strcmp(e->d_name + length - 5, ".nntc") &&
-		    asprintf(&files[n], "%s/%s", path, e->d_name) > 0)
-			n++;
-	}
-	if (d)
-		closedir(d);
-	qsort(files, n, sizeof(*files), compare_names);
-	for (unsigned int i = 0; i < n; i++) {
-		good &= run_file(files[i]);
-		free(files[i]);
-	}
-	return good && n;
-}
-
 int main(int argc, char **argv)
 {
-	static const char *const folders[] = { "V1_0", "V1_1", "V1_2", "V1_3", "V1_3_cts_only" };
-	const char *shared = getenv("NNPU_SHARED");
-	struct stat st;
-	char *path;
-
 	if (argc > 1) {
 		for (int i = 1; i < argc; i++)
-			ok(run_file(argv[i]), "%s is well-formed", argv[i]);
+			ok(vectors_run_file(argv[i], run_case), "%s is well-formed", argv[i]);
 	} else {
-		if (asprintf(&path, "%s/vectors", shared ? shared : "../shared") < 0)
-			return 1;
-		if (stat(path, &st))
-			tap_skip_all("no test vectors: %s", path);
-		for (unsigned int i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-			char *folder;
-
-			if (asprintf(&folder, "%s/%s", path, folders[i]) < 0)
-				return 1;
-			ok(run_directory(folder), "files of %s are well-formed", folders[i]);
-			free(folder);
-		}
-		free(path);
+		vectors_run_shared(run_case);
 	}
 	for (uint32_t op = 0; op < NNPU_NUM_OPERATIONS; op++) {
 		if (op_find(op) && argc == 1 &&
