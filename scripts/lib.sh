@@ -94,6 +94,16 @@ step() {
 	return "$rc"
 }
 
+# From here on a file that was compiled before, in whatever tree, is not compiled
+# again, if ccache is there. Not for the user's own make, and not for QEMU and the
+# kernels, which are kept as a whole.
+use_compiler_cache() {
+	[ -d /usr/lib/ccache ] || return 0
+	export CCACHE_DIR=$NNPU_CACHE/ccache CCACHE_BASEDIR=$NNPU_ROOT CCACHE_NOHASHDIR=1
+	export CCACHE_MAXSIZE=2G
+	PATH=/usr/lib/ccache:$PATH
+}
+
 # hash_files BASE FILE...: one short hash over names and contents.
 hash_files() {
 	local base=$1
