@@ -6,8 +6,8 @@
  *           [,inject=on][,null=on][,trace=on]
  *
  * Registers and doorbells are accessed with the big lock (BQL) held; the device
- * model answers them without waiting. Its own threads do DMA and jobs without the
- * lock; what they need it for, interrupts, they leave to a bottom half.
+ * model answers them without waiting. Its own threads do DMA and jobs and never take
+ * the lock; what needs it, interrupts, they leave to a bottom half.
  */
 #include "qemu/osdep.h"
 #include "qemu/atomic.h"
@@ -47,6 +47,8 @@ struct NnpuPciState {
 	unsigned long irq_pending[BITS_TO_LONGS(MAX_VECTORS)];
 	unsigned int num_vectors;
 	bool function_reset;
+	/* Accesses to memory that are under way. */
+	unsigned int dma_active;
 
 	/* Properties. */
 	uint32_t queues;
@@ -60,38 +62,128 @@ struct NnpuPciState {
 };
 
 /*
- * Bus: threads of the device. Only memory may be reached, so that no access ever
- * ends in another device, or in this one.
+ * Bus: threads of the device. They never take the big lock, because who waits for
+ * their end holds it. So an access goes straight to memory, and to nothing else: that
+ * would need the lock, and could end in another device, or in this one.
  */
 
 static const MemTxAttrs dma_attrs = { .memory = 1 };
 
+/* Memory at @addr, at most @len bytes; NULL if there is none. RCU critical section. */
+static void *nnpu_dma_map(AddressSpace *as, uint64_t addr, hwaddr *len, bool is_write)
+{
+	MemoryRegion *mr;
+	hwaddr offset;
+
+	mr = address_space_translate(as, addr, &offset, len, is_write, dma_attrs);
+	if (!*len || !memory_access_is_direct(mr, is_write))
+		return NULL;
+	memory_region_ref(mr);
+	return qemu_map_ram_ptr(mr->ram_block, offset);
+}
+
+/* Gives it back; translations of code that was there are dropped. */
+static void nnpu_dma_unmap(AddressSpace *as, void *host, hwaddr len, bool is_write)
+{
+	address_space_unmap(as, host, len, is_write, len);
+}
+
+/*
+ * A full barrier: the count is seen by nnpu_dma_wait_idle() before memory is looked up
+ * here, and what the device did before comes first, as for any DMA of QEMU.
+ */
+static void nnpu_dma_begin(NnpuPciState *s)
+{
+	qatomic_inc(&s->dma_active);
+}
+
+static void nnpu_dma_end(NnpuPciState *s)
+{
+	qatomic_dec(&s->dma_active);
+}
+
+/*
+ * The guest has taken bus mastering away. Who began an access before may still see
+ * the memory; the guest must not go on, and use the memory for something else, until
+ * he is done. Copying a piece is all there is to wait for.
+ */
+static void nnpu_dma_wait_idle(NnpuPciState *s)
+{
+	/* The new map of memory first; pairs with nnpu_dma_begin(). */
+	smp_mb();
+	while (qatomic_read(&s->dma_active))
+		g_thread_yield();
+}
+
+static int nnpu_dma_rw(NnpuPciState *s, uint64_t addr, uint8_t *buf, size_t len, bool is_write)
+{
+	AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
+
+	RCU_READ_LOCK_GUARD();
+	while (len) {
+		hwaddr part = len;
+		void *host = nnpu_dma_map(as, addr, &part, is_write);
+
+		if (!host)
+			return -1;
+		if (is_write)
+			memcpy(host, buf, part);
+		else
+			memcpy(buf, host, part);
+		nnpu_dma_unmap(as, host, part, is_write);
+		addr += part;
+		buf += part;
+		len -= part;
+	}
+	return 0;
+}
+
 static int nnpu_dma_read(void *bus, uint64_t addr, void *buf, size_t len)
 {
-	NnpuPciState *s = bus;
+	int ret;
 
-	return pci_dma_rw(PCI_DEVICE(s), addr, buf, len, DMA_DIRECTION_TO_DEVICE, dma_attrs) ?
-	       -1 : 0;
+	nnpu_dma_begin(bus);
+	ret = nnpu_dma_rw(bus, addr, buf, len, false);
+	nnpu_dma_end(bus);
+	return ret;
 }
 
 static int nnpu_dma_write(void *bus, uint64_t addr, const void *buf, size_t len)
 {
-	NnpuPciState *s = bus;
+	int ret;
 
-	return pci_dma_rw(PCI_DEVICE(s), addr, (void *)buf, len, DMA_DIRECTION_FROM_DEVICE,
-			  dma_attrs) ? -1 : 0;
+	nnpu_dma_begin(bus);
+	ret = nnpu_dma_rw(bus, addr, (void *)buf, len, true);
+	nnpu_dma_end(bus);
+	return ret;
+}
+
+static int nnpu_dma_store(NnpuPciState *s, uint64_t addr, uint16_t value)
+{
+	AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
+	hwaddr len = sizeof(value);
+	uint16_t *host;
+
+	RCU_READ_LOCK_GUARD();
+	host = nnpu_dma_map(as, addr, &len, true);
+	if (!host)
+		return -1;
+	if (len == sizeof(value)) {
+		/* The value is little-endian already; the rest of the entry comes first. */
+		qatomic_store_release(host, value);
+	}
+	nnpu_dma_unmap(as, host, len, true);
+	return len == sizeof(value) ? 0 : -1;
 }
 
 static int nnpu_dma_store16(void *bus, uint64_t addr, uint16_t value)
 {
-	NnpuPciState *s = bus;
-	MemTxResult result;
+	int ret;
 
-	/* The value is little-endian already; the rest of the entry comes first. */
-	smp_wmb();
-	address_space_stw_le(pci_get_address_space(PCI_DEVICE(s)), addr, le16_to_cpu(value),
-			     dma_attrs, &result);
-	return result == MEMTX_OK ? 0 : -1;
+	nnpu_dma_begin(bus);
+	ret = nnpu_dma_store(bus, addr, value);
+	nnpu_dma_end(bus);
+	return ret;
 }
 
 static void nnpu_raise_irq(void *bus, unsigned int vector)
@@ -295,13 +387,11 @@ static void nnpu_pci_exit(PCIDevice *pdev)
 	struct nnpu_device *device = s->device;
 
 	/*
-	 * The BARs are unmapped already. A thread of the device may need the lock to
-	 * finish the access it is in, so it must be free while they are waited for.
+	 * The BARs are unmapped already. The threads are waited for with the lock held:
+	 * they do not need it, and nobody may see the function half removed.
 	 */
 	s->device = NULL;
-	qemu_mutex_unlock_iothread();
 	nnpu_device_destroy(device);
-	qemu_mutex_lock_iothread();
 	qemu_bh_delete(s->irq_bh);
 	if (pci_is_express(pdev))
 		pcie_cap_exit(pdev);
@@ -327,6 +417,8 @@ static void nnpu_pci_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value
 	NnpuPciState *s = NNPU_PCI(pdev);
 
 	pci_default_write_config(pdev, addr, value, len);
+	if (!(pci_get_word(pdev->config + PCI_COMMAND) & PCI_COMMAND_MASTER))
+		nnpu_dma_wait_idle(s);
 	if (!pci_is_express(pdev))
 		return;
 	s->function_reset = true;
