@@ -255,3 +255,31 @@ int nnpu_admin_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *
 	nnpu_device_exit(idx);
 	return ret;
 }
+
+/**
+ * nnpu_admin_revoke - take something back that the device has to give up
+ * @ndev: device
+ * @ctx: context it belongs to
+ * @sqe: 64-byte submission entry of the command; its cid is filled in here
+ *
+ * When this returns the device does not use memory that the command names: a
+ * device that is gone does not, and one that refuses is reset.
+ */
+void nnpu_admin_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe)
+{
+	const struct nnpu_sqe *head = sqe;
+	struct nnpu_admin_result result;
+	u64 generation;
+	int idx;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
+	generation = atomic64_read(&ndev->reset_count);
+	if (!nnpu_admin_exec(ndev, ctx, sqe, &result) && result.status) {
+		drm_err(&ndev->drm, "admin command %s for context %u was refused: %s (%#x)\n",
+			nnpu_admin_name(head->opcode), ctx->id, nnpu_status_text(result.status),
+			result.status);
+		nnpu_recovery_reset_sync(ndev, generation);
+	}
+	nnpu_device_exit(idx);
+}

@@ -44,18 +44,9 @@ static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 		.opcode = NNPU_ADMIN_DESTROY_CTX,
 		.ctx = cpu_to_le32(ctx->id),
 	};
-	struct nnpu_admin_result result;
 
-	/* A lost context and one of a dead device need no command. */
-	if (!ctx->created || nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result))
-		return;
-	if (result.status) {
-		/* The device may go on using memory of the context. */
-		drm_err(&ctx->ndev->drm, "context %u cannot be destroyed: status %#x\n", ctx->id,
-			result.status);
-		nnpu_recovery_reset_sync(ctx->ndev,
-					 atomic64_read(&ctx->ndev->reset_count));
-	}
+	if (ctx->created)
+		nnpu_admin_revoke(ctx->ndev, ctx, &sqe);
 }
 
 static void nnpu_ctx_release(struct nnpu_ctx *ctx)

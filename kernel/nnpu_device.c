@@ -27,7 +27,8 @@
  * @ndev: device
  * @idx: for nnpu_device_exit()
  *
- * Return: false if the device is gone or dead.
+ * Return: false if the device is gone or dead. Then it does not access memory any
+ * more either: whoever is refused may free what the device knew.
  */
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx)
 {
@@ -400,6 +401,28 @@ err_identify:
 	return ret;
 }
 
+/*
+ * The device is stopped while those who wait for it, or close their file, still take
+ * it for present: they wait for reset_sem. A moment later they are refused and free
+ * memory that a job was writing to.
+ */
+static void nnpu_device_silence(struct nnpu_device *ndev)
+{
+	/* Those who wait for an answer hold reset_sem. */
+	nnpu_admin_stop(ndev);
+	down_write(&ndev->reset_sem);
+	if (!ndev->dead) {
+		nnpu_queue_stop(&ndev->queue);
+		nnpu_device_disable(ndev);
+		/* However that ended. */
+		ndev->bus->stop_dma(ndev);
+		WRITE_ONCE(ndev->dead, true);
+	}
+	/* Once more: a reset that was under way has started it again. */
+	nnpu_admin_stop(ndev);
+	up_write(&ndev->reset_sem);
+}
+
 /**
  * nnpu_device_unplug - take the driver off the device
  * @ndev: device, present or already removed
@@ -411,18 +434,14 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 {
 	struct drm_device *drm = &ndev->drm;
 
+	nnpu_device_silence(ndev);
 	/* Nobody uses registers or DMA memory after this but us. */
 	drm_dev_unplug(drm);
 	drm_sched_wqueue_stop(&ndev->queue.sched);
 	nnpu_userq_unplug(ndev);
 	nnpu_device_free_irqs(ndev);
 	nnpu_recovery_stop(ndev);
-	if (!ndev->dead)
-		nnpu_device_disable(ndev);
-	/* However that ended. */
-	ndev->bus->stop_dma(ndev);
 
-	nnpu_queue_stop(&ndev->queue);
 	nnpu_ctx_lose_all(ndev);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	/* Jobs that wait get their -ENODEV from run_job. */

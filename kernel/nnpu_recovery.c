@@ -78,8 +78,6 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 	drm_warn(&ndev->drm, "device reset: %s, fault %u info %#x\n", why,
 		 nnpu_read(ndev, NNPU_REG_FAULT_STATUS), nnpu_read(ndev, NNPU_REG_FAULT_INFO));
 	nnpu_queue_stop(queue);
-	/* No process may ring a device that is being reset. */
-	nnpu_userq_lose_all(ndev, DRM_NNPU_QUEUE_STATE_LOST);
 	ret = nnpu_device_hw_reset(ndev);
 	if (ret) {
 		/* Nothing may be released while it can write to memory. */
@@ -87,7 +85,10 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 		guilty_error = -ENODEV;
 	}
 	nnpu_ctx_lose_all(ndev);
-	/* And those created before their context was lost. */
+	/*
+	 * Not earlier: who sees his queue ended frees the rings. Nor later: no process
+	 * may ring the device when it runs again.
+	 */
 	nnpu_userq_lose_all(ndev, DRM_NNPU_QUEUE_STATE_LOST);
 	nnpu_queue_abandon(queue, guilty_cid, guilty_error, ret ? -ENODEV : -ECANCELED);
 	if (!ret)

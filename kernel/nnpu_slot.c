@@ -55,20 +55,12 @@ static void nnpu_slot_invalidate(struct nnpu_slot *slot)
 		.first = cpu_to_le32(slot->id),
 		.count = cpu_to_le32(1),
 	};
-	struct nnpu_admin_result result;
 
 	mutex_lock(&ctx->lock);
 	if (ctx->slot_table)
 		nnpu_slot_clear_entry(slot);
 	mutex_unlock(&ctx->lock);
-	if (nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result))
-		return;
-	if (result.status) {
-		drm_err(&ctx->ndev->drm, "slot %u of context %u cannot be invalidated: status %#x\n",
-			slot->id, ctx->id, result.status);
-		nnpu_recovery_reset_sync(ctx->ndev,
-					 atomic64_read(&ctx->ndev->reset_count));
-	}
+	nnpu_admin_revoke(ctx->ndev, ctx, &sqe);
 }
 
 /* The device does not know the slot (any more). */

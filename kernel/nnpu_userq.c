@@ -116,12 +116,12 @@ void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason)
 
 /**
  * nnpu_userq_lose_all - all queues end because of the device
- * @ndev: device, about to be reset or to go
+ * @ndev: device, reset or stopped: it accesses no memory, and has no queues
  * @end: DRM_NNPU_QUEUE_STATE_*
  *
  * Takes nnpu_userqs.lock only: works of nnpu_device.reset_wq call it while others
- * wait for the reset with nnpu_userqs.hw_lock held. The caller sees to it that
- * the device forgets its queues; no doorbell reaches it any more.
+ * wait for the reset with nnpu_userqs.hw_lock held. Afterwards no doorbell reaches
+ * the device, and the rings belong to their processes alone.
  */
 void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end)
 {

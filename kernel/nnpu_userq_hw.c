@@ -102,8 +102,6 @@ void nnpu_userq_leave_hw(struct nnpu_userq *uq)
 	struct nnpu_device *ndev = uq->ndev;
 	struct nnpu_userqs *uqs = &ndev->userqs;
 	struct nnpu_sqe_queue sqe = { .opcode = NNPU_ADMIN_DESTROY_QUEUE };
-	struct nnpu_admin_result result;
-	u64 generation = atomic64_read(&ndev->reset_count);
 	u16 qid;
 
 	lockdep_assert_held(&uqs->hw_lock);
@@ -115,11 +113,7 @@ void nnpu_userq_leave_hw(struct nnpu_userq *uq)
 	if (!qid)
 		return;
 	sqe.qid = cpu_to_le16(qid);
-	if (!nnpu_admin_exec(ndev, uq->ctx, &sqe, &result) && result.status) {
-		drm_err(&ndev->drm, "queue %u cannot be destroyed: status %#x\n", qid,
-			result.status);
-		nnpu_recovery_reset_sync(ndev, generation);
-	}
+	nnpu_admin_revoke(ndev, uq->ctx, &sqe);
 	nnpu_userq_set_by_qid(ndev, qid, NULL);
 	/* Somebody may be waiting for it. */
 	mutex_lock(&uqs->lock);
@@ -533,10 +527,13 @@ static void nnpu_userq_look(struct nnpu_userq *uq)
 		return;
 	current_job = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_CURRENT);
 	s.now_ms = ktime_to_ms(ktime_get());
-	s.status = nnpu_read(ndev, NNPU_REG_STATUS);
 	s.state = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE);
 	s.progress = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_PROGRESS);
 	s.current_job = current_job;
+	/* Last: a device that is reset has no queues, and that is no fault of theirs. */
+	s.status = nnpu_read(ndev, NNPU_REG_STATUS);
+	if (!(s.status & (NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL)))
+		return;
 	/* Waiting for an engine that another queue has is no hang of this one. */
 	s.inflight = !!(current_job & NNPU_QREG_CURRENT_RUNNING);
 	verdict = nnpu_watchdog_look(&uq->watchdog, &s, nnpu_param_hang_timeout_ms());

@@ -6,9 +6,9 @@
  *   nnpu_loop [-n JOBS] [-q] [-s] [-r FD]
  *
  * -n ends after so many jobs (default: never), -q submits through a user queue
- * instead of SUBMIT, -s mixes in slow convolutions, -r writes one byte to the descriptor when the first job is done. Exit status:
- * 0 done, 1 wrong result or unexpected error, 3 the device went away, 4 there is
- * none.
+ * instead of SUBMIT, -s mixes in slow convolutions, -r writes one byte to the
+ * descriptor when the first job is done. Exit status: 0 done, 1 wrong result or
+ * unexpected error, 3 the device went away, 4 there is none.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 #include "nnpu_test_queue.h"
 
-#define IN_FLIGHT	4
+#define IN_FLIGHT	16
 #define WAIT_MS		120000
 
 static int fail(const char *what, int error, const struct nnpu_job *job)
@@ -50,6 +50,10 @@ static int wait_queue(int fd, struct nnpu_uq *uq, uint16_t cid)
 	if (ret == -ECANCELED && state != DRM_NNPU_QUEUE_STATE_LOST &&
 	    state != DRM_NNPU_QUEUE_STATE_GONE)
 		ret = -EPROTO;
+	if (ret == -ECANCELED && !nnpu_uq_is_silent(uq)) {
+		fprintf(stderr, "nnpu_loop: the device completes jobs of a queue that has ended\n");
+		ret = -EBADFD;
+	}
 	if (!ret && (cqe.cid != cid || nnpu_cqe_status(&cqe)))
 		ret = -EIO;
 	return ret;
@@ -99,7 +103,7 @@ int main(int argc, char **argv)
 		return 4;
 	}
 	for (i = 0; i < IN_FLIGHT; i++) {
-		if (slow && i == 0)
+		if (slow && i % 2 == 0)
 			ret = nnpu_job_init_slow(fd, &jobs[i], 48);
 		else
 			ret = nnpu_job_init(fd, &jobs[i], 5000);
@@ -108,7 +112,7 @@ int main(int argc, char **argv)
 	}
 
 	if (queue) {
-		ret = nnpu_uq_create(fd, &uq, DRM_NNPU_PRIORITY_MEDIUM, 8, 8);
+		ret = nnpu_uq_create(fd, &uq, DRM_NNPU_PRIORITY_MEDIUM, 32, 32);
 		if (ret)
 			return fail("queue", ret, &jobs[0]);
 	}

@@ -151,6 +151,23 @@ int nnpu_uq_take(int fd, struct nnpu_uq *uq, struct nnpu_cqe *cqe, unsigned int 
 	return -ETIME;
 }
 
+bool nnpu_uq_is_silent(const struct nnpu_uq *uq)
+{
+	size_t bytes = uq->cq_entries * sizeof(*uq->cq);
+	void *before = malloc(bytes);
+	bool silent = before;
+	unsigned int i;
+
+	if (before)
+		memcpy(before, uq->cq, bytes);
+	for (i = 0; silent && i < 100; i++) {
+		usleep(1000);
+		silent = !memcmp(before, uq->cq, bytes);
+	}
+	free(before);
+	return silent;
+}
+
 void nnpu_uq_job_sqe(struct nnpu_job *job, uint16_t cid, struct nnpu_sqe_execute *sqe)
 {
 	struct nnpu_args_header header = { .num_inputs = 2, .num_outputs = 1 };

@@ -44,6 +44,11 @@ int nnpu_uq_sleep(int fd, struct nnpu_uq *uq, unsigned int timeout_ms, uint32_t 
  */
 int nnpu_uq_take(int fd, struct nnpu_uq *uq, struct nnpu_cqe *cqe, unsigned int timeout_ms,
 		 uint32_t *state);
+/*
+ * Nothing is written to the completion ring for a while: the device has let go of
+ * a queue that has ended, whose memory its owner may free.
+ */
+bool nnpu_uq_is_silent(const struct nnpu_uq *uq);
 
 /* Write the argument block of @job into its buffer and fill in an EXECUTE entry. */
 void nnpu_uq_job_sqe(struct nnpu_job *job, uint16_t cid, struct nnpu_sqe_execute *sqe);
