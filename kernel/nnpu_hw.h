@@ -86,7 +86,7 @@
 #define NNPU_FEATURE_NULL		(1u << 3)	/* jobs complete without computing */
 #define NNPU_FEATURE_PRIORITY		(1u << 4)	/* queue priorities */
 #define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines */
-#define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* reserved: branch, loop */
+#define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* BRANCH, LOOP, BLOCK commands */
 #define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
 #define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* SET_PERF command */
 #define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */

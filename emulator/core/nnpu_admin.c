@@ -105,7 +105,7 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 	id->max_operand_size = htole64(dev->props.max_operand_size);
 	id->num_engines = htole32(dev->props.num_engines);
 	for (i = 0; i < NNPU_NUM_OPERATIONS; i++)
-		if (op_find(i))
+		if (op_find(i) || i == NNPU_OP_IF || i == NNPU_OP_WHILE)
 			id->operations[i / 32] |= htole32(1u << (i % 32));
 	for (i = 0; i < sizeof(id->relaxed) / sizeof(id->relaxed[0]); i++)
 		set_performance(&id->relaxed[i], 0);
@@ -113,6 +113,7 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 		if (i != NNPU_TYPE_SUBGRAPH)
 			set_performance(&id->performance[n++], i);
 	id->num_performance = htole32(n);
+	id->max_depth = htole32(MAX_DEPTH);
 }
 
 static void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)

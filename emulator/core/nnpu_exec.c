@@ -3,9 +3,9 @@
  * Running the commands of a program on an engine.
  *
  * When all shapes were known at load time the arena is laid out already, and a run
- * neither infers nor allocates anything. Else the commands go in batches: infer
- * shapes as far as the values at hand allow, lay out what this batch writes,
- * execute it, go on. One batch is enough unless a shape depends on a computed value.
+ * neither infers nor allocates anything, nor does entering a block: inputs of a block
+ * are the bytes of the tensors they stand for, and it writes its outputs where they
+ * are wanted. Otherwise nnpu_batch.c runs the program.
  */
 #include <stdlib.h>
 
@@ -100,7 +100,8 @@ static void chunk_free(struct nnpu_device *dev, struct arena_chunk *c)
 		return;
 	free(c->base);
 	dev_mem_release(dev, NULL, c->size);
-	*c = (struct arena_chunk) { 0 };
+	c->base = NULL;
+	c->size = 0;
 }
 
 void exec_trim(struct nnpu_engine *e)
@@ -125,6 +126,8 @@ void exec_fini(struct nnpu_engine *e)
 	free(e->exec.operands);
 	free(e->exec.saved);
 	free(e->exec.scratch);
+	free(e->exec.homes);
+	free(e->exec.profile_of);
 	free(e->exec.args);
 	free(e->exec.profile);
 }
@@ -148,6 +151,10 @@ static bool ctx_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t byt
 
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 {
+	struct arena *a = &e->exec.arena;
+
+	while (a->used)
+		a->chunks[--a->used].charged = 0;
 	if (!e->exec.charged)
 		return;
 	pthread_mutex_lock(&e->dev->lock);
@@ -156,21 +163,26 @@ void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 	e->exec.charged = 0;
 }
 
-/* Piece @index of the arena with at least @size bytes, without bytes of others. */
-static uint8_t *arena_get(struct exec_run *run, unsigned int index, uint64_t size)
+uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 {
 	struct nnpu_engine *e = run->engine;
 	struct arena *a = &e->exec.arena;
 	struct arena_chunk *c;
 	uint64_t bytes;
 
-	if (!ctx_charge(e, run->ctx, size))
-		return NULL;
 	if (!exec_grow((void **)&a->chunks, &a->max, index + 1, sizeof(*a->chunks)))
 		return NULL;
 	while (a->count <= index)
 		a->chunks[a->count++] = (struct arena_chunk) { 0 };
+	if (a->used <= index)
+		a->used = index + 1;
 	c = &a->chunks[index];
+	/* A block that runs again has the same pieces again. */
+	if (size > c->charged) {
+		if (!ctx_charge(e, run->ctx, size - c->charged))
+			return NULL;
+		c->charged = size;
+	}
 	if (!c->base || c->size < size) {
 		bytes = (size / CHUNK_GRANULE + 1) * CHUNK_GRANULE;
 		chunk_free(e->dev, c);
@@ -198,13 +210,13 @@ static uint8_t *arena_get(struct exec_run *run, unsigned int index, uint64_t siz
 
 /* Binding. */
 
-static int no_memory(struct exec_run *run)
+int exec_no_memory(struct exec_run *run)
 {
 	return verdict_status(run->verdict, NNPU_STATUS_NO_MEMORY);
 }
 
 /* The engine's own tensors, and the operand lists of all commands in terms of them. */
-static int bind_program(struct exec_run *run)
+int exec_bind(struct exec_run *run)
 {
 	struct exec_state *x = &run->engine->exec;
 	const struct program *p = run->program;
@@ -217,7 +229,7 @@ static int bind_program(struct exec_run *run)
 		       sizeof(*x->operands)) ||
 	    !exec_grow((void **)&x->scratch, &x->max_scratch, p->num_cmds,
 		       sizeof(*x->scratch)))
-		return no_memory(run);
+		return exec_no_memory(run);
 	memset(x->scratch, 0, p->num_cmds * sizeof(*x->scratch));
 	memcpy(x->tensors, p->tensors, p->num_tensors * sizeof(*x->tensors));
 	for (i = 0; i < p->num_operands; i++)
@@ -225,8 +237,8 @@ static int bind_program(struct exec_run *run)
 	return 0;
 }
 
-static void make_call(struct exec_run *run, uint32_t index, struct op_call *call,
-		      struct op_error *error)
+void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
+		    struct op_error *error)
 {
 	const struct program_cmd *cmd = &run->program->cmds[index];
 	struct tensor **operands = run->engine->exec.operands + cmd->operands;
@@ -254,28 +266,15 @@ static void make_call(struct exec_run *run, uint32_t index, struct op_call *call
 	}
 }
 
-static int op_failed(struct exec_run *run, uint32_t index, const struct op_error *error)
+int exec_op_failed(struct exec_run *run, uint32_t index, unsigned int reason,
+		   unsigned int operand)
 {
-	return verdict_set(run->verdict, NNPU_STATUS_OP_FAILED, error->reason, index,
-			   error->operand);
+	return verdict_set(run->verdict, NNPU_STATUS_OP_FAILED, reason, index, operand);
 }
 
 /* Inputs. */
 
-static void input_shape(const struct nnpu_arg *arg, struct tensor *t)
-{
-	unsigned int i;
-
-	if (!(le16toh(arg->flags) & NNPU_ARG_SHAPE))
-		return;
-	t->rank = arg->rank;
-	t->rank_known = true;
-	for (i = 0; i < arg->rank; i++)
-		if (arg->dims[i])
-			t->dims[i] = le32toh(arg->dims[i]);
-}
-
-static int read_inputs(struct exec_run *run)
+int exec_read_inputs(struct exec_run *run)
 {
 	const struct program *p = run->program;
 	unsigned int i;
@@ -297,44 +296,258 @@ static int read_inputs(struct exec_run *run)
 	return 0;
 }
 
-/* Commands. */
+/* Profile. */
 
-static void profile(struct exec_run *run, uint32_t index, uint64_t start,
-		    const struct op_call *call)
+/* The record of a command, made if there is room: NULL without. */
+static struct nnpu_profile *profile_record(struct exec_run *run, uint32_t index, uint64_t start)
 {
-	struct nnpu_profile *r = &run->engine->exec.profile[run->num_profile++];
-	uint64_t bytes = 0;
-	unsigned int i;
+	struct exec_state *x = &run->engine->exec;
+	bool once = run->program->num_blocks == 1;
+	struct nnpu_profile *r;
 
-	for (i = 0; i < call->num_outputs; i++)
-		bytes += call->out[i]->bytes;
+	if (!once && x->profile_of[index])
+		return &x->profile[x->profile_of[index] - 1];
+	if (run->num_profile == run->max_profile)
+		return NULL;
+	r = &x->profile[run->num_profile++];
+	if (!once)
+		x->profile_of[index] = run->num_profile;
 	*r = (struct nnpu_profile) {
 		.command = htole32(index),
 		.opcode = htole32(run->program->cmds[index].opcode),
 		.start_ns = htole64(start - run->start_ns),
-		.exec_ns = htole64(dev_now(run->engine->dev) - start),
-		.bytes = htole64(bytes),
 	};
+	return r;
 }
 
-static int run_command(struct exec_run *run, uint32_t index)
+static void profile(struct exec_run *run, uint32_t index, uint64_t start)
 {
-	bool wanted = run->num_profile < run->max_profile;
-	uint64_t start = wanted ? dev_now(run->engine->dev) : 0;
+	struct nnpu_profile *r = profile_record(run, index, start);
+	const struct program_cmd *cmd = &run->program->cmds[index];
+	struct tensor **out = run->engine->exec.operands + cmd->operands + cmd->num_inputs;
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	if (!r)
+		return;
+	for (i = 0; i < cmd->num_outputs; i++)
+		bytes += out[i]->bytes;
+	r->exec_ns = htole64(le64toh(r->exec_ns) + dev_now(run->engine->dev) - start);
+	r->bytes = htole64(le64toh(r->bytes) + bytes);
+}
+
+static int profile_init(struct exec_run *run)
+{
+	struct exec_state *x = &run->engine->exec;
+	uint32_t num_cmds = run->program->num_cmds;
+
+	if (run->max_profile > num_cmds)
+		run->max_profile = num_cmds;
+	if (!run->max_profile)
+		return 0;
+	if (!exec_grow((void **)&x->profile, &x->max_profile, run->max_profile,
+		       sizeof(*x->profile)))
+		return exec_no_memory(run);
+	if (run->program->num_blocks == 1)
+		return 0;
+	if (!exec_grow((void **)&x->profile_of, &x->max_profile_of, num_cmds,
+		       sizeof(*x->profile_of)))
+		return exec_no_memory(run);
+	memset(x->profile_of, 0, num_cmds * sizeof(*x->profile_of));
+	return 0;
+}
+
+/* Control flow of programs whose shapes are all known. */
+
+static int run_block(struct exec_run *run, uint32_t number)
+{
+	const struct program_block *b = &run->program->blocks[number];
+	uint32_t i;
+
+	for (i = b->first; i < b->end; i++)
+		if (exec_command(run, i))
+			return -1;
+	return 0;
+}
+
+/* The inputs of a block, then its outputs. */
+static struct tensor **block_operands(struct exec_run *run, uint32_t number,
+				      unsigned int *num_inputs, unsigned int *num_outputs)
+{
+	const struct program *p = run->program;
+	const struct program_cmd *header = &p->cmds[p->blocks[number].header];
+
+	*num_inputs = header->num_inputs;
+	*num_outputs = header->num_outputs;
+	return run->engine->exec.operands + header->operands;
+}
+
+static bool is_true(const struct tensor *condition)
+{
+	return *(const uint8_t *)condition->data != 0;
+}
+
+static int run_branch(struct exec_run *run, const struct program_cmd *cmd)
+{
+	struct tensor **in = run->engine->exec.operands + cmd->operands;
+	struct tensor **out = in + cmd->num_inputs;
+	uint32_t number = cmd->target[is_true(in[0]) ? 0 : 1];
+	unsigned int num_inputs, num_outputs, i;
+	struct tensor **inner = block_operands(run, number, &num_inputs, &num_outputs);
+
+	for (i = 0; i < num_inputs; i++)
+		inner[i]->data = in[1 + i]->data;
+	for (i = 0; i < num_outputs; i++)
+		inner[num_inputs + i]->data = out[i]->data;
+	return run_block(run, number);
+}
+
+bool exec_loop_begin(struct exec_run *run)
+{
+	if (run->loop_end_ns)
+		return false;
+	run->loop_end_ns = dev_now(run->engine->dev) + run->loop_timeout_ns;
+	return true;
+}
+
+int exec_loop_check(struct exec_run *run, uint32_t index)
+{
+	if (dev_now(run->engine->dev) < run->loop_end_ns)
+		return 0;
+	return verdict_set(run->verdict, NNPU_STATUS_LOOP_TIMEOUT, NNPU_REASON_NONE, index,
+			   NNPU_OPERAND_NONE);
+}
+
+/*
+ * A loop that runs. Values that are carried change places with each time around: one
+ * is where the loop's output is to be, or in its scratch memory, the other there too.
+ */
+struct loop {
+	struct tensor **in, **out;	/* of the command */
+	unsigned int num_out;
+	struct tensor **condition;	/* its inputs, its output */
+	struct tensor **body;		/* its inputs, its outputs */
+	unsigned int num_in, num_carried;
+	uint8_t *scratch;
+	uint64_t rounds;		/* of the body, done */
+};
+
+/* Where value @i is after an even or odd number of rounds; @*offset: in the scratch memory. */
+static uint8_t *loop_place(const struct loop *l, unsigned int i, bool odd, uint64_t *offset)
+{
+	uint64_t size = tensor_round_up(l->body[i]->bytes);
+	uint8_t *places[2];
+
+	places[1] = l->scratch + *offset;
+	*offset += size;
+	places[0] = i < l->num_out ? l->out[i]->data : l->scratch + *offset;
+	if (i >= l->num_out)
+		*offset += size;
+	return places[odd ? 0 : 1];
+}
+
+/* Point the inputs of a block at the values. */
+static void loop_pass(const struct loop *l, struct tensor **inputs)
+{
+	uint64_t offset = TENSOR_ALIGN;
+	unsigned int i;
+
+	for (i = 0; i < l->num_in; i++)
+		inputs[i]->data = i < l->num_carried && l->rounds ?
+				  loop_place(l, i, l->rounds & 1, &offset) : l->in[i]->data;
+}
+
+static int loop_rounds(struct exec_run *run, uint32_t index, struct loop *l)
+{
+	const struct program_cmd *cmd = &run->program->cmds[index];
+	uint64_t offset;
+	unsigned int i;
+
+	for (;;) {
+		loop_pass(l, l->condition);
+		l->condition[l->num_in]->data = l->scratch;
+		if (run_block(run, cmd->target[0]))
+			return -1;
+		if (!*l->scratch)
+			return 0;
+		if (exec_loop_check(run, index))
+			return -1;
+		loop_pass(l, l->body);
+		offset = TENSOR_ALIGN;
+		for (i = 0; i < l->num_carried; i++)
+			l->body[l->num_in + i]->data = loop_place(l, i, !(l->rounds & 1), &offset);
+		if (run_block(run, cmd->target[1]))
+			return -1;
+		l->rounds++;
+	}
+}
+
+static int run_loop(struct exec_run *run, uint32_t index)
+{
+	const struct program_cmd *cmd = &run->program->cmds[index];
+	struct tensor **in = run->engine->exec.operands + cmd->operands;
+	struct loop l = {
+		.in = in, .out = in + cmd->num_inputs, .num_out = cmd->num_outputs,
+		.scratch = run->engine->exec.scratch[index],
+	};
+	bool outermost = exec_loop_begin(run);
+	uint64_t offset = TENSOR_ALIGN;
+	unsigned int i, one;
+
+	l.condition = block_operands(run, cmd->target[0], &l.num_in, &one);
+	l.body = block_operands(run, cmd->target[1], &l.num_in, &l.num_carried);
+	if (loop_rounds(run, index, &l))
+		return -1;
+	for (i = 0; i < l.num_out; i++) {
+		const void *result = l.rounds ? loop_place(&l, i, l.rounds & 1, &offset) :
+						l.in[i]->data;
+
+		if (result != l.out[i]->data && l.out[i]->bytes)
+			memcpy(l.out[i]->data, result, l.out[i]->bytes);
+	}
+	if (outermost)
+		run->loop_end_ns = 0;
+	return 0;
+}
+
+/* Commands. */
+
+static int run_operation(struct exec_run *run, uint32_t index)
+{
 	struct op_error error;
 	struct op_call call;
 	int ret;
 
-	if (op_progress(&run->engine->progress))
-		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
-	make_call(run, index, &call, &error);
+	exec_make_call(run, index, &call, &error);
 	ret = op_execute(&call);
 	if (ret == OP_ABORTED)
 		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
-	if (ret)
-		return op_failed(run, index, &error);
-	if (wanted)
-		profile(run, index, start, &call);
+	return ret ? exec_op_failed(run, index, error.reason, error.operand) : 0;
+}
+
+static int run_control(struct exec_run *run, uint32_t index)
+{
+	const struct program_cmd *cmd = &run->program->cmds[index];
+
+	if (run->batches)
+		return batch_control(run, index);
+	return cmd->opcode == NNPU_CMD_BRANCH ? run_branch(run, cmd) : run_loop(run, index);
+}
+
+int exec_command(struct exec_run *run, uint32_t index)
+{
+	bool control = cmd_is_control(&run->program->cmds[index]);
+	uint64_t start = run->max_profile ? dev_now(run->engine->dev) : 0;
+
+	if (op_progress(&run->engine->progress))
+		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+	/* Before those of the commands that it runs. */
+	if (control && run->max_profile)
+		profile_record(run, index, start);
+	if (control ? run_control(run, index) : run_operation(run, index))
+		return -1;
+	if (run->max_profile)
+		profile(run, index, start);
 	return 0;
 }
 
@@ -342,13 +555,13 @@ static int run_fixed(struct exec_run *run)
 {
 	struct exec_state *x = &run->engine->exec;
 	const struct program *p = run->program;
-	uint8_t *base = arena_get(run, 0, p->arena_size);
+	uint8_t *base = exec_arena(run, 0, p->arena_size);
 	uint32_t i;
 
 	if (!base)
-		return no_memory(run);
+		return exec_no_memory(run);
 	if (x->bound != p->serial || x->bound_base != base) {
-		if (bind_program(run))
+		if (exec_bind(run))
 			return -1;
 		for (i = 0; i < p->num_tensors; i++)
 			if (!tensor_is_const(&x->tensors[i]) &&
@@ -361,233 +574,21 @@ static int run_fixed(struct exec_run *run)
 		x->bound_base = base;
 	}
 	run->shapes_valid = true;
-	if (read_inputs(run))
+	if (exec_read_inputs(run))
 		return -1;
-	for (i = 0; i < p->num_cmds; i++)
-		if (run_command(run, i))
-			return -1;
-	return 0;
-}
-
-/* Number of the program's output that is tensor @t. */
-static unsigned int output_number(const struct program *p, uint32_t t)
-{
-	unsigned int i;
-
-	for (i = 0; i < p->num_outputs; i++)
-		if (p->outputs[i] == t)
-			break;
-	return i;
-}
-
-/* Shapes found now against those of the program. */
-static int check_shapes(struct exec_run *run, uint32_t index, const struct op_call *call,
-			struct op_error *error)
-{
-	const struct program *p = run->program;
-	const uint32_t *out = p->operands + p->cmds[index].operands + call->num_inputs;
-	unsigned int i;
-
-	for (i = 0; i < call->num_outputs; i++) {
-		const struct tensor *declared = &p->tensors[out[i]];
-
-		if (shape_agrees(declared, call->out[i]))
-			continue;
-		if (declared->kind == NNPU_TENSOR_OUTPUT)
-			return verdict_set(run->verdict, NNPU_STATUS_ARG_SHAPE,
-					   NNPU_REASON_SHAPE_MISMATCH,
-					   p->num_inputs + output_number(p, out[i]),
-					   NNPU_OPERAND_NONE);
-		op_fail(call, NNPU_REASON_SHAPE_MISMATCH, call->num_inputs + i);
-		return op_failed(run, index, error);
-	}
-	return 0;
-}
-
-/* Infer from command @from on; *@end is the first that needs a value not there yet. */
-static int infer_batch(struct exec_run *run, uint32_t from, uint32_t *end)
-{
-	struct exec_state *x = &run->engine->exec;
-	const struct program *p = run->program;
-	struct op_error error;
-	struct op_call call;
-	uint32_t i;
-	int ret;
-
-	for (i = from; i < p->num_cmds; i++) {
-		if (!p->cmds[i].infer && !run->omitted)
-			continue;
-		make_call(run, i, &call, &error);
-		if (!exec_grow((void **)&x->saved, &x->max_saved, call.num_outputs,
-			       sizeof(*x->saved)))
-			return no_memory(run);
-		ret = shapes_infer(&call, x->saved, run->engine->dev->props.max_operand_size);
-		if (ret < 0)
-			return op_failed(run, i, &error);
-		if (ret)
-			break;
-		if (check_shapes(run, i, &call, &error))
-			return -1;
-	}
-	*end = i;
-	return 0;
-}
-
-/* Scratch memory of the commands [from, end), whose shapes are all known. */
-static int plan_scratch(struct exec_run *run, uint32_t from, uint32_t end,
-			struct plan_item *items, uint32_t *count)
-{
-	const struct program *p = run->program;
-	struct op_error error;
-	struct op_call call;
-	uint64_t bytes;
-	uint32_t i;
-
-	for (i = from; i < end; i++) {
-		make_call(run, i, &call, &error);
-		bytes = op_scratch(&call);
-		if (bytes > run->engine->dev->props.memory_size)
-			return no_memory(run);
-		if (bytes)
-			items[(*count)++] = (struct plan_item) {
-				.tensor = p->num_tensors + i, .first = i, .last = i,
-				.size = bytes,
-			};
-	}
-	return 0;
-}
-
-/* Memory for the inputs (first batch) and what the commands [from, end) write. */
-static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, unsigned int chunk,
-		       struct plan_item *items)
-{
-	struct tensor *tensors = run->engine->exec.tensors;
-	const struct program *p = run->program;
-	uint32_t i, n = 0;
-	uint8_t *base;
-
-	for (i = 0; !chunk && i < p->num_inputs; i++)
-		items[n++] = (struct plan_item) { .tensor = p->inputs[i], .first = from };
-	for (i = from; i < end; i++) {
-		const uint32_t *out = p->operands + p->cmds[i].operands + p->cmds[i].num_inputs;
-		unsigned int o;
-
-		for (o = 0; o < p->cmds[i].num_outputs; o++)
-			items[n++] = (struct plan_item) { .tensor = out[o], .first = i };
-	}
-	for (i = 0; i < n; i++) {
-		uint32_t last = p->last_use[items[i].tensor];
-
-		/* Read by a later batch: stays. */
-		items[i].last = last < end ? last : end;
-		items[i].size = tensors[items[i].tensor].bytes;
-	}
-	if (plan_scratch(run, from, end, items, &n))
-		return -1;
-	base = arena_get(run, chunk, plan_place(items, n));
-	if (!base)
-		return no_memory(run);
-	for (i = 0; i < n; i++)
-		if (items[i].tensor >= p->num_tensors)
-			run->engine->exec.scratch[items[i].tensor - p->num_tensors] =
-				base + items[i].offset;
-		else if (tensors[items[i].tensor].kind != NNPU_TENSOR_NO_VALUE)
-			tensors[items[i].tensor].data = base + items[i].offset;
-	return 0;
-}
-
-/* Operations whose operands this job omits look at them again. */
-static int check_omitted(struct exec_run *run)
-{
-	const struct program *p = run->program;
-	uint32_t i, j;
-
-	for (i = 0; i < p->num_cmds; i++) {
-		struct op_error error;
-		struct op_call call;
-
-		make_call(run, i, &call, &error);
-		for (j = 0; j < call.num_inputs; j++)
-			if (call.in[j]->kind == NNPU_TENSOR_NO_VALUE)
-				break;
-		if (j < call.num_inputs && call.desc->check(&call))
-			return op_failed(run, i, &error);
-	}
-	return 0;
-}
-
-static int run_batches(struct exec_run *run, struct plan_item *items)
-{
-	const struct program *p = run->program;
-	uint32_t pos = 0, end = 0;
-	unsigned int chunk = 0;
-
-	do {
-		if (infer_batch(run, pos, &end))
-			return -1;
-		if (chunk && end == pos)
-			return verdict_set(run->verdict, NNPU_STATUS_OP_FAILED,
-					   NNPU_REASON_UNKNOWN_SHAPE, pos, NNPU_OPERAND_NONE);
-		if (place_batch(run, pos, end, chunk, items))
-			return -1;
-		if (!chunk++ && read_inputs(run))
-			return -1;
-		for (; pos < end; pos++)
-			if (run_command(run, pos))
-				return -1;
-	} while (pos < p->num_cmds);
-	return 0;
-}
-
-static int run_dynamic(struct exec_run *run)
-{
-	struct exec_state *x = &run->engine->exec;
-	const struct program *p = run->program;
-	struct plan_item *items;
-	unsigned int i;
-	int ret;
-
-	if (bind_program(run))
-		return -1;
-	run->shapes_valid = true;
-	for (i = 0; i < p->num_inputs; i++) {
-		struct tensor *t = &x->tensors[p->inputs[i]];
-
-		if (le16toh(run->args[i].flags) & NNPU_ARG_NO_VALUE) {
-			t->kind = NNPU_TENSOR_NO_VALUE;
-			t->bytes = 0;
-			run->omitted = true;
-			continue;
-		}
-		input_shape(&run->args[i], t);
-		/* Its size was checked with the argument. */
-		tensor_settle(t, run->engine->dev->props.max_operand_size);
-	}
-	if (run->omitted && check_omitted(run))
-		return -1;
-	items = malloc((p->num_inputs + (size_t)p->num_operands + p->num_cmds + 1) *
-		       sizeof(*items));
-	if (!items)
-		return no_memory(run);
-	ret = run_batches(run, items);
-	free(items);
-	return ret;
+	return run_block(run, 0);
 }
 
 int exec_program(struct exec_run *run)
 {
-	struct exec_state *x = &run->engine->exec;
 	const struct program *p = run->program;
 	bool fixed = p->fixed;
 	uint32_t i;
 
-	if (run->max_profile > p->num_cmds)
-		run->max_profile = p->num_cmds;
-	if (run->max_profile && !exec_grow((void **)&x->profile, &x->max_profile,
-					   run->max_profile, sizeof(*x->profile)))
-		return no_memory(run);
+	if (profile_init(run))
+		return -1;
 	for (i = 0; i < p->num_inputs; i++)
 		if (le16toh(run->args[i].flags) & NNPU_ARG_NO_VALUE)
 			fixed = false;
-	return fixed ? run_fixed(run) : run_dynamic(run);
+	return fixed ? run_fixed(run) : batch_run(run);
 }

@@ -10,10 +10,12 @@
  *   nnpu_slot.c	contexts and access to their slots
  *   nnpu_dma.c		bus access and page tables
  *   nnpu_program.c	validation of program images
- *   nnpu_load.c	loading: constants, operations, memory plan
- *   nnpu_plan.c	placing tensors in memory by lifetime
+ *   nnpu_load.c	loading: constants, operations
+ *   nnpu_control.c	loading: blocks and the commands that enter them
+ *   nnpu_plan.c	memory plan: placing tensors by lifetime
  *   nnpu_job.c		one EXECUTE entry: arguments, results
  *   nnpu_exec.c	running the commands of a program
+ *   nnpu_batch.c	... when shapes are found while they run
  *
  * Locks. dev->lock guards everything that registers, doorbells and several threads
  * see. It is held for a few instructions only, never across DMA, an operation, or
@@ -43,6 +45,8 @@
 /* Longest piece of a transfer between two looks at abort requests, bytes. */
 #define DMA_CHUNK		(1u << 20)
 #define TENSOR_ALIGN		64u
+/* Blocks of a program inside of each other, at most. */
+#define MAX_DEPTH		32u
 
 /* How a command ended; what goes into completion and result block. */
 struct verdict {
@@ -126,15 +130,33 @@ struct nnpu_ctx {
 	atomic_uint kept_leaves;
 };
 
+/* Why a tensor has no place of its own in the memory of its block. */
+enum tensor_role {
+	ROLE_NONE,
+	ROLE_BLOCK_INPUT,		/* bytes of a tensor of the command that enters */
+	ROLE_BLOCK_OUTPUT,		/* written where the command that enters says */
+};
+
+/* A block of a loaded program; number 0 is the main part. */
+struct program_block {
+	uint32_t header;		/* its BLOCK command */
+	uint32_t first;			/* its other commands: [first, end) */
+	uint32_t end;
+	uint32_t depth;
+	bool named;			/* some command enters it */
+	uint64_t base;			/* fixed programs: its place in the arena */
+};
+
 /* One command of a loaded program. */
 struct program_cmd {
 	uint32_t opcode;
-	const struct op_desc *desc;
+	const struct op_desc *desc;	/* NULL: control command */
+	uint32_t target[2];		/* BRANCH, LOOP: numbers of blocks */
 	uint32_t operands;		/* position in program.operands: inputs, outputs */
 	uint16_t num_inputs;
 	uint16_t num_outputs;
 	bool infer;			/* output shapes are found while the job runs */
-	uint64_t scratch;		/* fixed programs: bytes the operation needs for itself */
+	uint64_t scratch;		/* fixed programs: bytes the command needs for itself */
 	void *prepared;
 };
 
@@ -161,6 +183,9 @@ struct program {
 	uint16_t num_outputs;
 	struct tensor *tensors;		/* constants have data; others have none */
 	struct program_cmd *cmds;
+	struct program_block *blocks;
+	uint32_t num_blocks;
+	uint8_t *roles;			/* by tensor: enum tensor_role */
 	uint32_t *operands;		/* tensor indexes, command by command */
 	uint32_t *inputs;		/* tensor indexes */
 	uint32_t *outputs;
@@ -221,12 +246,21 @@ struct arena_chunk {
 	uint8_t *base;
 	size_t size;
 	uint64_t owner;			/* serial of the context whose bytes it holds */
+	uint64_t charged;		/* bytes of it that this job was charged for */
 };
 
 struct arena {
 	struct arena_chunk *chunks;
 	uint32_t count;
 	uint32_t max;
+	uint32_t used;			/* chunks below it may be charged for */
+};
+
+/* Where a block is to write an output whose block runs in batches. */
+struct home {
+	const struct tensor *outer;	/* what it is for; @data has room for its shape */
+	uint8_t *data;			/* NULL: a piece of the arena */
+	uint32_t chunk;
 };
 
 /* Buffers of an engine that grow with the largest job. */
@@ -241,6 +275,8 @@ struct exec_state {
 	uint32_t max_saved;
 	void **scratch;			/* by command, where it needs some */
 	uint32_t max_scratch;
+	struct home *homes;		/* by tensor: outputs of blocks */
+	uint32_t max_homes;
 	uint64_t bound;			/* serial of the fixed program the above belong to */
 	const uint8_t *bound_base;	/* and the memory they point to */
 	bool has_memory;
@@ -248,6 +284,8 @@ struct exec_state {
 	uint32_t max_args_len;
 	struct nnpu_profile *profile;
 	uint32_t max_profile;
+	uint32_t *profile_of;		/* by command: number of its record + 1 */
+	uint32_t max_profile_of;
 };
 
 struct nnpu_engine {
@@ -444,13 +482,22 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 		       struct nnpu_tensor_desc *desc, struct verdict *v);
 int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *header,
 			  struct program *p, struct verdict *v);
-/* Marks the outputs in @written (by tensor). */
+/*
+ * A command of block number @block. @owner (by tensor) gets block number + 1 for what
+ * the command gives a value.
+ */
 int image_parse_command(const uint8_t *image, const struct nnpu_program_header *header,
-			uint32_t index, const struct program *p, uint8_t *written,
-			struct nnpu_command *cmd, struct verdict *v);
-/* Operands of all commands; fails if they are unreasonably many. */
-int image_count_operands(const uint8_t *image, const struct nnpu_program_header *header,
-			 uint32_t *count, struct verdict *v);
+			uint32_t index, struct program *p, uint32_t block,
+			uint32_t *owner, struct nnpu_command *cmd, struct verdict *v);
+void image_get_command(const uint8_t *image, const struct nnpu_program_header *header,
+		       uint32_t index, struct nnpu_command *cmd);
+uint32_t image_get_index(const uint8_t *image, const struct nnpu_program_header *header,
+			 uint32_t position);
+/* Operands of all commands, and blocks; fails if operands are unreasonably many. */
+int image_count(const uint8_t *image, const struct nnpu_program_header *header,
+		uint32_t *operands, uint32_t *blocks, struct verdict *v);
+/* Number of the block that begins with command @header; 0: none does. */
+uint32_t program_find_block(const struct program *p, uint32_t header);
 /* Bring shape_known and bytes in line with rank and dims; false: above @max_bytes. */
 bool tensor_settle(struct tensor *t, uint64_t max_bytes);
 
@@ -471,8 +518,52 @@ void program_put(struct program *p);
 /* The last reference is gone already; dev->lock not held. */
 void program_free(struct program *p);
 
-/* nnpu_plan.c: fills in the offsets; returns the bytes needed. */
+/* Work in progress on one program. */
+struct loader {
+	struct load_request *request;
+	struct nnpu_device *dev;
+	const uint8_t *image;
+	struct nnpu_program_header header;
+	struct program *p;
+	struct nnpu_tensor_desc *descs;
+	uint32_t block;			/* of the command at hand */
+	uint32_t *owner;		/* by tensor: number + 1 of the block that writes it */
+	struct tensor **operands;	/* of the command at hand */
+	uint32_t max_operands;
+	struct tensor *saved;		/* its outputs as the records have them */
+	uint32_t max_saved;
+	struct verdict *v;
+};
+
+/* nnpu_control.c; 0 or -1 with the verdict. */
+void control_find_blocks(struct loader *l);
+/* BRANCH, LOOP, BLOCK: operands are in l->operands. */
+int control_load(struct loader *l, uint32_t index);
+/* The block at hand ends before command @end. */
+int control_end_block(struct loader *l, uint32_t end);
+/* BRANCH, LOOP again, with all that was found out about the blocks. */
+int control_recheck(struct loader *l, uint32_t index);
+/* Can its blocks be entered without looking at shapes? Then *@scratch is what it needs. */
+bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
+		      uint64_t *scratch);
+/* Do all dimensions agree that both know? */
+bool shapes_compatible(const struct tensor *a, const struct tensor *b);
+
+static inline bool cmd_is_control(const struct program_cmd *cmd)
+{
+	return cmd->opcode == NNPU_CMD_BRANCH || cmd->opcode == NNPU_CMD_LOOP;
+}
+
+static inline uint64_t tensor_round_up(uint64_t bytes)
+{
+	return (bytes + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
+}
+
+/* nnpu_plan.c */
+/* Fills in the offsets; returns the bytes needed. */
 uint64_t plan_place(struct plan_item *items, uint32_t count);
+/* The arena of a program whose shapes are all known: 0, -1 if memory is short. */
+int plan_program(struct program *p);
 
 /* nnpu_job.c */
 struct job {
@@ -512,8 +603,31 @@ struct exec_run {
 	bool fail_dma;
 	bool omitted;			/* some input has no value */
 	bool shapes_valid;		/* exec.tensors are those of this run */
+	bool batches;			/* shapes are found while the commands run */
+	struct plan_item *items;	/* room to lay out one batch */
+	uint32_t next_chunk;		/* first piece of the arena that is not in use */
+	uint64_t loop_timeout_ns;	/* of each loop */
+	uint64_t loop_end_ns;		/* of the outermost loop that runs; 0: none */
 	struct verdict *verdict;
 };
+
+/* Among nnpu_exec.c and nnpu_batch.c; 0 or -1 with the verdict. */
+int exec_bind(struct exec_run *run);
+int exec_read_inputs(struct exec_run *run);
+int exec_command(struct exec_run *run, uint32_t index);
+int exec_no_memory(struct exec_run *run);
+int exec_op_failed(struct exec_run *run, uint32_t index, unsigned int reason,
+		   unsigned int operand);
+void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
+		    struct op_error *error);
+/* Piece @index of the arena with at least @size bytes, without bytes of others, or NULL. */
+uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size);
+/* Time for a loop begins; true if it is not inside of another one. */
+bool exec_loop_begin(struct exec_run *run);
+/* Once around: has its time passed? */
+int exec_loop_check(struct exec_run *run, uint32_t index);
+int batch_run(struct exec_run *run);
+int batch_control(struct exec_run *run, uint32_t index);
 
 /*
  * Read inputs, run all commands; 0 or -1 with the verdict. Tensors of the outputs

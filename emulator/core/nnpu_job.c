@@ -129,8 +129,10 @@ static int check_header(struct run *r)
 
 	if (h->flags)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, 0);
-	if (h->deadline_ns || h->loop_timeout_ns || !is_zero(h->reserved, sizeof(h->reserved)))
+	if (h->deadline_ns || !is_zero(h->reserved, sizeof(h->reserved)))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
+	if (le64toh(h->loop_timeout_ns) > NNPU_LOOP_TIMEOUT_MAX_NS)
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_VALUE, 0);
 	if (le16toh(h->num_inputs) != r->program->num_inputs ||
 	    le16toh(h->num_outputs) != r->program->num_outputs ||
 	    r->args_len != RECORD_SIZE * (1 + count))
@@ -370,8 +372,11 @@ static int execute(struct run *r)
 		.args = r->args,
 		.start_ns = r->start_ns,
 		.fail_dma = r->job->fail_dma,
+		.loop_timeout_ns = le64toh(r->header->loop_timeout_ns),
 		.verdict = r->v,
 	};
+	if (!r->exec.loop_timeout_ns)
+		r->exec.loop_timeout_ns = NNPU_LOOP_TIMEOUT_DEFAULT_NS;
 	if (r->sqe->flags & NNPU_EXEC_PROFILE)
 		r->exec.max_profile = le32toh(r->sqe->profile_len) / sizeof(struct nnpu_profile);
 	if (exec_program(&r->exec))

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loading a program: from an image to tensors with constants in device memory,
- * commands that their operations have accepted, and a plan of the arena.
+ * Loading a program: from an image to tensors with constants in device memory and
+ * commands that their operations have accepted.
  */
 #include <stdlib.h>
 
 #include "nnpu_internal.h"
-
-/* Work in progress on one program. */
-struct loader {
-	struct load_request *request;
-	struct nnpu_device *dev;
-	const uint8_t *image;
-	struct nnpu_program_header header;
-	struct program *p;
-	struct nnpu_tensor_desc *descs;
-	uint8_t *written;		/* by tensor */
-	struct tensor **operands;	/* of the command at hand */
-	uint32_t max_operands;
-	struct tensor *saved;		/* its outputs as the records have them */
-	uint32_t max_saved;
-	struct verdict *v;
-};
-
-static uint64_t round_up(uint64_t value)
-{
-	return (value + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
-}
 
 void program_free(struct program *p)
 {
@@ -40,6 +19,8 @@ void program_free(struct program *p)
 	free(p->channel_scales);
 	free(p->tensors);
 	free(p->cmds);
+	free(p->blocks);
+	free(p->roles);
 	free(p->operands);
 	free(p->inputs);
 	free(p->outputs);
@@ -83,24 +64,28 @@ static int alloc_tables(struct loader *l)
 	p->num_inputs = le16toh(l->header.num_inputs);
 	p->num_outputs = le16toh(l->header.num_outputs);
 	p->relaxed = le32toh(l->header.flags) & NNPU_PROGRAM_RELAXED;
-	if (image_count_operands(l->image, &l->header, &p->num_operands, l->v))
+	if (image_count(l->image, &l->header, &p->num_operands, &p->num_blocks, l->v))
 		return -1;
-	if (charge(l, p->num_tensors * (uint64_t)(sizeof(struct tensor) + 12) +
+	if (charge(l, p->num_tensors * (uint64_t)(sizeof(struct tensor) + 13) +
 			   p->num_cmds * (uint64_t)(sizeof(struct program_cmd) + 8) +
+			   p->num_blocks * (uint64_t)sizeof(struct program_block) +
 			   p->num_operands * (uint64_t)sizeof(uint32_t)))
 		return -1;
 	p->tensors = zalloc(p->num_tensors, sizeof(*p->tensors));
 	p->cmds = zalloc(p->num_cmds, sizeof(*p->cmds));
+	p->blocks = zalloc(p->num_blocks, sizeof(*p->blocks));
+	p->roles = zalloc(p->num_tensors, sizeof(*p->roles));
 	p->operands = zalloc(p->num_operands, sizeof(*p->operands));
 	p->inputs = zalloc(p->num_inputs, sizeof(*p->inputs));
 	p->outputs = zalloc(p->num_outputs, sizeof(*p->outputs));
 	p->last_use = zalloc(p->num_tensors, sizeof(*p->last_use));
 	p->offsets = zalloc((size_t)p->num_tensors + p->num_cmds, sizeof(*p->offsets));
 	l->descs = zalloc(p->num_tensors, sizeof(*l->descs));
-	l->written = zalloc(p->num_tensors, 1);
-	if (!p->tensors || !p->cmds || !p->operands || !p->inputs || !p->outputs ||
-	    !p->last_use || !p->offsets || !l->descs || !l->written)
+	l->owner = zalloc(p->num_tensors, sizeof(*l->owner));
+	if (!p->tensors || !p->cmds || !p->blocks || !p->roles || !p->operands || !p->inputs ||
+	    !p->outputs || !p->last_use || !p->offsets || !l->descs || !l->owner)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	control_find_blocks(l);
 	return 0;
 }
 
@@ -164,7 +149,7 @@ static int load_tensors(struct loader *l)
 				       &l->descs[i], l->v))
 			return -1;
 		if (tensor_is_const(t))
-			bytes += round_up(t->bytes);
+			bytes += tensor_round_up(t->bytes);
 		scales += t->num_channel_scales;
 	}
 	if (image_parse_interface(l->image, &l->header, p, l->v) || load_scales(l, scales) ||
@@ -180,7 +165,7 @@ static int load_tensors(struct loader *l)
 		if (!tensor_is_const(t))
 			continue;
 		t->data = data;
-		data += round_up(t->bytes);
+		data += tensor_round_up(t->bytes);
 		if (load_constant(l, i))
 			return -1;
 	}
@@ -188,15 +173,6 @@ static int load_tensors(struct loader *l)
 }
 
 /* Commands. */
-
-static uint32_t operand_index(const struct loader *l, const struct nnpu_command *c, uint32_t i)
-{
-	__le32 index;
-
-	memcpy(&index, l->image + le32toh(l->header.indexes_off) +
-		       ((size_t)le32toh(c->operands_first) + i) * sizeof(index), sizeof(index));
-	return le32toh(index);
-}
 
 /* The verdict on a command that its operation has refused. */
 static int op_refused(struct loader *l, uint32_t index, const struct op_error *error)
@@ -295,10 +271,12 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	struct nnpu_command c;
 	uint32_t i, count;
 
-	if (image_parse_command(l->image, &l->header, index, p, l->written, &c, l->v))
+	if (image_parse_command(l->image, &l->header, index, p, l->block, l->owner, &c, l->v))
 		return -1;
 	cmd->opcode = le32toh(c.opcode);
 	cmd->desc = op_find(cmd->opcode);
+	for (i = 0; i < 2; i++)
+		cmd->target[i] = program_find_block(p, le32toh(c.target[i]));
 	cmd->num_inputs = le16toh(c.num_inputs);
 	cmd->num_outputs = le16toh(c.num_outputs);
 	cmd->operands = *position;
@@ -307,7 +285,8 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	    !exec_grow((void **)&l->saved, &l->max_saved, cmd->num_outputs, sizeof(*l->saved)))
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	for (i = 0; i < count; i++) {
-		uint32_t t = operand_index(l, &c, i);
+		uint32_t t = image_get_index(l->image, &l->header,
+					     le32toh(c.operands_first) + i);
 
 		p->operands[*position + i] = t;
 		l->operands[i] = &p->tensors[t];
@@ -315,6 +294,8 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 			p->last_use[t] = index;
 	}
 	*position += count;
+	if (cmd->opcode >= NNPU_CMD_BRANCH && cmd->opcode <= NNPU_CMD_BLOCK)
+		return control_load(l, index);
 	return judge_command(l, index, cmd);
 }
 
@@ -331,6 +312,39 @@ static void report(struct loader *l, uint32_t index, struct verdict *first)
 	*l->v = VERDICT_SUCCESS;
 }
 
+/* When only checking, what @ret is about is a report; else the first fault is the end. */
+static int judged(struct loader *l, uint32_t index, int ret, struct verdict *first)
+{
+	if (!l->request->check)
+		return ret;
+	report(l, index, first);
+	return 0;
+}
+
+/* The block at hand ends before command @end: a fault is one of its BLOCK command. */
+static int end_block(struct loader *l, uint32_t end, struct verdict *first)
+{
+	if (!control_end_block(l, end))
+		return 0;
+	return judged(l, l->p->blocks[l->block].header, -1, first);
+}
+
+/* Known shapes of what leaves a block agree with those of what takes it. */
+static int recheck_controls(struct loader *l, struct verdict *first)
+{
+	const struct program *p = l->p;
+	uint32_t i;
+
+	for (i = 0; p->num_blocks > 1 && i < p->num_cmds; i++) {
+		if (!cmd_is_control(&p->cmds[i]) ||
+		    (l->request->check && l->request->reports[i].status))
+			continue;
+		if (control_recheck(l, i) && judged(l, i, -1, first))
+			return -1;
+	}
+	return 0;
+}
+
 static int load_commands(struct loader *l)
 {
 	struct verdict first = VERDICT_SUCCESS;
@@ -338,70 +352,55 @@ static int load_commands(struct loader *l)
 	uint32_t i, position = 0;
 
 	for (i = 0; i < p->num_cmds; i++) {
-		int ret = load_command(l, i, &position);
-
-		if (l->request->check)
-			report(l, i, &first);
-		else if (ret)
+		if (l->block + 1 < p->num_blocks && p->blocks[l->block + 1].header == i) {
+			if (end_block(l, i, &first))
+				return -1;
+			l->block++;
+		}
+		if (judged(l, i, load_command(l, i, &position), &first))
 			return -1;
 		if (atomic_load_explicit(&l->dev->stop, memory_order_relaxed))
 			return verdict_status(l->v, NNPU_STATUS_ABORTED);
 	}
+	if (end_block(l, p->num_cmds, &first) || recheck_controls(l, &first))
+		return -1;
 	for (i = 0; !first.status && i < p->num_outputs; i++)
-		if (!l->written[p->outputs[i]])
+		if (!l->owner[p->outputs[i]])
 			verdict_set(&first, NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_NOT_WRITTEN,
 				    p->outputs[i], NNPU_OPERAND_NONE);
 	*l->v = first;
 	return first.status ? -1 : 0;
 }
 
-/* The arena of a program whose shapes are all known. */
-static int plan_program(struct loader *l)
+/* Are all shapes known, and so the arena? */
+static bool is_fixed(struct program *p)
+{
+	bool fixed = true;
+	uint32_t i;
+
+	for (i = 0; i < p->num_inputs; i++)
+		fixed &= p->tensors[p->inputs[i]].shape_known;
+	for (i = 0; fixed && i < p->num_cmds; i++) {
+		struct program_cmd *cmd = &p->cmds[i];
+
+		fixed = cmd_is_control(cmd) ? control_is_fixed(p, cmd, &cmd->scratch) :
+					      !cmd->infer;
+	}
+	return fixed;
+}
+
+static int plan(struct loader *l)
 {
 	struct program *p = l->p;
-	struct plan_item *items;
-	uint32_t i, n = 0, tensors, count = p->num_inputs;
+	uint32_t i;
 
 	for (i = 0; i < p->num_outputs; i++)
 		p->last_use[p->outputs[i]] = p->num_cmds;
-	p->fixed = true;
-	for (i = 0; i < p->num_inputs; i++)
-		p->fixed &= p->tensors[p->inputs[i]].shape_known;
-	for (i = 0; i < p->num_cmds; i++) {
-		p->fixed &= !p->cmds[i].infer;
-		count += p->cmds[i].num_outputs + 1u;
-	}
+	p->fixed = is_fixed(p);
 	if (!p->fixed)
 		return 0;
-	items = zalloc(count, sizeof(*items));
-	if (!items)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	for (i = 0; i < p->num_inputs; i++)
-		items[n++] = (struct plan_item) { .tensor = p->inputs[i] };
-	for (i = 0; i < p->num_cmds; i++) {
-		const uint32_t *out = p->operands + p->cmds[i].operands + p->cmds[i].num_inputs;
-		unsigned int o;
-
-		for (o = 0; o < p->cmds[i].num_outputs; o++)
-			items[n++] = (struct plan_item) { .tensor = out[o], .first = i };
-	}
-	tensors = n;
-	for (i = 0; i < p->num_cmds; i++)
-		if (p->cmds[i].scratch)
-			items[n++] = (struct plan_item) {
-				.tensor = p->num_tensors + i, .first = i, .last = i,
-				.size = p->cmds[i].scratch,
-			};
-	for (i = 0; i < tensors; i++) {
-		items[i].last = p->last_use[items[i].tensor];
-		items[i].size = p->tensors[items[i].tensor].bytes;
-	}
-	p->arena_size = plan_place(items, n);
-	for (i = 0; i < n; i++)
-		p->offsets[items[i].tensor] = items[i].offset;
-	free(items);
-	/* A job of this program could never run. */
-	if (p->arena_size > l->dev->props.memory_size)
+	/* If it is larger than the device a job of this program could never run. */
+	if (plan_program(p) || p->arena_size > l->dev->props.memory_size)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	return 0;
 }
@@ -424,7 +423,7 @@ static int load(struct loader *l)
 	}
 	if (load_commands(l))
 		return -1;
-	return request->check ? 0 : plan_program(l);
+	return request->check ? 0 : plan(l);
 }
 
 struct program *program_load(struct load_request *request, struct verdict *v)
@@ -446,7 +445,7 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	l.p = p;
 	ret = load(&l);
 	free(l.descs);
-	free(l.written);
+	free(l.owner);
 	free(l.operands);
 	free(l.saved);
 	if (ret || request->check) {

@@ -2,6 +2,10 @@
 /*
  * Where tensors are in the arena: two tensors share bytes if the commands between
  * their first and last use do not overlap.
+ *
+ * Each block of a program has a piece of the arena, behind the pieces of all blocks it
+ * can be entered from: those that cannot run at the same time share memory, those that
+ * can do not, and every tensor has one address however its block was entered.
  */
 #include <stdlib.h>
 
@@ -9,11 +13,6 @@
 
 /* Up to this many tensors the placement is exhaustive, which costs their square. */
 #define EXHAUSTIVE_MAX	2048u
-
-static uint64_t round_up(uint64_t value)
-{
-	return (value + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
-}
 
 static int by_size(const void *a, const void *b)
 {
@@ -50,7 +49,7 @@ static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t 
 	qsort(items, count, sizeof(*items), by_size);
 	for (i = 0; i < count; i++) {
 		uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
-		uint64_t size = round_up(items[i].size);
+		uint64_t size = tensor_round_up(items[i].size);
 
 		for (j = 0; j < i; j++) {
 			const struct plan_item *other = &items[order[j]];
@@ -61,8 +60,8 @@ static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t 
 				best = end;
 				best_gap = other->offset - end;
 			}
-			if (other->offset + round_up(other->size) > end)
-				end = other->offset + round_up(other->size);
+			if (other->offset + tensor_round_up(other->size) > end)
+				end = other->offset + tensor_round_up(other->size);
 		}
 		items[i].offset = best == UINT64_MAX ? end : best;
 		if (items[i].offset + size > total)
@@ -144,7 +143,79 @@ uint64_t plan_place(struct plan_item *items, uint32_t count)
 	/* Without memory to think, nothing is shared. */
 	for (i = 0; i < count; i++) {
 		items[i].offset = total;
-		total += round_up(items[i].size);
+		total += tensor_round_up(items[i].size);
 	}
 	return total;
+}
+
+/* What block @b needs places for; lives are counted from its first command. */
+static uint32_t block_items(const struct program *p, const struct program_block *b,
+			    struct plan_item *items)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; b == p->blocks && i < p->num_inputs; i++)
+		items[n++] = (struct plan_item) {
+			.tensor = p->inputs[i], .last = p->last_use[p->inputs[i]],
+			.size = p->tensors[p->inputs[i]].bytes,
+		};
+	for (i = b->first; i < b->end; i++) {
+		const struct program_cmd *cmd = &p->cmds[i];
+		const uint32_t *out = p->operands + cmd->operands + cmd->num_inputs;
+		unsigned int o;
+
+		for (o = 0; o < cmd->num_outputs; o++)
+			if (p->roles[out[o]] != ROLE_BLOCK_OUTPUT)
+				items[n++] = (struct plan_item) {
+					.tensor = out[o], .first = i - b->first,
+					.last = p->last_use[out[o]] - b->first,
+					.size = p->tensors[out[o]].bytes,
+				};
+		if (cmd->scratch)
+			items[n++] = (struct plan_item) {
+				.tensor = p->num_tensors + i, .first = i - b->first,
+				.last = i - b->first, .size = cmd->scratch,
+			};
+	}
+	return n;
+}
+
+/* The blocks that block @b enters lie behind @end. */
+static void push_blocks(struct program *p, const struct program_block *b, uint64_t end)
+{
+	uint32_t i, k;
+
+	for (i = b->first; i < b->end; i++)
+		for (k = 0; cmd_is_control(&p->cmds[i]) && k < 2; k++) {
+			struct program_block *entered = &p->blocks[p->cmds[i].target[k]];
+
+			if (entered->base < end)
+				entered->base = end;
+		}
+}
+
+int plan_program(struct program *p)
+{
+	size_t max = (size_t)p->num_inputs + p->num_operands + p->num_cmds + 1;
+	struct plan_item *items = malloc(max * sizeof(*items));
+	uint32_t i, k, n;
+
+	if (!items)
+		return -1;
+	p->arena_size = 0;
+	/* Blocks lie behind those that enter them in the stream, too. */
+	for (i = 0; i < p->num_blocks; i++) {
+		struct program_block *b = &p->blocks[i];
+		uint64_t end;
+
+		n = block_items(p, b, items);
+		end = b->base + plan_place(items, n);
+		for (k = 0; k < n; k++)
+			p->offsets[items[k].tensor] = b->base + items[k].offset;
+		push_blocks(p, b, end);
+		if (p->arena_size < end)
+			p->arena_size = end;
+	}
+	free(items);
+	return 0;
 }

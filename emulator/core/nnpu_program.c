@@ -317,8 +317,8 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 
 /* Interface. */
 
-static uint32_t pool_index(const uint8_t *image, const struct nnpu_program_header *h,
-			   uint32_t position)
+uint32_t image_get_index(const uint8_t *image, const struct nnpu_program_header *h,
+			 uint32_t position)
 {
 	__le32 index;
 
@@ -334,7 +334,7 @@ static int parse_list(const uint8_t *image, const struct nnpu_program_header *h,
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		uint32_t t = pool_index(image, h, first + i);
+		uint32_t t = image_get_index(image, h, first + i);
 
 		if (t >= p->num_tensors)
 			return tensor_fault(v, t, NNPU_REASON_RANGE);
@@ -374,36 +374,114 @@ static bool opcode_known(uint32_t opcode)
 {
 	if (opcode < NNPU_NUM_OPERATIONS)
 		return opcode != NNPU_OP_IF && opcode != NNPU_OP_WHILE;
-	return opcode >= NNPU_CMD_EXTENSION;
+	return (opcode >= NNPU_CMD_BRANCH && opcode <= NNPU_CMD_BLOCK) ||
+	       opcode >= NNPU_CMD_EXTENSION;
+}
+
+void image_get_command(const uint8_t *image, const struct nnpu_program_header *h,
+		       uint32_t index, struct nnpu_command *c)
+{
+	memcpy(c, image + le32toh(h->commands_off) + (size_t)index * sizeof(*c), sizeof(*c));
+}
+
+uint32_t program_find_block(const struct program *p, uint32_t header)
+{
+	uint32_t low = 1, high = p->num_blocks;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (p->blocks[middle].header == header)
+			return middle;
+		if (p->blocks[middle].header < header)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return 0;
+}
+
+static bool targets_ok(const struct program *p, uint32_t index, const struct nnpu_command *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		if (le32toh(c->target[i]) <= index ||
+		    !program_find_block(p, le32toh(c->target[i])))
+			return false;
+	return true;
+}
+
+/* Why a command of @block cannot read tensor @t. */
+static unsigned int check_read(const struct program *p, uint32_t t, uint32_t block,
+			       const uint32_t *owner)
+{
+	switch (p->tensors[t].kind) {
+	case NNPU_TENSOR_INPUT:
+		return block ? NNPU_REASON_BLOCK : NNPU_REASON_NONE;
+	case NNPU_TENSOR_TEMPORARY:
+	case NNPU_TENSOR_OUTPUT:
+		if (!owner[t])
+			return NNPU_REASON_NOT_WRITTEN;
+		return owner[t] == block + 1 ? NNPU_REASON_NONE : NNPU_REASON_BLOCK;
+	default:
+		return NNPU_REASON_NONE;
+	}
+}
+
+static unsigned int check_write(const struct program *p, uint32_t t, uint32_t block,
+				const uint32_t *owner)
+{
+	unsigned int kind = p->tensors[t].kind;
+
+	if (kind != NNPU_TENSOR_TEMPORARY && kind != NNPU_TENSOR_OUTPUT)
+		return NNPU_REASON_NOT_WRITABLE;
+	if (owner[t])
+		return NNPU_REASON_WRITTEN_TWICE;
+	return kind == NNPU_TENSOR_OUTPUT && block ? NNPU_REASON_BLOCK : NNPU_REASON_NONE;
+}
+
+/* Operands of BLOCK: the command writes its inputs; its outputs are written later. */
+static unsigned int check_block(struct program *p, uint32_t t, uint32_t block, bool input,
+				uint32_t *owner)
+{
+	if (p->tensors[t].kind != NNPU_TENSOR_TEMPORARY)
+		return NNPU_REASON_NOT_WRITABLE;
+	if (owner[t] || p->roles[t] != ROLE_NONE)
+		return NNPU_REASON_WRITTEN_TWICE;
+	p->roles[t] = input ? ROLE_BLOCK_INPUT : ROLE_BLOCK_OUTPUT;
+	if (input)
+		owner[t] = block + 1;
+	return NNPU_REASON_NONE;
 }
 
 static int check_operands(const uint8_t *image, const struct nnpu_program_header *h,
-			  uint32_t index, const struct program *p, uint8_t *written,
-			  const struct nnpu_command *c, struct verdict *v)
+			  uint32_t index, struct program *p, uint32_t block,
+			  uint32_t *owner, const struct nnpu_command *c, struct verdict *v)
 {
+	bool is_block = le32toh(c->opcode) == NNPU_CMD_BLOCK;
 	uint32_t num_inputs = le16toh(c->num_inputs);
 	uint32_t total = num_inputs + le16toh(c->num_outputs);
 	uint32_t first = le32toh(c->operands_first), i;
+	unsigned int reason;
 
 	for (i = 0; i < total; i++)
-		if (pool_index(image, h, first + i) >= p->num_tensors)
+		if (image_get_index(image, h, first + i) >= p->num_tensors)
 			return command_fault(v, index, NNPU_REASON_RANGE, i);
-	for (i = 0; i < num_inputs; i++) {
-		uint32_t t = pool_index(image, h, first + i);
-		unsigned int kind = p->tensors[t].kind;
+	for (i = 0; i < total; i++) {
+		uint32_t t = image_get_index(image, h, first + i);
+		bool input = i < num_inputs;
 
-		if ((kind == NNPU_TENSOR_TEMPORARY || kind == NNPU_TENSOR_OUTPUT) && !written[t])
-			return command_fault(v, index, NNPU_REASON_NOT_WRITTEN, i);
-	}
-	for (; i < total; i++) {
-		uint32_t t = pool_index(image, h, first + i);
-		unsigned int kind = p->tensors[t].kind;
-
-		if (kind != NNPU_TENSOR_TEMPORARY && kind != NNPU_TENSOR_OUTPUT)
-			return command_fault(v, index, NNPU_REASON_NOT_WRITABLE, i);
-		if (written[t])
-			return command_fault(v, index, NNPU_REASON_WRITTEN_TWICE, i);
-		written[t] = 1;
+		if (is_block)
+			reason = check_block(p, t, block, input, owner);
+		else if (input)
+			reason = check_read(p, t, block, owner);
+		else
+			reason = check_write(p, t, block, owner);
+		if (reason)
+			return command_fault(v, index, reason, i);
+		if (!is_block && !input)
+			owner[t] = block + 1;
 	}
 	return 0;
 }
@@ -413,39 +491,46 @@ static uint64_t image_command_operands(const struct nnpu_command *c)
 	return (uint64_t)le16toh(c->num_inputs) + le16toh(c->num_outputs);
 }
 
-int image_count_operands(const uint8_t *image, const struct nnpu_program_header *h,
-			 uint32_t *count, struct verdict *v)
+int image_count(const uint8_t *image, const struct nnpu_program_header *h, uint32_t *operands,
+		uint32_t *blocks, struct verdict *v)
 {
 	uint32_t i, num = le32toh(h->num_commands);
 	uint64_t total = 0;
 
+	*blocks = 1;
 	for (i = 0; i < num; i++) {
 		struct nnpu_command c;
 
-		memcpy(&c, image + le32toh(h->commands_off) + (size_t)i * sizeof(c), sizeof(c));
+		image_get_command(image, h, i, &c);
 		total += image_command_operands(&c);
 		if (total > MAX_OPERANDS)
 			return command_fault(v, i, NNPU_REASON_SIZE, NNPU_OPERAND_NONE);
+		*blocks += le32toh(c.opcode) == NNPU_CMD_BLOCK;
 	}
-	*count = (uint32_t)total;
+	*operands = (uint32_t)total;
 	return 0;
 }
 
 int image_parse_command(const uint8_t *image, const struct nnpu_program_header *h,
-			uint32_t index, const struct program *p, uint8_t *written,
+			uint32_t index, struct program *p, uint32_t block, uint32_t *owner,
 			struct nnpu_command *c, struct verdict *v)
 {
+	uint32_t opcode;
 	uint64_t total;
 
-	memcpy(c, image + le32toh(h->commands_off) + (size_t)index * sizeof(*c), sizeof(*c));
+	image_get_command(image, h, index, c);
+	opcode = le32toh(c->opcode);
 	if (c->flags)
 		return command_fault(v, index, NNPU_REASON_FLAGS, NNPU_OPERAND_NONE);
-	if (!is_zero(c->target, sizeof(c->target)) || c->reserved)
+	if (c->reserved || (opcode != NNPU_CMD_BRANCH && opcode != NNPU_CMD_LOOP &&
+			    !is_zero(c->target, sizeof(c->target))))
 		return command_fault(v, index, NNPU_REASON_RESERVED, NNPU_OPERAND_NONE);
-	if (!opcode_known(le32toh(c->opcode)))
+	if (!opcode_known(opcode))
 		return command_fault(v, index, NNPU_REASON_OPERATION, NNPU_OPERAND_NONE);
 	total = image_command_operands(c);
 	if (!c->num_outputs || le32toh(c->operands_first) + total > le32toh(h->num_indexes))
 		return command_fault(v, index, NNPU_REASON_SIZE, NNPU_OPERAND_NONE);
-	return check_operands(image, h, index, p, written, c, v);
+	if ((opcode == NNPU_CMD_BRANCH || opcode == NNPU_CMD_LOOP) && !targets_ok(p, index, c))
+		return command_fault(v, index, NNPU_REASON_TARGET, NNPU_OPERAND_NONE);
+	return check_operands(image, h, index, p, block, owner, c, v);
 }

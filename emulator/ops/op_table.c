@@ -195,6 +195,8 @@ const char *op_name(uint32_t opcode)
 		return "BRANCH";
 	case NNPU_CMD_LOOP:
 		return "LOOP";
+	case NNPU_CMD_BLOCK:
+		return "BLOCK";
 	default:
 		return "unknown operation";
 	}

@@ -67,8 +67,10 @@ static void test_identify(struct rig *r)
 	}
 	ok(sorted == i, "figures above 0, types ascending");
 	ok(le32toh(id->operations[0]) & 1u << NNPU_OP_ADD, "ADD is there");
-	ok(!(le32toh(id->operations[NNPU_OP_WHILE / 32]) & 1u << NNPU_OP_WHILE % 32),
-	   "WHILE is not");
+	ok(le32toh(id->operations[NNPU_OP_WHILE / 32]) & 1u << NNPU_OP_WHILE % 32,
+	   "WHILE is, as LOOP");
+	ok(!(le32toh(id->operations[NNPU_NUM_OPERATIONS / 32]) >> NNPU_NUM_OPERATIONS % 32),
+	   "nothing is beyond the last");
 
 	refuses_bytes(r, &c, 1, 2, NNPU_STATUS_INVALID_FIELD, "IDENTIFY flags");
 	refuses_bytes(r, &c, 4, 8, NNPU_STATUS_INVALID_FIELD, "IDENTIFY ctx");

@@ -273,8 +273,11 @@ static void test_arguments(void)
 	h->deadline_ns = htole64(1);
 	expect("deadline", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
 	job_add_args(&j, N);
-	h->loop_timeout_ns = htole64(1);
-	expect("loop timeout", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
+	h->loop_timeout_ns = htole64(NNPU_LOOP_TIMEOUT_MAX_NS + 1);
+	expect("loop timeout", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_VALUE, 0);
+	job_add_args(&j, N);
+	h->loop_timeout_ns = htole64(NNPU_LOOP_TIMEOUT_MAX_NS);
+	expect("longest loop timeout", FIXED, 0, 0, 0);
 	job_add_args(&j, N);
 	h->reserved[2] = htole32(1);
 	expect("header reserved", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);

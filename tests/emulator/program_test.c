@@ -304,8 +304,8 @@ static void test_commands(void)
 	COMMAND(opcode, NNPU_OP_IF, OPERATION);
 	COMMAND(opcode, NNPU_OP_WHILE, OPERATION);
 	COMMAND(opcode, 102, OPERATION);
-	COMMAND(opcode, NNPU_CMD_BRANCH, OPERATION);
-	COMMAND(opcode, NNPU_CMD_LOOP, OPERATION);
+	COMMAND(opcode, NNPU_CMD_BLOCK + 1, OPERATION);
+	COMMAND(opcode, NNPU_CMD_EXTENSION - 1, OPERATION);
 	COMMAND(num_outputs, 0, SIZE);
 	COMMAND(operands_first, 0xffffffff, SIZE);
 	COMMAND(num_inputs, 0xffff, SIZE);

@@ -484,6 +484,14 @@ void image_command(struct image *im, uint32_t opcode, unsigned int num_inputs,
 	va_end(ap);
 }
 
+void image_targets(struct image *im, uint32_t first, uint32_t second)
+{
+	struct nnpu_command *c = &im->commands[im->num_commands - 1];
+
+	c->target[0] = htole32(first);
+	c->target[1] = htole32(second);
+}
+
 struct nnpu_program_header *image_header(struct image *im)
 {
 	return (struct nnpu_program_header *)im->bytes;

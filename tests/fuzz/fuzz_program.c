@@ -26,6 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define BLOCK		8192u
 #define BLOCK_SIZE	65536u
 #define OPERANDS	131072u
+/* Many loops do not end by themselves. */
+#define LOOP_TIMEOUT_NS	200000
 #define RESULT_OFF	32768u
 
 static struct nnpu_inproc *ip;
@@ -162,6 +164,7 @@ static void run(struct program *p, struct recipe *r, uint8_t options)
 		return;
 	*h = (struct nnpu_args_header) {
 		.num_inputs = htole16(p->num_inputs), .num_outputs = htole16(p->num_outputs),
+		.loop_timeout_ns = htole64(LOOP_TIMEOUT_NS),
 	};
 	for (n = 0; n < count; n++)
 		make_arg(r, &args[n], &p->tensors[n < p->num_inputs ? p->inputs[n] :

@@ -275,6 +275,86 @@ static void recurrent(void)
 	program_seed(&im, 0);
 }
 
+/* A tensor of one element, or of an unknown number. */
+static uint32_t one(struct image *im, unsigned int type, unsigned int kind, bool known)
+{
+	return image_tensor(im, type, kind, known ? 1 : 0, -1);
+}
+
+/* A branch whose blocks are those of two. */
+static void branches(bool known)
+{
+	const unsigned int type = NNPU_TYPE_TENSOR_FLOAT32;
+	uint32_t cond, x, out[2], act, t[3], i;
+	struct image im;
+
+	image_init(&im);
+	cond = one(&im, NNPU_TYPE_TENSOR_BOOL8, NNPU_TENSOR_INPUT, true);
+	x = one(&im, type, NNPU_TENSOR_INPUT, known);
+	for (i = 0; i < 2; i++)
+		out[i] = one(&im, type, NNPU_TENSOR_OUTPUT, known);
+	act = image_scalar(&im, 0);
+	for (i = 0; i < 2; i++) {
+		image_command(&im, NNPU_CMD_BRANCH, 3, 1, cond, x, x, out[i]);
+		image_targets(&im, i ? 2 : 4, i ? 4 : 2);
+	}
+	for (i = 0; i < 4; i += 2) {
+		for (unsigned int k = 0; k < 3; k++)
+			t[k] = one(&im, type, NNPU_TENSOR_TEMPORARY, known);
+		image_command(&im, NNPU_CMD_BLOCK, 2, 1, t[0], t[1], t[2]);
+		image_command(&im, i ? NNPU_OP_MUL : NNPU_OP_ADD, 3, 1, t[0], t[1], act, t[2]);
+	}
+	program_seed(&im, 0);
+}
+
+/* A loop whose body has a loop or a branch, which shares the outer one's condition. */
+static void loops(bool known, bool inner_loop, bool grows)
+{
+	const unsigned int type = NNPU_TYPE_TENSOR_INT32, temp = NNPU_TENSOR_TEMPORARY;
+	const int32_t values[3] = { 0, 1, 2 };
+	uint32_t in[3], out, c[3], act, t[6], i;
+	struct image im;
+
+	image_init(&im);
+	for (i = 0; i < 3; i++)
+		in[i] = one(&im, type, NNPU_TENSOR_INPUT, known);
+	out = one(&im, type, NNPU_TENSOR_OUTPUT, known);
+	act = image_scalar(&im, 0);
+	for (i = 0; i < 3; i++)
+		c[i] = image_const(&im, type, 1, &values[i], 4);
+	image_command(&im, NNPU_CMD_LOOP, 3, 1, in[0], in[1], in[2], out);
+	image_targets(&im, 4, 1);
+	for (i = 0; i < 5; i++)
+		t[i] = one(&im, type, temp, known);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 2, t[0], t[1], t[2], t[3], t[4]);
+	image_command(&im, NNPU_OP_ADD, 3, 1, t[1], c[1], act, t[4]);
+	if (inner_loop) {
+		image_command(&im, NNPU_CMD_LOOP, 3, 1, t[0], c[0], t[4], t[3]);
+		image_targets(&im, 4, 6);
+	} else {
+		uint32_t cond = one(&im, NNPU_TYPE_TENSOR_BOOL8, temp, true);
+
+		im.num_commands--;
+		image_command(&im, NNPU_OP_LESS, 2, 1, t[1], c[2], cond);
+		image_command(&im, NNPU_CMD_BRANCH, 4, 2, cond, t[0], t[1], t[2], t[3], t[4]);
+		image_targets(&im, 6, 6);
+	}
+	for (i = 0; i < 3; i++)
+		t[i] = one(&im, type, temp, known);
+	t[3] = one(&im, NNPU_TYPE_TENSOR_BOOL8, temp, true);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 1, t[0], t[1], t[2], t[3]);
+	image_command(&im, NNPU_OP_LESS, 2, 1, t[1], t[2], t[3]);
+	for (i = 0; i < 5; i++)
+		t[i] = one(&im, type, temp, known);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 2, t[0], t[1], t[2], t[3], t[4]);
+	if (grows)
+		image_command(&im, NNPU_OP_TILE, 2, 1, t[0], c[2], t[3]);
+	else
+		image_command(&im, NNPU_OP_ADD, 3, 1, t[0], c[1], act, t[3]);
+	image_command(&im, NNPU_OP_ADD, 3, 1, t[1], c[1], act, t[4]);
+	program_seed(&im, 0);
+}
+
 static void program_seeds(void)
 {
 	static const uint32_t unaries[] = {
@@ -307,6 +387,12 @@ static void program_seeds(void)
 	shapes();
 	movements();
 	recurrent();
+	for (i = 0; i < 2; i++) {
+		branches(i);
+		loops(i, true, false);
+		loops(i, false, false);
+	}
+	loops(false, true, true);
 }
 
 static void rings_seeds(void)

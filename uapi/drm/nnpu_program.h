@@ -59,7 +59,7 @@ extern "C" {
  * Codes below NNPU_CMD_CONTROL are those of OperationType in
  * android.hardware.neuralnetworks@1.3, operands in the order of types.hal.
  * IF (96) and WHILE (97) never appear in a command stream; they are expressed
- * by the control commands.
+ * by the control commands BRANCH and LOOP.
  */
 #define NNPU_OPERATION_LIST(X) \
 	X(ADD, 0) \
@@ -168,10 +168,35 @@ extern "C" {
 /* Number of HAL operations; operations are 0 .. NNPU_NUM_OPERATIONS - 1. */
 #define NNPU_NUM_OPERATIONS		102
 
-/* First control command code. 0x1000 + n are reserved for BRANCH, LOOP, END. */
+/**
+ * DOC: Control commands
+ *
+ * With NNPU_FEATURE_CONTROL_FLOW. The command stream begins with the main part; each
+ * BLOCK command begins a *block*, which ends before the next BLOCK command or with the
+ * stream. Inputs of BLOCK are the temporaries that entering the block gives values,
+ * its outputs the temporaries written in the block that leave it.
+ *
+ * BRANCH (IF): input 0 is the condition, the others become the inputs of block
+ * target[0] if it is true, else of block target[1]; their outputs become its outputs.
+ *
+ * LOOP (WHILE): block target[0] is the condition, block target[1] the body. All inputs
+ * of LOOP are inputs of both; outputs of the body become its own first inputs for the
+ * next time around, and the first of them the outputs of LOOP when the condition,
+ * the one output of its block, is false.
+ *
+ * A target is the index of a BLOCK command behind the command that names it: blocks
+ * cannot enter themselves. Several commands may name one block; each block is named.
+ * A tensor that is not constant or omitted belongs to one block or to the main part.
+ */
+/* First control command code. */
 #define NNPU_CMD_CONTROL		0x1000
-#define NNPU_CMD_BRANCH			0x1000	/* reserved for IF */
-#define NNPU_CMD_LOOP			0x1001	/* reserved for WHILE */
+#define NNPU_CMD_BRANCH			0x1000	/* IF */
+#define NNPU_CMD_LOOP			0x1001	/* WHILE */
+#define NNPU_CMD_BLOCK			0x1002	/* beginning of a block */
+
+/* nnpu_args_header.loop_timeout_ns: what 0 stands for, and the most there is. */
+#define NNPU_LOOP_TIMEOUT_DEFAULT_NS	2000000000ull
+#define NNPU_LOOP_TIMEOUT_MAX_NS	15000000000ull
 
 /* First code of vendor extension operations (reserved). */
 #define NNPU_CMD_EXTENSION		0x8000
@@ -248,7 +273,10 @@ extern "C" {
 	X(OPERATION, 25, "unknown operation") \
 	X(SHAPE_MISMATCH, 26, "shapes do not fit together") \
 	X(QUANT_MISMATCH, 27, "quantization parameters do not fit together") \
-	X(UNSUPPORTED_VARIANT, 28, "valid but not supported by this device")
+	X(UNSUPPORTED_VARIANT, 28, "valid but not supported by this device") \
+	X(TARGET, 29, "target is no block, or block is no target") \
+	X(BLOCK, 30, "operand belongs to another block") \
+	X(DEPTH, 31, "blocks are nested too deeply")
 
 /* Enumerators of the lists above: NNPU_TYPE_*, NNPU_OP_*, NNPU_STATUS_*, NNPU_REASON_*. */
 #define NNPU_X_TYPE(name, num)		NNPU_TYPE_##name = (num),
@@ -380,9 +408,10 @@ struct nnpu_tensor_desc {
  * @num_outputs: number of output tensors, at least 1
  * @operands_first: position in the index pool: @num_inputs tensor indexes, then
  *	@num_outputs tensor indexes
+ * @target: NNPU_CMD_BRANCH, NNPU_CMD_LOOP: indexes of two BLOCK commands; else zero
  *
  * Commands execute in order. A tensor is written by at most one command and
- * read only by later ones.
+ * read only by later ones of the same block.
  */
 struct nnpu_command {
 	__le32 opcode;
@@ -390,7 +419,6 @@ struct nnpu_command {
 	__le16 num_inputs;
 	__le16 num_outputs;
 	__le32 operands_first;
-	/** @target: control commands: index of the command to go to; zero now */
 	__le32 target[2];
 	/** @reserved: zero */
 	__le64 reserved;
@@ -450,11 +478,12 @@ struct nnpu_arg {
  * @num_outputs: number of output records that follow the inputs
  * @flags: zero
  * @deadline_ns: reserved for deadlines: zero
- * @loop_timeout_ns: reserved for loops: zero
+ * @loop_timeout_ns: longest time for each LOOP, those it runs in its blocks included,
+ *	at most NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS
  * @status: result: NNPU_STATUS_*
  * @reason: result: NNPU_REASON_*
- * @command: result: index of the command (NNPU_STATUS_OP_FAILED) or argument
- *	(NNPU_STATUS_ARG_*) at fault
+ * @command: result: index of the command (NNPU_STATUS_OP_FAILED,
+ *	NNPU_STATUS_LOOP_TIMEOUT) or argument (NNPU_STATUS_ARG_*) at fault
  * @queue_ns: result: from fetching the submission entry to the start, ns of the
  *	device clock
  * @exec_ns: result: from the start of execution to its end, ns
@@ -485,9 +514,12 @@ struct nnpu_args_header {
  * struct nnpu_profile - time of one executed command, 32 bytes
  * @command: index in the program's command stream
  * @opcode: its opcode
- * @start_ns: from the start of the job, ns of the device clock
- * @exec_ns: duration
+ * @start_ns: from the start of the job to its first execution, ns of the device clock
+ * @exec_ns: duration; of control commands with all they ran
  * @bytes: bytes of output written
+ *
+ * A command that is executed several times has one record; @exec_ns and @bytes are
+ * sums.
  */
 struct nnpu_profile {
 	__le32 command;
@@ -531,10 +563,12 @@ struct nnpu_performance {
  * @max_operand_size: largest operand, bytes
  * @num_engines: jobs that run at the same time
  * @num_performance: valid entries of @performance
- * @operations: bit (n % 32) of word n / 32: operation n has a kernel
+ * @operations: bit (n % 32) of word n / 32: operation n has a kernel; IF and
+ *	WHILE: the device has BRANCH and LOOP
  * @relaxed: figures for relaxed float and for control flow, see NNPU_PERF_*;
  *	their type field is zero
  * @performance: figures per operand type, ascending types
+ * @max_depth: blocks inside of each other at most, 0 without NNPU_FEATURE_CONTROL_FLOW
  * @reserved: zero
  */
 struct nnpu_identify {
@@ -553,7 +587,8 @@ struct nnpu_identify {
 	__le32 operations[32];
 	struct nnpu_performance relaxed[4];
 	struct nnpu_performance performance[32];
-	__u8 reserved[3208];
+	__le32 max_depth;
+	__u8 reserved[3204];
 };
 
 /* "NNPI", little-endian. */
@@ -616,6 +651,7 @@ NNPU_ASSERT_OFFSET(struct nnpu_identify, num_engines, 176);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, operations, 184);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, relaxed, 312);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, performance, 376);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, max_depth, 888);
 
 #if defined(__cplusplus)
 }
