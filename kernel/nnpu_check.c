@@ -127,7 +127,7 @@ int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args)
 		return -EINVAL;
 	if (args->priority > DRM_NNPU_PRIORITY_HIGH)
 		return -EINVAL;
-	if (args->deadline_ns || args->loop_timeout_ns)
+	if (args->deadline_ns || args->loop_timeout_ns > NNPU_LOOP_TIMEOUT_MAX_NS)
 		return -EINVAL;
 	if (check_add_overflow(args->num_inputs, args->num_outputs, &num_args) ||
 	    !args->num_outputs || num_args > max_args)

@@ -97,6 +97,7 @@ static int nnpu_submit_copy_args(struct nnpu_submit *s)
 
 	h->num_inputs = cpu_to_le16(s->args->num_inputs);
 	h->num_outputs = cpu_to_le16(s->args->num_outputs);
+	h->loop_timeout_ns = cpu_to_le64(s->args->loop_timeout_ns);
 	for (i = 0; i < count; i++, arg++) {
 		ret = copy_struct_from_user(arg, sizeof(*arg),
 					    u64_to_user_ptr(s->args->args +
@@ -170,6 +171,8 @@ static int nnpu_submit_lookup(struct nnpu_submit *s)
 		return -ENOENT;
 	if (args->num_inputs != job->program->num_inputs ||
 	    args->num_outputs != job->program->num_outputs)
+		return -EINVAL;
+	if (args->loop_timeout_ns && !(s->ctx->ndev->features & NNPU_FEATURE_CONTROL_FLOW))
 		return -EINVAL;
 	ret = nnpu_submit_lookup_args(s);
 	if (ret)

@@ -441,7 +441,7 @@ TEST_F(nnpu, submit_negative)
 	REFUSED(-EINVAL);
 	arg.deadline_ns = 1;
 	REFUSED(-EINVAL);
-	arg.loop_timeout_ns = 1;
+	arg.loop_timeout_ns = NNPU_LOOP_TIMEOUT_MAX_NS + 1;
 	REFUSED(-EINVAL);
 	arg.in_syncs = 8;
 	arg.num_in_syncs = 1;

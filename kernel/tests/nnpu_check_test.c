@@ -95,7 +95,10 @@ static void check_test_submit(struct kunit *test)
 	TRY(priority, DRM_NNPU_PRIORITY_HIGH + 1, -EINVAL);
 	TRY(priority, U32_MAX, -EINVAL);
 	TRY(deadline_ns, 1, -EINVAL);
-	TRY(loop_timeout_ns, 1, -EINVAL);
+	TRY(loop_timeout_ns, 1, 0);
+	TRY(loop_timeout_ns, NNPU_LOOP_TIMEOUT_MAX_NS, 0);
+	TRY(loop_timeout_ns, NNPU_LOOP_TIMEOUT_MAX_NS + 1, -EINVAL);
+	TRY(loop_timeout_ns, U64_MAX, -EINVAL);
 	TRY(num_inputs, 0, 0);
 	TRY(num_inputs, MAX_ARGS - 1, 0);
 	TRY(num_inputs, MAX_ARGS, -EINVAL);

@@ -287,7 +287,8 @@ struct drm_nnpu_sync {
  * @out_syncs: user pointer; signalled when the job ends, with an error if it
  *	failed
  * @deadline_ns: reserved for deadlines: zero
- * @loop_timeout_ns: reserved for loops: zero
+ * @loop_timeout_ns: longest time for each loop of the program, at most
+ *	NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS
  *
  * The slots named by records and results are held until the job ends. The
  * status is in the result block: software writes NNPU_STATUS_PENDING there
