@@ -90,7 +90,7 @@ void graph_finish(struct graph *g)
 				g->operands[g->op_inputs[i][k]].number_of_consumers++;
 }
 
-static void finish_model(struct fixture *f, uint32_t num_referenced)
+void fixture_finish(struct fixture *f, uint32_t num_referenced)
 {
 	uint32_t i;
 
@@ -116,7 +116,7 @@ static void make_add_relu_shape(struct fixture *f, uint32_t rank, const uint32_t
 	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, rank, dims);
 	add_operation(g, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
 	add_operation(g, NNHAL_OPERATION_RELU, OPERANDS(3), OPERANDS(4));
-	finish_model(f, 0);
+	fixture_finish(f, 0);
 }
 
 void make_add_relu(struct fixture *f)
@@ -150,7 +150,7 @@ void make_chain(struct fixture *f, unsigned int length)
 		add_operation(g, NNHAL_OPERATION_ADD, OPERANDS(from, 1, 2), OPERANDS(to));
 		from = to;
 	}
-	finish_model(f, 0);
+	fixture_finish(f, 0);
 }
 
 /* A graph of one operation on two inputs; ADD and MUL have an activation. */
@@ -169,7 +169,7 @@ static void make_binary(struct fixture *f, struct graph *g, uint32_t type, uint3
 	add_operation(g, type, OPERANDS(0, 1, 2), OPERANDS(3));
 }
 
-static void add_subgraph(struct graph *g, uint32_t number)
+void add_subgraph(struct graph *g, uint32_t number)
 {
 	uint32_t i = add_operand(g, NNHAL_OPERAND_SUBGRAPH, NNHAL_LIFETIME_SUBGRAPH, SCALAR);
 
@@ -190,7 +190,7 @@ void make_if(struct fixture *f)
 	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(1));
 	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, DIMS(1));
 	add_operation(g, NNHAL_OPERATION_IF, OPERANDS(0, 1, 2, 3, 4), OPERANDS(5));
-	finish_model(f, 2);
+	fixture_finish(f, 2);
 }
 
 void make_while(struct fixture *f)
@@ -206,7 +206,7 @@ void make_while(struct fixture *f)
 	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(1));
 	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, DIMS(1));
 	add_operation(g, NNHAL_OPERATION_WHILE, OPERANDS(0, 1, 2, 3), OPERANDS(4));
-	finish_model(f, 2);
+	fixture_finish(f, 2);
 }
 
 /* ---- requests ---- */

@@ -55,6 +55,10 @@ void add_operation(struct graph *g, uint32_t type, const int32_t *inputs,
 #define OPERANDS(...)	(const int32_t[]){ __VA_ARGS__, -1 }
 /* Work out consumer counts and the input and output lists from the lifetimes. */
 void graph_finish(struct graph *g);
+/* Add an operand that refers to subgraph @number. */
+void add_subgraph(struct graph *g, uint32_t number);
+/* Finish the main graph and the first @num_referenced others. */
+void fixture_finish(struct fixture *f, uint32_t num_referenced);
 
 /*
  * ADD of two TENSOR_FLOAT32 of shape [2, 2] and RELU of the sum.

@@ -212,11 +212,12 @@ static void test_unsupported(void)
 	struct nnhal_prepare_options o = options();
 
 	make_if(&f);
-	expect_result("C05 IF", &o, NNHAL_STATUS_INVALID_ARGUMENT);
-	ok(diag.message[0], "with a message: %s", diag.message);
-	make_while(&f);
-	o = options();
-	expect_result("C05 WHILE", &o, NNHAL_STATUS_INVALID_ARGUMENT);
+	f.model.extensions = ext;
+	f.model.num_extensions = 1;
+	f.sub[1].operations[0].type = 0x10001;
+	expect_result("C05 IF with an extension", &o, NNHAL_STATUS_INVALID_ARGUMENT);
+	ok(strstr(diag.message, "subgraph 1 operation 0") != NULL, "with a message: %s",
+	   diag.message);
 	make_add_relu(&f);
 	f.model.extensions = ext;
 	f.model.num_extensions = 1;

@@ -48,6 +48,14 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 	return NNHAL_STATUS_NONE;
 }
 
+uint64_t args_loop_timeout(const struct nnhal_execute_options *options)
+{
+	if (!options->has_loop_timeout)
+		return 0;
+	/* No time at all is not the default. */
+	return options->loop_timeout_ns ? options->loop_timeout_ns : 1;
+}
+
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,
 				   struct nnhal_diag *diag)
 {
@@ -142,6 +150,21 @@ void args_build(struct nnpu_arg *records, const struct resolved_arg *args, uint3
 	}
 }
 
+/* Which operation of the model it is about. */
+static void command_explain(const struct command_origin *origin, uint32_t device_status,
+			    const char *reason, struct nnhal_diag *diag)
+{
+	const char *status = device_status_text(device_status);
+
+	if (device_status == NNPU_STATUS_LOOP_TIMEOUT)
+		reason = "the condition is still true";
+	if (origin->subgraph == MAIN_SUBGRAPH)
+		diag_set(diag, "operation %u: %s: %s", origin->operation, status, reason);
+	else
+		diag_set(diag, "subgraph %u operation %u: %s: %s", origin->subgraph,
+			 origin->inner, status, reason);
+}
+
 void args_explain(const struct nnhal_prepared_model *model, uint32_t device_status,
 		  uint32_t device_reason, uint32_t index, struct nnhal_diag *diag)
 {
@@ -159,9 +182,9 @@ void args_explain(const struct nnhal_prepared_model *model, uint32_t device_stat
 				 reason);
 		break;
 	case NNPU_STATUS_OP_FAILED:
+	case NNPU_STATUS_LOOP_TIMEOUT:
 		if (index < model->num_commands) {
-			diag_set(diag, "operation %u: %s: %s", model->operation_of_command[index],
-				 status, reason);
+			command_explain(&model->command_origins[index], device_status, reason, diag);
 			break;
 		}
 		/* fall through */

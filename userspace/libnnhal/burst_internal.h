@@ -53,10 +53,13 @@ enum burst_request_state {
 /* Whether it can be the same as the last one in its place. */
 #define REQUEST_STALE		(1u << 6)	/* there is no last one */
 #define REQUEST_DIMS		(1u << 7)	/* gives dimensions: look at them too */
+/* The model has loops: each call says how long they may take. */
+#define REQUEST_LOOPS		(1u << 8)
 /* Those that belong to the request, the others to the call. */
-#define REQUEST_KEPT		(REQUEST_BOUNCE | REQUEST_VERSION | REQUEST_STALE | REQUEST_DIMS)
+#define REQUEST_KEPT		(REQUEST_BOUNCE | REQUEST_VERSION | REQUEST_STALE | REQUEST_DIMS | \
+				 REQUEST_LOOPS)
 /* Those that do not matter when it has succeeded. */
-#define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS)
+#define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS | REQUEST_LOOPS)
 
 /* Rings of one page each: what transports give. Constants, for the hot path. */
 #define BURST_SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)

@@ -640,7 +640,8 @@ static cold_path enum nnhal_status rebuild(struct nnhal_burst *b, struct burst_r
 	if (status)
 		return status;
 	r->hal_version = hal_version_of(request->hal_version);
-	r->flags = REQUEST_STALE | (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION);
+	r->flags = REQUEST_STALE | (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION) |
+		   (b->model->has_loops ? REQUEST_LOOPS : 0);
 	if (late)
 		return NNHAL_STATUS_NONE;
 	if (num_pools)
@@ -678,14 +679,17 @@ static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_
 }
 
 /*
- * Bring the inputs to where the device finds them, if they are elsewhere, and see
- * whether there is a queue. Caller holds the lock, which may be dropped meanwhile.
+ * Bring the inputs to where the device finds them, if they are elsewhere, say how long
+ * loops may take, and see whether there is a queue. Caller holds the lock, which may be
+ * dropped meanwhile.
  */
 static cold_path enum nnhal_status begin_slowly(struct nnhal_burst *b, struct burst_request *r,
-						struct nnhal_diag *diag)
+						uint64_t loop_timeout_ns, struct nnhal_diag *diag)
 {
+	struct nnpu_args_header *header = (struct nnpu_args_header *)r->args - 1;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 
+	header->loop_timeout_ns = htole64(r->flags & REQUEST_LOOPS ? loop_timeout_ns : 0);
 	if (r->flags & REQUEST_BOUNCE) {
 		/* A request that was taken keeps its memory. */
 		atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
@@ -714,7 +718,8 @@ static cold_path void set_late(struct burst_request *r, struct nnhal_diag *diag)
  * which may be dropped meanwhile.
  */
 hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_request *request,
-				   uint32_t flags, uint64_t deadline_ns, bool block,
+				   uint32_t flags, uint64_t deadline_ns,
+				   uint64_t loop_timeout_ns, bool block,
 				   struct nnhal_diag *diag, struct burst_request **result)
 {
 	bool late = (flags & REQUEST_DEADLINE) && deadline_passed(true, deadline_ns);
@@ -744,8 +749,8 @@ hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_req
 		set_late(r, diag);
 		return NNHAL_STATUS_NONE;
 	}
-	if (unlikely((r->flags & REQUEST_BOUNCE) | b->state)) {
-		status = begin_slowly(b, r, diag);
+	if (unlikely((r->flags & (REQUEST_BOUNCE | REQUEST_LOOPS)) | b->state)) {
+		status = begin_slowly(b, r, loop_timeout_ns, diag);
 		if (status)
 			goto fail;
 	}
@@ -855,6 +860,7 @@ struct call {
 	struct nnhal_execute_options options;
 	uint32_t flags;
 	uint64_t start_ns;
+	uint64_t loop_timeout_ns;	/* for the device: 0 is its default */
 };
 
 /* Options that were given. */
@@ -872,6 +878,7 @@ static cold_path enum nnhal_status read_options(struct call *call,
 		return request_status(status, request);
 	if (call->options.has_deadline)
 		call->flags |= REQUEST_DEADLINE;
+	call->loop_timeout_ns = args_loop_timeout(&call->options);
 	if (call->options.measure) {
 		call->flags |= REQUEST_MEASURE;
 		call->start_ns = monotonic_ns();
@@ -901,7 +908,7 @@ hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_reque
 
 	pthread_mutex_lock(&b->lock);
 	status = begin(b, request, plain ? 0 : call->flags, plain ? 0 : call->options.deadline_ns,
-		       true, diag, &r);
+		       plain ? 0 : call->loop_timeout_ns, true, diag, &r);
 	if (unlikely(status)) {
 		pthread_mutex_unlock(&b->lock);
 		give(num_shapes, timing, 0, none);
@@ -988,13 +995,14 @@ enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_re
 	call.options.deadline_ns = 0;
 	call.options.diag = NULL;
 	call.start_ns = 0;
+	call.loop_timeout_ns = 0;
 	if (options) {
 		status = read_options(&call, options, request);
 		if (status)
 			return status;
 	}
 	pthread_mutex_lock(&b->lock);
-	status = begin(b, request, call.flags, call.options.deadline_ns,
+	status = begin(b, request, call.flags, call.options.deadline_ns, call.loop_timeout_ns,
 		       !(flags & NNHAL_BURST_NONBLOCK), call.options.diag, &r);
 	if (likely(!status)) {
 		r->start_ns = call.start_ns;

@@ -278,6 +278,7 @@ static enum nnhal_status execution_submit(struct execution *e)
 		.num_outputs = model->rules.num_outputs,
 		.result_slot = e->result->slot,
 		.result_offset = e->result->offset,
+		.loop_timeout_ns = model->has_loops ? args_loop_timeout(&e->options) : 0,
 		.fence = e->fence,
 	};
 	int err;
@@ -300,6 +301,18 @@ static enum nnhal_status execution_submit(struct execution *e)
 
 /* ---- after the run ---- */
 
+static uint32_t operation_type(uint32_t opcode)
+{
+	switch (opcode) {
+	case NNPU_CMD_BRANCH:
+		return NNHAL_OPERATION_IF;
+	case NNPU_CMD_LOOP:
+		return NNHAL_OPERATION_WHILE;
+	default:
+		return opcode;
+	}
+}
+
 static void read_profile(struct execution *e, const struct nnpu_args_header *header)
 {
 	struct nnhal_ext_profile *profile = e->options.profile;
@@ -320,8 +333,8 @@ static void read_profile(struct execution *e, const struct nnpu_args_header *hea
 		command = le32toh(records[i].command);
 		profile->entries[i] = (struct nnhal_ext_profile_entry){
 			.operation = command < e->model->num_commands
-				     ? e->model->operation_of_command[command] : UINT32_MAX,
-			.operation_type = le32toh(records[i].opcode),
+				     ? e->model->command_origins[command].operation : UINT32_MAX,
+			.operation_type = operation_type(le32toh(records[i].opcode)),
 			.start_ns = le64toh(records[i].start_ns),
 			.exec_ns = le64toh(records[i].exec_ns),
 			.output_bytes = le64toh(records[i].bytes),

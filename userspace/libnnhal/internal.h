@@ -136,6 +136,15 @@ enum nnhal_status request_rules_init(struct request_rules *rules,
 
 struct image;
 
+#define MAIN_SUBGRAPH	UINT32_MAX
+
+/* What a command of a program is in the model. */
+struct command_origin {
+	uint32_t operation;		/* of the main subgraph: the command, or it reaches it */
+	uint32_t subgraph;		/* referenced subgraph, or MAIN_SUBGRAPH */
+	uint32_t inner;			/* operation of that subgraph; UINT32_MAX: itself */
+};
+
 /*
  * Load an image, or check it if @reports is not NULL (one entry per command), with
  * the memory of its constants bound meanwhile. 0 or -errno, -EINVAL and -EOPNOTSUPP
@@ -144,6 +153,12 @@ struct image;
 int image_load(struct nnhal_device *device, struct image *image,
 		 struct nnpu_command_report *reports, struct transport_load *result,
 		 struct nnhal_diag *diag);
+/*
+ * The operation that a command comes from: "subgraph 1 operation 2 (ADD) input 0 (operand
+ * 4)". @operand: position among the command's operands or NNPU_OPERAND_NONE.
+ */
+void command_text(const struct nnhal_model *model, const struct command_origin *origin,
+		  uint32_t operand, char *text, size_t size);
 /* Why a program was refused, in terms of the model. */
 void image_explain(const struct nnhal_model *model, const struct image *image,
 		     const struct transport_load *result, struct nnhal_diag *diag);
@@ -302,7 +317,8 @@ struct nnhal_prepared_model {
 	struct request_rules rules;
 	uint32_t num_operations;
 	uint32_t num_commands;
-	uint32_t *operation_of_command;
+	struct command_origin *command_origins;
+	bool has_loops;
 	int32_t preference;
 	uint64_t device_memory;
 	uint64_t image_size;
@@ -334,6 +350,8 @@ struct outcome {
 /* The options of a call, NULL included, checked; clears what they point to. */
 enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 				       const struct nnhal_execute_options *from);
+/* The loop timeout of valid options as the device takes it. */
+uint64_t args_loop_timeout(const struct nnhal_execute_options *options);
 /* What a failed binding means for an execution. */
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,
 				   struct nnhal_diag *diag);

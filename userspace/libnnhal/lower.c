@@ -3,13 +3,14 @@
  * The assembler: HAL model to program image.
  *
  * Operands become tensor records and operations become commands, one to one and
- * in the same order. Small CONSTANT_COPY values travel inside the image, large
+ * in the same order: those of the main subgraph, then a block for each subgraph that
+ * IF and WHILE refer to. Small CONSTANT_COPY values travel inside the image, large
  * ones in a staging buffer that is bound to a slot while the program loads;
  * CONSTANT_REFERENCE values are read by the device from the pool itself. Nothing
  * of the graph is computed here.
  *
- * The work is done in three steps: what can be expressed (skips), which operands
- * are needed and where their constants go (plan), and writing the records (emit).
+ * The work is done in three steps: what can be expressed (lower_graphs.c), which
+ * operands are needed and where their constants go (plan), and writing the records (emit).
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -21,33 +22,6 @@
 #define INLINE_MAX		4096
 /* Alignment of constants in the image and in the staging buffer. */
 #define DATA_ALIGN		64
-#define NO_INDEX		UINT32_MAX
-
-/* Where the constant of an operand goes. */
-struct place {
-	uint64_t offset;		/* in the inline data or the staging buffer */
-	uint64_t scales;		/* in the inline data */
-	uint32_t tensor;		/* NO_INDEX: operand is not needed */
-	uint8_t kind;			/* NNPU_TENSOR_* */
-	bool staged;
-	bool unreadable;
-};
-
-struct lowering {
-	const struct nnhal_model *model;
-	const struct nnhal_subgraph *sg;
-	const struct transport_limits *limits;
-	struct image *image;
-	struct nnhal_diag *diag;
-	struct place *places;		/* one per operand */
-	bool check;
-	/* Commands and what the image's header says. */
-	uint32_t num_inputs;
-	uint32_t num_outputs;
-	uint64_t num_indexes;
-	uint64_t data_size;
-	uint32_t forced_output;		/* operand, or NO_INDEX */
-};
 
 static bool is_reference(const struct nnhal_operand *op)
 {
@@ -65,79 +39,14 @@ static const struct nnhal_memory *pool_of(const struct lowering *l,
 	return l->model->pools[op->location.pool_index];
 }
 
-/* Why an operand cannot be a tensor record; NULL if it can. */
-static const char *operand_obstacle(const struct lowering *l, uint32_t index)
-{
-	const struct nnhal_operand *op = &l->sg->operands[index];
-
-	if (op->type == NNHAL_OPERAND_SUBGRAPH)
-		return "subgraphs are not supported by this device";
-	if (op->type >= NNPU_NUM_TYPES)
-		return "operand types of extensions are not supported by this device";
-	if (op->num_dimensions > NNPU_MAX_RANK)
-		return "rank is above what the device supports";
-	if (l->places[index].unreadable)
-		return "memory of the constant cannot be read";
-	return NULL;
-}
-
-static struct image_skip operation_obstacle(const struct lowering *l,
-					    const struct nnhal_operation *o)
-{
-	const char *reason;
-	uint32_t k;
-
-	if (o->type == NNHAL_OPERATION_IF || o->type == NNHAL_OPERATION_WHILE)
-		return (struct image_skip){ "control flow is not supported by this device",
-					    UINT32_MAX };
-	if (o->type >= NNPU_NUM_OPERATIONS)
-		return (struct image_skip){ "operations of extensions are not supported by this device",
-					    UINT32_MAX };
-	if (o->num_inputs > UINT16_MAX || o->num_outputs > UINT16_MAX)
-		return (struct image_skip){ "too many operands", UINT32_MAX };
-	for (k = 0; k < o->num_inputs; k++) {
-		reason = operand_obstacle(l, o->inputs[k]);
-		if (reason)
-			return (struct image_skip){ reason, k };
-	}
-	for (k = 0; k < o->num_outputs; k++) {
-		reason = operand_obstacle(l, o->outputs[k]);
-		if (reason)
-			return (struct image_skip){ reason, o->num_inputs + k };
-	}
-	return (struct image_skip){ NULL, UINT32_MAX };
-}
-
-/* What stands in the way of the model as a whole. */
-static const char *model_obstacle(const struct lowering *l)
-{
-	const char *reason;
-	uint32_t i;
-
-	if (l->sg->num_inputs > UINT16_MAX || l->sg->num_outputs > UINT16_MAX ||
-	    l->sg->num_inputs + l->sg->num_outputs > l->limits->max_args)
-		return "model has more inputs and outputs than the device supports";
-	for (i = 0; i < l->sg->num_inputs; i++) {
-		reason = operand_obstacle(l, l->sg->input_indexes[i]);
-		if (reason)
-			return reason;
-	}
-	for (i = 0; i < l->sg->num_outputs; i++) {
-		reason = operand_obstacle(l, l->sg->output_indexes[i]);
-		if (reason)
-			return reason;
-	}
-	return NULL;
-}
-
 /* Reserve room for the constants that are not bound in place. */
-static void place_constants(struct lowering *l)
+static void place_constants(struct lowering *l, const struct lower_graph *g)
 {
 	uint32_t i;
 
-	for (i = 0; i < l->sg->num_operands; i++) {
-		const struct nnhal_operand *op = &l->sg->operands[i];
-		struct place *p = &l->places[i];
+	for (i = 0; i < g->sg->num_operands; i++) {
+		const struct nnhal_operand *op = &g->sg->operands[i];
+		struct place *p = &g->places[i];
 
 		if (op->extra_params.kind == NNHAL_EXTRA_PARAMS_CHANNEL_QUANT) {
 			p->scales = l->data_size;
@@ -158,25 +67,15 @@ static void place_constants(struct lowering *l)
 }
 
 /* Fill the staging buffer while the caller's memory is still there. */
-static enum nnhal_status stage_constants(struct lowering *l)
+static enum nnhal_status fill_staging(struct lowering *l, const struct lower_graph *g)
 {
-	struct image *image = l->image;
 	uint32_t i;
 	int err;
 
-	place_constants(l);
-	if (!image->staging_size)
-		return NNHAL_STATUS_NONE;
-	image->staging = malloc(image->staging_size);
-	if (!image->staging) {
-		diag_set(l->diag, "no memory for %llu bytes of constants",
-			 (unsigned long long)image->staging_size);
-		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	for (i = 0; i < l->sg->num_operands; i++) {
-		const struct nnhal_operand *op = &l->sg->operands[i];
-		struct place *p = &l->places[i];
-		uint8_t *to = image->staging + p->offset;
+	for (i = 0; i < g->sg->num_operands; i++) {
+		const struct nnhal_operand *op = &g->sg->operands[i];
+		struct place *p = &g->places[i];
+		uint8_t *to = l->image->staging + p->offset;
 
 		if (!p->staged || !op->location.length)
 			continue;
@@ -196,108 +95,166 @@ static enum nnhal_status stage_constants(struct lowering *l)
 	return NNHAL_STATUS_NONE;
 }
 
-/* Decide which operations become commands. */
-static enum nnhal_status find_skips(struct lowering *l)
+static enum nnhal_status stage_constants(struct lowering *l)
 {
-	const char *reason = model_obstacle(l);
+	enum nnhal_status status = NNHAL_STATUS_NONE;
 	struct image *image = l->image;
 	uint32_t i;
 
-	if (reason && !l->check) {
-		diag_set(l->diag, "%s", reason);
-		return NNHAL_STATUS_INVALID_ARGUMENT;
+	for (i = 0; i < l->num_graphs; i++)
+		place_constants(l, &l->graphs[i]);
+	if (!image->staging_size)
+		return NNHAL_STATUS_NONE;
+	image->staging = malloc(image->staging_size);
+	if (!image->staging) {
+		diag_set(l->diag, "no memory for %llu bytes of constants",
+			 (unsigned long long)image->staging_size);
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	for (i = 0; i < l->sg->num_operations; i++) {
-		image->skips[i] = reason ? (struct image_skip){ reason, UINT32_MAX }
-					 : operation_obstacle(l, &l->sg->operations[i]);
-		if (!image->skips[i].reason) {
-			image->operation_of_command[image->num_commands++] = i;
-		} else if (!l->check) {
-			diag_set(l->diag, "operation %u (%s): %s", i,
-				 nnhal_operation_type_name(l->sg->operations[i].type),
-				 image->skips[i].reason);
-			return NNHAL_STATUS_INVALID_ARGUMENT;
-		}
-	}
-	return NNHAL_STATUS_NONE;
+	for (i = 0; !status && i < l->num_graphs; i++)
+		status = fill_staging(l, &l->graphs[i]);
+	return status;
 }
 
-static void need_operand(struct lowering *l, uint32_t index, uint8_t kind)
+static void need_operand(struct lowering *l, struct lower_graph *g, uint32_t index, uint8_t kind)
 {
-	struct place *p = &l->places[index];
+	struct place *p = &g->places[index];
 
 	if (p->tensor != NO_INDEX)
 		return;
 	p->tensor = l->image->num_tensors;
 	p->kind = kind;
-	l->image->operand_of_tensor[l->image->num_tensors++] = index;
+	l->image->tensor_origins[l->image->num_tensors++] = (struct tensor_origin){
+		.subgraph = g->number, .operand = index,
+	};
 }
 
-static uint8_t kind_of(const struct lowering *l, uint32_t index)
+static uint8_t kind_of(const struct lower_graph *g, uint32_t index)
 {
-	const struct nnhal_operand *op = &l->sg->operands[index];
+	const struct nnhal_operand *op = &g->sg->operands[index];
 
 	switch (op->lifetime) {
 	case NNHAL_LIFETIME_CONSTANT_COPY:
-		return l->places[index].staged ? NNPU_TENSOR_SLOT : NNPU_TENSOR_INLINE;
+		return g->places[index].staged ? NNPU_TENSOR_SLOT : NNPU_TENSOR_INLINE;
 	case NNHAL_LIFETIME_CONSTANT_REFERENCE:
 		return NNPU_TENSOR_SLOT;
+	case NNHAL_LIFETIME_NO_VALUE:
+		return NNPU_TENSOR_NO_VALUE;
 	default:
 		/* The numbers of the other lifetimes are those of the tensor kinds. */
-		return (uint8_t)op->lifetime;
+		return g->number == MAIN_SUBGRAPH ? (uint8_t)op->lifetime : NNPU_TENSOR_TEMPORARY;
 	}
 }
 
+static bool is_written(uint8_t kind)
+{
+	return kind == NNPU_TENSOR_TEMPORARY || kind == NNPU_TENSOR_OUTPUT;
+}
+
+/* Inputs of an operation that are operands of its command: the first @n, or from there. */
+static uint32_t num_command_inputs(const struct nnhal_operation *o)
+{
+	return is_control(o) ? o->num_inputs - 2 : o->num_inputs;
+}
+
+static uint32_t command_input(const struct nnhal_operation *o, uint32_t k)
+{
+	return o->inputs[operand_of_operation(o, k)];
+}
+
 /*
- * Number the tensors: inputs, then what the commands read and write in order. What
- * is read or an output but written by no command was written by a skipped operation;
- * that becomes an input of the checked program.
+ * Tensors of an operation of the main subgraph. What it reads but no command has written
+ * was written by a skipped operation; that becomes an input of the checked program.
  */
+static void plan_main_operation(struct lowering *l, const struct nnhal_operation *o)
+{
+	struct lower_graph *g = &l->graphs[0];
+	uint32_t k;
+
+	for (k = 0; k < num_command_inputs(o); k++) {
+		uint32_t index = command_input(o, k);
+		uint8_t kind = kind_of(g, index);
+
+		if (g->places[index].tensor != NO_INDEX)
+			continue;
+		if (is_written(kind)) {
+			kind = NNPU_TENSOR_INPUT;
+			l->num_inputs++;
+			l->num_indexes++;
+		}
+		need_operand(l, g, index, kind);
+	}
+	for (k = 0; k < o->num_outputs; k++)
+		need_operand(l, g, o->outputs[k], kind_of(g, o->outputs[k]));
+}
+
+static void plan_block(struct lowering *l, struct lower_graph *g)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < g->sg->num_inputs; i++)
+		need_operand(l, g, g->sg->input_indexes[i], NNPU_TENSOR_TEMPORARY);
+	l->num_indexes += g->sg->num_inputs + (uint64_t)g->sg->num_outputs;
+	for (i = 0; i < g->sg->num_operations; i++) {
+		const struct nnhal_operation *o = &g->sg->operations[i];
+
+		l->num_indexes += num_command_inputs(o) + (uint64_t)o->num_outputs;
+		for (k = 0; k < num_command_inputs(o); k++)
+			need_operand(l, g, command_input(o, k), kind_of(g, command_input(o, k)));
+		for (k = 0; k < o->num_outputs; k++)
+			need_operand(l, g, o->outputs[k], NNPU_TENSOR_TEMPORARY);
+	}
+}
+
+/* The operation of the main subgraph that command @c is. */
+static const struct nnhal_operation *main_operation(const struct lowering *l, uint32_t c)
+{
+	return &l->model->main.operations[l->image->command_origins[c].operation];
+}
+
+/* A checked program has an output, whatever was skipped. */
+static void force_output(struct lowering *l)
+{
+	const struct nnhal_operation *o = main_operation(l, l->num_main_commands - 1);
+
+	if (!o->num_outputs)
+		return;
+	l->forced_output = o->outputs[0];
+	l->graphs[0].places[l->forced_output].kind = NNPU_TENSOR_OUTPUT;
+	l->num_outputs = 1;
+}
+
+/* Number the tensors: inputs, then what the commands read and write in order. */
 static void plan_tensors(struct lowering *l)
 {
-	struct image *image = l->image;
-	uint32_t c, i, k;
+	struct lower_graph *g = &l->graphs[0];
+	uint32_t c, i;
 
-	for (i = 0; i < l->sg->num_inputs; i++)
-		need_operand(l, l->sg->input_indexes[i], NNPU_TENSOR_INPUT);
-	l->num_inputs = l->sg->num_inputs;
-	l->num_indexes = l->sg->num_inputs;
-	for (c = 0; c < image->num_commands; c++) {
-		const struct nnhal_operation *o =
-			&l->sg->operations[image->operation_of_command[c]];
+	for (i = 0; i < g->sg->num_inputs; i++)
+		need_operand(l, g, g->sg->input_indexes[i], NNPU_TENSOR_INPUT);
+	l->num_inputs = g->sg->num_inputs;
+	l->num_indexes = g->sg->num_inputs;
+	for (c = 0; c < l->num_main_commands; c++) {
+		const struct nnhal_operation *o = main_operation(l, c);
 
-		l->num_indexes += o->num_inputs + (uint64_t)o->num_outputs;
-		for (k = 0; k < o->num_inputs; k++) {
-			uint32_t index = o->inputs[k];
-			uint8_t kind = kind_of(l, index);
-
-			if (l->places[index].tensor != NO_INDEX)
-				continue;
-			if (kind == NNPU_TENSOR_TEMPORARY || kind == NNPU_TENSOR_OUTPUT) {
-				kind = NNPU_TENSOR_INPUT;
-				l->num_inputs++;
-				l->num_indexes++;
-			}
-			need_operand(l, index, kind);
-		}
-		for (k = 0; k < o->num_outputs; k++)
-			need_operand(l, o->outputs[k], kind_of(l, o->outputs[k]));
+		l->num_indexes += num_command_inputs(o) + (uint64_t)o->num_outputs;
+		plan_main_operation(l, o);
 	}
-	for (i = 0; i < l->sg->num_outputs; i++)
-		if (l->places[l->sg->output_indexes[i]].kind == NNPU_TENSOR_OUTPUT &&
-		    l->places[l->sg->output_indexes[i]].tensor != NO_INDEX)
+	for (i = 0; i < g->sg->num_outputs; i++)
+		if (g->places[g->sg->output_indexes[i]].kind == NNPU_TENSOR_OUTPUT &&
+		    g->places[g->sg->output_indexes[i]].tensor != NO_INDEX)
 			l->num_outputs++;
-	if (!l->num_outputs) {
-		const struct nnhal_operation *o =
-			&l->sg->operations[image->operation_of_command[image->num_commands - 1]];
-
-		if (o->num_outputs) {
-			l->forced_output = o->outputs[0];
-			l->places[l->forced_output].kind = NNPU_TENSOR_OUTPUT;
-			l->num_outputs = 1;
-		}
-	}
+	if (!l->num_outputs)
+		force_output(l);
 	l->num_indexes += l->num_outputs;
+	for (i = 1; i < l->num_graphs; i++)
+		if (l->graphs[i].reached)
+			plan_block(l, &l->graphs[i]);
+}
+
+static struct lower_graph *graph_of(const struct lowering *l, uint32_t subgraph)
+{
+	return &l->graphs[subgraph == MAIN_SUBGRAPH ? 0 : l->graph_of[subgraph]];
 }
 
 static uint32_t float_bits(float value)
@@ -308,12 +265,13 @@ static uint32_t float_bits(float value)
 	return bits;
 }
 
-static void emit_tensor(struct lowering *l, uint32_t index, struct nnpu_tensor_desc *t,
-			uint8_t *data)
+static void emit_tensor(struct lowering *l, const struct tensor_origin *origin,
+			struct nnpu_tensor_desc *t, uint8_t *data)
 {
-	const struct nnhal_operand *op = &l->sg->operands[index];
+	const struct lower_graph *g = graph_of(l, origin->subgraph);
+	const struct nnhal_operand *op = &g->sg->operands[origin->operand];
 	const struct nnhal_channel_quant *cq = &op->extra_params.channel_quant;
-	const struct place *p = &l->places[index];
+	const struct place *p = &g->places[origin->operand];
 	uint32_t d, s, bits;
 
 	t->type = htole16((uint16_t)op->type);
@@ -352,38 +310,104 @@ static void emit_tensor(struct lowering *l, uint32_t index, struct nnpu_tensor_d
 	}
 }
 
-static void emit_indexes(struct lowering *l, struct nnpu_command *commands, __le32 *indexes,
-			 struct nnpu_program_header *header)
-{
-	struct image *image = l->image;
-	uint32_t c, i, k, n = 0;
+/* Commands and the index pool, written in the order of the commands. */
+struct emit {
+	struct lowering *l;
+	struct nnpu_command *commands;
+	__le32 *indexes;
+	uint32_t num_commands;
+	uint32_t num_indexes;
+};
 
-	header->inputs_first = htole32(n);
-	for (i = 0; i < image->num_tensors; i++)
-		if (l->places[image->operand_of_tensor[i]].kind == NNPU_TENSOR_INPUT)
-			indexes[n++] = htole32(i);
-	header->outputs_first = htole32(n);
-	for (i = 0; i < l->sg->num_outputs; i++) {
-		const struct place *p = &l->places[l->sg->output_indexes[i]];
+static void emit_index(struct emit *e, const struct lower_graph *g, uint32_t operand)
+{
+	e->indexes[e->num_indexes++] = htole32(g->places[operand].tensor);
+}
+
+static struct nnpu_command *emit_command(struct emit *e, uint32_t opcode, uint32_t num_inputs,
+					 uint32_t num_outputs)
+{
+	struct nnpu_command *c = &e->commands[e->num_commands++];
+
+	c->opcode = htole32(opcode);
+	c->num_inputs = htole16((uint16_t)num_inputs);
+	c->num_outputs = htole16((uint16_t)num_outputs);
+	c->operands_first = htole32(e->num_indexes);
+	return c;
+}
+
+static uint32_t opcode_of(const struct nnhal_operation *o)
+{
+	switch (o->type) {
+	case NNHAL_OPERATION_IF:
+		return NNPU_CMD_BRANCH;
+	case NNHAL_OPERATION_WHILE:
+		return NNPU_CMD_LOOP;
+	default:
+		return o->type;
+	}
+}
+
+static void emit_operation(struct emit *e, const struct lower_graph *g,
+			   const struct nnhal_operation *o)
+{
+	uint32_t k, num_inputs = num_command_inputs(o);
+	struct lower_graph *targets[2];
+	struct nnpu_command *c = emit_command(e, opcode_of(o), num_inputs, o->num_outputs);
+
+	if (is_control(o)) {
+		lower_graph_targets(e->l, g, o, targets);
+		for (k = 0; k < 2; k++)
+			c->target[k] = htole32(targets[k]->block);
+	}
+	for (k = 0; k < num_inputs; k++)
+		emit_index(e, g, command_input(o, k));
+	for (k = 0; k < o->num_outputs; k++)
+		emit_index(e, g, o->outputs[k]);
+}
+
+static void emit_block(struct emit *e, const struct lower_graph *g)
+{
+	uint32_t k;
+
+	emit_command(e, NNPU_CMD_BLOCK, g->sg->num_inputs, g->sg->num_outputs);
+	for (k = 0; k < g->sg->num_inputs; k++)
+		emit_index(e, g, g->sg->input_indexes[k]);
+	for (k = 0; k < g->sg->num_outputs; k++)
+		emit_index(e, g, g->sg->output_indexes[k]);
+	for (k = 0; k < g->sg->num_operations; k++)
+		emit_operation(e, g, &g->sg->operations[k]);
+}
+
+static void emit_commands(struct emit *e, struct nnpu_program_header *header)
+{
+	struct lowering *l = e->l;
+	const struct lower_graph *g = &l->graphs[0];
+	const struct image *image = l->image;
+	uint32_t c, i;
+
+	header->inputs_first = htole32(e->num_indexes);
+	for (i = 0; i < image->num_tensors; i++) {
+		const struct tensor_origin *origin = &image->tensor_origins[i];
+
+		if (origin->subgraph == MAIN_SUBGRAPH &&
+		    g->places[origin->operand].kind == NNPU_TENSOR_INPUT)
+			e->indexes[e->num_indexes++] = htole32(i);
+	}
+	header->outputs_first = htole32(e->num_indexes);
+	for (i = 0; i < g->sg->num_outputs; i++) {
+		const struct place *p = &g->places[g->sg->output_indexes[i]];
 
 		if (p->tensor != NO_INDEX && p->kind == NNPU_TENSOR_OUTPUT)
-			indexes[n++] = htole32(p->tensor);
+			emit_index(e, g, g->sg->output_indexes[i]);
 	}
 	if (l->forced_output != NO_INDEX)
-		indexes[n++] = htole32(l->places[l->forced_output].tensor);
-	for (c = 0; c < image->num_commands; c++) {
-		const struct nnhal_operation *o =
-			&l->sg->operations[image->operation_of_command[c]];
-
-		commands[c].opcode = htole32(o->type);
-		commands[c].num_inputs = htole16((uint16_t)o->num_inputs);
-		commands[c].num_outputs = htole16((uint16_t)o->num_outputs);
-		commands[c].operands_first = htole32(n);
-		for (k = 0; k < o->num_inputs; k++)
-			indexes[n++] = htole32(l->places[o->inputs[k]].tensor);
-		for (k = 0; k < o->num_outputs; k++)
-			indexes[n++] = htole32(l->places[o->outputs[k]].tensor);
-	}
+		emit_index(e, g, l->forced_output);
+	for (c = 0; c < l->num_main_commands; c++)
+		emit_operation(e, g, main_operation(l, c));
+	for (i = 1; i < l->num_graphs; i++)
+		if (l->graphs[i].reached)
+			emit_block(e, &l->graphs[i]);
 }
 
 static enum nnhal_status emit_image(struct lowering *l)
@@ -398,6 +422,7 @@ static enum nnhal_status emit_image(struct lowering *l)
 	uint64_t data_off = round_up_u64(indexes_off + l->num_indexes * sizeof(__le32),
 					 DATA_ALIGN);
 	uint64_t size = data_off + l->data_size;
+	struct emit emit = { .l = l };
 	uint32_t i;
 
 	if (size > l->limits->max_program_size || l->num_inputs > UINT16_MAX) {
@@ -431,10 +456,11 @@ static enum nnhal_status emit_image(struct lowering *l)
 	header->num_inputs = htole16((uint16_t)l->num_inputs);
 	header->num_outputs = htole16((uint16_t)l->num_outputs);
 	for (i = 0; i < image->num_tensors; i++)
-		emit_tensor(l, image->operand_of_tensor[i], &image_tensors(image)[i],
+		emit_tensor(l, &image->tensor_origins[i], &image_tensors(image)[i],
 			    image->data + data_off);
-	emit_indexes(l, (struct nnpu_command *)(image->data + commands_off),
-		     (__le32 *)(image->data + indexes_off), header);
+	emit.commands = (struct nnpu_command *)(image->data + commands_off);
+	emit.indexes = (__le32 *)(image->data + indexes_off);
+	emit_commands(&emit, header);
 	return NNHAL_STATUS_NONE;
 }
 
@@ -452,36 +478,48 @@ static enum nnhal_status take_pools(struct lowering *l)
 	return NNHAL_STATUS_NONE;
 }
 
+static enum nnhal_status alloc_origins(struct lowering *l)
+{
+	struct image *image = l->image;
+	size_t num_operands = 0, num_commands = 0;
+	uint32_t i;
+
+	for (i = 0; i < l->num_graphs; i++) {
+		num_operands += l->graphs[i].sg->num_operands;
+		num_commands += l->graphs[i].sg->num_operations + (size_t)1;
+	}
+	image->tensor_origins = calloc(num_operands, sizeof(*image->tensor_origins));
+	image->command_origins = calloc(num_commands, sizeof(*image->command_origins));
+	image->skips = calloc(l->model->main.num_operations, sizeof(*image->skips));
+	image->num_operations = l->model->main.num_operations;
+	if (!image->tensor_origins || !image->command_origins || !image->skips)
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	return NNHAL_STATUS_NONE;
+}
+
 static enum nnhal_status lower(struct lowering *l)
 {
 	struct image *image = l->image;
 	enum nnhal_status status;
 	uint32_t i;
 
-	l->places = calloc(l->sg->num_operands, sizeof(*l->places));
-	image->operand_of_tensor = calloc(l->sg->num_operands, sizeof(uint32_t));
-	image->operation_of_command = calloc(l->sg->num_operations, sizeof(uint32_t));
-	image->skips = calloc(l->sg->num_operations, sizeof(*image->skips));
-	image->num_operations = l->sg->num_operations;
-	if (!l->places || !image->operand_of_tensor || !image->operation_of_command ||
-	    !image->skips || take_pools(l)) {
+	if (lower_graphs_init(l) || alloc_origins(l) || take_pools(l)) {
 		diag_set(l->diag, "no memory to translate the model");
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	for (i = 0; i < l->sg->num_operands; i++)
-		l->places[i].tensor = NO_INDEX;
 	status = stage_constants(l);
 	if (!status)
-		status = find_skips(l);
+		status = lower_find_skips(l);
 	if (status || !image->num_commands)
 		return status;
 	plan_tensors(l);
 	status = emit_image(l);
 	if (status == NNHAL_STATUS_INVALID_ARGUMENT && l->check) {
 		/* Valid, but too large for the device: nothing of it is supported. */
-		for (i = 0; i < l->sg->num_operations; i++)
+		for (i = 0; i < image->num_operations; i++)
 			image->skips[i] = (struct image_skip){
-				"model is too large for the device", UINT32_MAX };
+				"model is too large for the device", UINT32_MAX, MAIN_SUBGRAPH,
+				UINT32_MAX };
 		image->num_commands = 0;
 		diag_clear(l->diag);
 		return NNHAL_STATUS_NONE;
@@ -494,14 +532,14 @@ enum nnhal_status lower_model(const struct nnhal_model *model,
 			      struct image *image, struct nnhal_diag *diag)
 {
 	struct lowering l = {
-		.model = model, .sg = &model->main, .limits = limits, .check = check,
+		.model = model, .limits = limits, .check = check,
 		.image = image, .diag = diag, .forced_output = NO_INDEX,
 	};
 	enum nnhal_status status;
 
 	memset(image, 0, sizeof(*image));
 	status = lower(&l);
-	free(l.places);
+	lower_graphs_fini(&l);
 	if (status)
 		image_fini(image);
 	return status;
@@ -517,8 +555,8 @@ void image_fini(struct image *image)
 	free(image->refs);
 	free(image->staging);
 	free(image->skips);
-	free(image->operation_of_command);
-	free(image->operand_of_tensor);
+	free(image->command_origins);
+	free(image->tensor_origins);
 	free(image->data);
 	memset(image, 0, sizeof(*image));
 }

@@ -168,8 +168,9 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 	m->preference = p->options.preference;
 	m->num_operations = p->copy.model.main.num_operations;
 	m->num_commands = p->image.num_commands;
-	m->operation_of_command = p->image.operation_of_command;
-	p->image.operation_of_command = NULL;
+	m->command_origins = p->image.command_origins;
+	p->image.command_origins = NULL;
+	m->has_loops = p->image.has_loops;
 	m->device_memory = loaded->memory;
 	m->image_size = p->image.size;
 	*result = m;
@@ -293,7 +294,7 @@ void nnhal_prepared_model_unref(struct nnhal_prepared_model *model)
 	t->ops->program_unload(t, model->program);
 	nnhal_device_unref(model->device);
 	pthread_mutex_destroy(&model->lock);
-	free(model->operation_of_command);
+	free(model->command_origins);
 	free(model->block);
 	free(model);
 }

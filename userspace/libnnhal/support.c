@@ -18,12 +18,16 @@ static void set_unsupported(struct nnhal_ext_operation_support *s, uint32_t oper
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);
 }
 
+/* The verdict on the command of an operation of the main subgraph, or on one it reaches. */
 static void set_from_report(struct nnhal_ext_operation_support *s,
-			    const struct nnpu_command_report *report)
+			    const struct nnhal_model *model, const struct image *image,
+			    const struct nnpu_command_report *reports, uint32_t command)
 {
-	uint16_t status = le16toh(report->status);
-	uint16_t reason = le16toh(report->reason);
-	uint16_t operand = le16toh(report->operand);
+	const struct command_origin *origin = &image->command_origins[command];
+	uint16_t status = le16toh(reports[command].status);
+	uint16_t reason = le16toh(reports[command].reason);
+	uint16_t operand = le16toh(reports[command].operand);
+	char text[64] = "";
 
 	if (status == NNPU_STATUS_SUCCESS) {
 		s->supported = true;
@@ -31,12 +35,69 @@ static void set_from_report(struct nnhal_ext_operation_support *s,
 		s->reason[0] = '\0';
 		return;
 	}
-	set_unsupported(s, operand == NNPU_OPERAND_NONE ? NNHAL_EXT_OPERAND_NONE : operand, "");
-	if (reason == NNPU_REASON_NONE)
-		snprintf(s->reason, sizeof(s->reason), "%s", device_status_text(status));
-	else
-		snprintf(s->reason, sizeof(s->reason), "%s: %s", device_status_text(status),
-			 device_reason_text(reason));
+	set_unsupported(s, NNHAL_EXT_OPERAND_NONE, "");
+	if (origin->subgraph != MAIN_SUBGRAPH)
+		command_text(model, origin, NNPU_OPERAND_NONE, text, sizeof(text));
+	else if (operand != NNPU_OPERAND_NONE)
+		s->operand = operand_of_operation(&model->main.operations[origin->operation],
+						  operand);
+	snprintf(s->reason, sizeof(s->reason), "%s%s%s%s%s", text, text[0] ? ": " : "",
+		 device_status_text(status), reason ? ": " : "",
+		 reason ? device_reason_text(reason) : "");
+}
+
+/*
+ * Verdicts on the main subgraph's operations. IF and WHILE have that of the first command
+ * that is not supported among all they reach. Blocks lie behind what enters them, so going
+ * backwards each block is judged before it is asked for.
+ */
+static bool set_from_reports(struct nnhal_ext_operation_support *support,
+			     const struct nnhal_model *model, const struct image *image,
+			     const struct nnpu_command_report *reports)
+{
+	const struct nnpu_command *commands = image_commands(image);
+	uint32_t *faults = calloc(image->num_commands, sizeof(*faults));
+	/* Of the block at hand and, at BLOCK commands, of theirs; number + 1. */
+	uint32_t c, k, fault, in_block = 0;
+
+	if (!faults)
+		return false;
+	for (c = image->num_commands; c--;) {
+		const struct command_origin *origin = &image->command_origins[c];
+		bool control = le32toh(commands[c].opcode) == NNPU_CMD_BRANCH ||
+			       le32toh(commands[c].opcode) == NNPU_CMD_LOOP;
+
+		fault = reports[c].status ? c + 1 : 0;
+		for (k = 0; control && !fault && k < 2; k++)
+			fault = faults[le32toh(commands[c].target[k])];
+		if (fault)
+			in_block = fault;
+		if (origin->subgraph == MAIN_SUBGRAPH) {
+			set_from_report(&support[origin->operation], model, image, reports,
+					fault ? fault - 1 : c);
+		} else if (origin->inner == UINT32_MAX) {
+			faults[c] = in_block;
+			in_block = 0;
+		}
+	}
+	free(faults);
+	return true;
+}
+
+/* An operation that the host cannot express. */
+static void set_from_skip(struct nnhal_ext_operation_support *s, const struct nnhal_model *model,
+			  const struct image_skip *skip)
+{
+	struct command_origin origin = { .subgraph = skip->subgraph, .inner = skip->operation };
+	char text[64];
+
+	if (skip->subgraph == MAIN_SUBGRAPH) {
+		set_unsupported(s, skip->operand, skip->reason);
+		return;
+	}
+	command_text(model, &origin, NNPU_OPERAND_NONE, text, sizeof(text));
+	set_unsupported(s, NNHAL_EXT_OPERAND_NONE, "");
+	snprintf(s->reason, sizeof(s->reason), "%s: %s", text, skip->reason);
 }
 
 /* This method knows no shortage and no deadline. */
@@ -72,7 +133,7 @@ static enum nnhal_status check_image(struct nnhal_device *device,
 	struct nnpu_command_report *reports;
 	struct nnhal_diag detail = { "" };
 	struct transport_load result;
-	uint32_t i;
+	bool judged;
 	int err;
 
 	reports = calloc(image->num_commands, sizeof(*reports));
@@ -87,10 +148,9 @@ static enum nnhal_status check_image(struct nnhal_device *device,
 		free(reports);
 		return load_status(device, err, &result);
 	}
-	for (i = 0; support && i < image->num_commands; i++)
-		set_from_report(&support[image->operation_of_command[i]], &reports[i]);
+	judged = !support || set_from_reports(support, model, image, reports);
 	free(reports);
-	return NNHAL_STATUS_NONE;
+	return judged ? NNHAL_STATUS_NONE : NNHAL_STATUS_GENERAL_FAILURE;
 }
 
 enum nnhal_status check_operations(struct nnhal_device *device, const struct nnhal_model *model,
@@ -106,8 +166,7 @@ enum nnhal_status check_operations(struct nnhal_device *device, const struct nnh
 		return status;
 	for (i = 0; support && i < image.num_operations; i++)
 		if (image.skips[i].reason)
-			set_unsupported(&support[i], image.skips[i].operand,
-					image.skips[i].reason);
+			set_from_skip(&support[i], model, &image.skips[i]);
 	if (image.num_commands)
 		status = check_image(device, model, &image, support, diag);
 	image_fini(&image);

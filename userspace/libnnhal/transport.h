@@ -60,6 +60,7 @@ struct transport_job {
 	uint32_t profile_slot;
 	uint64_t profile_offset;
 	uint32_t profile_size;
+	uint64_t loop_timeout_ns;	/* 0: the device's default */
 	struct transport_fence *fence;	/* signalled when the job ends */
 };
 
@@ -92,6 +93,7 @@ struct transport_limits {
 	uint32_t max_args;
 	uint32_t max_program_size;
 	bool can_profile;
+	bool has_control_flow;
 };
 
 struct transport_ops {

@@ -300,6 +300,7 @@ static int drm_submit(struct transport *t, const struct transport_job *job)
 		.num_out_syncs = 1,
 		.sync_stride = sizeof(out),
 		.out_syncs = (uintptr_t)&out,
+		.loop_timeout_ns = job->loop_timeout_ns,
 	};
 
 	if (job->profile) {
@@ -573,6 +574,7 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 	d->base.limits.max_args = info.max_args;
 	d->base.limits.max_program_size = info.max_program_size;
 	d->base.limits.can_profile = info.features & NNPU_FEATURE_PROFILE;
+	d->base.limits.has_control_flow = info.features & NNPU_FEATURE_CONTROL_FLOW;
 	return NNHAL_STATUS_NONE;
 }
 

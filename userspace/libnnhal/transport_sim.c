@@ -398,6 +398,7 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 	memset(header, 0, sizeof(*header));
 	header->num_inputs = htole16((uint16_t)from->num_inputs);
 	header->num_outputs = htole16((uint16_t)from->num_outputs);
+	header->loop_timeout_ns = htole64(from->loop_timeout_ns);
 	memcpy(header + 1, from->args, num_args * sizeof(*from->args));
 	job->sqe.opcode = NNPU_IO_EXECUTE;
 	job->sqe.flags = NNPU_EXEC_ARGS_DMA | (from->profile ? NNPU_EXEC_PROFILE : 0);
@@ -538,6 +539,8 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 	if (le64toh(t->identify.max_program_size) < NNPU_PROGRAM_MAX_SIZE)
 		t->limits.max_program_size = (uint32_t)le64toh(t->identify.max_program_size);
 	t->limits.can_profile = le64toh(t->identify.features) & NNPU_FEATURE_PROFILE;
+	t->limits.has_control_flow =
+		le64toh(t->identify.features) & NNPU_FEATURE_CONTROL_FLOW;
 	s->has_queues = !options->no_queues &&
 			(le64toh(t->identify.features) & NNPU_FEATURE_USER_QUEUES);
 	s->slots = calloc(s->rings.num_slots, sizeof(*s->slots));

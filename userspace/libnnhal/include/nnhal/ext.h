@@ -23,7 +23,8 @@ extern "C" {
  * @supported: as nnhal_device_get_supported_operations() reports it
  * @operand: position among the operation's operands, inputs first, that is the
  *	reason, or NNHAL_EXT_OPERAND_NONE
- * @reason: why not, one line for people; empty if @supported
+ * @reason: why not, one line for people; empty if @supported. For IF and WHILE it
+ *	may be about an operation of a subgraph, which it names.
  */
 struct nnhal_ext_operation_support {
 	bool supported;
@@ -51,11 +52,14 @@ nnhal_ext_get_operation_support(struct nnhal_device *device,
 
 /**
  * struct nnhal_ext_profile_entry - one operation of one execution
- * @operation: index of the operation in the main subgraph
+ * @operation: index in the main subgraph, of the operation or, if it is one of a
+ *	referenced subgraph, of the IF or WHILE that reaches it first
  * @operation_type: enum nnhal_operation_type
- * @start_ns: start, ns of the device's clock after the start of the execution
- * @exec_ns: duration, ns of the device's clock
+ * @start_ns: first start, ns of the device's clock after the start of the execution
+ * @exec_ns: duration, ns of the device's clock; of IF and WHILE with all they ran
  * @output_bytes: bytes of output written
+ *
+ * An operation that ran several times has one entry with sums.
  */
 struct nnhal_ext_profile_entry {
 	uint32_t operation;
