@@ -347,6 +347,8 @@ int main(void)
 		return tap_done();
 	make_if(&f);
 	sweep("validate", try_validate);
+	sweep("supported operations of subgraphs", try_supported);
+	sweep("prepare subgraphs", try_prepare);
 	make_add_relu(&f);
 	sweep("memory", try_memory);
 	sweep("supported operations", try_supported);

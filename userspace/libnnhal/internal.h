@@ -78,8 +78,8 @@ enum nnhal_status validate_model(const struct nnhal_model *model, struct nnhal_d
 /* Rules for IF and WHILE, for an operation whose operand indexes are in range. */
 bool validate_control_flow(const struct nnhal_model *model, const struct nnhal_subgraph *sg,
 			   const char *where, uint32_t operation, struct nnhal_diag *diag);
-/* No cycle of subgraph references. */
-bool validate_references(const struct nnhal_model *model, struct nnhal_diag *diag);
+/* No cycle of subgraph references, and each subgraph is referred to. */
+enum nnhal_status validate_references(const struct nnhal_model *model, struct nnhal_diag *diag);
 
 /* What request validation needs to know of an input or output of a model. */
 struct arg_info {

@@ -563,9 +563,7 @@ enum nnhal_status validate_model(const struct nnhal_model *model, struct nnhal_d
 	status = check_subgraph(model, &model->main, -1, diag);
 	if (status)
 		return status;
-	if (!validate_references(model, diag))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	return NNHAL_STATUS_NONE;
+	return validate_references(model, diag);
 }
 
 bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *diag)

@@ -269,7 +269,7 @@ static bool walk_references(const struct nnhal_model *model, struct frame *stack
 	}
 }
 
-bool validate_references(const struct nnhal_model *model, struct nnhal_diag *diag)
+enum nnhal_status validate_references(const struct nnhal_model *model, struct nnhal_diag *diag)
 {
 	size_t count = model->num_referenced;
 	struct frame *stack;
@@ -278,11 +278,11 @@ bool validate_references(const struct nnhal_model *model, struct nnhal_diag *dia
 	bool valid;
 
 	if (!count)
-		return true;
+		return NNHAL_STATUS_NONE;
 	stack = calloc(count + 1, sizeof(*stack) + sizeof(*marks));
 	if (!stack) {
 		diag_set(diag, "no memory to check %zu subgraphs", count);
-		return false;
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	marks = (uint8_t *)(stack + count + 1);
 	valid = walk_references(model, stack, marks, diag);
@@ -292,5 +292,5 @@ bool validate_references(const struct nnhal_model *model, struct nnhal_diag *dia
 			valid = false;
 		}
 	free(stack);
-	return valid;
+	return valid ? NNHAL_STATUS_NONE : NNHAL_STATUS_INVALID_ARGUMENT;
 }
