@@ -336,6 +336,85 @@ static void test_nested(void)
 	   "A19 through a subgraph: %s", support[2].reason);
 }
 
+/*
+ * @depth graphs, each of which has an IF with the next one as both branches, the last one
+ * an ABS. Operands: 0 condition, 1 input, 2 output, 3 the next graph.
+ */
+static struct nnhal_subgraph *make_deep(struct nnhal_model *m, uint32_t depth)
+{
+	static const uint32_t if_inputs[] = { 0, 3, 3, 0, 1 }, abs_inputs[] = { 1 }, out[] = { 2 };
+	static const uint32_t in[] = { 0, 1 }, one[] = { 1 };
+	static const struct nnhal_operation if_op = {
+		.type = NNHAL_OPERATION_IF, .inputs = if_inputs, .num_inputs = 5,
+		.outputs = out, .num_outputs = 1,
+	};
+	static const struct nnhal_operation abs_op = {
+		.type = NNHAL_OPERATION_ABS, .inputs = abs_inputs, .num_inputs = 1,
+		.outputs = out, .num_outputs = 1,
+	};
+	struct nnhal_subgraph *graphs = calloc(depth + 1, sizeof(*graphs));
+	struct nnhal_operand *operands = calloc(4 * ((size_t)depth + 1), sizeof(*operands));
+	uint32_t i, k;
+
+	if (!graphs || !operands)
+		exit(1);
+	for (i = 0; i <= depth; i++) {
+		struct nnhal_operand *o = &operands[4 * i];
+		bool last = i == depth;
+
+		for (k = 0; k < 3; k++) {
+			o[k].type = k ? NNHAL_OPERAND_TENSOR_FLOAT32 : NNHAL_OPERAND_TENSOR_BOOL8;
+			o[k].lifetime = k == 2 ? NNHAL_LIFETIME_SUBGRAPH_OUTPUT :
+						 NNHAL_LIFETIME_SUBGRAPH_INPUT;
+			o[k].dimensions = one;
+			o[k].num_dimensions = 1;
+		}
+		o[0].number_of_consumers = last ? 0 : 2;
+		o[1].number_of_consumers = 1;
+		o[3].type = NNHAL_OPERAND_SUBGRAPH;
+		o[3].lifetime = NNHAL_LIFETIME_SUBGRAPH;
+		o[3].location.offset = i;
+		o[3].number_of_consumers = 2;
+		graphs[i] = (struct nnhal_subgraph){
+			.operands = o, .num_operands = last ? 3 : 4,
+			.operations = last ? &abs_op : &if_op, .num_operations = 1,
+			.input_indexes = in, .num_inputs = 2, .output_indexes = out,
+			.num_outputs = 1,
+		};
+	}
+	memset(m, 0, sizeof(*m));
+	m->main = graphs[0];
+	m->referenced = graphs + 1;
+	m->num_referenced = depth;
+	return graphs;
+}
+
+static void test_depth(uint32_t depth, bool supported)
+{
+	struct nnhal_ext_operation_support s;
+	struct nnhal_subgraph *graphs;
+	struct nnhal_model m;
+
+	graphs = make_deep(&m, depth);
+	ok(!nnhal_ext_get_operation_support(device, &m, &s, 1, &diag) && s.supported == supported,
+	   "%u graphs inside of each other: %s", depth,
+	   supported ? "supported" : s.reason);
+	if (nnhal_device_prepare_model_sync(device, &m, NULL, &model)) {
+		ok(!supported, "cannot be prepared");
+	} else {
+		ok(supported, "can be prepared");
+		run_init(&r, 1);
+		r.inputs[0].location.length = 1;
+		set(1, -4);
+		ok(!execute(NULL), "and run");
+		ok(output() == 4, "to the very last");
+		run_fini(&r);
+		nnhal_prepared_model_unref(model);
+	}
+	free((void *)graphs[0].operands);
+	free(graphs);
+}
+
 int main(void)
 {
 	device = test_device_open();
@@ -344,6 +423,10 @@ int main(void)
 	test_different_shapes();
 	test_while();
 	test_nested();
+	test_depth(1, true);
+	test_depth(32, true);
+	test_depth(33, false);
+	test_depth(50000, false);
 	nnhal_device_unref(device);
 	return tap_done();
 }
