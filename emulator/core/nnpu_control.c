@@ -320,7 +320,10 @@ bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
 	}
 	if (cmd->opcode == NNPU_CMD_BRANCH)
 		return true;
-	/* The condition, and for each value carried a second place beside its output. */
+	/*
+	 * A place for the condition. The body came last: for each value that it carries
+	 * a place beside the one of the loop's output, or two if there is none.
+	 */
 	*scratch = TENSOR_ALIGN;
 	for (i = 0; i < header->num_outputs; i++)
 		*scratch += tensor_round_up(p->tensors[list[i]].bytes) *

@@ -256,7 +256,7 @@ struct arena {
 	uint32_t used;			/* chunks below it may be charged for */
 };
 
-/* Where a block is to write an output whose block runs in batches. */
+/* Where an output of a block is to be, when shapes are found while it runs. */
 struct home {
 	const struct tensor *outer;	/* what it is for; @data has room for its shape */
 	uint8_t *data;			/* NULL: a piece of the arena */
