@@ -208,7 +208,13 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 		return op_refused(l, index, call->error);
 	/* 1: a value is needed that only the job has. */
 	cmd->infer = ret;
-	if (ret)
+	return 0;
+}
+
+/* What the operation needs for itself, which may depend on what is prepared. */
+static int scratch_command(struct loader *l, struct program_cmd *cmd, const struct op_call *call)
+{
+	if (cmd->infer)
 		return 0;
 	cmd->scratch = op_scratch(call);
 	if (cmd->scratch > l->dev->props.memory_size)
@@ -261,7 +267,9 @@ static int judge_command(struct loader *l, uint32_t index, struct program_cmd *c
 		return op_refused(l, index, &error);
 	if (infer_command(l, index, cmd, &call))
 		return -1;
-	return l->request->check ? 0 : prepare_command(l, cmd, &call, index);
+	if (!l->request->check && prepare_command(l, cmd, &call, index))
+		return -1;
+	return scratch_command(l, cmd, &call);
 }
 
 static int load_command(struct loader *l, uint32_t index, uint32_t *position)

@@ -59,11 +59,12 @@ static inline size_t conv_pixel_offset(const struct conv *cv, struct conv_pixel 
 }
 
 /*
- * Quantized: the prepared object of a call with constant weights of @channels
- * rows of @depth values; NULL if memory is short (execution does without).
+ * The prepared object of a call with constant weights, @channels rows of @depth values;
+ * NULL if memory is short (execution does without, in its scratch memory).
  */
 void *conv_quant_prepare(const struct op_call *c, uint32_t channels, size_t depth,
 			 size_t *bytes);
+size_t conv_quant_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 
 /* Returns as op_desc.execute; c->prepared is from conv_quant_prepare() or NULL. */
 int conv_quant_execute(const struct op_call *c, const struct conv *cv);
@@ -73,14 +74,22 @@ void *conv_float_prepare(const struct op_call *c, uint32_t channels, size_t dept
 			 size_t *bytes);
 int conv_float_execute(const struct op_call *c, const struct conv *cv);
 
-/* Either, by the type of input 0. */
+/* Either, by the type of input 0; the weights are @channels rows of @depth values. */
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
+size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 int conv_execute(const struct op_call *c, const struct conv *cv);
 
-/* Requantization of channels [first, first + n) of a call. */
-struct qcols;
+/* The same output by output, term by term, without any of these objects. */
+int conv_plain_execute(const struct op_call *c, const struct conv *cv);
 
-void conv_quant_cols(const struct op_call *c, enum activation a, uint32_t first,
-		     unsigned int n, struct qcols *q);
+/*
+ * Requantization of a call with @channels output channels: how many factors it takes,
+ * and what they are. The range depends on the activation and is left alone.
+ */
+struct requant;
+
+size_t requant_channels(const struct op_call *c, uint32_t channels);
+void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int32_t *shift,
+		  struct requant *q);
 
 #endif /* NNPU_EMU_CONV_H */

@@ -6,6 +6,7 @@
  * then the window scalars.
  */
 #include "conv.h"
+#include "kernels.h"
 #include "ops.h"
 #include "quant.h"
 
@@ -70,6 +71,13 @@ int conv2d_prepare(struct op_call *c, size_t *bytes)
 	return conv_prepare(c, filter->dims[0], tensor_elements_of(filter, 1, 4), bytes);
 }
 
+size_t conv2d_scratch(const struct op_call *c)
+{
+	const struct tensor *filter = c->in[1];
+
+	return conv_scratch(c, filter->dims[0], tensor_elements_of(filter, 1, 4));
+}
+
 int conv2d_execute(const struct op_call *c)
 {
 	struct window w;
@@ -83,6 +91,8 @@ int conv2d_execute(const struct op_call *c)
 
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
 {
+	if (kernels_plain())
+		return 0;
 	if (type_is_quant8(c->in[0]->type))
 		c->prepared = conv_quant_prepare(c, channels, depth, bytes);
 	else if (c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32)
@@ -90,10 +100,19 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 	return 0;
 }
 
+size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth)
+{
+	if (type_is_quant8(c->in[0]->type))
+		return conv_quant_scratch(c, channels, depth);
+	return 0;
+}
+
 int conv_execute(const struct op_call *c, const struct conv *cv)
 {
 	if (c->out[0]->bytes == 0)
 		return 0;
+	if (kernels_plain())
+		return conv_plain_execute(c, cv);
 	if (type_is_quant8(c->in[0]->type))
 		return conv_quant_execute(c, cv);
 	return conv_float_execute(c, cv);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * GROUPED_CONV_2D and TRANSPOSE_CONV_2D, output by output.
+ * GROUPED_CONV_2D and TRANSPOSE_CONV_2D, output by output, and the plain form of CONV_2D
+ * and FULLY_CONNECTED.
  *
  * Inputs: 0 image, 1 filter [out channels, height, width, channels], 2 bias.
  * GROUPED_CONV_2D: then the window scalars with the number of groups; the layout flag
@@ -240,6 +241,20 @@ int grouped_conv2d_execute(const struct op_call *c)
 	if (grouped_geometry(c, &d, &w))
 		return -1;
 	d.out = image_of(c->out[0], w.nchw);
+	return execute(c, &d, grouped_sum);
+}
+
+int conv_plain_execute(const struct op_call *c, const struct conv *cv)
+{
+	struct direct d = {
+		.in = cv->in,
+		.out = cv->out,
+		.activation = cv->activation,
+		.y = cv->y,
+		.x = cv->x,
+		.groups = 1,
+	};
+
 	return execute(c, &d, grouped_sum);
 }
 

@@ -2,10 +2,12 @@
 /*
  * Quantized convolution.
  *
- * Zero points are taken off before the product, so that padding is a zero. The
- * work is cut into blocks of KERNEL_COLS output channels, tiles of pixels and,
- * where rows are long, pieces of rows; all scratch memory is on the stack.
- * Without a prepared object a block's weights are unpacked as they are used.
+ * The pixels of an output are taken in tiles. What the window covers of each is
+ * gathered into a row of 16-bit values without the zero point, so that padding is a
+ * zero; the rows of a tile are multiplied by two panels of packed weights at a time.
+ * Weights stay bytes: their zero point is taken off as its product with the sum of the
+ * row. Very long rows go in pieces. Tiles are on the stack; weights that are not known
+ * when the program is loaded are packed into scratch memory.
  */
 #include "conv.h"
 #include "kernels.h"
@@ -13,65 +15,127 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pixels of a tile, at most and for the longest pieces. */
-#define TILE_ROWS	32
-#define TILE_VALUES	16384
+/* Pixels and values of a tile, at most. */
+#define TILE_ROWS	(8 * KERNEL_ROWS)
+#define TILE_VALUES	24576
 
-/* Longest piece of weights that are unpacked on the stack. */
-#define UNPACKED_MAX	512
-
+/* Weights as kernels.h wants them. */
 struct conv_quant {
-	size_t stride;			/* values per row of weights */
-	int16_t weights[];		/* rows padded to a multiple of 4, in zeros */
+	size_t pairs;			/* of values per row */
+	int32_t zero_point;		/* of the weights as signed bytes */
+	struct requant requant;
+	int32_t *mult, *shift;
+	int8_t *weights;
 };
 
-static size_t round_up(size_t n, size_t to)
+static size_t panels_of(uint32_t channels)
 {
-	return (n + to - 1) / to * to;
+	return ((size_t)channels + KERNEL_PANEL - 1) / KERNEL_PANEL;
+}
+
+static size_t pairs_of(size_t depth)
+{
+	return depth / 2 + depth % 2;
+}
+
+size_t requant_channels(const struct op_call *c, uint32_t channels)
+{
+	if (c->in[1]->type != NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+		return KERNEL_COLS;
+	return ((size_t)channels + KERNEL_COLS - 1) / KERNEL_COLS * KERNEL_COLS;
+}
+
+void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int32_t *shift,
+		  struct requant *q)
+{
+	size_t n = requant_channels(c, channels);
+	struct qfactor f = { 0, 0 };
+
+	q->mult = mult;
+	q->shift = shift;
+	q->per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+	q->shifts_right = true;
+	q->zero_point = c->out[0]->zero_point;
+	for (size_t i = 0; i < n; i++) {
+		if (i == 0 || (q->per_channel && i < channels))
+			f = qfactor_of_channel(c, (uint32_t)i);
+		mult[i] = f.mult;
+		/* Nothing times a power of two is nothing. */
+		shift[i] = f.mult ? f.shift : -1;
+		q->shifts_right &= shift[i] < 0;
+	}
+}
+
+static size_t packed_size(const struct op_call *c, uint32_t channels, size_t depth)
+{
+	size_t panel, size;
+
+	if (__builtin_mul_overflow(pairs_of(depth), 2 * KERNEL_PANEL, &panel))
+		return SIZE_MAX;
+	size = scratch_add(0, 1, sizeof(struct conv_quant));
+	size = scratch_add(size, requant_channels(c, channels), 2 * sizeof(int32_t));
+	return scratch_add(size, panels_of(channels), panel);
+}
+
+/* @memory has packed_size() bytes. */
+static struct conv_quant *pack(const struct op_call *c, uint32_t channels, size_t depth,
+			       void *memory)
+{
+	const uint8_t *src = c->in[1]->data;
+	bool is_unsigned = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM;
+	uint8_t flip = is_unsigned ? 0x80 : 0;
+	struct op_call pieces = { .scratch = memory };
+	struct conv_quant *p = scratch_take(&pieces, sizeof(*p));
+	size_t n = requant_channels(c, channels);
+	size_t panel;
+
+	p->pairs = pairs_of(depth);
+	p->zero_point = c->in[1]->zero_point - (is_unsigned ? 128 : 0);
+	p->mult = scratch_take(&pieces, 2 * n * sizeof(*p->mult));
+	p->shift = p->mult + n;
+	p->weights = pieces.scratch;
+	requant_fill(c, channels, p->mult, p->shift, &p->requant);
+
+	panel = p->pairs * 2 * KERNEL_PANEL;
+	/* Channels and positions that are missing are zeros. */
+	memset(p->weights + (panels_of(channels) - 1) * panel, 0, panel);
+	for (uint32_t i = 0; i < channels; i++, src += depth) {
+		int8_t *dst = p->weights + i / KERNEL_PANEL * panel + i % KERNEL_PANEL * 2;
+		size_t at = 0;
+
+		for (; at + 2 <= depth; at += 2, dst += 2 * KERNEL_PANEL) {
+			dst[0] = (int8_t)(src[at] ^ flip);
+			dst[1] = (int8_t)(src[at + 1] ^ flip);
+		}
+		if (at < depth) {
+			dst[0] = (int8_t)(src[at] ^ flip);
+			dst[1] = 0;
+		}
+	}
+	return p;
 }
 
 void *conv_quant_prepare(const struct op_call *c, uint32_t channels, size_t depth,
 			 size_t *bytes)
 {
-	const struct kernels *k = kernels_get();
-	struct qbyte b = qbyte_of(c->in[1]);
-	const uint8_t *src = c->in[1]->data;
-	size_t stride = round_up(depth, KERNEL_DOT_ALIGN);
-	size_t rows = round_up(channels, 4);
-	struct conv_quant *p;
-	size_t size;
+	size_t size = packed_size(c, channels, depth);
+	void *memory;
 
-	if (__builtin_mul_overflow(rows, stride, &size) ||
-	    __builtin_mul_overflow(size, sizeof(p->weights[0]), &size) ||
-	    __builtin_add_overflow(size, sizeof(*p), &size))
+	if (size == SIZE_MAX)
 		return NULL;
-	p = calloc(1, size);
-	if (!p)
+	memory = aligned_alloc(SCRATCH_ALIGN, size);
+	if (!memory)
 		return NULL;
-	p->stride = stride;
-	for (uint32_t i = 0; i < channels; i++)
-		k->widen(src + i * depth, b, depth, p->weights + i * stride);
 	*bytes += size;
-	return p;
+	return pack(c, channels, depth, memory);
 }
 
-void conv_quant_cols(const struct op_call *c, enum activation a, uint32_t first,
-		     unsigned int n, struct qcols *q)
+size_t conv_quant_scratch(const struct op_call *c, uint32_t channels, size_t depth)
 {
-	bool per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
-	struct qfactor f = { 0, 0 };
-
-	q->shifts_left = false;
-	for (unsigned int i = 0; i < n; i++) {
-		if (i == 0 || per_channel)
-			f = qfactor_of_channel(c, first + i);
-		q->mult[i] = f.mult;
-		q->shift[i] = f.shift;
-		q->shifts_left |= f.shift > 0;
-	}
-	q->zero_point = c->out[0]->zero_point;
-	q->range = qrange_of(a, c->out[0]);
+	return c->prepared ? 0 : packed_size(c, channels, depth);
 }
+
+/* Gathering. */
 
 /* @n values from @src on; across channels only where they are adjacent in memory. */
 static void gather_run(const struct kernels *k, const struct conv *cv, struct qbyte b,
@@ -89,8 +153,9 @@ static void gather_run(const struct kernels *k, const struct conv *cv, struct qb
  * Piece [from, from + len) of the row of inputs of pixel @p. Adjacent taps of a
  * channels-last image without dilation are copied in one run.
  */
-static void gather(const struct kernels *k, const struct conv *cv, struct qbyte b,
-		   const uint8_t *in, struct conv_pixel p, size_t from, size_t len, int16_t *dst)
+static void gather_piece(const struct kernels *k, const struct conv *cv, struct qbyte b,
+			 const uint8_t *in, struct conv_pixel p, size_t from, size_t len,
+			 int16_t *dst)
 {
 	size_t channels = cv->in.c;
 	bool adjacent = cv->x.dilation == 1 && cv->in.c_stride == 1;
@@ -121,136 +186,205 @@ static void gather(const struct kernels *k, const struct conv *cv, struct qbyte 
 	}
 }
 
-/* Piece [from, from + len) of the rows of @cols channels, each @padded values long. */
-static void unpack(const struct kernels *k, const struct op_call *c, size_t depth,
-		   uint32_t col, unsigned int cols, size_t from, size_t len, size_t padded,
-		   int16_t *dst)
+/* The same for a whole row of a channels-last image without dilation. */
+static void gather_row(const struct kernels *k, const struct conv *cv, struct qbyte b,
+		       const uint8_t *in, struct conv_pixel p, int16_t *dst)
 {
-	struct qbyte b = qbyte_of(c->in[1]);
-	const uint8_t *src = (const uint8_t *)c->in[1]->data + col * depth + from;
+	uint32_t y_first, y_last, x_first, x_last;
+	size_t channels = cv->in.c, width = cv->x.taps * channels;
+	size_t before, run;
 
-	memset(dst, 0, round_up(cols, 4) * padded * sizeof(*dst));
-	for (unsigned int i = 0; i < cols; i++)
-		k->widen(src + i * depth, b, len, dst + i * padded);
+	window_taps(&cv->y, p.y, &y_first, &y_last);
+	window_taps(&cv->x, p.x, &x_first, &x_last);
+	before = x_first * channels;
+	run = (x_last - x_first) * channels;
+	in += p.n * cv->in.n_stride;
+	if (run)
+		in += window_index(&cv->x, p.x, x_first) * cv->in.x_stride;
+	for (uint32_t ty = 0; ty < cv->y.taps; ty++, dst += width) {
+		if (ty < y_first || ty >= y_last || !run) {
+			memset(dst, 0, width * sizeof(*dst));
+			continue;
+		}
+		if (run < width) {
+			memset(dst, 0, before * sizeof(*dst));
+			memset(dst + before + run, 0, (width - before - run) * sizeof(*dst));
+		}
+		k->widen(in + window_index(&cv->y, p.y, ty) * cv->in.y_stride, b, run,
+			 dst + before);
+	}
 }
 
-static void store(const struct kernels *k, const struct conv *cv, const struct qcols *q,
-		  const int32_t *acc, unsigned int rows, struct conv_pixel p, uint32_t col,
-		  unsigned int cols, uint8_t *out)
+/* Execution. */
+
+struct tile {
+	const struct kernels *k;
+	const struct op_call *c;
+	const struct conv *cv;
+	const struct conv_quant *packed;
+	struct requant requant;
+	struct op_pace *pace;
+	size_t depth;
+	bool rows_adjacent;		/* one tap: the image is the rows */
+	unsigned int rows;
+	struct conv_pixel first;	/* pixel of row 0 */
+	size_t pixel;			/* its number */
+	int16_t *inputs;
+	size_t stride;			/* of the rows in @inputs */
+	int32_t add[TILE_ROWS];
+};
+
+/* Does the window step over the image pixel by pixel? */
+static bool is_pointwise(const struct conv *cv)
 {
-	uint8_t values[KERNEL_COLS];
+	return cv->in.c_stride == 1 && cv->y.taps == 1 && cv->x.taps == 1 &&
+	       cv->y.stride == 1 && cv->x.stride == 1 && cv->y.pad == 0 && cv->x.pad == 0 &&
+	       cv->y.out == cv->y.in && cv->x.out == cv->x.in;
+}
 
-	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS) {
-		uint8_t *dst = out + conv_pixel_offset(cv, p) + col * cv->out.c_stride;
+/* Piece [from, from + len) of the rows of a tile, and what it adds to their sums. */
+static int gather(struct tile *t, size_t from, size_t len)
+{
+	const struct conv *cv = t->cv;
+	const uint8_t *in = t->c->in[0]->data;
+	struct qbyte b = qbyte_of(t->c->in[0]);
+	bool simple = cv->in.c_stride == 1 && cv->x.dilation == 1 && len == t->depth;
+	struct conv_pixel p = t->first;
 
-		if (cv->out.c_stride == 1) {
-			k->requantize(acc, q, cols, dst);
-		} else {
-			k->requantize(acc, q, cols, values);
-			for (unsigned int i = 0; i < cols; i++)
-				dst[i * cv->out.c_stride] = values[i];
+	if (t->rows_adjacent && len == t->depth && t->stride == len) {
+		t->k->widen(in + t->pixel * len, b, t->rows * len, t->inputs);
+	} else {
+		for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(cv, &p)) {
+			int16_t *dst = t->inputs + r * t->stride;
+
+			if (simple)
+				gather_row(t->k, cv, b, in, p, dst);
+			else
+				gather_piece(t->k, cv, b, in, p, from, len, dst);
+			if (len % 2)
+				dst[len] = 0;
 		}
+	}
+	for (unsigned int r = 0; t->packed->zero_point && r < t->rows; r++) {
+		int32_t sum = t->k->sum(t->inputs + r * t->stride, len);
+		uint32_t product = (uint32_t)sum * (uint32_t)t->packed->zero_point;
+
+		t->add[r] = (int32_t)((uint32_t)t->add[r] - product);
+	}
+	return op_pace(t->pace, t->rows * (len / 4 + 64)) ? OP_ABORTED : 0;
+}
+
+static void store(const struct tile *t, const int32_t *acc, uint32_t col, unsigned int cols)
+{
+	const struct conv *cv = t->cv;
+	uint8_t *out = t->c->out[0]->data;
+	struct conv_pixel p = t->first;
+
+	if (cv->out.c_stride == 1) {
+		t->k->requantize(acc, t->rows, &t->requant, col, cols,
+				 out + t->pixel * cv->out.c + col, cv->out.c);
+		return;
+	}
+	for (unsigned int r = 0; r < t->rows; r++, acc += KERNEL_COLS) {
+		uint8_t *dst = out + conv_pixel_offset(cv, p) + col * cv->out.c_stride;
+		uint8_t values[KERNEL_COLS];
+
+		t->k->requantize(acc, 1, &t->requant, col, cols, values, 0);
+		for (unsigned int i = 0; i < cols; i++)
+			dst[i * cv->out.c_stride] = values[i];
 		conv_pixel_next(cv, &p);
 	}
 }
 
-/* What stays the same over the tiles of one block of channels. */
-struct block {
-	const struct kernels *k;
-	const struct op_call *c;
-	const struct conv *cv;
-	struct op_pace *pace;
-	size_t depth;
-	size_t piece;			/* longest piece of a row */
-	unsigned int tile_rows;
-	uint32_t col;
-	unsigned int cols;
-};
-
-static int execute_block(const struct block *bl, int16_t *inputs, int16_t *unpacked)
+/* Up to KERNEL_COLS channels of a tile, whose rows are there unless they go in pieces. */
+static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t piece)
 {
-	const struct conv_quant *packed = bl->c->prepared;
-	const struct conv *cv = bl->cv;
-	struct qbyte b = qbyte_of(bl->c->in[0]);
-	const int32_t *bias = (const int32_t *)bl->c->in[2]->data + bl->col;
-	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
-	int32_t acc[TILE_ROWS * KERNEL_COLS];
-	bool have_weights = false;
-	struct qcols q;
+	unsigned int panels = cols > KERNEL_PANEL ? 2 : 1;
+	const int32_t *bias = (const int32_t *)t->c->in[2]->data + col;
+	size_t panel = t->packed->pairs * 2 * KERNEL_PANEL;
+	const int8_t *weights = t->packed->weights + col / KERNEL_PANEL * panel;
+	int32_t acc[TILE_ROWS * KERNEL_COLS], padded[KERNEL_COLS];
 
-	conv_quant_cols(bl->c, cv->activation, bl->col, bl->cols, &q);
-	for (size_t pixel = 0; pixel < pixels; pixel += bl->tile_rows) {
-		struct conv_pixel first = conv_pixel_at(cv, pixel), p;
-		unsigned int rows = pixels - pixel < bl->tile_rows ?
-				    (unsigned int)(pixels - pixel) : bl->tile_rows;
-		unsigned int even_rows = (rows + 1) & ~1u;
-
-		for (unsigned int r = 0; r < even_rows; r++) {
-			memcpy(acc + r * KERNEL_COLS, bias, bl->cols * sizeof(*acc));
-			memset(acc + r * KERNEL_COLS + bl->cols, 0,
-			       (KERNEL_COLS - bl->cols) * sizeof(*acc));
-		}
-		for (size_t from = 0; from < bl->depth; from += bl->piece) {
-			size_t len = bl->depth - from < bl->piece ? bl->depth - from : bl->piece;
-			size_t padded = round_up(len, KERNEL_DOT_ALIGN);
-			const int16_t *weights = unpacked;
-			size_t stride = padded;
-
-			if (packed) {
-				weights = packed->weights + bl->col * packed->stride + from;
-				stride = packed->stride;
-			} else if (!have_weights) {
-				unpack(bl->k, bl->c, bl->depth, bl->col, bl->cols, from, len,
-				       padded, unpacked);
-				have_weights = bl->piece >= bl->depth;
-			}
-			p = first;
-			for (unsigned int r = 0; r < rows; r++) {
-				gather(bl->k, cv, b, bl->c->in[0]->data, p, from, len,
-				       inputs + r * padded);
-				memset(inputs + r * padded + len, 0,
-				       (padded - len) * sizeof(*inputs));
-				conv_pixel_next(cv, &p);
-			}
-			if (even_rows > rows)
-				memset(inputs + rows * padded, 0, padded * sizeof(*inputs));
-			bl->k->dot(inputs, even_rows, weights, stride, (bl->cols + 3) & ~3u,
-				   (unsigned int)padded, acc);
-			if (op_pace(bl->pace, rows * (bl->cols + 16) * padded / 8))
-				return OP_ABORTED;
-		}
-		store(bl->k, cv, &q, acc, rows, first, bl->col, bl->cols, bl->c->out[0]->data);
+	if (cols < KERNEL_COLS) {
+		memset(padded, 0, sizeof(padded));
+		memcpy(padded, bias, cols * sizeof(*padded));
+		bias = padded;
 	}
+	if (piece >= t->depth) {
+		t->k->qgemm(t->inputs, t->stride, t->rows, weights, t->packed->pairs, panels,
+			    bias, t->add, acc);
+		store(t, acc, col, cols);
+		return op_pace(t->pace, t->rows * (t->stride + 32)) ? OP_ABORTED : 0;
+	}
+	memset(acc, 0, sizeof(acc));
+	memset(t->add, 0, sizeof(t->add));
+	for (size_t from = 0; from < t->depth; from += piece) {
+		size_t len = t->depth - from < piece ? t->depth - from : piece;
+
+		if (gather(t, from, len))
+			return OP_ABORTED;
+		for (unsigned int i = 0; i < panels; i++)
+			t->k->qgemm(t->inputs, t->stride, t->rows,
+				    weights + i * panel + from * KERNEL_PANEL, pairs_of(len), 1,
+				    NULL, t->add, acc + i * KERNEL_PANEL);
+		if (op_pace(t->pace, t->rows * t->stride))
+			return OP_ABORTED;
+	}
+	for (unsigned int r = 0; r < t->rows; r++) {
+		for (unsigned int i = 0; i < cols; i++) {
+			int32_t *a = &acc[r * KERNEL_COLS + i];
+
+			*a = q_add(*a, q_add(bias[i], t->add[r]));
+		}
+	}
+	store(t, acc, col, cols);
 	return 0;
 }
 
 int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 {
 	int16_t inputs[TILE_VALUES] __attribute__((aligned(64)));
-	int16_t unpacked[KERNEL_COLS * UNPACKED_MAX] __attribute__((aligned(64)));
 	struct op_pace pace = { .progress = c->progress };
-	struct block bl = {
+	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
+	struct tile t = {
 		.k = kernels_get(),
 		.c = c,
 		.cv = cv,
 		.pace = &pace,
 		.depth = conv_depth(cv),
+		.rows_adjacent = is_pointwise(cv),
+		.inputs = inputs,
 	};
-	size_t padded = round_up(bl.depth, KERNEL_DOT_ALIGN);
-	int ret;
+	unsigned int max_rows = TILE_ROWS;
+	size_t piece = t.depth;
 
-	bl.piece = c->prepared ? KERNEL_DOT_MAX : UNPACKED_MAX;
-	if (bl.piece > padded)
-		bl.piece = padded;
-	bl.tile_rows = (unsigned int)(TILE_VALUES / bl.piece) & ~1u;
-	if (bl.tile_rows > TILE_ROWS)
-		bl.tile_rows = TILE_ROWS;
+	t.packed = c->prepared;
+	if (!t.packed)
+		t.packed = pack(c, cv->out.c, t.depth, c->scratch);
+	t.requant = t.packed->requant;
+	t.requant.range = qrange_of(cv->activation, c->out[0]);
+	t.stride = pairs_of(t.depth) * 2;
+	if (t.stride > TILE_VALUES) {
+		piece = TILE_VALUES;
+		t.stride = TILE_VALUES;
+	}
+	if (max_rows > TILE_VALUES / t.stride)
+		max_rows = (unsigned int)(TILE_VALUES / t.stride);
+	if (max_rows > KERNEL_ROWS)
+		max_rows -= max_rows % KERNEL_ROWS;
 
-	for (bl.col = 0; bl.col < cv->out.c; bl.col += KERNEL_COLS) {
-		bl.cols = cv->out.c - bl.col < KERNEL_COLS ? cv->out.c - bl.col : KERNEL_COLS;
-		ret = execute_block(&bl, inputs, unpacked);
-		if (ret)
-			return ret;
+	for (; t.pixel < pixels; t.pixel += t.rows) {
+		t.first = conv_pixel_at(cv, t.pixel);
+		t.rows = pixels - t.pixel < max_rows ? (unsigned int)(pixels - t.pixel) :
+						       max_rows;
+		memset(t.add, 0, sizeof(t.add));
+		if (piece >= t.depth && gather(&t, 0, t.depth))
+			return OP_ABORTED;
+		for (uint32_t col = 0, cols; col < cv->out.c; col += cols) {
+			cols = cv->out.c - col < KERNEL_COLS ? cv->out.c - col : KERNEL_COLS;
+			if (execute_cols(&t, col, cols, piece))
+				return OP_ABORTED;
+		}
 	}
 	return 0;
 }

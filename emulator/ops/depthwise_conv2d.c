@@ -20,10 +20,25 @@ struct depthwise {
 	uint32_t multiplier;
 };
 
-/* Filter of a quantized call without zero point, taps by channels. */
-struct depthwise_weights {
-	size_t elements;
-	int16_t weights[];
+/* Channels that are computed together, without and with a prepared object. */
+#define COLS		64
+#define PREPARED_COLS	4096
+
+/* Taps of a window with a prepared object, at most; even. */
+#define MAX_TAPS	64
+
+/*
+ * Prepared: a channels-last quantized call without a depth multiplier. Taps go in pairs,
+ * padding is a tap over a pixel of zero points, and the input's zero point times the sum
+ * of a channel's weights is taken off at once.
+ */
+struct depthwise_quant {
+	unsigned int pairs;
+	struct requant requant;
+	int32_t *mult, *shift;
+	int32_t *fold;
+	int16_t *weights;		/* as kernels.h wants them */
+	uint8_t *padding;
 };
 
 int depthwise_conv2d_check(const struct op_call *c)
@@ -76,52 +91,132 @@ int depthwise_conv2d_infer(const struct op_call *c)
 	return 0;
 }
 
+static size_t round_up(size_t n)
+{
+	return (n + KERNEL_COLS - 1) / KERNEL_COLS * KERNEL_COLS;
+}
+
+static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, void *memory)
+{
+	struct op_call pieces = { .scratch = memory };
+	struct depthwise_quant *p = scratch_take(&pieces, sizeof(*p));
+	struct qbyte b = qbyte_of(c->in[1]);
+	const uint8_t *src = c->in[1]->data;
+	size_t n = requant_channels(c, channels), padded = round_up(channels);
+
+	p->pairs = (taps + 1) / 2;
+	p->mult = scratch_take(&pieces, 2 * n * sizeof(*p->mult));
+	p->shift = p->mult + n;
+	p->fold = scratch_take(&pieces, padded * sizeof(*p->fold));
+	p->weights = scratch_take(&pieces, 2 * p->pairs * padded * sizeof(*p->weights));
+	p->padding = scratch_take(&pieces, padded);
+	requant_fill(c, channels, p->mult, p->shift, &p->requant);
+	memset(p->fold, 0, padded * sizeof(*p->fold));
+	memset(p->weights, 0, 2 * p->pairs * padded * sizeof(*p->weights));
+	memset(p->padding, (uint8_t)c->in[0]->zero_point, padded);
+	for (unsigned int t = 0; t < taps; t++) {
+		for (uint32_t i = 0; i < channels; i++) {
+			size_t block = i / KERNEL_COLS * p->pairs + t / 2;
+			int16_t w = qbyte_value(*src++, b);
+
+			p->weights[(block * KERNEL_COLS + i % KERNEL_COLS) * 2 + t % 2] = w;
+			p->fold[i] = q_add(p->fold[i], -c->in[0]->zero_point * w);
+		}
+	}
+}
+
 int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 {
 	const struct tensor *filter = c->in[1];
-	struct depthwise_weights *p;
-	size_t elements, size;
+	size_t taps, padded, size;
+	struct window w;
+	void *memory;
 
-	if (!type_is_quant8(c->in[0]->type) || !tensor_is_const(filter) ||
-	    !filter->shape_known)
+	if (kernels_plain() || !type_is_quant8(c->in[0]->type) || !tensor_is_const(filter) ||
+	    !filter->shape_known || window_read(c, form, &w) || w.nchw || w.extra[0] != 1)
 		return 0;
-	elements = tensor_elements(filter);
-	if (__builtin_mul_overflow(elements, sizeof(p->weights[0]), &size) ||
-	    __builtin_add_overflow(size, sizeof(*p), &size))
+	taps = (size_t)filter->dims[1] * filter->dims[2];
+	if (taps > MAX_TAPS)
 		return 0;
-	p = malloc(size);
-	if (!p)
+	padded = round_up(filter->dims[3]);
+	size = scratch_add(0, 1, sizeof(struct depthwise_quant));
+	size = scratch_add(size, requant_channels(c, filter->dims[3]), 2 * sizeof(int32_t));
+	size = scratch_add(size, padded, sizeof(int32_t));
+	size = scratch_add(size, padded * ((taps + 1) / 2 * 2), sizeof(int16_t));
+	size = scratch_add(size, padded, 1);
+	if (size == SIZE_MAX)
+		return 0;
+	memory = aligned_alloc(SCRATCH_ALIGN, size);
+	if (!memory)
 		return 0;	/* execution does without */
-	p->elements = elements;
-	kernels_get()->widen(filter->data, qbyte_of(filter), elements, p->weights);
-	c->prepared = p;
+	pack(c, filter->dims[3], (unsigned int)taps, memory);
+	c->prepared = memory;
 	*bytes += size;
 	return 0;
 }
 
-/* Inputs of output channels [col, col + n) at @src, channel 0 of a pixel. */
-static void load_inputs(const struct kernels *k, const struct depthwise *d, struct qbyte b,
-			const uint8_t *src, uint32_t col, unsigned int n, int16_t *dst)
-{
-	size_t stride = d->cv.in.c_stride;
+/* With a prepared object. */
 
-	if (d->multiplier == 1 && stride == 1) {
-		k->widen(src + col, b, n, dst);
-		return;
+/* Where the taps of an output pixel find channel 0; @in is its batch. */
+static void point_taps(const struct conv *cv, const struct depthwise_quant *packed,
+		       const uint8_t *in, struct conv_pixel p, const uint8_t **taps)
+{
+	uint32_t y_first, y_last, x_first, x_last;
+
+	window_taps(&cv->y, p.y, &y_first, &y_last);
+	window_taps(&cv->x, p.x, &x_first, &x_last);
+	for (uint32_t ty = 0; ty < cv->y.taps; ty++) {
+		bool inside = ty >= y_first && ty < y_last;
+		const uint8_t *row = in;
+
+		if (inside)
+			row += window_index(&cv->y, p.y, ty) * cv->in.y_stride;
+		for (uint32_t tx = 0; tx < cv->x.taps; tx++) {
+			if (inside && tx >= x_first && tx < x_last)
+				*taps++ = row + window_index(&cv->x, p.x, tx) * cv->in.x_stride;
+			else
+				*taps++ = packed->padding;
+		}
 	}
-	for (unsigned int i = 0; i < n; i++)
-		dst[i] = qbyte_value(src[(col + i) / d->multiplier * stride], b);
+	*taps = packed->padding;
 }
 
-/* One output pixel, channels [col, col + n); @in is its batch. 0 or OP_ABORTED. */
-static int quant_pixel(const struct kernels *k, const struct op_call *c,
-		       const struct depthwise *d, const uint8_t *in, struct conv_pixel p,
-		       uint32_t col, unsigned int n, int32_t *acc, struct op_pace *pace)
+static int execute_prepared(const struct op_call *c, const struct conv *cv)
 {
-	const struct depthwise_weights *packed = c->prepared;
+	const struct depthwise_quant *packed = c->prepared;
+	const struct kernels *k = kernels_get();
+	struct op_pace pace = { .progress = c->progress };
+	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
+	bool is_signed = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
+	struct requant requant = packed->requant;
+	const uint8_t *taps[MAX_TAPS + 1];
+	uint8_t *out = c->out[0]->data;
+	struct conv_pixel p = { 0, 0, 0 };
+
+	requant.range = qrange_of(cv->activation, c->out[0]);
+	for (size_t i = 0; i < pixels; i++, conv_pixel_next(cv, &p), out += cv->out.c) {
+		point_taps(cv, packed, (const uint8_t *)c->in[0]->data + p.n * cv->in.n_stride, p,
+			   taps);
+		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
+			n = cv->out.c - col < PREPARED_COLS ? cv->out.c - col : PREPARED_COLS;
+			k->depthwise(taps, packed->pairs, packed->weights, c->in[2]->data,
+				     packed->fold, &requant, is_signed, col, n, out);
+			if (op_pace(&pace, packed->pairs * (n / 4 + 16)))
+				return OP_ABORTED;
+		}
+	}
+	return 0;
+}
+
+/* Without one. */
+
+/* One output pixel, channels [col, col + n); @in is its batch. 0 or OP_ABORTED. */
+static int quant_pixel(const struct op_call *c, const struct depthwise *d, const uint8_t *in,
+		       struct conv_pixel p, uint32_t col, unsigned int n, int32_t *acc,
+		       struct op_pace *pace)
+{
 	const struct conv *cv = &d->cv;
 	struct qbyte in_byte = qbyte_of(c->in[0]), filter_byte = qbyte_of(c->in[1]);
-	int16_t inputs[KERNEL_COLS], unpacked[KERNEL_COLS];
 	uint32_t y_first, y_last, x_first, x_last;
 
 	window_taps(&cv->y, p.y, &y_first, &y_last);
@@ -131,18 +226,16 @@ static int quant_pixel(const struct kernels *k, const struct op_call *c,
 		const uint8_t *row = in + window_index(&cv->y, p.y, ty) * cv->in.y_stride;
 
 		for (uint32_t tx = x_first; tx < x_last; tx++) {
-			size_t at = ((size_t)ty * cv->x.taps + tx) * cv->out.c + col;
-			const int16_t *weights = unpacked;
+			const uint8_t *src = row + window_index(&cv->x, p.x, tx) * cv->in.x_stride;
+			const uint8_t *weights = (const uint8_t *)c->in[1]->data + col +
+						 ((size_t)ty * cv->x.taps + tx) * cv->out.c;
 
-			load_inputs(k, d, in_byte,
-				    row + window_index(&cv->x, p.x, tx) * cv->in.x_stride,
-				    col, n, inputs);
-			if (packed)
-				weights = packed->weights + at;
-			else
-				k->widen((const uint8_t *)c->in[1]->data + at, filter_byte, n,
-					 unpacked);
-			k->mac(inputs, weights, n, acc);
+			for (unsigned int i = 0; i < n; i++) {
+				uint8_t x = src[(col + i) / d->multiplier * cv->in.c_stride];
+
+				acc[i] = q_add(acc[i], qbyte_value(x, in_byte) *
+					       qbyte_value(weights[i], filter_byte));
+			}
 		}
 		if (op_pace(pace, (size_t)(x_last - x_first + 2) * (n + 8)))
 			return OP_ABORTED;
@@ -152,36 +245,39 @@ static int quant_pixel(const struct kernels *k, const struct op_call *c,
 
 static int execute_quant(const struct op_call *c, const struct depthwise *d)
 {
-	const struct kernels *k = kernels_get();
 	const struct conv *cv = &d->cv;
+	bool per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
 	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
+	struct qrange range = qrange_of(cv->activation, c->out[0]);
 	struct op_pace pace = { .progress = c->progress };
-	int32_t acc[KERNEL_COLS];
-	uint8_t values[KERNEL_COLS];
-	struct qcols q;
+	struct qfactor factors[COLS];
+	int32_t acc[COLS];
 
-	for (uint32_t col = 0; col < cv->out.c; col += KERNEL_COLS) {
-		unsigned int n = cv->out.c - col < KERNEL_COLS ? cv->out.c - col : KERNEL_COLS;
+	for (uint32_t col = 0; col < cv->out.c; col += COLS) {
+		unsigned int n = cv->out.c - col < COLS ? cv->out.c - col : COLS;
 		struct conv_pixel p = { 0, 0, 0 };
 
-		conv_quant_cols(c, cv->activation, col, n, &q);
+		for (unsigned int j = 0; j < n; j++)
+			factors[j] = j && !per_channel ? factors[0] :
+							 qfactor_of_channel(c, col + j);
 		for (size_t i = 0; i < pixels; i++, conv_pixel_next(cv, &p)) {
 			uint8_t *dst = (uint8_t *)c->out[0]->data + conv_pixel_offset(cv, p) +
 				       col * cv->out.c_stride;
 
-			if (quant_pixel(k, c, d, (const uint8_t *)c->in[0]->data +
+			if (quant_pixel(c, d, (const uint8_t *)c->in[0]->data +
 					p.n * cv->in.n_stride, p, col, n, acc, &pace))
 				return OP_ABORTED;
-			k->requantize(acc, &q, n, values);
-			for (unsigned int j = 0; j < n; j++)
-				dst[j * cv->out.c_stride] = values[j];
+			for (unsigned int j = 0; j < n; j++) {
+				int32_t v = q_add(q_scale(acc[j], factors[j]),
+						  c->out[0]->zero_point);
+
+				dst[j * cv->out.c_stride] =
+					(uint8_t)q_clamp(v, range.min, range.max);
+			}
 		}
 	}
 	return 0;
 }
-
-/* Channels of a float pixel that are computed together. */
-#define FLOAT_COLS	64
 
 static int float_pixel(const struct op_call *c, const struct depthwise *d, const float *in,
 		       struct conv_pixel p, uint32_t col, unsigned int n, float *acc,
@@ -189,7 +285,7 @@ static int float_pixel(const struct op_call *c, const struct depthwise *d, const
 {
 	const struct conv *cv = &d->cv;
 	uint32_t y_first, y_last, x_first, x_last;
-	float inputs[FLOAT_COLS];
+	float inputs[COLS];
 
 	window_taps(&cv->y, p.y, &y_first, &y_last);
 	window_taps(&cv->x, p.x, &x_first, &x_last);
@@ -219,10 +315,10 @@ static int execute_float(const struct op_call *c, const struct depthwise *d)
 	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
 	struct frange range = frange_of(cv->activation);
 	struct op_pace pace = { .progress = c->progress };
-	float acc[FLOAT_COLS];
+	float acc[COLS];
 
-	for (uint32_t col = 0; col < cv->out.c; col += FLOAT_COLS) {
-		unsigned int n = cv->out.c - col < FLOAT_COLS ? cv->out.c - col : FLOAT_COLS;
+	for (uint32_t col = 0; col < cv->out.c; col += COLS) {
+		unsigned int n = cv->out.c - col < COLS ? cv->out.c - col : COLS;
 		const float *bias = (const float *)c->in[2]->data + col;
 		struct conv_pixel p = { 0, 0, 0 };
 
@@ -251,6 +347,8 @@ int depthwise_conv2d_execute(const struct op_call *c)
 	if (c->out[0]->bytes == 0)
 		return 0;
 	d.cv.out = image_of(c->out[0], w.nchw);
+	if (c->prepared)
+		return execute_prepared(c, &d.cv);
 	if (type_is_quant8(c->in[0]->type))
 		return execute_quant(c, &d);
 	return execute_float(c, &d);

@@ -48,6 +48,11 @@ int fully_connected_prepare(struct op_call *c, size_t *bytes)
 	return conv_prepare(c, weights->dims[0], weights->dims[1], bytes);
 }
 
+size_t fully_connected_scratch(const struct op_call *c)
+{
+	return conv_scratch(c, c->in[1]->dims[0], c->in[1]->dims[1]);
+}
+
 /* An image of one pixel and its channels per row. */
 static struct image row_image(uint32_t rows, uint32_t size)
 {

@@ -1,146 +1,125 @@
 // SPDX-License-Identifier: MIT
 /*
- * Inner loops of the quantized kernels.
- *
- * The bodies are plain C that compilers vectorize; the wrappers at the end only
- * say for which instruction set.
+ * Inner loops of the convolutions in plain C, and the choice between variants.
  */
 #include "kernels.h"
 
-#define BODY static inline __attribute__((always_inline))
+#include <stdatomic.h>
 
-/* Two rows of inputs times four rows of weights. */
-BODY void dot_2x4(const int16_t *restrict x0, const int16_t *restrict x1,
-		  const int16_t *restrict w, size_t w_stride, unsigned int n,
-		  int32_t *restrict acc)
-{
-	const int16_t *restrict w0 = w, *restrict w1 = w + w_stride;
-	const int16_t *restrict w2 = w + 2 * w_stride, *restrict w3 = w + 3 * w_stride;
-	int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0;
-
-	n &= ~(KERNEL_DOT_ALIGN - 1u);
-	for (unsigned int i = 0; i < n; i++) {
-		a0 += x0[i] * w0[i];
-		a1 += x0[i] * w1[i];
-		a2 += x0[i] * w2[i];
-		a3 += x0[i] * w3[i];
-		b0 += x1[i] * w0[i];
-		b1 += x1[i] * w1[i];
-		b2 += x1[i] * w2[i];
-		b3 += x1[i] * w3[i];
-	}
-	acc[0] = q_add(acc[0], a0);
-	acc[1] = q_add(acc[1], a1);
-	acc[2] = q_add(acc[2], a2);
-	acc[3] = q_add(acc[3], a3);
-	acc += KERNEL_COLS;
-	acc[0] = q_add(acc[0], b0);
-	acc[1] = q_add(acc[1], b1);
-	acc[2] = q_add(acc[2], b2);
-	acc[3] = q_add(acc[3], b3);
-}
-
-BODY void dot_body(const int16_t *x, unsigned int rows, const int16_t *w, size_t w_stride,
-		   unsigned int cols, unsigned int n, int32_t *acc)
-{
-	for (unsigned int r = 0; r < rows; r += 2, x += 2 * (size_t)n, acc += 2 * KERNEL_COLS) {
-		for (unsigned int c = 0; c < cols; c += 4)
-			dot_2x4(x, x + n, w + c * w_stride, w_stride, n, acc + c);
-	}
-}
-
-BODY void mac_body(const int16_t *restrict x, const int16_t *restrict w, unsigned int n,
-		   int32_t *restrict acc)
-{
-	for (unsigned int i = 0; i < n; i++)
-		acc[i] = q_add(acc[i], x[i] * w[i]);
-}
-
-BODY void widen_body(const uint8_t *restrict x, struct qbyte b, size_t n, int16_t *restrict y)
+static void widen(const uint8_t *restrict x, struct qbyte b, size_t n, int16_t *restrict y)
 {
 	for (size_t i = 0; i < n; i++)
 		y[i] = qbyte_value(x[i], b);
 }
 
-BODY void requantize_body(const int32_t *restrict acc, const struct qcols *restrict q,
-			  unsigned int n, uint8_t *restrict y)
+static int32_t sum(const int16_t *x, size_t n)
 {
-	int32_t zero_point = q->zero_point, min = q->range.min, max = q->range.max;
+	uint32_t total = 0;
 
-	if (q->shifts_left) {
-		for (unsigned int i = 0; i < n; i++) {
-			struct qfactor f = { q->mult[i], q->shift[i] };
+	for (size_t i = 0; i < n; i++)
+		total += (uint32_t)(int32_t)x[i];
+	return (int32_t)total;
+}
 
-			y[i] = (uint8_t)q_clamp(q_add(q_scale(acc[i], f), zero_point), min, max);
+/* One row and one panel. */
+static void multiply(const int16_t *restrict x, const int8_t *restrict w, size_t pairs,
+		     int32_t *restrict total)
+{
+	for (size_t i = 0; i < pairs; i++, x += 2, w += 2 * KERNEL_PANEL) {
+		for (unsigned int c = 0; c < KERNEL_PANEL; c++)
+			total[c] = q_add(total[c], x[0] * w[2 * c] + x[1] * w[2 * c + 1]);
+	}
+}
+
+static void qgemm(const int16_t *x, size_t stride, unsigned int rows, const int8_t *w,
+		  size_t pairs, unsigned int panels, const int32_t *bias, const int32_t *add,
+		  int32_t *acc)
+{
+	for (unsigned int r = 0; r < rows; r++, x += stride, acc += KERNEL_COLS) {
+		for (unsigned int p = 0; p < panels; p++) {
+			int32_t total[KERNEL_PANEL] = { 0 };
+			int32_t *to = acc + p * KERNEL_PANEL;
+
+			multiply(x, w + p * pairs * 2 * KERNEL_PANEL, pairs, total);
+			for (unsigned int c = 0; c < KERNEL_PANEL; c++) {
+				int32_t base = to[c];
+
+				if (bias)
+					base = q_add(bias[p * KERNEL_PANEL + c], add[r]);
+				to[c] = q_add(base, total[c]);
+			}
 		}
-		return;
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		int32_t v = q_shift_right(q_mul_high(acc[i], q->mult[i]), -q->shift[i]);
-
-		y[i] = (uint8_t)q_clamp(q_add(v, zero_point), min, max);
 	}
 }
 
-#define DEFINE_KERNELS(name, target)						\
-static target void dot_##name(const int16_t *x, unsigned int rows,		\
-			      const int16_t *w, size_t w_stride,		\
-			      unsigned int cols, unsigned int n, int32_t *acc)	\
-{										\
-	dot_body(x, rows, w, w_stride, cols, n, acc);				\
-}										\
-static target void mac_##name(const int16_t *x, const int16_t *w,		\
-			      unsigned int n, int32_t *acc)			\
-{										\
-	mac_body(x, w, n, acc);							\
-}										\
-static target void widen_##name(const uint8_t *x, struct qbyte b, size_t n,	\
-				int16_t *y)					\
-{										\
-	widen_body(x, b, n, y);							\
-}										\
-static target void requantize_##name(const int32_t *acc, const struct qcols *q,	\
-				     unsigned int n, uint8_t *y)		\
-{										\
-	requantize_body(acc, q, n, y);						\
-}										\
-static const struct kernels kernels_##name = {					\
-	.dot = dot_##name,							\
-	.mac = mac_##name,							\
-	.widen = widen_##name,							\
-	.requantize = requantize_##name,					\
-}
-
-DEFINE_KERNELS(baseline, /* for any CPU */);
-
-#if defined(__x86_64__)
-
-DEFINE_KERNELS(avx2, __attribute__((target("avx2"))));
-
-static const struct kernels *wide_kernels(void)
+static uint8_t requantize_one(int32_t acc, const struct requant *q, uint32_t channel)
 {
-	return __builtin_cpu_supports("avx2") ? &kernels_avx2 : NULL;
+	uint32_t i = q->per_channel ? channel : 0;
+	struct qfactor f = { q->mult[i], q->shift[i] };
+
+	return (uint8_t)q_clamp(q_add(q_scale(acc, f), q->zero_point), q->range.min, q->range.max);
 }
 
-#else
-
-static const struct kernels *wide_kernels(void)
+static void requantize(const int32_t *acc, unsigned int rows, const struct requant *q,
+		       uint32_t col, unsigned int n, uint8_t *y, size_t y_stride)
 {
-	return NULL;
+	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride) {
+		for (unsigned int c = 0; c < n; c++)
+			y[c] = requantize_one(acc[c], q, col + c);
+	}
 }
 
-#endif
+static void depthwise(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
+		      const int32_t *bias, const int32_t *fold, const struct requant *q,
+		      bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
+{
+	uint8_t flip = is_signed ? 0x80 : 0;
+
+	for (uint32_t c = col; c < col + n; c++) {
+		const int16_t *v = w + (size_t)(c / KERNEL_COLS) * pairs * 2 * KERNEL_COLS +
+				   c % KERNEL_COLS * 2;
+		int32_t total = q_add(bias[c], fold[c]);
+
+		for (unsigned int p = 0; p < pairs; p++, v += 2 * KERNEL_COLS) {
+			int32_t a = (taps[2 * p][c] ^ flip) - flip;
+			int32_t b = (taps[2 * p + 1][c] ^ flip) - flip;
+
+			total = q_add(total, a * v[0] + b * v[1]);
+		}
+		y[c] = requantize_one(total, q, c);
+	}
+}
+
+static const struct kernels baseline = {
+	.widen = widen,
+	.sum = sum,
+	.qgemm = qgemm,
+	.requantize = requantize,
+	.depthwise = depthwise,
+};
 
 const struct kernels *kernels_get(void)
 {
-	const struct kernels *wide = wide_kernels();
+	const struct kernels *wide = kernels_avx2();
 
-	return wide ? wide : &kernels_baseline;
+	return wide ? wide : &baseline;
 }
 
 const struct kernels *kernels_variant(unsigned int i)
 {
 	if (i == 0)
-		return &kernels_baseline;
-	return i == 1 ? wide_kernels() : NULL;
+		return &baseline;
+	return i == 1 ? kernels_avx2() : NULL;
+}
+
+static atomic_bool plain;
+
+void kernels_use_plain(bool on)
+{
+	atomic_store(&plain, on);
+}
+
+bool kernels_plain(void)
+{
+	return atomic_load_explicit(&plain, memory_order_relaxed);
 }

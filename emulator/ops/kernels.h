@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inner loops of the quantized kernels, compiled once for the baseline of the
- * architecture and, where the compiler and the CPU have it, once more for wider
- * vectors. Integer arithmetic only: every variant gives the same bytes.
+ * Inner loops of the convolutions, in plain C for any CPU and once more with the
+ * vector instructions of those that have them. All variants give the same bytes:
+ * integer sums are exact, float sums keep the order of their terms.
  */
 #ifndef NNPU_EMU_KERNELS_H
 #define NNPU_EMU_KERNELS_H
@@ -12,42 +12,60 @@
 
 #include "quant.h"
 
-/* Output channels that are computed together, at most. */
-#define KERNEL_COLS	64
+/* Output channels of a panel of weights, and of the two that are used together. */
+#define KERNEL_PANEL	8u
+#define KERNEL_COLS	16u
 
-/* Rows of weights and inputs of dot() are padded with zeros to this length. */
-#define KERNEL_DOT_ALIGN	16
+/* Rows of inputs that are multiplied together. */
+#define KERNEL_ROWS	6u
 
-/* Longest row of dot(): sums of products of 9-bit values stay below 2^31. */
-#define KERNEL_DOT_MAX	2048
-
-/* Requantization of up to KERNEL_COLS channels. */
-struct qcols {
-	int32_t mult[KERNEL_COLS];
-	int32_t shift[KERNEL_COLS];
-	bool shifts_left;		/* some shift is positive */
+/* Requantization of output channels. */
+struct requant {
+	/* By channel, as many as fill whole blocks of KERNEL_COLS; else one block for all. */
+	const int32_t *mult;
+	const int32_t *shift;
+	bool per_channel;
+	bool shifts_right;		/* every shift is negative */
 	int32_t zero_point;
 	struct qrange range;
 };
 
 struct kernels {
-	/*
-	 * acc[r * KERNEL_COLS + c] += sum over i < n of x[r * n + i] * w[c * w_stride + i],
-	 * for r < rows, c < cols. rows is even, cols a multiple of 4, n a multiple
-	 * of KERNEL_DOT_ALIGN and at most KERNEL_DOT_MAX; values are in
-	 * [-255, 255]. The sums wrap around at 32 bits.
-	 */
-	void (*dot)(const int16_t *x, unsigned int rows, const int16_t *w, size_t w_stride,
-		    unsigned int cols, unsigned int n, int32_t *acc);
-
-	/* acc[i] += x[i] * w[i], wrapping around; values in [-255, 255]. */
-	void (*mac)(const int16_t *x, const int16_t *w, unsigned int n, int32_t *acc);
-
 	/* y[i] = value of byte x[i]. */
 	void (*widen)(const uint8_t *x, struct qbyte b, size_t n, int16_t *y);
 
-	/* y[i] = clamp(scale(acc[i]) + zero point), for n <= KERNEL_COLS. */
-	void (*requantize)(const int32_t *acc, const struct qcols *q, unsigned int n, uint8_t *y);
+	/* Sum of x[i], wrapping around. */
+	int32_t (*sum)(const int16_t *x, size_t n);
+
+	/*
+	 * Products of rows of inputs, @stride values apart, and of @panels (1 or 2)
+	 * panels of weights. In a panel, the 2 * KERNEL_PANEL weights of one pair of
+	 * positions in the row are adjacent, the two of a channel first; the panels
+	 * follow each other. With @bias, of as many channels,
+	 *	acc[r * KERNEL_COLS + c] = sum + bias[c] + add[r]
+	 * and without acc[] += sum. Inputs are in [-255, 255]; sums wrap around.
+	 */
+	void (*qgemm)(const int16_t *x, size_t stride, unsigned int rows, const int8_t *w,
+		      size_t pairs, unsigned int panels, const int32_t *bias,
+		      const int32_t *add, int32_t *acc);
+
+	/*
+	 * y[r * y_stride + c] = clamp(scale(acc[r * KERNEL_COLS + c]) + zero point) for
+	 * @n <= KERNEL_COLS channels from @col, a multiple of KERNEL_COLS, on.
+	 */
+	void (*requantize)(const int32_t *acc, unsigned int rows, const struct requant *q,
+			   uint32_t col, unsigned int n, uint8_t *y, size_t y_stride);
+
+	/*
+	 * One output pixel of a depthwise convolution, channels [col, col + n) with @col a
+	 * multiple of KERNEL_COLS: bytes under 2 * @pairs taps, signed or not, times
+	 * weights, requantized. Weights come in blocks of KERNEL_COLS channels, in a
+	 * block pair by pair of taps, in a pair channel by channel, the two taps of a
+	 * channel adjacent. bias + fold is added. Pointers are to channel 0.
+	 */
+	void (*depthwise)(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
+			  const int32_t *bias, const int32_t *fold, const struct requant *q,
+			  bool is_signed, uint32_t col, uint32_t n, uint8_t *y);
 };
 
 /* The best variant for this CPU. */
@@ -55,5 +73,16 @@ const struct kernels *kernels_get(void);
 
 /* Variant @i of those that run on this CPU, the baseline first; NULL behind the last. */
 const struct kernels *kernels_variant(unsigned int i);
+
+/* The variant of kernels_avx2.c, NULL if the CPU cannot run it. */
+const struct kernels *kernels_avx2(void);
+
+/*
+ * For tests: from here on operations are computed by plain loops, term by term as
+ * Documentation/operations.rst writes them, or (@on is false) as ever. What is
+ * prepared already stays as it is.
+ */
+void kernels_use_plain(bool on);
+bool kernels_plain(void);
 
 #endif /* NNPU_EMU_KERNELS_H */

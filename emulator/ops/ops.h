@@ -21,6 +21,10 @@
 	OP_FUNCTIONS(name); \
 	size_t name##_scratch(const struct op_call *c)
 
+#define OP_FUNCTIONS_PACKED(name) \
+	OP_FUNCTIONS_PREPARED(name); \
+	size_t name##_scratch(const struct op_call *c)
+
 OP_FUNCTIONS_PREPARED(activation);
 OP_FUNCTIONS(argmax);
 OP_FUNCTIONS(bbox_transform);
@@ -29,7 +33,7 @@ OP_FUNCTIONS(cast);
 OP_FUNCTIONS(channel_shuffle);
 OP_FUNCTIONS(compare);
 OP_FUNCTIONS(concatenation);
-OP_FUNCTIONS_PREPARED(conv2d);
+OP_FUNCTIONS_PACKED(conv2d);
 OP_FUNCTIONS_PREPARED(depthwise_conv2d);
 OP_FUNCTIONS(dequantize);
 OP_FUNCTIONS_SCRATCH(detection);
@@ -38,7 +42,7 @@ OP_FUNCTIONS(embedding_lookup);
 OP_FUNCTIONS(expand_dims);
 OP_FUNCTIONS(extreme);
 OP_FUNCTIONS(fill);
-OP_FUNCTIONS_PREPARED(fully_connected);
+OP_FUNCTIONS_PACKED(fully_connected);
 OP_FUNCTIONS(gather);
 OP_FUNCTIONS(grouped_conv2d);
 OP_FUNCTIONS(hashtable_lookup);

@@ -85,10 +85,14 @@ static inline void window_taps(const struct window_span *s, uint32_t out, uint32
 			       uint32_t *last)
 {
 	int64_t origin = (int64_t)out * s->stride - s->pad;
-	int64_t lo = origin >= 0 ? 0 : (-origin + s->dilation - 1) / s->dilation;
+	int64_t lo = origin >= 0 ? 0 : -origin;
 	int64_t hi = (int64_t)s->in - origin;
 
-	hi = hi <= 0 ? 0 : (hi + s->dilation - 1) / s->dilation;
+	hi = hi <= 0 ? 0 : hi;
+	if (s->dilation > 1) {
+		lo = (lo + s->dilation - 1) / s->dilation;
+		hi = (hi + s->dilation - 1) / s->dilation;
+	}
 	if (hi > s->taps)
 		hi = s->taps;
 	if (lo > hi)

@@ -143,6 +143,13 @@ int fixture_run(struct fixture *f)
 	return graph_run(&f->graph);
 }
 
+void fixture_unload(struct fixture *f)
+{
+	if (f->loaded)
+		graph_destroy(&f->graph);
+	f->loaded = false;
+}
+
 enum nnpu_reason fixture_reason(const struct fixture *f)
 {
 	return f->graph.error.reason;

@@ -67,6 +67,9 @@ int fixture_run(struct fixture *f);
 enum nnpu_reason fixture_reason(const struct fixture *f);
 unsigned int fixture_bad_operand(const struct fixture *f);
 
+/* Forget what was loaded, so that the next run loads again. */
+void fixture_unload(struct fixture *f);
+
 /* Output 0 after a run. */
 const struct tensor *fixture_result(const struct fixture *f);
 

@@ -10,7 +10,6 @@
 
 #include "../tap.h"
 #include "fixture.h"
-#include "kernels.h"
 
 #define ROUNDS	150
 
@@ -666,55 +665,6 @@ static void test_broadcasting(void)
 	ok(!bad, "ADD, MUL: %d random quantized pairs of shapes", 2 * ROUNDS);
 }
 
-/* All variants of the inner loops give the same. */
-static void test_kernel_variants(void)
-{
-	enum { N = 256, ROWS = 4, COLS = KERNEL_COLS };
-	static int16_t x[ROWS * N], w[COLS * N];
-	static uint8_t bytes[N];
-	const struct kernels *base = kernels_variant(0), *k;
-	unsigned int variants = 1, bad = 0;
-
-	for (; (k = kernels_variant(variants)); variants++) {
-		for (int round = 0; round < 200; round++) {
-			int32_t acc[2][ROWS * COLS];
-			int16_t wide[2][N];
-			uint8_t out[2][COLS];
-			struct qcols q = { .zero_point = pick(-128, 255), .range = { -128, 255 } };
-			struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
-
-			for (int i = 0; i < ROWS * N; i++)
-				x[i] = (int16_t)pick(-255, 255);
-			for (int i = 0; i < COLS * N; i++)
-				w[i] = (int16_t)pick(-255, 255);
-			for (int i = 0; i < N; i++)
-				bytes[i] = (uint8_t)random_bits();
-			for (int i = 0; i < ROWS * COLS; i++)
-				acc[0][i] = acc[1][i] = (int32_t)(random_bits() << 1);
-			for (int i = 0; i < COLS; i++) {
-				q.mult[i] = (int32_t)(random_bits() | 1 << 30);
-				q.shift[i] = pick(-31, round & 1 ? 5 : 0);
-				q.shifts_left |= q.shift[i] > 0;
-			}
-			for (int v = 0; v < 2; v++) {
-				const struct kernels *kv = v ? k : base;
-
-				kv->requantize(acc[v], &q, COLS, out[v]);
-				kv->dot(x, ROWS, w, N, COLS, N, acc[v]);
-				kv->mac(x, w, COLS, acc[v]);
-				kv->widen(bytes, b, N, wide[v]);
-			}
-			bad += memcmp(acc[0], acc[1], sizeof(acc[0])) ||
-			       memcmp(wide[0], wide[1], sizeof(wide[0])) ||
-			       memcmp(out[0], out[1], sizeof(out[0]));
-		}
-	}
-	if (variants == 1)
-		tap_skip("kernels: only the baseline runs on this CPU");
-	else
-		ok(!bad, "kernels: %u variants give the same", variants);
-}
-
 int main(void)
 {
 	test_convolution(false);
@@ -724,6 +674,5 @@ int main(void)
 	test_float_convolution();
 	test_pooling();
 	test_broadcasting();
-	test_kernel_variants();
 	return tap_done();
 }

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The inner loops of kernels.h with the vectors of AVX2.
+ *
+ * Products of 9-bit inputs and 8-bit weights are added in pairs by VPMADDWD, which is
+ * exact. Requantization follows quant.h step by step on eight numbers at once.
+ */
+#include "kernels.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+#include <string.h>
+
+#define AVX2	__attribute__((target("avx2")))
+#define INLINE	AVX2 __attribute__((always_inline)) static inline
+
+INLINE __m256i load(const void *p)
+{
+	return _mm256_loadu_si256(p);
+}
+
+INLINE __m128i load_half(const void *p)
+{
+	return _mm_loadu_si128(p);
+}
+
+/* Eight bytes. */
+INLINE __m128i load_quarter(const void *p)
+{
+	return _mm_loadl_epi64(p);
+}
+
+INLINE int32_t load_pair(const int16_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+/* Values of 8 bytes; @flip and @bias are in every element. */
+INLINE __m128i widen_8(const uint8_t *x, __m128i flip, __m128i bias)
+{
+	return _mm_sub_epi16(_mm_cvtepu8_epi16(_mm_xor_si128(load_quarter(x), flip)), bias);
+}
+
+AVX2 static void widen(const uint8_t *x, struct qbyte b, size_t n, int16_t *y)
+{
+	__m128i flip = _mm_set1_epi8((char)b.flip), bias = _mm_set1_epi16(b.bias);
+	__m256i wide_bias = _mm256_set1_epi16(b.bias);
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16) {
+		__m256i v = _mm256_cvtepu8_epi16(_mm_xor_si128(load_half(x + i), flip));
+
+		_mm256_storeu_si256((__m256i *)(y + i), _mm256_sub_epi16(v, wide_bias));
+	}
+	if (n >= 8) {
+		/* The last eight may have some that are done already. */
+		for (; i < n; i += 8) {
+			i = i + 8 <= n ? i : n - 8;
+			_mm_storeu_si128((__m128i *)(y + i), widen_8(x + i, flip, bias));
+		}
+		return;
+	}
+	for (; i < n; i++)
+		y[i] = qbyte_value(x[i], b);
+}
+
+AVX2 static int32_t sum(const int16_t *x, size_t n)
+{
+	const __m256i ones = _mm256_set1_epi16(1);
+	__m256i wide = _mm256_setzero_si256();
+	uint32_t total = 0;
+	int32_t lanes[8];
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16)
+		wide = _mm256_add_epi32(wide, _mm256_madd_epi16(load(x + i), ones));
+	_mm256_storeu_si256((__m256i *)lanes, wide);
+	for (unsigned int j = 0; j < 8; j++)
+		total += (uint32_t)lanes[j];
+	for (; i < n; i++)
+		total += (uint32_t)(int32_t)x[i];
+	return (int32_t)total;
+}
+
+/* Multiplication. */
+
+INLINE void store_sums(int32_t *acc, __m256i total, const int32_t *bias, const int32_t *add)
+{
+	__m256i base;
+
+	if (bias)
+		base = _mm256_add_epi32(load(bias), _mm256_set1_epi32(*add));
+	else
+		base = load(acc);
+	_mm256_storeu_si256((__m256i *)acc, _mm256_add_epi32(base, total));
+}
+
+/* Up to KERNEL_ROWS rows; the number of rows and panels is known where it is inlined. */
+INLINE void multiply(const unsigned int rows, const unsigned int panels, const int16_t *x,
+		     size_t stride, const int8_t *w, size_t pairs, const int32_t *bias,
+		     const int32_t *add, int32_t *acc)
+{
+	const int8_t *second = w + pairs * 2 * KERNEL_PANEL;
+	__m256i total[KERNEL_ROWS][2];
+
+	for (unsigned int r = 0; r < rows; r++)
+		total[r][0] = total[r][1] = _mm256_setzero_si256();
+	for (size_t i = 0; i < pairs; i++, x += 2, w += 2 * KERNEL_PANEL) {
+		__m256i w0 = _mm256_cvtepi8_epi16(load_half(w)), w1 = w0;
+
+		if (panels > 1) {
+			w1 = _mm256_cvtepi8_epi16(load_half(second));
+			second += 2 * KERNEL_PANEL;
+		}
+		for (unsigned int r = 0; r < rows; r++) {
+			__m256i v = _mm256_set1_epi32(load_pair(x + r * stride));
+
+			total[r][0] = _mm256_add_epi32(total[r][0], _mm256_madd_epi16(v, w0));
+			if (panels > 1)
+				total[r][1] = _mm256_add_epi32(total[r][1],
+							       _mm256_madd_epi16(v, w1));
+		}
+	}
+	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS) {
+		store_sums(acc, total[r][0], bias, bias ? add + r : NULL);
+		if (panels > 1)
+			store_sums(acc + KERNEL_PANEL, total[r][1],
+				   bias ? bias + KERNEL_PANEL : NULL, bias ? add + r : NULL);
+	}
+}
+
+INLINE void multiply_rows(unsigned int rows, const unsigned int panels, const int16_t *x,
+			  size_t stride, const int8_t *w, size_t pairs, const int32_t *bias,
+			  const int32_t *add, int32_t *acc)
+{
+	for (; rows >= KERNEL_ROWS; rows -= KERNEL_ROWS) {
+		multiply(KERNEL_ROWS, panels, x, stride, w, pairs, bias, add, acc);
+		x += KERNEL_ROWS * stride;
+		add += KERNEL_ROWS;
+		acc += KERNEL_ROWS * KERNEL_COLS;
+	}
+	switch (rows) {
+	case 5:
+		multiply(5, panels, x, stride, w, pairs, bias, add, acc);
+		break;
+	case 4:
+		multiply(4, panels, x, stride, w, pairs, bias, add, acc);
+		break;
+	case 3:
+		multiply(3, panels, x, stride, w, pairs, bias, add, acc);
+		break;
+	case 2:
+		multiply(2, panels, x, stride, w, pairs, bias, add, acc);
+		break;
+	case 1:
+		multiply(1, panels, x, stride, w, pairs, bias, add, acc);
+		break;
+	}
+}
+
+AVX2 static void qgemm(const int16_t *x, size_t stride, unsigned int rows, const int8_t *w,
+		       size_t pairs, unsigned int panels, const int32_t *bias,
+		       const int32_t *add, int32_t *acc)
+{
+	if (panels > 1)
+		multiply_rows(rows, 2, x, stride, w, pairs, bias, add, acc);
+	else
+		multiply_rows(rows, 1, x, stride, w, pairs, bias, add, acc);
+}
+
+/* Requantization. */
+
+/* Factors of eight channels, whose shifts are all to the right. */
+struct factors {
+	__m256i mult;
+	__m256i odd_mult;		/* of odd channels, where even ones are */
+	__m256i shift;			/* 0 to 31 */
+	__m256i mask;			/* 2^shift - 1 */
+};
+
+INLINE struct factors factors_of(const struct requant *q, uint32_t channel)
+{
+	uint32_t i = q->per_channel ? channel : 0;
+	struct factors f;
+	__m256i one = _mm256_set1_epi32(1);
+
+	f.mult = load(q->mult + i);
+	f.odd_mult = _mm256_srli_epi64(f.mult, 32);
+	f.shift = _mm256_sub_epi32(_mm256_setzero_si256(), load(q->shift + i));
+	f.mask = _mm256_sub_epi32(_mm256_sllv_epi32(one, f.shift), one);
+	return f;
+}
+
+/* q_shift_right(q_mul_high(v, mult), shift) */
+INLINE __m256i scale(__m256i v, const struct factors *f)
+{
+	const __m256i round = _mm256_set1_epi64x(1 << 30);
+	__m256i even = _mm256_add_epi64(_mm256_mul_epi32(v, f->mult), round);
+	__m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(v, 32), f->odd_mult),
+				       round);
+	__m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 31),
+					  _mm256_slli_epi64(odd, 1), 0xaa);
+	__m256i rest = _mm256_and_si256(high, f->mask);
+	/* Minus one where the number is negative. */
+	__m256i sign = _mm256_srai_epi32(high, 31);
+	__m256i half = _mm256_sub_epi32(_mm256_srli_epi32(f->mask, 1), sign);
+
+	return _mm256_sub_epi32(_mm256_srav_epi32(high, f->shift),
+				_mm256_cmpgt_epi32(rest, half));
+}
+
+struct limits {
+	__m256i zero_point, min, max;
+};
+
+INLINE struct limits limits_of(const struct requant *q)
+{
+	return (struct limits){
+		.zero_point = _mm256_set1_epi16((int16_t)q->zero_point),
+		.min = _mm256_set1_epi16((int16_t)q->range.min),
+		.max = _mm256_set1_epi16((int16_t)q->range.max),
+	};
+}
+
+/*
+ * Sixteen bytes. With shifts to the right the scaled numbers are far from the ends of
+ * their range, so that to saturate at 16 bits and then to limit gives the same as to add
+ * and to limit in 32 bits.
+ */
+INLINE __m128i finish(__m256i a, __m256i b, const struct factors *fa, const struct factors *fb,
+		      const struct limits *l)
+{
+	__m256i v = _mm256_packs_epi32(scale(a, fa), scale(b, fb));
+
+	v = _mm256_adds_epi16(v, l->zero_point);
+	v = _mm256_min_epi16(_mm256_max_epi16(v, l->min), l->max);
+	v = _mm256_and_si256(v, _mm256_set1_epi16(0xff));
+	v = _mm256_packus_epi16(v, v);
+	/* a0-3 b0-3 in the lower lane, a4-7 b4-7 in the upper one. */
+	return _mm_unpacklo_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+}
+
+INLINE void store_bytes(uint8_t *y, __m128i v, unsigned int n)
+{
+	uint8_t bytes[KERNEL_COLS];
+
+	if (n == KERNEL_COLS) {
+		_mm_storeu_si128((__m128i *)y, v);
+	} else if (n == KERNEL_COLS / 2) {
+		_mm_storel_epi64((__m128i *)y, v);
+	} else {
+		_mm_storeu_si128((__m128i *)bytes, v);
+		memcpy(y, bytes, n);
+	}
+}
+
+AVX2 static void requantize(const int32_t *acc, unsigned int rows, const struct requant *q,
+			    uint32_t col, unsigned int n, uint8_t *y, size_t y_stride)
+{
+	struct factors fa, fb;
+	struct limits l;
+
+	if (!q->shifts_right) {
+		kernels_variant(0)->requantize(acc, rows, q, col, n, y, y_stride);
+		return;
+	}
+	fa = factors_of(q, col);
+	fb = factors_of(q, col + 8);
+	l = limits_of(q);
+	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride)
+		store_bytes(y, finish(load(acc), load(acc + 8), &fa, &fb, &l), n);
+}
+
+/* Depthwise. */
+
+/* Eight channels of two taps, as numbers of 16 bits with the taps of a channel adjacent. */
+INLINE __m256i widen_taps(__m128i both, const bool is_signed)
+{
+	return is_signed ? _mm256_cvtepi8_epi16(both) : _mm256_cvtepu8_epi16(both);
+}
+
+INLINE void depthwise_16(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
+			 const bool is_signed, uint32_t c, __m256i *a, __m256i *b)
+{
+	for (unsigned int p = 0; p < pairs; p++, w += 2 * KERNEL_COLS) {
+		__m128i x = load_half(taps[2 * p] + c), y = load_half(taps[2 * p + 1] + c);
+		__m256i low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
+		__m256i high = widen_taps(_mm_unpackhi_epi8(x, y), is_signed);
+
+		*a = _mm256_add_epi32(*a, _mm256_madd_epi16(low, load(w)));
+		*b = _mm256_add_epi32(*b, _mm256_madd_epi16(high, load(w + KERNEL_COLS)));
+	}
+}
+
+INLINE void depthwise_8(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
+			const bool is_signed, uint32_t c, __m256i *a)
+{
+	for (unsigned int p = 0; p < pairs; p++, w += 2 * KERNEL_COLS) {
+		__m128i x = load_quarter(taps[2 * p] + c), y = load_quarter(taps[2 * p + 1] + c);
+		__m256i low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
+
+		*a = _mm256_add_epi32(*a, _mm256_madd_epi16(low, load(w)));
+	}
+}
+
+INLINE void depthwise_blocks(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
+			     const int32_t *bias, const int32_t *fold, const struct requant *q,
+			     const bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
+{
+	struct factors fa = factors_of(q, col), fb = factors_of(q, col + 8);
+	struct limits l = limits_of(q);
+	size_t block = (size_t)pairs * 2 * KERNEL_COLS;
+	uint32_t c = col, end = col + n;
+
+	w += c / KERNEL_COLS * block;
+	for (; c + KERNEL_COLS <= end; c += KERNEL_COLS, w += block) {
+		__m256i a = _mm256_add_epi32(load(bias + c), load(fold + c));
+		__m256i b = _mm256_add_epi32(load(bias + c + 8), load(fold + c + 8));
+
+		if (q->per_channel) {
+			fa = factors_of(q, c);
+			fb = factors_of(q, c + 8);
+		}
+		depthwise_16(taps, pairs, w, is_signed, c, &a, &b);
+		store_bytes(y + c, finish(a, b, &fa, &fb, &l), KERNEL_COLS);
+	}
+	if (c + 8 <= end) {
+		__m256i a = _mm256_add_epi32(load(bias + c), load(fold + c));
+
+		if (q->per_channel)
+			fa = factors_of(q, c);
+		depthwise_8(taps, pairs, w, is_signed, c, &a);
+		store_bytes(y + c, finish(a, a, &fa, &fa, &l), 8);
+	}
+}
+
+AVX2 static void depthwise(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
+			   const int32_t *bias, const int32_t *fold, const struct requant *q,
+			   bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
+{
+	uint32_t whole = n / 8 * 8;
+
+	if (!q->shifts_right)
+		whole = 0;
+	else if (is_signed)
+		depthwise_blocks(taps, pairs, w, bias, fold, q, true, col, whole, y);
+	else
+		depthwise_blocks(taps, pairs, w, bias, fold, q, false, col, whole, y);
+	if (whole < n)
+		kernels_variant(0)->depthwise(taps, pairs, w, bias, fold, q, is_signed,
+					      col + whole, n - whole, y);
+}
+
+static const struct kernels avx2 = {
+	.widen = widen,
+	.sum = sum,
+	.qgemm = qgemm,
+	.requantize = requantize,
+	.depthwise = depthwise,
+};
+
+const struct kernels *kernels_avx2(void)
+{
+	return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
+}
+
+#else
+
+const struct kernels *kernels_avx2(void)
+{
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fast kernels against plain loops: the variants of the inner loops among each other,
+ * and whole operations with random shapes, types and parameters, once computed term by
+ * term and once as the device does it, byte for byte.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tap.h"
+#include "fixture.h"
+#include "kernels.h"
+
+#define ROUNDS	300
+
+static uint64_t random_state = 7;
+
+static uint32_t random_bits(void)
+{
+	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(random_state >> 33);
+}
+
+/* Uniform in [min, max]. */
+static int pick(int min, int max)
+{
+	return min + (int)(random_bits() % (unsigned int)(max - min + 1));
+}
+
+/* Mostly small, now and then large: sizes around the blocks of the kernels. */
+static int pick_size(int small, int large)
+{
+	return pick(0, 4) ? pick(1, small) : pick(1, large);
+}
+
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+/* Variants of the inner loops. */
+
+enum { MAX_ROWS = 14, MAX_PAIRS = 70, CHANNELS = 5 * KERNEL_COLS };
+
+/* Factors for CHANNELS channels; @right: only shifts to the right. */
+static void pick_requant(struct requant *q, int32_t *mult, int32_t *shift, bool right)
+{
+	int zero_point = pick(-128, 255), min = pick(-128, 255);
+
+	*q = (struct requant){
+		.mult = mult,
+		.shift = shift,
+		.per_channel = pick(0, 1),
+		.shifts_right = right,
+		.zero_point = zero_point,
+		.range = { min, pick(min, 255) },
+	};
+	for (int i = 0; i < CHANNELS; i++) {
+		bool first = i == 0 || q->per_channel;
+
+		mult[i] = first ? (int32_t)(random_bits() >> 1 | 1 << 30) : mult[0];
+		shift[i] = first ? pick(-31, right ? -1 : 12) : shift[0];
+	}
+}
+
+static unsigned int compare_rows(const struct kernels *base, const struct kernels *k)
+{
+	static int16_t x[MAX_ROWS * 2 * MAX_PAIRS];
+	static int8_t w[2 * KERNEL_PANEL * MAX_PAIRS * 2];
+	unsigned int rows = (unsigned int)pick(1, MAX_ROWS), n = (unsigned int)pick(1, KERNEL_COLS);
+	unsigned int panels = (unsigned int)pick(1, 2), bad = 0;
+	size_t pairs = (size_t)pick_size(8, MAX_PAIRS), stride = 2 * pairs;
+	int32_t mult[CHANNELS], shift[CHANNELS], bias[KERNEL_COLS], add[MAX_ROWS];
+	int32_t acc[2][MAX_ROWS * KERNEL_COLS];
+	uint8_t out[2][MAX_ROWS * KERNEL_COLS];
+	uint32_t col = (uint32_t)pick(0, 4) * KERNEL_COLS;
+	bool with_bias = pick(0, 1);
+	struct requant q;
+
+	for (size_t i = 0; i < rows * stride; i++)
+		x[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : pick(0, 1) ? 255 : -255);
+	for (size_t i = 0; i < sizeof(w); i++)
+		w[i] = (int8_t)(pick(0, 3) ? pick(-128, 127) : -128);
+	for (unsigned int i = 0; i < KERNEL_COLS; i++)
+		bias[i] = (int32_t)(random_bits() << 1);
+	for (unsigned int i = 0; i < MAX_ROWS; i++)
+		add[i] = (int32_t)(random_bits() << 1);
+	for (unsigned int i = 0; i < MAX_ROWS * KERNEL_COLS; i++)
+		acc[0][i] = acc[1][i] = (int32_t)(random_bits() << 1);
+	pick_requant(&q, mult, shift, pick(0, 2));
+	memset(out, 0xa5, sizeof(out));
+	for (int v = 0; v < 2; v++) {
+		const struct kernels *kv = v ? k : base;
+
+		kv->qgemm(x, stride, rows, w, pairs, panels, with_bias ? bias : NULL, add, acc[v]);
+		kv->requantize(acc[v], rows, &q, col, n, out[v], KERNEL_COLS);
+	}
+	bad += memcmp(acc[0], acc[1], sizeof(acc[0])) != 0;
+	bad += memcmp(out[0], out[1], sizeof(out[0])) != 0;
+	bad += base->sum(x, rows * stride) != k->sum(x, rows * stride);
+	return bad;
+}
+
+static unsigned int compare_bytes(const struct kernels *base, const struct kernels *k)
+{
+	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
+	uint8_t bytes[100];
+	int16_t wide[2][100];
+	size_t n = (size_t)pick(0, 100);
+
+	for (int i = 0; i < 100; i++)
+		bytes[i] = (uint8_t)random_bits();
+	memset(wide, 0xa5, sizeof(wide));
+	base->widen(bytes, b, n, wide[0]);
+	k->widen(bytes, b, n, wide[1]);
+	return memcmp(wide[0], wide[1], sizeof(wide[0])) != 0;
+}
+
+static unsigned int compare_depthwise(const struct kernels *base, const struct kernels *k)
+{
+	enum { TAPS = 10 };
+	static uint8_t x[TAPS][CHANNELS];
+	static int16_t w[TAPS * CHANNELS];
+	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], fold[CHANNELS];
+	unsigned int pairs = (unsigned int)pick(1, TAPS / 2);
+	uint32_t col = (uint32_t)pick(0, 4) * KERNEL_COLS;
+	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)col);
+	uint8_t out[2][CHANNELS];
+	const uint8_t *taps[TAPS];
+	bool is_signed = pick(0, 1);
+	struct requant q;
+
+	for (int t = 0; t < TAPS; t++) {
+		taps[t] = x[pick(0, TAPS - 1)];
+		for (int i = 0; i < CHANNELS; i++)
+			x[t][i] = (uint8_t)random_bits();
+	}
+	for (int i = 0; i < TAPS * CHANNELS; i++)
+		w[i] = (int16_t)pick(-255, 255);
+	for (int i = 0; i < CHANNELS; i++) {
+		bias[i] = (int32_t)(random_bits() << 1);
+		fold[i] = pick(-500000, 500000);
+	}
+	pick_requant(&q, mult, shift, pick(0, 2));
+	memset(out, 0xa5, sizeof(out));
+	base->depthwise(taps, pairs, w, bias, fold, &q, is_signed, col, n, out[0]);
+	k->depthwise(taps, pairs, w, bias, fold, &q, is_signed, col, n, out[1]);
+	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
+}
+
+static void test_variants(void)
+{
+	const struct kernels *base = kernels_variant(0), *k;
+	unsigned int variants = 1, bad = 0;
+
+	for (; (k = kernels_variant(variants)); variants++) {
+		for (int round = 0; round < 10 * ROUNDS; round++)
+			bad += compare_rows(base, k) + compare_bytes(base, k) +
+			       compare_depthwise(base, k);
+	}
+	if (variants == 1)
+		tap_skip("kernels: only the baseline runs on this CPU");
+	else
+		ok(!bad, "kernels: %u variants of the inner loops give the same", variants);
+}
+
+/* Whole operations. */
+
+enum kind { U8, S8, S8_PER_CHANNEL, F32, F16, NUM_KINDS };
+
+static const char *const kind_names[] = { "U8", "S8", "S8 per channel", "F32", "F16" };
+
+static enum nnpu_type kind_type(enum kind kind)
+{
+	static const enum nnpu_type types[] = {
+		NNPU_TYPE_TENSOR_QUANT8_ASYMM, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED,
+		NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, NNPU_TYPE_TENSOR_FLOAT32,
+		NNPU_TYPE_TENSOR_FLOAT16,
+	};
+
+	return types[kind];
+}
+
+static bool is_float(enum kind kind)
+{
+	return kind == F32 || kind == F16;
+}
+
+static int pick_zero_point(enum kind kind)
+{
+	return is_float(kind) ? 0 : kind == U8 ? pick(0, 255) : pick(-128, 127);
+}
+
+static float pick_scale(enum kind kind)
+{
+	return is_float(kind) ? 0 : ldexpf((float)pick(64, 127), pick(-16, -9));
+}
+
+/* @n elements of a type; half precision numbers of moderate size. */
+static void *random_data(enum nnpu_type type, size_t n)
+{
+	size_t size = type_size(type);
+	uint8_t *p = must(malloc(n * size + 1));
+
+	for (size_t i = 0; i < n; i++) {
+		float real = (float)pick(-1000, 1000) / 77;
+		uint16_t half = (uint16_t)(pick(0, 1) << 15 | pick(10, 17) << 10 | pick(0, 1023));
+
+		if (type == NNPU_TYPE_TENSOR_FLOAT32)
+			memcpy(p + i * size, &real, size);
+		else if (type == NNPU_TYPE_TENSOR_FLOAT16)
+			memcpy(p + i * size, &half, size);
+		else
+			p[i] = (uint8_t)random_bits();
+	}
+	return p;
+}
+
+static void add_random(struct fixture *f, bool constant, enum nnpu_type type, float scale,
+		       int zero_point, unsigned int rank, const uint32_t *dims)
+{
+	size_t n = 1;
+	void *data;
+
+	for (unsigned int i = 0; i < rank; i++)
+		n *= dims[i];
+	data = random_data(type, n);
+	if (constant)
+		fixture_const(f, type, scale, zero_point, rank, dims, data);
+	else
+		fixture_input(f, type, scale, zero_point, rank, dims, data);
+	free(data);
+}
+
+/*
+ * The filter and the bias; returns the scale of the accumulator. @scales is for as many
+ * scales as there are channels, which are dimension @dim of the filter.
+ */
+static float add_weights(struct fixture *f, enum kind kind, float in_scale, unsigned int rank,
+			 const uint32_t *dims, uint32_t dim, float *scales)
+{
+	uint32_t channels = dims[dim];
+	float scale = pick_scale(kind);
+	int32_t *bias;
+
+	if (is_float(kind)) {
+		add_random(f, true, kind_type(kind), 0, 0, rank, dims);
+		add_random(f, true, kind_type(kind), 0, 0, 1, &channels);
+		return 0;
+	}
+	bias = must(malloc(channels * sizeof(*bias)));
+	for (uint32_t i = 0; i < channels; i++) {
+		bias[i] = pick(0, 40) ? pick(-50000, 50000) : (int32_t)(random_bits() << 1);
+		scales[i] = scale * (float)pick(10, 100) / 64;
+	}
+	if (kind == S8_PER_CHANNEL) {
+		add_random(f, true, NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0, rank, dims);
+		fixture_channel_scales(f, dim, scales, channels);
+		fixture_const(f, NNPU_TYPE_TENSOR_INT32, 0, 0, 1, &channels, bias);
+	} else {
+		add_random(f, true, kind_type(kind), scale, pick(0, 2) ? pick_zero_point(kind) : 0,
+			   rank, dims);
+		fixture_const(f, NNPU_TYPE_TENSOR_INT32, in_scale * scale, 0, 1, &channels, bias);
+	}
+	free(bias);
+	return in_scale * scale;
+}
+
+static float pick_out_scale(enum kind kind, float acc_scale)
+{
+	if (is_float(kind))
+		return 0;
+	/* Now and then smaller than the accumulator's: shifts to the left. */
+	return pick(0, 9) ? acc_scale * (float)pick(20, 4000) : acc_scale / 3;
+}
+
+/* Both ways; true if they agree. */
+static bool agrees(struct fixture *f)
+{
+	size_t bytes;
+	void *expected;
+	bool good;
+
+	kernels_use_plain(true);
+	if (fixture_run(f)) {
+		kernels_use_plain(false);
+		tap_note("%s, operand %u", reason_text(fixture_reason(f)), fixture_bad_operand(f));
+		return false;
+	}
+	kernels_use_plain(false);
+	bytes = fixture_result(f)->bytes;
+	expected = must(malloc(bytes + 1));
+	memcpy(expected, fixture_result(f)->data, bytes);
+	fixture_unload(f);
+	good = fixture_run(f) == 0 && fixture_result(f)->bytes == bytes &&
+	       !memcmp(fixture_result(f)->data, expected, bytes);
+	free(expected);
+	return good;
+}
+
+static void add_window(struct fixture *f, bool depthwise, bool nchw, int size_y, int size_x,
+		       bool dilated)
+{
+	if (pick(0, 1)) {
+		for (int i = 0; i < 4; i++)
+			fixture_i32(f, pick(0, (i < 2 ? size_x : size_y) - 1));
+	} else {
+		fixture_i32(f, pick(1, 2));
+	}
+	fixture_i32(f, pick(0, 1) ? 1 : pick(1, 3));
+	fixture_i32(f, pick(0, 1) ? 1 : pick(1, 3));
+	if (depthwise)
+		fixture_i32(f, 1);
+	fixture_i32(f, pick(0, 3));
+	fixture_bool(f, nchw);
+	fixture_i32(f, dilated ? 2 : 1);
+	fixture_i32(f, dilated ? 2 : 1);
+}
+
+static bool convolution(enum kind kind, bool depthwise)
+{
+	int taps_y = pick(0, 2) ? pick(1, 4) : 1, taps_x = taps_y == 1 ? 1 : pick(1, 5);
+	bool dilated = pick(0, 5) == 0, nchw = pick(0, 5) == 0;
+	int size_y = dilated ? 2 * taps_y - 1 : taps_y, size_x = dilated ? 2 * taps_x - 1 : taps_x;
+	uint32_t n = (uint32_t)pick(1, 2), c = (uint32_t)pick_size(40, depthwise ? 200 : 600);
+	uint32_t y = (uint32_t)pick(size_y, size_y + 9), x = (uint32_t)pick(size_x, size_x + 9);
+	uint32_t out = depthwise ? c : (uint32_t)pick_size(20, 70);
+	uint32_t filter[4] = { depthwise ? 1 : out, (uint32_t)taps_y, (uint32_t)taps_x, c };
+	float scales[600], scale = pick_scale(kind), acc_scale;
+	struct fixture f;
+	bool good;
+
+	fixture_init(&f, depthwise ? NNPU_OP_DEPTHWISE_CONV_2D : NNPU_OP_CONV_2D);
+	if (nchw)
+		add_random(&f, false, kind_type(kind), scale, pick_zero_point(kind),
+			   DIMS(n, c, y, x));
+	else
+		add_random(&f, false, kind_type(kind), scale, pick_zero_point(kind),
+			   DIMS(n, y, x, c));
+	acc_scale = add_weights(&f, kind, scale, 4, filter, depthwise ? 3 : 0, scales);
+	add_window(&f, depthwise, nchw, size_y, size_x, dilated);
+	fixture_output(&f, kind_type(kind), pick_out_scale(kind, acc_scale),
+		       pick_zero_point(kind));
+	if (pick(0, 3) == 0)
+		fixture_unfix(&f);
+	good = agrees(&f);
+	if (!good)
+		tap_note("%s in %u,%u,%u,%u out %u taps %d,%d%s%s", kind_names[kind], n, y, x, c,
+			 out, taps_y, taps_x, nchw ? " nchw" : "", dilated ? " dilated" : "");
+	fixture_end(&f);
+	return good;
+}
+
+static bool fully_connected(enum kind kind)
+{
+	uint32_t rows = (uint32_t)pick_size(8, 60), size = (uint32_t)pick_size(100, 1500);
+	uint32_t units = (uint32_t)pick_size(20, 100);
+	float scales[100], scale = pick_scale(kind), acc_scale;
+	struct fixture f;
+	bool good;
+
+	fixture_init(&f, NNPU_OP_FULLY_CONNECTED);
+	add_random(&f, false, kind_type(kind), scale, pick_zero_point(kind), DIMS(rows, size));
+	acc_scale = add_weights(&f, kind, scale, DIMS(units, size), 0, scales);
+	fixture_i32(&f, pick(0, 3));
+	fixture_output(&f, kind_type(kind), pick_out_scale(kind, acc_scale),
+		       pick_zero_point(kind));
+	if (pick(0, 3) == 0)
+		fixture_unfix(&f);
+	good = agrees(&f);
+	if (!good)
+		tap_note("%s %u by %u to %u", kind_names[kind], rows, size, units);
+	fixture_end(&f);
+	return good;
+}
+
+static void test_operation(const char *name, enum kind kind, int rounds,
+			   bool (*run)(enum kind kind))
+{
+	unsigned int bad = 0;
+
+	for (int i = 0; i < rounds; i++)
+		bad += !run(kind);
+	ok(!bad, "%s %s: %d random calls as by plain loops", name, kind_names[kind], rounds);
+}
+
+static bool conv2d(enum kind kind)
+{
+	return convolution(kind, false);
+}
+
+static bool depthwise_conv2d(enum kind kind)
+{
+	return convolution(kind, true);
+}
+
+/* Rows of inputs that are too long for one tile, or leave room for few. */
+static bool long_rows(enum kind kind)
+{
+	uint32_t size = (uint32_t)pick(3000, 60000), units = (uint32_t)pick(1, 20);
+	uint32_t rows = (uint32_t)pick(1, 9);
+	float scales[20], scale = pick_scale(kind), acc_scale;
+	struct fixture f;
+	bool good;
+
+	fixture_init(&f, NNPU_OP_FULLY_CONNECTED);
+	add_random(&f, false, kind_type(kind), scale, pick_zero_point(kind), DIMS(rows, size));
+	acc_scale = add_weights(&f, kind, scale, DIMS(units, size), 0, scales);
+	fixture_i32(&f, 0);
+	fixture_output(&f, kind_type(kind), acc_scale * 50000, pick_zero_point(kind));
+	good = agrees(&f);
+	fixture_end(&f);
+	return good;
+}
+
+int main(void)
+{
+	test_variants();
+	for (enum kind kind = 0; kind < NUM_KINDS; kind++) {
+		test_operation("CONV_2D", kind, ROUNDS, conv2d);
+		test_operation("DEPTHWISE_CONV_2D", kind, ROUNDS, depthwise_conv2d);
+		if (kind == S8_PER_CHANNEL)
+			continue;
+		test_operation("FULLY_CONNECTED", kind, ROUNDS, fully_connected);
+		test_operation("FULLY_CONNECTED with long rows,", kind, 6, long_rows);
+	}
+	return tap_done();
+}
