@@ -58,6 +58,14 @@ static inline size_t conv_pixel_offset(const struct conv *cv, struct conv_pixel 
 	return p.n * cv->out.n_stride + p.y * cv->out.y_stride + p.x * cv->out.x_stride;
 }
 
+/* Does the window step over a channels-last image pixel by pixel? The image is the rows. */
+static inline bool conv_is_pointwise(const struct conv *cv)
+{
+	return cv->in.c_stride == 1 && cv->y.taps == 1 && cv->x.taps == 1 &&
+	       cv->y.stride == 1 && cv->x.stride == 1 && cv->y.pad == 0 && cv->x.pad == 0 &&
+	       cv->y.out == cv->y.in && cv->x.out == cv->x.in;
+}
+
 /*
  * The prepared object of a call with constant weights, @channels rows of @depth values;
  * NULL if memory is short (execution does without, in its scratch memory).
@@ -72,6 +80,7 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv);
 /* The same for TENSOR_FLOAT32. */
 void *conv_float_prepare(const struct op_call *c, uint32_t channels, size_t depth,
 			 size_t *bytes);
+size_t conv_float_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 int conv_float_execute(const struct op_call *c, const struct conv *cv);
 
 /* Either, by the type of input 0; the weights are @channels rows of @depth values. */

@@ -104,7 +104,7 @@ size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth)
 {
 	if (type_is_quant8(c->in[0]->type))
 		return conv_quant_scratch(c, channels, depth);
-	return 0;
+	return conv_float_scratch(c, channels, depth);
 }
 
 int conv_execute(const struct op_call *c, const struct conv *cv)

@@ -2,70 +2,90 @@
 /*
  * Float convolution.
  *
- * Each output is the sum of its products in the order of the row, plus the
- * bias, each step rounded to single precision; what runs side by side is
- * different outputs, so speed changes no result.
+ * Each output is the sum of its products in the order of the row, plus the bias, each
+ * step rounded to single precision; what runs side by side is different outputs, so
+ * speed changes no result. The work is cut like that of conv_quant.c.
  */
 #include "conv.h"
-#include "quant.h"
+#include "kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_COLS	16		/* output channels computed together */
-#define TILE_ROWS	16		/* pixels of a tile */
-#define PIECE_MAX	512		/* longest piece of a row */
+/* Pixels and values of a tile, at most. */
+#define TILE_ROWS	(8 * KERNEL_ROWS)
+#define TILE_VALUES	16384
 
-/* Weights by block of channels, then by position in the row, then by channel. */
-struct conv_float {
-	size_t depth;
-	float weights[];
-};
+/* Packed weights: panels as kernels.h wants them, channels that are missing are zeros. */
 
-/* Piece [from, from + len) of the rows of @cols channels from @col on; others are zero. */
-static void pack(const float *src, size_t depth, uint32_t col, unsigned int cols, size_t from,
-		 size_t len, float *dst)
+static size_t packed_size(uint32_t channels, size_t depth)
 {
-	for (size_t i = 0; i < len; i++) {
-		for (unsigned int j = 0; j < BLOCK_COLS; j++)
-			*dst++ = j < cols ? src[(col + j) * depth + from + i] : 0.0f;
-	}
+	size_t panels = ((size_t)channels + KERNEL_PANEL - 1) / KERNEL_PANEL;
+	size_t panel;
+
+	if (__builtin_mul_overflow(depth, KERNEL_PANEL * sizeof(float), &panel))
+		return SIZE_MAX;
+	return scratch_add(0, panels, panel);
 }
 
-static unsigned int block_cols(uint32_t channels, uint32_t col)
+static const float *pack(const struct op_call *c, uint32_t channels, size_t depth, float *to)
 {
-	return channels - col < BLOCK_COLS ? channels - col : BLOCK_COLS;
+	const float *src = c->in[1]->data;
+
+	for (uint32_t col = 0; col < channels; col += KERNEL_PANEL, src += depth * KERNEL_PANEL) {
+		unsigned int cols = channels - col < KERNEL_PANEL ? channels - col : KERNEL_PANEL;
+		float *panel = to + col * depth;
+
+		for (size_t i = 0; i < depth; i++, panel += KERNEL_PANEL) {
+			for (unsigned int j = 0; j < KERNEL_PANEL; j++)
+				panel[j] = j < cols ? src[j * depth + i] : 0.0f;
+		}
+	}
+	return to;
 }
 
 void *conv_float_prepare(const struct op_call *c, uint32_t channels, size_t depth,
 			 size_t *bytes)
 {
-	size_t blocks = ((size_t)channels + BLOCK_COLS - 1) / BLOCK_COLS;
-	struct conv_float *p;
-	size_t size;
+	size_t size = packed_size(channels, depth);
+	float *memory;
 
-	if (__builtin_mul_overflow(blocks * BLOCK_COLS, depth, &size) ||
-	    __builtin_mul_overflow(size, sizeof(p->weights[0]), &size) ||
-	    __builtin_add_overflow(size, sizeof(*p), &size))
+	if (size == SIZE_MAX)
 		return NULL;
-	p = malloc(size);
-	if (!p)
+	memory = aligned_alloc(SCRATCH_ALIGN, size);
+	if (!memory)
 		return NULL;
-	p->depth = depth;
-	for (size_t i = 0; i < blocks; i++) {
-		uint32_t col = (uint32_t)(i * BLOCK_COLS);
-
-		pack(c->in[1]->data, depth, col, block_cols(channels, col), 0, depth,
-		     p->weights + i * BLOCK_COLS * depth);
-	}
+	pack(c, channels, depth, memory);
 	*bytes += size;
-	return p;
+	return memory;
 }
 
+size_t conv_float_scratch(const struct op_call *c, uint32_t channels, size_t depth)
+{
+	return c->prepared ? 0 : packed_size(channels, depth);
+}
+
+/* Gathering. */
+
+static void copy_run(const struct conv *cv, const float *src, size_t n, float *dst)
+{
+	if (cv->in.c_stride == 1) {
+		memcpy(dst, src, n * sizeof(*dst));
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		dst[i] = src[i * cv->in.c_stride];
+}
+
+/*
+ * Piece [from, from + len) of the row of inputs of pixel @p. Adjacent taps of a
+ * channels-last image without dilation are copied in one run.
+ */
 static void gather(const struct conv *cv, const float *in, struct conv_pixel p, size_t from,
 		   size_t len, float *dst)
 {
 	size_t channels = cv->in.c;
+	bool adjacent = cv->x.dilation == 1 && cv->in.c_stride == 1;
 	uint32_t y_first, y_last, x_first, x_last;
 	size_t end = from + len;
 
@@ -75,103 +95,139 @@ static void gather(const struct conv *cv, const float *in, struct conv_pixel p, 
 	while (from < end) {
 		size_t tap = from / channels, channel = from % channels;
 		uint32_t ty = (uint32_t)(tap / cv->x.taps), tx = (uint32_t)(tap % cv->x.taps);
+		bool inside = ty >= y_first && ty < y_last && tx >= x_first && tx < x_last;
 		size_t run = channels - channel;
-		const float *src;
 
+		if (inside && adjacent)
+			run += (x_last - tx - 1) * channels;
 		if (run > end - from)
 			run = end - from;
-		if (ty >= y_first && ty < y_last && tx >= x_first && tx < x_last) {
-			src = in + window_index(&cv->y, p.y, ty) * cv->in.y_stride +
-			      window_index(&cv->x, p.x, tx) * cv->in.x_stride +
-			      channel * cv->in.c_stride;
-			for (size_t i = 0; i < run; i++)
-				dst[i] = src[i * cv->in.c_stride];
-		} else {
+		if (inside)
+			copy_run(cv, in + window_index(&cv->y, p.y, ty) * cv->in.y_stride +
+				 window_index(&cv->x, p.x, tx) * cv->in.x_stride +
+				 channel * cv->in.c_stride, run, dst);
+		else
 			memset(dst, 0, run * sizeof(*dst));
-		}
 		dst += run;
 		from += run;
 	}
 }
 
-/* acc[r][j] += sum over i < n of x[r][i] * w[i][j], in the order of i. */
-static void multiply(const float *restrict x, unsigned int rows, size_t n,
-		     const float *restrict w, float *restrict acc)
-{
-	for (unsigned int r = 0; r < rows; r++, x += n, acc += BLOCK_COLS) {
-		float sum[BLOCK_COLS];
+/* Execution. */
 
-		memcpy(sum, acc, sizeof(sum));
-		for (size_t i = 0; i < n; i++) {
-			for (unsigned int j = 0; j < BLOCK_COLS; j++)
-				sum[j] += x[i] * w[i * BLOCK_COLS + j];
-		}
-		memcpy(acc, sum, sizeof(sum));
+struct tile {
+	const struct kernels *k;
+	const struct op_call *c;
+	const struct conv *cv;
+	const float *weights;
+	struct op_pace *pace;
+	size_t depth;
+	size_t piece;			/* longest piece of a row */
+	bool in_place;			/* the image is the rows */
+	unsigned int rows;
+	struct conv_pixel first;	/* pixel of row 0 */
+	size_t pixel;			/* its number */
+	const float *inputs;
+	float *gathered;
+	size_t stride;			/* of the rows in @inputs */
+};
+
+static int gather_tile(struct tile *t, size_t from, size_t len)
+{
+	struct conv_pixel p = t->first;
+
+	if (t->in_place) {
+		t->inputs = (const float *)t->c->in[0]->data + t->pixel * t->depth;
+		return 0;
 	}
+	t->inputs = t->gathered;
+	for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(t->cv, &p))
+		gather(t->cv, t->c->in[0]->data, p, from, len, t->gathered + r * t->stride);
+	return op_pace(t->pace, t->rows * (len / 2 + 64)) ? OP_ABORTED : 0;
 }
 
-static void store(const struct op_call *c, const struct conv *cv, const float *acc,
-		  unsigned int rows, struct conv_pixel p, uint32_t col, unsigned int cols)
+static void store(const struct tile *t, const float *acc, const float *bias, uint32_t col,
+		  unsigned int cols)
 {
-	const float *bias = (const float *)c->in[2]->data + col;
+	const struct conv *cv = t->cv;
 	struct frange range = frange_of(cv->activation);
+	float *out = t->c->out[0]->data;
+	struct conv_pixel p = t->first;
 
-	for (unsigned int r = 0; r < rows; r++, acc += BLOCK_COLS) {
-		float *dst = (float *)c->out[0]->data + conv_pixel_offset(cv, p) +
-			     col * cv->out.c_stride;
+	if (cv->out.c_stride == 1) {
+		t->k->finish(acc, t->rows, bias, range, cols, out + t->pixel * cv->out.c + col,
+			     cv->out.c);
+		return;
+	}
+	for (unsigned int r = 0; r < t->rows; r++, acc += KERNEL_COLS) {
+		float *dst = out + conv_pixel_offset(cv, p) + col * cv->out.c_stride;
+		float values[KERNEL_COLS];
 
+		t->k->finish(acc, 1, bias, range, cols, values, 0);
 		for (unsigned int i = 0; i < cols; i++)
-			dst[i * cv->out.c_stride] = f_clamp(acc[i] + bias[i], range.min,
-							    range.max);
+			dst[i * cv->out.c_stride] = values[i];
 		conv_pixel_next(cv, &p);
 	}
 }
 
-static int execute_block(const struct op_call *c, const struct conv *cv, struct op_pace *pace,
-			 uint32_t col)
+/* Up to KERNEL_COLS channels of a tile, whose rows are there unless they go in pieces. */
+static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 {
-	const struct conv_float *packed = c->prepared;
-	unsigned int cols = block_cols(cv->out.c, col);
-	size_t depth = conv_depth(cv);
-	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
-	float inputs[TILE_ROWS * PIECE_MAX];
-	float unpacked[PIECE_MAX * BLOCK_COLS];
-	float acc[TILE_ROWS * BLOCK_COLS];
+	const float *bias = (const float *)t->c->in[2]->data + col;
+	const float *weights = t->weights + col * t->depth;
+	float acc[TILE_ROWS * KERNEL_COLS];
 
-	for (size_t pixel = 0; pixel < pixels; pixel += TILE_ROWS) {
-		struct conv_pixel first = conv_pixel_at(cv, pixel), p;
-		unsigned int rows = pixels - pixel < TILE_ROWS ?
-				    (unsigned int)(pixels - pixel) : TILE_ROWS;
+	memset(acc, 0, t->rows * KERNEL_COLS * sizeof(*acc));
+	for (size_t from = 0; from < t->depth; from += t->piece) {
+		size_t len = t->depth - from < t->piece ? t->depth - from : t->piece;
 
-		memset(acc, 0, sizeof(acc));
-		for (size_t from = 0; from < depth; from += PIECE_MAX) {
-			size_t len = depth - from < PIECE_MAX ? depth - from : PIECE_MAX;
-			const float *weights = unpacked;
-
-			if (packed)
-				weights = packed->weights + (col * depth + from * BLOCK_COLS);
-			else if (pixel == 0 || depth > PIECE_MAX)
-				pack(c->in[1]->data, depth, col, cols, from, len, unpacked);
-			p = first;
-			for (unsigned int r = 0; r < rows; r++) {
-				gather(cv, c->in[0]->data, p, from, len, inputs + r * len);
-				conv_pixel_next(cv, &p);
-			}
-			multiply(inputs, rows, len, weights, acc);
-			if (op_pace(pace, rows * (BLOCK_COLS + 8) * len / 4))
-				return OP_ABORTED;
-		}
-		store(c, cv, acc, rows, first, col, cols);
+		if (t->piece < t->depth && gather_tile(t, from, len))
+			return OP_ABORTED;
+		t->k->fgemm(t->inputs, t->stride, t->rows, weights + from * KERNEL_PANEL, len,
+			    t->depth * KERNEL_PANEL, cols > KERNEL_PANEL ? 2 : 1, acc);
+		if (op_pace(t->pace, t->rows * (len * 2 + 32)))
+			return OP_ABORTED;
 	}
+	store(t, acc, bias, col, cols);
 	return 0;
 }
 
 int conv_float_execute(const struct op_call *c, const struct conv *cv)
 {
+	float gathered[TILE_VALUES] __attribute__((aligned(64)));
 	struct op_pace pace = { .progress = c->progress };
-	int ret = 0;
+	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
+	struct tile t = {
+		.k = kernels_get(),
+		.c = c,
+		.cv = cv,
+		.pace = &pace,
+		.depth = conv_depth(cv),
+		.gathered = gathered,
+	};
+	unsigned int max_rows;
 
-	for (uint32_t col = 0; !ret && col < cv->out.c; col += BLOCK_COLS)
-		ret = execute_block(c, cv, &pace, col);
-	return ret;
+	t.weights = c->prepared ? c->prepared : pack(c, cv->out.c, t.depth, c->scratch);
+	t.piece = t.depth < TILE_VALUES ? t.depth : TILE_VALUES;
+	t.stride = t.piece;
+	t.in_place = conv_is_pointwise(cv) && t.piece == t.depth;
+	max_rows = (unsigned int)(TILE_VALUES / t.piece);
+	if (max_rows > TILE_ROWS)
+		max_rows = TILE_ROWS;
+	if (max_rows > KERNEL_ROWS)
+		max_rows -= max_rows % KERNEL_ROWS;
+
+	for (; t.pixel < pixels; t.pixel += t.rows) {
+		t.first = conv_pixel_at(cv, t.pixel);
+		t.rows = pixels - t.pixel < max_rows ? (unsigned int)(pixels - t.pixel) :
+						       max_rows;
+		if (t.piece == t.depth && gather_tile(&t, 0, t.depth))
+			return OP_ABORTED;
+		for (uint32_t col = 0, cols; col < cv->out.c; col += cols) {
+			cols = cv->out.c - col < KERNEL_COLS ? cv->out.c - col : KERNEL_COLS;
+			if (execute_cols(&t, col, cols))
+				return OP_ABORTED;
+		}
+	}
+	return 0;
 }

@@ -234,14 +234,6 @@ struct tile {
 	int32_t add[TILE_ROWS];
 };
 
-/* Does the window step over the image pixel by pixel? */
-static bool is_pointwise(const struct conv *cv)
-{
-	return cv->in.c_stride == 1 && cv->y.taps == 1 && cv->x.taps == 1 &&
-	       cv->y.stride == 1 && cv->x.stride == 1 && cv->y.pad == 0 && cv->x.pad == 0 &&
-	       cv->y.out == cv->y.in && cv->x.out == cv->x.in;
-}
-
 /* Piece [from, from + len) of the rows of a tile, and what it adds to their sums. */
 static int gather(struct tile *t, size_t from, size_t len)
 {
@@ -352,7 +344,7 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 		.cv = cv,
 		.pace = &pace,
 		.depth = conv_depth(cv),
-		.rows_adjacent = is_pointwise(cv),
+		.rows_adjacent = conv_is_pointwise(cv),
 		.inputs = inputs,
 	};
 	unsigned int max_rows = TILE_ROWS;

@@ -20,11 +20,11 @@ struct depthwise {
 	uint32_t multiplier;
 };
 
-/* Channels that are computed together, without and with a prepared object. */
+/* Channels that are computed together by plain loops, and by kernels. */
 #define COLS		64
-#define PREPARED_COLS	4096
+#define KERNEL_RUN	4096
 
-/* Taps of a window with a prepared object, at most; even. */
+/* Taps of a window that are pointed to, at most; even. */
 #define MAX_TAPS	64
 
 /*
@@ -198,7 +198,7 @@ static int execute_prepared(const struct op_call *c, const struct conv *cv)
 		point_taps(cv, packed, (const uint8_t *)c->in[0]->data + p.n * cv->in.n_stride, p,
 			   taps);
 		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
-			n = cv->out.c - col < PREPARED_COLS ? cv->out.c - col : PREPARED_COLS;
+			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
 			k->depthwise(taps, packed->pairs, packed->weights, c->in[2]->data,
 				     packed->fold, &requant, is_signed, col, n, out);
 			if (op_pace(&pace, packed->pairs * (n / 4 + 16)))
@@ -279,6 +279,52 @@ static int execute_quant(const struct op_call *c, const struct depthwise *d)
 	return 0;
 }
 
+/* One tap after the other, those outside left out; where they find channel 0. */
+static unsigned int point_float_taps(const struct op_call *c, const struct conv *cv,
+				     struct conv_pixel p, const float **x, const float **w)
+{
+	const float *in = (const float *)c->in[0]->data + p.n * cv->in.n_stride;
+	const float *weights = c->in[1]->data;
+	uint32_t y_first, y_last, x_first, x_last;
+	unsigned int n = 0;
+
+	window_taps(&cv->y, p.y, &y_first, &y_last);
+	window_taps(&cv->x, p.x, &x_first, &x_last);
+	for (uint32_t ty = y_first; ty < y_last; ty++) {
+		const float *row = in + window_index(&cv->y, p.y, ty) * cv->in.y_stride;
+
+		for (uint32_t tx = x_first; tx < x_last; tx++, n++) {
+			x[n] = row + window_index(&cv->x, p.x, tx) * cv->in.x_stride;
+			w[n] = weights + ((size_t)ty * cv->x.taps + tx) * cv->out.c;
+		}
+	}
+	return n;
+}
+
+/* Channels last, no depth multiplier, up to MAX_TAPS taps. */
+static int execute_float_last(const struct op_call *c, const struct conv *cv)
+{
+	const struct kernels *k = kernels_get();
+	struct op_pace pace = { .progress = c->progress };
+	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
+	struct frange range = frange_of(cv->activation);
+	const float *x[MAX_TAPS], *w[MAX_TAPS];
+	float *out = c->out[0]->data;
+	struct conv_pixel p = { 0, 0, 0 };
+
+	for (size_t i = 0; i < pixels; i++, conv_pixel_next(cv, &p), out += cv->out.c) {
+		unsigned int taps = point_float_taps(c, cv, p, x, w);
+
+		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
+			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
+			k->fdepthwise(x, w, taps, c->in[2]->data, range, col, n, out);
+			if (op_pace(&pace, (taps + 1) * (n / 4 + 8)))
+				return OP_ABORTED;
+		}
+	}
+	return 0;
+}
+
 static int float_pixel(const struct op_call *c, const struct depthwise *d, const float *in,
 		       struct conv_pixel p, uint32_t col, unsigned int n, float *acc,
 		       struct op_pace *pace)
@@ -351,5 +397,8 @@ int depthwise_conv2d_execute(const struct op_call *c)
 		return execute_prepared(c, &d.cv);
 	if (type_is_quant8(c->in[0]->type))
 		return execute_quant(c, &d);
+	if (!kernels_plain() && d.multiplier == 1 && d.cv.in.c_stride == 1 &&
+	    (size_t)d.cv.y.taps * d.cv.x.taps <= MAX_TAPS)
+		return execute_float_last(c, &d.cv);
 	return execute_float(c, &d);
 }

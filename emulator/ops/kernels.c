@@ -5,6 +5,7 @@
 #include "kernels.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 static void widen(const uint8_t *restrict x, struct qbyte b, size_t n, int16_t *restrict y)
 {
@@ -90,12 +91,55 @@ static void depthwise(const uint8_t *const *taps, unsigned int pairs, const int1
 	}
 }
 
+static void fgemm(const float *x, size_t stride, unsigned int rows, const float *w,
+		  size_t depth, size_t panel, unsigned int panels, float *acc)
+{
+	for (unsigned int r = 0; r < rows; r++, x += stride, acc += KERNEL_COLS) {
+		for (unsigned int p = 0; p < panels; p++) {
+			const float *v = w + p * panel;
+			float total[KERNEL_PANEL];
+
+			memcpy(total, acc + p * KERNEL_PANEL, sizeof(total));
+			for (size_t i = 0; i < depth; i++, v += KERNEL_PANEL) {
+				for (unsigned int c = 0; c < KERNEL_PANEL; c++)
+					total[c] += x[i] * v[c];
+			}
+			memcpy(acc + p * KERNEL_PANEL, total, sizeof(total));
+		}
+	}
+}
+
+static void finish(const float *acc, unsigned int rows, const float *bias,
+		   struct frange range, unsigned int n, float *y, size_t y_stride)
+{
+	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride) {
+		for (unsigned int c = 0; c < n; c++)
+			y[c] = f_clamp(acc[c] + bias[c], range.min, range.max);
+	}
+}
+
+static void fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
+		       const float *bias, struct frange range, uint32_t col, uint32_t n,
+		       float *y)
+{
+	for (uint32_t c = col; c < col + n; c++) {
+		float total = 0.0f;
+
+		for (unsigned int t = 0; t < taps; t++)
+			total += x[t][c] * w[t][c];
+		y[c] = f_clamp(total + bias[c], range.min, range.max);
+	}
+}
+
 static const struct kernels baseline = {
 	.widen = widen,
 	.sum = sum,
 	.qgemm = qgemm,
 	.requantize = requantize,
 	.depthwise = depthwise,
+	.fgemm = fgemm,
+	.finish = finish,
+	.fdepthwise = fdepthwise,
 };
 
 const struct kernels *kernels_get(void)

@@ -66,6 +66,27 @@ struct kernels {
 	void (*depthwise)(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
 			  const int32_t *bias, const int32_t *fold, const struct requant *q,
 			  bool is_signed, uint32_t col, uint32_t n, uint8_t *y);
+
+	/*
+	 * Products of floats, added to acc[r * KERNEL_COLS + c] in the order of the row.
+	 * Panels have the KERNEL_PANEL weights of one position in the row adjacent and
+	 * are @panel values long.
+	 */
+	void (*fgemm)(const float *x, size_t stride, unsigned int rows, const float *w,
+		      size_t depth, size_t panel, unsigned int panels, float *acc);
+
+	/* y[r * y_stride + c] = clamp(acc[r * KERNEL_COLS + c] + bias[c]) for c < @n. */
+	void (*finish)(const float *acc, unsigned int rows, const float *bias,
+		       struct frange range, unsigned int n, float *y, size_t y_stride);
+
+	/*
+	 * One output pixel of a depthwise convolution of floats, channels [col, col + n):
+	 * the products of @taps pixels and rows of weights, in this order. Pointers are to
+	 * channel 0.
+	 */
+	void (*fdepthwise)(const float *const *x, const float *const *w, unsigned int taps,
+			   const float *bias, struct frange range, uint32_t col, uint32_t n,
+			   float *y);
 };
 
 /* The best variant for this CPU. */

@@ -151,6 +151,55 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
+static unsigned int compare_floats(const struct kernels *base, const struct kernels *k)
+{
+	enum { TAPS = 9 };
+	static float x[MAX_ROWS * 2 * MAX_PAIRS], w[2 * KERNEL_PANEL * 2 * MAX_PAIRS];
+	unsigned int rows = (unsigned int)pick(1, MAX_ROWS), n = (unsigned int)pick(1, KERNEL_COLS);
+	unsigned int panels = (unsigned int)pick(1, 2), taps = (unsigned int)pick(0, TAPS);
+	size_t depth = (size_t)pick_size(8, MAX_PAIRS), panel = depth * KERNEL_PANEL;
+	uint32_t col = (uint32_t)pick(0, 20), run = (uint32_t)pick(1, 60);
+	struct frange range = frange_of((enum activation)pick(0, 3));
+	float acc[2][MAX_ROWS * KERNEL_COLS], out[2][MAX_ROWS * KERNEL_COLS], deep[2][80];
+	const float *at[TAPS], *weights[TAPS];
+
+	for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++)
+		x[i] = (float)pick(-1000, 1000) / 77;
+	for (size_t i = 0; i < sizeof(w) / sizeof(*w); i++)
+		w[i] = (float)pick(-1000, 1000) / 33;
+	if (pick(0, 3) == 0)
+		x[pick(0, 50)] = pick(0, 1) ? NAN : INFINITY;
+	for (unsigned int i = 0; i < MAX_ROWS * KERNEL_COLS; i++)
+		acc[0][i] = acc[1][i] = (float)pick(-1000, 1000) / 13;
+	for (unsigned int t = 0; t < TAPS; t++) {
+		at[t] = x + pick(0, 400);
+		weights[t] = w + pick(0, 400);
+	}
+	memset(out, 0xa5, sizeof(out));
+	memset(deep, 0xa5, sizeof(deep));
+	for (int v = 0; v < 2; v++) {
+		const struct kernels *kv = v ? k : base;
+
+		kv->fgemm(x, depth, rows, w, depth, panel, panels, acc[v]);
+		kv->finish(acc[v], rows, w, range, n, out[v], KERNEL_COLS);
+		kv->fdepthwise(at, weights, taps, w, range, col, run, deep[v]);
+	}
+	/* The sign and the payload of a NaN are the CPU's. */
+	for (unsigned int i = 0; i < MAX_ROWS * KERNEL_COLS; i++) {
+		for (int v = 0; v < 2; v++) {
+			acc[v][i] = isnan(acc[v][i]) ? NAN : acc[v][i];
+			out[v][i] = isnan(out[v][i]) ? NAN : out[v][i];
+		}
+	}
+	for (unsigned int i = 0; i < 80; i++) {
+		for (int v = 0; v < 2; v++)
+			deep[v][i] = isnan(deep[v][i]) ? NAN : deep[v][i];
+	}
+	return (memcmp(acc[0], acc[1], sizeof(acc[0])) != 0) +
+	       (memcmp(out[0], out[1], sizeof(out[0])) != 0) +
+	       (memcmp(deep[0], deep[1], sizeof(deep[0])) != 0);
+}
+
 static void test_variants(void)
 {
 	const struct kernels *base = kernels_variant(0), *k;
@@ -159,7 +208,7 @@ static void test_variants(void)
 	for (; (k = kernels_variant(variants)); variants++) {
 		for (int round = 0; round < 10 * ROUNDS; round++)
 			bad += compare_rows(base, k) + compare_bytes(base, k) +
-			       compare_depthwise(base, k);
+			       compare_depthwise(base, k) + compare_floats(base, k);
 	}
 	if (variants == 1)
 		tap_skip("kernels: only the baseline runs on this CPU");
