@@ -64,6 +64,8 @@
 #define NNPU_REG_JOBS_HI		0x094	/* RO */
 #define NNPU_REG_BUSY_LO		0x098	/* RO engine busy time since power-on, ns */
 #define NNPU_REG_BUSY_HI		0x09c	/* RO */
+#define NNPU_REG_MEM_PEAK_LO		0x0a0	/* RO most device memory in use, bytes */
+#define NNPU_REG_MEM_PEAK_HI		0x0a4	/* RO */
 
 /* One window of NNPU_QREG_STRIDE bytes per queue, admin queue first. */
 #define NNPU_QREG_BASE			0x1000

@@ -189,6 +189,8 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 		ok = false;
 	if (ok) {
 		dev->mem_used += bytes;
+		if (dev->mem_used > dev->mem_peak)
+			dev->mem_peak = dev->mem_used;
 		if (ctx)
 			ctx->mem_used += bytes;
 	}
@@ -500,6 +502,10 @@ static uint32_t read_reg(struct nnpu_device *dev, uint32_t offset)
 		return latch(dev->mem_used, &dev->latch_mem);
 	case NNPU_REG_MEM_USED_HI:
 		return dev->latch_mem;
+	case NNPU_REG_MEM_PEAK_LO:
+		return latch(dev->mem_peak, &dev->latch_peak);
+	case NNPU_REG_MEM_PEAK_HI:
+		return dev->latch_peak;
 	case NNPU_REG_CLOCK_LO:
 		return latch(dev_now(dev) - dev->power_on_ns, &dev->latch_clock);
 	case NNPU_REG_CLOCK_HI:

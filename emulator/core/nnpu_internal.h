@@ -330,6 +330,7 @@ struct nnpu_device {
 	uint64_t admin_sq;
 	uint64_t admin_cq;
 	uint32_t latch_mem;
+	uint32_t latch_peak;
 	uint32_t latch_clock;
 	uint32_t latch_jobs;
 	uint32_t latch_busy;
@@ -340,6 +341,7 @@ struct nnpu_device {
 	uint64_t jobs;
 	uint64_t busy_ns;
 	uint64_t mem_used;
+	uint64_t mem_peak;		/* since power-on */
 	unsigned int num_contexts;
 	unsigned int num_programs;
 	uint64_t next_serial;

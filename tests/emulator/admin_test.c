@@ -218,6 +218,7 @@ static void test_programs(struct rig *r)
 		.program = htole32(7),
 	};
 	struct nnpu_cqe cqe;
+	uint64_t memory;
 	struct image im;
 
 	image_add(&im, 4);
@@ -252,7 +253,8 @@ static void test_programs(struct rig *r)
 	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_DMA_ERROR, "image out of reach");
 	ok(rig_admin(r, &c, &cqe) == 0 && le64toh(cqe.result) > 0, "LOAD_PROGRAM, %llu bytes",
 	   (unsigned long long)le64toh(cqe.result));
-	ok(rig_read64(r, NNPU_REG_MEM_USED_LO) == le64toh(cqe.result), "MEM_USED counts it");
+	memory = le64toh(cqe.result);
+	ok(rig_read64(r, NNPU_REG_MEM_USED_LO) == memory, "MEM_USED counts it");
 	ok(rig_read(r, NNPU_REG_PROGRAMS) == 1, "one program");
 	ok(rig_admin(r, &c, NULL) == NNPU_STATUS_BUSY, "same number again: BUSY");
 	refuses_bytes(r, &u, 12, 64, NNPU_STATUS_INVALID_FIELD, "UNLOAD_PROGRAM reserved");
@@ -263,6 +265,7 @@ static void test_programs(struct rig *r)
 	rig_admin(r, &c, NULL);
 	ok(rig_destroy_ctx(r, 1) == 0 && rig_read(r, NNPU_REG_PROGRAMS) == 0 &&
 	   rig_read64(r, NNPU_REG_MEM_USED_LO) == 0, "DESTROY_CTX unloads");
+	ok(rig_read64(r, NNPU_REG_MEM_PEAK_LO) >= memory, "MEM_PEAK remembers");
 	image_free(&im);
 }
 

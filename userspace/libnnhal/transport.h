@@ -175,6 +175,12 @@ enum nnhal_status transport_sim_open(const char *options, struct transport **tra
 bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count);
 bool transport_sim_abort(struct transport *t);
 
+/*
+ * For tests and benchmarks: a counter of the in-process device, a pair of registers with
+ * the lower half at @offset. 0 if this is no in-process device.
+ */
+uint64_t transport_sim_counter(struct transport *t, uint32_t offset);
+
 /* One device node of our driver. */
 struct drm_node {
 	char path[64];

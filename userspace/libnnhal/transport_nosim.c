@@ -26,6 +26,13 @@ bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count)
 	return false;
 }
 
+uint64_t transport_sim_counter(struct transport *t, uint32_t offset)
+{
+	(void)t;
+	(void)offset;
+	return 0;
+}
+
 bool transport_sim_abort(struct transport *t)
 {
 	(void)t;

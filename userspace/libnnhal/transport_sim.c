@@ -512,6 +512,18 @@ bool transport_sim_abort(struct transport *t)
 	return true;
 }
 
+uint64_t transport_sim_counter(struct transport *t, uint32_t offset)
+{
+	struct nnpu_inproc *ip;
+	uint32_t low;
+
+	if (t->ops != &sim_ops)
+		return 0;
+	ip = to_sim(t)->rings.ip;
+	low = nnpu_inproc_read32(ip, offset);
+	return (uint64_t)nnpu_inproc_read32(ip, offset + 4) << 32 | low;
+}
+
 static int init(struct sim_transport *s, const struct sim_options *options, char *error,
 		size_t error_size)
 {
