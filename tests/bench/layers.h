@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operations of a HAL model as XNNPACK's operators, one for one, on one thread.
+ */
+#ifndef NNPU_BENCH_LAYERS_H
+#define NNPU_BENCH_LAYERS_H
+
+#include <stddef.h>
+
+#include "userspace/tools/nnrun/error.h"
+#include "userspace/tools/nnrun/tflite_to_hal.h"
+
+struct layers;
+
+/*
+ * Build the operators of a model, whose shapes are all known; its constants must stay.
+ * NULL with the error filled in: the operation XNNPACK has nothing for.
+ */
+struct layers *layers_create(const struct hal_model *model, struct error *err);
+void layers_destroy(struct layers *layers);
+
+/* Memory of the input and the output of a model with one of each, and its size. */
+void *layers_input(struct layers *layers, size_t *bytes);
+const void *layers_output(struct layers *layers, size_t *bytes);
+
+/* Run all of them. 0 or -1. */
+int layers_run(struct layers *layers);
+
+#endif /* NNPU_BENCH_LAYERS_H */

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The device model against XNNPACK, layer for layer, on one thread.
+ *
+ * usage: bench_models [--seconds N] [--json FILE] MODEL:INPUT...
+ *
+ * Runs each .tflite model on the in-process device and, in turns with it, the same layers
+ * with XNNPACK, and prints the medians. The outputs of the device are compared byte for
+ * byte with those of its plain kernels. The device's own counter says how much of its
+ * memory it took; beside it are the constants and the most bytes of activations that are
+ * needed at once, of inputs and outputs too.
+ *
+ * INPUT is one sample, as it is; for models with float inputs, signed bytes.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <nnhal/nnhal.h>
+
+#include "kernel/nnpu_hw.h"
+#include "layers.h"
+#include "ops/kernels.h"
+#include "userspace/libnnhal/internal.h"
+#include "userspace/tools/nnrun/device.h"
+#include "userspace/tools/nnrun/file.h"
+#include "userspace/tools/nnrun/tflite.h"
+
+/* Executions of one side before it is the other's turn. */
+#define BLOCK	5
+
+struct samples {
+	double *ms;
+	size_t count, max;
+};
+
+/* A model on the in-process device. */
+struct on_device {
+	struct nnhal_device *device;
+	struct nnhal_prepared_model *prepared;
+	struct nnhal_memory *memory;
+	uint8_t *input, *output;
+	struct nnhal_request_argument args[2];
+	struct nnhal_request_pool pool;
+	struct nnhal_request request;
+	struct nnhal_ext_profile times;
+	struct nnhal_diag diag;
+	struct nnhal_execute_options options;
+};
+
+struct measured {
+	double device_ms, xnnpack_ms;
+	bool identical;
+	double largest_difference;
+	uint64_t peak, constants, activations;
+};
+
+static double now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
+}
+
+static int add_sample(struct samples *s, double ms, struct error *err)
+{
+	if (s->count == s->max) {
+		size_t max = s->max ? s->max * 2 : 256;
+		double *bigger = realloc(s->ms, max * sizeof(*bigger));
+
+		if (!bigger)
+			return fail(err, "out of memory");
+		s->ms = bigger;
+		s->max = max;
+	}
+	s->ms[s->count++] = ms;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(struct samples *s)
+{
+	if (!s->count)
+		return 0;
+	qsort(s->ms, s->count, sizeof(*s->ms), by_value);
+	return s->ms[s->count / 2];
+}
+
+/* The device. */
+
+static void device_close(struct on_device *d)
+{
+	nnhal_prepared_model_unref(d->prepared);
+	nnhal_memory_unref(d->memory);
+	nnhal_device_unref(d->device);
+	memset(d, 0, sizeof(*d));
+}
+
+static int device_open(struct on_device *d, const struct hal_model *model,
+		       const struct tflite_model *tflite, const void *input, struct error *err)
+{
+	const struct hal_io *in = &model->inputs[0], *out = &model->outputs[0];
+	size_t out_offset = (in->bytes + 63) / 64 * 64;
+	const char *advice;
+
+	memset(d, 0, sizeof(*d));
+	d->device = open_device("sim", err, &advice);
+	if (!d->device)
+		return -1;
+	d->prepared = prepare_model(d->device, model, tflite, err);
+	if (!d->prepared)
+		return -1;
+	if (nnhal_memory_create(out_offset + out->bytes, &d->memory, &d->diag))
+		return fail(err, "no memory for operands: %s", d->diag.message);
+	d->input = nnhal_memory_map(d->memory, &d->diag);
+	if (!d->input)
+		return fail(err, "no memory for operands: %s", d->diag.message);
+	d->output = d->input + out_offset;
+	memcpy(d->input, input, in->bytes);
+	d->args[0].location.length = (uint32_t)in->bytes;
+	d->args[1].location.offset = (uint32_t)out_offset;
+	d->args[1].location.length = (uint32_t)out->bytes;
+	d->pool.memory = d->memory;
+	d->request = (struct nnhal_request){
+		.hal_version = NNHAL_HAL_1_3,
+		.num_inputs = 1,
+		.num_outputs = 1,
+		.num_pools = 1,
+		.inputs = &d->args[0],
+		.outputs = &d->args[1],
+		.pools = &d->pool,
+	};
+	d->options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
+	d->options.measure = NNHAL_MEASURE_YES;
+	d->options.profile = &d->times;
+	d->options.diag = &d->diag;
+	return 0;
+}
+
+/* One execution; its time on the device. */
+static int device_run(struct on_device *d, double *ms, struct error *err)
+{
+	struct nnhal_timing timing;
+	enum nnhal_status status;
+
+	status = nnhal_prepared_model_execute_synchronously(d->prepared, &d->request, &d->options,
+							    NULL, NULL, &timing);
+	if (status != NNHAL_STATUS_NONE)
+		return fail_status(err, "execution failed", status, &d->diag);
+	*ms = (double)d->times.exec_ns / 1e6;
+	return 0;
+}
+
+/* Output of the plain kernels, to be freed. */
+static void *plain_output(const struct hal_model *model, const struct tflite_model *tflite,
+			  const void *input, struct error *err)
+{
+	size_t bytes = model->outputs[0].bytes;
+	void *output = malloc(bytes);
+	struct on_device d;
+	double ms;
+	int ret;
+
+	kernels_use_plain(true);
+	ret = device_open(&d, model, tflite, input, err) || device_run(&d, &ms, err);
+	if (!ret && output)
+		memcpy(output, d.output, bytes);
+	else if (!ret)
+		ret = fail(err, "out of memory");
+	device_close(&d);
+	kernels_use_plain(false);
+	if (ret) {
+		free(output);
+		return NULL;
+	}
+	return output;
+}
+
+/* Memory. */
+
+static bool is_constant(const struct nnhal_operand *o)
+{
+	return o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY ||
+	       o->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
+}
+
+static uint64_t operand_bytes(const struct nnhal_operand *o)
+{
+	uint64_t n = nnhal_element_size(o->type);
+
+	for (uint32_t i = 0; i < o->num_dimensions; i++)
+		n *= o->dimensions[i];
+	return n;
+}
+
+static int count_memory(const struct hal_model *model, struct measured *m, struct error *err)
+{
+	const struct hal_builder *b = &model->builder;
+	uint32_t *first = calloc(b->num_operands, sizeof(*first));
+	uint32_t *last = calloc(b->num_operands, sizeof(*last));
+
+	if (!first || !last) {
+		free(first);
+		free(last);
+		return fail(err, "out of memory");
+	}
+	for (uint32_t i = 0; i < b->num_operations; i++) {
+		const struct nnhal_operation *op = &b->operations[i];
+
+		for (uint32_t k = 0; k < op->num_inputs; k++)
+			last[op->inputs[k]] = i;
+		for (uint32_t k = 0; k < op->num_outputs; k++) {
+			first[op->outputs[k]] = i;
+			last[op->outputs[k]] = i;
+		}
+	}
+	for (uint32_t i = 0; i < b->num_operands; i++) {
+		if (b->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH_OUTPUT)
+			last[i] = b->num_operations - 1;
+		if (is_constant(&b->operands[i]))
+			m->constants += operand_bytes(&b->operands[i]);
+	}
+	for (uint32_t at = 0; at < b->num_operations; at++) {
+		uint64_t live = 0;
+
+		for (uint32_t i = 0; i < b->num_operands; i++) {
+			if (!is_constant(&b->operands[i]) && first[i] <= at && at <= last[i])
+				live += operand_bytes(&b->operands[i]);
+		}
+		m->activations = live > m->activations ? live : m->activations;
+	}
+	free(first);
+	free(last);
+	return 0;
+}
+
+/* One model. */
+
+static double difference(const struct hal_io *io, const void *a, const void *b)
+{
+	double largest = 0;
+
+	for (size_t i = 0; i < io->elements; i++) {
+		double d;
+
+		if (io->type == NNHAL_OPERAND_TENSOR_FLOAT32)
+			d = ((const float *)a)[i] - ((const float *)b)[i];
+		else if (io->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM)
+			d = ((const uint8_t *)a)[i] - ((const uint8_t *)b)[i];
+		else
+			d = ((const int8_t *)a)[i] - ((const int8_t *)b)[i];
+		d = d < 0 ? -d : d;
+		largest = d > largest ? d : largest;
+	}
+	return largest;
+}
+
+static int take_turns(struct on_device *d, struct layers *layers, double seconds,
+		      struct measured *m, struct error *err)
+{
+	struct samples device = { 0 }, xnnpack = { 0 };
+	double end = now_ms() + seconds * 1e3, ms;
+	int ret = 0;
+
+	while (!ret && (device.count < 10 * BLOCK || now_ms() < end)) {
+		for (int i = 0; !ret && i < BLOCK; i++)
+			ret = device_run(d, &ms, err) || add_sample(&device, ms, err) ? -1 : 0;
+		for (int i = 0; !ret && i < BLOCK; i++) {
+			double start = now_ms();
+
+			if (layers_run(layers))
+				ret = fail(err, "XNNPACK fails");
+			else
+				ret = add_sample(&xnnpack, now_ms() - start, err);
+		}
+	}
+	m->device_ms = median(&device);
+	m->xnnpack_ms = median(&xnnpack);
+	free(device.ms);
+	free(xnnpack.ms);
+	return ret;
+}
+
+static int measure_with(const struct hal_model *model, const struct tflite_model *tflite,
+			const void *input, double seconds, struct measured *m, struct error *err)
+{
+	struct layers *layers = layers_create(model, err);
+	struct on_device d = { 0 };
+	void *expected = NULL;
+	size_t bytes;
+	int ret = -1;
+
+	if (!layers)
+		return -1;
+	memcpy(layers_input(layers, &bytes), input, model->inputs[0].bytes);
+	expected = plain_output(model, tflite, input, err);
+	if (expected && !device_open(&d, model, tflite, input, err))
+		ret = take_turns(&d, layers, seconds, m, err);
+	if (!ret) {
+		const void *other = layers_output(layers, &bytes);
+
+		m->identical = !memcmp(d.output, expected, bytes);
+		m->largest_difference = difference(&model->outputs[0], d.output, other);
+		m->peak = transport_sim_counter(d.device->transport, NNPU_REG_MEM_PEAK_LO);
+	}
+	device_close(&d);
+	layers_destroy(layers);
+	free(expected);
+	return ret;
+}
+
+/* The sample of an input; signed bytes become floats where those are wanted. */
+static void *read_sample(const char *path, const struct hal_io *io, struct error *err)
+{
+	bool is_float = io->type == NNHAL_OPERAND_TENSOR_FLOAT32;
+	size_t wanted = is_float ? io->elements : io->bytes, size;
+	int fd = open_input(path, err);
+	uint8_t *data = NULL;
+	float *numbers;
+
+	if (fd < 0)
+		return NULL;
+	if (read_rest(fd, path, NULL, 0, TFLITE_MAX_FILE, &data, &size, err)) {
+		close(fd);
+		return NULL;
+	}
+	close(fd);
+	if (size < wanted) {
+		fail(err, "%s: %zu bytes, a sample has %zu", path, size, wanted);
+		free(data);
+		return NULL;
+	}
+	if (!is_float)
+		return data;
+	numbers = malloc(io->bytes);
+	for (size_t i = 0; numbers && i < io->elements; i++)
+		numbers[i] = (float)(int8_t)data[i];
+	free(data);
+	if (!numbers)
+		fail(err, "out of memory");
+	return numbers;
+}
+
+static int measure(const char *path, const char *input_path, double seconds,
+		   struct measured *m, struct error *err)
+{
+	struct tflite_model tflite = { 0 };
+	struct hal_model model = { 0 };
+	uint8_t *file = NULL;
+	void *input = NULL;
+	int ret = -1, fd;
+	size_t size;
+
+	memset(m, 0, sizeof(*m));
+	fd = open_input(path, err);
+	if (fd < 0)
+		return -1;
+	if (read_rest(fd, path, NULL, 0, TFLITE_MAX_FILE, &file, &size, err)) {
+		close(fd);
+		return -1;
+	}
+	close(fd);
+	if (!tflite_parse(&tflite, file, size, err) && !tflite_to_hal(&tflite, &model, err)) {
+		if (model.num_inputs != 1 || model.num_outputs != 1)
+			fail(err, "%s: one input and one output are wanted", path);
+		else
+			input = read_sample(input_path, &model.inputs[0], err);
+	}
+	if (input && !count_memory(&model, m, err))
+		ret = measure_with(&model, &tflite, input, seconds, m, err);
+	free(input);
+	hal_model_free(&model);
+	tflite_free(&tflite);
+	free(file);
+	return ret;
+}
+
+static void print(const char *name, const struct measured *m, FILE *json, bool first)
+{
+	double memory = (double)m->peak / (double)(m->constants + m->activations);
+
+	printf("%-32s %9.3f %9.3f %7.2f   %-9s %10.3g %9.1f %9.1f %7.2f\n", name, m->device_ms,
+	       m->xnnpack_ms, m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
+	       m->largest_difference, (double)m->peak / 1024,
+	       (double)(m->constants + m->activations) / 1024, memory);
+	if (!json)
+		return;
+	fprintf(json, "%s\n  \"%s\": {\"device_ms\": %.6f, \"xnnpack_ms\": %.6f, \"ratio\": %.4f,\n"
+		"    \"identical\": %s, \"largest_difference\": %.9g,\n"
+		"    \"peak_memory\": %" PRIu64 ", \"constants\": %" PRIu64
+		", \"activations\": %" PRIu64 ", \"memory_ratio\": %.4f}", first ? "{" : ",", name,
+		m->device_ms, m->xnnpack_ms, m->device_ms / m->xnnpack_ms,
+		m->identical ? "true" : "false", m->largest_difference, m->peak, m->constants,
+		m->activations, memory);
+}
+
+static int run(int count, char **pairs, double seconds, FILE *json)
+{
+	bool bad = false;
+
+	printf("%-32s %9s %9s %7s   %-9s %10s %9s %9s %7s\n", "", "device ms", "XNNPACK", "ratio",
+	       "outputs", "off by", "peak KiB", "needed", "ratio");
+	for (int i = 0; i < count; i++) {
+		char *colon = strchr(pairs[i], ':'), *name;
+		struct error err = { "", 0 };
+		struct measured m;
+
+		if (!colon) {
+			fprintf(stderr, "bench_models: '%s' is not MODEL:INPUT\n", pairs[i]);
+			return 2;
+		}
+		*colon = '\0';
+		name = strrchr(pairs[i], '/');
+		name = name ? name + 1 : pairs[i];
+		if (measure(pairs[i], colon + 1, seconds, &m, &err)) {
+			fprintf(stderr, "bench_models: %s: %s\n", name, err.text);
+			return 1;
+		}
+		if (strrchr(name, '.'))
+			*strrchr(name, '.') = '\0';
+		print(name, &m, json, i == 0);
+		fflush(stdout);
+		bad |= !m.identical;
+	}
+	if (json)
+		fprintf(json, "\n}\n");
+	return bad;
+}
+
+int main(int argc, char **argv)
+{
+	const char *json_path = NULL;
+	double seconds = 2;
+	FILE *json = NULL;
+	int first = 1, ret;
+
+	for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+		if (!strcmp(argv[first], "--seconds"))
+			seconds = atof(argv[first + 1]);
+		else if (!strcmp(argv[first], "--json"))
+			json_path = argv[first + 1];
+		else
+			break;
+	}
+	if (first >= argc || argv[first][0] == '-') {
+		fprintf(stderr, "usage: bench_models [--seconds N] [--json FILE] MODEL:INPUT...\n");
+		return 2;
+	}
+	if (json_path) {
+		json = fopen(json_path, "w");
+		if (!json) {
+			perror(json_path);
+			return 1;
+		}
+	}
+	ret = run(argc - first, argv + first, seconds, json);
+	if (json && fclose(json)) {
+		perror(json_path);
+		return 1;
+	}
+	return ret;
+}
