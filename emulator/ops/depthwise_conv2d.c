@@ -157,14 +157,46 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 
 /* With a prepared object. */
 
-/* Where the taps of an output pixel find channel 0; @in is its batch. */
-static void point_taps(const struct conv *cv, const struct depthwise_quant *packed,
-		       const uint8_t *in, struct conv_pixel p, const uint8_t **taps)
+struct taps {
+	const struct conv *cv;
+	const uint8_t *padding;
+	/* From the first tap to each, for windows that are all inside. */
+	size_t offsets[MAX_TAPS];
+	unsigned int n;
+	/* Where the taps of the pixel at hand find channel 0, and one more. */
+	const uint8_t *at[MAX_TAPS + 1];
+};
+
+static void init_taps(struct taps *t, const struct conv *cv, const uint8_t *padding)
 {
+	t->cv = cv;
+	t->padding = padding;
+	t->n = 0;
+	for (uint32_t ty = 0; ty < cv->y.taps; ty++) {
+		for (uint32_t tx = 0; tx < cv->x.taps; tx++)
+			t->offsets[t->n++] =
+				ty * (size_t)cv->y.dilation * cv->in.y_stride +
+				tx * (size_t)cv->x.dilation * cv->in.x_stride;
+	}
+	t->at[t->n] = padding;
+}
+
+/* Point to what is under the window of a pixel; @in is its batch. */
+static void place_taps(struct taps *t, const uint8_t *in, struct conv_pixel p)
+{
+	const struct conv *cv = t->cv;
 	uint32_t y_first, y_last, x_first, x_last;
+	unsigned int n = 0;
 
 	window_taps(&cv->y, p.y, &y_first, &y_last);
 	window_taps(&cv->x, p.x, &x_first, &x_last);
+	if (y_last - y_first == cv->y.taps && x_last - x_first == cv->x.taps) {
+		in += window_index(&cv->y, p.y, 0) * cv->in.y_stride +
+		      window_index(&cv->x, p.x, 0) * cv->in.x_stride;
+		for (; n < t->n; n++)
+			t->at[n] = in + t->offsets[n];
+		return;
+	}
 	for (uint32_t ty = 0; ty < cv->y.taps; ty++) {
 		bool inside = ty >= y_first && ty < y_last;
 		const uint8_t *row = in;
@@ -173,12 +205,11 @@ static void point_taps(const struct conv *cv, const struct depthwise_quant *pack
 			row += window_index(&cv->y, p.y, ty) * cv->in.y_stride;
 		for (uint32_t tx = 0; tx < cv->x.taps; tx++) {
 			if (inside && tx >= x_first && tx < x_last)
-				*taps++ = row + window_index(&cv->x, p.x, tx) * cv->in.x_stride;
+				t->at[n++] = row + window_index(&cv->x, p.x, tx) * cv->in.x_stride;
 			else
-				*taps++ = packed->padding;
+				t->at[n++] = t->padding;
 		}
 	}
-	*taps = packed->padding;
 }
 
 static int execute_prepared(const struct op_call *c, const struct conv *cv)
@@ -189,17 +220,17 @@ static int execute_prepared(const struct op_call *c, const struct conv *cv)
 	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
 	bool is_signed = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
 	struct requant requant = packed->requant;
-	const uint8_t *taps[MAX_TAPS + 1];
 	uint8_t *out = c->out[0]->data;
 	struct conv_pixel p = { 0, 0, 0 };
+	struct taps taps;
 
+	init_taps(&taps, cv, packed->padding);
 	requant.range = qrange_of(cv->activation, c->out[0]);
 	for (size_t i = 0; i < pixels; i++, conv_pixel_next(cv, &p), out += cv->out.c) {
-		point_taps(cv, packed, (const uint8_t *)c->in[0]->data + p.n * cv->in.n_stride, p,
-			   taps);
+		place_taps(&taps, (const uint8_t *)c->in[0]->data + p.n * cv->in.n_stride, p);
 		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
 			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
-			k->depthwise(taps, packed->pairs, packed->weights, c->in[2]->data,
+			k->depthwise(taps.at, packed->pairs, packed->weights, c->in[2]->data,
 				     packed->fold, &requant, is_signed, col, n, out);
 			if (op_pace(&pace, packed->pairs * (n / 4 + 16)))
 				return OP_ABORTED;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "broadcast.h"
+#include "kernels.h"
 #include "ops.h"
 #include "quant.h"
 
@@ -20,6 +21,7 @@
  */
 struct add_table {
 	int32_t value[2][256];
+	struct qfactor factor[2];
 	struct qfactor out;
 };
 
@@ -70,6 +72,7 @@ static void fill_add_table(const struct op_call *c, struct add_table *t)
 		struct qbyte b = qbyte_of(c->in[i]);
 		bool negative = i == 1 && c->desc->op == NNPU_OP_SUB;
 
+		t->factor[i] = f;
 		for (int j = 0; j < 256; j++) {
 			int32_t v = q_scale(qbyte_value((uint8_t)j, b) * (1 << ADD_SHIFT), f);
 
@@ -101,6 +104,9 @@ struct element_op {
 	struct qfactor factor;
 	int32_t zero_point;
 	const struct add_table *table;
+	/* Kernel for terms side by side, NULL if it does not fit. */
+	void (*sum)(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s, uint8_t *y);
+	struct qsum qsum;
 };
 
 #define FLOAT_LOOP(operator) do { \
@@ -165,6 +171,10 @@ static void run_quant(const void *state, const struct broadcast_run *r)
 	const struct element_op *op = state;
 	bool mul = op->op == NNPU_OP_MUL;
 
+	if (op->sum && r->sa == 1 && r->sb == 1) {
+		op->sum(a, b, r->n, &op->qsum, out);
+		return;
+	}
 	for (size_t i = 0; i < r->n; i++) {
 		uint8_t x = a[i * r->sa], y = b[i * r->sb];
 		int32_t v;
@@ -176,6 +186,22 @@ static void run_quant(const void *state, const struct broadcast_run *r)
 		v = q_add(q_scale(v, op->factor), op->zero_point);
 		out[i] = (uint8_t)q_clamp(v, op->qrange.min, op->qrange.max);
 	}
+}
+
+static void choose_sum(struct element_op *op)
+{
+	op->qsum = (struct qsum){
+		.byte = { op->byte_a, op->byte_b },
+		.left_shift = ADD_SHIFT,
+		.factor = { op->table->factor[0], op->table->factor[1] },
+		.subtract = op->op == NNPU_OP_SUB,
+		.out = op->table->out,
+		.zero_point = op->zero_point,
+		.range = op->qrange,
+	};
+	if (!kernels_plain() && op->table->factor[0].shift <= 0 &&
+	    op->table->factor[1].shift <= 0 && op->table->out.shift < 0)
+		op->sum = kernels_get()->qsum;
 }
 
 static int execute_quant(const struct op_call *c, struct element_op *op, enum activation a)
@@ -194,6 +220,8 @@ static int execute_quant(const struct op_call *c, struct element_op *op, enum ac
 	}
 	op->factor = is_sum(c) ? op->table->out :
 				 qfactor_from((double)product / c->out[0]->scale);
+	if (is_sum(c))
+		choose_sum(op);
 	return op_broadcast(c, run_quant, op);
 }
 

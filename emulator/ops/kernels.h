@@ -30,6 +30,17 @@ struct requant {
 	struct qrange range;
 };
 
+/* A sum of two quantized numbers, the values of both shifted left and scaled first. */
+struct qsum {
+	struct qbyte byte[2];
+	int left_shift;
+	struct qfactor factor[2];	/* shifts are not to the left */
+	bool subtract;
+	struct qfactor out;		/* its shift is to the right */
+	int32_t zero_point;
+	struct qrange range;
+};
+
 struct kernels {
 	/* y[i] = value of byte x[i]. */
 	void (*widen)(const uint8_t *x, struct qbyte b, size_t n, int16_t *y);
@@ -66,6 +77,10 @@ struct kernels {
 	void (*depthwise)(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
 			  const int32_t *bias, const int32_t *fold, const struct requant *q,
 			  bool is_signed, uint32_t col, uint32_t n, uint8_t *y);
+
+	/* y[i] = sum of a[i] and b[i]. NULL: a table of values is as good. */
+	void (*qsum)(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,
+		     uint8_t *y);
 
 	/*
 	 * Products of floats, added to acc[r * KERNEL_COLS + c] in the order of the row.

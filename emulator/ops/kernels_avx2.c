@@ -71,20 +71,22 @@ AVX2 static void widen(const uint8_t *x, struct qbyte b, size_t n, int16_t *y)
 
 AVX2 static int32_t sum(const int16_t *x, size_t n)
 {
+	/* Ones for the last values of a vector, from position 16 - count on. */
+	static const int16_t last[32] = { [16] = 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 	const __m256i ones = _mm256_set1_epi16(1);
 	__m256i wide = _mm256_setzero_si256();
-	uint32_t total = 0;
-	int32_t lanes[8];
+	__m128i half;
 	size_t i = 0;
 
+	if (n < 16)
+		return kernels_variant(0)->sum(x, n);
 	for (; i + 16 <= n; i += 16)
 		wide = _mm256_add_epi32(wide, _mm256_madd_epi16(load(x + i), ones));
-	_mm256_storeu_si256((__m256i *)lanes, wide);
-	for (unsigned int j = 0; j < 8; j++)
-		total += (uint32_t)lanes[j];
-	for (; i < n; i++)
-		total += (uint32_t)(int32_t)x[i];
-	return (int32_t)total;
+	wide = _mm256_add_epi32(wide, _mm256_madd_epi16(load(x + n - 16), load(last + (n - i))));
+	half = _mm_add_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+	half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+	half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+	return _mm_cvtsi128_si32(half);
 }
 
 /* Multiplication. */
@@ -356,6 +358,64 @@ AVX2 static void depthwise(const uint8_t *const *taps, unsigned int pairs, const
 					      col + whole, n - whole, y);
 }
 
+/* Sums. */
+
+INLINE struct factors factors_same(struct qfactor f)
+{
+	struct factors s;
+
+	s.mult = _mm256_set1_epi32(f.mult);
+	s.odd_mult = s.mult;
+	s.shift = _mm256_set1_epi32(-f.shift);
+	s.mask = _mm256_set1_epi32((int32_t)((1u << -f.shift) - 1));
+	return s;
+}
+
+/* Eight values of a term, scaled. */
+INLINE __m256i term(const uint8_t *x, const struct qsum *s, const unsigned int i,
+		    const struct factors *f)
+{
+	__m128i flip = _mm_set1_epi8((char)s->byte[i].flip);
+	__m256i v = _mm256_cvtepu8_epi32(_mm_xor_si128(load_quarter(x), flip));
+
+	v = _mm256_sub_epi32(v, _mm256_set1_epi32(s->byte[i].bias));
+	return scale(_mm256_slli_epi32(v, s->left_shift), f);
+}
+
+INLINE __m256i sum_8(const uint8_t *a, const uint8_t *b, const struct qsum *s,
+		     const struct factors *fa, const struct factors *fb)
+{
+	__m256i x = term(a, s, 0, fa), y = term(b, s, 1, fb);
+
+	return s->subtract ? _mm256_sub_epi32(x, y) : _mm256_add_epi32(x, y);
+}
+
+AVX2 static void qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,
+		      uint8_t *y)
+{
+	struct factors fa = factors_same(s->factor[0]), fb = factors_same(s->factor[1]);
+	struct factors out = factors_same(s->out);
+	uint8_t tail[2][KERNEL_COLS] = { { 0 } };
+	struct limits l = {
+		.zero_point = _mm256_set1_epi16((int16_t)s->zero_point),
+		.min = _mm256_set1_epi16((int16_t)s->range.min),
+		.max = _mm256_set1_epi16((int16_t)s->range.max),
+	};
+	size_t i = 0;
+
+	for (; i + KERNEL_COLS <= n; i += KERNEL_COLS)
+		store_bytes(y + i, to_bytes(sum_8(a + i, b + i, s, &fa, &fb),
+					    sum_8(a + i + 8, b + i + 8, s, &fa, &fb), &out, &out,
+					    &l), KERNEL_COLS);
+	if (i < n) {
+		memcpy(tail[0], a + i, n - i);
+		memcpy(tail[1], b + i, n - i);
+		store_bytes(y + i, to_bytes(sum_8(tail[0], tail[1], s, &fa, &fb),
+					    sum_8(tail[0] + 8, tail[1] + 8, s, &fa, &fb), &out,
+					    &out, &l), (unsigned int)(n - i));
+	}
+}
+
 /* Floats. */
 
 INLINE void fmultiply(const unsigned int rows, const unsigned int panels, const float *x,
@@ -481,6 +541,7 @@ static const struct kernels avx2 = {
 	.qgemm = qgemm,
 	.requantize = requantize,
 	.depthwise = depthwise,
+	.qsum = qsum,
 	.fgemm = fgemm,
 	.finish = finish,
 	.fdepthwise = fdepthwise,

@@ -86,6 +86,40 @@ static size_t tap_offset(const struct pool *p, uint32_t oy, uint32_t ox, uint32_
 	       window_index(&p->x, ox, tx) * p->in.x_stride + col * p->in.c_stride;
 }
 
+/* Inlined so that adjacent channels, a @stride of 1, are known to be. */
+#define INLINE	static inline __attribute__((always_inline))
+
+INLINE void add_bytes(const uint8_t *restrict src, const size_t stride, uint8_t flip,
+		      unsigned int n, bool max, int32_t *restrict acc)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		int32_t v = (src[i * stride] ^ flip) - flip;
+
+		if (max)
+			acc[i] = v > acc[i] ? v : acc[i];
+		else
+			acc[i] = q_add(acc[i], v);
+	}
+}
+
+/* Sums divided by @count, halves away from zero. */
+static void divide(int32_t *acc, unsigned int n, int64_t count)
+{
+	/* Where no sum of as many bytes overflows, narrow divisions do. */
+	if (count <= INT32_MAX / 512) {
+		int32_t by = (int32_t)count, half = by / 2;
+
+		for (unsigned int i = 0; i < n; i++)
+			acc[i] = (acc[i] > 0 ? acc[i] + half : acc[i] - half) / by;
+		return;
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		int64_t half = acc[i] > 0 ? count / 2 : -(count / 2);
+
+		acc[i] = (int32_t)((acc[i] + half) / count);
+	}
+}
+
 /* The accumulated values of a pixel's channels; 0 or OP_ABORTED. */
 static int quant_pixel(const struct pool *p, const struct taps *t, const uint8_t *in,
 		       uint32_t oy, uint32_t ox, uint32_t col, unsigned int n, int32_t *acc)
@@ -99,23 +133,18 @@ static int quant_pixel(const struct pool *p, const struct taps *t, const uint8_t
 		for (uint32_t tx = t->x_first; tx < t->x_last; tx++) {
 			const uint8_t *src = in + tap_offset(p, oy, ox, ty, tx, col);
 
-			for (unsigned int i = 0; i < n; i++) {
-				int32_t v = (src[i * stride] ^ p->flip) - p->flip;
-
-				if (!p->max)
-					acc[i] = q_add(acc[i], v);
-				else if (v > acc[i])
-					acc[i] = v;
-			}
+			if (stride != 1)
+				add_bytes(src, stride, p->flip, n, p->max, acc);
+			else if (p->max)
+				add_bytes(src, 1, p->flip, n, true, acc);
+			else
+				add_bytes(src, 1, p->flip, n, false, acc);
 		}
 		if (op_pace(p->pace, (size_t)(t->x_last - t->x_first + 2) * (n + 8)))
 			return OP_ABORTED;
 	}
-	for (unsigned int i = 0; !p->max && i < n; i++) {
-		int64_t half = acc[i] > 0 ? count / 2 : -(count / 2);
-
-		acc[i] = (int32_t)((acc[i] + half) / count);
-	}
+	if (!p->max)
+		divide(acc, n, count);
 	return 0;
 }
 

@@ -446,6 +446,26 @@ static bool depthwise_conv2d(enum kind kind)
 	return convolution(kind, true);
 }
 
+/* ADD or SUB, side by side or one of them broadcast. */
+static bool sum(enum kind kind)
+{
+	uint32_t n = (uint32_t)pick_size(60, 3000);
+	float scale[2] = { pick_scale(kind), pick_scale(kind) };
+	struct fixture f;
+	bool good;
+
+	fixture_init(&f, pick(0, 1) ? NNPU_OP_ADD : NNPU_OP_SUB);
+	add_random(&f, false, kind_type(kind), scale[0], pick_zero_point(kind), DIMS(2, n));
+	add_random(&f, false, kind_type(kind), scale[1], pick_zero_point(kind),
+		   DIMS(pick(0, 3) ? 2 : 1, n));
+	fixture_i32(&f, pick(0, 3));
+	fixture_output(&f, kind_type(kind), is_float(kind) ? 0 : pick_scale(kind),
+		       pick_zero_point(kind));
+	good = agrees(&f);
+	fixture_end(&f);
+	return good;
+}
+
 /* Rows of inputs that are too long for one tile, or leave room for few. */
 static bool long_rows(enum kind kind)
 {
@@ -474,6 +494,7 @@ int main(void)
 		if (kind == S8_PER_CHANNEL)
 			continue;
 		test_operation("FULLY_CONNECTED", kind, ROUNDS, fully_connected);
+		test_operation("ADD and SUB", kind, ROUNDS, sum);
 		test_operation("FULLY_CONNECTED with long rows,", kind, 6, long_rows);
 	}
 	return tap_done();
