@@ -24,7 +24,6 @@ struct conv_quant {
 	size_t pairs;			/* of values per row */
 	int32_t zero_point;		/* of the weights as signed bytes */
 	struct requant requant;
-	int32_t *mult, *shift;
 	int8_t *weights;
 };
 
@@ -87,14 +86,13 @@ static struct conv_quant *pack(const struct op_call *c, uint32_t channels, size_
 	struct op_call pieces = { .scratch = memory };
 	struct conv_quant *p = scratch_take(&pieces, sizeof(*p));
 	size_t n = requant_channels(c, channels);
+	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
 	size_t panel;
 
 	p->pairs = pairs_of(depth);
 	p->zero_point = c->in[1]->zero_point - (is_unsigned ? 128 : 0);
-	p->mult = scratch_take(&pieces, 2 * n * sizeof(*p->mult));
-	p->shift = p->mult + n;
 	p->weights = pieces.scratch;
-	requant_fill(c, channels, p->mult, p->shift, &p->requant);
+	requant_fill(c, channels, mult, mult + n, &p->requant);
 
 	panel = p->pairs * 2 * KERNEL_PANEL;
 	/* Channels and positions that are missing are zeros. */

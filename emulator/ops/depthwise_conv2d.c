@@ -33,12 +33,9 @@ struct depthwise {
  * of a channel's weights is taken off at once.
  */
 struct depthwise_quant {
-	unsigned int pairs;
 	struct requant requant;
-	int32_t *mult, *shift;
-	int32_t *fold;
-	int16_t *weights;		/* as kernels.h wants them */
-	uint8_t *padding;
+	struct depthwise_weights weights;
+	const uint8_t *padding;
 };
 
 int depthwise_conv2d_check(const struct op_call *c)
@@ -96,31 +93,55 @@ static size_t round_up(size_t n)
 	return (n + KERNEL_COLS - 1) / KERNEL_COLS * KERNEL_COLS;
 }
 
-static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, void *memory)
+/* Do all weights fit a byte without their zero point? */
+static bool is_narrow(const struct op_call *c)
+{
+	const uint8_t *src = c->in[1]->data;
+	struct qbyte b = qbyte_of(c->in[1]);
+
+	for (size_t i = 0; i < c->in[1]->bytes; i++) {
+		int16_t w = qbyte_value(src[i], b);
+
+		if (w < INT8_MIN || w > INT8_MAX)
+			return false;
+	}
+	return true;
+}
+
+static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, bool narrow,
+		 void *memory)
 {
 	struct op_call pieces = { .scratch = memory };
 	struct depthwise_quant *p = scratch_take(&pieces, sizeof(*p));
 	struct qbyte b = qbyte_of(c->in[1]);
 	const uint8_t *src = c->in[1]->data;
 	size_t n = requant_channels(c, channels), padded = round_up(channels);
+	unsigned int pairs = (taps + 1) / 2;
+	size_t bytes = 2 * pairs * padded * (narrow ? sizeof(int8_t) : sizeof(int16_t));
+	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
+	int32_t *fold = scratch_take(&pieces, padded * sizeof(*fold));
+	void *weights = scratch_take(&pieces, bytes);
+	uint8_t *padding = scratch_take(&pieces, padded);
 
-	p->pairs = (taps + 1) / 2;
-	p->mult = scratch_take(&pieces, 2 * n * sizeof(*p->mult));
-	p->shift = p->mult + n;
-	p->fold = scratch_take(&pieces, padded * sizeof(*p->fold));
-	p->weights = scratch_take(&pieces, 2 * p->pairs * padded * sizeof(*p->weights));
-	p->padding = scratch_take(&pieces, padded);
-	requant_fill(c, channels, p->mult, p->shift, &p->requant);
-	memset(p->fold, 0, padded * sizeof(*p->fold));
-	memset(p->weights, 0, 2 * p->pairs * padded * sizeof(*p->weights));
-	memset(p->padding, (uint8_t)c->in[0]->zero_point, padded);
+	*p = (struct depthwise_quant){
+		.weights = { .pairs = pairs, .narrow = narrow, .data = weights, .fold = fold },
+		.padding = padding,
+	};
+	requant_fill(c, channels, mult, mult + n, &p->requant);
+	memset(fold, 0, padded * sizeof(*fold));
+	memset(weights, 0, bytes);
+	memset(padding, (uint8_t)c->in[0]->zero_point, padded);
 	for (unsigned int t = 0; t < taps; t++) {
 		for (uint32_t i = 0; i < channels; i++) {
-			size_t block = i / KERNEL_COLS * p->pairs + t / 2;
+			size_t block = i / KERNEL_COLS * pairs + t / 2;
+			size_t at = (block * KERNEL_COLS + i % KERNEL_COLS) * 2 + t % 2;
 			int16_t w = qbyte_value(*src++, b);
 
-			p->weights[(block * KERNEL_COLS + i % KERNEL_COLS) * 2 + t % 2] = w;
-			p->fold[i] = q_add(p->fold[i], -c->in[0]->zero_point * w);
+			if (narrow)
+				((int8_t *)weights)[at] = (int8_t)w;
+			else
+				((int16_t *)weights)[at] = w;
+			fold[i] = q_add(fold[i], -c->in[0]->zero_point * w);
 		}
 	}
 }
@@ -131,6 +152,7 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 	size_t taps, padded, size;
 	struct window w;
 	void *memory;
+	bool narrow;
 
 	if (kernels_plain() || !type_is_quant8(c->in[0]->type) || !tensor_is_const(filter) ||
 	    !filter->shape_known || window_read(c, form, &w) || w.nchw || w.extra[0] != 1)
@@ -142,14 +164,16 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 	size = scratch_add(0, 1, sizeof(struct depthwise_quant));
 	size = scratch_add(size, requant_channels(c, filter->dims[3]), 2 * sizeof(int32_t));
 	size = scratch_add(size, padded, sizeof(int32_t));
-	size = scratch_add(size, padded * ((taps + 1) / 2 * 2), sizeof(int16_t));
+	narrow = is_narrow(c);
+	size = scratch_add(size, padded * ((taps + 1) / 2 * 2),
+			   narrow ? sizeof(int8_t) : sizeof(int16_t));
 	size = scratch_add(size, padded, 1);
 	if (size == SIZE_MAX)
 		return 0;
 	memory = aligned_alloc(SCRATCH_ALIGN, size);
 	if (!memory)
 		return 0;	/* execution does without */
-	pack(c, filter->dims[3], (unsigned int)taps, memory);
+	pack(c, filter->dims[3], (unsigned int)taps, narrow, memory);
 	c->prepared = memory;
 	*bytes += size;
 	return 0;
@@ -230,9 +254,9 @@ static int execute_prepared(const struct op_call *c, const struct conv *cv)
 		place_taps(&taps, (const uint8_t *)c->in[0]->data + p.n * cv->in.n_stride, p);
 		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
 			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
-			k->depthwise(taps.at, packed->pairs, packed->weights, c->in[2]->data,
-				     packed->fold, &requant, is_signed, col, n, out);
-			if (op_pace(&pace, packed->pairs * (n / 4 + 16)))
+			k->depthwise(taps.at, &packed->weights, c->in[2]->data, &requant, is_signed,
+				     col, n, out);
+			if (op_pace(&pace, packed->weights.pairs * (n / 4 + 16)))
 				return OP_ABORTED;
 		}
 	}

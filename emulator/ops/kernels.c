@@ -70,22 +70,27 @@ static void requantize(const int32_t *acc, unsigned int rows, const struct requa
 	}
 }
 
-static void depthwise(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
-		      const int32_t *bias, const int32_t *fold, const struct requant *q,
-		      bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
+static void depthwise(const uint8_t *const *taps, const struct depthwise_weights *w,
+		      const int32_t *bias, const struct requant *q, bool is_signed,
+		      uint32_t col, uint32_t n, uint8_t *y)
 {
 	uint8_t flip = is_signed ? 0x80 : 0;
 
 	for (uint32_t c = col; c < col + n; c++) {
-		const int16_t *v = w + (size_t)(c / KERNEL_COLS) * pairs * 2 * KERNEL_COLS +
-				   c % KERNEL_COLS * 2;
-		int32_t total = q_add(bias[c], fold[c]);
+		size_t at = (size_t)(c / KERNEL_COLS) * w->pairs * 2 * KERNEL_COLS +
+			    c % KERNEL_COLS * 2;
+		int32_t total = q_add(bias[c], w->fold[c]);
 
-		for (unsigned int p = 0; p < pairs; p++, v += 2 * KERNEL_COLS) {
+		for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
 			int32_t a = (taps[2 * p][c] ^ flip) - flip;
 			int32_t b = (taps[2 * p + 1][c] ^ flip) - flip;
 
-			total = q_add(total, a * v[0] + b * v[1]);
+			if (w->narrow)
+				total = q_add(total, a * ((const int8_t *)w->data)[at] +
+					      b * ((const int8_t *)w->data)[at + 1]);
+			else
+				total = q_add(total, a * ((const int16_t *)w->data)[at] +
+					      b * ((const int16_t *)w->data)[at + 1]);
 		}
 		y[c] = requantize_one(total, q, c);
 	}

@@ -30,6 +30,18 @@ struct requant {
 	struct qrange range;
 };
 
+/*
+ * Weights of a depthwise convolution: int8_t if all fit, else int16_t. They come in blocks
+ * of KERNEL_COLS channels, in a block pair by pair of taps, in a pair channel by channel,
+ * the two taps of a channel adjacent.
+ */
+struct depthwise_weights {
+	unsigned int pairs;
+	bool narrow;
+	const void *data;
+	const int32_t *fold;		/* by channel */
+};
+
 /* A sum of two quantized numbers, the values of both shifted left and scaled first. */
 struct qsum {
 	struct qbyte byte[2];
@@ -69,14 +81,12 @@ struct kernels {
 
 	/*
 	 * One output pixel of a depthwise convolution, channels [col, col + n) with @col a
-	 * multiple of KERNEL_COLS: bytes under 2 * @pairs taps, signed or not, times
-	 * weights, requantized. Weights come in blocks of KERNEL_COLS channels, in a
-	 * block pair by pair of taps, in a pair channel by channel, the two taps of a
-	 * channel adjacent. bias + fold is added. Pointers are to channel 0.
+	 * multiple of KERNEL_COLS: bytes under 2 * w->pairs taps, signed or not, times
+	 * weights, requantized. bias + w->fold is added. Pointers are to channel 0.
 	 */
-	void (*depthwise)(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
-			  const int32_t *bias, const int32_t *fold, const struct requant *q,
-			  bool is_signed, uint32_t col, uint32_t n, uint8_t *y);
+	void (*depthwise)(const uint8_t *const *taps, const struct depthwise_weights *w,
+			  const int32_t *bias, const struct requant *q, bool is_signed,
+			  uint32_t col, uint32_t n, uint8_t *y);
 
 	/* y[i] = sum of a[i] and b[i]. NULL: a table of values is as good. */
 	void (*qsum)(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,

@@ -286,41 +286,54 @@ INLINE __m256i widen_taps(__m128i both, const bool is_signed)
 	return is_signed ? _mm256_cvtepi8_epi16(both) : _mm256_cvtepu8_epi16(both);
 }
 
-INLINE void depthwise_16(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
-			 const bool is_signed, uint32_t c, __m256i *a, __m256i *b)
+/* The weights of eight channels from number @at on. */
+INLINE __m256i load_weights(const void *w, const bool narrow, size_t at)
 {
-	for (unsigned int p = 0; p < pairs; p++, w += 2 * KERNEL_COLS) {
+	if (narrow)
+		return _mm256_cvtepi8_epi16(load_half((const int8_t *)w + at));
+	return load((const int16_t *)w + at);
+}
+
+INLINE void depthwise_16(const uint8_t *const *taps, const struct depthwise_weights *w,
+			 const bool narrow, const bool is_signed, uint32_t c, size_t at,
+			 __m256i *a, __m256i *b)
+{
+	for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
 		__m128i x = load_half(taps[2 * p] + c), y = load_half(taps[2 * p + 1] + c);
 		__m256i low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
 		__m256i high = widen_taps(_mm_unpackhi_epi8(x, y), is_signed);
 
-		*a = _mm256_add_epi32(*a, _mm256_madd_epi16(low, load(w)));
-		*b = _mm256_add_epi32(*b, _mm256_madd_epi16(high, load(w + KERNEL_COLS)));
+		low = _mm256_madd_epi16(low, load_weights(w->data, narrow, at));
+		high = _mm256_madd_epi16(high, load_weights(w->data, narrow, at + KERNEL_COLS));
+		*a = _mm256_add_epi32(*a, low);
+		*b = _mm256_add_epi32(*b, high);
 	}
 }
 
-INLINE void depthwise_8(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
-			const bool is_signed, uint32_t c, __m256i *a)
+INLINE void depthwise_8(const uint8_t *const *taps, const struct depthwise_weights *w,
+			const bool narrow, const bool is_signed, uint32_t c, size_t at, __m256i *a)
 {
-	for (unsigned int p = 0; p < pairs; p++, w += 2 * KERNEL_COLS) {
+	for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
 		__m128i x = load_quarter(taps[2 * p] + c), y = load_quarter(taps[2 * p + 1] + c);
 		__m256i low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
 
-		*a = _mm256_add_epi32(*a, _mm256_madd_epi16(low, load(w)));
+		low = _mm256_madd_epi16(low, load_weights(w->data, narrow, at));
+		*a = _mm256_add_epi32(*a, low);
 	}
 }
 
-INLINE void depthwise_blocks(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
-			     const int32_t *bias, const int32_t *fold, const struct requant *q,
+INLINE void depthwise_blocks(const uint8_t *const *taps, const struct depthwise_weights *w,
+			     const int32_t *bias, const struct requant *q, const bool narrow,
 			     const bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
 {
 	struct factors fa = factors_of(q, col), fb = factors_of(q, col + 8);
 	struct limits l = limits_of(q);
-	size_t block = (size_t)pairs * 2 * KERNEL_COLS;
+	size_t block = (size_t)w->pairs * 2 * KERNEL_COLS;
+	size_t at = col / KERNEL_COLS * block;
+	const int32_t *fold = w->fold;
 	uint32_t c = col, end = col + n;
 
-	w += c / KERNEL_COLS * block;
-	for (; c + KERNEL_COLS <= end; c += KERNEL_COLS, w += block) {
+	for (; c + KERNEL_COLS <= end; c += KERNEL_COLS, at += block) {
 		__m256i a = _mm256_add_epi32(load(bias + c), load(fold + c));
 		__m256i b = _mm256_add_epi32(load(bias + c + 8), load(fold + c + 8));
 
@@ -328,7 +341,7 @@ INLINE void depthwise_blocks(const uint8_t *const *taps, unsigned int pairs, con
 			fa = factors_of(q, c);
 			fb = factors_of(q, c + 8);
 		}
-		depthwise_16(taps, pairs, w, is_signed, c, &a, &b);
+		depthwise_16(taps, w, narrow, is_signed, c, at, &a, &b);
 		store_bytes(y + c, to_bytes(a, b, &fa, &fb, &l), KERNEL_COLS);
 	}
 	if (c + 8 <= end) {
@@ -336,26 +349,30 @@ INLINE void depthwise_blocks(const uint8_t *const *taps, unsigned int pairs, con
 
 		if (q->per_channel)
 			fa = factors_of(q, c);
-		depthwise_8(taps, pairs, w, is_signed, c, &a);
+		depthwise_8(taps, w, narrow, is_signed, c, at, &a);
 		store_bytes(y + c, to_bytes(a, a, &fa, &fa, &l), 8);
 	}
 }
 
-AVX2 static void depthwise(const uint8_t *const *taps, unsigned int pairs, const int16_t *w,
-			   const int32_t *bias, const int32_t *fold, const struct requant *q,
-			   bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
+AVX2 static void depthwise(const uint8_t *const *taps, const struct depthwise_weights *w,
+			   const int32_t *bias, const struct requant *q, bool is_signed,
+			   uint32_t col, uint32_t n, uint8_t *y)
 {
 	uint32_t whole = n / 8 * 8;
 
 	if (!q->shifts_right)
 		whole = 0;
+	else if (w->narrow && is_signed)
+		depthwise_blocks(taps, w, bias, q, true, true, col, whole, y);
+	else if (w->narrow)
+		depthwise_blocks(taps, w, bias, q, true, false, col, whole, y);
 	else if (is_signed)
-		depthwise_blocks(taps, pairs, w, bias, fold, q, true, col, whole, y);
+		depthwise_blocks(taps, w, bias, q, false, true, col, whole, y);
 	else
-		depthwise_blocks(taps, pairs, w, bias, fold, q, false, col, whole, y);
+		depthwise_blocks(taps, w, bias, q, false, false, col, whole, y);
 	if (whole < n)
-		kernels_variant(0)->depthwise(taps, pairs, w, bias, fold, q, is_signed,
-					      col + whole, n - whole, y);
+		kernels_variant(0)->depthwise(taps, w, bias, q, is_signed, col + whole, n - whole,
+					      y);
 }
 
 /* Sums. */

@@ -123,9 +123,14 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 {
 	enum { TAPS = 10 };
 	static uint8_t x[TAPS][CHANNELS];
-	static int16_t w[TAPS * CHANNELS];
+	static int16_t wide[TAPS * CHANNELS];
+	static int8_t narrow[TAPS * CHANNELS];
 	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], fold[CHANNELS];
-	unsigned int pairs = (unsigned int)pick(1, TAPS / 2);
+	struct depthwise_weights w = {
+		.pairs = (unsigned int)pick(1, TAPS / 2),
+		.narrow = pick(0, 1),
+		.fold = fold,
+	};
 	uint32_t col = (uint32_t)pick(0, 4) * KERNEL_COLS;
 	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)col);
 	uint8_t out[2][CHANNELS];
@@ -138,16 +143,19 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 		for (int i = 0; i < CHANNELS; i++)
 			x[t][i] = (uint8_t)random_bits();
 	}
-	for (int i = 0; i < TAPS * CHANNELS; i++)
-		w[i] = (int16_t)pick(-255, 255);
+	for (int i = 0; i < TAPS * CHANNELS; i++) {
+		wide[i] = (int16_t)pick(-255, 255);
+		narrow[i] = (int8_t)pick(-128, 127);
+	}
+	w.data = w.narrow ? (void *)narrow : wide;
 	for (int i = 0; i < CHANNELS; i++) {
 		bias[i] = (int32_t)(random_bits() << 1);
 		fold[i] = pick(-500000, 500000);
 	}
 	pick_requant(&q, mult, shift, pick(0, 2));
 	memset(out, 0xa5, sizeof(out));
-	base->depthwise(taps, pairs, w, bias, fold, &q, is_signed, col, n, out[0]);
-	k->depthwise(taps, pairs, w, bias, fold, &q, is_signed, col, n, out[1]);
+	base->depthwise(taps, &w, bias, &q, is_signed, col, n, out[0]);
+	k->depthwise(taps, &w, bias, &q, is_signed, col, n, out[1]);
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
