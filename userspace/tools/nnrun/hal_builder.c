@@ -186,8 +186,20 @@ static int add_scalar(struct hal_builder *b, uint32_t type, const void *data, si
 		      struct error *err)
 {
 	struct nnhal_operand operand = { .type = type };
+	uint32_t i;
+	int index;
 
-	return hal_add_copied(b, &operand, data, bytes, HAL_NO_ORIGIN, err);
+	/* Strides, paddings and activations are a handful of numbers over and over. */
+	for (i = 0; i < b->num_scalars && i < HAL_RECENT_SCALARS; i++) {
+		const struct nnhal_operand *o = &b->operands[b->scalars[i]];
+
+		if (o->type == type && !memcmp(b->values + o->location.offset, data, bytes))
+			return b->scalars[i];
+	}
+	index = hal_add_copied(b, &operand, data, bytes, HAL_NO_ORIGIN, err);
+	if (index >= 0)
+		b->scalars[b->num_scalars++ % HAL_RECENT_SCALARS] = index;
+	return index;
 }
 
 int hal_add_int32(struct hal_builder *b, int32_t value, struct error *err)

@@ -29,6 +29,9 @@ struct hal_constant {
 
 struct hal_chunk;
 
+/* Scalars that are looked at for one of the same value. */
+#define HAL_RECENT_SCALARS	16
+
 struct hal_builder {
 	struct nnhal_operand *operands;
 	uint32_t *operand_origins;	/* tensor index, for messages */
@@ -38,6 +41,8 @@ struct hal_builder {
 	uint32_t *operation_origins;	/* operator index, for messages */
 	uint32_t num_operations;
 	uint32_t max_operations;
+	int scalars[HAL_RECENT_SCALARS];	/* operands, the latest ones */
+	uint32_t num_scalars;
 	uint8_t *values;		/* CONSTANT_COPY */
 	size_t values_size;
 	size_t values_room;
@@ -65,7 +70,7 @@ void *hal_alloc(struct hal_builder *b, size_t count, size_t size, struct error *
 int hal_add_operand(struct hal_builder *b, const struct nnhal_operand *operand,
 		    uint32_t origin, struct error *err);
 
-/* CONSTANT_COPY scalars. */
+/* CONSTANT_COPY scalars; those of the same value may be the same operand. */
 int hal_add_int32(struct hal_builder *b, int32_t value, struct error *err);
 int hal_add_float32(struct hal_builder *b, float value, struct error *err);
 int hal_add_bool(struct hal_builder *b, bool value, struct error *err);
