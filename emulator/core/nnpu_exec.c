@@ -11,8 +11,18 @@
 
 #include "nnpu_internal.h"
 
-/* Granule of arena memory, so that a slightly larger job needs no new one. */
-#define CHUNK_GRANULE	(64u << 10)
+/*
+ * Bytes of an arena chunk for @size: what a program with shapes of its own takes, or some
+ * more, so that a slightly larger job needs no new one.
+ */
+static uint64_t chunk_size(const struct exec_run *run, uint64_t size)
+{
+	uint64_t granule = TENSOR_ALIGN;
+
+	while (!run->program->fixed && granule < size / 16)
+		granule *= 2;
+	return (size / granule + 1) * granule;
+}
 
 bool op_progress(struct job_progress *p)
 {
@@ -184,7 +194,7 @@ uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 		c->charged = size;
 	}
 	if (!c->base || c->size < size) {
-		bytes = (size / CHUNK_GRANULE + 1) * CHUNK_GRANULE;
+		bytes = chunk_size(run, size);
 		chunk_free(e->dev, c);
 		if (!dev_mem_reserve(e->dev, NULL, bytes)) {
 			/* Close to the limit the granule may be what is missing. */

@@ -7,6 +7,31 @@
 
 #include "nnpu_internal.h"
 
+/* Constants of at least so many bytes are on their own, so that they can go on their own. */
+#define SINGLE_CONSTANT	256u
+
+/* Alignment of those that share their memory. */
+#define SHARED_ALIGN	16u
+
+static uint64_t round_up(uint64_t value, uint64_t to)
+{
+	return (value + to - 1) & ~(to - 1);
+}
+
+/* Is it on its own? */
+static bool is_single(const struct tensor *t)
+{
+	return tensor_is_const(t) && t->bytes >= SINGLE_CONSTANT;
+}
+
+/* Bytes that a constant takes. */
+static uint64_t constant_size(const struct tensor *t)
+{
+	if (is_single(t))
+		return round_up(op_room(t), TENSOR_ALIGN);
+	return round_up(t->bytes, SHARED_ALIGN);
+}
+
 void program_free(struct program *p)
 {
 	uint32_t i;
@@ -14,6 +39,9 @@ void program_free(struct program *p)
 	for (i = 0; p->cmds && i < p->num_cmds; i++)
 		if (p->cmds[i].prepared && p->cmds[i].desc->free_prepared)
 			p->cmds[i].desc->free_prepared(p->cmds[i].prepared);
+	for (i = 0; p->tensors && i < p->num_tensors; i++)
+		if (is_single(&p->tensors[i]))
+			free(p->tensors[i].data);
 	dev_mem_release(p->ctx->dev, p->ctx, p->memory);
 	free(p->constants);
 	free(p->channel_scales);
@@ -135,11 +163,51 @@ static int load_constant(struct loader *l, uint32_t index)
 	return 0;
 }
 
+static int load_constants(struct loader *l)
+{
+	struct program *p = l->p;
+	uint64_t bytes = 0, shared = 0;
+	uint8_t *data;
+	uint32_t i;
+
+	for (i = 0; i < p->num_tensors; i++) {
+		const struct tensor *t = &p->tensors[i];
+
+		if (!tensor_is_const(t))
+			continue;
+		bytes += constant_size(t);
+		if (!is_single(t))
+			shared += constant_size(t);
+	}
+	if (charge(l, bytes))
+		return -1;
+	p->constants = aligned_alloc(TENSOR_ALIGN, round_up(shared + 1, TENSOR_ALIGN));
+	if (!p->constants)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	data = p->constants;
+	for (i = 0; i < p->num_tensors; i++) {
+		struct tensor *t = &p->tensors[i];
+
+		if (!tensor_is_const(t))
+			continue;
+		if (is_single(t)) {
+			t->data = aligned_alloc(TENSOR_ALIGN, constant_size(t));
+			if (!t->data)
+				return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+		} else {
+			t->data = data;
+			data += constant_size(t);
+		}
+		if (load_constant(l, i))
+			return -1;
+	}
+	return 0;
+}
+
 static int load_tensors(struct loader *l)
 {
 	struct program *p = l->p;
-	uint64_t bytes = 0, scales = 0;
-	uint8_t *data;
+	uint64_t scales = 0;
 	uint32_t i;
 
 	for (i = 0; i < p->num_tensors; i++) {
@@ -148,28 +216,11 @@ static int load_tensors(struct loader *l)
 		if (image_parse_tensor(l->image, &l->header, i, l->dev->props.max_operand_size, t,
 				       &l->descs[i], l->v))
 			return -1;
-		if (tensor_is_const(t))
-			bytes += tensor_round_up(t->bytes);
 		scales += t->num_channel_scales;
 	}
-	if (image_parse_interface(l->image, &l->header, p, l->v) || load_scales(l, scales) ||
-	    charge(l, bytes))
+	if (image_parse_interface(l->image, &l->header, p, l->v) || load_scales(l, scales))
 		return -1;
-	data = aligned_alloc(TENSOR_ALIGN, bytes ? bytes : TENSOR_ALIGN);
-	if (!data)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	p->constants = data;
-	for (i = 0; i < p->num_tensors; i++) {
-		struct tensor *t = &p->tensors[i];
-
-		if (!tensor_is_const(t))
-			continue;
-		t->data = data;
-		data += tensor_round_up(t->bytes);
-		if (load_constant(l, i))
-			return -1;
-	}
-	return 0;
+	return load_constants(l);
 }
 
 /* Commands. */
@@ -211,39 +262,6 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 	return 0;
 }
 
-/* What the operation needs for itself, which may depend on what is prepared. */
-static int scratch_command(struct loader *l, struct program_cmd *cmd, const struct op_call *call)
-{
-	if (cmd->infer)
-		return 0;
-	cmd->scratch = op_scratch(call);
-	if (cmd->scratch > l->dev->props.memory_size)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	return 0;
-}
-
-static int prepare_command(struct loader *l, struct program_cmd *cmd, struct op_call *call,
-			   uint32_t index)
-{
-	size_t bytes = 0;
-
-	if (!cmd->desc->prepare)
-		return 0;
-	if (cmd->desc->prepare(call, &bytes)) {
-		if (call->error->reason == NNPU_REASON_NONE)
-			return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-		return op_refused(l, index, call->error);
-	}
-	cmd->prepared = call->prepared;
-	if (cmd->prepared && charge(l, bytes)) {
-		/* Not charged, so program_free() must not find it. */
-		cmd->desc->free_prepared(cmd->prepared);
-		cmd->prepared = NULL;
-		return -1;
-	}
-	return 0;
-}
-
 static int judge_command(struct loader *l, uint32_t index, struct program_cmd *cmd)
 {
 	struct op_error error = { .reason = NNPU_REASON_NONE, .operand = NNPU_OPERAND_NONE };
@@ -265,11 +283,7 @@ static int judge_command(struct loader *l, uint32_t index, struct program_cmd *c
 				   index, NNPU_OPERAND_NONE);
 	if (cmd->desc->check(&call))
 		return op_refused(l, index, &error);
-	if (infer_command(l, index, cmd, &call))
-		return -1;
-	if (!l->request->check && prepare_command(l, cmd, &call, index))
-		return -1;
-	return scratch_command(l, cmd, &call);
+	return infer_command(l, index, cmd, &call);
 }
 
 static int load_command(struct loader *l, uint32_t index, uint32_t *position)
@@ -380,6 +394,99 @@ static int load_commands(struct loader *l)
 	return first.status ? -1 : 0;
 }
 
+/* Preparation, when all commands are known to be good. */
+
+/* How often each tensor is an operand. */
+static uint32_t *count_uses(const struct program *p)
+{
+	uint32_t *uses = zalloc(p->num_tensors, sizeof(*uses));
+	uint32_t i;
+
+	for (i = 0; uses && i < p->num_operands; i++)
+		uses[p->operands[i]]++;
+	return uses;
+}
+
+/* One use less of a constant; after the last one it goes. */
+static void drop_use(struct loader *l, uint32_t index, uint32_t *uses)
+{
+	struct tensor *t = &l->p->tensors[index];
+
+	if (--uses[index] || !is_single(t))
+		return;
+	free(t->data);
+	t->data = NULL;
+	dev_mem_release(l->dev, l->request->ctx, constant_size(t));
+	l->p->memory -= constant_size(t);
+}
+
+static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
+{
+	struct op_error error = { .reason = NNPU_REASON_NONE, .operand = NNPU_OPERAND_NONE };
+	struct program_cmd *cmd = &l->p->cmds[index];
+	const uint32_t *operands = l->p->operands + cmd->operands;
+	struct op_call call = {
+		.desc = cmd->desc,
+		.num_inputs = cmd->num_inputs,
+		.num_outputs = cmd->num_outputs,
+		.in = l->operands,
+		.out = l->operands + cmd->num_inputs,
+		.relaxed = l->p->relaxed,
+		.error = &error,
+	};
+	size_t bytes = 0;
+	uint32_t i;
+
+	/* Control flow is no operation. */
+	if (!cmd->desc)
+		return 0;
+	for (i = 0; i < (uint32_t)cmd->num_inputs + cmd->num_outputs; i++) {
+		l->operands[i] = &l->p->tensors[operands[i]];
+		if (i < cmd->num_inputs && i < 64 && uses[operands[i]] == 1 &&
+		    is_single(l->operands[i]))
+			call.own |= 1ull << i;
+	}
+	if (cmd->desc->prepare && cmd->desc->prepare(&call, &bytes)) {
+		if (error.reason == NNPU_REASON_NONE)
+			return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+		return op_refused(l, index, &error);
+	}
+	cmd->prepared = call.prepared;
+	if (cmd->prepared && charge(l, bytes)) {
+		/* Not charged, so program_free() must not find it. */
+		cmd->desc->free_prepared(cmd->prepared);
+		cmd->prepared = NULL;
+		return -1;
+	}
+	for (i = 0; i < cmd->num_inputs && i < 64; i++)
+		if (call.released >> i & 1)
+			drop_use(l, operands[i], uses);
+	if (cmd->infer)
+		return 0;
+	/* What it needs for itself may depend on what is prepared. */
+	cmd->scratch = op_scratch(&call);
+	if (cmd->scratch > l->dev->props.memory_size)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	return 0;
+}
+
+static int prepare_commands(struct loader *l)
+{
+	uint32_t *uses = count_uses(l->p);
+	uint32_t i;
+	int ret = 0;
+
+	if (!uses)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	for (i = 0; !ret && i < l->p->num_cmds; i++) {
+		ret = prepare_command(l, i, uses);
+		if (!ret && atomic_load_explicit(&l->dev->stop, memory_order_relaxed))
+			ret = verdict_status(l->v, NNPU_STATUS_ABORTED);
+	}
+	free(uses);
+	return ret;
+}
+
 /* Are all shapes known, and so the arena? */
 static bool is_fixed(struct program *p)
 {
@@ -431,7 +538,9 @@ static int load(struct loader *l)
 	}
 	if (load_commands(l))
 		return -1;
-	return request->check ? 0 : plan(l);
+	if (request->check)
+		return 0;
+	return prepare_commands(l) || plan(l) ? -1 : 0;
 }
 
 struct program *program_load(struct load_request *request, struct verdict *v)

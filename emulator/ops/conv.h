@@ -70,18 +70,20 @@ static inline bool conv_is_pointwise(const struct conv *cv)
  * The prepared object of a call with constant weights, @channels rows of @depth values;
  * NULL if memory is short (execution does without, in its scratch memory).
  */
-void *conv_quant_prepare(const struct op_call *c, uint32_t channels, size_t depth,
-			 size_t *bytes);
+void *conv_quant_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
 size_t conv_quant_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 
 /* Returns as op_desc.execute; c->prepared is from conv_quant_prepare() or NULL. */
 int conv_quant_execute(const struct op_call *c, const struct conv *cv);
 
 /* The same for TENSOR_FLOAT32. */
-void *conv_float_prepare(const struct op_call *c, uint32_t channels, size_t depth,
-			 size_t *bytes);
+void *conv_float_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
 size_t conv_float_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 int conv_float_execute(const struct op_call *c, const struct conv *cv);
+
+/* Bytes of packed weights. */
+size_t conv_quant_weights(uint32_t channels, size_t depth);
+size_t conv_float_weights(uint32_t channels, size_t depth);
 
 /* Either, by the type of input 0; the weights are @channels rows of @depth values. */
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);

@@ -117,3 +117,20 @@ int conv_execute(const struct op_call *c, const struct conv *cv)
 		return conv_quant_execute(c, cv);
 	return conv_float_execute(c, cv);
 }
+
+size_t op_room(const struct tensor *t)
+{
+	size_t depth, packed;
+
+	if (t->rank < 2 || !t->shape_known || t->bytes == 0)
+		return t->bytes;
+	depth = tensor_elements_of(t, 1, t->rank);
+	if (t->type == NNPU_TYPE_TENSOR_FLOAT32)
+		packed = conv_float_weights(t->dims[0], depth);
+	else if (type_size(t->type) == 1)
+		packed = conv_quant_weights(t->dims[0], depth);
+	else
+		return t->bytes;
+	/* What is no filter of a convolution gives this away. */
+	return packed - t->bytes > t->bytes / 8 ? t->bytes : packed;
+}

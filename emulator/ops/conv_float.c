@@ -16,9 +16,15 @@
 #define TILE_ROWS	(8 * KERNEL_ROWS)
 #define TILE_VALUES	16384
 
-/* Packed weights: panels as kernels.h wants them, channels that are missing are zeros. */
+/*
+ * Packed weights: panels as kernels.h wants them, channels that are missing are zeros. What
+ * is prepared is a pointer to them and, unless they are where the constant was, they.
+ */
+struct conv_float {
+	float *weights;
+};
 
-static size_t packed_size(uint32_t channels, size_t depth)
+size_t conv_float_weights(uint32_t channels, size_t depth)
 {
 	size_t panels = ((size_t)channels + KERNEL_PANEL - 1) / KERNEL_PANEL;
 	size_t panel;
@@ -28,34 +34,78 @@ static size_t packed_size(uint32_t channels, size_t depth)
 	return scratch_add(0, panels, panel);
 }
 
-static const float *pack(const struct op_call *c, uint32_t channels, size_t depth, float *to)
+static size_t header_size(void)
 {
-	const float *src = c->in[1]->data;
+	return scratch_add(0, 1, sizeof(struct conv_float));
+}
 
-	for (uint32_t col = 0; col < channels; col += KERNEL_PANEL, src += depth * KERNEL_PANEL) {
-		unsigned int cols = channels - col < KERNEL_PANEL ? channels - col : KERNEL_PANEL;
-		float *panel = to + col * depth;
+static size_t packed_size(uint32_t channels, size_t depth)
+{
+	return scratch_add(header_size(), conv_float_weights(channels, depth), 1);
+}
 
+/* The last panel first; @row_buffer as in conv_quant.c. */
+static void pack(const struct op_call *c, uint32_t channels, size_t depth, float *weights,
+		 float *row_buffer)
+{
+	uint32_t panels = channels / KERNEL_PANEL + (channels % KERNEL_PANEL != 0);
+
+	for (uint32_t p = panels; p-- > 0;) {
+		const float *src = (const float *)c->in[1]->data + p * KERNEL_PANEL * depth;
+		unsigned int cols = channels - p * KERNEL_PANEL < KERNEL_PANEL ?
+				    channels - p * KERNEL_PANEL : KERNEL_PANEL;
+		float *panel = weights + p * KERNEL_PANEL * depth;
+
+		if (row_buffer)
+			src = memcpy(row_buffer, src, cols * depth * sizeof(*src));
 		for (size_t i = 0; i < depth; i++, panel += KERNEL_PANEL) {
 			for (unsigned int j = 0; j < KERNEL_PANEL; j++)
 				panel[j] = j < cols ? src[j * depth + i] : 0.0f;
 		}
 	}
-	return to;
 }
 
-void *conv_float_prepare(const struct op_call *c, uint32_t channels, size_t depth,
-			 size_t *bytes)
+static struct conv_float *pack_all(const struct op_call *c, uint32_t channels, size_t depth,
+				   void *memory)
+{
+	struct conv_float *p = memory;
+
+	p->weights = (float *)((char *)memory + header_size());
+	pack(c, channels, depth, p->weights, NULL);
+	return p;
+}
+
+static void *prepare_in_place(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
+{
+	float *row_buffer = malloc(KERNEL_PANEL * depth * sizeof(*row_buffer));
+	struct conv_float *p = aligned_alloc(SCRATCH_ALIGN, header_size());
+
+	if (row_buffer && p) {
+		p->weights = c->in[1]->data;
+		pack(c, channels, depth, p->weights, row_buffer);
+		*bytes += header_size();
+	} else {
+		free(p);
+		p = NULL;
+	}
+	free(row_buffer);
+	return p;
+}
+
+void *conv_float_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
 {
 	size_t size = packed_size(channels, depth);
-	float *memory;
+	void *memory;
 
 	if (size == SIZE_MAX)
 		return NULL;
+	if (c->own >> 1 & 1 && conv_float_weights(channels, depth) <= op_room(c->in[1]))
+		return prepare_in_place(c, channels, depth, bytes);
 	memory = aligned_alloc(SCRATCH_ALIGN, size);
 	if (!memory)
 		return NULL;
-	pack(c, channels, depth, memory);
+	pack_all(c, channels, depth, memory);
+	c->released |= 1u << 1;
 	*bytes += size;
 	return memory;
 }
@@ -205,9 +255,13 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv)
 		.depth = conv_depth(cv),
 		.gathered = gathered,
 	};
+	const struct conv_float *packed;
 	unsigned int max_rows;
 
-	t.weights = c->prepared ? c->prepared : pack(c, cv->out.c, t.depth, c->scratch);
+	packed = c->prepared;
+	if (!packed)
+		packed = pack_all(c, cv->out.c, t.depth, c->scratch);
+	t.weights = packed->weights;
 	t.piece = t.depth < TILE_VALUES ? t.depth : TILE_VALUES;
 	t.stride = t.piece;
 	t.in_place = conv_is_pointwise(cv) && t.piece == t.depth;

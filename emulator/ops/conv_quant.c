@@ -65,67 +65,126 @@ void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int
 	}
 }
 
-static size_t packed_size(const struct op_call *c, uint32_t channels, size_t depth)
+size_t conv_quant_weights(uint32_t channels, size_t depth)
 {
-	size_t panel, size;
+	size_t panel;
 
 	if (__builtin_mul_overflow(pairs_of(depth), 2 * KERNEL_PANEL, &panel))
 		return SIZE_MAX;
-	size = scratch_add(0, 1, sizeof(struct conv_quant));
-	size = scratch_add(size, requant_channels(c, channels), 2 * sizeof(int32_t));
-	return scratch_add(size, panels_of(channels), panel);
+	return scratch_add(0, panels_of(channels), panel);
 }
 
-/* @memory has packed_size() bytes. */
-static struct conv_quant *pack(const struct op_call *c, uint32_t channels, size_t depth,
-			       void *memory)
+/* Of all but the weights. */
+static size_t header_size(const struct op_call *c, uint32_t channels)
 {
-	const uint8_t *src = c->in[1]->data;
-	bool is_unsigned = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM;
-	uint8_t flip = is_unsigned ? 0x80 : 0;
+	return scratch_add(scratch_add(0, 1, sizeof(struct conv_quant)),
+			   requant_channels(c, channels), 2 * sizeof(int32_t));
+}
+
+static size_t packed_size(const struct op_call *c, uint32_t channels, size_t depth)
+{
+	return scratch_add(header_size(c, channels), conv_quant_weights(channels, depth), 1);
+}
+
+/* Everything but the weights themselves, which are at @weights or else follow. */
+static struct conv_quant *make_header(const struct op_call *c, uint32_t channels, size_t depth,
+				      void *memory, int8_t *weights)
+{
 	struct op_call pieces = { .scratch = memory };
 	struct conv_quant *p = scratch_take(&pieces, sizeof(*p));
 	size_t n = requant_channels(c, channels);
 	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
-	size_t panel;
 
 	p->pairs = pairs_of(depth);
-	p->zero_point = c->in[1]->zero_point - (is_unsigned ? 128 : 0);
-	p->weights = pieces.scratch;
+	p->zero_point = c->in[1]->zero_point;
+	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
+		p->zero_point -= 128;
+	p->weights = weights ? weights : pieces.scratch;
 	requant_fill(c, channels, mult, mult + n, &p->requant);
-
-	panel = p->pairs * 2 * KERNEL_PANEL;
-	/* Channels and positions that are missing are zeros. */
-	memset(p->weights + (panels_of(channels) - 1) * panel, 0, panel);
-	for (uint32_t i = 0; i < channels; i++, src += depth) {
-		int8_t *dst = p->weights + i / KERNEL_PANEL * panel + i % KERNEL_PANEL * 2;
-		size_t at = 0;
-
-		for (; at + 2 <= depth; at += 2, dst += 2 * KERNEL_PANEL) {
-			dst[0] = (int8_t)(src[at] ^ flip);
-			dst[1] = (int8_t)(src[at + 1] ^ flip);
-		}
-		if (at < depth) {
-			dst[0] = (int8_t)(src[at] ^ flip);
-			dst[1] = 0;
-		}
-	}
 	return p;
 }
 
-void *conv_quant_prepare(const struct op_call *c, uint32_t channels, size_t depth,
-			 size_t *bytes)
+/* One panel from @cols rows; channels and positions that are missing are zeros. */
+static void pack_panel(const uint8_t *src, unsigned int cols, size_t depth, uint8_t flip,
+		       int8_t *panel)
+{
+	for (unsigned int i = 0; i < KERNEL_PANEL; i++, src += depth) {
+		int8_t *dst = panel + 2 * i;
+		size_t at = 0;
+
+		for (; i < cols && at + 2 <= depth; at += 2, dst += 2 * KERNEL_PANEL) {
+			dst[0] = (int8_t)(src[at] ^ flip);
+			dst[1] = (int8_t)(src[at + 1] ^ flip);
+		}
+		for (; at < depth; at += 2, dst += 2 * KERNEL_PANEL) {
+			dst[0] = i < cols ? (int8_t)(src[at] ^ flip) : 0;
+			dst[1] = 0;
+		}
+	}
+}
+
+/*
+ * All panels. The last comes first, because @weights may be where the rows are, which
+ * take less or the same; @row_buffer has room for the rows of a panel then.
+ */
+static void pack(const struct op_call *c, uint32_t channels, size_t depth, int8_t *weights,
+		 uint8_t *row_buffer)
+{
+	uint8_t flip = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
+
+	for (size_t i = panels_of(channels); i-- > 0;) {
+		const uint8_t *src = (const uint8_t *)c->in[1]->data + i * KERNEL_PANEL * depth;
+		size_t left = channels - i * KERNEL_PANEL;
+		unsigned int cols = left < KERNEL_PANEL ? (unsigned int)left : KERNEL_PANEL;
+
+		if (row_buffer)
+			src = memcpy(row_buffer, src, cols * depth);
+		pack_panel(src, cols, depth, flip, weights + i * pairs_of(depth) * 2 * KERNEL_PANEL);
+	}
+}
+
+/* The weights stay where they are, in panels. */
+static void *prepare_in_place(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
+{
+	size_t size = header_size(c, channels);
+	uint8_t *row_buffer = malloc(KERNEL_PANEL * depth);
+	void *memory = size == SIZE_MAX ? NULL : aligned_alloc(SCRATCH_ALIGN, size);
+
+	if (row_buffer && memory) {
+		pack(c, channels, depth, c->in[1]->data, row_buffer);
+		make_header(c, channels, depth, memory, c->in[1]->data);
+		*bytes += size;
+	} else {
+		free(memory);
+		memory = NULL;
+	}
+	free(row_buffer);
+	return memory;
+}
+
+static void pack_all(const struct op_call *c, uint32_t channels, size_t depth, void *memory)
+{
+	struct conv_quant *p = make_header(c, channels, depth, memory, NULL);
+
+	pack(c, channels, depth, p->weights, NULL);
+}
+
+void *conv_quant_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
 {
 	size_t size = packed_size(c, channels, depth);
 	void *memory;
 
 	if (size == SIZE_MAX)
 		return NULL;
+	if (c->own >> 1 & 1 && conv_quant_weights(channels, depth) <= op_room(c->in[1]))
+		return prepare_in_place(c, channels, depth, bytes);
 	memory = aligned_alloc(SCRATCH_ALIGN, size);
 	if (!memory)
 		return NULL;
+	pack_all(c, channels, depth, memory);
+	c->released |= 1u << 1;
 	*bytes += size;
-	return pack(c, channels, depth, memory);
+	return memory;
 }
 
 size_t conv_quant_scratch(const struct op_call *c, uint32_t channels, size_t depth)
@@ -348,9 +407,9 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	unsigned int max_rows = TILE_ROWS;
 	size_t piece = t.depth;
 
-	t.packed = c->prepared;
-	if (!t.packed)
-		t.packed = pack(c, cv->out.c, t.depth, c->scratch);
+	if (!c->prepared)
+		pack_all(c, cv->out.c, t.depth, c->scratch);
+	t.packed = c->prepared ? c->prepared : c->scratch;
 	t.requant = t.packed->requant;
 	t.requant.range = qrange_of(cv->activation, c->out[0]);
 	t.stride = pairs_of(t.depth) * 2;

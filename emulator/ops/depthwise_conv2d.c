@@ -30,7 +30,8 @@ struct depthwise {
 /*
  * Prepared: a channels-last quantized call without a depth multiplier. Taps go in pairs,
  * padding is a tap over a pixel of zero points, and the input's zero point times the sum
- * of a channel's weights is taken off at once.
+ * of a channel's weights is taken off at once, from the bias itself if it is a constant of
+ * this call.
  */
 struct depthwise_quant {
 	struct requant requant;
@@ -108,6 +109,23 @@ static bool is_narrow(const struct op_call *c)
 	return true;
 }
 
+/* May the bias take in what is the same for all pixels? */
+static bool owns_bias(const struct op_call *c)
+{
+	return c->own >> 2 & 1;
+}
+
+static size_t packed_size(const struct op_call *c, uint32_t channels, size_t pairs, bool narrow)
+{
+	size_t padded = round_up(channels), size;
+
+	size = scratch_add(0, 1, sizeof(struct depthwise_quant));
+	size = scratch_add(size, requant_channels(c, channels), 2 * sizeof(int32_t));
+	size = scratch_add(size, padded, 2 * pairs * (narrow ? sizeof(int8_t) : sizeof(int16_t)));
+	size = scratch_add(size, padded, 1);
+	return owns_bias(c) ? size : scratch_add(size, padded, sizeof(int32_t));
+}
+
 static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, bool narrow,
 		 void *memory)
 {
@@ -117,18 +135,21 @@ static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, 
 	const uint8_t *src = c->in[1]->data;
 	size_t n = requant_channels(c, channels), padded = round_up(channels);
 	unsigned int pairs = (taps + 1) / 2;
-	size_t bytes = 2 * pairs * padded * (narrow ? sizeof(int8_t) : sizeof(int16_t));
+	size_t bytes = padded * 2 * pairs * (narrow ? sizeof(int8_t) : sizeof(int16_t));
 	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
-	int32_t *fold = scratch_take(&pieces, padded * sizeof(*fold));
 	void *weights = scratch_take(&pieces, bytes);
 	uint8_t *padding = scratch_take(&pieces, padded);
+	int32_t *fold = owns_bias(c) ? c->in[2]->data : pieces.scratch;
 
 	*p = (struct depthwise_quant){
-		.weights = { .pairs = pairs, .narrow = narrow, .data = weights, .fold = fold },
+		.weights = { .pairs = pairs, .narrow = narrow, .data = weights },
 		.padding = padding,
 	};
 	requant_fill(c, channels, mult, mult + n, &p->requant);
-	memset(fold, 0, padded * sizeof(*fold));
+	if (!owns_bias(c)) {
+		memset(fold, 0, padded * sizeof(*fold));
+		p->weights.fold = fold;
+	}
 	memset(weights, 0, bytes);
 	memset(padding, (uint8_t)c->in[0]->zero_point, padded);
 	for (unsigned int t = 0; t < taps; t++) {
@@ -149,7 +170,7 @@ static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, 
 int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 {
 	const struct tensor *filter = c->in[1];
-	size_t taps, padded, size;
+	size_t taps, size;
 	struct window w;
 	void *memory;
 	bool narrow;
@@ -160,14 +181,8 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 	taps = (size_t)filter->dims[1] * filter->dims[2];
 	if (taps > MAX_TAPS)
 		return 0;
-	padded = round_up(filter->dims[3]);
-	size = scratch_add(0, 1, sizeof(struct depthwise_quant));
-	size = scratch_add(size, requant_channels(c, filter->dims[3]), 2 * sizeof(int32_t));
-	size = scratch_add(size, padded, sizeof(int32_t));
 	narrow = is_narrow(c);
-	size = scratch_add(size, padded * ((taps + 1) / 2 * 2),
-			   narrow ? sizeof(int8_t) : sizeof(int16_t));
-	size = scratch_add(size, padded, 1);
+	size = packed_size(c, filter->dims[3], (taps + 1) / 2, narrow);
 	if (size == SIZE_MAX)
 		return 0;
 	memory = aligned_alloc(SCRATCH_ALIGN, size);
@@ -175,6 +190,7 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 		return 0;	/* execution does without */
 	pack(c, filter->dims[3], (unsigned int)taps, narrow, memory);
 	c->prepared = memory;
+	c->released = 1u << 1;
 	*bytes += size;
 	return 0;
 }

@@ -79,7 +79,7 @@ static void depthwise(const uint8_t *const *taps, const struct depthwise_weights
 	for (uint32_t c = col; c < col + n; c++) {
 		size_t at = (size_t)(c / KERNEL_COLS) * w->pairs * 2 * KERNEL_COLS +
 			    c % KERNEL_COLS * 2;
-		int32_t total = q_add(bias[c], w->fold[c]);
+		int32_t total = w->fold ? q_add(bias[c], w->fold[c]) : bias[c];
 
 		for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
 			int32_t a = (taps[2 * p][c] ^ flip) - flip;

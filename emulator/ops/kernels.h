@@ -39,7 +39,7 @@ struct depthwise_weights {
 	unsigned int pairs;
 	bool narrow;
 	const void *data;
-	const int32_t *fold;		/* by channel */
+	const int32_t *fold;		/* by channel, or NULL */
 };
 
 /* A sum of two quantized numbers, the values of both shifted left and scaled first. */
@@ -82,7 +82,7 @@ struct kernels {
 	/*
 	 * One output pixel of a depthwise convolution, channels [col, col + n) with @col a
 	 * multiple of KERNEL_COLS: bytes under 2 * w->pairs taps, signed or not, times
-	 * weights, requantized. bias + w->fold is added. Pointers are to channel 0.
+	 * weights, requantized. @bias and w->fold are added. Pointers are to channel 0.
 	 */
 	void (*depthwise)(const uint8_t *const *taps, const struct depthwise_weights *w,
 			  const int32_t *bias, const struct requant *q, bool is_signed,

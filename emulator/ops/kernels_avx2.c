@@ -322,6 +322,12 @@ INLINE void depthwise_8(const uint8_t *const *taps, const struct depthwise_weigh
 	}
 }
 
+/* What the sums of eight channels start from. */
+INLINE __m256i load_base(const int32_t *bias, const int32_t *fold, uint32_t c)
+{
+	return fold ? _mm256_add_epi32(load(bias + c), load(fold + c)) : load(bias + c);
+}
+
 INLINE void depthwise_blocks(const uint8_t *const *taps, const struct depthwise_weights *w,
 			     const int32_t *bias, const struct requant *q, const bool narrow,
 			     const bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
@@ -330,12 +336,10 @@ INLINE void depthwise_blocks(const uint8_t *const *taps, const struct depthwise_
 	struct limits l = limits_of(q);
 	size_t block = (size_t)w->pairs * 2 * KERNEL_COLS;
 	size_t at = col / KERNEL_COLS * block;
-	const int32_t *fold = w->fold;
 	uint32_t c = col, end = col + n;
 
 	for (; c + KERNEL_COLS <= end; c += KERNEL_COLS, at += block) {
-		__m256i a = _mm256_add_epi32(load(bias + c), load(fold + c));
-		__m256i b = _mm256_add_epi32(load(bias + c + 8), load(fold + c + 8));
+		__m256i a = load_base(bias, w->fold, c), b = load_base(bias, w->fold, c + 8);
 
 		if (q->per_channel) {
 			fa = factors_of(q, c);
@@ -345,7 +349,7 @@ INLINE void depthwise_blocks(const uint8_t *const *taps, const struct depthwise_
 		store_bytes(y + c, to_bytes(a, b, &fa, &fb, &l), KERNEL_COLS);
 	}
 	if (c + 8 <= end) {
-		__m256i a = _mm256_add_epi32(load(bias + c), load(fold + c));
+		__m256i a = load_base(bias, w->fold, c);
 
 		if (q->per_channel)
 			fa = factors_of(q, c);

@@ -33,8 +33,8 @@ struct tensor {
 	uint8_t kind;			/* NNPU_TENSOR_* */
 	bool rank_known;
 	uint8_t rank;
-	uint32_t dims[NNPU_MAX_RANK];	/* load time: 0 = not known; run time: all known, 0 = empty */
 	bool shape_known;		/* rank and all dims are known (run time: always) */
+	uint32_t dims[NNPU_MAX_RANK];	/* load time: 0 = not known; run time: all known, 0 = empty */
 	float scale;
 	int32_t zero_point;
 	uint32_t channel_dim;
@@ -42,7 +42,7 @@ struct tensor {
 	const float *channel_scales;
 	/*
 	 * Constants: at load and run time. Others: at run time, inputs before infer(),
-	 * outputs before execute(). 64-byte aligned. NULL otherwise.
+	 * outputs before execute(). 64-byte aligned, small constants 16. NULL otherwise.
 	 */
 	void *data;
 	size_t bytes;			/* element size times elements, when shape_known */
@@ -77,6 +77,16 @@ struct op_call {
 	 * known: execute() then works from the tensors alone.
 	 */
 	void *prepared;
+	/*
+	 * prepare() only: bit i if input i is a constant that no other operand is, with
+	 * op_room() bytes, so that prepare() may keep it in another form where it is.
+	 */
+	uint64_t own;
+	/*
+	 * Set by prepare(): bit i if execute() does not need the data of input i any more,
+	 * a constant that is in the prepared object in another form. It may be gone then.
+	 */
+	uint64_t released;
 	/* Execution only: what desc->scratch asked for, 64-byte aligned. */
 	void *scratch;
 	/* Execution only: see op_progress(). */
@@ -167,6 +177,9 @@ static inline bool op_counts_ok(const struct op_desc *d, unsigned int inputs,
 	       (inputs <= d->max_inputs || d->max_inputs == OP_INPUTS_UNLIMITED) &&
 	       (outputs <= d->max_outputs || d->max_outputs == OP_OUTPUTS_UNLIMITED);
 }
+
+/* Bytes for a constant, so that its operation may rewrite it in place: its own or some more. */
+size_t op_room(const struct tensor *t);
 
 /* NULL if the device has no kernel for this operation. */
 const struct op_desc *op_find(uint32_t opcode);

@@ -7,8 +7,8 @@
  * Runs each .tflite model on the in-process device and, in turns with it, the same layers
  * with XNNPACK, and prints the medians. The outputs of the device are compared byte for
  * byte with those of its plain kernels. The device's own counter says how much of its
- * memory it took; beside it are the constants and the most bytes of activations that are
- * needed at once, of inputs and outputs too.
+ * memory it took; beside it are the constants, with their scales, and the most bytes of
+ * activations that are needed at once, of inputs and outputs too.
  *
  * INPUT is one sample, as it is; for models with float inputs, signed bytes.
  */
@@ -229,6 +229,9 @@ static int count_memory(const struct hal_model *model, struct measured *m, struc
 			last[i] = b->num_operations - 1;
 		if (is_constant(&b->operands[i]))
 			m->constants += operand_bytes(&b->operands[i]);
+		if (b->operands[i].type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+			m->constants += b->operands[i].extra_params.channel_quant.num_scales *
+					sizeof(float);
 	}
 	for (uint32_t at = 0; at < b->num_operations; at++) {
 		uint64_t live = 0;

@@ -32,6 +32,7 @@ static struct tensor *append(struct fixture *f, enum nnpu_type type, uint8_t kin
 	for (unsigned int d = 0; d < rank; d++)
 		bytes *= dims[d];
 	if (data) {
+		f->sizes[i] = bytes;
 		f->data[i] = aligned_alloc(64, (bytes + 64) / 64 * 64);
 		if (!f->data[i])
 			abort();
@@ -107,6 +108,25 @@ void fixture_unfix(struct fixture *f)
 	}
 }
 
+/* Constants with the room that the device gives them, unless a test has changed their shape. */
+static void copy_constants(struct fixture *f)
+{
+	for (unsigned int i = 0; i < f->num_inputs; i++) {
+		struct tensor *t = &f->graph.tensors[i];
+
+		if (!tensor_is_const(t) || !t->data || t->bytes != f->sizes[i] ||
+		    t->bytes == 0)
+			continue;
+		f->constants[i] = aligned_alloc(64, (op_room(t) + 63) / 64 * 64);
+		if (!f->constants[i])
+			abort();
+		memcpy(f->constants[i], t->data, t->bytes);
+		t->data = f->constants[i];
+		if (!f->shared_constants)
+			f->graph.calls[0].call.own |= 1ull << i;
+	}
+}
+
 enum nnpu_reason fixture_load(struct fixture *f)
 {
 	unsigned int n = f->num_inputs + f->num_outputs;
@@ -120,8 +140,16 @@ enum nnpu_reason fixture_load(struct fixture *f)
 	if (!graph_set_call(&f->graph, 0, op_find(f->op), f->num_inputs, f->num_outputs, numbers,
 			    f->relaxed))
 		abort();
+	copy_constants(f);
 	f->loaded = true;
-	return graph_load(&f->graph) ? f->graph.error.reason : NNPU_REASON_NONE;
+	if (graph_load(&f->graph))
+		return f->graph.error.reason;
+	/* Constants that are not needed any more are not there any more. */
+	for (unsigned int i = 0; i < f->num_inputs; i++) {
+		if (f->graph.calls[0].call.released >> i & 1)
+			f->graph.tensors[i].data = NULL;
+	}
+	return NNPU_REASON_NONE;
 }
 
 int fixture_run(struct fixture *f)
@@ -148,6 +176,10 @@ void fixture_unload(struct fixture *f)
 	if (f->loaded)
 		graph_destroy(&f->graph);
 	f->loaded = false;
+	for (unsigned int i = 0; i < FIXTURE_MAX_OPERANDS; i++) {
+		free(f->constants[i]);
+		f->constants[i] = NULL;
+	}
 }
 
 enum nnpu_reason fixture_reason(const struct fixture *f)
@@ -190,8 +222,7 @@ bool fixture_is(const struct fixture *f, unsigned int rank, const uint32_t *dims
 
 void fixture_end(struct fixture *f)
 {
-	if (f->loaded)
-		graph_destroy(&f->graph);
+	fixture_unload(f);
 	for (unsigned int i = 0; i < FIXTURE_MAX_OPERANDS; i++)
 		free(f->data[i]);
 	memset(f, 0, sizeof(*f));

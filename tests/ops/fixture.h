@@ -28,9 +28,12 @@
 struct fixture {
 	enum nnpu_operation op;
 	bool relaxed;
+	bool shared_constants;		/* as if other operations read them too */
 	unsigned int num_inputs, num_outputs;
 	struct tensor tensors[FIXTURE_MAX_OPERANDS];
 	void *data[FIXTURE_MAX_OPERANDS];
+	size_t sizes[FIXTURE_MAX_OPERANDS];		/* of data */
+	void *constants[FIXTURE_MAX_OPERANDS];	/* copies that operations may rewrite */
 	struct graph graph;
 	bool loaded;
 };

@@ -129,7 +129,7 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 	struct depthwise_weights w = {
 		.pairs = (unsigned int)pick(1, TAPS / 2),
 		.narrow = pick(0, 1),
-		.fold = fold,
+		.fold = pick(0, 1) ? fold : NULL,
 	};
 	uint32_t col = (uint32_t)pick(0, 4) * KERNEL_COLS;
 	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)col);
@@ -226,11 +226,11 @@ static void test_variants(void)
 
 /* Whole operations. */
 
-enum kind { U8, S8, S8_PER_CHANNEL, F32, F16, NUM_KINDS };
+enum operand_kind { U8, S8, S8_PER_CHANNEL, F32, F16, NUM_KINDS };
 
 static const char *const kind_names[] = { "U8", "S8", "S8 per channel", "F32", "F16" };
 
-static enum nnpu_type kind_type(enum kind kind)
+static enum nnpu_type kind_type(enum operand_kind kind)
 {
 	static const enum nnpu_type types[] = {
 		NNPU_TYPE_TENSOR_QUANT8_ASYMM, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED,
@@ -241,17 +241,17 @@ static enum nnpu_type kind_type(enum kind kind)
 	return types[kind];
 }
 
-static bool is_float(enum kind kind)
+static bool is_float(enum operand_kind kind)
 {
 	return kind == F32 || kind == F16;
 }
 
-static int pick_zero_point(enum kind kind)
+static int pick_zero_point(enum operand_kind kind)
 {
 	return is_float(kind) ? 0 : kind == U8 ? pick(0, 255) : pick(-128, 127);
 }
 
-static float pick_scale(enum kind kind)
+static float pick_scale(enum operand_kind kind)
 {
 	return is_float(kind) ? 0 : ldexpf((float)pick(64, 127), pick(-16, -9));
 }
@@ -296,8 +296,8 @@ static void add_random(struct fixture *f, bool constant, enum nnpu_type type, fl
  * The filter and the bias; returns the scale of the accumulator. @scales is for as many
  * scales as there are channels, which are dimension @dim of the filter.
  */
-static float add_weights(struct fixture *f, enum kind kind, float in_scale, unsigned int rank,
-			 const uint32_t *dims, uint32_t dim, float *scales)
+static float add_weights(struct fixture *f, enum operand_kind kind, float in_scale,
+			 unsigned int rank, const uint32_t *dims, uint32_t dim, float *scales)
 {
 	uint32_t channels = dims[dim];
 	float scale = pick_scale(kind);
@@ -326,7 +326,7 @@ static float add_weights(struct fixture *f, enum kind kind, float in_scale, unsi
 	return in_scale * scale;
 }
 
-static float pick_out_scale(enum kind kind, float acc_scale)
+static float pick_out_scale(enum operand_kind kind, float acc_scale)
 {
 	if (is_float(kind))
 		return 0;
@@ -341,6 +341,7 @@ static bool agrees(struct fixture *f)
 	void *expected;
 	bool good;
 
+	f->shared_constants = pick(0, 1);
 	kernels_use_plain(true);
 	if (fixture_run(f)) {
 		kernels_use_plain(false);
@@ -377,7 +378,7 @@ static void add_window(struct fixture *f, bool depthwise, bool nchw, int size_y,
 	fixture_i32(f, dilated ? 2 : 1);
 }
 
-static bool convolution(enum kind kind, bool depthwise)
+static bool convolution(enum operand_kind kind, bool depthwise)
 {
 	int taps_y = pick(0, 2) ? pick(1, 4) : 1, taps_x = taps_y == 1 ? 1 : pick(1, 5);
 	bool dilated = pick(0, 5) == 0, nchw = pick(0, 5) == 0;
@@ -411,7 +412,7 @@ static bool convolution(enum kind kind, bool depthwise)
 	return good;
 }
 
-static bool fully_connected(enum kind kind)
+static bool fully_connected(enum operand_kind kind)
 {
 	uint32_t rows = (uint32_t)pick_size(8, 60), size = (uint32_t)pick_size(100, 1500);
 	uint32_t units = (uint32_t)pick_size(20, 100);
@@ -434,8 +435,8 @@ static bool fully_connected(enum kind kind)
 	return good;
 }
 
-static void test_operation(const char *name, enum kind kind, int rounds,
-			   bool (*run)(enum kind kind))
+static void test_operation(const char *name, enum operand_kind kind, int rounds,
+			   bool (*run)(enum operand_kind kind))
 {
 	unsigned int bad = 0;
 
@@ -444,18 +445,18 @@ static void test_operation(const char *name, enum kind kind, int rounds,
 	ok(!bad, "%s %s: %d random calls as by plain loops", name, kind_names[kind], rounds);
 }
 
-static bool conv2d(enum kind kind)
+static bool conv2d(enum operand_kind kind)
 {
 	return convolution(kind, false);
 }
 
-static bool depthwise_conv2d(enum kind kind)
+static bool depthwise_conv2d(enum operand_kind kind)
 {
 	return convolution(kind, true);
 }
 
 /* ADD or SUB, side by side or one of them broadcast. */
-static bool sum(enum kind kind)
+static bool sum(enum operand_kind kind)
 {
 	uint32_t n = (uint32_t)pick_size(60, 3000);
 	float scale[2] = { pick_scale(kind), pick_scale(kind) };
@@ -475,7 +476,7 @@ static bool sum(enum kind kind)
 }
 
 /* Rows of inputs that are too long for one tile, or leave room for few. */
-static bool long_rows(enum kind kind)
+static bool long_rows(enum operand_kind kind)
 {
 	uint32_t size = (uint32_t)pick(3000, 60000), units = (uint32_t)pick(1, 20);
 	uint32_t rows = (uint32_t)pick(1, 9);
@@ -496,7 +497,7 @@ static bool long_rows(enum kind kind)
 int main(void)
 {
 	test_variants();
-	for (enum kind kind = 0; kind < NUM_KINDS; kind++) {
+	for (enum operand_kind kind = 0; kind < NUM_KINDS; kind++) {
 		test_operation("CONV_2D", kind, ROUNDS, conv2d);
 		test_operation("DEPTHWISE_CONV_2D", kind, ROUNDS, depthwise_conv2d);
 		if (kind == S8_PER_CHANNEL)

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Constant weights: a program takes the memory of its constants once, whether they are
+ * packed for a kernel or not, and a constant that several commands read stays what it is.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "rig.h"
+#include "tap.h"
+
+#define UNITS	24
+#define SIZE	40
+
+static struct rig rig;
+static struct job_rig j;
+static float weights[UNITS * SIZE];
+
+/* load() makes a matrix of it. */
+static uint32_t matrix(struct image *im)
+{
+	return image_const(im, NNPU_TYPE_TENSOR_FLOAT32, UNITS, weights, sizeof(weights));
+}
+
+static void product(struct image *im, uint32_t in, uint32_t w)
+{
+	static const float bias[UNITS];
+	uint32_t b = image_const(im, NNPU_TYPE_TENSOR_FLOAT32, UNITS, bias, sizeof(bias));
+	uint32_t act = image_scalar(im, 0);
+	uint32_t out = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 1, UNITS, -1);
+
+	image_command(im, NNPU_OP_FULLY_CONNECTED, 4, 1, in, w, b, act, out);
+}
+
+/* Bytes that the program with weights @w takes, 0 if it does not load. */
+static uint64_t load(uint32_t program, struct image *im, uint32_t w)
+{
+	struct nnpu_tensor_desc *d;
+	struct nnpu_cqe cqe;
+	int status;
+
+	image_finish(im);
+	d = image_desc(im, w);
+	d->rank = 2;
+	d->dims[1] = htole32(SIZE);
+	status = rig_load(&rig, 1, program, im->bytes, im->size, &cqe);
+	image_free(im);
+	return status ? 0 : le64toh(cqe.result);
+}
+
+/* Run a program of one input; are its outputs all the product? */
+static bool products_are_right(uint32_t program, unsigned int outputs)
+{
+	struct nnpu_arg *a = job_args(&j, 1, outputs);
+	float in[SIZE], expected[UNITS];
+	bool good = true;
+
+	for (unsigned int i = 0; i < SIZE; i++)
+		in[i] = (float)i - 10;
+	for (unsigned int u = 0; u < UNITS; u++) {
+		expected[u] = 0;
+		for (unsigned int i = 0; i < SIZE; i++)
+			expected[u] += in[i] * weights[u * SIZE + i];
+	}
+	job_arg(&a[0], 1, 0, sizeof(in));
+	memcpy(j.operands, in, sizeof(in));
+	for (unsigned int i = 0; i < outputs; i++)
+		job_arg(&a[1 + i], 1, 256 * (i + 1), sizeof(expected));
+	if (job_execute(&j, program, NULL))
+		return false;
+	for (unsigned int i = 0; i < outputs; i++)
+		good &= !memcmp(j.operands + 256 * (i + 1), expected, sizeof(expected));
+	return good;
+}
+
+static void test_single(void)
+{
+	uint64_t bytes, used;
+	struct image im;
+	uint32_t in, w;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, SIZE, -1);
+	w = matrix(&im);
+	product(&im, in, w);
+	bytes = load(1, &im, w);
+	used = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+	ok(bytes >= sizeof(weights) && bytes < sizeof(weights) * 3 / 2 && used == bytes,
+	   "weights are in memory once (%llu bytes, weights %zu)", (unsigned long long)bytes,
+	   sizeof(weights));
+	ok(rig_read64(&rig, NNPU_REG_MEM_PEAK_LO) == bytes, "and never were there twice");
+	ok(products_are_right(1, 1), "product with weights of one command");
+	ok(products_are_right(1, 1), "again");
+}
+
+/* Two products with the same weights, and the weights themselves. */
+static void test_shared(void)
+{
+	uint32_t in, w, act, out, ones;
+	const float one = 1;
+	struct nnpu_arg *a;
+	struct image im;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, SIZE, -1);
+	w = matrix(&im);
+	product(&im, in, w);
+	product(&im, in, w);
+	ok(load(2, &im, w) > 0, "weights of two commands");
+	ok(products_are_right(2, 2), "both products");
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, SIZE, -1);
+	w = matrix(&im);
+	product(&im, in, w);
+	ones = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 1, &one, sizeof(one));
+	act = image_scalar(&im, 0);
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, UNITS, SIZE, -1);
+	image_command(&im, NNPU_OP_MUL, 3, 1, w, ones, act, out);
+	ok(load(3, &im, w) > 0, "weights that are an operand elsewhere");
+	a = job_args(&j, 1, 2);
+	job_arg(&a[0], 1, 0, SIZE * sizeof(float));
+	job_arg(&a[1], 1, 256, UNITS * sizeof(float));
+	job_arg(&a[2], 1, 512, sizeof(weights));
+	ok(job_execute(&j, 3, NULL) == 0 && !memcmp(j.operands + 512, weights, sizeof(weights)),
+	   "are as they were");
+}
+
+int main(void)
+{
+	for (unsigned int i = 0; i < UNITS * SIZE; i++)
+		weights[i] = (float)(i * 7 % 31) - 15;
+	rig_open(&rig, NULL);
+	rig_enable(&rig);
+	ok(job_rig_init(&j, &rig, 1, 1), "context and queue");
+	test_single();
+	test_shared();
+	rig_close(&rig);
+	return tap_done();
+}
