@@ -100,9 +100,10 @@ static int infer_batch(struct exec_run *run, const struct program_block *b, uint
 		if (!p->cmds[i].infer && !run->omitted)
 			continue;
 		exec_make_call(run, i, &call, &error);
-		if (!exec_grow((void **)&x->saved, &x->max_saved, call.num_outputs,
+		if (!exec_room(x, (void **)&x->saved, &x->max_saved, call.num_outputs,
 			       sizeof(*x->saved)))
 			return exec_no_memory(run);
+		x->work.inferences++;
 		ret = shapes_infer(&call, x->saved, run->engine->dev->props.max_operand_size);
 		if (ret < 0)
 			return exec_op_failed(run, i, error.reason, error.operand);
@@ -417,7 +418,7 @@ static int loop_output(struct exec_run *run, const struct loop *l, unsigned int 
 			return exec_no_memory(run);
 	}
 	if (value->bytes)
-		memcpy(out->data, value->data, value->bytes);
+		exec_copy(&run->engine->exec, out, value->data);
 	return 0;
 }
 
@@ -455,6 +456,7 @@ static int run_loop(struct exec_run *run, uint32_t index)
 	int ret;
 
 	l.values = calloc(l.num_carried, sizeof(*l.values));
+	run->engine->exec.work.allocations += 2;
 	ret = homes && l.values ? loop_run(run, &l, homes) : exec_no_memory(run);
 	free(l.values);
 	free(homes);
@@ -534,7 +536,7 @@ int batch_run(struct exec_run *run)
 
 	if (exec_bind(run))
 		return -1;
-	if (p->num_blocks > 1 && !exec_grow((void **)&x->homes, &x->max_homes, p->num_tensors,
+	if (p->num_blocks > 1 && !exec_room(x, (void **)&x->homes, &x->max_homes, p->num_tensors,
 					    sizeof(*x->homes)))
 		return exec_no_memory(run);
 	run->shapes_valid = true;
@@ -542,6 +544,7 @@ int batch_run(struct exec_run *run)
 	set_inputs(run);
 	if (run->omitted && check_omitted(run))
 		return -1;
+	x->work.allocations++;
 	run->items = malloc((p->num_inputs + (size_t)p->num_operands + p->num_cmds + 1) *
 			    sizeof(*run->items));
 	if (!run->items)

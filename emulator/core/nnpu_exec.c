@@ -51,6 +51,21 @@ bool exec_grow(void **p, uint32_t *max, uint32_t count, size_t size)
 	return true;
 }
 
+bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, size_t size)
+{
+	uint32_t before = *max;
+	bool ok = exec_grow(p, max, count, size);
+
+	x->work.allocations += *max != before;
+	return ok;
+}
+
+void exec_copy(struct exec_state *x, const struct tensor *to, const void *from)
+{
+	x->work.copies++;
+	memcpy(to->data, from, to->bytes);
+}
+
 /* Shapes. */
 
 bool shape_agrees(const struct tensor *declared, const struct tensor *actual)
@@ -180,7 +195,7 @@ uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 	struct arena_chunk *c;
 	uint64_t bytes;
 
-	if (!exec_grow((void **)&a->chunks, &a->max, index + 1, sizeof(*a->chunks)))
+	if (!exec_room(&e->exec, (void **)&a->chunks, &a->max, index + 1, sizeof(*a->chunks)))
 		return NULL;
 	while (a->count <= index)
 		a->chunks[a->count++] = (struct arena_chunk) { 0 };
@@ -208,6 +223,7 @@ uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 			dev_mem_release(e->dev, NULL, bytes);
 			return NULL;
 		}
+		e->exec.work.allocations++;
 		memset(c->base, 0, bytes);
 		c->size = bytes;
 		e->exec.has_memory = true;
@@ -233,11 +249,11 @@ int exec_bind(struct exec_run *run)
 	uint32_t i;
 
 	x->bound = 0;
-	if (!exec_grow((void **)&x->tensors, &x->max_tensors, p->num_tensors,
+	if (!exec_room(x, (void **)&x->tensors, &x->max_tensors, p->num_tensors,
 		       sizeof(*x->tensors)) ||
-	    !exec_grow((void **)&x->operands, &x->max_operands, p->num_operands,
+	    !exec_room(x, (void **)&x->operands, &x->max_operands, p->num_operands,
 		       sizeof(*x->operands)) ||
-	    !exec_grow((void **)&x->scratch, &x->max_scratch, p->num_cmds,
+	    !exec_room(x, (void **)&x->scratch, &x->max_scratch, p->num_cmds,
 		       sizeof(*x->scratch)))
 		return exec_no_memory(run);
 	memset(x->scratch, 0, p->num_cmds * sizeof(*x->scratch));
@@ -355,12 +371,12 @@ static int profile_init(struct exec_run *run)
 		run->max_profile = num_cmds;
 	if (!run->max_profile)
 		return 0;
-	if (!exec_grow((void **)&x->profile, &x->max_profile, run->max_profile,
+	if (!exec_room(x, (void **)&x->profile, &x->max_profile, run->max_profile,
 		       sizeof(*x->profile)))
 		return exec_no_memory(run);
 	if (run->program->num_blocks == 1)
 		return 0;
-	if (!exec_grow((void **)&x->profile_of, &x->max_profile_of, num_cmds,
+	if (!exec_room(x, (void **)&x->profile_of, &x->max_profile_of, num_cmds,
 		       sizeof(*x->profile_of)))
 		return exec_no_memory(run);
 	memset(x->profile_of, 0, num_cmds * sizeof(*x->profile_of));
@@ -513,7 +529,7 @@ static int run_loop(struct exec_run *run, uint32_t index)
 						l.in[i]->data;
 
 		if (result != l.out[i]->data && l.out[i]->bytes)
-			memcpy(l.out[i]->data, result, l.out[i]->bytes);
+			exec_copy(&run->engine->exec, l.out[i], result);
 	}
 	if (outermost)
 		run->loop_end_ns = 0;

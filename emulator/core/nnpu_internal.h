@@ -263,8 +263,16 @@ struct home {
 	uint32_t chunk;
 };
 
+/* What a job did beside its operations. */
+struct exec_work {
+	uint32_t inferences;		/* commands whose output shapes it found */
+	uint32_t allocations;		/* of memory for itself */
+	uint32_t copies;		/* of tensors within device memory */
+};
+
 /* Buffers of an engine that grow with the largest job. */
 struct exec_state {
+	struct exec_work work;
 	struct arena arena;
 	uint64_t charged;		/* bytes charged to the context for this job */
 	struct tensor *tensors;
@@ -643,5 +651,9 @@ void exec_trim(struct nnpu_engine *e);
 void exec_fini(struct nnpu_engine *e);
 /* Room for @count objects of @size in *@p; false: no memory. */
 bool exec_grow(void **p, uint32_t *max, uint32_t count, size_t size);
+/* The same for what a job needs, counted. */
+bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, size_t size);
+/* Copy a tensor that no operation is about, counted. */
+void exec_copy(struct exec_state *x, const struct tensor *to, const void *from);
 
 #endif /* NNPU_INTERNAL_H */

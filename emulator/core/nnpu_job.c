@@ -94,7 +94,7 @@ static int get_block(struct run *r)
 {
 	struct exec_state *x = &r->job->engine->exec;
 
-	if (!exec_grow((void **)&x->args, &x->max_args_len, r->args_len, 1))
+	if (!exec_room(x, (void **)&x->args, &x->max_args_len, r->args_len, 1))
 		return status_fault(r, NNPU_STATUS_NO_MEMORY, 0);
 	memset(x->args, 0, r->args_len);
 	r->header = (struct nnpu_args_header *)x->args;
@@ -334,8 +334,14 @@ static void fill_output_shapes(struct run *r)
 	}
 }
 
+static __le16 saturated(uint32_t count)
+{
+	return htole16((uint16_t)(count < UINT16_MAX ? count : UINT16_MAX));
+}
+
 static void write_result(struct run *r)
 {
+	const struct exec_work *work = &r->job->engine->exec.work;
 	const struct nnpu_sqe_execute *c = r->sqe;
 	struct nnpu_args_header *h = r->header;
 
@@ -349,6 +355,9 @@ static void write_result(struct run *r)
 	h->queue_ns = htole64(r->start_ns - r->job->fetched_ns);
 	h->exec_ns = htole64(r->job->exec_ns);
 	h->num_profile = htole32(r->exec.num_profile);
+	h->inferences = saturated(work->inferences);
+	h->allocations = saturated(work->allocations);
+	h->copies = saturated(work->copies);
 	if (slot_access(r->ctx, le32toh(c->result_slot), le64toh(c->result_off), h, r->args_len,
 			DMA_WRITE, NULL))
 		verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
@@ -400,6 +409,7 @@ void job_run(struct job *job)
 		.start_ns = dev_now(dev),
 	};
 
+	job->engine->exec.work = (struct exec_work) { 0 };
 	if (check_slots(&r) || get_block(&r)) {
 		job->exec_ns = dev_now(dev) - r.start_ns;
 		return;

@@ -279,7 +279,7 @@ static void test_arguments(void)
 	h->loop_timeout_ns = htole64(NNPU_LOOP_TIMEOUT_MAX_NS);
 	expect("longest loop timeout", FIXED, 0, 0, 0);
 	job_add_args(&j, N);
-	h->reserved[2] = htole32(1);
+	h->reserved[2] = htole16(1);
 	expect("header reserved", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
 	for (i = 0; i < 3; i++) {
 		job_add_args(&j, N);

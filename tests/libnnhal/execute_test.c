@@ -261,6 +261,35 @@ static void test_timing(void)
 	   "D22 no timing of a failed run");
 }
 
+static void test_work(void)
+{
+	struct nnhal_ext_work work = { 7, 7, 7 };
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	uint32_t allocations = 0;
+	bool good = true;
+
+	make_chain(&f, 20);
+	prepare();
+	fresh_run(4);
+	o.work = &work;
+	for (int i = 0; i < 50; i++) {
+		good &= !execute(&o) && !work.inferences && !work.copies;
+		allocations += work.allocations;
+	}
+	/* Each engine of the device allocates for its first job, in a few pieces. */
+	ok(good && allocations < 50, "static shapes: no inferences and copies, %u allocations",
+	   allocations);
+	work = (struct nnhal_ext_work) { 7, 7, 7 };
+	o.size = offsetof(struct nnhal_execute_options, work);
+	ok(!execute(&o) && work.inferences == 7, "options of an older program");
+	o.size--;
+	ok(execute(&o) == NNHAL_STATUS_INVALID_ARGUMENT, "options that are too short");
+	o.size = sizeof(o);
+	r.outputs[0].location.length = 15;
+	ok(execute(&o) == NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE && !work.inferences &&
+	   !work.allocations && !work.copies, "no counts of a failed run");
+}
+
 static void test_profile(void)
 {
 	struct nnhal_ext_profile_entry entries[20];
@@ -488,6 +517,7 @@ int main(void)
 	test_high_rank();
 	test_timing();
 	test_profile();
+	test_work();
 	test_memory_kinds();
 	test_in_place();
 	test_several_pools();

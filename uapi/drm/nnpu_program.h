@@ -488,6 +488,9 @@ struct nnpu_arg {
  *	device clock
  * @exec_ns: result: from the start of execution to its end, ns
  * @num_profile: result: number of struct nnpu_profile written
+ * @inferences: result: commands whose output shapes were found while the job ran
+ * @allocations: result: allocations of device memory that the job made
+ * @copies: result: tensors copied in device memory other than by operations
  * @reserved: zero
  *
  * An argument block is this header, @num_inputs and then @num_outputs records
@@ -507,7 +510,10 @@ struct nnpu_args_header {
 	__le64 queue_ns;
 	__le64 exec_ns;
 	__le32 num_profile;
-	__le32 reserved[3];
+	__le16 inferences;
+	__le16 allocations;
+	__le16 copies;
+	__le16 reserved[3];
 };
 
 /**
@@ -642,6 +648,7 @@ NNPU_ASSERT_OFFSET(struct nnpu_args_header, command, 28);
 NNPU_ASSERT_OFFSET(struct nnpu_args_header, queue_ns, 32);
 NNPU_ASSERT_OFFSET(struct nnpu_args_header, exec_ns, 40);
 NNPU_ASSERT_OFFSET(struct nnpu_args_header, num_profile, 48);
+NNPU_ASSERT_OFFSET(struct nnpu_args_header, inferences, 52);
 NNPU_ASSERT_SIZE(struct nnpu_profile, 32);
 NNPU_ASSERT_SIZE(struct nnpu_performance, 16);
 NNPU_ASSERT_SIZE(struct nnpu_identify, 4096);

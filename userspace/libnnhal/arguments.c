@@ -8,6 +8,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "internal.h"
@@ -20,16 +21,18 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 	*to = defaults;
 	if (!from)
 		return NNHAL_STATUS_NONE;
-	/* The first version of the structure is this one. */
-	if (from->size < sizeof(*to))
+	/* The first version of the structure ended before @work. */
+	if (from->size < offsetof(struct nnhal_execute_options, work))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	memcpy(to, from, sizeof(*to));
+	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
 	diag_clear(to->diag);
 	if (to->profile) {
 		to->profile->num_entries = 0;
 		to->profile->queue_ns = 0;
 		to->profile->exec_ns = 0;
 	}
+	if (to->work)
+		*to->work = (struct nnhal_ext_work) { 0 };
 	if (to->measure != NNHAL_MEASURE_NO && to->measure != NNHAL_MEASURE_YES) {
 		diag_set(to->diag, "measure %d, expected 0 or 1", to->measure);
 		return NNHAL_STATUS_INVALID_ARGUMENT;

@@ -336,7 +336,8 @@ static enum nnhal_status check_request(const struct nnhal_burst_controller *c,
 		diag_set(diag, "NULL pointer for pools");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (options->has_deadline || options->has_loop_timeout || options->profile) {
+	if (options->has_deadline || options->has_loop_timeout || options->profile ||
+	    options->work) {
 		diag_set(diag, "deadline, loop timeout and profile cannot travel in a packet");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}

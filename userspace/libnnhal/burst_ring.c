@@ -870,7 +870,7 @@ static cold_path enum nnhal_status read_options(struct call *call,
 {
 	enum nnhal_status status = execute_options_read(&call->options, from);
 
-	if (!status && call->options.profile) {
+	if (!status && (call->options.profile || call->options.work)) {
 		diag_set(call->options.diag, "a burst makes no profile");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}

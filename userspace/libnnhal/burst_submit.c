@@ -16,7 +16,7 @@ static enum nnhal_status check_options(const struct nnhal_execute_options *optio
 	struct nnhal_execute_options read;
 	enum nnhal_status status = execute_options_read(&read, options);
 
-	if (!status && read.profile) {
+	if (!status && (read.profile || read.work)) {
 		diag_set(read.diag, "a burst makes no profile");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}

@@ -399,6 +399,12 @@ static struct outcome execution_end(struct execution *e, int error)
 		}
 		if (e->options.profile)
 			read_profile(e, &header);
+		if (e->options.work)
+			*e->options.work = (struct nnhal_ext_work) {
+				.inferences = le16toh(header.inferences),
+				.allocations = le16toh(header.allocations),
+				.copies = le16toh(header.copies),
+			};
 		if (e->options.measure == NNHAL_MEASURE_YES)
 			timing_of(&out.timing, e->start_ns, monotonic_ns(),
 				  le64toh(header.exec_ns));

@@ -45,9 +45,17 @@ static int series_add(struct series *series, uint64_t value, struct error *err)
 
 int profile_add(struct profile *profile, uint64_t latency_ns,
 		const struct nnhal_timing *timing, const struct nnhal_ext_profile *times,
-		struct error *err)
+		const struct nnhal_ext_work *work, struct error *err)
 {
 	uint32_t i;
+
+	if (work) {
+		profile->work.count++;
+		profile->work.inferences += work->inferences;
+		profile->work.allocations += work->allocations;
+		profile->work.copies += work->copies;
+		profile->work.last = *work;
+	}
 
 	if (series_add(&profile->latency, latency_ns, err))
 		return -1;
@@ -144,6 +152,20 @@ static void print_operations(FILE *stream, const struct profile *profile,
 	}
 }
 
+static void print_work(FILE *stream, const struct work *w)
+{
+	double count = (double)w->count;
+
+	if (!w->count)
+		return;
+	fprintf(stream, "\n%-17s %10s %10s %10s\n", "beside operations", "shapes", "allocs",
+		"copies");
+	fprintf(stream, "%-17s %10.2f %10.2f %10.2f\n", "mean", (double)w->inferences / count,
+		(double)w->allocations / count, (double)w->copies / count);
+	fprintf(stream, "%-17s %10" PRIu32 " %10" PRIu32 " %10" PRIu32 "\n", "last inference",
+		w->last.inferences, w->last.allocations, w->last.copies);
+}
+
 void profile_print(FILE *stream, struct profile *profile, const struct hal_model *model,
 		   const struct tflite_model *tflite, uint64_t elapsed_ns)
 {
@@ -159,5 +181,6 @@ void profile_print(FILE *stream, struct profile *profile, const struct hal_model
 	print_series(stream, "in driver", &profile->driver);
 	print_series(stream, "in device queue", &profile->queue);
 	print_series(stream, "on device", &profile->device);
+	print_work(stream, &profile->work);
 	print_operations(stream, profile, model, tflite);
 }

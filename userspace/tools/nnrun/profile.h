@@ -28,11 +28,19 @@ struct operation_time {
 	uint64_t bytes;
 };
 
+/* What the device did beside the operations, summed up and at last. */
+struct work {
+	uint64_t count;
+	uint64_t inferences, allocations, copies;
+	struct nnhal_ext_work last;
+};
+
 struct profile {
 	struct series latency;		/* from call to return, this process's clock */
 	struct series driver;		/* timeInDriver of the HAL */
 	struct series device;		/* on the device */
 	struct series queue;		/* in the device's queue */
+	struct work work;
 	struct operation_time *operations;
 	uint32_t num_operations;
 };
@@ -40,10 +48,10 @@ struct profile {
 int profile_init(struct profile *profile, uint32_t num_operations, struct error *err);
 void profile_free(struct profile *profile);
 
-/* 0, or -1 if there is no memory. @timing and @times may be NULL: latency only. */
+/* 0, or -1 if there is no memory. @timing, @times and @work may be NULL: latency only. */
 int profile_add(struct profile *profile, uint64_t latency_ns,
 		const struct nnhal_timing *timing, const struct nnhal_ext_profile *times,
-		struct error *err);
+		const struct nnhal_ext_work *work, struct error *err);
 
 /* Print the tables. @elapsed_ns: from the first start to the last end. */
 void profile_print(FILE *stream, struct profile *profile, const struct hal_model *model,

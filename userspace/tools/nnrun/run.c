@@ -31,6 +31,7 @@ struct job {
 	struct nnhal_request request;
 	struct nnhal_execute_options options;
 	struct nnhal_ext_profile times;
+	struct nnhal_ext_work work;
 	struct nnhal_diag diag;
 	struct nnhal_timing timing;
 	enum nnhal_status status;
@@ -104,6 +105,7 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 	if (run->options->profile) {
 		job->options.measure = NNHAL_MEASURE_YES;
 		job->options.profile = &job->times;
+		job->options.work = &job->work;
 	}
 	return 0;
 }
@@ -256,7 +258,7 @@ static int collect(struct run *run, struct error *err)
 	if (results_add_latency(run->results, latency, err))
 		return -1;
 	if (run->options->profile &&
-	    profile_add(run->profile, latency, &job->timing, &job->times, err))
+	    profile_add(run->profile, latency, &job->timing, &job->times, &job->work, err))
 		return -1;
 	show_progress(run, job->end_ns);
 	if (!job->keep)

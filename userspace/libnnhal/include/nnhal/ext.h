@@ -90,6 +90,24 @@ struct nnhal_ext_profile {
 };
 
 /**
+ * struct nnhal_ext_work - what the device did in one execution beside the operations
+ * @inferences: out: operations whose output shapes were found while it ran
+ * @allocations: out: allocations of device memory for it
+ * @copies: out: tensors copied in device memory other than by operations; inputs
+ *	and outputs that are transferred from and to memory of the host are not counted
+ *
+ * Named by struct nnhal_execute_options.work. Filled in only if the execution ends
+ * with NONE; zero otherwise. All are zero for a model without unknown dimensions and
+ * WHILE, once an engine of the device has run it: what there is to do is done when it
+ * is prepared. 65535 stands for that or more.
+ */
+struct nnhal_ext_work {
+	uint32_t inferences;
+	uint32_t allocations;
+	uint32_t copies;
+};
+
+/**
  * struct nnhal_ext_prepared_model_info - facts about a prepared model
  * @device_memory: bytes of device memory the loaded program takes
  * @image_size: bytes of the program image that was loaded

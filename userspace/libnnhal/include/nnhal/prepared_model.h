@@ -24,6 +24,7 @@ extern "C" {
 
 struct nnhal_prepared_model;
 struct nnhal_ext_profile;
+struct nnhal_ext_work;
 
 /**
  * struct nnhal_execute_options - parameters of execute_1_3 beside the request
@@ -39,6 +40,8 @@ struct nnhal_ext_profile;
  * @diag: filled in after an error, until the callback has returned; may be NULL
  * @profile: times of the single operations, filled in until the callback has
  *	returned, see nnhal/ext.h; may be NULL
+ * @work: what the device did beside the operations, filled in until the callback
+ *	has returned, see nnhal/ext.h; may be NULL
  */
 struct nnhal_execute_options {
 	size_t size;
@@ -49,12 +52,13 @@ struct nnhal_execute_options {
 	uint64_t loop_timeout_ns;
 	struct nnhal_diag *diag;
 	struct nnhal_ext_profile *profile;
+	struct nnhal_ext_work *work;
 };
 
 /* What a NULL options pointer stands for. */
 #define NNHAL_EXECUTE_OPTIONS_INIT \
 	{ sizeof(struct nnhal_execute_options), NNHAL_MEASURE_NO, false, 0, false, 0, \
-	  NULL, NULL }
+	  NULL, NULL, NULL }
 
 /* LoopTimeoutDurationNs.DEFAULT and .MAXIMUM */
 #define NNHAL_DEFAULT_LOOP_TIMEOUT_NS	UINT64_C(2000000000)
