@@ -504,6 +504,25 @@ int nnpu_debugfs_dir(int fd, char path[NNPU_DEBUGFS_PATH_MAX])
 	return access(path, F_OK) ? -errno : 0;
 }
 
+long nnpu_debugfs_value(int fd, const char *file, const char *name)
+{
+	char path[NNPU_DEBUGFS_PATH_MAX + 32], dir[NNPU_DEBUGFS_PATH_MAX], line[256], word[64];
+	long value, found = -1;
+	FILE *f;
+
+	if (nnpu_debugfs_dir(fd, dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/%s", dir, file);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%63s %li", word, &value) == 2 && !strcmp(word, name))
+			found = value;
+	fclose(f);
+	return found;
+}
+
 int nnpu_inject(int fd, unsigned int kind, unsigned int count)
 {
 	char path[NNPU_DEBUGFS_PATH_MAX + 32], dir[NNPU_DEBUGFS_PATH_MAX], text[32];

@@ -106,6 +106,8 @@ int nnpu_job_run(int fd, struct nnpu_job *job, uint32_t seed);
 
 /* Path of the debugfs directory of the device; 0 or -errno. */
 int nnpu_debugfs_dir(int fd, char path[NNPU_DEBUGFS_PATH_MAX]);
+/* The value behind "name" in a debugfs file of the device; -1: there is none. */
+long nnpu_debugfs_value(int fd, const char *file, const char *name);
 /* Write "kind count" to fault_inject; -EOPNOTSUPP if the device has no injection. */
 int nnpu_inject(int fd, unsigned int kind, unsigned int count);
 

@@ -13,12 +13,43 @@
 /* The argument block of a job, behind its result block. */
 #define ARGS_OFFSET	2048u
 
-static uint64_t now_ns(void)
+uint64_t nnpu_now_ns(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+int nnpu_uq_setup(int *fd, struct nnpu_uq *uq, struct nnpu_job *job)
+{
+	int ret;
+
+	*fd = nnpu_open();
+	if (*fd < 0) {
+		ret = *fd;
+		*fd = -1;
+		return ret;
+	}
+	ret = nnpu_uq_create(*fd, uq, DRM_NNPU_PRIORITY_MEDIUM, NNPU_UQ_ENTRIES, NNPU_UQ_ENTRIES);
+	if (ret)
+		goto err_close;
+	ret = nnpu_job_init(*fd, job, 64);
+	if (ret)
+		goto err_queue;
+	return 0;
+
+err_queue:
+	nnpu_uq_destroy(*fd, uq);
+err_close:
+	close(*fd);
+	*fd = -1;
+	return ret;
+}
+
+bool nnpu_uq_may_skip(int ret)
+{
+	return (ret == -ENOENT || ret == -EOPNOTSUPP) && !nnpu_device_required();
 }
 
 int nnpu_uq_create(int fd, struct nnpu_uq *uq, uint32_t priority, uint32_t sq_entries,
@@ -114,7 +145,7 @@ int nnpu_uq_sleep(int fd, struct nnpu_uq *uq, unsigned int timeout_ms, uint32_t 
 	struct drm_nnpu_queue_wait arg = {
 		.queue = uq->id,
 		.cq_head = uq->head,
-		.timeout_ns = (int64_t)(now_ns() + timeout_ms * 1000000ull),
+		.timeout_ns = (int64_t)(nnpu_now_ns() + timeout_ms * 1000000ull),
 	};
 	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_WAIT, &arg);
 
@@ -128,7 +159,7 @@ int nnpu_uq_sleep(int fd, struct nnpu_uq *uq, unsigned int timeout_ms, uint32_t 
 int nnpu_uq_take(int fd, struct nnpu_uq *uq, struct nnpu_cqe *cqe, unsigned int timeout_ms,
 		 uint32_t *state)
 {
-	uint64_t end = now_ns() + timeout_ms * 1000000ull;
+	uint64_t end = nnpu_now_ns() + timeout_ms * 1000000ull;
 	uint32_t how = DRM_NNPU_QUEUE_STATE_READY;
 	unsigned int i;
 	int ret;
@@ -147,7 +178,7 @@ int nnpu_uq_take(int fd, struct nnpu_uq *uq, struct nnpu_cqe *cqe, unsigned int 
 			return ret;
 		if (how != DRM_NNPU_QUEUE_STATE_READY)
 			return -ECANCELED;
-	} while (now_ns() < end);
+	} while (nnpu_now_ns() < end);
 	return -ETIME;
 }
 

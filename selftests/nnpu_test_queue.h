@@ -9,6 +9,9 @@
 #include "../kernel/nnpu_hw.h"
 #include "nnpu_test.h"
 
+/* Entries of both rings, unless a test wants others. */
+#define NNPU_UQ_ENTRIES	16
+
 /* A user queue and where the process stands in its rings. */
 struct nnpu_uq {
 	uint32_t id;
@@ -25,6 +28,16 @@ struct nnpu_uq {
 	uint16_t phase;
 };
 
+/* CLOCK_MONOTONIC. */
+uint64_t nnpu_now_ns(void);
+
+/*
+ * What most tests begin with: the first device, a queue of NNPU_UQ_ENTRIES and a small job.
+ * 0 or -errno, with nothing left behind and *@fd = -1. nnpu_uq_may_skip(): there is
+ * no device or it has no user queues, and nobody said that there has to be one.
+ */
+int nnpu_uq_setup(int *fd, struct nnpu_uq *uq, struct nnpu_job *job);
+bool nnpu_uq_may_skip(int ret);
 /* Create the queue and map rings and doorbell; 0 or -errno. */
 int nnpu_uq_create(int fd, struct nnpu_uq *uq, uint32_t priority, uint32_t sq_entries,
 		   uint32_t cq_entries);

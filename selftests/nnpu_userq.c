@@ -18,7 +18,7 @@
 
 #define WAIT_MS		120000
 #define PAGE		4096u
-#define ENTRIES		16
+#define ENTRIES		NNPU_UQ_ENTRIES
 /* More than the hardware has queues. */
 #define MANY		256
 #define BUSY_QUEUES	24
@@ -39,21 +39,11 @@ FIXTURE(userq)
 
 FIXTURE_SETUP(userq)
 {
-	int ret;
+	int ret = nnpu_uq_setup(&self->fd, &self->uq, &self->job);
 
-	self->fd = nnpu_open();
-	if (self->fd < 0) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "no NNPU device: %s", strerror(-self->fd));
-	}
-	ret = nnpu_uq_create(self->fd, &self->uq, DRM_NNPU_PRIORITY_MEDIUM, ENTRIES, ENTRIES);
-	if (ret == -EOPNOTSUPP) {
-		close(self->fd);
-		self->fd = -1;
-		SKIP(return, "no user queues");
-	}
+	if (nnpu_uq_may_skip(ret))
+		SKIP(return, "no device with user queues: %s", strerror(-ret));
 	ASSERT_EQ(0, ret);
-	ASSERT_EQ(0, nnpu_job_init(self->fd, &self->job, 64));
 }
 
 FIXTURE_TEARDOWN(userq)
@@ -335,27 +325,6 @@ TEST_F(userq, bad_doorbell_stops)
 	nnpu_uq_destroy(self->fd, &other);
 }
 
-/* The value of "name" in a debugfs file of the device. */
-static long debugfs_value(int fd, const char *file, const char *name)
-{
-	char path[NNPU_DEBUGFS_PATH_MAX], line[256], word[64];
-	long value, found = -1;
-	FILE *f;
-
-	if (nnpu_debugfs_dir(fd, path))
-		return -1;
-	strncat(path, "/", sizeof(path) - strlen(path) - 1);
-	strncat(path, file, sizeof(path) - strlen(path) - 1);
-	f = fopen(path, "r");
-	if (!f)
-		return -1;
-	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "%63s %li", word, &value) == 2 && !strcmp(word, name))
-			found = value;
-	fclose(f);
-	return found;
-}
-
 /* In use: high. Idle: the hardware queue and the level go, the queue stays. */
 TEST_F(userq, idle_gives_way)
 {
@@ -364,16 +333,16 @@ TEST_F(userq, idle_gives_way)
 
 	for (seed = 1; seed < 4; seed++) {
 		ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, seed));
-		if (debugfs_value(self->fd, "registers", "PERF_LEVEL") < 0)
+		if (nnpu_debugfs_value(self->fd, "registers", "PERF_LEVEL") < 0)
 			SKIP(return, "debugfs is not readable");
-		EXPECT_EQ(NNPU_PERF_HIGH, debugfs_value(self->fd, "registers", "PERF_LEVEL"));
+		EXPECT_EQ(NNPU_PERF_HIGH, nnpu_debugfs_value(self->fd, "registers", "PERF_LEVEL"));
 		for (i = 0; i < 600; i++) {
-			if (debugfs_value(self->fd, "registers", "PERF_LEVEL") != NNPU_PERF_HIGH)
+			if (nnpu_debugfs_value(self->fd, "registers", "PERF_LEVEL") != NNPU_PERF_HIGH)
 				break;
 			usleep(100000);
 		}
 		ASSERT_NE(600, i);
-		EXPECT_EQ(NNPU_QSTATE_ABSENT, debugfs_value(self->fd, "registers", "Q2_STATE"));
+		EXPECT_EQ(NNPU_QSTATE_ABSENT, nnpu_debugfs_value(self->fd, "registers", "Q2_STATE"));
 	}
 }
 
@@ -488,8 +457,8 @@ TEST_F(userq, slot_unbound_in_flight)
 TEST_F_TIMEOUT(userq, killed_with_full_ring, 3600)
 {
 	unsigned int kills = count_of("NNPU_KILLS", 20), i;
-	long contexts = debugfs_value(self->fd, "objects", "contexts");
-	long queues = debugfs_value(self->fd, "objects", "queues");
+	long contexts = nnpu_debugfs_value(self->fd, "objects", "contexts");
+	long queues = nnpu_debugfs_value(self->fd, "objects", "queues");
 	char ready;
 
 	for (i = 0; i < kills; i++) {
@@ -527,10 +496,10 @@ TEST_F_TIMEOUT(userq, killed_with_full_ring, 3600)
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, i));
 	}
-	for (i = 0; i < 300 && debugfs_value(self->fd, "objects", "contexts") != contexts; i++)
+	for (i = 0; i < 300 && nnpu_debugfs_value(self->fd, "objects", "contexts") != contexts; i++)
 		usleep(100000);
-	EXPECT_EQ(contexts, debugfs_value(self->fd, "objects", "contexts"));
-	EXPECT_EQ(queues, debugfs_value(self->fd, "objects", "queues"));
+	EXPECT_EQ(contexts, nnpu_debugfs_value(self->fd, "objects", "contexts"));
+	EXPECT_EQ(queues, nnpu_debugfs_value(self->fd, "objects", "queues"));
 }
 
 /* One who writes anything anywhere in his rings and doorbells, until told to stop. */
@@ -671,21 +640,11 @@ FIXTURE_VARIANT_ADD(userq_fault, dma_error)
 
 FIXTURE_SETUP(userq_fault)
 {
-	int ret;
+	int ret = nnpu_uq_setup(&self->fd, &self->uq, &self->job);
 
-	self->fd = nnpu_open();
-	if (self->fd < 0) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "no NNPU device: %s", strerror(-self->fd));
-	}
-	ret = nnpu_uq_create(self->fd, &self->uq, 1, ENTRIES, ENTRIES);
-	if (ret == -EOPNOTSUPP) {
-		close(self->fd);
-		self->fd = -1;
-		SKIP(return, "no user queues");
-	}
+	if (nnpu_uq_may_skip(ret))
+		SKIP(return, "no device with user queues: %s", strerror(-ret));
 	ASSERT_EQ(0, ret);
-	ASSERT_EQ(0, nnpu_job_init(self->fd, &self->job, 64));
 	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
 }
 
