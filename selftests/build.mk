@@ -3,7 +3,7 @@
 # kselftests: run in the guest by scripts/run-selftests, in this order.
 
 SELFTEST_DIR := $(BUILD)/selftests
-SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_userq nnpu_recovery
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_userq nnpu_userq_load nnpu_recovery
 # Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
 SELFTEST_SCRIPTS := nnpu_lifecycle.sh
@@ -30,4 +30,4 @@ $(SELFTEST_DIR)/%.sh: selftests/%.sh
 selftests: $(SELFTESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
 
 .SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix .o,$(SELFTEST_PROGRAMS) \
-	$(SELFTEST_DEBUG_PROGRAMS) nnpu_loop nnpu_test))
+	$(SELFTEST_DEBUG_PROGRAMS) nnpu_loop nnpu_test nnpu_test_queue))
