@@ -142,6 +142,9 @@ static int nnpu_debugfs_state(struct seq_file *m, void *data)
 		return -ENODEV;
 	seq_printf(m, "device: %s, %lld resets\n", ndev->dead ? "dead" : "running",
 		   atomic64_read(&ndev->reset_count));
+	seq_printf(m, "power: %s level, %d user queues\n",
+		   nnpu_power_level_name(nnpu_read(ndev, NNPU_REG_PERF_LEVEL)),
+		   atomic_read(&ndev->power.queues));
 	spin_lock_irq(&ndev->admin.qp.lock);
 	nnpu_debugfs_qpair(m, "admin", &ndev->admin.qp);
 	spin_unlock_irq(&ndev->admin.qp.lock);

@@ -342,6 +342,7 @@ int nnpu_device_init(struct nnpu_device *ndev)
 	init_rwsem(&ndev->reset_sem);
 	mutex_init(&ndev->bo_lock);
 	INIT_LIST_HEAD(&ndev->bo_list);
+	nnpu_power_init(ndev);
 	ret = nnpu_device_read_id(ndev);
 	if (ret)
 		return ret;

@@ -13,6 +13,7 @@
 #include <drm/nnpu_accel.h>
 
 #include "nnpu_hw.h"
+#include "nnpu_power.h"
 #include "nnpu_queue.h"
 #include "nnpu_table.h"
 #include "nnpu_userq.h"
@@ -28,17 +29,19 @@
  * 3. nnpu_device.bo_lock, then reservations of buffers (dma_resv)
  * 4. nnpu_ctx.submit_lock: order of jobs
  * 5. nnpu_userqs.hw_lock: changes of hardware queues of user queues
- * 6. nnpu_device.reset_sem: read for an admin command, write for a device reset
- * 7. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
+ * 6. nnpu_power.lock: changes of the performance level
+ * 7. nnpu_device.reset_sem: read for an admin command, write for a device reset
+ * 8. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
  *    mmap_lock held; who holds it touches no user memory and takes, of the core's
  *    locks, those of unmap_mapping_range() only
- * 8. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
+ * 9. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts)
  *
- * The two works of nnpu_device.reset_wq (watchdog, device reset) never run at
+ * Waiting for runtime PM (nnpu_power_get()) counts as 6: its callbacks take 6 and
+ * what is below. The two works of nnpu_device.reset_wq (watchdog, device reset) never run at
  * the same time. Fences are signalled with no spinlock held. What runs on the way to
  * a fence signal (run_job, interrupt handlers, the works of reset_wq) takes only
- * 1, 6, 7 and 8 and allocates nothing that could wait for reclaim.
+ * 1, 7, 8 and 9 and allocates nothing that could wait for reclaim.
  */
 
 /**
@@ -47,8 +50,8 @@
  * Implicit synchronisation: a job waits for its in-fences only. Its fence is
  * added to the reservations of buffers that are shared as dma-bufs, so that
  * others can wait for it; buffers known to one file only are left alone, which
- * keeps SUBMIT free of reservation locks in the usual case. Power management:
- * the device has no sleep states.
+ * keeps SUBMIT free of reservation locks in the usual case. System sleep: the
+ * device's state is not saved.
  */
 
 struct nnpu_device;
@@ -171,6 +174,7 @@ struct nnpu_irq {
  * @admin: admin queue
  * @queue: kernel queue
  * @userqs: user queues
+ * @power: runtime power management
  * @contexts: contexts by hardware number
  * @reset_sem: read: an admin command is under way; write: device reset
  * @reset_wq: ordered: watchdog and device reset
@@ -207,6 +211,7 @@ struct nnpu_device {
 	struct nnpu_admin admin;
 	struct nnpu_queue queue;
 	struct nnpu_userqs userqs;
+	struct nnpu_power power;
 	struct nnpu_table contexts;
 
 	struct rw_semaphore reset_sem;

@@ -64,6 +64,8 @@ static const struct dma_fence_ops nnpu_fence_ops = {
  * @ctx: context
  * @num_args: inputs plus outputs
  *
+ * The device is awake until the job is freed. Sleeps; no locks are held.
+ *
  * Return: the job, or NULL.
  */
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
@@ -92,6 +94,7 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 	spin_lock_init(&fence->lock);
 	job->fence = &fence->base;
 	job->ctx = nnpu_ctx_get(ctx);
+	nnpu_power_get(ctx->ndev);
 	atomic_inc(&ctx->ndev->stats.jobs);
 	return job;
 }
@@ -145,6 +148,7 @@ void nnpu_job_free(struct nnpu_job *job)
 	kvfree(job->slots);
 	kvfree(job->args);
 	kfree(job);
+	nnpu_power_put(ctx->ndev);
 	atomic_dec(&ctx->ndev->stats.jobs);
 	atomic_dec(&ctx->num_jobs);
 	wake_up(&ctx->job_wait);

@@ -2,6 +2,7 @@
 /* PCI glue: find the parts of the device and hand them to the core. */
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/pm_runtime.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_print.h>
@@ -86,6 +87,8 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = nnpu_pci_irqs(ndev, pdev);
 	if (ret)
 		return ret;
+	/* The port above stays on as well: without it the device would lose its state. */
+	pci_d3cold_disable(pdev);
 	ret = nnpu_device_init(ndev);
 	if (ret)
 		return ret;
@@ -94,14 +97,38 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		nnpu_device_unplug(ndev);
 		return ret;
 	}
+	nnpu_power_enable(ndev);
 	drm_info(&ndev->drm, "%s, firmware %s\n", ndev->identify->name, ndev->identify->firmware);
 	return 0;
 }
 
 static void nnpu_pci_remove(struct pci_dev *pdev)
 {
+	nnpu_power_disable(pci_get_drvdata(pdev));
 	nnpu_device_unplug(pci_get_drvdata(pdev));
 }
+
+/*
+ * Contexts, programs and queues are in the device and nowhere else, so it stays in
+ * D0: the PCI core leaves the power state alone when the driver has saved the
+ * configuration by itself.
+ */
+static int nnpu_pci_runtime_suspend(struct device *dev)
+{
+	nnpu_power_suspend(dev_get_drvdata(dev));
+	pci_save_state(to_pci_dev(dev));
+	return 0;
+}
+
+static int nnpu_pci_runtime_resume(struct device *dev)
+{
+	nnpu_power_resume(dev_get_drvdata(dev));
+	return 0;
+}
+
+static const struct dev_pm_ops nnpu_pci_pm_ops = {
+	RUNTIME_PM_OPS(nnpu_pci_runtime_suspend, nnpu_pci_runtime_resume, NULL)
+};
 
 /* kexec and power-off: the device must not write to memory of what comes next. */
 static void nnpu_pci_shutdown(struct pci_dev *pdev)
@@ -121,6 +148,8 @@ static struct pci_driver nnpu_pci_driver = {
 	.probe = nnpu_pci_probe,
 	.remove = nnpu_pci_remove,
 	.shutdown = nnpu_pci_shutdown,
+	.dev_groups = nnpu_power_groups,
+	.driver.pm = pm_ptr(&nnpu_pci_pm_ops),
 };
 
 /**

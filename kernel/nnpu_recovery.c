@@ -103,6 +103,8 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 	atomic64_inc(&ndev->stats.device_resets);
 	trace_nnpu_reset(ndev, "device", why, guilty_cid, ret);
 	nnpu_watchdog_rearm(&queue->watchdog);
+	/* Which sets the performance level as well: it is lost. */
+	nnpu_userq_kick_watch(ndev, true);
 out:
 	atomic64_inc(&ndev->reset_count);
 	up_write(&ndev->reset_sem);

@@ -133,11 +133,12 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end)
 	memset(uqs->by_qid, 0, sizeof(uqs->by_qid));
 	spin_unlock_irq(&uqs->irq_lock);
 	list_for_each_entry_safe(uq, tmp, &uqs->all, node) {
+		if (uq->qid)
+			nnpu_power_put_queue(ndev);
 		uq->qid = 0;
 		nnpu_userq_mark_ended(uq, end, 0);
 		nnpu_userq_wake(uq);
 	}
-	uqs->perf_known = false;
 	mutex_unlock(&uqs->lock);
 }
 

@@ -75,7 +75,8 @@ enum nnpu_userq_state {
  * @state: where it is
  * @end: DRM_NNPU_QUEUE_STATE_*
  * @reason: NNPU_STATUS_* with DRM_NNPU_QUEUE_STATE_STOPPED
- * @qid: hardware queue while ACTIVE or LEAVING, else 0
+ * @qid: hardware queue while ACTIVE or LEAVING, else 0; who sets it to 0 calls
+ *	nnpu_power_put_queue()
  * @mapping: address space of the descriptor, NULL when it is closed
  * @mappings: mappings of the doorbell: one, two while mremap() is being refused
  * @resume: @saved counts
@@ -138,8 +139,6 @@ struct nnpu_userq {
  * @wq: ordered: @work and @watch
  * @work: gives hardware queues to those that wait
  * @watch: looks for hangs and idleness while a queue is active
- * @perf_level: NNPU_PERF_* the device was told last; under @hw_lock
- * @perf_known: @perf_level is what the device has; reset clears it
  */
 struct nnpu_userqs {
 	struct mutex hw_lock;	/* see above */
@@ -155,8 +154,6 @@ struct nnpu_userqs {
 	struct workqueue_struct *wq;
 	struct delayed_work work;
 	struct delayed_work watch;
-	u32 perf_level;
-	bool perf_known;
 };
 
 /* nnpu_userq.c: life and ioctls */

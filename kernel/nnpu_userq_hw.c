@@ -115,6 +115,7 @@ void nnpu_userq_leave_hw(struct nnpu_userq *uq)
 	sqe.qid = cpu_to_le16(qid);
 	nnpu_admin_revoke(ndev, uq->ctx, &sqe);
 	nnpu_userq_set_by_qid(ndev, qid, NULL);
+	nnpu_power_put_queue(ndev);
 	/* Somebody may be waiting for it. */
 	mutex_lock(&uqs->lock);
 	if (!list_empty(&uqs->wanted))
@@ -184,31 +185,6 @@ bool nnpu_userq_check_stopped(struct nnpu_userq *uq)
 	return stopped;
 }
 
-/* While a queue is active the device is kept awake. hw_lock is held. */
-static void nnpu_userq_update_perf(struct nnpu_device *ndev)
-{
-	struct nnpu_userqs *uqs = &ndev->userqs;
-	struct nnpu_sqe_set_perf sqe = { .opcode = NNPU_ADMIN_SET_PERF };
-	struct nnpu_admin_result result;
-	bool known;
-	u32 level;
-
-	if (!(ndev->features & NNPU_FEATURE_PERF_LEVELS))
-		return;
-	mutex_lock(&uqs->lock);
-	level = list_empty(&uqs->active) ? NNPU_PERF_MEDIUM : NNPU_PERF_HIGH;
-	known = uqs->perf_known && uqs->perf_level == level;
-	uqs->perf_known = true;
-	mutex_unlock(&uqs->lock);
-	if (known)
-		return;
-	sqe.level = cpu_to_le32(level);
-	uqs->perf_level = level;
-	/* A hint: a device that does not follow it works all the same. */
-	if (nnpu_admin_exec(ndev, NULL, &sqe, &result) || result.status)
-		drm_dbg(&ndev->drm, "performance level %u was refused\n", level);
-}
-
 static int nnpu_userq_create_hw(struct nnpu_userq *uq, u16 qid)
 {
 	struct nnpu_device *ndev = uq->ndev;
@@ -248,6 +224,8 @@ static void nnpu_userq_start(struct nnpu_userq *uq, u16 qid)
 	struct nnpu_userqs *uqs = &ndev->userqs;
 	int ret;
 
+	/* Awake before anybody rings. */
+	nnpu_power_get_queue(ndev);
 	/* The first interrupt may come before the answer. */
 	nnpu_userq_set_by_qid(ndev, qid, uq);
 	ret = nnpu_userq_create_hw(uq, qid);
@@ -256,6 +234,7 @@ static void nnpu_userq_start(struct nnpu_userq *uq, u16 qid)
 		/* A reset came between: the device has forgotten the queue. */
 		mutex_unlock(&uqs->lock);
 		nnpu_userq_set_by_qid(ndev, qid, NULL);
+		nnpu_power_put_queue(ndev);
 		return;
 	}
 	if (!ret) {
@@ -270,12 +249,12 @@ static void nnpu_userq_start(struct nnpu_userq *uq, u16 qid)
 	trace_nnpu_userq(uq, "start", qid, ret);
 	if (ret) {
 		nnpu_userq_set_by_qid(ndev, qid, NULL);
+		nnpu_power_put_queue(ndev);
 		nnpu_userq_end_locked(uq, ret == -EIO ? DRM_NNPU_QUEUE_STATE_STOPPED :
 				      DRM_NNPU_QUEUE_STATE_LOST,
 				      ret == -EIO ? NNPU_STATUS_INTERNAL : 0);
 		return;
 	}
-	nnpu_userq_update_perf(ndev);
 	nnpu_userq_wake(uq);
 	nnpu_userq_kick_watch(ndev, false);
 }
@@ -323,6 +302,7 @@ static int nnpu_userq_suspend(struct nnpu_userq *uq, bool idle)
 		ret = 0;
 	} else if (!ret) {
 		uq->qid = 0;
+		nnpu_power_put_queue(ndev);
 		uq->saved = *uqs->state_mem;
 		uq->resume = true;
 		uq->state = NNPU_USERQ_PARKED;
@@ -567,7 +547,8 @@ static void nnpu_userq_look(struct nnpu_userq *uq)
  * nnpu_userq_watch - look for hangs, stopped and idle queues
  * @work: nnpu_userqs.watch
  *
- * Runs while queues have hardware queues.
+ * Runs while queues have hardware queues, and once more for the performance level
+ * when the last one has gone.
  */
 void nnpu_userq_watch(struct work_struct *work)
 {
@@ -592,7 +573,7 @@ void nnpu_userq_watch(struct work_struct *work)
 		nnpu_userq_look(uq);
 		nnpu_userq_put(uq);
 	}
-	nnpu_userq_update_perf(ndev);
+	nnpu_power_update(ndev);
 	mutex_lock(&uqs->lock);
 	any = !list_empty(&uqs->active);
 	mutex_unlock(&uqs->lock);

@@ -3,7 +3,8 @@
 # kselftests: run in the guest by scripts/run-selftests, in this order.
 
 SELFTEST_DIR := $(BUILD)/selftests
-SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_userq nnpu_userq_load nnpu_recovery
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_userq nnpu_userq_load nnpu_power \
+	nnpu_recovery
 # Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
 SELFTEST_SCRIPTS := nnpu_lifecycle.sh

@@ -7,7 +7,7 @@
 #
 #   NNPU_CYCLES    insmod, inference, rmmod      (default 5)
 #   NNPU_KILLS     kill -9 in the middle         (default 20)
-#   NNPU_UNBINDS   unbind and bind under load    (default 5)
+#   NNPU_UNBINDS   unbind and bind under load, and while suspended  (default 5)
 #   NNPU_REMOVALS  the device pulled out and put back under load, through the
 #                  machine's monitor (scripts/vm --guest-monitor)  (default 2)
 #   NNPU_KO        path of nnpu.ko               (default: modprobe nnpu)
@@ -187,6 +187,38 @@ put_back() {
 		wait_until 60 probed
 }
 
+attribute_is() { # NAME VALUE, of the device
+	[ "$(cat "/sys/bus/pci/devices/$address/$1" 2> /dev/null)" = "$2" ]
+}
+
+# A device that nothing uses is suspended: unbound like that, with and without an
+# open file, and the module unloaded.
+test_suspended() {
+	local i out node
+	address=$(pci_address) || { echo "no PCI function of the device"; return; }
+	attribute_is power/runtime_status unsupported && return
+	for ((i = 1; i <= unbinds; i++)); do
+		if [ $((i % 2)) = 0 ]; then
+			for node in /dev/accel/accel* /dev/dri/renderD*; do
+				[ ! -c "$node" ] || exec 9<> "$node"
+			done
+		fi
+		wait_until 60 attribute_is power/runtime_status suspended ||
+			{ echo "round $i: not suspended"; return; }
+		attribute_is perf_level low || { echo "round $i: not at the low level"; return; }
+		unbind || { echo "round $i: unbind failed"; return; }
+		exec 9<&-
+		bind || { echo "round $i: bind failed"; return; }
+		out=$("$loop" -q -n 20 2>&1) || { echo "round $i: afterwards: $out"; return; }
+		wait_until 60 attribute_is power/runtime_status suspended ||
+			{ echo "round $i: not suspended after bind"; return; }
+		rmmod nnpu || { echo "round $i: rmmod failed"; return; }
+		load || { echo "round $i: insmod failed"; return; }
+		out=$("$loop" -n 20 2>&1) || { echo "round $i: after insmod: $out"; return; }
+	done
+	wait_until 60 attribute_is power/runtime_status suspended || echo "not suspended in the end"
+}
+
 test_rmmod_in_use() {
 	local status
 	mkfifo "$tmp/ready3"
@@ -206,11 +238,12 @@ fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 echo "TAP version 13"
-echo "1..5"
+echo "1..6"
 result "module unload is refused while a file is open" "$(test_rmmod_in_use)"
 result "$cycles cycles of insmod, inference, rmmod" "$(test_cycles)"
 result "$kills processes killed in the middle of inference" "$(test_kills)"
 result "$unbinds times unbind and bind while jobs run" "$(test_unbinds)"
+result "$unbinds times unbind and rmmod while suspended" "$(test_suspended)"
 if [ "$removals" -gt 0 ] && monitor=$(monitor_port); then
 	result "$removals times pulled out and put back while jobs run" \
 		"$(taken_away "$removals" pull_out put_back)"

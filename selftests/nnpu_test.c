@@ -541,10 +541,50 @@ int nnpu_inject(int fd, unsigned int kind, unsigned int count)
 	return ret;
 }
 
-static void set_parameter(const char *path, unsigned int value)
+static int sysfs_open(int fd, const char *name, int flags)
 {
-	FILE *f = fopen(path, "w");
+	char path[128];
+	struct stat st;
 
+	if (fstat(fd, &st))
+		return -1;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/%s", major(st.st_rdev),
+		 minor(st.st_rdev), name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+bool nnpu_sysfs_is(int fd, const char *name, const char *value)
+{
+	int file = sysfs_open(fd, name, O_RDONLY);
+	char text[64] = "";
+	ssize_t len;
+
+	if (file < 0)
+		return false;
+	len = read(file, text, sizeof(text) - 1);
+	close(file);
+	return len > 0 && (size_t)len == strlen(value) + 1 && !memcmp(text, value, (size_t)len - 1);
+}
+
+int nnpu_sysfs_write(int fd, const char *name, const char *value)
+{
+	int file = sysfs_open(fd, name, O_WRONLY);
+	int ret;
+
+	if (file < 0)
+		return -errno;
+	ret = write(file, value, strlen(value)) < 0 ? -errno : 0;
+	close(file);
+	return ret;
+}
+
+void nnpu_set_parameter(const char *name, unsigned int value)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/module/nnpu/parameters/%s", name);
+	f = fopen(path, "w");
 	/* Without the right to write them the tests take longer, no more. */
 	if (!f)
 		return;
@@ -554,6 +594,6 @@ static void set_parameter(const char *path, unsigned int value)
 
 void nnpu_set_timeouts(unsigned int hang_ms, unsigned int admin_ms)
 {
-	set_parameter("/sys/module/nnpu/parameters/hang_timeout_ms", hang_ms);
-	set_parameter("/sys/module/nnpu/parameters/admin_timeout_ms", admin_ms);
+	nnpu_set_parameter("hang_timeout_ms", hang_ms);
+	nnpu_set_parameter("admin_timeout_ms", admin_ms);
 }

@@ -111,6 +111,14 @@ long nnpu_debugfs_value(int fd, const char *file, const char *name);
 /* Write "kind count" to fault_inject; -EOPNOTSUPP if the device has no injection. */
 int nnpu_inject(int fd, unsigned int kind, unsigned int count);
 
+/* Does an attribute of the device, such as "power/runtime_status", say @value? */
+bool nnpu_sysfs_is(int fd, const char *name, const char *value);
+/* Write an attribute; 0 or -errno. */
+int nnpu_sysfs_write(int fd, const char *name, const char *value);
+
+/* Set a parameter of the module, if that is allowed. */
+void nnpu_set_parameter(const char *name, unsigned int value);
+
 /*
  * Have the driver find faults sooner than it would on a busy machine of a user, so
  * that tests of faults do not mostly wait. NNPU_TIMEOUTS_DEFAULT: as at load.
