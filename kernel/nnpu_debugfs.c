@@ -211,6 +211,7 @@ static const struct nnpu_debugfs_reg nnpu_debugfs_qregs[] = {
 	NNPU_DEBUGFS_QREG(PROGRESS),
 	NNPU_DEBUGFS_QREG(CURRENT),
 	NNPU_DEBUGFS_QREG(ERROR),
+	NNPU_DEBUGFS_QREG(BUSY),
 };
 
 static int nnpu_debugfs_registers(struct seq_file *m, void *data)

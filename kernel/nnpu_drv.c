@@ -127,7 +127,8 @@ static void nnpu_drv_postclose(struct drm_device *drm, struct drm_file *file)
  * Beside the keys common to DRM drivers:
  *
  * drm-engine-npu: time the device has executed jobs of this file, as it says
- * itself; a job that never completed counts from its start to its end.
+ * itself, user queues included. A job of SUBMIT that never completed counts from its
+ * start to its end.
  *
  * nnpu-jobs-submitted, nnpu-jobs-completed, nnpu-jobs-failed,
  * nnpu-jobs-timedout: as in struct drm_nnpu_context_info.
@@ -136,6 +137,7 @@ static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
 	struct nnpu_ctx *ctx = file->driver_priv;
 
+	nnpu_userq_account_all(ctx);
 	drm_printf(p, "drm-engine-npu:\t%llu ns\n", atomic64_read(&ctx->engine_ns));
 	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n", atomic64_read(&ctx->jobs_submitted));
 	drm_printf(p, "nnpu-jobs-completed:\t%llu\n", atomic64_read(&ctx->jobs_completed));

@@ -74,6 +74,7 @@
 #define NNPU_QREG_PROGRESS		0x04	/* RO counts while a job advances */
 #define NNPU_QREG_CURRENT		0x08	/* RO [31] running, [15:0] its cid */
 #define NNPU_QREG_ERROR			0x0c	/* RO NNPU_STATUS_* that stopped it */
+#define NNPU_QREG_BUSY			0x10	/* RO its engine time since power-on, us */
 
 #define NNPU_ID_MAGIC			0x55504e4e	/* "NNPU" */
 #define NNPU_HW_VERSION_MAJOR		1

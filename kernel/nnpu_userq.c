@@ -115,6 +115,47 @@ void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason)
 }
 
 /**
+ * nnpu_userq_account - charge a context for what a queue used of the device
+ * @uq: queue; nnpu_userqs.lock is held
+ * @qid: hardware queue it has, or had a moment ago and nobody else has had since
+ *
+ * The register wraps after more than an hour: nnpu_userq_watch() is quicker.
+ */
+void nnpu_userq_account(struct nnpu_userq *uq, u16 qid)
+{
+	struct nnpu_device *ndev = uq->ndev;
+	u32 busy;
+	int idx;
+
+	lockdep_assert_held(&ndev->userqs.lock);
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
+	busy = nnpu_read_queue(ndev, qid, NNPU_QREG_BUSY);
+	/* A device that was pulled out reads as all ones. */
+	if (busy != U32_MAX || nnpu_read(ndev, NNPU_REG_ID) == NNPU_ID_MAGIC) {
+		atomic64_add((u64)(busy - uq->busy) * NSEC_PER_USEC, &uq->ctx->engine_ns);
+		uq->busy = busy;
+	}
+	nnpu_device_exit(idx);
+}
+
+/**
+ * nnpu_userq_account_all - bring nnpu_ctx.engine_ns up to date
+ * @ctx: context
+ */
+void nnpu_userq_account_all(struct nnpu_ctx *ctx)
+{
+	struct nnpu_userqs *uqs = &ctx->ndev->userqs;
+	struct nnpu_userq *uq;
+
+	mutex_lock(&uqs->lock);
+	list_for_each_entry(uq, &uqs->all, node)
+		if (uq->ctx == ctx && uq->qid)
+			nnpu_userq_account(uq, uq->qid);
+	mutex_unlock(&uqs->lock);
+}
+
+/**
  * nnpu_userq_lose_all - all queues end because of the device
  * @ndev: device, reset or stopped: it accesses no memory, and has no queues
  * @end: DRM_NNPU_QUEUE_STATE_*
@@ -133,8 +174,10 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end)
 	memset(uqs->by_qid, 0, sizeof(uqs->by_qid));
 	spin_unlock_irq(&uqs->irq_lock);
 	list_for_each_entry_safe(uq, tmp, &uqs->all, node) {
-		if (uq->qid)
+		if (uq->qid) {
+			nnpu_userq_account(uq, uq->qid);
 			nnpu_power_put_queue(ndev);
+		}
 		uq->qid = 0;
 		nnpu_userq_mark_ended(uq, end, 0);
 		nnpu_userq_wake(uq);

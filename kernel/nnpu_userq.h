@@ -84,9 +84,10 @@ enum nnpu_userq_state {
  * @active_since: jiffies
  * @idle_since: jiffies; when the watchdog saw it without progress first
  * @progress: register PROGRESS as the watchdog saw it last
+ * @busy: register BUSY as it was accounted for last
  * @watchdog: hang detection
  *
- * From @node to @mappings: under nnpu_userqs.lock. The rest: under
+ * From @node to @mappings, and @busy: under nnpu_userqs.lock. The rest: under
  * nnpu_userqs.hw_lock; @saved under both while the queue is parked.
  */
 struct nnpu_userq {
@@ -120,6 +121,7 @@ struct nnpu_userq {
 	unsigned long active_since;
 	unsigned long idle_since;
 	u32 progress;
+	u32 busy;
 	struct nnpu_watchdog watchdog;
 };
 
@@ -163,6 +165,8 @@ void nnpu_userq_fini(struct nnpu_device *ndev);
 void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end);
 void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason);
 void nnpu_userq_end_locked(struct nnpu_userq *uq, u32 end, u32 reason);
+void nnpu_userq_account(struct nnpu_userq *uq, u16 qid);
+void nnpu_userq_account_all(struct nnpu_ctx *ctx);
 void nnpu_userq_close_all(struct nnpu_ctx *ctx);
 void nnpu_userq_put(struct nnpu_userq *uq);
 int nnpu_userq_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

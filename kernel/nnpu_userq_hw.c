@@ -116,8 +116,10 @@ void nnpu_userq_leave_hw(struct nnpu_userq *uq)
 	nnpu_admin_revoke(ndev, uq->ctx, &sqe);
 	nnpu_userq_set_by_qid(ndev, qid, NULL);
 	nnpu_power_put_queue(ndev);
-	/* Somebody may be waiting for it. */
 	mutex_lock(&uqs->lock);
+	/* The job that was aborted counts as well. */
+	nnpu_userq_account(uq, qid);
+	/* Somebody may be waiting for it. */
 	if (!list_empty(&uqs->wanted))
 		mod_delayed_work(uqs->wq, &uqs->work, 0);
 	mutex_unlock(&uqs->lock);
@@ -228,6 +230,9 @@ static void nnpu_userq_start(struct nnpu_userq *uq, u16 qid)
 	nnpu_power_get_queue(ndev);
 	/* The first interrupt may come before the answer. */
 	nnpu_userq_set_by_qid(ndev, qid, uq);
+	mutex_lock(&uqs->lock);
+	uq->busy = nnpu_read_queue(ndev, qid, NNPU_QREG_BUSY);
+	mutex_unlock(&uqs->lock);
 	ret = nnpu_userq_create_hw(uq, qid);
 	mutex_lock(&uqs->lock);
 	if (uq->state == NNPU_USERQ_ENDED) {
@@ -301,6 +306,7 @@ static int nnpu_userq_suspend(struct nnpu_userq *uq, bool idle)
 	if (uq->state == NNPU_USERQ_ENDED) {
 		ret = 0;
 	} else if (!ret) {
+		nnpu_userq_account(uq, qid);
 		uq->qid = 0;
 		nnpu_power_put_queue(ndev);
 		uq->saved = *uqs->state_mem;
@@ -567,6 +573,8 @@ void nnpu_userq_watch(struct work_struct *work)
 		uq = uqs->by_qid[i];
 		if (uq)
 			kref_get(&uq->ref);
+		if (uq && uq->qid)
+			nnpu_userq_account(uq, uq->qid);
 		mutex_unlock(&uqs->lock);
 		if (!uq)
 			continue;

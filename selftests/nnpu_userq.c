@@ -346,6 +346,62 @@ TEST_F(userq, idle_gives_way)
 	}
 }
 
+/* What fdinfo says of a file's use of the device, ns; -1: nothing. */
+static long long engine_ns(int fd)
+{
+	long long value, found = -1;
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "drm-engine-npu: %lld ns", &value) == 1)
+			found = value;
+	fclose(f);
+	return found;
+}
+
+/* fdinfo counts what queues use, while they run, when they are parked and afterwards. */
+TEST_F_TIMEOUT(userq, fdinfo_counts, 240)
+{
+	struct nnpu_job slow;
+	long long used = 0, before, after, other;
+	int fd = nnpu_open(), i;
+	struct nnpu_cqe cqe;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 128));
+	before = engine_ns(self->fd);
+	ASSERT_LE(0, before);
+	for (i = 0; i < 6; i++) {
+		push_job(&self->uq, &slow, (uint16_t)i);
+		nnpu_uq_ring(&self->uq);
+		ASSERT_EQ(0, nnpu_uq_take(self->fd, &self->uq, &cqe, WAIT_MS, NULL));
+		used += (long long)cqe.result;
+		/* Parked and woken: another hardware queue, or the same anew. */
+		if (i != 2)
+			continue;
+		nnpu_set_parameter("queue_idle_ms", 10);
+		while (nnpu_debugfs_value(self->fd, "registers", "Q2_STATE") > NNPU_QSTATE_ABSENT)
+			usleep(10000);
+		nnpu_set_parameter("queue_idle_ms", 1000);
+	}
+	/* The engine is through with a job a little after its completion; whole microseconds. */
+	do {
+		after = engine_ns(self->fd);
+	} while (after - before < used - 2000);
+	nnpu_uq_destroy(self->fd, &self->uq);
+	EXPECT_LE(after, engine_ns(self->fd));
+	other = engine_ns(fd);
+	EXPECT_EQ(0, other);
+	TH_LOG("%lld us of jobs, %lld us of the device", used / 1000, (after - before) / 1000);
+	nnpu_job_fini(self->fd, &slow);
+	close(fd);
+}
+
 /* Sixteen times as many queues as a device has, one after the other and mixed. */
 TEST_F_TIMEOUT(userq, many_queues, 240)
 {

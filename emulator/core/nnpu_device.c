@@ -299,6 +299,8 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 	if (dev->power_on) {
 		dev->jobs = 0;
 		dev->busy_ns = 0;
+		for (i = 0; i <= dev->props.num_queues; i++)
+			dev->queues[i].busy_ns = 0;
 		dev->power_on_ns = dev_now(dev);
 		dev->power_on = false;
 	}
@@ -441,6 +443,8 @@ static uint32_t read_queue_reg(struct nnpu_device *dev, uint32_t offset)
 		return q->running ? NNPU_QREG_CURRENT_RUNNING | q->cid : 0;
 	case NNPU_QREG_ERROR:
 		return q->error;
+	case NNPU_QREG_BUSY:
+		return (uint32_t)(q->busy_ns / 1000);
 	default:
 		return 0;
 	}

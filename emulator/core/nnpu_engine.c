@@ -257,6 +257,7 @@ static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 		exec_trim(e);
 	e->trim = false;
 	dev->busy_ns += used;
+	q->busy_ns += used;
 	sched_charge(q, used);
 	q->busy = false;
 	q->running = false;

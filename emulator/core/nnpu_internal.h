@@ -225,7 +225,8 @@ struct nnpu_queue {
 	uint8_t priority;
 	bool active;			/* has work, waiting or on an engine */
 	bool ready;			/* has work that waits: is in the list of its level */
-	uint64_t vtime;			/* device time used, ns */
+	uint64_t vtime;			/* device time used, ns; what arbitration makes of it */
+	uint64_t busy_ns;		/* device time used since power-on, whoever it was for */
 	struct nnpu_queue *prev;
 	struct nnpu_queue *next;
 	atomic_bool abort;

@@ -481,6 +481,44 @@ static void test_perf_levels(void)
 	stop();
 }
 
+static uint32_t busy_us(unsigned int qid)
+{
+	return reg(NNPU_QREG_BASE + qid * NNPU_QREG_STRIDE + NNPU_QREG_BUSY);
+}
+
+/* An engine gives its queue back a little after the completion. */
+static void wait_busy(unsigned int qid, uint32_t us)
+{
+	unsigned int waited = 0;
+
+	while (busy_us(qid) < us)
+		hang_check(&waited);
+}
+
+static void test_busy(void)
+{
+	struct nnpu_sqe_queue c = { .opcode = NNPU_ADMIN_DESTROY_QUEUE, .qid = htole16(2) };
+
+	start("102");
+	ok(!busy_us(1) && !busy_us(2) && !busy_us(3), "QREG_BUSY: 0 after power-on");
+	atomic_store(&cost[1], 7 * MS);
+	atomic_store(&cost[2], 1500);
+	ring(1, 5);
+	ring(2, 100);
+	wait_served(105);
+	wait_busy(1, 35000);
+	wait_busy(2, 150);
+	ok(busy_us(1) == 35000 && busy_us(2) == 150 && !busy_us(3),
+	   "each queue its own time, fractions of a microsecond included");
+	ok(!busy_us(0), "none of the admin queue");
+	ok(!admin(&c) && busy_us(2) == 150, "it outlives the queue");
+	write_reg(NNPU_REG_CTRL, NNPU_CTRL_RESET);
+	while (reg(NNPU_REG_STATUS) & NNPU_STATUS_REG_RESETTING)
+		pause_ms(1);
+	ok(busy_us(1) == 35000 && busy_us(2) == 150, "and a reset");
+	stop();
+}
+
 int main(void)
 {
 	test_levels();
@@ -489,5 +527,6 @@ int main(void)
 	test_no_credit();
 	test_bad_entries();
 	test_perf_levels();
+	test_busy();
 	return tap_done();
 }
