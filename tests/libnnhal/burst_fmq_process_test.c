@@ -16,7 +16,7 @@
 /* Fewer where a switch between processes costs a hundred times as much. */
 #define GUEST_SHARE	5
 
-static unsigned int times(unsigned int count)
+static unsigned int rounds(unsigned int count)
 {
 	const char *spec = getenv("NNHAL_TEST_DEVICE");
 
@@ -415,10 +415,10 @@ static void test_client_death(void)
 {
 	unsigned int i, before = count_fds(), good = 0;
 
-	for (i = 0; i < times(NUM_KILLS); i++)
+	for (i = 0; i < rounds(NUM_KILLS); i++)
 		good += client_dies(false, 1 + i * 7);
-	ok(good == times(NUM_KILLS), "E23 %u clients killed at work: each burst ends",
-	   times(NUM_KILLS));
+	ok(good == rounds(NUM_KILLS), "E23 %u clients killed at work: each burst ends",
+	   rounds(NUM_KILLS));
 	ok(client_dies(true, 50), "E23 also if a child of the client keeps the socket");
 	ok(count_fds() == before, "E23 no descriptor is left");
 }
@@ -429,9 +429,9 @@ static void test_round_trips(struct nnhal_burst_controller *c)
 	struct run r;
 
 	run_init(&r, 4);
-	for (i = 0; i < times(ROUND_TRIPS); i++)
+	for (i = 0; i < rounds(ROUND_TRIPS); i++)
 		wrong += run(c, &r) != NNHAL_STATUS_NONE;
-	ok(!wrong, "%u round trips to another process", times(ROUND_TRIPS));
+	ok(!wrong, "%u round trips to another process", rounds(ROUND_TRIPS));
 	run_fini(&r);
 }
 
