@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -18,13 +19,10 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 {
 	static const struct nnhal_execute_options defaults = NNHAL_EXECUTE_OPTIONS_INIT;
 
-	*to = defaults;
-	if (!from)
-		return NNHAL_STATUS_NONE;
 	/* The first version of the structure ended before @work. */
-	if (from->size < offsetof(struct nnhal_execute_options, work))
+	if (!options_read(to, from, &defaults, sizeof(*to),
+			  offsetof(struct nnhal_execute_options, work)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	memcpy(to, from, from->size < sizeof(*to) ? from->size : sizeof(*to));
 	diag_clear(to->diag);
 	if (to->profile) {
 		to->profile->num_entries = 0;
@@ -57,6 +55,26 @@ uint64_t args_loop_timeout(const struct nnhal_execute_options *options)
 		return 0;
 	/* No time at all is not the default. */
 	return options->loop_timeout_ns ? options->loop_timeout_ns : 1;
+}
+
+bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***bindings,
+		    uint32_t *max_pools, uint32_t num_pools)
+{
+	struct nnhal_request_pool *new_pools;
+	const struct binding **new_bindings;
+
+	if (num_pools <= *max_pools)
+		return true;
+	new_pools = realloc(*pools, num_pools * sizeof(*new_pools));
+	if (!new_pools)
+		return false;
+	*pools = new_pools;
+	new_bindings = realloc(*bindings, num_pools * sizeof(*new_bindings));
+	if (!new_bindings)
+		return false;
+	*bindings = new_bindings;
+	*max_pools = num_pools;
+	return true;
 }
 
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,

@@ -208,13 +208,8 @@ static enum nnhal_status read_options(struct nnhal_burst_options *to,
 {
 	static const struct nnhal_burst_options defaults = NNHAL_BURST_OPTIONS_INIT;
 
-	*to = defaults;
-	if (!from)
-		return NNHAL_STATUS_NONE;
-	/* The first version of the structure is this one. */
-	if (from->size < sizeof(*to))
+	if (!options_read(to, from, &defaults, sizeof(*to), sizeof(*to)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	memcpy(to, from, sizeof(*to));
 	diag_clear(to->diag);
 	if (to->depth > MAX_DEPTH) {
 		diag_set(to->diag, "depth %u, expected at most %u", to->depth, MAX_DEPTH);

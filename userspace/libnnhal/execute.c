@@ -147,25 +147,6 @@ void executions_free(struct nnhal_prepared_model *model)
 
 /* ---- before the run ---- */
 
-static bool make_room(struct execution *e, uint32_t num_pools)
-{
-	const struct binding **bindings;
-	struct nnhal_request_pool *pools;
-
-	if (num_pools <= e->max_pools)
-		return true;
-	pools = realloc(e->pools, num_pools * sizeof(*pools));
-	if (pools)
-		e->pools = pools;
-	bindings = realloc(e->bindings, num_pools * sizeof(*bindings));
-	if (bindings)
-		e->bindings = bindings;
-	if (!pools || !bindings)
-		return false;
-	e->max_pools = num_pools;
-	return true;
-}
-
 /* Slots for the pools that arguments are in. */
 static enum nnhal_status bind_pools(struct execution *e)
 {
@@ -212,7 +193,7 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	}
 	e = execution_get(model);
 	num_pools = request->num_pools;
-	if (!e || !make_room(e, num_pools)) {
+	if (!e || !args_make_room(&e->pools, &e->bindings, &e->max_pools, num_pools)) {
 		diag_set(read.diag, "no memory for an execution");
 		if (e)
 			execution_put(e);

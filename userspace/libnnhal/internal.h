@@ -48,6 +48,28 @@ enum nnhal_status status_from_device(uint32_t device_status);
 const char *device_status_text(uint32_t device_status);
 const char *device_reason_text(uint32_t reason);
 
+/* ---- options of calls ---- */
+
+/*
+ * The options of a call, which begin with their size: what the caller gives, and
+ * @defaults for what he does not, or if that is NULL. False if they are shorter than
+ * the first version of the structure, @first bytes.
+ */
+static inline bool options_read(void *to, const void *from, const void *defaults, size_t size,
+				size_t first)
+{
+	size_t given;
+
+	memcpy(to, defaults, size);
+	if (!from)
+		return true;
+	memcpy(&given, from, sizeof(given));
+	if (given < first)
+		return false;
+	memcpy(to, from, given < size ? given : size);
+	return true;
+}
+
 /* ---- time ---- */
 
 uint64_t monotonic_ns(void);
@@ -352,6 +374,9 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 				       const struct nnhal_execute_options *from);
 /* The loop timeout of valid options as the device takes it. */
 uint64_t args_loop_timeout(const struct nnhal_execute_options *options);
+/* Room for @num_pools, what is there being kept. False: no memory. */
+bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***bindings,
+		    uint32_t *max_pools, uint32_t num_pools);
 /* What a failed binding means for an execution. */
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,
 				   struct nnhal_diag *diag);
