@@ -4,7 +4,8 @@
  *
  *   burst.c         life of a burst, the functions of the API but for the next
  *   burst_ring.c    execution on a queue of the process itself: the hot path,
- *                   beginning with nnhal_burst_execute()
+ *                   beginning with nnhal_burst_execute(); with it burst_request.c
+ *                   and burst_wait.c for what is not hot
  *   burst_cache.c   memory objects a burst keeps bound
  *   burst_submit.c  execution through the driver, where there is no such queue
  *

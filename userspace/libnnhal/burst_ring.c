@@ -31,7 +31,7 @@
  * interrupt at once), so the wait needs no full barrier either.
  *
  * Between threads of the process everything is ordered by burst.lock, except for the
- * look at the ring without it in look(): that one decides nothing, it only ends the
+ * look at the ring without it in burst_look(): that one decides nothing, it only ends the
  * wait, and what follows takes the lock and looks again.
  */
 #include <endian.h>
@@ -40,7 +40,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "burst_internal.h"
+#include "burst_ring.h"
 
 /*
  * [A] Make what was written to memory visible to the device before the store to the
@@ -94,123 +94,7 @@ hot_inline void ring_doorbell(struct transport_queue *q, uint32_t offset, uint32
 	q->doorbell[offset / sizeof(*q->doorbell)] = htole32(value);
 }
 
-/* ---- time: a counter that costs no system call on any clock source ---- */
-
-static inline uint64_t cycles(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t value;
-
-	__asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(value));
-	return value;
-#else
-	return monotonic_ns();
-#endif
-}
-
-static inline void pause_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield");
-#endif
-}
-
-/* Limit of the spin while nothing is known, and what is added to the average, us. */
-#define SPIN_FLOOR_US	5
-/* What suits the device: beyond this a sleep costs little in comparison. */
-#define SPIN_DEFAULT_US	250
-/* A caller that wants more gets this. */
-#define SPIN_MOST_US	100000
-
-/* Compare the two clocks, both of which were read at the same time before. */
-static void spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
-		      uint64_t start_ns)
-{
-	uint64_t now;
-
-	/* Long enough for the quotient to be of use. */
-	do {
-		now = monotonic_ns();
-	} while (now - start_ns < 20000);
-	spin->per_us = (cycles() - start) * 1000 / (now - start_ns);
-	if (!spin->per_us)
-		spin->per_us = 1;
-	if (spin_us == UINT32_MAX)
-		spin_us = SPIN_DEFAULT_US;
-	else if (spin_us > SPIN_MOST_US)
-		spin_us = SPIN_MOST_US;
-	spin->floor = SPIN_FLOOR_US * spin->per_us;
-	spin->max = spin_us * spin->per_us;
-	atomic_init(&spin->average, spin->max / 4);
-	atomic_init(&spin->limit, spin->max);
-}
-
-static inline uint64_t spin_limit(const struct burst_spin *spin)
-{
-	return atomic_load_explicit(&spin->limit, memory_order_relaxed);
-}
-
-/*
- * A wait took @waited: moving average over about eight. Waits that on average take
- * longer than the caller allows are not worth looking: sleep at once, until the
- * average, which goes on being taken, says otherwise.
- */
-static void spin_learn(struct burst_spin *spin, uint64_t waited)
-{
-	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
-	uint64_t limit;
-
-	/* One long wait (debugger, suspend) must not count for ever. */
-	if (waited > 4 * spin->max)
-		waited = 4 * spin->max;
-	average += (uint64_t)((int64_t)(waited - average) / 8);
-	limit = 2 * average + spin->floor;
-	if (limit > spin->max)
-		limit = spin->max;
-	atomic_store_explicit(&spin->average, average, memory_order_relaxed);
-	atomic_store_explicit(&spin->limit, average <= spin->max ? limit : 0,
-			      memory_order_relaxed);
-}
-
 /* ---- completions ---- */
-
-hot_inline const struct nnpu_cqe *entry_of(const struct nnhal_burst *b, uint32_t count)
-{
-	return &b->cq[count % BURST_CQ_ENTRIES];
-}
-
-/*
- * Is completion number @count, ever, in the ring? Its status word; the phase bit is 1
- * in the first pass over the ring and changes with each.
- */
-hot_inline bool is_completed(const struct nnpu_cqe *cqe, uint32_t count, uint32_t *status)
-{
-	/* Written by the device in one piece; read in one piece, again each time. */
-	*status = le16toh(__atomic_load_n(&cqe->status, __ATOMIC_RELAXED));
-	return (*status ^ count / BURST_CQ_ENTRIES) & NNPU_CQE_PHASE;
-}
-
-/* A submission has ended: its result waits to be taken. */
-static cold_path void complete_submission(struct nnhal_burst *b, struct burst_request *r)
-{
-	if (r->flags & REQUEST_MEASURE)
-		r->end_ns = monotonic_ns();
-	burst_add_result(b, r);
-}
-
-/* The request has ended. */
-static void complete(struct nnhal_burst *b, struct burst_request *r)
-{
-	b->num_running--;
-	if (r->flags & REQUEST_SUBMITTED)
-		complete_submission(b, r);
-	else
-		atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
-}
 
 /* What the device said of a request that failed. */
 static cold_path void note_failure(struct burst_request *r, const struct nnpu_cqe *cqe)
@@ -250,7 +134,7 @@ static cold_path void reap_other(struct nnhal_burst *b, const struct nnpu_cqe *c
 	r->status = status >> NNPU_CQE_STATUS_SHIFT;
 	r->exec_ns = le64toh(cqe->result);
 	note_failure(r, cqe);
-	complete(b, r);
+	burst_complete(b, r);
 	burst_wake(b);
 }
 
@@ -284,140 +168,13 @@ hot_inline enum reaped reap_one(struct nnhal_burst *b, struct burst_request *own
 	return REAPED_OWN;
 }
 
-/* Take all completions that are there. Caller holds the lock. */
-static void reap(struct nnhal_burst *b)
+void burst_reap(struct nnhal_burst *b)
 {
 	while (reap_one(b, NULL))
 		;
 }
 
-static const char *state_text(enum transport_queue_state state)
-{
-	switch (state) {
-	case TRANSPORT_QUEUE_STOPPED:
-		return "the device stopped the queue";
-	case TRANSPORT_QUEUE_HUNG:
-		return "a job made no progress";
-	case TRANSPORT_QUEUE_LOST:
-		return "the device was reset";
-	case TRANSPORT_QUEUE_GONE:
-		return "the device is gone";
-	default:
-		return "the queue was destroyed";
-	}
-}
-
-/* The queue has ended: so do all requests in flight. Caller holds the lock. */
-static void queue_ended(struct nnhal_burst *b, enum transport_queue_state state)
-{
-	uint32_t i;
-
-	/* What completed before counts. */
-	reap(b);
-	b->state = state;
-	for (i = 0; i < b->num_requests; i++) {
-		struct burst_request *r = &b->requests[i];
-
-		if (atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING)
-			continue;
-		r->flags |= REQUEST_PRESET;
-		r->preset = status_from_fence_error(state == TRANSPORT_QUEUE_HUNG ? ETIME : EIO,
-						    r->flags & REQUEST_DEADLINE);
-		complete(b, r);
-	}
-	burst_wake(b);
-}
-
-/* What a request gets that comes when the queue has ended. */
-static enum nnhal_status ended_status(const struct nnhal_burst *b, struct nnhal_diag *diag)
-{
-	diag_set(diag, "submitting the execution: %s", state_text(b->state));
-	return b->state == TRANSPORT_QUEUE_GONE ? NNHAL_STATUS_DEVICE_UNAVAILABLE
-						: NNHAL_STATUS_DEAD_OBJECT;
-}
-
 /* ---- waiting ---- */
-
-/*
- * Look for a completion, or for @flag to become REQUEST_DONE, without the lock and for
- * a bounded time. The two loads decide nothing: see above.
- */
-static __attribute__((noinline)) void look(struct nnhal_burst *b, const _Atomic unsigned char *flag,
-					   uint64_t limit)
-{
-	uint64_t start = cycles();
-	uint32_t status, count;
-
-	do {
-		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
-		if (is_completed(entry_of(b, count), count, &status) ||
-		    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
-			spin_learn(&b->spin, cycles() - start);
-			return;
-		}
-		pause_cpu();
-	} while (cycles() - start < limit);
-}
-
-/*
- * When a sleep has to end: the clock is read about twice a second, since that is a
- * system call on machines without a good one.
- */
-static uint64_t slice_end(struct nnhal_burst *b, uint64_t now)
-{
-	if (!b->slice_until || now - b->slice_cycles > 500000 * b->spin.per_us) {
-		b->slice_until = monotonic_ns() + BURST_SLICE_NS;
-		b->slice_cycles = now;
-	}
-	return b->slice_until;
-}
-
-/*
- * Sleep until there may be a completion. One thread does so in the driver, for all;
- * others follow it, and one of them takes its place when it has got its result. With
- * nothing on the device it is another thread that is waited for. Caller holds the lock,
- * which is dropped meanwhile.
- */
-static cold_path void doze(struct nnhal_burst *b, uint64_t until_ns)
-{
-	enum transport_queue_state state = TRANSPORT_QUEUE_READY;
-	uint64_t start = cycles(), slice;
-	uint32_t head;
-	int err;
-
-	if (!b->num_running || b->sleeping) {
-		burst_sleep(b, until_ns);
-		return;
-	}
-	b->sleeping = true;
-	b->num_sleeps++;
-	slice = slice_end(b, start);
-	head = atomic_load_explicit(&b->cq_count, memory_order_relaxed) % BURST_CQ_ENTRIES;
-	pthread_mutex_unlock(&b->lock);
-	err = b->transport->ops->queue_wait(b->transport, b->queue, head,
-					    until_ns < slice ? until_ns : slice, &state);
-	pthread_mutex_lock(&b->lock);
-	b->sleeping = false;
-	if (err == -ETIME)
-		b->slice_until = 0;
-	/* Looking has been in vain. */
-	spin_learn(&b->spin, spin_limit(&b->spin) + cycles() - start);
-	if (err && err != -ETIME)
-		state = err == -ENODEV && b->transport->ops->health(b->transport) != -ESTALE
-			? TRANSPORT_QUEUE_GONE : TRANSPORT_QUEUE_LOST;
-	if (state != TRANSPORT_QUEUE_READY)
-		queue_ended(b, state);
-	burst_wake(b);
-}
-
-/* Look for no longer than until @until_ns. */
-static cold_path uint64_t shorten(const struct burst_spin *spin, uint64_t until_ns)
-{
-	uint64_t now = monotonic_ns(), left;
-
-	left = until_ns > now ? (until_ns - now) / 1000 * spin->per_us : 0;
-	return left < spin_limit(spin) ? left : spin_limit(spin);
-}
 
 /*
  * Wait for a request to end. Caller holds the lock, which is dropped meanwhile.
@@ -431,7 +188,7 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 
 	if (likely(limit)) {
 		pthread_mutex_unlock(&b->lock);
-		look(b, &r->state, limit);
+		burst_look(b, &r->state, limit);
 		pthread_mutex_lock(&b->lock);
 	}
 	while (likely(atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_DONE)) {
@@ -439,7 +196,7 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 		if (likely(reaped == REAPED_OWN))
 			break;
 		if (reaped == REAPED_NOTHING)
-			doze(b, UINT64_MAX);
+			burst_doze(b, UINT64_MAX);
 	}
 }
 
@@ -451,21 +208,21 @@ static bool await_result(struct nnhal_burst *b, uint64_t until_ns)
 {
 	uint64_t limit = spin_limit(&b->spin);
 
-	reap(b);
+	burst_reap(b);
 	if (!b->results && b->num_running && limit) {
 		if (until_ns != UINT64_MAX)
-			limit = shorten(&b->spin, until_ns);
+			limit = burst_look_limit(&b->spin, until_ns);
 		pthread_mutex_unlock(&b->lock);
-		look(b, &b->has_results, limit);
+		burst_look(b, &b->has_results, limit);
 		pthread_mutex_lock(&b->lock);
-		reap(b);
+		burst_reap(b);
 	}
 	/* Others may take the last result there is to come. */
 	while (!b->results && b->num_submitted) {
 		if (until_ns != UINT64_MAX && monotonic_ns() >= until_ns)
 			return false;
-		doze(b, until_ns);
-		reap(b);
+		burst_doze(b, until_ns);
+		burst_reap(b);
 	}
 	return true;
 }
@@ -493,34 +250,6 @@ hot_inline uint64_t compare(const struct nnhal_request_argument *a,
 	return diff;
 }
 
-/* Argument @i of a request, inputs before outputs. */
-static const struct nnhal_request_argument *argument(const struct request_rules *rules,
-						     const struct nnhal_request *request,
-						     uint32_t i)
-{
-	return i < rules->num_inputs ? &request->inputs[i]
-				     : &request->outputs[i - rules->num_inputs];
-}
-
-/* The ranks are the same. */
-static __attribute__((noinline)) bool same_dims(const struct nnhal_burst *b,
-						const struct burst_request *r,
-						const struct nnhal_request *request)
-{
-	const struct nnhal_request_argument *a;
-	uint32_t i, d;
-
-	for (i = 0; i < burst_num_args(b); i++) {
-		a = argument(&b->model->rules, request, i);
-		if (a->num_dimensions && !a->dimensions)
-			return false;
-		for (d = 0; d < a->num_dimensions; d++)
-			if (a->dimensions[d] != r->seen_dims[i][d])
-				return false;
-	}
-	return true;
-}
-
 /*
  * Is it the request last seen in this place? Then it is valid, its memory is bound
  * (entries are kept while a valid request names them), and the argument block is
@@ -546,113 +275,7 @@ hot_inline bool is_same(const struct nnhal_burst *b, const struct burst_request 
 	if (diff)
 		return false;
 	return likely(!(r->flags & (REQUEST_STALE | REQUEST_DIMS))) ||
-	       (!(r->flags & REQUEST_STALE) && same_dims(b, r, request));
-}
-
-static bool make_room(struct burst_request *r, uint32_t num_pools)
-{
-	const struct binding **bindings;
-	struct nnhal_request_pool *pools;
-	struct cached_memory **cached;
-
-	if (num_pools <= r->max_pools)
-		return true;
-	pools = realloc(r->pools, num_pools * sizeof(*pools));
-	if (pools)
-		r->pools = pools;
-	bindings = realloc(r->bindings, num_pools * sizeof(*bindings));
-	if (bindings)
-		r->bindings = bindings;
-	cached = realloc(r->cached, num_pools * sizeof(*cached));
-	if (cached)
-		r->cached = cached;
-	if (!pools || !bindings || !cached)
-		return false;
-	r->max_pools = num_pools;
-	return true;
-}
-
-/* Slots for the pools that arguments are in. */
-static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request *r,
-				    struct nnhal_diag *diag)
-{
-	uint32_t i, pool;
-	int err;
-
-	for (i = 0; i < burst_num_args(b); i++) {
-		pool = r->resolved[i].pool;
-		if (r->resolved[i].omitted || r->cached[pool])
-			continue;
-		err = burst_cache_get(b, r->pools[pool].memory, &r->cached[pool]);
-		if (err)
-			return args_bind_status(b->model->device, pool, err, diag);
-		r->bindings[pool] = r->cached[pool]->binding;
-		if (r->bindings[pool]->has_bounce)
-			r->flags |= REQUEST_BOUNCE;
-	}
-	return NNHAL_STATUS_NONE;
-}
-
-/* Remember the request; the caller may change the dimensions it points to. */
-static void see(struct nnhal_burst *b, struct burst_request *r,
-		const struct nnhal_request *request)
-{
-	const struct nnhal_request_argument *a;
-	uint32_t i;
-
-	for (i = 0; i < burst_num_args(b); i++) {
-		a = argument(&b->model->rules, request, i);
-		r->seen[i] = *a;
-		if (!a->num_dimensions)
-			continue;
-		/* A valid request's rank is within the limit. */
-		memcpy(r->seen_dims[i], a->dimensions,
-		       a->num_dimensions * sizeof(*a->dimensions));
-		r->flags |= REQUEST_DIMS;
-	}
-	memcpy(r->seen_head, request, sizeof(r->seen_head));
-	r->flags &= ~REQUEST_STALE;
-}
-
-/*
- * Check a request that is not the last one and write its argument block. @late: the
- * deadline has passed, so checking is all. Caller holds the lock.
- */
-static cold_path enum nnhal_status rebuild(struct nnhal_burst *b, struct burst_request *r,
-					   const struct nnhal_request *request, bool late,
-					   struct nnhal_diag *diag)
-{
-	const struct request_rules *rules = &b->model->rules;
-	uint32_t num_pools = request->num_pools;
-	enum nnhal_status status;
-
-	burst_cache_leave(r);
-	atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
-	if (num_pools && !request->pools) {
-		diag_set(diag, "NULL pointer for model, request or pools");
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	if (!make_room(r, num_pools)) {
-		diag_set(diag, "no memory for an execution");
-		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	status = resolve_request(request, num_pools, rules, r->pools, r->resolved, diag);
-	if (status)
-		return status;
-	r->hal_version = hal_version_of(request->hal_version);
-	r->flags = REQUEST_STALE | (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION) |
-		   (b->model->has_loops ? REQUEST_LOOPS : 0);
-	if (late)
-		return NNHAL_STATUS_NONE;
-	if (num_pools)
-		memset(r->cached, 0, num_pools * sizeof(*r->cached));
-	r->num_pools = num_pools;
-	status = bind_pools(b, r, diag);
-	if (status)
-		return status;
-	args_build(r->args, r->resolved, burst_num_args(b), r->bindings);
-	see(b, r, request);
-	return NNHAL_STATUS_NONE;
+	       (!(r->flags & REQUEST_STALE) && burst_same_dims(b, r, request));
 }
 
 static bool has_room(const struct nnhal_burst *b, bool is_submitted)
@@ -665,16 +288,16 @@ static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_
 						 bool block, struct nnhal_diag *diag)
 {
 	for (;;) {
-		reap(b);
+		burst_reap(b);
 		if (has_room(b, is_submitted))
 			return NNHAL_STATUS_NONE;
 		if (b->state != TRANSPORT_QUEUE_READY)
-			return ended_status(b, diag);
+			return burst_ended_status(b, diag);
 		if (!block) {
 			diag_set(diag, "%u requests in flight", b->depth);
 			return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		}
-		doze(b, UINT64_MAX);
+		burst_doze(b, UINT64_MAX);
 	}
 }
 
@@ -699,7 +322,7 @@ static cold_path enum nnhal_status begin_slowly(struct nnhal_burst *b, struct bu
 		pthread_mutex_lock(&b->lock);
 	}
 	if (!status && b->state != TRANSPORT_QUEUE_READY)
-		status = ended_status(b, diag);
+		status = burst_ended_status(b, diag);
 	return status;
 }
 
@@ -739,7 +362,7 @@ hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_req
 	if (is_submitted)
 		b->num_submitted++;
 	if (unlikely(!is_same(b, r, request))) {
-		status = rebuild(b, r, request, late, diag);
+		status = burst_rebuild(b, r, request, late, diag);
 		if (status)
 			goto fail;
 	}
@@ -799,7 +422,7 @@ static void judge(struct nnhal_burst *b, struct burst_request *r,
 		out->status = r->preset;
 		if (b->state != TRANSPORT_QUEUE_READY)
 			diag_set(diag, "the device did not finish the execution: %s",
-				 state_text(b->state));
+				 burst_state_text(b->state));
 		return;
 	}
 	if (r->status != NNPU_STATUS_SUCCESS) {
@@ -1048,33 +671,6 @@ enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_resu
 
 /* ---- preparation ---- */
 
-/* Result and argument block of a request, and the entry that names them. */
-static void request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_size)
-{
-	struct burst_request *r = &b->requests[number];
-	const struct request_rules *rules = &b->model->rules;
-	uint64_t args = 2 * number * block_size, result = args + block_size;
-	struct nnpu_args_header *header =
-		(struct nnpu_args_header *)((uint8_t *)b->blocks.map + args);
-
-	header->num_inputs = htole16((uint16_t)rules->num_inputs);
-	header->num_outputs = htole16((uint16_t)rules->num_outputs);
-	r->args = (struct nnpu_arg *)(header + 1);
-	r->results = (const struct nnpu_arg *)((uint8_t *)b->blocks.map + result +
-					       sizeof(*header)) + rules->num_inputs;
-	/* ctx is 0: the queue belongs to one. */
-	r->sqe = (struct nnpu_sqe_execute){
-		.opcode = NNPU_IO_EXECUTE,
-		.cid = htole16((uint16_t)number),
-		.program = htole32(b->model->program),
-		.args_slot = htole32(b->blocks.slot),
-		.args = htole64(args),
-		.args_len = htole32((uint32_t)block_size),
-		.result_slot = htole32(b->blocks.slot),
-		.result_off = htole64(result),
-	};
-}
-
 int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us)
 {
 	uint64_t block_size = sizeof(struct nnpu_args_header) +
@@ -1097,7 +693,7 @@ int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us)
 	if (err)
 		return err;
 	for (i = 0; i < b->num_requests; i++)
-		request_init(b, i, block_size);
-	spin_init(&b->spin, spin_us, start, start_ns);
+		burst_request_init(b, i, block_size);
+	burst_spin_init(&b->spin, spin_us, start, start_ns);
 	return 0;
 }

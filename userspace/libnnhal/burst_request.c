@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Requests of a burst that are not the last ones seen in their place: they are checked,
+ * their memory is bound, and the argument block is written anew.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "burst_ring.h"
+
+/* Argument @i of a request, inputs before outputs. */
+static const struct nnhal_request_argument *argument(const struct request_rules *rules,
+						     const struct nnhal_request *request,
+						     uint32_t i)
+{
+	return i < rules->num_inputs ? &request->inputs[i]
+				     : &request->outputs[i - rules->num_inputs];
+}
+
+bool burst_same_dims(const struct nnhal_burst *b, const struct burst_request *r,
+		     const struct nnhal_request *request)
+{
+	const struct nnhal_request_argument *a;
+	uint32_t i, d;
+
+	for (i = 0; i < burst_num_args(b); i++) {
+		a = argument(&b->model->rules, request, i);
+		if (a->num_dimensions && !a->dimensions)
+			return false;
+		for (d = 0; d < a->num_dimensions; d++)
+			if (a->dimensions[d] != r->seen_dims[i][d])
+				return false;
+	}
+	return true;
+}
+
+static bool make_room(struct burst_request *r, uint32_t num_pools)
+{
+	struct cached_memory **cached;
+
+	if (num_pools <= r->max_pools)
+		return true;
+	cached = realloc(r->cached, num_pools * sizeof(*cached));
+	if (!cached)
+		return false;
+	r->cached = cached;
+	return args_make_room(&r->pools, &r->bindings, &r->max_pools, num_pools);
+}
+
+/* Slots for the pools that arguments are in. */
+static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request *r,
+				    struct nnhal_diag *diag)
+{
+	uint32_t i, pool;
+	int err;
+
+	for (i = 0; i < burst_num_args(b); i++) {
+		pool = r->resolved[i].pool;
+		if (r->resolved[i].omitted || r->cached[pool])
+			continue;
+		err = burst_cache_get(b, r->pools[pool].memory, &r->cached[pool]);
+		if (err)
+			return args_bind_status(b->model->device, pool, err, diag);
+		r->bindings[pool] = r->cached[pool]->binding;
+		if (r->bindings[pool]->has_bounce)
+			r->flags |= REQUEST_BOUNCE;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+/* Remember the request; the caller may change the dimensions it points to. */
+static void see(struct nnhal_burst *b, struct burst_request *r,
+		const struct nnhal_request *request)
+{
+	const struct nnhal_request_argument *a;
+	uint32_t i;
+
+	for (i = 0; i < burst_num_args(b); i++) {
+		a = argument(&b->model->rules, request, i);
+		r->seen[i] = *a;
+		if (!a->num_dimensions)
+			continue;
+		/* A valid request's rank is within the limit. */
+		memcpy(r->seen_dims[i], a->dimensions,
+		       a->num_dimensions * sizeof(*a->dimensions));
+		r->flags |= REQUEST_DIMS;
+	}
+	memcpy(r->seen_head, request, sizeof(r->seen_head));
+	r->flags &= ~REQUEST_STALE;
+}
+
+enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
+				const struct nnhal_request *request, bool late,
+				struct nnhal_diag *diag)
+{
+	const struct request_rules *rules = &b->model->rules;
+	uint32_t num_pools = request->num_pools;
+	enum nnhal_status status;
+
+	burst_cache_leave(r);
+	atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
+	if (num_pools && !request->pools) {
+		diag_set(diag, "NULL pointer for model, request or pools");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!make_room(r, num_pools)) {
+		diag_set(diag, "no memory for an execution");
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	status = resolve_request(request, num_pools, rules, r->pools, r->resolved, diag);
+	if (status)
+		return status;
+	r->hal_version = hal_version_of(request->hal_version);
+	r->flags = REQUEST_STALE | (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION) |
+		   (b->model->has_loops ? REQUEST_LOOPS : 0);
+	if (late)
+		return NNHAL_STATUS_NONE;
+	if (num_pools)
+		memset(r->cached, 0, num_pools * sizeof(*r->cached));
+	r->num_pools = num_pools;
+	status = bind_pools(b, r, diag);
+	if (status)
+		return status;
+	args_build(r->args, r->resolved, burst_num_args(b), r->bindings);
+	see(b, r, request);
+	return NNHAL_STATUS_NONE;
+}
+
+void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_size)
+{
+	struct burst_request *r = &b->requests[number];
+	const struct request_rules *rules = &b->model->rules;
+	uint64_t args = 2 * number * block_size, result = args + block_size;
+	struct nnpu_args_header *header =
+		(struct nnpu_args_header *)((uint8_t *)b->blocks.map + args);
+
+	header->num_inputs = htole16((uint16_t)rules->num_inputs);
+	header->num_outputs = htole16((uint16_t)rules->num_outputs);
+	r->args = (struct nnpu_arg *)(header + 1);
+	r->results = (const struct nnpu_arg *)((uint8_t *)b->blocks.map + result +
+					       sizeof(*header)) + rules->num_inputs;
+	/* ctx is 0: the queue belongs to one. */
+	r->sqe = (struct nnpu_sqe_execute){
+		.opcode = NNPU_IO_EXECUTE,
+		.cid = htole16((uint16_t)number),
+		.program = htole32(b->model->program),
+		.args_slot = htole32(b->blocks.slot),
+		.args = htole64(args),
+		.args_len = htole32((uint32_t)block_size),
+		.result_slot = htole32(b->blocks.slot),
+		.result_off = htole64(result),
+	};
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Waiting for requests on a queue of the process itself, and the ends of both.
+ *
+ * How long it is worth looking at the completion ring before sleeping is learned from
+ * the waits so far. One thread sleeps in the driver for all. When the queue has ended,
+ * by itself or with the device, every request in flight gets a status; nobody waits
+ * for what cannot come.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "burst_ring.h"
+
+/* Limit of the spin while nothing is known, and what is added to the average, us. */
+#define SPIN_FLOOR_US	5
+/* What suits the device: beyond this a sleep costs little in comparison. */
+#define SPIN_DEFAULT_US	250
+/* A caller that wants more gets this. */
+#define SPIN_MOST_US	100000
+
+static inline void pause_cpu(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ __volatile__("yield");
+#endif
+}
+
+void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
+		     uint64_t start_ns)
+{
+	uint64_t now;
+
+	/* Long enough for the quotient to be of use. */
+	do {
+		now = monotonic_ns();
+	} while (now - start_ns < 20000);
+	spin->per_us = (cycles() - start) * 1000 / (now - start_ns);
+	if (!spin->per_us)
+		spin->per_us = 1;
+	if (spin_us == UINT32_MAX)
+		spin_us = SPIN_DEFAULT_US;
+	else if (spin_us > SPIN_MOST_US)
+		spin_us = SPIN_MOST_US;
+	spin->floor = SPIN_FLOOR_US * spin->per_us;
+	spin->max = spin_us * spin->per_us;
+	atomic_init(&spin->average, spin->max / 4);
+	atomic_init(&spin->limit, spin->max);
+}
+
+/*
+ * A wait took @waited: moving average over about eight. Waits that on average take
+ * longer than the caller allows are not worth looking: sleep at once, until the
+ * average, which goes on being taken, says otherwise.
+ */
+static void spin_learn(struct burst_spin *spin, uint64_t waited)
+{
+	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
+	uint64_t limit;
+
+	/* One long wait (debugger, suspend) must not count for ever. */
+	if (waited > 4 * spin->max)
+		waited = 4 * spin->max;
+	average += (uint64_t)((int64_t)(waited - average) / 8);
+	limit = 2 * average + spin->floor;
+	if (limit > spin->max)
+		limit = spin->max;
+	atomic_store_explicit(&spin->average, average, memory_order_relaxed);
+	atomic_store_explicit(&spin->limit, average <= spin->max ? limit : 0,
+			      memory_order_relaxed);
+}
+
+/* A submission has ended: its result waits to be taken. */
+static cold_path void complete_submission(struct nnhal_burst *b, struct burst_request *r)
+{
+	if (r->flags & REQUEST_MEASURE)
+		r->end_ns = monotonic_ns();
+	burst_add_result(b, r);
+}
+
+void burst_complete(struct nnhal_burst *b, struct burst_request *r)
+{
+	b->num_running--;
+	if (r->flags & REQUEST_SUBMITTED)
+		complete_submission(b, r);
+	else
+		atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
+}
+
+const char *burst_state_text(enum transport_queue_state state)
+{
+	switch (state) {
+	case TRANSPORT_QUEUE_STOPPED:
+		return "the device stopped the queue";
+	case TRANSPORT_QUEUE_HUNG:
+		return "a job made no progress";
+	case TRANSPORT_QUEUE_LOST:
+		return "the device was reset";
+	case TRANSPORT_QUEUE_GONE:
+		return "the device is gone";
+	default:
+		return "the queue was destroyed";
+	}
+}
+
+/* The queue has ended: so do all requests in flight. Caller holds the lock. */
+static void queue_ended(struct nnhal_burst *b, enum transport_queue_state state)
+{
+	uint32_t i;
+
+	/* What completed before counts. */
+	burst_reap(b);
+	b->state = state;
+	for (i = 0; i < b->num_requests; i++) {
+		struct burst_request *r = &b->requests[i];
+
+		if (atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING)
+			continue;
+		r->flags |= REQUEST_PRESET;
+		r->preset = status_from_fence_error(state == TRANSPORT_QUEUE_HUNG ? ETIME : EIO,
+						    r->flags & REQUEST_DEADLINE);
+		burst_complete(b, r);
+	}
+	burst_wake(b);
+}
+
+enum nnhal_status burst_ended_status(const struct nnhal_burst *b, struct nnhal_diag *diag)
+{
+	diag_set(diag, "submitting the execution: %s", burst_state_text(b->state));
+	return b->state == TRANSPORT_QUEUE_GONE ? NNHAL_STATUS_DEVICE_UNAVAILABLE
+						: NNHAL_STATUS_DEAD_OBJECT;
+}
+
+void burst_look(struct nnhal_burst *b, const _Atomic unsigned char *flag, uint64_t limit)
+{
+	uint64_t start = cycles();
+	uint32_t status, count;
+
+	do {
+		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
+		if (is_completed(entry_of(b, count), count, &status) ||
+		    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
+			spin_learn(&b->spin, cycles() - start);
+			return;
+		}
+		pause_cpu();
+	} while (cycles() - start < limit);
+}
+
+/*
+ * When a sleep has to end: the clock is read about twice a second, since that is a
+ * system call on machines without a good one.
+ */
+static uint64_t slice_end(struct nnhal_burst *b, uint64_t now)
+{
+	if (!b->slice_until || now - b->slice_cycles > 500000 * b->spin.per_us) {
+		b->slice_until = monotonic_ns() + BURST_SLICE_NS;
+		b->slice_cycles = now;
+	}
+	return b->slice_until;
+}
+
+void burst_doze(struct nnhal_burst *b, uint64_t until_ns)
+{
+	enum transport_queue_state state = TRANSPORT_QUEUE_READY;
+	uint64_t start = cycles(), slice;
+	uint32_t head;
+	int err;
+
+	if (!b->num_running || b->sleeping) {
+		burst_sleep(b, until_ns);
+		return;
+	}
+	b->sleeping = true;
+	b->num_sleeps++;
+	slice = slice_end(b, start);
+	head = atomic_load_explicit(&b->cq_count, memory_order_relaxed) % BURST_CQ_ENTRIES;
+	pthread_mutex_unlock(&b->lock);
+	err = b->transport->ops->queue_wait(b->transport, b->queue, head,
+					    until_ns < slice ? until_ns : slice, &state);
+	pthread_mutex_lock(&b->lock);
+	b->sleeping = false;
+	if (err == -ETIME)
+		b->slice_until = 0;
+	/* Looking has been in vain. */
+	spin_learn(&b->spin, spin_limit(&b->spin) + cycles() - start);
+	if (err && err != -ETIME)
+		state = err == -ENODEV && b->transport->ops->health(b->transport) != -ESTALE
+			? TRANSPORT_QUEUE_GONE : TRANSPORT_QUEUE_LOST;
+	if (state != TRANSPORT_QUEUE_READY)
+		queue_ended(b, state);
+	burst_wake(b);
+}
+
+uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns)
+{
+	uint64_t now = monotonic_ns(), left;
+
+	left = until_ns > now ? (until_ns - now) / 1000 * spin->per_us : 0;
+	return left < spin_limit(spin) ? left : spin_limit(spin);
+}
