@@ -174,8 +174,8 @@ static bool take_operands(const struct nntc_case *nc, struct mutant_operand *ope
 		NNPU_TENSOR_INLINE, NNPU_TENSOR_SLOT, NNPU_TENSOR_NO_VALUE,
 	};
 
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
-		const struct nntc_operand *n = &nc->operands[i];
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
+		const struct nntc_operand *n = &nc->main.operands[i];
 		struct mutant_operand *o = &operands[i];
 
 		if (n->lifetime >= NNTC_SUBGRAPH)
@@ -212,8 +212,8 @@ static void set_tensors(struct graph *g, const struct mutant_operand *operands)
 
 static bool set_calls(struct graph *g, const struct nntc_case *nc)
 {
-	for (uint32_t i = 0; i < nc->num_operations; i++) {
-		const struct nntc_operation *o = &nc->operations[i];
+	for (uint32_t i = 0; i < nc->main.num_operations; i++) {
+		const struct nntc_operation *o = &nc->main.operations[i];
 		unsigned int inputs = o->num_inputs;
 		uint32_t *list = malloc((inputs + o->num_outputs + 1u) * sizeof(*list));
 		bool good;
@@ -250,7 +250,7 @@ static void run_mutant(const struct nntc_case *nc, const struct mutant_operand *
 	struct graph g;
 	int ret;
 
-	if (!graph_init(&g, nc->num_operands, nc->num_operations))
+	if (!graph_init(&g, nc->main.num_operands, nc->main.num_operations))
 		exit(1);
 	g.max_bytes = MAX_BYTES;
 	set_tensors(&g, operands);
@@ -260,7 +260,7 @@ static void run_mutant(const struct nntc_case *nc, const struct mutant_operand *
 	graph_progress.abort_after = MAX_PROGRESS;
 	ret = graph_load(&g);
 	if (!ret) {
-		for (uint32_t i = 0; i < nc->num_operands; i++) {
+		for (uint32_t i = 0; i < nc->main.num_operands; i++) {
 			struct tensor *t = &g.tensors[i];
 
 			if (t->kind != NNPU_TENSOR_INPUT)
@@ -286,22 +286,22 @@ static void run_mutant(const struct nntc_case *nc, const struct mutant_operand *
 static void mutate_case(const struct nntc_case *nc)
 {
 	for (unsigned int n = 0; n < MUTANTS_PER_CASE; n++) {
-		struct mutant_operand *operands = calloc(nc->num_operands + 1, sizeof(*operands));
+		struct mutant_operand *operands = calloc(nc->main.num_operands + 1, sizeof(*operands));
 		bool good;
 
 		if (!operands)
 			exit(1);
 		good = take_operands(nc, operands);
 		for (uint32_t i = 0; good && i <= pick(3); i++)
-			mutate(&operands[pick(nc->num_operands)]);
-		for (uint32_t i = 0; good && i < nc->num_operands; i++) {
+			mutate(&operands[pick(nc->main.num_operands)]);
+		for (uint32_t i = 0; good && i < nc->main.num_operands; i++) {
 			fit_quantization(&operands[i].t);
 			if (operands[i].t.kind != NNPU_TENSOR_NO_VALUE)
 				good = fit_data(&operands[i]);
 		}
 		if (good)
 			run_mutant(nc, operands);
-		for (uint32_t i = 0; i < nc->num_operands; i++) {
+		for (uint32_t i = 0; i < nc->main.num_operands; i++) {
 			free(operands[i].data);
 			free(operands[i].scales);
 		}
@@ -311,11 +311,11 @@ static void mutate_case(const struct nntc_case *nc)
 
 static bool has_operations(const struct nntc_case *nc)
 {
-	for (uint32_t i = 0; i < nc->num_operations; i++) {
-		if (!op_find(nc->operations[i].type))
+	for (uint32_t i = 0; i < nc->main.num_operations; i++) {
+		if (!op_find(nc->main.operations[i].type))
 			return false;
 	}
-	return nc->num_subgraphs == 1 && nc->num_operands;
+	return !nc->num_referenced && nc->main.num_operands;
 }
 
 static void mutate_known(const char *path, const struct nntc_case *nc)

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "../tap.h"
-#include "nntc.h"
+#include "../../userspace/tools/nnvec/nntc.h"
 
 #define VECTORS_MAX_FILES	1024
 
@@ -34,7 +34,7 @@ static inline bool vectors_run_file(const char *path, vectors_case_fn run)
 		}
 	}
 	if (!good)
-		tap_note("%s: not a valid NNTC file", path);
+		tap_note("%s: %s", path, f.error);
 	nntc_close(&f);
 	return good;
 }

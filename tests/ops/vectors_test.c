@@ -37,8 +37,8 @@ struct tolerance {
 
 static bool uses_float16(const struct nntc_case *nc)
 {
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
-		if (nc->operands[i].type == NNPU_TYPE_TENSOR_FLOAT16)
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
+		if (nc->main.operands[i].type == NNPU_TYPE_TENSOR_FLOAT16)
 			return true;
 	}
 	return false;
@@ -190,14 +190,14 @@ static void *aligned_copy(const void *data, size_t bytes)
 static bool build(struct graph *g, const struct nntc_case *nc, enum variation variation,
 		  void **data)
 {
-	if (!graph_init(g, nc->num_operands, nc->num_operations))
+	if (!graph_init(g, nc->main.num_operands, nc->main.num_operations))
 		return false;
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
 		static const uint8_t kinds[] = {
 			NNPU_TENSOR_TEMPORARY, NNPU_TENSOR_INPUT, NNPU_TENSOR_OUTPUT,
 			NNPU_TENSOR_INLINE, NNPU_TENSOR_SLOT, NNPU_TENSOR_NO_VALUE,
 		};
-		const struct nntc_operand *o = &nc->operands[i];
+		const struct nntc_operand *o = &nc->main.operands[i];
 		struct tensor *t = &g->tensors[i];
 
 		t->type = o->type;
@@ -219,8 +219,8 @@ static bool build(struct graph *g, const struct nntc_case *nc, enum variation va
 		if (variation == SHAPES_UNKNOWN && !tensor_is_const(t))
 			graph_set_shape(t, 0, NULL);
 	}
-	for (uint32_t i = 0; i < nc->num_operations; i++) {
-		const struct nntc_operation *o = &nc->operations[i];
+	for (uint32_t i = 0; i < nc->main.num_operations; i++) {
+		const struct nntc_operation *o = &nc->main.operations[i];
 
 		if (!graph_set_call(g, i, op_find(o->type), o->num_inputs, o->num_outputs,
 				    o->operands, nc->relaxed))
@@ -232,19 +232,19 @@ static bool build(struct graph *g, const struct nntc_case *nc, enum variation va
 /* Shapes and data of inputs, as a job's arguments would give them; what is empty is omitted. */
 static void feed(struct graph *g, const struct nntc_case *nc, void **data)
 {
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
 		struct tensor *t = &g->tensors[i];
 
 		if (t->kind != NNPU_TENSOR_INPUT)
 			continue;
-		if (nc->operands[i].num_bytes == 0) {
+		if (nc->main.operands[i].num_bytes == 0) {
 			t->kind = NNPU_TENSOR_NO_VALUE;
 			continue;
 		}
-		graph_set_shape(t, nc->operands[i].rank, nc->operands[i].dims);
+		graph_set_shape(t, nc->main.operands[i].rank, nc->main.operands[i].dims);
 		t->data = data[i];
 		t->shape_known = true;
-		t->bytes = nc->operands[i].num_bytes;
+		t->bytes = nc->main.operands[i].num_bytes;
 	}
 }
 
@@ -263,7 +263,7 @@ static enum verdict run(const char *file, const struct nntc_case *nc, enum varia
 	if (strstr(file, "/mobilenet_"))
 		tol.quantized = 3;
 
-	data = calloc(nc->num_operands + 1, sizeof(*data));
+	data = calloc(nc->main.num_operands + 1, sizeof(*data));
 	if (!data || !build(&g, nc, variation, data)) {
 		tap_note("%s: no memory", what);
 		exit(1);
@@ -281,18 +281,18 @@ static enum verdict run(const char *file, const struct nntc_case *nc, enum varia
 			tap_note("%s: operation %u: %s, operand %u", what, g.failed_call,
 				 reason_text(g.error.reason), g.error.operand);
 		}
-		for (uint32_t i = 0; !ret && verdict == PASSED && i < nc->num_outputs; i++) {
-			uint32_t o = nc->outputs[i];
+		for (uint32_t i = 0; !ret && verdict == PASSED && i < nc->main.num_outputs; i++) {
+			uint32_t o = nc->main.outputs[i];
 
 			if (nc->multinomial_tolerance > 0 ?
 			    !samples_match(what, g.calls[0].operands[0], &g.tensors[o],
 					   nc->multinomial_tolerance) :
-			    !output_matches(what, &nc->operands[o], &g.tensors[o], &tol))
+			    !output_matches(what, &nc->main.operands[o], &g.tensors[o], &tol))
 				verdict = FAILED;
 		}
 	}
 	graph_destroy(&g);
-	for (uint32_t i = 0; i < nc->num_operands; i++)
+	for (uint32_t i = 0; i < nc->main.num_operands; i++)
 		free(data[i]);
 	free(data);
 	return verdict;
@@ -300,14 +300,14 @@ static enum verdict run(const char *file, const struct nntc_case *nc, enum varia
 
 static bool has_operations(const struct nntc_case *nc)
 {
-	if (nc->num_subgraphs != 1)
+	if (nc->num_referenced)
 		return false;
-	for (uint32_t i = 0; i < nc->num_operations; i++) {
-		if (!op_find(nc->operations[i].type))
+	for (uint32_t i = 0; i < nc->main.num_operations; i++) {
+		if (!op_find(nc->main.operations[i].type))
 			return false;
 	}
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
-		if (nc->operands[i].lifetime >= NNTC_SUBGRAPH)
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
+		if (nc->main.operands[i].lifetime >= NNTC_SUBGRAPH)
 			return false;
 	}
 	return true;
@@ -331,19 +331,19 @@ static enum verdict run_signed(const char *file, const struct nntc_case *nc)
 	size_t bytes = 0, at = 0;
 	uint8_t *data;
 
-	if (nc->num_operations != 1 || is_unsigned_only(nc->operations[0].type))
+	if (nc->main.num_operations != 1 || is_unsigned_only(nc->main.operations[0].type))
 		return PASSED;
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
-		if (nc->operands[i].type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
-			bytes += nc->operands[i].num_bytes;
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
+		if (nc->main.operands[i].type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
+			bytes += nc->main.operands[i].num_bytes;
 	}
 	data = malloc(bytes + 1);
-	twin.operands = calloc(nc->num_operands, sizeof(*twin.operands));
-	if (!data || !twin.operands)
+	twin.main.operands = calloc(nc->main.num_operands, sizeof(*twin.main.operands));
+	if (!data || !twin.main.operands)
 		exit(1);
-	memcpy(twin.operands, nc->operands, nc->num_operands * sizeof(*twin.operands));
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
-		struct nntc_operand *o = &twin.operands[i];
+	memcpy(twin.main.operands, nc->main.operands, nc->main.num_operands * sizeof(*twin.main.operands));
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
+		struct nntc_operand *o = &twin.main.operands[i];
 
 		if (o->type != NNPU_TYPE_TENSOR_QUANT8_ASYMM)
 			continue;
@@ -356,7 +356,7 @@ static enum verdict run_signed(const char *file, const struct nntc_case *nc)
 	}
 	if (bytes)
 		verdict = run(file, &twin, SIGNED_TWIN);
-	free(twin.operands);
+	free(twin.main.operands);
 	free(data);
 	return verdict;
 }
@@ -379,8 +379,8 @@ static void run_case(const char *file, const struct nntc_case *nc)
 	total.passed += verdict == PASSED;
 	total.failed += verdict == FAILED;
 	total.unsupported += verdict == UNSUPPORTED;
-	for (uint32_t i = 0; i < nc->num_operations; i++) {
-		uint32_t op = nc->operations[i].type;
+	for (uint32_t i = 0; i < nc->main.num_operations; i++) {
+		uint32_t op = nc->main.operations[i].type;
 
 		if (op >= NNPU_NUM_OPERATIONS || seen[op])
 			continue;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is an output what the case expects?
+ */
+#ifndef NNVEC_COMPARE_H
+#define NNVEC_COMPARE_H
+
+#include <nnhal/types.h>
+
+#include "nntc.h"
+
+/* Room for a text that says what differs. */
+#define COMPARE_TEXT	256
+
+/**
+ * struct tolerance - what a file and a case allow
+ * @absolute: floating point: absolute difference
+ * @relative: floating point: difference as a part of the expected value
+ * @quantized: quantized types: steps
+ */
+struct tolerance {
+	double absolute;
+	double relative;
+	long quantized;
+};
+
+/* The tolerance for a case in the file of this name. */
+struct tolerance tolerance_of(const char *file, const struct nntc_case *nc);
+
+/*
+ * Compare the shape of output @index with that of @o: equal where @o knows it. Each
+ * function below fills in @text and returns false if something differs.
+ */
+bool compare_shape(uint32_t index, const struct nntc_operand *o,
+		   const struct nnhal_output_shape *shape, char *text);
+
+/*
+ * Compare output @index. @actual has the @o->num_bytes bytes of the expected data.
+ */
+bool compare_output(uint32_t index, const struct nntc_operand *o, const void *actual,
+		    const struct tolerance *tolerance, char *text);
+
+/*
+ * Compare what RANDOM_MULTINOMIAL gave for output @index with the softmax of its
+ * logits, by the case's tolerance.
+ */
+bool compare_frequencies(uint32_t index, const struct nntc_case *nc,
+			 const struct nnhal_output_shape *shape, const void *actual, char *text);
+
+/* What to fill byte @i of an output with so that it does not pass for its expected value. */
+uint8_t wrong_byte(const struct nntc_operand *o, size_t i);
+
+#endif /* NNVEC_COMPARE_H */

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Executing a prepared case and judging what comes back.
+ */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute.h"
+
+__attribute__((format(printf, 2, 3)))
+static bool wrong(char *text, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, REASON_TEXT, fmt, args);
+	va_end(args);
+	return false;
+}
+
+static bool wrong_status(const struct execution *e, char *text, const char *expected)
+{
+	return wrong(text, "execute: %s%s%s, expected %s", nnhal_status_name((int)e->status),
+		     e->diag.message[0] ? ": " : "", e->diag.message, expected);
+}
+
+/* ---- the request ---- */
+
+static void set_argument(const struct vec_model *m, struct nnhal_request_argument *to,
+			 const struct value *v)
+{
+	to->has_no_value = v->omitted;
+	if (v->omitted)
+		return;
+	to->location.pool_index = v->pool - m->first_argument_pool;
+	to->location.offset = v->offset;
+	to->location.length = v->length;
+}
+
+static bool set_request(struct execution *e)
+{
+	const struct vec_model *m = e->m;
+	uint32_t num_pools = m->num_pools - m->first_argument_pool;
+	uint32_t i;
+
+	e->arguments = calloc((size_t)m->num_inputs + m->num_outputs + 1, sizeof(*e->arguments));
+	e->pools = calloc((size_t)num_pools + 1, sizeof(*e->pools));
+	e->shapes = calloc((size_t)m->num_outputs + 1, sizeof(*e->shapes));
+	if (!e->arguments || !e->pools || !e->shapes)
+		return false;
+	for (i = 0; i < m->num_inputs; i++) {
+		const struct value *v = &m->inputs[i];
+
+		set_argument(m, &e->arguments[i], v);
+		if (m->dims_in_request[i]) {
+			e->arguments[i].num_dimensions = v->operand->rank;
+			e->arguments[i].dimensions = v->operand->dims;
+		}
+	}
+	for (i = 0; i < m->num_outputs; i++)
+		set_argument(m, &e->arguments[m->num_inputs + i], &m->outputs[i]);
+	for (i = 0; i < num_pools; i++)
+		e->pools[i].memory = m->pools->entries[m->first_argument_pool + i].memory;
+	e->request = (struct nnhal_request){
+		.hal_version = m->model.hal_version,
+		.num_inputs = m->num_inputs,
+		.inputs = e->arguments,
+		.num_outputs = m->num_outputs,
+		.outputs = e->arguments + m->num_inputs,
+		.num_pools = num_pools,
+		.pools = e->pools,
+	};
+	return true;
+}
+
+bool execution_init(struct execution *e, struct nnhal_prepared_model *model,
+		    const struct vec_model *m, const struct nntc_case *nc,
+		    const struct tolerance *tolerance, enum path path, char *text)
+{
+	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
+
+	*e = (struct execution){
+		.model = model, .m = m, .nc = nc, .tolerance = tolerance, .path = path,
+	};
+	if (!set_request(e))
+		return wrong(text, "no memory for the request");
+	if (path != PATH_BURST)
+		return true;
+	options.diag = &e->diag;
+	e->status = nnhal_burst_create(model, &options, &e->burst);
+	if (!e->status)
+		return true;
+	return wrong(text, "burst: %s: %s", nnhal_status_name((int)e->status), e->diag.message);
+}
+
+void execution_free(struct execution *e)
+{
+	nnhal_burst_unref(e->burst);
+	free(e->arguments);
+	free(e->pools);
+	free(e->shapes);
+	e->arguments = NULL;
+	e->pools = NULL;
+	e->shapes = NULL;
+}
+
+/* ---- memory ---- */
+
+static uint8_t *bytes_of(const struct execution *e, const struct value *v)
+{
+	return e->m->pools->entries[v->pool].bytes + v->offset;
+}
+
+static bool cpu_access(const struct execution *e, bool begin, uint32_t access)
+{
+	enum nnhal_status (*call)(struct nnhal_memory *memory, uint32_t access) =
+		begin ? nnhal_memory_begin_cpu_access : nnhal_memory_end_cpu_access;
+
+	for (uint32_t i = 0; i < e->m->num_pools; i++) {
+		if (call(e->m->pools->entries[i].memory, access))
+			return false;
+	}
+	return true;
+}
+
+/* The inputs' values, and in the outputs something else than what is expected. */
+static bool fill_memory(const struct execution *e)
+{
+	const uint32_t access = NNHAL_MEMORY_WRITE;
+
+	if (!cpu_access(e, true, access))
+		return false;
+	for (uint32_t i = 0; i < e->m->num_inputs; i++) {
+		const struct value *v = &e->m->inputs[i];
+
+		if (v->omitted)
+			continue;
+		memcpy(bytes_of(e, v), v->operand->data, v->length);
+		memset(bytes_of(e, v) + v->length, GUARD_BYTE, GUARD_SIZE);
+	}
+	for (uint32_t i = 0; i < e->m->num_outputs; i++) {
+		const struct value *v = &e->m->outputs[i];
+
+		for (uint32_t k = 0; k < v->length; k++)
+			bytes_of(e, v)[k] = wrong_byte(v->operand, k);
+		memset(bytes_of(e, v) + v->length, GUARD_BYTE, GUARD_SIZE);
+	}
+	return cpu_access(e, false, access);
+}
+
+static bool guard_is_whole(const struct execution *e, const struct value *v)
+{
+	const uint8_t *guard = bytes_of(e, v) + v->length;
+
+	for (unsigned int i = 0; i < GUARD_SIZE; i++) {
+		if (guard[i] != GUARD_BYTE)
+			return false;
+	}
+	return true;
+}
+
+static bool check_values(const struct execution *e, const struct value *values, uint32_t count,
+			 const char *what, bool unchanged, char *text)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct value *v = &values[i];
+
+		if (v->omitted)
+			continue;
+		if (unchanged && memcmp(bytes_of(e, v), v->operand->data, v->length))
+			return wrong(text, "%s %u was changed", what, i);
+		if (!guard_is_whole(e, v))
+			return wrong(text, "something was written behind %s %u", what, i);
+	}
+	return true;
+}
+
+/* Nothing but outputs was written. */
+static bool check_memory(const struct execution *e, char *text)
+{
+	const struct vec_model *m = e->m;
+
+	return check_values(e, m->constants, m->num_constants, "constant", true, text) &&
+	       check_values(e, m->inputs, m->num_inputs, "input", true, text) &&
+	       check_values(e, m->outputs, m->num_outputs, "output", false, text);
+}
+
+/* ---- the execution ---- */
+
+/* What a callback brings, and the lock it is handed over under. */
+struct answer {
+	struct execution *e;
+	pthread_mutex_t lock;
+	pthread_cond_t come;
+	unsigned int calls;
+	enum nnhal_status status;
+};
+
+static void on_result(void *context, enum nnhal_status status,
+		      const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+		      const struct nnhal_timing *timing)
+{
+	struct answer *a = context;
+
+	pthread_mutex_lock(&a->lock);
+	a->calls++;
+	a->status = status;
+	a->e->timing = *timing;
+	a->e->num_shapes = num_shapes;
+	for (uint32_t i = 0; i < num_shapes && i < a->e->m->num_outputs; i++)
+		a->e->shapes[i] = shapes[i];
+	/* Under the lock: the waiter may be gone as soon as it has it. */
+	pthread_cond_signal(&a->come);
+	pthread_mutex_unlock(&a->lock);
+}
+
+/* Launch status and result have to agree: a launch that fails has brought it, too. */
+static bool execute_async(struct execution *e, const struct nnhal_execute_options *options,
+			  char *text)
+{
+	struct answer a = { .e = e };
+	enum nnhal_status launch;
+
+	pthread_mutex_init(&a.lock, NULL);
+	pthread_cond_init(&a.come, NULL);
+	launch = nnhal_prepared_model_execute(e->model, &e->request, options, on_result, &a);
+	pthread_mutex_lock(&a.lock);
+	while (!a.calls && !launch)
+		pthread_cond_wait(&a.come, &a.lock);
+	pthread_mutex_unlock(&a.lock);
+	pthread_cond_destroy(&a.come);
+	pthread_mutex_destroy(&a.lock);
+	e->status = a.status;
+	if (a.calls == 1 && (!launch || launch == a.status))
+		return true;
+	return wrong(text, "launched with %s, %u callbacks, the last with %s",
+		     nnhal_status_name((int)launch), a.calls, nnhal_status_name((int)a.status));
+}
+
+static bool check_timing(const struct execution *e, bool measured, char *text)
+{
+	const struct nnhal_timing *t = &e->timing;
+	bool none = t->time_on_device == NNHAL_NO_TIMING && t->time_in_driver == NNHAL_NO_TIMING;
+
+	if (e->status || !measured)
+		return none || wrong(text, "times of %s", e->status ? "a failed execution" :
+				     "an execution that was not measured");
+	if (t->time_on_device == NNHAL_NO_TIMING || t->time_in_driver == NNHAL_NO_TIMING ||
+	    t->time_on_device <= t->time_in_driver)
+		return true;
+	return wrong(text, "%llu us on the device, but %llu us in the driver",
+		     (unsigned long long)t->time_on_device, (unsigned long long)t->time_in_driver);
+}
+
+/* Execute, whatever comes of it. False: what came back breaks a rule of its own. */
+static bool execute(struct execution *e, char *text)
+{
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+	bool measure = e->path == PATH_SYNC;
+
+	e->diag.message[0] = '\0';
+	if (!fill_memory(e))
+		return wrong(text, "no access to memory");
+	options.diag = &e->diag;
+	options.measure = measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
+	e->num_shapes = 0;
+	e->timing = (struct nnhal_timing){ 0, 0 };
+	if (e->path == PATH_ASYNC) {
+		if (!execute_async(e, &options, text))
+			return false;
+	} else if (e->path == PATH_BURST) {
+		e->status = nnhal_burst_execute(e->burst, &e->request, &options, e->shapes,
+						&e->num_shapes, &e->timing);
+	} else {
+		e->status = nnhal_prepared_model_execute_synchronously(e->model, &e->request,
+								       &options, e->shapes,
+								       &e->num_shapes,
+								       &e->timing);
+	}
+	if (e->num_shapes && e->status && e->status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
+		return wrong(text, "%s with %u output shapes", nnhal_status_name((int)e->status),
+			     e->num_shapes);
+	return check_timing(e, measure, text);
+}
+
+/* ---- verdicts ---- */
+
+/* HAL 1.0 and 1.1 have no output shapes. */
+static bool has_shapes(const struct execution *e)
+{
+	return e->m->model.hal_version >= NNHAL_HAL_1_2;
+}
+
+static bool check_output(const struct execution *e, uint32_t i, char *text)
+{
+	const struct value *v = &e->m->outputs[i];
+	struct nnhal_output_shape shape = { .num_dimensions = v->operand->rank };
+	uint32_t size;
+
+	memcpy(shape.dimensions, v->operand->dims, sizeof(v->operand->dims));
+	if (has_shapes(e)) {
+		shape = e->shapes[i];
+		if (!shape.is_sufficient)
+			return wrong(text, "output %u: not sufficient", i);
+		if (!compare_shape(i, v->operand, &shape, text))
+			return false;
+	}
+	if (nnhal_size_of_data(v->operand->type, shape.dimensions, shape.num_dimensions, &size) ||
+	    size != v->operand->num_bytes)
+		return wrong(text, "output %u: %u bytes, expected %u", i, size,
+			     v->operand->num_bytes);
+	if (e->nc->multinomial_tolerance > 0)
+		return compare_frequencies(i, e->nc, &shape, bytes_of(e, v), text);
+	return compare_output(i, v->operand, bytes_of(e, v), e->tolerance, text);
+}
+
+static bool check_outputs(const struct execution *e, char *text)
+{
+	const uint32_t access = NNHAL_MEMORY_READ;
+	bool good = true;
+
+	if (e->num_shapes != e->m->num_outputs && has_shapes(e))
+		return wrong(text, "%u output shapes, expected %u", e->num_shapes,
+			     e->m->num_outputs);
+	if (!cpu_access(e, true, access))
+		return wrong(text, "no access to memory");
+	for (uint32_t i = 0; i < e->m->num_outputs && good; i++)
+		good = check_output(e, i, text);
+	good = good && check_memory(e, text);
+	return cpu_access(e, false, access) && good;
+}
+
+bool execution_check(struct execution *e, char *text)
+{
+	/* A request that is the same as before goes another way through a burst. */
+	unsigned int times = e->path == PATH_BURST ? 2 : 1;
+
+	for (unsigned int i = 0; i < times; i++) {
+		if (!execute(e, text))
+			return false;
+		if (e->status)
+			return wrong_status(e, text, "NONE");
+		if (!check_outputs(e, text))
+			return false;
+	}
+	return true;
+}
+
+bool execution_must_fail(struct execution *e, char *text)
+{
+	if (!execute(e, text))
+		return false;
+	if (e->status == NNHAL_STATUS_INVALID_ARGUMENT || e->status == NNHAL_STATUS_GENERAL_FAILURE)
+		return true;
+	return wrong_status(e, text, "INVALID_ARGUMENT or GENERAL_FAILURE");
+}
+
+/* The shape of an output whose buffer is large enough: right, or open where the model is. */
+static bool check_other_shape(const struct execution *e, uint32_t i, char *text)
+{
+	const struct nnhal_subgraph *sg = &e->m->model.main;
+	const struct nnhal_operand *declared = &sg->operands[sg->output_indexes[i]];
+	const struct nntc_operand *o = e->m->outputs[i].operand;
+	struct nnhal_output_shape shape = e->shapes[i];
+
+	if (!shape.is_sufficient)
+		return wrong(text, "output %u: not sufficient, but it is not too small", i);
+	if (!shape.num_dimensions && !declared->num_dimensions)
+		return true;
+	for (uint32_t d = 0; d < shape.num_dimensions && d < o->rank; d++) {
+		bool is_open = !declared->num_dimensions || !declared->dimensions[d];
+
+		if (!shape.dimensions[d] && is_open)
+			shape.dimensions[d] = o->dims[d];
+	}
+	return compare_shape(i, o, &shape, text);
+}
+
+static bool check_too_small(const struct execution *e, uint32_t small, char *text)
+{
+	const struct value *v = &e->m->outputs[small];
+	const uint32_t access = NNHAL_MEMORY_READ;
+	bool good;
+
+	if (e->status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
+		return wrong_status(e, text, "OUTPUT_INSUFFICIENT_SIZE");
+	if (e->num_shapes != e->m->num_outputs)
+		return wrong(text, "%u output shapes, expected %u", e->num_shapes,
+			     e->m->num_outputs);
+	for (uint32_t i = 0; i < e->num_shapes; i++) {
+		if (i == small && e->shapes[i].is_sufficient)
+			return wrong(text, "output %u: sufficient, but it is too small", i);
+		if (!(i == small ? compare_shape(i, e->m->outputs[i].operand, &e->shapes[i], text) :
+		      check_other_shape(e, i, text)))
+			return false;
+	}
+	if (!cpu_access(e, true, access))
+		return wrong(text, "no access to memory");
+	good = check_memory(e, text);
+	if (good && bytes_of(e, v)[v->length - 1] != wrong_byte(v->operand, v->length - 1))
+		good = wrong(text, "output %u: the byte that was too many was written", small);
+	return cpu_access(e, false, access) && good;
+}
+
+bool execution_too_small(struct execution *e, char *text)
+{
+	for (uint32_t i = 0; i < e->m->num_outputs; i++) {
+		struct nnhal_request_argument *a = &e->arguments[e->m->num_inputs + i];
+		bool good;
+
+		if (!e->m->outputs[i].operand->num_bytes)
+			continue;
+		a->location.length--;
+		good = execute(e, text) && check_too_small(e, i, text);
+		a->location.length++;
+		if (!good)
+			return false;
+	}
+	return true;
+}

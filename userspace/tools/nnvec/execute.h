@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executing a prepared case and judging what comes back.
+ */
+#ifndef NNVEC_EXECUTE_H
+#define NNVEC_EXECUTE_H
+
+#include "compare.h"
+#include "model.h"
+
+/**
+ * struct execution - executions of a prepared model
+ * @model: prepared model
+ * @m: model and memory
+ * @nc: case
+ * @tolerance: for its outputs
+ * @path: enum path
+ * @burst: PATH_BURST: the burst
+ * @request: request, with everything it points to
+ * @arguments: inputs, then outputs
+ * @pools: pools of arguments
+ * @shapes: one entry per output
+ * @num_shapes: valid entries of @shapes after an execution
+ * @timing: of an execution
+ * @status: of an execution, or of what stood in its way
+ * @diag: why
+ */
+struct execution {
+	struct nnhal_prepared_model *model;
+	const struct vec_model *m;
+	const struct nntc_case *nc;
+	const struct tolerance *tolerance;
+	enum path path;
+	struct nnhal_burst *burst;
+	struct nnhal_request request;
+	struct nnhal_request_argument *arguments;
+	struct nnhal_request_pool *pools;
+	struct nnhal_output_shape *shapes;
+	uint32_t num_shapes;
+	struct nnhal_timing timing;
+	enum nnhal_status status;
+	struct nnhal_diag diag;
+};
+
+/*
+ * Each function returns false with a text of REASON_TEXT bytes if something is not as
+ * it has to be. execution_free() is called in any case.
+ */
+bool execution_init(struct execution *e, struct nnhal_prepared_model *model,
+		    const struct vec_model *m, const struct nntc_case *nc,
+		    const struct tolerance *tolerance, enum path path, char *text);
+void execution_free(struct execution *e);
+
+/* Execute; status, shapes, timing, outputs and all memory are what they have to be. */
+bool execution_check(struct execution *e, char *text);
+
+/* Execute; the execution is refused. */
+bool execution_must_fail(struct execution *e, char *text);
+
+/*
+ * Execute with each output in turn one byte too small: OUTPUT_INSUFFICIENT_SIZE, with
+ * the shape.
+ */
+bool execution_too_small(struct execution *e, char *text);
+
+#endif /* NNVEC_EXECUTE_H */

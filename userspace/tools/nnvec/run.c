@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Running a case in a variation.
+ *
+ * A case is skipped for reasons that the HAL has: its form is not for the case (see
+ * model.c), memory of a kind does not exist here, the HAL wants the model refused, or
+ * getSupportedOperations says no. The last counts for the model as the case gives it
+ * only: what the device supports so it has to support in every form.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute.h"
+#include "run.h"
+
+__attribute__((format(printf, 2, 3)))
+static enum verdict failed(char *text, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, REASON_TEXT, fmt, args);
+	va_end(args);
+	return VERDICT_FAILED;
+}
+
+static enum verdict skipped(char *text, const char *why)
+{
+	snprintf(text, REASON_TEXT, "%s", why);
+	return VERDICT_SKIPPED;
+}
+
+void runner_init(struct runner *r, struct nnhal_device *device)
+{
+	memset(r, 0, sizeof(*r));
+	r->device = nnhal_device_ref(device);
+	for (unsigned int k = 0; k < NUM_POOL_KINDS; k++) {
+		r->pools[k].kind = k;
+		pools_available(k, r->unavailable[k], sizeof(r->unavailable[k]));
+	}
+}
+
+void runner_end_case(struct runner *r)
+{
+	nnhal_prepared_model_unref(r->prepared.model);
+	vec_model_free(&r->prepared.m);
+	memset(&r->prepared, 0, sizeof(r->prepared));
+}
+
+void runner_free(struct runner *r)
+{
+	runner_end_case(r);
+	for (unsigned int k = 0; k < NUM_POOL_KINDS; k++)
+		pools_free(&r->pools[k]);
+	nnhal_device_unref(r->device);
+	r->device = NULL;
+}
+
+static bool is_lost(enum nnhal_status status)
+{
+	return status == NNHAL_STATUS_DEVICE_UNAVAILABLE || status == NNHAL_STATUS_DEAD_OBJECT;
+}
+
+/* Have the model of a case in a form, prepared if that works. */
+static struct prepared *prepare(struct runner *r, const struct nntc_case *nc,
+				const struct form *form)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	struct prepared *p = &r->prepared;
+	struct nnhal_diag diag = { "" };
+
+	if (p->nc == nc && !memcmp(&p->form, form, sizeof(*form)))
+		return p;
+	runner_end_case(r);
+	p->nc = nc;
+	p->form = *form;
+	p->built = vec_model_build(&p->m, nc, form, p->text);
+	if (p->built != BUILD_DONE)
+		return p;
+	p->placed = vec_model_place(&p->m, &r->pools[form->pool_kind], &diag);
+	if (p->placed) {
+		options.diag = &diag;
+		p->status = nnhal_device_prepare_model_sync(r->device, &p->m.model, &options,
+							    &p->model);
+	}
+	snprintf(p->text, sizeof(p->text), "%s", diag.message);
+	return p;
+}
+
+enum support { SUPPORT_ALL, SUPPORT_NOT, SUPPORT_ERROR };
+
+/* getSupportedOperations, with a text that does not depend on the case. */
+static enum support get_support(struct runner *r, const struct nnhal_model *model, char *text)
+{
+	uint32_t count = model->main.num_operations;
+	struct nnhal_ext_operation_support *support = calloc((size_t)count + 1, sizeof(*support));
+	struct nnhal_diag diag = { "" };
+	enum support result = SUPPORT_ALL;
+	enum nnhal_status status;
+
+	if (!support) {
+		failed(text, "no memory for a list of operations");
+		return SUPPORT_ERROR;
+	}
+	status = nnhal_ext_get_operation_support(r->device, model, support, count, &diag);
+	r->lost |= is_lost(status);
+	if (status) {
+		failed(text, "getSupportedOperations: %s: %s", nnhal_status_name((int)status),
+		       diag.message);
+		result = SUPPORT_ERROR;
+	}
+	for (uint32_t i = 0; i < count && result == SUPPORT_ALL; i++) {
+		if (support[i].supported)
+			continue;
+		failed(text, "%s: %s", nnhal_operation_type_name(model->main.operations[i].type),
+		       support[i].reason);
+		result = SUPPORT_NOT;
+	}
+	free(support);
+	return result;
+}
+
+/* Is the case supported as it is given? Ends what is prepared. */
+static enum support get_support_as_given(struct runner *r, const struct nntc_case *nc,
+					 char *text)
+{
+	static const struct form given;
+	enum support support = SUPPORT_ERROR;
+	struct nnhal_diag diag = { "" };
+	struct vec_model m;
+
+	runner_end_case(r);
+	if (vec_model_build(&m, nc, &given, text) != BUILD_DONE)
+		return SUPPORT_ERROR;
+	if (vec_model_place(&m, &r->pools[given.pool_kind], &diag))
+		support = get_support(r, &m.model, text);
+	else
+		failed(text, "%s", diag.message);
+	vec_model_free(&m);
+	return support;
+}
+
+static bool has_open_operand(const struct nntc_subgraph *sg, const uint32_t *list,
+			     uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct nntc_operand *o = &sg->operands[list[i]];
+
+		if (o->lifetime != NNTC_SUBGRAPH && !nntc_is_scalar(o->type) &&
+		    nnhal_tensor_has_unspecified_dimensions(o->type, o->dims, o->rank))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Does a case have what a driver must refuse in HAL 1.3, but an interpreter may run: a
+ * WHILE with an operand of unknown size, outside or in its subgraphs?
+ */
+static bool has_open_while(const struct nntc_case *nc)
+{
+	for (uint32_t s = 0; s <= nc->num_referenced; s++) {
+		const struct nntc_subgraph *sg = s ? &nc->referenced[s - 1] : &nc->main;
+
+		for (uint32_t i = 0; i < sg->num_operations; i++) {
+			const struct nntc_operation *o = &sg->operations[i];
+
+			if (o->type != NNHAL_OPERATION_WHILE)
+				continue;
+			if (has_open_operand(sg, o->operands, o->num_inputs + o->num_outputs))
+				return true;
+			for (uint32_t k = 0; k < 2 && k < o->num_inputs; k++) {
+				const struct nntc_operand *of = &sg->operands[o->operands[k]];
+				const struct nntc_subgraph *inner = &nc->referenced[of->subgraph];
+
+				if (of->lifetime == NNTC_SUBGRAPH &&
+				    (has_open_operand(inner, inner->inputs, inner->num_inputs) ||
+				     has_open_operand(inner, inner->outputs, inner->num_outputs)))
+					return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* A status that refuses a model or a request, as opposed to something going wrong. */
+static bool is_refusal(enum nnhal_status status)
+{
+	return status == NNHAL_STATUS_INVALID_ARGUMENT || status == NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+/* The model was not prepared. */
+static enum verdict judge_refusal(struct runner *r, const struct nntc_case *nc,
+				  struct prepared *p, char *text)
+{
+	enum nnhal_status status = p->status;
+	char why[REASON_TEXT], reason[REASON_TEXT];
+	enum support support;
+
+	snprintf(why, sizeof(why), "%s", p->text);
+	if (!is_refusal(status))
+		return failed(text, "prepare: %s: %.300s", nnhal_status_name((int)status), why);
+	support = get_support(r, &p->m.model, reason);
+	if (support == SUPPORT_ALL)
+		return failed(text,
+			      "prepare: %s: %.300s; getSupportedOperations promised otherwise",
+			      nnhal_status_name((int)status), why);
+	if (nc->expect_failure)
+		return VERDICT_PASSED;
+	if (support == SUPPORT_ERROR && has_open_while(nc))
+		return skipped(text, "HAL 1.3 refuses a WHILE with operands of unknown size");
+	if (support == SUPPORT_ERROR)
+		return failed(text, "prepare: %s: %.300s", nnhal_status_name((int)status), why);
+	if (get_support_as_given(r, nc, text) == SUPPORT_NOT) {
+		r->unsupported = true;
+		return VERDICT_SKIPPED;
+	}
+	return failed(text, "not supported in this form: %.400s", reason);
+}
+
+static enum verdict judge_prepared(struct runner *r, const char *file,
+				   const struct nntc_case *nc, const struct variation *v,
+				   struct prepared *p, char *text)
+{
+	struct tolerance tolerance = tolerance_of(file, nc);
+	struct execution e;
+	bool passed;
+
+	if (!execution_init(&e, p->model, &p->m, nc, &tolerance, v->path, text)) {
+		r->lost |= is_lost(e.status);
+		execution_free(&e);
+		return VERDICT_FAILED;
+	}
+	if (nc->expect_failure)
+		passed = execution_must_fail(&e, text);
+	else if (v->too_small)
+		passed = execution_too_small(&e, text);
+	else
+		passed = execution_check(&e, text);
+	r->lost |= is_lost(e.status);
+	execution_free(&e);
+	return passed ? VERDICT_PASSED : VERDICT_FAILED;
+}
+
+static bool has_output_bytes(const struct nntc_case *nc)
+{
+	for (uint32_t i = 0; i < nc->main.num_outputs; i++) {
+		if (nc->main.operands[nc->main.outputs[i]].num_bytes)
+			return true;
+	}
+	return false;
+}
+
+enum verdict runner_run(struct runner *r, const char *file, const struct nntc_case *nc,
+			const struct variation *v, char *text)
+{
+	struct prepared *p;
+
+	text[0] = '\0';
+	r->unsupported = false;
+	if (r->unavailable[v->form.pool_kind][0])
+		return skipped(text, r->unavailable[v->form.pool_kind]);
+	if (v->too_small && nc->expect_failure)
+		return skipped(text, "must be refused, whatever the size of its outputs");
+	if (v->too_small && !has_output_bytes(nc))
+		return skipped(text, "no output that could be smaller");
+	p = prepare(r, nc, &v->form);
+	if (p->built == BUILD_SKIP)
+		return skipped(text, p->text);
+	if (p->built != BUILD_DONE || !p->placed)
+		return failed(text, "%s", p->text);
+	r->lost |= is_lost(p->status);
+	if (p->status)
+		return judge_refusal(r, nc, p, text);
+	return judge_prepared(r, file, nc, v, p, text);
+}

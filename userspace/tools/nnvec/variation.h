@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ways in which a case is run.
+ */
+#ifndef NNVEC_VARIATION_H
+#define NNVEC_VARIATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a model says of the shapes of its operands. */
+enum shape_form { SHAPES_GIVEN, SHAPES_UNSPECIFIED, SHAPES_UNRANKED };
+
+/**
+ * struct form - how a case becomes a model, and where its memory is
+ * @inputs: enum shape_form of inputs that have a value
+ * @outputs: enum shape_form of outputs
+ * @temporaries: enum shape_form of temporaries, those of referenced subgraphs as well
+ * @constants_as_inputs: constants of the main subgraph are arguments
+ * @constants_in_pools: constants are CONSTANT_REFERENCE; otherwise as the case says
+ * @own_version: by the rules of the HAL version the case states; otherwise 1.3
+ * @pool_kind: enum pool_kind of constants and arguments
+ * @pool_each: each of them has a pool of its own; otherwise all share one
+ */
+struct form {
+	uint8_t inputs;
+	uint8_t outputs;
+	uint8_t temporaries;
+	bool constants_as_inputs;
+	bool constants_in_pools;
+	bool own_version;
+	uint8_t pool_kind;
+	bool pool_each;
+};
+
+/* Which call executes. */
+enum path { PATH_SYNC, PATH_ASYNC, PATH_BURST };
+
+/**
+ * struct variation - a way to run a case
+ * @name: what --variation takes
+ * @what: for people
+ * @form: model and memory
+ * @path: enum path
+ * @too_small: each output in turn has a buffer one byte too small
+ */
+struct variation {
+	const char *name;
+	const char *what;
+	struct form form;
+	enum path path;
+	bool too_small;
+};
+
+#define NUM_VARIATIONS	20
+
+extern const struct variation variations[NUM_VARIATIONS];
+
+/*
+ * Select by a comma-separated list of names or "all". Returns NULL, or the name that
+ * does not exist.
+ */
+const char *variations_select(bool selected[NUM_VARIATIONS], const char *list);
+
+#endif /* NNVEC_VARIATION_H */
