@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+#
+# Tests of nnvec, and the operator vectors through nnvec. Those that need a device use
+# the in-process one, or in the virtual machine the real one.
+
+NNVEC_TEST_DIR := tests/nnvec
+NNVEC_TESTS := $(BUILD)/tests/nnvec_reader_test $(BUILD)/tests/nnvec_compare_test
+NNVEC_SCRIPTS := $(BUILD)/tests/nnvec_cli_test.sh $(BUILD)/tests/nnvec_shared_test.sh
+
+$(BUILD)/obj/$(NNVEC_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include
+
+$(NNVEC_TESTS): $(BUILD)/tests/nnvec_%_test: $(BUILD)/obj/$(NNVEC_TEST_DIR)/%_test.o \
+		$(NNVEC_LIB_OBJS) $(BUILD)/lib/libnnhal.a
+	$(call link,$^ $(NNHAL_LIBS))
+
+$(NNVEC_SCRIPTS): $(BUILD)/tests/nnvec_%.sh: $(NNVEC_TEST_DIR)/% $(BUILD)/bin/nnvec
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(NNVEC_TESTS) $(NNVEC_SCRIPTS)
+VM_TESTS += $(NNVEC_SCRIPTS)
+
+# A fuzzer of the reader and of what makes models of cases: clang has libFuzzer,
+# whatever CC is.
+FUZZ_NNTC := $(BUILD)/tests/fuzz_nntc
+FUZZ_NNTC_SRCS := tests/fuzz/fuzz_nntc.c \
+	$(addprefix $(NNVEC_DIR)/,nntc.c model.c pools.c variation.c) \
+	$(filter-out %/transport_sim.c %/sim_rings.c %/sim_queues.c,$(wildcard $(NNHAL_DIR)/*.c))
+
+$(FUZZ_NNTC): $(FUZZ_NNTC_SRCS) $(wildcard $(NNVEC_DIR)/*.h)
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -Ikernel \
+		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_NNTC_SRCS) $(NNHAL_LIBS)
+
+$(BUILD)/tests/run_fuzz_nntc.sh: $(NNVEC_TEST_DIR)/run_fuzz_nntc $(FUZZ_NNTC)
+	$(Q)install -m 755 $< $@
+
+FUZZ_TESTS += $(BUILD)/tests/run_fuzz_nntc.sh
