@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "execute.h"
 
@@ -23,8 +25,8 @@ static bool wrong(char *text, const char *fmt, ...)
 
 static bool wrong_status(const struct execution *e, char *text, const char *expected)
 {
-	return wrong(text, "execute: %s%s%s, expected %s", nnhal_status_name((int)e->status),
-		     e->diag.message[0] ? ": " : "", e->diag.message, expected);
+	return wrong(text, "execute: %s, expected %s%s%s", nnhal_status_name((int)e->status),
+		     expected, e->diag.message[0] ? ": " : "", e->diag.message);
 }
 
 /* ---- the request ---- */
@@ -76,21 +78,47 @@ static bool set_request(struct execution *e)
 	return true;
 }
 
+static enum nnhal_status open_burst(struct execution *e)
+{
+	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
+
+	options.diag = &e->diag;
+	return nnhal_burst_create(e->model, &options, &e->burst);
+}
+
+/* Server and client, both in this process. */
+static enum nnhal_status open_fmq(struct execution *e)
+{
+	struct nnhal_burst_server_options at_server = NNHAL_BURST_SERVER_OPTIONS_INIT;
+	struct nnhal_burst_controller_options at_client = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	enum nnhal_status status;
+	int ends[2];
+
+	at_server.diag = &e->diag;
+	at_client.diag = &e->diag;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	status = nnhal_burst_serve(ends[0], e->model, &at_server, &e->server);
+	if (!status)
+		status = nnhal_burst_connect(ends[1], &at_client, &e->client);
+	close(ends[0]);
+	close(ends[1]);
+	return status;
+}
+
 bool execution_init(struct execution *e, struct nnhal_prepared_model *model,
 		    const struct vec_model *m, const struct nntc_case *nc,
 		    const struct tolerance *tolerance, enum path path, char *text)
 {
-	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
-
 	*e = (struct execution){
 		.model = model, .m = m, .nc = nc, .tolerance = tolerance, .path = path,
 	};
 	if (!set_request(e))
 		return wrong(text, "no memory for the request");
-	if (path != PATH_BURST)
-		return true;
-	options.diag = &e->diag;
-	e->status = nnhal_burst_create(model, &options, &e->burst);
+	if (path == PATH_BURST)
+		e->status = open_burst(e);
+	else if (path == PATH_FMQ)
+		e->status = open_fmq(e);
 	if (!e->status)
 		return true;
 	return wrong(text, "burst: %s: %s", nnhal_status_name((int)e->status), e->diag.message);
@@ -98,6 +126,8 @@ bool execution_init(struct execution *e, struct nnhal_prepared_model *model,
 
 void execution_free(struct execution *e)
 {
+	nnhal_burst_controller_destroy(e->client);
+	nnhal_burst_server_destroy(e->server);
 	nnhal_burst_unref(e->burst);
 	free(e->arguments);
 	free(e->pools);
@@ -274,6 +304,10 @@ static bool execute(struct execution *e, char *text)
 	} else if (e->path == PATH_BURST) {
 		e->status = nnhal_burst_execute(e->burst, &e->request, &options, e->shapes,
 						&e->num_shapes, &e->timing);
+	} else if (e->path == PATH_FMQ) {
+		e->status = nnhal_burst_controller_execute(e->client, &e->request, &options,
+							   e->shapes, &e->num_shapes, &e->timing,
+							   NULL);
 	} else {
 		e->status = nnhal_prepared_model_execute_synchronously(e->model, &e->request,
 								       &options, e->shapes,
@@ -336,7 +370,7 @@ static bool check_outputs(const struct execution *e, char *text)
 bool execution_check(struct execution *e, char *text)
 {
 	/* A request that is the same as before goes another way through a burst. */
-	unsigned int times = e->path == PATH_BURST ? 2 : 1;
+	unsigned int times = e->path == PATH_BURST || e->path == PATH_FMQ ? 2 : 1;
 
 	for (unsigned int i = 0; i < times; i++) {
 		if (!execute(e, text))

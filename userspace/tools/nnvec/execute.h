@@ -16,6 +16,8 @@
  * @tolerance: for its outputs
  * @path: enum path
  * @burst: PATH_BURST: the burst
+ * @server: PATH_FMQ: the server's end of a burst
+ * @client: PATH_FMQ: the client's end
  * @request: request, with everything it points to
  * @arguments: inputs, then outputs
  * @pools: pools of arguments
@@ -32,6 +34,8 @@ struct execution {
 	const struct tolerance *tolerance;
 	enum path path;
 	struct nnhal_burst *burst;
+	struct nnhal_burst_server *server;
+	struct nnhal_burst_controller *client;
 	struct nnhal_request request;
 	struct nnhal_request_argument *arguments;
 	struct nnhal_request_pool *pools;

@@ -185,11 +185,11 @@ static void run_all(struct app *app)
 	const struct options *o = &app->options;
 	char text[4096 + 256];
 
-	for (int i = 0; i < o->num_paths; i++) {
+	for (int i = 0; i < o->num_paths && !stop; i++) {
 		if (file_list_add(&app->files, o->paths[i], text, sizeof(text)))
 			fail(app, "", text);
 	}
-	if (!app->files.count || !open_device(app))
+	if (!app->files.count || stop || !open_device(app))
 		return;
 	for (app->file = 0; app->file < app->files.count && !stop && !app->broken; app->file++)
 		run_file(app, app->files.paths[app->file]);
@@ -220,6 +220,7 @@ int main(int argc, char **argv)
 
 	if (!options_parse(&app.options, argc, argv, &status))
 		return status;
+	set_signals();
 	report_init(&app.report, app.options.selected);
 	if (app.options.report) {
 		/* Before hours of work, not after. */
@@ -229,7 +230,6 @@ int main(int argc, char **argv)
 			return EXIT_FAILED;
 		}
 	}
-	set_signals();
 	app.progress = !app.options.quiet && isatty(STDERR_FILENO);
 	run_all(&app);
 

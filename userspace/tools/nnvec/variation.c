@@ -16,6 +16,8 @@ const struct variation variations[NUM_VARIATIONS] = {
 	{ .name = "given", .what = "as the case says, executed synchronously" },
 	{ .name = "async", .what = "executed asynchronously", .path = PATH_ASYNC },
 	{ .name = "burst", .what = "executed twice in a burst", .path = PATH_BURST },
+	{ .name = "burst-fmq", .what = "executed twice in a burst over message queues",
+	  .path = PATH_FMQ },
 	{ .name = "output-too-small", .what = "each output in turn one byte too small",
 	  .too_small = true },
 	{ .name = "own-version", .what = "by the rules of the HAL version the case states",

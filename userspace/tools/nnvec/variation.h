@@ -34,7 +34,7 @@ struct form {
 };
 
 /* Which call executes. */
-enum path { PATH_SYNC, PATH_ASYNC, PATH_BURST };
+enum path { PATH_SYNC, PATH_ASYNC, PATH_BURST, PATH_FMQ };
 
 /**
  * struct variation - a way to run a case
@@ -52,7 +52,7 @@ struct variation {
 	bool too_small;
 };
 
-#define NUM_VARIATIONS	20
+#define NUM_VARIATIONS	21
 
 extern const struct variation variations[NUM_VARIATIONS];
 
