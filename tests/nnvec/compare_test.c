@@ -11,6 +11,7 @@
 #include "tests/tap.h"
 #include "userspace/tools/nnvec/compare.h"
 #include "userspace/tools/nnvec/model.h"
+#include "userspace/tools/nnvec/twin.h"
 
 static char text[REASON_TEXT];
 
@@ -276,6 +277,34 @@ static void test_forms(void)
 	   "shapes of a case that must fail stay");
 }
 
+static void test_twin(void)
+{
+	struct nntc_operand operands[] = {
+		{ .type = NNHAL_OPERAND_TENSOR_QUANT8_ASYMM, .zero_point = 128, .num_bytes = 3,
+		  .data = (const uint8_t []){ 0, 128, 255 } },
+		{ .type = NNHAL_OPERAND_TENSOR_INT32, .zero_point = 7 },
+	};
+	struct nntc_operation operation = { .type = NNHAL_OPERATION_RELU };
+	struct nntc_case nc = { .main = { .num_operands = 2, .operands = operands,
+					  .num_operations = 1, .operations = &operation } };
+	struct twin t;
+
+	if (ok(twin_init(&t, &nc, text) == BUILD_DONE, "a signed twin")) {
+		const struct nntc_operand *o = t.nc.main.operands;
+
+		ok(o[0].type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED && !o[0].zero_point &&
+		   !memcmp(o[0].data, (const int8_t []){ -128, 0, 127 }, 3) &&
+		   o[1].type == NNHAL_OPERAND_TENSOR_INT32 && o[1].zero_point == 7 &&
+		   operands[0].zero_point == 128, "stands for the same numbers");
+		twin_free(&t);
+	}
+	operation.type = NNHAL_OPERATION_CAST;
+	ok(twin_init(&t, &nc, text) == BUILD_SKIP && text[0], "CAST has none");
+	operation.type = NNHAL_OPERATION_RELU;
+	operands[0].type = NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED;
+	ok(twin_init(&t, &nc, text) == BUILD_SKIP && text[0], "a signed case has none");
+}
+
 int main(void)
 {
 	test_floats();
@@ -286,5 +315,6 @@ int main(void)
 	test_fill();
 	test_frequencies();
 	test_forms();
+	test_twin();
 	return tap_done();
 }

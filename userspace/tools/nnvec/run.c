@@ -42,11 +42,17 @@ void runner_init(struct runner *r, struct nnhal_device *device)
 	}
 }
 
-void runner_end_case(struct runner *r)
+static void drop_prepared(struct runner *r)
 {
 	nnhal_prepared_model_unref(r->prepared.model);
 	vec_model_free(&r->prepared.m);
 	memset(&r->prepared, 0, sizeof(r->prepared));
+}
+
+void runner_end_case(struct runner *r)
+{
+	drop_prepared(r);
+	twin_free(&r->twin);
 }
 
 void runner_free(struct runner *r)
@@ -73,7 +79,7 @@ static struct prepared *prepare(struct runner *r, const struct nntc_case *nc,
 
 	if (p->nc == nc && !memcmp(&p->form, form, sizeof(*form)))
 		return p;
-	runner_end_case(r);
+	drop_prepared(r);
 	p->nc = nc;
 	p->form = *form;
 	p->built = vec_model_build(&p->m, nc, form, p->text);
@@ -131,7 +137,7 @@ static enum support get_support_as_given(struct runner *r, const struct nntc_cas
 	struct nnhal_diag diag = { "" };
 	struct vec_model m;
 
-	runner_end_case(r);
+	drop_prepared(r);
 	if (vec_model_build(&m, nc, &given, text) != BUILD_DONE)
 		return SUPPORT_ERROR;
 	if (vec_model_place(&m, &r->pools[given.pool_kind], &diag))
@@ -191,9 +197,9 @@ static bool is_refusal(enum nnhal_status status)
 	return status == NNHAL_STATUS_INVALID_ARGUMENT || status == NNHAL_STATUS_GENERAL_FAILURE;
 }
 
-/* The model was not prepared. */
+/* The model was not prepared; @given is the case it was made of. */
 static enum verdict judge_refusal(struct runner *r, const struct nntc_case *nc,
-				  struct prepared *p, char *text)
+				  const struct nntc_case *given, struct prepared *p, char *text)
 {
 	enum nnhal_status status = p->status;
 	char why[REASON_TEXT], reason[REASON_TEXT];
@@ -213,7 +219,7 @@ static enum verdict judge_refusal(struct runner *r, const struct nntc_case *nc,
 		return skipped(text, "HAL 1.3 refuses a WHILE with operands of unknown size");
 	if (support == SUPPORT_ERROR)
 		return failed(text, "prepare: %s: %.300s", nnhal_status_name((int)status), why);
-	if (get_support_as_given(r, nc, text) == SUPPORT_NOT) {
+	if (get_support_as_given(r, given, text) == SUPPORT_NOT) {
 		r->unsupported = true;
 		return VERDICT_SKIPPED;
 	}
@@ -253,13 +259,22 @@ static bool has_output_bytes(const struct nntc_case *nc)
 	return false;
 }
 
-enum verdict runner_run(struct runner *r, const char *file, const struct nntc_case *nc,
+enum verdict runner_run(struct runner *r, const char *file, const struct nntc_case *given,
 			const struct variation *v, char *text)
 {
+	const struct nntc_case *nc = given;
+	enum build_result twin;
 	struct prepared *p;
 
 	text[0] = '\0';
 	r->unsupported = false;
+	if (v->form.signed_twin) {
+		runner_end_case(r);
+		twin = twin_init(&r->twin, given, text);
+		if (twin != BUILD_DONE)
+			return twin == BUILD_SKIP ? VERDICT_SKIPPED : VERDICT_FAILED;
+		nc = &r->twin.nc;
+	}
 	if (r->unavailable[v->form.pool_kind][0])
 		return skipped(text, r->unavailable[v->form.pool_kind]);
 	if (v->too_small && nc->expect_failure)
@@ -273,6 +288,6 @@ enum verdict runner_run(struct runner *r, const char *file, const struct nntc_ca
 		return failed(text, "%s", p->text);
 	r->lost |= is_lost(p->status);
 	if (p->status)
-		return judge_refusal(r, nc, p, text);
+		return judge_refusal(r, nc, given, p, text);
 	return judge_prepared(r, file, nc, v, p, text);
 }

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "nntc.h"
 #include "pools.h"
+#include "twin.h"
 #include "variation.h"
 
 enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_SKIPPED };
@@ -42,6 +43,7 @@ struct prepared {
  * @pools: memory of each kind
  * @unavailable: why there is no memory of a kind; empty if there is
  * @prepared: model of the last variation
+ * @twin: signed twin of the case, if it was needed
  * @unsupported: the last case was skipped because getSupportedOperations said no
  * @lost: the device is gone or was reset: nothing more can be run with it
  */
@@ -50,6 +52,7 @@ struct runner {
 	struct pools pools[NUM_POOL_KINDS];
 	char unavailable[NUM_POOL_KINDS][128];
 	struct prepared prepared;
+	struct twin twin;
 	bool unsupported;
 	bool lost;
 };
@@ -61,7 +64,7 @@ void runner_free(struct runner *r);
 /*
  * Run a case of @file. @text, of REASON_TEXT bytes, says why it failed or was skipped.
  */
-enum verdict runner_run(struct runner *r, const char *file, const struct nntc_case *nc,
+enum verdict runner_run(struct runner *r, const char *file, const struct nntc_case *given,
 			const struct variation *v, char *text);
 
 /* Let go of what belongs to a case. */

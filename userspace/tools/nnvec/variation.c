@@ -42,6 +42,8 @@ const struct variation variations[NUM_VARIATIONS] = {
 	{ .name = "all-unranked", .what = "no rank is known, constants are arguments",
 	  .form = { .inputs = SHAPES_UNRANKED, .outputs = SHAPES_UNRANKED,
 		    .temporaries = SHAPES_UNRANKED, .constants_as_inputs = true } },
+	{ .name = "signed", .what = "unsigned quantized tensors are signed ones",
+	  .form = { .signed_twin = true } },
 	{ .name = "memfd-one-pool", .what = "constants and arguments in one memfd",
 	  .form = ONE_POOL(POOL_MEMFD) },
 	{ .name = "memfd-pools", .what = "each of them in a memfd of its own",

@@ -18,6 +18,7 @@ enum shape_form { SHAPES_GIVEN, SHAPES_UNSPECIFIED, SHAPES_UNRANKED };
  * @temporaries: enum shape_form of temporaries, those of referenced subgraphs as well
  * @constants_as_inputs: constants of the main subgraph are arguments
  * @constants_in_pools: constants are CONSTANT_REFERENCE; otherwise as the case says
+ * @signed_twin: TENSOR_QUANT8_ASYMM becomes TENSOR_QUANT8_ASYMM_SIGNED
  * @own_version: by the rules of the HAL version the case states; otherwise 1.3
  * @pool_kind: enum pool_kind of constants and arguments
  * @pool_each: each of them has a pool of its own; otherwise all share one
@@ -28,6 +29,7 @@ struct form {
 	uint8_t temporaries;
 	bool constants_as_inputs;
 	bool constants_in_pools;
+	bool signed_twin;
 	bool own_version;
 	uint8_t pool_kind;
 	bool pool_each;
@@ -52,7 +54,7 @@ struct variation {
 	bool too_small;
 };
 
-#define NUM_VARIATIONS	21
+#define NUM_VARIATIONS	22
 
 extern const struct variation variations[NUM_VARIATIONS];
 
