@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+#
+# Random graphs against a reference in numpy.
+
+RANDOM_DIR := tests/random
+RANDOM_PROGRAMS := $(BUILD)/tests/run_graphs
+
+$(BUILD)/obj/$(RANDOM_DIR)/%.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -Itests -Itests/ops -I$(NNHAL_DIR)/include
+
+$(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
+		$(BUILD)/obj/$(RANDOM_DIR)/hal_case.o $(BUILD)/obj/$(OPS_TEST_DIR)/nntc.o \
+		$(BUILD)/lib/libnnhal.a
+	$(call link,$^ $(NNHAL_LIBS))
+
+RANDOM_SCRIPTS := $(BUILD)/tests/random_reference.sh $(BUILD)/tests/random_graphs.sh
+
+# They find their parts in the source tree.
+$(RANDOM_SCRIPTS): $(BUILD)/tests/random_%.sh: $(RANDOM_DIR)/test_% $(RANDOM_PROGRAMS)
+	$(Q)printf '#!/bin/sh\nexec $< "$$@"\n' >$@
+	$(Q)chmod 755 $@
+
+HOST_TESTS += $(RANDOM_SCRIPTS)

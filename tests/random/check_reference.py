@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Run the reference on NNTC files with results of other implementations.
+
+That is what it is checked against before it judges the device. Prints TAP.
+"""
+
+import argparse
+import collections
+import glob
+import os
+import sys
+
+import numpy as np
+
+import nntc
+import reference
+from reference import Value
+
+
+def compare(case, operand, value, half):
+    """Why a result is not the expected one, or None. Precision as the vectors demand."""
+    expected = operand.array()
+    if value.shape != expected.shape:
+        return "shape %s, expected %s" % (value.shape, expected.shape)
+    if expected.size == 0:
+        return None
+    if operand.type in reference.FLOATS:
+        e, a = expected.astype(np.float64), value.astype(np.float64)
+        limit = 5 * 2.0 ** -10 * (1 + abs(e)) if half else 1e-5 + 5 * 2.0 ** -23 * abs(e)
+        good = (abs(e - a) <= limit) | (e == a)
+    elif operand.type == "TENSOR_BOOL8":
+        good = (expected != 0) == (value != 0)
+    else:
+        steps = 3 if "mobilenet" in case.name else 10 if "qlstm" in case.name else 1
+        good = abs(expected.astype(np.int64) - value.astype(np.int64)) <= steps
+    if good.all():
+        return None
+    at = np.unravel_index(np.argmin(good), good.shape)
+    return "%d of %d elements, first %s: %s, expected %s" % (
+        (~good).sum(), good.size, list(map(int, at)), value[at], expected[at])
+
+
+def evaluate(case):
+    """Values of all operands of a case."""
+    values = [None] * len(case.operands)
+    for i, o in enumerate(case.operands):
+        if o.lifetime in (nntc.INPUT, nntc.CONSTANT_COPY, nntc.CONSTANT_REFERENCE) and o.data:
+            values[i] = Value(o.type, o.array(), o.scale, o.zero_point, o.channel_dim,
+                              o.channel_scales)
+    for p in case.operations:
+        outs = [case.operands[i] for i in p.outputs]
+        results = reference.run(p.type, [values[i] for i in p.inputs], [o.type for o in outs])
+        for i, o, r in zip(p.outputs, outs, results):
+            values[i] = Value(o.type, reference.store(r, o.type, o.scale, o.zero_point),
+                              o.scale, o.zero_point)
+    return values
+
+
+def judge(case):
+    """Why the reference disagrees with a case, or None."""
+    half = case.relaxed or any(o.type == "TENSOR_FLOAT16" for o in case.operands)
+    try:
+        values = evaluate(case)
+    except Exception as error:  # pylint: disable=broad-except
+        return "%s: %s" % (type(error).__name__, error)
+    for i in case.outputs:
+        o = case.operands[i]
+        wrong = None if o.ignore else compare(case, o, values[i].data, half)
+        if wrong:
+            return wrong
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", help="where .nntc files are looked for")
+    parser.add_argument("--cases", type=int, metavar="N",
+                        help="take the first N cases of each file only")
+    parser.add_argument("--verbose", action="store_true", help="show all differences")
+    args = parser.parse_args()
+    met = set()
+    good, bad = collections.Counter(), collections.Counter()
+    texts = collections.defaultdict(list)
+    paths = sorted(glob.glob(os.path.join(args.directory, "**/*.nntc"), recursive=True))
+    for path in paths:
+        for case in nntc.read(path)[:args.cases]:
+            ops = [p.type for p in case.operations]
+            # Not what is to be refused, has control flow or random results.
+            if case.others or case.expect_failure or case.tolerance or \
+                    any(op not in reference.TABLE for op in ops):
+                continue
+            met.update(ops)
+            # Cases with internal inputs have an ADD in front of the operation.
+            name = next((op for op in reversed(ops) if op != "ADD"), ops[0])
+            wrong = judge(case)
+            (bad if wrong else good)[name] += 1
+            if wrong:
+                texts[name].append("%s %s: %s" % (os.path.basename(path), case.name, wrong))
+    names = sorted(set(good) | set(bad))
+    if not names:
+        print("1..0 # SKIP no test vectors in %s" % args.directory)
+        return 4
+    for n, name in enumerate(names, 1):
+        print("%s %d - reference of %s: %d cases agree, %d do not" % (
+            "not ok" if bad[name] else "ok", n, name, good[name], bad[name]))
+        for text in texts[name][:None if args.verbose else 3]:
+            print("# " + text)
+    print("1..%d" % len(names))
+    missing = sorted(set(reference.TABLE) - met)
+    print("# no vectors met: %s" % (" ".join(missing) or "none"))
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

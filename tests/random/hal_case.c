@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Test cases as HAL models.
+ */
+#include "hal_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN(n)	(((n) + 63) / 64 * 64)
+
+static void *need(void *p)
+{
+	if (!p) {
+		fprintf(stderr, "out of memory\n");
+		exit(1);
+	}
+	return p;
+}
+
+static uint32_t *copy_list(const uint32_t *list, size_t n)
+{
+	uint32_t *copy = need(calloc(n + 1, sizeof(*copy)));
+
+	memcpy(copy, list, n * sizeof(*list));
+	return copy;
+}
+
+static struct nnhal_memory *make_memory(uint64_t size, uint8_t **map)
+{
+	struct nnhal_memory *memory;
+
+	if (nnhal_memory_create(size, &memory, NULL)) {
+		fprintf(stderr, "no memory of %llu bytes\n", (unsigned long long)size);
+		exit(1);
+	}
+	*map = need(nnhal_memory_map(memory, NULL));
+	return memory;
+}
+
+void hal_case_count_consumers(struct hal_case *h)
+{
+	const struct nnhal_subgraph *sg = &h->model.main;
+
+	for (uint32_t i = 0; i < sg->num_operands; i++)
+		h->operands[i].number_of_consumers = 0;
+	for (uint32_t i = 0; i < sg->num_operations; i++) {
+		for (uint32_t k = 0; k < sg->operations[i].num_inputs; k++) {
+			if (sg->operations[i].inputs[k] < sg->num_operands)
+				h->operands[sg->operations[i].inputs[k]].number_of_consumers++;
+		}
+	}
+}
+
+/* Constants: copies in the values, references in the pool. */
+static void place_constants(struct hal_case *h, const struct nntc_case *c)
+{
+	size_t at[2] = { 0, 0 };
+	uint8_t *data[2];
+
+	for (int fill = 0; fill < 2; fill++) {
+		at[0] = 0;
+		at[1] = 0;
+		for (uint32_t i = 0; i < c->num_operands; i++) {
+			const struct nntc_operand *o = &c->operands[i];
+			bool ref = o->lifetime == NNTC_CONSTANT_REFERENCE;
+
+			if (!ref && o->lifetime != NNTC_CONSTANT_COPY)
+				continue;
+			if (fill) {
+				memcpy(data[ref] + at[ref], o->data, o->num_bytes);
+				h->operands[i].location.offset = (uint32_t)at[ref];
+				h->operands[i].location.length = o->num_bytes;
+			}
+			at[ref] = ALIGN(at[ref] + o->num_bytes);
+		}
+		if (fill)
+			continue;
+		h->values = need(calloc(at[0] + 1, 1));
+		data[0] = h->values;
+		h->model.operand_values = h->values;
+		h->model.operand_values_size = at[0];
+		data[1] = NULL;
+		if (at[1]) {
+			h->pool = make_memory(at[1], &data[1]);
+			h->pools[0] = h->pool;
+			h->model.pools = h->pools;
+			h->model.num_pools = 1;
+		}
+	}
+}
+
+static void set_operands(struct hal_case *h, const struct nntc_case *c)
+{
+	h->operands = need(calloc(c->num_operands + 1, sizeof(*h->operands)));
+	h->dims = need(calloc(c->num_operands + 1, sizeof(*h->dims)));
+	for (uint32_t i = 0; i < c->num_operands; i++) {
+		const struct nntc_operand *o = &c->operands[i];
+		struct nnhal_operand *to = &h->operands[i];
+
+		memcpy(h->dims[i], o->dims, sizeof(h->dims[i]));
+		*to = (struct nnhal_operand){
+			.type = o->type, .num_dimensions = o->rank, .dimensions = h->dims[i],
+			.scale = o->scale, .zero_point = o->zero_point, .lifetime = o->lifetime,
+		};
+		if (!o->num_channel_scales)
+			continue;
+		to->extra_params.kind = NNHAL_EXTRA_PARAMS_CHANNEL_QUANT;
+		to->extra_params.channel_quant = (struct nnhal_channel_quant){
+			.scales = o->channel_scales, .num_scales = o->num_channel_scales,
+			.channel_dim = o->channel_dim,
+		};
+	}
+}
+
+static void set_operations(struct hal_case *h, const struct nntc_case *c)
+{
+	h->operations = need(calloc(c->num_operations + 1, sizeof(*h->operations)));
+	h->op_inputs = need(calloc(c->num_operations + 1, sizeof(*h->op_inputs)));
+	h->op_outputs = need(calloc(c->num_operations + 1, sizeof(*h->op_outputs)));
+	for (uint32_t i = 0; i < c->num_operations; i++) {
+		const struct nntc_operation *o = &c->operations[i];
+
+		h->op_inputs[i] = copy_list(o->operands, o->num_inputs);
+		h->op_outputs[i] = copy_list(o->operands + o->num_inputs, o->num_outputs);
+		h->operations[i] = (struct nnhal_operation){
+			.type = o->type, .num_inputs = o->num_inputs,
+			.num_outputs = o->num_outputs, .inputs = h->op_inputs[i],
+			.outputs = h->op_outputs[i],
+		};
+	}
+}
+
+/* One argument; @at moves behind it. */
+static void place(struct nnhal_request_argument *a, const struct nntc_operand *o, uint64_t *at)
+{
+	*a = (struct nnhal_request_argument){
+		.location = { .offset = (uint32_t)*at, .length = o->num_bytes },
+	};
+	*at = ALIGN(*at + o->num_bytes + 1);
+}
+
+static void set_request(struct hal_case *h, const struct nntc_case *c)
+{
+	uint64_t at = 64;
+
+	h->in_args = need(calloc(c->num_inputs + 1, sizeof(*h->in_args)));
+	h->out_args = need(calloc(c->num_outputs + 1, sizeof(*h->out_args)));
+	for (uint32_t i = 0; i < c->num_inputs; i++) {
+		const struct nntc_operand *o = &c->operands[c->inputs[i]];
+
+		place(&h->in_args[i], o, &at);
+		if (!o->num_bytes)
+			h->in_args[i] = (struct nnhal_request_argument){ .has_no_value = true };
+	}
+	for (uint32_t i = 0; i < c->num_outputs; i++)
+		place(&h->out_args[i], &c->operands[c->outputs[i]], &at);
+	h->size = at;
+	h->memory = make_memory(at, &h->map);
+	h->request_pools[0].memory = h->memory;
+	h->request = (struct nnhal_request){
+		.num_inputs = c->num_inputs, .num_outputs = c->num_outputs, .num_pools = 1,
+		.inputs = h->in_args, .outputs = h->out_args, .pools = h->request_pools,
+	};
+}
+
+void hal_case_init(struct hal_case *h, const struct nntc_case *c)
+{
+	memset(h, 0, sizeof(*h));
+	set_operands(h, c);
+	set_operations(h, c);
+	h->inputs = copy_list(c->inputs, c->num_inputs);
+	h->outputs = copy_list(c->outputs, c->num_outputs);
+	h->model.relax_computation_float32_to_float16 = c->relaxed;
+	h->model.main = (struct nnhal_subgraph){
+		.num_operands = c->num_operands, .num_operations = c->num_operations,
+		.num_inputs = c->num_inputs, .num_outputs = c->num_outputs,
+		.operands = h->operands, .operations = h->operations,
+		.input_indexes = h->inputs, .output_indexes = h->outputs,
+	};
+	hal_case_count_consumers(h);
+	place_constants(h, c);
+	set_request(h, c);
+}
+
+void hal_case_fini(struct hal_case *h)
+{
+	for (uint32_t i = 0; i < h->model.main.num_operations; i++) {
+		free(h->op_inputs[i]);
+		free(h->op_outputs[i]);
+	}
+	free(h->op_inputs);
+	free(h->op_outputs);
+	free(h->operations);
+	free(h->operands);
+	free(h->dims);
+	free(h->inputs);
+	free(h->outputs);
+	free(h->values);
+	free(h->in_args);
+	free(h->out_args);
+	nnhal_memory_unref(h->pool);
+	nnhal_memory_unref(h->memory);
+	memset(h, 0, sizeof(*h));
+}
+
+void hal_case_load(struct hal_case *h, const struct nntc_case *c, uint8_t fill)
+{
+	memset(h->map, fill, h->size);
+	for (uint32_t i = 0; i < c->num_inputs; i++) {
+		const struct nntc_operand *o = &c->operands[c->inputs[i]];
+
+		memcpy(h->map + h->in_args[i].location.offset, o->data, o->num_bytes);
+	}
+}
+
+bool hal_case_untouched(const struct hal_case *h, const struct nntc_case *c, uint8_t fill)
+{
+	uint8_t *expected = need(malloc(h->size));
+	bool same;
+
+	memset(expected, fill, h->size);
+	for (uint32_t i = 0; i < c->num_inputs; i++) {
+		const struct nntc_operand *o = &c->operands[c->inputs[i]];
+
+		memcpy(expected + h->in_args[i].location.offset, o->data, o->num_bytes);
+	}
+	for (uint32_t i = 0; i < c->num_outputs; i++) {
+		const struct nnhal_data_location *l = &h->out_args[i].location;
+
+		memcpy(expected + l->offset, h->map + l->offset, l->length);
+	}
+	same = !memcmp(expected, h->map, h->size);
+	free(expected);
+	return same;
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Usage: run_graphs FILE.nntc OUTPUT
+ *
+ * Prepare and execute each case of a file and write what came out of it, for a reader
+ * that knows how exact it has to be. Each model runs twice, with other bytes in the
+ * outputs before; what differs between the two, or was written beside the outputs, is
+ * reported as status 1000 or 1001.
+ *
+ * The output file has for each case: u32 0 if it was prepared, else 1; u32 status; u32
+ * length of a message; the message; and if the status is NONE for each output u32 rank,
+ * u32 dimensions, u32 bytes, the bytes.
+ *
+ * Environment: NNHAL_TEST_DEVICE (default: sim).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hal_case.h"
+
+#define RUNS_DIFFER	1000u
+#define STRAY_WRITE	1001u
+
+static FILE *out;
+
+static void put(const void *p, size_t n)
+{
+	if (n && fwrite(p, 1, n, out) != n) {
+		perror("run_graphs");
+		exit(1);
+	}
+}
+
+static void put_u32(uint32_t v)
+{
+	put(&v, sizeof(v));
+}
+
+static void put_status(bool prepared, uint32_t status, const char *message)
+{
+	put_u32(!prepared);
+	put_u32(status);
+	put_u32((uint32_t)strlen(message));
+	put(message, strlen(message));
+}
+
+/* Outputs as they are in memory now. */
+static uint8_t *save(const struct hal_case *h)
+{
+	uint8_t *copy = malloc(h->size);
+
+	if (!copy)
+		exit(1);
+	memcpy(copy, h->map, h->size);
+	return copy;
+}
+
+static bool outputs_same(const struct hal_case *h, const uint8_t *first)
+{
+	for (uint32_t i = 0; i < h->request.num_outputs; i++) {
+		const struct nnhal_data_location *l = &h->out_args[i].location;
+
+		if (memcmp(first + l->offset, h->map + l->offset, l->length))
+			return false;
+	}
+	return true;
+}
+
+static void execute(struct hal_case *h, const struct nntc_case *c,
+		    struct nnhal_prepared_model *model)
+{
+	struct nnhal_output_shape *shapes = calloc(c->num_outputs + 1, sizeof(*shapes));
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_diag diag = { "" };
+	uint8_t *first = NULL;
+	uint32_t status, count;
+
+	if (!shapes)
+		exit(1);
+	options.diag = &diag;
+	for (int run = 0; run < 2; run++) {
+		uint8_t fill = run ? 0x5a : 0xc3;
+
+		hal_case_load(h, c, fill);
+		status = nnhal_prepared_model_execute_synchronously(model, &h->request, &options,
+								    shapes, &count, NULL);
+		if (!status && !hal_case_untouched(h, c, fill))
+			status = STRAY_WRITE;
+		if (status)
+			break;
+		if (!run)
+			first = save(h);
+		else if (!outputs_same(h, first))
+			status = RUNS_DIFFER;
+	}
+	put_status(true, status, diag.message);
+	for (uint32_t i = 0; !status && i < count; i++) {
+		const struct nnhal_data_location *l = &h->out_args[i].location;
+
+		put_u32(shapes[i].num_dimensions);
+		put(shapes[i].dimensions, 4u * shapes[i].num_dimensions);
+		put_u32(l->length);
+		put(h->map + l->offset, l->length);
+	}
+	free(first);
+	free(shapes);
+}
+
+static void run_case(struct nnhal_device *device, const struct nntc_case *c)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	struct nnhal_prepared_model *model;
+	struct nnhal_diag diag = { "" };
+	struct hal_case h;
+	uint32_t status;
+
+	options.diag = &diag;
+	hal_case_init(&h, c);
+	status = nnhal_device_prepare_model_sync(device, &h.model, &options, &model);
+	if (status)
+		put_status(false, status, diag.message);
+	else
+		execute(&h, c, model);
+	nnhal_prepared_model_unref(model);
+	hal_case_fini(&h);
+}
+
+int main(int argc, char **argv)
+{
+	const char *spec = getenv("NNHAL_TEST_DEVICE");
+	struct nnhal_device *device;
+	struct nnhal_diag diag;
+	struct nntc_file f;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: run_graphs FILE.nntc OUTPUT\n");
+		return 2;
+	}
+	if (nnhal_device_open(spec ? spec : "sim", &device, &diag)) {
+		fprintf(stderr, "run_graphs: %s\n", diag.message);
+		return 1;
+	}
+	out = fopen(argv[2], "wb");
+	if (!out || !nntc_open(&f, argv[1])) {
+		perror(out ? argv[1] : argv[2]);
+		return 1;
+	}
+	for (uint32_t i = 0; i < f.num_cases; i++) {
+		struct nntc_case c;
+
+		if (!nntc_next(&f, &c)) {
+			fprintf(stderr, "run_graphs: %s: case %u is malformed\n", argv[1], i);
+			return 1;
+		}
+		run_case(device, &c);
+		nntc_free(&c);
+	}
+	nntc_close(&f);
+	nnhal_device_unref(device);
+	if (fclose(out)) {
+		perror(argv[2]);
+		return 1;
+	}
+	return 0;
+}
