@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 #
-# Random graphs against a reference in numpy.
+# Random graphs against a reference in numpy, and models that are mutated.
 
 RANDOM_DIR := tests/random
-RANDOM_PROGRAMS := $(BUILD)/tests/run_graphs
+RANDOM_PROGRAMS := $(BUILD)/tests/run_graphs $(BUILD)/tests/run_mutants
 
 $(BUILD)/obj/$(RANDOM_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Itests -Itests/ops -I$(NNHAL_DIR)/include
@@ -13,7 +13,11 @@ $(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
 		$(BUILD)/lib/libnnhal.a
 	$(call link,$^ $(NNHAL_LIBS))
 
-RANDOM_SCRIPTS := $(BUILD)/tests/random_reference.sh $(BUILD)/tests/random_graphs.sh
+$(BUILD)/tests/run_mutants: $(BUILD)/obj/$(RANDOM_DIR)/mutate_model.o \
+	$(BUILD)/obj/$(RANDOM_DIR)/mutate_request.o
+
+RANDOM_SCRIPTS := $(BUILD)/tests/random_reference.sh $(BUILD)/tests/random_graphs.sh \
+	$(BUILD)/tests/random_mutants.sh
 
 # They find their parts in the source tree.
 $(RANDOM_SCRIPTS): $(BUILD)/tests/random_%.sh: $(RANDOM_DIR)/test_% $(RANDOM_PROGRAMS)
