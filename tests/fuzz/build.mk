@@ -37,6 +37,16 @@ $(BUILD)/tests/fuzz_seeds: $(BUILD)/obj/tests/fuzz/fuzz_seeds.o \
 		$(BUILD)/obj/tests/emulator/rig.o $(BUILD)/lib/libnnpu-emu.a
 	$(call link,$^ -lpthread -lm)
 
+# Program images of random graphs; with the library's objects, for what it does not export.
+$(BUILD)/obj/tests/fuzz/graph_images.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests/random -Itests/ops \
+	-I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
+
+$(BUILD)/tests/graph_images: $(BUILD)/obj/tests/fuzz/graph_images.o \
+		$(BUILD)/obj/tests/random/hal_case.o $(BUILD)/obj/tests/ops/nntc.o $(NNHAL_OBJS)
+	$(call link,$^ $(NNHAL_LIBS))
+
+$(BUILD)/tests/run_fuzz_program.sh: $(BUILD)/tests/graph_images
+
 FUZZ_DEVICE_TESTS := $(BUILD)/tests/run_fuzz_program.sh $(BUILD)/tests/run_fuzz_rings.sh
 
 $(FUZZ_DEVICE_TESTS): $(BUILD)/tests/run_fuzz_%.sh: tests/fuzz/run_device_fuzzer \
