@@ -69,6 +69,8 @@ class Graph:
         self.steps = steps		# operations there will be, for the precision
         self.tensors = []
         self.operations = []
+        # In some graphs all is given at run time, in some hardly anything.
+        self.constants = 0.0 if self.chance(0.1) else 0.9 if self.chance(0.1) else None
         self.must_connect = False
         self.results = []		# tensors that operations have written
 
@@ -128,7 +130,9 @@ class Graph:
         return x.astype(nntc.DTYPES[type])
 
     def lifetime(self, const=None):
-        if const is None:
+        if self.constants is not None:
+            const = self.chance(self.constants)
+        elif const is None:
             const = self.chance(0.5)
         return nntc.CONSTANT_COPY if const else nntc.INPUT
 
@@ -376,4 +380,4 @@ class Graph:
         inputs = [t.index for t in used if t.lifetime == nntc.INPUT]
         operations = [nntc.Operation(n, [t.index for t in ins], [t.index for t in made])
                       for n, ins, made in self.operations]
-        return nntc.Case(name, operands, operations, inputs, outputs)
+        return nntc.Case(name, operands, operations, inputs, outputs, relaxed=self.chance(0.1))
