@@ -25,3 +25,11 @@ $(RANDOM_SCRIPTS): $(BUILD)/tests/random_%.sh: $(RANDOM_DIR)/test_% $(RANDOM_PRO
 	$(Q)chmod 755 $@
 
 HOST_TESTS += $(RANDOM_SCRIPTS)
+
+# The long forms, by themselves: NNPU_GRAPHS, NNPU_MUTANTS.
+.PHONY: run-random-graphs run-random-mutants
+run-random-graphs: $(BUILD)/tests/random_reference.sh $(BUILD)/tests/random_graphs.sh
+	$(call run-tests,$^)
+
+run-random-mutants: $(BUILD)/tests/random_mutants.sh
+	$(call run-tests,$^)
