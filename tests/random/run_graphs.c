@@ -3,9 +3,9 @@
  * Usage: run_graphs FILE.nntc OUTPUT
  *
  * Prepare and execute each case of a file and write what came out of it, for a reader
- * that knows how exact it has to be. Each model runs twice, with other bytes in the
- * outputs before; what differs between the two, or was written beside the outputs, is
- * reported as status 1000 or 1001.
+ * that knows how exact it has to be. Each model runs twice, by itself and in a burst,
+ * with other bytes in the outputs before; what differs between the two, or was written
+ * beside the outputs, is reported as status 1000 or 1001.
  *
  * The output file has for each case: u32 0 if it was prepared, else 1; u32 status; u32
  * length of a message; the message; and if the status is NONE for each output u32 rank,
@@ -67,29 +67,45 @@ static bool outputs_same(const struct hal_case *h, const uint8_t *first)
 	return true;
 }
 
+static uint32_t run(struct nnhal_prepared_model *model, const struct hal_case *h, bool in_burst,
+		    struct nnhal_output_shape *shapes, uint32_t *count, struct nnhal_diag *diag)
+{
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_burst *burst;
+	uint32_t status;
+
+	options.diag = diag;
+	if (!in_burst)
+		return nnhal_prepared_model_execute_synchronously(model, &h->request, &options,
+								  shapes, count, NULL);
+	status = nnhal_burst_create(model, NULL, &burst);
+	if (status)
+		return status;
+	status = nnhal_burst_execute(burst, &h->request, &options, shapes, count, NULL);
+	nnhal_burst_unref(burst);
+	return status;
+}
+
 static void execute(struct hal_case *h, const struct nntc_case *c,
 		    struct nnhal_prepared_model *model)
 {
 	struct nnhal_output_shape *shapes = calloc(c->num_outputs + 1, sizeof(*shapes));
-	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
 	struct nnhal_diag diag = { "" };
 	uint8_t *first = NULL;
 	uint32_t status, count;
 
 	if (!shapes)
 		exit(1);
-	options.diag = &diag;
-	for (int run = 0; run < 2; run++) {
-		uint8_t fill = run ? 0x5a : 0xc3;
+	for (int in_burst = 0; in_burst < 2; in_burst++) {
+		uint8_t fill = in_burst ? 0x5a : 0xc3;
 
 		hal_case_load(h, c, fill);
-		status = nnhal_prepared_model_execute_synchronously(model, &h->request, &options,
-								    shapes, &count, NULL);
+		status = run(model, h, in_burst, shapes, &count, &diag);
 		if (!status && !hal_case_untouched(h, c, fill))
 			status = STRAY_WRITE;
 		if (status)
 			break;
-		if (!run)
+		if (!in_burst)
 			first = save(h);
 		else if (!outputs_same(h, first))
 			status = RUNS_DIFFER;
