@@ -60,7 +60,7 @@ SAN_CFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all \
 	      -fno-omit-frame-pointer -O1
 NNPU_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wstrict-prototypes \
 	       -Wmissing-prototypes -Wold-style-definition -Wvla -fno-strict-aliasing \
-	       -fdebug-prefix-map=$(CURDIR)=. -Iuapi
+	       -fdebug-prefix-map=$(CURDIR)=. -Iuapi -Isignatures
 ALL_CFLAGS = $(NNPU_CFLAGS) $(CFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_CFLAGS)
 ALL_LDFLAGS = $(LDFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_LDFLAGS)
 

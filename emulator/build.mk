@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 #
-# The device model as a library: core, operations and the in-process glue. QEMU
-# compiles core and operations itself (scripts/build-qemu).
+# The device model as a library: core, operations, their signatures and the in-process
+# glue. QEMU compiles all but the glue itself (scripts/build-qemu).
 
 EMU_CORE_SRCS := $(wildcard emulator/core/*.c)
 EMU_OPS_SRCS := $(wildcard emulator/ops/*.c)
 EMU_INPROC_SRCS := $(wildcard emulator/inproc/*.c)
-EMU_SRCS := $(EMU_CORE_SRCS) $(EMU_OPS_SRCS) $(EMU_INPROC_SRCS)
+SIGNATURE_SRCS := $(wildcard signatures/*.c)
+EMU_SRCS := $(EMU_CORE_SRCS) $(EMU_OPS_SRCS) $(EMU_INPROC_SRCS) $(SIGNATURE_SRCS)
 EMU_OBJS := $(EMU_SRCS:%.c=$(BUILD)/obj/%.o)
 
 # Floating-point results are part of the hardware specification: nothing may be

@@ -17,7 +17,7 @@ NNHAL_SONAME := libnnhal.so.$(NNHAL_MAJOR)
 
 NNHAL_SIM_SRCS := $(NNHAL_DIR)/transport_sim.c $(wildcard $(NNHAL_DIR)/sim_*.c)
 NNHAL_SRCS := $(filter-out $(NNHAL_SIM_SRCS) $(NNHAL_DIR)/transport_nosim.c, \
-	$(wildcard $(NNHAL_DIR)/*.c))
+	$(wildcard $(NNHAL_DIR)/*.c)) $(wildcard signatures/*.c)
 ifeq ($(NNHAL_SIM),0)
 NNHAL_SRCS += $(NNHAL_DIR)/transport_nosim.c
 else

@@ -162,21 +162,12 @@ static int check_scalars(const struct op_call *c, unsigned int activation)
 	return op_get_bool(c, activation + 3, &merged) ? 0 : check_output_count(c, merged);
 }
 
-static int check_counts(const struct op_call *c)
-{
-	if (c->desc->op == NNPU_OP_LSTM && c->num_inputs != 23 && c->num_inputs != 27)
-		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
-	if (c->desc->op == NNPU_OP_UNIDIRECTIONAL_SEQUENCE_LSTM && c->num_outputs == 2)
-		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
-	return 0;
-}
-
 int lstm_check(const struct op_call *c)
 {
 	unsigned int rank = is_sequence(c) ? 3 : 2;
 	struct lstm l;
 
-	if (op_check_operands(c) || check_counts(c))
+	if (op_check_operands(c))
 		return -1;
 	locate(c, &l);
 	if (op_check_type(c, 0, TYPES_FLOAT) || op_check_rank(c, 0, rank, rank) ||

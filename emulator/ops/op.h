@@ -2,10 +2,10 @@
 /*
  * What an operation of the device model is.
  *
- * An operation is one row of the table in op_table.c: its number, how many
- * operands it takes, and four functions. The program loader and the executor
- * know operations through this header only; adding one means one file with its
- * functions and one row.
+ * An operation is one row of the table in op_table.c: its number and its functions.
+ * How many operands it takes, and which may be omitted, is in the table of signatures.
+ * The program loader and the executor know operations through this header only; adding
+ * one means one file with its functions and one row in each table.
  *
  * At load time the loader has checked what holds for every tensor (type, rank,
  * scale, zero point and data length are plausible by themselves) and calls
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include <drm/nnpu_program.h>
+#include <signature.h>
 
 /* Shape and meaning of a tensor. Little-endian wire values are converted already. */
 struct tensor {
@@ -94,23 +95,14 @@ struct op_call {
 	struct op_error *error;
 };
 
-/* op_desc.max_inputs and max_outputs of an operation with any number of them. */
-#define OP_INPUTS_UNLIMITED	255
-#define OP_OUTPUTS_UNLIMITED	255
-
 struct op_desc {
 	enum nnpu_operation op;
 	const char *name;
-	uint8_t min_inputs;
-	uint8_t max_inputs;		/* or OP_INPUTS_UNLIMITED */
-	uint8_t min_outputs;
-	uint8_t max_outputs;		/* or OP_OUTPUTS_UNLIMITED */
 	/*
 	 * execute() and scratch() are called with TENSOR_FLOAT16 operands turned into
 	 * TENSOR_FLOAT32; scalars stay as they are. The other functions see FLOAT16.
 	 */
 	bool widen;
-	uint64_t optional;		/* bit i: input i may be omitted */
 	/*
 	 * Are these operands a legal and supported use, as far as types, ranks,
 	 * constants and quantization tell? 0 or -1 with error filled in
@@ -173,9 +165,7 @@ int op_execute(const struct op_call *c);
 static inline bool op_counts_ok(const struct op_desc *d, unsigned int inputs,
 				unsigned int outputs)
 {
-	return inputs >= d->min_inputs && outputs >= d->min_outputs &&
-	       (inputs <= d->max_inputs || d->max_inputs == OP_INPUTS_UNLIMITED) &&
-	       (outputs <= d->max_outputs || d->max_outputs == OP_OUTPUTS_UNLIMITED);
+	return signature_counts_ok(d->op, inputs, outputs);
 }
 
 /* Bytes for a constant, so that its operation may rewrite it in place: its own or some more. */

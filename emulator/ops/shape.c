@@ -36,9 +36,9 @@ int op_check_operands(const struct op_call *c)
 	if (!op_counts_ok(c->desc, c->num_inputs, c->num_outputs))
 		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
 	for (unsigned int i = 0; i < c->num_inputs + c->num_outputs; i++) {
-		bool optional = i < c->num_inputs && i < 64 && c->desc->optional >> i & 1;
-
-		if (!optional && !tensor_has_value(op_operand(c, i)))
+		if (tensor_has_value(op_operand(c, i)))
+			continue;
+		if (i >= c->num_inputs || !signature_may_omit(c->desc->op, i))
 			return op_fail(c, NNPU_REASON_OMITTED, i);
 	}
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Signatures: the operator test cases beside the repository with one operand too many,
- * one too few or one of another type must be refused, but for what the HAL allows.
+ * one too few or one of another type must be refused, but for what the HAL allows. The
+ * operations and the table of signatures are of one mind about each of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,23 +26,69 @@ struct call {
 };
 
 static struct {
-	unsigned int tried, accepted;
+	unsigned int tried, accepted, compared, disagree;
 } counts;
+
+/* What the table says of a call. */
+static bool fits(const struct call *c, unsigned int inputs, unsigned int outputs,
+		 const uint32_t *operands)
+{
+	struct signature_operands o = {
+		.inputs = operands, .num_inputs = inputs,
+		.outputs = operands + inputs, .num_outputs = outputs,
+	};
+	uint32_t *known = calloc(c->num_tensors + 1, sizeof(*known));
+	bool good;
+
+	if (!known)
+		exit(1);
+	for (unsigned int i = 0; i <= c->num_tensors; i++) {
+		const struct tensor *t = &c->tensors[i];
+
+		known[i] = signature_operand(t->type, t->rank_known && !type_is_scalar(t->type),
+					     t->rank, !tensor_has_value(t));
+	}
+	o.known = known;
+	good = signature_fits(c->op, SIG_LATEST, &o);
+	free(known);
+	return good;
+}
+
+/* An operation refuses what the table refuses, and nothing else for such a reason. */
+static void compare(const struct call *c, bool table, bool good, enum nnpu_reason reason)
+{
+	counts.compared++;
+	/* How many outputs these have is the value of an operand, which no table knows. */
+	if (table && reason == NNPU_REASON_OPERAND_COUNT &&
+	    (c->op == NNPU_OP_BIDIRECTIONAL_SEQUENCE_LSTM ||
+	     c->op == NNPU_OP_BIDIRECTIONAL_SEQUENCE_RNN))
+		return;
+	if (table ? reason != NNPU_REASON_TYPE && reason != NNPU_REASON_OPERAND_COUNT &&
+		    reason != NNPU_REASON_RANK : !good)
+		return;
+	if (counts.disagree++ < 20)
+		tap_note("%s: %s: the table %s it, the operation says: %s", c->name,
+			 op_name(c->op), table ? "accepts" : "refuses",
+			 good ? "good" : reason_text(reason));
+}
 
 static bool accepts(const struct call *c, unsigned int inputs, unsigned int outputs,
 		    const uint32_t *operands)
 {
+	bool table = fits(c, inputs, outputs, operands), good;
 	struct graph g;
-	bool good;
 
-	if (!op_counts_ok(op_find(c->op), inputs, outputs))
+	if (!op_counts_ok(op_find(c->op), inputs, outputs)) {
+		compare(c, table, false, NNPU_REASON_OPERAND_COUNT);
 		return false;
+	}
 	if (!graph_init(&g, c->num_tensors + 1, 1))
 		exit(1);
 	memcpy(g.tensors, c->tensors, (c->num_tensors + 1) * sizeof(*g.tensors));
 	if (!graph_set_call(&g, 0, op_find(c->op), inputs, outputs, operands, false))
 		exit(1);
 	good = graph_load(&g) == 0;
+	compare(c, table, good, g.error.reason);
 	graph_destroy(&g);
 	return good;
 }
@@ -230,26 +277,26 @@ static void set_tensor(struct tensor *t, const struct nntc_operand *o)
 
 static void test_case(const char *path, const struct nntc_case *nc)
 {
-	const struct nntc_operation *o = &nc->operations[0];
+	const struct nntc_operation *o = &nc->main.operations[0];
 	struct call c = {
-		.name = nc->name, .op = o->type, .num_tensors = nc->num_operands,
+		.name = nc->name, .op = o->type, .num_tensors = nc->main.num_operands,
 		.inputs = o->num_inputs, .outputs = o->num_outputs, .operands = o->operands,
 	};
 
 	(void)path;
-	if (nc->num_operations != 1 || nc->num_subgraphs != 1 || nc->expect_failure ||
+	if (nc->main.num_operations != 1 || nc->num_referenced || nc->expect_failure ||
 	    !op_find(o->type))
 		return;
-	c.tensors = calloc(nc->num_operands + 1, sizeof(*c.tensors));
+	c.tensors = calloc(nc->main.num_operands + 1, sizeof(*c.tensors));
 	if (!c.tensors)
 		exit(1);
-	for (uint32_t i = 0; i < nc->num_operands; i++)
-		set_tensor(&c.tensors[i], &nc->operands[i]);
+	for (uint32_t i = 0; i < nc->main.num_operands; i++)
+		set_tensor(&c.tensors[i], &nc->main.operands[i]);
 	if (accepts(&c, c.inputs, c.outputs, c.operands)) {
 		test_types(&c);
 		test_counts(&c);
 	}
-	for (uint32_t i = 0; i < nc->num_operands; i++) {
+	for (uint32_t i = 0; i < nc->main.num_operands; i++) {
 		if (tensor_is_const(&c.tensors[i]))
 			free(c.tensors[i].data);
 	}
@@ -263,5 +310,8 @@ int main(void)
 	vectors_run_shared(test_case);
 	ok(counts.tried > 10000 && !counts.accepted,
 	   "of %u wrong signatures %u are accepted", counts.tried, counts.accepted);
+	ok(counts.compared > 10000 && !counts.disagree,
+	   "of %u calls the table and the operation disagree about %u", counts.compared,
+	   counts.disagree);
 	return tap_done();
 }

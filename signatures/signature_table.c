@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The operations of the HAL and the operands they take.
+ *
+ * A row: name, types of T by the version they came with, forms. A form: version, inputs,
+ * outputs. T and what follows from it (BIAS, FILTER ...) is explained in signature.h; a
+ * type alone is itself. R4 is rank 4, R1_4 ranks 1 to 4, R1_UP every rank from 1 on; without
+ * that any rank will do. OMIT: may be omitted. MORE(1_2): the list may end here, what comes
+ * behind exists since 1.2. T_REPEAT and the like: any number of them, also none.
+ *
+ * Values, shapes beyond ranks, and quantization are no part of a signature: the device
+ * judges them. So it does types and ranks, again.
+ */
+#include "signature.h"
+
+/* Types. */
+#define F32		SIG_TYPE(TENSOR_FLOAT32)
+#define F16		SIG_TYPE(TENSOR_FLOAT16)
+#define I32		SIG_TYPE(TENSOR_INT32)
+#define U8		SIG_TYPE(TENSOR_QUANT8_ASYMM)
+#define S8		SIG_TYPE(TENSOR_QUANT8_ASYMM_SIGNED)
+#define BOOL8		SIG_TYPE(TENSOR_BOOL8)
+#define Q8_SYMM		SIG_TYPE(TENSOR_QUANT8_SYMM)
+#define Q8_CHANNEL	SIG_TYPE(TENSOR_QUANT8_SYMM_PER_CHANNEL)
+#define Q16_SYMM	SIG_TYPE(TENSOR_QUANT16_SYMM)
+#define Q16_ASYMM	SIG_TYPE(TENSOR_QUANT16_ASYMM)
+#define FLOAT		SIG_TYPE(FLOAT32)
+#define HALF		SIG_TYPE(FLOAT16)
+#define INT		SIG_TYPE(INT32)
+#define BOOL		SIG_TYPE(BOOL)
+#define GRAPH		SIG_TYPE(SUBGRAPH)
+#define TENSOR		(F32 | F16 | I32 | U8 | S8 | BOOL8 | Q8_SYMM | Q8_CHANNEL | Q16_SYMM | \
+			 Q16_ASYMM)
+#define ANY		(TENSOR | FLOAT | HALF | INT | BOOL | SIG_TYPE(UINT32))
+
+/* Types that follow from the operation's. */
+#define T		SIG_FOLLOWS(SIG_T)
+#define BIAS		SIG_FOLLOWS(SIG_BIAS)
+#define FILTER		SIG_FOLLOWS(SIG_FILTER)
+#define REAL		SIG_FOLLOWS(SIG_REAL)
+#define VALUE		SIG_FOLLOWS(SIG_VALUE)
+#define BOXES		SIG_FOLLOWS(SIG_BOXES)
+#define ANCHORS		SIG_FOLLOWS(SIG_ANCHORS)
+
+/* Ranks. */
+#define R1		SIG_RANKS(1, 1)
+#define R2		SIG_RANKS(2, 2)
+#define R3		SIG_RANKS(3, 3)
+#define R4		SIG_RANKS(4, 4)
+#define R1_4		SIG_RANKS(1, 4)
+#define R1_UP		SIG_RANKS(1, SIG_ANY_RANK)
+#define R2_3		SIG_RANKS(2, 3)
+#define R2_4		SIG_RANKS(2, 4)
+#define R2_UP		SIG_RANKS(2, SIG_ANY_RANK)
+
+#define OMIT		SIG_OMITTED
+#define MORE(version)	(SIG_MORE | SIG_FOLLOWS(SIG_##version))
+#define T_REPEAT	(T | SIG_REPEAT)
+#define ANY_REPEAT	(ANY | SIG_REPEAT)
+
+/* Several in a row. */
+#define X2(x)		x, x
+#define X3(x)		x, x, x
+#define X4(x)		x, x, x, x
+
+#define LIST(...)	(const uint32_t[]){ __VA_ARGS__ }
+#define LENGTH(...)	(sizeof(LIST(__VA_ARGS__)) / sizeof(uint32_t))
+#define IN(...)		.in = LIST(__VA_ARGS__), .num_in = LENGTH(__VA_ARGS__)
+#define OUT(...)	.out = LIST(__VA_ARGS__), .num_out = LENGTH(__VA_ARGS__)
+#define FORM(version, ...) \
+	{ .since = SIG_##version, __VA_ARGS__ }
+#define SINCE(version, set) \
+	[SIG_##version - 1] = (set)
+#define TYPES(...)	.types = { __VA_ARGS__ }
+#define NO_TYPES	.rule = SIG_RULE_NONE
+/* A rule for TENSOR_QUANT8_ASYMM before 1.2. */
+#define UNTIL_1_2(name, ...) \
+	.rule = SIG_RULE_##name, __VA_ARGS__
+#define FORMS(...)	(const struct signature_form[]){ __VA_ARGS__ }
+#define OPERATION(name, types_, ...) \
+	[NNPU_OP_##name] = { \
+		types_, \
+		.forms = FORMS(__VA_ARGS__), \
+		.num_forms = sizeof(FORMS(__VA_ARGS__)) / sizeof(struct signature_form), \
+	}
+
+/* What many operations take. */
+#define NUMBERS_1_0	TYPES(SINCE(1_0, F32 | U8), SINCE(1_2, F16), SINCE(1_3, S8))
+#define NUMBERS_1_1	TYPES(SINCE(1_1, F32 | U8), SINCE(1_2, F16), SINCE(1_3, S8))
+#define NUMBERS_1_2	TYPES(SINCE(1_2, F32 | F16 | U8), SINCE(1_3, S8))
+#define INTEGERS_TOO	TYPES(SINCE(1_2, F32 | F16 | I32 | U8), SINCE(1_3, S8))
+#define BOOLEANS_TOO	TYPES(SINCE(1_2, F32 | F16 | I32 | U8 | BOOL8), SINCE(1_3, S8))
+#define FLOATS_1_0	TYPES(SINCE(1_0, F32), SINCE(1_2, F16))
+#define FLOATS_1_2	TYPES(SINCE(1_2, F32 | F16))
+
+#define UNARY(version, ranks) \
+	FORM(version, IN(T | (ranks)), OUT(T | (ranks)))
+#define BINARY(version, ranks) \
+	FORM(version, IN(T | (ranks), T | (ranks)), OUT(T | (ranks)))
+#define ARITHMETIC(version) \
+	FORM(version, IN(T | R1_4, T | R1_4, INT), OUT(T | R1_4))
+#define COMPARISON \
+	FORM(1_2, IN(T | R1_UP, T | R1_UP), OUT(BOOL8 | R1_UP))
+#define REDUCTION(version, keep) \
+	FORM(version, IN(T | R1_4, I32 | R1, keep), OUT(T | R1_UP))
+/* Padding scheme or four margins; two strides and the size of the window; activation. */
+#define POOLING \
+	FORM(1_0, IN(T | R4, INT, X4(INT), INT, MORE(1_2), BOOL), OUT(T | R4)), \
+	FORM(1_0, IN(T | R4, X4(INT), X4(INT), INT, MORE(1_2), BOOL), OUT(T | R4))
+/* A sequence of arguments of a layer that exists for both directions. */
+#define RNN_LAYER	X2(T | R2), T | R1, T
+
+static const struct signature table[NNPU_NUM_OPERATIONS] = {
+	OPERATION(ABS, TYPES(SINCE(1_2, F32 | F16), SINCE(1_3, I32)), UNARY(1_2, R1_UP)),
+	OPERATION(ADD, TYPES(SINCE(1_0, F32 | U8), SINCE(1_2, F16), SINCE(1_3, S8 | I32)),
+		  ARITHMETIC(1_0)),
+	OPERATION(ARGMAX, INTEGERS_TOO, FORM(1_2, IN(T | R1_UP, INT), OUT(I32 | R1_UP))),
+	OPERATION(ARGMIN, INTEGERS_TOO, FORM(1_2, IN(T | R1_UP, INT), OUT(I32 | R1_UP))),
+	OPERATION(AVERAGE_POOL_2D, NUMBERS_1_0, POOLING),
+	OPERATION(AXIS_ALIGNED_BBOX_TRANSFORM, FLOATS_1_2,
+		  FORM(1_2, IN(T | R2, T | R2, I32 | R1, T | R2), OUT(T | R2)),
+		  FORM(1_2, IN(Q16_ASYMM | R2, U8 | S8 | R2, I32 | R1, Q16_ASYMM | R2),
+		       OUT(Q16_ASYMM | R2))),
+	OPERATION(BATCH_TO_SPACE_ND, NUMBERS_1_1,
+		  FORM(1_1, IN(T | R4, I32 | R1, MORE(1_2), BOOL), OUT(T | R4))),
+	OPERATION(BIDIRECTIONAL_SEQUENCE_LSTM, FLOATS_1_2,
+		  FORM(1_2, IN(T | R3,
+			       /* forward: weights, peepholes, biases, projection */
+			       T | OMIT, X3(T), T | OMIT, X3(T),
+			       X4(T | OMIT), X3(T), X2(T | OMIT),
+			       /* backward */
+			       T | OMIT, X3(T), T | OMIT, X3(T),
+			       X4(T | OMIT), X3(T), X2(T | OMIT),
+			       /* states, auxiliary input and its weights */
+			       X4(T), T | OMIT, X4(T | OMIT), X4(T | OMIT),
+			       INT, REAL, REAL, BOOL, BOOL,
+			       /* layer normalization */
+			       X4(T | OMIT), X4(T | OMIT)),
+		       OUT(T | R2_3, MORE(1_2), T | R2_3, MORE(1_3), X3(T | R2_3), MORE(1_3),
+			   T | R2_3))),
+	OPERATION(BIDIRECTIONAL_SEQUENCE_RNN, FLOATS_1_2,
+		  FORM(1_2, IN(T | R3, RNN_LAYER, RNN_LAYER, X3(T | OMIT), INT, BOOL, BOOL),
+		       OUT(T | R2_3, MORE(1_2), T | R2_3, MORE(1_3), T | R2_3, MORE(1_3),
+			   T | R2_3))),
+	OPERATION(BOX_WITH_NMS_LIMIT, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R2, BOXES | R2, I32 | R1, REAL, INT, INT, X3(REAL)),
+		       OUT(T | R1, BOXES | R2, I32 | R1, I32 | R1))),
+	OPERATION(CAST, TYPES(SINCE(1_3, BOOL8 | Q16_ASYMM | Q16_SYMM | Q8_SYMM)),
+		  FORM(1_2, IN(F32 | F16 | I32 | U8 | S8 | R1_UP),
+		       OUT(F32 | F16 | I32 | U8 | S8 | R1_UP)),
+		  UNARY(1_3, R1_UP)),
+	OPERATION(CHANNEL_SHUFFLE, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R1_4, INT, INT), OUT(T | R1_4))),
+	OPERATION(CONCATENATION, UNTIL_1_2(SAME_QUANT, NUMBERS_1_0),
+		  FORM(1_0, IN(T | R1_4, T_REPEAT | R1_4, INT), OUT(T | R1_4))),
+	OPERATION(CONV_2D, UNTIL_1_2(SCALE, NUMBERS_1_0),
+		  FORM(1_0, IN(T | R4, FILTER | R4, BIAS | R1, INT, X2(INT), INT,
+			       MORE(1_2), BOOL, MORE(1_2), X2(INT)), OUT(T | R4)),
+		  FORM(1_0, IN(T | R4, FILTER | R4, BIAS | R1, X4(INT), X2(INT), INT,
+			       MORE(1_2), BOOL, MORE(1_2), X2(INT)), OUT(T | R4))),
+	OPERATION(DEPTHWISE_CONV_2D, UNTIL_1_2(SCALE, NUMBERS_1_0),
+		  FORM(1_0, IN(T | R4, FILTER | R4, BIAS | R1, INT, X2(INT), INT, INT,
+			       MORE(1_2), BOOL, MORE(1_2), X2(INT)), OUT(T | R4)),
+		  FORM(1_0, IN(T | R4, FILTER | R4, BIAS | R1, X4(INT), X2(INT), INT, INT,
+			       MORE(1_2), BOOL, MORE(1_2), X2(INT)), OUT(T | R4))),
+	OPERATION(DEPTH_TO_SPACE, NUMBERS_1_0,
+		  FORM(1_0, IN(T | R4, INT, MORE(1_2), BOOL), OUT(T | R4))),
+	OPERATION(DEQUANTIZE, NO_TYPES,
+		  FORM(1_0, IN(U8 | R1_4), OUT(F32 | R1_4)),
+		  FORM(1_2, IN(U8 | S8 | Q8_SYMM | Q8_CHANNEL | R1_4), OUT(F32 | F16 | R1_4))),
+	OPERATION(DETECTION_POSTPROCESSING, FLOATS_1_2,
+		  FORM(1_2, IN(T | R3, T | R3, T | R2, X4(REAL), BOOL, X3(INT), X2(REAL), BOOL),
+		       OUT(T | R2, T | R3, I32 | R2, I32 | R1))),
+	OPERATION(DIV, TYPES(SINCE(1_1, F32), SINCE(1_2, F16), SINCE(1_3, I32)), ARITHMETIC(1_1)),
+	OPERATION(ELU, TYPES(SINCE(1_3, F32 | F16)),
+		  FORM(1_3, IN(T | R1_UP, REAL), OUT(T | R1_UP))),
+	OPERATION(EMBEDDING_LOOKUP,
+		  TYPES(SINCE(1_0, F32), SINCE(1_2, I32 | U8), SINCE(1_3, F16 | S8)),
+		  FORM(1_0, IN(I32 | R1, T | R2_UP), OUT(T | R2_UP))),
+	OPERATION(EQUAL, BOOLEANS_TOO, COMPARISON),
+	OPERATION(EXP, FLOATS_1_2, UNARY(1_2, R1_UP)),
+	OPERATION(EXPAND_DIMS, INTEGERS_TOO, FORM(1_2, IN(T | R1_UP, INT), OUT(T | R1_UP))),
+	OPERATION(FILL, NO_TYPES,
+		  FORM(1_3, IN(I32 | R1, FLOAT), OUT(F32 | R1_UP)),
+		  FORM(1_3, IN(I32 | R1, HALF), OUT(F16 | R1_UP)),
+		  FORM(1_3, IN(I32 | R1, INT), OUT(I32 | R1_UP))),
+	OPERATION(FLOOR, FLOATS_1_0, UNARY(1_0, R1_UP)),
+	OPERATION(FULLY_CONNECTED, UNTIL_1_2(SCALE, NUMBERS_1_0),
+		  FORM(1_0, IN(T | R2_4, T | R2, BIAS | R1, INT), OUT(T | R2))),
+	OPERATION(GATHER, INTEGERS_TOO,
+		  FORM(1_2, IN(T | R1_UP, INT, I32 | R1_UP), OUT(T | R1_UP))),
+	OPERATION(GENERATE_PROPOSALS, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R4, T | R4, ANCHORS | R2, BOXES | R2, X2(REAL), X2(INT),
+			       X2(REAL), BOOL),
+		       OUT(T | R1, BOXES | R2, I32 | R1))),
+	OPERATION(GREATER, BOOLEANS_TOO, COMPARISON),
+	OPERATION(GREATER_EQUAL, BOOLEANS_TOO, COMPARISON),
+	OPERATION(GROUPED_CONV_2D, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R4, FILTER | R4, BIAS | R1, INT, X2(INT), INT, INT, BOOL),
+		       OUT(T | R4)),
+		  FORM(1_2, IN(T | R4, FILTER | R4, BIAS | R1, X4(INT), X2(INT), INT, INT, BOOL),
+		       OUT(T | R4))),
+	OPERATION(HARD_SWISH, TYPES(SINCE(1_3, F32 | F16 | U8 | S8)), UNARY(1_3, R1_UP)),
+	OPERATION(HASHTABLE_LOOKUP, TYPES(SINCE(1_0, F32 | I32 | U8)),
+		  FORM(1_0, IN(I32 | R1, I32 | R1, T | R1_UP), OUT(T | R1_UP, U8 | R1))),
+	OPERATION(HEATMAP_MAX_KEYPOINT, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R4, BOXES | R2, BOOL), OUT(T | R2, BOXES | R3))),
+	OPERATION(IF, NO_TYPES,
+		  FORM(1_3, IN(BOOL8 | R1, GRAPH, GRAPH, ANY_REPEAT), OUT(ANY, ANY_REPEAT))),
+	OPERATION(INSTANCE_NORMALIZATION, FLOATS_1_2,
+		  FORM(1_2, IN(T | R4, X3(REAL), BOOL), OUT(T | R4))),
+	OPERATION(L2_NORMALIZATION,
+		  TYPES(SINCE(1_0, F32), SINCE(1_2, F16 | U8), SINCE(1_3, S8)),
+		  UNARY(1_0, R4),
+		  FORM(1_2, IN(T | R1_4, MORE(1_2), INT), OUT(T | R1_4))),
+	OPERATION(L2_POOL_2D, FLOATS_1_0, POOLING),
+	OPERATION(LESS, BOOLEANS_TOO, COMPARISON),
+	OPERATION(LESS_EQUAL, BOOLEANS_TOO, COMPARISON),
+	OPERATION(LOCAL_RESPONSE_NORMALIZATION, FLOATS_1_0,
+		  FORM(1_0, IN(T | R4, INT, X3(REAL)), OUT(T | R4)),
+		  FORM(1_2, IN(T | R1_4, INT, X3(REAL), MORE(1_2), INT), OUT(T | R1_4))),
+	OPERATION(LOG, FLOATS_1_2, UNARY(1_2, R1_UP)),
+	OPERATION(LOGICAL_AND, TYPES(SINCE(1_2, BOOL8)), BINARY(1_2, R1_UP)),
+	OPERATION(LOGICAL_NOT, TYPES(SINCE(1_2, BOOL8)), UNARY(1_2, R1_UP)),
+	OPERATION(LOGICAL_OR, TYPES(SINCE(1_2, BOOL8)), BINARY(1_2, R1_UP)),
+	OPERATION(LOGISTIC, NUMBERS_1_0, UNARY(1_0, R1_4)),
+	OPERATION(LOG_SOFTMAX, FLOATS_1_2,
+		  FORM(1_2, IN(T | R1_UP, REAL, INT), OUT(T | R1_UP))),
+	OPERATION(LSH_PROJECTION, FLOATS_1_0,
+		  FORM(1_0, IN(T | R2, TENSOR | R1_UP, T | R1 | OMIT, INT), OUT(I32 | R1))),
+	OPERATION(LSTM, FLOATS_1_0,
+		  FORM(1_0, IN(T | R2, T | OMIT, X3(T), T | OMIT, X3(T),
+			       X4(T | OMIT), X3(T), X2(T | OMIT), X2(T), INT, X2(REAL),
+			       MORE(1_2), X4(T | OMIT)),
+		       OUT(X4(T | R2)))),
+	OPERATION(MAXIMUM, INTEGERS_TOO, BINARY(1_2, R1_UP)),
+	OPERATION(MAX_POOL_2D, NUMBERS_1_0, POOLING),
+	OPERATION(MEAN, NUMBERS_1_1, REDUCTION(1_1, INT)),
+	OPERATION(MINIMUM, INTEGERS_TOO, BINARY(1_2, R1_UP)),
+	OPERATION(MUL, TYPES(SINCE(1_0, F32 | U8), SINCE(1_2, F16), SINCE(1_3, S8 | I32)),
+		  ARITHMETIC(1_0)),
+	OPERATION(NEG, TYPES(SINCE(1_2, F32 | F16 | I32)), UNARY(1_2, R1_UP)),
+	OPERATION(NOT_EQUAL, BOOLEANS_TOO, COMPARISON),
+	OPERATION(PAD, UNTIL_1_2(ZERO_POINT, NUMBERS_1_1),
+		  FORM(1_1, IN(T | R1_4, I32 | R2), OUT(T | R1_UP))),
+	OPERATION(PAD_V2, NUMBERS_1_2, FORM(1_2, IN(T | R1_4, I32 | R2, VALUE), OUT(T | R1_UP))),
+	OPERATION(POW, FLOATS_1_2, BINARY(1_2, R1_UP)),
+	OPERATION(PRELU, NUMBERS_1_2, BINARY(1_2, R1_UP)),
+	OPERATION(QUANTIZE, NO_TYPES, FORM(1_2, IN(F32 | F16 | R1_UP), OUT(U8 | S8))),
+	OPERATION(QUANTIZED_16BIT_LSTM, NO_TYPES,
+		  FORM(1_2, IN(U8 | R2, X4(U8 | R2), X4(U8 | R2), X4(I32 | R1), Q16_SYMM | R2,
+			       U8 | R2),
+		       OUT(Q16_SYMM | R2, U8 | R2))),
+	OPERATION(QUANTIZED_LSTM, NO_TYPES,
+		  FORM(1_3, IN(S8 | R2, Q8_SYMM | OMIT, X3(Q8_SYMM), Q8_SYMM | OMIT, X3(Q8_SYMM),
+			       X3(Q16_SYMM | OMIT), I32 | OMIT, X3(I32), Q8_SYMM | OMIT,
+			       I32 | OMIT, S8 | R2, Q16_SYMM | R2, X4(Q16_SYMM | OMIT),
+			       X2(FLOAT), X4(FLOAT), INT, FLOAT),
+		       OUT(S8 | R2, Q16_SYMM | R2, S8 | R2))),
+	OPERATION(RANDOM_MULTINOMIAL, FLOATS_1_2,
+		  FORM(1_2, IN(T | R2, INT, I32 | R1), OUT(I32 | R2))),
+	OPERATION(RANK, NO_TYPES, FORM(1_3, IN(TENSOR), OUT(INT))),
+	OPERATION(REDUCE_ALL, TYPES(SINCE(1_2, BOOL8)), REDUCTION(1_2, BOOL)),
+	OPERATION(REDUCE_ANY, TYPES(SINCE(1_2, BOOL8)), REDUCTION(1_2, BOOL)),
+	OPERATION(REDUCE_MAX, NUMBERS_1_2, REDUCTION(1_2, BOOL)),
+	OPERATION(REDUCE_MIN, NUMBERS_1_2, REDUCTION(1_2, BOOL)),
+	OPERATION(REDUCE_PROD, FLOATS_1_2, REDUCTION(1_2, BOOL)),
+	OPERATION(REDUCE_SUM, FLOATS_1_2, REDUCTION(1_2, BOOL)),
+	OPERATION(RELU, NUMBERS_1_0, UNARY(1_0, R1_4)),
+	OPERATION(RELU1, NUMBERS_1_0, UNARY(1_0, R1_4)),
+	OPERATION(RELU6, NUMBERS_1_0, UNARY(1_0, R1_4)),
+	OPERATION(RESHAPE, TYPES(SINCE(1_0, F32 | U8), SINCE(1_2, F16), SINCE(1_3, S8 | I32)),
+		  FORM(1_0, IN(T | R1_4, I32 | R1), OUT(T | R1_UP))),
+	OPERATION(RESIZE_BILINEAR, TYPES(SINCE(1_0, F32), SINCE(1_2, F16 | U8), SINCE(1_3, S8)),
+		  FORM(1_0, IN(T | R4, X2(INT), MORE(1_2), BOOL, MORE(1_3), BOOL, MORE(1_3), BOOL),
+		       OUT(T | R4)),
+		  FORM(1_2, IN(T | R4, X2(REAL), MORE(1_2), BOOL, MORE(1_3), BOOL, MORE(1_3), BOOL),
+		       OUT(T | R4))),
+	OPERATION(RESIZE_NEAREST_NEIGHBOR, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R4, X2(INT), BOOL, MORE(1_3), BOOL, MORE(1_3), BOOL),
+		       OUT(T | R4)),
+		  FORM(1_2, IN(T | R4, X2(REAL), BOOL, MORE(1_3), BOOL, MORE(1_3), BOOL),
+		       OUT(T | R4))),
+	OPERATION(RNN, FLOATS_1_0, FORM(1_0, IN(T | R2, RNN_LAYER, INT), OUT(T | R2, T | R2))),
+	OPERATION(ROI_ALIGN, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R4, BOXES | R2, I32 | R1, X2(INT), X2(REAL), X2(INT), BOOL),
+		       OUT(T | R4))),
+	OPERATION(ROI_POOLING, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R4, BOXES | R2, I32 | R1, X2(INT), X2(REAL), BOOL),
+		       OUT(T | R4))),
+	OPERATION(RSQRT, FLOATS_1_2, UNARY(1_2, R1_UP)),
+	OPERATION(SELECT, INTEGERS_TOO,
+		  FORM(1_2, IN(BOOL8 | R1_UP, T | R1_UP, T | R1_UP), OUT(T | R1_UP))),
+	OPERATION(SIN, FLOATS_1_2, UNARY(1_2, R1_UP)),
+	OPERATION(SLICE, INTEGERS_TOO,
+		  FORM(1_2, IN(T | R1_UP, I32 | R1, I32 | R1), OUT(T | R1_UP))),
+	OPERATION(SOFTMAX, NUMBERS_1_0,
+		  FORM(1_0, IN(T | R2, REAL), OUT(T | R2)),
+		  FORM(1_0, IN(T | R4, REAL), OUT(T | R4)),
+		  FORM(1_2, IN(T | R1_4, REAL, MORE(1_2), INT), OUT(T | R1_4))),
+	OPERATION(SPACE_TO_BATCH_ND, UNTIL_1_2(ZERO_POINT, NUMBERS_1_1),
+		  FORM(1_1, IN(T | R4, I32 | R1, I32 | R2, MORE(1_2), BOOL), OUT(T | R4))),
+	OPERATION(SPACE_TO_DEPTH, NUMBERS_1_0,
+		  FORM(1_0, IN(T | R4, INT, MORE(1_2), BOOL), OUT(T | R4))),
+	OPERATION(SPLIT, INTEGERS_TOO,
+		  FORM(1_2, IN(T | R1_4, INT, INT), OUT(T | R1_4, T_REPEAT | R1_4))),
+	OPERATION(SQRT, FLOATS_1_2, UNARY(1_2, R1_UP)),
+	OPERATION(SQUEEZE, NUMBERS_1_1, FORM(1_1, IN(T | R1_4, I32 | R1 | OMIT), OUT(T | R1_UP))),
+	OPERATION(STRIDED_SLICE, NUMBERS_1_1,
+		  FORM(1_1, IN(T | R1_4, X3(I32 | R1), X3(INT)), OUT(T | R1_UP))),
+	OPERATION(SUB, TYPES(SINCE(1_1, F32), SINCE(1_2, F16 | U8), SINCE(1_3, S8 | I32)),
+		  ARITHMETIC(1_1)),
+	OPERATION(SVDF, FLOATS_1_0,
+		  FORM(1_0, IN(T | R2, T | R2, T | R2, T | R1 | OMIT, T, INT, INT),
+		       OUT(T | R2, T | R2))),
+	OPERATION(TANH, TYPES(SINCE(1_0, F32), SINCE(1_2, F16 | U8), SINCE(1_3, S8)),
+		  UNARY(1_0, R1_4)),
+	OPERATION(TILE, INTEGERS_TOO, FORM(1_2, IN(T | R1_UP, I32 | R1), OUT(T | R1_UP))),
+	OPERATION(TOPK_V2, INTEGERS_TOO,
+		  FORM(1_2, IN(T | R1_UP, INT), OUT(T | R1_UP, I32 | R1_UP))),
+	OPERATION(TRANSPOSE, NUMBERS_1_1,
+		  FORM(1_1, IN(T | R1_4, I32 | R1 | OMIT), OUT(T | R1_UP))),
+	OPERATION(TRANSPOSE_CONV_2D, NUMBERS_1_2,
+		  FORM(1_2, IN(T | R4, FILTER | R4, BIAS | R1, I32 | R1, INT, X2(INT), INT, BOOL),
+		       OUT(T | R4)),
+		  FORM(1_2, IN(T | R4, FILTER | R4, BIAS | R1, X4(INT), X2(INT), INT, BOOL),
+		       OUT(T | R4))),
+	OPERATION(UNIDIRECTIONAL_SEQUENCE_LSTM, FLOATS_1_2,
+		  FORM(1_2, IN(T | R3, T | OMIT, X3(T), T | OMIT, X3(T),
+			       X4(T | OMIT), X3(T), X2(T | OMIT), X2(T), INT, X2(REAL), BOOL,
+			       X4(T | OMIT)),
+		       OUT(T | R2_3, MORE(1_3), X2(T | R2_3)))),
+	OPERATION(UNIDIRECTIONAL_SEQUENCE_RNN, FLOATS_1_2,
+		  FORM(1_2, IN(T | R3, RNN_LAYER, INT, INT),
+		       OUT(T | R2_3, MORE(1_3), T | R2_3))),
+	OPERATION(WHILE, NO_TYPES,
+		  FORM(1_3, IN(GRAPH, GRAPH, ANY, ANY_REPEAT), OUT(ANY, ANY_REPEAT))),
+};
+
+const struct signature *signature_find(uint32_t operation)
+{
+	return operation < NNPU_NUM_OPERATIONS && table[operation].num_forms ? &table[operation]
+									      : NULL;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Prints Documentation/operation-signatures.rst from the table of signatures.
+ */
+#include <signature.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static const char *const version_texts[] = { "?", "1.0", "1.1", "1.2", "1.3" };
+
+static const char *const type_texts[16] = {
+	[NNPU_TYPE_FLOAT32] = "FLOAT32",
+	[NNPU_TYPE_INT32] = "INT32",
+	[NNPU_TYPE_UINT32] = "UINT32",
+	[NNPU_TYPE_TENSOR_FLOAT32] = "F32",
+	[NNPU_TYPE_TENSOR_INT32] = "I32",
+	[NNPU_TYPE_TENSOR_QUANT8_ASYMM] = "U8",
+	[NNPU_TYPE_BOOL] = "BOOL",
+	[NNPU_TYPE_TENSOR_QUANT16_SYMM] = "QUANT16_SYMM",
+	[NNPU_TYPE_TENSOR_FLOAT16] = "F16",
+	[NNPU_TYPE_TENSOR_BOOL8] = "BOOL8",
+	[NNPU_TYPE_FLOAT16] = "FLOAT16",
+	[NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL] = "QUANT8_SYMM_PER_CHANNEL",
+	[NNPU_TYPE_TENSOR_QUANT16_ASYMM] = "QUANT16_ASYMM",
+	[NNPU_TYPE_TENSOR_QUANT8_SYMM] = "QUANT8_SYMM",
+	[NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED] = "S8",
+	[NNPU_TYPE_SUBGRAPH] = "SUBGRAPH",
+};
+
+static const char *const follows_texts[SIG_NUM_FOLLOWS] = {
+	[SIG_T] = "T",
+	[SIG_BIAS] = "BIAS",
+	[SIG_FILTER] = "FILTER",
+	[SIG_REAL] = "REAL",
+	[SIG_VALUE] = "VALUE",
+	[SIG_BOXES] = "BOXES",
+	[SIG_ANCHORS] = "ANCHORS",
+};
+
+static const char *const rule_texts[] = {
+	[SIG_RULE_NONE] = "",
+	[SIG_RULE_SCALE] = "the scale of the output is above the product of the scales of inputs 0 and 1",
+	[SIG_RULE_SAME_QUANT] = "inputs have the scale and zero point of the output",
+	[SIG_RULE_ZERO_POINT] = "the zero point of input 0 is 0",
+};
+
+static const char head[] =
+".. SPDX-License-Identifier: GPL-2.0-only OR MIT\n"
+".. Written by scripts/gen-signatures from signatures/signature_table.c.\n"
+"\n"
+"====================\n"
+"Operation signatures\n"
+"====================\n"
+"\n"
+"Which operands the operations of the HAL take, by version. Validation of models, the least\n"
+"version of an operation and the device's own checks follow from the table that this page is\n"
+"made of. What an operation computes, and what else it asks of values and shapes, is in\n"
+"operations.rst.\n"
+"\n"
+"A signature is a list of inputs, an arrow, and a list of outputs. Tensors are F32, F16, I32,\n"
+"U8 (TENSOR_QUANT8_ASYMM), S8 (TENSOR_QUANT8_ASYMM_SIGNED) and others without their TENSOR\\_;\n"
+"FLOAT32, FLOAT16, INT32, UINT32 and BOOL are scalars. *T* is the same type wherever it stands\n"
+"in a signature; other types follow from it:\n"
+"\n"
+"=======  ============================================================================\n"
+"BIAS     TENSOR_INT32 if *T* is quantized, else *T*\n"
+"FILTER   *T*, or TENSOR_QUANT8_SYMM_PER_CHANNEL if *T* is quantized (since 1.2)\n"
+"REAL     FLOAT16 if *T* is TENSOR_FLOAT16, else FLOAT32\n"
+"VALUE    INT32 if *T* is quantized, else as REAL\n"
+"BOXES    TENSOR_QUANT16_ASYMM if *T* is quantized, else *T*\n"
+"ANCHORS  TENSOR_QUANT16_SYMM if *T* is quantized, else *T*\n"
+"=======  ============================================================================\n"
+"\n"
+"==========  =========================================================================\n"
+"T[4]        of rank 4; T[1-4]: of ranks 1 to 4; T[1-]: of rank 1 or more; T: of any\n"
+"            rank, also an unknown one\n"
+"T?          may be omitted\n"
+"T...        any number of them, also none\n"
+"INT32 x3    three in a row\n"
+"\\| 1.2:     the list may end here; what comes behind is there since that version\n"
+"==========  =========================================================================\n"
+"\n"
+"A type that a version does not have is in no signature of that version.\n";
+
+static void print_types(FILE *f, uint32_t types)
+{
+	const uint32_t tensors = SIG_TYPE(TENSOR_FLOAT32) | SIG_TYPE(TENSOR_INT32) |
+		SIG_TYPE(TENSOR_QUANT8_ASYMM) | SIG_TYPE(TENSOR_QUANT16_SYMM) |
+		SIG_TYPE(TENSOR_FLOAT16) | SIG_TYPE(TENSOR_BOOL8) |
+		SIG_TYPE(TENSOR_QUANT8_SYMM_PER_CHANNEL) | SIG_TYPE(TENSOR_QUANT16_ASYMM) |
+		SIG_TYPE(TENSOR_QUANT8_SYMM) | SIG_TYPE(TENSOR_QUANT8_ASYMM_SIGNED);
+	const char *between = "";
+
+	if (types == tensors || (types & tensors) == tensors) {
+		fputs(types == tensors ? "any tensor" : "anything", f);
+		return;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(type_texts); i++) {
+		if (!(types >> i & 1))
+			continue;
+		fprintf(f, "%s%s", between, type_texts[i]);
+		between = "/";
+	}
+}
+
+static void print_list(FILE *f, const uint32_t *patterns, unsigned int num)
+{
+	const char *between = "";
+	unsigned int same;
+
+	for (unsigned int i = 0; i < num; i += same) {
+		uint32_t p = patterns[i], what = p >> SIG_FOLLOWS_SHIFT & 15;
+		unsigned int min = p >> SIG_MIN_RANK_SHIFT & 15, max = p >> SIG_MAX_RANK_SHIFT & 15;
+
+		for (same = 1; i + same < num && patterns[i + same] == p; same++)
+			;
+		if (p & SIG_MORE) {
+			fprintf(f, " | %s:", version_texts[what]);
+			between = " ";
+			continue;
+		}
+		fputs(between, f);
+		between = ", ";
+		if (what)
+			fputs(follows_texts[what], f);
+		else
+			print_types(f, p & SIG_TYPES_MASK);
+		if (max == SIG_ANY_RANK)
+			fprintf(f, "[%u-]", min);
+		else if (min != max)
+			fprintf(f, "[%u-%u]", min, max);
+		else if (max)
+			fprintf(f, "[%u]", max);
+		if (p & SIG_OMITTED)
+			fputc('?', f);
+		if (p & SIG_REPEAT)
+			fputs("...", f);
+		if (same > 1)
+			fprintf(f, " x%u", same);
+	}
+}
+
+static void print_operation(FILE *f, const char *name, const struct signature *s)
+{
+	size_t length = strlen(name);
+	const char *between = "*T* is ";
+
+	fprintf(f, "\n%s\n", name);
+	for (size_t i = 0; i < length; i++)
+		fputc('-', f);
+	fputs("\n\n", f);
+	for (unsigned int v = 0; v < SIG_VERSIONS; v++) {
+		if (!s->types[v])
+			continue;
+		fputs(between, f);
+		print_types(f, s->types[v]);
+		fprintf(f, " since %s", version_texts[v + 1]);
+		between = ", ";
+	}
+	if (between[0] == ',')
+		fputs(".\n", f);
+	if (s->rule)
+		fprintf(f, "Before 1.2, if *T* is U8, %s.\n", rule_texts[s->rule]);
+	if (between[0] == ',')
+		fputc('\n', f);
+	for (unsigned int i = 0; i < s->num_forms; i++) {
+		fprintf(f, "- since %s: ``", version_texts[s->forms[i].since]);
+		print_list(f, s->forms[i].in, s->forms[i].num_in);
+		fputs(" -> ", f);
+		print_list(f, s->forms[i].out, s->forms[i].num_out);
+		fputs("``\n", f);
+	}
+}
+
+struct name {
+	uint32_t number;
+	const char *text;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+int main(void)
+{
+#define X(name_, number_)	{ number_, #name_ },
+	struct name names[] = { NNPU_OPERATION_LIST(X) };
+
+	qsort(names, ARRAY_SIZE(names), sizeof(names[0]), by_name);
+	fputs(head, stdout);
+	for (unsigned int i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!signature_find(names[i].number)) {
+			fprintf(stderr, "%s has no signature\n", names[i].text);
+			return 1;
+		}
+		print_operation(stdout, names[i].text, signature_find(names[i].number));
+	}
+	return fflush(stdout) || ferror(stdout) ? 1 : 0;
+}
