@@ -221,6 +221,10 @@ static void test_high_rank(void)
 	uint32_t i;
 
 	make_add_relu(&f);
+	f.graph.operations[0].type = NNHAL_OPERATION_MAXIMUM;
+	f.graph.operations[0].num_inputs = 2;
+	f.graph.operands[2].number_of_consumers = 0;
+	f.graph.operations[1].type = NNHAL_OPERATION_ABS;
 	for (i = 0; i < 5; i++) {
 		if (i == 2)
 			continue;

@@ -38,7 +38,8 @@ FUZZ_TFLITE := $(BUILD)/tests/fuzz_tflite
 FUZZ_TFLITE_SRCS := tests/fuzz/fuzz_tflite.c \
 	$(addprefix $(NNRUN_DIR)/,error.c flatbuf.c tflite.c tflite_names.c hal_builder.c \
 		tflite_to_hal.c map_operator.c dot.c) \
-	$(filter-out %/transport_sim.c %/sim_rings.c %/sim_queues.c,$(wildcard $(NNHAL_DIR)/*.c))
+	$(filter-out %/transport_sim.c %/sim_rings.c %/sim_queues.c,$(wildcard $(NNHAL_DIR)/*.c)) \
+	$(wildcard signatures/*.c)
 
 $(FUZZ_TFLITE): $(FUZZ_TFLITE_SRCS) $(wildcard $(NNRUN_DIR)/*.h)
 	$(call say,FUZZ,$@)

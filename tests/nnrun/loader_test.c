@@ -27,6 +27,16 @@ enum outcome { REFUSED, TAKEN, WRONG };
 
 static char reason[700];
 
+/*
+ * Is a model refused for operands that do not fit their operation? That is the file's doing;
+ * all else that a model must obey is up to the loader.
+ */
+static bool is_about_operands(const char *message)
+{
+	return !strncmp(message, "operation ", 10) &&
+	       (strstr(message, ", expected ") || strstr(message, "no form of it"));
+}
+
 /* Load a file from memory of exactly its size, so that one byte beyond is noticed. */
 static enum outcome load(const uint8_t *data, size_t size)
 {
@@ -43,7 +53,7 @@ static enum outcome load(const uint8_t *data, size_t size)
 		if (tflite_to_hal(&tflite, &model, &err) == 0) {
 			outcome = TAKEN;
 			if (!nnhal_validate_model(&model.builder.model, &diag)) {
-				outcome = WRONG;
+				outcome = is_about_operands(diag.message) ? REFUSED : WRONG;
 				snprintf(err.text, sizeof(err.text), "%s", diag.message);
 			}
 		} else if (err.text[0] == '\0') {

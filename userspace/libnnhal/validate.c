@@ -3,9 +3,9 @@
  * Rules that every model has to obey, whatever its operations mean.
  *
  * Types, shapes, quantization, places of constants, indexes, execution order and
- * consumer counts are judged here, for the main subgraph and every referenced one.
- * Whether the operands of an operation fit its definition is judged by the device,
- * which knows its operations.
+ * consumer counts are judged here, for the main subgraph and every referenced one;
+ * whether types and ranks of operands fit the operation, in validate_signature.c. What
+ * depends on values and shapes is judged by the device.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@ struct check {
 	const struct nnhal_subgraph *sg;
 	uint32_t version;
 	char where[24];			/* "" or "subgraph 3 " */
+	const uint32_t *known;		/* signature_known() of the operands */
 	struct nnhal_diag *diag;
 };
 
@@ -386,6 +387,8 @@ static bool check_operation(const struct check *c, uint32_t i, uint8_t *written,
 				    i, nnhal_operation_type_name(o->type), k, index);
 		written[index] = 1;
 	}
+	if (!validate_signature(c->sg, i, c->known, c->version, c->where, c->diag))
+		return false;
 	if (o->type == NNHAL_OPERATION_IF || o->type == NNHAL_OPERATION_WHILE)
 		return validate_control_flow(c->model, c->sg, c->where, i, c->diag);
 	return true;
@@ -442,7 +445,7 @@ static enum nnhal_status check_subgraph(const struct nnhal_model *model,
 		.model = model, .sg = sg, .diag = diag,
 		.version = hal_version_of(model->hal_version),
 	};
-	uint32_t *consumers;
+	uint32_t *consumers, *known;
 	uint8_t *flags;
 	bool valid;
 	uint32_t i;
@@ -454,12 +457,16 @@ static enum nnhal_status check_subgraph(const struct nnhal_model *model,
 	for (i = 0; i < sg->num_operands; i++)
 		if (!check_operand(&c, i))
 			return NNHAL_STATUS_INVALID_ARGUMENT;
-	consumers = calloc(sg->num_operands, sizeof(*consumers) + sizeof(*flags));
+	consumers = calloc(sg->num_operands, sizeof(*consumers) + sizeof(*known) + sizeof(*flags));
 	if (!consumers) {
 		diag_set(diag, "no memory to check %u operands", sg->num_operands);
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	flags = (uint8_t *)(consumers + sg->num_operands);
+	known = consumers + sg->num_operands;
+	flags = (uint8_t *)(known + sg->num_operands);
+	for (i = 0; i < sg->num_operands; i++)
+		known[i] = signature_known(&sg->operands[i]);
+	c.known = known;
 	valid = check_lists(&c, flags) && check_flow(&c, flags, consumers);
 	free(consumers);
 	return valid ? NNHAL_STATUS_NONE : NNHAL_STATUS_INVALID_ARGUMENT;

@@ -133,8 +133,8 @@ nnhal_operand_performance_lookup(const struct nnhal_capabilities *capabilities,
  * @model: model
  * @diag: filled in if not; may be NULL
  *
- * Checks all that can be said of any model; whether an operation's operands fit
- * its definition is the device's to say.
+ * Checks all that can be said without a device: everything but what depends on the
+ * values of operands and on how their shapes go together.
  */
 bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *diag);
 
@@ -148,6 +148,35 @@ bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *di
 bool nnhal_validate_request(const struct nnhal_request *request,
 			    const struct nnhal_model *model,
 			    bool allow_unspecified_output, struct nnhal_diag *diag);
+
+/**
+ * nnhal_model_get_min_version() - the oldest HAL version a model complies with
+ * @model: model; its hal_version does not count
+ * @diag: what is wrong with it in HAL 1.3, if there is none; may be NULL
+ *
+ * A model complies with a version (compliantWith) if nnhal_validate_model() accepts it
+ * there; it complies with all later ones too. relaxComputationFloat32toFloat16 does not
+ * count: a driver of 1.0 computes more precisely than asked for.
+ *
+ * Return: enum nnhal_hal_version, NNHAL_HAL_1_0 or later; 0 if there is none.
+ */
+uint32_t nnhal_model_get_min_version(const struct nnhal_model *model, struct nnhal_diag *diag);
+
+/**
+ * nnhal_model_get_operation_versions() - the oldest HAL version of each operation
+ * @model: model that is valid in HAL 1.3; its hal_version does not count
+ * @versions: out: enum nnhal_hal_version, one entry per operation of the main subgraph
+ * @num_versions: entries of @versions: the number of operations
+ * @diag: filled in after an error; may be NULL
+ *
+ * The operands count, not the operation's number alone: ADD of TENSOR_INT32 is of 1.3.
+ * Those above a version are what keeps the model from complying with it.
+ *
+ * Return: NONE, INVALID_ARGUMENT or RESOURCE_EXHAUSTED_TRANSIENT.
+ */
+enum nnhal_status nnhal_model_get_operation_versions(const struct nnhal_model *model,
+						     uint32_t *versions, uint32_t num_versions,
+						     struct nnhal_diag *diag);
 
 /** nnhal_validate_preference() - validateExecutionPreference */
 bool nnhal_validate_preference(int32_t preference);
