@@ -9,7 +9,7 @@
 #include "nnpu_internal.h"
 
 /* The operands of a block as its BLOCK command has them in the image. */
-struct signature {
+struct block_operands {
 	struct nnpu_command command;
 	uint32_t number;
 	uint32_t num_inputs;
@@ -40,7 +40,7 @@ void control_find_blocks(struct loader *l)
 	p->blocks[n].end = p->num_cmds;
 }
 
-static void get_signature(const struct loader *l, uint32_t block, struct signature *s)
+static void get_signature(const struct loader *l, uint32_t block, struct block_operands *s)
 {
 	struct nnpu_command *c = &s->command;
 
@@ -53,7 +53,7 @@ static void get_signature(const struct loader *l, uint32_t block, struct signatu
 }
 
 /* Operand @i of a block, or NULL if there is no such tensor. */
-static const struct tensor *block_operand(const struct loader *l, const struct signature *s,
+static const struct tensor *block_operand(const struct loader *l, const struct block_operands *s,
 					  uint32_t i)
 {
 	uint32_t t = image_get_index(l->image, &l->header, le32toh(s->command.operands_first) + i);
@@ -61,13 +61,13 @@ static const struct tensor *block_operand(const struct loader *l, const struct s
 	return t < l->p->num_tensors ? &l->p->tensors[t] : NULL;
 }
 
-static const struct tensor *block_input(const struct loader *l, const struct signature *s,
+static const struct tensor *block_input(const struct loader *l, const struct block_operands *s,
 					uint32_t i)
 {
 	return block_operand(l, s, i);
 }
 
-static const struct tensor *block_output(const struct loader *l, const struct signature *s,
+static const struct tensor *block_output(const struct loader *l, const struct block_operands *s,
 					 uint32_t i)
 {
 	return block_operand(l, s, s->num_inputs + i);
@@ -157,7 +157,7 @@ static int check_branch(struct loader *l, uint32_t index)
 {
 	struct program_cmd *cmd = &l->p->cmds[index];
 	struct tensor **out = l->operands + cmd->num_inputs;
-	struct signature s[2];
+	struct block_operands s[2];
 	uint32_t i, k;
 
 	if (!cmd->num_inputs)
@@ -188,7 +188,7 @@ static int check_loop(struct loader *l, uint32_t index)
 {
 	struct program_cmd *cmd = &l->p->cmds[index];
 	struct tensor **out = l->operands + cmd->num_inputs;
-	struct signature condition, body;
+	struct block_operands condition, body;
 	uint32_t i, n = cmd->num_inputs;
 
 	get_signature(l, cmd->target[0], &condition);

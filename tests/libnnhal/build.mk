@@ -15,6 +15,10 @@ $(NNHAL_TESTS): $(BUILD)/tests/nnhal_%_test: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%_te
 		$(BUILD)/obj/$(NNHAL_TEST_DIR)/fixture.o $(NNHAL_OBJS)
 	$(call link,$(filter-out $(NNHAL_TEST_WITHOUT),$^) $(NNHAL_LIBS))
 
+# Programs over the operator test cases.
+$(BUILD)/tests/nnhal_validate_vectors_test $(BUILD)/tests/nnhal_validate_mutations_test: \
+	$(BUILD)/obj/$(NNHAL_TEST_DIR)/vector_model.o $(BUILD)/obj/userspace/tools/nnvec/nntc.o
+
 # It includes the source, to get at what is static there.
 $(BUILD)/tests/nnhal_ring_litmus_test: \
 	NNHAL_TEST_WITHOUT = $(BUILD)/obj/$(NNHAL_DIR)/burst_ring.o

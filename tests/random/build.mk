@@ -6,10 +6,10 @@ RANDOM_DIR := tests/random
 RANDOM_PROGRAMS := $(BUILD)/tests/run_graphs $(BUILD)/tests/run_mutants
 
 $(BUILD)/obj/$(RANDOM_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -Itests -Itests/ops -I$(NNHAL_DIR)/include
+	DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NNHAL_DIR)/include
 
 $(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
-		$(BUILD)/obj/$(RANDOM_DIR)/hal_case.o $(BUILD)/obj/$(OPS_TEST_DIR)/nntc.o \
+		$(BUILD)/obj/$(RANDOM_DIR)/hal_case.o $(BUILD)/obj/userspace/tools/nnvec/nntc.o \
 		$(BUILD)/lib/libnnhal.a
 	$(call link,$^ $(NNHAL_LIBS))
 

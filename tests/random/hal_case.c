@@ -62,8 +62,8 @@ static void place_constants(struct hal_case *h, const struct nntc_case *c)
 	for (int fill = 0; fill < 2; fill++) {
 		at[0] = 0;
 		at[1] = 0;
-		for (uint32_t i = 0; i < c->num_operands; i++) {
-			const struct nntc_operand *o = &c->operands[i];
+		for (uint32_t i = 0; i < c->main.num_operands; i++) {
+			const struct nntc_operand *o = &c->main.operands[i];
 			bool ref = o->lifetime == NNTC_CONSTANT_REFERENCE;
 
 			if (!ref && o->lifetime != NNTC_CONSTANT_COPY)
@@ -93,10 +93,10 @@ static void place_constants(struct hal_case *h, const struct nntc_case *c)
 
 static void set_operands(struct hal_case *h, const struct nntc_case *c)
 {
-	h->operands = need(calloc(c->num_operands + 1, sizeof(*h->operands)));
-	h->dims = need(calloc(c->num_operands + 1, sizeof(*h->dims)));
-	for (uint32_t i = 0; i < c->num_operands; i++) {
-		const struct nntc_operand *o = &c->operands[i];
+	h->operands = need(calloc(c->main.num_operands + 1, sizeof(*h->operands)));
+	h->dims = need(calloc(c->main.num_operands + 1, sizeof(*h->dims)));
+	for (uint32_t i = 0; i < c->main.num_operands; i++) {
+		const struct nntc_operand *o = &c->main.operands[i];
 		struct nnhal_operand *to = &h->operands[i];
 
 		memcpy(h->dims[i], o->dims, sizeof(h->dims[i]));
@@ -116,11 +116,11 @@ static void set_operands(struct hal_case *h, const struct nntc_case *c)
 
 static void set_operations(struct hal_case *h, const struct nntc_case *c)
 {
-	h->operations = need(calloc(c->num_operations + 1, sizeof(*h->operations)));
-	h->op_inputs = need(calloc(c->num_operations + 1, sizeof(*h->op_inputs)));
-	h->op_outputs = need(calloc(c->num_operations + 1, sizeof(*h->op_outputs)));
-	for (uint32_t i = 0; i < c->num_operations; i++) {
-		const struct nntc_operation *o = &c->operations[i];
+	h->operations = need(calloc(c->main.num_operations + 1, sizeof(*h->operations)));
+	h->op_inputs = need(calloc(c->main.num_operations + 1, sizeof(*h->op_inputs)));
+	h->op_outputs = need(calloc(c->main.num_operations + 1, sizeof(*h->op_outputs)));
+	for (uint32_t i = 0; i < c->main.num_operations; i++) {
+		const struct nntc_operation *o = &c->main.operations[i];
 
 		h->op_inputs[i] = copy_list(o->operands, o->num_inputs);
 		h->op_outputs[i] = copy_list(o->operands + o->num_inputs, o->num_outputs);
@@ -145,22 +145,22 @@ static void set_request(struct hal_case *h, const struct nntc_case *c)
 {
 	uint64_t at = 64;
 
-	h->in_args = need(calloc(c->num_inputs + 1, sizeof(*h->in_args)));
-	h->out_args = need(calloc(c->num_outputs + 1, sizeof(*h->out_args)));
-	for (uint32_t i = 0; i < c->num_inputs; i++) {
-		const struct nntc_operand *o = &c->operands[c->inputs[i]];
+	h->in_args = need(calloc(c->main.num_inputs + 1, sizeof(*h->in_args)));
+	h->out_args = need(calloc(c->main.num_outputs + 1, sizeof(*h->out_args)));
+	for (uint32_t i = 0; i < c->main.num_inputs; i++) {
+		const struct nntc_operand *o = &c->main.operands[c->main.inputs[i]];
 
 		place(&h->in_args[i], o, &at);
 		if (!o->num_bytes)
 			h->in_args[i] = (struct nnhal_request_argument){ .has_no_value = true };
 	}
-	for (uint32_t i = 0; i < c->num_outputs; i++)
-		place(&h->out_args[i], &c->operands[c->outputs[i]], &at);
+	for (uint32_t i = 0; i < c->main.num_outputs; i++)
+		place(&h->out_args[i], &c->main.operands[c->main.outputs[i]], &at);
 	h->size = at;
 	h->memory = make_memory(at, &h->map);
 	h->request_pools[0].memory = h->memory;
 	h->request = (struct nnhal_request){
-		.num_inputs = c->num_inputs, .num_outputs = c->num_outputs, .num_pools = 1,
+		.num_inputs = c->main.num_inputs, .num_outputs = c->main.num_outputs, .num_pools = 1,
 		.inputs = h->in_args, .outputs = h->out_args, .pools = h->request_pools,
 	};
 }
@@ -170,12 +170,12 @@ void hal_case_init(struct hal_case *h, const struct nntc_case *c)
 	memset(h, 0, sizeof(*h));
 	set_operands(h, c);
 	set_operations(h, c);
-	h->inputs = copy_list(c->inputs, c->num_inputs);
-	h->outputs = copy_list(c->outputs, c->num_outputs);
+	h->inputs = copy_list(c->main.inputs, c->main.num_inputs);
+	h->outputs = copy_list(c->main.outputs, c->main.num_outputs);
 	h->model.relax_computation_float32_to_float16 = c->relaxed;
 	h->model.main = (struct nnhal_subgraph){
-		.num_operands = c->num_operands, .num_operations = c->num_operations,
-		.num_inputs = c->num_inputs, .num_outputs = c->num_outputs,
+		.num_operands = c->main.num_operands, .num_operations = c->main.num_operations,
+		.num_inputs = c->main.num_inputs, .num_outputs = c->main.num_outputs,
 		.operands = h->operands, .operations = h->operations,
 		.input_indexes = h->inputs, .output_indexes = h->outputs,
 	};
@@ -208,8 +208,8 @@ void hal_case_fini(struct hal_case *h)
 void hal_case_load(struct hal_case *h, const struct nntc_case *c, uint8_t fill)
 {
 	memset(h->map, fill, h->size);
-	for (uint32_t i = 0; i < c->num_inputs; i++) {
-		const struct nntc_operand *o = &c->operands[c->inputs[i]];
+	for (uint32_t i = 0; i < c->main.num_inputs; i++) {
+		const struct nntc_operand *o = &c->main.operands[c->main.inputs[i]];
 
 		memcpy(h->map + h->in_args[i].location.offset, o->data, o->num_bytes);
 	}
@@ -221,12 +221,12 @@ bool hal_case_untouched(const struct hal_case *h, const struct nntc_case *c, uin
 	bool same;
 
 	memset(expected, fill, h->size);
-	for (uint32_t i = 0; i < c->num_inputs; i++) {
-		const struct nntc_operand *o = &c->operands[c->inputs[i]];
+	for (uint32_t i = 0; i < c->main.num_inputs; i++) {
+		const struct nntc_operand *o = &c->main.operands[c->main.inputs[i]];
 
 		memcpy(expected + h->in_args[i].location.offset, o->data, o->num_bytes);
 	}
-	for (uint32_t i = 0; i < c->num_outputs; i++) {
+	for (uint32_t i = 0; i < c->main.num_outputs; i++) {
 		const struct nnhal_data_location *l = &h->out_args[i].location;
 
 		memcpy(expected + l->offset, h->map + l->offset, l->length);

@@ -7,7 +7,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "nntc.h"
+#include "../../userspace/tools/nnvec/nntc.h"
 
 struct hal_case {
 	struct nnhal_model model;

@@ -89,7 +89,7 @@ static uint32_t run(struct nnhal_prepared_model *model, const struct hal_case *h
 static void execute(struct hal_case *h, const struct nntc_case *c,
 		    struct nnhal_prepared_model *model)
 {
-	struct nnhal_output_shape *shapes = calloc(c->num_outputs + 1, sizeof(*shapes));
+	struct nnhal_output_shape *shapes = calloc(c->main.num_outputs + 1, sizeof(*shapes));
 	struct nnhal_diag diag = { "" };
 	uint8_t *first = NULL;
 	uint32_t status, count;

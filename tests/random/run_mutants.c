@@ -235,7 +235,7 @@ static void run_mutant(uint32_t seed, uint32_t number, const char *file,
 		break;
 	}
 	/* What grew or shrank is freed by its first size. */
-	m.h.model.main.num_operations = c->num_operations;
+	m.h.model.main.num_operations = c->main.num_operations;
 	hal_case_fini(&m.h);
 }
 
@@ -253,10 +253,10 @@ static bool usable(const struct nntc_case *c)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < c->num_operands; i++)
-		bytes += c->operands[i].num_bytes;
-	return c->num_subgraphs == 1 && !c->expect_failure && bytes < MAX_BYTES &&
-	       c->num_inputs && c->num_outputs;
+	for (uint32_t i = 0; i < c->main.num_operands; i++)
+		bytes += c->main.operands[i].num_bytes;
+	return !c->num_referenced && !c->expect_failure && bytes < MAX_BYTES &&
+	       c->main.num_inputs && c->main.num_outputs;
 }
 
 static bool read_cases(struct source *s)
