@@ -34,5 +34,6 @@ $(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/abi_test.sh $(BUILD)/lib/lib
 
 HOST_TESTS += $(NNHAL_TESTS) $(BUILD)/tests/nnhal_abi_test.sh
 # Those that need no hardware device gain nothing in a virtual machine.
-VM_TESTS += $(filter-out %_oom_test %_util_test %_validate_test %_request_test \
+VM_TESTS += $(filter-out %_oom_test %_util_test %_validate_test %_validate_signature_test \
+	%_validate_vectors_test %_validate_mutations_test %_request_test \
 	%_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))
