@@ -3,3 +3,4 @@
 # The documents say what the headers and the tree say.
 
 HOST_TESTS += tests/docs/check-spec
+HOST_TESTS += tests/docs/check-conformance

@@ -6,7 +6,7 @@
  * must give the expected results each time: as it is, with its constants fed as
  * inputs, which leaves nothing to prepare, and with shapes that are not known before
  * the job runs. A case of one operation on unsigned quantized tensors must do the same
- * on signed ones.
+ * on signed ones. J01 and so on are lines of the conformance checklist: precision.
  */
 #include <errno.h>
 #include <math.h>
@@ -71,12 +71,11 @@ static double logit_at(const struct tensor *t, size_t i)
 	return v;
 }
 
+/* J01: NaN is never right, on either side. */
 static bool close_enough(double expected, double actual, const struct tolerance *t)
 {
-	if (isnan(expected) || isinf(expected))
-		return isnan(expected) ? isnan(actual) : expected == actual;
-	if (isnan(actual) || isinf(actual))
-		return false;
+	if (isinf(expected) || isinf(actual))
+		return expected == actual;
 	return fabs(expected - actual) <= t->absolute + t->relative * fabs(expected);
 }
 
@@ -97,6 +96,7 @@ static bool element_matches(uint32_t type, const uint8_t *e, const uint8_t *a,
 		memcpy(&eh, e, 2);
 		memcpy(&ah, a, 2);
 		return close_enough(half_to_float(eh), half_to_float(ah), t);
+	/* J05: integers and 16 bits within 1. */
 	case NNPU_TYPE_INT32:
 	case NNPU_TYPE_TENSOR_INT32:
 		memcpy(&ei, e, 4);
@@ -115,12 +115,16 @@ static bool element_matches(uint32_t type, const uint8_t *e, const uint8_t *a,
 	case NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED:
 	case NNPU_TYPE_TENSOR_QUANT8_SYMM:
 		return abs((int8_t)*e - (int8_t)*a) <= t->quantized;
+	/* J07: any byte but 0 is true. */
+	case NNPU_TYPE_TENSOR_BOOL8:
+		return !*e == !*a;
+	/* J08: no case has an output of another type. */
 	default:
-		return *e == *a;
+		return false;
 	}
 }
 
-/* Frequencies of classes against the probabilities that the logits of input 0 give. */
+/* J09: frequencies of classes against the probabilities that the logits of input 0 give. */
 static bool samples_match(const char *what, const struct tensor *logits, const struct tensor *t,
 			  float tolerance)
 {
@@ -250,6 +254,7 @@ static void feed(struct graph *g, const struct nntc_case *nc, void **data)
 
 static enum verdict run(const char *file, const struct nntc_case *nc, enum variation variation)
 {
+	/* J02: TENSOR_FLOAT32. */
 	struct tolerance tol = { 1e-5, 5 * ldexp(1, -23), 1 };
 	enum verdict verdict = PASSED;
 	char what[512];
@@ -258,8 +263,10 @@ static enum verdict run(const char *file, const struct nntc_case *nc, enum varia
 	int ret;
 
 	snprintf(what, sizeof(what), "%s: %s%s", file, nc->name, variation_names[variation]);
+	/* J03, J04: TENSOR_FLOAT16, and what may be computed as such. */
 	if (nc->relaxed || uses_float16(nc))
 		tol.absolute = tol.relative = 5 * ldexp(1, -10);
+	/* J06: bytes within 1, of whole networks within 3. */
 	if (strstr(file, "/mobilenet_"))
 		tol.quantized = 3;
 
@@ -321,7 +328,7 @@ static bool is_unsigned_only(uint32_t op)
 }
 
 /*
- * The same case with signed tensors: values and zero points less 128. Passes if there
+ * J11: the same case with signed tensors, values and zero points less 128. Passes if there
  * are no unsigned ones.
  */
 static enum verdict run_signed(const char *file, const struct nntc_case *nc)
