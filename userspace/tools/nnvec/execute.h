@@ -15,6 +15,7 @@
  * @nc: case
  * @tolerance: for its outputs
  * @path: enum path
+ * @endless: the case may be one that loops without end: it must fail and has a WHILE
  * @burst: PATH_BURST: the burst
  * @server: PATH_FMQ: the server's end of a burst
  * @client: PATH_FMQ: the client's end
@@ -33,6 +34,7 @@ struct execution {
 	const struct nntc_case *nc;
 	const struct tolerance *tolerance;
 	enum path path;
+	bool endless;
 	struct nnhal_burst *burst;
 	struct nnhal_burst_server *server;
 	struct nnhal_burst_controller *client;
