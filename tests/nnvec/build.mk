@@ -31,8 +31,8 @@ VM_TESTS += $(NNVEC_SCRIPTS)
 FUZZ_NNTC := $(BUILD)/tests/fuzz_nntc
 FUZZ_NNTC_SRCS := tests/fuzz/fuzz_nntc.c \
 	$(addprefix $(NNVEC_DIR)/,nntc.c model.c pools.c variation.c) \
-	$(filter-out %/transport_sim.c %/sim_rings.c %/sim_queues.c,$(wildcard $(NNHAL_DIR)/*.c)) \
-	$(wildcard signatures/*.c)
+	$(sort $(filter-out emulator/% $(NNHAL_SIM_SRCS),$(NNHAL_SRCS)) \
+		$(NNHAL_DIR)/transport_nosim.c)
 
 $(FUZZ_NNTC): $(FUZZ_NNTC_SRCS) $(wildcard $(NNVEC_DIR)/*.h)
 	$(call say,FUZZ,$@)
