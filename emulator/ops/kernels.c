@@ -22,51 +22,118 @@ static int32_t sum(const int16_t *x, size_t n)
 	return (int32_t)total;
 }
 
-/* One row and one panel. */
-static void multiply(const int16_t *restrict x, const int8_t *restrict w, size_t pairs,
-		     int32_t *restrict total)
+#define INLINE	static inline __attribute__((always_inline))
+
+/*
+ * Some rows and one panel. The weights of a pair are taken apart for all rows, so
+ * that what is left for each row is what compilers vectorize.
+ */
+INLINE void multiply(const unsigned int rows, const int16_t *restrict x, size_t stride,
+		     const int8_t *restrict w, size_t pairs,
+		     int32_t (*restrict total)[KERNEL_PANEL])
 {
 	for (size_t i = 0; i < pairs; i++, x += 2, w += 2 * KERNEL_PANEL) {
-		for (unsigned int c = 0; c < KERNEL_PANEL; c++)
-			total[c] = q_add(total[c], x[0] * w[2 * c] + x[1] * w[2 * c + 1]);
+		int16_t first[KERNEL_PANEL], second[KERNEL_PANEL];
+
+		for (unsigned int c = 0; c < KERNEL_PANEL; c++) {
+			first[c] = w[2 * c];
+			second[c] = w[2 * c + 1];
+		}
+		for (unsigned int r = 0; r < rows; r++) {
+			int16_t a = x[r * stride], b = x[r * stride + 1];
+
+			for (unsigned int c = 0; c < KERNEL_PANEL; c++)
+				total[r][c] = q_add(total[r][c], a * first[c] + b * second[c]);
+		}
 	}
+}
+
+static void store_sums(int32_t *restrict acc, const int32_t *restrict total,
+		       const int32_t *restrict bias, int32_t add)
+{
+	if (bias) {
+		for (unsigned int c = 0; c < KERNEL_PANEL; c++)
+			acc[c] = q_add(total[c], q_add(bias[c], add));
+		return;
+	}
+	for (unsigned int c = 0; c < KERNEL_PANEL; c++)
+		acc[c] = q_add(acc[c], total[c]);
 }
 
 static void qgemm(const int16_t *x, size_t stride, unsigned int rows, const int8_t *w,
 		  size_t pairs, unsigned int panels, const int32_t *bias, const int32_t *add,
 		  int32_t *acc)
 {
-	for (unsigned int r = 0; r < rows; r++, x += stride, acc += KERNEL_COLS) {
+	for (unsigned int done = 0, n; done < rows; done += n) {
+		n = rows - done < KERNEL_ROWS ? rows - done : KERNEL_ROWS;
 		for (unsigned int p = 0; p < panels; p++) {
-			int32_t total[KERNEL_PANEL] = { 0 };
-			int32_t *to = acc + p * KERNEL_PANEL;
+			const int8_t *v = w + p * pairs * 2 * KERNEL_PANEL;
+			int32_t total[KERNEL_ROWS][KERNEL_PANEL] = { 0 };
 
-			multiply(x, w + p * pairs * 2 * KERNEL_PANEL, pairs, total);
-			for (unsigned int c = 0; c < KERNEL_PANEL; c++) {
-				int32_t base = to[c];
-
-				if (bias)
-					base = q_add(bias[p * KERNEL_PANEL + c], add[r]);
-				to[c] = q_add(base, total[c]);
-			}
+			if (n == KERNEL_ROWS)
+				multiply(KERNEL_ROWS, x, stride, v, pairs, total);
+			for (unsigned int r = 0; n < KERNEL_ROWS && r < n; r++)
+				multiply(1, x + r * stride, stride, v, pairs, total + r);
+			for (unsigned int r = 0; r < n; r++)
+				store_sums(acc + r * KERNEL_COLS + p * KERNEL_PANEL, total[r],
+					   bias ? bias + p * KERNEL_PANEL : NULL, add[done + r]);
 		}
+		x += n * stride;
+		acc += n * KERNEL_COLS;
 	}
 }
 
-static uint8_t requantize_one(int32_t acc, const struct requant *q, uint32_t channel)
+/* Requantization of @n channels from @col on, in two forms of which one has no branches. */
+static void requantize_row(const int32_t *restrict acc, const struct requant *q, uint32_t col,
+			   unsigned int n, uint8_t *restrict y)
 {
-	uint32_t i = q->per_channel ? channel : 0;
-	struct qfactor f = { q->mult[i], q->shift[i] };
+	const int32_t *mult = q->mult + (q->per_channel ? col : 0);
+	const int32_t *shift = q->shift + (q->per_channel ? col : 0);
+	int32_t zero_point = q->zero_point, min = q->range.min, max = q->range.max;
 
-	return (uint8_t)q_clamp(q_add(q_scale(acc, f), q->zero_point), q->range.min, q->range.max);
+	if (!q->shifts_right) {
+		for (unsigned int c = 0; c < n; c++) {
+			struct qfactor f = { mult[c], shift[c] };
+
+			y[c] = (uint8_t)q_clamp(q_add(q_scale(acc[c], f), zero_point), min, max);
+		}
+		return;
+	}
+	for (unsigned int c = 0; c < n; c++) {
+		int32_t v = q_shift_right(q_mul_high(acc[c], mult[c]), -shift[c]);
+
+		y[c] = (uint8_t)q_clamp(q_add(v, zero_point), min, max);
+	}
 }
 
 static void requantize(const int32_t *acc, unsigned int rows, const struct requant *q,
 		       uint32_t col, unsigned int n, uint8_t *y, size_t y_stride)
 {
-	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride) {
-		for (unsigned int c = 0; c < n; c++)
-			y[c] = requantize_one(acc[c], q, col + c);
+	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride)
+		requantize_row(acc, q, col, n, y);
+}
+
+/* Up to KERNEL_COLS channels from @c on, which are in one block; weights from @at on. */
+static void depthwise_block(const uint8_t *const *taps, const struct depthwise_weights *w,
+			    uint8_t flip, uint32_t c, unsigned int n, size_t at,
+			    int32_t *restrict total)
+{
+	for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
+		const uint8_t *x = taps[2 * p] + c, *y = taps[2 * p + 1] + c;
+		int16_t first[KERNEL_COLS], second[KERNEL_COLS];
+
+		for (unsigned int i = 0; i < n; i++) {
+			first[i] = w->narrow ? ((const int8_t *)w->data)[at + 2 * i] :
+					       ((const int16_t *)w->data)[at + 2 * i];
+			second[i] = w->narrow ? ((const int8_t *)w->data)[at + 2 * i + 1] :
+						((const int16_t *)w->data)[at + 2 * i + 1];
+		}
+		for (unsigned int i = 0; i < n; i++) {
+			int16_t a = (int16_t)((x[i] ^ flip) - flip);
+			int16_t b = (int16_t)((y[i] ^ flip) - flip);
+
+			total[i] = q_add(total[i], a * first[i] + b * second[i]);
+		}
 	}
 }
 
@@ -74,25 +141,19 @@ static void depthwise(const uint8_t *const *taps, const struct depthwise_weights
 		      const int32_t *bias, const struct requant *q, bool is_signed,
 		      uint32_t col, uint32_t n, uint8_t *y)
 {
+	size_t block = (size_t)w->pairs * 2 * KERNEL_COLS;
 	uint8_t flip = is_signed ? 0x80 : 0;
+	uint32_t c = col, end = col + n, run;
 
-	for (uint32_t c = col; c < col + n; c++) {
-		size_t at = (size_t)(c / KERNEL_COLS) * w->pairs * 2 * KERNEL_COLS +
-			    c % KERNEL_COLS * 2;
-		int32_t total = w->fold ? q_add(bias[c], w->fold[c]) : bias[c];
+	for (; c < end; c += run) {
+		uint32_t inside = c % KERNEL_COLS;
+		int32_t total[KERNEL_COLS];
 
-		for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
-			int32_t a = (taps[2 * p][c] ^ flip) - flip;
-			int32_t b = (taps[2 * p + 1][c] ^ flip) - flip;
-
-			if (w->narrow)
-				total = q_add(total, a * ((const int8_t *)w->data)[at] +
-					      b * ((const int8_t *)w->data)[at + 1]);
-			else
-				total = q_add(total, a * ((const int16_t *)w->data)[at] +
-					      b * ((const int16_t *)w->data)[at + 1]);
-		}
-		y[c] = requantize_one(total, q, c);
+		run = end - c < KERNEL_COLS - inside ? end - c : KERNEL_COLS - inside;
+		for (unsigned int i = 0; i < run; i++)
+			total[i] = w->fold ? q_add(bias[c + i], w->fold[c + i]) : bias[c + i];
+		depthwise_block(taps, w, flip, c, run, c / KERNEL_COLS * block + 2 * inside, total);
+		requantize_row(total, q, c, run, y + c);
 	}
 }
 
