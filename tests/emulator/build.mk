@@ -13,3 +13,10 @@ $(EMU_TESTS): $(BUILD)/tests/emu_%_test: $(BUILD)/obj/$(EMU_TEST_DIR)/%_test.o \
 	$(call link,$^ -lpthread -lm)
 
 HOST_TESTS += $(EMU_TESTS)
+
+# It reads and compares as nnvec does.
+EMU_VECTORS_OBJS := $(patsubst %,$(BUILD)/obj/userspace/tools/nnvec/%.o,nntc compare) \
+	$(BUILD)/lib/libnnhal.a
+$(BUILD)/obj/$(EMU_TEST_DIR)/control_vectors_test.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests -Iuserspace/libnnhal/include
+$(BUILD)/tests/emu_control_vectors_test: $(EMU_VECTORS_OBJS)
