@@ -95,8 +95,14 @@ class Graph:
             if np.prod(dims) <= limit:
                 return dims
 
+    def width(self, usual):
+        """A number of channels or units; at times more than kernels take at once."""
+        return self.pick(1, 40 if self.chance(0.15) else usual)
+
     def image_shape(self, channels=6):
-        return [self.pick(1, 2), self.pick(2, 8), self.pick(2, 8), self.pick(1, channels)]
+        depth = self.width(channels)
+        size = 8 if depth <= channels else 5
+        return [self.pick(1, 2), self.pick(2, size), self.pick(2, size), depth]
 
     # ---- operands ----
 

@@ -67,7 +67,7 @@ def weights(g, x, dims, axis, fan):
 def conv_2d(g, op):
     x, nchw = g.image(FQ), g.chance(0.4)
     w = Windows(g, x, nchw, g.chance(0.3))
-    depth, wide = x.dims[1 if nchw else 3], g.pick(1, 8)
+    depth, wide = x.dims[1 if nchw else 3], g.width(8)
     f, b = weights(g, x, [wide, *w.taps, depth], 0, depth * w.taps[0] * w.taps[1])
     g.op(op, [x, f, b] + w.operands(g) + [g.fused(x.type)] + tail(g, nchw, w),
          [(x.type, None)])
@@ -131,7 +131,7 @@ def pool_2d(g, op):
 @make("FULLY_CONNECTED")
 def fully_connected(g, op):
     x = g.data(FQ, (2, 4))
-    size, units = x.dims[-1], g.pick(1, 8)
+    size, units = x.dims[-1], g.width(8)
     if g.chance(0.2):
         size = int(np.prod(x.dims[1:]))
     f, b = weights(g, x, [units, size], None, size) if x.type not in QUANT else \
