@@ -22,8 +22,10 @@ COPY = set("""BATCH_TO_SPACE_ND CHANNEL_SHUFFLE DEPTH_TO_SPACE EMBEDDING_LOOKUP 
 # Absolute and relative error of float32 and float16, steps of quantized types, mean
 # error of float32.
 SUITE = {
+    # J12: graphs of one operation
     "copy": (1e-6, 1e-3, 1, 1e-7), "simple": (1e-5, 1e-2, 2, 1e-6),
     "complex": (1e-3, 1.0, 10, 3e-5), "convolution": (2e-2, 1.0, 10, 4e-4),
+    # J13: graphs of several operations
     "graph of 5": (1e-2, 1.0, 12, None), "graph of 40": (1e-1, 1.0, 12, None),
 }
 NARROW = {
