@@ -18,13 +18,13 @@ include $(wildcard tests/*/build.mk)
 # $(call run-tests,programs): KTAP, what a program prints being subtests of it.
 define run-tests
 @number=0; failed=0; printf 'KTAP version 1\n'; for t in $(1); do \
-	number=$$((number + 1)); \
+	number=$$((number + 1)); start=$$(date +%s); \
 	printf '# %s\n' "$$t"; \
 	{ BUILD=$(BUILD) CC='$(CC)' "$$t"; echo $$? > $(BUILD)/tests/status; } | \
 		sed 's/^/    /'; \
 	status=$$(cat $(BUILD)/tests/status); \
 	case $$status in \
-	0) printf 'ok %s %s\n' $$number "$${t##*/}" ;; \
+	0) printf 'ok %s %s (%s s)\n' $$number "$${t##*/}" $$(($$(date +%s) - start)) ;; \
 	4) printf 'ok %s %s # SKIP it said so\n' $$number "$${t##*/}" ;; \
 	*) printf '# %s: exit status %s\nnot ok %s %s\n' "$${t##*/}" $$status $$number "$${t##*/}"; \
 		failed=1 ;; \

@@ -24,7 +24,7 @@ $(NNVEC_SCRIPTS): $(BUILD)/tests/nnvec_%.sh: $(NNVEC_TEST_DIR)/% $(BUILD)/bin/nn
 	$(Q)install -m 755 $< $@
 
 HOST_TESTS += $(NNVEC_TESTS) $(NNVEC_SCRIPTS)
-VM_TESTS += $(NNVEC_SCRIPTS)
+VM_TESTS += $(BUILD)/tests/nnvec_shared_test.sh
 
 # A fuzzer of the reader and of what makes models of cases: clang has libFuzzer,
 # whatever CC is.
