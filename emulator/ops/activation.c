@@ -110,6 +110,8 @@ static void fill_table(const struct op_call *c, struct byte_table *t)
 						(1 << (31 - ARGUMENT_BITS)));
 		int32_t radius = fp_input_radius(ARGUMENT_BITS, f.shift);
 
+		/* However large the steps are, zero stays in the middle of the curve. */
+		radius = radius < 1 ? 1 : radius;
 		for (int i = 0; i < 256; i++)
 			t->value[i] = curve_value(c, (uint8_t)i, f, radius);
 	}

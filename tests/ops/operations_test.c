@@ -496,6 +496,19 @@ static void test_activations(void)
 	fixture_output(&f, U8, 1.0f / 128, 128);
 	EXPECT_RESULT(&f, "TANH: unsigned", DIMS(5), (uint8_t[]){ 128, 225, 31, 255, 0 });
 	fixture_end(&f);
+
+	/* Steps beyond the range of the fixed-point functions: only zero is not at an end. */
+	fixture_init(&f, NNPU_OP_TANH);
+	fixture_input(&f, U8, 12.78f, 3, DIMS(4), (uint8_t[]){ 3, 4, 2, 255 });
+	fixture_output(&f, U8, 1.0f / 128, 128);
+	EXPECT_RESULT(&f, "TANH: zero among large steps", DIMS(4), (uint8_t[]){ 128, 255, 0, 255 });
+	fixture_end(&f);
+
+	fixture_init(&f, NNPU_OP_LOGISTIC);
+	fixture_input(&f, S8, 8.0f, 0, DIMS(3), (int8_t[]){ 0, 1, -1 });
+	fixture_output(&f, S8, 1.0f / 256, -128);
+	EXPECT_RESULT(&f, "LOGISTIC: zero among large steps", DIMS(3), (int8_t[]){ 0, 127, -128 });
+	fixture_end(&f);
 }
 
 static void test_concatenation(void)
