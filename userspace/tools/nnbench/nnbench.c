@@ -31,6 +31,9 @@
 
 #define DEPTH		8
 #define MAX_DEPTH	16
+/* A row of executions in pieces: so many to warm up, so many that count. */
+#define WARM_PIECES	2
+#define PIECES		20
 #define MAX_METRICS	48
 
 struct metric {
@@ -431,39 +434,51 @@ static int burst_round_trips(struct bench *b, uint32_t spin_us)
 	return 0;
 }
 
-/* Nanoseconds per execution of a burst with @depth requests in flight. */
+/*
+ * Nanoseconds per execution of a burst with @depth requests in flight: the median of
+ * pieces of one long row, since a queue begins slowly and a machine has other work.
+ */
 static int burst_pipeline(struct bench *b, unsigned int depth, double *ns)
 {
+	const unsigned int piece = b->count / PIECES + 1, last = piece * (PIECES + WARM_PIECES);
 	struct nnhal_burst *burst = open_burst(b, depth, UINT32_MAX);
 	struct nnhal_burst_result result = { .tag = 0 };
 	struct add_request r[MAX_DEPTH];
 	enum nnhal_status status = NNHAL_STATUS_NONE;
-	unsigned int i, taken = 0;
-	uint64_t start;
+	unsigned int i, taken = 0, pieces = 0;
+	uint64_t start = 0;
 
 	if (!burst)
 		return -1;
 	for (i = 0; i < depth; i++)
 		request_init(b, &r[i], i);
-	start = now_ns();
-	for (i = 0; i < b->count && !status; i++) {
+	for (i = 0; i <= last && !status; i++) {
 		if (i - taken == depth) {
 			status = nnhal_burst_wait(burst, &result, UINT64_MAX);
 			if (!status)
 				status = result.status;
 			taken++;
 		}
+		if (i % piece == 0) {
+			uint64_t now = now_ns();
+
+			if (i > piece * WARM_PIECES)
+				b->samples[pieces++] = now - start;
+			start = now;
+		}
 		if (!status)
 			status = nnhal_burst_submit(burst, &r[i % depth].request, NULL, i, 0);
 	}
-	for (; taken < b->count && !status; taken++) {
+	for (; taken <= last && !status; taken++) {
 		status = nnhal_burst_wait(burst, &result, UINT64_MAX);
 		if (!status)
 			status = result.status;
 	}
-	*ns = (double)(now_ns() - start) / b->count;
 	nnhal_burst_unref(burst);
-	return status ? failed("burst pipeline", status, NULL) : 0;
+	if (status)
+		return failed("burst pipeline", status, NULL);
+	*ns = (double)percentile(b->samples, pieces, 50) / piece;
+	return 0;
 }
 
 static int bench_burst(struct bench *b)
@@ -638,7 +653,7 @@ int main(int argc, char **argv)
 	if (optind != argc)
 		return usage(stderr, 2);
 
-	b.samples = calloc(b.count, sizeof(*b.samples));
+	b.samples = calloc(b.count + PIECES, sizeof(*b.samples));
 	if (!b.samples) {
 		fprintf(stderr, "nnbench: out of memory\n");
 		return 1;
