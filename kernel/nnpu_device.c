@@ -402,6 +402,22 @@ err_identify:
 	return ret;
 }
 
+/**
+ * nnpu_device_cut_off - have nothing more to do with the device
+ * @ndev: device, stopped or beyond help
+ *
+ * It answers nothing, completes nothing and reaches no memory afterwards. Caller
+ * holds nnpu_device.reset_sem for writing.
+ */
+void nnpu_device_cut_off(struct nnpu_device *ndev)
+{
+	lockdep_assert_held_write(&ndev->reset_sem);
+	nnpu_admin_stop(ndev);
+	nnpu_queue_stop(&ndev->queue);
+	ndev->bus->stop_dma(ndev);
+	WRITE_ONCE(ndev->dead, true);
+}
+
 /*
  * The device is stopped while those who wait for it, or close their file, still take
  * it for present: they wait for reset_sem. A moment later they are refused and free
@@ -415,12 +431,12 @@ static void nnpu_device_silence(struct nnpu_device *ndev)
 	if (!ndev->dead) {
 		nnpu_queue_stop(&ndev->queue);
 		nnpu_device_disable(ndev);
-		/* However that ended. */
-		ndev->bus->stop_dma(ndev);
-		WRITE_ONCE(ndev->dead, true);
+		/*
+		 * However that ended. The admin queue once more, too: a reset that was
+		 * under way has started it again.
+		 */
+		nnpu_device_cut_off(ndev);
 	}
-	/* Once more: a reset that was under way has started it again. */
-	nnpu_admin_stop(ndev);
 	up_write(&ndev->reset_sem);
 }
 

@@ -181,8 +181,8 @@ struct nnpu_irq {
  * @reset_work: device reset on request
  * @reset_count: device resets since probe, failed ones included
  * @reset_wanted: what @reset_count must reach; see nnpu_recovery_reset_sync()
- * @dead: a reset failed or the device vanished: everything gives -ENODEV.
- *	Written under @reset_sem, read anywhere
+ * @dead: a reset failed, the device vanished or the driver leaves it: everything
+ *	gives -ENODEV. Written under @reset_sem, read anywhere
  * @dumped: the first hang's dump was made
  * @bo_lock: protects @bo_list
  * @bo_list: all buffers, so that unplug can unmap them
@@ -277,6 +277,7 @@ void nnpu_device_exit(int idx);
 int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms);
 int nnpu_device_init(struct nnpu_device *ndev);
 void nnpu_device_unplug(struct nnpu_device *ndev);
+void nnpu_device_cut_off(struct nnpu_device *ndev);
 int nnpu_device_disable(struct nnpu_device *ndev);
 int nnpu_device_start(struct nnpu_device *ndev);
 int nnpu_device_hw_reset(struct nnpu_device *ndev);

@@ -94,10 +94,7 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 	if (!ret)
 		ret = nnpu_device_start(ndev);
 	if (ret) {
-		nnpu_admin_stop(ndev);
-		nnpu_queue_stop(queue);
-		ndev->bus->stop_dma(ndev);
-		WRITE_ONCE(ndev->dead, true);
+		nnpu_device_cut_off(ndev);
 		drm_err(&ndev->drm, "device does not come back, giving up: %d\n", ret);
 	}
 	atomic64_inc(&ndev->stats.device_resets);
