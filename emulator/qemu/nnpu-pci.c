@@ -28,6 +28,7 @@
 #include "qom/object.h"
 
 #include "core/nnpu_device.h"
+#include "nnpu-dma.h"
 #include "nnpu_hw.h"
 
 #define TYPE_NNPU_PCI "nnpu-pci"
@@ -47,8 +48,7 @@ struct NnpuPciState {
 	unsigned long irq_pending[BITS_TO_LONGS(MAX_VECTORS)];
 	unsigned int num_vectors;
 	bool function_reset;
-	/* Accesses to memory that are under way. */
-	unsigned int dma_active;
+	NnpuDma dma;
 
 	/* Properties. */
 	uint32_t queues;
@@ -61,129 +61,27 @@ struct NnpuPciState {
 	bool trace;
 };
 
-/*
- * Bus: threads of the device. They never take the big lock, because who waits for
- * their end holds it. So an access goes straight to memory, and to nothing else: that
- * would need the lock, and could end in another device, or in this one.
- */
+/* Bus: threads of the device. */
 
-static const MemTxAttrs dma_attrs = { .memory = 1 };
-
-/* Memory at @addr, at most @len bytes; NULL if there is none. RCU critical section. */
-static void *nnpu_dma_map(AddressSpace *as, uint64_t addr, hwaddr *len, bool is_write)
+static int nnpu_bus_read(void *bus, uint64_t addr, void *buf, size_t len)
 {
-	MemoryRegion *mr;
-	hwaddr offset;
+	NnpuPciState *s = bus;
 
-	mr = address_space_translate(as, addr, &offset, len, is_write, dma_attrs);
-	if (!*len || !memory_access_is_direct(mr, is_write))
-		return NULL;
-	memory_region_ref(mr);
-	return qemu_map_ram_ptr(mr->ram_block, offset);
+	return nnpu_dma_read(&s->dma, addr, buf, len);
 }
 
-/* Gives it back; translations of code that was there are dropped. */
-static void nnpu_dma_unmap(AddressSpace *as, void *host, hwaddr len, bool is_write)
+static int nnpu_bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
 {
-	address_space_unmap(as, host, len, is_write, len);
+	NnpuPciState *s = bus;
+
+	return nnpu_dma_write(&s->dma, addr, buf, len);
 }
 
-/*
- * A full barrier: the count is seen by nnpu_dma_wait_idle() before memory is looked up
- * here, and what the device did before comes first, as for any DMA of QEMU.
- */
-static void nnpu_dma_begin(NnpuPciState *s)
+static int nnpu_bus_store16(void *bus, uint64_t addr, uint16_t value)
 {
-	qatomic_inc(&s->dma_active);
-}
+	NnpuPciState *s = bus;
 
-static void nnpu_dma_end(NnpuPciState *s)
-{
-	qatomic_dec(&s->dma_active);
-}
-
-/*
- * The guest has taken bus mastering away. Who began an access before may still see
- * the memory; the guest must not go on, and use the memory for something else, until
- * he is done. Copying a piece is all there is to wait for.
- */
-static void nnpu_dma_wait_idle(NnpuPciState *s)
-{
-	/* The new map of memory first; pairs with nnpu_dma_begin(). */
-	smp_mb();
-	while (qatomic_read(&s->dma_active))
-		g_thread_yield();
-}
-
-static int nnpu_dma_rw(NnpuPciState *s, uint64_t addr, uint8_t *buf, size_t len, bool is_write)
-{
-	AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
-
-	RCU_READ_LOCK_GUARD();
-	while (len) {
-		hwaddr part = len;
-		void *host = nnpu_dma_map(as, addr, &part, is_write);
-
-		if (!host)
-			return -1;
-		if (is_write)
-			memcpy(host, buf, part);
-		else
-			memcpy(buf, host, part);
-		nnpu_dma_unmap(as, host, part, is_write);
-		addr += part;
-		buf += part;
-		len -= part;
-	}
-	return 0;
-}
-
-static int nnpu_dma_read(void *bus, uint64_t addr, void *buf, size_t len)
-{
-	int ret;
-
-	nnpu_dma_begin(bus);
-	ret = nnpu_dma_rw(bus, addr, buf, len, false);
-	nnpu_dma_end(bus);
-	return ret;
-}
-
-static int nnpu_dma_write(void *bus, uint64_t addr, const void *buf, size_t len)
-{
-	int ret;
-
-	nnpu_dma_begin(bus);
-	ret = nnpu_dma_rw(bus, addr, (void *)buf, len, true);
-	nnpu_dma_end(bus);
-	return ret;
-}
-
-static int nnpu_dma_store(NnpuPciState *s, uint64_t addr, uint16_t value)
-{
-	AddressSpace *as = pci_get_address_space(PCI_DEVICE(s));
-	hwaddr len = sizeof(value);
-	uint16_t *host;
-
-	RCU_READ_LOCK_GUARD();
-	host = nnpu_dma_map(as, addr, &len, true);
-	if (!host)
-		return -1;
-	if (len == sizeof(value)) {
-		/* The value is little-endian already; the rest of the entry comes first. */
-		qatomic_store_release(host, value);
-	}
-	nnpu_dma_unmap(as, host, len, true);
-	return len == sizeof(value) ? 0 : -1;
-}
-
-static int nnpu_dma_store16(void *bus, uint64_t addr, uint16_t value)
-{
-	int ret;
-
-	nnpu_dma_begin(bus);
-	ret = nnpu_dma_store(bus, addr, value);
-	nnpu_dma_end(bus);
-	return ret;
+	return nnpu_dma_store16(&s->dma, addr, value);
 }
 
 static void nnpu_raise_irq(void *bus, unsigned int vector)
@@ -239,13 +137,14 @@ static void nnpu_thread_begin(void *bus, const char *name)
 
 static void nnpu_thread_end(void *bus)
 {
+	nnpu_dma_thread_end();
 	rcu_unregister_thread();
 }
 
 static const struct nnpu_bus_ops nnpu_bus_ops = {
-	.dma_read = nnpu_dma_read,
-	.dma_write = nnpu_dma_write,
-	.dma_store16 = nnpu_dma_store16,
+	.dma_read = nnpu_bus_read,
+	.dma_write = nnpu_bus_write,
+	.dma_store16 = nnpu_bus_store16,
 	.raise_irq = nnpu_raise_irq,
 	.now_ns = nnpu_now_ns,
 	.log = nnpu_log,
@@ -365,6 +264,7 @@ static void nnpu_pci_realize(PCIDevice *pdev, Error **errp)
 		}
 		pcie_cap_flr_init(pdev);
 	}
+	s->dma.as = pci_get_address_space(pdev);
 	s->irq_bh = qemu_bh_new(nnpu_irq_bh, s);
 	s->device = nnpu_device_create(&props, &nnpu_bus_ops, s, error, sizeof(error));
 	if (!s->device) {
@@ -418,7 +318,7 @@ static void nnpu_pci_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value
 
 	pci_default_write_config(pdev, addr, value, len);
 	if (!(pci_get_word(pdev->config + PCI_COMMAND) & PCI_COMMAND_MASTER))
-		nnpu_dma_wait_idle(s);
+		nnpu_dma_wait_idle(&s->dma);
 	if (!pci_is_express(pdev))
 		return;
 	s->function_reset = true;

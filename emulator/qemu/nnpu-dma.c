@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Access to guest memory by the threads of a device.
+ *
+ * To find out what is behind an address takes longer than most copies. Nearly all
+ * accesses go to one piece of RAM, so each thread keeps that piece, its window. It holds
+ * as long as the address space has the same map: a map never changes, and a new one is
+ * another object, whose address cannot be that of the old one while the window keeps
+ * that alive.
+ */
+#include "qemu/osdep.h"
+#include "qemu/atomic.h"
+#include "qemu/rcu.h"
+#include "qemu/units.h"
+#include "exec/memory.h"
+
+#include "nnpu-dma.h"
+
+/* A window begins at a multiple of this if it can, and ends with the RAM. */
+#define WINDOW_ALIGN	(2 * MiB)
+#define WINDOW_MAX	(1ull << 40)
+
+static const MemTxAttrs dma_attrs = { .memory = 1 };
+
+static __thread struct {
+	MemoryRegionCache cache;	/* without region: there is none */
+	hwaddr base;
+} window;
+
+static void window_close(void)
+{
+	address_space_cache_destroy(&window.cache);
+	window.cache = MEMORY_REGION_CACHE_INVALID;
+}
+
+/* Does the window reach from @base beyond @addr? */
+static bool window_open(AddressSpace *as, hwaddr base, hwaddr addr)
+{
+	address_space_cache_init(&window.cache, as, base, WINDOW_MAX, true);
+	window.base = base;
+	if (window.cache.ptr && addr - base < window.cache.len)
+		return true;
+	window_close();
+	return false;
+}
+
+/* Guest memory at @addr by way of the window, at most @len bytes; NULL if that is no RAM. */
+static void *window_find(AddressSpace *as, hwaddr addr, hwaddr *len)
+{
+	hwaddr offset = addr - window.base;
+
+	/* Only compared: it may be gone by now, but for that which the window keeps. */
+	if (unlikely(window.cache.fv != address_space_to_flatview(as) ||
+		     !window.cache.ptr || offset >= window.cache.len)) {
+		window_close();
+		if (!window_open(as, QEMU_ALIGN_DOWN(addr, WINDOW_ALIGN), addr) &&
+		    !window_open(as, addr, addr))
+			return NULL;
+		offset = addr - window.base;
+	}
+	*len = MIN(*len, window.cache.len - offset);
+	return (uint8_t *)window.cache.ptr + offset;
+}
+
+/*
+ * The same for an address that an IOMMU translates, or that is not writable: what is
+ * there is looked up each time. RCU critical section until unmap().
+ */
+static void *map(AddressSpace *as, hwaddr addr, hwaddr *len, bool is_write)
+{
+	MemoryRegion *mr;
+	hwaddr offset;
+
+	mr = address_space_translate(as, addr, &offset, len, is_write, dma_attrs);
+	if (!*len || !memory_access_is_direct(mr, is_write))
+		return NULL;
+	memory_region_ref(mr);
+	return qemu_map_ram_ptr(mr->ram_block, offset);
+}
+
+/*
+ * A piece of memory that is being accessed. Begun with @len bytes wanted; ended, what was
+ * written is known to be new: code that was translated from there is dropped.
+ */
+struct piece {
+	AddressSpace *as;
+	hwaddr addr;
+	hwaddr len;
+	bool is_write;
+	bool mapped;
+	uint8_t *host;
+};
+
+static bool piece_begin(struct piece *p)
+{
+	p->host = window_find(p->as, p->addr, &p->len);
+	p->mapped = !p->host;
+	if (p->mapped)
+		p->host = map(p->as, p->addr, &p->len, p->is_write);
+	return p->host;
+}
+
+static void piece_end(struct piece *p)
+{
+	if (p->mapped)
+		address_space_unmap(p->as, p->host, p->len, p->is_write, p->len);
+	else if (p->is_write)
+		address_space_cache_invalidate(&window.cache, p->addr - window.base, p->len);
+}
+
+/*
+ * A full barrier: the count is seen by nnpu_dma_wait_idle() before the map is looked at
+ * here, and what the device did before comes first, as for any DMA of QEMU.
+ */
+static void dma_begin(NnpuDma *dma)
+{
+	qatomic_inc(&dma->active);
+}
+
+static void dma_end(NnpuDma *dma)
+{
+	qatomic_dec(&dma->active);
+}
+
+void nnpu_dma_wait_idle(NnpuDma *dma)
+{
+	/* The new map of memory first; pairs with dma_begin(). */
+	smp_mb();
+	while (qatomic_read(&dma->active))
+		g_thread_yield();
+}
+
+static int dma_copy(NnpuDma *dma, uint64_t addr, uint8_t *buf, size_t len, bool is_write)
+{
+	RCU_READ_LOCK_GUARD();
+	while (len) {
+		struct piece p = { .as = dma->as, .addr = addr, .len = len, .is_write = is_write };
+
+		if (!piece_begin(&p))
+			return -1;
+		if (is_write)
+			memcpy(p.host, buf, p.len);
+		else
+			memcpy(buf, p.host, p.len);
+		piece_end(&p);
+		addr += p.len;
+		buf += p.len;
+		len -= p.len;
+	}
+	return 0;
+}
+
+int nnpu_dma_read(NnpuDma *dma, uint64_t addr, void *buf, size_t len)
+{
+	int ret;
+
+	dma_begin(dma);
+	ret = dma_copy(dma, addr, buf, len, false);
+	dma_end(dma);
+	return ret;
+}
+
+int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
+{
+	int ret;
+
+	dma_begin(dma);
+	ret = dma_copy(dma, addr, (uint8_t *)buf, len, true);
+	dma_end(dma);
+	return ret;
+}
+
+static int dma_store(NnpuDma *dma, uint64_t addr, uint16_t value)
+{
+	struct piece p = { .as = dma->as, .addr = addr, .len = sizeof(value), .is_write = true };
+	int ret = -1;
+
+	RCU_READ_LOCK_GUARD();
+	if (!piece_begin(&p))
+		return -1;
+	if (p.len == sizeof(value)) {
+		qatomic_store_release((uint16_t *)p.host, value);
+		ret = 0;
+	}
+	piece_end(&p);
+	return ret;
+}
+
+int nnpu_dma_store16(NnpuDma *dma, uint64_t addr, uint16_t value)
+{
+	int ret;
+
+	dma_begin(dma);
+	ret = dma_store(dma, addr, value);
+	dma_end(dma);
+	return ret;
+}
+
+void nnpu_dma_thread_end(void)
+{
+	window_close();
+}

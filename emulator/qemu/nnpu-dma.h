@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Access to guest memory by the threads of a device.
+ *
+ * They never take the big lock, because who waits for their end holds it. So an access
+ * goes straight to memory, and to nothing else: that would need the lock, and could end
+ * in another device, or in the same one.
+ */
+#ifndef HW_MISC_NNPU_DMA_H
+#define HW_MISC_NNPU_DMA_H
+
+#include "exec/memory.h"
+
+/* What threads of one device share. */
+typedef struct NnpuDma {
+	AddressSpace *as;
+	/* Accesses that are under way. */
+	unsigned int active;
+} NnpuDma;
+
+/* 0, or -1 where there is no memory. Any thread that RCU knows. */
+int nnpu_dma_read(NnpuDma *dma, uint64_t addr, void *buf, size_t len);
+int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
+
+/* Store a little-endian value in one piece, after all that was written before. */
+int nnpu_dma_store16(NnpuDma *dma, uint64_t addr, uint16_t value);
+
+/*
+ * The guest has taken memory away. Who began an access before may still see it; the
+ * guest must not go on, and use it for something else, until he is done. Copying a piece
+ * is all there is to wait for.
+ */
+void nnpu_dma_wait_idle(NnpuDma *dma);
+
+/* The calling thread will make no more accesses. */
+void nnpu_dma_thread_end(void);
+
+#endif /* HW_MISC_NNPU_DMA_H */
