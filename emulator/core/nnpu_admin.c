@@ -16,12 +16,9 @@ struct admin {
 bool is_zero(const void *p, size_t len)
 {
 	const uint8_t *bytes = p;
-	size_t i;
 
-	for (i = 0; i < len; i++)
-		if (bytes[i])
-			return false;
-	return true;
+	/* The first is, and each is as the one before it. */
+	return !len || (!bytes[0] && !memcmp(bytes, bytes + 1, len - 1));
 }
 
 static void fail(struct admin *a, unsigned int status)
@@ -640,7 +637,7 @@ static void serve_admin(struct nnpu_device *dev)
 	bool bad_status;
 	int ret;
 
-	ret = queue_read_entry(dev, q, &sqe);
+	ret = queue_read_entries(dev, q, q->sq_head, &sqe, 1);
 	pthread_mutex_lock(&dev->lock);
 	if (queue_entry_read(dev, q, ret, &irqs)) {
 		pthread_mutex_unlock(&dev->lock);

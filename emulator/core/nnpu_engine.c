@@ -4,6 +4,8 @@
  *
  * The way of an entry takes dev->lock four times: to choose it, to start it, to take a
  * place for its completion, and to publish that, which is where the next one is chosen.
+ * While no other queue has work an engine stays with its queue: a turn. It then reads
+ * several entries at once, and the next one starts where the last one is published.
  */
 #include <errno.h>
 #include <sched.h>
@@ -17,6 +19,8 @@
 #define HIGH_POLL_NS	500000u
 /* Looks at the doorbells between two looks at the clock. */
 #define POLL_SPINS	64
+/* Entries that are read at once. */
+#define READ_AHEAD	4
 
 /* Injections for the job that starts. */
 struct injected {
@@ -35,6 +39,17 @@ struct entry {
 	struct injected in;
 	struct job job;			/* verdict and time also of what is no job */
 	uint16_t cid;
+};
+
+/*
+ * Entries of a turn that have been read: copies, of which those from @next on have not
+ * begun. Software must not touch an entry from the doorbell until it is fetched, so it
+ * makes no difference to it when they are read.
+ */
+struct entries {
+	struct nnpu_sqe sqe[READ_AHEAD] __attribute__((aligned(8)));
+	uint32_t next;
+	uint32_t count;
 };
 
 /* A job that makes no progress. @stuck: only the end of everything ends it. */
@@ -110,7 +125,7 @@ static bool is_execute(const struct entry *en)
 	return en->sqe.opcode == NNPU_IO_EXECUTE;
 }
 
-/* What can be said about an entry by itself. */
+/* What can be said about an entry by itself. dev->lock may be held. */
 static void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struct entry *en)
 {
 	const struct nnpu_sqe *sqe = &en->sqe;
@@ -187,11 +202,38 @@ static void entry_end(struct nnpu_device *dev, struct entry *en)
 		job_release(dev, &en->job);
 }
 
+/* Have an entry to serve in @ahead. dev->lock held, dropped if memory has to be read. */
+static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
+			struct entries *ahead)
+{
+	uint32_t head = q->sq_head, count = queue_entries_waiting(q);
+	int ret;
+
+	if (ahead->next < ahead->count)
+		return 0;
+	/* If others wait it is their turn after this one. */
+	if (dev->num_ready)
+		count = 1;
+	else if (count > READ_AHEAD)
+		count = READ_AHEAD;
+	pthread_mutex_unlock(&dev->lock);
+	ret = queue_read_entries(dev, q, head, ahead->sqe, count);
+	/* What lies behind the next entry is no reason to refuse that. */
+	if (ret && count > 1) {
+		count = 1;
+		ret = queue_read_entries(dev, q, head, ahead->sqe, count);
+	}
+	pthread_mutex_lock(&dev->lock);
+	ahead->next = 0;
+	ahead->count = ret ? 0 : count;
+	return ret;
+}
+
 /*
  * Fetch, execute and complete one entry of a queue that is marked busy. dev->lock held,
  * dropped in between.
  */
-static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q)
+static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct entries *ahead)
 {
 	struct nnpu_device *dev = e->dev;
 	struct irqs irqs = { 0 };
@@ -199,13 +241,11 @@ static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q)
 	struct entry en;
 	int ret;
 
-	pthread_mutex_unlock(&dev->lock);
-	memset(&en.in, 0, sizeof(en.in));
-	ret = queue_read_entry(dev, q, &en.sqe);
-	if (!ret)
-		entry_check(e, q, &en);
-	pthread_mutex_lock(&dev->lock);
+	ret = read_entries(dev, q, ahead);
 	if (!queue_entry_read(dev, q, ret, &irqs)) {
+		memset(&en.in, 0, sizeof(en.in));
+		en.sqe = ahead->sqe[ahead->next++];
+		entry_check(e, q, &en);
 		entry_start(dev, q, &en, &irqs);
 		pthread_mutex_unlock(&dev->lock);
 		irqs_raise(dev, &irqs);
@@ -229,6 +269,28 @@ static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q)
 	}
 }
 
+/* A new entry. dev->lock held. */
+static void engine_renew(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	atomic_store_explicit(&q->abort, false, memory_order_relaxed);
+	e->progress = (struct job_progress) {
+		.counter = &q->progress, .abort = &q->abort, .stop = &e->dev->stop,
+	};
+}
+
+/* Charge the queue with the time since the last time. dev->lock held. */
+static void engine_charge(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	uint64_t now = dev_now(e->dev), used = now - e->busy_since;
+
+	e->busy_since = now;
+	e->dev->busy_ns += used;
+	q->busy_ns += used;
+	sched_charge(q, used);
+	q->running = false;
+	q->cid = 0;
+}
+
 /* dev->lock held. */
 static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 {
@@ -238,32 +300,54 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	sched_update(dev, q);
 	/* What this engine leaves is for another one. */
 	sched_wake(dev);
-	atomic_store_explicit(&q->abort, false, memory_order_relaxed);
 	e->busy = true;
 	e->busy_since = dev_now(dev);
-	e->progress = (struct job_progress) {
-		.counter = &q->progress, .abort = &q->abort, .stop = &dev->stop,
-	};
+	engine_renew(e, q);
 }
 
 /* dev->lock held. */
 static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 {
 	struct nnpu_device *dev = e->dev;
-	uint64_t used = dev_now(dev) - e->busy_since;
 
+	engine_charge(e, q);
 	e->busy = false;
 	if (e->trim)
 		exec_trim(e);
 	e->trim = false;
-	dev->busy_ns += used;
-	q->busy_ns += used;
-	sched_charge(q, used);
 	q->busy = false;
-	q->running = false;
-	q->cid = 0;
 	sched_update(dev, q);
 	dev_job_ended(dev);
+}
+
+/*
+ * Does the turn go on with another entry? Not if anybody waits for it to end: another
+ * queue, the control thread, or who wants the engine's memory back. dev->lock held.
+ */
+static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	struct nnpu_device *dev = e->dev;
+
+	if (dev->num_ready || dev->awaiting_jobs || e->trim || !queue_has_work(q) ||
+	    !dev->ready || atomic_load_explicit(&dev->stop, memory_order_relaxed))
+		return false;
+	engine_charge(e, q);
+	engine_renew(e, q);
+	return true;
+}
+
+/* Entries of one queue, as long as there are any and nobody else has some. dev->lock held. */
+static void engine_turn(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	struct entries ahead;
+
+	ahead.next = 0;
+	ahead.count = 0;
+	engine_begin(e, q);
+	do {
+		serve_entry(e, q, &ahead);
+	} while (turn_goes_on(e, q));
+	engine_end(e, q);
 }
 
 /* Looking for work. */
@@ -351,9 +435,7 @@ void engine_run(struct nnpu_engine *e)
 		struct nnpu_queue *q = sched_pick(dev);
 
 		if (q) {
-			engine_begin(e, q);
-			serve_entry(e, q);
-			engine_end(e, q);
+			engine_turn(e, q);
 			polled = false;
 		} else if (!polled && poll_time(dev)) {
 			engine_poll(dev, poll_time(dev));

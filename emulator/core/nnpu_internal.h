@@ -419,10 +419,14 @@ void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
 		  struct irqs *irqs);
 
 /*
- * Fetching in two steps: read the next entry of a queue that nobody else serves
- * (without dev->lock), then account for it (with dev->lock): 0 or -1.
+ * Fetching in two steps: read entries of a queue that nobody else serves (without
+ * dev->lock), then account for each (with dev->lock): 0 or -1. How many wait that lie
+ * side by side; whether any may be fetched.
  */
-int queue_read_entry(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe);
+uint32_t queue_entries_waiting(const struct nnpu_queue *q);
+bool queue_has_work(const struct nnpu_queue *q);
+int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
+		       struct nnpu_sqe *sqe, uint32_t count);
 int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,
 		     struct irqs *irqs);
 /*

@@ -89,20 +89,18 @@ static int check_slots(struct run *r)
 	return 0;
 }
 
-/* The room for the block is zeroed, so that it can serve as result in any case. */
 static int get_block(struct run *r)
 {
 	struct exec_state *x = &r->job->engine->exec;
 
 	if (!exec_room(x, (void **)&x->args, &x->max_args_len, r->args_len, 1))
 		return status_fault(r, NNPU_STATUS_NO_MEMORY, 0);
-	memset(x->args, 0, r->args_len);
 	r->header = (struct nnpu_args_header *)x->args;
 	r->args = (struct nnpu_arg *)(r->header + 1);
 	return 0;
 }
 
-/* Step 4. */
+/* Step 4. The block can serve as result in any case. */
 static int read_block(struct run *r)
 {
 	const struct nnpu_sqe_execute *c = r->sqe;

@@ -188,10 +188,21 @@ void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
 
 /* Entries. */
 
-int queue_read_entry(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_sqe *sqe)
+uint32_t queue_entries_waiting(const struct nnpu_queue *q)
 {
-	return dev_dma_read(dev, q->sq_addr + (uint64_t)q->sq_head * NNPU_SQE_SIZE, sqe,
-			    sizeof(*sqe));
+	return (q->sq_head <= q->sq_tail ? q->sq_tail : q->sq_entries) - q->sq_head;
+}
+
+bool queue_has_work(const struct nnpu_queue *q)
+{
+	return q->exists && !q->stopped && !q->dropping && !q->held && q->sq_head != q->sq_tail;
+}
+
+int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
+		       struct nnpu_sqe *sqe, uint32_t count)
+{
+	return dev_dma_read(dev, q->sq_addr + (uint64_t)first * NNPU_SQE_SIZE, sqe,
+			    count * sizeof(*sqe));
 }
 
 int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,

@@ -42,8 +42,7 @@ static void ready_remove(struct sched_level *level, struct nnpu_queue *q)
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	struct sched_level *level = &dev->levels[q->priority];
-	bool waits = q->exists && !q->stopped && !q->dropping && !q->held &&
-		     q->sq_head != q->sq_tail;
+	bool waits = queue_has_work(q);
 	bool active = waits || q->busy;
 	bool ready = waits && !q->busy;
 

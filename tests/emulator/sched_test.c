@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Order of jobs of different queues, and performance levels, on a bus with a clock of
- * its own: each entry fetched moves it on by what the test says an entry of that queue
- * costs. So nothing here depends on the speed of the machine.
+ * its own: each entry moves it on by what the test says an entry of that queue costs,
+ * when it is about to be completed. So nothing here depends on the speed of the machine.
  */
 #include <endian.h>
 #include <semaphore.h>
@@ -32,24 +32,39 @@ static uint32_t tails[QUEUES + 1];
 static _Atomic uint64_t device_clock;
 static _Atomic uint64_t clock_reads;
 static _Atomic uint64_t cost[QUEUES + 1];
-/* Queues in the order their entries were fetched. */
+/* Queues in the order their entries were served. */
 static unsigned int order[MAX_SERVED];
 static atomic_uint served;
-/* The queue whose next entry waits for @gate, 0: none. */
+/* The queue whose next entry waits for @gate before it is completed, 0: none. */
 static atomic_uint gated;
 static atomic_bool at_gate;
 static sem_t gate;
 
-/* Bus: addresses are pointers, all good. */
+/* Accesses to submission rings, and where in them memory is bad from; NULL: nowhere. */
+static atomic_uint ring_reads;
+static _Atomic(const void *) bad_from;
 
-static void entry_fetched(uint64_t addr)
+/* Bus: addresses are pointers. */
+
+/* May @len bytes be read? */
+static bool is_readable(uint64_t addr, size_t len)
 {
-	uint64_t offset = addr - (uintptr_t)sq;
+	const uint64_t bad = (uintptr_t)atomic_load(&bad_from);
+
+	if (addr < (uintptr_t)sq || addr - (uintptr_t)sq >= sizeof(sq))
+		return true;
+	atomic_fetch_add(&ring_reads, 1);
+	return !bad || addr + len <= bad;
+}
+
+static void entry_served(uint64_t addr)
+{
+	uint64_t offset = addr - (uintptr_t)cq;
 	unsigned int qid;
 
-	if (addr < (uintptr_t)sq || offset >= sizeof(sq))
+	if (addr < (uintptr_t)cq || offset >= sizeof(cq))
 		return;
-	qid = (unsigned int)(offset / sizeof(sq[0]));
+	qid = (unsigned int)(offset / sizeof(cq[0]));
 	order[atomic_load(&served)] = qid;
 	atomic_fetch_add(&served, 1);
 	atomic_fetch_add(&device_clock, atomic_load(&cost[qid]));
@@ -63,8 +78,9 @@ static void entry_fetched(uint64_t addr)
 static int bus_read(void *bus, uint64_t addr, void *buf, size_t len)
 {
 	(void)bus;
+	if (!is_readable(addr, len))
+		return -1;
 	memcpy(buf, (const void *)(uintptr_t)addr, len);
-	entry_fetched(addr);
 	return 0;
 }
 
@@ -78,6 +94,7 @@ static int bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
 static int bus_store16(void *bus, uint64_t addr, uint16_t value)
 {
 	(void)bus;
+	entry_served(addr);
 	__atomic_store_n((uint16_t *)(uintptr_t)addr, value, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -177,6 +194,8 @@ static void start(const char *priorities)
 	atomic_store(&served, 0);
 	atomic_store(&gated, 0);
 	atomic_store(&at_gate, false);
+	atomic_store(&ring_reads, 0);
+	atomic_store(&bad_from, NULL);
 	sem_init(&gate, 0, 0);
 	nnpu_device_default_props(&props);
 	props.num_queues = QUEUES;
@@ -519,8 +538,46 @@ static void test_busy(void)
 	stop();
 }
 
+static uint32_t queue_state(unsigned int qid)
+{
+	return reg(NNPU_QREG_BASE + qid * NNPU_QREG_STRIDE + NNPU_QREG_STATE);
+}
+
+/* An engine that has a queue for itself reads several entries at once. */
+static void test_turns(void)
+{
+	unsigned int waited = 0;
+
+	start("11");
+	hold_at(1);
+	ring(1, 8);
+	let_go();
+	wait_served(9);
+	ok(atomic_load(&ring_reads) == 3, "nine entries in %u reads", atomic_load(&ring_reads));
+	hold_at(1);
+	ring(1, 8);
+	ring(2, 8);
+	let_go();
+	wait_served(26);
+	ok(order_is(9, "12"), "a queue that gets work meanwhile has the next entry");
+	stop();
+
+	/* What is wrong behind an entry does not concern that. */
+	start("1");
+	atomic_store(&bad_from, &sq[1][3]);
+	hold_at(1);
+	ring(1, 5);
+	let_go();
+	while (queue_state(1) != NNPU_QSTATE_STOPPED)
+		hang_check(&waited);
+	ok((completion_status(&cq[1][2]) & NNPU_CQE_PHASE) && !completion_status(&cq[1][3]),
+	   "three entries before memory that is bad");
+	stop();
+}
+
 int main(void)
 {
+	test_turns();
 	test_levels();
 	test_starvation();
 	test_share();
