@@ -520,15 +520,153 @@ static void test_submit(void)
 	many_fini(&m);
 }
 
+/* Fill in and submit @count requests from @first on in one call; how many were taken. */
+static enum nnhal_status submit_many(struct many *m, unsigned int first, unsigned int num,
+				     uint32_t flags, uint32_t *count)
+{
+	const struct nnhal_request *requests[MANY];
+	uint64_t tags[MANY];
+	unsigned int i;
+
+	for (i = 0; i < num; i++) {
+		requests[i] = &m->request[first + i];
+		tags[i] = first + i;
+		many_fill(m, first + i, (float)(first + i));
+	}
+	return nnhal_burst_submit_many(burst, requests, tags, num, NULL, flags, count);
+}
+
+/* Results @first to @first + @count - 1, in order. */
+static bool take(const struct many *m, unsigned int first, unsigned int count)
+{
+	struct nnhal_burst_result result = { 0 };
+	unsigned int i;
+
+	for (i = first; i < first + count; i++)
+		if (nnhal_burst_wait(burst, &result, FOREVER) || result.status ||
+		    result.tag != i || !many_is_right(m, i, (float)i))
+			return false;
+	return true;
+}
+
+/* Several submissions in one call: all of them, or those before the first that fails. */
+static void test_submit_many(void)
+{
+	struct nnhal_execute_options late = NNHAL_EXECUTE_OPTIONS_INIT;
+	const struct nnhal_request *requests[3];
+	const uint64_t tags[3] = { 0, 1, 2 };
+	struct nnhal_burst_result result = { 0 };
+	static struct many m;
+	enum nnhal_status status;
+	uint32_t count = 9, i;
+
+	nnhal_burst_unref(burst);
+	burst = create(0, UINT32_MAX, 0);
+	many_init(&m);
+	for (i = 0; i < 3; i++)
+		requests[i] = &m.request[i];
+	ok(!submit_many(&m, 0, 5, 0, &count) && count == 5 && take(&m, 0, 5), "five in one call");
+	ok(!submit_many(&m, 0, 1, 0, &count) && count == 1 && take(&m, 0, 1), "one in one call");
+	status = submit_many(&m, 0, 20, NNHAL_BURST_NONBLOCK, &count);
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && count == 16 && take(&m, 0, 16),
+	   "16 of 20, as many as the burst takes");
+	m.request[1].num_inputs = 1;
+	status = submit_many(&m, 0, 3, 0, &count);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT && count == 1 && take(&m, 0, 1),
+	   "one before a request that is wrong");
+	m.request[1].num_inputs = m.request[0].num_inputs;
+	requests[2] = NULL;
+	many_fill(&m, 0, 0.0f);
+	many_fill(&m, 1, 1.0f);
+	status = nnhal_burst_submit_many(burst, requests, tags, 3, NULL, 0, &count);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT && count == 2 && take(&m, 0, 2),
+	   "two before one that is NULL");
+	late.has_deadline = true;
+	late.deadline_ns = 1;
+	status = nnhal_burst_submit_many(burst, requests, tags, 2, &late, 0, &count);
+	ok(!status && count == 2, "two that are too late are taken");
+	for (i = 0; i < 2; i++)
+		if (nnhal_burst_wait(burst, &result, FOREVER) || result.tag != i ||
+		    result.status != NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT)
+			break;
+	ok(i == 2, "and their results say so");
+	count = 9;
+	ok(nnhal_burst_submit_many(burst, requests, tags, 0, NULL, 0, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && !count &&
+	   nnhal_burst_submit_many(burst, requests, tags, 2, NULL, 2, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_submit_many(burst, NULL, tags, 2, NULL, 0, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_submit_many(burst, requests, NULL, 2, NULL, 0, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_submit_many(burst, requests, tags, 2, NULL, 0, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_submit_many(NULL, requests, tags, 2, NULL, 0, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "none, unknown flags, NULL pointers");
+	many_fini(&m);
+}
+
+/* Several results in one call: as many as there are, no more than asked for. */
+static void test_wait_many(void)
+{
+	struct nnhal_output_shape shapes[4];
+	struct nnhal_burst_result results[4];
+	unsigned int i, calls = 0, taken = 0, wrong = 0;
+	static struct many m;
+	uint32_t count = 9;
+
+	many_init(&m);
+	for (i = 0; i < ARRAY_SIZE(results); i++)
+		results[i].output_shapes = i % 2 ? NULL : &shapes[i];
+	ok(nnhal_burst_wait_many(burst, results, 4, FOREVER, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && !count, "no results of nothing");
+	count = 9;
+	ok(nnhal_burst_wait_many(burst, results, 0, FOREVER, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && !count, "room for no result");
+	ok(nnhal_burst_wait_many(burst, NULL, 4, FOREVER, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_wait_many(NULL, results, 4, FOREVER, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_wait_many(burst, results, 4, FOREVER, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "NULL pointers for many results");
+	ok(!submit_many(&m, 0, 15, 0, &count) && count == 15, "15 in flight");
+	while (taken < 15 && !wrong) {
+		if (nnhal_burst_wait_many(burst, results, 4, FOREVER, &count) || !count ||
+		    count > 4)
+			wrong++;
+		for (i = 0; i < count; i++, taken++) {
+			wrong += results[i].tag != taken || results[i].status ||
+				 results[i].num_output_shapes != 1 ||
+				 (results[i].output_shapes && shapes[i].num_dimensions != 2) ||
+				 !many_is_right(&m, taken, (float)taken);
+		}
+		calls++;
+	}
+	ok(!wrong && taken == 15 && calls >= 4, "15 results, at most 4 at once: %u calls", calls);
+	many_fini(&m);
+}
+
 /* A thread that submits while another takes results; room is waited for. */
 static void *submitter(void *data)
 {
+	const struct nnhal_request *requests[10];
 	struct many *m = data;
-	uintptr_t i, failed = 0;
+	uintptr_t i, k, failed = 0;
+	uint64_t tags[10];
+	uint32_t count;
 
-	for (i = 0; i < 2000; i++)
+	for (i = 0; i < 1000; i++)
 		failed += nnhal_burst_submit(burst, &m->request[i % 4], NULL, i, 0) !=
 			  NNHAL_STATUS_NONE;
+	/* More than there is room for in one call, too. */
+	for (; i < 2000; i += 10) {
+		for (k = 0; k < 10; k++) {
+			requests[k] = &m->request[(i + k) % 4];
+			tags[k] = i + k;
+		}
+		failed += nnhal_burst_submit_many(burst, requests, tags, 10, NULL, 0, &count) ||
+			  count != 10;
+	}
 	return (void *)failed;
 }
 
@@ -1070,6 +1208,8 @@ static void test_all(void)
 	test_create();
 	test_keeps_model();
 	test_submit();
+	test_submit_many();
+	test_wait_many();
 	test_room();
 	test_threads();
 	test_many_bursts();

@@ -31,28 +31,6 @@ void burst_sleep(struct nnhal_burst *b, uint64_t until_ns)
 	b->num_waiters--;
 }
 
-void burst_add_result(struct nnhal_burst *b, struct burst_request *r)
-{
-	r->next = NULL;
-	*b->results_tail = r;
-	b->results_tail = &r->next;
-	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
-	atomic_store_explicit(&b->has_results, REQUEST_DONE, memory_order_relaxed);
-	burst_wake(b);
-}
-
-struct burst_request *burst_take_result(struct nnhal_burst *b)
-{
-	struct burst_request *r = b->results;
-
-	b->results = r->next;
-	if (!b->results) {
-		b->results_tail = &b->results;
-		atomic_store_explicit(&b->has_results, REQUEST_FREE, memory_order_relaxed);
-	}
-	return r;
-}
-
 /* ---- life ---- */
 
 static void free_requests(struct nnhal_burst *b)
@@ -299,13 +277,49 @@ enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
 	return burst_submit_submit(burst, request, options, tag, flags);
 }
 
-enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst_result *result,
-				   uint64_t timeout_ns)
+/* Where there is no queue: one after the other. */
+static cold_path enum nnhal_status submit_each(struct nnhal_burst *burst,
+					       const struct nnhal_request *const *requests,
+					       const uint64_t *tags, uint32_t num,
+					       const struct nnhal_execute_options *options,
+					       uint32_t flags, uint32_t *count)
+{
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+
+	while (*count < num && !status) {
+		status = requests[*count] ? burst_submit_submit(burst, requests[*count], options,
+								tags[*count], flags)
+					  : NNHAL_STATUS_INVALID_ARGUMENT;
+		*count += !status;
+	}
+	return status;
+}
+
+enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
+					  const struct nnhal_request *const *requests,
+					  const uint64_t *tags, uint32_t num,
+					  const struct nnhal_execute_options *options,
+					  uint32_t flags, uint32_t *count)
+{
+	if (unlikely(!count))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*count = 0;
+	if (unlikely(!burst || !requests || !requests[0] || !tags || !num ||
+		     (flags & ~NNHAL_BURST_NONBLOCK)))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (unlikely(!burst_is_own(burst)))
+		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, requests[0]);
+	if (likely(burst->queue))
+		return burst_ring_submit_many(burst, requests, tags, num, options, flags, count);
+	return submit_each(burst, requests, tags, num, options, flags, count);
+}
+
+hot_inline enum nnhal_status wait_for(struct nnhal_burst *burst,
+				      struct nnhal_burst_result *results, uint32_t max,
+				      uint64_t timeout_ns, uint32_t *count)
 {
 	uint64_t until_ns = UINT64_MAX;
 
-	if (unlikely(!burst || !result))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (unlikely(!burst_is_own(burst)))
 		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	if (timeout_ns != UINT64_MAX) {
@@ -313,8 +327,30 @@ enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst
 		until_ns = timeout_ns < INT64_MAX - until_ns ? until_ns + timeout_ns : UINT64_MAX;
 	}
 	if (likely(burst->queue))
-		return burst_ring_wait(burst, result, until_ns);
-	return burst_submit_wait(burst, result, until_ns);
+		return burst_ring_wait(burst, results, max, until_ns, count);
+	return burst_submit_wait(burst, results, max, until_ns, count);
+}
+
+enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst_result *result,
+				   uint64_t timeout_ns)
+{
+	uint32_t count = 0;
+
+	if (unlikely(!burst || !result))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	return wait_for(burst, result, 1, timeout_ns, &count);
+}
+
+enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
+					struct nnhal_burst_result *results, uint32_t max,
+					uint64_t timeout_ns, uint32_t *count)
+{
+	if (unlikely(!count))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	*count = 0;
+	if (unlikely(!burst || !results || !max))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	return wait_for(burst, results, max, timeout_ns, count);
 }
 
 enum nnhal_status nnhal_burst_free_memory(struct nnhal_burst *burst, struct nnhal_memory *memory)

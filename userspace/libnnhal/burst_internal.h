@@ -91,7 +91,11 @@ struct burst_request {
 	uint64_t exec_ns;
 	const struct nnpu_arg *results;	/* records of the outputs */
 
-	/* The request last seen: version and counts; arguments, inputs before outputs. */
+	/*
+	 * The request last seen: its address, never followed; version and counts;
+	 * arguments, inputs before outputs.
+	 */
+	const struct nnhal_request *origin;
 	uint64_t seen_head[2];
 	struct nnhal_request_argument *seen;
 	uint32_t (*seen_dims)[NNHAL_MAX_RANK];
@@ -112,13 +116,14 @@ struct burst_request {
 
 /*
  * How long to look for a result before sleeping, in units of the counter. Threads that
- * look change limit and average without the lock; an update lost costs nothing.
+ * look change limit, average and num_long without the lock; an update lost costs nothing.
  */
 struct burst_spin {
 	uint64_t max;			/* what the caller allows */
 	atomic_uint_least64_t limit;	/* what makes sense at present */
 	atomic_uint_least64_t average;	/* of the waits so far */
-	uint64_t floor;
+	atomic_uint_least64_t sleep_cost;
+	atomic_uint num_long;		/* waits that were not worth looking, for the probe */
 	uint64_t per_us;
 };
 
@@ -157,6 +162,7 @@ struct nnhal_burst {
 	/* The rings; cq_count is also read without the lock. */
 	enum transport_queue_state state;
 	uint32_t sq_tail;
+	uint32_t sq_rung;		/* the tail that the device knows */
 	uint32_t cq_tell;		/* value of cq_count to tell the device */
 	atomic_uint cq_count;		/* completions taken, ever */
 	struct burst_spin spin;
@@ -189,11 +195,32 @@ static inline void burst_wake(struct nnhal_burst *b)
 		pthread_cond_broadcast(&b->cond);
 }
 
+/* A request with a result, for nnhal_burst_wait(). Caller holds the lock. */
+static inline void burst_add_result(struct nnhal_burst *b, struct burst_request *r)
+{
+	r->next = NULL;
+	*b->results_tail = r;
+	b->results_tail = &r->next;
+	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
+	atomic_store_explicit(&b->has_results, REQUEST_DONE, memory_order_relaxed);
+	burst_wake(b);
+}
+
+/* The oldest of them; there is one. Caller holds the lock. */
+static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
+{
+	struct burst_request *r = b->results;
+
+	b->results = r->next;
+	if (!b->results) {
+		b->results_tail = &b->results;
+		atomic_store_explicit(&b->has_results, REQUEST_FREE, memory_order_relaxed);
+	}
+	return r;
+}
+
 /* Sleep on cond until @until_ns or a bit less. Caller holds the lock. */
 void burst_sleep(struct nnhal_burst *b, uint64_t until_ns);
-/* A request with a result, for nnhal_burst_wait(). Caller holds the lock. */
-void burst_add_result(struct nnhal_burst *b, struct burst_request *r);
-struct burst_request *burst_take_result(struct nnhal_burst *b);
 /* One reference of the library's own; the last one frees the burst. */
 void burst_release(struct nnhal_burst *b);
 
@@ -228,8 +255,13 @@ int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us);
 enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_request *request,
 				    const struct nnhal_execute_options *options, uint64_t tag,
 				    uint32_t flags);
-enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
-				  uint64_t until_ns);
+enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
+					 const struct nnhal_request *const *requests,
+					 const uint64_t *tags, uint32_t num,
+					 const struct nnhal_execute_options *options,
+					 uint32_t flags, uint32_t *count);
+enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
+				  uint32_t max, uint64_t until_ns, uint32_t *count);
 
 void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
 			  const struct nnhal_execute_options *options,
@@ -238,7 +270,7 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 				      const struct nnhal_request *request,
 				      const struct nnhal_execute_options *options, uint64_t tag,
 				      uint32_t flags);
-enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
-				    uint64_t until_ns);
+enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
+				    uint32_t max, uint64_t until_ns, uint32_t *count);
 
 #endif /* NNHAL_BURST_INTERNAL_H */

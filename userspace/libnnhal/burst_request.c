@@ -87,6 +87,7 @@ static void see(struct nnhal_burst *b, struct burst_request *r,
 		r->flags |= REQUEST_DIMS;
 	}
 	memcpy(r->seen_head, request, sizeof(r->seen_head));
+	r->origin = request;
 	r->flags &= ~REQUEST_STALE;
 }
 

@@ -94,6 +94,15 @@ hot_inline void ring_doorbell(struct transport_queue *q, uint32_t offset, uint32
 	q->doorbell[offset / sizeof(*q->doorbell)] = htole32(value);
 }
 
+/* Tell the device of entries that it does not know of yet. Caller holds the lock. */
+hot_inline void announce(struct nnhal_burst *b)
+{
+	if (b->sq_rung == b->sq_tail)
+		return;
+	b->sq_rung = b->sq_tail;
+	ring_doorbell(b->queue, NNPU_DB_SQ_TAIL, b->sq_tail);
+}
+
 /* ---- completions ---- */
 
 /* What the device said of a request that failed. */
@@ -120,44 +129,62 @@ enum reaped {
 	REAPED_OWN,
 };
 
-/* A completion of another request than the caller's. */
-static cold_path void reap_other(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
-				 uint32_t status)
+/* A completion, of whatever request. */
+hot_inline void accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
+				  uint32_t status)
 {
 	uint32_t cid = le16toh(cqe->cid);
 	struct burst_request *r = &b->requests[cid];
 
 	/* An id nobody waits for is the device's mistake: drop it. */
-	if (cid >= b->num_requests ||
-	    atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING)
+	if (unlikely(cid >= b->num_requests ||
+		     atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING))
 		return;
 	r->status = status >> NNPU_CQE_STATUS_SHIFT;
 	r->exec_ns = le64toh(cqe->result);
-	note_failure(r, cqe);
+	if (unlikely(r->status))
+		note_failure(r, cqe);
 	burst_complete(b, r);
 	burst_wake(b);
 }
 
-/*
- * Take one completion. @own: the caller's own execution, which is on the device, or
- * NULL; its state is not changed, REAPED_OWN says that it is over. Caller holds the
- * lock.
- */
-hot_inline enum reaped reap_one(struct nnhal_burst *b, struct burst_request *own)
+/* A completion of another request than the caller's. */
+static cold_path void accept_other(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
+				   uint32_t status)
+{
+	accept_completion(b, cqe, status);
+}
+
+/* Take one completion from the ring: NULL if there is none. Caller holds the lock. */
+hot_inline const struct nnpu_cqe *pop_completion(struct nnhal_burst *b, uint32_t *status)
 {
 	uint32_t count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
 	const struct nnpu_cqe *cqe = entry_of(b, count);
-	uint32_t status;
 
-	if (!is_completed(cqe, count, &status))
-		return REAPED_NOTHING;
+	if (!is_completed(cqe, count, status))
+		return NULL;
 	barrier_after_status();
 	count++;
 	atomic_store_explicit(&b->cq_count, count, memory_order_relaxed);
 	if (unlikely(count == b->cq_tell))
 		tell_room(b, count);
-	if (unlikely(!own || cqe->cid != own->sqe.cid)) {
-		reap_other(b, cqe, status);
+	return cqe;
+}
+
+/*
+ * Take one completion. @own: the caller's own execution, which is on the device; its
+ * state is not changed, REAPED_OWN says that it is over. Caller holds the lock.
+ */
+hot_inline enum reaped reap_one(struct nnhal_burst *b, struct burst_request *own)
+{
+	const struct nnpu_cqe *cqe;
+	uint32_t status;
+
+	cqe = pop_completion(b, &status);
+	if (!cqe)
+		return REAPED_NOTHING;
+	if (unlikely(cqe->cid != own->sqe.cid)) {
+		accept_other(b, cqe, status);
 		return REAPED_OTHER;
 	}
 	b->num_running--;
@@ -170,8 +197,11 @@ hot_inline enum reaped reap_one(struct nnhal_burst *b, struct burst_request *own
 
 void burst_reap(struct nnhal_burst *b)
 {
-	while (reap_one(b, NULL))
-		;
+	const struct nnpu_cqe *cqe;
+	uint32_t status;
+
+	while ((cqe = pop_completion(b, &status)))
+		accept_completion(b, cqe, status);
 }
 
 /* ---- waiting ---- */
@@ -287,6 +317,8 @@ static bool has_room(const struct nnhal_burst *b, bool is_submitted)
 static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_submitted,
 						 bool block, struct nnhal_diag *diag)
 {
+	/* What is to make room must have begun. */
+	announce(b);
 	for (;;) {
 		burst_reap(b);
 		if (has_room(b, is_submitted))
@@ -335,14 +367,32 @@ static cold_path void set_late(struct burst_request *r, struct nnhal_diag *diag)
 }
 
 /*
+ * Take a free place, that which saw the request last time if it is free: of several in
+ * flight each finds its own again, in whatever order they end.
+ */
+hot_inline struct burst_request *take_free(struct nnhal_burst *b,
+					   const struct nnhal_request *request)
+{
+	struct burst_request **link = &b->free, *r;
+
+	while (*link && (*link)->origin != request)
+		link = &(*link)->next;
+	if (unlikely(!*link))
+		link = &b->free;
+	r = *link;
+	*link = r->next;
+	return r;
+}
+
+/*
  * Everything up to the ring. Returns with the request on the device, or preset.
  * Executions may use all requests, submissions all but one: results nobody takes do
- * not keep executions waiting. @flags: REQUEST_* of the call. Caller holds the lock,
- * which may be dropped meanwhile.
+ * not keep executions waiting. @flags: REQUEST_* of the call. @more: the doorbell is the
+ * caller's. Caller holds the lock, which may be dropped meanwhile.
  */
 hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_request *request,
 				   uint32_t flags, uint64_t deadline_ns,
-				   uint64_t loop_timeout_ns, bool block,
+				   uint64_t loop_timeout_ns, bool block, bool more,
 				   struct nnhal_diag *diag, struct burst_request **result)
 {
 	bool late = (flags & REQUEST_DEADLINE) && deadline_passed(true, deadline_ns);
@@ -357,8 +407,7 @@ hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_req
 		if (status)
 			return status;
 	}
-	r = b->free;
-	b->free = r->next;
+	r = take_free(b, request);
 	if (is_submitted)
 		b->num_submitted++;
 	if (unlikely(!is_same(b, r, request))) {
@@ -387,7 +436,10 @@ hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_req
 	memcpy(&b->sq[tail], &r->sqe, sizeof(r->sqe));
 	tail = (tail + 1) % BURST_SQ_ENTRIES;
 	b->sq_tail = tail;
-	ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
+	if (!more) {
+		b->sq_rung = tail;
+		ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
+	}
 	b->num_running++;
 	/* Who sleeps because nothing was on the device has something to wait for now. */
 	if (unlikely(b->num_waiters) && b->num_running == 1)
@@ -531,7 +583,7 @@ hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_reque
 
 	pthread_mutex_lock(&b->lock);
 	status = begin(b, request, plain ? 0 : call->flags, plain ? 0 : call->options.deadline_ns,
-		       plain ? 0 : call->loop_timeout_ns, true, diag, &r);
+		       plain ? 0 : call->loop_timeout_ns, true, false, diag, &r);
 	if (unlikely(status)) {
 		pthread_mutex_unlock(&b->lock);
 		give(num_shapes, timing, 0, none);
@@ -606,66 +658,116 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
 	return run(burst, request, NULL, true, output_shapes, num_output_shapes, timing);
 }
 
+/* The options of a call that submits. */
+hot_inline enum nnhal_status submit_options(struct call *call,
+					    const struct nnhal_execute_options *options,
+					    const struct nnhal_request *request)
+{
+	call->flags = REQUEST_SUBMITTED;
+	call->options.deadline_ns = 0;
+	call->options.diag = NULL;
+	call->start_ns = 0;
+	call->loop_timeout_ns = 0;
+	return options ? read_options(call, options, request) : NNHAL_STATUS_NONE;
+}
+
+/* One of them. Caller holds the lock, which may be dropped meanwhile. */
+hot_inline enum nnhal_status submit(struct nnhal_burst *b, const struct nnhal_request *request,
+				    const struct call *call, uint64_t tag, bool block, bool more)
+{
+	struct burst_request *r = NULL;
+	enum nnhal_status status;
+
+	status = begin(b, request, call->flags, call->options.deadline_ns, call->loop_timeout_ns,
+		       block, more, call->options.diag, &r);
+	if (unlikely(status))
+		return request_status(status, request);
+	r->start_ns = call->start_ns;
+	r->tag = tag;
+	/* Over before it began: a result like any other. */
+	if (unlikely(r->flags & REQUEST_PRESET))
+		burst_add_result(b, r);
+	return NNHAL_STATUS_NONE;
+}
+
 enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_request *request,
 				    const struct nnhal_execute_options *options, uint64_t tag,
 				    uint32_t flags)
 {
-	struct burst_request *r = NULL;
 	enum nnhal_status status;
 	struct call call;
 
-	call.flags = REQUEST_SUBMITTED;
-	call.options.deadline_ns = 0;
-	call.options.diag = NULL;
-	call.start_ns = 0;
-	call.loop_timeout_ns = 0;
-	if (options) {
-		status = read_options(&call, options, request);
-		if (status)
-			return status;
-	}
+	status = submit_options(&call, options, request);
+	if (unlikely(status))
+		return status;
 	pthread_mutex_lock(&b->lock);
-	status = begin(b, request, call.flags, call.options.deadline_ns, call.loop_timeout_ns,
-		       !(flags & NNHAL_BURST_NONBLOCK), call.options.diag, &r);
-	if (likely(!status)) {
-		r->start_ns = call.start_ns;
-		r->tag = tag;
-		/* Over before it began: a result like any other. */
-		if (unlikely(r->flags & REQUEST_PRESET))
-			burst_add_result(b, r);
-	}
+	status = submit(b, request, &call, tag, !(flags & NNHAL_BURST_NONBLOCK), false);
 	pthread_mutex_unlock(&b->lock);
-	return unlikely(status) ? request_status(status, request) : status;
+	return status;
 }
 
-enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
-				  uint64_t until_ns)
+enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
+					 const struct nnhal_request *const *requests,
+					 const uint64_t *tags, uint32_t num,
+					 const struct nnhal_execute_options *options,
+					 uint32_t flags, uint32_t *count)
+{
+	bool block = !(flags & NNHAL_BURST_NONBLOCK);
+	enum nnhal_status status;
+	struct call call;
+	uint32_t i;
+
+	status = submit_options(&call, options, requests[0]);
+	if (unlikely(status))
+		return status;
+	pthread_mutex_lock(&b->lock);
+	for (i = 0; i < num; i++) {
+		status = likely(requests[i]) ? submit(b, requests[i], &call, tags[i], block, true)
+					     : NNHAL_STATUS_INVALID_ARGUMENT;
+		if (unlikely(status))
+			break;
+	}
+	announce(b);
+	pthread_mutex_unlock(&b->lock);
+	*count = i;
+	return status;
+}
+
+/* Hand out the oldest result. Caller holds the lock, which may be dropped meanwhile. */
+hot_inline void take_result(struct nnhal_burst *b, struct nnhal_burst_result *result)
+{
+	struct burst_request *r = burst_take_result(b);
+	struct outcome out;
+
+	if (unlikely(!conclude_quickly(b, r, result->output_shapes))) {
+		conclude(b, r, result->output_shapes, NULL, &out);
+	} else {
+		out = (struct outcome){ NNHAL_STATUS_NONE, b->num_outputs,
+					{ NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
+	}
+	result->tag = r->tag;
+	result->status = out.status;
+	result->num_output_shapes = out.num_shapes;
+	result->timing = out.timing;
+	b->num_submitted--;
+	burst_put_request(b, r);
+}
+
+enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
+				  uint32_t max, uint64_t until_ns, uint32_t *count)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
-	struct burst_request *r;
-	struct outcome out;
+	uint32_t n = 0;
 
 	pthread_mutex_lock(&b->lock);
 	if (unlikely(!await_result(b, until_ns)))
 		status = NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT;
 	else if (unlikely(!b->results))
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
-	if (likely(!status)) {
-		r = burst_take_result(b);
-		if (unlikely(!conclude_quickly(b, r, result->output_shapes))) {
-			conclude(b, r, result->output_shapes, NULL, &out);
-		} else {
-			out = (struct outcome){ NNHAL_STATUS_NONE, b->num_outputs,
-						{ NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
-		}
-		result->tag = r->tag;
-		result->status = out.status;
-		result->num_output_shapes = out.num_shapes;
-		result->timing = out.timing;
-		b->num_submitted--;
-		burst_put_request(b, r);
-	}
+	while (n < max && b->results)
+		take_result(b, &results[n++]);
 	pthread_mutex_unlock(&b->lock);
+	*count = n;
 	return status;
 }
 

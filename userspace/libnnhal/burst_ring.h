@@ -51,6 +51,19 @@ hot_inline bool is_completed(const struct nnpu_cqe *cqe, uint32_t count, uint32_
 	return (*status ^ count / BURST_CQ_ENTRIES) & NNPU_CQE_PHASE;
 }
 
+/* A request that was on the device has ended. */
+static inline void burst_complete(struct nnhal_burst *b, struct burst_request *r)
+{
+	b->num_running--;
+	if (likely(r->flags & REQUEST_SUBMITTED)) {
+		if (unlikely(r->flags & REQUEST_MEASURE))
+			r->end_ns = monotonic_ns();
+		burst_add_result(b, r);
+	} else {
+		atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
+	}
+}
+
 /* ---- burst_ring.c ---- */
 
 /* Take all completions that are there. */
@@ -76,8 +89,6 @@ cold_path enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_re
 /* Compare the two clocks, both of which were read at the same time before. */
 void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
 		     uint64_t start_ns);
-/* A request that was on the device has ended. */
-void burst_complete(struct nnhal_burst *b, struct burst_request *r);
 /* How the queue has ended, and what a request gets that comes afterwards. */
 cold_path const char *burst_state_text(enum transport_queue_state state);
 cold_path enum nnhal_status burst_ended_status(const struct nnhal_burst *b,

@@ -104,30 +104,37 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 	return request_status(status, request);
 }
 
-enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *result,
-				    uint64_t until_ns)
+/* Hand out the oldest result. Caller holds the lock. */
+static void take_result(struct nnhal_burst *b, struct nnhal_burst_result *result)
+{
+	struct burst_request *r = burst_take_result(b);
+
+	result->tag = r->tag;
+	result->status = r->outcome.status;
+	result->num_output_shapes = r->outcome.num_shapes;
+	result->timing = r->outcome.timing;
+	if (result->output_shapes && r->outcome.num_shapes)
+		memcpy(result->output_shapes, r->shapes,
+		       r->outcome.num_shapes * sizeof(*r->shapes));
+	b->num_submitted--;
+	burst_put_request(b, r);
+}
+
+enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
+				    uint32_t max, uint64_t until_ns, uint32_t *count)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
-	struct burst_request *r;
+	uint32_t n = 0;
 
 	pthread_mutex_lock(&b->lock);
 	while (!b->results && b->num_submitted && monotonic_ns() < until_ns)
 		burst_sleep(b, until_ns);
-	if (b->results) {
-		r = burst_take_result(b);
-		result->tag = r->tag;
-		result->status = r->outcome.status;
-		result->num_output_shapes = r->outcome.num_shapes;
-		result->timing = r->outcome.timing;
-		if (result->output_shapes && r->outcome.num_shapes)
-			memcpy(result->output_shapes, r->shapes,
-			       r->outcome.num_shapes * sizeof(*r->shapes));
-		b->num_submitted--;
-		burst_put_request(b, r);
-	} else {
+	if (!b->results)
 		status = b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT
 					  : NNHAL_STATUS_INVALID_ARGUMENT;
-	}
+	while (n < max && b->results)
+		take_result(b, &results[n++]);
 	pthread_mutex_unlock(&b->lock);
+	*count = n;
 	return status;
 }

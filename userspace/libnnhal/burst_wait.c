@@ -12,8 +12,8 @@
 
 #include "burst_ring.h"
 
-/* Limit of the spin while nothing is known, and what is added to the average, us. */
-#define SPIN_FLOOR_US	5
+/* Of waits that are not worth looking, one in so many looks all the same. */
+#define SPIN_PROBE	16
 /* What suits the device: beyond this a sleep costs little in comparison. */
 #define SPIN_DEFAULT_US	250
 /* A caller that wants more gets this. */
@@ -44,18 +44,21 @@ void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
 		spin_us = SPIN_DEFAULT_US;
 	else if (spin_us > SPIN_MOST_US)
 		spin_us = SPIN_MOST_US;
-	spin->floor = SPIN_FLOOR_US * spin->per_us;
 	spin->max = spin_us * spin->per_us;
+	atomic_init(&spin->sleep_cost, spin->max / 4);
+	atomic_init(&spin->num_long, 0);
 	atomic_init(&spin->average, spin->max / 4);
 	atomic_init(&spin->limit, spin->max);
 }
 
 /*
- * A wait took @waited: moving average over about eight. Waits that on average take
- * longer than the caller allows are not worth looking: sleep at once, until the
- * average, which goes on being taken, says otherwise.
+ * A wait took @waited: moving average over about eight. It is worth looking twice as long
+ * as that, and as long again as a sleep costs. Waits that on average take longer than the
+ * caller allows are not worth it: sleep at once, until the average, which goes on being
+ * taken, says otherwise. One of those in SPIN_PROBE looks all the same, since what sleeps
+ * take says little of what the device takes: if that is enough, @looked, it counts alone.
  */
-static void spin_learn(struct burst_spin *spin, uint64_t waited)
+static void spin_learn(struct burst_spin *spin, uint64_t waited, bool looked)
 {
 	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
 	uint64_t limit;
@@ -63,30 +66,32 @@ static void spin_learn(struct burst_spin *spin, uint64_t waited)
 	/* One long wait (debugger, suspend) must not count for ever. */
 	if (waited > 4 * spin->max)
 		waited = 4 * spin->max;
+	if (unlikely(looked && average > spin->max))
+		average = waited;
 	average += (uint64_t)((int64_t)(waited - average) / 8);
-	limit = 2 * average + spin->floor;
+	limit = 2 * average + atomic_load_explicit(&spin->sleep_cost, memory_order_relaxed);
 	if (limit > spin->max)
 		limit = spin->max;
+	if (unlikely(average > spin->max) &&
+	    (atomic_fetch_add_explicit(&spin->num_long, 1, memory_order_relaxed) + 1) % SPIN_PROBE)
+		limit = 0;
 	atomic_store_explicit(&spin->average, average, memory_order_relaxed);
-	atomic_store_explicit(&spin->limit, average <= spin->max ? limit : 0,
-			      memory_order_relaxed);
+	atomic_store_explicit(&spin->limit, limit, memory_order_relaxed);
 }
 
-/* A submission has ended: its result waits to be taken. */
-static cold_path void complete_submission(struct nnhal_burst *b, struct burst_request *r)
+/*
+ * Looking has been in vain, and then a sleep took @slept. Some of that it would have taken
+ * anyway: a moving average, within limits, is near enough to what a sleep costs. Caller
+ * holds the lock.
+ */
+static void spin_learn_sleep(struct burst_spin *spin, uint64_t slept)
 {
-	if (r->flags & REQUEST_MEASURE)
-		r->end_ns = monotonic_ns();
-	burst_add_result(b, r);
-}
+	uint64_t cost = atomic_load_explicit(&spin->sleep_cost, memory_order_relaxed);
+	uint64_t most = spin->max / 2;
 
-void burst_complete(struct nnhal_burst *b, struct burst_request *r)
-{
-	b->num_running--;
-	if (r->flags & REQUEST_SUBMITTED)
-		complete_submission(b, r);
-	else
-		atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
+	spin_learn(spin, spin_limit(spin) + (slept > cost ? slept - cost : 0), false);
+	cost += (uint64_t)((int64_t)((slept < most ? slept : most) - cost) / 8);
+	atomic_store_explicit(&spin->sleep_cost, cost, memory_order_relaxed);
 }
 
 const char *burst_state_text(enum transport_queue_state state)
@@ -142,7 +147,7 @@ void burst_look(struct nnhal_burst *b, const _Atomic unsigned char *flag, uint64
 		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
 		if (is_completed(entry_of(b, count), count, &status) ||
 		    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
-			spin_learn(&b->spin, cycles() - start);
+			spin_learn(&b->spin, cycles() - start, true);
 			return;
 		}
 		pause_cpu();
@@ -184,8 +189,7 @@ void burst_doze(struct nnhal_burst *b, uint64_t until_ns)
 	b->sleeping = false;
 	if (err == -ETIME)
 		b->slice_until = 0;
-	/* Looking has been in vain. */
-	spin_learn(&b->spin, spin_limit(&b->spin) + cycles() - start);
+	spin_learn_sleep(&b->spin, cycles() - start);
 	if (err && err != -ETIME)
 		state = err == -ENODEV && b->transport->ops->health(b->transport) != -ESTALE
 			? TRANSPORT_QUEUE_GONE : TRANSPORT_QUEUE_LOST;

@@ -102,13 +102,35 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
  * @flags: NNHAL_BURST_*
  *
  * Return: NONE: nnhal_burst_wait() brings the result, also that of a request whose
- * deadline had passed. Otherwise nothing was submitted: RESOURCE_EXHAUSTED_TRANSIENT (NNHAL_BURST_NONBLOCK and as many
- * requests in flight as the burst takes), and what the request is refused with.
+ * deadline had passed. Otherwise nothing was submitted: RESOURCE_EXHAUSTED_TRANSIENT
+ * (NNHAL_BURST_NONBLOCK and as many requests in flight as the burst takes), and what
+ * the request is refused with.
  */
 enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
 				     const struct nnhal_request *request,
 				     const struct nnhal_execute_options *options, uint64_t tag,
 				     uint32_t flags);
+
+/**
+ * nnhal_burst_submit_many() - the same for several requests
+ * @burst: burst
+ * @requests: @num requests
+ * @tags: @num tags
+ * @num: how many, not 0
+ * @options: of each of them
+ * @flags: NNHAL_BURST_*
+ * @count: out: how many were submitted: the first ones
+ *
+ * The same as several calls of nnhal_burst_submit(), but for what each call costs, up to
+ * the first one that fails. The device hears of all of them together.
+ *
+ * Return: NONE if all were submitted, else as nnhal_burst_submit() for the next one.
+ */
+enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
+					  const struct nnhal_request *const *requests,
+					  const uint64_t *tags, uint32_t num,
+					  const struct nnhal_execute_options *options,
+					  uint32_t flags, uint32_t *count);
 
 /**
  * struct nnhal_burst_result - a request that has ended
@@ -140,6 +162,22 @@ struct nnhal_burst_result {
  */
 enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst_result *result,
 				   uint64_t timeout_ns);
+
+/**
+ * nnhal_burst_wait_many() - take the next result and what else has come
+ * @burst: burst
+ * @results: @max entries, each as the one of nnhal_burst_wait()
+ * @max: how many to take at most, not 0
+ * @timeout_ns: how long to wait for the first one, as nnhal_burst_wait()
+ * @count: out: how many were taken: 1 to @max with NONE, else 0
+ *
+ * The same as several calls of nnhal_burst_wait(), but for what each call costs.
+ *
+ * Return: as nnhal_burst_wait().
+ */
+enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
+					struct nnhal_burst_result *results, uint32_t max,
+					uint64_t timeout_ns, uint32_t *count);
 
 /**
  * nnhal_burst_free_memory() - IBurstContext.freeMemory: forget a memory object
