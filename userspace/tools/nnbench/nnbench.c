@@ -7,6 +7,7 @@
  * any service-based transport pays at least) and to each other. Medians of many.
  *
  *   nnbench [--device DEVICE] [--count N] [--json FILE]
+ *   nnbench [--device DEVICE] [--count N] [--json FILE] burst	only bursts
  *   nnbench [--count N] fmq	message queues between two processes; no device
  */
 #include <errno.h>
@@ -31,9 +32,14 @@
 
 #define DEPTH		8
 #define MAX_DEPTH	16
-/* A row of executions in pieces: so many to warm up, so many that count. */
-#define WARM_PIECES	2
-#define PIECES		20
+/*
+ * Executions in pieces that are short beside the time that a machine gives to other work,
+ * several in a row, the first of which does not count.
+ */
+#define PIECE		32
+#define PIECES		9
+/* So many times as many executions of pipelines as of other things: they are quick. */
+#define PIPELINE_FACTOR	8
 #define MAX_METRICS	48
 
 struct metric {
@@ -434,54 +440,97 @@ static int burst_round_trips(struct bench *b, uint32_t spin_us)
 	return 0;
 }
 
-/*
- * Nanoseconds per execution of a burst with @depth requests in flight: the median of
- * pieces of one long row, since a queue begins slowly and a machine has other work.
- */
-static int burst_pipeline(struct bench *b, unsigned int depth, double *ns)
-{
-	const unsigned int piece = b->count / PIECES + 1, last = piece * (PIECES + WARM_PIECES);
-	struct nnhal_burst *burst = open_burst(b, depth, UINT32_MAX);
-	struct nnhal_burst_result result = { .tag = 0 };
+/* A burst that is kept busy. */
+struct burst_pipeline {
+	struct nnhal_burst *burst;
+	unsigned int depth;
+	/* As many are submitted in one call while the device has the others. */
+	unsigned int together;
 	struct add_request r[MAX_DEPTH];
+	const struct nnhal_request *requests[MAX_DEPTH];
+	uint64_t tags[MAX_DEPTH];
+	struct nnhal_burst_result results[MAX_DEPTH];
+	uint64_t *samples;		/* ns per piece */
+	unsigned int num_samples;
+};
+
+static int burst_pipeline_open(struct bench *b, struct burst_pipeline *p, unsigned int depth)
+{
+	unsigned int i;
+
+	p->depth = depth;
+	p->together = depth > 1 ? depth / 2 : 1;
+	for (i = 0; i < depth; i++) {
+		request_init(b, &p->r[i], i);
+		p->requests[i] = &p->r[i].request;
+		p->tags[i] = i;
+	}
+	p->samples = calloc(PIPELINE_FACTOR * b->count / PIECE + PIECES, sizeof(*p->samples));
+	p->burst = p->samples ? open_burst(b, depth, UINT32_MAX) : NULL;
+	return p->burst ? 0 : -1;
+}
+
+/* Wait for results and count them. */
+static enum nnhal_status take_results(struct burst_pipeline *p, unsigned int *in_flight)
+{
+	enum nnhal_status status;
+	uint32_t i, count;
+
+	status = nnhal_burst_wait_many(p->burst, p->results, MAX_DEPTH, UINT64_MAX, &count);
+	for (i = 0; i < count && !status; i++)
+		status = p->results[i].status;
+	*in_flight -= count;
+	return status;
+}
+
+/* Some pieces in a row, at most depth executions in flight. */
+static int burst_pipeline_run(struct burst_pipeline *p)
+{
+	unsigned int i, in_flight = 0, next = 0;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
-	unsigned int i, taken = 0, pieces = 0;
-	uint64_t start = 0;
+	uint64_t now, start = 0;
+	uint32_t submitted;
 
-	if (!burst)
-		return -1;
-	for (i = 0; i < depth; i++)
-		request_init(b, &r[i], i);
-	for (i = 0; i <= last && !status; i++) {
-		if (i - taken == depth) {
-			status = nnhal_burst_wait(burst, &result, UINT64_MAX);
-			if (!status)
-				status = result.status;
-			taken++;
-		}
-		if (i % piece == 0) {
-			uint64_t now = now_ns();
-
-			if (i > piece * WARM_PIECES)
-				b->samples[pieces++] = now - start;
+	for (i = 0; i <= PIECE * PIECES && !status; i += p->together) {
+		if (i % PIECE == 0) {
+			now = now_ns();
+			if (i > PIECE)
+				p->samples[p->num_samples++] = now - start;
 			start = now;
 		}
-		if (!status)
-			status = nnhal_burst_submit(burst, &r[i % depth].request, NULL, i, 0);
+		while (!status && in_flight + p->together > p->depth)
+			status = take_results(p, &in_flight);
+		if (status)
+			break;
+		status = nnhal_burst_submit_many(p->burst, p->requests + next, p->tags + next,
+						 p->together, NULL, 0, &submitted);
+		in_flight += submitted;
+		next = (next + p->together) % p->depth;
 	}
-	for (; taken <= last && !status; taken++) {
-		status = nnhal_burst_wait(burst, &result, UINT64_MAX);
-		if (!status)
-			status = result.status;
-	}
-	nnhal_burst_unref(burst);
-	if (status)
-		return failed("burst pipeline", status, NULL);
-	*ns = (double)percentile(b->samples, pieces, 50) / piece;
+	while (!status && in_flight)
+		status = take_results(p, &in_flight);
+	return status ? failed("burst pipeline", status, NULL) : 0;
+}
+
+/*
+ * Nanoseconds per execution with different numbers in flight. In turns, and the medians of
+ * the pieces: a machine that is slow for a while is so for all.
+ */
+static int measure_pipelines(struct bench *b, struct burst_pipeline *p, unsigned int num,
+			     double *ns)
+{
+	unsigned int i, done;
+
+	for (done = 0; done < PIPELINE_FACTOR * b->count; done += PIECE * (PIECES - 1))
+		for (i = 0; i < num; i++)
+			if (burst_pipeline_run(&p[i]))
+				return -1;
+	for (i = 0; i < num; i++)
+		ns[i] = (double)percentile(p[i].samples, p[i].num_samples, 50) / PIECE;
 	return 0;
 }
 
-static int bench_burst(struct bench *b)
+static int bench_burst_pipelines(struct bench *b)
 {
 	static const struct {
 		unsigned int depth;
@@ -493,9 +542,27 @@ static int bench_burst(struct bench *b)
 		{ 8, "burst_depth8_ns", "burst, eight in flight" },
 		{ 16, "burst_depth16_ns", "burst, sixteen in flight" },
 	};
+	enum { NUM = sizeof(depths) / sizeof(depths[0]) };
+	struct burst_pipeline p[NUM] = { { .burst = NULL } };
+	double ns[NUM];
 	unsigned int i;
-	double ns;
+	int ret = 0;
 
+	for (i = 0; i < NUM && !ret; i++)
+		ret = burst_pipeline_open(b, &p[i], depths[i].depth);
+	if (!ret)
+		ret = measure_pipelines(b, p, NUM, ns);
+	for (i = 0; i < NUM; i++) {
+		nnhal_burst_unref(p[i].burst);
+		free(p[i].samples);
+		if (!ret)
+			metric(b, depths[i].name, depths[i].what, ns[i]);
+	}
+	return ret;
+}
+
+static int bench_burst(struct bench *b)
+{
 	if (burst_round_trips(b, UINT32_MAX))
 		return -1;
 	metric(b, "burst_p50_ns", "burst, one ADD of one float",
@@ -507,12 +574,7 @@ static int bench_burst(struct bench *b)
 	metric(b, "burst_sleep_p50_ns", "burst that sleeps at once",
 	       percentile(b->samples, b->count, 50));
 	metric(b, "burst_sleep_p99_ns", "  99 %", percentile(b->samples, b->count, 99));
-	for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
-		if (burst_pipeline(b, depths[i].depth, &ns))
-			return -1;
-		metric(b, depths[i].name, depths[i].what, ns);
-	}
-	return 0;
+	return bench_burst_pipelines(b);
 }
 
 /* Nothing but requests in a burst. */
@@ -561,6 +623,12 @@ static const struct {
 
 #define NUM_RATIOS	(sizeof(ratios) / sizeof(ratios[0]))
 
+/* Are both figures there? Of bursts alone some are not. */
+static bool has_ratio(const struct bench *b, size_t i)
+{
+	return find(b, ratios[i].numerator) && find(b, ratios[i].denominator);
+}
+
 static void print_text(const struct bench *b)
 {
 	size_t i;
@@ -569,13 +637,15 @@ static void print_text(const struct bench *b)
 	for (i = 0; i < b->num_metrics; i++)
 		printf("  %-56s %12.1f us\n", b->metrics[i].what, b->metrics[i].value / 1000);
 	for (i = 0; i < NUM_RATIOS; i++)
-		printf("  %-56s %12.3f\n", ratios[i].what,
-		       find(b, ratios[i].numerator) / find(b, ratios[i].denominator));
+		if (has_ratio(b, i))
+			printf("  %-56s %12.3f\n", ratios[i].what,
+			       find(b, ratios[i].numerator) / find(b, ratios[i].denominator));
 }
 
 static int print_json(const struct bench *b, const char *path)
 {
 	FILE *f = fopen(path, "w");
+	const char *comma = "\n";
 	size_t i;
 
 	if (!f) {
@@ -587,12 +657,15 @@ static int print_json(const struct bench *b, const char *path)
 	for (i = 0; i < b->num_metrics; i++)
 		fprintf(f, "    \"%s\": %.1f%s\n", b->metrics[i].name, b->metrics[i].value,
 			i + 1 < b->num_metrics ? "," : "");
-	fprintf(f, "  },\n  \"ratios\": {\n");
-	for (i = 0; i < NUM_RATIOS; i++)
-		fprintf(f, "    \"%s\": %.4f%s\n", ratios[i].name,
-			find(b, ratios[i].numerator) / find(b, ratios[i].denominator),
-			i + 1 < NUM_RATIOS ? "," : "");
-	fprintf(f, "  }\n}\n");
+	fprintf(f, "  },\n  \"ratios\": {");
+	for (i = 0; i < NUM_RATIOS; i++) {
+		if (!has_ratio(b, i))
+			continue;
+		fprintf(f, "%s    \"%s\": %.4f", comma, ratios[i].name,
+			find(b, ratios[i].numerator) / find(b, ratios[i].denominator));
+		comma = ",\n";
+	}
+	fprintf(f, "\n  }\n}\n");
 	if (ferror(f) | fclose(f)) {
 		fprintf(stderr, "nnbench: %s: %s\n", path, strerror(errno));
 		return -1;
@@ -600,9 +673,18 @@ static int print_json(const struct bench *b, const char *path)
 	return 0;
 }
 
+static int run_all(struct bench *b)
+{
+	if (bench_round_trip(b) || bench_message_queue(b))
+		return -1;
+	bench_syscall(b);
+	return bench_execute(b) || bench_pipeline(b) || bench_burst(b) ? -1 : 0;
+}
+
 static int usage(FILE *f, int status)
 {
-	fprintf(f, "usage: nnbench [--device drm[:N]|sim|sim:null] [--count N] [--json FILE]\n"
+	fprintf(f, "usage: nnbench [--device drm[:N]|sim|sim:null] [--count N] [--json FILE]"
+		" [burst]\n"
 		"       nnbench [--count N] fmq\n");
 	return status;
 }
@@ -619,7 +701,7 @@ int main(int argc, char **argv)
 	};
 	struct bench b = { .device_spec = "drm", .count = 2000 };
 	const char *json = NULL;
-	bool hot_path = false;
+	bool hot_path = false, only_burst = false;
 	char *end;
 	int opt, ret = 1;
 
@@ -650,10 +732,11 @@ int main(int argc, char **argv)
 	}
 	if (argc - optind == 1 && !strcmp(argv[optind], "fmq"))
 		return fmq_main(b.count);
-	if (optind != argc)
+	only_burst = argc - optind == 1 && !strcmp(argv[optind], "burst");
+	if (optind + only_burst != argc)
 		return usage(stderr, 2);
 
-	b.samples = calloc(b.count + PIECES, sizeof(*b.samples));
+	b.samples = calloc(b.count, sizeof(*b.samples));
 	if (!b.samples) {
 		fprintf(stderr, "nnbench: out of memory\n");
 		return 1;
@@ -662,9 +745,7 @@ int main(int argc, char **argv)
 		ret = prepare(&b) || run_hot_path(&b);
 		goto out;
 	}
-	if (prepare(&b) == 0 && bench_round_trip(&b) == 0 && bench_message_queue(&b) == 0 &&
-	    (bench_syscall(&b), true) &&
-	    bench_execute(&b) == 0 && bench_pipeline(&b) == 0 && bench_burst(&b) == 0) {
+	if (prepare(&b) == 0 && (only_burst ? bench_burst(&b) : run_all(&b)) == 0) {
 		print_text(&b);
 		ret = json ? print_json(&b, json) != 0 : 0;
 	}
