@@ -225,6 +225,22 @@ static int load_tensors(struct loader *l)
 
 /* Commands. */
 
+/* The call of a command whose operands are, or will be, in l->operands. */
+static struct op_call make_call(const struct loader *l, const struct program_cmd *cmd,
+				struct op_error *error)
+{
+	*error = (struct op_error){ .reason = NNPU_REASON_NONE, .operand = NNPU_OPERAND_NONE };
+	return (struct op_call){
+		.desc = cmd->desc,
+		.num_inputs = cmd->num_inputs,
+		.num_outputs = cmd->num_outputs,
+		.in = l->operands,
+		.out = l->operands + cmd->num_inputs,
+		.relaxed = l->p->relaxed,
+		.error = error,
+	};
+}
+
 /* The verdict on a command that its operation has refused. */
 static int op_refused(struct loader *l, uint32_t index, const struct op_error *error)
 {
@@ -264,16 +280,8 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 
 static int judge_command(struct loader *l, uint32_t index, struct program_cmd *cmd)
 {
-	struct op_error error = { .reason = NNPU_REASON_NONE, .operand = NNPU_OPERAND_NONE };
-	struct op_call call = {
-		.desc = cmd->desc,
-		.num_inputs = cmd->num_inputs,
-		.num_outputs = cmd->num_outputs,
-		.in = l->operands,
-		.out = l->operands + cmd->num_inputs,
-		.relaxed = l->p->relaxed,
-		.error = &error,
-	};
+	struct op_error error;
+	struct op_call call = make_call(l, cmd, &error);
 
 	if (!cmd->desc)
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_OPERATION,
@@ -422,18 +430,10 @@ static void drop_use(struct loader *l, uint32_t index, uint32_t *uses)
 
 static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 {
-	struct op_error error = { .reason = NNPU_REASON_NONE, .operand = NNPU_OPERAND_NONE };
 	struct program_cmd *cmd = &l->p->cmds[index];
 	const uint32_t *operands = l->p->operands + cmd->operands;
-	struct op_call call = {
-		.desc = cmd->desc,
-		.num_inputs = cmd->num_inputs,
-		.num_outputs = cmd->num_outputs,
-		.in = l->operands,
-		.out = l->operands + cmd->num_inputs,
-		.relaxed = l->p->relaxed,
-		.error = &error,
-	};
+	struct op_error error;
+	struct op_call call = make_call(l, cmd, &error);
 	size_t bytes = 0;
 	uint32_t i;
 
