@@ -66,28 +66,51 @@ static inline bool conv_is_pointwise(const struct conv *cv)
 	       cv->y.out == cv->y.in && cv->x.out == cv->x.in;
 }
 
+/* What a prepared call has, or one without makes in scratch memory, begins with this. */
+struct conv_packed {
+	void *weights;			/* panels; behind the rest or where the constant was */
+};
+
 /*
- * The prepared object of a call with constant weights, @channels rows of @depth values;
- * NULL if memory is short (execution does without, in its scratch memory).
+ * How weights are packed: the values of @group positions in the row are adjacent, a panel has
+ * such a group of each of its channels by turns, and the last group is filled up with zeros.
  */
-void *conv_quant_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
-size_t conv_quant_scratch(const struct op_call *c, uint32_t channels, size_t depth);
+struct conv_packing {
+	unsigned int value_size;	/* bytes, in the constant as in a panel */
+	unsigned int group;
 
-/* Returns as op_desc.execute; c->prepared is from conv_quant_prepare() or NULL. */
-int conv_quant_execute(const struct op_call *c, const struct conv *cv);
+	/*
+	 * What is there besides the panels: its bytes, a multiple of SCRATCH_ALIGN or SIZE_MAX,
+	 * and the rest of it behind its struct conv_packed. NULL if that is all.
+	 */
+	size_t (*header_size)(const struct op_call *c, uint32_t channels);
+	void (*fill_header)(const struct op_call *c, uint32_t channels, size_t depth,
+			    struct conv_packed *packed);
 
-/* The same for TENSOR_FLOAT32. */
-void *conv_float_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
-size_t conv_float_scratch(const struct op_call *c, uint32_t channels, size_t depth);
-int conv_float_execute(const struct op_call *c, const struct conv *cv);
+	/* A panel from @cols rows of @filter; the channels that are missing are zeros. */
+	void (*pack_panel)(const struct tensor *filter, const void *rows, unsigned int cols,
+			   size_t depth, void *panel);
+};
 
-/* Bytes of packed weights. */
-size_t conv_quant_weights(uint32_t channels, size_t depth);
-size_t conv_float_weights(uint32_t channels, size_t depth);
+extern const struct conv_packing conv_quant_packing;
+extern const struct conv_packing conv_float_packing;
 
-/* Either, by the type of input 0; the weights are @channels rows of @depth values. */
+/*
+ * Pack @channels rows of @depth values, in prepare() of a call with constant weights and for
+ * execute() of one without. If memory is short nothing is prepared, and execution packs.
+ */
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
 size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth);
+
+/* Pack them into @memory, of as many bytes as conv_scratch() says; returns @memory. */
+struct conv_packed *conv_pack(const struct conv_packing *packing, const struct op_call *c,
+			      uint32_t channels, size_t depth, void *memory);
+
+/* Returns as op_desc.execute; c->prepared is from conv_prepare() or NULL. */
+int conv_quant_execute(const struct op_call *c, const struct conv *cv);
+int conv_float_execute(const struct op_call *c, const struct conv *cv);
+
+/* Either, by the type of input 0. */
 int conv_execute(const struct op_call *c, const struct conv *cv);
 
 /* The same output by output, term by term, without any of these objects. */

@@ -10,8 +10,6 @@
 #include "ops.h"
 #include "quant.h"
 
-#include <stdlib.h>
-
 static const struct window_form form = { .first = 3, .dilation = true };
 
 int conv2d_check(const struct op_call *c)
@@ -89,24 +87,6 @@ int conv2d_execute(const struct op_call *c)
 	return conv_execute(c, &cv);
 }
 
-int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
-{
-	if (kernels_plain())
-		return 0;
-	if (type_is_quant8(c->in[0]->type))
-		c->prepared = conv_quant_prepare(c, channels, depth, bytes);
-	else if (c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32)
-		c->prepared = conv_float_prepare(c, channels, depth, bytes);
-	return 0;
-}
-
-size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth)
-{
-	if (type_is_quant8(c->in[0]->type))
-		return conv_quant_scratch(c, channels, depth);
-	return conv_float_scratch(c, channels, depth);
-}
-
 int conv_execute(const struct op_call *c, const struct conv *cv)
 {
 	if (c->out[0]->bytes == 0)
@@ -116,21 +96,4 @@ int conv_execute(const struct op_call *c, const struct conv *cv)
 	if (type_is_quant8(c->in[0]->type))
 		return conv_quant_execute(c, cv);
 	return conv_float_execute(c, cv);
-}
-
-size_t op_room(const struct tensor *t)
-{
-	size_t depth, packed;
-
-	if (t->rank < 2 || !t->shape_known || t->bytes == 0)
-		return t->bytes;
-	depth = tensor_elements_of(t, 1, t->rank);
-	if (t->type == NNPU_TYPE_TENSOR_FLOAT32)
-		packed = conv_float_weights(t->dims[0], depth);
-	else if (type_size(t->type) == 1)
-		packed = conv_quant_weights(t->dims[0], depth);
-	else
-		return t->bytes;
-	/* What is no filter of a convolution gives this away. */
-	return packed - t->bytes > t->bytes / 8 ? t->bytes : packed;
 }

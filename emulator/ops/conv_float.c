@@ -9,111 +9,30 @@
 #include "conv.h"
 #include "kernels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Pixels and values of a tile, at most. */
 #define TILE_ROWS	(8 * KERNEL_ROWS)
 #define TILE_VALUES	16384
 
-/*
- * Packed weights: panels as kernels.h wants them, channels that are missing are zeros. What
- * is prepared is a pointer to them and, unless they are where the constant was, they.
- */
-struct conv_float {
-	float *weights;
+static void pack_panel(const struct tensor *filter, const void *rows, unsigned int cols,
+		       size_t depth, void *panel)
+{
+	const float *src = rows;
+	float *dst = panel;
+
+	(void)filter;
+	for (size_t i = 0; i < depth; i++, dst += KERNEL_PANEL) {
+		for (unsigned int j = 0; j < KERNEL_PANEL; j++)
+			dst[j] = j < cols ? src[j * depth + i] : 0.0f;
+	}
+}
+
+const struct conv_packing conv_float_packing = {
+	.value_size = sizeof(float),
+	.group = 1,
+	.pack_panel = pack_panel,
 };
-
-size_t conv_float_weights(uint32_t channels, size_t depth)
-{
-	size_t panels = ((size_t)channels + KERNEL_PANEL - 1) / KERNEL_PANEL;
-	size_t panel;
-
-	if (__builtin_mul_overflow(depth, KERNEL_PANEL * sizeof(float), &panel))
-		return SIZE_MAX;
-	return scratch_add(0, panels, panel);
-}
-
-static size_t header_size(void)
-{
-	return scratch_add(0, 1, sizeof(struct conv_float));
-}
-
-static size_t packed_size(uint32_t channels, size_t depth)
-{
-	return scratch_add(header_size(), conv_float_weights(channels, depth), 1);
-}
-
-/* The last panel first; @row_buffer as in conv_quant.c. */
-static void pack(const struct op_call *c, uint32_t channels, size_t depth, float *weights,
-		 float *row_buffer)
-{
-	uint32_t panels = channels / KERNEL_PANEL + (channels % KERNEL_PANEL != 0);
-
-	for (uint32_t p = panels; p-- > 0;) {
-		const float *src = (const float *)c->in[1]->data + p * KERNEL_PANEL * depth;
-		unsigned int cols = channels - p * KERNEL_PANEL < KERNEL_PANEL ?
-				    channels - p * KERNEL_PANEL : KERNEL_PANEL;
-		float *panel = weights + p * KERNEL_PANEL * depth;
-
-		if (row_buffer)
-			src = memcpy(row_buffer, src, cols * depth * sizeof(*src));
-		for (size_t i = 0; i < depth; i++, panel += KERNEL_PANEL) {
-			for (unsigned int j = 0; j < KERNEL_PANEL; j++)
-				panel[j] = j < cols ? src[j * depth + i] : 0.0f;
-		}
-	}
-}
-
-static struct conv_float *pack_all(const struct op_call *c, uint32_t channels, size_t depth,
-				   void *memory)
-{
-	struct conv_float *p = memory;
-
-	p->weights = (float *)((char *)memory + header_size());
-	pack(c, channels, depth, p->weights, NULL);
-	return p;
-}
-
-static void *prepare_in_place(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
-{
-	float *row_buffer = malloc(KERNEL_PANEL * depth * sizeof(*row_buffer));
-	struct conv_float *p = aligned_alloc(SCRATCH_ALIGN, header_size());
-
-	if (row_buffer && p) {
-		p->weights = c->in[1]->data;
-		pack(c, channels, depth, p->weights, row_buffer);
-		*bytes += header_size();
-	} else {
-		free(p);
-		p = NULL;
-	}
-	free(row_buffer);
-	return p;
-}
-
-void *conv_float_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
-{
-	size_t size = packed_size(channels, depth);
-	void *memory;
-
-	if (size == SIZE_MAX)
-		return NULL;
-	if (c->own >> 1 & 1 && conv_float_weights(channels, depth) <= op_room(c->in[1]))
-		return prepare_in_place(c, channels, depth, bytes);
-	memory = aligned_alloc(SCRATCH_ALIGN, size);
-	if (!memory)
-		return NULL;
-	pack_all(c, channels, depth, memory);
-	c->released |= 1u << 1;
-	*bytes += size;
-	return memory;
-}
-
-size_t conv_float_scratch(const struct op_call *c, uint32_t channels, size_t depth)
-{
-	return c->prepared ? 0 : packed_size(channels, depth);
-}
 
 /* Gathering. */
 
@@ -255,12 +174,12 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv)
 		.depth = conv_depth(cv),
 		.gathered = gathered,
 	};
-	const struct conv_float *packed;
+	const struct conv_packed *packed;
 	unsigned int max_rows;
 
 	packed = c->prepared;
 	if (!packed)
-		packed = pack_all(c, cv->out.c, t.depth, c->scratch);
+		packed = conv_pack(&conv_float_packing, c, cv->out.c, t.depth, c->scratch);
 	t.weights = packed->weights;
 	t.piece = t.depth < TILE_VALUES ? t.depth : TILE_VALUES;
 	t.stride = t.piece;

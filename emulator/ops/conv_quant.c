@@ -12,25 +12,19 @@
 #include "conv.h"
 #include "kernels.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Pixels and values of a tile, at most. */
 #define TILE_ROWS	(8 * KERNEL_ROWS)
 #define TILE_VALUES	24576
 
-/* Weights as kernels.h wants them. */
+/* Packed weights are signed bytes, two of a channel adjacent. */
 struct conv_quant {
+	struct conv_packed packed;
 	size_t pairs;			/* of values per row */
 	int32_t zero_point;		/* of the weights as signed bytes */
 	struct requant requant;
-	int8_t *weights;
 };
-
-static size_t panels_of(uint32_t channels)
-{
-	return ((size_t)channels + KERNEL_PANEL - 1) / KERNEL_PANEL;
-}
 
 static size_t pairs_of(size_t depth)
 {
@@ -65,32 +59,16 @@ void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int
 	}
 }
 
-size_t conv_quant_weights(uint32_t channels, size_t depth)
-{
-	size_t panel;
-
-	if (__builtin_mul_overflow(pairs_of(depth), 2 * KERNEL_PANEL, &panel))
-		return SIZE_MAX;
-	return scratch_add(0, panels_of(channels), panel);
-}
-
-/* Of all but the weights. */
 static size_t header_size(const struct op_call *c, uint32_t channels)
 {
 	return scratch_add(scratch_add(0, 1, sizeof(struct conv_quant)),
 			   requant_channels(c, channels), 2 * sizeof(int32_t));
 }
 
-static size_t packed_size(const struct op_call *c, uint32_t channels, size_t depth)
+static void fill_header(const struct op_call *c, uint32_t channels, size_t depth,
+			struct conv_packed *packed)
 {
-	return scratch_add(header_size(c, channels), conv_quant_weights(channels, depth), 1);
-}
-
-/* Everything but the weights themselves, which are at @weights or else follow. */
-static struct conv_quant *make_header(const struct op_call *c, uint32_t channels, size_t depth,
-				      void *memory, int8_t *weights)
-{
-	struct op_call pieces = { .scratch = memory };
+	struct op_call pieces = { .scratch = packed };
 	struct conv_quant *p = scratch_take(&pieces, sizeof(*p));
 	size_t n = requant_channels(c, channels);
 	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
@@ -99,17 +77,17 @@ static struct conv_quant *make_header(const struct op_call *c, uint32_t channels
 	p->zero_point = c->in[1]->zero_point;
 	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
 		p->zero_point -= 128;
-	p->weights = weights ? weights : pieces.scratch;
 	requant_fill(c, channels, mult, mult + n, &p->requant);
-	return p;
 }
 
-/* One panel from @cols rows; channels and positions that are missing are zeros. */
-static void pack_panel(const uint8_t *src, unsigned int cols, size_t depth, uint8_t flip,
-		       int8_t *panel)
+static void pack_panel(const struct tensor *filter, const void *rows, unsigned int cols,
+		       size_t depth, void *panel)
 {
+	uint8_t flip = filter->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
+	const uint8_t *src = rows;
+
 	for (unsigned int i = 0; i < KERNEL_PANEL; i++, src += depth) {
-		int8_t *dst = panel + 2 * i;
+		int8_t *dst = (int8_t *)panel + 2 * i;
 		size_t at = 0;
 
 		for (; i < cols && at + 2 <= depth; at += 2, dst += 2 * KERNEL_PANEL) {
@@ -123,74 +101,13 @@ static void pack_panel(const uint8_t *src, unsigned int cols, size_t depth, uint
 	}
 }
 
-/*
- * All panels. The last comes first, because @weights may be where the rows are, which
- * take less or the same; @row_buffer has room for the rows of a panel then.
- */
-static void pack(const struct op_call *c, uint32_t channels, size_t depth, int8_t *weights,
-		 uint8_t *row_buffer)
-{
-	uint8_t flip = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
-
-	for (size_t i = panels_of(channels); i-- > 0;) {
-		const uint8_t *src = (const uint8_t *)c->in[1]->data + i * KERNEL_PANEL * depth;
-		size_t left = channels - i * KERNEL_PANEL;
-		unsigned int cols = left < KERNEL_PANEL ? (unsigned int)left : KERNEL_PANEL;
-
-		if (row_buffer)
-			src = memcpy(row_buffer, src, cols * depth);
-		pack_panel(src, cols, depth, flip, weights + i * pairs_of(depth) * 2 * KERNEL_PANEL);
-	}
-}
-
-/* The weights stay where they are, in panels. */
-static void *prepare_in_place(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
-{
-	size_t size = header_size(c, channels);
-	uint8_t *row_buffer = malloc(KERNEL_PANEL * depth);
-	void *memory = size == SIZE_MAX ? NULL : aligned_alloc(SCRATCH_ALIGN, size);
-
-	if (row_buffer && memory) {
-		pack(c, channels, depth, c->in[1]->data, row_buffer);
-		make_header(c, channels, depth, memory, c->in[1]->data);
-		*bytes += size;
-	} else {
-		free(memory);
-		memory = NULL;
-	}
-	free(row_buffer);
-	return memory;
-}
-
-static void pack_all(const struct op_call *c, uint32_t channels, size_t depth, void *memory)
-{
-	struct conv_quant *p = make_header(c, channels, depth, memory, NULL);
-
-	pack(c, channels, depth, p->weights, NULL);
-}
-
-void *conv_quant_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
-{
-	size_t size = packed_size(c, channels, depth);
-	void *memory;
-
-	if (size == SIZE_MAX)
-		return NULL;
-	if (c->own >> 1 & 1 && conv_quant_weights(channels, depth) <= op_room(c->in[1]))
-		return prepare_in_place(c, channels, depth, bytes);
-	memory = aligned_alloc(SCRATCH_ALIGN, size);
-	if (!memory)
-		return NULL;
-	pack_all(c, channels, depth, memory);
-	c->released |= 1u << 1;
-	*bytes += size;
-	return memory;
-}
-
-size_t conv_quant_scratch(const struct op_call *c, uint32_t channels, size_t depth)
-{
-	return c->prepared ? 0 : packed_size(c, channels, depth);
-}
+const struct conv_packing conv_quant_packing = {
+	.value_size = sizeof(int8_t),
+	.group = 2,
+	.header_size = header_size,
+	.fill_header = fill_header,
+	.pack_panel = pack_panel,
+};
 
 /* Gathering. */
 
@@ -351,7 +268,8 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 	unsigned int panels = cols > KERNEL_PANEL ? 2 : 1;
 	const int32_t *bias = (const int32_t *)t->c->in[2]->data + col;
 	size_t panel = t->packed->pairs * 2 * KERNEL_PANEL;
-	const int8_t *weights = t->packed->weights + col / KERNEL_PANEL * panel;
+	const int8_t *weights = (const int8_t *)t->packed->packed.weights +
+				col / KERNEL_PANEL * panel;
 	int32_t acc[TILE_ROWS * KERNEL_COLS], padded[KERNEL_COLS];
 
 	if (cols < KERNEL_COLS) {
@@ -408,7 +326,7 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	size_t piece = t.depth;
 
 	if (!c->prepared)
-		pack_all(c, cv->out.c, t.depth, c->scratch);
+		conv_pack(&conv_quant_packing, c, cv->out.c, t.depth, c->scratch);
 	t.packed = c->prepared ? c->prepared : c->scratch;
 	t.requant = t.packed->requant;
 	t.requant.range = qrange_of(cv->activation, c->out[0]);

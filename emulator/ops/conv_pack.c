@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Weights of convolutions in panels, as kernels.h wants them: packed when the program is
+ * loaded, in place if the constant is nobody else's, or into scratch memory if they are
+ * not known before the job runs.
+ */
+#include "conv.h"
+#include "kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How weights of a type are packed, NULL if they are not. */
+static const struct conv_packing *packing_of(enum nnpu_type type)
+{
+	if (type == NNPU_TYPE_TENSOR_FLOAT32)
+		return &conv_float_packing;
+	return type_size(type) == 1 ? &conv_quant_packing : NULL;
+}
+
+static size_t panels_of(uint32_t channels)
+{
+	return ((size_t)channels + KERNEL_PANEL - 1) / KERNEL_PANEL;
+}
+
+/* Bytes of a panel, SIZE_MAX if they cannot be counted. */
+static size_t panel_size(const struct conv_packing *packing, size_t depth)
+{
+	size_t groups = depth / packing->group + (depth % packing->group != 0);
+	size_t bytes;
+
+	if (__builtin_mul_overflow(groups, packing->group * KERNEL_PANEL * packing->value_size,
+				   &bytes))
+		return SIZE_MAX;
+	return bytes;
+}
+
+/* Bytes of all panels. */
+static size_t weights_size(const struct conv_packing *packing, uint32_t channels, size_t depth)
+{
+	return scratch_add(0, panels_of(channels), panel_size(packing, depth));
+}
+
+static size_t header_size(const struct conv_packing *packing, const struct op_call *c,
+			  uint32_t channels)
+{
+	if (packing->header_size)
+		return packing->header_size(c, channels);
+	return scratch_add(0, 1, sizeof(struct conv_packed));
+}
+
+/* Bytes of the header and of all panels. */
+static size_t packed_size(const struct conv_packing *packing, const struct op_call *c,
+			  uint32_t channels, size_t depth)
+{
+	return scratch_add(header_size(packing, c, channels),
+			   weights_size(packing, channels, depth), 1);
+}
+
+/*
+ * Header at @packed and panels at @weights. The last panel comes first, because @weights may
+ * be where the rows are, which take less or the same; @row_buffer has room for the rows of a
+ * panel then.
+ */
+static void pack(const struct conv_packing *packing, const struct op_call *c, uint32_t channels,
+		 size_t depth, struct conv_packed *packed, void *weights, void *row_buffer)
+{
+	size_t panel = panel_size(packing, depth), row = depth * packing->value_size;
+
+	packed->weights = weights;
+	if (packing->fill_header)
+		packing->fill_header(c, channels, depth, packed);
+	for (size_t i = panels_of(channels); i-- > 0;) {
+		const void *rows = (const char *)c->in[1]->data + i * KERNEL_PANEL * row;
+		size_t left = channels - i * KERNEL_PANEL;
+		unsigned int cols = left < KERNEL_PANEL ? (unsigned int)left : KERNEL_PANEL;
+
+		if (row_buffer)
+			rows = memcpy(row_buffer, rows, cols * row);
+		packing->pack_panel(c->in[1], rows, cols, depth, (char *)weights + i * panel);
+	}
+}
+
+/* The weights stay where they are, in panels. */
+static void *prepare_in_place(const struct conv_packing *packing, const struct op_call *c,
+			      uint32_t channels, size_t depth, size_t *bytes)
+{
+	size_t size = header_size(packing, c, channels);
+	void *row_buffer = malloc(KERNEL_PANEL * depth * packing->value_size);
+	void *memory = size == SIZE_MAX ? NULL : aligned_alloc(SCRATCH_ALIGN, size);
+
+	if (row_buffer && memory) {
+		pack(packing, c, channels, depth, memory, c->in[1]->data, row_buffer);
+		*bytes += size;
+	} else {
+		free(memory);
+		memory = NULL;
+	}
+	free(row_buffer);
+	return memory;
+}
+
+int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
+{
+	const struct conv_packing *packing = packing_of(c->in[0]->type);
+	size_t size;
+
+	if (kernels_plain() || !packing)
+		return 0;
+	size = packed_size(packing, c, channels, depth);
+	if (size == SIZE_MAX)
+		return 0;
+	if (c->own >> 1 & 1 && weights_size(packing, channels, depth) <= op_room(c->in[1])) {
+		c->prepared = prepare_in_place(packing, c, channels, depth, bytes);
+		return 0;
+	}
+	c->prepared = aligned_alloc(SCRATCH_ALIGN, size);
+	if (!c->prepared)
+		return 0;	/* execution does without */
+	conv_pack(packing, c, channels, depth, c->prepared);
+	c->released |= 1u << 1;
+	*bytes += size;
+	return 0;
+}
+
+size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth)
+{
+	return c->prepared ? 0 : packed_size(packing_of(c->in[0]->type), c, channels, depth);
+}
+
+struct conv_packed *conv_pack(const struct conv_packing *packing, const struct op_call *c,
+			      uint32_t channels, size_t depth, void *memory)
+{
+	void *weights = (char *)memory + header_size(packing, c, channels);
+
+	pack(packing, c, channels, depth, memory, weights, NULL);
+	return memory;
+}
+
+size_t op_room(const struct tensor *t)
+{
+	const struct conv_packing *packing = packing_of(t->type);
+	size_t packed;
+
+	if (!packing || t->rank < 2 || !t->shape_known || t->bytes == 0)
+		return t->bytes;
+	packed = weights_size(packing, t->dims[0], tensor_elements_of(t, 1, t->rank));
+	/* What is no filter of a convolution gives this away. */
+	return packed - t->bytes > t->bytes / 8 ? t->bytes : packed;
+}
