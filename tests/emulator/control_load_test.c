@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "expect_load.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -61,24 +62,9 @@ static void build(void)
 	image_finish(&im);
 }
 
-static void expect(const char *what, unsigned int status, unsigned int reason, uint32_t error,
-		   unsigned int operand)
-{
-	struct nnpu_cqe cqe;
-	int got = rig_load(&rig, CTX, 1, im.bytes, im.size, &cqe);
-
-	if (!got)
-		rig_unload(&rig, CTX, 1);
-	ok(got == (int)status && le16toh(cqe.reason) == reason && le32toh(cqe.error) == error &&
-	   le16toh(cqe.operand) == operand,
-	   "%s (status 0x%x reason %u error %u operand %u)", what, (unsigned int)got,
-	   le16toh(cqe.reason), le32toh(cqe.error), le16toh(cqe.operand));
-	image_free(&im);
-}
-
 static void refused(const char *what, unsigned int reason, uint32_t cmd, unsigned int operand)
 {
-	expect(what, NNPU_STATUS_PROGRAM_COMMAND, reason, cmd, operand);
+	expect_load(&rig, CTX, &im, what, NNPU_STATUS_PROGRAM_COMMAND, reason, cmd, operand);
 }
 
 /* Operand @n of a command is another tensor. */
@@ -103,7 +89,7 @@ static void test_targets(void)
 	const unsigned int reason = NNPU_REASON_TARGET;
 
 	build();
-	expect("a branch and a loop", 0, 0, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "a branch and a loop", 0, 0, 0, NNPU_OPERAND_NONE);
 	target("target that is no BLOCK", BRANCH, 0, THEN_ADD, reason, BRANCH);
 	target("target is the command itself", LOOP, 1, LOOP, reason, LOOP);
 	target("target before the command", LOOP, 0, BRANCH, reason, LOOP);
@@ -266,11 +252,11 @@ static void test_late(void)
 	build();
 	image_desc(&im, THEN_OUT)->dims[0] = 0;
 	image_desc(&im, THEN_A)->dims[0] = 0;
-	expect("shape found while it runs", 0, 0, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "shape found while it runs", 0, 0, 0, NNPU_OPERAND_NONE);
 	build();
 	image_desc(&im, THEN_OUT)->dims[0] = 0;
 	image_desc(&im, ONE)->dims[0] = htole32(1);
-	expect("shape found while loading", 0, 0, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "shape found while loading", 0, 0, 0, NNPU_OPERAND_NONE);
 
 	image_init(&im);
 	image_tensor(&im, BOOL8, NNPU_TENSOR_INPUT, 1, -1);
@@ -312,10 +298,10 @@ static void build_chain(uint32_t depth)
 static void test_depth(void)
 {
 	build_chain(32);
-	expect("32 blocks inside of each other", 0, 0, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "32 blocks inside of each other", 0, 0, 0, NNPU_OPERAND_NONE);
 	build_chain(33);
-	expect("33 blocks inside of each other", NNPU_STATUS_PROGRAM_UNSUPPORTED,
-	       NNPU_REASON_DEPTH, 64, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "33 blocks inside of each other",
+		    NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_DEPTH, 64, NNPU_OPERAND_NONE);
 }
 
 static void test_check(void)

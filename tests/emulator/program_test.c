@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "expect_load.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -39,21 +40,6 @@ static void build(void)
 	image_finish(&im);
 }
 
-static void expect(const char *what, unsigned int status, unsigned int reason, uint32_t error,
-		   unsigned int operand)
-{
-	struct nnpu_cqe cqe;
-	int got = rig_load(&rig, CTX, 1, im.bytes, im.size, &cqe);
-
-	if (!got)
-		rig_unload(&rig, CTX, 1);
-	ok(got == (int)status && le16toh(cqe.reason) == reason && le32toh(cqe.error) == error &&
-	   le16toh(cqe.operand) == operand,
-	   "%s (status 0x%x reason %u error %u operand %u)", what, (unsigned int)got,
-	   le16toh(cqe.reason), le32toh(cqe.error), le16toh(cqe.operand));
-	image_free(&im);
-}
-
 static void header(const char *what, unsigned int offset, unsigned int bytes, uint32_t value,
 		   unsigned int reason)
 {
@@ -61,7 +47,7 @@ static void header(const char *what, unsigned int offset, unsigned int bytes, ui
 
 	build();
 	memcpy(im.bytes + offset, &le, bytes);
-	expect(what, NNPU_STATUS_PROGRAM_HEADER, reason, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, what, NNPU_STATUS_PROGRAM_HEADER, reason, 0, NNPU_OPERAND_NONE);
 }
 
 #define HEADER(field, value, reason) \
@@ -100,8 +86,8 @@ static void test_header(void)
 	build();
 	image_header(&im)->size = htole32(im.size - 4);
 	im.size -= 4;
-	expect("size not a multiple of 8", NNPU_STATUS_PROGRAM_HEADER, NNPU_REASON_SIZE, 0,
-	       NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "size not a multiple of 8", NNPU_STATUS_PROGRAM_HEADER,
+		    NNPU_REASON_SIZE, 0, NNPU_OPERAND_NONE);
 }
 
 static void tensor(const char *what, uint32_t index, unsigned int offset, unsigned int bytes,
@@ -111,7 +97,8 @@ static void tensor(const char *what, uint32_t index, unsigned int offset, unsign
 
 	build();
 	memcpy((uint8_t *)image_desc(&im, index) + offset, &le, bytes);
-	expect(what, NNPU_STATUS_PROGRAM_TENSOR, reason, index, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, what, NNPU_STATUS_PROGRAM_TENSOR, reason, index,
+		    NNPU_OPERAND_NONE);
 }
 
 #define TENSOR(index, field, value, reason) \
@@ -177,8 +164,8 @@ static void test_tensors(void)
 	image_desc(&im, 0)->rank = 8;
 	for (unsigned int i = 0; i < 8; i++)
 		image_desc(&im, 0)->dims[i] = htole32(256);
-	expect("2^64 elements", NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_OVERFLOW, 0,
-	       NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "2^64 elements", NNPU_STATUS_PROGRAM_TENSOR,
+		    NNPU_REASON_OVERFLOW, 0, NNPU_OPERAND_NONE);
 }
 
 /* A per-channel filter as tensor 9 with two good scales at 32 of the inline data. */
@@ -208,7 +195,8 @@ static struct nnpu_tensor_desc *build_channel(void)
 
 static void channel(const char *what)
 {
-	expect(what, NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_CHANNEL_QUANT, 9, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, what, NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_CHANNEL_QUANT, 9,
+		    NNPU_OPERAND_NONE);
 }
 
 static void test_channel_quant(void)
@@ -217,7 +205,7 @@ static void test_channel_quant(void)
 	float bad = -1;
 
 	build_channel();
-	expect("good per-channel constant", 0, 0, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "good per-channel constant", 0, 0, 0, NNPU_OPERAND_NONE);
 	d = build_channel();
 	d->channel_dim = htole32(2);
 	channel("channel_dim above the rank");
@@ -246,29 +234,36 @@ static void test_interface(void)
 
 	build();
 	*image_index(&im, inputs) = htole32(9);
-	expect("input index out of range", status, NNPU_REASON_RANGE, 9, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "input index out of range", status, NNPU_REASON_RANGE, 9,
+		    NNPU_OPERAND_NONE);
 	build();
 	*image_index(&im, inputs + 1) = 0;
-	expect("input listed twice", status, NNPU_REASON_LIFETIME, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "input listed twice", status, NNPU_REASON_LIFETIME, 0,
+		    NNPU_OPERAND_NONE);
 	build();
 	*image_index(&im, inputs) = htole32(4);
-	expect("temporary listed as input", status, NNPU_REASON_LIFETIME, 4, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "temporary listed as input", status, NNPU_REASON_LIFETIME, 4,
+		    NNPU_OPERAND_NONE);
 	build();
 	*image_index(&im, outputs) = htole32(0);
-	expect("input listed as output", status, NNPU_REASON_LIFETIME, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "input listed as output", status, NNPU_REASON_LIFETIME, 0,
+		    NNPU_OPERAND_NONE);
 	build();
 	image_desc(&im, 7)->kind = NNPU_TENSOR_INPUT;
-	expect("input not listed", status, NNPU_REASON_LIFETIME, 7, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "input not listed", status, NNPU_REASON_LIFETIME, 7,
+		    NNPU_OPERAND_NONE);
 	build();
 	image_desc(&im, 4)->kind = NNPU_TENSOR_OUTPUT;
-	expect("output not listed", status, NNPU_REASON_LIFETIME, 4, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "output not listed", status, NNPU_REASON_LIFETIME, 4,
+		    NNPU_OPERAND_NONE);
 	build();
 	*image_index(&im, 7) = htole32(7);
 	image_desc(&im, 7)->type = htole16(NNPU_TYPE_TENSOR_FLOAT32);
 	image_desc(&im, 7)->scale = 0;
 	image_desc(&im, 7)->zero_point = 0;
 	image_desc(&im, 7)->dims[0] = htole32(4);
-	expect("output never written", status, NNPU_REASON_NOT_WRITTEN, 2, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "output never written", status, NNPU_REASON_NOT_WRITTEN, 2,
+		    NNPU_OPERAND_NONE);
 }
 
 static void command(const char *what, unsigned int offset, unsigned int bytes, uint32_t value,
@@ -278,7 +273,7 @@ static void command(const char *what, unsigned int offset, unsigned int bytes, u
 
 	build();
 	memcpy((uint8_t *)image_cmd(&im, 1) + offset, &le, bytes);
-	expect(what, NNPU_STATUS_PROGRAM_COMMAND, reason, 1, operand);
+	expect_load(&rig, CTX, &im, what, NNPU_STATUS_PROGRAM_COMMAND, reason, 1, operand);
 }
 
 #define COMMAND(field, value, reason) \
@@ -292,7 +287,7 @@ static void operand(const char *what, uint32_t position, uint32_t tensor, unsign
 {
 	build();
 	*image_index(&im, position) = htole32(tensor);
-	expect(what, NNPU_STATUS_PROGRAM_COMMAND, reason, cmd, number);
+	expect_load(&rig, CTX, &im, what, NNPU_STATUS_PROGRAM_COMMAND, reason, cmd, number);
 }
 
 static void test_commands(void)
@@ -323,19 +318,20 @@ static void test_commands(void)
 	image_cmd(&im, 1)->num_inputs = htole16(2);
 	image_cmd(&im, 1)->operands_first = htole32(5);
 	*image_index(&im, 5) = htole32(4);
-	expect("too few operands", NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_OPERAND_COUNT, 1,
-	       NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "too few operands", NNPU_STATUS_PROGRAM_COMMAND,
+		    NNPU_REASON_OPERAND_COUNT, 1, NNPU_OPERAND_NONE);
 	build();
 	*image_index(&im, 5) = htole32(6);
-	expect("operand of another type", NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_TYPE, 1, 1);
+	expect_load(&rig, CTX, &im, "operand of another type", NNPU_STATUS_PROGRAM_COMMAND,
+		    NNPU_REASON_TYPE, 1, 1);
 	build();
 	image_desc(&im, 2)->dims[0] = htole32(5);
-	expect("output shape that does not follow", NNPU_STATUS_PROGRAM_COMMAND,
-	       NNPU_REASON_SHAPE_MISMATCH, 1, 3);
+	expect_load(&rig, CTX, &im, "output shape that does not follow",
+		    NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_SHAPE_MISMATCH, 1, 3);
 	build();
 	image_cmd(&im, 1)->opcode = htole32(NNPU_CMD_EXTENSION + 1);
-	expect("extension", NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_OPERATION, 1,
-	       NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "extension", NNPU_STATUS_PROGRAM_UNSUPPORTED,
+		    NNPU_REASON_OPERATION, 1, NNPU_OPERAND_NONE);
 }
 
 /* Commands that share one piece of the index pool must not cost without limit. */
@@ -427,24 +423,27 @@ static void test_slot_constant(struct nnpu_slot_entry *slots)
 	d = image_desc(&im, 5);
 	d->kind = NNPU_TENSOR_SLOT;
 	d->data_off = htole64(16);
-	expect("constant in a slot", 0, 0, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "constant in a slot", 0, 0, 0, NNPU_OPERAND_NONE);
 	build();
 	d = image_desc(&im, 5);
 	d->kind = NNPU_TENSOR_SLOT;
 	d->data_off = htole64(20);
-	expect("beyond the slot", NNPU_STATUS_SLOT_BOUNDS, 0, 5, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "beyond the slot", NNPU_STATUS_SLOT_BOUNDS, 0, 5,
+		    NNPU_OPERAND_NONE);
 	build();
 	d = image_desc(&im, 5);
 	d->kind = NNPU_TENSOR_SLOT;
 	d->data_off = 0;
 	d->slot = htole32(1);
-	expect("slot that cannot be read", NNPU_STATUS_SLOT_RIGHTS, 0, 5, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "slot that cannot be read", NNPU_STATUS_SLOT_RIGHTS, 0, 5,
+		    NNPU_OPERAND_NONE);
 	build();
 	d = image_desc(&im, 5);
 	d->kind = NNPU_TENSOR_SLOT;
 	d->data_off = 0;
 	d->slot = htole32(7);
-	expect("absent slot", NNPU_STATUS_INVALID_SLOT, 0, 5, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "absent slot", NNPU_STATUS_INVALID_SLOT, 0, 5,
+		    NNPU_OPERAND_NONE);
 }
 
 int main(void)
@@ -456,7 +455,7 @@ int main(void)
 	slots = rig_alloc(&rig, 4096);
 	rig_create_ctx(&rig, CTX, slots, 16);
 	build();
-	expect("a good program", 0, 0, 0, NNPU_OPERAND_NONE);
+	expect_load(&rig, CTX, &im, "a good program", 0, 0, 0, NNPU_OPERAND_NONE);
 	test_header();
 	test_tensors();
 	test_channel_quant();
