@@ -23,11 +23,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <nnhal/nnhal.h>
 
+#include "../clock.h"
 #include "nnbench_fmq.h"
 
 #define DEPTH		8
@@ -59,14 +59,6 @@ struct bench {
 	struct metric metrics[MAX_METRICS];
 	unsigned int num_metrics;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int compare_u64(const void *a, const void *b)
 {

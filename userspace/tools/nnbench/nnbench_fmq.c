@@ -13,23 +13,15 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <nnhal/nnhal.h>
 
+#include "../clock.h"
 #include "nnbench_fmq.h"
 
 /* Round trips before the first that counts. */
 #define WARM_UP		50
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int compare_u64(const void *a, const void *b)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../clean.h"
 #include "error.h"
 
 static int set_text(struct error *err, int errnum, const char *fmt, va_list args)
@@ -53,12 +54,8 @@ const char *text_print(struct text text, char *out, size_t size)
 		return out;
 	if (length > size - 1)
 		length = size - 1;
-	for (i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text.data[i];
-
-		/* Bytes from 0x80 on are UTF-8 or harmless; C1 controls need 0xc2. */
-		out[i] = c < 0x20 || c == 0x7f || c == 0xc2 ? '?' : (char)c;
-	}
+	for (i = 0; i < length; i++)
+		out[i] = clean_char(text.data[i]);
 	out[length] = '\0';
 	if (length < text.length && length >= 3)
 		memcpy(out + length - 3, "...", 3);

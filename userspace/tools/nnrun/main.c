@@ -13,6 +13,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "../stop.h"
 #include "device.h"
 #include "dot.h"
 #include "file.h"
@@ -24,27 +25,15 @@
 #include "tflite.h"
 #include "tflite_to_hal.h"
 
-/* Set by the first SIGINT or SIGTERM to its number; the second one kills. */
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-	stop = number;
-}
-
 /* Returns whether SIGPIPE was ignored when the program started. */
 static bool set_signals(void)
 {
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+	struct sigaction action = { .sa_handler = SIG_IGN };
 	struct sigaction old;
 
-	sigemptyset(&action.sa_mask);
-	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	stop_on_signals();
 	/* A reader that goes away is an error of write(), so that files are cleaned up. */
-	action.sa_handler = SIG_IGN;
-	action.sa_flags = 0;
+	sigemptyset(&action.sa_mask);
 	sigaction(SIGPIPE, &action, &old);
 	return old.sa_handler == SIG_IGN;
 }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "../clock.h"
 #include "device.h"
 #include "run.h"
 
@@ -18,8 +18,6 @@
 
 /* Arguments in a job's memory start at a cache line of their own. */
 #define ARG_ALIGN	64
-
-#define NS_PER_S	UINT64_C(1000000000)
 
 /* One inference, with memory of its own. */
 struct job {
@@ -44,14 +42,6 @@ struct job {
 	pthread_mutex_t lock;		/* guards done */
 	pthread_cond_t cond;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static int job_init(struct run *run, struct job *job, struct error *err)
 {

@@ -3,39 +3,20 @@
  * nnvec - run operator test cases on an NNPU device.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <nnhal/nnhal.h>
 
+#include "../clock.h"
+#include "../stop.h"
 #include "files.h"
 #include "nntc.h"
 #include "options.h"
 #include "report.h"
 #include "run.h"
-
-/* Set by the first SIGINT or SIGTERM to its number; the second one kills. */
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-	stop = number;
-}
-
-static void set_signals(void)
-{
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
-	struct sigaction old;
-
-	sigemptyset(&action.sa_mask);
-	if (sigaction(SIGINT, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 struct app {
 	struct options options;
@@ -51,14 +32,6 @@ struct app {
 	bool broken;			/* the device is gone for good */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static void clear_progress(struct app *app)
 {
 	if (app->progress_ns)
@@ -68,7 +41,7 @@ static void clear_progress(struct app *app)
 
 static void show_progress(struct app *app, uint64_t now)
 {
-	if (!app->progress || now - app->progress_ns < 200000000u)
+	if (!app->progress || now - app->progress_ns < NS_PER_S / 5)
 		return;
 	app->progress_ns = now;
 	fprintf(stderr, "\rfile %u of %u, %llu cases, %llu failed\033[K", app->file + 1,
@@ -220,7 +193,7 @@ int main(int argc, char **argv)
 
 	if (!options_parse(&app.options, argc, argv, &status))
 		return status;
-	set_signals();
+	stop_on_signals();
 	report_init(&app.report, app.options.selected);
 	if (app.options.report) {
 		/* Before hours of work, not after. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../clean.h"
 #include "report.h"
 
 /* More are counted, but not kept. */
@@ -163,12 +164,8 @@ void report_add_failure(struct report *r, const char *file, const char *text)
 
 void print_clean(FILE *out, const char *text)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		/* Bytes from 0x80 on are UTF-8 or harmless; C1 controls need 0xc2. */
-		putc(c < 0x20 || c == 0x7f || c == 0xc2 ? '?' : c, out);
-	}
+	for (; *text; text++)
+		putc(clean_char(*text), out);
 }
 
 static void print_counts(FILE *out, const struct counts *c)
