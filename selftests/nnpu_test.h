@@ -22,7 +22,7 @@
 /* Returns a descriptor of the first NNPU device or -errno (-ENOENT: none). */
 int nnpu_open(void);
 
-/* NNPU_REQUIRE_DEVICE is set: a missing device is a failure, not a skip. */
+/* NNPU_REQUIRE_DEVICE is set: no device, or one that lacks something, is a failure, not a skip. */
 bool nnpu_device_required(void);
 
 /* ioctl() that restarts on EINTR and EAGAIN; 0 or -errno. */
