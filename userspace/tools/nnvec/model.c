@@ -321,31 +321,26 @@ static bool reserve(struct builder *b)
 	return b->values && b->m->constants && b->m->pool_sizes;
 }
 
-/* Are all types and operations of a case in a version of the HAL? */
-static bool exists_in(const struct nntc_case *nc, uint32_t version)
+static bool has_open_output(const struct nntc_case *nc)
 {
-	for (uint32_t s = 0; s <= nc->num_referenced; s++) {
-		const struct nntc_subgraph *sg = s ? &nc->referenced[s - 1] : &nc->main;
+	for (uint32_t i = 0; i < nc->main.num_outputs; i++) {
+		const struct nntc_operand *o = &nc->main.operands[nc->main.outputs[i]];
 
-		for (uint32_t i = 0; i < sg->num_operands; i++) {
-			if (!nnhal_validate_operand_type(sg->operands[i].type, version))
-				return false;
-		}
-		for (uint32_t i = 0; i < sg->num_operations; i++) {
-			if (!nnhal_validate_operation_type(sg->operations[i].type, version))
-				return false;
-		}
+		if (!nntc_is_scalar(o->type) &&
+		    nnhal_tensor_has_unspecified_dimensions(o->type, o->dims, o->rank))
+			return true;
 	}
-	return true;
+	return false;
 }
 
-/* The version a case states, or the first later one that has what the case uses. */
-static uint32_t own_version(const struct nntc_case *nc)
+/* The oldest version by whose rules a case can be run, as far as the case tells. */
+static uint32_t oldest_version(const struct nntc_case *nc)
 {
-	uint32_t version = nc->min_hal_version;
+	uint32_t version = nc->min_hal_version ? nc->min_hal_version : NNHAL_HAL_1_0;
 
-	while (version < NNHAL_HAL_1_3 && !exists_in(nc, version))
-		version++;
+	/* HAL 1.0 and 1.1 cannot say what shape an output has. */
+	if (version < NNHAL_HAL_1_2 && has_open_output(nc))
+		version = NNHAL_HAL_1_2;
 	return version;
 }
 
@@ -362,8 +357,7 @@ static bool build(struct builder *b)
 			return false;
 	}
 	model->hal_version = NNHAL_HAL_1_3;
-	if (b->form->own_version)
-		model->hal_version = own_version(b->nc);
+	b->m->oldest_version = b->form->own_version ? oldest_version(b->nc) : 0;
 	model->num_referenced = b->nc->num_referenced;
 	model->referenced = referenced;
 	model->operand_values = b->values;
@@ -373,29 +367,11 @@ static bool build(struct builder *b)
 	return set_arguments(b);
 }
 
-static bool has_open_output(const struct nntc_case *nc)
-{
-	for (uint32_t i = 0; i < nc->main.num_outputs; i++) {
-		const struct nntc_operand *o = &nc->main.operands[nc->main.outputs[i]];
-
-		if (!nntc_is_scalar(o->type) &&
-		    nnhal_tensor_has_unspecified_dimensions(o->type, o->dims, o->rank))
-			return true;
-	}
-	return false;
-}
-
 /* Why a form is not for a case, before a model is made of it; NULL if it may be. */
 static const char *obstacle(const struct nntc_case *nc, const struct form *form)
 {
 	if (nc->expect_failure && (form->inputs || form->outputs || form->temporaries))
 		return "must be refused, perhaps because of the shapes it declares";
-	if (!form->own_version)
-		return NULL;
-	if (!nc->min_hal_version)
-		return "states no HAL version";
-	if (own_version(nc) < NNHAL_HAL_1_2 && has_open_output(nc))
-		return "HAL 1.0 and 1.1 have no outputs of unspecified dimensions";
 	return NULL;
 }
 
@@ -438,6 +414,16 @@ enum build_result vec_model_build(struct vec_model *m, const struct nntc_case *n
 	return result;
 }
 
+/* The oldest version of the HAL that the model complies with, or the case wants. */
+static void set_own_version(struct vec_model *m)
+{
+	uint32_t version = nnhal_model_get_min_version(&m->model, NULL);
+
+	/* What complies with none is refused by the last as well. */
+	if (version)
+		m->model.hal_version = version > m->oldest_version ? version : m->oldest_version;
+}
+
 bool vec_model_place(struct vec_model *m, struct pools *pools, struct nnhal_diag *diag)
 {
 	struct nnhal_memory **memories = keep(m, m->num_pools, sizeof(struct nnhal_memory *));
@@ -466,5 +452,7 @@ bool vec_model_place(struct vec_model *m, struct pools *pools, struct nnhal_diag
 		memset(pool->bytes + v->offset + v->length, GUARD_BYTE, GUARD_SIZE);
 		nnhal_memory_end_cpu_access(pool->memory, NNHAL_MEMORY_WRITE);
 	}
+	if (m->oldest_version)
+		set_own_version(m);
 	return true;
 }

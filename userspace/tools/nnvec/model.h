@@ -32,7 +32,9 @@ struct value {
 
 /**
  * struct vec_model - a case in a certain form
- * @model: the model; its pools exist after vec_model_place()
+ * @model: the model; its pools, and its version if that is its own, come with
+ *	vec_model_place()
+ * @oldest_version: no HAL version before this one is for the case; 0 if it is to be 1.3
  * @num_constants: constants in pools
  * @constants: their places
  * @num_inputs: arguments of an execution
@@ -48,6 +50,7 @@ struct value {
  */
 struct vec_model {
 	struct nnhal_model model;
+	uint32_t oldest_version;
 	uint32_t num_constants;
 	struct value *constants;
 	uint32_t num_inputs;

@@ -217,12 +217,6 @@ static enum verdict judge_refusal(struct runner *r, const struct nntc_case *nc,
 		return VERDICT_PASSED;
 	if (support == SUPPORT_ERROR && has_open_while(nc))
 		return skipped(text, "HAL 1.3 refuses a WHILE with operands of unknown size");
-	if (support == SUPPORT_ERROR && p->form.own_version &&
-	    status == NNHAL_STATUS_INVALID_ARGUMENT) {
-		/* An operation may take some operands in later versions only. */
-		r->unsupported = true;
-		return skipped(text, "the model is refused in the HAL version the case states");
-	}
 	if (support == SUPPORT_ERROR)
 		return failed(text, "prepare: %s: %.300s", nnhal_status_name((int)status), why);
 	if (get_support_as_given(r, given, text) == SUPPORT_NOT) {

@@ -44,8 +44,7 @@ struct prepared {
  * @unavailable: why there is no memory of a kind; empty if there is
  * @prepared: model of the last variation
  * @twin: signed twin of the case, if it was needed
- * @unsupported: the last case was skipped because getSupportedOperations said no, or
- *	did not take the model in an old version of the HAL
+ * @unsupported: the last case was skipped because getSupportedOperations said no
  * @lost: the device is gone or was reset: nothing more can be run with it
  */
 struct runner {

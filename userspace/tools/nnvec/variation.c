@@ -20,7 +20,7 @@ const struct variation variations[NUM_VARIATIONS] = {
 	  .path = PATH_FMQ },
 	{ .name = "output-too-small", .what = "each output in turn one byte too small",
 	  .too_small = true },
-	{ .name = "own-version", .what = "by the rules of the HAL version the case states",
+	{ .name = "own-version", .what = "by the rules of the oldest HAL version for the case",
 	  .form = { .own_version = true } },
 	{ .name = "constants-as-inputs", .what = "constants are arguments of the execution",
 	  .form = { .constants_as_inputs = true } },

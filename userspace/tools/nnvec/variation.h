@@ -19,7 +19,8 @@ enum shape_form { SHAPES_GIVEN, SHAPES_UNSPECIFIED, SHAPES_UNRANKED };
  * @constants_as_inputs: constants of the main subgraph are arguments
  * @constants_in_pools: constants are CONSTANT_REFERENCE; otherwise as the case says
  * @signed_twin: TENSOR_QUANT8_ASYMM becomes TENSOR_QUANT8_ASYMM_SIGNED
- * @own_version: by the rules of the HAL version the case states; otherwise 1.3
+ * @own_version: by the rules of the oldest HAL version that takes the model, but none
+ *	before the one the case states; otherwise 1.3
  * @pool_kind: enum pool_kind of constants and arguments
  * @pool_each: each of them has a pool of its own; otherwise all share one
  */
