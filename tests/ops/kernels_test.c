@@ -412,11 +412,12 @@ static bool convolution(enum operand_kind kind, bool depthwise)
 	return good;
 }
 
-static bool fully_connected(enum operand_kind kind)
+/* @steps: scale of the output in scales of the accumulator; 0: any. */
+static bool weighted_sums(enum operand_kind kind, uint32_t rows, uint32_t size, uint32_t units,
+			  float steps)
 {
-	uint32_t rows = (uint32_t)pick_size(8, 60), size = (uint32_t)pick_size(100, 1500);
-	uint32_t units = (uint32_t)pick_size(20, 100);
-	float scales[100], scale = pick_scale(kind), acc_scale;
+	float *scales = must(malloc(units * sizeof(*scales)));
+	float scale = pick_scale(kind), acc_scale;
 	struct fixture f;
 	bool good;
 
@@ -424,7 +425,8 @@ static bool fully_connected(enum operand_kind kind)
 	add_random(&f, false, kind_type(kind), scale, pick_zero_point(kind), DIMS(rows, size));
 	acc_scale = add_weights(&f, kind, scale, DIMS(units, size), 0, scales);
 	fixture_i32(&f, pick(0, 3));
-	fixture_output(&f, kind_type(kind), pick_out_scale(kind, acc_scale),
+	fixture_output(&f, kind_type(kind),
+		       steps > 0 ? acc_scale * steps : pick_out_scale(kind, acc_scale),
 		       pick_zero_point(kind));
 	if (pick(0, 3) == 0)
 		fixture_unfix(&f);
@@ -432,7 +434,25 @@ static bool fully_connected(enum operand_kind kind)
 	if (!good)
 		tap_note("%s %u by %u to %u", kind_names[kind], rows, size, units);
 	fixture_end(&f);
+	free(scales);
 	return good;
+}
+
+static bool fully_connected(enum operand_kind kind)
+{
+	uint32_t rows = (uint32_t)pick_size(8, 60), size = (uint32_t)pick_size(100, 1500);
+	uint32_t units = (uint32_t)pick_size(20, 100);
+
+	return weighted_sums(kind, rows, size, units, 0);
+}
+
+/* Rows of inputs that are too long for one tile, or leave room for few. */
+static bool long_rows(enum operand_kind kind)
+{
+	uint32_t size = (uint32_t)pick(3000, 60000), units = (uint32_t)pick(1, 20);
+	uint32_t rows = (uint32_t)pick(1, 9);
+
+	return weighted_sums(kind, rows, size, units, 50000);
 }
 
 static void test_operation(const char *name, enum operand_kind kind, int rounds,
@@ -470,25 +490,6 @@ static bool sum(enum operand_kind kind)
 	fixture_i32(&f, pick(0, 3));
 	fixture_output(&f, kind_type(kind), is_float(kind) ? 0 : pick_scale(kind),
 		       pick_zero_point(kind));
-	good = agrees(&f);
-	fixture_end(&f);
-	return good;
-}
-
-/* Rows of inputs that are too long for one tile, or leave room for few. */
-static bool long_rows(enum operand_kind kind)
-{
-	uint32_t size = (uint32_t)pick(3000, 60000), units = (uint32_t)pick(1, 20);
-	uint32_t rows = (uint32_t)pick(1, 9);
-	float scales[20], scale = pick_scale(kind), acc_scale;
-	struct fixture f;
-	bool good;
-
-	fixture_init(&f, NNPU_OP_FULLY_CONNECTED);
-	add_random(&f, false, kind_type(kind), scale, pick_zero_point(kind), DIMS(rows, size));
-	acc_scale = add_weights(&f, kind, scale, DIMS(units, size), 0, scales);
-	fixture_i32(&f, 0);
-	fixture_output(&f, kind_type(kind), acc_scale * 50000, pick_zero_point(kind));
 	good = agrees(&f);
 	fixture_end(&f);
 	return good;
