@@ -287,14 +287,25 @@ static void make_nested(void)
 	fixture_finish(&f, 3);
 }
 
+/* Operations of all subgraphs. */
+static uint32_t count_operations(const struct nnhal_model *m)
+{
+	uint32_t i, n = m->main.num_operations;
+
+	for (i = 0; i < m->num_referenced; i++)
+		n += m->referenced[i].num_operations;
+	return n;
+}
+
 static void test_nested(void)
 {
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	struct nnhal_ext_profile_entry entries[16];
-	struct nnhal_ext_profile profile = { .max_entries = 16, .entries = entries };
+	struct nnhal_ext_profile profile = { .entries = entries };
 	unsigned int i, inner = 0, control = 0;
 
 	make_nested();
+	profile.max_entries = count_operations(&f.model);
 	ok(nnhal_validate_model(&f.model, &diag), "nested and shared subgraphs: %s", diag.message);
 	ok(!ask() && support[0].supported && support[1].supported && support[2].supported,
 	   "A19 all supported");
@@ -311,8 +322,9 @@ static void test_nested(void)
 	set(0, -50);
 	o.profile = &profile;
 	o.diag = &r.diag;
-	ok(!execute(&o) && output() == 20 && profile.num_entries == 6, "profile of %u entries",
-	   profile.num_entries);
+	ok(!execute(&o) && output() == 20 && profile.num_entries == 6 &&
+	   profile.num_entries == profile.max_entries,
+	   "profile of %u entries: all operations, of all subgraphs", profile.num_entries);
 	for (i = 0; i < profile.num_entries; i++) {
 		control += entries[i].operation_type == NNHAL_OPERATION_IF;
 		inner += entries[i].operation == 1 &&

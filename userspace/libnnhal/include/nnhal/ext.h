@@ -73,7 +73,9 @@ struct nnhal_ext_profile_entry {
  * struct nnhal_ext_profile - where the time of one execution went
  * @max_entries: in: entries of @entries
  * @num_entries: out: entries filled in, at most @max_entries
- * @entries: in: room for the entries; one per operation is enough
+ * @entries: in: room for the entries; as many as the model has operations, those of
+ *	referenced subgraphs included, are enough. If there are fewer the operations
+ *	that ran first are in
  * @queue_ns: out: time in the device's queue before the start, ns
  * @exec_ns: out: time of execution on the device, ns
  *
