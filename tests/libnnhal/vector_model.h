@@ -7,7 +7,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "../../userspace/tools/nnvec/nntc.h"
+#include "../../userspace/tools/nnvec/model.h"
 
 /* Room for what a test adds. */
 #define VECTOR_MORE_OPERANDS	8
@@ -27,7 +27,10 @@ struct vector_model {
 	void *saved;
 	size_t size;
 	struct nnhal_model saved_model;
-	struct nnhal_memory *pool;
+	/* What it was made of. */
+	struct vec_model made;
+	struct pools pools;
+	uint8_t *values;
 };
 
 /* Values of zero that any operand may point to: offset in the model's values. */
