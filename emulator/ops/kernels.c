@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Inner loops of the convolutions in plain C, and the choice between variants.
+ * Inner loops of the convolutions in plain C, and the choice between variants. What no
+ * compiler makes of C is done with the vectors that every CPU of an architecture has.
  */
 #include "kernels.h"
 
 #include <stdatomic.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 static void widen(const uint8_t *restrict x, struct qbyte b, size_t n, int16_t *restrict y)
 {
@@ -23,6 +27,39 @@ static int32_t sum(const int16_t *x, size_t n)
 }
 
 #define INLINE	static inline __attribute__((always_inline))
+
+#if defined(__SSE2__)
+
+/* Some rows and one panel, as in kernels_avx2.c with half a panel in a vector. */
+INLINE void multiply(const unsigned int rows, const int16_t *restrict x, size_t stride,
+		     const int8_t *restrict w, size_t pairs,
+		     int32_t (*restrict total)[KERNEL_PANEL])
+{
+	__m128i sums[KERNEL_ROWS][2];
+
+	for (unsigned int r = 0; r < rows; r++)
+		sums[r][0] = sums[r][1] = _mm_setzero_si128();
+	for (size_t i = 0; i < pairs; i++, x += 2, w += 2 * KERNEL_PANEL) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)w);
+		/* A byte in the upper half of a number, shifted down with its sign. */
+		__m128i low = _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
+		__m128i high = _mm_srai_epi16(_mm_unpackhi_epi8(bytes, bytes), 8);
+
+		for (unsigned int r = 0; r < rows; r++) {
+			int32_t pair;
+			__m128i v;
+
+			memcpy(&pair, x + r * stride, sizeof(pair));
+			v = _mm_set1_epi32(pair);
+			sums[r][0] = _mm_add_epi32(sums[r][0], _mm_madd_epi16(v, low));
+			sums[r][1] = _mm_add_epi32(sums[r][1], _mm_madd_epi16(v, high));
+		}
+	}
+	for (unsigned int r = 0; r < rows; r++)
+		memcpy(total[r], sums[r], sizeof(total[r]));
+}
+
+#else
 
 /*
  * Some rows and one panel. The weights of a pair are taken apart for all rows, so
@@ -47,6 +84,8 @@ INLINE void multiply(const unsigned int rows, const int16_t *restrict x, size_t 
 		}
 	}
 }
+
+#endif
 
 static void store_sums(int32_t *restrict acc, const int32_t *restrict total,
 		       const int32_t *restrict bias, int32_t add)
@@ -157,21 +196,41 @@ static void depthwise(const uint8_t *const *taps, const struct depthwise_weights
 	}
 }
 
+/* Half a panel of floats; compilers keep a few of them in registers, unlike arrays. */
+typedef float half_panel __attribute__((vector_size(KERNEL_PANEL / 2 * sizeof(float))));
+
+/* Some rows and one panel. */
+INLINE void fmultiply(const unsigned int rows, const float *restrict x, size_t stride,
+		      const float *restrict w, size_t depth, float *restrict acc)
+{
+	half_panel total[KERNEL_ROWS][2];
+
+	for (unsigned int r = 0; r < rows; r++)
+		memcpy(total[r], acc + r * KERNEL_COLS, sizeof(total[r]));
+	for (size_t i = 0; i < depth; i++, w += KERNEL_PANEL) {
+		half_panel v[2];
+
+		memcpy(v, w, sizeof(v));
+		for (unsigned int r = 0; r < rows; r++) {
+			total[r][0] += x[r * stride + i] * v[0];
+			total[r][1] += x[r * stride + i] * v[1];
+		}
+	}
+	for (unsigned int r = 0; r < rows; r++)
+		memcpy(acc + r * KERNEL_COLS, total[r], sizeof(total[r]));
+}
+
 static void fgemm(const float *x, size_t stride, unsigned int rows, const float *w,
 		  size_t depth, size_t panel, unsigned int panels, float *acc)
 {
-	for (unsigned int r = 0; r < rows; r++, x += stride, acc += KERNEL_COLS) {
-		for (unsigned int p = 0; p < panels; p++) {
-			const float *v = w + p * panel;
-			float total[KERNEL_PANEL];
+	for (unsigned int p = 0; p < panels; p++, w += panel, acc += KERNEL_PANEL) {
+		unsigned int r = 0;
 
-			memcpy(total, acc + p * KERNEL_PANEL, sizeof(total));
-			for (size_t i = 0; i < depth; i++, v += KERNEL_PANEL) {
-				for (unsigned int c = 0; c < KERNEL_PANEL; c++)
-					total[c] += x[i] * v[c];
-			}
-			memcpy(acc + p * KERNEL_PANEL, total, sizeof(total));
-		}
+		for (; r + KERNEL_ROWS <= rows; r += KERNEL_ROWS)
+			fmultiply(KERNEL_ROWS, x + r * stride, stride, w, depth,
+				  acc + r * KERNEL_COLS);
+		for (; r < rows; r++)
+			fmultiply(1, x + r * stride, stride, w, depth, acc + r * KERNEL_COLS);
 	}
 }
 
