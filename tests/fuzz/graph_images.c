@@ -43,6 +43,7 @@ int main(int argc, char **argv)
 {
 	static const struct transport_limits limits = {
 		.max_args = 256, .max_program_size = 1u << 20,
+		.has_control_flow = true,
 	};
 	struct nntc_file f;
 

@@ -13,8 +13,8 @@ $(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
 		$(BUILD)/lib/libnnhal.a
 	$(call link,$^ $(NNHAL_LIBS))
 
-$(BUILD)/tests/run_mutants: $(BUILD)/obj/$(RANDOM_DIR)/mutate_model.o \
-	$(BUILD)/obj/$(RANDOM_DIR)/mutate_request.o
+$(BUILD)/tests/run_mutants: $(addprefix $(BUILD)/obj/$(RANDOM_DIR)/mutate_,\
+	model.o control.o request.o)
 
 RANDOM_SCRIPTS := $(BUILD)/tests/random_reference.sh $(BUILD)/tests/random_graphs.sh \
 	$(BUILD)/tests/random_mutants.sh

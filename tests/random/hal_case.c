@@ -39,71 +39,84 @@ static struct nnhal_memory *make_memory(uint64_t size, uint8_t **map)
 	return memory;
 }
 
-void hal_case_count_consumers(struct hal_case *h)
+void hal_graph_count_consumers(struct hal_graph *g)
 {
-	const struct nnhal_subgraph *sg = &h->model.main;
+	const struct nnhal_subgraph *sg = g->sg;
 
 	for (uint32_t i = 0; i < sg->num_operands; i++)
-		h->operands[i].number_of_consumers = 0;
+		g->operands[i].number_of_consumers = 0;
 	for (uint32_t i = 0; i < sg->num_operations; i++) {
 		for (uint32_t k = 0; k < sg->operations[i].num_inputs; k++) {
 			if (sg->operations[i].inputs[k] < sg->num_operands)
-				h->operands[sg->operations[i].inputs[k]].number_of_consumers++;
+				g->operands[sg->operations[i].inputs[k]].number_of_consumers++;
 		}
 	}
 }
 
-/* Constants: copies in the values, references in the pool. */
-static void place_constants(struct hal_case *h, const struct nntc_case *c)
+/* Give each constant a place: copies in the values, references in the pool. */
+static void place_constants(struct hal_graph *g, size_t at[2])
 {
-	size_t at[2] = { 0, 0 };
-	uint8_t *data[2];
+	for (uint32_t i = 0; i < g->from->num_operands; i++) {
+		const struct nntc_operand *o = &g->from->operands[i];
+		bool ref = o->lifetime == NNTC_CONSTANT_REFERENCE;
 
-	for (int fill = 0; fill < 2; fill++) {
-		at[0] = 0;
-		at[1] = 0;
-		for (uint32_t i = 0; i < c->main.num_operands; i++) {
-			const struct nntc_operand *o = &c->main.operands[i];
-			bool ref = o->lifetime == NNTC_CONSTANT_REFERENCE;
-
-			if (!ref && o->lifetime != NNTC_CONSTANT_COPY)
-				continue;
-			if (fill) {
-				memcpy(data[ref] + at[ref], o->data, o->num_bytes);
-				h->operands[i].location.offset = (uint32_t)at[ref];
-				h->operands[i].location.length = o->num_bytes;
-			}
-			at[ref] = ALIGN(at[ref] + o->num_bytes);
-		}
-		if (fill)
+		if (!ref && o->lifetime != NNTC_CONSTANT_COPY)
 			continue;
-		h->values = need(calloc(at[0] + 1, 1));
-		data[0] = h->values;
-		h->model.operand_values = h->values;
-		h->model.operand_values_size = at[0];
-		data[1] = NULL;
-		if (at[1]) {
-			h->pool = make_memory(at[1], &data[1]);
-			h->pools[0] = h->pool;
-			h->model.pools = h->pools;
-			h->model.num_pools = 1;
-		}
+		g->operands[i].location.offset = (uint32_t)at[ref];
+		g->operands[i].location.length = o->num_bytes;
+		at[ref] = ALIGN(at[ref] + o->num_bytes);
 	}
 }
 
-static void set_operands(struct hal_case *h, const struct nntc_case *c)
+static void copy_constants(const struct hal_graph *g, uint8_t *const data[2])
 {
-	h->operands = need(calloc(c->main.num_operands + 1, sizeof(*h->operands)));
-	h->dims = need(calloc(c->main.num_operands + 1, sizeof(*h->dims)));
-	for (uint32_t i = 0; i < c->main.num_operands; i++) {
-		const struct nntc_operand *o = &c->main.operands[i];
-		struct nnhal_operand *to = &h->operands[i];
+	for (uint32_t i = 0; i < g->from->num_operands; i++) {
+		const struct nntc_operand *o = &g->from->operands[i];
+		bool ref = o->lifetime == NNTC_CONSTANT_REFERENCE;
 
-		memcpy(h->dims[i], o->dims, sizeof(h->dims[i]));
+		if (ref || o->lifetime == NNTC_CONSTANT_COPY)
+			memcpy(data[ref] + g->operands[i].location.offset, o->data, o->num_bytes);
+	}
+}
+
+static void set_constants(struct hal_case *h)
+{
+	uint8_t *data[2] = { NULL, NULL };
+	size_t at[2] = { 0, 0 };
+
+	for (uint32_t i = 0; i < h->num_graphs; i++)
+		place_constants(&h->graphs[i], at);
+	h->values = need(calloc(at[0] + 1, 1));
+	data[0] = h->values;
+	h->model.operand_values = h->values;
+	h->model.operand_values_size = at[0];
+	if (at[1]) {
+		h->pool = make_memory(at[1], &data[1]);
+		h->pools[0] = h->pool;
+		h->model.pools = h->pools;
+		h->model.num_pools = 1;
+	}
+	for (uint32_t i = 0; i < h->num_graphs; i++)
+		copy_constants(&h->graphs[i], data);
+}
+
+static void set_operands(struct hal_graph *g)
+{
+	const struct nntc_subgraph *from = g->from;
+
+	g->operands = need(calloc(from->num_operands + 1, sizeof(*g->operands)));
+	g->dims = need(calloc(from->num_operands + 1, sizeof(*g->dims)));
+	for (uint32_t i = 0; i < from->num_operands; i++) {
+		const struct nntc_operand *o = &from->operands[i];
+		struct nnhal_operand *to = &g->operands[i];
+
+		memcpy(g->dims[i], o->dims, sizeof(g->dims[i]));
 		*to = (struct nnhal_operand){
-			.type = o->type, .num_dimensions = o->rank, .dimensions = h->dims[i],
+			.type = o->type, .num_dimensions = o->rank, .dimensions = g->dims[i],
 			.scale = o->scale, .zero_point = o->zero_point, .lifetime = o->lifetime,
 		};
+		if (o->lifetime == NNTC_SUBGRAPH)
+			to->location.offset = o->subgraph;
 		if (!o->num_channel_scales)
 			continue;
 		to->extra_params.kind = NNHAL_EXTRA_PARAMS_CHANNEL_QUANT;
@@ -114,22 +127,57 @@ static void set_operands(struct hal_case *h, const struct nntc_case *c)
 	}
 }
 
-static void set_operations(struct hal_case *h, const struct nntc_case *c)
+static void set_operations(struct hal_graph *g)
 {
-	h->operations = need(calloc(c->main.num_operations + 1, sizeof(*h->operations)));
-	h->op_inputs = need(calloc(c->main.num_operations + 1, sizeof(*h->op_inputs)));
-	h->op_outputs = need(calloc(c->main.num_operations + 1, sizeof(*h->op_outputs)));
-	for (uint32_t i = 0; i < c->main.num_operations; i++) {
-		const struct nntc_operation *o = &c->main.operations[i];
+	const struct nntc_subgraph *from = g->from;
 
-		h->op_inputs[i] = copy_list(o->operands, o->num_inputs);
-		h->op_outputs[i] = copy_list(o->operands + o->num_inputs, o->num_outputs);
-		h->operations[i] = (struct nnhal_operation){
+	g->operations = need(calloc(from->num_operations + 1, sizeof(*g->operations)));
+	g->op_inputs = need(calloc(from->num_operations + 1, sizeof(*g->op_inputs)));
+	g->op_outputs = need(calloc(from->num_operations + 1, sizeof(*g->op_outputs)));
+	for (uint32_t i = 0; i < from->num_operations; i++) {
+		const struct nntc_operation *o = &from->operations[i];
+
+		g->op_inputs[i] = copy_list(o->operands, o->num_inputs);
+		g->op_outputs[i] = copy_list(o->operands + o->num_inputs, o->num_outputs);
+		g->operations[i] = (struct nnhal_operation){
 			.type = o->type, .num_inputs = o->num_inputs,
-			.num_outputs = o->num_outputs, .inputs = h->op_inputs[i],
-			.outputs = h->op_outputs[i],
+			.num_outputs = o->num_outputs, .inputs = g->op_inputs[i],
+			.outputs = g->op_outputs[i],
 		};
 	}
+}
+
+static void graph_init(struct hal_graph *g, struct nnhal_subgraph *sg,
+		       const struct nntc_subgraph *from)
+{
+	g->sg = sg;
+	g->from = from;
+	set_operands(g);
+	set_operations(g);
+	g->inputs = copy_list(from->inputs, from->num_inputs);
+	g->outputs = copy_list(from->outputs, from->num_outputs);
+	*sg = (struct nnhal_subgraph){
+		.num_operands = from->num_operands, .num_operations = from->num_operations,
+		.num_inputs = from->num_inputs, .num_outputs = from->num_outputs,
+		.operands = g->operands, .operations = g->operations,
+		.input_indexes = g->inputs, .output_indexes = g->outputs,
+	};
+	hal_graph_count_consumers(g);
+}
+
+static void graph_fini(struct hal_graph *g)
+{
+	for (uint32_t i = 0; i < g->from->num_operations; i++) {
+		free(g->op_inputs[i]);
+		free(g->op_outputs[i]);
+	}
+	free(g->op_inputs);
+	free(g->op_outputs);
+	free(g->operations);
+	free(g->operands);
+	free(g->dims);
+	free(g->inputs);
+	free(g->outputs);
 }
 
 /* One argument; @at moves behind it. */
@@ -168,35 +216,25 @@ static void set_request(struct hal_case *h, const struct nntc_case *c)
 void hal_case_init(struct hal_case *h, const struct nntc_case *c)
 {
 	memset(h, 0, sizeof(*h));
-	set_operands(h, c);
-	set_operations(h, c);
-	h->inputs = copy_list(c->main.inputs, c->main.num_inputs);
-	h->outputs = copy_list(c->main.outputs, c->main.num_outputs);
+	h->num_graphs = c->num_referenced + 1;
+	h->graphs = need(calloc(h->num_graphs, sizeof(*h->graphs)));
+	h->referenced = need(calloc(h->num_graphs, sizeof(*h->referenced)));
+	graph_init(&h->graphs[0], &h->model.main, &c->main);
+	for (uint32_t i = 0; i < c->num_referenced; i++)
+		graph_init(&h->graphs[i + 1], &h->referenced[i], &c->referenced[i]);
+	h->model.referenced = h->referenced;
+	h->model.num_referenced = c->num_referenced;
 	h->model.relax_computation_float32_to_float16 = c->relaxed;
-	h->model.main = (struct nnhal_subgraph){
-		.num_operands = c->main.num_operands, .num_operations = c->main.num_operations,
-		.num_inputs = c->main.num_inputs, .num_outputs = c->main.num_outputs,
-		.operands = h->operands, .operations = h->operations,
-		.input_indexes = h->inputs, .output_indexes = h->outputs,
-	};
-	hal_case_count_consumers(h);
-	place_constants(h, c);
+	set_constants(h);
 	set_request(h, c);
 }
 
 void hal_case_fini(struct hal_case *h)
 {
-	for (uint32_t i = 0; i < h->model.main.num_operations; i++) {
-		free(h->op_inputs[i]);
-		free(h->op_outputs[i]);
-	}
-	free(h->op_inputs);
-	free(h->op_outputs);
-	free(h->operations);
-	free(h->operands);
-	free(h->dims);
-	free(h->inputs);
-	free(h->outputs);
+	for (uint32_t i = 0; i < h->num_graphs; i++)
+		graph_fini(&h->graphs[i]);
+	free(h->graphs);
+	free(h->referenced);
 	free(h->values);
 	free(h->in_args);
 	free(h->out_args);

@@ -9,13 +9,26 @@
 
 #include "../../userspace/tools/nnvec/nntc.h"
 
-struct hal_case {
-	struct nnhal_model model;
+/*
+ * A subgraph. Lists of indexes have room for one entry more than the case has. What is
+ * in @sg may shrink, and grow by that: memory is freed by what the case has.
+ */
+struct hal_graph {
+	struct nnhal_subgraph *sg;	/* in the model */
+	const struct nntc_subgraph *from;
 	struct nnhal_operand *operands;
 	uint32_t (*dims)[8];
 	struct nnhal_operation *operations;
 	uint32_t **op_inputs, **op_outputs;
 	uint32_t *inputs, *outputs;
+};
+
+struct hal_case {
+	struct nnhal_model model;
+	struct nnhal_subgraph *referenced;
+	/* The main subgraph, then those that the model refers to. */
+	struct hal_graph *graphs;
+	uint32_t num_graphs;
 	uint8_t *values;
 	struct nnhal_memory *pool;
 	struct nnhal_memory *pools[1];
@@ -28,7 +41,7 @@ struct hal_case {
 	uint64_t size;
 };
 
-/* Fill in from a case; ends the program when memory is short. */
+/* Fill in from a case; ends the program when memory is short. @h stays where it is. */
 void hal_case_init(struct hal_case *h, const struct nntc_case *c);
 void hal_case_fini(struct hal_case *h);
 
@@ -38,7 +51,7 @@ void hal_case_load(struct hal_case *h, const struct nntc_case *c, uint8_t fill);
 /* Is everything but the outputs as hal_case_load() left it? */
 bool hal_case_untouched(const struct hal_case *h, const struct nntc_case *c, uint8_t fill);
 
-/* Set number_of_consumers of all operands. */
-void hal_case_count_consumers(struct hal_case *h);
+/* Set number_of_consumers of all operands of a subgraph. */
+void hal_graph_count_consumers(struct hal_graph *g);
 
 #endif /* NNPU_TESTS_HAL_CASE_H */

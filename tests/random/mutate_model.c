@@ -62,13 +62,13 @@ static bool any_operand(const struct nnhal_operand *o)
 }
 
 /* An operand of a kind, or NULL if there is none. */
-static struct nnhal_operand *operand(struct mutation_rng *r, struct hal_case *h,
+static struct nnhal_operand *operand(struct mutation_rng *r, struct hal_graph *g,
 				     bool (*kind)(const struct nnhal_operand *))
 {
-	uint32_t n = h->model.main.num_operands, first = pick(r, n);
+	uint32_t n = g->sg->num_operands, first = pick(r, n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct nnhal_operand *o = &h->operands[(first + i) % n];
+		struct nnhal_operand *o = &g->operands[(first + i) % n];
 
 		if (kind(o))
 			return o;
@@ -76,69 +76,69 @@ static struct nnhal_operand *operand(struct mutation_rng *r, struct hal_case *h,
 	return NULL;
 }
 
-static uint32_t operation(struct mutation_rng *r, const struct hal_case *h)
+static uint32_t operation(struct mutation_rng *r, const struct hal_graph *g)
 {
-	return pick(r, h->model.main.num_operations);
+	return pick(r, g->sg->num_operations);
 }
 
-static bool operand_has_lifetime(const struct hal_case *h, uint32_t index, uint32_t lifetime)
+static bool operand_has_lifetime(const struct hal_graph *g, uint32_t index, uint32_t lifetime)
 {
-	return index < h->model.main.num_operands && h->operands[index].lifetime == lifetime;
+	return index < g->sg->num_operands && g->operands[index].lifetime == lifetime;
 }
 
 /* ---- rules for one operand ---- */
 
-static bool wrong_type(struct mutation_rng *r, struct hal_case *h)
+static bool wrong_type(struct mutation_rng *r, struct hal_graph *g)
 {
 	static const uint32_t types[] = {
 		16, 17, 9999, 10002, 0xffff, 0x10000, 0x7fffffff, 0xffffffff,
 	};
 
-	operand(r, h, any_operand)->type = types[pick(r, 8)];
+	operand(r, g, any_operand)->type = types[pick(r, 8)];
 	return true;
 }
 
-static bool scalar_with_rank(struct mutation_rng *r, struct hal_case *h)
+static bool scalar_with_rank(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, is_scalar);
+	struct nnhal_operand *o = operand(r, g, is_scalar);
 
 	if (o)
 		o->num_dimensions = 1 + pick(r, 3);
 	return o;
 }
 
-static bool scale_without_need(struct mutation_rng *r, struct hal_case *h)
+static bool scale_without_need(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, has_no_scale);
+	struct nnhal_operand *o = operand(r, g, has_no_scale);
 
 	if (o)
 		o->scale = pick(r, 2) ? 1.0f : -0.5f;
 	return o;
 }
 
-static bool scale_missing(struct mutation_rng *r, struct hal_case *h)
+static bool scale_missing(struct mutation_rng *r, struct hal_graph *g)
 {
 	static const float scales[] = { 0.0f, -1.0f, NAN, INFINITY };
 	struct nnhal_operand *o = NULL;
 
-	for (uint32_t i = 0; i < h->model.main.num_operands && !o; i++) {
-		if (is_quantized(h->operands[i].type) && pick(r, 2))
-			o = &h->operands[i];
+	for (uint32_t i = 0; i < g->sg->num_operands && !o; i++) {
+		if (is_quantized(g->operands[i].type) && pick(r, 2))
+			o = &g->operands[i];
 	}
 	if (o)
 		o->scale = scales[pick(r, 4)];
 	return o;
 }
 
-static bool scale_not_finite(struct mutation_rng *r, struct hal_case *h)
+static bool scale_not_finite(struct mutation_rng *r, struct hal_graph *g)
 {
-	operand(r, h, any_operand)->scale = pick(r, 2) ? NAN : -INFINITY;
+	operand(r, g, any_operand)->scale = pick(r, 2) ? NAN : -INFINITY;
 	return true;
 }
 
-static bool wrong_zero_point(struct mutation_rng *r, struct hal_case *h)
+static bool wrong_zero_point(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, any_operand);
+	struct nnhal_operand *o = operand(r, g, any_operand);
 
 	switch (o->type) {
 	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM:
@@ -157,17 +157,17 @@ static bool wrong_zero_point(struct mutation_rng *r, struct hal_case *h)
 	return true;
 }
 
-static bool wrong_lifetime(struct mutation_rng *r, struct hal_case *h)
+static bool wrong_lifetime(struct mutation_rng *r, struct hal_graph *g)
 {
 	static const uint32_t lifetimes[] = { 6, 7, 8, 0xffffffff };
 
-	operand(r, h, any_operand)->lifetime = lifetimes[pick(r, 4)];
+	operand(r, g, any_operand)->lifetime = lifetimes[pick(r, 4)];
 	return true;
 }
 
-static bool location_without_need(struct mutation_rng *r, struct hal_case *h)
+static bool location_without_need(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, is_plain);
+	struct nnhal_operand *o = operand(r, g, is_plain);
 
 	if (!o)
 		return false;
@@ -185,9 +185,9 @@ static bool location_without_need(struct mutation_rng *r, struct hal_case *h)
 	return true;
 }
 
-static bool constant_misplaced(struct mutation_rng *r, struct hal_case *h)
+static bool constant_misplaced(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, is_constant);
+	struct nnhal_operand *o = operand(r, g, is_constant);
 
 	if (!o)
 		return false;
@@ -216,16 +216,16 @@ static bool is_constant_tensor(const struct nnhal_operand *o)
 	return is_constant(o) && !is_scalar(o);
 }
 
-static bool constant_without_shape(struct mutation_rng *r, struct hal_case *h)
+static bool constant_without_shape(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, is_constant_tensor);
+	struct nnhal_operand *o = operand(r, g, is_constant_tensor);
 
 	if (!o)
 		return false;
 	if (pick(r, 2))
 		o->num_dimensions = 0;
 	else
-		h->dims[o - h->operands][pick(r, o->num_dimensions)] = 0;
+		g->dims[o - g->operands][pick(r, o->num_dimensions)] = 0;
 	return true;
 }
 
@@ -234,16 +234,16 @@ static bool is_tensor(const struct nnhal_operand *o)
 	return !is_scalar(o) && o->type != NNHAL_OPERAND_SUBGRAPH;
 }
 
-static bool too_large(struct mutation_rng *r, struct hal_case *h)
+static bool too_large(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, is_tensor);
+	struct nnhal_operand *o = operand(r, g, is_tensor);
 
 	if (!o)
 		return false;
 	o->num_dimensions = 4;
 	for (unsigned int d = 0; d < 4; d++)
-		h->dims[o - h->operands][d] = 256u << pick(r, 8);
-	h->dims[o - h->operands][0] <<= 1;
+		g->dims[o - g->operands][d] = 256u << pick(r, 8);
+	g->dims[o - g->operands][0] <<= 1;
 	return true;
 }
 
@@ -252,13 +252,13 @@ static bool is_channel_type(const struct nnhal_operand *o)
 	return o->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL;
 }
 
-static bool wrong_extra_params(struct mutation_rng *r, struct hal_case *h)
+static bool wrong_extra_params(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, is_channel_type);
+	struct nnhal_operand *o = operand(r, g, is_channel_type);
 	static const float bad[3] = { -1.0f, NAN, 0.0f };
 
 	if (!o) {
-		operand(r, h, any_operand)->extra_params.kind = 1 + pick(r, 4);
+		operand(r, g, any_operand)->extra_params.kind = 1 + pick(r, 4);
 		return true;
 	}
 	switch (pick(r, 5)) {
@@ -277,16 +277,16 @@ static bool wrong_extra_params(struct mutation_rng *r, struct hal_case *h)
 	default:
 		/* One channel with a scale that is none. */
 		o->extra_params.channel_quant.scales = &bad[pick(r, 3)];
-		h->dims[o - h->operands][o->extra_params.channel_quant.channel_dim] = 1;
+		g->dims[o - g->operands][o->extra_params.channel_quant.channel_dim] = 1;
 		o->extra_params.channel_quant.num_scales = 1;
 		break;
 	}
 	return true;
 }
 
-static bool wrong_consumers(struct mutation_rng *r, struct hal_case *h)
+static bool wrong_consumers(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, any_operand);
+	struct nnhal_operand *o = operand(r, g, any_operand);
 
 	if (pick(r, 2) || !o->number_of_consumers)
 		o->number_of_consumers++;
@@ -297,24 +297,24 @@ static bool wrong_consumers(struct mutation_rng *r, struct hal_case *h)
 
 /* ---- rules for operations ---- */
 
-static bool wrong_operation(struct mutation_rng *r, struct hal_case *h)
+static bool wrong_operation(struct mutation_rng *r, struct hal_graph *g)
 {
 	static const uint32_t types[] = { 102, 103, 9999, 10001, 0xffff, 0x10000, 0xffffffff };
 
-	h->operations[operation(r, h)].type = types[pick(r, 7)];
+	g->operations[operation(r, g)].type = types[pick(r, 7)];
 	return true;
 }
 
-static bool index_out_of_range(struct mutation_rng *r, struct hal_case *h)
+static bool index_out_of_range(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t i = operation(r, h), n = h->model.main.num_operands;
+	uint32_t i = operation(r, g), n = g->sg->num_operands;
 	uint32_t bad = pick(r, 2) ? n : 0xffffffff - pick(r, 2);
 
 	if (pick(r, 2))
-		h->op_inputs[i][pick(r, h->operations[i].num_inputs)] = bad;
+		g->op_inputs[i][pick(r, g->operations[i].num_inputs)] = bad;
 	else
-		h->op_outputs[i][pick(r, h->operations[i].num_outputs)] = bad;
-	hal_case_count_consumers(h);
+		g->op_outputs[i][pick(r, g->operations[i].num_outputs)] = bad;
+	hal_graph_count_consumers(g);
 	return true;
 }
 
@@ -323,109 +323,109 @@ static bool operand_cannot_be_written(const struct nnhal_operand *o)
 	return !is_written(o);
 }
 
-static bool writes_constant(struct mutation_rng *r, struct hal_case *h)
+static bool writes_constant(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t i = operation(r, h);
-	struct nnhal_operand *o = operand(r, h, operand_cannot_be_written);
+	uint32_t i = operation(r, g);
+	struct nnhal_operand *o = operand(r, g, operand_cannot_be_written);
 
 	if (!o)
 		return false;
-	h->op_outputs[i][pick(r, h->operations[i].num_outputs)] = (uint32_t)(o - h->operands);
+	g->op_outputs[i][pick(r, g->operations[i].num_outputs)] = (uint32_t)(o - g->operands);
 	return true;
 }
 
-static bool writes_twice(struct mutation_rng *r, struct hal_case *h)
+static bool writes_twice(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t n = h->model.main.num_operations, i = operation(r, h), j = operation(r, h);
+	uint32_t n = g->sg->num_operations, i = operation(r, g), j = operation(r, g);
 
 	if (n < 2 || i == j)
 		return false;
-	h->op_outputs[i][pick(r, h->operations[i].num_outputs)] =
-		h->op_outputs[j][pick(r, h->operations[j].num_outputs)];
+	g->op_outputs[i][pick(r, g->operations[i].num_outputs)] =
+		g->op_outputs[j][pick(r, g->operations[j].num_outputs)];
 	return true;
 }
 
-static bool reads_unwritten(struct mutation_rng *r, struct hal_case *h)
+static bool reads_unwritten(struct mutation_rng *r, struct hal_graph *g)
 {
 	/* An operation that reads another's result goes to the front. */
-	uint32_t n = h->model.main.num_operations, first = pick(r, n);
+	uint32_t n = g->sg->num_operations, first = pick(r, n);
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = (first + k) % n;
-		struct nnhal_operation moved = h->operations[i];
+		struct nnhal_operation moved = g->operations[i];
 
 		for (uint32_t m = 0; m < moved.num_inputs; m++) {
-			if (!is_written(&h->operands[moved.inputs[m]]))
+			if (!is_written(&g->operands[moved.inputs[m]]))
 				continue;
 			/* The lists stay with their entries. */
 			for (uint32_t x = i; x > 0; x--) {
-				uint32_t *in = h->op_inputs[x], *out = h->op_outputs[x];
+				uint32_t *in = g->op_inputs[x], *out = g->op_outputs[x];
 
-				h->operations[x] = h->operations[x - 1];
-				h->op_inputs[x] = h->op_inputs[x - 1];
-				h->op_outputs[x] = h->op_outputs[x - 1];
-				h->op_inputs[x - 1] = in;
-				h->op_outputs[x - 1] = out;
+				g->operations[x] = g->operations[x - 1];
+				g->op_inputs[x] = g->op_inputs[x - 1];
+				g->op_outputs[x] = g->op_outputs[x - 1];
+				g->op_inputs[x - 1] = in;
+				g->op_outputs[x - 1] = out;
 			}
-			h->operations[0] = moved;
+			g->operations[0] = moved;
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool reads_itself(struct mutation_rng *r, struct hal_case *h)
+static bool reads_itself(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t i = operation(r, h);
+	uint32_t i = operation(r, g);
 
-	h->op_inputs[i][pick(r, h->operations[i].num_inputs)] =
-		h->op_outputs[i][pick(r, h->operations[i].num_outputs)];
-	hal_case_count_consumers(h);
+	g->op_inputs[i][pick(r, g->operations[i].num_inputs)] =
+		g->op_outputs[i][pick(r, g->operations[i].num_outputs)];
+	hal_graph_count_consumers(g);
 	return true;
 }
 
-static bool operation_missing(struct mutation_rng *r, struct hal_case *h)
+static bool operation_missing(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t i = operation(r, h), n = h->model.main.num_operations;
-	uint32_t *in = h->op_inputs[i], *out = h->op_outputs[i];
+	uint32_t i = operation(r, g), n = g->sg->num_operations;
+	uint32_t *in = g->op_inputs[i], *out = g->op_outputs[i];
 
 	for (uint32_t k = i; k + 1 < n; k++) {
-		h->operations[k] = h->operations[k + 1];
-		h->op_inputs[k] = h->op_inputs[k + 1];
-		h->op_outputs[k] = h->op_outputs[k + 1];
+		g->operations[k] = g->operations[k + 1];
+		g->op_inputs[k] = g->op_inputs[k + 1];
+		g->op_outputs[k] = g->op_outputs[k + 1];
 	}
-	h->op_inputs[n - 1] = in;
-	h->op_outputs[n - 1] = out;
-	h->model.main.num_operations--;
-	hal_case_count_consumers(h);
+	g->op_inputs[n - 1] = in;
+	g->op_outputs[n - 1] = out;
+	g->sg->num_operations--;
+	hal_graph_count_consumers(g);
 	return true;
 }
 
-static bool output_missing(struct mutation_rng *r, struct hal_case *h)
+static bool output_missing(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t i = operation(r, h);
+	uint32_t i = operation(r, g);
 
-	h->operations[i].num_outputs--;
+	g->operations[i].num_outputs--;
 	return true;
 }
 
-static bool no_inputs(struct mutation_rng *r, struct hal_case *h)
+static bool no_inputs(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t i = operation(r, h);
+	uint32_t i = operation(r, g);
 
-	h->operations[i].num_inputs = 0;
-	hal_case_count_consumers(h);
+	g->operations[i].num_inputs = 0;
+	hal_graph_count_consumers(g);
 	return true;
 }
 
 /* ---- rules for the model ---- */
 
 /* One of the two lists of the subgraph. */
-static bool wrong_list(struct mutation_rng *r, struct hal_case *h)
+static bool wrong_list(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_subgraph *sg = &h->model.main;
+	struct nnhal_subgraph *sg = g->sg;
 	bool inputs = pick(r, 2);
-	uint32_t *list = inputs ? h->inputs : h->outputs;
+	uint32_t *list = inputs ? g->inputs : g->outputs;
 	uint32_t *count = inputs ? &sg->num_inputs : &sg->num_outputs;
 	uint32_t lifetime = inputs ? NNHAL_LIFETIME_SUBGRAPH_INPUT :
 			    NNHAL_LIFETIME_SUBGRAPH_OUTPUT;
@@ -447,7 +447,7 @@ static bool wrong_list(struct mutation_rng *r, struct hal_case *h)
 		return true;
 	default:
 		other = pick(r, sg->num_operands);
-		if (operand_has_lifetime(h, other, lifetime))
+		if (operand_has_lifetime(g, other, lifetime))
 			return false;
 		list[at] = other;
 		return true;
@@ -455,9 +455,9 @@ static bool wrong_list(struct mutation_rng *r, struct hal_case *h)
 }
 
 /* Lifetimes that contradict the lists or what is written. */
-static bool contradicting_lifetime(struct mutation_rng *r, struct hal_case *h)
+static bool contradicting_lifetime(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_operand *o = operand(r, h, any_operand);
+	struct nnhal_operand *o = operand(r, g, any_operand);
 	uint32_t to = pick(r, 3);
 
 	if (o->lifetime == to || o->lifetime == NNHAL_LIFETIME_SUBGRAPH)
@@ -468,9 +468,9 @@ static bool contradicting_lifetime(struct mutation_rng *r, struct hal_case *h)
 	return true;
 }
 
-static bool empty_model(struct mutation_rng *r, struct hal_case *h)
+static bool empty_model(struct mutation_rng *r, struct hal_graph *g)
 {
-	struct nnhal_subgraph *sg = &h->model.main;
+	struct nnhal_subgraph *sg = g->sg;
 
 	switch (pick(r, 4)) {
 	case 0:
@@ -489,15 +489,9 @@ static bool empty_model(struct mutation_rng *r, struct hal_case *h)
 	return true;
 }
 
-static bool wrong_version(struct mutation_rng *r, struct hal_case *h)
-{
-	h->model.hal_version = 5 + pick(r, 2) * 0x7fffffff;
-	return true;
-}
-
 static const struct {
 	const char *name;
-	bool (*apply)(struct mutation_rng *r, struct hal_case *h);
+	bool (*apply)(struct mutation_rng *r, struct hal_graph *g);
 } rules[] = {
 	{ "type of an operand", wrong_type },
 	{ "scalar with dimensions", scalar_with_rank },
@@ -524,22 +518,51 @@ static const struct {
 	{ "list of inputs or outputs", wrong_list },
 	{ "lifetime that contradicts the graph", contradicting_lifetime },
 	{ "model without something", empty_model },
-	{ "version of the HAL", wrong_version },
 };
 
 #define NUM_RULES	(sizeof(rules) / sizeof(rules[0]))
 
-const char *break_model(struct mutation_rng *r, struct hal_case *h, struct prepare_choice *p)
+static bool wrong_version(struct mutation_rng *r, struct hal_case *h)
 {
-	uint32_t rule = pick(r, NUM_RULES + 1);
+	h->model.hal_version = 5 + pick(r, 2) * 0x7fffffff;
+	return true;
+}
 
-	if (rule == NUM_RULES) {
-		int32_t bad = pick(r, 2) ? -1 : 3;
+bool is_control_rule(uint32_t rule)
+{
+	return rule >= NUM_RULES + 2;
+}
 
-		*(pick(r, 2) ? &p->preference : &p->priority) = bad;
+uint32_t num_model_rules(void)
+{
+	return NUM_RULES + 2 + num_control_rules();
+}
+
+const char *model_rule_name(uint32_t rule)
+{
+	if (rule < NUM_RULES)
+		return rules[rule].name;
+	if (rule == NUM_RULES)
+		return "version of the HAL";
+	if (rule == NUM_RULES + 1)
 		return "preference or priority";
-	}
-	return rules[rule].apply(r, h) ? rules[rule].name : NULL;
+	return control_rule_name(rule - NUM_RULES - 2);
+}
+
+bool break_model(struct mutation_rng *r, struct hal_case *h, struct prepare_choice *p,
+		 uint32_t rule)
+{
+	int32_t bad;
+
+	if (rule < NUM_RULES)
+		return rules[rule].apply(r, &h->graphs[pick(r, h->num_graphs)]);
+	if (rule == NUM_RULES)
+		return wrong_version(r, h);
+	if (is_control_rule(rule))
+		return break_control(r, h, rule - NUM_RULES - 2);
+	bad = pick(r, 2) ? -1 : 3;
+	*(pick(r, 2) ? &p->preference : &p->priority) = bad;
+	return true;
 }
 
 /* ---- anything ---- */
@@ -579,10 +602,10 @@ void disturb_bytes(struct mutation_rng *r, uint8_t *bytes, uint32_t size)
 	}
 }
 
-static void disturb_operand(struct mutation_rng *r, struct hal_case *h)
+static void disturb_operand(struct mutation_rng *r, struct hal_graph *g, uint32_t values_size)
 {
-	uint32_t i = pick(r, h->model.main.num_operands);
-	struct nnhal_operand *o = &h->operands[i], *other;
+	uint32_t i = pick(r, g->sg->num_operands);
+	struct nnhal_operand *o = &g->operands[i], *other;
 
 	switch (pick(r, 10)) {
 	case 0:
@@ -594,7 +617,7 @@ static void disturb_operand(struct mutation_rng *r, struct hal_case *h)
 	case 2:
 	case 3:
 		if (o->num_dimensions)
-			h->dims[i][pick(r, o->num_dimensions)] = pick(r, 4) ? pick(r, 20) :
+			g->dims[i][pick(r, o->num_dimensions)] = pick(r, 4) ? pick(r, 20) :
 								 any_number(r);
 		break;
 	case 4:
@@ -608,27 +631,27 @@ static void disturb_operand(struct mutation_rng *r, struct hal_case *h)
 		break;
 	case 7:
 		/* Another operand's look. */
-		other = &h->operands[pick(r, h->model.main.num_operands)];
+		other = &g->operands[pick(r, g->sg->num_operands)];
 		o->type = other->type;
 		o->scale = other->scale;
 		o->zero_point = other->zero_point;
 		o->num_dimensions = other->num_dimensions;
-		memcpy(h->dims[i], h->dims[other - h->operands], sizeof(h->dims[i]));
+		memcpy(g->dims[i], g->dims[other - g->operands], sizeof(g->dims[i]));
 		break;
 	case 8:
 		o->lifetime = NNHAL_LIFETIME_NO_VALUE;
 		o->location = (struct nnhal_data_location){ 0 };
 		break;
 	default:
-		o->location.offset = pick(r, (uint32_t)h->model.operand_values_size + 8);
+		o->location.offset = pick(r, values_size + 8);
 		break;
 	}
 }
 
-static void disturb_operation(struct mutation_rng *r, struct hal_case *h)
+static void disturb_operation(struct mutation_rng *r, struct hal_graph *g)
 {
-	uint32_t i = operation(r, h), n = h->model.main.num_operands;
-	struct nnhal_operation *o = &h->operations[i];
+	uint32_t i = operation(r, g), n = g->sg->num_operands;
+	struct nnhal_operation *o = &g->operations[i];
 	uint32_t a, b, swap;
 
 	switch (pick(r, 6)) {
@@ -636,17 +659,17 @@ static void disturb_operation(struct mutation_rng *r, struct hal_case *h)
 		o->type = pick(r, NNHAL_OPERATION_RANK + 2);
 		break;
 	case 1:
-		h->op_inputs[i][pick(r, o->num_inputs)] = pick(r, n);
+		g->op_inputs[i][pick(r, o->num_inputs)] = pick(r, n);
 		break;
 	case 2:
-		h->op_outputs[i][pick(r, o->num_outputs)] = pick(r, n);
+		g->op_outputs[i][pick(r, o->num_outputs)] = pick(r, n);
 		break;
 	case 3:
 		a = pick(r, o->num_inputs);
 		b = pick(r, o->num_inputs);
-		swap = h->op_inputs[i][a];
-		h->op_inputs[i][a] = h->op_inputs[i][b];
-		h->op_inputs[i][b] = swap;
+		swap = g->op_inputs[i][a];
+		g->op_inputs[i][a] = g->op_inputs[i][b];
+		g->op_inputs[i][b] = swap;
 		break;
 	case 4:
 		if (o->num_inputs)
@@ -654,13 +677,30 @@ static void disturb_operation(struct mutation_rng *r, struct hal_case *h)
 		break;
 	default:
 		/* There is room for one more. */
-		h->op_inputs[i][o->num_inputs++] = pick(r, n);
+		g->op_inputs[i][o->num_inputs++] = pick(r, n);
 		break;
+	}
+}
+
+/* Let lengths and counts follow what was changed, so that more than their check is reached. */
+static void settle(struct mutation_rng *r, struct hal_graph *g)
+{
+	if (pick(r, 8))
+		hal_graph_count_consumers(g);
+	for (uint32_t i = 0; i < g->sg->num_operands && pick(r, 16); i++) {
+		struct nnhal_operand *o = &g->operands[i];
+		uint32_t size;
+
+		if (is_constant(o) && !nnhal_size_of_data(o->type, o->dimensions,
+							   o->num_dimensions, &size))
+			o->location.length = size;
 	}
 }
 
 void disturb_model(struct mutation_rng *r, struct hal_case *h)
 {
+	uint32_t values_size = (uint32_t)h->model.operand_values_size;
+	struct hal_graph *g = &h->graphs[pick(r, h->num_graphs)];
 	uint32_t changes = 1 + pick(r, 3);
 	bool grown = false;
 
@@ -668,27 +708,17 @@ void disturb_model(struct mutation_rng *r, struct hal_case *h)
 		switch (pick(r, 4)) {
 		case 0:
 			if (!grown)
-				disturb_operation(r, h);
+				disturb_operation(r, g);
 			grown = true;
 			break;
 		case 1:
 		case 2:
-			disturb_bytes(r, h->values, (uint32_t)h->model.operand_values_size);
+			disturb_bytes(r, h->values, values_size);
 			break;
 		default:
-			disturb_operand(r, h);
+			disturb_operand(r, g, values_size);
 			break;
 		}
 	}
-	/* Mostly, lengths and counts follow, so that more than their check is reached. */
-	if (pick(r, 8))
-		hal_case_count_consumers(h);
-	for (uint32_t i = 0; i < h->model.main.num_operands && pick(r, 16); i++) {
-		struct nnhal_operand *o = &h->operands[i];
-		uint32_t size;
-
-		if (is_constant(o) && !nnhal_size_of_data(o->type, o->dimensions,
-							   o->num_dimensions, &size))
-			o->location.length = size;
-	}
+	settle(r, g);
 }

@@ -24,11 +24,20 @@ struct prepare_choice {
 };
 
 /*
- * Break one rule of the HAL for models: what comes out must be refused with
- * INVALID_ARGUMENT. Returns the name of the rule, or NULL if the one picked does not
- * apply to the model, which is unchanged then.
+ * Break one rule of the HAL for models, somewhere in one of its subgraphs: what comes out
+ * must be refused with INVALID_ARGUMENT. Returns false if the rule does not apply to the
+ * model, which is unchanged then, or not at the place that was picked.
  */
-const char *break_model(struct mutation_rng *r, struct hal_case *h, struct prepare_choice *p);
+bool break_model(struct mutation_rng *r, struct hal_case *h, struct prepare_choice *p,
+		 uint32_t rule);
+uint32_t num_model_rules(void);
+const char *model_rule_name(uint32_t rule);
+
+/* Is it one for IF and WHILE (mutate_control.c), which are the last ones? */
+bool is_control_rule(uint32_t rule);
+bool break_control(struct mutation_rng *r, struct hal_case *h, uint32_t rule);
+uint32_t num_control_rules(void);
+const char *control_rule_name(uint32_t rule);
 
 /* Change anything of a model; it may be valid afterwards. */
 void disturb_model(struct mutation_rng *r, struct hal_case *h);
@@ -37,7 +46,9 @@ void disturb_model(struct mutation_rng *r, struct hal_case *h);
  * Break one rule for requests to the model, which is valid; as break_model(). The
  * request must be good before.
  */
-const char *break_request(struct mutation_rng *r, struct hal_case *h);
+bool break_request(struct mutation_rng *r, struct hal_case *h, uint32_t rule);
+uint32_t num_request_rules(void);
+const char *request_rule_name(uint32_t rule);
 
 /* Change anything of a request. */
 void disturb_request(struct mutation_rng *r, struct hal_case *h);

@@ -8,6 +8,11 @@
 
 static uint32_t wrong_dims[8] = { 3, 1000003, 0, 7, 1, 1, 1, 1 };
 
+static const struct hal_graph *main_graph(const struct hal_case *h)
+{
+	return &h->graphs[0];
+}
+
 /* One argument of the request. */
 static struct nnhal_request_argument *argument(struct mutation_rng *r, struct hal_case *h)
 {
@@ -64,7 +69,7 @@ static bool wrong_count(struct mutation_rng *r, struct hal_case *h)
 static bool wrong_rank(struct mutation_rng *r, struct hal_case *h)
 {
 	uint32_t i = pick(r, h->request.num_inputs);
-	const struct nnhal_operand *o = &h->operands[h->inputs[i]];
+	const struct nnhal_operand *o = &main_graph(h)->operands[main_graph(h)->inputs[i]];
 
 	/* A tensor without dimensions has any rank. */
 	if (h->in_args[i].has_no_value || o->num_dimensions > 6 ||
@@ -78,10 +83,10 @@ static bool wrong_rank(struct mutation_rng *r, struct hal_case *h)
 static bool wrong_dimension(struct mutation_rng *r, struct hal_case *h)
 {
 	uint32_t i = pick(r, h->request.num_inputs);
-	const struct nnhal_operand *o = &h->operands[h->inputs[i]];
+	const struct nnhal_operand *o = &main_graph(h)->operands[main_graph(h)->inputs[i]];
 
 	/* The second one is no model's. */
-	if (h->in_args[i].has_no_value || o->num_dimensions < 2 || !h->dims[h->inputs[i]][1])
+	if (h->in_args[i].has_no_value || o->num_dimensions < 2 || !o->dimensions[1])
 		return false;
 	h->in_args[i].num_dimensions = o->num_dimensions;
 	h->in_args[i].dimensions = wrong_dims;
@@ -142,11 +147,21 @@ static const struct {
 	{ "pools", no_pool },
 };
 
-const char *break_request(struct mutation_rng *r, struct hal_case *h)
-{
-	uint32_t rule = pick(r, sizeof(rules) / sizeof(rules[0]));
+#define NUM_RULES	(sizeof(rules) / sizeof(rules[0]))
 
-	return rules[rule].apply(r, h) ? rules[rule].name : NULL;
+uint32_t num_request_rules(void)
+{
+	return NUM_RULES;
+}
+
+const char *request_rule_name(uint32_t rule)
+{
+	return rules[rule].name;
+}
+
+bool break_request(struct mutation_rng *r, struct hal_case *h, uint32_t rule)
+{
+	return rules[rule].apply(r, h);
 }
 
 void disturb_request(struct mutation_rng *r, struct hal_case *h)

@@ -39,7 +39,15 @@ DTYPES = {
     "TENSOR_QUANT16_ASYMM": np.dtype("<u2"), "TENSOR_QUANT8_SYMM": np.dtype("i1"),
     "TENSOR_QUANT8_ASYMM_SIGNED": np.dtype("i1"),
 }
-SCALARS = {"FLOAT32", "INT32", "UINT32", "BOOL", "FLOAT16"}
+SCALARS = {"FLOAT32", "INT32", "UINT32", "BOOL", "FLOAT16", "SUBGRAPH"}
+
+# Quantized types and the range of their elements.
+QUANTIZED = {
+    "TENSOR_QUANT8_ASYMM": (0, 255), "TENSOR_QUANT8_ASYMM_SIGNED": (-128, 127),
+    "TENSOR_QUANT8_SYMM": (-128, 127), "TENSOR_QUANT16_ASYMM": (0, 65535),
+    "TENSOR_QUANT16_SYMM": (-32768, 32767), "TENSOR_QUANT8_SYMM_PER_CHANNEL": (-128, 127),
+}
+FLOATS = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "FLOAT32", "FLOAT16"}
 
 
 class Operand:
@@ -70,20 +78,29 @@ class Operation:
         self.outputs = list(outputs)
 
 
-class Case:
-    """One model (its main subgraph) with data; others counts further subgraphs."""
-
-    def __init__(self, name, operands, operations, inputs, outputs, relaxed=False,
-                 expect_failure=False, tolerance=0.0, others=0):
-        self.name = name
+class Subgraph:
+    def __init__(self, operands, operations, inputs, outputs):
         self.operands = operands
         self.operations = operations
         self.inputs = list(inputs)
         self.outputs = list(outputs)
+
+
+class Case(Subgraph):
+    """A model with data: its main subgraph, and those that it refers to."""
+
+    def __init__(self, name, main, relaxed=False, expect_failure=False, tolerance=0.0,
+                 subgraphs=()):
+        super().__init__(main.operands, main.operations, main.inputs, main.outputs)
+        self.name = name
         self.relaxed = relaxed
         self.expect_failure = expect_failure
         self.tolerance = tolerance
-        self.others = others
+        self.subgraphs = list(subgraphs)
+
+    def all_operations(self):
+        """Those of all subgraphs."""
+        return [p for g in [self] + self.subgraphs for p in g.operations]
 
 
 class _Reader:
@@ -121,7 +138,7 @@ def _read_subgraph(r):
         indexes = r.array("I", num_in + num_out)
         operations.append(Operation(OPERATION_NAMES.get(type_, str(type_)),
                                     indexes[:num_in], indexes[num_in:]))
-    return operands, operations, r.array("I", num_inputs), r.array("I", num_outputs)
+    return Subgraph(operands, operations, r.array("I", num_inputs), r.array("I", num_outputs))
 
 
 def read(path):
@@ -134,36 +151,41 @@ def read(path):
     for _ in range(r.take("I")):
         name = r.bytes(r.take("H")).decode()
         _, relaxed, failure, _, tolerance, num_subgraphs = r.take("4BfI")
-        subgraphs = [_read_subgraph(r) for _ in range(num_subgraphs)]
-        cases.append(Case(name, *subgraphs[0], bool(relaxed), bool(failure), tolerance,
-                          num_subgraphs - 1))
+        main, *others = [_read_subgraph(r) for _ in range(num_subgraphs)]
+        cases.append(Case(name, main, bool(relaxed), bool(failure), tolerance, others))
     return cases
 
 
-def _case_bytes(case):
-    name = case.name.encode()
-    out = [struct.pack("<H", len(name)), name,
-           struct.pack("<4BfI", 4, case.relaxed, case.expect_failure, 0, case.tolerance, 1),
-           struct.pack("<4I", len(case.operands), len(case.operations), len(case.inputs),
-                       len(case.outputs))]
-    for o in case.operands:
+def _subgraph_bytes(g):
+    out = [struct.pack("<4I", len(g.operands), len(g.operations), len(g.inputs),
+                       len(g.outputs))]
+    for o in g.operands:
         out.append(struct.pack("<IBBBBfiII", TYPES[o.type], o.lifetime, o.ignore, len(o.dims),
                                0, o.scale, o.zero_point, o.channel_dim, len(o.channel_scales)))
         out.append(struct.pack("<%dI" % len(o.dims), *o.dims))
         out.append(struct.pack("<%df" % len(o.channel_scales), *o.channel_scales))
         out.append(struct.pack("<I", len(o.data)))
         out.append(o.data)
-    for p in case.operations:
+    for p in g.operations:
         indexes = p.inputs + p.outputs
         out.append(struct.pack("<IHH%dI" % len(indexes), OPERATIONS[p.type], len(p.inputs),
                                len(p.outputs), *indexes))
-    indexes = case.inputs + case.outputs
+    indexes = g.inputs + g.outputs
     out.append(struct.pack("<%dI" % len(indexes), *indexes))
     return b"".join(out)
 
 
+def _case_bytes(case):
+    name = case.name.encode()
+    return b"".join([
+        struct.pack("<H", len(name)), name,
+        struct.pack("<4BfI", 4, case.relaxed, case.expect_failure, 0, case.tolerance,
+                    1 + len(case.subgraphs))] +
+        [_subgraph_bytes(g) for g in [case] + case.subgraphs])
+
+
 def write(path, cases):
-    """Write cases without further subgraphs to a file."""
+    """Write cases to a file."""
     with open(path, "wb") as f:
         f.write(b"NNTC" + struct.pack("<II", 1, len(cases)))
         for case in cases:

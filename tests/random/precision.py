@@ -9,7 +9,7 @@ limits, and what only moves data or counts has to be exact.
 
 import numpy as np
 
-from reference import FLOATS, QUANTIZED
+from nntc import FLOATS, QUANTIZED
 
 CONVOLUTION = set("""CONV_2D DEPTHWISE_CONV_2D GROUPED_CONV_2D TRANSPOSE_CONV_2D
     FULLY_CONNECTED""".split())
@@ -57,6 +57,22 @@ class Difference:
         self.error = error
 
 
+def limit_of(type, exact, kind, half, classes):
+    """The largest error: of float types times 1 + |expected|, of others in steps.
+
+    @exact, @kind, @half, @classes: see compare().
+    """
+    single, double, steps, _ = classes[kind]
+    if exact and classes is NARROW:
+        return 0
+    if type in FLOATS:
+        half = half and (classes is SUITE or "graph" in kind)
+        return double if half or "16" in type else single
+    if type in QUANTIZED:
+        return max(steps, CELL_STEPS) if "16_SYMM" in type else steps
+    return 1
+
+
 def compare(expected, actual, type, exact, kind, half, classes):
     """A Difference; its text is None if the result is good.
 
@@ -68,27 +84,21 @@ def compare(expected, actual, type, exact, kind, half, classes):
     if expected.size == 0:
         return Difference()
     e, a = expected.astype(np.float64), actual.astype(np.float64)
-    single, double, steps, bias = classes[kind]
-    half = half and (classes is SUITE or "graph" in kind)
+    bias = classes[kind][3]
     error = abs(e - a)
-    if exact and classes is NARROW:
-        limit = np.zeros_like(e)
-    elif type in FLOATS:
-        limit = double if half or "16" in type else single
+    limit = np.full_like(e, limit_of(type, exact, kind, half, classes))
+    if type in FLOATS:
         limit = limit * (1 + abs(e))
-    elif type in QUANTIZED:
-        limit = np.full_like(e, max(steps, CELL_STEPS) if "16_SYMM" in type else steps)
-    elif type == "TENSOR_BOOL8":
+    elif type == "TENSOR_BOOL8" and limit.any():
         wrong = ((e != 0) != (a != 0)).mean()
         return Difference("%d %% of the truth values differ" % (100 * wrong)
                           if wrong > 0.1 else None, wrong)
-    else:
-        limit = np.full_like(e, 1)
     good = error <= limit			# false for NaN
     if not good.all():
         at = np.unravel_index(np.argmin(good), good.shape)
         return Difference("%d of %d elements, first %s: %s, expected %s" % (
             (~good).sum(), good.size, list(map(int, at)), actual[at], expected[at]))
+    half = half and (classes is SUITE or "graph" in kind)
     if bias and type == "TENSOR_FLOAT32" and not half and not exact and e.size >= 10:
         mean = abs(((a - e) / np.maximum(1, abs(e))).mean())
         if mean > bias:

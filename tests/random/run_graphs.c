@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: MIT
 /*
- * Usage: run_graphs FILE.nntc OUTPUT
+ * Usage: run_graphs [-d DEVICE] FILE.nntc OUTPUT
  *
  * Prepare and execute each case of a file and write what came out of it, for a reader
  * that knows how exact it has to be. Each model runs twice, by itself and in a burst,
  * with other bytes in the outputs before; what differs between the two, or was written
- * beside the outputs, is reported as status 1000 or 1001.
+ * beside the outputs, is reported as status 1000 or 1001, another number of shapes than
+ * of outputs as 1002.
  *
  * The output file has for each case: u32 0 if it was prepared, else 1; u32 status; u32
  * length of a message; the message; and if the status is NONE for each output u32 rank,
  * u32 dimensions, u32 bytes, the bytes.
  *
- * Environment: NNHAL_TEST_DEVICE (default: sim).
+ * The device is DEVICE, or NNHAL_TEST_DEVICE of the environment, or sim. Without a driver
+ * for it the exit status is 4; with NNPU_REQUIRE_DEVICE in the environment it is 1.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hal_case.h"
 
 #define RUNS_DIFFER	1000u
 #define STRAY_WRITE	1001u
+#define SHAPES_MISSING	1002u
+
+#define EXIT_SKIPPED	4
 
 static FILE *out;
 
@@ -75,6 +81,9 @@ static uint32_t run(struct nnhal_prepared_model *model, const struct hal_case *h
 	uint32_t status;
 
 	options.diag = diag;
+	/* No result is to depend on how long a loop takes. */
+	options.has_loop_timeout = true;
+	options.loop_timeout_ns = NNHAL_MAX_LOOP_TIMEOUT_NS;
 	if (!in_burst)
 		return nnhal_prepared_model_execute_synchronously(model, &h->request, &options,
 								  shapes, count, NULL);
@@ -101,6 +110,8 @@ static void execute(struct hal_case *h, const struct nntc_case *c,
 
 		hal_case_load(h, c, fill);
 		status = run(model, h, in_burst, shapes, &count, &diag);
+		if (!status && count != c->main.num_outputs)
+			status = SHAPES_MISSING;
 		if (!status && !hal_case_untouched(h, c, fill))
 			status = STRAY_WRITE;
 		if (status)
@@ -142,41 +153,72 @@ static void run_case(struct nnhal_device *device, const struct nntc_case *c)
 	hal_case_fini(&h);
 }
 
-int main(int argc, char **argv)
+static int open_device(const char *spec, struct nnhal_device **device)
 {
-	const char *spec = getenv("NNHAL_TEST_DEVICE");
-	struct nnhal_device *device;
-	struct nnhal_diag diag;
+	struct nnhal_diag diag = { "" };
+	enum nnhal_status status;
+
+	if (!spec)
+		spec = getenv("NNHAL_TEST_DEVICE");
+	if (!spec)
+		spec = "sim";
+	status = nnhal_device_open(spec, device, &diag);
+	if (!status)
+		return 0;
+	fprintf(stderr, "run_graphs: %s\n", diag.message);
+	return status == NNHAL_STATUS_NO_DRIVER && !getenv("NNPU_REQUIRE_DEVICE") ? EXIT_SKIPPED : 1;
+}
+
+static bool run_file(struct nnhal_device *device, const char *path)
+{
 	struct nntc_file f;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: run_graphs FILE.nntc OUTPUT\n");
-		return 2;
-	}
-	if (nnhal_device_open(spec ? spec : "sim", &device, &diag)) {
-		fprintf(stderr, "run_graphs: %s\n", diag.message);
-		return 1;
-	}
-	out = fopen(argv[2], "wb");
-	if (!out || !nntc_open(&f, argv[1])) {
-		perror(out ? argv[1] : argv[2]);
-		return 1;
+	if (!nntc_open(&f, path)) {
+		fprintf(stderr, "run_graphs: %s: %s\n", path, f.error);
+		return false;
 	}
 	for (uint32_t i = 0; i < f.num_cases; i++) {
 		struct nntc_case c;
 
 		if (!nntc_next(&f, &c)) {
-			fprintf(stderr, "run_graphs: %s: case %u is malformed\n", argv[1], i);
-			return 1;
+			fprintf(stderr, "run_graphs: %s: %s\n", path, f.error);
+			nntc_close(&f);
+			return false;
 		}
 		run_case(device, &c);
 		nntc_free(&c);
 	}
 	nntc_close(&f);
-	nnhal_device_unref(device);
-	if (fclose(out)) {
-		perror(argv[2]);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct nnhal_device *device;
+	const char *spec = NULL;
+	int option, status;
+	bool good;
+
+	while ((option = getopt(argc, argv, "d:")) == 'd')
+		spec = optarg;
+	if (option != -1 || argc - optind != 2) {
+		fprintf(stderr, "usage: run_graphs [-d DEVICE] FILE.nntc OUTPUT\n");
+		return 2;
+	}
+	status = open_device(spec, &device);
+	if (status)
+		return status;
+	out = fopen(argv[optind + 1], "wb");
+	if (!out) {
+		perror(argv[optind + 1]);
+		nnhal_device_unref(device);
 		return 1;
 	}
-	return 0;
+	good = run_file(device, argv[optind]);
+	nnhal_device_unref(device);
+	if (fclose(out)) {
+		perror(argv[optind + 1]);
+		return 1;
+	}
+	return good ? 0 : 1;
 }

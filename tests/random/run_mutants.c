@@ -4,7 +4,8 @@
  *
  * Models and requests that are changed at random. Those that break a rule of the HAL
  * must be refused with INVALID_ARGUMENT, by every call that judges them; others are
- * refused or run. Sanitizers watch the rest. Prints TAP.
+ * refused or run. Sanitizers watch the rest. A rule is broken in the first model of the
+ * series that it applies to, and each rule has to be broken in some. Prints TAP.
  *
  * Mutant number N of a seed and list of files is always the same one: what fails says
  * its number, which -f N -n 1 repeats.
@@ -22,15 +23,48 @@
 /* A mutant that works for longer is ended by its deadline. */
 #define MAX_SECONDS	2
 
+/* Loops that changes have made endless, which are many, get less. */
+#define LOOP_NS		20000000u
+
 /* A mutant whose results would need more is not run. */
 #define MAX_BYTES	(64u << 20)
 
-enum outcome { BROKEN_REFUSED, REFUSED, RUN, ENDED, NOT_APPLICABLE, NUM_OUTCOMES };
+/* So many mutants break every rule, or a rule fits nothing. */
+#define ENOUGH		1000u
+
+/* A prime: steps of this many come by all models, those of all files mixed. */
+#define STRIDE		1000003ull
+
+enum outcome { REFUSED, RUN, ENDED, NUM_OUTCOMES };
+
+/* A rule, or several, and how often one was broken. */
+struct rule_counts {
+	uint32_t num_rules;
+	const char *(*name)(uint32_t rule);
+	unsigned int *broken;
+};
 
 static struct {
-	unsigned int models[NUM_OUTCOMES], requests[NUM_OUTCOMES], valid;
-	unsigned int wrong;
+	unsigned int models[NUM_OUTCOMES], requests[NUM_OUTCOMES];
+	struct rule_counts model_rules, request_rules;
+	unsigned int wrong, invalid;
 } counts;
+
+/* All cases of the files. */
+struct source {
+	struct nntc_file file;
+	const char *name;
+};
+
+struct model_case {
+	struct nntc_case c;
+	const char *file;
+	bool judged;			/* it has been prepared as it is, see is_valid() */
+	bool valid;
+};
+
+static struct model_case *cases;
+static uint32_t num_cases;
 
 struct mutant {
 	uint32_t number;
@@ -94,6 +128,8 @@ static enum nnhal_status execute(struct mutant *m, struct nnhal_prepared_model *
 	if (!shapes)
 		exit(1);
 	clock_gettime(CLOCK_MONOTONIC, &now);
+	options.has_loop_timeout = true;
+	options.loop_timeout_ns = LOOP_NS;
 	options.has_deadline = true;
 	options.deadline_ns = (uint64_t)(now.tv_sec + MAX_SECONDS) * 1000000000u;
 	options.diag = &m->diag;
@@ -128,29 +164,90 @@ static void count_run(struct mutant *m, unsigned int *outcomes, enum nnhal_statu
 	}
 }
 
-static void broken_model(struct mutant *m, struct mutation_rng *rng)
+static void mutant_init(struct mutant *m, uint32_t number, const struct model_case *mc)
 {
-	const char *rule = break_model(rng, &m->h, &m->choice);
-	bool of_model = m->choice.preference == NNHAL_PREFER_FAST_SINGLE_ANSWER &&
-			m->choice.priority == NNHAL_PRIORITY_MEDIUM;
+	memset(m, 0, sizeof(*m));
+	m->number = number;
+	m->file = mc->file;
+	m->c = &mc->c;
+	m->choice = (struct prepare_choice){ NNHAL_PREFER_FAST_SINGLE_ANSWER,
+					     NNHAL_PRIORITY_MEDIUM };
+	hal_case_init(&m->h, &mc->c);
+	hal_case_load(&m->h, &mc->c, 0xc3);
+}
+
+/* Is the model good before it is changed? What is refused anyway would show nothing. */
+static bool is_valid(struct model_case *mc)
+{
+	struct nnhal_prepared_model *model;
+	enum nnhal_status status;
+	struct mutant m;
+
+	if (mc->judged)
+		return mc->valid;
+	mutant_init(&m, 0, mc);
+	status = prepare(&m, &model);
+	mc->judged = true;
+	mc->valid = !status;
+	if (status) {
+		tap_note("%s, %s: refused as it is: %s: %s", mc->file, mc->c.name,
+			 nnhal_status_name((int)status), m.diag.message);
+		counts.invalid++;
+	}
+	nnhal_prepared_model_unref(model);
+	hal_case_fini(&m.h);
+	return mc->valid;
+}
+
+/* Number @i of the models from @first on. */
+static struct model_case *nth_case(uint32_t first, uint32_t i)
+{
+	return &cases[(first + i * STRIDE) % num_cases];
+}
+
+/* Break @rule in the first model from @first on that it fits; is there one? */
+static bool find_broken(struct mutant *m, struct mutation_rng *rng, uint32_t first, bool request,
+			uint32_t rule)
+{
+	uint32_t number = m->number;
+
+	for (uint32_t i = 0; i < num_cases; i++) {
+		struct model_case *mc = nth_case(first, i);
+
+		if (!request && is_control_rule(rule) && !mc->c.num_referenced)
+			continue;
+		if (!is_valid(mc))
+			continue;
+		mutant_init(m, number, mc);
+		if (request ? break_request(rng, &m->h, rule) :
+			      break_model(rng, &m->h, &m->choice, rule))
+			return true;
+		hal_case_fini(&m->h);
+	}
+	return false;
+}
+
+static void broken_model(struct mutant *m, struct mutation_rng *rng, uint32_t first)
+{
+	uint32_t rule = pick(rng, counts.model_rules.num_rules);
 	struct nnhal_prepared_model *model;
 	enum nnhal_status status;
 	bool all;
 
-	if (!rule) {
-		counts.models[NOT_APPLICABLE]++;
+	if (!find_broken(m, rng, first, false, rule))
 		return;
-	}
 	status = prepare(m, &model);
 	if (status != NNHAL_STATUS_INVALID_ARGUMENT || model)
-		complain(m, rule, "prepareModel", status);
+		complain(m, model_rule_name(rule), "prepareModel", status);
 	nnhal_prepared_model_unref(model);
-	if (of_model) {
+	if (m->choice.preference == NNHAL_PREFER_FAST_SINGLE_ANSWER &&
+	    m->choice.priority == NNHAL_PRIORITY_MEDIUM) {
 		status = ask(m, &all);
 		if (status != NNHAL_STATUS_INVALID_ARGUMENT)
-			complain(m, rule, "getSupportedOperations", status);
+			complain(m, model_rule_name(rule), "getSupportedOperations", status);
 	}
-	counts.models[BROKEN_REFUSED]++;
+	counts.model_rules.broken[rule]++;
+	hal_case_fini(&m->h);
 }
 
 static void disturbed_model(struct mutant *m, struct mutation_rng *rng)
@@ -179,75 +276,77 @@ static void disturbed_model(struct mutant *m, struct mutation_rng *rng)
 	nnhal_prepared_model_unref(model);
 }
 
-static void mutated_request(struct mutant *m, struct mutation_rng *rng)
+static void disturbed_request(struct mutant *m, struct mutation_rng *rng)
 {
 	struct nnhal_prepared_model *model;
-	const char *rule = NULL;
 	enum nnhal_status status = prepare(m, &model);
 
 	if (status) {
-		/* Some of the cases beside the repository are meant to be refused. */
-		counts.requests[NOT_APPLICABLE]++;
+		complain(m, "none", "prepareModel of a valid model", status);
 		return;
 	}
-	if (pick(rng, 2)) {
-		for (uint32_t n = 1 + pick(rng, 3); n; n--)
-			disturb_request(rng, &m->h);
-		count_run(m, counts.requests, execute(m, model));
-	} else {
-		rule = break_request(rng, &m->h);
-		if (rule) {
-			status = execute(m, model);
-			if (status != NNHAL_STATUS_INVALID_ARGUMENT)
-				complain(m, rule, "execute", status);
-			counts.requests[BROKEN_REFUSED]++;
-		} else {
-			counts.requests[NOT_APPLICABLE]++;
-		}
-	}
+	for (uint32_t n = 1 + pick(rng, 3); n; n--)
+		disturb_request(rng, &m->h);
+	count_run(m, counts.requests, execute(m, model));
 	nnhal_prepared_model_unref(model);
 }
 
-static void run_mutant(uint32_t seed, uint32_t number, const char *file,
-		       const struct nntc_case *c)
+static void broken_request(struct mutant *m, struct mutation_rng *rng, uint32_t first)
 {
-	struct mutation_rng rng = { ((uint64_t)seed << 32 | number) * 0x9e3779b97f4a7c15ull };
-	struct mutant m = {
-		.number = number, .file = file, .c = c,
-		.choice = { NNHAL_PREFER_FAST_SINGLE_ANSWER, NNHAL_PRIORITY_MEDIUM },
-	};
+	uint32_t rule = pick(rng, counts.request_rules.num_rules);
+	struct nnhal_prepared_model *model;
+	enum nnhal_status status;
 
-	hal_case_init(&m.h, c);
-	hal_case_load(&m.h, c, 0xc3);
-	switch (pick(&rng, 8)) {
-	case 0:
-	case 1:
-	case 2:
-		broken_model(&m, &rng);
-		break;
-	case 3:
-	case 4:
-	case 5:
-		disturbed_model(&m, &rng);
-		break;
-	default:
-		mutated_request(&m, &rng);
-		break;
+	if (!find_broken(m, rng, first, true, rule))
+		return;
+	status = prepare(m, &model);
+	if (status) {
+		complain(m, "none", "prepareModel of a valid model", status);
+	} else {
+		status = execute(m, model);
+		if (status != NNHAL_STATUS_INVALID_ARGUMENT)
+			complain(m, request_rule_name(rule), "execute", status);
+		counts.request_rules.broken[rule]++;
 	}
-	/* What grew or shrank is freed by its first size. */
-	m.h.model.main.num_operations = c->main.num_operations;
-	hal_case_fini(&m.h);
+	nnhal_prepared_model_unref(model);
+	hal_case_fini(&m->h);
 }
 
-/* All cases of the files. */
-struct source {
-	struct nntc_file file;
-	const char *name;
-};
+/* A model to change in any way; false if none is valid. */
+static bool find_valid(struct mutant *m, uint32_t first)
+{
+	uint32_t number = m->number;
 
-static struct nntc_case *cases;
-static const char **names;
-static uint32_t num_cases;
+	for (uint32_t i = 0; i < num_cases; i++) {
+		struct model_case *mc = nth_case(first, i);
+
+		if (is_valid(mc)) {
+			mutant_init(m, number, mc);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void run_mutant(uint32_t seed, uint32_t number)
+{
+	struct mutation_rng which = { (uint64_t)seed << 32 | number };
+	struct mutation_rng rng = { ((uint64_t)seed << 32 | number) * 0x9e3779b97f4a7c15ull };
+	uint32_t first = pick(&which, num_cases), kind = pick(&rng, 8);
+	struct mutant m = { .number = number };
+
+	if (kind < 3) {
+		broken_model(&m, &rng, first);
+	} else if (kind == 3) {
+		broken_request(&m, &rng, first);
+	} else if (find_valid(&m, first)) {
+		if (kind < 7)
+			disturbed_model(&m, &rng);
+		else
+			disturbed_request(&m, &rng);
+		hal_case_fini(&m.h);
+	}
+}
 
 static bool usable(const struct nntc_case *c)
 {
@@ -255,8 +354,8 @@ static bool usable(const struct nntc_case *c)
 
 	for (uint32_t i = 0; i < c->main.num_operands; i++)
 		bytes += c->main.operands[i].num_bytes;
-	return !c->num_referenced && !c->expect_failure && bytes < MAX_BYTES &&
-	       c->main.num_inputs && c->main.num_outputs;
+	return !c->expect_failure && bytes < MAX_BYTES && c->main.num_inputs &&
+	       c->main.num_outputs;
 }
 
 static bool read_cases(struct source *s)
@@ -271,11 +370,9 @@ static bool read_cases(struct source *s)
 			continue;
 		}
 		cases = realloc(cases, (num_cases + 1) * sizeof(*cases));
-		names = realloc(names, (num_cases + 1) * sizeof(*names));
-		if (!cases || !names)
+		if (!cases)
 			exit(1);
-		cases[num_cases] = c;
-		names[num_cases++] = s->name;
+		cases[num_cases++] = (struct model_case){ .c = c, .file = s->name };
 	}
 	return true;
 }
@@ -292,18 +389,51 @@ static uint32_t number_option(const char *text)
 	return (uint32_t)v;
 }
 
+static void set_rules(struct rule_counts *r, uint32_t num_rules, const char *(*name)(uint32_t))
+{
+	r->num_rules = num_rules;
+	r->name = name;
+	r->broken = calloc(num_rules, sizeof(*r->broken));
+	if (!r->broken)
+		exit(1);
+}
+
+/* Sum of them; those that were never broken are named. */
+static unsigned int report_rules(const char *what, const struct rule_counts *r,
+				 unsigned int *never)
+{
+	unsigned int sum = 0;
+
+	for (uint32_t i = 0; i < r->num_rules; i++) {
+		sum += r->broken[i];
+		*never += !r->broken[i];
+		tap_note("%s, %s: %u", what, r->name(i), r->broken[i]);
+	}
+	return sum;
+}
+
 static void report(uint32_t count)
 {
 	const unsigned int *m = counts.models, *r = counts.requests;
+	unsigned int never = 0, models, requests;
 
-	ok(!counts.wrong, "%u mutants: each is refused as it must be, or run; %u are not", count,
-	   counts.wrong);
-	tap_note("models with a broken rule: %u refused; rule not applicable: %u",
-		 m[BROKEN_REFUSED], m[NOT_APPLICABLE]);
+	models = report_rules("model", &counts.model_rules, &never);
+	requests = report_rules("request", &counts.request_rules, &never);
+	ok(!counts.wrong && models + requests + m[REFUSED] + m[RUN] + m[ENDED] + r[REFUSED] +
+	   r[RUN] + r[ENDED] == count,
+	   "%u mutants: each is refused as it must be, or run; %u are not", count, counts.wrong);
+	if (never && count < ENOUGH)
+		tap_skip("%u rules of %u were not broken; it takes %u mutants", never,
+			 counts.model_rules.num_rules + counts.request_rules.num_rules, ENOUGH);
+	else
+		ok(!never, "each of %u rules was broken", counts.model_rules.num_rules +
+		   counts.request_rules.num_rules);
+	ok(!counts.invalid, "all models are valid before they are changed, but %u",
+	   counts.invalid);
+	tap_note("models with a broken rule: %u refused", models);
 	tap_note("models changed at random: %u refused, %u run, %u ended at their deadline",
 		 m[REFUSED], m[RUN], m[ENDED]);
-	tap_note("requests with a broken rule: %u refused; not applicable: %u", r[BROKEN_REFUSED],
-		 r[NOT_APPLICABLE]);
+	tap_note("requests with a broken rule: %u refused", requests);
 	tap_note("requests changed at random: %u refused, %u run, %u ended at their deadline",
 		 r[REFUSED], r[RUN], r[ENDED]);
 }
@@ -341,19 +471,18 @@ int main(int argc, char **argv)
 	}
 	if (!num_cases)
 		tap_skip_all("no cases to mutate");
-	for (uint32_t n = first; n < first + count; n++) {
-		struct mutation_rng which = { (uint64_t)seed << 32 | n };
-		uint32_t i = pick(&which, num_cases);
-
-		run_mutant(seed, n, names[i], &cases[i]);
-	}
+	set_rules(&counts.model_rules, num_model_rules(), model_rule_name);
+	set_rules(&counts.request_rules, num_request_rules(), request_rule_name);
+	for (uint32_t n = first; n < first + count; n++)
+		run_mutant(seed, n);
 	report(count);
+	free(counts.model_rules.broken);
+	free(counts.request_rules.broken);
 	for (uint32_t i = 0; i < num_cases; i++)
-		nntc_free(&cases[i]);
+		nntc_free(&cases[i].c);
 	for (int i = 0; i < num_files; i++)
 		nntc_close(&sources[i].file);
 	free(cases);
-	free(names);
 	free(sources);
 	nnhal_device_unref(device);
 	return tap_done();

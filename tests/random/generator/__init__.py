@@ -4,7 +4,8 @@
 import numpy as np
 
 from .graph import Graph, Unfit
-from .makers import TABLE
+from .makers import TABLE, attempt
+from .makers_control import pick_name
 from . import makers_windows, makers_layers, makers_boxes
 
 __all__ = ["TABLE", "build", "Graph", "Unfit", "makers_windows", "makers_layers",
@@ -13,27 +14,11 @@ __all__ = ["TABLE", "build", "Graph", "Unfit", "makers_windows", "makers_layers"
 NAMES = sorted(TABLE)
 
 
-def _attempt(g, name):
-    """Append an operation of this name; False if it does not fit."""
-    tensors, results = len(g.tensors), len(g.results)
-    operations, readers = len(g.operations), [t.readers for t in g.tensors]
-    g.must_connect = bool(g.operations)
-    try:
-        TABLE[name](g, name)
-        if not g.must_connect:
-            return True
-    except Unfit:
-        pass
-    del g.tensors[tensors:], g.results[results:], g.operations[operations:]
-    for t, n in zip(g.tensors, readers):
-        t.readers = n
-    return False
-
-
 def build(seed, number, steps=None):
     """Graph @number of a series: the case and its Graph.
 
-    Three in five have one operation, each in turn; the others up to 5 or 40.
+    Three in five have one operation, each in turn; the others up to 5 or 40. Subgraphs of
+    IF and WHILE, and what makes a condition, come on top.
     """
     rng = np.random.Generator(np.random.PCG64([seed, number]))
     if steps is None:
@@ -46,7 +31,7 @@ def build(seed, number, steps=None):
     while len(g.operations) < steps and tries < 200 + 20 * steps:
         tries += 1
         single = steps == 1 or (not g.operations and tries < 20)
-        _attempt(g, first if single else g.choice(NAMES))
+        attempt(g, first if single else pick_name(g))
     if not g.operations:
         raise RuntimeError("graph %d:%d: %s never fits" % (seed, number, first))
     shapes = 0.5 if g.chance(0.2) else 0.0

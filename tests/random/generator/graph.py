@@ -6,7 +6,12 @@ the values it gets. Beside the values run two disturbed evaluations: each result
 device may round in another way is moved by about that rounding, in one of them up and in
 the other down. Where they drift apart, the graph multiplies rounding errors and says
 nothing about a device; the operation that did it is taken back.
+
+A subgraph is a Graph as well (makers_control.py). It grows on the values it gets first;
+bodies of loops are replayed on those they get later.
 """
+
+import struct
 
 import numpy as np
 
@@ -41,38 +46,100 @@ EXACT = set("""
 EXACT_INTEGER = {"ADD", "SUB", "MUL", "DIV"}
 
 
+# How IF and WHILE are replayed, by name.
+CONTROL = {}
+
+
 class Unfit(Exception):
     """What was picked does not go together; pick again."""
 
 
-class Tensor:
-    """An operand of the graph and its values."""
+class State:
+    """What an operand holds: its value, the two disturbed ones, whether bytes count."""
 
-    def __init__(self, index, lifetime, value, disturbed, exact):
-        self.index = index
-        self.lifetime = lifetime
+    def __init__(self, value, disturbed=None, exact=True):
         self.value = value
-        self.disturbed = disturbed
+        self.disturbed = disturbed or (value, value)
         self.exact = exact
-        self.readers = 0
 
+    def lane(self, k):
+        """The value of one of the three evaluations."""
+        return self.disturbed[k - 1] if k else self.value
+
+
+class Tensor:
+    """An operand of the graph and what it holds when the graph grows."""
+
+    def __init__(self, lifetime, state):
+        self.index = None
+        self.lifetime = lifetime
+        self.state = state
+        self.readers = 0
+        self.graph = None		# of a SUBGRAPH
+        self.fixed = False		# the HAL wants the model to say the shape
+        # Dimensions that it has whatever happens, else 0.
+        self.known = [] if self.type in nntc.SCALARS else list(self.dims)
+
+    value = property(lambda self: self.state.value)
+    disturbed = property(lambda self: self.state.disturbed)
+    exact = property(lambda self: self.state.exact)
     type = property(lambda self: self.value.type)
     dims = property(lambda self: self.value.data.shape)
     rank = property(lambda self: self.value.data.ndim)
     scale = property(lambda self: self.value.scale)
     zero_point = property(lambda self: self.value.zero_point)
 
+    def given(self):
+        """The state as operations take it: None of what is omitted."""
+        return None if self.lifetime == nntc.NO_VALUE else self.state
+
+    def meet(self, dims):
+        """It has this shape at times, too."""
+        if len(dims) != len(self.known):
+            self.known = []
+        self.known = [a if a == b else 0 for a, b in zip(self.known, dims)]
+
 
 class Graph:
     def __init__(self, rng, steps=1):
         self.rng = rng
         self.steps = steps		# operations there will be, for the precision
+        self.depth = 0			# graphs it is inside of
         self.tensors = []
         self.operations = []
+        self.inner_work = 0		# operations that subgraphs execute
         # In some graphs all is given at run time, in some hardly anything.
         self.constants = 0.0 if self.chance(0.1) else 0.9 if self.chance(0.1) else None
         self.must_connect = False
-        self.results = []		# tensors that operations have written
+        self.results = []		# tensors that operations may read
+
+    def work(self):
+        """How many operations are executed."""
+        return len(self.operations) + self.inner_work
+
+    def graphs(self):
+        """This graph and all that it refers to, each once."""
+        found = [self]
+        for g in found:
+            for t in [t for _, ins, _ in g.operations for t in ins]:
+                if t.graph and t.graph not in found:
+                    found.append(t.graph)
+        return found
+
+    def is_connected(self):
+        """Does the next operation have to read what there is?"""
+        return bool(self.operations)
+
+    def mark(self):
+        """What undo() needs to go back to here."""
+        return (len(self.tensors), len(self.results), len(self.operations), self.inner_work,
+                [t.readers for t in self.tensors])
+
+    def undo(self, mark):
+        tensors, results, operations, self.inner_work, readers = mark
+        del self.tensors[tensors:], self.results[results:], self.operations[operations:]
+        for t, n in zip(self.tensors, readers):
+            t.readers = n
 
     # ---- random numbers ----
 
@@ -106,8 +173,8 @@ class Graph:
 
     # ---- operands ----
 
-    def add(self, lifetime, value, disturbed=None, exact=True):
-        t = Tensor(len(self.tensors), lifetime, value, disturbed or (value, value), exact)
+    def add(self, lifetime, state):
+        t = Tensor(lifetime, state)
         self.tensors.append(t)
         return t
 
@@ -158,14 +225,15 @@ class Graph:
             if type == I32 and (low, high) == (-4.0, 4.0):
                 low, high = self.choice([(-5, 5), (-100, 100), (-2 ** 31, 2 ** 31 - 1)])
             value = Value(type, self.numbers(type, dims, low, high))
-        return self.add(self.lifetime(const), value)
+        return self.add(self.lifetime(const), State(value))
 
     def constant(self, type, data, scale=0.0, zero_point=0, const=None, **more):
         """A new constant (or, now and then, input) with this data."""
         if const is None:
             const = self.chance(0.9)
         data = np.asarray(data, nntc.DTYPES[type])
-        return self.add(self.lifetime(const), Value(type, data, scale, zero_point, **more))
+        return self.add(self.lifetime(const),
+                        State(Value(type, data, scale, zero_point, **more)))
 
     def i32(self, v):
         return self.constant("INT32", v)
@@ -182,8 +250,14 @@ class Graph:
     def omitted(self, type, dims=(0,)):
         """An operand without value."""
         scale = 1.0 if type in reference.QUANTIZED else 0.0
-        t = self.add(nntc.NO_VALUE, Value(type, np.zeros(0, nntc.DTYPES[type]), scale))
-        t.omitted_dims = list(dims)
+        t = self.add(nntc.NO_VALUE, State(Value(type, np.zeros(0, nntc.DTYPES[type]), scale)))
+        t.known = list(dims)
+        return t
+
+    def subgraph(self, graph):
+        """An operand that refers to another graph."""
+        t = self.add(nntc.SUBGRAPH, State(Value("SUBGRAPH", np.zeros(()))))
+        t.graph = graph
         return t
 
     def _fits(self, t, types, ranks, low, high, exact):
@@ -286,14 +360,26 @@ class Graph:
         @outs has a pair per output: its type and its quantization, which is a tensor to
         take it from, a pair, None, or a least scale to choose one that fits.
         """
-        value = [None if t.lifetime == nntc.NO_VALUE else t.value for t in ins]
-        disturbed = [[None if t.lifetime == nntc.NO_VALUE else t.disturbed[k] for t in ins]
-                     for k in range(2)]
+        return self.append(name, ins, self._compute(name, [t.given() for t in ins], outs))
+
+    def append(self, name, ins, states):
+        """Append an operation whose results are known."""
+        for t in ins:
+            t.readers += 1
+        made = [self.add(nntc.TEMPORARY, s) for s in states]
+        self.results += [t for t in made if t.rank]
+        self.operations.append((name, ins, made))
+        return made
+
+    def _compute(self, name, states, outs):
+        """States of the results of an operation; None is an omitted operand."""
+        given = [s for s in states if s]
         types = [o[0] for o in outs]
         try:
-            results = reference.run(name, value, types)
-            clean = all(t.exact for t in ins)
-            others = [results if clean else reference.run(name, d, types) for d in disturbed]
+            lanes = [[s and s.lane(k) for s in states] for k in range(3)]
+            results = reference.run(name, lanes[0], types)
+            clean = all(s.exact for s in given)
+            others = [results if clean else reference.run(name, d, types) for d in lanes[1:]]
         except reference.Refused as error:
             raise Unfit(str(error)) from error
         written = []
@@ -309,24 +395,20 @@ class Graph:
             v = Value(type, reference.store(result, type, scale, zero), scale, zero)
             if v.data.size > 4 * MAX_ELEMENTS or v.data.ndim > 8:
                 raise Unfit("too large")
-            exact = clean and self._exact(name, ins, v)
+            rounds = not self._exact(name, [s.value for s in given], v)
+            exact = clean and not rounds
             d = v, v
             if not exact:
                 if any(np.shape(getattr(o, "data", o)) != np.shape(v.data) for o in other):
                     raise Unfit("the shape depends on rounding")
                 d = tuple(Value(type, reference.store(o, type, scale, zero), scale, zero)
                           for o in other)
-                if not self._exact(name, ins, v):
+                if rounds:
                     d = self._disturb(v, d)
             for moved in d:
                 self._check(v, moved)
-            written.append((v, d, exact))
-        for t in ins:
-            t.readers += 1
-        made = [self.add(nntc.TEMPORARY, *w) for w in written]
-        self.results += [t for t in made if t.rank]
-        self.operations.append((name, ins, made))
-        return made
+            written.append(State(v, d, exact))
+        return written
 
     @staticmethod
     def _exact(name, ins, value):
@@ -336,8 +418,33 @@ class Graph:
             return False
         if value.type not in reference.QUANTIZED:
             return True
-        return all((t.scale, t.zero_point) == (value.scale, value.zero_point)
-                   for t in ins if t.type == value.type) or name == "CAST"
+        return all((v.scale, v.zero_point) == (value.scale, value.zero_point)
+                   for v in ins if v.type == value.type) or name == "CAST"
+
+    def replay(self, inputs):
+        """Run a subgraph on other states of its inputs: states of its outputs."""
+        now = {}
+
+        def hold(t, state):
+            if t.exact and not state.exact:
+                raise Unfit("was chosen for a value that is exact")
+            t.meet(state.value.shape)
+            if t.fixed and t.known != list(t.dims):
+                raise Unfit("sizes change")
+            now[t] = state
+
+        for t, state in zip(self.inputs, inputs):
+            hold(t, state)
+        for name, ins, made in self.operations:
+            states = [now.get(t, t.given()) for t in ins]
+            if name in CONTROL:
+                results = CONTROL[name](ins, states, made)
+            else:
+                results = self._compute(name, states,
+                                        [(t.type, (t.scale, t.zero_point)) for t in made])
+            for t, state in zip(made, results):
+                hold(t, state)
+        return [now[t] for t in self.outputs]
 
     # ---- the case ----
 
@@ -357,33 +464,47 @@ class Graph:
         @shapes: share of shapes that are not given; @all_outputs: all results are outputs.
         Also sets self.outputs, the tensors that are.
         """
-        used = [t for t in self.tensors
-                if any(t is u for _, ins, made in self.operations for u in (*ins, *made))]
-        for index, t in enumerate(used):
-            t.index = index
+        used = self._used()
         if all(t.lifetime != nntc.INPUT for t in used):
             # A model has an input.
             self.choice([t for t in used if t.lifetime == nntc.CONSTANT_COPY]).lifetime = \
                 nntc.INPUT
+        self.inputs = [t for t in used if t.lifetime == nntc.INPUT]
         self.outputs = [t for _, _, made in self.operations for t in made
                         if not t.readers or all_outputs or self.chance(0.1)]
-        outputs = [t.index for t in self.outputs]
-        operands = []
-        for t in used:
-            v = t.value
-            lifetime = nntc.OUTPUT if t.index in outputs else t.lifetime
-            data = b"" if lifetime in (nntc.TEMPORARY, nntc.NO_VALUE) else v.data.tobytes()
-            dims = list(t.dims) if v.type not in nntc.SCALARS else []
-            if lifetime == nntc.CONSTANT_COPY and len(data) > 128 and self.chance(0.5):
-                lifetime = nntc.CONSTANT_REFERENCE
-            if lifetime == nntc.NO_VALUE:
-                dims = t.omitted_dims
-            elif lifetime in (nntc.TEMPORARY, nntc.OUTPUT) and dims and \
-                    self.rng.random() < shapes:
-                dims = [] if self.chance(0.3) else [0 if self.chance(0.5) else d for d in dims]
-            operands.append(nntc.Operand(v.type, lifetime, dims, data, v.scale, v.zero_point,
-                                         v.channel_dim, v.channel_scales))
-        inputs = [t.index for t in used if t.lifetime == nntc.INPUT]
+        graphs = self.graphs()
+        main, *others = [g._subgraph(shapes, graphs) for g in graphs]
+        return nntc.Case(name, main, relaxed=self.chance(0.1), subgraphs=others)
+
+    def _used(self):
+        needed = {t for _, ins, made in self.operations for t in (*ins, *made)}
+        return [t for t in self.tensors if t in needed]
+
+    def _subgraph(self, shapes, graphs):
+        """Operands, operations, inputs and outputs; @graphs: all, in the order they have."""
+        used = list(dict.fromkeys(self.inputs + self._used()))
+        for index, t in enumerate(used):
+            t.index = index
         operations = [nntc.Operation(n, [t.index for t in ins], [t.index for t in made])
                       for n, ins, made in self.operations]
-        return nntc.Case(name, operands, operations, inputs, outputs, relaxed=self.chance(0.1))
+        return nntc.Subgraph([self._operand(t, shapes, graphs) for t in used], operations,
+                             [t.index for t in self.inputs], [t.index for t in self.outputs])
+
+    def _operand(self, t, shapes, graphs):
+        v, dims = t.value, t.known
+        lifetime = nntc.OUTPUT if t in self.outputs else t.lifetime
+        if t.graph:
+            data = struct.pack("<I", next(i for i, g in enumerate(graphs) if g is t.graph) - 1)
+        elif lifetime in (nntc.TEMPORARY, nntc.NO_VALUE) or \
+                (self.depth and lifetime in (nntc.INPUT, nntc.OUTPUT)):
+            data = b""
+        else:
+            data = v.data.tobytes()
+        if lifetime == nntc.CONSTANT_COPY and len(data) > 128 and self.chance(0.5):
+            lifetime = nntc.CONSTANT_REFERENCE
+        may_vary = lifetime in (nntc.TEMPORARY, nntc.OUTPUT) or \
+            (self.depth and lifetime == nntc.INPUT and not v.channel_scales)
+        if may_vary and dims and not t.fixed and self.rng.random() < shapes:
+            dims = [] if self.chance(0.3) else [0 if self.chance(0.5) else d for d in dims]
+        return nntc.Operand(v.type, lifetime, dims, data, v.scale, v.zero_point,
+                            v.channel_dim, v.channel_scales)

@@ -18,6 +18,20 @@ def make(*names):
     return register
 
 
+def attempt(g, name):
+    """Append an operation of this name; False if it does not fit."""
+    mark = g.mark()
+    g.must_connect = g.is_connected()
+    try:
+        TABLE[name](g, name)
+        if not g.must_connect:
+            return True
+    except Unfit:
+        pass
+    g.undo(mark)
+    return False
+
+
 # ---- element by element ----
 
 def partner(g, x, types=None, low=-4.0, high=4.0):

@@ -8,14 +8,7 @@ type. It shares nothing with the device model, whose quantized arithmetic is int
 
 import numpy as np
 
-from nntc import DTYPES
-
-QUANTIZED = {
-    "TENSOR_QUANT8_ASYMM": (0, 255), "TENSOR_QUANT8_ASYMM_SIGNED": (-128, 127),
-    "TENSOR_QUANT8_SYMM": (-128, 127), "TENSOR_QUANT16_ASYMM": (0, 65535),
-    "TENSOR_QUANT16_SYMM": (-32768, 32767), "TENSOR_QUANT8_SYMM_PER_CHANNEL": (-128, 127),
-}
-FLOATS = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "FLOAT32", "FLOAT16"}
+from nntc import DTYPES, FLOATS, QUANTIZED
 
 
 class Refused(Exception):
