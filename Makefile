@@ -12,6 +12,7 @@
 #   selftests       $(BUILD)/selftests/...                      selftests/build.mk
 #   examples        $(BUILD)/bin/...                            examples/build.mk
 #   host-tests      $(BUILD)/tests/...                          tests/build.mk
+#   vm-tests        the same for those in the virtual machine   tests/build.mk
 #   run-host-tests  runs them and prints TAP                    tests/build.mk
 #   run-fuzz        runs the fuzzers and prints TAP             tests/build.mk
 #   install-files   what `make install` copies                  userspace/build.mk
@@ -68,8 +69,8 @@ V ?=
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
 
-.PHONY: all lib tools emulator selftests examples host-tests module \
-	run-host-tests run-fuzz install install-files clean distclean help \
+.PHONY: all lib tools emulator selftests examples host-tests vm-tests \
+	module run-host-tests run-fuzz install install-files clean distclean help \
 	demo check check-host check-kunit check-vm check-debug check-style \
 	check-fuzz soak bench deps qemu debug-kernel
 

@@ -4,7 +4,7 @@
 #
 #   HOST_TESTS   programs and scripts that print TAP, run by run-host-tests
 #   FUZZ_TESTS   the same for run-fuzz
-#   VM_TESTS     those that also run in the virtual machine
+#   VM_TESTS     those that run in the virtual machine, run by run-selftests there
 #
 # A program that ends with status 4 was skipped as a whole; any other status
 # than 0 is a failure, also if all its lines said ok.
@@ -33,6 +33,8 @@ done; printf '1..%s\n' $$number; exit $$failed
 endef
 
 host-tests: $(HOST_TESTS) $(FUZZ_TESTS)
+
+vm-tests: $(VM_TESTS)
 
 run-host-tests: $(HOST_TESTS)
 	$(call run-tests,$(HOST_TESTS))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Usage: run_graphs [-d DEVICE] FILE.nntc OUTPUT
+ *        run_graphs [-d DEVICE] -l FILE.nntc.limits FILE.nntc
  *
  * Prepare and execute each case of a file and write what came out of it, for a reader
  * that knows how exact it has to be. Each model runs twice, by itself and in a burst,
@@ -12,6 +13,9 @@
  * length of a message; the message; and if the status is NONE for each output u32 rank,
  * u32 dimensions, u32 bytes, the bytes.
  *
+ * With -l the results are compared with those in the file, as exactly as random_graphs.py
+ * --write has put down (expectations.py), and TAP is printed.
+ *
  * The device is DEVICE, or NNHAL_TEST_DEVICE of the environment, or sim. Without a driver
  * for it the exit status is 4; with NNPU_REQUIRE_DEVICE in the environment it is 1.
  */
@@ -20,6 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../tap.h"
+#include "../../userspace/tools/nnvec/compare.h"
 #include "hal_case.h"
 
 #define RUNS_DIFFER	1000u
@@ -28,7 +34,24 @@
 
 #define EXIT_SKIPPED	4
 
+/* Of so many random graphs each operation is alone in one. */
+#define ALL_OPERATIONS	170u
+
+/* What the limits have of an output. */
+struct limit {
+	uint32_t exact;
+	float real;
+	uint32_t steps;
+	uint32_t rank;
+	uint32_t dims[8];
+};
+
 static FILE *out;
+
+/* With -l. */
+static FILE *limits;
+static unsigned int agreeing, disagreeing;
+static bool seen[NNHAL_OPERATION_RANK + 1];
 
 static void put(const void *p, size_t n)
 {
@@ -71,6 +94,81 @@ static bool outputs_same(const struct hal_case *h, const uint8_t *first)
 			return false;
 	}
 	return true;
+}
+
+/* Compare one output; the next record of the limits is its. */
+static bool judge_output(const struct hal_case *h, const struct nntc_case *c, uint32_t i,
+			 const struct nnhal_output_shape *shape, char *text)
+{
+	struct nntc_operand o = c->main.operands[c->main.outputs[i]];
+	const uint8_t *bytes = h->map + h->out_args[i].location.offset;
+	struct tolerance tolerance;
+	struct limit limit;
+
+	if (fread(&limit, sizeof(limit), 1, limits) != 1) {
+		snprintf(text, COMPARE_TEXT, "output %u: the limits have ended", i);
+		return false;
+	}
+	/* The case may leave the shape open. */
+	o.rank = (uint8_t)limit.rank;
+	memcpy(o.dims, limit.dims, sizeof(o.dims));
+	if (!compare_shape(i, &o, shape, text))
+		return false;
+	tolerance = (struct tolerance){ limit.real, limit.real, (long)limit.steps };
+	if (!compare_output(i, &o, bytes, &tolerance, text))
+		return false;
+	if (!limit.exact || o.type == NNHAL_OPERAND_TENSOR_FLOAT32 ||
+	    o.type == NNHAL_OPERAND_TENSOR_FLOAT16 || !memcmp(bytes, o.data, o.num_bytes))
+		return true;
+	snprintf(text, COMPARE_TEXT, "output %u: not the same bytes", i);
+	return false;
+}
+
+/* @shapes: NULL if the graph did not run. */
+static void judge(const struct hal_case *h, const struct nntc_case *c, uint32_t status,
+		  const char *message, const struct nnhal_output_shape *shapes)
+{
+	char text[COMPARE_TEXT] = "", first[COMPARE_TEXT] = "";
+
+	/* All, whatever the first is like: each has a record. */
+	for (uint32_t i = 0; shapes && !status && i < c->main.num_outputs; i++) {
+		if (!judge_output(h, c, i, &shapes[i], text) && !first[0])
+			memcpy(first, text, sizeof(first));
+	}
+	if (status)
+		fseek(limits, (long)(c->main.num_outputs * sizeof(struct limit)), SEEK_CUR);
+	if (status || first[0]) {
+		tap_note("%s: status %u: %s", c->name, status, status ? message : first);
+		disagreeing++;
+	} else {
+		agreeing++;
+	}
+}
+
+static void note_operations(const struct nntc_subgraph *sg)
+{
+	for (uint32_t i = 0; i < sg->num_operations; i++) {
+		if (sg->operations[i].type <= NNHAL_OPERATION_RANK)
+			seen[sg->operations[i].type] = true;
+	}
+}
+
+static int report(void)
+{
+	unsigned int operations = 0;
+
+	for (uint32_t i = 0; i <= NNHAL_OPERATION_RANK; i++)
+		operations += seen[i];
+	ok(agreeing && !disagreeing, "%u random graphs agree with the reference, %u do not",
+	   agreeing, disagreeing);
+	if (agreeing + disagreeing < ALL_OPERATIONS)
+		tap_skip("%u operations occur in them; it takes %u graphs to have all", operations,
+			 ALL_OPERATIONS);
+	else
+		ok(operations == NNHAL_OPERATION_RANK + 1, "%u of %u operations occur in them",
+		   operations, NNHAL_OPERATION_RANK + 1);
+	ok(fgetc(limits) == EOF, "there are no limits of more graphs");
+	return tap_done();
 }
 
 static uint32_t run(struct nnhal_prepared_model *model, const struct hal_case *h, bool in_burst,
@@ -121,8 +219,11 @@ static void execute(struct hal_case *h, const struct nntc_case *c,
 		else if (!outputs_same(h, first))
 			status = RUNS_DIFFER;
 	}
-	put_status(true, status, diag.message);
-	for (uint32_t i = 0; !status && i < count; i++) {
+	if (limits)
+		judge(h, c, status, diag.message, shapes);
+	else
+		put_status(true, status, diag.message);
+	for (uint32_t i = 0; out && !status && i < count; i++) {
 		const struct nnhal_data_location *l = &h->out_args[i].location;
 
 		put_u32(shapes[i].num_dimensions);
@@ -145,7 +246,9 @@ static void run_case(struct nnhal_device *device, const struct nntc_case *c)
 	options.diag = &diag;
 	hal_case_init(&h, c);
 	status = nnhal_device_prepare_model_sync(device, &h.model, &options, &model);
-	if (status)
+	if (status && limits)
+		judge(&h, c, status, diag.message, NULL);
+	else if (status)
 		put_status(false, status, diag.message);
 	else
 		execute(&h, c, model);
@@ -166,6 +269,8 @@ static int open_device(const char *spec, struct nnhal_device **device)
 	if (!status)
 		return 0;
 	fprintf(stderr, "run_graphs: %s\n", diag.message);
+	if (limits)
+		printf("1..0 # SKIP %s\n", diag.message);
 	return status == NNHAL_STATUS_NO_DRIVER && !getenv("NNPU_REQUIRE_DEVICE") ? EXIT_SKIPPED : 1;
 }
 
@@ -185,6 +290,9 @@ static bool run_file(struct nnhal_device *device, const char *path)
 			nntc_close(&f);
 			return false;
 		}
+		note_operations(&c.main);
+		for (uint32_t k = 0; k < c.num_referenced; k++)
+			note_operations(&c.referenced[k]);
 		run_case(device, &c);
 		nntc_free(&c);
 	}
@@ -194,31 +302,39 @@ static bool run_file(struct nnhal_device *device, const char *path)
 
 int main(int argc, char **argv)
 {
+	const char *spec = NULL, *limits_path = NULL, *path;
 	struct nnhal_device *device;
-	const char *spec = NULL;
 	int option, status;
 	bool good;
 
-	while ((option = getopt(argc, argv, "d:")) == 'd')
-		spec = optarg;
-	if (option != -1 || argc - optind != 2) {
-		fprintf(stderr, "usage: run_graphs [-d DEVICE] FILE.nntc OUTPUT\n");
+	while ((option = getopt(argc, argv, "d:l:")) != -1) {
+		if (option == 'd')
+			spec = optarg;
+		else if (option == 'l')
+			limits_path = optarg;
+		else
+			break;
+	}
+	if (option != -1 || argc - optind != (limits_path ? 1 : 2)) {
+		fprintf(stderr, "usage: run_graphs [-d DEVICE] FILE.nntc OUTPUT\n"
+			"       run_graphs [-d DEVICE] -l FILE.nntc.limits FILE.nntc\n");
 		return 2;
+	}
+	path = limits_path ? limits_path : argv[optind + 1];
+	*(limits_path ? &limits : &out) = fopen(path, limits_path ? "rb" : "wb");
+	if (!limits && !out) {
+		perror(path);
+		return 1;
 	}
 	status = open_device(spec, &device);
 	if (status)
 		return status;
-	out = fopen(argv[optind + 1], "wb");
-	if (!out) {
-		perror(argv[optind + 1]);
-		nnhal_device_unref(device);
-		return 1;
-	}
 	good = run_file(device, argv[optind]);
 	nnhal_device_unref(device);
-	if (fclose(out)) {
-		perror(argv[optind + 1]);
+	status = limits ? report() : 0;
+	if (fclose(limits ? limits : out)) {
+		perror(path);
 		return 1;
 	}
-	return good ? 0 : 1;
+	return good ? status : 1;
 }
