@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Changes of models that break a rule for IF and WHILE, and the subgraphs they refer to,
- * for certain.
+ * for certain, and those that leave a model valid and make it fail when it runs.
  *
  * As in mutate_model.c each rule picks a place, and returns false, having changed
  * nothing, if it is no place for it.
@@ -530,4 +530,121 @@ bool break_control(struct mutation_rng *r, struct hal_case *h, uint32_t rule)
 	struct site s;
 
 	return find_site(r, h, &s) && rules[rule].apply(r, &s);
+}
+
+/* ---- valid models that fail ---- */
+
+/* An IF or WHILE of the main subgraph, which is reached in any case. */
+static bool find_main_site(struct mutation_rng *r, struct hal_case *h, uint32_t type,
+			   struct site *s)
+{
+	struct hal_graph *g = &h->graphs[0];
+	uint32_t n = g->sg->num_operations, first = pick(r, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (g->operations[(first + i) % n].type == type) {
+			set_site(s, h, g, (first + i) % n);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Does an operation take whatever values its operands have? */
+static bool never_fails(uint32_t type)
+{
+	switch (type) {
+	case NNHAL_OPERATION_ADD:
+	case NNHAL_OPERATION_SUB:
+	case NNHAL_OPERATION_MAXIMUM:
+	case NNHAL_OPERATION_MINIMUM:
+	case NNHAL_OPERATION_LOGICAL_AND:
+	case NNHAL_OPERATION_LOGICAL_NOT:
+	case NNHAL_OPERATION_LOGICAL_OR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_integer_comparison(const struct hal_graph *g, const struct nnhal_operation *o)
+{
+	switch (o->type) {
+	case NNHAL_OPERATION_GREATER:
+	case NNHAL_OPERATION_GREATER_EQUAL:
+	case NNHAL_OPERATION_LESS:
+	case NNHAL_OPERATION_LESS_EQUAL:
+	case NNHAL_OPERATION_NOT_EQUAL:
+		return g->operands[o->inputs[0]].type == NNHAL_OPERAND_TENSOR_INT32 &&
+		       g->operands[o->inputs[0]].num_dimensions == 1 &&
+		       g->operands[o->inputs[0]].dimensions[0] == 1;
+	default:
+		return false;
+	}
+}
+
+/* What the loop compares it compares with itself from now on. */
+static bool endless_loop(struct mutation_rng *r, struct hal_case *h)
+{
+	struct hal_graph *condition;
+	struct site s;
+
+	if (!find_main_site(r, h, NNHAL_OPERATION_WHILE, &s))
+		return false;
+	for (uint32_t i = 0; i < s.inner[1]->sg->num_operations; i++) {
+		if (!never_fails(s.inner[1]->operations[i].type))
+			return false;
+	}
+	condition = s.inner[0];
+	if (condition->sg->num_operations != 1 ||
+	    !is_integer_comparison(condition, &condition->operations[0]))
+		return false;
+	condition->operations[0].type = NNHAL_OPERATION_EQUAL;
+	condition->op_inputs[0][1] = condition->op_inputs[0][0];
+	hal_graph_count_consumers(condition);
+	return true;
+}
+
+static bool omitted_condition(struct mutation_rng *r, struct hal_case *h)
+{
+	struct site s;
+
+	if (!find_main_site(r, h, NNHAL_OPERATION_IF, &s))
+		return false;
+	for (uint32_t i = 0; i < s.g->sg->num_inputs; i++) {
+		if (s.g->inputs[i] == s.inputs[0]) {
+			h->in_args[i] = (struct nnhal_request_argument){ .has_no_value = true };
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct {
+	const char *name;
+	bool (*apply)(struct mutation_rng *r, struct hal_case *h);
+	enum nnhal_status status;
+} failures[] = {
+	{ "D31 loop that does not end", endless_loop, NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT },
+	{ "D11 condition that is omitted", omitted_condition, NNHAL_STATUS_GENERAL_FAILURE },
+};
+
+uint32_t num_failures(void)
+{
+	return sizeof(failures) / sizeof(failures[0]);
+}
+
+const char *failure_name(uint32_t failure)
+{
+	return failures[failure].name;
+}
+
+enum nnhal_status failure_status(uint32_t failure)
+{
+	return failures[failure].status;
+}
+
+bool make_fail(struct mutation_rng *r, struct hal_case *h, uint32_t failure)
+{
+	return failures[failure].apply(r, h);
 }

@@ -160,8 +160,13 @@ static bool wrong_zero_point(struct mutation_rng *r, struct hal_graph *g)
 static bool wrong_lifetime(struct mutation_rng *r, struct hal_graph *g)
 {
 	static const uint32_t lifetimes[] = { 6, 7, 8, 0xffffffff };
+	struct nnhal_operand *o = operand(r, g, any_operand);
 
-	operand(r, g, any_operand)->lifetime = lifetimes[pick(r, 4)];
+	/* A subgraph has the first one. */
+	if (o->type == NNHAL_OPERAND_SUBGRAPH)
+		o->lifetime = lifetimes[1 + pick(r, 3)];
+	else
+		o->lifetime = lifetimes[pick(r, 4)];
 	return true;
 }
 

@@ -39,6 +39,15 @@ bool break_control(struct mutation_rng *r, struct hal_case *h, uint32_t rule);
 uint32_t num_control_rules(void);
 const char *control_rule_name(uint32_t rule);
 
+/*
+ * Change a model or its request so that it is valid, and fails when it runs, with a status
+ * of its own; as break_model().
+ */
+bool make_fail(struct mutation_rng *r, struct hal_case *h, uint32_t failure);
+uint32_t num_failures(void);
+const char *failure_name(uint32_t failure);
+enum nnhal_status failure_status(uint32_t failure);
+
 /* Change anything of a model; it may be valid afterwards. */
 void disturb_model(struct mutation_rng *r, struct hal_case *h);
 

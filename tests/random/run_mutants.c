@@ -3,9 +3,10 @@
  * Usage: run_mutants [-n COUNT] [-s SEED] [-f FIRST] FILE.nntc...
  *
  * Models and requests that are changed at random. Those that break a rule of the HAL
- * must be refused with INVALID_ARGUMENT, by every call that judges them; others are
- * refused or run. Sanitizers watch the rest. A rule is broken in the first model of the
- * series that it applies to, and each rule has to be broken in some. Prints TAP.
+ * must be refused with INVALID_ARGUMENT, by every call that judges them; some fail when
+ * they run, with a status that is known; others are refused or run. Sanitizers watch the
+ * rest. A rule is broken in the first model of the series that it applies to, and each rule
+ * has to be broken in some. Prints TAP.
  *
  * Mutant number N of a seed and list of files is always the same one: what fails says
  * its number, which -f N -n 1 repeats.
@@ -30,7 +31,7 @@
 #define MAX_BYTES	(64u << 20)
 
 /* So many mutants break every rule, or a rule fits nothing. */
-#define ENOUGH		1000u
+#define ENOUGH		2000u
 
 /* A prime: steps of this many come by all models, those of all files mixed. */
 #define STRIDE		1000003ull
@@ -46,7 +47,7 @@ struct rule_counts {
 
 static struct {
 	unsigned int models[NUM_OUTCOMES], requests[NUM_OUTCOMES];
-	struct rule_counts model_rules, request_rules;
+	struct rule_counts model_rules, request_rules, failures;
 	unsigned int wrong, invalid;
 } counts;
 
@@ -205,22 +206,41 @@ static struct model_case *nth_case(uint32_t first, uint32_t i)
 	return &cases[(first + i * STRIDE) % num_cases];
 }
 
-/* Break @rule in the first model from @first on that it fits; is there one? */
-static bool find_broken(struct mutant *m, struct mutation_rng *rng, uint32_t first, bool request,
+enum change { BREAK_MODEL, BREAK_REQUEST, MAKE_FAIL };
+
+static bool needs_subgraphs(enum change change, uint32_t rule)
+{
+	return change == MAKE_FAIL || (change == BREAK_MODEL && is_control_rule(rule));
+}
+
+static bool make_change(struct mutant *m, struct mutation_rng *rng, enum change change,
 			uint32_t rule)
+{
+	switch (change) {
+	case BREAK_MODEL:
+		return break_model(rng, &m->h, &m->choice, rule);
+	case BREAK_REQUEST:
+		return break_request(rng, &m->h, rule);
+	default:
+		return make_fail(rng, &m->h, rule);
+	}
+}
+
+/* Make a change to the first model from @first on that it fits; is there one? */
+static bool find_broken(struct mutant *m, struct mutation_rng *rng, uint32_t first,
+			enum change change, uint32_t rule)
 {
 	uint32_t number = m->number;
 
 	for (uint32_t i = 0; i < num_cases; i++) {
 		struct model_case *mc = nth_case(first, i);
 
-		if (!request && is_control_rule(rule) && !mc->c.num_referenced)
+		if (needs_subgraphs(change, rule) && !mc->c.num_referenced)
 			continue;
 		if (!is_valid(mc))
 			continue;
 		mutant_init(m, number, mc);
-		if (request ? break_request(rng, &m->h, rule) :
-			      break_model(rng, &m->h, &m->choice, rule))
+		if (make_change(m, rng, change, rule))
 			return true;
 		hal_case_fini(&m->h);
 	}
@@ -234,7 +254,7 @@ static void broken_model(struct mutant *m, struct mutation_rng *rng, uint32_t fi
 	enum nnhal_status status;
 	bool all;
 
-	if (!find_broken(m, rng, first, false, rule))
+	if (!find_broken(m, rng, first, BREAK_MODEL, rule))
 		return;
 	status = prepare(m, &model);
 	if (status != NNHAL_STATUS_INVALID_ARGUMENT || model)
@@ -291,23 +311,27 @@ static void disturbed_request(struct mutant *m, struct mutation_rng *rng)
 	nnhal_prepared_model_unref(model);
 }
 
-static void broken_request(struct mutant *m, struct mutation_rng *rng, uint32_t first)
+/* What is refused, or fails, only when it is executed. */
+static void failing_execution(struct mutant *m, struct mutation_rng *rng, uint32_t first,
+			      enum change change, struct rule_counts *rules)
 {
-	uint32_t rule = pick(rng, counts.request_rules.num_rules);
+	enum nnhal_status status, expected = NNHAL_STATUS_INVALID_ARGUMENT;
+	uint32_t rule = pick(rng, rules->num_rules);
 	struct nnhal_prepared_model *model;
-	enum nnhal_status status;
 
-	if (!find_broken(m, rng, first, true, rule))
+	if (!find_broken(m, rng, first, change, rule))
 		return;
+	if (change == MAKE_FAIL)
+		expected = failure_status(rule);
 	status = prepare(m, &model);
 	if (status) {
-		complain(m, "none", "prepareModel of a valid model", status);
+		complain(m, rules->name(rule), "prepareModel of a valid model", status);
 	} else {
 		status = execute(m, model);
-		if (status != NNHAL_STATUS_INVALID_ARGUMENT)
-			complain(m, request_rule_name(rule), "execute", status);
-		counts.request_rules.broken[rule]++;
+		if (status != expected)
+			complain(m, rules->name(rule), "execute", status);
 	}
+	rules->broken[rule]++;
 	nnhal_prepared_model_unref(model);
 	hal_case_fini(&m->h);
 }
@@ -332,15 +356,17 @@ static void run_mutant(uint32_t seed, uint32_t number)
 {
 	struct mutation_rng which = { (uint64_t)seed << 32 | number };
 	struct mutation_rng rng = { ((uint64_t)seed << 32 | number) * 0x9e3779b97f4a7c15ull };
-	uint32_t first = pick(&which, num_cases), kind = pick(&rng, 8);
+	uint32_t first = pick(&which, num_cases), kind = pick(&rng, 16);
 	struct mutant m = { .number = number };
 
-	if (kind < 3) {
+	if (kind < 6) {
 		broken_model(&m, &rng, first);
-	} else if (kind == 3) {
-		broken_request(&m, &rng, first);
+	} else if (kind == 6) {
+		failing_execution(&m, &rng, first, BREAK_REQUEST, &counts.request_rules);
+	} else if (kind == 7) {
+		failing_execution(&m, &rng, first, MAKE_FAIL, &counts.failures);
 	} else if (find_valid(&m, first)) {
-		if (kind < 7)
+		if (kind < 14)
 			disturbed_model(&m, &rng);
 		else
 			disturbed_request(&m, &rng);
@@ -415,25 +441,28 @@ static unsigned int report_rules(const char *what, const struct rule_counts *r,
 static void report(uint32_t count)
 {
 	const unsigned int *m = counts.models, *r = counts.requests;
-	unsigned int never = 0, models, requests;
+	unsigned int never = 0, rules, models, requests, failures;
 
 	models = report_rules("model", &counts.model_rules, &never);
 	requests = report_rules("request", &counts.request_rules, &never);
-	ok(!counts.wrong && models + requests + m[REFUSED] + m[RUN] + m[ENDED] + r[REFUSED] +
-	   r[RUN] + r[ENDED] == count,
+	failures = report_rules("execution", &counts.failures, &never);
+	rules = counts.model_rules.num_rules + counts.request_rules.num_rules +
+		counts.failures.num_rules;
+	ok(!counts.wrong && models + requests + failures + m[REFUSED] + m[RUN] + m[ENDED] +
+	   r[REFUSED] + r[RUN] + r[ENDED] == count,
 	   "%u mutants: each is refused as it must be, or run; %u are not", count, counts.wrong);
 	if (never && count < ENOUGH)
-		tap_skip("%u rules of %u were not broken; it takes %u mutants", never,
-			 counts.model_rules.num_rules + counts.request_rules.num_rules, ENOUGH);
+		tap_skip("%u rules of %u were not broken; it takes %u mutants", never, rules,
+			 ENOUGH);
 	else
-		ok(!never, "each of %u rules was broken", counts.model_rules.num_rules +
-		   counts.request_rules.num_rules);
+		ok(!never, "each of %u rules was broken", rules);
 	ok(!counts.invalid, "all models are valid before they are changed, but %u",
 	   counts.invalid);
 	tap_note("models with a broken rule: %u refused", models);
 	tap_note("models changed at random: %u refused, %u run, %u ended at their deadline",
 		 m[REFUSED], m[RUN], m[ENDED]);
 	tap_note("requests with a broken rule: %u refused", requests);
+	tap_note("models and requests that fail when they run: %u", failures);
 	tap_note("requests changed at random: %u refused, %u run, %u ended at their deadline",
 		 r[REFUSED], r[RUN], r[ENDED]);
 }
@@ -473,11 +502,13 @@ int main(int argc, char **argv)
 		tap_skip_all("no cases to mutate");
 	set_rules(&counts.model_rules, num_model_rules(), model_rule_name);
 	set_rules(&counts.request_rules, num_request_rules(), request_rule_name);
+	set_rules(&counts.failures, num_failures(), failure_name);
 	for (uint32_t n = first; n < first + count; n++)
 		run_mutant(seed, n);
 	report(count);
 	free(counts.model_rules.broken);
 	free(counts.request_rules.broken);
+	free(counts.failures.broken);
 	for (uint32_t i = 0; i < num_cases; i++)
 		nntc_free(&cases[i].c);
 	for (int i = 0; i < num_files; i++)
