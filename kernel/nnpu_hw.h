@@ -93,6 +93,7 @@
 #define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
 #define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* SET_PERF command */
 #define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */
+#define NNPU_FEATURE_EXTENSIONS		(1u << 10)	/* vendor extensions */
 
 #define NNPU_LIMITS0_MAX_QUEUES		0x0000ffffu	/* I/O queues: ids 1 .. n */
 #define NNPU_LIMITS0_MAX_ENTRIES_LOG2	0x00ff0000u	/* entries of a ring */
@@ -241,6 +242,8 @@ struct nnpu_slot_entry {
  * @flags: zero
  * @cid: as in struct nnpu_sqe
  * @ctx: zero
+ *
+ * With NNPU_FEATURE_EXTENSIONS and @page above 0: write struct nnpu_extension.
  */
 struct nnpu_sqe_identify {
 	__u8 opcode;
@@ -249,8 +252,12 @@ struct nnpu_sqe_identify {
 	__le32 ctx;
 	/** @addr: DMA address of 4096 bytes, page-aligned */
 	__le64 addr;
+	/** @page: 0, or number of an extension, 1 .. nnpu_identify.num_extensions */
+	__le32 page;
+	/** @reserved0: zero */
+	__le32 reserved0;
 	/** @reserved: zero */
-	__le64 reserved[6];
+	__le64 reserved[5];
 };
 
 /**
@@ -595,6 +602,7 @@ struct nnpu_cqe {
 
 NNPU_ASSERT_SIZE(struct nnpu_sqe, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_identify, NNPU_SQE_SIZE);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_identify, page, 16);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_create_ctx, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_create_queue, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_queue, NNPU_SQE_SIZE);

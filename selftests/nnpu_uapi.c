@@ -354,7 +354,7 @@ TEST_F(nnpu, program_check)
 	EXPECT_EQ(NNPU_STATUS_SUCCESS, report.status);
 
 	/* A command of an extension is a verdict, not an error. */
-	c->opcode = NNPU_CMD_EXTENSION;
+	c->opcode = NNPU_CMD_EXTENSION + 0xff00;	/* of no extension */
 	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
 	EXPECT_EQ(NNPU_STATUS_PROGRAM_UNSUPPORTED, report.status);
 	/* A number that is no operation at all is malformed. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "nnpu_internal.h"
+#include "ops/extension.h"
 
 struct admin {
 	struct nnpu_device *dev;
@@ -111,26 +112,54 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 			set_performance(&id->performance[n++], i);
 	id->num_performance = htole32(n);
 	id->max_depth = htole32(MAX_DEPTH);
+	id->num_extensions = htole32(extension_count());
+}
+
+/* Page @i + 1: an extension. */
+static void fill_extension(uint32_t i, struct nnpu_extension *out)
+{
+	const struct extension *e = extension_get(i);
+	uint32_t k, code = extension_first_code(i);
+
+	out->magic = htole32(NNPU_EXTENSION_MAGIC);
+	out->num_types = htole32(e->num_types);
+	out->first_operation = htole32(code);
+	out->num_operations = htole32(e->num_operations);
+	snprintf(out->name, sizeof(out->name), "%s", e->name);
+	for (k = 0; k < e->num_types; k++)
+		out->types[k] = (struct nnpu_extension_type) {
+			.number = htole16((uint16_t)k),
+			.code = htole16((uint16_t)(code + k)),
+			.byte_size = htole32(e->types[k].byte_size),
+			.flags = htole32(e->types[k].is_tensor ? NNPU_EXTENSION_TENSOR : 0),
+		};
 }
 
 static void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)
 {
-	struct nnpu_identify *id;
+	uint32_t number = le32toh(c->page);
+	union {
+		struct nnpu_identify device;
+		struct nnpu_extension extension;
+	} *page;
 
-	if (c->flags || c->ctx || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    !page_aligned(c->addr)) {
+	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
+	    !page_aligned(c->addr) || number > extension_count()) {
 		fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
-	id = calloc(1, sizeof(*id));
-	if (!id) {
+	page = calloc(1, sizeof(*page));
+	if (!page) {
 		fail(a, NNPU_STATUS_INTERNAL);
 		return;
 	}
-	fill_identify(a->dev, id);
-	if (dev_dma_write(a->dev, le64toh(c->addr), id, sizeof(*id)))
+	if (number)
+		fill_extension(number - 1, &page->extension);
+	else
+		fill_identify(a->dev, &page->device);
+	if (dev_dma_write(a->dev, le64toh(c->addr), page, sizeof(*page)))
 		fail(a, NNPU_STATUS_DMA_ERROR);
-	free(id);
+	free(page);
 }
 
 /* Contexts. */

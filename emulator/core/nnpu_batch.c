@@ -502,7 +502,7 @@ static int check_omitted(struct exec_run *run)
 			continue;
 		if (!call.desc)
 			return exec_op_failed(run, i, NNPU_REASON_OMITTED, j);
-		if (call.desc->check(&call))
+		if (op_check(p->cmds[i].opcode, &call))
 			return exec_op_failed(run, i, error.reason, error.operand);
 	}
 	return 0;

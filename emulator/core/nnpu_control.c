@@ -7,6 +7,7 @@
  * all that enter a block have been seen when it begins.
  */
 #include "nnpu_internal.h"
+#include "ops/extension.h"
 
 /* The operands of a block as its BLOCK command has them in the image. */
 struct block_operands {
@@ -97,6 +98,14 @@ static bool same_channels(const struct tensor *a, const struct tensor *b)
 			a->num_channel_scales * sizeof(*a->channel_scales)));
 }
 
+/* Both are of one type. */
+static bool same_params(const struct tensor *a, const struct tensor *b)
+{
+	const struct extension_type *t = extension_find_type(a->type);
+
+	return !t || !t->params_size || !memcmp(a->params, b->params, t->params_size);
+}
+
 /* Values pass from one to the other. NULL: refused elsewhere. */
 static int check_pair(struct loader *l, uint32_t index, unsigned int operand,
 		      const struct tensor *a, const struct tensor *b)
@@ -109,7 +118,8 @@ static int check_pair(struct loader *l, uint32_t index, unsigned int operand,
 		return fault(l, index, NNPU_REASON_RANK, operand);
 	if (!shapes_compatible(a, b))
 		return fault(l, index, NNPU_REASON_SHAPE_MISMATCH, operand);
-	if (a->scale != b->scale || a->zero_point != b->zero_point || !same_channels(a, b))
+	if (a->scale != b->scale || a->zero_point != b->zero_point || !same_channels(a, b) ||
+	    !same_params(a, b))
 		return fault(l, index, NNPU_REASON_QUANT_MISMATCH, operand);
 	return 0;
 }

@@ -194,6 +194,7 @@ struct program {
 	uint64_t arena_size;
 	void *constants;
 	float *channel_scales;
+	uint8_t *params;		/* of extensions' types */
 };
 
 struct nnpu_queue {

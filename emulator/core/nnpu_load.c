@@ -45,6 +45,7 @@ void program_free(struct program *p)
 	dev_mem_release(p->ctx->dev, p->ctx, p->memory);
 	free(p->constants);
 	free(p->channel_scales);
+	free(p->params);
 	free(p->tensors);
 	free(p->cmds);
 	free(p->blocks);
@@ -145,6 +146,32 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	return 0;
 }
 
+/* Parameters of extensions' types: @bytes of them, each rounded up. */
+static int load_params(struct loader *l, uint64_t bytes)
+{
+	const uint8_t *data = l->image + le32toh(l->header.data_off);
+	struct program *p = l->p;
+	uint8_t *params;
+	uint32_t i;
+
+	if (charge(l, bytes))
+		return -1;
+	params = zalloc(bytes, 1);
+	if (!params)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	p->params = params;
+	for (i = 0; i < p->num_tensors; i++) {
+		uint32_t len = le32toh(l->descs[i].params_len);
+
+		if (!len)
+			continue;
+		memcpy(params, data + le32toh(l->descs[i].params_off), len);
+		p->tensors[i].params = params;
+		params += round_up(len, SHARED_ALIGN);
+	}
+	return 0;
+}
+
 static int load_constant(struct loader *l, uint32_t index)
 {
 	const struct nnpu_tensor_desc *d = &l->descs[index];
@@ -207,7 +234,7 @@ static int load_constants(struct loader *l)
 static int load_tensors(struct loader *l)
 {
 	struct program *p = l->p;
-	uint64_t scales = 0;
+	uint64_t scales = 0, params = 0;
 	uint32_t i;
 
 	for (i = 0; i < p->num_tensors; i++) {
@@ -217,8 +244,10 @@ static int load_tensors(struct loader *l)
 				       &l->descs[i], l->v))
 			return -1;
 		scales += t->num_channel_scales;
+		params += round_up(le32toh(l->descs[i].params_len), SHARED_ALIGN);
 	}
-	if (image_parse_interface(l->image, &l->header, p, l->v) || load_scales(l, scales))
+	if (image_parse_interface(l->image, &l->header, p, l->v) || load_scales(l, scales) ||
+	    load_params(l, params))
 		return -1;
 	return load_constants(l);
 }
@@ -286,10 +315,7 @@ static int judge_command(struct loader *l, uint32_t index, struct program_cmd *c
 	if (!cmd->desc)
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_OPERATION,
 				   index, NNPU_OPERAND_NONE);
-	if (!op_counts_ok(cmd->desc, cmd->num_inputs, cmd->num_outputs))
-		return verdict_set(l->v, NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_OPERAND_COUNT,
-				   index, NNPU_OPERAND_NONE);
-	if (cmd->desc->check(&call))
+	if (op_check(cmd->opcode, &call))
 		return op_refused(l, index, &error);
 	return infer_command(l, index, cmd, &call);
 }

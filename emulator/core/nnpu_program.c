@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "nnpu_internal.h"
+#include "ops/extension.h"
 
 /*
  * Commands may share pieces of the index pool, so a small image could name very many
@@ -197,7 +198,7 @@ static unsigned int check_zero_point(uint32_t type, int32_t zero_point)
 /* Fields that mean nothing for the kind. */
 static bool unused_fields_zero(const struct nnpu_tensor_desc *d, unsigned int kind)
 {
-	if (!is_zero(d->reserved, sizeof(d->reserved)))
+	if (d->reserved)
 		return false;
 	if (kind != NNPU_TENSOR_SLOT && d->slot)
 		return false;
@@ -253,6 +254,19 @@ static unsigned int check_channel_quant(const struct nnpu_tensor_desc *d, uint32
 	return NNPU_REASON_NONE;
 }
 
+/* Parameters of an extension's type; @data has the inline data. */
+static unsigned int check_params(const struct nnpu_tensor_desc *d, uint32_t type,
+				 const uint8_t *data, uint32_t data_size)
+{
+	const struct extension_type *t = extension_find_type(type);
+	uint32_t offset = le32toh(d->params_off), len = le32toh(d->params_len);
+
+	if (len != (t ? t->params_size : 0) || (!len && offset) || offset > data_size ||
+	    len > data_size - offset)
+		return NNPU_REASON_PARAMS;
+	return !len || t->params_ok(data + offset) ? NNPU_REASON_NONE : NNPU_REASON_PARAMS;
+}
+
 static unsigned int check_data(const struct nnpu_tensor_desc *d, const struct tensor *t,
 			       uint32_t data_size)
 {
@@ -276,7 +290,7 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 
 	memcpy(d, image + le32toh(h->tensors_off) + (size_t)index * sizeof(*d), sizeof(*d));
 	type = le16toh(d->type);
-	if (type >= NNPU_NUM_TYPES || type == NNPU_TYPE_SUBGRAPH)
+	if (!type_size(type))
 		return tensor_fault(v, index, NNPU_REASON_TYPE);
 	if (d->kind > NNPU_TENSOR_NO_VALUE)
 		return tensor_fault(v, index, NNPU_REASON_LIFETIME);
@@ -310,6 +324,8 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 		reason = check_zero_point(type, t->zero_point);
 	if (!reason)
 		reason = check_channel_quant(d, type, data, data_size);
+	if (!reason)
+		reason = check_params(d, type, data, data_size);
 	if (!reason)
 		reason = check_data(d, t, data_size);
 	return reason ? tensor_fault(v, index, reason) : 0;

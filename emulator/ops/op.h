@@ -2,7 +2,8 @@
 /*
  * What an operation of the device model is.
  *
- * An operation is one row of the table in op_table.c: its number and its functions.
+ * An operation of the HAL is one row of the table in op_table.c: its number and its
+ * functions; extension.h is about those of vendor extensions.
  * How many operands it takes, and which may be omitted, is in the table of signatures.
  * The program loader and the executor know operations through this header only; adding
  * one means one file with its functions and one row in each table.
@@ -41,6 +42,8 @@ struct tensor {
 	uint32_t channel_dim;
 	uint32_t num_channel_scales;
 	const float *channel_scales;
+	/* Types of extensions: parameters, as many bytes as the type has. */
+	const void *params;
 	/*
 	 * Constants: at load and run time. Others: at run time, inputs before infer(),
 	 * outputs before execute(). 64-byte aligned, small constants 16. NULL otherwise.
@@ -158,10 +161,16 @@ static inline int op_fail(const struct op_call *c, enum nnpu_reason reason, unsi
  */
 size_t op_scratch(const struct op_call *c);
 
+/*
+ * Are the operands of a command a legal use of its operation? desc->check(), with what
+ * it relies on: their number, and no type of an extension where it does not belong.
+ */
+int op_check(uint32_t opcode, const struct op_call *c);
+
 /* Run an operation: desc->execute(), its operands widened if it wants that. */
 int op_execute(const struct op_call *c);
 
-/* May a command have so many operands? */
+/* May a command of an operation of the HAL have so many operands? */
 static inline bool op_counts_ok(const struct op_desc *d, unsigned int inputs,
 				unsigned int outputs)
 {
@@ -174,7 +183,7 @@ size_t op_room(const struct tensor *t);
 /* NULL if the device has no kernel for this operation. */
 const struct op_desc *op_find(uint32_t opcode);
 
-/* Bytes per element of a type; 0 for types without data (SUBGRAPH). */
+/* Bytes per element of a type; 0 for types without data (SUBGRAPH), and for no type. */
 size_t type_size(uint32_t type);
 bool type_is_scalar(uint32_t type);
 const char *type_name(uint32_t type);

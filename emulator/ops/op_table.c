@@ -4,7 +4,9 @@
  */
 #include <stdlib.h>
 
+#include "extension.h"
 #include "ops.h"
+#include "shape.h"
 
 /* A row: whose functions, then what else the operation has. */
 #define OP(op_, functions, ...) \
@@ -129,9 +131,33 @@ static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
 
 const struct op_desc *op_find(uint32_t opcode)
 {
+	const struct extension_operation *o = extension_find_operation(opcode);
+
+	if (o)
+		return &o->desc;
 	if (opcode >= NNPU_NUM_OPERATIONS || !op_table[opcode].name)
 		return NULL;
 	return &op_table[opcode];
+}
+
+/* Operations of the HAL take no operand of an extension's type. */
+static int check_base(const struct op_call *c)
+{
+	if (!op_counts_ok(c->desc, c->num_inputs, c->num_outputs))
+		return op_fail(c, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
+	for (unsigned int i = 0; i < c->num_inputs + c->num_outputs; i++)
+		if (type_is_extension(op_operand(c, i)->type))
+			return op_fail(c, NNPU_REASON_TYPE, i);
+	return 0;
+}
+
+int op_check(uint32_t opcode, const struct op_call *c)
+{
+	const struct extension_operation *o = extension_find_operation(opcode);
+
+	if (o ? extension_check(opcode, o, c) : check_base(c))
+		return -1;
+	return c->desc->check(c);
 }
 
 static const struct {
@@ -157,11 +183,19 @@ static const struct {
 
 size_t type_size(uint32_t type)
 {
+	const struct extension_type *t = extension_find_type(type);
+
+	if (t)
+		return t->byte_size;
 	return type < NNPU_NUM_TYPES ? types[type].size : 0;
 }
 
 bool type_is_scalar(uint32_t type)
 {
+	const struct extension_type *t = extension_find_type(type);
+
+	if (t)
+		return !t->is_tensor;
 	return type < NNPU_NUM_TYPES && types[type].scalar;
 }
 
@@ -171,6 +205,10 @@ bool type_is_scalar(uint32_t type)
 
 const char *type_name(uint32_t type)
 {
+	const struct extension_type *t = extension_find_type(type);
+
+	if (t)
+		return t->name;
 	switch (type) {
 	NNPU_TYPE_LIST(NAME_CASE)
 	default:
@@ -180,6 +218,10 @@ const char *type_name(uint32_t type)
 
 const char *op_name(uint32_t opcode)
 {
+	const struct extension_operation *o = extension_find_operation(opcode);
+
+	if (o)
+		return o->desc.name;
 	switch (opcode) {
 	NNPU_OPERATION_LIST(NAME_CASE)
 	case NNPU_CMD_BRANCH:

@@ -74,7 +74,8 @@ static void test_identify(struct rig *r)
 
 	refuses_bytes(r, &c, 1, 2, NNPU_STATUS_INVALID_FIELD, "IDENTIFY flags");
 	refuses_bytes(r, &c, 4, 8, NNPU_STATUS_INVALID_FIELD, "IDENTIFY ctx");
-	refuses_bytes(r, &c, 16, 64, NNPU_STATUS_INVALID_FIELD, "IDENTIFY reserved");
+	refuses_bytes(r, &c, 16, 20, NNPU_STATUS_INVALID_FIELD, "IDENTIFY page");
+	refuses_bytes(r, &c, 20, 64, NNPU_STATUS_INVALID_FIELD, "IDENTIFY reserved");
 	c.addr = rig_addr((uint8_t *)id + 64);
 	ok(rig_admin(r, &c, NULL) == NNPU_STATUS_INVALID_FIELD, "unaligned address");
 	c.addr = htole64(4096);

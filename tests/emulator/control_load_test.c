@@ -315,7 +315,7 @@ static void test_check(void)
 	for (i = 0; i < 10; i++)
 		good += !reports[i].status;
 	ok(good == 10, "every command is good, BLOCK included");
-	image_cmd(&im, ELSE_SUB)->opcode = htole32(NNPU_CMD_EXTENSION);
+	image_cmd(&im, ELSE_SUB)->opcode = htole32(NNPU_CMD_EXTENSION + 0xff00);
 	ok(rig_check(&rig, CTX, im.bytes, im.size, 10, reports, &cqe) == 0 &&
 	   le16toh(reports[ELSE_SUB].status) == NNPU_STATUS_PROGRAM_UNSUPPORTED &&
 	   !reports[BRANCH].status, "an unsupported command in a block is one of its own");

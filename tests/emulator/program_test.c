@@ -121,8 +121,9 @@ static void test_tensors(void)
 	TENSOR(0, type, 0xffff, TYPE);
 	TENSOR(0, kind, 6, LIFETIME);
 	TENSOR(0, flags, 2, FLAGS);
-	TENSOR(0, reserved[0], 1, RESERVED);
-	TENSOR(0, reserved[1], 1, RESERVED);
+	TENSOR(0, reserved, 1, RESERVED);
+	TENSOR(0, params_off, 8, PARAMS);
+	TENSOR(0, params_len, 8, PARAMS);
 	TENSOR(0, slot, 1, RESERVED);
 	TENSOR(0, data_off, 8, RESERVED);
 	TENSOR(0, data_len, 16, RESERVED);
@@ -329,7 +330,7 @@ static void test_commands(void)
 	expect_load(&rig, CTX, &im, "output shape that does not follow",
 		    NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_SHAPE_MISMATCH, 1, 3);
 	build();
-	image_cmd(&im, 1)->opcode = htole32(NNPU_CMD_EXTENSION + 1);
+	image_cmd(&im, 1)->opcode = htole32(NNPU_CMD_EXTENSION + 0xff00);
 	expect_load(&rig, CTX, &im, "extension", NNPU_STATUS_PROGRAM_UNSUPPORTED,
 		    NNPU_REASON_OPERATION, 1, NNPU_OPERAND_NONE);
 }
@@ -390,7 +391,7 @@ static void test_check(void)
 	   "nothing is kept");
 	ok(rig_check(&rig, CTX, im.bytes, im.size, 1, reports, &cqe) == NNPU_STATUS_INVALID_FIELD &&
 	   reports[0].status == 0xffff, "wrong number of reports");
-	image_cmd(&im, 0)->opcode = htole32(NNPU_CMD_EXTENSION);
+	image_cmd(&im, 0)->opcode = htole32(NNPU_CMD_EXTENSION + 0xff00);
 	ok(rig_check(&rig, CTX, im.bytes, im.size, 2, reports, &cqe) == 0 &&
 	   le16toh(reports[0].status) == NNPU_STATUS_PROGRAM_UNSUPPORTED && !reports[1].status,
 	   "an unsupported command is no error");

@@ -46,7 +46,8 @@ static void test_identity(struct rig *r)
 	const uint32_t known = NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT |
 			       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_INJECT |
 			       NNPU_FEATURE_PRIORITY | NNPU_FEATURE_PERF_LEVELS |
-			       NNPU_FEATURE_SUSPEND | NNPU_FEATURE_CONTROL_FLOW;
+			       NNPU_FEATURE_SUSPEND | NNPU_FEATURE_CONTROL_FLOW |
+			       NNPU_FEATURE_EXTENSIONS;
 	uint64_t first, second;
 
 	ok(rig_read(r, NNPU_REG_ID) == NNPU_ID_MAGIC, "ID");

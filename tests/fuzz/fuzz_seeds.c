@@ -119,6 +119,30 @@ static void fully_connected(void)
 	program_seed(&im, 0);
 }
 
+/* Operation 0 of the first extension: types and parameters of its own. */
+static void extension(bool constant)
+{
+	static const uint8_t half_and_ten[16] = { [6] = 0xe0, 0x3f, 10 };
+	static const uint8_t five[8] = { 5 };
+	uint32_t in, out;
+	struct image im;
+
+	image_init(&im);
+	if (constant)
+		in = image_const(&im, NNPU_TYPE_EXTENSION, 0, five, sizeof(five));
+	else
+		in = image_tensor(&im, NNPU_TYPE_EXTENSION, NNPU_TENSOR_INPUT, -1);
+	im.tensors[in].rank = 0;
+	out = image_tensor(&im, NNPU_TYPE_EXTENSION + 1, NNPU_TENSOR_OUTPUT, 0, -1);
+	im.data_size = (im.data_size + 7) & ~7u;
+	memcpy(im.data + im.data_size, half_and_ten, sizeof(half_and_ten));
+	im.tensors[out].params_off = htole32(im.data_size);
+	im.tensors[out].params_len = htole32(sizeof(half_and_ten));
+	im.data_size += sizeof(half_and_ten);
+	image_command(&im, NNPU_CMD_EXTENSION, 1, 1, in, out);
+	program_seed(&im, 0);
+}
+
 static void shapes(void)
 {
 	const int32_t target[2] = { 2, -1 };
@@ -385,6 +409,8 @@ static void program_seeds(void)
 	}
 	fully_connected();
 	shapes();
+	extension(false);
+	extension(true);
 	movements();
 	recurrent();
 	for (i = 0; i < 2; i++) {

@@ -8,9 +8,12 @@ $(BUILD)/tests/signatures_table_test: $(BUILD)/obj/tests/signatures/table_test.o
 		$(SIGNATURE_TEST_OBJS)
 	$(call link,$^)
 
+# The extensions are the device model's.
+$(BUILD)/obj/tests/signatures/document.o: DIR_CFLAGS = -Iemulator
+
 $(BUILD)/tests/signatures_document: $(BUILD)/obj/tests/signatures/document.o \
-		$(SIGNATURE_TEST_OBJS)
-	$(call link,$^)
+		$(BUILD)/lib/libnnpu-emu.a
+	$(call link,$^ -lpthread -lm)
 
 $(BUILD)/tests/signatures_document_test: tests/signatures/document_test.sh \
 		$(BUILD)/tests/signatures_document

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Prints Documentation/operation-signatures.rst from the table of signatures.
+ * Prints Documentation/operation-signatures.rst from the table of signatures and from
+ * those of the device model's extensions.
  */
+#include <ops/extension.h>
 #include <signature.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +51,8 @@ static const char *const rule_texts[] = {
 
 static const char head[] =
 ".. SPDX-License-Identifier: GPL-2.0-only OR MIT\n"
-".. Written by scripts/gen-signatures from signatures/signature_table.c.\n"
+".. Written by scripts/gen-signatures from signatures/signature_table.c and the extensions\n"
+".. in emulator/ops.\n"
 "\n"
 "====================\n"
 "Operation signatures\n"
@@ -83,7 +86,9 @@ static const char head[] =
 "\\| 1.2:     the list may end here; what comes behind is there since that version\n"
 "==========  =========================================================================\n"
 "\n"
-"A type that a version does not have is in no signature of that version.\n";
+"A type that a version does not have is in no signature of that version.\n"
+"\n"
+"The vendor extensions of the device model come last, under their names.\n";
 
 static void print_types(FILE *f, uint32_t types)
 {
@@ -175,6 +180,57 @@ static void print_operation(FILE *f, const char *name, const struct signature *s
 	}
 }
 
+static void print_operand(FILE *f, const struct extension *e, const struct extension_operand *o)
+{
+	const char *between = "";
+
+	for (uint32_t i = 0; i < e->num_types; i++) {
+		if (!(o->own & EXTENSION_TYPE(i)))
+			continue;
+		fprintf(f, "%s%s", between, e->types[i].name);
+		between = "/";
+	}
+	if (o->base) {
+		fputs(between, f);
+		print_types(f, o->base);
+	}
+	if (o->max_rank && o->min_rank == o->max_rank)
+		fprintf(f, "[%u]", o->min_rank);
+	else if (o->max_rank)
+		fprintf(f, "[%u-%u]", o->min_rank, o->max_rank);
+}
+
+static void print_extension(FILE *f, const struct extension *e)
+{
+	fprintf(f, "\n%s\n", e->name);
+	for (size_t i = 0; i < strlen(e->name); i++)
+		fputc('-', f);
+	fputs("\n\n", f);
+	for (uint32_t i = 0; i < e->num_types; i++) {
+		fprintf(f, "- type %u: %s, %s%u bytes", i, e->types[i].name,
+			e->types[i].is_tensor ? "tensor with elements of " : "scalar of ",
+			e->types[i].byte_size);
+		if (e->types[i].params_size)
+			fprintf(f, ", %u bytes of parameters", e->types[i].params_size);
+		fputc('\n', f);
+	}
+	for (uint32_t i = 0; i < e->num_operations; i++) {
+		const struct extension_signature *s = &e->operations[i].signature;
+
+		fprintf(f, "- operation %u: %s, since 1.2: ``", i, e->operations[i].desc.name);
+		for (unsigned int k = 0; k < s->num_in; k++) {
+			fputs(k ? ", " : "", f);
+			print_operand(f, e, &s->in[k]);
+		}
+		fputs(" -> ", f);
+		for (unsigned int k = 0; k < s->num_out; k++) {
+			fputs(k ? ", " : "", f);
+			print_operand(f, e, &s->out[k]);
+		}
+		fputs("``\n", f);
+	}
+}
+
 struct name {
 	uint32_t number;
 	const char *text;
@@ -199,5 +255,7 @@ int main(void)
 		}
 		print_operation(stdout, names[i].text, signature_find(names[i].number));
 	}
+	for (uint32_t i = 0; i < extension_count(); i++)
+		print_extension(stdout, extension_get(i));
 	return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

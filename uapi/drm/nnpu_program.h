@@ -53,6 +53,9 @@ extern "C" {
 /* Number of element types; types are 0 .. NNPU_NUM_TYPES - 1. */
 #define NNPU_NUM_TYPES			16
 
+/* First code of types of vendor extensions: see struct nnpu_extension. */
+#define NNPU_TYPE_EXTENSION		0x8000
+
 /**
  * DOC: Operation codes
  *
@@ -198,7 +201,7 @@ extern "C" {
 #define NNPU_LOOP_TIMEOUT_DEFAULT_NS	2000000000ull
 #define NNPU_LOOP_TIMEOUT_MAX_NS	15000000000ull
 
-/* First code of vendor extension operations (reserved). */
+/* First code of operations of vendor extensions: see struct nnpu_extension. */
 #define NNPU_CMD_EXTENSION		0x8000
 
 /**
@@ -276,7 +279,8 @@ extern "C" {
 	X(UNSUPPORTED_VARIANT, 28, "valid but not supported by this device") \
 	X(TARGET, 29, "target is no block, or block is no target") \
 	X(BLOCK, 30, "operand belongs to another block") \
-	X(DEPTH, 31, "blocks are nested too deeply")
+	X(DEPTH, 31, "blocks are nested too deeply") \
+	X(PARAMS, 32, "bad parameters of an extension's type")
 
 /* Enumerators of the lists above: NNPU_TYPE_*, NNPU_OP_*, NNPU_STATUS_*, NNPU_REASON_*. */
 #define NNPU_X_TYPE(name, num)		NNPU_TYPE_##name = (num),
@@ -362,7 +366,7 @@ struct nnpu_program_header {
 
 /**
  * struct nnpu_tensor_desc - one tensor or scalar of a program, 96 bytes
- * @type: NNPU_TYPE_*
+ * @type: NNPU_TYPE_*, or nnpu_extension_type.code
  * @kind: NNPU_TENSOR_*: where its bytes are
  * @rank: number of dimensions, 0 for scalars and for unknown rank
  * @flags: NNPU_TENSOR_UNKNOWN_RANK
@@ -381,6 +385,9 @@ struct nnpu_program_header {
  *	NNPU_TENSOR_SLOT: byte offset in the slot; else zero
  * @data_len: bytes of constant data: element size times number of elements;
  *	zero for what is not constant
+ * @params_off: type of an extension: byte offset in the inline data of @params_len
+ *	bytes of parameters, as the extension defines them; zero without any
+ * @params_len: bytes of parameters; zero for types that are no extension's
  */
 struct nnpu_tensor_desc {
 	__le16 type;
@@ -396,13 +403,15 @@ struct nnpu_tensor_desc {
 	__le32 slot;
 	__le64 data_off;
 	__le64 data_len;
+	__le32 params_off;
+	__le32 params_len;
 	/** @reserved: zero */
-	__le64 reserved[2];
+	__le64 reserved;
 };
 
 /**
  * struct nnpu_command - one operation of a program, 32 bytes
- * @opcode: NNPU_OP_* or a control command
+ * @opcode: NNPU_OP_*, a control command, or an operation of an extension
  * @flags: zero
  * @num_inputs: number of input tensors, at most 65535
  * @num_outputs: number of output tensors, at least 1
@@ -575,6 +584,8 @@ struct nnpu_performance {
  *	their type field is zero
  * @performance: figures per operand type, ascending types
  * @max_depth: blocks inside of each other at most, 0 without NNPU_FEATURE_CONTROL_FLOW
+ * @num_extensions: vendor extensions, at most NNPU_MAX_EXTENSIONS; 0 without
+ *	NNPU_FEATURE_EXTENSIONS
  * @reserved: zero
  */
 struct nnpu_identify {
@@ -594,11 +605,63 @@ struct nnpu_identify {
 	struct nnpu_performance relaxed[4];
 	struct nnpu_performance performance[32];
 	__le32 max_depth;
-	__u8 reserved[3204];
+	__le32 num_extensions;
+	__u8 reserved[3200];
 };
 
 /* "NNPI", little-endian. */
 #define NNPU_IDENTIFY_MAGIC		0x49504e4eu
+
+/* The type is a tensor's, else a scalar's. */
+#define NNPU_EXTENSION_TENSOR		(1u << 0)
+
+/**
+ * struct nnpu_extension_type - an operand type of a vendor extension, 16 bytes
+ * @number: number of the type in the extension, as programs of the HAL know it
+ * @code: nnpu_tensor_desc.type that stands for it, from NNPU_TYPE_EXTENSION on
+ * @byte_size: bytes of a scalar or of an element, at least 1
+ * @flags: NNPU_EXTENSION_*
+ * @reserved: zero
+ */
+struct nnpu_extension_type {
+	__le16 number;
+	__le16 code;
+	__le32 byte_size;
+	__le32 flags;
+	__le32 reserved;
+};
+
+/* Extensions of one device, and operand types of one extension, at most. */
+#define NNPU_MAX_EXTENSIONS		16
+#define NNPU_EXTENSION_MAX_TYPES	240
+
+/* "NNPE", little-endian. */
+#define NNPU_EXTENSION_MAGIC		0x45504e4eu
+
+/**
+ * struct nnpu_extension - a vendor extension of the device, 4096 bytes
+ * @magic: NNPU_EXTENSION_MAGIC
+ * @num_types: valid entries of @types, at most NNPU_EXTENSION_MAX_TYPES
+ * @first_operation: nnpu_command.opcode of operation 0 of the extension, from
+ *	NNPU_CMD_EXTENSION on
+ * @num_operations: operations 0 .. @num_operations - 1 of the extension have the
+ *	codes from @first_operation on
+ * @name: name in reversed domain notation, NUL-padded ASCII
+ * @reserved: zero
+ * @types: operand types, ascending numbers
+ *
+ * Codes are the device's own: another device, or another version of its firmware,
+ * may give the same extension other ones. The name is what software goes by.
+ */
+struct nnpu_extension {
+	__le32 magic;
+	__le32 num_types;
+	__le32 first_operation;
+	__le32 num_operations;
+	char name[192];
+	__u8 reserved[48];
+	struct nnpu_extension_type types[NNPU_EXTENSION_MAX_TYPES];
+};
 
 /*
  * Layout is ABI: sizes and offsets are pinned for C11 and C++11, in the kernel,
@@ -630,7 +693,8 @@ NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, dims, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, channel_dim, 48);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, slot, 60);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, data_off, 64);
-NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, reserved, 80);
+NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, params_off, 80);
+NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, reserved, 88);
 NNPU_ASSERT_SIZE(struct nnpu_command, 32);
 NNPU_ASSERT_OFFSET(struct nnpu_command, num_inputs, 8);
 NNPU_ASSERT_OFFSET(struct nnpu_command, operands_first, 12);
@@ -659,6 +723,11 @@ NNPU_ASSERT_OFFSET(struct nnpu_identify, operations, 184);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, relaxed, 312);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, performance, 376);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, max_depth, 888);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, num_extensions, 892);
+NNPU_ASSERT_SIZE(struct nnpu_extension_type, 16);
+NNPU_ASSERT_SIZE(struct nnpu_extension, 4096);
+NNPU_ASSERT_OFFSET(struct nnpu_extension, name, 16);
+NNPU_ASSERT_OFFSET(struct nnpu_extension, types, 256);
 
 #if defined(__cplusplus)
 }

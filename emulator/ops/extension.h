@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a vendor extension of the device model is.
+ *
+ * An extension is one row of the list below and one file, which has its name, its operand
+ * types, and its operations with their signatures. Codes follow from the place in the
+ * list; IDENTIFY tells software about them.
+ *
+ * Before check() of an operation is called its operands fit the signature: their number,
+ * types, and ranks as far as they are known; none is omitted. Otherwise the functions of
+ * struct op_desc are called as those of the HAL's operations are.
+ */
+#ifndef NNPU_EMU_EXTENSION_H
+#define NNPU_EMU_EXTENSION_H
+
+#include "op.h"
+
+/* Codes of one extension: its operations and its types count from the same number. */
+#define EXTENSION_SHIFT		8
+#define EXTENSION_MAX		(1u << EXTENSION_SHIFT)
+
+/* Operand type @number of an extension is the one in its table. */
+struct extension_type {
+	const char *name;
+	uint32_t byte_size;		/* of a scalar or an element */
+	bool is_tensor;
+	/*
+	 * Parameters: bytes that every operand of the type has, and whether they make
+	 * sense. They may be anywhere in memory: copy them.
+	 */
+	uint32_t params_size;
+	bool (*params_ok)(const void *params);
+};
+
+/* A type of the extension, as a bit of extension_operand.own. */
+#define EXTENSION_TYPE(number)	(1u << (number))
+
+/* What an operand may be. */
+struct extension_operand {
+	uint32_t base;			/* types of the HAL: SIG_TYPE() */
+	uint32_t own;			/* types of the extension: EXTENSION_TYPE() */
+	uint8_t min_rank, max_rank;	/* 0, 0: any; for tensors */
+};
+
+struct extension_signature {
+	const struct extension_operand *in;
+	const struct extension_operand *out;
+	uint8_t num_in;
+	uint8_t num_out;
+};
+
+struct extension_operation {
+	struct extension_signature signature;
+	struct op_desc desc;		/* op is not used */
+};
+
+struct extension {
+	const char *name;
+	const struct extension_type *types;	/* by number; at most 32 */
+	const struct extension_operation *operations;	/* by number */
+	uint32_t num_types;
+	uint32_t num_operations;
+};
+
+/* Each has a file that defines it. The order gives the codes: add at the end. */
+#define EXTENSION_LIST(X) \
+	X(fibonacci_extension)
+
+#define EXTENSION_DECLARE(name)	extern const struct extension name;
+EXTENSION_LIST(EXTENSION_DECLARE)
+#undef EXTENSION_DECLARE
+
+/* Number of extensions. */
+uint32_t extension_count(void);
+/* Extension @i, below that. */
+const struct extension *extension_get(uint32_t i);
+
+static inline uint32_t extension_first_code(uint32_t i)
+{
+	return NNPU_CMD_EXTENSION + (i << EXTENSION_SHIFT);
+}
+
+/* The type with this code, or NULL. */
+const struct extension_type *extension_find_type(uint32_t code);
+/* The operation with this code, or NULL. */
+const struct extension_operation *extension_find_operation(uint32_t code);
+
+static inline bool type_is_extension(uint32_t type)
+{
+	return type >= NNPU_TYPE_EXTENSION;
+}
+
+/* The operands fit the signature of @o, whose code is @opcode: 0 or -1 with error. */
+int extension_check(uint32_t opcode, const struct extension_operation *o,
+		    const struct op_call *c);
+
+
+#endif /* NNPU_EMU_EXTENSION_H */
