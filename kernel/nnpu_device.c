@@ -15,6 +15,7 @@
 #include "nnpu_check.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_extension.h"
 #include "nnpu_gem.h"
 #include "nnpu_status.h"
 
@@ -185,18 +186,59 @@ int nnpu_device_start(struct nnpu_device *ndev)
 	return nnpu_queue_create(ndev);
 }
 
-/* Who reads it later trusts it: user space through QUERY, the driver's limits. */
-static int nnpu_device_identify(struct nnpu_device *ndev)
+/* Have the device write one page to ndev->identify_mem. */
+static int nnpu_device_identify_page(struct nnpu_device *ndev, u32 page,
+				     struct nnpu_admin_result *result)
 {
 	struct nnpu_sqe_identify sqe = {
 		.opcode = NNPU_ADMIN_IDENTIFY,
 		.addr = cpu_to_le64(ndev->identify_dma),
+		.page = cpu_to_le32(page),
 	};
+
+	return nnpu_admin_exec_locked(ndev, &sqe, result);
+}
+
+/* One that makes no sense is left out: the device is good for everything else. */
+static int nnpu_device_read_extensions(struct nnpu_device *ndev)
+{
+	u32 num = le32_to_cpu(ndev->identify->num_extensions), i;
 	struct nnpu_admin_result result;
-	struct nnpu_identify *id = ndev->identify;
+	struct nnpu_extension *e;
 	int ret;
 
-	ret = nnpu_admin_exec_locked(ndev, &sqe, &result);
+	if (!(ndev->features & NNPU_FEATURE_EXTENSIONS) || !num)
+		return 0;
+	if (num > NNPU_MAX_EXTENSIONS) {
+		drm_err(&ndev->drm, "%u extensions are more than the specification allows\n", num);
+		return -EIO;
+	}
+	ndev->extensions = drmm_kcalloc(&ndev->drm, num, sizeof(*e), GFP_KERNEL);
+	if (!ndev->extensions)
+		return -ENOMEM;
+	for (i = 1; i <= num; i++) {
+		ret = nnpu_device_identify_page(ndev, i, &result);
+		if (ret)
+			return ret;
+		e = &ndev->extensions[ndev->num_extensions];
+		memcpy(e, ndev->identify_mem, sizeof(*e));
+		if (!result.status && nnpu_extension_ok(e, ndev->extensions, ndev->num_extensions))
+			ndev->num_extensions++;
+		else
+			drm_err(&ndev->drm, "extension %u is left out: %s\n", i, result.status ?
+				nnpu_status_text(result.status) : "malformed description");
+	}
+	return 0;
+}
+
+/* Who reads it later trusts it: user space through QUERY, the driver's limits. */
+static int nnpu_device_identify(struct nnpu_device *ndev)
+{
+	struct nnpu_identify *id = ndev->identify;
+	struct nnpu_admin_result result;
+	int ret;
+
+	ret = nnpu_device_identify_page(ndev, 0, &result);
 	if (ret)
 		return ret;
 	memcpy(id, ndev->identify_mem, sizeof(*id));
@@ -210,7 +252,7 @@ static int nnpu_device_identify(struct nnpu_device *ndev)
 	}
 	ndev->limits.max_program_size = min_t(u64, le64_to_cpu(id->max_program_size),
 					      NNPU_PROGRAM_MAX_SIZE);
-	return 0;
+	return nnpu_device_read_extensions(ndev);
 }
 
 /*

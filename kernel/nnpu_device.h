@@ -169,6 +169,8 @@ struct nnpu_irq {
  * @timeout_ms: register TIMEOUT_MS: worst time of a CTRL transition, bounded
  * @limits: limits
  * @identify: what IDENTIFY gave at probe, constant afterwards
+ * @extensions: vendor extensions that make sense, constant after probe
+ * @num_extensions: entries of @extensions
  * @identify_dma: DMA address of @identify_mem
  * @identify_mem: where IDENTIFY writes
  * @admin: admin queue
@@ -205,6 +207,8 @@ struct nnpu_device {
 	u32 timeout_ms;
 	struct nnpu_limits limits;
 	struct nnpu_identify *identify;
+	struct nnpu_extension *extensions;
+	u32 num_extensions;
 	dma_addr_t identify_dma;
 	void *identify_mem;
 

@@ -76,6 +76,9 @@ int nnpu_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 		return nnpu_query_copy(args, ndev->identify, sizeof(*ndev->identify));
 	case DRM_NNPU_QUERY_CONTEXT_INFO:
 		return nnpu_query_context(file->driver_priv, args);
+	case DRM_NNPU_QUERY_EXTENSIONS:
+		return nnpu_query_copy(args, ndev->extensions,
+				       ndev->num_extensions * sizeof(*ndev->extensions));
 	default:
 		return -EINVAL;
 	}

@@ -99,6 +99,35 @@ TEST_F(nnpu, query_identify)
 		EXPECT_LT(id.performance[i - 1].type, id.performance[i].type);
 }
 
+TEST_F(nnpu, query_extensions)
+{
+	static struct nnpu_extension first[NNPU_MAX_EXTENSIONS], again[NNPU_MAX_EXTENSIONS];
+	static struct nnpu_identify id;
+	uint32_t size = 0, room = sizeof(again), i, k;
+
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_EXTENSIONS, NULL, &size));
+	EXPECT_EQ(0, size % sizeof(first[0]));
+	ASSERT_GE(sizeof(first), size);
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_EXTENSIONS, first, &size));
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_EXTENSIONS, again, &room));
+	EXPECT_EQ(size, room);
+	EXPECT_EQ(0, memcmp(first, again, size));
+	for (i = 0; i < size / sizeof(first[0]); i++) {
+		EXPECT_EQ(NNPU_EXTENSION_MAGIC, first[i].magic);
+		EXPECT_NE(NULL, memchr(first[i].name, '\0', sizeof(first[i].name)));
+		EXPECT_NE(NULL, strchr(first[i].name, '.'));
+		EXPECT_LE(NNPU_CMD_EXTENSION, first[i].first_operation);
+		ASSERT_GE(NNPU_EXTENSION_MAX_TYPES, first[i].num_types);
+		for (k = 0; k < first[i].num_types; k++) {
+			EXPECT_LE(NNPU_TYPE_EXTENSION, first[i].types[k].code);
+			EXPECT_LT(0, first[i].types[k].byte_size);
+		}
+	}
+	size = sizeof(id);
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_IDENTIFY, &id, &size));
+	EXPECT_GE(id.num_extensions, room / sizeof(first[0]));
+}
+
 TEST_F(nnpu, query_negative)
 {
 	struct drm_nnpu_device_info info;

@@ -30,7 +30,7 @@ extern "C" {
 /* Name and version returned by DRM_IOCTL_VERSION. */
 #define NNPU_DRIVER_NAME		"nnpu"
 #define NNPU_DRIVER_MAJOR		1
-#define NNPU_DRIVER_MINOR		1
+#define NNPU_DRIVER_MINOR		2
 
 #define DRM_NNPU_QUERY			0x00
 #define DRM_NNPU_BO_CREATE		0x01
@@ -50,6 +50,12 @@ extern "C" {
 #define DRM_NNPU_QUERY_IDENTIFY		1
 /* struct drm_nnpu_context_info */
 #define DRM_NNPU_QUERY_CONTEXT_INFO	2
+/*
+ * Array of struct nnpu_extension, 4096 bytes each, in the device's order: its vendor
+ * extensions but for those whose description breaks the hardware specification. 0
+ * bytes if there is none. The same on every call. Since driver version 1.2
+ */
+#define DRM_NNPU_QUERY_EXTENSIONS	3
 
 /**
  * struct drm_nnpu_query - ask for a block of information
