@@ -78,7 +78,7 @@ static inline bool match_operand(struct match *m, uint32_t pattern, uint32_t kno
 	else if (what != SIG_ITSELF)
 		allowed = signature_following(what, m->types, m->version);
 	allowed &= types_of_version(m->version);
-	if (!(type & allowed)) {
+	if (!(type & allowed) && (type || (pattern & SIG_TYPES_MASK) != SIG_ANY_TYPE)) {
 		if (m->error)
 			m->error->types = allowed;
 		return fail(m, SIG_WRONG_TYPE);

@@ -47,6 +47,8 @@ enum signature_version {
 #define SIG_TYPE(name)		(1u << NNPU_TYPE_##name)
 #define SIG_RANKS(min, max)	((min) << SIG_MIN_RANK_SHIFT | (max) << SIG_MAX_RANK_SHIFT)
 #define SIG_FOLLOWS(what)	((uint32_t)(what) << SIG_FOLLOWS_SHIFT)
+/* Every type but SUBGRAPH; those of extensions and OEMs, too, which have no bit. */
+#define SIG_ANY_TYPE		(SIG_TYPES_MASK & ~SIG_TYPE(SUBGRAPH))
 
 /* The operand may be omitted; an operand: it is. */
 #define SIG_OMITTED		(1u << 28)
@@ -123,7 +125,7 @@ struct signature_error {
 /* Row of an operation, NULL if it has none. */
 const struct signature *signature_find(uint32_t operation);
 
-/* What is known of an operand; types of extensions and OEMs fit no pattern. */
+/* What is known of an operand; types of extensions and OEMs fit SIG_ANY_TYPE only. */
 static inline uint32_t signature_operand(uint32_t type, bool rank_known, uint32_t rank,
 					 bool omitted)
 {

@@ -31,7 +31,7 @@
 #define GRAPH		SIG_TYPE(SUBGRAPH)
 #define TENSOR		(F32 | F16 | I32 | U8 | S8 | BOOL8 | Q8_SYMM | Q8_CHANNEL | Q16_SYMM | \
 			 Q16_ASYMM)
-#define ANY		(TENSOR | FLOAT | HALF | INT | BOOL | SIG_TYPE(UINT32))
+#define ANY		SIG_ANY_TYPE
 
 /* Types that follow from the operation's. */
 #define T		SIG_FOLLOWS(SIG_T)
