@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		hal_case_init(&h, &c);
-		if (lower_model(&h.model, &limits, false, &image, &diag)) {
+		if (lower_model(&h.model, &limits, NULL, false, &image, &diag)) {
 			fprintf(stderr, "graph_images: %s: %s\n", c.name, diag.message);
 			return 1;
 		}

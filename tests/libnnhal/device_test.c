@@ -125,8 +125,8 @@ static void test_queries(void)
 	status = nnhal_device_get_type(device, &type);
 	ok(!status && type >= NNHAL_DEVICE_TYPE_OTHER &&
 	   type <= NNHAL_DEVICE_TYPE_ACCELERATOR, "A10 type %u", type);
-	ok(!nnhal_device_get_supported_extensions(device, &extensions, &count) && count == 0,
-	   "A12 no extensions");
+	ok(!nnhal_device_get_supported_extensions(device, &extensions, &count) &&
+	   !count == !extensions, "A12 %u extensions", count);
 	ok(!nnhal_device_get_number_of_cache_files_needed(device, &model_cache, &data_cache) &&
 	   model_cache == 0 && data_cache == 0, "A14 no cache files");
 	ok(nnhal_device_get_status(device) == NNHAL_DEVICE_AVAILABLE, "A02 available");

@@ -131,8 +131,8 @@ enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 			continue;
 		b = bindings[a->pool];
 		/* Only what the device wrote; the rest of the caller's room stays as it is. */
-		if (nnhal_size_of_data(rules->outputs[i].type, shapes[i].dimensions,
-				       shapes[i].num_dimensions, &size) || size > a->length)
+		if (!arg_size(&rules->outputs[i], shapes[i].dimensions, shapes[i].num_dimensions,
+			      &size) || size > a->length)
 			return NNHAL_STATUS_GENERAL_FAILURE;
 		err = memory_write(pools[a->pool].memory, a->offset,
 				   (uint8_t *)b->bounce.map + a->offset, size);

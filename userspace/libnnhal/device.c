@@ -152,8 +152,24 @@ static void device_destroy(struct nnhal_device *device)
 	arena_fini(&device->arena);
 	if (device->table)
 		bind_table_close(device->table);
+	extensions_fini(&device->extensions);
 	device->transport->ops->close(device->transport);
 	free(device);
+}
+
+static enum nnhal_status read_extensions(struct nnhal_device *device, struct nnhal_diag *diag)
+{
+	struct nnpu_extension *extensions;
+	uint32_t count;
+	int err = device->transport->ops->read_extensions(device->transport, &extensions, &count);
+
+	/* It takes what was read so far. */
+	if (!extensions_init(&device->extensions, extensions, count))
+		err = -ENOMEM;
+	if (!err)
+		return NNHAL_STATUS_NONE;
+	diag_set(diag, "asking for the device's extensions: %s", errno_text(-err));
+	return status_from_errno(-err);
 }
 
 enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
@@ -187,6 +203,11 @@ enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **devi
 		diag_set(diag, "no memory for a device");
 		device_destroy(d);
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	status = read_extensions(d, diag);
+	if (status) {
+		device_destroy(d);
+		return status;
 	}
 	memcpy(d->name, t->name, sizeof(d->name));
 	read_capabilities(&d->capabilities, &t->identify);
@@ -264,8 +285,8 @@ nnhal_device_get_supported_extensions(struct nnhal_device *device,
 {
 	if (!device || !extensions || !count)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	*extensions = NULL;
-	*count = 0;
+	*extensions = device->extensions.list;
+	*count = device->extensions.count;
 	return NNHAL_STATUS_NONE;
 }
 

@@ -92,6 +92,45 @@ enum nnhal_status model_copy_init(struct model_copy *copy, const struct nnhal_mo
 				  struct nnhal_diag *diag);
 void model_copy_fini(struct model_copy *copy);
 
+/* ---- extensions.c ---- */
+
+/* The vendor extensions of a device. */
+struct extensions {
+	uint32_t count;
+	struct nnpu_extension *device;	/* as the device describes them */
+	struct nnhal_extension *list;	/* as callers get them, in the same order */
+	struct nnhal_extension_operand_type *types;
+};
+
+/* An operand type of an extension on a device. */
+struct extension_type {
+	uint16_t code;			/* nnpu_tensor_desc.type */
+	bool is_tensor;
+	uint32_t byte_size;
+};
+
+/*
+ * Of @count descriptions in allocated memory, which becomes this object's, those that
+ * make sense count. False: no memory; extensions_fini() is due all the same.
+ */
+bool extensions_init(struct extensions *x, struct nnpu_extension *device, uint32_t count);
+void extensions_fini(struct extensions *x);
+/*
+ * What the type of an operand, or an operation, of an extension is on the device; the
+ * model is valid, @x may be NULL. NULL, or a constant text that says what is missing.
+ */
+const char *extensions_find_type(const struct extensions *x, const struct nnhal_model *model,
+				 uint32_t type, struct extension_type *found);
+const char *extensions_find_operation(const struct extensions *x,
+				      const struct nnhal_model *model, uint32_t type,
+				      uint32_t *opcode);
+/*
+ * Name of an operation of a valid model; of an extension's, written to @text:
+ * "com.example.fibonacci operation 0".
+ */
+const char *operation_text(const struct nnhal_model *model, uint32_t type, char *text,
+			   size_t size);
+
 /* ---- validate*.c ---- */
 
 /* Normalised version of a model or request, 0 if the number is unknown. */
@@ -113,7 +152,7 @@ enum nnhal_status validate_references(const struct nnhal_model *model, struct nn
 
 /* What request validation needs to know of an input or output of a model. */
 struct arg_info {
-	uint32_t type;
+	uint32_t element_size;		/* 0: not known, of OEM types and unknown extensions */
 	uint32_t rank;
 	bool rank_known;		/* false: tensor of unknown rank */
 	const uint32_t *dims;
@@ -157,10 +196,15 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 				  const struct request_rules *rules,
 				  struct nnhal_request_pool *pools,
 				  struct resolved_arg *args, struct nnhal_diag *diag);
-void arg_info_init(struct arg_info *info, const struct nnhal_operand *operand);
-/* Rules for requests to a valid model; @block holds them and is the caller's to free. */
+/* Bytes of an argument of that shape. False above 32 bits, or if element_size is 0. */
+bool arg_size(const struct arg_info *info, const uint32_t *dims, uint32_t rank, uint32_t *size);
+/*
+ * Rules for requests to a valid model; @block holds them and is the caller's to free.
+ * @extensions of the device, or NULL.
+ */
 enum nnhal_status request_rules_init(struct request_rules *rules,
-				     const struct nnhal_model *model, void **block);
+				     const struct nnhal_model *model,
+				     const struct extensions *extensions, void **block);
 
 /* ---- program.c ---- */
 
@@ -330,6 +374,7 @@ struct nnhal_device {
 	char version[192];
 	enum nnhal_device_type type;
 	struct nnhal_capabilities capabilities;
+	struct extensions extensions;
 };
 
 /* Status of a failed transport call: the table, and whether the context is lost. */

@@ -39,6 +39,16 @@ static const struct nnhal_memory *pool_of(const struct lowering *l,
 	return l->model->pools[op->location.pool_index];
 }
 
+/* Bytes of parameters of an operand's type, an extension's that the device has. */
+static uint64_t params_size(const struct lowering *l, const struct nnhal_operand *op)
+{
+	struct extension_type type;
+
+	return op->extra_params.kind == NNHAL_EXTRA_PARAMS_EXTENSION &&
+	       !extensions_find_type(l->extensions, l->model, op->type, &type) ?
+	       op->extra_params.extension_size : 0;
+}
+
 /* Reserve room for the constants that are not bound in place. */
 static void place_constants(struct lowering *l, const struct lower_graph *g)
 {
@@ -49,9 +59,12 @@ static void place_constants(struct lowering *l, const struct lower_graph *g)
 		struct place *p = &g->places[i];
 
 		if (op->extra_params.kind == NNHAL_EXTRA_PARAMS_CHANNEL_QUANT) {
-			p->scales = l->data_size;
+			p->extra = l->data_size;
 			l->data_size += round_up_u64((uint64_t)op->extra_params.channel_quant.num_scales *
 						     sizeof(float), DATA_ALIGN);
+		} else if (params_size(l, op)) {
+			p->extra = l->data_size;
+			l->data_size += round_up_u64(params_size(l, op), DATA_ALIGN);
 		}
 		if (!is_constant(op) || (is_reference(op) && pool_of(l, op)->direct))
 			continue;
@@ -230,10 +243,14 @@ static void plan_tensors(struct lowering *l)
 	struct lower_graph *g = &l->graphs[0];
 	uint32_t c, i;
 
-	for (i = 0; i < g->sg->num_inputs; i++)
+	for (i = 0; i < g->sg->num_inputs; i++) {
+		/* No command that is checked reads one that cannot be expressed. */
+		if (lower_operand_obstacle(l, g, g->sg->input_indexes[i]))
+			continue;
 		need_operand(l, g, g->sg->input_indexes[i], NNPU_TENSOR_INPUT);
-	l->num_inputs = g->sg->num_inputs;
-	l->num_indexes = g->sg->num_inputs;
+		l->num_inputs++;
+	}
+	l->num_indexes = l->num_inputs;
 	for (c = 0; c < l->num_main_commands; c++) {
 		const struct nnhal_operation *o = main_operation(l, c);
 
@@ -265,6 +282,34 @@ static uint32_t float_bits(float value)
 	return bits;
 }
 
+/* Type and shape; what is known of an extension's type is known to the device. */
+static void emit_type(const struct lowering *l, const struct nnhal_operand *op,
+		      const struct place *p, struct nnpu_tensor_desc *t, uint8_t *data)
+{
+	struct extension_type type;
+	uint16_t code = (uint16_t)op->type;
+	bool scalar = nnhal_operand_type_is_scalar(op->type);
+	uint64_t size = params_size(l, op);
+	uint32_t d;
+
+	if (nnhal_is_extension_operand_type(op->type) &&
+	    !extensions_find_type(l->extensions, l->model, op->type, &type)) {
+		code = type.code;
+		scalar = !type.is_tensor;
+	}
+	t->type = htole16(code);
+	t->rank = (uint8_t)op->num_dimensions;
+	if (!op->num_dimensions && !scalar)
+		t->flags = htole32(NNPU_TENSOR_UNKNOWN_RANK);
+	for (d = 0; d < op->num_dimensions; d++)
+		t->dims[d] = htole32(op->dimensions[d]);
+	if (!size)
+		return;
+	t->params_off = htole32((uint32_t)p->extra);
+	t->params_len = htole32((uint32_t)size);
+	memcpy(data + p->extra, op->extra_params.extension, size);
+}
+
 static void emit_tensor(struct lowering *l, const struct tensor_origin *origin,
 			struct nnpu_tensor_desc *t, uint8_t *data)
 {
@@ -272,24 +317,19 @@ static void emit_tensor(struct lowering *l, const struct tensor_origin *origin,
 	const struct nnhal_operand *op = &g->sg->operands[origin->operand];
 	const struct nnhal_channel_quant *cq = &op->extra_params.channel_quant;
 	const struct place *p = &g->places[origin->operand];
-	uint32_t d, s, bits;
+	uint32_t s, bits;
 
-	t->type = htole16((uint16_t)op->type);
+	emit_type(l, op, p, t, data);
 	t->kind = p->kind;
-	t->rank = (uint8_t)op->num_dimensions;
-	if (!op->num_dimensions && !nnhal_operand_type_is_scalar(op->type))
-		t->flags = htole32(NNPU_TENSOR_UNKNOWN_RANK);
 	t->scale = htole32(float_bits(op->scale));
 	t->zero_point = htole32((uint32_t)op->zero_point);
-	for (d = 0; d < op->num_dimensions; d++)
-		t->dims[d] = htole32(op->dimensions[d]);
 	if (op->extra_params.kind == NNHAL_EXTRA_PARAMS_CHANNEL_QUANT) {
 		t->channel_dim = htole32(cq->channel_dim);
 		t->num_channel_scales = htole32(cq->num_scales);
-		t->channel_scales_off = htole32((uint32_t)p->scales);
+		t->channel_scales_off = htole32((uint32_t)p->extra);
 		for (s = 0; s < cq->num_scales; s++) {
 			bits = htole32(float_bits(cq->scales[s]));
-			memcpy(data + p->scales + s * sizeof(bits), &bits, sizeof(bits));
+			memcpy(data + p->extra + s * sizeof(bits), &bits, sizeof(bits));
 		}
 	}
 	if (!is_constant(op))
@@ -336,16 +376,21 @@ static struct nnpu_command *emit_command(struct emit *e, uint32_t opcode, uint32
 	return c;
 }
 
-static uint32_t opcode_of(const struct nnhal_operation *o)
+static uint32_t opcode_of(const struct lowering *l, const struct nnhal_operation *o)
 {
+	uint32_t opcode = o->type;
+
 	switch (o->type) {
 	case NNHAL_OPERATION_IF:
 		return NNPU_CMD_BRANCH;
 	case NNHAL_OPERATION_WHILE:
 		return NNPU_CMD_LOOP;
 	default:
-		return o->type;
+		break;
 	}
+	if (nnhal_is_extension_operation_type(o->type))
+		extensions_find_operation(l->extensions, l->model, o->type, &opcode);
+	return opcode;
 }
 
 static void emit_operation(struct emit *e, const struct lower_graph *g,
@@ -353,7 +398,8 @@ static void emit_operation(struct emit *e, const struct lower_graph *g,
 {
 	uint32_t k, num_inputs = num_command_inputs(o);
 	struct lower_graph *targets[2];
-	struct nnpu_command *c = emit_command(e, opcode_of(o), num_inputs, o->num_outputs);
+	struct nnpu_command *c = emit_command(e, opcode_of(e->l, o), num_inputs,
+					      o->num_outputs);
 
 	if (is_control(o)) {
 		lower_graph_targets(e->l, g, o, targets);
@@ -528,11 +574,12 @@ static enum nnhal_status lower(struct lowering *l)
 }
 
 enum nnhal_status lower_model(const struct nnhal_model *model,
-			      const struct transport_limits *limits, bool check,
+			      const struct transport_limits *limits,
+			      const struct extensions *extensions, bool check,
 			      struct image *image, struct nnhal_diag *diag)
 {
 	struct lowering l = {
-		.model = model, .limits = limits, .check = check,
+		.model = model, .limits = limits, .extensions = extensions, .check = check,
 		.image = image, .diag = diag, .forced_output = NO_INDEX,
 	};
 	enum nnhal_status status;

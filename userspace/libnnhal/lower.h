@@ -56,7 +56,7 @@ struct image {
 };
 
 /*
- * Turn a valid model into an image.
+ * Turn a valid model into an image. @extensions of the device, or NULL.
  *
  * With @check, operations the host cannot express are left out and what they
  * would have written becomes an input; image->skips says which and why. If none
@@ -64,7 +64,8 @@ struct image {
  * operation gives INVALID_ARGUMENT.
  */
 enum nnhal_status lower_model(const struct nnhal_model *model,
-			      const struct transport_limits *limits, bool check,
+			      const struct transport_limits *limits,
+			      const struct extensions *extensions, bool check,
 			      struct image *image, struct nnhal_diag *diag);
 void image_fini(struct image *image);
 
@@ -99,7 +100,7 @@ static inline bool is_control(const struct nnhal_operation *o)
 /* Where the constant of an operand goes. */
 struct place {
 	uint64_t offset;		/* in the inline data or the staging buffer */
-	uint64_t scales;		/* in the inline data */
+	uint64_t extra;			/* scales or parameters, in the inline data */
 	uint32_t tensor;		/* NO_INDEX: operand is not needed */
 	uint8_t kind;			/* NNPU_TENSOR_* */
 	bool staged;
@@ -120,6 +121,7 @@ struct lower_graph {
 struct lowering {
 	const struct nnhal_model *model;
 	const struct transport_limits *limits;
+	const struct extensions *extensions;
 	struct image *image;
 	struct nnhal_diag *diag;
 	bool check;
@@ -146,6 +148,9 @@ struct lower_graph *lower_graph_input(const struct lowering *l, const struct low
 /* The two graphs of an IF or WHILE in the order of the targets. */
 void lower_graph_targets(const struct lowering *l, const struct lower_graph *g,
 			 const struct nnhal_operation *o, struct lower_graph *targets[2]);
+/* Why an operand cannot be a tensor record; NULL if it can. */
+const char *lower_operand_obstacle(const struct lowering *l, const struct lower_graph *g,
+				   uint32_t index);
 /* Decide which operations become commands and number those. */
 enum nnhal_status lower_find_skips(struct lowering *l);
 

@@ -133,15 +133,22 @@ void lower_graph_targets(const struct lowering *l, const struct lower_graph *g,
 
 /* Obstacles. */
 
-/* Why an operand cannot be a tensor record; NULL if it can. */
-static const char *operand_obstacle(const struct lower_graph *g, uint32_t index)
+const char *lower_operand_obstacle(const struct lowering *l, const struct lower_graph *g,
+				   uint32_t index)
 {
 	const struct nnhal_operand *op = &g->sg->operands[index];
+	struct extension_type type;
+	const char *missing;
 
 	if (op->type == NNHAL_OPERAND_SUBGRAPH)
 		return "a subgraph is no operand of this operation";
-	if (op->type >= NNPU_NUM_TYPES)
-		return "operand types of extensions are not supported by this device";
+	if (op->type >= NNPU_NUM_TYPES && !nnhal_is_extension_operand_type(op->type))
+		return "operand types of OEMs are not supported by this device";
+	if (op->type >= NNPU_NUM_TYPES) {
+		missing = extensions_find_type(l->extensions, l->model, op->type, &type);
+		if (missing)
+			return missing;
+	}
 	if (op->num_dimensions > NNPU_MAX_RANK)
 		return "rank is above what the device supports";
 	if (g->places[index].unreadable)
@@ -163,22 +170,27 @@ static struct image_skip operation_obstacle(const struct lowering *l,
 	const struct nnhal_operation *o = &g->sg->operations[index];
 	struct lower_graph *targets[2];
 	const char *reason;
-	uint32_t k;
+	uint32_t k, opcode;
 
 	if (is_control(o) && !l->limits->has_control_flow)
 		return obstacle("control flow is not supported by this device", UINT32_MAX);
-	if (o->type >= NNPU_NUM_OPERATIONS)
-		return obstacle("operations of extensions are not supported by this device",
+	if (nnhal_is_extension_operation_type(o->type)) {
+		reason = extensions_find_operation(l->extensions, l->model, o->type, &opcode);
+		if (reason)
+			return obstacle(reason, UINT32_MAX);
+	} else if (o->type >= NNPU_NUM_OPERATIONS) {
+		return obstacle("operations of OEMs are not supported by this device",
 				UINT32_MAX);
+	}
 	if (o->num_inputs > UINT16_MAX || o->num_outputs > UINT16_MAX)
 		return obstacle("too many operands", UINT32_MAX);
 	for (k = 0; k < o->num_inputs; k++) {
-		reason = is_target(o, k) ? NULL : operand_obstacle(g, o->inputs[k]);
+		reason = is_target(o, k) ? NULL : lower_operand_obstacle(l, g, o->inputs[k]);
 		if (reason)
 			return obstacle(reason, k);
 	}
 	for (k = 0; k < o->num_outputs; k++) {
-		reason = operand_obstacle(g, o->outputs[k]);
+		reason = lower_operand_obstacle(l, g, o->outputs[k]);
 		if (reason)
 			return obstacle(reason, o->num_inputs + k);
 	}
@@ -196,7 +208,7 @@ static struct image_skip graph_obstacle(const struct lowering *l, const struct l
 	uint32_t i;
 
 	for (i = 0; i < g->sg->num_inputs; i++) {
-		reason = operand_obstacle(g, g->sg->input_indexes[i]);
+		reason = lower_operand_obstacle(l, g, g->sg->input_indexes[i]);
 		if (reason) {
 			skip = obstacle(reason, UINT32_MAX);
 			skip.subgraph = g->number;
@@ -218,24 +230,30 @@ static struct image_skip graph_obstacle(const struct lowering *l, const struct l
 /* What stands in the way of the model as a whole. */
 static const char *model_obstacle(const struct lowering *l)
 {
-	const struct lower_graph *g = &l->graphs[0];
-	const char *reason;
+	const struct nnhal_subgraph *sg = &l->model->main;
+
+	if (sg->num_inputs > UINT16_MAX || sg->num_outputs > UINT16_MAX ||
+	    sg->num_inputs + sg->num_outputs > l->limits->max_args)
+		return "model has more inputs and outputs than the device supports";
+	return NULL;
+}
+
+/* What stands in the way of an input or output of the model; @operand is which. */
+static const char *interface_obstacle(const struct lowering *l, uint32_t *operand)
+{
+	const struct nnhal_subgraph *sg = &l->model->main;
+	const char *reason = NULL;
 	uint32_t i;
 
-	if (g->sg->num_inputs > UINT16_MAX || g->sg->num_outputs > UINT16_MAX ||
-	    g->sg->num_inputs + g->sg->num_outputs > l->limits->max_args)
-		return "model has more inputs and outputs than the device supports";
-	for (i = 0; i < g->sg->num_inputs; i++) {
-		reason = operand_obstacle(g, g->sg->input_indexes[i]);
-		if (reason)
-			return reason;
+	for (i = 0; !reason && i < sg->num_inputs; i++) {
+		*operand = sg->input_indexes[i];
+		reason = lower_operand_obstacle(l, &l->graphs[0], *operand);
 	}
-	for (i = 0; i < g->sg->num_outputs; i++) {
-		reason = operand_obstacle(g, g->sg->output_indexes[i]);
-		if (reason)
-			return reason;
+	for (i = 0; !reason && i < sg->num_outputs; i++) {
+		*operand = sg->output_indexes[i];
+		reason = lower_operand_obstacle(l, &l->graphs[0], *operand);
 	}
-	return NULL;
+	return reason;
 }
 
 /* Commands. */
@@ -243,19 +261,25 @@ static const char *model_obstacle(const struct lowering *l)
 static void skip_explain(const struct lowering *l, uint32_t i)
 {
 	const struct image_skip *skip = &l->image->skips[i];
-	const char *type = nnhal_operation_type_name(l->model->main.operations[i].type);
-	const char *inner;
+	const struct nnhal_operation *o = &l->model->main.operations[i];
+	struct command_origin origin = { .subgraph = MAIN_SUBGRAPH, .inner = i };
+	uint32_t operand = NNPU_OPERAND_NONE;
+	char outer[160], inner[160];
 
+	/* Positions of the two differ for IF and WHILE. */
+	if (skip->operand != UINT32_MAX && !is_control(o))
+		operand = skip->operand;
+	command_text(l->model, &origin, skip->subgraph == MAIN_SUBGRAPH ? operand :
+		     NNPU_OPERAND_NONE, outer, sizeof(outer));
 	if (skip->subgraph == MAIN_SUBGRAPH) {
-		diag_set(l->diag, "operation %u (%s): %s", i, type, skip->reason);
+		diag_set(l->diag, "%s: %s", outer, skip->reason);
 	} else if (skip->operation == UINT32_MAX) {
-		diag_set(l->diag, "operation %u (%s): subgraph %u: %s", i, type, skip->subgraph,
-			 skip->reason);
+		diag_set(l->diag, "%s: subgraph %u: %s", outer, skip->subgraph, skip->reason);
 	} else {
-		inner = nnhal_operation_type_name(l->model->referenced[skip->subgraph]
-						  .operations[skip->operation].type);
-		diag_set(l->diag, "operation %u (%s): subgraph %u operation %u (%s): %s", i, type,
-			 skip->subgraph, skip->operation, inner, skip->reason);
+		origin = (struct command_origin){ .subgraph = skip->subgraph,
+						  .inner = skip->operation };
+		command_text(l->model, &origin, NNPU_OPERAND_NONE, inner, sizeof(inner));
+		diag_set(l->diag, "%s: %s: %s", outer, inner, skip->reason);
 	}
 }
 
@@ -303,31 +327,52 @@ static void add_blocks(struct lowering *l)
 	}
 }
 
-enum nnhal_status lower_find_skips(struct lowering *l)
+/* Fill in the skips. False if there are none. */
+static bool find_skips(struct lowering *l, const char *model_reason)
 {
-	const char *reason = model_obstacle(l);
-	struct lower_graph *main_graph = &l->graphs[0];
-	struct image *image = l->image;
+	const struct lower_graph *g = &l->graphs[0];
+	bool found = false;
 	uint32_t i;
 
-	if (reason && !l->check) {
+	for (i = l->num_graphs; --i;)
+		l->graphs[i].obstacle = graph_obstacle(l, &l->graphs[i]);
+	for (i = 0; i < g->sg->num_operations; i++) {
+		l->image->skips[i] = model_reason ? obstacle(model_reason, UINT32_MAX) :
+						    operation_obstacle(l, g, i);
+		found |= l->image->skips[i].reason != NULL;
+	}
+	return found;
+}
+
+enum nnhal_status lower_find_skips(struct lowering *l)
+{
+	const char *reason = model_obstacle(l), *interface_reason = NULL;
+	const struct nnhal_subgraph *sg = &l->model->main;
+	uint32_t i, operand = 0;
+
+	if (!reason)
+		interface_reason = interface_obstacle(l, &operand);
+	if (!l->check && reason) {
 		diag_set(l->diag, "%s", reason);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	for (i = l->num_graphs; --i;)
-		l->graphs[i].obstacle = graph_obstacle(l, &l->graphs[i]);
-	for (i = 0; i < main_graph->sg->num_operations; i++) {
-		image->skips[i] = reason ? obstacle(reason, UINT32_MAX) :
-					   operation_obstacle(l, main_graph, i);
-		if (!image->skips[i].reason) {
+	if (!l->check && interface_reason) {
+		diag_set(l->diag, "operand %u: %s", operand, interface_reason);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	/* An input that no operation reads: what is supported must not fail to prepare. */
+	if (!find_skips(l, reason) && interface_reason)
+		find_skips(l, interface_reason);
+	for (i = 0; i < sg->num_operations; i++) {
+		if (!l->image->skips[i].reason) {
 			add_command(l, i, MAIN_SUBGRAPH, i);
-			reach(l, main_graph, &main_graph->sg->operations[i], i);
+			reach(l, &l->graphs[0], &sg->operations[i], i);
 		} else if (!l->check) {
 			skip_explain(l, i);
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 		}
 	}
-	l->num_main_commands = image->num_commands;
+	l->num_main_commands = l->image->num_commands;
 	add_blocks(l);
 	return NNHAL_STATUS_NONE;
 }

@@ -64,8 +64,11 @@ static void copy_operand(struct copier *c, struct nnhal_operand *op)
 			copy_array(c, extra->channel_quant.scales,
 				   extra->channel_quant.num_scales,
 				   sizeof(*extra->channel_quant.scales), "channel scales");
-	/* Extension data means nothing to the library: never looked at. */
-	extra->extension = NULL;
+	/* What is in it means nothing to the library; the device gets it. */
+	if (extra->kind != NNHAL_EXTRA_PARAMS_EXTENSION)
+		extra->extension_size = 0;
+	extra->extension = copy_array(c, extra->extension, extra->extension_size, 1,
+				      "extension data");
 }
 
 static void copy_subgraph(struct copier *c, struct nnhal_subgraph *sg)

@@ -78,7 +78,8 @@ static enum nnhal_status translate(struct preparation *p, bool launch)
 		return status;
 	/* Why the check could not be made will show again below, or does not matter. */
 	diag_clear(diag);
-	status = lower_model(model, &p->device->transport->limits, false, &p->image, diag);
+	status = lower_model(model, &p->device->transport->limits, &p->device->extensions, false,
+			     &p->image, diag);
 	if (status == NNHAL_STATUS_INVALID_ARGUMENT) {
 		p->unsupported = status;
 		status = NNHAL_STATUS_NONE;
@@ -150,7 +151,8 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 
 	if (!m)
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	status = request_rules_init(&m->rules, &p->copy.model, &m->block);
+	status = request_rules_init(&m->rules, &p->copy.model, &p->device->extensions,
+				    &m->block);
 	if (status) {
 		free(m);
 		return status;

@@ -161,7 +161,7 @@ void command_text(const struct nnhal_model *model, const struct command_origin *
 	bool is_main = origin->subgraph == MAIN_SUBGRAPH;
 	const struct nnhal_subgraph *sg = is_main ? &model->main :
 						    &model->referenced[origin->subgraph];
-	char where[32] = "", which[64];
+	char where[32] = "", which[64], name[96];
 	const struct nnhal_operation *o;
 
 	if (!is_main)
@@ -173,7 +173,7 @@ void command_text(const struct nnhal_model *model, const struct command_origin *
 	o = &sg->operations[origin->inner];
 	explain_operand(o, operand, which, sizeof(which));
 	snprintf(text, size, "%soperation %u (%s)%s", where, origin->inner,
-		 nnhal_operation_type_name(o->type), which);
+		 operation_text(model, o->type, name, sizeof(name)), which);
 }
 
 void image_explain(const struct nnhal_model *model, const struct image *image,

@@ -27,7 +27,7 @@ static void set_from_report(struct nnhal_ext_operation_support *s,
 	uint16_t status = le16toh(reports[command].status);
 	uint16_t reason = le16toh(reports[command].reason);
 	uint16_t operand = le16toh(reports[command].operand);
-	char text[64] = "";
+	char text[96] = "";
 
 	if (status == NNPU_STATUS_SUCCESS) {
 		s->supported = true;
@@ -89,7 +89,7 @@ static void set_from_skip(struct nnhal_ext_operation_support *s, const struct nn
 			  const struct image_skip *skip)
 {
 	struct command_origin origin = { .subgraph = skip->subgraph, .inner = skip->operation };
-	char text[64];
+	char text[96];
 
 	if (skip->subgraph == MAIN_SUBGRAPH) {
 		set_unsupported(s, skip->operand, skip->reason);
@@ -161,7 +161,8 @@ enum nnhal_status check_operations(struct nnhal_device *device, const struct nnh
 	struct image image;
 	uint32_t i;
 
-	status = lower_model(model, &device->transport->limits, true, &image, diag);
+	status = lower_model(model, &device->transport->limits, &device->extensions, true,
+			     &image, diag);
 	if (status)
 		return status;
 	for (i = 0; support && i < image.num_operations; i++)

@@ -100,6 +100,12 @@ struct transport_ops {
 	void (*close)(struct transport *t);
 	/* 0; -ENODEV: device gone; -ESTALE: context lost in a reset. */
 	int (*health)(struct transport *t);
+	/*
+	 * The descriptions of the device's extensions as the device gives them, in memory
+	 * that becomes the caller's; @count 0 and NULL without any. 0 or -errno.
+	 */
+	int (*read_extensions)(struct transport *t, struct nnpu_extension **extensions,
+			       uint32_t *count);
 	/* Create, map and bind a buffer; read and write. */
 	int (*bo_create)(struct transport *t, uint64_t size, struct transport_bo *bo);
 	void (*bo_destroy)(struct transport *t, struct transport_bo *bo);

@@ -99,6 +99,29 @@ static int drm_health(struct transport *t)
 	return info.flags & DRM_NNPU_CONTEXT_LOST ? -ESTALE : 0;
 }
 
+static int drm_read_extensions(struct transport *t, struct nnpu_extension **extensions,
+			       uint32_t *count)
+{
+	uint32_t size = NNPU_MAX_EXTENSIONS * sizeof(**extensions);
+	struct drm_nnpu_query q = { .topic = DRM_NNPU_QUERY_EXTENSIONS, .size = size };
+	int err;
+
+	*extensions = NULL;
+	*count = 0;
+	if (!t->identify.num_extensions)
+		return 0;
+	*extensions = calloc(1, size);
+	if (!*extensions)
+		return -ENOMEM;
+	q.data = (uintptr_t)*extensions;
+	err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_QUERY, &q);
+	/* A driver that does not know of them. */
+	if (err == -EINVAL)
+		return 0;
+	*count = (q.size < size ? q.size : size) / sizeof(**extensions);
+	return err;
+}
+
 /* ---- memory ---- */
 
 static void gem_close(int fd, uint32_t handle)
@@ -490,6 +513,7 @@ static int drm_queue_wait(struct transport *t, struct transport_queue *queue, ui
 static const struct transport_ops drm_ops = {
 	.close = drm_close,
 	.health = drm_health,
+	.read_extensions = drm_read_extensions,
 	.bo_create = drm_bo_create,
 	.bo_destroy = drm_bo_destroy,
 	.bind_fd = drm_bind_fd,

@@ -79,6 +79,37 @@ static int sim_health(struct transport *t)
 	return sim_is_dead(&to_sim(t)->rings) ? -ENODEV : 0;
 }
 
+static int sim_read_extensions(struct transport *t, struct nnpu_extension **extensions,
+			       uint32_t *count)
+{
+	uint32_t n = le32toh(t->identify.num_extensions), i;
+	struct sim_rings *r = &to_sim(t)->rings;
+	struct sim_memory page = { 0 };
+	int err;
+
+	*extensions = NULL;
+	*count = 0;
+	if (!n || !(le64toh(t->identify.features) & NNPU_FEATURE_EXTENSIONS))
+		return 0;
+	*extensions = calloc(n, sizeof(**extensions));
+	if (!*extensions)
+		return -ENOMEM;
+	err = sim_memory_init(r, &page, sizeof(**extensions));
+	for (i = 0; !err && i < n; i++) {
+		struct nnpu_sqe_identify sqe = {
+			.opcode = NNPU_ADMIN_IDENTIFY, .addr = htole64((uintptr_t)page.map),
+			.page = htole32(i + 1),
+		};
+		struct nnpu_cqe cqe;
+
+		err = sim_admin(r, &sqe, &cqe);
+		if (!err && !sim_cqe_status(&cqe))
+			memcpy(&(*extensions)[(*count)++], page.map, sizeof(**extensions));
+	}
+	sim_memory_fini(r, &page);
+	return err;
+}
+
 /* ---- slots ---- */
 
 static uint32_t find_slot(const struct sim_transport *s)
@@ -472,6 +503,7 @@ static void sim_close(struct transport *t)
 static const struct transport_ops sim_ops = {
 	.close = sim_close,
 	.health = sim_health,
+	.read_extensions = sim_read_extensions,
 	.bo_create = sim_bo_create,
 	.bo_destroy = sim_bo_destroy,
 	.bind_fd = sim_bind_fd,

@@ -68,6 +68,11 @@ static bool same_extra_params(const struct nnhal_operand *a, const struct nnhal_
 
 	if (a->extra_params.kind != b->extra_params.kind)
 		return false;
+	if (a->extra_params.kind == NNHAL_EXTRA_PARAMS_EXTENSION)
+		return a->extra_params.extension_size == b->extra_params.extension_size &&
+		       (!a->extra_params.extension_size ||
+			!memcmp(a->extra_params.extension, b->extra_params.extension,
+				a->extra_params.extension_size));
 	if (a->extra_params.kind != NNHAL_EXTRA_PARAMS_CHANNEL_QUANT)
 		return true;
 	return qa->channel_dim == qb->channel_dim && qa->num_scales == qb->num_scales &&

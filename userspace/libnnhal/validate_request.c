@@ -10,14 +10,24 @@
 
 #include "internal.h"
 
-void arg_info_init(struct arg_info *info, const struct nnhal_operand *operand)
+static void arg_info_init(struct arg_info *info, const struct nnhal_model *model,
+			  const struct nnhal_operand *operand,
+			  const struct extensions *extensions)
 {
-	info->type = operand->type;
+	struct extension_type type;
+	bool scalar;
+
+	info->element_size = nnhal_element_size(operand->type);
+	scalar = nnhal_operand_type_is_scalar(operand->type);
+	if (nnhal_is_extension_operand_type(operand->type)) {
+		bool known = !extensions_find_type(extensions, model, operand->type, &type);
+
+		info->element_size = known ? type.byte_size : 0;
+		scalar = known && !type.is_tensor;
+	}
 	info->rank = operand->num_dimensions;
 	info->dims = operand->dimensions;
-	info->rank_known = operand->num_dimensions ||
-			   (!nnhal_is_extension_operand_type(operand->type) &&
-			    nnhal_operand_type_is_scalar(operand->type));
+	info->rank_known = operand->num_dimensions || scalar;
 }
 
 static bool info_is_scalar(const struct arg_info *info)
@@ -131,16 +141,28 @@ static enum nnhal_status resolve_shape(const struct checked *c, const struct arg
 	return NNHAL_STATUS_NONE;
 }
 
+bool arg_size(const struct arg_info *info, const uint32_t *dims, uint32_t rank, uint32_t *size)
+{
+	uint32_t d;
+
+	*size = info->element_size;
+	if (!*size || nnhal_size_of_data_overflows(*size, dims, rank))
+		return false;
+	for (d = 0; d < rank; d++)
+		*size *= dims[d];
+	return true;
+}
+
 static enum nnhal_status check_input_length(const struct checked *c,
 					    const struct arg_info *info,
 					    const struct resolved_arg *arg)
 {
 	uint32_t size;
 
-	/* What an element of such a type takes is the extension's to say. */
-	if (!nnhal_element_size(info->type))
+	/* What an element of such a type takes is not the library's to say. */
+	if (!info->element_size)
 		return NNHAL_STATUS_NONE;
-	if (nnhal_size_of_data(info->type, arg->dims, arg->rank, &size))
+	if (!arg_size(info, arg->dims, arg->rank, &size))
 		return FAIL(c, "size takes more than 32 bits");
 	if (arg->length != size)
 		return FAIL(c, "length %u, but its shape takes %u bytes", arg->length, size);
@@ -306,13 +328,14 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 	return status ? status : deferred;
 }
 
-static void infos_init(struct arg_info *infos, const struct nnhal_subgraph *sg,
-		       const uint32_t *indexes, uint32_t count)
+static void infos_init(struct arg_info *infos, const struct nnhal_model *model,
+		       const struct extensions *extensions, const uint32_t *indexes,
+		       uint32_t count)
 {
 	uint32_t i;
 
 	for (i = 0; i < count; i++)
-		arg_info_init(&infos[i], &sg->operands[indexes[i]]);
+		arg_info_init(&infos[i], model, &model->main.operands[indexes[i]], extensions);
 }
 
 /* Places of the CONSTANT_REFERENCE operands of the main subgraph. */
@@ -340,7 +363,8 @@ static uint32_t regions_init(struct const_region *regions, const struct nnhal_mo
 }
 
 enum nnhal_status request_rules_init(struct request_rules *rules,
-				     const struct nnhal_model *model, void **block)
+				     const struct nnhal_model *model,
+				     const struct extensions *extensions, void **block)
 {
 	const struct nnhal_subgraph *sg = &model->main;
 	uint64_t num_args = (uint64_t)sg->num_inputs + sg->num_outputs;
@@ -367,8 +391,9 @@ enum nnhal_status request_rules_init(struct request_rules *rules,
 	infos = (struct arg_info *)(regions + rules->num_constants);
 	dims = (uint32_t *)(infos + num_args);
 	regions_init(regions, model);
-	infos_init(infos, sg, sg->input_indexes, sg->num_inputs);
-	infos_init(infos + sg->num_inputs, sg, sg->output_indexes, sg->num_outputs);
+	infos_init(infos, model, extensions, sg->input_indexes, sg->num_inputs);
+	infos_init(infos + sg->num_inputs, model, extensions, sg->output_indexes,
+		   sg->num_outputs);
 	/* The model goes; the dimensions stay. */
 	for (i = 0; i < num_args; i++) {
 		if (infos[i].rank)
@@ -399,7 +424,7 @@ bool nnhal_validate_request(const struct nnhal_request *request,
 		return false;
 	}
 	num_pools = request->num_pools;
-	if (!request_rules_init(&rules, model, &block)) {
+	if (!request_rules_init(&rules, model, NULL, &block)) {
 		rules.allow_unspecified_output = allow_unspecified_output;
 		pools = calloc((size_t)num_pools + 1, sizeof(*pools));
 		args = calloc((size_t)rules.num_inputs + rules.num_outputs + 1, sizeof(*args));

@@ -134,8 +134,11 @@ enum nnhal_status nnhal_device_get_type(struct nnhal_device *device,
 /**
  * nnhal_device_get_supported_extensions() - getSupportedExtensions
  * @device: device
- * @extensions: out: array, valid as long as the device
+ * @extensions: out: array, valid as long as the device; NULL without any
  * @count: out: entries of the array
+ *
+ * What the device reports, the same on each call. All operations and operand types of
+ * an extension that is listed are supported.
  *
  * Return: NONE or INVALID_ARGUMENT (a NULL pointer).
  */
@@ -173,9 +176,9 @@ enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device);
  * @num_supported: entries of @supported: the number of operations
  * @diag: filled in after an error; may be NULL
  *
- * The device itself judges each operation. IF, WHILE and operations of
- * extensions are not supported yet. A true entry is a promise: if all are true,
- * preparing the model succeeds.
+ * The device itself judges each operation, those of its extensions included; one of
+ * an extension or with an operand type that the device does not have is not supported.
+ * A true entry is a promise: if all are true, preparing the model succeeds.
  *
  * Return: NONE; INVALID_ARGUMENT (the model breaks a rule, @supported is all
  * false); DEVICE_UNAVAILABLE, DEAD_OBJECT; GENERAL_FAILURE, which is also what

@@ -317,8 +317,8 @@ struct nnhal_channel_quant {
  * @kind: enum nnhal_extra_params_kind
  * @channel_quant: TENSOR_QUANT8_SYMM_PER_CHANNEL, with
  *	NNHAL_EXTRA_PARAMS_CHANNEL_QUANT
- * @extension: opaque bytes of an extension type, with
- *	NNHAL_EXTRA_PARAMS_EXTENSION
+ * @extension: bytes of an extension type, whose meaning the extension defines,
+ *	with NNHAL_EXTRA_PARAMS_EXTENSION
  * @extension_size: bytes of @extension
  */
 struct nnhal_extra_params {
