@@ -672,8 +672,10 @@ hot_inline enum nnhal_status submit_options(struct call *call,
 }
 
 /* One of them. Caller holds the lock, which may be dropped meanwhile. */
-hot_inline enum nnhal_status submit(struct nnhal_burst *b, const struct nnhal_request *request,
-				    const struct call *call, uint64_t tag, bool block, bool more)
+hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
+					const struct nnhal_request *request,
+					const struct call *call, uint64_t tag, bool block,
+					bool more)
 {
 	struct burst_request *r = NULL;
 	enum nnhal_status status;
@@ -701,7 +703,7 @@ enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_re
 	if (unlikely(status))
 		return status;
 	pthread_mutex_lock(&b->lock);
-	status = submit(b, request, &call, tag, !(flags & NNHAL_BURST_NONBLOCK), false);
+	status = submit_one(b, request, &call, tag, !(flags & NNHAL_BURST_NONBLOCK), false);
 	pthread_mutex_unlock(&b->lock);
 	return status;
 }
@@ -722,7 +724,7 @@ enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
 		return status;
 	pthread_mutex_lock(&b->lock);
 	for (i = 0; i < num; i++) {
-		status = likely(requests[i]) ? submit(b, requests[i], &call, tags[i], block, true)
+		status = likely(requests[i]) ? submit_one(b, requests[i], &call, tags[i], block, true)
 					     : NNHAL_STATUS_INVALID_ARGUMENT;
 		if (unlikely(status))
 			break;
