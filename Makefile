@@ -76,16 +76,20 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
 
 all: lib tools emulator examples selftests module
 
+# Both names that an object has: BUILD may be absolute, and a compiler cache writes
+# relative names.
+DEP_FLAGS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
+
 $(BUILD)/obj/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(DEP_FLAGS) -c -o $@ $<
 
 # Objects of a shared library: the same sources, position-independent.
 $(BUILD)/pic/%.o: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden $(DEP_FLAGS) -c -o $@ $<
 
 # $(call link,objects and libraries): the recipe of a program.
 define link
