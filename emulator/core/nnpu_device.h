@@ -88,10 +88,12 @@ struct nnpu_bus_ops {
 	int (*dma_read)(void *bus, uint64_t addr, void *buf, size_t len);
 	int (*dma_write)(void *bus, uint64_t addr, const void *buf, size_t len);
 	/*
-	 * Store a 16-bit value in one piece at @addr (2-byte aligned), visible after
-	 * every dma_write() of the same thread; 0, or -1 on a bus error.
+	 * The same for @len bytes within one page, of which the last two (2-byte aligned)
+	 * become visible in one piece, after all others and after every dma_write() of
+	 * the same thread. Software looks at them all the time: what comes before goes
+	 * to memory right before them.
 	 */
-	int (*dma_store16)(void *bus, uint64_t addr, uint16_t value);
+	int (*dma_publish)(void *bus, uint64_t addr, const void *buf, size_t len);
 	/* Raise interrupt vector @vector once. Must not wait for a device thread. */
 	void (*raise_irq)(void *bus, unsigned int vector);
 	/* Level of the one interrupt line; only with @platform_irq, else NULL. */

@@ -32,6 +32,15 @@ int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_
 	return dev->ops->dma_write(dev->bus, addr, buf, len);
 }
 
+int dev_dma_publish(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
+{
+	if (atomic_load_explicit(&dev->stop, memory_order_relaxed))
+		return -1;
+	if (addr + len < addr)
+		return -1;
+	return dev->ops->dma_publish(dev->bus, addr, buf, len);
+}
+
 bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem)
 {
 	uint64_t size = le64toh(mem->size);

@@ -300,26 +300,46 @@ int exec_op_failed(struct exec_run *run, uint32_t index, unsigned int reason,
 
 /* Inputs. */
 
+/* Bytes of an input that take no longer to copy than the slots to hold. */
+#define SMALL_INPUT	4096u
+
+static unsigned int read_input(struct exec_run *run, unsigned int i, struct tensor *t, bool held)
+{
+	uint32_t slot = le32toh(run->args[i].slot);
+	uint64_t offset = le64toh(run->args[i].offset);
+
+	if (run->fail_dma)
+		return NNPU_STATUS_DMA_ERROR;
+	if (held)
+		return slot_copy(run->ctx, slot, offset, t->data, t->bytes, DMA_READ);
+	return slot_access(run->ctx, slot, offset, t->data, t->bytes, DMA_READ,
+			   &run->engine->progress);
+}
+
 int exec_read_inputs(struct exec_run *run)
 {
 	const struct program *p = run->program;
-	unsigned int i;
+	unsigned int status = NNPU_STATUS_SUCCESS, i, last = 0;
+	bool held = false;
 
-	for (i = 0; i < p->num_inputs; i++) {
+	for (i = 0; i < p->num_inputs && !status; i++) {
 		struct tensor *t = &run->engine->exec.tensors[p->inputs[i]];
-		unsigned int status = NNPU_STATUS_DMA_ERROR;
 
 		if (t->kind == NNPU_TENSOR_NO_VALUE)
 			continue;
-		if (!run->fail_dma)
-			status = slot_access(run->ctx, le32toh(run->args[i].slot),
-					     le64toh(run->args[i].offset), t->data, t->bytes,
-					     DMA_READ, &run->engine->progress);
-		if (status)
-			return verdict_set(run->verdict, status, NNPU_REASON_NONE, i,
-					   NNPU_OPERAND_NONE);
+		last = i;
+		/* Small ones in a row without letting go of the slots in between. */
+		if (held != (t->bytes <= SMALL_INPUT)) {
+			held = !held;
+			(held ? slots_begin : slots_end)(run->ctx);
+		}
+		status = read_input(run, i, t, held);
 	}
-	return 0;
+	if (held)
+		slots_end(run->ctx);
+	if (!status)
+		return 0;
+	return verdict_set(run->verdict, status, NNPU_REASON_NONE, last, NNPU_OPERAND_NONE);
 }
 
 /* Profile. */

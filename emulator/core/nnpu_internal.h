@@ -19,7 +19,7 @@
  *
  * Locks. dev->lock guards everything that registers, doorbells and several threads
  * see. It is held for a few instructions only, never across DMA, an operation, or
- * an interrupt. ctx->slot_lock is held for reading during one access to slots and
+ * an interrupt. ctx->slot_lock is held for reading during a few accesses to slots and
  * for writing while cached slots are dropped; dev->lock is not taken inside it.
  *
  * Only the control thread creates and destroys contexts, queues and entries of
@@ -466,6 +466,7 @@ bool is_zero(const void *p, size_t len);
 /* nnpu_dma.c: 0 or -1. Fail at once when the device stops. */
 int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len);
 int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len);
+int dev_dma_publish(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len);
 /* Can this be the memory of a slot or image? false if malformed. */
 bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem);
 /* Status; the range must be inside the map. @kept counts nodes kept, or is NULL. */
@@ -481,11 +482,19 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 void ctx_free(struct nnpu_ctx *ctx);
 void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count);
 /*
- * Copy between @buf and a slot; or only check slot, rights and range. Status.
- * @progress may be NULL; with it an abort ends the transfer with ABORTED.
+ * Copy between @buf and a slot. Status. @progress may be NULL; with it an abort ends the
+ * transfer with ABORTED.
  */
 unsigned int slot_access(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
 			 uint64_t len, enum dma_dir dir, struct job_progress *progress);
+/*
+ * Several small things in a row: between the first two functions the slots stay as they
+ * are, and INVALIDATE_SLOTS waits. Check slot, rights and range; or copy as well. Status.
+ */
+void slots_begin(struct nnpu_ctx *ctx);
+void slots_end(struct nnpu_ctx *ctx);
+unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
+		       size_t len, enum dma_dir dir);
 unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
 			enum dma_dir dir);
 

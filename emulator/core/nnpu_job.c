@@ -107,8 +107,8 @@ static int read_block(struct run *r)
 	unsigned int status = NNPU_STATUS_SUCCESS;
 
 	if (!(c->flags & NNPU_EXEC_ARGS_DMA))
-		status = slot_access(r->ctx, le32toh(c->args_slot), le64toh(c->args), r->header,
-				     r->args_len, DMA_READ, NULL);
+		status = slot_copy(r->ctx, le32toh(c->args_slot), le64toh(c->args), r->header,
+				   r->args_len, DMA_READ);
 	else if (dev_dma_read(r->dev, le64toh(c->args), r->header, r->args_len))
 		status = NNPU_STATUS_DMA_ERROR;
 	if (status) {
@@ -394,6 +394,19 @@ static int execute(struct run *r)
 	return write_outputs(r);
 }
 
+/* Steps 2 to 6: small, so with the slots held. -1: there is nothing to write a result to. */
+static int check_and_read(struct run *r)
+{
+	int ret;
+
+	slots_begin(r->ctx);
+	ret = check_slots(r) || get_block(r) ? -1 : 0;
+	if (!ret && !read_block(r) && !check_header(r))
+		check_args(r);
+	slots_end(r->ctx);
+	return ret;
+}
+
 void job_run(struct job *job)
 {
 	struct nnpu_device *dev = job->engine->dev;
@@ -408,11 +421,11 @@ void job_run(struct job *job)
 	};
 
 	job->engine->exec.work = (struct exec_work) { 0 };
-	if (check_slots(&r) || get_block(&r)) {
+	if (check_and_read(&r)) {
 		job->exec_ns = dev_now(dev) - r.start_ns;
 		return;
 	}
-	if (!read_block(&r) && !check_header(&r) && !check_args(&r))
+	if (!r.v->status)
 		execute(&r);
 	exec_end(job->engine, job->ctx);
 	job->exec_ns = dev_now(dev) - r.start_ns;

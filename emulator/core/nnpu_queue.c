@@ -257,14 +257,12 @@ bool completion_begin(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t ci
 	return true;
 }
 
+_Static_assert(offsetof(struct nnpu_cqe, status) + 2 == sizeof(struct nnpu_cqe), "comes last");
+
 int completion_write(struct nnpu_device *dev, struct completion *c)
 {
-	const size_t end = offsetof(struct nnpu_cqe, status);
-
-	/* The status comes last: with it the entry is software's. */
-	if (dev_dma_write(dev, c->addr, &c->cqe, end))
-		return -1;
-	return dev->ops->dma_store16(dev->bus, c->addr + end, c->cqe.status);
+	/* With the status the entry is software's. */
+	return dev_dma_publish(dev, c->addr, &c->cqe, sizeof(c->cqe));
 }
 
 void completion_end(struct nnpu_device *dev, struct nnpu_queue *q, int ret, bool interrupt,

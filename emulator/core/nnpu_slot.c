@@ -141,18 +141,42 @@ static unsigned int slot_allows(const struct slot_map *slot, uint64_t offset, ui
 	return NNPU_STATUS_SUCCESS;
 }
 
+void slots_begin(struct nnpu_ctx *ctx)
+{
+	pthread_rwlock_rdlock(&ctx->slot_lock);
+}
+
+void slots_end(struct nnpu_ctx *ctx)
+{
+	pthread_rwlock_unlock(&ctx->slot_lock);
+}
+
+/* The slot, if it allows this. Under the slot lock. */
+static unsigned int slot_find(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset,
+			      uint64_t len, enum dma_dir dir, struct slot_map **map)
+{
+	unsigned int status = slot_get(ctx, slot, map);
+
+	return status ? status : slot_allows(*map, offset, len, dir);
+}
+
 unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
 			enum dma_dir dir)
 {
 	struct slot_map *map;
-	unsigned int status;
 
-	pthread_rwlock_rdlock(&ctx->slot_lock);
-	status = slot_get(ctx, slot, &map);
-	if (!status)
-		status = slot_allows(map, offset, len, dir);
-	pthread_rwlock_unlock(&ctx->slot_lock);
-	return status;
+	return slot_find(ctx, slot, offset, len, dir, &map);
+}
+
+unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
+		       size_t len, enum dma_dir dir)
+{
+	struct slot_map *map;
+	unsigned int status = slot_find(ctx, slot, offset, len, dir, &map);
+
+	if (status)
+		return status;
+	return mem_map_access(ctx->dev, &map->mem, offset, buf, len, dir, &ctx->kept_leaves);
 }
 
 unsigned int slot_access(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
@@ -168,14 +192,12 @@ unsigned int slot_access(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, v
 
 		if (progress && op_progress(progress))
 			return NNPU_STATUS_ABORTED;
-		pthread_rwlock_rdlock(&ctx->slot_lock);
-		status = slot_get(ctx, slot, &map);
-		if (!status)
-			status = slot_allows(map, offset, len, dir);
+		slots_begin(ctx);
+		status = slot_find(ctx, slot, offset, len, dir, &map);
 		if (!status)
 			status = mem_map_access(ctx->dev, &map->mem, offset, p, piece, dir,
 						&ctx->kept_leaves);
-		pthread_rwlock_unlock(&ctx->slot_lock);
+		slots_end(ctx);
 		if (status)
 			return status;
 		offset += piece;

@@ -170,15 +170,21 @@ static int bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
 	return ok ? 0 : -1;
 }
 
-static int bus_store16(void *bus, uint64_t addr, uint16_t value)
+static int bus_publish(void *bus, uint64_t addr, const void *buf, size_t len)
 {
 	struct nnpu_inproc *ip = bus;
+	uint8_t *p = (uint8_t *)(uintptr_t)addr;
+	uint16_t last;
 	bool ok;
 
 	pthread_rwlock_rdlock(&ip->region_lock);
-	ok = !(addr & 1) && range_ok(ip, addr, sizeof(value), NNPU_INPROC_WRITE);
-	if (ok)
-		__atomic_store_n((uint16_t *)(uintptr_t)addr, value, __ATOMIC_RELEASE);
+	ok = !((addr + len) & 1) && range_ok(ip, addr, len, NNPU_INPROC_WRITE);
+	if (ok) {
+		len -= sizeof(last);
+		memcpy(p, buf, len);
+		memcpy(&last, (const uint8_t *)buf + len, sizeof(last));
+		__atomic_store_n((uint16_t *)(void *)(p + len), last, __ATOMIC_RELEASE);
+	}
 	pthread_rwlock_unlock(&ip->region_lock);
 	return ok ? 0 : -1;
 }
@@ -232,7 +238,7 @@ static void bus_thread_begin(void *bus, const char *name)
 static const struct nnpu_bus_ops bus_ops = {
 	.dma_read = bus_read,
 	.dma_write = bus_write,
-	.dma_store16 = bus_store16,
+	.dma_publish = bus_publish,
 	.raise_irq = bus_raise_irq,
 	.now_ns = bus_now_ns,
 	.log = bus_log,

@@ -170,28 +170,32 @@ int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
 	return ret;
 }
 
-static int dma_store(NnpuDma *dma, uint64_t addr, uint16_t value)
+static int dma_publish(NnpuDma *dma, uint64_t addr, const uint8_t *buf, size_t len)
 {
-	struct piece p = { .as = dma->as, .addr = addr, .len = sizeof(value), .is_write = true };
+	struct piece p = { .as = dma->as, .addr = addr, .len = len, .is_write = true };
+	uint16_t last;
 	int ret = -1;
 
 	RCU_READ_LOCK_GUARD();
 	if (!piece_begin(&p))
 		return -1;
-	if (p.len == sizeof(value)) {
-		qatomic_store_release((uint16_t *)p.host, value);
+	if (p.len == len) {
+		len -= sizeof(last);
+		memcpy(p.host, buf, len);
+		memcpy(&last, buf + len, sizeof(last));
+		qatomic_store_release((uint16_t *)(p.host + len), last);
 		ret = 0;
 	}
 	piece_end(&p);
 	return ret;
 }
 
-int nnpu_dma_store16(NnpuDma *dma, uint64_t addr, uint16_t value)
+int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
 {
 	int ret;
 
 	dma_begin(dma);
-	ret = dma_store(dma, addr, value);
+	ret = dma_publish(dma, addr, buf, len);
 	dma_end(dma);
 	return ret;
 }

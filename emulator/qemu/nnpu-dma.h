@@ -22,8 +22,8 @@ typedef struct NnpuDma {
 int nnpu_dma_read(NnpuDma *dma, uint64_t addr, void *buf, size_t len);
 int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 
-/* Store a little-endian value in one piece, after all that was written before. */
-int nnpu_dma_store16(NnpuDma *dma, uint64_t addr, uint16_t value);
+/* Within a page; the last two bytes, aligned, in one piece and after everything else. */
+int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 
 /*
  * The guest has taken memory away. Who began an access before may still see it; the

@@ -77,11 +77,11 @@ static int nnpu_bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
 	return nnpu_dma_write(&s->dma, addr, buf, len);
 }
 
-static int nnpu_bus_store16(void *bus, uint64_t addr, uint16_t value)
+static int nnpu_bus_publish(void *bus, uint64_t addr, const void *buf, size_t len)
 {
 	NnpuPciState *s = bus;
 
-	return nnpu_dma_store16(&s->dma, addr, value);
+	return nnpu_dma_publish(&s->dma, addr, buf, len);
 }
 
 static void nnpu_raise_irq(void *bus, unsigned int vector)
@@ -144,7 +144,7 @@ static void nnpu_thread_end(void *bus)
 static const struct nnpu_bus_ops nnpu_bus_ops = {
 	.dma_read = nnpu_bus_read,
 	.dma_write = nnpu_bus_write,
-	.dma_store16 = nnpu_bus_store16,
+	.dma_publish = nnpu_bus_publish,
 	.raise_irq = nnpu_raise_irq,
 	.now_ns = nnpu_now_ns,
 	.log = nnpu_log,

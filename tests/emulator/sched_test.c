@@ -91,11 +91,16 @@ static int bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
 	return 0;
 }
 
-static int bus_store16(void *bus, uint64_t addr, uint16_t value)
+static int bus_publish(void *bus, uint64_t addr, const void *buf, size_t len)
 {
+	const struct nnpu_cqe *from = buf;
+	struct nnpu_cqe *to = (void *)(uintptr_t)addr;
+
 	(void)bus;
+	(void)len;
 	entry_served(addr);
-	__atomic_store_n((uint16_t *)(uintptr_t)addr, value, __ATOMIC_RELEASE);
+	memcpy(to, from, offsetof(struct nnpu_cqe, status));
+	__atomic_store_n(&to->status, from->status, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -115,7 +120,7 @@ static uint64_t bus_now_ns(void *bus)
 static const struct nnpu_bus_ops bus_ops = {
 	.dma_read = bus_read,
 	.dma_write = bus_write,
-	.dma_store16 = bus_store16,
+	.dma_publish = bus_publish,
 	.raise_irq = bus_raise_irq,
 	.now_ns = bus_now_ns,
 };

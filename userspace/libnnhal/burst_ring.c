@@ -366,6 +366,22 @@ static cold_path void set_late(struct burst_request *r, struct nnhal_diag *diag)
 	r->preset = NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
 }
 
+/* The free place that saw the request last time, else the first one, as the first one. */
+static __attribute__((noinline)) void prefer_own(struct nnhal_burst *b,
+						 const struct nnhal_request *request)
+{
+	struct burst_request **link = &b->free, *r;
+
+	while (*link && (*link)->origin != request)
+		link = &(*link)->next;
+	r = *link;
+	if (!r)
+		return;
+	*link = r->next;
+	r->next = b->free;
+	b->free = r;
+}
+
 /*
  * Take a free place, that which saw the request last time if it is free: of several in
  * flight each finds its own again, in whatever order they end.
@@ -373,14 +389,12 @@ static cold_path void set_late(struct burst_request *r, struct nnhal_diag *diag)
 hot_inline struct burst_request *take_free(struct nnhal_burst *b,
 					   const struct nnhal_request *request)
 {
-	struct burst_request **link = &b->free, *r;
+	struct burst_request *r;
 
-	while (*link && (*link)->origin != request)
-		link = &(*link)->next;
-	if (unlikely(!*link))
-		link = &b->free;
-	r = *link;
-	*link = r->next;
+	if (b->free->origin != request)
+		prefer_own(b, request);
+	r = b->free;
+	b->free = r->next;
 	return r;
 }
 
