@@ -618,20 +618,22 @@ static void test_wait_many(void)
 	many_init(&m);
 	for (i = 0; i < ARRAY_SIZE(results); i++)
 		results[i].output_shapes = i % 2 ? NULL : &shapes[i];
-	ok(nnhal_burst_wait_many(burst, results, 4, FOREVER, &count) ==
+	ok(nnhal_burst_wait_many(burst, results, 1, 4, FOREVER, &count) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT && !count, "no results of nothing");
 	count = 9;
-	ok(nnhal_burst_wait_many(burst, results, 0, FOREVER, &count) ==
-	   NNHAL_STATUS_INVALID_ARGUMENT && !count, "room for no result");
-	ok(nnhal_burst_wait_many(burst, NULL, 4, FOREVER, &count) ==
+	ok(nnhal_burst_wait_many(burst, results, 0, 4, FOREVER, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && !count &&
+	   nnhal_burst_wait_many(burst, results, 4, 3, FOREVER, &count) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "no result to wait for, more than there is room for");
+	ok(nnhal_burst_wait_many(burst, NULL, 1, 4, FOREVER, &count) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT &&
-	   nnhal_burst_wait_many(NULL, results, 4, FOREVER, &count) ==
+	   nnhal_burst_wait_many(NULL, results, 1, 4, FOREVER, &count) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT &&
-	   nnhal_burst_wait_many(burst, results, 4, FOREVER, NULL) ==
+	   nnhal_burst_wait_many(burst, results, 1, 4, FOREVER, NULL) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT, "NULL pointers for many results");
 	ok(!submit_many(&m, 0, 15, 0, &count) && count == 15, "15 in flight");
 	while (taken < 15 && !wrong) {
-		if (nnhal_burst_wait_many(burst, results, 4, FOREVER, &count) || !count ||
+		if (nnhal_burst_wait_many(burst, results, 1, 4, FOREVER, &count) || !count ||
 		    count > 4)
 			wrong++;
 		for (i = 0; i < count; i++, taken++) {
@@ -643,6 +645,18 @@ static void test_wait_many(void)
 		calls++;
 	}
 	ok(!wrong && taken == 15 && calls >= 4, "15 results, at most 4 at once: %u calls", calls);
+	ok(!submit_many(&m, 0, 7, 0, &count) &&
+	   !nnhal_burst_wait_many(burst, results, 4, 4, FOREVER, &count) && count == 4 &&
+	   results[3].tag == 3 &&
+	   !nnhal_burst_wait_many(burst, results, 4, 4, FOREVER, &count) && count == 3 &&
+	   results[2].tag == 6, "four of seven, then all there are");
+	nnhal_burst_unref(burst);
+	burst = create(0, 0, 0);
+	ok(!submit_many(&m, 0, 6, 0, &count) &&
+	   !nnhal_burst_wait_many(burst, results, 3, 3, FOREVER, &count) && count == 3 &&
+	   !nnhal_burst_wait_many(burst, results, 2, 4, FOREVER, &count) && count >= 2 &&
+	   (count == 3 || !nnhal_burst_wait_many(burst, results, 1, 4, FOREVER, &count)),
+	   "and with sleeping at once");
 	many_fini(&m);
 }
 

@@ -315,8 +315,8 @@ enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
 }
 
 hot_inline enum nnhal_status wait_for(struct nnhal_burst *burst,
-				      struct nnhal_burst_result *results, uint32_t max,
-				      uint64_t timeout_ns, uint32_t *count)
+				      struct nnhal_burst_result *results, uint32_t min,
+				      uint32_t max, uint64_t timeout_ns, uint32_t *count)
 {
 	uint64_t until_ns = UINT64_MAX;
 
@@ -327,8 +327,8 @@ hot_inline enum nnhal_status wait_for(struct nnhal_burst *burst,
 		until_ns = timeout_ns < INT64_MAX - until_ns ? until_ns + timeout_ns : UINT64_MAX;
 	}
 	if (likely(burst->queue))
-		return burst_ring_wait(burst, results, max, until_ns, count);
-	return burst_submit_wait(burst, results, max, until_ns, count);
+		return burst_ring_wait(burst, results, min, max, until_ns, count);
+	return burst_submit_wait(burst, results, min, max, until_ns, count);
 }
 
 enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst_result *result,
@@ -338,19 +338,19 @@ enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst
 
 	if (unlikely(!burst || !result))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	return wait_for(burst, result, 1, timeout_ns, &count);
+	return wait_for(burst, result, 1, 1, timeout_ns, &count);
 }
 
 enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
-					struct nnhal_burst_result *results, uint32_t max,
-					uint64_t timeout_ns, uint32_t *count)
+					struct nnhal_burst_result *results, uint32_t min,
+					uint32_t max, uint64_t timeout_ns, uint32_t *count)
 {
 	if (unlikely(!count))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	*count = 0;
-	if (unlikely(!burst || !results || !max))
+	if (unlikely(!burst || !results || !min || min > max))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	return wait_for(burst, results, max, timeout_ns, count);
+	return wait_for(burst, results, min, max, timeout_ns, count);
 }
 
 enum nnhal_status nnhal_burst_free_memory(struct nnhal_burst *burst, struct nnhal_memory *memory)

@@ -152,6 +152,7 @@ struct nnhal_burst {
 	struct burst_request *requests;
 	uint32_t num_requests;
 	uint32_t num_submitted;		/* by nnhal_burst_submit(), not taken yet */
+	uint32_t num_results;		/* of them those that have ended */
 	uint32_t num_running;
 	struct burst_request *free;
 	struct burst_request *results;	/* oldest first */
@@ -199,11 +200,18 @@ static inline void burst_wake(struct nnhal_burst *b)
 static inline void burst_add_result(struct nnhal_burst *b, struct burst_request *r)
 {
 	r->next = NULL;
+	b->num_results++;
 	*b->results_tail = r;
 	b->results_tail = &r->next;
 	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
 	atomic_store_explicit(&b->has_results, REQUEST_DONE, memory_order_relaxed);
 	burst_wake(b);
+}
+
+/* At least @min results, or all that there will be? Caller holds the lock. */
+static inline bool burst_has_results(const struct nnhal_burst *b, uint32_t min)
+{
+	return b->num_results >= min || b->num_results == b->num_submitted;
 }
 
 /* The oldest of them; there is one. Caller holds the lock. */
@@ -212,6 +220,7 @@ static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
 	struct burst_request *r = b->results;
 
 	b->results = r->next;
+	b->num_results--;
 	if (!b->results) {
 		b->results_tail = &b->results;
 		atomic_store_explicit(&b->has_results, REQUEST_FREE, memory_order_relaxed);
@@ -261,7 +270,8 @@ enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
 					 const struct nnhal_execute_options *options,
 					 uint32_t flags, uint32_t *count);
 enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				  uint32_t max, uint64_t until_ns, uint32_t *count);
+				  uint32_t min, uint32_t max, uint64_t until_ns,
+				  uint32_t *count);
 
 void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
 			  const struct nnhal_execute_options *options,
@@ -271,6 +281,7 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 				      const struct nnhal_execute_options *options, uint64_t tag,
 				      uint32_t flags);
 enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				    uint32_t max, uint64_t until_ns, uint32_t *count);
+				    uint32_t min, uint32_t max, uint64_t until_ns,
+				    uint32_t *count);
 
 #endif /* NNHAL_BURST_INTERNAL_H */

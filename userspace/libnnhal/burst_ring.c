@@ -218,7 +218,7 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 
 	if (likely(limit)) {
 		pthread_mutex_unlock(&b->lock);
-		burst_look(b, &r->state, limit);
+		burst_look(b, 1, &r->state, limit);
 		pthread_mutex_lock(&b->lock);
 	}
 	while (likely(atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_DONE)) {
@@ -230,31 +230,42 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 	}
 }
 
+/* What ends a look at the ring, beside completions, if one result is enough or not. */
+static const _Atomic unsigned char *result_flag(const struct nnhal_burst *b, uint32_t number)
+{
+	static const _Atomic unsigned char never = REQUEST_FREE;
+
+	return number == 1 ? &b->has_results : &never;
+}
+
 /*
- * Wait for a result to take, or until there is none to come. False at @until_ns;
+ * Wait for @min results to take, or until there are no more to come, or until @until_ns;
  * UINT64_MAX: no limit. Caller holds the lock, which is dropped meanwhile.
  */
-static bool await_result(struct nnhal_burst *b, uint64_t until_ns)
+static void await_results(struct nnhal_burst *b, uint32_t min, uint64_t until_ns)
 {
 	uint64_t limit = spin_limit(&b->spin);
+	uint32_t missing;
 
 	burst_reap(b);
-	if (!b->results && b->num_running && limit) {
+	if (!burst_has_results(b, min) && b->num_running && limit) {
+		missing = min - b->num_results;
+		if (missing > b->num_running)
+			missing = b->num_running;
 		if (until_ns != UINT64_MAX)
 			limit = burst_look_limit(&b->spin, until_ns);
 		pthread_mutex_unlock(&b->lock);
-		burst_look(b, &b->has_results, limit);
+		burst_look(b, missing, result_flag(b, missing), limit);
 		pthread_mutex_lock(&b->lock);
 		burst_reap(b);
 	}
 	/* Others may take the last result there is to come. */
-	while (!b->results && b->num_submitted) {
+	while (!burst_has_results(b, min)) {
 		if (until_ns != UINT64_MAX && monotonic_ns() >= until_ns)
-			return false;
+			return;
 		burst_doze(b, until_ns);
 		burst_reap(b);
 	}
-	return true;
 }
 
 /* ---- requests ---- */
@@ -738,8 +749,9 @@ enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
 		return status;
 	pthread_mutex_lock(&b->lock);
 	for (i = 0; i < num; i++) {
-		status = likely(requests[i]) ? submit_one(b, requests[i], &call, tags[i], block, true)
-					     : NNHAL_STATUS_INVALID_ARGUMENT;
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+		if (likely(requests[i]))
+			status = submit_one(b, requests[i], &call, tags[i], block, true);
 		if (unlikely(status))
 			break;
 	}
@@ -770,16 +782,17 @@ hot_inline void take_result(struct nnhal_burst *b, struct nnhal_burst_result *re
 }
 
 enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				  uint32_t max, uint64_t until_ns, uint32_t *count)
+				  uint32_t min, uint32_t max, uint64_t until_ns,
+				  uint32_t *count)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	uint32_t n = 0;
 
 	pthread_mutex_lock(&b->lock);
-	if (unlikely(!await_result(b, until_ns)))
-		status = NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT;
-	else if (unlikely(!b->results))
-		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	await_results(b, min, until_ns);
+	if (unlikely(!b->results))
+		status = b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT
+					  : NNHAL_STATUS_INVALID_ARGUMENT;
 	while (n < max && b->results)
 		take_result(b, &results[n++]);
 	pthread_mutex_unlock(&b->lock);

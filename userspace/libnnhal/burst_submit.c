@@ -121,13 +121,14 @@ static void take_result(struct nnhal_burst *b, struct nnhal_burst_result *result
 }
 
 enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				    uint32_t max, uint64_t until_ns, uint32_t *count)
+				    uint32_t min, uint32_t max, uint64_t until_ns,
+				    uint32_t *count)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	uint32_t n = 0;
 
 	pthread_mutex_lock(&b->lock);
-	while (!b->results && b->num_submitted && monotonic_ns() < until_ns)
+	while (!burst_has_results(b, min) && monotonic_ns() < until_ns)
 		burst_sleep(b, until_ns);
 	if (!b->results)
 		status = b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT

@@ -138,13 +138,14 @@ enum nnhal_status burst_ended_status(const struct nnhal_burst *b, struct nnhal_d
 						: NNHAL_STATUS_DEAD_OBJECT;
 }
 
-void burst_look(struct nnhal_burst *b, const _Atomic unsigned char *flag, uint64_t limit)
+void burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned char *flag,
+		uint64_t limit)
 {
 	uint64_t start = cycles();
 	uint32_t status, count;
 
 	do {
-		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
+		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed) + number - 1;
 		if (is_completed(entry_of(b, count), count, &status) ||
 		    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
 			spin_learn(&b->spin, cycles() - start, true);

@@ -462,13 +462,14 @@ static int burst_pipeline_open(struct bench *b, struct burst_pipeline *p, unsign
 	return p->burst ? 0 : -1;
 }
 
-/* Wait for results and count them. */
-static enum nnhal_status take_results(struct burst_pipeline *p, unsigned int *in_flight)
+/* Wait for @min results and count what comes. */
+static enum nnhal_status take_results(struct burst_pipeline *p, unsigned int min,
+				      unsigned int *in_flight)
 {
 	enum nnhal_status status;
 	uint32_t i, count;
 
-	status = nnhal_burst_wait_many(p->burst, p->results, MAX_DEPTH, UINT64_MAX, &count);
+	status = nnhal_burst_wait_many(p->burst, p->results, min, MAX_DEPTH, UINT64_MAX, &count);
 	for (i = 0; i < count && !status; i++)
 		status = p->results[i].status;
 	*in_flight -= count;
@@ -490,8 +491,8 @@ static int burst_pipeline_run(struct burst_pipeline *p)
 				p->samples[p->num_samples++] = now - start;
 			start = now;
 		}
-		while (!status && in_flight + p->together > p->depth)
-			status = take_results(p, &in_flight);
+		if (in_flight + p->together > p->depth)
+			status = take_results(p, in_flight + p->together - p->depth, &in_flight);
 		if (status)
 			break;
 		status = nnhal_burst_submit_many(p->burst, p->requests + next, p->tags + next,
@@ -499,8 +500,8 @@ static int burst_pipeline_run(struct burst_pipeline *p)
 		in_flight += submitted;
 		next = (next + p->together) % p->depth;
 	}
-	while (!status && in_flight)
-		status = take_results(p, &in_flight);
+	if (!status && in_flight)
+		status = take_results(p, in_flight, &in_flight);
 	return status ? failed("burst pipeline", status, NULL) : 0;
 }
 

@@ -164,20 +164,22 @@ enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst
 				   uint64_t timeout_ns);
 
 /**
- * nnhal_burst_wait_many() - take the next result and what else has come
+ * nnhal_burst_wait_many() - take several results
  * @burst: burst
  * @results: @max entries, each as the one of nnhal_burst_wait()
- * @max: how many to take at most, not 0
- * @timeout_ns: how long to wait for the first one, as nnhal_burst_wait()
- * @count: out: how many were taken: 1 to @max with NONE, else 0
+ * @min: how many to wait for, not 0; if fewer are in flight, for all of them
+ * @max: how many to take at most, not below @min
+ * @timeout_ns: how long to wait at most, as nnhal_burst_wait()
+ * @count: out: how many were taken: with NONE at least 1, fewer than @min after
+ *	@timeout_ns or if there were no more; else 0
  *
  * The same as several calls of nnhal_burst_wait(), but for what each call costs.
  *
- * Return: as nnhal_burst_wait().
+ * Return: NONE: at least one was taken; else as nnhal_burst_wait().
  */
 enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
-					struct nnhal_burst_result *results, uint32_t max,
-					uint64_t timeout_ns, uint32_t *count);
+					struct nnhal_burst_result *results, uint32_t min,
+					uint32_t max, uint64_t timeout_ns, uint32_t *count);
 
 /**
  * nnhal_burst_free_memory() - IBurstContext.freeMemory: forget a memory object
