@@ -100,11 +100,12 @@ void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uin
 		if (!good)
 			break;
 		q->sq_tail = value;
-		if (qid) {
+		if (!qid) {
+			pthread_cond_broadcast(&dev->event);
+		} else if (!q->busy) {
+			/* Else its engine looks, when it has served what it has. */
 			sched_update(dev, q);
 			sched_wake(dev);
-		} else {
-			pthread_cond_broadcast(&dev->event);
 		}
 		break;
 	case NNPU_DB_CQ_HEAD:
