@@ -660,6 +660,35 @@ static void test_wait_many(void)
 	many_fini(&m);
 }
 
+/* The last result of several is looked for as the first is, though others are there. */
+static void test_last_result(void)
+{
+	struct nnhal_burst_result results[4];
+	unsigned int i, right = 0, slept = 0;
+	static struct many m;
+	uint64_t sleeps;
+	uint32_t count;
+
+	nnhal_burst_unref(burst);
+	burst = create(0, 100000, 0);
+	many_init(&m);
+	for (i = 0; i < 4; i++)
+		results[i].output_shapes = NULL;
+	for (i = 0; i < 200; i++) {
+		submit_many(&m, 0, 3, 0, &count);
+		/* With its completion those before it are there, too. */
+		nnhal_burst_execute(burst, &m.request[20], NULL, NULL, NULL, NULL);
+		sleeps = burst->num_sleeps;
+		submit_many(&m, 3, 1, 0, &count);
+		right += !nnhal_burst_wait_many(burst, results, 4, 4, FOREVER, &count) &&
+			 count == 4 && results[3].tag == 3 && many_is_right(&m, 3, 3.0f);
+		slept += burst->num_sleeps != sleeps;
+	}
+	ok(right == 200, "four results, three of them there: %u of 200", right);
+	ok(slept < 100, "the fourth is looked for: %u sleeps in 200 waits", slept);
+	many_fini(&m);
+}
+
 /* A thread that submits while another takes results; room is waited for. */
 static void *submitter(void *data)
 {
@@ -1224,6 +1253,7 @@ static void test_all(void)
 	test_submit();
 	test_submit_many();
 	test_wait_many();
+	test_last_result();
 	test_room();
 	test_threads();
 	test_many_bursts();

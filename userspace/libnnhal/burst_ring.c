@@ -230,12 +230,15 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 	}
 }
 
-/* What ends a look at the ring, beside completions, if one result is enough or not. */
-static const _Atomic unsigned char *result_flag(const struct nnhal_burst *b, uint32_t number)
+/*
+ * What ends a look at the ring, beside completions: another thread may have taken the
+ * completion of the one result that is wanted. Of several some may be there already.
+ */
+static const _Atomic unsigned char *result_flag(const struct nnhal_burst *b, uint32_t min)
 {
 	static const _Atomic unsigned char never = REQUEST_FREE;
 
-	return number == 1 ? &b->has_results : &never;
+	return min == 1 ? &b->has_results : &never;
 }
 
 /*
@@ -255,7 +258,7 @@ static void await_results(struct nnhal_burst *b, uint32_t min, uint64_t until_ns
 		if (until_ns != UINT64_MAX)
 			limit = burst_look_limit(&b->spin, until_ns);
 		pthread_mutex_unlock(&b->lock);
-		burst_look(b, missing, result_flag(b, missing), limit);
+		burst_look(b, missing, result_flag(b, min), limit);
 		pthread_mutex_lock(&b->lock);
 		burst_reap(b);
 	}
