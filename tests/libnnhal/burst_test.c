@@ -689,6 +689,32 @@ static void test_last_result(void)
 	many_fini(&m);
 }
 
+/* A result that is fetched late did not take longer: its time ends when it is found. */
+static void test_measured(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	const struct timespec moment = { .tv_nsec = 50000000 }, long_time = { .tv_sec = 2 };
+	const struct nnhal_request *requests[2];
+	const uint64_t tags[2] = { 0, 1 };
+	struct nnhal_burst_result result = { 0 };
+	static struct many m;
+	uint32_t count;
+
+	many_init(&m);
+	requests[0] = &m.request[0];
+	requests[1] = &m.request[1];
+	o.measure = NNHAL_MEASURE_YES;
+	nnhal_burst_submit_many(burst, requests, tags, 2, &o, 0, &count);
+	/* Both have ended by then, most of the time. */
+	nanosleep(&moment, NULL);
+	nnhal_burst_wait(burst, &result, FOREVER);
+	nanosleep(&long_time, NULL);
+	ok(!nnhal_burst_wait(burst, &result, FOREVER) && !result.status && result.tag == 1 &&
+	   result.timing.time_in_driver < 2000000, "measured, fetched seconds later: %llu us",
+	   (unsigned long long)result.timing.time_in_driver);
+	many_fini(&m);
+}
+
 /* A thread that submits while another takes results; room is waited for. */
 static void *submitter(void *data)
 {
@@ -1254,6 +1280,7 @@ static void test_all(void)
 	test_submit_many();
 	test_wait_many();
 	test_last_result();
+	test_measured();
 	test_room();
 	test_threads();
 	test_many_bursts();

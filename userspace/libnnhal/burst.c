@@ -122,10 +122,14 @@ static int create_requests(struct nnhal_burst *b)
 	b->requests = calloc(b->num_requests, sizeof(*b->requests));
 	if (!b->requests)
 		return -ENOMEM;
-	for (i = b->num_requests; i-- > 0;) {
+	b->guess = &b->requests[0].follower;
+	for (i = 0; i < b->num_requests; i++) {
 		struct burst_request *r = &b->requests[i];
 
 		r->burst = b;
+		r->bit = UINT64_C(1) << i;
+		r->follower = r;
+		b->free |= r->bit;
 		r->flags = REQUEST_STALE;
 		/* Of a version there is not, with counts that do no harm. */
 		r->seen_head[0] = UINT64_C(0x1ffffffff);
@@ -136,8 +140,6 @@ static int create_requests(struct nnhal_burst *b)
 		r->shapes = calloc(b->model->rules.num_outputs, sizeof(*r->shapes));
 		if (!r->seen || !r->seen_dims || !r->resolved || !r->shapes)
 			return -ENOMEM;
-		r->next = b->free;
-		b->free = r;
 	}
 	return 0;
 }
@@ -268,12 +270,14 @@ enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
 				     const struct nnhal_execute_options *options, uint64_t tag,
 				     uint32_t flags)
 {
+	uint32_t count;
+
 	if (unlikely(!burst || !request || (flags & ~NNHAL_BURST_NONBLOCK)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (unlikely(!burst_is_own(burst)))
 		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
 	if (likely(burst->queue))
-		return burst_ring_submit(burst, request, options, tag, flags);
+		return burst_ring_submit(burst, &request, &tag, 1, options, flags, &count);
 	return burst_submit_submit(burst, request, options, tag, flags);
 }
 
@@ -310,7 +314,7 @@ enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
 	if (unlikely(!burst_is_own(burst)))
 		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, requests[0]);
 	if (likely(burst->queue))
-		return burst_ring_submit_many(burst, requests, tags, num, options, flags, count);
+		return burst_ring_submit(burst, requests, tags, num, options, flags, count);
 	return submit_each(burst, requests, tags, num, options, flags, count);
 }
 

@@ -77,7 +77,9 @@ struct burst_request {
 	atomic_uchar state;
 	uint32_t flags;			/* REQUEST_* */
 	uint32_t hal_version;		/* normalised */
-	struct burst_request *next;	/* free, or with a result */
+	uint64_t bit;			/* its own in nnhal_burst.free */
+	struct burst_request *follower;	/* the one that was taken next, last time */
+	struct burst_request *next;	/* with a result */
 	uint64_t tag;
 	uint64_t start_ns;
 	uint64_t end_ns;
@@ -152,9 +154,10 @@ struct nnhal_burst {
 	struct burst_request *requests;
 	uint32_t num_requests;
 	uint32_t num_submitted;		/* by nnhal_burst_submit(), not taken yet */
-	uint32_t num_results;		/* of them those that have ended */
+	uint32_t num_results;		/* of them those in the list of results */
 	uint32_t num_running;
-	struct burst_request *free;
+	uint64_t free;			/* bits of requests that can be taken */
+	struct burst_request **guess;	/* the one that is likely to be taken next */
 	struct burst_request *results;	/* oldest first */
 	struct burst_request **results_tail;
 	atomic_uchar has_results;	/* REQUEST_DONE if there are some */
@@ -214,6 +217,13 @@ static inline bool burst_has_results(const struct nnhal_burst *b, uint32_t min)
 	return b->num_results >= min || b->num_results == b->num_submitted;
 }
 
+/* There is none after a wait: it took too long, or there was nothing to wait for. */
+static inline enum nnhal_status burst_no_result_status(const struct nnhal_burst *b)
+{
+	return b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT
+				: NNHAL_STATUS_INVALID_ARGUMENT;
+}
+
 /* The oldest of them; there is one. Caller holds the lock. */
 static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
 {
@@ -250,8 +260,7 @@ void burst_cache_tidy(struct nnhal_burst *b);
 static inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
 {
 	atomic_store_explicit(&r->state, REQUEST_FREE, memory_order_relaxed);
-	r->next = b->free;
-	b->free = r;
+	b->free |= r->bit;
 	if (unlikely(b->is_untidy))
 		burst_cache_tidy(b);
 	burst_wake(b);
@@ -261,14 +270,12 @@ static inline void burst_put_request(struct nnhal_burst *b, struct burst_request
 
 /* Prepare the burst's requests and the wait for a queue. 0 or -errno. */
 int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us);
-enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_request *request,
-				    const struct nnhal_execute_options *options, uint64_t tag,
-				    uint32_t flags);
-enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
-					 const struct nnhal_request *const *requests,
-					 const uint64_t *tags, uint32_t num,
-					 const struct nnhal_execute_options *options,
-					 uint32_t flags, uint32_t *count);
+/* One or several; @count: as many were taken. */
+enum nnhal_status burst_ring_submit(struct nnhal_burst *b,
+				    const struct nnhal_request *const *requests,
+				    const uint64_t *tags, uint32_t num,
+				    const struct nnhal_execute_options *options, uint32_t flags,
+				    uint32_t *count);
 enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
 				  uint32_t min, uint32_t max, uint64_t until_ns,
 				  uint32_t *count);

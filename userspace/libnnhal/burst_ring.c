@@ -17,7 +17,7 @@
  *
  * A is ring_doorbell(): the entry must be in memory before the doorbell arrives. B and
  * C are the device's: it fetches entries only after a doorbell, and writes the status
- * word with its phase bit last (Documentation/hardware-spec.rst). D is reap_one():
+ * word with its phase bit last (Documentation/hardware-spec.rst). D is pop_completion():
  * nothing that depends on the completion may be read, nor anything the device read be
  * written, before the phase bit has been seen.
  *
@@ -112,6 +112,16 @@ static cold_path void note_failure(struct burst_request *r, const struct nnpu_cq
 	r->error = le32toh(cqe->error);
 }
 
+/* What the device said of a request. */
+hot_inline void note_completion(struct burst_request *r, const struct nnpu_cqe *cqe,
+				uint32_t status)
+{
+	r->status = status >> NNPU_CQE_STATUS_SHIFT;
+	r->exec_ns = le64toh(cqe->result);
+	if (unlikely(r->status))
+		note_failure(r, cqe);
+}
+
 /*
  * The device needs to know of the room some time: at most num_requests more
  * completions can come before this is said again.
@@ -129,26 +139,32 @@ enum reaped {
 	REAPED_OWN,
 };
 
-/* A completion, of whatever request. */
-hot_inline void accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
-				  uint32_t status)
+/* The request that a completion is of. NULL: nobody waits for it, the device's mistake. */
+hot_inline struct burst_request *request_of(struct nnhal_burst *b, const struct nnpu_cqe *cqe)
 {
 	uint32_t cid = le16toh(cqe->cid);
 	struct burst_request *r = &b->requests[cid];
 
-	/* An id nobody waits for is the device's mistake: drop it. */
 	if (unlikely(cid >= b->num_requests ||
 		     atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING))
+		return NULL;
+	return r;
+}
+
+/* A completion, of whatever request. */
+hot_inline void accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
+				  uint32_t status)
+{
+	struct burst_request *r = request_of(b, cqe);
+
+	if (unlikely(!r))
 		return;
-	r->status = status >> NNPU_CQE_STATUS_SHIFT;
-	r->exec_ns = le64toh(cqe->result);
-	if (unlikely(r->status))
-		note_failure(r, cqe);
+	note_completion(r, cqe, status);
 	burst_complete(b, r);
 	burst_wake(b);
 }
 
-/* A completion of another request than the caller's. */
+/* A completion of another request than the caller's, or of none. */
 static cold_path void accept_other(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
 				   uint32_t status)
 {
@@ -188,10 +204,7 @@ hot_inline enum reaped reap_one(struct nnhal_burst *b, struct burst_request *own
 		return REAPED_OTHER;
 	}
 	b->num_running--;
-	own->status = status >> NNPU_CQE_STATUS_SHIFT;
-	own->exec_ns = le64toh(cqe->result);
-	if (unlikely(own->status))
-		note_failure(own, cqe);
+	note_completion(own, cqe, status);
 	return REAPED_OWN;
 }
 
@@ -227,47 +240,6 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 			break;
 		if (reaped == REAPED_NOTHING)
 			burst_doze(b, UINT64_MAX);
-	}
-}
-
-/*
- * What ends a look at the ring, beside completions: another thread may have taken the
- * completion of the one result that is wanted. Of several some may be there already.
- */
-static const _Atomic unsigned char *result_flag(const struct nnhal_burst *b, uint32_t min)
-{
-	static const _Atomic unsigned char never = REQUEST_FREE;
-
-	return min == 1 ? &b->has_results : &never;
-}
-
-/*
- * Wait for @min results to take, or until there are no more to come, or until @until_ns;
- * UINT64_MAX: no limit. Caller holds the lock, which is dropped meanwhile.
- */
-static void await_results(struct nnhal_burst *b, uint32_t min, uint64_t until_ns)
-{
-	uint64_t limit = spin_limit(&b->spin);
-	uint32_t missing;
-
-	burst_reap(b);
-	if (!burst_has_results(b, min) && b->num_running && limit) {
-		missing = min - b->num_results;
-		if (missing > b->num_running)
-			missing = b->num_running;
-		if (until_ns != UINT64_MAX)
-			limit = burst_look_limit(&b->spin, until_ns);
-		pthread_mutex_unlock(&b->lock);
-		burst_look(b, missing, result_flag(b, min), limit);
-		pthread_mutex_lock(&b->lock);
-		burst_reap(b);
-	}
-	/* Others may take the last result there is to come. */
-	while (!burst_has_results(b, min)) {
-		if (until_ns != UINT64_MAX && monotonic_ns() >= until_ns)
-			return;
-		burst_doze(b, until_ns);
-		burst_reap(b);
 	}
 }
 
@@ -380,36 +352,56 @@ static cold_path void set_late(struct burst_request *r, struct nnhal_diag *diag)
 	r->preset = NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
 }
 
-/* The free place that saw the request last time, else the first one, as the first one. */
-static __attribute__((noinline)) void prefer_own(struct nnhal_burst *b,
-						 const struct nnhal_request *request)
+/* The free place that saw the request last time, else the one not used for longest. */
+static __attribute__((noinline)) struct burst_request *
+find_free(struct nnhal_burst *b, const struct nnhal_request *request)
 {
-	struct burst_request **link = &b->free, *r;
+	struct burst_request *r, *oldest = NULL;
+	uint64_t free;
 
-	while (*link && (*link)->origin != request)
-		link = &(*link)->next;
-	r = *link;
-	if (!r)
-		return;
-	*link = r->next;
-	r->next = b->free;
-	b->free = r;
+	for (free = b->free; free; free &= free - 1) {
+		r = &b->requests[__builtin_ctzll(free)];
+		if (r->origin == request)
+			return r;
+		if (!oldest || r->last_used < oldest->last_used)
+			oldest = r;
+	}
+	return oldest;
 }
 
 /*
  * Take a free place, that which saw the request last time if it is free: of several in
- * flight each finds its own again, in whatever order they end.
+ * flight each finds its own again, in whatever order they end. Most callers submit theirs
+ * in turn, so the first guess is the place that followed the one before.
  */
 hot_inline struct burst_request *take_free(struct nnhal_burst *b,
 					   const struct nnhal_request *request)
 {
-	struct burst_request *r;
+	struct burst_request *r = *b->guess;
 
-	if (b->free->origin != request)
-		prefer_own(b, request);
-	r = b->free;
-	b->free = r->next;
+	if (unlikely(r->origin != request || !(b->free & r->bit))) {
+		r = find_free(b, request);
+		*b->guess = r;
+	}
+	b->guess = &r->follower;
+	b->free &= ~r->bit;
 	return r;
+}
+
+/*
+ * Write an entry to the ring, a word at a time: what the compiler makes of memcpy() takes
+ * an emulated CPU several times as long, and no other one less.
+ */
+hot_inline void write_entry(struct nnpu_sqe *to, const struct nnpu_sqe_execute *from)
+{
+	const uint64_t *words = (const void *)from;
+	uint64_t *place = (void *)to;
+	unsigned int i;
+
+	_Static_assert(sizeof(*to) == sizeof(*from), "one entry");
+#pragma GCC unroll 8
+	for (i = 0; i < sizeof(*to) / sizeof(*place); i++)
+		__atomic_store_n(&place[i], words[i], __ATOMIC_RELAXED);
 }
 
 /*
@@ -461,7 +453,7 @@ hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_req
 	 * entry of a completed request was fetched, [D].
 	 */
 	tail = b->sq_tail;
-	memcpy(&b->sq[tail], &r->sqe, sizeof(r->sqe));
+	write_entry(&b->sq[tail], &r->sqe);
 	tail = (tail + 1) % BURST_SQ_ENTRIES;
 	b->sq_tail = tail;
 	if (!more) {
@@ -686,75 +678,44 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
 	return run(burst, request, NULL, true, output_shapes, num_output_shapes, timing);
 }
 
-/* The options of a call that submits. */
-hot_inline enum nnhal_status submit_options(struct call *call,
-					    const struct nnhal_execute_options *options,
-					    const struct nnhal_request *request)
-{
-	call->flags = REQUEST_SUBMITTED;
-	call->options.deadline_ns = 0;
-	call->options.diag = NULL;
-	call->start_ns = 0;
-	call->loop_timeout_ns = 0;
-	return options ? read_options(call, options, request) : NNHAL_STATUS_NONE;
-}
-
-/* One of them. Caller holds the lock, which may be dropped meanwhile. */
+/* One of several. @plain: @call says nothing. Caller holds the lock, dropped meanwhile. */
 hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
 					const struct nnhal_request *request,
-					const struct call *call, uint64_t tag, bool block,
-					bool more)
+					const struct call *call, bool plain, uint64_t tag,
+					bool block)
 {
+	struct nnhal_diag *diag = plain ? NULL : call->options.diag;
 	struct burst_request *r = NULL;
 	enum nnhal_status status;
 
-	status = begin(b, request, call->flags, call->options.deadline_ns, call->loop_timeout_ns,
-		       block, more, call->options.diag, &r);
+	if (unlikely(!request))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	status = begin(b, request, plain ? REQUEST_SUBMITTED : call->flags,
+		       plain ? 0 : call->options.deadline_ns, plain ? 0 : call->loop_timeout_ns,
+		       block, true, diag, &r);
 	if (unlikely(status))
 		return request_status(status, request);
-	r->start_ns = call->start_ns;
+	if (!plain)
+		r->start_ns = call->start_ns;
 	r->tag = tag;
 	/* Over before it began: a result like any other. */
-	if (unlikely(r->flags & REQUEST_PRESET))
+	if (!plain && unlikely(r->flags & REQUEST_PRESET))
 		burst_add_result(b, r);
 	return NNHAL_STATUS_NONE;
 }
 
-enum nnhal_status burst_ring_submit(struct nnhal_burst *b, const struct nnhal_request *request,
-				    const struct nnhal_execute_options *options, uint64_t tag,
-				    uint32_t flags)
+hot_inline enum nnhal_status submit_all(struct nnhal_burst *b,
+					const struct nnhal_request *const *requests,
+					const uint64_t *tags, uint32_t num,
+					const struct call *call, bool plain, bool block,
+					uint32_t *count)
 {
-	enum nnhal_status status;
-	struct call call;
-
-	status = submit_options(&call, options, request);
-	if (unlikely(status))
-		return status;
-	pthread_mutex_lock(&b->lock);
-	status = submit_one(b, request, &call, tag, !(flags & NNHAL_BURST_NONBLOCK), false);
-	pthread_mutex_unlock(&b->lock);
-	return status;
-}
-
-enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
-					 const struct nnhal_request *const *requests,
-					 const uint64_t *tags, uint32_t num,
-					 const struct nnhal_execute_options *options,
-					 uint32_t flags, uint32_t *count)
-{
-	bool block = !(flags & NNHAL_BURST_NONBLOCK);
-	enum nnhal_status status;
-	struct call call;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
 	uint32_t i;
 
-	status = submit_options(&call, options, requests[0]);
-	if (unlikely(status))
-		return status;
 	pthread_mutex_lock(&b->lock);
 	for (i = 0; i < num; i++) {
-		status = NNHAL_STATUS_INVALID_ARGUMENT;
-		if (likely(requests[i]))
-			status = submit_one(b, requests[i], &call, tags[i], block, true);
+		status = submit_one(b, requests[i], call, plain, tags[i], block);
 		if (unlikely(status))
 			break;
 	}
@@ -764,24 +725,104 @@ enum nnhal_status burst_ring_submit_many(struct nnhal_burst *b,
 	return status;
 }
 
-/* Hand out the oldest result. Caller holds the lock, which may be dropped meanwhile. */
-hot_inline void take_result(struct nnhal_burst *b, struct nnhal_burst_result *result)
+static __attribute__((noinline)) enum nnhal_status
+submit_with_options(struct nnhal_burst *b, const struct nnhal_request *const *requests,
+		    const uint64_t *tags, uint32_t num,
+		    const struct nnhal_execute_options *options, bool block, uint32_t *count)
 {
-	struct burst_request *r = burst_take_result(b);
+	struct call call = { .flags = REQUEST_SUBMITTED };
+	enum nnhal_status status = read_options(&call, options, requests[0]);
+
+	return status ? status : submit_all(b, requests, tags, num, &call, false, block, count);
+}
+
+enum nnhal_status burst_ring_submit(struct nnhal_burst *b,
+				    const struct nnhal_request *const *requests,
+				    const uint64_t *tags, uint32_t num,
+				    const struct nnhal_execute_options *options, uint32_t flags,
+				    uint32_t *count)
+{
+	bool block = !(flags & NNHAL_BURST_NONBLOCK);
+
+	if (options)
+		return submit_with_options(b, requests, tags, num, options, block, count);
+	return submit_all(b, requests, tags, num, NULL, true, block, count);
+}
+
+/* Hand out what a request came to. Caller holds the lock, which may be dropped meanwhile. */
+hot_inline void give_result(struct nnhal_burst *b, struct burst_request *r,
+			    struct nnhal_burst_result *result)
+{
 	struct outcome out;
 
-	if (unlikely(!conclude_quickly(b, r, result->output_shapes))) {
-		conclude(b, r, result->output_shapes, NULL, &out);
-	} else {
-		out = (struct outcome){ NNHAL_STATUS_NONE, b->num_outputs,
-					{ NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
-	}
 	result->tag = r->tag;
-	result->status = out.status;
-	result->num_output_shapes = out.num_shapes;
-	result->timing = out.timing;
+	if (likely(conclude_quickly(b, r, result->output_shapes))) {
+		result->status = NNHAL_STATUS_NONE;
+		result->num_output_shapes = b->num_outputs;
+		result->timing = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	} else {
+		conclude(b, r, result->output_shapes, NULL, &out);
+		result->status = out.status;
+		result->num_output_shapes = out.num_shapes;
+		result->timing = out.timing;
+	}
 	b->num_submitted--;
 	burst_put_request(b, r);
+}
+
+/*
+ * The next result: the oldest in the list, else from the ring. Who wants to know how long
+ * it took gets it by way of the list: all that are there have ended now, not when they are
+ * asked for. NULL if there is none at present. Caller holds the lock.
+ */
+hot_inline struct burst_request *next_result(struct nnhal_burst *b)
+{
+	const struct nnpu_cqe *cqe;
+	struct burst_request *r;
+	uint32_t status;
+
+	while (likely(!b->results)) {
+		cqe = pop_completion(b, &status);
+		if (!cqe)
+			return NULL;
+		r = request_of(b, cqe);
+		if (likely(r && (r->flags & (REQUEST_SUBMITTED | REQUEST_MEASURE)) ==
+				REQUEST_SUBMITTED)) {
+			note_completion(r, cqe, status);
+			b->num_running--;
+			return r;
+		}
+		accept_other(b, cqe, status);
+		burst_reap(b);
+	}
+	return burst_take_result(b);
+}
+
+/*
+ * Wait until there may be another result; @missing: as many are wanted. False if none came
+ * until @until_ns. Caller holds the lock, which is dropped meanwhile.
+ */
+static bool await_results(struct nnhal_burst *b, uint32_t missing, uint64_t until_ns,
+			  uint64_t *limit)
+{
+	bool found;
+
+	if (*limit && b->num_running) {
+		if (missing > b->num_running)
+			missing = b->num_running;
+		if (until_ns != UINT64_MAX)
+			*limit = burst_look_limit(&b->spin, until_ns);
+		pthread_mutex_unlock(&b->lock);
+		found = burst_look(b, missing, &b->has_results, *limit);
+		pthread_mutex_lock(&b->lock);
+		if (unlikely(!found))
+			*limit = 0;
+		return true;
+	}
+	if (until_ns != UINT64_MAX && monotonic_ns() >= until_ns)
+		return false;
+	burst_doze(b, until_ns);
+	return true;
 }
 
 enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
@@ -789,15 +830,25 @@ enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_resu
 				  uint32_t *count)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
-	uint32_t n = 0;
+	struct burst_request *r;
+	uint32_t n = 0, before;
+	bool waited = false;
+	uint64_t limit;
 
 	pthread_mutex_lock(&b->lock);
-	await_results(b, min, until_ns);
-	if (unlikely(!b->results))
-		status = b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT
-					  : NNHAL_STATUS_INVALID_ARGUMENT;
-	while (n < max && b->results)
-		take_result(b, &results[n++]);
+	limit = spin_limit(&b->spin);
+	do {
+		before = n;
+		while (n < max && (r = next_result(b)))
+			give_result(b, r, &results[n++]);
+		/* What was seen was not for this thread: look no more, sleep. */
+		if (unlikely(waited && n == before))
+			limit = 0;
+		waited = true;
+		/* Others may take the last result there is to come. */
+	} while (n < min && b->num_submitted && await_results(b, min - n, until_ns, &limit));
+	if (unlikely(!n))
+		status = burst_no_result_status(b);
 	pthread_mutex_unlock(&b->lock);
 	*count = n;
 	return status;

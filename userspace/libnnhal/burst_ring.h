@@ -95,10 +95,11 @@ cold_path enum nnhal_status burst_ended_status(const struct nnhal_burst *b,
 					       struct nnhal_diag *diag);
 /*
  * Look for @number completions, or for @flag to become REQUEST_DONE, without the lock and
- * for a bounded time. The two loads decide nothing: see burst_ring.c. Of several only the
- * last one is looked at: the device is about to write those before it.
+ * for a bounded time: true if either was seen. The two loads decide nothing: see
+ * burst_ring.c. Of several only the last one is looked at: the device is about to write
+ * those before it.
  */
-void burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned char *flag,
+bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned char *flag,
 		uint64_t limit);
 /* How long to look, but no longer than until @until_ns. */
 cold_path uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns);

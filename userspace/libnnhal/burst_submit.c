@@ -80,8 +80,8 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 		}
 		burst_sleep(b, UINT64_MAX);
 	}
-	r = b->free;
-	b->free = r->next;
+	r = &b->requests[__builtin_ctzll(b->free)];
+	b->free &= ~r->bit;
 	b->num_submitted++;
 	atomic_store_explicit(&r->state, REQUEST_RUNNING, memory_order_relaxed);
 	pthread_mutex_unlock(&b->lock);
@@ -131,8 +131,7 @@ enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_re
 	while (!burst_has_results(b, min) && monotonic_ns() < until_ns)
 		burst_sleep(b, until_ns);
 	if (!b->results)
-		status = b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT
-					  : NNHAL_STATUS_INVALID_ARGUMENT;
+		status = burst_no_result_status(b);
 	while (n < max && b->results)
 		take_result(b, &results[n++]);
 	pthread_mutex_unlock(&b->lock);

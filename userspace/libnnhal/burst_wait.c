@@ -14,6 +14,8 @@
 
 /* Of waits that are not worth looking, one in so many looks all the same. */
 #define SPIN_PROBE	16
+/* Looks at the ring between two pauses: those of a virtual machine may take long. */
+#define LOOKS		16
 /* What suits the device: beyond this a sleep costs little in comparison. */
 #define SPIN_DEFAULT_US	250
 /* A caller that wants more gets this. */
@@ -138,21 +140,26 @@ enum nnhal_status burst_ended_status(const struct nnhal_burst *b, struct nnhal_d
 						: NNHAL_STATUS_DEAD_OBJECT;
 }
 
-void burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned char *flag,
+bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned char *flag,
 		uint64_t limit)
 {
 	uint64_t start = cycles();
 	uint32_t status, count;
+	unsigned int i;
 
 	do {
-		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed) + number - 1;
-		if (is_completed(entry_of(b, count), count, &status) ||
-		    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
-			spin_learn(&b->spin, cycles() - start, true);
-			return;
+		for (i = 0; i < LOOKS; i++) {
+			count = atomic_load_explicit(&b->cq_count, memory_order_relaxed) +
+				number - 1;
+			if (is_completed(entry_of(b, count), count, &status) ||
+			    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
+				spin_learn(&b->spin, cycles() - start, true);
+				return true;
+			}
 		}
 		pause_cpu();
 	} while (cycles() - start < limit);
+	return false;
 }
 
 /*
