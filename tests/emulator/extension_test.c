@@ -232,15 +232,27 @@ static void test_float_n(void)
 	      NNPU_REASON_DIMENSION, 0, 0);
 }
 
+static const struct quant64 good = { 0.5, 10 };
+
+/* Parameters of the output that lie elsewhere, or are longer or shorter. */
+static void refuses_params(const char *what, uint32_t offset, uint32_t length)
+{
+	const int64_t ten = 10;
+
+	build(&ten, 10, &good);
+	im.tensors[1].params_off = htole32(offset);
+	im.tensors[1].params_len = htole32(length);
+	loads(what, NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_PARAMS, 1, NNPU_OPERAND_NONE);
+}
+
 static void test_refusals(void)
 {
-	static const struct quant64 good = { 0.5, 10 };
 	static const struct quant64 bad[] = { { 0, 0 }, { -1, 0 }, { NAN, 0 }, { INFINITY, 0 } };
 	const unsigned int command = NNPU_STATUS_PROGRAM_COMMAND;
 	const unsigned int tensor = NNPU_STATUS_PROGRAM_TENSOR;
 	const unsigned int none = NNPU_OPERAND_NONE;
 	const int64_t ten = 10, minus = -1;
-	uint32_t i, t;
+	uint32_t i, t, place;
 
 	build(&minus, 10, NULL);
 	loads("constant n = -1", command, NNPU_REASON_VALUE, 0, 0);
@@ -301,21 +313,12 @@ static void test_refusals(void)
 		loads("a scale that is none", tensor, NNPU_REASON_PARAMS, 1, none);
 	}
 	build(&ten, 10, &good);
-	im.tensors[1].params_len = 0;
-	im.tensors[1].params_off = 0;
-	loads("no parameters", tensor, NNPU_REASON_PARAMS, 1, none);
-	build(&ten, 10, &good);
-	im.tensors[1].params_len = htole32(15);
-	loads("parameters of 15 bytes", tensor, NNPU_REASON_PARAMS, 1, none);
-	build(&ten, 10, &good);
-	im.tensors[1].params_len = htole32(17);
-	loads("parameters of 17 bytes", tensor, NNPU_REASON_PARAMS, 1, none);
-	build(&ten, 10, &good);
-	im.tensors[1].params_off = htole32(im.data_size - 8);
-	loads("parameters that go beyond the data", tensor, NNPU_REASON_PARAMS, 1, none);
-	build(&ten, 10, &good);
-	im.tensors[1].params_off = 0xffffffff;
-	loads("parameters at 2^32 - 1", tensor, NNPU_REASON_PARAMS, 1, none);
+	place = le32toh(im.tensors[1].params_off);
+	refuses_params("no parameters", 0, 0);
+	refuses_params("parameters of 15 bytes", place, 15);
+	refuses_params("parameters of 17 bytes", place, 17);
+	refuses_params("parameters that go beyond the data", place + 8, sizeof(good));
+	refuses_params("parameters at 2^32 - 1", 0xffffffff, sizeof(good));
 	build(&ten, 10, &good);
 	im.tensors[0].params_len = htole32(16);
 	loads("parameters of a type without", tensor, NNPU_REASON_PARAMS, 0, none);
