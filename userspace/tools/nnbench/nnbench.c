@@ -38,8 +38,11 @@
  */
 #define PIECE		32
 #define PIECES		9
-/* So many times as many executions of pipelines as of other things: they are quick. */
-#define PIPELINE_FACTOR	8
+/*
+ * So many times as many executions of pipelines as of other things: they are quick, and a
+ * machine that shares its CPUs with others has times of seconds in which it is another one.
+ */
+#define PIPELINE_FACTOR	256
 #define MAX_METRICS	48
 
 struct metric {
