@@ -14,14 +14,6 @@ struct admin {
 	uint64_t result;
 };
 
-bool is_zero(const void *p, size_t len)
-{
-	const uint8_t *bytes = p;
-
-	/* The first is, and each is as the one before it. */
-	return !len || (!bytes[0] && !memcmp(bytes, bytes + 1, len - 1));
-}
-
 static void fail(struct admin *a, unsigned int status)
 {
 	verdict_status(&a->v, status);

@@ -534,6 +534,8 @@ int batch_run(struct exec_run *run)
 	const struct program *p = run->program;
 	int ret;
 
+	/* To find shapes may take long. */
+	slots_release(run->engine);
 	if (exec_bind(run))
 		return -1;
 	if (p->num_blocks > 1 && !exec_room(x, (void **)&x->homes, &x->max_homes, p->num_tensors,

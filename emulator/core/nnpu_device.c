@@ -78,15 +78,20 @@ uint64_t dev_now(struct nnpu_device *dev)
 	return dev->ops->now_ns(dev->bus);
 }
 
+bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level)
+{
+	if (!dev->ops->log)
+		return false;
+	return dev->ops->log_wanted ? dev->ops->log_wanted(dev->bus, level) :
+				      level == NNPU_LOG_GUEST_ERROR;
+}
+
 void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
 {
 	char text[256];
 	va_list args;
 
-	if (!dev->ops->log)
-		return;
-	if (dev->ops->log_wanted ? !dev->ops->log_wanted(dev->bus, level) :
-				   level != NNPU_LOG_GUEST_ERROR)
+	if (!dev_log_wanted(dev, level))
 		return;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
@@ -642,18 +647,13 @@ void nnpu_device_doorbell_write(struct nnpu_device *dev, uint64_t offset, uint64
 				unsigned int size)
 {
 	uint64_t qid = offset >> NNPU_PAGE_SHIFT;
-	struct irqs irqs = { 0 };
 
 	if (size != 4 || offset & 3 || offset >= nnpu_device_doorbell_size(&dev->props)) {
 		dev_log(dev, NNPU_LOG_GUEST_ERROR, "doorbell write of %u bytes at 0x%llx ignored",
 			size, (unsigned long long)offset);
 		return;
 	}
-	pthread_mutex_lock(&dev->lock);
-	queue_doorbell(dev, (unsigned int)qid, offset & (NNPU_PAGE_SIZE - 1), (uint32_t)value,
-		       &irqs);
-	pthread_mutex_unlock(&dev->lock);
-	irqs_raise(dev, &irqs);
+	queue_doorbell(dev, (unsigned int)qid, offset & (NNPU_PAGE_SIZE - 1), (uint32_t)value);
 }
 
 /* Life. */
@@ -736,6 +736,14 @@ static bool start_threads(struct nnpu_device *dev)
 	return dev->control_started;
 }
 
+/* Like calloc(), at the beginning of a cache line. @size: a multiple of one. */
+static void *alloc_lines(size_t num, size_t size)
+{
+	void *p = aligned_alloc(CACHE_LINE, num * size);
+
+	return p ? memset(p, 0, num * size) : NULL;
+}
+
 struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 				       const struct nnpu_bus_ops *ops, void *bus,
 				       char *error, size_t size)
@@ -747,7 +755,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 
 	if (nnpu_device_check_props(props, error, size))
 		return NULL;
-	dev = calloc(1, sizeof(*dev));
+	dev = alloc_lines(1, sizeof(*dev));
 	if (!dev)
 		goto err_memory;
 	dev->props = *props;
@@ -764,9 +772,9 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_cond_init(&dev->work, &attr);
 	pthread_cond_init(&dev->event, NULL);
 	pthread_condattr_destroy(&attr);
-	dev->queues = calloc(props->num_queues + 1, sizeof(*dev->queues));
+	dev->queues = alloc_lines(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
-	dev->engines = calloc(props->num_engines, sizeof(*dev->engines));
+	dev->engines = alloc_lines(props->num_engines, sizeof(*dev->engines));
 	if (!dev->queues || !dev->contexts || !dev->engines) {
 		device_free(dev);
 		goto err_memory;

@@ -14,29 +14,29 @@
 /* Slots above this many nodes are not kept at all. */
 #define MAX_INDEXED_LEAVES	4096u
 
+/* May the device go on, and is there such an address? */
+static bool can_access(const struct nnpu_device *dev, uint64_t addr, size_t len)
+{
+	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && addr + len >= addr;
+}
+
 int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len)
 {
-	if (atomic_load_explicit(&dev->stop, memory_order_relaxed))
-		return -1;
-	if (addr + len < addr)
+	if (!can_access(dev, addr, len))
 		return -1;
 	return dev->ops->dma_read(dev->bus, addr, buf, len);
 }
 
 int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
 {
-	if (atomic_load_explicit(&dev->stop, memory_order_relaxed))
-		return -1;
-	if (addr + len < addr)
+	if (!can_access(dev, addr, len))
 		return -1;
 	return dev->ops->dma_write(dev->bus, addr, buf, len);
 }
 
 int dev_dma_publish(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len)
 {
-	if (atomic_load_explicit(&dev->stop, memory_order_relaxed))
-		return -1;
-	if (addr + len < addr)
+	if (!can_access(dev, addr, len))
 		return -1;
 	return dev->ops->dma_publish(dev->bus, addr, buf, len);
 }
@@ -149,6 +149,21 @@ static int transfer(struct nnpu_device *dev, uint64_t addr, void *buf, size_t le
 	return dev_dma_write(dev, addr, buf, len);
 }
 
+/* Within one page whose address is known. False: it is not like that. */
+static bool access_page(struct nnpu_device *dev, const struct mem_map *map, uint64_t offset,
+			void *buf, size_t len, enum dma_dir dir, unsigned int *status)
+{
+	uint64_t in_page = offset & (NNPU_PAGE_SIZE - 1), addr;
+	const uint64_t *leaf = kept_leaf(map, offset >> LEAF_SHIFT);
+
+	if (!leaf || len > NNPU_PAGE_SIZE - in_page)
+		return false;
+	addr = le64toh(leaf[offset >> NNPU_PAGE_SHIFT & (NNPU_TABLE_ENTRIES - 1)]);
+	*status = !page_aligned(addr) || transfer(dev, addr + in_page, buf, len, dir) ?
+		  NNPU_STATUS_DMA_ERROR : NNPU_STATUS_SUCCESS;
+	return true;
+}
+
 static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
 				 uint8_t *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
 {
@@ -189,8 +204,12 @@ static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, u
 unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
 			    void *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
 {
+	unsigned int status;
+
 	if (!len)
 		return NNPU_STATUS_SUCCESS;
+	if (map->levels && access_page(dev, map, offset, buf, len, dir, &status))
+		return status;
 	if (map->levels)
 		return access_table(dev, map, offset, buf, len, dir, kept);
 	if (!page_aligned(map->addr) || map->addr + map->size < map->addr ||

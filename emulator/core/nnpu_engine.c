@@ -50,6 +50,7 @@ struct entries {
 	struct nnpu_sqe sqe[READ_AHEAD] __attribute__((aligned(8)));
 	uint32_t next;
 	uint32_t count;
+	uint64_t fetched_ns;
 };
 
 /* A job that makes no progress. @stuck: only the end of everything ends it. */
@@ -135,7 +136,6 @@ static void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struc
 	en->job = (struct job) {
 		.engine = e,
 		.sqe = (const struct nnpu_sqe_execute *)sqe,
-		.fetched_ns = e->busy_since,
 		.verdict = VERDICT_SUCCESS,
 	};
 	switch (sqe->opcode) {
@@ -186,7 +186,7 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 			       !in->lost_irq);
 	if (in->bad_status)
 		en->job.verdict.status = 0x7abc;
-	if (is_execute(en))
+	if (is_execute(en) && dev_log_wanted(dev, NNPU_LOG_TRACE))
 		dev_log(dev, NNPU_LOG_TRACE, "queue %u: job %u: %s, %llu ns", q->id, en->cid,
 			status_name(en->job.verdict.status),
 			(unsigned long long)en->job.exec_ns);
@@ -223,6 +223,7 @@ static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 		count = 1;
 		ret = queue_read_entries(dev, q, head, ahead->sqe, count);
 	}
+	ahead->fetched_ns = dev_now(dev);
 	pthread_mutex_lock(&dev->lock);
 	ahead->next = 0;
 	ahead->count = ret ? 0 : count;
@@ -230,13 +231,14 @@ static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 }
 
 /*
- * Fetch, execute and complete one entry of a queue that is marked busy. dev->lock held,
- * dropped in between.
+ * Fetch, execute and complete one entry of a queue that is marked busy. The time when a
+ * job ended, 0 if there was none. dev->lock held, dropped in between.
  */
-static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct entries *ahead)
+static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct entries *ahead)
 {
 	struct nnpu_device *dev = e->dev;
 	struct irqs irqs = { 0 };
+	uint64_t end_ns = 0;
 	struct completion c;
 	struct entry en;
 	int ret;
@@ -246,17 +248,20 @@ static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 		memset(&en.in, 0, sizeof(en.in));
 		en.sqe = ahead->sqe[ahead->next++];
 		entry_check(e, q, &en);
+		en.job.fetched_ns = ahead->fetched_ns;
 		entry_start(dev, q, &en, &irqs);
 		pthread_mutex_unlock(&dev->lock);
 		irqs_raise(dev, &irqs);
 		irqs.count = 0;
 
 		entry_run(e, q, &en);
+		end_ns = en.job.end_ns;
 
 		pthread_mutex_lock(&dev->lock);
 		entry_end(dev, &en);
 		if (completion_begin(dev, q, en.cid, &en.job.verdict, en.job.exec_ns, &c, &irqs)) {
 			pthread_mutex_unlock(&dev->lock);
+			queue_expect_tail(q);
 			ret = completion_write(dev, &c);
 			pthread_mutex_lock(&dev->lock);
 			completion_end(dev, q, ret, !en.in.lost_irq, &irqs);
@@ -267,6 +272,7 @@ static void serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 		irqs_raise(dev, &irqs);
 		pthread_mutex_lock(&dev->lock);
 	}
+	return end_ns;
 }
 
 /* A new entry. dev->lock held. */
@@ -279,9 +285,9 @@ static void engine_renew(struct nnpu_engine *e, struct nnpu_queue *q)
 }
 
 /* Charge the queue with the time since the last time. dev->lock held. */
-static void engine_charge(struct nnpu_engine *e, struct nnpu_queue *q)
+static void engine_charge(struct nnpu_engine *e, struct nnpu_queue *q, uint64_t now)
 {
-	uint64_t now = dev_now(e->dev), used = now - e->busy_since;
+	uint64_t used = now - e->busy_since;
 
 	e->busy_since = now;
 	e->dev->busy_ns += used;
@@ -297,6 +303,7 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	struct nnpu_device *dev = e->dev;
 
 	q->busy = true;
+	queue_serve_begin(q);
 	sched_update(dev, q);
 	/* What this engine leaves is for another one. */
 	sched_wake(dev);
@@ -310,28 +317,31 @@ static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 {
 	struct nnpu_device *dev = e->dev;
 
-	engine_charge(e, q);
+	engine_charge(e, q, dev_now(dev));
 	e->busy = false;
 	if (e->trim)
 		exec_trim(e);
 	e->trim = false;
 	q->busy = false;
+	queue_serve_end(dev, q);
 	sched_update(dev, q);
 	dev_job_ended(dev);
 }
 
 /*
  * Does the turn go on with another entry? Not if anybody waits for it to end: another
- * queue, the control thread, or who wants the engine's memory back. dev->lock held.
+ * queue, the control thread, or who wants the engine's memory back. @end_ns: of the last
+ * job, to save a look at the clock; what came after it is the next one's. dev->lock held.
  */
-static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q)
+static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q, uint64_t end_ns)
 {
 	struct nnpu_device *dev = e->dev;
 
+	queue_take_tail(dev, q);
 	if (dev->num_ready || dev->awaiting_jobs || e->trim || !queue_has_work(q) ||
 	    !dev->ready || atomic_load_explicit(&dev->stop, memory_order_relaxed))
 		return false;
-	engine_charge(e, q);
+	engine_charge(e, q, end_ns ? end_ns : dev_now(dev));
 	engine_renew(e, q);
 	return true;
 }
@@ -340,13 +350,14 @@ static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q)
 static void engine_turn(struct nnpu_engine *e, struct nnpu_queue *q)
 {
 	struct entries ahead;
+	uint64_t end_ns;
 
 	ahead.next = 0;
 	ahead.count = 0;
 	engine_begin(e, q);
 	do {
-		serve_entry(e, q, &ahead);
-	} while (turn_goes_on(e, q));
+		end_ns = serve_entry(e, q, &ahead);
+	} while (turn_goes_on(e, q, end_ns));
 	engine_end(e, q);
 }
 

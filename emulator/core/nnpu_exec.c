@@ -28,7 +28,10 @@ bool op_progress(struct job_progress *p)
 {
 	if (!p)
 		return false;
-	atomic_fetch_add_explicit(p->counter, 1, memory_order_relaxed);
+	/* Nobody else counts, so that it need not be one operation. */
+	atomic_store_explicit(p->counter,
+			      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 	return atomic_load_explicit(p->abort, memory_order_relaxed) ||
 	       atomic_load_explicit(p->stop, memory_order_relaxed);
 }
@@ -209,6 +212,7 @@ uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 		c->charged = size;
 	}
 	if (!c->base || c->size < size) {
+		slots_release(e);
 		bytes = chunk_size(run, size);
 		chunk_free(e->dev, c);
 		if (!dev_mem_reserve(e->dev, NULL, bytes)) {
@@ -228,6 +232,7 @@ uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 		c->size = bytes;
 		e->exec.has_memory = true;
 	} else if (c->owner != run->ctx->serial) {
+		slots_release(e);
 		memset(c->base, 0, c->size);
 	}
 	c->owner = run->ctx->serial;
@@ -300,46 +305,33 @@ int exec_op_failed(struct exec_run *run, uint32_t index, unsigned int reason,
 
 /* Inputs. */
 
-/* Bytes of an input that take no longer to copy than the slots to hold. */
-#define SMALL_INPUT	4096u
-
-static unsigned int read_input(struct exec_run *run, unsigned int i, struct tensor *t, bool held)
+static unsigned int read_input(struct exec_run *run, unsigned int i, struct tensor *t)
 {
-	uint32_t slot = le32toh(run->args[i].slot);
-	uint64_t offset = le64toh(run->args[i].offset);
-
 	if (run->fail_dma)
 		return NNPU_STATUS_DMA_ERROR;
-	if (held)
-		return slot_copy(run->ctx, slot, offset, t->data, t->bytes, DMA_READ);
-	return slot_access(run->ctx, slot, offset, t->data, t->bytes, DMA_READ,
+	return slot_access(run->ctx, run->engine, le32toh(run->args[i].slot),
+			   le64toh(run->args[i].offset), t->data, t->bytes, DMA_READ,
 			   &run->engine->progress);
 }
 
 int exec_read_inputs(struct exec_run *run)
 {
 	const struct program *p = run->program;
-	unsigned int status = NNPU_STATUS_SUCCESS, i, last = 0;
-	bool held = false;
+	unsigned int status, i;
 
-	for (i = 0; i < p->num_inputs && !status; i++) {
+	for (i = 0; i < p->num_inputs; i++) {
 		struct tensor *t = &run->engine->exec.tensors[p->inputs[i]];
 
 		if (t->kind == NNPU_TENSOR_NO_VALUE)
 			continue;
-		last = i;
-		/* Small ones in a row without letting go of the slots in between. */
-		if (held != (t->bytes <= SMALL_INPUT)) {
-			held = !held;
-			(held ? slots_begin : slots_end)(run->ctx);
-		}
-		status = read_input(run, i, t, held);
+		status = read_input(run, i, t);
+		if (status)
+			return verdict_set(run->verdict, status, NNPU_REASON_NONE, i,
+					   NNPU_OPERAND_NONE);
 	}
-	if (held)
-		slots_end(run->ctx);
-	if (!status)
-		return 0;
-	return verdict_set(run->verdict, status, NNPU_REASON_NONE, last, NNPU_OPERAND_NONE);
+	/* From here on it may take long. */
+	slots_release(run->engine);
+	return 0;
 }
 
 /* Profile. */
@@ -607,6 +599,7 @@ static int run_fixed(struct exec_run *run)
 	if (!base)
 		return exec_no_memory(run);
 	if (x->bound != p->serial || x->bound_base != base) {
+		slots_release(run->engine);
 		if (exec_bind(run))
 			return -1;
 		for (i = 0; i < p->num_tensors; i++)

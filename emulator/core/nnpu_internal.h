@@ -18,9 +18,10 @@
  *   nnpu_batch.c	... when shapes are found while they run
  *
  * Locks. dev->lock guards everything that registers, doorbells and several threads
- * see. It is held for a few instructions only, never across DMA, an operation, or
- * an interrupt. ctx->slot_lock is held for reading during a few accesses to slots and
- * for writing while cached slots are dropped; dev->lock is not taken inside it.
+ * see, but for the bell of a queue (nnpu_queue.c). It is held for a few instructions only, never across DMA, an operation, or
+ * an interrupt. The slots of a context are held by engines during a few accesses to
+ * them, and closed by the control thread while cached ones are dropped (nnpu_slot.c).
+ * That thread holds no lock then; engines may take dev->lock while they hold slots.
  *
  * Only the control thread creates and destroys contexts, queues and entries of
  * program tables; it may therefore read them without dev->lock. Engines hold what
@@ -45,8 +46,25 @@
 /* Longest piece of a transfer between two looks at abort requests, bytes. */
 #define DMA_CHUNK		(1u << 20)
 #define TENSOR_ALIGN		64u
+/* What one thread writes all the time shares no line with what another one reads. */
+#define CACHE_LINE		64u
 /* Blocks of a program inside of each other, at most. */
 #define MAX_DEPTH		32u
+
+/* Reserved fields: of a few words, and of a length the compiler knows. */
+static inline bool is_zero(const void *p, size_t len)
+{
+	const uint8_t *bytes = p;
+	uint64_t word, all = 0;
+
+	for (; len >= sizeof(word); bytes += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		all |= word;
+	}
+	for (; len; bytes++, len--)
+		all |= *bytes;
+	return !all;
+}
 
 /* How a command ended; what goes into completion and result block. */
 struct verdict {
@@ -125,7 +143,7 @@ struct nnpu_ctx {
 	unsigned int running;		/* jobs on engines; dev->lock */
 	bool dying;			/* dev->lock */
 	struct program **programs;	/* by number; dev->lock */
-	pthread_rwlock_t slot_lock;
+	atomic_bool closed;		/* slots are being dropped: none may be held */
 	struct kept_slot *slots;
 	atomic_uint kept_leaves;
 };
@@ -232,6 +250,8 @@ struct nnpu_queue {
 	struct nnpu_queue *next;
 	atomic_bool abort;
 	atomic_uint progress;
+	/* nnpu_queue.c: what doorbell and engine hand over to each other without dev->lock. */
+	_Alignas(CACHE_LINE) atomic_uint_least64_t bell;
 };
 
 /* The queues of one priority. */
@@ -309,14 +329,17 @@ struct nnpu_engine {
 	struct nnpu_ctx *ctx;		/* of the job that runs; dev->lock */
 	struct job_progress progress;
 	struct exec_state exec;
+	/* The context whose slots it holds. The control thread looks: a line of its own. */
+	_Alignas(CACHE_LINE) _Atomic(struct nnpu_ctx *) slots_of;
 };
 
 struct nnpu_device {
 	struct nnpu_device_props props;
 	const struct nnpu_bus_ops *ops;
 	void *bus;
+	struct nnpu_queue *queues;	/* num_queues + 1, admin queue first */
 
-	pthread_mutex_t lock;
+	_Alignas(CACHE_LINE) pthread_mutex_t lock;
 	pthread_cond_t work;		/* engines: something to run, stop, exit */
 	pthread_cond_t event;		/* control thread and stalled jobs */
 	/* Waking a thread costs more than a job: only who sleeps is woken. */
@@ -361,7 +384,6 @@ struct nnpu_device {
 	uint32_t irq_status;
 	uint32_t irq_mask;
 
-	struct nnpu_queue *queues;	/* num_queues + 1, admin queue first */
 	struct sched_level levels[NNPU_QUEUE_PRIORITY_NUM];
 	unsigned int num_ready;		/* queues in the lists of the levels */
 	struct nnpu_ctx **contexts;	/* max_contexts + 1 */
@@ -380,6 +402,7 @@ void dev_await_jobs(struct nnpu_device *dev);
 void dev_job_ended(struct nnpu_device *dev);
 void dev_set_perf(struct nnpu_device *dev, unsigned int level);
 uint64_t dev_now(struct nnpu_device *dev);
+bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level);
 void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void irqs_add(struct irqs *irqs, unsigned int vector);
@@ -394,6 +417,9 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 
 /* nnpu_queue.c */
+/* A write to register @reg of a doorbell page. dev->lock not held. */
+void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value);
+
 /* A completion on its way into the ring. */
 struct completion {
 	struct nnpu_cqe cqe;
@@ -404,8 +430,16 @@ struct completion {
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int fault,
 		unsigned int status, struct irqs *irqs);
-void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value,
-		    struct irqs *irqs);
+/* An engine begins or ends to serve the queue, or looks for more entries meanwhile. */
+void queue_serve_begin(struct nnpu_queue *q);
+/* It will look soon: fetched now, and to be written, it is there by then. */
+static inline void queue_expect_tail(const struct nnpu_queue *q)
+{
+	__builtin_prefetch((const void *)&q->bell, 1);
+}
+
+void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q);
+void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q);
 /* Has the queue room for @count completions? */
 bool queue_has_room(const struct nnpu_queue *q, uint32_t count);
 /*
@@ -461,7 +495,6 @@ void engine_run(struct nnpu_engine *e);
 /* nnpu_admin.c */
 /* The life of the control thread. */
 void control_run(struct nnpu_device *dev);
-bool is_zero(const void *p, size_t len);
 
 /* nnpu_dma.c: 0 or -1. Fail at once when the device stops. */
 int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len);
@@ -482,17 +515,25 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 void ctx_free(struct nnpu_ctx *ctx);
 void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count);
 /*
- * Copy between @buf and a slot. Status. @progress may be NULL; with it an abort ends the
- * transfer with ABORTED.
+ * Copy between @buf and a slot: status. Little at once, and the slots are held afterwards;
+ * much piece by piece, and they are not. @progress may be NULL; with it an abort ends the
+ * latter with ABORTED. @e: NULL for the control thread, which alone changes slots.
  */
-unsigned int slot_access(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
-			 uint64_t len, enum dma_dir dir, struct job_progress *progress);
+unsigned int slot_access(struct nnpu_ctx *ctx, struct nnpu_engine *e, uint32_t slot,
+			 uint64_t offset, void *buf, uint64_t len, enum dma_dir dir,
+			 struct job_progress *progress);
 /*
  * Several small things in a row: between the first two functions the slots stay as they
- * are, and INVALIDATE_SLOTS waits. Check slot, rights and range; or copy as well. Status.
+ * are, and INVALIDATE_SLOTS waits; what is held already, or not held, is no mistake. Check
+ * slot, rights and range; or copy as well. Status.
  */
-void slots_begin(struct nnpu_ctx *ctx);
-void slots_end(struct nnpu_ctx *ctx);
+void slots_hold(struct nnpu_engine *e, struct nnpu_ctx *ctx);
+static inline void slots_release(struct nnpu_engine *e)
+{
+	/* The accesses first. */
+	atomic_store_explicit(&e->slots_of, NULL, memory_order_release);
+}
+
 unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
 		       size_t len, enum dma_dir dir);
 unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
@@ -601,6 +642,7 @@ struct job {
 	/* Results. */
 	struct verdict verdict;
 	uint64_t exec_ns;
+	uint64_t end_ns;		/* 0: it did not run */
 };
 
 /* Checks an entry by itself: 0 or -1 with the verdict. */

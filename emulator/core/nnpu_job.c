@@ -139,20 +139,33 @@ static int check_header(struct run *r)
 	return 0;
 }
 
+static bool gives_shape(const struct nnpu_arg *a)
+{
+	return le16toh(a->flags) & NNPU_ARG_SHAPE;
+}
+
+/* Are dimensions zero that the record does not give? */
+static bool unused_dims_ok(const struct nnpu_arg *a)
+{
+	unsigned int i;
+
+	if (!gives_shape(a))
+		return !a->rank && is_zero(a->dims, sizeof(a->dims));
+	for (i = a->rank; i < NNPU_MAX_RANK; i++)
+		if (a->dims[i])
+			return false;
+	return true;
+}
+
 /* Step 6: fields of a record that do not depend on the program. */
 static int check_record(struct run *r, uint32_t number, const struct nnpu_arg *a)
 {
 	uint16_t flags = le16toh(a->flags);
-	unsigned int i;
 
 	if (flags & ~(NNPU_ARG_NO_VALUE | NNPU_ARG_SHAPE))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, number);
-	if (a->pad || a->reserved ||
-	    (!(flags & NNPU_ARG_SHAPE) && (a->rank || !is_zero(a->dims, sizeof(a->dims)))))
+	if (a->pad || a->reserved || !unused_dims_ok(a))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, number);
-	for (i = a->rank; i < NNPU_MAX_RANK; i++)
-		if (a->dims[i])
-			return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, number);
 	if (flags & NNPU_ARG_NO_VALUE &&
 	    (flags & NNPU_ARG_SHAPE || a->slot || a->offset || a->length))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, number);
@@ -166,7 +179,7 @@ static int merge_shape(struct run *r, uint32_t number, const struct nnpu_arg *a,
 	unsigned int i;
 
 	*t = *declared;
-	if (!(le16toh(a->flags) & NNPU_ARG_SHAPE))
+	if (!gives_shape(a))
 		return 0;
 	if (a->rank > NNPU_MAX_RANK || (declared->rank_known && a->rank != declared->rank))
 		return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_RANK, number);
@@ -186,8 +199,9 @@ static int merge_shape(struct run *r, uint32_t number, const struct nnpu_arg *a,
 	return 0;
 }
 
-static int check_input(struct run *r, uint32_t number, const struct nnpu_arg *a,
-		       const struct tensor *declared)
+/* Bytes of an input whose shape program and record make known together. */
+static int input_bytes(struct run *r, uint32_t number, const struct nnpu_arg *a,
+		       const struct tensor *declared, uint64_t *bytes)
 {
 	struct tensor t;
 	unsigned int i;
@@ -200,9 +214,31 @@ static int check_input(struct run *r, uint32_t number, const struct nnpu_arg *a,
 		return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_UNKNOWN_SHAPE, number);
 	if (!tensor_settle(&t, r->dev->props.max_operand_size))
 		return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_OVERFLOW, number);
-	if (le64toh(a->length) != t.bytes)
+	*bytes = t.bytes;
+	return 0;
+}
+
+static int check_input(struct run *r, uint32_t number, const struct nnpu_arg *a,
+		       const struct tensor *declared)
+{
+	uint64_t bytes = declared->bytes;
+
+	/* Nearly all are as the program declares them. */
+	if ((gives_shape(a) || !declared->shape_known) &&
+	    input_bytes(r, number, a, declared, &bytes))
+		return -1;
+	if (le64toh(a->length) != bytes)
 		return arg_fault(r, NNPU_STATUS_ARG_SIZE, NNPU_REASON_DATA_LENGTH, number);
 	return 0;
+}
+
+/* The shape that an output is to have. */
+static int check_output(struct run *r, uint32_t number, const struct nnpu_arg *a,
+			const struct tensor *declared)
+{
+	struct tensor t;
+
+	return gives_shape(a) ? merge_shape(r, number, a, declared, &t) : 0;
 }
 
 static int check_args(struct run *r)
@@ -216,13 +252,12 @@ static int check_args(struct run *r)
 		const struct tensor *declared = &p->tensors[index];
 		const struct nnpu_arg *a = &r->args[n];
 		unsigned int status;
-		struct tensor t;
 
 		if (check_record(r, n, a))
 			return -1;
 		if (le16toh(a->flags) & NNPU_ARG_NO_VALUE)
 			continue;
-		if (input ? check_input(r, n, a, declared) : merge_shape(r, n, a, declared, &t))
+		if (input ? check_input(r, n, a, declared) : check_output(r, n, a, declared))
 			return -1;
 		status = slot_check(r->ctx, le32toh(a->slot), le64toh(a->offset),
 				    le64toh(a->length), input ? DMA_READ : DMA_WRITE);
@@ -244,6 +279,19 @@ static const struct tensor *output_tensor(const struct run *r, unsigned int o)
 	return &r->program->tensors[index];
 }
 
+/* Does an output have the shape that its record demands, as far as it does? */
+static bool shape_is_demanded(const struct nnpu_arg *a, const struct tensor *t)
+{
+	struct tensor demanded = { .rank_known = true, .rank = a->rank };
+	unsigned int i;
+
+	if (!gives_shape(a) || !a->rank)
+		return true;
+	for (i = 0; i < a->rank; i++)
+		demanded.dims[i] = le32toh(a->dims[i]);
+	return shape_agrees(&demanded, t);
+}
+
 /* Shapes that records demand, and room. */
 static int check_outputs(struct run *r, uint32_t *short_output)
 {
@@ -254,14 +302,10 @@ static int check_outputs(struct run *r, uint32_t *short_output)
 	for (o = 0; o < p->num_outputs; o++) {
 		const struct tensor *t = output_tensor(r, o);
 		struct nnpu_arg *a = &r->args[p->num_inputs + o];
-		struct tensor demanded = { .rank_known = true, .rank = a->rank };
-		unsigned int i;
 
 		if (le16toh(a->flags) & NNPU_ARG_NO_VALUE || !t->shape_known)
 			continue;
-		for (i = 0; i < a->rank; i++)
-			demanded.dims[i] = le32toh(a->dims[i]);
-		if (le16toh(a->flags) & NNPU_ARG_SHAPE && a->rank && !shape_agrees(&demanded, t))
+		if (!shape_is_demanded(a, t))
 			return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_SHAPE_MISMATCH,
 					 p->num_inputs + o);
 		if (t->bytes <= le64toh(a->length))
@@ -273,6 +317,7 @@ static int check_outputs(struct run *r, uint32_t *short_output)
 	return 0;
 }
 
+/* The slots may be held afterwards. */
 static int write_outputs(struct run *r)
 {
 	const struct program *p = r->program;
@@ -288,8 +333,8 @@ static int write_outputs(struct run *r)
 
 		if (le16toh(a->flags) & (NNPU_ARG_NO_VALUE | NNPU_ARG_INSUFFICIENT))
 			continue;
-		status = slot_access(r->ctx, le32toh(a->slot), le64toh(a->offset), t->data,
-				     t->bytes, DMA_WRITE, &r->job->engine->progress);
+		status = slot_access(r->ctx, r->job->engine, le32toh(a->slot), le64toh(a->offset),
+				     t->data, t->bytes, DMA_WRITE, &r->job->engine->progress);
 		if (status)
 			return status_fault(r, status, p->num_inputs + o);
 	}
@@ -307,7 +352,7 @@ static void write_profile(struct run *r)
 
 	if (!r->exec.num_profile)
 		return;
-	status = slot_access(r->ctx, le32toh(c->profile_slot), le64toh(c->profile_off),
+	status = slot_access(r->ctx, r->job->engine, le32toh(c->profile_slot), le64toh(c->profile_off),
 			     r->job->engine->exec.profile,
 			     (uint64_t)r->exec.num_profile * sizeof(struct nnpu_profile),
 			     DMA_WRITE, NULL);
@@ -327,8 +372,9 @@ static void fill_output_shapes(struct run *r)
 		const struct tensor *t = output_tensor(r, o);
 
 		a->rank = t->rank_known ? t->rank : 0;
-		for (i = 0; i < NNPU_MAX_RANK; i++)
-			a->dims[i] = htole32(i < a->rank ? t->dims[i] : 0);
+		memset(a->dims, 0, sizeof(a->dims));
+		for (i = 0; i < a->rank; i++)
+			a->dims[i] = htole32(t->dims[i]);
 	}
 }
 
@@ -356,8 +402,9 @@ static void write_result(struct run *r)
 	h->inferences = saturated(work->inferences);
 	h->allocations = saturated(work->allocations);
 	h->copies = saturated(work->copies);
-	if (slot_access(r->ctx, le32toh(c->result_slot), le64toh(c->result_off), h, r->args_len,
-			DMA_WRITE, NULL))
+	slots_hold(r->job->engine, r->ctx);
+	if (slot_copy(r->ctx, le32toh(c->result_slot), le64toh(c->result_off), h, r->args_len,
+		      DMA_WRITE))
 		verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
 }
 
@@ -394,16 +441,15 @@ static int execute(struct run *r)
 	return write_outputs(r);
 }
 
-/* Steps 2 to 6: small, so with the slots held. -1: there is nothing to write a result to. */
+/* Steps 2 to 6: small, so with the slots held, also afterwards. -1: there is nothing to write a result to. */
 static int check_and_read(struct run *r)
 {
 	int ret;
 
-	slots_begin(r->ctx);
+	slots_hold(r->job->engine, r->ctx);
 	ret = check_slots(r) || get_block(r) ? -1 : 0;
 	if (!ret && !read_block(r) && !check_header(r))
 		check_args(r);
-	slots_end(r->ctx);
 	return ret;
 }
 
@@ -419,16 +465,18 @@ void job_run(struct job *job)
 		.v = &job->verdict,
 		.start_ns = dev_now(dev),
 	};
+	bool has_block;
 
 	job->engine->exec.work = (struct exec_work) { 0 };
-	if (check_and_read(&r)) {
-		job->exec_ns = dev_now(dev) - r.start_ns;
-		return;
-	}
+	has_block = !check_and_read(&r);
 	if (!r.v->status)
 		execute(&r);
+	job->end_ns = dev_now(dev);
+	job->exec_ns = job->end_ns - r.start_ns;
+	if (has_block) {
+		write_profile(&r);
+		write_result(&r);
+	}
+	slots_release(job->engine);
 	exec_end(job->engine, job->ctx);
-	job->exec_ns = dev_now(dev) - r.start_ns;
-	write_profile(&r);
-	write_result(&r);
 }

@@ -183,8 +183,8 @@ static int load_constant(struct loader *l, uint32_t index)
 		       t->bytes);
 		return 0;
 	}
-	status = slot_access(l->request->ctx, le32toh(d->slot), le64toh(d->data_off), t->data,
-			     t->bytes, DMA_READ, NULL);
+	status = slot_access(l->request->ctx, NULL, le32toh(d->slot), le64toh(d->data_off),
+			     t->data, t->bytes, DMA_READ, NULL);
 	if (status)
 		return verdict_set(l->v, status, NNPU_REASON_NONE, index, NNPU_OPERAND_NONE);
 	return 0;

@@ -52,7 +52,65 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 	irqs_add(irqs, q->vector);
 }
 
-/* Doorbells. */
+/*
+ * Doorbells.
+ *
+ * While an engine serves a queue, SQ_TAIL takes no lock: it is written to the queue's
+ * bell, and the engine looks there before it ends. One word says all of it, so that one
+ * of the two always sees the other: who writes a tail while SERVED is set knows that the
+ * engine will find it, since the engine takes SERVED away and the last tail in one piece.
+ * Release and acquire: entries are read after the tail that names them.
+ */
+#define BELL_SERVED		(1ull << 63)
+#define BELL_RUNG		(1ull << 62)	/* there is a tail that was not taken yet */
+#define BELL_ENTRIES_SHIFT	32		/* entries of the ring, while SERVED */
+#define BELL_ENTRIES_MASK	0x1ffffu
+#define BELL_TAIL_MASK		0xffffffffull
+
+void queue_serve_begin(struct nnpu_queue *q)
+{
+	uint64_t entries = q->sq_entries;
+
+	atomic_store_explicit(&q->bell, BELL_SERVED | entries << BELL_ENTRIES_SHIFT,
+			      memory_order_relaxed);
+}
+
+static void take_tail(struct nnpu_device *dev, struct nnpu_queue *q, uint64_t bell)
+{
+	if ((bell & BELL_RUNG) && dev->ready && !dev->stopping && !q->stopped && !q->dropping)
+		q->sq_tail = (uint32_t)(bell & BELL_TAIL_MASK);
+}
+
+void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	if (!(atomic_load_explicit(&q->bell, memory_order_relaxed) & BELL_RUNG))
+		return;
+	take_tail(dev, q, atomic_fetch_and_explicit(&q->bell, ~(BELL_RUNG | BELL_TAIL_MASK),
+						    memory_order_acquire));
+}
+
+void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	take_tail(dev, q, atomic_exchange_explicit(&q->bell, 0, memory_order_acquire));
+}
+
+/* False: the queue is not being served, or the tail is none. */
+static bool queue_ring_served(struct nnpu_queue *q, uint32_t tail)
+{
+	uint64_t old, new;
+
+	/* The engine has looked at it: to read it first would fetch it twice. */
+	__builtin_prefetch(&q->bell, 1);
+	old = atomic_load_explicit(&q->bell, memory_order_relaxed);
+	do {
+		if (!(old & BELL_SERVED) ||
+		    tail >= (old >> BELL_ENTRIES_SHIFT & BELL_ENTRIES_MASK))
+			return false;
+		new = (old & ~BELL_TAIL_MASK) | BELL_RUNG | tail;
+	} while (!atomic_compare_exchange_weak_explicit(&q->bell, &old, new, memory_order_release,
+							memory_order_relaxed));
+	return true;
+}
 
 /* May the head move to @head? Up to the next entry to write, modulo size. */
 static bool cq_head_valid(const struct nnpu_queue *q, uint32_t head)
@@ -79,10 +137,10 @@ static void queue_arm(struct nnpu_queue *q, uint32_t head, struct irqs *irqs)
 	q->arm_head = head;
 }
 
-void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value,
-		    struct irqs *irqs)
+/* dev->lock held. */
+static void ring_locked(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int qid,
+			uint32_t reg, uint32_t value, struct irqs *irqs)
 {
-	struct nnpu_queue *q = qid <= dev->props.num_queues ? &dev->queues[qid] : NULL;
 	bool good = true;
 
 	if (!dev->ready || dev->stopping)
@@ -103,7 +161,6 @@ void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uin
 		if (!qid) {
 			pthread_cond_broadcast(&dev->event);
 		} else if (!q->busy) {
-			/* Else its engine looks, when it has served what it has. */
 			sched_update(dev, q);
 			sched_wake(dev);
 		}
@@ -129,6 +186,19 @@ void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uin
 			reg, value);
 		queue_stop(dev, q, NNPU_FAULT_DOORBELL, NNPU_STATUS_INVALID_FIELD, irqs);
 	}
+}
+
+void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value)
+{
+	struct nnpu_queue *q = qid <= dev->props.num_queues ? &dev->queues[qid] : NULL;
+	struct irqs irqs = { 0 };
+
+	if (q && reg == NNPU_DB_SQ_TAIL && queue_ring_served(q, value))
+		return;
+	pthread_mutex_lock(&dev->lock);
+	ring_locked(dev, q, qid, reg, value, &irqs);
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
 }
 
 /* Suspending. */

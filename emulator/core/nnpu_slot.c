@@ -3,12 +3,16 @@
  * Contexts, and the only way to the memory of a client: its slots.
  *
  * Good slot entries are kept until INVALIDATE_SLOTS, with the page table nodes read
- * so far. Readers publish what they read without a lock among themselves; the
- * slot lock keeps it alive for the length of one access.
+ * so far. Readers publish what they read without a lock among themselves. What is kept
+ * goes only while no engine holds the slots.
  */
+#include <sched.h>
 #include <stdlib.h>
 
 #include "nnpu_internal.h"
+
+/* Bytes that take no longer to copy than the slots to hold. */
+#define SMALL_ACCESS	4096u
 
 #define SLOT_FLAGS	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
 
@@ -16,7 +20,6 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 			    uint32_t num_slots, uint64_t mem_limit)
 {
 	struct nnpu_ctx *ctx = calloc(1, sizeof(*ctx));
-	pthread_rwlockattr_t attr;
 
 	if (!ctx)
 		return NULL;
@@ -27,29 +30,54 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	ctx->mem_limit = mem_limit;
 	ctx->programs = calloc(dev->props.max_programs + 1, sizeof(*ctx->programs));
 	ctx->slots = calloc(num_slots, sizeof(*ctx->slots));
-	if (!ctx->programs || !ctx->slots)
-		goto err_free;
-	/* Jobs that transfer all the time must not keep INVALIDATE_SLOTS waiting. */
-	pthread_rwlockattr_init(&attr);
-	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-	if (pthread_rwlock_init(&ctx->slot_lock, &attr)) {
-		pthread_rwlockattr_destroy(&attr);
-		goto err_free;
+	if (!ctx->programs || !ctx->slots) {
+		free(ctx->slots);
+		free(ctx->programs);
+		free(ctx);
+		return NULL;
 	}
-	pthread_rwlockattr_destroy(&attr);
 	return ctx;
+}
 
-err_free:
-	free(ctx->slots);
-	free(ctx->programs);
-	free(ctx);
-	return NULL;
+/*
+ * Holding. An engine says whose slots it holds, then looks whether they are closed; who
+ * closes them says so, then looks who holds them. Each is one sequentially consistent
+ * store before the load, so that not both can miss the other. Neither waits long: slots
+ * are held for the arguments of a job and its small inputs, or its small outputs, and
+ * closed for as long as it takes to free some memory.
+ */
+void slots_hold(struct nnpu_engine *e, struct nnpu_ctx *ctx)
+{
+	if (atomic_load_explicit(&e->slots_of, memory_order_relaxed))
+		return;
+	atomic_store(&e->slots_of, ctx);
+	while (__builtin_expect(atomic_load(&ctx->closed), false)) {
+		slots_release(e);
+		while (atomic_load(&ctx->closed))
+			sched_yield();
+		atomic_store(&e->slots_of, ctx);
+	}
+}
+
+static void slots_close(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *dev = ctx->dev;
+	unsigned int i;
+
+	atomic_store(&ctx->closed, true);
+	for (i = 0; i < dev->props.num_engines; i++)
+		while (atomic_load(&dev->engines[i].slots_of) == ctx)
+			sched_yield();
+}
+
+static void slots_open(struct nnpu_ctx *ctx)
+{
+	atomic_store(&ctx->closed, false);
 }
 
 void ctx_free(struct nnpu_ctx *ctx)
 {
 	ctx_invalidate(ctx, 0, ctx->num_slots);
-	pthread_rwlock_destroy(&ctx->slot_lock);
 	free(ctx->slots);
 	free(ctx->programs);
 	free(ctx);
@@ -72,10 +100,10 @@ void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
 {
 	uint32_t i;
 
-	pthread_rwlock_wrlock(&ctx->slot_lock);
+	slots_close(ctx);
 	for (i = first; i < first + count; i++)
 		slot_free(ctx, atomic_exchange(&ctx->slots[i].map, NULL));
-	pthread_rwlock_unlock(&ctx->slot_lock);
+	slots_open(ctx);
 }
 
 /* Read entry @index of the table; SUCCESS if it is good. */
@@ -99,19 +127,13 @@ static unsigned int slot_read(struct nnpu_ctx *ctx, uint32_t index, struct slot_
 	return NNPU_STATUS_SUCCESS;
 }
 
-/* The slot, kept or read now. Under the slot lock. */
-static unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index, struct slot_map **found)
+/* The slot is used for the first time: read it and keep it. The slots are held. */
+static __attribute__((noinline)) unsigned int slot_load(struct nnpu_ctx *ctx, uint32_t index,
+							struct slot_map **found)
 {
 	struct slot_map *slot, *other = NULL;
 	unsigned int status;
 
-	if (index >= ctx->num_slots)
-		return NNPU_STATUS_INVALID_SLOT;
-	slot = atomic_load_explicit(&ctx->slots[index].map, memory_order_acquire);
-	if (slot) {
-		*found = slot;
-		return NNPU_STATUS_SUCCESS;
-	}
 	slot = calloc(1, sizeof(*slot));
 	if (!slot)
 		return NNPU_STATUS_INTERNAL;
@@ -131,7 +153,17 @@ static unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index, struct slot_m
 	return NNPU_STATUS_SUCCESS;
 }
 
-static unsigned int slot_allows(const struct slot_map *slot, uint64_t offset, uint64_t len,
+/* The slot, kept or read now. The slots are held. */
+static inline unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index,
+				    struct slot_map **found)
+{
+	if (index >= ctx->num_slots)
+		return NNPU_STATUS_INVALID_SLOT;
+	*found = atomic_load_explicit(&ctx->slots[index].map, memory_order_acquire);
+	return *found ? NNPU_STATUS_SUCCESS : slot_load(ctx, index, found);
+}
+
+static inline unsigned int slot_allows(const struct slot_map *slot, uint64_t offset, uint64_t len,
 				enum dma_dir dir)
 {
 	if (len > slot->mem.size || offset > slot->mem.size - len)
@@ -141,19 +173,9 @@ static unsigned int slot_allows(const struct slot_map *slot, uint64_t offset, ui
 	return NNPU_STATUS_SUCCESS;
 }
 
-void slots_begin(struct nnpu_ctx *ctx)
-{
-	pthread_rwlock_rdlock(&ctx->slot_lock);
-}
-
-void slots_end(struct nnpu_ctx *ctx)
-{
-	pthread_rwlock_unlock(&ctx->slot_lock);
-}
-
-/* The slot, if it allows this. Under the slot lock. */
-static unsigned int slot_find(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset,
-			      uint64_t len, enum dma_dir dir, struct slot_map **map)
+/* The slot, if it allows this. The slots are held. */
+static inline unsigned int slot_find(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset,
+				     uint64_t len, enum dma_dir dir, struct slot_map **map)
 {
 	unsigned int status = slot_get(ctx, slot, map);
 
@@ -179,30 +201,42 @@ unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, voi
 	return mem_map_access(ctx->dev, &map->mem, offset, buf, len, dir, &ctx->kept_leaves);
 }
 
-unsigned int slot_access(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
-			 uint64_t len, enum dma_dir dir, struct job_progress *progress)
+static unsigned int access_pieces(struct nnpu_ctx *ctx, struct nnpu_engine *e, uint32_t slot,
+				  uint64_t offset, uint8_t *p, uint64_t len, enum dma_dir dir,
+				  struct job_progress *progress)
 {
-	uint8_t *p = buf;
+	unsigned int status;
 
 	/* Piece by piece, so that INVALIDATE_SLOTS and aborts get in between. */
 	do {
 		size_t piece = len < DMA_CHUNK ? len : DMA_CHUNK;
 		struct slot_map *map;
-		unsigned int status;
 
+		if (e)
+			slots_release(e);
 		if (progress && op_progress(progress))
 			return NNPU_STATUS_ABORTED;
-		slots_begin(ctx);
+		if (e)
+			slots_hold(e, ctx);
 		status = slot_find(ctx, slot, offset, len, dir, &map);
 		if (!status)
 			status = mem_map_access(ctx->dev, &map->mem, offset, p, piece, dir,
 						&ctx->kept_leaves);
-		slots_end(ctx);
-		if (status)
-			return status;
+		if (e)
+			slots_release(e);
 		offset += piece;
 		p += piece;
 		len -= piece;
-	} while (len);
-	return NNPU_STATUS_SUCCESS;
+	} while (len && !status);
+	return status;
+}
+
+unsigned int slot_access(struct nnpu_ctx *ctx, struct nnpu_engine *e, uint32_t slot,
+			 uint64_t offset, void *buf, uint64_t len, enum dma_dir dir,
+			 struct job_progress *progress)
+{
+	if (!e || len > SMALL_ACCESS)
+		return access_pieces(ctx, e, slot, offset, buf, len, dir, progress);
+	slots_hold(e, ctx);
+	return slot_copy(ctx, slot, offset, buf, len, dir);
 }

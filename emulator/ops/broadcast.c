@@ -5,6 +5,8 @@
  * The output is computed run by run: a run is what both inputs walk through with a
  * stride of one or zero.
  */
+#include <string.h>
+
 #include "broadcast.h"
 
 /* Element strides of @t under the output's dimensions, 0 where it is broadcast. */
@@ -42,48 +44,73 @@ static unsigned int run_dims(const struct tensor *out, const size_t *sa, const s
 	return n;
 }
 
+/* The output walks through @t as it is: nothing is repeated. */
+static bool is_like(const struct tensor *t, const struct tensor *out)
+{
+	return t->rank == out->rank && !memcmp(t->dims, out->dims, t->rank * sizeof(t->dims[0]));
+}
+
+/* Elements of one call of the kernel: long runs are cut so that an abort is seen in time. */
+#define RUN_MAX		(OP_PACE_UNITS / 16)
+
+/* Elements, in the tensors, at which a run begins; strides of it. */
+struct run_place {
+	size_t a, b, out;
+	size_t sa, sb;
+};
+
+static int run(const struct op_call *c, broadcast_fn fn, const void *state,
+	       struct op_pace *pace, const struct run_place *place, size_t length)
+{
+	size_t size = type_size(c->in[0]->type), out_size = type_size(c->out[0]->type);
+
+	for (size_t at = 0, n; at < length; at += n) {
+		n = length - at < RUN_MAX ? length - at : RUN_MAX;
+		fn(state, &(struct broadcast_run){
+			.a = (const char *)c->in[0]->data + (place->a + at * place->sa) * size,
+			.b = (const char *)c->in[1]->data + (place->b + at * place->sb) * size,
+			.sa = place->sa,
+			.sb = place->sb,
+			.out = (char *)c->out[0]->data + (place->out + at) * out_size,
+			.n = n,
+		});
+		if (op_pace(pace, n * 2 + 16))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
 int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
 {
 	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *out = c->out[0];
-	size_t size = type_size(c->in[0]->type), out_size = type_size(out->type);
 	size_t sa[NNPU_MAX_RANK], sb[NNPU_MAX_RANK];
+	size_t length, total = tensor_elements(out);
+	struct run_place place = { .sa = 1, .sb = 1 };
 	uint32_t index[NNPU_MAX_RANK] = { 0 };
 	unsigned int outer;
-	size_t length, total = tensor_elements(out);
-	size_t a = 0, b = 0;
 
+	if (is_like(c->in[0], out) && is_like(c->in[1], out))
+		return run(c, fn, state, &pace, &place, total);
 	if (total == 0)
 		return 0;
 	broadcast_strides(c->in[0], out, sa);
 	broadcast_strides(c->in[1], out, sb);
 	outer = out->rank - run_dims(out, sa, sb);
 	length = tensor_elements_of(out, outer, out->rank);
+	place.sa = sa[out->rank - 1];
+	place.sb = sb[out->rank - 1];
 
-	for (size_t done = 0; done < total; done += length) {
-		/* Long runs are cut so that an abort is seen in time. */
-		for (size_t at = 0, n; at < length; at += n) {
-			n = length - at < OP_PACE_UNITS / 16 ? length - at : OP_PACE_UNITS / 16;
-			fn(state, &(struct broadcast_run){
-				.a = (const char *)c->in[0]->data +
-				     (a + at * sa[out->rank - 1]) * size,
-				.b = (const char *)c->in[1]->data +
-				     (b + at * sb[out->rank - 1]) * size,
-				.sa = sa[out->rank - 1],
-				.sb = sb[out->rank - 1],
-				.out = (char *)out->data + (done + at) * out_size,
-				.n = n,
-			});
-			if (op_pace(&pace, n * 2 + 16))
-				return OP_ABORTED;
-		}
+	for (; place.out < total; place.out += length) {
+		if (run(c, fn, state, &pace, &place, length))
+			return OP_ABORTED;
 		for (unsigned int d = outer; d-- > 0;) {
-			a += sa[d];
-			b += sb[d];
+			place.a += sa[d];
+			place.b += sb[d];
 			if (++index[d] < out->dims[d])
 				break;
-			a -= sa[d] * out->dims[d];
-			b -= sb[d] * out->dims[d];
+			place.a -= sa[d] * out->dims[d];
+			place.b -= sb[d] * out->dims[d];
 			index[d] = 0;
 		}
 	}

@@ -183,20 +183,22 @@ static const struct {
 
 size_t type_size(uint32_t type)
 {
-	const struct extension_type *t = extension_find_type(type);
+	const struct extension_type *t;
 
-	if (t)
-		return t->byte_size;
-	return type < NNPU_NUM_TYPES ? types[type].size : 0;
+	if (type < NNPU_NUM_TYPES)
+		return types[type].size;
+	t = extension_find_type(type);
+	return t ? t->byte_size : 0;
 }
 
 bool type_is_scalar(uint32_t type)
 {
-	const struct extension_type *t = extension_find_type(type);
+	const struct extension_type *t;
 
-	if (t)
-		return !t->is_tensor;
-	return type < NNPU_NUM_TYPES && types[type].scalar;
+	if (type < NNPU_NUM_TYPES)
+		return types[type].scalar;
+	t = extension_find_type(type);
+	return t && !t->is_tensor;
 }
 
 #define NAME_CASE(name, num)		case (num): return #name;

@@ -10,7 +10,9 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/atomic.h"
+#include "qemu/lockable.h"
 #include "qemu/rcu.h"
+#include "qemu/sys_membarrier.h"
 #include "qemu/units.h"
 #include "exec/memory.h"
 
@@ -26,6 +28,8 @@ static __thread struct {
 	MemoryRegionCache cache;	/* without region: there is none */
 	hwaddr base;
 } window;
+
+static __thread NnpuDmaThread self;
 
 static void window_close(void)
 {
@@ -44,22 +48,39 @@ static bool window_open(AddressSpace *as, hwaddr base, hwaddr addr)
 	return false;
 }
 
-/* Guest memory at @addr by way of the window, at most @len bytes; NULL if that is no RAM. */
-static void *window_find(AddressSpace *as, hwaddr addr, hwaddr *len)
+/*
+ * Guest memory at @addr if the window has all of it, else NULL. This, and access to it,
+ * needs no RCU critical section: the window keeps what is behind it, and the current map
+ * is only compared.
+ */
+static inline uint8_t *window_hit(AddressSpace *as, hwaddr addr, hwaddr len)
 {
 	hwaddr offset = addr - window.base;
 
-	/* Only compared: it may be gone by now, but for that which the window keeps. */
-	if (unlikely(window.cache.fv != address_space_to_flatview(as) ||
-		     !window.cache.ptr || offset >= window.cache.len)) {
+	if (unlikely(window.cache.fv != address_space_to_flatview(as) || !window.cache.ptr ||
+		     len > window.cache.len || offset > window.cache.len - len))
+		return NULL;
+	return (uint8_t *)window.cache.ptr + offset;
+}
+
+/* Code that was translated from what was written is dropped: that walks RCU's tables. */
+static inline void window_written(hwaddr addr, hwaddr len)
+{
+	RCU_READ_LOCK_GUARD();
+	address_space_cache_invalidate(&window.cache, addr - window.base, len);
+}
+
+/* As much of @len bytes as the window has or can be made to have; NULL if that is no RAM. */
+static void *window_find(AddressSpace *as, hwaddr addr, hwaddr *len)
+{
+	if (!window_hit(as, addr, 1)) {
 		window_close();
 		if (!window_open(as, QEMU_ALIGN_DOWN(addr, WINDOW_ALIGN), addr) &&
 		    !window_open(as, addr, addr))
 			return NULL;
-		offset = addr - window.base;
 	}
-	*len = MIN(*len, window.cache.len - offset);
-	return (uint8_t *)window.cache.ptr + offset;
+	*len = MIN(*len, window.cache.len - (addr - window.base));
+	return (uint8_t *)window.cache.ptr + (addr - window.base);
 }
 
 /*
@@ -105,29 +126,35 @@ static void piece_end(struct piece *p)
 	if (p->mapped)
 		address_space_unmap(p->as, p->host, p->len, p->is_write, p->len);
 	else if (p->is_write)
-		address_space_cache_invalidate(&window.cache, p->addr - window.base, p->len);
+		window_written(p->addr, p->len);
 }
 
 /*
- * A full barrier: the count is seen by nnpu_dma_wait_idle() before the map is looked at
- * here, and what the device did before comes first, as for any DMA of QEMU.
+ * That an access is under way is seen by nnpu_dma_wait_idle() before the map is looked at
+ * here. As with RCU the other side pays for both: an access is far more frequent, and
+ * takes hardly longer than a barrier.
  */
-static void dma_begin(NnpuDma *dma)
+static void dma_begin(void)
 {
-	qatomic_inc(&dma->active);
+	qatomic_set(&self.active, true);
+	smp_mb_placeholder();
 }
 
-static void dma_end(NnpuDma *dma)
+static void dma_end(void)
 {
-	qatomic_dec(&dma->active);
+	qatomic_store_release(&self.active, false);
 }
 
 void nnpu_dma_wait_idle(NnpuDma *dma)
 {
+	NnpuDmaThread *thread;
+
 	/* The new map of memory first; pairs with dma_begin(). */
-	smp_mb();
-	while (qatomic_read(&dma->active))
-		g_thread_yield();
+	smp_mb_global();
+	QEMU_LOCK_GUARD(&dma->lock);
+	QLIST_FOREACH(thread, &dma->threads, next)
+		while (qatomic_load_acquire(&thread->active))
+			g_thread_yield();
 }
 
 static int dma_copy(NnpuDma *dma, uint64_t addr, uint8_t *buf, size_t len, bool is_write)
@@ -152,38 +179,56 @@ static int dma_copy(NnpuDma *dma, uint64_t addr, uint8_t *buf, size_t len, bool 
 
 int nnpu_dma_read(NnpuDma *dma, uint64_t addr, void *buf, size_t len)
 {
-	int ret;
+	uint8_t *host;
+	int ret = 0;
 
-	dma_begin(dma);
-	ret = dma_copy(dma, addr, buf, len, false);
-	dma_end(dma);
+	dma_begin();
+	host = window_hit(dma->as, addr, len);
+	if (likely(host))
+		memcpy(buf, host, len);
+	else
+		ret = dma_copy(dma, addr, buf, len, false);
+	dma_end();
 	return ret;
 }
 
 int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
 {
-	int ret;
+	uint8_t *host;
+	int ret = 0;
 
-	dma_begin(dma);
-	ret = dma_copy(dma, addr, (uint8_t *)buf, len, true);
-	dma_end(dma);
+	dma_begin();
+	host = window_hit(dma->as, addr, len);
+	if (likely(host)) {
+		memcpy(host, buf, len);
+		window_written(addr, len);
+	} else {
+		ret = dma_copy(dma, addr, (uint8_t *)buf, len, true);
+	}
+	dma_end();
 	return ret;
 }
 
-static int dma_publish(NnpuDma *dma, uint64_t addr, const uint8_t *buf, size_t len)
+static inline void publish(uint8_t *host, const uint8_t *buf, size_t len)
+{
+	uint16_t last;
+
+	len -= sizeof(last);
+	memcpy(host, buf, len);
+	memcpy(&last, buf + len, sizeof(last));
+	qatomic_store_release((uint16_t *)(host + len), last);
+}
+
+static int publish_piece(NnpuDma *dma, uint64_t addr, const uint8_t *buf, size_t len)
 {
 	struct piece p = { .as = dma->as, .addr = addr, .len = len, .is_write = true };
-	uint16_t last;
 	int ret = -1;
 
 	RCU_READ_LOCK_GUARD();
 	if (!piece_begin(&p))
 		return -1;
 	if (p.len == len) {
-		len -= sizeof(last);
-		memcpy(p.host, buf, len);
-		memcpy(&last, buf + len, sizeof(last));
-		qatomic_store_release((uint16_t *)(p.host + len), last);
+		publish(p.host, buf, len);
 		ret = 0;
 	}
 	piece_end(&p);
@@ -192,15 +237,42 @@ static int dma_publish(NnpuDma *dma, uint64_t addr, const uint8_t *buf, size_t l
 
 int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len)
 {
-	int ret;
+	uint8_t *host;
+	int ret = 0;
 
-	dma_begin(dma);
-	ret = dma_publish(dma, addr, buf, len);
-	dma_end(dma);
+	dma_begin();
+	host = window_hit(dma->as, addr, len);
+	if (likely(host)) {
+		publish(host, buf, len);
+		window_written(addr, len);
+	} else {
+		ret = publish_piece(dma, addr, buf, len);
+	}
+	dma_end();
 	return ret;
 }
 
-void nnpu_dma_thread_end(void)
+void nnpu_dma_thread_begin(NnpuDma *dma)
+{
+	QEMU_LOCK_GUARD(&dma->lock);
+	QLIST_INSERT_HEAD(&dma->threads, &self, next);
+}
+
+void nnpu_dma_thread_end(NnpuDma *dma)
 {
 	window_close();
+	QEMU_LOCK_GUARD(&dma->lock);
+	QLIST_REMOVE(&self, next);
+}
+
+void nnpu_dma_init(NnpuDma *dma, AddressSpace *as)
+{
+	dma->as = as;
+	qemu_mutex_init(&dma->lock);
+	QLIST_INIT(&dma->threads);
+}
+
+void nnpu_dma_fini(NnpuDma *dma)
+{
+	qemu_mutex_destroy(&dma->lock);
 }

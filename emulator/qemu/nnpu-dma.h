@@ -10,15 +10,30 @@
 #define HW_MISC_NNPU_DMA_H
 
 #include "exec/memory.h"
+#include "qemu/queue.h"
+#include "qemu/thread.h"
+
+/* A thread that makes accesses. */
+typedef struct NnpuDmaThread {
+	bool active;			/* one is under way */
+	QLIST_ENTRY(NnpuDmaThread) next;
+} NnpuDmaThread;
 
 /* What threads of one device share. */
 typedef struct NnpuDma {
 	AddressSpace *as;
-	/* Accesses that are under way. */
-	unsigned int active;
+	QemuMutex lock;			/* of threads */
+	QLIST_HEAD(, NnpuDmaThread) threads;
 } NnpuDma;
 
-/* 0, or -1 where there is no memory. Any thread that RCU knows. */
+void nnpu_dma_init(NnpuDma *dma, AddressSpace *as);
+void nnpu_dma_fini(NnpuDma *dma);
+
+/* The calling thread will make accesses; it will make no more. */
+void nnpu_dma_thread_begin(NnpuDma *dma);
+void nnpu_dma_thread_end(NnpuDma *dma);
+
+/* 0, or -1 where there is no memory. Threads that RCU knows, between begin and end. */
 int nnpu_dma_read(NnpuDma *dma, uint64_t addr, void *buf, size_t len);
 int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 
@@ -31,8 +46,5 @@ int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
  * is all there is to wait for.
  */
 void nnpu_dma_wait_idle(NnpuDma *dma);
-
-/* The calling thread will make no more accesses. */
-void nnpu_dma_thread_end(void);
 
 #endif /* HW_MISC_NNPU_DMA_H */

@@ -131,13 +131,18 @@ static void nnpu_log(void *bus, enum nnpu_log_level level, const char *text)
 /* Guest memory is looked up under RCU, which has to know its readers. */
 static void nnpu_thread_begin(void *bus, const char *name)
 {
+	NnpuPciState *s = bus;
+
 	rcu_register_thread();
+	nnpu_dma_thread_begin(&s->dma);
 	pthread_setname_np(pthread_self(), name);
 }
 
 static void nnpu_thread_end(void *bus)
 {
-	nnpu_dma_thread_end();
+	NnpuPciState *s = bus;
+
+	nnpu_dma_thread_end(&s->dma);
 	rcu_unregister_thread();
 }
 
@@ -264,7 +269,7 @@ static void nnpu_pci_realize(PCIDevice *pdev, Error **errp)
 		}
 		pcie_cap_flr_init(pdev);
 	}
-	s->dma.as = pci_get_address_space(pdev);
+	nnpu_dma_init(&s->dma, pci_get_address_space(pdev));
 	s->irq_bh = qemu_bh_new(nnpu_irq_bh, s);
 	s->device = nnpu_device_create(&props, &nnpu_bus_ops, s, error, sizeof(error));
 	if (!s->device) {
@@ -274,6 +279,7 @@ static void nnpu_pci_realize(PCIDevice *pdev, Error **errp)
 	return;
 
 err_bh:
+	nnpu_dma_fini(&s->dma);
 	qemu_bh_delete(s->irq_bh);
 	if (pci_is_express(pdev))
 		pcie_cap_exit(pdev);
@@ -292,6 +298,7 @@ static void nnpu_pci_exit(PCIDevice *pdev)
 	 */
 	s->device = NULL;
 	nnpu_device_destroy(device);
+	nnpu_dma_fini(&s->dma);
 	qemu_bh_delete(s->irq_bh);
 	if (pci_is_express(pdev))
 		pcie_cap_exit(pdev);
@@ -315,9 +322,11 @@ static void nnpu_pci_reset(DeviceState *dev)
 static void nnpu_pci_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value, int len)
 {
 	NnpuPciState *s = NNPU_PCI(pdev);
+	/* Not what the register said: a reset clears that, and leaves the memory. */
+	bool had_memory = pdev->bus_master_enable_region.enabled;
 
 	pci_default_write_config(pdev, addr, value, len);
-	if (!(pci_get_word(pdev->config + PCI_COMMAND) & PCI_COMMAND_MASTER))
+	if (had_memory && !pdev->bus_master_enable_region.enabled)
 		nnpu_dma_wait_idle(&s->dma);
 	if (!pci_is_express(pdev))
 		return;

@@ -84,6 +84,41 @@ static void test_stall_abort(void)
 	ok(rig_read64(&rig, NNPU_REG_JOBS_LO) >= 2, "both are counted");
 }
 
+/* Entries that are announced while the queue is being served. */
+static void test_doorbells_meanwhile(void)
+{
+	struct nnpu_cqe cqe;
+	unsigned int i, good = 0;
+	uint16_t cid;
+
+	fresh();
+	rig_inject(&rig, NNPU_INJECT_JOB_STALL, 1);
+	cid = start();
+	running(cid);
+	for (i = 0; i < 3; i++)
+		start();
+	rig_queue_cmd(&rig, NNPU_ADMIN_ABORT, 1, cid);
+	for (i = 0; i < 4; i++)
+		good += rig_wait(&rig, j.q, &cqe) && le16toh(cqe.cid) == cid + i &&
+			rig_status(&cqe) == (i ? 0u : NNPU_STATUS_ABORTED);
+	ok(good == 4, "a doorbell each for three jobs while one runs: %u of 4", good);
+
+	rig_inject(&rig, NNPU_INJECT_JOB_STALL, 1);
+	cid = start();
+	running(cid);
+	start();
+	nnpu_inproc_doorbell(rig.ip, 1, NNPU_DB_SQ_TAIL, j.q->sq_entries);
+	ok(rig_poll(&rig, NNPU_QREG_BASE + NNPU_QREG_STRIDE, ~0u, NNPU_QSTATE_STOPPED) &&
+	   rig_read(&rig, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_DOORBELL &&
+	   rig_read(&rig, NNPU_REG_FAULT_INFO) == (1u | (uint32_t)cid << 16),
+	   "a bad tail meanwhile: STOPPED, and what ran is named");
+	start();
+	ok(!rig_peek(j.q, &cqe), "nothing of a stopped queue completes");
+	ok(rig_queue_cmd(&rig, NNPU_ADMIN_RESET_QUEUE, 1, 0) == 0, "RESET_QUEUE");
+	rig_queue_rewind(j.q);
+	ok(job_execute(&j, 1, NULL) == 0, "the queue begins anew: no doorbell of before counts");
+}
+
 static void test_queue_reset(void)
 {
 	struct nnpu_cqe cqe;
@@ -322,6 +357,7 @@ int main(void)
 {
 	rig_open(&rig, NULL);
 	test_stall_abort();
+	test_doorbells_meanwhile();
 	test_queue_reset();
 	test_destroy_ctx();
 	test_unload_while_running();
