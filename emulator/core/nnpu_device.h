@@ -94,6 +94,11 @@ struct nnpu_bus_ops {
 	 * to memory right before them.
 	 */
 	int (*dma_publish)(void *bus, uint64_t addr, const void *buf, size_t len);
+	/*
+	 * A hint: @len bytes at @addr will be read soon, or written. Whatever is there, it
+	 * must not do more than load caches. May be NULL.
+	 */
+	void (*dma_prefetch)(void *bus, uint64_t addr, size_t len, bool is_write);
 	/* Raise interrupt vector @vector once. Must not wait for a device thread. */
 	void (*raise_irq)(void *bus, unsigned int vector);
 	/* Level of the one interrupt line; only with @platform_irq, else NULL. */

@@ -230,6 +230,20 @@ static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 	return ret;
 }
 
+/* What will be read and written when this entry has run: it comes while it runs. */
+static void prefetch_next(struct nnpu_device *dev, const struct nnpu_queue *q,
+			  const struct entries *ahead)
+{
+	uint32_t count = 0;
+
+	if (ahead->next == ahead->count) {
+		count = queue_entries_waiting(q);
+		if (count > READ_AHEAD)
+			count = READ_AHEAD;
+	}
+	queue_prefetch(dev, q, q->sq_head, count);
+}
+
 /*
  * Fetch, execute and complete one entry of a queue that is marked busy. The time when a
  * job ended, 0 if there was none. dev->lock held, dropped in between.
@@ -249,6 +263,7 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 		en.sqe = ahead->sqe[ahead->next++];
 		entry_check(e, q, &en);
 		en.job.fetched_ns = ahead->fetched_ns;
+		prefetch_next(dev, q, ahead);
 		entry_start(dev, q, &en, &irqs);
 		pthread_mutex_unlock(&dev->lock);
 		irqs_raise(dev, &irqs);

@@ -37,6 +37,7 @@
 
 #include "nnpu_hw.h"
 #include "nnpu_device.h"
+#include "nnpu_prefetch.h"
 #include "ops/op.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -46,8 +47,6 @@
 /* Longest piece of a transfer between two looks at abort requests, bytes. */
 #define DMA_CHUNK		(1u << 20)
 #define TENSOR_ALIGN		64u
-/* What one thread writes all the time shares no line with what another one reads. */
-#define CACHE_LINE		64u
 /* Blocks of a program inside of each other, at most. */
 #define MAX_DEPTH		32u
 
@@ -435,7 +434,7 @@ void queue_serve_begin(struct nnpu_queue *q);
 /* It will look soon: fetched now, and to be written, it is there by then. */
 static inline void queue_expect_tail(const struct nnpu_queue *q)
 {
-	__builtin_prefetch((const void *)&q->bell, 1);
+	prefetch_for_write((const void *)&q->bell);
 }
 
 void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q);
@@ -462,6 +461,9 @@ uint32_t queue_entries_waiting(const struct nnpu_queue *q);
 bool queue_has_work(const struct nnpu_queue *q);
 int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
 		       struct nnpu_sqe *sqe, uint32_t count);
+/* A hint: entries from @first on will be read next; the next completion will be written. */
+void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
+		    uint32_t count);
 int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,
 		     struct irqs *irqs);
 /*

@@ -100,7 +100,7 @@ static bool queue_ring_served(struct nnpu_queue *q, uint32_t tail)
 	uint64_t old, new;
 
 	/* The engine has looked at it: to read it first would fetch it twice. */
-	__builtin_prefetch(&q->bell, 1);
+	prefetch_for_write((const void *)&q->bell);
 	old = atomic_load_explicit(&q->bell, memory_order_relaxed);
 	do {
 		if (!(old & BELL_SERVED) ||
@@ -274,6 +274,19 @@ int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint
 {
 	return dev_dma_read(dev, q->sq_addr + (uint64_t)first * NNPU_SQE_SIZE, sqe,
 			    count * sizeof(*sqe));
+}
+
+void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
+		    uint32_t count)
+{
+	if (!dev->ops->dma_prefetch)
+		return;
+	/* Software looks there: without this the write would wait for it to let go. */
+	dev->ops->dma_prefetch(dev->bus, q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE,
+			       NNPU_CQE_SIZE, true);
+	if (count)
+		dev->ops->dma_prefetch(dev->bus, q->sq_addr + (uint64_t)first * NNPU_SQE_SIZE,
+				       count * NNPU_SQE_SIZE, false);
 }
 
 int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,

@@ -40,6 +40,9 @@ int nnpu_dma_write(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 /* Within a page; the last two bytes, aligned, in one piece and after everything else. */
 int nnpu_dma_publish(NnpuDma *dma, uint64_t addr, const void *buf, size_t len);
 
+/* A hint that it will be accessed; no access. */
+void nnpu_dma_prefetch(NnpuDma *dma, uint64_t addr, size_t len, bool is_write);
+
 /*
  * The guest has taken memory away. Who began an access before may still see it; the
  * guest must not go on, and use it for something else, until he is done. Copying a piece

@@ -84,6 +84,13 @@ static int nnpu_bus_publish(void *bus, uint64_t addr, const void *buf, size_t le
 	return nnpu_dma_publish(&s->dma, addr, buf, len);
 }
 
+static void nnpu_bus_prefetch(void *bus, uint64_t addr, size_t len, bool is_write)
+{
+	NnpuPciState *s = bus;
+
+	nnpu_dma_prefetch(&s->dma, addr, len, is_write);
+}
+
 static void nnpu_raise_irq(void *bus, unsigned int vector)
 {
 	NnpuPciState *s = bus;
@@ -150,6 +157,7 @@ static const struct nnpu_bus_ops nnpu_bus_ops = {
 	.dma_read = nnpu_bus_read,
 	.dma_write = nnpu_bus_write,
 	.dma_publish = nnpu_bus_publish,
+	.dma_prefetch = nnpu_bus_prefetch,
 	.raise_irq = nnpu_raise_irq,
 	.now_ns = nnpu_now_ns,
 	.log = nnpu_log,
