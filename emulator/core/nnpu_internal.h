@@ -18,10 +18,11 @@
  *   nnpu_batch.c	... when shapes are found while they run
  *
  * Locks. dev->lock guards everything that registers, doorbells and several threads
- * see, but for the bell of a queue (nnpu_queue.c). It is held for a few instructions only, never across DMA, an operation, or
- * an interrupt. The slots of a context are held by engines during a few accesses to
- * them, and closed by the control thread while cached ones are dropped (nnpu_slot.c).
- * That thread holds no lock then; engines may take dev->lock while they hold slots.
+ * see, but for the bell of a queue (nnpu_queue.c). It is held for a few instructions
+ * only, never across DMA, an operation, or an interrupt. The slots of a context are held
+ * by engines during a few accesses to them, and closed by the control thread while cached
+ * ones are dropped (nnpu_slot.c). That thread holds no lock then; engines may take
+ * dev->lock while they hold slots.
  *
  * Only the control thread creates and destroys contexts, queues and entries of
  * program tables; it may therefore read them without dev->lock. Engines hold what

@@ -441,7 +441,10 @@ static int execute(struct run *r)
 	return write_outputs(r);
 }
 
-/* Steps 2 to 6: small, so with the slots held, also afterwards. -1: there is nothing to write a result to. */
+/*
+ * Steps 2 to 6: small, so with the slots held, also afterwards. -1: there is nothing to
+ * write a result to.
+ */
 static int check_and_read(struct run *r)
 {
 	int ret;

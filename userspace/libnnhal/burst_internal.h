@@ -257,7 +257,7 @@ void burst_cache_leave(struct burst_request *r);
 void burst_cache_tidy(struct nnhal_burst *b);
 
 /* Give a request back. Caller holds the lock. */
-static inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
+hot_inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
 {
 	atomic_store_explicit(&r->state, REQUEST_FREE, memory_order_relaxed);
 	b->free |= r->bit;

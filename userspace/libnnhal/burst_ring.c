@@ -132,13 +132,6 @@ static cold_path void tell_room(struct nnhal_burst *b, uint32_t count)
 	ring_doorbell(b->queue, NNPU_DB_CQ_HEAD, count % BURST_CQ_ENTRIES);
 }
 
-/* What reap_one() met. */
-enum reaped {
-	REAPED_NOTHING,
-	REAPED_OTHER,
-	REAPED_OWN,
-};
-
 /* The request that a completion is of. NULL: nobody waits for it, the device's mistake. */
 hot_inline struct burst_request *request_of(struct nnhal_burst *b, const struct nnpu_cqe *cqe)
 {
@@ -171,41 +164,41 @@ static cold_path void accept_other(struct nnhal_burst *b, const struct nnpu_cqe 
 	accept_completion(b, cqe, status);
 }
 
-/* Take one completion from the ring: NULL if there is none. Caller holds the lock. */
-hot_inline const struct nnpu_cqe *pop_completion(struct nnhal_burst *b, uint32_t *status)
+/* Take one completion from the ring: false if there is none. Caller holds the lock. */
+hot_inline bool pop_completion(struct nnhal_burst *b, const struct nnpu_cqe **cqe,
+			       uint32_t *status)
 {
 	uint32_t count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
-	const struct nnpu_cqe *cqe = entry_of(b, count);
 
-	if (!is_completed(cqe, count, status))
-		return NULL;
+	*cqe = entry_of(b, count);
+	if (!is_completed(*cqe, count, status))
+		return false;
 	barrier_after_status();
 	count++;
 	atomic_store_explicit(&b->cq_count, count, memory_order_relaxed);
 	if (unlikely(count == b->cq_tell))
 		tell_room(b, count);
-	return cqe;
+	return true;
 }
 
 /*
- * Take one completion. @own: the caller's own execution, which is on the device; its
- * state is not changed, REAPED_OWN says that it is over. Caller holds the lock.
+ * Take one completion: is it of the caller's own execution, which is on the device? The
+ * state of that is not changed. Caller holds the lock.
  */
-hot_inline enum reaped reap_one(struct nnhal_burst *b, struct burst_request *own)
+hot_inline bool reap_own(struct nnhal_burst *b, struct burst_request *own)
 {
 	const struct nnpu_cqe *cqe;
 	uint32_t status;
 
-	cqe = pop_completion(b, &status);
-	if (!cqe)
-		return REAPED_NOTHING;
+	if (unlikely(!pop_completion(b, &cqe, &status)))
+		return false;
 	if (unlikely(cqe->cid != own->sqe.cid)) {
 		accept_other(b, cqe, status);
-		return REAPED_OTHER;
+		return false;
 	}
 	b->num_running--;
 	note_completion(own, cqe, status);
-	return REAPED_OWN;
+	return true;
 }
 
 void burst_reap(struct nnhal_burst *b)
@@ -213,11 +206,34 @@ void burst_reap(struct nnhal_burst *b)
 	const struct nnpu_cqe *cqe;
 	uint32_t status;
 
-	while ((cqe = pop_completion(b, &status)))
+	while (pop_completion(b, &cqe, &status))
 		accept_completion(b, cqe, status);
 }
 
 /* ---- waiting ---- */
+
+hot_inline bool is_done(const struct burst_request *r)
+{
+	return atomic_load_explicit(&r->state, memory_order_relaxed) == REQUEST_DONE;
+}
+
+/*
+ * It has not come by itself, or another one has. Not cold: what comes after the wait, on
+ * the way of all, would be moved away with it.
+ */
+static __attribute__((noinline)) void await_slowly(struct nnhal_burst *b,
+						   struct burst_request *r)
+{
+	uint32_t count;
+
+	for (;;) {
+		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
+		if (is_done(r) || reap_own(b, r))
+			return;
+		if (atomic_load_explicit(&b->cq_count, memory_order_relaxed) == count)
+			burst_doze(b, UINT64_MAX);
+	}
+}
 
 /*
  * Wait for a request to end. Caller holds the lock, which is dropped meanwhile.
@@ -227,20 +243,15 @@ void burst_reap(struct nnhal_burst *b)
 hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 {
 	uint64_t limit = spin_limit(&b->spin);
-	enum reaped reaped;
 
 	if (likely(limit)) {
 		pthread_mutex_unlock(&b->lock);
 		burst_look(b, 1, &r->state, limit);
 		pthread_mutex_lock(&b->lock);
 	}
-	while (likely(atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_DONE)) {
-		reaped = reap_one(b, r);
-		if (likely(reaped == REAPED_OWN))
-			break;
-		if (reaped == REAPED_NOTHING)
-			burst_doze(b, UINT64_MAX);
-	}
+	if (likely(!is_done(r)) && likely(reap_own(b, r)))
+		return;
+	await_slowly(b, r);
 }
 
 /* ---- requests ---- */
@@ -353,8 +364,7 @@ static cold_path void set_late(struct burst_request *r, struct nnhal_diag *diag)
 }
 
 /* The free place that saw the request last time, else the one not used for longest. */
-static __attribute__((noinline)) struct burst_request *
-find_free(struct nnhal_burst *b, const struct nnhal_request *request)
+static struct burst_request *find_free(struct nnhal_burst *b, const struct nnhal_request *request)
 {
 	struct burst_request *r, *oldest = NULL;
 	uint64_t free;
@@ -369,39 +379,34 @@ find_free(struct nnhal_burst *b, const struct nnhal_request *request)
 	return oldest;
 }
 
-/*
- * Take a free place, that which saw the request last time if it is free: of several in
- * flight each finds its own again, in whatever order they end. Most callers submit theirs
- * in turn, so the first guess is the place that followed the one before.
- */
-hot_inline struct burst_request *take_free(struct nnhal_burst *b,
-					   const struct nnhal_request *request)
+/* Another place than the first guess, when there is room. */
+static __attribute__((noinline)) struct burst_request *
+choose_place(struct nnhal_burst *b, const struct nnhal_request *request, bool is_submitted,
+	     bool block, struct nnhal_diag *diag, enum nnhal_status *status)
 {
-	struct burst_request *r = *b->guess;
+	struct burst_request *r;
 
-	if (unlikely(r->origin != request || !(b->free & r->bit))) {
-		r = find_free(b, request);
-		*b->guess = r;
+	if (!has_room(b, is_submitted)) {
+		*status = wait_for_room(b, is_submitted, block, diag);
+		if (*status)
+			return NULL;
 	}
-	b->guess = &r->follower;
-	b->free &= ~r->bit;
+	r = find_free(b, request);
+	*b->guess = r;
 	return r;
 }
 
 /*
- * Write an entry to the ring, a word at a time: what the compiler makes of memcpy() takes
- * an emulated CPU several times as long, and no other one less.
+ * Write an entry to the ring: what differs from request to request. The rest is the same in
+ * all places, since burst_ring_init().
  */
-hot_inline void write_entry(struct nnpu_sqe *to, const struct nnpu_sqe_execute *from)
+hot_inline void write_entry(struct nnpu_sqe *place, const struct nnpu_sqe_execute *from)
 {
-	const uint64_t *words = (const void *)from;
-	uint64_t *place = (void *)to;
-	unsigned int i;
+	struct nnpu_sqe_execute *to = (void *)place;
 
-	_Static_assert(sizeof(*to) == sizeof(*from), "one entry");
-#pragma GCC unroll 8
-	for (i = 0; i < sizeof(*to) / sizeof(*place); i++)
-		__atomic_store_n(&place[i], words[i], __ATOMIC_RELAXED);
+	to->cid = from->cid;
+	to->args = from->args;
+	to->result_off = from->result_off;
 }
 
 /*
@@ -420,14 +425,23 @@ hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_req
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	struct transport_queue *q = b->queue;
 	struct burst_request *r;
+	struct nnpu_sqe *place;
 	uint32_t tail;
 
-	if (unlikely(!has_room(b, is_submitted))) {
-		status = wait_for_room(b, is_submitted, block, diag);
-		if (status)
+	/*
+	 * That which saw the request last time, if it is free: of several in flight each finds
+	 * its own again, in whatever order they end. Most callers submit theirs in turn, so
+	 * the first guess is the place that followed the one before.
+	 */
+	r = *b->guess;
+	if (unlikely(r->origin != request || !(b->free & r->bit) ||
+		     (is_submitted && b->num_submitted >= b->depth))) {
+		r = choose_place(b, request, is_submitted, block, diag, &status);
+		if (unlikely(!r))
 			return status;
 	}
-	r = take_free(b, request);
+	b->guess = &r->follower;
+	b->free ^= r->bit;
 	if (is_submitted)
 		b->num_submitted++;
 	if (unlikely(!is_same(b, r, request))) {
@@ -452,10 +466,10 @@ hot_inline enum nnhal_status begin(struct nnhal_burst *b, const struct nnhal_req
 	 * There is an entry free: the ring has more than there are requests, and the
 	 * entry of a completed request was fetched, [D].
 	 */
-	tail = b->sq_tail;
-	write_entry(&b->sq[tail], &r->sqe);
-	tail = (tail + 1) % BURST_SQ_ENTRIES;
+	place = &b->sq[b->sq_tail];
+	tail = (b->sq_tail + 1) % BURST_SQ_ENTRIES;
 	b->sq_tail = tail;
+	write_entry(place, &r->sqe);
 	if (!more) {
 		b->sq_rung = tail;
 		ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
@@ -584,6 +598,8 @@ static cold_path enum nnhal_status read_options(struct call *call,
 hot_inline void give(uint32_t *num_shapes, struct nnhal_timing *timing, uint32_t num,
 		     struct nnhal_timing value)
 {
+	if (likely(!((uintptr_t)num_shapes | (uintptr_t)timing)))
+		return;
 	if (num_shapes)
 		*num_shapes = num;
 	if (timing)
@@ -782,8 +798,7 @@ hot_inline struct burst_request *next_result(struct nnhal_burst *b)
 	uint32_t status;
 
 	while (likely(!b->results)) {
-		cqe = pop_completion(b, &status);
-		if (!cqe)
+		if (!pop_completion(b, &cqe, &status))
 			return NULL;
 		r = request_of(b, cqe);
 		if (likely(r && (r->flags & (REQUEST_SUBMITTED | REQUEST_MEASURE)) ==
@@ -879,6 +894,8 @@ int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us)
 		return err;
 	for (i = 0; i < b->num_requests; i++)
 		burst_request_init(b, i, block_size);
+	for (i = 0; i < BURST_SQ_ENTRIES; i++)
+		memcpy(&b->sq[i], &b->requests[0].sqe, sizeof(b->sq[i]));
 	burst_spin_init(&b->spin, spin_us, start, start_ns);
 	return 0;
 }
