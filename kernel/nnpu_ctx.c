@@ -63,7 +63,13 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_table_fini(&ctx->userqs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
-	kfree(ctx);
+	/*
+	 * When the fence a job waits for signals while its entity goes, the entity's
+	 * callback may not be through: drm_sched_entity_fini() sees that it has taken
+	 * the fence and leaves it alone. It runs in the lock of the fence, which counts
+	 * as a section of RCU.
+	 */
+	kfree_rcu(ctx, rcu);
 	atomic_dec(&ndev->stats.contexts);
 	drm_dev_put(&ndev->drm);
 }
@@ -160,12 +166,23 @@ err_entities:
 	return ret;
 }
 
+/*
+ * No job can be submitted meanwhile. While there are some the scheduler stands
+ * still: drm_sched_entity_fini() takes the entity from the run queue, but a scheduler
+ * that is just taking a job of it would put it back for the next one
+ * (drm_sched_entity_pop_job()), and keep it for ever.
+ */
 static void nnpu_ctx_fini_entities(struct nnpu_ctx *ctx)
 {
+	bool jobs = atomic_read(&ctx->num_jobs);
 	unsigned int i;
 
+	if (jobs)
+		nnpu_queue_pause(&ctx->ndev->queue);
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
 		drm_sched_entity_fini(&ctx->entity[i]);
+	if (jobs)
+		nnpu_queue_unpause(&ctx->ndev->queue);
 }
 
 static int nnpu_ctx_init(struct nnpu_ctx *ctx)

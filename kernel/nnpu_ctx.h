@@ -5,6 +5,7 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -35,7 +36,6 @@ struct nnpu_device;
  * @slots: slots by number
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
- * @userqs: user queues by number
  * @userqs: user queues by number; struct nnpu_userq
  * @program_list: all struct nnpu_program; under @lock
  * @entity: one queue of jobs per priority
@@ -53,6 +53,7 @@ struct nnpu_device;
  * @engine_ns: time of the device spent on this file
  * @release_work: last part of the release, when an interrupt or job drops the
  *	last reference
+ * @rcu: for the memory of the structure: see nnpu_ctx_release()
  */
 struct nnpu_ctx {
 	refcount_t ref;
@@ -87,6 +88,7 @@ struct nnpu_ctx {
 	atomic64_t engine_ns;
 
 	struct work_struct release_work;
+	struct rcu_head rcu;
 };
 
 int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file);

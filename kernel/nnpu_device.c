@@ -496,7 +496,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	nnpu_device_silence(ndev);
 	/* Nobody uses registers or DMA memory after this but us. */
 	drm_dev_unplug(drm);
-	drm_sched_wqueue_stop(&ndev->queue.sched);
+	nnpu_queue_pause(&ndev->queue);
 	nnpu_userq_unplug(ndev);
 	nnpu_device_free_irqs(ndev);
 	nnpu_recovery_stop(ndev);
@@ -504,7 +504,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	nnpu_ctx_lose_all(ndev);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	/* Jobs that wait get their -ENODEV from run_job. */
-	drm_sched_wqueue_start(&ndev->queue.sched);
+	nnpu_queue_unpause(&ndev->queue);
 	flush_workqueue(nnpu_release_wq);
 	nnpu_ctx_unplug_all(ndev);
 	nnpu_gem_unplug_all(ndev);

@@ -30,18 +30,20 @@
  * 4. nnpu_ctx.submit_lock: order of jobs
  * 5. nnpu_userqs.hw_lock: changes of hardware queues of user queues
  * 6. nnpu_power.lock: changes of the performance level
- * 7. nnpu_device.reset_sem: read for an admin command, write for a device reset
- * 8. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
+ * 7. nnpu_queue.pause_lock: standstill of the scheduler. Its works, which who takes
+ *    the lock waits for, use 1 and what is below
+ * 8. nnpu_device.reset_sem: read for an admin command, write for a device reset
+ * 9. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
  *    mmap_lock held; who holds it touches no user memory and takes, of the core's
  *    locks, those of unmap_mapping_range() only
- * 9. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
+ * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts)
  *
  * Waiting for runtime PM (nnpu_power_get()) counts as 6: its callbacks take 6 and
  * what is below. The two works of nnpu_device.reset_wq (watchdog, device reset) never run at
  * the same time. Fences are signalled with no spinlock held. What runs on the way to
  * a fence signal (run_job, interrupt handlers, the works of reset_wq) takes only
- * 1, 7, 8 and 9 and allocates nothing that could wait for reclaim.
+ * 1 and 7 to 10, and allocates nothing that could wait for reclaim.
  */
 
 /**

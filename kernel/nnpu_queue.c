@@ -154,9 +154,42 @@ void nnpu_qpair_pop_done(struct nnpu_qpair *qp)
 		writel(qp->cq.head, qp->db + NNPU_DB_CQ_HEAD);
 }
 
+/**
+ * nnpu_queue_pause - have the scheduler stand still
+ * @queue: queue
+ *
+ * When this returns it neither looks at jobs and entities nor runs or frees any,
+ * until each who called this has called nnpu_queue_unpause(). May sleep, but waits
+ * for one run_job or free_job at most.
+ */
+void nnpu_queue_pause(struct nnpu_queue *queue)
+{
+	mutex_lock(&queue->pause_lock);
+	if (!queue->paused++)
+		drm_sched_wqueue_stop(&queue->sched);
+	mutex_unlock(&queue->pause_lock);
+}
+
+/**
+ * nnpu_queue_unpause - let the scheduler go on, if nobody else wants it to stand still
+ * @queue: queue
+ */
+void nnpu_queue_unpause(struct nnpu_queue *queue)
+{
+	mutex_lock(&queue->pause_lock);
+	if (!--queue->paused)
+		drm_sched_wqueue_start(&queue->sched);
+	mutex_unlock(&queue->pause_lock);
+}
+
 static void nnpu_queue_fini_sched(struct drm_device *drm, void *data)
 {
-	drm_sched_fini(data);
+	struct nnpu_queue *queue = data;
+
+	/* See nnpu_ctx_release(): a callback may still be about to wake the scheduler. */
+	synchronize_rcu();
+	drm_sched_fini(&queue->sched);
+	mutex_destroy(&queue->pause_lock);
 }
 
 /**
@@ -188,7 +221,8 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 	ret = drm_sched_init(&queue->sched, &args);
 	if (ret)
 		return ret;
-	ret = drmm_add_action_or_reset(&ndev->drm, nnpu_queue_fini_sched, &queue->sched);
+	mutex_init(&queue->pause_lock);
+	ret = drmm_add_action_or_reset(&ndev->drm, nnpu_queue_fini_sched, queue);
 	if (ret)
 		return ret;
 	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries, depth);

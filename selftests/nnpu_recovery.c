@@ -191,6 +191,48 @@ TEST_F_TIMEOUT(nnpu, innocent_jobs, 240)
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
 }
 
+/*
+ * Files come and go while the driver looks after a fault: each stops the scheduler, and
+ * it goes on when both are done. Around a device reset they may be refused.
+ */
+TEST_F_TIMEOUT(nnpu, files_close_meanwhile, 240)
+{
+	struct nnpu_job next;
+	unsigned int rounds;
+	int ret, fd;
+
+	ret = nnpu_inject(self->fd, variant->kind, 1);
+	if (ret == -EOPNOTSUPP)
+		SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	nnpu_job_fill(&self->job, 2);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	for (rounds = 0; rounds < 100000; rounds++) {
+		/* -ENOSPC: the jobs of closed files keep their contexts while the device hangs. */
+		ret = nnpu_close_busy_file(0);
+		if (ret && ret != -ENOSPC) {
+			ASSERT_TRUE(variant->lost);
+			ASSERT_EQ(-ENODEV, ret);
+		}
+		ret = nnpu_syncobj_wait(self->fd, self->job.syncobj, 1);
+		if (ret != -ETIME)
+			break;
+	}
+	ASSERT_EQ(0, ret);
+
+	for (rounds = 0; rounds < 60000; rounds++) {
+		fd = nnpu_open();
+		if (fd != -ENOSPC)
+			break;
+		usleep(1000);
+	}
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init(fd, &next, 64));
+	EXPECT_EQ(0, nnpu_job_run(fd, &next, 4));
+	nnpu_job_fini(fd, &next);
+	close(fd);
+}
+
 /* An admin command that never completes costs a device reset, not the machine. */
 TEST(admin_stall)
 {

@@ -8,6 +8,7 @@
 #include <linux/udmabuf.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -292,6 +293,48 @@ TEST_F(nnpu, close_with_jobs_in_flight)
 			ASSERT_EQ(0, nnpu_job_submit(fd, &slow));
 		close(fd);
 		munmap(slow.buf.map, slow.buf.size);
+	}
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &check, 64));
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &check, 1));
+	nnpu_job_fini(self->fd, &check);
+}
+
+struct closer {
+	unsigned int rounds;
+	unsigned int seed;
+	int error;
+};
+
+static void *close_while_scheduled(void *data)
+{
+	struct closer *c = data;
+	unsigned int i;
+
+	for (i = 0; i < c->rounds && !c->error; i++)
+		c->error = nnpu_close_busy_file(rand_r(&c->seed) % 5000);
+	return NULL;
+}
+
+/*
+ * What of a file the scheduler held is gone from it when it is closed: a kernel with
+ * KASAN tells if not, another one falls over its own lists sooner or later.
+ */
+TEST_F_TIMEOUT(nnpu, close_while_scheduled, 3600)
+{
+	const char *text = getenv("NNPU_CLOSES");
+	struct closer c[2] = { };
+	pthread_t threads[2];
+	struct nnpu_job check;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		c[i].rounds = text ? strtoul(text, NULL, 0) : 200;
+		c[i].seed = i;
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, close_while_scheduled, &c[i]));
+	}
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_join(threads[i], NULL));
+		EXPECT_EQ(0, c[i].error);
 	}
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &check, 64));
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &check, 1));

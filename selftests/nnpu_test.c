@@ -479,6 +479,30 @@ int nnpu_job_run(int fd, struct nnpu_job *job, uint32_t seed)
 	return nnpu_job_correct(job, seed) ? 0 : -EBADMSG;
 }
 
+int nnpu_close_busy_file(unsigned int spin)
+{
+	struct nnpu_job job;
+	int fd = nnpu_open(), ret;
+	unsigned int i;
+
+	if (fd < 0)
+		return fd;
+	ret = nnpu_job_init(fd, &job, 1);
+	if (ret)
+		goto out;
+	for (i = 0; !ret && i < 24; i++) {
+		job.submit.priority = i % 3;
+		ret = nnpu_job_submit(fd, &job);
+	}
+	while (spin--)
+		__asm__ volatile("" : : : "memory");
+	/* The mapping would keep the file. */
+	munmap(job.buf.map, job.buf.size);
+out:
+	close(fd);
+	return ret;
+}
+
 int nnpu_debugfs_dir(int fd, char path[NNPU_DEBUGFS_PATH_MAX])
 {
 	char link[64], device[NNPU_DEBUGFS_PATH_MAX];

@@ -103,6 +103,11 @@ bool nnpu_job_correct(const struct nnpu_job *job, uint32_t seed);
 const struct nnpu_args_header *nnpu_job_result(const struct nnpu_job *job);
 /* fill, submit, wait, check: 0, -errno, or -EBADMSG for wrong results. */
 int nnpu_job_run(int fd, struct nnpu_job *job, uint32_t seed);
+/*
+ * Open a file, submit more jobs than the device takes at a time, of each priority, turn
+ * @spin times and close it: the scheduler is at the first, the last or in between.
+ */
+int nnpu_close_busy_file(unsigned int spin);
 
 /* Path of the debugfs directory of the device; 0 or -errno. */
 int nnpu_debugfs_dir(int fd, char path[NNPU_DEBUGFS_PATH_MAX]);
