@@ -154,7 +154,6 @@ struct nnhal_burst {
 	struct burst_request *requests;
 	uint32_t num_requests;
 	uint32_t num_submitted;		/* by nnhal_burst_submit(), not taken yet */
-	uint32_t num_results;		/* of them those in the list of results */
 	uint32_t num_running;
 	uint64_t free;			/* bits of requests that can be taken */
 	struct burst_request **guess;	/* the one that is likely to be taken next */
@@ -203,18 +202,11 @@ static inline void burst_wake(struct nnhal_burst *b)
 static inline void burst_add_result(struct nnhal_burst *b, struct burst_request *r)
 {
 	r->next = NULL;
-	b->num_results++;
 	*b->results_tail = r;
 	b->results_tail = &r->next;
 	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
 	atomic_store_explicit(&b->has_results, REQUEST_DONE, memory_order_relaxed);
 	burst_wake(b);
-}
-
-/* At least @min results, or all that there will be? Caller holds the lock. */
-static inline bool burst_has_results(const struct nnhal_burst *b, uint32_t min)
-{
-	return b->num_results >= min || b->num_results == b->num_submitted;
 }
 
 /* There is none after a wait: it took too long, or there was nothing to wait for. */
@@ -230,7 +222,6 @@ static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
 	struct burst_request *r = b->results;
 
 	b->results = r->next;
-	b->num_results--;
 	if (!b->results) {
 		b->results_tail = &b->results;
 		atomic_store_explicit(&b->has_results, REQUEST_FREE, memory_order_relaxed);

@@ -144,24 +144,17 @@ hot_inline struct burst_request *request_of(struct nnhal_burst *b, const struct 
 	return r;
 }
 
-/* A completion, of whatever request. */
-hot_inline void accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
-				  uint32_t status)
+/* A completion that the caller does not wait for, of whatever request, or of none. */
+static cold_path void accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
+					uint32_t status)
 {
 	struct burst_request *r = request_of(b, cqe);
 
-	if (unlikely(!r))
+	if (!r)
 		return;
 	note_completion(r, cqe, status);
 	burst_complete(b, r);
 	burst_wake(b);
-}
-
-/* A completion of another request than the caller's, or of none. */
-static cold_path void accept_other(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
-				   uint32_t status)
-{
-	accept_completion(b, cqe, status);
 }
 
 /* Take one completion from the ring: false if there is none. Caller holds the lock. */
@@ -193,7 +186,7 @@ hot_inline bool reap_own(struct nnhal_burst *b, struct burst_request *own)
 	if (unlikely(!pop_completion(b, &cqe, &status)))
 		return false;
 	if (unlikely(cqe->cid != own->sqe.cid)) {
-		accept_other(b, cqe, status);
+		accept_completion(b, cqe, status);
 		return false;
 	}
 	b->num_running--;
@@ -807,7 +800,7 @@ hot_inline struct burst_request *next_result(struct nnhal_burst *b)
 			b->num_running--;
 			return r;
 		}
-		accept_other(b, cqe, status);
+		accept_completion(b, cqe, status);
 		burst_reap(b);
 	}
 	return burst_take_result(b);

@@ -128,12 +128,15 @@ enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_re
 	uint32_t n = 0;
 
 	pthread_mutex_lock(&b->lock);
-	while (!burst_has_results(b, min) && monotonic_ns() < until_ns)
+	for (;;) {
+		while (n < max && b->results)
+			take_result(b, &results[n++]);
+		if (n >= min || !b->num_submitted || monotonic_ns() >= until_ns)
+			break;
 		burst_sleep(b, until_ns);
-	if (!b->results)
+	}
+	if (!n)
 		status = burst_no_result_status(b);
-	while (n < max && b->results)
-		take_result(b, &results[n++]);
 	pthread_mutex_unlock(&b->lock);
 	*count = n;
 	return status;
