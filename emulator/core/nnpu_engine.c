@@ -202,20 +202,25 @@ static void entry_end(struct nnpu_device *dev, struct entry *en)
 		job_release(dev, &en->job);
 }
 
+/* How many entries to read at once. */
+static uint32_t entries_to_read(const struct nnpu_queue *q)
+{
+	uint32_t count = queue_entries_waiting(q);
+
+	return count < READ_AHEAD ? count : READ_AHEAD;
+}
+
 /* Have an entry to serve in @ahead. dev->lock held, dropped if memory has to be read. */
 static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 			struct entries *ahead)
 {
-	uint32_t head = q->sq_head, count = queue_entries_waiting(q);
+	uint32_t head = q->sq_head, count;
 	int ret;
 
 	if (ahead->next < ahead->count)
 		return 0;
 	/* If others wait it is their turn after this one. */
-	if (dev->num_ready)
-		count = 1;
-	else if (count > READ_AHEAD)
-		count = READ_AHEAD;
+	count = dev->num_ready ? 1 : entries_to_read(q);
 	pthread_mutex_unlock(&dev->lock);
 	ret = queue_read_entries(dev, q, head, ahead->sqe, count);
 	/* What lies behind the next entry is no reason to refuse that. */
@@ -234,14 +239,9 @@ static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 static void prefetch_next(struct nnpu_device *dev, const struct nnpu_queue *q,
 			  const struct entries *ahead)
 {
-	uint32_t count = 0;
+	bool reads = ahead->next == ahead->count;
 
-	if (ahead->next == ahead->count) {
-		count = queue_entries_waiting(q);
-		if (count > READ_AHEAD)
-			count = READ_AHEAD;
-	}
-	queue_prefetch(dev, q, q->sq_head, count);
+	queue_prefetch(dev, q, q->sq_head, reads ? entries_to_read(q) : 0);
 }
 
 /*

@@ -402,9 +402,8 @@ static void write_result(struct run *r)
 	h->inferences = saturated(work->inferences);
 	h->allocations = saturated(work->allocations);
 	h->copies = saturated(work->copies);
-	slots_hold(r->job->engine, r->ctx);
-	if (slot_copy(r->ctx, le32toh(c->result_slot), le64toh(c->result_off), h, r->args_len,
-		      DMA_WRITE))
+	if (slot_access(r->ctx, r->job->engine, le32toh(c->result_slot), le64toh(c->result_off), h,
+			r->args_len, DMA_WRITE, NULL))
 		verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
 }
 

@@ -207,13 +207,13 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct nnpu_engine *e, u
 {
 	unsigned int status;
 
+	if (e)
+		slots_release(e);
 	/* Piece by piece, so that INVALIDATE_SLOTS and aborts get in between. */
 	do {
 		size_t piece = len < DMA_CHUNK ? len : DMA_CHUNK;
 		struct slot_map *map;
 
-		if (e)
-			slots_release(e);
 		if (progress && op_progress(progress))
 			return NNPU_STATUS_ABORTED;
 		if (e)
