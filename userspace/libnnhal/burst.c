@@ -49,6 +49,7 @@ static void free_requests(struct nnhal_burst *b)
 		free(r->shapes);
 	}
 	free(b->requests);
+	free(b->known);
 }
 
 static void burst_free(struct nnhal_burst *b)

@@ -91,7 +91,7 @@ struct burst_request {
 	uint32_t reason;
 	uint32_t error;
 	uint64_t exec_ns;
-	const struct nnpu_arg *results;	/* records of the outputs */
+	const struct nnpu_arg *results;	/* records of the outputs: the device's, or b->known */
 
 	/*
 	 * The request last seen: its address, never followed; version and counts;
@@ -160,7 +160,8 @@ struct nnhal_burst {
 	struct burst_request *results;	/* oldest first */
 	struct burst_request **results_tail;
 	atomic_uchar has_results;	/* REQUEST_DONE if there are some */
-	struct transport_bo blocks;	/* argument and result blocks */
+	struct transport_bo blocks;	/* argument blocks, and result blocks if !known */
+	struct nnpu_arg *known;		/* records of the outputs of each request */
 
 	/* The rings; cq_count is also read without the lock. */
 	enum transport_queue_state state;

@@ -91,6 +91,41 @@ static void see(struct nnhal_burst *b, struct burst_request *r,
 	r->flags &= ~REQUEST_STALE;
 }
 
+bool burst_shapes_known(const struct nnhal_burst *b)
+{
+	const struct request_rules *rules = &b->model->rules;
+	const struct arg_info *info;
+	uint32_t i, size;
+
+	for (i = 0; i < rules->num_outputs; i++) {
+		info = &rules->outputs[i];
+		if (!info->rank_known || info->rank > NNHAL_MAX_RANK ||
+		    !arg_size(info, info->dims, info->rank, &size) || !size)
+			return false;
+	}
+	return true;
+}
+
+/* What the device would say of the outputs: the model's shapes, and for which there is room. */
+static void tell_shapes(const struct nnhal_burst *b, struct burst_request *r)
+{
+	const struct request_rules *rules = &b->model->rules;
+	struct nnpu_arg *record = b->known + (r - b->requests) * rules->num_outputs;
+	const struct resolved_arg *a = r->resolved + rules->num_inputs;
+	const struct arg_info *info = rules->outputs;
+	uint32_t d, size;
+
+	for (; info < rules->outputs + rules->num_outputs; info++, a++, record++) {
+		record->rank = (uint8_t)info->rank;
+		for (d = 0; d < info->rank; d++)
+			record->dims[d] = htole32(info->dims[d]);
+		record->flags = 0;
+		if (!a->omitted && (!arg_size(info, info->dims, info->rank, &size) ||
+				    size > a->length))
+			record->flags = htole16(NNPU_ARG_INSUFFICIENT);
+	}
+}
+
 enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 				const struct nnhal_request *request, bool late,
 				struct nnhal_diag *diag)
@@ -124,6 +159,8 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	if (status)
 		return status;
 	args_build(r->args, r->resolved, burst_num_args(b), r->bindings);
+	if (b->known)
+		tell_shapes(b, r);
 	see(b, r, request);
 	return NNHAL_STATUS_NONE;
 }
@@ -132,15 +169,13 @@ void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_s
 {
 	struct burst_request *r = &b->requests[number];
 	const struct request_rules *rules = &b->model->rules;
-	uint64_t args = 2 * number * block_size, result = args + block_size;
+	uint64_t args = number * block_size, result = b->num_requests * block_size + args;
 	struct nnpu_args_header *header =
 		(struct nnpu_args_header *)((uint8_t *)b->blocks.map + args);
 
 	header->num_inputs = htole16((uint16_t)rules->num_inputs);
 	header->num_outputs = htole16((uint16_t)rules->num_outputs);
 	r->args = (struct nnpu_arg *)(header + 1);
-	r->results = (const struct nnpu_arg *)((uint8_t *)b->blocks.map + result +
-					       sizeof(*header)) + rules->num_inputs;
 	/* ctx is 0: the queue belongs to one. */
 	r->sqe = (struct nnpu_sqe_execute){
 		.opcode = NNPU_IO_EXECUTE,
@@ -149,7 +184,14 @@ void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_s
 		.args_slot = htole32(b->blocks.slot),
 		.args = htole64(args),
 		.args_len = htole32((uint32_t)block_size),
-		.result_slot = htole32(b->blocks.slot),
-		.result_off = htole64(result),
 	};
+	if (b->known) {
+		r->results = b->known + number * rules->num_outputs;
+		r->sqe.result_slot = htole32(NNPU_SLOT_NONE);
+		return;
+	}
+	r->results = (const struct nnpu_arg *)((uint8_t *)b->blocks.map + result +
+					       sizeof(*header)) + rules->num_inputs;
+	r->sqe.result_slot = htole32(b->blocks.slot);
+	r->sqe.result_off = htole64(result);
 }

@@ -882,7 +882,16 @@ int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us)
 	b->sq = b->queue->sq;
 	b->cq = b->queue->cq;
 	b->cq_tell = BURST_CQ_ENTRIES / 2;
-	err = t->ops->bo_create(t, 2 * b->num_requests * block_size, &b->blocks);
+	/*
+	 * The device need not write shapes that are the model's anyhow: an execution comes to
+	 * these or fails.
+	 */
+	if (burst_shapes_known(b)) {
+		b->known = calloc((size_t)b->num_requests * b->num_outputs, sizeof(*b->known));
+		if (!b->known)
+			return -ENOMEM;
+	}
+	err = t->ops->bo_create(t, (b->known ? 1 : 2) * b->num_requests * block_size, &b->blocks);
 	if (err)
 		return err;
 	for (i = 0; i < b->num_requests; i++)

@@ -71,7 +71,9 @@ void burst_reap(struct nnhal_burst *b);
 
 /* ---- burst_request.c ---- */
 
-/* Result and argument block of a request, and the entry that names them. */
+/* Does the model alone say what shapes an execution comes to? */
+bool burst_shapes_known(const struct nnhal_burst *b);
+/* Argument block of a request, its result block if there is one, and the entry for them. */
 void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_size);
 /* Are the dimensions the same as last time? The ranks are. Pure: the hot path counts on it. */
 bool burst_same_dims(const struct nnhal_burst *b, const struct burst_request *r,
