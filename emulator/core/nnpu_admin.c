@@ -445,7 +445,6 @@ static void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 	q->sq_tail = 0;
 	q->cq_head = 0;
 	q->cq_tail = 0;
-	q->cq_done = 0;
 	q->phase = NNPU_CQE_PHASE;
 	q->armed = false;
 	q->stopped = false;
@@ -678,13 +677,14 @@ static void serve_admin(struct nnpu_device *dev)
 		a.v.status = 0x7abc;
 	dev_log(dev, NNPU_LOG_TRACE, "admin 0x%02x ctx %u: %s", sqe.opcode, le32toh(sqe.ctx),
 		status_name(a.v.status));
-	queue_complete(dev, q, le16toh(sqe.cid), &a.v, a.result, true);
 
 	pthread_mutex_lock(&dev->lock);
+	queue_complete(dev, q, le16toh(sqe.cid), &a.v, a.result, true, &irqs);
 	q->running = false;
 	q->cid = 0;
 	atomic_fetch_add_explicit(&q->progress, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
 }
 
 void control_run(struct nnpu_device *dev)

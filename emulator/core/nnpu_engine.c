@@ -2,10 +2,10 @@
 /*
  * Engines: threads that serve one entry at a time, and look for work in between.
  *
- * The way of an entry takes dev->lock four times: to choose it, to start it, to take a
- * place for its completion, and to publish that, which is where the next one is chosen.
- * While no other queue has work an engine stays with its queue: a turn. It then reads
- * several entries at once, and the next one starts where the last one is published.
+ * The way of an entry takes dev->lock three times: to choose it, to start it once it is
+ * read, and to complete it, which is where the next one is chosen. While no other queue
+ * has work an engine stays with its queue: a turn. It then reads several entries at once,
+ * and the next one starts where the last one is completed.
  */
 #include <errno.h>
 #include <sched.h>
@@ -51,6 +51,7 @@ struct entries {
 	uint32_t next;
 	uint32_t count;
 	uint64_t fetched_ns;
+	uint64_t start_ns;	/* of the next one, unless something comes in between: 0 */
 };
 
 /* A job that makes no progress. @stuck: only the end of everything ends it. */
@@ -179,11 +180,10 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 		job_stall(dev, q, in->stuck);
 	if (in->slow)
 		job_slow(&e->progress);
+	if (in->stall || in->stuck || in->slow)
+		en->job.start_ns = 0;
 	if (en->job.program)
 		job_run(&en->job);
-	if (in->bad_cid)
-		queue_complete(dev, q, en->cid ^ 0x8000, &en->job.verdict, en->job.exec_ns,
-			       !in->lost_irq);
 	if (in->bad_status)
 		en->job.verdict.status = 0x7abc;
 	if (is_execute(en) && dev_log_wanted(dev, NNPU_LOG_TRACE))
@@ -200,6 +200,16 @@ static void entry_end(struct nnpu_device *dev, struct entry *en)
 	dev->jobs++;
 	if (en->job.program)
 		job_release(dev, &en->job);
+}
+
+/* dev->lock held. */
+static void entry_complete(struct nnpu_device *dev, struct nnpu_queue *q, const struct entry *en,
+			   struct irqs *irqs)
+{
+	if (en->in.bad_cid)
+		queue_complete(dev, q, en->cid ^ 0x8000, &en->job.verdict, en->job.exec_ns,
+			       !en->in.lost_irq, irqs);
+	queue_complete(dev, q, en->cid, &en->job.verdict, en->job.exec_ns, !en->in.lost_irq, irqs);
 }
 
 /* How many entries to read at once. */
@@ -229,6 +239,7 @@ static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 		ret = queue_read_entries(dev, q, head, ahead->sqe, count);
 	}
 	ahead->fetched_ns = dev_now(dev);
+	ahead->start_ns = ahead->fetched_ns;
 	pthread_mutex_lock(&dev->lock);
 	ahead->next = 0;
 	ahead->count = ret ? 0 : count;
@@ -253,7 +264,6 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 	struct nnpu_device *dev = e->dev;
 	struct irqs irqs = { 0 };
 	uint64_t end_ns = 0;
-	struct completion c;
 	struct entry en;
 	int ret;
 
@@ -263,6 +273,7 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 		en.sqe = ahead->sqe[ahead->next++];
 		entry_check(e, q, &en);
 		en.job.fetched_ns = ahead->fetched_ns;
+		en.job.start_ns = ahead->start_ns;
 		prefetch_next(dev, q, ahead);
 		entry_start(dev, q, &en, &irqs);
 		pthread_mutex_unlock(&dev->lock);
@@ -271,18 +282,15 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 
 		entry_run(e, q, &en);
 		end_ns = en.job.end_ns;
+		ahead->start_ns = en.job.next_ns;
 
+		queue_expect_tail(q);
 		pthread_mutex_lock(&dev->lock);
 		entry_end(dev, &en);
-		if (completion_begin(dev, q, en.cid, &en.job.verdict, en.job.exec_ns, &c, &irqs)) {
-			pthread_mutex_unlock(&dev->lock);
-			queue_expect_tail(q);
-			ret = completion_write(dev, &c);
-			pthread_mutex_lock(&dev->lock);
-			completion_end(dev, q, ret, !en.in.lost_irq, &irqs);
-		}
+		entry_complete(dev, q, &en, &irqs);
 	}
 	if (irqs.count) {
+		ahead->start_ns = 0;
 		pthread_mutex_unlock(&dev->lock);
 		irqs_raise(dev, &irqs);
 		pthread_mutex_lock(&dev->lock);

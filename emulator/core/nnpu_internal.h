@@ -19,7 +19,8 @@
  *
  * Locks. dev->lock guards everything that registers, doorbells and several threads
  * see, but for the bell of a queue (nnpu_queue.c). It is held for a few instructions
- * only, never across DMA, an operation, or an interrupt. The slots of a context are held
+ * only, never across an operation, an interrupt, or DMA other than the 32 bytes of a
+ * completion. The slots of a context are held
  * by engines during a few accesses to them, and closed by the control thread while cached
  * ones are dropped (nnpu_slot.c). That thread holds no lock then; engines may take
  * dev->lock while they hold slots.
@@ -228,8 +229,7 @@ struct nnpu_queue {
 	uint32_t sq_head;
 	uint32_t sq_tail;
 	uint32_t cq_head;
-	uint32_t cq_tail;		/* next entry to write; may be under way */
-	uint32_t cq_done;		/* entries before it are in memory */
+	uint32_t cq_tail;		/* next entry to write */
 	uint16_t phase;
 	bool armed;
 	uint32_t arm_head;
@@ -420,12 +420,6 @@ void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 /* A write to register @reg of a doorbell page. dev->lock not held. */
 void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value);
 
-/* A completion on its way into the ring. */
-struct completion {
-	struct nnpu_cqe cqe;
-	uint64_t addr;
-};
-
 /* dev->lock held. */
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int fault,
@@ -467,19 +461,10 @@ void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_
 		    uint32_t count);
 int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,
 		     struct irqs *irqs);
-/*
- * Completing in three steps: take a place in the ring (dev->lock held; false: there is
- * nothing to write), write (without), publish (held).
- */
-bool completion_begin(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
-		      const struct verdict *v, uint64_t result, struct completion *c,
-		      struct irqs *irqs);
-int completion_write(struct nnpu_device *dev, struct completion *c);
-void completion_end(struct nnpu_device *dev, struct nnpu_queue *q, int ret, bool interrupt,
-		    struct irqs *irqs);
-/* All three; dev->lock not held. */
+/* Write a completion, if anybody waits for some of this queue. */
 void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
-		    const struct verdict *v, uint64_t result, bool interrupt);
+		    const struct verdict *v, uint64_t result, bool interrupt,
+		    struct irqs *irqs);
 
 /* nnpu_sched.c; dev->lock held. */
 /* Something about the queue has changed that decides whether it has work. */
@@ -641,11 +626,13 @@ struct job {
 	struct program *program;
 	const struct nnpu_sqe_execute *sqe;
 	uint64_t fetched_ns;
+	uint64_t start_ns;		/* 0: when job_run() is called */
 	bool fail_dma;			/* injected */
 	/* Results. */
 	struct verdict verdict;
 	uint64_t exec_ns;
 	uint64_t end_ns;		/* 0: it did not run */
+	uint64_t next_ns;		/* end_ns if nothing was written after it, else 0 */
 };
 
 /* Checks an entry by itself: 0 or -1 with the verdict. */

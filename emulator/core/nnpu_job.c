@@ -282,14 +282,16 @@ static const struct tensor *output_tensor(const struct run *r, unsigned int o)
 /* Does an output have the shape that its record demands, as far as it does? */
 static bool shape_is_demanded(const struct nnpu_arg *a, const struct tensor *t)
 {
-	struct tensor demanded = { .rank_known = true, .rank = a->rank };
 	unsigned int i;
 
-	if (!gives_shape(a) || !a->rank)
+	if (!gives_shape(a) || !a->rank || !t->rank_known)
 		return true;
+	if (a->rank != t->rank)
+		return false;
 	for (i = 0; i < a->rank; i++)
-		demanded.dims[i] = le32toh(a->dims[i]);
-	return shape_agrees(&demanded, t);
+		if (a->dims[i] && le32toh(a->dims[i]) != t->dims[i])
+			return false;
+	return true;
 }
 
 /* Shapes that records demand, and room. */
@@ -458,16 +460,20 @@ static int check_and_read(struct run *r)
 void job_run(struct job *job)
 {
 	struct nnpu_device *dev = job->engine->dev;
-	struct run r = {
-		.job = job,
-		.dev = dev,
-		.ctx = job->ctx,
-		.program = job->program,
-		.sqe = job->sqe,
-		.v = &job->verdict,
-		.start_ns = dev_now(dev),
-	};
 	bool has_block;
+	struct run r;
+
+	/* One by one: most of the room is for what execute() fills in. */
+	r.job = job;
+	r.dev = dev;
+	r.ctx = job->ctx;
+	r.program = job->program;
+	r.sqe = job->sqe;
+	r.v = &job->verdict;
+	r.start_ns = job->start_ns ? job->start_ns : dev_now(dev);
+	r.counts_ok = false;
+	r.exec.shapes_valid = false;
+	r.exec.num_profile = 0;
 
 	job->engine->exec.work = (struct exec_work) { 0 };
 	has_block = !check_and_read(&r);
@@ -479,6 +485,7 @@ void job_run(struct job *job)
 		write_profile(&r);
 		write_result(&r);
 	}
+	job->next_ns = has_result(&r) || r.exec.num_profile ? 0 : job->end_ns;
 	slots_release(job->engine);
 	exec_end(job->engine, job->ctx);
 }

@@ -23,7 +23,6 @@ void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 	q->sq_tail = 0;
 	q->cq_head = 0;
 	q->cq_tail = 0;
-	q->cq_done = 0;
 	q->phase = NNPU_CQE_PHASE;
 	q->armed = false;
 	q->arm_head = 0;
@@ -123,12 +122,7 @@ static bool cq_head_valid(const struct nnpu_queue *q, uint32_t head)
 
 static void queue_arm(struct nnpu_queue *q, uint32_t head, struct irqs *irqs)
 {
-	/*
-	 * An entry that is being written counts as written for software that has seen
-	 * it already (head is behind it), and as not written for software that has
-	 * not: its publication raises the interrupt then.
-	 */
-	if (head != q->cq_done && head != q->cq_tail) {
+	if (head != q->cq_tail) {
 		q->armed = false;
 		irqs_add(irqs, q->vector);
 		return;
@@ -251,7 +245,6 @@ void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
 	q->sq_tail = le16toh(state->sq_tail);
 	q->cq_head = le16toh(state->cq_head);
 	q->cq_tail = le16toh(state->cq_tail);
-	q->cq_done = q->cq_tail;
 	q->phase = flags & NNPU_QUEUE_STATE_PHASE ? NNPU_CQE_PHASE : 0;
 	if (flags & NNPU_QUEUE_STATE_ARMED)
 		queue_arm(q, le16toh(state->arm_head), irqs);
@@ -313,18 +306,17 @@ static bool queue_muted(const struct nnpu_device *dev, const struct nnpu_queue *
 	return q->dropping || q->stopped || atomic_load(&dev->stop);
 }
 
-bool completion_begin(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
-		      const struct verdict *v, uint64_t result, struct completion *c,
-		      struct irqs *irqs)
+_Static_assert(offsetof(struct nnpu_cqe, status) + 2 == sizeof(struct nnpu_cqe), "comes last");
+
+/*
+ * All with dev->lock held: the ring of a queue changes in one piece for doorbells that
+ * answer a completion as soon as it is in memory.
+ */
+void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		    const struct verdict *v, uint64_t result, bool interrupt,
+		    struct irqs *irqs)
 {
-	if (queue_muted(dev, q))
-		return false;
-	if (!queue_has_room(q, 1)) {
-		queue_stop(dev, q, NNPU_FAULT_CQ_FULL, NNPU_STATUS_NO_RESOURCES, irqs);
-		return false;
-	}
-	c->addr = q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE;
-	c->cqe = (struct nnpu_cqe) {
+	const struct nnpu_cqe cqe = {
 		.result = htole64(result),
 		.error = htole32(v->error),
 		.reason = htole16(v->reason),
@@ -334,55 +326,28 @@ bool completion_begin(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t ci
 		.cid = htole16(cid),
 		.status = htole16((uint16_t)(v->status << NNPU_CQE_STATUS_SHIFT) | q->phase),
 	};
-	/* Software may see the entry and move its head before it is published here. */
-	q->cq_tail = (q->cq_tail + 1) & (q->cq_entries - 1);
-	if (!q->cq_tail)
-		q->phase ^= NNPU_CQE_PHASE;
-	return true;
-}
 
-_Static_assert(offsetof(struct nnpu_cqe, status) + 2 == sizeof(struct nnpu_cqe), "comes last");
-
-int completion_write(struct nnpu_device *dev, struct completion *c)
-{
+	if (queue_muted(dev, q))
+		return;
+	if (!queue_has_room(q, 1)) {
+		queue_stop(dev, q, NNPU_FAULT_CQ_FULL, NNPU_STATUS_NO_RESOURCES, irqs);
+		return;
+	}
 	/* With the status the entry is software's. */
-	return dev_dma_publish(dev, c->addr, &c->cqe, sizeof(c->cqe));
-}
-
-void completion_end(struct nnpu_device *dev, struct nnpu_queue *q, int ret, bool interrupt,
-		    struct irqs *irqs)
-{
-	if (ret) {
+	if (dev_dma_publish(dev, q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE, &cqe,
+			    sizeof(cqe))) {
 		if (!queue_muted(dev, q))
 			queue_stop(dev, q, NNPU_FAULT_CQ_WRITE, NNPU_STATUS_DMA_ERROR, irqs);
 		return;
 	}
-	q->cq_done = q->cq_tail;
+	q->cq_tail = (q->cq_tail + 1) & (q->cq_entries - 1);
+	if (!q->cq_tail)
+		q->phase ^= NNPU_CQE_PHASE;
 	if (q->flags & NNPU_QUEUE_ARMED_IRQ) {
-		if (!q->armed || q->arm_head == q->cq_done)
+		if (!q->armed || q->arm_head == q->cq_tail)
 			return;
 		q->armed = false;
 	}
 	if (interrupt)
 		irqs_add(irqs, q->vector);
-}
-
-void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
-		    const struct verdict *v, uint64_t result, bool interrupt)
-{
-	struct irqs irqs = { 0 };
-	struct completion c;
-	bool begun;
-	int ret;
-
-	pthread_mutex_lock(&dev->lock);
-	begun = completion_begin(dev, q, cid, v, result, &c, &irqs);
-	pthread_mutex_unlock(&dev->lock);
-	if (begun) {
-		ret = completion_write(dev, &c);
-		pthread_mutex_lock(&dev->lock);
-		completion_end(dev, q, ret, interrupt, &irqs);
-		pthread_mutex_unlock(&dev->lock);
-	}
-	irqs_raise(dev, &irqs);
 }

@@ -35,10 +35,11 @@ static _Atomic uint64_t cost[QUEUES + 1];
 /* Queues in the order their entries were served. */
 static unsigned int order[MAX_SERVED];
 static atomic_uint served;
-/* The queue whose next entry waits for @gate before it is completed, 0: none. */
+/* The queue whose engine waits for @gate behind its next completion, 0: none. */
 static atomic_uint gated;
 static atomic_bool at_gate;
 static sem_t gate;
+static _Thread_local bool stands;	/* at the interrupt, which is raised without locks */
 
 /* Accesses to submission rings, and where in them memory is bad from; NULL: nowhere. */
 static atomic_uint ring_reads;
@@ -71,8 +72,7 @@ static void entry_served(uint64_t addr)
 	if (atomic_load(&gated) != qid)
 		return;
 	atomic_store(&gated, 0);
-	atomic_store(&at_gate, true);
-	sem_wait(&gate);
+	stands = true;
 }
 
 static int bus_read(void *bus, uint64_t addr, void *buf, size_t len)
@@ -108,6 +108,11 @@ static void bus_raise_irq(void *bus, unsigned int vector)
 {
 	(void)bus;
 	(void)vector;
+	if (!stands)
+		return;
+	stands = false;
+	atomic_store(&at_gate, true);
+	sem_wait(&gate);
 }
 
 static uint64_t bus_now_ns(void *bus)
