@@ -390,13 +390,17 @@ choose_place(struct nnhal_burst *b, const struct nnhal_request *request, bool is
 }
 
 /*
- * Write an entry to the ring: what differs from request to request. The rest is the same in
- * all places, since burst_ring_init().
+ * Write an entry to the ring: what differs from request to request, all of which follows
+ * from the number. The rest is the same in all places, since burst_ring_init(). When
+ * requests go round as the ring does, the entry is there already, and the line stays in the
+ * device's cache as well as in this one.
  */
 hot_inline void write_entry(struct nnpu_sqe *place, const struct nnpu_sqe_execute *from)
 {
 	struct nnpu_sqe_execute *to = (void *)place;
 
+	if (likely(to->cid == from->cid))
+		return;
 	to->cid = from->cid;
 	to->args = from->args;
 	to->result_off = from->result_off;
