@@ -19,6 +19,8 @@
 #define HIGH_POLL_NS	500000u
 /* Looks at the doorbells between two looks at the clock. */
 #define POLL_SPINS	64
+/* Looks at the doorbell of the queue whose turn it is: about a microsecond. */
+#define STAY_SPINS	64
 /* Entries that are read at once. */
 #define READ_AHEAD	4
 
@@ -351,39 +353,6 @@ static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 	dev_job_ended(dev);
 }
 
-/*
- * Does the turn go on with another entry? Not if anybody waits for it to end: another
- * queue, the control thread, or who wants the engine's memory back. @end_ns: of the last
- * job, to save a look at the clock; what came after it is the next one's. dev->lock held.
- */
-static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q, uint64_t end_ns)
-{
-	struct nnpu_device *dev = e->dev;
-
-	queue_take_tail(dev, q);
-	if (dev->num_ready || dev->awaiting_jobs || e->trim || !queue_has_work(q) ||
-	    !dev->ready || atomic_load_explicit(&dev->stop, memory_order_relaxed))
-		return false;
-	engine_charge(e, q, end_ns ? end_ns : dev_now(dev));
-	engine_renew(e, q);
-	return true;
-}
-
-/* Entries of one queue, as long as there are any and nobody else has some. dev->lock held. */
-static void engine_turn(struct nnpu_engine *e, struct nnpu_queue *q)
-{
-	struct entries ahead;
-	uint64_t end_ns;
-
-	ahead.next = 0;
-	ahead.count = 0;
-	engine_begin(e, q);
-	do {
-		end_ns = serve_entry(e, q, &ahead);
-	} while (turn_goes_on(e, q, end_ns));
-	engine_end(e, q);
-}
-
 /* Looking for work. */
 
 static void cpu_relax(void)
@@ -412,6 +381,68 @@ static bool poll_ends(struct nnpu_device *dev, unsigned int seq)
 {
 	return atomic_load_explicit(&dev->work_seq, memory_order_acquire) != seq ||
 	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
+}
+
+/* Does anybody wait for the turn to end? dev->lock held. */
+static bool turn_is_over(const struct nnpu_engine *e)
+{
+	const struct nnpu_device *dev = e->dev;
+
+	/* Another queue; the control thread; who wants the engine's memory back. */
+	return dev->num_ready || dev->awaiting_jobs || e->trim || !dev->ready ||
+	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
+}
+
+/*
+ * The queue has nothing left, but it has had several entries at once: who submits like
+ * that will soon come with more, and to find the queue served costs both sides far less
+ * than to begin again. It is time of the queue's turn. dev->lock held, dropped inside.
+ */
+static void turn_stay(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	unsigned int seq = atomic_load_explicit(&dev->work_seq, memory_order_relaxed), i;
+
+	dev->polling++;
+	pthread_mutex_unlock(&dev->lock);
+	for (i = 0; i < STAY_SPINS && !queue_is_rung(q) && !poll_ends(dev, seq); i++)
+		cpu_relax();
+	pthread_mutex_lock(&dev->lock);
+	dev->polling--;
+	queue_take_tail(dev, q);
+}
+
+/*
+ * Does the turn go on with another entry? @end_ns: of the last job, to save a look at the
+ * clock; what came after it is the next one's. dev->lock held, dropped in between.
+ */
+static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
+			 const struct entries *ahead, uint64_t end_ns)
+{
+	struct nnpu_device *dev = e->dev;
+
+	queue_take_tail(dev, q);
+	engine_charge(e, q, end_ns ? end_ns : dev_now(dev));
+	if (!turn_is_over(e) && !queue_has_work(q) && ahead->count > 1 && poll_time(dev))
+		turn_stay(dev, q);
+	if (turn_is_over(e) || !queue_has_work(q))
+		return false;
+	engine_renew(e, q);
+	return true;
+}
+
+/* Entries of one queue, as long as there are any and nobody else has some. dev->lock held. */
+static void engine_turn(struct nnpu_engine *e, struct nnpu_queue *q)
+{
+	struct entries ahead;
+	uint64_t end_ns;
+
+	ahead.next = 0;
+	ahead.count = 0;
+	engine_begin(e, q);
+	do {
+		end_ns = serve_entry(e, q, &ahead);
+	} while (turn_goes_on(e, q, &ahead, end_ns));
+	engine_end(e, q);
 }
 
 /* Look for work for a while before going to sleep. dev->lock held, dropped inside. */

@@ -434,6 +434,8 @@ static inline void queue_expect_tail(const struct nnpu_queue *q)
 
 void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q);
+/* Is there a tail to take? dev->lock need not be held. */
+bool queue_is_rung(const struct nnpu_queue *q);
 /* Has the queue room for @count completions? */
 bool queue_has_room(const struct nnpu_queue *q, uint32_t count);
 /*

@@ -80,9 +80,14 @@ static void take_tail(struct nnpu_device *dev, struct nnpu_queue *q, uint64_t be
 		q->sq_tail = (uint32_t)(bell & BELL_TAIL_MASK);
 }
 
+bool queue_is_rung(const struct nnpu_queue *q)
+{
+	return atomic_load_explicit(&q->bell, memory_order_relaxed) & BELL_RUNG;
+}
+
 void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q)
 {
-	if (!(atomic_load_explicit(&q->bell, memory_order_relaxed) & BELL_RUNG))
+	if (!queue_is_rung(q))
 		return;
 	take_tail(dev, q, atomic_fetch_and_explicit(&q->bell, ~(BELL_RUNG | BELL_TAIL_MASK),
 						    memory_order_acquire));
