@@ -80,11 +80,19 @@ FIXTURE_VARIANT_ADD(nnpu, job_slow)
 
 FIXTURE_SETUP(nnpu)
 {
+	int ret;
+
 	self->fd = nnpu_open();
 	if (self->fd < 0) {
 		ASSERT_FALSE(nnpu_device_required());
 		SKIP(return, "no NNPU device: %s", strerror(-self->fd));
 	}
+	ret = nnpu_inject(self->fd, variant->kind, 0);
+	if (ret == -EOPNOTSUPP) {
+		ASSERT_FALSE(nnpu_device_required());
+		SKIP(return, "device without fault injection");
+	}
+	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &self->job, 64));
 	ASSERT_EQ(0, nnpu_job_run(self->fd, &self->job, 1));
 	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
@@ -111,13 +119,9 @@ static bool context_lost(int fd)
 TEST_F_TIMEOUT(nnpu, definite_end_and_next_job_works, 240)
 {
 	struct nnpu_job next;
-	int ret, fd, fence;
+	int fd, fence;
 
-	ret = nnpu_inject(self->fd, variant->kind, 1);
-	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
-	ASSERT_EQ(0, ret);
-
+	ASSERT_EQ(0, nnpu_inject(self->fd, variant->kind, 1));
 	nnpu_job_fill(&self->job, 2);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
@@ -157,10 +161,7 @@ TEST_F_TIMEOUT(nnpu, innocent_jobs, 240)
 		ASSERT_EQ(0, nnpu_job_init(fd[i], &other[i], 64));
 		nnpu_job_fill(&other[i], i);
 	}
-	ret = nnpu_inject(self->fd, variant->kind, 1);
-	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
-	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, nnpu_inject(self->fd, variant->kind, 1));
 	nnpu_job_fill(&self->job, 2);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
 	for (i = 0; i < 4; i++) {
@@ -201,10 +202,7 @@ TEST_F_TIMEOUT(nnpu, files_close_meanwhile, 240)
 	unsigned int rounds;
 	int ret, fd;
 
-	ret = nnpu_inject(self->fd, variant->kind, 1);
-	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
-	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, nnpu_inject(self->fd, variant->kind, 1));
 	nnpu_job_fill(&self->job, 2);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
 	for (rounds = 0; rounds < 100000; rounds++) {
