@@ -396,10 +396,12 @@ static bool turn_is_over(const struct nnpu_engine *e)
 /*
  * The queue has nothing left, but it has had several entries at once: who submits like
  * that will soon come with more, and to find the queue served costs both sides far less
- * than to begin again. It is time of the queue's turn. dev->lock held, dropped inside.
+ * than to begin again. It is time of the queue's turn. False if there is none: the turn
+ * ends. dev->lock held, dropped inside.
  */
-static void turn_stay(struct nnpu_device *dev, struct nnpu_queue *q)
+static bool turn_stay(struct nnpu_engine *e, struct nnpu_queue *q)
 {
+	struct nnpu_device *dev = e->dev;
 	unsigned int seq = atomic_load_explicit(&dev->work_seq, memory_order_relaxed), i;
 
 	dev->polling++;
@@ -409,6 +411,7 @@ static void turn_stay(struct nnpu_device *dev, struct nnpu_queue *q)
 	pthread_mutex_lock(&dev->lock);
 	dev->polling--;
 	queue_take_tail(dev, q);
+	return !turn_is_over(e) && queue_has_work(q);
 }
 
 /*
@@ -419,12 +422,14 @@ static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
 			 const struct entries *ahead, uint64_t end_ns)
 {
 	struct nnpu_device *dev = e->dev;
+	bool has_work;
 
 	queue_take_tail(dev, q);
+	has_work = queue_has_work(q);
+	if (turn_is_over(e) || !(has_work || (ahead->count > 1 && poll_time(dev))))
+		return false;
 	engine_charge(e, q, end_ns ? end_ns : dev_now(dev));
-	if (!turn_is_over(e) && !queue_has_work(q) && ahead->count > 1 && poll_time(dev))
-		turn_stay(dev, q);
-	if (turn_is_over(e) || !queue_has_work(q))
+	if (!has_work && !turn_stay(e, q))
 		return false;
 	engine_renew(e, q);
 	return true;

@@ -20,10 +20,9 @@
  * Locks. dev->lock guards everything that registers, doorbells and several threads
  * see, but for the bell of a queue (nnpu_queue.c). It is held for a few instructions
  * only, never across an operation, an interrupt, or DMA other than the 32 bytes of a
- * completion. The slots of a context are held
- * by engines during a few accesses to them, and closed by the control thread while cached
- * ones are dropped (nnpu_slot.c). That thread holds no lock then; engines may take
- * dev->lock while they hold slots.
+ * completion. The slots of a context are held by engines during a few accesses to them,
+ * and closed by the control thread while cached ones are dropped (nnpu_slot.c). That
+ * thread holds no lock then; engines may take dev->lock while they hold slots.
  *
  * Only the control thread creates and destroys contexts, queues and entries of
  * program tables; it may therefore read them without dev->lock. Engines hold what

@@ -282,16 +282,15 @@ static const struct tensor *output_tensor(const struct run *r, unsigned int o)
 /* Does an output have the shape that its record demands, as far as it does? */
 static bool shape_is_demanded(const struct nnpu_arg *a, const struct tensor *t)
 {
+	struct tensor demanded;
 	unsigned int i;
 
-	if (!gives_shape(a) || !a->rank || !t->rank_known)
+	if (!gives_shape(a) || !a->rank)
 		return true;
-	if (a->rank != t->rank)
-		return false;
+	demanded = (struct tensor) { .rank_known = true, .rank = a->rank };
 	for (i = 0; i < a->rank; i++)
-		if (a->dims[i] && le32toh(a->dims[i]) != t->dims[i])
-			return false;
-	return true;
+		demanded.dims[i] = le32toh(a->dims[i]);
+	return shape_agrees(&demanded, t);
 }
 
 /* Shapes that records demand, and room. */
