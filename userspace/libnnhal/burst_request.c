@@ -106,11 +106,17 @@ bool burst_shapes_known(const struct nnhal_burst *b)
 	return true;
 }
 
+/* Where the library says for a request what the device would. */
+static struct nnpu_arg *known_records(const struct nnhal_burst *b, const struct burst_request *r)
+{
+	return b->known + (r - b->requests) * b->num_outputs;
+}
+
 /* What the device would say of the outputs: the model's shapes, and for which there is room. */
-static void tell_shapes(const struct nnhal_burst *b, struct burst_request *r)
+static void tell_shapes(const struct nnhal_burst *b, const struct burst_request *r)
 {
 	const struct request_rules *rules = &b->model->rules;
-	struct nnpu_arg *record = b->known + (r - b->requests) * rules->num_outputs;
+	struct nnpu_arg *record = known_records(b, r);
 	const struct resolved_arg *a = r->resolved + rules->num_inputs;
 	const struct arg_info *info = rules->outputs;
 	uint32_t d, size;
@@ -186,7 +192,7 @@ void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_s
 		.args_len = htole32((uint32_t)block_size),
 	};
 	if (b->known) {
-		r->results = b->known + number * rules->num_outputs;
+		r->results = known_records(b, r);
 		r->sqe.result_slot = htole32(NNPU_SLOT_NONE);
 		return;
 	}
