@@ -3,7 +3,7 @@
  * NNPU hardware interface: registers, queue entries, slot tables.
  *
  * The one description of the layout that the driver and the device model share.
- * Documentation/hardware-spec.rst says the same in prose and changes with this
+ * Documentation/hardware/ says the same in prose and changes with this
  * file only. All fields are little-endian; reserved fields are zero and checked
  * by their reader.
  */

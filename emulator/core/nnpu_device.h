@@ -4,7 +4,7 @@
  *
  * A device is created with its properties and a bus, then driven like hardware:
  * register reads and writes, doorbell writes. It answers with DMA and interrupts
- * through the bus. Documentation/hardware-spec.rst says what all of it means.
+ * through the bus. Documentation/hardware/ says what all of it means.
  *
  * Threads: one control thread runs admin commands and resets, one thread per
  * engine runs jobs. Register and doorbell accesses may come from any thread at any

@@ -3,7 +3,7 @@
  * The NNPU device model inside this process: registers, doorbells, interrupts and
  * DMA without a virtual machine and without a kernel.
  *
- * The caller plays the driver exactly as Documentation/hardware-spec.rst describes
+ * The caller plays the driver exactly as Documentation/hardware/ describes
  * it: reset, set up the admin rings, ENABLE, IDENTIFY, CREATE_QUEUE (with
  * NNPU_QUEUE_KERNEL or for a context), CREATE_CTX, slots, LOAD_PROGRAM, EXECUTE.
  *

@@ -4,7 +4,7 @@
  *
  * These are the structures that userspace writes and the device reads (or the
  * other way round). The kernel passes them on after the checks it depends on.
- * They are ABI between userspace and hardware: Documentation/hardware-spec.rst
+ * They are ABI between userspace and hardware: Documentation/hardware/
  * describes the same layout in prose and changes with this file only.
  *
  * Rules of change: all fields are little-endian; reserved fields and unknown

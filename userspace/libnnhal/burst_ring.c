@@ -17,7 +17,7 @@
  *
  * A is ring_doorbell(): the entry must be in memory before the doorbell arrives. B and
  * C are the device's: it fetches entries only after a doorbell, and writes the status
- * word with its phase bit last (Documentation/hardware-spec.rst). D is pop_completion():
+ * word with its phase bit last (Documentation/hardware/queues.rst). D is pop_completion():
  * nothing that depends on the completion may be read, nor anything the device read be
  * written, before the phase bit has been seen.
  *

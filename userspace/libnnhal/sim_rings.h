@@ -3,7 +3,7 @@
  * Rings of the in-process device: admin commands and jobs.
  *
  * This is what the kernel driver does for a hardware device, cut down to one context
- * and one queue of its own: Documentation/hardware-spec.rst is the contract. Queues
+ * and one queue of its own: Documentation/hardware/ is the contract. Queues
  * for user-mode submission come on top, in sim_queues.c.
  */
 #ifndef NNHAL_SIM_RINGS_H
