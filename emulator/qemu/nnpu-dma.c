@@ -16,7 +16,7 @@
 #include "qemu/units.h"
 #include "exec/memory.h"
 
-#include "core/nnpu_prefetch.h"
+#include "core/prefetch.h"
 #include "nnpu-dma.h"
 
 /* A window begins at a multiple of this if it can, and ends with the RAM. */

@@ -27,7 +27,7 @@
 #include "migration/vmstate.h"
 #include "qom/object.h"
 
-#include "core/nnpu_device.h"
+#include "core/device_model.h"
 #include "nnpu-dma.h"
 #include "nnpu_hw.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inproc/nnpu_inproc.h"
+#include "inproc/inproc.h"
 #include "nnpu_hw.h"
 
 #define RIG_MEMORY	(64u << 20)

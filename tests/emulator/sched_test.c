@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/nnpu_device.h"
+#include "core/device_model.h"
 #include "nnpu_hw.h"
 #include "tap.h"
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/nnpu_internal.h"
-#include "inproc/nnpu_inproc.h"
+#include "core/core.h"
+#include "inproc/inproc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

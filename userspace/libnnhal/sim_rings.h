@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <inproc/nnpu_inproc.h>
+#include <inproc/inproc.h>
 #include <nnpu_hw.h>
 
 #include "transport.h"

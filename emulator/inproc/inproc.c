@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/nnpu_prefetch.h"
-#include "inproc/nnpu_inproc.h"
+#include "core/prefetch.h"
+#include "inproc/inproc.h"
 #include "nnpu_hw.h"
 
 #define NS_PER_S	1000000000ll

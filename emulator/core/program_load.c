@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 /* Constants of at least so many bytes are on their own, so that they can go on their own. */
 #define SINGLE_CONSTANT	256u

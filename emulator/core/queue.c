@@ -2,7 +2,7 @@
 /*
  * Rings, doorbells and completions.
  */
-#include "nnpu_internal.h"
+#include "core.h"
 
 /* A queue without history; its place in memory and its id stay. */
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)

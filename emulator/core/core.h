@@ -2,26 +2,26 @@
 /*
  * Inside of the device model: objects, locks, and who calls whom.
  *
- *   nnpu_device.c	registers, reset state machine, life of the device
- *   nnpu_queue.c	rings, doorbells, completions
- *   nnpu_sched.c	which queue is served next
- *   nnpu_engine.c	engine threads: fetch, execute, complete, sleep
- *   nnpu_admin.c	control thread: admin commands
- *   nnpu_slot.c	contexts and access to their slots
- *   nnpu_dma.c		bus access and page tables
- *   nnpu_program.c	validation of program images
- *   nnpu_load.c	loading: constants, operations
- *   nnpu_control.c	loading: blocks and the commands that enter them
- *   nnpu_plan.c	memory plan: placing tensors by lifetime
- *   nnpu_job.c		one EXECUTE entry: arguments, results
- *   nnpu_exec.c	running the commands of a program
- *   nnpu_batch.c	... when shapes are found while they run
+ *   registers.c	registers, reset state machine, life of the device
+ *   queue.c	rings, doorbells, completions
+ *   sched.c	which queue is served next
+ *   engine.c	engine threads: fetch, execute, complete, sleep
+ *   admin.c	control thread: admin commands
+ *   slots.c	contexts and access to their slots
+ *   dma.c		bus access and page tables
+ *   program_image.c	validation of program images
+ *   program_load.c	loading: constants, operations
+ *   control_flow.c	loading: blocks and the commands that enter them
+ *   memory_plan.c	memory plan: placing tensors by lifetime
+ *   job.c		one EXECUTE entry: arguments, results
+ *   executor.c	running the commands of a program
+ *   dynamic_shapes.c	... when shapes are found while they run
  *
  * Locks. dev->lock guards everything that registers, doorbells and several threads
- * see, but for the bell of a queue (nnpu_queue.c). It is held for a few instructions
+ * see, but for the bell of a queue (queue.c). It is held for a few instructions
  * only, never across an operation, an interrupt, or DMA other than the 32 bytes of a
  * completion. The slots of a context are held by engines during a few accesses to them,
- * and closed by the control thread while cached ones are dropped (nnpu_slot.c). That
+ * and closed by the control thread while cached ones are dropped (slots.c). That
  * thread holds no lock then; engines may take dev->lock while they hold slots.
  *
  * Only the control thread creates and destroys contexts, queues and entries of
@@ -37,8 +37,8 @@
 #include <string.h>
 
 #include "nnpu_hw.h"
-#include "nnpu_device.h"
-#include "nnpu_prefetch.h"
+#include "device_model.h"
+#include "prefetch.h"
 #include "ops/op.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -239,7 +239,7 @@ struct nnpu_queue {
 	uint16_t cid;
 	bool dropping;			/* reset or destroyed: no completion any more */
 	bool held;			/* to be suspended: nothing is fetched */
-	/* nnpu_sched.c */
+	/* sched.c */
 	uint8_t priority;
 	bool active;			/* has work, waiting or on an engine */
 	bool ready;			/* has work that waits: is in the list of its level */
@@ -249,7 +249,7 @@ struct nnpu_queue {
 	struct nnpu_queue *next;
 	atomic_bool abort;
 	atomic_uint progress;
-	/* nnpu_queue.c: what doorbell and engine hand over to each other without dev->lock. */
+	/* queue.c: what doorbell and engine hand over to each other without dev->lock. */
 	_Alignas(CACHE_LINE) atomic_uint_least64_t bell;
 };
 
@@ -392,7 +392,7 @@ struct nnpu_device {
 	struct nnpu_engine *engines;
 };
 
-/* nnpu_device.c */
+/* registers.c */
 /* Control thread: wait for the engines, then forget everything. dev->lock held. */
 void dev_end_everything(struct nnpu_device *dev);
 /* Control thread: sleep until something about jobs has changed. dev->lock held. */
@@ -415,7 +415,7 @@ uint64_t dev_features(const struct nnpu_device *dev);
 bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 
-/* nnpu_queue.c */
+/* queue.c */
 /* A write to register @reg of a doorbell page. dev->lock not held. */
 void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value);
 
@@ -467,7 +467,7 @@ void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 		    const struct verdict *v, uint64_t result, bool interrupt,
 		    struct irqs *irqs);
 
-/* nnpu_sched.c; dev->lock held. */
+/* sched.c; dev->lock held. */
 /* Something about the queue has changed that decides whether it has work. */
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
 /* The queue to serve next, or NULL. */
@@ -477,15 +477,15 @@ void sched_charge(struct nnpu_queue *q, uint64_t ns);
 /* Wake an engine if there is more work than engines that look for it. */
 void sched_wake(struct nnpu_device *dev);
 
-/* nnpu_engine.c */
+/* engine.c */
 /* The life of an engine's thread. */
 void engine_run(struct nnpu_engine *e);
 
-/* nnpu_admin.c */
+/* admin.c */
 /* The life of the control thread. */
 void control_run(struct nnpu_device *dev);
 
-/* nnpu_dma.c: 0 or -1. Fail at once when the device stops. */
+/* dma.c: 0 or -1. Fail at once when the device stops. */
 int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len);
 int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len);
 int dev_dma_publish(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len);
@@ -498,7 +498,7 @@ unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64
 bool mem_map_keep(struct mem_map *map);
 void mem_map_fini(struct mem_map *map);
 
-/* nnpu_slot.c */
+/* slots.c */
 struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
 			    uint32_t num_slots, uint64_t mem_limit);
 void ctx_free(struct nnpu_ctx *ctx);
@@ -528,7 +528,7 @@ unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, voi
 unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
 			enum dma_dir dir);
 
-/* nnpu_program.c */
+/* program_image.c */
 /* Read and validate header and tensors; 0 or -1 with the verdict. */
 int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
 		       struct nnpu_program_header *header, struct verdict *v);
@@ -556,7 +556,7 @@ uint32_t program_find_block(const struct program *p, uint32_t header);
 /* Bring shape_known and bytes in line with rank and dims; false: above @max_bytes. */
 bool tensor_settle(struct tensor *t, uint64_t max_bytes);
 
-/* nnpu_load.c */
+/* program_load.c */
 struct load_request {
 	struct nnpu_ctx *ctx;
 	const uint8_t *image;
@@ -590,7 +590,7 @@ struct loader {
 	struct verdict *v;
 };
 
-/* nnpu_control.c; 0 or -1 with the verdict. */
+/* control_flow.c; 0 or -1 with the verdict. */
 void control_find_blocks(struct loader *l);
 /* BRANCH, LOOP, BLOCK: operands are in l->operands. */
 int control_load(struct loader *l, uint32_t index);
@@ -614,13 +614,13 @@ static inline uint64_t tensor_round_up(uint64_t bytes)
 	return (bytes + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
 }
 
-/* nnpu_plan.c */
+/* memory_plan.c */
 /* Fills in the offsets; returns the bytes needed. */
 uint64_t plan_place(struct plan_item *items, uint32_t count);
 /* The arena of a program whose shapes are all known: 0, -1 if memory is short. */
 int plan_program(struct program *p);
 
-/* nnpu_job.c */
+/* job.c */
 struct job {
 	struct nnpu_engine *engine;
 	struct nnpu_ctx *ctx;
@@ -641,7 +641,7 @@ int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *s
 		    struct verdict *v);
 void job_run(struct job *job);
 
-/* nnpu_exec.c */
+/* executor.c */
 /*
  * Ask the operation for the shapes of its outputs; @saved gets what they were before.
  * 0; 1 if a value is needed that is not there; -1 with call->error.
@@ -669,7 +669,7 @@ struct exec_run {
 	struct verdict *verdict;
 };
 
-/* Among nnpu_exec.c and nnpu_batch.c; 0 or -1 with the verdict. */
+/* Among executor.c and dynamic_shapes.c; 0 or -1 with the verdict. */
 int exec_bind(struct exec_run *run);
 int exec_read_inputs(struct exec_run *run);
 int exec_command(struct exec_run *run, uint32_t index);

@@ -5,11 +5,11 @@
  * When all shapes were known at load time the arena is laid out already, and a run
  * neither infers nor allocates anything, nor does entering a block: inputs of a block
  * are the bytes of the tensors they stand for, and it writes its outputs where they
- * are wanted. Otherwise nnpu_batch.c runs the program.
+ * are wanted. Otherwise dynamic_shapes.c runs the program.
  */
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 /*
  * Bytes of an arena chunk for @size: what a program with shapes of its own takes, or some

@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 /* Bytes that take no longer to copy than the slots to hold. */
 #define SMALL_ACCESS	4096u

@@ -13,7 +13,7 @@
  */
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 /* Number of the program's output that is tensor @t. */
 static unsigned int output_number(const struct program *p, uint32_t t)

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/nnpu_device.h"
+#include "core/device_model.h"
 
 struct nnpu_inproc;
 

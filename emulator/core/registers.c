@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 #define NS_PER_S		1000000000ull
 /* Vectors of a platform device are the bits of IRQ_STATUS. */

@@ -6,7 +6,7 @@
  * Targets lie behind the commands that name them. So a block cannot enter itself, and
  * all that enter a block have been seen when it begins.
  */
-#include "nnpu_internal.h"
+#include "core.h"
 #include "ops/extension.h"
 
 /* The operands of a block as its BLOCK command has them in the image. */

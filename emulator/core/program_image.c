@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 #include "ops/extension.h"
 
 /*

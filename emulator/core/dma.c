@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 #define NODE_BYTES(entries)	((entries) * sizeof(uint64_t))
 #define LEAF_SHIFT		(NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT)

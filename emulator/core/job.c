@@ -2,7 +2,7 @@
 /*
  * One EXECUTE entry: argument block in, outputs and result block out.
  */
-#include "nnpu_internal.h"
+#include "core.h"
 
 #define EXEC_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PROFILE)
 #define RECORD_SIZE	sizeof(struct nnpu_arg)

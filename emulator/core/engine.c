@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 /* How long an idle engine keeps the memory of its last job, seconds. */
 #define KEEP_MEMORY_S	1

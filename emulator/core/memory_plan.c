@@ -9,7 +9,7 @@
  */
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 
 /* Up to this many tensors the placement is exhaustive, which costs their square. */
 #define EXHAUSTIVE_MAX	2048u

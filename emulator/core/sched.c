@@ -11,7 +11,7 @@
  * All of it under dev->lock, at the cost of the queues that have work, not of those
  * that exist.
  */
-#include "nnpu_internal.h"
+#include "core.h"
 
 /* A level with work waiting is passed over this often in a row, then it has a turn. */
 #define MAX_PASSED	16

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "nnpu_internal.h"
+#include "core.h"
 #include "ops/extension.h"
 
 struct admin {
