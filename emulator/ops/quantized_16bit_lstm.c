@@ -17,7 +17,7 @@
 
 enum { GATE_IN, GATE_FORGET, GATE_CELL, GATE_OUT, GATES };
 
-int quantized_lstm16_check(const struct op_call *c)
+int quantized_16bit_lstm_check(const struct op_call *c)
 {
 	static const unsigned int values[] = { 0, 14, 16 }, cells[] = { 13, 15 };
 
@@ -54,7 +54,7 @@ int quantized_lstm16_check(const struct op_call *c)
 	return 0;
 }
 
-int quantized_lstm16_infer(const struct op_call *c)
+int quantized_16bit_lstm_infer(const struct op_call *c)
 {
 	uint32_t batch, size, cells;
 
@@ -111,7 +111,7 @@ static int16_t gate(const struct op_call *c, unsigned int g, uint32_t batch, uin
 	return fixed_limit(q_scale(acc, f));
 }
 
-int quantized_lstm16_execute(const struct op_call *c)
+int quantized_16bit_lstm_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
 	uint32_t batches = c->in[0]->dims[0], cells = c->in[1]->dims[0];

@@ -29,7 +29,7 @@ enum {
 /* Bits behind the point of a normalized gate. */
 #define NORM_BITS	10
 
-struct qlstm {
+struct quantized_lstm {
 	bool cifg, norm;
 	uint32_t batch, size, cells, outputs;
 	int cell_exponent;		/* scale of the cells is a power of two */
@@ -92,7 +92,7 @@ static int check_cell_scale(const struct op_call *c, int *exponent)
 	return 0;
 }
 
-int qlstm_check(const struct op_call *c)
+int quantized_lstm_check(const struct op_call *c)
 {
 	uint32_t byte = TYPE_BIT(TENSOR_QUANT8_ASYMM_SIGNED);
 	uint32_t word = TYPE_BIT(TENSOR_QUANT16_SYMM);
@@ -123,7 +123,7 @@ int qlstm_check(const struct op_call *c)
 	       op_check_rank(c, out + 2, 2, 2) ? -1 : 0;
 }
 
-static int read_scalars(const struct op_call *c, struct qlstm *q)
+static int read_scalars(const struct op_call *c, struct quantized_lstm *q)
 {
 	if (op_get_f32(c, AT_CELL_LIMIT, &q->cell_limit) ||
 	    op_get_f32(c, AT_PROJECTION_LIMIT, &q->projection_limit) ||
@@ -144,7 +144,7 @@ static int read_scalars(const struct op_call *c, struct qlstm *q)
 	return 0;
 }
 
-static int check_shapes(const struct op_call *c, const struct qlstm *q)
+static int check_shapes(const struct op_call *c, const struct quantized_lstm *q)
 {
 	for (unsigned int g = 0; g < GATES; g++) {
 		if (recurrent_shape(c, AT_WEIGHTS + g, 2, (uint32_t[]){ q->cells, q->size }) ||
@@ -162,11 +162,13 @@ static int check_shapes(const struct op_call *c, const struct qlstm *q)
 }
 
 /* 0; 1 if a scalar is not known before the job runs; -1 with error. */
-static int geometry(const struct op_call *c, struct qlstm *q)
+static int geometry(const struct op_call *c, struct quantized_lstm *q)
 {
 	int ret;
 
-	*q = (struct qlstm){ .cifg = !given(c, AT_WEIGHTS), .norm = given(c, AT_NORM + 1) };
+	*q = (struct quantized_lstm){
+		.cifg = !given(c, AT_WEIGHTS), .norm = given(c, AT_NORM + 1),
+	};
 	if (op_check_rank(c, 0, 2, 2) || op_check_rank(c, AT_WEIGHTS + 1, 2, 2) ||
 	    op_check_rank(c, AT_RECURRENT + 1, 2, 2) || check_cell_scale(c, &q->cell_exponent))
 		return -1;
@@ -184,9 +186,9 @@ static int geometry(const struct op_call *c, struct qlstm *q)
 	return check_shapes(c, q);
 }
 
-int qlstm_infer(const struct op_call *c)
+int quantized_lstm_infer(const struct op_call *c)
 {
-	struct qlstm q;
+	struct quantized_lstm q;
 	int ret = geometry(c, &q);
 
 	if (ret)
@@ -197,7 +199,7 @@ int qlstm_infer(const struct op_call *c)
 	return 0;
 }
 
-size_t qlstm_scratch(const struct op_call *c)
+size_t quantized_lstm_scratch(const struct op_call *c)
 {
 	size_t cells = c->in[AT_WEIGHTS + 1]->dims[0];
 
@@ -248,7 +250,7 @@ static struct qfactor inverse_root(uint32_t v)
  * Mean 0 and variance 1 in 10 bits behind the point, times weights, plus bias in these
  * units; the result is Q3.12. The variance is a whole number.
  */
-static void normalize(const struct op_call *c, const struct qlstm *q, unsigned int g)
+static void normalize(const struct op_call *c, const struct quantized_lstm *q, unsigned int g)
 {
 	const struct tensor *t = c->in[AT_NORM + g];
 	const int16_t *weights = t->data;
@@ -280,7 +282,7 @@ static void normalize(const struct op_call *c, const struct qlstm *q, unsigned i
 }
 
 /* Gate @g of all cells of a batch in Q3.12; @cell is what its peephole looks at. */
-static void sum_gate(const struct op_call *c, const struct qlstm *q, unsigned int g,
+static void sum_gate(const struct op_call *c, const struct quantized_lstm *q, unsigned int g,
 		     uint32_t batch, const int16_t *cell)
 {
 	static const int8_t peepholes[GATES] = { 0, 1, -1, 2 };
@@ -321,8 +323,8 @@ static int32_t limit_steps(float limit, float scale, int32_t max)
 	return steps < (float)max ? (int32_t)steps : max;
 }
 
-static void next_cells(const struct op_call *c, const struct qlstm *q, const int16_t *old,
-		       int16_t *cell)
+static void next_cells(const struct op_call *c, const struct quantized_lstm *q,
+		       const int16_t *old, int16_t *cell)
 {
 	int32_t limit = limit_steps(q->cell_limit, c->in[AT_CELLS]->scale, INT16_MAX);
 
@@ -340,7 +342,7 @@ static void next_cells(const struct op_call *c, const struct qlstm *q, const int
 }
 
 /* Outputs of a batch from its hidden values. */
-static int project(const struct op_call *c, struct qlstm *q, int8_t *to)
+static int project(const struct op_call *c, struct quantized_lstm *q, int8_t *to)
 {
 	const struct tensor *w = c->in[AT_PROJECTION], *out = c->in[AT_OUTPUTS];
 	int32_t limit = limit_steps(q->projection_limit, out->scale, INT8_MAX);
@@ -365,7 +367,7 @@ static int project(const struct op_call *c, struct qlstm *q, int8_t *to)
 	return 0;
 }
 
-static int run_batch(const struct op_call *c, struct qlstm *q, uint32_t b)
+static int run_batch(const struct op_call *c, struct quantized_lstm *q, uint32_t b)
 {
 	const int16_t *old = (const int16_t *)c->in[AT_CELLS]->data + (size_t)b * q->cells;
 	int16_t *cell = (int16_t *)c->out[1]->data + (size_t)b * q->cells;
@@ -393,10 +395,10 @@ static int run_batch(const struct op_call *c, struct qlstm *q, uint32_t b)
 	return 0;
 }
 
-int qlstm_execute(const struct op_call *c)
+int quantized_lstm_execute(const struct op_call *c)
 {
 	struct op_call own = *c;
-	struct qlstm q;
+	struct quantized_lstm q;
 
 	if (geometry(c, &q))
 		return -1;
