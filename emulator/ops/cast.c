@@ -6,7 +6,8 @@
  * becomes its nearest value, a NaN zero. Types that hold no plain numbers are only
  * cast to themselves.
  */
-#include "half.h"
+#include <float16.h>
+
 #include "nd_copy.h"
 #include "ops.h"
 #include "quant.h"

@@ -6,11 +6,12 @@
  * dimension; PAD_V2: 2 the value, a float or, for quantized tensors, a quantized
  * value as INT32. PAD fills up with zeros, for quantized tensors the zero point.
  */
-#include "half.h"
+#include <string.h>
+
+#include <float16.h>
+
 #include "nd_copy.h"
 #include "ops.h"
-
-#include <string.h>
 #include "quant.h"
 
 int pad_check(const struct op_call *c)

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-#include "half.h"
+#include <float16.h>
+
 #include "quant.h"
 
 /* Element @i, a quantized one dequantized in single precision. */

@@ -2,11 +2,11 @@
 /*
  * Types, ranks, shapes and scalar values of operands.
  */
-#include "shape.h"
-
-#include "half.h"
-
 #include <string.h>
+
+#include <float16.h>
+
+#include "shape.h"
 
 size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned int last)
 {

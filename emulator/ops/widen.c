@@ -4,7 +4,8 @@
  * wants it are widened into scratch memory, its kernel runs on them, and the
  * outputs are rounded.
  */
-#include "half.h"
+#include <float16.h>
+
 #include "shape.h"
 
 /* Operands of the operations that are widened, at most. */

@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <float16.h>
+
 #include "../tap.h"
 #include "fixedpoint.h"
 #include "fixture.h"
-#include "half.h"
 #include "quant.h"
 
 #define F32	NNPU_TYPE_TENSOR_FLOAT32

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * IEEE 754 half precision: conversions from and to single precision.
+ *
+ * The one float16 codec of the tree: operations, tools and tests include it as
+ * <float16.h>.
  */
-#ifndef NNPU_EMU_HALF_H
-#define NNPU_EMU_HALF_H
+#ifndef FLOAT16_H
+#define FLOAT16_H
 
 #include <stdint.h>
 #include <string.h>
@@ -52,4 +55,4 @@ static inline uint16_t float_to_half(float v)
 	return sign | h;
 }
 
-#endif /* NNPU_EMU_HALF_H */
+#endif /* FLOAT16_H */
