@@ -15,7 +15,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_gem.h"
-#include "nnpu_program.h"
+#include "nnpu_prog.h"
 #include "nnpu_query.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"

@@ -10,7 +10,7 @@
 
 #include "nnpu_ctx.h"
 #include "nnpu_hw.h"
-#include "nnpu_program.h"
+#include "nnpu_prog.h"
 
 struct nnpu_device;
 struct nnpu_slot;

@@ -21,7 +21,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_gem.h"
-#include "nnpu_program.h"
+#include "nnpu_prog.h"
 #include "nnpu_pt.h"
 #include "nnpu_status.h"
 

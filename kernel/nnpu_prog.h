@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _NNPU_PROGRAM_KERNEL_H_
-#define _NNPU_PROGRAM_KERNEL_H_
+#ifndef _NNPU_PROG_H_
+#define _NNPU_PROG_H_
 
 #include <linux/list.h>
 #include <linux/refcount.h>
@@ -38,4 +38,4 @@ void nnpu_program_release_all(struct nnpu_ctx *ctx);
 int nnpu_program_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_program_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
-#endif /* _NNPU_PROGRAM_KERNEL_H_ */
+#endif /* _NNPU_PROG_H_ */
