@@ -56,7 +56,7 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_ctx_destroy_hw(ctx);
 	nnpu_ctx_free_dma(ctx);
 	nnpu_slot_release_all(ctx);
-	nnpu_program_release_all(ctx);
+	nnpu_prog_release_all(ctx);
 	nnpu_table_free(&ndev->contexts, ctx->id);
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);

@@ -37,7 +37,7 @@ struct nnpu_device;
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
  * @userqs: user queues by number; struct nnpu_userq
- * @program_list: all struct nnpu_program; under @lock
+ * @program_list: all struct nnpu_prog; under @lock
  * @entity: one queue of jobs per priority
  * @fence_context: dma-fence context per priority
  * @fence_seqno: last sequence number per priority; under @submit_lock

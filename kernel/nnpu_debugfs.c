@@ -81,7 +81,7 @@ static void nnpu_debugfs_jobs(struct seq_file *m, struct nnpu_queue *queue)
 
 static void nnpu_debugfs_context(struct seq_file *m, struct nnpu_ctx *ctx)
 {
-	struct nnpu_program *program;
+	struct nnpu_prog *program;
 	struct nnpu_slot *slot;
 
 	seq_printf(m, "context %u:%s jobs %d submitted %lld completed %lld failed %lld timedout %lld, engine %lld ns\n",

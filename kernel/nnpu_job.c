@@ -127,7 +127,7 @@ static void nnpu_job_release_refs(struct nnpu_job *job)
 		nnpu_slot_put_deferred(job->slots[i]);
 	job->num_slots = 0;
 	if (job->program)
-		nnpu_program_put_deferred(job->program);
+		nnpu_prog_put_deferred(job->program);
 	job->program = NULL;
 }
 

@@ -44,7 +44,7 @@ struct nnpu_slot;
 struct nnpu_job {
 	struct drm_sched_job base;
 	struct nnpu_ctx *ctx;
-	struct nnpu_program *program;
+	struct nnpu_prog *program;
 	struct dma_fence *fence;
 	u64 seqno;
 	struct nnpu_args_header *args;

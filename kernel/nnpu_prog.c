@@ -25,7 +25,7 @@
 #include "nnpu_pt.h"
 #include "nnpu_status.h"
 
-static void nnpu_program_destroy(struct nnpu_program *program)
+static void nnpu_prog_destroy(struct nnpu_prog *program)
 {
 	struct nnpu_ctx *ctx = program->ctx;
 
@@ -37,7 +37,7 @@ static void nnpu_program_destroy(struct nnpu_program *program)
 	kfree(program);
 }
 
-static void nnpu_program_release(struct nnpu_program *program)
+static void nnpu_prog_release(struct nnpu_prog *program)
 {
 	struct nnpu_ctx *ctx = program->ctx;
 	struct nnpu_sqe_unload_program sqe = {
@@ -51,42 +51,42 @@ static void nnpu_program_release(struct nnpu_program *program)
 	if (!nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result) && result.status)
 		drm_warn(&ctx->ndev->drm, "program %u of context %u cannot be unloaded: %s (%#x)\n",
 			 program->id, ctx->id, nnpu_status_text(result.status), result.status);
-	nnpu_program_destroy(program);
+	nnpu_prog_destroy(program);
 }
 
-static void nnpu_program_release_work(struct work_struct *work)
+static void nnpu_prog_release_work(struct work_struct *work)
 {
-	struct nnpu_program *program = container_of(work, struct nnpu_program, release_work);
+	struct nnpu_prog *program = container_of(work, struct nnpu_prog, release_work);
 	struct nnpu_ctx *ctx = program->ctx;
 
-	nnpu_program_release(program);
+	nnpu_prog_release(program);
 	nnpu_ctx_put(ctx);
 }
 
-static bool nnpu_program_tryget(void *object)
+static bool nnpu_prog_tryget(void *object)
 {
-	struct nnpu_program *program = object;
+	struct nnpu_prog *program = object;
 
 	return refcount_inc_not_zero(&program->ref);
 }
 
 /**
- * nnpu_program_get - find a program that is loaded
+ * nnpu_prog_get - find a program that is loaded
  * @ctx: context
  * @id: any number
  *
  * Return: a reference, or NULL.
  */
-struct nnpu_program *nnpu_program_get(struct nnpu_ctx *ctx, u32 id)
+struct nnpu_prog *nnpu_prog_get(struct nnpu_ctx *ctx, u32 id)
 {
-	return nnpu_table_get(&ctx->programs, id, nnpu_program_tryget);
+	return nnpu_table_get(&ctx->programs, id, nnpu_prog_tryget);
 }
 
 /**
- * nnpu_program_put_deferred - drop a reference where one may not wait
+ * nnpu_prog_put_deferred - drop a reference where one may not wait
  * @program: program; the caller holds a reference of its context
  */
-void nnpu_program_put_deferred(struct nnpu_program *program)
+void nnpu_prog_put_deferred(struct nnpu_prog *program)
 {
 	if (!refcount_dec_and_test(&program->ref))
 		return;
@@ -95,30 +95,30 @@ void nnpu_program_put_deferred(struct nnpu_program *program)
 }
 
 /**
- * nnpu_program_release_all - free all programs of a context
+ * nnpu_prog_release_all - free all programs of a context
  * @ctx: context the device has forgotten, on its way out: no jobs, no file
  */
-void nnpu_program_release_all(struct nnpu_ctx *ctx)
+void nnpu_prog_release_all(struct nnpu_ctx *ctx)
 {
-	struct nnpu_program *program, *tmp;
+	struct nnpu_prog *program, *tmp;
 
 	list_for_each_entry_safe(program, tmp, &ctx->program_list, node)
-		nnpu_program_destroy(program);
+		nnpu_prog_destroy(program);
 }
 
 /**
- * struct nnpu_image - the kernel's copy of an image
+ * struct nnpu_prog_image - the kernel's copy of an image
  * @shmem: its memory
  * @map: kernel mapping
  * @pt: what the device gets
  */
-struct nnpu_image {
+struct nnpu_prog_image {
 	struct drm_gem_shmem_object *shmem;
 	struct iosys_map map;
 	struct nnpu_pt pt;
 };
 
-static void nnpu_image_fini(struct nnpu_image *image)
+static void nnpu_prog_image_fini(struct nnpu_prog_image *image)
 {
 	nnpu_pt_fini(&image->pt);
 	if (!iosys_map_is_null(&image->map))
@@ -127,7 +127,8 @@ static void nnpu_image_fini(struct nnpu_image *image)
 		drm_gem_object_put(&image->shmem->base);
 }
 
-static int nnpu_image_init(struct nnpu_image *image, struct drm_device *drm, u64 user, u32 size)
+static int nnpu_prog_image_init(struct nnpu_prog_image *image, struct drm_device *drm, u64 user,
+				u32 size)
 {
 	struct sg_table *sgt;
 	int ret;
@@ -160,12 +161,12 @@ static int nnpu_image_init(struct nnpu_image *image, struct drm_device *drm, u64
 	return 0;
 
 err:
-	nnpu_image_fini(image);
+	nnpu_prog_image_fini(image);
 	return ret;
 }
 
-static void nnpu_program_set_verdict(struct drm_nnpu_program_load *args,
-				     const struct nnpu_admin_result *result)
+static void nnpu_prog_set_verdict(struct drm_nnpu_program_load *args,
+				  const struct nnpu_admin_result *result)
 {
 	args->status = result->status;
 	args->reason = result->reason;
@@ -173,8 +174,8 @@ static void nnpu_program_set_verdict(struct drm_nnpu_program_load *args,
 	args->operand = result->operand;
 }
 
-static int nnpu_program_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			      const struct nnpu_image *image)
+static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
+			   const struct nnpu_prog_image *image)
 {
 	struct device *dev = ctx->ndev->drm.dev;
 	size_t size = (size_t)args->num_reports * sizeof(struct nnpu_command_report);
@@ -198,7 +199,7 @@ static int nnpu_program_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load
 	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		goto out;
-	nnpu_program_set_verdict(args, &result);
+	nnpu_prog_set_verdict(args, &result);
 	ret = nnpu_status_load_errno(result.status);
 	/* Without a verdict on each command there are no reports to give. */
 	if (ret && result.status != NNPU_STATUS_PROGRAM_COMMAND)
@@ -210,15 +211,15 @@ out:
 	return ret;
 }
 
-static int nnpu_program_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			     const struct nnpu_image *image, const struct nnpu_program_header *h)
+static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
+			  const struct nnpu_prog_image *image, const struct nnpu_program_header *h)
 {
 	struct nnpu_sqe_load_program sqe = {
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
 		.ctx = cpu_to_le32(ctx->id),
 	};
 	struct nnpu_admin_result result;
-	struct nnpu_program *program;
+	struct nnpu_prog *program;
 	int ret;
 
 	program = kzalloc(sizeof(*program), GFP_KERNEL_ACCOUNT);
@@ -228,7 +229,7 @@ static int nnpu_program_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load 
 	program->ctx = ctx;
 	program->num_inputs = le16_to_cpu(h->num_inputs);
 	program->num_outputs = le16_to_cpu(h->num_outputs);
-	INIT_WORK(&program->release_work, nnpu_program_release_work);
+	INIT_WORK(&program->release_work, nnpu_prog_release_work);
 	ret = nnpu_table_reserve(&ctx->programs, &program->id);
 	if (ret)
 		goto err_free;
@@ -238,7 +239,7 @@ static int nnpu_program_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load 
 	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		goto err_id;
-	nnpu_program_set_verdict(args, &result);
+	nnpu_prog_set_verdict(args, &result);
 	ret = nnpu_status_load_errno(result.status);
 	if (ret)
 		goto err_id;
@@ -262,21 +263,21 @@ err_free:
 }
 
 /**
- * nnpu_program_load_ioctl - DRM_NNPU_PROGRAM_LOAD
+ * nnpu_prog_load_ioctl - DRM_NNPU_PROGRAM_LOAD
  * @drm: device
  * @data: struct drm_nnpu_program_load
  * @file: file
  *
  * Return: 0 or a negative errno as documented in nnpu_accel.h.
  */
-int nnpu_program_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct nnpu_device *ndev = to_nnpu_device(drm);
 	struct drm_nnpu_program_load *args = data;
 	struct nnpu_ctx *ctx = file->driver_priv;
 	struct nnpu_header_verdict verdict;
 	struct nnpu_program_header header;
-	struct nnpu_image image;
+	struct nnpu_prog_image image;
 	int ret, idx;
 
 	args->program = 0;
@@ -293,7 +294,7 @@ int nnpu_program_load_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	ret = -ENODEV;
 	if (nnpu_ctx_is_lost(ctx))
 		goto out_exit;
-	ret = nnpu_image_init(&image, drm, args->image, args->image_size);
+	ret = nnpu_prog_image_init(&image, drm, args->image, args->image_size);
 	if (ret)
 		goto out_exit;
 
@@ -304,31 +305,31 @@ int nnpu_program_load_ioctl(struct drm_device *drm, void *data, struct drm_file 
 		args->reason = verdict.reason;
 		drm_dbg(drm, "program header refused: reason %u\n", verdict.reason);
 	} else if (!(args->flags & DRM_NNPU_PROGRAM_CHECK)) {
-		ret = nnpu_program_load(ctx, args, &image, &header);
+		ret = nnpu_prog_load(ctx, args, &image, &header);
 	} else if (args->num_reports != le32_to_cpu(header.num_commands)) {
 		ret = -EINVAL;
 	} else {
-		ret = nnpu_program_check(ctx, args, &image);
+		ret = nnpu_prog_check(ctx, args, &image);
 	}
-	nnpu_image_fini(&image);
+	nnpu_prog_image_fini(&image);
 out_exit:
 	nnpu_device_exit(idx);
 	return ret;
 }
 
 /**
- * nnpu_program_unload_ioctl - DRM_NNPU_PROGRAM_UNLOAD
+ * nnpu_prog_unload_ioctl - DRM_NNPU_PROGRAM_UNLOAD
  * @drm: device
  * @data: struct drm_nnpu_program_unload
  * @file: file
  *
  * Return: 0 or a negative errno as documented in nnpu_accel.h.
  */
-int nnpu_program_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_program_unload *args = data;
 	struct nnpu_ctx *ctx = file->driver_priv;
-	struct nnpu_program *program;
+	struct nnpu_prog *program;
 
 	if (args->flags)
 		return -EINVAL;
@@ -337,6 +338,6 @@ int nnpu_program_unload_ioctl(struct drm_device *drm, void *data, struct drm_fil
 		return -ENOENT;
 	atomic_dec(&ctx->num_programs);
 	if (refcount_dec_and_test(&program->ref))
-		nnpu_program_release(program);
+		nnpu_prog_release(program);
 	return 0;
 }

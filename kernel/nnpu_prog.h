@@ -11,7 +11,7 @@ struct drm_file;
 struct nnpu_ctx;
 
 /**
- * struct nnpu_program - a program the device has loaded
+ * struct nnpu_prog - a program the device has loaded
  * @ref: PROGRAM_LOAD holds a reference until PROGRAM_UNLOAD, and each job
  * @ctx: context; no reference, except while @release_work is queued
  * @id: program number
@@ -21,7 +21,7 @@ struct nnpu_ctx;
  * @node: entry of nnpu_ctx.program_list; under nnpu_ctx.lock
  * @release_work: release, when an interrupt or job drops the last reference
  */
-struct nnpu_program {
+struct nnpu_prog {
 	refcount_t ref;
 	struct nnpu_ctx *ctx;
 	u32 id;
@@ -32,10 +32,10 @@ struct nnpu_program {
 	struct work_struct release_work;
 };
 
-struct nnpu_program *nnpu_program_get(struct nnpu_ctx *ctx, u32 id);
-void nnpu_program_put_deferred(struct nnpu_program *program);
-void nnpu_program_release_all(struct nnpu_ctx *ctx);
-int nnpu_program_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int nnpu_program_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+struct nnpu_prog *nnpu_prog_get(struct nnpu_ctx *ctx, u32 id);
+void nnpu_prog_put_deferred(struct nnpu_prog *program);
+void nnpu_prog_release_all(struct nnpu_ctx *ctx);
+int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif /* _NNPU_PROG_H_ */

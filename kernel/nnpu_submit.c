@@ -166,7 +166,7 @@ static int nnpu_submit_lookup(struct nnpu_submit *s)
 	struct nnpu_job *job = s->job;
 	int ret;
 
-	job->program = nnpu_program_get(s->ctx, args->program);
+	job->program = nnpu_prog_get(s->ctx, args->program);
 	if (!job->program)
 		return -ENOENT;
 	if (args->num_inputs != job->program->num_inputs ||
