@@ -25,8 +25,8 @@
 #include "layers.h"
 #include "ops/kernels.h"
 #include "userspace/libnnhal/internal.h"
-#include "userspace/tools/nnrun/device.h"
 #include "userspace/tools/nnrun/file.h"
+#include "userspace/tools/nnrun/open_device.h"
 #include "userspace/tools/nnrun/tflite.h"
 
 /* Executions of one side before it is the other's turn. */

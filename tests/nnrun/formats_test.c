@@ -14,11 +14,11 @@
 
 #include <tap.h>
 
+#include "userspace/tools/nnrun/best_classes.h"
 #include "userspace/tools/nnrun/file.h"
 #include "userspace/tools/nnrun/image.h"
 #include "userspace/tools/nnrun/input.h"
 #include "userspace/tools/nnrun/npy.h"
-#include "userspace/tools/nnrun/report.h"
 
 static char directory[64] = "/tmp/nnrun-formats-XXXXXX";
 static struct error err;

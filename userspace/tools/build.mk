@@ -5,7 +5,7 @@
 NNRUN_DIR := userspace/tools/nnrun
 NNRUN_SRCS := $(wildcard $(NNRUN_DIR)/*.c)
 # Everything but the command line, for unit tests and fuzzers.
-NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/main.c,$(NNRUN_SRCS)))
+NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(NNRUN_SRCS)))
 
 $(BUILD)/obj/$(NNRUN_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 

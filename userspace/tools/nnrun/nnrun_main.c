@@ -14,14 +14,14 @@
 #include <nnhal/nnhal.h>
 
 #include "../stop.h"
-#include "device.h"
 #include "dot.h"
 #include "file.h"
+#include "inferences.h"
 #include "input.h"
-#include "options.h"
+#include "nnrun_options.h"
+#include "open_device.h"
+#include "output_files.h"
 #include "profile.h"
-#include "results.h"
-#include "run.h"
 #include "tflite.h"
 #include "tflite_to_hal.h"
 

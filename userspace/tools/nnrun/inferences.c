@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "../clock.h"
-#include "device.h"
-#include "run.h"
+#include "inferences.h"
+#include "open_device.h"
 
 /* Inferences in flight with --async: the device's engines and its queue have work. */
 #define ASYNC_DEPTH	4

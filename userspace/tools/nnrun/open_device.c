@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device.h"
+#include "open_device.h"
 
 #define MAX_DEVICES	64
 

@@ -2,8 +2,8 @@
 /*
  * What the user reads: the best classes of an output.
  */
-#ifndef NNRUN_REPORT_H
-#define NNRUN_REPORT_H
+#ifndef NNRUN_BEST_CLASSES_H
+#define NNRUN_BEST_CLASSES_H
 
 #include <stdint.h>
 #include <stdio.h>
@@ -32,4 +32,4 @@ double io_element(const struct hal_io *io, const void *data, size_t i);
 int print_top(FILE *stream, const struct hal_io *io, const void *data, size_t count,
 	      const struct labels *labels, struct error *err);
 
-#endif /* NNRUN_REPORT_H */
+#endif /* NNRUN_BEST_CLASSES_H */

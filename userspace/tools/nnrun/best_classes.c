@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "best_classes.h"
 #include "file.h"
-#include "report.h"
 
 #define MAX_LABELS_FILE	((size_t)64 << 20)
 

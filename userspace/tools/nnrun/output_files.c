@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "npy.h"
-#include "results.h"
+#include "output_files.h"
 
 static const char *npy_descr(uint32_t type)
 {

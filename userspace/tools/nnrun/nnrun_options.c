@@ -12,7 +12,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "options.h"
+#include "nnrun_options.h"
 
 static const char help[] =
 "Usage: nnrun [OPTION]... MODEL.tflite [FILE]...\n"

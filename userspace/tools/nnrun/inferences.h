@@ -2,8 +2,8 @@
 /*
  * Running inferences.
  */
-#ifndef NNRUN_RUN_H
-#define NNRUN_RUN_H
+#ifndef NNRUN_INFERENCES_H
+#define NNRUN_INFERENCES_H
 
 #include <signal.h>
 #include <stdint.h>
@@ -12,9 +12,9 @@
 
 #include "error.h"
 #include "input.h"
-#include "options.h"
+#include "nnrun_options.h"
+#include "output_files.h"
 #include "profile.h"
-#include "results.h"
 
 struct job;
 
@@ -65,4 +65,4 @@ int run_init(struct run *run, struct error *err);
 int run_inputs(struct run *run, struct input *inputs, struct error *err);
 void run_free(struct run *run);
 
-#endif /* NNRUN_RUN_H */
+#endif /* NNRUN_INFERENCES_H */

@@ -3,17 +3,17 @@
  * Where the results of inferences go: output files, the latency file, and the
  * lists of best classes.
  */
-#ifndef NNRUN_RESULTS_H
-#define NNRUN_RESULTS_H
+#ifndef NNRUN_OUTPUT_FILES_H
+#define NNRUN_OUTPUT_FILES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "best_classes.h"
 #include "error.h"
 #include "file.h"
-#include "options.h"
-#include "report.h"
+#include "nnrun_options.h"
 #include "tflite_to_hal.h"
 
 struct results {
@@ -65,4 +65,4 @@ int check_stream(FILE *stream, struct error *err);
 /* Files that are not complete disappear. */
 void results_free(struct results *results);
 
-#endif /* NNRUN_RESULTS_H */
+#endif /* NNRUN_OUTPUT_FILES_H */

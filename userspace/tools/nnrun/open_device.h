@@ -2,8 +2,8 @@
 /*
  * Finding and opening devices, and saying what to do when there is none.
  */
-#ifndef NNRUN_DEVICE_H
-#define NNRUN_DEVICE_H
+#ifndef NNRUN_OPEN_DEVICE_H
+#define NNRUN_OPEN_DEVICE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,4 +39,4 @@ struct nnhal_prepared_model *prepare_model(struct nnhal_device *device,
 					   const struct tflite_model *tflite,
 					   struct error *err);
 
-#endif /* NNRUN_DEVICE_H */
+#endif /* NNRUN_OPEN_DEVICE_H */
