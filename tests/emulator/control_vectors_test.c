@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rig.h"
+#include "../../userspace/tools/nnvec/compare_outputs.h"
 #include "../ops/shared_vectors.h"
-#include "../../userspace/tools/nnvec/compare.h"
+#include "rig.h"
 
 #define MAX_SUBGRAPHS	16
 #define MAX_OPERANDS	64

@@ -11,7 +11,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "userspace/tools/nnvec/model.h"
+#include "userspace/tools/nnvec/case_model.h"
 #include "userspace/tools/nnvec/nntc.h"
 #include "userspace/tools/nnvec/variation.h"
 

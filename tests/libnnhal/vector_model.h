@@ -7,7 +7,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "../../userspace/tools/nnvec/model.h"
+#include "../../userspace/tools/nnvec/case_model.h"
 
 /* Room for what a test adds. */
 #define VECTOR_MORE_OPERANDS	8

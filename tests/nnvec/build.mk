@@ -30,7 +30,7 @@ VM_TESTS += $(BUILD)/tests/nnvec_shared_test.sh
 # whatever CC is.
 FUZZ_NNTC := $(BUILD)/tests/fuzz_nntc
 FUZZ_NNTC_SRCS := tests/fuzz/fuzz_nntc.c \
-	$(addprefix $(NNVEC_DIR)/,nntc.c model.c pools.c variation.c) \
+	$(addprefix $(NNVEC_DIR)/,nntc.c case_model.c case_pools.c variation.c) \
 	$(sort $(filter-out emulator/% $(NNHAL_SIM_SRCS),$(NNHAL_SRCS)) \
 		$(NNHAL_DIR)/transport_nosim.c)
 

@@ -11,7 +11,7 @@
 #include <nnhal/nnhal.h>
 
 #include "tests/tap.h"
-#include "userspace/tools/nnvec/run.h"
+#include "userspace/tools/nnvec/run_case.h"
 #include "wrapped.h"
 
 static enum fault {

@@ -13,7 +13,7 @@ $(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
 		$(BUILD)/lib/libnnhal.a
 	$(call link,$^ $(NNHAL_LIBS))
 
-$(BUILD)/tests/run_graphs: $(BUILD)/obj/userspace/tools/nnvec/compare.o
+$(BUILD)/tests/run_graphs: $(BUILD)/obj/userspace/tools/nnvec/compare_outputs.o
 
 $(BUILD)/tests/run_mutants: $(addprefix $(BUILD)/obj/$(RANDOM_DIR)/mutate_,\
 	model.o control.o request.o)

@@ -24,8 +24,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../userspace/tools/nnvec/compare_outputs.h"
 #include "../tap.h"
-#include "../../userspace/tools/nnvec/compare.h"
 #include "hal_case.h"
 
 #define RUNS_DIFFER	1000u

@@ -5,7 +5,7 @@
 NNVEC_DIR := userspace/tools/nnvec
 NNVEC_SRCS := $(wildcard $(NNVEC_DIR)/*.c)
 # Everything but the command line, for unit tests.
-NNVEC_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/main.c,$(NNVEC_SRCS)))
+NNVEC_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnvec_main.c,$(NNVEC_SRCS)))
 
 $(BUILD)/obj/$(NNVEC_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 

@@ -5,7 +5,7 @@
 #ifndef NNVEC_TWIN_H
 #define NNVEC_TWIN_H
 
-#include "model.h"
+#include "case_model.h"
 #include "nntc.h"
 
 /**

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pools.h"
+#include "case_pools.h"
 #include "variation.h"
 
 #define ONE_POOL(kind)	{ .constants_in_pools = true, .pool_kind = (kind) }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../clean.h"
-#include "report.h"
+#include "vector_report.h"
 
 /* More are counted, but not kept. */
 #define MAX_FAILURES	65536u

@@ -3,7 +3,7 @@
  * Running a case in a variation.
  *
  * A case is skipped for reasons that the HAL has: its form is not for the case (see
- * model.c), memory of a kind does not exist here, the HAL wants the model refused, or
+ * case_model.c), memory of a kind does not exist here, the HAL wants the model refused, or
  * getSupportedOperations says no. The last counts for the model as the case gives it
  * only: what the device supports so it has to support in every form.
  */
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "execute.h"
-#include "run.h"
+#include "execute_case.h"
+#include "run_case.h"
 
 __attribute__((format(printf, 2, 3)))
 static enum verdict failed(char *text, const char *fmt, ...)

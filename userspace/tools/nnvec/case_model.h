@@ -2,13 +2,13 @@
 /*
  * A case as a model of the HAL, and the places of its values in pools.
  */
-#ifndef NNVEC_MODEL_H
-#define NNVEC_MODEL_H
+#ifndef NNVEC_CASE_MODEL_H
+#define NNVEC_CASE_MODEL_H
 
 #include <nnhal/nnhal.h>
 
+#include "case_pools.h"
 #include "nntc.h"
-#include "pools.h"
 #include "variation.h"
 
 /* Room for a text that says why a case was skipped or failed. */
@@ -84,4 +84,4 @@ bool vec_model_place(struct vec_model *m, struct pools *pools, struct nnhal_diag
 
 void vec_model_free(struct vec_model *m);
 
-#endif /* NNVEC_MODEL_H */
+#endif /* NNVEC_CASE_MODEL_H */

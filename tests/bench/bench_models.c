@@ -22,7 +22,7 @@
 #include <nnhal/nnhal.h>
 
 #include "kernel/nnpu_hw.h"
-#include "layers.h"
+#include "reference_layers.h"
 #include "ops/kernels.h"
 #include "userspace/libnnhal/internal.h"
 #include "userspace/tools/nnrun/file.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pools.h"
+#include "case_pools.h"
 
 #define UDMABUF		"/dev/udmabuf"
 #define MIN_POOL	4096u

@@ -2,14 +2,14 @@
 /*
  * Running a case in a variation.
  */
-#ifndef NNVEC_RUN_H
-#define NNVEC_RUN_H
+#ifndef NNVEC_RUN_CASE_H
+#define NNVEC_RUN_CASE_H
 
 #include <nnhal/nnhal.h>
 
-#include "model.h"
+#include "case_model.h"
+#include "case_pools.h"
 #include "nntc.h"
-#include "pools.h"
 #include "twin.h"
 #include "variation.h"
 
@@ -70,4 +70,4 @@ enum verdict runner_run(struct runner *r, const char *file, const struct nntc_ca
 /* Let go of what belongs to a case. */
 void runner_end_case(struct runner *r);
 
-#endif /* NNVEC_RUN_H */
+#endif /* NNVEC_RUN_CASE_H */

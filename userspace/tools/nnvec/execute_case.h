@@ -2,11 +2,11 @@
 /*
  * Executing a prepared case and judging what comes back.
  */
-#ifndef NNVEC_EXECUTE_H
-#define NNVEC_EXECUTE_H
+#ifndef NNVEC_EXECUTE_CASE_H
+#define NNVEC_EXECUTE_CASE_H
 
-#include "compare.h"
-#include "model.h"
+#include "case_model.h"
+#include "compare_outputs.h"
 
 /**
  * struct execution - executions of a prepared model
@@ -69,4 +69,4 @@ bool execution_must_fail(struct execution *e, char *text);
  */
 bool execution_too_small(struct execution *e, char *text);
 
-#endif /* NNVEC_EXECUTE_H */
+#endif /* NNVEC_EXECUTE_CASE_H */

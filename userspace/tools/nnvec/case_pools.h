@@ -2,8 +2,8 @@
 /*
  * Memory for constants and arguments, of each kind the HAL knows, kept for all cases.
  */
-#ifndef NNVEC_POOLS_H
-#define NNVEC_POOLS_H
+#ifndef NNVEC_CASE_POOLS_H
+#define NNVEC_CASE_POOLS_H
 
 #include <nnhal/nnhal.h>
 
@@ -40,4 +40,4 @@ bool pools_reserve(struct pools *pools, uint32_t index, uint64_t size, struct nn
 
 void pools_free(struct pools *pools);
 
-#endif /* NNVEC_POOLS_H */
+#endif /* NNVEC_CASE_POOLS_H */

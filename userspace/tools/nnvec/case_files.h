@@ -2,8 +2,8 @@
 /*
  * Which files to run.
  */
-#ifndef NNVEC_FILES_H
-#define NNVEC_FILES_H
+#ifndef NNVEC_CASE_FILES_H
+#define NNVEC_CASE_FILES_H
 
 #include <stdint.h>
 
@@ -25,4 +25,4 @@ int file_list_add(struct file_list *list, const char *path, char *text, size_t s
 
 void file_list_free(struct file_list *list);
 
-#endif /* NNVEC_FILES_H */
+#endif /* NNVEC_CASE_FILES_H */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "files.h"
+#include "case_files.h"
 
 /* Directories in directories. */
 #define MAX_DEPTH	16

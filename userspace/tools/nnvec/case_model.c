@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model.h"
+#include "case_model.h"
 
 /* Memory that goes with the model. */
 struct block {

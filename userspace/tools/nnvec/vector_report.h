@@ -2,15 +2,15 @@
 /*
  * Counting results, and telling people and programs about them.
  */
-#ifndef NNVEC_REPORT_H
-#define NNVEC_REPORT_H
+#ifndef NNVEC_VECTOR_REPORT_H
+#define NNVEC_VECTOR_REPORT_H
 
 #include <stdio.h>
 
 #include <nnhal/nnhal.h>
 
 #include "nntc.h"
-#include "run.h"
+#include "run_case.h"
 #include "variation.h"
 
 struct counts {
@@ -108,4 +108,4 @@ void report_write(const struct report *r, const struct report_context *context, 
 /* Print text of unknown origin: what a terminal could take for a command becomes '?'. */
 void print_clean(FILE *out, const char *text);
 
-#endif /* NNVEC_REPORT_H */
+#endif /* NNVEC_VECTOR_REPORT_H */

@@ -12,7 +12,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "options.h"
+#include "nnvec_options.h"
 
 static const char help_head[] =
 "Usage: nnvec [OPTION]... FILE|DIRECTORY...\n"

@@ -2,8 +2,8 @@
 /*
  * The operations of a HAL model as XNNPACK's operators, one for one, on one thread.
  */
-#ifndef NNPU_BENCH_LAYERS_H
-#define NNPU_BENCH_LAYERS_H
+#ifndef NNPU_BENCH_REFERENCE_LAYERS_H
+#define NNPU_BENCH_REFERENCE_LAYERS_H
 
 #include <stddef.h>
 
@@ -26,4 +26,4 @@ const void *layers_output(struct layers *layers, size_t *bytes);
 /* Run all of them. 0 or -1. */
 int layers_run(struct layers *layers);
 
-#endif /* NNPU_BENCH_LAYERS_H */
+#endif /* NNPU_BENCH_REFERENCE_LAYERS_H */

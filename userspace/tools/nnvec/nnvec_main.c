@@ -12,11 +12,11 @@
 
 #include "../clock.h"
 #include "../stop.h"
-#include "files.h"
+#include "case_files.h"
 #include "nntc.h"
-#include "options.h"
-#include "report.h"
-#include "run.h"
+#include "nnvec_options.h"
+#include "run_case.h"
+#include "vector_report.h"
 
 struct app {
 	struct options options;

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "execute.h"
+#include "execute_case.h"
 
 /* For loops that must not end; others have the HAL's default. */
 #define LOOP_TIMEOUT_NS		UINT64_C(1000000)

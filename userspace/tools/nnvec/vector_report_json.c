@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report.h"
+#include "vector_report.h"
 
 /* Bytes of the UTF-8 sequence at @text, 0 if it is none. */
 static unsigned int utf8_length(const unsigned char *text)

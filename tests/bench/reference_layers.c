@@ -11,7 +11,7 @@
 
 #include <xnnpack.h>
 
-#include "layers.h"
+#include "reference_layers.h"
 
 /* Padding scheme SAME of the HAL. */
 #define PADDING_SAME	1

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare.h"
+#include "compare_outputs.h"
 
 __attribute__((format(printf, 2, 3)))
 static bool differs(char *text, const char *fmt, ...)
