@@ -22,10 +22,10 @@
 #include <nnhal/nnhal.h>
 
 #include "kernel/nnpu_hw.h"
-#include "reference_layers.h"
 #include "ops/kernels.h"
+#include "reference_layers.h"
 #include "userspace/libnnhal/internal.h"
-#include "userspace/tools/nnrun/file.h"
+#include "userspace/tools/common/file.h"
 #include "userspace/tools/nnrun/open_device.h"
 #include "userspace/tools/nnrun/tflite.h"
 

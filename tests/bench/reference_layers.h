@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "userspace/tools/nnrun/error.h"
+#include "userspace/tools/common/error.h"
 #include "userspace/tools/nnrun/tflite_to_hal.h"
 
 struct layers;

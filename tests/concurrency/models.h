@@ -8,7 +8,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "userspace/tools/nnrun/file.h"
+#include "userspace/tools/common/file.h"
 #include "userspace/tools/nnrun/tflite_to_hal.h"
 
 /* A model file, samples for it, and the outputs it gives alone. */

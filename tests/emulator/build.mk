@@ -15,8 +15,7 @@ $(EMU_TESTS): $(BUILD)/tests/emu_%_test: $(BUILD)/obj/$(EMU_TEST_DIR)/%_test.o \
 HOST_TESTS += $(EMU_TESTS)
 
 # It reads and compares as nnvec does.
-EMU_VECTORS_OBJS := $(patsubst %,$(BUILD)/obj/userspace/tools/nnvec/%.o,nntc compare_outputs) \
-	$(BUILD)/lib/libnnhal.a
+EMU_VECTORS_OBJS := $(TOOLS_COMMON) $(BUILD)/lib/libnnhal.a
 $(BUILD)/obj/$(EMU_TEST_DIR)/control_vectors_test.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests -Iuserspace/libnnhal/include
 $(BUILD)/tests/emu_control_vectors_test: $(EMU_VECTORS_OBJS)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../userspace/tools/nnvec/compare_outputs.h"
+#include "../../userspace/tools/common/compare_outputs.h"
 #include "../ops/shared_vectors.h"
 #include "rig.h"
 

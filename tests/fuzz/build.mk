@@ -43,7 +43,7 @@ $(BUILD)/obj/tests/fuzz/graph_images.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests/rando
 	-I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
 
 $(BUILD)/tests/graph_images: $(BUILD)/obj/tests/fuzz/graph_images.o \
-		$(BUILD)/obj/tests/random/hal_case.o $(BUILD)/obj/userspace/tools/nnvec/nntc.o $(NNHAL_OBJS)
+		$(BUILD)/obj/tests/random/hal_case.o $(TOOLS_COMMON) $(NNHAL_OBJS)
 	$(call link,$^ $(NNHAL_LIBS))
 
 $(BUILD)/tests/run_fuzz_program.sh: $(BUILD)/tests/graph_images

@@ -11,8 +11,8 @@
 
 #include <nnhal/nnhal.h>
 
+#include "userspace/tools/common/nntc.h"
 #include "userspace/tools/nnvec/case_model.h"
-#include "userspace/tools/nnvec/nntc.h"
 #include "userspace/tools/nnvec/variation.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

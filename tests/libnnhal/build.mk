@@ -18,7 +18,8 @@ $(NNHAL_TESTS): $(BUILD)/tests/nnhal_%_test: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%_te
 # Programs over the operator test cases.
 $(BUILD)/tests/nnhal_validate_vectors_test $(BUILD)/tests/nnhal_validate_mutations_test: \
 	$(BUILD)/obj/$(NNHAL_TEST_DIR)/vector_model.o \
-	$(patsubst %,$(BUILD)/obj/userspace/tools/nnvec/%.o,nntc case_model case_pools)
+	$(patsubst %,$(BUILD)/obj/userspace/tools/nnvec/%.o,case_model case_pools) \
+	$(TOOLS_COMMON)
 
 # It includes the source, to get at what is static there.
 $(BUILD)/tests/nnhal_ring_litmus_test: \

@@ -36,12 +36,13 @@ VM_TESTS += $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
 FUZZ_CC ?= clang
 FUZZ_TFLITE := $(BUILD)/tests/fuzz_tflite
 FUZZ_TFLITE_SRCS := tests/fuzz/fuzz_tflite.c \
-	$(addprefix $(NNRUN_DIR)/,error.c flatbuf.c tflite.c tflite_names.c hal_builder.c \
-		tflite_to_hal.c map_operator.c dot.c) \
+	$(addprefix userspace/tools/common/,error.c flatbuf.c) \
+	$(addprefix $(NNRUN_DIR)/,tflite.c tflite_names.c hal_builder.c tflite_to_hal.c \
+		map_operator.c dot.c) \
 	$(filter-out %/transport_sim.c %/sim_rings.c %/sim_queues.c,$(wildcard $(NNHAL_DIR)/*.c)) \
 	$(wildcard signatures/*.c)
 
-$(FUZZ_TFLITE): $(FUZZ_TFLITE_SRCS) $(wildcard $(NNRUN_DIR)/*.h)
+$(FUZZ_TFLITE): $(FUZZ_TFLITE_SRCS) $(wildcard $(NNRUN_DIR)/*.h userspace/tools/common/*.h)
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \

@@ -14,8 +14,8 @@
 
 #include <tap.h>
 
+#include "userspace/tools/common/file.h"
 #include "userspace/tools/nnrun/best_classes.h"
-#include "userspace/tools/nnrun/file.h"
 #include "userspace/tools/nnrun/image.h"
 #include "userspace/tools/nnrun/input.h"
 #include "userspace/tools/nnrun/npy.h"

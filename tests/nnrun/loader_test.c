@@ -14,8 +14,8 @@
 #include <tap.h>
 
 #include "model_writer.h"
+#include "userspace/tools/common/file.h"
 #include "userspace/tools/nnrun/dot.h"
-#include "userspace/tools/nnrun/file.h"
 #include "userspace/tools/nnrun/tflite.h"
 #include "userspace/tools/nnrun/tflite_to_hal.h"
 

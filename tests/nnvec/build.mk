@@ -30,11 +30,12 @@ VM_TESTS += $(BUILD)/tests/nnvec_shared_test.sh
 # whatever CC is.
 FUZZ_NNTC := $(BUILD)/tests/fuzz_nntc
 FUZZ_NNTC_SRCS := tests/fuzz/fuzz_nntc.c \
-	$(addprefix $(NNVEC_DIR)/,nntc.c case_model.c case_pools.c variation.c) \
+	userspace/tools/common/nntc.c \
+	$(addprefix $(NNVEC_DIR)/,case_model.c case_pools.c variation.c) \
 	$(sort $(filter-out emulator/% $(NNHAL_SIM_SRCS),$(NNHAL_SRCS)) \
 		$(NNHAL_DIR)/transport_nosim.c)
 
-$(FUZZ_NNTC): $(FUZZ_NNTC_SRCS) $(wildcard $(NNVEC_DIR)/*.h)
+$(FUZZ_NNTC): $(FUZZ_NNTC_SRCS) $(wildcard $(NNVEC_DIR)/*.h userspace/tools/common/*.h)
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \

@@ -9,8 +9,8 @@
 #include <nnhal/nnhal.h>
 
 #include "tests/tap.h"
+#include "userspace/tools/common/compare_outputs.h"
 #include "userspace/tools/nnvec/case_model.h"
-#include "userspace/tools/nnvec/compare_outputs.h"
 #include "userspace/tools/nnvec/twin.h"
 
 static char text[REASON_TEXT];

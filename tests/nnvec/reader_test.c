@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/tap.h"
-#include "userspace/tools/nnvec/nntc.h"
+#include "userspace/tools/common/nntc.h"
 
 /*
  * A file with one case of one operation with one input and one output, and where its

@@ -6,7 +6,7 @@ OPS_TEST_DIR := tests/ops
 OPS_TESTS := $(patsubst $(OPS_TEST_DIR)/%_test.c,$(BUILD)/tests/ops_%_test,\
 	$(wildcard $(OPS_TEST_DIR)/*_test.c))
 OPS_TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,\
-	$(wildcard emulator/ops/*.c signatures/*.c) userspace/tools/nnvec/nntc.c \
+	$(wildcard emulator/ops/*.c signatures/*.c) userspace/tools/common/nntc.c \
 	$(filter-out %_test.c,$(wildcard $(OPS_TEST_DIR)/*.c)))
 
 $(BUILD)/obj/$(OPS_TEST_DIR)/%.o: \

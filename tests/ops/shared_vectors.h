@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../../userspace/tools/common/nntc.h"
 #include "../tap.h"
-#include "../../userspace/tools/nnvec/nntc.h"
 
 #define VECTORS_MAX_FILES	1024
 

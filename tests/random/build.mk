@@ -9,11 +9,9 @@ $(BUILD)/obj/$(RANDOM_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NNHAL_DIR)/include
 
 $(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
-		$(BUILD)/obj/$(RANDOM_DIR)/hal_case.o $(BUILD)/obj/userspace/tools/nnvec/nntc.o \
+		$(BUILD)/obj/$(RANDOM_DIR)/hal_case.o $(TOOLS_COMMON) \
 		$(BUILD)/lib/libnnhal.a
-	$(call link,$^ $(NNHAL_LIBS))
-
-$(BUILD)/tests/run_graphs: $(BUILD)/obj/userspace/tools/nnvec/compare_outputs.o
+	$(call link,$(filter %.o,$^) $(filter %.a,$^) $(NNHAL_LIBS))
 
 $(BUILD)/tests/run_mutants: $(addprefix $(BUILD)/obj/$(RANDOM_DIR)/mutate_,\
 	model.o control.o request.o)

@@ -7,7 +7,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "../../userspace/tools/nnvec/nntc.h"
+#include "../../userspace/tools/common/nntc.h"
 
 /*
  * A subgraph. Lists of indexes have room for one entry more than the case has. What is

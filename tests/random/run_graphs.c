@@ -24,7 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../userspace/tools/nnvec/compare_outputs.h"
+#include "../../userspace/tools/common/compare_outputs.h"
 #include "../tap.h"
 #include "hal_case.h"
 

@@ -2,14 +2,26 @@
 #
 # The tools.
 
+# What they have in common, as an archive: each program takes what it uses.
+TOOLS_COMMON_SRCS := $(wildcard userspace/tools/common/*.c)
+TOOLS_COMMON := $(BUILD)/lib/libtools-common.a
+
+$(BUILD)/obj/userspace/tools/common/%.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
+
+$(TOOLS_COMMON): $(TOOLS_COMMON_SRCS:%.c=$(BUILD)/obj/%.o)
+	$(call archive,$^)
+
 NNRUN_DIR := userspace/tools/nnrun
 NNRUN_SRCS := $(wildcard $(NNRUN_DIR)/*.c)
 # Everything but the command line, for unit tests and fuzzers.
-NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(NNRUN_SRCS)))
+NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(NNRUN_SRCS))) \
+	$(TOOLS_COMMON)
 
 $(BUILD)/obj/$(NNRUN_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
-$(BUILD)/bin/nnrun: $(NNRUN_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libnnhal.a
+$(BUILD)/bin/nnrun: $(NNRUN_SRCS:%.c=$(BUILD)/obj/%.o) $(TOOLS_COMMON) \
+		$(BUILD)/lib/libnnhal.a
 	$(call link,$^ -lm -lpthread)
 
 tools: $(BUILD)/bin/nnrun

@@ -27,7 +27,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "../clock.h"
+#include "../common/clock.h"
 #include "nnbench_fmq.h"
 
 #define DEPTH		8

@@ -17,7 +17,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "../clock.h"
+#include "../common/clock.h"
 #include "nnbench_fmq.h"
 
 /* Round trips before the first that counts. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/file.h"
 #include "best_classes.h"
-#include "file.h"
 
 #define MAX_LABELS_FILE	((size_t)64 << 20)
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "tflite_to_hal.h"
 
 /* Names of classes, one per line of a file. */

@@ -15,7 +15,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "error.h"
+#include "../common/error.h"
 
 /* No tensor or operator of the file stands behind an operand or operation. */
 #define HAL_NO_ORIGIN	UINT32_MAX

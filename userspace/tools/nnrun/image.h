@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "tflite_to_hal.h"
 
 /* RGB, one byte each, rows from the top without padding. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../clock.h"
+#include "../common/clock.h"
 #include "inferences.h"
 #include "open_device.h"
 

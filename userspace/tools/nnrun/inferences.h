@@ -10,7 +10,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "input.h"
 #include "nnrun_options.h"
 #include "output_files.h"

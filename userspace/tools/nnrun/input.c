@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "../common/file.h"
 #include "input.h"
 #include "npy.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "image.h"
 #include "tflite_to_hal.h"
 

@@ -13,9 +13,9 @@
 
 #include <nnhal/nnhal.h>
 
-#include "../stop.h"
+#include "../common/file.h"
+#include "../common/stop.h"
 #include "dot.h"
-#include "file.h"
 #include "inferences.h"
 #include "input.h"
 #include "nnrun_options.h"

@@ -10,7 +10,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "tflite_to_hal.h"
 
 /* Fill in the error: what failed, the name of the status and the library's message. */

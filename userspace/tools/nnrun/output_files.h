@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "../common/error.h"
+#include "../common/file.h"
 #include "best_classes.h"
-#include "error.h"
-#include "file.h"
 #include "nnrun_options.h"
 #include "tflite_to_hal.h"
 

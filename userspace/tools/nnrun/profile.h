@@ -11,7 +11,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "tflite_to_hal.h"
 
 /* A list of times in nanoseconds. */

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
-#include "flatbuf.h"
+#include "../common/error.h"
+#include "../common/flatbuf.h"
 
 /* Largest file that is read. */
 #define TFLITE_MAX_FILE		((size_t)1 << 30)

@@ -7,7 +7,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "error.h"
+#include "../common/error.h"
 #include "hal_builder.h"
 #include "tflite.h"
 

@@ -5,11 +5,13 @@
 NNVEC_DIR := userspace/tools/nnvec
 NNVEC_SRCS := $(wildcard $(NNVEC_DIR)/*.c)
 # Everything but the command line, for unit tests.
-NNVEC_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnvec_main.c,$(NNVEC_SRCS)))
+NNVEC_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnvec_main.c,$(NNVEC_SRCS))) \
+	$(TOOLS_COMMON)
 
 $(BUILD)/obj/$(NNVEC_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
-$(BUILD)/bin/nnvec: $(NNVEC_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libnnhal.a
+$(BUILD)/bin/nnvec: $(NNVEC_SRCS:%.c=$(BUILD)/obj/%.o) $(TOOLS_COMMON) \
+		$(BUILD)/lib/libnnhal.a
 	$(call link,$^ $(NNHAL_LIBS))
 
 tools: $(BUILD)/bin/nnvec

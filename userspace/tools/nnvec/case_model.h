@@ -7,8 +7,8 @@
 
 #include <nnhal/nnhal.h>
 
+#include "../common/nntc.h"
 #include "case_pools.h"
-#include "nntc.h"
 #include "variation.h"
 
 /* Room for a text that says why a case was skipped or failed. */

@@ -5,8 +5,8 @@
 #ifndef NNVEC_EXECUTE_CASE_H
 #define NNVEC_EXECUTE_CASE_H
 
+#include "../common/compare_outputs.h"
 #include "case_model.h"
-#include "compare_outputs.h"
 
 /**
  * struct execution - executions of a prepared model

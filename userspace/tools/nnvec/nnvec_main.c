@@ -10,10 +10,10 @@
 
 #include <nnhal/nnhal.h>
 
-#include "../clock.h"
-#include "../stop.h"
+#include "../common/clock.h"
+#include "../common/nntc.h"
+#include "../common/stop.h"
 #include "case_files.h"
-#include "nntc.h"
 #include "nnvec_options.h"
 #include "run_case.h"
 #include "vector_report.h"

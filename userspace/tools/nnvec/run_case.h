@@ -7,9 +7,9 @@
 
 #include <nnhal/nnhal.h>
 
+#include "../common/nntc.h"
 #include "case_model.h"
 #include "case_pools.h"
-#include "nntc.h"
 #include "twin.h"
 #include "variation.h"
 

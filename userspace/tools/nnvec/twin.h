@@ -5,8 +5,8 @@
 #ifndef NNVEC_TWIN_H
 #define NNVEC_TWIN_H
 
+#include "../common/nntc.h"
 #include "case_model.h"
-#include "nntc.h"
 
 /**
  * struct twin - a case with signed tensors

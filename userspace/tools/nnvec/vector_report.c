@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../clean.h"
+#include "../common/clean.h"
 #include "vector_report.h"
 
 /* More are counted, but not kept. */

@@ -9,7 +9,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "nntc.h"
+#include "../common/nntc.h"
 #include "run_case.h"
 #include "variation.h"
 

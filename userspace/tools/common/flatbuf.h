@@ -11,8 +11,8 @@
  * empty vectors, and fb_failed() says so. That keeps the code that walks a
  * schema free of a check per field.
  */
-#ifndef NNRUN_FLATBUF_H
-#define NNRUN_FLATBUF_H
+#ifndef TOOLS_FLATBUF_H
+#define TOOLS_FLATBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,4 +76,4 @@ int32_t fb_vector_i32(const struct fb_vector *vector, uint32_t i);
 int64_t fb_vector_i64(const struct fb_vector *vector, uint32_t i);
 float fb_vector_f32(const struct fb_vector *vector, uint32_t i);
 
-#endif /* NNRUN_FLATBUF_H */
+#endif /* TOOLS_FLATBUF_H */

@@ -2,8 +2,8 @@
 /*
  * Is an output what the case expects?
  */
-#ifndef NNVEC_COMPARE_OUTPUTS_H
-#define NNVEC_COMPARE_OUTPUTS_H
+#ifndef TOOLS_COMPARE_OUTPUTS_H
+#define TOOLS_COMPARE_OUTPUTS_H
 
 #include <nnhal/types.h>
 
@@ -50,4 +50,4 @@ bool compare_frequencies(uint32_t index, const struct nntc_case *nc,
 /* What to fill byte @i of an output with so that it does not pass for its expected value. */
 uint8_t wrong_byte(const struct nntc_operand *o, size_t i);
 
-#endif /* NNVEC_COMPARE_OUTPUTS_H */
+#endif /* TOOLS_COMPARE_OUTPUTS_H */

@@ -2,8 +2,8 @@
 /*
  * Reading whole files, and writing files that appear only when they are complete.
  */
-#ifndef NNRUN_FILE_H
-#define NNRUN_FILE_H
+#ifndef TOOLS_FILE_H
+#define TOOLS_FILE_H
 
 #include <signal.h>
 #include <stdbool.h>
@@ -64,4 +64,4 @@ int out_commit(struct out_file *out, struct error *err);
 /* Give up: a file that is not complete disappears. No effect after out_commit(). */
 void out_abort(struct out_file *out);
 
-#endif /* NNRUN_FILE_H */
+#endif /* TOOLS_FILE_H */

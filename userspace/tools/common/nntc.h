@@ -6,8 +6,8 @@
  * operands and subgraphs exist, and data is as long as the shape of its operand says
  * (see struct nntc_operand). Whether the model makes sense is for the HAL to judge.
  */
-#ifndef NNVEC_NNTC_H
-#define NNVEC_NNTC_H
+#ifndef TOOLS_NNTC_H
+#define TOOLS_NNTC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -138,4 +138,4 @@ uint32_t nntc_element_size(uint32_t type);
 /* Is a type of the HAL no tensor? */
 bool nntc_is_scalar(uint32_t type);
 
-#endif /* NNVEC_NNTC_H */
+#endif /* TOOLS_NNTC_H */

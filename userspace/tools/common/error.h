@@ -2,8 +2,8 @@
 /*
  * Error texts of nnrun, and text from files made safe to print.
  */
-#ifndef NNRUN_ERROR_H
-#define NNRUN_ERROR_H
+#ifndef TOOLS_ERROR_H
+#define TOOLS_ERROR_H
 
 #include <stddef.h>
 
@@ -35,4 +35,4 @@ const char *text_print(struct text text, char *out, size_t size);
 /* The same in a buffer that lives to the end of the enclosing block. */
 #define TEXT(t)		text_print((t), (char[80]) { 0 }, 80)
 
-#endif /* NNRUN_ERROR_H */
+#endif /* TOOLS_ERROR_H */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../clean.h"
+#include "clean.h"
 #include "error.h"
 
 static int set_text(struct error *err, int errnum, const char *fmt, va_list args)
