@@ -26,6 +26,7 @@
 # Variants are the same rules in another directory:
 #
 #   make SAN=1 ...      ASan and UBSan, in build/san
+#   make SAN=thread ... ThreadSanitizer, in build/tsan
 #   make CC=clang ...   the other compiler, in build/clang
 #   make ARCH=arm64 ... cross-compiled, in build/arm64
 #
@@ -46,7 +47,7 @@ ifeq ($(origin AR),default)
 AR := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-ar,ar)
 endif
 
-VARIANT := $(if $(filter arm64,$(ARCH)),/arm64)$(if $(findstring clang,$(CC)),/clang)$(if $(SAN),/san)
+VARIANT := $(if $(filter arm64,$(ARCH)),/arm64)$(if $(findstring clang,$(CC)),/clang)$(if $(SAN),/$(if $(filter thread,$(SAN)),tsan,san))
 BUILD ?= build$(VARIANT)
 
 DESTDIR ?=
@@ -57,7 +58,9 @@ BINDIR ?= $(PREFIX)/bin
 
 # CFLAGS and LDFLAGS are the user's; what the code needs is added beside them.
 CFLAGS ?= -O2 -g
-SAN_CFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all \
+# ThreadSanitizer knows no fences: where one orders data, __tsan_acquire() says it again.
+SAN_CFLAGS := $(if $(filter thread,$(SAN)),-fsanitize=thread -Wno-tsan,\
+	      -fsanitize=address,undefined -fno-sanitize-recover=all) \
 	      -fno-omit-frame-pointer -O1
 NNPU_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wstrict-prototypes \
 	       -Wmissing-prototypes -Wold-style-definition -Wvla -fno-strict-aliasing \
@@ -162,7 +165,7 @@ help:
 	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \
 	'make clean        removes build/; the cache in XDG_CACHE_HOME/nnpu stays' \
 	'' \
-	'Variables: CC=clang, SAN=1, ARCH=arm64, V=1, BUILD=dir, NNPU_SHARED=dir' \
+	'Variables: CC=clang, SAN=1, SAN=thread, ARCH=arm64, V=1, BUILD=dir, NNPU_SHARED=dir' \
 	'Packages that are missing are installed as needed (scripts/deps, as root).'
 
 # What a build.mk says, for the scripts.
