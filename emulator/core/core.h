@@ -392,25 +392,44 @@ struct nnpu_device {
 	struct nnpu_engine *engines;
 };
 
-/* registers.c */
-/* Control thread: wait for the engines, then forget everything. dev->lock held. */
+/* device_model.c */
+uint64_t dev_now(struct nnpu_device *dev);
+bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level);
+void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* dev->lock held. */
+void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid);
+bool dev_inject(struct nnpu_device *dev, unsigned int kind);
+uint64_t dev_features(const struct nnpu_device *dev);
+
+/* reset.c; dev->lock held. */
+void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs);
+/* A write to register CTRL. */
+void device_write_ctrl(struct nnpu_device *dev, uint32_t value, struct irqs *irqs);
+/* Have the control thread end everything. */
+void device_stop(struct nnpu_device *dev);
+/* Control thread: wait for the engines, then forget everything. */
 void dev_end_everything(struct nnpu_device *dev);
+
+/* threads.c */
+/* False: no thread to be had; those that run have to be joined. */
+bool threads_start(struct nnpu_device *dev);
+void threads_join(struct nnpu_device *dev);
 /* Control thread: sleep until something about jobs has changed. dev->lock held. */
 void dev_await_jobs(struct nnpu_device *dev);
 /* A job has ended. dev->lock held. */
 void dev_job_ended(struct nnpu_device *dev);
 void dev_set_perf(struct nnpu_device *dev, unsigned int level);
-uint64_t dev_now(struct nnpu_device *dev);
-bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level);
-void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+
+/* interrupts.c */
 void irqs_add(struct irqs *irqs, unsigned int vector);
+/* dev->lock not held. */
 void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs);
-/* dev->lock held. */
-void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid);
-void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs);
-bool dev_inject(struct nnpu_device *dev, unsigned int kind);
-uint64_t dev_features(const struct nnpu_device *dev);
+/* Platform devices: change status and mask (may be NULL) and the line with them. */
+void irq_line_update(struct nnpu_device *dev, uint32_t set, uint32_t clear,
+		     const uint32_t *mask);
+
+/* memory_accounting.c */
 /* Device memory: false if the device or the context (may be NULL) has too little. */
 bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Properties of a device, its creation and end, and what all parts of it use: clock, log,
+ * fault register, fault injection.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core.h"
+
+#define NS_PER_S		1000000000ull
+/* Vectors of a platform device are the bits of IRQ_STATUS. */
+#define PLATFORM_VECTORS	32
+
+void nnpu_device_default_props(struct nnpu_device_props *props)
+{
+	*props = (struct nnpu_device_props) {
+		.num_queues = 16,
+		.num_engines = 1,
+		.num_vectors = 17,
+		.max_contexts = 64,
+		.max_slots_log2 = 10,
+		.max_programs = 256,
+		.max_args = 4096,
+		.max_entries_log2 = 12,
+		.memory_size = 1ull << 30,
+		.max_operand_size = 256ull << 20,
+	};
+}
+
+int nnpu_device_check_props(const struct nnpu_device_props *p, char *error, size_t size)
+{
+	const struct {
+		const char *name;
+		uint64_t value;
+		uint64_t min;
+		uint64_t max;
+	} ranges[] = {
+		{ "num_queues", p->num_queues, 1, NNPU_DEVICE_MAX_QUEUES },
+		{ "num_engines", p->num_engines, 1, NNPU_DEVICE_MAX_ENGINES },
+		{ "num_vectors", p->num_vectors, 1,
+		  p->platform_irq ? PLATFORM_VECTORS : NNPU_DEVICE_MAX_VECTORS },
+		{ "max_contexts", p->max_contexts, 1, NNPU_DEVICE_MAX_CONTEXTS },
+		{ "max_slots_log2", p->max_slots_log2, 0, 16 },
+		{ "max_programs", p->max_programs, 1, UINT16_MAX },
+		{ "max_args", p->max_args, 2, UINT16_MAX },
+		{ "max_entries_log2", p->max_entries_log2, 1, 16 },
+		{ "memory_size", p->memory_size, NNPU_DEVICE_MIN_MEMORY, NNPU_DEVICE_MAX_MEMORY },
+		{ "max_operand_size", p->max_operand_size, 1, p->memory_size },
+		{ "poll_ns", p->poll_ns, 0, NS_PER_S },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		if (ranges[i].value >= ranges[i].min && ranges[i].value <= ranges[i].max)
+			continue;
+		snprintf(error, size, "%s is %llu, must be %llu to %llu", ranges[i].name,
+			 (unsigned long long)ranges[i].value, (unsigned long long)ranges[i].min,
+			 (unsigned long long)ranges[i].max);
+		return -1;
+	}
+	return 0;
+}
+
+uint64_t nnpu_device_doorbell_size(const struct nnpu_device_props *props)
+{
+	uint64_t size = NNPU_PAGE_SIZE;
+
+	while (size < (props->num_queues + 1ull) << NNPU_PAGE_SHIFT)
+		size <<= 1;
+	return size;
+}
+
+uint64_t dev_now(struct nnpu_device *dev)
+{
+	return dev->ops->now_ns(dev->bus);
+}
+
+bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level)
+{
+	if (!dev->ops->log)
+		return false;
+	return dev->ops->log_wanted ? dev->ops->log_wanted(dev->bus, level) :
+				      level == NNPU_LOG_GUEST_ERROR;
+}
+
+void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	if (!dev_log_wanted(dev, level))
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dev->ops->log(dev->bus, level, text);
+}
+
+void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid)
+{
+	if (dev->fault_status != NNPU_FAULT_NONE)
+		return;
+	dev->fault_status = fault;
+	dev->fault_info = (qid & 0xffff) | cid << 16;
+}
+
+bool dev_inject(struct nnpu_device *dev, unsigned int kind)
+{
+	if (!dev->inject[kind])
+		return false;
+	dev->inject[kind]--;
+	return true;
+}
+
+uint64_t dev_features(const struct nnpu_device *dev)
+{
+	return NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT | NNPU_FEATURE_PRIORITY |
+	       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_PERF_LEVELS | NNPU_FEATURE_SUSPEND |
+	       NNPU_FEATURE_CONTROL_FLOW | NNPU_FEATURE_EXTENSIONS |
+	       (dev->props.inject ? NNPU_FEATURE_INJECT : 0) |
+	       (dev->props.null_mode ? NNPU_FEATURE_NULL : 0);
+}
+
+static void device_free(struct nnpu_device *dev)
+{
+	pthread_cond_destroy(&dev->event);
+	pthread_cond_destroy(&dev->work);
+	pthread_mutex_destroy(&dev->irq_lock);
+	pthread_mutex_destroy(&dev->lock);
+	free(dev->engines);
+	free(dev->contexts);
+	free(dev->queues);
+	free(dev);
+}
+
+/* Like calloc(), at the beginning of a cache line. @size: a multiple of one. */
+static void *alloc_lines(size_t num, size_t size)
+{
+	void *p = aligned_alloc(CACHE_LINE, num * size);
+
+	return p ? memset(p, 0, num * size) : NULL;
+}
+
+struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
+				       const struct nnpu_bus_ops *ops, void *bus,
+				       char *error, size_t size)
+{
+	pthread_mutexattr_t lock_attr;
+	struct nnpu_device *dev;
+	pthread_condattr_t attr;
+	unsigned int i;
+
+	if (nnpu_device_check_props(props, error, size))
+		return NULL;
+	dev = alloc_lines(1, sizeof(*dev));
+	if (!dev)
+		goto err_memory;
+	dev->props = *props;
+	dev->ops = ops;
+	dev->bus = bus;
+	/* Held for so short a time that waiting awake beats going to sleep. */
+	pthread_mutexattr_init(&lock_attr);
+	pthread_mutexattr_settype(&lock_attr, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(&dev->lock, &lock_attr);
+	pthread_mutexattr_destroy(&lock_attr);
+	pthread_mutex_init(&dev->irq_lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&dev->work, &attr);
+	pthread_cond_init(&dev->event, NULL);
+	pthread_condattr_destroy(&attr);
+	dev->queues = alloc_lines(props->num_queues + 1, sizeof(*dev->queues));
+	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
+	dev->engines = alloc_lines(props->num_engines, sizeof(*dev->engines));
+	if (!dev->queues || !dev->contexts || !dev->engines) {
+		device_free(dev);
+		goto err_memory;
+	}
+	for (i = 0; i <= props->num_queues; i++)
+		dev->queues[i].id = (uint16_t)i;
+	for (i = 0; i < props->num_engines; i++) {
+		dev->engines[i].dev = dev;
+		dev->engines[i].id = i;
+	}
+	dev->next_serial = 1;
+	dev->perf_level = NNPU_PERF_MEDIUM;
+	dev->power_on_ns = dev_now(dev);
+	if (!threads_start(dev)) {
+		threads_join(dev);
+		device_free(dev);
+		snprintf(error, size, "cannot start the device's threads");
+		return NULL;
+	}
+	return dev;
+
+err_memory:
+	snprintf(error, size, "out of memory");
+	return NULL;
+}
+
+void nnpu_device_destroy(struct nnpu_device *dev)
+{
+	if (!dev)
+		return;
+	threads_join(dev);
+	device_free(dev);
+}

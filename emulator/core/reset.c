@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Enable, disable, reset and the FATAL state.
+ *
+ * A register write only starts a change: it sets dev->stop, and the control thread ends
+ * jobs, frees contexts and brings the registers to their new state.
+ */
+#include "core.h"
+
+void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
+{
+	if (dev->fatal)
+		return;
+	dev->fatal = true;
+	dev->fatal_code = (uint16_t)code;
+	dev->ready = false;
+	atomic_store(&dev->stop, true);
+	pthread_cond_broadcast(&dev->work);
+	pthread_cond_broadcast(&dev->event);
+	irqs_add(irqs, 0);
+}
+
+/* CTRL: dev->lock held. */
+
+static bool ring_size_ok(const struct nnpu_device *dev, uint32_t entries)
+{
+	return entries >= NNPU_MIN_ENTRIES && entries <= 1u << dev->props.max_entries_log2 &&
+	       !(entries & (entries - 1));
+}
+
+static void device_enable(struct nnpu_device *dev, struct irqs *irqs)
+{
+	struct nnpu_queue *q = &dev->queues[0];
+	uint32_t sq_entries = (dev->admin_size & 0xffff) + 1;
+	uint32_t cq_entries = (dev->admin_size >> 16) + 1;
+
+	if (!ring_size_ok(dev, sq_entries) || !ring_size_ok(dev, cq_entries) ||
+	    (dev->admin_sq & (NNPU_PAGE_SIZE - 1)) || (dev->admin_cq & (NNPU_PAGE_SIZE - 1))) {
+		dev_fatal(dev, NNPU_STATUS_INVALID_FIELD, irqs);
+		return;
+	}
+	queue_init(dev, q);
+	q->exists = true;
+	q->sq_addr = dev->admin_sq;
+	q->cq_addr = dev->admin_cq;
+	q->sq_entries = sq_entries;
+	q->cq_entries = cq_entries;
+	dev->ready = true;
+}
+
+/* Have the control thread end everything. */
+void device_stop(struct nnpu_device *dev)
+{
+	dev->stopping = true;
+	atomic_store(&dev->stop, true);
+	pthread_cond_broadcast(&dev->work);
+	pthread_cond_broadcast(&dev->event);
+}
+
+static void device_reset(struct nnpu_device *dev)
+{
+	dev->resetting = true;
+	dev->ctrl = 0;
+	device_stop(dev);
+}
+
+void device_write_ctrl(struct nnpu_device *dev, uint32_t value, struct irqs *irqs)
+{
+	uint32_t old = dev->ctrl;
+
+	if (dev->resetting)
+		return;
+	if (value & NNPU_CTRL_RESET) {
+		device_reset(dev);
+		return;
+	}
+	if (dev->fatal)
+		return;
+	dev->ctrl = value & NNPU_CTRL_ENABLE;
+	if (old == dev->ctrl)
+		return;
+	if (!dev->ctrl)
+		device_stop(dev);
+	else if (!dev->stopping)
+		device_enable(dev, irqs);
+	/* Else the control thread enables when it has stopped. */
+}
+
+/* The control thread's part. */
+
+/* The control thread, when no engine is busy: nothing is left of what was. */
+static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
+{
+	unsigned int i;
+
+	for (i = 0; i <= dev->props.num_queues; i++)
+		queue_init(dev, &dev->queues[i]);
+	for (i = 0; i < dev->props.num_engines; i++)
+		exec_trim(&dev->engines[i]);
+	dev->ready = false;
+	dev->stopping = false;
+	if (dev->resetting) {
+		dev->fatal = false;
+		dev->fatal_code = 0;
+		dev->admin_size = 0;
+		dev->admin_sq = 0;
+		dev->admin_cq = 0;
+		dev->fault_status = NNPU_FAULT_NONE;
+		dev->fault_info = 0;
+		memset(dev->inject, 0, sizeof(dev->inject));
+		dev->perf_level = NNPU_PERF_MEDIUM;
+		dev->resetting = false;
+	}
+	if (dev->power_on) {
+		dev->jobs = 0;
+		dev->busy_ns = 0;
+		for (i = 0; i <= dev->props.num_queues; i++)
+			dev->queues[i].busy_ns = 0;
+		dev->power_on_ns = dev_now(dev);
+		dev->power_on = false;
+	}
+	if (!dev->fatal)
+		atomic_store(&dev->stop, false);
+	if (dev->ctrl & NNPU_CTRL_ENABLE && !dev->fatal)
+		device_enable(dev, irqs);
+}
+
+static bool engines_busy(const struct nnpu_device *dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < dev->props.num_engines; i++)
+		if (dev->engines[i].busy)
+			return true;
+	return false;
+}
+
+void dev_end_everything(struct nnpu_device *dev)
+{
+	struct irqs irqs = { 0 };
+	uint32_t id, number;
+	bool reset;
+
+	while (engines_busy(dev))
+		dev_await_jobs(dev);
+	/* Nobody but this thread knows contexts and programs now. */
+	for (id = 1; id <= dev->props.max_contexts; id++) {
+		struct nnpu_ctx *ctx = dev->contexts[id];
+
+		if (!ctx)
+			continue;
+		dev->contexts[id] = NULL;
+		dev->num_contexts--;
+		pthread_mutex_unlock(&dev->lock);
+		for (number = 1; number <= dev->props.max_programs; number++) {
+			if (!ctx->programs[number])
+				continue;
+			program_put(ctx->programs[number]);
+			pthread_mutex_lock(&dev->lock);
+			dev->num_programs--;
+			pthread_mutex_unlock(&dev->lock);
+		}
+		ctx_free(ctx);
+		pthread_mutex_lock(&dev->lock);
+	}
+	reset = dev->resetting;
+	device_stopped(dev, &irqs);
+	pthread_mutex_unlock(&dev->lock);
+	if (reset && dev->props.platform_irq)
+		irq_line_update(dev, 0, UINT32_MAX, &(uint32_t){ 0 });
+	irqs_raise(dev, &irqs);
+	dev_log(dev, NNPU_LOG_TRACE, reset ? "reset done" : "disabled");
+	pthread_mutex_lock(&dev->lock);
+}
+
+void nnpu_device_power_on_reset(struct nnpu_device *dev)
+{
+	pthread_mutex_lock(&dev->lock);
+	dev->power_on = true;
+	device_reset(dev);
+	pthread_mutex_unlock(&dev->lock);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The threads of a device: one per engine and the control thread; how they start, end,
+ * and wait for jobs of each other.
+ */
+#include <signal.h>
+#include <stdio.h>
+
+#include "core.h"
+
+static void *engine_main(void *arg)
+{
+	struct nnpu_engine *e = arg;
+	struct nnpu_device *dev = e->dev;
+	char name[16];
+
+	snprintf(name, sizeof(name), "nnpu-engine%u", e->id);
+	if (dev->ops->thread_begin)
+		dev->ops->thread_begin(dev->bus, name);
+	engine_run(e);
+	if (dev->ops->thread_end)
+		dev->ops->thread_end(dev->bus);
+	return NULL;
+}
+
+static void *control_main(void *arg)
+{
+	struct nnpu_device *dev = arg;
+
+	if (dev->ops->thread_begin)
+		dev->ops->thread_begin(dev->bus, "nnpu-control");
+	control_run(dev);
+	if (dev->ops->thread_end)
+		dev->ops->thread_end(dev->bus);
+	return NULL;
+}
+
+bool threads_start(struct nnpu_device *dev)
+{
+	sigset_t all, old;
+	unsigned int i;
+
+	/* Signals of the process are for its own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (i = 0; i < dev->props.num_engines; i++) {
+		struct nnpu_engine *e = &dev->engines[i];
+
+		e->started = !pthread_create(&e->thread, NULL, engine_main, e);
+		if (!e->started)
+			break;
+	}
+	if (i == dev->props.num_engines)
+		dev->control_started = !pthread_create(&dev->control, NULL, control_main, dev);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return dev->control_started;
+}
+
+void threads_join(struct nnpu_device *dev)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&dev->lock);
+	dev->exiting = true;
+	device_stop(dev);
+	pthread_mutex_unlock(&dev->lock);
+	/* The control thread waits for the engines to be done, then frees contexts. */
+	if (dev->control_started)
+		pthread_join(dev->control, NULL);
+	for (i = 0; i < dev->props.num_engines; i++) {
+		if (dev->engines[i].started)
+			pthread_join(dev->engines[i].thread, NULL);
+		exec_fini(&dev->engines[i]);
+	}
+}
+
+void dev_await_jobs(struct nnpu_device *dev)
+{
+	dev->awaiting_jobs = true;
+	pthread_cond_wait(&dev->event, &dev->lock);
+	dev->awaiting_jobs = false;
+}
+
+void dev_job_ended(struct nnpu_device *dev)
+{
+	if (dev->awaiting_jobs)
+		pthread_cond_broadcast(&dev->event);
+}
+
+void dev_set_perf(struct nnpu_device *dev, unsigned int level)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&dev->lock);
+	dev->perf_level = level;
+	for (i = 0; level == NNPU_PERF_LOW && i < dev->props.num_engines; i++)
+		if (!dev->engines[i].busy)
+			exec_trim(&dev->engines[i]);
+	/* How long engines look for work, and keep memory, is decided anew. */
+	atomic_fetch_add_explicit(&dev->work_seq, 1, memory_order_release);
+	pthread_cond_broadcast(&dev->work);
+	pthread_mutex_unlock(&dev->lock);
+}
