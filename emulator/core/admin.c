@@ -5,7 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core.h"
+#include "admin.h"
+#include "device_state.h"
+#include "device_threads.h"
+#include "dma.h"
+#include "engine.h"
+#include "program_load.h"
+#include "queue.h"
+#include "reset.h"
+#include "slots.h"
 #include "ops/extension.h"
 
 struct admin {
@@ -17,11 +25,6 @@ struct admin {
 static void fail(struct admin *a, unsigned int status)
 {
 	verdict_status(&a->v, status);
-}
-
-static bool page_aligned(__le64 addr)
-{
-	return !(le64toh(addr) & (NNPU_PAGE_SIZE - 1));
 }
 
 /* The context an entry names, or NULL with the verdict. */
@@ -136,7 +139,7 @@ static void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)
 	} *page;
 
 	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    !page_aligned(c->addr) || number > extension_count()) {
+	    !page_aligned(le64toh(c->addr)) || number > extension_count()) {
 		fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -174,7 +177,7 @@ static void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *
 		fail(a, NNPU_STATUS_BUSY);
 		return;
 	}
-	if (!page_aligned(c->slot_table) || !num_slots ||
+	if (!page_aligned(le64toh(c->slot_table)) || !num_slots ||
 	    num_slots > 1u << dev->props.max_slots_log2) {
 		fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
@@ -287,7 +290,7 @@ static bool ring_ok(const struct nnpu_device *dev, __le32 entries_le, __le64 add
 	uint32_t entries = le32toh(entries_le);
 
 	return entries >= NNPU_MIN_ENTRIES && entries <= 1u << dev->props.max_entries_log2 &&
-	       !(entries & (entries - 1)) && page_aligned(addr);
+	       !(entries & (entries - 1)) && page_aligned(le64toh(addr));
 }
 
 static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)

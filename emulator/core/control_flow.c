@@ -6,7 +6,10 @@
  * Targets lie behind the commands that name them. So a block cannot enter itself, and
  * all that enter a block have been seen when it begins.
  */
-#include "core.h"
+#include "device_state.h"
+#include "loader.h"
+#include "program_image.h"
+#include "tensor_shape.h"
 #include "ops/extension.h"
 
 /* The operands of a block as its BLOCK command has them in the image. */
@@ -72,21 +75,6 @@ static const struct tensor *block_output(const struct loader *l, const struct bl
 					 uint32_t i)
 {
 	return block_operand(l, s, s->num_inputs + i);
-}
-
-bool shapes_compatible(const struct tensor *a, const struct tensor *b)
-{
-	unsigned int i;
-
-	if (!a->rank_known || !b->rank_known)
-		return true;
-	if (a->rank != b->rank)
-		return false;
-	for (i = 0; i < a->rank; i++)
-		if (a->dims[i] != b->dims[i] && (a->dims[i] || a->shape_known) &&
-		    (b->dims[i] || b->shape_known))
-			return false;
-	return true;
 }
 
 static bool same_channels(const struct tensor *a, const struct tensor *b)

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core.h"
+#include "device_state.h"
+#include "device_threads.h"
+#include "engine.h"
+#include "queue.h"
 
 #define NS_PER_S		1000000000ull
 /* Vectors of a platform device are the bits of IRQ_STATUS. */

@@ -2,9 +2,12 @@
 /*
  * Bus access, and memory behind page tables.
  */
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "core.h"
+#include "device_state.h"
+#include "dma.h"
 
 #define NODE_BYTES(entries)	((entries) * sizeof(uint64_t))
 #define LEAF_SHIFT		(NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT)
@@ -64,11 +67,6 @@ void mem_map_fini(struct mem_map *map)
 		free(atomic_load_explicit(&map->leaves[i].node, memory_order_relaxed));
 	free(map->leaves);
 	map->leaves = NULL;
-}
-
-static bool page_aligned(uint64_t addr)
-{
-	return !(addr & (NNPU_PAGE_SIZE - 1));
 }
 
 /* Read level 1 node number @index: the addresses of up to 512 pages. */

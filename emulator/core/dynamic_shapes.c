@@ -13,7 +13,9 @@
  */
 #include <stdlib.h>
 
-#include "core.h"
+#include "device_state.h"
+#include "engine.h"
+#include "tensor_shape.h"
 
 /* Number of the program's output that is tensor @t. */
 static unsigned int output_number(const struct program *p, uint32_t t)
@@ -535,7 +537,7 @@ int batch_run(struct exec_run *run)
 	int ret;
 
 	/* To find shapes may take long. */
-	slots_release(run->engine);
+	slots_release(&run->engine->slots);
 	if (exec_bind(run))
 		return -1;
 	if (p->num_blocks > 1 && !exec_room(x, (void **)&x->homes, &x->max_homes, p->num_tensors,

@@ -11,7 +11,12 @@
 #include <sched.h>
 #include <time.h>
 
-#include "core.h"
+#include "device_state.h"
+#include "device_threads.h"
+#include "engine.h"
+#include "job.h"
+#include "queue.h"
+#include "reset.h"
 
 /* How long an idle engine keeps the memory of its last job, seconds. */
 #define KEEP_MEMORY_S	1

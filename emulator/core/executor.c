@@ -9,7 +9,10 @@
  */
 #include <stdlib.h>
 
-#include "core.h"
+#include "device_state.h"
+#include "engine.h"
+#include "memory_accounting.h"
+#include "tensor_shape.h"
 
 /*
  * Bytes of an arena chunk for @size: what a program with shapes of its own takes, or some
@@ -67,57 +70,6 @@ void exec_copy(struct exec_state *x, const struct tensor *to, const void *from)
 {
 	x->work.copies++;
 	memcpy(to->data, from, to->bytes);
-}
-
-/* Shapes. */
-
-bool shape_agrees(const struct tensor *declared, const struct tensor *actual)
-{
-	unsigned int i;
-
-	if (!declared->rank_known || !actual->rank_known)
-		return true;
-	if (declared->rank != actual->rank)
-		return false;
-	for (i = 0; i < actual->rank; i++)
-		if (declared->dims[i] && declared->dims[i] != actual->dims[i])
-			return false;
-	return true;
-}
-
-int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes)
-{
-	unsigned int i, d;
-	int ret;
-
-	for (i = 0; i < call->num_outputs; i++)
-		saved[i] = *call->out[i];
-	ret = call->desc->infer(call);
-	if (ret) {
-		for (i = 0; i < call->num_outputs; i++)
-			*call->out[i] = saved[i];
-		return ret;
-	}
-	for (i = 0; i < call->num_outputs; i++) {
-		struct tensor *t = call->out[i];
-
-		t->rank_known = true;
-		for (d = t->rank; d < NNPU_MAX_RANK; d++)
-			t->dims[d] = 0;
-		if (!tensor_settle(t, max_bytes))
-			return op_fail(call, NNPU_REASON_OVERFLOW, call->num_inputs + i);
-	}
-	return 0;
-}
-
-int shapes_agree(const struct op_call *call, const struct tensor *declared)
-{
-	unsigned int i;
-
-	for (i = 0; i < call->num_outputs; i++)
-		if (!shape_agrees(&declared[i], call->out[i]))
-			return op_fail(call, NNPU_REASON_SHAPE_MISMATCH, call->num_inputs + i);
-	return 0;
 }
 
 /* Arena. */
@@ -212,7 +164,7 @@ uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 		c->charged = size;
 	}
 	if (!c->base || c->size < size) {
-		slots_release(e);
+		slots_release(&e->slots);
 		bytes = chunk_size(run, size);
 		chunk_free(e->dev, c);
 		if (!dev_mem_reserve(e->dev, NULL, bytes)) {
@@ -232,7 +184,7 @@ uint8_t *exec_arena(struct exec_run *run, uint32_t index, uint64_t size)
 		c->size = bytes;
 		e->exec.has_memory = true;
 	} else if (c->owner != run->ctx->serial) {
-		slots_release(e);
+		slots_release(&e->slots);
 		memset(c->base, 0, c->size);
 	}
 	c->owner = run->ctx->serial;
@@ -309,7 +261,7 @@ static unsigned int read_input(struct exec_run *run, unsigned int i, struct tens
 {
 	if (run->fail_dma)
 		return NNPU_STATUS_DMA_ERROR;
-	return slot_access(run->ctx, run->engine, le32toh(run->args[i].slot),
+	return slot_access(run->ctx, &run->engine->slots, le32toh(run->args[i].slot),
 			   le64toh(run->args[i].offset), t->data, t->bytes, DMA_READ,
 			   &run->engine->progress);
 }
@@ -330,7 +282,7 @@ int exec_read_inputs(struct exec_run *run)
 					   NNPU_OPERAND_NONE);
 	}
 	/* From here on it may take long. */
-	slots_release(run->engine);
+	slots_release(&run->engine->slots);
 	return 0;
 }
 
@@ -599,7 +551,7 @@ static int run_fixed(struct exec_run *run)
 	if (!base)
 		return exec_no_memory(run);
 	if (x->bound != p->serial || x->bound_base != base) {
-		slots_release(run->engine);
+		slots_release(&run->engine->slots);
 		if (exec_bind(run))
 			return -1;
 		for (i = 0; i < p->num_tensors; i++)

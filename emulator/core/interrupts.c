@@ -2,7 +2,8 @@
 /*
  * Interrupts: vectors to raise once dev->lock is dropped; the line of a platform device.
  */
-#include "core.h"
+#include "device_state.h"
+#include "interrupts.h"
 
 void irqs_add(struct irqs *irqs, unsigned int vector)
 {

@@ -2,7 +2,11 @@
 /*
  * One EXECUTE entry: argument block in, outputs and result block out.
  */
-#include "core.h"
+#include "device_state.h"
+#include "engine.h"
+#include "job.h"
+#include "queue.h"
+#include "tensor_shape.h"
 
 #define EXEC_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PROFILE)
 #define RECORD_SIZE	sizeof(struct nnpu_arg)
@@ -334,8 +338,9 @@ static int write_outputs(struct run *r)
 
 		if (le16toh(a->flags) & (NNPU_ARG_NO_VALUE | NNPU_ARG_INSUFFICIENT))
 			continue;
-		status = slot_access(r->ctx, r->job->engine, le32toh(a->slot), le64toh(a->offset),
-				     t->data, t->bytes, DMA_WRITE, &r->job->engine->progress);
+		status = slot_access(r->ctx, &r->job->engine->slots, le32toh(a->slot),
+				     le64toh(a->offset), t->data, t->bytes, DMA_WRITE,
+				     &r->job->engine->progress);
 		if (status)
 			return status_fault(r, status, p->num_inputs + o);
 	}
@@ -353,8 +358,8 @@ static void write_profile(struct run *r)
 
 	if (!r->exec.num_profile)
 		return;
-	status = slot_access(r->ctx, r->job->engine, le32toh(c->profile_slot), le64toh(c->profile_off),
-			     r->job->engine->exec.profile,
+	status = slot_access(r->ctx, &r->job->engine->slots, le32toh(c->profile_slot),
+			     le64toh(c->profile_off), r->job->engine->exec.profile,
 			     (uint64_t)r->exec.num_profile * sizeof(struct nnpu_profile),
 			     DMA_WRITE, NULL);
 	if (status) {
@@ -403,8 +408,8 @@ static void write_result(struct run *r)
 	h->inferences = saturated(work->inferences);
 	h->allocations = saturated(work->allocations);
 	h->copies = saturated(work->copies);
-	if (slot_access(r->ctx, r->job->engine, le32toh(c->result_slot), le64toh(c->result_off), h,
-			r->args_len, DMA_WRITE, NULL))
+	if (slot_access(r->ctx, &r->job->engine->slots, le32toh(c->result_slot),
+			le64toh(c->result_off), h, r->args_len, DMA_WRITE, NULL))
 		verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
 }
 
@@ -449,7 +454,7 @@ static int check_and_read(struct run *r)
 {
 	int ret;
 
-	slots_hold(r->job->engine, r->ctx);
+	slots_hold(&r->job->engine->slots, r->ctx);
 	ret = check_slots(r) || get_block(r) ? -1 : 0;
 	if (!ret && !read_block(r) && !check_header(r))
 		check_args(r);
@@ -485,6 +490,6 @@ void job_run(struct job *job)
 		write_result(&r);
 	}
 	job->next_ns = has_result(&r) || r.exec.num_profile ? 0 : job->end_ns;
-	slots_release(job->engine);
+	slots_release(&job->engine->slots);
 	exec_end(job->engine, job->ctx);
 }

@@ -3,7 +3,9 @@
  * Accounting of device memory: what programs and arenas take from the device and from
  * the limit of their context.
  */
-#include "core.h"
+#include "device_state.h"
+#include "engine.h"
+#include "memory_accounting.h"
 
 static bool mem_fits(const struct nnpu_device *dev, uint64_t bytes)
 {

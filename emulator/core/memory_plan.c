@@ -9,7 +9,8 @@
  */
 #include <stdlib.h>
 
-#include "core.h"
+#include "memory_plan.h"
+#include "program_load.h"
 
 /* Up to this many tensors the placement is exhaustive, which costs their square. */
 #define EXHAUSTIVE_MAX	2048u

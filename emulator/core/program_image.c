@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core.h"
+#include "program_image.h"
+#include "tensor_shape.h"
 #include "ops/extension.h"
 
 /*
@@ -106,30 +107,6 @@ int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args
 }
 
 /* Tensors. */
-
-bool tensor_settle(struct tensor *t, uint64_t max_bytes)
-{
-	uint64_t bytes = type_size(t->type);
-	bool known = t->rank_known, empty = false;
-	unsigned int i;
-
-	t->shape_known = known;
-	t->bytes = 0;
-	for (i = 0; known && i < t->rank; i++)
-		empty |= !t->dims[i];
-	if (empty)
-		return true;
-	for (i = 0; known && i < t->rank; i++) {
-		if (t->dims[i] > max_bytes / bytes)
-			return false;
-		bytes *= t->dims[i];
-	}
-	if (bytes > max_bytes)
-		return false;
-	if (known)
-		t->bytes = bytes;
-	return true;
-}
 
 /* As read from the image, where a dimension of 0 is not known rather than empty. */
 static bool settle_unknown(struct tensor *t, uint64_t max_bytes)

@@ -5,7 +5,14 @@
  */
 #include <stdlib.h>
 
-#include "core.h"
+#include "device_state.h"
+#include "executor.h"
+#include "loader.h"
+#include "memory_accounting.h"
+#include "memory_plan.h"
+#include "program_image.h"
+#include "slots.h"
+#include "tensor_shape.h"
 
 /* Constants of at least so many bytes are on their own, so that they can go on their own. */
 #define SINGLE_CONSTANT	256u

@@ -2,7 +2,12 @@
 /*
  * Rings, doorbells and completions.
  */
-#include "core.h"
+#include <endian.h>
+
+#include "device_state.h"
+#include "dma.h"
+#include "queue.h"
+#include "reset.h"
 
 /* A queue without history; its place in memory and its id stay. */
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)

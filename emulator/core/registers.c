@@ -2,7 +2,11 @@
 /*
  * The register window and the doorbell window.
  */
-#include "core.h"
+#include "device_state.h"
+#include "engine.h"
+#include "interrupts.h"
+#include "queue.h"
+#include "reset.h"
 
 /* dev->lock held. */
 

@@ -5,7 +5,12 @@
  * A register write only starts a change: it sets dev->stop, and the control thread ends
  * jobs, frees contexts and brings the registers to their new state.
  */
-#include "core.h"
+#include "device_state.h"
+#include "device_threads.h"
+#include "engine.h"
+#include "interrupts.h"
+#include "queue.h"
+#include "reset.h"
 
 void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
 {

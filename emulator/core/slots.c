@@ -9,10 +9,15 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "core.h"
+#include "device_state.h"
+#include "engine.h"
+#include "slots.h"
 
 /* Bytes that take no longer to copy than the slots to hold. */
 #define SMALL_ACCESS	4096u
+
+/* Longest piece of a transfer between two looks at abort requests, bytes. */
+#define DMA_CHUNK		(1u << 20)
 
 #define SLOT_FLAGS	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
 
@@ -46,16 +51,16 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
  * are held for the arguments of a job and its small inputs, or its small outputs, and
  * closed for as long as it takes to free some memory.
  */
-void slots_hold(struct nnpu_engine *e, struct nnpu_ctx *ctx)
+void slots_hold(struct slots_holder *holder, struct nnpu_ctx *ctx)
 {
-	if (atomic_load_explicit(&e->slots_of, memory_order_relaxed))
+	if (atomic_load_explicit(&holder->ctx, memory_order_relaxed))
 		return;
-	atomic_store(&e->slots_of, ctx);
+	atomic_store(&holder->ctx, ctx);
 	while (__builtin_expect(atomic_load(&ctx->closed), false)) {
-		slots_release(e);
+		slots_release(holder);
 		while (atomic_load(&ctx->closed))
 			sched_yield();
-		atomic_store(&e->slots_of, ctx);
+		atomic_store(&holder->ctx, ctx);
 	}
 }
 
@@ -66,7 +71,7 @@ static void slots_close(struct nnpu_ctx *ctx)
 
 	atomic_store(&ctx->closed, true);
 	for (i = 0; i < dev->props.num_engines; i++)
-		while (atomic_load(&dev->engines[i].slots_of) == ctx)
+		while (atomic_load(&dev->engines[i].slots.ctx) == ctx)
 			sched_yield();
 }
 
@@ -201,14 +206,14 @@ unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, voi
 	return mem_map_access(ctx->dev, &map->mem, offset, buf, len, dir, &ctx->kept_leaves);
 }
 
-static unsigned int access_pieces(struct nnpu_ctx *ctx, struct nnpu_engine *e, uint32_t slot,
+static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *holder, uint32_t slot,
 				  uint64_t offset, uint8_t *p, uint64_t len, enum dma_dir dir,
 				  struct job_progress *progress)
 {
 	unsigned int status;
 
-	if (e)
-		slots_release(e);
+	if (holder)
+		slots_release(holder);
 	/* Piece by piece, so that INVALIDATE_SLOTS and aborts get in between. */
 	do {
 		size_t piece = len < DMA_CHUNK ? len : DMA_CHUNK;
@@ -216,14 +221,14 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct nnpu_engine *e, u
 
 		if (progress && op_progress(progress))
 			return NNPU_STATUS_ABORTED;
-		if (e)
-			slots_hold(e, ctx);
+		if (holder)
+			slots_hold(holder, ctx);
 		status = slot_find(ctx, slot, offset, len, dir, &map);
 		if (!status)
 			status = mem_map_access(ctx->dev, &map->mem, offset, p, piece, dir,
 						&ctx->kept_leaves);
-		if (e)
-			slots_release(e);
+		if (holder)
+			slots_release(holder);
 		offset += piece;
 		p += piece;
 		len -= piece;
@@ -231,12 +236,12 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct nnpu_engine *e, u
 	return status;
 }
 
-unsigned int slot_access(struct nnpu_ctx *ctx, struct nnpu_engine *e, uint32_t slot,
+unsigned int slot_access(struct nnpu_ctx *ctx, struct slots_holder *holder, uint32_t slot,
 			 uint64_t offset, void *buf, uint64_t len, enum dma_dir dir,
 			 struct job_progress *progress)
 {
-	if (!e || len > SMALL_ACCESS)
-		return access_pieces(ctx, e, slot, offset, buf, len, dir, progress);
-	slots_hold(e, ctx);
+	if (!holder || len > SMALL_ACCESS)
+		return access_pieces(ctx, holder, slot, offset, buf, len, dir, progress);
+	slots_hold(holder, ctx);
 	return slot_copy(ctx, slot, offset, buf, len, dir);
 }

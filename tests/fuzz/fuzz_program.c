@@ -12,7 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/core.h"
+#include "core/device_state.h"
+#include "core/engine.h"
+#include "core/job.h"
 #include "inproc/inproc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -11,7 +11,8 @@
  * All of it under dev->lock, at the cost of the queues that have work, not of those
  * that exist.
  */
-#include "core.h"
+#include "device_state.h"
+#include "queue.h"
 
 /* A level with work waiting is passed over this often in a row, then it has a turn. */
 #define MAX_PASSED	16

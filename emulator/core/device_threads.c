@@ -6,7 +6,11 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "core.h"
+#include "admin.h"
+#include "device_state.h"
+#include "device_threads.h"
+#include "engine.h"
+#include "reset.h"
 
 static void *engine_main(void *arg)
 {

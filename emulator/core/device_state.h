@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of a device, and what all of its parts use: clock, log, faults.
+ *
+ * Locks. dev->lock guards what registers, doorbells and several threads share, except
+ * the bell of a queue (queue.c). It is held for a few instructions only. No operation,
+ * no interrupt and no DMA happens under it, other than the 32 bytes of a completion.
+ *
+ * Engines hold the slots of a context during accesses to them, and the control thread
+ * closes the slots while it drops cached ones (slots.c). The control thread holds no
+ * lock while it closes them. An engine may take dev->lock while it holds slots.
+ *
+ * Only the control thread creates and destroys contexts, queues and entries of program
+ * tables. It therefore reads them without dev->lock. An engine keeps what it uses alive
+ * with nnpu_ctx.running and a reference to the program.
+ */
+#ifndef NNPU_DEVICE_STATE_H
+#define NNPU_DEVICE_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "device_model.h"
+#include "nnpu_hw.h"
+#include "prefetch.h"
+#include "scheduler.h"
+
+struct nnpu_ctx;
+struct nnpu_engine;
+struct nnpu_queue;
+
+struct nnpu_device {
+	struct nnpu_device_props props;
+	const struct nnpu_bus_ops *ops;
+	void *bus;
+	struct nnpu_queue *queues;	/* num_queues + 1, admin queue first */
+
+	_Alignas(CACHE_LINE) pthread_mutex_t lock;
+	pthread_cond_t work;		/* engines: something to run, stop, exit */
+	pthread_cond_t event;		/* control thread and stalled jobs */
+	/* To wake a thread costs more than a job: only those that sleep are woken. */
+	unsigned int sleeping;		/* engines that wait for @work */
+	unsigned int polling;		/* engines that watch @work_seq */
+	bool awaiting_jobs;		/* the control thread waits for a job to end */
+
+	/* The device stops (disable, reset, FATAL, exit): no DMA any more. */
+	atomic_bool stop;
+	atomic_uint work_seq;		/* changes with new work, for engines that poll */
+	bool exiting;
+	bool stopping;			/* the control thread has to end everything */
+	bool resetting;			/* ... and to bring back reset values */
+	bool power_on;			/* ... of counters, too */
+	bool ready;
+	bool fatal;
+	uint16_t fatal_code;
+
+	uint32_t ctrl;
+	uint32_t admin_size;
+	uint64_t admin_sq;
+	uint64_t admin_cq;
+	uint32_t latch_mem;		/* high halves of 64-bit registers */
+	uint32_t latch_peak;
+	uint32_t latch_clock;
+	uint32_t latch_jobs;
+	uint32_t latch_busy;
+	uint32_t fault_status;
+	uint32_t fault_info;
+	uint32_t inject[NNPU_INJECT_NUM];
+	uint64_t power_on_ns;
+	uint64_t jobs;
+	uint64_t busy_ns;
+	uint64_t mem_used;
+	uint64_t mem_peak;		/* since power-on */
+	unsigned int num_contexts;
+	unsigned int num_programs;
+	uint64_t next_serial;
+	unsigned int perf_level;	/* NNPU_PERF_* */
+
+	pthread_mutex_t irq_lock;	/* platform devices: status and line */
+	uint32_t irq_status;
+	uint32_t irq_mask;
+
+	struct sched_level levels[NNPU_QUEUE_PRIORITY_NUM];
+	unsigned int num_ready;		/* queues in the lists of the levels */
+	struct nnpu_ctx **contexts;	/* max_contexts + 1 */
+
+	pthread_t control;
+	bool control_started;
+	struct nnpu_engine *engines;
+};
+
+uint64_t dev_now(struct nnpu_device *dev);
+bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level);
+void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The features of IDENTIFY and of the FEATURES registers. */
+uint64_t dev_features(const struct nnpu_device *dev);
+
+/* Note a fault in the fault registers, unless they hold one. dev->lock held. */
+void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid);
+
+/* Take one injection of this kind, if there is one. dev->lock held. */
+bool dev_inject(struct nnpu_device *dev, unsigned int kind);
+
+#endif /* NNPU_DEVICE_STATE_H */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bus access, and memory behind page tables (struct nnpu_mem).
+ */
+#ifndef NNPU_DMA_H
+#define NNPU_DMA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nnpu_hw.h"
+
+struct nnpu_device;
+
+enum dma_dir { DMA_READ, DMA_WRITE };
+
+static inline bool page_aligned(uint64_t addr)
+{
+	return !(addr & (NNPU_PAGE_SIZE - 1));
+}
+
+/* 0, or -1 on a bus error. All fail at once when the device stops. */
+int dev_dma_read(struct nnpu_device *dev, uint64_t addr, void *buf, size_t len);
+int dev_dma_write(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len);
+int dev_dma_publish(struct nnpu_device *dev, uint64_t addr, const void *buf, size_t len);
+
+/* A level 1 page table node that has been read, or NULL. The first reader publishes it. */
+struct kept_leaf {
+	_Atomic(uint64_t *) node;
+};
+
+/* The memory a valid struct nnpu_mem describes. */
+struct mem_map {
+	uint64_t addr;
+	uint64_t size;
+	unsigned int levels;
+	/* Cached level 1 nodes, one per 2 MiB. NULL: nodes are not cached. */
+	struct kept_leaf *leaves;
+	size_t num_leaves;
+};
+
+/* False: @mem is malformed. */
+bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem);
+
+/* Allocate the cache of level 1 nodes. False: no memory. */
+bool mem_map_keep(struct mem_map *map);
+void mem_map_fini(struct mem_map *map);
+
+/*
+ * Copy between @buf and the memory. The range must lie inside the map. @kept counts the
+ * nodes that are cached; NULL: none may be. Returns a status.
+ */
+unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
+			    void *buf, size_t len, enum dma_dir dir, atomic_uint *kept);
+
+#endif /* NNPU_DMA_H */

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An engine: a thread that runs jobs, one at a time.
+ */
+#ifndef NNPU_ENGINE_H
+#define NNPU_ENGINE_H
+
+#include <pthread.h>
+
+#include "executor.h"
+#include "prefetch.h"
+#include "slots.h"
+
+struct nnpu_engine {
+	struct nnpu_device *dev;
+	unsigned int id;
+	pthread_t thread;
+	bool started;
+	bool busy;			/* dev->lock; exec belongs to the thread while set */
+	bool trim;			/* dev->lock; give its memory back when no longer busy */
+	uint64_t busy_since;		/* ns */
+	struct nnpu_ctx *ctx;		/* of the job that runs; dev->lock */
+	struct job_progress progress;
+	struct exec_state exec;
+	/* The control thread looks at it: a cache line of its own. */
+	_Alignas(CACHE_LINE) struct slots_holder slots;
+};
+
+/* The life of an engine's thread. */
+void engine_run(struct nnpu_engine *e);
+
+#endif /* NNPU_ENGINE_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job: one EXECUTE entry of a queue.
+ */
+#ifndef NNPU_JOB_H
+#define NNPU_JOB_H
+
+#include "verdict.h"
+
+struct nnpu_ctx;
+struct nnpu_engine;
+struct nnpu_queue;
+struct program;
+
+struct job {
+	struct nnpu_engine *engine;
+	struct nnpu_ctx *ctx;
+	struct program *program;
+	const struct nnpu_sqe_execute *sqe;
+	uint64_t fetched_ns;
+	uint64_t start_ns;		/* 0: the time when job_run() is called */
+	bool fail_dma;			/* injected */
+	/* Results. */
+	struct verdict verdict;
+	uint64_t exec_ns;
+	uint64_t end_ns;		/* 0: it did not run */
+	uint64_t next_ns;		/* end_ns if nothing was written after it, else 0 */
+};
+
+/* Check what can be told from the entry alone. 0, or -1 with the verdict. */
+int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *sqe,
+		    struct verdict *v);
+void job_run(struct job *job);
+
+#endif /* NNPU_JOB_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Accounting of device memory. dev->lock must not be held.
+ */
+#ifndef NNPU_MEMORY_ACCOUNTING_H
+#define NNPU_MEMORY_ACCOUNTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nnpu_ctx;
+struct nnpu_device;
+
+/* False: the device, or the context if there is one (it may be NULL), has too little. */
+bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
+void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
+
+#endif /* NNPU_MEMORY_ACCOUNTING_H */

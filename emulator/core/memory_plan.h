@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory plan: tensors that do not live at the same time share memory.
+ */
+#ifndef NNPU_MEMORY_PLAN_H
+#define NNPU_MEMORY_PLAN_H
+
+#include <stdint.h>
+
+struct program;
+
+/* A place in memory for a tensor that lives from command @first to command @last. */
+struct plan_item {
+	uint64_t size;
+	uint64_t offset;
+	uint32_t first;
+	uint32_t last;
+	uint32_t tensor;		/* or number of tensors + command, for its scratch memory */
+};
+
+/* Sets the offsets. Returns the bytes needed. */
+uint64_t plan_place(struct plan_item *items, uint32_t count);
+
+/* Plan the arena of a program whose shapes are all known. 0, or -1: no memory. */
+int plan_program(struct program *p);
+
+#endif /* NNPU_MEMORY_PLAN_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parsing and validating a program image. Functions that take a verdict return 0, or -1
+ * with the verdict.
+ */
+#ifndef NNPU_PROGRAM_IMAGE_H
+#define NNPU_PROGRAM_IMAGE_H
+
+#include "program_load.h"
+
+int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
+		       struct nnpu_program_header *header, struct verdict *v);
+int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *header,
+		       uint32_t index, uint64_t max_bytes, struct tensor *t,
+		       struct nnpu_tensor_desc *desc, struct verdict *v);
+int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *header,
+			  struct program *p, struct verdict *v);
+
+/*
+ * Command @index, which belongs to block @block. @owner, by tensor, is the number of the
+ * block that writes it, plus 1; the outputs of the command are entered there.
+ */
+int image_parse_command(const uint8_t *image, const struct nnpu_program_header *header,
+			uint32_t index, struct program *p, uint32_t block,
+			uint32_t *owner, struct nnpu_command *cmd, struct verdict *v);
+
+/* Count the operands of all commands, and the blocks. Too many operands are a fault. */
+int image_count(const uint8_t *image, const struct nnpu_program_header *header,
+		uint32_t *operands, uint32_t *blocks, struct verdict *v);
+
+void image_get_command(const uint8_t *image, const struct nnpu_program_header *header,
+		       uint32_t index, struct nnpu_command *cmd);
+uint32_t image_get_index(const uint8_t *image, const struct nnpu_program_header *header,
+			 uint32_t position);
+
+/* Number of the block that begins with command @header, or 0. */
+uint32_t program_find_block(const struct program *p, uint32_t header);
+
+#endif /* NNPU_PROGRAM_IMAGE_H */

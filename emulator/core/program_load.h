@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A loaded program, and how it is made from an image.
+ */
+#ifndef NNPU_PROGRAM_LOAD_H
+#define NNPU_PROGRAM_LOAD_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ops/op.h"
+#include "verdict.h"
+
+struct nnpu_ctx;
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "tensor data is little-endian; big-endian hosts are not supported"
+#endif
+
+/* Tensors in memory begin at a multiple of this. */
+#define TENSOR_ALIGN		64u
+/* Blocks inside each other, at most. */
+#define MAX_DEPTH		32u
+
+static inline uint64_t tensor_round_up(uint64_t bytes)
+{
+	return (bytes + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
+}
+
+/* Why a tensor has no place of its own in the memory of its block. */
+enum tensor_role {
+	ROLE_NONE,
+	ROLE_BLOCK_INPUT,		/* shares the bytes of an operand of the entering command */
+	ROLE_BLOCK_OUTPUT,		/* is written where the entering command wants it */
+};
+
+/* A block of a program. Block 0 is the main part. */
+struct program_block {
+	uint32_t header;		/* its BLOCK command */
+	uint32_t first;			/* its other commands: [first, end) */
+	uint32_t end;
+	uint32_t depth;
+	bool named;			/* some command enters it */
+	uint64_t base;			/* fixed programs: its place in the arena */
+};
+
+struct program_cmd {
+	uint32_t opcode;
+	const struct op_desc *desc;	/* NULL: control command */
+	uint32_t target[2];		/* BRANCH, LOOP: numbers of blocks */
+	uint32_t operands;		/* position in program.operands: inputs, then outputs */
+	uint16_t num_inputs;
+	uint16_t num_outputs;
+	bool infer;			/* output shapes are found while the job runs */
+	uint64_t scratch;		/* fixed programs: bytes of scratch memory */
+	void *prepared;
+};
+
+struct program {
+	unsigned int refs;		/* dev->lock */
+	uint64_t serial;
+	struct nnpu_ctx *ctx;
+	uint64_t memory;		/* bytes accounted */
+	bool relaxed;
+	bool fixed;			/* all shapes are known: @arena_size and @offsets are valid */
+	uint32_t num_tensors;
+	uint32_t num_cmds;
+	uint32_t num_operands;
+	uint16_t num_inputs;
+	uint16_t num_outputs;
+	struct tensor *tensors;		/* constants have data; others have none */
+	struct program_cmd *cmds;
+	struct program_block *blocks;
+	uint32_t num_blocks;
+	uint8_t *roles;			/* by tensor: enum tensor_role */
+	uint32_t *operands;		/* tensor indexes, command by command */
+	uint32_t *inputs;		/* tensor indexes */
+	uint32_t *outputs;
+	uint32_t *last_use;		/* by tensor: last command that needs it */
+	uint64_t *offsets;		/* by plan_item.tensor: place in the arena */
+	uint64_t arena_size;
+	void *constants;
+	float *channel_scales;
+	uint8_t *params;		/* of operand types of extensions */
+};
+
+static inline bool cmd_is_control(const struct program_cmd *cmd)
+{
+	return cmd->opcode == NNPU_CMD_BRANCH || cmd->opcode == NNPU_CMD_LOOP;
+}
+
+struct load_request {
+	struct nnpu_ctx *ctx;
+	const uint8_t *image;
+	uint64_t size;
+	/* Check only: a report per command. program_load() allocates, the caller frees them. */
+	bool check;
+	uint32_t num_reports;
+	struct nnpu_command_report *reports;
+};
+
+/* The program with one reference, or NULL with the verdict (SUCCESS when checking). */
+struct program *program_load(struct load_request *request, struct verdict *v);
+
+/* Drop a reference. dev->lock must not be held. */
+void program_put(struct program *p);
+
+/* Free a program whose last reference is gone. dev->lock must not be held. */
+void program_free(struct program *p);
+
+#endif /* NNPU_PROGRAM_LOAD_H */

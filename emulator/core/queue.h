@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A queue: submission ring, completion ring, doorbells.
+ */
+#ifndef NNPU_QUEUE_H
+#define NNPU_QUEUE_H
+
+#include <stdatomic.h>
+
+#include "interrupts.h"
+#include "prefetch.h"
+#include "verdict.h"
+
+struct nnpu_ctx;
+struct nnpu_device;
+
+/* All fields but @abort, @progress and @bell: dev->lock. */
+struct nnpu_queue {
+	uint16_t id;
+	bool exists;
+	uint8_t flags;
+	uint16_t vector;
+	struct nnpu_ctx *ctx;		/* owner or NULL */
+	uint64_t sq_addr;
+	uint64_t cq_addr;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	uint32_t sq_head;
+	uint32_t sq_tail;
+	uint32_t cq_head;
+	uint32_t cq_tail;		/* next entry to write */
+	uint16_t phase;
+	bool armed;
+	uint32_t arm_head;
+	bool stopped;
+	uint16_t error;			/* NNPU_STATUS_* that stopped it */
+	bool busy;			/* an engine serves it */
+	bool running;			/* an entry is executing: @cid */
+	uint16_t cid;
+	bool dropping;			/* being reset or destroyed: no more completions */
+	bool held;			/* to be suspended: nothing is fetched */
+	/* scheduler.c */
+	uint8_t priority;
+	bool active;			/* has work that waits or runs */
+	bool ready;			/* has work that waits: is in the list of its level */
+	uint64_t vtime;			/* device time used as arbitration counts it, ns */
+	uint64_t busy_ns;		/* device time used since power-on */
+	struct nnpu_queue *prev;
+	struct nnpu_queue *next;
+	atomic_bool abort;
+	atomic_uint progress;
+	/* queue.c: through it the doorbell reaches the engine without dev->lock. */
+	_Alignas(CACHE_LINE) atomic_uint_least64_t bell;
+};
+
+/* A write to register @reg of a doorbell page. dev->lock must not be held. */
+void queue_doorbell(struct nnpu_device *dev, unsigned int qid, uint32_t reg, uint32_t value);
+
+/* Has the bell been rung since the last look? dev->lock need not be held. */
+bool queue_is_rung(const struct nnpu_queue *q);
+
+/* Fetch the bell's cache line for writing: an engine will look at it soon. */
+static inline void queue_expect_tail(const struct nnpu_queue *q)
+{
+	prefetch_for_write((const void *)&q->bell);
+}
+
+/* Read @count entries from @first on. dev->lock need not be held. 0 or -1. */
+int queue_read_entries(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
+		       struct nnpu_sqe *sqe, uint32_t count);
+
+/* A hint: @count entries from @first on will be read, the next completion written. */
+void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_t first,
+		    uint32_t count);
+
+/* All others: dev->lock held. */
+
+/* Reset all fields but the id. */
+void queue_init(struct nnpu_device *dev, struct nnpu_queue *q);
+
+/* Stop a queue because of a fault. The admin queue takes the device down with it. */
+void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int fault,
+		unsigned int status, struct irqs *irqs);
+
+/* An engine begins to serve the queue; looks for new entries; ends to serve it. */
+void queue_serve_begin(struct nnpu_queue *q);
+void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q);
+void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q);
+
+/* May the next entry be fetched? */
+bool queue_has_work(const struct nnpu_queue *q);
+
+/* How many entries wait that are contiguous in the ring. */
+uint32_t queue_entries_waiting(const struct nnpu_queue *q);
+
+/*
+ * An entry has been read with result @ret: move the head, or stop the queue. Returns
+ * @ret.
+ */
+int queue_entry_read(struct nnpu_device *dev, struct nnpu_queue *q, int ret,
+		     struct irqs *irqs);
+
+/* Has the completion ring room for @count entries? */
+bool queue_has_room(const struct nnpu_queue *q, uint32_t count);
+
+/* Write a completion, unless the queue no longer takes any. */
+void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		    const struct verdict *v, uint64_t result, bool interrupt,
+		    struct irqs *irqs);
+
+/*
+ * Save the state for SUSPEND_QUEUE. Returns a status. After SUCCESS nothing changes the
+ * queue until queue_init() or queue_unsuspend().
+ */
+unsigned int queue_suspend(struct nnpu_device *dev, struct nnpu_queue *q, bool idle,
+			   struct nnpu_queue_state *state);
+void queue_unsuspend(struct nnpu_device *dev, struct nnpu_queue *q);
+
+/* Restore a state that was checked, before the queue exists. */
+void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
+		  struct irqs *irqs);
+
+#endif /* NNPU_QUEUE_H */

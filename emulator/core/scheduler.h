@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arbitration between queues. All functions: dev->lock held.
+ */
+#ifndef NNPU_SCHEDULER_H
+#define NNPU_SCHEDULER_H
+
+#include <stdint.h>
+
+struct nnpu_device;
+struct nnpu_queue;
+
+/* The queues of one priority. */
+struct sched_level {
+	struct nnpu_queue *first;	/* queues that are ready, oldest first */
+	struct nnpu_queue *last;
+	unsigned int active;		/* queues with work that waits or runs */
+	unsigned int passed;		/* jobs of higher levels in a row while work waits here */
+	uint64_t vtime;			/* where a queue starts that gets work again, ns */
+};
+
+/* Call it when something has changed that decides whether the queue has work. */
+void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
+
+/* The queue to serve next, or NULL. */
+struct nnpu_queue *sched_pick(struct nnpu_device *dev);
+
+/* Charge a busy queue with device time. */
+void sched_charge(struct nnpu_queue *q, uint64_t ns);
+
+/* Wake an engine if more queues are ready than engines look for work. */
+void sched_wake(struct nnpu_device *dev);
+
+#endif /* NNPU_SCHEDULER_H */

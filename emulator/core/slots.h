@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts and their slots, through which alone a job reaches memory of its client.
+ *
+ * An engine holds the slots of a context while it accesses them. INVALIDATE_SLOTS waits
+ * until no engine holds them, and then drops what is cached.
+ */
+#ifndef NNPU_SLOTS_H
+#define NNPU_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dma.h"
+
+struct job_progress;
+struct nnpu_device;
+struct nnpu_engine;
+struct program;
+
+/* A valid slot entry, as read from the slot table. */
+struct slot_map {
+	struct mem_map mem;
+	uint32_t flags;
+};
+
+/* The cached entry of a slot, or NULL. The first reader publishes it. */
+struct kept_slot {
+	_Atomic(struct slot_map *) map;
+};
+
+struct nnpu_ctx {
+	struct nnpu_device *dev;
+	uint32_t id;
+	uint64_t serial;		/* never used again; tells engines whose bytes they keep */
+	uint64_t slot_table;
+	uint32_t num_slots;
+	uint64_t mem_limit;		/* 0: none */
+	uint64_t mem_used;		/* dev->lock */
+	unsigned int running;		/* jobs on engines; dev->lock */
+	bool dying;			/* dev->lock */
+	struct program **programs;	/* by number; dev->lock */
+	atomic_bool closed;		/* cached slots are being dropped: no engine may hold them */
+	struct kept_slot *slots;
+	atomic_uint kept_leaves;
+};
+
+struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
+			    uint32_t num_slots, uint64_t mem_limit);
+void ctx_free(struct nnpu_ctx *ctx);
+
+/* Drop the cached entries of slots [first, first + count). */
+void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count);
+
+/* Whose slots an engine holds: the context, or NULL. The control thread reads it. */
+struct slots_holder {
+	_Atomic(struct nnpu_ctx *) ctx;
+};
+
+/*
+ * Hold and release the slots. Holding twice or releasing twice does no harm. In between
+ * the slots stay as they are, and INVALIDATE_SLOTS waits.
+ */
+void slots_hold(struct slots_holder *holder, struct nnpu_ctx *ctx);
+
+static inline void slots_release(struct slots_holder *holder)
+{
+	/* Release: the accesses come before it. */
+	atomic_store_explicit(&holder->ctx, NULL, memory_order_release);
+}
+
+/* Check slot number, rights and range. The slots are held. Returns a status. */
+unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
+			enum dma_dir dir);
+
+/* The same, and copy. */
+unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
+		       size_t len, enum dma_dir dir);
+
+/*
+ * Copy between @buf and a slot of any size. Returns a status.
+ *
+ * A small access holds the slots and leaves them held. A large one goes piece by piece
+ * and leaves them released; an abort that @progress (may be NULL) reports ends it with
+ * ABORTED. @holder is NULL for the control thread, which alone changes slots.
+ */
+unsigned int slot_access(struct nnpu_ctx *ctx, struct slots_holder *holder, uint32_t slot,
+			 uint64_t offset, void *buf, uint64_t len, enum dma_dir dir,
+			 struct job_progress *progress);
+
+#endif /* NNPU_SLOTS_H */

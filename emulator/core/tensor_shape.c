@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Shapes of tensors: their size, what an operation makes of them, and whether two agree.
+ */
+#include "tensor_shape.h"
+
+bool tensor_settle(struct tensor *t, uint64_t max_bytes)
+{
+	uint64_t bytes = type_size(t->type);
+	bool known = t->rank_known, empty = false;
+	unsigned int i;
+
+	t->shape_known = known;
+	t->bytes = 0;
+	for (i = 0; known && i < t->rank; i++)
+		empty |= !t->dims[i];
+	if (empty)
+		return true;
+	for (i = 0; known && i < t->rank; i++) {
+		if (t->dims[i] > max_bytes / bytes)
+			return false;
+		bytes *= t->dims[i];
+	}
+	if (bytes > max_bytes)
+		return false;
+	if (known)
+		t->bytes = bytes;
+	return true;
+}
+
+bool shapes_compatible(const struct tensor *a, const struct tensor *b)
+{
+	unsigned int i;
+
+	if (!a->rank_known || !b->rank_known)
+		return true;
+	if (a->rank != b->rank)
+		return false;
+	for (i = 0; i < a->rank; i++)
+		if (a->dims[i] != b->dims[i] && (a->dims[i] || a->shape_known) &&
+		    (b->dims[i] || b->shape_known))
+			return false;
+	return true;
+}
+
+bool shape_agrees(const struct tensor *declared, const struct tensor *actual)
+{
+	unsigned int i;
+
+	if (!declared->rank_known || !actual->rank_known)
+		return true;
+	if (declared->rank != actual->rank)
+		return false;
+	for (i = 0; i < actual->rank; i++)
+		if (declared->dims[i] && declared->dims[i] != actual->dims[i])
+			return false;
+	return true;
+}
+
+int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes)
+{
+	unsigned int i, d;
+	int ret;
+
+	for (i = 0; i < call->num_outputs; i++)
+		saved[i] = *call->out[i];
+	ret = call->desc->infer(call);
+	if (ret) {
+		for (i = 0; i < call->num_outputs; i++)
+			*call->out[i] = saved[i];
+		return ret;
+	}
+	for (i = 0; i < call->num_outputs; i++) {
+		struct tensor *t = call->out[i];
+
+		t->rank_known = true;
+		for (d = t->rank; d < NNPU_MAX_RANK; d++)
+			t->dims[d] = 0;
+		if (!tensor_settle(t, max_bytes))
+			return op_fail(call, NNPU_REASON_OVERFLOW, call->num_inputs + i);
+	}
+	return 0;
+}
+
+int shapes_agree(const struct op_call *call, const struct tensor *declared)
+{
+	unsigned int i;
+
+	for (i = 0; i < call->num_outputs; i++)
+		if (!shape_agrees(&declared[i], call->out[i]))
+			return op_fail(call, NNPU_REASON_SHAPE_MISMATCH, call->num_inputs + i);
+	return 0;
+}

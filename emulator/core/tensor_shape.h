@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Shapes of tensors, at load time and while a job runs.
+ */
+#ifndef NNPU_TENSOR_SHAPE_H
+#define NNPU_TENSOR_SHAPE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ops/op.h"
+
+/*
+ * Set shape_known and bytes from rank and dims, where a dimension of 0 is empty. False:
+ * more than @max_bytes.
+ */
+bool tensor_settle(struct tensor *t, uint64_t max_bytes);
+
+/* Are two shapes equal in all dimensions that both know? */
+bool shapes_compatible(const struct tensor *a, const struct tensor *b);
+
+/*
+ * Ask the operation for the shapes of its outputs; @saved gets what they were before.
+ * 0; 1 if it needs a value that is not there; -1 with call->error.
+ */
+int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes);
+
+/* Do the outputs have every dimension that @declared gives? 0 or -1 with call->error. */
+int shapes_agree(const struct op_call *call, const struct tensor *declared);
+bool shape_agrees(const struct tensor *declared, const struct tensor *actual);
+
+#endif /* NNPU_TENSOR_SHAPE_H */
