@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Admin commands about contexts and their slots.
+ */
+#include "admin_command.h"
+#include "device_state.h"
+#include "device_threads.h"
+#include "dma.h"
+#include "engine.h"
+#include "program_load.h"
+#include "queue.h"
+
+void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
+{
+	struct nnpu_device *dev = a->dev;
+	uint32_t id = le32toh(c->ctx), num_slots = le32toh(c->num_slots);
+	struct nnpu_ctx *ctx;
+
+	if (c->flags || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved))) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	if (!id || id > dev->props.max_contexts) {
+		admin_fail(a, NNPU_STATUS_INVALID_CTX);
+		return;
+	}
+	if (dev->contexts[id]) {
+		admin_fail(a, NNPU_STATUS_BUSY);
+		return;
+	}
+	if (!page_aligned(le64toh(c->slot_table)) || !num_slots ||
+	    num_slots > 1u << dev->props.max_slots_log2) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	ctx = ctx_create(dev, id, le64toh(c->slot_table), num_slots, le64toh(c->mem_limit));
+	if (!ctx) {
+		admin_fail(a, NNPU_STATUS_NO_MEMORY);
+		return;
+	}
+	pthread_mutex_lock(&dev->lock);
+	ctx->serial = dev->next_serial++;
+	dev->contexts[id] = ctx;
+	dev->num_contexts++;
+	pthread_mutex_unlock(&dev->lock);
+}
+
+static void abort_jobs_of(struct nnpu_device *dev, const struct nnpu_ctx *ctx)
+{
+	unsigned int e, i;
+
+	for (e = 0; e < dev->props.num_engines; e++) {
+		if (dev->engines[e].ctx != ctx)
+			continue;
+		for (i = 1; i <= dev->props.num_queues; i++)
+			if (dev->engines[e].progress.abort == &dev->queues[i].abort)
+				atomic_store(&dev->queues[i].abort, true);
+	}
+	pthread_cond_broadcast(&dev->event);
+}
+
+void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
+{
+	struct nnpu_device *dev = a->dev;
+	struct program **programs;
+	struct nnpu_ctx *ctx;
+	unsigned int i, n = 0;
+
+	if (c->flags || !is_zero(c->body, sizeof(c->body))) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	ctx = admin_get_ctx(a, c->ctx);
+	if (!ctx)
+		return;
+	programs = ctx->programs;
+
+	pthread_mutex_lock(&dev->lock);
+	ctx->dying = true;
+	for (i = 1; i <= dev->props.num_queues; i++)
+		if (dev->queues[i].exists && dev->queues[i].ctx == ctx) {
+			admin_quiesce(dev, &dev->queues[i]);
+			queue_init(dev, &dev->queues[i]);
+		}
+	abort_jobs_of(dev, ctx);
+	while (ctx->running)
+		dev_await_jobs(dev);
+	dev->contexts[ctx->id] = NULL;
+	dev->num_contexts--;
+	for (i = 1; i <= dev->props.max_programs; i++)
+		n += !!programs[i];
+	dev->num_programs -= n;
+	/* Engines keep memory for their next job, but not for a client that left. */
+	for (i = 0; i < dev->props.num_engines; i++) {
+		dev->engines[i].trim = dev->engines[i].busy;
+		if (!dev->engines[i].busy)
+			exec_trim(&dev->engines[i]);
+	}
+	pthread_mutex_unlock(&dev->lock);
+
+	for (i = 1; i <= dev->props.max_programs; i++)
+		if (programs[i])
+			program_put(programs[i]);
+	ctx_free(ctx);
+}
+
+void admin_invalidate(struct admin *a, const struct nnpu_sqe_invalidate *c)
+{
+	uint32_t first = le32toh(c->first), count = le32toh(c->count);
+	struct nnpu_ctx *ctx;
+
+	if (c->flags || !is_zero(c->reserved, sizeof(c->reserved))) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	ctx = admin_get_ctx(a, c->ctx);
+	if (!ctx)
+		return;
+	if (!count || (uint64_t)first + count > ctx->num_slots) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	ctx_invalidate(ctx, first, count);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Admin commands about queues and their jobs.
+ */
+#include "admin_command.h"
+#include "device_state.h"
+#include "device_threads.h"
+#include "dma.h"
+#include "queue.h"
+
+static bool ring_ok(const struct nnpu_device *dev, __le32 entries_le, __le64 addr)
+{
+	uint32_t entries = le32toh(entries_le);
+
+	return entries >= NNPU_MIN_ENTRIES && entries <= 1u << dev->props.max_entries_log2 &&
+	       !(entries & (entries - 1)) && page_aligned(le64toh(addr));
+}
+
+static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)
+{
+	const unsigned int known = NNPU_QUEUE_KERNEL | NNPU_QUEUE_ARMED_IRQ | NNPU_QUEUE_RESUME;
+	uint16_t flags = le16toh(c->state.flags);
+
+	if ((c->flags & ~known) || c->reserved || c->state.reserved)
+		return false;
+	if (c->flags & NNPU_QUEUE_KERNEL && (c->ctx || c->flags & NNPU_QUEUE_RESUME))
+		return false;
+	if (!(c->flags & NNPU_QUEUE_RESUME))
+		return is_zero(&c->state, sizeof(c->state));
+	if (flags & ~(NNPU_QUEUE_STATE_PHASE | NNPU_QUEUE_STATE_ARMED))
+		return false;
+	if (flags & NNPU_QUEUE_STATE_ARMED)
+		return c->flags & NNPU_QUEUE_ARMED_IRQ;
+	return !c->state.arm_head;
+}
+
+/* Indexes that the rings have; a state comes back through memory of software. */
+static bool state_ok(const struct nnpu_sqe_create_queue *c)
+{
+	uint32_t sq_entries = le32toh(c->sq_entries), cq_entries = le32toh(c->cq_entries);
+	const struct nnpu_queue_state *s = &c->state;
+
+	return le16toh(s->sq_head) < sq_entries && le16toh(s->sq_tail) < sq_entries &&
+	       le16toh(s->cq_head) < cq_entries && le16toh(s->cq_tail) < cq_entries &&
+	       le16toh(s->arm_head) < cq_entries;
+}
+
+void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
+{
+	struct nnpu_device *dev = a->dev;
+	uint16_t id = le16toh(c->qid);
+	struct nnpu_ctx *ctx = NULL;
+	struct irqs irqs = { 0 };
+	struct nnpu_queue *q;
+
+	if (!create_queue_fields_ok(c)) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	if (!(c->flags & NNPU_QUEUE_KERNEL)) {
+		ctx = admin_get_ctx(a, c->ctx);
+		if (!ctx)
+			return;
+	}
+	if (!id || id > dev->props.num_queues) {
+		admin_fail(a, NNPU_STATUS_INVALID_QUEUE);
+		return;
+	}
+	q = &dev->queues[id];
+	if (q->exists) {
+		admin_fail(a, NNPU_STATUS_BUSY);
+		return;
+	}
+	if (le16toh(c->vector) >= dev->props.num_vectors ||
+	    !ring_ok(dev, c->sq_entries, c->sq_addr) || !ring_ok(dev, c->cq_entries, c->cq_addr) ||
+	    le32toh(c->priority) >= NNPU_QUEUE_PRIORITY_NUM || !state_ok(c)) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	pthread_mutex_lock(&dev->lock);
+	queue_init(dev, q);
+	q->flags = c->flags;
+	q->vector = le16toh(c->vector);
+	q->priority = (uint8_t)le32toh(c->priority);
+	q->ctx = ctx;
+	q->sq_addr = le64toh(c->sq_addr);
+	q->cq_addr = le64toh(c->cq_addr);
+	q->sq_entries = le32toh(c->sq_entries);
+	q->cq_entries = le32toh(c->cq_entries);
+	if (c->flags & NNPU_QUEUE_RESUME)
+		queue_resume(q, &c->state, &irqs);
+	q->exists = true;
+	sched_update(dev, q);
+	sched_wake(dev);
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
+}
+
+void admin_suspend_queue(struct admin *a, const struct nnpu_sqe_suspend_queue *c)
+{
+	struct nnpu_device *dev = a->dev;
+	struct nnpu_queue_state state;
+	struct nnpu_queue *q;
+	unsigned int status;
+
+	if ((c->flags & ~NNPU_SUSPEND_IDLE) || c->ctx || c->reserved0 || c->reserved1 ||
+	    !is_zero(c->reserved, sizeof(c->reserved))) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	q = admin_get_queue(a, c->qid);
+	if (!q)
+		return;
+	if (!q->ctx) {
+		admin_fail(a, NNPU_STATUS_INVALID_QUEUE);
+		return;
+	}
+	if (le64toh(c->state_addr) & 7) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	pthread_mutex_lock(&dev->lock);
+	status = queue_suspend(dev, q, c->flags & NNPU_SUSPEND_IDLE, &state);
+	pthread_mutex_unlock(&dev->lock);
+	if (!status && dev_dma_write(dev, le64toh(c->state_addr), &state, sizeof(state))) {
+		pthread_mutex_lock(&dev->lock);
+		queue_unsuspend(dev, q);
+		pthread_mutex_unlock(&dev->lock);
+		status = NNPU_STATUS_DMA_ERROR;
+	}
+	if (status) {
+		admin_fail(a, status);
+		return;
+	}
+	pthread_mutex_lock(&dev->lock);
+	queue_init(dev, q);
+	pthread_mutex_unlock(&dev->lock);
+}
+
+/* End the job of a queue and wait until it lets go. dev->lock held. */
+void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	q->dropping = true;
+	sched_update(dev, q);
+	atomic_store(&q->abort, true);
+	pthread_cond_broadcast(&dev->event);
+	while (q->busy)
+		dev_await_jobs(dev);
+}
+
+static struct nnpu_queue *check_queue(struct admin *a, const struct nnpu_sqe_queue *c)
+{
+	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
+	    (c->opcode != NNPU_ADMIN_ABORT && c->target_cid)) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return NULL;
+	}
+	return admin_get_queue(a, c->qid);
+}
+
+void admin_destroy_queue(struct admin *a, const struct nnpu_sqe_queue *c)
+{
+	struct nnpu_queue *q = check_queue(a, c);
+
+	if (!q)
+		return;
+	pthread_mutex_lock(&a->dev->lock);
+	admin_quiesce(a->dev, q);
+	queue_init(a->dev, q);
+	pthread_mutex_unlock(&a->dev->lock);
+}
+
+void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
+{
+	struct nnpu_queue *q = check_queue(a, c);
+
+	if (!q)
+		return;
+	pthread_mutex_lock(&a->dev->lock);
+	admin_quiesce(a->dev, q);
+	q->sq_head = 0;
+	q->sq_tail = 0;
+	q->cq_head = 0;
+	q->cq_tail = 0;
+	q->phase = NNPU_CQE_PHASE;
+	q->armed = false;
+	q->stopped = false;
+	q->error = NNPU_STATUS_SUCCESS;
+	q->held = false;
+	q->dropping = false;
+	pthread_mutex_unlock(&a->dev->lock);
+}
+
+void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
+{
+	struct nnpu_queue *q = check_queue(a, c);
+
+	if (!q)
+		return;
+	/* Entries are not fetched ahead, so a job that is found runs. */
+	pthread_mutex_lock(&a->dev->lock);
+	if (q->running && q->cid == le16toh(c->target_cid)) {
+		atomic_store(&q->abort, true);
+		pthread_cond_broadcast(&a->dev->event);
+		a->result = 1;
+	}
+	pthread_mutex_unlock(&a->dev->lock);
+}
