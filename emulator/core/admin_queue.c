@@ -8,14 +8,6 @@
 #include "dma.h"
 #include "queue.h"
 
-static bool ring_ok(const struct nnpu_device *dev, __le32 entries_le, __le64 addr)
-{
-	uint32_t entries = le32toh(entries_le);
-
-	return entries >= NNPU_MIN_ENTRIES && entries <= 1u << dev->props.max_entries_log2 &&
-	       !(entries & (entries - 1)) && page_aligned(le64toh(addr));
-}
-
 static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)
 {
 	const unsigned int known = NNPU_QUEUE_KERNEL | NNPU_QUEUE_ARMED_IRQ | NNPU_QUEUE_RESUME;
@@ -72,7 +64,8 @@ void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
 		return;
 	}
 	if (le16toh(c->vector) >= dev->props.num_vectors ||
-	    !ring_ok(dev, c->sq_entries, c->sq_addr) || !ring_ok(dev, c->cq_entries, c->cq_addr) ||
+	    !queue_ring_ok(dev, le32toh(c->sq_entries), le64toh(c->sq_addr)) ||
+	    !queue_ring_ok(dev, le32toh(c->cq_entries), le64toh(c->cq_addr)) ||
 	    le32toh(c->priority) >= NNPU_QUEUE_PRIORITY_NUM || !state_ok(c)) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;

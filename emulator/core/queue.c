@@ -9,7 +9,12 @@
 #include "queue.h"
 #include "reset.h"
 
-/* A queue without history; its place in memory and its id stay. */
+bool queue_ring_ok(const struct nnpu_device *dev, uint32_t entries, uint64_t addr)
+{
+	return entries >= NNPU_MIN_ENTRIES && entries <= 1u << dev->props.max_entries_log2 &&
+	       !(entries & (entries - 1)) && page_aligned(addr);
+}
+
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->exists = false;

@@ -75,6 +75,9 @@ void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_
 
 /* All others: dev->lock held. */
 
+/* May a ring have so many entries at this address? */
+bool queue_ring_ok(const struct nnpu_device *dev, uint32_t entries, uint64_t addr);
+
 /* Reset all fields but the id. */
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q);
 

@@ -27,20 +27,14 @@ void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
 
 /* CTRL: dev->lock held. */
 
-static bool ring_size_ok(const struct nnpu_device *dev, uint32_t entries)
-{
-	return entries >= NNPU_MIN_ENTRIES && entries <= 1u << dev->props.max_entries_log2 &&
-	       !(entries & (entries - 1));
-}
-
 static void device_enable(struct nnpu_device *dev, struct irqs *irqs)
 {
 	struct nnpu_queue *q = &dev->queues[0];
 	uint32_t sq_entries = (dev->admin_size & 0xffff) + 1;
 	uint32_t cq_entries = (dev->admin_size >> 16) + 1;
 
-	if (!ring_size_ok(dev, sq_entries) || !ring_size_ok(dev, cq_entries) ||
-	    (dev->admin_sq & (NNPU_PAGE_SIZE - 1)) || (dev->admin_cq & (NNPU_PAGE_SIZE - 1))) {
+	if (!queue_ring_ok(dev, sq_entries, dev->admin_sq) ||
+	    !queue_ring_ok(dev, cq_entries, dev->admin_cq)) {
 		dev_fatal(dev, NNPU_STATUS_INVALID_FIELD, irqs);
 		return;
 	}
