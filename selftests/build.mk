@@ -20,8 +20,12 @@ KSELFTEST_HEADERS = $(shell scripts/kselftest-headers)
 $(BUILD)/obj/selftests/%: DIR_CFLAGS = -D_GNU_SOURCE -isystem $(KSELFTEST_HEADERS) \
 	-isystem /usr/include/libdrm -Wno-unused-parameter -Wno-missing-prototypes
 
-$(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%.o $(BUILD)/obj/selftests/nnpu_test.o \
-		$(BUILD)/obj/selftests/nnpu_test_queue.o
+SELFTEST_OBJS := $(BUILD)/obj/selftests/nnpu_test.o $(BUILD)/obj/selftests/nnpu_test_queue.o
+
+$(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%_test.o $(SELFTEST_OBJS)
+	$(call link,$^ -lpthread)
+
+$(SELFTEST_DIR)/nnpu_loop: $(BUILD)/obj/selftests/nnpu_loop.o $(SELFTEST_OBJS)
 	$(call link,$^ -lpthread)
 
 $(SELFTEST_DIR)/%.sh: selftests/%.sh
@@ -30,5 +34,5 @@ $(SELFTEST_DIR)/%.sh: selftests/%.sh
 
 selftests: $(SELFTESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
 
-.SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix .o,$(SELFTEST_PROGRAMS) \
-	$(SELFTEST_DEBUG_PROGRAMS) nnpu_loop nnpu_test nnpu_test_queue))
+.SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix _test.o,$(SELFTEST_PROGRAMS) \
+	$(SELFTEST_DEBUG_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_queue.o)

@@ -3,12 +3,12 @@
 # Tests of the device model: the in-process device, driven like hardware.
 
 EMU_TEST_DIR := tests/emulator
-EMU_TESTS := $(patsubst $(EMU_TEST_DIR)/%_test.c,$(BUILD)/tests/emu_%_test,\
+EMU_TESTS := $(patsubst $(EMU_TEST_DIR)/%.c,$(BUILD)/tests/%,\
 	$(wildcard $(EMU_TEST_DIR)/*_test.c))
 
 $(BUILD)/obj/$(EMU_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
 
-$(EMU_TESTS): $(BUILD)/tests/emu_%_test: $(BUILD)/obj/$(EMU_TEST_DIR)/%_test.o \
+$(EMU_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(EMU_TEST_DIR)/rig.o $(BUILD)/lib/libnnpu-emu.a
 	$(call link,$^ -lpthread -lm)
 
@@ -16,6 +16,6 @@ HOST_TESTS += $(EMU_TESTS)
 
 # It reads and compares as nnvec does.
 EMU_VECTORS_OBJS := $(TOOLS_COMMON) $(BUILD)/lib/libnnhal.a
-$(BUILD)/obj/$(EMU_TEST_DIR)/control_vectors_test.o: \
+$(BUILD)/obj/$(EMU_TEST_DIR)/emu_control_vectors_test.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests -Iuserspace/libnnhal/include
 $(BUILD)/tests/emu_control_vectors_test: $(EMU_VECTORS_OBJS)

@@ -4,15 +4,15 @@
 # another spec) makes the same programs use a hardware device.
 
 NNHAL_TEST_DIR := tests/libnnhal
-NNHAL_TEST_NAMES := $(patsubst $(NNHAL_TEST_DIR)/%_test.c,%,$(wildcard $(NNHAL_TEST_DIR)/*_test.c))
-NNHAL_TESTS := $(NNHAL_TEST_NAMES:%=$(BUILD)/tests/nnhal_%_test)
+NNHAL_TESTS := $(patsubst $(NNHAL_TEST_DIR)/%.c,$(BUILD)/tests/%,\
+	$(wildcard $(NNHAL_TEST_DIR)/*_test.c))
 
 $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Itests -Ikernel $(DRM_CFLAGS)
 
 # Against the objects: some look at what the library does not export.
-$(NNHAL_TESTS): $(BUILD)/tests/nnhal_%_test: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%_test.o \
-		$(BUILD)/obj/$(NNHAL_TEST_DIR)/fixture.o $(NNHAL_OBJS)
+$(NNHAL_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o \
+		$(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_fixture.o $(NNHAL_OBJS)
 	$(call link,$(filter-out $(NNHAL_TEST_WITHOUT),$^) $(NNHAL_LIBS))
 
 # Programs over the operator test cases.
@@ -29,7 +29,7 @@ $(BUILD)/tests/nnhal_oom_test: \
 	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 # The library as others see it: exported symbols, headers alone in C and C++.
-$(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/abi_test.sh $(BUILD)/lib/libnnhal.so \
+$(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/nnhal_abi_test.sh $(BUILD)/lib/libnnhal.so \
 		$(BUILD)/lib/libnnhal.a nnhal-pc
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@

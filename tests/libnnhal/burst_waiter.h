@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "burst_server.h"
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 #define LONG_NS		UINT64_C(60000000000)
 

@@ -11,19 +11,19 @@ NNRUN_MODEL_SCRIPTS := $(BUILD)/tests/nnrun_test_models.sh
 $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NNHAL_DIR)/include
 
-$(NNRUN_TESTS): $(BUILD)/tests/nnrun_%_test: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%_test.o \
+$(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNRUN_TEST_DIR)/model_writer.o $(NNRUN_LIB_OBJS) \
 		$(BUILD)/lib/libnnhal.a
 	$(call link,$^ $(NNHAL_LIBS))
 
-$(BUILD)/tests/nnrun_compare: $(BUILD)/obj/$(NNRUN_TEST_DIR)/compare.o
+$(BUILD)/tests/nnrun_compare: $(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_compare.o
 	$(call link,$^ -lm)
 
-$(NNRUN_SCRIPTS): $(BUILD)/tests/nnrun_%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnrun
+$(NNRUN_SCRIPTS): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnrun
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-$(NNRUN_MODEL_SCRIPTS): $(BUILD)/tests/nnrun_%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnrun \
+$(NNRUN_MODEL_SCRIPTS): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnrun \
 		$(BUILD)/tests/nnrun_compare
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@

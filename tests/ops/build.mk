@@ -3,7 +3,7 @@
 # Tests of the operations of the device model, without the device around them.
 
 OPS_TEST_DIR := tests/ops
-OPS_TESTS := $(patsubst $(OPS_TEST_DIR)/%_test.c,$(BUILD)/tests/ops_%_test,\
+OPS_TESTS := $(patsubst $(OPS_TEST_DIR)/%.c,$(BUILD)/tests/%,\
 	$(wildcard $(OPS_TEST_DIR)/*_test.c))
 OPS_TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,\
 	$(wildcard emulator/ops/*.c signatures/*.c) userspace/tools/common/nntc.c \
@@ -12,7 +12,7 @@ OPS_TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,\
 $(BUILD)/obj/$(OPS_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator/ops -ffp-contract=off
 
-$(OPS_TESTS): $(BUILD)/tests/ops_%_test: $(BUILD)/obj/$(OPS_TEST_DIR)/%_test.o \
+$(OPS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(OPS_TEST_DIR)/%.o \
 		$(OPS_TEST_OBJS)
 	$(call link,$^ -lm)
 

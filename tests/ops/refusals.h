@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../tap.h"
-#include "fixture.h"
+#include "ops_fixture.h"
 
 #define F32	NNPU_TYPE_TENSOR_FLOAT32
 #define F16	NNPU_TYPE_TENSOR_FLOAT16

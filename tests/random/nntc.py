@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """NNTC files: models with inputs and expected outputs as plain numbers.
 
-The format is the one that tests/ops/nntc.c reads: little-endian, packed. Names and
+The format is the one that userspace/tools/common/nntc.c reads: little-endian, packed. Names and
 numbers of types and operations come from the library's public header.
 """
 

@@ -4,18 +4,18 @@
 
 SIGNATURE_TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard signatures/*.c))
 
-$(BUILD)/tests/signatures_table_test: $(BUILD)/obj/tests/signatures/table_test.o \
+$(BUILD)/tests/signatures_table_test: $(BUILD)/obj/tests/signatures/signatures_table_test.o \
 		$(SIGNATURE_TEST_OBJS)
 	$(call link,$^)
 
 # The extensions are the device model's.
-$(BUILD)/obj/tests/signatures/document.o: DIR_CFLAGS = -Iemulator
+$(BUILD)/obj/tests/signatures/signatures_document.o: DIR_CFLAGS = -Iemulator
 
-$(BUILD)/tests/signatures_document: $(BUILD)/obj/tests/signatures/document.o \
+$(BUILD)/tests/signatures_document: $(BUILD)/obj/tests/signatures/signatures_document.o \
 		$(BUILD)/lib/libnnpu-emu.a
 	$(call link,$^ -lpthread -lm)
 
-$(BUILD)/tests/signatures_document_test: tests/signatures/document_test.sh \
+$(BUILD)/tests/signatures_document_test: tests/signatures/signatures_document_test.sh \
 		$(BUILD)/tests/signatures_document
 	$(Q)install -m 755 $< $@
 

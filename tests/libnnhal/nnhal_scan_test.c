@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 #include "internal.h"
 
 static char root[64] = "/tmp/nnhal-scan-XXXXXX";

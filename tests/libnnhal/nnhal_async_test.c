@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 #define NUM_RUNS	64
 #define NUM_THREADS	4

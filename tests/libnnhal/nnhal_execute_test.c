@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 #include "internal.h"
 
 static struct nnhal_device *device;

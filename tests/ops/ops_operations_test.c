@@ -11,7 +11,7 @@
 
 #include "../tap.h"
 #include "fixedpoint.h"
-#include "fixture.h"
+#include "ops_fixture.h"
 #include "quant.h"
 
 #define F32	NNPU_TYPE_TENSOR_FLOAT32

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../tap.h"
-#include "fixture.h"
+#include "ops_fixture.h"
 
 #define ROUNDS	150
 

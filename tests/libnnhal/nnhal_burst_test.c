@@ -14,7 +14,7 @@
 #include <nnpu_hw.h>
 
 #include "burst_internal.h"
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 #define FOREVER	UINT64_MAX
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 void fixture_init(struct fixture *f)
 {

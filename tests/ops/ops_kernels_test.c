@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../tap.h"
-#include "fixture.h"
+#include "ops_fixture.h"
 #include "kernels.h"
 
 #define ROUNDS	300

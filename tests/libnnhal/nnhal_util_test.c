@@ -6,7 +6,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 #include "internal.h"
 
 static void test_types(void)

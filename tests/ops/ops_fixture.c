@@ -2,7 +2,7 @@
 /*
  * One operation in a test.
  */
-#include "fixture.h"
+#include "ops_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 static struct fixture f;
 static struct run r;

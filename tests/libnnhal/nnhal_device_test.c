@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 static struct nnhal_device *device;
 static struct fixture f;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 #include "internal.h"
 
 static struct nnhal_diag diag;

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);

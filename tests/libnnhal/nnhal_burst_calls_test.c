@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "burst_internal.h"
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 #define REQUESTS	2000
 

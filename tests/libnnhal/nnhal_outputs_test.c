@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 static struct nnhal_device *device;
 static struct fixture f;

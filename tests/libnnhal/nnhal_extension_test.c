@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 #include "internal.h"
 
 #define NAME		"com.example.fibonacci"

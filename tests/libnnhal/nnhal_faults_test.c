@@ -14,7 +14,7 @@
 
 #include <nnpu_hw.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 static struct nnhal_device *device;
 static struct nnhal_prepared_model *model;

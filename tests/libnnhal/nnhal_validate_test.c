@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
+#include "nnhal_fixture.h"
 
 static struct fixture f;
 
