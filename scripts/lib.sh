@@ -94,6 +94,20 @@ step() {
 	return "$rc"
 }
 
+# count_tests TAP-SUMMARY-ARGUMENT...: "PASSED FAILED SKIPPED" and what there is to say,
+# indented. A counter that crashes, is cut off or contradicts itself is a failure.
+count_tests() {
+	local said rc=0
+	said=$("$NNPU_ROOT/scripts/tap-summary" "$@" 2>&1) || rc=$?
+	if [[ $said =~ ^[0-9]+\ ([0-9]+)\ [0-9]+$'\n' ]] && [ "${said##*$'\n'}" = "end of summary" ] &&
+		[ "$rc" = $((BASH_REMATCH[1] > 0)) ]; then
+		sed '$d' <<<"$said"
+	else
+		printf '0 1 0\n  FAILED: the counter, scripts/tap-summary, ended with status %s and said:\n' "$rc"
+		tail -n 20 <<<"$said" | sed 's/^/    | /'
+	fi
+}
+
 # From here on a file that was compiled before, in whatever tree, is not compiled
 # again, if ccache is there. Not for the user's own make, and not for QEMU and the
 # kernels, which are kept as a whole.

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+#
+# Tests of what runs and counts the tests.
+
+HOST_TESTS += tests/harness/tap_summary_test tests/harness/run_tests_test
