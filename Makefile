@@ -75,7 +75,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
 .PHONY: all lib tools emulator selftests examples host-tests vm-tests \
 	module run-host-tests run-fuzz install install-files clean distclean help \
 	demo check check-host check-kunit check-vm check-debug check-style \
-	check-fuzz soak bench deps qemu debug-kernel
+	check-fuzz check-docs soak bench deps qemu debug-kernel
 
 all: lib tools emulator examples selftests module
 
@@ -133,9 +133,9 @@ debug-kernel:
 
 # The rings build what they test themselves.
 check:
-	$(Q)scripts/check host kunit vm debug style fuzz
+	$(Q)scripts/check host kunit vm debug style fuzz docs
 
-check-host check-kunit check-vm check-debug check-style check-fuzz:
+check-host check-kunit check-vm check-debug check-style check-fuzz check-docs:
 	$(Q)scripts/check $(@:check-%=%)
 
 demo:
@@ -160,6 +160,7 @@ help:
 	'make check-debug  kselftests on a kernel with KASAN, lockdep, kmemleak, fault injection' \
 	'make check-style  checkpatch, sparse, W=1, kernel-doc, SPDX, shellcheck, clang' \
 	'make check-fuzz   a short run of the fuzzers' \
+	'make check-docs   documents against headers and tree' \
 	'make soak         a long run of the kselftests under load (ARGS="--minutes N")' \
 	'make bench        latency and throughput in the virtual machine' \
 	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# The documents say what the headers and the tree say.
+# The documents say what the headers and the tree say. Counted apart from the tests.
 
-HOST_TESTS += tests/docs/check-spec
-HOST_TESTS += tests/docs/check-conformance
+DOC_CHECKS += tests/docs/check-spec
+DOC_CHECKS += tests/docs/check-conformance
