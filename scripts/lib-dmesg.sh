@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # variables for the scripts that source this
+#
+# What the kernel may not say in a test. Shared by run-selftests in the guest, which
+# judges the messages from boot to the unload of the driver, and judge-console outside,
+# which judges the rest.
+
+# Fault injection prints stack traces of its own, and stall detectors fire when the
+# host is busy: neither is in here.
+splats='WARNING:|BUG:|\bBUG \w|Oops|KASAN|UBSAN|kernel BUG|general protection fault|Kernel panic'
+splats+='|possible circular locking|possible recursive locking|inconsistent lock state|irq lock inversion'
+splats+='|possible irq lock|suspicious RCU usage|bad unlock balance|held lock freed|lock held when returning'
+splats+='|scheduling while atomic|sleeping function called|Invalid wait context'
+splats+='|INFO: task .* blocked for more than|refcount_t:|list_(add|del) corruption|DMA-API:|ODEBUG:|pagealloc: '
+splats+='|Runtime PM usage count underflow'
+splats+='|unreferenced object|still has? .* (BO|GEM)|Objects remaining in'
+splats+='|Disabling lock debugging|turning off the locking correctness validator|kmemleak: .*(disabled|stopped|Cannot)'
+
+# Lines of the boot that match, but say what is on.
+harmless='KernelAddressSanitizer initialized|Command line:|Kernel command line:'
+
+# Marks in the kernel log: MARK_PREFIX TEXT.
+mark_prefix='nnpu-selftest:'
+mark_end='end of all programs'
+
+# bad_messages FILE: the lines that may not be; succeeds if there are some.
+bad_messages() {
+	grep -aE "$splats" "$1" | grep -avE "$harmless"
+}
+
+# messages_after TEXT FILE: the lines after that mark. Fails without the mark.
+messages_after() {
+	awk -v mark="$mark_prefix $1" 'index($0, mark) { seen = 1; n = 0; next }
+		seen { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i]; exit !seen }' "$2"
+}
