@@ -1117,40 +1117,88 @@ static void wait_until_running(void)
 	}
 }
 
-static void test_abort(void)
+/*
+ * Wait until the device is at a job of the burst. It takes its time to fetch an entry,
+ * more so when it gets no processor: to abort, to stop the queue, or to believe that an
+ * injection has been used up, before it has, is another test than was meant.
+ */
+static void await_job(const struct nnhal_burst *b)
 {
-	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	while (!transport_sim_is_running(device->transport, b->queue))
+		nanosleep(&moment, NULL);
+}
+
+/* Keep the one engine of the device at a job of another burst: it fetches no entry. */
+static struct nnhal_burst *hold_engine(const struct many *m)
+{
+	struct nnhal_burst *holder = create(1, UINT32_MAX, 0);
+
+	transport_sim_inject(device->transport, NNPU_INJECT_JOB_STALL, 1);
+	if (nnhal_burst_submit(holder, &m->request[MANY - 1], NULL, 0, 0))
+		bail_out("submission", NULL);
+	await_job(holder);
+	return holder;
+}
+
+static void release_engine(struct nnhal_burst *holder)
+{
+	ok(transport_sim_abort(device->transport, holder->queue), "the engine is released");
+	nnhal_burst_unref(holder);
+}
+
+/* @late: the device does not fetch the job until there has been an abort in vain. */
+static void test_hang(const char *what, bool late)
+{
+	struct nnhal_burst *holder = NULL;
 	struct nnhal_burst_result result = { 0 };
 	struct transport *t = device->transport;
 	static struct many m;
 	unsigned int i, good = 0;
-	struct timespec wait = { .tv_nsec = 1000000 };
 
 	prepare();
 	many_init(&m);
+	if (late)
+		holder = hold_engine(&m);
 	transport_sim_inject(t, NNPU_INJECT_JOB_STALL, 1);
 	for (i = 0; i < 4; i++)
 		good += !nnhal_burst_submit(burst, &m.request[i], NULL, i, 0);
 	ok(good == 4 && nnhal_burst_wait(burst, &result, 20000000) ==
-	   NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "a job hangs, no result within a limit");
-	transport_sim_abort(t);
+	   NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "%s, no result within a limit", what);
+	if (late) {
+		ok(!transport_sim_abort(t, burst->queue), "%s: nothing to abort yet", what);
+		release_engine(holder);
+	}
+	await_job(burst);
+	ok(transport_sim_abort(t, burst->queue), "%s: there is a job to abort", what);
 	for (i = 0; i < 4; i++) {
 		if (nnhal_burst_wait(burst, &result, FOREVER) || result.tag != i)
 			break;
 		good += result.status == (i ? NNHAL_STATUS_NONE : NNHAL_STATUS_GENERAL_FAILURE) &&
 			!result.num_output_shapes == !i && no_timing(&result.timing);
 	}
-	ok(good == 8, "it is aborted: GENERAL_FAILURE, and the others succeed");
+	ok(good == 8, "%s: it is aborted: GENERAL_FAILURE, and the others succeed", what);
+	many_fini(&m);
+}
+
+static void test_abort(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_burst_result result = { 0 };
+	struct transport *t = device->transport;
+	static struct many m;
+	unsigned int i, good;
+
+	prepare();
+	many_init(&m);
 	o.has_deadline = true;
 	o.deadline_ns = INT64_MAX;
 	transport_sim_inject(t, NNPU_INJECT_JOB_STALL, 1);
 	good = !nnhal_burst_submit(burst, &m.request[0], &o, 0, 0);
-	/* Not before the device has fetched it. */
-	while (nnhal_burst_wait(burst, &result, 0)) {
-		transport_sim_abort(t);
-		nanosleep(&wait, NULL);
-	}
-	ok(good && result.status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT,
+	await_job(burst);
+	good += transport_sim_abort(t, burst->queue);
+	ok(good == 2 && !nnhal_burst_wait(burst, &result, FOREVER) && result.status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT,
 	   "D27 with a deadline: MISSED_DEADLINE_TRANSIENT");
 	transport_sim_inject(t, NNPU_INJECT_BAD_CID, 1);
 	many_fill(&m, 1, 3.0f);
@@ -1170,19 +1218,22 @@ static void test_abort(void)
 	transport_sim_inject(t, NNPU_INJECT_JOB_STALL, 1);
 	for (i = 0; i < 4; i++)
 		nnhal_burst_submit(burst, &m.request[i], NULL, i, 0);
+	await_job(burst);
 	nnhal_burst_unref(burst);
 	burst = NULL;
-	/* The device may not have got as far as to take it. */
-	transport_sim_inject(t, NNPU_INJECT_JOB_STALL, 0);
 	many_fini(&m);
 	prepare();
 	fresh_run(4);
 	ok(!execute_burst(NULL), "E22 a burst is released with a job that hangs");
 }
 
-/* @kind: the queue stops, or the device is lost. */
-static void test_death(const char *what, bool fatal, enum nnhal_status after)
+/*
+ * @fatal: the device is lost, else the queue stops. @late: before the device has fetched
+ * an entry.
+ */
+static void test_death(const char *what, bool fatal, bool late, enum nnhal_status after)
 {
+	struct nnhal_burst *holder = NULL;
 	struct nnhal_burst_result result = { 0 };
 	struct transport *t = device->transport;
 	enum nnhal_status status;
@@ -1193,6 +1244,8 @@ static void test_death(const char *what, bool fatal, enum nnhal_status after)
 
 	many_init(&m);
 	prepare();
+	if (late)
+		holder = hold_engine(&m);
 	pthread_barrier_init(&barrier, NULL, 2);
 	pthread_create(&thread, NULL, execute_thread, &m);
 	/* The first hangs, so that all are in flight. */
@@ -1201,9 +1254,11 @@ static void test_death(const char *what, bool fatal, enum nnhal_status after)
 		good += !nnhal_burst_submit(burst, &m.request[i], NULL, i, 0);
 	pthread_barrier_wait(&barrier);
 	wait_until_running();
+	if (!late)
+		await_job(burst);
 	if (fatal) {
 		transport_sim_inject(t, NNPU_INJECT_FATAL, 1);
-		transport_sim_abort(t);
+		transport_sim_abort(t, burst->queue);
 	} else {
 		/* What only a broken process does. */
 		burst->queue->ring(burst->queue, NNPU_DB_SQ_TAIL, 12345);
@@ -1224,6 +1279,11 @@ static void test_death(const char *what, bool fatal, enum nnhal_status after)
 	r.outputs[0].location.offset = 4095;
 	ok(execute_burst(NULL) == NNHAL_STATUS_INVALID_ARGUMENT,
 	   "%s: a wrong request is still wrong", what);
+	if (late) {
+		/* Nobody has used it up. */
+		transport_sim_inject(t, NNPU_INJECT_JOB_STALL, 0);
+		release_engine(holder);
+	}
 	pthread_barrier_destroy(&barrier);
 	many_fini(&m);
 	fresh_run(4);
@@ -1243,13 +1303,18 @@ static void test_faults(void)
 		bail_out("sim:faults", &r.diag);
 	make_add_relu(&f);
 	fresh_run(4);
+	test_hang("a job hangs", false);
+	test_hang("a job hangs, later", true);
 	test_abort();
-	test_death("queue stopped", false, NNHAL_STATUS_DEAD_OBJECT);
+	test_death("queue stopped", false, false, NNHAL_STATUS_DEAD_OBJECT);
 	prepare();
 	ok(!execute_burst(NULL), "another burst of the model works");
+	test_death("queue stopped early", false, true, NNHAL_STATUS_DEAD_OBJECT);
+	prepare();
+	ok(!execute_burst(NULL), "another burst of the model works again");
 	idle = create(4, UINT32_MAX, 0);
 	ok(!nnhal_burst_execute(idle, &r.request, NULL, NULL, NULL, NULL), "one that then rests");
-	test_death("device lost", true, NNHAL_STATUS_DEVICE_UNAVAILABLE);
+	test_death("device lost", true, false, NNHAL_STATUS_DEVICE_UNAVAILABLE);
 	ok(nnhal_burst_execute(idle, &r.request, NULL, NULL, NULL, NULL) ==
 	   NNHAL_STATUS_GENERAL_FAILURE &&
 	   nnhal_burst_execute(idle, &r.request, NULL, NULL, NULL, NULL) ==

@@ -191,21 +191,23 @@ int sim_queue_wait(struct transport_queue *queue, uint32_t cq_head, uint64_t unt
 	return err && *state == TRANSPORT_QUEUE_READY ? -ETIME : 0;
 }
 
-void sim_queue_abort_all(struct sim_rings *r)
+bool sim_queue_is_running(struct transport_queue *queue)
 {
-	struct sim_queue q = { .rings = r };
+	return read_reg(to_sim_queue(queue), NNPU_QREG_CURRENT) & NNPU_QREG_CURRENT_RUNNING;
+}
+
+bool sim_queue_abort(struct transport_queue *queue)
+{
+	struct sim_queue *q = to_sim_queue(queue);
+	uint32_t current = read_reg(q, NNPU_QREG_CURRENT);
+	struct nnpu_sqe_queue sqe = {
+		.opcode = NNPU_ADMIN_ABORT, .qid = htole16((uint16_t)q->id),
+		.target_cid = htole16((uint16_t)(current & NNPU_QREG_CURRENT_CID)),
+	};
 	struct nnpu_cqe cqe;
-	uint32_t i, current;
 
-	for (i = 0; i < SIM_USER_QUEUES; i++) {
-		struct nnpu_sqe_queue sqe = { .opcode = NNPU_ADMIN_ABORT };
-
-		q.id = SIM_FIRST_USER_QUEUE + i;
-		current = read_reg(&q, NNPU_QREG_CURRENT);
-		if (!(current & NNPU_QREG_CURRENT_RUNNING))
-			continue;
-		sqe.qid = htole16((uint16_t)q.id);
-		sqe.target_cid = htole16((uint16_t)(current & NNPU_QREG_CURRENT_CID));
-		sim_admin(r, &sqe, &cqe);
-	}
+	if (!(current & NNPU_QREG_CURRENT_RUNNING) || sim_admin(q->rings, &sqe, &cqe))
+		return false;
+	/* 0: it ended by itself meanwhile. */
+	return cqe.result;
 }

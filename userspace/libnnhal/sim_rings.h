@@ -132,7 +132,8 @@ int sim_queue_create(struct sim_rings *r, uint32_t priority, struct transport_qu
 void sim_queue_destroy(struct transport_queue *queue);
 int sim_queue_wait(struct transport_queue *queue, uint32_t cq_head, uint64_t until_ns,
 		   enum transport_queue_state *state);
-/* Abort what runs on the user queues. */
-void sim_queue_abort_all(struct sim_rings *r);
+bool sim_queue_is_running(struct transport_queue *queue);
+/* Abort the job that runs on the queue. False if none runs. */
+bool sim_queue_abort(struct transport_queue *queue);
 
 #endif /* NNHAL_SIM_RINGS_H */

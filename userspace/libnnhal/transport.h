@@ -174,12 +174,16 @@ enum nnhal_status transport_sim_open(const char *options, struct transport **tra
 				     struct nnhal_diag *diag);
 
 /*
- * For tests: misbehave as NNPU_INJECT_* say (a device opened with "faults"), and abort
- * the jobs that run on queues of processes, as a driver's watchdog does. False if this
- * is no in-process device.
+ * For tests: misbehave as NNPU_INJECT_* say (a device opened with "faults"). False if
+ * this is no in-process device.
  */
 bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count);
-bool transport_sim_abort(struct transport *t);
+/*
+ * For tests: is the device at a job of this queue? And abort that job, as a driver's
+ * watchdog does. False if there is none: the device may not have fetched it yet.
+ */
+bool transport_sim_is_running(struct transport *t, struct transport_queue *queue);
+bool transport_sim_abort(struct transport *t, struct transport_queue *queue);
 
 /*
  * For tests and benchmarks: a counter of the in-process device, a pair of registers with

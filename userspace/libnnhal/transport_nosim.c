@@ -33,8 +33,16 @@ uint64_t transport_sim_counter(struct transport *t, uint32_t offset)
 	return 0;
 }
 
-bool transport_sim_abort(struct transport *t)
+bool transport_sim_is_running(struct transport *t, struct transport_queue *queue)
 {
 	(void)t;
+	(void)queue;
+	return false;
+}
+
+bool transport_sim_abort(struct transport *t, struct transport_queue *queue)
+{
+	(void)t;
+	(void)queue;
 	return false;
 }

@@ -536,12 +536,14 @@ bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count)
 	return true;
 }
 
-bool transport_sim_abort(struct transport *t)
+bool transport_sim_is_running(struct transport *t, struct transport_queue *queue)
 {
-	if (t->ops != &sim_ops)
-		return false;
-	sim_queue_abort_all(&to_sim(t)->rings);
-	return true;
+	return t->ops == &sim_ops && sim_queue_is_running(queue);
+}
+
+bool transport_sim_abort(struct transport *t, struct transport_queue *queue)
+{
+	return t->ops == &sim_ops && sim_queue_abort(queue);
 }
 
 uint64_t transport_sim_counter(struct transport *t, uint32_t offset)
