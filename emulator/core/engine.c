@@ -15,6 +15,7 @@
 #include "device_threads.h"
 #include "engine.h"
 #include "job.h"
+#include "program_load.h"
 #include "queue.h"
 #include "reset.h"
 
@@ -60,6 +61,18 @@ struct entries {
 	uint64_t fetched_ns;
 	uint64_t start_ns;	/* of the next one, unless something comes in between: 0 */
 };
+
+bool op_progress(struct job_progress *p)
+{
+	if (!p)
+		return false;
+	/* No other thread writes the counter: it need not be one atomic operation. */
+	atomic_store_explicit(p->counter,
+			      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+	return atomic_load_explicit(p->abort, memory_order_relaxed) ||
+	       atomic_load_explicit(p->stop, memory_order_relaxed);
+}
 
 /* A job that makes no progress. @stuck: only the end of everything ends it. */
 static void job_stall(struct nnpu_device *dev, struct nnpu_queue *q, bool stuck)

@@ -7,9 +7,16 @@
 
 #include <pthread.h>
 
-#include "executor.h"
+#include "engine_memory.h"
 #include "prefetch.h"
 #include "slots.h"
+
+/* What op_progress() looks at. */
+struct job_progress {
+	atomic_uint *counter;		/* QREG_PROGRESS of the queue */
+	const atomic_bool *abort;	/* an abort of this job has been requested */
+	const atomic_bool *stop;	/* the device stops */
+};
 
 struct nnpu_engine {
 	struct nnpu_device *dev;

@@ -3,7 +3,7 @@
  * One EXECUTE entry: argument block in, outputs and result block out.
  */
 #include "device_state.h"
-#include "engine.h"
+#include "executor.h"
 #include "job.h"
 #include "queue.h"
 #include "tensor_shape.h"
@@ -294,7 +294,7 @@ static bool shape_is_demanded(const struct nnpu_arg *a, const struct tensor *t)
 	demanded = (struct tensor) { .rank_known = true, .rank = a->rank };
 	for (i = 0; i < a->rank; i++)
 		demanded.dims[i] = le32toh(a->dims[i]);
-	return shape_agrees(&demanded, t);
+	return shapes_compatible(&demanded, t);
 }
 
 /* Shapes that records demand, and room. */

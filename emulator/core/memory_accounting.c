@@ -7,26 +7,31 @@
 #include "engine.h"
 #include "memory_accounting.h"
 
-static bool mem_fits(const struct nnpu_device *dev, uint64_t bytes)
+/* dev->lock held. */
+static bool dev_fits(const struct nnpu_device *dev, uint64_t bytes)
 {
 	return bytes <= dev->props.memory_size - dev->mem_used;
 }
 
+/* dev->lock held. */
+static bool ctx_fits(const struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	return !ctx->mem_limit ||
+	       (ctx->mem_used <= ctx->mem_limit && bytes <= ctx->mem_limit - ctx->mem_used);
+}
+
 bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes)
 {
-	bool ok = true;
 	unsigned int i;
+	bool ok;
 
 	pthread_mutex_lock(&dev->lock);
-	if (ctx && ctx->mem_limit &&
-	    (ctx->mem_used > ctx->mem_limit || bytes > ctx->mem_limit - ctx->mem_used))
-		ok = false;
+	ok = !ctx || ctx_fits(ctx, bytes);
 	/* What idle engines keep for their next job goes first. */
-	for (i = 0; ok && !mem_fits(dev, bytes) && i < dev->props.num_engines; i++)
+	for (i = 0; ok && !dev_fits(dev, bytes) && i < dev->props.num_engines; i++)
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
-	if (ok && !mem_fits(dev, bytes))
-		ok = false;
+	ok = ok && dev_fits(dev, bytes);
 	if (ok) {
 		dev->mem_used += bytes;
 		if (dev->mem_used > dev->mem_peak)
@@ -45,4 +50,23 @@ void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 	if (ctx)
 		ctx->mem_used -= bytes;
 	pthread_mutex_unlock(&dev->lock);
+}
+
+bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	bool ok;
+
+	pthread_mutex_lock(&ctx->dev->lock);
+	ok = ctx_fits(ctx, bytes);
+	if (ok)
+		ctx->mem_used += bytes;
+	pthread_mutex_unlock(&ctx->dev->lock);
+	return ok;
+}
+
+void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	pthread_mutex_lock(&ctx->dev->lock);
+	ctx->mem_used -= bytes;
+	pthread_mutex_unlock(&ctx->dev->lock);
 }

@@ -15,4 +15,8 @@ struct nnpu_device;
 bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 
+/* The same of the context alone: for memory the device has reserved for an engine. */
+bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes);
+void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes);
+
 #endif /* NNPU_MEMORY_ACCOUNTING_H */

@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
+#include "array.h"
 #include "device_state.h"
-#include "executor.h"
 #include "loader.h"
 #include "memory_accounting.h"
 #include "memory_plan.h"
@@ -302,8 +302,9 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 		if (call->in[i]->kind != NNPU_TENSOR_NO_VALUE && !call->in[i]->shape_known)
 			return 0;
 	ret = shapes_infer(call, l->saved, l->dev->props.max_operand_size);
-	if (!ret)
-		ret = shapes_agree(call, l->saved);
+	for (i = 0; !ret && i < call->num_outputs; i++)
+		if (!shapes_compatible(&l->saved[i], call->out[i]))
+			ret = op_fail(call, NNPU_REASON_SHAPE_MISMATCH, call->num_inputs + i);
 	if (ret)
 		for (i = 0; i < call->num_outputs; i++)
 			*call->out[i] = l->saved[i];
@@ -344,8 +345,10 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	cmd->num_outputs = le16toh(c.num_outputs);
 	cmd->operands = *position;
 	count = (uint32_t)cmd->num_inputs + cmd->num_outputs;
-	if (!exec_grow((void **)&l->operands, &l->max_operands, count, sizeof(*l->operands)) ||
-	    !exec_grow((void **)&l->saved, &l->max_saved, cmd->num_outputs, sizeof(*l->saved)))
+	if (!array_grow((void **)&l->operands, &l->max_operands, count,
+			sizeof(*l->operands)) ||
+	    !array_grow((void **)&l->saved, &l->max_saved, cmd->num_outputs,
+			sizeof(*l->saved)))
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	for (i = 0; i < count; i++) {
 		uint32_t t = image_get_index(l->image, &l->header,

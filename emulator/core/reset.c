@@ -9,6 +9,7 @@
 #include "device_threads.h"
 #include "engine.h"
 #include "interrupts.h"
+#include "program_load.h"
 #include "queue.h"
 #include "reset.h"
 

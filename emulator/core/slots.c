@@ -12,6 +12,7 @@
 #include "device_state.h"
 #include "engine.h"
 #include "slots.h"
+#include "ops/op.h"
 
 /* Bytes that take no longer to copy than the slots to hold. */
 #define SMALL_ACCESS	4096u

@@ -43,20 +43,6 @@ bool shapes_compatible(const struct tensor *a, const struct tensor *b)
 	return true;
 }
 
-bool shape_agrees(const struct tensor *declared, const struct tensor *actual)
-{
-	unsigned int i;
-
-	if (!declared->rank_known || !actual->rank_known)
-		return true;
-	if (declared->rank != actual->rank)
-		return false;
-	for (i = 0; i < actual->rank; i++)
-		if (declared->dims[i] && declared->dims[i] != actual->dims[i])
-			return false;
-	return true;
-}
-
 int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes)
 {
 	unsigned int i, d;
@@ -79,15 +65,5 @@ int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_
 		if (!tensor_settle(t, max_bytes))
 			return op_fail(call, NNPU_REASON_OVERFLOW, call->num_inputs + i);
 	}
-	return 0;
-}
-
-int shapes_agree(const struct op_call *call, const struct tensor *declared)
-{
-	unsigned int i;
-
-	for (i = 0; i < call->num_outputs; i++)
-		if (!shape_agrees(&declared[i], call->out[i]))
-			return op_fail(call, NNPU_REASON_SHAPE_MISMATCH, call->num_inputs + i);
 	return 0;
 }

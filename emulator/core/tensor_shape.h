@@ -25,8 +25,4 @@ bool shapes_compatible(const struct tensor *a, const struct tensor *b);
  */
 int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes);
 
-/* Do the outputs have every dimension that @declared gives? 0 or -1 with call->error. */
-int shapes_agree(const struct op_call *call, const struct tensor *declared);
-bool shape_agrees(const struct tensor *declared, const struct tensor *actual);
-
 #endif /* NNPU_TENSOR_SHAPE_H */

@@ -14,6 +14,7 @@
 
 #include "core/device_state.h"
 #include "core/engine.h"
+#include "core/executor.h"
 #include "core/job.h"
 #include "inproc/inproc.h"
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory of an engine: an arena for the tensors of jobs, and tables. An engine keeps
+ * both for its next job.
+ */
+#ifndef NNPU_ENGINE_MEMORY_H
+#define NNPU_ENGINE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct nnpu_ctx;
+struct nnpu_engine;
+struct nnpu_profile;
+struct tensor;
+
+struct arena_chunk {
+	uint8_t *base;
+	size_t size;
+	uint64_t owner;			/* serial of the context whose bytes it holds */
+	uint64_t charged;		/* bytes that this job has been charged for */
+};
+
+struct arena {
+	struct arena_chunk *chunks;
+	uint32_t count;
+	uint32_t max;
+	uint32_t used;			/* no chunk from here on is charged for */
+};
+
+/* Where an output of a block goes, while its shape is not known yet. */
+struct home {
+	const struct tensor *outer;	/* the tensor it stands for, with the room of its shape */
+	uint8_t *data;			/* NULL: it goes to a chunk of the arena */
+	uint32_t chunk;
+};
+
+/* What a job did beside its operations; the counts of the result block. */
+struct exec_work {
+	uint32_t inferences;		/* commands whose output shapes it found */
+	uint32_t allocations;		/* of memory for itself */
+	uint32_t copies;		/* of tensors within device memory */
+};
+
+/* Tables by tensor, command or operand of the program that runs. */
+struct exec_state {
+	struct exec_work work;
+	struct arena arena;
+	uint64_t charged;		/* bytes charged to the context for this job */
+	struct tensor *tensors;
+	uint32_t max_tensors;
+	struct tensor **operands;
+	uint32_t max_operands;
+	struct tensor *saved;
+	uint32_t max_saved;
+	void **scratch;			/* by command, where it needs some */
+	uint32_t max_scratch;
+	struct home *homes;		/* by tensor: outputs of blocks */
+	uint32_t max_homes;
+	struct tensor *values;		/* that loops carry, inner loops behind outer ones */
+	uint32_t max_values;
+	uint64_t bound;			/* serial of the planned program that the tables are for */
+	const uint8_t *bound_base;	/* and the arena they point to */
+	bool has_memory;
+	uint8_t *args;
+	uint32_t max_args_len;
+	struct nnpu_profile *profile;
+	uint32_t max_profile;
+	uint32_t *profile_of;		/* by command: number of its record + 1 */
+	uint32_t max_profile_of;
+};
+
+/* As array_grow(); counts an allocation. */
+bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, size_t size);
+
+/*
+ * Chunk @index of the arena, with at least @size bytes, none of which another context
+ * has written. It is charged to @ctx. @exact: no more bytes than needed. NULL: the device
+ * or the context has too little memory.
+ */
+uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
+		    uint64_t size, bool exact);
+
+/* Release what the job was charged for. */
+void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx);
+
+/* Free the arena of an engine that is not busy. dev->lock held. */
+void exec_trim(struct nnpu_engine *e);
+
+/* Free all. */
+void exec_fini(struct nnpu_engine *e);
+
+#endif /* NNPU_ENGINE_MEMORY_H */
