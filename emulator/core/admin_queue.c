@@ -171,16 +171,7 @@ void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 		return;
 	pthread_mutex_lock(&a->dev->lock);
 	admin_quiesce(a->dev, q);
-	q->sq_head = 0;
-	q->sq_tail = 0;
-	q->cq_head = 0;
-	q->cq_tail = 0;
-	q->phase = NNPU_CQE_PHASE;
-	q->armed = false;
-	q->stopped = false;
-	q->error = NNPU_STATUS_SUCCESS;
-	q->held = false;
-	q->dropping = false;
+	queue_rewind(q);
 	pthread_mutex_unlock(&a->dev->lock);
 }
 

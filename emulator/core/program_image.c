@@ -128,11 +128,6 @@ static bool settle_unknown(struct tensor *t, uint64_t max_bytes)
 	return true;
 }
 
-static bool kind_is_const(unsigned int kind)
-{
-	return kind == NNPU_TENSOR_INLINE || kind == NNPU_TENSOR_SLOT;
-}
-
 static unsigned int check_scale(uint32_t type, float scale)
 {
 	bool ok;

@@ -15,20 +15,8 @@ bool queue_ring_ok(const struct nnpu_device *dev, uint32_t entries, uint64_t add
 	       !(entries & (entries - 1)) && page_aligned(addr);
 }
 
-void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
+void queue_rewind(struct nnpu_queue *q)
 {
-	q->exists = false;
-	sched_update(dev, q);
-	q->priority = 0;
-	q->vtime = 0;
-	q->held = false;
-	q->flags = 0;
-	q->vector = 0;
-	q->ctx = NULL;
-	q->sq_addr = 0;
-	q->cq_addr = 0;
-	q->sq_entries = 0;
-	q->cq_entries = 0;
 	q->sq_head = 0;
 	q->sq_tail = 0;
 	q->cq_head = 0;
@@ -38,9 +26,26 @@ void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 	q->arm_head = 0;
 	q->stopped = false;
 	q->error = NNPU_STATUS_SUCCESS;
+	q->held = false;
+	q->dropping = false;
+}
+
+void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	q->exists = false;
+	sched_update(dev, q);
+	q->priority = 0;
+	q->vtime = 0;
+	q->flags = 0;
+	q->vector = 0;
+	q->ctx = NULL;
+	q->sq_addr = 0;
+	q->cq_addr = 0;
+	q->sq_entries = 0;
+	q->cq_entries = 0;
+	queue_rewind(q);
 	q->running = false;
 	q->cid = 0;
-	q->dropping = false;
 	atomic_store(&q->abort, false);
 	atomic_store(&q->progress, 0);
 }

@@ -78,6 +78,9 @@ void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_
 /* May a ring have so many entries at this address? */
 bool queue_ring_ok(const struct nnpu_device *dev, uint32_t entries, uint64_t addr);
 
+/* Both rings are empty and at their start, the queue is not stopped. */
+void queue_rewind(struct nnpu_queue *q);
+
 /* Reset all fields but the id. */
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q);
 

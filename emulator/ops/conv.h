@@ -52,6 +52,61 @@ static inline void conv_pixel_next(const struct conv *cv, struct conv_pixel *p)
 	p->n++;
 }
 
+/*
+ * A row of inputs run by run. A run lies inside of the image, where its elements are
+ * in.c_stride apart, or outside of it. Adjacent taps of a channels-last image without
+ * dilation make one run.
+ */
+struct conv_runs {
+	const struct conv *cv;
+	struct conv_pixel p;
+	uint32_t y_first, y_last, x_first, x_last;
+	size_t from, end;
+	/* The current run. */
+	bool inside;
+	size_t len;
+	size_t offset;			/* inside: elements from the start of the image on */
+};
+
+/* Piece [from, from + len) of the row of pixel @p. */
+static inline struct conv_runs conv_runs_of(const struct conv *cv, struct conv_pixel p,
+					    size_t from, size_t len)
+{
+	struct conv_runs r = { .cv = cv, .p = p, .from = from, .end = from + len };
+
+	window_taps(&cv->y, p.y, &r.y_first, &r.y_last);
+	window_taps(&cv->x, p.x, &r.x_first, &r.x_last);
+	return r;
+}
+
+/* Go on to the next run; false if there is none. */
+static inline bool conv_runs_next(struct conv_runs *r)
+{
+	const struct conv *cv = r->cv;
+	size_t channels = cv->in.c, tap, channel;
+	uint32_t ty, tx;
+
+	if (r->from >= r->end)
+		return false;
+	tap = r->from / channels;
+	channel = r->from % channels;
+	ty = (uint32_t)(tap / cv->x.taps);
+	tx = (uint32_t)(tap % cv->x.taps);
+	r->inside = ty >= r->y_first && ty < r->y_last && tx >= r->x_first && tx < r->x_last;
+	r->len = channels - channel;
+	if (r->inside && cv->x.dilation == 1 && cv->in.c_stride == 1)
+		r->len += (r->x_last - tx - 1) * channels;
+	if (r->len > r->end - r->from)
+		r->len = r->end - r->from;
+	if (r->inside)
+		r->offset = r->p.n * cv->in.n_stride +
+			    window_index(&cv->y, r->p.y, ty) * cv->in.y_stride +
+			    window_index(&cv->x, r->p.x, tx) * cv->in.x_stride +
+			    channel * cv->in.c_stride;
+	r->from += r->len;
+	return true;
+}
+
 /* Element offset of a pixel in the output. */
 static inline size_t conv_pixel_offset(const struct conv *cv, struct conv_pixel p)
 {

@@ -46,39 +46,17 @@ static void copy_run(const struct conv *cv, const float *src, size_t n, float *d
 		dst[i] = src[i * cv->in.c_stride];
 }
 
-/*
- * Piece [from, from + len) of the row of inputs of pixel @p. Adjacent taps of a
- * channels-last image without dilation are copied in one run.
- */
+/* Piece [from, from + len) of the row of inputs of pixel @p. */
 static void gather(const struct conv *cv, const float *in, struct conv_pixel p, size_t from,
 		   size_t len, float *dst)
 {
-	size_t channels = cv->in.c;
-	bool adjacent = cv->x.dilation == 1 && cv->in.c_stride == 1;
-	uint32_t y_first, y_last, x_first, x_last;
-	size_t end = from + len;
+	struct conv_runs r = conv_runs_of(cv, p, from, len);
 
-	window_taps(&cv->y, p.y, &y_first, &y_last);
-	window_taps(&cv->x, p.x, &x_first, &x_last);
-	in += p.n * cv->in.n_stride;
-	while (from < end) {
-		size_t tap = from / channels, channel = from % channels;
-		uint32_t ty = (uint32_t)(tap / cv->x.taps), tx = (uint32_t)(tap % cv->x.taps);
-		bool inside = ty >= y_first && ty < y_last && tx >= x_first && tx < x_last;
-		size_t run = channels - channel;
-
-		if (inside && adjacent)
-			run += (x_last - tx - 1) * channels;
-		if (run > end - from)
-			run = end - from;
-		if (inside)
-			copy_run(cv, in + window_index(&cv->y, p.y, ty) * cv->in.y_stride +
-				 window_index(&cv->x, p.x, tx) * cv->in.x_stride +
-				 channel * cv->in.c_stride, run, dst);
+	for (; conv_runs_next(&r); dst += r.len) {
+		if (r.inside)
+			copy_run(cv, in + r.offset, r.len, dst);
 		else
-			memset(dst, 0, run * sizeof(*dst));
-		dst += run;
-		from += run;
+			memset(dst, 0, r.len * sizeof(*dst));
 	}
 }
 

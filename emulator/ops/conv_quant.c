@@ -123,40 +123,18 @@ static void gather_run(const struct kernels *k, const struct conv *cv, struct qb
 		dst[i] = qbyte_value(src[i * cv->in.c_stride], b);
 }
 
-/*
- * Piece [from, from + len) of the row of inputs of pixel @p. Adjacent taps of a
- * channels-last image without dilation are copied in one run.
- */
+/* Piece [from, from + len) of the row of inputs of pixel @p. */
 static void gather_piece(const struct kernels *k, const struct conv *cv, struct qbyte b,
 			 const uint8_t *in, struct conv_pixel p, size_t from, size_t len,
 			 int16_t *dst)
 {
-	size_t channels = cv->in.c;
-	bool adjacent = cv->x.dilation == 1 && cv->in.c_stride == 1;
-	uint32_t y_first, y_last, x_first, x_last;
-	size_t end = from + len;
+	struct conv_runs r = conv_runs_of(cv, p, from, len);
 
-	window_taps(&cv->y, p.y, &y_first, &y_last);
-	window_taps(&cv->x, p.x, &x_first, &x_last);
-	in += p.n * cv->in.n_stride;
-	while (from < end) {
-		size_t tap = from / channels, channel = from % channels;
-		uint32_t ty = (uint32_t)(tap / cv->x.taps), tx = (uint32_t)(tap % cv->x.taps);
-		bool inside = ty >= y_first && ty < y_last && tx >= x_first && tx < x_last;
-		size_t run = channels - channel;
-
-		if (inside && adjacent)
-			run += (x_last - tx - 1) * channels;
-		if (run > end - from)
-			run = end - from;
-		if (inside)
-			gather_run(k, cv, b, in + window_index(&cv->y, p.y, ty) * cv->in.y_stride +
-				   window_index(&cv->x, p.x, tx) * cv->in.x_stride +
-				   channel * cv->in.c_stride, run, dst);
+	for (; conv_runs_next(&r); dst += r.len) {
+		if (r.inside)
+			gather_run(k, cv, b, in + r.offset, r.len, dst);
 		else
-			memset(dst, 0, run * sizeof(*dst));
-		dst += run;
-		from += run;
+			memset(dst, 0, r.len * sizeof(*dst));
 	}
 }
 

@@ -69,11 +69,6 @@ static bool is_sequence(const struct op_call *c)
 	return c->desc->op != NNPU_OP_LSTM;
 }
 
-static bool given(const struct op_call *c, unsigned int i)
-{
-	return tensor_has_value(c->in[i]);
-}
-
 /* Positions of the operands. */
 static void locate(const struct op_call *c, struct lstm *l)
 {
@@ -93,32 +88,32 @@ static void locate(const struct op_call *c, struct lstm *l)
 		l->layers[i].has_aux = true;
 	}
 	/* An auxiliary sequence without weights: the backward layer's input. */
-	if (given(c, 39) && !given(c, 41))
+	if (op_has_input(c, 39) && !op_has_input(c, 41))
 		l->layers[1].input = 39;
 }
 
 /* Operand @i is there if @wanted, and only then. */
 static int check_given(const struct op_call *c, unsigned int i, bool wanted)
 {
-	return given(c, i) == wanted ? 0 : op_fail(c, NNPU_REASON_OMITTED, i);
+	return op_has_input(c, i) == wanted ? 0 : op_fail(c, NNPU_REASON_OMITTED, i);
 }
 
 /* What a layer has and what it has not must go together. */
 static int check_parts(const struct op_call *c, struct layer *y)
 {
 	unsigned int first = y->first, bias = first + LAYER_BIAS, peep = first + LAYER_PEEPHOLE;
-	bool norm = y->has_norm && given(c, y->norm + GATE_FORGET);
-	bool aux = y->has_aux && given(c, y->aux + GATE_FORGET);
+	bool norm = y->has_norm && op_has_input(c, y->norm + GATE_FORGET);
+	bool aux = y->has_aux && op_has_input(c, y->aux + GATE_FORGET);
 
-	y->cifg = !given(c, first);
-	y->peephole = given(c, peep + 2);
-	y->projection = given(c, first + LAYER_PROJECTION);
+	y->cifg = !op_has_input(c, first);
+	y->peephole = op_has_input(c, peep + 2);
+	y->projection = op_has_input(c, first + LAYER_PROJECTION);
 	if (check_given(c, first + LAYER_RECURRENT, !y->cifg) ||
 	    check_given(c, bias, !y->cifg) ||
 	    check_given(c, peep, y->peephole && !y->cifg) ||
 	    check_given(c, peep + 1, y->peephole))
 		return -1;
-	if (given(c, first + LAYER_PROJECTION_BIAS) && !y->projection)
+	if (op_has_input(c, first + LAYER_PROJECTION_BIAS) && !y->projection)
 		return op_fail(c, NNPU_REASON_OMITTED, first + LAYER_PROJECTION);
 	for (unsigned int g = 0; g < GATES; g++) {
 		if (y->has_norm && check_given(c, y->norm + g, norm && !(g == 0 && y->cifg)))
@@ -126,7 +121,7 @@ static int check_parts(const struct op_call *c, struct layer *y)
 		if (y->has_aux && check_given(c, y->aux + g, aux && !(g == 0 && y->cifg)))
 			return -1;
 	}
-	if (aux && !given(c, 39))
+	if (aux && !op_has_input(c, 39))
 		return op_fail(c, NNPU_REASON_OMITTED, 39);
 	y->has_norm = norm;
 	y->has_aux = aux;
@@ -272,7 +267,7 @@ static int geometry(const struct op_call *c, struct lstm *l)
 		l->seq = sequence_of(in, time_major);
 	else
 		l->seq = (struct sequence){ 1, in->dims[0], in->dims[1], true };
-	if (is_bidirectional(c) && given(c, 39)) {
+	if (is_bidirectional(c) && op_has_input(c, 39)) {
 		if (op_check_rank(c, 39, 3, 3))
 			return -1;
 		if (c->in[39]->dims[0] != in->dims[0] || c->in[39]->dims[1] != in->dims[1])

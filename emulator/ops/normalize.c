@@ -16,11 +16,6 @@
 #include "quant.h"
 #include "window.h"
 
-/* Rows of one axis: the elements of a row are @inner apart. */
-struct rows {
-	size_t outer, size, inner;
-};
-
 static unsigned int max_rank(const struct op_call *c)
 {
 	return c->desc->op == NNPU_OP_LOG_SOFTMAX ? NNPU_MAX_RANK : OP_MAX_RANK;
@@ -29,27 +24,7 @@ static unsigned int max_rank(const struct op_call *c)
 /* Rows along the axis that operand @i says, or the last one if there is none. */
 static int rows_of(const struct op_call *c, unsigned int i, struct rows *rows)
 {
-	const struct tensor *t = c->in[0];
-	unsigned int axis = t->rank - 1u;
-	int ret;
-
-	if (op_check_rank(c, 0, 1, max_rank(c)))
-		return -1;
-	if (c->num_inputs > i) {
-		ret = op_get_axis(c, i, t->rank, true, &axis);
-		if (ret)
-			return ret;
-	}
-	rows->outer = tensor_elements_of(t, 0, axis);
-	rows->size = t->dims[axis];
-	rows->inner = tensor_elements_of(t, axis + 1, t->rank);
-	return 0;
-}
-
-/* Offset of row @i. */
-static size_t row_start(const struct rows *r, size_t i)
-{
-	return i / r->inner * r->size * r->inner + i % r->inner;
+	return op_check_rank(c, 0, 1, max_rank(c)) ? -1 : op_get_rows(c, i, rows);
 }
 
 /* What the three with an axis have in common; it is operand @axis. */

@@ -52,9 +52,14 @@ struct tensor {
 	size_t bytes;			/* element size times elements, when shape_known */
 };
 
+static inline bool kind_is_const(unsigned int kind)
+{
+	return kind == NNPU_TENSOR_INLINE || kind == NNPU_TENSOR_SLOT;
+}
+
 static inline bool tensor_is_const(const struct tensor *t)
 {
-	return t->kind == NNPU_TENSOR_INLINE || t->kind == NNPU_TENSOR_SLOT;
+	return kind_is_const(t->kind);
 }
 
 /* Why a call failed; the first to fill it in wins. */

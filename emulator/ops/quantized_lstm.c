@@ -41,14 +41,9 @@ struct quantized_lstm {
 	struct op_pace pace;
 };
 
-static bool given(const struct op_call *c, unsigned int i)
-{
-	return tensor_has_value(c->in[i]);
-}
-
 static int check_given(const struct op_call *c, unsigned int i, bool wanted)
 {
-	return given(c, i) == wanted ? 0 : op_fail(c, NNPU_REASON_OMITTED, i);
+	return op_has_input(c, i) == wanted ? 0 : op_fail(c, NNPU_REASON_OMITTED, i);
 }
 
 /* Types of inputs [@first, @last], and ranks of those that are there. */
@@ -56,7 +51,7 @@ static int check_range(const struct op_call *c, unsigned int first, unsigned int
 		       uint32_t types)
 {
 	for (unsigned int i = first; i <= last; i++) {
-		if (op_check_type(c, i, types) || (given(c, i) && op_check_rank(c, i, 1, 2)))
+		if (op_check_type(c, i, types) || (op_has_input(c, i) && op_check_rank(c, i, 1, 2)))
 			return -1;
 	}
 	return 0;
@@ -65,14 +60,14 @@ static int check_range(const struct op_call *c, unsigned int first, unsigned int
 /* What is omitted must go together. */
 static int check_parts(const struct op_call *c)
 {
-	bool cifg = !given(c, AT_WEIGHTS), norm = given(c, AT_NORM + GATE_FORGET);
-	bool peephole = given(c, AT_PEEPHOLE + 2);
+	bool cifg = !op_has_input(c, AT_WEIGHTS), norm = op_has_input(c, AT_NORM + GATE_FORGET);
+	bool peephole = op_has_input(c, AT_PEEPHOLE + 2);
 
 	if (check_given(c, AT_RECURRENT, !cifg) || check_given(c, AT_BIAS, !cifg) ||
 	    check_given(c, AT_PEEPHOLE, peephole && !cifg) ||
 	    check_given(c, AT_PEEPHOLE + 1, peephole))
 		return -1;
-	if (given(c, AT_PROJECTION_BIAS) && !given(c, AT_PROJECTION))
+	if (op_has_input(c, AT_PROJECTION_BIAS) && !op_has_input(c, AT_PROJECTION))
 		return op_fail(c, NNPU_REASON_OMITTED, AT_PROJECTION);
 	for (unsigned int g = 0; g < GATES; g++) {
 		if (check_given(c, AT_NORM + g, norm && !(g == GATE_IN && cifg)))
@@ -167,7 +162,7 @@ static int geometry(const struct op_call *c, struct quantized_lstm *q)
 	int ret;
 
 	*q = (struct quantized_lstm){
-		.cifg = !given(c, AT_WEIGHTS), .norm = given(c, AT_NORM + 1),
+		.cifg = !op_has_input(c, AT_WEIGHTS), .norm = op_has_input(c, AT_NORM + 1),
 	};
 	if (op_check_rank(c, 0, 2, 2) || op_check_rank(c, AT_WEIGHTS + 1, 2, 2) ||
 	    op_check_rank(c, AT_RECURRENT + 1, 2, 2) || check_cell_scale(c, &q->cell_exponent))
@@ -181,7 +176,7 @@ static int geometry(const struct op_call *c, struct quantized_lstm *q)
 	q->outputs = c->in[AT_RECURRENT + 1]->dims[1];
 	if (q->cells == 0 || q->outputs == 0)
 		return op_fail(c, NNPU_REASON_DIMENSION, AT_WEIGHTS + 1);
-	if (!given(c, AT_PROJECTION) && q->outputs != q->cells)
+	if (!op_has_input(c, AT_PROJECTION) && q->outputs != q->cells)
 		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, AT_RECURRENT + 1);
 	return check_shapes(c, q);
 }
@@ -295,7 +290,7 @@ static void sum_gate(const struct op_call *c, const struct quantized_lstm *q, un
 	struct qfactor fh = qfactor_from(r->scale * out->scale / q->gate_scale[g]);
 	struct qfactor fp = { 0, 0 };
 
-	if (peepholes[g] >= 0 && given(c, AT_PEEPHOLE + (unsigned int)peepholes[g])) {
+	if (peepholes[g] >= 0 && op_has_input(c, AT_PEEPHOLE + (unsigned int)peepholes[g])) {
 		peep = c->in[AT_PEEPHOLE + (unsigned int)peepholes[g]];
 		fp = qfactor_from(ldexpf(peep->scale, q->cell_exponent) / q->gate_scale[g]);
 	}
@@ -348,13 +343,13 @@ static int project(const struct op_call *c, struct quantized_lstm *q, int8_t *to
 	int32_t limit = limit_steps(q->projection_limit, out->scale, INT8_MAX);
 	struct qfactor f;
 
-	if (!given(c, AT_PROJECTION)) {
+	if (!op_has_input(c, AT_PROJECTION)) {
 		memcpy(to, q->hidden, q->outputs);
 		return 0;
 	}
 	f = qfactor_from(w->scale * q->hidden_scale / out->scale);
 	for (uint32_t i = 0; i < q->outputs; i++) {
-		int32_t acc = given(c, AT_PROJECTION_BIAS) ?
+		int32_t acc = op_has_input(c, AT_PROJECTION_BIAS) ?
 			      op_list_at(c, AT_PROJECTION_BIAS, i) : 0;
 		int32_t v;
 

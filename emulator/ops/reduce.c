@@ -50,7 +50,7 @@ int reduce_check(const struct op_call *c)
 /* The dimensions to reduce, one bit each. 0; 1 if not known; -1 with error. */
 static int reduced_dims(const struct op_call *c, unsigned int *mask)
 {
-	int32_t rank = c->in[0]->rank;
+	unsigned int axis;
 
 	*mask = 0;
 	if (op_check_rank(c, 1, 1, 1))
@@ -58,11 +58,9 @@ static int reduced_dims(const struct op_call *c, unsigned int *mask)
 	if (!tensor_data_known(c->in[1]))
 		return 1;
 	for (uint32_t i = 0; i < c->in[1]->dims[0]; i++) {
-		int32_t v = op_list_at(c, 1, i);
-
-		if (v < -rank || v >= rank)
-			return op_fail(c, NNPU_REASON_VALUE, 1);
-		*mask |= 1u << (v < 0 ? v + rank : v);
+		if (op_list_axis(c, 1, i, c->in[0]->rank, &axis))
+			return -1;
+		*mask |= 1u << axis;
 	}
 	return 0;
 }

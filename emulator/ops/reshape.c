@@ -73,25 +73,22 @@ int squeeze_check(const struct op_call *c)
 static int squeezed(const struct op_call *c, unsigned int *mask)
 {
 	const struct tensor *t = c->in[0];
-	int32_t rank = t->rank;
+	unsigned int axis;
 
 	*mask = 0;
 	if (!tensor_has_value(c->in[1])) {
-		for (int32_t i = 0; i < rank; i++)
+		for (unsigned int i = 0; i < t->rank; i++)
 			*mask |= (t->dims[i] == 1 ? 1u : 0) << i;
 		return 0;
 	}
 	if (!tensor_data_known(c->in[1]))
 		return 1;
 	for (uint32_t i = 0; i < c->in[1]->dims[0]; i++) {
-		int32_t v = op_list_at(c, 1, i);
-
-		if (v < -rank || v >= rank)
-			return op_fail(c, NNPU_REASON_VALUE, 1);
-		v += v < 0 ? rank : 0;
-		if (t->dims[v] != 1)
+		if (op_list_axis(c, 1, i, t->rank, &axis))
+			return -1;
+		if (t->dims[axis] != 1)
 			return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 1);
-		*mask |= 1u << v;
+		*mask |= 1u << axis;
 	}
 	return 0;
 }

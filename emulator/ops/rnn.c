@@ -46,11 +46,6 @@ static bool is_sequence(const struct op_call *c)
 }
 
 /* Is there an operand at @i? */
-static bool given(const struct op_call *c, unsigned int i)
-{
-	return tensor_has_value(c->in[i]);
-}
-
 static int check_outputs(const struct op_call *c)
 {
 	for (unsigned int i = 0; i < c->num_outputs; i++) {
@@ -91,9 +86,9 @@ int rnn_check(const struct op_call *c)
 	if (op_check_type(c, 13, TYPE_BIT(BOOL)) || op_check_type(c, 14, TYPE_BIT(BOOL)))
 		return -1;
 	/* Weights for an auxiliary sequence come in pairs, and with the sequence. */
-	if (given(c, 10) != given(c, 11))
-		return op_fail(c, NNPU_REASON_OMITTED, given(c, 10) ? 11 : 10);
-	if (given(c, 10) && !given(c, 9))
+	if (op_has_input(c, 10) != op_has_input(c, 11))
+		return op_fail(c, NNPU_REASON_OMITTED, op_has_input(c, 10) ? 11 : 10);
+	if (op_has_input(c, 10) && !op_has_input(c, 9))
 		return op_fail(c, NNPU_REASON_OMITTED, 9);
 	return op_get_bool(c, 14, &merged) ? 0 : check_output_count(c, merged);
 }
@@ -130,13 +125,13 @@ static int read_bidirectional(const struct op_call *c, struct rnn *r, bool *time
 	r->num_layers = 2;
 	r->layers[1].first = 5;
 	r->aux = 9;
-	if (!given(c, 9))
+	if (!op_has_input(c, 9))
 		return 0;
 	if (aux->rank != 3)
 		return op_fail(c, NNPU_REASON_RANK, 9);
 	if (aux->dims[0] != in->dims[0] || aux->dims[1] != in->dims[1])
 		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, 9);
-	if (given(c, 10)) {
+	if (op_has_input(c, 10)) {
 		r->layers[0].aux_weights = 10;
 		r->layers[1].aux_weights = 11;
 	} else {

@@ -160,6 +160,16 @@ int op_get_activation(const struct op_call *c, unsigned int i, enum activation *
 	return 0;
 }
 
+/* Axis @v of operand @i, not below @min: 0 or -1 with error. */
+static int set_axis(const struct op_call *c, unsigned int i, int32_t v, int32_t min,
+		    int32_t rank, unsigned int *axis)
+{
+	if (v < min || v >= rank)
+		return op_fail(c, NNPU_REASON_VALUE, i);
+	*axis = (unsigned int)(v < 0 ? v + rank : v);
+	return 0;
+}
+
 int op_get_axis(const struct op_call *c, unsigned int i, unsigned int rank, bool negative,
 		unsigned int *axis)
 {
@@ -167,9 +177,29 @@ int op_get_axis(const struct op_call *c, unsigned int i, unsigned int rank, bool
 
 	if (op_get_i32(c, i, &v))
 		return 1;
-	if (v < (negative ? -(int32_t)rank : 0) || v >= (int32_t)rank)
-		return op_fail(c, NNPU_REASON_VALUE, i);
-	*axis = (unsigned int)(v < 0 ? v + (int32_t)rank : v);
+	return set_axis(c, i, v, negative ? -(int32_t)rank : 0, (int32_t)rank, axis);
+}
+
+int op_list_axis(const struct op_call *c, unsigned int i, size_t position, unsigned int rank,
+		 unsigned int *axis)
+{
+	return set_axis(c, i, op_list_at(c, i, position), -(int32_t)rank, (int32_t)rank, axis);
+}
+
+int op_get_rows(const struct op_call *c, unsigned int i, struct rows *rows)
+{
+	const struct tensor *t = c->in[0];
+	unsigned int axis = t->rank - 1u;
+	int ret;
+
+	if (c->num_inputs > i) {
+		ret = op_get_axis(c, i, t->rank, true, &axis);
+		if (ret)
+			return ret;
+	}
+	rows->outer = tensor_elements_of(t, 0, axis);
+	rows->size = t->dims[axis];
+	rows->inner = tensor_elements_of(t, axis + 1, t->rank);
 	return 0;
 }
 

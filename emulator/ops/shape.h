@@ -43,6 +43,12 @@ static inline bool tensor_has_value(const struct tensor *t)
 	return t->kind != NNPU_TENSOR_NO_VALUE;
 }
 
+/* Is optional input @i there? */
+static inline bool op_has_input(const struct op_call *c, unsigned int i)
+{
+	return tensor_has_value(c->in[i]);
+}
+
 /* Can the elements be read now? Always true while a job runs. */
 static inline bool tensor_data_known(const struct tensor *t)
 {
@@ -117,6 +123,30 @@ int op_get_activation(const struct op_call *c, unsigned int i, enum activation *
  */
 int op_get_axis(const struct op_call *c, unsigned int i, unsigned int rank, bool negative,
 		unsigned int *axis);
+
+/*
+ * The same for element @position of the list that input @i is, a tensor whose data is
+ * known. The axis is in [-rank, rank).
+ */
+int op_list_axis(const struct op_call *c, unsigned int i, size_t position, unsigned int rank,
+		 unsigned int *axis);
+
+/* A tensor as rows along one axis. The elements of a row are @inner apart. */
+struct rows {
+	size_t outer, size, inner;
+};
+
+/*
+ * Rows of input 0 along the axis that scalar input @i gives, or along the last one if
+ * the call has no input @i. Returns as op_get_axis().
+ */
+int op_get_rows(const struct op_call *c, unsigned int i, struct rows *rows);
+
+/* Offset of row @i, elements. */
+static inline size_t row_start(const struct rows *r, size_t i)
+{
+	return i / r->inner * r->size * r->inner + i % r->inner;
+}
 
 /* The common infer() of operations whose output has the shape of input 0. */
 int op_infer_same_shape(const struct op_call *c);

@@ -22,11 +22,6 @@ struct softmax_table {
 	int32_t exp[256];
 };
 
-/* Rows of one axis: the elements of a row are @inner apart. */
-struct rows {
-	size_t outer, size, inner;
-};
-
 int softmax_check(const struct op_call *c)
 {
 	enum nnpu_type type = c->in[0]->type;
@@ -51,23 +46,13 @@ int softmax_check(const struct op_call *c)
 /* 0; 1 if a scalar is not known before the job runs; -1 with error. */
 static int parameters(const struct op_call *c, float *beta, struct rows *rows)
 {
-	const struct tensor *t = c->in[0];
-	unsigned int axis = t->rank - 1u;
 	int ret = op_get_f32(c, 1, beta);
 
 	if (ret)
 		return ret;
 	if (!(*beta > 0 && isfinite(*beta)))
 		return op_fail(c, NNPU_REASON_VALUE, 1);
-	if (c->num_inputs > 2) {
-		ret = op_get_axis(c, 2, t->rank, true, &axis);
-		if (ret)
-			return ret;
-	}
-	rows->outer = tensor_elements_of(t, 0, axis);
-	rows->size = t->dims[axis];
-	rows->inner = tensor_elements_of(t, axis + 1, t->rank);
-	return 0;
+	return op_get_rows(c, 2, rows);
 }
 
 int softmax_infer(const struct op_call *c)
@@ -172,7 +157,7 @@ int softmax_execute(const struct op_call *c)
 		table = &own;
 	}
 	for (size_t i = 0; i < rows.outer * rows.inner && rows.size; i++) {
-		size_t at = i / rows.inner * rows.size * rows.inner + i % rows.inner;
+		size_t at = row_start(&rows, i);
 
 		if (quant)
 			quant_row(table, c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80,
