@@ -75,39 +75,53 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
 .PHONY: all lib tools emulator selftests examples host-tests vm-tests \
 	module run-host-tests run-fuzz install install-files clean distclean help \
 	demo check check-host check-kunit check-vm check-debug check-style \
-	check-fuzz check-docs soak bench deps qemu debug-kernel
+	check-fuzz check-docs soak bench deps qemu debug-kernel uninstall modules \
+	modules_install clean-cache
 
 all: lib tools emulator examples selftests module
+
+# A file is made again when the command that makes it changes, not only when one of its
+# prerequisites does: other flags, another compiler, one object more or less in a library.
+# As in kbuild the command is kept beside the file, in FILE.cmd. A rule that uses one of
+# the recipes below has FORCE as a prerequisite, so that make asks each time.
+.PHONY: FORCE
+FORCE:
+
+comma := ,
+squote := '
+quoted = '$(subst $(squote),'\'',$(strip $(1)))'
+# Not empty if the texts differ.
+differ = $(subst x$(strip $(1)),,x$(strip $(2)))$(subst x$(strip $(2)),,x$(strip $(1)))
+
+# $(call if-changed,WHAT,COMMAND): the recipe of a file that COMMAND makes.
+define if-changed
+$(if $(filter-out FORCE,$?)$(call differ,$(file <$@.cmd),$(2)),$(call remake,$(1),$(2)),@:)
+endef
+
+define remake
+$(call say,$(1),$@)
+$(Q)mkdir -p $(@D)
+$(Q)rm -f $@.cmd
+$(Q)$(2)
+$(Q)printf '%s\n' $(call quoted,$(2)) >$@.cmd
+endef
 
 # Both names that an object has: BUILD may be absolute, and a compiler cache writes
 # relative names.
 DEP_FLAGS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
 
-$(BUILD)/obj/%.o: %.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(DEP_FLAGS) -c -o $@ $<
+$(BUILD)/obj/%.o: %.c FORCE
+	$(call if-changed,CC,$(CC) $(ALL_CFLAGS) $(DEP_FLAGS) -c -o $@ $<)
 
 # Objects of a shared library: the same sources, position-independent.
-$(BUILD)/pic/%.o: %.c
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden $(DEP_FLAGS) -c -o $@ $<
+$(BUILD)/pic/%.o: %.c FORCE
+	$(call if-changed,CC,$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden $(DEP_FLAGS) -c -o $@ $<)
 
 # $(call link,objects and libraries): the recipe of a program.
-define link
-$(call say,LD,$@)
-$(Q)mkdir -p $(@D)
-$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(1)
-endef
+link = $(call if-changed,LD,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter-out FORCE,$(1)))
 
 # $(call archive,objects): the recipe of a static library.
-define archive
-$(call say,AR,$@)
-$(Q)mkdir -p $(@D)
-$(Q)rm -f $@
-$(Q)$(AR) rcs $@ $(1)
-endef
+archive = $(call if-changed,AR,rm -f $@ && $(AR) rcs $@ $(filter-out FORCE,$(1)))
 
 -include userspace/build.mk
 -include emulator/build.mk
@@ -146,8 +160,46 @@ soak bench:
 
 install: lib tools install-files
 
+# Removes what install copies. It is installed into the build directory first, so that
+# there is no second list; directories that are empty then go as well, if they are ours.
+UNINSTALL_STAGE = $(abspath $(BUILD))/uninstall
+
+uninstall:
+	$(Q)rm -rf $(UNINSTALL_STAGE)
+	$(Q)$(MAKE) -s install DESTDIR=$(UNINSTALL_STAGE)
+	$(Q)cd $(UNINSTALL_STAGE) && find . ! -type d -printf '%P\n' | \
+		while IFS= read -r file; do rm -f "$(DESTDIR)/$$file"; done
+	$(Q)cd $(UNINSTALL_STAGE) && find . -depth -type d -name '*nn*' -printf '%P\n' | \
+		while IFS= read -r dir; do \
+			[ ! -d "$(DESTDIR)/$$dir" ] || \
+				rmdir --ignore-fail-on-non-empty "$(DESTDIR)/$$dir"; \
+		done
+	$(Q)rm -rf $(UNINSTALL_STAGE)
+
+# For the machine this runs on, or the kernel build tree KDIR. MODLIB, INSTALL_MOD_PATH and
+# the like are kbuild's own. Without pahole the module has no type information for BPF.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+
+modules modules_install:
+	$(Q)[ -e '$(KDIR)/Makefile' ] || { echo 'no kernel build tree $(KDIR):' \
+		'install linux-headers-$(shell uname -r), or name one with KDIR=' >&2; exit 1; }
+	$(Q)$(MAKE) -C $(KDIR) M=$(CURDIR) \
+		$(if $(shell command -v pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=) $@
+
 clean:
 	$(Q)rm -rf build
+
+# The tree as it was unpacked. What is expensive to build stays, outside of the tree, for
+# other checkouts: clean-cache removes that.
+distclean: clean
+	$(Q)find . -name .git -prune -o -type d -name __pycache__ -exec rm -rf {} +
+	$(Q)find . -name .git -prune -o -type f \( -name '*.ko' -o -name '*.o' -o -name '*.a' -o \
+		-name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' -o -name .module-common.c -o \
+		-name '*.symvers' -o -name modules.order \) -exec rm -f {} +
+	$(Q)rm -f tags TAGS cscope.* compile_commands.json
+
+clean-cache:
+	$(Q)scripts/clean-cache
 
 help:
 	@printf '%s\n' \
@@ -164,7 +216,12 @@ help:
 	'make soak         a long run of the kselftests under load (ARGS="--minutes N")' \
 	'make bench        latency and throughput in the virtual machine' \
 	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \
-	'make clean        removes build/; the cache in XDG_CACHE_HOME/nnpu stays' \
+	'make uninstall    removes what make install copies' \
+	'make modules      nnpu.ko in kernel/, for the running kernel (KDIR=build tree of another)' \
+	'make modules_install  copies that to /lib/modules' \
+	'make clean        removes build/' \
+	'make distclean    removes all that was built in the tree' \
+	'make clean-cache  removes what is kept outside the tree: QEMU, kernels' \
 	'' \
 	'Variables: CC=clang, SAN=1, SAN=thread, ARCH=arm64, V=1, BUILD=dir, NNPU_SHARED=dir' \
 	'Packages that are missing are installed as needed (scripts/deps, as root).'

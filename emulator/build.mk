@@ -18,7 +18,7 @@ $(BUILD)/obj/emulator/ops/% $(BUILD)/pic/emulator/ops/%: \
 	DIR_CFLAGS = -Iemulator -Ikernel -ffp-contract=off -fno-fast-math \
 		     $(if $(SAN),,-O3)
 
-$(BUILD)/lib/libnnpu-emu.a: $(EMU_OBJS)
+$(BUILD)/lib/libnnpu-emu.a: $(EMU_OBJS) FORCE
 	$(call archive,$^)
 
 emulator: $(BUILD)/lib/libnnpu-emu.a

@@ -5,7 +5,7 @@
 
 DIGITS_DEMO := $(BUILD)/bin/digits_demo
 
-$(DIGITS_DEMO): $(BUILD)/obj/examples/digits/digits_demo.o
+$(DIGITS_DEMO): $(BUILD)/obj/examples/digits/digits_demo.o FORCE
 	$(call link,$^ -lm)
 
 examples: $(DIGITS_DEMO)

@@ -12,8 +12,8 @@ SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_SCRIPT
 DEBUG_TESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_DEBUG_PROGRAMS) \
 	$(SELFTEST_SCRIPTS))
 
-# Asked only when something is built here: the first time it unpacks them.
-KSELFTEST_HEADERS = $(shell scripts/kselftest-headers)
+# Asked once, and only when something is built here: the first time it unpacks them.
+KSELFTEST_HEADERS = $(eval KSELFTEST_HEADERS := $(shell scripts/kselftest-headers))$(KSELFTEST_HEADERS)
 
 # The harness declares more functions than a program calls, and passes every
 # test arguments that not every test uses.
@@ -22,10 +22,10 @@ $(BUILD)/obj/selftests/%: DIR_CFLAGS = -D_GNU_SOURCE -isystem $(KSELFTEST_HEADER
 
 SELFTEST_OBJS := $(BUILD)/obj/selftests/nnpu_test.o $(BUILD)/obj/selftests/nnpu_test_queue.o
 
-$(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%_test.o $(SELFTEST_OBJS)
+$(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%_test.o $(SELFTEST_OBJS) FORCE
 	$(call link,$^ -lpthread)
 
-$(SELFTEST_DIR)/nnpu_loop: $(BUILD)/obj/selftests/nnpu_loop.o $(SELFTEST_OBJS)
+$(SELFTEST_DIR)/nnpu_loop: $(BUILD)/obj/selftests/nnpu_loop.o $(SELFTEST_OBJS) FORCE
 	$(call link,$^ -lpthread)
 
 $(SELFTEST_DIR)/%.sh: selftests/%.sh

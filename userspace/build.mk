@@ -4,7 +4,6 @@
 #
 #   NNHAL_SIM=0   leaves the in-process device ("sim") out of the library
 
-comma := ,
 NNHAL_DIR := userspace/libnnhal
 NNHAL_SIM ?= 1
 
@@ -37,18 +36,16 @@ $(BUILD)/obj/$(NNHAL_DIR)/%.o $(BUILD)/pic/$(NNHAL_DIR)/%.o: \
 NNHAL_OBJS := $(NNHAL_SRCS:%.c=$(BUILD)/obj/%.o)
 NNHAL_OBJCOPY := $(AR:%ar=%objcopy)
 
-$(BUILD)/lib/nnhal.o: $(NNHAL_OBJS)
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -r -nostdlib -o $@ $^
-	$(Q)$(NNHAL_OBJCOPY) --wildcard --keep-global-symbol='nnhal_*' $@
+$(BUILD)/lib/nnhal.o: $(NNHAL_OBJS) FORCE
+	$(call if-changed,LD,$(CC) -r -nostdlib -o $@ $(filter-out FORCE,$^) && \
+		$(NNHAL_OBJCOPY) --wildcard --keep-global-symbol='nnhal_*' $@)
 
-$(BUILD)/lib/libnnhal.a: $(BUILD)/lib/nnhal.o
+$(BUILD)/lib/libnnhal.a: $(BUILD)/lib/nnhal.o FORCE
 	$(call archive,$^)
 
 # Undefined symbols are errors, except with sanitizers, whose runtime comes later.
 $(BUILD)/lib/libnnhal.so.$(NNHAL_VERSION): $(NNHAL_SRCS:%.c=$(BUILD)/pic/%.o) \
-		$(NNHAL_DIR)/libnnhal.map
+		$(NNHAL_DIR)/libnnhal.map FORCE
 	$(call link,-shared -Wl$(comma)-soname$(comma)$(NNHAL_SONAME) \
 		-Wl$(comma)--version-script=$(NNHAL_DIR)/libnnhal.map \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) $(filter %.o,$^) $(NNHAL_LIBS))

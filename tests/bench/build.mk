@@ -15,5 +15,5 @@ $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
 $(BENCH_MODELS): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(BENCH_DIR)/*.c)) \
-		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS)
+		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$^ -lXNNPACK -lpthreadpool $(NNHAL_LIBS))

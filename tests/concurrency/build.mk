@@ -10,7 +10,7 @@ $(BUILD)/obj/tests/concurrency/%.o: DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -Iuse
 $(CONCURRENCY_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/concurrency/%.o \
 		$(BUILD)/obj/tests/concurrency/models.o \
 		$(CONCURRENCY_NNRUN:%=$(BUILD)/obj/userspace/tools/nnrun/%.o) $(TOOLS_COMMON) \
-		$(BUILD)/lib/libnnhal.a
+		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
 HOST_TESTS += $(CONCURRENCY_TESTS)

@@ -9,7 +9,7 @@ EMU_TESTS := $(patsubst $(EMU_TEST_DIR)/%.c,$(BUILD)/tests/%,\
 $(BUILD)/obj/$(EMU_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
 
 $(EMU_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
-		$(BUILD)/obj/$(EMU_TEST_DIR)/rig.o $(BUILD)/lib/libnnpu-emu.a
+		$(BUILD)/obj/$(EMU_TEST_DIR)/rig.o $(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
 
 HOST_TESTS += $(EMU_TESTS)

@@ -14,28 +14,23 @@ FUZZ_DEVICE_DEPS := $(FUZZ_DEVICE_SRCS) $(wildcard emulator/*/*.h emulator/*/*.i
 # The same sources for both fuzzers, compiled once.
 FUZZ_DEVICE_OBJS := $(FUZZ_DEVICE_SRCS:%.c=$(BUILD)/fuzz/%.o)
 
-$(BUILD)/fuzz/%.o: %.c $(FUZZ_DEVICE_DEPS)
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(FUZZ_DEVICE_FLAGS) -c -o $@ $<
+$(BUILD)/fuzz/%.o: %.c $(FUZZ_DEVICE_DEPS) FORCE
+	$(call if-changed,CC,$(FUZZ_CC) $(FUZZ_DEVICE_FLAGS) -c -o $@ $<)
 
-define link-fuzzer
-$(call say,FUZZ,$@)
-$(Q)mkdir -p $(@D)
-$(Q)$(FUZZ_CC) $(FUZZ_DEVICE_FLAGS) -o $@ $(1) -lpthread -lm
-endef
+link-fuzzer = $(call if-changed,FUZZ,$(FUZZ_CC) $(FUZZ_DEVICE_FLAGS) -o $@ $(filter-out FORCE,$(1)) \
+	-lpthread -lm)
 
-$(BUILD)/tests/fuzz_program: $(BUILD)/fuzz/tests/fuzz/fuzz_program.o $(FUZZ_DEVICE_OBJS)
+$(BUILD)/tests/fuzz_program: $(BUILD)/fuzz/tests/fuzz/fuzz_program.o $(FUZZ_DEVICE_OBJS) FORCE
 	$(call link-fuzzer,$^)
 
 $(BUILD)/tests/fuzz_rings: $(BUILD)/fuzz/tests/fuzz/fuzz_rings.o \
-		$(BUILD)/fuzz/tests/emulator/rig.o $(FUZZ_DEVICE_OBJS)
+		$(BUILD)/fuzz/tests/emulator/rig.o $(FUZZ_DEVICE_OBJS) FORCE
 	$(call link-fuzzer,$^)
 
 $(BUILD)/obj/tests/fuzz/fuzz_seeds.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel
 
 $(BUILD)/tests/fuzz_seeds: $(BUILD)/obj/tests/fuzz/fuzz_seeds.o \
-		$(BUILD)/obj/tests/emulator/rig.o $(BUILD)/lib/libnnpu-emu.a
+		$(BUILD)/obj/tests/emulator/rig.o $(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
 
 # Program images of random graphs; with the library's objects, for what it does not export.
@@ -43,7 +38,7 @@ $(BUILD)/obj/tests/fuzz/graph_images.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests/rando
 	-I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
 
 $(BUILD)/tests/graph_images: $(BUILD)/obj/tests/fuzz/graph_images.o \
-		$(BUILD)/obj/tests/random/hal_case.o $(TOOLS_COMMON) $(NNHAL_OBJS)
+		$(BUILD)/obj/tests/random/hal_case.o $(TOOLS_COMMON) $(NNHAL_OBJS) FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
 $(BUILD)/tests/run_fuzz_program.sh: $(BUILD)/tests/graph_images

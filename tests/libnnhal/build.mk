@@ -12,7 +12,7 @@ $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o: \
 
 # Against the objects: some look at what the library does not export.
 $(NNHAL_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o \
-		$(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_fixture.o $(NNHAL_OBJS)
+		$(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_fixture.o $(NNHAL_OBJS) FORCE
 	$(call link,$(filter-out $(NNHAL_TEST_WITHOUT),$^) $(NNHAL_LIBS))
 
 # Programs over the operator test cases.

@@ -13,10 +13,10 @@ $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o: \
 
 $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNRUN_TEST_DIR)/model_writer.o $(NNRUN_LIB_OBJS) \
-		$(BUILD)/lib/libnnhal.a
+		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
-$(BUILD)/tests/nnrun_compare: $(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_compare.o
+$(BUILD)/tests/nnrun_compare: $(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_compare.o FORCE
 	$(call link,$^ -lm)
 
 $(NNRUN_SCRIPTS): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnrun
@@ -42,12 +42,11 @@ FUZZ_TFLITE_SRCS := tests/fuzz/fuzz_tflite.c \
 	$(filter-out %/transport_sim.c %/sim_rings.c %/sim_queues.c,$(wildcard $(NNHAL_DIR)/*.c)) \
 	$(wildcard signatures/*.c)
 
-$(FUZZ_TFLITE): $(FUZZ_TFLITE_SRCS) $(wildcard $(NNRUN_DIR)/*.h userspace/tools/common/*.h)
-	$(call say,FUZZ,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
+$(FUZZ_TFLITE): $(FUZZ_TFLITE_SRCS) $(wildcard $(NNRUN_DIR)/*.h userspace/tools/common/*.h) FORCE
+	$(call if-changed,FUZZ,$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 \
+		-fsanitize=fuzzer$(comma)address$(comma)undefined \
 		-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -Ikernel \
-		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_TFLITE_SRCS) $(NNHAL_LIBS)
+		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_TFLITE_SRCS) $(NNHAL_LIBS))
 
 $(BUILD)/tests/run_fuzz_tflite.sh: $(NNRUN_TEST_DIR)/run_fuzz_tflite $(FUZZ_TFLITE)
 	$(Q)install -m 755 $< $@

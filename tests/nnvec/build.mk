@@ -11,7 +11,7 @@ NNVEC_SCRIPTS := $(BUILD)/tests/nnvec_cli_test.sh $(BUILD)/tests/nnvec_shared_te
 $(BUILD)/obj/$(NNVEC_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include
 
 $(NNVEC_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNVEC_TEST_DIR)/%.o \
-		$(NNVEC_LIB_OBJS) $(BUILD)/lib/libnnhal.a
+		$(NNVEC_LIB_OBJS) $(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
 # Functions of the library that nnvec_faults_test spoils.
@@ -35,12 +35,11 @@ FUZZ_NNTC_SRCS := tests/fuzz/fuzz_nntc.c \
 	$(sort $(filter-out emulator/% $(NNHAL_SIM_SRCS),$(NNHAL_SRCS)) \
 		$(NNHAL_DIR)/transport_nosim.c)
 
-$(FUZZ_NNTC): $(FUZZ_NNTC_SRCS) $(wildcard $(NNVEC_DIR)/*.h userspace/tools/common/*.h)
-	$(call say,FUZZ,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
+$(FUZZ_NNTC): $(FUZZ_NNTC_SRCS) $(wildcard $(NNVEC_DIR)/*.h userspace/tools/common/*.h) FORCE
+	$(call if-changed,FUZZ,$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 \
+		-fsanitize=fuzzer$(comma)address$(comma)undefined \
 		-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -Ikernel \
-		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_NNTC_SRCS) $(NNHAL_LIBS)
+		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_NNTC_SRCS) $(NNHAL_LIBS))
 
 $(BUILD)/tests/run_fuzz_nntc.sh: $(NNVEC_TEST_DIR)/run_fuzz_nntc $(FUZZ_NNTC)
 	$(Q)install -m 755 $< $@

@@ -13,7 +13,7 @@ $(BUILD)/obj/$(OPS_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator/ops -ffp-contract=off
 
 $(OPS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(OPS_TEST_DIR)/%.o \
-		$(OPS_TEST_OBJS)
+		$(OPS_TEST_OBJS) FORCE
 	$(call link,$^ -lm)
 
 HOST_TESTS += $(OPS_TESTS)

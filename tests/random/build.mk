@@ -10,7 +10,7 @@ $(BUILD)/obj/$(RANDOM_DIR)/%.o: \
 
 $(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
 		$(BUILD)/obj/$(RANDOM_DIR)/hal_case.o $(TOOLS_COMMON) \
-		$(BUILD)/lib/libnnhal.a
+		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$(filter %.o,$^) $(filter %.a,$^) $(NNHAL_LIBS))
 
 $(BUILD)/tests/run_mutants: $(addprefix $(BUILD)/obj/$(RANDOM_DIR)/mutate_,\

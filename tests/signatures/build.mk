@@ -5,14 +5,14 @@
 SIGNATURE_TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard signatures/*.c))
 
 $(BUILD)/tests/signatures_table_test: $(BUILD)/obj/tests/signatures/signatures_table_test.o \
-		$(SIGNATURE_TEST_OBJS)
+		$(SIGNATURE_TEST_OBJS) FORCE
 	$(call link,$^)
 
 # The extensions are the device model's.
 $(BUILD)/obj/tests/signatures/signatures_document.o: DIR_CFLAGS = -Iemulator
 
 $(BUILD)/tests/signatures_document: $(BUILD)/obj/tests/signatures/signatures_document.o \
-		$(BUILD)/lib/libnnpu-emu.a
+		$(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
 
 $(BUILD)/tests/signatures_document_test: tests/signatures/signatures_document_test.sh \

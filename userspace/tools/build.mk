@@ -9,7 +9,7 @@ TOOLS_COMMON := $(BUILD)/lib/libtools-common.a
 $(BUILD)/obj/userspace/tools/common/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
-$(TOOLS_COMMON): $(TOOLS_COMMON_SRCS:%.c=$(BUILD)/obj/%.o)
+$(TOOLS_COMMON): $(TOOLS_COMMON_SRCS:%.c=$(BUILD)/obj/%.o) FORCE
 	$(call archive,$^)
 
 NNRUN_DIR := userspace/tools/nnrun
@@ -21,7 +21,7 @@ NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(
 $(BUILD)/obj/$(NNRUN_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
 $(BUILD)/bin/nnrun: $(NNRUN_SRCS:%.c=$(BUILD)/obj/%.o) $(TOOLS_COMMON) \
-		$(BUILD)/lib/libnnhal.a
+		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ -lm -lpthread)
 
 tools: $(BUILD)/bin/nnrun

@@ -11,7 +11,7 @@ NNVEC_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnvec_main.c,$(
 $(BUILD)/obj/$(NNVEC_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
 $(BUILD)/bin/nnvec: $(NNVEC_SRCS:%.c=$(BUILD)/obj/%.o) $(TOOLS_COMMON) \
-		$(BUILD)/lib/libnnhal.a
+		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
 tools: $(BUILD)/bin/nnvec
