@@ -125,7 +125,7 @@ const struct kernels *kernels_avx2(void);
 
 /*
  * For tests: from here on operations are computed by plain loops, term by term as
- * Documentation/operations.rst writes them, or (@on is false) as ever. What is
+ * Documentation/operations/ writes them, or (@on is false) as ever. What is
  * prepared already stays as it is.
  */
 void kernels_use_plain(bool on);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arithmetic of quantized operations, as Documentation/operations.rst fixes it.
+ * Arithmetic of quantized operations, as Documentation/operations/ fixes it.
  *
  * A real factor is held as a 31-bit fraction in [0.5, 1) and a power of two;
  * applying it to an integer rounds twice, once in the multiplication and once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Operations on pseudo-random operands against a second, plain implementation of
- * the formulas in Documentation/operations.rst: shapes that exercise every edge of
+ * the formulas in Documentation/operations/: shapes that exercise every edge of
  * the blocked kernels, with and without a prepared object, both layouts.
  */
 #include <math.h>

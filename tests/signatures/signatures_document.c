@@ -61,7 +61,7 @@ static const char head[] =
 "Which operands the operations of the HAL take, by version. Validation of models, the least\n"
 "version of an operation and the device's own checks follow from the table that this page is\n"
 "made of. What an operation computes, and what else it asks of values and shapes, is in\n"
-"operations.rst.\n"
+"Documentation/operations/.\n"
 "\n"
 "A signature is a list of inputs, an arrow, and a list of outputs. Tensors are F32, F16, I32,\n"
 "U8 (TENSOR_QUANT8_ASYMM), S8 (TENSOR_QUANT8_ASYMM_SIGNED) and others without their TENSOR\\_;\n"
