@@ -128,6 +128,7 @@ archive = $(call if-changed,AR,rm -f $@ && $(AR) rcs $@ $(filter-out FORCE,$(1))
 -include selftests/build.mk
 -include examples/build.mk
 -include tests/build.mk
+-include Documentation/build.mk
 
 ifneq ($(wildcard $(BUILD)),)
 -include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
@@ -215,6 +216,7 @@ help:
 	'make check-docs   documents against headers and tree' \
 	'make soak         a long run of the kselftests under load (ARGS="--minutes N")' \
 	'make bench        latency and throughput in the virtual machine' \
+	'make docs         the documents and the API reference as HTML, in build/docs' \
 	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \
 	'make uninstall    removes what make install copies' \
 	'make modules      nnpu.ko in kernel/, for the running kernel (KDIR=build tree of another)' \

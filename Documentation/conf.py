@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""Sphinx configuration; `make docs` runs it."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sphinx"))
+
+project = "NNPU"
+extensions = ["headerdoc"]
+exclude_patterns = ["sphinx"]
+highlight_language = "none"
+html_theme = "alabaster"
+html_theme_options = {"page_width": "70em"}
+html_copy_source = False
