@@ -2,10 +2,10 @@
 /*
  * NNPU hardware interface: registers, queue entries, slot tables.
  *
- * The one description of the layout that the driver and the device model share.
- * Documentation/hardware/ says the same in prose and changes with this
- * file only. All fields are little-endian; reserved fields are zero and checked
- * by their reader.
+ * The driver and the device model both include this file, so that they agree on the
+ * layout. Documentation/hardware/ describes the same in prose; tests/docs/check-spec
+ * compares the two. All fields are little-endian. Reserved fields are zero, and the
+ * reader checks that they are.
  */
 #ifndef _NNPU_HW_H_
 #define _NNPU_HW_H_
@@ -129,7 +129,7 @@
 
 /*
  * Fault injection (NNPU_FEATURE_INJECT): the next COUNT events of a kind
- * misbehave; COUNT 0 takes the injection back.
+ * misbehave; COUNT 0 cancels the injection.
  */
 #define NNPU_INJECT_JOB_STALL		1	/* job makes no progress until aborted */
 #define NNPU_INJECT_JOB_STUCK		2	/* as above, and ignores abort and queue reset */
@@ -181,7 +181,7 @@
 #define NNPU_IO_NUM			0x03
 
 /**
- * struct nnpu_sqe - submission entry as every command starts
+ * struct nnpu_sqe - submission entry: the part that all commands have
  * @opcode: NNPU_ADMIN_* or NNPU_IO_*
  * @flags: per command
  * @cid: command id, chosen by software, returned in the completion
@@ -223,8 +223,8 @@ struct nnpu_mem {
  *	stops being so
  * @reserved: zero
  *
- * The device reads an entry with every job that names it and may keep what it
- * read until INVALIDATE_SLOTS. Invalid entries are never kept.
+ * The device reads an entry with every job that names it. It may cache the entry until
+ * INVALIDATE_SLOTS. It never caches invalid entries.
  */
 struct nnpu_slot_entry {
 	struct nnpu_mem mem;
@@ -287,15 +287,15 @@ struct nnpu_sqe_create_ctx {
 };
 
 /*
- * DESTROY_CTX has no body: programs are unloaded, jobs of the context are
- * aborted, queues of the context destroyed; completes when none of them runs.
+ * DESTROY_CTX has no body. The device unloads the programs, aborts the jobs and
+ * destroys the queues of the context. The command completes when no job runs.
  */
 
 /* CREATE_QUEUE flags: entries name their context, arguments by DMA address. */
 #define NNPU_QUEUE_KERNEL		(1u << 0)
 /* CREATE_QUEUE flags: interrupt only when armed through NNPU_DB_CQ_ARM. */
 #define NNPU_QUEUE_ARMED_IRQ		(1u << 1)
-/* CREATE_QUEUE flags: go on where SUSPEND_QUEUE stopped: @state counts. */
+/* CREATE_QUEUE flags: continue where SUSPEND_QUEUE stopped, as @state says. */
 #define NNPU_QUEUE_RESUME		(1u << 2)
 
 /* Priorities of a queue (CREATE_QUEUE). */
@@ -305,16 +305,16 @@ struct nnpu_sqe_create_ctx {
 #define NNPU_QUEUE_PRIORITY_NUM		3
 
 /**
- * struct nnpu_queue_state - where a suspended queue stands, 16 bytes
+ * struct nnpu_queue_state - state of a suspended queue, 16 bytes
  * @sq_head: next entry to fetch
  * @sq_tail: one past the last entry announced
- * @cq_head: next entry software reads, as it said last
+ * @cq_head: next entry software reads, as the last CQ_HEAD doorbell said
  * @cq_tail: next entry to write
  * @arm_head: head of the last arming, if NNPU_QUEUE_STATE_ARMED
  * @flags: NNPU_QUEUE_STATE_*
  * @reserved: zero
  *
- * Opaque to software but for sq_head == sq_tail: nothing is left to do.
+ * Opaque to software, except that sq_head == sq_tail means that no work is left.
  */
 struct nnpu_queue_state {
 	__le16 sq_head;
@@ -328,7 +328,7 @@ struct nnpu_queue_state {
 
 /* The phase bit of the next entry is 1. */
 #define NNPU_QUEUE_STATE_PHASE		(1u << 0)
-/* A completion beyond arm_head raises the vector. */
+/* A completion at or beyond arm_head raises the vector. */
 #define NNPU_QUEUE_STATE_ARMED		(1u << 1)
 
 /**
@@ -372,11 +372,11 @@ struct nnpu_sqe_create_queue {
  * @cid: as in struct nnpu_sqe
  * @ctx: zero
  *
- * RESET_QUEUE aborts what runs, drops what was not fetched, and leaves the queue
- * as after CREATE_QUEUE (indices 0, phase 1). No completion of the queue is
- * written after that of RESET_QUEUE or DESTROY_QUEUE. ABORT asks job @target_cid
- * to end with NNPU_STATUS_ABORTED and completes at once: result 1 if the job was
- * found (running or waiting), else 0.
+ * RESET_QUEUE aborts the running job and drops all other entries. The queue is then as
+ * after CREATE_QUEUE (indexes 0, phase 1). The device writes no completion of the queue
+ * after that of RESET_QUEUE or DESTROY_QUEUE. ABORT asks job @target_cid to end with
+ * NNPU_STATUS_ABORTED and completes at once, with result 1 if the job runs or was
+ * fetched ahead, else 0.
  */
 struct nnpu_sqe_queue {
 	__u8 opcode;
@@ -393,21 +393,21 @@ struct nnpu_sqe_queue {
 	__le64 reserved[6];
 };
 
-/* SUSPEND_QUEUE flags: only if the queue has nothing to do, else leave it alone. */
+/* SUSPEND_QUEUE flags: suspend the queue only if it has no work. */
 #define NNPU_SUSPEND_IDLE		(1u << 0)
 
 /**
- * struct nnpu_sqe_suspend_queue - SUSPEND_QUEUE: take a queue away, keep its state
+ * struct nnpu_sqe_suspend_queue - SUSPEND_QUEUE: remove a queue, keep its state
  * @opcode: as in struct nnpu_sqe
  * @flags: NNPU_SUSPEND_*
  * @cid: as in struct nnpu_sqe
  * @ctx: zero
  *
- * Never waits for a job. SUCCESS: the queue is gone as after DESTROY_QUEUE and its
- * state is at @state_addr. BUSY: with NNPU_SUSPEND_IDLE the queue has work and goes
- * on; without it a job runs, the queue fetches no further entry from now on, and
- * software repeats the command until that job has ended. A stopped queue gives
- * NO_RESOURCES: only RESET_QUEUE and DESTROY_QUEUE help it.
+ * The command never waits for a job. SUCCESS: the queue is absent as after
+ * DESTROY_QUEUE, and its state is at @state_addr. BUSY with NNPU_SUSPEND_IDLE: the queue
+ * has work and continues. BUSY without it: a job runs, and the queue fetches no further
+ * entry from now on; software repeats the command until that job has ended. A stopped
+ * queue gives NO_RESOURCES: only RESET_QUEUE and DESTROY_QUEUE help it.
  */
 struct nnpu_sqe_suspend_queue {
 	__u8 opcode;
@@ -462,9 +462,9 @@ struct nnpu_sqe_set_perf {
  * @cid: as in struct nnpu_sqe
  * @ctx: context
  *
- * @ctx owns the program and the slots its constants are in. Completion: result0 =
- * bytes of device memory taken; on failure error = index of the tensor or
- * command, reason, operand.
+ * @ctx owns the program and the slots of its constants. On success nnpu_cqe.result is
+ * the device memory that the program takes, in bytes. On failure nnpu_cqe.error is the
+ * index of the tensor or command at fault; nnpu_cqe.reason and nnpu_cqe.operand say more.
  */
 struct nnpu_sqe_load_program {
 	__u8 opcode;
@@ -490,7 +490,8 @@ struct nnpu_sqe_load_program {
  * @cid: as in struct nnpu_sqe
  * @ctx: context
  *
- * Jobs that run it end first or go on with their own reference.
+ * The number is free at once. Jobs that execute the program continue; the device frees
+ * its memory when the last of them has ended.
  */
 struct nnpu_sqe_unload_program {
 	__u8 opcode;
@@ -506,14 +507,14 @@ struct nnpu_sqe_unload_program {
 };
 
 /**
- * struct nnpu_sqe_invalidate - INVALIDATE_SLOTS: forget what was read of slots
+ * struct nnpu_sqe_invalidate - INVALIDATE_SLOTS: drop cached entries of slots
  * @opcode: as in struct nnpu_sqe
  * @flags: zero
  * @cid: as in struct nnpu_sqe
  * @ctx: context
  *
- * When it completes the device makes no further access through the old
- * entries; a job that still needs one fails with NNPU_STATUS_INVALID_SLOT.
+ * After the completion the device makes no access through the old entries. A job that
+ * still needs one fails with NNPU_STATUS_INVALID_SLOT.
  */
 struct nnpu_sqe_invalidate {
 	__u8 opcode;

@@ -50,13 +50,13 @@ uint32_t signature_following(enum signature_follows what, uint32_t types, unsign
 	}
 }
 
-/* A comparison under way. */
+/* State of a comparison. */
 struct match {
 	const struct signature_operands *o;
 	unsigned int version;
-	uint32_t types;			/* T: what it may be, then what it is */
-	uint32_t at;			/* position of the operand looked at */
-	struct signature_error *error;	/* NULL: nobody asks why */
+	uint32_t types;			/* the types that T may still have */
+	uint32_t at;			/* position of the current operand */
+	struct signature_error *error;	/* NULL: no explanation wanted */
 };
 
 static bool fail(struct match *m, enum signature_misfit misfit)
@@ -102,7 +102,7 @@ static inline bool match_operand(struct match *m, uint32_t pattern, uint32_t kno
 	return true;
 }
 
-/* Can a list of patterns have so many operands in a version? */
+/* True if a list of patterns can have this number of operands in a version. */
 static bool count_ok(const uint32_t *patterns, unsigned int num, unsigned int version,
 		     uint32_t count)
 {

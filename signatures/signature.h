@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which operands the operations of the HAL take: one table for the library, the
- * device model and the documentation.
+ * Which operands the operations of the HAL take. The library, the device model and the
+ * documentation use the same table.
  *
- * A row of the table (signature_table.c) has one or more forms of an operation, a
- * form has a pattern for each operand. A pattern is a set of types, a range of ranks,
- * and whether the operand may be omitted. Types that go together are written with the
- * type T of the operation and types that follow from it (SIG_BIAS and so on).
+ * A row of the table (signature_table.c) has one or more forms of an operation. A form
+ * has a pattern for each operand. A pattern is a set of types, a range of ranks, and
+ * whether the operand may be omitted. Some types depend on each other: they are written
+ * as the type T of the operation and types that follow from T (SIG_BIAS and so on).
  *
- * Nothing here allocates, and everything is read-only.
+ * The functions do not allocate memory. The table is read-only.
  */
 #ifndef NNPU_SIGNATURE_H
 #define NNPU_SIGNATURE_H
@@ -31,7 +31,7 @@ enum signature_version {
 #define SIG_VERSIONS	4
 
 /*
- * A pattern, and what is known of an operand; both have the types as bits 0 to 15.
+ * A pattern, and the description of an operand. Both have the types as bits 0 to 15.
  *
  * Pattern: bits 16-19 a type that follows from T, 20-23 and 24-27 least and greatest
  * rank (0 and 0: any), or, for SIG_MORE, bits 16-19 a version.
@@ -47,15 +47,15 @@ enum signature_version {
 #define SIG_TYPE(name)		(1u << NNPU_TYPE_##name)
 #define SIG_RANKS(min, max)	((min) << SIG_MIN_RANK_SHIFT | (max) << SIG_MAX_RANK_SHIFT)
 #define SIG_FOLLOWS(what)	((uint32_t)(what) << SIG_FOLLOWS_SHIFT)
-/* Every type but SUBGRAPH; those of extensions and OEMs, too, which have no bit. */
+/* Every type but SUBGRAPH. It also matches types of extensions and OEMs, which have no bit. */
 #define SIG_ANY_TYPE		(SIG_TYPES_MASK & ~SIG_TYPE(SUBGRAPH))
 
-/* The operand may be omitted; an operand: it is. */
+/* Of a pattern: the operand may be omitted. Of an operand: it is omitted. */
 #define SIG_OMITTED		(1u << 28)
 #define SIG_RANK_KNOWN		(1u << 29)
 /* Any number of operands like this. */
 #define SIG_REPEAT		(1u << 30)
-/* No operand: the list may end here; what comes behind is there since a version. */
+/* Not an operand: the list may end here, and the rest of it exists since a version. */
 #define SIG_MORE		(1u << 31)
 
 /* Types that follow from T, the type of an operation. */
@@ -71,7 +71,7 @@ enum signature_follows {
 	SIG_NUM_FOLLOWS,
 };
 
-/* What TENSOR_QUANT8_ASYMM operands of an operation must obey before 1.2. */
+/* A rule for the TENSOR_QUANT8_ASYMM operands of an operation before HAL 1.2. */
 enum signature_rule {
 	SIG_RULE_NONE,
 	SIG_RULE_SCALE,			/* output's scale > product of those of inputs 0 and 1 */
@@ -125,7 +125,7 @@ struct signature_error {
 /* Row of an operation, NULL if it has none. */
 const struct signature *signature_find(uint32_t operation);
 
-/* What is known of an operand; types of extensions and OEMs fit SIG_ANY_TYPE only. */
+/* Describes an operand. Types of extensions and OEMs match SIG_ANY_TYPE only. */
 static inline uint32_t signature_operand(uint32_t type, bool rank_known, uint32_t rank,
 					 bool omitted)
 {
@@ -136,24 +136,24 @@ static inline uint32_t signature_operand(uint32_t type, bool rank_known, uint32_
 	return omitted ? known | SIG_OMITTED : known;
 }
 
-/* Do the operands fit one of the operation's forms in this version of the HAL? */
+/* True if the operands fit a form of the operation in this version of the HAL. */
 bool signature_fits(uint32_t operation, unsigned int version,
 		    const struct signature_operands *o);
 
-/* Why not. For people: the nearest form decides. */
+/* Explains why they do not fit, compared with the nearest form. For messages to people. */
 void signature_explain(uint32_t operation, unsigned int version,
 		       const struct signature_operands *o, struct signature_error *error);
 
 /* The version since which these operands are legal; 0 if there is none. */
 unsigned int signature_since(uint32_t operation, const struct signature_operands *o);
 
-/* Is there a form of the latest version with so many operands? */
+/* True if a form of the latest version has this number of operands. */
 bool signature_counts_ok(uint32_t operation, uint32_t num_inputs, uint32_t num_outputs);
 
-/* May input @i be omitted? */
+/* True if input @i may be omitted. */
 bool signature_may_omit(uint32_t operation, uint32_t i);
 
-/* Types that follow from T being one of @types, in a version. */
+/* The types that follow if T is one of @types, in a version. */
 uint32_t signature_following(enum signature_follows what, uint32_t types, unsigned int version);
 
 #endif /* NNPU_SIGNATURE_H */

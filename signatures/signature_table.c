@@ -2,14 +2,14 @@
 /*
  * The operations of the HAL and the operands they take.
  *
- * A row: name, types of T by the version they came with, forms. A form: version, inputs,
- * outputs. T and what follows from it (BIAS, FILTER ...) is explained in signature.h; a
- * type alone is itself. R4 is rank 4, R1_4 ranks 1 to 4, R1_UP every rank from 1 on; without
- * that any rank will do. OMIT: may be omitted. MORE(1_2): the list may end here, what comes
- * behind exists since 1.2. T_REPEAT and the like: any number of them, also none.
+ * A row has a name, the types of T by the version that added them, and forms. A form has
+ * a version, inputs and outputs. signature.h explains T and the types that follow from it
+ * (BIAS, FILTER ...). R4 is rank 4, R1_4 ranks 1 to 4, R1_UP every rank from 1 on; without
+ * one of them any rank fits. OMIT: the operand may be omitted. MORE(1_2): the list may end
+ * here, the rest exists since 1.2. T_REPEAT and the like: any number of operands, also none.
  *
- * Values, shapes beyond ranks, and quantization are no part of a signature: the device
- * judges them. So it does types and ranks, again.
+ * Values, dimensions and quantization are not part of a signature; the device checks them.
+ * The device also checks types and ranks again.
  */
 #include "signature.h"
 

@@ -2,10 +2,10 @@
 /*
  * NNPU program, argument and result formats.
  *
- * These are the structures that userspace writes and the device reads (or the
- * other way round). The kernel passes them on after the checks it depends on.
- * They are ABI between userspace and hardware: Documentation/hardware/
- * describes the same layout in prose and changes with this file only.
+ * Userspace writes these structures and the device reads them, or the other way round.
+ * The kernel checks what it depends on and passes them on. They are ABI between
+ * userspace and hardware. Documentation/hardware/ describes the same layout in prose;
+ * tests/docs/check-spec compares the two.
  *
  * Rules of change: all fields are little-endian; reserved fields and unknown
  * flags must be zero and are refused otherwise; a new field takes the place of
@@ -174,22 +174,24 @@ extern "C" {
 /**
  * DOC: Control commands
  *
- * With NNPU_FEATURE_CONTROL_FLOW. The command stream begins with the main part; each
- * BLOCK command begins a *block*, which ends before the next BLOCK command or with the
- * stream. Inputs of BLOCK are the temporaries that entering the block gives values,
- * its outputs the temporaries written in the block that leave it.
+ * They need NNPU_FEATURE_CONTROL_FLOW. The command stream begins with the main part.
+ * Each BLOCK command begins a block. A block ends before the next BLOCK command or at the
+ * end of the stream. The inputs of BLOCK are temporaries that get their values when a
+ * command enters the block. Its outputs are temporaries that commands of the block write.
  *
- * BRANCH (IF): input 0 is the condition, the others become the inputs of block
- * target[0] if it is true, else of block target[1]; their outputs become its outputs.
+ * BRANCH (IF): input 0 is the condition. If it is true, the device runs block target[0],
+ * else block target[1]. The other inputs become the inputs of that block, and the outputs
+ * of the block become the outputs of BRANCH.
  *
- * LOOP (WHILE): block target[0] is the condition, block target[1] the body. All inputs
- * of LOOP are inputs of both; outputs of the body become its own first inputs for the
- * next time around, and the first of them the outputs of LOOP when the condition,
- * the one output of its block, is false.
+ * LOOP (WHILE): block target[0] is the condition and has one output. Block target[1] is
+ * the body. Both take all inputs of LOOP. While the condition is true, the device runs the
+ * body, and the outputs of the body replace the first inputs. When the condition is
+ * false, the first inputs become the outputs of LOOP.
  *
- * A target is the index of a BLOCK command behind the command that names it: blocks
- * cannot enter themselves. Several commands may name one block; each block is named.
- * A tensor that is not constant or omitted belongs to one block or to the main part.
+ * A target is the index of a BLOCK command behind the command that names it, so blocks
+ * cannot enter themselves. Several commands may name one block. Each block must be named
+ * by a command. A tensor that is neither constant nor omitted belongs to one block or to
+ * the main part.
  */
 /* First control command code. */
 #define NNPU_CMD_CONTROL		0x1000
@@ -197,7 +199,7 @@ extern "C" {
 #define NNPU_CMD_LOOP			0x1001	/* WHILE */
 #define NNPU_CMD_BLOCK			0x1002	/* beginning of a block */
 
-/* nnpu_args_header.loop_timeout_ns: what 0 stands for, and the most there is. */
+/* nnpu_args_header.loop_timeout_ns: the default that 0 stands for, and the maximum. */
 #define NNPU_LOOP_TIMEOUT_DEFAULT_NS	2000000000ull
 #define NNPU_LOOP_TIMEOUT_MAX_NS	15000000000ull
 
@@ -239,13 +241,13 @@ extern "C" {
 	X(OUTPUT_INSUFFICIENT, 0x43, "output buffer too small") \
 	X(OP_FAILED, 0x44, "operation refused the values of its operands")
 
-/* Written by software into nnpu_result_header.status before submission. */
+/* Software writes it into nnpu_args_header.status of a result block before submission. */
 #define NNPU_STATUS_PENDING		0xffffu
 
 /**
  * DOC: Reasons
  *
- * Why a tensor or command was refused, beside the status. X(name, number, text).
+ * They say in detail why the device refused a tensor or command. X(name, number, text).
  */
 #define NNPU_REASON_LIST(X) \
 	X(NONE, 0, "no further reason") \
@@ -384,10 +386,10 @@ struct nnpu_program_header {
  * @data_off: NNPU_TENSOR_INLINE: byte offset in the inline data;
  *	NNPU_TENSOR_SLOT: byte offset in the slot; else zero
  * @data_len: bytes of constant data: element size times number of elements;
- *	zero for what is not constant
+ *	zero if the tensor is not constant
  * @params_off: type of an extension: byte offset in the inline data of @params_len
- *	bytes of parameters, as the extension defines them; zero without any
- * @params_len: bytes of parameters; zero for types that are no extension's
+ *	bytes of parameters, as the extension defines them; zero if there are none
+ * @params_len: bytes of parameters; zero for types of the HAL
  */
 struct nnpu_tensor_desc {
 	__le16 type;
@@ -453,7 +455,7 @@ struct nnpu_command_report {
 
 /* The argument is omitted; all other fields are zero. */
 #define NNPU_ARG_NO_VALUE		(1u << 0)
-/* @rank and @dims are given; else the program's own shape counts. */
+/* @rank and @dims are given; otherwise the argument has the shape of the program. */
 #define NNPU_ARG_SHAPE			(1u << 1)
 /* Set by the device: the output did not fit, nothing was written to it. */
 #define NNPU_ARG_INSUFFICIENT		(1u << 2)
@@ -487,8 +489,8 @@ struct nnpu_arg {
  * @num_outputs: number of output records that follow the inputs
  * @flags: zero
  * @deadline_ns: reserved for deadlines: zero
- * @loop_timeout_ns: longest time for each LOOP, those it runs in its blocks included,
- *	at most NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS
+ * @loop_timeout_ns: longest time for each LOOP, including the loops in its blocks, at
+ *	most NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS
  * @status: result: NNPU_STATUS_*
  * @reason: result: NNPU_REASON_*
  * @command: result: index of the command (NNPU_STATUS_OP_FAILED,
@@ -497,15 +499,15 @@ struct nnpu_arg {
  *	device clock
  * @exec_ns: result: from the start of execution to its end, ns
  * @num_profile: result: number of struct nnpu_profile written
- * @inferences: result: commands whose output shapes were found while the job ran
- * @allocations: result: allocations of device memory that the job made
- * @copies: result: tensors copied in device memory other than by operations
+ * @inferences: result: commands whose output shapes the device determined at run time
+ * @allocations: result: allocations of device memory for the job
+ * @copies: result: tensors copied inside device memory, except by operations
  * @reserved: zero
  *
  * An argument block is this header, @num_inputs and then @num_outputs records
  * of struct nnpu_arg. The result block that the device writes has the same
- * layout: the header's result fields and the actual shapes of the outputs are
- * filled in, everything else is as in the argument block.
+ * layout. The device fills in the result fields of the header and the actual shapes of
+ * the outputs, and copies the rest from the argument block.
  */
 struct nnpu_args_header {
 	__le16 num_inputs;
@@ -530,7 +532,7 @@ struct nnpu_args_header {
  * @command: index in the program's command stream
  * @opcode: its opcode
  * @start_ns: from the start of the job to its first execution, ns of the device clock
- * @exec_ns: duration; of control commands with all they ran
+ * @exec_ns: duration, ns; for a control command including the blocks that it ran
  * @bytes: bytes of output written
  *
  * A command that is executed several times has one record; @exec_ns and @bytes are
@@ -583,7 +585,7 @@ struct nnpu_performance {
  * @relaxed: figures for relaxed float and for control flow, see NNPU_PERF_*;
  *	their type field is zero
  * @performance: figures per operand type, ascending types
- * @max_depth: blocks inside of each other at most, 0 without NNPU_FEATURE_CONTROL_FLOW
+ * @max_depth: largest depth of nested blocks, 0 without NNPU_FEATURE_CONTROL_FLOW
  * @num_extensions: vendor extensions, at most NNPU_MAX_EXTENSIONS; 0 without
  *	NNPU_FEATURE_EXTENSIONS
  * @reserved: zero
@@ -612,13 +614,13 @@ struct nnpu_identify {
 /* "NNPI", little-endian. */
 #define NNPU_IDENTIFY_MAGIC		0x49504e4eu
 
-/* The type is a tensor's, else a scalar's. */
+/* Operands of the type are tensors; otherwise they are scalars. */
 #define NNPU_EXTENSION_TENSOR		(1u << 0)
 
 /**
  * struct nnpu_extension_type - an operand type of a vendor extension, 16 bytes
  * @number: number of the type in the extension, as programs of the HAL know it
- * @code: nnpu_tensor_desc.type that stands for it, from NNPU_TYPE_EXTENSION on
+ * @code: value of nnpu_tensor_desc.type for it, from NNPU_TYPE_EXTENSION on
  * @byte_size: bytes of a scalar or of an element, at least 1
  * @flags: NNPU_EXTENSION_*
  * @reserved: zero
@@ -650,8 +652,8 @@ struct nnpu_extension_type {
  * @reserved: zero
  * @types: operand types, ascending numbers
  *
- * Codes are the device's own: another device, or another version of its firmware,
- * may give the same extension other ones. The name is what software goes by.
+ * The device assigns the codes. Another device, or another version of its firmware, may
+ * assign other codes to the same extension. Software identifies an extension by its name.
  */
 struct nnpu_extension {
 	__le32 magic;
