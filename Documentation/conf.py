@@ -3,6 +3,8 @@
 import os
 import sys
 
+# The folder of the sources stays as it is.
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "sphinx"))
 
 project = "NNPU"
