@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tsan.h"
 #include "internal.h"
 
 enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
@@ -102,8 +103,14 @@ enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 		if (a->omitted || !bindings[a->pool]->has_bounce)
 			continue;
 		b = bindings[a->pool];
+		/*
+		 * Requests in flight may share an input. The device reads the copy for one
+		 * of them while it is made again for another, of the same bytes.
+		 */
+		tsan_racy_writes_begin();
 		err = memory_read(pools[a->pool].memory, a->offset,
 				  (uint8_t *)b->bounce.map + a->offset, a->length);
+		tsan_racy_writes_end();
 		if (err) {
 			diag_set(diag, "input %u: pool %u cannot be read: %s", i, a->pool,
 				 errno_text(-err));
@@ -134,8 +141,14 @@ enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 		if (!arg_size(&rules->outputs[i], shapes[i].dimensions, shapes[i].num_dimensions,
 			      &size) || size > a->length)
 			return NNHAL_STATUS_GENERAL_FAILURE;
+		/*
+		 * Whoever has two requests in flight with one place for their outputs gets
+		 * either result, as with memory that the device reaches.
+		 */
+		tsan_racy_reads_begin();
 		err = memory_write(pools[a->pool].memory, a->offset,
 				   (uint8_t *)b->bounce.map + a->offset, size);
+		tsan_racy_reads_end();
 		if (err) {
 			diag_set(diag, "output %u: pool %u cannot be written: %s", i, a->pool,
 				 errno_text(-err));

@@ -40,6 +40,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/tsan.h"
 #include "burst_ring.h"
 
 /*
@@ -167,6 +168,8 @@ hot_inline bool pop_completion(struct nnhal_burst *b, const struct nnpu_cqe **cq
 	if (!is_completed(*cqe, count, status))
 		return false;
 	barrier_after_status();
+	/* The in-process device published with it; see [C]. */
+	tsan_acquire(&(*cqe)->status);
 	count++;
 	atomic_store_explicit(&b->cq_count, count, memory_order_relaxed);
 	if (unlikely(count == b->cq_tell))
