@@ -16,6 +16,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/tsan.h"
 #include "fmq_layout.h"
 #include "tap.h"
 
@@ -416,6 +417,8 @@ static void *scribble(void *data)
 	unsigned int seed = 7;
 	uint64_t value, now;
 
+	/* The other process, which keeps to nothing. */
+	tsan_racy_writes_begin();
 	while (!atomic_load(&s->stop)) {
 		value = (uint64_t)rand_r(&seed) >> (rand_r(&seed) % 31);
 		now = atomic_load(&s->base);
@@ -442,6 +445,7 @@ static void *scribble(void *data)
 			s->ring[value % s->ring_size] = (uint8_t)value;
 		}
 	}
+	tsan_racy_writes_end();
 	return NULL;
 }
 

@@ -64,6 +64,9 @@ struct nnhal_fmq {
 	int fd;
 	int doorbell;
 	size_t map_size;
+#ifdef __SANITIZE_THREAD__
+	char *sync;
+#endif
 };
 
 /* Has the writer published anything? For spinning; the reader only. */
