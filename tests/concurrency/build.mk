@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Real models, many times: by processes at the same time, and in bursts.
+# Real models, many times: by processes at the same time, and in bursts. And what is run
+# under ThreadSanitizer.
 
 CONCURRENCY_TESTS := $(BUILD)/tests/concurrent_test $(BUILD)/tests/burst_models_test
 CONCURRENCY_NNRUN := tflite tflite_names hal_builder tflite_to_hal map_operator
@@ -15,3 +16,39 @@ $(CONCURRENCY_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/concurrency/%.o \
 
 HOST_TESTS += $(CONCURRENCY_TESTS)
 VM_TESTS += $(CONCURRENCY_TESTS)
+
+#
+# ThreadSanitizer: make SAN=thread run-tsan-tests
+#
+#   TSAN_TESTS       programs in which threads meet: callers, the library's threads, the
+#                    engines and the control thread of the in-process device
+#   TSAN_LONG_TESTS  those that take minutes there, run by soak
+#
+# A program that something was reported of ends with status 66. The first one sees to it
+# that this is so.
+TSAN_TESTS := $(patsubst %,$(BUILD)/tests/%,tsan_test \
+	nnhal_burst_test nnhal_async_test nnhal_execute_test nnhal_memory_test nnhal_device_test \
+	nnhal_fmq_test nnhal_burst_fmq_test nnhal_burst_fmq_client_test nnhal_burst_fmq_life_test \
+	nnhal_burst_fmq_process_test emu_concurrency_test emu_queue_test emu_sched_test \
+	emu_suspend_test emu_recovery_test emu_slot_test)
+TSAN_LONG_TESTS := $(CONCURRENCY_TESTS) \
+	$(patsubst %,$(BUILD)/tests/%,nnhal_control_test nnhal_extension_test emu_control_test)
+
+$(BUILD)/tests/tsan_test: $(BUILD)/obj/tests/concurrency/tsan_test.o
+	$(call link,$^ -lpthread)
+
+# In a build without it they would find nothing.
+needs-tsan:
+	@[ '$(SAN)' = thread ] || { echo 'run-tsan-tests needs SAN=thread' >&2; exit 1; }
+
+tsan-tests: $(TSAN_TESTS)
+
+# Threads that do nothing but disturb cost most of the time there.
+run-tsan-tests: export NNPU_EMU_JOBS ?= 60
+run-tsan-tests: needs-tsan $(TSAN_TESTS)
+	$(call run-tests,$(TSAN_TESTS))
+
+run-tsan-long-tests: needs-tsan $(TSAN_TESTS) $(TSAN_LONG_TESTS)
+	$(call run-tests,$(TSAN_TESTS) $(TSAN_LONG_TESTS))
+
+.PHONY: needs-tsan tsan-tests run-tsan-tests run-tsan-long-tests

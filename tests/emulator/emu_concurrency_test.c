@@ -2,20 +2,23 @@
 /*
  * Several engines, contexts and queues at once, each driven by a thread of its own,
  * while others read registers, ring wrong doorbells and invalidate slots.
+ *
+ * NNPU_EMU_JOBS  jobs per queue (default 300)
  */
 #include <endian.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rig.h"
 #include "tap.h"
 
 #define WORKERS	4u
-#define JOBS	300u
 #define N	256u
 
 static struct rig rig;
+static unsigned int num_jobs = 300;
 static atomic_bool finished;
 
 struct worker {
@@ -32,7 +35,7 @@ static void *work(void *arg)
 	struct nnpu_sqe_execute sqe;
 	unsigned int i;
 
-	for (i = 0; i < JOBS; i++) {
+	for (i = 0; i < num_jobs; i++) {
 		uint64_t seen = nnpu_inproc_irq_count(rig.ip, w->j.q->qid);
 		struct nnpu_cqe cqe;
 
@@ -70,9 +73,12 @@ int main(void)
 	static struct worker workers[WORKERS];
 	struct nnpu_inproc_config config;
 	unsigned int i, good = 0, wakeups = 0, admin = 0, commands = 0;
+	const char *number = getenv("NNPU_EMU_JOBS");
 	pthread_t disturber;
 	struct image im;
 
+	if (number && atoi(number) > 0)
+		num_jobs = (unsigned int)atoi(number);
 	rig_config(&config);
 	config.props.num_engines = 3;
 	config.props.poll_ns = 20000;
@@ -90,7 +96,7 @@ int main(void)
 	for (i = 0; i < WORKERS; i++)
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 	/* Slots stay valid, so jobs only read them again. */
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < num_jobs * 2 / 3; i++) {
 		admin += rig_invalidate(&rig, i % WORKERS + 1, 0, 16) == 0;
 		admin += rig_load(&rig, i % WORKERS + 1, 2, im.bytes, im.size, NULL) == 0;
 		admin += rig_unload(&rig, i % WORKERS + 1, 2) == 0;
@@ -103,10 +109,10 @@ int main(void)
 	}
 	atomic_store(&finished, true);
 	pthread_join(disturber, NULL);
-	ok(good == WORKERS * JOBS, "%u of %u jobs right", good, WORKERS * JOBS);
-	ok(wakeups == WORKERS * JOBS, "%u interrupts waited for", wakeups);
+	ok(good == WORKERS * num_jobs, "%u of %u jobs right", good, WORKERS * num_jobs);
+	ok(wakeups == WORKERS * num_jobs, "%u interrupts waited for", wakeups);
 	ok(admin == commands, "%u admin commands meanwhile", commands);
-	ok(rig_read64(&rig, NNPU_REG_JOBS_LO) == WORKERS * JOBS, "JOBS");
+	ok(rig_read64(&rig, NNPU_REG_JOBS_LO) == WORKERS * num_jobs, "JOBS");
 	for (i = 0; i < WORKERS; i++)
 		rig_destroy_ctx(&rig, i + 1);
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == 0, "device memory is back");
