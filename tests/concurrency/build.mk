@@ -14,7 +14,12 @@ $(CONCURRENCY_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/concurrency/%.o \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
-HOST_TESTS += $(CONCURRENCY_TESTS)
+$(BUILD)/tests/starved_burst_test.sh: tests/concurrency/starved_burst_test.sh \
+		tests/concurrency/starved $(BUILD)/tests/nnhal_burst_test
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(CONCURRENCY_TESTS) $(BUILD)/tests/starved_burst_test.sh
 VM_TESTS += $(CONCURRENCY_TESTS)
 
 #

@@ -2,9 +2,16 @@
 /*
  * Bursts: the same results as executions, in every situation; order and tags; memory
  * that comes and goes; threads; fork(); devices that die.
+ *
+ * Usage: nnhal_burst_test [TEST...]: those of the table at the end, "faults", and
+ * "noqueues", which repeats them through the driver's way.
+ *
+ * NNHAL_BURST_ROUNDS  executions of each of many threads, and as many as that times a
+ *                     factor in other loops; a multiple of 20 (default 400)
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -17,6 +24,9 @@
 #include "nnhal_fixture.h"
 
 #define FOREVER	UINT64_MAX
+
+/* What the tests that repeat themselves are made longer or shorter with. */
+static unsigned int num_rounds = 400;
 
 static const char *spec;
 static struct nnhal_device *device;
@@ -724,11 +734,11 @@ static void *submitter(void *data)
 	uint64_t tags[10];
 	uint32_t count;
 
-	for (i = 0; i < 1000; i++)
+	for (i = 0; i < num_rounds * 5 / 2; i++)
 		failed += nnhal_burst_submit(burst, &m->request[i % 4], NULL, i, 0) !=
 			  NNHAL_STATUS_NONE;
 	/* More than there is room for in one call, too. */
-	for (; i < 2000; i += 10) {
+	for (; i < num_rounds * 5; i += 10) {
 		for (k = 0; k < 10; k++) {
 			requests[k] = &m->request[(i + k) % 4];
 			tags[k] = i + k;
@@ -741,6 +751,7 @@ static void *submitter(void *data)
 
 static void test_room(void)
 {
+	const struct timespec moment = { .tv_nsec = 10000 };
 	struct nnhal_burst_result result = { 0 };
 	static struct many m;
 	unsigned int i, ordered = 0;
@@ -752,16 +763,18 @@ static void test_room(void)
 	burst = create(4, 0, 0);
 	many_init(&m);
 	pthread_create(&thread, NULL, submitter, &m);
-	for (i = 0; i < 2000;) {
+	for (i = 0; i < num_rounds * 5;) {
 		status = nnhal_burst_wait(burst, &result, FOREVER);
-		/* Faster than the submissions. */
-		if (status == NNHAL_STATUS_INVALID_ARGUMENT)
+		/* Faster than the submissions: they may need this very processor. */
+		if (status == NNHAL_STATUS_INVALID_ARGUMENT) {
+			nanosleep(&moment, NULL);
 			continue;
+		}
 		ordered += !status && !result.status && result.tag == i;
 		i++;
 	}
 	pthread_join(thread, &failed);
-	ok(!failed && ordered == 2000, "submissions wait for room, depth 4: %u in order", ordered);
+	ok(!failed && ordered == num_rounds * 5, "submissions wait for room, depth 4: %u in order", ordered);
 	many_fini(&m);
 }
 
@@ -781,7 +794,7 @@ static void *work(void *data)
 	struct nnhal_burst *b = w->own_burst ? create(4, UINT32_MAX, 0) : burst;
 	unsigned int i;
 
-	for (i = 0; i < 400; i++) {
+	for (i = 0; i < num_rounds; i++) {
 		float value = (float)(w->number * 1000 + i);
 
 		many_fill(&w->many, i % 8, value);
@@ -810,7 +823,8 @@ static void run_workers(const char *what, unsigned int count, bool own_burst)
 		right += workers[i].right;
 		many_fini(&workers[i].many);
 	}
-	ok(right == count * 400, "%s: %u of %u results are right", what, right, count * 400);
+	ok(right == count * num_rounds, "%s: %u of %u results are right", what, right,
+	   count * num_rounds);
 }
 
 static void test_threads(void)
@@ -1073,13 +1087,13 @@ static void test_wait(void)
 	for (i = 0; i < ARRAY_SIZE(spins); i++) {
 		nnhal_burst_unref(burst);
 		burst = create(4, spins[i], 0);
-		for (k = 0; k < 300; k++) {
+		for (k = 0; k < num_rounds * 3 / 4; k++) {
 			clear_results();
 			good += !nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL) &&
 				run_output_is_right(&r, 4);
 		}
 	}
-	ok(good == 300 * i, "sleeping at once, spinning, and between");
+	ok(good == num_rounds * 3 / 4 * i, "sleeping at once, spinning, and between");
 	ok(!nnhal_burst_submit(burst, &r.request, NULL, 5, 0), "a request");
 	do {
 		status = nnhal_burst_wait(burst, &result, 0);
@@ -1332,35 +1346,83 @@ static void test_faults(void)
 
 /* ---- */
 
-static void test_all(void)
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{ "results", test_results },
+	{ "insufficient", test_insufficient },
+	{ "dynamic", test_dynamic },
+	{ "refused", test_refused },
+	{ "timing", test_timing },
+	{ "create", test_create },
+	{ "keeps_model", test_keeps_model },
+	{ "submit", test_submit },
+	{ "submit_many", test_submit_many },
+	{ "wait_many", test_wait_many },
+	{ "last_result", test_last_result },
+	{ "measured", test_measured },
+	{ "room", test_room },
+	{ "threads", test_threads },
+	{ "many_bursts", test_many_bursts },
+	{ "cache", test_cache },
+	{ "several_pools", test_several_pools },
+	{ "copies", test_copies },
+	{ "fork", test_fork },
+	{ "wait", test_wait },
+};
+
+/* Arguments name the tests to run; without, all of them run. */
+static int num_wanted;
+static char **wanted;
+
+static bool is_wanted(const char *name)
 {
-	test_results();
-	test_insufficient();
-	test_dynamic();
-	test_refused();
-	test_timing();
-	test_create();
-	test_keeps_model();
-	test_submit();
-	test_submit_many();
-	test_wait_many();
-	test_last_result();
-	test_measured();
-	test_room();
-	test_threads();
-	test_many_bursts();
-	test_cache();
-	test_several_pools();
-	test_copies();
-	test_fork();
-	test_wait();
+	int i;
+
+	for (i = 0; i < num_wanted; i++)
+		if (!strcmp(wanted[i], name))
+			return true;
+	return !num_wanted;
 }
 
-int main(void)
+static bool is_known(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		if (!strcmp(name, tests[i].name))
+			return true;
+	return !strcmp(name, "faults") || !strcmp(name, "noqueues");
+}
+
+static void test_all(void)
+{
+	unsigned int i;
+
+	make_add_relu(&f);
+	prepare();
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		if (is_wanted(tests[i].name))
+			tests[i].run();
+}
+
+int main(int argc, char **argv)
 {
 	struct nnhal_diag diag = { "" };
+	const char *rounds = getenv("NNHAL_BURST_ROUNDS");
 	bool has_queue;
+	int i;
 
+	if (rounds && atoi(rounds) >= 20)
+		num_rounds = (unsigned int)atoi(rounds) / 20 * 20;
+	num_wanted = argc - 1;
+	wanted = argv + 1;
+	for (i = 0; i < num_wanted; i++)
+		if (!is_known(wanted[i])) {
+			printf("Bail out! no test is called %s\n", wanted[i]);
+			return 1;
+		}
 	spec = test_device_spec();
 	device = test_device_open();
 	run_init(&r, 4);
@@ -1370,8 +1432,11 @@ int main(void)
 		ok(has_queue, "the device gives bursts queues");
 	else
 		tap_note("bursts %s", has_queue ? "have queues" : "go through the driver");
-	if (is_sim() && !strcmp(spec, "sim")) {
+	if (!strcmp(spec, "sim") && is_wanted("faults"))
 		test_faults();
+	if (!strcmp(spec, "sim") && is_wanted("noqueues")) {
+		nnhal_burst_unref(burst);
+		burst = NULL;
 		nnhal_prepared_model_unref(model);
 		model = NULL;
 		nnhal_device_unref(device);
