@@ -4,48 +4,16 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include <drm/gpu_scheduler.h>
 
-#include "nnpu_ring.h"
+#include "nnpu_qpair.h"
 #include "nnpu_watchdog.h"
 
 struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_job;
-
-/* Queue ids. Ids from NNPU_QID_USER on are for queues of contexts. */
-#define NNPU_QID_ADMIN		0
-#define NNPU_QID_KERNEL		1
-#define NNPU_QID_USER		2
-
-/**
- * struct nnpu_qpair - rings of a queue that only the kernel writes
- * @ndev: device
- * @qid: queue id
- * @lock: protects all that follows; taken in interrupts
- * @sq: submission ring
- * @cq: completion ring
- * @cids: commands in flight
- * @db: doorbell page
- * @sq_dma: DMA address of the submission ring
- * @cq_dma: DMA address of the completion ring
- * @live: the device knows the queue; completions are looked at
- */
-struct nnpu_qpair {
-	struct nnpu_device *ndev;
-	u16 qid;
-	spinlock_t lock;	/* see above */
-	struct nnpu_sq sq;
-	struct nnpu_cq cq;
-	struct nnpu_cids cids;
-	void __iomem *db;
-	dma_addr_t sq_dma;
-	dma_addr_t cq_dma;
-	bool live;
-};
 
 /**
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
@@ -79,14 +47,6 @@ struct nnpu_queue {
 	struct delayed_work watchdog_work;
 };
 
-int nnpu_qpair_alloc(struct nnpu_device *ndev, struct nnpu_qpair *qp, u16 qid, u32 entries,
-		     u32 depth);
-void nnpu_qpair_free(struct nnpu_qpair *qp);
-void nnpu_qpair_restart(struct nnpu_qpair *qp, bool live);
-int nnpu_qpair_push(struct nnpu_qpair *qp, const struct nnpu_sqe *sqe);
-bool nnpu_qpair_pop(struct nnpu_qpair *qp, struct nnpu_cqe *cqe, void **owner);
-void nnpu_qpair_pop_done(struct nnpu_qpair *qp);
-
 int nnpu_queue_init(struct nnpu_device *ndev);
 void nnpu_queue_fini(struct nnpu_device *ndev);
 int nnpu_queue_create(struct nnpu_device *ndev);
@@ -100,8 +60,5 @@ void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_erro
 		       u16 running_cid);
 void nnpu_queue_abort_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
 void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);
-
-/* For functions that take a cid: none. No cid has this value: see NNPU_CIDS_MAX. */
-#define NNPU_CID_NONE		0xffff
 
 #endif /* _NNPU_QUEUE_H_ */
