@@ -142,7 +142,7 @@ static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx)
 
 static int nnpu_ctx_init_entities(struct nnpu_ctx *ctx)
 {
-	struct drm_gpu_scheduler *sched = &ctx->ndev->queue.sched;
+	struct drm_gpu_scheduler *sched = &ctx->ndev->sched.base;
 	unsigned int i;
 	int ret;
 
@@ -178,11 +178,11 @@ static void nnpu_ctx_fini_entities(struct nnpu_ctx *ctx)
 	unsigned int i;
 
 	if (jobs)
-		nnpu_queue_pause(&ctx->ndev->queue);
+		nnpu_sched_pause(&ctx->ndev->sched);
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
 		drm_sched_entity_fini(&ctx->entity[i]);
 	if (jobs)
-		nnpu_queue_unpause(&ctx->ndev->queue);
+		nnpu_sched_unpause(&ctx->ndev->sched);
 }
 
 static int nnpu_ctx_init(struct nnpu_ctx *ctx)

@@ -407,6 +407,9 @@ int nnpu_device_init(struct nnpu_device *ndev)
 	ret = nnpu_queue_init(ndev);
 	if (ret)
 		goto err_admin;
+	ret = nnpu_sched_init(ndev);
+	if (ret)
+		goto err_queue;
 	ret = nnpu_userq_init(ndev);
 	if (ret)
 		goto err_queue;
@@ -496,7 +499,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	nnpu_device_silence(ndev);
 	/* Nobody uses registers or DMA memory after this but us. */
 	drm_dev_unplug(drm);
-	nnpu_queue_pause(&ndev->queue);
+	nnpu_sched_pause(&ndev->sched);
 	nnpu_userq_unplug(ndev);
 	nnpu_device_free_irqs(ndev);
 	nnpu_recovery_stop(ndev);
@@ -504,7 +507,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	nnpu_ctx_lose_all(ndev);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	/* Jobs that wait get their -ENODEV from run_job. */
-	nnpu_queue_unpause(&ndev->queue);
+	nnpu_sched_unpause(&ndev->sched);
 	flush_workqueue(nnpu_release_wq);
 	nnpu_ctx_unplug_all(ndev);
 	nnpu_gem_unplug_all(ndev);

@@ -15,6 +15,7 @@
 #include "nnpu_hw.h"
 #include "nnpu_power.h"
 #include "nnpu_queue.h"
+#include "nnpu_sched.h"
 #include "nnpu_table.h"
 #include "nnpu_userq.h"
 
@@ -30,7 +31,7 @@
  * 4. nnpu_ctx.submit_lock: order of jobs
  * 5. nnpu_userqs.hw_lock: changes of hardware queues of user queues
  * 6. nnpu_power.lock: changes of the performance level
- * 7. nnpu_queue.pause_lock: standstill of the scheduler. Its works, which who takes
+ * 7. nnpu_sched.pause_lock: standstill of the scheduler. Its works, which who takes
  *    the lock waits for, use 1 and what is below
  * 8. nnpu_device.reset_sem: read for an admin command, write for a device reset
  * 9. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
@@ -177,6 +178,7 @@ struct nnpu_irq {
  * @identify_mem: where IDENTIFY writes
  * @admin: admin queue
  * @queue: kernel queue
+ * @sched: scheduler of the kernel queue
  * @userqs: user queues
  * @power: runtime power management
  * @contexts: contexts by hardware number
@@ -216,6 +218,7 @@ struct nnpu_device {
 
 	struct nnpu_admin admin;
 	struct nnpu_queue queue;
+	struct nnpu_sched sched;
 	struct nnpu_userqs userqs;
 	struct nnpu_power power;
 	struct nnpu_table contexts;

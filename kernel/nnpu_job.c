@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jobs: life time, fences, and what the scheduler calls.
+ * Jobs: life time and fences.
  */
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -214,42 +214,3 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 	dma_fence_signal(fence);
 	dma_fence_put(fence);
 }
-
-/* Scheduler: dependencies are met and there is room on the queue. */
-static struct dma_fence *nnpu_job_run(struct drm_sched_job *base)
-{
-	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
-	/* Two references: the caller's, and ours while the job may end and go. */
-	struct dma_fence *fence = dma_fence_get(job->fence);
-	struct nnpu_device *ndev = job->ctx->ndev;
-	int ret = -ENODEV, idx;
-
-	if (nnpu_device_enter(ndev, &idx)) {
-		ret = nnpu_queue_submit(&ndev->queue, job);
-		nnpu_device_exit(idx);
-	}
-	if (ret)
-		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
-	return fence;
-}
-
-/* Scheduler: the job has ended, or its entity was destroyed before it began. */
-static void nnpu_job_free_sched(struct drm_sched_job *base)
-{
-	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
-
-	if (!dma_fence_is_signaled(job->fence))
-		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
-	drm_sched_job_cleanup(base);
-	nnpu_job_free(job);
-}
-
-/*
- * No timedout_job: hangs are the watchdog's (nnpu_recovery.c). It judges the
- * queue by the device's progress, not a job by its age, and it re-submits
- * innocent jobs below the scheduler, whose pending list need not be touched.
- */
-const struct drm_sched_backend_ops nnpu_sched_ops = {
-	.run_job = nnpu_job_run,
-	.free_job = nnpu_job_free_sched,
-};

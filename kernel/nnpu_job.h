@@ -68,8 +68,6 @@ struct nnpu_job {
 	u64 exec_ns;
 };
 
-extern const struct drm_sched_backend_ops nnpu_sched_ops;
-
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
 void nnpu_job_free(struct nnpu_job *job);
 void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);

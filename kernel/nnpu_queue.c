@@ -10,7 +10,6 @@
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
 
-#include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
@@ -23,76 +22,21 @@
 #define NNPU_QUEUE_ENTRIES	64
 
 /**
- * nnpu_queue_pause - have the scheduler stand still
- * @queue: queue
- *
- * When this returns it neither looks at jobs and entities nor runs or frees any,
- * until each who called this has called nnpu_queue_unpause(). May sleep, but waits
- * for one run_job or free_job at most.
- */
-void nnpu_queue_pause(struct nnpu_queue *queue)
-{
-	mutex_lock(&queue->pause_lock);
-	if (!queue->paused++)
-		drm_sched_wqueue_stop(&queue->sched);
-	mutex_unlock(&queue->pause_lock);
-}
-
-/**
- * nnpu_queue_unpause - let the scheduler go on, if nobody else wants it to stand still
- * @queue: queue
- */
-void nnpu_queue_unpause(struct nnpu_queue *queue)
-{
-	mutex_lock(&queue->pause_lock);
-	if (!--queue->paused)
-		drm_sched_wqueue_start(&queue->sched);
-	mutex_unlock(&queue->pause_lock);
-}
-
-static void nnpu_queue_fini_sched(struct drm_device *drm, void *data)
-{
-	struct nnpu_queue *queue = data;
-
-	/* See nnpu_ctx_release(): a callback may still be about to wake the scheduler. */
-	synchronize_rcu();
-	drm_sched_fini(&queue->sched);
-	mutex_destroy(&queue->pause_lock);
-}
-
-/**
- * nnpu_queue_init - allocate the kernel queue and its scheduler
+ * nnpu_queue_init - allocate the kernel queue
  * @ndev: device
  *
- * The scheduler lives as long as the DRM device: open files point to it.
- *
- * Return: 0 or a negative errno.
+ * Return: 0, or -ENOMEM.
  */
 int nnpu_queue_init(struct nnpu_device *ndev)
 {
 	u32 entries = min(NNPU_QUEUE_ENTRIES, ndev->limits.max_entries);
 	u32 depth = min(nnpu_param_max_inflight(), entries - 1);
-	struct drm_sched_init_args args = {
-		.ops = &nnpu_sched_ops,
-		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
-		.credit_limit = depth,
-		.timeout = MAX_SCHEDULE_TIMEOUT,
-		.name = "nnpu",
-		.dev = ndev->drm.dev,
-	};
 	struct nnpu_queue *queue = &ndev->queue;
 	int ret;
 
 	INIT_LIST_HEAD(&queue->inflight);
 	queue->depth = depth;
 	queue->args_stride = ALIGN(nnpu_result_size(ndev->limits.max_args), 64);
-	ret = drm_sched_init(&queue->sched, &args);
-	if (ret)
-		return ret;
-	mutex_init(&queue->pause_lock);
-	ret = drmm_add_action_or_reset(&ndev->drm, nnpu_queue_fini_sched, queue);
-	if (ret)
-		return ret;
 	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries, depth);
 	if (ret)
 		return ret;

@@ -3,10 +3,7 @@
 #define _NNPU_QUEUE_H_
 
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/workqueue.h>
-
-#include <drm/gpu_scheduler.h>
 
 #include "nnpu_qpair.h"
 #include "nnpu_watchdog.h"
@@ -18,9 +15,6 @@ struct nnpu_job;
 /**
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
  * @qp: its rings; owners of its cids are struct nnpu_job
- * @sched: scheduler; its credits are the jobs in flight
- * @pause_lock: protects @paused; held until the scheduler stands still
- * @paused: how many want it to stand still
  * @args: argument blocks, one per command in flight, coherent
  * @args_dma: DMA address of @args
  * @args_stride: bytes from one argument block to the next
@@ -33,9 +27,6 @@ struct nnpu_job;
  */
 struct nnpu_queue {
 	struct nnpu_qpair qp;
-	struct drm_gpu_scheduler sched;
-	struct mutex pause_lock;	/* see above */
-	unsigned int paused;
 	void *args;
 	dma_addr_t args_dma;
 	u32 args_stride;
@@ -50,8 +41,6 @@ struct nnpu_queue {
 int nnpu_queue_init(struct nnpu_device *ndev);
 void nnpu_queue_fini(struct nnpu_device *ndev);
 int nnpu_queue_create(struct nnpu_device *ndev);
-void nnpu_queue_pause(struct nnpu_queue *queue);
-void nnpu_queue_unpause(struct nnpu_queue *queue);
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job);
 unsigned int nnpu_queue_process(struct nnpu_queue *queue);
 void nnpu_queue_stop(struct nnpu_queue *queue);

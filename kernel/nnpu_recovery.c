@@ -68,7 +68,7 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 	struct nnpu_queue *queue = &ndev->queue;
 	int ret;
 
-	nnpu_queue_pause(queue);
+	nnpu_sched_pause(&ndev->sched);
 	nnpu_dump_hang(ndev);
 	/* Those who wait for an answer hold reset_sem. */
 	nnpu_admin_stop(ndev);
@@ -105,7 +105,7 @@ static void nnpu_recovery_device_reset(struct nnpu_device *ndev, const char *why
 out:
 	atomic64_inc(&ndev->reset_count);
 	up_write(&ndev->reset_sem);
-	nnpu_queue_unpause(queue);
+	nnpu_sched_unpause(&ndev->sched);
 }
 
 /* Take completions until @cid is not in flight; all but suspects for NONE. */
@@ -188,7 +188,7 @@ static void nnpu_recovery_hang(struct nnpu_device *ndev)
 	u16 cid;
 	int ret;
 
-	nnpu_queue_pause(queue);
+	nnpu_sched_pause(&ndev->sched);
 	cid = nnpu_recovery_running(ndev);
 	if (cid == NNPU_CID_NONE)
 		cid = nnpu_recovery_oldest(queue);
@@ -201,7 +201,7 @@ static void nnpu_recovery_hang(struct nnpu_device *ndev)
 	nnpu_watchdog_rearm(&queue->watchdog);
 	if (ret)
 		nnpu_recovery_device_reset(ndev, "hang", cid, -ETIME);
-	nnpu_queue_unpause(queue);
+	nnpu_sched_unpause(&ndev->sched);
 }
 
 /* The queue cannot go on: steps 2 and 3. */
@@ -210,7 +210,7 @@ static void nnpu_recovery_restart_queue(struct nnpu_device *ndev, const char *wh
 	struct nnpu_queue *queue = &ndev->queue;
 	u16 guilty = NNPU_CID_NONE;
 
-	nnpu_queue_pause(queue);
+	nnpu_sched_pause(&ndev->sched);
 	if (stopped) {
 		/* The oldest job is the one that may have begun. */
 		guilty = nnpu_recovery_oldest(queue);
@@ -224,7 +224,7 @@ static void nnpu_recovery_restart_queue(struct nnpu_device *ndev, const char *wh
 	nnpu_watchdog_rearm(&queue->watchdog);
 	if (nnpu_recovery_queue_reset(ndev, why, guilty, -EIO))
 		nnpu_recovery_device_reset(ndev, why, guilty, -EIO);
-	nnpu_queue_unpause(queue);
+	nnpu_sched_unpause(&ndev->sched);
 }
 
 static void nnpu_recovery_sample(struct nnpu_device *ndev, struct nnpu_watchdog_sample *s)

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The scheduler of the kernel queue: what drm_sched calls, and its standstill.
+ */
+#include <drm/drm_managed.h>
+
+#include "nnpu_device.h"
+#include "nnpu_job.h"
+#include "nnpu_queue.h"
+#include "nnpu_sched.h"
+
+/* Scheduler: dependencies are met and there is room on the queue. */
+static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
+{
+	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
+	/* Two references: the caller's, and ours while the job may end and go. */
+	struct dma_fence *fence = dma_fence_get(job->fence);
+	struct nnpu_device *ndev = job->ctx->ndev;
+	int ret = -ENODEV, idx;
+
+	if (nnpu_device_enter(ndev, &idx)) {
+		ret = nnpu_queue_submit(&ndev->queue, job);
+		nnpu_device_exit(idx);
+	}
+	if (ret)
+		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
+	return fence;
+}
+
+/* Scheduler: the job has ended, or its entity was destroyed before it began. */
+static void nnpu_sched_free_job(struct drm_sched_job *base)
+{
+	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
+
+	if (!dma_fence_is_signaled(job->fence))
+		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
+	drm_sched_job_cleanup(base);
+	nnpu_job_free(job);
+}
+
+/*
+ * No timedout_job: hangs are the watchdog's (nnpu_recovery.c). It judges the
+ * queue by the device's progress, not a job by its age, and it re-submits
+ * innocent jobs below the scheduler, whose pending list need not be touched.
+ */
+static const struct drm_sched_backend_ops nnpu_sched_ops = {
+	.run_job = nnpu_sched_run_job,
+	.free_job = nnpu_sched_free_job,
+};
+
+static void nnpu_sched_fini(struct drm_device *drm, void *data)
+{
+	struct nnpu_sched *sched = data;
+
+	/* See nnpu_ctx_release(): a callback may still be about to wake the scheduler. */
+	synchronize_rcu();
+	drm_sched_fini(&sched->base);
+	mutex_destroy(&sched->pause_lock);
+}
+
+/**
+ * nnpu_sched_init - prepare the scheduler
+ * @ndev: device; its kernel queue is allocated
+ *
+ * The scheduler lives as long as the DRM device: open files point to it.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_sched_init(struct nnpu_device *ndev)
+{
+	struct drm_sched_init_args args = {
+		.ops = &nnpu_sched_ops,
+		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+		.credit_limit = ndev->queue.depth,
+		.timeout = MAX_SCHEDULE_TIMEOUT,
+		.name = "nnpu",
+		.dev = ndev->drm.dev,
+	};
+	struct nnpu_sched *sched = &ndev->sched;
+	int ret;
+
+	ret = drm_sched_init(&sched->base, &args);
+	if (ret)
+		return ret;
+	mutex_init(&sched->pause_lock);
+	return drmm_add_action_or_reset(&ndev->drm, nnpu_sched_fini, sched);
+}
+
+/**
+ * nnpu_sched_pause - have the scheduler stand still
+ * @sched: scheduler
+ *
+ * When this returns it neither looks at jobs and entities nor runs or frees any,
+ * until each who called this has called nnpu_sched_unpause(). May sleep, but waits
+ * for one run_job or free_job at most.
+ */
+void nnpu_sched_pause(struct nnpu_sched *sched)
+{
+	mutex_lock(&sched->pause_lock);
+	if (!sched->paused++)
+		drm_sched_wqueue_stop(&sched->base);
+	mutex_unlock(&sched->pause_lock);
+}
+
+/**
+ * nnpu_sched_unpause - let the scheduler go on, if nobody else wants it to stand still
+ * @sched: scheduler
+ */
+void nnpu_sched_unpause(struct nnpu_sched *sched)
+{
+	mutex_lock(&sched->pause_lock);
+	if (!--sched->paused)
+		drm_sched_wqueue_start(&sched->base);
+	mutex_unlock(&sched->pause_lock);
+}
