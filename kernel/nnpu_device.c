@@ -4,7 +4,6 @@
  */
 #include <linux/bitfield.h>
 #include <linux/dma-mapping.h>
-#include <linux/interrupt.h>
 #include <linux/iopoll.h>
 #include <linux/slab.h>
 
@@ -255,117 +254,6 @@ static int nnpu_device_identify(struct nnpu_device *ndev)
 	return nnpu_device_read_extensions(ndev);
 }
 
-/*
- * Vector 0: admin completions, and the one interrupt of a device that goes
- * FATAL. Looking at STATUS is the watchdog's job.
- */
-static irqreturn_t nnpu_device_admin_irq(int irq, void *data)
-{
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	nnpu_admin_process(ndev);
-	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL)
-		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	return IRQ_HANDLED;
-}
-
-/* A queue interrupt without completion: the device may have stopped the queue. */
-static irqreturn_t nnpu_device_queue_irq(int irq, void *data)
-{
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	if (!nnpu_queue_process(&ndev->queue))
-		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	return IRQ_HANDLED;
-}
-
-static irqreturn_t nnpu_device_user_irq(int irq, void *data)
-{
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	nnpu_userq_irq(ndev, vector - ndev->irqs);
-	return IRQ_HANDLED;
-}
-
-/* The kernel queue and all user queues. */
-static irqreturn_t nnpu_device_queues_irq(int irq, void *data)
-{
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	if (!nnpu_queue_process(&ndev->queue) &&
-	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
-		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	nnpu_userq_irq(ndev, vector - ndev->irqs);
-	return IRQ_HANDLED;
-}
-
-static irqreturn_t nnpu_device_shared_irq(int irq, void *data)
-{
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	nnpu_queue_process(&ndev->queue);
-	nnpu_userq_irq(ndev, vector - ndev->irqs);
-	nnpu_admin_process(ndev);
-	/* One vector for all: no telling what it was for, so look each time. */
-	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL ||
-	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
-		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	return IRQ_HANDLED;
-}
-
-static void nnpu_device_free_irqs(struct nnpu_device *ndev)
-{
-	while (ndev->irqs_requested) {
-		struct nnpu_irq *vector = &ndev->irqs[--ndev->irqs_requested];
-
-		free_irq(vector->number, vector);
-	}
-}
-
-/* Who serves a vector, by how many there are. */
-static irq_handler_t nnpu_device_irq_handler(struct nnpu_device *ndev, unsigned int vector,
-					     const char **name)
-{
-	*name = "nnpu";
-	if (ndev->num_irqs == 1)
-		return nnpu_device_shared_irq;
-	if (vector == NNPU_IRQ_ADMIN) {
-		*name = "nnpu-admin";
-		return nnpu_device_admin_irq;
-	}
-	if (ndev->num_irqs == 2) {
-		*name = "nnpu-queues";
-		return nnpu_device_queues_irq;
-	}
-	*name = vector == NNPU_IRQ_KERNEL ? "nnpu-kernel" : "nnpu-user";
-	return vector == NNPU_IRQ_KERNEL ? nnpu_device_queue_irq : nnpu_device_user_irq;
-}
-
-static int nnpu_device_request_irqs(struct nnpu_device *ndev)
-{
-	unsigned int i;
-	int ret;
-
-	for (i = 0; i < ndev->num_irqs; i++) {
-		const char *name;
-		irq_handler_t handler = nnpu_device_irq_handler(ndev, i, &name);
-
-		ndev->irqs[i].ndev = ndev;
-		ret = request_irq(ndev->irqs[i].number, handler, 0, name, &ndev->irqs[i]);
-		if (ret) {
-			nnpu_device_free_irqs(ndev);
-			return ret;
-		}
-		ndev->irqs_requested++;
-	}
-	return 0;
-}
-
 /**
  * nnpu_device_init - bring the device up
  * @ndev: device, allocated with devm_drm_dev_alloc(); bus glue has filled in what
@@ -416,7 +304,7 @@ int nnpu_device_init(struct nnpu_device *ndev)
 	ret = nnpu_recovery_init(ndev);
 	if (ret)
 		goto err_userq;
-	ret = nnpu_device_request_irqs(ndev);
+	ret = nnpu_irq_request(ndev);
 	if (ret)
 		goto err_recovery;
 	ndev->bus->start_dma(ndev);
@@ -432,7 +320,7 @@ err_stop:
 	if (nnpu_device_hw_reset(ndev))
 		drm_err(drm, "device does not reset\n");
 	ndev->bus->stop_dma(ndev);
-	nnpu_device_free_irqs(ndev);
+	nnpu_irq_free(ndev);
 err_recovery:
 	nnpu_recovery_stop(ndev);
 err_userq:
@@ -501,7 +389,7 @@ void nnpu_device_unplug(struct nnpu_device *ndev)
 	drm_dev_unplug(drm);
 	nnpu_sched_pause(&ndev->sched);
 	nnpu_userq_unplug(ndev);
-	nnpu_device_free_irqs(ndev);
+	nnpu_irq_free(ndev);
 	nnpu_recovery_stop(ndev);
 
 	nnpu_ctx_lose_all(ndev);

@@ -13,6 +13,7 @@
 #include <drm/nnpu_accel.h>
 
 #include "nnpu_hw.h"
+#include "nnpu_irq.h"
 #include "nnpu_power.h"
 #include "nnpu_queue.h"
 #include "nnpu_sched.h"
@@ -136,22 +137,6 @@ struct nnpu_stats {
 struct nnpu_admin {
 	struct nnpu_qpair qp;
 	struct semaphore room;
-};
-
-/* Interrupt vectors. */
-#define NNPU_IRQ_ADMIN		0
-#define NNPU_IRQ_KERNEL		1
-#define NNPU_IRQ_USER		2
-#define NNPU_IRQ_MAX		(NNPU_IRQ_USER + NNPU_USERQ_HW_MAX)
-
-/**
- * struct nnpu_irq - an interrupt vector
- * @ndev: device
- * @number: interrupt number
- */
-struct nnpu_irq {
-	struct nnpu_device *ndev;
-	int number;
 };
 
 /**
