@@ -269,8 +269,6 @@ static inline u32 nnpu_read_queue(struct nnpu_device *ndev, u16 qid, u32 qreg)
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx);
 void nnpu_device_exit(int idx);
 int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms);
-int nnpu_device_init(struct nnpu_device *ndev);
-void nnpu_device_unplug(struct nnpu_device *ndev);
 void nnpu_device_cut_off(struct nnpu_device *ndev);
 int nnpu_device_disable(struct nnpu_device *ndev);
 int nnpu_device_start(struct nnpu_device *ndev);

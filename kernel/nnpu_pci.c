@@ -8,6 +8,8 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_device.h"
+#include "nnpu_probe.h"
+#include "nnpu_unplug.h"
 
 static void nnpu_pci_start_dma(struct nnpu_device *ndev)
 {
@@ -89,12 +91,12 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return ret;
 	/* The port above stays on as well: without it the device would lose its state. */
 	pci_d3cold_disable(pdev);
-	ret = nnpu_device_init(ndev);
+	ret = nnpu_probe(ndev);
 	if (ret)
 		return ret;
 	ret = drm_dev_register(&ndev->drm, 0);
 	if (ret) {
-		nnpu_device_unplug(ndev);
+		nnpu_unplug(ndev);
 		return ret;
 	}
 	nnpu_power_enable(ndev);
@@ -105,7 +107,7 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 static void nnpu_pci_remove(struct pci_dev *pdev)
 {
 	nnpu_power_disable(pci_get_drvdata(pdev));
-	nnpu_device_unplug(pci_get_drvdata(pdev));
+	nnpu_unplug(pci_get_drvdata(pdev));
 }
 
 /*
@@ -133,7 +135,7 @@ static const struct dev_pm_ops nnpu_pci_pm_ops = {
 /* kexec and power-off: the device must not write to memory of what comes next. */
 static void nnpu_pci_shutdown(struct pci_dev *pdev)
 {
-	nnpu_device_unplug(pci_get_drvdata(pdev));
+	nnpu_unplug(pci_get_drvdata(pdev));
 }
 
 static const struct pci_device_id nnpu_pci_ids[] = {

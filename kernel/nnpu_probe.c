@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bring-up of the device, whatever its bus.
+ */
+#include <linux/dma-mapping.h>
+
+#include <drm/drm_managed.h>
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_device.h"
+#include "nnpu_identify.h"
+#include "nnpu_probe.h"
+
+/**
+ * nnpu_probe - bring the device up
+ * @ndev: device, allocated with devm_drm_dev_alloc(); bus glue has filled in what
+ *	it owns
+ *
+ * After success the caller registers the DRM device and calls
+ * nnpu_unplug() in the end.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_probe(struct nnpu_device *ndev)
+{
+	struct drm_device *drm = &ndev->drm;
+	int ret;
+
+	init_rwsem(&ndev->reset_sem);
+	mutex_init(&ndev->bo_lock);
+	INIT_LIST_HEAD(&ndev->bo_list);
+	nnpu_power_init(ndev);
+	ret = nnpu_identify_registers(ndev);
+	if (ret)
+		return ret;
+	nnpu_table_init(&ndev->contexts, 1, ndev->limits.max_contexts);
+	ndev->identify = drmm_kzalloc(drm, sizeof(*ndev->identify), GFP_KERNEL);
+	if (!ndev->identify)
+		return -ENOMEM;
+	/* Whoever ran before us may have left it running. */
+	ret = nnpu_device_hw_reset(ndev);
+	if (ret)
+		return ret;
+
+	ndev->identify_mem = dma_alloc_coherent(drm->dev, sizeof(*ndev->identify),
+						&ndev->identify_dma, GFP_KERNEL);
+	if (!ndev->identify_mem)
+		return -ENOMEM;
+	ret = nnpu_admin_init(ndev);
+	if (ret)
+		goto err_identify;
+	ret = nnpu_queue_init(ndev);
+	if (ret)
+		goto err_admin;
+	ret = nnpu_sched_init(ndev);
+	if (ret)
+		goto err_queue;
+	ret = nnpu_userq_init(ndev);
+	if (ret)
+		goto err_queue;
+	ret = nnpu_recovery_init(ndev);
+	if (ret)
+		goto err_userq;
+	ret = nnpu_irq_request(ndev);
+	if (ret)
+		goto err_recovery;
+	ndev->bus->start_dma(ndev);
+	ret = nnpu_device_start(ndev);
+	if (!ret)
+		ret = nnpu_identify_command(ndev);
+	if (ret)
+		goto err_stop;
+	nnpu_debugfs_init(ndev);
+	return 0;
+
+err_stop:
+	if (nnpu_device_hw_reset(ndev))
+		drm_err(drm, "device does not reset\n");
+	ndev->bus->stop_dma(ndev);
+	nnpu_irq_free(ndev);
+err_recovery:
+	nnpu_recovery_stop(ndev);
+err_userq:
+	nnpu_userq_fini(ndev);
+err_queue:
+	nnpu_queue_fini(ndev);
+err_admin:
+	nnpu_admin_fini(ndev);
+err_identify:
+	dma_free_coherent(drm->dev, sizeof(*ndev->identify), ndev->identify_mem,
+			  ndev->identify_dma);
+	return ret;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Unplug: the driver leaves the device, and open files stay behind without it.
+ */
+#include <linux/dma-mapping.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_gem.h"
+#include "nnpu_unplug.h"
+
+/*
+ * The device is stopped while those who wait for it, or close their file, still take
+ * it for present: they wait for reset_sem. A moment later they are refused and free
+ * memory that a job was writing to.
+ */
+static void nnpu_unplug_silence(struct nnpu_device *ndev)
+{
+	/* Those who wait for an answer hold reset_sem. */
+	nnpu_admin_stop(ndev);
+	down_write(&ndev->reset_sem);
+	if (!ndev->dead) {
+		nnpu_queue_stop(&ndev->queue);
+		nnpu_device_disable(ndev);
+		/*
+		 * However that ended. The admin queue once more, too: a reset that was
+		 * under way has started it again.
+		 */
+		nnpu_device_cut_off(ndev);
+	}
+	up_write(&ndev->reset_sem);
+}
+
+/**
+ * nnpu_unplug - take the driver off the device
+ * @ndev: device, present or already removed
+ *
+ * Jobs end with -ENODEV. What open files still hold is memory only; it goes with
+ * the last file, fence or buffer.
+ */
+void nnpu_unplug(struct nnpu_device *ndev)
+{
+	struct drm_device *drm = &ndev->drm;
+
+	nnpu_unplug_silence(ndev);
+	/* Nobody uses registers or DMA memory after this but us. */
+	drm_dev_unplug(drm);
+	nnpu_sched_pause(&ndev->sched);
+	nnpu_userq_unplug(ndev);
+	nnpu_irq_free(ndev);
+	nnpu_recovery_stop(ndev);
+
+	nnpu_ctx_lose_all(ndev);
+	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
+	/* Jobs that wait get their -ENODEV from run_job. */
+	nnpu_sched_unpause(&ndev->sched);
+	flush_workqueue(nnpu_release_wq);
+	nnpu_ctx_unplug_all(ndev);
+	nnpu_gem_unplug_all(ndev);
+	nnpu_userq_fini(ndev);
+	nnpu_queue_fini(ndev);
+	nnpu_admin_fini(ndev);
+	dma_free_coherent(drm->dev, sizeof(*ndev->identify), ndev->identify_mem,
+			  ndev->identify_dma);
+}
