@@ -14,6 +14,7 @@
 
 #include "nnpu_hw.h"
 #include "nnpu_irq.h"
+#include "nnpu_param.h"
 #include "nnpu_power.h"
 #include "nnpu_queue.h"
 #include "nnpu_sched.h"
@@ -227,21 +228,6 @@ struct nnpu_device {
 
 /* Releases that have to wait for the device; drained before the module goes. */
 extern struct workqueue_struct *nnpu_release_wq;
-
-/* Module parameters, bounded by the accessors below. */
-extern unsigned int nnpu_hang_timeout_ms;
-extern unsigned int nnpu_admin_timeout_ms;
-extern unsigned int nnpu_abort_timeout_ms;
-extern unsigned int nnpu_max_inflight;
-extern unsigned int nnpu_queue_idle_ms;
-extern bool nnpu_user_queues;
-
-u32 nnpu_param_hang_timeout_ms(void);
-u32 nnpu_param_admin_timeout_ms(void);
-u32 nnpu_param_abort_timeout_ms(void);
-u32 nnpu_param_max_inflight(void);
-u32 nnpu_param_queue_idle_ms(void);
-bool nnpu_param_user_queues(void);
 
 static inline u32 nnpu_read(struct nnpu_device *ndev, u32 reg)
 {
