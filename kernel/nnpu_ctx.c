@@ -16,6 +16,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_prog.h"
+#include "nnpu_release.h"
 #include "nnpu_slot.h"
 #include "nnpu_userq.h"
 
@@ -99,7 +100,7 @@ void nnpu_ctx_put(struct nnpu_ctx *ctx)
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx)
 {
 	if (refcount_dec_and_test(&ctx->ref))
-		queue_work(nnpu_release_wq, &ctx->release_work);
+		nnpu_release_queue(&ctx->release_work);
 }
 
 static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
@@ -136,7 +137,7 @@ static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx)
 
 	if (ret != -ENOSPC)
 		return ret;
-	flush_workqueue(nnpu_release_wq);
+	nnpu_release_flush();
 	return nnpu_table_reserve(&ctx->ndev->contexts, &ctx->id);
 }
 

@@ -226,9 +226,6 @@ struct nnpu_device {
 
 #define to_nnpu_device(d)	container_of(d, struct nnpu_device, drm)
 
-/* Releases that have to wait for the device; drained before the module goes. */
-extern struct workqueue_struct *nnpu_release_wq;
-
 static inline u32 nnpu_read(struct nnpu_device *ndev, u32 reg)
 {
 	return readl(ndev->regs + reg);

@@ -16,11 +16,10 @@
 #include "nnpu_gem.h"
 #include "nnpu_prog.h"
 #include "nnpu_query.h"
+#include "nnpu_release.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
 #include "nnpu_userq.h"
-
-struct workqueue_struct *nnpu_release_wq;
 
 static int nnpu_drv_open(struct drm_device *drm, struct drm_file *file)
 {
@@ -109,12 +108,12 @@ static int __init nnpu_drv_init(void)
 {
 	int ret;
 
-	nnpu_release_wq = alloc_workqueue("nnpu-release", WQ_UNBOUND, 0);
-	if (!nnpu_release_wq)
-		return -ENOMEM;
+	ret = nnpu_release_init();
+	if (ret)
+		return ret;
 	ret = nnpu_pci_register();
 	if (ret)
-		destroy_workqueue(nnpu_release_wq);
+		nnpu_release_exit();
 	return ret;
 }
 module_init(nnpu_drv_init);
@@ -123,7 +122,7 @@ static void __exit nnpu_drv_exit(void)
 {
 	nnpu_pci_unregister();
 	/* Contexts may be on their way out; no file or fence is left. */
-	destroy_workqueue(nnpu_release_wq);
+	nnpu_release_exit();
 }
 module_exit(nnpu_drv_exit);
 

@@ -23,6 +23,7 @@
 #include "nnpu_gem.h"
 #include "nnpu_prog.h"
 #include "nnpu_pt.h"
+#include "nnpu_release.h"
 #include "nnpu_status.h"
 
 static void nnpu_prog_destroy(struct nnpu_prog *program)
@@ -91,7 +92,7 @@ void nnpu_prog_put_deferred(struct nnpu_prog *program)
 	if (!refcount_dec_and_test(&program->ref))
 		return;
 	nnpu_ctx_get(program->ctx);
-	queue_work(nnpu_release_wq, &program->release_work);
+	nnpu_release_queue(&program->release_work);
 }
 
 /**

@@ -17,6 +17,7 @@
 #include "nnpu_check.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_release.h"
 #include "nnpu_slot.h"
 
 /* The hardware entry becomes valid: everything else first, then the flags. */
@@ -133,7 +134,7 @@ void nnpu_slot_put_deferred(struct nnpu_slot *slot)
 	if (!refcount_dec_and_test(&slot->ref))
 		return;
 	nnpu_ctx_get(slot->ctx);
-	queue_work(nnpu_release_wq, &slot->release_work);
+	nnpu_release_queue(&slot->release_work);
 }
 
 /**

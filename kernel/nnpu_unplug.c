@@ -8,6 +8,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_gem.h"
+#include "nnpu_release.h"
 #include "nnpu_unplug.h"
 
 /*
@@ -55,7 +56,7 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	/* Jobs that wait get their -ENODEV from run_job. */
 	nnpu_sched_unpause(&ndev->sched);
-	flush_workqueue(nnpu_release_wq);
+	nnpu_release_flush();
 	nnpu_ctx_unplug_all(ndev);
 	nnpu_gem_unplug_all(ndev);
 	nnpu_userq_fini(ndev);
