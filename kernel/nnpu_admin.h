@@ -2,10 +2,26 @@
 #ifndef _NNPU_ADMIN_H_
 #define _NNPU_ADMIN_H_
 
+#include <linux/semaphore.h>
 #include <linux/types.h>
+
+#include "nnpu_qpair.h"
 
 struct nnpu_ctx;
 struct nnpu_device;
+
+/* Admin commands at the same time. */
+#define NNPU_ADMIN_DEPTH	16
+
+/**
+ * struct nnpu_admin - admin queue
+ * @qp: its rings; owners of its cids are struct nnpu_admin_wait
+ * @room: counts NNPU_ADMIN_DEPTH
+ */
+struct nnpu_admin {
+	struct nnpu_qpair qp;
+	struct semaphore room;
+};
 
 /**
  * struct nnpu_admin_result - completion of an admin command

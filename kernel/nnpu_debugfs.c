@@ -18,6 +18,7 @@
 #include <drm/drm_file.h>
 
 #include "nnpu_ctx.h"
+#include "nnpu_debugfs.h"
 #include "nnpu_device.h"
 #include "nnpu_job.h"
 #include "nnpu_slot.h"

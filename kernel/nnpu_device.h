@@ -5,13 +5,13 @@
 #include <linux/atomic.h>
 #include <linux/io.h>
 #include <linux/rwsem.h>
-#include <linux/semaphore.h>
 #include <linux/workqueue.h>
 
 #include <drm/drm_device.h>
 #include <drm/drm_drv.h>
 #include <drm/nnpu_accel.h>
 
+#include "nnpu_admin.h"
 #include "nnpu_hw.h"
 #include "nnpu_irq.h"
 #include "nnpu_param.h"
@@ -125,19 +125,6 @@ struct nnpu_stats {
 	atomic64_t queue_resets;
 	atomic64_t device_resets;
 	atomic64_t admin_timeouts;
-};
-
-/* Admin commands at the same time. */
-#define NNPU_ADMIN_DEPTH	16
-
-/**
- * struct nnpu_admin - admin queue
- * @qp: its rings; owners of its cids are struct nnpu_admin_wait
- * @room: counts NNPU_ADMIN_DEPTH
- */
-struct nnpu_admin {
-	struct nnpu_qpair qp;
-	struct semaphore room;
 };
 
 /**
@@ -260,31 +247,5 @@ int nnpu_device_hw_reset(struct nnpu_device *ndev);
 int nnpu_recovery_init(struct nnpu_device *ndev);
 void nnpu_recovery_reset_sync(struct nnpu_device *ndev, u64 generation);
 void nnpu_recovery_stop(struct nnpu_device *ndev);
-
-#if IS_ENABLED(CONFIG_DEBUG_FS)
-void nnpu_debugfs_init(struct nnpu_device *ndev);
-#else
-static inline void nnpu_debugfs_init(struct nnpu_device *ndev) {}
-#endif
-
-#if IS_ENABLED(CONFIG_DEV_COREDUMP)
-void nnpu_dump_hang(struct nnpu_device *ndev);
-#else
-static inline void nnpu_dump_hang(struct nnpu_device *ndev) {}
-#endif
-
-#if IS_ENABLED(CONFIG_PCI)
-int nnpu_pci_register(void);
-void nnpu_pci_unregister(void);
-#else
-static inline int nnpu_pci_register(void)
-{
-	return 0;
-}
-
-static inline void nnpu_pci_unregister(void) {}
-#endif
-
-extern const struct drm_driver nnpu_drm_driver;
 
 #endif /* _NNPU_DEVICE_H_ */

@@ -13,7 +13,9 @@
 
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_drv.h"
 #include "nnpu_gem.h"
+#include "nnpu_pci.h"
 #include "nnpu_prog.h"
 #include "nnpu_query.h"
 #include "nnpu_release.h"

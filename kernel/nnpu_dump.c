@@ -11,6 +11,7 @@
 
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_dump.h"
 #include "nnpu_job.h"
 
 #define NNPU_DUMP_SIZE		(8 * 1024)

@@ -8,6 +8,8 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_device.h"
+#include "nnpu_drv.h"
+#include "nnpu_pci.h"
 #include "nnpu_probe.h"
 #include "nnpu_unplug.h"
 

@@ -8,6 +8,7 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
+#include "nnpu_debugfs.h"
 #include "nnpu_device.h"
 #include "nnpu_identify.h"
 #include "nnpu_probe.h"

@@ -21,6 +21,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_dump.h"
 #include "nnpu_job.h"
 #include "nnpu_status.h"
 #include "nnpu_trace.h"

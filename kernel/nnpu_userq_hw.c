@@ -16,6 +16,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_dump.h"
 #include "nnpu_status.h"
 #include "nnpu_trace.h"
 #include "nnpu_userq.h"
