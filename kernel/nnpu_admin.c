@@ -14,6 +14,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_reset.h"
 #include "nnpu_status.h"
 #include "nnpu_trace.h"
 
@@ -249,7 +250,7 @@ int nnpu_admin_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *
 	}
 	up_read(&ndev->reset_sem);
 	if (ret == -ETIMEDOUT || ret == -EPROTO) {
-		nnpu_recovery_reset_sync(ndev, generation);
+		nnpu_reset_sync(ndev, generation);
 		ret = -ENODEV;
 	}
 	nnpu_device_exit(idx);
@@ -279,7 +280,7 @@ void nnpu_admin_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const voi
 		drm_err(&ndev->drm, "admin command %s for context %u was refused: %s (%#x)\n",
 			nnpu_admin_name(head->opcode), ctx->id, nnpu_status_text(result.status),
 			result.status);
-		nnpu_recovery_reset_sync(ndev, generation);
+		nnpu_reset_sync(ndev, generation);
 	}
 	nnpu_device_exit(idx);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device apart from its bus: registers, reset, start and stop.
+ * The device apart from its bus: registers, reset and stop.
  */
 #include <linux/iopoll.h>
 
 #include <drm/drm_print.h>
 
-#include "nnpu_admin.h"
 #include "nnpu_device.h"
 
 /**
@@ -90,48 +89,4 @@ int nnpu_device_disable(struct nnpu_device *ndev)
 	nnpu_write(ndev, NNPU_REG_CTRL, 0);
 	return nnpu_device_poll(ndev, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, 0,
 				ndev->timeout_ms);
-}
-
-/**
- * nnpu_device_start - take the device from reset to running
- * @ndev: device, just reset
- *
- * Return: 0 or a negative errno.
- */
-int nnpu_device_start(struct nnpu_device *ndev)
-{
-	struct nnpu_qpair *qp = &ndev->admin.qp;
-	int ret;
-
-	spin_lock_irq(&qp->lock);
-	nnpu_qpair_restart(qp, true);
-	spin_unlock_irq(&qp->lock);
-	nnpu_write(ndev, NNPU_REG_ADMIN_SIZE, (qp->cq.size - 1) << 16 | (qp->sq.size - 1));
-	nnpu_write(ndev, NNPU_REG_ADMIN_SQ_LO, lower_32_bits(qp->sq_dma));
-	nnpu_write(ndev, NNPU_REG_ADMIN_SQ_HI, upper_32_bits(qp->sq_dma));
-	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_LO, lower_32_bits(qp->cq_dma));
-	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_HI, upper_32_bits(qp->cq_dma));
-	nnpu_write(ndev, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
-	ret = nnpu_device_poll(ndev, NNPU_REG_STATUS,
-			       NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL,
-			       NNPU_STATUS_REG_READY, ndev->timeout_ms);
-	if (ret)
-		return ret;
-	return nnpu_queue_create(ndev);
-}
-
-/**
- * nnpu_device_cut_off - have nothing more to do with the device
- * @ndev: device, stopped or beyond help
- *
- * It answers nothing, completes nothing and reaches no memory afterwards. Caller
- * holds nnpu_device.reset_sem for writing.
- */
-void nnpu_device_cut_off(struct nnpu_device *ndev)
-{
-	lockdep_assert_held_write(&ndev->reset_sem);
-	nnpu_admin_stop(ndev);
-	nnpu_queue_stop(&ndev->queue);
-	ndev->bus->stop_dma(ndev);
-	WRITE_ONCE(ndev->dead, true);
 }

@@ -159,7 +159,7 @@ struct nnpu_stats {
  * @reset_wq: ordered: watchdog and device reset
  * @reset_work: device reset on request
  * @reset_count: device resets since probe, failed ones included
- * @reset_wanted: what @reset_count must reach; see nnpu_recovery_reset_sync()
+ * @reset_wanted: what @reset_count must reach; see nnpu_reset_sync()
  * @dead: a reset failed, the device vanished or the driver leaves it: everything
  *	gives -ENODEV. Written under @reset_sem, read anywhere
  * @dumped: the first hang's dump was made
@@ -239,13 +239,7 @@ static inline u32 nnpu_read_queue(struct nnpu_device *ndev, u16 qid, u32 qreg)
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx);
 void nnpu_device_exit(int idx);
 int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms);
-void nnpu_device_cut_off(struct nnpu_device *ndev);
 int nnpu_device_disable(struct nnpu_device *ndev);
-int nnpu_device_start(struct nnpu_device *ndev);
 int nnpu_device_hw_reset(struct nnpu_device *ndev);
-
-int nnpu_recovery_init(struct nnpu_device *ndev);
-void nnpu_recovery_reset_sync(struct nnpu_device *ndev, u64 generation);
-void nnpu_recovery_stop(struct nnpu_device *ndev);
 
 #endif /* _NNPU_DEVICE_H_ */

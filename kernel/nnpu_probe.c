@@ -12,6 +12,8 @@
 #include "nnpu_device.h"
 #include "nnpu_identify.h"
 #include "nnpu_probe.h"
+#include "nnpu_queue_watch.h"
+#include "nnpu_reset.h"
 
 /**
  * nnpu_probe - bring the device up
@@ -60,14 +62,15 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ret = nnpu_userq_init(ndev);
 	if (ret)
 		goto err_queue;
-	ret = nnpu_recovery_init(ndev);
+	nnpu_queue_watch_init(ndev);
+	ret = nnpu_reset_init(ndev);
 	if (ret)
 		goto err_userq;
 	ret = nnpu_irq_request(ndev);
 	if (ret)
 		goto err_recovery;
 	ndev->bus->start_dma(ndev);
-	ret = nnpu_device_start(ndev);
+	ret = nnpu_reset_start(ndev);
 	if (!ret)
 		ret = nnpu_identify_command(ndev);
 	if (ret)
@@ -81,7 +84,8 @@ err_stop:
 	ndev->bus->stop_dma(ndev);
 	nnpu_irq_free(ndev);
 err_recovery:
-	nnpu_recovery_stop(ndev);
+	nnpu_queue_watch_stop(ndev);
+	nnpu_reset_fini(ndev);
 err_userq:
 	nnpu_userq_fini(ndev);
 err_queue:

@@ -39,7 +39,7 @@ static void nnpu_sched_free_job(struct drm_sched_job *base)
 }
 
 /*
- * No timedout_job: hangs are the watchdog's (nnpu_recovery.c). It judges the
+ * No timedout_job: hangs are the watchdog's (nnpu_queue_watch.c). It judges the
  * queue by the device's progress, not a job by its age, and it re-submits
  * innocent jobs below the scheduler, whose pending list need not be touched.
  */

@@ -8,7 +8,9 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_gem.h"
+#include "nnpu_queue_watch.h"
 #include "nnpu_release.h"
+#include "nnpu_reset.h"
 #include "nnpu_unplug.h"
 
 /*
@@ -28,7 +30,7 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 		 * However that ended. The admin queue once more, too: a reset that was
 		 * under way has started it again.
 		 */
-		nnpu_device_cut_off(ndev);
+		nnpu_reset_cut_off(ndev);
 	}
 	up_write(&ndev->reset_sem);
 }
@@ -50,7 +52,8 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_sched_pause(&ndev->sched);
 	nnpu_userq_unplug(ndev);
 	nnpu_irq_free(ndev);
-	nnpu_recovery_stop(ndev);
+	nnpu_queue_watch_stop(ndev);
+	nnpu_reset_fini(ndev);
 
 	nnpu_ctx_lose_all(ndev);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reset of the device: everything that was in it is lost. If it does not come back, it is
+ * cut off from memory, and everything ends with -ENODEV.
+ */
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_dump.h"
+#include "nnpu_reset.h"
+#include "nnpu_trace.h"
+
+/**
+ * nnpu_reset_start - take the device from reset to running
+ * @ndev: device, just reset
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_reset_start(struct nnpu_device *ndev)
+{
+	struct nnpu_qpair *qp = &ndev->admin.qp;
+	int ret;
+
+	spin_lock_irq(&qp->lock);
+	nnpu_qpair_restart(qp, true);
+	spin_unlock_irq(&qp->lock);
+	nnpu_write(ndev, NNPU_REG_ADMIN_SIZE, (qp->cq.size - 1) << 16 | (qp->sq.size - 1));
+	nnpu_write(ndev, NNPU_REG_ADMIN_SQ_LO, lower_32_bits(qp->sq_dma));
+	nnpu_write(ndev, NNPU_REG_ADMIN_SQ_HI, upper_32_bits(qp->sq_dma));
+	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_LO, lower_32_bits(qp->cq_dma));
+	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_HI, upper_32_bits(qp->cq_dma));
+	nnpu_write(ndev, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	ret = nnpu_device_poll(ndev, NNPU_REG_STATUS,
+			       NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL,
+			       NNPU_STATUS_REG_READY, ndev->timeout_ms);
+	if (ret)
+		return ret;
+	return nnpu_queue_create(ndev);
+}
+
+/**
+ * nnpu_reset_cut_off - have nothing more to do with the device
+ * @ndev: device, stopped or beyond help
+ *
+ * It answers nothing, completes nothing and reaches no memory afterwards. Caller
+ * holds nnpu_device.reset_sem for writing.
+ */
+void nnpu_reset_cut_off(struct nnpu_device *ndev)
+{
+	lockdep_assert_held_write(&ndev->reset_sem);
+	nnpu_admin_stop(ndev);
+	nnpu_queue_stop(&ndev->queue);
+	ndev->bus->stop_dma(ndev);
+	WRITE_ONCE(ndev->dead, true);
+}
+
+/**
+ * nnpu_reset_device - reset the device and start it anew
+ * @ndev: device
+ * @why: for the log
+ * @guilty_cid: job with an error of its own, or NNPU_CID_NONE
+ * @guilty_error: its error
+ *
+ * On nnpu_device.reset_wq, inside a nnpu_device_enter() section. All contexts are lost, all
+ * jobs in flight and all user queues end. A device that does not come back is dead.
+ */
+void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid,
+		       int guilty_error)
+{
+	struct nnpu_queue *queue = &ndev->queue;
+	int ret;
+
+	nnpu_sched_pause(&ndev->sched);
+	nnpu_dump_hang(ndev);
+	/* Those who wait for an answer hold reset_sem. */
+	nnpu_admin_stop(ndev);
+	down_write(&ndev->reset_sem);
+	if (ndev->dead)
+		goto out;
+	drm_warn(&ndev->drm, "device reset: %s, fault %u info %#x\n", why,
+		 nnpu_read(ndev, NNPU_REG_FAULT_STATUS), nnpu_read(ndev, NNPU_REG_FAULT_INFO));
+	nnpu_queue_stop(queue);
+	ret = nnpu_device_hw_reset(ndev);
+	if (ret) {
+		/* Nothing may be released while it can write to memory. */
+		ndev->bus->stop_dma(ndev);
+		guilty_error = -ENODEV;
+	}
+	nnpu_ctx_lose_all(ndev);
+	/*
+	 * Not earlier: who sees his queue ended frees the rings. Nor later: no process
+	 * may ring the device when it runs again.
+	 */
+	nnpu_userq_lose_all(ndev, DRM_NNPU_QUEUE_STATE_LOST);
+	nnpu_queue_abandon(queue, guilty_cid, guilty_error, ret ? -ENODEV : -ECANCELED);
+	if (!ret)
+		ret = nnpu_reset_start(ndev);
+	if (ret) {
+		nnpu_reset_cut_off(ndev);
+		drm_err(&ndev->drm, "device does not come back, giving up: %d\n", ret);
+	}
+	atomic64_inc(&ndev->stats.device_resets);
+	trace_nnpu_reset(ndev, "device", why, guilty_cid, ret);
+	nnpu_watchdog_rearm(&queue->watchdog);
+	/* Which sets the performance level as well: it is lost. */
+	nnpu_userq_kick_watch(ndev, true);
+out:
+	atomic64_inc(&ndev->reset_count);
+	up_write(&ndev->reset_sem);
+	nnpu_sched_unpause(&ndev->sched);
+}
+
+static void nnpu_reset_work(struct work_struct *work)
+{
+	struct nnpu_device *ndev = container_of(work, struct nnpu_device, reset_work);
+	int idx;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
+	if (atomic64_read(&ndev->reset_count) < atomic64_read(&ndev->reset_wanted))
+		nnpu_reset_device(ndev, "admin command failed", NNPU_CID_NONE, 0);
+	nnpu_device_exit(idx);
+}
+
+/**
+ * nnpu_reset_sync - have the device reset and wait for it
+ * @ndev: device; the caller is inside a nnpu_device_enter() section or unplug is
+ *	impossible, and holds neither reset_sem nor a spinlock
+ * @generation: nnpu_device.reset_count when the caller saw the device fail. If it
+ *	was reset since, that is the reset the caller needs, and there is no other
+ *
+ * Not on nnpu_device.reset_wq. When this returns the device does not access any
+ * memory it was told about before.
+ */
+void nnpu_reset_sync(struct nnpu_device *ndev, u64 generation)
+{
+	s64 wanted = generation + 1, old = atomic64_read(&ndev->reset_wanted);
+
+	while (old < wanted && !atomic64_try_cmpxchg(&ndev->reset_wanted, &old, wanted))
+		;
+	queue_work(ndev->reset_wq, &ndev->reset_work);
+	flush_work(&ndev->reset_work);
+}
+
+/**
+ * nnpu_reset_init - prepare resets
+ * @ndev: device
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int nnpu_reset_init(struct nnpu_device *ndev)
+{
+	INIT_WORK(&ndev->reset_work, nnpu_reset_work);
+	/* Fences depend on it, and reclaim may depend on fences. */
+	ndev->reset_wq = alloc_ordered_workqueue("nnpu-reset", WQ_MEM_RECLAIM);
+	return ndev->reset_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * nnpu_reset_fini - end resets for good
+ * @ndev: device, unplugged or not yet registered; its watchdog has stopped
+ */
+void nnpu_reset_fini(struct nnpu_device *ndev)
+{
+	cancel_work_sync(&ndev->reset_work);
+	destroy_workqueue(ndev->reset_wq);
+	ndev->reset_wq = NULL;
+}
