@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Admin commands: synchronous, with a bounded wait.
+ * The admin queue: synchronous commands, with a bounded wait.
  *
- * nnpu_admin_exec() is the one way in for everybody but the recovery itself.
- * When it returns, the device is done with the memory the command named: either
- * the command was answered, or the device was reset, or it was cut off.
+ * A command without answer is the caller's business here. Most callers want
+ * nnpu_command_exec(), which resets the device then.
  */
 #include <linux/completion.h>
 #include <linux/jiffies.h>
@@ -12,9 +11,8 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
-#include "nnpu_ctx.h"
+#include "nnpu_command.h"
 #include "nnpu_device.h"
-#include "nnpu_reset.h"
 #include "nnpu_status.h"
 #include "nnpu_trace.h"
 
@@ -158,7 +156,7 @@ static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wa
 }
 
 /**
- * nnpu_admin_exec_locked - run an admin command, leave recovery to the caller
+ * nnpu_admin_exec - run an admin command, leave recovery to the caller
  * @ndev: device
  * @sqe: 64-byte submission entry; its cid is filled in here
  * @result: gets the completion
@@ -168,8 +166,7 @@ static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wa
  * Return: 0 if the device answered, whatever the status; -ETIMEDOUT if not, and
  * the device may then still use memory the command names.
  */
-int nnpu_admin_exec_locked(struct nnpu_device *ndev, const void *sqe,
-			   struct nnpu_admin_result *result)
+int nnpu_admin_exec(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result)
 {
 	const struct nnpu_sqe *head = sqe;
 	struct nnpu_qpair *qp = &ndev->admin.qp;
@@ -197,7 +194,7 @@ int nnpu_admin_exec_locked(struct nnpu_device *ndev, const void *sqe,
 	if (ret) {
 		atomic64_inc(&ndev->stats.admin_timeouts);
 		drm_err(&ndev->drm, "admin command %s for context %u was not answered\n",
-			nnpu_admin_name(head->opcode), le32_to_cpu(head->ctx));
+			nnpu_status_opcode_name(head->opcode), le32_to_cpu(head->ctx));
 		return -ETIMEDOUT;
 	}
 	result->status = le16_to_cpu(wait.cqe.status) >> NNPU_CQE_STATUS_SHIFT;
@@ -208,79 +205,7 @@ int nnpu_admin_exec_locked(struct nnpu_device *ndev, const void *sqe,
 	trace_nnpu_admin(ndev, head->opcode, le32_to_cpu(head->ctx), result->status);
 	if (result->status)
 		drm_dbg(&ndev->drm, "admin command %s for context %u: %s (%#x), reason %u\n",
-			nnpu_admin_name(head->opcode), le32_to_cpu(head->ctx),
+			nnpu_status_opcode_name(head->opcode), le32_to_cpu(head->ctx),
 			nnpu_status_name(result->status), result->status, result->reason);
 	return 0;
-}
-
-/**
- * nnpu_admin_exec - run an admin command
- * @ndev: device
- * @ctx: context the command is for, or NULL
- * @sqe: 64-byte submission entry; its cid is filled in here
- * @result: gets the completion
- *
- * Sleeps for at most the admin timeout plus a device reset. When it returns the
- * device does not use memory that the command names any more.
- *
- * Return: 0 if the device answered, with any status the specification has;
- * -ENODEV if the device is gone, was reset, or the context is lost.
- */
-int nnpu_admin_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
-		    struct nnpu_admin_result *result)
-{
-	u64 generation;
-	int ret, idx;
-
-	memset(result, 0, sizeof(*result));
-	if (!nnpu_device_enter(ndev, &idx))
-		return -ENODEV;
-	down_read(&ndev->reset_sem);
-	generation = atomic64_read(&ndev->reset_count);
-	if (READ_ONCE(ndev->dead) || (ctx && nnpu_ctx_is_lost(ctx)))
-		ret = -ENODEV;
-	else
-		ret = nnpu_admin_exec_locked(ndev, sqe, result);
-	if (!ret && !nnpu_status_known(result->status)) {
-		/* Nobody can say what the command did: both sides start anew. */
-		drm_err(&ndev->drm, "admin command ended with unknown status %#x\n",
-			result->status);
-		atomic64_inc(&ndev->stats.bad_completions);
-		ret = -EPROTO;
-	}
-	up_read(&ndev->reset_sem);
-	if (ret == -ETIMEDOUT || ret == -EPROTO) {
-		nnpu_reset_sync(ndev, generation);
-		ret = -ENODEV;
-	}
-	nnpu_device_exit(idx);
-	return ret;
-}
-
-/**
- * nnpu_admin_revoke - take something back that the device has to give up
- * @ndev: device
- * @ctx: context it belongs to
- * @sqe: 64-byte submission entry of the command; its cid is filled in here
- *
- * When this returns the device does not use memory that the command names: a
- * device that is gone does not, and one that refuses is reset.
- */
-void nnpu_admin_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe)
-{
-	const struct nnpu_sqe *head = sqe;
-	struct nnpu_admin_result result;
-	u64 generation;
-	int idx;
-
-	if (!nnpu_device_enter(ndev, &idx))
-		return;
-	generation = atomic64_read(&ndev->reset_count);
-	if (!nnpu_admin_exec(ndev, ctx, sqe, &result) && result.status) {
-		drm_err(&ndev->drm, "admin command %s for context %u was refused: %s (%#x)\n",
-			nnpu_admin_name(head->opcode), ctx->id, nnpu_status_text(result.status),
-			result.status);
-		nnpu_reset_sync(ndev, generation);
-	}
-	nnpu_device_exit(idx);
 }

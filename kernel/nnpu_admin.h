@@ -7,7 +7,6 @@
 
 #include "nnpu_qpair.h"
 
-struct nnpu_ctx;
 struct nnpu_device;
 
 /* Admin commands at the same time. */
@@ -43,10 +42,6 @@ int nnpu_admin_init(struct nnpu_device *ndev);
 void nnpu_admin_fini(struct nnpu_device *ndev);
 void nnpu_admin_process(struct nnpu_device *ndev);
 void nnpu_admin_stop(struct nnpu_device *ndev);
-void nnpu_admin_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe);
-int nnpu_admin_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
-		    struct nnpu_admin_result *result);
-int nnpu_admin_exec_locked(struct nnpu_device *ndev, const void *sqe,
-			   struct nnpu_admin_result *result);
+int nnpu_admin_exec(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result);
 
 #endif /* _NNPU_ADMIN_H_ */

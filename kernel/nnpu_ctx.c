@@ -13,6 +13,7 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
+#include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_prog.h"
@@ -47,7 +48,7 @@ static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 	};
 
 	if (ctx->created)
-		nnpu_admin_revoke(ctx->ndev, ctx, &sqe);
+		nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
 static void nnpu_ctx_release(struct nnpu_ctx *ctx)
@@ -114,7 +115,7 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 	struct nnpu_admin_result result;
 	int ret;
 
-	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
+	ret = nnpu_command_exec(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		return ret;
 	switch (result.status) {

@@ -90,7 +90,7 @@ static int nnpu_identify_page(struct nnpu_device *ndev, u32 page,
 		.page = cpu_to_le32(page),
 	};
 
-	return nnpu_admin_exec_locked(ndev, &sqe, result);
+	return nnpu_admin_exec(ndev, &sqe, result);
 }
 
 /* One that makes no sense is left out: the device is good for everything else. */

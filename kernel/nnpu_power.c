@@ -21,6 +21,7 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
+#include "nnpu_command.h"
 #include "nnpu_device.h"
 #include "nnpu_power.h"
 
@@ -150,7 +151,7 @@ void nnpu_power_update(struct nnpu_device *ndev)
 	if (now != level && now < NNPU_PERF_NUM &&
 	    nnpu_read(ndev, NNPU_REG_PERF_CAPS) & BIT(level)) {
 		sqe.level = cpu_to_le32(level);
-		if (nnpu_admin_exec(ndev, NULL, &sqe, &result) || result.status)
+		if (nnpu_command_exec(ndev, NULL, &sqe, &result) || result.status)
 			drm_dbg(&ndev->drm, "performance level %u was refused\n", level);
 	}
 	mutex_unlock(&power->lock);

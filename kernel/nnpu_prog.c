@@ -18,6 +18,7 @@
 
 #include "nnpu_admin.h"
 #include "nnpu_check.h"
+#include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_gem.h"
@@ -49,7 +50,7 @@ static void nnpu_prog_release(struct nnpu_prog *program)
 	struct nnpu_admin_result result;
 
 	/* Of a lost context the device does not remember anything. */
-	if (!nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result) && result.status)
+	if (!nnpu_command_exec(ctx->ndev, ctx, &sqe, &result) && result.status)
 		drm_warn(&ctx->ndev->drm, "program %u of context %u cannot be unloaded: %s (%#x)\n",
 			 program->id, ctx->id, nnpu_status_text(result.status), result.status);
 	nnpu_prog_destroy(program);
@@ -197,7 +198,7 @@ static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *a
 		return -ENOMEM;
 	nnpu_pt_to_mem(&image->pt, &sqe.image);
 	sqe.report_addr = cpu_to_le64(dma);
-	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
+	ret = nnpu_command_exec(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		goto out;
 	nnpu_prog_set_verdict(args, &result);
@@ -237,7 +238,7 @@ static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *ar
 
 	sqe.program = cpu_to_le32(program->id);
 	nnpu_pt_to_mem(&image->pt, &sqe.image);
-	ret = nnpu_admin_exec(ctx->ndev, ctx, &sqe, &result);
+	ret = nnpu_command_exec(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		goto err_id;
 	nnpu_prog_set_verdict(args, &result);

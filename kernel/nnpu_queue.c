@@ -14,6 +14,7 @@
 
 #include "nnpu_admin.h"
 #include "nnpu_check.h"
+#include "nnpu_command.h"
 #include "nnpu_device.h"
 #include "nnpu_job.h"
 #include "nnpu_status.h"
@@ -91,7 +92,7 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 	spin_lock_irq(&qp->lock);
 	nnpu_qpair_restart(qp, false);
 	spin_unlock_irq(&qp->lock);
-	ret = nnpu_admin_exec_locked(ndev, &sqe, &result);
+	ret = nnpu_admin_exec(ndev, &sqe, &result);
 	if (ret)
 		return ret;
 	if (result.status) {
@@ -402,7 +403,7 @@ void nnpu_queue_abort_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 		};
 		struct nnpu_admin_result result;
 
-		if (nnpu_admin_exec(ndev, NULL, &sqe, &result))
+		if (nnpu_command_exec(ndev, NULL, &sqe, &result))
 			return;
 	}
 }

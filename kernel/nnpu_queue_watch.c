@@ -104,7 +104,7 @@ static int nnpu_queue_watch_abort(struct nnpu_device *ndev, u16 cid)
 	if (job)
 		job->cancel_error = -ETIME;
 	spin_unlock_irq(&queue->qp.lock);
-	ret = nnpu_admin_exec_locked(ndev, &sqe, &result);
+	ret = nnpu_admin_exec(ndev, &sqe, &result);
 	if (ret)
 		return ret;
 	if (result.status || !result.value)
@@ -124,7 +124,7 @@ static int nnpu_queue_watch_reset(struct nnpu_device *ndev, const char *why, u16
 	struct nnpu_admin_result result;
 	int ret;
 
-	ret = nnpu_admin_exec_locked(ndev, &sqe, &result);
+	ret = nnpu_admin_exec(ndev, &sqe, &result);
 	if (!ret && result.status)
 		ret = -EIO;
 	trace_nnpu_reset(ndev, "queue", why, guilty_cid, ret);

@@ -15,6 +15,7 @@
 
 #include "nnpu_admin.h"
 #include "nnpu_check.h"
+#include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_release.h"
@@ -61,7 +62,7 @@ static void nnpu_slot_invalidate(struct nnpu_slot *slot)
 	if (ctx->slot_table)
 		nnpu_slot_clear_entry(slot);
 	mutex_unlock(&ctx->lock);
-	nnpu_admin_revoke(ctx->ndev, ctx, &sqe);
+	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
 /* The device does not know the slot (any more). */

@@ -98,7 +98,7 @@ static const struct nnpu_status_info nnpu_status_infos[] = {
 	NNPU_STATUS_LIST(STATUS_INFO)
 };
 
-static const char * const nnpu_admin_names[NNPU_ADMIN_NUM] = {
+static const char * const nnpu_status_opcode_names[NNPU_ADMIN_NUM] = {
 	[NNPU_ADMIN_NOP] = "NOP",
 	[NNPU_ADMIN_IDENTIFY] = "IDENTIFY",
 	[NNPU_ADMIN_CREATE_CTX] = "CREATE_CTX",
@@ -185,14 +185,14 @@ int nnpu_status_load_errno(u16 status)
 }
 
 /**
- * nnpu_admin_name - name of an admin command
+ * nnpu_status_opcode_name - name of an admin command
  * @opcode: any value
  *
  * Return: the name, or "UNKNOWN".
  */
-const char *nnpu_admin_name(u8 opcode)
+const char *nnpu_status_opcode_name(u8 opcode)
 {
-	if (opcode >= ARRAY_SIZE(nnpu_admin_names) || !nnpu_admin_names[opcode])
+	if (opcode >= ARRAY_SIZE(nnpu_status_opcode_names) || !nnpu_status_opcode_names[opcode])
 		return "UNKNOWN";
-	return nnpu_admin_names[opcode];
+	return nnpu_status_opcode_names[opcode];
 }

@@ -9,6 +9,6 @@ const char *nnpu_status_name(u16 status);
 const char *nnpu_status_text(u16 status);
 int nnpu_status_job_errno(u16 status);
 int nnpu_status_load_errno(u16 status);
-const char *nnpu_admin_name(u8 opcode);
+const char *nnpu_status_opcode_name(u8 opcode);
 
 #endif /* _NNPU_STATUS_H_ */

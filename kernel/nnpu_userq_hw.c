@@ -14,6 +14,7 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
+#include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_dump.h"
@@ -114,7 +115,7 @@ void nnpu_userq_leave_hw(struct nnpu_userq *uq)
 	if (!qid)
 		return;
 	sqe.qid = cpu_to_le16(qid);
-	nnpu_admin_revoke(ndev, uq->ctx, &sqe);
+	nnpu_command_revoke(ndev, uq->ctx, &sqe);
 	nnpu_userq_set_by_qid(ndev, qid, NULL);
 	nnpu_power_put_queue(ndev);
 	mutex_lock(&uqs->lock);
@@ -211,7 +212,7 @@ static int nnpu_userq_create_hw(struct nnpu_userq *uq, u16 qid)
 		sqe.flags |= NNPU_QUEUE_RESUME;
 		sqe.state = uq->saved;
 	}
-	ret = nnpu_admin_exec(ndev, uq->ctx, &sqe, &result);
+	ret = nnpu_command_exec(ndev, uq->ctx, &sqe, &result);
 	if (!ret && result.status) {
 		drm_err(&ndev->drm, "queue %u cannot be created: %s (%#x)\n", qid,
 			nnpu_status_text(result.status), result.status);
@@ -297,7 +298,7 @@ static int nnpu_userq_suspend(struct nnpu_userq *uq, bool idle)
 	nnpu_read_queue(ndev, qid, NNPU_QREG_STATE);
 
 	sqe.qid = cpu_to_le16(qid);
-	ret = nnpu_admin_exec(ndev, uq->ctx, &sqe, &result);
+	ret = nnpu_command_exec(ndev, uq->ctx, &sqe, &result);
 	if (!ret && result.status)
 		ret = result.status == NNPU_STATUS_BUSY ? -EBUSY : -EIO;
 	if (!ret)
@@ -470,7 +471,7 @@ static bool nnpu_userq_abort(struct nnpu_userq *uq, u16 cid)
 
 	if (!(ndev->features & NNPU_FEATURE_ABORT))
 		return false;
-	if (nnpu_admin_exec(ndev, uq->ctx, &sqe, &result) || result.status)
+	if (nnpu_command_exec(ndev, uq->ctx, &sqe, &result) || result.status)
 		return false;
 	do {
 		u32 now = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_CURRENT);

@@ -80,9 +80,9 @@ static void status_test_admin_names(struct kunit *test)
 	u32 opcode;
 
 	for (opcode = 0; opcode < NNPU_ADMIN_NUM; opcode++)
-		KUNIT_EXPECT_STRNEQ(test, nnpu_admin_name(opcode), "UNKNOWN");
-	KUNIT_EXPECT_STREQ(test, nnpu_admin_name(NNPU_ADMIN_NUM), "UNKNOWN");
-	KUNIT_EXPECT_STREQ(test, nnpu_admin_name(0xff), "UNKNOWN");
+		KUNIT_EXPECT_STRNEQ(test, nnpu_status_opcode_name(opcode), "UNKNOWN");
+	KUNIT_EXPECT_STREQ(test, nnpu_status_opcode_name(NNPU_ADMIN_NUM), "UNKNOWN");
+	KUNIT_EXPECT_STREQ(test, nnpu_status_opcode_name(0xff), "UNKNOWN");
 }
 
 static struct kunit_case status_test_cases[] = {

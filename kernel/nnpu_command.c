@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Admin commands with recovery: the way in for all parts of the driver but the recovery
+ * itself. When a function here returns, the device is done with the memory that the command
+ * named: the device answered, was reset, or was cut off.
+ */
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_command.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_reset.h"
+#include "nnpu_status.h"
+
+/**
+ * nnpu_command_exec - run an admin command
+ * @ndev: device
+ * @ctx: context the command is for, or NULL
+ * @sqe: 64-byte submission entry; its cid is filled in here
+ * @result: gets the completion
+ *
+ * Sleeps for at most the admin timeout plus a device reset. When it returns the
+ * device does not use memory that the command names any more.
+ *
+ * Return: 0 if the device answered, with any status the specification has;
+ * -ENODEV if the device is gone, was reset, or the context is lost.
+ */
+int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
+		      struct nnpu_admin_result *result)
+{
+	u64 generation;
+	int ret, idx;
+
+	memset(result, 0, sizeof(*result));
+	if (!nnpu_device_enter(ndev, &idx))
+		return -ENODEV;
+	down_read(&ndev->reset_sem);
+	generation = atomic64_read(&ndev->reset_count);
+	if (READ_ONCE(ndev->dead) || (ctx && nnpu_ctx_is_lost(ctx)))
+		ret = -ENODEV;
+	else
+		ret = nnpu_admin_exec(ndev, sqe, result);
+	if (!ret && !nnpu_status_known(result->status)) {
+		/* Nobody can say what the command did: both sides start anew. */
+		drm_err(&ndev->drm, "admin command ended with unknown status %#x\n",
+			result->status);
+		atomic64_inc(&ndev->stats.bad_completions);
+		ret = -EPROTO;
+	}
+	up_read(&ndev->reset_sem);
+	if (ret == -ETIMEDOUT || ret == -EPROTO) {
+		nnpu_reset_sync(ndev, generation);
+		ret = -ENODEV;
+	}
+	nnpu_device_exit(idx);
+	return ret;
+}
+
+/**
+ * nnpu_command_revoke - take something back that the device has to give up
+ * @ndev: device
+ * @ctx: context it belongs to
+ * @sqe: 64-byte submission entry of the command; its cid is filled in here
+ *
+ * When this returns the device does not use memory that the command names: a
+ * device that is gone does not, and one that refuses is reset.
+ */
+void nnpu_command_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe)
+{
+	const struct nnpu_sqe *head = sqe;
+	struct nnpu_admin_result result;
+	u64 generation;
+	int idx;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
+	generation = atomic64_read(&ndev->reset_count);
+	if (!nnpu_command_exec(ndev, ctx, sqe, &result) && result.status) {
+		drm_err(&ndev->drm, "admin command %s for context %u was refused: %s (%#x)\n",
+			nnpu_status_opcode_name(head->opcode), ctx->id,
+			nnpu_status_text(result.status), result.status);
+		nnpu_reset_sync(ndev, generation);
+	}
+	nnpu_device_exit(idx);
+}
