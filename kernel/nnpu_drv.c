@@ -49,7 +49,7 @@ static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
 	struct nnpu_ctx *ctx = file->driver_priv;
 
-	nnpu_userq_account_all(ctx);
+	nnpu_userq_hw_account_all(ctx);
 	drm_printf(p, "drm-engine-npu:\t%llu ns\n", atomic64_read(&ctx->engine_ns));
 	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n", atomic64_read(&ctx->jobs_submitted));
 	drm_printf(p, "nnpu-jobs-completed:\t%llu\n", atomic64_read(&ctx->jobs_completed));
@@ -67,9 +67,9 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_LOAD, nnpu_prog_load_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_UNLOAD, nnpu_prog_unload_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_SUBMIT, nnpu_submit_ioctl, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_CREATE, nnpu_userq_create_ioctl, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_DESTROY, nnpu_userq_destroy_ioctl, DRM_RENDER_ALLOW),
-	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_WAIT, nnpu_userq_wait_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_CREATE, nnpu_userq_ioctl_create, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_DESTROY, nnpu_userq_ioctl_destroy, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_WAIT, nnpu_userq_ioctl_wait, DRM_RENDER_ALLOW),
 };
 
 /* The one difference between kernels with and without the accel subsystem. */

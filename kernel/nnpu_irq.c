@@ -40,7 +40,7 @@ static irqreturn_t nnpu_irq_user(int irq, void *data)
 	struct nnpu_irq *vector = data;
 	struct nnpu_device *ndev = vector->ndev;
 
-	nnpu_userq_irq(ndev, vector - ndev->irqs);
+	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
 	return IRQ_HANDLED;
 }
 
@@ -53,7 +53,7 @@ static irqreturn_t nnpu_irq_queues(int irq, void *data)
 	if (!nnpu_queue_process(&ndev->queue) &&
 	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	nnpu_userq_irq(ndev, vector - ndev->irqs);
+	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
 	return IRQ_HANDLED;
 }
 
@@ -63,7 +63,7 @@ static irqreturn_t nnpu_irq_shared(int irq, void *data)
 	struct nnpu_device *ndev = vector->ndev;
 
 	nnpu_queue_process(&ndev->queue);
-	nnpu_userq_irq(ndev, vector - ndev->irqs);
+	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
 	nnpu_admin_process(ndev);
 	/* One vector for all: no telling what it was for, so look each time. */
 	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL ||

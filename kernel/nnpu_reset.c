@@ -105,7 +105,7 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	trace_nnpu_reset(ndev, "device", why, guilty_cid, ret);
 	nnpu_watchdog_rearm(&queue->watchdog);
 	/* Which sets the performance level as well: it is lost. */
-	nnpu_userq_kick_watch(ndev, true);
+	nnpu_userq_watch_kick(ndev, true);
 out:
 	atomic64_inc(&ndev->reset_count);
 	up_write(&ndev->reset_sem);

@@ -16,6 +16,7 @@
 struct drm_device;
 struct drm_file;
 struct drm_gem_object;
+struct drm_nnpu_queue_create;
 struct mm_struct;
 struct nnpu_ctx;
 struct nnpu_device;
@@ -158,34 +159,46 @@ struct nnpu_userqs {
 	struct delayed_work watch;
 };
 
-/* nnpu_userq.c: life and ioctls */
+/* nnpu_userq.c: life */
 int nnpu_userq_init(struct nnpu_device *ndev);
 void nnpu_userq_unplug(struct nnpu_device *ndev);
 void nnpu_userq_fini(struct nnpu_device *ndev);
-void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end);
+struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
+				    const struct drm_nnpu_queue_create *args);
+bool nnpu_userq_tryget(void *object);
+void nnpu_userq_put(struct nnpu_userq *uq);
+int nnpu_userq_publish(struct nnpu_userq *uq);
 void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason);
 void nnpu_userq_end_locked(struct nnpu_userq *uq, u32 end, u32 reason);
-void nnpu_userq_account(struct nnpu_userq *uq, u16 qid);
-void nnpu_userq_account_all(struct nnpu_ctx *ctx);
+void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end);
 void nnpu_userq_close_all(struct nnpu_ctx *ctx);
-void nnpu_userq_put(struct nnpu_userq *uq);
-int nnpu_userq_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int nnpu_userq_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int nnpu_userq_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* nnpu_userq_hw.c: hardware queues */
+void nnpu_userq_hw_irq(struct nnpu_device *ndev, unsigned int vector);
+void nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid);
+int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle);
+void nnpu_userq_hw_leave(struct nnpu_userq *uq);
+void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head);
+void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid);
+void nnpu_userq_hw_account_all(struct nnpu_ctx *ctx);
+
+/* nnpu_userq_lend.c: who gets a hardware queue */
+void nnpu_userq_lend_want(struct nnpu_userq *uq);
+void nnpu_userq_lend_work(struct work_struct *work);
+
+/* nnpu_userq_watch.c: watchdog */
+bool nnpu_userq_watch_stopped(struct nnpu_userq *uq);
+void nnpu_userq_watch_kick(struct nnpu_device *ndev, bool now);
+void nnpu_userq_watch_work(struct work_struct *work);
 
 /* nnpu_userq_file.c: the descriptor */
 struct file *nnpu_userq_file_create(struct nnpu_userq *uq);
 void nnpu_userq_zap(struct nnpu_userq *uq);
 
-/* nnpu_userq_hw.c: hardware queues */
-void nnpu_userq_irq(struct nnpu_device *ndev, unsigned int vector);
-void nnpu_userq_want(struct nnpu_userq *uq);
-void nnpu_userq_leave_hw(struct nnpu_userq *uq);
-void nnpu_userq_arm(struct nnpu_userq *uq, u32 head);
-bool nnpu_userq_check_stopped(struct nnpu_userq *uq);
-void nnpu_userq_work(struct work_struct *work);
-void nnpu_userq_watch(struct work_struct *work);
-void nnpu_userq_kick_watch(struct nnpu_device *ndev, bool now);
+/* nnpu_userq_ioctl.c */
+int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_userq_ioctl_destroy(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_userq_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* A waiter looks again. */
 static inline void nnpu_userq_wake(struct nnpu_userq *uq)

@@ -83,7 +83,7 @@ static vm_fault_t nnpu_userq_fault(struct vm_fault *vmf)
 					  vma->vm_page_prot);
 		break;
 	case NNPU_USERQ_PARKED:
-		nnpu_userq_want(uq);
+		nnpu_userq_lend_want(uq);
 		break;
 	case NNPU_USERQ_WANTED:
 	case NNPU_USERQ_LEAVING:

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lending of hardware queues: which user queue gets one, and which gives its own back.
+ *
+ * There may be more queues than hardware queues. A queue gets one when its
+ * doorbell is rung and keeps it while it is busy or nobody else wants it. Who has
+ * to make room: an idle queue, else the one that has been there longest, after
+ * the job it runs; what it had left to do brings it back in its turn.
+ */
+#include <linux/jiffies.h>
+
+#include "nnpu_device.h"
+#include "nnpu_userq.h"
+
+/* A busy queue keeps its hardware queue this long when others wait. */
+#define NNPU_USERQ_QUANTUM_MS	10
+/* Between two looks for room. */
+#define NNPU_USERQ_RETRY_MS	1
+
+/**
+ * nnpu_userq_lend_want - a queue wants a hardware queue
+ * @uq: parked queue; nnpu_userqs.lock is held
+ */
+void nnpu_userq_lend_want(struct nnpu_userq *uq)
+{
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+
+	lockdep_assert_held(&uqs->lock);
+	uq->state = NNPU_USERQ_WANTED;
+	list_add_tail(&uq->sched_node, &uqs->wanted);
+	mod_delayed_work(uqs->wq, &uqs->work, 0);
+}
+
+/* hw_lock is held. */
+static u16 nnpu_userq_lend_free_qid(struct nnpu_device *ndev)
+{
+	struct nnpu_userqs *uqs = &ndev->userqs;
+	unsigned int i;
+
+	for (i = 0; i < uqs->num_hw; i++)
+		if (!READ_ONCE(uqs->by_qid[i]))
+			return NNPU_QID_USER + i;
+	return 0;
+}
+
+/* The first queue that has to go, with a reference; NULL: none may go yet. */
+static struct nnpu_userq *nnpu_userq_lend_pick_victim(struct nnpu_device *ndev, bool *idle)
+{
+	unsigned long quantum = msecs_to_jiffies(NNPU_USERQ_QUANTUM_MS);
+	struct nnpu_userqs *uqs = &ndev->userqs;
+	struct nnpu_userq *uq, *victim = NULL;
+
+	mutex_lock(&uqs->lock);
+	list_for_each_entry(uq, &uqs->active, sched_node) {
+		/* One that is on its way out comes first: the device holds it. */
+		if (uq->state == NNPU_USERQ_LEAVING) {
+			victim = uq;
+			*idle = false;
+			break;
+		}
+		if (*idle && victim)
+			continue;
+		if (nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE) == NNPU_QSTATE_IDLE) {
+			victim = uq;
+			*idle = true;
+		} else if (!victim && time_after(jiffies, uq->active_since + quantum)) {
+			victim = uq;
+		}
+	}
+	if (victim)
+		kref_get(&victim->ref);
+	mutex_unlock(&uqs->lock);
+	return victim;
+}
+
+/*
+ * Make a hardware queue free. hw_lock is held.
+ *
+ * Return: 0, or -EBUSY: try again a little later.
+ */
+static int nnpu_userq_lend_make_room(struct nnpu_device *ndev)
+{
+	struct nnpu_userq *victim;
+	bool idle = false;
+	int ret;
+
+	victim = nnpu_userq_lend_pick_victim(ndev, &idle);
+	if (!victim)
+		return -EBUSY;
+	ret = nnpu_userq_hw_suspend(victim, idle);
+	if (ret == -EBUSY && idle) {
+		/* It was rung meanwhile: others may be idle, it is last now. */
+		mutex_lock(&ndev->userqs.lock);
+		if (victim->state == NNPU_USERQ_ACTIVE)
+			list_move_tail(&victim->sched_node, &ndev->userqs.active);
+		mutex_unlock(&ndev->userqs.lock);
+	}
+	if (ret == -EIO)
+		nnpu_userq_watch_kick(ndev, true);
+	nnpu_userq_put(victim);
+	return ret ? -EBUSY : 0;
+}
+
+static struct nnpu_userq *nnpu_userq_lend_first_wanted(struct nnpu_userqs *uqs)
+{
+	struct nnpu_userq *uq;
+
+	mutex_lock(&uqs->lock);
+	uq = list_first_entry_or_null(&uqs->wanted, struct nnpu_userq, sched_node);
+	if (uq)
+		kref_get(&uq->ref);
+	mutex_unlock(&uqs->lock);
+	return uq;
+}
+
+/* A queue the device holds back must get out, even if nobody waits any more. */
+static bool nnpu_userq_lend_any_leaving(struct nnpu_userqs *uqs)
+{
+	struct nnpu_userq *uq;
+	bool ret = false;
+
+	mutex_lock(&uqs->lock);
+	list_for_each_entry(uq, &uqs->active, sched_node)
+		ret |= uq->state == NNPU_USERQ_LEAVING;
+	mutex_unlock(&uqs->lock);
+	return ret;
+}
+
+/**
+ * nnpu_userq_lend_work - give hardware queues to those that wait
+ * @work: nnpu_userqs.work
+ */
+void nnpu_userq_lend_work(struct work_struct *work)
+{
+	struct nnpu_userqs *uqs = container_of(to_delayed_work(work), struct nnpu_userqs, work);
+	struct nnpu_device *ndev = container_of(uqs, struct nnpu_device, userqs);
+	struct nnpu_userq *uq;
+	bool again = false;
+	int idx;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
+	mutex_lock(&uqs->hw_lock);
+	while (!again) {
+		u16 qid = nnpu_userq_lend_free_qid(ndev);
+
+		uq = nnpu_userq_lend_first_wanted(uqs);
+		if (uq && qid)
+			nnpu_userq_hw_start(uq, qid);
+		else if (uq || nnpu_userq_lend_any_leaving(uqs))
+			again = nnpu_userq_lend_make_room(ndev);
+		else
+			break;
+		if (uq)
+			nnpu_userq_put(uq);
+	}
+	mutex_unlock(&uqs->hw_lock);
+	if (again)
+		queue_delayed_work(uqs->wq, &uqs->work, msecs_to_jiffies(NNPU_USERQ_RETRY_MS));
+	nnpu_device_exit(idx);
+}
