@@ -108,20 +108,13 @@ static void nnpu_debugfs_context(struct seq_file *m, struct nnpu_ctx *ctx)
 
 static void nnpu_debugfs_userqs(struct seq_file *m, struct nnpu_userqs *uqs)
 {
-	static const char * const states[] = {
-		[NNPU_USERQ_PARKED] = "parked",
-		[NNPU_USERQ_WANTED] = "wanted",
-		[NNPU_USERQ_ACTIVE] = "active",
-		[NNPU_USERQ_LEAVING] = "leaving",
-		[NNPU_USERQ_ENDED] = "ended",
-	};
 	struct nnpu_userq *uq;
 
 	mutex_lock(&uqs->lock);
 	list_for_each_entry(uq, &uqs->all, node)
 		seq_printf(m, "user queue %u of context %u: %s, priority %u, hardware queue %u, %u events%s\n",
-			   uq->id, uq->ctx->id, states[uq->state], uq->priority, uq->qid,
-			   atomic_read(&uq->events), uq->mappings ? ", mapped" : "");
+			   uq->id, uq->ctx->id, nnpu_userq_state_name(uq->state), uq->priority,
+			   uq->qid, atomic_read(&uq->events), uq->mappings ? ", mapped" : "");
 	mutex_unlock(&uqs->lock);
 }
 

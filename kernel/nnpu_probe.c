@@ -59,6 +59,8 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ret = nnpu_sched_init(ndev);
 	if (ret)
 		goto err_queue;
+	nnpu_userq_lend_init(ndev);
+	nnpu_userq_watch_init(ndev);
 	ret = nnpu_userq_init(ndev);
 	if (ret)
 		goto err_queue;

@@ -93,7 +93,7 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	 * Not earlier: who sees his queue ended frees the rings. Nor later: no process
 	 * may ring the device when it runs again.
 	 */
-	nnpu_userq_lose_all(ndev, DRM_NNPU_QUEUE_STATE_LOST);
+	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST);
 	nnpu_queue_abandon(queue, guilty_cid, guilty_error, ret ? -ENODEV : -ECANCELED);
 	if (!ret)
 		ret = nnpu_reset_start(ndev);

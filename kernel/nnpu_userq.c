@@ -112,36 +112,27 @@ int nnpu_userq_publish(struct nnpu_userq *uq)
 	return ret;
 }
 
-/* Caller holds nnpu_userqs.lock. The doorbell leads nowhere afterwards. */
-static void nnpu_userq_mark_ended(struct nnpu_userq *uq, u32 end, u32 reason)
-{
-	uq->state = NNPU_USERQ_ENDED;
-	uq->end = end;
-	uq->reason = reason;
-	list_del_init(&uq->node);
-	list_del_init(&uq->sched_node);
-	nnpu_userq_zap(uq);
-}
-
 /**
  * nnpu_userq_end_locked - a queue is over
  * @uq: queue
- * @end: DRM_NNPU_QUEUE_STATE_*
- * @reason: NNPU_STATUS_* with DRM_NNPU_QUEUE_STATE_STOPPED, else 0
+ * @end: one of the states of the end
+ * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  *
  * Caller holds nnpu_userqs.hw_lock. When this returns the device does not use the
  * rings any more. A queue that has ended before keeps its first reason.
  */
-void nnpu_userq_end_locked(struct nnpu_userq *uq, u32 end, u32 reason)
+void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 	bool ended;
 
 	lockdep_assert_held(&uqs->hw_lock);
 	mutex_lock(&uqs->lock);
-	ended = uq->state == NNPU_USERQ_ENDED;
-	if (!ended)
-		nnpu_userq_mark_ended(uq, end, reason);
+	ended = nnpu_userq_state_ended(uq->state);
+	if (!ended) {
+		uq->reason = reason;
+		nnpu_userq_state_set(uq, end);
+	}
 	mutex_unlock(&uqs->lock);
 	if (ended)
 		return;
@@ -152,12 +143,12 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, u32 end, u32 reason)
 /**
  * nnpu_userq_end - a queue is over
  * @uq: queue
- * @end: DRM_NNPU_QUEUE_STATE_*
- * @reason: NNPU_STATUS_* with DRM_NNPU_QUEUE_STATE_STOPPED, else 0
+ * @end: one of the states of the end
+ * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  *
  * As nnpu_userq_end_locked(), for callers without the lock.
  */
-void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason)
+void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 
@@ -169,13 +160,13 @@ void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason)
 /**
  * nnpu_userq_lose_all - all queues end because of the device
  * @ndev: device, reset or stopped: it accesses no memory, and has no queues
- * @end: DRM_NNPU_QUEUE_STATE_*
+ * @end: one of the states of the end
  *
  * Takes nnpu_userqs.lock only: works of nnpu_device.reset_wq call it while others
  * wait for the reset with nnpu_userqs.hw_lock held. Afterwards no doorbell reaches
  * the device, and the rings belong to their processes alone.
  */
-void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end)
+void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 {
 	struct nnpu_userqs *uqs = &ndev->userqs;
 	struct nnpu_userq *uq, *tmp;
@@ -190,7 +181,7 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end)
 			nnpu_power_put_queue(ndev);
 		}
 		uq->qid = 0;
-		nnpu_userq_mark_ended(uq, end, 0);
+		nnpu_userq_state_set(uq, end);
 		nnpu_userq_wake(uq);
 	}
 	mutex_unlock(&uqs->lock);
@@ -209,7 +200,7 @@ void nnpu_userq_close_all(struct nnpu_ctx *ctx)
 
 		if (!uq)
 			continue;
-		nnpu_userq_end(uq, DRM_NNPU_QUEUE_STATE_DESTROYED, 0);
+		nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
 		nnpu_table_free(&ctx->userqs, id);
 		nnpu_userq_put(uq);
 	}
@@ -233,8 +224,6 @@ int nnpu_userq_init(struct nnpu_device *ndev)
 	INIT_LIST_HEAD(&uqs->all);
 	INIT_LIST_HEAD(&uqs->wanted);
 	INIT_LIST_HEAD(&uqs->active);
-	INIT_DELAYED_WORK(&uqs->work, nnpu_userq_lend_work);
-	INIT_DELAYED_WORK(&uqs->watch, nnpu_userq_watch_work);
 
 	/* A page of the CPU must not hold doorbells of two queues. */
 	if (nnpu_param_user_queues() && (ndev->features & needed) == needed &&
@@ -266,7 +255,7 @@ void nnpu_userq_unplug(struct nnpu_device *ndev)
 {
 	cancel_delayed_work_sync(&ndev->userqs.work);
 	cancel_delayed_work_sync(&ndev->userqs.watch);
-	nnpu_userq_lose_all(ndev, DRM_NNPU_QUEUE_STATE_GONE);
+	nnpu_userq_lose_all(ndev, NNPU_USERQ_GONE);
 }
 
 /**

@@ -34,7 +34,11 @@ struct page;
  * @NNPU_USERQ_WANTED: parked, and waits for a hardware queue
  * @NNPU_USERQ_ACTIVE: has a hardware queue; the doorbell page may be mapped
  * @NNPU_USERQ_LEAVING: its hardware queue is being suspended
- * @NNPU_USERQ_ENDED: over; nnpu_userq.end says why
+ * @NNPU_USERQ_STOPPED: ended: the device stopped it; nnpu_userq.reason says why
+ * @NNPU_USERQ_HUNG: ended: a job made no progress and could not be aborted alone
+ * @NNPU_USERQ_LOST: ended: the context was lost in a device reset
+ * @NNPU_USERQ_GONE: ended: the device was removed
+ * @NNPU_USERQ_DESTROYED: ended: QUEUE_DESTROY, or its descriptor or file was closed
  *
  * ::
  *
@@ -44,14 +48,18 @@ struct page;
  *     | nothing left to do      | work left             | room needed | busy
  *     +-------------------------+---------- LEAVING <---+-------------+
  *
- * From everywhere to ENDED: destroy, close, stop, hang, reset, unplug.
+ * From everywhere to the states of the end, and from those nowhere.
  */
 enum nnpu_userq_state {
 	NNPU_USERQ_PARKED,
 	NNPU_USERQ_WANTED,
 	NNPU_USERQ_ACTIVE,
 	NNPU_USERQ_LEAVING,
-	NNPU_USERQ_ENDED,
+	NNPU_USERQ_STOPPED,
+	NNPU_USERQ_HUNG,
+	NNPU_USERQ_LOST,
+	NNPU_USERQ_GONE,
+	NNPU_USERQ_DESTROYED,
 };
 
 /**
@@ -73,9 +81,8 @@ enum nnpu_userq_state {
  * @events_read: what read() of the descriptor has seen
  * @node: entry of nnpu_userqs.all
  * @sched_node: entry of nnpu_userqs.wanted or nnpu_userqs.active
- * @state: where it is
- * @end: DRM_NNPU_QUEUE_STATE_*
- * @reason: NNPU_STATUS_* with DRM_NNPU_QUEUE_STATE_STOPPED
+ * @state: where it is; nnpu_userq_state_set() changes it
+ * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  * @qid: hardware queue while ACTIVE or LEAVING, else 0; who sets it to 0 calls
  *	nnpu_power_put_queue()
  * @mapping: address space of the descriptor, NULL when it is closed
@@ -111,7 +118,6 @@ struct nnpu_userq {
 	struct list_head node;
 	struct list_head sched_node;
 	enum nnpu_userq_state state;
-	u32 end;
 	u32 reason;
 	u16 qid;
 	struct address_space *mapping;
@@ -159,6 +165,17 @@ struct nnpu_userqs {
 	struct delayed_work watch;
 };
 
+/* nnpu_userq_state.c: state */
+void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state);
+void nnpu_userq_state_kick_lend(struct nnpu_userqs *uqs);
+u32 nnpu_userq_state_uapi(enum nnpu_userq_state state);
+const char *nnpu_userq_state_name(enum nnpu_userq_state state);
+
+static inline bool nnpu_userq_state_ended(enum nnpu_userq_state state)
+{
+	return state >= NNPU_USERQ_STOPPED;
+}
+
 /* nnpu_userq.c: life */
 int nnpu_userq_init(struct nnpu_device *ndev);
 void nnpu_userq_unplug(struct nnpu_device *ndev);
@@ -168,14 +185,14 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 bool nnpu_userq_tryget(void *object);
 void nnpu_userq_put(struct nnpu_userq *uq);
 int nnpu_userq_publish(struct nnpu_userq *uq);
-void nnpu_userq_end(struct nnpu_userq *uq, u32 end, u32 reason);
-void nnpu_userq_end_locked(struct nnpu_userq *uq, u32 end, u32 reason);
-void nnpu_userq_lose_all(struct nnpu_device *ndev, u32 end);
+void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
+void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
+void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end);
 void nnpu_userq_close_all(struct nnpu_ctx *ctx);
 
 /* nnpu_userq_hw.c: hardware queues */
 void nnpu_userq_hw_irq(struct nnpu_device *ndev, unsigned int vector);
-void nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid);
+int nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid);
 int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle);
 void nnpu_userq_hw_leave(struct nnpu_userq *uq);
 void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head);
@@ -183,17 +200,15 @@ void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid);
 void nnpu_userq_hw_account_all(struct nnpu_ctx *ctx);
 
 /* nnpu_userq_lend.c: who gets a hardware queue */
-void nnpu_userq_lend_want(struct nnpu_userq *uq);
-void nnpu_userq_lend_work(struct work_struct *work);
+void nnpu_userq_lend_init(struct nnpu_device *ndev);
 
 /* nnpu_userq_watch.c: watchdog */
 bool nnpu_userq_watch_stopped(struct nnpu_userq *uq);
 void nnpu_userq_watch_kick(struct nnpu_device *ndev, bool now);
-void nnpu_userq_watch_work(struct work_struct *work);
+void nnpu_userq_watch_init(struct nnpu_device *ndev);
 
 /* nnpu_userq_file.c: the descriptor */
 struct file *nnpu_userq_file_create(struct nnpu_userq *uq);
-void nnpu_userq_zap(struct nnpu_userq *uq);
 
 /* nnpu_userq_ioctl.c */
 int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file *file);

@@ -23,19 +23,6 @@
 /* Longest sleep in a fault before the fault is taken anew. */
 #define NNPU_USERQ_FAULT_MS	100
 
-/**
- * nnpu_userq_zap - take the doorbell page away
- * @uq: queue; nnpu_userqs.lock is held
- *
- * When this returns no CPU reaches the page without a new fault.
- */
-void nnpu_userq_zap(struct nnpu_userq *uq)
-{
-	lockdep_assert_held(&uq->ndev->userqs.lock);
-	if (uq->mapping && uq->mappings)
-		unmap_mapping_range(uq->mapping, 0, PAGE_SIZE, 1);
-}
-
 static vm_fault_t nnpu_userq_insert(struct nnpu_userq *uq, struct vm_area_struct *vma)
 {
 	struct nnpu_device *ndev = uq->ndev;
@@ -78,12 +65,16 @@ static vm_fault_t nnpu_userq_fault(struct vm_fault *vmf)
 	case NNPU_USERQ_ACTIVE:
 		ret = nnpu_userq_insert(uq, vma);
 		break;
-	case NNPU_USERQ_ENDED:
+	case NNPU_USERQ_STOPPED:
+	case NNPU_USERQ_HUNG:
+	case NNPU_USERQ_LOST:
+	case NNPU_USERQ_GONE:
+	case NNPU_USERQ_DESTROYED:
 		ret = vmf_insert_pfn_prot(vma, vma->vm_start, page_to_pfn(uq->dummy),
 					  vma->vm_page_prot);
 		break;
 	case NNPU_USERQ_PARKED:
-		nnpu_userq_lend_want(uq);
+		nnpu_userq_state_set(uq, NNPU_USERQ_WANTED);
 		break;
 	case NNPU_USERQ_WANTED:
 	case NNPU_USERQ_LEAVING:
@@ -158,7 +149,7 @@ static int nnpu_userq_mmap(struct file *filp, struct vm_area_struct *vma)
 
 static bool nnpu_userq_has_ended(struct nnpu_userq *uq)
 {
-	return READ_ONCE(uq->state) == NNPU_USERQ_ENDED;
+	return nnpu_userq_state_ended(READ_ONCE(uq->state));
 }
 
 static __poll_t nnpu_userq_poll(struct file *filp, poll_table *wait)
@@ -210,7 +201,7 @@ static int nnpu_userq_file_release(struct inode *inode, struct file *filp)
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 
 	/* Descriptor and mapping are gone: nobody can ring or wait. */
-	nnpu_userq_end(uq, DRM_NNPU_QUEUE_STATE_DESTROYED, 0);
+	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
 	mutex_lock(&uqs->lock);
 	uq->mapping = NULL;
 	mutex_unlock(&uqs->lock);

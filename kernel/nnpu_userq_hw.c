@@ -81,7 +81,7 @@ void nnpu_userq_hw_leave(struct nnpu_userq *uq)
 	nnpu_userq_hw_account(uq, qid);
 	/* Somebody may be waiting for it. */
 	if (!list_empty(&uqs->wanted))
-		mod_delayed_work(uqs->wq, &uqs->work, 0);
+		nnpu_userq_state_kick_lend(uqs);
 	mutex_unlock(&uqs->lock);
 }
 
@@ -160,9 +160,9 @@ static int nnpu_userq_hw_create(struct nnpu_userq *uq, u16 qid)
  * @uq: queue; nnpu_userqs.hw_lock is held
  * @qid: hardware queue
  *
- * A queue that the device refuses has ended when this returns.
+ * Return: 0, also if the queue has ended meanwhile; -EIO if the device refuses; -ENODEV.
  */
-void nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid)
+int nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid)
 {
 	struct nnpu_device *ndev = uq->ndev;
 	struct nnpu_userqs *uqs = &ndev->userqs;
@@ -177,33 +177,29 @@ void nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid)
 	mutex_unlock(&uqs->lock);
 	ret = nnpu_userq_hw_create(uq, qid);
 	mutex_lock(&uqs->lock);
-	if (uq->state == NNPU_USERQ_ENDED) {
+	if (nnpu_userq_state_ended(uq->state)) {
 		/* A reset came between: the device has forgotten the queue. */
 		mutex_unlock(&uqs->lock);
 		nnpu_userq_hw_set(ndev, qid, NULL);
 		nnpu_power_put_queue(ndev);
-		return;
+		return 0;
 	}
 	if (!ret) {
-		uq->state = NNPU_USERQ_ACTIVE;
+		nnpu_userq_state_set(uq, NNPU_USERQ_ACTIVE);
 		uq->qid = qid;
 		uq->active_since = jiffies;
 		uq->idle_since = jiffies;
 		nnpu_watchdog_rearm(&uq->watchdog);
-		list_move_tail(&uq->sched_node, &uqs->active);
 	}
 	mutex_unlock(&uqs->lock);
 	trace_nnpu_userq(uq, "start", qid, ret);
 	if (ret) {
 		nnpu_userq_hw_set(ndev, qid, NULL);
 		nnpu_power_put_queue(ndev);
-		nnpu_userq_end_locked(uq, ret == -EIO ? DRM_NNPU_QUEUE_STATE_STOPPED :
-				      DRM_NNPU_QUEUE_STATE_LOST,
-				      ret == -EIO ? NNPU_STATUS_INTERNAL : 0);
-		return;
+		return ret;
 	}
 	nnpu_userq_wake(uq);
-	nnpu_userq_watch_kick(ndev, false);
+	return 0;
 }
 
 /**
@@ -228,13 +224,12 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 	u16 qid;
 
 	mutex_lock(&uqs->lock);
-	if (uq->state == NNPU_USERQ_ENDED) {
+	if (nnpu_userq_state_ended(uq->state)) {
 		mutex_unlock(&uqs->lock);
 		return 0;
 	}
 	/* Before the device is asked: no doorbell rings for who comes after. */
-	uq->state = NNPU_USERQ_LEAVING;
-	nnpu_userq_zap(uq);
+	nnpu_userq_state_set(uq, NNPU_USERQ_LEAVING);
 	qid = uq->qid;
 	mutex_unlock(&uqs->lock);
 	/* Doorbells that are on their way arrive first: a read passes no write. */
@@ -248,7 +243,7 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 		nnpu_userq_hw_set(ndev, qid, NULL);
 
 	mutex_lock(&uqs->lock);
-	if (uq->state == NNPU_USERQ_ENDED) {
+	if (nnpu_userq_state_ended(uq->state)) {
 		ret = 0;
 	} else if (!ret) {
 		nnpu_userq_hw_account(uq, qid);
@@ -256,13 +251,12 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 		nnpu_power_put_queue(ndev);
 		uq->saved = *uqs->state_mem;
 		uq->resume = true;
-		uq->state = NNPU_USERQ_PARKED;
-		list_del_init(&uq->sched_node);
+		nnpu_userq_state_set(uq, NNPU_USERQ_PARKED);
 		if (uq->saved.sq_head != uq->saved.sq_tail)
-			nnpu_userq_lend_want(uq);
+			nnpu_userq_state_set(uq, NNPU_USERQ_WANTED);
 	} else if (ret != -EBUSY || idle) {
 		/* It stays. A stopped one is the watch's business. */
-		uq->state = NNPU_USERQ_ACTIVE;
+		nnpu_userq_state_set(uq, NNPU_USERQ_ACTIVE);
 	}
 	mutex_unlock(&uqs->lock);
 	trace_nnpu_userq(uq, idle ? "park" : "suspend", qid, ret);

@@ -134,7 +134,7 @@ int nnpu_userq_ioctl_destroy(struct drm_device *drm, void *data, struct drm_file
 	uq = nnpu_table_hide(&ctx->userqs, args->queue);
 	if (!uq)
 		return -ENOENT;
-	nnpu_userq_end(uq, DRM_NNPU_QUEUE_STATE_DESTROYED, 0);
+	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
 	nnpu_table_free(&ctx->userqs, args->queue);
 	nnpu_userq_put(uq);
 	return 0;
@@ -147,9 +147,9 @@ static bool nnpu_userq_ioctl_get_end(struct nnpu_userq *uq, struct drm_nnpu_queu
 	bool ended;
 
 	mutex_lock(&uqs->lock);
-	ended = uq->state == NNPU_USERQ_ENDED;
+	ended = nnpu_userq_state_ended(uq->state);
 	if (ended) {
-		args->state = uq->end;
+		args->state = nnpu_userq_state_uapi(uq->state);
 		args->reason = uq->reason;
 	}
 	mutex_unlock(&uqs->lock);

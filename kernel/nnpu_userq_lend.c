@@ -17,18 +17,16 @@
 /* Between two looks for room. */
 #define NNPU_USERQ_RETRY_MS	1
 
-/**
- * nnpu_userq_lend_want - a queue wants a hardware queue
- * @uq: parked queue; nnpu_userqs.lock is held
- */
-void nnpu_userq_lend_want(struct nnpu_userq *uq)
+/* A free hardware queue for a queue that waits. hw_lock is held. */
+static void nnpu_userq_lend_to(struct nnpu_userq *uq, u16 qid)
 {
-	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	int ret = nnpu_userq_hw_start(uq, qid);
 
-	lockdep_assert_held(&uqs->lock);
-	uq->state = NNPU_USERQ_WANTED;
-	list_add_tail(&uq->sched_node, &uqs->wanted);
-	mod_delayed_work(uqs->wq, &uqs->work, 0);
+	if (ret)
+		nnpu_userq_end_locked(uq, ret == -EIO ? NNPU_USERQ_STOPPED : NNPU_USERQ_LOST,
+				      ret == -EIO ? NNPU_STATUS_INTERNAL : 0);
+	else
+		nnpu_userq_watch_kick(uq->ndev, false);
 }
 
 /* hw_lock is held. */
@@ -126,11 +124,8 @@ static bool nnpu_userq_lend_any_leaving(struct nnpu_userqs *uqs)
 	return ret;
 }
 
-/**
- * nnpu_userq_lend_work - give hardware queues to those that wait
- * @work: nnpu_userqs.work
- */
-void nnpu_userq_lend_work(struct work_struct *work)
+/* nnpu_userqs.work: give hardware queues to those that wait. */
+static void nnpu_userq_lend_work(struct work_struct *work)
 {
 	struct nnpu_userqs *uqs = container_of(to_delayed_work(work), struct nnpu_userqs, work);
 	struct nnpu_device *ndev = container_of(uqs, struct nnpu_device, userqs);
@@ -146,7 +141,7 @@ void nnpu_userq_lend_work(struct work_struct *work)
 
 		uq = nnpu_userq_lend_first_wanted(uqs);
 		if (uq && qid)
-			nnpu_userq_hw_start(uq, qid);
+			nnpu_userq_lend_to(uq, qid);
 		else if (uq || nnpu_userq_lend_any_leaving(uqs))
 			again = nnpu_userq_lend_make_room(ndev);
 		else
@@ -158,4 +153,13 @@ void nnpu_userq_lend_work(struct work_struct *work)
 	if (again)
 		queue_delayed_work(uqs->wq, &uqs->work, msecs_to_jiffies(NNPU_USERQ_RETRY_MS));
 	nnpu_device_exit(idx);
+}
+
+/**
+ * nnpu_userq_lend_init - prepare the lending of hardware queues
+ * @ndev: device
+ */
+void nnpu_userq_lend_init(struct nnpu_device *ndev)
+{
+	INIT_DELAYED_WORK(&ndev->userqs.work, nnpu_userq_lend_work);
 }

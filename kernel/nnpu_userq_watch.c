@@ -97,7 +97,7 @@ static void nnpu_userq_watch_hang(struct nnpu_userq *uq, u16 cid)
 		return;
 	atomic64_inc(&ndev->stats.queue_resets);
 	trace_nnpu_reset(ndev, "user queue", "hang", cid, 0);
-	nnpu_userq_end_locked(uq, DRM_NNPU_QUEUE_STATE_HUNG, 0);
+	nnpu_userq_end_locked(uq, NNPU_USERQ_HUNG, 0);
 }
 
 /* One look at one queue. hw_lock is held. */
@@ -140,7 +140,7 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 		nnpu_userq_watch_hang(uq, current_job & NNPU_QREG_CURRENT_CID);
 		break;
 	case NNPU_VERDICT_STOPPED:
-		nnpu_userq_end_locked(uq, DRM_NNPU_QUEUE_STATE_STOPPED,
+		nnpu_userq_end_locked(uq, NNPU_USERQ_STOPPED,
 				      nnpu_read_queue(ndev, uq->qid, NNPU_QREG_ERROR));
 		break;
 	case NNPU_VERDICT_FATAL:
@@ -150,14 +150,11 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	}
 }
 
-/**
- * nnpu_userq_watch_work - look for hangs, stopped and idle queues
- * @work: nnpu_userqs.watch
- *
- * Runs while queues have hardware queues, and once more for the performance level
- * when the last one has gone.
+/*
+ * nnpu_userqs.watch: runs while queues have hardware queues, and once more for the
+ * performance level when the last one has gone.
  */
-void nnpu_userq_watch_work(struct work_struct *work)
+static void nnpu_userq_watch_work(struct work_struct *work)
 {
 	struct nnpu_userqs *uqs = container_of(to_delayed_work(work), struct nnpu_userqs, watch);
 	struct nnpu_device *ndev = container_of(uqs, struct nnpu_device, userqs);
@@ -190,4 +187,13 @@ void nnpu_userq_watch_work(struct work_struct *work)
 	if (any)
 		nnpu_userq_watch_kick(ndev, false);
 	nnpu_device_exit(idx);
+}
+
+/**
+ * nnpu_userq_watch_init - prepare the watchdog
+ * @ndev: device
+ */
+void nnpu_userq_watch_init(struct nnpu_device *ndev)
+{
+	INIT_DELAYED_WORK(&ndev->userqs.watch, nnpu_userq_watch_work);
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The state of a user queue: one variable, changed in one place. What follows from a
+ * state is done with the change: the lists a queue is on, the doorbell page, the wish for a
+ * hardware queue.
+ */
+#include <linux/mm.h>
+
+#include <drm/nnpu_accel.h>
+
+#include "nnpu_device.h"
+#include "nnpu_userq.h"
+
+/**
+ * struct nnpu_userq_state_info - a state as others see it
+ * @name: for debugfs
+ * @uapi: DRM_NNPU_QUEUE_STATE_*
+ */
+struct nnpu_userq_state_info {
+	const char *name;
+	u32 uapi;
+};
+
+static const struct nnpu_userq_state_info nnpu_userq_state_infos[] = {
+	[NNPU_USERQ_PARKED] = { "parked", DRM_NNPU_QUEUE_STATE_READY },
+	[NNPU_USERQ_WANTED] = { "wanted", DRM_NNPU_QUEUE_STATE_READY },
+	[NNPU_USERQ_ACTIVE] = { "active", DRM_NNPU_QUEUE_STATE_READY },
+	[NNPU_USERQ_LEAVING] = { "leaving", DRM_NNPU_QUEUE_STATE_READY },
+	[NNPU_USERQ_STOPPED] = { "stopped", DRM_NNPU_QUEUE_STATE_STOPPED },
+	[NNPU_USERQ_HUNG] = { "hung", DRM_NNPU_QUEUE_STATE_HUNG },
+	[NNPU_USERQ_LOST] = { "lost", DRM_NNPU_QUEUE_STATE_LOST },
+	[NNPU_USERQ_GONE] = { "gone", DRM_NNPU_QUEUE_STATE_GONE },
+	[NNPU_USERQ_DESTROYED] = { "destroyed", DRM_NNPU_QUEUE_STATE_DESTROYED },
+};
+
+/* When this returns no CPU reaches the doorbell page without a new fault. */
+static void nnpu_userq_state_zap(struct nnpu_userq *uq)
+{
+	if (uq->mapping && uq->mappings)
+		unmap_mapping_range(uq->mapping, 0, PAGE_SIZE, 1);
+}
+
+/**
+ * nnpu_userq_state_set - change the state of a queue
+ * @uq: queue that has not ended; nnpu_userqs.lock is held
+ * @state: new state
+ *
+ * With LEAVING and the states of the end, the doorbell leads nowhere when this returns.
+ */
+void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
+{
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	enum nnpu_userq_state before = uq->state;
+
+	lockdep_assert_held(&uqs->lock);
+	if (WARN_ON_ONCE(nnpu_userq_state_ended(before)))
+		return;
+	/* nnpu_userq_file.c looks without the lock. */
+	WRITE_ONCE(uq->state, state);
+	switch (state) {
+	case NNPU_USERQ_PARKED:
+		list_del_init(&uq->sched_node);
+		break;
+	case NNPU_USERQ_WANTED:
+		list_add_tail(&uq->sched_node, &uqs->wanted);
+		nnpu_userq_state_kick_lend(uqs);
+		break;
+	case NNPU_USERQ_ACTIVE:
+		/* One that was to leave and stays keeps its place. */
+		if (before == NNPU_USERQ_WANTED)
+			list_move_tail(&uq->sched_node, &uqs->active);
+		break;
+	case NNPU_USERQ_LEAVING:
+		nnpu_userq_state_zap(uq);
+		break;
+	case NNPU_USERQ_STOPPED:
+	case NNPU_USERQ_HUNG:
+	case NNPU_USERQ_LOST:
+	case NNPU_USERQ_GONE:
+	case NNPU_USERQ_DESTROYED:
+		list_del_init(&uq->node);
+		list_del_init(&uq->sched_node);
+		nnpu_userq_state_zap(uq);
+		break;
+	}
+}
+
+/**
+ * nnpu_userq_state_kick_lend - have hardware queues given to those that wait
+ * @uqs: user queues
+ */
+void nnpu_userq_state_kick_lend(struct nnpu_userqs *uqs)
+{
+	mod_delayed_work(uqs->wq, &uqs->work, 0);
+}
+
+/**
+ * nnpu_userq_state_uapi - a state as user space sees it
+ * @state: state
+ *
+ * Return: DRM_NNPU_QUEUE_STATE_*.
+ */
+u32 nnpu_userq_state_uapi(enum nnpu_userq_state state)
+{
+	return nnpu_userq_state_infos[state].uapi;
+}
+
+/**
+ * nnpu_userq_state_name - a state as text
+ * @state: state
+ *
+ * Return: its name.
+ */
+const char *nnpu_userq_state_name(enum nnpu_userq_state state)
+{
+	return nnpu_userq_state_infos[state].name;
+}
