@@ -90,12 +90,12 @@ int nnpu_check_queue(const struct drm_nnpu_queue_create *args)
 }
 
 /**
- * nnpu_result_size - bytes of a result block or argument block
+ * nnpu_check_args_size - bytes of a result block or argument block
  * @num_args: inputs plus outputs, at most NNPU_MAX_ARGS
  *
  * Return: bytes.
  */
-u32 nnpu_result_size(u32 num_args)
+u32 nnpu_check_args_size(u32 num_args)
 {
 	return sizeof(struct nnpu_args_header) + num_args * sizeof(struct nnpu_arg);
 }

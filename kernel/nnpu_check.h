@@ -47,6 +47,6 @@ int nnpu_check_sync(const struct drm_nnpu_sync *sync);
 int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size);
 int nnpu_check_program_header(const struct nnpu_program_header *h, u32 image_size,
 			      struct nnpu_header_verdict *verdict);
-u32 nnpu_result_size(u32 num_args);
+u32 nnpu_check_args_size(u32 num_args);
 
 #endif /* _NNPU_CHECK_H_ */

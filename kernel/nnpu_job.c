@@ -28,35 +28,35 @@
  */
 
 /**
- * struct nnpu_fence - fence of a job
+ * struct nnpu_job_fence - fence of a job
  * @base: fence
  * @lock: its lock
  */
-struct nnpu_fence {
+struct nnpu_job_fence {
 	struct dma_fence base;
 	spinlock_t lock;	/* see above */
 };
 
-static const char *nnpu_fence_get_driver_name(struct dma_fence *fence)
+static const char *nnpu_job_fence_get_driver_name(struct dma_fence *fence)
 {
 	return NNPU_DRIVER_NAME;
 }
 
-static const char *nnpu_fence_get_timeline_name(struct dma_fence *fence)
+static const char *nnpu_job_fence_get_timeline_name(struct dma_fence *fence)
 {
 	return "nnpu-job";
 }
 
-static void nnpu_fence_release(struct dma_fence *fence)
+static void nnpu_job_fence_release(struct dma_fence *fence)
 {
 	dma_fence_free(fence);
 	module_put(THIS_MODULE);
 }
 
-static const struct dma_fence_ops nnpu_fence_ops = {
-	.get_driver_name = nnpu_fence_get_driver_name,
-	.get_timeline_name = nnpu_fence_get_timeline_name,
-	.release = nnpu_fence_release,
+static const struct dma_fence_ops nnpu_job_fence_ops = {
+	.get_driver_name = nnpu_job_fence_get_driver_name,
+	.get_timeline_name = nnpu_job_fence_get_timeline_name,
+	.release = nnpu_job_fence_release,
 };
 
 /**
@@ -70,16 +70,16 @@ static const struct dma_fence_ops nnpu_fence_ops = {
  */
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 {
-	struct nnpu_fence *fence;
+	struct nnpu_job_fence *fence;
 	struct nnpu_job *job;
 
-	BUILD_BUG_ON(offsetof(struct nnpu_fence, base) != 0);
+	BUILD_BUG_ON(offsetof(struct nnpu_job_fence, base) != 0);
 
 	job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
 	if (!job)
 		return NULL;
 	INIT_LIST_HEAD(&job->node);
-	job->args_len = nnpu_result_size(num_args);
+	job->args_len = nnpu_check_args_size(num_args);
 	job->args = kvzalloc(job->args_len, GFP_KERNEL_ACCOUNT);
 	/* Arguments, result block and profile. */
 	job->slots = kvcalloc(num_args + 2, sizeof(*job->slots), GFP_KERNEL_ACCOUNT);
@@ -108,14 +108,14 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
  */
 void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority)
 {
-	struct nnpu_fence *fence = container_of(job->fence, struct nnpu_fence, base);
+	struct nnpu_job_fence *fence = container_of(job->fence, struct nnpu_job_fence, base);
 	struct nnpu_ctx *ctx = job->ctx;
 
 	job->seqno = ++ctx->fence_seqno[priority];
 	/* An ioctl runs, so the module is there. */
 	__module_get(THIS_MODULE);
-	dma_fence_init(&fence->base, &nnpu_fence_ops, &fence->lock, ctx->fence_context[priority],
-		       job->seqno);
+	dma_fence_init(&fence->base, &nnpu_job_fence_ops, &fence->lock,
+		       ctx->fence_context[priority], job->seqno);
 }
 
 /* Let go of what only the device's work needed. Any context. */
@@ -144,7 +144,7 @@ void nnpu_job_free(struct nnpu_job *job)
 	if (job->fence->ops)
 		dma_fence_put(job->fence);
 	else
-		kfree(container_of(job->fence, struct nnpu_fence, base));
+		kfree(container_of(job->fence, struct nnpu_job_fence, base));
 	kvfree(job->slots);
 	kvfree(job->args);
 	kfree(job);

@@ -6,8 +6,8 @@
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
 
+#include "nnpu_cids.h"
 #include "nnpu_param.h"
-#include "nnpu_ring.h"
 
 static unsigned int nnpu_hang_timeout_ms = 5000;
 module_param_named(hang_timeout_ms, nnpu_hang_timeout_ms, uint, 0644);

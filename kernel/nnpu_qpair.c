@@ -40,8 +40,8 @@ int nnpu_qpair_alloc(struct nnpu_device *ndev, struct nnpu_qpair *qp, u16 qid, u
 		dma_free_coherent(dev, entries * NNPU_SQE_SIZE, sq, qp->sq_dma);
 		return -ENOMEM;
 	}
-	nnpu_sq_init(&qp->sq, sq, entries);
-	nnpu_cq_init(&qp->cq, cq, entries);
+	nnpu_ring_sq_init(&qp->sq, sq, entries);
+	nnpu_ring_cq_init(&qp->cq, cq, entries);
 	return 0;
 }
 
@@ -69,8 +69,8 @@ void nnpu_qpair_free(struct nnpu_qpair *qp)
 void nnpu_qpair_restart(struct nnpu_qpair *qp, bool live)
 {
 	lockdep_assert_held(&qp->lock);
-	nnpu_sq_init(&qp->sq, qp->sq.entries, qp->sq.size);
-	nnpu_cq_init(&qp->cq, qp->cq.entries, qp->cq.size);
+	nnpu_ring_sq_init(&qp->sq, qp->sq.entries, qp->sq.size);
+	nnpu_ring_cq_init(&qp->cq, qp->cq.entries, qp->cq.size);
 	qp->live = live;
 }
 
@@ -83,7 +83,7 @@ void nnpu_qpair_restart(struct nnpu_qpair *qp, bool live)
  */
 int nnpu_qpair_push(struct nnpu_qpair *qp, const struct nnpu_sqe *sqe)
 {
-	int ret = nnpu_sq_push(&qp->sq, sqe);
+	int ret = nnpu_ring_sq_push(&qp->sq, sqe);
 
 	lockdep_assert_held(&qp->lock);
 	/* writel() orders the entry before the doorbell. */
@@ -110,10 +110,10 @@ bool nnpu_qpair_pop(struct nnpu_qpair *qp, struct nnpu_cqe *cqe, void **owner)
 
 	lockdep_assert_held(&qp->lock);
 	*owner = NULL;
-	if (!qp->live || !nnpu_cq_pop(&qp->cq, cqe))
+	if (!qp->live || !nnpu_ring_cq_pop(&qp->cq, cqe))
 		return false;
 	if (le16_to_cpu(cqe->qid) != qp->qid ||
-	    nnpu_sq_fetched(&qp->sq, le16_to_cpu(cqe->sq_head))) {
+	    nnpu_ring_sq_fetched(&qp->sq, le16_to_cpu(cqe->sq_head))) {
 		atomic64_inc(&ndev->stats.bad_completions);
 		dev_warn_ratelimited(ndev->drm.dev,
 				     "queue %u: bad completion (queue %u, head %u) ignored\n",

@@ -4,6 +4,7 @@
 
 #include <linux/spinlock.h>
 
+#include "nnpu_cids.h"
 #include "nnpu_ring.h"
 
 struct nnpu_device;

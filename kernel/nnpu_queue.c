@@ -37,7 +37,7 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 
 	INIT_LIST_HEAD(&queue->inflight);
 	queue->depth = depth;
-	queue->args_stride = ALIGN(nnpu_result_size(ndev->limits.max_args), 64);
+	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
 	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries, depth);
 	if (ret)
 		return ret;

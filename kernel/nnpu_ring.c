@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings and command ids: arithmetic on memory, no device. Callers serialise.
+ * Rings: arithmetic on memory, no device. Callers serialise.
  *
  * Ordering. Submission: entries are written with plain stores; the doorbell's
  * writel() orders them before the device hears of them. Completion: the device
@@ -17,12 +17,12 @@
 #include "nnpu_ring.h"
 
 /**
- * nnpu_sq_init - start with an empty submission ring
+ * nnpu_ring_sq_init - start with an empty submission ring
  * @sq: ring
  * @mem: memory of @size entries
  * @size: entries, power of two
  */
-void nnpu_sq_init(struct nnpu_sq *sq, void *mem, u32 size)
+void nnpu_ring_sq_init(struct nnpu_sq *sq, void *mem, u32 size)
 {
 	sq->entries = mem;
 	sq->size = size;
@@ -31,20 +31,20 @@ void nnpu_sq_init(struct nnpu_sq *sq, void *mem, u32 size)
 }
 
 /**
- * nnpu_sq_room - entries that can be pushed
+ * nnpu_ring_sq_room - entries that can be pushed
  * @sq: ring
  *
  * One entry stays empty: tail == head means empty, never full.
  *
  * Return: number of entries.
  */
-u32 nnpu_sq_room(const struct nnpu_sq *sq)
+u32 nnpu_ring_sq_room(const struct nnpu_sq *sq)
 {
 	return sq->size - 1 - ((sq->tail - sq->head) & (sq->size - 1));
 }
 
 /**
- * nnpu_sq_push - write an entry behind the last one
+ * nnpu_ring_sq_push - write an entry behind the last one
  * @sq: ring
  * @sqe: entry, copied
  *
@@ -52,9 +52,9 @@ u32 nnpu_sq_room(const struct nnpu_sq *sq)
  *
  * Return: 0, or -ENOSPC if the ring is full.
  */
-int nnpu_sq_push(struct nnpu_sq *sq, const struct nnpu_sqe *sqe)
+int nnpu_ring_sq_push(struct nnpu_sq *sq, const struct nnpu_sqe *sqe)
 {
-	if (!nnpu_sq_room(sq))
+	if (!nnpu_ring_sq_room(sq))
 		return -ENOSPC;
 	memcpy(&sq->entries[sq->tail], sqe, sizeof(*sqe));
 	sq->tail = (sq->tail + 1) & (sq->size - 1);
@@ -62,14 +62,14 @@ int nnpu_sq_push(struct nnpu_sq *sq, const struct nnpu_sqe *sqe)
 }
 
 /**
- * nnpu_sq_fetched - take note of how far the device has read
+ * nnpu_ring_sq_fetched - take note of how far the device has read
  * @sq: ring
  * @head: nnpu_cqe.sq_head, as the device says
  *
  * Return: 0, or -EPROTO if @head is not between what was fetched before and
  * what was pushed; the ring is unchanged then.
  */
-int nnpu_sq_fetched(struct nnpu_sq *sq, u16 head)
+int nnpu_ring_sq_fetched(struct nnpu_sq *sq, u16 head)
 {
 	u32 mask = sq->size - 1;
 
@@ -80,12 +80,12 @@ int nnpu_sq_fetched(struct nnpu_sq *sq, u16 head)
 }
 
 /**
- * nnpu_cq_init - start with an empty completion ring
+ * nnpu_ring_cq_init - start with an empty completion ring
  * @cq: ring
  * @mem: memory of @size entries, cleared here: phase 0 is "not written"
  * @size: entries, power of two
  */
-void nnpu_cq_init(struct nnpu_cq *cq, void *mem, u32 size)
+void nnpu_ring_cq_init(struct nnpu_cq *cq, void *mem, u32 size)
 {
 	cq->entries = mem;
 	cq->size = size;
@@ -95,7 +95,7 @@ void nnpu_cq_init(struct nnpu_cq *cq, void *mem, u32 size)
 }
 
 /**
- * nnpu_cq_pop - take the next completion
+ * nnpu_ring_cq_pop - take the next completion
  * @cq: ring
  * @cqe: gets a copy; what the device does to the entry later does not matter
  *
@@ -103,7 +103,7 @@ void nnpu_cq_init(struct nnpu_cq *cq, void *mem, u32 size)
  *
  * Return: false if there is none.
  */
-bool nnpu_cq_pop(struct nnpu_cq *cq, struct nnpu_cqe *cqe)
+bool nnpu_ring_cq_pop(struct nnpu_cq *cq, struct nnpu_cqe *cqe)
 {
 	const struct nnpu_cqe *entry = &cq->entries[cq->head];
 	__le16 status = READ_ONCE(entry->status);
@@ -118,66 +118,4 @@ bool nnpu_cq_pop(struct nnpu_cq *cq, struct nnpu_cqe *cqe)
 	if (!cq->head)
 		cq->phase ^= NNPU_CQE_PHASE;
 	return true;
-}
-
-/**
- * nnpu_cids_init - start with no command in flight
- * @cids: table
- * @size: ids at the same time, at most NNPU_CIDS_MAX
- */
-void nnpu_cids_init(struct nnpu_cids *cids, u32 size)
-{
-	memset(cids, 0, sizeof(*cids));
-	cids->size = size;
-}
-
-/**
- * nnpu_cids_get - get an id for a command
- * @cids: table
- * @owner: what nnpu_cids_find() returns for it, not NULL
- *
- * Return: the id, or -EBUSY if all are in use.
- */
-int nnpu_cids_get(struct nnpu_cids *cids, void *owner)
-{
-	u32 i;
-
-	for (i = 0; i < cids->size; i++) {
-		if (cids->owner[i])
-			continue;
-		cids->owner[i] = owner;
-		cids->generation[i]++;
-		cids->used++;
-		return cids->generation[i] << 8 | i;
-	}
-	return -EBUSY;
-}
-
-/**
- * nnpu_cids_find - the owner of an id the device names
- * @cids: table
- * @cid: any value
- *
- * Return: the owner, or NULL if no such command is in flight.
- */
-void *nnpu_cids_find(const struct nnpu_cids *cids, u16 cid)
-{
-	u32 i = nnpu_cid_index(cid);
-
-	if (i >= cids->size || cids->generation[i] != cid >> 8)
-		return NULL;
-	return cids->owner[i];
-}
-
-/**
- * nnpu_cids_put - the command has ended
- * @cids: table
- * @cid: id in use
- */
-void nnpu_cids_put(struct nnpu_cids *cids, u16 cid)
-{
-	if (!nnpu_cids_find(cids, cid))
-		return;
-	cids->owner[nnpu_cid_index(cid)] = NULL;
-	cids->used--;
 }

@@ -23,7 +23,7 @@
 /* Longest sleep in a fault before the fault is taken anew. */
 #define NNPU_USERQ_FAULT_MS	100
 
-static vm_fault_t nnpu_userq_insert(struct nnpu_userq *uq, struct vm_area_struct *vma)
+static vm_fault_t nnpu_userq_file_insert(struct nnpu_userq *uq, struct vm_area_struct *vma)
 {
 	struct nnpu_device *ndev = uq->ndev;
 	phys_addr_t db = ndev->doorbells_phys + ((phys_addr_t)uq->qid << ndev->limits.db_shift);
@@ -33,7 +33,7 @@ static vm_fault_t nnpu_userq_insert(struct nnpu_userq *uq, struct vm_area_struct
 }
 
 /* Until the state changes; then the access faults again and is judged anew. */
-static vm_fault_t nnpu_userq_fault_wait(struct nnpu_userq *uq, struct vm_fault *vmf, int seen)
+static vm_fault_t nnpu_userq_file_fault_wait(struct nnpu_userq *uq, struct vm_fault *vmf, int seen)
 {
 	unsigned long timeout = msecs_to_jiffies(NNPU_USERQ_FAULT_MS);
 	bool unlock = fault_flag_allow_retry_first(vmf->flags);
@@ -52,7 +52,7 @@ static vm_fault_t nnpu_userq_fault_wait(struct nnpu_userq *uq, struct vm_fault *
 	return VM_FAULT_RETRY;
 }
 
-static vm_fault_t nnpu_userq_fault(struct vm_fault *vmf)
+static vm_fault_t nnpu_userq_file_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct nnpu_userq *uq = vma->vm_private_data;
@@ -63,7 +63,7 @@ static vm_fault_t nnpu_userq_fault(struct vm_fault *vmf)
 	mutex_lock(&uqs->lock);
 	switch (uq->state) {
 	case NNPU_USERQ_ACTIVE:
-		ret = nnpu_userq_insert(uq, vma);
+		ret = nnpu_userq_file_insert(uq, vma);
 		break;
 	case NNPU_USERQ_STOPPED:
 	case NNPU_USERQ_HUNG:
@@ -81,10 +81,10 @@ static vm_fault_t nnpu_userq_fault(struct vm_fault *vmf)
 		break;
 	}
 	mutex_unlock(&uqs->lock);
-	return ret ?: nnpu_userq_fault_wait(uq, vmf, seen);
+	return ret ?: nnpu_userq_file_fault_wait(uq, vmf, seen);
 }
 
-static void nnpu_userq_vm_open(struct vm_area_struct *vma)
+static void nnpu_userq_file_vm_open(struct vm_area_struct *vma)
 {
 	struct nnpu_userq *uq = vma->vm_private_data;
 
@@ -93,7 +93,7 @@ static void nnpu_userq_vm_open(struct vm_area_struct *vma)
 	mutex_unlock(&uq->ndev->userqs.lock);
 }
 
-static void nnpu_userq_vm_close(struct vm_area_struct *vma)
+static void nnpu_userq_file_vm_close(struct vm_area_struct *vma)
 {
 	struct nnpu_userq *uq = vma->vm_private_data;
 
@@ -102,25 +102,25 @@ static void nnpu_userq_vm_close(struct vm_area_struct *vma)
 	mutex_unlock(&uq->ndev->userqs.lock);
 }
 
-static int nnpu_userq_vm_refuse(struct vm_area_struct *vma)
+static int nnpu_userq_file_vm_refuse(struct vm_area_struct *vma)
 {
 	return -EINVAL;
 }
 
-static int nnpu_userq_vm_split(struct vm_area_struct *vma, unsigned long addr)
+static int nnpu_userq_file_vm_split(struct vm_area_struct *vma, unsigned long addr)
 {
 	return -EINVAL;
 }
 
-static const struct vm_operations_struct nnpu_userq_vm_ops = {
-	.open = nnpu_userq_vm_open,
-	.close = nnpu_userq_vm_close,
-	.may_split = nnpu_userq_vm_split,
-	.mremap = nnpu_userq_vm_refuse,
-	.fault = nnpu_userq_fault,
+static const struct vm_operations_struct nnpu_userq_file_vm_ops = {
+	.open = nnpu_userq_file_vm_open,
+	.close = nnpu_userq_file_vm_close,
+	.may_split = nnpu_userq_file_vm_split,
+	.mremap = nnpu_userq_file_vm_refuse,
+	.fault = nnpu_userq_file_fault,
 };
 
-static int nnpu_userq_mmap(struct file *filp, struct vm_area_struct *vma)
+static int nnpu_userq_file_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	struct nnpu_userq *uq = filp->private_data;
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
@@ -143,21 +143,21 @@ static int nnpu_userq_mmap(struct file *filp, struct vm_area_struct *vma)
 	vm_flags_mod(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY,
 		     VM_MAYEXEC);
 	vma->vm_private_data = uq;
-	vma->vm_ops = &nnpu_userq_vm_ops;
+	vma->vm_ops = &nnpu_userq_file_vm_ops;
 	return 0;
 }
 
-static bool nnpu_userq_has_ended(struct nnpu_userq *uq)
+static bool nnpu_userq_file_has_ended(struct nnpu_userq *uq)
 {
 	return nnpu_userq_state_ended(READ_ONCE(uq->state));
 }
 
-static __poll_t nnpu_userq_poll(struct file *filp, poll_table *wait)
+static __poll_t nnpu_userq_file_poll(struct file *filp, poll_table *wait)
 {
 	struct nnpu_userq *uq = filp->private_data;
 
 	poll_wait(filp, &uq->wait, wait);
-	if (nnpu_userq_has_ended(uq))
+	if (nnpu_userq_file_has_ended(uq))
 		return EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP;
 	if (atomic_read(&uq->events) != atomic_read(&uq->events_read))
 		return EPOLLIN | EPOLLRDNORM;
@@ -165,7 +165,7 @@ static __poll_t nnpu_userq_poll(struct file *filp, poll_table *wait)
 }
 
 /* As of an eventfd: how often since the last read(). */
-static ssize_t nnpu_userq_read(struct file *filp, char __user *user, size_t len, loff_t *pos)
+static ssize_t nnpu_userq_file_read(struct file *filp, char __user *user, size_t len, loff_t *pos)
 {
 	struct nnpu_userq *uq = filp->private_data;
 	int seen, before;
@@ -177,7 +177,7 @@ static ssize_t nnpu_userq_read(struct file *filp, char __user *user, size_t len,
 	for (;;) {
 		seen = atomic_read(&uq->events);
 		before = atomic_read(&uq->events_read);
-		if (nnpu_userq_has_ended(uq))
+		if (nnpu_userq_file_has_ended(uq))
 			return 0;
 		if (seen == before) {
 			if (filp->f_flags & O_NONBLOCK)
@@ -209,12 +209,12 @@ static int nnpu_userq_file_release(struct inode *inode, struct file *filp)
 	return 0;
 }
 
-static const struct file_operations nnpu_userq_fops = {
+static const struct file_operations nnpu_userq_file_fops = {
 	.owner = THIS_MODULE,
 	.release = nnpu_userq_file_release,
-	.mmap = nnpu_userq_mmap,
-	.poll = nnpu_userq_poll,
-	.read = nnpu_userq_read,
+	.mmap = nnpu_userq_file_mmap,
+	.poll = nnpu_userq_file_poll,
+	.read = nnpu_userq_file_read,
 	.llseek = noop_llseek,
 };
 
@@ -229,7 +229,7 @@ struct file *nnpu_userq_file_create(struct nnpu_userq *uq)
 	struct file *filp;
 
 	/* Not one of the inode that all anonymous files share: it is zapped. */
-	filp = anon_inode_create_getfile("[nnpu-queue]", &nnpu_userq_fops, uq,
+	filp = anon_inode_create_getfile("[nnpu-queue]", &nnpu_userq_file_fops, uq,
 					 O_RDWR | O_CLOEXEC, NULL);
 	if (IS_ERR(filp))
 		return filp;

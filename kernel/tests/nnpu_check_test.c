@@ -314,9 +314,9 @@ static void check_test_program_header(struct kunit *test)
 
 static void check_test_result_size(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, nnpu_result_size(0), 64);
-	KUNIT_EXPECT_EQ(test, nnpu_result_size(1), 128);
-	KUNIT_EXPECT_EQ(test, nnpu_result_size(NNPU_MAX_ARGS), 64 * 257);
+	KUNIT_EXPECT_EQ(test, nnpu_check_args_size(0), 64);
+	KUNIT_EXPECT_EQ(test, nnpu_check_args_size(1), 128);
+	KUNIT_EXPECT_EQ(test, nnpu_check_args_size(NNPU_MAX_ARGS), 64 * 257);
 }
 
 static void check_test_queue(struct kunit *test)

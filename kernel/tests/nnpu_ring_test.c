@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rings, phase bits and command ids. */
+/* Rings and phase bits. */
 #include <kunit/test.h>
 
 #include "../nnpu_ring.h"
@@ -21,9 +21,9 @@ static struct ring_test *ring_test_new(struct kunit *test)
 	struct ring_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
-	nnpu_sq_init(&t->sq, t->sq_mem, SIZE);
+	nnpu_ring_sq_init(&t->sq, t->sq_mem, SIZE);
 	memset(t->cq_mem, 0xff, sizeof(t->cq_mem));
-	nnpu_cq_init(&t->cq, t->cq_mem, SIZE);
+	nnpu_ring_cq_init(&t->cq, t->cq_mem, SIZE);
 	t->dev_phase = 1;
 	return t;
 }
@@ -48,12 +48,12 @@ static void ring_test_sq_full(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < SIZE - 1; i++) {
-		KUNIT_EXPECT_EQ(test, nnpu_sq_room(&t->sq), SIZE - 1 - i);
+		KUNIT_EXPECT_EQ(test, nnpu_ring_sq_room(&t->sq), SIZE - 1 - i);
 		sqe.cid = cpu_to_le16(i);
-		KUNIT_EXPECT_EQ(test, nnpu_sq_push(&t->sq, &sqe), 0);
+		KUNIT_EXPECT_EQ(test, nnpu_ring_sq_push(&t->sq, &sqe), 0);
 	}
-	KUNIT_EXPECT_EQ(test, nnpu_sq_room(&t->sq), 0);
-	KUNIT_EXPECT_EQ(test, nnpu_sq_push(&t->sq, &sqe), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_room(&t->sq), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_push(&t->sq, &sqe), -ENOSPC);
 	for (i = 0; i < SIZE - 1; i++)
 		KUNIT_EXPECT_EQ(test, le16_to_cpu(t->sq_mem[i].cid), i);
 }
@@ -67,11 +67,11 @@ static void ring_test_sq_wrap(struct kunit *test)
 
 	for (i = 0; i < 5 * SIZE; i++) {
 		sqe.cid = cpu_to_le16(i);
-		KUNIT_ASSERT_EQ(test, nnpu_sq_push(&t->sq, &sqe), 0);
+		KUNIT_ASSERT_EQ(test, nnpu_ring_sq_push(&t->sq, &sqe), 0);
 		KUNIT_EXPECT_EQ(test, le16_to_cpu(t->sq_mem[i % SIZE].cid), i);
 		KUNIT_EXPECT_EQ(test, t->sq.tail, (i + 1) % SIZE);
-		KUNIT_ASSERT_EQ(test, nnpu_sq_fetched(&t->sq, (i + 1) % SIZE), 0);
-		KUNIT_EXPECT_EQ(test, nnpu_sq_room(&t->sq), SIZE - 1);
+		KUNIT_ASSERT_EQ(test, nnpu_ring_sq_fetched(&t->sq, (i + 1) % SIZE), 0);
+		KUNIT_EXPECT_EQ(test, nnpu_ring_sq_room(&t->sq), SIZE - 1);
 	}
 }
 
@@ -81,14 +81,14 @@ static void ring_test_sq_bad_head(struct kunit *test)
 	struct ring_test *t = ring_test_new(test);
 	struct nnpu_sqe sqe = { };
 
-	KUNIT_EXPECT_EQ(test, nnpu_sq_fetched(&t->sq, 1), -EPROTO);
-	KUNIT_EXPECT_EQ(test, nnpu_sq_fetched(&t->sq, SIZE), -EPROTO);
-	KUNIT_EXPECT_EQ(test, nnpu_sq_fetched(&t->sq, 0xffff), -EPROTO);
-	nnpu_sq_push(&t->sq, &sqe);
-	nnpu_sq_push(&t->sq, &sqe);
-	KUNIT_EXPECT_EQ(test, nnpu_sq_fetched(&t->sq, 2), 0);
-	KUNIT_EXPECT_EQ(test, nnpu_sq_fetched(&t->sq, 1), -EPROTO);
-	KUNIT_EXPECT_EQ(test, nnpu_sq_fetched(&t->sq, 3), -EPROTO);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_fetched(&t->sq, 1), -EPROTO);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_fetched(&t->sq, SIZE), -EPROTO);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_fetched(&t->sq, 0xffff), -EPROTO);
+	nnpu_ring_sq_push(&t->sq, &sqe);
+	nnpu_ring_sq_push(&t->sq, &sqe);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_fetched(&t->sq, 2), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_fetched(&t->sq, 1), -EPROTO);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_sq_fetched(&t->sq, 3), -EPROTO);
 	KUNIT_EXPECT_EQ(test, t->sq.head, 2);
 }
 
@@ -98,7 +98,7 @@ static void ring_test_cq_empty(struct kunit *test)
 	struct ring_test *t = ring_test_new(test);
 	struct nnpu_cqe cqe;
 
-	KUNIT_EXPECT_FALSE(test, nnpu_cq_pop(&t->cq, &cqe));
+	KUNIT_EXPECT_FALSE(test, nnpu_ring_cq_pop(&t->cq, &cqe));
 	KUNIT_EXPECT_EQ(test, t->cq.head, 0);
 }
 
@@ -112,7 +112,7 @@ static void ring_test_cq_wrap(struct kunit *test)
 	for (i = 0; i < 40; i++) {
 		for (n = 0; n < 1 + i % (SIZE - 1); n++)
 			ring_test_complete(t, cid++, i % 7);
-		while (nnpu_cq_pop(&t->cq, &cqe)) {
+		while (nnpu_ring_cq_pop(&t->cq, &cqe)) {
 			KUNIT_EXPECT_EQ(test, le16_to_cpu(cqe.cid), seen);
 			KUNIT_EXPECT_EQ(test, le16_to_cpu(cqe.status) >> NNPU_CQE_STATUS_SHIFT,
 					i % 7);
@@ -134,8 +134,8 @@ static void ring_test_cq_stale(struct kunit *test)
 		for (i = 0; i < SIZE; i++)
 			ring_test_complete(t, i, 0);
 		for (i = 0; i < SIZE; i++)
-			KUNIT_EXPECT_TRUE(test, nnpu_cq_pop(&t->cq, &cqe));
-		KUNIT_EXPECT_FALSE(test, nnpu_cq_pop(&t->cq, &cqe));
+			KUNIT_EXPECT_TRUE(test, nnpu_ring_cq_pop(&t->cq, &cqe));
+		KUNIT_EXPECT_FALSE(test, nnpu_ring_cq_pop(&t->cq, &cqe));
 	}
 }
 
@@ -147,65 +147,7 @@ static void ring_test_cq_wrong_phase(struct kunit *test)
 
 	t->dev_phase = 0;
 	ring_test_complete(t, 1, NNPU_STATUS_INTERNAL);
-	KUNIT_EXPECT_FALSE(test, nnpu_cq_pop(&t->cq, &cqe));
-}
-
-/* Ids: all different, as many as there are, found by exactly their value. */
-static void ring_test_cids(struct kunit *test)
-{
-	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
-	int owner[SIZE], cid[SIZE];
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(test, cids);
-	nnpu_cids_init(cids, SIZE);
-	for (i = 0; i < SIZE; i++) {
-		cid[i] = nnpu_cids_get(cids, &owner[i]);
-		KUNIT_ASSERT_GE(test, cid[i], 0);
-		KUNIT_EXPECT_LT(test, nnpu_cid_index(cid[i]), SIZE);
-	}
-	KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, &owner[0]), -EBUSY);
-	KUNIT_EXPECT_EQ(test, cids->used, SIZE);
-	for (i = 0; i < SIZE; i++)
-		KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, cid[i]), (void *)&owner[i]);
-	for (i = 0; i < SIZE; i++)
-		nnpu_cids_put(cids, cid[i]);
-	KUNIT_EXPECT_EQ(test, cids->used, 0);
-}
-
-/* What the device may say instead of an id. */
-static void ring_test_cids_bad(struct kunit *test)
-{
-	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
-	int owner, cid;
-	u32 wrong, found = 0;
-
-	KUNIT_ASSERT_NOT_NULL(test, cids);
-	nnpu_cids_init(cids, SIZE);
-	cid = nnpu_cids_get(cids, &owner);
-	for (wrong = 0; wrong <= 0xffff; wrong++)
-		found += !!nnpu_cids_find(cids, wrong);
-	KUNIT_EXPECT_EQ(test, found, 1);
-	/* Giving back what is not in use changes nothing. */
-	nnpu_cids_put(cids, cid ^ 0x100);
-	nnpu_cids_put(cids, 0xffff);
-	KUNIT_EXPECT_EQ(test, cids->used, 1);
-}
-
-/* A second completion of the same command does not hit the next one. */
-static void ring_test_cids_late(struct kunit *test)
-{
-	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
-	int first, second, a, b;
-
-	KUNIT_ASSERT_NOT_NULL(test, cids);
-	nnpu_cids_init(cids, 1);
-	first = nnpu_cids_get(cids, &a);
-	nnpu_cids_put(cids, first);
-	second = nnpu_cids_get(cids, &b);
-	KUNIT_EXPECT_NE(test, first, second);
-	KUNIT_EXPECT_NULL(test, nnpu_cids_find(cids, first));
-	KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, second), (void *)&b);
+	KUNIT_EXPECT_FALSE(test, nnpu_ring_cq_pop(&t->cq, &cqe));
 }
 
 static struct kunit_case ring_test_cases[] = {
@@ -216,9 +158,6 @@ static struct kunit_case ring_test_cases[] = {
 	KUNIT_CASE(ring_test_cq_wrap),
 	KUNIT_CASE(ring_test_cq_stale),
 	KUNIT_CASE(ring_test_cq_wrong_phase),
-	KUNIT_CASE(ring_test_cids),
-	KUNIT_CASE(ring_test_cids_bad),
-	KUNIT_CASE(ring_test_cids_late),
 	{ }
 };
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_CIDS_H_
+#define _NNPU_CIDS_H_
+
+#include <linux/types.h>
+
+/* Commands in flight on one queue pair; the index is the low byte of a cid. */
+#define NNPU_CIDS_MAX		64
+
+/**
+ * struct nnpu_cids - command ids in flight
+ * @size: ids in use at the same time, at most NNPU_CIDS_MAX
+ * @used: ids in use
+ * @owner: what the id stands for, NULL if free
+ * @generation: high byte of the id last given out for this index
+ *
+ * An id is generation << 8 | index. A completion that comes late, twice or with
+ * an invented id finds no owner rather than the wrong one.
+ */
+struct nnpu_cids {
+	u32 size;
+	u32 used;
+	void *owner[NNPU_CIDS_MAX];
+	u8 generation[NNPU_CIDS_MAX];
+};
+
+void nnpu_cids_init(struct nnpu_cids *cids, u32 size);
+int nnpu_cids_get(struct nnpu_cids *cids, void *owner);
+void *nnpu_cids_find(const struct nnpu_cids *cids, u16 cid);
+void nnpu_cids_put(struct nnpu_cids *cids, u16 cid);
+
+/* Position of a live command in arrays kept beside the ring. */
+static inline u32 nnpu_cid_index(u16 cid)
+{
+	return cid & 0xff;
+}
+
+#endif /* _NNPU_CIDS_H_ */

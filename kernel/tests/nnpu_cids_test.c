@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Command ids. */
+#include <kunit/test.h>
+
+#include "../nnpu_cids.h"
+
+#define SIZE	8
+
+/* Ids: all different, as many as there are, found by exactly their value. */
+static void cids_test_all(struct kunit *test)
+{
+	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
+	int owner[SIZE], cid[SIZE];
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, cids);
+	nnpu_cids_init(cids, SIZE);
+	for (i = 0; i < SIZE; i++) {
+		cid[i] = nnpu_cids_get(cids, &owner[i]);
+		KUNIT_ASSERT_GE(test, cid[i], 0);
+		KUNIT_EXPECT_LT(test, nnpu_cid_index(cid[i]), SIZE);
+	}
+	KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, &owner[0]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, cids->used, SIZE);
+	for (i = 0; i < SIZE; i++)
+		KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, cid[i]), (void *)&owner[i]);
+	for (i = 0; i < SIZE; i++)
+		nnpu_cids_put(cids, cid[i]);
+	KUNIT_EXPECT_EQ(test, cids->used, 0);
+}
+
+/* What the device may say instead of an id. */
+static void cids_test_bad(struct kunit *test)
+{
+	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
+	int owner, cid;
+	u32 wrong, found = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, cids);
+	nnpu_cids_init(cids, SIZE);
+	cid = nnpu_cids_get(cids, &owner);
+	for (wrong = 0; wrong <= 0xffff; wrong++)
+		found += !!nnpu_cids_find(cids, wrong);
+	KUNIT_EXPECT_EQ(test, found, 1);
+	/* Giving back what is not in use changes nothing. */
+	nnpu_cids_put(cids, cid ^ 0x100);
+	nnpu_cids_put(cids, 0xffff);
+	KUNIT_EXPECT_EQ(test, cids->used, 1);
+}
+
+/* A second completion of the same command does not hit the next one. */
+static void cids_test_late(struct kunit *test)
+{
+	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
+	int first, second, a, b;
+
+	KUNIT_ASSERT_NOT_NULL(test, cids);
+	nnpu_cids_init(cids, 1);
+	first = nnpu_cids_get(cids, &a);
+	nnpu_cids_put(cids, first);
+	second = nnpu_cids_get(cids, &b);
+	KUNIT_EXPECT_NE(test, first, second);
+	KUNIT_EXPECT_NULL(test, nnpu_cids_find(cids, first));
+	KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, second), (void *)&b);
+}
+
+static struct kunit_case cids_test_cases[] = {
+	KUNIT_CASE(cids_test_all),
+	KUNIT_CASE(cids_test_bad),
+	KUNIT_CASE(cids_test_late),
+	{ }
+};
+
+static struct kunit_suite cids_test_suite = {
+	.name = "nnpu_cids",
+	.test_cases = cids_test_cases,
+};
+
+kunit_test_suite(cids_test_suite);
