@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The watchdog of the kernel queue and what it does.
- *
- * The watchdog looks at the kernel queue while jobs are in flight. It first
- * takes what completions there are, since an interrupt may have been lost, then
- * judges progress, and then takes the smallest step that helps:
- *
- *   1. ABORT of the job that hangs; the jobs behind it go on.
- *   2. RESET_QUEUE; jobs that had not begun are given to the device again.
- *   3. Reset of the device; all contexts are lost.
- *   4. If that fails, the device is dead: DMA is cut off, everything ends with
- *      -ENODEV.
- *
- * Steps run on one ordered workqueue, with the scheduler stopped.
+ * The watchdog of the kernel queue: it looks at the queue while jobs are in flight. It takes
+ * the completions first, since an interrupt may have been lost, then judges progress, and
+ * then climbs the ladder (nnpu_ladder.c). All steps run on one ordered workqueue, with the
+ * scheduler stopped.
  */
-#include <linux/delay.h>
-
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
 #include "nnpu_device.h"
-#include "nnpu_dump.h"
 #include "nnpu_job.h"
+#include "nnpu_ladder.h"
 #include "nnpu_queue_watch.h"
 #include "nnpu_reset.h"
-#include "nnpu_status.h"
 #include "nnpu_trace.h"
 
 static u16 nnpu_queue_watch_oldest(struct nnpu_queue *queue)
@@ -64,138 +52,129 @@ static u16 nnpu_queue_watch_running(struct nnpu_device *ndev)
 	return cid;
 }
 
-/* Take completions until @cid is not in flight; all but suspects for NONE. */
-static bool nnpu_queue_watch_drain(struct nnpu_device *ndev, u16 cid)
+static struct nnpu_queue *nnpu_queue_watch_queue(struct nnpu_ladder *l)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(nnpu_param_abort_timeout_ms());
-	struct nnpu_queue *queue = &ndev->queue;
-
-	for (;;) {
-		bool last = time_after(jiffies, end), done;
-
-		nnpu_queue_process(queue);
-		if (cid == NNPU_CID_NONE)
-			done = READ_ONCE(queue->qp.cids.used) <= READ_ONCE(queue->suspects);
-		else
-			done = !nnpu_queue_watch_is_inflight(queue, cid);
-		if (done || last)
-			return done;
-		usleep_range(500, 1000);
-	}
+	return &l->ndev->queue;
 }
 
-/* 0: the job is gone; -EAGAIN: it is still there; -ETIMEDOUT: no answer. */
-static int nnpu_queue_watch_abort(struct nnpu_device *ndev, u16 cid)
+static int nnpu_queue_watch_exec(struct nnpu_ladder *l, const void *sqe,
+				 struct nnpu_admin_result *result)
 {
-	struct nnpu_sqe_queue sqe = {
-		.opcode = NNPU_ADMIN_ABORT,
-		.qid = cpu_to_le16(NNPU_QID_KERNEL),
-		.target_cid = cpu_to_le16(cid),
-	};
-	struct nnpu_queue *queue = &ndev->queue;
-	struct nnpu_admin_result result;
-	struct nnpu_job *job;
-	int ret;
-
-	if (!(ndev->features & NNPU_FEATURE_ABORT))
-		return -EAGAIN;
-	spin_lock_irq(&queue->qp.lock);
-	job = nnpu_cids_find(&queue->qp.cids, cid);
-	if (job)
-		job->cancel_error = -ETIME;
-	spin_unlock_irq(&queue->qp.lock);
-	ret = nnpu_admin_exec(ndev, &sqe, &result);
-	if (ret)
-		return ret;
-	if (result.status || !result.value)
-		return nnpu_queue_watch_is_inflight(queue, cid) ? -EAGAIN : 0;
-	return nnpu_queue_watch_drain(ndev, cid) ? 0 : -EAGAIN;
+	return nnpu_admin_exec(l->ndev, sqe, result);
 }
 
-static int nnpu_queue_watch_reset(struct nnpu_device *ndev, const char *why, u16 guilty_cid,
-				  int guilty_error)
+/* Without a job at fault: have all left that can? */
+static bool nnpu_queue_watch_left(struct nnpu_ladder *l)
+{
+	struct nnpu_queue *queue = nnpu_queue_watch_queue(l);
+
+	nnpu_queue_process(queue);
+	if (l->cid == NNPU_CID_NONE)
+		return READ_ONCE(queue->qp.cids.used) <= READ_ONCE(queue->suspects);
+	return !nnpu_queue_watch_is_inflight(queue, l->cid);
+}
+
+static int nnpu_queue_watch_reset_queue(struct nnpu_ladder *l)
 {
 	struct nnpu_sqe_queue sqe = {
 		.opcode = NNPU_ADMIN_RESET_QUEUE,
-		.qid = cpu_to_le16(NNPU_QID_KERNEL),
+		.qid = cpu_to_le16(l->qid),
 	};
-	struct nnpu_queue *queue = &ndev->queue;
-	u16 running = nnpu_queue_watch_running(ndev);
+	struct nnpu_queue *queue = nnpu_queue_watch_queue(l);
+	u16 running = nnpu_queue_watch_running(l->ndev);
 	struct nnpu_admin_result result;
 	int ret;
 
-	ret = nnpu_admin_exec(ndev, &sqe, &result);
+	ret = nnpu_admin_exec(l->ndev, &sqe, &result);
 	if (!ret && result.status)
 		ret = -EIO;
-	trace_nnpu_reset(ndev, "queue", why, guilty_cid, ret);
+	trace_nnpu_reset(l->ndev, "queue", l->why, l->cid, ret);
 	if (ret)
 		return ret;
 	/* What the device completed before the reset counts. */
 	nnpu_queue_process(queue);
-	nnpu_queue_resume(queue, guilty_cid, guilty_error, running);
-	atomic64_inc(&ndev->stats.queue_resets);
+	nnpu_queue_resume(queue, l->cid, l->error, running);
+	atomic64_inc(&l->ndev->stats.queue_resets);
 	return 0;
 }
 
-/* A job hangs: steps 1 to 3. */
+static void nnpu_queue_watch_reset_device(struct nnpu_ladder *l)
+{
+	nnpu_reset_device(l->ndev, l->why, l->cid, l->error);
+}
+
+static const struct nnpu_ladder_ops nnpu_queue_watch_ops = {
+	.exec = nnpu_queue_watch_exec,
+	.job_left = nnpu_queue_watch_left,
+	.reset_queue = nnpu_queue_watch_reset_queue,
+	.reset_device = nnpu_queue_watch_reset_device,
+};
+
+static void nnpu_queue_watch_ladder(struct nnpu_device *ndev, struct nnpu_ladder *l,
+				    const char *why, int error)
+{
+	*l = (struct nnpu_ladder) {
+		.ops = &nnpu_queue_watch_ops,
+		.ndev = ndev,
+		.watchdog = &ndev->queue.watchdog,
+		.why = why,
+		.qid = NNPU_QID_KERNEL,
+		.cid = NNPU_CID_NONE,
+		.error = error,
+	};
+}
+
+/* A job that is aborted ends with this error. */
+static void nnpu_queue_watch_cancel(struct nnpu_queue *queue, u16 cid, int error)
+{
+	struct nnpu_job *job;
+
+	spin_lock_irq(&queue->qp.lock);
+	job = nnpu_cids_find(&queue->qp.cids, cid);
+	if (job)
+		job->cancel_error = error;
+	spin_unlock_irq(&queue->qp.lock);
+}
+
 static void nnpu_queue_watch_hang(struct nnpu_device *ndev)
 {
-	struct nnpu_queue *queue = &ndev->queue;
-	u16 cid;
-	int ret;
+	struct nnpu_ladder l;
 
 	nnpu_sched_pause(&ndev->sched);
-	cid = nnpu_queue_watch_running(ndev);
-	if (cid == NNPU_CID_NONE)
-		cid = nnpu_queue_watch_oldest(queue);
-	atomic64_inc(&ndev->stats.hangs);
-	drm_warn(&ndev->drm, "job %#x makes no progress, aborting it\n", cid);
-	nnpu_dump_hang(ndev);
-	ret = nnpu_queue_watch_abort(ndev, cid);
-	if (ret == -EAGAIN)
-		ret = nnpu_queue_watch_reset(ndev, "hang", cid, -ETIME);
-	nnpu_watchdog_rearm(&queue->watchdog);
-	if (ret)
-		nnpu_reset_device(ndev, "hang", cid, -ETIME);
+	nnpu_queue_watch_ladder(ndev, &l, "hang", -ETIME);
+	l.cid = nnpu_queue_watch_running(ndev);
+	if (l.cid == NNPU_CID_NONE)
+		l.cid = nnpu_queue_watch_oldest(&ndev->queue);
+	nnpu_queue_watch_cancel(&ndev->queue, l.cid, l.error);
+	nnpu_ladder_climb(&l, NNPU_LADDER_ABORT);
 	nnpu_sched_unpause(&ndev->sched);
 }
 
-/* The queue cannot go on: steps 2 and 3. */
-static void nnpu_queue_watch_restart(struct nnpu_device *ndev, const char *why, bool stopped)
+static void nnpu_queue_watch_stopped(struct nnpu_device *ndev)
 {
-	struct nnpu_queue *queue = &ndev->queue;
-	u16 guilty = NNPU_CID_NONE;
+	struct nnpu_ladder l;
 
 	nnpu_sched_pause(&ndev->sched);
-	if (stopped) {
-		/* The oldest job is the one that may have begun. */
-		guilty = nnpu_queue_watch_oldest(queue);
-		drm_warn(&ndev->drm, "queue reset: %s, error %#x\n", why,
-			 nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_ERROR));
-	} else {
-		/* Let the others end first: then the reset costs nobody else. */
-		nnpu_queue_watch_drain(ndev, NNPU_CID_NONE);
-		drm_warn(&ndev->drm, "queue reset: %s\n", why);
-	}
-	nnpu_watchdog_rearm(&queue->watchdog);
-	if (nnpu_queue_watch_reset(ndev, why, guilty, -EIO))
-		nnpu_reset_device(ndev, why, guilty, -EIO);
+	nnpu_queue_watch_ladder(ndev, &l, "queue stopped", -EIO);
+	/* The oldest job is the one that may have begun. */
+	l.cid = nnpu_queue_watch_oldest(&ndev->queue);
+	drm_warn(&ndev->drm, "queue reset: %s, error %#x\n", l.why,
+		 nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_ERROR));
+	nnpu_ladder_climb(&l, NNPU_LADDER_QUEUE);
 	nnpu_sched_unpause(&ndev->sched);
 }
 
-static void nnpu_queue_watch_sample(struct nnpu_device *ndev, struct nnpu_watchdog_sample *s)
+static void nnpu_queue_watch_suspects(struct nnpu_device *ndev)
 {
-	struct nnpu_queue *queue = &ndev->queue;
+	struct nnpu_ladder l;
 
-	s->now_ms = ktime_to_ms(ktime_get());
-	s->status = nnpu_read(ndev, NNPU_REG_STATUS);
-	s->state = nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE);
-	s->progress = nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_PROGRESS);
-	s->current_job = nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_CURRENT);
-	spin_lock_irq(&queue->qp.lock);
-	s->inflight = queue->qp.cids.used;
-	s->completed = queue->completed;
-	spin_unlock_irq(&queue->qp.lock);
+	nnpu_sched_pause(&ndev->sched);
+	nnpu_queue_watch_ladder(ndev, &l, "unknown status", -EIO);
+	/* The other jobs end first: then the reset costs no other job. */
+	nnpu_ladder_wait(&l);
+	drm_warn(&ndev->drm, "queue reset: %s\n", l.why);
+	nnpu_ladder_climb(&l, NNPU_LADDER_QUEUE);
+	nnpu_sched_unpause(&ndev->sched);
 }
 
 static void nnpu_queue_watch(struct nnpu_device *ndev)
@@ -210,20 +189,24 @@ static void nnpu_queue_watch(struct nnpu_device *ndev)
 		atomic64_add(found, &ndev->stats.lost_irqs);
 	nnpu_admin_process(ndev);
 
-	nnpu_queue_watch_sample(ndev, &sample);
+	nnpu_ladder_sample(ndev, NNPU_QID_KERNEL, &sample);
+	spin_lock_irq(&queue->qp.lock);
+	sample.inflight = queue->qp.cids.used;
+	sample.completed = queue->completed;
+	spin_unlock_irq(&queue->qp.lock);
 	switch (nnpu_watchdog_look(&queue->watchdog, &sample, nnpu_param_hang_timeout_ms())) {
 	case NNPU_VERDICT_IDLE:
 		return;
 	case NNPU_VERDICT_PROGRESS:
 	case NNPU_VERDICT_WAIT:
 		if (READ_ONCE(queue->suspects))
-			nnpu_queue_watch_restart(ndev, "unknown status", false);
+			nnpu_queue_watch_suspects(ndev);
 		break;
 	case NNPU_VERDICT_HANG:
 		nnpu_queue_watch_hang(ndev);
 		break;
 	case NNPU_VERDICT_STOPPED:
-		nnpu_queue_watch_restart(ndev, "queue stopped", true);
+		nnpu_queue_watch_stopped(ndev);
 		break;
 	case NNPU_VERDICT_FATAL:
 		nnpu_reset_device(ndev, "fatal error", nnpu_queue_watch_oldest(queue), -EIO);

@@ -2,7 +2,6 @@
 /*
  * The watchdog of user queues: it looks for hangs, stopped queues and idle queues.
  */
-#include <linux/delay.h>
 #include <linux/jiffies.h>
 
 #include <drm/drm_print.h>
@@ -11,7 +10,7 @@
 #include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
-#include "nnpu_dump.h"
+#include "nnpu_ladder.h"
 #include "nnpu_trace.h"
 #include "nnpu_userq.h"
 
@@ -55,49 +54,72 @@ bool nnpu_userq_watch_stopped(struct nnpu_userq *uq)
 	return stopped;
 }
 
-/* Has the job that hangs gone after an ABORT? hw_lock is held. */
-static bool nnpu_userq_watch_abort(struct nnpu_userq *uq, u16 cid)
+/**
+ * struct nnpu_userq_watch_hang - a user queue on the ladder
+ * @ladder: recovery
+ * @uq: queue
+ * @progress: register PROGRESS before the ABORT
+ */
+struct nnpu_userq_watch_hang {
+	struct nnpu_ladder ladder;
+	struct nnpu_userq *uq;
+	u32 progress;
+};
+
+static struct nnpu_userq_watch_hang *nnpu_userq_watch_hang_of(struct nnpu_ladder *l)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(nnpu_param_abort_timeout_ms());
-	struct nnpu_device *ndev = uq->ndev;
-	struct nnpu_sqe_queue sqe = {
-		.opcode = NNPU_ADMIN_ABORT,
-		.qid = cpu_to_le16(uq->qid),
-		.target_cid = cpu_to_le16(cid),
-	};
-	struct nnpu_admin_result result;
-	u32 before = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_PROGRESS);
-
-	if (!(ndev->features & NNPU_FEATURE_ABORT))
-		return false;
-	if (nnpu_command_exec(ndev, uq->ctx, &sqe, &result) || result.status)
-		return false;
-	do {
-		u32 now = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_CURRENT);
-
-		if (!(now & NNPU_QREG_CURRENT_RUNNING) || (now & NNPU_QREG_CURRENT_CID) != cid ||
-		    nnpu_read_queue(ndev, uq->qid, NNPU_QREG_PROGRESS) != before)
-			return true;
-		usleep_range(500, 1000);
-	} while (time_before(jiffies, end));
-	return false;
+	return container_of(l, struct nnpu_userq_watch_hang, ladder);
 }
 
-/* A job makes no progress: the job goes, else the queue, else the device. */
+static int nnpu_userq_watch_exec(struct nnpu_ladder *l, const void *sqe,
+				 struct nnpu_admin_result *result)
+{
+	return nnpu_command_exec(l->ndev, nnpu_userq_watch_hang_of(l)->uq->ctx, sqe, result);
+}
+
+static bool nnpu_userq_watch_left(struct nnpu_ladder *l)
+{
+	u32 now = nnpu_read_queue(l->ndev, l->qid, NNPU_QREG_CURRENT);
+
+	return !(now & NNPU_QREG_CURRENT_RUNNING) || (now & NNPU_QREG_CURRENT_CID) != l->cid ||
+	       nnpu_read_queue(l->ndev, l->qid, NNPU_QREG_PROGRESS) !=
+	       nnpu_userq_watch_hang_of(l)->progress;
+}
+
+static int nnpu_userq_watch_reset_queue(struct nnpu_ladder *l)
+{
+	atomic64_inc(&l->ndev->stats.queue_resets);
+	trace_nnpu_reset(l->ndev, "user queue", l->why, l->cid, 0);
+	nnpu_userq_end_locked(nnpu_userq_watch_hang_of(l)->uq, NNPU_USERQ_HUNG, 0);
+	return 0;
+}
+
+static const struct nnpu_ladder_ops nnpu_userq_watch_ops = {
+	.exec = nnpu_userq_watch_exec,
+	.job_left = nnpu_userq_watch_left,
+	.reset_queue = nnpu_userq_watch_reset_queue,
+};
+
+/* hw_lock is held. */
 static void nnpu_userq_watch_hang(struct nnpu_userq *uq, u16 cid)
 {
 	struct nnpu_device *ndev = uq->ndev;
+	struct nnpu_userq_watch_hang hang = {
+		.ladder = {
+			.ops = &nnpu_userq_watch_ops,
+			.ndev = ndev,
+			.watchdog = &uq->watchdog,
+			.why = "hang",
+			.qid = uq->qid,
+			.cid = cid,
+			.error = -ETIME,
+		},
+		.uq = uq,
+		.progress = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_PROGRESS),
+	};
 
-	atomic64_inc(&ndev->stats.hangs);
 	atomic64_inc(&uq->ctx->jobs_timedout);
-	drm_warn(&ndev->drm, "job %#x of queue %u makes no progress, aborting it\n", cid, uq->qid);
-	nnpu_dump_hang(ndev);
-	nnpu_watchdog_rearm(&uq->watchdog);
-	if (nnpu_userq_watch_abort(uq, cid))
-		return;
-	atomic64_inc(&ndev->stats.queue_resets);
-	trace_nnpu_reset(ndev, "user queue", "hang", cid, 0);
-	nnpu_userq_end_locked(uq, NNPU_USERQ_HUNG, 0);
+	nnpu_ladder_climb(&hang.ladder, NNPU_LADDER_ABORT);
 }
 
 /* One look at one queue. hw_lock is held. */
@@ -107,22 +129,16 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	struct nnpu_device *ndev = uq->ndev;
 	struct nnpu_watchdog_sample s = { };
 	enum nnpu_verdict verdict;
-	u32 current_job;
 
 	/* A queue the device holds for leaving may still run its job. */
 	if (uq->state != NNPU_USERQ_ACTIVE && uq->state != NNPU_USERQ_LEAVING)
 		return;
-	current_job = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_CURRENT);
-	s.now_ms = ktime_to_ms(ktime_get());
-	s.state = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE);
-	s.progress = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_PROGRESS);
-	s.current_job = current_job;
-	/* Last: a device that is reset has no queues, and that is no fault of theirs. */
-	s.status = nnpu_read(ndev, NNPU_REG_STATUS);
+	nnpu_ladder_sample(ndev, uq->qid, &s);
+	/* A device that is reset has no queues, and that is no fault of theirs. */
 	if (!(s.status & (NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL)))
 		return;
 	/* Waiting for an engine that another queue has is no hang of this one. */
-	s.inflight = !!(current_job & NNPU_QREG_CURRENT_RUNNING);
+	s.inflight = !!(s.current_job & NNPU_QREG_CURRENT_RUNNING);
 	verdict = nnpu_watchdog_look(&uq->watchdog, &s, nnpu_param_hang_timeout_ms());
 	if (s.progress != uq->progress || s.state != NNPU_QSTATE_IDLE) {
 		uq->progress = s.progress;
@@ -137,7 +153,7 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	case NNPU_VERDICT_WAIT:
 		break;
 	case NNPU_VERDICT_HANG:
-		nnpu_userq_watch_hang(uq, current_job & NNPU_QREG_CURRENT_CID);
+		nnpu_userq_watch_hang(uq, s.current_job & NNPU_QREG_CURRENT_CID);
 		break;
 	case NNPU_VERDICT_STOPPED:
 		nnpu_userq_end_locked(uq, NNPU_USERQ_STOPPED,

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ladder of recovery: what a watchdog does with a queue that does not go on. Each step
+ * is taken only if the one before did not help:
+ *
+ *   1. ABORT of the job that hangs; the jobs behind it go on.
+ *   2. The queue. RESET_QUEUE for the kernel queue: jobs that had not begun are
+ *      given to the device again. DESTROY_QUEUE for a user queue, which ends.
+ *   3. Reset of the device; all contexts are lost.
+ *   4. If that fails, the device is dead: it is cut off from memory, everything ends
+ *      with -ENODEV.
+ *
+ * Steps 3 and 4 are in nnpu_reset.c.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_device.h"
+#include "nnpu_dump.h"
+#include "nnpu_ladder.h"
+#include "nnpu_watchdog.h"
+
+/**
+ * nnpu_ladder_sample - read what a watchdog judges
+ * @ndev: device
+ * @qid: queue
+ * @s: gets the registers and the time; the numbers of jobs are the caller's to fill in
+ */
+void nnpu_ladder_sample(struct nnpu_device *ndev, u16 qid, struct nnpu_watchdog_sample *s)
+{
+	s->now_ms = ktime_to_ms(ktime_get());
+	s->current_job = nnpu_read_queue(ndev, qid, NNPU_QREG_CURRENT);
+	s->state = nnpu_read_queue(ndev, qid, NNPU_QREG_STATE);
+	s->progress = nnpu_read_queue(ndev, qid, NNPU_QREG_PROGRESS);
+	/* Last: a device that was reset meanwhile has no queues. */
+	s->status = nnpu_read(ndev, NNPU_REG_STATUS);
+}
+
+/**
+ * nnpu_ladder_wait - wait until the job has left the device
+ * @l: queue and job
+ *
+ * Waits for module parameter abort_timeout_ms at most.
+ *
+ * Return: true if the job has left the device.
+ */
+bool nnpu_ladder_wait(struct nnpu_ladder *l)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(nnpu_param_abort_timeout_ms());
+
+	for (;;) {
+		bool last = time_after(jiffies, end);
+
+		if (l->ops->job_left(l))
+			return true;
+		if (last)
+			return false;
+		usleep_range(500, 1000);
+	}
+}
+
+/* 0: the job has left the device; -EAGAIN: it has not; else the device did not answer. */
+static int nnpu_ladder_abort(struct nnpu_ladder *l)
+{
+	struct nnpu_sqe_queue sqe = {
+		.opcode = NNPU_ADMIN_ABORT,
+		.qid = cpu_to_le16(l->qid),
+		.target_cid = cpu_to_le16(l->cid),
+	};
+	struct nnpu_admin_result result;
+	bool left;
+	int ret;
+
+	if (!(l->ndev->features & NNPU_FEATURE_ABORT))
+		return -EAGAIN;
+	ret = l->ops->exec(l, &sqe, &result);
+	if (ret)
+		return ret;
+	/* A device that has aborted nothing needs no time for it. */
+	if (result.status || !result.value)
+		left = l->ops->job_left(l);
+	else
+		left = nnpu_ladder_wait(l);
+	return left ? 0 : -EAGAIN;
+}
+
+/**
+ * nnpu_ladder_climb - take one step after the other until one helps
+ * @l: queue and job
+ * @first: first step
+ */
+void nnpu_ladder_climb(struct nnpu_ladder *l, enum nnpu_ladder_step first)
+{
+	struct nnpu_device *ndev = l->ndev;
+	int ret = -EAGAIN;
+
+	if (first == NNPU_LADDER_ABORT) {
+		atomic64_inc(&ndev->stats.hangs);
+		drm_warn(&ndev->drm, "job %#x of queue %u makes no progress, aborting it\n",
+			 l->cid, l->qid);
+		nnpu_dump_hang(ndev);
+		ret = nnpu_ladder_abort(l);
+	}
+	if (ret == -EAGAIN)
+		ret = l->ops->reset_queue(l);
+	nnpu_watchdog_rearm(l->watchdog);
+	if (ret && l->ops->reset_device)
+		l->ops->reset_device(l);
+}
