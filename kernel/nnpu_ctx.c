@@ -283,6 +283,31 @@ int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file)
 	return ret == -EAGAIN ? -ENODEV : ret;
 }
 
+/*
+ * Ask the device to end the jobs it has. Does not wait for them: a device that does not know
+ * ABORT or ignores it runs them to their end, or until the watchdog finds them hanging.
+ */
+static void nnpu_ctx_abort_jobs(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+	struct nnpu_sqe_queue sqe = {
+		.opcode = NNPU_ADMIN_ABORT,
+		.qid = cpu_to_le16(NNPU_QID_KERNEL),
+	};
+	struct nnpu_admin_result result;
+	u16 cids[NNPU_CIDS_MAX];
+	unsigned int i;
+
+	if (!(ndev->features & NNPU_FEATURE_ABORT))
+		return;
+	/* The last one first: none of them gets to run meanwhile. */
+	for (i = nnpu_queue_cancel_ctx(&ndev->queue, ctx, cids); i--;) {
+		sqe.target_cid = cpu_to_le16(cids[i]);
+		if (nnpu_command_exec(ndev, NULL, &sqe, &result))
+			return;
+	}
+}
+
 /**
  * nnpu_ctx_close - the file is gone
  * @ctx: context
@@ -298,7 +323,7 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 	nnpu_userq_close_all(ctx);
 	nnpu_ctx_fini_entities(ctx);
 	if (nnpu_device_enter(ndev, &idx)) {
-		nnpu_queue_abort_ctx(&ndev->queue, ctx);
+		nnpu_ctx_abort_jobs(ctx);
 		nnpu_device_exit(idx);
 	}
 	nnpu_ctx_put(ctx);

@@ -14,7 +14,6 @@
 
 #include "nnpu_admin.h"
 #include "nnpu_check.h"
-#include "nnpu_command.h"
 #include "nnpu_device.h"
 #include "nnpu_job.h"
 #include "nnpu_status.h"
@@ -369,22 +368,20 @@ void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_erro
 }
 
 /**
- * nnpu_queue_abort_ctx - ask the device to end the jobs of a context
+ * nnpu_queue_cancel_ctx - the jobs of a context are about to be aborted
  * @queue: queue
  * @ctx: context; it gets no new jobs
+ * @cids: gets the command ids of those in flight, oldest first; NNPU_CIDS_MAX entries
  *
- * Does not wait for the jobs. A device that does not know ABORT or ignores it
- * runs them to their end, or until the watchdog finds them hanging.
+ * If the device aborts them they end with -ECANCELED.
+ *
+ * Return: number of command ids.
  */
-void nnpu_queue_abort_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
+unsigned int nnpu_queue_cancel_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cids)
 {
-	struct nnpu_device *ndev = queue->qp.ndev;
-	u16 cids[NNPU_CIDS_MAX];
-	unsigned int count = 0, i;
+	unsigned int count = 0;
 	struct nnpu_job *job;
 
-	if (!(ndev->features & NNPU_FEATURE_ABORT))
-		return;
 	spin_lock_irq(&queue->qp.lock);
 	list_for_each_entry(job, &queue->inflight, node) {
 		if (job->ctx != ctx)
@@ -393,17 +390,5 @@ void nnpu_queue_abort_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 		cids[count++] = job->cid;
 	}
 	spin_unlock_irq(&queue->qp.lock);
-
-	/* The last one first: none of them gets to run meanwhile. */
-	for (i = count; i--;) {
-		struct nnpu_sqe_queue sqe = {
-			.opcode = NNPU_ADMIN_ABORT,
-			.qid = cpu_to_le16(queue->qp.qid),
-			.target_cid = cpu_to_le16(cids[i]),
-		};
-		struct nnpu_admin_result result;
-
-		if (nnpu_command_exec(ndev, NULL, &sqe, &result))
-			return;
-	}
+	return count;
 }

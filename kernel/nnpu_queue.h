@@ -47,7 +47,7 @@ void nnpu_queue_stop(struct nnpu_queue *queue);
 void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error);
 void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,
 		       u16 running_cid);
-void nnpu_queue_abort_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
+unsigned int nnpu_queue_cancel_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cids);
 void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);
 
 #endif /* _NNPU_QUEUE_H_ */
