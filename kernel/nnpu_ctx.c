@@ -47,8 +47,7 @@ static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 		.ctx = cpu_to_le32(ctx->id),
 	};
 
-	if (ctx->created)
-		nnpu_command_revoke(ctx->ndev, ctx, &sqe);
+	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
 static void nnpu_ctx_release(struct nnpu_ctx *ctx)
@@ -120,7 +119,6 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 		return ret;
 	switch (result.status) {
 	case NNPU_STATUS_SUCCESS:
-		ctx->created = true;
 		return 0;
 	case NNPU_STATUS_NO_RESOURCES:
 		return -ENOSPC;
@@ -207,6 +205,8 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 	ret = nnpu_ctx_create_hw(ctx);
 	if (ret)
 		goto err_entities;
+	/* Until here nobody gets a reference: a context that failed is freed at once. */
+	refcount_set(&ctx->ref, 1);
 	return 0;
 
 err_entities:
@@ -228,7 +228,6 @@ static int nnpu_ctx_try_open(struct nnpu_device *ndev, struct drm_file *file)
 	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	if (!ctx)
 		return -ENOMEM;
-	refcount_set(&ctx->ref, 1);
 	ctx->ndev = ndev;
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->submit_lock);

@@ -25,11 +25,10 @@ struct nnpu_device;
 
 /**
  * struct nnpu_ctx - hardware context of one open file
- * @ref: the file and each job hold a reference
+ * @ref: the file and each job hold a reference; 0 until the device knows the context
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
  * @lost: gone in a device reset; set once, read with nnpu_ctx_is_lost()
- * @created: the device knows the context
  * @lock: protects @slot_table, @slot_list and the DMA memory of slots
  * @slot_table: slot entries the device reads; NULL after unplug
  * @slot_table_dma: its DMA address
@@ -60,7 +59,6 @@ struct nnpu_ctx {
 	struct nnpu_device *ndev;
 	u32 id;
 	bool lost;
-	bool created;
 
 	struct mutex lock;	/* see above */
 	struct nnpu_slot_entry *slot_table;
