@@ -227,14 +227,10 @@ static bool nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
 		 * guess: keep the job until a queue reset has made sure.
 		 */
 		atomic64_inc(&queue->qp.ndev->stats.bad_completions);
-		if (!job->suspect)
-			queue->suspects++;
 		job->suspect = true;
 		nnpu_queue_kick_watchdog(queue, true);
 		return false;
 	}
-	if (job->suspect)
-		queue->suspects--;
 	ended->job = job;
 	ended->status = status;
 	ended->exec_ns = le64_to_cpu(cqe->result);
@@ -282,6 +278,29 @@ unsigned int nnpu_queue_process(struct nnpu_queue *queue)
 }
 
 /**
+ * nnpu_queue_count - count the jobs in flight
+ * @queue: queue
+ * @suspects: gets the number of those that ended with an unknown status
+ *
+ * Return: number of jobs in flight, suspects included.
+ */
+unsigned int nnpu_queue_count(struct nnpu_queue *queue, unsigned int *suspects)
+{
+	unsigned int count = 0;
+	struct nnpu_job *job;
+	unsigned long flags;
+
+	*suspects = 0;
+	spin_lock_irqsave(&queue->qp.lock, flags);
+	list_for_each_entry(job, &queue->inflight, node) {
+		count++;
+		*suspects += job->suspect;
+	}
+	spin_unlock_irqrestore(&queue->qp.lock, flags);
+	return count;
+}
+
+/**
  * nnpu_queue_stop - do not look at completions any more
  * @queue: queue
  */
@@ -308,7 +327,6 @@ void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_err
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	queue->suspects = 0;
 	while (!list_empty(&queue->inflight)) {
 		struct nnpu_job *job;
 
@@ -346,7 +364,6 @@ void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_erro
 
 	spin_lock_irqsave(&qp->lock, flags);
 	nnpu_qpair_restart(qp, true);
-	queue->suspects = 0;
 	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
 		int fate = nnpu_watchdog_job_fate(job->cid == guilty_cid || job->suspect,
 						  job->cid == running_cid, job->resubmits++,

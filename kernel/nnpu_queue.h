@@ -21,7 +21,6 @@ struct nnpu_job;
  * @depth: commands in flight
  * @inflight: jobs the device owns, oldest first; under qp.lock
  * @completed: jobs the device has ended; under qp.lock
- * @suspects: jobs that ended with an unknown status; under qp.lock
  * @watchdog: what the watchdog remembers; only its work uses it
  * @watchdog_work: looks at the queue while jobs are in flight
  */
@@ -33,7 +32,6 @@ struct nnpu_queue {
 	u32 depth;
 	struct list_head inflight;
 	u64 completed;
-	u32 suspects;
 	struct nnpu_watchdog watchdog;
 	struct delayed_work watchdog_work;
 };
@@ -43,6 +41,7 @@ void nnpu_queue_fini(struct nnpu_device *ndev);
 int nnpu_queue_create(struct nnpu_device *ndev);
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job);
 unsigned int nnpu_queue_process(struct nnpu_queue *queue);
+unsigned int nnpu_queue_count(struct nnpu_queue *queue, unsigned int *suspects);
 void nnpu_queue_stop(struct nnpu_queue *queue);
 void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error);
 void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,

@@ -67,10 +67,11 @@ static int nnpu_queue_watch_exec(struct nnpu_ladder *l, const void *sqe,
 static bool nnpu_queue_watch_left(struct nnpu_ladder *l)
 {
 	struct nnpu_queue *queue = nnpu_queue_watch_queue(l);
+	unsigned int suspects;
 
 	nnpu_queue_process(queue);
 	if (l->cid == NNPU_CID_NONE)
-		return READ_ONCE(queue->qp.cids.used) <= READ_ONCE(queue->suspects);
+		return nnpu_queue_count(queue, &suspects) == suspects;
 	return !nnpu_queue_watch_is_inflight(queue, l->cid);
 }
 
@@ -181,7 +182,7 @@ static void nnpu_queue_watch(struct nnpu_device *ndev)
 {
 	struct nnpu_queue *queue = &ndev->queue;
 	struct nnpu_watchdog_sample sample;
-	unsigned int found;
+	unsigned int found, suspects;
 
 	/* An interrupt that is on its way counts as lost: close enough. */
 	found = nnpu_queue_process(queue);
@@ -199,7 +200,8 @@ static void nnpu_queue_watch(struct nnpu_device *ndev)
 		return;
 	case NNPU_VERDICT_PROGRESS:
 	case NNPU_VERDICT_WAIT:
-		if (READ_ONCE(queue->suspects))
+		nnpu_queue_count(queue, &suspects);
+		if (suspects)
 			nnpu_queue_watch_suspects(ndev);
 		break;
 	case NNPU_VERDICT_HANG:
