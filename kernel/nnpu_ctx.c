@@ -309,7 +309,7 @@ static void nnpu_ctx_abort_jobs(struct nnpu_ctx *ctx)
 
 /**
  * nnpu_ctx_close - the file is gone
- * @ctx: context
+ * @ctx: context; its user queues have ended
  *
  * Jobs that wait are cancelled, jobs the device owns are aborted. Nothing here
  * waits for them to end: the last one frees the context.
@@ -319,7 +319,6 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 	struct nnpu_device *ndev = ctx->ndev;
 	int idx;
 
-	nnpu_userq_close_all(ctx);
 	nnpu_ctx_fini_entities(ctx);
 	if (nnpu_device_enter(ndev, &idx)) {
 		nnpu_ctx_abort_jobs(ctx);

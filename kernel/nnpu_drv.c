@@ -30,7 +30,10 @@ static int nnpu_drv_open(struct drm_device *drm, struct drm_file *file)
 
 static void nnpu_drv_postclose(struct drm_device *drm, struct drm_file *file)
 {
-	nnpu_ctx_close(file->driver_priv);
+	struct nnpu_ctx *ctx = file->driver_priv;
+
+	nnpu_userq_close_all(ctx);
+	nnpu_ctx_close(ctx);
 }
 
 /**
