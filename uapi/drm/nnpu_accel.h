@@ -2,20 +2,21 @@
 /*
  * NNPU DRM accel driver: ioctl interface.
  *
- * Rules of change: a structure only grows at its end and zero in a new field
- * keeps the old behaviour; a flag is added and never reused; padding, reserved
- * fields and unknown flags must be zero and give -EINVAL otherwise; arrays carry
- * a stride; each addition raises the driver's minor version. What the device can
- * do is queried (DRM_NNPU_QUERY), never guessed from a version.
+ * Rules of change: a structure only grows at its end, and zero in a new field
+ * keeps the old behaviour. Flags are added and never reused. Padding, reserved
+ * fields and unknown flags must be zero; otherwise the call gives -EINVAL. Arrays
+ * carry a stride. Each addition raises the driver's minor version. User space
+ * queries what the device can do (DRM_NNPU_QUERY) and does not guess it from a
+ * version.
  *
- * Objects belong to the open file and die with it: buffers (GEM), slots,
- * programs and queues. All of them belong to one hardware context, which is
- * created on open; a slot or program number of one file means nothing in another.
+ * Buffers (GEM handles), slots, programs and queues belong to the open file and
+ * are freed with it. open() creates one hardware context for them. The number of
+ * a slot, program or queue is valid in its own file only.
  *
- * Errors common to all ioctls: -EINVAL (a reserved field, flag or value out of
- * range), -EFAULT (bad user pointer), -ENODEV (device gone, or the context was
- * lost in a device reset), -ENOMEM, -EINTR (a signal came while
- * waiting; nothing has happened, call again).
+ * Errors common to all ioctls: -EINVAL (a reserved field, a flag or a value is out
+ * of range), -EFAULT (bad user pointer), -ENODEV (the device is gone, or the context
+ * was lost in a device reset), -ENOMEM, -EINTR (a signal arrived while the call
+ * waited; the call had no effect and can be repeated).
  */
 #ifndef _UAPI_NNPU_ACCEL_H_
 #define _UAPI_NNPU_ACCEL_H_
@@ -51,9 +52,10 @@ extern "C" {
 /* struct drm_nnpu_context_info */
 #define DRM_NNPU_QUERY_CONTEXT_INFO	2
 /*
- * Array of struct nnpu_extension, 4096 bytes each, in the device's order: its vendor
- * extensions but for those whose description breaks the hardware specification. 0
- * bytes if there is none. The same on every call. Since driver version 1.2
+ * Array of struct nnpu_extension, 4096 bytes each: the device's vendor extensions
+ * in the device's order. The driver leaves out those whose description breaks the
+ * hardware specification. 0 bytes if there is none. Every call gives the same.
+ * Since driver version 1.2
  */
 #define DRM_NNPU_QUERY_EXTENSIONS	3
 
@@ -61,7 +63,7 @@ extern "C" {
  * struct drm_nnpu_query - ask for a block of information
  * @topic: DRM_NNPU_QUERY_*; unknown topics give -EINVAL
  * @size: in: bytes of room at @data, 0 to ask for the size; out: bytes the
- *	driver has. min(in, out) bytes are written
+ *	driver has. The driver writes the smaller of the two
  * @data: user pointer; may be 0 if @size is 0
  */
 struct drm_nnpu_query {
@@ -84,7 +86,7 @@ struct drm_nnpu_query {
  * @num_queues: hardware queues besides the admin queue
  * @num_engines: jobs the device runs at the same time
  * @hang_timeout_ms: a job without progress for this long is aborted
- * @reset_count: device resets since the driver was bound
+ * @reset_count: device resets since the driver was bound, failed ones included
  */
 struct drm_nnpu_device_info {
 	__u64 features;
@@ -102,7 +104,7 @@ struct drm_nnpu_device_info {
 	__u64 reset_count;
 };
 
-/* The context was lost in a device reset: its programs are gone, open again. */
+/* The context was lost in a device reset. Its programs are gone: open the device again. */
 #define DRM_NNPU_CONTEXT_LOST		(1u << 0)
 
 /**
@@ -111,10 +113,11 @@ struct drm_nnpu_device_info {
  * @slots: slots bound
  * @programs: programs loaded
  * @pad: zero
- * @jobs_submitted: jobs accepted by SUBMIT
+ * @jobs_submitted: jobs that SUBMIT has accepted
  * @jobs_completed: jobs whose fences have signalled, failed ones included
- * @jobs_failed: jobs that ended with a status other than success
- * @jobs_timedout: jobs aborted because they made no progress
+ * @jobs_failed: of these, jobs whose fence has an error
+ * @jobs_timedout: jobs that made no progress and were aborted, those of user queues
+ *	included
  */
 struct drm_nnpu_context_info {
 	__u32 flags;
@@ -143,7 +146,8 @@ struct drm_nnpu_bo_create {
 
 /**
  * struct drm_nnpu_bo_mmap - get the offset to map a buffer with mmap()
- * @handle: GEM handle; not of an imported dma-buf (-EINVAL; map that itself)
+ * @handle: GEM handle; -EINVAL for an imported dma-buf, which is mapped through its
+ *	own descriptor
  * @flags: zero
  * @offset: out: offset for mmap() on the device file
  *
@@ -161,7 +165,7 @@ struct drm_nnpu_bo_mmap {
 #define DRM_NNPU_SLOT_WRITE		(1u << 1)
 
 /**
- * struct drm_nnpu_slot_bind - let the device reach (part of) a buffer
+ * struct drm_nnpu_slot_bind - let the device access a buffer or a part of it
  * @handle: GEM handle, own or imported
  * @flags: DRM_NNPU_SLOT_READ, DRM_NNPU_SLOT_WRITE, at least one
  * @offset: first byte, multiple of the device page size
@@ -170,7 +174,7 @@ struct drm_nnpu_bo_mmap {
  * @pad: zero
  *
  * The binding holds a reference of the buffer. -ENOENT: no such handle; -ENOSPC:
- * all slots in use; -EINVAL: range.
+ * all slots are bound or still in use by jobs; -EINVAL: range.
  */
 struct drm_nnpu_slot_bind {
 	__u32 handle;
@@ -186,22 +190,22 @@ struct drm_nnpu_slot_bind {
  * @slot: slot number
  * @flags: zero
  *
- * Jobs already submitted keep the memory until they end; new jobs cannot name
- * the slot any more, and its number is free for reuse when the last job ended.
- * -ENOENT: slot not bound.
+ * Jobs that were submitted before keep the memory until they end. New jobs cannot
+ * name the slot. Its number is free again when the last of those jobs has ended.
+ * -ENOENT: the slot is not bound.
  */
 struct drm_nnpu_slot_unbind {
 	__u32 slot;
 	__u32 flags;
 };
 
-/* Only check: nothing is loaded, @program stays 0, every command is reported. */
+/* Only check: load nothing, return 0 as program number, report every command. */
 #define DRM_NNPU_PROGRAM_CHECK		(1u << 0)
 
 /**
  * struct drm_nnpu_program_load - load or check a program
- * @image: user pointer to the image, struct nnpu_program_header first; copied
- *	once, the caller's memory is not used afterwards
+ * @image: user pointer to the image, which begins with struct nnpu_program_header.
+ *	The driver copies it once and does not use the caller's memory afterwards
  * @image_size: bytes of the image, equal to the header's size field
  * @flags: DRM_NNPU_PROGRAM_CHECK
  * @report: user pointer to @num_reports entries of struct nnpu_command_report
@@ -242,8 +246,8 @@ struct drm_nnpu_program_load {
  * @program: program number
  * @flags: zero
  *
- * Jobs already submitted still run; the device's copy goes with the last of them.
- * -ENOENT: no such program.
+ * Jobs that were submitted before still run. The device frees the program after the
+ * last of them. -ENOENT: no such program.
  */
 struct drm_nnpu_program_unload {
 	__u32 program;
@@ -273,12 +277,13 @@ struct drm_nnpu_sync {
  * struct drm_nnpu_submit - run a program once
  * @program: program number
  * @flags: DRM_NNPU_SUBMIT_*
- * @args: user pointer to @num_inputs, then @num_outputs records; copied once
+ * @args: user pointer to struct nnpu_arg records: @num_inputs of them, then
+ *	@num_outputs; copied once
  * @num_inputs: number of inputs of the program
  * @num_outputs: number of outputs of the program
  * @arg_stride: sizeof(struct nnpu_arg) as known to the caller
- * @priority: DRM_NNPU_PRIORITY_*, a hint that ranks the jobs of this file, never
- *	against those of other files
+ * @priority: DRM_NNPU_PRIORITY_*, a hint that ranks the jobs of this file among
+ *	each other
  * @result_slot: slot for the result block (struct nnpu_args_header and the
  *	records) or NNPU_SLOT_NONE
  * @profile_slot: slot for profile records; 0 unless DRM_NNPU_SUBMIT_PROFILE
@@ -296,16 +301,18 @@ struct drm_nnpu_sync {
  * @loop_timeout_ns: longest time for each loop of the program, at most
  *	NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS
  *
- * The slots named by records and results are held until the job ends. The
- * status is in the result block: software writes NNPU_STATUS_PENDING there
- * first; if that still stands when the fence has signalled, the job never
- * reached the device's end (timeout, reset, removal) and the fence carries the
- * error: -ETIME (aborted without progress), -ECANCELED (file closed or innocent
- * in a reset), -ENODEV (device gone), -EIO (anything else). A job the device
- * ended with a status signals -EIO, -EINVAL or -ENOMEM and writes the result.
+ * The driver holds the slots that the records name until the job ends.
+ *
+ * The device writes the status of the job to the result block. Software writes
+ * NNPU_STATUS_PENDING there first. If the status is still NNPU_STATUS_PENDING when the
+ * fence has signalled, the device did not end the job, and the error of the fence says
+ * why: -ETIME (the job made no progress), -ECANCELED (the file was closed, or the job
+ * was lost in a reset that another job caused), -ENODEV (the device is gone), -EIO
+ * (any other reason). If the device ended the job with an error, the fence has -EIO,
+ * -EINVAL or -ENOMEM.
  *
  * -ENOENT: program, slot or syncobj does not exist; -EINVAL: number of arguments,
- * range outside a slot, result slot not writable.
+ * range outside a slot, missing right of a slot.
  */
 struct drm_nnpu_submit {
 	__u32 program;
@@ -329,7 +336,7 @@ struct drm_nnpu_submit {
 	__u64 loop_timeout_ns;
 };
 
-/* Entries of a ring: both rings of a user queue are one device page each. */
+/* Entries of a ring. Each ring of a user queue has one device page. */
 #define DRM_NNPU_QUEUE_MIN_ENTRIES	2
 #define DRM_NNPU_QUEUE_MAX_SQ_ENTRIES	64
 #define DRM_NNPU_QUEUE_MAX_CQ_ENTRIES	128
@@ -340,8 +347,8 @@ struct drm_nnpu_submit {
 /**
  * struct drm_nnpu_queue_create - create a queue that the process itself rings
  * @flags: zero
- * @priority: DRM_NNPU_PRIORITY_*; ranks the queue among all queues of the device,
- *	which sees to it that none starves
+ * @priority: DRM_NNPU_PRIORITY_*; ranks the queue among all queues of the device.
+ *	No queue starves
  * @ring_handle: GEM handle of a buffer made by BO_CREATE, not an imported one
  * @sq_entries: entries of the submission ring, power of two,
  *	DRM_NNPU_QUEUE_MIN_ENTRIES to DRM_NNPU_QUEUE_MAX_SQ_ENTRIES
@@ -357,22 +364,24 @@ struct drm_nnpu_submit {
  * @pad: zero
  *
  * Rings and doorbells are those of the hardware specification: entries of struct
- * nnpu_sqe with ctx 0 and of struct nnpu_cqe; index 0 and phase 1 first. The
- * queue needs no hardware queue until its doorbell is rung, gives it back when it
- * is idle, and keeps its indices through that.
+ * nnpu_sqe with ctx 0 and of struct nnpu_cqe. A new queue starts at index 0 and
+ * phase 1. The queue gets a hardware queue when its doorbell is rung, gives it
+ * back when it is idle, and keeps its indices meanwhile.
  *
- * The doorbell page is mapped shared and writable, once, by the process that
- * created the queue (-EPERM for another, -EBUSY for a second mapping); the mapping
- * is not inherited by a child and can neither be moved nor split. Writes to the
- * page of a queue that has ended go nowhere. A completion raises an interrupt
- * only when NNPU_DB_CQ_ARM was rung; poll() then says EPOLLIN until read() has
- * taken the count of interrupts (eight bytes, as of an eventfd; it includes false
- * alarms), and EPOLLERR with EPOLLHUP for ever when the queue has ended.
+ * The process that created the queue can map the doorbell page, shared and
+ * writable (-EPERM for another process, -EBUSY for a second mapping). A child does
+ * not inherit the mapping. The mapping can neither be moved nor split. Writes to
+ * the page of a queue that has ended have no effect.
  *
- * The queue ends with QUEUE_DESTROY, with its descriptor and mapping, or with the
- * file. It also ends when the device is reset, when what is in its rings makes
- * the device stop it, and when a job of it hangs and cannot be aborted: see
- * QUEUE_WAIT.
+ * A completion raises an interrupt only after NNPU_DB_CQ_ARM was rung. poll() then
+ * gives EPOLLIN until read() has taken the count of interrupts: eight bytes, as of
+ * an eventfd; false alarms count as well. When the queue has ended, poll() gives
+ * EPOLLERR and EPOLLHUP.
+ *
+ * The queue ends with QUEUE_DESTROY, when its descriptor and mapping are closed, or
+ * when the file is closed. It also ends when the device is reset, when the device
+ * stops it because of its rings or doorbells, and when one of its jobs hangs and
+ * cannot be aborted: see QUEUE_WAIT.
  *
  * -EOPNOTSUPP: the device cannot do it or the module parameter user_queues is off;
  * -ENOENT: no such handle; -EINVAL: range, imported buffer; -ENOSPC: too many
@@ -396,8 +405,9 @@ struct drm_nnpu_queue_create {
  * @queue: queue number
  * @flags: zero
  *
- * A job that runs is aborted; when the call returns the device has no access to
- * the rings and the doorbell mapping goes nowhere. -ENOENT: no such queue.
+ * The device aborts the job that runs. When the call returns, the device does not
+ * access the rings any more and the doorbell mapping has no effect. -ENOENT: no
+ * such queue.
  */
 struct drm_nnpu_queue_destroy {
 	__u32 queue;
@@ -406,7 +416,7 @@ struct drm_nnpu_queue_destroy {
 
 /* The queue works. */
 #define DRM_NNPU_QUEUE_STATE_READY	0
-/* The device stopped the queue for what it found in its rings or doorbells. */
+/* The device stopped the queue because of an entry in its rings or a doorbell value. */
 #define DRM_NNPU_QUEUE_STATE_STOPPED	1
 /* A job made no progress and could not be aborted alone. */
 #define DRM_NNPU_QUEUE_STATE_HUNG	2
@@ -414,7 +424,7 @@ struct drm_nnpu_queue_destroy {
 #define DRM_NNPU_QUEUE_STATE_LOST	3
 /* The device is gone. */
 #define DRM_NNPU_QUEUE_STATE_GONE	4
-/* QUEUE_DESTROY, or the file was closed. */
+/* QUEUE_DESTROY, or the descriptor or the device file was closed. */
 #define DRM_NNPU_QUEUE_STATE_DESTROYED	5
 
 /**
@@ -425,11 +435,12 @@ struct drm_nnpu_queue_destroy {
  * @state: out: DRM_NNPU_QUEUE_STATE_*
  * @reason: out: NNPU_STATUS_* for DRM_NNPU_QUEUE_STATE_STOPPED, else 0
  * @pad: zero
- * @timeout_ns: CLOCK_MONOTONIC, absolute; at or before now: only look
+ * @timeout_ns: CLOCK_MONOTONIC, absolute, ns; a time in the past: do not sleep
  *
  * Arms the interrupt for completions beyond @cq_head and sleeps. Returns 0 when
- * there may be one, which includes false alarms, and when the queue has ended,
- * with @state saying so; -ETIME; -ENOENT: no such queue.
+ * there may be one (false alarms happen) and when the queue has ended; @state says
+ * which. -ETIME: neither happened until @timeout_ns; -ENOENT: no such queue;
+ * -EINVAL: @cq_head is no index of the ring.
  */
 struct drm_nnpu_queue_wait {
 	__u32 queue;
