@@ -17,7 +17,7 @@
 #include "nnpu_trace.h"
 
 #define NNPU_ADMIN_ENTRIES	64
-/* How often a waiter looks for itself, should an interrupt be lost. */
+/* A waiter looks at the ring this often, in case an interrupt was lost. */
 #define NNPU_ADMIN_SLICE_MS	50
 
 /**
@@ -86,7 +86,7 @@ void nnpu_admin_process(struct nnpu_device *ndev)
 }
 
 /**
- * nnpu_admin_stop - no command will be answered any more
+ * nnpu_admin_stop - give up the commands that wait for an answer
  * @ndev: device, about to be reset
  *
  * Waiters wake up with -ETIMEDOUT and then wait for the reset.
@@ -135,7 +135,7 @@ static int nnpu_admin_push(struct nnpu_device *ndev, const void *sqe,
 	return ret;
 }
 
-/* Wait in slices: look into the ring and at the device in between. */
+/* Wait in slices; look at the ring and at the device between them. */
 static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wait)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(nnpu_param_admin_timeout_ms());

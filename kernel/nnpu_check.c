@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks of what user space hands in: on copies, without looking anything up.
+ * Checks of ioctl arguments: on copies, without lookups.
  *
- * Only what the kernel depends on is checked here. The device checks programs
- * and arguments in full; a check that it makes anyway is repeated only where
- * an early and precise errno helps the caller (documented in nnpu_accel.h).
+ * The functions check what the kernel depends on. The device checks programs and arguments
+ * in full. The driver repeats a check of the device only if an early and precise errno helps
+ * the caller (documented in nnpu_accel.h).
  */
 #include <linux/align.h>
 #include <linux/errno.h>
@@ -45,7 +45,7 @@ int nnpu_check_bo_size(u64 size, u64 *aligned)
 }
 
 /**
- * nnpu_check_bind - fields of SLOT_BIND; the buffer's size comes later
+ * nnpu_check_bind - fields of SLOT_BIND; the caller checks the range against the buffer
  * @args: copy of the caller's structure
  *
  * Return: 0, or -EINVAL.
@@ -68,7 +68,7 @@ static bool nnpu_check_entries(u32 entries, u32 max)
 }
 
 /**
- * nnpu_check_queue - fields of QUEUE_CREATE; the buffer's size comes later
+ * nnpu_check_queue - fields of QUEUE_CREATE; the caller checks the ranges against the buffer
  * @args: copy of the caller's structure
  *
  * Return: 0, or -EINVAL.
@@ -113,7 +113,7 @@ static int nnpu_check_submit_syncs(const struct drm_nnpu_submit *args)
 }
 
 /**
- * nnpu_check_submit - fields of SUBMIT that stand on their own
+ * nnpu_check_submit - fields of SUBMIT that need no lookup
  * @args: copy of the caller's structure
  * @max_args: inputs plus outputs of one job
  *
@@ -255,13 +255,13 @@ static u16 nnpu_check_header_reason(const struct nnpu_program_header *h, u32 ima
 }
 
 /**
- * nnpu_check_program_header - what the kernel needs to be true of an image
+ * nnpu_check_program_header - check the header of a program image
  * @h: header in the kernel's copy of the image
  * @image_size: bytes of the image
  * @verdict: gets status and reason
  *
- * The kernel keeps the numbers of inputs, outputs and commands; the rest of the
- * image is the device's to judge.
+ * The kernel uses the numbers of inputs, outputs and commands. The device validates the rest
+ * of the image.
  *
  * Return: 0, or -EINVAL.
  */

@@ -8,11 +8,11 @@
 
 /* Entries of in_syncs or out_syncs of one job. */
 #define NNPU_MAX_SYNCS		64
-/* Inputs plus outputs of one job, if the device allows as many. */
+/* Inputs plus outputs of one job, unless the device allows fewer. */
 #define NNPU_MAX_ARGS		256
 /* Largest slot and buffer, bytes. */
 #define NNPU_MAX_SLOT_SIZE	(4ull << 30)
-/* Largest stride of the arrays of SUBMIT: room for a later version's records. */
+/* Largest stride of the arrays of SUBMIT. Larger than today's records, for later versions. */
 #define NNPU_MAX_STRIDE		4096
 
 /**

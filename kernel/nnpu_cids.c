@@ -21,7 +21,7 @@ void nnpu_cids_init(struct nnpu_cids *cids, u32 size)
 /**
  * nnpu_cids_get - get an id for a command
  * @cids: table
- * @owner: what nnpu_cids_find() returns for it, not NULL
+ * @owner: nnpu_cids_find() returns it for the id; not NULL
  *
  * Return: the id, or -EBUSY if all are in use.
  */
@@ -41,7 +41,7 @@ int nnpu_cids_get(struct nnpu_cids *cids, void *owner)
 }
 
 /**
- * nnpu_cids_find - the owner of an id the device names
+ * nnpu_cids_find - find the owner of an id that a completion has
  * @cids: table
  * @cid: any value
  *
@@ -57,7 +57,7 @@ void *nnpu_cids_find(const struct nnpu_cids *cids, u16 cid)
 }
 
 /**
- * nnpu_cids_put - the command has ended
+ * nnpu_cids_put - free the id of a command that has ended
  * @cids: table
  * @cid: id in use
  */

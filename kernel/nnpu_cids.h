@@ -11,11 +11,11 @@
  * struct nnpu_cids - command ids in flight
  * @size: ids in use at the same time, at most NNPU_CIDS_MAX
  * @used: ids in use
- * @owner: what the id stands for, NULL if free
- * @generation: high byte of the id last given out for this index
+ * @owner: owner of the command, NULL if the index is free
+ * @generation: high byte of the last id with this index
  *
- * An id is generation << 8 | index. A completion that comes late, twice or with
- * an invented id finds no owner rather than the wrong one.
+ * An id is generation << 8 | index. So a completion that is late, repeated or has an invented
+ * id finds no owner, instead of the wrong one.
  */
 struct nnpu_cids {
 	u32 size;

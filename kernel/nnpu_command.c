@@ -42,7 +42,7 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 	else
 		ret = nnpu_admin_exec(ndev, sqe, result);
 	if (!ret && !nnpu_status_known(result->status)) {
-		/* Nobody can say what the command did: both sides start anew. */
+		/* It is unknown what the command did: reset the device. */
 		drm_err(&ndev->drm, "admin command ended with unknown status %#x\n",
 			result->status);
 		atomic64_inc(&ndev->stats.bad_completions);
@@ -58,13 +58,13 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 }
 
 /**
- * nnpu_command_revoke - take something back that the device has to give up
+ * nnpu_command_revoke - run an admin command that must not fail
  * @ndev: device
  * @ctx: context it belongs to
  * @sqe: 64-byte submission entry of the command; its cid is filled in here
  *
- * When this returns the device does not use memory that the command names: a
- * device that is gone does not, and one that refuses is reset.
+ * For commands that take something away from the device. When this returns, the device
+ * does not use it any more: a device that refuses the command is reset.
  */
 void nnpu_command_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe)
 {

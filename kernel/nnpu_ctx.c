@@ -2,9 +2,9 @@
 /*
  * Contexts: one per open file, the owner of its slots, programs and jobs.
  *
- * Life: the file holds a reference and each job holds one, so that a context
- * outlives its file until the device is done with the last job. Then
- * DESTROY_CTX tells the device to forget it, and only then memory is freed.
+ * The file holds a reference and each job holds one, so a context outlives its file
+ * until the last job has ended. Then DESTROY_CTX makes the device forget the context,
+ * and after that the driver frees the memory.
  */
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
@@ -26,7 +26,7 @@ static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
 	return PAGE_ALIGN(ndev->limits.max_slots * sizeof(struct nnpu_slot_entry));
 }
 
-/* Free what DMA memory is left. Slots first: their entries are in the table. */
+/* Free the DMA memory that is left. Slots first: their entries are in the table. */
 static void nnpu_ctx_free_dma(struct nnpu_ctx *ctx)
 {
 	struct nnpu_device *ndev = ctx->ndev;
@@ -65,10 +65,10 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
 	/*
-	 * When the fence a job waits for signals while its entity goes, the entity's
-	 * callback may not be through: drm_sched_entity_fini() sees that it has taken
-	 * the fence and leaves it alone. It runs in the lock of the fence, which counts
-	 * as a section of RCU.
+	 * If the fence that a job waits for signals during drm_sched_entity_fini(), the
+	 * callback of the entity may still run: drm_sched_entity_fini() does not wait
+	 * for it. It runs under the lock of the fence, which counts as an RCU read-side
+	 * critical section.
 	 */
 	kfree_rcu(ctx, rcu);
 	atomic_dec(&ndev->stats.contexts);
@@ -84,8 +84,8 @@ static void nnpu_ctx_release_work(struct work_struct *work)
  * nnpu_ctx_put - drop a reference
  * @ctx: context
  *
- * May wait for the device: not for interrupts, scheduler callbacks and the works
- * of nnpu_device.reset_wq.
+ * May wait for the device. Not allowed in interrupts, scheduler callbacks and the work
+ * items of nnpu_device.reset_wq.
  */
 void nnpu_ctx_put(struct nnpu_ctx *ctx)
 {
@@ -94,7 +94,7 @@ void nnpu_ctx_put(struct nnpu_ctx *ctx)
 }
 
 /**
- * nnpu_ctx_put_deferred - drop a reference where one may not wait
+ * nnpu_ctx_put_deferred - drop a reference in a context that must not wait
  * @ctx: context
  */
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx)
@@ -129,7 +129,7 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 	}
 }
 
-/* All numbers taken: files just closed may still be on their way out. */
+/* If all numbers are taken: files that were just closed may still hold some. */
 static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx)
 {
 	int ret = nnpu_table_reserve(&ctx->ndev->contexts, &ctx->id);
@@ -148,9 +148,9 @@ static int nnpu_ctx_init_entities(struct nnpu_ctx *ctx)
 
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {
 		/*
-		 * The scheduler's priorities are strict and count for the whole
-		 * device: with them one file could starve all others. Until the
-		 * device arbitrates, the entities of a file are equals.
+		 * The priorities of drm_sched are strict and apply to the whole
+		 * device, so one file could starve all others. Therefore all entities
+		 * have the same priority.
 		 */
 		ret = drm_sched_entity_init(&ctx->entity[i], DRM_SCHED_PRIORITY_NORMAL, &sched, 1,
 					    NULL);
@@ -167,10 +167,9 @@ err_entities:
 }
 
 /*
- * No job can be submitted meanwhile. While there are some the scheduler stands
- * still: drm_sched_entity_fini() takes the entity from the run queue, but a scheduler
- * that is just taking a job of it would put it back for the next one
- * (drm_sched_entity_pop_job()), and keep it for ever.
+ * The caller keeps new jobs out. If there are jobs, the scheduler must stand still:
+ * drm_sched_entity_fini() removes the entity from the run queue, but a scheduler that is
+ * just taking a job from it would put it back (drm_sched_entity_pop_job()) for ever.
  */
 static void nnpu_ctx_fini_entities(struct nnpu_ctx *ctx)
 {
@@ -205,7 +204,7 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 	ret = nnpu_ctx_create_hw(ctx);
 	if (ret)
 		goto err_entities;
-	/* Until here nobody gets a reference: a context that failed is freed at once. */
+	/* No reference can be taken before this: open() frees a context that failed. */
 	refcount_set(&ctx->ref, 1);
 	return 0;
 
@@ -219,7 +218,7 @@ err_table:
 	return ret;
 }
 
-/* -EAGAIN: a device reset took the context before anybody had it. */
+/* -EAGAIN: a device reset destroyed the context before open() returned. */
 static int nnpu_ctx_try_open(struct nnpu_device *ndev, struct drm_file *file)
 {
 	struct nnpu_ctx *ctx;
@@ -311,8 +310,8 @@ static void nnpu_ctx_abort_jobs(struct nnpu_ctx *ctx)
  * nnpu_ctx_close - the file is gone
  * @ctx: context; its user queues have ended
  *
- * Jobs that wait are cancelled, jobs the device owns are aborted. Nothing here
- * waits for them to end: the last one frees the context.
+ * Cancels the jobs that wait and asks the device to abort the jobs that run. Does not
+ * wait for them: the last one frees the context.
  */
 void nnpu_ctx_close(struct nnpu_ctx *ctx)
 {
@@ -328,7 +327,7 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 }
 
 /**
- * nnpu_ctx_lose_all - a device reset takes all contexts along
+ * nnpu_ctx_lose_all - mark all contexts as lost in a device reset
  * @ndev: device; nnpu_device.reset_sem is held for writing
  */
 void nnpu_ctx_lose_all(struct nnpu_device *ndev)
@@ -355,8 +354,8 @@ static bool nnpu_ctx_tryget(void *object)
  * nnpu_ctx_unplug_all - free the DMA memory of all contexts
  * @ndev: device, unplugged and unable to access memory
  *
- * Open files keep their contexts without it: DMA memory must not outlive the
- * binding of device and driver.
+ * Open files keep their contexts without DMA memory: it must not outlive the binding of
+ * device and driver.
  */
 void nnpu_ctx_unplug_all(struct nnpu_device *ndev)
 {

@@ -20,7 +20,7 @@ struct nnpu_device;
 
 #define NNPU_NUM_PRIORITIES	3
 
-/* Jobs of one file that have not ended; SUBMIT waits for room. */
+/* Jobs of one file that have not ended. SUBMIT waits until there are fewer. */
 #define NNPU_CTX_MAX_JOBS	256
 
 /**
@@ -28,7 +28,7 @@ struct nnpu_device;
  * @ref: the file and each job hold a reference; 0 until the device knows the context
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
- * @lost: gone in a device reset; set once, read with nnpu_ctx_is_lost()
+ * @lost: a device reset destroyed it; set once, read with nnpu_ctx_is_lost()
  * @lock: protects @slot_table, @slot_list and the DMA memory of slots
  * @slot_table: slot entries the device reads; NULL after unplug
  * @slot_table_dma: its DMA address
@@ -50,8 +50,7 @@ struct nnpu_device;
  * @jobs_failed: of these, not successful
  * @jobs_timedout: of these, without progress
  * @engine_ns: time of the device spent on this file
- * @release_work: last part of the release, when an interrupt or job drops the
- *	last reference
+ * @release_work: release, when an interrupt or job drops the last reference
  * @rcu: for the memory of the structure: see nnpu_ctx_release()
  */
 struct nnpu_ctx {
@@ -102,7 +101,7 @@ static inline struct nnpu_ctx *nnpu_ctx_get(struct nnpu_ctx *ctx)
 	return ctx;
 }
 
-/* Pairs with WRITE_ONCE() in nnpu_ctx_lose_all(); what follows checks again. */
+/* Pairs with WRITE_ONCE() in nnpu_ctx_lose_all(). An early check only. */
 static inline bool nnpu_ctx_is_lost(const struct nnpu_ctx *ctx)
 {
 	return READ_ONCE(ctx->lost);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: what the driver holds and what the device says.
+ * debugfs: state of driver and device.
  *
  *   objects       live objects, one "name count" per line; all zero when no file
  *                 is open and no buffer is mapped or exported
  *   stats         events since the driver was bound
  *   state         queues, contexts, slots, programs, jobs in flight
  *   registers     the device's registers
- *   fault_inject  write "KIND COUNT": NNPU_INJECT_* of nnpu_hw.h; only if the
- *                 device can do it
+ *   fault_inject  write "KIND COUNT": NNPU_INJECT_* of nnpu_hw.h; exists only if the
+ *                 device has NNPU_FEATURE_INJECT
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -90,7 +90,7 @@ static void nnpu_debugfs_context(struct seq_file *m, struct nnpu_ctx *ctx)
 		   atomic64_read(&ctx->jobs_submitted), atomic64_read(&ctx->jobs_completed),
 		   atomic64_read(&ctx->jobs_failed), atomic64_read(&ctx->jobs_timedout),
 		   atomic64_read(&ctx->engine_ns));
-	/* Looking must not wait for somebody who is stuck. */
+	/* Do not wait for a holder that may be stuck: debugfs must show the state then. */
 	if (!mutex_trylock(&ctx->lock)) {
 		seq_puts(m, "  busy\n");
 		return;

@@ -13,8 +13,8 @@
  * @ndev: device
  * @idx: for nnpu_device_exit()
  *
- * Return: false if the device is gone or dead. Then it does not access memory any
- * more either: whoever is refused may free what the device knew.
+ * Return: false if the device is gone or dead. In this case the device does not access
+ * memory any more, and the caller may free memory that the device used.
  */
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx)
 {
@@ -43,7 +43,7 @@ void nnpu_device_exit(int idx)
  * @value: what they must be
  * @timeout_ms: how long at most
  *
- * The one place where the driver polls.
+ * The driver polls registers here only.
  *
  * Return: 0; -ETIMEDOUT; -ENODEV if the device does not answer at all.
  */

@@ -24,39 +24,40 @@
 /**
  * DOC: Lock order
  *
- * Outermost first; a lock further down may be taken with one further up held,
- * never the other way round.
+ * Outermost first. A lock may be taken while locks above it in this list are held, never
+ * while a lock below it is held.
  *
- * 1. drm_dev_enter() section: everything that touches registers or DMA memory
+ * 1. drm_dev_enter() section: protects every use of registers and DMA memory
  * 2. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 3. nnpu_device.bo_lock, then reservations of buffers (dma_resv)
  * 4. nnpu_ctx.submit_lock: order of jobs
  * 5. nnpu_userqs.hw_lock: changes of hardware queues of user queues
- * 6. nnpu_power.lock: changes of the performance level
- * 7. nnpu_sched.pause_lock: standstill of the scheduler. Its works, which who takes
- *    the lock waits for, use 1 and what is below
+ * 6. nnpu_power.lock: changes of the performance level. Waiting for runtime PM
+ *    (nnpu_power_get()) counts as taking this lock: its callbacks take it
+ * 7. nnpu_sched.pause_lock: standstill of the scheduler. The holder waits for the
+ *    scheduler's work items, which use 1 and the locks from 8 on
  * 8. nnpu_device.reset_sem: read for an admin command, write for a device reset
  * 9. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
- *    mmap_lock held; who holds it touches no user memory and takes, of the core's
- *    locks, those of unmap_mapping_range() only
+ *    mmap_lock held. So its holder does not touch user memory, and takes no lock of the
+ *    memory management but those of unmap_mapping_range()
  * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts)
  *
- * Waiting for runtime PM (nnpu_power_get()) counts as 6: its callbacks take 6 and
- * what is below. The two works of nnpu_device.reset_wq (watchdog, device reset) never run at
- * the same time. Fences are signalled with no spinlock held. What runs on the way to
- * a fence signal (run_job, interrupt handlers, the works of reset_wq) takes only
- * 1 and 7 to 10, and allocates nothing that could wait for reclaim.
+ * The two work items of nnpu_device.reset_wq (watchdog, device reset) never run at the
+ * same time. Fences are signalled with no spinlock of the driver held. Code on the way to a
+ * fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only 1 and
+ * 7 to 10, and does not allocate memory that could wait for reclaim.
  */
 
 /**
  * DOC: Out of scope
  *
- * Implicit synchronisation: a job waits for its in-fences only. Its fence is
- * added to the reservations of buffers that are shared as dma-bufs, so that
- * others can wait for it; buffers known to one file only are left alone, which
- * keeps SUBMIT free of reservation locks in the usual case. System sleep: the
- * device's state is not saved.
+ * Implicit synchronisation: a job waits for its in-fences only. The driver adds the
+ * job's fence to the reservations of buffers that are shared as dma-bufs, so that others
+ * can wait for it. Other buffers are known to one file only; without them SUBMIT usually
+ * needs no reservation lock.
+ *
+ * System sleep: the driver does not save the device's state.
  */
 
 struct nnpu_device;
@@ -98,12 +99,12 @@ struct nnpu_limits {
 /**
  * struct nnpu_stats - live objects and events, for debugfs and tests
  * @contexts: contexts
- * @slots: slots, the ones given up but in use by jobs included
+ * @slots: slots, including those that are unbound but still in use by jobs
  * @programs: programs, likewise
  * @jobs: jobs not yet freed
  * @buffers: GEM objects
  * @queues: user queues
- * @lost_irqs: completions found by the watchdog, not by an interrupt
+ * @lost_irqs: completions that the watchdog found before an interrupt came
  * @unknown_cids: completions dropped because no command has that id
  * @bad_completions: completions with an unknown status or an impossible field
  * @hangs: jobs aborted because they made no progress
@@ -136,16 +137,16 @@ struct nnpu_stats {
  * @doorbells_size: bytes at @doorbells
  * @doorbells_phys: physical address of @doorbells
  * @irqs: interrupts by vector
- * @num_irqs: vectors, at least 1: see NNPU_IRQ_*; where there are too few, the
- *	last one serves the rest
+ * @num_irqs: vectors, at least 1; see NNPU_IRQ_*. If there are too few, queues share
+ *	the last one
  * @irqs_requested: handlers that are installed
  * @coherent: the device sees what CPU caches hold
  * @features: register FEATURES
  * @hw_version: register VERSION
  * @timeout_ms: register TIMEOUT_MS: worst time of a CTRL transition, bounded
  * @limits: limits
- * @identify: what IDENTIFY gave at probe, constant afterwards
- * @extensions: vendor extensions that make sense, constant after probe
+ * @identify: answer to IDENTIFY at probe, constant afterwards
+ * @extensions: vendor extensions with a valid description, constant after probe
  * @num_extensions: entries of @extensions
  * @identify_dma: DMA address of @identify_mem
  * @identify_mem: where IDENTIFY writes
@@ -159,12 +160,12 @@ struct nnpu_stats {
  * @reset_wq: ordered: watchdog and device reset
  * @reset_work: device reset on request
  * @reset_count: device resets since probe, failed ones included
- * @reset_wanted: what @reset_count must reach; see nnpu_reset_sync()
- * @dead: a reset failed, the device vanished or the driver leaves it: everything
- *	gives -ENODEV. Written under @reset_sem, read anywhere
+ * @reset_wanted: value that @reset_count must reach; see nnpu_reset_sync()
+ * @dead: a reset failed, the device vanished, or the driver is being removed:
+ *	everything gives -ENODEV. Written under @reset_sem, read anywhere
  * @dumped: the first hang's dump was made
  * @bo_lock: protects @bo_list
- * @bo_list: all buffers, so that unplug can unmap them
+ * @bo_list: all buffers; unplug takes their DMA mappings away
  * @stats: counters
  */
 struct nnpu_device {

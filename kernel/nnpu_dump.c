@@ -47,10 +47,10 @@ static void nnpu_dump_jobs(struct nnpu_queue *queue, struct drm_printer *p)
 }
 
 /**
- * nnpu_dump_hang - dump registers, rings and jobs, if it is the first time
+ * nnpu_dump_hang - dump registers, rings and jobs, on the first call only
  * @ndev: device, before anything is reset
  *
- * On the way to fence signals: memory is taken if it is there at once.
+ * Runs on the way to fence signals, so it does not wait for memory.
  */
 void nnpu_dump_hang(struct nnpu_device *ndev)
 {
@@ -62,7 +62,7 @@ void nnpu_dump_hang(struct nnpu_device *ndev)
 	if (ndev->dumped)
 		return;
 	ndev->dumped = true;
-	/* devcoredump frees it with vfree(), which takes no other memory. */
+	/* devcoredump frees it with vfree(). */
 	data = __vmalloc(NNPU_DUMP_SIZE, GFP_NOWAIT | __GFP_NOWARN | __GFP_ZERO);
 	if (!data)
 		return;

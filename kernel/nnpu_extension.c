@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Vendor extensions: does what the device says of one make sense?
+ * Checks of the device's descriptions of its vendor extensions.
  *
- * The driver itself has no use for extensions; it hands on what user space may rely on.
+ * The driver does not use extensions. User space reads the valid ones through QUERY.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -10,7 +10,7 @@
 
 #include "nnpu_extension.h"
 
-/* The characters that the HAL allows, at least one dot, and nothing but NUL behind. */
+/* Characters that the HAL allows, at least one dot, and NUL up to the end. */
 static bool nnpu_extension_name_ok(const struct nnpu_extension *e)
 {
 	size_t i, len = strnlen(e->name, sizeof(e->name));
@@ -47,12 +47,12 @@ static bool nnpu_extension_types_ok(const struct nnpu_extension *e)
 }
 
 /**
- * nnpu_extension_ok - may user space be told of an extension?
- * @e: what the device says, a copy
+ * nnpu_extension_ok - check the description of an extension
+ * @e: copy of the description
  * @others: extensions before it
  * @num_others: entries of @others
  *
- * Return: true if it is as the hardware specification wants it.
+ * Return: true if it follows the hardware specification.
  */
 bool nnpu_extension_ok(const struct nnpu_extension *e, const struct nnpu_extension *others,
 		       u32 num_others)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Buffers: shmem GEM objects. PRIME import and export are the helpers' own; an
- * imported dma-buf is a buffer like any other, but for mmap.
+ * Buffers: shmem GEM objects. PRIME import and export are those of the DRM helpers. An
+ * imported dma-buf is a buffer like any other, except that it has no mmap offset.
  *
- * A buffer lives as long as somebody holds it, its DMA mapping no longer than the
+ * A buffer lives as long as somebody holds a reference. Its DMA mapping must not outlive the
  * binding of device and driver: nnpu_gem_unplug_all() takes the mappings away.
  */
 #include <linux/dma-buf.h>
@@ -21,7 +21,7 @@
 
 /**
  * struct nnpu_bo - a buffer
- * @base: the helpers' part, first: they free what they point to
+ * @base: part of the DRM helpers; the first member, since they free its address
  * @node: entry of nnpu_device.bo_list, under nnpu_device.bo_lock
  */
 struct nnpu_bo {
@@ -34,7 +34,7 @@ static struct nnpu_bo *to_nnpu_bo(struct drm_gem_object *obj)
 	return container_of(to_drm_gem_shmem_obj(obj), struct nnpu_bo, base);
 }
 
-/* Only what exists in full is on the list: the helpers free halves themselves. */
+/* The list has complete buffers only: the helpers free incomplete ones themselves. */
 static void nnpu_gem_track(struct nnpu_device *ndev, struct drm_gem_object *obj)
 {
 	mutex_lock(&ndev->bo_lock);
@@ -59,7 +59,7 @@ static enum drm_gem_object_status nnpu_gem_status(struct drm_gem_object *obj)
 {
 	struct drm_gem_shmem_object *shmem = to_drm_gem_shmem_obj(obj);
 
-	/* A glance without the reservation lock is good enough for statistics. */
+	/* Without the reservation lock: statistics need not be exact. */
 	if (obj->import_attach || READ_ONCE(shmem->pages))
 		return DRM_GEM_OBJECT_RESIDENT;
 	return 0;
@@ -99,7 +99,7 @@ struct drm_gem_object *nnpu_gem_create_object(struct drm_device *drm, size_t siz
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&bo->node);
 	bo->base.base.funcs = &nnpu_gem_funcs;
-	/* A device that does not snoop must not meet cached lines. */
+	/* A device that does not snoop would not see what is in CPU caches. */
 	bo->base.map_wc = !ndev->coherent;
 	return &bo->base.base;
 }
@@ -132,7 +132,7 @@ struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *d
 	struct drm_gem_object *obj;
 	int idx;
 
-	/* The pages are mapped for the device here. */
+	/* This maps the pages for the device. */
 	if (!nnpu_device_enter(to_nnpu_device(drm), &idx))
 		return ERR_PTR(-ENODEV);
 	obj = drm_gem_prime_import(drm, dma_buf);
@@ -191,7 +191,7 @@ static void nnpu_gem_unmap(struct nnpu_device *ndev, struct drm_gem_shmem_object
  * @offset: multiple of the device page size, inside the buffer
  * @dma: gets the address
  *
- * Inside a nnpu_device_enter() section. The address holds as long as the buffer,
+ * Inside a nnpu_device_enter() section. The address is valid as long as the buffer lives,
  * or until unplug.
  *
  * Return: 0 or a negative errno.
@@ -204,7 +204,7 @@ int nnpu_gem_dma_page(struct drm_gem_object *obj, u64 offset, dma_addr_t *dma)
 
 	if (IS_ERR(sgt))
 		return PTR_ERR(sgt);
-	/* Segments are of whole pages of the CPU: a device page is in one piece. */
+	/* Segments consist of whole CPU pages, so a device page is within one segment. */
 	for_each_sgtable_dma_sg(sgt, sg, i) {
 		if (offset < sg_dma_len(sg)) {
 			*dma = sg_dma_address(sg) + offset;

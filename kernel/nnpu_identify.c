@@ -93,7 +93,7 @@ static int nnpu_identify_page(struct nnpu_device *ndev, u32 page,
 	return nnpu_admin_exec(ndev, &sqe, result);
 }
 
-/* One that makes no sense is left out: the device is good for everything else. */
+/* Leave out an extension with an invalid description: the rest of the device works. */
 static int nnpu_identify_extensions(struct nnpu_device *ndev)
 {
 	u32 num = le32_to_cpu(ndev->identify->num_extensions), i;

@@ -10,8 +10,8 @@
 #include "nnpu_irq.h"
 
 /*
- * Vector 0: admin completions, and the one interrupt of a device that goes
- * FATAL. Looking at STATUS is the watchdog's job.
+ * Vector 0: admin completions. A device that becomes FATAL raises it once; the watchdog
+ * then reads STATUS.
  */
 static irqreturn_t nnpu_irq_admin(int irq, void *data)
 {
@@ -24,7 +24,7 @@ static irqreturn_t nnpu_irq_admin(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/* A queue interrupt without completion: the device may have stopped the queue. */
+/* An interrupt without completion: the device may have stopped the queue. */
 static irqreturn_t nnpu_irq_kernel(int irq, void *data)
 {
 	struct nnpu_irq *vector = data;
@@ -65,7 +65,7 @@ static irqreturn_t nnpu_irq_shared(int irq, void *data)
 	nnpu_queue_process(&ndev->queue);
 	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
 	nnpu_admin_process(ndev);
-	/* One vector for all: no telling what it was for, so look each time. */
+	/* One vector for everything: the cause is unknown, so check all. */
 	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL ||
 	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
@@ -87,7 +87,7 @@ void nnpu_irq_free(struct nnpu_device *ndev)
 	}
 }
 
-/* Who serves a vector, by how many there are. */
+/* The handler of a vector depends on the number of vectors. */
 static irq_handler_t nnpu_irq_handler(struct nnpu_device *ndev, unsigned int vector,
 				      const char **name)
 {

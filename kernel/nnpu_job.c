@@ -17,14 +17,13 @@
 /**
  * DOC: Fences
  *
- * Each job has a fence of its own, allocated by SUBMIT and signalled when the
- * job has ended, in whatever way. It is this fence, not the scheduler's, that
- * out_syncs and reservations get: it refers to nothing but itself and the
- * module, so it may outlive file, device and scheduler in a sync_file that
- * somebody keeps. It takes a reference of the module for the same reason.
+ * Each job has a fence of its own. SUBMIT allocates it, and it signals when the job has
+ * ended, successfully or not. out_syncs and reservations get this fence, not the
+ * scheduler's. It refers to nothing but itself and the module, so it may outlive file,
+ * device and scheduler in a sync_file. For this reason it takes a reference of the module.
  *
- * The price: the scheduler does not recognise dependencies among its own jobs
- * and waits for the end of the first before it hands out the second.
+ * The disadvantage: drm_sched does not recognise a dependency between two of its own jobs
+ * and waits for the end of the first before it runs the second.
  */
 
 /**
@@ -100,7 +99,7 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 }
 
 /**
- * nnpu_job_init_fence - the job gets its place in the order of its entity
+ * nnpu_job_init_fence - initialise the fence with the next sequence number of the entity
  * @job: job
  * @priority: DRM_NNPU_PRIORITY_*
  *
@@ -112,13 +111,13 @@ void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority)
 	struct nnpu_ctx *ctx = job->ctx;
 
 	job->seqno = ++ctx->fence_seqno[priority];
-	/* An ioctl runs, so the module is there. */
+	/* The running ioctl keeps the module loaded. */
 	__module_get(THIS_MODULE);
 	dma_fence_init(&fence->base, &nnpu_job_fence_ops, &fence->lock,
 		       ctx->fence_context[priority], job->seqno);
 }
 
-/* Let go of what only the device's work needed. Any context. */
+/* Drop the references that only the execution needed. Any context. */
 static void nnpu_job_release_refs(struct nnpu_job *job)
 {
 	u32 i;
@@ -186,8 +185,8 @@ void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe
  * @exec_ns: time of execution as the device says
  * @error: error of its fence, 0 = success
  *
- * Any context, no locks held. References of slots and program go first: who sees
- * the fence signalled can unbind and reuse a slot number at once.
+ * Any context, no locks held. Drops the references of slots and program before it signals
+ * the fence: then user space can unbind a slot and reuse its number at once.
  */
 void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 {
@@ -197,7 +196,7 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 	if (job->start) {
 		u64 wall = max(ktime_to_ns(ktime_sub(ktime_get(), job->start)), 1);
 
-		/* A job without completion cost what it took to find out. */
+		/* A job without completion counts from its start until now. */
 		job->exec_ns = status == NNPU_STATUS_PENDING ? wall : clamp(exec_ns, 1, wall);
 		atomic64_add(job->exec_ns, &ctx->engine_ns);
 	}

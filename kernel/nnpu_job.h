@@ -20,7 +20,7 @@ struct nnpu_slot;
  * @base: scheduler's part
  * @ctx: context; a reference
  * @program: program; a reference until the job has ended
- * @fence: what out_syncs and reservations get; a reference
+ * @fence: fence for out_syncs and reservations; a reference
  * @seqno: sequence number of @fence
  * @args: argument block, @args_len bytes, checked
  * @args_len: bytes of @args
@@ -35,9 +35,9 @@ struct nnpu_slot;
  * @node: entry of nnpu_queue.inflight; under nnpu_qpair.lock
  * @cid: command id while in flight; under nnpu_qpair.lock
  * @resubmits: times it was given to the device again; under nnpu_qpair.lock
- * @suspect: the device ended it with an unknown status; under nnpu_qpair.lock
- * @cancel_error: error if the device says ABORTED, 0 = nobody asked for that;
- *	under nnpu_qpair.lock
+ * @suspect: the device completed it with an unknown status; under nnpu_qpair.lock
+ * @cancel_error: error of the fence if the device ends the job with ABORTED; 0 if the
+ *	driver did not ask for that; under nnpu_qpair.lock
  * @start: when it was handed to the device
  * @exec_ns: time of execution as the device says, bounded by the time since @start
  */

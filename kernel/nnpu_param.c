@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Module parameters. The driver reads them through functions that keep the bounds: root
- * may write any value at any time.
+ * Module parameters. The driver reads them through functions that apply the bounds, since
+ * root may write any value at any time.
  */
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PCI glue: find the parts of the device and hand them to the core. */
+/* PCI: maps the parts of the device, and calls the functions that know no bus. */
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/pm_runtime.h>
@@ -24,7 +24,7 @@ static void nnpu_pci_stop_dma(struct nnpu_device *ndev)
 	u16 command;
 
 	pci_clear_master(pdev);
-	/* Reads of the device flush what it has posted: then memory is still. */
+	/* The answer to this read comes after the writes that the device has posted. */
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
 }
 
@@ -91,7 +91,7 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = nnpu_pci_irqs(ndev, pdev);
 	if (ret)
 		return ret;
-	/* The port above stays on as well: without it the device would lose its state. */
+	/* Keeps the port above on, too: without power the device would lose its state. */
 	pci_d3cold_disable(pdev);
 	ret = nnpu_probe(ndev);
 	if (ret)
@@ -113,9 +113,8 @@ static void nnpu_pci_remove(struct pci_dev *pdev)
 }
 
 /*
- * Contexts, programs and queues are in the device and nowhere else, so it stays in
- * D0: the PCI core leaves the power state alone when the driver has saved the
- * configuration by itself.
+ * Contexts, programs and queues exist only in the device, so it stays in D0. The PCI core
+ * leaves the power state alone if the driver has saved the configuration itself.
  */
 static int nnpu_pci_runtime_suspend(struct device *dev)
 {
@@ -134,7 +133,7 @@ static const struct dev_pm_ops nnpu_pci_pm_ops = {
 	RUNTIME_PM_OPS(nnpu_pci_runtime_suspend, nnpu_pci_runtime_resume, NULL)
 };
 
-/* kexec and power-off: the device must not write to memory of what comes next. */
+/* kexec and power-off: the device must not write to memory of the next kernel. */
 static void nnpu_pci_shutdown(struct pci_dev *pdev)
 {
 	nnpu_unplug(pci_get_drvdata(pdev));

@@ -2,17 +2,17 @@
 /*
  * Runtime power management and the performance level.
  *
- *   high     a user queue has a hardware queue: its process may ring at any time,
- *            without the driver noticing
- *   medium   in use, or was a moment ago
+ *   high     a user queue has a hardware queue: its process may ring at any time
+ *            without a call into the driver
+ *   medium   jobs have not ended, or the autosuspend delay has not passed
  *   low      no job and no such queue for power/autosuspend_delay_ms: the device is
- *            runtime-suspended. Its engines sleep and give back the memory they keep
- *            from one job to the next
+ *            runtime-suspended. Its engines sleep and free the memory that they keep
+ *            between jobs
  *
- * References are held by jobs from SUBMIT to their end, and by user queues while
- * they have a hardware queue. Open files, buffers, programs and parked queues hold
- * none. A suspended device keeps all its state and answers: no other part of the
- * driver needs to know, and whatever reaches it in this state works, only later.
+ * A job holds a reference from SUBMIT to its end, a user queue holds one while it has a
+ * hardware queue. Open files, buffers, programs and parked queues hold none. A suspended
+ * device keeps its state and still executes commands and jobs, but slower. So no other
+ * part of the driver has to resume it.
  */
 #include <linux/device.h>
 #include <linux/pm_runtime.h>
@@ -39,8 +39,9 @@ void nnpu_power_init(struct nnpu_device *ndev)
 
 /**
  * nnpu_power_enable - from now on the device may be suspended
- * @ndev: device, registered. The bus holds a reference, as in all probe functions,
- *	which is given back here
+ * @ndev: device, registered
+ *
+ * Drops the reference that the bus holds during probe.
  */
 void nnpu_power_enable(struct nnpu_device *ndev)
 {
@@ -70,8 +71,8 @@ void nnpu_power_disable(struct nnpu_device *ndev)
  * nnpu_power_get - the device is in use
  * @ndev: device
  *
- * Sleeps, for an admin command at most. There is no error: a device that does not
- * change its level works all the same.
+ * Sleeps, for an admin command at most. There is no error: a device that does not change
+ * its level works nevertheless.
  */
 void nnpu_power_get(struct nnpu_device *ndev)
 {
@@ -101,7 +102,7 @@ void nnpu_power_put(struct nnpu_device *ndev)
  */
 void nnpu_power_get_queue(struct nnpu_device *ndev)
 {
-	/* First: who wakes the device up does so to the right level. */
+	/* Before the resume: then it sets the high level at once. */
 	atomic_inc(&ndev->power.queues);
 	nnpu_power_get(ndev);
 	nnpu_power_update(ndev);
@@ -146,7 +147,7 @@ void nnpu_power_update(struct nnpu_device *ndev)
 		return;
 	mutex_lock(&power->lock);
 	level = nnpu_power_wanted(power);
-	/* The device is asked: a reset changes the level as well. All ones: it is gone. */
+	/* Read it from the device: a reset changes it, too. All ones: the device is gone. */
 	now = nnpu_read(ndev, NNPU_REG_PERF_LEVEL);
 	if (now != level && now < NNPU_PERF_NUM &&
 	    nnpu_read(ndev, NNPU_REG_PERF_CAPS) & BIT(level)) {
@@ -170,8 +171,8 @@ static void nnpu_power_set_suspended(struct nnpu_device *ndev, bool suspended)
  * nnpu_power_suspend - the device is not in use
  * @ndev: device
  *
- * For the runtime_suspend callback of the bus glue, which has to see to it that the
- * bus does not take the device's state away.
+ * For the runtime_suspend callback of the bus code. The bus code keeps the device powered,
+ * since its state would be lost.
  */
 void nnpu_power_suspend(struct nnpu_device *ndev)
 {
@@ -182,7 +183,7 @@ void nnpu_power_suspend(struct nnpu_device *ndev)
  * nnpu_power_resume - the device is in use again
  * @ndev: device
  *
- * For the runtime_resume callback of the bus glue.
+ * For the runtime_resume callback of the bus code.
  */
 void nnpu_power_resume(struct nnpu_device *ndev)
 {

@@ -17,8 +17,8 @@
 
 /**
  * nnpu_probe - bring the device up
- * @ndev: device, allocated with devm_drm_dev_alloc(); bus glue has filled in what
- *	it owns
+ * @ndev: device, allocated with devm_drm_dev_alloc(); the bus code has filled in its
+ *	fields
  *
  * After success the caller registers the DRM device and calls
  * nnpu_unplug() in the end.
@@ -41,7 +41,7 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ndev->identify = drmm_kzalloc(drm, sizeof(*ndev->identify), GFP_KERNEL);
 	if (!ndev->identify)
 		return -ENOMEM;
-	/* Whoever ran before us may have left it running. */
+	/* Firmware or another kernel may have left it running. */
 	ret = nnpu_device_hw_reset(ndev);
 	if (ret)
 		return ret;

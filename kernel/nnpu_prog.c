@@ -2,9 +2,9 @@
 /*
  * Programs: PROGRAM_LOAD and PROGRAM_UNLOAD.
  *
- * The image is copied once into memory that nobody else can write, the header
- * fields the kernel relies on are checked there, and the device checks all of it
- * while loading. It keeps what it needs, so the copy goes when the command ends.
+ * The driver copies the image once into memory that no process can write. It checks the
+ * header fields that it relies on. The device checks the whole image while it loads it, and
+ * keeps what it needs, so the driver frees the copy when the command ends.
  */
 #include <linux/dma-mapping.h>
 #include <linux/iosys-map.h>
@@ -49,7 +49,7 @@ static void nnpu_prog_release(struct nnpu_prog *program)
 	};
 	struct nnpu_admin_result result;
 
-	/* Of a lost context the device does not remember anything. */
+	/* The device knows nothing of a context that is lost: no message then. */
 	if (!nnpu_command_exec(ctx->ndev, ctx, &sqe, &result) && result.status)
 		drm_warn(&ctx->ndev->drm, "program %u of context %u cannot be unloaded: %s (%#x)\n",
 			 program->id, ctx->id, nnpu_status_text(result.status), result.status);
@@ -85,7 +85,7 @@ struct nnpu_prog *nnpu_prog_get(struct nnpu_ctx *ctx, u32 id)
 }
 
 /**
- * nnpu_prog_put_deferred - drop a reference where one may not wait
+ * nnpu_prog_put_deferred - drop a reference in a context that must not wait
  * @program: program; the caller holds a reference of its context
  */
 void nnpu_prog_put_deferred(struct nnpu_prog *program)
@@ -112,7 +112,7 @@ void nnpu_prog_release_all(struct nnpu_ctx *ctx)
  * struct nnpu_prog_image - the kernel's copy of an image
  * @shmem: its memory
  * @map: kernel mapping
- * @pt: what the device gets
+ * @pt: page table for the device
  */
 struct nnpu_prog_image {
 	struct drm_gem_shmem_object *shmem;
@@ -149,7 +149,7 @@ static int nnpu_prog_image_init(struct nnpu_prog_image *image, struct drm_device
 		ret = -EFAULT;
 		goto err;
 	}
-	/* Mapped for DMA after it was written: no further cache maintenance. */
+	/* The mapping for DMA comes after the last write: it does the cache maintenance. */
 	sgt = drm_gem_shmem_get_pages_sgt(image->shmem);
 	if (IS_ERR(sgt)) {
 		ret = PTR_ERR(sgt);
@@ -192,7 +192,7 @@ static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *a
 	dma_addr_t dma;
 	int ret;
 
-	/* User space chose the size: no noise if there is no such memory. */
+	/* User space chose the size: no warning if there is not so much memory. */
 	reports = dma_alloc_coherent(dev, size, &dma, GFP_KERNEL | __GFP_NOWARN);
 	if (!reports)
 		return -ENOMEM;
@@ -203,7 +203,7 @@ static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *a
 		goto out;
 	nnpu_prog_set_verdict(args, &result);
 	ret = nnpu_status_load_errno(result.status);
-	/* Without a verdict on each command there are no reports to give. */
+	/* In these cases the device has not judged each command: there are no reports. */
 	if (ret && result.status != NNPU_STATUS_PROGRAM_COMMAND)
 		goto out;
 	if (copy_to_user(u64_to_user_ptr(args->report), reports, size))

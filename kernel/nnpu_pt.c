@@ -15,7 +15,7 @@
  * struct nnpu_pt_walk - walks the device pages of a scatter/gather table
  * @sg: segment
  * @nents: segments left, @sg included
- * @skip: bytes of @sg behind us
+ * @skip: bytes of @sg that were walked
  */
 struct nnpu_pt_walk {
 	struct scatterlist *sg;
@@ -36,7 +36,7 @@ static int nnpu_pt_walk_start(struct nnpu_pt_walk *w, struct sg_table *sgt, u64 
 	return w->nents ? 0 : -EINVAL;
 }
 
-/* Segments of foreign exporters are not necessarily made of device pages. */
+/* Segments of other dma-buf exporters need not consist of device pages. */
 static int nnpu_pt_walk_page(struct nnpu_pt_walk *w, dma_addr_t *addr)
 {
 	if (!w->nents)
@@ -53,7 +53,7 @@ static int nnpu_pt_walk_page(struct nnpu_pt_walk *w, dma_addr_t *addr)
 	return 0;
 }
 
-/* 0 and the first address if all pages follow each other, 1 if not. */
+/* 0 and the first address if the pages are contiguous, 1 if not. */
 static int nnpu_pt_contiguous(struct sg_table *sgt, u64 offset, u64 pages, u64 *first)
 {
 	struct nnpu_pt_walk walk;
@@ -182,9 +182,9 @@ void nnpu_pt_fini(struct nnpu_pt *pt)
 }
 
 /**
- * nnpu_pt_to_mem - as it stands in entries for the device
+ * nnpu_pt_to_mem - write the description for the device
  * @pt: description
- * @mem: gets it
+ * @mem: gets the description
  */
 void nnpu_pt_to_mem(const struct nnpu_pt *pt, struct nnpu_mem *mem)
 {

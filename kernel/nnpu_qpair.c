@@ -62,7 +62,7 @@ void nnpu_qpair_free(struct nnpu_qpair *qp)
 /**
  * nnpu_qpair_restart - put the rings in the state of a queue just created
  * @qp: queue pair; the device does not use it now. nnpu_qpair.lock is held
- * @live: whether completions are looked at from now on
+ * @live: take completions from now on
  *
  * Commands in flight keep their ids.
  */
@@ -98,9 +98,9 @@ int nnpu_qpair_push(struct nnpu_qpair *qp, const struct nnpu_sqe *sqe)
  * @cqe: gets a copy
  * @owner: gets the owner of the command, NULL if the completion must be ignored
  *
- * An entry that names no command in flight, or carries another queue's id or an
- * impossible position of the submission ring, completes nothing. If that was a
- * command's only completion, its timeout finds out.
+ * An entry completes nothing if it names no command in flight, has the id of another
+ * queue, or has an impossible index of the submission ring. If it was the only completion
+ * of a command, the timeout of that command expires.
  *
  * Return: false if there is none.
  */

@@ -9,12 +9,12 @@
 
 struct nnpu_device;
 
-/* Queue ids. Ids from NNPU_QID_USER on are for queues of contexts. */
+/* Queue ids. Ids from NNPU_QID_USER on are for user queues. */
 #define NNPU_QID_ADMIN		0
 #define NNPU_QID_KERNEL		1
 #define NNPU_QID_USER		2
 
-/* For functions that take a cid: none. No cid has this value: see NNPU_CIDS_MAX. */
+/* No command id: its index is not below NNPU_CIDS_MAX. */
 #define NNPU_CID_NONE		0xffff
 
 /**
@@ -28,7 +28,7 @@ struct nnpu_device;
  * @db: doorbell page
  * @sq_dma: DMA address of the submission ring
  * @cq_dma: DMA address of the completion ring
- * @live: the device knows the queue; completions are looked at
+ * @live: the device knows the queue, and the driver takes completions
  */
 struct nnpu_qpair {
 	struct nnpu_device *ndev;

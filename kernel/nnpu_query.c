@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* QUERY: what device and context are. */
+/* QUERY: information on the device and the context of the caller. */
 #include <linux/uaccess.h>
 
 #include <drm/drm_file.h>
@@ -9,7 +9,7 @@
 #include "nnpu_device.h"
 #include "nnpu_query.h"
 
-/* min(room, size) bytes; the caller learns the size in any case. */
+/* Copies min(room, size) bytes and returns the size in args->size. */
 static int nnpu_query_copy(struct drm_nnpu_query *args, const void *info, u32 size)
 {
 	u32 room = min(args->size, size);

@@ -2,9 +2,9 @@
 /*
  * The kernel queue, which carries the jobs of SUBMIT.
  *
- * Completions are handled in the hard interrupt: the work is bounded by the ring
- * and ends in dma_fence_signal(), which is made for that; a thread would only
- * add a switch to each job. Argument blocks are not mapped to user space: what
+ * The hard interrupt handler takes the completions. The work is bounded by the size of the
+ * ring and ends in dma_fence_signal(), which is allowed there. A thread would add a context
+ * switch to each job. Argument blocks are not mapped to user space: what
  * stands in them comes from the driver.
  */
 #include <linux/dma-mapping.h>
@@ -64,7 +64,7 @@ void nnpu_queue_fini(struct nnpu_device *ndev)
 }
 
 /**
- * nnpu_queue_create - let the device know the kernel queue
+ * nnpu_queue_create - create the kernel queue in the device
  * @ndev: device, enabled; no job is in flight
  *
  * Return: 0, -ETIMEDOUT or -EIO.
@@ -85,7 +85,7 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 	struct nnpu_admin_result result;
 	int ret;
 
-	/* Its jobs are those of many files: neither first nor last. */
+	/* It carries the jobs of all files. */
 	if (ndev->features & NNPU_FEATURE_PRIORITY)
 		sqe.priority = cpu_to_le32(NNPU_QUEUE_PRIORITY_MEDIUM);
 	spin_lock_irq(&qp->lock);
@@ -169,9 +169,9 @@ out:
 }
 
 /**
- * nnpu_queue_kick_watchdog - have the queue looked at
+ * nnpu_queue_kick_watchdog - schedule the watchdog
  * @queue: queue
- * @now: at once, not after the usual period
+ * @now: run it at once, not after its period
  *
  * Any context.
  */
@@ -187,20 +187,20 @@ void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now)
 }
 
 /**
- * struct nnpu_ended - a job that leaves the device, on its way out of the lock
+ * struct nnpu_queue_ended - a job that has ended, to be signalled without the lock
  * @job: job
  * @exec_ns: time of execution as the device says
  * @status: status, NNPU_STATUS_PENDING if it did not complete
  * @error: error of its fence
  */
-struct nnpu_ended {
+struct nnpu_queue_ended {
 	struct nnpu_job *job;
 	u64 exec_ns;
 	u16 status;
 	int error;
 };
 
-static void nnpu_queue_end_jobs(const struct nnpu_ended *ended, unsigned int count)
+static void nnpu_queue_end_jobs(const struct nnpu_queue_ended *ended, unsigned int count)
 {
 	unsigned int i;
 
@@ -217,14 +217,14 @@ static void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job)
 
 /* One completion of a job in flight; false if it stays in flight. */
 static bool nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
-				const struct nnpu_cqe *cqe, struct nnpu_ended *ended)
+				const struct nnpu_cqe *cqe, struct nnpu_queue_ended *ended)
 {
 	u16 status = le16_to_cpu(cqe->status) >> NNPU_CQE_STATUS_SHIFT;
 
 	if (!nnpu_status_known(status)) {
 		/*
-		 * Whether the device is done with the job's memory is anybody's
-		 * guess: keep the job until a queue reset has made sure.
+		 * The device may still use the memory of the job: keep the job until
+		 * the queue is reset.
 		 */
 		atomic64_inc(&queue->qp.ndev->stats.bad_completions);
 		job->suspect = true;
@@ -251,7 +251,7 @@ static bool nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
  */
 unsigned int nnpu_queue_process(struct nnpu_queue *queue)
 {
-	struct nnpu_ended ended[16];
+	struct nnpu_queue_ended ended[16];
 	struct nnpu_qpair *qp = &queue->qp;
 	unsigned int total = 0, taken, count;
 	unsigned long flags;
@@ -272,7 +272,7 @@ unsigned int nnpu_queue_process(struct nnpu_queue *queue)
 		spin_unlock_irqrestore(&qp->lock, flags);
 		nnpu_queue_end_jobs(ended, count);
 		total += taken;
-		/* A device that completes without end must not hold the CPU. */
+		/* Bounded, so that a device that completes without end does not hold the CPU. */
 	} while (taken == ARRAY_SIZE(ended) && total < qp->cq.size);
 	return total;
 }
@@ -301,7 +301,7 @@ unsigned int nnpu_queue_count(struct nnpu_queue *queue, unsigned int *suspects)
 }
 
 /**
- * nnpu_queue_stop - do not look at completions any more
+ * nnpu_queue_stop - take no more completions
  * @queue: queue
  */
 void nnpu_queue_stop(struct nnpu_queue *queue)
@@ -323,7 +323,7 @@ void nnpu_queue_stop(struct nnpu_queue *queue)
 void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error)
 {
 	struct nnpu_qpair *qp = &queue->qp;
-	struct nnpu_ended ended;
+	struct nnpu_queue_ended ended;
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->lock, flags);
@@ -331,7 +331,7 @@ void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_err
 		struct nnpu_job *job;
 
 		job = list_first_entry(&queue->inflight, struct nnpu_job, node);
-		ended = (struct nnpu_ended) {
+		ended = (struct nnpu_queue_ended) {
 			.job = job,
 			.status = NNPU_STATUS_PENDING,
 			.error = job->cid == guilty_cid ? guilty_error : error,
@@ -356,7 +356,7 @@ void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_err
 void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,
 		       u16 running_cid)
 {
-	struct nnpu_ended ended[NNPU_CIDS_MAX];
+	struct nnpu_queue_ended ended[NNPU_CIDS_MAX];
 	struct nnpu_qpair *qp = &queue->qp;
 	struct nnpu_job *job, *tmp;
 	unsigned int count = 0;
@@ -373,7 +373,7 @@ void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_erro
 			fate = -ECANCELED;
 		if (fate == NNPU_FATE_RESUBMIT)
 			continue;
-		ended[count++] = (struct nnpu_ended) {
+		ended[count++] = (struct nnpu_queue_ended) {
 			.job = job,
 			.status = NNPU_STATUS_PENDING,
 			.error = fate,
@@ -385,12 +385,12 @@ void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_erro
 }
 
 /**
- * nnpu_queue_cancel_ctx - the jobs of a context are about to be aborted
+ * nnpu_queue_cancel_ctx - mark the jobs of a context before they are aborted
  * @queue: queue
  * @ctx: context; it gets no new jobs
  * @cids: gets the command ids of those in flight, oldest first; NNPU_CIDS_MAX entries
  *
- * If the device aborts them they end with -ECANCELED.
+ * A job that the device ends with ABORTED then has the error -ECANCELED.
  *
  * Return: number of command ids.
  */

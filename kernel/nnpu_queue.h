@@ -15,13 +15,13 @@ struct nnpu_job;
 /**
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
  * @qp: its rings; owners of its cids are struct nnpu_job
- * @args: argument blocks, one per command in flight, coherent
+ * @args: argument blocks, one per command in flight, in coherent memory
  * @args_dma: DMA address of @args
  * @args_stride: bytes from one argument block to the next
  * @depth: commands in flight
  * @inflight: jobs the device owns, oldest first; under qp.lock
  * @completed: jobs the device has ended; under qp.lock
- * @watchdog: what the watchdog remembers; only its work uses it
+ * @watchdog: state of the watchdog; only work items of nnpu_device.reset_wq use it
  * @watchdog_work: looks at the queue while jobs are in flight
  */
 struct nnpu_queue {

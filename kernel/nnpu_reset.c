@@ -41,11 +41,11 @@ int nnpu_reset_start(struct nnpu_device *ndev)
 }
 
 /**
- * nnpu_reset_cut_off - have nothing more to do with the device
- * @ndev: device, stopped or beyond help
+ * nnpu_reset_cut_off - stop using the device for good
+ * @ndev: device, stopped or not responding; nnpu_device.reset_sem is held for writing
  *
- * It answers nothing, completes nothing and reaches no memory afterwards. Caller
- * holds nnpu_device.reset_sem for writing.
+ * Afterwards the driver takes no answer and no completion, and the device cannot access
+ * memory.
  */
 void nnpu_reset_cut_off(struct nnpu_device *ndev)
 {
@@ -74,7 +74,7 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 
 	nnpu_sched_pause(&ndev->sched);
 	nnpu_dump_hang(ndev);
-	/* Those who wait for an answer hold reset_sem. */
+	/* Callers that wait for an answer hold reset_sem: wake them first. */
 	nnpu_admin_stop(ndev);
 	down_write(&ndev->reset_sem);
 	if (ndev->dead)
@@ -90,8 +90,8 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	}
 	nnpu_ctx_lose_all(ndev);
 	/*
-	 * Not earlier: who sees his queue ended frees the rings. Nor later: no process
-	 * may ring the device when it runs again.
+	 * After the reset: a process that sees its queue ended may free the rings. Before
+	 * the start: then no process can ring the device that runs again.
 	 */
 	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST);
 	nnpu_queue_abandon(queue, guilty_cid, guilty_error, ret ? -ENODEV : -ECANCELED);
@@ -104,7 +104,7 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	atomic64_inc(&ndev->stats.device_resets);
 	trace_nnpu_reset(ndev, "device", why, guilty_cid, ret);
 	nnpu_watchdog_rearm(&queue->watchdog);
-	/* Which sets the performance level as well: it is lost. */
+	/* This also sets the performance level, which the reset changed. */
 	nnpu_userq_watch_kick(ndev, true);
 out:
 	atomic64_inc(&ndev->reset_count);
@@ -128,11 +128,11 @@ static void nnpu_reset_work(struct work_struct *work)
  * nnpu_reset_sync - have the device reset and wait for it
  * @ndev: device; the caller is inside a nnpu_device_enter() section or unplug is
  *	impossible, and holds neither reset_sem nor a spinlock
- * @generation: nnpu_device.reset_count when the caller saw the device fail. If it
- *	was reset since, that is the reset the caller needs, and there is no other
+ * @generation: nnpu_device.reset_count before the caller saw the device fail. If the
+ *	device was reset since, this function does not reset it again
  *
- * Not on nnpu_device.reset_wq. When this returns the device does not access any
- * memory it was told about before.
+ * Not on nnpu_device.reset_wq. When this returns the device does not access memory that
+ * it knew before the call.
  */
 void nnpu_reset_sync(struct nnpu_device *ndev, u64 generation)
 {
@@ -153,7 +153,7 @@ void nnpu_reset_sync(struct nnpu_device *ndev, u64 generation)
 int nnpu_reset_init(struct nnpu_device *ndev)
 {
 	INIT_WORK(&ndev->reset_work, nnpu_reset_work);
-	/* Fences depend on it, and reclaim may depend on fences. */
+	/* Fence signals depend on it, and memory reclaim may wait for fences. */
 	ndev->reset_wq = alloc_ordered_workqueue("nnpu-reset", WQ_MEM_RECLAIM);
 	return ndev->reset_wq ? 0 : -ENOMEM;
 }

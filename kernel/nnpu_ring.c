@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings: arithmetic on memory, no device. Callers serialise.
+ * Rings: index arithmetic and memory accesses, no device. Callers serialise.
  *
- * Ordering. Submission: entries are written with plain stores; the doorbell's
- * writel() orders them before the device hears of them. Completion: the device
- * writes the word with status and phase last; the driver reads that word first
- * and dma_rmb() stands between it and the rest.
+ * Memory ordering. Submission: the driver writes entries with plain stores; writel() of the
+ * doorbell orders them before the device can read them. Completion: the device writes the
+ * word with status and phase last. The driver reads this word first, then dma_rmb(), then
+ * the rest of the entry.
  */
 #include <linux/align.h>
 #include <linux/compiler.h>
@@ -62,12 +62,12 @@ int nnpu_ring_sq_push(struct nnpu_sq *sq, const struct nnpu_sqe *sqe)
 }
 
 /**
- * nnpu_ring_sq_fetched - take note of how far the device has read
+ * nnpu_ring_sq_fetched - update the index up to which the device has fetched entries
  * @sq: ring
- * @head: nnpu_cqe.sq_head, as the device says
+ * @head: nnpu_cqe.sq_head of a completion
  *
- * Return: 0, or -EPROTO if @head is not between what was fetched before and
- * what was pushed; the ring is unchanged then.
+ * Return: 0, or -EPROTO if @head is not between the old index and the tail; the ring is
+ * unchanged then.
  */
 int nnpu_ring_sq_fetched(struct nnpu_sq *sq, u16 head)
 {
@@ -97,7 +97,7 @@ void nnpu_ring_cq_init(struct nnpu_cq *cq, void *mem, u32 size)
 /**
  * nnpu_ring_cq_pop - take the next completion
  * @cq: ring
- * @cqe: gets a copy; what the device does to the entry later does not matter
+ * @cqe: gets a copy, so that later writes of the device have no effect
  *
  * The caller writes cq->head to the doorbell after a batch.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler of the kernel queue: what drm_sched calls, and its standstill.
+ * The scheduler of the kernel queue: callbacks of drm_sched, pause and unpause.
  */
 #include <drm/drm_managed.h>
 
@@ -9,11 +9,11 @@
 #include "nnpu_queue.h"
 #include "nnpu_sched.h"
 
-/* Scheduler: dependencies are met and there is room on the queue. */
+/* The dependencies of the job are met and the queue has room. */
 static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 {
 	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
-	/* Two references: the caller's, and ours while the job may end and go. */
+	/* A reference for the caller; the job may end and be freed before this returns. */
 	struct dma_fence *fence = dma_fence_get(job->fence);
 	struct nnpu_device *ndev = job->ctx->ndev;
 	int ret = -ENODEV, idx;
@@ -27,7 +27,7 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	return fence;
 }
 
-/* Scheduler: the job has ended, or its entity was destroyed before it began. */
+/* The job has ended, or its entity was destroyed before it began. */
 static void nnpu_sched_free_job(struct drm_sched_job *base)
 {
 	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
@@ -39,9 +39,9 @@ static void nnpu_sched_free_job(struct drm_sched_job *base)
 }
 
 /*
- * No timedout_job: hangs are the watchdog's (nnpu_queue_watch.c). It judges the
- * queue by the device's progress, not a job by its age, and it re-submits
- * innocent jobs below the scheduler, whose pending list need not be touched.
+ * No timedout_job: the watchdog (nnpu_queue_watch.c) finds hangs. It judges the progress of
+ * the device, not the age of a job. It gives innocent jobs to the device again without
+ * drm_sched, whose pending list stays as it is.
  */
 static const struct drm_sched_backend_ops nnpu_sched_ops = {
 	.run_job = nnpu_sched_run_job,
@@ -87,11 +87,11 @@ int nnpu_sched_init(struct nnpu_device *ndev)
 }
 
 /**
- * nnpu_sched_pause - have the scheduler stand still
+ * nnpu_sched_pause - stop the scheduler
  * @sched: scheduler
  *
- * When this returns it neither looks at jobs and entities nor runs or frees any,
- * until each who called this has called nnpu_sched_unpause(). May sleep, but waits
+ * When this returns the scheduler does not look at entities and does not run or free jobs,
+ * until nnpu_sched_unpause() was called as often as this function. May sleep, but waits
  * for one run_job or free_job at most.
  */
 void nnpu_sched_pause(struct nnpu_sched *sched)
@@ -103,7 +103,7 @@ void nnpu_sched_pause(struct nnpu_sched *sched)
 }
 
 /**
- * nnpu_sched_unpause - let the scheduler go on, if nobody else wants it to stand still
+ * nnpu_sched_unpause - undo nnpu_sched_pause()
  * @sched: scheduler
  */
 void nnpu_sched_unpause(struct nnpu_sched *sched)

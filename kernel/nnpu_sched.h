@@ -11,8 +11,8 @@ struct nnpu_device;
 /**
  * struct nnpu_sched - scheduler of the kernel queue
  * @base: scheduler; its credits are the jobs in flight
- * @pause_lock: protects @paused; held until the scheduler stands still
- * @paused: how many want it to stand still
+ * @pause_lock: protects @paused; held until the scheduler has stopped
+ * @paused: calls of nnpu_sched_pause() without nnpu_sched_unpause()
  */
 struct nnpu_sched {
 	struct drm_gpu_scheduler base;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slots: which memory the device may reach for a context.
+ * Slots: the memory that the device may access for a context.
  *
- * Order at the end of a slot, and why: the entry is made invalid, so that the
- * device does not read it anew; INVALIDATE_SLOTS, so that it forgets what it
- * read; then page table and buffer are released, then the number is free.
+ * A slot ends in this order: first the driver makes the entry invalid, so that the device
+ * does not read it again. INVALIDATE_SLOTS makes the device forget what it read before.
+ * Then the driver releases page table and buffer, and then the number.
  */
 #include <linux/slab.h>
 
@@ -21,7 +21,7 @@
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
 
-/* The hardware entry becomes valid: everything else first, then the flags. */
+/* Make the hardware entry valid: the flags are written last. */
 static void nnpu_slot_write_entry(struct nnpu_slot *slot)
 {
 	struct nnpu_slot_entry *entry = &slot->ctx->slot_table[slot->id];
@@ -32,7 +32,7 @@ static void nnpu_slot_write_entry(struct nnpu_slot *slot)
 	if (slot->flags & DRM_NNPU_SLOT_WRITE)
 		flags |= NNPU_SLOT_WRITE;
 	nnpu_pt_to_mem(&slot->pt, &entry->mem);
-	/* The device may look at any time: a valid entry must be complete. */
+	/* The device may read the entry at any time: a valid entry must be complete. */
 	dma_wmb();
 	WRITE_ONCE(entry->flags, cpu_to_le32(flags));
 }
@@ -47,7 +47,7 @@ static void nnpu_slot_clear_entry(struct nnpu_slot *slot)
 	memset(&entry->mem, 0, sizeof(entry->mem));
 }
 
-/* Afterwards the device makes no access through the slot. */
+/* When this returns the device does not access memory through the slot. */
 static void nnpu_slot_invalidate(struct nnpu_slot *slot)
 {
 	struct nnpu_ctx *ctx = slot->ctx;
@@ -65,7 +65,7 @@ static void nnpu_slot_invalidate(struct nnpu_slot *slot)
 	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
-/* The device does not know the slot (any more). */
+/* For a slot that the device does not know (any more). */
 static void nnpu_slot_destroy(struct nnpu_slot *slot)
 {
 	struct nnpu_ctx *ctx = slot->ctx;
@@ -127,7 +127,7 @@ void nnpu_slot_put(struct nnpu_slot *slot)
 }
 
 /**
- * nnpu_slot_put_deferred - drop a reference where one may not wait
+ * nnpu_slot_put_deferred - drop a reference in a context that must not wait
  * @slot: slot; the caller holds a reference of its context
  */
 void nnpu_slot_put_deferred(struct nnpu_slot *slot)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Status codes: names for people and errno for user space, from one table. */
+/* Status codes: names for messages and errno for user space, in one table. */
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
@@ -12,11 +12,11 @@
 /**
  * DOC: Status to errno
  *
- * A job the device has ended signals its fence with the ``job`` errno, a program
- * it has refused ends PROGRAM_LOAD with the ``load`` errno. -EINVAL stands for
- * what the caller could have known to be wrong, -ENOMEM for memory of the
- * device, -EIO for what the device or the driver did wrong. A status that is not
- * in the table is -EIO and leads to a reset of the queue.
+ * When the device has ended a job, the fence of the job has the ``job`` errno. When the
+ * device has refused a program, PROGRAM_LOAD returns the ``load`` errno. -EINVAL is an error
+ * that the caller could have avoided, -ENOMEM a lack of device memory, -EIO a fault of
+ * device or driver. A status that is not in the table gives -EIO and leads to a reset of the
+ * queue.
  */
 
 /**

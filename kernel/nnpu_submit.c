@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * SUBMIT: a row of phases with one commit point.
+ * SUBMIT: a sequence of phases with one commit point.
  *
- * Each phase either completes or leaves what it has got in struct nnpu_submit,
- * and nnpu_submit_cleanup() is right after any of them. After
- * nnpu_submit_commit() has begun nothing can fail.
+ * Each phase stores what it acquires in struct nnpu_submit. nnpu_submit_cleanup() may follow
+ * any phase, whether it failed or not. Nothing can fail in nnpu_submit_commit().
  */
 #include <linux/dma-fence-chain.h>
 #include <linux/slab.h>
@@ -59,7 +58,7 @@ struct nnpu_submit {
 	bool committed;
 };
 
-/* Room among the jobs of this file, then the job itself. */
+/* Wait until the file may have another job, then allocate it. */
 static int nnpu_submit_alloc(struct nnpu_submit *s)
 {
 	struct nnpu_ctx *ctx = s->ctx;
@@ -87,7 +86,7 @@ static int nnpu_submit_alloc(struct nnpu_submit *s)
 	return s->out_syncs ? 0 : -ENOMEM;
 }
 
-/* Copy the argument records, once, and check each on its own. */
+/* Copy the argument records once, and check each record. */
 static int nnpu_submit_copy_args(struct nnpu_submit *s)
 {
 	u32 count = s->args->num_inputs + s->args->num_outputs, i;
@@ -159,7 +158,7 @@ static int nnpu_submit_lookup_args(struct nnpu_submit *s)
 	return 0;
 }
 
-/* Everything the job names by number. */
+/* Look up everything that the job names by number. */
 static int nnpu_submit_lookup(struct nnpu_submit *s)
 {
 	const struct drm_nnpu_submit *args = s->args;
@@ -224,7 +223,7 @@ static int nnpu_submit_copy_sync(struct nnpu_submit *s, u64 array, u32 i,
 	return ret ? ret : nnpu_check_sync(sync);
 }
 
-/* What the job waits for. */
+/* Make the job wait for the fences of in_syncs. */
 static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 {
 	struct drm_nnpu_sync sync;
@@ -247,7 +246,7 @@ static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 	return 0;
 }
 
-/* Who waits for the job. */
+/* Look up the syncobjs that get the fence of the job. */
 static int nnpu_submit_out_syncs(struct nnpu_submit *s)
 {
 	struct drm_nnpu_sync sync;
@@ -273,13 +272,13 @@ static int nnpu_submit_out_syncs(struct nnpu_submit *s)
 	return 0;
 }
 
-/* Others can see the buffer's reservation only if it is shared. */
+/* Only the reservation of a shared buffer is visible to other drivers. */
 static bool nnpu_submit_is_shared(const struct drm_gem_object *obj)
 {
 	return obj->import_attach || READ_ONCE(obj->dma_buf);
 }
 
-/* Room for the fence in the reservations of shared buffers. */
+/* Lock the reservations of shared buffers and reserve room for the fence. */
 static int nnpu_submit_lock(struct nnpu_submit *s)
 {
 	struct nnpu_job *job = s->job;
@@ -343,7 +342,7 @@ static void nnpu_submit_attach_syncs(struct nnpu_submit *s, struct dma_fence *fe
 	}
 }
 
-/* The point of no return: from here on the job will end and signal its fence. */
+/* The commit point: from here on the job will end and signal its fence. */
 static void nnpu_submit_commit(struct nnpu_submit *s)
 {
 	struct nnpu_ctx *ctx = s->ctx;
@@ -358,7 +357,7 @@ static void nnpu_submit_commit(struct nnpu_submit *s)
 	atomic64_inc(&ctx->jobs_submitted);
 	trace_nnpu_job_submit(job);
 	drm_sched_entity_push_job(&job->base);
-	/* The job may be gone already. */
+	/* The job may have been freed already. */
 	s->committed = true;
 	nnpu_submit_attach_syncs(s, fence);
 	mutex_unlock(&ctx->submit_lock);
@@ -421,8 +420,8 @@ static int nnpu_submit(struct nnpu_submit *s)
  * @data: struct drm_nnpu_submit
  * @file: file
  *
- * Touches no hardware: a device that goes away meanwhile ends the job with
- * -ENODEV when the scheduler runs it.
+ * Does not access the hardware. If the device goes away meanwhile, the job ends with -ENODEV
+ * when the scheduler runs it.
  *
  * Return: 0 or a negative errno as documented in nnpu_accel.h.
  */

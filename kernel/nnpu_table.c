@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbered objects with a life of their own; see struct nnpu_table. */
+/* Numbered objects with reference counts; see struct nnpu_table. */
 #include <linux/errno.h>
 #include <linux/error-injection.h>
 #include <linux/xarray.h>
@@ -43,7 +43,7 @@ int nnpu_table_reserve(struct nnpu_table *table, u32 *id)
 ALLOW_ERROR_INJECTION(nnpu_table_reserve, ERRNO);
 
 /**
- * nnpu_table_set - let a reserved number be found
+ * nnpu_table_set - let lookups find a reserved number
  * @table: table
  * @id: reserved number
  * @object: object, not NULL
@@ -78,12 +78,11 @@ void *nnpu_table_get(struct nnpu_table *table, u32 id, bool (*get)(void *object)
 }
 
 /**
- * nnpu_table_hide - make an object unfindable, keep its number taken
+ * nnpu_table_hide - let lookups not find an object any more, keep its number
  * @table: table
  * @id: any number
  *
- * Return: the object, or NULL if there was none to be found. Of several callers
- * one gets it.
+ * Return: the object, or NULL if lookups did not find it. Of several callers one gets it.
  */
 void *nnpu_table_hide(struct nnpu_table *table, u32 id)
 {

@@ -10,10 +10,9 @@
  * @xa: number to object; a reserved number without object reads as NULL
  * @limit: lowest and highest number
  *
- * A number goes through four steps: reserved (nobody can find it), set (it can
- * be found), hidden (it cannot be found any more but is not free yet) and freed.
- * The hidden step is for objects that user space has given up while the device
- * still uses them.
+ * A number goes through four steps: reserved (lookups do not find it), set (lookups find
+ * it), hidden (lookups do not find it any more, but it is not free) and freed. A hidden
+ * object is one that user space has freed while the device still uses it.
  */
 struct nnpu_table {
 	struct xarray xa;

@@ -37,7 +37,7 @@ DECLARE_EVENT_CLASS(nnpu_job,
 DEFINE_EVENT(nnpu_job, nnpu_job_submit,
 	TP_PROTO(struct nnpu_job *job), TP_ARGS(job));
 
-/* The job was handed to the device. */
+/* The driver gave the job to the device. */
 DEFINE_EVENT(nnpu_job, nnpu_job_start,
 	TP_PROTO(struct nnpu_job *job), TP_ARGS(job));
 

@@ -14,21 +14,20 @@
 #include "nnpu_unplug.h"
 
 /*
- * The device is stopped while those who wait for it, or close their file, still take
- * it for present: they wait for reset_sem. A moment later they are refused and free
- * memory that a job was writing to.
+ * Stop the device before drm_dev_unplug(). A caller that is refused after that, for example
+ * by nnpu_device_enter(), may free memory that a job was using.
  */
 static void nnpu_unplug_silence(struct nnpu_device *ndev)
 {
-	/* Those who wait for an answer hold reset_sem. */
+	/* Callers that wait for an answer hold reset_sem: wake them first. */
 	nnpu_admin_stop(ndev);
 	down_write(&ndev->reset_sem);
 	if (!ndev->dead) {
 		nnpu_queue_stop(&ndev->queue);
 		nnpu_device_disable(ndev);
 		/*
-		 * However that ended. The admin queue once more, too: a reset that was
-		 * under way has started it again.
+		 * Cut it off even if it did not stop. This stops the admin queue once
+		 * more: a reset may have started it again meanwhile.
 		 */
 		nnpu_reset_cut_off(ndev);
 	}
@@ -39,15 +38,15 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
  * nnpu_unplug - take the driver off the device
  * @ndev: device, present or already removed
  *
- * Jobs end with -ENODEV. What open files still hold is memory only; it goes with
- * the last file, fence or buffer.
+ * Jobs end with -ENODEV. Open files, fences and buffers keep memory only, which is freed
+ * with the last of them.
  */
 void nnpu_unplug(struct nnpu_device *ndev)
 {
 	struct drm_device *drm = &ndev->drm;
 
 	nnpu_unplug_silence(ndev);
-	/* Nobody uses registers or DMA memory after this but us. */
+	/* From here on only this function uses registers or DMA memory. */
 	drm_dev_unplug(drm);
 	nnpu_sched_pause(&ndev->sched);
 	nnpu_userq_unplug(ndev);
@@ -57,7 +56,7 @@ void nnpu_unplug(struct nnpu_device *ndev)
 
 	nnpu_ctx_lose_all(ndev);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
-	/* Jobs that wait get their -ENODEV from run_job. */
+	/* The scheduler runs the jobs that wait; run_job ends them with -ENODEV. */
 	nnpu_sched_unpause(&ndev->sched);
 	nnpu_release_flush();
 	nnpu_ctx_unplug_all(ndev);

@@ -2,11 +2,9 @@
 /*
  * User queues: rings and a doorbell page that a process uses by itself.
  *
- * What is here: how a queue begins and how it ends. A queue is memory until its
- * doorbell is rung; then it gets a hardware queue. The driver never reads the
- * rings: they are between the process and the device, which checks every entry
- * against the context's own slots and programs. Nothing the kernel relies on is
- * in them.
+ * This file has the begin and the end of a queue. The device does not know a queue until
+ * its doorbell is rung; then the queue gets a hardware queue. The driver never reads the
+ * rings. The device checks every entry against the slots and programs of the context.
  */
 #include <linux/dma-mapping.h>
 #include <linux/mm.h>
@@ -47,7 +45,7 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 	init_waitqueue_head(&uq->wait);
 	INIT_LIST_HEAD(&uq->node);
 	INIT_LIST_HEAD(&uq->sched_node);
-	/* No use of the address space itself: only its identity is kept. */
+	/* Keep the identity of the address space only, not its pages. */
 	uq->mm = current->mm;
 	mmgrab(uq->mm);
 	atomic_inc(&ctx->ndev->stats.queues);
@@ -92,7 +90,7 @@ bool nnpu_userq_tryget(void *object)
 }
 
 /**
- * nnpu_userq_publish - from here on a device reset finds the queue
+ * nnpu_userq_publish - let device resets find the queue
  * @uq: queue
  *
  * Return: 0, or -ENODEV if the context was lost or the device is dead.
@@ -113,13 +111,13 @@ int nnpu_userq_publish(struct nnpu_userq *uq)
 }
 
 /**
- * nnpu_userq_end_locked - a queue is over
+ * nnpu_userq_end_locked - end a queue
  * @uq: queue
  * @end: one of the states of the end
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  *
- * Caller holds nnpu_userqs.hw_lock. When this returns the device does not use the
- * rings any more. A queue that has ended before keeps its first reason.
+ * The caller holds nnpu_userqs.hw_lock. When this returns the device does not use the rings
+ * any more. A queue that had ended before keeps its state.
  */
 void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason)
 {
@@ -141,7 +139,7 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32
 }
 
 /**
- * nnpu_userq_end - a queue is over
+ * nnpu_userq_end - end a queue
  * @uq: queue
  * @end: one of the states of the end
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
@@ -158,13 +156,13 @@ void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason
 }
 
 /**
- * nnpu_userq_lose_all - all queues end because of the device
- * @ndev: device, reset or stopped: it accesses no memory, and has no queues
+ * nnpu_userq_lose_all - end all queues when the device has lost them
+ * @ndev: device, reset or stopped: it accesses no memory and has no queues
  * @end: one of the states of the end
  *
- * Takes nnpu_userqs.lock only: works of nnpu_device.reset_wq call it while others
- * wait for the reset with nnpu_userqs.hw_lock held. Afterwards no doorbell reaches
- * the device, and the rings belong to their processes alone.
+ * Takes nnpu_userqs.lock only: work items of nnpu_device.reset_wq call it while others wait
+ * for the reset with nnpu_userqs.hw_lock held. When it returns no process can ring the
+ * device, and the processes may free their rings.
  */
 void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 {
@@ -188,7 +186,7 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 }
 
 /**
- * nnpu_userq_close_all - the file of a context is closed
+ * nnpu_userq_close_all - end all queues of a file that is closed
  * @ctx: context
  */
 void nnpu_userq_close_all(struct nnpu_ctx *ctx)
@@ -225,7 +223,7 @@ int nnpu_userq_init(struct nnpu_device *ndev)
 	INIT_LIST_HEAD(&uqs->wanted);
 	INIT_LIST_HEAD(&uqs->active);
 
-	/* A page of the CPU must not hold doorbells of two queues. */
+	/* A CPU page must not contain the doorbells of two queues. */
 	if (nnpu_param_user_queues() && (ndev->features & needed) == needed &&
 	    BIT(ndev->limits.db_shift) >= PAGE_SIZE && pages > NNPU_QID_USER)
 		uqs->num_hw = min3((u32)pages - NNPU_QID_USER,
@@ -248,8 +246,8 @@ int nnpu_userq_init(struct nnpu_device *ndev)
 }
 
 /**
- * nnpu_userq_unplug - the device goes
- * @ndev: device, unplugged: no ioctl and no work begins to use it any more
+ * nnpu_userq_unplug - end all queues at unplug
+ * @ndev: device, unplugged: no ioctl and no work item begins to use it any more
  */
 void nnpu_userq_unplug(struct nnpu_device *ndev)
 {
@@ -266,7 +264,7 @@ void nnpu_userq_fini(struct nnpu_device *ndev)
 {
 	struct nnpu_userqs *uqs = &ndev->userqs;
 
-	/* Faults on mappings that live on find their queue ended: no new work. */
+	/* Page faults find that the queue has ended, and queue no work. */
 	destroy_workqueue(uqs->wq);
 	uqs->wq = NULL;
 	dma_free_coherent(ndev->drm.dev, sizeof(*uqs->state_mem), uqs->state_mem,

@@ -22,15 +22,15 @@ struct nnpu_ctx;
 struct nnpu_device;
 struct page;
 
-/* Queues of one file at the same time. */
+/* User queues of one file. */
 #define NNPU_USERQ_PER_FILE	512
 
-/* Hardware queues the driver uses for processes at most. */
+/* At most so many hardware queues are for processes. */
 #define NNPU_USERQ_HW_MAX	64
 
 /**
- * enum nnpu_userq_state - where a user queue is
- * @NNPU_USERQ_PARKED: no hardware queue; its position is in nnpu_userq.saved
+ * enum nnpu_userq_state - state of a user queue
+ * @NNPU_USERQ_PARKED: no hardware queue; nnpu_userq.saved has its position
  * @NNPU_USERQ_WANTED: parked, and waits for a hardware queue
  * @NNPU_USERQ_ACTIVE: has a hardware queue; the doorbell page may be mapped
  * @NNPU_USERQ_LEAVING: its hardware queue is being suspended
@@ -48,7 +48,8 @@ struct page;
  *     | nothing left to do      | work left             | room needed | busy
  *     +-------------------------+---------- LEAVING <---+-------------+
  *
- * From everywhere to the states of the end, and from those nowhere.
+ * Each of these states can change to one of the five that end the queue. Those do not
+ * change.
  */
 enum nnpu_userq_state {
 	NNPU_USERQ_PARKED,
@@ -63,8 +64,8 @@ enum nnpu_userq_state {
 };
 
 /**
- * struct nnpu_userq - a queue that a process rings
- * @ref: held by the file's table, the descriptor, and whoever works with it
+ * struct nnpu_userq - a user queue
+ * @ref: held by the table of the file, by the descriptor and by each user of the pointer
  * @ctx: its context, referenced
  * @ndev: device
  * @id: number in nnpu_ctx.userqs
@@ -74,29 +75,29 @@ enum nnpu_userq_state {
  * @sq_dma: DMA address of the submission ring
  * @cq_dma: DMA address of the completion ring
  * @ring: buffer of the rings, referenced
- * @mm: address space that may map the doorbell; compared only
- * @dummy: what the doorbell page leads to when the queue has ended
+ * @mm: address space that may map the doorbell; only compared
+ * @dummy: page that replaces the doorbell page when the queue has ended
  * @wait: waiters of QUEUE_WAIT, poll() and the fault handler
- * @events: interrupts and changes of state; waiters look for a change
- * @events_read: what read() of the descriptor has seen
+ * @events: counts interrupts and changes of state; waiters wait for a change
+ * @events_read: value of @events that read() of the descriptor has returned
  * @node: entry of nnpu_userqs.all
  * @sched_node: entry of nnpu_userqs.wanted or nnpu_userqs.active
- * @state: where it is; nnpu_userq_state_set() changes it
+ * @state: state; only nnpu_userq_state_set() changes it
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
- * @qid: hardware queue while ACTIVE or LEAVING, else 0; who sets it to 0 calls
+ * @qid: hardware queue while ACTIVE or LEAVING, else 0. The code that sets it to 0 calls
  *	nnpu_power_put_queue()
  * @mapping: address space of the descriptor, NULL when it is closed
  * @mappings: mappings of the doorbell: one, two while mremap() is being refused
- * @resume: @saved counts
+ * @resume: SUSPEND_QUEUE has written @saved; CREATE_QUEUE restores it
  * @saved: position of a parked queue
- * @active_since: jiffies
- * @idle_since: jiffies; when the watchdog saw it without progress first
- * @progress: register PROGRESS as the watchdog saw it last
- * @busy: register BUSY as it was accounted for last
+ * @active_since: when it got its hardware queue, jiffies
+ * @idle_since: when the watchdog first saw it idle, jiffies
+ * @progress: register PROGRESS when the watchdog read it last
+ * @busy: register BUSY when it was accounted last
  * @watchdog: hang detection
  *
- * From @node to @mappings, and @busy: under nnpu_userqs.lock. The rest: under
- * nnpu_userqs.hw_lock; @saved under both while the queue is parked.
+ * nnpu_userqs.lock protects @node to @mappings, and @busy. nnpu_userqs.hw_lock protects
+ * @resume to @watchdog; while the queue is parked, both protect @saved.
  */
 struct nnpu_userq {
 	struct kref ref;
@@ -135,15 +136,15 @@ struct nnpu_userq {
 /**
  * struct nnpu_userqs - the user queues of a device
  * @hw_lock: one change of hardware queues at a time; held across admin commands
- * @lock: protects the states and lists below; a leaf but for @irq_lock, taken in the
- *	fault handler
+ * @lock: protects the states and lists below; taken in the fault handler. Of the
+ *	driver's locks only spinlocks are taken under it
  * @irq_lock: protects @by_qid; taken in interrupts
- * @by_qid: the queue on hardware queue NNPU_QID_USER + index
- * @num_hw: hardware queues for processes; 0: none, user queues are off
+ * @by_qid: user queue on hardware queue NNPU_QID_USER + index
+ * @num_hw: hardware queues for processes; 0 if user queues are off
  * @all: all queues that have not ended
- * @wanted: queues that wait for a hardware queue, longest first
- * @active: queues that have one, longest first
- * @state_mem: where SUSPEND_QUEUE writes
+ * @wanted: queues that wait for a hardware queue, the longest waiting first
+ * @active: queues that have a hardware queue, the longest active first
+ * @state_mem: SUSPEND_QUEUE writes here
  * @state_dma: its DMA address
  * @wq: ordered: @work and @watch
  * @work: gives hardware queues to those that wait
@@ -215,7 +216,7 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 int nnpu_userq_ioctl_destroy(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_userq_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *file);
 
-/* A waiter looks again. */
+/* Wake all waiters; each looks at the queue again. */
 static inline void nnpu_userq_wake(struct nnpu_userq *uq)
 {
 	atomic_inc(&uq->events);

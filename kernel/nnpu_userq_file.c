@@ -2,11 +2,11 @@
 /*
  * The descriptor of a user queue: doorbell mapping, poll(), read().
  *
- * The doorbell page is inserted by the fault handler only, and only while the
- * queue has a hardware queue: whoever takes that away zaps the page first, and
- * the next write to it faults and waits until the queue has one again. The writer
- * notices nothing but time. Each descriptor has an inode of its own, so that
- * zapping reaches the one mapping and no other.
+ * Only the fault handler inserts the doorbell page, and only while the queue has a hardware
+ * queue. Before the driver takes the hardware queue away, it zaps the page. The next write to
+ * the page faults and waits until the queue has a hardware queue again. The process only
+ * notices the delay. Each descriptor has its own inode, so that the zap reaches this one
+ * mapping only.
  */
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
@@ -20,7 +20,7 @@
 #include "nnpu_device.h"
 #include "nnpu_userq.h"
 
-/* Longest sleep in a fault before the fault is taken anew. */
+/* A fault sleeps at most this long; then the CPU faults again. */
 #define NNPU_USERQ_FAULT_MS	100
 
 static vm_fault_t nnpu_userq_file_insert(struct nnpu_userq *uq, struct vm_area_struct *vma)
@@ -32,7 +32,7 @@ static vm_fault_t nnpu_userq_file_insert(struct nnpu_userq *uq, struct vm_area_s
 				   pgprot_noncached(vma->vm_page_prot));
 }
 
-/* Until the state changes; then the access faults again and is judged anew. */
+/* Wait until the state changes; then the access faults again. */
 static vm_fault_t nnpu_userq_file_fault_wait(struct nnpu_userq *uq, struct vm_fault *vmf, int seen)
 {
 	unsigned long timeout = msecs_to_jiffies(NNPU_USERQ_FAULT_MS);
@@ -41,7 +41,7 @@ static vm_fault_t nnpu_userq_file_fault_wait(struct nnpu_userq *uq, struct vm_fa
 	if (unlock && vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 		return VM_FAULT_RETRY;
 	if (unlock) {
-		/* Others may change the address space, this mapping included. */
+		/* Without the mmap_lock the mapping and its reference may go away. */
 		kref_get(&uq->ref);
 		mmap_read_unlock(vmf->vma->vm_mm);
 	}
@@ -129,7 +129,7 @@ static int nnpu_userq_file_mmap(struct file *filp, struct vm_area_struct *vma)
 	if (vma->vm_pgoff || vma_pages(vma) != 1 || !(vma->vm_flags & VM_SHARED) ||
 	    !(vma->vm_flags & VM_WRITE) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
-	/* The descriptor may travel, the doorbell stays with who created it. */
+	/* The descriptor may be passed to other processes, the doorbell may not. */
 	if (vma->vm_mm != uq->mm)
 		return -EPERM;
 	mutex_lock(&uqs->lock);
@@ -164,7 +164,7 @@ static __poll_t nnpu_userq_file_poll(struct file *filp, poll_table *wait)
 	return 0;
 }
 
-/* As of an eventfd: how often since the last read(). */
+/* As for an eventfd: the number of events since the last read(). */
 static ssize_t nnpu_userq_file_read(struct file *filp, char __user *user, size_t len, loff_t *pos)
 {
 	struct nnpu_userq *uq = filp->private_data;
@@ -200,7 +200,7 @@ static int nnpu_userq_file_release(struct inode *inode, struct file *filp)
 	struct nnpu_userq *uq = filp->private_data;
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 
-	/* Descriptor and mapping are gone: nobody can ring or wait. */
+	/* Descriptor and mapping are closed: no process can ring or poll. */
 	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
 	mutex_lock(&uqs->lock);
 	uq->mapping = NULL;
@@ -228,7 +228,7 @@ struct file *nnpu_userq_file_create(struct nnpu_userq *uq)
 {
 	struct file *filp;
 
-	/* Not one of the inode that all anonymous files share: it is zapped. */
+	/* With an inode of its own: unmap_mapping_range() works on the whole inode. */
 	filp = anon_inode_create_getfile("[nnpu-queue]", &nnpu_userq_file_fops, uq,
 					 O_RDWR | O_CLOEXEC, NULL);
 	if (IS_ERR(filp))

@@ -65,7 +65,7 @@ void nnpu_userq_hw_leave(struct nnpu_userq *uq)
 	u16 qid;
 
 	lockdep_assert_held(&uqs->hw_lock);
-	/* A reset takes it away under the other lock. */
+	/* A reset takes the hardware queue away under nnpu_userqs.lock only. */
 	mutex_lock(&uqs->lock);
 	qid = uq->qid;
 	uq->qid = 0;
@@ -77,9 +77,9 @@ void nnpu_userq_hw_leave(struct nnpu_userq *uq)
 	nnpu_userq_hw_set(ndev, qid, NULL);
 	nnpu_power_put_queue(ndev);
 	mutex_lock(&uqs->lock);
-	/* The job that was aborted counts as well. */
+	/* With the time of the job that was aborted. */
 	nnpu_userq_hw_account(uq, qid);
-	/* Somebody may be waiting for it. */
+	/* Another queue may wait for it. */
 	if (!list_empty(&uqs->wanted))
 		nnpu_userq_state_kick_lend(uqs);
 	mutex_unlock(&uqs->lock);
@@ -90,8 +90,8 @@ void nnpu_userq_hw_leave(struct nnpu_userq *uq)
  * @uq: queue
  * @head: index below nnpu_userq.cq_entries
  *
- * A queue on its way to or from a hardware queue wakes its waiters when it has
- * arrived; they arm again.
+ * A queue that gets or gives back a hardware queue wakes its waiters afterwards; they arm
+ * again.
  */
 void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head)
 {
@@ -109,7 +109,7 @@ void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head)
 		nnpu_device_exit(idx);
 		break;
 	case NNPU_USERQ_PARKED:
-		/* All its completions are written. */
+		/* The device has written all its completions. */
 		if (uq->resume ? le16_to_cpu(uq->saved.cq_tail) != head : head) {
 			nnpu_userq_wake(uq);
 			break;
@@ -168,7 +168,7 @@ int nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid)
 	struct nnpu_userqs *uqs = &ndev->userqs;
 	int ret;
 
-	/* Awake before anybody rings. */
+	/* Wake the device before the process can ring. */
 	nnpu_power_get_queue(ndev);
 	/* The first interrupt may come before the answer. */
 	nnpu_userq_hw_set(ndev, qid, uq);
@@ -228,11 +228,11 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 		mutex_unlock(&uqs->lock);
 		return 0;
 	}
-	/* Before the device is asked: no doorbell rings for who comes after. */
+	/* First, so that no doorbell of this process reaches the next user queue. */
 	nnpu_userq_state_set(uq, NNPU_USERQ_LEAVING);
 	qid = uq->qid;
 	mutex_unlock(&uqs->lock);
-	/* Doorbells that are on their way arrive first: a read passes no write. */
+	/* Posted doorbell writes arrive before the answer to this read. */
 	nnpu_read_queue(ndev, qid, NNPU_QREG_STATE);
 
 	sqe.qid = cpu_to_le16(qid);
@@ -255,7 +255,7 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 		if (uq->saved.sq_head != uq->saved.sq_tail)
 			nnpu_userq_state_set(uq, NNPU_USERQ_WANTED);
 	} else if (ret != -EBUSY || idle) {
-		/* It stays. A stopped one is the watch's business. */
+		/* It stays. If the device stopped it, the watchdog ends it. */
 		nnpu_userq_state_set(uq, NNPU_USERQ_ACTIVE);
 	}
 	mutex_unlock(&uqs->lock);
@@ -265,11 +265,11 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 }
 
 /**
- * nnpu_userq_hw_account - charge a context for what a queue used of the device
+ * nnpu_userq_hw_account - charge the context for the device time of a queue
  * @uq: queue; nnpu_userqs.lock is held
- * @qid: hardware queue it has, or had a moment ago and nobody else has had since
+ * @qid: hardware queue that it has, or had last and no other queue had since
  *
- * The register wraps after more than an hour: nnpu_userq_watch_work() is quicker.
+ * The register wraps after more than an hour. nnpu_userq_watch_work() calls this more often.
  */
 void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid)
 {

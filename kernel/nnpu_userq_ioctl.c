@@ -14,10 +14,10 @@
 #include "nnpu_gem.h"
 #include "nnpu_userq.h"
 
-/* A waiter arms again this often, should an interrupt be lost. */
+/* A waiter arms again this often, in case an interrupt was lost. */
 #define NNPU_USERQ_SLICE_MS	250
 
-/* The rings stay where they are while the buffer lives. */
+/* The DMA addresses are valid as long as the buffer lives. */
 static int nnpu_userq_ioctl_map_rings(struct nnpu_userq *uq,
 				      const struct drm_nnpu_queue_create *args)
 {
@@ -140,7 +140,7 @@ int nnpu_userq_ioctl_destroy(struct drm_device *drm, void *data, struct drm_file
 	return 0;
 }
 
-/* Nobody may find the queue half ended: both fields at once. True if it has ended. */
+/* Reads both fields under the lock, so that they match. True if the queue has ended. */
 static bool nnpu_userq_ioctl_get_end(struct nnpu_userq *uq, struct drm_nnpu_queue_wait *args)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
@@ -168,9 +168,9 @@ static int nnpu_userq_ioctl_await(struct nnpu_userq *uq, struct drm_nnpu_queue_w
 
 		if (nnpu_userq_ioctl_get_end(uq, args))
 			return 0;
-		/* After the counter was read: no interrupt falls between. */
+		/* After the counter was read, so that no interrupt is missed. */
 		nnpu_userq_hw_arm(uq, args->cq_head);
-		/* A stopped queue is not armed; the watch ends it and wakes us. */
+		/* A stopped queue raises no interrupt; the watchdog ends it and wakes us. */
 		stopped = nnpu_userq_watch_stopped(uq);
 		if (left <= 0)
 			return atomic_read(&uq->events) != seen ? 0 : -ETIME;
@@ -179,7 +179,7 @@ static int nnpu_userq_ioctl_await(struct nnpu_userq *uq, struct drm_nnpu_queue_w
 						       min(slice, nsecs_to_jiffies(left) + 1));
 		if (ret < 0)
 			return ret;
-		/* The device raises the interrupt once, too, when it stops a queue. */
+		/* The device also raises the interrupt when it stops a queue. */
 		if (!ret || (!stopped && nnpu_userq_watch_stopped(uq)))
 			continue;
 		nnpu_userq_ioctl_get_end(uq, args);
@@ -209,7 +209,7 @@ int nnpu_userq_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *f
 	uq = nnpu_table_get(&ctx->userqs, args->queue, nnpu_userq_tryget);
 	if (!uq)
 		return -ENOENT;
-	/* The device would stop the queue for an index like that. */
+	/* The device would stop the queue because of such an index. */
 	ret = args->cq_head < uq->cq_entries ? nnpu_userq_ioctl_await(uq, args) : -EINVAL;
 	nnpu_userq_put(uq);
 	return ret;

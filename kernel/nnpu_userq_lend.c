@@ -2,10 +2,11 @@
 /*
  * Lending of hardware queues: which user queue gets one, and which gives its own back.
  *
- * There may be more queues than hardware queues. A queue gets one when its
- * doorbell is rung and keeps it while it is busy or nobody else wants it. Who has
- * to make room: an idle queue, else the one that has been there longest, after
- * the job it runs; what it had left to do brings it back in its turn.
+ * There may be more user queues than hardware queues. A user queue gets a hardware queue
+ * when its doorbell is rung, and keeps it until another needs it or it is idle for
+ * queue_idle_ms. If another needs one, an idle queue gives its own back. If none is idle,
+ * the one that has been active longest does so after the job that it runs; if work is left
+ * in its ring, it waits for a hardware queue again.
  */
 #include <linux/jiffies.h>
 
@@ -14,10 +15,10 @@
 
 /* A busy queue keeps its hardware queue this long when others wait. */
 #define NNPU_USERQ_QUANTUM_MS	10
-/* Between two looks for room. */
+/* Time between two attempts to free a hardware queue. */
 #define NNPU_USERQ_RETRY_MS	1
 
-/* A free hardware queue for a queue that waits. hw_lock is held. */
+/* Give a free hardware queue to a queue that waits. hw_lock is held. */
 static void nnpu_userq_lend_to(struct nnpu_userq *uq, u16 qid)
 {
 	int ret = nnpu_userq_hw_start(uq, qid);
@@ -41,7 +42,7 @@ static u16 nnpu_userq_lend_free_qid(struct nnpu_device *ndev)
 	return 0;
 }
 
-/* The first queue that has to go, with a reference; NULL: none may go yet. */
+/* The queue that has to give its hardware queue back, with a reference, or NULL. */
 static struct nnpu_userq *nnpu_userq_lend_pick_victim(struct nnpu_device *ndev, bool *idle)
 {
 	unsigned long quantum = msecs_to_jiffies(NNPU_USERQ_QUANTUM_MS);
@@ -50,7 +51,7 @@ static struct nnpu_userq *nnpu_userq_lend_pick_victim(struct nnpu_device *ndev, 
 
 	mutex_lock(&uqs->lock);
 	list_for_each_entry(uq, &uqs->active, sched_node) {
-		/* One that is on its way out comes first: the device holds it. */
+		/* A queue that is leaving comes first: the device fetches none of its jobs. */
 		if (uq->state == NNPU_USERQ_LEAVING) {
 			victim = uq;
 			*idle = false;
@@ -72,9 +73,9 @@ static struct nnpu_userq *nnpu_userq_lend_pick_victim(struct nnpu_device *ndev, 
 }
 
 /*
- * Make a hardware queue free. hw_lock is held.
+ * Free a hardware queue. hw_lock is held.
  *
- * Return: 0, or -EBUSY: try again a little later.
+ * Return: 0, or -EBUSY: try again later.
  */
 static int nnpu_userq_lend_make_room(struct nnpu_device *ndev)
 {
@@ -87,7 +88,7 @@ static int nnpu_userq_lend_make_room(struct nnpu_device *ndev)
 		return -EBUSY;
 	ret = nnpu_userq_hw_suspend(victim, idle);
 	if (ret == -EBUSY && idle) {
-		/* It was rung meanwhile: others may be idle, it is last now. */
+		/* Its process rang meanwhile. Another may be idle: this one goes last. */
 		mutex_lock(&ndev->userqs.lock);
 		if (victim->state == NNPU_USERQ_ACTIVE)
 			list_move_tail(&victim->sched_node, &ndev->userqs.active);
@@ -111,7 +112,7 @@ static struct nnpu_userq *nnpu_userq_lend_first_wanted(struct nnpu_userqs *uqs)
 	return uq;
 }
 
-/* A queue the device holds back must get out, even if nobody waits any more. */
+/* A queue that is leaving must be suspended even if no queue waits any more. */
 static bool nnpu_userq_lend_any_leaving(struct nnpu_userqs *uqs)
 {
 	struct nnpu_userq *uq;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state of a user queue: one variable, changed in one place. What follows from a
- * state is done with the change: the lists a queue is on, the doorbell page, the wish for a
- * hardware queue.
+ * The state of a user queue: one variable, changed in one function. The function also does
+ * what the new state requires: it moves the queue between lists, zaps the doorbell page, and
+ * schedules the lending of hardware queues.
  */
 #include <linux/mm.h>
 
@@ -12,7 +12,7 @@
 #include "nnpu_userq.h"
 
 /**
- * struct nnpu_userq_state_info - a state as others see it
+ * struct nnpu_userq_state_info - a state outside of the driver
  * @name: for debugfs
  * @uapi: DRM_NNPU_QUEUE_STATE_*
  */
@@ -33,7 +33,7 @@ static const struct nnpu_userq_state_info nnpu_userq_state_infos[] = {
 	[NNPU_USERQ_DESTROYED] = { "destroyed", DRM_NNPU_QUEUE_STATE_DESTROYED },
 };
 
-/* When this returns no CPU reaches the doorbell page without a new fault. */
+/* When this returns no CPU can write to the doorbell page without a new fault. */
 static void nnpu_userq_state_zap(struct nnpu_userq *uq)
 {
 	if (uq->mapping && uq->mappings)
@@ -45,7 +45,7 @@ static void nnpu_userq_state_zap(struct nnpu_userq *uq)
  * @uq: queue that has not ended; nnpu_userqs.lock is held
  * @state: new state
  *
- * With LEAVING and the states of the end, the doorbell leads nowhere when this returns.
+ * If the new state is LEAVING or ends the queue, no process can ring when this returns.
  */
 void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 {
@@ -66,7 +66,7 @@ void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 		nnpu_userq_state_kick_lend(uqs);
 		break;
 	case NNPU_USERQ_ACTIVE:
-		/* One that was to leave and stays keeps its place. */
+		/* A queue that was to leave but stays keeps its place. */
 		if (before == NNPU_USERQ_WANTED)
 			list_move_tail(&uq->sched_node, &uqs->active);
 		break;
@@ -86,7 +86,7 @@ void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 }
 
 /**
- * nnpu_userq_state_kick_lend - have hardware queues given to those that wait
+ * nnpu_userq_state_kick_lend - schedule the lending of hardware queues
  * @uqs: user queues
  */
 void nnpu_userq_state_kick_lend(struct nnpu_userqs *uqs)

@@ -15,9 +15,9 @@
 #include "nnpu_userq.h"
 
 /**
- * nnpu_userq_watch_kick - have the active queues looked at
+ * nnpu_userq_watch_kick - schedule the watchdog
  * @ndev: device, inside a nnpu_device_enter() section
- * @now: at once, not after the usual period
+ * @now: run it at once, not after its period
  */
 void nnpu_userq_watch_kick(struct nnpu_device *ndev, bool now)
 {
@@ -34,7 +34,7 @@ void nnpu_userq_watch_kick(struct nnpu_device *ndev, bool now)
  * nnpu_userq_watch_stopped - has the device stopped the queue?
  * @uq: queue
  *
- * Return: true if so: the watch is about to end the queue and wake its waiters.
+ * Return: true if so. The watchdog then ends the queue and wakes its waiters.
  */
 bool nnpu_userq_watch_stopped(struct nnpu_userq *uq)
 {
@@ -122,7 +122,7 @@ static void nnpu_userq_watch_hang(struct nnpu_userq *uq, u16 cid)
 	nnpu_ladder_climb(&hang.ladder, NNPU_LADDER_ABORT);
 }
 
-/* One look at one queue. hw_lock is held. */
+/* Look at one queue. hw_lock is held. */
 static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 {
 	unsigned long idle = msecs_to_jiffies(nnpu_param_queue_idle_ms());
@@ -130,14 +130,14 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	struct nnpu_watchdog_sample s = { };
 	enum nnpu_verdict verdict;
 
-	/* A queue the device holds for leaving may still run its job. */
+	/* A queue that is leaving may still run its last job. */
 	if (uq->state != NNPU_USERQ_ACTIVE && uq->state != NNPU_USERQ_LEAVING)
 		return;
 	nnpu_ladder_sample(ndev, uq->qid, &s);
-	/* A device that is reset has no queues, and that is no fault of theirs. */
+	/* A device that was reset has no queues: not the fault of this queue. */
 	if (!(s.status & (NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL)))
 		return;
-	/* Waiting for an engine that another queue has is no hang of this one. */
+	/* A queue that waits for an engine does not hang. */
 	s.inflight = !!(s.current_job & NNPU_QREG_CURRENT_RUNNING);
 	verdict = nnpu_watchdog_look(&uq->watchdog, &s, nnpu_param_hang_timeout_ms());
 	if (s.progress != uq->progress || s.state != NNPU_QSTATE_IDLE) {

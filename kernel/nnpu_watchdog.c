@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The watchdog's decisions, apart from where its numbers come from. */
+/* Decisions of the watchdogs, as functions of numbers. */
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -9,10 +9,10 @@
 #include "nnpu_watchdog.h"
 
 /**
- * nnpu_watchdog_rearm - forget what was seen
+ * nnpu_watchdog_rearm - forget the last sample
  * @wd: watchdog
  *
- * For after a reset: the next look starts the timeout anew.
+ * Called after a reset: the next look starts the timeout again.
  */
 void nnpu_watchdog_rearm(struct nnpu_watchdog *wd)
 {
@@ -25,8 +25,8 @@ void nnpu_watchdog_rearm(struct nnpu_watchdog *wd)
  * @s: sample, taken after the completion ring was emptied
  * @timeout_ms: a queue may stand still for this long
  *
- * Any change counts as progress, not only an increase: what the device counts
- * is its business and the counter wraps.
+ * Any change counts as progress, not only an increase: the device defines what it counts,
+ * and the counter wraps.
  *
  * Return: the verdict.
  */
@@ -61,8 +61,7 @@ enum nnpu_verdict nnpu_watchdog_look(struct nnpu_watchdog *wd,
  * nnpu_watchdog_period_ms - time between two looks
  * @timeout_ms: a queue may stand still for this long
  *
- * Short enough that a lost interrupt costs little and a hang is found soon after
- * the timeout, long enough not to matter.
+ * Short enough to find lost interrupts and hangs soon, and long enough to cost little.
  *
  * Return: milliseconds.
  */
@@ -72,14 +71,14 @@ u32 nnpu_watchdog_period_ms(u32 timeout_ms)
 }
 
 /**
- * nnpu_watchdog_job_fate - what becomes of a job when its queue was reset
- * @guilty: the reset was because of this job
- * @running: it had begun: its outputs may be half written
- * @resubmits: resets it has seen before
+ * nnpu_watchdog_job_fate - how a job goes on after a reset of its queue
+ * @guilty: this job was the reason of the reset
+ * @running: it had begun: its outputs may be incomplete
+ * @resubmits: how often it was given to the device again before
  * @guilty_error: error of the guilty job
  *
- * A job that had not begun runs again as if nothing had happened. One that had
- * begun may have overwritten its own inputs and is not repeated.
+ * A job that had not begun is given to the device again. A job that had begun is not: it
+ * may have overwritten its own inputs.
  *
  * Return: NNPU_FATE_RESUBMIT or the error of its fence.
  */

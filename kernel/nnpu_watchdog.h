@@ -5,11 +5,11 @@
 #include <linux/types.h>
 
 /**
- * enum nnpu_verdict - what the watchdog makes of a sample
+ * enum nnpu_verdict - result of nnpu_watchdog_look()
  * @NNPU_VERDICT_IDLE: no job in flight, no need to look again
- * @NNPU_VERDICT_PROGRESS: something moved since the last look
- * @NNPU_VERDICT_WAIT: nothing moved, but not for long enough
- * @NNPU_VERDICT_HANG: nothing moved for the whole timeout
+ * @NNPU_VERDICT_PROGRESS: something changed since the last look
+ * @NNPU_VERDICT_WAIT: nothing changed, but the timeout has not passed
+ * @NNPU_VERDICT_HANG: nothing changed for the whole timeout
  * @NNPU_VERDICT_STOPPED: the device stopped the queue: reset the queue
  * @NNPU_VERDICT_FATAL: only a device reset helps
  * @NNPU_VERDICT_GONE: registers read as all ones: the device was removed
@@ -25,7 +25,7 @@ enum nnpu_verdict {
 };
 
 /**
- * struct nnpu_watchdog_sample - what was seen at one look
+ * struct nnpu_watchdog_sample - registers and counters at one look
  * @now_ms: monotonic time
  * @inflight: jobs the device owns
  * @completed: jobs it has ended so far
@@ -45,12 +45,12 @@ struct nnpu_watchdog_sample {
 };
 
 /**
- * struct nnpu_watchdog - what it remembers between two looks
+ * struct nnpu_watchdog - state between two looks
  * @armed: a sample of a busy queue was seen
- * @since_ms: when something moved last
- * @completed: jobs ended, then
- * @progress: QREG_PROGRESS, then
- * @current_job: QREG_CURRENT, then
+ * @since_ms: time of the last change
+ * @completed: jobs ended at that time
+ * @progress: QREG_PROGRESS at that time
+ * @current_job: QREG_CURRENT at that time
  */
 struct nnpu_watchdog {
 	bool armed;
@@ -71,7 +71,7 @@ int nnpu_watchdog_job_fate(bool guilty, bool running, u32 resubmits, int guilty_
 /* nnpu_watchdog_job_fate(): give it to the device again. */
 #define NNPU_FATE_RESUBMIT	0
 
-/* A job that saw this many queue resets is not tried again. */
+/* A job that was given to the device again so often is not tried again. */
 #define NNPU_MAX_RESUBMITS	3
 
 #endif /* _NNPU_WATCHDOG_H_ */
