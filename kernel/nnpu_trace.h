@@ -87,7 +87,7 @@ TRACE_EVENT(nnpu_admin,
 		  __entry->ctx, __entry->status)
 );
 
-/* what: "queue" or "device"; cid: job the reset is for, 0xffff = none. */
+/* what: "queue", "user queue" or "device"; cid: job at fault, 0xffff if there is none. */
 TRACE_EVENT(nnpu_reset,
 	TP_PROTO(struct nnpu_device *ndev, const char *what, const char *why, u16 cid, int result),
 	TP_ARGS(ndev, what, why, cid, result),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Checks of what user space hands in: each field, and one step beyond. */
+/* Checks of ioctl arguments: each field, at its bounds and beyond. */
 #include <kunit/test.h>
 
 #include "../nnpu_check.h"
@@ -131,7 +131,7 @@ static void check_test_submit(struct kunit *test)
 	args.result_offset = 0;
 	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS), 0);
 
-	/* Without syncs the stride does not matter to an old caller. */
+	/* Without syncs the stride may be 0. */
 	args = good;
 	args.num_in_syncs = 0;
 	args.num_out_syncs = 0;
@@ -160,7 +160,7 @@ static void check_test_arg(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ARG(.flags = cpu_to_le16(NNPU_ARG_INSUFFICIENT)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ARG(.flags = cpu_to_le16(1u << 15)), -EINVAL);
 
-	/* A shape belongs to the flag and to nothing behind its rank. */
+	/* A shape needs the flag, and dimensions beyond the rank are 0. */
 	KUNIT_EXPECT_EQ(test, ARG(.flags = cpu_to_le16(NNPU_ARG_SHAPE), .rank = NNPU_MAX_RANK), 0);
 	KUNIT_EXPECT_EQ(test, ARG(.flags = cpu_to_le16(NNPU_ARG_SHAPE),
 				  .rank = NNPU_MAX_RANK + 1), -EINVAL);
@@ -174,7 +174,7 @@ static void check_test_arg(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, nnpu_check_arg(&arg), 0);
 	}
 
-	/* An omitted argument has nothing else. */
+	/* All other fields of an omitted argument are 0. */
 	KUNIT_EXPECT_EQ(test, ARG(.flags = cpu_to_le16(NNPU_ARG_NO_VALUE)), 0);
 	KUNIT_EXPECT_EQ(test, ARG(.flags = cpu_to_le16(NNPU_ARG_NO_VALUE | NNPU_ARG_SHAPE)),
 			-EINVAL);

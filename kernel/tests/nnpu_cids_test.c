@@ -6,7 +6,7 @@
 
 #define SIZE	8
 
-/* Ids: all different, as many as there are, found by exactly their value. */
+/* All ids are different, and each finds its own owner. */
 static void cids_test_all(struct kunit *test)
 {
 	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
@@ -29,7 +29,7 @@ static void cids_test_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cids->used, 0);
 }
 
-/* What the device may say instead of an id. */
+/* Ids that are not in flight find no owner. */
 static void cids_test_bad(struct kunit *test)
 {
 	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
@@ -42,13 +42,13 @@ static void cids_test_bad(struct kunit *test)
 	for (wrong = 0; wrong <= 0xffff; wrong++)
 		found += !!nnpu_cids_find(cids, wrong);
 	KUNIT_EXPECT_EQ(test, found, 1);
-	/* Giving back what is not in use changes nothing. */
+	/* Freeing an id that is not in use changes nothing. */
 	nnpu_cids_put(cids, cid ^ 0x100);
 	nnpu_cids_put(cids, 0xffff);
 	KUNIT_EXPECT_EQ(test, cids->used, 1);
 }
 
-/* A second completion of the same command does not hit the next one. */
+/* A repeated completion does not find the next command with the same index. */
 static void cids_test_late(struct kunit *test)
 {
 	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the device says of its extensions: each rule broken once. */
+/* Descriptions of vendor extensions: each rule is broken once. */
 #include <kunit/test.h>
 
 #include <linux/slab.h>
@@ -8,7 +8,7 @@
 
 #define NUM_TYPES	3
 
-/* A good one; the test's memory. */
+/* A valid description, in memory of the test. */
 static struct nnpu_extension *extension_good(struct kunit *test)
 {
 	struct nnpu_extension *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);

@@ -58,7 +58,7 @@ static void ring_test_sq_full(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, le16_to_cpu(t->sq_mem[i].cid), i);
 }
 
-/* Entries the device has fetched make room, across the end of the ring too. */
+/* Entries that the device has fetched make room, also across the end of the ring. */
 static void ring_test_sq_wrap(struct kunit *test)
 {
 	struct ring_test *t = ring_test_new(test);
@@ -75,7 +75,7 @@ static void ring_test_sq_wrap(struct kunit *test)
 	}
 }
 
-/* The device cannot have fetched what was not pushed, nor go back. */
+/* An index that goes back or beyond the tail is refused. */
 static void ring_test_sq_bad_head(struct kunit *test)
 {
 	struct ring_test *t = ring_test_new(test);
@@ -92,7 +92,7 @@ static void ring_test_sq_bad_head(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sq.head, 2);
 }
 
-/* Whatever was in the memory before, a new ring is empty. */
+/* A new ring is empty, whatever was in its memory. */
 static void ring_test_cq_empty(struct kunit *test)
 {
 	struct ring_test *t = ring_test_new(test);
@@ -139,7 +139,7 @@ static void ring_test_cq_stale(struct kunit *test)
 	}
 }
 
-/* An entry without the right phase is not there, whatever else it holds. */
+/* An entry with the wrong phase is not taken, whatever else it contains. */
 static void ring_test_cq_wrong_phase(struct kunit *test)
 {
 	struct ring_test *t = ring_test_new(test);

@@ -61,7 +61,7 @@ static void status_test_unknown(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nnpu_status_known(NNPU_STATUS_PENDING));
 }
 
-/* What nnpu_accel.h promises in words. */
+/* The errno that nnpu_accel.h documents. */
 static void status_test_documented(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, nnpu_status_job_errno(NNPU_STATUS_OUTPUT_INSUFFICIENT), -EINVAL);

@@ -83,7 +83,7 @@ static void table_test_steps(struct kunit *test)
 
 	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_hide(table, id), (void *)&object);
 	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
-	/* One of those who hide it gets it. */
+	/* Of two callers that hide it, one gets it. */
 	KUNIT_EXPECT_NULL(test, nnpu_table_hide(table, id));
 
 	/* Hidden is not free. */
@@ -95,7 +95,7 @@ static void table_test_steps(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
 }
 
-/* An object on its way out is not found. */
+/* Lookups do not find an object without references. */
 static void table_test_dying(struct kunit *test)
 {
 	struct nnpu_table *table = table_test_new(test, 0);
@@ -108,7 +108,7 @@ static void table_test_dying(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, object.refs, 0);
 }
 
-/* Numbers user space may try. */
+/* Invalid numbers. */
 static void table_test_bad_ids(struct kunit *test)
 {
 	static const u32 bad[] = { 0, COUNT + 1, 0x7fffffff, 0x80000000, 0xffffffff };
@@ -122,7 +122,7 @@ static void table_test_bad_ids(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, nnpu_table_get(table, bad[i], table_object_get));
 		KUNIT_EXPECT_NULL(test, nnpu_table_hide(table, bad[i]));
 	}
-	/* Trying did not make numbers. */
+	/* The lookups did not reserve them. */
 	for (i = 1; i < COUNT; i++)
 		KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), 0);
 	KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), -ENOSPC);

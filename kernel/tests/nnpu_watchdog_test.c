@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The watchdog's decisions. The clock is a number here. */
+/* Decisions of the watchdog. Time is an argument here. */
 #include <kunit/test.h>
 
 #include "../nnpu_hw.h"
@@ -7,7 +7,7 @@
 
 #define TIMEOUT	1000
 
-/* A queue that runs one job and does not move. */
+/* A queue that runs one job without progress. */
 static struct nnpu_watchdog_sample busy(u64 now_ms)
 {
 	return (struct nnpu_watchdog_sample) {
@@ -60,7 +60,7 @@ static void watchdog_test_hang(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_WAIT);
 }
 
-/* Any sign of life keeps a slow job alive for ever. */
+/* Any change counts as progress, for as long as there are changes. */
 static void watchdog_test_progress(struct kunit *test)
 {
 	struct nnpu_watchdog wd = { };
@@ -96,7 +96,7 @@ static void watchdog_test_more_jobs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_HANG);
 }
 
-/* States of the device that leave nothing to wait for, busy or not. */
+/* Verdicts that do not depend on jobs. */
 static void watchdog_test_faults(struct kunit *test)
 {
 	struct nnpu_watchdog wd = { };
@@ -130,17 +130,17 @@ static void watchdog_test_period(struct kunit *test)
 	}
 }
 
-/* Who pays for a queue reset. */
+/* Which jobs end in a queue reset. */
 static void watchdog_test_fate(struct kunit *test)
 {
 	u32 i;
 
-	/* The guilty one, with its own error, even if it was not running. */
+	/* The job at fault ends with its own error, even if it was not running. */
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(true, true, 0, -ETIME), -ETIME);
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(true, false, 0, -EIO), -EIO);
-	/* An innocent one that had begun is not repeated. */
+	/* Another job that had begun ends. */
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(false, true, 0, -ETIME), -ECANCELED);
-	/* One that had not is, but not for ever. */
+	/* A job that had not begun runs again, but not for ever. */
 	for (i = 0; i < NNPU_MAX_RESUBMITS; i++)
 		KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(false, false, i, -ETIME),
 				NNPU_FATE_RESUBMIT);
