@@ -63,7 +63,7 @@ static int nnpu_queue_watch_exec(struct nnpu_ladder *l, const void *sqe,
 	return nnpu_admin_exec(l->ndev, sqe, result);
 }
 
-/* Without a job at fault: have all left that can? */
+/* Without a job at fault: have all jobs left but those with an unknown status? */
 static bool nnpu_queue_watch_left(struct nnpu_ladder *l)
 {
 	struct nnpu_queue *queue = nnpu_queue_watch_queue(l);
@@ -92,7 +92,7 @@ static int nnpu_queue_watch_reset_queue(struct nnpu_ladder *l)
 	trace_nnpu_reset(l->ndev, "queue", l->why, l->cid, ret);
 	if (ret)
 		return ret;
-	/* What the device completed before the reset counts. */
+	/* Take the completions that the device wrote before the reset. */
 	nnpu_queue_process(queue);
 	nnpu_queue_resume(queue, l->cid, l->error, running);
 	atomic64_inc(&l->ndev->stats.queue_resets);
@@ -184,7 +184,7 @@ static void nnpu_queue_watch(struct nnpu_device *ndev)
 	struct nnpu_watchdog_sample sample;
 	unsigned int found, suspects;
 
-	/* An interrupt that is on its way counts as lost: close enough. */
+	/* This also counts completions whose interrupt is still to come. */
 	found = nnpu_queue_process(queue);
 	if (found)
 		atomic64_add(found, &ndev->stats.lost_irqs);
