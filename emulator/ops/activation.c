@@ -2,8 +2,8 @@
 /*
  * RELU, RELU1, RELU6, LOGISTIC, TANH, ELU and HARD_SWISH.
  *
- * Input: 0 tensor; ELU: 1 alpha. A quantized one has 256 values at most: the result is looked
- * up in a table that is made when the program is loaded.
+ * Input: 0 tensor; ELU: 1 alpha. An 8-bit tensor has at most 256 values: execution looks the
+ * results up in a table, which prepare() fills.
  */
 #include <float.h>
 #include <math.h>
@@ -110,7 +110,7 @@ static void fill_table(const struct op_call *c, struct byte_table *t)
 						(1 << (31 - ARGUMENT_BITS)));
 		int32_t radius = fp_input_radius(ARGUMENT_BITS, f.shift);
 
-		/* However large the steps are, zero stays in the middle of the curve. */
+		/* Even with very large steps, the value 0 is computed and not saturated. */
 		radius = radius < 1 ? 1 : radius;
 		for (int i = 0; i < 256; i++)
 			t->value[i] = curve_value(c, (uint8_t)i, f, radius);
@@ -125,7 +125,7 @@ int activation_prepare(struct op_call *c, size_t *bytes)
 		return 0;
 	t = malloc(sizeof(*t));
 	if (!t)
-		return 0;	/* execution does without */
+		return 0;	/* execute() computes the values itself */
 	fill_table(c, t);
 	c->prepared = t;
 	*bytes += sizeof(*t);
@@ -134,7 +134,7 @@ int activation_prepare(struct op_call *c, size_t *bytes)
 
 static float logistic(float x)
 {
-	/* Beyond these the exact form is 1, or loses all bits but the exponential's. */
+	/* Beyond these limits the formula below gives 1, or the exponential alone is as exact. */
 	if (x > 16.619047164916992188f)
 		return 1.0f;
 	if (x < -9.0f)

@@ -6,7 +6,7 @@
  * TOPK_V2: 0 tensor, 1 number of elements; outputs: 0 the largest ones of each row of
  * the last dimension, 1 their positions.
  *
- * Of equal elements the first counts.
+ * Of equal elements the first one wins.
  */
 #include "ops.h"
 #include "quant.h"
@@ -122,7 +122,7 @@ struct row {
 	size_t base;
 };
 
-/* Does element @i come behind element @j? */
+/* Does element @i come after element @j in the order of the results? */
 static bool behind(const struct row *r, uint32_t i, uint32_t j)
 {
 	double a = tensor_number(r->t, r->base + i), b = tensor_number(r->t, r->base + j);
@@ -130,7 +130,7 @@ static bool behind(const struct row *r, uint32_t i, uint32_t j)
 	return a < b || (!(a > b) && i > j);
 }
 
-/* Move what is at @i down to its place in a heap whose top is the last in order. */
+/* Sift the element at @i down in a heap whose top is the last in order. */
 static void sift(const struct row *r, uint32_t *heap, uint32_t n, uint32_t i)
 {
 	for (;;) {

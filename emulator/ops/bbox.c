@@ -52,13 +52,13 @@ float bbox_overlap(struct bbox a, struct bbox b)
 	return either > 0.0f ? both / either : 0.0f;
 }
 
-/* Does index @a come behind @b? */
+/* Does index @a come after @b in the order of scores? */
 static bool behind(const float *scores, uint32_t a, uint32_t b)
 {
 	return scores[a] < scores[b] || (!(scores[a] > scores[b]) && a > b);
 }
 
-/* Move what is at @i down to its place in a heap whose top is the last in order. */
+/* Sift the element at @i down in a heap whose top is the last in order. */
 static void sift(const float *scores, uint32_t *heap, uint32_t n, uint32_t i)
 {
 	for (;;) {

@@ -19,8 +19,8 @@ struct bbox bbox_at(const struct tensor *t, size_t i);
 void bbox_put(const struct tensor *t, size_t i, struct bbox b);
 
 /*
- * @b moved by @d[0] and @d[1] of its size in x and y, grown by the exponential of @d[2]
- * and @d[3], and cut off at an image of this size.
+ * Move @b by @d[0] and @d[1] times its size in x and y, scale its size by the exponentials
+ * of @d[2] and @d[3], and clip it to an image of this size.
  */
 struct bbox bbox_transform(struct bbox b, const float *d, float height, float width);
 
@@ -28,16 +28,16 @@ struct bbox bbox_transform(struct bbox b, const float *d, float height, float wi
 float bbox_overlap(struct bbox a, struct bbox b);
 
 /*
- * Order the @count indices in @picked by their scores, best first, leaving out boxes
- * that overlap a better one by @overlap or more, and stop at @limit. Boxes and scores
- * are arrays by index. Returns how many are left, or -1 for an abort.
+ * Sort the @count indices in @picked by score, best first. Leave out boxes that overlap a
+ * better one by @overlap or more, and stop at @limit boxes. @boxes and @scores are arrays
+ * by index. Returns how many are left, or -1 for an abort.
  */
 int64_t bbox_pick(struct op_pace *pace, const struct bbox *boxes, const float *scores,
 		  uint32_t *picked, uint32_t count, float overlap, uint32_t limit);
 
 /*
- * Order @count indices by score, best first, equal ones by index; @limit of them matter.
- * false for an abort.
+ * Sort @count indices by score, best first, equal ones by index. Only the first @limit
+ * have to be in order. False: abort.
  */
 bool bbox_sort(struct op_pace *pace, const float *scores, uint32_t *picked, uint32_t count,
 	       uint32_t limit);

@@ -201,7 +201,7 @@ int compare_infer(const struct op_call *c)
 
 struct compare {
 	enum nnpu_operation op;
-	double tables[2][256];		/* what each byte stands for */
+	double tables[2][256];		/* real value of each byte */
 };
 
 #define COMPARE_LOOP(type, value_a, value_b) do { \

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * BOX_WITH_NMS_LIMIT: from boxes that overlap, the best ones.
+ * BOX_WITH_NMS_LIMIT: non-maximum suppression of overlapping boxes.
  *
  * Inputs: 0 scores [n, classes], class 0 being the background, 1 boxes for each class
- * [n, classes * 4], 2 batch of each box, ascending in runs, 3 least score, 4 number of
- * results per batch (negative: any), 5 kernel that lowers scores of boxes that overlap a
- * better one (0 hard, 1 linear, 2 gaussian), 6 overlap from which it counts, 7 sigma of
- * the gaussian, 8 least lowered score.
+ * [n, classes * 4], 2 batch of each box, ascending in runs, 3 score threshold, 4 number
+ * of results per batch (negative: any), 5 kernel that lowers scores of boxes that overlap
+ * a better one (0 hard, 1 linear, 2 gaussian), 6 IoU threshold, 7 sigma of the gaussian,
+ * 8 threshold for lowered scores.
  * Outputs: 0 scores, 1 boxes, 2 classes, 3 batches.
  */
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct nms {
 	float least_score, overlap, sigma, least_lowered;
 	int32_t limit, kernel;
 	uint32_t boxes, classes;
-	float *scores;			/* by box and class; lowered on the way */
+	float *scores;			/* by box and class; they are lowered */
 	uint32_t *picked;		/* box * classes + class */
 	struct op_pace pace;
 };
@@ -74,7 +74,7 @@ static int read_operands(const struct op_call *c, struct nms *n)
 	return 0;
 }
 
-/* What a better box that overlaps this much leaves of a score. */
+/* The factor by which a better box that overlaps this much lowers a score. */
 static float lower(const struct nms *n, float overlap)
 {
 	switch (n->kernel) {
@@ -88,8 +88,9 @@ static float lower(const struct nms *n, float overlap)
 }
 
 /*
- * Order @count picked boxes of a class by score, each lowering those behind it and
- * dropping those that become too bad. The number left, or -1 for an abort.
+ * Sort @count picked boxes of a class by score. Each box lowers the scores of those behind
+ * it; boxes below the threshold are dropped. Returns how many are left, or -1 for an
+ * abort.
  */
 static int64_t suppress(const struct op_call *c, struct nms *n, uint32_t *picked, uint32_t count)
 {
@@ -128,10 +129,10 @@ static bool behind(const struct nms *n, uint32_t a, uint32_t b)
 	return x < y || (x == y && a > b);
 }
 
-/* Keep the @limit best of @count, in the order they have. */
+/* Keep the @limit best of @count boxes, in their present order. */
 static bool keep_best(struct nms *n, uint32_t *picked, uint32_t count, uint32_t limit)
 {
-	/* Drop the worst one until few enough are left. */
+	/* Drop the worst one until @limit are left. */
 	for (; count > limit; count--) {
 		uint32_t worst = 0;
 
@@ -147,7 +148,7 @@ static bool keep_best(struct nms *n, uint32_t *picked, uint32_t count, uint32_t 
 	return true;
 }
 
-/* All boxes of the batch [first, end): how many are picked, or -1 for an abort. */
+/* Pick boxes of the batch [first, end). Returns how many, or -1 for an abort. */
 static int64_t pick_batch(const struct op_call *c, struct nms *n, uint32_t first, uint32_t end,
 			  uint32_t *picked)
 {
@@ -176,7 +177,7 @@ static int64_t pick_batch(const struct op_call *c, struct nms *n, uint32_t first
 	return total;
 }
 
-/* All batches: how many boxes are picked, or -1 for an abort. */
+/* Pick boxes of all batches. Returns how many, or -1 for an abort. */
 static int64_t pick(const struct op_call *c, struct nms *n)
 {
 	uint32_t total = 0;
@@ -217,7 +218,7 @@ int box_nms_infer(const struct op_call *c)
 		count = pick(c, &n);
 		free(n.scores);
 	}
-	/* An abort is seen again before anything is executed. */
+	/* After an abort execute() is not called. */
 	count = count < 0 ? 0 : count;
 	tensor_set_shape(c->out[0], 1, (uint32_t[]){ (uint32_t)count });
 	tensor_set_shape(c->out[1], 2, (uint32_t[]){ (uint32_t)count, 4 });

@@ -2,8 +2,8 @@
 /*
  * Operations on pairs of elements.
  *
- * The output is computed run by run: a run is what both inputs walk through with a
- * stride of one or zero.
+ * The output is computed run by run. Within a run both inputs have a stride of one or
+ * zero.
  */
 #include <string.h>
 
@@ -24,8 +24,8 @@ static void broadcast_strides(const struct tensor *t, const struct tensor *out, 
 }
 
 /*
- * Number of trailing dimensions that make up one run: as long as both inputs
- * go on with the next element, or both or one stand still.
+ * Number of trailing dimensions that make up one run: those over which each input keeps
+ * its stride of one or zero.
  */
 static unsigned int run_dims(const struct tensor *out, const size_t *sa, const size_t *sb)
 {
@@ -44,16 +44,16 @@ static unsigned int run_dims(const struct tensor *out, const size_t *sa, const s
 	return n;
 }
 
-/* The output walks through @t as it is: nothing is repeated. */
+/* No dimension of @t is broadcast. */
 static bool is_like(const struct tensor *t, const struct tensor *out)
 {
 	return t->rank == out->rank && !memcmp(t->dims, out->dims, t->rank * sizeof(t->dims[0]));
 }
 
-/* Elements of one call of the kernel: long runs are cut so that an abort is seen in time. */
+/* Elements of one call of the kernel. Long runs are cut, so that an abort is seen in time. */
 #define RUN_MAX		(OP_PACE_UNITS / 16)
 
-/* Elements, in the tensors, at which a run begins; strides of it. */
+/* First element of a run in each tensor, and the strides within it. */
 struct run_place {
 	size_t a, b, out;
 	size_t sa, sb;

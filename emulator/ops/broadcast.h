@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operations on pairs of elements, dimensions aligned at the last one and those of
- * size 1 repeated.
+ * Operations on pairs of elements with broadcasting: dimensions are aligned at the last
+ * one, and those of size 1 are repeated.
  */
 #ifndef NNPU_EMU_BROADCAST_H
 #define NNPU_EMU_BROADCAST_H
 
 #include "shape.h"
 
-/* @n outputs from elements of inputs 0 and 1 with strides of 0 or 1. */
+/* Compute @n outputs from elements of inputs 0 and 1, which have strides of 0 or 1. */
 struct broadcast_run {
 	const void *a, *b;
 	size_t sa, sb;

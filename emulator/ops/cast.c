@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * CAST: the numbers themselves change type; scales and zero points mean nothing.
+ * CAST: converts the stored numbers; scales and zero points are ignored.
  *
- * A float becomes an integer by cutting off its fraction; what does not fit a type
- * becomes its nearest value, a NaN zero. Types that hold no plain numbers are only
- * cast to themselves.
+ * A float is truncated to an integer. A value outside of the type's range becomes the
+ * nearest limit, a NaN becomes 0. Types that hold no plain numbers are cast to themselves
+ * only.
  */
 #include <float16.h>
 
@@ -32,7 +32,7 @@ int cast_infer(const struct op_call *c)
 	return op_infer_same_shape(c);
 }
 
-/* Every type but INT32 fits single precision; that is read on its own. */
+/* All values but those of INT32 fit single precision. INT32 is read separately. */
 static float load_float(enum nnpu_type type, const void *data, size_t i)
 {
 	switch (type) {

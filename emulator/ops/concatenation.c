@@ -53,7 +53,7 @@ int concatenation_infer(const struct op_call *c)
 	return 0;
 }
 
-/* What each byte of @in is in the quantization of @out. */
+/* Fill a table that converts bytes of @in to the quantization of @out. */
 static void fill_table(const struct tensor *in, const struct tensor *out, uint8_t *table)
 {
 	struct qbyte b = qbyte_of(in);

@@ -2,10 +2,9 @@
 /*
  * Convolution as a product of matrices, shared by CONV_2D and FULLY_CONNECTED.
  *
- * Rows are output pixels of all batches, columns are output channels; a row of
- * inputs is what the window covers, filter row by filter row, channels
- * innermost. Weights are input 1 of the call, one row of that form per output
- * channel; the bias is input 2.
+ * Rows are output pixels of all batches, columns are output channels. A row of inputs has
+ * the elements under the window, filter row by filter row, channels innermost. Weights
+ * are input 1 of the call, with one such row per output channel. The bias is input 2.
  */
 #ifndef NNPU_EMU_CONV_H
 #define NNPU_EMU_CONV_H
@@ -29,7 +28,7 @@ struct conv_pixel {
 	uint32_t n, y, x;
 };
 
-/* The pixel number @i of all batches, and the one that follows. */
+/* Pixel number @i of all batches; and the next pixel. */
 static inline struct conv_pixel conv_pixel_at(const struct conv *cv, size_t i)
 {
 	struct conv_pixel p;
@@ -113,7 +112,7 @@ static inline size_t conv_pixel_offset(const struct conv *cv, struct conv_pixel 
 	return p.n * cv->out.n_stride + p.y * cv->out.y_stride + p.x * cv->out.x_stride;
 }
 
-/* Does the window step over a channels-last image pixel by pixel? The image is the rows. */
+/* Is it a 1x1 window with stride 1 over a channels-last image? The image is the rows then. */
 static inline bool conv_is_pointwise(const struct conv *cv)
 {
 	return cv->in.c_stride == 1 && cv->y.taps == 1 && cv->x.taps == 1 &&
@@ -121,28 +120,30 @@ static inline bool conv_is_pointwise(const struct conv *cv)
 	       cv->y.out == cv->y.in && cv->x.out == cv->x.in;
 }
 
-/* What a prepared call has, or one without makes in scratch memory, begins with this. */
+/* First member of packed weights, in a prepared object or in scratch memory. */
 struct conv_packed {
-	void *weights;			/* panels; behind the rest or where the constant was */
+	void *weights;			/* panels, behind this or in place of the constant */
 };
 
 /*
- * How weights are packed: the values of @group positions in the row are adjacent, a panel has
- * such a group of each of its channels by turns, and the last group is filled up with zeros.
+ * How weights are packed. The values of @group positions in the row are adjacent. A panel
+ * holds the first group of each of its channels, then the second ones, and so on. The last
+ * group is padded with zeros.
  */
 struct conv_packing {
 	unsigned int value_size;	/* bytes, in the constant as in a panel */
 	unsigned int group;
 
 	/*
-	 * What is there besides the panels: its bytes, a multiple of SCRATCH_ALIGN or SIZE_MAX,
-	 * and the rest of it behind its struct conv_packed. NULL if that is all.
+	 * Size and contents of the header, which begins with struct conv_packed. The size is
+	 * a multiple of SCRATCH_ALIGN, or SIZE_MAX: it overflows. Both are NULL if the header
+	 * is struct conv_packed alone.
 	 */
 	size_t (*header_size)(const struct op_call *c, uint32_t channels);
 	void (*fill_header)(const struct op_call *c, uint32_t channels, size_t depth,
 			    struct conv_packed *packed);
 
-	/* A panel from @cols rows of @filter; the channels that are missing are zeros. */
+	/* Pack @cols rows of @filter into a panel. Missing channels become zeros. */
 	void (*pack_panel)(const struct tensor *filter, const void *rows, unsigned int cols,
 			   size_t depth, void *panel);
 };
@@ -151,13 +152,14 @@ extern const struct conv_packing conv_quant_packing;
 extern const struct conv_packing conv_float_packing;
 
 /*
- * Pack @channels rows of @depth values, in prepare() of a call with constant weights and for
- * execute() of one without. If memory is short nothing is prepared, and execution packs.
+ * Packing of @channels rows of @depth values. conv_prepare() packs constant weights in
+ * prepare(). If it has no memory, or weights are not constant, execute() packs them into
+ * scratch memory of conv_scratch() bytes.
  */
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
 size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 
-/* Pack them into @memory, of as many bytes as conv_scratch() says; returns @memory. */
+/* Pack into @memory, of conv_scratch() bytes. Returns @memory. */
 struct conv_packed *conv_pack(const struct conv_packing *packing, const struct op_call *c,
 			      uint32_t channels, size_t depth, void *memory);
 
@@ -165,15 +167,15 @@ struct conv_packed *conv_pack(const struct conv_packing *packing, const struct o
 int conv_quant_execute(const struct op_call *c, const struct conv *cv);
 int conv_float_execute(const struct op_call *c, const struct conv *cv);
 
-/* Either, by the type of input 0. */
+/* One of these two, by the type of input 0. */
 int conv_execute(const struct op_call *c, const struct conv *cv);
 
-/* The same output by output, term by term, without any of these objects. */
+/* The same in plain loops, output by output and term by term. */
 int conv_plain_execute(const struct op_call *c, const struct conv *cv);
 
 /*
- * Requantization of a call with @channels output channels: how many factors it takes,
- * and what they are. The range depends on the activation and is left alone.
+ * Requantization of a call with @channels output channels: the number of factors, and the
+ * factors. requant_fill() does not set the range, which depends on the activation.
  */
 struct requant;
 

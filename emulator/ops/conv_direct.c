@@ -30,7 +30,7 @@ struct direct {
 	struct op_pace pace;
 };
 
-/* The sum for one output. */
+/* The accumulator of one output. */
 union acc {
 	float real;
 	int32_t whole;
@@ -93,8 +93,8 @@ static int grouped_sum(const struct op_call *c, struct direct *d, union acc *acc
 }
 
 /*
- * The first tap that brings some input to output @o and the last input it brings; the
- * next ones follow in steps of the stride, one input less each time.
+ * The first tap through which an input reaches output @o, and that input, the last one
+ * to reach it. The next taps follow in steps of the stride, with one input less each.
  */
 static void spread_from(const struct direct *d, enum window_axis axis, uint32_t o, uint32_t in,
 			int64_t *tap, int64_t *index)

@@ -2,9 +2,9 @@
 /*
  * Float convolution.
  *
- * Each output is the sum of its products in the order of the row, plus the bias, each
- * step rounded to single precision; what runs side by side is different outputs, so
- * speed changes no result. The work is cut like that of conv_quant.c.
+ * Each output is the sum of its products in the order of the row, plus the bias; each step
+ * is rounded to single precision. Vectors hold different outputs, so all variants give the
+ * same result. The work is divided into tiles as in conv_quant.c.
  */
 #include "conv.h"
 #include "kernels.h"
@@ -70,7 +70,7 @@ struct tile {
 	struct op_pace *pace;
 	size_t depth;
 	size_t piece;			/* longest piece of a row */
-	bool in_place;			/* the image is the rows */
+	bool in_place;			/* the rows are read from the image itself */
 	unsigned int rows;
 	struct conv_pixel first;	/* pixel of row 0 */
 	size_t pixel;			/* its number */
@@ -117,7 +117,7 @@ static void store(const struct tile *t, const float *acc, const float *bias, uin
 	}
 }
 
-/* Up to KERNEL_COLS channels of a tile, whose rows are there unless they go in pieces. */
+/* Up to KERNEL_COLS channels of a tile. Its rows have been gathered unless they go in pieces. */
 static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 {
 	const float *bias = (const float *)t->c->in[2]->data + col;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weights of convolutions in panels, as kernels.h wants them: packed when the program is
- * loaded, in place if the constant is nobody else's, or into scratch memory if they are
- * not known before the job runs.
+ * Packing weights of convolutions into panels, the form that kernels.h needs. Constant
+ * weights are packed when the program is loaded, in place if no other operand uses the
+ * constant. Other weights are packed into scratch memory while the job runs.
  */
 #include "conv.h"
 #include "kernels.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How weights of a type are packed, NULL if they are not. */
+/* How weights of a type are packed. NULL: they are not packed. */
 static const struct conv_packing *packing_of(enum nnpu_type type)
 {
 	if (type == NNPU_TYPE_TENSOR_FLOAT32)
@@ -58,9 +58,9 @@ static size_t packed_size(const struct conv_packing *packing, const struct op_ca
 }
 
 /*
- * Header at @packed and panels at @weights. The last panel comes first, because @weights may
- * be where the rows are, which take less or the same; @row_buffer has room for the rows of a
- * panel then.
+ * Write the header to @packed and the panels to @weights. @weights may be the place of the
+ * rows themselves, which are not larger. So the last panel is packed first, and @row_buffer
+ * holds the rows of one panel meanwhile (NULL: @weights is another place).
  */
 static void pack(const struct conv_packing *packing, const struct op_call *c, uint32_t channels,
 		 size_t depth, struct conv_packed *packed, void *weights, void *row_buffer)
@@ -81,7 +81,7 @@ static void pack(const struct conv_packing *packing, const struct op_call *c, ui
 	}
 }
 
-/* The weights stay where they are, in panels. */
+/* Pack the weights in place. */
 static void *prepare_in_place(const struct conv_packing *packing, const struct op_call *c,
 			      uint32_t channels, size_t depth, size_t *bytes)
 {
@@ -116,7 +116,7 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 	}
 	c->prepared = aligned_alloc(SCRATCH_ALIGN, size);
 	if (!c->prepared)
-		return 0;	/* execution does without */
+		return 0;	/* execute() packs the weights then */
 	conv_pack(packing, c, channels, depth, c->prepared);
 	c->released |= 1u << 1;
 	*bytes += size;
@@ -145,6 +145,6 @@ size_t op_room(const struct tensor *t)
 	if (!packing || t->rank < 2 || !t->shape_known || t->bytes == 0)
 		return t->bytes;
 	packed = weights_size(packing, t->dims[0], tensor_elements_of(t, 1, t->rank));
-	/* What is no filter of a convolution gives this away. */
+	/* Padding this large tells that the constant is no filter of a convolution. */
 	return packed - t->bytes > t->bytes / 8 ? t->bytes : packed;
 }

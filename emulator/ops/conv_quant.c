@@ -2,12 +2,12 @@
 /*
  * Quantized convolution.
  *
- * The pixels of an output are taken in tiles. What the window covers of each is
- * gathered into a row of 16-bit values without the zero point, so that padding is a
- * zero; the rows of a tile are multiplied by two panels of packed weights at a time.
- * Weights stay bytes: their zero point is taken off as its product with the sum of the
- * row. Very long rows go in pieces. Tiles are on the stack; weights that are not known
- * when the program is loaded are packed into scratch memory.
+ * The output pixels are processed in tiles. The elements under the window of each pixel are
+ * gathered into a row of 16-bit values from which the zero point is subtracted, so that
+ * padding is 0. The rows of a tile are multiplied by two panels of packed weights at a
+ * time. Weights stay bytes: their zero point times the sum of the row is subtracted from
+ * the result. Very long rows are processed in pieces. Tiles are on the stack. Weights that
+ * are not constant are packed into scratch memory.
  */
 #include "conv.h"
 #include "kernels.h"
@@ -53,7 +53,7 @@ void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int
 		if (i == 0 || (q->per_channel && i < channels))
 			f = qfactor_of_channel(c, (uint32_t)i);
 		mult[i] = f.mult;
-		/* Nothing times a power of two is nothing. */
+		/* A factor of 0 is 0 with any shift; -1 keeps @shifts_right. */
 		shift[i] = f.mult ? f.shift : -1;
 		q->shifts_right &= shift[i] < 0;
 	}
@@ -111,7 +111,7 @@ const struct conv_packing conv_quant_packing = {
 
 /* Gathering. */
 
-/* @n values from @src on; across channels only where they are adjacent in memory. */
+/* @n values from @src on. They span several pixels only if those are adjacent in memory. */
 static void gather_run(const struct kernels *k, const struct conv *cv, struct qbyte b,
 		       const uint8_t *src, size_t n, int16_t *dst)
 {
@@ -177,7 +177,7 @@ struct tile {
 	struct requant requant;
 	struct op_pace *pace;
 	size_t depth;
-	bool rows_adjacent;		/* one tap: the image is the rows */
+	bool rows_adjacent;		/* one tap: the rows are the image itself */
 	unsigned int rows;
 	struct conv_pixel first;	/* pixel of row 0 */
 	size_t pixel;			/* its number */
@@ -186,7 +186,7 @@ struct tile {
 	int32_t add[TILE_ROWS];
 };
 
-/* Piece [from, from + len) of the rows of a tile, and what it adds to their sums. */
+/* Gather piece [from, from + len) of the rows of a tile. Compute what it adds to their sums. */
 static int gather(struct tile *t, size_t from, size_t len)
 {
 	const struct conv *cv = t->cv;
@@ -240,7 +240,7 @@ static void store(const struct tile *t, const int32_t *acc, uint32_t col, unsign
 	}
 }
 
-/* Up to KERNEL_COLS channels of a tile, whose rows are there unless they go in pieces. */
+/* Up to KERNEL_COLS channels of a tile. Its rows have been gathered unless they go in pieces. */
 static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t piece)
 {
 	unsigned int panels = cols > KERNEL_PANEL ? 2 : 1;

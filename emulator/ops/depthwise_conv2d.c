@@ -24,14 +24,14 @@ struct depthwise {
 #define COLS		64
 #define KERNEL_RUN	4096
 
-/* Taps of a window that are pointed to, at most; even. */
+/* Most taps of a window for the path with pointers to taps. Even. */
 #define MAX_TAPS	64
 
 /*
- * Prepared: a channels-last quantized call without a depth multiplier. Taps go in pairs,
- * padding is a tap over a pixel of zero points, and the input's zero point times the sum
- * of a channel's weights is taken off at once, from the bias itself if it is a constant of
- * this call.
+ * The prepared object of a channels-last quantized call with depth multiplier 1. Taps go in
+ * pairs. Padding is a tap that reads a pixel of zero points. The input's zero point times
+ * the sum of a channel's weights is the same for all pixels: it is subtracted from the bias
+ * if only this call uses that constant, else kept in @fold.
  */
 struct depthwise_quant {
 	struct requant requant;
@@ -94,7 +94,7 @@ static size_t round_up(size_t n)
 	return (n + KERNEL_COLS - 1) / KERNEL_COLS * KERNEL_COLS;
 }
 
-/* Do all weights fit a byte without their zero point? */
+/* Do all weights fit a signed byte after the zero point is subtracted? */
 static bool is_narrow(const struct op_call *c)
 {
 	const uint8_t *src = c->in[1]->data;
@@ -109,7 +109,7 @@ static bool is_narrow(const struct op_call *c)
 	return true;
 }
 
-/* May the bias take in what is the same for all pixels? */
+/* May prepare() change the bias, a constant of this call alone? */
 static bool owns_bias(const struct op_call *c)
 {
 	return c->own >> 2 & 1;
@@ -187,7 +187,7 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 		return 0;
 	memory = aligned_alloc(SCRATCH_ALIGN, size);
 	if (!memory)
-		return 0;	/* execution does without */
+		return 0;	/* execute() works from the tensors then */
 	pack(c, filter->dims[3], (unsigned int)taps, narrow, memory);
 	c->prepared = memory;
 	c->released = 1u << 1;
@@ -195,15 +195,15 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 	return 0;
 }
 
-/* With a prepared object. */
+/* Execution with a prepared object. */
 
 struct taps {
 	const struct conv *cv;
 	const uint8_t *padding;
-	/* From the first tap to each, for windows that are all inside. */
+	/* Offset of each tap from the first one, for windows that lie inside of the image. */
 	size_t offsets[MAX_TAPS];
 	unsigned int n;
-	/* Where the taps of the pixel at hand find channel 0, and one more. */
+	/* Channel 0 under each tap of the current pixel, and one more for an odd number. */
 	const uint8_t *at[MAX_TAPS + 1];
 };
 
@@ -221,7 +221,7 @@ static void init_taps(struct taps *t, const struct conv *cv, const uint8_t *padd
 	t->at[t->n] = padding;
 }
 
-/* Point to what is under the window of a pixel; @in is its batch. */
+/* Set the pointers for a pixel. @in is its batch. */
 static void place_taps(struct taps *t, const uint8_t *in, struct conv_pixel p)
 {
 	const struct conv *cv = t->cv;
@@ -279,7 +279,7 @@ static int execute_prepared(const struct op_call *c, const struct conv *cv)
 	return 0;
 }
 
-/* Without one. */
+/* Execution without a prepared object. */
 
 /* One output pixel, channels [col, col + n); @in is its batch. 0 or OP_ABORTED. */
 static int quant_pixel(const struct op_call *c, const struct depthwise *d, const uint8_t *in,
@@ -350,7 +350,7 @@ static int execute_quant(const struct op_call *c, const struct depthwise *d)
 	return 0;
 }
 
-/* One tap after the other, those outside left out; where they find channel 0. */
+/* Pointers to channel 0 of the inputs and weights of all taps inside. Returns their number. */
 static unsigned int point_float_taps(const struct op_call *c, const struct conv *cv,
 				     struct conv_pixel p, const float **x, const float **w)
 {

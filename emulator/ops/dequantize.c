@@ -34,7 +34,7 @@ int dequantize_execute(const struct op_call *c)
 
 	if (per_channel)
 		inner = tensor_elements_of(t, t->channel_dim + 1, t->rank);
-	/* Stretches of one scale, cut so that an abort is seen in time. */
+	/* Runs with one scale are cut, so that an abort is seen in time. */
 	for (size_t at = 0, n; at < total; at += n) {
 		const uint8_t *in = (const uint8_t *)t->data + at;
 		float *out = (float *)c->out[0]->data + at;

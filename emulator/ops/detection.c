@@ -5,11 +5,10 @@
  * Inputs: 0 scores [batches, anchors, classes], class 0 being the background, 1 boxes
  * [batches, anchors, 4 or more] as y, x, height, width, 2 anchors [anchors, 4] of that
  * form, 3 to 6 scales of y, x, height and width, 7 regular (by class) or fast, 8 number of
- * boxes per batch, 9 classes per box (fast), 10 boxes per class (regular), 11 least score,
- * 12 overlap with a better box from which one is left out, 13 are labels counted with
- * the background.
+ * boxes per batch, 9 classes per box (fast), 10 boxes per class (regular), 11 score threshold,
+ * 12 IoU threshold, 13 whether labels count the background.
  * Outputs: 0 scores [batches, boxes], 1 boxes [batches, boxes, 4] as y1, x1, y2, x2,
- * 2 labels, 3 number of boxes of each batch. What is not used is zero.
+ * 2 labels, 3 number of boxes of each batch. Unused elements are 0.
  */
 #include "bbox.h"
 #include "ops.h"
@@ -19,7 +18,7 @@ struct detection {
 	float scale[4], least_score, overlap;
 	bool regular, with_background;
 	int32_t boxes, classes_per_box, boxes_per_class;
-	/* Work: boxes by anchor, scores by anchor and class, picked ones. */
+	/* Scratch: boxes by anchor, scores by anchor and class, picked anchors. */
 	struct bbox *decoded;
 	float *scores, *best;
 	uint32_t *picked, *candidates;
@@ -136,7 +135,7 @@ static void take_work(const struct op_call *c, struct detection *d)
 	d->candidates = scratch_take(&own, d->anchors * sizeof(uint32_t));
 }
 
-/* Boxes and scores of batch @n. */
+/* Decode boxes and scores of batch @n. */
 static bool decode(const struct op_call *c, struct detection *d, uint32_t n)
 {
 	for (uint32_t i = 0; i < d->anchors; i++) {
@@ -162,7 +161,7 @@ static bool decode(const struct op_call *c, struct detection *d, uint32_t n)
 	return true;
 }
 
-/* Result @at of batch @n: class @k of anchor @i. */
+/* Write result @at of batch @n: class @k of anchor @i. */
 static void put(const struct op_call *c, const struct detection *d, uint32_t n, uint32_t at,
 		uint32_t i, uint32_t k)
 {
@@ -175,7 +174,7 @@ static void put(const struct op_call *c, const struct detection *d, uint32_t n, 
 	((int32_t *)c->out[2]->data)[out] = (int32_t)(d->with_background ? k : k - 1);
 }
 
-/* Anchors whose score in d->best is good enough, without overlap. */
+/* Pick anchors by their score in d->best, without those that overlap a better one. */
 static int64_t pick(struct detection *d, uint32_t limit)
 {
 	uint32_t count = 0;
@@ -187,7 +186,7 @@ static int64_t pick(struct detection *d, uint32_t limit)
 	return bbox_pick(&d->pace, d->decoded, d->best, d->candidates, count, d->overlap, limit);
 }
 
-/* Each class by itself, then the best of all. */
+/* Regular mode: non-maximum suppression by class, then the best of all. */
 static int64_t detect_regular(const struct op_call *c, struct detection *d, uint32_t n)
 {
 	uint32_t total = 0;
@@ -212,7 +211,7 @@ static int64_t detect_regular(const struct op_call *c, struct detection *d, uint
 	return total;
 }
 
-/* The best classes of each anchor; the very best decides about overlaps. */
+/* Fast mode: the best classes of each anchor; its best score decides about overlaps. */
 static int64_t detect_fast(const struct op_call *c, struct detection *d, uint32_t n)
 {
 	uint32_t per_box = d->classes - 1, total = 0;

@@ -16,8 +16,8 @@
 #define ADD_SHIFT	20
 
 /*
- * Values of each input byte in steps of twice the larger scale, shifted left; of the
- * second input of SUB with the other sign.
+ * Value of each input byte in units of twice the larger scale, shifted left. For the second
+ * input of SUB the value is negated.
  */
 struct add_table {
 	int32_t value[2][256];
@@ -89,7 +89,7 @@ int elementwise_prepare(struct op_call *c, size_t *bytes)
 		return 0;
 	t = malloc(sizeof(*t));
 	if (!t)
-		return 0;	/* execution does without */
+		return 0;	/* execute() computes the values itself */
 	fill_add_table(c, t);
 	c->prepared = t;
 	*bytes += sizeof(*t);
@@ -104,7 +104,7 @@ struct element_op {
 	struct qfactor factor;
 	int32_t zero_point;
 	const struct add_table *table;
-	/* Kernel for terms side by side, NULL if it does not fit. */
+	/* Kernel for terms without broadcasting. NULL: there is none for these operands. */
 	void (*sum)(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s, uint8_t *y);
 	struct qsum qsum;
 };
@@ -131,7 +131,7 @@ static void run_float(const void *state, const struct broadcast_run *r)
 		FLOAT_LOOP(/);
 }
 
-/* Rounded to minus infinity; the smallest number by -1 wraps around, by 0 gives 0. */
+/* Rounds towards minus infinity. INT32_MIN / -1 wraps around; a division by 0 gives 0. */
 static uint32_t floor_divide(int32_t a, int32_t b)
 {
 	int64_t q;

@@ -2,13 +2,13 @@
 /*
  * What a vendor extension of the device model is.
  *
- * An extension is one row of the list below and one file, which has its name, its operand
- * types, and its operations with their signatures. Codes follow from the place in the
- * list; IDENTIFY tells software about them.
+ * An extension has one row in the list below and one file. The file holds its name, its
+ * operand types, and its operations with their signatures. The place in the list gives the
+ * codes. IDENTIFY reports them to software.
  *
- * Before check() of an operation is called its operands fit the signature: their number,
- * types, and ranks as far as they are known; none is omitted. Otherwise the functions of
- * struct op_desc are called as those of the HAL's operations are.
+ * When check() of an operation is called, its operands fit the signature: their number,
+ * their types, and their ranks as far as these are known; no operand is omitted. Otherwise
+ * the functions of struct op_desc are called like those of the HAL's operations.
  */
 #ifndef NNPU_EMU_EXTENSION_H
 #define NNPU_EMU_EXTENSION_H
@@ -19,14 +19,14 @@
 #define EXTENSION_SHIFT		8
 #define EXTENSION_MAX		(1u << EXTENSION_SHIFT)
 
-/* Operand type @number of an extension is the one in its table. */
+/* An operand type. Its number is its index in the table of the extension. */
 struct extension_type {
 	const char *name;
 	uint32_t byte_size;		/* of a scalar or an element */
 	bool is_tensor;
 	/*
-	 * Parameters: bytes that every operand of the type has, and whether they make
-	 * sense. They may be anywhere in memory: copy them.
+	 * Parameters: the number of bytes that every operand of the type has, and whether
+	 * they are valid. They may be unaligned: copy them.
 	 */
 	uint32_t params_size;
 	bool (*params_ok)(const void *params);
@@ -62,7 +62,7 @@ struct extension {
 	uint32_t num_operations;
 };
 
-/* Each has a file that defines it. The order gives the codes: add at the end. */
+/* The order gives the codes: add new extensions at the end. */
 #define EXTENSION_LIST(X) \
 	X(fibonacci_extension)
 
@@ -72,7 +72,7 @@ EXTENSION_LIST(EXTENSION_DECLARE)
 
 /* Number of extensions. */
 uint32_t extension_count(void);
-/* Extension @i, below that. */
+/* Extension @i, less than extension_count(). */
 const struct extension *extension_get(uint32_t i);
 
 static inline uint32_t extension_first_code(uint32_t i)
@@ -90,9 +90,8 @@ static inline bool type_is_extension(uint32_t type)
 	return type >= NNPU_TYPE_EXTENSION;
 }
 
-/* The operands fit the signature of @o, whose code is @opcode: 0 or -1 with error. */
+/* Check the operands against the signature of @o, whose code is @opcode. 0, or -1 with error. */
 int extension_check(uint32_t opcode, const struct extension_operation *o,
 		    const struct op_call *c);
-
 
 #endif /* NNPU_EMU_EXTENSION_H */

@@ -23,7 +23,7 @@ const struct extension *extension_get(uint32_t i)
 	return table[i];
 }
 
-/* The extension that a code belongs to, if there is one, and the number in it. */
+/* The extension of a code, or NULL; and the number of the code in it. */
 static const struct extension *find(uint32_t code, uint32_t *number)
 {
 	uint32_t i;
@@ -51,7 +51,7 @@ const struct extension_operation *extension_find_operation(uint32_t code)
 	return e && number < e->num_operations ? &e->operations[number] : NULL;
 }
 
-/* Does a type fit, in an operation of the extension that @opcode is of? */
+/* Does a type fit the pattern, in an operation of the extension of @opcode? */
 static bool type_fits(const struct extension_operand *pattern, uint32_t opcode, uint32_t type)
 {
 	uint32_t number = type & (EXTENSION_MAX - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Extension com.example.fibonacci, an example of what an extension is made of.
+ * The example extension com.example.fibonacci.
  *
  * Its name, types and operation are those of the extension of the same name that comes
  * with Android's neural networks runtime.
@@ -46,12 +46,12 @@ static const struct extension_type types[] = {
 	},
 };
 
-/* F(186) is the last one that single precision holds, and that 128 bits do. */
+/* F(186) is the last Fibonacci number that single precision and 128 bits can hold. */
 #define MAX_N	186
 
 typedef unsigned __int128 uint128_t;
 
-/* 0; 1 if n is not known yet; -1 with error. A fraction is cut off. */
+/* Read n, truncated. 0; 1 if it is not known yet; -1 with error. */
 static int get_n(const struct op_call *c, uint32_t *n)
 {
 	const struct tensor *in = c->in[0];
@@ -96,7 +96,7 @@ static int infer(const struct op_call *c)
 	return 0;
 }
 
-/* Cut off to an integer, and the nearest there is if it has no place in 64 bits. */
+/* Truncate to an integer, limited to the range of 64 bits. */
 static uint64_t quantize(double value, const struct quant64_params *params)
 {
 	double scaled = value / params->scale + (double)params->zero_point;

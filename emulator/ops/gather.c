@@ -2,7 +2,7 @@
 /*
  * GATHER, EMBEDDING_LOOKUP and HASHTABLE_LOOKUP.
  *
- * GATHER: 0 tensor, 1 axis, 2 indices of any rank, which take the axis' place.
+ * GATHER: 0 tensor, 1 axis, 2 indices of any rank, whose dimensions replace the axis.
  * EMBEDDING_LOOKUP: 0 rows to take, 1 values.
  * HASHTABLE_LOOKUP: 0 keys to look up, 1 keys of the rows, ascending, 2 values;
  * outputs: 0 the rows found, zeros otherwise, 1 whether each was found.
@@ -42,8 +42,8 @@ int gather_infer(const struct op_call *c)
 }
 
 /*
- * Rows of @bytes bytes, as the indices of operand @operand say, for each of @outer
- * pieces with @rows rows.
+ * Copy rows of @bytes bytes, chosen by the indices of operand @operand, from each of @outer
+ * blocks of @rows rows.
  */
 static int copy_rows(const struct op_call *c, unsigned int operand, const struct tensor *values,
 		     size_t outer, uint32_t rows, size_t bytes)
@@ -94,7 +94,7 @@ int embedding_lookup_check(const struct op_call *c)
 	       op_check_rank(c, op_output(c, 0), 2, NNPU_MAX_RANK) ? -1 : 0;
 }
 
-/* Output 0: as the values, with as many rows as there are lookups. */
+/* Output 0 has the shape of the values, with one row per lookup. */
 static void rows_shape(const struct op_call *c, const struct tensor *values)
 {
 	uint32_t dims[NNPU_MAX_RANK];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * HEATMAP_MAX_KEYPOINT: where heat maps of boxes have their maximum.
+ * HEATMAP_MAX_KEYPOINT: value and place of the maximum of heat maps.
  *
  * Inputs: 0 maps [boxes, size, size, keypoints], 1 boxes [boxes, 4] as x1, y1, x2, y2,
  * 2 layout flag.
  * Outputs: 0 the largest value [boxes, keypoints], 1 its place in the image
  * [boxes, keypoints, 2] as x, y.
  *
- * Value and place are those of the maximum of a quadratic function through the
- * neighbours of the largest element.
+ * Both are refined: a quadratic function is fitted to the largest element and its
+ * neighbours, and its maximum is taken.
  */
 #include "bbox.h"
 #include "ops.h"
@@ -54,7 +54,7 @@ int heatmap_infer(const struct op_call *c)
 	return 0;
 }
 
-/* An element next to @i, mirrored at the edges. */
+/* The neighbour of element @i, mirrored at the edges. */
 static uint32_t neighbour(uint32_t i, int step, uint32_t size)
 {
 	if (step < 0)
@@ -65,8 +65,8 @@ static uint32_t neighbour(uint32_t i, int step, uint32_t size)
 }
 
 /*
- * The maximum of the quadratic function through @g, x and y being relative to the middle
- * and at most 1.5. Returns its value.
+ * The maximum of the quadratic function through @g. Sets x and y, relative to the middle
+ * and limited to 1.5. Returns the value.
  */
 static float quadratic_maximum(float g[3][3], float *x, float *y)
 {
@@ -79,7 +79,7 @@ static float quadratic_maximum(float g[3][3], float *x, float *y)
 
 	*x = 0.0f;
 	*y = 0.0f;
-	/* A flat or twisted neighbourhood has no maximum that could be told. */
+	/* If the neighbourhood is flat or a saddle, the middle is the result. */
 	if (!(fabsf(det) >= 1e-4f * fmaxf(fabsf(straight), fabsf(crossed)) && det != 0.0f))
 		return g[1][1];
 	*x = (ayy * bx - axy * by) / det;
@@ -93,7 +93,7 @@ static float quadratic_maximum(float g[3][3], float *x, float *y)
 	       ((axx * *x + axy * *y) * *x + (axy * *x + ayy * *y) * *y) / 2.0f;
 }
 
-/* One map: element offset @at of its keypoint; @out: number among the outputs. */
+/* One map. @at: element offset of its keypoint; @out: index of its outputs. */
 static void find_maximum(struct op_pace *pace, const struct op_call *c, const struct image *m,
 			 size_t at, struct bbox box, size_t out)
 {

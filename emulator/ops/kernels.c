@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Inner loops of the convolutions in plain C, and the choice between variants. What no
- * compiler makes of C is done with the vectors that every CPU of an architecture has.
+ * Inner loops of the convolutions in portable C, and the choice between variants. Some
+ * loops use SSE2, which every x86-64 CPU has, or vector types of the compiler, where
+ * compilers do not vectorize plain C.
  */
 #include "kernels.h"
 
@@ -62,8 +63,8 @@ INLINE void multiply(const unsigned int rows, const int16_t *restrict x, size_t 
 #else
 
 /*
- * Some rows and one panel. The weights of a pair are taken apart for all rows, so
- * that what is left for each row is what compilers vectorize.
+ * Some rows and one panel. The weights of a pair are unpacked once for all rows.
+ * Compilers vectorize the loop over them.
  */
 INLINE void multiply(const unsigned int rows, const int16_t *restrict x, size_t stride,
 		     const int8_t *restrict w, size_t pairs,
@@ -122,7 +123,7 @@ static void qgemm(const int16_t *x, size_t stride, unsigned int rows, const int8
 	}
 }
 
-/* Requantization of @n channels from @col on, in two forms of which one has no branches. */
+/* Requantization of @n channels from @col on. The form for right shifts has no branches. */
 static void requantize_row(const int32_t *restrict acc, const struct requant *q, uint32_t col,
 			   unsigned int n, uint8_t *restrict y)
 {
@@ -196,7 +197,7 @@ static void depthwise(const uint8_t *const *taps, const struct depthwise_weights
 	}
 }
 
-/* Half a panel of floats; compilers keep a few of them in registers, unlike arrays. */
+/* Half a panel of floats, as a vector: compilers keep it in registers, unlike an array. */
 typedef float half_panel __attribute__((vector_size(KERNEL_PANEL / 2 * sizeof(float))));
 
 /* Some rows and one panel. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inner loops of the convolutions, in plain C for any CPU and once more with the
- * vector instructions of those that have them. All variants give the same bytes:
- * integer sums are exact, float sums keep the order of their terms.
+ * Inner loops of the convolutions: portable C for any CPU, and a variant with vector
+ * instructions for CPUs that have them. All variants give the same bytes: integer sums are
+ * exact, float sums keep the order of their terms.
  */
 #ifndef NNPU_EMU_KERNELS_H
 #define NNPU_EMU_KERNELS_H
@@ -12,7 +12,7 @@
 
 #include "quant.h"
 
-/* Output channels of a panel of weights, and of the two that are used together. */
+/* Output channels of a panel of weights, and of two panels, which are used together. */
 #define KERNEL_PANEL	8u
 #define KERNEL_COLS	16u
 
@@ -21,7 +21,7 @@
 
 /* Requantization of output channels. */
 struct requant {
-	/* By channel, as many as fill whole blocks of KERNEL_COLS; else one block for all. */
+	/* By channel, in whole blocks of KERNEL_COLS; or one block that all channels share. */
 	const int32_t *mult;
 	const int32_t *shift;
 	bool per_channel;
@@ -31,9 +31,9 @@ struct requant {
 };
 
 /*
- * Weights of a depthwise convolution: int8_t if all fit, else int16_t. They come in blocks
- * of KERNEL_COLS channels, in a block pair by pair of taps, in a pair channel by channel,
- * the two taps of a channel adjacent.
+ * Weights of a depthwise convolution: int8_t if all fit, else int16_t. They are ordered by
+ * blocks of KERNEL_COLS channels, then by pairs of taps, then by channel; the two taps of a
+ * channel are adjacent.
  */
 struct depthwise_weights {
 	unsigned int pairs;
@@ -42,7 +42,7 @@ struct depthwise_weights {
 	const int32_t *fold;		/* by channel, or NULL */
 };
 
-/* A sum of two quantized numbers, the values of both shifted left and scaled first. */
+/* A sum of two quantized numbers. Both values are shifted left and scaled first. */
 struct qsum {
 	struct qbyte byte[2];
 	int left_shift;
@@ -61,12 +61,11 @@ struct kernels {
 	int32_t (*sum)(const int16_t *x, size_t n);
 
 	/*
-	 * Products of rows of inputs, @stride values apart, and of @panels (1 or 2)
-	 * panels of weights. In a panel, the 2 * KERNEL_PANEL weights of one pair of
-	 * positions in the row are adjacent, the two of a channel first; the panels
-	 * follow each other. With @bias, of as many channels,
-	 *	acc[r * KERNEL_COLS + c] = sum + bias[c] + add[r]
-	 * and without acc[] += sum. Inputs are in [-255, 255]; sums wrap around.
+	 * Multiply rows of inputs, @stride values apart, by @panels (1 or 2) contiguous
+	 * panels of weights. A panel holds, for each pair of positions in the row, the
+	 * 2 * KERNEL_PANEL weights of this pair, channel by channel.
+	 * With @bias, of as many channels: acc[r * KERNEL_COLS + c] = sum + bias[c] + add[r].
+	 * Without: acc[] += sum. Inputs are in [-255, 255]; sums wrap around.
 	 */
 	void (*qgemm)(const int16_t *x, size_t stride, unsigned int rows, const int8_t *w,
 		      size_t pairs, unsigned int panels, const int32_t *bias,
@@ -80,22 +79,23 @@ struct kernels {
 			   uint32_t col, unsigned int n, uint8_t *y, size_t y_stride);
 
 	/*
-	 * One output pixel of a depthwise convolution, channels [col, col + n) with @col a
-	 * multiple of KERNEL_COLS: bytes under 2 * w->pairs taps, signed or not, times
-	 * weights, requantized. @bias and w->fold are added. Pointers are to channel 0.
+	 * One output pixel of a depthwise convolution, channels [col, col + n); @col is a
+	 * multiple of KERNEL_COLS. Sums the products of 2 * w->pairs taps, signed or
+	 * unsigned bytes, and their weights, adds @bias and w->fold, and requantizes.
+	 * Pointers are to channel 0.
 	 */
 	void (*depthwise)(const uint8_t *const *taps, const struct depthwise_weights *w,
 			  const int32_t *bias, const struct requant *q, bool is_signed,
 			  uint32_t col, uint32_t n, uint8_t *y);
 
-	/* y[i] = sum of a[i] and b[i]. NULL: a table of values is as good. */
+	/* y[i] = a[i] + b[i] as @s says. NULL: this variant has none; tables are used. */
 	void (*qsum)(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,
 		     uint8_t *y);
 
 	/*
-	 * Products of floats, added to acc[r * KERNEL_COLS + c] in the order of the row.
-	 * Panels have the KERNEL_PANEL weights of one position in the row adjacent and
-	 * are @panel values long.
+	 * The same for floats: products are added to acc[r * KERNEL_COLS + c] in the order
+	 * of the row. A panel is @panel values long; it holds the KERNEL_PANEL weights of
+	 * each position in the row.
 	 */
 	void (*fgemm)(const float *x, size_t stride, unsigned int rows, const float *w,
 		      size_t depth, size_t panel, unsigned int panels, float *acc);
@@ -117,16 +117,16 @@ struct kernels {
 /* The best variant for this CPU. */
 const struct kernels *kernels_get(void);
 
-/* Variant @i of those that run on this CPU, the baseline first; NULL behind the last. */
+/* Variant @i of those that run on this CPU, the baseline first; NULL after the last. */
 const struct kernels *kernels_variant(unsigned int i);
 
 /* The variant of kernels_avx2.c, NULL if the CPU cannot run it. */
 const struct kernels *kernels_avx2(void);
 
 /*
- * For tests: from here on operations are computed by plain loops, term by term as
- * Documentation/operations/ writes them, or (@on is false) as ever. What is
- * prepared already stays as it is.
+ * For tests. With @on, operations are computed by plain loops from now on, term by term as
+ * Documentation/operations/ defines them. Objects that are prepared already are not
+ * affected.
  */
 void kernels_use_plain(bool on);
 bool kernels_plain(void);

@@ -4,7 +4,7 @@
  *
  * Products of 9-bit inputs and 8-bit weights are added in pairs by VPMADDWD, which is
  * exact. Requantization follows quant.h step by step on eight numbers at once. Floats are
- * multiplied and added in two steps, since a fused one would round once.
+ * multiplied and added in two steps: a fused operation would round only once.
  */
 #include "kernels.h"
 
@@ -58,7 +58,7 @@ AVX2 static void widen(const uint8_t *x, struct qbyte b, size_t n, int16_t *y)
 		_mm256_storeu_si256((__m256i *)(y + i), _mm256_sub_epi16(v, wide_bias));
 	}
 	if (n >= 8) {
-		/* The last eight may have some that are done already. */
+		/* The last eight overlap those before, so that no shorter vector is needed. */
 		for (; i < n; i += 8) {
 			i = i + 8 <= n ? i : n - 8;
 			_mm_storeu_si128((__m128i *)(y + i), widen_8(x + i, flip, bias));
@@ -102,7 +102,7 @@ INLINE void store_sums(int32_t *acc, __m256i total, const int32_t *bias, const i
 	_mm256_storeu_si256((__m256i *)acc, _mm256_add_epi32(base, total));
 }
 
-/* Up to KERNEL_ROWS rows; the number of rows and panels is known where it is inlined. */
+/* Up to KERNEL_ROWS rows. Inlined with constant numbers of rows and panels. */
 INLINE void multiply(const unsigned int rows, const unsigned int panels, const int16_t *x,
 		     size_t stride, const int8_t *w, size_t pairs, const int32_t *bias,
 		     const int32_t *add, int32_t *acc)
@@ -180,7 +180,7 @@ AVX2 static void qgemm(const int16_t *x, size_t stride, unsigned int rows, const
 /* Factors of eight channels, whose shifts are all to the right. */
 struct factors {
 	__m256i mult;
-	__m256i odd_mult;		/* of odd channels, where even ones are */
+	__m256i odd_mult;		/* of odd channels, moved to the places of even ones */
 	__m256i shift;			/* 0 to 31 */
 	__m256i mask;			/* 2^shift - 1 */
 };
@@ -230,9 +230,9 @@ INLINE struct limits limits_of(const struct requant *q)
 }
 
 /*
- * Sixteen bytes. With shifts to the right the scaled numbers are far from the ends of
- * their range, so that to saturate at 16 bits and then to limit gives the same as to add
- * and to limit in 32 bits.
+ * Sixteen bytes. After a right shift the scaled numbers are far from the limits of 32
+ * bits. So saturating to 16 bits and limiting then gives the same as adding and limiting
+ * in 32 bits.
  */
 INLINE __m128i to_bytes(__m256i a, __m256i b, const struct factors *fa,
 			const struct factors *fb, const struct limits *l)
@@ -322,7 +322,7 @@ INLINE void depthwise_8(const uint8_t *const *taps, const struct depthwise_weigh
 	}
 }
 
-/* What the sums of eight channels start from. */
+/* Initial sums of eight channels. */
 INLINE __m256i load_base(const int32_t *bias, const int32_t *fold, uint32_t c)
 {
 	return fold ? _mm256_add_epi32(load(bias + c), load(fold + c)) : load(bias + c);
@@ -495,7 +495,7 @@ AVX2 static void fgemm(const float *x, size_t stride, unsigned int rows, const f
 		fmultiply_rows(rows, 1, x, stride, w, depth, panel, acc);
 }
 
-/* Numbers that do not compare are the second operand: a NaN stays one. */
+/* If an operand is a NaN, the instructions return the second one: a NaN stays a NaN. */
 INLINE __m256 limit(__m256 v, struct frange range)
 {
 	v = _mm256_max_ps(_mm256_set1_ps(range.min), v);

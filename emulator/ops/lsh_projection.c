@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * LSH_PROJECTION: signatures that are alike for inputs that are alike.
+ * LSH_PROJECTION: locality-sensitive hashes of a tensor.
  *
  * Inputs: 0 hash functions [n, bits], 1 tensor of any type, 2 weights of its rows (may be
  * omitted), 3 kind: 1 sparse without offsets, 2 dense, 3 sparse.
  * Output: 0 one number per function, or one per bit if dense.
  *
- * A bit is the sign of the weighted sum over the rows of a 64-bit fingerprint of the
- * function's seed and the bytes of the row.
+ * A bit is the sign of a weighted sum over the rows. Its terms are 64-bit fingerprints of
+ * the seed of the function and the bytes of the row.
  */
 #include <string.h>
 
@@ -67,7 +67,7 @@ static size_t row_bytes(const struct tensor *t)
 	return tensor_elements_of(t, 1, t->rank) * type_size(t->type);
 }
 
-/* A seed and a row. */
+/* The key: a seed and a row. */
 size_t lsh_projection_scratch(const struct op_call *c)
 {
 	return scratch_add(0, sizeof(float) + row_bytes(c->in[1]), 1);
@@ -75,8 +75,8 @@ size_t lsh_projection_scratch(const struct op_call *c)
 
 /*
  * The 64-bit fingerprint: odd constants, rotations and multiplications. Little-endian
- * pieces of the key are taken from its start and its end, so that they overlap where
- * the length is no multiple.
+ * words are read from the start and from the end of the key, so that they overlap if its
+ * length is no multiple of theirs.
  */
 #define K0	0xc3a5c85c97cb3127ull
 #define K1	0xb492b66fbe98f273ull
@@ -151,7 +151,7 @@ struct pair {
 	uint64_t a, b;
 };
 
-/* 32 bytes into a pair of seeds. */
+/* Mix 32 bytes into a pair of seeds. */
 static struct pair stir(const uint8_t *s, uint64_t a, uint64_t b)
 {
 	uint64_t first, last = get64(s + 24);
@@ -169,7 +169,7 @@ struct long_print {
 	struct pair v, w;
 };
 
-/* 64 bytes; the last time with another factor and with weights. */
+/* Mix in 64 bytes. The last block has another factor and a weight. */
 static void stir_block(struct long_print *l, const uint8_t *s, uint64_t factor, uint64_t weight)
 {
 	uint64_t z;

@@ -43,7 +43,7 @@ struct layer {
 	/* Positions. */
 	unsigned int first, state, norm, aux, input;
 	bool has_norm, has_aux;
-	/* As its operands tell. */
+	/* What the operands say. */
 	bool cifg, peephole, projection;
 	uint32_t size, aux_size, cells, outputs;
 };
@@ -98,7 +98,7 @@ static int check_given(const struct op_call *c, unsigned int i, bool wanted)
 	return op_has_input(c, i) == wanted ? 0 : op_fail(c, NNPU_REASON_OMITTED, i);
 }
 
-/* What a layer has and what it has not must go together. */
+/* Operands of a layer are present or omitted in groups. */
 static int check_parts(const struct op_call *c, struct layer *y)
 {
 	unsigned int first = y->first, bias = first + LAYER_BIAS, peep = first + LAYER_PEEPHOLE;
@@ -185,7 +185,7 @@ int lstm_check(const struct op_call *c)
 	return 0;
 }
 
-/* Shapes of what gate @g of a layer has. */
+/* Shapes of the operands of gate @g of a layer. */
 static int check_gate(const struct op_call *c, const struct layer *y, unsigned int g)
 {
 	static const int8_t peephole[GATES] = { 0, 1, -1, 2 };
@@ -336,7 +336,7 @@ size_t lstm_scratch(const struct op_call *c)
 	return total;
 }
 
-/* A layer at work on one batch. */
+/* A layer that processes one batch. */
 struct worker {
 	const struct op_call *c;
 	const struct lstm *l;
@@ -411,7 +411,7 @@ static void project(const struct worker *w, const float *hidden)
 		w->outputs[i] = limit(w->outputs[i], w->l->projection_limit);
 }
 
-/* One step in time: cells and outputs go on. 0 or OP_ABORTED. */
+/* One time step: update cells and outputs. 0 or OP_ABORTED. */
 static int step(const struct worker *w, const float *x, const float *aux)
 {
 	const struct layer *y = w->y;
@@ -499,7 +499,7 @@ int lstm_execute(const struct op_call *c)
 
 	if (geometry(c, &l))
 		return -1;
-	/* What the scratch buffer holds is nobody's business; it is zero. */
+	/* The scratch buffer of the HAL is not used. It is an output, so it is cleared. */
 	if (!is_sequence(c) && c->out[0]->bytes)
 		memset(c->out[0]->data, 0, c->out[0]->bytes);
 	for (unsigned int i = 0; i < l.num_layers; i++) {

@@ -19,7 +19,7 @@ void nd_strides(const struct tensor *t, ptrdiff_t *strides)
 	}
 }
 
-/* Join loops that walk on where the next inner one ends; drop those of one step. */
+/* Merge loops over contiguous elements; drop loops of one step. */
 static unsigned int join(const struct nd_dim *dims, unsigned int rank, struct nd_dim *joined)
 {
 	unsigned int n = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies between tensors that differ in strides: what most operations that only
- * move data come down to.
+ * Copies between tensors that differ in strides. Most operations that only move data use
+ * them.
  */
 #ifndef NNPU_EMU_ND_COPY_H
 #define NNPU_EMU_ND_COPY_H

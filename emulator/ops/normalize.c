@@ -27,7 +27,7 @@ static int rows_of(const struct op_call *c, unsigned int i, struct rows *rows)
 	return op_check_rank(c, 0, 1, max_rank(c)) ? -1 : op_get_rows(c, i, rows);
 }
 
-/* What the three with an axis have in common; it is operand @axis. */
+/* Checks of the three operations with an axis, which is operand @axis. */
 static int check_rows(const struct op_call *c, uint32_t types, unsigned int axis)
 {
 	if (op_check_operands(c) || op_check_type(c, 0, types) ||

@@ -2,22 +2,21 @@
 /*
  * What an operation of the device model is.
  *
- * An operation of the HAL is one row of the table in op_table.c: its number and its
- * functions; extension.h is about those of vendor extensions.
- * How many operands it takes, and which may be omitted, is in the table of signatures.
- * The program loader and the executor know operations through this header only; adding
- * one means one file with its functions and one row in each table.
+ * An operation of the HAL has one row in the table of op_table.c, with its number and its
+ * functions. Operations of vendor extensions are described in extension.h. The table of
+ * signatures says how many operands an operation takes, and which may be omitted. The
+ * program loader and the executor know operations through this header only. A new
+ * operation needs one file with its functions and one row in each table.
  *
- * At load time the loader has checked what holds for every tensor (type, rank,
- * scale, zero point and data length are plausible by themselves) and calls
- * check(). When every input shape is known it calls infer() as well, so that a
- * program with static shapes does no shape work when it runs. prepare() turns
- * constants into what execute() wants (requantization tables, packed weights).
- * At run time the executor calls infer() if a shape was not known before, makes
- * room for the outputs and calls execute().
+ * At load time the loader checks each tensor by itself (type, rank, scale, zero point,
+ * data length) and then calls check(). If every input shape is known it calls infer() as
+ * well, so that a program with static shapes infers nothing when it runs. prepare()
+ * converts constants into the form that execute() needs (requantization tables, packed
+ * weights). At run time the executor calls infer() if a shape was not known before,
+ * allocates the outputs and calls execute().
  *
- * All functions run on several threads at once for different jobs of one
- * program; they may only write what their struct op_call points to.
+ * All functions run on several threads at once, for different jobs of one program. They
+ * may only write what their struct op_call points to. The caller provides op_progress().
  */
 #ifndef NNPU_EMU_OP_H
 #define NNPU_EMU_OP_H
@@ -36,7 +35,7 @@ struct tensor {
 	bool rank_known;
 	uint8_t rank;
 	bool shape_known;		/* rank and all dims are known (run time: always) */
-	uint32_t dims[NNPU_MAX_RANK];	/* load time: 0 = not known; run time: all known, 0 = empty */
+	uint32_t dims[NNPU_MAX_RANK];	/* 0: not known (load time), empty (run time) */
 	float scale;
 	int32_t zero_point;
 	uint32_t channel_dim;
@@ -87,13 +86,13 @@ struct op_call {
 	 */
 	void *prepared;
 	/*
-	 * prepare() only: bit i if input i is a constant that no other operand is, with
-	 * op_room() bytes, so that prepare() may keep it in another form where it is.
+	 * prepare() only. Bit i: input i is a constant that is no other operand, in a buffer of
+	 * op_room() bytes. prepare() may convert it in place.
 	 */
 	uint64_t own;
 	/*
-	 * Set by prepare(): bit i if execute() does not need the data of input i any more,
-	 * a constant that is in the prepared object in another form. It may be gone then.
+	 * Set by prepare(). Bit i: execute() does not need the data of input i, a constant, any
+	 * more, because the prepared object holds it in another form. The caller may free it.
 	 */
 	uint64_t released;
 	/* Execution only: what desc->scratch asked for, 64-byte aligned. */
@@ -112,24 +111,22 @@ struct op_desc {
 	 */
 	bool widen;
 	/*
-	 * Are these operands a legal and supported use, as far as types, ranks,
-	 * constants and quantization tell? 0 or -1 with error filled in
-	 * (NNPU_REASON_UNSUPPORTED_VARIANT for what the HAL allows and this
-	 * device does not do).
+	 * Check types, ranks, constants and quantization of the operands. 0, or -1 with
+	 * error (NNPU_REASON_UNSUPPORTED_VARIANT: the HAL allows it, but this device does
+	 * not support it).
 	 */
 	int (*check)(const struct op_call *c);
 	/*
-	 * Fill in rank and dims of the outputs from shapes and values of the
-	 * inputs. 0; -1 with error for shapes that do not fit. Called at load time
-	 * only if all input shapes are known and returns 1 there if a value it
-	 * needs is not constant.
+	 * Set rank and dims of the outputs from shapes and values of the inputs. 0; 1 if it
+	 * needs a value that is not known yet; -1 with error if the shapes do not fit. At
+	 * load time it is called only if all input shapes are known.
 	 */
 	int (*infer)(const struct op_call *c);
 	/* Optional. Bytes allocated go to *bytes (device memory accounting). */
 	int (*prepare)(struct op_call *c, size_t *bytes);
 	/*
-	 * Optional. Bytes of memory execute() needs for itself, from types and shapes
-	 * alone, all of which are known. SIZE_MAX if that is no size.
+	 * Optional. Bytes of scratch memory that execute() needs. All shapes are known, but
+	 * no values. SIZE_MAX: the size overflows.
 	 */
 	size_t (*scratch)(const struct op_call *c);
 	/*
@@ -144,9 +141,9 @@ struct op_desc {
 #define OP_ABORTED	1
 
 /*
- * Kernels call this about once per millisecond of work (an output row of a
- * convolution). It counts the progress the driver's watchdog looks at, and
- * returns true when the job is to end: return OP_ABORTED then.
+ * Kernels call this about once per millisecond of work (an output row of a convolution).
+ * It increments the progress counter that the driver's watchdog reads. True: the job is to
+ * end, return OP_ABORTED. Whoever calls the functions of operations defines it.
  */
 bool op_progress(struct job_progress *p);
 
@@ -161,34 +158,34 @@ static inline int op_fail(const struct op_call *c, enum nnpu_reason reason, unsi
 }
 
 /*
- * Bytes that c->scratch must point to when op_execute() is called; SIZE_MAX if
- * they cannot be counted. All shapes are known.
+ * Bytes of scratch memory that op_execute() needs at c->scratch. SIZE_MAX: the size
+ * overflows. All shapes are known.
  */
 size_t op_scratch(const struct op_call *c);
 
 /*
- * Are the operands of a command a legal use of its operation? desc->check(), with what
- * it relies on: their number, and no type of an extension where it does not belong.
+ * Check the operands of a command: their number, types of extensions, and desc->check().
+ * 0, or -1 with error.
  */
 int op_check(uint32_t opcode, const struct op_call *c);
 
-/* Run an operation: desc->execute(), its operands widened if it wants that. */
+/* desc->execute(), with operands widened if desc->widen. */
 int op_execute(const struct op_call *c);
 
-/* May a command of an operation of the HAL have so many operands? */
+/* May a command of an operation of the HAL have these numbers of operands? */
 static inline bool op_counts_ok(const struct op_desc *d, unsigned int inputs,
 				unsigned int outputs)
 {
 	return signature_counts_ok(d->op, inputs, outputs);
 }
 
-/* Bytes for a constant, so that its operation may rewrite it in place: its own or some more. */
+/* Bytes to allocate for a constant, so that prepare() can convert it in place. */
 size_t op_room(const struct tensor *t);
 
 /* NULL if the device has no kernel for this operation. */
 const struct op_desc *op_find(uint32_t opcode);
 
-/* Bytes per element of a type; 0 for types without data (SUBGRAPH), and for no type. */
+/* Bytes per element of a type. 0: a type without data (SUBGRAPH), or no type. */
 size_t type_size(uint32_t type);
 bool type_is_scalar(uint32_t type);
 const char *type_name(uint32_t type);

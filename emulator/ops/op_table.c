@@ -8,7 +8,7 @@
 #include "ops.h"
 #include "shape.h"
 
-/* A row: whose functions, then what else the operation has. */
+/* A row: the prefix of the functions, then optional fields. */
 #define OP(op_, functions, ...) \
 	[NNPU_OP_##op_] = { \
 		.op = NNPU_OP_##op_, \
@@ -140,7 +140,7 @@ const struct op_desc *op_find(uint32_t opcode)
 	return &op_table[opcode];
 }
 
-/* Operations of the HAL take no operand of an extension's type. */
+/* Operations of the HAL take no operands whose type belongs to an extension. */
 static int check_base(const struct op_call *c)
 {
 	if (!op_counts_ok(c->desc, c->num_inputs, c->num_outputs))

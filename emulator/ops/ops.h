@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of the operations, for the table in op_table.c. What they do is said
- * at struct op_desc.
+ * Functions of the operations, for the table in op_table.c. struct op_desc describes what
+ * they do.
  */
 #ifndef NNPU_EMU_OPS_H
 #define NNPU_EMU_OPS_H

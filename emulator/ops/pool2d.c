@@ -3,8 +3,8 @@
  * AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D.
  *
  * Inputs: 0 image, then the window scalars with the filter's width and height.
- * Elements outside of the image take no part: an average divides by the number
- * of elements inside.
+ * Elements outside of the image do not count: an average divides by the number of
+ * elements inside.
  */
 #include <math.h>
 
@@ -86,7 +86,7 @@ static size_t tap_offset(const struct pool *p, uint32_t oy, uint32_t ox, uint32_
 	       window_index(&p->x, ox, tx) * p->in.x_stride + col * p->in.c_stride;
 }
 
-/* Inlined so that adjacent channels, a @stride of 1, are known to be. */
+/* Inlined, so that a @stride of 1 is a constant. */
 #define INLINE	static inline __attribute__((always_inline))
 
 INLINE void add_bytes(const uint8_t *restrict src, const size_t stride, uint8_t flip,
@@ -105,7 +105,7 @@ INLINE void add_bytes(const uint8_t *restrict src, const size_t stride, uint8_t 
 /* Sums divided by @count, halves away from zero. */
 static void divide(int32_t *acc, unsigned int n, int64_t count)
 {
-	/* Where no sum of as many bytes overflows, narrow divisions do. */
+	/* If a sum of @count bytes fits 32 bits, 32-bit divisions are enough. */
 	if (count <= INT32_MAX / 512) {
 		int32_t by = (int32_t)count, half = by / 2;
 

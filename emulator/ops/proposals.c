@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * GENERATE_PROPOSALS: boxes of interest from scores and changes at every pixel.
+ * GENERATE_PROPOSALS: region proposals from scores and box deltas at every pixel.
  *
  * Inputs: 0 scores [batches, height, width, anchors], 1 changes [batches, height, width,
  * anchors * 4], 2 anchors [anchors, 4] as x1, y1, x2, y2, 3 image sizes [batches, 2],
  * height first, 4 and 5 pixels of the image per pixel of the scores in height and width,
- * 6 number of boxes that are looked at per batch and 7 of results (0 or less: any),
- * 8 overlap with a better box from which one is left out, 9 least size, 10 layout flag.
+ * 6 number of boxes per batch before non-maximum suppression and 7 after it (0 or less:
+ * any), 8 IoU threshold, 9 minimum size, 10 layout flag.
  * Outputs: 0 scores, 1 boxes, 2 batches.
  */
 #include <stdlib.h>
@@ -37,7 +37,7 @@ int proposals_check(const struct op_call *c)
 	if (op_check_operands(c) || op_check_type(c, 0, TYPES_FLOAT | TYPES_QUANT8) ||
 	    op_check_same_type(c, 1, 0))
 		return -1;
-	/* Anchors are in an own type when quantized: QUANT16_SYMM with the boxes' scale. */
+	/* Quantized anchors have a type of their own: QUANT16_SYMM with the scale of boxes. */
 	if (type_is_quant8(c->in[0]->type)) {
 		if (op_check_type(c, 2, TYPE_BIT(TENSOR_QUANT16_SYMM)) ||
 		    op_check_quant(c, 2, BBOX_SCALE, 0))
@@ -197,7 +197,7 @@ int proposals_infer(const struct op_call *c)
 		for (uint32_t n = 0; n < p.score.n; n++) {
 			int64_t count = pick_batch(c, &p, n);
 
-			/* An abort is seen again before anything is executed. */
+			/* After an abort execute() is not called. */
 			if (count < 0)
 				break;
 			total += (uint64_t)count;

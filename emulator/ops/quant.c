@@ -31,7 +31,7 @@ struct qfactor qfactor_from(double real)
 	return f;
 }
 
-/* zero_point + real / scale; far outside of the range of 8 bits is as good as infinite. */
+/* zero_point + real / scale, limited far outside of the range of 8 bits. */
 static int32_t quantize_bound(float real, const struct tensor *t)
 {
 	float steps = roundf(real / t->scale);
@@ -95,7 +95,7 @@ void q_requantize_table(const struct tensor *in, const struct tensor *out, uint8
 		table[i] = same ? (uint8_t)i : q_from_real(out, q_real(in, (uint8_t)i));
 }
 
-/* The scale of the bias is that of the accumulator, up to rounding. */
+/* The scale of the bias must be that of the accumulator, up to rounding. */
 static int check_bias_scale(const struct op_call *c)
 {
 	const struct tensor *bias = c->in[2];

@@ -2,10 +2,9 @@
 /*
  * Arithmetic of quantized operations, as Documentation/operations/ fixes it.
  *
- * A real factor is held as a 31-bit fraction in [0.5, 1) and a power of two;
- * applying it to an integer rounds twice, once in the multiplication and once
- * in the shift. Every kernel must give the results of these functions to the
- * bit.
+ * A real factor is stored as a 31-bit fraction in [0.5, 1) and a power of two. Its product
+ * with an integer is rounded twice, in the multiplication and in the shift. Every kernel
+ * must give exactly the results of these functions.
  */
 #ifndef NNPU_EMU_QUANT_H
 #define NNPU_EMU_QUANT_H
@@ -21,8 +20,8 @@ struct qfactor {
 };
 
 /*
- * Factors below 2^-32 become zero; one that is not finite or above 2^62 becomes
- * the largest factor. @real is not negative.
+ * A factor below 2^-32 becomes 0. A factor above 2^62, or one that is not finite, becomes
+ * the largest factor. @real must not be negative.
  */
 struct qfactor qfactor_from(double real);
 
@@ -75,7 +74,7 @@ static inline int32_t q_type_max(enum nnpu_type t)
 }
 
 /*
- * Kernels read 8-bit values of either sign as bytes: q - zero_point is
+ * Kernels read signed and unsigned 8-bit values as bytes: q - zero_point is
  * (byte ^ flip) - bias.
  */
 struct qbyte {
@@ -154,7 +153,7 @@ static inline double tensor_number(const struct tensor *t, size_t i)
  */
 uint8_t q_from_real(const struct tensor *t, double real);
 
-/* What each byte of @in is in the quantization of @out. */
+/* Fill a table that converts bytes of @in to the quantization of @out. */
 void q_requantize_table(const struct tensor *in, const struct tensor *out, uint8_t *table);
 
 /*

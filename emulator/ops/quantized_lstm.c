@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * QUANTIZED_LSTM: an LSTM layer with peepholes, projection and normalization, all of
- * which may be omitted, in integers.
+ * QUANTIZED_LSTM: an LSTM layer in integer arithmetic. Peepholes, projection and
+ * normalization may be omitted.
  *
  * Inputs: 0 input [batch, size], 1 to 4 weights [cells, size] and 5 to 8 recurrent weights
  * [cells, outputs] of the gates input, forget, cell and output, 9 to 11 peephole weights
@@ -26,7 +26,7 @@ enum {
 	AT_PROJECTION_LIMIT = 25, AT_GATE_SCALE = 26, AT_HIDDEN_ZERO = 30, AT_HIDDEN_SCALE = 31,
 };
 
-/* Bits behind the point of a normalized gate. */
+/* Fraction bits of a normalized gate. */
 #define NORM_BITS	10
 
 struct quantized_lstm {
@@ -35,7 +35,7 @@ struct quantized_lstm {
 	int cell_exponent;		/* scale of the cells is a power of two */
 	float gate_scale[GATES], hidden_scale, cell_limit, projection_limit;
 	int32_t hidden_zero;
-	/* Work on one batch. */
+	/* Scratch memory for one batch. */
 	int16_t *gates;			/* by gate, then by cell */
 	int8_t *hidden;
 	struct op_pace pace;
@@ -57,7 +57,7 @@ static int check_range(const struct op_call *c, unsigned int first, unsigned int
 	return 0;
 }
 
-/* What is omitted must go together. */
+/* Operands are present or omitted in groups. */
 static int check_parts(const struct op_call *c)
 {
 	bool cifg = !op_has_input(c, AT_WEIGHTS), norm = op_has_input(c, AT_NORM + GATE_FORGET);
@@ -76,7 +76,7 @@ static int check_parts(const struct op_call *c)
 	return 0;
 }
 
-/* The exponent of a scale that is a power of two as far as decimals go, 2^-15 to 2^-9. */
+/* The scale of the cells must be a power of two, 2^-15 to 2^-9. Allow for rounding. */
 static int check_cell_scale(const struct op_call *c, int *exponent)
 {
 	double log = log2(c->in[AT_CELLS]->scale);
@@ -242,8 +242,8 @@ static struct qfactor inverse_root(uint32_t v)
 }
 
 /*
- * Mean 0 and variance 1 in 10 bits behind the point, times weights, plus bias in these
- * units; the result is Q3.12. The variance is a whole number.
+ * Normalize to mean 0 and variance 1, with 10 fraction bits, then multiply by the weights
+ * and add the bias. The result is Q3.12. The variance is an integer.
  */
 static void normalize(const struct op_call *c, const struct quantized_lstm *q, unsigned int g)
 {
@@ -258,10 +258,10 @@ static void normalize(const struct op_call *c, const struct quantized_lstm *q, u
 		squares += gate[i] * gate[i];
 	}
 	mean = sum * (1 << NORM_BITS) / q->cells;
-	/* Squares of @cells values of 16 bits, divided before they are multiplied. */
+	/* Divide before the multiplication, so that the sum of squares does not overflow. */
 	variance = (squares * ((1 << 2 * NORM_BITS) / q->cells) - mean * mean) /
 		   (1 << 2 * NORM_BITS);
-	/* Values that hardly differ are not blown up. */
+	/* A lower limit, so that values that hardly differ are not amplified. */
 	if (variance < 1)
 		variance = (int64_t)fmax(1.0, fmin(10000.0 * t->scale, INT32_MAX));
 	inverse = inverse_root((uint32_t)variance);
@@ -328,7 +328,7 @@ static void next_cells(const struct op_call *c, const struct quantized_lstm *q,
 		int32_t in = q->cifg ? INT16_MAX - forget : fixed_logistic(q->gates[i]);
 		int32_t new = fixed_tanh(q->gates[GATE_CELL * (size_t)q->cells + i], 3);
 
-		/* 30 bits behind the point become those of the cells. */
+		/* 30 fraction bits become those of the cells. */
 		cell[i] = fixed_limit(q_shift_right(forget * old[i], 15) +
 				      q_shift_right(in * new, 30 + q->cell_exponent));
 		if (limit)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * RANDOM_MULTINOMIAL: samples of classes.
+ * RANDOM_MULTINOMIAL: draws samples of classes.
  *
- * Inputs: 0 logarithms of probabilities, of any sum [batches, classes], 1 number of
+ * Inputs: 0 unnormalized log probabilities [batches, classes], 1 number of
  * samples, 2 two seeds. Output: 0 classes [batches, samples].
  *
- * Random numbers are a function of seeds and position (the counter-based generator
- * Philox 4x32 with ten rounds), so that the same call gives the same samples.
+ * The generator is counter-based (Philox 4x32 with ten rounds): a random number is a
+ * function of the seeds and its position, so the same call gives the same samples.
  */
 #include "ops.h"
 #include "real.h"
@@ -69,7 +69,7 @@ static double random_at(const uint32_t *seeds, uint64_t batch, uint32_t sample)
 	return ldexp((double)((uint64_t)n[0] << 21 ^ n[1] >> 11), -53);
 }
 
-/* Sums of exponentials, relative to the largest; a NaN counts as nothing. */
+/* Cumulative sums of exponentials, relative to the largest. A NaN counts as 0. */
 static void add_up(const struct tensor *t, size_t at, uint32_t classes, double *sums)
 {
 	double max = -INFINITY, sum = 0;

@@ -24,7 +24,7 @@ static inline float real_at(const struct tensor *t, size_t i)
 	}
 }
 
-/* Store to element @i; halves are rounded away from zero, what does not fit is limited. */
+/* Store to element @i. Quantized: halves are rounded away from zero, values are limited. */
 static inline void real_put(const struct tensor *t, size_t i, float v)
 {
 	double steps;

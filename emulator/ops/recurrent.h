@@ -19,7 +19,7 @@ float recurrent_apply(int32_t code, float v);
 float recurrent_logistic(float v);
 
 /*
- * y[i] += sum of m[i][j] * x[j] for a matrix of @rows rows and @cols columns; incomplete
+ * y[i] += sum of m[i][j] * x[j] for a matrix of @rows rows and @cols columns. Stops early
  * once @pace says that the job is to end.
  */
 void recurrent_product(struct op_pace *pace, const float *m, const float *x, uint32_t rows,

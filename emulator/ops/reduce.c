@@ -119,7 +119,7 @@ static struct loops loops_over(const struct tensor *t, unsigned int mask)
 	return l;
 }
 
-/* The element that follows in the loops, given as offset and indices. */
+/* Go on to the next element of the loops: update offset and indices. */
 static void step(const struct loops *l, size_t *index, ptrdiff_t *at)
 {
 	for (unsigned int d = l->rank; d-- > 0;) {
@@ -203,7 +203,7 @@ static void store(const struct op_call *c, size_t i, const struct sum *s, size_t
 	if (type_is_quant8(out->type)) {
 		if (is_mean(c))
 			v = count ? v / (int64_t)count : out->zero_point;
-		/* The extremes of nothing are beyond the type. */
+		/* The maximum and minimum of no elements lie outside of the type. */
 		v = v < q_type_min(out->type) ? q_type_min(out->type) : v;
 		v = v > q_type_max(out->type) ? q_type_max(out->type) : v;
 	}

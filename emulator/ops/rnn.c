@@ -113,7 +113,7 @@ static int check_layer(const struct op_call *c, const struct rnn *r, struct laye
 			       (uint32_t[]){ l->units, c->in[r->aux]->dims[2] });
 }
 
-/* What is special about two directions. */
+/* Checks for BIDIRECTIONAL_SEQUENCE_RNN. */
 static int read_bidirectional(const struct op_call *c, struct rnn *r, bool *time_major)
 {
 	const struct tensor *in = c->in[0], *aux = c->in[9];
@@ -246,7 +246,7 @@ static int run_batch(const struct op_call *c, const struct rnn *r, const struct 
 	return 0;
 }
 
-/* Copy the last state of a batch from the sequence, or the first one if it is empty. */
+/* Copy the last state of a batch from the sequence. If that is empty, copy the first state. */
 static void keep_state(const struct rnn *r, const struct layer *l, bool backward, uint32_t batch,
 		       const float *first, const struct tensor *out, uint32_t width,
 		       uint32_t column, const struct tensor *to)

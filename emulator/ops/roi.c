@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ROI_ALIGN and ROI_POOLING: regions of images, brought to one size.
+ * ROI_ALIGN and ROI_POOLING: regions of images, resized to one size.
  *
  * Inputs: 0 images, 1 regions [n, 4] as x1, y1, x2, y2, 2 batch of each region, 3 height
  * and 4 width of the output, 5 and 6 how much smaller the images are than what the
@@ -144,7 +144,7 @@ static struct between neighbours(float at, uint32_t size)
 	return (struct between){ low, low + 1, at - (float)low };
 }
 
-/* What the outputs of a region sample along an axis. */
+/* Sampling points of the outputs of a region along an axis. */
 struct sampling {
 	float start, step, bin;
 	int64_t points;
@@ -212,7 +212,7 @@ static int align_element(const struct op_call *c, struct roi *r, const struct sa
 	return 0;
 }
 
-/* Elements [*first, *last) of an image that output @o of a region takes in. */
+/* Range [*first, *last) of elements of an image that output @o of a region covers. */
 static void pool_span(const struct region *g, enum window_axis axis, uint32_t o, int32_t outputs,
 		      uint32_t size, uint32_t *first, uint32_t *last)
 {

@@ -3,7 +3,7 @@
  * SELECT: elements of one tensor or another.
  *
  * Inputs: 0 choice, 1 elements where it is true, 2 elements where it is false, all of
- * one shape. Quantized elements are brought to the output's scale and zero point.
+ * one shape. Quantized elements are converted to the output's scale and zero point.
  */
 #include "ops.h"
 #include "quant.h"

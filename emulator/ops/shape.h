@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every operation needs to judge its operands: types, ranks, shapes,
- * values of scalars.
+ * Checking operands: types, ranks, shapes, values of scalars.
  *
- * The op_check_* functions return 0, or -1 with the error of the call filled
- * in. They judge what is known: an unknown rank or dimension passes at load time
- * and is judged again when infer() runs with full shapes.
+ * The op_check_* functions return 0, or -1 with the error of the call set. They check
+ * what is known: an unknown rank or dimension passes at load time and is checked again
+ * when infer() runs with full shapes.
  */
 #ifndef NNPU_EMU_SHAPE_H
 #define NNPU_EMU_SHAPE_H
@@ -64,7 +63,7 @@ size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned i
 /* Give @t this shape. */
 void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims);
 
-/* Number of inputs and outputs as in the descriptor, none omitted that must not be. */
+/* The numbers of inputs and outputs are right, and no required one is omitted. */
 int op_check_operands(const struct op_call *c);
 
 /* Operand @i has a type of the set @types. */
@@ -83,9 +82,9 @@ int op_check_same_quant(const struct op_call *c, unsigned int i, unsigned int as
 int op_check_quant(const struct op_call *c, unsigned int i, float scale, int32_t zero_point);
 
 /*
- * What operations that only move data demand: operands as in the descriptor,
- * input 0 of a type of the set, output 0 of the same type and quantization, both of a
- * rank in [1, @max_rank].
+ * The checks of operations that only move data: op_check_operands(), input 0 has a type of
+ * the set, output 0 has the same type and quantization, both have a rank in
+ * [1, @max_rank].
  */
 int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_rank);
 
@@ -99,8 +98,8 @@ int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k);
 int op_check_float_scalar(const struct op_call *c, unsigned int i);
 
 /*
- * Read a scalar input; a FLOAT16 is as good as a FLOAT32. 0; 1 if its value is not known
- * before the job runs. The type of the operand has been checked.
+ * Read a scalar input, FLOAT16 or FLOAT32. 0; 1 if its value is not known before the job
+ * runs. The type of the operand has been checked.
  */
 int op_get_i32(const struct op_call *c, unsigned int i, int32_t *value);
 int op_get_f32(const struct op_call *c, unsigned int i, float *value);
@@ -163,7 +162,7 @@ int op_infer_broadcast(const struct op_call *c);
  */
 #define SCRATCH_ALIGN		64
 
-/* @total and a piece of @n elements of @size bytes; SIZE_MAX once that overflows. */
+/* @total plus a piece of @n elements of @size bytes. SIZE_MAX: the sum overflows. */
 static inline size_t scratch_add(size_t total, size_t n, size_t size)
 {
 	size_t bytes;
@@ -175,7 +174,7 @@ static inline size_t scratch_add(size_t total, size_t n, size_t size)
 	return total;
 }
 
-/* The next @bytes bytes; the caller's copy of the call moves on. */
+/* Take the next @bytes bytes: advances the scratch pointer of the caller's copy of the call. */
 static inline void *scratch_take(struct op_call *c, size_t bytes)
 {
 	void *piece = c->scratch;
@@ -191,7 +190,7 @@ static inline void *scratch_take(struct op_call *c, size_t bytes)
 struct op_pace {
 	struct job_progress *progress;
 	uint32_t work;
-	bool ended;			/* stays: a loop may leave it to the one around it */
+	bool ended;			/* stays true: an outer loop may check it */
 };
 
 #define OP_PACE_UNITS		(1u << 20)

@@ -15,7 +15,7 @@
 
 #define TYPES	(TYPES_FLOAT | TYPE_BIT(TENSOR_INT32) | TYPES_QUANT8)
 
-/* What is taken of each dimension of input 0. */
+/* The elements of each dimension of input 0 that the output gets. */
 struct cut {
 	int64_t begin, stride;
 	uint32_t size;
@@ -113,7 +113,7 @@ int strided_slice_check(const struct op_call *c)
 	return 0;
 }
 
-/* A position from the list, limited to where a walk in this direction can be. */
+/* A position from the list, limited to the valid range for this direction. */
 static int64_t clamp_position(int64_t v, int64_t dim, bool forward)
 {
 	int64_t min = forward ? 0 : -1, max = forward ? dim : dim - 1;

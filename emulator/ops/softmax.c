@@ -88,7 +88,7 @@ int softmax_prepare(struct op_call *c, size_t *bytes)
 		return 0;
 	table = malloc(sizeof(*table));
 	if (!table)
-		return 0;	/* execution does without */
+		return 0;	/* execute() fills the table itself then */
 	fill_table(c, beta, table);
 	c->prepared = table;
 	*bytes += sizeof(*table);
@@ -112,7 +112,7 @@ static void quant_row(const struct softmax_table *table, uint8_t flip, const uin
 	for (size_t i = 0; i < size; i++)
 		wide += (uint32_t)q_shift_right(table->exp[max - (in[i * stride] ^ flip)],
 						SUM_BITS);
-	/* At least 1.0, from the largest element; 2^32 takes 8192 such elements. */
+	/* The largest element contributes 1.0. The sum reaches 2^32 with 8192 such elements. */
 	sum = wide < UINT32_MAX ? (uint32_t)wide : UINT32_MAX;
 	headroom = __builtin_clz(sum);
 	scale = fp_reciprocal_of_one_plus((int32_t)((sum << headroom) & INT32_MAX));

@@ -139,14 +139,15 @@ int space_infer(const struct op_call *c)
 }
 
 /*
- * Between a wide image, whose pixels (y by + i, x bx + j) make up block (y, x), and a
- * deep one that keeps them in channels or batches. @wide_is_in says which is input.
+ * Copy between a wide and a deep image. Pixels (y * by + i, x * bx + j) of the wide image
+ * form block (y, x). The deep image holds them in channels or batches. @wide_is_in: the
+ * wide image is the input.
  */
 static int move_blocks(const struct op_call *c, const struct blocks *b,
 		       const struct image *wide, const struct image *deep, bool wide_is_in)
 {
 	struct op_pace pace = { .progress = c->progress };
-	/* Channels or batches of the wide image that one element of a block has. */
+	/* Stride in the deep image from one element of a block to the next. */
 	ptrdiff_t step = (ptrdiff_t)(with_depth(c) ? wide->c * deep->c_stride :
 						     wide->n * deep->n_stride);
 	struct nd_dim d[] = {
@@ -193,7 +194,7 @@ static int pad_to_batch(const struct op_call *c, const struct blocks *b,
 		*(uint8_t *)&zero = (uint8_t)c->out[0]->zero_point;
 	if (nd_fill(&pace, c->out[0]->data, size, tensor_elements(c->out[0]), &zero))
 		return OP_ABORTED;
-	/* Block elements beyond the padded image have nothing inside. */
+	/* Block elements beyond the padded image read no input. */
 	for (int64_t i = 0; i < b->y && in->n; i++) {
 		for (int64_t j = 0; j < b->x; j++) {
 			int64_t y, y_end, x, x_end;

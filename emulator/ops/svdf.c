@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * SVDF: a layer whose filters are products of one in features and one in time.
+ * SVDF: a layer whose filters are products of a feature filter and a time filter.
  *
- * Inputs: 0 input [batch, size], 1 filters in features [filters, size], 2 filters in time
+ * Inputs: 0 input [batch, size], 1 feature filters [filters, size], 2 time filters
  * [filters, memory], 3 bias [units] (may be omitted), 4 state [batch, memory * filters],
  * 5 rank, filters per unit, 6 activation.
  * Outputs: 0 state, 1 output [batch, units].

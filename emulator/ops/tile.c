@@ -2,7 +2,7 @@
 /*
  * TILE.
  *
- * Inputs: 0 tensor, 1 how often it is repeated along each dimension.
+ * Inputs: 0 tensor, 1 number of repetitions along each dimension.
  */
 #include "nd_copy.h"
 #include "ops.h"
@@ -37,7 +37,7 @@ int tile_infer(const struct op_call *c)
 	return 0;
 }
 
-/* Each dimension is two loops: the repetitions, which stand still in the input. */
+/* Two loops for each dimension. The one over repetitions has stride 0 in the input. */
 int tile_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };

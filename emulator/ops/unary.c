@@ -67,7 +67,7 @@ static void run(const struct op_call *c, size_t first, size_t end)
 		for (size_t i = first; i < end; i++) {
 			int32_t v = ((const int32_t *)in)[i];
 
-			/* The smallest number stays what it is. */
+			/* INT32_MIN has no positive counterpart and stays. */
 			((uint32_t *)out)[i] = op == NNPU_OP_ABS && v >= 0 ? (uint32_t)v :
 					       -(uint32_t)v;
 		}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Half precision by way of single precision: the operands of an operation that
- * wants it are widened into scratch memory, its kernel runs on them, and the
- * outputs are rounded.
+ * Half precision by way of single precision. If an operation has op_desc.widen set, its
+ * FLOAT16 operands are converted to FLOAT32 in scratch memory, it runs on those, and its
+ * outputs are rounded to FLOAT16.
  */
 #include <float16.h>
 
 #include "shape.h"
 
-/* Operands of the operations that are widened, at most. */
+/* Most operands of an operation with op_desc.widen. */
 #define WIDEN_MAX	80
 
 /* Elements that are converted between two looks at op_pace(). */

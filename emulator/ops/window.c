@@ -10,7 +10,7 @@
 #define PADDING_SAME	1
 #define PADDING_VALID	2
 
-/* Where the operands are, as their count and types tell. */
+/* The positions of the operands, which follow from their count and types. */
 struct window_places {
 	bool explicit_padding;
 	bool layout;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sliding windows: the scalar operands that convolutions and poolings share,
- * and the geometry that follows from them.
+ * Sliding windows: the scalar operands that convolutions and poolings share, and the
+ * geometry of the window.
  */
 #ifndef NNPU_EMU_WINDOW_H
 #define NNPU_EMU_WINDOW_H
@@ -12,7 +12,7 @@
 #define WINDOW_MAX_EXTRA	2
 
 /*
- * The operands of an operation from @first on are, with implicit padding,
+ * Operands from @first on. With implicit padding they are
  *	padding scheme, stride x, stride y, @extra INT32 scalars, activation
  * and with explicit padding
  *	left, right, top, bottom, stride x, stride y, @extra scalars, activation
@@ -68,7 +68,7 @@ int window_check(const struct op_call *c, struct window_form form);
 int window_read(const struct op_call *c, struct window_form form, struct window *w);
 
 /*
- * Place @taps taps over @in elements. 0, or -1 with error if the padding is not
+ * Lay a window of @taps taps over @in elements. 0, or -1 with error if the padding is not
  * smaller than the window or the window does not fit.
  */
 int window_place(const struct op_call *c, const struct window *w, enum window_axis axis,
