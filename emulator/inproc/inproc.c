@@ -27,7 +27,7 @@ struct region {
 
 struct vector {
 	uint64_t count;
-	int eventfd;			/* -1: nobody asked for it */
+	int eventfd;			/* -1: none */
 };
 
 struct nnpu_inproc {
@@ -56,7 +56,7 @@ static size_t region_find(const struct nnpu_inproc *ip, uintptr_t addr)
 		size_t mid = low + (high - low) / 2;
 		const struct region *r = &ip->regions[mid];
 
-		/* Written so that a region up to the last byte works. */
+		/* Written so that a region up to the last address works. */
 		if (addr > r->start && addr - r->start >= r->len)
 			low = mid + 1;
 		else
@@ -203,7 +203,7 @@ static void bus_raise_irq(void *bus, unsigned int vector)
 
 	pthread_mutex_lock(&ip->irq_lock);
 	ip->vectors[vector].count++;
-	/* Non-blocking; a counter that is full is readable as it is. */
+	/* The write does not block. If the counter is full, it is readable anyway. */
 	if (ip->vectors[vector].eventfd >= 0 &&
 	    write(ip->vectors[vector].eventfd, &one, sizeof(one)) < 0)
 		one = 0;
@@ -287,7 +287,7 @@ static struct nnpu_inproc *inproc_alloc(const struct nnpu_inproc_config *config)
 	if (!ip)
 		return NULL;
 	ip->config = *config;
-	/* Registering must not wait for ever while the device is busy. */
+	/* Prefer writers: registration must not starve while the device is busy. */
 	pthread_rwlockattr_init(&rwattr);
 	pthread_rwlockattr_setkind_np(&rwattr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	pthread_rwlock_init(&ip->region_lock, &rwattr);
@@ -359,7 +359,7 @@ void nnpu_inproc_write32(struct nnpu_inproc *ip, uint32_t offset, uint32_t value
 void nnpu_inproc_doorbell(struct nnpu_inproc *ip, unsigned int qid, uint32_t offset,
 			  uint32_t value)
 {
-	/* As writel(): what was written before comes before. */
+	/* Like writel(): earlier writes are visible to the device first. */
 	atomic_thread_fence(memory_order_release);
 	nnpu_device_doorbell_write(ip->dev, ((uint64_t)qid << NNPU_PAGE_SHIFT) + offset, value,
 				   sizeof(uint32_t));

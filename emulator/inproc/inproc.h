@@ -3,16 +3,16 @@
  * The NNPU device model inside this process: registers, doorbells, interrupts and
  * DMA without a virtual machine and without a kernel.
  *
- * The caller plays the driver exactly as Documentation/hardware/ describes
+ * The caller acts as the driver, exactly as Documentation/hardware/ describes
  * it: reset, set up the admin rings, ENABLE, IDENTIFY, CREATE_QUEUE (with
  * NNPU_QUEUE_KERNEL or for a context), CREATE_CTX, slots, LOAD_PROGRAM, EXECUTE.
  *
  * DMA addresses are virtual addresses of this process. The device reaches only
  * memory that was registered as a region; an access outside fails as a bus error
  * (NNPU_STATUS_DMA_ERROR). So rings, slot tables, page tables, argument blocks,
- * images and operands all have to be registered: simplest is to register one
- * allocation for everything shared with the device, and each user buffer
- * when it is bound. Things the specification wants page-aligned (4096) must be.
+ * images and operands all have to be registered. The simplest way is to register one
+ * allocation for everything shared with the device, and each user buffer when it is
+ * bound. Alignment is as the specification demands (pages have 4096 bytes).
  * A slot may use levels = 0 (contiguous memory at a page-aligned address; its size
  * may be any number of bytes).
  *
@@ -29,7 +29,7 @@
 
 struct nnpu_inproc;
 
-/* The device may read, may write a region. */
+/* The device may read a region, or write it. */
 #define NNPU_INPROC_READ	(1u << 0)
 #define NNPU_INPROC_WRITE	(1u << 1)
 
@@ -66,17 +66,17 @@ struct nnpu_inproc *nnpu_inproc_create(const struct nnpu_inproc_config *config,
 				       char *error, size_t size);
 
 /*
- * Power off: ends running jobs, without completions, and all threads of the
- * device, then frees everything. No other call may be under way, not even
- * nnpu_inproc_wait_irq(). Regions need not be unregistered before.
+ * Power off: end running jobs, without completions, and all threads of the device, and
+ * free everything. No other call may be in progress, not even nnpu_inproc_wait_irq().
+ * Regions need not be unregistered before.
  */
 void nnpu_inproc_destroy(struct nnpu_inproc *ip);
 
 /*
- * Let the device reach [addr, addr + len) with @access (NNPU_INPROC_READ | _WRITE).
- * Regions may touch, but not overlap. 0; -EINVAL: empty, wraps, no or unknown access
- * bit; -EEXIST: overlaps a region; -ENOMEM. An access that spans two regions that
- * touch works.
+ * Let the device access [addr, addr + len) as @access says (NNPU_INPROC_READ | _WRITE).
+ * Regions may be adjacent, but must not overlap. 0; -EINVAL: empty, wraps, no or unknown access
+ * bit; -EEXIST: overlaps a region; -ENOMEM. An access may span adjacent
+ * regions.
  */
 int nnpu_inproc_register(struct nnpu_inproc *ip, const void *addr, size_t len,
 			 unsigned int access);
@@ -99,8 +99,8 @@ void nnpu_inproc_doorbell(struct nnpu_inproc *ip, unsigned int qid, uint32_t off
 			  uint32_t value);
 
 /*
- * How often vector @vector was raised so far. Read it before looking at a ring,
- * then wait for it to change: no interrupt is lost between the two.
+ * How often vector @vector has been raised. To lose no interrupt, read it before looking at
+ * a ring, then wait for it to change.
  */
 uint64_t nnpu_inproc_irq_count(struct nnpu_inproc *ip, unsigned int vector);
 

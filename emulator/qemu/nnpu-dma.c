@@ -2,11 +2,11 @@
 /*
  * Access to guest memory by the threads of a device.
  *
- * To find out what is behind an address takes longer than most copies. Nearly all
- * accesses go to one piece of RAM, so each thread keeps that piece, its window. It holds
- * as long as the address space has the same map: a map never changes, and a new one is
- * another object, whose address cannot be that of the old one while the window keeps
- * that alive.
+ * Translating an address takes longer than most copies. Nearly all accesses go to one
+ * region of RAM, so each thread caches it: its window. The window is valid as long as the
+ * address space has the same FlatView. A FlatView never changes; a change of the memory map
+ * makes a new one. The window holds a reference to its FlatView, so the new one has another
+ * address.
  */
 #include "qemu/osdep.h"
 #include "qemu/atomic.h"
@@ -19,14 +19,14 @@
 #include "core/prefetch.h"
 #include "nnpu-dma.h"
 
-/* A window begins at a multiple of this if it can, and ends with the RAM. */
+/* A window begins at a multiple of this if possible, and ends where the RAM ends. */
 #define WINDOW_ALIGN	(2 * MiB)
 #define WINDOW_MAX	(1ull << 40)
 
 static const MemTxAttrs dma_attrs = { .memory = 1 };
 
 static __thread struct {
-	MemoryRegionCache cache;	/* without region: there is none */
+	MemoryRegionCache cache;	/* no region: no window */
 	hwaddr base;
 } window;
 
@@ -38,7 +38,7 @@ static void window_close(void)
 	window.cache = MEMORY_REGION_CACHE_INVALID;
 }
 
-/* Does the window reach from @base beyond @addr? */
+/* Open a window from @base on. False: it would not cover @addr. */
 static bool window_open(AddressSpace *as, hwaddr base, hwaddr addr)
 {
 	address_space_cache_init(&window.cache, as, base, WINDOW_MAX, true);
@@ -50,9 +50,9 @@ static bool window_open(AddressSpace *as, hwaddr base, hwaddr addr)
 }
 
 /*
- * Guest memory at @addr if the window has all of it, else NULL. This, and access to it,
- * needs no RCU critical section: the window keeps what is behind it, and the current map
- * is only compared.
+ * Guest memory at @addr if the window covers all of it, else NULL. No RCU critical section
+ * is needed for this or for the access: the window holds references to its region and
+ * FlatView, and the pointer to the current FlatView is only compared.
  */
 static inline uint8_t *window_hit(AddressSpace *as, hwaddr addr, hwaddr len)
 {
@@ -64,14 +64,14 @@ static inline uint8_t *window_hit(AddressSpace *as, hwaddr addr, hwaddr len)
 	return (uint8_t *)window.cache.ptr + offset;
 }
 
-/* Code that was translated from what was written is dropped: that walks RCU's tables. */
+/* Invalidate code that was translated from the written range. This needs RCU. */
 static inline void window_written(hwaddr addr, hwaddr len)
 {
 	RCU_READ_LOCK_GUARD();
 	address_space_cache_invalidate(&window.cache, addr - window.base, len);
 }
 
-/* As much of @len bytes as the window has or can be made to have; NULL if that is no RAM. */
+/* Memory at @addr through the window, moved if necessary. *@len is cut. NULL: no RAM. */
 static void *window_find(AddressSpace *as, hwaddr addr, hwaddr *len)
 {
 	if (!window_hit(as, addr, 1)) {
@@ -85,8 +85,8 @@ static void *window_find(AddressSpace *as, hwaddr addr, hwaddr *len)
 }
 
 /*
- * The same for an address that an IOMMU translates, or that is not writable: what is
- * there is looked up each time. RCU critical section until unmap().
+ * The same for an address that an IOMMU translates, or memory that is not writable: looked
+ * up each time. The caller stays in an RCU critical section until the memory is unmapped.
  */
 static void *map(AddressSpace *as, hwaddr addr, hwaddr *len, bool is_write)
 {
@@ -101,8 +101,8 @@ static void *map(AddressSpace *as, hwaddr addr, hwaddr *len, bool is_write)
 }
 
 /*
- * A piece of memory that is being accessed. Begun with @len bytes wanted; ended, what was
- * written is known to be new: code that was translated from there is dropped.
+ * A contiguous piece of memory that is accessed. piece_begin() cuts @len to what is
+ * contiguous; piece_end() marks what was written as dirty and invalidates translated code.
  */
 struct piece {
 	AddressSpace *as;
@@ -131,9 +131,9 @@ static void piece_end(struct piece *p)
 }
 
 /*
- * That an access is under way is seen by nnpu_dma_wait_idle() before the map is looked at
- * here. As with RCU the other side pays for both: an access is far more frequent, and
- * takes hardly longer than a barrier.
+ * The store to @active must be visible before the memory map is read: pairs with
+ * smp_mb_global() in nnpu_dma_wait_idle(). As with RCU the rare side pays for both
+ * barriers, because an access takes hardly longer than a barrier.
  */
 static void dma_begin(void)
 {
@@ -150,7 +150,7 @@ void nnpu_dma_wait_idle(NnpuDma *dma)
 {
 	NnpuDmaThread *thread;
 
-	/* The new map of memory first; pairs with dma_begin(). */
+	/* The new memory map is visible before @active is read: pairs with dma_begin(). */
 	smp_mb_global();
 	QEMU_LOCK_GUARD(&dma->lock);
 	QLIST_FOREACH(thread, &dma->threads, next)

@@ -5,9 +5,9 @@
  *   -device nnpu-pci[,queues=N][,engines=N][,memory=SIZE][,vectors=N][,poll-us=N]
  *           [,inject=on][,null=on][,trace=on]
  *
- * Registers and doorbells are accessed with the big lock (BQL) held; the device
- * model answers them without waiting. Its own threads do DMA and jobs and never take
- * the lock; what needs it, interrupts, they leave to a bottom half.
+ * Registers and doorbells are accessed with the big lock (BQL) held. The device model
+ * handles them without waiting. Its threads do DMA and jobs and never take the BQL.
+ * Interrupts need it: a bottom half raises them.
  */
 #include "qemu/osdep.h"
 #include "qemu/atomic.h"
@@ -34,7 +34,7 @@
 #define TYPE_NNPU_PCI "nnpu-pci"
 OBJECT_DECLARE_SIMPLE_TYPE(NnpuPciState, NNPU_PCI)
 
-/* Vectors above this many are shared by queues; the driver maps them. */
+/* With more queues than vectors, queues share them; the driver maps them. */
 #define MAX_VECTORS 64
 
 struct NnpuPciState {
@@ -135,7 +135,7 @@ static void nnpu_log(void *bus, enum nnpu_log_level level, const char *text)
 		qemu_log("nnpu: %s\n", text);
 }
 
-/* Guest memory is looked up under RCU, which has to know its readers. */
+/* Guest memory is looked up under RCU, so the thread registers as a reader. */
 static void nnpu_thread_begin(void *bus, const char *name)
 {
 	NnpuPciState *s = bus;
@@ -167,8 +167,8 @@ static const struct nnpu_bus_ops nnpu_bus_ops = {
 };
 
 /*
- * Registers and doorbells. An access may still arrive while the device goes away;
- * it finds what a device that has dropped off the bus answers.
+ * Registers and doorbells. While the device is removed an access may still arrive. It reads
+ * all ones, as from a device that has dropped off the bus.
  */
 
 static uint64_t nnpu_regs_read(void *opaque, hwaddr addr, unsigned int size)
@@ -201,7 +201,7 @@ static void nnpu_doorbells_write(void *opaque, hwaddr addr, uint64_t value, unsi
 		nnpu_device_doorbell_write(s->device, addr, value, size);
 }
 
-/* Every size and alignment gets through: the model says what they mean. */
+/* All sizes and alignments are allowed here: the device model judges them. */
 static const MemoryRegionOps nnpu_regs_ops = {
 	.read = nnpu_regs_read,
 	.write = nnpu_regs_write,
@@ -301,8 +301,8 @@ static void nnpu_pci_exit(PCIDevice *pdev)
 	struct nnpu_device *device = s->device;
 
 	/*
-	 * The BARs are unmapped already. The threads are waited for with the lock held:
-	 * they do not need it, and nobody may see the function half removed.
+	 * The BARs are unmapped already. Wait for the threads with the BQL held: they do not
+	 * need it, and nobody may see a half-removed function.
 	 */
 	s->device = NULL;
 	nnpu_device_destroy(device);
@@ -313,14 +313,14 @@ static void nnpu_pci_exit(PCIDevice *pdev)
 	msix_uninit_exclusive_bar(pdev);
 }
 
-/* Of the machine, of the bus, or of the function by config space. */
+/* Reset of the machine, of the bus, or of the function (FLR). */
 static void nnpu_pci_reset(DeviceState *dev)
 {
 	NnpuPciState *s = NNPU_PCI(dev);
 
 	if (!s->device)
 		return;
-	/* Does not wait: STATUS.RESETTING shows how far it is. */
+	/* Does not wait: STATUS.RESETTING reads 1 until it is done. */
 	if (s->function_reset)
 		nnpu_device_reg_write(s->device, NNPU_REG_CTRL, NNPU_CTRL_RESET, 4);
 	else
@@ -330,7 +330,7 @@ static void nnpu_pci_reset(DeviceState *dev)
 static void nnpu_pci_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value, int len)
 {
 	NnpuPciState *s = NNPU_PCI(pdev);
-	/* Not what the register said: a reset clears that, and leaves the memory. */
+	/* Not PCI_COMMAND: a reset clears that register, but leaves this region enabled. */
 	bool had_memory = pdev->bus_master_enable_region.enabled;
 
 	pci_default_write_config(pdev, addr, value, len);
