@@ -5,7 +5,7 @@
 #include "admin.h"
 #include "admin_command.h"
 #include "device_state.h"
-#include "device_threads.h"
+#include "engine.h"
 #include "program_load.h"
 #include "queue.h"
 #include "reset.h"
@@ -16,7 +16,6 @@ void admin_fail(struct admin *a, unsigned int status)
 	verdict_status(&a->v, status);
 }
 
-/* The context an entry names, or NULL with the verdict. */
 struct nnpu_ctx *admin_get_ctx(struct admin *a, __le32 id_le)
 {
 	struct nnpu_device *dev = a->dev;
@@ -45,13 +44,28 @@ static void admin_nop(struct admin *a, const struct nnpu_sqe *c)
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 }
 
+static void set_perf(struct nnpu_device *dev, unsigned int level)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&dev->lock);
+	dev->perf_level = level;
+	for (i = 0; level == NNPU_PERF_LOW && i < dev->props.num_engines; i++)
+		if (!dev->engines[i].busy)
+			exec_trim(&dev->engines[i]);
+	/* Wake engines that poll or sleep: the new level changes how long they do. */
+	atomic_fetch_add_explicit(&dev->work_seq, 1, memory_order_release);
+	pthread_cond_broadcast(&dev->work);
+	pthread_mutex_unlock(&dev->lock);
+}
+
 static void admin_set_perf(struct admin *a, const struct nnpu_sqe_set_perf *c)
 {
 	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
 	    le32toh(c->level) >= NNPU_PERF_NUM)
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 	else
-		dev_set_perf(a->dev, le32toh(c->level));
+		set_perf(a->dev, le32toh(c->level));
 }
 
 static void execute(struct admin *a, const struct nnpu_sqe *sqe)

@@ -4,11 +4,11 @@
  */
 #include "admin_command.h"
 #include "device_state.h"
-#include "device_threads.h"
 #include "dma.h"
 #include "engine.h"
 #include "program_load.h"
 #include "queue.h"
+#include "scheduler.h"
 
 void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 {
@@ -90,7 +90,7 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 	for (i = 1; i <= dev->props.max_programs; i++)
 		n += !!programs[i];
 	dev->num_programs -= n;
-	/* Engines keep memory for their next job, but not for a client that left. */
+	/* Engines keep memory for their next job, but not for a client that is gone. */
 	for (i = 0; i < dev->props.num_engines; i++) {
 		dev->engines[i].trim = dev->engines[i].busy;
 		if (!dev->engines[i].busy)

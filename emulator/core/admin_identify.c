@@ -20,8 +20,8 @@ static __le32 float_bits(float value)
 }
 
 /*
- * Figures against a host CPU core. The model runs on one, so floating point costs
- * the same; quantized kernels move less memory.
+ * Performance relative to a host CPU core. The model runs on one, so floating point costs
+ * about the same. Quantized kernels move less memory.
  */
 static void set_performance(struct nnpu_performance *p, uint32_t type)
 {
@@ -63,7 +63,7 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 	id->num_extensions = htole32(extension_count());
 }
 
-/* Page @i + 1: an extension. */
+/* Page @i + 1 describes extension @i. */
 static void fill_extension(uint32_t i, struct nnpu_extension *out)
 {
 	const struct extension *e = extension_get(i);

@@ -37,7 +37,7 @@ static void load_image(struct admin *a, const struct nnpu_sqe_load_program *c,
 	unsigned int status;
 	uint8_t *image;
 
-	/* Sizes that cannot be right are refused before memory is spent on them. */
+	/* Refuse impossible sizes before memory is allocated for them. */
 	if (map->size < sizeof(struct nnpu_program_header) ||
 	    map->size > NNPU_PROGRAM_MAX_SIZE) {
 		verdict_set(&a->v, NNPU_STATUS_PROGRAM_HEADER, NNPU_REASON_SIZE, 0,

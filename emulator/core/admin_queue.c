@@ -4,9 +4,9 @@
  */
 #include "admin_command.h"
 #include "device_state.h"
-#include "device_threads.h"
 #include "dma.h"
 #include "queue.h"
+#include "scheduler.h"
 
 static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)
 {
@@ -26,7 +26,7 @@ static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)
 	return !c->state.arm_head;
 }
 
-/* Indexes that the rings have; a state comes back through memory of software. */
+/* Are the indexes within the rings? Software may have changed the state. */
 static bool state_ok(const struct nnpu_sqe_create_queue *c)
 {
 	uint32_t sq_entries = le32toh(c->sq_entries), cq_entries = le32toh(c->cq_entries);
@@ -130,7 +130,6 @@ void admin_suspend_queue(struct admin *a, const struct nnpu_sqe_suspend_queue *c
 	pthread_mutex_unlock(&dev->lock);
 }
 
-/* End the job of a queue and wait until it lets go. dev->lock held. */
 void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->dropping = true;
@@ -181,7 +180,7 @@ void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 
 	if (!q)
 		return;
-	/* Entries are not fetched ahead, so a job that is found runs. */
+	/* An entry that was read ahead has not begun: only the one that runs is found. */
 	pthread_mutex_lock(&a->dev->lock);
 	if (q->running && q->cid == le16toh(c->target_cid)) {
 		atomic_store(&q->abort, true);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loading control flow: the blocks of a program, and whether the commands that enter
- * them pass what the blocks take and give.
+ * Loading control flow: finds the blocks of a program, and checks that the operands of BRANCH
+ * and LOOP fit the operands of the blocks they enter.
  *
- * Targets lie behind the commands that name them. So a block cannot enter itself, and
- * all that enter a block have been seen when it begins.
+ * A target lies behind the command that names it. So a block cannot enter itself, and all
+ * commands that enter a block have been loaded before the block begins.
  */
 #include "device_state.h"
 #include "loader.h"
@@ -12,7 +12,7 @@
 #include "tensor_shape.h"
 #include "ops/extension.h"
 
-/* The operands of a block as its BLOCK command has them in the image. */
+/* The operands of a block, from its BLOCK command in the image. */
 struct block_operands {
 	struct nnpu_command command;
 	uint32_t number;
@@ -94,7 +94,7 @@ static bool same_params(const struct tensor *a, const struct tensor *b)
 	return !t || !t->params_size || !memcmp(a->params, b->params, t->params_size);
 }
 
-/* Values pass from one to the other. NULL: refused elsewhere. */
+/* Can a value pass between these tensors? NULL: there is none, refused elsewhere. */
 static int check_pair(struct loader *l, uint32_t index, unsigned int operand,
 		      const struct tensor *a, const struct tensor *b)
 {
@@ -112,7 +112,7 @@ static int check_pair(struct loader *l, uint32_t index, unsigned int operand,
 	return 0;
 }
 
-/* A TENSOR_BOOL8 of shape [1], as far as that is known. */
+/* A condition is a TENSOR_BOOL8 of shape [1], as far as its shape is known. */
 static int check_condition(struct loader *l, uint32_t index, unsigned int operand,
 			   const struct tensor *t)
 {
@@ -127,7 +127,7 @@ static int check_condition(struct loader *l, uint32_t index, unsigned int operan
 	return 0;
 }
 
-/* Without having computed it, the output has the dimensions that @a and @b share. */
+/* The output is one of @a and @b: it gets the dimensions in which they agree. */
 static void merge_output(const struct loader *l, struct tensor *out, const struct tensor *a,
 			 const struct tensor *b)
 {
@@ -208,7 +208,7 @@ static int check_loop(struct loader *l, uint32_t index)
 	for (i = 0; i < cmd->num_outputs; i++) {
 		if (check_pair(l, index, n + i, out[i], block_output(l, &body, i)))
 			return -1;
-		/* The condition may be false at once. */
+		/* If the condition is false at once, the output is the operand of the loop. */
 		merge_output(l, out[i], l->operands[i], block_output(l, &body, i));
 	}
 	return 0;
@@ -225,7 +225,7 @@ static int check_control(struct loader *l, uint32_t index)
 	return cmd->opcode == NNPU_CMD_BRANCH ? check_branch(l, index) : check_loop(l, index);
 }
 
-/* Note that the block at hand enters @target. */
+/* Note that the current block enters @target. */
 static void enter_from(struct loader *l, uint32_t target)
 {
 	struct program_block *b = &l->p->blocks[target];
@@ -319,8 +319,9 @@ bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
 	if (cmd->opcode == NNPU_CMD_BRANCH)
 		return true;
 	/*
-	 * A place for the condition. The body came last: for each value that it carries
-	 * a place beside the one of the loop's output, or two if there is none.
+	 * @header and @list are those of the body here. The scratch memory has a place for
+	 * the condition. For each value that the body carries it has one place beside the
+	 * loop's output, or two if the loop has no such output.
 	 */
 	*scratch = TENSOR_ALIGN;
 	for (i = 0; i < header->num_outputs; i++)

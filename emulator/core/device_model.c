@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Properties of a device, its creation and end, and what all parts of it use: clock, log,
- * fault register, fault injection.
+ * Properties of a device, its creation and its end.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -76,57 +74,6 @@ uint64_t nnpu_device_doorbell_size(const struct nnpu_device_props *props)
 	return size;
 }
 
-uint64_t dev_now(struct nnpu_device *dev)
-{
-	return dev->ops->now_ns(dev->bus);
-}
-
-bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level)
-{
-	if (!dev->ops->log)
-		return false;
-	return dev->ops->log_wanted ? dev->ops->log_wanted(dev->bus, level) :
-				      level == NNPU_LOG_GUEST_ERROR;
-}
-
-void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
-{
-	char text[256];
-	va_list args;
-
-	if (!dev_log_wanted(dev, level))
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	dev->ops->log(dev->bus, level, text);
-}
-
-void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid)
-{
-	if (dev->fault_status != NNPU_FAULT_NONE)
-		return;
-	dev->fault_status = fault;
-	dev->fault_info = (qid & 0xffff) | cid << 16;
-}
-
-bool dev_inject(struct nnpu_device *dev, unsigned int kind)
-{
-	if (!dev->inject[kind])
-		return false;
-	dev->inject[kind]--;
-	return true;
-}
-
-uint64_t dev_features(const struct nnpu_device *dev)
-{
-	return NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT | NNPU_FEATURE_PRIORITY |
-	       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_PERF_LEVELS | NNPU_FEATURE_SUSPEND |
-	       NNPU_FEATURE_CONTROL_FLOW | NNPU_FEATURE_EXTENSIONS |
-	       (dev->props.inject ? NNPU_FEATURE_INJECT : 0) |
-	       (dev->props.null_mode ? NNPU_FEATURE_NULL : 0);
-}
-
 static void device_free(struct nnpu_device *dev)
 {
 	pthread_cond_destroy(&dev->event);
@@ -139,7 +86,7 @@ static void device_free(struct nnpu_device *dev)
 	free(dev);
 }
 
-/* Like calloc(), at the beginning of a cache line. @size: a multiple of one. */
+/* Like calloc(), aligned to cache lines. @size must be a multiple of a line. */
 static void *alloc_lines(size_t num, size_t size)
 {
 	void *p = aligned_alloc(CACHE_LINE, num * size);
@@ -164,7 +111,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	dev->props = *props;
 	dev->ops = ops;
 	dev->bus = bus;
-	/* Held for so short a time that waiting awake beats going to sleep. */
+	/* The lock is held so briefly that spinning beats sleeping. */
 	pthread_mutexattr_init(&lock_attr);
 	pthread_mutexattr_settype(&lock_attr, PTHREAD_MUTEX_ADAPTIVE_NP);
 	pthread_mutex_init(&dev->lock, &lock_attr);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The NNPU device model: what a glue (QEMU, in-process) needs of it.
+ * The NNPU device model: its interface to a glue (QEMU, in-process).
  *
- * A device is created with its properties and a bus, then driven like hardware:
- * register reads and writes, doorbell writes. It answers with DMA and interrupts
- * through the bus. Documentation/hardware/ says what all of it means.
+ * A device is created with properties and a bus. It is driven like hardware, by register
+ * reads and writes and doorbell writes, and answers with DMA and interrupts through the
+ * bus. Documentation/hardware/ specifies its behaviour.
  *
- * Threads: one control thread runs admin commands and resets, one thread per
- * engine runs jobs. Register and doorbell accesses may come from any thread at any
- * time; they take a lock for a few instructions, never wait for a job, a command
- * or DMA, and never call dma_*(). They may call raise_irq() and log().
+ * Threads: one control thread executes admin commands and resets, one thread per engine
+ * runs jobs. Register and doorbell accesses may come from any thread at any time. They
+ * take a lock for a few instructions, never wait for a job, a command or DMA, and never
+ * call dma_*(). They may call raise_irq() and log().
  */
 #ifndef NNPU_DEVICE_H
 #define NNPU_DEVICE_H
@@ -45,9 +45,9 @@
  * @max_entries_log2: log2 of the largest ring, 1 .. 16
  * @memory_size: device memory for programs and activations, bytes
  * @max_operand_size: largest tensor, bytes, at most @memory_size
- * @poll_ns: how long an idle engine looks for work before it sleeps, at most 1 s.
+ * @poll_ns: how long an idle engine polls for work before it sleeps, at most 1 s.
  *	Trades host CPU time against the latency of the first job. At NNPU_PERF_LOW
- *	it does not look, at NNPU_PERF_HIGH at least half a millisecond
+ *	it does not poll, at NNPU_PERF_HIGH it polls for at least 0.5 ms
  * @inject: fault injection register works
  * @null_mode: jobs complete without computing
  * @platform_irq: IRQ_STATUS and IRQ_MASK exist and the bus has set_irq_level()
@@ -77,7 +77,7 @@ enum nnpu_log_level {
 };
 
 /**
- * struct nnpu_bus_ops - how the device reaches its surroundings
+ * struct nnpu_bus_ops - how the device reaches memory, interrupts and clock
  *
  * dma_*() are called by the device's own threads only, never with a lock of the
  * device held that a register access takes. The others are called by device
@@ -88,15 +88,14 @@ struct nnpu_bus_ops {
 	int (*dma_read)(void *bus, uint64_t addr, void *buf, size_t len);
 	int (*dma_write)(void *bus, uint64_t addr, const void *buf, size_t len);
 	/*
-	 * The same for @len bytes within one page, of which the last two (2-byte aligned)
-	 * become visible in one piece, after all others and after every dma_write() of
-	 * the same thread. Software looks at them all the time: what comes before goes
-	 * to memory right before them.
+	 * Write @len bytes within one page. The last two bytes, which are 2-byte aligned,
+	 * become visible with a single access, after all others and after every
+	 * dma_write() of the same thread. Software polls these bytes.
 	 */
 	int (*dma_publish)(void *bus, uint64_t addr, const void *buf, size_t len);
 	/*
-	 * A hint: @len bytes at @addr will be read soon, or written. Whatever is there, it
-	 * must not do more than load caches. May be NULL.
+	 * A hint: @len bytes at @addr will be read or written soon. It must have no side
+	 * effect, whatever the address is. May be NULL.
 	 */
 	void (*dma_prefetch)(void *bus, uint64_t addr, size_t len, bool is_write);
 	/* Raise interrupt vector @vector once. Must not wait for a device thread. */
@@ -108,49 +107,49 @@ struct nnpu_bus_ops {
 	/* May be NULL. @text has no newline and is valid during the call only. */
 	void (*log)(void *bus, enum nnpu_log_level level, const char *text);
 	/*
-	 * Called first and last on each thread of the device, for surroundings that
-	 * keep a record of threads. May be NULL.
+	 * Called first and last on each thread of the device, for glues that have to
+	 * register threads. May be NULL.
 	 */
 	void (*thread_begin)(void *bus, const char *name);
 	void (*thread_end)(void *bus);
-	/* Are lines of this level wanted at all? NULL: guest errors only. */
+	/* Are lines of this level logged? NULL: guest errors only. */
 	bool (*log_wanted)(void *bus, enum nnpu_log_level level);
 };
 
 struct nnpu_device;
 
-/* The properties a device has if nobody says otherwise. */
+/* Default properties. */
 void nnpu_device_default_props(struct nnpu_device_props *props);
 
 /*
- * Are the properties in range? 0, or -1 with a text in @error (of @size bytes)
+ * Check that all properties are in range. 0, or -1 with a text in @error (of @size bytes)
  * that names the property and its range.
  */
 int nnpu_device_check_props(const struct nnpu_device_props *props, char *error, size_t size);
 
 /*
- * Create a device as after power-on and start its threads. @ops must outlive the
- * device. NULL with a text in @error if a property is out of range or there is no
- * memory or no thread to be had.
+ * Create a device in its power-on state and start its threads. @ops must outlive the
+ * device. NULL with a text in @error if a property is out of range, or if memory or
+ * threads cannot be allocated.
  */
 struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 				       const struct nnpu_bus_ops *ops, void *bus,
 				       char *error, size_t size);
 
 /*
- * Abort whatever runs, end the threads and free the device. Waits for the
- * threads, so the caller must not hold a lock that a bus operation takes. No
- * other function may be running or called any more.
+ * Abort all jobs, end the threads and free the device. Waits for the threads, so the
+ * caller must not hold a lock that a bus operation takes. No other function of the device
+ * may run, or be called afterwards.
  */
 void nnpu_device_destroy(struct nnpu_device *dev);
 
 /*
- * Power-on reset: as CTRL.RESET, and the counters and the clock start at 0. Does
- * not wait: STATUS.RESETTING reads 1 until the threads have let go of memory.
+ * Power-on reset: like CTRL.RESET, and the counters and the clock restart at 0. Does not
+ * wait: STATUS.RESETTING reads 1 until the threads no longer access memory.
  */
 void nnpu_device_power_on_reset(struct nnpu_device *dev);
 
-/* Register window. Accesses that are not 32-bit and aligned read 0, write nothing. */
+/* Register window. Accesses that are not 32-bit and aligned read 0 and write nothing. */
 uint32_t nnpu_device_reg_read(struct nnpu_device *dev, uint64_t offset, unsigned int size);
 void nnpu_device_reg_write(struct nnpu_device *dev, uint64_t offset, uint64_t value,
 			   unsigned int size);

@@ -23,11 +23,20 @@
 #include "device_model.h"
 #include "nnpu_hw.h"
 #include "prefetch.h"
-#include "scheduler.h"
 
+struct irqs;
 struct nnpu_ctx;
 struct nnpu_engine;
 struct nnpu_queue;
+
+/* The queues of one priority; scheduler.c. */
+struct sched_level {
+	struct nnpu_queue *first;	/* queues that are ready, oldest first */
+	struct nnpu_queue *last;
+	unsigned int active;		/* queues with work that waits or runs */
+	unsigned int passed;		/* jobs of higher levels in a row while work waits here */
+	uint64_t vtime;			/* where a queue starts that gets work again, ns */
+};
 
 struct nnpu_device {
 	struct nnpu_device_props props;
@@ -100,7 +109,16 @@ uint64_t dev_features(const struct nnpu_device *dev);
 /* Note a fault in the fault registers, unless they hold one. dev->lock held. */
 void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid);
 
+/* Enter the FATAL state. dev->lock held. */
+void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs);
+
 /* Take one injection of this kind, if there is one. dev->lock held. */
 bool dev_inject(struct nnpu_device *dev, unsigned int kind);
+
+/* Control thread: sleep until a job ends. dev->lock held. */
+void dev_await_jobs(struct nnpu_device *dev);
+
+/* A job has ended. dev->lock held. */
+void dev_job_ended(struct nnpu_device *dev);
 
 #endif /* NNPU_DEVICE_STATE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The threads of a device: one per engine and the control thread; how they start, end,
- * and wait for jobs of each other.
+ * The threads of a device: one per engine and the control thread; how they start and
+ * end.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ bool threads_start(struct nnpu_device *dev)
 	sigset_t all, old;
 	unsigned int i;
 
-	/* Signals of the process are for its own threads. */
+	/* Signals of the process are handled by its own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (i = 0; i < dev->props.num_engines; i++) {
@@ -76,32 +76,4 @@ void threads_join(struct nnpu_device *dev)
 			pthread_join(dev->engines[i].thread, NULL);
 		exec_fini(&dev->engines[i]);
 	}
-}
-
-void dev_await_jobs(struct nnpu_device *dev)
-{
-	dev->awaiting_jobs = true;
-	pthread_cond_wait(&dev->event, &dev->lock);
-	dev->awaiting_jobs = false;
-}
-
-void dev_job_ended(struct nnpu_device *dev)
-{
-	if (dev->awaiting_jobs)
-		pthread_cond_broadcast(&dev->event);
-}
-
-void dev_set_perf(struct nnpu_device *dev, unsigned int level)
-{
-	unsigned int i;
-
-	pthread_mutex_lock(&dev->lock);
-	dev->perf_level = level;
-	for (i = 0; level == NNPU_PERF_LOW && i < dev->props.num_engines; i++)
-		if (!dev->engines[i].busy)
-			exec_trim(&dev->engines[i]);
-	/* How long engines look for work, and keep memory, is decided anew. */
-	atomic_fetch_add_explicit(&dev->work_seq, 1, memory_order_release);
-	pthread_cond_broadcast(&dev->work);
-	pthread_mutex_unlock(&dev->lock);
 }

@@ -13,13 +13,4 @@ struct nnpu_device;
 bool threads_start(struct nnpu_device *dev);
 void threads_join(struct nnpu_device *dev);
 
-/* Control thread: sleep until a job ends. dev->lock held. */
-void dev_await_jobs(struct nnpu_device *dev);
-
-/* A job has ended. dev->lock held. */
-void dev_job_ended(struct nnpu_device *dev);
-
-/* Performance level: how long engines look for work and keep memory. */
-void dev_set_perf(struct nnpu_device *dev, unsigned int level);
-
 #endif /* NNPU_DEVICE_THREADS_H */

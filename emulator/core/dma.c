@@ -12,12 +12,12 @@
 #define NODE_BYTES(entries)	((entries) * sizeof(uint64_t))
 #define LEAF_SHIFT		(NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT)
 
-/* A context keeps at most this many nodes (4 KiB each, 2 MiB of a slot each). */
+/* A context caches at most so many nodes. Each has 4 KiB and maps 2 MiB of a slot. */
 #define MAX_KEPT_LEAVES		2048u
-/* Slots above this many nodes are not kept at all. */
+/* Nodes of slots with more nodes than this are not cached. */
 #define MAX_INDEXED_LEAVES	4096u
 
-/* May the device go on, and is there such an address? */
+/* The device does not stop, and the range does not wrap around. */
 static bool can_access(const struct nnpu_device *dev, uint64_t addr, size_t len)
 {
 	return !atomic_load_explicit(&dev->stop, memory_order_relaxed) && addr + len >= addr;
@@ -94,7 +94,7 @@ static int read_leaf(struct nnpu_device *dev, const struct mem_map *map, uint64_
 	return dev_dma_read(dev, addr, node, NODE_BYTES(count));
 }
 
-/* Take a place among the nodes the context may keep. */
+/* Count one more cached node, if the context may have one. */
 static bool can_keep(struct mem_map *map, atomic_uint *kept)
 {
 	if (!kept || !map->leaves)
@@ -105,7 +105,7 @@ static bool can_keep(struct mem_map *map, atomic_uint *kept)
 	return false;
 }
 
-/* Node @index in @scratch, which holds *@held now; kept, if there is room. */
+/* Read node @index to @scratch, unless that has it (*@held). Cache it if there is room. */
 static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, uint64_t index,
 				 uint64_t *scratch, uint64_t *held, atomic_uint *kept)
 {
@@ -147,7 +147,7 @@ static int transfer(struct nnpu_device *dev, uint64_t addr, void *buf, size_t le
 	return dev_dma_write(dev, addr, buf, len);
 }
 
-/* Within one page whose address is known. False: it is not like that. */
+/* An access within one page whose node is cached. False: it is not of this kind. */
 static bool access_page(struct nnpu_device *dev, const struct mem_map *map, uint64_t offset,
 			void *buf, size_t len, enum dma_dir dir, unsigned int *status)
 {
@@ -165,7 +165,7 @@ static bool access_page(struct nnpu_device *dev, const struct mem_map *map, uint
 static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
 				 uint8_t *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
 {
-	/* Cleared only when it is used: most accesses find the node kept. */
+	/* Not cleared here: most accesses find the node in the cache. */
 	uint64_t scratch[NNPU_TABLE_ENTRIES];
 	uint64_t held = UINT64_MAX;
 

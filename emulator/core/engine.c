@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * Engines: threads that serve one entry at a time, and look for work in between.
+ * Engines: threads that serve one entry at a time and look for work in between.
  *
- * The way of an entry takes dev->lock three times: to choose it, to start it once it is
- * read, and to complete it, which is where the next one is chosen. While no other queue
- * has work an engine stays with its queue: a turn. It then reads several entries at once,
- * and the next one starts where the last one is completed.
+ * An entry takes dev->lock three times: when it is chosen, when it starts after it was
+ * read, and when it is completed. The last one also chooses the next entry. While no other
+ * queue has work an engine stays with its queue: this is a turn. In a turn it reads several
+ * entries at once, and the next one starts in the section that completes the last one.
  */
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
 
 #include "device_state.h"
-#include "device_threads.h"
 #include "engine.h"
 #include "job.h"
 #include "program_load.h"
 #include "queue.h"
-#include "reset.h"
+#include "scheduler.h"
 
 /* How long an idle engine keeps the memory of its last job, seconds. */
 #define KEEP_MEMORY_S	1
-/* How long it looks for work at the high level of performance at least, ns. */
+/* How long it looks for work at performance level HIGH, at least, ns. */
 #define HIGH_POLL_NS	500000u
 /* Looks at the doorbells between two looks at the clock. */
 #define POLL_SPINS	64
@@ -45,21 +44,21 @@ struct injected {
 struct entry {
 	struct nnpu_sqe sqe __attribute__((aligned(8)));
 	struct injected in;
-	struct job job;			/* verdict and time also of what is no job */
+	struct job job;			/* its verdict and times are set for other entries, too */
 	uint16_t cid;
 };
 
 /*
- * Entries of a turn that have been read: copies, of which those from @next on have not
- * begun. Software must not touch an entry from the doorbell until it is fetched, so it
- * makes no difference to it when they are read.
+ * Copies of entries that have been read ahead in a turn. Those from @next on have not begun.
+ * Software must not touch an entry between the doorbell and its completion, so it cannot
+ * tell when the entry is read.
  */
 struct entries {
 	struct nnpu_sqe sqe[READ_AHEAD] __attribute__((aligned(8)));
 	uint32_t next;
 	uint32_t count;
 	uint64_t fetched_ns;
-	uint64_t start_ns;	/* of the next one, unless something comes in between: 0 */
+	uint64_t start_ns;	/* of the next one; 0: ask the clock */
 };
 
 bool op_progress(struct job_progress *p)
@@ -74,7 +73,7 @@ bool op_progress(struct job_progress *p)
 	       atomic_load_explicit(p->stop, memory_order_relaxed);
 }
 
-/* A job that makes no progress. @stuck: only the end of everything ends it. */
+/* A job that makes no progress. An abort ends it, but with @stuck only a reset does. */
 static void job_stall(struct nnpu_device *dev, struct nnpu_queue *q, bool stuck)
 {
 	pthread_mutex_lock(&dev->lock);
@@ -101,7 +100,7 @@ static void take_injections(struct nnpu_device *dev, struct nnpu_queue *q, struc
 	in->fail_dma = dev_inject(dev, NNPU_INJECT_DMA_ERROR);
 	in->lost_irq = dev_inject(dev, NNPU_INJECT_LOST_IRQ);
 	in->bad_status = dev_inject(dev, NNPU_INJECT_BAD_STATUS);
-	/* The extra completion must not run the ring over. */
+	/* The extra completion must not overflow the ring. */
 	in->bad_cid = queue_has_room(q, 2) && dev_inject(dev, NNPU_INJECT_BAD_CID);
 }
 
@@ -129,7 +128,7 @@ static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct 
 	return 0;
 }
 
-/* dev->lock held, but dropped while a program goes that only this job kept. */
+/* dev->lock held, dropped while a program is freed that only this job kept. */
 static void job_release(struct nnpu_device *dev, struct job *job)
 {
 	if (!--job->program->refs) {
@@ -147,7 +146,7 @@ static bool is_execute(const struct entry *en)
 	return en->sqe.opcode == NNPU_IO_EXECUTE;
 }
 
-/* What can be said about an entry by itself. dev->lock may be held. */
+/* Check what can be told from the entry alone. dev->lock may be held. */
 static void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struct entry *en)
 {
 	const struct nnpu_sqe *sqe = &en->sqe;
@@ -212,7 +211,7 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 			(unsigned long long)en->job.exec_ns);
 }
 
-/* Let go of what the entry held. dev->lock held. */
+/* Release what the entry held. dev->lock held. */
 static void entry_end(struct nnpu_device *dev, struct entry *en)
 {
 	if (!is_execute(en))
@@ -240,7 +239,7 @@ static uint32_t entries_to_read(const struct nnpu_queue *q)
 	return count < READ_AHEAD ? count : READ_AHEAD;
 }
 
-/* Have an entry to serve in @ahead. dev->lock held, dropped if memory has to be read. */
+/* Make sure that @ahead has an entry. dev->lock held, dropped while memory is read. */
 static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 			struct entries *ahead)
 {
@@ -249,11 +248,11 @@ static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 
 	if (ahead->next < ahead->count)
 		return 0;
-	/* If others wait it is their turn after this one. */
+	/* If other queues wait, their turn comes after this entry. */
 	count = dev->num_ready ? 1 : entries_to_read(q);
 	pthread_mutex_unlock(&dev->lock);
 	ret = queue_read_entries(dev, q, head, ahead->sqe, count);
-	/* What lies behind the next entry is no reason to refuse that. */
+	/* A fault in later entries does not concern the next one: read it alone. */
 	if (ret && count > 1) {
 		count = 1;
 		ret = queue_read_entries(dev, q, head, ahead->sqe, count);
@@ -266,7 +265,7 @@ static int read_entries(struct nnpu_device *dev, const struct nnpu_queue *q,
 	return ret;
 }
 
-/* What will be read and written when this entry has run: it comes while it runs. */
+/* Prefetch what is read and written after this entry, so that it arrives while it runs. */
 static void prefetch_next(struct nnpu_device *dev, const struct nnpu_queue *q,
 			  const struct entries *ahead)
 {
@@ -276,8 +275,8 @@ static void prefetch_next(struct nnpu_device *dev, const struct nnpu_queue *q,
 }
 
 /*
- * Fetch, execute and complete one entry of a queue that is marked busy. The time when a
- * job ended, 0 if there was none. dev->lock held, dropped in between.
+ * Fetch, execute and complete one entry of a busy queue. Returns the time when a job
+ * ended, or 0 if there was none. dev->lock held, dropped in between.
  */
 static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct entries *ahead)
 {
@@ -318,7 +317,7 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 	return end_ns;
 }
 
-/* A new entry. dev->lock held. */
+/* Prepare for a new entry. dev->lock held. */
 static void engine_renew(struct nnpu_engine *e, struct nnpu_queue *q)
 {
 	atomic_store_explicit(&q->abort, false, memory_order_relaxed);
@@ -327,7 +326,7 @@ static void engine_renew(struct nnpu_engine *e, struct nnpu_queue *q)
 	};
 }
 
-/* Charge the queue with the time since the last time. dev->lock held. */
+/* Charge the queue with the time since the last charge. dev->lock held. */
 static void engine_charge(struct nnpu_engine *e, struct nnpu_queue *q, uint64_t now)
 {
 	uint64_t used = now - e->busy_since;
@@ -348,7 +347,7 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	q->busy = true;
 	queue_serve_begin(q);
 	sched_update(dev, q);
-	/* What this engine leaves is for another one. */
+	/* Another engine may take the work that is left. */
 	sched_wake(dev);
 	e->busy = true;
 	e->busy_since = dev_now(dev);
@@ -401,21 +400,21 @@ static bool poll_ends(struct nnpu_device *dev, unsigned int seq)
 	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
 }
 
-/* Does anybody wait for the turn to end? dev->lock held. */
+/* Does somebody wait for the turn to end? dev->lock held. */
 static bool turn_is_over(const struct nnpu_engine *e)
 {
 	const struct nnpu_device *dev = e->dev;
 
-	/* Another queue; the control thread; who wants the engine's memory back. */
+	/* Another queue, the control thread, or a reclaim of the engine's memory. */
 	return dev->num_ready || dev->awaiting_jobs || e->trim || !dev->ready ||
 	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
 }
 
 /*
- * The queue has nothing left, but it has had several entries at once: who submits like
- * that will soon come with more, and to find the queue served costs both sides far less
- * than to begin again. It is time of the queue's turn. False if there is none: the turn
- * ends. dev->lock held, dropped inside.
+ * The queue is empty, but it has had several entries at once. Software that submits like
+ * that will probably submit more soon. Staying with the queue costs both sides far less
+ * than a new turn. The time counts as device time of the queue. False: no work came, the
+ * turn ends. dev->lock held, dropped inside.
  */
 static bool turn_stay(struct nnpu_engine *e, struct nnpu_queue *q)
 {
@@ -433,8 +432,9 @@ static bool turn_stay(struct nnpu_engine *e, struct nnpu_queue *q)
 }
 
 /*
- * Does the turn go on with another entry? @end_ns: of the last job, to save a look at the
- * clock; what came after it is the next one's. dev->lock held, dropped in between.
+ * Does the turn go on with another entry? @end_ns: the end of the last job, or 0. It saves
+ * a look at the clock; the time after it is charged with the next entry. dev->lock held,
+ * dropped in between.
  */
 static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
 			 const struct entries *ahead, uint64_t end_ns)
@@ -453,7 +453,7 @@ static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
 	return true;
 }
 
-/* Entries of one queue, as long as there are any and nobody else has some. dev->lock held. */
+/* Serve a queue as long as it has entries and nobody waits. dev->lock held. */
 static void engine_turn(struct nnpu_engine *e, struct nnpu_queue *q)
 {
 	struct entries ahead;
@@ -485,7 +485,7 @@ static void engine_poll(struct nnpu_device *dev, uint64_t ns)
 		}
 		if (dev_now(dev) >= end)
 			break;
-		/* Whoever is to ring the doorbell may need this very CPU. */
+		/* The thread that is to ring the doorbell may need this CPU. */
 		sched_yield();
 	}
 	pthread_mutex_lock(&dev->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * One EXECUTE entry: argument block in, outputs and result block out.
+ * One EXECUTE entry: reads the argument block, runs the program, writes outputs and result.
  */
 #include "device_state.h"
 #include "executor.h"
@@ -37,7 +37,7 @@ int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *s
 	return entry_fields_ok(q, sqe) ? 0 : verdict_status(v, NNPU_STATUS_INVALID_FIELD);
 }
 
-/* Everything about the job that runs; lives for one call of job_run(). */
+/* The job that runs. Lives for one call of job_run(). */
 struct run {
 	struct job *job;
 	struct nnpu_device *dev;
@@ -104,7 +104,7 @@ static int get_block(struct run *r)
 	return 0;
 }
 
-/* Step 4. The block can serve as result in any case. */
+/* Step 4. Whatever happens, the block is fit to become the result block. */
 static int read_block(struct run *r)
 {
 	const struct nnpu_sqe_execute *c = r->sqe;
@@ -116,7 +116,7 @@ static int read_block(struct run *r)
 	else if (dev_dma_read(r->dev, le64toh(c->args), r->header, r->args_len))
 		status = NNPU_STATUS_DMA_ERROR;
 	if (status) {
-		/* What was read before the fault is nobody's business. */
+		/* The result block must not show what was read before the fault. */
 		memset(r->header, 0, r->args_len);
 		return status_fault(r, status, 0);
 	}
@@ -148,7 +148,7 @@ static bool gives_shape(const struct nnpu_arg *a)
 	return le16toh(a->flags) & NNPU_ARG_SHAPE;
 }
 
-/* Are dimensions zero that the record does not give? */
+/* Are the dimensions zero that the record does not use? */
 static bool unused_dims_ok(const struct nnpu_arg *a)
 {
 	unsigned int i;
@@ -176,7 +176,7 @@ static int check_record(struct run *r, uint32_t number, const struct nnpu_arg *a
 	return 0;
 }
 
-/* The shape a record gives, against that of the program; both together in *@t. */
+/* Check the shape of a record against that of the program. *@t gets both combined. */
 static int merge_shape(struct run *r, uint32_t number, const struct nnpu_arg *a,
 		       const struct tensor *declared, struct tensor *t)
 {
@@ -187,7 +187,7 @@ static int merge_shape(struct run *r, uint32_t number, const struct nnpu_arg *a,
 		return 0;
 	if (a->rank > NNPU_MAX_RANK || (declared->rank_known && a->rank != declared->rank))
 		return arg_fault(r, NNPU_STATUS_ARG_SHAPE, NNPU_REASON_RANK, number);
-	/* A tensor without dimensions says nothing about the rank. */
+	/* Rank 0 leaves the rank open. */
 	if (!a->rank && !declared->rank_known)
 		return 0;
 	t->rank = a->rank;
@@ -203,7 +203,7 @@ static int merge_shape(struct run *r, uint32_t number, const struct nnpu_arg *a,
 	return 0;
 }
 
-/* Bytes of an input whose shape program and record make known together. */
+/* Bytes of an input whose shape the program and the record give together. */
 static int input_bytes(struct run *r, uint32_t number, const struct nnpu_arg *a,
 		       const struct tensor *declared, uint64_t *bytes)
 {
@@ -227,7 +227,7 @@ static int check_input(struct run *r, uint32_t number, const struct nnpu_arg *a,
 {
 	uint64_t bytes = declared->bytes;
 
-	/* Nearly all are as the program declares them. */
+	/* Most inputs have the shape that the program declares. */
 	if ((gives_shape(a) || !declared->shape_known) &&
 	    input_bytes(r, number, a, declared, &bytes))
 		return -1;
@@ -236,7 +236,7 @@ static int check_input(struct run *r, uint32_t number, const struct nnpu_arg *a,
 	return 0;
 }
 
-/* The shape that an output is to have. */
+/* Check the shape that the record demands of an output. */
 static int check_output(struct run *r, uint32_t number, const struct nnpu_arg *a,
 			const struct tensor *declared)
 {
@@ -273,7 +273,7 @@ static int check_args(struct run *r)
 
 /* Outputs. */
 
-/* Tensor of output @o, with the shape as far as it is known. */
+/* The tensor of output @o. Its shape may not be known completely. */
 static const struct tensor *output_tensor(const struct run *r, unsigned int o)
 {
 	uint32_t index = r->program->outputs[o];
@@ -283,7 +283,7 @@ static const struct tensor *output_tensor(const struct run *r, unsigned int o)
 	return &r->program->tensors[index];
 }
 
-/* Does an output have the shape that its record demands, as far as it does? */
+/* Does an output agree with the shape that its record demands? */
 static bool shape_is_demanded(const struct nnpu_arg *a, const struct tensor *t)
 {
 	struct tensor demanded;
@@ -297,7 +297,7 @@ static bool shape_is_demanded(const struct nnpu_arg *a, const struct tensor *t)
 	return shapes_compatible(&demanded, t);
 }
 
-/* Shapes that records demand, and room. */
+/* Check shapes that records demand, and room. */
 static int check_outputs(struct run *r, uint32_t *short_output)
 {
 	const struct program *p = r->program;
@@ -447,8 +447,8 @@ static int execute(struct run *r)
 }
 
 /*
- * Steps 2 to 6: small, so with the slots held, also afterwards. -1: there is nothing to
- * write a result to.
+ * Steps 2 to 6. They hold the slots and leave them held. -1: there is no block that could
+ * become a result block.
  */
 static int check_and_read(struct run *r)
 {
@@ -467,7 +467,7 @@ void job_run(struct job *job)
 	bool has_block;
 	struct run r;
 
-	/* One by one: most of the room is for what execute() fills in. */
+	/* Set field by field: execute() initializes the largest one. */
 	r.job = job;
 	r.dev = dev;
 	r.ctx = job->ctx;

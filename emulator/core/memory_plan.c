@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where tensors are in the arena: two tensors share bytes if the commands between
- * their first and last use do not overlap.
+ * The memory plan places tensors in the arena. Two tensors may share bytes if their lives,
+ * from the first to the last command that uses them, do not overlap.
  *
- * Each block of a program has a piece of the arena, behind the pieces of all blocks it
- * can be entered from: those that cannot run at the same time share memory, those that
- * can do not, and every tensor has one address however its block was entered.
+ * Each block of a program has a part of the arena behind the parts of all blocks that can
+ * enter it. So blocks that cannot run at the same time share memory, blocks that can do
+ * not, and each tensor has one address however its block is entered.
  */
 #include <stdlib.h>
 
 #include "memory_plan.h"
 #include "program_load.h"
 
-/* Up to this many tensors the placement is exhaustive, which costs their square. */
+/* Up to so many tensors each is compared with all others: quadratic time. */
 #define EXHAUSTIVE_MAX	2048u
 
 static int by_size(const void *a, const void *b)
@@ -39,8 +39,8 @@ static bool same_time(const struct plan_item *a, const struct plan_item *b)
 }
 
 /*
- * Largest first, each into the smallest gap that is free for its whole life, among
- * those placed already, which are kept in @order by offset.
+ * Best fit, largest first: each tensor goes into the smallest gap that is free during its
+ * life. @order has the tensors placed so far, by offset.
  */
 static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t *order)
 {
@@ -83,7 +83,7 @@ static unsigned int size_class(uint64_t size)
 	return class;
 }
 
-/* Very many tensors: a free list per power of two, linear in their number. */
+/* For very many tensors: a free list per power of two, linear time. */
 static uint64_t place_by_class(struct plan_item *items, uint32_t count, uint32_t *next,
 			       uint32_t *ending, uint32_t last)
 {
@@ -98,7 +98,7 @@ static uint64_t place_by_class(struct plan_item *items, uint32_t count, uint32_t
 		unsigned int class = size_class(items[i].size);
 		uint32_t head;
 
-		/* What was used last before this one starts is free now. */
+		/* Free the tensors whose last use is before this one. */
 		for (; now < items[i].first; now++) {
 			for (done = ending[now]; done != UINT32_MAX; done = head) {
 				unsigned int done_class = size_class(items[done].size);
@@ -141,7 +141,7 @@ uint64_t plan_place(struct plan_item *items, uint32_t count)
 		free(memory);
 		return total;
 	}
-	/* Without memory to think, nothing is shared. */
+	/* No memory for the lists: nothing is shared. */
 	for (i = 0; i < count; i++) {
 		items[i].offset = total;
 		total += tensor_round_up(items[i].size);
@@ -149,7 +149,7 @@ uint64_t plan_place(struct plan_item *items, uint32_t count)
 	return total;
 }
 
-/* What block @b needs places for; lives are counted from its first command. */
+/* The items of block @b. Their lives are counted from its first command. */
 static uint32_t block_items(const struct program *p, const struct program_block *b,
 			    struct plan_item *items)
 {
@@ -181,7 +181,7 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 	return n;
 }
 
-/* The blocks that block @b enters lie behind @end. */
+/* Move the blocks that block @b enters behind @end. */
 static void push_blocks(struct program *p, const struct program_block *b, uint64_t end)
 {
 	uint32_t i, k;
@@ -204,7 +204,7 @@ int plan_program(struct program *p)
 	if (!items)
 		return -1;
 	p->arena_size = 0;
-	/* Blocks lie behind those that enter them in the stream, too. */
+	/* In the program, too, a block comes after those that enter it. */
 	for (i = 0; i < p->num_blocks; i++) {
 		struct program_block *b = &p->blocks[i];
 		uint64_t end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hints to the host's caches, for lines that another CPU has written or looks at.
+ * Prefetch hints, for cache lines that another CPU writes or polls.
  */
 #ifndef NNPU_PREFETCH_H
 #define NNPU_PREFETCH_H
@@ -9,11 +9,11 @@
 
 #define CACHE_LINE	64u
 
-/* It will be written to: nobody else keeps the line. Any address is allowed. */
+/* Fetch the line for writing: no other CPU keeps a copy. Any address is allowed. */
 static inline void prefetch_for_write(const void *p)
 {
 #if defined(__x86_64__)
-	/* The compiler only fetches for reading unless it is told the very model. */
+	/* Without -mprfchw the builtin only fetches for reading. */
 	__asm__ __volatile__("prefetchw %0" : : "m" (*(const char *)p));
 #else
 	__builtin_prefetch(p, 1);

@@ -2,8 +2,8 @@
 /*
  * Validation of program images: header, tensor records, interface, commands.
  *
- * Everything works on the device's own copy of the image. The order of the checks is
- * that of the hardware specification, because the first fault is what is reported.
+ * All functions work on the device's own copy of the image. The checks are in the order of
+ * the hardware specification, because the first fault is reported.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "ops/extension.h"
 
 /*
- * Commands may share pieces of the index pool, so a small image could name very many
- * operands. This many in all are far more than any model has.
+ * Commands may share parts of the index pool, so a small image could have a huge number of
+ * operands. The limit is far above that of any real model.
  */
 #define MAX_OPERANDS	(1u << 22)
 
@@ -108,7 +108,7 @@ int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args
 
 /* Tensors. */
 
-/* As read from the image, where a dimension of 0 is not known rather than empty. */
+/* tensor_settle() for a tensor from the image, where a dimension of 0 is not known. */
 static bool settle_unknown(struct tensor *t, uint64_t max_bytes)
 {
 	struct tensor known = *t;
@@ -167,7 +167,7 @@ static unsigned int check_zero_point(uint32_t type, int32_t zero_point)
 	return NNPU_REASON_NONE;
 }
 
-/* Fields that mean nothing for the kind. */
+/* Are the fields zero that this kind of tensor does not use? */
 static bool unused_fields_zero(const struct nnpu_tensor_desc *d, unsigned int kind)
 {
 	if (d->reserved)
@@ -226,7 +226,7 @@ static unsigned int check_channel_quant(const struct nnpu_tensor_desc *d, uint32
 	return NNPU_REASON_NONE;
 }
 
-/* Parameters of an extension's type; @data has the inline data. */
+/* Check the parameters of an operand type of an extension. @data: the inline data. */
 static unsigned int check_params(const struct nnpu_tensor_desc *d, uint32_t type,
 				 const uint8_t *data, uint32_t data_size)
 {
@@ -400,7 +400,7 @@ static bool targets_ok(const struct program *p, uint32_t index, const struct nnp
 	return true;
 }
 
-/* Why a command of @block cannot read tensor @t. */
+/* The reason why a command of @block cannot read tensor @t, or NONE. */
 static unsigned int check_read(const struct program *p, uint32_t t, uint32_t block,
 			       const uint32_t *owner)
 {
@@ -429,7 +429,7 @@ static unsigned int check_write(const struct program *p, uint32_t t, uint32_t bl
 	return kind == NNPU_TENSOR_OUTPUT && block ? NNPU_REASON_BLOCK : NNPU_REASON_NONE;
 }
 
-/* Operands of BLOCK: the command writes its inputs; its outputs are written later. */
+/* An operand of BLOCK: BLOCK writes its inputs, later commands write its outputs. */
 static unsigned int check_block(struct program *p, uint32_t t, uint32_t block, bool input,
 				uint32_t *owner)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loading a program: from an image to tensors with constants in device memory and
- * commands that their operations have accepted.
+ * Loading a program: turns an image into tensors, with constants in device memory, and
+ * commands, which their operations have checked and prepared.
  */
 #include <stdlib.h>
 
@@ -14,10 +14,10 @@
 #include "slots.h"
 #include "tensor_shape.h"
 
-/* Constants of at least so many bytes are on their own, so that they can go on their own. */
+/* Constants of at least so many bytes have an allocation of their own, to be freed alone. */
 #define SINGLE_CONSTANT	256u
 
-/* Alignment of those that share their memory. */
+/* Alignment of smaller ones, which share an allocation. */
 #define SHARED_ALIGN	16u
 
 static uint64_t round_up(uint64_t value, uint64_t to)
@@ -25,7 +25,7 @@ static uint64_t round_up(uint64_t value, uint64_t to)
 	return (value + to - 1) & ~(to - 1);
 }
 
-/* Is it on its own? */
+/* Does it have an allocation of its own? */
 static bool is_single(const struct tensor *t)
 {
 	return tensor_is_const(t) && t->bytes >= SINGLE_CONSTANT;
@@ -153,7 +153,7 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	return 0;
 }
 
-/* Parameters of extensions' types: @bytes of them, each rounded up. */
+/* Load parameters of operand types of extensions: @bytes in all, each rounded up. */
 static int load_params(struct loader *l, uint64_t bytes)
 {
 	const uint8_t *data = l->image + le32toh(l->header.data_off);
@@ -261,7 +261,7 @@ static int load_tensors(struct loader *l)
 
 /* Commands. */
 
-/* The call of a command whose operands are, or will be, in l->operands. */
+/* The call of a command, with l->operands as its operands. */
 static struct op_call make_call(const struct loader *l, const struct program_cmd *cmd,
 				struct op_error *error)
 {
@@ -277,7 +277,7 @@ static struct op_call make_call(const struct loader *l, const struct program_cmd
 	};
 }
 
-/* The verdict on a command that its operation has refused. */
+/* Set the verdict on a command that its operation has refused. */
 static int op_refused(struct loader *l, uint32_t index, const struct op_error *error)
 {
 	unsigned int status = NNPU_STATUS_PROGRAM_COMMAND;
@@ -288,8 +288,8 @@ static int op_refused(struct loader *l, uint32_t index, const struct op_error *e
 }
 
 /*
- * Shapes of the outputs, if they follow from what is known at load time. They must
- * agree with the tensor records.
+ * Infer the shapes of the outputs if all input shapes are known. They must agree with the
+ * tensor records.
  */
 static int infer_command(struct loader *l, uint32_t index, struct program_cmd *cmd,
 			 const struct op_call *call)
@@ -310,7 +310,7 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 			*call->out[i] = l->saved[i];
 	if (ret < 0)
 		return op_refused(l, index, call->error);
-	/* 1: a value is needed that only the job has. */
+	/* 1: it needs a value that only the job has. */
 	cmd->infer = ret;
 	return 0;
 }
@@ -365,7 +365,7 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	return judge_command(l, index, cmd);
 }
 
-/* When only checking: note the verdict, go on. */
+/* LOAD_CHECK: store the verdict in the report and go on. */
 static void report(struct loader *l, uint32_t index, struct verdict *first)
 {
 	struct nnpu_command_report *r = &l->request->reports[index];
@@ -378,7 +378,7 @@ static void report(struct loader *l, uint32_t index, struct verdict *first)
 	*l->v = VERDICT_SUCCESS;
 }
 
-/* When only checking, what @ret is about is a report; else the first fault is the end. */
+/* LOAD_CHECK turns a fault (@ret) into a report. Otherwise the first fault ends loading. */
 static int judged(struct loader *l, uint32_t index, int ret, struct verdict *first)
 {
 	if (!l->request->check)
@@ -387,7 +387,7 @@ static int judged(struct loader *l, uint32_t index, int ret, struct verdict *fir
 	return 0;
 }
 
-/* The block at hand ends before command @end: a fault is one of its BLOCK command. */
+/* The current block ends before command @end. A fault belongs to its BLOCK command. */
 static int end_block(struct loader *l, uint32_t end, struct verdict *first)
 {
 	if (!control_end_block(l, end))
@@ -395,7 +395,7 @@ static int end_block(struct loader *l, uint32_t end, struct verdict *first)
 	return judged(l, l->p->blocks[l->block].header, -1, first);
 }
 
-/* Known shapes of what leaves a block agree with those of what takes it. */
+/* Check control commands again, since all shapes that loading finds are known now. */
 static int recheck_controls(struct loader *l, struct verdict *first)
 {
 	const struct program *p = l->p;
@@ -438,7 +438,7 @@ static int load_commands(struct loader *l)
 	return first.status ? -1 : 0;
 }
 
-/* Preparation, when all commands are known to be good. */
+/* Preparation, after all commands have been checked. */
 
 /* How often each tensor is an operand. */
 static uint32_t *count_uses(const struct program *p)
@@ -451,7 +451,7 @@ static uint32_t *count_uses(const struct program *p)
 	return uses;
 }
 
-/* One use less of a constant; after the last one it goes. */
+/* Drop one use of a constant. Free the constant after the last one. */
 static void drop_use(struct loader *l, uint32_t index, uint32_t *uses)
 {
 	struct tensor *t = &l->p->tensors[index];
@@ -473,7 +473,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	size_t bytes = 0;
 	uint32_t i;
 
-	/* Control flow is no operation. */
+	/* Control commands have no operation. */
 	if (!cmd->desc)
 		return 0;
 	for (i = 0; i < (uint32_t)cmd->num_inputs + cmd->num_outputs; i++) {
@@ -489,7 +489,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	}
 	cmd->prepared = call.prepared;
 	if (cmd->prepared && charge(l, bytes)) {
-		/* Not charged, so program_free() must not find it. */
+		/* It is not charged: program_free() must not release it. */
 		cmd->desc->free_prepared(cmd->prepared);
 		cmd->prepared = NULL;
 		return -1;
@@ -499,7 +499,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 			drop_use(l, operands[i], uses);
 	if (cmd->infer)
 		return 0;
-	/* What it needs for itself may depend on what is prepared. */
+	/* How much scratch memory it needs may depend on the prepared object. */
 	cmd->scratch = op_scratch(&call);
 	if (cmd->scratch > l->dev->props.memory_size)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
@@ -523,7 +523,7 @@ static int prepare_commands(struct loader *l)
 	return ret;
 }
 
-/* Are all shapes known, and so the arena? */
+/* Are all shapes known, so that the arena can be planned? */
 static bool is_fixed(struct program *p)
 {
 	bool fixed = true;
@@ -550,7 +550,7 @@ static int plan(struct loader *l)
 	p->fixed = is_fixed(p);
 	if (!p->fixed)
 		return 0;
-	/* If it is larger than the device a job of this program could never run. */
+	/* If the arena is larger than device memory, no job of this program could run. */
 	if (plan_program(p) || p->arena_size > l->dev->props.memory_size)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	return 0;

@@ -63,7 +63,7 @@ struct program {
 	struct nnpu_ctx *ctx;
 	uint64_t memory;		/* bytes accounted */
 	bool relaxed;
-	bool fixed;			/* all shapes are known: @arena_size and @offsets are valid */
+	bool fixed;			/* all shapes known: @arena_size, @offsets are valid */
 	uint32_t num_tensors;
 	uint32_t num_cmds;
 	uint32_t num_operands;

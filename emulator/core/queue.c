@@ -7,7 +7,7 @@
 #include "device_state.h"
 #include "dma.h"
 #include "queue.h"
-#include "reset.h"
+#include "scheduler.h"
 
 bool queue_ring_ok(const struct nnpu_device *dev, uint32_t entries, uint64_t addr)
 {
@@ -69,14 +69,14 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 /*
  * Doorbells.
  *
- * While an engine serves a queue, SQ_TAIL takes no lock: it is written to the queue's
- * bell, and the engine looks there before it ends. One word says all of it, so that one
- * of the two always sees the other: who writes a tail while SERVED is set knows that the
- * engine will find it, since the engine takes SERVED away and the last tail in one piece.
- * Release and acquire: entries are read after the tail that names them.
+ * While an engine serves a queue, a write to SQ_TAIL takes no lock. The tail goes to the
+ * bell of the queue, an atomic word, and the engine reads it before its turn ends. No tail
+ * is lost: the doorbell writes its tail only while SERVED is set, and the engine clears
+ * SERVED and takes the last tail with one atomic exchange.
+ * The doorbell releases and the engine acquires: entries are read after the tail.
  */
 #define BELL_SERVED		(1ull << 63)
-#define BELL_RUNG		(1ull << 62)	/* there is a tail that was not taken yet */
+#define BELL_RUNG		(1ull << 62)	/* there is a tail that has not been taken */
 #define BELL_ENTRIES_SHIFT	32		/* entries of the ring, while SERVED */
 #define BELL_ENTRIES_MASK	0x1ffffu
 #define BELL_TAIL_MASK		0xffffffffull
@@ -113,12 +113,12 @@ void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q)
 	take_tail(dev, q, atomic_exchange_explicit(&q->bell, 0, memory_order_acquire));
 }
 
-/* False: the queue is not being served, or the tail is none. */
+/* False: no engine serves the queue, or the tail is invalid. */
 static bool queue_ring_served(struct nnpu_queue *q, uint32_t tail)
 {
 	uint64_t old, new;
 
-	/* The engine has looked at it: to read it first would fetch it twice. */
+	/* The engine has the cache line: reading before writing would transfer it twice. */
 	prefetch_for_write((const void *)&q->bell);
 	old = atomic_load_explicit(&q->bell, memory_order_relaxed);
 	do {
@@ -294,7 +294,7 @@ void queue_prefetch(struct nnpu_device *dev, const struct nnpu_queue *q, uint32_
 {
 	if (!dev->ops->dma_prefetch)
 		return;
-	/* Software looks there: without this the write would wait for it to let go. */
+	/* Software polls this line: without the hint the write would wait for it. */
 	dev->ops->dma_prefetch(dev->bus, q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE,
 			       NNPU_CQE_SIZE, true);
 	if (count)
@@ -320,7 +320,7 @@ bool queue_has_room(const struct nnpu_queue *q, uint32_t count)
 	return mask - used >= count;
 }
 
-/* Nobody waits for completions of this queue any more. */
+/* The queue takes no more completions. */
 static bool queue_muted(const struct nnpu_device *dev, const struct nnpu_queue *q)
 {
 	return q->dropping || q->stopped || atomic_load(&dev->stop);
@@ -329,8 +329,8 @@ static bool queue_muted(const struct nnpu_device *dev, const struct nnpu_queue *
 _Static_assert(offsetof(struct nnpu_cqe, status) + 2 == sizeof(struct nnpu_cqe), "comes last");
 
 /*
- * All with dev->lock held: the ring of a queue changes in one piece for doorbells that
- * answer a completion as soon as it is in memory.
+ * dev->lock is held throughout: software may answer a completion with a doorbell as soon
+ * as it is in memory, and that doorbell has to find the new tail.
  */
 void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 		    const struct verdict *v, uint64_t result, bool interrupt,
@@ -353,7 +353,7 @@ void queue_complete(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 		queue_stop(dev, q, NNPU_FAULT_CQ_FULL, NNPU_STATUS_NO_RESOURCES, irqs);
 		return;
 	}
-	/* With the status the entry is software's. */
+	/* The status makes the entry visible to software: it is written last. */
 	if (dev_dma_publish(dev, q->cq_addr + (uint64_t)q->cq_tail * NNPU_CQE_SIZE, &cqe,
 			    sizeof(cqe))) {
 		if (!queue_muted(dev, q))

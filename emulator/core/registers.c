@@ -175,7 +175,7 @@ static void set_half(uint64_t *value, bool high, uint32_t half)
 	*value = (*value & ~(0xffffffffull << shift)) | (uint64_t)half << shift;
 }
 
-/* false if the write is one that has no effect. */
+/* False: the write has no effect. */
 static bool write_admin_reg(struct nnpu_device *dev, uint32_t offset, uint32_t value)
 {
 	if (dev->ctrl & NNPU_CTRL_ENABLE || dev->resetting)

@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * Enable, disable, reset and the FATAL state.
+ * Enable, disable and reset.
  *
  * A register write only starts a change: it sets dev->stop, and the control thread ends
  * jobs, frees contexts and brings the registers to their new state.
  */
 #include "device_state.h"
-#include "device_threads.h"
 #include "engine.h"
 #include "interrupts.h"
 #include "program_load.h"
 #include "queue.h"
 #include "reset.h"
-
-void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
-{
-	if (dev->fatal)
-		return;
-	dev->fatal = true;
-	dev->fatal_code = (uint16_t)code;
-	dev->ready = false;
-	atomic_store(&dev->stop, true);
-	pthread_cond_broadcast(&dev->work);
-	pthread_cond_broadcast(&dev->event);
-	irqs_add(irqs, 0);
-}
 
 /* CTRL: dev->lock held. */
 
@@ -83,12 +69,12 @@ void device_write_ctrl(struct nnpu_device *dev, uint32_t value, struct irqs *irq
 		device_stop(dev);
 	else if (!dev->stopping)
 		device_enable(dev, irqs);
-	/* Else the control thread enables when it has stopped. */
+	/* Else the control thread enables the device when it has ended everything. */
 }
 
 /* The control thread's part. */
 
-/* The control thread, when no engine is busy: nothing is left of what was. */
+/* No engine is busy and no context exists: bring the device to its new state. */
 static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 {
 	unsigned int i;
@@ -143,7 +129,7 @@ void dev_end_everything(struct nnpu_device *dev)
 
 	while (engines_busy(dev))
 		dev_await_jobs(dev);
-	/* Nobody but this thread knows contexts and programs now. */
+	/* Only this thread uses contexts and programs now. */
 	for (id = 1; id <= dev->props.max_contexts; id++) {
 		struct nnpu_ctx *ctx = dev->contexts[id];
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enable, disable, reset, FATAL. All functions: dev->lock held.
+ * Enable, disable, reset. All functions: dev->lock held.
  */
 #ifndef NNPU_RESET_H
 #define NNPU_RESET_H
@@ -15,9 +15,6 @@ void device_write_ctrl(struct nnpu_device *dev, uint32_t value, struct irqs *irq
 
 /* Tell the control thread to end all jobs and contexts. */
 void device_stop(struct nnpu_device *dev);
-
-/* Enter the FATAL state. */
-void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs);
 
 /* Control thread: wait for the engines, then free all contexts. Drops the lock inside. */
 void dev_end_everything(struct nnpu_device *dev);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arbitration: the one place that decides the order of jobs of different queues.
+ * Arbitration: decides in which order queues are served.
  *
- * A level of priority is served before the levels below it. Within a level the queue
- * that has used the least device time comes first; device time is counted in full
- * however a job ends, so that neither long jobs nor bad entries buy a larger share.
- * A queue that gets work after it had none starts level with the others: to have been
- * idle earns nothing.
+ * A higher priority is served before a lower one, except that a level is not passed over
+ * more than MAX_PASSED times in a row. Within a level the queue that has used the least
+ * device time comes first. Device time is counted in full however a job ends, so neither
+ * long jobs nor bad entries gain a larger share. A queue that was idle starts level with
+ * the others: idle time earns no credit.
  *
- * All of it under dev->lock, at the cost of the queues that have work, not of those
- * that exist.
+ * The cost depends on the number of queues that have work, not of those that exist.
  */
 #include "device_state.h"
 #include "queue.h"
+#include "scheduler.h"
 
-/* A level with work waiting is passed over this often in a row, then it has a turn. */
+/* How often in a row a level with waiting work is passed over before it has a turn. */
 #define MAX_PASSED	16
 
 static void ready_add(struct sched_level *level, struct nnpu_queue *q)
@@ -55,7 +55,7 @@ void sched_update(struct nnpu_device *dev, struct nnpu_queue *q)
 		if (q->vtime < level->vtime)
 			q->vtime = level->vtime;
 	} else if (!active && q->active) {
-		/* Nobody waited while the last one had the device for itself. */
+		/* The last active queue had the level to itself: its time is the level's. */
 		if (!--level->active && level->vtime < q->vtime)
 			level->vtime = q->vtime;
 	}
@@ -102,7 +102,7 @@ struct nnpu_queue *sched_pick(struct nnpu_device *dev)
 
 void sched_charge(struct nnpu_queue *q, uint64_t ns)
 {
-	/* A job that takes no time by a coarse clock still is a turn. */
+	/* A job that took no time on a coarse clock counts, too. */
 	q->vtime += ns ? ns : 1;
 }
 
@@ -110,7 +110,7 @@ void sched_wake(struct nnpu_device *dev)
 {
 	if (!dev->num_ready)
 		return;
-	/* Release: who sees the new value finds the lock worth taking. */
+	/* Release: a poller that sees the new value finds the work once it has the lock. */
 	if (dev->polling)
 		atomic_fetch_add_explicit(&dev->work_seq, 1, memory_order_release);
 	if (dev->sleeping && dev->polling < dev->num_ready)

@@ -10,15 +10,6 @@
 struct nnpu_device;
 struct nnpu_queue;
 
-/* The queues of one priority. */
-struct sched_level {
-	struct nnpu_queue *first;	/* queues that are ready, oldest first */
-	struct nnpu_queue *last;
-	unsigned int active;		/* queues with work that waits or runs */
-	unsigned int passed;		/* jobs of higher levels in a row while work waits here */
-	uint64_t vtime;			/* where a queue starts that gets work again, ns */
-};
-
 /* Call it when something has changed that decides whether the queue has work. */
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Contexts, and the only way to the memory of a client: its slots.
+ * Contexts and their slots.
  *
- * Good slot entries are kept until INVALIDATE_SLOTS, with the page table nodes read
- * so far. Readers publish what they read without a lock among themselves. What is kept
- * goes only while no engine holds the slots.
+ * Valid slot entries are cached until INVALIDATE_SLOTS, with the page table nodes that have
+ * been read. Engines publish cached objects without a lock. They are freed only while no
+ * engine holds the slots of the context.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "slots.h"
 #include "ops/op.h"
 
-/* Bytes that take no longer to copy than the slots to hold. */
+/* Up to so many bytes an access is copied in one go while the slots are held. */
 #define SMALL_ACCESS	4096u
 
 /* Longest piece of a transfer between two looks at abort requests, bytes. */
@@ -46,11 +46,11 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 }
 
 /*
- * Holding. An engine says whose slots it holds, then looks whether they are closed; who
- * closes them says so, then looks who holds them. Each is one sequentially consistent
- * store before the load, so that not both can miss the other. Neither waits long: slots
- * are held for the arguments of a job and its small inputs, or its small outputs, and
- * closed for as long as it takes to free some memory.
+ * Holding. An engine stores whose slots it holds, then loads whether they are closed. The
+ * control thread stores that they are closed, then loads who holds them. Both store and
+ * load with sequential consistency, so at least one of them sees the other. Neither waits
+ * long: slots are held for the arguments of a job and its small inputs, or for its small
+ * outputs, and are closed while some memory is freed.
  */
 void slots_hold(struct slots_holder *holder, struct nnpu_ctx *ctx)
 {
@@ -119,7 +119,7 @@ static unsigned int slot_read(struct nnpu_ctx *ctx, uint32_t index, struct slot_
 	struct nnpu_slot_entry entry;
 	__le32 flags;
 
-	/* Flags first: software writes them last, so the rest belongs to them. */
+	/* Software writes the flags last. Read first, they vouch for the other fields. */
 	if (dev_dma_read(ctx->dev, addr + offsetof(struct nnpu_slot_entry, flags), &flags,
 			 sizeof(flags)))
 		return NNPU_STATUS_DMA_ERROR;
@@ -133,7 +133,7 @@ static unsigned int slot_read(struct nnpu_ctx *ctx, uint32_t index, struct slot_
 	return NNPU_STATUS_SUCCESS;
 }
 
-/* The slot is used for the first time: read it and keep it. The slots are held. */
+/* Read a slot that is not cached, and cache it. The slots are held. */
 static __attribute__((noinline)) unsigned int slot_load(struct nnpu_ctx *ctx, uint32_t index,
 							struct slot_map **found)
 {
@@ -159,7 +159,7 @@ static __attribute__((noinline)) unsigned int slot_load(struct nnpu_ctx *ctx, ui
 	return NNPU_STATUS_SUCCESS;
 }
 
-/* The slot, kept or read now. The slots are held. */
+/* The slot, from the cache or from memory. The slots are held. */
 static inline unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index,
 				    struct slot_map **found)
 {
@@ -179,7 +179,7 @@ static inline unsigned int slot_allows(const struct slot_map *slot, uint64_t off
 	return NNPU_STATUS_SUCCESS;
 }
 
-/* The slot, if it allows this. The slots are held. */
+/* The slot, if it allows the access. The slots are held. */
 static inline unsigned int slot_find(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset,
 				     uint64_t len, enum dma_dir dir, struct slot_map **map)
 {
@@ -215,7 +215,7 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *hol
 
 	if (holder)
 		slots_release(holder);
-	/* Piece by piece, so that INVALIDATE_SLOTS and aborts get in between. */
+	/* Piece by piece, so that INVALIDATE_SLOTS and aborts do not wait for all of it. */
 	do {
 		size_t piece = len < DMA_CHUNK ? len : DMA_CHUNK;
 		struct slot_map *map;

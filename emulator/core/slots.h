@@ -41,7 +41,7 @@ struct nnpu_ctx {
 	unsigned int running;		/* jobs on engines; dev->lock */
 	bool dying;			/* dev->lock */
 	struct program **programs;	/* by number; dev->lock */
-	atomic_bool closed;		/* cached slots are being dropped: no engine may hold them */
+	atomic_bool closed;		/* no engine may hold the slots: cached ones go */
 	struct kept_slot *slots;
 	atomic_uint kept_leaves;
 };

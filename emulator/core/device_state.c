@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What all parts of a device use: clock, log, faults, waiting for jobs.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "device_state.h"
+#include "interrupts.h"
+
+uint64_t dev_now(struct nnpu_device *dev)
+{
+	return dev->ops->now_ns(dev->bus);
+}
+
+bool dev_log_wanted(struct nnpu_device *dev, enum nnpu_log_level level)
+{
+	if (!dev->ops->log)
+		return false;
+	return dev->ops->log_wanted ? dev->ops->log_wanted(dev->bus, level) :
+				      level == NNPU_LOG_GUEST_ERROR;
+}
+
+void dev_log(struct nnpu_device *dev, enum nnpu_log_level level, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	if (!dev_log_wanted(dev, level))
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dev->ops->log(dev->bus, level, text);
+}
+
+uint64_t dev_features(const struct nnpu_device *dev)
+{
+	return NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT | NNPU_FEATURE_PRIORITY |
+	       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_PERF_LEVELS | NNPU_FEATURE_SUSPEND |
+	       NNPU_FEATURE_CONTROL_FLOW | NNPU_FEATURE_EXTENSIONS |
+	       (dev->props.inject ? NNPU_FEATURE_INJECT : 0) |
+	       (dev->props.null_mode ? NNPU_FEATURE_NULL : 0);
+}
+
+void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, unsigned int cid)
+{
+	if (dev->fault_status != NNPU_FAULT_NONE)
+		return;
+	dev->fault_status = fault;
+	dev->fault_info = (qid & 0xffff) | cid << 16;
+}
+
+void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
+{
+	if (dev->fatal)
+		return;
+	dev->fatal = true;
+	dev->fatal_code = (uint16_t)code;
+	dev->ready = false;
+	atomic_store(&dev->stop, true);
+	pthread_cond_broadcast(&dev->work);
+	pthread_cond_broadcast(&dev->event);
+	irqs_add(irqs, 0);
+}
+
+bool dev_inject(struct nnpu_device *dev, unsigned int kind)
+{
+	if (!dev->inject[kind])
+		return false;
+	dev->inject[kind]--;
+	return true;
+}
+
+void dev_await_jobs(struct nnpu_device *dev)
+{
+	dev->awaiting_jobs = true;
+	pthread_cond_wait(&dev->event, &dev->lock);
+	dev->awaiting_jobs = false;
+}
+
+void dev_job_ended(struct nnpu_device *dev)
+{
+	if (dev->awaiting_jobs)
+		pthread_cond_broadcast(&dev->event);
+}
