@@ -2,8 +2,8 @@
 /*
  * Admin commands. They run on the control thread, without dev->lock.
  */
-#ifndef NNPU_ADMIN_COMMAND_H
-#define NNPU_ADMIN_COMMAND_H
+#ifndef NNPU_EMU_ADMIN_COMMAND_H
+#define NNPU_EMU_ADMIN_COMMAND_H
 
 #include <endian.h>
 
@@ -48,4 +48,4 @@ void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c);
 void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c);
 void admin_unload_program(struct admin *a, const struct nnpu_sqe_unload_program *c);
 
-#endif /* NNPU_ADMIN_COMMAND_H */
+#endif /* NNPU_EMU_ADMIN_COMMAND_H */

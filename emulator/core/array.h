@@ -2,8 +2,8 @@
 /*
  * Arrays that grow.
  */
-#ifndef NNPU_ARRAY_H
-#define NNPU_ARRAY_H
+#ifndef NNPU_EMU_ARRAY_H
+#define NNPU_EMU_ARRAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,4 +32,4 @@ static inline bool array_grow(void **p, uint32_t *max, uint32_t count, size_t si
 	return true;
 }
 
-#endif /* NNPU_ARRAY_H */
+#endif /* NNPU_EMU_ARRAY_H */

@@ -11,8 +11,8 @@
  * take a lock for a few instructions, never wait for a job, a command or DMA, and never
  * call dma_*(). They may call raise_irq() and log().
  */
-#ifndef NNPU_DEVICE_H
-#define NNPU_DEVICE_H
+#ifndef NNPU_EMU_DEVICE_MODEL_H
+#define NNPU_EMU_DEVICE_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -161,4 +161,4 @@ void nnpu_device_doorbell_write(struct nnpu_device *dev, uint64_t offset, uint64
 /* Bytes of the doorbell window: a page per queue, rounded up to a power of two. */
 uint64_t nnpu_device_doorbell_size(const struct nnpu_device_props *props);
 
-#endif /* NNPU_DEVICE_H */
+#endif /* NNPU_EMU_DEVICE_MODEL_H */

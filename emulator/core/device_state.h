@@ -14,8 +14,8 @@
  * tables. It therefore reads them without dev->lock. An engine keeps what it uses alive
  * with nnpu_ctx.running and a reference to the program.
  */
-#ifndef NNPU_DEVICE_STATE_H
-#define NNPU_DEVICE_STATE_H
+#ifndef NNPU_EMU_DEVICE_STATE_H
+#define NNPU_EMU_DEVICE_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -121,4 +121,4 @@ void dev_await_jobs(struct nnpu_device *dev);
 /* A job has ended. dev->lock held. */
 void dev_job_ended(struct nnpu_device *dev);
 
-#endif /* NNPU_DEVICE_STATE_H */
+#endif /* NNPU_EMU_DEVICE_STATE_H */

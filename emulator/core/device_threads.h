@@ -2,8 +2,8 @@
 /*
  * The threads of a device: one per engine, and the control thread.
  */
-#ifndef NNPU_DEVICE_THREADS_H
-#define NNPU_DEVICE_THREADS_H
+#ifndef NNPU_EMU_DEVICE_THREADS_H
+#define NNPU_EMU_DEVICE_THREADS_H
 
 #include <stdbool.h>
 
@@ -13,4 +13,4 @@ struct nnpu_device;
 bool threads_start(struct nnpu_device *dev);
 void threads_join(struct nnpu_device *dev);
 
-#endif /* NNPU_DEVICE_THREADS_H */
+#endif /* NNPU_EMU_DEVICE_THREADS_H */

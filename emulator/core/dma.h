@@ -2,8 +2,8 @@
 /*
  * Bus access, and memory behind page tables (struct nnpu_mem).
  */
-#ifndef NNPU_DMA_H
-#define NNPU_DMA_H
+#ifndef NNPU_EMU_DMA_H
+#define NNPU_EMU_DMA_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -55,4 +55,4 @@ void mem_map_fini(struct mem_map *map);
 unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
 			    void *buf, size_t len, enum dma_dir dir, atomic_uint *kept);
 
-#endif /* NNPU_DMA_H */
+#endif /* NNPU_EMU_DMA_H */

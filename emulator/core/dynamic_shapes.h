@@ -3,8 +3,8 @@
  * What the executor does in addition when shapes are not all known at load time: it finds
  * shapes while the commands run, and memory for the tensors that got one.
  */
-#ifndef NNPU_DYNAMIC_SHAPES_H
-#define NNPU_DYNAMIC_SHAPES_H
+#ifndef NNPU_EMU_DYNAMIC_SHAPES_H
+#define NNPU_EMU_DYNAMIC_SHAPES_H
 
 #include "executor.h"
 
@@ -46,4 +46,4 @@ int dynamic_set_output(struct exec_run *run, uint32_t index, unsigned int operan
 int dynamic_place_output(struct exec_run *run, uint32_t index, unsigned int operand,
 			 const struct tensor *value, const struct home *home);
 
-#endif /* NNPU_DYNAMIC_SHAPES_H */
+#endif /* NNPU_EMU_DYNAMIC_SHAPES_H */

@@ -50,8 +50,8 @@ struct entry {
 
 /*
  * Copies of entries that have been read ahead in a turn. Those from @next on have not begun.
- * Software must not touch an entry between the doorbell and its completion, so it cannot
- * tell when the entry is read.
+ * Software must not touch an entry from the doorbell until it is fetched, so it cannot tell
+ * when the entry is read.
  */
 struct entries {
 	struct nnpu_sqe sqe[READ_AHEAD] __attribute__((aligned(8)));

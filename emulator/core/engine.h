@@ -2,8 +2,8 @@
 /*
  * An engine: a thread that runs jobs, one at a time.
  */
-#ifndef NNPU_ENGINE_H
-#define NNPU_ENGINE_H
+#ifndef NNPU_EMU_ENGINE_H
+#define NNPU_EMU_ENGINE_H
 
 #include <pthread.h>
 
@@ -36,4 +36,4 @@ struct nnpu_engine {
 /* The life of an engine's thread. */
 void engine_run(struct nnpu_engine *e);
 
-#endif /* NNPU_ENGINE_H */
+#endif /* NNPU_EMU_ENGINE_H */

@@ -3,8 +3,8 @@
  * The memory of an engine: an arena for the tensors of jobs, and tables. An engine keeps
  * both for its next job.
  */
-#ifndef NNPU_ENGINE_MEMORY_H
-#define NNPU_ENGINE_MEMORY_H
+#ifndef NNPU_EMU_ENGINE_MEMORY_H
+#define NNPU_EMU_ENGINE_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,4 +91,4 @@ void exec_trim(struct nnpu_engine *e);
 /* Free all. */
 void exec_fini(struct nnpu_engine *e);
 
-#endif /* NNPU_ENGINE_MEMORY_H */
+#endif /* NNPU_EMU_ENGINE_MEMORY_H */

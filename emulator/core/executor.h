@@ -2,8 +2,8 @@
 /*
  * The executor: runs the commands of a program on an engine.
  */
-#ifndef NNPU_EXECUTOR_H
-#define NNPU_EXECUTOR_H
+#ifndef NNPU_EMU_EXECUTOR_H
+#define NNPU_EMU_EXECUTOR_H
 
 #include "engine.h"
 #include "memory_plan.h"
@@ -60,4 +60,4 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 /* Read the inputs from their slots into their tensors. */
 int exec_read_inputs(struct exec_run *run);
 
-#endif /* NNPU_EXECUTOR_H */
+#endif /* NNPU_EMU_EXECUTOR_H */

@@ -2,8 +2,8 @@
 /*
  * Interrupts: collected while dev->lock is held, raised after it is dropped.
  */
-#ifndef NNPU_INTERRUPTS_H
-#define NNPU_INTERRUPTS_H
+#ifndef NNPU_EMU_INTERRUPTS_H
+#define NNPU_EMU_INTERRUPTS_H
 
 #include <stdint.h>
 
@@ -26,4 +26,4 @@ void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs);
 void irq_line_update(struct nnpu_device *dev, uint32_t set, uint32_t clear,
 		     const uint32_t *mask);
 
-#endif /* NNPU_INTERRUPTS_H */
+#endif /* NNPU_EMU_INTERRUPTS_H */

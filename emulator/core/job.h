@@ -2,8 +2,8 @@
 /*
  * A job: one EXECUTE entry of a queue.
  */
-#ifndef NNPU_JOB_H
-#define NNPU_JOB_H
+#ifndef NNPU_EMU_JOB_H
+#define NNPU_EMU_JOB_H
 
 #include "verdict.h"
 
@@ -32,4 +32,4 @@ int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *s
 		    struct verdict *v);
 void job_run(struct job *job);
 
-#endif /* NNPU_JOB_H */
+#endif /* NNPU_EMU_JOB_H */

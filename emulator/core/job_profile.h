@@ -2,8 +2,8 @@
 /*
  * The profile of a job: a record per command.
  */
-#ifndef NNPU_JOB_PROFILE_H
-#define NNPU_JOB_PROFILE_H
+#ifndef NNPU_EMU_JOB_PROFILE_H
+#define NNPU_EMU_JOB_PROFILE_H
 
 #include <stdint.h>
 
@@ -16,4 +16,4 @@ int exec_profile_init(struct exec_run *run);
 void exec_profile_begin(struct exec_run *run, uint32_t index, uint64_t start);
 void exec_profile_end(struct exec_run *run, uint32_t index, uint64_t start);
 
-#endif /* NNPU_JOB_PROFILE_H */
+#endif /* NNPU_EMU_JOB_PROFILE_H */

@@ -2,8 +2,8 @@
 /*
  * A program that is being loaded, and the part of loading that is about control flow.
  */
-#ifndef NNPU_LOADER_H
-#define NNPU_LOADER_H
+#ifndef NNPU_EMU_LOADER_H
+#define NNPU_EMU_LOADER_H
 
 #include "program_load.h"
 
@@ -43,4 +43,4 @@ int control_recheck(struct loader *l, uint32_t index);
 bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
 		      uint64_t *scratch);
 
-#endif /* NNPU_LOADER_H */
+#endif /* NNPU_EMU_LOADER_H */

@@ -2,8 +2,8 @@
 /*
  * Accounting of device memory. dev->lock must not be held.
  */
-#ifndef NNPU_MEMORY_ACCOUNTING_H
-#define NNPU_MEMORY_ACCOUNTING_H
+#ifndef NNPU_EMU_MEMORY_ACCOUNTING_H
+#define NNPU_EMU_MEMORY_ACCOUNTING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,4 +19,4 @@ void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes);
 void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes);
 
-#endif /* NNPU_MEMORY_ACCOUNTING_H */
+#endif /* NNPU_EMU_MEMORY_ACCOUNTING_H */

@@ -2,8 +2,8 @@
 /*
  * The memory plan: tensors that do not live at the same time share memory.
  */
-#ifndef NNPU_MEMORY_PLAN_H
-#define NNPU_MEMORY_PLAN_H
+#ifndef NNPU_EMU_MEMORY_PLAN_H
+#define NNPU_EMU_MEMORY_PLAN_H
 
 #include <stdint.h>
 
@@ -24,4 +24,4 @@ uint64_t plan_place(struct plan_item *items, uint32_t count);
 /* Plan the arena of a program whose shapes are all known. 0, or -1: no memory. */
 int plan_program(struct program *p);
 
-#endif /* NNPU_MEMORY_PLAN_H */
+#endif /* NNPU_EMU_MEMORY_PLAN_H */

@@ -2,8 +2,8 @@
 /*
  * Prefetch hints, for cache lines that another CPU writes or polls.
  */
-#ifndef NNPU_PREFETCH_H
-#define NNPU_PREFETCH_H
+#ifndef NNPU_EMU_PREFETCH_H
+#define NNPU_EMU_PREFETCH_H
 
 #include <stddef.h>
 
@@ -33,4 +33,4 @@ static inline void prefetch_range(const void *p, size_t len, int is_write)
 	}
 }
 
-#endif /* NNPU_PREFETCH_H */
+#endif /* NNPU_EMU_PREFETCH_H */

@@ -3,8 +3,8 @@
  * Parsing and validating a program image. Functions that take a verdict return 0, or -1
  * with the verdict.
  */
-#ifndef NNPU_PROGRAM_IMAGE_H
-#define NNPU_PROGRAM_IMAGE_H
+#ifndef NNPU_EMU_PROGRAM_IMAGE_H
+#define NNPU_EMU_PROGRAM_IMAGE_H
 
 #include "program_load.h"
 
@@ -36,4 +36,4 @@ uint32_t image_get_index(const uint8_t *image, const struct nnpu_program_header 
 /* Number of the block that begins with command @header, or 0. */
 uint32_t program_find_block(const struct program *p, uint32_t header);
 
-#endif /* NNPU_PROGRAM_IMAGE_H */
+#endif /* NNPU_EMU_PROGRAM_IMAGE_H */

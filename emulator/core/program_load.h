@@ -2,8 +2,8 @@
 /*
  * A loaded program, and how it is made from an image.
  */
-#ifndef NNPU_PROGRAM_LOAD_H
-#define NNPU_PROGRAM_LOAD_H
+#ifndef NNPU_EMU_PROGRAM_LOAD_H
+#define NNPU_EMU_PROGRAM_LOAD_H
 
 #include <endian.h>
 #include <stdbool.h>
@@ -109,4 +109,4 @@ void program_put(struct program *p);
 /* Free a program whose last reference is gone. dev->lock must not be held. */
 void program_free(struct program *p);
 
-#endif /* NNPU_PROGRAM_LOAD_H */
+#endif /* NNPU_EMU_PROGRAM_LOAD_H */

@@ -2,8 +2,8 @@
 /*
  * A queue: submission ring, completion ring, doorbells.
  */
-#ifndef NNPU_QUEUE_H
-#define NNPU_QUEUE_H
+#ifndef NNPU_EMU_QUEUE_H
+#define NNPU_EMU_QUEUE_H
 
 #include <stdatomic.h>
 
@@ -126,4 +126,4 @@ void queue_unsuspend(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
 		  struct irqs *irqs);
 
-#endif /* NNPU_QUEUE_H */
+#endif /* NNPU_EMU_QUEUE_H */

@@ -2,8 +2,8 @@
 /*
  * Enable, disable, reset. All functions: dev->lock held.
  */
-#ifndef NNPU_RESET_H
-#define NNPU_RESET_H
+#ifndef NNPU_EMU_RESET_H
+#define NNPU_EMU_RESET_H
 
 #include <stdint.h>
 
@@ -19,4 +19,4 @@ void device_stop(struct nnpu_device *dev);
 /* Control thread: wait for the engines, then free all contexts. Drops the lock inside. */
 void dev_end_everything(struct nnpu_device *dev);
 
-#endif /* NNPU_RESET_H */
+#endif /* NNPU_EMU_RESET_H */

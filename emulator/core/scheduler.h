@@ -2,8 +2,8 @@
 /*
  * Arbitration between queues. All functions: dev->lock held.
  */
-#ifndef NNPU_SCHEDULER_H
-#define NNPU_SCHEDULER_H
+#ifndef NNPU_EMU_SCHEDULER_H
+#define NNPU_EMU_SCHEDULER_H
 
 #include <stdint.h>
 
@@ -22,4 +22,4 @@ void sched_charge(struct nnpu_queue *q, uint64_t ns);
 /* Wake an engine if more queues are ready than engines look for work. */
 void sched_wake(struct nnpu_device *dev);
 
-#endif /* NNPU_SCHEDULER_H */
+#endif /* NNPU_EMU_SCHEDULER_H */

@@ -5,8 +5,8 @@
  * An engine holds the slots of a context while it accesses them. INVALIDATE_SLOTS waits
  * until no engine holds them, and then drops what is cached.
  */
-#ifndef NNPU_SLOTS_H
-#define NNPU_SLOTS_H
+#ifndef NNPU_EMU_SLOTS_H
+#define NNPU_EMU_SLOTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -89,4 +89,4 @@ unsigned int slot_access(struct nnpu_ctx *ctx, struct slots_holder *holder, uint
 			 uint64_t offset, void *buf, uint64_t len, enum dma_dir dir,
 			 struct job_progress *progress);
 
-#endif /* NNPU_SLOTS_H */
+#endif /* NNPU_EMU_SLOTS_H */

@@ -2,8 +2,8 @@
 /*
  * Shapes of tensors, at load time and while a job runs.
  */
-#ifndef NNPU_TENSOR_SHAPE_H
-#define NNPU_TENSOR_SHAPE_H
+#ifndef NNPU_EMU_TENSOR_SHAPE_H
+#define NNPU_EMU_TENSOR_SHAPE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,4 +25,4 @@ bool shapes_compatible(const struct tensor *a, const struct tensor *b);
  */
 int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes);
 
-#endif /* NNPU_TENSOR_SHAPE_H */
+#endif /* NNPU_EMU_TENSOR_SHAPE_H */

@@ -2,8 +2,8 @@
 /*
  * The verdict on a command: what goes into its completion and its result block.
  */
-#ifndef NNPU_VERDICT_H
-#define NNPU_VERDICT_H
+#ifndef NNPU_EMU_VERDICT_H
+#define NNPU_EMU_VERDICT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,4 +52,4 @@ static inline int verdict_status(struct verdict *v, unsigned int status)
 	return verdict_set(v, status, NNPU_REASON_NONE, 0, NNPU_OPERAND_NONE);
 }
 
-#endif /* NNPU_VERDICT_H */
+#endif /* NNPU_EMU_VERDICT_H */

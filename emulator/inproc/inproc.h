@@ -18,8 +18,8 @@
  *
  * All functions may be called from any thread at any time, except destroy.
  */
-#ifndef NNPU_INPROC_H
-#define NNPU_INPROC_H
+#ifndef NNPU_EMU_INPROC_H
+#define NNPU_EMU_INPROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,4 +121,4 @@ int nnpu_inproc_irq_eventfd(struct nnpu_inproc *ip, unsigned int vector);
 /* The device, for nnpu_device_power_on_reset(). */
 struct nnpu_device *nnpu_inproc_device(struct nnpu_inproc *ip);
 
-#endif /* NNPU_INPROC_H */
+#endif /* NNPU_EMU_INPROC_H */
