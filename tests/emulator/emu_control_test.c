@@ -260,6 +260,101 @@ static void test_nested(void)
 	rig_unload(&rig, 1, 1);
 }
 
+#define LOOPS	10
+
+/*
+ * Ten loops inside each other, all of them while (i < n): the innermost one counts. More
+ * values are carried at the same time than the device has room for at first.
+ */
+static void test_deep(void)
+{
+	const uint32_t condition = 1 + 3 * LOOPS;
+	uint32_t s, i, n, out, act, one, zero, t[5];
+	unsigned int d, r;
+
+	image_init(&im);
+	s = vec(I32, NNPU_TENSOR_INPUT, 1);
+	i = vec(I32, NNPU_TENSOR_INPUT, 1);
+	n = vec(I32, NNPU_TENSOR_INPUT, 1);
+	out = vec(I32, NNPU_TENSOR_OUTPUT, 1);
+	act = image_scalar(&im, 0);
+	one = number(1);
+	zero = number(0);
+	image_command(&im, NNPU_CMD_LOOP, 3, 1, s, i, n, out);
+	image_targets(&im, condition, 1);
+	for (d = 0; d < LOOPS; d++) {
+		for (r = 0; r < 5; r++)
+			t[r] = temp(I32, 1);
+		image_command(&im, NNPU_CMD_BLOCK, 3, 2, t[0], t[1], t[2], t[3], t[4]);
+		image_command(&im, NNPU_OP_ADD, 3, 1, t[1], one, act, t[4]);
+		if (d + 1 == LOOPS) {
+			image_command(&im, NNPU_OP_ADD, 3, 1, t[0], one, act, t[3]);
+		} else {
+			image_command(&im, NNPU_CMD_LOOP, 3, 1, t[0], zero, t[2], t[3]);
+			image_targets(&im, condition, 4 + 3 * d);
+		}
+	}
+	for (r = 0; r < 3; r++)
+		t[r] = temp(I32, 1);
+	t[3] = temp(BOOL8, 1);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 1, t[0], t[1], t[2], t[3]);
+	image_command(&im, NNPU_OP_LESS, 2, 1, t[1], t[2], t[3]);
+	load("deep loops");
+	ok(run_sum(5, 0, 2, 1) == 0 && result(3, 0) == 5 + (1 << LOOPS), "2 rounds of each%s",
+	   names[knowledge]);
+	ok(run_sum(5, 2, 2, 1) == 0 && result(3, 0) == 5, "no round%s", names[knowledge]);
+	rig_unload(&rig, 1, 1);
+}
+
+/*
+ * while (count(i) < n) { i = i + 1; s = s + i; } in which count() is a loop of the condition
+ * block: the outer loop carries values while it runs.
+ */
+static void test_loop_in_condition(void)
+{
+	uint32_t s, i, n, out, act, one, zero, t[6];
+	unsigned int r;
+	int32_t k;
+
+	image_init(&im);
+	s = vec(I32, NNPU_TENSOR_INPUT, 1);
+	i = vec(I32, NNPU_TENSOR_INPUT, 1);
+	n = vec(I32, NNPU_TENSOR_INPUT, 1);
+	out = vec(I32, NNPU_TENSOR_OUTPUT, 1);
+	act = image_scalar(&im, 0);
+	one = number(1);
+	zero = number(0);
+	image_command(&im, NNPU_CMD_LOOP, 3, 1, s, i, n, out);
+	image_targets(&im, 1, 4);
+	for (r = 0; r < 5; r++)
+		t[r] = temp(I32, 1);
+	t[5] = temp(BOOL8, 1);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 1, t[0], t[1], t[2], t[5]);
+	image_command(&im, NNPU_CMD_LOOP, 3, 1, zero, zero, t[1], t[3]);
+	image_targets(&im, 7, 9);
+	image_command(&im, NNPU_OP_LESS, 2, 1, t[3], t[2], t[5]);
+	for (r = 0; r < 5; r++)
+		t[r] = temp(I32, 1);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 2, t[0], t[1], t[2], t[3], t[4]);
+	image_command(&im, NNPU_OP_ADD, 3, 1, t[1], one, act, t[4]);
+	image_command(&im, NNPU_OP_ADD, 3, 1, t[0], t[4], act, t[3]);
+	for (r = 0; r < 3; r++)
+		t[r] = temp(I32, 1);
+	t[3] = temp(BOOL8, 1);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 1, t[0], t[1], t[2], t[3]);
+	image_command(&im, NNPU_OP_LESS, 2, 1, t[1], t[2], t[3]);
+	for (r = 0; r < 5; r++)
+		t[r] = temp(I32, 1);
+	image_command(&im, NNPU_CMD_BLOCK, 3, 2, t[0], t[1], t[2], t[3], t[4]);
+	image_command(&im, NNPU_OP_ADD, 3, 1, t[0], one, act, t[3]);
+	image_command(&im, NNPU_OP_ADD, 3, 1, t[1], one, act, t[4]);
+	load("loop in a condition");
+	for (k = 0; k < 5; k++)
+		ok(run_sum(7, 0, k, 1) == 0 && result(3, 0) == 7 + k * (k + 1) / 2,
+		   "%d rounds, counted by a loop%s", k, names[knowledge]);
+	rig_unload(&rig, 1, 1);
+}
+
 /*
  * A loop over a truth value whose condition and body are one block, which branches: the
  * value that is carried is in use while the condition runs the same commands.
@@ -536,6 +631,8 @@ int main(void)
 		test_branch();
 		test_sum();
 		test_nested();
+		test_deep();
+		test_loop_in_condition();
 		test_shared_block();
 		test_different_shapes();
 		test_growing();
