@@ -60,6 +60,7 @@ struct conv_runs {
 	const struct conv *cv;
 	struct conv_pixel p;
 	uint32_t y_first, y_last, x_first, x_last;
+	bool adjacent;			/* taps */
 	size_t from, end;
 	/* The current run. */
 	bool inside;
@@ -71,7 +72,13 @@ struct conv_runs {
 static inline struct conv_runs conv_runs_of(const struct conv *cv, struct conv_pixel p,
 					    size_t from, size_t len)
 {
-	struct conv_runs r = { .cv = cv, .p = p, .from = from, .end = from + len };
+	struct conv_runs r = {
+		.cv = cv,
+		.p = p,
+		.adjacent = cv->x.dilation == 1 && cv->in.c_stride == 1,
+		.from = from,
+		.end = from + len,
+	};
 
 	window_taps(&cv->y, p.y, &r.y_first, &r.y_last);
 	window_taps(&cv->x, p.x, &r.x_first, &r.x_last);
@@ -93,15 +100,16 @@ static inline bool conv_runs_next(struct conv_runs *r)
 	tx = (uint32_t)(tap % cv->x.taps);
 	r->inside = ty >= r->y_first && ty < r->y_last && tx >= r->x_first && tx < r->x_last;
 	r->len = channels - channel;
-	if (r->inside && cv->x.dilation == 1 && cv->in.c_stride == 1)
-		r->len += (r->x_last - tx - 1) * channels;
-	if (r->len > r->end - r->from)
-		r->len = r->end - r->from;
-	if (r->inside)
+	if (r->inside) {
+		if (r->adjacent)
+			r->len += (r->x_last - tx - 1) * channels;
 		r->offset = r->p.n * cv->in.n_stride +
 			    window_index(&cv->y, r->p.y, ty) * cv->in.y_stride +
 			    window_index(&cv->x, r->p.x, tx) * cv->in.x_stride +
 			    channel * cv->in.c_stride;
+	}
+	if (r->len > r->end - r->from)
+		r->len = r->end - r->from;
 	r->from += r->len;
 	return true;
 }
