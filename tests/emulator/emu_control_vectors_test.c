@@ -193,10 +193,10 @@ static void feed(void)
 		job_arg(&args[n], 1, n * ARGUMENT, ARGUMENT);
 }
 
-static bool outputs_match(const char *path, char *text)
+static bool outputs_match(char *text)
 {
 	const struct nntc_subgraph *sg = &b.nc->main;
-	struct tolerance tolerance = tolerance_of(path, b.nc);
+	struct tolerance tolerance = tolerance_of(b.nc);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < sg->num_operands; i++) {
@@ -217,7 +217,7 @@ static bool outputs_match(const char *path, char *text)
 }
 
 /* Is the case refused when it is loaded, or when it runs, as it should be? */
-static bool run(const char *path, char *text)
+static bool run(char *text)
 {
 	struct nnpu_cqe cqe;
 	bool good;
@@ -229,7 +229,7 @@ static bool run(const char *path, char *text)
 	if (!status) {
 		feed();
 		status = job_execute(&j, 1, &cqe);
-		good = !status && outputs_match(path, text);
+		good = !status && outputs_match(text);
 		rig_unload(&rig, 1, 1);
 		if (good)
 			return !b.nc->expect_failure;
@@ -267,7 +267,7 @@ static void run_case(const char *path, const struct nntc_case *nc)
 	}
 	b.nc = nc;
 	for (b.variation = AS_GIVEN; b.variation < VARIATIONS; b.variation++) {
-		if (run(path, text))
+		if (run(text))
 			continue;
 		tap_note("%s: %s%s: %s", path, nc->name, variation_names[b.variation], text);
 		good = false;

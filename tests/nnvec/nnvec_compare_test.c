@@ -15,6 +15,7 @@
 
 static char text[REASON_TEXT];
 
+/* What tolerance_of() gives for a float32 model. */
 static const struct tolerance exact = { 1e-5, 5.0 / (1 << 23), 1 };
 
 /* Does @actual pass for @expected? */
@@ -48,22 +49,61 @@ static void test_floats(void)
 {
 	const struct tolerance relaxed = { 5.0 / 1024, 5.0 / 1024, 1 };
 
-	ok(floats(0, 0.00001f, &exact) && !floats(0, 0.0000101f, &exact), "1e-5 around 0");
+	ok(floats(0, 0.00001f, &exact) && !floats(0, 0.0000101f, &exact), "J02: 1e-5 around 0");
 	ok(floats(1000, 1000 + 0x1p-11f, &exact) && !floats(1000, 1000.0008f, &exact),
-	   "5 units of 2^-23 beside that");
-	ok(floats(-8, -8.04f, &relaxed) && !floats(-8, -8.05f, &relaxed), "5 * 2^-10 if relaxed");
+	   "J02: 5 units of 2^-23 beside that");
+	ok(floats(-8, -8.04f, &relaxed) && !floats(-8, -8.05f, &relaxed), "J04: 5 * 2^-10 if relaxed");
 	ok(!floats(1, NAN, &exact) && !floats(1, INFINITY, &exact) && !floats(0, -INFINITY, &exact),
-	   "a number is expected");
+	   "J01: NaN and infinities do not pass for a number");
 	ok(floats(NAN, NAN, &exact) && !floats(NAN, 0, &exact) && !floats(NAN, INFINITY, &exact),
-	   "no number is expected");
+	   "J01: a number does not pass for NaN");
 	ok(floats(INFINITY, INFINITY, &exact) && !floats(INFINITY, -INFINITY, &exact) &&
 	   !floats(INFINITY, 3e38f, &exact) && !floats(INFINITY, NAN, &exact),
 	   "an infinity is expected");
 	ok(halves(0x3c00, 0x3c0a, &relaxed) && !halves(0x3c00, 0x3c0b, &relaxed),
-	   "float16: ten units of 2^-10 around 1");
+	   "J03: float16, ten units of 2^-10 around 1");
 	ok(halves(0x0001, 0x8001, &relaxed) && halves(0x7c00, 0x7c00, &relaxed) &&
 	   !halves(0x7c00, 0xfc00, &relaxed) && !halves(0x7bff, 0x7c00, &relaxed) &&
 	   halves(0x7e00, 0xfe01, &relaxed), "float16: subnormal, infinite, no number");
+}
+
+/* Does a list of three elements pass for another? */
+static bool one_of_three(uint32_t type, const void *expected, const void *actual)
+{
+	struct nntc_operand o = { .type = type, .num_bytes = 3 * nntc_element_size(type),
+				  .data = expected };
+
+	return compare_output(0, &o, actual, &exact, text);
+}
+
+/* Wherever it is, and whatever is right around it. */
+static void test_places(void)
+{
+	const float numbers[] = { 1, 2, 3 }, none[] = { NAN, NAN, NAN };
+	const uint16_t half_numbers[] = { 0x3c00, 0x4000, 0x4200 };
+	static const char *const places[] = { "first", "middle", "last" };
+	float f[3];
+	uint16_t h[3];
+
+	ok(one_of_three(NNHAL_OPERAND_TENSOR_FLOAT32, numbers, numbers) &&
+	   one_of_three(NNHAL_OPERAND_TENSOR_FLOAT32, none, none) &&
+	   one_of_three(NNHAL_OPERAND_TENSOR_FLOAT16, half_numbers, half_numbers), "equal lists pass");
+	for (unsigned int at = 0; at < 3; at++) {
+		memcpy(f, numbers, sizeof(f));
+		memcpy(h, half_numbers, sizeof(h));
+		f[at] = NAN;
+		h[at] = 0x7e00;
+		ok(!one_of_three(NNHAL_OPERAND_TENSOR_FLOAT32, numbers, f) &&
+		   strstr(text, "1 of 3 elements differ") &&
+		   !one_of_three(NNHAL_OPERAND_TENSOR_FLOAT32, f, numbers) &&
+		   !one_of_three(NNHAL_OPERAND_TENSOR_FLOAT16, half_numbers, h) &&
+		   !one_of_three(NNHAL_OPERAND_TENSOR_FLOAT16, h, half_numbers),
+		   "NaN as the %s element is a difference, given or expected", places[at]);
+		f[at] = -INFINITY;
+		ok(!one_of_three(NNHAL_OPERAND_TENSOR_FLOAT32, numbers, f) &&
+		   !one_of_three(NNHAL_OPERAND_TENSOR_FLOAT32, f, numbers),
+		   "an infinity as the %s element is one", places[at]);
+	}
 }
 
 static void test_integers(void)
@@ -74,19 +114,19 @@ static void test_integers(void)
 	const uint32_t s8 = NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED;
 	const uint32_t u8 = NNHAL_OPERAND_TENSOR_QUANT8_ASYMM;
 
-	ok(bytes(u8, 127, 128, &exact) && !bytes(u8, 127, 129, &exact), "quantized: 1");
-	ok(bytes(u8, 127, 130, &three) && !bytes(u8, 127, 131, &three), "quantized: 3");
+	ok(bytes(u8, 127, 128, &exact) && !bytes(u8, 127, 129, &exact), "J06: quantized bytes within 1");
+	ok(bytes(u8, 127, 130, &three) && !bytes(u8, 127, 131, &three), "as many steps as the tolerance has");
 	ok(!bytes(s8, 127, 128, &exact) && bytes(s8, 255, 0, &exact), "signed bytes");
 	ok(!passes(NNHAL_OPERAND_TENSOR_INT32, &big[0], &big[1], &exact) &&
-	   passes(NNHAL_OPERAND_TENSOR_INT32, &big[1], &big[2], &exact), "integers: 1");
+	   passes(NNHAL_OPERAND_TENSOR_INT32, &big[1], &big[2], &exact), "J05: integers within 1");
 	ok(!passes(NNHAL_OPERAND_TENSOR_QUANT16_SYMM, &words[0], &words[1], &exact) &&
 	   passes(NNHAL_OPERAND_TENSOR_QUANT16_SYMM, &words[1], &words[2], &exact) &&
 	   passes(NNHAL_OPERAND_TENSOR_QUANT16_ASYMM, &words[0], &words[1], &exact) &&
 	   !passes(NNHAL_OPERAND_TENSOR_QUANT16_ASYMM, &words[0], &words[2], &exact),
-	   "16 bits, signed and not");
+	   "J05: 16 bits, signed and not");
 	ok(!bytes(NNHAL_OPERAND_TENSOR_BOOL8, 0, 1, &three) &&
 	   !bytes(NNHAL_OPERAND_TENSOR_BOOL8, 1, 0, &three) &&
-	   bytes(NNHAL_OPERAND_TENSOR_BOOL8, 1, 2, &exact), "booleans: any but 0 is true");
+	   bytes(NNHAL_OPERAND_TENSOR_BOOL8, 1, 2, &exact), "J07: booleans agree exactly, any byte but 0 is true");
 }
 
 static void test_other(void)
@@ -99,10 +139,10 @@ static void test_other(void)
 	   "the text says what differs");
 	o.ignore_output = true;
 	ok(compare_output(0, &o, (const uint8_t []){ 9, 9, 9 }, &exact, text),
-	   "an ignored output");
+	   "J08: an ignored output is not compared");
 	o.ignore_output = false;
 	o.type = NNHAL_OPERAND_TENSOR_OEM_BYTE;
-	ok(!compare_output(0, &o, o.data, &exact, text), "a type that cannot be compared");
+	ok(!compare_output(0, &o, o.data, &exact, text), "J08: a type that cannot be compared fails");
 }
 
 static void test_tolerances(void)
@@ -110,23 +150,19 @@ static void test_tolerances(void)
 	struct nntc_operand half = { .type = NNHAL_OPERAND_TENSOR_FLOAT16 };
 	struct nntc_subgraph other = { .num_operands = 1, .operands = &half };
 	struct nntc_case nc = { .relaxed = false };
-	struct tolerance t = tolerance_of("a/mobilenet_x/b.nntc", &nc);
+	struct tolerance t;
 
-	ok(t.absolute == 1e-5 && t.relative == exact.relative && t.quantized == 1,
-	   "tolerance of a float32 model");
-	t = tolerance_of("mobilenet_x.nntc", &nc);
-	ok(t.quantized == 3, "tolerance of a file of that name");
-	t = tolerance_of("x/mobilenet_x.nntc", &nc);
-	ok(t.quantized == 3, "the same in a directory");
-	t = tolerance_of("x/not_mobilenet_x.nntc", &nc);
-	ok(t.quantized == 1, "a name that only contains it");
+	snprintf(nc.name, sizeof(nc.name), "mobilenet_quantized");
+	t = tolerance_of(&nc);
+	ok(t.absolute == 1e-5 && t.relative == exact.relative && t.steps == 1,
+	   "tolerance of a float32 model, whatever its name");
 	nc.referenced = &other;
 	nc.num_referenced = 1;
-	t = tolerance_of("x", &nc);
+	t = tolerance_of(&nc);
 	ok(t.absolute == 5.0 / 1024 && t.relative == 5.0 / 1024, "a float16 tensor anywhere");
 	nc.num_referenced = 0;
 	nc.relaxed = true;
-	t = tolerance_of("x", &nc);
+	t = tolerance_of(&nc);
 	ok(t.absolute == 5.0 / 1024 && t.relative == 5.0 / 1024, "a relaxed model");
 }
 
@@ -198,11 +234,11 @@ static void test_frequencies(void)
 
 	for (int i = 0; i < 100; i++)
 		ids[i] = i < 50 ? i % 2 : 0;
-	ok(compare_frequencies(0, &nc, &shape, ids, text), "frequencies as expected");
+	ok(compare_frequencies(0, &nc, &shape, ids, text), "J09: frequencies as expected");
 	for (int i = 0; i < 12; i++)
 		ids[i] = 1;
 	ok(!compare_frequencies(0, &nc, &shape, ids, text) && strstr(text, "batch 0, class 0"),
-	   "one class too often");
+	   "J09: one class too often");
 	for (int i = 0; i < 12; i++)
 		ids[i] = i % 2;
 	ids[99] = 2;
@@ -214,6 +250,10 @@ static void test_frequencies(void)
 	shape.dimensions[0] = 1;
 	ok(!compare_frequencies(0, &nc, &shape, ids, text), "another number of batches");
 	shape.dimensions[0] = 2;
+	logits[1] = NAN;
+	ok(!compare_frequencies(0, &nc, &shape, ids, text), "logits that are no numbers");
+	logits[1] = 0;
+	ok(compare_frequencies(0, &nc, &shape, ids, text), "and again as expected");
 	operation.type = NNHAL_OPERATION_ADD;
 	ok(!compare_frequencies(0, &nc, &shape, ids, text), "no logits");
 }
@@ -308,6 +348,7 @@ static void test_twin(void)
 int main(void)
 {
 	test_floats();
+	test_places();
 	test_integers();
 	test_other();
 	test_tolerances();

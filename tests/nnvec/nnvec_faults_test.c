@@ -194,7 +194,7 @@ static enum verdict run(const struct nntc_case *nc, const char *variation, enum 
 	enum verdict verdict;
 
 	fault = f;
-	verdict = runner_run(&runner, "a file", nc, variation_of(variation), text);
+	verdict = runner_run(&runner, nc, variation_of(variation), text);
 	runner_end_case(&runner);
 	fault = FAULT_NONE;
 	return verdict;

@@ -13,19 +13,21 @@
 #define COMPARE_TEXT	256
 
 /**
- * struct tolerance - what a file and a case allow
+ * struct tolerance - the largest difference of an element that passes
  * @absolute: floating point: absolute difference
- * @relative: floating point: difference as a part of the expected value
- * @quantized: quantized types: steps
+ * @relative: floating point: difference as a part of the expected value, added to @absolute
+ * @steps: quantized types: difference of the stored values
+ *
+ * Other integers pass within 1, booleans if they agree.
  */
 struct tolerance {
 	double absolute;
 	double relative;
-	long quantized;
+	long steps;
 };
 
-/* The tolerance for a case in the file of this name. */
-struct tolerance tolerance_of(const char *file, const struct nntc_case *nc);
+/* The tolerance for the outputs of a case; its types and @nc->relaxed decide. */
+struct tolerance tolerance_of(const struct nntc_case *nc);
 
 /*
  * Compare the shape of output @index with that of @o: equal where @o knows it. Each

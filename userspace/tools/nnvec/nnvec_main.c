@@ -98,7 +98,7 @@ static void run_variation(struct app *app, const char *path, const struct nntc_c
 	char text[REASON_TEXT];
 	enum verdict verdict;
 
-	verdict = runner_run(&app->runner, path, nc, v, text);
+	verdict = runner_run(&app->runner, nc, v, text);
 	if (verdict == VERDICT_SKIPPED && app->options.strict && app->runner.unsupported)
 		verdict = VERDICT_FAILED;
 	report_add(&app->report, path, nc, v, verdict, text, now_ns() - start);

@@ -226,11 +226,10 @@ static enum verdict judge_refusal(struct runner *r, const struct nntc_case *nc,
 	return failed(text, "not supported in this form: %.400s", reason);
 }
 
-static enum verdict judge_prepared(struct runner *r, const char *file,
-				   const struct nntc_case *nc, const struct variation *v,
-				   struct prepared *p, char *text)
+static enum verdict judge_prepared(struct runner *r, const struct nntc_case *nc,
+				   const struct variation *v, struct prepared *p, char *text)
 {
-	struct tolerance tolerance = tolerance_of(file, nc);
+	struct tolerance tolerance = tolerance_of(nc);
 	struct execution e;
 	bool passed;
 
@@ -259,7 +258,7 @@ static bool has_output_bytes(const struct nntc_case *nc)
 	return false;
 }
 
-enum verdict runner_run(struct runner *r, const char *file, const struct nntc_case *given,
+enum verdict runner_run(struct runner *r, const struct nntc_case *given,
 			const struct variation *v, char *text)
 {
 	const struct nntc_case *nc = given;
@@ -289,5 +288,5 @@ enum verdict runner_run(struct runner *r, const char *file, const struct nntc_ca
 	r->lost |= is_lost(p->status);
 	if (p->status)
 		return judge_refusal(r, nc, given, p, text);
-	return judge_prepared(r, file, nc, v, p, text);
+	return judge_prepared(r, nc, v, p, text);
 }

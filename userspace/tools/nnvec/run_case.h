@@ -62,9 +62,9 @@ void runner_init(struct runner *r, struct nnhal_device *device);
 void runner_free(struct runner *r);
 
 /*
- * Run a case of @file. @text, of REASON_TEXT bytes, says why it failed or was skipped.
+ * Run a case. @text, of REASON_TEXT bytes, says why it failed or was skipped.
  */
-enum verdict runner_run(struct runner *r, const char *file, const struct nntc_case *given,
+enum verdict runner_run(struct runner *r, const struct nntc_case *given,
 			const struct variation *v, char *text);
 
 /* Let go of what belongs to a case. */
