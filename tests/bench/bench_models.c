@@ -13,6 +13,7 @@
  * INPUT is one sample, as it is; for models with float inputs, signed bytes.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 
 #include "kernel/nnpu_hw.h"
 #include "ops/kernels.h"
+#include "tests/difference.h"
 #include "reference_layers.h"
 #include "userspace/libnnhal/internal.h"
 #include "userspace/tools/common/file.h"
@@ -262,8 +264,7 @@ static double difference(const struct hal_io *io, const void *a, const void *b)
 			d = ((const uint8_t *)a)[i] - ((const uint8_t *)b)[i];
 		else
 			d = ((const int8_t *)a)[i] - ((const int8_t *)b)[i];
-		d = d < 0 ? -d : d;
-		largest = d > largest ? d : largest;
+		largest = larger_difference(largest, fabs(d));
 	}
 	return largest;
 }
@@ -314,6 +315,8 @@ static int measure_with(const struct hal_model *model, const struct tflite_model
 
 		m->identical = !memcmp(d.output, expected, bytes);
 		m->largest_difference = difference(&model->outputs[0], d.output, other);
+		if (isnan(m->largest_difference))
+			ret = fail(err, "an output of the device or of XNNPACK is no number");
 		m->peak = transport_sim_counter(d.device->transport, NNPU_REG_MEM_PEAK_LO);
 	}
 	device_close(&d);

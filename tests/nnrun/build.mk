@@ -7,6 +7,7 @@ NNRUN_TEST_DIR := tests/nnrun
 NNRUN_TESTS := $(BUILD)/tests/nnrun_loader_test $(BUILD)/tests/nnrun_formats_test
 NNRUN_SCRIPTS := $(BUILD)/tests/nnrun_cli_test.sh
 NNRUN_MODEL_SCRIPTS := $(BUILD)/tests/nnrun_test_models.sh
+NNRUN_COMPARE_SCRIPT := $(BUILD)/tests/nnrun_compare_test.sh
 
 $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NNHAL_DIR)/include
@@ -28,7 +29,11 @@ $(NNRUN_MODEL_SCRIPTS): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nn
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
+$(NNRUN_COMPARE_SCRIPT): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/tests/nnrun_compare
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_COMPARE_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
 VM_TESTS += $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
 
 # A fuzzer of the loader. libFuzzer instruments all that is compiled with it, so

@@ -2,14 +2,15 @@
 /*
  * nnrun_compare - compare tensors in files and say by how much they differ.
  *
- *   compare bytes GOT EXPECTED SAMPLE_BYTES
+ *   nnrun_compare bytes GOT EXPECTED SAMPLE_BYTES
  *	samples that are equal byte for byte; status 0 if all are
- *   compare floats GOT EXPECTED TOLERANCE
- *	largest difference; status 0 if it is within the tolerance
- *   compare classes GOT LABELS CLASSES int8|float
+ *   nnrun_compare floats GOT EXPECTED TOLERANCE
+ *	largest absolute difference; status 0 if it is within the tolerance. NaN differs
+ *	from everything, also from NaN
+ *   nnrun_compare classes GOT LABELS CLASSES int8|float
  *	prints how many samples have the largest score (first on a tie) at the class
- *	in LABELS, one byte each
- *   compare dequantize IN OUT SCALE ZERO_POINT
+ *	in LABELS, one byte each; no score may be NaN
+ *   nnrun_compare dequantize IN OUT SCALE ZERO_POINT
  *	int8 to float
  *
  * Prints one line; status 1 for a difference, 2 for files that do not fit.
@@ -19,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "../difference.h"
 
 struct file {
 	uint8_t *data;
@@ -65,7 +68,7 @@ static int compare_bytes(struct file got, struct file want, size_t sample)
 	for (i = 0; i < count; i++) {
 		equal += memcmp(got.data + i * sample, want.data + i * sample, sample) == 0;
 		for (k = i * sample; k < (i + 1) * sample; k++) {
-			int difference = abs((int8_t)(got.data[k] - want.data[k]));
+			int difference = abs((int8_t)got.data[k] - (int8_t)want.data[k]);
 
 			if (difference > largest)
 				largest = difference;
@@ -86,17 +89,14 @@ static int compare_floats(struct file got, struct file want, double tolerance)
 	}
 	for (i = 0; i < want.size; i += 4) {
 		float a, b;
-		double difference;
 
 		memcpy(&a, got.data + i, 4);
 		memcpy(&b, want.data + i, 4);
-		difference = fabs((double)a - (double)b);
-		if (!(difference <= largest))
-			largest = difference;
+		largest = larger_difference(largest, fabs((double)a - (double)b));
 	}
 	printf("%zu values, largest difference %.3g, allowed %g\n", want.size / 4, largest,
 	       tolerance);
-	return largest <= tolerance ? 0 : 1;
+	return is_within(largest, tolerance) ? 0 : 1;
 }
 
 static int count_classes(struct file got, struct file labels, size_t classes, int is_float)
@@ -118,6 +118,10 @@ static int count_classes(struct file got, struct file labels, size_t classes, in
 
 			if (is_float)
 				memcpy(&value, p, 4);
+			if (isnan(value)) {
+				printf("sample %zu: the score of class %zu is no number\n", i, k);
+				return 1;
+			}
 			if (value > best) {
 				best = value;
 				at = k;
