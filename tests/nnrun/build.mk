@@ -8,6 +8,7 @@ NNRUN_TESTS := $(BUILD)/tests/nnrun_loader_test $(BUILD)/tests/nnrun_formats_tes
 NNRUN_SCRIPTS := $(BUILD)/tests/nnrun_cli_test.sh
 NNRUN_MODEL_SCRIPTS := $(BUILD)/tests/nnrun_test_models.sh
 NNRUN_COMPARE_SCRIPT := $(BUILD)/tests/nnrun_compare_test.sh
+NNRUN_DEMO_SCRIPT := $(BUILD)/tests/nnrun_digits_demo_test.sh
 
 $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NNHAL_DIR)/include
@@ -33,8 +34,12 @@ $(NNRUN_COMPARE_SCRIPT): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/tests
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_COMPARE_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
-VM_TESTS += $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
+$(NNRUN_DEMO_SCRIPT): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnrun $(BUILD)/bin/digits_demo
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_COMPARE_SCRIPT) $(NNRUN_DEMO_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
+VM_TESTS += $(NNRUN_DEMO_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
 
 # A fuzzer of the loader. libFuzzer instruments all that is compiled with it, so
 # the sources are compiled again; it is part of clang, whatever CC is.
