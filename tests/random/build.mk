@@ -16,7 +16,8 @@ $(RANDOM_PROGRAMS): $(BUILD)/tests/%: $(BUILD)/obj/$(RANDOM_DIR)/%.o \
 $(BUILD)/tests/run_mutants: $(addprefix $(BUILD)/obj/$(RANDOM_DIR)/mutate_,\
 	model.o control.o request.o)
 
-RANDOM_SCRIPTS := $(BUILD)/tests/random_reference.sh $(BUILD)/tests/random_graphs.sh \
+RANDOM_SCRIPTS := $(BUILD)/tests/random_precision.sh $(BUILD)/tests/random_reference.sh \
+	$(BUILD)/tests/random_graphs.sh \
 	$(BUILD)/tests/random_mutants.sh
 
 RANDOM_DEVICE_TEST := $(BUILD)/tests/random_device.sh
