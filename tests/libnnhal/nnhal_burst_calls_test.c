@@ -1,15 +1,29 @@
 // SPDX-License-Identifier: MIT
 /*
- * System calls of a burst on a hardware device, counted by a tracer: none while the
- * waiter looks, one for each time it sleeps; results as execute gives them. How often
- * it sleeps is printed and decides nothing: that depends on what else the machine does.
- * Reading the clock is no system call but where the machine has no clock for it.
+ * What the kernel sees of a burst on a hardware device.
  *
- * The tracer is a child of this process. It counts the entries to system calls between
- * two getppid(), which nothing else here uses.
+ *  - Its executions go by its queue: the driver counts no job, and yet the device has
+ *    worked. A burst that falls back to SUBMIT fails here.
+ *  - An execution that spins for its result makes no system call, one that sleeps makes
+ *    exactly one, QUEUE_WAIT.
+ *  - The CPU copies no operand.
+ *
+ * A tracer counts the system calls (ptrace stops at each entry) and tells them apart; the
+ * driver counts jobs and the time of the device (fdinfo). Nothing is asked of the library.
+ *
+ * How long a result takes is up to the machine. On one that stalls a spinning waiter sleeps in
+ * the end; therefore a round of ROUND executions without a system call must come, within
+ * ROUNDS. A waiter that sleeps at once may find the result before it does; therefore only
+ * executions with a system call are counted, until there are ROUND of them.
+ *
+ * The tracer is a child of this process. It counts the entries between two getppid(),
+ * which nothing else here uses.
  */
-#include <errno.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -18,12 +32,22 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "burst_internal.h"
+#include <drm/nnpu_accel.h>
+
 #include "nnhal_fixture.h"
 
-#define REQUESTS	2000
+/* Executions of a round, and rounds at most. */
+#define ROUND		1000
+#define ROUNDS		20
+/* Executions by SUBMIT that the driver has to count. */
+#define SUBMITS		10
+/* Iterations of the loop that a sleeping waiter has to outlast: about a millisecond. */
+#define ITERATIONS	2000
+/* An execution that takes longer says nothing of how often it has to sleep. */
+#define STALL_NS	UINT64_C(250000000)
 
 #ifndef PTRACE_GET_SYSCALL_INFO
 #define PTRACE_GET_SYSCALL_INFO	0x420e
@@ -40,21 +64,46 @@ struct call_info {
 	uint64_t args[8];
 };
 
+/* System calls by kind. */
+struct calls {
+	unsigned int queue_creates;
+	unsigned int queue_waits;
+	unsigned int submits;
+	unsigned int clocks;
+	unsigned int others;
+};
+
 /* What the two processes share. */
 struct shared {
 	atomic_uint attached;		/* 1: counting, 2: cannot be done */
 	/* Between the last two getppid(). */
-	atomic_uint ioctls;
-	atomic_uint clocks;
-	atomic_uint others;
+	struct calls calls;
 };
 
 static struct shared *shared;
+/* Reading the clock is a system call. */
+static bool clock_calls;
 
-/* In the child: trace @pid until it ends tracing by exiting or by a third marker. */
+static void count(struct calls *calls, const struct call_info *info)
+{
+	uint32_t request = info->number == SYS_ioctl ? (uint32_t)info->args[1] : 0;
+
+	if (request == DRM_IOCTL_NNPU_QUEUE_CREATE)
+		calls->queue_creates++;
+	else if (request == DRM_IOCTL_NNPU_QUEUE_WAIT)
+		calls->queue_waits++;
+	else if (request == DRM_IOCTL_NNPU_SUBMIT)
+		calls->submits++;
+	else if (info->number == SYS_clock_gettime)
+		calls->clocks++;
+	else
+		calls->others++;
+}
+
+/* In the child: trace @pid until it ends. */
 static void trace(pid_t pid)
 {
-	unsigned int ioctls = 0, clocks = 0, others = 0;
+	struct calls calls = { 0 };
 	struct call_info info;
 	int status;
 
@@ -68,17 +117,11 @@ static void trace(pid_t pid)
 		    ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info) > 0 &&
 		    info.op == 1) {
 			if (info.number == SYS_getppid) {
-				atomic_store(&shared->ioctls, ioctls);
-				atomic_store(&shared->clocks, clocks);
-				atomic_store(&shared->others, others);
-				ioctls = 0;
-				clocks = 0;
-				others = 0;
+				/* The traced process stands still: it reads this afterwards. */
+				shared->calls = calls;
+				memset(&calls, 0, sizeof(calls));
 			} else {
-				ioctls += info.number == SYS_ioctl;
-				clocks += info.number == SYS_clock_gettime;
-				others += info.number != SYS_ioctl &&
-					  info.number != SYS_clock_gettime;
+				count(&calls, &info);
 			}
 		}
 		atomic_store(&shared->attached, 1);
@@ -105,30 +148,206 @@ static bool start_tracer(pid_t *tracer)
 	return *tracer > 0 && atomic_load(&shared->attached) == 1;
 }
 
-static void count_calls(const char *what, struct nnhal_burst *burst, struct run *r)
+static void begin_count(void)
 {
-	unsigned int i, wrong = 0;
-	uint64_t sleeps;
-
-	/* What is met for the first time is bound with system calls. */
-	nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL);
-	sleeps = burst->num_sleeps;
 	syscall(SYS_getppid);
-	for (i = 0; i < REQUESTS; i++) {
+}
+
+static struct calls end_count(void)
+{
+	syscall(SYS_getppid);
+	return shared->calls;
+}
+
+/* Does the tracer see what this process does? The counts below mean nothing otherwise. */
+static void test_tracer(void)
+{
+	struct timespec ts;
+	struct calls c;
+
+	begin_count();
+	syscall(SYS_getuid);
+	syscall(SYS_getuid);
+	c = end_count();
+	ok(c.others == 2 && !c.queue_waits && !c.submits && !c.clocks,
+	   "the tracer counts two system calls as two");
+	begin_count();
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	c = end_count();
+	clock_calls = c.clocks;
+	tap_note("reading the clock %s a system call here", clock_calls ? "is" : "is not");
+}
+
+/* A number of all devices that this process has open, by fdinfo; UINT64_MAX: none has it. */
+static uint64_t fdinfo(const char *key)
+{
+	DIR *dir = opendir("/proc/self/fdinfo");
+	uint64_t sum = 0, value;
+	char path[300], line[256];
+	bool found = false;
+	struct dirent *e;
+	FILE *f;
+
+	while (dir && (e = readdir(dir))) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", e->d_name);
+		f = fopen(path, "r");
+		while (f && fgets(line, sizeof(line), f)) {
+			size_t length = strlen(key);
+
+			if (!strncmp(line, key, length) && line[length] == ':' &&
+			    sscanf(line + length + 1, "%" SCNu64, &value) == 1) {
+				sum += value;
+				found = true;
+			}
+		}
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return found ? sum : UINT64_MAX;
+}
+
+static unsigned int threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *e;
+	unsigned int n = 0;
+
+	while (dir && (e = readdir(dir)))
+		n += isdigit((unsigned char)e->d_name[0]) != 0;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* ROUND executions of make_add_relu(); how many of them failed or gave a wrong result. */
+static unsigned int execute_round(struct nnhal_burst *burst, struct run *r)
+{
+	unsigned int wrong = 0;
+
+	for (unsigned int i = 0; i < ROUND; i++) {
 		memset(r->map + RUN_OUTPUT(0), 0xee, 16);
 		wrong += nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL) ||
 			 !run_output_is_right(r, 4);
 	}
-	syscall(SYS_getppid);
-	sleeps = burst->num_sleeps - sleeps;
-	tap_note("%s: %u requests, %llu sleeps; %u ioctls, %u of the clock, %u others", what,
-		 REQUESTS, (unsigned long long)sleeps, atomic_load(&shared->ioctls),
-		 atomic_load(&shared->clocks), atomic_load(&shared->others));
-	ok(!wrong, "%s: each of %u results is right", what, REQUESTS);
-	/* The clock now and then, to learn how long things take, but not each time. */
-	ok(atomic_load(&shared->ioctls) == sleeps && !atomic_load(&shared->others) &&
-	   atomic_load(&shared->clocks) <= sleeps + REQUESTS / 50,
-	   "%s: no system call but one for each sleep", what);
+	return wrong;
+}
+
+static bool loop_is_right(const struct run *r)
+{
+	float value;
+
+	memcpy(&value, r->map + RUN_OUTPUT(0), sizeof(value));
+	return value == 1;
+}
+
+/* The driver has jobs to count for SUBMIT, none for the queue of a burst. */
+static void test_queue(struct nnhal_prepared_model *model, struct nnhal_burst *burst,
+		       struct run *r)
+{
+	uint64_t jobs = fdinfo("nnpu-jobs-submitted"), busy;
+	unsigned int wrong = 0;
+	struct calls c;
+
+	begin_count();
+	for (unsigned int i = 0; i < SUBMITS; i++)
+		wrong += nnhal_prepared_model_execute_synchronously(model, &r->request, NULL,
+								    NULL, NULL, NULL) != 0;
+	c = end_count();
+	ok(!wrong && c.submits == SUBMITS && jobs != UINT64_MAX &&
+	   fdinfo("nnpu-jobs-submitted") == jobs + SUBMITS,
+	   "the driver counts %u executions without a burst as %u jobs", SUBMITS, SUBMITS);
+	jobs = fdinfo("nnpu-jobs-submitted");
+	busy = fdinfo("drm-engine-npu");
+	begin_count();
+	wrong = execute_round(burst, r);
+	c = end_count();
+	ok(!wrong && !c.submits && fdinfo("nnpu-jobs-submitted") == jobs,
+	   "it counts %u executions in a burst as none: %u wrong results, %u SUBMIT", ROUND,
+	   wrong, c.submits);
+	ok(busy != UINT64_MAX && fdinfo("drm-engine-npu") > busy,
+	   "the device has worked for them all the same");
+}
+
+/* What is met for the first time is bound with system calls. */
+static bool is_ready(const char *what, struct nnhal_burst *burst, struct run *r)
+{
+	return ok(!nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL), "%s: ready",
+		  what) &&
+	       ok(threads() == 1, "%s: no thread has system calls that nobody counts", what);
+}
+
+/* Rounds until one has no system call at all. None may have another one than QUEUE_WAIT. */
+static void test_spins(const char *what, struct nnhal_burst *burst, struct run *r)
+{
+	unsigned int wrong = 0, strange = 0, round = 0, calls = 1;
+
+	if (!is_ready(what, burst, r))
+		return;
+	while (calls && round++ < ROUNDS) {
+		struct calls c;
+
+		begin_count();
+		wrong += execute_round(burst, r);
+		c = end_count();
+		strange += c.submits + c.queue_creates + c.others;
+		calls = c.queue_waits + c.clocks + c.submits + c.queue_creates + c.others;
+		tap_note("%s, round %u: %u QUEUE_WAIT, %u SUBMIT, %u of the clock, %u others", what,
+			 round, c.queue_waits, c.submits, c.clocks, c.others);
+	}
+	ok(!wrong, "%s: each result is right", what);
+	ok(!strange, "%s: no system call but to sleep", what);
+	ok(!calls, "%s: %u executions make no system call", what, ROUND);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Executions until ROUND of them have slept: each of these makes one system call. */
+static void test_sleeps(const char *what, struct nnhal_burst *burst, struct run *r)
+{
+	unsigned int wrong = 0, strange = 0, slept = 0, again = 0, clocks = 0, stalled = 0, n;
+	uint64_t begin = now_ns(), seconds;
+
+	if (!is_ready(what, burst, r))
+		return;
+	for (n = 0; slept < ROUND && n < ROUNDS * ROUND; n++) {
+		uint64_t start = now_ns();
+		struct calls c;
+
+		memset(r->map + RUN_OUTPUT(0), 0xee, 16);
+		begin_count();
+		wrong += nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL) != 0;
+		c = end_count();
+		wrong += !loop_is_right(r);
+		strange += c.submits + c.queue_creates + c.others;
+		clocks += c.clocks;
+		slept += c.queue_waits == 1;
+		/* The library looks after a queue that says nothing for half a second. */
+		if (c.queue_waits > 1 && now_ns() - start > STALL_NS)
+			stalled++;
+		else
+			again += c.queue_waits > 1;
+	}
+	seconds = (now_ns() - begin) / 1000000000;
+	tap_note("%s: %u of %u executions slept once, %u more than once, %u of these in a stall; %u of the clock in %llu s",
+		 what, slept, n, again + stalled, stalled, clocks, (unsigned long long)seconds);
+	ok(!wrong, "%s: each result is right", what);
+	/*
+	 * About twice a second the library reads the clock, for the end of its sleeps. That is
+	 * a system call only where user space cannot read the clock.
+	 */
+	ok(!strange && clocks <= (clock_calls ? 4 * (seconds + 1) : 0),
+	   "%s: no system call but to sleep", what);
+	ok(slept == ROUND && !again, "%s: %u executions make one system call each", what, ROUND);
 }
 
 /* Mappings of the file behind @fd in this process that can be read or written. */
@@ -161,71 +380,104 @@ static void test_no_copy(struct nnhal_burst *burst, struct run *r)
 	size_t size = (size_t)nnhal_memory_size(r->memory);
 	int before = accessible_mappings(nnhal_memory_fd(r->memory)), during;
 	unsigned int i, failed = 0;
+	struct calls c;
 
 	memset(r->map + RUN_OUTPUT(0), 0xee, 16);
 	if (!ok(before == 1 && !mprotect(r->map, size, PROT_NONE), "operands are out of reach"))
 		return;
 	during = accessible_mappings(nnhal_memory_fd(r->memory));
-	syscall(SYS_getppid);
-	for (i = 0; i < REQUESTS; i++)
+	begin_count();
+	for (i = 0; i < ROUND; i++)
 		failed += nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL) != 0;
-	syscall(SYS_getppid);
+	c = end_count();
 	mprotect(r->map, size, PROT_READ | PROT_WRITE);
-	ok(!failed && !during && !atomic_load(&shared->others) && run_output_is_right(r, 4),
-	   "%u requests with operands that no CPU can touch", REQUESTS);
+	ok(!failed && !during && !c.submits && !c.others && run_output_is_right(r, 4),
+	   "%u requests with operands that no CPU can touch", ROUND);
 }
 
-static void test_calls(struct nnhal_prepared_model *model, struct run *r)
+/* A burst; the driver has to give it a queue. */
+static struct nnhal_burst *create_burst(struct nnhal_prepared_model *model, uint32_t spin_us,
+					const char *what)
 {
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
-	struct nnhal_burst *spins, *sleeps;
+	struct nnhal_burst *burst;
+	enum nnhal_status status;
+	struct calls c;
 
-	o.spin_us = 100000;
-	if (!ok(!nnhal_burst_create(model, &o, &spins), "a burst that looks"))
+	o.spin_us = spin_us;
+	begin_count();
+	status = nnhal_burst_create(model, &o, &burst);
+	c = end_count();
+	ok(!status && c.queue_creates == 1, "%s: the driver is asked for a queue", what);
+	return burst;
+}
+
+static void test_spinning(struct nnhal_device *device)
+{
+	static const char what[] = "a burst that spins";
+	struct nnhal_prepared_model *model;
+	struct nnhal_burst *burst;
+	static struct fixture f;
+	struct run r;
+
+	make_add_relu(&f);
+	run_init(&r, 4);
+	if (!ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model),
+		"a model of two operations"))
 		return;
-	o.spin_us = 0;
-	if (!ok(!nnhal_burst_create(model, &o, &sleeps), "a burst that sleeps")) {
-		nnhal_burst_unref(spins);
+	burst = create_burst(model, 100000, what);
+	if (burst) {
+		test_queue(model, burst, &r);
+		test_spins(what, burst, &r);
+		test_no_copy(burst, &r);
+	}
+	nnhal_burst_unref(burst);
+	nnhal_prepared_model_unref(model);
+	run_fini(&r);
+}
+
+/* The model takes longer than it takes to fall asleep. */
+static void test_sleeping(struct nnhal_device *device)
+{
+	static const char what[] = "a burst that sleeps at once";
+	static const float from = 1 - ITERATIONS, step = 1;
+	struct nnhal_prepared_model *model;
+	struct nnhal_burst *burst;
+	static struct fixture f;
+	struct run r;
+
+	make_while(&f);
+	run_init(&r, 1);
+	memcpy(r.map + RUN_INPUT(0), &from, sizeof(from));
+	memcpy(r.map + RUN_INPUT(1), &step, sizeof(step));
+	if (!ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model),
+		"a model with a loop"))
 		return;
-	}
-	if (!spins->queue || !sleeps->queue) {
-		tap_skip("system calls: this driver gives bursts no queue");
-	} else {
-		count_calls("a burst that looks", spins, r);
-		count_calls("a burst that sleeps at once", sleeps, r);
-		test_no_copy(spins, r);
-	}
-	nnhal_burst_unref(spins);
-	nnhal_burst_unref(sleeps);
+	burst = create_burst(model, 0, what);
+	if (burst)
+		test_sleeps(what, burst, &r);
+	nnhal_burst_unref(burst);
+	nnhal_prepared_model_unref(model);
+	run_fini(&r);
 }
 
 int main(void)
 {
-	struct nnhal_prepared_model *model;
 	struct nnhal_device *device;
-	static struct fixture f;
-	struct run r;
 	pid_t tracer = 0;
 
 	if (strncmp(test_device_spec(), "drm", 3))
 		tap_skip_all("system calls: the in-process device makes its own");
 	device = test_device_open();
-	make_add_relu(&f);
-	run_init(&r, 4);
-	if (nnhal_device_prepare_model_sync(device, &f.model, NULL, &model)) {
-		printf("Bail out! model cannot be prepared\n");
-		return 1;
+	if (ok(start_tracer(&tracer), "a tracer counts the system calls of this process")) {
+		test_tracer();
+		test_spinning(device);
+		test_sleeping(device);
 	}
-	if (start_tracer(&tracer))
-		test_calls(model, &r);
-	else
-		tap_skip("system calls: this process cannot be traced");
 	if (tracer > 0) {
 		kill(tracer, SIGKILL);
 		waitpid(tracer, NULL, 0);
 	}
-	nnhal_prepared_model_unref(model);
-	run_fini(&r);
 	nnhal_device_unref(device);
 	return tap_done();
 }
