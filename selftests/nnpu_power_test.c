@@ -33,13 +33,11 @@ FIXTURE_SETUP(power)
 	ASSERT_EQ(0, ret);
 	if (nnpu_sysfs_is(self->fd, STATUS, "unsupported") ||
 	    !nnpu_sysfs_is(self->fd, "power/control", "auto")) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "runtime power management is off");
+		NNPU_SKIP(return, "runtime power management is off");
 	}
 	ret = nnpu_sysfs_write(self->fd, DELAY, "50");
 	if (ret == -EACCES) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "no right to change " DELAY);
+		NNPU_SKIP(return, "no right to change " DELAY);
 	}
 	ASSERT_EQ(0, ret);
 	nnpu_set_parameter("queue_idle_ms", 50);
@@ -124,7 +122,7 @@ TEST_F_TIMEOUT(power, memory_is_given_back, 300)
 	struct nnpu_job slow;
 
 	if (nnpu_debugfs_value(self->fd, "registers", "MEM_USED_LO") < 0)
-		SKIP(return, "debugfs is not readable");
+		NNPU_SKIP(return, "debugfs is not readable");
 	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 64));
 	nnpu_set_parameter("queue_idle_ms", 600000);
 	ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
@@ -210,7 +208,7 @@ TEST_F_TIMEOUT(power, reset_in_use, 300)
 	ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
 	ret = nnpu_inject(self->fd, NNPU_INJECT_FATAL, 1);
 	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
+		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
 	nnpu_uq_job_sqe(&self->job, 2, &sqe);
 	nnpu_uq_push(&self->uq, &sqe);
@@ -233,7 +231,7 @@ TEST_F_TIMEOUT(power, reset_while_suspended, 300)
 	ASSERT_LE(0, fd);
 	ret = nnpu_inject(self->fd, NNPU_INJECT_ADMIN_STATUS, 1);
 	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
+		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
 	/* PROGRAM_LOAD: no job, so it stays suspended meanwhile. */
 	EXPECT_EQ(-ENODEV, nnpu_job_init(fd, &job, 16));

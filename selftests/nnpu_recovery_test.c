@@ -84,13 +84,11 @@ FIXTURE_SETUP(nnpu)
 
 	self->fd = nnpu_open();
 	if (self->fd < 0) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "no NNPU device: %s", strerror(-self->fd));
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-self->fd));
 	}
 	ret = nnpu_inject(self->fd, variant->kind, 0);
 	if (ret == -EOPNOTSUPP) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "device without fault injection");
+		NNPU_SKIP(return, "device without fault injection");
 	}
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &self->job, 64));
@@ -238,12 +236,11 @@ TEST(admin_stall)
 	int fd = nnpu_open(), ret;
 
 	if (fd < 0) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "no NNPU device: %s", strerror(-fd));
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
 	}
 	ret = nnpu_inject(fd, NNPU_INJECT_ADMIN_STALL, 1);
 	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
+		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
 	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
 	EXPECT_GT(0, nnpu_job_init(fd, &job, 16));
@@ -266,12 +263,11 @@ TEST(admin_status)
 	int fd = nnpu_open(), ret;
 
 	if (fd < 0) {
-		ASSERT_FALSE(nnpu_device_required());
-		SKIP(return, "no NNPU device: %s", strerror(-fd));
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
 	}
 	ret = nnpu_inject(fd, NNPU_INJECT_ADMIN_STATUS, 1);
 	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
+		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
 	EXPECT_EQ(-ENODEV, nnpu_job_init(fd, &job, 16));
 	EXPECT_TRUE(context_lost(fd));

@@ -25,6 +25,17 @@ int nnpu_open(void);
 /* NNPU_REQUIRE_DEVICE is set: no device, or one that lacks something, is a failure, not a skip. */
 bool nnpu_device_required(void);
 
+/*
+ * Skip a test for want of something that a device or a kernel may lack. Where the device is
+ * required that is a failure.
+ */
+#define NNPU_SKIP(statement, fmt, ...) do {		\
+	ASSERT_FALSE(nnpu_device_required()) {		\
+		TH_LOG("lacks: " fmt, ##__VA_ARGS__);	\
+	}						\
+	SKIP(statement, fmt, ##__VA_ARGS__);		\
+} while (0)
+
 /* ioctl() that restarts on EINTR and EAGAIN; 0 or -errno. */
 int nnpu_ioctl(int fd, unsigned long request, void *arg);
 

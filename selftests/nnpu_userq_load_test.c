@@ -305,7 +305,7 @@ TEST_F_TIMEOUT(hang, among_bursts, 600)
 		EXPECT_EQ(0, status);
 	}
 	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
+		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
 
 	for (p = 0; p < PROCESSES; p++) {
@@ -388,7 +388,7 @@ FIXTURE_SETUP(order)
 	nnpu_uq_destroy(rig->fd, &uq);
 	ASSERT_EQ(0, nnpu_query(rig->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size));
 	if (info.num_engines != 1 || !(info.features & NNPU_FEATURE_PRIORITY))
-		SKIP(return, "a device that runs one job at a time is needed, with priorities");
+		NNPU_SKIP(return, "a device that runs one job at a time is needed, with priorities");
 	ASSERT_EQ(0, nnpu_buf_create(rig->fd, &rig->log, 2 * RING * BLOCK,
 				     DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE));
 	rig->gate_size = GATE_SIZE;

@@ -334,7 +334,7 @@ TEST_F(userq, idle_gives_way)
 	for (seed = 1; seed < 4; seed++) {
 		ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, seed));
 		if (nnpu_debugfs_value(self->fd, "registers", "PERF_LEVEL") < 0)
-			SKIP(return, "debugfs is not readable");
+			NNPU_SKIP(return, "debugfs is not readable");
 		EXPECT_EQ(NNPU_PERF_HIGH, nnpu_debugfs_value(self->fd, "registers", "PERF_LEVEL"));
 		for (i = 0; i < 600; i++) {
 			if (nnpu_debugfs_value(self->fd, "registers", "PERF_LEVEL") != NNPU_PERF_HIGH)
@@ -727,7 +727,7 @@ TEST_F_TIMEOUT(userq_fault, definite_end, 300)
 	ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
 	ret = nnpu_inject(self->fd, variant->kind, 1);
 	if (ret == -EOPNOTSUPP)
-		SKIP(return, "device without fault injection");
+		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
 	nnpu_job_fill(&self->job, 2);
 	nnpu_uq_job_sqe(&self->job, 2, &sqe);
