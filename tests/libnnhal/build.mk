@@ -28,10 +28,21 @@ $(BUILD)/tests/nnhal_ring_litmus_test: \
 $(BUILD)/tests/nnhal_oom_test: \
 	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
-# The library as others see it: exported symbols, headers alone in C and C++.
+# The library as others see it: exported symbols, headers alone in C and C++. Sanitizers add
+# calls and data to each object, so the test looks at those of an ordinary build.
+NNHAL_PLAIN_BUILD := $(if $(SAN),$(patsubst %/san,%,$(BUILD)),$(BUILD))
+NNHAL_PLAIN_OBJS := $(patsubst $(BUILD)/%,$(NNHAL_PLAIN_BUILD)/%,\
+	$(filter $(BUILD)/obj/$(NNHAL_DIR)/% $(BUILD)/obj/signatures/%,$(NNHAL_OBJS)))
+
+.PHONY: nnhal-plain
+nnhal-plain:
+	$(Q)$(MAKE) --no-print-directory SAN= BUILD=$(NNHAL_PLAIN_BUILD) \
+		$(NNHAL_PLAIN_BUILD)/lib/libnnhal.a
+
 $(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/nnhal_abi_test.sh $(BUILD)/lib/libnnhal.so \
-		$(BUILD)/lib/libnnhal.a nnhal-pc
+		$(BUILD)/lib/libnnhal.a nnhal-pc $(if $(SAN),nnhal-plain)
 	$(Q)mkdir -p $(@D)
+	$(Q)printf '%s\n' $(NNHAL_PLAIN_OBJS) >$(@:.sh=.objects)
 	$(Q)install -m 755 $< $@
 
 HOST_TESTS += $(NNHAL_TESTS) $(BUILD)/tests/nnhal_abi_test.sh
