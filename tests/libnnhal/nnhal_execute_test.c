@@ -225,12 +225,7 @@ static void test_high_rank(void)
 	uint32_t i, d;
 
 	make_dynamic_add(&f, 0);
-	nnhal_prepared_model_unref(model);
-	model = NULL;
-	if (nnhal_device_prepare_model_sync(device, &f.model, NULL, &model)) {
-		tap_skip("D05 unknown rank is not supported by this device");
-		return;
-	}
+	prepare();
 	fresh_run(4);
 	for (i = 0; i < 2; i++) {
 		r.inputs[i].num_dimensions = 9;

@@ -498,8 +498,10 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	if (!num_cases)
-		tap_skip_all("no cases to mutate");
+	if (!num_cases) {
+		fprintf(stderr, "run_mutants: the files have no case to change\n");
+		return 1;
+	}
 	set_rules(&counts.model_rules, num_model_rules(), model_rule_name);
 	set_rules(&counts.request_rules, num_request_rules(), request_rule_name);
 	set_rules(&counts.failures, num_failures(), failure_name);
