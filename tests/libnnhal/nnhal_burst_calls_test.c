@@ -287,7 +287,7 @@ static void test_spins(const char *what, struct nnhal_burst *burst, struct run *
 
 	if (!is_ready(what, burst, r))
 		return;
-	while (calls && round++ < ROUNDS) {
+	while (calls && !strange && round++ < ROUNDS) {
 		struct calls c;
 
 		begin_count();
@@ -319,7 +319,7 @@ static void test_sleeps(const char *what, struct nnhal_burst *burst, struct run 
 
 	if (!is_ready(what, burst, r))
 		return;
-	for (n = 0; slept < ROUND && n < ROUNDS * ROUND; n++) {
+	for (n = 0; slept < ROUND && !strange && !again && n < ROUNDS * ROUND; n++) {
 		uint64_t start = now_ns();
 		struct calls c;
 
