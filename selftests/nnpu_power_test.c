@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runtime power management: the device is suspended when nothing uses it and awake
- * when something does, and nobody who uses it can tell the difference.
+ * Runtime power management: the device is suspended when nothing uses it and awake when
+ * something does. No user of the device notices.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,10 @@ TEST_F_TIMEOUT(power, level_follows_use, 300)
 	for (seed = 1; seed < 20; seed++) {
 		ASSERT_TRUE(wait_for(self->fd, STATUS, "suspended"));
 		EXPECT_TRUE(nnpu_sysfs_is(self->fd, "perf_level", "low"));
-		/* One request wakes it up: of a process that does not know, or of the driver. */
+		/*
+		 * One request of a process that knows nothing of this, or of the driver, wakes
+		 * it up.
+		 */
 		ASSERT_EQ(0, seed % 4 ? nnpu_uq_run(self->fd, &self->uq, &self->job, seed)
 				      : nnpu_job_run(self->fd, &self->job, seed));
 	}
@@ -138,7 +141,7 @@ TEST_F_TIMEOUT(power, memory_is_given_back, 300)
 	nnpu_job_fini(self->fd, &slow);
 }
 
-/* Opened, used and closed from all sides while it falls asleep and wakes up. */
+/* Several threads open, use and close the device while it suspends and resumes. */
 static int storm(unsigned int process, unsigned int rounds)
 {
 	unsigned int i;

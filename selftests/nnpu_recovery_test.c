@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults of the device, injected: every waiter gets a definite status, only the
- * guilty pay where that is possible, and the next job works.
+ * Injected faults of the device. Every waiter gets a definite status, jobs of others survive
+ * where that is possible, and the next job works.
  */
 #include <string.h>
 #include <unistd.h>
@@ -124,7 +124,7 @@ TEST_F_TIMEOUT(nnpu, definite_end_and_next_job_works, 240)
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
 	fence = nnpu_syncobj_status(self->fd, self->job.syncobj);
-	/* Whom the device was running when it went FATAL is not defined. */
+	/* Which job the device was running when it became FATAL is not defined. */
 	if (variant->kind == NNPU_INJECT_FATAL)
 		EXPECT_GT(0, fence);
 	if (variant->kind != NNPU_INJECT_FATAL)
@@ -254,8 +254,8 @@ TEST(admin_stall)
 }
 
 /*
- * Whether an admin command that ends with a status nobody knows was carried out
- * is anybody's guess: device and driver start anew, and no number is lost.
+ * An admin command ends with an unknown status, so the driver cannot know whether the device
+ * has carried it out: device and driver are reset, and no number of an object is lost.
  */
 TEST(admin_status)
 {
@@ -272,7 +272,7 @@ TEST(admin_status)
 	EXPECT_EQ(-ENODEV, nnpu_job_init(fd, &job, 16));
 	EXPECT_TRUE(context_lost(fd));
 	ASSERT_EQ(0, nnpu_inject(fd, NNPU_INJECT_ADMIN_STATUS, 1));
-	/* This time it is CREATE_CTX; the driver tries again behind the reset. */
+	/* This time it is CREATE_CTX; the driver tries again after the reset. */
 	ret = nnpu_open();
 	EXPECT_LE(0, ret);
 	close(ret);

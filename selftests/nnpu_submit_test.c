@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jobs: results, result blocks, fences, life times of what a job uses, and the
- * wall between open files.
+ * Jobs: results, result blocks, fences, lifetimes of the objects that a job uses, and the
+ * isolation between open files.
  */
 #include <fcntl.h>
 #include <linux/dma-heap.h>
@@ -198,7 +198,7 @@ TEST_F(nnpu, in_fence)
 
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &first, 16));
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &second, 16));
-	/* A syncobj without a fence is an error, not a wait for ever. */
+	/* A syncobj without a fence is an error, not an endless wait. */
 	ASSERT_EQ(0, nnpu_syncobj_create(self->fd, &in.handle));
 	first.submit.in_syncs = (uintptr_t)&in;
 	first.submit.num_in_syncs = 1;
@@ -251,7 +251,7 @@ TEST_F(nnpu, timeline_fences)
 	EXPECT_TRUE(nnpu_job_correct(&job, 1));
 }
 
-/* What a job uses lives until the job ends, whatever its owner does meanwhile. */
+/* The objects that a job uses live until the job ends, whatever their owner does meanwhile. */
 TEST_F(nnpu, release_everything_in_flight)
 {
 	struct nnpu_job slow, job;
@@ -315,8 +315,8 @@ static void *close_while_scheduled(void *data)
 }
 
 /*
- * What of a file the scheduler held is gone from it when it is closed: a kernel with
- * KASAN tells if not, another one falls over its own lists sooner or later.
+ * When a file is closed, the scheduler must not keep anything of it. A kernel with KASAN
+ * reports a stale reference; any other kernel crashes on a corrupted list sooner or later.
  */
 TEST_F_TIMEOUT(nnpu, close_while_scheduled, 3600)
 {

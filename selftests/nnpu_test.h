@@ -136,8 +136,8 @@ int nnpu_sysfs_write(int fd, const char *name, const char *value);
 void nnpu_set_parameter(const char *name, unsigned int value);
 
 /*
- * Have the driver find faults sooner than it would on a busy machine of a user, so
- * that tests of faults do not mostly wait. NNPU_TIMEOUTS_DEFAULT: as at load.
+ * Shorten the driver's timeouts, so that tests of faults do not spend their time waiting.
+ * NNPU_TIMEOUTS_DEFAULT: the values at load.
  */
 #define NNPU_TIMEOUTS_SHORT	2000, 3000
 #define NNPU_TIMEOUTS_DEFAULT	5000, 10000

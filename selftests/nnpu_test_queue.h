@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * User queues for the kselftests: the process side of the rings, bare, so that a
- * test can do wrong what a library would do right.
+ * User queues for the kselftests: the process side of the rings, without any checks, so that a
+ * test can do what a library never would.
  */
 #ifndef NNPU_TEST_QUEUE_H
 #define NNPU_TEST_QUEUE_H
@@ -32,9 +32,9 @@ struct nnpu_uq {
 uint64_t nnpu_now_ns(void);
 
 /*
- * What most tests begin with: the first device, a queue of NNPU_UQ_ENTRIES and a small job.
- * 0 or -errno, with nothing left behind and *@fd = -1. nnpu_uq_may_skip(): there is
- * no device or it has no user queues, and nobody said that there has to be one.
+ * What most tests begin with: open the first device, create a queue of NNPU_UQ_ENTRIES and a
+ * small job. Returns 0, or -errno with *@fd = -1 and nothing left behind.
+ * nnpu_uq_may_skip(@ret): there is no device, or one without user queues, and none is required.
  */
 int nnpu_uq_setup(int *fd, struct nnpu_uq *uq, struct nnpu_job *job);
 bool nnpu_uq_may_skip(int ret);

@@ -557,7 +557,7 @@ TEST_F(nnpu, structure_sizes)
 	EXPECT_EQ(sizeof(struct drm_nnpu_device_info), query.arg.size);
 	ASSERT_EQ(0, nnpu_ioctl(self->fd, SIZED(DRM_IOCTL_NNPU_BO_CREATE, sizeof(bo)), &bo));
 	EXPECT_NE(0, bo.arg.handle);
-	/* Only the size field: flags read as zero, the handle has nowhere to go. */
+	/* Only the size field: flags are zero, and there is no room for the handle. */
 	EXPECT_EQ(0, nnpu_ioctl(self->fd, SIZED(DRM_IOCTL_NNPU_BO_CREATE, 8), &bo));
 	/* A SUBMIT cut off in the middle has no arguments and names program 0. */
 	EXPECT_GT(0, nnpu_ioctl(self->fd, SIZED(DRM_IOCTL_NNPU_SUBMIT, 8), &bo));

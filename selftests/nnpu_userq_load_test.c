@@ -33,7 +33,10 @@ struct burst {
 	atomic_uint aborted;
 	/* DRM_NNPU_QUEUE_STATE_* of its end, READY: it goes on. */
 	atomic_uint ended;
-	/* What no fault explains: wrong results, a wait without end, other statuses. */
+	/*
+	 * Errors that no injected fault explains: wrong results, an endless wait, other
+	 * statuses.
+	 */
 	atomic_int error;
 	uint64_t longest_ns;
 };
@@ -145,7 +148,7 @@ static int next_works(void)
 	return ret;
 }
 
-/* One of the processes; its exit status says that it came this far, no more. */
+/* One of the processes. Its exit status only says that it has come to its end. */
 static void process_run(struct shared *shared, struct process *p)
 {
 	struct drm_nnpu_context_info info = { 0 };
@@ -296,7 +299,7 @@ TEST_F_TIMEOUT(hang, among_bursts, 600)
 		for (p = 0; p < PROCESSES; p++)
 			for (i = 0; i < BURSTS; i++)
 				since[p][i] = atomic_load(&s->processes[p].bursts[i].good);
-		/* After a reset no burst executes anything: all of them have to end. */
+		/* After a reset no burst executes anything; all of them must end. */
 		EXPECT_TRUE(wait_beyond(s, since, variant->reset ? 1ul << 40 : 50));
 	}
 	atomic_store(&s->stop, true);
@@ -501,7 +504,7 @@ static unsigned int ended_before(const struct rig *rig, const struct series *s,
 	return count;
 }
 
-/* Start anew: an empty log, and the engine stands in a job of @priority. */
+/* Start again with an empty log while the engine runs a long job of @priority. */
 static int gate_close(struct rig *rig, uint32_t priority)
 {
 	struct nnpu_sqe_execute sqe;

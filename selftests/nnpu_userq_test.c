@@ -169,7 +169,7 @@ static void push_job(struct nnpu_uq *uq, struct nnpu_job *job, uint16_t cid)
 	nnpu_uq_push(uq, &sqe);
 }
 
-/* The interrupt comes for who armed it, through each of the three ways to wait. */
+/* The interrupt reaches the waiter that armed it, for each of the three ways to wait. */
 TEST_F(userq, armed_wait)
 {
 	struct pollfd p = { .fd = self->uq.fd, .events = POLLIN };
@@ -275,7 +275,7 @@ TEST_F(userq, not_for_children)
 	EXPECT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 2));
 }
 
-/* What a command may name is the context's, and errors are completions. */
+/* A command may name only objects of its context; errors arrive as completions. */
 TEST_F(userq, errors_complete)
 {
 	struct nnpu_sqe_execute good, sqe;
@@ -305,7 +305,7 @@ TEST_F(userq, errors_complete)
 #undef COMPLETES
 }
 
-/* A value the ring does not have stops the queue, with a reason, and no other. */
+/* A doorbell value outside of the ring stops the queue, with a reason, and no other queue. */
 TEST_F(userq, bad_doorbell_stops)
 {
 	struct nnpu_uq other;
@@ -381,7 +381,10 @@ TEST_F_TIMEOUT(userq, fdinfo_counts, 240)
 		nnpu_uq_ring(&self->uq);
 		ASSERT_EQ(0, nnpu_uq_take(self->fd, &self->uq, &cqe, WAIT_MS, NULL));
 		used += (long long)cqe.result;
-		/* Parked and woken: another hardware queue, or the same anew. */
+		/*
+		 * A queue that was parked wakes up on another hardware queue, or on the same
+		 * one.
+		 */
 		if (i != 2)
 			continue;
 		nnpu_set_parameter("queue_idle_ms", 10);
@@ -488,7 +491,7 @@ TEST_F(userq, destroy_wakes)
 	nnpu_job_fini(self->fd, &slow);
 }
 
-/* Memory goes while jobs that name it are in the ring: errors, no more. */
+/* Memory is unbound while jobs in the ring name it: the jobs fail, nothing else happens. */
 TEST_F(userq, slot_unbound_in_flight)
 {
 	struct nnpu_job slow, victim;
@@ -558,7 +561,7 @@ TEST_F_TIMEOUT(userq, killed_with_full_ring, 3600)
 	EXPECT_EQ(queues, nnpu_debugfs_value(self->fd, "objects", "queues"));
 }
 
-/* One who writes anything anywhere in his rings and doorbells, until told to stop. */
+/* A thread that writes random values into its rings and doorbells until told to stop. */
 struct scribbler {
 	int fd;
 	struct nnpu_job job;
@@ -714,7 +717,7 @@ FIXTURE_TEARDOWN(userq_fault)
 	nnpu_uq_destroy(self->fd, &self->uq);
 }
 
-/* A definite end for the waiter, and the device works for the next. */
+/* The waiter gets a definite status, and the device works for the next job. */
 TEST_F_TIMEOUT(userq_fault, definite_end, 300)
 {
 	struct nnpu_sqe_execute sqe;
