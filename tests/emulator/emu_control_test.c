@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Control flow that runs: each program with all shapes known, with dimensions that are
- * found while it runs, and with ranks that are.
+ * Control flow that runs. Each program runs three times: with all shapes known, with unknown
+ * dimensions, and with unknown ranks.
  */
 #include <endian.h>
 #include <stddef.h>
@@ -356,8 +356,8 @@ static void test_loop_in_condition(void)
 }
 
 /*
- * A loop over a truth value whose condition and body are one block, which branches: the
- * value that is carried is in use while the condition runs the same commands.
+ * A loop over a boolean. Its condition runs the block of its body, which branches. The loop
+ * carries a value while the condition runs the commands of the body.
  */
 static void test_shared_block(void)
 {
@@ -368,7 +368,10 @@ static void test_shared_block(void)
 	out = vec(BOOL8, NNPU_TENSOR_OUTPUT, 1);
 	image_command(&im, NNPU_CMD_LOOP, 1, 1, c, out);
 	image_targets(&im, 1, 3);
-	/* The condition: not what the body computes, so its block has to run the body's. */
+	/*
+	 * The condition is NOT of its input, as the body is, so its block runs that of the
+	 * body.
+	 */
 	t[0] = temp(BOOL8, 1);
 	t[1] = temp(BOOL8, 1);
 	image_command(&im, NNPU_CMD_BLOCK, 1, 1, t[0], t[1]);
@@ -483,7 +486,7 @@ static void test_growing(void)
 	   "the other branch%s", names[knowledge]);
 	INTS(2, 30);
 	flag(0, 1);
-	/* To fill so much memory may take a busy machine longer than a loop has by default. */
+	/* A busy machine may need longer to fill so much memory than a loop may take by default. */
 	set_timeout(NNPU_LOOP_TIMEOUT_MAX_NS);
 	ok(job_execute(&j, 1, NULL) == NNPU_STATUS_OP_FAILED &&
 	   le16toh(job_result(&j)->reason) == NNPU_REASON_OVERFLOW,
@@ -608,7 +611,7 @@ static void test_profile(void)
 	rig_unload(&rig, 1, 1);
 }
 
-/* Once a job of its size has run, a job with any number of rounds takes no more memory. */
+/* After one job, a job of the same size takes no more memory, whatever its number of rounds. */
 static void test_memory(void)
 {
 	uint64_t used;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The operator test cases beside the repository that have subgraphs, on the device model:
- * as they are, with the constants of the main subgraph fed as inputs, and with no shape
- * known before the job runs. They may do more than the HAL allows, which refuses loops
- * whose operands grow.
+ * Run the operator test cases beside the repository that have subgraphs on the device model: as
+ * they are, with the constants of the main subgraph fed as inputs, and with no shape known
+ * before the job runs. Some of the resulting programs are more than the HAL allows: it refuses
+ * loops whose operands grow.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static const struct nntc_subgraph *part(uint32_t n)
 	return n ? &b.nc->referenced[n - 1] : &b.nc->main;
 }
 
-/* Parts in the order in which they are finished, which is the wrong way around. */
+/* Parts in the order in which the search leaves them: referenced parts come first. */
 static void visit(uint32_t n)
 {
 	const struct nntc_subgraph *sg = part(n);

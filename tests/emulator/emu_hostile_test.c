@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A process that writes anything into the rings and doorbells of its own queue, at any
- * time, while the kernel suspends, resumes and resets that queue. The jobs of another
- * client stay right throughout, and the device obeys.
+ * A process writes random values into the rings and doorbells of its own queue, at any time,
+ * while the kernel suspends, resumes and resets that queue. The jobs of another client give
+ * right results throughout, and the device carries out each command of the kernel.
  */
 #include <endian.h>
 #include <pthread.h>
@@ -12,12 +12,12 @@
 #include "rig.h"
 #include "tap.h"
 
-/* How much has to happen at least. */
+/* The least that has to happen for the test to count. */
 #define MUTATIONS	1000000u
 #define SUSPENDED	1000u
 #define REVIVED		50u
 #define JOBS		200u
-/* More than enough for all of that. */
+/* Enough for all of that on a slow machine. */
 #define MAX_STEPS	1000000u
 
 #define ENTRIES		16u

@@ -167,7 +167,7 @@ static void test_arm(struct rig *r)
 	rig_create_queue(r, 2, 0, NNPU_QUEUE_KERNEL | NNPU_QUEUE_ARMED_IRQ, 8);
 	before = nnpu_inproc_irq_count(r->ip, 2);
 	ok(rig_run(r, q, &nop, NULL) == 0, "command on a queue that is not armed");
-	/* The next command starts after the first one's interrupt would have come. */
+	/* The next command starts later than the interrupt of the first one would have come. */
 	ok(rig_run(r, q, &nop, NULL) == 0 && nnpu_inproc_irq_count(r->ip, 2) == before,
 	   "no interrupt");
 	nnpu_inproc_doorbell(r->ip, 2, NNPU_DB_CQ_ARM, q->cq_head);
@@ -179,7 +179,7 @@ static void test_arm(struct rig *r)
 	rig_run(r, q, &nop, NULL);
 	rig_run(r, q, &nop, NULL);
 	ok(nnpu_inproc_irq_count(r->ip, 2) == before, "one interrupt uses the request up");
-	/* A completion beyond the head given is there already. */
+	/* The ring already has a completion behind the head that is given. */
 	nnpu_inproc_doorbell(r->ip, 2, NNPU_DB_CQ_ARM, (q->cq_head + 7) % 8);
 	ok(nnpu_inproc_irq_count(r->ip, 2) == before + 1, "armed too late: interrupt at once");
 }

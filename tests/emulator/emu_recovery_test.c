@@ -25,7 +25,7 @@ static bool fresh(void)
 {
 	bool ready;
 
-	/* After this the device must not touch the memory any more. */
+	/* From now on the device must not access the memory. */
 	if (!rig_reset(&rig))
 		return false;
 	rig.used = 0;
@@ -84,7 +84,7 @@ static void test_stall_abort(void)
 	ok(rig_read64(&rig, NNPU_REG_JOBS_LO) >= 2, "both are counted");
 }
 
-/* Entries that are announced while the queue is being served. */
+/* The doorbell announces entries while the device serves the queue. */
 static void test_doorbells_meanwhile(void)
 {
 	struct nnpu_cqe cqe;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Order of jobs of different queues, and performance levels, on a bus with a clock of
- * its own: each entry moves it on by what the test says an entry of that queue costs,
- * when it is about to be completed. So nothing here depends on the speed of the machine.
+ * The order of jobs of different queues, and performance levels. The bus has a clock of its
+ * own: when an entry is about to complete, the clock advances by what the test says an entry of
+ * that queue costs. So no result depends on the speed of the machine.
  */
 #include <endian.h>
 #include <semaphore.h>
@@ -252,7 +252,7 @@ static void ring(unsigned int qid, unsigned int count)
 				   tails[qid] % ENTRIES, 4);
 }
 
-/* Let the engine stand in an entry of queue @qid. */
+/* Make the engine wait inside an entry of queue @qid. */
 static void hold_at(unsigned int qid)
 {
 	unsigned int waited = 0;
@@ -281,7 +281,7 @@ static void wait_served(unsigned int count)
 			hang_check(&waited);
 }
 
-/* Was the order from entry @first on as @expected says, one digit per entry? */
+/* Do the entries from @first on have the order of @expected, one digit per entry? */
 static bool order_is(unsigned int first, const char *expected)
 {
 	for (; *expected; expected++, first++)
@@ -360,7 +360,7 @@ static void test_share(void)
 	ring(3, 1500);
 	let_go();
 	wait_served(2201);
-	/* Up to where the first of them had nothing left. */
+	/* Up to the point where the first of them had no entry left. */
 	for (i = 0; used[1] < 1000 * MS && i < 2201; i++)
 		used[order[i]] += atomic_load(&cost[order[i]]);
 	least = used[1];
@@ -390,7 +390,7 @@ static unsigned int longest_run(unsigned int first, unsigned int count)
 
 static void test_no_credit(void)
 {
-	/* Queue 1 has the device for itself for a second; 2 and 3 were there all along. */
+	/* Queue 1 has the device to itself for a second. Queues 2 and 3 exist all the time. */
 	start("111");
 	ring(1, 1000);
 	wait_served(1000);
@@ -431,7 +431,7 @@ static void test_bad_entries(void)
 	stop();
 }
 
-/* Does the clock get read @count times more? */
+/* Does the device read the clock @count more times? */
 static bool clock_is_read(unsigned int count)
 {
 	uint64_t reads = atomic_load(&clock_reads);
@@ -445,7 +445,7 @@ static bool clock_is_read(unsigned int count)
 	return false;
 }
 
-/* Is there an end to reading the clock? */
+/* Does the device stop reading the clock? */
 static bool clock_is_left(void)
 {
 	uint64_t reads;
@@ -485,7 +485,7 @@ static void test_perf_levels(void)
 	ok(admin(&c) == NNPU_STATUS_INVALID_FIELD && reg(NNPU_REG_PERF_LEVEL) == NNPU_PERF_HIGH,
 	   "reserved field; refused commands change nothing");
 
-	/* An engine that looks for work looks at the clock, which stands still here. */
+	/* An engine that polls for work reads the clock, which stands still here. */
 	ring(1, 1);
 	wait_served(1);
 	ok(clock_is_read(1000), "high: the engine looks for work");
@@ -496,7 +496,7 @@ static void test_perf_levels(void)
 	set_perf(NNPU_PERF_LOW);
 	ring(1, 1);
 	wait_served(3);
-	/* It is through when it has given its queue back. */
+	/* It has finished when it has given its queue back. */
 	while (nnpu_device_reg_read(dev, NNPU_QREG_BASE + NNPU_QREG_STRIDE + NNPU_QREG_STATE, 4) !=
 	       NNPU_QSTATE_IDLE)
 		hang_check(&waited);
@@ -572,7 +572,7 @@ static void test_turns(void)
 	ok(order_is(9, "12"), "a queue that gets work meanwhile has the next entry");
 	stop();
 
-	/* What is wrong behind an entry does not concern that. */
+	/* A bad entry does not affect the good one in front of it. */
 	start("1");
 	atomic_store(&bad_from, &sq[1][3]);
 	hold_at(1);

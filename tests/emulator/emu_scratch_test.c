@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the executor does for operations beyond running them: scratch memory, several
- * outputs, shapes that follow from values, omitted arguments, scalars as outputs.
+ * What the executor provides for operations: scratch memory, several outputs, shapes that
+ * depend on values, omitted arguments, scalars as outputs.
  */
 #include <endian.h>
 #include <string.h>

@@ -141,7 +141,10 @@ static void test_lifetime(struct job_rig *j)
 
 	rig_slot(s, j->operands, j->operands_size, RW);
 	ok(add_in_slots(j, 7, 7, 8 * N) == 0, "slot made valid without a command");
-	/* Still kept, or read anew: both are allowed until it is invalidated. */
+	/*
+	 * The device may use the entry it has kept or read it again, until the slot is
+	 * invalidated.
+	 */
 	s->flags = 0;
 	ok(rig_invalidate(j->rig, j->ctx, 7, 1) == 0, "INVALIDATE_SLOTS");
 	ok(add_in_slots(j, 7, 1, 8 * N) == NNPU_STATUS_INVALID_SLOT, "gone after that");

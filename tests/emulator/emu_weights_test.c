@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Constant weights: a program takes the memory of its constants once, whether they are
- * packed for a kernel or not, and a constant that several commands read stays what it is.
+ * Constant weights. A program takes memory for its constants once, packed for a kernel or not.
+ * A constant that several commands read keeps its value.
  */
 #include <endian.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a job does beside its operations, by the device's own counts: nothing, if all
+ * The work of a job besides its operations, as the device counts it. There is none if all
  * shapes are known and the engine has run such a job before.
  */
 #include <endian.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A burst server with an executor that records, and a client made of bare queues that
- * sends whatever a test wants.
+ * A burst server whose executor records what it is asked, and a client that consists of plain
+ * queues and sends whatever a test wants.
  */
 #ifndef NNHAL_TEST_BURST_RIG_H
 #define NNHAL_TEST_BURST_RIG_H
@@ -241,7 +241,7 @@ static inline void send_packet(struct rig *r, const request_datum *packet, int c
 	}
 }
 
-/* Take exactly one result packet, asleep meanwhile. False: it is malformed or torn. */
+/* Sleep until there is a result packet and take it. False: it is malformed or incomplete. */
 static inline bool receive(struct rig *r)
 {
 	uint32_t size;
@@ -259,7 +259,7 @@ static inline bool receive(struct rig *r)
 					 &r->num_shapes, &r->timing);
 }
 
-/* One packet, one result: an error without shapes and times? */
+/* Does the packet get one result, an error without shapes and times? */
 static inline bool is_refused(struct rig *r, const request_datum *packet, int count)
 {
 	send_packet(r, packet, count);

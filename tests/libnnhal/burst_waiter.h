@@ -30,7 +30,7 @@ static inline void make_sockets(int sv[2])
 	die_if(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv), "socketpair");
 }
 
-/* An executor that does nothing, and waits if that is wanted. */
+/* An executor that does nothing, and waits while @hold is set. */
 struct waiter {
 	atomic_bool hold;
 	atomic_bool holding;
@@ -116,7 +116,7 @@ static inline enum nnhal_status run(struct nnhal_burst_controller *c, struct run
 					      &r->timing, NULL);
 }
 
-/* Server in this process, for a look at both sides. */
+/* A server in this process, so that a test can see both sides. */
 static inline struct nnhal_burst_server *start_waiter(struct waiter *w, int *socket)
 {
 	struct nnhal_burst_server_options options = NNHAL_BURST_SERVER_OPTIONS_INIT;

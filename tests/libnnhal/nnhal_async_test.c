@@ -298,7 +298,7 @@ static void test_two_devices(void)
 	run_fini(&r);
 }
 
-/* Everything is released while executions are pending; also by the callback itself. */
+/* Release everything while executions are pending, also from the callback itself. */
 static void test_closing(void)
 {
 	struct nnhal_prepared_model *kept = model;
@@ -311,7 +311,7 @@ static void test_closing(void)
 			break;
 		for (i = 0; i < 8; i++) {
 			job_init(&jobs[i], 4);
-			/* The last reference of the model goes in the last callback. */
+			/* The last callback releases the last reference to the model. */
 			if (round == 2)
 				jobs[i].release = nnhal_prepared_model_ref(model);
 			launch(&jobs[i], NULL);

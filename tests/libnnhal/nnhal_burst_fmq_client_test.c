@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Client of a burst server: what is sent and what is not, how connections are made,
- * peers that do not keep to the protocol, fork. Names begin with the line of the
- * conformance list.
+ * Client of a burst server: what it sends and what it does not, how connections are made, peers
+ * that violate the protocol, fork(). Names begin with the line of the conformance list.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -76,7 +75,7 @@ static void test_unsent(void)
 	status = nnhal_burst_controller_execute(c, &other.request, NULL, NULL, NULL, NULL, &sent);
 	ok(status == NNHAL_STATUS_GENERAL_FAILURE && !sent,
 	   "E20 a second request at the same time is not sent");
-	/* Freed while it is in use: that request keeps it. */
+	/* Memory that is freed while it is in use: the request keeps it. */
 	ok(!nnhal_burst_controller_free_memory(c, r.memory) && w.present == 1,
 	   "E17 memory of a running request is freed after it");
 	w.hold = false;
@@ -211,7 +210,7 @@ static void test_connect(void)
 
 /* ---- hostile answers to GET ---- */
 
-/* Be the client of @server by hand: queues, one request, and one answer of any kind. */
+/* Play the client of @server: create queues, send one request and one answer of any kind. */
 static enum nnhal_status answer_with(const struct link_message *answer, const int *fds,
 				     uint32_t num_fds, enum nnhal_status *wait)
 {

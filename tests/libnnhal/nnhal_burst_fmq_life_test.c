@@ -18,7 +18,7 @@ static void wait_asleep(struct rig *r)
 		usleep(100);
 }
 
-/* The window closes when looking does not pay and opens when it does. */
+/* The time to poll shrinks when polling is in vain and grows when it pays. */
 static void test_window(void)
 {
 	struct nnhal_fmq *writer, *reader;
@@ -129,7 +129,7 @@ static void test_teardown(void)
 	   "E22 a running request comes to its end");
 	rig_fini(&r);
 
-	/* Results of 5 datums in a queue of 8 that nobody reads. */
+	/* Results of 5 datums go into a queue of 8 that nobody reads. */
 	rig_init(&r, MAX_DATUMS, 8);
 	if (rig_start(&r))
 		exit(1);
@@ -274,7 +274,7 @@ static void *scribble(void *data)
 	return NULL;
 }
 
-/* The other burst is not concerned. */
+/* The other burst is not affected. */
 static void test_scribble(void)
 {
 	request_datum packet[MAX_DATUMS];

@@ -13,7 +13,7 @@
 
 #define NUM_KILLS	20
 #define ROUND_TRIPS	20000
-/* Fewer where a switch between processes costs a hundred times as much. */
+/* Fewer in the virtual machine, where a switch between processes costs a hundred times as much. */
 #define GUEST_SHARE	5
 
 static unsigned int rounds(unsigned int count)
@@ -265,7 +265,10 @@ static void test_memory(struct nnhal_burst_controller *c)
 	}
 	ok(!wrong, "E16 six memory objects in turn");
 	for (round = 0; round < 200; round++) {
-		/* A number used again must not reach what it stood for before. */
+		/*
+		 * A slot number that is used again must not reach the memory that it stood for
+		 * before.
+		 */
 		run_init(&r, 4);
 		wrong += run(c, &r) || !run_output_is_right(&r, 4);
 		if (round % 2)

@@ -180,7 +180,10 @@ static void test_malformed(void)
 	ok(parse(bad, (uint32_t)count) == -EBADMSG, "E05 hasNoValue of 2");
 }
 
-/* Counts that claim anything; exact-sized memory and the sanitizer see reads beyond. */
+/*
+ * Counts with any value. The memory has the exact size, so that the sanitizer sees reads beyond
+ * it.
+ */
 static void test_counts(void)
 {
 	static const uint32_t claims[] = { 0, 1, 4, 13, 14, 15, 64, 0x7fffffff, 0xffffffff };
@@ -207,7 +210,7 @@ static void test_counts(void)
 	ok(!wrong, "E06 claimed counts are refused and cause no read beyond the packet");
 }
 
-/* Random packets: whatever comes out is within what came in. */
+/* Random packets: all that the parser returns lies inside the packet. */
 static void test_random(void)
 {
 	request_datum packet[24];
@@ -357,7 +360,7 @@ static int parse_result(const result_datum *packet, uint32_t count)
 		memcpy(exact, packet, count * sizeof(*packet));
 	err = nnhal_burst_parse_result(exact, count, &status, out, 3, &num, &timing);
 	free(exact);
-	/* After an error there is nothing but a failure. */
+	/* After an error only a failure may follow. */
 	if (err && (status != NNHAL_STATUS_GENERAL_FAILURE || num ||
 		    timing.time_in_driver != NNHAL_NO_TIMING))
 		return 1;

@@ -93,7 +93,7 @@ static void test_support(void)
 	   !strncmp(support[0].reason, "subgraph 1 operation 0", 22),
 	   "A19 not with an operation of an extension in a branch: %s", support[0].reason);
 
-	/* An operation that the device has, in a variant that it has not. */
+	/* A variant of an operation that the device lacks, although it has the operation. */
 	make_if(&f);
 	f.sub[0].operations[0].type = NNHAL_OPERATION_OEM_OPERATION;
 	ok(!ask() && !support[0].supported && strstr(support[0].reason, "subgraph 0"),
@@ -341,7 +341,10 @@ static void test_nested(void)
 	run_fini(&r);
 	nnhal_prepared_model_unref(model);
 
-	/* What is not supported deep inside is known where it is reached. */
+	/*
+	 * An operation that is not supported in a nested subgraph makes the outer operation
+	 * unsupported.
+	 */
 	make_nested();
 	f.sub[0].operations[0].type = NNHAL_OPERATION_OEM_OPERATION;
 	ok(!ask() && support[0].supported && !support[1].supported && !support[2].supported,

@@ -183,7 +183,7 @@ static void test_supported(void)
 	make_dynamic_add(&f, 0);
 	ok(!ask(), "A16 unknown rank: %u %u", supported[0], supported[1]);
 
-	/* What the device, not the library, finds wrong. */
+	/* Errors that the device finds, not the library. */
 	make_add_relu(&f);
 	f.graph.operands[1].type = NNHAL_OPERAND_TENSOR_INT32;
 	ok(ask() == NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, "operation 0 (ADD)"),
@@ -194,7 +194,7 @@ static void test_supported(void)
 	ok(ask() == NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, "operation 0 (ADD)"),
 	   "B64 operand of ADD removed: %s", diag.message);
 
-	/* Extensions: valid and not supported; the rest is judged. */
+	/* Operations of unknown extensions are valid and not supported; the others are judged. */
 	make_add_relu(&f);
 	f.model.extensions = ext;
 	f.model.num_extensions = 1;
@@ -215,7 +215,7 @@ static void test_supported(void)
 	ok(!ask() && supported[0] && !supported[1], "OEM_OPERATION is not supported");
 }
 
-/* Rank 9 is legal, and no record has room for it. */
+/* Rank 9 is legal, but no record of a program has room for it. */
 static void test_high_rank(void)
 {
 	uint32_t i;

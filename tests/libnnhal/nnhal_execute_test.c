@@ -219,7 +219,7 @@ static void test_refused(void)
 	ok(!execute(NULL) && run_output_is_right(&r, 4), "and after all that a good run");
 }
 
-/* Rank 9 where the model knows no rank: legal, and beyond the device. */
+/* Rank 9 where the model leaves the rank open: legal, but more than the device has. */
 static void test_high_rank(void)
 {
 	uint32_t i, d;
@@ -436,7 +436,7 @@ static void test_in_place(void)
 	close(desc.fd);
 }
 
-/* Inputs read-only, outputs in other memory; several pools, one not used. */
+/* Inputs in read-only memory, outputs in other memory; several pools, one of them unused. */
 static void test_several_pools(void)
 {
 	struct nnhal_memory_desc desc = {

@@ -84,7 +84,7 @@ static struct nnhal_prepared_model *prepare(enum nnhal_status *status)
 	return model;
 }
 
-/* What asking and preparing come to: refused, with a message that has @text in it. */
+/* Support query and prepare both refuse the model, with a message that contains @text. */
 static void expect_refused(const char *what, const char *text)
 {
 	enum nnhal_status asked = ask(), prepared;
@@ -171,7 +171,7 @@ static struct nnpu_extension *describe(uint32_t count)
 	return e;
 }
 
-/* Three are described; the one in the middle is not shown if it is changed like this. */
+/* Three are described. The one in the middle is hidden if it is changed in this way. */
 #define EXPECT_HIDDEN(what, change) do { \
 	struct nnpu_extension *all = describe(3), *e = &all[1]; \
 	struct extensions x; \
@@ -413,14 +413,14 @@ static void test_several(void)
 	   versions[0] == NNHAL_HAL_1_2 && versions[1] == NNHAL_HAL_1_0 &&
 	   versions[2] == NNHAL_HAL_1_2, "operations of extensions are of HAL 1.2");
 
-	/* With nothing but the input in the way, all or nothing. */
+	/* Support is all or nothing, and only the input stands against it. */
 	make_fibonacci(INT64, NNHAL_OPERAND_TENSOR_FLOAT32, 0);
 	add_operand(g, TYPE(UNKNOWN, 3), NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(4));
 	fixture_finish(&f, 0);
 	expect_unsupported("A20 input of an unknown extension's type that nobody reads",
 			   "does not have the extension");
 
-	/* Each prefix there is; the one in use comes last. */
+	/* Every possible prefix; the one in use comes last. */
 	many = calloc(UINT16_MAX, sizeof(*many));
 	names = calloc(UINT16_MAX, sizeof(*names));
 	make_fibonacci(INT64, NNHAL_OPERAND_TENSOR_FLOAT32, 0);
@@ -525,7 +525,7 @@ static void test_misuse(void)
 	f.graph.operands[1].zero_point = 10;
 	expect_refused("B08 zeroPoint of an extension type", "operand 1: zeroPoint 10");
 
-	/* What is wrong with operands is the device's to find. */
+	/* The device, not the library, finds errors in the operands. */
 	make_fibonacci(NNHAL_OPERAND_TENSOR_INT32, NNHAL_OPERAND_TENSOR_FLOAT32, 0);
 	expect_refused("a TENSOR_INT32 as input", "(" NAME " operation 0) input 0 (operand 0)");
 	make_fibonacci(INT64, NNHAL_OPERAND_TENSOR_INT32, 0);

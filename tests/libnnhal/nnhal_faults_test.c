@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Faults of a hardware device: each execution ends with a definite status, and what
- * comes after it says whether the device, or only the context, is lost.
- *
- * Needs a device with fault injection, its driver's debugfs, and root. The device is
- * unbound from its driver in the end and bound again.
+ * Faults of a hardware device. Each execution ends with a definite status, and the next one
+ * tells whether the context or the whole device is lost. Needs a device with fault injection,
+ * the debugfs of its driver, and root. At the end the device is unbound from its driver and
+ * bound again.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -75,7 +74,7 @@ static bool find_device(void)
 	snprintf(path, sizeof(path), "/sys/class/%s/%.32s/device", class, node);
 	if (!read_link(path, bus_name, sizeof(bus_name)))
 		return false;
-	/* The link itself goes with the binding; keep where it leads. */
+	/* The link vanishes when the device is unbound, so keep its target. */
 	snprintf(link, sizeof(link), "%s/driver", path);
 	resolved = realpath(link, NULL);
 	if (!resolved)
@@ -230,7 +229,7 @@ static void test_removal(void)
 	pthread_mutex_unlock(&lock);
 	ok(calls == PENDING && failures == PENDING,
 	   "H03 H09 removal: %u callbacks, %u of them GENERAL_FAILURE", calls, failures);
-	/* It finds out with its next request, which may have been in flight by then. */
+	/* It learns of that with its next request, or with one in flight. */
 	status = execute_burst(burst);
 	ok((status == NNHAL_STATUS_GENERAL_FAILURE ||
 	    status == NNHAL_STATUS_DEVICE_UNAVAILABLE) &&

@@ -20,7 +20,7 @@
 #include "fmq_layout.h"
 #include "tap.h"
 
-/* For waits that end in any case: reaching it is a failure of its own. */
+/* For waits that must end. Reaching this limit is a failure. */
 #define LONG_NS		UINT64_C(60000000000)
 
 /* Both sides of a queue in one process. */
@@ -386,7 +386,7 @@ static void test_corrupt(void)
 			exit(1);
 		bad += nnhal_fmq_write(p.writer, data, 4);
 		atomic_store(&p.writer->header->read_count, 4 + jumps[i]);
-		/* One back: also more read than written. */
+		/* One position back: more read than written. */
 		bad += nnhal_fmq_write(p.writer, data, 1) != -EBADMSG &&
 		       jumps[i] != UINT64_MAX;
 		pair_fini(&p);

@@ -106,7 +106,7 @@ static void test_kinds(void)
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "F06 size 0", NNHAL_MEMORY_ASHMEM, memfd, 0, 0, 0);
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "F06 size 2^64 - 1", NNHAL_MEMORY_ASHMEM, memfd,
 	       UINT64_MAX, 0, 0);
-	/* A file of tmpfs would do: it is what a memfd is. */
+	/* A file on tmpfs would pass: a memfd is one. */
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "F05 file as memfd", NNHAL_MEMORY_ASHMEM, program,
 	       4096, 0, 0);
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "F05 memfd with an offset", NNHAL_MEMORY_ASHMEM,

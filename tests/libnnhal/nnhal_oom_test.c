@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Allocation 1, 2, 3, ... fails: each call then ends with a status of shortage, and
- * what it had begun is undone (the sanitizers find what is not).
- *
- * The program is linked with --wrap for the allocation functions; only those of the
- * thread that asks for it fail. The device is always the in-process one.
+ * Fail allocation 1, 2, 3, ... of a call. The call then returns a RESOURCE_EXHAUSTED status and
+ * undoes what it has begun; the sanitizers find what it leaves behind. The program is linked
+ * with --wrap for the allocation functions; allocations fail only in the thread that asks for
+ * it. The device is always the in-process one.
  */
 #include <pthread.h>
 #include <string.h>
@@ -101,7 +100,7 @@ static enum nnhal_status wait_result(enum nnhal_status launch)
 	return launch ? launch : result.status;
 }
 
-/* ---- what is tried; each undoes all it did ---- */
+/* ---- the calls under test; each undoes all it did ---- */
 
 static enum nnhal_status try_open(void)
 {
@@ -274,7 +273,7 @@ static enum nnhal_status try_burst_server(void)
 	return status;
 }
 
-/* A client of a server; what the server's thread allocates is not this thread's. */
+/* A client of a server. Allocations of the server's thread do not fail. */
 static enum nnhal_status try_burst_connect(void)
 {
 	struct nnhal_burst_controller *controller = NULL;
@@ -325,7 +324,7 @@ static void sweep(const char *name, enum nnhal_status (*attempt)(void))
 		countdown = 0;
 		if (!failed)
 			break;
-		/* A shortage may also be got over. */
+		/* A call may also succeed without the memory. */
 		if (status && !is_shortage(status)) {
 			tap_note("%s: allocation %u: %s", name, n, nnhal_status_name((int)status));
 			wrong++;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Outputs of executions: their shapes on every path, sizes of zero and of too much, the
- * order of data; and models that somebody writes to while they are looked at. Names carry
- * the numbers of the conformance checklist.
+ * Outputs of executions: their shapes on every path, sizes of zero and sizes that are too
+ * large, the order of data; and models that another thread changes while the library reads
+ * them. Names carry the numbers of the conformance checklist.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,7 +33,7 @@ static void prepare(void)
 	run_init(&r, 4);
 }
 
-/* What one path of execution came to. */
+/* Result of one path of execution. */
 struct result {
 	enum nnhal_status status;
 	uint32_t num_shapes;
@@ -142,7 +142,7 @@ static void test_one_short(void)
 	}
 }
 
-/* TILE of one row; how often is not known before it runs. */
+/* TILE of one row; the number of copies is known only when it runs. */
 static void make_tile(void)
 {
 	fixture_init(&f);
@@ -281,7 +281,7 @@ static void test_order_of_data(void)
 	   "D20 data is row-major, without padding");
 }
 
-/* Somebody who changes a model all the time, between legal and hostile numbers. */
+/* A thread that changes a model all the time, between legal and hostile values. */
 struct writer {
 	pthread_t thread;
 	atomic_bool stop;

@@ -12,7 +12,7 @@ static struct nnhal_device *device;
 static struct fixture f;
 static struct nnhal_diag diag;
 
-/* What a callback brought, and how often it came. */
+/* The arguments of a callback, and how often it was called. */
 struct result {
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
@@ -185,7 +185,7 @@ static void test_rejected(void)
 	make_add_relu(&f);
 	f.graph.op_inputs[0][0] = 77;
 	expect_reject("C02 B59 index", &o);
-	/* What only the device knows to be wrong is refused at launch as well. */
+	/* A model that only the device can find wrong is refused at launch as well. */
 	o = options();
 	make_add_relu(&f);
 	f.graph.operands[1].type = NNHAL_OPERAND_TENSOR_INT32;
@@ -283,7 +283,7 @@ static void test_pools(void)
 	fclose(file);
 }
 
-/* After the callback everything of the caller's may go: C12. */
+/* C12: after the callback the caller may free everything. */
 static void test_ownership(void)
 {
 	static struct fixture copy;
@@ -303,7 +303,7 @@ static void test_ownership(void)
 	nnhal_prepared_model_unref(r.model);
 }
 
-/* The device's last reference goes in a callback, or before one: H03, C11. */
+/* H03, C11: the last reference to the device is released in a callback, or before one. */
 static void test_closing(void)
 {
 	struct nnhal_device *own = test_device_open();

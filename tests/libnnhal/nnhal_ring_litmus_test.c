@@ -146,7 +146,7 @@ static void test_fmq(bool blocking)
 	nnhal_fmq_destroy(reader);
 }
 
-/* ---- no sleep unnoticed: ping-pong in which both sides always sleep ---- */
+/* ---- no lost wake-up: ping-pong in which both sides always sleep ---- */
 
 static void *echo(void *data)
 {
@@ -195,8 +195,8 @@ static void test_store_buffering(void)
 /*
  * ---- store buffering: announce and look on one side, publish and look on the other ----
  *
- * Were both to see the old value, the reader would sleep and nobody would wake it. The
- * two sides meet anew each round, with delays that sweep over each other.
+ * Were both to see the old value, the reader would sleep and nobody would wake it. The two
+ * sides start each round together, with delays that vary against each other.
  */
 
 struct meeting {

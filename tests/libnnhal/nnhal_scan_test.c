@@ -28,7 +28,7 @@ static void make_dir(const char *path)
 	mkdir(full, 0755);
 }
 
-/* A file in place of a device node, and the driver sysfs names for it. */
+/* A file in place of a device node, and the driver that sysfs names for it. */
 static void make_node(const char *path, const char *sys, const char *driver, mode_t mode)
 {
 	char full[256];

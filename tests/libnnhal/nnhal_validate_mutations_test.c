@@ -104,7 +104,7 @@ static bool prepare_is_refused(const struct nnhal_prepare_options *options)
 	launch = nnhal_device_prepare_model(device, &t.m.model, options, prepared, r);
 	refused = launch == NNHAL_STATUS_INVALID_ARGUMENT && r->calls == 1 &&
 		  r->status == launch && !r->model;
-	/* A launch that went well may still call back: leave it its memory. */
+	/* A launch that succeeded may still call back, so keep its memory. */
 	if (launch)
 		free(r);
 	return refused;
@@ -563,7 +563,7 @@ static void test_second_write(uint32_t i)
 		uint32_t *in, *out;
 
 		*operation(last) = *operation(i);
-		/* Lists of its own: the room behind those of the last operand list. */
+		/* Lists of its own, in the room behind the last operand list. */
 		in = malloc((operation(i)->num_inputs + 1) * sizeof(*in));
 		out = malloc((operation(i)->num_outputs + 1) * sizeof(*out));
 		if (!in || !out)
@@ -590,7 +590,7 @@ static void test_operation_type(uint32_t i)
 	const uint32_t types[] = { next_type[t.version], 9999, 10001, UINT32_MAX };
 	uint32_t k;
 
-	/* UINT32_MAX is -1; since 1.2 it is an extension's, whose prefix nobody knows. */
+	/* UINT32_MAX is -1. Since 1.2 it is an operation of an unknown extension. */
 	for (k = 0; k < 4; k++) {
 		operation(i)->type = types[k];
 		expect_refusal(B58, i, types[k]);
@@ -725,7 +725,7 @@ static void shift_indexes(uint32_t *list, uint32_t count, uint32_t above)
 			list[i]--;
 }
 
-/* Delete an operand and what names it; @shift: other indexes go on naming the same. */
+/* Delete an operand and all references to it; @shift: adjust the other indexes. */
 static void delete_operand(uint32_t i, bool shift)
 {
 	uint32_t k, above = shift ? i : UINT32_MAX;
@@ -833,7 +833,7 @@ static void test_case(const char *path, const struct nntc_case *nc)
 	    strstr(nc->name, "all_tensors_as_inputs"))
 		return;
 	cases_seen++;
-	/* Networks of many operations take long and show little that small models do not. */
+	/* Large networks take long and show little more than small models. */
 	if (!take_all && (!strcmp(path, last_path) || nc->main.num_operations > 20))
 		return;
 	snprintf(last_path, sizeof(last_path), "%s", path);

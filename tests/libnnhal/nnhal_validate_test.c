@@ -12,7 +12,7 @@
 
 static struct fixture f;
 
-/* The version of f's model, for cases that hold for one only. */
+/* The version of the model of f, for cases that apply to one version only. */
 static void use_version(uint32_t version)
 {
 	f.model.hal_version = version;
@@ -35,7 +35,7 @@ static void expect_valid(const char *what)
 	   f.diag.message);
 }
 
-/* The number of the operand with all types a model has, besides make_add_relu()'s. */
+/* Add an operand to the graph of f, with a scale if its type needs one; returns its index. */
 static uint32_t extra_operand(uint32_t type, uint32_t lifetime, uint32_t rank,
 			      const uint32_t *dims)
 {
@@ -764,7 +764,7 @@ static void test_scalar_arguments(void)
 	   "B69 priorities -1 and 3");
 }
 
-/* Bytes changed at random: whatever comes out, nothing is read out of range. */
+/* Random changes of bytes: nothing may be read out of range. */
 static void test_random_changes(void)
 {
 	unsigned int i, k, valid = 0;

@@ -53,7 +53,7 @@ static void test_support(const char *path, const struct nntc_case *nc, struct ve
 	free(first);
 }
 
-/* The version that the folder of a file is for: it has what came with that one. */
+/* The version of the folder of a file: the folder has what that version introduced. */
 static uint32_t folder_version(const char *path)
 {
 	static const char *const folders[] = { "/V1_0/", "/V1_1/", "/V1_2/", "/V1_3" };
@@ -66,9 +66,9 @@ static uint32_t folder_version(const char *path)
 }
 
 /*
- * A case is of the version it states or else, as it was written for what is new there, of
- * that of its folder: what a case states leaves out operands that its variants add, and may
- * be later than need be.
+ * A case needs the version it states, or the version of its folder: a case was written for what
+ * is new in that version. The stated version ignores operands that variants of the case add,
+ * and may be later than necessary.
  */
 static bool version_is_right(const char *path, const struct nntc_case *nc, uint32_t since)
 {

@@ -8,7 +8,7 @@
 
 #include "vector_model.h"
 
-/* Bytes handed out from the start of a block; counted only while there is none. */
+/* Hands out bytes from the start of a block; without a block it only counts them. */
 struct pieces {
 	char *block;
 	size_t at;
@@ -31,7 +31,7 @@ static void *must(void *pointer)
 	return pointer;
 }
 
-/* A copy of a subgraph in @p, with room; there is none yet if @p has no block. */
+/* Copy a subgraph into @p, with room to grow; if @p has no block, only count. */
 static void copy_subgraph(struct pieces *p, const struct nnhal_subgraph *from,
 			  struct nnhal_subgraph *sg, struct vector_model *m)
 {

@@ -22,7 +22,7 @@ struct vector_model {
 	uint32_t *inputs;		/* inputIndexes */
 	uint32_t *outputs;
 	uint32_t (*dims)[NNHAL_MAX_RANK];	/* of each operand */
-	/* All of the above but the model, and as it was. */
+	/* Everything above except the model, and its original state. */
 	void *block;
 	void *saved;
 	size_t size;

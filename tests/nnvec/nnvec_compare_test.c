@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How nnvec compares outputs, at the edge of what is allowed; and what it makes of cases.
+ * How nnvec compares outputs, at the limits of what is allowed, and which models it makes of
+ * cases.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Does nnvec notice what a device or library does wrong?
- *
- * Cases run on the in-process device; functions of the library are wrapped (ld --wrap)
- * and spoil what comes back.
+ * Does nnvec notice errors of a device or library? Cases run on the in-process device.
+ * Functions of the library are wrapped (ld --wrap) and corrupt the results.
  */
 #include <stdlib.h>
 #include <string.h>

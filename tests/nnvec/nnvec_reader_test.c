@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The reader of NNTC files, mostly on files that are not as they should be.
+ * The reader of NNTC files, mostly with malformed files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static struct bytes good_file(void)
 static const char *read_all(const void *bytes, size_t size)
 {
 	static char text[sizeof(((struct nntc_file *)0)->error)];
-	/* A copy to the byte, so that a sanitizer sees who reads beyond it. */
+	/* A copy of the exact size, so that a sanitizer sees reads beyond it. */
 	uint8_t *copy = malloc(size + !size);
 	struct nntc_file f;
 	struct nntc_case nc;
@@ -202,7 +202,7 @@ static void test_cut(const char *what, const uint8_t *bytes, size_t size)
 	ok(!silent, "%s: each of %zu shorter files is refused", what, size);
 }
 
-/* Whatever a byte becomes, nothing bad happens; sanitizers watch. */
+/* No value of any byte makes the reader misbehave; sanitizers watch. */
 static void test_flipped(const char *what, const uint8_t *bytes, size_t size)
 {
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff, 0x7f };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list of operations run directly through op.h: the program loader's and the
- * executor's part of the contract, without a device around it.
+ * A list of operations that runs directly through op.h. It does what the program loader and the
+ * executor do for operations, without a device.
  */
 #ifndef NNPU_TESTS_GRAPH_H
 #define NNPU_TESTS_GRAPH_H
@@ -37,7 +37,7 @@ bool graph_set_call(struct graph *g, unsigned int i, const struct op_desc *desc,
 		    unsigned int num_inputs, unsigned int num_outputs,
 		    const uint32_t *tensors, bool relaxed);
 
-/* Fill in rank, shape_known and bytes of a tensor; rank 0 of what is no scalar: unknown. */
+/* Fill in rank, shape_known and bytes of a tensor. Rank 0 means unknown, except for scalars. */
 void graph_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims);
 
 /* check(), infer() where shapes are known, prepare(). 0 or -1 with g->error. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fast kernels against plain loops: the variants of the inner loops among each other,
- * and whole operations with random shapes, types and parameters, once computed term by
- * term and once as the device does it, byte for byte.
+ * Fast kernels against plain loops, byte for byte: the variants of the inner loops against each
+ * other, and whole operations with random shapes, types and parameters against a computation
+ * term by term.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mutants of the operator test cases beside the repository: operands with other types,
- * shapes, quantization and values, omitted or exchanged. An operation refuses them or
- * runs; sanitizers watch that it does nothing else.
- *
- * What the program loader guarantees holds for mutants, too: data as long as its shape
- * says, scales and zero points that fit the type.
+ * Mutants of the operator test cases beside the repository: operands with other types, shapes,
+ * quantization and values, omitted or exchanged. An operation refuses a mutant or runs;
+ * sanitizers find anything else. Mutants keep what the program loader guarantees: data has the
+ * length of its shape, scales and zero points fit the type.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -166,7 +164,7 @@ static void mutate(struct mutant_operand *o)
 	}
 }
 
-/* The operands of a case; false if it is none for the harness. */
+/* The operands of a case; false if the harness cannot take the case. */
 static bool take_operands(const struct nntc_case *nc, struct mutant_operand *operands)
 {
 	static const uint8_t kinds[] = {

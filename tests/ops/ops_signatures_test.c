@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Signatures: the operator test cases beside the repository with one operand too many,
- * one too few or one of another type must be refused, but for what the HAL allows. The
- * operations and the table of signatures are of one mind about each of them.
+ * Signatures. An operator test case beside the repository with one operand too many, one too
+ * few or one of another type must be refused, unless the HAL allows it. The operations and the
+ * table of signatures must agree about each of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static bool fits(const struct call *c, unsigned int inputs, unsigned int outputs
 static void compare(const struct call *c, bool table, bool good, enum nnpu_reason reason)
 {
 	counts.compared++;
-	/* How many outputs these have is the value of an operand, which no table knows. */
+	/* The number of outputs of these is the value of an operand, which no table can know. */
 	if (table && reason == NNPU_REASON_OPERAND_COUNT &&
 	    (c->op == NNPU_OP_BIDIRECTIONAL_SEQUENCE_LSTM ||
 	     c->op == NNPU_OP_BIDIRECTIONAL_SEQUENCE_RNN))
@@ -225,7 +225,7 @@ static void test_counts(struct call *c)
 			expect_refusal(c, "an input less", i,
 				       accepts(c, c->inputs - 1, c->outputs, list));
 	}
-	/* Sequences may be all that is wanted of a recurrent layer. */
+	/* A recurrent layer may have the sequence as its only output. */
 	for (unsigned int i = 0; i < c->outputs; i++) {
 		memcpy(list, c->operands, total * sizeof(*list));
 		memmove(list + c->inputs + i, list + c->inputs + i + 1,

@@ -31,7 +31,8 @@ def passes(expected, actual, type="TENSOR_FLOAT32", exact=False, kind="simple", 
 def check_floats():
     numbers = np.linspace(1, 2, COUNT, dtype=np.float32)
     for place, at in ("first", 0), ("middle", COUNT // 2), ("last", COUNT - 1):
-        for name, value in ("NaN", np.nan), ("an infinity", np.inf), ("a negative infinity", -np.inf):
+        for name, value in (("NaN", np.nan), ("an infinity", np.inf),
+                            ("a negative infinity", -np.inf)):
             other = numbers.copy()
             other[at] = value
             good = True

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Run the reference on NNTC files with results of other implementations.
 
-That is what it is checked against before it judges the device. Prints TAP.
+The reference has to agree with them before it judges the device. Prints TAP.
 """
 
 import argparse
@@ -83,7 +83,7 @@ def main():
             taken[tuple(ops)] += 1
             if args.cases and taken[tuple(ops)] > args.cases:
                 continue
-            # Not what is to be refused or has random results.
+            # Leave out cases that must be refused or have random results.
             if case.expect_failure or case.tolerance:
                 left_out += 1
                 continue

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the device has to make of random graphs, beside the values in their cases.
+"""Limits for the results of random graphs, beside the values in their cases.
 
-Written to a file next to the cases as limits, so that graphs that were made and evaluated
+They are written to a file next to the cases, so that graphs that were made and evaluated
 elsewhere can be run and judged where the device is (run_graphs -l).
 """
 
@@ -23,7 +23,7 @@ Expectation = collections.namedtuple("Expectation", "work half outputs")
 
 
 def of_graph(graph):
-    """Those of a graph whose case was made."""
+    """The Expectation of a graph whose case was made."""
     makers = {t: (i, op) for i, (op, _, made) in enumerate(graph.operations) for t in made}
     half = any("16" in t.type and t.type in nntc.FLOATS
                for g in graph.graphs() for t in g.tensors)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Changes of models that break a rule for IF and WHILE, and the subgraphs they refer to,
- * for certain, and those that leave a model valid and make it fail when it runs.
- *
- * As in mutate_model.c each rule picks a place, and returns false, having changed
- * nothing, if it is no place for it.
+ * Changes of models with IF and WHILE. Some certainly break a rule for these operations and
+ * their subgraphs; others leave a model valid and make it fail when it runs. As in
+ * mutate_model.c, each rule picks a place; if the rule does not apply there, it changes nothing
+ * and returns false.
  */
 #include "mutate_model.h"
 
@@ -550,7 +549,7 @@ static bool find_main_site(struct mutation_rng *r, struct hal_case *h, uint32_t 
 	return false;
 }
 
-/* Does an operation take whatever values its operands have? */
+/* Does an operation accept all values of its operands? */
 static bool never_fails(uint32_t type)
 {
 	switch (type) {
@@ -583,7 +582,7 @@ static bool is_integer_comparison(const struct hal_graph *g, const struct nnhal_
 	}
 }
 
-/* What the loop compares it compares with itself from now on. */
+/* From now on the loop compares a value with itself. */
 static bool endless_loop(struct mutation_rng *r, struct hal_case *h)
 {
 	struct hal_graph *condition;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Random changes of HAL models: those that break a rule for certain, and any.
- *
- * Each rule is a function that picks where to break it and returns false, having
- * changed nothing, if the model has no such place. Lists of indexes grow in place:
- * hal_case_init() leaves room for one entry more.
+ * Random changes of HAL models: changes that certainly break a rule, and arbitrary ones. Each
+ * rule is a function that picks the place to break it; if the model has no such place, the
+ * function changes nothing and returns false. Lists of indexes grow in place: hal_case_init()
+ * leaves room for one more entry.
  */
 #include "mutate_model.h"
 
@@ -467,7 +466,7 @@ static bool contradicting_lifetime(struct mutation_rng *r, struct hal_graph *g)
 
 	if (o->lifetime == to || o->lifetime == NNHAL_LIFETIME_SUBGRAPH)
 		return false;
-	/* What nothing reads may be omitted or not; what is a constant keeps its place. */
+	/* An operand that nothing reads may be omitted. A constant keeps its place. */
 	o->lifetime = to;
 	o->location = (struct nnhal_data_location){ 0 };
 	return true;

@@ -14,7 +14,7 @@ struct mutation_rng {
 
 uint32_t pick(struct mutation_rng *r, uint32_t n);	/* in [0, n); 0 if n is 0 */
 
-/* Change one bit, or a word to a number that is at some edge. */
+/* Change one bit, or set a word to a limit value. */
 void disturb_bytes(struct mutation_rng *r, uint8_t *bytes, uint32_t size);
 
 /* How a model is prepared, which can be wrong, too. */

@@ -18,7 +18,7 @@ from runner import Judge
 
 
 def confirm(case, graph):
-    """Values that grew with a graph are those of its case, run from its beginning."""
+    """Check that the values computed while a graph grew are those of its case as a whole."""
     values = reference.evaluate(case)
     for i, t in zip(case.outputs, graph.outputs):
         if not np.array_equal(values[i].data, t.value.data, equal_nan=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Run cases in batches and report as TAP what the device made of them."""
+"""Run cases in batches on the device and report the outcome as TAP."""
 
 import argparse
 import collections
@@ -10,9 +10,9 @@ import precision
 from runner import SKIPPED, Judge, Runner
 
 BATCH = 250
-# What the HAL has that random graphs must have: all but what has no meaning of its own.
+# The operations that random graphs must have: all of the HAL, except the one without a meaning.
 WANTED = sorted(set(nntc.OPERATIONS) - {"OEM_OPERATION"})
-# Of so many graphs in a row each operation is alone in one: six of ten have one.
+# In so many graphs in a row each operation is alone once: six of ten graphs have one.
 CYCLE = -(-len(WANTED) // 6) * 10
 SIZES = "1", "2 to 5", "6 and more"
 
@@ -53,7 +53,7 @@ class Report:
         text = "%d of %d operations occur in them, %d inside of IF and WHILE" % (
             len(WANTED) - len(missing), len(WANTED), len(self.inside))
         if missing and self.judged < CYCLE:
-            # Fewer than it takes to come by each once.
+            # Too few graphs to have each operation once.
             print("ok 2 # SKIP %s; it takes %d graphs to have all" % (text, CYCLE))
             missing = []
         else:
@@ -70,7 +70,7 @@ class Report:
 
 
 def _run(series, runner, judge, report):
-    """Run all; what the runner said if there is no device."""
+    """Run all. If there is no device, return what the runner said."""
     for start in range(0, len(series.numbers), BATCH):
         numbers = series.numbers[start:start + BATCH]
         built = [series[n] for n in numbers]
@@ -91,7 +91,7 @@ def _run(series, runner, judge, report):
 
 
 def arguments(description):
-    """A parser with what the scripts share."""
+    """A parser with the arguments that the scripts share."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--runner", default="build/tests/run_graphs", metavar="PROGRAM",
                         help="what executes them (default: build/tests/run_graphs)")

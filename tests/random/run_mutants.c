@@ -24,13 +24,13 @@
 /* A mutant that works for longer is ended by its deadline. */
 #define MAX_SECONDS	2
 
-/* Loops that changes have made endless, which are many, get less. */
+/* Many changes make loops endless; such loops get less time. */
 #define LOOP_NS		20000000u
 
 /* A mutant whose results would need more is not run. */
 #define MAX_BYTES	(64u << 20)
 
-/* So many mutants break every rule, or a rule fits nothing. */
+/* With so many mutants each rule must have been broken at least once. */
 #define ENOUGH		2000u
 
 /* A prime: steps of this many come by all models, those of all files mixed. */
@@ -177,7 +177,7 @@ static void mutant_init(struct mutant *m, uint32_t number, const struct model_ca
 	hal_case_load(&m->h, &mc->c, 0xc3);
 }
 
-/* Is the model good before it is changed? What is refused anyway would show nothing. */
+/* Is the model valid before it is changed? Otherwise its refusal would prove nothing. */
 static bool is_valid(struct model_case *mc)
 {
 	struct nnhal_prepared_model *model;
@@ -279,7 +279,10 @@ static void disturbed_model(struct mutant *m, struct mutation_rng *rng)
 	disturb_model(rng, &m->h);
 	asked = ask(m, &all);
 	status = prepare(m, &model);
-	/* Support of all operations is a promise; a broken model is one for both. */
+	/*
+	 * If all operations are supported, the model must prepare; a broken model must be
+	 * refused by both calls.
+	 */
 	if ((all && status && status != NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT &&
 	     status != NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT) || (asked && !status))
 		complain(m, nnhal_status_name((int)asked), "getSupportedOperations before prepareModel",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Execute cases with tests/run_graphs and judge what comes out."""
+"""Execute cases with tests/run_graphs and judge the results."""
 
 import collections
 import os
@@ -18,7 +18,7 @@ SKIPPED = 4
 
 
 class Outcome:
-    """What the device made of a case."""
+    """The outcome of a case on the device."""
 
     def __init__(self, prepared, status, message, outputs):
         self.prepared = prepared
@@ -28,7 +28,7 @@ class Outcome:
 
 
 def _read_outcomes(path, cases):
-    """The runner's file, as far as it goes."""
+    """Read the runner's file, up to where it breaks off."""
     with open(path, "rb") as f:
         data = f.read()
     at, outcomes = 0, []

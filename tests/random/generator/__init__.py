@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random graphs of operations, all valid and with results that mean something."""
+"""Random graphs of operations. All are valid, and no result only shows rounding errors."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def build(seed, number, steps=None):
     """Graph @number of a series: the case and its Graph.
 
     Three in five have one operation, each in turn; the others up to 5 or 40. Subgraphs of
-    IF and WHILE, and what makes a condition, come on top.
+    IF and WHILE, and operations that compute a condition, come on top.
     """
     rng = np.random.Generator(np.random.PCG64([seed, number]))
     if steps is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Graphs under construction: operands, values as they come to be, acceptance.
+"""Graphs under construction: operands, their values, and whether an operation is kept.
 
 The reference runs while a graph grows, so that each operation can be chosen to fit
 the values it gets. Beside the values run two disturbed evaluations: each result that a
@@ -32,8 +32,8 @@ FQI = FQ + (I32,)
 MAX_ELEMENTS = 1500
 MAX_REAL = {F32: 1e4, F16: 500.0, "FLOAT32": 1e4, "FLOAT16": 500.0}
 
-# Operations whose results are the same bytes in every right implementation, as long as
-# nothing is requantized.
+# Operations whose results are the same bytes in every correct implementation, unless
+# something is requantized.
 EXACT = set("""
     ABS ARGMAX ARGMIN BATCH_TO_SPACE_ND CAST CHANNEL_SHUFFLE CONCATENATION DEPTH_TO_SPACE
     EMBEDDING_LOOKUP EQUAL EXPAND_DIMS FILL FLOOR GATHER GREATER GREATER_EQUAL
@@ -51,7 +51,7 @@ CONTROL = {}
 
 
 class Unfit(Exception):
-    """What was picked does not go together; pick again."""
+    """The operands that were picked do not fit together; pick again."""
 
 
 class State:
@@ -77,7 +77,7 @@ class Tensor:
         self.readers = 0
         self.graph = None		# of a SUBGRAPH
         self.fixed = False		# the HAL wants the model to say the shape
-        # Dimensions that it has whatever happens, else 0.
+        # Dimensions that are the same in all executions; 0 for the others.
         self.known = [] if self.type in nntc.SCALARS else list(self.dims)
 
     value = property(lambda self: self.state.value)
@@ -94,7 +94,7 @@ class Tensor:
         return None if self.lifetime == nntc.NO_VALUE else self.state
 
     def meet(self, dims):
-        """It has this shape at times, too."""
+        """Note that the tensor may have this shape as well."""
         if len(dims) != len(self.known):
             self.known = []
         self.known = [a if a == b else 0 for a, b in zip(self.known, dims)]
@@ -108,7 +108,7 @@ class Graph:
         self.tensors = []
         self.operations = []
         self.inner_work = 0		# operations that subgraphs execute
-        # In some graphs all is given at run time, in some hardly anything.
+        # In some graphs all operands are given at run time, in others hardly any.
         self.constants = 0.0 if self.chance(0.1) else 0.9 if self.chance(0.1) else None
         self.must_connect = False
         self.results = []		# tensors that operations may read
@@ -127,11 +127,11 @@ class Graph:
         return found
 
     def is_connected(self):
-        """Does the next operation have to read what there is?"""
+        """Must the next operation read a tensor of the graph?"""
         return bool(self.operations)
 
     def mark(self):
-        """What undo() needs to go back to here."""
+        """The state that undo() goes back to."""
         return (len(self.tensors), len(self.results), len(self.operations), self.inner_work,
                 [t.readers for t in self.tensors])
 
@@ -325,7 +325,7 @@ class Graph:
             direction = np.where(away != 0, away, np.sign(noise) * sign)
             if value.type in reference.QUANTIZED:
                 low, high = reference.QUANTIZED[value.type]
-                # Of few elements each has to move, for its effect to be seen.
+                # With few elements each of them has to move, or the effect would not be seen.
                 step = np.where((abs(noise) < 0.4) & (x.size >= 16), 0, direction)
                 x = x.astype(np.int64)
                 x = x + np.where(x == low, abs(step), np.where(x == high, -abs(step), step))
@@ -340,7 +340,7 @@ class Graph:
         return tuple(moved)
 
     def _check(self, value, disturbed):
-        """Raise Unfit if the values are no good to go on with."""
+        """Raise Unfit if the graph cannot go on with these values."""
         x, y = value.real, disturbed.real
         if value.type in MAX_REAL:
             if not np.isfinite(x).all() or abs(x).max(initial=0) > MAX_REAL[value.type]:

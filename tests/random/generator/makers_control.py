@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Operations on random operands, last part: IF and WHILE, whose subgraphs are random.
 
-Both subgraphs of an IF grow on the values that the operands have, so that either could be
-taken; the results are those of the one that is. Those of a WHILE grow on the first values;
+Both subgraphs of an IF grow on the values of the operands, so that either could be taken; the
+results are those of the one that is taken. Those of a WHILE grow on the first values;
 then the loop runs, and where a later round multiplies rounding errors or leaves the domain
 of an operation, the WHILE is taken back. A subgraph may have others in it.
 """
@@ -92,7 +92,7 @@ def _some(g, fits, type=None):
 def _join(g, inners, operands):
     """Give subgraphs the same inputs; the operands of @g for them.
 
-    Those that one of them came to need, beside @operands, are added to @g and to all.
+    Inputs that one of them needs beside @operands are added to @g and to all of them.
     """
     count = len(operands)
     more = [(inner, t) for inner in inners for t in inner.inputs[count:]]
@@ -133,7 +133,7 @@ def _computed_condition(g):
 
 
 def _condition(g):
-    """A TENSOR_BOOL8 of shape [1]: given, a result that there is, or computed for this."""
+    """A TENSOR_BOOL8 of shape [1]: an input, an existing result, or computed for this."""
     known = [t for t in g.results if t.type == BOOL8 and t.known == [1] and t.exact]
     if known and g.chance(0.5):
         t = g.choice(known)
@@ -233,14 +233,14 @@ class _Counter:
         self.step = step
         slack = g.pick(0, abs(step) - 1)
         up = step > 0
-        # Each is true of what comes before @end, and not of @end.
+        # Each comparison holds for the values before @end, and not for @end.
         self.compare, bound, self.swapped = g.choice((
             ("LESS" if up else "GREATER", end - slack if up else end + slack, False),
             ("GREATER" if up else "LESS", end - slack if up else end + slack, True),
             ("LESS_EQUAL" if up else "GREATER_EQUAL",
              end - slack - 1 if up else end + slack + 1, False),
             ("NOT_EQUAL", end, False)))
-        # Several counters, of which the last one to end counts.
+        # With several counters the loop ends with the last of them.
         self.several = self.compare != "NOT_EQUAL" and g.chance(0.3)
         first = [start]
         if self.several:
@@ -256,7 +256,7 @@ class _Counter:
                                    [(I32, None)])
 
     def condition(self, g, own):
-        """Append to @g what says whether the loop goes on; @own: g's tensor for another."""
+        """Append the condition of the loop to @g; @own: maps an outer tensor to that of @g."""
         bound = own(self.bound) if self.bound else g.ints([self.limit])
         pair = [own(self.tensor), bound]
         if self.swapped:

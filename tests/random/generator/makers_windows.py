@@ -35,7 +35,7 @@ class Windows:
 
 
 def tail(g, nchw, w=None):
-    """Layout, and dilations if there are any; what may be missing is at times."""
+    """Layout, and dilations if there are any; optional operands are sometimes left out."""
     dilated = w is not None and w.dilation != (1, 1)
     if not nchw and not dilated and g.chance(0.4):
         return []
@@ -153,7 +153,7 @@ def resize(g, op):
     if g.chance(0.6):
         ins = [x, g.i32(g.pick(1, 12)), g.i32(g.pick(1, 12))]
     else:
-        # Factors whose product is no whole number, which rounding could miss.
+        # Factors whose product is no integer: rounding could miss one.
         factors = [(g.pick(1, 12) + 0.5) / n for n in (width, height)]
         ins = [x] + [g.real(f, x.type) for f in factors]
     align = g.chance(0.3)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Values, conversions and the table of reference operations.
 
-The reference computes in real arithmetic: quantized values are dequantized to
-float64, the operation's formula is applied, the result is quantized to the output's
-type. It shares nothing with the device model, whose quantized arithmetic is integer.
+The reference computes in real arithmetic: it dequantizes values to float64, applies the formula
+of the operation and quantizes the result to the type of the output. It shares nothing with the
+device model, whose quantized arithmetic is that of integers.
 """
 
 import numpy as np
