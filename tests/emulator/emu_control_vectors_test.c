@@ -282,7 +282,7 @@ int main(void)
 	rig_enable(&rig);
 	job_rig_init(&j, &rig, 1, 1);
 	vectors_run_shared(run_case);
-	ok(passed && !failed, "%u cases with subgraphs passed, %u failed", passed, failed);
+	ok(passed > 500 && !failed, "%u cases with subgraphs passed, %u failed", passed, failed);
 	rig_close(&rig);
 	return tap_done();
 }

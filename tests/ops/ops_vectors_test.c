@@ -284,7 +284,7 @@ int main(int argc, char **argv)
 			ok(counts[op].inside, "%s: in subgraphs of %u cases, in no other case",
 			   op_name(op), counts[op].inside);
 	}
-	ok(total.passed && !total.failed, "%u cases passed, %u failed; %u have control flow",
+	ok(total.passed > (argc > 1 ? 0 : 5000) && !total.failed, "%u cases passed, %u failed; %u have control flow",
 	   total.passed, total.failed, control_flow);
 	return tap_done();
 }

@@ -44,7 +44,7 @@ static inline int vectors_compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* All files of a folder in the order of their names; false if there is none. */
+/* All files of a folder in the order of their names; false if there is none, or one is left out. */
 static inline bool vectors_run_folder(const char *path, vectors_case_fn run)
 {
 	char *files[VECTORS_MAX_FILES];
@@ -53,12 +53,15 @@ static inline bool vectors_run_folder(const char *path, vectors_case_fn run)
 	bool good = true;
 	DIR *d = opendir(path);
 
-	while (d && n < VECTORS_MAX_FILES && (e = readdir(d))) {
+	while (d && (e = readdir(d))) {
 		size_t length = strlen(e->d_name);
 
-		if (length > 5 && !strcmp(e->d_name + length - 5, ".nntc") &&
-		    asprintf(&files[n], "%s/%s", path, e->d_name) > 0)
+		if (length <= 5 || strcmp(e->d_name + length - 5, ".nntc"))
+			continue;
+		if (n < VECTORS_MAX_FILES && asprintf(&files[n], "%s/%s", path, e->d_name) > 0)
 			n++;
+		else
+			good = false;
 	}
 	if (d)
 		closedir(d);
