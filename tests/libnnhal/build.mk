@@ -30,7 +30,7 @@ $(BUILD)/tests/nnhal_oom_test: \
 
 # The library as others see it: exported symbols, headers alone in C and C++. Sanitizers add
 # calls and data to each object, so the test looks at those of an ordinary build.
-NNHAL_PLAIN_BUILD := $(if $(SAN),$(patsubst %/san,%,$(BUILD)),$(BUILD))
+NNHAL_PLAIN_BUILD := $(if $(SAN),$(patsubst %/tsan,%,$(patsubst %/san,%,$(BUILD))),$(BUILD))
 NNHAL_PLAIN_OBJS := $(patsubst $(BUILD)/%,$(NNHAL_PLAIN_BUILD)/%,\
 	$(filter $(BUILD)/obj/$(NNHAL_DIR)/% $(BUILD)/obj/signatures/%,$(NNHAL_OBJS)))
 
