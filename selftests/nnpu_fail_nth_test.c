@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation on the way through every ioctl fails once: the call reports an
- * error or succeeds all the same, leaves nothing behind, and works the next time.
+ * Every allocation and every copy from or to user memory on the way through every ioctl,
+ * open, mmap and the probe of the device fails once: the call reports an error or
+ * succeeds all the same, leaves nothing behind, and works the next time. The last test
+ * prints how many failures there were, and fails if a call had none.
  *
- * Needs a kernel with failslab and fail-nth, and the right to set them up: the
- * debug kernel of `make check-debug`. Functions of the driver fail by fail_function
- * where the kernel has it.
+ * Needs a kernel with failslab, fail_usercopy and fail-nth, and the right to set them
+ * up: the debug kernel of `make check-debug`. Functions of the driver fail by
+ * fail_function.
+ *
+ *   NNPU_PROBE_STRIDE   every Nth place of the probe    (default 5)
  */
 #include <fcntl.h>
-#include <poll.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,6 +29,65 @@
 #define MAX_NTH		2000
 #define DEBUGFS		"/sys/kernel/debug"
 
+/* What may fail, with the ioctl it is; 0: none. */
+#define TARGETS(X)							\
+	X(open, 0)							\
+	X(mmap, 0)							\
+	X(probe, 0)							\
+	X(query, DRM_IOCTL_NNPU_QUERY)					\
+	X(bo_create, DRM_IOCTL_NNPU_BO_CREATE)				\
+	X(bo_mmap, DRM_IOCTL_NNPU_BO_MMAP)				\
+	X(bo_close, DRM_IOCTL_GEM_CLOSE)				\
+	X(slot_bind, DRM_IOCTL_NNPU_SLOT_BIND)				\
+	X(slot_unbind, DRM_IOCTL_NNPU_SLOT_UNBIND)			\
+	X(export, DRM_IOCTL_PRIME_HANDLE_TO_FD)				\
+	X(import, DRM_IOCTL_PRIME_FD_TO_HANDLE)				\
+	X(load, DRM_IOCTL_NNPU_PROGRAM_LOAD)				\
+	X(check, DRM_IOCTL_NNPU_PROGRAM_LOAD)				\
+	X(unload, DRM_IOCTL_NNPU_PROGRAM_UNLOAD)			\
+	X(submit, DRM_IOCTL_NNPU_SUBMIT)				\
+	X(queue_create, DRM_IOCTL_NNPU_QUEUE_CREATE)			\
+	X(queue_destroy, DRM_IOCTL_NNPU_QUEUE_DESTROY)			\
+	X(queue_wait, DRM_IOCTL_NNPU_QUEUE_WAIT)			\
+	X(ring, 0)
+
+#define TARGET_NUMBER(name, request)	TARGET_##name,
+enum target { TARGETS(TARGET_NUMBER) NUM_TARGETS };
+
+#define TARGET_ENTRY(name, request)	{ #name, request },
+static const struct {
+	const char *name;
+	unsigned long request;
+} targets[] = { TARGETS(TARGET_ENTRY) };
+
+/* Functions of the driver that may be told to fail, and with what. */
+static const struct {
+	const char *name;
+	int error;
+} functions[] = {
+	{ "nnpu_gem_dma_page", ENOMEM },
+	{ "nnpu_pt_init", ENOMEM },
+	{ "nnpu_table_reserve", ENOSPC },
+};
+
+#define NUM_FUNCTIONS	(sizeof(functions) / sizeof(functions[0]))
+
+/* Each test is a process of its own: what they count is in memory they share. */
+static struct {
+	unsigned int injected[NUM_TARGETS];
+	unsigned int failed[NUM_TARGETS];
+	unsigned int functions[NUM_FUNCTIONS];
+} *counts;
+
+__attribute__((constructor))
+static void map_counts(void)
+{
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (counts == MAP_FAILED)
+		abort();
+}
+
 static int write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY), ret = 0;
@@ -32,6 +96,19 @@ static int write_text(const char *path, const char *text)
 		return -errno;
 	if (write(fd, text, strlen(text)) < 0)
 		ret = -errno;
+	close(fd);
+	return ret;
+}
+
+static int read_number(const char *path)
+{
+	char text[16] = "";
+	int fd = open(path, O_RDONLY), ret = -1;
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof(text) - 1) > 0)
+		ret = atoi(text);
 	close(fd);
 	return ret;
 }
@@ -50,35 +127,70 @@ static bool set_up(void)
 	       !write_text(DEBUGFS "/failslab/verbose", "0") &&
 	       !write_text(DEBUGFS "/fail_page_alloc/ignore-gfp-wait", "N") &&
 	       !write_text(DEBUGFS "/fail_page_alloc/min-order", "0") &&
-	       !write_text(DEBUGFS "/fail_page_alloc/verbose", "0");
+	       !write_text(DEBUGFS "/fail_page_alloc/verbose", "0") &&
+	       !write_text(DEBUGFS "/fail_usercopy/verbose", "0");
 }
 
-struct nth {
+/* The injection of this process. */
+static struct {
 	int fd;
 	unsigned int n;
-};
+	/* The next call of this request begins it; 0: nth_begin() is called by hand. */
+	unsigned long request;
+	/* Was there a failure? */
+	bool injected;
+} nth = { .fd = -1 };
 
-static void nth_begin(struct nth *nth)
+static void nth_begin(void)
 {
 	char text[16];
-	int len = snprintf(text, sizeof(text), "%u", nth->n);
+	int len = snprintf(text, sizeof(text), "%u", nth.n);
 
-	if (pwrite(nth->fd, text, (size_t)len, 0) != len)
-		exit(1);
+	if (nth.n && pwrite(nth.fd, text, (size_t)len, 0) != len)
+		abort();
 }
 
-/* Ends the injection; false if fewer allocations were made. */
-static bool nth_end(struct nth *nth)
+/* Ends the injection. The calls in here copy, too, and may be the ones that fail. */
+static void nth_end(void)
 {
 	char text[16] = "";
-	bool injected;
+	int tries = 4;
 
-	if (pread(nth->fd, text, sizeof(text) - 1, 0) < 0)
-		exit(1);
-	injected = atoi(text) == 0;
-	if (pwrite(nth->fd, "0", 1, 0) != 1)
-		exit(1);
-	return injected;
+	if (!nth.n)
+		return;
+	nth.injected = pread(nth.fd, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
+	while (pwrite(nth.fd, "0", 1, 0) != 1)
+		if (errno != EFAULT || !--tries)
+			abort();
+}
+
+/* Nothing is left if what takes away fails the first time. */
+static bool takes_away(unsigned long request)
+{
+	return request == DRM_IOCTL_GEM_CLOSE || request == DRM_IOCTL_NNPU_SLOT_UNBIND ||
+	       request == DRM_IOCTL_NNPU_PROGRAM_UNLOAD ||
+	       request == DRM_IOCTL_NNPU_QUEUE_DESTROY;
+}
+
+/* In place of ioctl(): with the injection around the call under test. */
+static int injecting_ioctl(int fd, unsigned long request, void *arg)
+{
+	int ret, error;
+
+	if (nth.request != request) {
+		ret = ioctl(fd, request, arg);
+		error = errno;
+	} else {
+		nth.request = 0;
+		nth_begin();
+		ret = ioctl(fd, request, arg);
+		error = errno;
+		nth_end();
+	}
+	if (ret == -1 && error == EFAULT && takes_away(request))
+		ioctl(fd, request, arg);
+	errno = error;
+	return ret;
 }
 
 /* What a call under test works with; set up and taken down without injection. */
@@ -87,6 +199,7 @@ struct state {
 	struct nnpu_job job;
 	struct nnpu_uq uq;
 	int dmabuf;
+	char path[64];
 };
 
 /* A call: 0 or -errno; what it made is undone in here, too. */
@@ -94,12 +207,32 @@ typedef int (*call_fn)(struct state *s);
 
 static int call_open(struct state *s)
 {
-	int fd = nnpu_open();
+	int fd, ret;
 
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
+	nth_begin();
+	fd = open(s->path, O_RDWR | O_CLOEXEC);
+	ret = fd < 0 ? -errno : 0;
+	nth_end();
+	if (!ret)
+		close(fd);
+	return ret;
+}
+
+static int call_mmap(struct state *s)
+{
+	struct drm_nnpu_bo_mmap arg = { .handle = s->uq.ring_handle };
+	int ret = nnpu_ioctl(s->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
+	void *map;
+
+	if (ret)
+		return ret;
+	nth_begin();
+	map = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, (off_t)arg.offset);
+	ret = map == MAP_FAILED ? -errno : 0;
+	nth_end();
+	if (!ret)
+		munmap(map, 2 * PAGE);
+	return ret;
 }
 
 static int call_bo_create(struct state *s)
@@ -107,30 +240,27 @@ static int call_bo_create(struct state *s)
 	uint32_t handle;
 	int ret = nnpu_bo_create(s->fd, 2 * PAGE, &handle);
 
-	if (!ret)
-		nnpu_bo_close(s->fd, handle);
-	return ret;
+	return ret ? ret : nnpu_bo_close(s->fd, handle);
 }
+
+#define call_bo_close	call_bo_create
 
 static int call_bo_mmap(struct state *s)
 {
-	void *map;
-	int ret = nnpu_bo_mmap(s->fd, s->uq.ring_handle, 2 * PAGE, &map);
+	struct drm_nnpu_bo_mmap arg = { .handle = s->uq.ring_handle };
 
-	if (!ret)
-		munmap(map, 2 * PAGE);
-	return ret;
+	return nnpu_ioctl(s->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
 }
 
-static int call_slot(struct state *s)
+static int call_slot_bind(struct state *s)
 {
-	struct nnpu_buf buf;
-	int ret = nnpu_buf_create(s->fd, &buf, 4 * PAGE, RW);
+	uint32_t slot;
+	int ret = nnpu_slot_bind(s->fd, s->uq.ring_handle, 0, PAGE, RW, &slot);
 
-	if (!ret)
-		nnpu_buf_destroy(s->fd, &buf);
-	return ret;
+	return ret ? ret : nnpu_slot_unbind(s->fd, slot);
 }
+
+#define call_slot_unbind	call_slot_bind
 
 static int call_export(struct state *s)
 {
@@ -166,10 +296,10 @@ static int call_load(struct state *s)
 	uint32_t program;
 	int ret = nnpu_program_load(s->fd, image, size, &program, NULL);
 
-	if (!ret)
-		nnpu_program_unload(s->fd, program);
-	return ret;
+	return ret ? ret : nnpu_program_unload(s->fd, program);
 }
+
+#define call_unload	call_load
 
 static int call_check(struct state *s)
 {
@@ -191,7 +321,7 @@ static int call_submit(struct state *s)
 	return nnpu_job_run(s->fd, &s->job, 1);
 }
 
-static int call_queue(struct state *s)
+static int call_queue_create(struct state *s)
 {
 	struct nnpu_uq uq;
 	int ret = nnpu_uq_create(s->fd, &uq, 1, 4, 4);
@@ -201,16 +331,29 @@ static int call_queue(struct state *s)
 	return ret;
 }
 
-/* The fault handler and QUEUE_WAIT; SIGBUS would end the test. */
+#define call_queue_destroy	call_queue_create
+
+/* Nothing comes, so it always sleeps. */
+static int call_queue_wait(struct state *s)
+{
+	int ret = nnpu_uq_sleep(s->fd, &s->uq, 1, NULL, NULL);
+
+	return ret == -ETIME ? 0 : ret;
+}
+
+/* All of a queue, with its faults; SIGBUS would end the test. */
 static int call_ring(struct state *s)
 {
 	struct nnpu_uq uq;
-	int ret = nnpu_uq_create(s->fd, &uq, 1, 4, 4);
+	int ret;
 
-	if (ret)
-		return ret;
-	ret = nnpu_uq_run(s->fd, &uq, &s->job, 3);
-	nnpu_uq_destroy(s->fd, &uq);
+	nth_begin();
+	ret = nnpu_uq_create(s->fd, &uq, 1, 4, 4);
+	if (!ret) {
+		ret = nnpu_uq_run(s->fd, &uq, &s->job, 3);
+		nnpu_uq_destroy(s->fd, &uq);
+	}
+	nth_end();
 	return ret;
 }
 
@@ -225,34 +368,47 @@ static int call_query(struct state *s)
 FIXTURE(fail_nth)
 {
 	struct state s;
-	struct nth nth;
 };
 
 FIXTURE_VARIANT(fail_nth)
 {
+	enum target target;
 	call_fn call;
 };
 
 #define CALL(name) \
-	FIXTURE_VARIANT_ADD(fail_nth, name) { .call = call_##name }
+	FIXTURE_VARIANT_ADD(fail_nth, name) { .target = TARGET_##name, .call = call_##name }
 
 CALL(open);
+CALL(mmap);
 CALL(query);
 CALL(bo_create);
 CALL(bo_mmap);
-CALL(slot);
+CALL(bo_close);
+CALL(slot_bind);
+CALL(slot_unbind);
 CALL(export);
 CALL(import);
 CALL(load);
 CALL(check);
+CALL(unload);
 CALL(submit);
-CALL(queue);
+CALL(queue_create);
+CALL(queue_destroy);
+CALL(queue_wait);
 CALL(ring);
+
+static void nth_open(void)
+{
+	nth.fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	nnpu_raw_ioctl = injecting_ioctl;
+}
 
 FIXTURE_SETUP(fail_nth)
 {
 	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC | DRM_RDWR };
 	struct state *s = &self->s;
+	char link[32];
 	uint32_t handle;
 	int other;
 
@@ -267,8 +423,10 @@ FIXTURE_SETUP(fail_nth)
 		s->fd = -1;
 		SKIP(return, "kernel without fault injection");
 	}
-	self->nth.fd = open("/proc/thread-self/fail-nth", O_RDWR);
-	ASSERT_LE(0, self->nth.fd);
+	nth_open();
+	ASSERT_LE(0, nth.fd);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", s->fd);
+	ASSERT_LT(0, readlink(link, s->path, sizeof(s->path) - 1));
 	ASSERT_EQ(0, nnpu_job_init(s->fd, &s->job, 64));
 	ASSERT_EQ(0, nnpu_uq_create(s->fd, &s->uq, 1, 4, 4));
 	/* A buffer of another file. */
@@ -289,48 +447,51 @@ FIXTURE_TEARDOWN(fail_nth)
 
 	if (s->fd < 0)
 		return;
-	close(self->nth.fd);
+	close(nth.fd);
 	nnpu_job_fini(s->fd, &s->job);
 	nnpu_uq_destroy(s->fd, &s->uq);
 	close(s->dmabuf);
 	close(s->fd);
 }
 
+/* The call with its nth place failing; the same call without that works. */
+static int call_nth(struct state *s, call_fn call, enum target target, unsigned int n)
+{
+	int ret;
+
+	nth.n = n;
+	nth.injected = false;
+	nth.request = targets[target].request;
+	ret = call(s);
+	nth.n = 0;
+	nth.request = 0;
+	if (nth.injected) {
+		counts->injected[target]++;
+		counts->failed[target] += ret < 0;
+	}
+	return ret;
+}
+
 TEST_F_TIMEOUT(fail_nth, unwinds, 1800)
 {
 	struct state *s = &self->s;
-	unsigned int failures = 0;
-	bool injected;
+	unsigned int n;
 	int ret;
 
-	for (self->nth.n = 1; self->nth.n < MAX_NTH; self->nth.n++) {
-		nth_begin(&self->nth);
-		ret = variant->call(s);
-		injected = nth_end(&self->nth);
-		if (!injected) {
+	for (n = 1; n < MAX_NTH; n++) {
+		ret = call_nth(s, variant->call, variant->target, n);
+		if (!nth.injected) {
 			EXPECT_EQ(0, ret);
 			break;
 		}
 		EXPECT_LE(ret, 0);
-		failures += ret < 0;
 		/* The state is as before: the same call works. */
 		ASSERT_EQ(0, variant->call(s))
-			TH_LOG("after a failure of allocation %u (%d)", self->nth.n, ret);
-		ASSERT_EQ(0, nnpu_job_run(s->fd, &s->job, self->nth.n));
+			TH_LOG("after a failure at place %u (%d)", n, ret);
+		ASSERT_EQ(0, nnpu_job_run(s->fd, &s->job, n));
 	}
-	EXPECT_LT(self->nth.n, MAX_NTH);
-	TH_LOG("%u allocations failed, %u calls with them", self->nth.n - 1, failures);
+	EXPECT_LT(n, MAX_NTH);
 }
-
-/* Functions of the driver that may be told to fail, and with what. */
-static const struct {
-	const char *name;
-	int error;
-} functions[] = {
-	{ "nnpu_gem_dma_page", ENOMEM },
-	{ "nnpu_pt_init", ENOMEM },
-	{ "nnpu_table_reserve", ENOSPC },
-};
 
 static int function_arm(const char *name, int error, bool on)
 {
@@ -356,21 +517,166 @@ TEST_F_TIMEOUT(fail_nth, functions_fail, 300)
 		SKIP(return, "kernel without fail_function for modules");
 	}
 	function_arm("", 0, false);
-	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (i = 0; i < NUM_FUNCTIONS; i++) {
 		/* Only this task, once. */
 		ASSERT_EQ(0, function_arm(functions[i].name, functions[i].error, true))
 			TH_LOG("%s", functions[i].name);
-		write_text(DEBUGFS "/fail_function/task-filter", "Y");
-		write_text(DEBUGFS "/fail_function/probability", "100");
-		write_text(DEBUGFS "/fail_function/times", "1");
-		write_text("/proc/self/make-it-fail", "1");
+		ASSERT_EQ(0, write_text(DEBUGFS "/fail_function/task-filter", "Y"));
+		ASSERT_EQ(0, write_text(DEBUGFS "/fail_function/probability", "100"));
+		ASSERT_EQ(0, write_text(DEBUGFS "/fail_function/times", "1"));
+		ASSERT_EQ(0, write_text("/proc/self/make-it-fail", "1"));
 		ret = variant->call(s);
 		write_text("/proc/self/make-it-fail", "0");
+		/* It counts down. */
+		counts->functions[i] += read_number(DEBUGFS "/fail_function/times") == 0;
 		function_arm("", 0, false);
 		EXPECT_LE(ret, 0);
 		ASSERT_EQ(0, variant->call(s))
 			TH_LOG("after a failure of %s (%d)", functions[i].name, ret);
 	}
+}
+
+#define DRIVER_DIR	"/sys/bus/pci/drivers/nnpu"
+
+FIXTURE(probe)
+{
+	char address[32];
+	char bound[64];
+	int bind;
+};
+
+FIXTURE_SETUP(probe)
+{
+	glob_t g;
+
+	self->bind = -1;
+	if (!set_up()) {
+		ASSERT_FALSE(debug_kernel());
+		SKIP(return, "kernel without fault injection");
+	}
+	nth_open();
+	ASSERT_LE(0, nth.fd);
+	ASSERT_EQ(0, glob(DRIVER_DIR "/*:*:*.*", 0, NULL, &g));
+	snprintf(self->address, sizeof(self->address), "%s", strrchr(g.gl_pathv[0], '/') + 1);
+	snprintf(self->bound, sizeof(self->bound), DRIVER_DIR "/%s", self->address);
+	globfree(&g);
+	self->bind = open(DRIVER_DIR "/bind", O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, self->bind);
+}
+
+FIXTURE_TEARDOWN(probe)
+{
+	if (self->bind < 0)
+		return;
+	close(nth.fd);
+	close(self->bind);
+	if (access(self->bound, F_OK))
+		write_text(DRIVER_DIR "/bind", self->address);
+}
+
+static int bind_nth(FIXTURE_DATA(probe) *self, unsigned int n)
+{
+	int ret = 0;
+
+	nth.n = n;
+	nth.injected = false;
+	nth_begin();
+	if (pwrite(self->bind, self->address, strlen(self->address), 0) < 0)
+		ret = -errno;
+	nth_end();
+	nth.n = 0;
+	if (nth.injected) {
+		counts->injected[TARGET_probe]++;
+		counts->failed[TARGET_probe] += ret < 0;
+	}
+	return ret;
+}
+
+/* The device works. */
+static int use_device(void)
+{
+	struct nnpu_job job;
+	int fd = nnpu_open(), ret;
+
+	if (fd < 0)
+		return fd;
+	ret = nnpu_job_init(fd, &job, 64);
+	if (!ret) {
+		ret = nnpu_job_run(fd, &job, 1);
+		nnpu_job_fini(fd, &job);
+	}
+	close(fd);
+	return ret;
+}
+
+TEST_F_TIMEOUT(probe, unwinds, 3600)
+{
+	const char *text = getenv("NNPU_PROBE_STRIDE");
+	unsigned int stride = text ? (unsigned int)atoi(text) : 5, n, rounds = 0;
+	int ret;
+
+	ASSERT_LT(0, stride);
+	ASSERT_EQ(0, write_text(DRIVER_DIR "/unbind", self->address));
+	for (n = 1; n < 10 * MAX_NTH; n += stride) {
+		ret = bind_nth(self, n);
+		EXPECT_EQ(ret < 0, access(self->bound, F_OK) < 0)
+			TH_LOG("place %u: bind says %d", n, ret);
+		if (!nth.injected)
+			break;
+		/* Now and then that it works all the same; in between, failures in a row. */
+		if (ret && ++rounds % 8 == 0)
+			ASSERT_EQ(0, bind_nth(self, 0))
+				TH_LOG("after a failure at place %u", n);
+		if (access(self->bound, F_OK))
+			continue;
+		/* A probe that got over it has to be complete. */
+		ASSERT_EQ(0, use_device())
+			TH_LOG("after a failure at place %u, bind said %d", n, ret);
+		ASSERT_EQ(0, write_text(DRIVER_DIR "/unbind", self->address));
+	}
+	EXPECT_LT(n, 10 * MAX_NTH);
+	EXPECT_EQ(0, ret);
+	EXPECT_EQ(0, use_device());
+	TH_LOG("%u places in the probe, every %uth", n, stride);
+}
+
+/* Registered last, so it runs last. */
+FIXTURE(total)
+{
+	int unused;
+};
+
+FIXTURE_SETUP(total)
+{
+	if (!set_up() && !debug_kernel())
+		SKIP(return, "kernel without fault injection");
+}
+
+FIXTURE_TEARDOWN(total)
+{
+}
+
+TEST_F(total, each_call_failed)
+{
+	unsigned int i, injected = 0, failed = 0, hits = 0;
+
+	for (i = 0; i < NUM_TARGETS; i++) {
+		TH_LOG("%-14s %4u injected, %4u calls failed", targets[i].name,
+		       counts->injected[i], counts->failed[i]);
+		EXPECT_LE(1, counts->injected[i])
+			TH_LOG("no injection hit %s", targets[i].name);
+		EXPECT_LE(1, counts->failed[i])
+			TH_LOG("%s never failed", targets[i].name);
+		injected += counts->injected[i];
+		failed += counts->failed[i];
+	}
+	for (i = 0; i < NUM_FUNCTIONS; i++) {
+		TH_LOG("%-20s failed %u times", functions[i].name, counts->functions[i]);
+		EXPECT_LE(1, counts->functions[i])
+			TH_LOG("no injection hit %s", functions[i].name);
+		hits += counts->functions[i];
+	}
+	TH_LOG("sum: %u injected, %u calls failed, %u functions", injected, failed, hits);
 }
 
 TEST_HARNESS_MAIN

@@ -27,15 +27,26 @@ failed=0
 
 say() { printf '# %s\n' "$*"; }
 
-result() { # NAME ERROR-TEXT
+# check NAME FUNCTION ARGUMENT...: passes if the function ends with status 0 and says
+# nothing. It stops with `fail TEXT` in front of its `return 1`.
+check() {
+	local name=$1 text status
+	shift
+	text=$("$@")
+	status=$?
 	test_no=$((test_no + 1))
-	if [ -z "$2" ]; then
-		printf 'ok %d %s\n' "$test_no" "$1"
+	if [ "$status" = 0 ] && [ -z "$text" ]; then
+		printf 'ok %d %s\n' "$test_no" "$name"
 	else
 		failed=1
-		say "$2"
-		printf 'not ok %d %s\n' "$test_no" "$1"
+		say "${text:-no reason given} (status $status)"
+		printf 'not ok %d %s\n' "$test_no" "$name"
 	fi
+}
+
+fail() {
+	printf '%s\n' "$*"
+	return 1
 }
 
 skip() { # NAME REASON
@@ -58,13 +69,22 @@ pci_address() {
 	return 1
 }
 
-# Live objects as the driver counts them.
-objects() { cat /sys/kernel/debug/accel/*/objects /sys/kernel/debug/dri/*/objects 2>/dev/null; }
+# Live objects as the driver counts them; fails if there is nothing to read.
+objects() {
+	local file text=
+	for file in /sys/kernel/debug/accel/*/objects /sys/kernel/debug/dri/*/objects; do
+		[ ! -r "$file" ] || text+=$(cat "$file")$'\n'
+	done
+	[[ $text =~ [0-9] ]] && printf '%s' "$text"
+}
 
+# Fails if the kernel does not say.
 unreclaimable_kb() {
+	local kb
 	sync
-	echo 3 > /proc/sys/vm/drop_caches
-	awk '/^SUnreclaim:/ { print $2 }' /proc/meminfo
+	echo 3 > /proc/sys/vm/drop_caches || return 1
+	kb=$(awk '/^SUnreclaim:/ { print $2 }' /proc/meminfo)
+	[[ $kb =~ ^[1-9][0-9]*$ ]] && echo "$kb"
 }
 
 wait_until() { # SECONDS COMMAND...
@@ -77,7 +97,10 @@ wait_until() { # SECONDS COMMAND...
 	done
 }
 
-objects_are() { [ "$(objects)" = "$1" ]; }
+objects_are() {
+	local now
+	now=$(objects) && [ -n "$1" ] && [ "$now" = "$1" ]
+}
 
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
@@ -95,10 +118,10 @@ pause() { sleep "0.$(printf '%03d' $((RANDOM % 120)))"; }
 test_cycles() {
 	local i out
 	for ((i = 1; i <= cycles; i++)); do
-		rmmod nnpu || { echo "rmmod failed in cycle $i"; return; }
-		load || { echo "insmod failed in cycle $i"; return; }
-		out=$("$loop" -n 20 2>&1) || { echo "cycle $i: $out"; return; }
-		out=$("$loop" -q -n 20 2>&1) || { echo "cycle $i, user queue: $out"; return; }
+		rmmod nnpu || { fail "rmmod failed in cycle $i"; return 1; }
+		load || { fail "insmod failed in cycle $i"; return 1; }
+		out=$("$loop" -n 20 2>&1) || { fail "cycle $i: $out"; return 1; }
+		out=$("$loop" -q -n 20 2>&1) || { fail "cycle $i, user queue: $out"; return 1; }
 	done
 }
 
@@ -107,30 +130,33 @@ test_kills() {
 	mkfifo "$tmp/ready"
 	# One round first, so that caches have their size.
 	for ((i = 0; i <= kills; i++)); do
-		start_loop "$tmp/ready" "$([ $((i % 2)) = 0 ] || echo -q)" || { echo "kill $i: no job was done: $(cat "$tmp/loop.err")"; return; }
+		start_loop "$tmp/ready" "$([ $((i % 2)) = 0 ] || echo -q)" || { fail "kill $i: no job was done: $(cat "$tmp/loop.err")"; return 1; }
 		pause
 		kill -9 "$loop_pid"
 		wait "$loop_pid" 2> /dev/null
 		if [ "$i" -eq 0 ]; then
-			wait_until 30 objects_idle || { echo "objects left after the first kill: $(objects)"; return; }
-			before=$(objects)
-			slab0=$(unreclaimable_kb)
+			wait_until 30 objects_idle || { fail "objects left after the first kill: $(objects)"; return 1; }
+			before=$(objects) || { fail "no count of objects in debugfs"; return 1; }
+			slab0=$(unreclaimable_kb) || { fail "no SUnreclaim in /proc/meminfo"; return 1; }
 		fi
 	done
 	wait_until 30 objects_are "$before" ||
-		{ after=$(objects); echo "objects left behind: ${after//$'\n'/, }"; return; }
-	slab1=$(unreclaimable_kb)
+		{ after=$(objects); fail "objects left behind: ${after//$'\n'/, }"; return 1; }
+	slab1=$(unreclaimable_kb) || { fail "no SUnreclaim in /proc/meminfo"; return 1; }
 	say "SUnreclaim $slab0 kB before, $slab1 kB after $kills kills" >&2
 	# One page per kill would be the smallest leak of a job or a buffer.
 	if [ $((slab1 - slab0)) -gt $((1024 + 3 * kills)) ]; then
-		echo "unreclaimable slab grew from $slab0 to $slab1 kB over $kills kills"
+		fail "unreclaimable slab grew from $slab0 to $slab1 kB over $kills kills"
 		return
 	fi
-	out=$("$loop" -n 50 2>&1) || echo "next job: $out"
+	out=$("$loop" -n 50 2>&1) || fail "next job: $out"
 }
 
 # No context, no job, no buffer: the driver's own objects only.
-objects_idle() { ! objects | grep -Evq '[[:space:]:]0$'; }
+objects_idle() {
+	local now
+	now=$(objects) && ! grep -Evq '[[:space:]:]0$' <<< "$now"
+}
 
 # taken_away COUNT TAKE GIVE: processes are at work, the function TAKE takes the
 # device from under them, each of them learns it; GIVE gives it back.
@@ -142,32 +168,32 @@ taken_away() {
 		pids=
 		for p in '' '' -q -q; do
 			start_loop "$tmp/ready2" "$p" ||
-				{ echo "round $i: no job was done: $(cat "$tmp/loop.err")"; return; }
+				{ fail "round $i: no job was done: $(cat "$tmp/loop.err")"; return 1; }
 			pids="$pids $loop_pid"
 		done
 		pause
-		"$2" || { echo "round $i: $2 failed"; return; }
+		"$2" || { fail "round $i: $2 failed"; return 1; }
 		for p in $pids; do
-			wait_until 60 gone "$p" || { echo "round $i: process $p still waits"; kill -9 "$p"; return; }
+			wait_until 60 gone "$p" || { fail "round $i: process $p still waits"; kill -9 "$p"; return 1; }
 			wait "$p"
 			status=$?
 			if [ "$status" -ne 3 ]; then
-				echo "round $i: exit status $status instead of 3 (device gone): $(cat "$tmp/loop.err")"
+				fail "round $i: exit status $status instead of 3 (device gone): $(cat "$tmp/loop.err")"
 				return
 			fi
 		done
-		"$3" || { echo "round $i: $3 failed"; return; }
-		out=$("$loop" -n 20 2>&1) || { echo "round $i: afterwards: $out"; return; }
-		out=$("$loop" -q -n 20 2>&1) || { echo "round $i: afterwards, user queue: $out"; return; }
+		"$3" || { fail "round $i: $3 failed"; return 1; }
+		out=$("$loop" -n 20 2>&1) || { fail "round $i: afterwards: $out"; return 1; }
+		out=$("$loop" -q -n 20 2>&1) || { fail "round $i: afterwards, user queue: $out"; return 1; }
 	done
-	wait_until 30 objects_idle || echo "objects left behind: $(objects)"
+	wait_until 30 objects_idle || fail "objects left behind: $(objects)"
 }
 
 unbind() { echo "$address" > /sys/bus/pci/drivers/nnpu/unbind; }
 bind() { echo "$address" > /sys/bus/pci/drivers/nnpu/bind; }
 
 test_unbinds() {
-	address=$(pci_address) || { echo "no PCI function of the device"; return; }
+	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
 	taken_away "$unbinds" unbind bind
 }
 
@@ -185,7 +211,9 @@ monitor_port() {
 
 no_pci_address() { ! pci_address > /dev/null; }
 probed() { "$loop" -n 1 > /dev/null 2>&1; }
-pull_out() { echo "device_del nnpu0" > "$monitor" && wait_until 60 no_pci_address; }
+pull_out() {
+	[ -n "$monitor" ] && echo "device_del nnpu0" > "$monitor" && wait_until 60 no_pci_address
+}
 
 put_back() {
 	echo "device_add nnpu-pci,id=nnpu0,bus=nnpu-port0,inject=on" > "$monitor" &&
@@ -211,36 +239,36 @@ falls_asleep() {
 # open file, and the module unloaded.
 test_suspended() {
 	local i out node
-	runtime_pm || { echo "runtime power management is off"; return; }
+	runtime_pm || { fail "runtime power management is off"; return 1; }
 	for ((i = 1; i <= unbinds; i++)); do
 		if [ $((i % 2)) = 0 ]; then
 			for node in /dev/accel/accel* /dev/dri/renderD*; do
 				[ ! -c "$node" ] || { exec 9<> "$node"; break; }
 			done
 		fi
-		falls_asleep || { echo "round $i: not suspended"; return; }
-		attribute_is perf_level low || { echo "round $i: not at the low level"; return; }
-		unbind || { echo "round $i: unbind failed"; return; }
+		falls_asleep || { fail "round $i: not suspended"; return 1; }
+		attribute_is perf_level low || { fail "round $i: not at the low level"; return 1; }
+		unbind || { fail "round $i: unbind failed"; return 1; }
 		exec 9<&-
-		bind || { echo "round $i: bind failed"; return; }
-		out=$("$loop" -q -n 20 2>&1) || { echo "round $i: afterwards: $out"; return; }
-		falls_asleep || { echo "round $i: not suspended after bind"; return; }
-		rmmod nnpu || { echo "round $i: rmmod failed"; return; }
-		load || { echo "round $i: insmod failed"; return; }
-		out=$("$loop" -n 20 2>&1) || { echo "round $i: after insmod: $out"; return; }
+		bind || { fail "round $i: bind failed"; return 1; }
+		out=$("$loop" -q -n 20 2>&1) || { fail "round $i: afterwards: $out"; return 1; }
+		falls_asleep || { fail "round $i: not suspended after bind"; return 1; }
+		rmmod nnpu || { fail "round $i: rmmod failed"; return 1; }
+		load || { fail "round $i: insmod failed"; return 1; }
+		out=$("$loop" -n 20 2>&1) || { fail "round $i: after insmod: $out"; return 1; }
 	done
-	falls_asleep || echo "not suspended in the end"
+	falls_asleep || fail "not suspended in the end"
 }
 
 test_rmmod_in_use() {
 	local status
 	mkfifo "$tmp/ready3"
-	start_loop "$tmp/ready3" || { echo "no job was done"; return; }
+	start_loop "$tmp/ready3" || { fail "no job was done"; return 1; }
 	rmmod nnpu 2> /dev/null
 	status=$?
 	kill -9 "$loop_pid"
 	wait "$loop_pid" 2> /dev/null
-	[ "$status" -ne 0 ] || echo "rmmod succeeded with an open file"
+	[ "$status" -ne 0 ] || fail "rmmod succeeded with an open file"
 }
 
 if ! pci_address > /dev/null; then
@@ -250,22 +278,26 @@ if ! pci_address > /dev/null; then
 fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+# None may be zero: a test of nothing would pass.
+for count in "$cycles" "$kills" "$unbinds" "$removals"; do
+	[[ $count =~ ^[1-9][0-9]*$ ]] || { echo "Bail out! a count is '$count'"; exit 1; }
+done
 echo "TAP version 13"
 echo "1..6"
-result "module unload is refused while a file is open" "$(test_rmmod_in_use)"
-result "$cycles cycles of insmod, inference, rmmod" "$(test_cycles)"
-result "$kills processes killed in the middle of inference" "$(test_kills)"
-result "$unbinds times unbind and bind while jobs run" "$(test_unbinds)"
+check "module unload is refused while a file is open" test_rmmod_in_use
+check "$cycles cycles of insmod, inference, rmmod" test_cycles
+check "$kills processes killed in the middle of inference" test_kills
+check "$unbinds times unbind and bind while jobs run" test_unbinds
 name="$unbinds times unbind and rmmod while suspended"
 if runtime_pm || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
-	result "$name" "$(test_suspended)"
+	check "$name" test_suspended
 else
 	skip "$name" "runtime power management is off"
 fi
-if [ "$removals" -gt 0 ] && monitor=$(monitor_port); then
-	result "$removals times pulled out and put back while jobs run" \
-		"$(taken_away "$removals" pull_out put_back)"
+name="$removals times pulled out and put back while jobs run"
+if monitor=$(monitor_port) || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
+	check "$name" taken_away "$removals" pull_out put_back
 else
-	skip "pulled out while jobs run" "no monitor of the machine, or no hotplug"
+	skip "$name" "no monitor of the machine, or no hotplug"
 fi
 exit "$failed"

@@ -38,6 +38,8 @@ bool nnpu_device_required(void);
 
 /* ioctl() that restarts on EINTR and EAGAIN; 0 or -errno. */
 int nnpu_ioctl(int fd, unsigned long request, void *arg);
+/* What nnpu_ioctl() calls, ioctl() if nobody changes it: -1 and errno, or >= 0. */
+extern int (*nnpu_raw_ioctl)(int fd, unsigned long request, void *arg);
 
 /* A buffer, its mapping and its slot. */
 struct nnpu_buf {
