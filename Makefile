@@ -75,8 +75,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
 .PHONY: all lib tools emulator selftests examples host-tests vm-tests \
 	module run-host-tests run-fuzz install install-files clean distclean help \
 	demo check check-host check-kunit check-vm check-debug check-style \
-	check-fuzz check-docs soak bench deps qemu debug-kernel uninstall modules \
-	modules_install clean-cache
+	check-fuzz check-docs soak bench coverage deps qemu debug-kernel uninstall \
+	modules modules_install clean-cache
 
 all: lib tools emulator examples selftests module
 
@@ -156,7 +156,7 @@ check-host check-kunit check-vm check-debug check-style check-fuzz check-docs:
 demo:
 	$(Q)scripts/demo
 
-soak bench:
+soak bench coverage:
 	$(Q)scripts/$@ $(ARGS)
 
 install: lib tools install-files
@@ -215,6 +215,7 @@ help:
 	'make check-fuzz   a short run of the fuzzers' \
 	'make check-docs   documents against headers and tree' \
 	'make soak         a long run of the kselftests under load (ARGS="--minutes N")' \
+	'make coverage     which lines the tests run, in each folder' \
 	'make bench        latency and throughput in the virtual machine' \
 	'make docs         the documents and the API reference as HTML, in build/docs' \
 	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \

@@ -12,8 +12,4 @@ examples: $(DIGITS_DEMO)
 
 # The models, the test set and the reference that made the expected outputs
 # agree with each other. Skips by itself where numpy is missing.
-.PHONY: run-digits-tests
-run-digits-tests:
-	$(Q)examples/digits/test_reference.py
-
-run-host-tests: run-digits-tests
+EXAMPLE_TESTS := examples/digits/test_reference.py

@@ -12,12 +12,17 @@
 # than 0 is a failure, also if all its lines said ok. What is no failure but should be,
 # such as a program without a plan, is in scripts/ktap.py.
 
-HOST_TESTS :=
+HOST_TESTS := $(EXAMPLE_TESTS)
 FUZZ_TESTS :=
 DOC_CHECKS :=
 VM_TESTS :=
 
 include $(wildcard tests/*/build.mk)
+
+# Of VM_TESTS, those that drive the driver in ways the kselftests do not, on the debug
+# kernel, too. They take several times as long there.
+DEBUG_TESTS += $(addprefix $(BUILD)/tests/nnhal_,device_test memory_test execute_test \
+	async_test control_test burst_test faults_test)
 
 # $(call run-tests,programs): KTAP, what a program prints being subtests of it. Each has
 # NNPU_HOST_TIMEOUT seconds.
@@ -26,6 +31,9 @@ define run-tests
 endef
 
 host-tests: $(HOST_TESTS) $(FUZZ_TESTS)
+
+# Without the fuzzers.
+all-host-tests: $(HOST_TESTS)
 
 vm-tests: $(VM_TESTS)
 
@@ -38,4 +46,4 @@ run-fuzz: $(FUZZ_TESTS)
 run-doc-checks: $(DOC_CHECKS)
 	$(call run-tests,$(DOC_CHECKS))
 
-.PHONY: run-doc-checks
+.PHONY: all-host-tests run-doc-checks
