@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: MIT
+"""The sabotages: what is broken, which part of the rings has to notice, and by which words.
+
+Anchors are names that survive a move: the file is looked for by what is in it.
+"""
+
+import re
+from typing import NamedTuple
+
+
+class Sabotage(NamedTuple):
+    name: str
+    part: str
+    what: str
+    edits: tuple
+    expected: str  # regular expression, somewhere in the output
+
+
+def replace(files, pattern, by, count=1):
+    """In the first of the files (a glob) with the pattern; none is an error."""
+    def edit(copy):
+        for path in sorted(copy.glob(files)):
+            if not path.is_file():
+                continue
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            changed, times = re.subn(pattern, by, text, count=count, flags=re.M)
+            if times and changed != text:
+                path.write_text(changed, encoding="utf-8", errors="surrogateescape")
+                return
+        raise ValueError(f"no '{pattern}' in {files}")
+    return edit
+
+
+def replace_everywhere(files, pattern, by):
+    """In all of the files (a glob); none with the pattern is an error."""
+    def edit(copy):
+        changed = 0
+        for path in sorted(p for p in copy.glob(files) if p.is_file()):
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+            text, times = re.subn(pattern, by, text, flags=re.M)
+            if times:
+                path.write_text(text, encoding="utf-8", errors="surrogateescape")
+                changed += times
+        if not changed:
+            raise ValueError(f"no '{pattern}' in {files}")
+    return edit
+
+
+def write(file, text):
+    """A script, or a new file."""
+    def edit(copy):
+        path = copy / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            raise ValueError(f"{file} says that already")
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+    return edit
+
+
+def append(file, text):
+    def edit(copy):
+        path = copy / file
+        if not path.is_file():
+            raise ValueError(f"no {file}")
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    return edit
+
+
+def duplicate(files, folder):
+    """A second file with the name of the first that the glob finds."""
+    def edit(copy):
+        found = sorted(p for p in copy.glob(files) if p.is_file())
+        if not found or (copy / folder / found[0].name).exists():
+            raise ValueError(f"no {files}, or one in {folder} already")
+        (copy / folder / found[0].name).write_bytes(found[0].read_bytes())
+    return edit
+
+
+def script(text):
+    return "#!/bin/sh\n" + text
+
+
+SAMPLE = "tests/sabotage/sample"
+GOOD = script("echo 1..2\necho ok 1 a\necho ok 2 b\n")
+COUNTER = "the counter, scripts/tap-summary, ended with status"
+
+
+def variable(name, *files):
+    """MAKEFLAGS that give a list of the build.mk files other words, wherever it is extended."""
+    return f"{name}=" + "\\ ".join(files)
+
+
+def host(program):
+    """One host test, as the host ring runs and counts it."""
+    return {
+        "command": "scripts/check host",
+        "edits": (replace("scripts/check", r"^\tbuild_step .*host-tests$", "\t:"),
+                  replace("scripts/check", r"SAN=1 BUILD=\S+ run-host-tests", "run-host-tests")),
+        "environment": {"MAKEFLAGS": "-j2 " + variable("HOST_TESTS", f"$$(BUILD)/tests/{program}")},
+        "green": r"^[1-9][0-9]* passed, 0 failed",
+    }
+
+
+def guest(ring, *programs):
+    """A few programs in the virtual machine, as the ring runs and counts them."""
+    files = [f"$$(BUILD)/{program}" for program in programs]
+    name = {"vm": "SELFTESTS", "debug": "DEBUG_TESTS"}[ring]
+    return {
+        "command": f"scripts/check {ring}",
+        # Only what runs is built.
+        "edits": (replace("scripts/check", r'(guest-programs) lib [^\\]*\\\n[^\n]*$', r"\1 " + " ".join(
+                      "$BUILD/" + program for program in programs)),
+                  replace("scripts/check", r'in_guest "SELFTESTS VM_TESTS"', "in_guest SELFTESTS")),
+        "environment": {"MAKEFLAGS": variable(name, *files)},
+        "green": r"^[1-9][0-9]* passed, 0 failed",
+        "vm": True,
+    }
+
+
+# What is run: a command in the copy, edits that make it small, what it says when green.
+PARTS = {
+    # The machinery around a check that takes no time.
+    "harness": {
+        "command": "scripts/check docs",
+        "edits": (write(SAMPLE, GOOD),),
+        "environment": {"MAKEFLAGS": variable("DOC_CHECKS", SAMPLE), "NNPU_HOST_TIMEOUT": "5",
+                        "NNPU_HOST_LINGER": "3", "NNPU_HOST_BACKTRACE": "0"},
+        "green": r"^docs, counted apart: 2 passed, 0 failed",
+    },
+    "documents": {
+        "command": "make -s run-doc-checks",
+        "environment": {"MAKEFLAGS": variable("DOC_CHECKS", "tests/docs/check-spec")},
+        "green": r"^ok 1 check-spec",
+    },
+    "names": {
+        "command": "scripts/check-style names circles",
+        "green": r"^ok 2 ",
+    },
+    "layout": {
+        "command": "scripts/check-style uapi",
+        "green": r"^ok 1 ",
+    },
+    "operations": host("ops_operations_test"),
+    "comparator": host("nnvec_compare_test"),
+    "library": host("nnhal_execute_test"),
+    "signatures": host("signatures_table_test"),
+    "soak": {
+        "command": "scripts/soak --no-vm --no-sabotage --vectors 0 --graphs 0 --mutants 0 --fuzz 0",
+        "edits": (replace("scripts/soak", r'"\$\{sanitized\[@\]\}" host-tests', "build/tests/signatures_table_test"),
+                  replace("scripts/soak", r"^record \"mutations[^\n]*$",
+                          'record "table" scripts/run-tests build/tests/signatures_table_test')),
+        "green": r"^[1-9][0-9]* passed, 0 failed",
+    },
+    "guest": guest("vm", "selftests/nnpu_uapi", "selftests/nnpu_userq"),
+    "debug": guest("debug", "selftests/nnpu_uapi"),
+    "injection": guest("debug", "selftests/nnpu_fail_nth"),
+}
+
+KERNEL = "kernel/**/*.c"
+PROBE = r"^(static int nnpu_pci_probe\([^{]*\{\n(?:[^\n]+\n)*\n)"
+
+SABOTAGES = [
+    # What counts.
+    Sabotage("counter-crashes", "harness", "the counter ends with an exception",
+             (replace("scripts/tap-summary", r"^def main\(\):\n", "def main():\n    raise OSError\n"),),
+             COUNTER),
+    Sabotage("counter-silent", "harness", "the counter says nothing and ends with status 0",
+             (replace("scripts/tap-summary", r"^import re$", "import sys\nsys.exit(0)"),), COUNTER),
+    Sabotage("counter-cut", "harness", "the counter is cut off after its numbers",
+             (replace("scripts/tap-summary", r'print\("end of summary"\)', "pass"),), COUNTER),
+    Sabotage("counter-status", "harness", "the counter finds a failure and ends with status 0",
+             (write(SAMPLE, script("echo 1..1\necho not ok 1 a\n")),
+              replace("scripts/tap-summary", r"return 1 if summary.failures else 0", "return 0")),
+             COUNTER),
+    Sabotage("counter-missing", "harness", "there is no counter",
+             (replace("scripts/lib.sh", r"scripts/tap-summary\" ", 'scripts/tap-sum" '),),
+             COUNTER),
+    # What is counted.
+    Sabotage("plan-missing", "harness", "a program prints no plan",
+             (write(SAMPLE, script("echo ok 1 a\necho ok 2 b\n")),), "no plan after 2 results"),
+    Sabotage("stops-half-way", "harness", "a program stops half-way with status 0",
+             (write(SAMPLE, script("echo 1..2\necho ok 1 a\nexit 0\n")),), "plan not kept: 2"),
+    Sabotage("silent", "harness", "a program says nothing and ends with status 0",
+             (write(SAMPLE, script("exit 0\n")),), "no test was run"),
+    Sabotage("empty-list", "harness", "the list of tests is empty",
+             (replace("tests/build.mk", r"^(\t\$\(call run-tests),\$\(DOC_CHECKS\)\)", r"\1,)"),),
+             "list of programs is empty"),
+    Sabotage("test-hangs", "harness", "a test hangs",
+             (write(SAMPLE, script("echo 1..2\necho ok 1 a\nsleep 999\n")),), "sample: no end after 5 s"),
+    Sabotage("teardown-hangs", "harness", "a teardown hangs",
+             (write(SAMPLE, script("echo 1..1\necho ok 1 a\nexec sleep 999\n")),),
+             "sample: teardown: no end after 5 s"),
+    Sabotage("process-left", "harness", "a test leaves a process behind",
+             (write(SAMPLE, script("echo 1..1\necho ok 1 a\nsleep 999 >/dev/null 2>&1 &\n")),),
+             "processes left behind: sleep"),
+    Sabotage("skip", "harness", "a test is skipped for no want of hardware",
+             (write(SAMPLE, script("echo 1..2\necho ok 1 a\necho 'ok 2 b # SKIP no time'\n")),),
+             "skip that is not allowed: b: no time"),
+    Sabotage("program-skipped", "harness", "a whole program is skipped",
+             (write(SAMPLE, script("echo '1..0 # SKIP no device'\nexit 4\n")),),
+             "skip that is not allowed: .*no device"),
+    Sabotage("runner-killed", "harness", "who runs the tests is killed",
+             (write(SAMPLE, script("echo 1..1\necho ok 1 a\nkill -9 $PPID\n")),),
+             "plan not kept|ended with status"),
+    Sabotage("ring-cut", "harness", "a ring ends in the middle with status 0",
+             (replace("scripts/check", r"^\tmake -s --no-print-directory run-doc-checks$",
+                      "\tmake -s --no-print-directory run-doc-checks\n\texit 0"),), "cut off"),
+    # Documents and layout.
+    Sabotage("document", "documents", "a document names a file that is not there",
+             (append("Documentation/testing.rst", "\nSee ``scripts/no-such-script``.\n"),),
+             "^not ok 1 check-spec"),
+    Sabotage("same-name", "names", "two files share a name",
+             (duplicate("kernel/nnpu_pci.c", "userspace"),), "nnpu_pci.c"),
+    Sabotage("include-circle", "names", "two folders include each other",
+             (append("uapi/drm/nnpu_accel.h", '#include "kernel/nnpu_hw.h"\n'),), "circle: "),
+    Sabotage("layout", "layout", "a field of the uapi changes its size",
+             (replace("uapi/drm/nnpu_accel.h", r"(struct drm_nnpu_queue_wait \{\n\t)__u32", r"\1__u64"),),
+             "^not ok"),
+    # Host tests find what is wrong with the code.
+    Sabotage("operation-bytes", "operations", "an operation swaps two bytes",
+             (replace("emulator/ops/**/concatenation.c", r"^(\t+)memcpy\(dst, src, part\);$",
+                      r"\1memcpy(dst, src, part);\n\1if (part > 1) {\n\1\tchar *x = (char *)dst, y = x[0];\n\n"
+                      r"\1\tx[0] = x[1];\n\1\tx[1] = y;\n\1}"),), "^  FAILED"),
+    Sabotage("nan", "comparator", "the comparator takes NaN for equal to anything",
+             (replace("userspace/**/*.c", r"if \(isnan\(expected\) \|\| isnan\(actual\)\)\n(\s*)return [^;]*;",
+                      r"if (isnan(expected) || isnan(actual))\n\1return true;"),), "^  FAILED"),
+    Sabotage("tolerance", "comparator", "the comparator allows a thousand times as much",
+             (replace("userspace/**/*.c", r"^(struct tolerance tolerance_of\([^{]*\{\n[^\n]*)1e-5", r"\g<1>1e-2"),),
+             "^  FAILED"),
+    Sabotage("status", "library", "the library gives a wrong status",
+             (replace_everywhere("userspace/libnnhal/**/*.c", r"\bNNHAL_STATUS_INVALID_ARGUMENT\b",
+                                 "NNHAL_STATUS_GENERAL_FAILURE"),), "^  FAILED"),
+    Sabotage("return-early", "signatures", "a test program returns early",
+             (replace("tests/signatures/signatures_table_test.c", r"^(int main\([^{]*\{\n)", r"\1\treturn 0;\n"),),
+             "no test was run"),
+    Sabotage("exit-early", "signatures", "a test program calls exit(0) after its first check",
+             (replace("tests/tap.h", r"^(static inline void tap_result\((?:.|\n)*?vprintf\(fmt, ap\);\n\tprintf\([^\n]*\n)",
+                      r"\1\texit(0);\n"),), "no plan after 1 results"),
+    # Soak.
+    Sabotage("soak-build", "soak", "what soak tests does not compile",
+             (append("tests/signatures/signatures_table_test.c", "\n#error sabotage\n"),),
+             "soak was broken off: build"),
+    # The kernel.
+    Sabotage("probe-warning", "guest", "the probe of the device warns",
+             (replace(KERNEL, PROBE, r"\1\tWARN_ON(1);\n"),),
+             "boot and probe: the kernel reports no error: it does"),
+    Sabotage("wrong-errno", "guest", "an ioctl gives a wrong error",
+             (replace(KERNEL, r"^(int nnpu_gem_mmap_ioctl\((?:.|\n)*?)-ENOENT", r"\1-EINVAL"),), "^  FAILED"),
+    Sabotage("no-queues", "guest", "the driver gives no user queues",
+             (replace(KERNEL, r"^(int nnpu_userq_create_ioctl\([^{]*\{\n(?:[^\n]+\n)*\n)",
+                      r"\1\treturn -EOPNOTSUPP;\n"),), "^  FAILED: .*userq"),
+    Sabotage("no-probe", "guest", "the driver does not find its device",
+             (replace(KERNEL, PROBE, r"\1\treturn -ENODEV;\n"),), "no device was probed"),
+    Sabotage("no-dmesg", "guest", "the kernel's messages cannot be read",
+             (replace("scripts/run-selftests", r"^(set -uo pipefail)$", r"\1\ndmesg() { :; }"),),
+             "its messages are lost"),
+    Sabotage("no-mark", "guest", "the marks in the kernel's messages are lost",
+             (replace("scripts/run-selftests", r'echo "\$mark_prefix \$1" >/dev/kmsg', ":"),),
+             "its messages are lost"),
+    Sabotage("no-power-off", "guest", "the machine does not power off",
+             (replace("scripts/guest/run", r"^\techo o >/proc/sysrq-trigger$", "\t:"),), "did not power off"),
+    Sabotage("late-warning", "guest", "the unload of the driver warns",
+             (replace(KERNEL, r"^(static void nnpu_pci_remove\([^{]*\{\n(?:[^\n]+\n)*\n)", r"\1\tWARN_ON(1);\n"),),
+             "unload: the kernel reports no error: it does"),
+    Sabotage("machine-dies", "guest", "the machine ends in the middle",
+             (replace("scripts/run-selftests", r"^judge_boot$", "judge_boot\necho o >/proc/sysrq-trigger; sleep 60"),),
+             "did not reach its end|plan not kept"),
+    # The checkers of the debug kernel.
+    Sabotage("probe-leak", "debug", "the probe of the device leaks",
+             (replace(KERNEL, PROBE, r"\1\tfor (ret = 0; ret < 16; ret++)\n\t\tif (!kzalloc(200, GFP_KERNEL))\n"
+                      r"\t\t\treturn -ENOMEM;\n"),), "no memory was left behind: [0-9]+ objects"),
+    Sabotage("kasan-once", "debug", "KASAN reports once only",
+             (replace("scripts/vm", r" kasan_multi_shot", ""),), "KASAN reports once only"),
+    Sabotage("kasan-blind", "debug", "KASAN does not see the module",
+             (append("selftests/planted/Kbuild", "KASAN_SANITIZE := n\n"),), "use-after-free was not reported"),
+    Sabotage("lockdep-off", "debug", "lockdep does not look",
+             (replace("scripts/run-selftests", r"^judge_boot$", "echo 0 >/proc/sys/kernel/prove_locking\njudge_boot"),),
+             "lock-order was not reported|lockdep is off"),
+    Sabotage("kmemleak-off", "debug", "kmemleak does not look",
+             (replace("scripts/run-selftests", r"^judge_boot$", "echo off >$kmemleak\njudge_boot"),),
+             "kmemleak has stopped|kmemleak is off"),
+    Sabotage("kmemleak-blind", "debug", "what kmemleak says is not read",
+             (replace("scripts/run-selftests", r'cat \$kmemleak >"\$work/leaks"', ': >"$work/leaks"'),),
+             "the leak was not reported"),
+    Sabotage("planted-missing", "debug", "the planted faults are not there",
+             (replace("scripts/check", r"^\texport NNPU_PLANTED_KO$", "\tunset NNPU_PLANTED_KO"),),
+             "could not be planted"),
+    Sabotage("no-injection", "injection", "fault injection never hits",
+             (replace("selftests/nnpu_fail_nth_test.c", r"^(static void nth_begin\(void\)\n\{\n)", r"\1\treturn;\n"),),
+             "no injection hit"),
+]
+
+# A few that need neither compiler nor machine, for every `make check`.
+CHEAP = ["counter-crashes", "plan-missing", "empty-list", "test-hangs", "skip"]
