@@ -35,7 +35,7 @@
 #define NNPU_REG_LIMITS0		0x010	/* RO NNPU_LIMITS0_* */
 #define NNPU_REG_LIMITS1		0x014	/* RO NNPU_LIMITS1_* */
 #define NNPU_REG_LIMITS2		0x018	/* RO NNPU_LIMITS2_* */
-#define NNPU_REG_TIMEOUT_MS		0x01c	/* RO worst time of a CTRL transition */
+#define NNPU_REG_TIMEOUT_MS		0x01c	/* RO longest time of a CTRL transition, ms */
 #define NNPU_REG_CTRL			0x020	/* RW NNPU_CTRL_* */
 #define NNPU_REG_STATUS			0x024	/* RO NNPU_STATUS_REG_* */
 #define NNPU_REG_ADMIN_SIZE		0x028	/* RW entries - 1: SQ [15:0], CQ [31:16] */
@@ -53,7 +53,7 @@
 #define NNPU_REG_CLOCK_HI		0x064	/* RO */
 #define NNPU_REG_PERF_LEVEL		0x068	/* RO NNPU_PERF_*, set by SET_PERF */
 #define NNPU_REG_PERF_CAPS		0x06c	/* RO bit per NNPU_PERF_* the device has */
-#define NNPU_REG_FAULT_STATUS		0x070	/* RO NNPU_FAULT_*, first since cleared */
+#define NNPU_REG_FAULT_STATUS		0x070	/* RO NNPU_FAULT_*, first since reset */
 #define NNPU_REG_FAULT_INFO		0x074	/* RO queue [15:0], command id [31:16] */
 #define NNPU_REG_FAULT_ADDR_LO		0x078	/* RO reserved for fault reporting */
 #define NNPU_REG_FAULT_ADDR_HI		0x07c	/* RO reserved for fault reporting */
@@ -64,7 +64,7 @@
 #define NNPU_REG_JOBS_HI		0x094	/* RO */
 #define NNPU_REG_BUSY_LO		0x098	/* RO engine busy time since power-on, ns */
 #define NNPU_REG_BUSY_HI		0x09c	/* RO */
-#define NNPU_REG_MEM_PEAK_LO		0x0a0	/* RO most device memory in use, bytes */
+#define NNPU_REG_MEM_PEAK_LO		0x0a0	/* RO largest MEM_USED since power-on, bytes */
 #define NNPU_REG_MEM_PEAK_HI		0x0a4	/* RO */
 
 /* One window of NNPU_QREG_STRIDE bytes per queue, admin queue first. */
