@@ -14,11 +14,13 @@ NNHAL_MAJOR := $(call nnhal_version_part,MAJOR)
 NNHAL_VERSION := $(NNHAL_MAJOR).$(call nnhal_version_part,MINOR).$(call nnhal_version_part,PATCH)
 NNHAL_SONAME := libnnhal.so.$(NNHAL_MAJOR)
 
-NNHAL_SIM_SRCS := $(NNHAL_DIR)/transport_sim.c $(wildcard $(NNHAL_DIR)/sim_*.c)
-NNHAL_SRCS := $(filter-out $(NNHAL_SIM_SRCS) $(NNHAL_DIR)/transport_nosim.c, \
-	$(wildcard $(NNHAL_DIR)/*.c)) $(wildcard signatures/*.c)
+NNHAL_SIM_SRCS := $(NNHAL_DIR)/transport/transport_sim.c \
+	$(wildcard $(NNHAL_DIR)/transport/sim_*.c)
+NNHAL_NOSIM_SRCS := $(NNHAL_DIR)/transport/transport_nosim.c
+NNHAL_SRCS := $(filter-out $(NNHAL_SIM_SRCS) $(NNHAL_NOSIM_SRCS), \
+	$(wildcard $(NNHAL_DIR)/*/*.c)) $(wildcard signatures/*.c)
 ifeq ($(NNHAL_SIM),0)
-NNHAL_SRCS += $(NNHAL_DIR)/transport_nosim.c
+NNHAL_SRCS += $(NNHAL_NOSIM_SRCS)
 else
 NNHAL_SRCS += $(NNHAL_SIM_SRCS) \
 	$(wildcard emulator/core/*.c emulator/ops/*.c emulator/inproc/*.c)
@@ -29,7 +31,7 @@ NNHAL_LIBS := -lm -lpthread
 DRM_CFLAGS := $(shell pkg-config --cflags libdrm 2>/dev/null || echo -I/usr/include/libdrm)
 
 $(BUILD)/obj/$(NNHAL_DIR)/%.o $(BUILD)/pic/$(NNHAL_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -I$(NNHAL_DIR)/include -Ikernel -Iemulator $(DRM_CFLAGS)
+	DIR_CFLAGS = -D_GNU_SOURCE -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel -Iemulator $(DRM_CFLAGS)
 
 # One object in which only the interface is global: names inside the library do
 # not meet those of the program.

@@ -22,11 +22,11 @@
 
 #include <nnhal/nnhal.h>
 
+#include "internal.h"
 #include "kernel/nnpu_hw.h"
 #include "ops/kernels.h"
 #include "tests/difference.h"
 #include "reference_layers.h"
-#include "userspace/libnnhal/internal.h"
 #include "userspace/tools/common/file.h"
 #include "userspace/tools/nnrun/open_device.h"
 #include "userspace/tools/nnrun/tflite.h"

@@ -11,7 +11,7 @@ bench-models: $(BENCH_MODELS)
 
 $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Iemulator -Ikernel -I$(NNHAL_DIR)/include \
-		     $(DRM_CFLAGS)
+		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
 $(BENCH_MODELS): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(BENCH_DIR)/*.c)) \

@@ -12,7 +12,7 @@
 
 #include "hal_case.h"
 #include "internal.h"
-#include "lower.h"
+#include "model/lower.h"
 
 /* The slot of the fuzzer that operands are in. */
 #define OPERAND_SLOT	1

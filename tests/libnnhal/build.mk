@@ -23,7 +23,7 @@ $(BUILD)/tests/nnhal_validate_vectors_test $(BUILD)/tests/nnhal_validate_mutatio
 
 # It includes the source, to get at what is static there.
 $(BUILD)/tests/nnhal_ring_litmus_test: \
-	NNHAL_TEST_WITHOUT = $(BUILD)/obj/$(NNHAL_DIR)/burst_ring.o
+	NNHAL_TEST_WITHOUT = $(BUILD)/obj/$(NNHAL_DIR)/burst/burst_ring.o
 
 $(BUILD)/tests/nnhal_oom_test: \
 	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

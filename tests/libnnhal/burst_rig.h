@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "burst_server.h"
+#include "fmq/burst_server.h"
 #include "nnhal_fixture.h"
 
 #define LONG_NS		UINT64_C(60000000000)

@@ -17,7 +17,7 @@
 #include <nnhal/nnhal.h>
 
 #include "base/tsan.h"
-#include "fmq_layout.h"
+#include "fmq/fmq_layout.h"
 #include "tap.h"
 
 /* For waits that must end. Reaching this limit is a failure. */

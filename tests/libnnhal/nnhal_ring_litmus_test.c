@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 /* In place of its object, which this program is linked without. */
-#include "burst_ring.c"
+#include "burst/burst_ring.c"
 
-#include "fmq_layout.h"
+#include "fmq/fmq_layout.h"
 #include "tap.h"
 
 #define LONG_NS		UINT64_C(60000000000)

@@ -18,7 +18,7 @@
 #include <drm/nnpu_program.h>
 #include <nnhal/nnhal.h>
 
-#include "transport.h"
+#include "transport/transport.h"
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 

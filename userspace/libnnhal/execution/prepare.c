@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower.h"
+#include "model/lower.h"
 
 /* One preparation under way. */
 struct preparation {

@@ -13,7 +13,7 @@
 
 #include <endian.h>
 
-#include "burst_internal.h"
+#include "burst/burst_internal.h"
 
 /* A counter that costs no system call on any clock source. */
 static inline uint64_t cycles(void)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "burst_ring.h"
+#include "burst/burst_ring.h"
 
 /* Argument @i of a request, inputs before outputs. */
 static const struct nnhal_request_argument *argument(const struct request_rules *rules,

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "internal.h"
-#include "sim_rings.h"
+#include "transport/sim_rings.h"
 
 /* One page each, as the driver has it. */
 #define SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)

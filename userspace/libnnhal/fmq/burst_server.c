@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "burst_server.h"
+#include "fmq/burst_server.h"
 #include "internal.h"
 
 enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag)

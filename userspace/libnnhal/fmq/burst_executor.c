@@ -11,7 +11,7 @@
 
 #include <nnhal/burst.h>
 
-#include "burst_executor.h"
+#include "fmq/burst_executor.h"
 #include "internal.h"
 
 struct cache_entry {

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "burst_internal.h"
+#include "burst/burst_internal.h"
 
 static enum nnhal_status check_options(const struct nnhal_execute_options *options)
 {

@@ -10,7 +10,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "burst_server.h"
+#include "fmq/burst_server.h"
 #include "internal.h"
 
 static void forget(struct nnhal_burst_server *s, int32_t slot)

@@ -14,7 +14,7 @@
 #include <time.h>
 
 #include "internal.h"
-#include "sim_rings.h"
+#include "transport/sim_rings.h"
 
 struct transport_fence {
 	bool signalled;

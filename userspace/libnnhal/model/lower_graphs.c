@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "lower.h"
+#include "model/lower.h"
 
 static struct image_skip no_obstacle(void)
 {

@@ -15,9 +15,9 @@
 
 #include <nnhal/burst_fmq.h>
 
-#include "burst_link.h"
-#include "burst_server.h"
-#include "fmq_layout.h"
+#include "fmq/burst_link.h"
+#include "fmq/burst_server.h"
+#include "fmq/fmq_layout.h"
 #include "internal.h"
 
 #define DEFAULT_DATUMS		1024

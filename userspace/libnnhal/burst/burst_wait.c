@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "burst_ring.h"
+#include "burst/burst_ring.h"
 
 /* Of waits that are not worth looking, one in so many looks all the same. */
 #define SPIN_PROBE	16

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower.h"
+#include "model/lower.h"
 
 /* CONSTANT_COPY values up to this many bytes go into the image. */
 #define INLINE_MAX		4096

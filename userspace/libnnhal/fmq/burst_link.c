@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "burst_link.h"
-#include "fmq_layout.h"
+#include "fmq/burst_link.h"
+#include "fmq/fmq_layout.h"
 #include "internal.h"
 
 /* Looks at the queue between two looks at the clock. */

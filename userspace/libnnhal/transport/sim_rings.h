@@ -16,7 +16,7 @@
 #include <inproc/inproc.h>
 #include <nnpu_hw.h>
 
-#include "transport.h"
+#include "transport/transport.h"
 
 /* The one context, and the one queue jobs are submitted to here. */
 #define SIM_CTX			1

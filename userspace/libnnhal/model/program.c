@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower.h"
+#include "model/lower.h"
 
 /* Buffers and bindings that are needed while a program loads. */
 struct load {

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "burst_internal.h"
+#include "burst/burst_internal.h"
 
 /* More than a context has slots. */
 #define MOST_MEMORIES	65536

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #include "internal.h"
-#include "sim_rings.h"
+#include "transport/sim_rings.h"
 
 /* A device that does not answer an admin command is looked at this often. */
 #define ADMIN_SLICE_NS	1000000000

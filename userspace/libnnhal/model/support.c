@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lower.h"
+#include "model/lower.h"
 
 static void set_unsupported(struct nnhal_ext_operation_support *s, uint32_t operand,
 			    const char *reason)

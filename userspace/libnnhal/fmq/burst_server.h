@@ -10,9 +10,9 @@
 
 #include <nnhal/burst_fmq.h>
 
-#include "burst_executor.h"
-#include "burst_link.h"
-#include "fmq_layout.h"
+#include "fmq/burst_executor.h"
+#include "fmq/burst_link.h"
+#include "fmq/fmq_layout.h"
 
 /* Private memory for one request and its result, as large as the queues. */
 struct burst_buffers {
@@ -65,7 +65,7 @@ enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_d
 enum nnhal_status burst_server_attach(struct nnhal_burst_server *s, int request_fd,
 				      int result_fd, struct nnhal_diag *diag);
 
-/* burst_memory.c: the memory behind the slots of a parsed request. */
+/* burst_server_memory.c: the memory behind the slots of a parsed request. */
 enum nnhal_status burst_server_fetch(struct nnhal_burst_server *s);
 /* Handle a message the client sends of its own accord. 0 or -errno: end of the burst. */
 int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message,

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "base/tsan.h"
-#include "fmq_layout.h"
+#include "fmq/fmq_layout.h"
 #include "internal.h"
 
 #define NO_TIMEOUT	UINT64_MAX

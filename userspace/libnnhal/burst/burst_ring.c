@@ -41,7 +41,7 @@
 #include <time.h>
 
 #include "base/tsan.h"
-#include "burst_ring.h"
+#include "burst/burst_ring.h"
 
 /*
  * [A] Make what was written to memory visible to the device before the store to the

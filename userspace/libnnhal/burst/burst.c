@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "burst_internal.h"
+#include "burst/burst_internal.h"
 
 #define MAX_DEPTH	32
 #define DEFAULT_DEPTH	16
