@@ -22,7 +22,8 @@
 
 #include <nnhal/nnhal.h>
 
-#include "internal.h"
+#include "device/device_private.h"
+#include "transport/transport.h"
 #include "kernel/nnpu_hw.h"
 #include "ops/kernels.h"
 #include "tests/difference.h"

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "hal_case.h"
-#include "internal.h"
 #include "model/lower.h"
+#include "model/program_image.h"
 
 /* The slot of the fuzzer that operands are in. */
 #define OPERAND_SLOT	1

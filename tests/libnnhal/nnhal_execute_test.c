@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "nnhal_fixture.h"
-#include "internal.h"
+#include "device/device_private.h"
+#include "execution/prepared_model_private.h"
+#include "transport/transport.h"
 
 static struct nnhal_device *device;
 static struct fixture f;

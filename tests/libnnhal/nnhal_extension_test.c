@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "nnhal_fixture.h"
-#include "internal.h"
+#include "device/device_private.h"
+#include "device/extensions.h"
 
 #define NAME		"com.example.fibonacci"
 #define UNKNOWN_NAME	"com.example.unknown"

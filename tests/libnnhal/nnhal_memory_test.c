@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "nnhal_fixture.h"
-#include "internal.h"
+#include "memory/memory_private.h"
 
 static struct nnhal_diag diag;
 

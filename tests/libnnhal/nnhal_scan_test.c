@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "nnhal_fixture.h"
-#include "internal.h"
+#include "transport/drm_scan.h"
+#include "transport/transport.h"
 
 static char root[64] = "/tmp/nnhal-scan-XXXXXX";
 

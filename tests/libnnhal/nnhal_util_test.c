@@ -6,8 +6,12 @@
 #include <float.h>
 #include <string.h>
 
+#include <drm/nnpu_program.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/status.h"
 #include "nnhal_fixture.h"
-#include "internal.h"
 
 static void test_types(void)
 {

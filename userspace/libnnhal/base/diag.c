@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * Messages for people, and the clock.
+ * Messages for people.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
 
 void diag_clear(struct nnhal_diag *diag)
 {
@@ -31,18 +32,4 @@ const char *errno_text(int err)
 	const char *text = strerrordesc_np(err);
 
 	return text ? text : "unknown error";
-}
-
-uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-bool deadline_passed(bool has_deadline, uint64_t deadline_ns)
-{
-	/* At or above INT64_MAX a time point is "never". */
-	return has_deadline && deadline_ns < INT64_MAX && monotonic_ns() >= deadline_ns;
 }

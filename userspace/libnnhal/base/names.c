@@ -2,7 +2,10 @@
 /*
  * Names of types, and the version of the library.
  */
-#include "internal.h"
+#include <drm/nnpu_program.h>
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
 
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)

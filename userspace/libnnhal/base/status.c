@@ -7,7 +7,12 @@
  */
 #include <errno.h>
 
-#include "internal.h"
+#include <drm/nnpu_program.h>
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/hal_version.h"
+#include "base/status.h"
 
 static const struct {
 	int err;

@@ -5,7 +5,10 @@
 #include <float.h>
 #include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/hal_version.h"
 
 bool nnhal_is_extension_operand_type(uint32_t type)
 {

@@ -3,13 +3,25 @@
  * Bursts: their life, and the functions of the API.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/monotonic.h"
 #include "burst/burst_internal.h"
+#include "device/device_private.h"
+#include "execution/arguments.h"
+#include "execution/prepared_model_private.h"
+#include "memory/memory_private.h"
+#include "transport/transport.h"
 
 #define MAX_DEPTH	32
 #define DEFAULT_DEPTH	16

@@ -12,9 +12,15 @@
  * place does not even look its memory up.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
+#include <nnhal/nnhal.h>
+
 #include "burst/burst_internal.h"
+#include "memory/binding.h"
+#include "memory/memory_private.h"
+#include "transport/transport.h"
 
 /* More than a context has slots. */
 #define MOST_MEMORIES	65536

@@ -15,9 +15,21 @@
 #ifndef NNHAL_BURST_INTERNAL_H
 #define NNHAL_BURST_INTERNAL_H
 
-#include "internal.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include <drm/nnpu_program.h>
+#include <nnhal/nnhal.h>
 #include <nnpu_hw.h>
+
+#include "base/base.h"
+#include "execution/arguments.h"
+#include "execution/prepared_model_private.h"
+#include "execution/validate_request.h"
+#include "memory/binding.h"
+#include "transport/transport.h"
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)

@@ -4,10 +4,19 @@
  * their memory is bound, and the argument block is written anew.
  */
 #include <endian.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/hal_version.h"
+#include "burst/burst_internal.h"
 #include "burst/burst_ring.h"
+#include "execution/arguments.h"
+#include "execution/validate_request.h"
+#include "memory/binding.h"
 
 /* Argument @i of a request, inputs before outputs. */
 static const struct nnhal_request_argument *argument(const struct request_rules *rules,

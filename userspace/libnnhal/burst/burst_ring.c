@@ -36,12 +36,22 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "base/status.h"
 #include "base/tsan.h"
+#include "burst/burst_internal.h"
 #include "burst/burst_ring.h"
+#include "execution/arguments.h"
+#include "transport/transport.h"
 
 /*
  * [A] Make what was written to memory visible to the device before the store to the

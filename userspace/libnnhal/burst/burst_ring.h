@@ -12,7 +12,9 @@
 #define NNHAL_BURST_RING_H
 
 #include <endian.h>
+#include <stdatomic.h>
 
+#include "base/monotonic.h"
 #include "burst/burst_internal.h"
 
 /* A counter that costs no system call on any clock source. */

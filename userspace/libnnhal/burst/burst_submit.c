@@ -7,9 +7,17 @@
  * burst's list. Each of them holds the burst, so that it may be released meanwhile,
  * also from a callback.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/monotonic.h"
 #include "burst/burst_internal.h"
+#include "execution/arguments.h"
+#include "execution/execution.h"
 
 static enum nnhal_status check_options(const struct nnhal_execute_options *options)
 {

@@ -8,9 +8,18 @@
  * for what cannot come.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "base/status.h"
+#include "burst/burst_internal.h"
 #include "burst/burst_ring.h"
+#include "transport/transport.h"
 
 /* Of waits that are not worth looking, one in so many looks all the same. */
 #define SPIN_PROBE	16

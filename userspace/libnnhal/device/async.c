@@ -9,10 +9,12 @@
  * is left and the thread ends; that may happen in a callback on this very thread.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include "device/async.h"
+#include "transport/transport.h"
 
 /*
  * Longest single wait. Fences always signal, so this is no limit for a job; it bounds

@@ -2,14 +2,26 @@
 /*
  * Devices: enumeration, opening, queries.
  */
-#include <errno.h>
 #include <endian.h>
+#include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/status.h"
+#include "device/async.h"
+#include "device/device_private.h"
+#include "device/extensions.h"
+#include "memory/arena.h"
+#include "memory/binding.h"
+#include "transport/drm_scan.h"
+#include "transport/transport.h"
 
 /* Most hardware devices that are looked at. */
 #define MAX_NODES	64

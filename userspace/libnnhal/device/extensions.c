@@ -7,10 +7,15 @@
  * prefix, the device has one of the same name or has not, and its codes take the place of
  * the model's numbers.
  */
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "device/extensions.h"
 
 /* A12: lower-case letters, digits, '_' and '.', at least one '.'. */
 static bool name_ok(const struct nnpu_extension *e)

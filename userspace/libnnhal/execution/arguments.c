@@ -12,8 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/hal_version.h"
+#include "base/status.h"
 #include "base/tsan.h"
-#include "internal.h"
+#include "device/device_private.h"
+#include "execution/arguments.h"
+#include "execution/prepared_model_private.h"
+#include "execution/validate_request.h"
+#include "memory/binding.h"
+#include "memory/memory_private.h"
+#include "model/program_image.h"
 
 enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 				       const struct nnhal_execute_options *from)

@@ -9,10 +9,25 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/hal_version.h"
+#include "base/monotonic.h"
+#include "base/status.h"
+#include "device/async.h"
+#include "device/device_private.h"
+#include "execution/arguments.h"
+#include "execution/execution.h"
+#include "execution/prepared_model_private.h"
+#include "execution/validate_request.h"
+#include "memory/arena.h"
+#include "memory/binding.h"
+#include "transport/transport.h"
 
 /* Idle executions a prepared model keeps. */
 #define MAX_IDLE	16

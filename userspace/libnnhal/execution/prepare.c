@@ -7,11 +7,30 @@
  * After the launch nothing of the caller's model is used any more.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "device/device_private.h"
+#include "device/extensions.h"
+#include "execution/execution.h"
+#include "execution/prepared_model_private.h"
+#include "execution/validate_request.h"
+#include "model/explain.h"
 #include "model/lower.h"
+#include "model/model_copy.h"
+#include "model/program.h"
+#include "model/program_image.h"
+#include "model/support.h"
+#include "model/validate.h"
+#include "transport/transport.h"
 
 /* One preparation under way. */
 struct preparation {

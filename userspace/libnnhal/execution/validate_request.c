@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/hal_version.h"
+#include "device/extensions.h"
+#include "execution/validate_request.h"
+#include "memory/memory_private.h"
 
 static void arg_info_init(struct arg_info *info, const struct nnhal_model *model,
 			  const struct nnhal_operand *operand,

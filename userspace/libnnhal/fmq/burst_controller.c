@@ -10,15 +10,20 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <nnhal/burst_fmq.h>
 
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/monotonic.h"
 #include "fmq/burst_link.h"
 #include "fmq/burst_server.h"
 #include "fmq/fmq_layout.h"
-#include "internal.h"
+#include "memory/memory_private.h"
 
 #define DEFAULT_DATUMS		1024
 #define DEFAULT_TIMEOUT_MS	10000

@@ -11,8 +11,11 @@
 
 #include <nnhal/burst.h>
 
+#include "base/diag.h"
+#include "burst/burst_internal.h"
+#include "execution/prepared_model_private.h"
 #include "fmq/burst_executor.h"
-#include "internal.h"
+#include "memory/memory_private.h"
 
 struct cache_entry {
 	int32_t slot;

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -19,9 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/monotonic.h"
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
-#include "internal.h"
 
 /* Looks at the queue between two looks at the clock. */
 #define SPINS_PER_CLOCK		64

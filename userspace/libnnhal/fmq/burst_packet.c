@@ -11,7 +11,6 @@
 
 #include <nnhal/burst_fmq.h>
 
-#include "internal.h"
 
 _Static_assert(sizeof(struct nnhal_burst_request_datum) == 24, "FmqRequestDatum");
 _Static_assert(offsetof(struct nnhal_burst_request_datum, words) == 4, "FmqRequestDatum");

@@ -10,14 +10,23 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "execution/prepared_model_private.h"
+#include "fmq/burst_executor.h"
+#include "fmq/burst_link.h"
 #include "fmq/burst_server.h"
-#include "internal.h"
+#include "fmq/fmq_layout.h"
 
 enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag)
 {

@@ -8,10 +8,14 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <string.h>
 
+#include <nnhal/nnhal.h>
+
+#include "fmq/burst_link.h"
 #include "fmq/burst_server.h"
-#include "internal.h"
+#include "memory/memory_private.h"
 
 static void forget(struct nnhal_burst_server *s, int32_t slot)
 {

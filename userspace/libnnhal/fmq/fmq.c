@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,9 +31,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/monotonic.h"
 #include "base/tsan.h"
 #include "fmq/fmq_layout.h"
-#include "internal.h"
 
 #define NO_TIMEOUT	UINT64_MAX
 

@@ -7,10 +7,13 @@
  * Buffers go when the device is closed.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "base/base.h"
+#include "memory/arena.h"
+#include "transport/transport.h"
 
 #define MIN_SHIFT	9		/* 512 bytes: a result with seven arguments */
 #define BLOCK_SIZE	(64u << 10)

@@ -8,9 +8,15 @@
  * memory objects live on and the other way round, in any order and on any thread.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "memory/binding.h"
+#include "memory/memory_private.h"
+#include "transport/transport.h"
 
 struct bind_table *bind_table_create(struct transport *transport)
 {

@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <linux/dma-buf.h>
 #include <linux/magic.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -18,7 +20,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "memory/binding.h"
+#include "memory/memory_private.h"
 
 #ifndef DMA_BUF_MAGIC
 #define DMA_BUF_MAGIC	0x444d4142
@@ -27,11 +34,6 @@
 static uint64_t host_page_size(void)
 {
 	return (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-uint64_t memory_bind_size(const struct nnhal_memory *memory)
-{
-	return round_up_u64(memory->size, host_page_size());
 }
 
 int nnhal_memfd_create(const char *name, uint64_t size)

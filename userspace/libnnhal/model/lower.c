@@ -16,7 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "device/extensions.h"
+#include "memory/memory_private.h"
 #include "model/lower.h"
+#include "model/lowering.h"
+#include "model/program_image.h"
+#include "transport/transport.h"
 
 /* CONSTANT_COPY values up to this many bytes go into the image. */
 #define INLINE_MAX		4096

@@ -8,7 +8,13 @@
  */
 #include <stdlib.h>
 
-#include "model/lower.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "device/extensions.h"
+#include "model/explain.h"
+#include "model/lowering.h"
+#include "model/program_image.h"
 
 static struct image_skip no_obstacle(void)
 {

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "device/extensions.h"
+#include "memory/memory_private.h"
+#include "model/model_copy.h"
 
 /*
  * Memory for a copy is taken in pieces that form a list, so that no second walk over

@@ -8,7 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/status.h"
+#include "device/device_private.h"
+#include "device/extensions.h"
+#include "model/explain.h"
 #include "model/lower.h"
+#include "model/model_copy.h"
+#include "model/program.h"
+#include "model/program_image.h"
+#include "model/support.h"
+#include "model/validate.h"
+#include "transport/transport.h"
 
 static void set_unsupported(struct nnhal_ext_operation_support *s, uint32_t operand,
 			    const char *reason)

@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/hal_version.h"
+#include "device/extensions.h"
+#include "memory/memory_private.h"
+#include "model/model_copy.h"
+#include "model/validate.h"
 
 /* What the checks of one subgraph share. */
 struct check {
@@ -26,73 +33,6 @@ struct check {
 
 #define FAIL(c, fmt, ...) \
 	(diag_set((c)->diag, "%s" fmt, (c)->where, ##__VA_ARGS__), false)
-
-uint32_t hal_version_of(uint32_t hal_version)
-{
-	if (hal_version == NNHAL_HAL_LATEST)
-		return NNHAL_HAL_1_3;
-	return hal_version <= NNHAL_HAL_1_3 ? hal_version : 0;
-}
-
-bool nnhal_validate_operand_type(uint32_t type, uint32_t hal_version)
-{
-	switch (hal_version_of(hal_version)) {
-	case NNHAL_HAL_1_0:
-	case NNHAL_HAL_1_1:
-		if (type <= NNHAL_OPERAND_TENSOR_QUANT8_ASYMM)
-			return true;
-		break;
-	case NNHAL_HAL_1_2:
-		if (type <= NNHAL_OPERAND_TENSOR_QUANT8_SYMM ||
-		    nnhal_is_extension_operand_type(type))
-			return true;
-		break;
-	case NNHAL_HAL_1_3:
-		if (type <= NNHAL_OPERAND_SUBGRAPH || nnhal_is_extension_operand_type(type))
-			return true;
-		break;
-	default:
-		return false;
-	}
-	return type == NNHAL_OPERAND_OEM || type == NNHAL_OPERAND_TENSOR_OEM_BYTE;
-}
-
-bool nnhal_validate_operation_type(uint32_t type, uint32_t hal_version)
-{
-	switch (hal_version_of(hal_version)) {
-	case NNHAL_HAL_1_0:
-		if (type <= NNHAL_OPERATION_TANH)
-			return true;
-		break;
-	case NNHAL_HAL_1_1:
-		if (type <= NNHAL_OPERATION_TRANSPOSE)
-			return true;
-		break;
-	case NNHAL_HAL_1_2:
-		if (type <= NNHAL_OPERATION_RESIZE_NEAREST_NEIGHBOR ||
-		    nnhal_is_extension_operation_type(type))
-			return true;
-		break;
-	case NNHAL_HAL_1_3:
-		if (type <= NNHAL_OPERATION_RANK || nnhal_is_extension_operation_type(type))
-			return true;
-		break;
-	default:
-		return false;
-	}
-	return type == NNHAL_OPERATION_OEM_OPERATION;
-}
-
-bool nnhal_validate_preference(int32_t preference)
-{
-	return preference >= NNHAL_PREFER_LOW_POWER &&
-	       preference <= NNHAL_PREFER_SUSTAINED_SPEED;
-}
-
-bool nnhal_validate_priority(int32_t priority)
-{
-	return priority >= NNHAL_PRIORITY_LOW && priority <= NNHAL_PRIORITY_HIGH;
-}
 
 static bool is_constant(const struct nnhal_operand *op)
 {

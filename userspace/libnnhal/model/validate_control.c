@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "model/validate.h"
 
 /* One IF or WHILE being checked. */
 struct control {

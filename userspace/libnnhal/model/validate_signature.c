@@ -9,7 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "model/model_copy.h"
+#include "model/validate.h"
 
 _Static_assert((int)SIG_1_0 == NNHAL_HAL_1_0 && (int)SIG_1_3 == NNHAL_HAL_1_3, "versions");
 

@@ -17,7 +17,11 @@
 
 #include <drm/nnpu_accel.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "transport/drm_scan.h"
 
 #define ROOT_SIZE	192
 

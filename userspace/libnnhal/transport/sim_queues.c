@@ -8,11 +8,12 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "internal.h"
 #include "transport/sim_rings.h"
+#include "transport/transport.h"
 
 /* One page each, as the driver has it. */
 #define SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)

@@ -8,12 +8,13 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "internal.h"
+#include "base/base.h"
 #include "transport/sim_rings.h"
 
 /* A device that does not answer an admin command is looked at this often. */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/sync_file.h>
 #include <linux/udmabuf.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,13 @@
 #include <drm/nnpu_accel.h>
 #include <nnpu_hw.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "base/status.h"
+#include "transport/drm_scan.h"
+#include "transport/transport.h"
 
 /* Longest single wait in the kernel. */
 #define WAIT_SLICE_NS	UINT64_C(1000000000)

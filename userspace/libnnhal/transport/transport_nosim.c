@@ -2,7 +2,10 @@
 /*
  * A library built without the in-process device.
  */
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "transport/transport.h"
 
 bool transport_sim_available(void)
 {

@@ -7,14 +7,21 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include "internal.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "base/status.h"
 #include "transport/sim_rings.h"
+#include "transport/transport.h"
 
 struct transport_fence {
 	bool signalled;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Helpers that every folder of the library may use.
+ */
+#ifndef NNHAL_BASE_H
+#define NNHAL_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+
+static inline uint64_t round_up_u64(uint64_t value, uint64_t align)
+{
+	return (value + align - 1) / align * align;
+}
+
+/*
+ * The options of a call, which begin with their size: what the caller gives, and
+ * @defaults for what he does not, or if that is NULL. False if they are shorter than
+ * the first version of the structure, @first bytes.
+ */
+static inline bool options_read(void *to, const void *from, const void *defaults, size_t size,
+				size_t first)
+{
+	size_t given;
+
+	memcpy(to, defaults, size);
+	if (!from)
+		return true;
+	memcpy(&given, from, sizeof(given));
+	if (given < first)
+		return false;
+	memcpy(to, from, given < size ? given : size);
+	return true;
+}
+
+#endif /* NNHAL_BASE_H */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Devices.
+ */
+#ifndef NNHAL_DEVICE_PRIVATE_H
+#define NNHAL_DEVICE_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include <nnhal/nnhal.h>
+
+#include "device/async.h"
+#include "device/extensions.h"
+#include "memory/arena.h"
+#include "memory/binding.h"
+#include "transport/transport.h"
+
+struct nnhal_device {
+	atomic_uint refs;
+	struct transport *transport;
+	struct bind_table *table;
+	struct arena arena;
+	struct async *async;
+	char name[NNHAL_NAME_SIZE];
+	char version[192];
+	enum nnhal_device_type type;
+	struct nnhal_capabilities capabilities;
+	struct extensions extensions;
+};
+
+/* Status of a failed transport call: the table, and whether the context is lost. */
+enum nnhal_status device_status_from_error(struct nnhal_device *device, int error);
+
+#endif /* NNHAL_DEVICE_PRIVATE_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executions.
+ */
+#ifndef NNHAL_EXECUTION_H
+#define NNHAL_EXECUTION_H
+
+#include <nnhal/nnhal.h>
+
+#include "execution/prepared_model_private.h"
+
+void executions_free(struct nnhal_prepared_model *model);
+/* nnhal_prepared_model_execute() that calls back only after it has returned NONE. */
+enum nnhal_status execution_start(struct nnhal_prepared_model *model,
+				  const struct nnhal_request *request,
+				  const struct nnhal_execute_options *options,
+				  nnhal_execution_callback callback, void *context);
+
+#endif /* NNHAL_EXECUTION_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Validation of requests.
+ */
+#ifndef NNHAL_VALIDATE_REQUEST_H
+#define NNHAL_VALIDATE_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <nnhal/nnhal.h>
+
+#include "device/extensions.h"
+
+/* What request validation needs to know of an input or output of a model. */
+struct arg_info {
+	uint32_t element_size;		/* 0: not known, of OEM types and unknown extensions */
+	uint32_t rank;
+	bool rank_known;		/* false: tensor of unknown rank */
+	const uint32_t *dims;
+};
+
+/* Place of a constant that outputs must not overlap. */
+struct const_region {
+	dev_t dev;
+	ino_t ino;
+	uint64_t begin;
+	uint64_t end;
+};
+
+/* An argument with its shape worked out. */
+struct resolved_arg {
+	bool omitted;
+	bool has_shape;			/* the request gave dimensions */
+	uint32_t pool;
+	uint32_t offset;
+	uint32_t length;
+	uint32_t rank;
+	uint32_t dims[NNHAL_MAX_RANK];
+};
+
+struct request_rules {
+	const struct arg_info *inputs;
+	const struct arg_info *outputs;
+	uint32_t num_inputs;
+	uint32_t num_outputs;
+	const struct const_region *constants;
+	uint32_t num_constants;
+	bool allow_unspecified_output;
+};
+
+/*
+ * Check a request and work out its arguments, inputs first. @num_pools is the
+ * request's number of pools, read once by the caller; @pools has room for as many
+ * entries, @args for all arguments. Each field of the request is read once.
+ */
+enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
+				  const struct request_rules *rules,
+				  struct nnhal_request_pool *pools,
+				  struct resolved_arg *args, struct nnhal_diag *diag);
+/* Bytes of an argument of that shape. False above 32 bits, or if element_size is 0. */
+bool arg_size(const struct arg_info *info, const uint32_t *dims, uint32_t rank, uint32_t *size);
+/*
+ * Rules for requests to a valid model; @block holds them and is the caller's to free.
+ * @extensions of the device, or NULL.
+ */
+enum nnhal_status request_rules_init(struct request_rules *rules,
+				     const struct nnhal_model *model,
+				     const struct extensions *extensions, void **block);
+
+#endif /* NNHAL_VALIDATE_REQUEST_H */

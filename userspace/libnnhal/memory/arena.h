@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small pieces of device-visible memory.
+ */
+#ifndef NNHAL_ARENA_H
+#define NNHAL_ARENA_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "transport/transport.h"
+
+/* A piece of mapped device-visible memory for results and profiles. */
+struct arena_chunk {
+	uint32_t slot;
+	uint32_t size;
+	uint64_t offset;
+	void *map;
+	struct arena_chunk *next;
+};
+
+struct arena {
+	pthread_mutex_t lock;
+	struct transport *transport;
+	struct arena_block *blocks;
+	struct arena_chunk *free[22];	/* 512 bytes to 1 GiB */
+};
+
+void arena_init(struct arena *arena, struct transport *transport);
+void arena_fini(struct arena *arena);
+int arena_get(struct arena *arena, uint64_t size, struct arena_chunk **chunk);
+void arena_put(struct arena *arena, struct arena_chunk *chunk);
+
+#endif /* NNHAL_ARENA_H */

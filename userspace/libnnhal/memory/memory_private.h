@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory objects.
+ */
+#ifndef NNHAL_MEMORY_PRIVATE_H
+#define NNHAL_MEMORY_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+
+struct binding;
+
+struct nnhal_memory {
+	atomic_uint refs;
+	uint32_t kind;
+	uint32_t access;
+	int fd;
+	uint64_t size;
+	uint64_t offset;
+	dev_t dev;
+	ino_t ino;
+	/* Whole pages that cannot go away: the device may be given them. */
+	bool direct;
+	pthread_mutex_t lock;
+	void *map;
+	size_t map_size;
+	size_t map_delta;
+	struct binding *bindings;
+};
+
+/* The object's size in whole pages of the host: what is bound. */
+static inline uint64_t memory_bind_size(const struct nnhal_memory *memory)
+{
+	return round_up_u64(memory->size, (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+/* Copy with pread()/pwrite(); -EIO if the file is too short by now. 0 or -errno. */
+int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, size_t size);
+int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void *data,
+		 size_t size);
+
+#endif /* NNHAL_MEMORY_PRIVATE_H */

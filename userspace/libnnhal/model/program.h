@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading programs.
+ */
+#ifndef NNHAL_PROGRAM_H
+#define NNHAL_PROGRAM_H
+
+#include <stdint.h>
+
+#include <nnhal/nnhal.h>
+
+#include "device/device_private.h"
+#include "model/program_image.h"
+
+/*
+ * Load an image, or check it if @reports is not NULL (one entry per command), with
+ * the memory of its constants bound meanwhile. 0 or -errno, -EINVAL and -EOPNOTSUPP
+ * being the device's verdict on the program with @result filled in.
+ */
+int image_load(struct nnhal_device *device, struct image *image,
+		 struct nnpu_command_report *reports, struct transport_load *result,
+		 struct nnhal_diag *diag);
+
+#endif /* NNHAL_PROGRAM_H */

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Program images, and how they map back to the model.
+ */
+#ifndef NNHAL_PROGRAM_IMAGE_H
+#define NNHAL_PROGRAM_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <drm/nnpu_program.h>
+#include <nnhal/nnhal.h>
+
+#define MAIN_SUBGRAPH	UINT32_MAX
+
+/* What a command of a program is in the model. */
+struct command_origin {
+	uint32_t operation;		/* of the main subgraph: the command, or it reaches it */
+	uint32_t subgraph;		/* referenced subgraph, or MAIN_SUBGRAPH */
+	uint32_t inner;			/* operation of that subgraph; UINT32_MAX: itself */
+};
+
+/* A tensor whose constant is in the memory of a pool. */
+struct image_ref {
+	uint32_t tensor;
+	uint32_t pool;
+};
+
+/*
+ * Why the host cannot pass an operation on; reason is NULL if it can. An IF or WHILE
+ * may have the reason in a subgraph that it reaches.
+ */
+struct image_skip {
+	const char *reason;
+	uint32_t operand;		/* position, inputs first, or UINT32_MAX */
+	uint32_t subgraph;		/* referenced subgraph, or MAIN_SUBGRAPH */
+	uint32_t operation;		/* in that subgraph */
+};
+
+/* What a tensor is in the model. */
+struct tensor_origin {
+	uint32_t subgraph;		/* referenced subgraph, or MAIN_SUBGRAPH */
+	uint32_t operand;
+};
+
+/* A program image and how it maps back to the model. */
+struct image {
+	/*
+	 * Complete but for the slots of constants: those in @refs, and all others of
+	 * kind NNPU_TENSOR_SLOT, which are in the staged bytes.
+	 */
+	uint8_t *data;
+	uint32_t size;
+	uint32_t num_tensors;
+	uint32_t num_commands;
+	uint32_t num_operations;	/* of the main subgraph */
+	bool has_loops;
+	struct tensor_origin *tensor_origins;
+	struct command_origin *command_origins;
+	struct image_skip *skips;	/* one per operation of the main subgraph */
+	/* Constants that are too large for the image or cannot be bound in place. */
+	uint8_t *staging;
+	uint64_t staging_size;
+	struct image_ref *refs;
+	uint32_t num_refs;
+	/* Memory the refs are in, referenced, one entry per pool of the model. */
+	struct nnhal_memory **pools;
+	uint32_t num_pools;
+};
+
+void image_fini(struct image *image);
+
+static inline struct nnpu_tensor_desc *image_tensors(const struct image *image)
+{
+	return (struct nnpu_tensor_desc *)(image->data + sizeof(struct nnpu_program_header));
+}
+
+static inline const struct nnpu_command *image_commands(const struct image *image)
+{
+	return (const struct nnpu_command *)(image_tensors(image) + image->num_tensors);
+}
+
+/* Operand @position of a command as the operation it comes from has it. */
+static inline uint32_t operand_of_operation(const struct nnhal_operation *o, uint32_t position)
+{
+	/* Subgraphs are targets, not operands: inputs 1 and 2 of IF, 0 and 1 of WHILE. */
+	if (o->type == NNHAL_OPERATION_IF)
+		return position ? position + 2 : 0;
+	return o->type == NNHAL_OPERATION_WHILE ? position + 2 : position;
+}
+
+static inline bool is_control(const struct nnhal_operation *o)
+{
+	return o->type == NNHAL_OPERATION_IF || o->type == NNHAL_OPERATION_WHILE;
+}
+
+#endif /* NNHAL_PROGRAM_IMAGE_H */

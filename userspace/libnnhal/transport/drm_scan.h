@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The device nodes of the driver.
+ */
+#ifndef NNHAL_DRM_SCAN_H
+#define NNHAL_DRM_SCAN_H
+
+#include <stdbool.h>
+
+#include <nnhal/types.h>
+
+/* One device node of our driver. */
+struct drm_node {
+	char path[64];
+	unsigned int minor;
+	bool accessible;		/* opening it is allowed */
+};
+
+/*
+ * Find the nodes of our driver under @root, ordered: accel nodes, then render
+ * nodes, each by number. At most @max; returns the number found.
+ */
+unsigned int drm_scan(const char *root, struct drm_node *nodes, unsigned int max);
+
+/* Why there is no (such) device: NO_DRIVER or NO_DEVICE, with a text. */
+enum nnhal_status drm_absence(const char *root, struct nnhal_diag *diag);
+
+#endif /* NNHAL_DRM_SCAN_H */
