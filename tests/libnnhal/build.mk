@@ -13,17 +13,13 @@ $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o: \
 # Against the objects: some look at what the library does not export.
 $(NNHAL_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNHAL_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNHAL_TEST_DIR)/nnhal_fixture.o $(NNHAL_OBJS) FORCE
-	$(call link,$(filter-out $(NNHAL_TEST_WITHOUT),$^) $(NNHAL_LIBS))
+	$(call link,$^ $(NNHAL_LIBS))
 
 # Programs over the operator test cases.
 $(BUILD)/tests/nnhal_validate_vectors_test $(BUILD)/tests/nnhal_validate_mutations_test: \
 	$(BUILD)/obj/$(NNHAL_TEST_DIR)/vector_model.o \
 	$(patsubst %,$(BUILD)/obj/userspace/tools/nnvec/%.o,case_model case_pools) \
 	$(TOOLS_COMMON)
-
-# It includes the source, to get at what is static there.
-$(BUILD)/tests/nnhal_ring_litmus_test: \
-	NNHAL_TEST_WITHOUT = $(BUILD)/obj/$(NNHAL_DIR)/burst/burst_ring.o
 
 $(BUILD)/tests/nnhal_oom_test: \
 	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

@@ -20,7 +20,7 @@
 
 #include <nnpu_hw.h>
 
-#include "burst/burst_internal.h"
+#include "burst/burst_private.h"
 #include "nnhal_fixture.h"
 
 #define FOREVER	UINT64_MAX

@@ -4,8 +4,8 @@
  * checksums, on the message queue and on a submission and completion ring.
  *
  * It is the library's own code that runs: the message queue as it is, and for the
- * rings the functions and barriers of burst_ring.c, which is included here. What is
- * tested is what Documentation/burst.rst argues: no message is seen in part, early,
+ * rings the functions and barriers of burst/burst_ring.h. What is tested is what
+ * Documentation/burst.rst argues: no message is seen in part, early,
  * late or twice, no place is written before its reader is done with it, and nobody
  * sleeps unnoticed. On x86 the processor keeps most of that by itself; the test is
  * mostly for the compiler there, and for both on arm64.
@@ -18,9 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* In place of its object, which this program is linked without. */
-#include "burst/burst_ring.c"
-
+#include "burst/burst_ring.h"
 #include "fmq/fmq_layout.h"
 #include "tap.h"
 
@@ -302,7 +300,7 @@ static void test_meetings(void)
 	nnhal_fmq_destroy(reader);
 }
 
-/* ---- submission and completion ring, as burst_ring.c uses them ---- */
+/* ---- submission and completion ring, as burst/burst_ring.h uses them ---- */
 
 #define SQ_ENTRIES	BURST_SQ_ENTRIES
 #define CQ_ENTRIES	BURST_CQ_ENTRIES
@@ -378,7 +376,7 @@ static void submit(struct device *d, uint32_t cid, uint64_t seed, uint32_t *tail
 	sqe->args = htole64(seed);
 	sqe->result_off = mix(seed);
 	*tail = (*tail + 1) % SQ_ENTRIES;
-	ring_doorbell(&d->queue, NNPU_DB_SQ_TAIL, *tail);
+	burst_ring_doorbell(&d->queue, NNPU_DB_SQ_TAIL, *tail);
 }
 
 static bool results_right(const struct device *d, uint32_t cid, uint64_t seed)
@@ -412,7 +410,7 @@ static void test_rings(uint32_t depth)
 		submit(&d, (uint32_t)submitted, seeds[submitted], &tail);
 	}
 	while (taken < d.count) {
-		if (!is_completed(&d.cq[count % CQ_ENTRIES], count, &status)) {
+		if (!burst_is_completed(&d.cq[count % CQ_ENTRIES], count, &status)) {
 			sched_yield();
 			continue;
 		}

@@ -12,6 +12,12 @@
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+/* The path of a request that is as usual, in one piece; everything else out of its way. */
+#define hot_inline	static inline __attribute__((always_inline))
+#define cold_path	__attribute__((noinline, cold))
+
 static inline uint64_t round_up_u64(uint64_t value, uint64_t align)
 {
 	return (value + align - 1) / align * align;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bursts: their life, and the functions of the API.
+ * Bursts: creation and release.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,39 +11,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <nnhal/nnhal.h>
-
 #include "base/base.h"
 #include "base/diag.h"
 #include "base/monotonic.h"
-#include "burst/burst_internal.h"
+#include "burst/burst_cache.h"
+#include "burst/burst_private.h"
+#include "burst/burst_request.h"
+#include "burst/burst_spin.h"
 #include "device/device_private.h"
 #include "execution/arguments.h"
 #include "execution/prepared_model_private.h"
-#include "memory/memory_private.h"
 #include "transport/transport.h"
 
 #define MAX_DEPTH	32
 #define DEFAULT_DEPTH	16
 #define DEFAULT_MEMORIES	64
-
-/* ---- what the ways to the device share ---- */
-
-void burst_sleep(struct nnhal_burst *b, uint64_t until_ns)
-{
-	uint64_t slice = monotonic_ns() + BURST_SLICE_NS;
-	struct timespec until;
-
-	if (slice < until_ns)
-		until_ns = slice;
-	until.tv_sec = (time_t)(until_ns / 1000000000u);
-	until.tv_nsec = (long)(until_ns % 1000000000u);
-	b->num_waiters++;
-	pthread_cond_timedwait(&b->cond, &b->lock, &until);
-	b->num_waiters--;
-}
-
-/* ---- life ---- */
 
 static void free_requests(struct nnhal_burst *b)
 {
@@ -157,6 +139,45 @@ static int create_requests(struct nnhal_burst *b)
 	return 0;
 }
 
+/* Prepare the burst's requests and the wait for a queue. 0 or -errno. */
+static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
+{
+	uint64_t block_size = sizeof(struct nnpu_args_header) +
+			      burst_num_args(b) * sizeof(struct nnpu_arg);
+	struct transport *t = b->transport;
+	uint64_t start = cycles(), start_ns = monotonic_ns();
+	uint32_t i;
+	int err;
+
+	err = t->ops->queue_create(t, (uint32_t)b->model->priority, &b->queue);
+	if (err)
+		return err;
+	if (b->queue->sq_entries != BURST_SQ_ENTRIES || b->queue->cq_entries != BURST_CQ_ENTRIES ||
+	    b->num_requests >= BURST_SQ_ENTRIES || b->num_requests >= BURST_CQ_ENTRIES / 2)
+		return -EIO;
+	b->sq = b->queue->sq;
+	b->cq = b->queue->cq;
+	b->cq_tell = BURST_CQ_ENTRIES / 2;
+	/*
+	 * The device need not write shapes that are the model's anyhow: an execution comes to
+	 * these or fails.
+	 */
+	if (burst_shapes_known(b)) {
+		b->known = calloc((size_t)b->num_requests * b->num_outputs, sizeof(*b->known));
+		if (!b->known)
+			return -ENOMEM;
+	}
+	err = t->ops->bo_create(t, (b->known ? 1 : 2) * b->num_requests * block_size, &b->blocks);
+	if (err)
+		return err;
+	for (i = 0; i < b->num_requests; i++)
+		burst_request_init(b, i, block_size);
+	for (i = 0; i < BURST_SQ_ENTRIES; i++)
+		memcpy(&b->sq[i], &b->requests[0].sqe, sizeof(b->sq[i]));
+	burst_spin_init(&b->spin, spin_us, start, start_ns);
+	return 0;
+}
+
 /* No longer a queue, but the burst works; what was made of the ring goes again. */
 static void drop_ring(struct nnhal_burst *b)
 {
@@ -187,7 +208,7 @@ static int burst_init(struct nnhal_burst *b, const struct nnhal_burst_options *o
 		err = burst_cache_init(b, o->max_memories ? o->max_memories : DEFAULT_MEMORIES);
 	if (err)
 		return err;
-	err = burst_ring_init(b, spin_us);
+	err = create_queue(b, spin_us);
 	/* Not offered, or used up: the way through the driver is always there. */
 	if (err == -EOPNOTSUPP || err == -ENOSPC) {
 		drop_ring(b);
@@ -274,110 +295,4 @@ void nnhal_burst_unref(struct nnhal_burst *burst)
 		burst_release(burst);
 	else
 		burst_free_copy(burst);
-}
-
-/* ---- requests ---- */
-
-enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
-				     const struct nnhal_request *request,
-				     const struct nnhal_execute_options *options, uint64_t tag,
-				     uint32_t flags)
-{
-	uint32_t count;
-
-	if (unlikely(!burst || !request || (flags & ~NNHAL_BURST_NONBLOCK)))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	if (unlikely(!burst_is_own(burst)))
-		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
-	if (likely(burst->queue))
-		return burst_ring_submit(burst, &request, &tag, 1, options, flags, &count);
-	return burst_submit_submit(burst, request, options, tag, flags);
-}
-
-/* Where there is no queue: one after the other. */
-static cold_path enum nnhal_status submit_each(struct nnhal_burst *burst,
-					       const struct nnhal_request *const *requests,
-					       const uint64_t *tags, uint32_t num,
-					       const struct nnhal_execute_options *options,
-					       uint32_t flags, uint32_t *count)
-{
-	enum nnhal_status status = NNHAL_STATUS_NONE;
-
-	while (*count < num && !status) {
-		status = requests[*count] ? burst_submit_submit(burst, requests[*count], options,
-								tags[*count], flags)
-					  : NNHAL_STATUS_INVALID_ARGUMENT;
-		*count += !status;
-	}
-	return status;
-}
-
-enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
-					  const struct nnhal_request *const *requests,
-					  const uint64_t *tags, uint32_t num,
-					  const struct nnhal_execute_options *options,
-					  uint32_t flags, uint32_t *count)
-{
-	if (unlikely(!count))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	*count = 0;
-	if (unlikely(!burst || !requests || !requests[0] || !tags || !num ||
-		     (flags & ~NNHAL_BURST_NONBLOCK)))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	if (unlikely(!burst_is_own(burst)))
-		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, requests[0]);
-	if (likely(burst->queue))
-		return burst_ring_submit(burst, requests, tags, num, options, flags, count);
-	return submit_each(burst, requests, tags, num, options, flags, count);
-}
-
-hot_inline enum nnhal_status wait_for(struct nnhal_burst *burst,
-				      struct nnhal_burst_result *results, uint32_t min,
-				      uint32_t max, uint64_t timeout_ns, uint32_t *count)
-{
-	uint64_t until_ns = UINT64_MAX;
-
-	if (unlikely(!burst_is_own(burst)))
-		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
-	if (timeout_ns != UINT64_MAX) {
-		until_ns = monotonic_ns();
-		until_ns = timeout_ns < INT64_MAX - until_ns ? until_ns + timeout_ns : UINT64_MAX;
-	}
-	if (likely(burst->queue))
-		return burst_ring_wait(burst, results, min, max, until_ns, count);
-	return burst_submit_wait(burst, results, min, max, until_ns, count);
-}
-
-enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst_result *result,
-				   uint64_t timeout_ns)
-{
-	uint32_t count = 0;
-
-	if (unlikely(!burst || !result))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	return wait_for(burst, result, 1, 1, timeout_ns, &count);
-}
-
-enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
-					struct nnhal_burst_result *results, uint32_t min,
-					uint32_t max, uint64_t timeout_ns, uint32_t *count)
-{
-	if (unlikely(!count))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	*count = 0;
-	if (unlikely(!burst || !results || !min || min > max))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	return wait_for(burst, results, min, max, timeout_ns, count);
-}
-
-enum nnhal_status nnhal_burst_free_memory(struct nnhal_burst *burst, struct nnhal_memory *memory)
-{
-	if (!burst || !memory)
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	if (!burst_is_own(burst))
-		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
-	pthread_mutex_lock(&burst->lock);
-	burst_cache_forget(burst, memory);
-	pthread_mutex_unlock(&burst->lock);
-	return NNHAL_STATUS_NONE;
 }

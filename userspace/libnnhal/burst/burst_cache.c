@@ -17,7 +17,8 @@
 
 #include <nnhal/nnhal.h>
 
-#include "burst/burst_internal.h"
+#include "burst/burst_cache.h"
+#include "burst/burst_private.h"
 #include "memory/binding.h"
 #include "memory/memory_private.h"
 #include "transport/transport.h"

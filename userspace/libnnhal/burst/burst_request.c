@@ -12,8 +12,9 @@
 
 #include "base/diag.h"
 #include "base/hal_version.h"
-#include "burst/burst_internal.h"
-#include "burst/burst_ring.h"
+#include "burst/burst_cache.h"
+#include "burst/burst_private.h"
+#include "burst/burst_request.h"
 #include "execution/arguments.h"
 #include "execution/validate_request.h"
 #include "memory/binding.h"

@@ -1,43 +1,110 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the three files of executions on a queue of the process share.
+ * The submission ring, the completion ring and the doorbells of a queue that belongs to
+ * the process. The caller holds burst.lock.
  *
- *   burst_ring.c     the hot path: submit, complete, take the result
- *   burst_request.c  requests that are new
- *   burst_wait.c     looking, sleeping, and the end of the queue
+ * Memory ordering. Four hand-overs take place, in this order, per request:
  *
- * The caller holds burst.lock for all but what is inline.
+ *   [A] argument block, entry  ->  doorbell           (process to device)
+ *   [B] doorbell               ->  reads by the device
+ *   [C] outputs, result block  ->  status word        (device to process)
+ *   [D] status word            ->  reads of results, reuse of entry and block
+ *
+ * A is ring_doorbell(): the entry must be in memory before the doorbell arrives. B and
+ * C are the device's: it fetches entries only after a doorbell, and writes the status
+ * word with its phase bit last (Documentation/hardware/queues.rst). D is pop_completion():
+ * nothing that depends on the completion may be read, nor anything the device read be
+ * written, before the phase bit has been seen.
+ *
+ * As message passing: writes W(args) W(sqe) W(db) in order by A, R(db) R(sqe) R(args)
+ * ... W(outputs) W(status) in order by the device, R(status) R(outputs) W(args') W(sqe')
+ * in order by D. Were the outcome "status seen, outputs old" or "the device reads args'
+ * for the request before" possible, there would be a cycle args -> db -> sqe -> outputs
+ * -> status -> args' in which each edge is kept by A, the device, or D; there is none.
+ * No store-to-load order is needed anywhere: arming and the race with a completion
+ * that has just come is the device's (NNPU_DB_CQ_ARM behind the ring's tail raises the
+ * interrupt at once), so the wait needs no full barrier either.
+ *
+ * Between threads of the process everything is ordered by burst.lock, except for the
+ * look at the ring without it in burst_look(): that one decides nothing, it only ends the
+ * wait, and what follows takes the lock and looks again.
  */
 #ifndef NNHAL_BURST_RING_H
 #define NNHAL_BURST_RING_H
 
 #include <endian.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "base/monotonic.h"
-#include "burst/burst_internal.h"
+#include "base/base.h"
+#include "base/tsan.h"
+#include "burst/burst_places.h"
+#include "burst/burst_private.h"
+#include "transport/transport.h"
 
-/* A counter that costs no system call on any clock source. */
-static inline uint64_t cycles(void)
+/*
+ * [A] Make what was written to memory visible to the device before the store to the
+ * doorbell; pairs with the device's read of the ring after the doorbell.
+ *
+ * The doorbell is device memory, the rings are normal cacheable memory. arm64: stores
+ * of the two kinds may overtake each other; DMB OSH orders them for the outer shareable
+ * domain, where devices are. Not DMB OSHST, as in writel() of the kernel: the process
+ * may have read the outputs, result block and completion of a request before, and the
+ * doorbell gives the device leave to write there again. x86: stores to write-back
+ * memory become visible in program order after the loads before them, and a store to
+ * uncached memory does not overtake them, so the compiler is all that has to be held
+ * back. Other machines: the strongest barrier there is.
+ */
+static inline void barrier_before_doorbell(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-	return __builtin_ia32_rdtsc();
+	__asm__ __volatile__("" : : : "memory");
 #elif defined(__aarch64__)
-	uint64_t value;
-
-	__asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(value));
-	return value;
+	__asm__ __volatile__("dmb osh" : : : "memory");
 #else
-	return monotonic_ns();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
 
-static inline uint64_t spin_limit(const struct burst_spin *spin)
+/*
+ * [D] After the phase bit was seen: hold back what reads the results, and what writes
+ * to memory the device has read for this request. Pairs with the device's write of the
+ * status word after everything else.
+ *
+ * arm64: DMB OSHLD orders the load before it with loads and stores after it, also
+ * against a device. x86: loads are not reordered with later loads and stores. The
+ * fence says the same to the compiler and to in-process devices.
+ */
+static inline void barrier_after_status(void)
 {
-	return atomic_load_explicit(&spin->limit, memory_order_relaxed);
+#if defined(__aarch64__)
+	__asm__ __volatile__("dmb oshld" : : : "memory");
+#else
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
 }
 
-hot_inline const struct nnpu_cqe *entry_of(const struct nnhal_burst *b, uint32_t count)
+hot_inline void burst_ring_doorbell(struct transport_queue *q, uint32_t offset, uint32_t value)
+{
+	if (unlikely(!q->doorbell)) {
+		q->ring(q, offset, value);
+		return;
+	}
+	barrier_before_doorbell();
+	q->doorbell[offset / sizeof(*q->doorbell)] = htole32(value);
+}
+
+/* Tell the device of entries that it does not know of yet. Caller holds the lock. */
+hot_inline void burst_announce(struct nnhal_burst *b)
+{
+	if (b->sq_rung == b->sq_tail)
+		return;
+	b->sq_rung = b->sq_tail;
+	burst_ring_doorbell(b->queue, NNPU_DB_SQ_TAIL, b->sq_tail);
+}
+
+hot_inline const struct nnpu_cqe *burst_cq_entry(const struct nnhal_burst *b, uint32_t count)
 {
 	return &b->cq[count % BURST_CQ_ENTRIES];
 }
@@ -46,7 +113,7 @@ hot_inline const struct nnpu_cqe *entry_of(const struct nnhal_burst *b, uint32_t
  * Is completion number @count, ever, in the ring? Its status word; the phase bit is 1
  * in the first pass over the ring and changes with each.
  */
-hot_inline bool is_completed(const struct nnpu_cqe *cqe, uint32_t count, uint32_t *status)
+hot_inline bool burst_is_completed(const struct nnpu_cqe *cqe, uint32_t count, uint32_t *status)
 {
 	/* Written by the device in one piece; read in one piece, again each time. */
 	*status = le16toh(__atomic_load_n(&cqe->status, __ATOMIC_RELAXED));
@@ -66,53 +133,90 @@ static inline void burst_complete(struct nnhal_burst *b, struct burst_request *r
 	}
 }
 
-/* ---- burst_ring.c ---- */
-
+/* Cold parts of what follows. */
+cold_path void burst_note_failure(struct burst_request *r, const struct nnpu_cqe *cqe);
+cold_path void burst_tell_room(struct nnhal_burst *b, uint32_t count);
+cold_path void burst_accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
+				       uint32_t status);
 /* Take all completions that are there. */
 void burst_reap(struct nnhal_burst *b);
 
-/* ---- burst_request.c ---- */
+/* What the device said of a request. */
+hot_inline void burst_note_completion(struct burst_request *r, const struct nnpu_cqe *cqe,
+				uint32_t status)
+{
+	r->status = status >> NNPU_CQE_STATUS_SHIFT;
+	r->exec_ns = le64toh(cqe->result);
+	if (unlikely(r->status))
+		burst_note_failure(r, cqe);
+}
 
-/* Does the model alone say what shapes an execution comes to? */
-bool burst_shapes_known(const struct nnhal_burst *b);
-/* Argument block of a request, its result block if there is one, and the entry for them. */
-void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_size);
-/* Are the dimensions the same as last time? The ranks are. Pure: the hot path counts on it. */
-bool burst_same_dims(const struct nnhal_burst *b, const struct burst_request *r,
-		     const struct nnhal_request *request) __attribute__((pure));
-/*
- * Check a request that is not the last one and write its argument block. @late: the
- * deadline has passed, so checking is all.
- */
-cold_path enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
-					  const struct nnhal_request *request, bool late,
-					  struct nnhal_diag *diag);
+/* The request that a completion is of. NULL: nobody waits for it, the device's mistake. */
+hot_inline struct burst_request *burst_request_of(struct nnhal_burst *b, const struct nnpu_cqe *cqe)
+{
+	uint32_t cid = le16toh(cqe->cid);
+	struct burst_request *r = &b->requests[cid];
 
-/* ---- burst_wait.c ---- */
+	if (unlikely(cid >= b->num_requests ||
+		     atomic_load_explicit(&r->state, memory_order_relaxed) != REQUEST_RUNNING))
+		return NULL;
+	return r;
+}
 
-/* Compare the two clocks, both of which were read at the same time before. */
-void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
-		     uint64_t start_ns);
-/* How the queue has ended, and what a request gets that comes afterwards. */
-cold_path const char *burst_state_text(enum transport_queue_state state);
-cold_path enum nnhal_status burst_ended_status(const struct nnhal_burst *b,
-					       struct nnhal_diag *diag);
+/* Take one completion from the ring: false if there is none. Caller holds the lock. */
+hot_inline bool burst_pop_completion(struct nnhal_burst *b, const struct nnpu_cqe **cqe,
+			       uint32_t *status)
+{
+	uint32_t count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
+
+	*cqe = burst_cq_entry(b, count);
+	if (!burst_is_completed(*cqe, count, status))
+		return false;
+	barrier_after_status();
+	/* The in-process device published with it; see [C]. */
+	tsan_acquire(&(*cqe)->status);
+	count++;
+	atomic_store_explicit(&b->cq_count, count, memory_order_relaxed);
+	if (unlikely(count == b->cq_tell))
+		burst_tell_room(b, count);
+	return true;
+}
+
 /*
- * Look for @number completions, or for @flag to become REQUEST_DONE, without the lock and
- * for a bounded time: true if either was seen. The two loads decide nothing: see
- * burst_ring.c. Of several only the last one is looked at: the device is about to write
- * those before it.
+ * Take one completion: is it of the caller's own execution, which is on the device? The
+ * state of that is not changed. Caller holds the lock.
  */
-bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned char *flag,
-		uint64_t limit);
-/* How long to look, but no longer than until @until_ns. */
-cold_path uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns);
+hot_inline bool burst_reap_own(struct nnhal_burst *b, struct burst_request *own)
+{
+	const struct nnpu_cqe *cqe;
+	uint32_t status;
+
+	if (unlikely(!burst_pop_completion(b, &cqe, &status)))
+		return false;
+	if (unlikely(cqe->cid != own->sqe.cid)) {
+		burst_accept_completion(b, cqe, status);
+		return false;
+	}
+	b->num_running--;
+	burst_note_completion(own, cqe, status);
+	return true;
+}
+
 /*
- * Sleep until there may be a completion. One thread does so in the driver, for all;
- * others follow it, and one of them takes its place when it has got its result. With
- * nothing on the device it is another thread that is waited for. The lock is dropped
- * meanwhile.
+ * Write an entry to the ring: what differs from request to request, all of which follows
+ * from the number. The rest is the same in all places, since burst_ring_init(). When
+ * requests go round as the ring does, the entry is there already, and the line stays in the
+ * device's cache as well as in this one.
  */
-cold_path void burst_doze(struct nnhal_burst *b, uint64_t until_ns);
+hot_inline void write_entry(struct nnpu_sqe *place, const struct nnpu_sqe_execute *from)
+{
+	struct nnpu_sqe_execute *to = (void *)place;
+
+	if (likely(to->cid == from->cid))
+		return;
+	to->cid = from->cid;
+	to->args = from->args;
+	to->result_off = from->result_off;
+}
 
 #endif /* NNHAL_BURST_RING_H */

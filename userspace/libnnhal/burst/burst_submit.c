@@ -15,7 +15,11 @@
 
 #include "base/diag.h"
 #include "base/monotonic.h"
-#include "burst/burst_internal.h"
+#include "burst/burst_places.h"
+#include "burst/burst_private.h"
+#include "burst/burst_result.h"
+#include "burst/burst_submit.h"
+#include "burst/burst_wait.h"
 #include "execution/arguments.h"
 #include "execution/execution.h"
 

@@ -12,23 +12,20 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include <nnhal/nnhal.h>
-
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "base/status.h"
-#include "burst/burst_internal.h"
+#include "burst/burst_places.h"
+#include "burst/burst_private.h"
 #include "burst/burst_ring.h"
+#include "burst/burst_spin.h"
+#include "burst/burst_wait.h"
 #include "transport/transport.h"
 
-/* Of waits that are not worth looking, one in so many looks all the same. */
-#define SPIN_PROBE	16
+/* Longest single sleep: bounds what a lost wake-up could cost. */
+#define SLICE_NS	UINT64_C(1000000000)
 /* Looks at the ring between two pauses: those of a virtual machine may take long. */
 #define LOOKS		16
-/* What suits the device: beyond this a sleep costs little in comparison. */
-#define SPIN_DEFAULT_US	250
-/* A caller that wants more gets this. */
-#define SPIN_MOST_US	100000
 
 static inline void pause_cpu(void)
 {
@@ -39,70 +36,18 @@ static inline void pause_cpu(void)
 #endif
 }
 
-void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
-		     uint64_t start_ns)
+void burst_sleep(struct nnhal_burst *b, uint64_t until_ns)
 {
-	uint64_t now;
+	uint64_t slice = monotonic_ns() + SLICE_NS;
+	struct timespec until;
 
-	/* Long enough for the quotient to be of use. */
-	do {
-		now = monotonic_ns();
-	} while (now - start_ns < 20000);
-	spin->per_us = (cycles() - start) * 1000 / (now - start_ns);
-	if (!spin->per_us)
-		spin->per_us = 1;
-	if (spin_us == UINT32_MAX)
-		spin_us = SPIN_DEFAULT_US;
-	else if (spin_us > SPIN_MOST_US)
-		spin_us = SPIN_MOST_US;
-	spin->max = spin_us * spin->per_us;
-	atomic_init(&spin->sleep_cost, spin->max / 4);
-	atomic_init(&spin->num_long, 0);
-	atomic_init(&spin->average, spin->max / 4);
-	atomic_init(&spin->limit, spin->max);
-}
-
-/*
- * A wait took @waited: moving average over about eight. It is worth looking twice as long
- * as that, and as long again as a sleep costs. Waits that on average take longer than the
- * caller allows are not worth it: sleep at once, until the average, which goes on being
- * taken, says otherwise. One of those in SPIN_PROBE looks all the same, since what sleeps
- * take says little of what the device takes: if that is enough, @looked, it counts alone.
- */
-static void spin_learn(struct burst_spin *spin, uint64_t waited, bool looked)
-{
-	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
-	uint64_t limit;
-
-	/* One long wait (debugger, suspend) must not count for ever. */
-	if (waited > 4 * spin->max)
-		waited = 4 * spin->max;
-	if (unlikely(looked && average > spin->max))
-		average = waited;
-	average += (uint64_t)((int64_t)(waited - average) / 8);
-	limit = 2 * average + atomic_load_explicit(&spin->sleep_cost, memory_order_relaxed);
-	if (limit > spin->max)
-		limit = spin->max;
-	if (unlikely(average > spin->max) &&
-	    (atomic_fetch_add_explicit(&spin->num_long, 1, memory_order_relaxed) + 1) % SPIN_PROBE)
-		limit = 0;
-	atomic_store_explicit(&spin->average, average, memory_order_relaxed);
-	atomic_store_explicit(&spin->limit, limit, memory_order_relaxed);
-}
-
-/*
- * Looking has been in vain, and then a sleep took @slept. Some of that it would have taken
- * anyway: a moving average, within limits, is near enough to what a sleep costs. Caller
- * holds the lock.
- */
-static void spin_learn_sleep(struct burst_spin *spin, uint64_t slept)
-{
-	uint64_t cost = atomic_load_explicit(&spin->sleep_cost, memory_order_relaxed);
-	uint64_t most = spin->max / 2;
-
-	spin_learn(spin, spin_limit(spin) + (slept > cost ? slept - cost : 0), false);
-	cost += (uint64_t)((int64_t)((slept < most ? slept : most) - cost) / 8);
-	atomic_store_explicit(&spin->sleep_cost, cost, memory_order_relaxed);
+	if (slice < until_ns)
+		until_ns = slice;
+	until.tv_sec = (time_t)(until_ns / 1000000000u);
+	until.tv_nsec = (long)(until_ns % 1000000000u);
+	b->num_waiters++;
+	pthread_cond_timedwait(&b->cond, &b->lock, &until);
+	b->num_waiters--;
 }
 
 const char *burst_state_text(enum transport_queue_state state)
@@ -160,9 +105,9 @@ bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned c
 		for (i = 0; i < LOOKS; i++) {
 			count = atomic_load_explicit(&b->cq_count, memory_order_relaxed) +
 				number - 1;
-			if (is_completed(entry_of(b, count), count, &status) ||
+			if (burst_is_completed(burst_cq_entry(b, count), count, &status) ||
 			    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
-				spin_learn(&b->spin, cycles() - start, true);
+				burst_spin_learn(&b->spin, cycles() - start, true);
 				return true;
 			}
 		}
@@ -178,7 +123,7 @@ bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned c
 static uint64_t slice_end(struct nnhal_burst *b, uint64_t now)
 {
 	if (!b->slice_until || now - b->slice_cycles > 500000 * b->spin.per_us) {
-		b->slice_until = monotonic_ns() + BURST_SLICE_NS;
+		b->slice_until = monotonic_ns() + SLICE_NS;
 		b->slice_cycles = now;
 	}
 	return b->slice_until;
@@ -206,19 +151,11 @@ void burst_doze(struct nnhal_burst *b, uint64_t until_ns)
 	b->sleeping = false;
 	if (err == -ETIME)
 		b->slice_until = 0;
-	spin_learn_sleep(&b->spin, cycles() - start);
+	burst_spin_learn_sleep(&b->spin, cycles() - start);
 	if (err && err != -ETIME)
 		state = err == -ENODEV && b->transport->ops->health(b->transport) != -ESTALE
 			? TRANSPORT_QUEUE_GONE : TRANSPORT_QUEUE_LOST;
 	if (state != TRANSPORT_QUEUE_READY)
 		queue_ended(b, state);
 	burst_wake(b);
-}
-
-uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns)
-{
-	uint64_t now = monotonic_ns(), left;
-
-	left = until_ns > now ? (until_ns - now) / 1000 * spin->per_us : 0;
-	return left < spin_limit(spin) ? left : spin_limit(spin);
 }

@@ -12,7 +12,6 @@
 #include <nnhal/burst.h>
 
 #include "base/diag.h"
-#include "burst/burst_internal.h"
 #include "execution/prepared_model_private.h"
 #include "fmq/burst_executor.h"
 #include "memory/memory_private.h"

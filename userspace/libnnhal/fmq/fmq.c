@@ -33,6 +33,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
 #include "base/monotonic.h"
 #include "base/tsan.h"
 #include "fmq/fmq_layout.h"

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of bursts share.
+ * Bursts: the structures that the files of this folder share.
  *
- *   burst.c         life of a burst, the functions of the API but for the next
- *   burst_ring.c    execution on a queue of the process itself: the hot path,
- *                   beginning with nnhal_burst_execute(); with it burst_request.c
- *                   and burst_wait.c for what is not hot
- *   burst_cache.c   memory objects a burst keeps bound
- *   burst_submit.c  execution through the driver, where there is no such queue
+ *   burst_api.c       the functions of the API
+ *   burst_queue.c     executions on a queue that the process itself fills: the hot path
+ *   burst_submit.c    executions through the driver, where there is no such queue
+ *   burst_begin.h     from a request to an entry in the submission ring
+ *   burst_result.h    from a completion to a result
+ *   burst_wait.h      spinning and sleeping
+ *   burst_request.h   requests and their argument blocks
+ *   burst_ring.h      submission ring, completion ring, doorbells, memory ordering
+ *   burst_spin.h      how long it is worth spinning
+ *   burst_places.h    places of requests, the list of results
+ *   burst_cache.h     memory objects that a burst keeps bound
+ *   burst.c           creation and release
  *
- * Locks: burst.lock is outside of all others of the library. It is held while memory
- * is bound or forgotten, and never while the library waits for a request.
+ * burst.lock is the outermost lock of the library. It is held while memory is bound or
+ * forgotten. It is never held while the library waits for the device.
  */
-#ifndef NNHAL_BURST_INTERNAL_H
-#define NNHAL_BURST_INTERNAL_H
+#ifndef NNHAL_BURST_PRIVATE_H
+#define NNHAL_BURST_PRIVATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -30,15 +36,6 @@
 #include "execution/validate_request.h"
 #include "memory/binding.h"
 #include "transport/transport.h"
-
-#define likely(x)	__builtin_expect(!!(x), 1)
-#define unlikely(x)	__builtin_expect(!!(x), 0)
-/* The path of a request that is as usual, in one piece; everything else out of its way. */
-#define hot_inline	static inline __attribute__((always_inline))
-#define cold_path	__attribute__((noinline, cold))
-
-/* Longest single sleep: bounds what a lost wake-up could cost. */
-#define BURST_SLICE_NS	UINT64_C(1000000000)
 
 /* A memory object that is bound for a burst. */
 struct cached_memory {
@@ -204,95 +201,7 @@ static inline uint32_t burst_num_args(const struct nnhal_burst *b)
 	return b->model->rules.num_inputs + b->model->rules.num_outputs;
 }
 
-/* Wake those who wait for a result or for room. Caller holds the lock. */
-static inline void burst_wake(struct nnhal_burst *b)
-{
-	if (unlikely(b->num_waiters))
-		pthread_cond_broadcast(&b->cond);
-}
-
-/* A request with a result, for nnhal_burst_wait(). Caller holds the lock. */
-static inline void burst_add_result(struct nnhal_burst *b, struct burst_request *r)
-{
-	r->next = NULL;
-	*b->results_tail = r;
-	b->results_tail = &r->next;
-	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
-	atomic_store_explicit(&b->has_results, REQUEST_DONE, memory_order_relaxed);
-	burst_wake(b);
-}
-
-/* There is none after a wait: it took too long, or there was nothing to wait for. */
-static inline enum nnhal_status burst_no_result_status(const struct nnhal_burst *b)
-{
-	return b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT
-				: NNHAL_STATUS_INVALID_ARGUMENT;
-}
-
-/* The oldest of them; there is one. Caller holds the lock. */
-static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
-{
-	struct burst_request *r = b->results;
-
-	b->results = r->next;
-	if (!b->results) {
-		b->results_tail = &b->results;
-		atomic_store_explicit(&b->has_results, REQUEST_FREE, memory_order_relaxed);
-	}
-	return r;
-}
-
-/* Sleep on cond until @until_ns or a bit less. Caller holds the lock. */
-void burst_sleep(struct nnhal_burst *b, uint64_t until_ns);
 /* One reference of the library's own; the last one frees the burst. */
 void burst_release(struct nnhal_burst *b);
 
-/* ---- burst_cache.c; caller holds the lock ---- */
-
-int burst_cache_init(struct nnhal_burst *b, uint32_t max_memories);
-void burst_cache_fini(struct nnhal_burst *b);
-/* The entry of a memory object, bound if it was not. 0 or -errno. */
-int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
-		    struct cached_memory **entry);
-void burst_cache_forget(struct nnhal_burst *b, const struct nnhal_memory *memory);
-/* The request will name other memory from now on. */
-void burst_cache_leave(struct burst_request *r);
-/* Let go of what is forgotten or beyond the limit, and not in use any more. */
-void burst_cache_tidy(struct nnhal_burst *b);
-
-/* Give a request back. Caller holds the lock. */
-hot_inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
-{
-	atomic_store_explicit(&r->state, REQUEST_FREE, memory_order_relaxed);
-	b->free |= r->bit;
-	if (unlikely(b->is_untidy))
-		burst_cache_tidy(b);
-	burst_wake(b);
-}
-
-/* ---- burst_ring.c, burst_submit.c: the API, arguments checked for NULL ---- */
-
-/* Prepare the burst's requests and the wait for a queue. 0 or -errno. */
-int burst_ring_init(struct nnhal_burst *b, uint32_t spin_us);
-/* One or several; @count: as many were taken. */
-enum nnhal_status burst_ring_submit(struct nnhal_burst *b,
-				    const struct nnhal_request *const *requests,
-				    const uint64_t *tags, uint32_t num,
-				    const struct nnhal_execute_options *options, uint32_t flags,
-				    uint32_t *count);
-enum nnhal_status burst_ring_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				  uint32_t min, uint32_t max, uint64_t until_ns,
-				  uint32_t *count);
-
-void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
-			  const struct nnhal_execute_options *options,
-			  struct nnhal_output_shape *shapes, struct outcome *out);
-enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
-				      const struct nnhal_request *request,
-				      const struct nnhal_execute_options *options, uint64_t tag,
-				      uint32_t flags);
-enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				    uint32_t min, uint32_t max, uint64_t until_ns,
-				    uint32_t *count);
-
-#endif /* NNHAL_BURST_INTERNAL_H */
+#endif /* NNHAL_BURST_PRIVATE_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The rare parts of submitting a request: no room, memory out of reach, deadlines.
+ */
+#include <endian.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/diag.h"
+#include "burst/burst_begin.h"
+#include "burst/burst_private.h"
+#include "burst/burst_ring.h"
+#include "burst/burst_wait.h"
+#include "execution/arguments.h"
+#include "transport/transport.h"
+
+static bool has_room(const struct nnhal_burst *b, bool is_submitted)
+{
+	return b->free && !(is_submitted && b->num_submitted >= b->depth);
+}
+
+/* Wait for room; a status if there will be none. Caller holds the lock. */
+static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_submitted,
+						 bool block, struct nnhal_diag *diag)
+{
+	/* What is to make room must have begun. */
+	burst_announce(b);
+	for (;;) {
+		burst_reap(b);
+		if (has_room(b, is_submitted))
+			return NNHAL_STATUS_NONE;
+		if (b->state != TRANSPORT_QUEUE_READY)
+			return burst_ended_status(b, diag);
+		if (!block) {
+			diag_set(diag, "%u requests in flight", b->depth);
+			return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		}
+		burst_doze(b, UINT64_MAX);
+	}
+}
+
+/*
+ * Bring the inputs to where the device finds them, if they are elsewhere, say how long
+ * loops may take, and see whether there is a queue. Caller holds the lock, which may be
+ * dropped meanwhile.
+ */
+enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct burst_request *r,
+						uint64_t loop_timeout_ns, struct nnhal_diag *diag)
+{
+	struct nnpu_args_header *header = (struct nnpu_args_header *)r->args - 1;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+
+	header->loop_timeout_ns = htole64(r->flags & REQUEST_LOOPS ? loop_timeout_ns : 0);
+	if (r->flags & REQUEST_BOUNCE) {
+		/* A request that was taken keeps its memory. */
+		atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
+		pthread_mutex_unlock(&b->lock);
+		status = args_copy_inputs(&b->model->rules, r->resolved, r->pools, r->bindings,
+					  diag);
+		pthread_mutex_lock(&b->lock);
+	}
+	if (!status && b->state != TRANSPORT_QUEUE_READY)
+		status = burst_ended_status(b, diag);
+	return status;
+}
+
+/* The deadline had passed. */
+void burst_set_late(struct burst_request *r, struct nnhal_diag *diag)
+{
+	diag_set(diag, "the deadline has passed");
+	r->flags |= REQUEST_PRESET;
+	r->preset = NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
+}
+
+/* The free place that saw the request last time, else the one not used for longest. */
+static struct burst_request *find_free(struct nnhal_burst *b, const struct nnhal_request *request)
+{
+	struct burst_request *r, *oldest = NULL;
+	uint64_t free;
+
+	for (free = b->free; free; free &= free - 1) {
+		r = &b->requests[__builtin_ctzll(free)];
+		if (r->origin == request)
+			return r;
+		if (!oldest || r->last_used < oldest->last_used)
+			oldest = r;
+	}
+	return oldest;
+}
+
+/* Another place than the first guess, when there is room. */
+struct burst_request *
+burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request, bool is_submitted,
+	     bool block, struct nnhal_diag *diag, enum nnhal_status *status)
+{
+	struct burst_request *r;
+
+	if (!has_room(b, is_submitted)) {
+		*status = wait_for_room(b, is_submitted, block, diag);
+		if (*status)
+			return NULL;
+	}
+	r = find_free(b, request);
+	*b->guess = r;
+	return r;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a request to an entry in the submission ring. The caller holds burst.lock.
+ */
+#ifndef NNHAL_BURST_BEGIN_H
+#define NNHAL_BURST_BEGIN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "base/monotonic.h"
+#include "burst/burst_places.h"
+#include "burst/burst_private.h"
+#include "burst/burst_request.h"
+#include "burst/burst_ring.h"
+
+/* Cold parts of burst_begin(). */
+cold_path enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct burst_request *r,
+					       uint64_t loop_timeout_ns,
+					       struct nnhal_diag *diag);
+cold_path void burst_set_late(struct burst_request *r, struct nnhal_diag *diag);
+__attribute__((noinline)) struct burst_request *
+burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request,
+		   bool is_submitted, bool block, struct nnhal_diag *diag,
+		   enum nnhal_status *status);
+
+/*
+ * Everything up to the ring. Returns with the request on the device, or preset.
+ * Executions may use all requests, submissions all but one: results nobody takes do
+ * not keep executions waiting. @flags: REQUEST_* of the call. @more: the doorbell is the
+ * caller's. Caller holds the lock, which may be dropped meanwhile.
+ */
+hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b, const struct nnhal_request *request,
+				   uint32_t flags, uint64_t deadline_ns,
+				   uint64_t loop_timeout_ns, bool block, bool more,
+				   struct nnhal_diag *diag, struct burst_request **result)
+{
+	bool late = (flags & REQUEST_DEADLINE) && deadline_passed(true, deadline_ns);
+	bool is_submitted = flags & REQUEST_SUBMITTED;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct transport_queue *q = b->queue;
+	struct burst_request *r;
+	struct nnpu_sqe *place;
+	uint32_t tail;
+
+	/*
+	 * That which saw the request last time, if it is free: of several in flight each finds
+	 * its own again, in whatever order they end. Most callers submit theirs in turn, so
+	 * the first guess is the place that followed the one before.
+	 */
+	r = *b->guess;
+	if (unlikely(r->origin != request || !(b->free & r->bit) ||
+		     (is_submitted && b->num_submitted >= b->depth))) {
+		r = burst_choose_place(b, request, is_submitted, block, diag, &status);
+		if (unlikely(!r))
+			return status;
+	}
+	b->guess = &r->follower;
+	b->free ^= r->bit;
+	if (is_submitted)
+		b->num_submitted++;
+	if (unlikely(!burst_is_same(b, r, request))) {
+		status = burst_rebuild(b, r, request, late, diag);
+		if (status)
+			goto fail;
+	}
+	r->flags = (r->flags & REQUEST_KEPT) | flags;
+	*result = r;
+	if (unlikely(late)) {
+		burst_set_late(r, diag);
+		return NNHAL_STATUS_NONE;
+	}
+	if (unlikely((r->flags & (REQUEST_BOUNCE | REQUEST_LOOPS)) | b->state)) {
+		status = burst_begin_slowly(b, r, loop_timeout_ns, diag);
+		if (status)
+			goto fail;
+	}
+	r->last_used = ++b->clock;
+	atomic_store_explicit(&r->state, REQUEST_RUNNING, memory_order_relaxed);
+	/*
+	 * There is an entry free: the ring has more than there are requests, and the
+	 * entry of a completed request was fetched, [D].
+	 */
+	place = &b->sq[b->sq_tail];
+	tail = (b->sq_tail + 1) % BURST_SQ_ENTRIES;
+	b->sq_tail = tail;
+	write_entry(place, &r->sqe);
+	if (!more) {
+		b->sq_rung = tail;
+		burst_ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
+	}
+	b->num_running++;
+	/* Who sleeps because nothing was on the device has something to wait for now. */
+	if (unlikely(b->num_waiters) && b->num_running == 1)
+		burst_wake(b);
+	return NNHAL_STATUS_NONE;
+fail:
+	if (is_submitted)
+		b->num_submitted--;
+	burst_put_request(b, r);
+	return status;
+}
+
+#endif /* NNHAL_BURST_BEGIN_H */

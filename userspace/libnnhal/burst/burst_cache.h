@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory objects that a burst keeps bound. The caller holds burst.lock.
+ */
+#ifndef NNHAL_BURST_CACHE_H
+#define NNHAL_BURST_CACHE_H
+
+#include <stdint.h>
+
+#include "burst/burst_private.h"
+
+int burst_cache_init(struct nnhal_burst *b, uint32_t max_memories);
+void burst_cache_fini(struct nnhal_burst *b);
+/* The entry of a memory object, bound if it was not. 0 or -errno. */
+int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
+		    struct cached_memory **entry);
+void burst_cache_forget(struct nnhal_burst *b, const struct nnhal_memory *memory);
+/* The request will name other memory from now on. */
+void burst_cache_leave(struct burst_request *r);
+/* Let go of what is forgotten or beyond the limit, and not in use any more. */
+void burst_cache_tidy(struct nnhal_burst *b);
+
+#endif /* NNHAL_BURST_CACHE_H */

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Executions on a queue of the process itself: the hot path of bursts.
+ *
+ * An execution takes a request, compares the caller's with what stands in the
+ * request's argument block, writes a prepared entry to the submission ring, rings
+ * the doorbell, looks at the completion ring until the device has answered, and takes
+ * the result. Nothing is allocated and no system call is made, unless memory is met
+ * for the first time, the wait takes long, or times are asked for.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "burst/burst_begin.h"
+#include "burst/burst_places.h"
+#include "burst/burst_private.h"
+#include "burst/burst_queue.h"
+#include "burst/burst_result.h"
+#include "burst/burst_ring.h"
+#include "burst/burst_spin.h"
+#include "burst/burst_submit.h"
+#include "burst/burst_wait.h"
+#include "execution/arguments.h"
+
+/* ---- waiting ---- */
+
+hot_inline bool is_done(const struct burst_request *r)
+{
+	return atomic_load_explicit(&r->state, memory_order_relaxed) == REQUEST_DONE;
+}
+
+/*
+ * It has not come by itself, or another one has. Not cold: what comes after the wait, on
+ * the way of all, would be moved away with it.
+ */
+static __attribute__((noinline)) void await_slowly(struct nnhal_burst *b,
+						   struct burst_request *r)
+{
+	uint32_t count;
+
+	for (;;) {
+		count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
+		if (is_done(r) || burst_reap_own(b, r))
+			return;
+		if (atomic_load_explicit(&b->cq_count, memory_order_relaxed) == count)
+			burst_doze(b, UINT64_MAX);
+	}
+}
+
+/*
+ * Wait for a request to end. Caller holds the lock, which is dropped meanwhile.
+ * Request and result are looked at in turn, so that a result that is there at once,
+ * or after a sleep, costs one look.
+ */
+hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
+{
+	uint64_t limit = spin_limit(&b->spin);
+
+	if (likely(limit)) {
+		pthread_mutex_unlock(&b->lock);
+		burst_look(b, 1, &r->state, limit);
+		pthread_mutex_lock(&b->lock);
+	}
+	if (likely(!is_done(r)) && likely(burst_reap_own(b, r)))
+		return;
+	await_slowly(b, r);
+}
+
+/* ---- calls ---- */
+
+/* A call's options, and what they mean for its request. */
+struct call {
+	struct nnhal_execute_options options;
+	uint32_t flags;
+	uint64_t start_ns;
+	uint64_t loop_timeout_ns;	/* for the device: 0 is its default */
+};
+
+/* Options that were given. */
+static cold_path enum nnhal_status read_options(struct call *call,
+						const struct nnhal_execute_options *from,
+						const struct nnhal_request *request)
+{
+	enum nnhal_status status = execute_options_read(&call->options, from);
+
+	if (!status && (call->options.profile || call->options.work)) {
+		diag_set(call->options.diag, "a burst makes no profile");
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (status)
+		return request_status(status, request);
+	if (call->options.has_deadline)
+		call->flags |= REQUEST_DEADLINE;
+	call->loop_timeout_ns = args_loop_timeout(&call->options);
+	if (call->options.measure) {
+		call->flags |= REQUEST_MEASURE;
+		call->start_ns = monotonic_ns();
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+hot_inline void give(uint32_t *num_shapes, struct nnhal_timing *timing, uint32_t num,
+		     struct nnhal_timing value)
+{
+	if (likely(!((uintptr_t)num_shapes | (uintptr_t)timing)))
+		return;
+	if (num_shapes)
+		*num_shapes = num;
+	if (timing)
+		*timing = value;
+}
+
+hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_request *request,
+				 struct call *call, bool plain,
+				 struct nnhal_output_shape *shapes, uint32_t *num_shapes,
+				 struct nnhal_timing *timing)
+{
+	static const struct nnhal_timing none = { NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	struct nnhal_diag *diag = plain ? NULL : call->options.diag;
+	struct burst_request *r = NULL;
+	enum nnhal_status status;
+	struct outcome out;
+
+	pthread_mutex_lock(&b->lock);
+	status = burst_begin(b, request, plain ? 0 : call->flags, plain ? 0 : call->options.deadline_ns,
+		       plain ? 0 : call->loop_timeout_ns, true, false, diag, &r);
+	if (unlikely(status)) {
+		pthread_mutex_unlock(&b->lock);
+		give(num_shapes, timing, 0, none);
+		return request_status(status, request);
+	}
+	if (!plain)
+		r->start_ns = call->start_ns;
+	if (plain || !(r->flags & REQUEST_PRESET))
+		await(b, r);
+	if (likely(burst_conclude_quickly(b, r, shapes))) {
+		burst_put_request(b, r);
+		pthread_mutex_unlock(&b->lock);
+		give(num_shapes, timing, b->num_outputs, none);
+		return NNHAL_STATUS_NONE;
+	}
+	burst_conclude(b, r, shapes, diag, &out);
+	burst_put_request(b, r);
+	pthread_mutex_unlock(&b->lock);
+	give(num_shapes, timing, out.num_shapes, out.timing);
+	return out.status;
+}
+
+/* With options; the same without has nothing to ask. */
+static __attribute__((noinline)) enum nnhal_status
+run_with_options(struct nnhal_burst *b, const struct nnhal_request *request,
+		 const struct nnhal_execute_options *options, struct nnhal_output_shape *shapes,
+		 uint32_t *num_shapes, struct nnhal_timing *timing)
+{
+	struct call call = { .flags = 0 };
+	enum nnhal_status status = read_options(&call, options, request);
+
+	if (status) {
+		give(num_shapes, timing, 0,
+		     (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING });
+		return status;
+	}
+	return run(b, request, &call, false, shapes, num_shapes, timing);
+}
+
+/* Not here, not now, or not with a queue. */
+static cold_path enum nnhal_status execute_elsewhere(struct nnhal_burst *burst,
+						     const struct nnhal_request *request,
+						     const struct nnhal_execute_options *options,
+						     struct nnhal_output_shape *output_shapes,
+						     uint32_t *num_output_shapes,
+						     struct nnhal_timing *timing)
+{
+	struct outcome out = OUTCOME_FAILED;
+
+	if (!burst || !request)
+		out.status = NNHAL_STATUS_INVALID_ARGUMENT;
+	else if (!burst_is_own(burst))
+		out.status = request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
+	else
+		burst_submit_execute(burst, request, options, output_shapes, &out);
+	give(num_output_shapes, timing, out.num_shapes, out.timing);
+	return out.status;
+}
+
+enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
+				      const struct nnhal_request *request,
+				      const struct nnhal_execute_options *options,
+				      struct nnhal_output_shape *output_shapes,
+				      uint32_t *num_output_shapes, struct nnhal_timing *timing)
+{
+	if (unlikely(!burst || !request || !burst_is_own(burst) || !burst->queue))
+		return execute_elsewhere(burst, request, options, output_shapes,
+					 num_output_shapes, timing);
+	if (options)
+		return run_with_options(burst, request, options, output_shapes,
+					num_output_shapes, timing);
+	return run(burst, request, NULL, true, output_shapes, num_output_shapes, timing);
+}
+
+/* One of several. @plain: @call says nothing. Caller holds the lock, dropped meanwhile. */
+hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
+					const struct nnhal_request *request,
+					const struct call *call, bool plain, uint64_t tag,
+					bool block)
+{
+	struct nnhal_diag *diag = plain ? NULL : call->options.diag;
+	struct burst_request *r = NULL;
+	enum nnhal_status status;
+
+	if (unlikely(!request))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	status = burst_begin(b, request, plain ? REQUEST_SUBMITTED : call->flags,
+		       plain ? 0 : call->options.deadline_ns, plain ? 0 : call->loop_timeout_ns,
+		       block, true, diag, &r);
+	if (unlikely(status))
+		return request_status(status, request);
+	if (!plain)
+		r->start_ns = call->start_ns;
+	r->tag = tag;
+	/* Over before it began: a result like any other. */
+	if (!plain && unlikely(r->flags & REQUEST_PRESET))
+		burst_add_result(b, r);
+	return NNHAL_STATUS_NONE;
+}
+
+hot_inline enum nnhal_status submit_all(struct nnhal_burst *b,
+					const struct nnhal_request *const *requests,
+					const uint64_t *tags, uint32_t num,
+					const struct call *call, bool plain, bool block,
+					uint32_t *count)
+{
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	uint32_t i;
+
+	pthread_mutex_lock(&b->lock);
+	for (i = 0; i < num; i++) {
+		status = submit_one(b, requests[i], call, plain, tags[i], block);
+		if (unlikely(status))
+			break;
+	}
+	burst_announce(b);
+	pthread_mutex_unlock(&b->lock);
+	*count = i;
+	return status;
+}
+
+static __attribute__((noinline)) enum nnhal_status
+submit_with_options(struct nnhal_burst *b, const struct nnhal_request *const *requests,
+		    const uint64_t *tags, uint32_t num,
+		    const struct nnhal_execute_options *options, bool block, uint32_t *count)
+{
+	struct call call = { .flags = REQUEST_SUBMITTED };
+	enum nnhal_status status = read_options(&call, options, requests[0]);
+
+	return status ? status : submit_all(b, requests, tags, num, &call, false, block, count);
+}
+
+enum nnhal_status burst_queue_submit(struct nnhal_burst *b,
+				    const struct nnhal_request *const *requests,
+				    const uint64_t *tags, uint32_t num,
+				    const struct nnhal_execute_options *options, uint32_t flags,
+				    uint32_t *count)
+{
+	bool block = !(flags & NNHAL_BURST_NONBLOCK);
+
+	if (options)
+		return submit_with_options(b, requests, tags, num, options, block, count);
+	return submit_all(b, requests, tags, num, NULL, true, block, count);
+}
+
+/* Hand out what a request came to. Caller holds the lock, which may be dropped meanwhile. */
+hot_inline void give_result(struct nnhal_burst *b, struct burst_request *r,
+			    struct nnhal_burst_result *result)
+{
+	struct outcome out;
+
+	result->tag = r->tag;
+	if (likely(burst_conclude_quickly(b, r, result->output_shapes))) {
+		result->status = NNHAL_STATUS_NONE;
+		result->num_output_shapes = b->num_outputs;
+		result->timing = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	} else {
+		burst_conclude(b, r, result->output_shapes, NULL, &out);
+		result->status = out.status;
+		result->num_output_shapes = out.num_shapes;
+		result->timing = out.timing;
+	}
+	b->num_submitted--;
+	burst_put_request(b, r);
+}
+
+/*
+ * Wait until there may be another result; @missing: as many are wanted. False if none came
+ * until @until_ns. Caller holds the lock, which is dropped meanwhile.
+ */
+static bool await_results(struct nnhal_burst *b, uint32_t missing, uint64_t until_ns,
+			  uint64_t *limit)
+{
+	bool found;
+
+	if (*limit && b->num_running) {
+		if (missing > b->num_running)
+			missing = b->num_running;
+		if (until_ns != UINT64_MAX)
+			*limit = burst_look_limit(&b->spin, until_ns);
+		pthread_mutex_unlock(&b->lock);
+		found = burst_look(b, missing, &b->has_results, *limit);
+		pthread_mutex_lock(&b->lock);
+		if (unlikely(!found))
+			*limit = 0;
+		return true;
+	}
+	if (until_ns != UINT64_MAX && monotonic_ns() >= until_ns)
+		return false;
+	burst_doze(b, until_ns);
+	return true;
+}
+
+enum nnhal_status burst_queue_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
+				  uint32_t min, uint32_t max, uint64_t until_ns,
+				  uint32_t *count)
+{
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct burst_request *r;
+	uint32_t n = 0, before;
+	bool waited = false;
+	uint64_t limit;
+
+	pthread_mutex_lock(&b->lock);
+	limit = spin_limit(&b->spin);
+	do {
+		before = n;
+		while (n < max && (r = burst_next_result(b)))
+			give_result(b, r, &results[n++]);
+		/* What was seen was not for this thread: look no more, sleep. */
+		if (unlikely(waited && n == before))
+			limit = 0;
+		waited = true;
+		/* Others may take the last result there is to come. */
+	} while (n < min && b->num_submitted && await_results(b, min - n, until_ns, &limit));
+	if (unlikely(!n))
+		status = burst_no_result_status(b);
+	pthread_mutex_unlock(&b->lock);
+	*count = n;
+	return status;
+}

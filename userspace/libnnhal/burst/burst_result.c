@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What a request came to that did not simply succeed.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "base/status.h"
+#include "burst/burst_private.h"
+#include "burst/burst_result.h"
+#include "burst/burst_wait.h"
+#include "execution/arguments.h"
+#include "transport/transport.h"
+
+/* Copy to memory the device cannot reach. Caller holds the lock, dropped meanwhile. */
+static void copy_outputs(struct nnhal_burst *b, struct burst_request *r,
+			 const struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+			 struct outcome *out)
+{
+	pthread_mutex_unlock(&b->lock);
+	out->status = args_copy_outputs(&b->model->rules, r->resolved, r->pools, r->bindings,
+					shapes, diag);
+	pthread_mutex_lock(&b->lock);
+	if (out->status)
+		out->num_shapes = 0;
+}
+
+/* What a request came to of the device; the rest of burst_conclude(). */
+static void judge(struct nnhal_burst *b, struct burst_request *r,
+		  struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+		  struct outcome *out)
+{
+	if (r->flags & REQUEST_PRESET) {
+		out->status = r->preset;
+		if (b->state != TRANSPORT_QUEUE_READY)
+			diag_set(diag, "the device did not finish the execution: %s",
+				 burst_state_text(b->state));
+		return;
+	}
+	if (r->status != NNPU_STATUS_SUCCESS) {
+		/* A job that hangs is aborted by the driver, as any other. */
+		out->status = r->status == NNPU_STATUS_ABORTED
+			      ? status_from_fence_error(ETIME, r->flags & REQUEST_DEADLINE)
+			      : status_from_device(r->status);
+		args_explain(b->model, r->status, r->reason, r->error, diag);
+		if (out->status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
+			return;
+	}
+	if (!args_read_shapes(r->results, b->num_outputs, shapes)) {
+		out->status = NNHAL_STATUS_GENERAL_FAILURE;
+		return;
+	}
+	out->num_shapes = b->num_outputs;
+	if (out->status)
+		return;
+	if (r->flags & REQUEST_BOUNCE)
+		copy_outputs(b, r, shapes, diag, out);
+	if (!out->status && (r->flags & REQUEST_MEASURE))
+		timing_of(&out->timing, r->start_ns,
+			  r->flags & REQUEST_SUBMITTED ? r->end_ns : monotonic_ns(), r->exec_ns);
+}
+
+void burst_conclude(struct nnhal_burst *b, struct burst_request *r,
+		    struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+		    struct outcome *out)
+{
+	/* Over, whoever else may look while the lock is dropped. */
+	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
+	/* Room that a caller of an older version does not expect to be written to. */
+	if (!shapes || r->hal_version < NNHAL_HAL_1_2)
+		shapes = r->shapes;
+	*out = (struct outcome){ NNHAL_STATUS_NONE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
+	judge(b, r, shapes, diag, out);
+	outcome_for_version(out, r->hal_version);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How long it is worth to look for a completion before sleeping: learned from the waits
+ * so far.
+ */
+#include "base/base.h"
+#include "base/monotonic.h"
+#include "burst/burst_private.h"
+#include "burst/burst_spin.h"
+
+/* What suits the device: beyond this a sleep costs little in comparison. */
+#define SPIN_DEFAULT_US	250
+/* A caller that wants more gets this. */
+#define SPIN_MOST_US	100000
+
+void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
+		     uint64_t start_ns)
+{
+	uint64_t now;
+
+	/* Long enough for the quotient to be of use. */
+	do {
+		now = monotonic_ns();
+	} while (now - start_ns < 20000);
+	spin->per_us = (cycles() - start) * 1000 / (now - start_ns);
+	if (!spin->per_us)
+		spin->per_us = 1;
+	if (spin_us == UINT32_MAX)
+		spin_us = SPIN_DEFAULT_US;
+	else if (spin_us > SPIN_MOST_US)
+		spin_us = SPIN_MOST_US;
+	spin->max = spin_us * spin->per_us;
+	atomic_init(&spin->sleep_cost, spin->max / 4);
+	atomic_init(&spin->num_long, 0);
+	atomic_init(&spin->average, spin->max / 4);
+	atomic_init(&spin->limit, spin->max);
+}
+
+/*
+ * Looking has been in vain, and then a sleep took @slept. Some of that it would have taken
+ * anyway: a moving average, within limits, is near enough to what a sleep costs. Caller
+ * holds the lock.
+ */
+void burst_spin_learn_sleep(struct burst_spin *spin, uint64_t slept)
+{
+	uint64_t cost = atomic_load_explicit(&spin->sleep_cost, memory_order_relaxed);
+	uint64_t most = spin->max / 2;
+
+	burst_spin_learn(spin, spin_limit(spin) + (slept > cost ? slept - cost : 0), false);
+	cost += (uint64_t)((int64_t)((slept < most ? slept : most) - cost) / 8);
+	atomic_store_explicit(&spin->sleep_cost, cost, memory_order_relaxed);
+}
+
+uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns)
+{
+	uint64_t now = monotonic_ns(), left;
+
+	left = until_ns > now ? (until_ns - now) / 1000 * spin->per_us : 0;
+	return left < spin_limit(spin) ? left : spin_limit(spin);
+}
