@@ -12,7 +12,7 @@
 
 #include "hal_case.h"
 #include "model/lower.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 
 /* The slot of the fuzzer that operands are in. */
 #define OPERAND_SLOT	1

@@ -25,7 +25,7 @@
 #include "execution/validate_request.h"
 #include "memory/binding.h"
 #include "memory/memory_private.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 
 enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 				       const struct nnhal_execute_options *from)

@@ -12,7 +12,7 @@
 
 #include "device/device_private.h"
 #include "execution/validate_request.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 
 struct execution;
 

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "device/extensions.h"
 #include "model/explain.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 #include "transport/transport.h"
 
 /* " input 2 (operand 7)" of a command, or nothing. */

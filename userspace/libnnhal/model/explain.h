@@ -10,7 +10,7 @@
 
 #include <nnhal/nnhal.h>
 
-#include "model/program_image.h"
+#include "model/model_image.h"
 #include "transport/transport.h"
 
 /*

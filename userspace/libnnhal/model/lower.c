@@ -24,7 +24,7 @@
 #include "memory/memory_private.h"
 #include "model/lower.h"
 #include "model/lowering.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 #include "transport/transport.h"
 
 /* CONSTANT_COPY values up to this many bytes go into the image. */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "device/extensions.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 #include "transport/transport.h"
 
 /*

@@ -14,7 +14,7 @@
 #include "device/extensions.h"
 #include "model/explain.h"
 #include "model/lowering.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 
 static struct image_skip no_obstacle(void)
 {

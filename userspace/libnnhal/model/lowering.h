@@ -11,7 +11,7 @@
 #include <nnhal/nnhal.h>
 
 #include "device/extensions.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 #include "transport/transport.h"
 
 #define NO_INDEX		UINT32_MAX

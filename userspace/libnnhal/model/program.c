@@ -15,7 +15,7 @@
 #include "memory/binding.h"
 #include "memory/memory_private.h"
 #include "model/program.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 #include "transport/transport.h"
 
 /* Buffers and bindings that are needed while a program loads. */

@@ -10,7 +10,7 @@
 #include <nnhal/nnhal.h>
 
 #include "device/device_private.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 
 /*
  * Load an image, or check it if @reports is not NULL (one entry per command), with

@@ -18,7 +18,7 @@
 #include "model/lower.h"
 #include "model/model_copy.h"
 #include "model/program.h"
-#include "model/program_image.h"
+#include "model/model_image.h"
 #include "model/support.h"
 #include "model/validate.h"
 #include "transport/transport.h"

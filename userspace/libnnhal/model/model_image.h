@@ -2,8 +2,8 @@
 /*
  * Program images, and how they map back to the model.
  */
-#ifndef NNHAL_PROGRAM_IMAGE_H
-#define NNHAL_PROGRAM_IMAGE_H
+#ifndef NNHAL_MODEL_IMAGE_H
+#define NNHAL_MODEL_IMAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,4 +94,4 @@ static inline bool is_control(const struct nnhal_operation *o)
 	return o->type == NNHAL_OPERATION_IF || o->type == NNHAL_OPERATION_WHILE;
 }
 
-#endif /* NNHAL_PROGRAM_IMAGE_H */
+#endif /* NNHAL_MODEL_IMAGE_H */
