@@ -23,6 +23,7 @@
 #include <nnhal/nnhal.h>
 
 #include "base/base.h"
+#include "base/diag.h"
 #include "base/monotonic.h"
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
@@ -385,4 +386,19 @@ void fork_guard_fini(struct fork_guard *guard)
 	if (guard->page)
 		munmap(guard->page, (size_t)sysconf(_SC_PAGESIZE));
 	guard->page = NULL;
+}
+
+enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag)
+{
+	diag_set(diag, "%s: %s", what, errno_text(-error));
+	switch (error) {
+	case -ENOMEM:
+	case -EAGAIN:
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	case -EMFILE:
+	case -ENFILE:
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+	default:
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
 }

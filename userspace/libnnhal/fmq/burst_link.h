@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <nnhal/types.h>
+
 /* Slots in one message; SCM_RIGHTS carries up to 253 descriptors. */
 #define LINK_MAX_SLOTS		64
 #define LINK_VERSION		1
@@ -128,5 +130,8 @@ static inline bool fork_guard_in_child(const struct fork_guard *guard)
 {
 	return !atomic_load_explicit(guard->page, memory_order_relaxed);
 }
+
+/* Status of a system call that failed while a burst was set up; @error: -errno. */
+enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag);
 
 #endif /* NNHAL_BURST_LINK_H */

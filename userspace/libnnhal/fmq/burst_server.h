@@ -59,11 +59,14 @@ struct nnhal_burst_server {
 	enum nnhal_status end_status;
 };
 
-/* burst_server.c: an error of the system when making a server; sets the message. */
-enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag);
 /* Attach to the queues of a channel and get the buffers. */
 enum nnhal_status burst_server_attach(struct nnhal_burst_server *s, int request_fd,
 				      int result_fd, struct nnhal_diag *diag);
+
+/* Give back queues, buffers, executor and model. */
+void burst_server_release(struct nnhal_burst_server *s);
+/* The thread; @data is the server. */
+void *burst_server_thread(void *data);
 
 /* burst_server_memory.c: the memory behind the slots of a parsed request. */
 enum nnhal_status burst_server_fetch(struct nnhal_burst_server *s);

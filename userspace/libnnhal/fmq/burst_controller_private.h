@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The client of a burst server: its structure, and the slots of its memory objects.
+ *
+ * Slot numbers are the client's. A memory object gets one with the first request that
+ * names it. When the object is freed, its number is not used again until the server has
+ * confirmed with FREED that it forgot the slot: a number never means two objects.
+ */
+#ifndef NNHAL_BURST_CONTROLLER_PRIVATE_H
+#define NNHAL_BURST_CONTROLLER_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <nnhal/burst_fmq.h>
+
+#include "fmq/burst_link.h"
+#include "fmq/fmq_layout.h"
+
+/* Memory objects kept; numbers beyond that let freed ones rest. */
+#define MAX_MEMORIES		256
+#define NUM_SLOTS		(2 * MAX_MEMORIES)
+
+_Static_assert(NUM_SLOTS <= NNHAL_BURST_MAX_SLOTS, "the server caches as many");
+
+enum slot_state {
+	SLOT_FREE = 0,
+	SLOT_USED,		/* stands for a memory object */
+	SLOT_LEAVING,		/* the server has to be told */
+	SLOT_RESTING,		/* told; waits for FREED */
+};
+
+struct slot {
+	enum slot_state state;
+	bool in_request;
+	bool doomed;		/* freed while in a request */
+	struct nnhal_memory *memory;
+	uint64_t last_used;
+};
+
+struct nnhal_burst_controller {
+	struct burst_link link;
+	struct fork_guard guard;
+	struct nnhal_fmq *requests;
+	struct nnhal_fmq *results;
+	struct spin_window spin;
+	atomic_bool busy;
+	atomic_bool dead;
+	/* Belong to whoever set busy. */
+	struct nnhal_burst_request_datum *request;
+	struct nnhal_burst_result_datum *result;
+	struct nnhal_output_shape *shapes;
+	int32_t *pool_slots;
+
+	pthread_mutex_t lock;	/* the slots */
+	struct slot slots[NUM_SLOTS];
+	uint32_t num_used;
+	atomic_uint num_waiting;	/* LEAVING and RESTING; also looked at without the lock */
+	uint64_t clock;
+};
+
+/* Give each pool of a request a slot. Caller holds the lock. */
+enum nnhal_status slots_assign(struct nnhal_burst_controller *c,
+			       const struct nnhal_request_pool *pools, uint32_t num_pools);
+/* The request is over: carry out what was freed meanwhile. */
+void slots_release(struct nnhal_burst_controller *c);
+/* Free a memory object's slot, now or when the request in flight is over. */
+void slots_free_memory(struct nnhal_burst_controller *c, const struct nnhal_memory *memory);
+/* Tell the server what to forget, as far as the socket takes it. 0, -EAGAIN, -EPIPE. */
+int slots_send_frees(struct nnhal_burst_controller *c);
+/* The server has forgotten the slots of a FREED message. */
+void slots_freed(struct nnhal_burst_controller *c, const struct link_message *message);
+/*
+ * References of the objects behind the slots of a GET message; @count of them even if the
+ * result is false: one slot stands for no object.
+ */
+bool slots_ref_memories(struct nnhal_burst_controller *c, const struct link_message *message,
+			struct nnhal_memory **memories, uint32_t *count);
+
+#endif /* NNHAL_BURST_CONTROLLER_PRIVATE_H */

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The thread of a burst server: takes requests from one queue, puts results into the other.
+ *
+ * The thread spins on the request queue for a bounded time. Then it announces in the queue
+ * that it sleeps and calls poll() on the socket, the client's pidfd and an eventfd of its
+ * own: a doorbell, the end of the client and nnhal_burst_server_destroy() all wake it. It
+ * waits nowhere else for the client. Every packet is copied out of the queue before it is
+ * parsed.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <nnhal/nnhal.h>
+
+#include "base/diag.h"
+#include "base/monotonic.h"
+#include "fmq/burst_executor.h"
+#include "fmq/burst_link.h"
+#include "fmq/burst_server.h"
+#include "fmq/fmq_layout.h"
+
+/* ---- queues and buffers ---- */
+
+static bool alloc_buffers(struct burst_buffers *b, uint32_t requests, uint32_t results)
+{
+	b->request = calloc(requests, sizeof(*b->request));
+	b->result = calloc(results, sizeof(*b->result));
+	b->parsed.arguments = calloc(requests, sizeof(*b->parsed.arguments));
+	b->parsed.dimensions = calloc(requests, sizeof(*b->parsed.dimensions));
+	b->parsed.slots = calloc(requests, sizeof(*b->parsed.slots));
+	b->shapes = calloc(requests, sizeof(*b->shapes));
+	b->missing = calloc(NNHAL_BURST_MAX_SLOTS, sizeof(*b->missing));
+	b->memories = calloc(NNHAL_BURST_MAX_SLOTS, sizeof(*b->memories));
+	return b->request && b->result && b->parsed.arguments && b->parsed.dimensions &&
+	       b->parsed.slots && b->shapes && b->missing && b->memories;
+}
+
+static enum nnhal_status attach_queue(struct nnhal_burst_server *s, int fd, uint32_t datum_size,
+				      uint32_t role, const char *what, struct nnhal_fmq **q,
+				      struct nnhal_diag *diag)
+{
+	int err = nnhal_fmq_attach(fd, datum_size, role, q);
+
+	if (err)
+		return burst_setup_status(err, what, diag);
+	if (nnhal_fmq_capacity(*q) < NNHAL_BURST_MIN_DATUMS ||
+	    nnhal_fmq_capacity(*q) > NNHAL_BURST_MAX_DATUMS) {
+		diag_set(diag, "%s: %u datums, expected %u to %u", what, nnhal_fmq_capacity(*q),
+			 NNHAL_BURST_MIN_DATUMS, NNHAL_BURST_MAX_DATUMS);
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	nnhal_fmq_set_doorbell(*q, s->link.socket);
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status burst_server_attach(struct nnhal_burst_server *s, int request_fd,
+				      int result_fd, struct nnhal_diag *diag)
+{
+	enum nnhal_status status;
+
+	status = attach_queue(s, request_fd, sizeof(struct nnhal_burst_request_datum),
+			      NNHAL_FMQ_READER, "request queue", &s->requests, diag);
+	if (status)
+		return status;
+	status = attach_queue(s, result_fd, sizeof(struct nnhal_burst_result_datum),
+			      NNHAL_FMQ_WRITER, "result queue", &s->results, diag);
+	if (status)
+		return status;
+	if (!alloc_buffers(&s->buffers, nnhal_fmq_capacity(s->requests),
+			   nnhal_fmq_capacity(s->results)))
+		return burst_setup_status(-ENOMEM, "buffers", diag);
+	if (!s->model)
+		return NNHAL_STATUS_NONE;
+	status = model_executor_create(s->model, nnhal_fmq_capacity(s->requests), diag,
+				       &s->own_executor);
+	s->executor = &model_executor_ops;
+	s->executor_context = s->own_executor;
+	return status;
+}
+
+static void free_buffers(struct burst_buffers *b)
+{
+	free(b->request);
+	free(b->result);
+	free(b->parsed.arguments);
+	free(b->parsed.dimensions);
+	free(b->parsed.slots);
+	free(b->shapes);
+	free(b->missing);
+	free(b->memories);
+	memset(b, 0, sizeof(*b));
+}
+
+void burst_server_release(struct nnhal_burst_server *s)
+{
+	struct nnhal_fmq *requests = s->requests, *results = s->results;
+
+	s->requests = NULL;
+	s->results = NULL;
+	nnhal_fmq_destroy(requests);
+	nnhal_fmq_destroy(results);
+	free_buffers(&s->buffers);
+	model_executor_destroy(s->own_executor);
+	s->own_executor = NULL;
+	nnhal_prepared_model_unref(s->model);
+	s->model = NULL;
+}
+
+/* ---- one request ---- */
+
+static uint64_t micros_since(uint64_t start_ns)
+{
+	return (monotonic_ns() - start_ns + 999) / 1000;
+}
+
+/* Times of an execution that ended well: in the driver is from dequeue to enqueue. */
+static void complete_timing(struct nnhal_timing *timing, int32_t measure, uint64_t start_ns)
+{
+	uint64_t elapsed;
+
+	if (measure != NNHAL_MEASURE_YES) {
+		timing->time_on_device = NNHAL_NO_TIMING;
+		timing->time_in_driver = NNHAL_NO_TIMING;
+	} else if (timing->time_in_driver != NNHAL_NO_TIMING) {
+		elapsed = micros_since(start_ns);
+		if (elapsed > timing->time_in_driver)
+			timing->time_in_driver = elapsed;
+	}
+}
+
+static enum nnhal_status execute_parsed(struct nnhal_burst_server *s, uint32_t *num_shapes,
+					struct nnhal_timing *timing)
+{
+	const struct nnhal_burst_parsed_request *parsed = &s->buffers.parsed;
+	const struct nnhal_request request = {
+		.hal_version = NNHAL_HAL_1_2,
+		.num_inputs = parsed->num_inputs,
+		.num_outputs = parsed->num_outputs,
+		.num_pools = parsed->num_pools,
+		.inputs = parsed->arguments,
+		.outputs = parsed->arguments + parsed->num_inputs,
+	};
+	enum nnhal_status status;
+
+	status = burst_server_fetch(s);
+	if (status)
+		return status;
+	pthread_mutex_lock(&s->lock);
+	status = s->executor->execute(s->executor_context, &request, parsed->slots,
+				      parsed->measure, s->buffers.shapes, num_shapes, timing);
+	pthread_mutex_unlock(&s->lock);
+	if (*num_shapes > parsed->num_outputs)
+		*num_shapes = parsed->num_outputs;
+	return status;
+}
+
+/* Turn a request packet into a result packet; its datums. */
+static uint32_t process(struct nnhal_burst_server *s, uint32_t count)
+{
+	struct nnhal_timing timing = { NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	uint32_t room = nnhal_fmq_capacity(s->results), num_shapes = 0;
+	uint64_t start = monotonic_ns();
+	struct burst_buffers *b = &s->buffers;
+	enum nnhal_status status;
+	int size;
+
+	if (nnhal_burst_parse_request(b->request, count, &b->parsed)) {
+		status = NNHAL_STATUS_GENERAL_FAILURE;
+	} else if (b->parsed.measure != NNHAL_MEASURE_NO &&
+		   b->parsed.measure != NNHAL_MEASURE_YES) {
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	} else {
+		status = execute_parsed(s, &num_shapes, &timing);
+		complete_timing(&timing, b->parsed.measure, start);
+	}
+	size = nnhal_burst_serialize_result(status, b->shapes, num_shapes, &timing, b->result,
+					    room);
+	/* More than the queue can ever hold: this always fits. */
+	if (size < 0)
+		size = nnhal_burst_serialize_result(NNHAL_STATUS_GENERAL_FAILURE, NULL, 0, NULL,
+						    b->result, room);
+	return (uint32_t)size;
+}
+
+/* ---- the thread ---- */
+
+static bool stopping(struct nnhal_burst_server *s)
+{
+	return atomic_load_explicit(&s->stop, memory_order_relaxed);
+}
+
+/* Messages of the client. 0 or -errno: end of the burst. */
+static int drain_link(struct nnhal_burst_server *s)
+{
+	struct link_message message;
+	struct link_extra extra;
+	int err;
+
+	for (;;) {
+		err = link_receive(&s->link, &message, &extra);
+		if (err)
+			return err == -EAGAIN ? 0 : err;
+		err = burst_server_message(s, &message, &extra);
+		if (err)
+			return err;
+	}
+}
+
+/* Sleep until @count datums of a queue may be moved, or until there is a message. */
+static int sleep_for(struct nnhal_burst_server *s, struct nnhal_fmq *q, uint32_t count)
+{
+	int err = nnhal_fmq_prepare_poll(q, count);
+
+	if (err)
+		return err < 0 ? err : 0;
+	atomic_fetch_add_explicit(&s->sleeps, 1, memory_order_relaxed);
+	err = link_sleep(&s->link, POLLIN, UINT64_MAX);
+	nnhal_fmq_cancel_poll(q);
+	return err ? err : drain_link(s);
+}
+
+/* Datums of the next request, or -errno: end of the burst. */
+static int next_request(struct nnhal_burst_server *s)
+{
+	int count, err;
+
+	for (;;) {
+		if (stopping(s))
+			return -ECANCELED;
+		spin_for_data(&s->spin, s->requests, &s->stop);
+		count = nnhal_fmq_read_packet(s->requests, s->buffers.request,
+					      nnhal_fmq_capacity(s->requests));
+		if (count != -EAGAIN)
+			return count;
+		err = sleep_for(s, s->requests, 1);
+		if (err)
+			return err;
+	}
+}
+
+/* The queue may be full if the client does not take its results. 0 or -errno. */
+static int send_result(struct nnhal_burst_server *s, uint32_t count)
+{
+	int err;
+
+	for (;;) {
+		err = nnhal_fmq_write(s->results, s->buffers.result, count);
+		if (err != -EAGAIN)
+			return err;
+		if (stopping(s))
+			return -ECANCELED;
+		err = sleep_for(s, s->results, count);
+		if (err)
+			return err;
+	}
+}
+
+static void end_burst(struct nnhal_burst_server *s, int error)
+{
+	/* First of all: whoever waits for a result learns that none will come. */
+	link_hang_up(&s->link);
+	burst_server_forget_all(s);
+	burst_server_release(s);
+	pthread_mutex_lock(&s->end_lock);
+	s->ended = true;
+	s->end_status = error == -EPIPE ? NNHAL_STATUS_DEAD_OBJECT
+					: NNHAL_STATUS_GENERAL_FAILURE;
+	pthread_cond_broadcast(&s->end_cond);
+	pthread_mutex_unlock(&s->end_lock);
+}
+
+/* HELLO of the client and what becomes of it. 0 or -errno: no burst. */
+static int handshake(struct nnhal_burst_server *s)
+{
+	enum nnhal_status status = NNHAL_STATUS_GENERAL_FAILURE;
+	struct link_message message;
+	struct link_extra extra;
+	int err;
+
+	for (;;) {
+		err = link_receive(&s->link, &message, &extra);
+		if (err == -EAGAIN)
+			err = link_sleep(&s->link, POLLIN, UINT64_MAX);
+		else if (err || message.type != LINK_DOORBELL)
+			break;
+		if (err)
+			return err;
+	}
+	if (err)
+		return err;
+	if (message.type == LINK_HELLO && message.version == LINK_VERSION && extra.num_fds == 2) {
+		link_watch(&s->link, extra.pid);
+		status = burst_server_attach(s, extra.fds[0], extra.fds[1], NULL);
+	}
+	link_close_fds(&extra);
+	memset(&message, 0, sizeof(message));
+	message.type = LINK_WELCOME;
+	message.status = status;
+	err = link_send(&s->link, &message, NULL, 0, true);
+	return !err && status ? -EPROTO : err;
+}
+
+void *burst_server_thread(void *data)
+{
+	struct nnhal_burst_server *s = data;
+	int n = s->handshake ? handshake(s) : 0;
+
+	while (!n) {
+		n = next_request(s);
+		if (n < 0)
+			break;
+		n = send_result(s, process(s, (uint32_t)n));
+		if (!n)
+			n = s->link_error;
+	}
+	end_burst(s, n);
+	return NULL;
+}
