@@ -16,6 +16,9 @@
 
 #define NO_INDEX		UINT32_MAX
 
+/* Alignment of constants in the image and in the staging buffer. */
+#define LOWER_DATA_ALIGN		64
+
 /* Where the constant of an operand goes. */
 struct place {
 	uint64_t offset;		/* in the inline data or the staging buffer */
@@ -72,5 +75,45 @@ const char *lower_operand_obstacle(const struct lowering *l, const struct lower_
 				   uint32_t index);
 /* Decide which operations become commands and number those. */
 enum nnhal_status lower_find_skips(struct lowering *l);
+
+/* Write the image. */
+enum nnhal_status lower_emit(struct lowering *l);
+
+/* Bytes of parameters of an operand's type, an extension's that the device has. */
+static inline uint64_t lower_params_size(const struct lowering *l, const struct nnhal_operand *op)
+{
+	struct extension_type type;
+
+	return op->extra_params.kind == NNHAL_EXTRA_PARAMS_EXTENSION &&
+	       !extensions_find_type(l->extensions, l->model, op->type, &type) ?
+	       op->extra_params.extension_size : 0;
+}
+
+static inline bool lower_is_reference(const struct nnhal_operand *op)
+{
+	return op->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
+}
+
+static inline bool lower_is_constant(const struct nnhal_operand *op)
+{
+	return op->lifetime == NNHAL_LIFETIME_CONSTANT_COPY || lower_is_reference(op);
+}
+
+/* Inputs of an operation that are operands of its command: the first @n, or from there. */
+static inline uint32_t lower_num_inputs(const struct nnhal_operation *o)
+{
+	return is_control(o) ? o->num_inputs - 2 : o->num_inputs;
+}
+
+static inline uint32_t lower_input(const struct nnhal_operation *o, uint32_t k)
+{
+	return o->inputs[operand_of_operation(o, k)];
+}
+
+/* The operation of the main subgraph that command @c is. */
+static inline const struct nnhal_operation *lower_main_operation(const struct lowering *l, uint32_t c)
+{
+	return &l->model->main.operations[l->image->command_origins[c].operation];
+}
 
 #endif /* NNHAL_LOWERING_H */

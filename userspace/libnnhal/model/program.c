@@ -14,8 +14,8 @@
 #include "device/device_private.h"
 #include "memory/binding.h"
 #include "memory/memory_private.h"
-#include "model/program.h"
 #include "model/model_image.h"
+#include "model/program.h"
 #include "transport/transport.h"
 
 /* Buffers and bindings that are needed while a program loads. */

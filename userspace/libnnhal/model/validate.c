@@ -7,7 +7,6 @@
  * whether types and ranks of operands fit the operation, in validate_signature.c. What
  * depends on values and shapes is judged by the device.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,26 +18,8 @@
 #include "device/extensions.h"
 #include "memory/memory_private.h"
 #include "model/model_copy.h"
+#include "model/subgraph_check.h"
 #include "model/validate.h"
-
-/* What the checks of one subgraph share. */
-struct check {
-	const struct nnhal_model *model;
-	const struct nnhal_subgraph *sg;
-	uint32_t version;
-	char where[24];			/* "" or "subgraph 3 " */
-	const uint32_t *known;		/* signature_known() of the operands */
-	struct nnhal_diag *diag;
-};
-
-#define FAIL(c, fmt, ...) \
-	(diag_set((c)->diag, "%s" fmt, (c)->where, ##__VA_ARGS__), false)
-
-static bool is_constant(const struct nnhal_operand *op)
-{
-	return op->lifetime == NNHAL_LIFETIME_CONSTANT_COPY ||
-	       op->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
-}
 
 static bool is_written(const struct nnhal_operand *op)
 {
@@ -46,222 +27,8 @@ static bool is_written(const struct nnhal_operand *op)
 	       op->lifetime == NNHAL_LIFETIME_SUBGRAPH_OUTPUT;
 }
 
-/* The high half of an extension type names an extension of the model. */
-static bool known_prefix(const struct nnhal_model *model, uint32_t type)
-{
-	uint32_t i;
-
-	for (i = 0; i < model->num_extensions; i++)
-		if (model->extensions[i].prefix == type >> 16)
-			return true;
-	return false;
-}
-
-static bool check_type(const struct check *c, uint32_t i, const struct nnhal_operand *op)
-{
-	if (!nnhal_validate_operand_type(op->type, c->version))
-		return FAIL(c, "operand %u: type %u does not exist in this HAL version", i,
-			    op->type);
-	if (nnhal_is_extension_operand_type(op->type) && !known_prefix(c->model, op->type))
-		return FAIL(c, "operand %u: no extension has the prefix 0x%x of type 0x%x", i,
-			    op->type >> 16, op->type);
-	return true;
-}
-
-static bool check_shape(const struct check *c, uint32_t i, const struct nnhal_operand *op)
-{
-	uint32_t d;
-
-	if (nnhal_is_extension_operand_type(op->type))
-		return true;
-	if (nnhal_operand_type_is_scalar(op->type)) {
-		if (op->num_dimensions)
-			return FAIL(c, "operand %u: scalar %s has rank %u, expected 0", i,
-				    nnhal_operand_type_name(op->type), op->num_dimensions);
-		return true;
-	}
-	if (!op->num_dimensions && (c->version < NNHAL_HAL_1_2 || is_constant(op)))
-		return FAIL(c, "operand %u: %s %s tensor of rank 0", i,
-			    nnhal_lifetime_name(op->lifetime), nnhal_operand_type_name(op->type));
-	for (d = 0; is_constant(op) && d < op->num_dimensions; d++)
-		if (!op->dimensions[d])
-			return FAIL(c, "operand %u: dimension %u of a constant is 0", i, d);
-	if (nnhal_size_of_data_overflows(nnhal_element_size(op->type), op->dimensions,
-					 op->num_dimensions))
-		return FAIL(c, "operand %u: size takes more than 32 bits", i);
-	return true;
-}
-
-static bool check_scale(const struct check *c, uint32_t i, const struct nnhal_operand *op)
-{
-	if (!isfinite(op->scale))
-		return FAIL(c, "operand %u: scale is not finite", i);
-	switch (op->type) {
-	case NNHAL_OPERAND_OEM:
-	case NNHAL_OPERAND_TENSOR_OEM_BYTE:
-		return true;
-	case NNHAL_OPERAND_TENSOR_INT32:
-		if (op->scale < 0.0f)
-			return FAIL(c, "operand %u: scale %g of TENSOR_INT32, expected >= 0", i,
-				    op->scale);
-		return true;
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM:
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED:
-	case NNHAL_OPERAND_TENSOR_QUANT8_SYMM:
-	case NNHAL_OPERAND_TENSOR_QUANT16_ASYMM:
-	case NNHAL_OPERAND_TENSOR_QUANT16_SYMM:
-		if (op->scale <= 0.0f)
-			return FAIL(c, "operand %u: scale %g of %s, expected > 0", i, op->scale,
-				    nnhal_operand_type_name(op->type));
-		return true;
-	default:
-		if (op->scale != 0.0f)
-			return FAIL(c, "operand %u: scale %g of %s, expected 0", i, op->scale,
-				    nnhal_operand_type_name(op->type));
-		return true;
-	}
-}
-
-static bool check_zero_point(const struct check *c, uint32_t i, const struct nnhal_operand *op)
-{
-	int32_t min = 0, max = 0;
-
-	switch (op->type) {
-	case NNHAL_OPERAND_OEM:
-	case NNHAL_OPERAND_TENSOR_OEM_BYTE:
-		return true;
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM:
-		max = UINT8_MAX;
-		break;
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED:
-		min = INT8_MIN;
-		max = INT8_MAX;
-		break;
-	case NNHAL_OPERAND_TENSOR_QUANT16_ASYMM:
-		max = UINT16_MAX;
-		break;
-	default:
-		break;
-	}
-	if (op->zero_point < min || op->zero_point > max)
-		return FAIL(c, "operand %u: zeroPoint %d of %s, expected %d to %d", i,
-			    op->zero_point, nnhal_operand_type_name(op->type), min, max);
-	return true;
-}
-
-static bool check_channel_quant(const struct check *c, uint32_t i,
-				const struct nnhal_operand *op)
-{
-	const struct nnhal_channel_quant *cq = &op->extra_params.channel_quant;
-	uint32_t s;
-
-	if (op->extra_params.kind != NNHAL_EXTRA_PARAMS_CHANNEL_QUANT)
-		return FAIL(c, "operand %u: per-channel type without channelQuant", i);
-	if (cq->channel_dim >= op->num_dimensions)
-		return FAIL(c, "operand %u: channelDim %u, but the rank is %u", i,
-			    cq->channel_dim, op->num_dimensions);
-	if (!op->dimensions[cq->channel_dim])
-		return FAIL(c, "operand %u: dimension %u, the channelDim, is 0", i,
-			    cq->channel_dim);
-	if (cq->num_scales != op->dimensions[cq->channel_dim])
-		return FAIL(c, "operand %u: %u channel scales for %u channels", i,
-			    cq->num_scales, op->dimensions[cq->channel_dim]);
-	for (s = 0; s < cq->num_scales; s++)
-		if (!isfinite(cq->scales[s]) || cq->scales[s] <= 0.0f)
-			return FAIL(c, "operand %u: channel scale %u is %g, expected > 0", i, s,
-				    cq->scales[s]);
-	return true;
-}
-
-static bool check_extra_params(const struct check *c, uint32_t i,
-			       const struct nnhal_operand *op)
-{
-	uint32_t kind = op->extra_params.kind;
-
-	if (op->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL)
-		return check_channel_quant(c, i, op);
-	if (nnhal_is_extension_operand_type(op->type)) {
-		if (kind != NNHAL_EXTRA_PARAMS_NONE && kind != NNHAL_EXTRA_PARAMS_EXTENSION)
-			return FAIL(c, "operand %u: extraParams kind %u of an extension type",
-				    i, kind);
-	} else if (kind != NNHAL_EXTRA_PARAMS_NONE) {
-		return FAIL(c, "operand %u: extraParams kind %u of %s, expected none", i, kind,
-			    nnhal_operand_type_name(op->type));
-	}
-	return true;
-}
-
-/* Offset and length of a constant inside @size bytes; length as the shape says. */
-static bool check_data(const struct check *c, uint32_t i, const struct nnhal_operand *op,
-		       uint64_t size)
-{
-	const struct nnhal_data_location *loc = &op->location;
-	uint32_t expected;
-
-	if ((uint64_t)loc->offset + loc->length > size)
-		return FAIL(c, "operand %u: offset %u + length %u is beyond the %llu bytes there",
-			    i, loc->offset, loc->length, (unsigned long long)size);
-	if (nnhal_is_extension_operand_type(op->type) || op->type == NNHAL_OPERAND_OEM ||
-	    op->type == NNHAL_OPERAND_TENSOR_OEM_BYTE)
-		return true;
-	if (nnhal_size_of_data(op->type, op->dimensions, op->num_dimensions, &expected) ||
-	    loc->length != expected)
-		return FAIL(c, "operand %u: length %u of a constant, expected %u", i, loc->length,
-			    expected);
-	return true;
-}
-
-static bool check_location(const struct check *c, uint32_t i, const struct nnhal_operand *op)
-{
-	const struct nnhal_data_location *loc = &op->location;
-
-	if ((op->lifetime == NNHAL_LIFETIME_SUBGRAPH) != (op->type == NNHAL_OPERAND_SUBGRAPH))
-		return FAIL(c, "operand %u: type %s with lifetime %s", i,
-			    nnhal_operand_type_name(op->type), nnhal_lifetime_name(op->lifetime));
-	switch (op->lifetime) {
-	case NNHAL_LIFETIME_CONSTANT_COPY:
-		if (loc->pool_index)
-			return FAIL(c, "operand %u: poolIndex %u of CONSTANT_COPY, expected 0", i,
-				    loc->pool_index);
-		return check_data(c, i, op, c->model->operand_values_size);
-	case NNHAL_LIFETIME_CONSTANT_REFERENCE:
-		if (loc->pool_index >= c->model->num_pools)
-			return FAIL(c, "operand %u: poolIndex %u, but there are %u pools", i,
-				    loc->pool_index, c->model->num_pools);
-		return check_data(c, i, op, c->model->pools[loc->pool_index]->size);
-	case NNHAL_LIFETIME_SUBGRAPH:
-		if (loc->pool_index || loc->length)
-			return FAIL(c, "operand %u: poolIndex %u, length %u of a subgraph, expected 0",
-				    i, loc->pool_index, loc->length);
-		if (loc->offset >= c->model->num_referenced)
-			return FAIL(c, "operand %u: subgraph %u, but %u are referenced", i,
-				    loc->offset, c->model->num_referenced);
-		return true;
-	default:
-		if (loc->pool_index || loc->offset || loc->length)
-			return FAIL(c, "operand %u: location {%u, %u, %u} of %s, expected zeros", i,
-				    loc->pool_index, loc->offset, loc->length,
-				    nnhal_lifetime_name(op->lifetime));
-		return true;
-	}
-}
-
-static bool check_operand(const struct check *c, uint32_t i)
-{
-	const struct nnhal_operand *op = &c->sg->operands[i];
-	uint32_t last = c->version >= NNHAL_HAL_1_3 ? NNHAL_LIFETIME_SUBGRAPH
-						    : NNHAL_LIFETIME_NO_VALUE;
-
-	if (op->lifetime > last)
-		return FAIL(c, "operand %u: lifetime %u does not exist in this HAL version", i,
-			    op->lifetime);
-	return check_type(c, i, op) && check_shape(c, i, op) && check_scale(c, i, op) &&
-	       check_zero_point(c, i, op) && check_extra_params(c, i, op) &&
-	       check_location(c, i, op);
-}
-
 /* inputIndexes or outputIndexes: exactly the operands of @lifetime, each once. */
-static bool check_index_list(const struct check *c, const char *name, const uint32_t *indexes,
+static bool check_index_list(const struct subgraph_check *c, const char *name, const uint32_t *indexes,
 			     uint32_t count, uint32_t lifetime, uint8_t *seen)
 {
 	uint32_t i;
@@ -271,59 +38,59 @@ static bool check_index_list(const struct check *c, const char *name, const uint
 		uint32_t index = indexes[i];
 
 		if (index >= c->sg->num_operands)
-			return FAIL(c, "%s %u: operand %u, but there are %u", name, i, index,
+			return CHECK_FAIL(c, "%s %u: operand %u, but there are %u", name, i, index,
 				    c->sg->num_operands);
 		if (c->sg->operands[index].lifetime != lifetime)
-			return FAIL(c, "%s %u: operand %u has lifetime %s, expected %s", name, i,
+			return CHECK_FAIL(c, "%s %u: operand %u has lifetime %s, expected %s", name, i,
 				    index, nnhal_lifetime_name(c->sg->operands[index].lifetime),
 				    nnhal_lifetime_name(lifetime));
 		if (seen[index])
-			return FAIL(c, "%s %u: operand %u is listed twice", name, i, index);
+			return CHECK_FAIL(c, "%s %u: operand %u is listed twice", name, i, index);
 		seen[index] = 1;
 	}
 	for (i = 0; i < c->sg->num_operands; i++)
 		if (c->sg->operands[i].lifetime == lifetime && !seen[i])
-			return FAIL(c, "operand %u: lifetime %s, but not listed in %s", i,
+			return CHECK_FAIL(c, "operand %u: lifetime %s, but not listed in %s", i,
 				    nnhal_lifetime_name(lifetime), name);
 	return true;
 }
 
 /* Reads come after writes, writes happen once. @written: one flag per operand. */
-static bool check_operation(const struct check *c, uint32_t i, uint8_t *written,
+static bool check_operation(const struct subgraph_check *c, uint32_t i, uint8_t *written,
 			    uint32_t *consumers)
 {
 	const struct nnhal_operation *o = &c->sg->operations[i];
 	uint32_t k, index;
 
 	if (!nnhal_validate_operation_type(o->type, c->version))
-		return FAIL(c, "operation %u: type %u does not exist in this HAL version", i,
+		return CHECK_FAIL(c, "operation %u: type %u does not exist in this HAL version", i,
 			    o->type);
-	if (nnhal_is_extension_operation_type(o->type) && !known_prefix(c->model, o->type))
-		return FAIL(c, "operation %u: no extension has the prefix 0x%x of type 0x%x", i,
+	if (nnhal_is_extension_operation_type(o->type) && !validate_known_prefix(c->model, o->type))
+		return CHECK_FAIL(c, "operation %u: no extension has the prefix 0x%x of type 0x%x", i,
 			    o->type >> 16, o->type);
 	for (k = 0; k < o->num_inputs; k++) {
 		index = o->inputs[k];
 		if (index >= c->sg->num_operands)
-			return FAIL(c, "operation %u (%s) input %u: operand %u, but there are %u",
+			return CHECK_FAIL(c, "operation %u (%s) input %u: operand %u, but there are %u",
 				    i, nnhal_operation_type_name(o->type), k, index,
 				    c->sg->num_operands);
 		if (is_written(&c->sg->operands[index]) && !written[index])
-			return FAIL(c, "operation %u (%s) input %u: operand %u is not written before",
+			return CHECK_FAIL(c, "operation %u (%s) input %u: operand %u is not written before",
 				    i, nnhal_operation_type_name(o->type), k, index);
 		consumers[index]++;
 	}
 	for (k = 0; k < o->num_outputs; k++) {
 		index = o->outputs[k];
 		if (index >= c->sg->num_operands)
-			return FAIL(c, "operation %u (%s) output %u: operand %u, but there are %u",
+			return CHECK_FAIL(c, "operation %u (%s) output %u: operand %u, but there are %u",
 				    i, nnhal_operation_type_name(o->type), k, index,
 				    c->sg->num_operands);
 		if (!is_written(&c->sg->operands[index]))
-			return FAIL(c, "operation %u (%s) output %u: operand %u is %s, which cannot be written",
+			return CHECK_FAIL(c, "operation %u (%s) output %u: operand %u is %s, which cannot be written",
 				    i, nnhal_operation_type_name(o->type), k, index,
 				    nnhal_lifetime_name(c->sg->operands[index].lifetime));
 		if (written[index])
-			return FAIL(c, "operation %u (%s) output %u: operand %u is written twice",
+			return CHECK_FAIL(c, "operation %u (%s) output %u: operand %u is written twice",
 				    i, nnhal_operation_type_name(o->type), k, index);
 		written[index] = 1;
 	}
@@ -334,7 +101,7 @@ static bool check_operation(const struct check *c, uint32_t i, uint8_t *written,
 	return true;
 }
 
-static bool check_flow(const struct check *c, uint8_t *written, uint32_t *consumers)
+static bool check_flow(const struct subgraph_check *c, uint8_t *written, uint32_t *consumers)
 {
 	uint32_t i;
 
@@ -346,16 +113,16 @@ static bool check_flow(const struct check *c, uint8_t *written, uint32_t *consum
 		const struct nnhal_operand *op = &c->sg->operands[i];
 
 		if (is_written(op) && !written[i])
-			return FAIL(c, "operand %u: %s that no operation writes", i,
+			return CHECK_FAIL(c, "operand %u: %s that no operation writes", i,
 				    nnhal_lifetime_name(op->lifetime));
 		if (op->number_of_consumers != consumers[i])
-			return FAIL(c, "operand %u: numberOfConsumers %u, but %u operation inputs read it",
+			return CHECK_FAIL(c, "operand %u: numberOfConsumers %u, but %u operation inputs read it",
 				    i, op->number_of_consumers, consumers[i]);
 	}
 	return true;
 }
 
-static bool check_lists(const struct check *c, uint8_t *seen)
+static bool check_lists(const struct subgraph_check *c, uint8_t *seen)
 {
 	return check_index_list(c, "inputIndexes", c->sg->input_indexes, c->sg->num_inputs,
 				NNHAL_LIFETIME_SUBGRAPH_INPUT, seen) &&
@@ -363,16 +130,16 @@ static bool check_lists(const struct check *c, uint8_t *seen)
 				c->sg->num_outputs, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, seen);
 }
 
-static bool check_counts(const struct check *c)
+static bool check_counts(const struct subgraph_check *c)
 {
 	if (!c->sg->num_operands)
-		return FAIL(c, "no operands");
+		return CHECK_FAIL(c, "no operands");
 	if (!c->sg->num_operations)
-		return FAIL(c, "no operations");
+		return CHECK_FAIL(c, "no operations");
 	if (!c->sg->num_inputs)
-		return FAIL(c, "no inputs");
+		return CHECK_FAIL(c, "no inputs");
 	if (!c->sg->num_outputs)
-		return FAIL(c, "no outputs");
+		return CHECK_FAIL(c, "no outputs");
 	return true;
 }
 
@@ -381,7 +148,7 @@ static enum nnhal_status check_subgraph(const struct nnhal_model *model,
 					const struct nnhal_subgraph *sg, int64_t number,
 					struct nnhal_diag *diag)
 {
-	struct check c = {
+	struct subgraph_check c = {
 		.model = model, .sg = sg, .diag = diag,
 		.version = hal_version_of(model->hal_version),
 	};
@@ -395,7 +162,7 @@ static enum nnhal_status check_subgraph(const struct nnhal_model *model,
 	if (!check_counts(&c))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	for (i = 0; i < sg->num_operands; i++)
-		if (!check_operand(&c, i))
+		if (!validate_operand(&c, i))
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 	consumers = calloc(sg->num_operands, sizeof(*consumers) + sizeof(*known) + sizeof(*flags));
 	if (!consumers) {

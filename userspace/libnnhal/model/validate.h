@@ -19,6 +19,11 @@ uint32_t signature_known(const struct nnhal_operand *operand);
  */
 bool validate_signature(const struct nnhal_subgraph *sg, uint32_t i, const uint32_t *known,
 			uint32_t version, const char *where, struct nnhal_diag *diag);
+/*
+ * The version since which operation @i of a valid subgraph is legal; @known as above.
+ */
+uint32_t signature_operation_since(const struct nnhal_subgraph *sg, uint32_t i,
+				   const uint32_t *known);
 /* Rules for IF and WHILE, for an operation whose operand indexes are in range. */
 bool validate_control_flow(const struct nnhal_model *model, const struct nnhal_subgraph *sg,
 			   const char *where, uint32_t operation, struct nnhal_diag *diag);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Program images: what they hold is freed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <nnhal/nnhal.h>
+
+#include "model/model_image.h"
+
+void image_fini(struct image *image)
+{
+	uint32_t i;
+
+	for (i = 0; i < image->num_pools; i++)
+		nnhal_memory_unref(image->pools[i]);
+	free(image->pools);
+	free(image->refs);
+	free(image->staging);
+	free(image->skips);
+	free(image->command_origins);
+	free(image->tensor_origins);
+	free(image->data);
+	memset(image, 0, sizeof(*image));
+}
