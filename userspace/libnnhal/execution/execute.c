@@ -23,144 +23,23 @@
 #include "device/device_private.h"
 #include "execution/arguments.h"
 #include "execution/execution.h"
+#include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 #include "memory/arena.h"
 #include "memory/binding.h"
 #include "transport/transport.h"
 
-/* Idle executions a prepared model keeps. */
-#define MAX_IDLE	16
+/* ---- before the run ---- */
 
-struct execution {
-	struct async_job job;
-	struct execution *next;
-	struct nnhal_prepared_model *model;	/* referenced while in use */
-	struct arena_chunk *result;
-	struct arena_chunk *profile;
-	struct transport_fence *fence;
-	/* Inputs, then outputs. */
-	struct resolved_arg *resolved;
-	struct nnpu_arg *args;
-	struct nnhal_output_shape *shapes;	/* one per output */
-	/* Pools of the request; room for max_pools. */
-	struct nnhal_request_pool *pools;
-	const struct binding **bindings;	/* NULL: no argument is there */
-	uint32_t num_pools;
-	uint32_t max_pools;
-	/* This run. */
-	struct nnhal_execute_options options;
-	uint32_t hal_version;
-	uint64_t start_ns;
-	enum nnhal_status preset;		/* over before it began */
-	nnhal_execution_callback callback;
-	void *context;
-};
-
-static uint32_t num_args(const struct nnhal_prepared_model *model)
-{
-	return model->rules.num_inputs + model->rules.num_outputs;
-}
-
-static uint64_t result_size(const struct nnhal_prepared_model *model)
-{
-	return sizeof(struct nnpu_args_header) + num_args(model) * sizeof(struct nnpu_arg);
-}
-
-/* ---- execution objects ---- */
-
-static void execution_free(struct execution *e)
-{
-	struct nnhal_device *device = e->model->device;
-
-	arena_put(&device->arena, e->result);
-	arena_put(&device->arena, e->profile);
-	if (e->fence)
-		device->transport->ops->fence_destroy(device->transport, e->fence);
-	free(e->pools);
-	free(e->bindings);
-	free(e->resolved);
-	free(e->args);
-	free(e->shapes);
-	free(e);
-}
-
-static struct execution *execution_create(struct nnhal_prepared_model *model)
-{
-	struct transport *t = model->device->transport;
-	size_t n = (size_t)num_args(model) + 1;
-	struct execution *e = calloc(1, sizeof(*e));
-
-	if (!e)
-		return NULL;
-	e->model = model;
-	e->resolved = calloc(n, sizeof(*e->resolved));
-	e->args = calloc(n, sizeof(*e->args));
-	e->shapes = calloc(n, sizeof(*e->shapes));
-	if (!e->resolved || !e->args || !e->shapes ||
-	    arena_get(&model->device->arena, result_size(model), &e->result) ||
-	    t->ops->fence_create(t, &e->fence)) {
-		execution_free(e);
-		return NULL;
-	}
-	return e;
-}
-
-static struct execution *execution_get(struct nnhal_prepared_model *model)
-{
-	struct execution *e;
-
-	pthread_mutex_lock(&model->lock);
-	e = model->idle;
-	if (e) {
-		model->idle = e->next;
-		model->num_idle--;
-	}
-	pthread_mutex_unlock(&model->lock);
-	if (!e)
-		e = execution_create(model);
-	if (e) {
-		nnhal_prepared_model_ref(model);
-		e->num_pools = 0;
-		e->preset = NNHAL_STATUS_NONE;
-		e->callback = NULL;
-	}
-	return e;
-}
-
-/* The run is over: drop its references and keep the object for the next one. */
-static void execution_put(struct execution *e)
+/* The run is over. */
+static void execution_done(struct execution *e)
 {
 	struct nnhal_prepared_model *model = e->model;
-	uint32_t i;
 
-	for (i = 0; i < e->num_pools; i++)
-		nnhal_memory_unref(e->pools[i].memory);
-	e->num_pools = 0;
-	pthread_mutex_lock(&model->lock);
-	if (model->num_idle < MAX_IDLE) {
-		e->next = model->idle;
-		model->idle = e;
-		model->num_idle++;
-		e = NULL;
-	}
-	pthread_mutex_unlock(&model->lock);
-	if (e)
-		execution_free(e);
+	execution_put(e);
 	nnhal_prepared_model_unref(model);
 }
-
-void executions_free(struct nnhal_prepared_model *model)
-{
-	struct execution *e;
-
-	while ((e = model->idle)) {
-		model->idle = e->next;
-		execution_free(e);
-	}
-}
-
-/* ---- before the run ---- */
 
 /* Slots for the pools that arguments are in. */
 static enum nnhal_status bind_pools(struct execution *e)
@@ -171,7 +50,7 @@ static enum nnhal_status bind_pools(struct execution *e)
 
 	if (e->num_pools)
 		memset(e->bindings, 0, e->num_pools * sizeof(*e->bindings));
-	for (i = 0; i < num_args(e->model); i++) {
+	for (i = 0; i < execution_num_args(e->model); i++) {
 		if (e->resolved[i].omitted)
 			continue;
 		pool = e->resolved[i].pool;
@@ -207,11 +86,13 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	e = execution_get(model);
+	if (e)
+		nnhal_prepared_model_ref(model);
 	num_pools = request->num_pools;
 	if (!e || !args_make_room(&e->pools, &e->bindings, &e->max_pools, num_pools)) {
 		diag_set(read.diag, "no memory for an execution");
 		if (e)
-			execution_put(e);
+			execution_done(e);
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	e->options = read;
@@ -220,7 +101,7 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	status = resolve_request(request, num_pools, &model->rules, e->pools, e->resolved,
 				 read.diag);
 	if (status) {
-		execution_put(e);
+		execution_done(e);
 		return status;
 	}
 	e->num_pools = num_pools;
@@ -237,10 +118,10 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 		status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
 					  read.diag);
 	if (status) {
-		execution_put(e);
+		execution_done(e);
 		return status;
 	}
-	args_build(e->args, e->resolved, num_args(model), e->bindings);
+	args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
 	return NNHAL_STATUS_NONE;
 }
 
@@ -442,7 +323,7 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 		if (output_shapes && out.num_shapes)
 			memcpy(output_shapes, e->shapes,
 			       out.num_shapes * sizeof(*output_shapes));
-		execution_put(e);
+		execution_done(e);
 	}
 	if (num_output_shapes)
 		*num_output_shapes = out.num_shapes;
@@ -459,7 +340,7 @@ static void complete(struct async_job *job, int error)
 
 	e->callback(e->context, out.status, out.num_shapes ? e->shapes : NULL, out.num_shapes,
 		    &out.timing);
-	execution_put(e);
+	execution_done(e);
 }
 
 static enum nnhal_status launch(struct execution *e)
@@ -497,7 +378,7 @@ enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 	e->context = context;
 	status = launch(e);
 	if (status)
-		execution_put(e);
+		execution_done(e);
 	return status;
 }
 

@@ -9,7 +9,6 @@
 
 #include "execution/prepared_model_private.h"
 
-void executions_free(struct nnhal_prepared_model *model);
 /* nnhal_prepared_model_execute() that calls back only after it has returned NONE. */
 enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Preparing models, and prepared models as objects.
+ * Preparing models.
  *
  * A launch checks the model, the meaning of its operations included, and translates
  * it into an image of its own; loading it then takes place on a thread per call.
@@ -20,14 +20,13 @@
 #include "base/monotonic.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
-#include "execution/execution.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 #include "model/explain.h"
 #include "model/lower.h"
 #include "model/model_copy.h"
-#include "model/program.h"
 #include "model/model_image.h"
+#include "model/program.h"
 #include "model/support.h"
 #include "model/validate.h"
 #include "transport/transport.h"
@@ -291,40 +290,4 @@ enum nnhal_status nnhal_device_prepare_model_sync(struct nnhal_device *device,
 	status = nnhal_status_for_version(prepare(p, prepared), p->copy.model.hal_version);
 	preparation_free(p);
 	return status;
-}
-
-struct nnhal_prepared_model *nnhal_prepared_model_ref(struct nnhal_prepared_model *model)
-{
-	atomic_fetch_add_explicit(&model->refs, 1, memory_order_relaxed);
-	return model;
-}
-
-void nnhal_prepared_model_unref(struct nnhal_prepared_model *model)
-{
-	struct transport *t;
-
-	if (!model || atomic_fetch_sub_explicit(&model->refs, 1, memory_order_acq_rel) != 1)
-		return;
-	t = model->device->transport;
-	executions_free(model);
-	t->ops->program_unload(t, model->program);
-	nnhal_device_unref(model->device);
-	pthread_mutex_destroy(&model->lock);
-	free(model->command_origins);
-	free(model->block);
-	free(model);
-}
-
-enum nnhal_status
-nnhal_ext_get_prepared_model_info(const struct nnhal_prepared_model *model,
-				  struct nnhal_ext_prepared_model_info *info)
-{
-	if (!model || !info)
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	info->device_memory = model->device_memory;
-	info->image_size = model->image_size;
-	info->num_operations = model->num_operations;
-	info->num_inputs = model->rules.num_inputs;
-	info->num_outputs = model->rules.num_outputs;
-	return NNHAL_STATUS_NONE;
 }

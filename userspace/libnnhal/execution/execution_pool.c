@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Execution objects: a prepared model keeps idle ones, so that a run with memory seen
+ * before allocates nothing.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include <nnhal/nnhal.h>
+
+#include "device/device_private.h"
+#include "execution/execution_pool.h"
+#include "memory/arena.h"
+#include "memory/binding.h"
+#include "transport/transport.h"
+
+/* Idle executions a prepared model keeps. */
+#define MAX_IDLE	16
+
+static uint64_t result_size(const struct nnhal_prepared_model *model)
+{
+	return sizeof(struct nnpu_args_header) + execution_num_args(model) * sizeof(struct nnpu_arg);
+}
+
+static void execution_free(struct execution *e)
+{
+	struct nnhal_device *device = e->model->device;
+
+	arena_put(&device->arena, e->result);
+	arena_put(&device->arena, e->profile);
+	if (e->fence)
+		device->transport->ops->fence_destroy(device->transport, e->fence);
+	free(e->pools);
+	free(e->bindings);
+	free(e->resolved);
+	free(e->args);
+	free(e->shapes);
+	free(e);
+}
+
+static struct execution *execution_create(struct nnhal_prepared_model *model)
+{
+	struct transport *t = model->device->transport;
+	size_t n = (size_t)execution_num_args(model) + 1;
+	struct execution *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return NULL;
+	e->model = model;
+	e->resolved = calloc(n, sizeof(*e->resolved));
+	e->args = calloc(n, sizeof(*e->args));
+	e->shapes = calloc(n, sizeof(*e->shapes));
+	if (!e->resolved || !e->args || !e->shapes ||
+	    arena_get(&model->device->arena, result_size(model), &e->result) ||
+	    t->ops->fence_create(t, &e->fence)) {
+		execution_free(e);
+		return NULL;
+	}
+	return e;
+}
+
+struct execution *execution_get(struct nnhal_prepared_model *model)
+{
+	struct execution *e;
+
+	pthread_mutex_lock(&model->lock);
+	e = model->idle;
+	if (e) {
+		model->idle = e->next;
+		model->num_idle--;
+	}
+	pthread_mutex_unlock(&model->lock);
+	if (!e)
+		e = execution_create(model);
+	if (e) {
+		e->num_pools = 0;
+		e->preset = NNHAL_STATUS_NONE;
+		e->callback = NULL;
+	}
+	return e;
+}
+
+void execution_put(struct execution *e)
+{
+	struct nnhal_prepared_model *model = e->model;
+	uint32_t i;
+
+	for (i = 0; i < e->num_pools; i++)
+		nnhal_memory_unref(e->pools[i].memory);
+	e->num_pools = 0;
+	pthread_mutex_lock(&model->lock);
+	if (model->num_idle < MAX_IDLE) {
+		e->next = model->idle;
+		model->idle = e;
+		model->num_idle++;
+		e = NULL;
+	}
+	pthread_mutex_unlock(&model->lock);
+	if (e)
+		execution_free(e);
+}
+
+void executions_free(struct nnhal_prepared_model *model)
+{
+	struct execution *e;
+
+	while ((e = model->idle)) {
+		model->idle = e->next;
+		execution_free(e);
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Execution objects: what one run needs.
+ */
+#ifndef NNHAL_EXECUTION_POOL_H
+#define NNHAL_EXECUTION_POOL_H
+
+#include <stdint.h>
+
+#include <nnhal/nnhal.h>
+
+#include "device/async.h"
+#include "execution/arguments.h"
+#include "execution/prepared_model_private.h"
+#include "execution/validate_request.h"
+#include "memory/arena.h"
+#include "memory/binding.h"
+
+struct execution {
+	struct async_job job;
+	struct execution *next;
+	struct nnhal_prepared_model *model;	/* referenced while in use */
+	struct arena_chunk *result;
+	struct arena_chunk *profile;
+	struct transport_fence *fence;
+	/* Inputs, then outputs. */
+	struct resolved_arg *resolved;
+	struct nnpu_arg *args;
+	struct nnhal_output_shape *shapes;	/* one per output */
+	/* Pools of the request; room for max_pools. */
+	struct nnhal_request_pool *pools;
+	const struct binding **bindings;	/* NULL: no argument is there */
+	uint32_t num_pools;
+	uint32_t max_pools;
+	/* This run. */
+	struct nnhal_execute_options options;
+	uint32_t hal_version;
+	uint64_t start_ns;
+	enum nnhal_status preset;		/* over before it began */
+	nnhal_execution_callback callback;
+	void *context;
+};
+
+/* Inputs and outputs of a model. */
+static inline uint32_t execution_num_args(const struct nnhal_prepared_model *model)
+{
+	return model->rules.num_inputs + model->rules.num_outputs;
+}
+
+/*
+ * An execution object of a model, an idle one or a new one; NULL: no memory. The caller
+ * holds a reference of the model until after execution_put().
+ */
+struct execution *execution_get(struct nnhal_prepared_model *model);
+/* The run is over: drop the references of its pools and keep the object for the next one. */
+void execution_put(struct execution *e);
+/* The model goes: free the idle objects. */
+void executions_free(struct nnhal_prepared_model *model);
+
+#endif /* NNHAL_EXECUTION_POOL_H */

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Prepared models: references, release, information.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <nnhal/nnhal.h>
+
+#include "device/device_private.h"
+#include "execution/execution_pool.h"
+#include "execution/prepared_model_private.h"
+#include "transport/transport.h"
+
+struct nnhal_prepared_model *nnhal_prepared_model_ref(struct nnhal_prepared_model *model)
+{
+	atomic_fetch_add_explicit(&model->refs, 1, memory_order_relaxed);
+	return model;
+}
+
+void nnhal_prepared_model_unref(struct nnhal_prepared_model *model)
+{
+	struct transport *t;
+
+	if (!model || atomic_fetch_sub_explicit(&model->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	t = model->device->transport;
+	executions_free(model);
+	t->ops->program_unload(t, model->program);
+	nnhal_device_unref(model->device);
+	pthread_mutex_destroy(&model->lock);
+	free(model->command_origins);
+	free(model->block);
+	free(model);
+}
+
+enum nnhal_status
+nnhal_ext_get_prepared_model_info(const struct nnhal_prepared_model *model,
+				  struct nnhal_ext_prepared_model_info *info)
+{
+	if (!model || !info)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	info->device_memory = model->device_memory;
+	info->image_size = model->image_size;
+	info->num_operations = model->num_operations;
+	info->num_inputs = model->rules.num_inputs;
+	info->num_outputs = model->rules.num_outputs;
+	return NNHAL_STATUS_NONE;
+}
