@@ -27,6 +27,7 @@
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "base/status.h"
+#include "transport/drm_private.h"
 #include "transport/drm_scan.h"
 #include "transport/transport.h"
 
@@ -36,43 +37,9 @@
 #define FEW_FENCES	32
 #define MAX_NODES	64
 
-struct drm_transport {
-	struct transport base;
-	int fd;
-	int udmabuf_fd;			/* -1: not available */
-	/*
-	 * The driver gives one handle for one dma-buf however often it is imported:
-	 * import, bind and close are one step.
-	 */
-	pthread_mutex_t import_lock;
-};
-
 struct transport_fence {
 	uint32_t handle;
 };
-
-struct drm_queue {
-	struct transport_queue base;
-	uint32_t number;
-	uint32_t ring_handle;
-	int fd;
-	void *rings;			/* submission ring, completion ring */
-};
-
-static struct drm_transport *to_drm(struct transport *t)
-{
-	return (struct drm_transport *)t;
-}
-
-static int drm_ioctl(int fd, unsigned long request, void *arg)
-{
-	int ret;
-
-	do {
-		ret = ioctl(fd, request, arg);
-	} while (ret < 0 && (errno == EINTR || errno == EAGAIN));
-	return ret < 0 ? -errno : 0;
-}
 
 static int query(int fd, uint32_t topic, void *data, uint32_t size)
 {
@@ -126,114 +93,6 @@ static int drm_read_extensions(struct transport *t, struct nnpu_extension **exte
 	if (err == -EINVAL)
 		return 0;
 	*count = (q.size < size ? q.size : size) / sizeof(**extensions);
-	return err;
-}
-
-/* ---- memory ---- */
-
-static void gem_close(int fd, uint32_t handle)
-{
-	struct drm_gem_close arg = { .handle = handle };
-
-	drm_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
-}
-
-static int slot_bind(int fd, uint32_t handle, uint64_t size, uint32_t access, uint32_t *slot)
-{
-	struct drm_nnpu_slot_bind arg = { .handle = handle, .size = size };
-	int err;
-
-	if (access & TRANSPORT_READ)
-		arg.flags |= DRM_NNPU_SLOT_READ;
-	if (access & TRANSPORT_WRITE)
-		arg.flags |= DRM_NNPU_SLOT_WRITE;
-	err = drm_ioctl(fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg);
-	if (!err)
-		*slot = arg.slot;
-	return err;
-}
-
-static void drm_unbind(struct transport *t, uint32_t slot)
-{
-	struct drm_nnpu_slot_unbind arg = { .slot = slot };
-
-	drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_SLOT_UNBIND, &arg);
-}
-
-static int map_handle(int fd, uint32_t handle, uint64_t size, void **map)
-{
-	struct drm_nnpu_bo_mmap arg = { .handle = handle };
-	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
-
-	if (err)
-		return err;
-	*map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)arg.offset);
-	return *map == MAP_FAILED ? -errno : 0;
-}
-
-static int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
-{
-	struct drm_nnpu_bo_create arg = { .size = size };
-	int fd = to_drm(t)->fd;
-	int err;
-
-	err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &arg);
-	if (err)
-		return err;
-	err = map_handle(fd, arg.handle, arg.size, &bo->map);
-	if (!err) {
-		err = slot_bind(fd, arg.handle, arg.size, TRANSPORT_READ | TRANSPORT_WRITE,
-				&bo->slot);
-		if (err)
-			munmap(bo->map, arg.size);
-	}
-	/* Mapping and slot keep the buffer; the handle has done its work. */
-	gem_close(fd, arg.handle);
-	bo->size = arg.size;
-	return err;
-}
-
-static void drm_bo_destroy(struct transport *t, struct transport_bo *bo)
-{
-	drm_unbind(t, bo->slot);
-	munmap(bo->map, bo->size);
-}
-
-static int import_dmabuf(struct drm_transport *d, int dmabuf, uint64_t size, uint32_t access,
-			 uint32_t *slot)
-{
-	struct drm_prime_handle prime = { .fd = dmabuf };
-	int err;
-
-	pthread_mutex_lock(&d->import_lock);
-	err = drm_ioctl(d->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
-	if (!err) {
-		err = slot_bind(d->fd, prime.handle, size, access, slot);
-		gem_close(d->fd, prime.handle);
-	}
-	pthread_mutex_unlock(&d->import_lock);
-	return err;
-}
-
-static int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd,
-		       uint64_t size, uint32_t access, uint32_t *slot)
-{
-	struct udmabuf_create create = {
-		.memfd = (uint32_t)fd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = size,
-	};
-	struct drm_transport *d = to_drm(t);
-	int dmabuf, err;
-
-	if (type == TRANSPORT_DMABUF)
-		return import_dmabuf(d, fd, size, access, slot);
-	/* Not available, too large for it, sealed against writing: no way in place. */
-	if (d->udmabuf_fd < 0)
-		return -ENOTSUP;
-	dmabuf = ioctl(d->udmabuf_fd, UDMABUF_CREATE, &create);
-	if (dmabuf < 0)
-		return -ENOTSUP;
-	err = import_dmabuf(d, dmabuf, size, access, slot);
-	close(dmabuf);
 	return err;
 }
 
@@ -407,116 +266,6 @@ static int drm_fence_error(struct transport *t, struct transport_fence *fence)
 	return info.status < 0 ? info.status : 0;
 }
 
-/* ---- queues of the process itself ---- */
-
-#define RINGS_SIZE	(2 * (size_t)NNPU_PAGE_SIZE)
-
-/* The rings are of no use to a child, and a child must not write to them. */
-static int create_rings(struct drm_queue *q, int fd)
-{
-	struct drm_nnpu_bo_create create = { .size = RINGS_SIZE };
-	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &create);
-
-	if (err)
-		return err;
-	q->ring_handle = create.handle;
-	err = map_handle(fd, create.handle, RINGS_SIZE, &q->rings);
-	if (err) {
-		q->rings = NULL;
-		return err;
-	}
-	return madvise(q->rings, RINGS_SIZE, MADV_DONTFORK) ? -errno : 0;
-}
-
-static int map_doorbell(struct drm_queue *q)
-{
-	void *page = mmap(NULL, DRM_NNPU_QUEUE_DOORBELL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  q->fd, 0);
-
-	if (page == MAP_FAILED)
-		return -errno;
-	q->base.doorbell = page;
-	return 0;
-}
-
-static void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
-{
-	struct drm_queue *q = (struct drm_queue *)queue;
-	struct drm_nnpu_queue_destroy arg = { .queue = q->number };
-	int fd = to_drm(t)->fd;
-
-	if (q->number)
-		drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
-	if (q->base.doorbell)
-		munmap((void *)(uintptr_t)q->base.doorbell, DRM_NNPU_QUEUE_DOORBELL_SIZE);
-	if (q->fd >= 0)
-		close(q->fd);
-	if (q->rings)
-		munmap(q->rings, RINGS_SIZE);
-	if (q->ring_handle)
-		gem_close(fd, q->ring_handle);
-	free(q);
-}
-
-static int create_queue(struct drm_queue *q, int fd, uint32_t priority)
-{
-	struct drm_nnpu_queue_create arg = {
-		.priority = priority,
-		.ring_handle = q->ring_handle,
-		.sq_entries = NNPU_PAGE_SIZE / NNPU_SQE_SIZE,
-		.cq_entries = NNPU_PAGE_SIZE / NNPU_CQE_SIZE,
-		.cq_offset = NNPU_PAGE_SIZE,
-	};
-	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_CREATE, &arg);
-
-	/* How a driver says that it does not know an ioctl. */
-	if (err == -EINVAL || err == -ENOTTY || err == -ENOSYS)
-		return -EOPNOTSUPP;
-	if (err)
-		return err;
-	q->number = arg.queue;
-	q->fd = arg.fd;
-	q->base.sq = q->rings;
-	q->base.cq = (struct nnpu_cqe *)((uint8_t *)q->rings + NNPU_PAGE_SIZE);
-	q->base.sq_entries = arg.sq_entries;
-	q->base.cq_entries = arg.cq_entries;
-	return map_doorbell(q);
-}
-
-static int drm_queue_create(struct transport *t, uint32_t priority,
-			    struct transport_queue **queue)
-{
-	struct drm_queue *q = calloc(1, sizeof(*q));
-	int fd = to_drm(t)->fd;
-	int err;
-
-	if (!q)
-		return -ENOMEM;
-	q->fd = -1;
-	err = create_rings(q, fd);
-	if (!err)
-		err = create_queue(q, fd, priority);
-	if (err) {
-		drm_queue_destroy(t, &q->base);
-		return err;
-	}
-	*queue = &q->base;
-	return 0;
-}
-
-static int drm_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
-			  uint64_t until_ns, enum transport_queue_state *state)
-{
-	struct drm_nnpu_queue_wait arg = {
-		.queue = ((struct drm_queue *)queue)->number, .cq_head = cq_head,
-		.timeout_ns = until_ns > INT64_MAX ? INT64_MAX : (int64_t)until_ns,
-	};
-	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_QUEUE_WAIT, &arg);
-
-	*state = (enum transport_queue_state)arg.state;
-	return err;
-}
-
 static const struct transport_ops drm_ops = {
 	.close = drm_close,
 	.health = drm_health,
@@ -538,15 +287,6 @@ static const struct transport_ops drm_ops = {
 	.queue_destroy = drm_queue_destroy,
 	.queue_wait = drm_queue_wait,
 };
-
-/* The numbers go through as they are. */
-_Static_assert((int)TRANSPORT_QUEUE_READY == DRM_NNPU_QUEUE_STATE_READY &&
-	       (int)TRANSPORT_QUEUE_STOPPED == DRM_NNPU_QUEUE_STATE_STOPPED &&
-	       (int)TRANSPORT_QUEUE_HUNG == DRM_NNPU_QUEUE_STATE_HUNG &&
-	       (int)TRANSPORT_QUEUE_LOST == DRM_NNPU_QUEUE_STATE_LOST &&
-	       (int)TRANSPORT_QUEUE_GONE == DRM_NNPU_QUEUE_STATE_GONE &&
-	       (int)TRANSPORT_QUEUE_DESTROYED == DRM_NNPU_QUEUE_STATE_DESTROYED,
-	       "states of queues");
 
 /* ---- opening ---- */
 

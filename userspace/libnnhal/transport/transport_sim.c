@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The way to the in-process device: slots, programs and fences on top of its rings.
+ * The way to the in-process device: programs, fences and jobs on top of its rings.
  *
- * Each open is a device of its own with threads of its own. Memory objects are
- * mapped into the process and registered with the device; a slot is one mapping.
+ * Each open is a device of its own with threads of its own.
  */
 #include <endian.h>
 #include <errno.h>
@@ -20,6 +19,7 @@
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "base/status.h"
+#include "transport/sim_private.h"
 #include "transport/sim_rings.h"
 #include "transport/transport.h"
 
@@ -27,34 +27,6 @@ struct transport_fence {
 	bool signalled;
 	int error;
 };
-
-/* What a slot points to. */
-struct sim_slot {
-	void *map;			/* NULL: free */
-	size_t size;
-};
-
-struct sim_transport {
-	struct transport base;
-	struct sim_rings rings;
-
-	pthread_mutex_t slot_lock;
-	struct sim_slot *slots;
-
-	pthread_mutex_t program_lock;
-	bool *programs;			/* in use, by number; 0 is no number */
-	uint32_t max_programs;
-
-	pthread_mutex_t fence_lock;
-	pthread_cond_t fence_cond;
-
-	bool has_queues;
-};
-
-static struct sim_transport *to_sim(struct transport *t)
-{
-	return (struct sim_transport *)t;
-}
 
 /* errno of a refused command, as the kernel driver gives it. */
 static int admin_error(uint32_t status)
@@ -115,117 +87,6 @@ static int sim_read_extensions(struct transport *t, struct nnpu_extension **exte
 	}
 	sim_memory_fini(r, &page);
 	return err;
-}
-
-/* ---- slots ---- */
-
-static uint32_t find_slot(const struct sim_transport *s)
-{
-	uint32_t i;
-
-	for (i = 0; i < s->rings.num_slots; i++)
-		if (!s->slots[i].map)
-			return i;
-	return NNPU_SLOT_NONE;
-}
-
-/* Give a mapping a slot; the slot owns it if that works. */
-static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t access,
-		     uint32_t *slot)
-{
-	struct nnpu_slot_entry *entry;
-	uint32_t flags = NNPU_SLOT_VALID;
-	unsigned int region = 0;
-	uint32_t i;
-	int err;
-
-	if (access & TRANSPORT_READ) {
-		flags |= NNPU_SLOT_READ;
-		region |= NNPU_INPROC_READ;
-	}
-	if (access & TRANSPORT_WRITE) {
-		flags |= NNPU_SLOT_WRITE;
-		region |= NNPU_INPROC_WRITE;
-	}
-	pthread_mutex_lock(&s->slot_lock);
-	i = find_slot(s);
-	err = i == NNPU_SLOT_NONE ? -ENOSPC
-				  : nnpu_inproc_register(s->rings.ip, map, size, region);
-	if (!err) {
-		s->slots[i] = (struct sim_slot){ map, size };
-		entry = &s->rings.slot_table[i];
-		memset(entry, 0, sizeof(*entry));
-		entry->mem.addr = htole64((uintptr_t)map);
-		entry->mem.size = htole64(size);
-		/* Valid last: the device reads entries when jobs name them. */
-		__atomic_store_n(&entry->flags, htole32(flags), __ATOMIC_RELEASE);
-		*slot = i;
-	}
-	pthread_mutex_unlock(&s->slot_lock);
-	return err;
-}
-
-static void sim_unbind(struct transport *t, uint32_t slot)
-{
-	struct sim_transport *s = to_sim(t);
-	struct nnpu_sqe_invalidate sqe = {
-		.opcode = NNPU_ADMIN_INVALIDATE_SLOTS, .ctx = htole32(SIM_CTX),
-		.first = htole32(slot), .count = htole32(1),
-	};
-	struct sim_slot old;
-	struct nnpu_cqe cqe;
-
-	pthread_mutex_lock(&s->slot_lock);
-	__atomic_store_n(&s->rings.slot_table[slot].flags, 0, __ATOMIC_RELEASE);
-	sim_admin(&s->rings, &sqe, &cqe);
-	old = s->slots[slot];
-	nnpu_inproc_unregister(s->rings.ip, old.map);
-	s->slots[slot].map = NULL;
-	pthread_mutex_unlock(&s->slot_lock);
-	munmap(old.map, old.size);
-}
-
-static int bind_mapping(struct sim_transport *s, void *map, size_t size, uint32_t access,
-			uint32_t *slot)
-{
-	int err = slot_bind(s, map, size, access, slot);
-
-	if (err)
-		munmap(map, size);
-	return err;
-}
-
-static int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
-{
-	size_t bytes = (size_t)round_up_u64(size, NNPU_PAGE_SIZE);
-	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int err;
-
-	if (map == MAP_FAILED)
-		return -ENOMEM;
-	err = bind_mapping(to_sim(t), map, bytes, TRANSPORT_READ | TRANSPORT_WRITE, &bo->slot);
-	if (err)
-		return err;
-	bo->map = map;
-	bo->size = bytes;
-	return 0;
-}
-
-static void sim_bo_destroy(struct transport *t, struct transport_bo *bo)
-{
-	sim_unbind(t, bo->slot);
-}
-
-static int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd,
-		       uint64_t size, uint32_t access, uint32_t *slot)
-{
-	int prot = (access & TRANSPORT_READ ? PROT_READ : 0) |
-		   (access & TRANSPORT_WRITE ? PROT_WRITE : 0);
-	void *map = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
-
-	if (map == MAP_FAILED)
-		return type == TRANSPORT_MEMFD ? -ENOTSUP : -errno;
-	return bind_mapping(to_sim(t), map, size, access, slot);
 }
 
 /* ---- programs ---- */

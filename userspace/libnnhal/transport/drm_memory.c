@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Buffers, slots and imported memory through the kernel driver.
+ */
+#include <errno.h>
+#include <linux/udmabuf.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <drm/nnpu_accel.h>
+
+#include "transport/drm_private.h"
+#include "transport/transport.h"
+
+int drm_ioctl(int fd, unsigned long request, void *arg)
+{
+	int ret;
+
+	do {
+		ret = ioctl(fd, request, arg);
+	} while (ret < 0 && (errno == EINTR || errno == EAGAIN));
+	return ret < 0 ? -errno : 0;
+}
+
+void drm_gem_close(int fd, uint32_t handle)
+{
+	struct drm_gem_close arg = { .handle = handle };
+
+	drm_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
+}
+
+static int slot_bind(int fd, uint32_t handle, uint64_t size, uint32_t access, uint32_t *slot)
+{
+	struct drm_nnpu_slot_bind arg = { .handle = handle, .size = size };
+	int err;
+
+	if (access & TRANSPORT_READ)
+		arg.flags |= DRM_NNPU_SLOT_READ;
+	if (access & TRANSPORT_WRITE)
+		arg.flags |= DRM_NNPU_SLOT_WRITE;
+	err = drm_ioctl(fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg);
+	if (!err)
+		*slot = arg.slot;
+	return err;
+}
+
+void drm_unbind(struct transport *t, uint32_t slot)
+{
+	struct drm_nnpu_slot_unbind arg = { .slot = slot };
+
+	drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_SLOT_UNBIND, &arg);
+}
+
+int drm_map_handle(int fd, uint32_t handle, uint64_t size, void **map)
+{
+	struct drm_nnpu_bo_mmap arg = { .handle = handle };
+	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
+
+	if (err)
+		return err;
+	*map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)arg.offset);
+	return *map == MAP_FAILED ? -errno : 0;
+}
+
+int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
+{
+	struct drm_nnpu_bo_create arg = { .size = size };
+	int fd = to_drm(t)->fd;
+	int err;
+
+	err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &arg);
+	if (err)
+		return err;
+	err = drm_map_handle(fd, arg.handle, arg.size, &bo->map);
+	if (!err) {
+		err = slot_bind(fd, arg.handle, arg.size, TRANSPORT_READ | TRANSPORT_WRITE,
+				&bo->slot);
+		if (err)
+			munmap(bo->map, arg.size);
+	}
+	/* Mapping and slot keep the buffer; the handle has done its work. */
+	drm_gem_close(fd, arg.handle);
+	bo->size = arg.size;
+	return err;
+}
+
+void drm_bo_destroy(struct transport *t, struct transport_bo *bo)
+{
+	drm_unbind(t, bo->slot);
+	munmap(bo->map, bo->size);
+}
+
+static int import_dmabuf(struct drm_transport *d, int dmabuf, uint64_t size, uint32_t access,
+			 uint32_t *slot)
+{
+	struct drm_prime_handle prime = { .fd = dmabuf };
+	int err;
+
+	pthread_mutex_lock(&d->import_lock);
+	err = drm_ioctl(d->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
+	if (!err) {
+		err = slot_bind(d->fd, prime.handle, size, access, slot);
+		drm_gem_close(d->fd, prime.handle);
+	}
+	pthread_mutex_unlock(&d->import_lock);
+	return err;
+}
+
+int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,
+		uint32_t access, uint32_t *slot)
+{
+	struct udmabuf_create create = {
+		.memfd = (uint32_t)fd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = size,
+	};
+	struct drm_transport *d = to_drm(t);
+	int dmabuf, err;
+
+	if (type == TRANSPORT_DMABUF)
+		return import_dmabuf(d, fd, size, access, slot);
+	/* Not available, too large for it, sealed against writing: no way in place. */
+	if (d->udmabuf_fd < 0)
+		return -ENOTSUP;
+	dmabuf = ioctl(d->udmabuf_fd, UDMABUF_CREATE, &create);
+	if (dmabuf < 0)
+		return -ENOTSUP;
+	err = import_dmabuf(d, dmabuf, size, access, slot);
+	close(dmabuf);
+	return err;
+}

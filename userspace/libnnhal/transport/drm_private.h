@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the way through the kernel driver share.
+ */
+#ifndef NNHAL_DRM_PRIVATE_H
+#define NNHAL_DRM_PRIVATE_H
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "transport/transport.h"
+
+struct drm_transport {
+	struct transport base;
+	int fd;
+	int udmabuf_fd;			/* -1: not available */
+	/*
+	 * The driver gives one handle for one dma-buf however often it is imported:
+	 * import, bind and close are one step.
+	 */
+	pthread_mutex_t import_lock;
+};
+
+static inline struct drm_transport *to_drm(struct transport *t)
+{
+	return (struct drm_transport *)t;
+}
+
+/* ioctl() until it is not interrupted. 0 or -errno. */
+int drm_ioctl(int fd, unsigned long request, void *arg);
+/* Close a handle of a buffer. */
+void drm_gem_close(int fd, uint32_t handle);
+/* Map a buffer of the driver. 0 or -errno. */
+int drm_map_handle(int fd, uint32_t handle, uint64_t size, void **map);
+
+/* Operations of struct transport_ops: drm_memory.c */
+void drm_unbind(struct transport *t, uint32_t slot);
+int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo);
+void drm_bo_destroy(struct transport *t, struct transport_bo *bo);
+int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,
+		uint32_t access, uint32_t *slot);
+
+/* drm_queues.c */
+void drm_queue_destroy(struct transport *t, struct transport_queue *queue);
+int drm_queue_create(struct transport *t, uint32_t priority, struct transport_queue **queue);
+int drm_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
+		   uint64_t until_ns, enum transport_queue_state *state);
+
+#endif /* NNHAL_DRM_PRIVATE_H */

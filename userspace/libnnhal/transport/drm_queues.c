@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Queues of the process itself, created by the kernel driver.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <nnpu_hw.h>
+
+#include <drm/nnpu_accel.h>
+
+#include "transport/drm_private.h"
+#include "transport/transport.h"
+
+struct drm_queue {
+	struct transport_queue base;
+	uint32_t number;
+	uint32_t ring_handle;
+	int fd;
+	void *rings;			/* submission ring, completion ring */
+};
+
+/* The numbers go through as they are. */
+_Static_assert((int)TRANSPORT_QUEUE_READY == DRM_NNPU_QUEUE_STATE_READY &&
+	       (int)TRANSPORT_QUEUE_STOPPED == DRM_NNPU_QUEUE_STATE_STOPPED &&
+	       (int)TRANSPORT_QUEUE_HUNG == DRM_NNPU_QUEUE_STATE_HUNG &&
+	       (int)TRANSPORT_QUEUE_LOST == DRM_NNPU_QUEUE_STATE_LOST &&
+	       (int)TRANSPORT_QUEUE_GONE == DRM_NNPU_QUEUE_STATE_GONE &&
+	       (int)TRANSPORT_QUEUE_DESTROYED == DRM_NNPU_QUEUE_STATE_DESTROYED,
+	       "states of queues");
+
+#define RINGS_SIZE	(2 * (size_t)NNPU_PAGE_SIZE)
+
+/* The rings are of no use to a child, and a child must not write to them. */
+static int create_rings(struct drm_queue *q, int fd)
+{
+	struct drm_nnpu_bo_create create = { .size = RINGS_SIZE };
+	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &create);
+
+	if (err)
+		return err;
+	q->ring_handle = create.handle;
+	err = drm_map_handle(fd, create.handle, RINGS_SIZE, &q->rings);
+	if (err) {
+		q->rings = NULL;
+		return err;
+	}
+	return madvise(q->rings, RINGS_SIZE, MADV_DONTFORK) ? -errno : 0;
+}
+
+static int map_doorbell(struct drm_queue *q)
+{
+	void *page = mmap(NULL, DRM_NNPU_QUEUE_DOORBELL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  q->fd, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	q->base.doorbell = page;
+	return 0;
+}
+
+void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
+{
+	struct drm_queue *q = (struct drm_queue *)queue;
+	struct drm_nnpu_queue_destroy arg = { .queue = q->number };
+	int fd = to_drm(t)->fd;
+
+	if (q->number)
+		drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
+	if (q->base.doorbell)
+		munmap((void *)(uintptr_t)q->base.doorbell, DRM_NNPU_QUEUE_DOORBELL_SIZE);
+	if (q->fd >= 0)
+		close(q->fd);
+	if (q->rings)
+		munmap(q->rings, RINGS_SIZE);
+	if (q->ring_handle)
+		drm_gem_close(fd, q->ring_handle);
+	free(q);
+}
+
+static int create_queue(struct drm_queue *q, int fd, uint32_t priority)
+{
+	struct drm_nnpu_queue_create arg = {
+		.priority = priority,
+		.ring_handle = q->ring_handle,
+		.sq_entries = NNPU_PAGE_SIZE / NNPU_SQE_SIZE,
+		.cq_entries = NNPU_PAGE_SIZE / NNPU_CQE_SIZE,
+		.cq_offset = NNPU_PAGE_SIZE,
+	};
+	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_CREATE, &arg);
+
+	/* How a driver says that it does not know an ioctl. */
+	if (err == -EINVAL || err == -ENOTTY || err == -ENOSYS)
+		return -EOPNOTSUPP;
+	if (err)
+		return err;
+	q->number = arg.queue;
+	q->fd = arg.fd;
+	q->base.sq = q->rings;
+	q->base.cq = (struct nnpu_cqe *)((uint8_t *)q->rings + NNPU_PAGE_SIZE);
+	q->base.sq_entries = arg.sq_entries;
+	q->base.cq_entries = arg.cq_entries;
+	return map_doorbell(q);
+}
+
+int drm_queue_create(struct transport *t, uint32_t priority, struct transport_queue **queue)
+{
+	struct drm_queue *q = calloc(1, sizeof(*q));
+	int fd = to_drm(t)->fd;
+	int err;
+
+	if (!q)
+		return -ENOMEM;
+	q->fd = -1;
+	err = create_rings(q, fd);
+	if (!err)
+		err = create_queue(q, fd, priority);
+	if (err) {
+		drm_queue_destroy(t, &q->base);
+		return err;
+	}
+	*queue = &q->base;
+	return 0;
+}
+
+int drm_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
+		   uint64_t until_ns, enum transport_queue_state *state)
+{
+	struct drm_nnpu_queue_wait arg = {
+		.queue = ((struct drm_queue *)queue)->number, .cq_head = cq_head,
+		.timeout_ns = until_ns > INT64_MAX ? INT64_MAX : (int64_t)until_ns,
+	};
+	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_QUEUE_WAIT, &arg);
+
+	*state = (enum transport_queue_state)arg.state;
+	return err;
+}
