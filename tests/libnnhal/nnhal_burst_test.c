@@ -1029,6 +1029,56 @@ static void test_copies(void)
 	fclose(file);
 }
 
+/*
+ * A request fails because its memory cannot be bound. The next one at the same address has
+ * fewer pools, and their array ends where the page does: reading beyond it ends the test.
+ */
+static void test_failed_bind(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct nnhal_memory_desc desc = {
+		.kind = NNHAL_MEMORY_MMAP_FD, .size = UINT64_C(1) << 50,
+	};
+	struct nnhal_request_pool *last;
+	struct nnhal_memory *memory = NULL;
+	uint8_t *pages;
+
+	make_add_relu(&f);
+	prepare();
+	burst = create(1, UINT32_MAX, 0);
+	fresh_run(4);
+	/* Larger than any address space: no bounce buffer either. */
+	desc.fd = memfd_create("huge", MFD_CLOEXEC);
+	pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (desc.fd < 0 || ftruncate(desc.fd, (off_t)desc.size) || pages == MAP_FAILED ||
+	    mprotect(pages + page, page, PROT_NONE) ||
+	    nnhal_memory_import(&desc, &memory, &r.diag))
+		bail_out("memory", &r.diag);
+	last = (struct nnhal_request_pool *)(void *)(pages + page) - 1;
+	*last = r.pools[0];
+	r.request.pools = last;
+	ok(!nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL), "one pool");
+
+	r.pools[1].memory = memory;
+	r.pools[2] = r.pools[0];
+	r.pools[3] = r.pools[0];
+	r.inputs[1].location.pool_index = 1;
+	r.request.pools = r.pools;
+	r.request.num_pools = 4;
+	ok(nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "four, one of which cannot be bound");
+
+	r.inputs[1].location.pool_index = 0;
+	r.request.pools = last;
+	r.request.num_pools = 1;
+	ok(!nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL) &&
+	   run_output_is_right(&r, 4), "one again");
+	r.request.pools = r.pools;
+	nnhal_memory_unref(memory);
+	munmap(pages, 2 * page);
+	close(desc.fd);
+}
+
 /* ---- fork ---- */
 
 static int child(void)
@@ -1368,6 +1418,7 @@ static const struct {
 	{ "cache", test_cache },
 	{ "several_pools", test_several_pools },
 	{ "copies", test_copies },
+	{ "failed_bind", test_failed_bind },
 	{ "fork", test_fork },
 	{ "wait", test_wait },
 };

@@ -125,10 +125,7 @@ static int create_requests(struct nnhal_burst *b)
 		r->bit = UINT64_C(1) << i;
 		r->follower = r;
 		b->free |= r->bit;
-		r->flags = REQUEST_STALE;
-		/* Of a version there is not, with counts that do no harm. */
-		r->seen_head[0] = UINT64_C(0x1ffffffff);
-		r->seen_head[1] = 1;
+		burst_forget_request(r);
 		r->seen = calloc(n, sizeof(*r->seen));
 		r->seen_dims = calloc(n, sizeof(*r->seen_dims));
 		r->resolved = calloc(n, sizeof(*r->resolved));

@@ -151,6 +151,8 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	enum nnhal_status status;
 
 	burst_cache_leave(r);
+	/* Until see(): seen_head and num_pools are not of one request meanwhile. */
+	burst_forget_request(r);
 	atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
 	if (num_pools && !request->pools) {
 		diag_set(diag, "NULL pointer for model, request or pools");

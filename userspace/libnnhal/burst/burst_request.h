@@ -27,6 +27,14 @@ cold_path enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_re
 					  const struct nnhal_request *request, bool late,
 					  struct nnhal_diag *diag);
 
+/* No request is the same as the one in this place: a version that does not exist. */
+static inline void burst_forget_request(struct burst_request *r)
+{
+	r->seen_head[0] = UINT64_C(0x1ffffffff);
+	r->seen_head[1] = 1;
+	r->flags |= REQUEST_STALE;
+}
+
 /* Pool, offset, length and rank of an argument lie side by side: two words. */
 _Static_assert(offsetof(struct nnhal_request_argument, num_dimensions) ==
 	       offsetof(struct nnhal_request_argument, location) + 12, "layout of an argument");
