@@ -3,18 +3,19 @@
  * Bursts: the IBurstContext of the HAL.
  *
  * A burst runs one prepared model many times in rapid succession. It owns a queue
- * pair of the device whose rings and doorbell are mapped into the process: an
- * execution writes an entry and rings the doorbell, and the device answers in
- * memory; no system call, no copy of an operand. Memory a burst has met stays
- * bound to a slot until nnhal_burst_free_memory() or the end of the burst.
+ * pair of the device, whose rings and doorbell are mapped into the process. An
+ * execution writes an entry and rings the doorbell; the device writes the completion
+ * to memory. That takes no system call and copies no operand. The first request that
+ * names a memory object binds it to a slot. It stays bound until
+ * nnhal_burst_free_memory(), until it makes room for others, or until the burst ends.
  *
- * Where user-mode queues are not to be had (module parameter user_queues, another
- * device) the same calls go the way of nnhal_prepared_model_execute().
+ * If the device offers no user-mode queues (module parameter user_queues), the same
+ * calls submit through the driver, as nnhal_prepared_model_execute() does.
  *
- * All functions may be called from any thread; executions of one burst run in the
- * order of their submission. After fork() the child must not use a burst of its
- * parent: each call there gives DEVICE_UNAVAILABLE and changes nothing for the
- * parent; only nnhal_burst_unref() is of use.
+ * All functions may be called from any thread. Executions of one burst run in the
+ * order of their submission. A child of fork() must not use a burst of its parent:
+ * each call in the child returns DEVICE_UNAVAILABLE and does not affect the parent.
+ * The child may call nnhal_burst_unref() to free its copy.
  */
 #ifndef NNHAL_BURST_H
 #define NNHAL_BURST_H
@@ -35,13 +36,13 @@ struct nnhal_execute_options;
 /**
  * struct nnhal_burst_options - parameters of a burst
  * @size: sizeof(struct nnhal_burst_options)
- * @depth: requests in flight at most, 1 to 32; 0: 16. A submitted one is in flight
- *	until its result has been taken; executions always find room beside them
- * @spin_us: longest time to look for a result before sleeping, microseconds; the
- *	burst shortens it by itself when results take longer. 0: sleep at once;
- *	UINT32_MAX: what suits the device, and 0 for models prepared for LOW_POWER
- * @max_memories: memory objects kept bound at the same time, 0: 64. The one not
- *	used for longest makes room
+ * @depth: submissions in flight at most, 1 to 32; 0: 16. A submission is in flight
+ *	until its result has been taken. nnhal_burst_execute() has a place of its own
+ * @spin_us: longest time to spin on the ring before sleeping, microseconds. The
+ *	burst adapts the actual time to what waits take. 0: sleep at once;
+ *	UINT32_MAX: the default, which is 0 for models prepared for LOW_POWER
+ * @max_memories: memory objects that stay bound at the same time, 0: 64. The least
+ *	recently used one is unbound to make room
  * @diag: filled in after an error of nnhal_burst_create(); may be NULL
  */
 struct nnhal_burst_options {
@@ -52,7 +53,7 @@ struct nnhal_burst_options {
 	struct nnhal_diag *diag;
 };
 
-/* What a NULL options pointer stands for. */
+/* The meaning of a NULL options pointer. */
 #define NNHAL_BURST_OPTIONS_INIT \
 	{ sizeof(struct nnhal_burst_options), 0, UINT32_MAX, 0, NULL }
 
@@ -80,8 +81,8 @@ enum nnhal_status nnhal_burst_create(struct nnhal_prepared_model *model,
  * @num_output_shapes: likewise
  * @timing: likewise
  *
- * The same status, shapes and outputs as
- * nnhal_prepared_model_execute_synchronously() gives.
+ * Return: the status that nnhal_prepared_model_execute_synchronously() returns, with
+ * the same shapes and outputs.
  */
 enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
 				      const struct nnhal_request *request,
@@ -90,21 +91,21 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
 				      uint32_t *num_output_shapes,
 				      struct nnhal_timing *timing);
 
-/* Submit: do not wait for room, give RESOURCE_EXHAUSTED_TRANSIENT. */
+/* Submit: do not wait for room, return RESOURCE_EXHAUSTED_TRANSIENT. */
 #define NNHAL_BURST_NONBLOCK	(1u << 0)
 
 /**
  * nnhal_burst_submit() - execute and do not wait for the result
  * @burst: burst
- * @request: as above; not used any more when the function has returned
- * @options: as above; diag is filled in only by this function
- * @tag: comes back with the result
+ * @request: as above; not used after the function has returned
+ * @options: as above; diag is not written after the function has returned
+ * @tag: the result carries it
  * @flags: NNHAL_BURST_*
  *
- * Return: NONE: nnhal_burst_wait() brings the result, also that of a request whose
- * deadline had passed. Otherwise nothing was submitted: RESOURCE_EXHAUSTED_TRANSIENT
- * (NNHAL_BURST_NONBLOCK and as many requests in flight as the burst takes), and what
- * the request is refused with.
+ * Return: NONE: nnhal_burst_wait() delivers the result, also if the deadline of the
+ * request had passed. With any other status nothing was submitted:
+ * RESOURCE_EXHAUSTED_TRANSIENT (NNHAL_BURST_NONBLOCK, and as many submissions are in
+ * flight as the burst takes), or the status that refuses the request.
  */
 enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
 				     const struct nnhal_request *request,
@@ -117,14 +118,14 @@ enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
  * @requests: @num requests
  * @tags: @num tags
  * @num: how many, not 0
- * @options: of each of them
+ * @options: options of each request
  * @flags: NNHAL_BURST_*
- * @count: out: how many were submitted: the first ones
+ * @count: out: how many were submitted; they are the first ones of @requests
  *
- * The same as several calls of nnhal_burst_submit(), but for what each call costs, up to
- * the first one that fails. The device hears of all of them together.
+ * The effect is that of several calls of nnhal_burst_submit(), up to the first one that
+ * fails, at lower cost: the doorbell is rung once for all of them.
  *
- * Return: NONE if all were submitted, else as nnhal_burst_submit() for the next one.
+ * Return: NONE if all were submitted, else the status of the first request that was not.
  */
 enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
 					  const struct nnhal_request *const *requests,
@@ -137,7 +138,7 @@ enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
  * @tag: as passed to nnhal_burst_submit()
  * @status: as nnhal_burst_execute() returns
  * @num_output_shapes: entries of @output_shapes
- * @output_shapes: room for one entry per output, the caller's; may be NULL
+ * @output_shapes: room for one entry per output, owned by the caller; may be NULL
  * @timing: as nnhal_burst_execute() gives
  */
 struct nnhal_burst_result {
@@ -152,9 +153,9 @@ struct nnhal_burst_result {
  * nnhal_burst_wait() - take the next result of nnhal_burst_submit()
  * @burst: burst
  * @result: in: output_shapes; out: everything else
- * @timeout_ns: how long to wait at most, ns; 0: only look; UINT64_MAX: no limit
+ * @timeout_ns: how long to wait at most, ns; 0: do not wait; UINT64_MAX: no limit
  *
- * Results come in order of completion, each to one caller.
+ * Results come in order of completion. Each result is given to one caller.
  *
  * Return: NONE; MISSED_DEADLINE_TRANSIENT: none within @timeout_ns;
  * INVALID_ARGUMENT: nothing is in flight, or a NULL pointer; DEVICE_UNAVAILABLE:
@@ -166,16 +167,16 @@ enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst
 /**
  * nnhal_burst_wait_many() - take several results
  * @burst: burst
- * @results: @max entries, each as the one of nnhal_burst_wait()
- * @min: how many to wait for, not 0; if fewer are in flight, for all of them
+ * @results: @max entries, used as by nnhal_burst_wait()
+ * @min: how many to wait for, not 0; if fewer are in flight, all of those
  * @max: how many to take at most, not below @min
- * @timeout_ns: how long to wait at most, as nnhal_burst_wait()
- * @count: out: how many were taken: with NONE at least 1, fewer than @min after
- *	@timeout_ns or if there were no more; else 0
+ * @timeout_ns: how long to wait at most, as for nnhal_burst_wait()
+ * @count: out: how many were taken. With NONE at least 1; fewer than @min after
+ *	@timeout_ns or if no more were in flight. With any other status 0
  *
- * The same as several calls of nnhal_burst_wait(), but for what each call costs.
+ * The effect is that of several calls of nnhal_burst_wait(), at lower cost.
  *
- * Return: NONE: at least one was taken; else as nnhal_burst_wait().
+ * Return: NONE: at least one was taken; else as for nnhal_burst_wait().
  */
 enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
 					struct nnhal_burst_result *results, uint32_t min,
@@ -184,9 +185,12 @@ enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
 /**
  * nnhal_burst_free_memory() - IBurstContext.freeMemory: forget a memory object
  * @burst: burst
- * @memory: memory object, met before or not
+ * @memory: memory object; the burst need not know it
  *
- * Requests in flight keep what they use. Return: NONE or INVALID_ARGUMENT (NULL).
+ * Memory that a request in flight uses is unbound when that request has ended.
+ *
+ * Return: NONE; INVALID_ARGUMENT (a NULL pointer); DEVICE_UNAVAILABLE (in a child of
+ * fork()).
  */
 enum nnhal_status nnhal_burst_free_memory(struct nnhal_burst *burst,
 					  struct nnhal_memory *memory);
@@ -197,8 +201,8 @@ struct nnhal_burst *nnhal_burst_ref(struct nnhal_burst *burst);
 /**
  * nnhal_burst_unref() - release a reference; NULL is allowed
  *
- * The last release waits for the job that runs to be aborted or to end, drops
- * requests not yet begun, and gives the queue and its slots back.
+ * The last release aborts the job that runs or waits for its end, drops requests that
+ * have not begun, and releases the queue and its slots.
  */
 void nnhal_burst_unref(struct nnhal_burst *burst);
 

@@ -3,16 +3,16 @@
  * Bursts between two processes, over message queues: FmqRequestDatum, FmqResultDatum
  * and IBurstCallback of the HAL 1.2.
  *
- * For a client that must not or cannot open the device. The server is a thread in the
- * process that can; it takes request packets from one queue, executes them, and puts
- * result packets into another. Memory is named by slot numbers; the server asks the
- * client once for the memory behind a slot and keeps it until the client frees the
- * slot or the burst ends.
+ * These bursts are for a client that may not open the device. The server is a thread
+ * in a process that has the device open. It takes request packets from one queue,
+ * executes them, and puts result packets into another. Requests name memory by slot
+ * numbers. The server asks the client once for the memory behind a slot, and keeps it
+ * until the client frees the slot or the burst ends.
  *
- * A Unix socket (SOCK_SEQPACKET) between the two carries what is rare: the memory
- * objects, the release of slots, doorbells for a side that sleeps. Its hang-up, or
- * the exit of the process at its other end, ends the burst at either side. A process
- * that opens the device itself uses nnhal/burst.h, which costs less.
+ * A Unix socket (SOCK_SEQPACKET) between the two carries memory objects, the release of
+ * slots, and doorbells for a side that sleeps. If the socket hangs up or the process at
+ * its other end exits, the burst ends. A process that can open the device should use
+ * nnhal/burst.h, which is faster.
  *
  * Requests and statuses are those of the HAL 1.2: no tokens, deadlines and loop
  * timeouts; statuses of 1.3 arrive as GENERAL_FAILURE.
@@ -75,14 +75,14 @@ struct nnhal_burst_operand_information {
 
 /**
  * struct nnhal_burst_request_datum - FmqRequestDatum, 24 bytes
- * @kind: enum nnhal_burst_request_kind: the member that counts
+ * @kind: enum nnhal_burst_request_kind: the valid member
  * @padding: zero
  * @information: packetInformation
  * @operand: inputOperandInformation and outputOperandInformation
  * @dimension: inputOperandDimensionValue and outputOperandDimensionValue
  * @pool: poolIdentifier: a slot
  * @measure: measureTiming: enum nnhal_measure
- * @words: all of the union; bytes beyond the member that counts are zero
+ * @words: the whole union; bytes behind the valid member are zero
  */
 struct nnhal_burst_request_datum {
 	uint8_t kind;
@@ -131,13 +131,13 @@ struct nnhal_burst_shape_information {
 
 /**
  * struct nnhal_burst_result_datum - FmqResultDatum, 24 bytes
- * @kind: enum nnhal_burst_result_kind: the member that counts
+ * @kind: enum nnhal_burst_result_kind: the valid member
  * @padding: zero
  * @information: packetInformation
  * @shape: operandInformation
  * @dimension: operandDimensionValue
  * @timing: executionTiming
- * @words: all of the union; bytes beyond the member that counts are zero
+ * @words: the whole union; bytes behind the valid member are zero
  */
 struct nnhal_burst_result_datum {
 	uint8_t kind;
@@ -153,29 +153,29 @@ struct nnhal_burst_result_datum {
 
 /**
  * nnhal_burst_serialize_request() - make a request packet
- * @request: request; its pools are not looked at
+ * @request: request; its pools are not read
  * @slots: slot of each pool
  * @measure: enum nnhal_measure
  * @packet: out: room for @room datums
  * @room: entries of @packet
  *
- * Return: number of datums, > 0; -EMSGSIZE (more than @room); -EINVAL (a NULL
- * pointer where there are elements).
+ * Return: number of datums, > 0; -EMSGSIZE (more than @room); -EINVAL (a NULL pointer
+ * for an array that has elements).
  */
 int nnhal_burst_serialize_request(const struct nnhal_request *request, const int32_t *slots,
 				  int32_t measure, struct nnhal_burst_request_datum *packet,
 				  uint32_t room);
 
 /**
- * struct nnhal_burst_parsed_request - what a request packet says
+ * struct nnhal_burst_parsed_request - the request in a request packet
  * @arguments: in: room for as many entries as the packet has datums; out: inputs,
  *	then outputs
- * @dimensions: in: as much room; out: what the arguments point to
- * @slots: in: as much room; out: slot of each pool
+ * @dimensions: in: room for as many entries; out: dimensions of the arguments
+ * @slots: in: room for as many entries; out: slot of each pool
  * @num_inputs: out: inputs
  * @num_outputs: out: outputs
  * @num_pools: out: entries of @slots
- * @measure: out: as the packet says, not judged
+ * @measure: out: value in the packet, not checked
  */
 struct nnhal_burst_parsed_request {
 	struct nnhal_request_argument *arguments;
@@ -188,20 +188,21 @@ struct nnhal_burst_parsed_request {
 };
 
 /**
- * nnhal_burst_parse_request() - take a request packet apart
- * @packet: datums, in memory nobody else changes
+ * nnhal_burst_parse_request() - parse a request packet
+ * @packet: datums, in private memory
  * @count: how many
  * @parsed: in: room; out: the request
  *
- * Return: 0; -EBADMSG if the packet is malformed: empty, another size than it says,
- * a datum of the wrong kind, counts beyond its end, datums left over.
+ * Return: 0; -EBADMSG if the packet is malformed: it is empty, its size differs from
+ * packet_size, a datum has the wrong kind, a count exceeds the packet, or datums are
+ * left over.
  */
 int nnhal_burst_parse_request(const struct nnhal_burst_request_datum *packet, uint32_t count,
 			      struct nnhal_burst_parsed_request *parsed);
 
 /**
  * nnhal_burst_serialize_result() - make a result packet
- * @status: status; those the HAL 1.2 does not have become GENERAL_FAILURE
+ * @status: status; statuses that the HAL 1.2 does not have become GENERAL_FAILURE
  * @output_shapes: @num_output_shapes entries; left out unless @status is NONE or
  *	OUTPUT_INSUFFICIENT_SIZE
  * @num_output_shapes: number of outputs, or 0
@@ -217,18 +218,18 @@ int nnhal_burst_serialize_result(enum nnhal_status status,
 				 struct nnhal_burst_result_datum *packet, uint32_t room);
 
 /**
- * nnhal_burst_parse_result() - take a result packet apart
- * @packet: datums, in memory nobody else changes
+ * nnhal_burst_parse_result() - parse a result packet
+ * @packet: datums, in private memory
  * @count: how many
  * @status: out: status, 0 to 4
  * @output_shapes: out: room for @room entries
  * @room: entries of @output_shapes
  * @num_output_shapes: out: entries filled in; 0 unless @status is NONE or
  *	OUTPUT_INSUFFICIENT_SIZE
- * @timing: out: times; NNHAL_NO_TIMING twice unless @status is NONE
+ * @timing: out: times; both NNHAL_NO_TIMING unless @status is NONE
  *
- * Return: 0; -EBADMSG if the packet is malformed, has a status out of range, or
- * more outputs or dimensions than there is room for.
+ * Return: 0; -EBADMSG if the packet is malformed, if its status is out of range, or if
+ * it has more outputs or dimensions than fit.
  */
 int nnhal_burst_parse_result(const struct nnhal_burst_result_datum *packet, uint32_t count,
 			     enum nnhal_status *status,
@@ -239,25 +240,25 @@ int nnhal_burst_parse_result(const struct nnhal_burst_result_datum *packet, uint
 
 struct nnhal_burst_server;
 
-/* Datums a queue of a burst has at least and at most; slots the server caches. */
+/* Smallest and largest queue of a burst, in datums; slots that the server caches. */
 #define NNHAL_BURST_MIN_DATUMS		2u
 #define NNHAL_BURST_MAX_DATUMS		16384u
 #define NNHAL_BURST_MAX_SLOTS		512u
 
 /*
- * Microseconds a side looks for a packet before it sleeps, unless told otherwise. The
- * window is an upper bound: where looking does not pay it shrinks by itself.
+ * Default time that a side spins before it sleeps, microseconds. It is an upper bound:
+ * the time shrinks where spinning does not pay.
  */
 #define NNHAL_BURST_SPIN_US		50u
 
 /**
- * struct nnhal_burst_channel - what server and client share
+ * struct nnhal_burst_channel - queues and socket between server and client
  * @request_fd: queue of struct nnhal_burst_request_datum, see nnhal/fmq.h
  * @result_fd: queue of struct nnhal_burst_result_datum
- * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET whose other end the
- *	client has: doorbells and hang-up
+ * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET; the client has the other
+ *	end. For doorbells and hang-up
  *
- * All three are duplicated where they are passed.
+ * Functions that take a channel duplicate all three descriptors.
  */
 struct nnhal_burst_channel {
 	int request_fd;
@@ -266,17 +267,17 @@ struct nnhal_burst_channel {
 };
 
 /**
- * struct nnhal_burst_executor - what a server executes with
- * @add_cache_entry: remember the memory behind a slot; take a reference. Return:
+ * struct nnhal_burst_executor - functions that a server executes requests with
+ * @add_cache_entry: remember the memory behind a slot and take a reference. Return:
  *	NONE, or a status that the request ends with
  * @remove_cache_entry: forget a slot
  * @is_cache_entry_present: is the memory of a slot known?
- * @execute: execute a request. Its pools are @slots, @request->pools is NULL; the
- *	rest is as for nnhal_prepared_model_execute_synchronously(), with room for
- *	one shape per output
+ * @execute: execute a request. @slots stands for its pools, @request->pools is NULL.
+ *	Everything else is as for nnhal_prepared_model_execute_synchronously(), with
+ *	room for one shape per output
  *
- * The server calls one function at a time, and calls remove_cache_entry for all it
- * has added before it ends. The functions must not call functions of the server.
+ * The server calls one function at a time. Before it ends it calls remove_cache_entry
+ * for every slot that it added. The functions must not call functions of the server.
  */
 struct nnhal_burst_executor {
 	enum nnhal_status (*add_cache_entry)(void *context, int32_t slot,
@@ -307,15 +308,15 @@ typedef enum nnhal_status (*nnhal_burst_get_memories)(void *context, const int32
 /**
  * struct nnhal_burst_server_options - parameters of a server
  * @size: sizeof(struct nnhal_burst_server_options)
- * @spin_us: longest time to look for a request before sleeping; 0: sleep at once;
+ * @spin_us: longest time to spin before sleeping, microseconds; 0: sleep at once;
  *	UINT32_MAX: NNHAL_BURST_SPIN_US, or 0 for a model prepared for LOW_POWER
- * @executor: executes instead of a prepared model; NULL if there is a model. Has to
- *	exist as long as the server
+ * @executor: executes requests in place of a prepared model; NULL if there is a model.
+ *	Must stay valid as long as the server
  * @executor_context: passed to @executor
- * @get_memories: asked for the memory of slots; NULL: the client is asked over the
- *	socket, as nnhal_burst_connect() answers
+ * @get_memories: returns the memory of slots; NULL: ask the client over the socket, for
+ *	a client that used nnhal_burst_connect()
  * @get_memories_context: passed to @get_memories
- * @diag: filled in after an error of the function that makes the server; may be NULL
+ * @diag: filled in after an error of the function that creates the server; may be NULL
  */
 struct nnhal_burst_server_options {
 	size_t size;
@@ -327,7 +328,7 @@ struct nnhal_burst_server_options {
 	struct nnhal_diag *diag;
 };
 
-/* What a NULL options pointer stands for. */
+/* The meaning of a NULL options pointer. */
 #define NNHAL_BURST_SERVER_OPTIONS_INIT \
 	{ sizeof(struct nnhal_burst_server_options), UINT32_MAX, NULL, NULL, NULL, NULL, NULL }
 
@@ -339,13 +340,13 @@ struct nnhal_burst_server_options {
  * @options: parameters, or NULL for NNHAL_BURST_SERVER_OPTIONS_INIT
  * @server: out: server whose thread runs, NULL after an error
  *
- * The burst ends when the client is gone, when the queues' counters make no sense
- * any more, and with nnhal_burst_server_destroy(). When it has ended the thread, the
- * mappings and the memory objects are gone and the socket is shut down.
+ * The burst ends when the client has died, when the counters of the queues are
+ * impossible, or with nnhal_burst_server_destroy(). The end of the burst ends the thread,
+ * releases mappings and memory objects, and shuts the socket down.
  *
  * Return: NONE; INVALID_ARGUMENT (NULL pointer, neither or both of model and
- * executor); GENERAL_FAILURE (a queue or the socket is not what it should be);
- * RESOURCE_EXHAUSTED_*; what nnhal_burst_create() returns.
+ * executor); GENERAL_FAILURE (a descriptor is not a valid queue or socket);
+ * RESOURCE_EXHAUSTED_*; statuses of nnhal_burst_create().
  */
 enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *channel,
 					    struct nnhal_prepared_model *model,
@@ -359,7 +360,7 @@ enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *ch
  * @options: likewise
  * @server: likewise
  *
- * Does not wait for the client: the server's thread does.
+ * The function does not wait for the client; the thread of the server does.
  *
  * Return: as nnhal_burst_server_create().
  */
@@ -372,7 +373,7 @@ enum nnhal_status nnhal_burst_serve(int socket, struct nnhal_prepared_model *mod
  * @server: server
  * @slot: slot, known or not
  *
- * Waits for a request that runs.
+ * The function waits for the end of a request that runs.
  */
 void nnhal_burst_server_free_memory(struct nnhal_burst_server *server, int32_t slot);
 
@@ -391,9 +392,9 @@ enum nnhal_status nnhal_burst_server_wait(struct nnhal_burst_server *server,
  * nnhal_burst_server_destroy() - end the burst; NULL is allowed
  * @server: server
  *
- * A request that runs comes to its end. Not to be called from the functions the
- * server calls. In a child of fork() it releases what the child has inherited and
- * changes nothing for the parent.
+ * The function waits for the end of a request that runs. The functions of an executor
+ * must not call it. In a child of fork() it releases what the child has inherited and
+ * does not affect the parent.
  */
 void nnhal_burst_server_destroy(struct nnhal_burst_server *server);
 
@@ -404,7 +405,7 @@ struct nnhal_burst_controller;
 /**
  * struct nnhal_burst_controller_options - parameters of a client
  * @size: sizeof(struct nnhal_burst_controller_options)
- * @spin_us: longest time to look for a result before sleeping; 0: sleep at once;
+ * @spin_us: longest time to spin before sleeping, microseconds; 0: sleep at once;
  *	UINT32_MAX: NNHAL_BURST_SPIN_US
  * @request_datums: size of the request queue; 0: 1024
  * @result_datums: size of the result queue; 0: 1024
@@ -420,20 +421,20 @@ struct nnhal_burst_controller_options {
 	struct nnhal_diag *diag;
 };
 
-/* What a NULL options pointer stands for. */
+/* The meaning of a NULL options pointer. */
 #define NNHAL_BURST_CONTROLLER_OPTIONS_INIT \
 	{ sizeof(struct nnhal_burst_controller_options), UINT32_MAX, 0, 0, 0, NULL }
 
 /**
- * nnhal_burst_connect() - make a burst with a server that calls nnhal_burst_serve()
- * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET; duplicated. Nobody may
- *	read from it or write to it any more
+ * nnhal_burst_connect() - create a burst with a server that calls nnhal_burst_serve()
+ * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET; duplicated. The caller must
+ *	not read from it or write to it afterwards
  * @options: parameters, or NULL for NNHAL_BURST_CONTROLLER_OPTIONS_INIT
  * @controller: out: the client's end, NULL after an error
  *
  * Return: NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_*; DEAD_OBJECT (nobody at the
- * other end); MISSED_DEADLINE_TRANSIENT (no answer in time); what the server's
- * configuration failed with.
+ * other end); MISSED_DEADLINE_TRANSIENT (no answer in time); the status with which the
+ * server refused the burst.
  */
 enum nnhal_status nnhal_burst_connect(int socket,
 				      const struct nnhal_burst_controller_options *options,
@@ -443,15 +444,15 @@ enum nnhal_status nnhal_burst_connect(int socket,
  * nnhal_burst_controller_execute() - send a request and wait for the result
  * @controller: controller
  * @request: as for nnhal_prepared_model_execute_synchronously()
- * @options: likewise; deadline and loop timeout cannot travel
+ * @options: likewise; without deadline and loop timeout, which packets cannot carry
  * @output_shapes: likewise
  * @num_output_shapes: likewise
  * @timing: likewise
- * @sent: out: false: the server never saw the request, and the caller may send it
+ * @sent: out: false: the server never saw the request, so the caller may execute it in
  *	another way; may be NULL
  *
- * One request at a time: a second one, from another thread, is not sent and gives
- * GENERAL_FAILURE. May be called from any thread.
+ * One request runs at a time. If another thread calls the function meanwhile, its request
+ * is not sent and the status is GENERAL_FAILURE. May be called from any thread.
  *
  * Return: as nnhal_prepared_model_execute_synchronously(), with GENERAL_FAILURE for
  * MISSED_DEADLINE_* and RESOURCE_EXHAUSTED_* of the server. Not sent:
@@ -471,10 +472,10 @@ nnhal_burst_controller_execute(struct nnhal_burst_controller *controller,
 /**
  * nnhal_burst_controller_free_memory() - forget a memory object
  * @controller: controller
- * @memory: memory object, met before or not
+ * @memory: memory object; the burst need not know it
  *
- * The server forgets it before it executes a later request that uses its slot
- * again. A request that runs keeps what it uses. May be called from any thread.
+ * The server forgets the slot before the slot is used for another object. A request that
+ * runs keeps its memory. May be called from any thread.
  *
  * Return: NONE; INVALID_ARGUMENT (NULL); DEVICE_UNAVAILABLE (in a child of fork()).
  */
@@ -486,8 +487,8 @@ nnhal_burst_controller_free_memory(struct nnhal_burst_controller *controller,
  * nnhal_burst_controller_destroy() - end the burst; NULL is allowed
  * @controller: controller that no thread uses any more
  *
- * In a child of fork() it releases what the child has inherited and changes nothing
- * for the parent.
+ * In a child of fork() it releases what the child has inherited and does not affect the
+ * parent.
  */
 void nnhal_burst_controller_destroy(struct nnhal_burst_controller *controller);
 

@@ -2,10 +2,10 @@
 /*
  * Devices: the IDevice of the HAL.
  *
- * A struct nnhal_device is one open device with a hardware context of its own:
- * nothing of one open device means anything in another, also in the same
- * process. It is reference-counted; prepared models and running work hold
- * references, so the caller may release its own at any time.
+ * A struct nnhal_device is one open device with a hardware context of its own.
+ * Prepared models of one open device are of no use in another, not even in the same
+ * process. The structure is reference-counted. Prepared models and running executions
+ * hold references, so the caller may release its own at any time.
  *
  * All functions may be called from any thread. The library has no global state,
  * prints nothing, installs no signal handler and never ends the process.
@@ -32,7 +32,7 @@ struct nnhal_prepared_model;
  * @name: name of the device; has exactly one '-', for example "nnpu-drm0"
  * @spec: what to pass to nnhal_device_open()
  * @path: device node; empty for the in-process device
- * @status: NONE if the device can be opened, else what opening it gives
+ * @status: NONE if the device can be opened, else the status of opening it
  *	(NO_PERMISSION)
  */
 struct nnhal_device_info {
@@ -83,8 +83,8 @@ struct nnhal_device *nnhal_device_ref(struct nnhal_device *device);
 /**
  * nnhal_device_unref() - release a reference; NULL is allowed
  *
- * The device is closed with the last reference. Work in progress goes on to its
- * end and its callbacks are called.
+ * The last release closes the device. Executions in progress hold references: they run
+ * to their end and call back.
  */
 void nnhal_device_unref(struct nnhal_device *device);
 
@@ -137,8 +137,8 @@ enum nnhal_status nnhal_device_get_type(struct nnhal_device *device,
  * @extensions: out: array, valid as long as the device; NULL without any
  * @count: out: entries of the array
  *
- * What the device reports, the same on each call. All operations and operand types of
- * an extension that is listed are supported.
+ * Each call returns the same array. The device supports all operations and operand types
+ * of an extension that is listed.
  *
  * Return: NONE or INVALID_ARGUMENT (a NULL pointer).
  */
@@ -176,13 +176,13 @@ enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device);
  * @num_supported: entries of @supported: the number of operations
  * @diag: filled in after an error; may be NULL
  *
- * The device itself judges each operation, those of its extensions included; one of
- * an extension or with an operand type that the device does not have is not supported.
- * A true entry is a promise: if all are true, preparing the model succeeds.
+ * The device itself checks each operation, those of its extensions included. Operations
+ * and operand types of an extension that the device does not have are not supported. If
+ * all entries are true, preparing the model succeeds.
  *
  * Return: NONE; INVALID_ARGUMENT (the model breaks a rule, @supported is all
- * false); DEVICE_UNAVAILABLE, DEAD_OBJECT; GENERAL_FAILURE, which is also what
- * resource shortage gives, since this method has no status for it.
+ * false); DEVICE_UNAVAILABLE, DEAD_OBJECT; GENERAL_FAILURE, also for a shortage of
+ * resources, because the HAL has no other status for it in this method.
  */
 enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *device,
 							const struct nnhal_model *model,
@@ -195,11 +195,12 @@ enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *dev
  * @size: sizeof(struct nnhal_prepare_options)
  * @preference: enum nnhal_preference
  * @priority: enum nnhal_priority
- * @has_deadline: @deadline_ns counts
+ * @has_deadline: @deadline_ns is valid
  * @deadline_ns: CLOCK_MONOTONIC, ns. At or above INT64_MAX there is no limit.
- *	A deadline that has passed already ends the call with
- *	MISSED_DEADLINE_PERSISTENT; otherwise the call may end late
- * @diag: filled in after an error, until the callback has returned; may be NULL
+ *	If the deadline has passed before the work begins, the call ends with
+ *	MISSED_DEADLINE_PERSISTENT; work that has begun may end late
+ * @diag: out: message after an error; may be NULL. The asynchronous call may write it
+ *	until the callback has returned
  */
 struct nnhal_prepare_options {
 	size_t size;
@@ -210,7 +211,7 @@ struct nnhal_prepare_options {
 	struct nnhal_diag *diag;
 };
 
-/* What a NULL options pointer stands for; also what 1.0 and 1.2 methods imply. */
+/* The meaning of a NULL options pointer, and of the methods of 1.0. */
 #define NNHAL_PREPARE_OPTIONS_INIT \
 	{ sizeof(struct nnhal_prepare_options), NNHAL_PREFER_FAST_SINGLE_ANSWER, \
 	  NNHAL_PRIORITY_MEDIUM, false, 0, NULL }
@@ -219,8 +220,8 @@ struct nnhal_prepare_options {
  * typedef nnhal_prepared_model_callback - IPreparedModelCallback.notify_1_3
  * @context: as passed with the callback
  * @status: result
- * @model: prepared model with one reference for the callee, not NULL if and only
- *	if @status is NONE
+ * @model: prepared model with one reference, which the callee owns; NULL unless
+ *	@status is NONE
  */
 typedef void (*nnhal_prepared_model_callback)(void *context, enum nnhal_status status,
 					      struct nnhal_prepared_model *model);
@@ -228,19 +229,19 @@ typedef void (*nnhal_prepared_model_callback)(void *context, enum nnhal_status s
 /**
  * nnhal_device_prepare_model() - prepareModel_1_3: prepare a model, asynchronously
  * @device: device
- * @model: model; its hal_version selects the version of the method. Not used
- *	any more when the function has returned
- * @options: parameters, or NULL for NNHAL_PREPARE_OPTIONS_INIT; not used any more
- *	when the function has returned, except for the diag it names
+ * @model: model; its hal_version selects the version of the method. Not used after
+ *	the function has returned
+ * @options: parameters, or NULL for NNHAL_PREPARE_OPTIONS_INIT. Not used after the
+ *	function has returned, except for @options->diag
  * @callback: called exactly once, from within this function if it does not
  *	return NONE, else from a thread of the library
  * @context: passed to @callback
  *
- * Return: NONE: the work has started, @callback brings the result. Otherwise
- * @callback was called with the same status and NULL: INVALID_ARGUMENT (model,
+ * Return: NONE: the work has started, and @callback delivers the result. With any other
+ * status @callback has been called with it and NULL: INVALID_ARGUMENT (model,
  * preference, priority), GENERAL_FAILURE or RESOURCE_EXHAUSTED_* (cannot start).
- * Without @callback: INVALID_ARGUMENT. A valid model the device does not support
- * ends with INVALID_ARGUMENT through @callback after launch status NONE.
+ * INVALID_ARGUMENT if @callback is NULL. For a valid model that the device does not
+ * support the function returns NONE, and @callback gets INVALID_ARGUMENT.
  */
 enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
 					     const struct nnhal_model *model,
@@ -255,7 +256,7 @@ enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
  * @options: as above
  * @prepared: out: prepared model with one reference, NULL after an error
  *
- * No thread is created and no callback involved.
+ * The call creates no thread and makes no callback.
  *
  * Return: NONE, DEVICE_UNAVAILABLE, GENERAL_FAILURE, INVALID_ARGUMENT,
  * MISSED_DEADLINE_*, RESOURCE_EXHAUSTED_* or DEAD_OBJECT.

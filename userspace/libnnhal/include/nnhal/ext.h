@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the library offers beyond the HAL, for tools: reasons and profiles.
+ * Functions beyond the HAL, for tools: reasons and profiles.
  */
 #ifndef NNHAL_EXT_H
 #define NNHAL_EXT_H
@@ -21,10 +21,10 @@ extern "C" {
 /**
  * struct nnhal_ext_operation_support - the device's verdict on one operation
  * @supported: as nnhal_device_get_supported_operations() reports it
- * @operand: position among the operation's operands, inputs first, that is the
- *	reason, or NNHAL_EXT_OPERAND_NONE
- * @reason: why not, one line for people; empty if @supported. For IF and WHILE it
- *	may be about an operation of a subgraph, which it names.
+ * @operand: the operand at fault: its position among the operands of the operation,
+ *	inputs first, or NNHAL_EXT_OPERAND_NONE
+ * @reason: why the operation is not supported, one line for people; empty if
+ *	@supported. For IF and WHILE it may name an operation of a subgraph.
  */
 struct nnhal_ext_operation_support {
 	bool supported;
@@ -56,10 +56,10 @@ nnhal_ext_get_operation_support(struct nnhal_device *device,
  *	referenced subgraph, of the IF or WHILE that reaches it first
  * @operation_type: enum nnhal_operation_type
  * @start_ns: first start, ns of the device's clock after the start of the execution
- * @exec_ns: duration, ns of the device's clock; of IF and WHILE with all they ran
+ * @exec_ns: duration, ns of the device's clock; for IF and WHILE with everything they ran
  * @output_bytes: bytes of output written
  *
- * An operation that ran several times has one entry with sums.
+ * An operation that ran several times has one entry with the sums of all runs.
  */
 struct nnhal_ext_profile_entry {
 	uint32_t operation;
@@ -73,15 +73,14 @@ struct nnhal_ext_profile_entry {
  * struct nnhal_ext_profile - where the time of one execution went
  * @max_entries: in: entries of @entries
  * @num_entries: out: entries filled in, at most @max_entries
- * @entries: in: room for the entries; as many as the model has operations, those of
- *	referenced subgraphs included, are enough. If there are fewer the operations
- *	that ran first are in
+ * @entries: in: room for the entries. One per operation of the model and its referenced
+ *	subgraphs is enough; if there are fewer, they hold the operations that ran first
  * @queue_ns: out: time in the device's queue before the start, ns
  * @exec_ns: out: time of execution on the device, ns
  *
- * Named by struct nnhal_execute_options.profile. Filled in only if the
- * execution ends with NONE; all outputs are zero otherwise. Measuring costs a
- * little time of its own, also if @max_entries is 0.
+ * struct nnhal_execute_options.profile points here. The structure is filled in only if
+ * the execution ends with NONE; otherwise all outputs are zero. Measuring takes a little
+ * time of its own, also if @max_entries is 0.
  */
 struct nnhal_ext_profile {
 	uint32_t max_entries;
@@ -92,16 +91,16 @@ struct nnhal_ext_profile {
 };
 
 /**
- * struct nnhal_ext_work - what the device did in one execution beside the operations
+ * struct nnhal_ext_work - what the device did in one execution besides the operations
  * @inferences: out: operations whose output shapes were found while it ran
  * @allocations: out: allocations of device memory for it
  * @copies: out: tensors copied in device memory other than by operations; inputs
  *	and outputs that are transferred from and to memory of the host are not counted
  *
- * Named by struct nnhal_execute_options.work. Filled in only if the execution ends
- * with NONE; zero otherwise. All are zero for a model without unknown dimensions and
- * WHILE, once an engine of the device has run it: what there is to do is done when it
- * is prepared. 65535 stands for that or more.
+ * struct nnhal_execute_options.work points here. The structure is filled in only if the
+ * execution ends with NONE; otherwise it is zero. A model without unknown dimensions and
+ * without WHILE needs none of this once each engine of the device has run it, because the
+ * device does this work when it prepares the model. The value 65535 means 65535 or more.
  */
 struct nnhal_ext_work {
 	uint32_t inferences;

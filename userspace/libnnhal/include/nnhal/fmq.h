@@ -2,21 +2,21 @@
 /*
  * Fast message queues: one direction, fixed-size datums, shared memory.
  *
- * A queue is a memfd: one process creates it, passes the file descriptor on, and
- * another attaches to it. One side writes and the other reads; each is used by one
- * thread at a time. What is written in one call is published at once, so a reader
- * never sees part of it.
+ * A queue is a memfd. One process creates it and passes the file descriptor to
+ * another, which attaches to it. One side writes and the other reads. Only one thread
+ * at a time may use a side. All datums of one write are published together, so a reader
+ * never sees part of a write.
  *
- * Either side may sleep until the other has done something: on a futex in the shared
- * memory (the blocking calls), or in poll() on a socket between the two (a doorbell,
- * nnhal_fmq_set_doorbell()), where it can wait for other things at the same time, for
- * example for the end of the other process. Calls that do not block wake a sleeper
- * in the same way as calls that do, and cost a system call only if there is one.
+ * Each side can sleep until the other has moved datums. The blocking calls sleep on a
+ * futex in the shared memory. A side can also sleep in poll() on a socket between the
+ * two (see nnhal_fmq_set_doorbell()), and wait there for other events, such as the end
+ * of the other process. Calls that do not block wake a sleeper too. A call makes a
+ * system call only if the other side sleeps.
  *
- * The other process may write anything into the shared memory at any time. What a
- * side reads back it checks; impossible counters give -EBADMSG from then on. The
- * file cannot shrink, so there is no SIGBUS. Datums are to be judged by the caller
- * after they were copied out.
+ * The other process may write anything into the shared memory at any time. Each side
+ * checks the counters that it reads; after impossible counters every call returns
+ * -EBADMSG. The file cannot shrink, so there is no SIGBUS. The caller has to check
+ * the datums after they were copied out.
  *
  * Errors are negative errno values.
  */
@@ -34,7 +34,7 @@ extern "C" {
 
 struct nnhal_fmq;
 
-/** enum nnhal_fmq_role - what this side does with a queue */
+/** enum nnhal_fmq_role - which side of a queue this is */
 enum nnhal_fmq_role {
 	NNHAL_FMQ_READER = 0,
 	NNHAL_FMQ_WRITER = 1,
@@ -44,11 +44,11 @@ enum nnhal_fmq_role {
 #define NNHAL_FMQ_MAX_DATUM_SIZE	4096u
 #define NNHAL_FMQ_MAX_CAPACITY		(1u << 20)
 
-/* What a doorbell sends: one message of these four bytes, in host byte order. */
+/* A doorbell is one message of these four bytes, in host byte order. */
 #define NNHAL_FMQ_DOORBELL		0x4c4c4542u
 
 /**
- * nnhal_fmq_create() - make a queue
+ * nnhal_fmq_create() - create a queue
  * @datum_size: bytes of a datum, 1 to NNHAL_FMQ_MAX_DATUM_SIZE
  * @capacity: datums it holds, 1 to NNHAL_FMQ_MAX_CAPACITY
  * @role: enum nnhal_fmq_role of this side
@@ -60,7 +60,7 @@ int nnhal_fmq_create(uint32_t datum_size, uint32_t capacity, uint32_t role,
 		     struct nnhal_fmq **fmq);
 
 /**
- * nnhal_fmq_attach() - use a queue that somebody else made
+ * nnhal_fmq_attach() - use a queue that another process created
  * @fd: its file descriptor; duplicated, the caller keeps its own
  * @datum_size: expected bytes of a datum
  * @role: enum nnhal_fmq_role of this side
@@ -82,11 +82,10 @@ int nnhal_fmq_fd(const struct nnhal_fmq *fmq);
 uint32_t nnhal_fmq_capacity(const struct nnhal_fmq *fmq);
 
 /**
- * nnhal_fmq_available() - what could be done without waiting
+ * nnhal_fmq_available() - how much can be read or written without waiting
  * @fmq: queue
  *
- * Return: the reader: datums to read; the writer: datums there is room for; or
- * -EBADMSG.
+ * Return: as the reader: datums to read; as the writer: free places; or -EBADMSG.
  */
 int nnhal_fmq_available(struct nnhal_fmq *fmq);
 
@@ -102,7 +101,7 @@ int nnhal_fmq_available(struct nnhal_fmq *fmq);
 int nnhal_fmq_write(struct nnhal_fmq *fmq, const void *datums, uint32_t count);
 
 /**
- * nnhal_fmq_write_blocking() - write datums, all or none, when there is room
+ * nnhal_fmq_write_blocking() - wait for room and write datums, all or none
  * @fmq: queue, as its writer
  * @datums: @count datums
  * @count: how many, not 0
@@ -119,13 +118,13 @@ int nnhal_fmq_write_blocking(struct nnhal_fmq *fmq, const void *datums, uint32_t
  * @datums: out: @count datums
  * @count: how many, not 0
  *
- * Return: 0; -EAGAIN (not so many there now); -EMSGSIZE (more than the queue
- * holds); -EBADMSG; -EINVAL.
+ * Return: 0; -EAGAIN (fewer are there now); -EMSGSIZE (more than the queue holds);
+ * -EBADMSG; -EINVAL.
  */
 int nnhal_fmq_read(struct nnhal_fmq *fmq, void *datums, uint32_t count);
 
 /**
- * nnhal_fmq_read_blocking() - read datums, all or none, when they are there
+ * nnhal_fmq_read_blocking() - wait for datums and read them, all or none
  * @fmq: queue, as its reader
  * @datums: out: @count datums
  * @count: how many, not 0
@@ -137,40 +136,41 @@ int nnhal_fmq_read_blocking(struct nnhal_fmq *fmq, void *datums, uint32_t count,
 			    uint64_t timeout_ns);
 
 /**
- * nnhal_fmq_read_packet() - read everything that has been published
+ * nnhal_fmq_read_packet() - read all datums that have been published
  * @fmq: queue, as its reader
  * @datums: out: room for @max datums
  * @max: at least the capacity of the queue
  *
- * With one packet under way at a time this is exactly one packet. Does not wait.
+ * If the two sides send one packet at a time, the result is exactly one packet. The
+ * function does not wait.
  *
  * Return: number of datums, > 0; -EAGAIN (none there); -EBADMSG; -EINVAL.
  */
 int nnhal_fmq_read_packet(struct nnhal_fmq *fmq, void *datums, uint32_t max);
 
 /**
- * nnhal_fmq_set_doorbell() - how to wake the other side when it sleeps in poll()
+ * nnhal_fmq_set_doorbell() - set the socket that wakes the other side from poll()
  * @fmq: queue
- * @fd: connected socket that the other side polls; -1: none. Borrowed: it has to
- *	stay open as long as the queue is used
+ * @fd: connected socket that the other side polls; -1: none. The queue does not
+ *	duplicate it: the caller keeps it open as long as the queue is used
  *
- * A message that finds the socket full is not sent: then the other side has
- * something to read anyway.
+ * If the socket is full, no message is sent: the other side has messages to read and
+ * wakes up anyway.
  */
 void nnhal_fmq_set_doorbell(struct nnhal_fmq *fmq, int fd);
 
 /**
  * nnhal_fmq_prepare_poll() - announce that this side is going to sleep in poll()
  * @fmq: queue
- * @count: datums to wait for: to read, or to have room for
+ * @count: datums to wait for; as the writer: free places to wait for
  *
- * Return: 0: the other side will ring its doorbell, sleep now and call
- * nnhal_fmq_cancel_poll() afterwards; 1: there is no need to sleep; -EBADMSG;
+ * Return: 0: the other side will ring the doorbell; call poll() now and
+ * nnhal_fmq_cancel_poll() afterwards. 1: there is no need to sleep. -EBADMSG;
  * -EINVAL.
  */
 int nnhal_fmq_prepare_poll(struct nnhal_fmq *fmq, uint32_t count);
 
-/** nnhal_fmq_cancel_poll() - take nnhal_fmq_prepare_poll() back */
+/** nnhal_fmq_cancel_poll() - withdraw the announcement of nnhal_fmq_prepare_poll() */
 void nnhal_fmq_cancel_poll(struct nnhal_fmq *fmq);
 
 #pragma GCC visibility pop

@@ -2,11 +2,11 @@
 /*
  * Memory objects: the hidl_memory of the HAL.
  *
- * A struct nnhal_memory is reference-counted and belongs to no device: it can
- * serve constants and requests of any number of devices. A device that meets it
- * for the first time binds it to a slot of its context and keeps the binding
- * until the memory or the device goes, so that a later execution with the same
- * object passes the slot and nothing else. Keep the objects and use them again.
+ * A struct nnhal_memory is reference-counted and belongs to no device: it can hold
+ * constants and arguments for any number of devices. The first use in a device binds
+ * it to a slot of the device's context. The binding is kept until the memory or the
+ * device is released, and later executions with the same object only pass the slot
+ * number. Therefore keep memory objects and use them again.
  *
  * All functions may be called from any thread.
  */
@@ -22,13 +22,13 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /**
- * enum nnhal_memory_kind - what hidl_memory names by a string
+ * enum nnhal_memory_kind - the kinds that hidl_memory names by a string
  * @NNHAL_MEMORY_ASHMEM: "ashmem": a memfd. If it has whole pages and can be
- *	sealed against shrinking (the library adds that seal), as
- *	nnhal_memory_create() makes it, the device reaches it without a copy;
- *	otherwise operands are copied for each execution
+ *	sealed against shrinking, the device reaches it without a copy. The library
+ *	adds the seal. nnhal_memory_create() makes such a memfd. Operands in other
+ *	memfds are copied for each execution
  * @NNHAL_MEMORY_MMAP_FD: "mmap_fd": a file; operands are copied with pread()
- *	and pwrite(), so that a file that shrinks is an error and not a fault
+ *	and pwrite(), so that a file that shrinks causes an error and no SIGBUS
  * @NNHAL_MEMORY_HARDWARE_BUFFER_BLOB: "hardware_buffer_blob": a linear dma-buf;
  *	no copy
  * @NNHAL_MEMORY_HARDWARE_BUFFER: "hardware_buffer": an image in a layout of its
@@ -106,10 +106,10 @@ int nnhal_memfd_create(const char *name, uint64_t size);
  * @diag: filled in after an error; may be NULL
  *
  * The mapping is made once, is shared by all callers, and lasts as long as the
- * object; it is writable if the object is. Writes before an execution starts are
- * seen by the device, outputs are seen when the execution has ended. Access to
- * memory whose file somebody truncates raises SIGBUS, as with mmap() itself; the
- * library does not access this mapping on its own account.
+ * object. It is writable if the object is. The device sees writes made before an
+ * execution starts; the process sees outputs when the execution has ended. If
+ * somebody truncates the file, access to the mapping raises SIGBUS, as always with
+ * mmap(). The library itself never accesses this mapping.
  *
  * Return: first byte of the object, or NULL.
  */

@@ -6,10 +6,9 @@
  * holds its device open, and runs any number of executions at once, each with
  * memory and shapes of its own.
  *
- * Asynchronous executions that have been launched are watched by one thread per
- * device, which starts with the first of them and calls all callbacks. A
- * callback may call any function of the library but must not wait for another
- * callback of the same device.
+ * One thread per device waits for all asynchronous executions and calls their
+ * callbacks. It starts with the first of them. A callback may call any function of the
+ * library but must not wait for another callback of the same device.
  */
 #ifndef NNHAL_PREPARED_MODEL_H
 #define NNHAL_PREPARED_MODEL_H
@@ -30,18 +29,17 @@ struct nnhal_ext_work;
  * struct nnhal_execute_options - parameters of execute_1_3 beside the request
  * @size: sizeof(struct nnhal_execute_options)
  * @measure: enum nnhal_measure
- * @has_deadline: @deadline_ns counts
+ * @has_deadline: @deadline_ns is valid
  * @deadline_ns: CLOCK_MONOTONIC, ns. At or above INT64_MAX there is no limit.
- *	A deadline that has passed already ends the execution with
- *	MISSED_DEADLINE_PERSISTENT; otherwise it may end late
- * @has_loop_timeout: @loop_timeout_ns counts
- * @loop_timeout_ns: most time for each WHILE, ns; more than
+ *	If the deadline has passed before the execution begins, it ends with
+ *	MISSED_DEADLINE_PERSISTENT; an execution that has begun may end late
+ * @has_loop_timeout: @loop_timeout_ns is valid
+ * @loop_timeout_ns: longest time for each WHILE, ns; more than
  *	NNHAL_MAX_LOOP_TIMEOUT_NS gives INVALID_ARGUMENT
- * @diag: filled in after an error, until the callback has returned; may be NULL
- * @profile: times of the single operations, filled in until the callback has
- *	returned, see nnhal/ext.h; may be NULL
- * @work: what the device did beside the operations, filled in until the callback
- *	has returned, see nnhal/ext.h; may be NULL
+ * @diag: out: message after an error; may be NULL. An asynchronous execution may write
+ *	it, @profile and @work until the callback has returned
+ * @profile: out: time of each operation, see nnhal/ext.h; may be NULL
+ * @work: out: what the device did besides the operations, see nnhal/ext.h; may be NULL
  */
 struct nnhal_execute_options {
 	size_t size;
@@ -55,7 +53,7 @@ struct nnhal_execute_options {
 	struct nnhal_ext_work *work;
 };
 
-/* What a NULL options pointer stands for. */
+/* The meaning of a NULL options pointer. */
 #define NNHAL_EXECUTE_OPTIONS_INIT \
 	{ sizeof(struct nnhal_execute_options), NNHAL_MEASURE_NO, false, 0, false, 0, \
 	  NULL, NULL, NULL }
@@ -72,7 +70,7 @@ struct nnhal_execute_options {
  *	there are none
  * @num_output_shapes: number of outputs if @status is NONE or
  *	OUTPUT_INSUFFICIENT_SIZE, else 0
- * @timing: NNHAL_NO_TIMING twice unless @status is NONE and measuring was asked for
+ * @timing: both fields NNHAL_NO_TIMING unless @status is NONE and @measure was set
  */
 typedef void (*nnhal_execution_callback)(void *context, enum nnhal_status status,
 					 const struct nnhal_output_shape *output_shapes,
@@ -82,17 +80,17 @@ typedef void (*nnhal_execution_callback)(void *context, enum nnhal_status status
 /**
  * nnhal_prepared_model_execute() - execute_1_3: execute asynchronously
  * @model: prepared model
- * @request: arguments; its hal_version selects the version of the method. Not
- *	used any more when the function has returned; the library holds
- *	references of the memory objects until the execution has ended
- * @options: parameters, or NULL for NNHAL_EXECUTE_OPTIONS_INIT; not used any more
- *	when the function has returned, except for what it points to
+ * @request: arguments; its hal_version selects the version of the method. Not used
+ *	after the function has returned; the library holds references of the memory
+ *	objects until the execution has ended
+ * @options: parameters, or NULL for NNHAL_EXECUTE_OPTIONS_INIT. Not used after the
+ *	function has returned, except for the structures it points to
  * @callback: called exactly once, from within this function if it does not
  *	return NONE, else from a thread of the library
  * @context: passed to @callback
  *
- * Return: NONE: the execution has started, @callback brings the result. Otherwise
- * @callback was called with the same status. Without @callback: INVALID_ARGUMENT.
+ * Return: NONE: the execution has started, and @callback delivers the result. With any
+ * other status @callback has been called with it. INVALID_ARGUMENT if @callback is NULL.
  */
 enum nnhal_status nnhal_prepared_model_execute(struct nnhal_prepared_model *model,
 					       const struct nnhal_request *request,
@@ -108,8 +106,8 @@ enum nnhal_status nnhal_prepared_model_execute(struct nnhal_prepared_model *mode
  * @output_shapes: out: room for one entry per output of the request; may be NULL
  * @num_output_shapes: out: number of outputs if the result is NONE or
  *	OUTPUT_INSUFFICIENT_SIZE, else 0; may be NULL
- * @timing: out: NNHAL_NO_TIMING twice unless the result is NONE and measuring was
- *	asked for; may be NULL
+ * @timing: out: both fields NNHAL_NO_TIMING unless the result is NONE and
+ *	options->measure was set; may be NULL
  *
  * Returns when the execution is over: neither library nor device touch the
  * request's memory afterwards.
@@ -133,8 +131,8 @@ struct nnhal_prepared_model *nnhal_prepared_model_ref(struct nnhal_prepared_mode
 /**
  * nnhal_prepared_model_unref() - release a reference; NULL is allowed
  *
- * The last release unloads the program; executions that still run hold
- * references of their own.
+ * The last release unloads the program. Executions that still run hold references of
+ * their own.
  */
 void nnhal_prepared_model_unref(struct nnhal_prepared_model *model);
 

@@ -6,8 +6,7 @@
  * android.hardware.neuralnetworks@1.3; each enumerator has the HAL's number. A
  * hidl_vec is a pointer and a count; a vector without elements may have a NULL
  * pointer. Fields that a caller may fill with any number (types, lifetimes) are
- * plain integers, so that a wrong number is a value to refuse and not undefined
- * behaviour.
+ * plain integers: the library refuses a wrong number, and no behaviour is undefined.
  *
  * The library never writes to structures passed as const and keeps no pointer
  * to them after a call has returned, asynchronous launches included.
@@ -25,13 +24,13 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* Most dimensions of a tensor the library can pass to a device or report back. */
+/* Highest rank of a tensor that the library passes to a device or reports back. */
 #define NNHAL_MAX_RANK		8
 
 /**
- * enum nnhal_hal_version - version of the HAL whose rules judge a model or request
+ * enum nnhal_hal_version - version of the HAL whose rules apply to a model or request
  *
- * Zero is the latest version, so that a zeroed structure is a 1.3 one.
+ * Zero is the latest version, so a zeroed structure means version 1.3.
  */
 enum nnhal_hal_version {
 	NNHAL_HAL_LATEST = 0,
@@ -45,15 +44,15 @@ enum nnhal_hal_version {
  * enum nnhal_status - ErrorStatus, and results of the library itself from 100 on
  * @NNHAL_STATUS_NONE: success
  * @NNHAL_STATUS_DEVICE_UNAVAILABLE: device is offline or was removed
- * @NNHAL_STATUS_GENERAL_FAILURE: anything without a status of its own
+ * @NNHAL_STATUS_GENERAL_FAILURE: any failure without a status of its own
  * @NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE: an output buffer is too small; the
  *	output shapes say which one and how large it has to be
  * @NNHAL_STATUS_INVALID_ARGUMENT: model, request or parameter breaks a rule
- * @NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT: (1.3) may be met on a retry
- * @NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT: (1.3) will not be met on a retry
- * @NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT: (1.3) an immediate retry may work
- * @NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT: (1.3) the caller has to free
- *	something first
+ * @NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT: (1.3) a retry may meet the deadline
+ * @NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT: (1.3) a retry will not meet it
+ * @NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT: (1.3) an immediate retry may succeed
+ * @NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT: (1.3) a retry fails until the caller
+ *	frees resources
  * @NNHAL_STATUS_DEAD_OBJECT: the object's context was lost in a device reset:
  *	release it, open the device again and prepare the model again
  * @NNHAL_STATUS_NO_DEVICE: open: the driver runs but has no such device
@@ -293,7 +292,7 @@ struct nnhal_data_location {
 	uint32_t length;
 };
 
-/** enum nnhal_extra_params_kind - which member of Operand.ExtraParams is meant */
+/** enum nnhal_extra_params_kind - which member of Operand.ExtraParams is valid */
 enum nnhal_extra_params_kind {
 	NNHAL_EXTRA_PARAMS_NONE = 0,
 	NNHAL_EXTRA_PARAMS_CHANNEL_QUANT = 1,
@@ -404,17 +403,16 @@ struct nnhal_memory;
 
 /**
  * struct nnhal_model - Model (1.3)
- * @hal_version: enum nnhal_hal_version: the rules the model is judged by, and
- *	for versions below 1.3 the statuses that may be returned (5 to 8 become
- *	GENERAL_FAILURE)
+ * @hal_version: enum nnhal_hal_version: the version whose rules apply. For versions
+ *	below 1.3 the statuses 5 to 8 become GENERAL_FAILURE
  * @main: the main subgraph
  * @num_referenced: entries of @referenced
  * @referenced: subgraphs that IF and WHILE refer to
  * @operand_values: bytes of CONSTANT_COPY operands
  * @operand_values_size: bytes of @operand_values
  * @num_pools: entries of @pools
- * @pools: memory of CONSTANT_REFERENCE operands. The library takes references
- *	of its own where it needs them beyond the call
+ * @pools: memory of CONSTANT_REFERENCE operands. The library takes references of
+ *	its own if it needs the memory after the call
  * @relax_computation_float32_to_float16: float32 operations may use the range
  *	and precision of float16
  * @num_extensions: entries of @extensions
@@ -438,7 +436,7 @@ struct nnhal_model {
  * struct nnhal_request_argument - RequestArgument
  * @has_no_value: the optional operand is omitted; all else is zero
  * @location: where the operand is. Input: @length is exactly its size. Output:
- *	@length is the room there is
+ *	@length is the size of the buffer
  * @num_dimensions: entries of @dimensions, 0 = as the model says
  * @dimensions: sizes for this execution; inputs: all known; outputs: 0 = not known
  */
@@ -461,7 +459,7 @@ struct nnhal_request_pool {
 
 /**
  * struct nnhal_request - Request (1.3)
- * @hal_version: enum nnhal_hal_version: the rules the request is judged by
+ * @hal_version: enum nnhal_hal_version: the version whose rules apply
  * @num_inputs: entries of @inputs, as many as the model has
  * @inputs: arguments
  * @num_outputs: entries of @outputs, as many as the model has
@@ -524,7 +522,7 @@ struct nnhal_operand_performance {
 	struct nnhal_performance_info info;
 };
 
-/* Room in struct nnhal_capabilities: more than there are types. */
+/* Entries in struct nnhal_capabilities: more than there are operand types. */
 #define NNHAL_MAX_OPERAND_PERFORMANCE	32
 
 /**
@@ -591,8 +589,8 @@ struct nnhal_extension {
  *	offset, what was found and what was expected. Empty after success. The
  *	wording is not part of the interface
  *
- * Functions that take a struct nnhal_diag accept NULL. An asynchronous call
- * writes to it until its callback has returned.
+ * Functions that take a struct nnhal_diag accept NULL. An asynchronous call may
+ * write to it until its callback has returned.
  */
 struct nnhal_diag {
 	char message[NNHAL_DIAG_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Utilities of the HAL for whoever builds or judges models: sizes, shapes,
- * validation. All are free of side effects and may be called from any thread.
+ * Utilities of the HAL to build and to check models: sizes, shapes, validation. They
+ * have no side effects and may be called from any thread.
  */
 #ifndef NNHAL_UTIL_H
 #define NNHAL_UTIL_H
@@ -22,7 +22,7 @@ bool nnhal_is_extension_operation_type(uint32_t type);
 
 /**
  * nnhal_operand_type_is_scalar() - nonExtensionOperandTypeIsScalar
- * @type: type that is not an extension's
+ * @type: operand type that belongs to no extension
  *
  * Return: true for FLOAT32, INT32, UINT32, BOOL, FLOAT16, SUBGRAPH and OEM.
  */
@@ -39,12 +39,12 @@ uint32_t nnhal_element_size(uint32_t type);
 /**
  * nnhal_size_of_data() - nonExtensionOperandSizeOfData
  * @type: type
- * @dimensions: sizes; not looked at for scalars
+ * @dimensions: sizes; not read for scalars
  * @num_dimensions: entries of @dimensions
  * @size: out: bytes; 0 for a tensor of unknown rank or with a dimension of 0
  *
- * Return: NONE; INVALID_ARGUMENT if @type is an extension's or unknown, or the
- * size takes more than 32 bits.
+ * Return: NONE; INVALID_ARGUMENT if @type belongs to an extension or is unknown, or if
+ * the size needs more than 32 bits.
  */
 enum nnhal_status nnhal_size_of_data(uint32_t type, const uint32_t *dimensions,
 				     uint32_t num_dimensions, uint32_t *size);
@@ -55,7 +55,7 @@ enum nnhal_status nnhal_size_of_data(uint32_t type, const uint32_t *dimensions,
  * @dimensions: sizes
  * @num_dimensions: entries of @dimensions
  *
- * Return: true if the product takes more than 32 bits.
+ * Return: true if the product needs more than 32 bits.
  */
 bool nnhal_size_of_data_overflows(uint32_t element_size, const uint32_t *dimensions,
 				  uint32_t num_dimensions);
@@ -87,7 +87,7 @@ bool nnhal_combine_dimensions(const uint32_t *a, uint32_t num_a, const uint32_t 
 
 /**
  * nnhal_align_bytes_needed() - alignBytesNeeded: padding before data in a pool
- * @index: present offset
+ * @index: current offset
  * @length: bytes of the data
  *
  * Return: bytes to skip so that data of 2 or 3 bytes starts at a multiple of 2
@@ -97,8 +97,8 @@ uint32_t nnhal_align_bytes_needed(uint32_t index, size_t length);
 
 /**
  * nnhal_operand_performance_init() - nonExtensionOperandPerformance
- * @capabilities: the operand_performance is filled in: one entry for each base
- *	and OEM type of the version but SUBGRAPH, ascending
+ * @capabilities: out: operand_performance gets one entry for each base and OEM type
+ *	of the version except SUBGRAPH, ascending
  * @hal_version: NNHAL_HAL_1_2 or later
  * @info: figures of every entry
  */
@@ -122,19 +122,19 @@ bool nnhal_operand_performance_update(struct nnhal_capabilities *capabilities, u
  * @capabilities: capabilities
  * @type: type
  *
- * Return: the figures; FLT_MAX twice if there is no entry for the type.
+ * Return: the figures; both are FLT_MAX if there is no entry for the type.
  */
 struct nnhal_performance_info
 nnhal_operand_performance_lookup(const struct nnhal_capabilities *capabilities,
 				 uint32_t type);
 
 /**
- * nnhal_validate_model() - validateModel: does a model obey the rules of its version
+ * nnhal_validate_model() - validateModel: does a model follow the rules of its version
  * @model: model
- * @diag: filled in if not; may be NULL
+ * @diag: filled in if it does not; may be NULL
  *
- * Checks all that can be said without a device: everything but what depends on the
- * values of operands and on how their shapes go together.
+ * Checks everything that needs no device. The device checks what depends on values of
+ * operands and on whether their shapes fit together.
  */
 bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *diag);
 
@@ -143,7 +143,7 @@ bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *di
  * @request: request
  * @model: valid model
  * @allow_unspecified_output: outputs may have unknown dimensions (since 1.2)
- * @diag: filled in if not; may be NULL
+ * @diag: filled in if it does not; may be NULL
  */
 bool nnhal_validate_request(const struct nnhal_request *request,
 			    const struct nnhal_model *model,
@@ -151,12 +151,13 @@ bool nnhal_validate_request(const struct nnhal_request *request,
 
 /**
  * nnhal_model_get_min_version() - the oldest HAL version a model complies with
- * @model: model; its hal_version does not count
- * @diag: what is wrong with it in HAL 1.3, if there is none; may be NULL
+ * @model: model; its hal_version is ignored
+ * @diag: if there is no such version: what is wrong with the model in HAL 1.3; may be
+ *	NULL
  *
  * A model complies with a version (compliantWith) if nnhal_validate_model() accepts it
- * there; it complies with all later ones too. relaxComputationFloat32toFloat16 does not
- * count: a driver of 1.0 computes more precisely than asked for.
+ * with that version; it then complies with all later versions too. The function ignores
+ * relaxComputationFloat32toFloat16: a driver of 1.0 just computes more precisely.
  *
  * Return: enum nnhal_hal_version, NNHAL_HAL_1_0 or later; 0 if there is none.
  */
@@ -164,13 +165,13 @@ uint32_t nnhal_model_get_min_version(const struct nnhal_model *model, struct nnh
 
 /**
  * nnhal_model_get_operation_versions() - the oldest HAL version of each operation
- * @model: model that is valid in HAL 1.3; its hal_version does not count
+ * @model: model that is valid in HAL 1.3; its hal_version is ignored
  * @versions: out: enum nnhal_hal_version, one entry per operation of the main subgraph
  * @num_versions: entries of @versions: the number of operations
  * @diag: filled in after an error; may be NULL
  *
- * The operands count, not the operation's number alone: ADD of TENSOR_INT32 is of 1.3.
- * Those above a version are what keeps the model from complying with it.
+ * The version depends on the operands too: ADD came with 1.0, but ADD of TENSOR_INT32
+ * with 1.3. A model does not comply with a version if an entry is above that version.
  *
  * Return: NONE, INVALID_ARGUMENT or RESOURCE_EXHAUSTED_TRANSIENT.
  */

@@ -27,8 +27,8 @@ extern "C" {
 /**
  * nnhal_version() - version of the library the program runs with
  *
- * Return: a number comparable with NNHAL_VERSION. Same major number: a program
- * built with older headers runs.
+ * Return: a number that can be compared with NNHAL_VERSION. A library runs programs that
+ * were built with older headers of the same major version.
  */
 uint32_t nnhal_version(void);
 
