@@ -38,6 +38,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "base/monotonic.h"
 #include "base/tsan.h"
 #include "burst/burst_places.h"
 #include "burst/burst_private.h"

@@ -21,7 +21,7 @@ cold_path enum nnhal_status burst_ended_status(const struct nnhal_burst *b,
 /*
  * Look for @number completions, or for @flag to become REQUEST_DONE, without the lock and
  * for a bounded time: true if either was seen. The two loads decide nothing: see
- * burst_ring.c. Of several only the last one is looked at: the device is about to write
+ * burst_queue.c. Of several only the last one is looked at: the device is about to write
  * those before it.
  */
 bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned char *flag,
