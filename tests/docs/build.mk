@@ -3,4 +3,5 @@
 # The documents say what the headers and the tree say. Counted apart from the tests.
 
 DOC_CHECKS += tests/docs/check-spec
+DOC_CHECKS += tests/docs/check-documents
 DOC_CHECKS += tests/docs/check-conformance

@@ -131,8 +131,8 @@ PARTS = {
     },
     "documents": {
         "command": "make -s run-doc-checks",
-        "environment": {"MAKEFLAGS": variable("DOC_CHECKS", "tests/docs/check-spec")},
-        "green": r"^ok 1 check-spec",
+        "environment": {"MAKEFLAGS": variable("DOC_CHECKS", "tests/docs/check-documents")},
+        "green": r"^ok 1 check-documents",
     },
     "names": {
         "command": "scripts/check-style names circles",
@@ -211,7 +211,7 @@ SABOTAGES = [
     # Documents and layout.
     Sabotage("document", "documents", "a document names a file that is not there",
              (append("Documentation/testing.rst", "\nSee ``scripts/no-such-script``.\n"),),
-             "^not ok 1 check-spec"),
+             "^not ok 1 check-documents"),
     Sabotage("same-name", "names", "two files share a name",
              (duplicate("kernel/nnpu_pci.c", "userspace"),), "nnpu_pci.c"),
     Sabotage("include-circle", "names", "two folders include each other",
