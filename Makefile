@@ -27,6 +27,7 @@
 #
 #   make SAN=1 ...      ASan and UBSan, in build/san
 #   make SAN=thread ... ThreadSanitizer, in build/tsan
+#   make SAN=delays ... delays between any two steps (tests/concurrency), in build/delays
 #   make CC=clang ...   the other compiler, in build/clang
 #   make ARCH=arm64 ... cross-compiled, in build/arm64
 #
@@ -47,7 +48,9 @@ ifeq ($(origin AR),default)
 AR := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-ar,ar)
 endif
 
-VARIANT := $(if $(filter arm64,$(ARCH)),/arm64)$(if $(findstring clang,$(CC)),/clang)$(if $(SAN),/$(if $(filter thread,$(SAN)),tsan,san))
+SAN_NAME_thread := tsan
+SAN_NAME_delays := delays
+VARIANT := $(if $(filter arm64,$(ARCH)),/arm64)$(if $(findstring clang,$(CC)),/clang)$(if $(SAN),/$(or $(SAN_NAME_$(SAN)),san))
 BUILD ?= build$(VARIANT)
 
 DESTDIR ?=
@@ -59,9 +62,10 @@ BINDIR ?= $(PREFIX)/bin
 # CFLAGS and LDFLAGS are the user's; what the code needs is added beside them.
 CFLAGS ?= -O2 -g
 # ThreadSanitizer knows no fences: where one orders data, __tsan_acquire() says it again.
-SAN_CFLAGS := $(if $(filter thread,$(SAN)),-fsanitize=thread -Wno-tsan,\
-	      -fsanitize=address,undefined -fno-sanitize-recover=all) \
-	      -fno-omit-frame-pointer -O1
+SAN_CFLAGS_thread := -fsanitize=thread -Wno-tsan
+SAN_CFLAGS_delays := -fsanitize-coverage=trace-pc
+SAN_CFLAGS_1 := -fsanitize=address,undefined -fno-sanitize-recover=all
+SAN_CFLAGS := $(or $(SAN_CFLAGS_$(SAN)),$(SAN_CFLAGS_1)) -fno-omit-frame-pointer -O1
 NNPU_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wstrict-prototypes \
 	       -Wmissing-prototypes -Wold-style-definition -Wvla -fno-strict-aliasing \
 	       -fdebug-prefix-map=$(CURDIR)=. -Iuapi -Isignatures
@@ -226,7 +230,7 @@ help:
 	'make distclean    removes all that was built in the tree' \
 	'make clean-cache  removes what is kept outside the tree: QEMU, kernels' \
 	'' \
-	'Variables: CC=clang, SAN=1, SAN=thread, ARCH=arm64, V=1, BUILD=dir, NNPU_SHARED=dir' \
+	'Variables: CC=clang, SAN=1 (thread, delays), ARCH=arm64, V=1, BUILD=dir, NNPU_SHARED=dir' \
 	'Packages that are missing are installed as needed (scripts/deps, as root).'
 
 # What a build.mk says, for the scripts.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Real models, many times: by processes at the same time, and in bursts. And what is run
-# under ThreadSanitizer.
+# under ThreadSanitizer and with delays.
 
 CONCURRENCY_TESTS := $(BUILD)/tests/concurrent_test $(BUILD)/tests/burst_models_test
 CONCURRENCY_NNRUN := tflite tflite_names hal_builder tflite_to_hal map_operator
@@ -57,3 +57,16 @@ run-tsan-long-tests: needs-tsan $(TSAN_TESTS) $(TSAN_LONG_TESTS)
 	$(call run-tests,$(TSAN_TESTS) $(TSAN_LONG_TESTS))
 
 .PHONY: needs-tsan tsan-tests run-tsan-tests run-tsan-long-tests
+
+# Delays between any two steps: make SAN=delays run-delayed-tests, NNPU_DELAYED times.
+DELAYED_TESTS := $(patsubst %,$(BUILD)/tests/%,nnhal_burst_test nnhal_async_test \
+	nnhal_burst_fmq_test emu_concurrency_test emu_queue_test emu_suspend_test)
+
+ifeq ($(SAN),delays)
+$(DELAYED_TESTS): $(BUILD)/obj/tests/concurrency/delays.o
+endif
+
+run-delayed-tests: $(DELAYED_TESTS)
+	@tests/concurrency/delayed $(or $(NNPU_DELAYED),4) $(DELAYED_TESTS)
+
+.PHONY: run-delayed-tests
