@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+#
+# The examples, built as a newcomer does: copied out of the tree, against an installed
+# library, with pkg-config and nothing else.
+
+EXAMPLE_NAMES := hello classify camera callbacks
+EXAMPLES_DIR := $(abspath $(BUILD))/tests/examples
+EXAMPLES_ROOT := $(EXAMPLES_DIR)/root
+EXAMPLES_TEST := $(BUILD)/tests/examples_test.sh
+
+# The variables of this make reach the inner one, the kind of build among them.
+.PHONY: install-for-examples
+install-for-examples: lib tools
+	$(call say,INSTALL,$(EXAMPLES_ROOT))
+	$(Q)rm -rf $(EXAMPLES_ROOT)
+	$(Q)$(MAKE) --no-print-directory -s install DESTDIR=$(EXAMPLES_ROOT) >&2
+
+# The library's sanitizers have to be in the program, too; nothing else is added.
+$(EXAMPLES_TEST): tests/examples/test_examples install-for-examples
+	$(Q)for name in $(EXAMPLE_NAMES); do \
+		rm -rf $(EXAMPLES_DIR)/$$name && cp -r examples/$$name $(EXAMPLES_DIR)/ && \
+		rm -f $(EXAMPLES_DIR)/$$name/$$name && \
+		env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES \
+			PKG_CONFIG_SYSROOT_DIR=$(EXAMPLES_ROOT) \
+			PKG_CONFIG_LIBDIR=$(EXAMPLES_ROOT)$(LIBDIR)/pkgconfig \
+			$(MAKE) --no-print-directory -s -C $(EXAMPLES_DIR)/$$name CC='$(CC)' \
+				CFLAGS='-Wall -Wextra -Werror -O2 $(if $(SAN),$(SAN_CFLAGS))' >&2 || \
+			exit 1; \
+	done
+	$(Q)printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s %s\n' $(EXAMPLES_ROOT)$(LIBDIR) \
+		$< $(EXAMPLES_DIR) >$@
+	$(Q)chmod 755 $@
+
+HOST_TESTS += $(EXAMPLES_TEST)
+VM_TESTS += $(EXAMPLES_TEST)
