@@ -12,6 +12,7 @@
  *    that, so that a case can demand it, and nothing else passes there.
  *  - Outputs of types that the suite does not compare are compared.
  */
+#include <float16.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -53,20 +54,6 @@ struct tolerance tolerance_of(const struct nntc_case *nc)
 	if (half)
 		t.absolute = t.relative = ldexp(5, -10);
 	return t;
-}
-
-static double float16_value(uint16_t bits)
-{
-	int exponent = bits >> 10 & 31, fraction = bits & 1023;
-	double value;
-
-	if (exponent == 31)
-		value = fraction ? NAN : INFINITY;
-	else if (exponent)
-		value = ldexp(fraction + 1024, exponent - 25);
-	else
-		value = ldexp(fraction, -24);
-	return bits & 0x8000 ? -value : value;
 }
 
 /* How elements of a type are compared. */
@@ -116,7 +103,7 @@ static double value_at(uint32_t type, const uint8_t *at)
 	case NNHAL_OPERAND_FLOAT16:
 	case NNHAL_OPERAND_TENSOR_FLOAT16:
 		memcpy(&u16, at, sizeof(u16));
-		return float16_value(u16);
+		return half_to_float(u16);
 	case NNHAL_OPERAND_INT32:
 	case NNHAL_OPERAND_TENSOR_INT32:
 		memcpy(&s32, at, sizeof(s32));

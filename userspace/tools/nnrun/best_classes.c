@@ -2,6 +2,7 @@
 /*
  * What the user reads: the best classes of an output.
  */
+#include <float16.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -59,21 +60,6 @@ void labels_free(struct labels *labels)
 	*labels = (struct labels){ NULL, NULL, 0 };
 }
 
-static double half_to_double(uint16_t half)
-{
-	int exponent = half >> 10 & 0x1f;
-	int fraction = half & 0x3ff;
-	double value;
-
-	if (exponent == 0x1f)
-		value = fraction ? NAN : INFINITY;
-	else if (exponent == 0)
-		value = ldexp(fraction, -24);
-	else
-		value = ldexp(fraction + 0x400, exponent - 25);
-	return half & 0x8000 ? -value : value;
-}
-
 double io_element(const struct hal_io *io, const void *data, size_t i)
 {
 	const uint8_t *p = (const uint8_t *)data + i * nnhal_element_size(io->type);
@@ -88,7 +74,7 @@ double io_element(const struct hal_io *io, const void *data, size_t i)
 		return (double)real;
 	case NNHAL_OPERAND_TENSOR_FLOAT16:
 		memcpy(&half, p, sizeof(half));
-		return half_to_double(half);
+		return half_to_float(half);
 	case NNHAL_OPERAND_TENSOR_INT32:
 		memcpy(&integer, p, sizeof(integer));
 		return integer;
