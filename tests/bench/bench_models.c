@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <nnhal/nnhal.h>
@@ -28,7 +27,10 @@
 #include "ops/kernels.h"
 #include "tests/difference.h"
 #include "reference_layers.h"
+#include "userspace/tools/common/clock.h"
 #include "userspace/tools/common/file.h"
+#include "userspace/tools/common/json.h"
+#include "userspace/tools/common/samples.h"
 #include "userspace/tools/nnrun/open_device.h"
 #include "userspace/tools/nnrun/tflite.h"
 
@@ -36,7 +38,7 @@
 #define BLOCK	5
 
 struct samples {
-	double *ms;
+	uint64_t *ns;
 	size_t count, max;
 };
 
@@ -61,42 +63,27 @@ struct measured {
 	uint64_t peak, constants, activations;
 };
 
-static double now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
-}
-
-static int add_sample(struct samples *s, double ms, struct error *err)
+static int add_sample(struct samples *s, uint64_t ns, struct error *err)
 {
 	if (s->count == s->max) {
 		size_t max = s->max ? s->max * 2 : 256;
-		double *bigger = realloc(s->ms, max * sizeof(*bigger));
+		uint64_t *bigger = realloc(s->ns, max * sizeof(*bigger));
 
 		if (!bigger)
 			return fail(err, "out of memory");
-		s->ms = bigger;
+		s->ns = bigger;
 		s->max = max;
 	}
-	s->ms[s->count++] = ms;
+	s->ns[s->count++] = ns;
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(struct samples *s)
+static double median_ms(struct samples *s)
 {
 	if (!s->count)
 		return 0;
-	qsort(s->ms, s->count, sizeof(*s->ms), by_value);
-	return s->ms[s->count / 2];
+	samples_sort(s->ns, s->count);
+	return (double)samples_percentile(s->ns, s->count, 50) / 1e6;
 }
 
 /* The device. */
@@ -151,7 +138,7 @@ static int device_open(struct on_device *d, const struct hal_model *model,
 }
 
 /* One execution; its time on the device. */
-static int device_run(struct on_device *d, double *ms, struct error *err)
+static int device_run(struct on_device *d, uint64_t *ns, struct error *err)
 {
 	struct nnhal_timing timing;
 	enum nnhal_status status;
@@ -160,7 +147,7 @@ static int device_run(struct on_device *d, double *ms, struct error *err)
 							    NULL, NULL, &timing);
 	if (status != NNHAL_STATUS_NONE)
 		return fail_status(err, "execution failed", status, &d->diag);
-	*ms = (double)d->times.exec_ns / 1e6;
+	*ns = d->times.exec_ns;
 	return 0;
 }
 
@@ -171,11 +158,11 @@ static void *plain_output(const struct hal_model *model, const struct tflite_mod
 	size_t bytes = model->outputs[0].bytes;
 	void *output = malloc(bytes);
 	struct on_device d;
-	double ms;
+	uint64_t ns;
 	int ret;
 
 	kernels_use_plain(true);
-	ret = device_open(&d, model, tflite, input, err) || device_run(&d, &ms, err);
+	ret = device_open(&d, model, tflite, input, err) || device_run(&d, &ns, err);
 	if (!ret && output)
 		memcpy(output, d.output, bytes);
 	else if (!ret)
@@ -252,6 +239,7 @@ static int count_memory(const struct hal_model *model, struct measured *m, struc
 
 /* One model. */
 
+/* The largest one; not a number if one of them is not. */
 static double difference(const struct hal_io *io, const void *a, const void *b)
 {
 	double largest = 0;
@@ -274,25 +262,25 @@ static int take_turns(struct on_device *d, struct layers *layers, double seconds
 		      struct measured *m, struct error *err)
 {
 	struct samples device = { 0 }, xnnpack = { 0 };
-	double end = now_ms() + seconds * 1e3, ms;
+	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9), ns = 0;
 	int ret = 0;
 
-	while (!ret && (device.count < 10 * BLOCK || now_ms() < end)) {
+	while (!ret && (device.count < 10 * BLOCK || now_ns() < end)) {
 		for (int i = 0; !ret && i < BLOCK; i++)
-			ret = device_run(d, &ms, err) || add_sample(&device, ms, err) ? -1 : 0;
+			ret = device_run(d, &ns, err) || add_sample(&device, ns, err) ? -1 : 0;
 		for (int i = 0; !ret && i < BLOCK; i++) {
-			double start = now_ms();
+			uint64_t start = now_ns();
 
 			if (layers_run(layers))
 				ret = fail(err, "XNNPACK fails");
 			else
-				ret = add_sample(&xnnpack, now_ms() - start, err);
+				ret = add_sample(&xnnpack, now_ns() - start, err);
 		}
 	}
-	m->device_ms = median(&device);
-	m->xnnpack_ms = median(&xnnpack);
-	free(device.ms);
-	free(xnnpack.ms);
+	m->device_ms = median_ms(&device);
+	m->xnnpack_ms = median_ms(&xnnpack);
+	free(device.ns);
+	free(xnnpack.ns);
 	return ret;
 }
 
@@ -392,7 +380,7 @@ static int measure(const char *path, const char *input_path, double seconds,
 	return ret;
 }
 
-static void print(const char *name, const struct measured *m, FILE *json, bool first)
+static void print(const char *name, const struct measured *m, struct json *json)
 {
 	double memory = (double)m->peak / (double)(m->constants + m->activations);
 
@@ -400,18 +388,21 @@ static void print(const char *name, const struct measured *m, FILE *json, bool f
 	       m->xnnpack_ms, m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
 	       m->largest_difference, (double)m->peak / 1024,
 	       (double)(m->constants + m->activations) / 1024, memory);
-	if (!json)
-		return;
-	fprintf(json, "%s\n  \"%s\": {\"device_ms\": %.6f, \"xnnpack_ms\": %.6f, \"ratio\": %.4f,\n"
-		"    \"identical\": %s, \"largest_difference\": %.9g,\n"
-		"    \"peak_memory\": %" PRIu64 ", \"constants\": %" PRIu64
-		", \"activations\": %" PRIu64 ", \"memory_ratio\": %.4f}", first ? "{" : ",", name,
-		m->device_ms, m->xnnpack_ms, m->device_ms / m->xnnpack_ms,
-		m->identical ? "true" : "false", m->largest_difference, m->peak, m->constants,
-		m->activations, memory);
+	json_object(json, name);
+	json_real(json, "device_ms", m->device_ms, 6);
+	json_real(json, "xnnpack_ms", m->xnnpack_ms, 6);
+	json_real(json, "ratio", m->device_ms / m->xnnpack_ms, 4);
+	json_bool(json, "identical", m->identical);
+	json_real(json, "largest_difference", m->largest_difference, 9);
+	json_u64(json, "peak_memory", m->peak);
+	json_u64(json, "constants", m->constants);
+	json_u64(json, "activations", m->activations);
+	json_real(json, "memory_ratio", memory, 4);
+	json_end(json);
 }
 
-static int run(int count, char **pairs, double seconds, FILE *json)
+/* 0; 1 after an error or if outputs differ; 2 if an argument is wrong. */
+static int run(int count, char **pairs, double seconds, struct json *json)
 {
 	bool bad = false;
 
@@ -435,20 +426,23 @@ static int run(int count, char **pairs, double seconds, FILE *json)
 		}
 		if (strrchr(name, '.'))
 			*strrchr(name, '.') = '\0';
-		print(name, &m, json, i == 0);
+		print(name, &m, json);
 		fflush(stdout);
-		bad |= !m.identical;
+		if (!m.identical) {
+			fprintf(stderr, "bench_models: %s: outputs differ from those of the plain kernels\n",
+				name);
+			bad = true;
+		}
 	}
-	if (json)
-		fprintf(json, "\n}\n");
 	return bad;
 }
 
 int main(int argc, char **argv)
 {
-	const char *json_path = NULL;
+	const char *json_path = "/dev/null";
 	double seconds = 2;
-	FILE *json = NULL;
+	struct json json;
+	FILE *json_file;
 	int first = 1, ret;
 
 	for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
@@ -463,15 +457,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_models [--seconds N] [--json FILE] MODEL:INPUT...\n");
 		return 2;
 	}
-	if (json_path) {
-		json = fopen(json_path, "w");
-		if (!json) {
-			perror(json_path);
-			return 1;
-		}
+	json_file = fopen(json_path, "w");
+	if (!json_file) {
+		perror(json_path);
+		return 1;
 	}
-	ret = run(argc - first, argv + first, seconds, json);
-	if (json && fclose(json)) {
+	json_begin(&json, json_file);
+	ret = run(argc - first, argv + first, seconds, &json);
+	while (json.depth)
+		json_end(&json);
+	if (ferror(json_file) | fclose(json_file)) {
 		perror(json_path);
 		return 1;
 	}

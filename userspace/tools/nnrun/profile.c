@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/samples.h"
 #include "profile.h"
 
 int profile_init(struct profile *profile, uint32_t num_operations, struct error *err)
@@ -81,22 +82,6 @@ int profile_add(struct profile *profile, uint64_t latency_ns,
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The value that @percent of the sorted values do not exceed (nearest rank). */
-static uint64_t percentile(const struct series *series, unsigned int percent)
-{
-	size_t rank = (series->count * percent + 99) / 100;
-
-	return series->values[rank ? rank - 1 : 0];
-}
-
 static void print_series(FILE *stream, const char *name, struct series *series)
 {
 	double sum = 0;
@@ -104,13 +89,14 @@ static void print_series(FILE *stream, const char *name, struct series *series)
 
 	if (series->count == 0)
 		return;
-	qsort(series->values, series->count, sizeof(*series->values), compare);
+	samples_sort(series->values, series->count);
 	for (i = 0; i < series->count; i++)
 		sum += (double)series->values[i];
 	fprintf(stream, "%-16s %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f\n", name,
 		sum / (double)series->count / 1e3, (double)series->values[0] / 1e3,
-		(double)percentile(series, 50) / 1e3, (double)percentile(series, 90) / 1e3,
-		(double)percentile(series, 99) / 1e3,
+		(double)samples_percentile(series->values, series->count, 50) / 1e3,
+		(double)samples_percentile(series->values, series->count, 90) / 1e3,
+		(double)samples_percentile(series->values, series->count, 99) / 1e3,
 		(double)series->values[series->count - 1] / 1e3);
 }
 
