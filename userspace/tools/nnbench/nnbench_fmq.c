@@ -18,26 +18,21 @@
 #include <nnhal/nnhal.h>
 
 #include "../common/clock.h"
+#include "../common/json.h"
+#include "../common/samples.h"
 #include "nnbench_fmq.h"
 
 /* Round trips before the first that counts. */
 #define WARM_UP		50
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static void summarise(uint64_t *samples, unsigned int count, double *p50, double *p99)
 {
-	qsort(samples, count, sizeof(*samples), compare_u64);
-	*p50 = (double)samples[(count - 1) / 2];
-	*p99 = (double)samples[(uint64_t)(count - 1) * 99 / 100];
+	samples_sort(samples, count);
+	*p50 = (double)samples_percentile(samples, count, 50);
+	*p99 = (double)samples_percentile(samples, count, 99);
 }
 
-static int failed(const char *what)
+static int fmq_failed(const char *what)
 {
 	fprintf(stderr, "nnbench: fmq: %s\n", what);
 	return -1;
@@ -47,7 +42,7 @@ static int end_child(pid_t pid)
 {
 	int status;
 
-	return waitpid(pid, &status, 0) == pid && !status ? 0 : failed("the server failed");
+	return waitpid(pid, &status, 0) == pid && !status ? 0 : fmq_failed("the server failed");
 }
 
 /* ---- bare queues ---- */
@@ -64,7 +59,7 @@ static int make_queues(struct queues *q)
 	    nnhal_fmq_create(8, 8, NNHAL_FMQ_READER, &q->back) ||
 	    nnhal_fmq_attach(nnhal_fmq_fd(q->out), 8, NNHAL_FMQ_READER, &q->peer_out) ||
 	    nnhal_fmq_attach(nnhal_fmq_fd(q->back), 8, NNHAL_FMQ_WRITER, &q->peer_back))
-		return failed("cannot make queues");
+		return fmq_failed("cannot make queues");
 	return 0;
 }
 
@@ -92,7 +87,7 @@ static int futex_round_trips(const struct queues *q, uint64_t *samples, unsigned
 		start = now_ns();
 		if (nnhal_fmq_write_blocking(q->out, &value, 1, limit) ||
 		    nnhal_fmq_read_blocking(q->back, &value, 1, limit))
-			return failed("no answer");
+			return fmq_failed("no answer");
 		if (i >= WARM_UP)
 			samples[i - WARM_UP] = now_ns() - start;
 	}
@@ -110,7 +105,7 @@ static int measure_futex(uint64_t *samples, unsigned int count, double *p50, dou
 		pid = fork();
 		if (!pid)
 			echo(&q);
-		ret = pid < 0 ? failed("fork") : futex_round_trips(&q, samples, count);
+		ret = pid < 0 ? fmq_failed("fork") : futex_round_trips(&q, samples, count);
 		if (pid > 0)
 			ret |= end_child(pid);
 	}
@@ -206,7 +201,7 @@ static int burst_round_trips(struct nnhal_burst_controller *c, uint64_t *samples
 	unsigned int i;
 
 	if (nnhal_memory_create(4096, &pool.memory, NULL))
-		return failed("no memory");
+		return fmq_failed("no memory");
 	for (i = 0; i < count + WARM_UP && !status; i++) {
 		start = now_ns();
 		status = nnhal_burst_controller_execute(c, &request, NULL, &shape, &num_shapes,
@@ -215,7 +210,7 @@ static int burst_round_trips(struct nnhal_burst_controller *c, uint64_t *samples
 			samples[i - WARM_UP] = now_ns() - start;
 	}
 	nnhal_memory_unref(pool.memory);
-	return status ? failed(nnhal_status_name(status)) : 0;
+	return status ? fmq_failed(nnhal_status_name(status)) : 0;
 }
 
 static int measure_burst(uint64_t *samples, unsigned int count, uint32_t spin_us, double *p50,
@@ -227,7 +222,7 @@ static int measure_burst(uint64_t *samples, unsigned int count, uint32_t spin_us
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
-		return failed("no socket");
+		return fmq_failed("no socket");
 	fflush(NULL);
 	pid = fork();
 	if (!pid) {
@@ -236,7 +231,7 @@ static int measure_burst(uint64_t *samples, unsigned int count, uint32_t spin_us
 	}
 	close(sv[1]);
 	options.spin_us = spin_us;
-	ret = pid < 0 || nnhal_burst_connect(sv[0], &options, &c) ? failed("cannot connect")
+	ret = pid < 0 || nnhal_burst_connect(sv[0], &options, &c) ? fmq_failed("cannot connect")
 								  : burst_round_trips(c, samples, count);
 	close(sv[0]);
 	nnhal_burst_controller_destroy(c);
@@ -254,7 +249,7 @@ int fmq_measure(unsigned int count, struct fmq_figures *f)
 
 	if (!samples || !count) {
 		free(samples);
-		return failed("out of memory");
+		return fmq_failed("out of memory");
 	}
 	ret = measure_futex(samples, count, &f->futex_p50, &f->futex_p99);
 	if (!ret)
@@ -271,7 +266,28 @@ static void print_line(const char *what, double p50, double p99)
 	printf("  %-56s %12.1f us %12.1f us\n", what, p50 / 1000, p99 / 1000);
 }
 
-int fmq_main(unsigned int count)
+static int write_json(const char *path, unsigned int count, const struct fmq_figures *figures)
+{
+	FILE *f = fopen(path, "w");
+	struct json json;
+
+	if (!f)
+		return fmq_failed(path);
+	json_begin(&json, f);
+	json_u64(&json, "count", count);
+	json_object(&json, "ns");
+	json_real(&json, "futex_p50", figures->futex_p50, 1);
+	json_real(&json, "futex_p99", figures->futex_p99, 1);
+	json_real(&json, "sleep_p50", figures->sleep_p50, 1);
+	json_real(&json, "sleep_p99", figures->sleep_p99, 1);
+	json_real(&json, "spin_p50", figures->spin_p50, 1);
+	json_real(&json, "spin_p99", figures->spin_p99, 1);
+	json_end(&json);
+	json_end(&json);
+	return ferror(f) | fclose(f) ? fmq_failed(path) : 0;
+}
+
+int fmq_main(unsigned int count, const char *json)
 {
 	struct fmq_figures f;
 
@@ -282,5 +298,5 @@ int fmq_main(unsigned int count)
 	print_line("one datum each way, futex", f.futex_p50, f.futex_p99);
 	print_line("burst on a null executor, sleeping at once", f.sleep_p50, f.sleep_p99);
 	print_line("burst on a null executor, looking for 50 us first", f.spin_p50, f.spin_p99);
-	return 0;
+	return json && write_json(json, count, &f) ? 1 : 0;
 }

@@ -17,7 +17,7 @@ struct fmq_figures {
 
 /* @count round trips of each kind. 0, or -1 with a message on standard error. */
 int fmq_measure(unsigned int count, struct fmq_figures *figures);
-/* nnbench fmq: measure and print. The exit status. */
-int fmq_main(unsigned int count);
+/* nnbench fmq: measure, print, and write JSON if @json is not NULL. The exit status. */
+int fmq_main(unsigned int count, const char *json);
 
 #endif /* NNBENCH_FMQ_H */
