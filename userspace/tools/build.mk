@@ -33,5 +33,8 @@ install-tools: tools
 	$(Q)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
 	$(Q)install -m 755 $(BUILD)/bin/nnrun $(DESTDIR)$(BINDIR)
 	$(Q)install -m 644 $(NNRUN_DIR)/nnrun.1 $(DESTDIR)$(MANDIR)/man1
+	$(Q)install -d $(DESTDIR)$(MANDIR)/man4 $(DESTDIR)$(MANDIR)/man7
+	$(Q)install -m 644 userspace/man/nnpu.4 $(DESTDIR)$(MANDIR)/man4
+	$(Q)install -m 644 userspace/man/nnhal.7 $(DESTDIR)$(MANDIR)/man7
 
 install-files: install-tools
