@@ -90,13 +90,14 @@ class Case(Subgraph):
     """A model with data: its main subgraph, and those that it refers to."""
 
     def __init__(self, name, main, relaxed=False, expect_failure=False, tolerance=0.0,
-                 subgraphs=()):
+                 subgraphs=(), version=4):
         super().__init__(main.operands, main.operations, main.inputs, main.outputs)
         self.name = name
         self.relaxed = relaxed
         self.expect_failure = expect_failure
         self.tolerance = tolerance
         self.subgraphs = list(subgraphs)
+        self.version = version  # 0: not known, 1 to 4: HAL 1.0 to 1.3
 
     def all_operations(self):
         """Those of all subgraphs."""
@@ -150,9 +151,10 @@ def read(path):
     cases = []
     for _ in range(r.take("I")):
         name = r.bytes(r.take("H")).decode()
-        _, relaxed, failure, _, tolerance, num_subgraphs = r.take("4BfI")
+        version, relaxed, failure, _, tolerance, num_subgraphs = r.take("4BfI")
         main, *others = [_read_subgraph(r) for _ in range(num_subgraphs)]
-        cases.append(Case(name, main, bool(relaxed), bool(failure), tolerance, others))
+        cases.append(Case(name, main, bool(relaxed), bool(failure), tolerance, others,
+                          version))
     return cases
 
 
@@ -179,7 +181,7 @@ def _case_bytes(case):
     name = case.name.encode()
     return b"".join([
         struct.pack("<H", len(name)), name,
-        struct.pack("<4BfI", 4, case.relaxed, case.expect_failure, 0, case.tolerance,
+        struct.pack("<4BfI", case.version, case.relaxed, case.expect_failure, 0, case.tolerance,
                     1 + len(case.subgraphs))] +
         [_subgraph_bytes(g) for g in [case] + case.subgraphs])
 
