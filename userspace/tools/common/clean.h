@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text from files, made safe to print.
+ * Makes text from files safe to print.
  */
 #ifndef TOOLS_CLEAN_H
 #define TOOLS_CLEAN_H

@@ -10,7 +10,7 @@
 
 #define NS_PER_S	UINT64_C(1000000000)
 
-/* Nanoseconds since some point in the past; never goes back. */
+/* The monotonic clock, in nanoseconds. */
 static inline uint64_t now_ns(void)
 {
 	struct timespec ts;

@@ -86,7 +86,7 @@ static enum kind kind_of(uint32_t type)
 	}
 }
 
-/* All types' values fit a double. */
+/* A double holds every value of every type exactly. */
 static double value_at(uint32_t type, const uint8_t *at)
 {
 	uint32_t u32;
@@ -167,7 +167,10 @@ static int print_shape(char *to, size_t size, uint32_t rank, const uint32_t *dim
 bool compare_shape(uint32_t index, const struct nntc_operand *o,
 		   const struct nnhal_output_shape *shape, char *text)
 {
-	/* A tensor of rank 0 says nothing; 0 is a size if there is no data, else unknown. */
+	/*
+	 * Rank 0 means unknown rank. Size 0 means an unknown size, unless the tensor has no
+	 * data.
+	 */
 	bool any_rank = !o->rank && !nntc_is_scalar(o->type);
 	bool same = any_rank || shape->num_dimensions == o->rank;
 	char expected[NNTC_MAX_RANK * 12 + 4], actual[NNHAL_MAX_RANK * 12 + 4];
@@ -297,6 +300,6 @@ uint8_t wrong_byte(const struct nntc_operand *o, size_t i)
 {
 	uint8_t expected = i < o->num_bytes ? o->data[i] : 0;
 
-	/* At least 43 away as an integer of a byte, more as any wider type. */
+	/* As a byte it differs by at least 43, as a wider type by more. */
 	return kind_of(o->type) == KIND_BOOL ? !expected : expected ^ 0x55;
 }

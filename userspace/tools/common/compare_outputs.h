@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is an output what the case expects?
+ * Compares outputs with those that a test case expects.
  */
 #ifndef TOOLS_COMPARE_OUTPUTS_H
 #define TOOLS_COMPARE_OUTPUTS_H
@@ -49,7 +49,10 @@ bool compare_output(uint32_t index, const struct nntc_operand *o, const void *ac
 bool compare_frequencies(uint32_t index, const struct nntc_case *nc,
 			 const struct nnhal_output_shape *shape, const void *actual, char *text);
 
-/* What to fill byte @i of an output with so that it does not pass for its expected value. */
+/*
+ * Return a value for byte @i of an output buffer that differs from the expected value by more
+ * than any tolerance.
+ */
 uint8_t wrong_byte(const struct nntc_operand *o, size_t i);
 
 #endif /* TOOLS_COMPARE_OUTPUTS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Error texts of nnrun.
+ * Error texts.
  */
 #include <stdarg.h>
 #include <stdio.h>

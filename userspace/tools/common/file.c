@@ -131,7 +131,7 @@ int read_rest(int fd, const char *path, const void *before, size_t head, size_t 
 	return -1;
 }
 
-/* Permission bits a new file gets; umask() can only be read by setting it. */
+/* Permission bits of a new file. To read the umask, one has to set it. */
 static mode_t new_file_mode(void)
 {
 	mode_t mask = umask(0);
@@ -159,7 +159,7 @@ static bool open_temporary(struct out_file *out, mode_t mode)
 		out->temporary = NULL;
 		return false;
 	}
-	/* On file systems without permissions this fails, and the file is as good. */
+	/* This fails on file systems without permissions, which does no harm. */
 	(void)!fchmod(out->fd, mode);
 	return true;
 }
@@ -268,7 +268,7 @@ int out_commit(struct out_file *out, struct error *err)
 		out_free(out);
 		return 0;
 	}
-	/* close() tells of a full disk on file systems that allocate late. */
+	/* On file systems that allocate late, close() is what reports a full disk. */
 	ret = close(out->fd);
 	out->fd = -1;
 	if (ret < 0)
@@ -284,7 +284,10 @@ void out_abort(struct out_file *out)
 	if (!out->buffer)
 		return;
 	if (out->fd >= 0 && !out->is_stdout) {
-		/* A file written in place is left empty rather than half full. */
+		/*
+		 * A file that is written in place becomes empty: that is better than half of
+		 * the data.
+		 */
 		if (out->seekable && !out->temporary)
 			(void)!ftruncate(out->fd, 0);
 		close(out->fd);

@@ -19,7 +19,7 @@
  */
 int64_t read_full(int fd, void *data, size_t size, const volatile sig_atomic_t *stop);
 
-/* Write all of it. 0, or -1 with errno set. */
+/* Write all @size bytes. 0, or -1 with errno set. */
 int write_full(int fd, const void *data, size_t size);
 
 /* Open for reading; "-" is standard input. A directory is an error. -1 with error. */

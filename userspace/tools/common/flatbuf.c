@@ -7,7 +7,7 @@
 
 #include "flatbuf.h"
 
-/* Offsets are 32 bits and signed in places: no buffer is larger. */
+/* The format has signed 32-bit offsets, so no buffer is larger. */
 #define FB_MAX_SIZE	0x7fffffffu
 
 static uint16_t load_u16(const uint8_t *p)

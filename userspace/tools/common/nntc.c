@@ -31,7 +31,7 @@ struct reader {
 
 uint32_t nntc_element_size(uint32_t type)
 {
-	/* FLOAT32 to SUBGRAPH; a SUBGRAPH has no size in the HAL. */
+	/* By type, FLOAT32 to SUBGRAPH. The HAL gives SUBGRAPH no size. */
 	static const uint8_t sizes[] = { 4, 4, 4, 4, 4, 1, 1, 2, 2, 1, 2, 1, 2, 1, 1 };
 
 	return type < sizeof(sizes) ? sizes[type] : 0;
@@ -83,7 +83,7 @@ static bool take(struct reader *r, void *to, size_t n)
 	return true;
 }
 
-/* Room for @count things that take at least @min bytes in the file each. */
+/* Allocate @count elements. Each takes at least @min bytes in the file. */
 static void *allocate(struct reader *r, const char *what, uint32_t count, size_t min,
 		      size_t size)
 {
@@ -124,7 +124,7 @@ static uint32_t *take_indexes(struct reader *r, const char *what, uint32_t count
 	return NULL;
 }
 
-/* What the shape takes; false if it is not known or takes more than 64 bits. */
+/* Bytes of the shape; false if a size is not known or the product exceeds 64 bits. */
 static bool size_of_shape(const struct nntc_operand *o, uint64_t *size)
 {
 	*size = nntc_element_size(o->type);
@@ -255,7 +255,7 @@ static bool read_operation(struct reader *r, struct nntc_operation *o, uint32_t 
 	return o->operands;
 }
 
-/* nntc_free() releases what a failure leaves. */
+/* After a failure, nntc_free() releases what was allocated. */
 static bool read_subgraph(struct reader *r, struct nntc_subgraph *sg, uint32_t num_referenced)
 {
 	uint32_t n[4];

@@ -120,7 +120,7 @@ struct nntc_file {
 /* Read a file. After false there is a text in @f->error, and nothing to close. */
 bool nntc_open(struct nntc_file *f, const char *path);
 
-/* The same of bytes, which have to stay. */
+/* The same for bytes in memory. They must stay valid until nntc_close(). */
 bool nntc_open_bytes(struct nntc_file *f, const void *bytes, size_t size);
 
 void nntc_close(struct nntc_file *f);
@@ -135,7 +135,7 @@ void nntc_free(struct nntc_case *c);
 /* Bytes of an element or scalar of the HAL's types; 0 for types without a size. */
 uint32_t nntc_element_size(uint32_t type);
 
-/* Is a type of the HAL no tensor? */
+/* Is this type of the HAL a scalar? */
 bool nntc_is_scalar(uint32_t type);
 
 #endif /* TOOLS_NNTC_H */

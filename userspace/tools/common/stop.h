@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a tool is interrupted: the first SIGINT or SIGTERM asks it to end at a point where
- * what it has done so far is of use, the second one kills it.
+ * Interrupts. The first SIGINT or SIGTERM asks the tool to stop early and to keep its results;
+ * the second one kills it.
  *
- * For the file with main() only, which hands &stop to those who wait or loop.
+ * Only the file with main() includes this. It passes &stop to functions that wait or loop.
  */
 #ifndef TOOLS_STOP_H
 #define TOOLS_STOP_H
@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Number of the signal that came, 0 if none did. The exit status is 128 + @stop then. */
+/* Number of the signal that arrived, or 0. The exit status is then 128 + @stop. */
 static volatile sig_atomic_t stop;
 
 static inline void on_stop(int number)
@@ -20,8 +20,8 @@ static inline void on_stop(int number)
 }
 
 /*
- * Set the handlers. A SIGINT that is ignored when the program starts stays ignored: so a
- * shell starts its background jobs. System calls are not restarted, they fail with EINTR.
+ * Set the handlers. If SIGINT is ignored when the program starts, it stays ignored: a shell
+ * starts background jobs in that way. System calls are not restarted; they fail with EINTR.
  */
 static inline void stop_on_signals(void)
 {

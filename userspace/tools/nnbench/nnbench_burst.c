@@ -10,18 +10,18 @@
 
 #define MAX_DEPTH	16
 /*
- * Executions in pieces that are short beside the time that a machine gives to other work,
- * several in a row, the first of which does not count.
+ * A pipeline is timed in pieces of PIECE executions. A piece is short beside a time slice, so
+ * few of them are interrupted. Of PIECES in a row the first does not count.
  */
 #define PIECE		32
 #define PIECES		9
 /*
- * So many times as many executions of pipelines as of other things: they are quick, and a
- * machine that shares its CPUs with others has times of seconds in which it is another one.
+ * Pipelines run this many times as many executions as other measurements. They are quick, and
+ * the speed of a shared machine changes within seconds.
  */
 #define PIPELINE_FACTOR	256
 
-/* Round trips of a burst that spins as it likes, and of one that sleeps at once. */
+/* Round trips of a burst with this spin time. */
 static int burst_round_trips(struct bench *b, uint32_t spin_us)
 {
 	struct nnhal_burst *burst = open_burst(b, 0, spin_us);
@@ -49,7 +49,7 @@ static int burst_round_trips(struct bench *b, uint32_t spin_us)
 struct burst_pipeline {
 	struct nnhal_burst *burst;
 	unsigned int depth;
-	/* As many are submitted in one call while the device has the others. */
+	/* How many are submitted in one call, while the device works on the others. */
 	unsigned int together;
 	struct add_request r[MAX_DEPTH];
 	const struct nnhal_request *requests[MAX_DEPTH];
@@ -89,7 +89,7 @@ static enum nnhal_status take_results(struct burst_pipeline *p, unsigned int min
 	return status;
 }
 
-/* Some pieces in a row, at most depth executions in flight. */
+/* Run PIECES pieces with at most @p->depth executions in flight. */
 static int burst_pipeline_run(struct bench *b, struct burst_pipeline *p)
 {
 	unsigned int i, in_flight = 0, next = 0;
@@ -121,8 +121,8 @@ static int burst_pipeline_run(struct bench *b, struct burst_pipeline *p)
 }
 
 /*
- * Nanoseconds per execution with different numbers in flight. In turns, and the medians of
- * the pieces: a machine that is slow for a while is so for all.
+ * Nanoseconds per execution for each pipeline: medians of the pieces. The pipelines take turns,
+ * so that a slow phase of the machine affects all of them.
  */
 static int measure_pipelines(struct bench *b, struct burst_pipeline *p, unsigned int num,
 			     double *ns)

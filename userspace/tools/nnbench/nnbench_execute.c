@@ -26,7 +26,7 @@ static int bench_synchronous(struct bench *b)
 								    NULL, NULL, NULL);
 		if (status)
 			return failed("execute", status, NULL);
-		/* The first tenth only warms up. */
+		/* The first tenth is warm-up. */
 		if (i >= b->count / 10)
 			b->samples[i - b->count / 10] = now_ns() - start;
 	}

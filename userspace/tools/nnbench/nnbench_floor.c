@@ -88,8 +88,8 @@ static void futex_receive(struct futex_queue *q, unsigned int seen)
 }
 
 /*
- * A message queue in shared memory in each direction, with futexes as event flags: what
- * a burst costs at least where it is a service's (both sides sleep at once).
+ * A message queue in shared memory in each direction, with futexes as event flags; both sides
+ * sleep at once. A burst that a service implements costs at least this.
  */
 static int bench_message_queue(struct bench *b)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * nnbench fmq: what a burst over message queues costs, without any work.
+ * nnbench fmq: the cost of a burst over message queues whose server executes nothing.
  *
- * The client is this process, the server a child. Three round trips are measured: the
- * bare queues with a futex sleep on each side, which is the least such a transport can
- * do when its peer sleeps; a whole burst request whose sides sleep at once; and one
- * whose sides look for a while first, as they do by default.
+ * The client is this process, the server a child. Three round trips are measured: the bare
+ * queues with a futex sleep on each side, which is the minimum if the peer sleeps; a burst
+ * request whose sides sleep at once; and one whose sides spin for a while first, as is the
+ * default.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -28,10 +28,10 @@
 #include "nnbench_instructions.h"
 #include "nnbench_symbols.h"
 
-/* More than a ring has entries, so that the turn at its end is among them. */
+/* More than a ring has entries, so that its wrap-around is among them. */
 #define EXECUTIONS	70
 #define WARM_UP		300
-/* An execution that takes more has waited: it is cut off, which no valid count reaches. */
+/* An execution that takes more steps has waited for something. That is an error. */
 #define MAX_STEPS	1000000u
 #define MAX_FUNCTIONS	256
 
@@ -60,7 +60,7 @@ struct counts {
 	unsigned int num_functions;
 };
 
-/* What of the registers is needed. */
+/* The registers that matter. */
 struct state {
 	uintptr_t pc, sp, link;
 };
@@ -86,7 +86,7 @@ static int get_state(pid_t pid, struct state *s)
 	return 0;
 }
 
-/* Where a function that was just entered returns to. */
+/* The return address of the function whose first instruction comes next. */
 static int return_address(pid_t pid, const struct state *s, uintptr_t *to)
 {
 	long word;
@@ -121,7 +121,10 @@ static int step(pid_t pid, struct state *s)
 	return get_state(pid, s);
 }
 
-/* Step through one call of nnhal_burst_execute(). Fills in @at; the count, 0 after an error. */
+/*
+ * Step through one call of nnhal_burst_execute() and store the addresses in @at. Returns the
+ * number of instructions, 0 after an error.
+ */
 static uint64_t step_through(pid_t pid, uintptr_t *at)
 {
 	uintptr_t entry = (uintptr_t)nnhal_burst_execute, to = 0, last = 0, entry_sp = 0;
@@ -138,7 +141,7 @@ static uint64_t step_through(pid_t pid, uintptr_t *at)
 		} else if (to && s.pc == to && s.sp >= entry_sp) {
 			return count;
 		}
-		/* A string instruction traps for each of its rounds. */
+		/* A repeated string instruction traps once per repetition; it counts once. */
 		if (to && s.pc != last)
 			at[count++] = s.pc;
 		last = to ? s.pc : 0;
@@ -148,7 +151,7 @@ static uint64_t step_through(pid_t pid, uintptr_t *at)
 	return steps;
 }
 
-/* The child: executions, each announced by a signal that stops it. */
+/* The child. It raises a signal before each execution; that stops it for the parent. */
 static void execute(const char *device_spec, const struct way *way)
 {
 	struct bench b = { .device_spec = device_spec };
@@ -238,7 +241,7 @@ static int trace(pid_t pid, struct counts *c)
 			}
 			number = 0;
 		}
-		/* Other signals are the child's own. */
+		/* Other signals are passed on to the child. */
 		if (ptrace(PTRACE_CONT, pid, NULL, (void *)(uintptr_t)number))
 			break;
 	}

@@ -59,7 +59,7 @@ static int measure(struct bench *b, bool only_bursts, const char *json)
 	return ret ? 1 : 0;
 }
 
-/* 0 if @text is no number that nnbench takes. */
+/* The number in @text, 0 if it is not valid. */
 static unsigned int count_of(const char *text)
 {
 	unsigned long count;

@@ -51,7 +51,7 @@ static const struct {
 
 #define NUM_RATIOS	(sizeof(ratios) / sizeof(ratios[0]))
 
-/* Are both figures there? Of bursts alone some are not. */
+/* Are both figures there? Some are missing if only bursts are measured. */
 static bool has_ratio(const struct bench *b, size_t i)
 {
 	return find(b, ratios[i].numerator) && find(b, ratios[i].denominator);

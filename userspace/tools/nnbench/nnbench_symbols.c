@@ -17,7 +17,7 @@
 
 struct search {
 	uintptr_t address;
-	ElfW(Addr) in_object;		/* the address as the file counts */
+	ElfW(Addr) in_object;		/* address in the ELF file */
 	const char *path;
 	bool found;
 };

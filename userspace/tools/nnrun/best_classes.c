@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the user reads: the best classes of an output.
+ * Prints the best classes of an output.
  */
 #include <float16.h>
 #include <math.h>

@@ -7,10 +7,10 @@
 
 #include "hal_builder.h"
 
-/* What a model's structure may take in memory, constants in the file apart. */
+/* Largest memory for the structure of a model, without the constants of the file. */
 #define MAX_ALLOCATED	((size_t)256 << 20)
 
-/* Alignment of constants in the pool: a cache line, and any vector load. */
+/* Alignment of constants in the pool: a cache line, which suits every vector load. */
 #define POOL_ALIGN	64
 
 /* DataLocation has 32-bit offsets. */
@@ -189,7 +189,7 @@ static int add_scalar(struct hal_builder *b, uint32_t type, const void *data, si
 	uint32_t i;
 	int index;
 
-	/* Strides, paddings and activations are a handful of numbers over and over. */
+	/* The same few strides, paddings and activations occur again and again. */
 	for (i = 0; i < b->num_scalars && i < HAL_RECENT_SCALARS; i++) {
 		const struct nnhal_operand *o = &b->operands[b->scalars[i]];
 
@@ -227,8 +227,8 @@ int hal_add_pooled(struct hal_builder *b, struct nnhal_operand *operand, const v
 	uint32_t i;
 
 	/*
-	 * Sharing is common between neighbours (a bias of several heads) and rare
-	 * else: looking at the latest few keeps this linear.
+	 * Neighbours often share data (a bias of several heads), others rarely. So only the
+	 * latest few are compared, which keeps this linear.
 	 */
 	for (i = 0; i < 32 && i < b->num_constants && !constant; i++) {
 		struct hal_constant *c = &b->constants[b->num_constants - 1 - i];

@@ -17,7 +17,7 @@
 
 #include "../common/error.h"
 
-/* No tensor or operator of the file stands behind an operand or operation. */
+/* The operand or operation comes from no tensor or operator of the file. */
 #define HAL_NO_ORIGIN	UINT32_MAX
 
 /* Where a constant comes from and where in the pool it goes. */
@@ -29,7 +29,7 @@ struct hal_constant {
 
 struct hal_chunk;
 
-/* Scalars that are looked at for one of the same value. */
+/* How many of the latest scalars are searched for the same value. */
 #define HAL_RECENT_SCALARS	16
 
 struct hal_builder {

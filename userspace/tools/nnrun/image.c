@@ -32,7 +32,7 @@ static uint32_t le32(const uint8_t *p)
 
 bool image_probe(const uint8_t *data, size_t size)
 {
-	/* The two reserved words and the DIB header's size keep raw data out. */
+	/* The reserved words and the size of the DIB header tell a BMP file from raw data. */
 	if (size >= BMP_FILE_HEADER + 4 && data[0] == 'B' && data[1] == 'M')
 		return le32(data + 6) == 0 && le32(data + 14) >= BMP_CORE_HEADER &&
 		       le32(data + 14) <= 124;
@@ -123,7 +123,9 @@ static int bmp_headers(const uint8_t *data, size_t size, struct bmp *bmp, struct
 	if ((compression != BMP_BITFIELDS && compression != BMP_ALPHA_BITFIELDS) || bits != 32)
 		return fail(err, "BMP compression %" PRIu32 " with %" PRIu32
 			    " bits per pixel is not supported", compression, bits);
-	/* The masks follow the short header or are in the long one: the same place. */
+	/*
+	 * The masks follow the short header or are inside the long one. The offset is the same.
+	 */
 	if (size < BMP_FILE_HEADER + BMP_INFO_HEADER + 12)
 		return fail(err, "BMP file ends inside its header");
 	if (mask_byte(le32(info + 40), &bmp->red, err) ||
@@ -145,7 +147,7 @@ static int decode_bmp(const uint8_t *data, size_t size, struct image *image,
 		return -1;
 	row = bmp.width * bmp.bytes_per_pixel;
 	stride = (row + 3) & ~UINT64_C(3);
-	/* Some writers leave the padding of the last row out. */
+	/* Some programs omit the padding of the last row. */
 	if (bmp.data > size || stride * (bmp.height - 1) + row > size - bmp.data)
 		return fail(err, "BMP file of %zu bytes is too short for %" PRIu64 " x %" PRIu64
 			    " pixels from offset %" PRIu32, size, bmp.width, bmp.height,
@@ -248,7 +250,7 @@ bool image_fits(const struct hal_io *io)
 		io->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED);
 }
 
-/* The element of a pixel value, for each of the 256 there are. */
+/* The tensor element for each of the 256 pixel values. */
 static void fill_table(const struct hal_io *io, const struct image_scaling *scaling,
 		       float *reals, int32_t *integers)
 {

@@ -13,7 +13,7 @@
 #include "inferences.h"
 #include "open_device.h"
 
-/* Inferences in flight with --async: the device's engines and its queue have work. */
+/* Inferences in flight with --async: enough for the engines of the device and its queue. */
 #define ASYNC_DEPTH	4
 
 /* Arguments in a job's memory start at a cache line of their own. */
@@ -37,7 +37,7 @@ struct job {
 	uint64_t end_ns;
 	const char *source;
 	uint64_t index;			/* of the sample in its source */
-	bool keep;			/* the result counts, not only its time */
+	bool keep;			/* store the result, not only the time */
 	bool done;
 	pthread_mutex_t lock;		/* guards done */
 	pthread_cond_t cond;
@@ -165,7 +165,7 @@ static void job_done(void *context, enum nnhal_status status,
 	job->status = status;
 	job->timing = *timing;
 	job->done = true;
-	/* Under the lock: the waiter may free the job as soon as it has it. */
+	/* Signal with the lock held: the waiter may free the job as soon as it has the lock. */
 	pthread_cond_signal(&job->cond);
 	pthread_mutex_unlock(&job->lock);
 }
@@ -361,7 +361,10 @@ static int run_samples(struct run *run, struct input *inputs, struct error *err)
 		struct job *job;
 		int ret;
 
-		/* Before waiting for a writer, hand on what it may be waiting for. */
+		/*
+		 * The writer of a pipe may wait for a result: collect results before waiting
+		 * for it.
+		 */
 		while (run->collected < run->launched && !inputs_ready(run, inputs))
 			if (collect(run, err))
 				return -1;
@@ -385,7 +388,7 @@ int run_inputs(struct run *run, struct input *inputs, struct error *err)
 
 	while (ret == 0 && run->collected < run->launched)
 		ret = collect(run, err);
-	/* Whatever happened: nothing is in flight any more when the caller cleans up. */
+	/* Also after an error, nothing may be in flight when the caller cleans up. */
 	while (run->collected < run->launched)
 		job_wait(&run->jobs[run->collected++ % run->depth]);
 	clear_progress(run);

@@ -138,7 +138,7 @@ static int use_raw(struct input *input, struct error *err)
 		return fail_errno(err, errno, "%s", input->name);
 	if (!S_ISREG(st.st_mode))
 		return 0;
-	/* Standard input may be a file that was read from before. */
+	/* Standard input may be a file of which a part was already read. */
 	if (lseek(input->fd, 0, SEEK_CUR) > (off_t)input->head_size)
 		st.st_size -= lseek(input->fd, 0, SEEK_CUR) - (off_t)input->head_size;
 	if (st.st_size <= 0)
@@ -169,7 +169,7 @@ int input_open(struct input *input, const char *path, const struct hal_io *io,
 	if (input->fd < 0)
 		return -1;
 	if (format != INPUT_RAW) {
-		/* Not more than a sample: the writer of a pipe may wait for its result. */
+		/* Read one sample and no more: the writer of a pipe may wait for the result. */
 		size = io->bytes < sizeof(input->head) ? io->bytes : sizeof(input->head);
 		n = read_full(input->fd, input->head, size, stop);
 		if (n < 0)

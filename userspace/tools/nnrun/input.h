@@ -20,7 +20,7 @@ enum input_format {
 	INPUT_IMAGE,
 };
 
-/* Bytes looked at to tell the formats apart. */
+/* Bytes that suffice to recognise the format. */
 #define INPUT_HEAD	64
 
 /**

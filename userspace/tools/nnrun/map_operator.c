@@ -110,8 +110,8 @@ static int conv_tensors(struct mapper *m, uint32_t channel_dim, struct inputs *i
 	if (first < 0)
 		return -1;
 	/*
-	 * The int8 kernels of TensorFlow Lite work with one multiplier per channel also
-	 * when the file has one scale only.
+	 * The int8 kernels of TensorFlow Lite use one multiplier per channel even if the file
+	 * has a single scale.
 	 */
 	if (filter->type == TFLITE_INT8 && is_quantized(input) && is_constant(m, filter))
 		second = filter_operand(m, 1, channel_dim);
@@ -185,7 +185,7 @@ static int map_depthwise_conv_2d(struct mapper *m, uint32_t type)
 	if (conv_tensors(m, 3, &in) || padding(m, DEPTHWISE_PADDING, &pad) ||
 	    activation(m, DEPTHWISE_ACTIVATION, &act))
 		return -1;
-	/* Some writers leave it to the shapes. */
+	/* Some converters omit it; the shapes tell. */
 	if (multiplier == 0 && input_tensor(m, 0)->dims[3] > 0)
 		multiplier = input_tensor(m, 1)->dims[3] / input_tensor(m, 0)->dims[3];
 	put_int32(m, &in, pad);
@@ -389,7 +389,7 @@ static int map_reshape(struct mapper *m, uint32_t type)
 		return map_fail(m, "new shape of rank %" PRIu32, new_shape.count);
 	for (i = 0; i < new_shape.count; i++)
 		dims[i] = fb_vector_i32(&new_shape, i);
-	/* No shape, or the old way to say "scalar": go by the output. */
+	/* No shape, or the old form of "scalar": take the shape of the output. */
 	if (new_shape.count == 0 || (new_shape.count == 1 && dims[0] == 0)) {
 		if (describe_tensor(m, output_tensor(m, 0), &operand, &shape))
 			return -1;
@@ -517,7 +517,7 @@ static int map_dequantize(struct mapper *m, uint32_t type)
 	return finish_operation(m, type, &in);
 }
 
-/* Operators there is a mapping for. */
+/* Operators with a mapping. */
 static const struct rule {
 	int32_t code;
 	uint32_t type;

@@ -22,7 +22,7 @@ struct mapper {
 #define ROLE_INPUT	1u	/* input of the model */
 #define ROLE_OUTPUT	2u	/* output of the model */
 
-/* Shape and type of an operand to be. dims must stay as long as the operand is used. */
+/* Shape and type of a new operand. dims must stay valid as long as the operand is used. */
 struct shape {
 	uint32_t rank;
 	uint32_t dims[TFLITE_MAX_RANK];
@@ -35,7 +35,7 @@ int map_fail(struct mapper *m, const char *fmt, ...) __attribute__((format(print
 const struct tflite_tensor *input_tensor(const struct mapper *m, uint32_t pos);
 const struct tflite_tensor *output_tensor(const struct mapper *m, uint32_t pos);
 
-/* Has the tensor a value that is known before anything runs? */
+/* Is the value of the tensor known before the model runs? */
 bool is_constant(const struct mapper *m, const struct tflite_tensor *tensor);
 bool is_float(const struct tflite_tensor *tensor);
 /* uint8, int8 or int16 */
@@ -59,7 +59,7 @@ int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim);
 int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int filter);
 /* Output @pos of the operator, which is computed from here on. */
 int output_operand(struct mapper *m, uint32_t pos);
-/* An intermediate result the file knows nothing of, like @operand with another shape. */
+/* An intermediate result that is not in the file: like @operand, with another shape. */
 int temporary_operand(struct mapper *m, uint32_t like, const struct shape *shape);
 /* An intermediate result of type TENSOR_FLOAT32. */
 int float_operand(struct mapper *m, const struct shape *shape);

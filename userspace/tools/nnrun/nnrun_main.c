@@ -32,7 +32,7 @@ static bool set_signals(void)
 	struct sigaction old;
 
 	stop_on_signals();
-	/* A reader that goes away is an error of write(), so that files are cleaned up. */
+	/* If the reader of a pipe ends, write() fails and files are cleaned up. */
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGPIPE, &action, &old);
 	return old.sa_handler == SIG_IGN;
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
 	}
 	release(&app);
 
-	/* Somebody who reads no more of our output, like head, wants no message. */
+	/* No message if the reader of a pipe has ended, as head does. */
 	if (err.errnum == EPIPE && !pipe_ignored) {
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);

@@ -144,7 +144,7 @@ static bool parse_format(const char *text, enum input_format *format)
 	return false;
 }
 
-/* The library judges whether there is such a device; this is about spelling. */
+/* This checks the spelling. Whether the device exists is for the library to say. */
 static bool check_device(const char *spec)
 {
 	size_t digits;
@@ -228,7 +228,7 @@ static bool take_option(struct options *o, int c, const char *arg)
 	}
 }
 
-/* What is wrong with a combination that is fine option by option; NULL if nothing. */
+/* Why these options do not go together; NULL if they do. */
 static const char *wrong_combination(const struct options *o)
 {
 	uint32_t stdin_used = 0, stdout_used = 0;
@@ -297,7 +297,7 @@ bool options_parse(struct options *o, int argc, char **argv, int *status)
 					 nnhal_version_string()) < 0 || fflush(stdout) ?
 				  EXIT_FAILED : EXIT_OK;
 			return false;
-		case '?':	/* getopt_long() has said what is wrong */
+		case '?':	/* getopt_long() has printed a message */
 			fputs("Try 'nnrun --help'.\n", stderr);
 			return false;
 		default:

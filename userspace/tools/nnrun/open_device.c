@@ -20,7 +20,7 @@ int fail_status(struct error *err, const char *what, enum nnhal_status status,
 
 static const char *advice_for(enum nnhal_status status, const char *spec)
 {
-	/* All of this is about hardware. */
+	/* The advice below is for hardware devices. */
 	if (spec && strncmp(spec, "sim", 3) == 0)
 		return NULL;
 	switch (status) {
@@ -82,7 +82,7 @@ int list_devices(FILE *stream, struct error *err, const char **advice)
 			infos[i].status == NNHAL_STATUS_NONE ? "ready" :
 			nnhal_status_name(infos[i].status));
 	}
-	/* A list without hardware is still a list; the reason goes with it. */
+	/* Without hardware the list has the other devices, and the reason is printed. */
 	if (status != NNHAL_STATUS_NONE)
 		*advice = advice_for(status, NULL);
 	return count ? 0 : fail_status(err, "no device", status, &diag);

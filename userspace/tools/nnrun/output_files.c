@@ -139,7 +139,7 @@ static int print_list(struct results *r, const char *source, uint64_t index,
 		if (print_top(r->text, io, outputs[i], r->options->top, &r->labels, err))
 			return -1;
 	}
-	/* With a pipe at either end the reader gets each sample at once. */
+	/* With a pipe at either end, each sample is written at once. */
 	if (r->live || ferror(r->text))
 		return check_stream(r->text, err);
 	return 0;
@@ -176,7 +176,7 @@ int results_commit(struct results *r, struct error *err)
 	uint8_t header[NPY_HEADER_SIZE];
 	uint32_t i;
 
-	/* Headers first: until here nothing has taken its final name. */
+	/* Write the headers before any file gets its final name. */
 	for (i = 0; i < r->options->num_outputs; i++) {
 		if (!r->is_npy[i] || !r->files[i].seekable)
 			continue;

@@ -26,7 +26,7 @@ struct results {
 	struct out_file latency;
 	FILE *text;			/* where lists and tables are printed */
 	bool print_lists;
-	bool live;			/* somebody may be waiting for each sample */
+	bool live;			/* flush after each sample */
 	bool many;			/* say which sample a list belongs to */
 	uint64_t samples;
 };
@@ -59,7 +59,7 @@ int results_add_latency(struct results *results, uint64_t ns, struct error *err)
 /* Complete all files. 0 or -1. */
 int results_commit(struct results *results, struct error *err);
 
-/* Has everything printed so far got through? 0 or -1. */
+/* Flush the lists and report write errors. 0 or -1. */
 int check_stream(FILE *stream, struct error *err);
 
 /* Files that are not complete disappear. */

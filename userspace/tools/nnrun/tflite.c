@@ -82,7 +82,7 @@ static int read_buffer(struct tflite_model *model, const struct fb_vector *buffe
 	uint64_t offset, size;
 
 	if (tensor->buffer >= buffers->count) {
-		/* Old converters leave the buffers out when nothing is constant. */
+		/* Old converters omit the buffers if there is no constant. */
 		if (tensor->buffer == 0)
 			return 0;
 		return fail(err, "tensor %" PRIu32 " '%s': buffer %" PRIu32
@@ -186,7 +186,7 @@ static int read_operator(struct tflite_model *model, const struct fb_vector *ope
 	op->custom_name = fb_string(&code, CODE_CUSTOM);
 	if (fb_failed(&model->reader))
 		return -1;
-	/* The wider field came later; whichever has the larger number is meant. */
+	/* Newer files have a wider field for the code. The larger number counts. */
 	op->code = builtin > deprecated ? builtin : deprecated;
 
 	if (op->inputs.count > MAX_REFERENCES - *references ||

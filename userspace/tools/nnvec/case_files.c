@@ -11,7 +11,7 @@
 
 #include "case_files.h"
 
-/* Directories in directories. */
+/* Deepest nesting of directories. */
 #define MAX_DEPTH	16
 
 static int fail(char *text, size_t size, const char *path, const char *why)
@@ -53,7 +53,10 @@ static int add_entry(struct file_list *list, const char *path, unsigned int dept
 	size_t length = strlen(path);
 	struct stat st;
 
-	/* Links to directories may lead in circles; those to files do not. */
+	/*
+	 * Symbolic links to directories may form cycles, so they are not followed; those to
+	 * files are.
+	 */
 	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return add_directory(list, path, depth + 1, text, size);
 	if (length < 5 || strcmp(path + length - 5, ".nntc"))

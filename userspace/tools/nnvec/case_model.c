@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * From a case to a model of the HAL.
+ * Makes a model of the HAL from a case.
  *
- * What may stay open in a model follows from the HAL alone: sizes of the operands of a
- * WHILE have to be known, and so have the shape of the condition of an IF, and rank and
- * channels of a tensor with a scale per channel. All else may be unspecified where a
- * request or the execution brings it.
+ * The HAL says what a model may leave unspecified. It has to give the sizes of the operands of
+ * a WHILE, the shape of the condition of an IF, and rank and channels of a tensor with a scale
+ * per channel. Every other shape may come from the request or the execution.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +64,7 @@ static bool is_per_channel(const struct nntc_operand *o)
 	return o->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL;
 }
 
-/* Does the HAL want the shape of an operand in the model? Then it says where. */
+/* Does the HAL require the shape of this operand in the model? */
 static bool shape_is_needed(const struct nntc_subgraph *sg, uint32_t operand)
 {
 	for (uint32_t i = 0; i < sg->num_operations; i++) {
@@ -130,7 +129,7 @@ static bool set_shape(struct builder *b, struct nnhal_operand *to, const struct 
 	return true;
 }
 
-/* A place in a pool for @length bytes and what guards them. */
+/* Reserve @length bytes in a pool, and the guard bytes behind them. */
 static void place(struct builder *b, struct value *v, const struct nntc_operand *o,
 		  uint32_t length)
 {
@@ -142,7 +141,7 @@ static void place(struct builder *b, struct value *v, const struct nntc_operand 
 		return;
 	}
 	b->m->num_pools = 1;
-	/* As little alignment as the HAL wants. */
+	/* Use the least alignment that the HAL requires. */
 	b->pool_end += nnhal_align_bytes_needed((uint32_t)b->pool_end, length);
 	v->offset = (uint32_t)b->pool_end;
 	b->pool_end += (uint64_t)length + GUARD_SIZE;
@@ -176,7 +175,7 @@ static bool set_operand(struct builder *b, const struct nntc_subgraph *sg, uint3
 	to->type = o->type;
 	to->scale = o->scale;
 	to->zero_point = o->zero_point;
-	/* The numbers are the HAL's. */
+	/* NNTC uses the numbers of the HAL. */
 	to->lifetime = o->lifetime;
 	if (is_per_channel(o)) {
 		to->extra_params.kind = NNHAL_EXTRA_PARAMS_CHANNEL_QUANT;
@@ -290,7 +289,7 @@ static bool set_arguments(struct builder *b)
 								to->num_dimensions);
 		place(b, &m->inputs[i], o, o->num_bytes);
 	}
-	/* An output without elements has a byte of room, too. */
+	/* An output without elements gets one byte. */
 	for (i = 0; i < m->num_outputs; i++) {
 		const struct nntc_operand *o = &b->nc->main.operands[sg->output_indexes[i]];
 
@@ -310,7 +309,7 @@ static bool reserve(struct builder *b)
 
 		for (uint32_t i = 0; i < sg->num_operands; i++) {
 			constants += is_constant(&sg->operands[i]);
-			/* With what aligns the next. */
+			/* With padding for the next one. */
 			bytes += is_constant(&sg->operands[i]) ? sg->operands[i].num_bytes + 4u : 0;
 		}
 	}
@@ -333,7 +332,7 @@ static bool has_open_output(const struct nntc_case *nc)
 	return false;
 }
 
-/* The oldest version by whose rules a case can be run, as far as the case tells. */
+/* The oldest version whose rules fit the case, judging by the case alone. */
 static uint32_t oldest_version(const struct nntc_case *nc)
 {
 	uint32_t version = nc->min_hal_version ? nc->min_hal_version : NNHAL_HAL_1_0;
@@ -367,7 +366,10 @@ static bool build(struct builder *b)
 	return set_arguments(b);
 }
 
-/* Why a form is not for a case, before a model is made of it; NULL if it may be. */
+/*
+ * Why this form does not apply to the case, as far as is known before the model is built; NULL
+ * if it does.
+ */
 static const char *obstacle(const struct nntc_case *nc, const struct form *form)
 {
 	if (nc->expect_failure && (form->inputs || form->outputs || form->temporaries))
@@ -419,7 +421,7 @@ static void set_own_version(struct vec_model *m)
 {
 	uint32_t version = nnhal_model_get_min_version(&m->model, NULL);
 
-	/* What complies with none is refused by the last as well. */
+	/* A model that complies with no version is refused by the last one, too. */
 	if (version)
 		m->model.hal_version = version > m->oldest_version ? version : m->oldest_version;
 }

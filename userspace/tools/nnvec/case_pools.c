@@ -133,7 +133,7 @@ bool pools_reserve(struct pools *pools, uint32_t index, uint64_t size, struct nn
 	if (pool->memory && pool->size >= size)
 		return true;
 	drop(pool);
-	/* Powers of two, so that a pool grows a few times only. */
+	/* Sizes are powers of two, so that a pool grows only a few times. */
 	for (pool->size = MIN_POOL; pool->size < size; )
 		pool->size *= 2;
 	if (pools->kind == POOL_MEMFD)

@@ -28,7 +28,7 @@ struct pools {
 };
 
 /*
- * Is this kind to be had here? If not, the text says why.
+ * Is this kind of memory available? If not, the text says why.
  */
 bool pools_available(enum pool_kind kind, char *text, size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executing a prepared case and judging what comes back.
+ * Executes a prepared case and judges the results.
  */
 #include <pthread.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "execute_case.h"
 
-/* For loops that must not end; others have the HAL's default. */
+/* Timeout for loops that must not end; others have the default of the HAL. */
 #define LOOP_TIMEOUT_NS		UINT64_C(1000000)
 
 __attribute__((format(printf, 2, 3)))
@@ -173,7 +173,7 @@ static bool cpu_access(const struct execution *e, bool begin, uint32_t access)
 	return true;
 }
 
-/* The inputs' values, and in the outputs something else than what is expected. */
+/* Write the inputs, and fill the outputs with values that differ from the expected ones. */
 static bool fill_memory(const struct execution *e)
 {
 	const uint32_t access = NNHAL_MEMORY_WRITE;
@@ -237,7 +237,7 @@ static bool check_memory(const struct execution *e, char *text)
 
 /* ---- the execution ---- */
 
-/* What a callback brings, and the lock it is handed over under. */
+/* The results of a callback, and the lock for them. */
 struct answer {
 	struct execution *e;
 	pthread_mutex_t lock;
@@ -259,12 +259,12 @@ static void on_result(void *context, enum nnhal_status status,
 	a->e->num_shapes = num_shapes;
 	for (uint32_t i = 0; i < num_shapes && i < a->e->m->num_outputs; i++)
 		a->e->shapes[i] = shapes[i];
-	/* Under the lock: the waiter may be gone as soon as it has it. */
+	/* Signal with the lock held: the waiter may end as soon as it has the lock. */
 	pthread_cond_signal(&a->come);
 	pthread_mutex_unlock(&a->lock);
 }
 
-/* Launch status and result have to agree: a launch that fails has brought it, too. */
+/* If the launch fails, the callback has already brought the same status. */
 static bool execute_async(struct execution *e, const struct nnhal_execute_options *options,
 			  char *text)
 {
@@ -302,7 +302,7 @@ static bool check_timing(const struct execution *e, bool measured, char *text)
 		     (unsigned long long)t->time_on_device, (unsigned long long)t->time_in_driver);
 }
 
-/* Execute, whatever comes of it. False: what came back breaks a rule of its own. */
+/* Execute. The status may be an error; false means that the results contradict each other. */
 static bool execute(struct execution *e, char *text)
 {
 	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
@@ -313,7 +313,7 @@ static bool execute(struct execution *e, char *text)
 		return wrong(text, "no access to memory");
 	options.diag = &e->diag;
 	options.measure = measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
-	/* A loop timeout cannot travel over message queues: there it is the default. */
+	/* Message queues carry no loop timeout; the server uses the default. */
 	options.has_loop_timeout = e->endless && e->path != PATH_FMQ;
 	options.loop_timeout_ns = LOOP_TIMEOUT_NS;
 	e->num_shapes = 0;
@@ -389,7 +389,7 @@ static bool check_outputs(const struct execution *e, char *text)
 
 bool execution_check(struct execution *e, char *text)
 {
-	/* A request that is the same as before goes another way through a burst. */
+	/* A burst has a shorter way for a request that equals the previous one. */
 	unsigned int times = e->path == PATH_BURST || e->path == PATH_FMQ ? 2 : 1;
 
 	for (unsigned int i = 0; i < times; i++) {
@@ -415,7 +415,10 @@ bool execution_must_fail(struct execution *e, char *text)
 	return wrong_status(e, text, "INVALID_ARGUMENT or GENERAL_FAILURE");
 }
 
-/* The shape of an output whose buffer is large enough: right, or open where the model is. */
+/*
+ * Check the shape of an output whose buffer is large enough. A size may be unknown where the
+ * model leaves it unspecified.
+ */
 static bool check_other_shape(const struct execution *e, uint32_t i, char *text)
 {
 	const struct nnhal_subgraph *sg = &e->m->model.main;

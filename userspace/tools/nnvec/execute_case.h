@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Executing a prepared case and judging what comes back.
+ * Executes a prepared case and judges the results.
  */
 #ifndef NNVEC_EXECUTE_CASE_H
 #define NNVEC_EXECUTE_CASE_H
@@ -49,18 +49,18 @@ struct execution {
 };
 
 /*
- * Each function returns false with a text of REASON_TEXT bytes if something is not as
- * it has to be. execution_free() is called in any case.
+ * Each function returns false, with a text of REASON_TEXT bytes, if a result is wrong.
+ * execution_free() has to be called in any case.
  */
 bool execution_init(struct execution *e, struct nnhal_prepared_model *model,
 		    const struct vec_model *m, const struct nntc_case *nc,
 		    const struct tolerance *tolerance, enum path path, char *text);
 void execution_free(struct execution *e);
 
-/* Execute; status, shapes, timing, outputs and all memory are what they have to be. */
+/* Execute and check status, shapes, timing, outputs and all memory. */
 bool execution_check(struct execution *e, char *text);
 
-/* Execute; the execution is refused. */
+/* Execute and check that the execution is refused. */
 bool execution_must_fail(struct execution *e, char *text);
 
 /*

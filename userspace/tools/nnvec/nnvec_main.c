@@ -29,7 +29,7 @@ struct app {
 	bool progress;
 	uint64_t progress_ns;		/* when it was shown, 0 = not at all */
 	uint64_t number;		/* of the case, over all files */
-	bool broken;			/* the device is gone for good */
+	bool broken;			/* the device was removed or is dead */
 };
 
 static void clear_progress(struct app *app)
@@ -49,7 +49,7 @@ static void show_progress(struct app *app, uint64_t now)
 		(unsigned long long)app->report.total.of[VERDICT_FAILED]);
 }
 
-/* A failure of a file, or of everything if @path is empty. */
+/* Record a failure of a file, or of the whole run if @path is empty. */
 static void fail(struct app *app, const char *path, const char *text)
 {
 	clear_progress(app);
@@ -111,7 +111,7 @@ static void run_variation(struct app *app, const char *path, const struct nntc_c
 	}
 	if (!app->runner.lost)
 		return;
-	/* What the device did wrong is recorded; the next case gets a fresh context. */
+	/* The failure is recorded. The next case gets a new context. */
 	close_device(app);
 	app->broken = !open_device(app);
 }
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 	stop_on_signals();
 	report_init(&app.report, app.options.selected);
 	if (app.options.report) {
-		/* Before hours of work, not after. */
+		/* Find out before hours of work, not after. */
 		app.report_file = fopen(app.options.report, "we");
 		if (!app.report_file) {
 			fprintf(stderr, "nnvec: %s: %s\n", app.options.report, strerror(errno));

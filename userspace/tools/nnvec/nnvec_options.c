@@ -134,7 +134,7 @@ static bool parse_option(struct options *o, int option, int *status)
 		*status = fflush(stdout) ? EXIT_FAILED : EXIT_OK;
 		return false;
 	default:
-		/* getopt_long() has said what is wrong. */
+		/* getopt_long() has printed a message. */
 		fputs("Try 'nnvec --help'.\n", stderr);
 		*status = EXIT_USAGE;
 		return false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Running a case in a variation.
+ * Runs a case in a variation.
  *
- * A case is skipped for reasons that the HAL has: its form is not for the case (see
- * case_model.c), memory of a kind does not exist here, the HAL wants the model refused, or
- * getSupportedOperations says no. The last counts for the model as the case gives it
- * only: what the device supports so it has to support in every form.
+ * A case is skipped if the form does not apply to it (see case_model.c), if this machine lacks
+ * a kind of memory, if the HAL requires that the model is refused, or if getSupportedOperations
+ * says no. The last is asked only for the model as the case gives it: if the device supports
+ * that, it has to support every form of it.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool is_lost(enum nnhal_status status)
 	return status == NNHAL_STATUS_DEVICE_UNAVAILABLE || status == NNHAL_STATUS_DEAD_OBJECT;
 }
 
-/* Have the model of a case in a form, prepared if that works. */
+/* Build the model of a case in a form, and prepare it if that works. */
 static struct prepared *prepare(struct runner *r, const struct nntc_case *nc,
 				const struct form *form)
 {
@@ -97,7 +97,7 @@ static struct prepared *prepare(struct runner *r, const struct nntc_case *nc,
 
 enum support { SUPPORT_ALL, SUPPORT_NOT, SUPPORT_ERROR };
 
-/* getSupportedOperations, with a text that does not depend on the case. */
+/* Call getSupportedOperations. The text does not depend on the case. */
 static enum support get_support(struct runner *r, const struct nnhal_model *model, char *text)
 {
 	uint32_t count = model->main.num_operations;
@@ -162,8 +162,8 @@ static bool has_open_operand(const struct nntc_subgraph *sg, const uint32_t *lis
 }
 
 /*
- * Does a case have what a driver must refuse in HAL 1.3, but an interpreter may run: a
- * WHILE with an operand of unknown size, outside or in its subgraphs?
+ * Does a case have a WHILE with an operand of unknown size, outside or in its subgraphs? In HAL
+ * 1.3 a driver must refuse it; an interpreter may run it.
  */
 static bool has_open_while(const struct nntc_case *nc)
 {
@@ -191,7 +191,7 @@ static bool has_open_while(const struct nntc_case *nc)
 	return false;
 }
 
-/* A status that refuses a model or a request, as opposed to something going wrong. */
+/* Does this status refuse a model or request? Others report that something went wrong. */
 static bool is_refusal(enum nnhal_status status)
 {
 	return status == NNHAL_STATUS_INVALID_ARGUMENT || status == NNHAL_STATUS_GENERAL_FAILURE;

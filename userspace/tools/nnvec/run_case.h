@@ -57,7 +57,7 @@ struct runner {
 	bool lost;
 };
 
-/* Keeps a reference of the device. */
+/* The runner keeps a reference of the device. */
 void runner_init(struct runner *r, struct nnhal_device *device);
 void runner_free(struct runner *r);
 
@@ -67,7 +67,7 @@ void runner_free(struct runner *r);
 enum verdict runner_run(struct runner *r, const struct nntc_case *given,
 			const struct variation *v, char *text);
 
-/* Let go of what belongs to a case. */
+/* Release what belongs to a case. */
 void runner_end_case(struct runner *r);
 
 #endif /* NNVEC_RUN_CASE_H */

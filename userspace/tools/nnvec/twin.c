@@ -10,7 +10,10 @@
 
 #include "twin.h"
 
-/* Operations the HAL has for unsigned tensors only, or that read numbers of their steps. */
+/*
+ * Operations that the HAL defines for unsigned tensors only, or that use quantized values as
+ * numbers.
+ */
 static bool has_no_twin(uint32_t operation)
 {
 	return operation == NNHAL_OPERATION_HASHTABLE_LOOKUP ||
@@ -57,7 +60,7 @@ enum build_result twin_init(struct twin *t, const struct nntc_case *nc, char *re
 		if (!is_unsigned(o))
 			continue;
 		o->type = NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED;
-		/* A wrong zero point may be anything, and stays wrong. */
+		/* A zero point out of range stays out of range. */
 		o->zero_point = (int32_t)((uint32_t)o->zero_point - 128u);
 		for (uint32_t k = 0; k < o->num_bytes; k++)
 			t->data[at + k] = o->data[k] ^ 0x80;

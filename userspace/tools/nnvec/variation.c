@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The ways in which a case is run. Those of the same form stand together: they share a
- * prepared model.
+ * The ways in which a case is run. Variations of the same form are neighbours, because they
+ * share a prepared model.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Counting results, and telling people about them.
+ * Counts results and prints them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "../common/clean.h"
 #include "vector_report.h"
 
-/* More are counted, but not kept. */
+/* More failures are counted but not kept. */
 #define MAX_FAILURES	65536u
 
 void report_init(struct report *r, const bool *selected)
@@ -39,7 +39,7 @@ static void *grow(struct report *r, void *array, uint32_t count, size_t size)
 {
 	void *larger = array;
 
-	/* Its room is the next power of two. */
+	/* Its capacity is the next power of two. */
 	if (!(count & (count - 1)))
 		larger = realloc(array, (count ? count * 2u : 1u) * size);
 	if (!larger)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counting results, and telling people and programs about them.
+ * Counts results, prints them and writes them as JSON.
  */
 #ifndef NNVEC_VECTOR_REPORT_H
 #define NNVEC_VECTOR_REPORT_H
