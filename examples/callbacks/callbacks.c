@@ -117,8 +117,8 @@ static void prepare(struct nnhal_device *device)
 	options.diag = &diag;
 	num_running = 1;
 	/*
-	 * The library has copied the model when the function returns. Also if it fails, it
-	 * has called the callback: no other place has to handle the error.
+	 * When the function returns, the library has copied the model. If it cannot start, it
+	 * calls the callback all the same, so the error is handled in one place.
 	 */
 	nnhal_device_prepare_model(device, &model, &options, model_ready, &status);
 	wait_for_all();
@@ -160,7 +160,7 @@ static void start(struct execution *e)
 	nnhal_prepared_model_execute(prepared, &request, &options, execution_done, e);
 }
 
-/* Elements that are not the square. Each product has one rounding, so they agree exactly. */
+/* Count wrong elements. Each product is rounded once, so host and device agree exactly. */
 static unsigned int count_wrong(const struct execution *e)
 {
 	unsigned int wrong = 0;

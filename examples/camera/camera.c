@@ -28,7 +28,7 @@ enum {
 	ROWS = HEIGHT / TILE,
 	TILES = COLUMNS * ROWS,
 	FRAME_BYTES = WIDTH * HEIGHT,
-	/* The tile's number stands behind the pixels, at a cache line of its own. */
+	/* The result follows the pixels, on a cache line of its own. */
 	RESULT_OFFSET = (FRAME_BYTES + 63) / 64 * 64,
 	NUM_BUFFERS = 4,
 	NUM_FRAMES = 300,

@@ -5,8 +5,8 @@
  * Usage: classify [--device DEVICE] [--weights FILE] IMAGE...
  *
  * An IMAGE is a text PGM file ("P2") of 8 x 8 pixels, white on black. The network is the
- * one of examples/digits, built here operand by operand, as a program does that converts
- * models of another format. The weights come from a file and stay in a memory object that
+ * one of examples/digits, built here operand by operand, the way a converter from another
+ * model format would do it. The weights come from a file and stay in a memory object that
  * the model refers to (CONSTANT_REFERENCE), so that they are not copied into the model.
  */
 #include <errno.h>
@@ -28,7 +28,7 @@ static void check(enum nnhal_status status, const char *what)
 	exit(1);
 }
 
-/* ---- a model that grows ---- */
+/* ---- building a model ---- */
 
 #define MAX_OPERANDS	64
 #define MAX_OPERATIONS	8
@@ -129,7 +129,7 @@ static uint32_t temporary(struct graph *g, uint32_t rank, const uint32_t *dims)
 	return tensor(g, NNHAL_LIFETIME_TEMPORARY_VARIABLE, rank, dims);
 }
 
-/* Input and output operand of the model are the first and the last index it returns. */
+/* Build the network. @input and @output become the operands of image and probabilities. */
 static void build(struct graph *g, uint32_t *input, uint32_t *output)
 {
 	const int32_t flat[] = { 1, 128 };
@@ -196,7 +196,7 @@ static struct nnhal_memory *read_weights(const char *path)
 	return memory;
 }
 
-/* The device keeps a copy of the weights; graph and memory are not needed any more. */
+/* After preparing, the device has a copy of the weights: graph and memory can go. */
 static struct nnhal_prepared_model *prepare(struct nnhal_device *device, const char *path)
 {
 	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;

@@ -6,9 +6,9 @@
  *
  * Runs each .tflite model on the in-process device and, in turns with it, the same layers
  * with XNNPACK, and prints the medians. The outputs of the device are compared byte for
- * byte with those of its plain kernels. The device's own counter says how much of its
- * memory it took; beside it are the constants, with their scales, and the most bytes of
- * activations that are needed at once, of inputs and outputs too.
+ * byte with those of its plain kernels. Its peak memory comes from a counter
+ * of the device. It is compared with the size of the constants, scales included, plus the
+ * largest set of activations that is live at once, inputs and outputs included.
  *
  * INPUT is one sample, as it is; for models with float inputs, signed bytes.
  */
@@ -34,7 +34,7 @@
 #include "userspace/tools/nnrun/open_device.h"
 #include "userspace/tools/nnrun/tflite.h"
 
-/* Executions of one side before it is the other's turn. */
+/* Executions of one side in a row. */
 #define BLOCK	5
 
 struct samples {
@@ -239,7 +239,7 @@ static int count_memory(const struct hal_model *model, struct measured *m, struc
 
 /* One model. */
 
-/* The largest one; not a number if one of them is not. */
+/* The largest difference of two elements; NaN if one of them is NaN. */
 static double difference(const struct hal_io *io, const void *a, const void *b)
 {
 	double largest = 0;
@@ -314,7 +314,7 @@ static int measure_with(const struct hal_model *model, const struct tflite_model
 	return ret;
 }
 
-/* The sample of an input; signed bytes become floats where those are wanted. */
+/* Read the sample of an input. A float input gets its values from signed bytes. */
 static void *read_sample(const char *path, const struct hal_io *io, struct error *err)
 {
 	bool is_float = io->type == NNHAL_OPERAND_TENSOR_FLOAT32;
