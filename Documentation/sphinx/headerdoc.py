@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sphinx directive that documents a C header from its comments.
 
-    .. header:: kernel/nnpu_hw.h
+    .. c-header:: kernel/nnpu_hw.h
 
 The path is relative to the top of the tree. Comments are kernel-doc: /** name - text,
 @member: text, Return: text. What the directive prints, in the order of the header: the
@@ -381,5 +381,5 @@ class HeaderDirective(Directive):
 
 
 def setup(app):
-    app.add_directive("header", HeaderDirective)
+    app.add_directive("c-header", HeaderDirective)
     return {"parallel_read_safe": True}
