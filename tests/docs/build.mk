@@ -5,3 +5,4 @@
 DOC_CHECKS += tests/docs/check-spec
 DOC_CHECKS += tests/docs/check-documents
 DOC_CHECKS += tests/docs/check-conformance
+DOC_CHECKS += tests/docs/check-sphinx
