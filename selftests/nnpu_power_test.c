@@ -32,13 +32,11 @@ FIXTURE_SETUP(power)
 		SKIP(return, "no device with user queues: %s", strerror(-ret));
 	ASSERT_EQ(0, ret);
 	if (nnpu_sysfs_is(self->fd, STATUS, "unsupported") ||
-	    !nnpu_sysfs_is(self->fd, "power/control", "auto")) {
+	    !nnpu_sysfs_is(self->fd, "power/control", "auto"))
 		NNPU_SKIP(return, "runtime power management is off");
-	}
 	ret = nnpu_sysfs_write(self->fd, DELAY, "50");
-	if (ret == -EACCES) {
+	if (ret == -EACCES)
 		NNPU_SKIP(return, "no right to change " DELAY);
-	}
 	ASSERT_EQ(0, ret);
 	nnpu_set_parameter("queue_idle_ms", 50);
 }

@@ -83,13 +83,11 @@ FIXTURE_SETUP(nnpu)
 	int ret;
 
 	self->fd = nnpu_open();
-	if (self->fd < 0) {
+	if (self->fd < 0)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-self->fd));
-	}
 	ret = nnpu_inject(self->fd, variant->kind, 0);
-	if (ret == -EOPNOTSUPP) {
+	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");
-	}
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &self->job, 64));
 	ASSERT_EQ(0, nnpu_job_run(self->fd, &self->job, 1));
@@ -235,9 +233,8 @@ TEST(admin_stall)
 	struct nnpu_job job;
 	int fd = nnpu_open(), ret;
 
-	if (fd < 0) {
+	if (fd < 0)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
-	}
 	ret = nnpu_inject(fd, NNPU_INJECT_ADMIN_STALL, 1);
 	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");
@@ -262,9 +259,8 @@ TEST(admin_status)
 	struct nnpu_job job;
 	int fd = nnpu_open(), ret;
 
-	if (fd < 0) {
+	if (fd < 0)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
-	}
 	ret = nnpu_inject(fd, NNPU_INJECT_ADMIN_STATUS, 1);
 	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");

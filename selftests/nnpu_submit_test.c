@@ -30,9 +30,8 @@ FIXTURE(nnpu)
 FIXTURE_SETUP(nnpu)
 {
 	self->fd = nnpu_open();
-	if (self->fd < 0) {
+	if (self->fd < 0)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-self->fd));
-	}
 }
 
 FIXTURE_TEARDOWN(nnpu)
