@@ -14,7 +14,7 @@
 
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
-/* The path of a request that is as usual, in one piece; everything else out of its way. */
+/* The path of the usual request is inlined into one function; rare code is kept out of it. */
 #define hot_inline	static inline __attribute__((always_inline))
 #define cold_path	__attribute__((noinline, cold))
 
@@ -24,9 +24,9 @@ static inline uint64_t round_up_u64(uint64_t value, uint64_t align)
 }
 
 /*
- * The options of a call, which begin with their size: what the caller gives, and
- * @defaults for what he does not, or if that is NULL. False if they are shorter than
- * the first version of the structure, @first bytes.
+ * Read the options of a call, a structure that begins with its size. Fields that the caller's
+ * structure does not have, or all if @from is NULL, are those of @defaults. False: the
+ * structure is smaller than @first bytes, its first version.
  */
 static inline bool options_read(void *to, const void *from, const void *defaults, size_t size,
 				size_t first)

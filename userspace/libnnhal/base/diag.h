@@ -7,7 +7,7 @@
 
 #include <nnhal/types.h>
 
-/* Fill in a message; the first one of a call stands. NULL is allowed. */
+/* Set the message, unless there is one already. @diag may be NULL. */
 void diag_set(struct nnhal_diag *diag, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void diag_clear(struct nnhal_diag *diag);

@@ -10,7 +10,7 @@
 #define TEXT_(x)	#x
 #define TEXT(x)		TEXT_(x)
 
-/* The numbers of HAL, device and library are the same ones. */
+/* HAL, device and library use the same numbers. */
 #define X(name, num) \
 	_Static_assert((uint32_t)NNPU_OP_##name == (uint32_t)NNHAL_OPERATION_##name, #name);
 NNPU_OPERATION_LIST(X)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Statuses: names, and what errors of the system and of the device mean.
+ * Statuses: names, and the statuses of errors of the system and of the device.
  *
- * The tables here are the documented ones (Documentation/hal-mapping.rst); the
- * tests walk through them.
+ * Documentation/hal-mapping.rst documents the tables; tests check each entry.
  */
 #include <errno.h>
 
@@ -22,13 +21,13 @@ static const struct {
 	{ EFAULT, NNHAL_STATUS_INVALID_ARGUMENT },
 	{ EBADF, NNHAL_STATUS_INVALID_ARGUMENT },
 	{ ENODEV, NNHAL_STATUS_DEVICE_UNAVAILABLE },
-	/* No hardware queue or slot for now. */
+	/* No hardware queue is free at the moment. */
 	{ EBUSY, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
 	{ ENOMEM, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
-	/* Slots, programs: used up until the caller releases some. */
+	/* All slots or programs are in use until the caller releases some. */
 	{ ENOSPC, NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT },
 	{ ETIME, NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT },
-	/* Context lost in a reset (transport's own). */
+	/* Context lost in a reset; only transport_ops.health() returns it. */
 	{ ESTALE, NNHAL_STATUS_DEAD_OBJECT },
 };
 
@@ -43,9 +42,9 @@ enum nnhal_status status_from_errno(int err)
 }
 
 /*
- * A job that was running when the device hung, was reset or went away has failed;
- * whether the device is there for the next call is for the next call to say. A
- * missed deadline is reported only to a caller that set one.
+ * A job fails if the device hangs, is reset or is removed while it runs. Whether the device
+ * still works is the result of the next call. A missed deadline is reported only to a caller
+ * that has set one.
  */
 enum nnhal_status status_from_fence_error(int err, bool has_deadline)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ThreadSanitizer cannot see for itself. Each use gives the reason; in other builds
- * nothing is left of them.
+ * Annotations for orders that ThreadSanitizer cannot see. Each use states the reason. In
+ * other builds they compile to nothing.
  */
 #ifndef NNHAL_BASE_TSAN_H
 #define NNHAL_BASE_TSAN_H
@@ -14,10 +14,10 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 void AnnotateIgnoreWritesBegin(const char *file, int line);
 void AnnotateIgnoreWritesEnd(const char *file, int line);
 
-/* What was before the release of @word comes before what is after the acquire of it. */
+/* Accesses before the release of @word happen before accesses after its acquire. */
 #define tsan_acquire(word)		__tsan_acquire((void *)(uintptr_t)(word))
 #define tsan_release(word)		__tsan_release((void *)(uintptr_t)(word))
-/* This thread may read, or write, what another one writes, or reads, at the same time. */
+/* Another thread may write, or read, the same memory at the same time. */
 #define tsan_racy_reads_begin()		AnnotateIgnoreReadsBegin(__FILE__, __LINE__)
 #define tsan_racy_reads_end()		AnnotateIgnoreReadsEnd(__FILE__, __LINE__)
 #define tsan_racy_writes_begin()	AnnotateIgnoreWritesBegin(__FILE__, __LINE__)

@@ -69,7 +69,7 @@ bool nnhal_size_of_data_overflows(uint32_t element_size, const uint32_t *dimensi
 	if (!num_dimensions)
 		return false;
 	for (i = 0; i < num_dimensions; i++) {
-		/* A size of zero stays zero, whatever the product before it was. */
+		/* A dimension of zero makes the product zero: no overflow. */
 		if (!dimensions[i])
 			return false;
 		if (!overflow) {

@@ -66,8 +66,8 @@ static void burst_free(struct nnhal_burst *b)
 }
 
 /*
- * In a child of fork(): what is private to the process goes. Everything else, memory
- * objects and device included, is the parent's, down to the locks.
+ * In a child of fork(): free memory that is private to the child. Everything else belongs
+ * to the parent: memory objects, the device, even the locks.
  */
 static void burst_free_copy(struct nnhal_burst *b)
 {
@@ -93,7 +93,7 @@ void burst_release(struct nnhal_burst *b)
 		burst_free(b);
 }
 
-/* A word that reads 0 in a child, whatever the child does before it looks. */
+/* A word that reads 0 in each child of fork(). */
 static int mark_owner(struct nnhal_burst *b)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -136,7 +136,7 @@ static int create_requests(struct nnhal_burst *b)
 	return 0;
 }
 
-/* Prepare the burst's requests and the wait for a queue. 0 or -errno. */
+/* Create the queue, the places of requests and what waiting needs. 0 or -errno. */
 static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 {
 	uint64_t block_size = sizeof(struct nnpu_args_header) +
@@ -156,8 +156,8 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 	b->cq = b->queue->cq;
 	b->cq_tell = BURST_CQ_ENTRIES / 2;
 	/*
-	 * The device need not write shapes that are the model's anyhow: an execution comes to
-	 * these or fails.
+	 * If the model defines all output shapes, an execution has these shapes or fails: the
+	 * device need not write them.
 	 */
 	if (burst_shapes_known(b)) {
 		b->known = calloc((size_t)b->num_requests * b->num_outputs, sizeof(*b->known));
@@ -175,7 +175,7 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 	return 0;
 }
 
-/* No longer a queue, but the burst works; what was made of the ring goes again. */
+/* The burst works without a queue: release what was created of it. */
 static void drop_ring(struct nnhal_burst *b)
 {
 	struct transport *t = b->transport;
@@ -196,7 +196,7 @@ static int burst_init(struct nnhal_burst *b, const struct nnhal_burst_options *o
 	if (spin_us == UINT32_MAX && b->model->preference == NNHAL_PREFER_LOW_POWER)
 		spin_us = 0;
 	b->depth = o->depth ? o->depth : DEFAULT_DEPTH;
-	/* One that submissions cannot take: executions always get on. */
+	/* One place more, which submissions cannot take: an execution always finds room. */
 	b->num_requests = b->depth + 1;
 	err = mark_owner(b);
 	if (!err)
@@ -206,7 +206,7 @@ static int burst_init(struct nnhal_burst *b, const struct nnhal_burst_options *o
 	if (err)
 		return err;
 	err = create_queue(b, spin_us);
-	/* Not offered, or used up: the way through the driver is always there. */
+	/* No queues offered, or none left: submit through the driver. */
 	if (err == -EOPNOTSUPP || err == -ENOSPC) {
 		drop_ring(b);
 		err = 0;
@@ -271,7 +271,7 @@ enum nnhal_status nnhal_burst_create(struct nnhal_prepared_model *model,
 	}
 	diag_set(read.diag, "burst: %s", errno_text(-err));
 	status = device_status_from_error(model->device, err);
-	/* Whatever the system has against it, it is none of the caller's arguments. */
+	/* EINVAL of the system is not about an argument of the caller. */
 	if (status == NNHAL_STATUS_INVALID_ARGUMENT)
 		status = NNHAL_STATUS_GENERAL_FAILURE;
 	burst_free(b);

@@ -30,7 +30,7 @@ enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
 	return burst_submit_submit(burst, request, options, tag, flags);
 }
 
-/* Where there is no queue: one after the other. */
+/* Without a queue: one after the other. */
 static cold_path enum nnhal_status submit_each(struct nnhal_burst *burst,
 					       const struct nnhal_request *const *requests,
 					       const uint64_t *tags, uint32_t num,

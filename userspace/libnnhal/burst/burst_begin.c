@@ -19,11 +19,11 @@ static bool has_room(const struct nnhal_burst *b, bool is_submitted)
 	return b->free && !(is_submitted && b->num_submitted >= b->depth);
 }
 
-/* Wait for room; a status if there will be none. Caller holds the lock. */
+/* Wait for a free place; a status if there will be none. Caller holds the lock. */
 static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_submitted,
 						 bool block, struct nnhal_diag *diag)
 {
-	/* What is to make room must have begun. */
+	/* Room comes from requests that end, so the device must know of all of them. */
 	burst_announce(b);
 	for (;;) {
 		burst_reap(b);
@@ -40,19 +40,18 @@ static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_
 }
 
 /*
- * Bring the inputs to where the device finds them, if they are elsewhere, say how long
- * loops may take, and see whether there is a queue. Caller holds the lock, which may be
- * dropped meanwhile.
+ * Copy inputs to bounce buffers, set the loop timeout, and check that the queue has not
+ * ended. Caller holds the lock, which may be dropped meanwhile.
  */
 enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct burst_request *r,
-						uint64_t loop_timeout_ns, struct nnhal_diag *diag)
+				     uint64_t loop_timeout_ns, struct nnhal_diag *diag)
 {
 	struct nnpu_args_header *header = (struct nnpu_args_header *)r->args - 1;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 
 	header->loop_timeout_ns = htole64(r->flags & REQUEST_LOOPS ? loop_timeout_ns : 0);
 	if (r->flags & REQUEST_BOUNCE) {
-		/* A request that was taken keeps its memory. */
+		/* The cache keeps the memory of a request that is not FREE. */
 		atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
 		pthread_mutex_unlock(&b->lock);
 		status = args_copy_inputs(&b->model->rules, r->resolved, r->pools, r->bindings,
@@ -72,7 +71,7 @@ void burst_set_late(struct burst_request *r, struct nnhal_diag *diag)
 	r->preset = NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
 }
 
-/* The free place that saw the request last time, else the one not used for longest. */
+/* The free place that saw the request last time, else the least recently used one. */
 static struct burst_request *find_free(struct nnhal_burst *b, const struct nnhal_request *request)
 {
 	struct burst_request *r, *oldest = NULL;
@@ -88,10 +87,10 @@ static struct burst_request *find_free(struct nnhal_burst *b, const struct nnhal
 	return oldest;
 }
 
-/* Another place than the first guess, when there is room. */
+/* The first guess was wrong: choose another place, after waiting for room. */
 struct burst_request *
 burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request, bool is_submitted,
-	     bool block, struct nnhal_diag *diag, enum nnhal_status *status)
+		   bool block, struct nnhal_diag *diag, enum nnhal_status *status)
 {
 	struct burst_request *r;
 

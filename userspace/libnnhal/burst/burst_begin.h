@@ -16,7 +16,7 @@
 #include "burst/burst_request.h"
 #include "burst/burst_ring.h"
 
-/* Cold parts of burst_begin(). */
+/* Cold paths of burst_begin(). */
 cold_path enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct burst_request *r,
 					       uint64_t loop_timeout_ns,
 					       struct nnhal_diag *diag);
@@ -27,15 +27,19 @@ burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request,
 		   enum nnhal_status *status);
 
 /*
- * Everything up to the ring. Returns with the request on the device, or preset.
- * Executions may use all requests, submissions all but one: results nobody takes do
- * not keep executions waiting. @flags: REQUEST_* of the call. @more: the doorbell is the
- * caller's. Caller holds the lock, which may be dropped meanwhile.
+ * Take a place for the request and put the request on the ring. Executions may use all
+ * places, submissions all but one, so that results which nobody takes never block an
+ * execution. @flags: REQUEST_* of the call. @more: the caller rings the doorbell. The lock
+ * may be dropped meanwhile.
+ *
+ * Return: NONE: @result is RUNNING, or has REQUEST_PRESET if the deadline had passed. With
+ * any other status the request was refused.
  */
-hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b, const struct nnhal_request *request,
-				   uint32_t flags, uint64_t deadline_ns,
-				   uint64_t loop_timeout_ns, bool block, bool more,
-				   struct nnhal_diag *diag, struct burst_request **result)
+hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
+					 const struct nnhal_request *request, uint32_t flags,
+					 uint64_t deadline_ns, uint64_t loop_timeout_ns,
+					 bool block, bool more, struct nnhal_diag *diag,
+					 struct burst_request **result)
 {
 	bool late = (flags & REQUEST_DEADLINE) && deadline_passed(true, deadline_ns);
 	bool is_submitted = flags & REQUEST_SUBMITTED;
@@ -46,9 +50,9 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b, const struct nnh
 	uint32_t tail;
 
 	/*
-	 * That which saw the request last time, if it is free: of several in flight each finds
-	 * its own again, in whatever order they end. Most callers submit theirs in turn, so
-	 * the first guess is the place that followed the one before.
+	 * Prefer the place that saw this request last time, if it is free: its argument block
+	 * is still right. Most callers submit their requests in a fixed order, so the first
+	 * guess is the place that followed the previous one last time.
 	 */
 	r = *b->guess;
 	if (unlikely(r->origin != request || !(b->free & r->bit) ||
@@ -80,19 +84,19 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b, const struct nnh
 	r->last_used = ++b->clock;
 	atomic_store_explicit(&r->state, REQUEST_RUNNING, memory_order_relaxed);
 	/*
-	 * There is an entry free: the ring has more than there are requests, and the
-	 * entry of a completed request was fetched, [D].
+	 * This place of the ring is free: the ring has more places than there are requests,
+	 * and the device has fetched the entry of each completed request, [D].
 	 */
 	place = &b->sq[b->sq_tail];
 	tail = (b->sq_tail + 1) % BURST_SQ_ENTRIES;
 	b->sq_tail = tail;
-	write_entry(place, &r->sqe);
+	burst_write_entry(place, &r->sqe);
 	if (!more) {
 		b->sq_rung = tail;
 		burst_ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
 	}
 	b->num_running++;
-	/* Who sleeps because nothing was on the device has something to wait for now. */
+	/* A waiter that sleeps on cond because nothing was running can wait for this one. */
 	if (unlikely(b->num_waiters) && b->num_running == 1)
 		burst_wake(b);
 	return NNHAL_STATUS_NONE;

@@ -2,14 +2,14 @@
 /*
  * Memory objects a burst keeps bound.
  *
- * The first request that names a memory object binds it to a slot of the device; the
- * binding is the burst's own and goes when the object is forgotten, makes room, or
- * the burst ends. Entries in use by a request that has been taken are never let go:
- * one that is forgotten meanwhile waits in a list of its own. An object that must
- * not go away, and still does not fit, is bound beyond the limit rather than refused.
+ * The first request that names a memory object binds it to a slot of the device. The
+ * binding belongs to the burst. It ends when the object is forgotten, when it makes room
+ * for another one, or with the burst. An entry that a request in flight uses is never
+ * unbound; if it is forgotten meanwhile, it waits in the list of dropped entries. If all
+ * entries are in use, a new object is bound beyond the limit.
  *
- * All of this is off the hot path: a request that is the same as the last one in its
- * place does not even look its memory up.
+ * None of this is on the hot path: a request that is the same as the last one in its place
+ * does not look up its memory.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -65,7 +65,7 @@ static bool names(const struct burst_request *r, const struct cached_memory *e)
 	return false;
 }
 
-/* Does a request that was taken name it? */
+/* Does a place that is not FREE name the entry? */
 static bool in_use(struct nnhal_burst *b, const struct cached_memory *e)
 {
 	uint32_t i;
@@ -84,7 +84,7 @@ static void entry_free(struct nnhal_burst *b, struct cached_memory *e)
 	free(e);
 }
 
-/* Take an entry out of the table; nobody finds it any more. */
+/* Remove an entry from the table. */
 static void unlink_entry(struct nnhal_burst *b, struct cached_memory *e)
 {
 	struct cached_memory **link = bucket_of(b, e->memory);
@@ -97,7 +97,7 @@ static void unlink_entry(struct nnhal_burst *b, struct cached_memory *e)
 		;
 	*link = e->next;
 	b->num_memories--;
-	/* What was prepared with it must be prepared again. */
+	/* Argument blocks with its slot must be written again. */
 	for (i = 0; i < b->num_requests; i++)
 		if (names(&b->requests[i], e))
 			b->requests[i].flags |= REQUEST_STALE;
@@ -114,7 +114,7 @@ void burst_cache_leave(struct burst_request *r)
 	r->flags |= REQUEST_STALE;
 }
 
-/* When entries were used last stands with the requests that use them. */
+/* Requests record when they ran; copy that time to the entries they use. */
 static void update_last_used(struct nnhal_burst *b)
 {
 	uint32_t i, p;
@@ -128,7 +128,7 @@ static void update_last_used(struct nnhal_burst *b)
 	}
 }
 
-/* Let go of the entry not used for longest. False if all are in use. */
+/* Unbind the least recently used entry. False if all are in use. */
 static bool evict(struct nnhal_burst *b)
 {
 	struct cached_memory *e, *oldest = NULL;

@@ -15,9 +15,9 @@ void burst_cache_fini(struct nnhal_burst *b);
 int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
 		    struct cached_memory **entry);
 void burst_cache_forget(struct nnhal_burst *b, const struct nnhal_memory *memory);
-/* The request will name other memory from now on. */
+/* The place gives up its memory, before another request takes it. */
 void burst_cache_leave(struct burst_request *r);
-/* Let go of what is forgotten or beyond the limit, and not in use any more. */
+/* Unbind entries that are forgotten or beyond the limit and not in use. */
 void burst_cache_tidy(struct nnhal_burst *b);
 
 #endif /* NNHAL_BURST_CACHE_H */

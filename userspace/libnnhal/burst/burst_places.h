@@ -12,14 +12,14 @@
 #include "burst/burst_cache.h"
 #include "burst/burst_private.h"
 
-/* Wake those who wait for a result or for room. Caller holds the lock. */
+/* Wake threads that wait for a result or for room. */
 static inline void burst_wake(struct nnhal_burst *b)
 {
 	if (unlikely(b->num_waiters))
 		pthread_cond_broadcast(&b->cond);
 }
 
-/* A request with a result, for nnhal_burst_wait(). Caller holds the lock. */
+/* Append a request to the list of results, for nnhal_burst_wait(). */
 static inline void burst_add_result(struct nnhal_burst *b, struct burst_request *r)
 {
 	r->next = NULL;
@@ -30,7 +30,7 @@ static inline void burst_add_result(struct nnhal_burst *b, struct burst_request 
 	burst_wake(b);
 }
 
-/* The oldest of them; there is one. Caller holds the lock. */
+/* Take the oldest result; the list is not empty. */
 static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
 {
 	struct burst_request *r = b->results;
@@ -43,7 +43,7 @@ static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
 	return r;
 }
 
-/* Give a request back. Caller holds the lock. */
+/* Free the place of a request. */
 hot_inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
 {
 	atomic_store_explicit(&r->state, REQUEST_FREE, memory_order_relaxed);

@@ -49,44 +49,44 @@ struct cached_memory {
 enum burst_request_state {
 	REQUEST_FREE,
 	REQUEST_PREPARING,		/* taken, not submitted */
-	REQUEST_RUNNING,		/* the device's */
-	REQUEST_DONE,			/* has a result that nobody took yet */
+	REQUEST_RUNNING,		/* on the device */
+	REQUEST_DONE,			/* has a result that nobody has taken */
 };
 
-/* Why a request is not as usual. */
+/* Flags of a request: why it differs from the usual case. */
 #define REQUEST_BOUNCE		(1u << 0)	/* memory the device cannot reach */
 #define REQUEST_VERSION		(1u << 1)	/* not 1.3 */
 #define REQUEST_MEASURE		(1u << 2)
 #define REQUEST_DEADLINE	(1u << 3)
 #define REQUEST_SUBMITTED	(1u << 4)	/* nnhal_burst_submit(), else execute */
-#define REQUEST_PRESET		(1u << 5)	/* preset counts, not what the device says */
-/* Whether it can be the same as the last one in its place. */
-#define REQUEST_STALE		(1u << 6)	/* there is no last one */
-#define REQUEST_DIMS		(1u << 7)	/* gives dimensions: look at them too */
-/* The model has loops: each call says how long they may take. */
+#define REQUEST_PRESET		(1u << 5)	/* burst_request.preset is the status */
+/* Can the next request in this place be the same? */
+#define REQUEST_STALE		(1u << 6)	/* no: there is no valid last one */
+#define REQUEST_DIMS		(1u << 7)	/* it has dimensions: compare them too */
+/* The model has loops: each call sets the loop timeout. */
 #define REQUEST_LOOPS		(1u << 8)
-/* Those that belong to the request, the others to the call. */
+/* Flags of the request; the others are flags of the call. */
 #define REQUEST_KEPT		(REQUEST_BOUNCE | REQUEST_VERSION | REQUEST_STALE | REQUEST_DIMS | \
 				 REQUEST_LOOPS)
-/* Those that do not matter when it has succeeded. */
+/* Flags without effect on a request that has succeeded. */
 #define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS | REQUEST_LOOPS)
 
-/* Rings of one page each: what transports give. Constants, for the hot path. */
+/* Rings of one page each, as transports create them. Constants, for the hot path. */
 #define BURST_SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)
 #define BURST_CQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_CQE_SIZE)
 
 /*
- * Room for one request in flight. Its number is the command id. What was last put
- * into its argument block stays: a request that is the same needs no work.
+ * A place for one request in flight. Its number is the command id. Its argument block keeps
+ * the last request: if the next one is the same, the block is right already.
  */
 struct burst_request {
-	/* The entry for the ring; never changes. */
+	/* The entry for the ring; it never changes. */
 	struct nnpu_sqe_execute sqe;
 
 	atomic_uchar state;
 	uint32_t flags;			/* REQUEST_* */
 	uint32_t hal_version;		/* normalised */
-	uint64_t bit;			/* its own in nnhal_burst.free */
+	uint64_t bit;			/* of this place in nnhal_burst.free */
 	struct burst_request *follower;	/* the one that was taken next, last time */
 	struct burst_request *next;	/* with a result */
 	uint64_t tag;
@@ -94,7 +94,7 @@ struct burst_request {
 	uint64_t end_ns;
 	uint64_t last_used;
 
-	/* What it came to: of the library, else of the device. */
+	/* The result: of the library (REQUEST_PRESET), else of the device. */
 	enum nnhal_status preset;
 	uint32_t status;
 	uint32_t reason;
@@ -126,21 +126,21 @@ struct burst_request {
 };
 
 /*
- * How long to look for a result before sleeping, in units of the counter. Threads that
- * look change limit, average and num_long without the lock; an update lost costs nothing.
+ * How long to spin before sleeping, in units of the counter. Threads that spin change limit,
+ * average and num_long without the lock; a lost update does no harm.
  */
 struct burst_spin {
-	uint64_t max;			/* what the caller allows */
-	atomic_uint_least64_t limit;	/* what makes sense at present */
-	atomic_uint_least64_t average;	/* of the waits so far */
+	uint64_t max;			/* limit that the caller sets */
+	atomic_uint_least64_t limit;	/* current limit */
+	atomic_uint_least64_t average;	/* of recent waits */
 	atomic_uint_least64_t sleep_cost;
-	atomic_uint num_long;		/* waits that were not worth looking, for the probe */
+	atomic_uint num_long;		/* waits for which spinning did not pay */
 	uint64_t per_us;
 };
 
 struct nnhal_burst {
 	atomic_uint refs;
-	/* One for all of refs, one for each request whose callback is to come. */
+	/* One for all of refs together, one for each pending callback. */
 	atomic_uint holds;
 	/* A page that a child of fork() finds zeroed. */
 	uint32_t *owner;
@@ -157,18 +157,18 @@ struct nnhal_burst {
 	uint32_t num_waiters;		/* on cond */
 	bool sleeping;			/* a thread is in queue_wait */
 	uint64_t num_sleeps;		/* calls of queue_wait, for tests */
-	uint64_t slice_until;		/* end of the sleeps, 0: not known */
-	uint64_t slice_cycles;		/* when that was worked out */
+	uint64_t slice_until;		/* end of the current slice, 0: not known */
+	uint64_t slice_cycles;		/* counter when it was computed */
 
 	struct burst_request *requests;
 	uint32_t num_requests;
 	uint32_t num_submitted;		/* by nnhal_burst_submit(), not taken yet */
 	uint32_t num_running;
-	uint64_t free;			/* bits of requests that can be taken */
-	struct burst_request **guess;	/* the one that is likely to be taken next */
+	uint64_t free;			/* bits of free places */
+	struct burst_request **guess;	/* the place that is likely to be taken next */
 	struct burst_request *results;	/* oldest first */
 	struct burst_request **results_tail;
-	atomic_uchar has_results;	/* REQUEST_DONE if there are some */
+	atomic_uchar has_results;	/* REQUEST_DONE if results is not empty */
 	struct transport_bo blocks;	/* argument blocks, and result blocks if !known */
 	struct nnpu_arg *known;		/* records of the outputs of each request */
 
@@ -176,7 +176,7 @@ struct nnhal_burst {
 	enum transport_queue_state state;
 	uint32_t sq_tail;
 	uint32_t sq_rung;		/* the tail that the device knows */
-	uint32_t cq_tell;		/* value of cq_count to tell the device */
+	uint32_t cq_tell;		/* value of cq_count that the device is to be told */
 	atomic_uint cq_count;		/* completions taken, ever */
 	struct burst_spin spin;
 
@@ -185,9 +185,9 @@ struct nnhal_burst {
 	uint32_t num_memories;
 	uint32_t bucket_mask;
 	struct cached_memory **buckets;
-	struct cached_memory *memories;	/* all that can be found */
+	struct cached_memory *memories;	/* all entries of the table */
 	struct cached_memory *dropped;	/* forgotten, still in use by a request */
-	bool is_untidy;			/* some are dropped, or more than max_memories */
+	bool is_untidy;			/* there are dropped entries, or more than max_memories */
 };
 
 /* The process that created the burst, or a child? */
@@ -201,7 +201,7 @@ static inline uint32_t burst_num_args(const struct nnhal_burst *b)
 	return b->model->rules.num_inputs + b->model->rules.num_outputs;
 }
 
-/* One reference of the library's own; the last one frees the burst. */
+/* Release one of burst.holds; the last one frees the burst. */
 void burst_release(struct nnhal_burst *b);
 
 #endif /* NNHAL_BURST_PRIVATE_H */

@@ -2,11 +2,10 @@
 /*
  * Executions on a queue of the process itself: the hot path of bursts.
  *
- * An execution takes a request, compares the caller's with what stands in the
- * request's argument block, writes a prepared entry to the submission ring, rings
- * the doorbell, looks at the completion ring until the device has answered, and takes
- * the result. Nothing is allocated and no system call is made, unless memory is met
- * for the first time, the wait takes long, or times are asked for.
+ * An execution takes a place, compares the request with the last one in that place, copies
+ * a prepared entry to the submission ring, rings the doorbell, spins until the completion is
+ * there, and takes the result. It allocates nothing, and it makes a system call only if
+ * memory is new to the burst, if the wait is long, or if times are measured.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,8 +34,8 @@ hot_inline bool is_done(const struct burst_request *r)
 }
 
 /*
- * It has not come by itself, or another one has. Not cold: what comes after the wait, on
- * the way of all, would be moved away with it.
+ * Spinning has not seen the completion, or has seen that of another request. Not marked cold:
+ * the compiler would move the code behind the wait, which is hot, away with it.
  */
 static __attribute__((noinline)) void await_slowly(struct nnhal_burst *b,
 						   struct burst_request *r)
@@ -53,9 +52,9 @@ static __attribute__((noinline)) void await_slowly(struct nnhal_burst *b,
 }
 
 /*
- * Wait for a request to end. Caller holds the lock, which is dropped meanwhile.
- * Request and result are looked at in turn, so that a result that is there at once,
- * or after a sleep, costs one look.
+ * Wait for a request to end. Caller holds the lock, which is dropped meanwhile. The state of
+ * the request and the ring are read in turn, so that a result that is there at once, or
+ * after a sleep, costs one read.
  */
 hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 {
@@ -73,7 +72,7 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 
 /* ---- calls ---- */
 
-/* A call's options, and what they mean for its request. */
+/* The options of a call, and what follows from them for its request. */
 struct call {
 	struct nnhal_execute_options options;
 	uint32_t flags;
@@ -81,7 +80,7 @@ struct call {
 	uint64_t loop_timeout_ns;	/* for the device: 0 is its default */
 };
 
-/* Options that were given. */
+/* Read options that are not NULL. */
 static cold_path enum nnhal_status read_options(struct call *call,
 						const struct nnhal_execute_options *from,
 						const struct nnhal_request *request)
@@ -127,8 +126,9 @@ hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_reque
 	struct outcome out;
 
 	pthread_mutex_lock(&b->lock);
-	status = burst_begin(b, request, plain ? 0 : call->flags, plain ? 0 : call->options.deadline_ns,
-		       plain ? 0 : call->loop_timeout_ns, true, false, diag, &r);
+	status = burst_begin(b, request, plain ? 0 : call->flags,
+			     plain ? 0 : call->options.deadline_ns,
+			     plain ? 0 : call->loop_timeout_ns, true, false, diag, &r);
 	if (unlikely(status)) {
 		pthread_mutex_unlock(&b->lock);
 		give(num_shapes, timing, 0, none);
@@ -151,7 +151,7 @@ hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_reque
 	return out.status;
 }
 
-/* With options; the same without has nothing to ask. */
+/* Apart, so that run() without options needs no checks for them. */
 static __attribute__((noinline)) enum nnhal_status
 run_with_options(struct nnhal_burst *b, const struct nnhal_request *request,
 		 const struct nnhal_execute_options *options, struct nnhal_output_shape *shapes,
@@ -168,7 +168,7 @@ run_with_options(struct nnhal_burst *b, const struct nnhal_request *request,
 	return run(b, request, &call, false, shapes, num_shapes, timing);
 }
 
-/* Not here, not now, or not with a queue. */
+/* Bad arguments, a child of fork(), or a burst without a queue. */
 static cold_path enum nnhal_status execute_elsewhere(struct nnhal_burst *burst,
 						     const struct nnhal_request *request,
 						     const struct nnhal_execute_options *options,
@@ -203,7 +203,7 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
 	return run(burst, request, NULL, true, output_shapes, num_output_shapes, timing);
 }
 
-/* One of several. @plain: @call says nothing. Caller holds the lock, dropped meanwhile. */
+/* Submit one request. @plain: there are no options. Caller holds the lock. */
 hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
 					const struct nnhal_request *request,
 					const struct call *call, bool plain, uint64_t tag,
@@ -216,14 +216,14 @@ hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
 	if (unlikely(!request))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	status = burst_begin(b, request, plain ? REQUEST_SUBMITTED : call->flags,
-		       plain ? 0 : call->options.deadline_ns, plain ? 0 : call->loop_timeout_ns,
-		       block, true, diag, &r);
+			     plain ? 0 : call->options.deadline_ns,
+			     plain ? 0 : call->loop_timeout_ns, block, true, diag, &r);
 	if (unlikely(status))
 		return request_status(status, request);
 	if (!plain)
 		r->start_ns = call->start_ns;
 	r->tag = tag;
-	/* Over before it began: a result like any other. */
+	/* The deadline had passed: that is a result like any other. */
 	if (!plain && unlikely(r->flags & REQUEST_PRESET))
 		burst_add_result(b, r);
 	return NNHAL_STATUS_NONE;
@@ -262,10 +262,10 @@ submit_with_options(struct nnhal_burst *b, const struct nnhal_request *const *re
 }
 
 enum nnhal_status burst_queue_submit(struct nnhal_burst *b,
-				    const struct nnhal_request *const *requests,
-				    const uint64_t *tags, uint32_t num,
-				    const struct nnhal_execute_options *options, uint32_t flags,
-				    uint32_t *count)
+				     const struct nnhal_request *const *requests,
+				     const uint64_t *tags, uint32_t num,
+				     const struct nnhal_execute_options *options, uint32_t flags,
+				     uint32_t *count)
 {
 	bool block = !(flags & NNHAL_BURST_NONBLOCK);
 
@@ -274,7 +274,7 @@ enum nnhal_status burst_queue_submit(struct nnhal_burst *b,
 	return submit_all(b, requests, tags, num, NULL, true, block, count);
 }
 
-/* Hand out what a request came to. Caller holds the lock, which may be dropped meanwhile. */
+/* Give a result to the caller. Caller holds the lock, which may be dropped meanwhile. */
 hot_inline void give_result(struct nnhal_burst *b, struct burst_request *r,
 			    struct nnhal_burst_result *result)
 {
@@ -296,8 +296,8 @@ hot_inline void give_result(struct nnhal_burst *b, struct burst_request *r,
 }
 
 /*
- * Wait until there may be another result; @missing: as many are wanted. False if none came
- * until @until_ns. Caller holds the lock, which is dropped meanwhile.
+ * Wait until there may be another result; @missing more are wanted. False: @until_ns has
+ * passed. Caller holds the lock, which is dropped meanwhile.
  */
 static bool await_results(struct nnhal_burst *b, uint32_t missing, uint64_t until_ns,
 			  uint64_t *limit)
@@ -323,8 +323,8 @@ static bool await_results(struct nnhal_burst *b, uint32_t missing, uint64_t unti
 }
 
 enum nnhal_status burst_queue_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				  uint32_t min, uint32_t max, uint64_t until_ns,
-				  uint32_t *count)
+				   uint32_t min, uint32_t max, uint64_t until_ns,
+				   uint32_t *count)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	struct burst_request *r;
@@ -338,11 +338,11 @@ enum nnhal_status burst_queue_wait(struct nnhal_burst *b, struct nnhal_burst_res
 		before = n;
 		while (n < max && (r = burst_next_result(b)))
 			give_result(b, r, &results[n++]);
-		/* What was seen was not for this thread: look no more, sleep. */
+		/* Another thread took the result: stop spinning, sleep. */
 		if (unlikely(waited && n == before))
 			limit = 0;
 		waited = true;
-		/* Others may take the last result there is to come. */
+		/* Other threads may take the last result. */
 	} while (n < min && b->num_submitted && await_results(b, min - n, until_ns, &limit));
 	if (unlikely(!n))
 		status = burst_no_result_status(b);

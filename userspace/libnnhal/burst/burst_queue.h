@@ -9,14 +9,14 @@
 
 #include "burst/burst_private.h"
 
-/* One or several; @count: as many were taken. */
+/* Submit one or several requests; @count: out: how many were submitted. */
 enum nnhal_status burst_queue_submit(struct nnhal_burst *b,
-				    const struct nnhal_request *const *requests,
-				    const uint64_t *tags, uint32_t num,
-				    const struct nnhal_execute_options *options, uint32_t flags,
-				    uint32_t *count);
+				     const struct nnhal_request *const *requests,
+				     const uint64_t *tags, uint32_t num,
+				     const struct nnhal_execute_options *options, uint32_t flags,
+				     uint32_t *count);
 enum nnhal_status burst_queue_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,
-				  uint32_t min, uint32_t max, uint64_t until_ns,
-				  uint32_t *count);
+				   uint32_t min, uint32_t max, uint64_t until_ns,
+				   uint32_t *count);
 
 #endif /* NNHAL_BURST_QUEUE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Requests of a burst that are not the last ones seen in their place: they are checked,
- * their memory is bound, and the argument block is written anew.
+ * Requests that differ from the last one in their place: check them, bind their memory and
+ * write the argument block again.
  */
 #include <endian.h>
 #include <stdatomic.h>
@@ -58,7 +58,7 @@ static bool make_room(struct burst_request *r, uint32_t num_pools)
 	return args_make_room(&r->pools, &r->bindings, &r->max_pools, num_pools);
 }
 
-/* Slots for the pools that arguments are in. */
+/* Bind the pools that arguments name. */
 static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request *r,
 				    struct nnhal_diag *diag)
 {
@@ -79,7 +79,7 @@ static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request 
 	return NNHAL_STATUS_NONE;
 }
 
-/* Remember the request; the caller may change the dimensions it points to. */
+/* Remember the request with a copy of its dimensions: the caller may change them. */
 static void see(struct nnhal_burst *b, struct burst_request *r,
 		const struct nnhal_request *request)
 {
@@ -116,13 +116,13 @@ bool burst_shapes_known(const struct nnhal_burst *b)
 	return true;
 }
 
-/* Where the library says for a request what the device would. */
+/* Output records of a request that the library fills in, not the device. */
 static struct nnpu_arg *known_records(const struct nnhal_burst *b, const struct burst_request *r)
 {
 	return b->known + (r - b->requests) * b->num_outputs;
 }
 
-/* What the device would say of the outputs: the model's shapes, and for which there is room. */
+/* Fill in the output records: the model's shapes, and whether each buffer is large enough. */
 static void tell_shapes(const struct nnhal_burst *b, const struct burst_request *r)
 {
 	const struct request_rules *rules = &b->model->rules;
@@ -151,7 +151,7 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	enum nnhal_status status;
 
 	burst_cache_leave(r);
-	/* Until see(): seen_head and num_pools are not of one request meanwhile. */
+	/* Until see() is done, seen_head and num_pools are of different requests. */
 	burst_forget_request(r);
 	atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
 	if (num_pools && !request->pools) {
@@ -194,7 +194,7 @@ void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_s
 	header->num_inputs = htole16((uint16_t)rules->num_inputs);
 	header->num_outputs = htole16((uint16_t)rules->num_outputs);
 	r->args = (struct nnpu_arg *)(header + 1);
-	/* ctx is 0: the queue belongs to one. */
+	/* ctx is 0: the queue belongs to a context. */
 	r->sqe = (struct nnpu_sqe_execute){
 		.opcode = NNPU_IO_EXECUTE,
 		.cid = htole16((uint16_t)number),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests: is one the last one seen in its place, and what is done if not.
+ * Requests and their argument blocks: is a request the same as the last one in its place?
+ * If not, it is checked and the argument block is rebuilt. The caller holds burst.lock.
  */
 #ifndef NNHAL_BURST_REQUEST_H
 #define NNHAL_BURST_REQUEST_H
@@ -12,22 +13,25 @@
 #include "base/base.h"
 #include "burst/burst_private.h"
 
-/* Does the model alone say what shapes an execution comes to? */
+/* Does the model define all output shapes? */
 bool burst_shapes_known(const struct nnhal_burst *b);
-/* Argument block of a request, its result block if there is one, and the entry for them. */
+/* Set up argument block, result block if there is one, and ring entry of a place. */
 void burst_request_init(struct nnhal_burst *b, uint32_t number, uint64_t block_size);
-/* Are the dimensions the same as last time? The ranks are. Pure: the hot path counts on it. */
+/*
+ * Are the dimensions the same as last time? The ranks are known to be. Pure, so that the
+ * compiler keeps values in registers across the call.
+ */
 bool burst_same_dims(const struct nnhal_burst *b, const struct burst_request *r,
 		     const struct nnhal_request *request) __attribute__((pure));
 /*
- * Check a request that is not the last one and write its argument block. @late: the
- * deadline has passed, so checking is all.
+ * Check a request that differs from the last one in its place, bind its memory and write
+ * its argument block. @late: the deadline has passed: only check it.
  */
 cold_path enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 					  const struct nnhal_request *request, bool late,
 					  struct nnhal_diag *diag);
 
-/* No request is the same as the one in this place: a version that does not exist. */
+/* Make the next comparison fail: no request has this version. */
 static inline void burst_forget_request(struct burst_request *r)
 {
 	r->seen_head[0] = UINT64_C(0x1ffffffff);
@@ -35,15 +39,15 @@ static inline void burst_forget_request(struct burst_request *r)
 	r->flags |= REQUEST_STALE;
 }
 
-/* Pool, offset, length and rank of an argument lie side by side: two words. */
+/* Pool, offset, length and rank of an argument are adjacent: two 64-bit words. */
 _Static_assert(offsetof(struct nnhal_request_argument, num_dimensions) ==
 	       offsetof(struct nnhal_request_argument, location) + 12, "layout of an argument");
-/* Version and counts are two words. */
+/* Version and counts of a request are two 64-bit words. */
 _Static_assert(offsetof(struct nnhal_request, inputs) == 16, "head of a request");
 
-/* Zero if nothing but dimensions differs; no branch but that of the loop. */
+/* Zero if only dimensions differ. The loop has no other branch. */
 hot_inline uint64_t burst_compare_args(const struct nnhal_request_argument *a,
-			    const struct nnhal_request_argument *seen, uint32_t count)
+				       const struct nnhal_request_argument *seen, uint32_t count)
 {
 	const struct nnhal_request_argument *end = a + count;
 	uint64_t diff = 0, x[2], y[2];
@@ -57,24 +61,24 @@ hot_inline uint64_t burst_compare_args(const struct nnhal_request_argument *a,
 }
 
 /*
- * Is it the request last seen in this place? Then it is valid, its memory is bound
- * (entries are kept while a valid request names them), and the argument block is
- * right as it stands.
+ * Is @request the same as the last one in this place? Then it is valid, its memory is bound
+ * (the cache keeps entries that a valid request names), and the argument block is right.
  */
 hot_inline bool burst_is_same(const struct nnhal_burst *b, const struct burst_request *r,
-			const struct nnhal_request *request)
+			      const struct nnhal_request *request)
 {
 	const struct nnhal_request_pool *pools = request->pools;
 	uint64_t head[2], diff;
 	uint32_t i;
 
 	memcpy(head, request, sizeof(head));
-	/* What was seen is valid, so the counts are those of the model. */
+	/* The last one was valid, so equal counts are the counts of the model. */
 	if (((head[0] ^ r->seen_head[0]) | (head[1] ^ r->seen_head[1])) ||
 	    !request->inputs || !request->outputs || !pools)
 		return false;
 	diff = burst_compare_args(request->inputs, r->seen, request->num_inputs) |
-	       burst_compare_args(request->outputs, r->seen + request->num_inputs, request->num_outputs);
+	       burst_compare_args(request->outputs, r->seen + request->num_inputs,
+				  request->num_outputs);
 	for (i = 0; i < r->num_pools; i++)
 		diff |= ((uintptr_t)pools[i].memory ^ (uintptr_t)r->pools[i].memory) |
 			pools[i].token;

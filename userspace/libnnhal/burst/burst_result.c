@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a request came to that did not simply succeed.
+ * Results that need more than the usual case: errors, times, bounce buffers.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include "execution/arguments.h"
 #include "transport/transport.h"
 
-/* Copy to memory the device cannot reach. Caller holds the lock, dropped meanwhile. */
+/* Copy outputs from bounce buffers. Caller holds the lock, which is dropped meanwhile. */
 static void copy_outputs(struct nnhal_burst *b, struct burst_request *r,
 			 const struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
 			 struct outcome *out)
@@ -28,7 +28,7 @@ static void copy_outputs(struct nnhal_burst *b, struct burst_request *r,
 		out->num_shapes = 0;
 }
 
-/* What a request came to of the device; the rest of burst_conclude(). */
+/* Status, shapes and times of a request. */
 static void judge(struct nnhal_burst *b, struct burst_request *r,
 		  struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
 		  struct outcome *out)
@@ -41,7 +41,7 @@ static void judge(struct nnhal_burst *b, struct burst_request *r,
 		return;
 	}
 	if (r->status != NNPU_STATUS_SUCCESS) {
-		/* A job that hangs is aborted by the driver, as any other. */
+		/* The driver aborts jobs that hang. */
 		out->status = r->status == NNPU_STATUS_ABORTED
 			      ? status_from_fence_error(ETIME, r->flags & REQUEST_DEADLINE)
 			      : status_from_device(r->status);
@@ -67,9 +67,9 @@ void burst_conclude(struct nnhal_burst *b, struct burst_request *r,
 		    struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
 		    struct outcome *out)
 {
-	/* Over, whoever else may look while the lock is dropped. */
+	/* Not RUNNING any more, for threads that look while the lock is dropped. */
 	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
-	/* Room that a caller of an older version does not expect to be written to. */
+	/* A caller of an older version does not expect its buffer to be written. */
 	if (!shapes || r->hal_version < NNHAL_HAL_1_2)
 		shapes = r->shapes;
 	*out = (struct outcome){ NNHAL_STATUS_NONE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING } };

@@ -15,19 +15,19 @@
 #include "execution/arguments.h"
 
 /*
- * What a request came to that has ended; @shapes may be NULL. Caller holds the lock,
- * which may be dropped meanwhile.
+ * Outcome of a request that has ended; @shapes may be NULL. The lock may be dropped
+ * meanwhile.
  */
 cold_path void burst_conclude(struct nnhal_burst *b, struct burst_request *r,
 			      struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
 			      struct outcome *out);
 
 /*
- * Success, and nothing else to be done: what nearly all requests come to. Else false,
- * for burst_conclude() to look at it.
+ * The usual case: the request succeeded and nothing else has to be done. False: the caller
+ * must call burst_conclude().
  */
 hot_inline bool burst_conclude_quickly(struct nnhal_burst *b, const struct burst_request *r,
-				 struct nnhal_output_shape *shapes)
+				       struct nnhal_output_shape *shapes)
 {
 	if (unlikely(r->status | (r->flags & ~REQUEST_USUAL)))
 		return false;
@@ -35,9 +35,9 @@ hot_inline bool burst_conclude_quickly(struct nnhal_burst *b, const struct burst
 }
 
 /*
- * The next result: the oldest in the list, else from the ring. Who wants to know how long
- * it took gets it by way of the list: all that are there have ended now, not when they are
- * asked for. NULL if there is none at present. Caller holds the lock.
+ * The next result: the oldest one in the list, else one from the ring. Measured requests
+ * always go through the list, together with all that have completed: their end is now, not
+ * the time when somebody asks for the result. NULL: there is none at present.
  */
 hot_inline struct burst_request *burst_next_result(struct nnhal_burst *b)
 {
@@ -61,7 +61,7 @@ hot_inline struct burst_request *burst_next_result(struct nnhal_burst *b)
 	return burst_take_result(b);
 }
 
-/* There is none after a wait: it took too long, or there was nothing to wait for. */
+/* Status of a wait without a result: a timeout, or there was nothing to wait for. */
 static inline enum nnhal_status burst_no_result_status(const struct nnhal_burst *b)
 {
 	return b->num_submitted ? NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT

@@ -9,7 +9,7 @@
 #include "burst/burst_private.h"
 #include "burst/burst_ring.h"
 
-/* What the device said of a request that failed. */
+/* Take reason and error of a request that failed from its completion. */
 void burst_note_failure(struct burst_request *r, const struct nnpu_cqe *cqe)
 {
 	r->reason = le16toh(cqe->reason);
@@ -17,8 +17,8 @@ void burst_note_failure(struct burst_request *r, const struct nnpu_cqe *cqe)
 }
 
 /*
- * The device needs to know of the room some time: at most num_requests more
- * completions can come before this is said again.
+ * Tell the device that entries of the completion ring are free again. That need not be done
+ * for each completion: at most num_requests more can arrive before the next time.
  */
 void burst_tell_room(struct nnhal_burst *b, uint32_t count)
 {
@@ -26,9 +26,8 @@ void burst_tell_room(struct nnhal_burst *b, uint32_t count)
 	burst_ring_doorbell(b->queue, NNPU_DB_CQ_HEAD, count % BURST_CQ_ENTRIES);
 }
 
-/* A completion that the caller does not wait for, of whatever request, or of none. */
-void burst_accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
-					uint32_t status)
+/* A completion that the caller does not wait for, of any request or of none. */
+void burst_accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe, uint32_t status)
 {
 	struct burst_request *r = burst_request_of(b, cqe);
 

@@ -3,31 +3,32 @@
  * The submission ring, the completion ring and the doorbells of a queue that belongs to
  * the process. The caller holds burst.lock.
  *
- * Memory ordering. Four hand-overs take place, in this order, per request:
+ * Memory ordering. Each request has four ordering points:
  *
- *   [A] argument block, entry  ->  doorbell           (process to device)
- *   [B] doorbell               ->  reads by the device
- *   [C] outputs, result block  ->  status word        (device to process)
- *   [D] status word            ->  reads of results, reuse of entry and block
+ *   [A] argument block, entry  before  doorbell          (process to device)
+ *   [B] doorbell               before  reads of the device
+ *   [C] outputs, result block  before  status word       (device to process)
+ *   [D] status word            before  reads of results, reuse of entry and block
  *
- * A is ring_doorbell(): the entry must be in memory before the doorbell arrives. B and
- * C are the device's: it fetches entries only after a doorbell, and writes the status
- * word with its phase bit last (Documentation/hardware/queues.rst). D is pop_completion():
- * nothing that depends on the completion may be read, nor anything the device read be
- * written, before the phase bit has been seen.
+ * [A] is burst_ring_doorbell(): the entry must be in memory before the doorbell arrives.
+ * The device provides [B] and [C]. It fetches entries only after a doorbell, and it writes
+ * the status word with the phase bit last (Documentation/hardware/queues.rst). [D] is
+ * burst_pop_completion(): until the process has seen the phase bit, it must not read what
+ * depends on the completion, and must not write what the device may still read.
  *
- * As message passing: writes W(args) W(sqe) W(db) in order by A, R(db) R(sqe) R(args)
- * ... W(outputs) W(status) in order by the device, R(status) R(outputs) W(args') W(sqe')
- * in order by D. Were the outcome "status seen, outputs old" or "the device reads args'
- * for the request before" possible, there would be a cycle args -> db -> sqe -> outputs
- * -> status -> args' in which each edge is kept by A, the device, or D; there is none.
- * No store-to-load order is needed anywhere: arming and the race with a completion
- * that has just come is the device's (NNPU_DB_CQ_ARM behind the ring's tail raises the
- * interrupt at once), so the wait needs no full barrier either.
+ * As message passing: [A] orders W(args) W(sqe) W(db). The device orders R(db) R(sqe)
+ * R(args) ... W(outputs) W(status). [D] orders R(status) R(outputs) W(args') W(sqe'). The
+ * outcomes "status seen, outputs old" and "the device reads args' for the previous request"
+ * both need the cycle args -> db -> sqe -> outputs -> status -> args'. [A], the device or
+ * [D] keeps each edge of it, so neither outcome is possible.
  *
- * Between threads of the process everything is ordered by burst.lock, except for the
- * look at the ring without it in burst_look(): that one decides nothing, it only ends the
- * wait, and what follows takes the lock and looks again.
+ * Nothing needs a store ordered before a later load. The device resolves the race between
+ * arming and a completion that has just arrived: if NNPU_DB_CQ_ARM is behind the tail of
+ * the ring, it raises the interrupt at once. The wait therefore needs no full barrier.
+ *
+ * burst.lock orders all accesses between threads of the process, with one exception:
+ * burst_look() reads the ring without the lock. It only decides when to stop spinning. Its
+ * callers take the lock and read the ring again.
  */
 #ifndef NNHAL_BURST_RING_H
 #define NNHAL_BURST_RING_H
@@ -45,17 +46,19 @@
 #include "transport/transport.h"
 
 /*
- * [A] Make what was written to memory visible to the device before the store to the
- * doorbell; pairs with the device's read of the ring after the doorbell.
+ * [A] Order all earlier accesses before the store to the doorbell. Pairs with the
+ * device, which reads the ring after the doorbell.
  *
- * The doorbell is device memory, the rings are normal cacheable memory. arm64: stores
- * of the two kinds may overtake each other; DMB OSH orders them for the outer shareable
- * domain, where devices are. Not DMB OSHST, as in writel() of the kernel: the process
- * may have read the outputs, result block and completion of a request before, and the
- * doorbell gives the device leave to write there again. x86: stores to write-back
- * memory become visible in program order after the loads before them, and a store to
- * uncached memory does not overtake them, so the compiler is all that has to be held
- * back. Other machines: the strongest barrier there is.
+ * The doorbell is device memory, the rings are normal cacheable memory.
+ *
+ * arm64: stores to the two kinds of memory may be reordered. DMB OSH orders them for the
+ * outer shareable domain, which includes devices. DMB OSHST, as in the kernel's writel(),
+ * is not enough. The process may have read outputs, result block and completion of an
+ * earlier request, and after the doorbell the device may write there again.
+ *
+ * x86: stores to write-back memory become visible in program order and after earlier
+ * loads, and a store to uncached memory does not overtake them. A compiler barrier is
+ * enough. Other architectures: a full fence.
  */
 static inline void barrier_before_doorbell(void)
 {
@@ -69,13 +72,13 @@ static inline void barrier_before_doorbell(void)
 }
 
 /*
- * [D] After the phase bit was seen: hold back what reads the results, and what writes
- * to memory the device has read for this request. Pairs with the device's write of the
+ * [D] Order the load of the status word before reads of the results, and before writes to
+ * memory that the device has read for this request. Pairs with the device, which writes the
  * status word after everything else.
  *
- * arm64: DMB OSHLD orders the load before it with loads and stores after it, also
- * against a device. x86: loads are not reordered with later loads and stores. The
- * fence says the same to the compiler and to in-process devices.
+ * arm64: DMB OSHLD orders earlier loads before later loads and stores, also as seen by
+ * devices. x86: loads are not reordered with later loads and stores; the fence stops the
+ * compiler and synchronises with an in-process device.
  */
 static inline void barrier_after_status(void)
 {
@@ -96,7 +99,7 @@ hot_inline void burst_ring_doorbell(struct transport_queue *q, uint32_t offset, 
 	q->doorbell[offset / sizeof(*q->doorbell)] = htole32(value);
 }
 
-/* Tell the device of entries that it does not know of yet. Caller holds the lock. */
+/* Ring the doorbell if there are entries that the device does not know of. */
 hot_inline void burst_announce(struct nnhal_burst *b)
 {
 	if (b->sq_rung == b->sq_tail)
@@ -111,17 +114,18 @@ hot_inline const struct nnpu_cqe *burst_cq_entry(const struct nnhal_burst *b, ui
 }
 
 /*
- * Is completion number @count, ever, in the ring? Its status word; the phase bit is 1
- * in the first pass over the ring and changes with each.
+ * Is completion number @count, counted since creation, in the ring? @status: out: its
+ * status word. The phase bit is 1 in the first pass over the ring and is inverted in each
+ * further pass.
  */
 hot_inline bool burst_is_completed(const struct nnpu_cqe *cqe, uint32_t count, uint32_t *status)
 {
-	/* Written by the device in one piece; read in one piece, again each time. */
+	/* The device writes the word with one store; each call reads it with one load. */
 	*status = le16toh(__atomic_load_n(&cqe->status, __ATOMIC_RELAXED));
 	return (*status ^ count / BURST_CQ_ENTRIES) & NNPU_CQE_PHASE;
 }
 
-/* A request that was on the device has ended. */
+/* A request that was RUNNING has ended: move it to the results, or wake its waiter. */
 static inline void burst_complete(struct nnhal_burst *b, struct burst_request *r)
 {
 	b->num_running--;
@@ -134,7 +138,7 @@ static inline void burst_complete(struct nnhal_burst *b, struct burst_request *r
 	}
 }
 
-/* Cold parts of what follows. */
+/* Cold paths of the functions below. */
 cold_path void burst_note_failure(struct burst_request *r, const struct nnpu_cqe *cqe);
 cold_path void burst_tell_room(struct nnhal_burst *b, uint32_t count);
 cold_path void burst_accept_completion(struct nnhal_burst *b, const struct nnpu_cqe *cqe,
@@ -142,9 +146,9 @@ cold_path void burst_accept_completion(struct nnhal_burst *b, const struct nnpu_
 /* Take all completions that are there. */
 void burst_reap(struct nnhal_burst *b);
 
-/* What the device said of a request. */
+/* Take status and time of a request from its completion. */
 hot_inline void burst_note_completion(struct burst_request *r, const struct nnpu_cqe *cqe,
-				uint32_t status)
+				      uint32_t status)
 {
 	r->status = status >> NNPU_CQE_STATUS_SHIFT;
 	r->exec_ns = le64toh(cqe->result);
@@ -152,7 +156,7 @@ hot_inline void burst_note_completion(struct burst_request *r, const struct nnpu
 		burst_note_failure(r, cqe);
 }
 
-/* The request that a completion is of. NULL: nobody waits for it, the device's mistake. */
+/* The request of a completion. NULL: none is running under that id, a fault of the device. */
 hot_inline struct burst_request *burst_request_of(struct nnhal_burst *b, const struct nnpu_cqe *cqe)
 {
 	uint32_t cid = le16toh(cqe->cid);
@@ -164,9 +168,9 @@ hot_inline struct burst_request *burst_request_of(struct nnhal_burst *b, const s
 	return r;
 }
 
-/* Take one completion from the ring: false if there is none. Caller holds the lock. */
+/* Take one completion from the ring. False: there is none. */
 hot_inline bool burst_pop_completion(struct nnhal_burst *b, const struct nnpu_cqe **cqe,
-			       uint32_t *status)
+				     uint32_t *status)
 {
 	uint32_t count = atomic_load_explicit(&b->cq_count, memory_order_relaxed);
 
@@ -174,7 +178,7 @@ hot_inline bool burst_pop_completion(struct nnhal_burst *b, const struct nnpu_cq
 	if (!burst_is_completed(*cqe, count, status))
 		return false;
 	barrier_after_status();
-	/* The in-process device published with it; see [C]. */
+	/* The in-process device releases with this word; see [C]. */
 	tsan_acquire(&(*cqe)->status);
 	count++;
 	atomic_store_explicit(&b->cq_count, count, memory_order_relaxed);
@@ -184,8 +188,8 @@ hot_inline bool burst_pop_completion(struct nnhal_burst *b, const struct nnpu_cq
 }
 
 /*
- * Take one completion: is it of the caller's own execution, which is on the device? The
- * state of that is not changed. Caller holds the lock.
+ * Take one completion from the ring. True: it belongs to @own, the execution of the caller,
+ * which is running; @own->state is not changed. A completion of another request is passed on.
  */
 hot_inline bool burst_reap_own(struct nnhal_burst *b, struct burst_request *own)
 {
@@ -204,12 +208,12 @@ hot_inline bool burst_reap_own(struct nnhal_burst *b, struct burst_request *own)
 }
 
 /*
- * Write an entry to the ring: what differs from request to request, all of which follows
- * from the number. The rest is the same in all places, since burst_ring_init(). When
- * requests go round as the ring does, the entry is there already, and the line stays in the
- * device's cache as well as in this one.
+ * Write an entry to the ring. Entries differ only in fields that depend on the number of the
+ * request; create_queue() has written the other fields to every place of the ring. If the
+ * same request used this place in the last pass, the entry is there already. Then nothing is
+ * written, and the cache line stays shared with the device.
  */
-hot_inline void write_entry(struct nnpu_sqe *place, const struct nnpu_sqe_execute *from)
+hot_inline void burst_write_entry(struct nnpu_sqe *place, const struct nnpu_sqe_execute *from)
 {
 	struct nnpu_sqe_execute *to = (void *)place;
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * How long it is worth to look for a completion before sleeping: learned from the waits
- * so far.
+ * How long to spin on the completion ring before sleeping, learned from earlier waits.
  */
 #include "base/base.h"
 #include "base/monotonic.h"
 #include "burst/burst_private.h"
 #include "burst/burst_spin.h"
 
-/* What suits the device: beyond this a sleep costs little in comparison. */
+/* Default: for longer waits the cost of a sleep matters little. */
 #define SPIN_DEFAULT_US	250
-/* A caller that wants more gets this. */
+/* Upper limit for callers. */
 #define SPIN_MOST_US	100000
 
 void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
@@ -18,7 +17,7 @@ void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
 {
 	uint64_t now;
 
-	/* Long enough for the quotient to be of use. */
+	/* Long enough for an accurate quotient. */
 	do {
 		now = monotonic_ns();
 	} while (now - start_ns < 20000);
@@ -37,9 +36,8 @@ void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
 }
 
 /*
- * Looking has been in vain, and then a sleep took @slept. Some of that it would have taken
- * anyway: a moving average, within limits, is near enough to what a sleep costs. Caller
- * holds the lock.
+ * The sleep includes time that the device needed anyway. A moving average within limits is
+ * a good enough estimate of the cost of a sleep.
  */
 void burst_spin_learn_sleep(struct burst_spin *spin, uint64_t slept)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long it is worth to look for a completion before sleeping.
+ * How long to spin on the completion ring before sleeping.
  */
 #ifndef NNHAL_BURST_SPIN_H
 #define NNHAL_BURST_SPIN_H
@@ -13,10 +13,10 @@
 #include "base/monotonic.h"
 #include "burst/burst_private.h"
 
-/* Of waits that are not worth looking, one in so many looks all the same. */
+/* If spinning does not pay, one wait in so many spins all the same. */
 #define SPIN_PROBE	16
 
-/* A counter that costs no system call on any clock source. */
+/* A counter that needs no system call with any clock source. */
 static inline uint64_t cycles(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -36,22 +36,22 @@ static inline uint64_t spin_limit(const struct burst_spin *spin)
 	return atomic_load_explicit(&spin->limit, memory_order_relaxed);
 }
 
-/* Compare the two clocks, both of which were read at the same time before. */
+/* Calibrate the counter: @start and @start_ns were read at the same time. */
 void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
 		     uint64_t start_ns);
 /*
- * A wait took @waited: moving average over about eight. It is worth looking twice as long
- * as that, and as long again as a sleep costs. Waits that on average take longer than the
- * caller allows are not worth it: sleep at once, until the average, which goes on being
- * taken, says otherwise. One of those in SPIN_PROBE looks all the same, since what sleeps
- * take says little of what the device takes: if that is enough, @looked, it counts alone.
+ * A wait took @waited units of the counter; @looked: spinning saw the end of it. Keep a
+ * moving average over about eight waits, and spin for twice the average plus the cost of a
+ * sleep. If the average exceeds what the caller allows, spinning does not pay: sleep at once.
+ * One wait in SPIN_PROBE still spins, because the time of a sleep says little about the time
+ * of the device. If spinning sees the end of that wait, its time replaces the average.
  */
 static inline void burst_spin_learn(struct burst_spin *spin, uint64_t waited, bool looked)
 {
 	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
 	uint64_t limit;
 
-	/* One long wait (debugger, suspend) must not count for ever. */
+	/* One long wait (debugger, suspend) must not dominate the average. */
 	if (waited > 4 * spin->max)
 		waited = 4 * spin->max;
 	if (unlikely(looked && average > spin->max))
@@ -67,9 +67,9 @@ static inline void burst_spin_learn(struct burst_spin *spin, uint64_t waited, bo
 	atomic_store_explicit(&spin->limit, limit, memory_order_relaxed);
 }
 
-/* A look was in vain, and the sleep after it took @slept. Caller holds the lock. */
+/* Spinning was in vain, and the sleep after it took @slept. Caller holds the lock. */
 void burst_spin_learn_sleep(struct burst_spin *spin, uint64_t slept);
-/* How long to look, but no longer than until @until_ns. */
+/* How long to spin, but not beyond @until_ns. */
 cold_path uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns);
 
 #endif /* NNHAL_BURST_SPIN_H */

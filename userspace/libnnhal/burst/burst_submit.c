@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Bursts where there is no queue of the process itself: the same calls by way of the
- * driver's SUBMIT.
+ * Bursts without a queue of the process: the same calls, through SUBMIT of the driver.
  *
- * Submissions are asynchronous executions whose callback puts the result into the
- * burst's list. Each of them holds the burst, so that it may be released meanwhile,
- * also from a callback.
+ * A submission is an asynchronous execution whose callback appends the result to the
+ * burst's list. It holds the burst, so that the caller may release the burst meanwhile, also
+ * from a callback.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -99,7 +98,7 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 	pthread_mutex_unlock(&b->lock);
 
 	r->tag = tag;
-	/* The caller's is not to be written to after this call. */
+	/* The caller's diag must not be written after this call. */
 	diag_clear(&r->diag);
 	o.diag = &r->diag;
 	atomic_fetch_add_explicit(&b->holds, 1, memory_order_relaxed);

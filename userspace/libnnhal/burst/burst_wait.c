@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Waiting for requests on a queue of the process itself, and the ends of both.
+ * Spinning and sleeping until a completion is there, and the end of a queue.
  *
- * How long it is worth looking at the completion ring before sleeping is learned from
- * the waits so far. One thread sleeps in the driver for all. When the queue has ended,
- * by itself or with the device, every request in flight gets a status; nobody waits
- * for what cannot come.
+ * One thread at a time sleeps in the driver, for all. When the queue has ended, by itself
+ * or with the device, every request in flight gets a status, so nobody waits for ever.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,7 +22,7 @@
 
 /* Longest single sleep: bounds what a lost wake-up could cost. */
 #define SLICE_NS	UINT64_C(1000000000)
-/* Looks at the ring between two pauses: those of a virtual machine may take long. */
+/* Reads of the ring between two pauses: a pause may take long in a virtual machine. */
 #define LOOKS		16
 
 static inline void pause_cpu(void)
@@ -66,12 +64,12 @@ const char *burst_state_text(enum transport_queue_state state)
 	}
 }
 
-/* The queue has ended: so do all requests in flight. Caller holds the lock. */
+/* The queue has ended: end all requests in flight. Caller holds the lock. */
 static void queue_ended(struct nnhal_burst *b, enum transport_queue_state state)
 {
 	uint32_t i;
 
-	/* What completed before counts. */
+	/* Requests that completed before the end keep their result. */
 	burst_reap(b);
 	b->state = state;
 	for (i = 0; i < b->num_requests; i++) {
@@ -117,8 +115,8 @@ bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned c
 }
 
 /*
- * When a sleep has to end: the clock is read about twice a second, since that is a
- * system call on machines without a good one.
+ * When a sleep has to end. The clock is read about twice a second only, because that is a
+ * system call with some clock sources.
  */
 static uint64_t slice_end(struct nnhal_burst *b, uint64_t now)
 {

@@ -2,11 +2,11 @@
 /*
  * Asynchronous executions: one thread per device that waits for all of them.
  *
- * The thread starts with the first asynchronous execution. It waits for the fences
- * of all jobs and for one more, the kick, which a launch signals from the process
- * so that the new job joins the wait. With nothing to do it sleeps on a condition
- * variable. Jobs hold references of their device, so when the device is closed none
- * is left and the thread ends; that may happen in a callback on this very thread.
+ * The thread starts with the first asynchronous execution. It waits for the fences of all
+ * jobs and for one more fence, the kick. A launch signals the kick, so that the thread adds
+ * the new job to its wait. Without jobs the thread sleeps on a condition variable. Jobs hold
+ * references of their device, so no job is left when the device is closed. Then the thread
+ * ends. The last release of the device may happen in a callback on this thread.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,8 +17,8 @@
 #include "transport/transport.h"
 
 /*
- * Longest single wait. Fences always signal, so this is no limit for a job; it bounds
- * what a lost wake-up could cost.
+ * Longest single wait. It is no limit for a job, since fences always signal. It bounds the
+ * cost of a lost wake-up.
  */
 #define WAIT_SLICE_NS	1000000000
 
@@ -32,7 +32,7 @@ struct async {
 	bool stop;
 	bool orphan;			/* destroyed from its own thread */
 	struct async_job *incoming;	/* newest first */
-	/* The thread's own: jobs it waits for, and their fences behind the kick. */
+	/* Used by the thread only: its jobs, and their fences behind the kick. */
 	struct async_job *active;
 	struct transport_fence **fences;
 	struct async_job **jobs;
@@ -138,7 +138,7 @@ static void finish(struct async *a, struct async_job *done, int error)
 	done->complete(done, error);
 }
 
-/* End jobs that were over when launched. True if there was one. */
+/* End jobs that have no fence: they were over when launched. True if there was one. */
 static bool finish_ready(struct async *a)
 {
 	struct async_job *job;
@@ -182,8 +182,8 @@ static void *async_thread(void *data)
 
 	while (take_incoming(a)) {
 		/*
-		 * A callback may release the last reference of the device: then this
-		 * was the last job, and only the struct itself is left.
+		 * The callback may have released the last reference of the device. Then this
+		 * was the last job, and only this structure is left.
 		 */
 		if (!finish_ready(a))
 			wait_once(a);
@@ -210,7 +210,7 @@ int async_start(struct async *a)
 		if (!err && !make_room(a, 1))
 			err = -ENOMEM;
 		if (!err) {
-			/* The process's signals are not this thread's business. */
+			/* Signals are for the threads of the program. */
 			sigfillset(&all);
 			pthread_sigmask(SIG_SETMASK, &all, &old);
 			err = -pthread_create(&a->thread, NULL, async_thread, a);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work that ends some time and then calls back.
+ * Asynchronous jobs: wait for a fence, then call back.
  */
 #ifndef NNHAL_ASYNC_H
 #define NNHAL_ASYNC_H
 
 #include "transport/transport.h"
 
-/* One piece of work. First member of struct execution. */
+/* One job. First member of struct execution. */
 struct async_job {
 	struct async_job *next;
-	struct transport_fence *fence;	/* NULL: over already */
-	/* Called once from the waiter thread; @error as transport_ops.wait gives it. */
+	struct transport_fence *fence;	/* NULL: the job is over already */
+	/* Called once from the waiter thread; @error as transport_ops.wait returns it. */
 	void (*complete)(struct async_job *job, int error);
 };
 
@@ -22,7 +22,7 @@ struct async *async_create(struct transport *transport);
 void async_destroy(struct async *async);
 /* Start the waiter thread if it does not run. 0 or -errno. */
 int async_start(struct async *async);
-/* Hand over a job; cannot fail after async_start(). */
+/* Add a job; cannot fail after async_start(). */
 void async_add(struct async *async, struct async_job *job);
 
 #endif /* NNHAL_ASYNC_H */

@@ -23,7 +23,7 @@
 #include "transport/drm_scan.h"
 #include "transport/transport.h"
 
-/* Most hardware devices that are looked at. */
+/* At most so many hardware devices are enumerated. */
 #define MAX_NODES	64
 
 static void add_info(struct nnhal_device_info *infos, uint32_t max, uint32_t *count,
@@ -66,7 +66,7 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
 	return n ? NNHAL_STATUS_NONE : drm_absence("", diag);
 }
 
-/* "drm", "drm:3": the number, or false. */
+/* "drm" or "drm:3": the number of the device. False: another spec. */
 static bool parse_drm(const char *spec, unsigned int *index)
 {
 	unsigned long n;
@@ -111,7 +111,7 @@ static float float_of(__le32 bits)
 	return f;
 }
 
-/* Figures of the device; what is no usable figure counts as the CPU's own. */
+/* Figures of the device; an unusable figure becomes 1, which is that of the CPU. */
 static struct nnhal_performance_info performance_of(const struct nnpu_performance *p)
 {
 	struct nnhal_performance_info info = { float_of(p->exec_time), float_of(p->power) };
@@ -136,7 +136,7 @@ static void read_capabilities(struct nnhal_capabilities *caps, const struct nnpu
 	caps->while_performance = performance_of(&id->relaxed[NNPU_PERF_WHILE]);
 	for (i = 0; i < n && i < ARRAY_SIZE(id->performance); i++) {
 		type = le32toh(id->performance[i].type);
-		/* Strictly ascending, whatever the device says. */
+		/* Strictly ascending: drop entries that are out of order. */
 		if (type >= NNHAL_OPERAND_SUBGRAPH ||
 		    (count && type <= caps->operand_performance[count - 1].type))
 			continue;
@@ -147,7 +147,7 @@ static void read_capabilities(struct nnhal_capabilities *caps, const struct nnpu
 	caps->num_operand_performance = count;
 }
 
-/* Anything that is no DeviceType is an accelerator: that is what this driver drives. */
+/* An unknown type counts as accelerator, since this driver drives only those. */
 static enum nnhal_device_type read_type(const struct nnpu_identify *id)
 {
 	uint32_t type = le32toh(id->device_type);
@@ -175,7 +175,7 @@ static enum nnhal_status read_extensions(struct nnhal_device *device, struct nnh
 	uint32_t count;
 	int err = device->transport->ops->read_extensions(device->transport, &extensions, &count);
 
-	/* It takes what was read so far. */
+	/* It takes ownership, also of an incomplete array. */
 	if (!extensions_init(&device->extensions, extensions, count))
 		err = -ENOMEM;
 	if (!err)
@@ -331,7 +331,7 @@ enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device)
 
 enum nnhal_status device_status_from_error(struct nnhal_device *device, int error)
 {
-	/* The same errno stands for a lost device and for a lost context. */
+	/* ENODEV can mean a lost device or a lost context. */
 	if (error == -ENODEV && device->transport->ops->health(device->transport) == -ESTALE)
 		error = -ESTALE;
 	return status_from_errno(-error);

@@ -28,7 +28,7 @@ struct nnhal_device {
 	struct extensions extensions;
 };
 
-/* Status of a failed transport call: the table, and whether the context is lost. */
+/* Status of a failed transport call: status_from_errno(), or DEAD_OBJECT for a lost context. */
 enum nnhal_status device_status_from_error(struct nnhal_device *device, int error);
 
 #endif /* NNHAL_DEVICE_PRIVATE_H */

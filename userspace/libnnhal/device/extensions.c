@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Vendor extensions: what the device says of those it has, and what the types and
- * operations of a model are on it.
+ * Vendor extensions: the descriptions of the device, and the mapping of a model's types and
+ * operations to codes of the device.
  *
- * The library knows no extension by itself. A model names an extension and gives it a
- * prefix, the device has one of the same name or has not, and its codes take the place of
- * the model's numbers.
+ * The library itself knows no extension. A model names an extension and gives it a prefix. If
+ * the device has an extension of that name, its codes replace the numbers of the model.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ static bool types_ok(const struct nnpu_extension *e)
 	return true;
 }
 
-/* Callers are told of @e, which has the others before it. */
+/* Add @e to the list for callers. */
 static bool extension_ok(const struct extensions *x, const struct nnpu_extension *e)
 {
 	uint32_t first = le32toh(e->first_operation), i;
@@ -115,7 +114,7 @@ static const char *name_of(const struct nnhal_model *model, uint32_t type)
 	return NULL;
 }
 
-/* Number of that extension on the device; x->count if it has none of this name. */
+/* Index of the extension on the device; x->count if the device has none of this name. */
 static uint32_t find(const struct extensions *x, const struct nnhal_model *model, uint32_t type)
 {
 	const char *name = name_of(model, type);

@@ -26,14 +26,14 @@ struct extension_type {
 };
 
 /*
- * Of @count descriptions in allocated memory, which becomes this object's, those that
- * make sense count. False: no memory; extensions_fini() is due all the same.
+ * Take ownership of @count descriptions in allocated memory, and keep those that are valid.
+ * False: no memory; the caller must call extensions_fini() in any case.
  */
 bool extensions_init(struct extensions *x, struct nnpu_extension *device, uint32_t count);
 void extensions_fini(struct extensions *x);
 /*
- * What the type of an operand, or an operation, of an extension is on the device; the
- * model is valid, @x may be NULL. NULL, or a constant text that says what is missing.
+ * Map an operand type, or an operation, of an extension to the device. The model is valid; @x
+ * may be NULL. Return: NULL, or a constant text that names what the device lacks.
  */
 const char *extensions_find_type(const struct extensions *x, const struct nnhal_model *model,
 				 uint32_t type, struct extension_type *found);
@@ -41,8 +41,8 @@ const char *extensions_find_operation(const struct extensions *x,
 				      const struct nnhal_model *model, uint32_t type,
 				      uint32_t *opcode);
 /*
- * Name of an operation of a valid model; of an extension's, written to @text:
- * "com.example.fibonacci operation 0".
+ * Name of an operation of a valid model. For an operation of an extension it is written to
+ * @text: "com.example.fibonacci operation 0".
  */
 const char *operation_text(const struct nnhal_model *model, uint32_t type, char *text,
 			   size_t size);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arguments on their way to the device and results on their way back: what all
- * kinds of execution share.
+ * Arguments and results: code that all kinds of execution share.
  *
- * Everything here works on arrays of the caller: arguments in the order inputs,
- * outputs; pools and their bindings by the request's numbers.
+ * All functions work on arrays of the caller. Arguments are in the order inputs, outputs;
+ * pools and bindings are indexed by the pool numbers of the request.
  */
 #include <endian.h>
 #include <errno.h>
@@ -66,7 +65,7 @@ uint64_t args_loop_timeout(const struct nnhal_execute_options *options)
 {
 	if (!options->has_loop_timeout)
 		return 0;
-	/* No time at all is not the default. */
+	/* 0 ns means no time at all, but 0 in the header means the default. */
 	return options->loop_timeout_ns ? options->loop_timeout_ns : 1;
 }
 
@@ -94,7 +93,7 @@ enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, i
 				   struct nnhal_diag *diag)
 {
 	diag_set(diag, "pool %u cannot be bound: %s", pool, errno_text(-error));
-	/* The request is valid: what is wrong with the memory is no argument error. */
+	/* The request is valid, so an error of the memory is no argument error. */
 	if (error == -EINVAL || error == -EFAULT || error == -EBADF)
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	return device_status_from_error(device, error);
@@ -116,8 +115,8 @@ enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 			continue;
 		b = bindings[a->pool];
 		/*
-		 * Requests in flight may share an input. The device reads the copy for one
-		 * of them while it is made again for another, of the same bytes.
+		 * Requests in flight may share an input. The device may read the copy for one
+		 * of them while it is written for another, with the same bytes.
 		 */
 		tsan_racy_writes_begin();
 		err = memory_read(pools[a->pool].memory, a->offset,
@@ -149,13 +148,13 @@ enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 		if (a->omitted || !bindings[a->pool]->has_bounce)
 			continue;
 		b = bindings[a->pool];
-		/* Only what the device wrote; the rest of the caller's room stays as it is. */
+		/* Only what the device wrote; the rest of the buffer keeps its content. */
 		if (!arg_size(&rules->outputs[i], shapes[i].dimensions, shapes[i].num_dimensions,
 			      &size) || size > a->length)
 			return NNHAL_STATUS_GENERAL_FAILURE;
 		/*
-		 * Whoever has two requests in flight with one place for their outputs gets
-		 * either result, as with memory that the device reaches.
+		 * If two requests in flight have the same output buffer, its content is that
+		 * of either of them, as with memory that the device reaches.
 		 */
 		tsan_racy_reads_begin();
 		err = memory_write(pools[a->pool].memory, a->offset,
@@ -196,7 +195,7 @@ void args_build(struct nnpu_arg *records, const struct resolved_arg *args, uint3
 	}
 }
 
-/* Which operation of the model it is about. */
+/* Name the operation of the model that failed. */
 static void command_explain(const struct command_origin *origin, uint32_t device_status,
 			    const char *reason, struct nnhal_diag *diag)
 {
@@ -243,7 +242,7 @@ void timing_of(struct nnhal_timing *timing, uint64_t start_ns, uint64_t end_ns, 
 {
 	timing->time_in_driver = (end_ns - start_ns + 999) / 1000;
 	timing->time_on_device = (exec_ns + 999) / 1000;
-	/* Two clocks: the part is not longer than the whole. */
+	/* The times are of two clocks: limit the part to the whole. */
 	if (timing->time_on_device > timing->time_in_driver)
 		timing->time_on_device = timing->time_in_driver;
 }
@@ -251,7 +250,7 @@ void timing_of(struct nnhal_timing *timing, uint64_t start_ns, uint64_t end_ns, 
 void outcome_for_version(struct outcome *out, uint32_t hal_version)
 {
 	if (hal_version < NNHAL_HAL_1_2) {
-		/* Older callbacks carry nothing but the status. */
+		/* Callbacks of 1.0 and 1.1 have only a status. */
 		out->num_shapes = 0;
 		out->timing = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 	}

@@ -17,7 +17,7 @@
 #include "execution/validate_request.h"
 #include "memory/binding.h"
 
-/* What a run came to. */
+/* The outcome of a run. */
 struct outcome {
 	enum nnhal_status status;
 	uint32_t num_shapes;
@@ -27,18 +27,18 @@ struct outcome {
 #define OUTCOME_FAILED \
 	{ NNHAL_STATUS_GENERAL_FAILURE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING } }
 
-/* The options of a call, NULL included, checked; clears what they point to. */
+/* Read and check the options of a call, which may be NULL; clear what they point to. */
 enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 				       const struct nnhal_execute_options *from);
-/* The loop timeout of valid options as the device takes it. */
+/* The loop timeout of valid options, in the encoding of the device. */
 uint64_t args_loop_timeout(const struct nnhal_execute_options *options);
-/* Room for @num_pools, what is there being kept. False: no memory. */
+/* Grow the arrays to @num_pools entries. False: no memory. */
 bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***bindings,
 		    uint32_t *max_pools, uint32_t num_pools);
-/* What a failed binding means for an execution. */
+/* Status of an execution whose pool cannot be bound. */
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,
 				   struct nnhal_diag *diag);
-/* Memory the device cannot reach goes through its bounce buffer. */
+/* Copy arguments from and to bounce buffers, for memory that the device cannot reach. */
 enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 				   const struct resolved_arg *args,
 				   const struct nnhal_request_pool *pools,
@@ -49,10 +49,10 @@ enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 				    const struct binding *const *bindings,
 				    const struct nnhal_output_shape *shapes,
 				    struct nnhal_diag *diag);
-/* Records as the device takes them. */
+/* Write the argument records of the device. */
 void args_build(struct nnpu_arg *records, const struct resolved_arg *args, uint32_t count,
 		const struct binding *const *bindings);
-/* Actual shapes as the device gave them. False if they make no sense. */
+/* Read the output shapes that the device wrote. False: they are impossible. */
 static inline bool args_read_shapes(const struct nnpu_arg *records, uint32_t count,
 				    struct nnhal_output_shape *shapes)
 {
@@ -67,7 +67,7 @@ static inline bool args_read_shapes(const struct nnpu_arg *records, uint32_t cou
 			return false;
 		shapes->num_dimensions = rank;
 		shapes->is_sufficient = !(le16toh(records->flags) & NNPU_ARG_INSUFFICIENT);
-		/* The device says 0 behind the last dimension. */
+		/* The device writes 0 behind the last dimension. */
 		memcpy(shapes->dimensions, records->dims, sizeof(shapes->dimensions));
 		for (d = 0; d < NNHAL_MAX_RANK && BYTE_ORDER != LITTLE_ENDIAN; d++)
 			shapes->dimensions[d] = le32toh(shapes->dimensions[d]);
@@ -77,13 +77,13 @@ static inline bool args_read_shapes(const struct nnpu_arg *records, uint32_t cou
 	return true;
 }
 
-/* Which argument or operation the device names. */
+/* Put the argument or operation that the device blames into the message. */
 void args_explain(const struct nnhal_prepared_model *model, uint32_t device_status,
 		  uint32_t device_reason, uint32_t index, struct nnhal_diag *diag);
 void timing_of(struct nnhal_timing *timing, uint64_t start_ns, uint64_t end_ns, uint64_t exec_ns);
-/* What a caller of that version gets to see; @hal_version is normalised. */
+/* Reduce the outcome to what @hal_version, normalised, can report. */
 void outcome_for_version(struct outcome *out, uint32_t hal_version);
-/* Status of a call that did not get as far as an execution. */
+/* Status, for the version of the request, of a call that started no execution. */
 enum nnhal_status request_status(enum nnhal_status status, const struct nnhal_request *request);
 
 #endif /* NNHAL_ARGUMENTS_H */

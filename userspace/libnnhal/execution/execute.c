@@ -2,10 +2,8 @@
 /*
  * Executions.
  *
- * An execution object holds everything one run needs: argument records, a result
- * block the device writes, a fence. Objects are kept with their prepared model and
- * used again, so that a run with memory seen before allocates nothing: check the
- * request, fill in the records, submit, wait, read the result.
+ * A run checks the request, fills in the argument records, submits the job, waits, and
+ * reads the result. Its execution object (execution_pool.h) is used again by later runs.
  */
 #include <endian.h>
 #include <errno.h>
@@ -41,7 +39,7 @@ static void execution_done(struct execution *e)
 	nnhal_prepared_model_unref(model);
 }
 
-/* Slots for the pools that arguments are in. */
+/* Bind the pools that arguments name. */
 static enum nnhal_status bind_pools(struct execution *e)
 {
 	struct nnhal_device *device = e->model->device;
@@ -64,7 +62,7 @@ static enum nnhal_status bind_pools(struct execution *e)
 	return NNHAL_STATUS_NONE;
 }
 
-/* Everything up to the submission. The execution is the caller's to put back. */
+/* Everything before the submission. The caller ends @result with execution_done(). */
 static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 					 const struct nnhal_request *request,
 					 const struct nnhal_execute_options *options,
@@ -127,7 +125,7 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 
 /* ---- the run ---- */
 
-/* Room for profile records, if the caller wants some and the device writes them. */
+/* Get memory for profile records, if the caller wants them and the device has them. */
 static bool want_profile(struct execution *e)
 {
 	struct nnhal_prepared_model *model = e->model;
@@ -166,7 +164,7 @@ static enum nnhal_status execution_submit(struct execution *e)
 		job.profile_offset = e->profile->offset;
 		job.profile_size = model->num_commands * (uint32_t)sizeof(struct nnpu_profile);
 	}
-	/* Still there afterwards: the job did not reach its end on the device. */
+	/* The device overwrites it; else the job did not end on the device. */
 	memset(header, 0, sizeof(*header));
 	header->status = htole16(NNPU_STATUS_PENDING);
 	err = t->ops->submit(t, &job);
@@ -220,7 +218,7 @@ static void read_profile(struct execution *e, const struct nnpu_args_header *hea
 	profile->num_entries = n;
 }
 
-/* The job never came to its end on the device: what its fence says. */
+/* The job did not end on the device: take the status from its fence. */
 static enum nnhal_status lost_status(struct execution *e)
 {
 	struct transport *t = e->model->device->transport;
@@ -231,7 +229,7 @@ static enum nnhal_status lost_status(struct execution *e)
 	return status_from_fence_error(-err, e->options.has_deadline);
 }
 
-/* @error: of the wait; 0: the fence has signalled. */
+/* Outcome of a run. @error: of the wait; 0: the fence has signalled. */
 static struct outcome execution_end(struct execution *e, int error)
 {
 	const struct nnhal_prepared_model *model = e->model;

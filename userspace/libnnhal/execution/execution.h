@@ -9,7 +9,7 @@
 
 #include "execution/prepared_model_private.h"
 
-/* nnhal_prepared_model_execute() that calls back only after it has returned NONE. */
+/* As nnhal_prepared_model_execute(), but a failed launch does not call back. */
 enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,
 				  const struct nnhal_execute_options *options,

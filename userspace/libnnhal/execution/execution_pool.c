@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Execution objects: a prepared model keeps idle ones, so that a run with memory seen
- * before allocates nothing.
+ * Execution objects: a prepared model keeps idle ones, so that a run whose memory is bound
+ * already allocates nothing.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,12 +14,13 @@
 #include "memory/binding.h"
 #include "transport/transport.h"
 
-/* Idle executions a prepared model keeps. */
+/* At most so many idle executions are kept. */
 #define MAX_IDLE	16
 
 static uint64_t result_size(const struct nnhal_prepared_model *model)
 {
-	return sizeof(struct nnpu_args_header) + execution_num_args(model) * sizeof(struct nnpu_arg);
+	return sizeof(struct nnpu_args_header) +
+	       execution_num_args(model) * sizeof(struct nnpu_arg);
 }
 
 static void execution_free(struct execution *e)

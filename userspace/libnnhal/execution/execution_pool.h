@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Execution objects: what one run needs.
+ * Execution objects: what one run needs, such as argument records, a result block that the
+ * device writes, and a fence.
  */
 #ifndef NNHAL_EXECUTION_POOL_H
 #define NNHAL_EXECUTION_POOL_H
@@ -36,7 +37,7 @@ struct execution {
 	struct nnhal_execute_options options;
 	uint32_t hal_version;
 	uint64_t start_ns;
-	enum nnhal_status preset;		/* over before it began */
+	enum nnhal_status preset;		/* status if no job was submitted */
 	nnhal_execution_callback callback;
 	void *context;
 };
@@ -54,7 +55,7 @@ static inline uint32_t execution_num_args(const struct nnhal_prepared_model *mod
 struct execution *execution_get(struct nnhal_prepared_model *model);
 /* The run is over: drop the references of its pools and keep the object for the next one. */
 void execution_put(struct execution *e);
-/* The model goes: free the idle objects. */
+/* The last reference of the model is gone: free the idle objects. */
 void executions_free(struct nnhal_prepared_model *model);
 
 #endif /* NNHAL_EXECUTION_POOL_H */

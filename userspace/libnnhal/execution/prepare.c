@@ -2,9 +2,9 @@
 /*
  * Preparing models.
  *
- * A launch checks the model, the meaning of its operations included, and translates
- * it into an image of its own; loading it then takes place on a thread per call.
- * After the launch nothing of the caller's model is used any more.
+ * A launch validates the model, has the device check its operations, and lowers it to a
+ * program image. A thread per call then loads the image. After the launch the library does
+ * not use the caller's model any more.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ struct preparation {
 	struct nnhal_device *device;
 	struct model_copy copy;
 	struct image image;
-	/* INVALID_ARGUMENT: valid, but the host cannot express it: no image. */
+	/* INVALID_ARGUMENT: the model is valid but cannot be lowered: no image. */
 	enum nnhal_status unsupported;
 	struct nnhal_prepare_options options;
 	nnhal_prepared_model_callback callback;
@@ -78,9 +78,9 @@ static void preparation_free(struct preparation *p)
 }
 
 /*
- * Translate the model. A valid model that cannot be expressed is not refused here:
- * that is a result of the preparation, not a failed launch. A launch has to tell it
- * from one with malformed operations, which the device knows about.
+ * Lower the model. If a valid model cannot be lowered, the launch succeeds and the
+ * preparation fails. If an operation is malformed, the launch fails. Only the device can tell
+ * the two cases apart, so a launch asks it.
  */
 static enum nnhal_status translate(struct preparation *p, bool launch)
 {
@@ -94,7 +94,7 @@ static enum nnhal_status translate(struct preparation *p, bool launch)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (status)
 		return status;
-	/* Why the check could not be made will show again below, or does not matter. */
+	/* If the check could not be made, its reason appears again below or does not matter. */
 	diag_clear(diag);
 	status = lower_model(model, &p->device->transport->limits, &p->device->extensions, false,
 			     &p->image, diag);
@@ -105,7 +105,7 @@ static enum nnhal_status translate(struct preparation *p, bool launch)
 	return status;
 }
 
-/* Everything that needs the caller's model. @launch: the asynchronous call. */
+/* The part that needs the caller's model. @launch: the call is asynchronous. */
 static enum nnhal_status preparation_create(struct nnhal_device *device,
 					    const struct nnhal_model *model,
 					    const struct nnhal_prepare_options *options,
@@ -192,7 +192,7 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 	return NNHAL_STATUS_NONE;
 }
 
-/* What waits for the device. */
+/* The part that waits for the device. */
 static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_model **result)
 {
 	struct transport *t = p->device->transport;

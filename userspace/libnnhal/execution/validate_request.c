@@ -2,8 +2,8 @@
 /*
  * Rules for requests, and the shapes of their arguments.
  *
- * Checking and working out are one pass, so that each field of the caller's
- * request is read once and what was checked is what is used.
+ * One pass checks the arguments and determines their shapes. Each field of the caller's
+ * request is read once, so that the value that is used is the value that was checked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static enum nnhal_status check_pools(const struct nnhal_request *request, uint32
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 		}
 		if (pools[i].token) {
-			/* No device buffer exists, so no token was ever given out. */
+			/* There are no device buffers, so no token is valid. */
 			diag_set(diag, "pool %u: token %u is not that of a buffer", i,
 				 pools[i].token);
 			return NNHAL_STATUS_INVALID_ARGUMENT;
@@ -107,7 +107,7 @@ static enum nnhal_status resolve_location(const struct checked *c,
 	return NNHAL_STATUS_NONE;
 }
 
-/* The shape: what the request says, and where it says nothing, the model. */
+/* The shape: of the request, and where that has none, of the model. */
 static enum nnhal_status resolve_shape(const struct checked *c, const struct arg_info *info,
 				       const uint32_t *dims, uint32_t rank,
 				       struct resolved_arg *out)
@@ -165,7 +165,7 @@ static enum nnhal_status check_input_length(const struct checked *c,
 {
 	uint32_t size;
 
-	/* What an element of such a type takes is not the library's to say. */
+	/* The library does not know the element size of such a type. */
 	if (!info->element_size)
 		return NNHAL_STATUS_NONE;
 	if (!arg_size(info, arg->dims, arg->rank, &size))
@@ -308,8 +308,8 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 	if (status)
 		return status;
 	/*
-	 * A rank the formats cannot express is legal; it is reported only if the
-	 * request breaks no rule.
+	 * A rank above NNHAL_MAX_RANK is legal but cannot be passed to the device. That is
+	 * reported only if the request breaks no rule.
 	 */
 	for (c.number = 0; c.number < rules->num_inputs; c.number++) {
 		status = resolve_argument(&c, &request->inputs[c.number],
@@ -400,7 +400,7 @@ enum nnhal_status request_rules_init(struct request_rules *rules,
 	infos_init(infos, model, extensions, sg->input_indexes, sg->num_inputs);
 	infos_init(infos + sg->num_inputs, model, extensions, sg->output_indexes,
 		   sg->num_outputs);
-	/* The model goes; the dimensions stay. */
+	/* Copy the dimensions: the model is freed before the rules. */
 	for (i = 0; i < num_args; i++) {
 		if (infos[i].rank)
 			memcpy(dims, infos[i].dims, infos[i].rank * sizeof(*dims));

@@ -13,7 +13,7 @@
 
 #include "device/extensions.h"
 
-/* What request validation needs to know of an input or output of a model. */
+/* An input or output of a model, as far as request validation needs it. */
 struct arg_info {
 	uint32_t element_size;		/* 0: not known, of OEM types and unknown extensions */
 	uint32_t rank;
@@ -21,7 +21,7 @@ struct arg_info {
 	const uint32_t *dims;
 };
 
-/* Place of a constant that outputs must not overlap. */
+/* Bytes of a file that hold constants: outputs must not overlap them. */
 struct const_region {
 	dev_t dev;
 	ino_t ino;
@@ -29,7 +29,7 @@ struct const_region {
 	uint64_t end;
 };
 
-/* An argument with its shape worked out. */
+/* A checked argument with its shape. */
 struct resolved_arg {
 	bool omitted;
 	bool has_shape;			/* the request gave dimensions */
@@ -51,19 +51,19 @@ struct request_rules {
 };
 
 /*
- * Check a request and work out its arguments, inputs first. @num_pools is the
- * request's number of pools, read once by the caller; @pools has room for as many
- * entries, @args for all arguments. Each field of the request is read once.
+ * Check a request and resolve its arguments, inputs first. @num_pools is the request's number
+ * of pools, which the caller has read once. @pools has room for as many entries, @args for
+ * all arguments. Each field of the request is read once.
  */
 enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
 				  const struct request_rules *rules,
 				  struct nnhal_request_pool *pools,
 				  struct resolved_arg *args, struct nnhal_diag *diag);
-/* Bytes of an argument of that shape. False above 32 bits, or if element_size is 0. */
+/* Bytes of an argument. False: more than 32 bits, or element_size is 0. */
 bool arg_size(const struct arg_info *info, const uint32_t *dims, uint32_t rank, uint32_t *size);
 /*
- * Rules for requests to a valid model; @block holds them and is the caller's to free.
- * @extensions of the device, or NULL.
+ * Rules for requests to a valid model. @block holds them; the caller frees it. @extensions of
+ * the device, or NULL.
  */
 enum nnhal_status request_rules_init(struct request_rules *rules,
 				     const struct nnhal_model *model,

@@ -29,7 +29,7 @@ static void free_controller(struct nnhal_burst_controller *c)
 	link_fini(&c->link);
 	nnhal_fmq_destroy(c->requests);
 	nnhal_fmq_destroy(c->results);
-	/* In a child their bindings are the parent's. */
+	/* In a child the bindings of the memory belong to the parent. */
 	for (i = 0; i < NUM_SLOTS && !child; i++)
 		nnhal_memory_unref(c->slots[i].memory);
 	fork_guard_fini(&c->guard);

@@ -19,7 +19,7 @@
 #include "fmq/fmq_layout.h"
 #include "memory/memory_private.h"
 
-/* getMemories. */
+/* Answer GET: IBurstCallback.getMemories. */
 static int lend_memories(struct nnhal_burst_controller *c, const struct link_message *message)
 {
 	struct nnhal_memory *memories[LINK_MAX_SLOTS];
@@ -43,7 +43,7 @@ static int lend_memories(struct nnhal_burst_controller *c, const struct link_mes
 	}
 	err = link_send(&c->link, &answer, fds, answer.count, true);
 	if (err && err != -EPIPE && answer.count) {
-		/* The descriptors could not travel (too many in flight): say so. */
+		/* The descriptors could not be sent (too many in flight): answer with an error. */
 		answer.status = NNHAL_STATUS_GENERAL_FAILURE;
 		answer.count = 0;
 		err = link_send(&c->link, &answer, NULL, 0, true);
@@ -102,7 +102,7 @@ static int wait_result(struct nnhal_burst_controller *c)
 		if (!err)
 			err = drain_link(c);
 		if (err) {
-			/* A server that answered before it went has answered. */
+			/* The server may have answered before it died. */
 			count = take_result(c);
 			return count == -EAGAIN ? err : count;
 		}
@@ -117,7 +117,7 @@ static enum nnhal_status die(struct nnhal_burst_controller *c, int error)
 	return error == -EPIPE ? NNHAL_STATUS_DEAD_OBJECT : NNHAL_STATUS_GENERAL_FAILURE;
 }
 
-/* Not for a packet: another path has to be taken. */
+/* Refuse requests that do not fit into a packet. */
 static enum nnhal_status check_request(const struct nnhal_burst_controller *c,
 				       const struct nnhal_request *request,
 				       const struct nnhal_execute_options *options)
@@ -148,7 +148,7 @@ static enum nnhal_status check_request(const struct nnhal_burst_controller *c,
 	return NNHAL_STATUS_NONE;
 }
 
-/* Slots, packet, queue. Nothing was sent unless NONE. */
+/* Assign slots and send the packet. Unless the status is NONE, nothing was sent. */
 static enum nnhal_status send_request(struct nnhal_burst_controller *c,
 				      const struct nnhal_request *request, int32_t measure)
 {
@@ -166,7 +166,7 @@ static enum nnhal_status send_request(struct nnhal_burst_controller *c,
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 	if (count < 0)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	/* A result nobody asked for: the server does not keep to the protocol. */
+	/* A result without a request: the server violates the protocol. */
 	if (nnhal_fmq_available(c->results))
 		return die(c, -EBADMSG);
 	err = nnhal_fmq_write(c->requests, c->request, (uint32_t)count);
@@ -198,7 +198,7 @@ static enum nnhal_status receive_result(struct nnhal_burst_controller *c,
 	return status;
 }
 
-/* With busy set. */
+/* The caller has set busy. */
 static enum nnhal_status execute(struct nnhal_burst_controller *c,
 				 const struct nnhal_request *request,
 				 const struct nnhal_execute_options *options,
@@ -222,7 +222,7 @@ static enum nnhal_status execute(struct nnhal_burst_controller *c,
 	status = check_request(c, request, options);
 	if (status)
 		return status;
-	/* Rare, and the only system calls before a request. */
+	/* Rare; these are the only system calls before a request. */
 	if (c->num_waiting)
 		err = slots_send_frees(c);
 	if (c->num_waiting && (!err || err == -EAGAIN))

@@ -19,7 +19,7 @@
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
 
-/* Memory objects kept; numbers beyond that let freed ones rest. */
+/* Memory objects kept. There are more numbers, because freed ones wait for FREED. */
 #define MAX_MEMORIES		256
 #define NUM_SLOTS		(2 * MAX_MEMORIES)
 
@@ -48,33 +48,33 @@ struct nnhal_burst_controller {
 	struct spin_window spin;
 	atomic_bool busy;
 	atomic_bool dead;
-	/* Belong to whoever set busy. */
+	/* Used by the thread that has set busy. */
 	struct nnhal_burst_request_datum *request;
 	struct nnhal_burst_result_datum *result;
 	struct nnhal_output_shape *shapes;
 	int32_t *pool_slots;
 
-	pthread_mutex_t lock;	/* the slots */
+	pthread_mutex_t lock;	/* of the slots */
 	struct slot slots[NUM_SLOTS];
 	uint32_t num_used;
-	atomic_uint num_waiting;	/* LEAVING and RESTING; also looked at without the lock */
+	atomic_uint num_waiting;	/* LEAVING and RESTING; also read without the lock */
 	uint64_t clock;
 };
 
 /* Give each pool of a request a slot. Caller holds the lock. */
 enum nnhal_status slots_assign(struct nnhal_burst_controller *c,
 			       const struct nnhal_request_pool *pools, uint32_t num_pools);
-/* The request is over: carry out what was freed meanwhile. */
+/* The request is over: free the slots that were freed meanwhile. */
 void slots_release(struct nnhal_burst_controller *c);
 /* Free a memory object's slot, now or when the request in flight is over. */
 void slots_free_memory(struct nnhal_burst_controller *c, const struct nnhal_memory *memory);
-/* Tell the server what to forget, as far as the socket takes it. 0, -EAGAIN, -EPIPE. */
+/* Send FREE messages, as many as the socket takes. 0, -EAGAIN, -EPIPE. */
 int slots_send_frees(struct nnhal_burst_controller *c);
 /* The server has forgotten the slots of a FREED message. */
 void slots_freed(struct nnhal_burst_controller *c, const struct link_message *message);
 /*
- * References of the objects behind the slots of a GET message; @count of them even if the
- * result is false: one slot stands for no object.
+ * Take references of the objects behind the slots of a GET message. @count: out: how many
+ * references were taken. False: a slot has no object; the references before it are taken.
  */
 bool slots_ref_memories(struct nnhal_burst_controller *c, const struct link_message *message,
 			struct nnhal_memory **memories, uint32_t *count);

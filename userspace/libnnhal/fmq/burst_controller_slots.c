@@ -14,7 +14,7 @@
 #include "fmq/burst_link.h"
 
 static struct slot *slots_find(struct nnhal_burst_controller *c,
-				const struct nnhal_memory *memory)
+			       const struct nnhal_memory *memory)
 {
 	uint32_t i;
 
@@ -24,7 +24,7 @@ static struct slot *slots_find(struct nnhal_burst_controller *c,
 	return NULL;
 }
 
-/* The slot's object, whose reference is the caller's now. */
+/* Free a slot. Return: its object; the caller now owns the reference. */
 static struct nnhal_memory *leave(struct nnhal_burst_controller *c, struct slot *slot)
 {
 	struct nnhal_memory *memory = slot->memory;
@@ -62,7 +62,7 @@ static struct slot *slots_take(struct nnhal_burst_controller *c, struct nnhal_me
 		oldest = slots_least_recent(c);
 		if (!oldest)
 			return NULL;
-		/* A client's own reference usually remains. */
+		/* Usually not the last reference: the client holds one. */
 		nnhal_memory_unref(leave(c, oldest));
 	}
 	for (i = 0; i < NUM_SLOTS && c->slots[i].state != SLOT_FREE; i++)
@@ -95,7 +95,6 @@ enum nnhal_status slots_assign(struct nnhal_burst_controller *c,
 	return NNHAL_STATUS_NONE;
 }
 
-/* The request is over: carry out what was freed meanwhile. */
 void slots_release(struct nnhal_burst_controller *c)
 {
 	struct nnhal_memory *gone[NUM_SLOTS];
@@ -149,7 +148,7 @@ void slots_free_memory(struct nnhal_burst_controller *c, const struct nnhal_memo
 		gone = leave(c, slot);
 	pthread_mutex_unlock(&c->lock);
 	nnhal_memory_unref(gone);
-	/* What the socket does not take now goes with the next request. */
+	/* If the socket is full, the next request sends the message. */
 	if (gone)
 		slots_send_frees(c);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a burst server executes with when it was given a prepared model: a device
- * burst, and the memory objects behind the client's slots.
+ * The executor of a burst server that was given a prepared model: a device burst, and the
+ * memory objects behind the client's slots.
  *
- * The device burst keeps what it has met bound to slots of the device, so a slot of
- * the client costs a search here and a search there.
+ * The device burst keeps memory objects bound to slots of the device. A slot of the client
+ * therefore costs one search here and one in the cache of the device burst.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static enum nnhal_status execute(void *context, const struct nnhal_request *requ
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	for (i = 0; i < own.num_pools; i++) {
 		e->pools[i].memory = cache_find(e, slots[i]);
-		/* Freed by the client while the request was on its way. */
+		/* The client freed the slot after it had sent the request. */
 		if (!e->pools[i].memory)
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
@@ -132,7 +132,7 @@ enum nnhal_status model_executor_create(struct nnhal_prepared_model *model, uint
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	e->max_pools = max_pools;
-	/* One request of the client at a time. */
+	/* The client sends one request at a time. */
 	options.depth = 1;
 	options.diag = diag;
 	status = nnhal_burst_create(model, &options, &e->burst);

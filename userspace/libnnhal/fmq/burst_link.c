@@ -2,10 +2,9 @@
 /*
  * The socket of a burst over message queues.
  *
- * The peer may send anything, or nothing. All calls on the socket are non-blocking
- * by their flags, not by the descriptor's, which the peer could change; whoever
- * waits does so in poll() together with the end of the peer and the stop of the own
- * side.
+ * The peer may send anything, or nothing. Each call on the socket has MSG_DONTWAIT; the
+ * peer could clear O_NONBLOCK of the descriptor. All waits are in poll(), which also waits
+ * for the end of the peer and for the stop of this side.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +27,9 @@
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
 
-/* Looks at the queue between two looks at the clock. */
+/* Reads of the queue between two reads of the clock. */
 #define SPINS_PER_CLOCK		64
-/* A shut window is tried again after so many waits. */
+/* A window of 0 is tried again after so many waits. */
 #define SPIN_RETRY_WAITS	16
 
 static int check_socket(int socket)
@@ -57,7 +56,7 @@ int link_init(struct burst_link *link, int socket, bool with_stop)
 	link->socket = fcntl(socket, F_DUPFD_CLOEXEC, 0);
 	if (link->socket < 0)
 		return -errno;
-	/* For HELLO and WELCOME; refused, the pid is just not known. */
+	/* For HELLO and WELCOME. If it fails, the pid stays unknown. */
 	setsockopt(link->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 	if (!with_stop)
 		return 0;
@@ -69,7 +68,7 @@ int link_init(struct burst_link *link, int socket, bool with_stop)
 	return err;
 }
 
-/* A child of fork() must not find the number of a descriptor that is closed. */
+/* Close a descriptor and forget its number: a child of fork() must not use it. */
 static void close_fd(int *fd)
 {
 	int old = *fd;
@@ -103,7 +102,7 @@ void link_watch(struct burst_link *link, pid_t pid)
 	static const int off;
 
 	setsockopt(link->socket, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
-	/* Without it the hang-up of the socket remains. */
+	/* If it fails, only the hang-up of the socket tells of the end. */
 	if (pid > 0 && pid != getpid() && link->peer < 0)
 		link->peer = (int)syscall(SYS_pidfd_open, pid, 0);
 }
@@ -112,7 +111,7 @@ void link_stop(const struct burst_link *link)
 {
 	static const uint64_t one = 1;
 
-	/* EAGAIN: it is set already. */
+	/* EAGAIN: the eventfd is set already. */
 	while (write(link->stop, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 }
@@ -154,13 +153,13 @@ int link_sleep(const struct burst_link *link, short events, uint64_t deadline_ns
 		return -ECANCELED;
 	if (fds[1].revents)
 		return -EPIPE;
-	/* What was sent before a hang-up can still be read; the end comes after it. */
+	/* Messages sent before a hang-up can still be read; the end is reported after them. */
 	if (fds[0].revents & POLLIN & events)
 		return 0;
 	return fds[0].revents & (POLLHUP | POLLERR | POLLNVAL) ? -EPIPE : 0;
 }
 
-/* Bytes of a message that count; SIZE_MAX for a type or count that does not exist. */
+/* Bytes of a message that are used; SIZE_MAX: the type or count is invalid. */
 static size_t message_size(const struct link_message *m)
 {
 	size_t head = offsetof(struct link_message, slots);
@@ -189,8 +188,8 @@ union control {
 };
 
 /*
- * Descriptors, and with HELLO and WELCOME who this is: a socket pair made by somebody
- * else does not tell.
+ * Attach descriptors, and credentials to HELLO and WELCOME: if another process created the
+ * socket pair, SO_PEERCRED does not name the peer.
  */
 static size_t fill_control(union control *control, const struct link_message *message,
 			   const int *fds, uint32_t num_fds)
@@ -255,7 +254,7 @@ static void take_fds(const struct cmsghdr *c, struct link_extra *extra)
 
 	for (i = 0; i < count; i++) {
 		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-		/* Padding of the buffer may have let in more than was asked for. */
+		/* Padding of the buffer may have room for more descriptors than expected. */
 		if (extra->num_fds < LINK_MAX_SLOTS)
 			extra->fds[extra->num_fds++] = fd;
 		else

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The socket of a burst over message queues: what is rare, and the end of the peer.
+ * The socket of a burst over message queues: memory, doorbells, and the end of the peer.
  *
- * Every message is one packet of a SOCK_SEQPACKET socket. Nothing here waits for the
- * peer without watching for its end.
+ * Every message is one packet of a SOCK_SEQPACKET socket. Each wait also ends with the end of
+ * the peer.
  *
  *   client                                server
  *   HELLO    two queues (fds)         ->
@@ -57,7 +57,7 @@ struct link_message {
 	};
 };
 
-/* File descriptors that came with a message, and who sent it. */
+/* File descriptors that came with a message, and its sender. */
 struct link_extra {
 	int fds[LINK_MAX_SLOTS];
 	uint32_t num_fds;
@@ -73,7 +73,7 @@ struct burst_link {
 /* Duplicate and check a socket. 0; -EINVAL: not of the right kind; -errno. */
 int link_init(struct burst_link *link, int socket, bool with_stop);
 void link_fini(struct burst_link *link);
-/* End the connection at both ends, whoever else has copies of the descriptor. */
+/* Shut the connection down, even if other processes have copies of the descriptor. */
 void link_shutdown(const struct burst_link *link);
 /* The same, and close this end. */
 void link_hang_up(struct burst_link *link);
@@ -93,32 +93,31 @@ int link_sleep(const struct burst_link *link, short events, uint64_t deadline_ns
 int link_send(const struct burst_link *link, const struct link_message *message,
 	      const int *fds, uint32_t num_fds, bool wait);
 /*
- * Take a message; its descriptors are the caller's (link_close_fds()). 0; -EAGAIN:
- * there is none; -EPIPE; -EPROTO: it is malformed, with nothing left to close.
+ * Receive a message. The caller closes its descriptors with link_close_fds(). 0; -EAGAIN:
+ * there is none; -EPIPE; -EPROTO: it is malformed, its descriptors are closed.
  */
 int link_receive(const struct burst_link *link, struct link_message *message,
 		 struct link_extra *extra);
 void link_close_fds(struct link_extra *extra);
 
 /*
- * How long to look at a queue before sleeping. What the peer does not answer in time
- * several times in a row is not worth looking for: the window shrinks, to nothing in
- * the end, and grows again when looking pays. So two sides that share a processor do
- * not wait for each other's windows to pass.
+ * How long to spin on a queue before sleeping. If the peer does not answer within the window
+ * several times in a row, the window shrinks, down to nothing. It grows again when spinning
+ * pays. Two sides that share a processor therefore do not waste each other's windows.
  */
 struct spin_window {
 	uint32_t max_us;
 	uint32_t us;
-	uint32_t waits;			/* since the window is shut */
+	uint32_t waits;			/* since the window is 0 */
 };
 
 void spin_window_init(struct spin_window *window, uint32_t max_us);
-/* Look until the queue has data, the window has passed or @stop is set (NULL: never). */
+/* Spin until the queue has data, the window has passed, or @stop (may be NULL) is set. */
 struct nnhal_fmq;
 void spin_for_data(struct spin_window *window, const struct nnhal_fmq *q,
 		   const atomic_bool *stop);
 
-/* Tells a process from its children: a page that a child finds zeroed. */
+/* Detects a child of fork(): a page that reads zero in a child. */
 struct fork_guard {
 	atomic_uint *page;
 };

@@ -2,15 +2,14 @@
 /*
  * Request and result packets of bursts over message queues.
  *
- * Every datum is zeroed before it is filled in, so padding and unused bytes of the
- * union carry nothing. Packets being taken apart are private copies; the counts in
- * them are claims, and each step looks only at a datum that was received.
+ * Every datum is zeroed before it is filled in, so that padding and unused bytes of the union
+ * leak nothing. Packets are parsed in private copies. Counts in them are not trusted: each
+ * step reads only datums that were received.
  */
 #include <errno.h>
 #include <string.h>
 
 #include <nnhal/burst_fmq.h>
-
 
 _Static_assert(sizeof(struct nnhal_burst_request_datum) == 24, "FmqRequestDatum");
 _Static_assert(offsetof(struct nnhal_burst_request_datum, words) == 4, "FmqRequestDatum");
@@ -18,7 +17,7 @@ _Static_assert(sizeof(struct nnhal_burst_operand_information) == 20, "OperandInf
 _Static_assert(sizeof(struct nnhal_burst_result_datum) == 24, "FmqResultDatum");
 _Static_assert(offsetof(struct nnhal_burst_result_datum, words) == 8, "FmqResultDatum");
 
-/* ---- making request packets ---- */
+/* ---- serializing requests ---- */
 
 struct request_writer {
 	struct nnhal_burst_request_datum *packet;
@@ -123,7 +122,7 @@ int nnhal_burst_serialize_request(const struct nnhal_request *request, const int
 	return (int)w.count;
 }
 
-/* ---- taking request packets apart ---- */
+/* ---- parsing requests ---- */
 
 struct request_reader {
 	const struct nnhal_burst_request_datum *packet;
@@ -136,7 +135,7 @@ struct request_reader {
 
 /* The next datum if it was received and is of this kind, else NULL. */
 static const struct nnhal_burst_request_datum *take_request(struct request_reader *r,
-							     uint8_t kind)
+							    uint8_t kind)
 {
 	if (r->next >= r->count || r->packet[r->next].kind != kind)
 		return NULL;
@@ -144,8 +143,8 @@ static const struct nnhal_burst_request_datum *take_request(struct request_reade
 }
 
 /*
- * What is stored never exceeds the datums taken, for which there is room: a claimed
- * count that is too large meets the end of the packet.
+ * Each stored element takes one received datum, and there is room for as many: with a count
+ * that is too large, parsing fails at the end of the packet.
  */
 static int take_argument(struct request_reader *r, uint8_t kind)
 {
@@ -228,7 +227,7 @@ int nnhal_burst_parse_request(const struct nnhal_burst_request_datum *packet, ui
 	return 0;
 }
 
-/* ---- making result packets ---- */
+/* ---- serializing results ---- */
 
 struct result_writer {
 	struct nnhal_burst_result_datum *packet;
@@ -276,7 +275,7 @@ static bool status_has_shapes(enum nnhal_status status)
 static enum nnhal_status packet_status(enum nnhal_status status)
 {
 	status = nnhal_status_for_version(status, NNHAL_HAL_1_2);
-	/* The library's own. */
+	/* Statuses of the library. */
 	return status > NNHAL_STATUS_INVALID_ARGUMENT ? NNHAL_STATUS_GENERAL_FAILURE : status;
 }
 
@@ -310,7 +309,7 @@ int nnhal_burst_serialize_result(enum nnhal_status status,
 	return (int)w.count;
 }
 
-/* ---- taking result packets apart ---- */
+/* ---- parsing results ---- */
 
 struct result_reader {
 	const struct nnhal_burst_result_datum *packet;

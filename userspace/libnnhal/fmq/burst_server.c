@@ -24,7 +24,7 @@ static int start_thread(struct nnhal_burst_server *s)
 	sigset_t all, old;
 	int err;
 
-	/* Signals are for the program's own threads. */
+	/* Signals are for the threads of the program. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	err = pthread_create(&s->thread, NULL, burst_server_thread, s);
@@ -110,7 +110,7 @@ static enum nnhal_status make_server(struct nnhal_prepared_model *model, int soc
 	return NNHAL_STATUS_NONE;
 }
 
-/* @channel NULL: the client brings its queues itself. */
+/* @channel NULL: the client sends its queues over the socket. */
 static enum nnhal_status start_server(const struct nnhal_burst_channel *channel, int socket,
 				      struct nnhal_prepared_model *model,
 				      const struct nnhal_burst_server_options *options,
@@ -195,8 +195,8 @@ void nnhal_burst_server_destroy(struct nnhal_burst_server *s)
 		return;
 	if (fork_guard_in_child(&s->guard)) {
 		/*
-		 * The thread and the device are the parent's. Only what would keep the
-		 * client from noticing the parent's end goes; the rest ends with the child.
+		 * The thread and the device belong to the parent. Close only the socket:
+		 * open, it would hide the end of the parent from the client.
 		 */
 		link_fini(&s->link);
 		return;

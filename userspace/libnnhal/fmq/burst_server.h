@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A burst server, for its files and its tests.
+ * A burst server: what its files and its tests share.
  */
 #ifndef NNHAL_BURST_SERVER_H
 #define NNHAL_BURST_SERVER_H
@@ -40,7 +40,7 @@ struct nnhal_burst_server {
 	nnhal_burst_get_memories get_memories;
 	void *get_memories_context;
 
-	/* Serialises the executor; protects the slots it was given. */
+	/* Serialises the executor; protects the list of slots that it has. */
 	pthread_mutex_t lock;
 	int32_t cached[NNHAL_BURST_MAX_SLOTS];
 	uint32_t num_cached;
@@ -48,7 +48,7 @@ struct nnhal_burst_server {
 	pthread_t thread;
 	struct burst_buffers buffers;
 	atomic_bool stop;
-	/* The thread's own: the socket failed while memory was being fetched. */
+	/* Used by the thread only: the socket failed while memory was fetched. */
 	int link_error;
 	/* How often the thread slept, for tests. */
 	atomic_uint sleeps;
@@ -63,14 +63,14 @@ struct nnhal_burst_server {
 enum nnhal_status burst_server_attach(struct nnhal_burst_server *s, int request_fd,
 				      int result_fd, struct nnhal_diag *diag);
 
-/* Give back queues, buffers, executor and model. */
+/* Release queues, buffers, executor and model. */
 void burst_server_release(struct nnhal_burst_server *s);
 /* The thread; @data is the server. */
 void *burst_server_thread(void *data);
 
 /* burst_server_memory.c: the memory behind the slots of a parsed request. */
 enum nnhal_status burst_server_fetch(struct nnhal_burst_server *s);
-/* Handle a message the client sends of its own accord. 0 or -errno: end of the burst. */
+/* Handle a message that is no answer. 0, or -errno: end of the burst. */
 int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message,
 			 struct link_extra *extra);
 /* Forget all slots. */

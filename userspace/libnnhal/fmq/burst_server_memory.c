@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The memory cache of a burst server: slots of the client and what is behind them.
+ * The memory cache of a burst server: slots of the client and their memory.
  *
- * The executor keeps the memory; the server knows which slots it has handed over, so
- * that all of them can be taken back at the end. A slot is asked for once and stays
- * until the client frees it.
+ * The executor keeps the memory. The server keeps a list of the slots that the executor has,
+ * to remove all of them at the end. It asks for the memory of a slot once and keeps it until
+ * the client frees the slot.
  */
 #include <errno.h>
 #include <poll.h>
@@ -88,7 +88,7 @@ static int receive_memories(struct nnhal_burst_server *s, struct link_message *m
 	}
 }
 
-/* Make memory objects of a MEMORIES message. Descriptors are copied by the import. */
+/* Import the memory of a MEMORIES message. The import duplicates the descriptors. */
 static enum nnhal_status import_memories(const struct link_message *message,
 					 const struct link_extra *extra, uint32_t expected,
 					 struct nnhal_memory **memories, uint32_t *count)
@@ -116,7 +116,7 @@ static enum nnhal_status import_memories(const struct link_message *message,
 	return NNHAL_STATUS_NONE;
 }
 
-/* One message's worth of slots. */
+/* Fetch as many slots as fit into one message. */
 static enum nnhal_status get_some(struct nnhal_burst_server *s, const int32_t *slots,
 				  uint32_t num_slots, struct nnhal_memory **memories,
 				  uint32_t *count)
@@ -172,7 +172,7 @@ static bool is_missing(const struct burst_buffers *b, uint32_t count, int32_t sl
 	return false;
 }
 
-/* Which slots have to be asked for, each once. */
+/* List the slots of the request that are not cached, each once. */
 static enum nnhal_status find_missing(struct nnhal_burst_server *s, uint32_t *count)
 {
 	const struct nnhal_burst_parsed_request *parsed = &s->buffers.parsed;
@@ -224,7 +224,7 @@ enum nnhal_status burst_server_fetch(struct nnhal_burst_server *s)
 	if (status || !num_missing)
 		return status;
 	memset(b->memories, 0, num_missing * sizeof(b->memories[0]));
-	/* Not under the lock: the answer may be long in coming. */
+	/* Not under the lock: the answer may take long. */
 	if (s->get_memories)
 		status = s->get_memories(s->get_memories_context, b->missing, num_missing,
 					 b->memories, &num_memories);

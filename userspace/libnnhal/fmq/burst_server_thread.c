@@ -118,7 +118,7 @@ static uint64_t micros_since(uint64_t start_ns)
 	return (monotonic_ns() - start_ns + 999) / 1000;
 }
 
-/* Times of an execution that ended well: in the driver is from dequeue to enqueue. */
+/* Times of a successful execution: time_in_driver is from dequeue to enqueue. */
 static void complete_timing(struct nnhal_timing *timing, int32_t measure, uint64_t start_ns)
 {
 	uint64_t elapsed;
@@ -159,7 +159,7 @@ static enum nnhal_status execute_parsed(struct nnhal_burst_server *s, uint32_t *
 	return status;
 }
 
-/* Turn a request packet into a result packet; its datums. */
+/* Execute a request packet. Return: number of datums of the result packet. */
 static uint32_t process(struct nnhal_burst_server *s, uint32_t count)
 {
 	struct nnhal_timing timing = { NNHAL_NO_TIMING, NNHAL_NO_TIMING };
@@ -180,7 +180,7 @@ static uint32_t process(struct nnhal_burst_server *s, uint32_t count)
 	}
 	size = nnhal_burst_serialize_result(status, b->shapes, num_shapes, &timing, b->result,
 					    room);
-	/* More than the queue can ever hold: this always fits. */
+	/* The result does not fit into the queue; this one always does. */
 	if (size < 0)
 		size = nnhal_burst_serialize_result(NNHAL_STATUS_GENERAL_FAILURE, NULL, 0, NULL,
 						    b->result, room);
@@ -262,7 +262,7 @@ static int send_result(struct nnhal_burst_server *s, uint32_t count)
 
 static void end_burst(struct nnhal_burst_server *s, int error)
 {
-	/* First of all: whoever waits for a result learns that none will come. */
+	/* First, so that a client that waits for a result learns that none will come. */
 	link_hang_up(&s->link);
 	burst_server_forget_all(s);
 	burst_server_release(s);
@@ -274,7 +274,7 @@ static void end_burst(struct nnhal_burst_server *s, int error)
 	pthread_mutex_unlock(&s->end_lock);
 }
 
-/* HELLO of the client and what becomes of it. 0 or -errno: no burst. */
+/* Wait for HELLO, attach to the queues, answer WELCOME. 0, or -errno: no burst. */
 static int handshake(struct nnhal_burst_server *s)
 {
 	enum nnhal_status status = NNHAL_STATUS_GENERAL_FAILURE;

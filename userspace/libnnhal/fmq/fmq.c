@@ -2,19 +2,19 @@
 /*
  * Fast message queues in shared memory.
  *
- * Ordering, in short (Documentation/burst.rst has the argument in full). Two pairs:
+ * Memory ordering; Documentation/burst.rst has the full argument. Two pairs:
  *
  *   (A) data:   the writer copies datums, then stores write_count with release; the
- *               reader loads write_count with acquire, then copies. The same with
- *               read_count the other way round: a place is written again only after
- *               the reader's copy of it is complete.
- *   (B) sleep:  a sleeper stores its wait word, fence, loads the other's counter; a
- *               waker stores its counter, fence, loads the wait word. The fences are
- *               sequentially consistent, so at least one sees the other's store: no
- *               sleep goes unnoticed.
+ *               reader loads write_count with acquire, then copies the datums. read_count
+ *               does the same in the other direction: the writer reuses a place only
+ *               after the reader has copied it.
+ *   (B) sleep:  a sleeper stores its wait word, executes a fence, and loads the counter
+ *               of the other side. A waker stores its counter, executes a fence, and
+ *               loads the wait word. The fences are sequentially consistent, so at least
+ *               one side sees the store of the other, and no wake-up is lost.
  *
- * The other process may lie in everything shared. Its counter is copied once and
- * checked against this side's own, private one; geometry is copied at attach.
+ * The shared memory is not trusted. The counter of the other side is read once and checked
+ * against the private counter of this side; the geometry is copied at attach.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,9 +52,9 @@ static bool geometry_valid(uint32_t datum_size, uint32_t capacity)
 }
 
 /*
- * Both sides may be in one process, as they are in tests. ThreadSanitizer then sees one
- * queue at two addresses, and does not know that (A) orders anything between them. It is
- * told with words that both sides have: one for data, one for room.
+ * In tests both sides are in one process. ThreadSanitizer then sees one queue at two
+ * addresses and does not know that (A) orders accesses to them. Annotate two words that both
+ * sides know: one for data, one for room.
  */
 #ifdef __SANITIZE_THREAD__
 static void sync_init(struct nnhal_fmq *q)
@@ -92,7 +92,7 @@ static inline void sync_acquire(const struct nnhal_fmq *q)
 }
 #endif
 
-/* Make a side; owns @fd if it succeeds. */
+/* Create a side of a queue; on success it owns @fd. */
 static int map_queue(int fd, size_t size, uint32_t role, struct nnhal_fmq **fmq)
 {
 	struct nnhal_fmq *q = calloc(1, sizeof(*q));
@@ -149,8 +149,8 @@ int nnhal_fmq_create(uint32_t datum_size, uint32_t capacity, uint32_t role,
 }
 
 /*
- * A file that can be mapped without fear: in memory, and sealed so that it keeps its
- * size. Huge pages are left out: a hole punched into them may be a SIGBUS.
+ * Is it safe to map the file? It must be in memory and sealed against changes of its size.
+ * Huge pages are refused: access to a punched hole may raise SIGBUS.
  */
 static int check_file(int fd, uint64_t *size)
 {
@@ -172,7 +172,7 @@ static int check_file(int fd, uint64_t *size)
 	return 0;
 }
 
-/* Copy the geometry out once and judge the copy. */
+/* Copy the geometry once and check the copy. */
 static int adopt_header(struct nnhal_fmq *q, uint32_t datum_size, uint64_t size)
 {
 	const volatile struct fmq_header *h = q->header;
@@ -273,7 +273,7 @@ static void futex_wake(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* 0, also for no reason; -ETIME. @deadline: CLOCK_MONOTONIC ns. */
+/* Sleep on a wait word. 0, also for a spurious wake-up; -ETIME. @deadline: CLOCK_MONOTONIC. */
 static int futex_wait(atomic_uint *word, uint32_t value, uint64_t deadline)
 {
 	struct timespec ts = {
@@ -294,18 +294,18 @@ static void ring_doorbell(const struct nnhal_fmq *q)
 
 	if (q->doorbell < 0)
 		return;
-	/* EAGAIN: there is something to read already. Errors: the reader sees them too. */
+	/* EAGAIN: the socket has messages already. Other errors: the sleeper sees them too. */
 	while (send(q->doorbell, &message, sizeof(message), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
 	       errno == EINTR)
 		;
 }
 
 /*
- * Show the other side the new counter and wake it if it sleeps.
+ * Publish the new counter and wake the other side if it sleeps.
  *
- * (A): release, so that the copies made before are seen before the counter, or, by
- * the reader, are complete before the place is given back.
- * (B): the fence between the counter and the wait word; its pair is in announce().
+ * (A): release: the writer's copies are visible before the counter; the reader's copies are
+ * complete before the place is free.
+ * (B): the fence between the counter and the wait word pairs with the one in announce().
  */
 static void publish(struct nnhal_fmq *q)
 {
@@ -330,7 +330,7 @@ static atomic_uint *own_wait(struct nnhal_fmq *q)
 	return q->writer ? &q->header->writer_wait : &q->header->reader_wait;
 }
 
-/* (B): say how this side is going to sleep, before it looks for the last time. */
+/* (B): announce how this side is going to sleep, before it checks for the last time. */
 static void announce(struct nnhal_fmq *q, uint32_t how)
 {
 	atomic_store_explicit(own_wait(q), how, memory_order_relaxed);
@@ -376,8 +376,8 @@ static int wait_for(struct nnhal_fmq *q, uint32_t count, uint64_t timeout_ns)
 		if (available >= 0 && (uint32_t)available < count)
 			err = futex_wait(own_wait(q), FMQ_WAIT_FUTEX, deadline);
 		/*
-		 * A peer that changes the word all the time keeps this from sleeping,
-		 * but not from ending in time.
+		 * A peer that keeps changing the word prevents sleeping, but the deadline
+		 * still ends the loop.
 		 */
 		if (!err && deadline != NO_TIMEOUT && monotonic_ns() >= deadline)
 			err = -ETIME;
@@ -392,7 +392,7 @@ static int check_call(const struct nnhal_fmq *q, bool writer, const void *datums
 	return count > q->capacity ? -EMSGSIZE : 0;
 }
 
-/* Bytes before the end of the ring. */
+/* Bytes from the index to the end of the ring. */
 static size_t first_part(const struct nnhal_fmq *q, uint32_t count)
 {
 	uint32_t to_end = q->capacity - q->index;
@@ -427,7 +427,7 @@ static void copy_out(struct nnhal_fmq *q, void *datums, uint32_t count)
 	advance(q, count);
 }
 
-/* Can a call move @count datums at once? 0, -EAGAIN, or what is wrong. */
+/* Can @count datums be moved now? 0, -EAGAIN, or another error. */
 static int check_now(struct nnhal_fmq *q, bool writer, const void *datums, uint32_t count)
 {
 	int available = check_call(q, writer, datums, count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a message queue looks like in shared memory, and how to look at it quickly.
+ * Layout of a message queue in shared memory, and the inline check for data.
  */
 #ifndef NNHAL_FMQ_LAYOUT_H
 #define NNHAL_FMQ_LAYOUT_H
@@ -22,9 +22,9 @@
 #define FMQ_WAIT_POLL		2	/* in poll() on the other end of the doorbell */
 
 /*
- * First page of the file; the ring follows. Counters count datums since the queue
- * was made, so full and empty differ; each is written by one side only and has a
- * cache line of its own, as have the wait words, which change only around sleeps.
+ * First page of the file; the ring follows. The counters count datums since creation, so a
+ * full queue differs from an empty one. One side only writes each counter. Counters and wait
+ * words have a cache line each; wait words change only around sleeps.
  */
 struct fmq_header {
 	uint32_t magic;
@@ -32,13 +32,13 @@ struct fmq_header {
 	uint32_t datum_size;
 	uint32_t capacity;
 	uint32_t reserved0[12];
-	atomic_uint_least64_t write_count;	/* the writer's */
+	atomic_uint_least64_t write_count;	/* set by the writer */
 	uint64_t reserved1[7];
-	atomic_uint_least64_t read_count;	/* the reader's */
+	atomic_uint_least64_t read_count;	/* set by the reader */
 	uint64_t reserved2[7];
-	atomic_uint reader_wait;	/* set by the reader, cleared by who wakes it */
+	atomic_uint reader_wait;	/* set by the reader, cleared by its waker */
 	uint32_t reserved3[15];
-	atomic_uint writer_wait;	/* set by the writer, cleared by who wakes it */
+	atomic_uint writer_wait;	/* set by the writer, cleared by its waker */
 	uint32_t reserved4[15];
 };
 
@@ -49,8 +49,8 @@ _Static_assert(offsetof(struct fmq_header, reader_wait) == 192, "cache line");
 _Static_assert(offsetof(struct fmq_header, writer_wait) == 256, "cache line");
 
 /*
- * One side of a queue. @count is the side's own counter; the shared one is only a
- * copy of it for the other side and is never read back.
+ * One side of a queue. @count is the private counter of this side. The shared counter is a
+ * copy for the other side; this side never reads it back.
  */
 struct nnhal_fmq {
 	struct fmq_header *header;
@@ -60,7 +60,7 @@ struct nnhal_fmq {
 	uint32_t capacity;
 	uint32_t index;			/* count modulo capacity */
 	bool writer;
-	bool broken;			/* the counters made no sense once */
+	bool broken;			/* the counters were impossible once */
 	int fd;
 	int doorbell;
 	size_t map_size;

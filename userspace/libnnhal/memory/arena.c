@@ -2,9 +2,8 @@
 /*
  * Small pieces of device-visible memory, for results and profiles.
  *
- * Pieces are cut from larger buffers and come in powers of two; a free one is kept
- * in a list of its size and used again, so that a steady state allocates nothing.
- * Buffers go when the device is closed.
+ * Pieces are cut from larger buffers. Their sizes are powers of two. Free pieces are kept in
+ * a list per size and used again. The buffers are freed when the device is closed.
  */
 #include <errno.h>
 #include <pthread.h>

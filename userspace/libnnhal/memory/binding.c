@@ -2,10 +2,10 @@
 /*
  * Bindings: memory objects in the contexts of devices.
  *
- * A binding belongs to a memory object and to a device, and goes with whichever
- * goes first. The two meet in a table of the device that both keep alive: its
- * transport pointer says whether the device is still open. A device closes while
- * memory objects live on and the other way round, in any order and on any thread.
+ * A binding belongs to a memory object and to a device, and ends with the first of the two
+ * to be released. Both hold references of the device's table of bindings; the transport
+ * pointer of the table says whether the device is still open. Devices and memory objects may
+ * be released in any order and on any thread.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ static void table_add(struct bind_table *table, struct binding *b)
 	table->bindings = b;
 }
 
-/* After this the binding has no slot any more. */
+/* Release the slot of a binding. */
 static void slot_release(struct transport *t, struct binding *b)
 {
 	if (b->has_bounce)
@@ -147,7 +147,7 @@ static int binding_create(struct nnhal_memory *memory, struct transport *t, bool
 	if (!b)
 		return -ENOMEM;
 	err = bind_direct(memory, t, &b->slot);
-	/* A dma-buf has no other way in; its own error counts. */
+	/* A dma-buf cannot be copied: report its error. */
 	if (err == -ENOTSUP && bounce && memory->kind != NNHAL_MEMORY_HARDWARE_BUFFER_BLOB) {
 		err = t->ops->bo_create(t, memory_bind_size(memory), &b->bounce);
 		b->slot = b->bounce.slot;
@@ -185,7 +185,7 @@ int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool boun
 			break;
 	if (!b) {
 		drop_closed(memory);
-		/* The caller keeps the device open, so the transport stands. */
+		/* The caller holds the device, so the transport is valid. */
 		err = binding_create(memory, table->transport, bounce, &b);
 		if (!err) {
 			b->table = table;

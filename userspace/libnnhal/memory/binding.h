@@ -22,7 +22,7 @@ struct binding {
 	struct binding *next_in_table;
 	struct binding **prev_in_table;
 	uint32_t slot;
-	/* Bounce buffer of memory the device cannot reach, else zero. */
+	/* Bounce buffer, if the device cannot reach the memory; else zero. */
 	struct transport_bo bounce;
 	bool has_bounce;
 };
@@ -36,21 +36,21 @@ struct bind_table {
 };
 
 struct bind_table *bind_table_create(struct transport *transport);
-/* The device closes: its bindings end. Drops the device's reference. */
+/* The device closes: end its bindings and drop its reference of the table. */
 void bind_table_close(struct bind_table *table);
 /*
- * Slot of a memory object in a device; made on first use. Memory the device cannot
- * reach gets a bounce buffer if @bounce, else -ENOTSUP. The result stays valid as
- * long as the caller holds references of device and memory. 0 or -errno.
+ * Bind a memory object to a slot of a device, unless it is bound already. If the device
+ * cannot reach the memory, @bounce: use a bounce buffer; else return -ENOTSUP. @binding is
+ * valid as long as the caller holds references of device and memory. 0 or -errno.
  */
 int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
 		const struct binding **binding);
-/* The memory object goes: its bindings end. */
+/* The last reference of the memory object is gone: end its bindings. */
 void memory_unbind_all(struct nnhal_memory *memory);
 
 /*
- * A binding of the caller's own, in no table: the caller keeps memory and device, and
- * ends it with memory_unbind_own(). 0 or -errno.
+ * Create a binding that is in no table. The caller holds references of memory and device and
+ * ends the binding with memory_unbind_own(). 0 or -errno.
  */
 int memory_bind_own(struct nnhal_memory *memory, struct transport *transport,
 		    struct binding **binding);

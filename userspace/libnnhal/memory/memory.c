@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory objects: what stands behind a file descriptor, and how to read and write it.
+ * Memory objects: import of file descriptors, reading and writing.
  *
- * Memory of others may be truncated at any time. The library therefore never
- * touches it through a mapping of its own: the device gets only memory that cannot
- * shrink, and everything else goes through pread() and pwrite().
+ * Another process may truncate a file at any time. The library therefore never accesses
+ * memory through a mapping. The device gets only memory that cannot shrink; everything else
+ * is accessed with pread() and pwrite().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static bool is_dmabuf(int fd)
 	return !fstatfs(fd, &fs) && (unsigned long)fs.f_type == DMA_BUF_MAGIC;
 }
 
-/* A memfd: what may be written, and whether its pages can be lent to a device. */
+/* A memfd: may it be written, and can a device use its pages? */
 static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat *st,
 				       struct nnhal_diag *diag)
 {
@@ -104,7 +104,7 @@ static enum nnhal_status check_size(const struct nnhal_memory *m, uint64_t avail
 	return NNHAL_STATUS_NONE;
 }
 
-/* Find out what the file descriptor is; fills in access, identity and direct. */
+/* Check the file descriptor; fill in access, identity and direct. */
 static enum nnhal_status examine(struct nnhal_memory *m, struct nnhal_diag *diag)
 {
 	enum nnhal_status status;

@@ -28,7 +28,7 @@ struct nnhal_memory {
 	uint64_t offset;
 	dev_t dev;
 	ino_t ino;
-	/* Whole pages that cannot go away: the device may be given them. */
+	/* Whole pages that cannot be truncated: the device may use them in place. */
 	bool direct;
 	pthread_mutex_t lock;
 	void *map;
@@ -37,13 +37,13 @@ struct nnhal_memory {
 	struct binding *bindings;
 };
 
-/* The object's size in whole pages of the host: what is bound. */
+/* Size of the object in whole pages of the host, which is what is bound. */
 static inline uint64_t memory_bind_size(const struct nnhal_memory *memory)
 {
 	return round_up_u64(memory->size, (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
-/* Copy with pread()/pwrite(); -EIO if the file is too short by now. 0 or -errno. */
+/* Copy with pread() and pwrite(). 0 or -errno; -EIO: the file has become too short. */
 int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, size_t size);
 int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void *data,
 		 size_t size);

@@ -14,13 +14,13 @@
 #include "transport/transport.h"
 
 /*
- * The operation that a command comes from: "subgraph 1 operation 2 (ADD) input 0 (operand
- * 4)". @operand: position among the command's operands or NNPU_OPERAND_NONE.
+ * Write the operation that a command comes from to @text: "subgraph 1 operation 2 (ADD) input
+ * 0 (operand 4)". @operand: position among the command's operands or NNPU_OPERAND_NONE.
  */
 void command_text(const struct nnhal_model *model, const struct command_origin *origin,
 		  uint32_t operand, char *text, size_t size);
 /* Why a program was refused, in terms of the model. */
 void image_explain(const struct nnhal_model *model, const struct image *image,
-		     const struct transport_load *result, struct nnhal_diag *diag);
+		   const struct transport_load *result, struct nnhal_diag *diag);
 
 #endif /* NNHAL_EXPLAIN_H */

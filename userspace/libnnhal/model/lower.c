@@ -2,16 +2,15 @@
 /*
  * The assembler: HAL model to program image.
  *
- * Operands become tensor records and operations become commands, one to one and
- * in the same order: those of the main subgraph, then a block for each subgraph that
- * IF and WHILE refer to. Small CONSTANT_COPY values travel inside the image, large
- * ones in a staging buffer that is bound to a slot while the program loads;
- * CONSTANT_REFERENCE values are read by the device from the pool itself. Nothing
- * of the graph is computed here.
+ * Operands become tensor records and operations become commands, one to one and in the same
+ * order. The commands of the main subgraph come first, then a block for each subgraph that IF
+ * and WHILE refer to. Small CONSTANT_COPY values go into the image. Large ones go into a
+ * staging buffer, which is bound to a slot while the program loads. The device reads
+ * CONSTANT_REFERENCE values from the pool. Nothing of the graph is computed here.
  *
- * The work is done in three steps: what can be expressed (lower_graphs.c), which
- * operands are needed and where their constants go (plan), and writing the records
- * (lower_emit.c).
+ * There are three steps. lower_graphs.c decides which operations can become commands. This
+ * file decides which operands are needed and where their constants go. lower_emit.c writes
+ * the records.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -46,9 +45,10 @@ static void place_constants(struct lowering *l, const struct lower_graph *g)
 		struct place *p = &g->places[i];
 
 		if (op->extra_params.kind == NNHAL_EXTRA_PARAMS_CHANNEL_QUANT) {
+			uint64_t num_scales = op->extra_params.channel_quant.num_scales;
+
 			p->extra = l->data_size;
-			l->data_size += round_up_u64((uint64_t)op->extra_params.channel_quant.num_scales *
-						     sizeof(float), LOWER_DATA_ALIGN);
+			l->data_size += round_up_u64(num_scales * sizeof(float), LOWER_DATA_ALIGN);
 		} else if (lower_params_size(l, op)) {
 			p->extra = l->data_size;
 			l->data_size += round_up_u64(lower_params_size(l, op), LOWER_DATA_ALIGN);
@@ -58,7 +58,8 @@ static void place_constants(struct lowering *l, const struct lower_graph *g)
 		p->staged = lower_is_reference(op) || op->location.length > INLINE_MAX;
 		if (p->staged) {
 			p->offset = l->image->staging_size;
-			l->image->staging_size += round_up_u64(op->location.length, LOWER_DATA_ALIGN);
+			l->image->staging_size += round_up_u64(op->location.length,
+							       LOWER_DATA_ALIGN);
 		} else {
 			p->offset = l->data_size;
 			l->data_size += round_up_u64(op->location.length, LOWER_DATA_ALIGN);
@@ -152,8 +153,9 @@ static bool is_written(uint8_t kind)
 }
 
 /*
- * Tensors of an operation of the main subgraph. What it reads but no command has written
- * was written by a skipped operation; that becomes an input of the checked program.
+ * Tensors of an operation of the main subgraph. If it reads an operand that no command has
+ * written, a skipped operation writes that operand: it becomes an input of the checked
+ * program.
  */
 static void plan_main_operation(struct lowering *l, const struct nnhal_operation *o)
 {
@@ -195,7 +197,7 @@ static void plan_block(struct lowering *l, struct lower_graph *g)
 	}
 }
 
-/* A checked program has an output, whatever was skipped. */
+/* A checked program needs an output, even if all operations that write one were skipped. */
 static void force_output(struct lowering *l)
 {
 	const struct nnhal_operation *o = lower_main_operation(l, l->num_main_commands - 1);
@@ -214,7 +216,7 @@ static void plan_tensors(struct lowering *l)
 	uint32_t c, i;
 
 	for (i = 0; i < g->sg->num_inputs; i++) {
-		/* No command that is checked reads one that cannot be expressed. */
+		/* No command reads an operand that cannot be a tensor record. */
 		if (lower_operand_obstacle(l, g, g->sg->input_indexes[i]))
 			continue;
 		need_operand(l, g, g->sg->input_indexes[i], NNPU_TENSOR_INPUT);
@@ -290,7 +292,7 @@ static enum nnhal_status lower(struct lowering *l)
 	plan_tensors(l);
 	status = lower_emit(l);
 	if (status == NNHAL_STATUS_INVALID_ARGUMENT && l->check) {
-		/* Valid, but too large for the device: nothing of it is supported. */
+		/* The model is valid but too large for the device: no operation is supported. */
 		for (i = 0; i < image->num_operations; i++)
 			image->skips[i] = (struct image_skip){
 				"model is too large for the device", UINT32_MAX, MAIN_SUBGRAPH,

@@ -13,12 +13,12 @@
 #include "transport/transport.h"
 
 /*
- * Turn a valid model into an image. @extensions of the device, or NULL.
+ * Lower a valid model to an image. @extensions of the device, or NULL.
  *
- * With @check, operations the host cannot express are left out and what they
- * would have written becomes an input; image->skips says which and why. If none
- * is left, image->num_commands is 0 and there is no image. Without @check such an
- * operation gives INVALID_ARGUMENT.
+ * With @check, operations that have no counterpart in the program format are left out, and
+ * the operands they write become inputs; image->skips has the reasons. If no operation is
+ * left, image->num_commands is 0 and there is no image. Without @check such an operation gives
+ * INVALID_ARGUMENT.
  */
 enum nnhal_status lower_model(const struct nnhal_model *model,
 			      const struct transport_limits *limits,

@@ -28,7 +28,7 @@ static uint32_t float_bits(float value)
 	return bits;
 }
 
-/* Type and shape; what is known of an extension's type is known to the device. */
+/* Type, shape and parameters; types of extensions are mapped to codes of the device. */
 static void emit_type(const struct lowering *l, const struct nnhal_operand *op,
 		      const struct place *p, struct nnpu_tensor_desc *t, uint8_t *data)
 {

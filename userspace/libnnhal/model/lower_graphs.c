@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which subgraphs become blocks, and which operations commands.
+ * Which subgraphs become blocks, and which operations become commands.
  *
- * Subgraphs are brought into an order in which each comes behind all that refer to it.
- * What stands in the way of one is then known before it is asked for, going backwards,
- * and what is reached going forwards: linear time, however often subgraphs are shared.
+ * Subgraphs are sorted so that each comes after all that refer to it. One pass backwards
+ * finds the obstacle of each subgraph before its users need it; one pass forwards finds which
+ * subgraphs are reached. Both take linear time, however often subgraphs are shared.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ static struct image_skip obstacle(const char *reason, uint32_t operand)
 
 /* Order. */
 
-/* One reference less to what @g refers to; without any left it is next in the order. */
+/* @g is placed: drop its references. A graph without references left is placed next. */
 static void release(struct lowering *l, const struct lower_graph *g, uint32_t *references)
 {
 	uint32_t i, number;
@@ -71,7 +71,7 @@ static void sort_graphs(struct lowering *l, uint32_t *references)
 		.sg = &l->model->main, .number = MAIN_SUBGRAPH, .reached = true,
 		.obstacle = no_obstacle(),
 	};
-	/* The model has no cycle: all come to have no reference left. */
+	/* The model has no cycle, so every graph gets placed. */
 	for (i = 0; i < l->num_graphs; i++)
 		release(l, &l->graphs[i], references);
 }
@@ -206,7 +206,7 @@ static struct image_skip operation_obstacle(const struct lowering *l,
 	return targets[0]->obstacle.reason ? targets[0]->obstacle : targets[1]->obstacle;
 }
 
-/* What stands in the way of a referenced subgraph. */
+/* The obstacle of a referenced subgraph: why it cannot become a block. */
 static struct image_skip graph_obstacle(const struct lowering *l, const struct lower_graph *g)
 {
 	struct image_skip skip;
@@ -233,7 +233,7 @@ static struct image_skip graph_obstacle(const struct lowering *l, const struct l
 	return no_obstacle();
 }
 
-/* What stands in the way of the model as a whole. */
+/* The obstacle of the model as a whole. */
 static const char *model_obstacle(const struct lowering *l)
 {
 	const struct nnhal_subgraph *sg = &l->model->main;
@@ -244,7 +244,7 @@ static const char *model_obstacle(const struct lowering *l)
 	return NULL;
 }
 
-/* What stands in the way of an input or output of the model; @operand is which. */
+/* The obstacle of an input or output of the model; @operand: out: which one. */
 static const char *interface_obstacle(const struct lowering *l, uint32_t *operand)
 {
 	const struct nnhal_subgraph *sg = &l->model->main;
@@ -366,7 +366,7 @@ enum nnhal_status lower_find_skips(struct lowering *l)
 		diag_set(l->diag, "operand %u: %s", operand, interface_reason);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	/* An input that no operation reads: what is supported must not fail to prepare. */
+	/* An input that no operation reads: if all is supported, preparing must succeed. */
 	if (!find_skips(l, reason) && interface_reason)
 		find_skips(l, interface_reason);
 	for (i = 0; i < sg->num_operations; i++) {

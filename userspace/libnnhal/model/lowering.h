@@ -29,13 +29,13 @@ struct place {
 	bool unreadable;
 };
 
-/* A subgraph of the model on its way to be the main part or a block. */
+/* A subgraph of the model: it becomes the main part of the program or a block. */
 struct lower_graph {
 	const struct nnhal_subgraph *sg;
 	struct place *places;		/* one per operand */
 	uint32_t number;		/* referenced subgraph, or MAIN_SUBGRAPH */
 	bool reached;
-	uint32_t entered_by;		/* operation of the main subgraph that is the first */
+	uint32_t entered_by;		/* first operation of the main subgraph that reaches it */
 	uint32_t block;			/* index of its BLOCK command */
 	struct image_skip obstacle;
 };
@@ -47,12 +47,12 @@ struct lowering {
 	struct image *image;
 	struct nnhal_diag *diag;
 	bool check;
-	/* The main subgraph, then the others, each behind all that refer to it. */
+	/* The main subgraph, then the others, each after all that refer to it. */
 	struct lower_graph *graphs;
 	uint32_t num_graphs;
 	uint32_t *graph_of;		/* by number of a referenced subgraph: in graphs */
 	struct place *places;
-	/* Commands and what the image's header says. */
+	/* Counts for the header of the image. */
 	uint32_t num_main_commands;
 	uint32_t num_inputs;
 	uint32_t num_outputs;
@@ -61,7 +61,7 @@ struct lowering {
 	uint32_t forced_output;		/* operand, or NO_INDEX */
 };
 
-/* Bring the subgraphs of a valid model in order; NONE or out of memory. */
+/* Sort the subgraphs of a valid model; NONE or out of memory. */
 enum nnhal_status lower_graphs_init(struct lowering *l);
 void lower_graphs_fini(struct lowering *l);
 /* The graph that input @i of an IF or WHILE refers to. */
@@ -79,7 +79,7 @@ enum nnhal_status lower_find_skips(struct lowering *l);
 /* Write the image. */
 enum nnhal_status lower_emit(struct lowering *l);
 
-/* Bytes of parameters of an operand's type, an extension's that the device has. */
+/* Bytes of the parameters of an operand of an extension type that the device has; else 0. */
 static inline uint64_t lower_params_size(const struct lowering *l, const struct nnhal_operand *op)
 {
 	struct extension_type type;
@@ -99,7 +99,7 @@ static inline bool lower_is_constant(const struct nnhal_operand *op)
 	return op->lifetime == NNHAL_LIFETIME_CONSTANT_COPY || lower_is_reference(op);
 }
 
-/* Inputs of an operation that are operands of its command: the first @n, or from there. */
+/* Number of inputs of an operation that are operands of its command, and input @k of them. */
 static inline uint32_t lower_num_inputs(const struct nnhal_operation *o)
 {
 	return is_control(o) ? o->num_inputs - 2 : o->num_inputs;
@@ -110,8 +110,9 @@ static inline uint32_t lower_input(const struct nnhal_operation *o, uint32_t k)
 	return o->inputs[operand_of_operation(o, k)];
 }
 
-/* The operation of the main subgraph that command @c is. */
-static inline const struct nnhal_operation *lower_main_operation(const struct lowering *l, uint32_t c)
+/* The operation of the main subgraph that command @c stands for. */
+static inline const struct nnhal_operation *
+lower_main_operation(const struct lowering *l, uint32_t c)
 {
 	return &l->model->main.operations[l->image->command_origins[c].operation];
 }

@@ -2,9 +2,9 @@
 /*
  * Private copies of models.
  *
- * A model is judged and translated from a copy, so that another thread that
- * writes to the caller's structures cannot change them between check and use.
- * Every count the walk goes by is that of the copy, read once.
+ * The library validates and lowers a copy of the model: another thread that writes to the
+ * caller's structures cannot change what was checked. Every count is read once, and all
+ * loops use the count of the copy.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 #include "model/model_copy.h"
 
 /*
- * Memory for a copy is taken in pieces that form a list, so that no second walk over
- * the caller's structures has to agree with the first one.
+ * Memory for a copy is allocated in pieces that form a list. One walk over the caller's
+ * structures is enough; two walks could disagree.
  */
 struct piece {
 	struct piece *next;
@@ -69,7 +69,7 @@ static void copy_operand(struct copier *c, struct nnhal_operand *op)
 			copy_array(c, extra->channel_quant.scales,
 				   extra->channel_quant.num_scales,
 				   sizeof(*extra->channel_quant.scales), "channel scales");
-	/* What is in it means nothing to the library; the device gets it. */
+	/* The library does not interpret the bytes; the device does. */
 	if (extra->kind != NNHAL_EXTRA_PARAMS_EXTENSION)
 		extra->extension_size = 0;
 	extra->extension = copy_array(c, extra->extension, extra->extension_size, 1,

@@ -8,9 +8,9 @@
 #include <nnhal/nnhal.h>
 
 /*
- * A private copy of a model's structure in one allocation. Bytes of constants are
- * not copied: values points into the caller's model and counts only until the call
- * that made the copy returns. Pools are referenced.
+ * A private copy of a model. The bytes of constants are not copied: operand_values points
+ * to the caller's bytes, and is valid only until the call that made the copy returns. The
+ * copy holds references of the pools.
  */
 struct model_copy {
 	struct nnhal_model model;

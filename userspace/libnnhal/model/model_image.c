@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Program images: what they hold is freed.
+ * Program images: release.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 
 #define MAIN_SUBGRAPH	UINT32_MAX
 
-/* What a command of a program is in the model. */
+/* The operation or subgraph of the model that a command stands for. */
 struct command_origin {
 	uint32_t operation;		/* of the main subgraph: the command, or it reaches it */
 	uint32_t subgraph;		/* referenced subgraph, or MAIN_SUBGRAPH */
@@ -27,8 +27,8 @@ struct image_ref {
 };
 
 /*
- * Why the host cannot pass an operation on; reason is NULL if it can. An IF or WHILE
- * may have the reason in a subgraph that it reaches.
+ * Why an operation cannot become a command; reason is NULL if it can. For an IF or WHILE the
+ * reason may lie in a subgraph that it reaches.
  */
 struct image_skip {
 	const char *reason;
@@ -37,7 +37,7 @@ struct image_skip {
 	uint32_t operation;		/* in that subgraph */
 };
 
-/* What a tensor is in the model. */
+/* The operand of the model that a tensor stands for. */
 struct tensor_origin {
 	uint32_t subgraph;		/* referenced subgraph, or MAIN_SUBGRAPH */
 	uint32_t operand;
@@ -46,8 +46,8 @@ struct tensor_origin {
 /* A program image and how it maps back to the model. */
 struct image {
 	/*
-	 * Complete but for the slots of constants: those in @refs, and all others of
-	 * kind NNPU_TENSOR_SLOT, which are in the staged bytes.
+	 * Complete except for the slots of constants, which loading fills in: tensors in
+	 * @refs are in pools, all other tensors of kind NNPU_TENSOR_SLOT in @staging.
 	 */
 	uint8_t *data;
 	uint32_t size;
@@ -63,7 +63,7 @@ struct image {
 	uint64_t staging_size;
 	struct image_ref *refs;
 	uint32_t num_refs;
-	/* Memory the refs are in, referenced, one entry per pool of the model. */
+	/* The pools of the model, each with a reference. */
 	struct nnhal_memory **pools;
 	uint32_t num_pools;
 };
@@ -80,7 +80,7 @@ static inline const struct nnpu_command *image_commands(const struct image *imag
 	return (const struct nnpu_command *)(image_tensors(image) + image->num_tensors);
 }
 
-/* Operand @position of a command as the operation it comes from has it. */
+/* Operand @position of a command: its position among the operands of the operation. */
 static inline uint32_t operand_of_operation(const struct nnhal_operation *o, uint32_t position)
 {
 	/* Subgraphs are targets, not operands: inputs 1 and 2 of IF, 0 and 1 of WHILE. */

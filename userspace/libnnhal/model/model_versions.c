@@ -62,7 +62,7 @@ uint32_t nnhal_model_get_min_version(const struct nnhal_model *model, struct nnh
 	if (model_copy_init(&copy, model, diag))
 		return 0;
 	for (version = NNHAL_HAL_1_0; status && version <= NNHAL_HAL_1_3; version++) {
-		/* What the last version has to say is said. */
+		/* The message of the last version stays. */
 		diag_clear(diag);
 		copy.model.hal_version = version;
 		status = validate_model(&copy.model, diag);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Loading programs: the constants' memory, and what the device has to say.
+ * Loading programs: bind the memory of constants, and pass the image to the device.
  */
 #include <endian.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ struct load {
 	struct image *image;
 	struct transport_bo staging;
 	bool has_staging;
-	/* One per pool: what stands in for memory the device cannot reach. */
+	/* One per pool: a copy of memory that the device cannot reach. */
 	struct transport_bo *copies;
 	bool *has_copy;
 	uint32_t *slots;
@@ -35,7 +35,7 @@ static void set_slot(struct image *image, uint32_t tensor, uint32_t slot)
 	image_tensors(image)[tensor].slot = htole32(slot);
 }
 
-/* Constants the library collected: one buffer for all of them. */
+/* Staged constants: one buffer for all of them. */
 static int load_staging(struct load *l)
 {
 	const struct nnpu_tensor_desc *tensors = image_tensors(l->image);
@@ -55,7 +55,7 @@ static int load_staging(struct load *l)
 	return 0;
 }
 
-/* Memory that cannot be bound in place is copied, the constants' bytes of it. */
+/* Copy the constants of a pool that cannot be bound in place. */
 static int copy_pool(struct load *l, uint32_t pool)
 {
 	const struct nnhal_memory *memory = l->image->pools[pool];
@@ -117,8 +117,8 @@ static void load_fini(struct load *l)
 }
 
 int image_load(struct nnhal_device *device, struct image *image,
-		 struct nnpu_command_report *reports, struct transport_load *result,
-		 struct nnhal_diag *diag)
+	       struct nnpu_command_report *reports, struct transport_load *result,
+	       struct nnhal_diag *diag)
 {
 	struct load l = { .t = device->transport, .image = image };
 	uint32_t i;
@@ -138,7 +138,7 @@ int image_load(struct nnhal_device *device, struct image *image,
 	if (!err)
 		err = l.t->ops->program_load(l.t, image->data, image->size, reports,
 					     reports ? image->num_commands : 0, result);
-	/* The pools are referenced for as long as the image; its values have gone. */
+	/* The staged bytes are not needed any more. */
 	free(image->staging);
 	image->staging = NULL;
 out:

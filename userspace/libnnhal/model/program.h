@@ -13,12 +13,12 @@
 #include "model/model_image.h"
 
 /*
- * Load an image, or check it if @reports is not NULL (one entry per command), with
- * the memory of its constants bound meanwhile. 0 or -errno, -EINVAL and -EOPNOTSUPP
- * being the device's verdict on the program with @result filled in.
+ * Load an image, or only check it if @reports is not NULL (one entry per command). The memory
+ * of constants is bound meanwhile. 0 or -errno; -EINVAL and -EOPNOTSUPP: the device refused
+ * the program, @result has the details.
  */
 int image_load(struct nnhal_device *device, struct image *image,
-		 struct nnpu_command_report *reports, struct transport_load *result,
-		 struct nnhal_diag *diag);
+	       struct nnpu_command_report *reports, struct transport_load *result,
+	       struct nnhal_diag *diag);
 
 #endif /* NNHAL_PROGRAM_H */

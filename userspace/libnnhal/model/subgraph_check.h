@@ -21,7 +21,7 @@ struct subgraph_check {
 	struct nnhal_diag *diag;
 };
 
-#define CHECK_FAIL(c, fmt, ...) \
+#define FAIL(c, fmt, ...) \
 	(diag_set((c)->diag, "%s" fmt, (c)->where, ##__VA_ARGS__), false)
 
 static inline bool validate_is_constant(const struct nnhal_operand *op)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Which operations of a model the device supports, and why not the others.
+ * Which operations of a model the device supports, and reasons for the others.
  */
 #include <endian.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static void set_unsupported(struct nnhal_ext_operation_support *s, uint32_t oper
 	snprintf(s->reason, sizeof(s->reason), "%s", reason);
 }
 
-/* The verdict on the command of an operation of the main subgraph, or on one it reaches. */
+/* Result of an operation of the main subgraph from the report of @command. */
 static void set_from_report(struct nnhal_ext_operation_support *s,
 			    const struct nnhal_model *model, const struct image *image,
 			    const struct nnpu_command_report *reports, uint32_t command)
@@ -60,9 +60,9 @@ static void set_from_report(struct nnhal_ext_operation_support *s,
 }
 
 /*
- * Verdicts on the main subgraph's operations. IF and WHILE have that of the first command
- * that is not supported among all they reach. Blocks lie behind what enters them, so going
- * backwards each block is judged before it is asked for.
+ * Results of the operations of the main subgraph. IF and WHILE get that of the first
+ * unsupported command that they reach. Blocks come after the commands that enter them, so a
+ * pass backwards knows each block before it is needed.
  */
 static bool set_from_reports(struct nnhal_ext_operation_support *support,
 			     const struct nnhal_model *model, const struct image *image,
@@ -70,7 +70,9 @@ static bool set_from_reports(struct nnhal_ext_operation_support *support,
 {
 	const struct nnpu_command *commands = image_commands(image);
 	uint32_t *faults = calloc(image->num_commands, sizeof(*faults));
-	/* Of the block at hand and, at BLOCK commands, of theirs; number + 1. */
+	/* First unsupported command of the current block; at BLOCK commands, of each block.
+	 * Number + 1, 0: none.
+	 */
 	uint32_t c, k, fault, in_block = 0;
 
 	if (!faults)
@@ -97,7 +99,7 @@ static bool set_from_reports(struct nnhal_ext_operation_support *support,
 	return true;
 }
 
-/* An operation that the host cannot express. */
+/* Result of an operation that could not become a command. */
 static void set_from_skip(struct nnhal_ext_operation_support *s, const struct nnhal_model *model,
 			  const struct image_skip *skip)
 {
@@ -113,13 +115,13 @@ static void set_from_skip(struct nnhal_ext_operation_support *s, const struct nn
 	snprintf(s->reason, sizeof(s->reason), "%s: %s", text, skip->reason);
 }
 
-/* This method knows no shortage and no deadline. */
+/* getSupportedOperations has no statuses for shortage and deadlines. */
 static enum nnhal_status query_status(enum nnhal_status status)
 {
 	return nnhal_status_for_version(status, NNHAL_HAL_1_0);
 }
 
-/* Is this about the model, as opposed to the memory of its constants? */
+/* Did the device refuse the model, not the memory of its constants? */
 static bool is_verdict(uint32_t device_status)
 {
 	return device_status == NNPU_STATUS_PROGRAM_HEADER ||
@@ -132,7 +134,7 @@ enum nnhal_status load_status(struct nnhal_device *device, int error,
 {
 	if (error == -EOPNOTSUPP || is_verdict(result->status))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	/* Anything else the driver finds wrong with the call is not the caller's doing. */
+	/* Any other EINVAL is not about an argument of the caller. */
 	if (error == -EINVAL)
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	return device_status_from_error(device, error);

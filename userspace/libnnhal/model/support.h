@@ -10,8 +10,8 @@
 #include "transport/transport.h"
 
 /*
- * Have the device judge the operations of a valid model; @support, one entry per
- * operation, may be NULL. INVALID_ARGUMENT if one is malformed.
+ * Have the device check the operations of a valid model. @support has one entry per
+ * operation, or is NULL. INVALID_ARGUMENT: an operation is malformed.
  */
 enum nnhal_status check_operations(struct nnhal_device *device, const struct nnhal_model *model,
 				   struct nnhal_ext_operation_support *support,

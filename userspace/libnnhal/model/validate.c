@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Rules that every model has to obey, whatever its operations mean.
+ * Rules for every model, independent of its operations.
  *
- * Types, shapes, quantization, places of constants, indexes, execution order and
- * consumer counts are judged here, for the main subgraph and every referenced one;
- * whether types and ranks of operands fit the operation, in validate_signature.c. What
- * depends on values and shapes is judged by the device.
+ * This file checks indexes, execution order, consumer counts, pools and extensions of the
+ * main subgraph and of every referenced one. validate_operand.c checks operands,
+ * validate_control.c IF and WHILE, validate_signature.c whether types and ranks of operands
+ * fit the operation. The device checks what depends on values and shapes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,9 @@ static bool is_written(const struct nnhal_operand *op)
 }
 
 /* inputIndexes or outputIndexes: exactly the operands of @lifetime, each once. */
-static bool check_index_list(const struct subgraph_check *c, const char *name, const uint32_t *indexes,
-			     uint32_t count, uint32_t lifetime, uint8_t *seen)
+static bool check_index_list(const struct subgraph_check *c, const char *name,
+			     const uint32_t *indexes, uint32_t count, uint32_t lifetime,
+			     uint8_t *seen)
 {
 	uint32_t i;
 
@@ -38,19 +39,19 @@ static bool check_index_list(const struct subgraph_check *c, const char *name, c
 		uint32_t index = indexes[i];
 
 		if (index >= c->sg->num_operands)
-			return CHECK_FAIL(c, "%s %u: operand %u, but there are %u", name, i, index,
+			return FAIL(c, "%s %u: operand %u, but there are %u", name, i, index,
 				    c->sg->num_operands);
 		if (c->sg->operands[index].lifetime != lifetime)
-			return CHECK_FAIL(c, "%s %u: operand %u has lifetime %s, expected %s", name, i,
+			return FAIL(c, "%s %u: operand %u has lifetime %s, expected %s", name, i,
 				    index, nnhal_lifetime_name(c->sg->operands[index].lifetime),
 				    nnhal_lifetime_name(lifetime));
 		if (seen[index])
-			return CHECK_FAIL(c, "%s %u: operand %u is listed twice", name, i, index);
+			return FAIL(c, "%s %u: operand %u is listed twice", name, i, index);
 		seen[index] = 1;
 	}
 	for (i = 0; i < c->sg->num_operands; i++)
 		if (c->sg->operands[i].lifetime == lifetime && !seen[i])
-			return CHECK_FAIL(c, "operand %u: lifetime %s, but not listed in %s", i,
+			return FAIL(c, "operand %u: lifetime %s, but not listed in %s", i,
 				    nnhal_lifetime_name(lifetime), name);
 	return true;
 }
@@ -63,34 +64,34 @@ static bool check_operation(const struct subgraph_check *c, uint32_t i, uint8_t 
 	uint32_t k, index;
 
 	if (!nnhal_validate_operation_type(o->type, c->version))
-		return CHECK_FAIL(c, "operation %u: type %u does not exist in this HAL version", i,
+		return FAIL(c, "operation %u: type %u does not exist in this HAL version", i,
 			    o->type);
 	if (nnhal_is_extension_operation_type(o->type) && !validate_known_prefix(c->model, o->type))
-		return CHECK_FAIL(c, "operation %u: no extension has the prefix 0x%x of type 0x%x", i,
+		return FAIL(c, "operation %u: no extension has the prefix 0x%x of type 0x%x", i,
 			    o->type >> 16, o->type);
 	for (k = 0; k < o->num_inputs; k++) {
 		index = o->inputs[k];
 		if (index >= c->sg->num_operands)
-			return CHECK_FAIL(c, "operation %u (%s) input %u: operand %u, but there are %u",
+			return FAIL(c, "operation %u (%s) input %u: operand %u, but there are %u",
 				    i, nnhal_operation_type_name(o->type), k, index,
 				    c->sg->num_operands);
 		if (is_written(&c->sg->operands[index]) && !written[index])
-			return CHECK_FAIL(c, "operation %u (%s) input %u: operand %u is not written before",
+			return FAIL(c, "operation %u (%s) input %u: operand %u is not written before",
 				    i, nnhal_operation_type_name(o->type), k, index);
 		consumers[index]++;
 	}
 	for (k = 0; k < o->num_outputs; k++) {
 		index = o->outputs[k];
 		if (index >= c->sg->num_operands)
-			return CHECK_FAIL(c, "operation %u (%s) output %u: operand %u, but there are %u",
+			return FAIL(c, "operation %u (%s) output %u: operand %u, but there are %u",
 				    i, nnhal_operation_type_name(o->type), k, index,
 				    c->sg->num_operands);
 		if (!is_written(&c->sg->operands[index]))
-			return CHECK_FAIL(c, "operation %u (%s) output %u: operand %u is %s, which cannot be written",
+			return FAIL(c, "operation %u (%s) output %u: operand %u is %s, which cannot be written",
 				    i, nnhal_operation_type_name(o->type), k, index,
 				    nnhal_lifetime_name(c->sg->operands[index].lifetime));
 		if (written[index])
-			return CHECK_FAIL(c, "operation %u (%s) output %u: operand %u is written twice",
+			return FAIL(c, "operation %u (%s) output %u: operand %u is written twice",
 				    i, nnhal_operation_type_name(o->type), k, index);
 		written[index] = 1;
 	}
@@ -113,10 +114,10 @@ static bool check_flow(const struct subgraph_check *c, uint8_t *written, uint32_
 		const struct nnhal_operand *op = &c->sg->operands[i];
 
 		if (is_written(op) && !written[i])
-			return CHECK_FAIL(c, "operand %u: %s that no operation writes", i,
+			return FAIL(c, "operand %u: %s that no operation writes", i,
 				    nnhal_lifetime_name(op->lifetime));
 		if (op->number_of_consumers != consumers[i])
-			return CHECK_FAIL(c, "operand %u: numberOfConsumers %u, but %u operation inputs read it",
+			return FAIL(c, "operand %u: numberOfConsumers %u, but %u operation inputs read it",
 				    i, op->number_of_consumers, consumers[i]);
 	}
 	return true;
@@ -133,13 +134,13 @@ static bool check_lists(const struct subgraph_check *c, uint8_t *seen)
 static bool check_counts(const struct subgraph_check *c)
 {
 	if (!c->sg->num_operands)
-		return CHECK_FAIL(c, "no operands");
+		return FAIL(c, "no operands");
 	if (!c->sg->num_operations)
-		return CHECK_FAIL(c, "no operations");
+		return FAIL(c, "no operations");
 	if (!c->sg->num_inputs)
-		return CHECK_FAIL(c, "no inputs");
+		return FAIL(c, "no inputs");
 	if (!c->sg->num_outputs)
-		return CHECK_FAIL(c, "no outputs");
+		return FAIL(c, "no outputs");
 	return true;
 }
 
@@ -250,8 +251,8 @@ enum nnhal_status validate_model(const struct nnhal_model *model, struct nnhal_d
 	if (!check_pools(model, diag) || !check_extensions(model, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	/*
-	 * Referenced subgraphs first: the rules of IF and WHILE look into them and
-	 * may then rely on their indexes.
+	 * Referenced subgraphs first: the rules of IF and WHILE use their indexes, which
+	 * must be valid.
 	 */
 	for (i = 0; i < model->num_referenced; i++) {
 		const struct nnhal_subgraph *sg = &model->referenced[i];

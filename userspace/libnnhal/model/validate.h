@@ -11,11 +11,11 @@
 #include <nnhal/nnhal.h>
 
 enum nnhal_status validate_model(const struct nnhal_model *model, struct nnhal_diag *diag);
-/* What the table of signatures has to know of an operand. */
+/* An operand as the table of signatures needs it. */
 uint32_t signature_known(const struct nnhal_operand *operand);
 /*
- * Operation @i, its operand indexes being in range, fits its signature in @version.
- * @known: signature_known() of the operands; @where: see FAIL() in validate.c.
+ * Does operation @i, whose operand indexes are in range, fit its signature in @version?
+ * @known: signature_known() of the operands; @where: prefix of messages, "" or "subgraph 3 ".
  */
 bool validate_signature(const struct nnhal_subgraph *sg, uint32_t i, const uint32_t *known,
 			uint32_t version, const char *where, struct nnhal_diag *diag);

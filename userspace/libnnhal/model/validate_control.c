@@ -83,7 +83,7 @@ static bool same_extra_params(const struct nnhal_operand *a, const struct nnhal_
 		!memcmp(qa->scales, qb->scales, qa->num_scales * sizeof(*qa->scales)));
 }
 
-/* Values pass from one to the other: type, known dimensions and quantization agree. */
+/* Values pass from one to the other: type, known dimensions and quantization must agree. */
 static bool same_kind(const struct control *c, const char *what, uint32_t i,
 		      const struct nnhal_operand *a, const struct nnhal_operand *b)
 {
@@ -227,9 +227,8 @@ bool validate_control_flow(const struct nnhal_model *model, const struct nnhal_s
 }
 
 /*
- * Depth-first walk over the references, each subgraph entered once: linear time
- * however often subgraphs are shared, and a stack of its own that is as deep as
- * there are subgraphs.
+ * Depth-first walk over the references. Each subgraph is entered once, so the time is linear
+ * however often subgraphs are shared. The stack is an array with one entry per subgraph.
  */
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
 

@@ -2,8 +2,8 @@
 /*
  * Do the operands of an operation fit its signature?
  *
- * The table of signatures says which types and ranks go together in which version of
- * the HAL. What follows from values and shapes is the device's to judge.
+ * The table of signatures lists the valid combinations of types and ranks for each version
+ * of the HAL. The device checks what depends on values and shapes.
  */
 #include <signature.h>
 #include <stdio.h>
@@ -92,7 +92,7 @@ static void explain(const struct nnhal_subgraph *sg, uint32_t i,
 	}
 }
 
-/* What TENSOR_QUANT8_ASYMM operands had to obey before 1.2. NULL if they do. */
+/* Rules for TENSOR_QUANT8_ASYMM operands before 1.2: the one that is broken, or NULL. */
 static const char *broken_rule(const struct nnhal_subgraph *sg, const struct nnhal_operation *o,
 			       uint32_t rule)
 {

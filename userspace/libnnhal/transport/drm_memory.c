@@ -81,7 +81,7 @@ int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
 		if (err)
 			munmap(bo->map, arg.size);
 	}
-	/* Mapping and slot keep the buffer; the handle has done its work. */
+	/* Mapping and slot hold the buffer; the handle is not needed any more. */
 	drm_gem_close(fd, arg.handle);
 	bo->size = arg.size;
 	return err;
@@ -120,7 +120,7 @@ int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 
 	if (type == TRANSPORT_DMABUF)
 		return import_dmabuf(d, fd, size, access, slot);
-	/* Not available, too large for it, sealed against writing: no way in place. */
+	/* udmabuf is missing, the memory is too large or sealed: it cannot be used in place. */
 	if (d->udmabuf_fd < 0)
 		return -ENOTSUP;
 	dmabuf = ioctl(d->udmabuf_fd, UDMABUF_CREATE, &create);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the way through the kernel driver share.
+ * What the files of the transport through the kernel driver share.
  */
 #ifndef NNHAL_DRM_PRIVATE_H
 #define NNHAL_DRM_PRIVATE_H
@@ -15,8 +15,8 @@ struct drm_transport {
 	int fd;
 	int udmabuf_fd;			/* -1: not available */
 	/*
-	 * The driver gives one handle for one dma-buf however often it is imported:
-	 * import, bind and close are one step.
+	 * All imports of a dma-buf return the same handle, so the first close would end
+	 * it for all. Import, bind and close are therefore one step under this lock.
 	 */
 	pthread_mutex_t import_lock;
 };
@@ -26,7 +26,7 @@ static inline struct drm_transport *to_drm(struct transport *t)
 	return (struct drm_transport *)t;
 }
 
-/* ioctl() until it is not interrupted. 0 or -errno. */
+/* ioctl(), repeated if a signal interrupts it. 0 or -errno. */
 int drm_ioctl(int fd, unsigned long request, void *arg);
 /* Close a handle of a buffer. */
 void drm_gem_close(int fd, uint32_t handle);

@@ -21,7 +21,7 @@ struct drm_queue {
 	void *rings;			/* submission ring, completion ring */
 };
 
-/* The numbers go through as they are. */
+/* Both enumerations have the same numbers: no conversion. */
 _Static_assert((int)TRANSPORT_QUEUE_READY == DRM_NNPU_QUEUE_STATE_READY &&
 	       (int)TRANSPORT_QUEUE_STOPPED == DRM_NNPU_QUEUE_STATE_STOPPED &&
 	       (int)TRANSPORT_QUEUE_HUNG == DRM_NNPU_QUEUE_STATE_HUNG &&
@@ -90,7 +90,7 @@ static int create_queue(struct drm_queue *q, int fd, uint32_t priority)
 	};
 	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_CREATE, &arg);
 
-	/* How a driver says that it does not know an ioctl. */
+	/* An older driver does not know the ioctl. */
 	if (err == -EINVAL || err == -ENOTTY || err == -ENOSYS)
 		return -EOPNOTSUPP;
 	if (err)

@@ -2,9 +2,9 @@
 /*
  * Finding the device nodes of the kernel driver.
  *
- * Kernels with DRM_ACCEL give /dev/accel/accelN, others /dev/dri/renderDN. A node is
- * ours if the driver behind it says so; where opening it is not allowed, sysfs tells
- * the driver's name.
+ * With DRM_ACCEL the kernel creates /dev/accel/accelN, otherwise /dev/dri/renderDN. The name
+ * of the driver comes from the version ioctl of the node, or from sysfs if the process may
+ * not open the node.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -91,7 +91,7 @@ static int compare_minors(const void *a, const void *b)
 	return na->minor < nb->minor ? -1 : na->minor > nb->minor;
 }
 
-/* "accel12": the number; false if the name is another one. */
+/* The number in "accel12"; false: another name. */
 static bool parse_minor(const char *name, const char *prefix, unsigned int *minor)
 {
 	size_t len = strlen(prefix);

@@ -2,9 +2,9 @@
 /*
  * Queues of the in-process device for user-mode submission.
  *
- * What QUEUE_CREATE, QUEUE_WAIT and QUEUE_DESTROY of the kernel driver do, without
- * parking: a queue has its hardware queue from beginning to end. The doorbell of
- * this device is a function call, so there is no page to write to.
+ * Counterparts of QUEUE_CREATE, QUEUE_WAIT and QUEUE_DESTROY of the kernel driver. There is
+ * no parking: each queue keeps its hardware queue. The doorbell of this device is a function
+ * call, so there is no doorbell page.
  */
 #include <endian.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "transport/sim_rings.h"
 #include "transport/transport.h"
 
-/* One page each, as the driver has it. */
+/* One page each, as with the driver. */
 #define SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)
 #define CQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_CQE_SIZE)
 
@@ -133,7 +133,7 @@ void sim_queue_destroy(struct transport_queue *queue)
 	};
 	struct nnpu_cqe cqe;
 
-	/* A device that is FATAL does not answer and makes no access any more. */
+	/* A FATAL device does not answer and accesses no memory any more. */
 	sim_admin(q->rings, &sqe, &cqe);
 	queue_free(q);
 }
@@ -158,7 +158,7 @@ static enum transport_queue_state state_of(const struct sim_queue *q)
 	}
 }
 
-/* Interrupts so far that may concern the queue: its own, and those for FATAL. */
+/* Count of interrupts that may concern the queue: its own, and those for FATAL. */
 static uint64_t count_of(const struct sim_queue *q)
 {
 	return q->rings->irq_counts[0] + q->rings->irq_counts[q->id];
@@ -209,6 +209,6 @@ bool sim_queue_abort(struct transport_queue *queue)
 
 	if (!(current & NNPU_QREG_CURRENT_RUNNING) || sim_admin(q->rings, &sqe, &cqe))
 		return false;
-	/* 0: it ended by itself meanwhile. */
+	/* 0: the job has ended meanwhile. */
 	return cqe.result;
 }

@@ -2,9 +2,9 @@
 /*
  * Rings of the in-process device: bring-up, admin commands, jobs, completions.
  *
- * Memory ordering: an entry is written before the doorbell that announces it (the
- * doorbell call orders that itself); the status word of a completion, which holds the
- * phase bit, is read first and with acquire semantics, the rest of it afterwards.
+ * Memory ordering: an entry is written before the doorbell that announces it; the doorbell
+ * call orders that itself. The status word of a completion, which holds the phase bit, is
+ * read first and with acquire semantics; the rest of the completion is read afterwards.
  */
 #include <endian.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/base.h"
 #include "transport/sim_rings.h"
 
-/* A device that does not answer an admin command is looked at this often. */
+/* While an admin command is pending, check this often whether the device is FATAL. */
 #define ADMIN_SLICE_NS	1000000000
 
 static uint64_t dma_address(const void *p)
@@ -121,7 +121,7 @@ int sim_admin(struct sim_rings *r, void *sqe, struct nnpu_cqe *cqe)
 	((struct nnpu_sqe *)sqe)->cid = htole16((uint16_t)r->admin.tail);
 	ring_push(r, &r->admin, sqe);
 	for (;;) {
-		/* The counter first, then the ring: no interrupt is lost in between. */
+		/* Read the counter before the ring, so that no interrupt is lost in between. */
 		seen = nnpu_inproc_irq_count(r->ip, 0);
 		if (ring_pop(r, &r->admin, cqe))
 			break;
@@ -135,7 +135,7 @@ int sim_admin(struct sim_rings *r, void *sqe, struct nnpu_cqe *cqe)
 	return err;
 }
 
-/* For commands that succeed unless something is wrong with this file. */
+/* For commands that fail only if this file has a bug. */
 static int admin_or_fail(struct sim_rings *r, void *sqe)
 {
 	struct nnpu_cqe cqe;
@@ -226,7 +226,7 @@ static struct sim_job *reap(struct sim_rings *r, uint32_t *status)
 
 	pthread_mutex_lock(&r->io_lock);
 	while (!job && ring_pop(r, &r->io, &cqe)) {
-		/* An id nobody waits for is the device's mistake: drop it. */
+		/* No job has this id, a fault of the device: drop the completion. */
 		if (cqe.cid >= SIM_IO_ENTRIES || !r->running[cqe.cid])
 			continue;
 		job = r->running[cqe.cid];

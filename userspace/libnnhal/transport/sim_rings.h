@@ -2,9 +2,9 @@
 /*
  * Rings of the in-process device: admin commands and jobs.
  *
- * This is what the kernel driver does for a hardware device, cut down to one context
- * and one queue of its own: Documentation/hardware/ is the contract. Queues
- * for user-mode submission come on top, in sim_queues.c.
+ * This is the part of the kernel driver for the in-process device, with one context and one
+ * queue for jobs. Documentation/hardware/ is the contract. sim_queues.c adds queues for
+ * user-mode submission.
  */
 #ifndef NNHAL_SIM_RINGS_H
 #define NNHAL_SIM_RINGS_H
@@ -18,7 +18,7 @@
 
 #include "transport/transport.h"
 
-/* The one context, and the one queue jobs are submitted to here. */
+/* The context, and the queue for jobs. */
 #define SIM_CTX			1
 #define SIM_QUEUE		1
 /* Queues for user-mode submission follow. Each queue has the vector of its number. */
@@ -34,7 +34,7 @@ struct sim_memory {
 	size_t size;
 };
 
-/* A job: its argument block, and whom to tell when it ends. */
+/* A job: its argument block, and the function that is called when it ends. */
 struct sim_job {
 	struct sim_job *next;
 	struct sim_memory args;
@@ -73,14 +73,14 @@ struct sim_rings {
 	uint32_t num_free;
 	struct sim_job *waiting;	/* for a free command id, oldest first */
 	struct sim_job **waiting_tail;
-	struct sim_job *spare;		/* to use again */
+	struct sim_job *spare;		/* ended jobs, for reuse */
 	bool dead;
 
-	/* Interrupts: those of the one queue are for the completion thread. */
+	/* Interrupts of the queue for jobs wake the completion thread. */
 	pthread_mutex_t irq_lock;
 	pthread_cond_t irq_cond;
 	bool irq_pending;
-	/* How often each vector was raised, for those who wait for a user queue. */
+	/* How often each vector was raised, for waiters of user queues. */
 	pthread_cond_t user_cond;
 	uint64_t irq_counts[SIM_NUM_VECTORS];
 	bool user_queues[SIM_USER_QUEUES];	/* in use; under admin_lock */
@@ -89,7 +89,7 @@ struct sim_rings {
 	pthread_t thread;
 };
 
-/* What the spec of the device asks for. */
+/* Options in the spec of the device. */
 struct sim_options {
 	bool null_mode;			/* complete jobs without computing */
 	bool no_queues;			/* no user-mode submission */
@@ -107,9 +107,8 @@ int sim_rings_init(struct sim_rings *r, const struct sim_options *options, char 
 void sim_rings_fini(struct sim_rings *r);
 
 /*
- * Run one admin command and wait for it; its completion goes to @cqe. The command
- * id is filled in. 0 if there was a completion, whatever its status; -ENODEV if the
- * device is dead.
+ * Run one admin command, whose command id is filled in, and wait for its completion, which
+ * goes to @cqe. 0: there was a completion, with any status; -ENODEV: the device is dead.
  */
 int sim_admin(struct sim_rings *r, void *sqe, struct nnpu_cqe *cqe);
 static inline uint32_t sim_cqe_status(const struct nnpu_cqe *cqe)
@@ -123,10 +122,10 @@ void sim_job_put(struct sim_rings *r, struct sim_job *job);
 /* Queue a job; never waits. 0 or -ENODEV. */
 int sim_submit(struct sim_rings *r, struct sim_job *job);
 bool sim_is_dead(struct sim_rings *r);
-/* The device is FATAL: nothing but a reset helps, which nobody makes. */
+/* The device is FATAL. Only a reset would help, and nobody makes one. */
 bool sim_is_fatal(struct sim_rings *r);
 
-/* ---- sim_queues.c: user-mode submission; as transport_ops say ---- */
+/* ---- sim_queues.c: user-mode submission; see struct transport_ops ---- */
 
 int sim_queue_create(struct sim_rings *r, uint32_t priority, struct transport_queue **queue);
 void sim_queue_destroy(struct transport_queue *queue);

@@ -24,7 +24,7 @@ static uint32_t find_slot(const struct sim_transport *s)
 	return NNPU_SLOT_NONE;
 }
 
-/* Give a mapping a slot; the slot owns it if that works. */
+/* Bind a mapping to a slot. On success the slot owns the mapping. */
 static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t access,
 		     uint32_t *slot)
 {
@@ -52,7 +52,7 @@ static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t a
 		memset(entry, 0, sizeof(*entry));
 		entry->mem.addr = htole64((uintptr_t)map);
 		entry->mem.size = htole64(size);
-		/* Valid last: the device reads entries when jobs name them. */
+		/* Set VALID last: a job may name the slot at any time. */
 		__atomic_store_n(&entry->flags, htole32(flags), __ATOMIC_RELEASE);
 		*slot = i;
 	}

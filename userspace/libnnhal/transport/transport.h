@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the library reaches a device: through the kernel driver, or in-process.
+ * Transports: the kernel driver, or the device model in the process.
  *
- * The operations are those of the driver's ioctl interface, so that everything
- * above this line is the same for both. Errors are negative errno values with the
- * meaning uapi/drm/nnpu_accel.h gives them. All operations may be called from any
- * thread at any time, except close().
+ * The operations are those of the driver's ioctl interface, so the rest of the library does
+ * not depend on the transport. Errors are negative errno values as defined in
+ * uapi/drm/nnpu_accel.h. All operations except close() may be called from any thread at any
+ * time.
  */
 #ifndef NNHAL_TRANSPORT_H
 #define NNHAL_TRANSPORT_H
@@ -37,7 +37,7 @@ enum transport_memory_type {
 #define TRANSPORT_READ		(1u << 0)
 #define TRANSPORT_WRITE		(1u << 1)
 
-/* What PROGRAM_LOAD reports. */
+/* The result of PROGRAM_LOAD. */
 struct transport_load {
 	uint32_t program;
 	uint32_t status;
@@ -64,7 +64,7 @@ struct transport_job {
 	struct transport_fence *fence;	/* signalled when the job ends */
 };
 
-/* Why a queue takes no more work: DRM_NNPU_QUEUE_STATE_*. */
+/* State of a queue, DRM_NNPU_QUEUE_STATE_*: READY, or why it has ended. */
 enum transport_queue_state {
 	TRANSPORT_QUEUE_READY = 0,
 	TRANSPORT_QUEUE_STOPPED = 1,
@@ -75,16 +75,16 @@ enum transport_queue_state {
 };
 
 /*
- * A queue that the process itself fills and rings: rings, entries and doorbells are
- * those of the hardware specification for a queue that belongs to a context, with
- * NNPU_QUEUE_ARMED_IRQ. Index 0 and phase 1 first.
+ * A queue whose rings and doorbell the process uses itself. The hardware specification
+ * defines rings, entries and doorbells, for a queue that belongs to a context and has
+ * NNPU_QUEUE_ARMED_IRQ. Indices start at 0, the phase bit starts with 1.
  */
 struct transport_queue {
 	struct nnpu_sqe *sq;
 	struct nnpu_cqe *cq;
 	uint32_t sq_entries;
 	uint32_t cq_entries;
-	/* The doorbell page; NULL: ring() takes its place. */
+	/* The doorbell page; NULL: call ring() instead. */
 	volatile uint32_t *doorbell;
 	void (*ring)(struct transport_queue *queue, uint32_t offset, uint32_t value);
 };
@@ -101,8 +101,8 @@ struct transport_ops {
 	/* 0; -ENODEV: device gone; -ESTALE: context lost in a reset. */
 	int (*health)(struct transport *t);
 	/*
-	 * The descriptions of the device's extensions as the device gives them, in memory
-	 * that becomes the caller's; @count 0 and NULL without any. 0 or -errno.
+	 * Read the device's descriptions of its extensions. The caller frees the array; it is
+	 * NULL and @count is 0 if there are none. 0 or -errno.
 	 */
 	int (*read_extensions)(struct transport *t, struct nnpu_extension **extensions,
 			       uint32_t *count);
@@ -130,7 +130,7 @@ struct transport_ops {
 		    uint32_t count, int64_t timeout_ns, uint32_t *first);
 	/* Error a signalled fence carries, negative, or 0. */
 	int (*fence_error)(struct transport *t, struct transport_fence *fence);
-	/* Signal a fence from the process, and take the signal back. */
+	/* Signal a fence from the process; reset it. */
 	int (*fence_signal)(struct transport *t, struct transport_fence *fence);
 	int (*fence_reset)(struct transport *t, struct transport_fence *fence);
 	/*
@@ -139,12 +139,12 @@ struct transport_ops {
 	 */
 	int (*queue_create)(struct transport *t, uint32_t priority,
 			    struct transport_queue **queue);
-	/* Aborts a job that runs, drops the others; frees @queue. */
+	/* Abort the job that runs, drop the others, free @queue. */
 	void (*queue_destroy)(struct transport *t, struct transport_queue *queue);
 	/*
 	 * Arm the interrupt for completions beyond @cq_head and sleep, in one system
-	 * call. 0: there may be one, or the queue has ended, which @state tells;
-	 * -ETIME at @until_ns (CLOCK_MONOTONIC); other errors: it has ended.
+	 * call. 0: there may be a completion, or @state says that the queue has ended.
+	 * -ETIME: @until_ns (CLOCK_MONOTONIC) has passed. Other errors: it has ended.
 	 */
 	int (*queue_wait)(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
 			  uint64_t until_ns, enum transport_queue_state *state);
@@ -160,7 +160,7 @@ struct transport {
 };
 
 /*
- * Open hardware device @index under @root ("" but in tests). Statuses of
+ * Open hardware device @index under @root, which is "" except in tests. Statuses of
  * nnhal_device_open().
  */
 enum nnhal_status transport_drm_open(const char *root, unsigned int index,

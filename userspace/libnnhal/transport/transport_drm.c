@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The way to a device through the kernel driver.
+ * The transport through the kernel driver.
  *
- * One open file is one hardware context. All ioctls go through one function, which
- * owns the retry after signals; waiting is done in bounded slices inside the kernel,
- * so that a process can always be killed.
+ * One open file is one hardware context. All ioctls go through drm_ioctl(), which repeats
+ * them after signals. Waits are bounded slices in the kernel, so a process that waits can
+ * always be killed.
  */
 #include <endian.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ static int query(int fd, uint32_t topic, void *data, uint32_t size)
 		.topic = topic, .size = size, .data = (uintptr_t)data,
 	};
 
-	/* An older driver has less to tell: the rest stays zero. */
+	/* An older driver fills in less: the rest stays zero. */
 	memset(data, 0, size);
 	return drm_ioctl(fd, DRM_IOCTL_NNPU_QUERY, &q);
 }
@@ -89,7 +89,7 @@ static int drm_read_extensions(struct transport *t, struct nnpu_extension **exte
 		return -ENOMEM;
 	q.data = (uintptr_t)*extensions;
 	err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_QUERY, &q);
-	/* A driver that does not know of them. */
+	/* An older driver does not know extensions. */
 	if (err == -EINVAL)
 		return 0;
 	*count = (q.size < size ? q.size : size) / sizeof(**extensions);
@@ -221,7 +221,7 @@ static int drm_wait(struct transport *t, struct transport_fence *const *fences, 
 	uint32_t few[FEW_FENCES];
 	uint32_t *handles = few;
 	struct drm_syncobj_wait arg = {
-		/* A fence signalled by the process may have nothing behind it yet. */
+		/* A syncobj without a fence yet: wait for one. */
 		.flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT,
 	};
 	uint32_t i;
@@ -246,7 +246,7 @@ static int drm_wait(struct transport *t, struct transport_fence *const *fences, 
 	return err;
 }
 
-/* A sync file made of the fence tells its error; poll() would not. */
+/* The error of a fence can be read from its sync file only. */
 static int drm_fence_error(struct transport *t, struct transport_fence *fence)
 {
 	struct drm_syncobj_handle export = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The way to the in-process device: programs, fences and jobs on top of its rings.
+ * The transport to the in-process device: programs, fences and jobs on top of its rings.
  *
  * Each open is a device of its own with threads of its own.
  */
@@ -28,7 +28,7 @@ struct transport_fence {
 	int error;
 };
 
-/* errno of a refused command, as the kernel driver gives it. */
+/* errno of a refused command, as the kernel driver returns it. */
 static int admin_error(uint32_t status)
 {
 	switch (status) {
@@ -276,7 +276,7 @@ static void job_done(struct sim_job *job, uint32_t status)
 	struct sim_transport *s = job->owner;
 	struct transport_fence *fence = job->fence;
 
-	/* The fence last: after it the library may do with the job's memory as it likes. */
+	/* Signal last: after that the memory of the job may be reused or freed. */
 	sim_job_put(&s->rings, job);
 	fence_set(s, fence, true, status == NNPU_STATUS_SUCCESS ? 0 : -EIO);
 }
