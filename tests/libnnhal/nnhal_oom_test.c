@@ -330,7 +330,8 @@ static void sweep(const char *name, enum nnhal_status (*attempt)(void))
 			wrong++;
 		}
 	}
-	ok(!wrong && !status, "%s: each of %u allocations may fail", name, n - 1);
+	/* A call that allocates nothing would mean that the wrapped functions are not reached. */
+	ok(!wrong && !status && n > 1, "%s: each of %u allocations may fail", name, n - 1);
 	ok(!attempt(), "%s: then it succeeds", name);
 }
 
