@@ -108,8 +108,10 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 static void nnpu_pci_remove(struct pci_dev *pdev)
 {
-	nnpu_power_disable(pci_get_drvdata(pdev));
-	nnpu_unplug(pci_get_drvdata(pdev));
+	struct nnpu_device *ndev = pci_get_drvdata(pdev);
+
+	nnpu_power_disable(ndev);
+	nnpu_unplug(ndev);
 }
 
 /*
