@@ -250,7 +250,7 @@ SABOTAGES = [
     Sabotage("wrong-errno", "guest", "an ioctl gives a wrong error",
              (replace(KERNEL, r"^(int nnpu_gem_mmap_ioctl\((?:.|\n)*?)-ENOENT", r"\1-EINVAL"),), "^  FAILED"),
     Sabotage("no-queues", "guest", "the driver gives no user queues",
-             (replace(KERNEL, r"^(int nnpu_userq_create_ioctl\([^{]*\{\n(?:[^\n]+\n)*\n)",
+             (replace(KERNEL, r"^(int nnpu_userq_ioctl_create\([^{]*\{\n(?:[^\n]+\n)*\n)",
                       r"\1\treturn -EOPNOTSUPP;\n"),), "^  FAILED: .*userq"),
     Sabotage("no-probe", "guest", "the driver does not find its device",
              (replace(KERNEL, PROBE, r"\1\treturn -ENODEV;\n"),), "no device was probed"),
