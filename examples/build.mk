@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # digits: classify handwritten digits on the device. The demo itself is the
-# script examples/digits/demo; the program below judges what nnrun computed.
+# script examples/digits/digits-demo; the program below judges what nnrun computed.
 
 DIGITS_DEMO := $(BUILD)/bin/digits_demo
 
