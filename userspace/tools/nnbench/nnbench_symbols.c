@@ -17,7 +17,7 @@
 
 struct search {
 	uintptr_t address;
-	ElfW(Addr) in_object;		/* address in the ELF file */
+	Elf64_Addr in_object;		/* address in the ELF file */
 	const char *path;
 	bool found;
 };
@@ -28,7 +28,7 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *context)
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const Elf64_Phdr *p = &info->dlpi_phdr[i];
 
 		if (p->p_type != PT_LOAD || s->address < info->dlpi_addr + p->p_vaddr ||
 		    s->address >= info->dlpi_addr + p->p_vaddr + p->p_memsz)
@@ -42,16 +42,16 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *context)
 }
 
 /* Look into one symbol table of a file of @size bytes. */
-static bool search_table(const uint8_t *file, size_t size, const ElfW(Shdr) *table,
-			 const ElfW(Shdr) *strings, ElfW(Addr) address, char *name)
+static bool search_table(const uint8_t *file, size_t size, const Elf64_Shdr *table,
+			 const Elf64_Shdr *strings, Elf64_Addr address, char *name)
 {
-	const ElfW(Sym) *symbols = (const ElfW(Sym) *)(file + table->sh_offset);
+	const Elf64_Sym *symbols = (const Elf64_Sym *)(file + table->sh_offset);
 
 	if (table->sh_offset > size || table->sh_size > size - table->sh_offset ||
 	    strings->sh_offset > size || strings->sh_size > size - strings->sh_offset)
 		return false;
 	for (size_t i = 0; i < table->sh_size / sizeof(*symbols); i++) {
-		const ElfW(Sym) *s = &symbols[i];
+		const Elf64_Sym *s = &symbols[i];
 
 		if ((s->st_info & 15) != STT_FUNC || address < s->st_value ||
 		    address >= s->st_value + s->st_size || s->st_name >= strings->sh_size)
@@ -64,17 +64,17 @@ static bool search_table(const uint8_t *file, size_t size, const ElfW(Shdr) *tab
 }
 
 /* The whole symbol table if there is one, else that of exported functions. */
-static bool search_file(const uint8_t *file, size_t size, ElfW(Addr) address, char *name)
+static bool search_file(const uint8_t *file, size_t size, Elf64_Addr address, char *name)
 {
-	static const ElfW(Word) kinds[] = { SHT_SYMTAB, SHT_DYNSYM };
-	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)file;
-	const ElfW(Shdr) *sections;
+	static const Elf64_Word kinds[] = { SHT_SYMTAB, SHT_DYNSYM };
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)file;
+	const Elf64_Shdr *sections;
 
 	if (size < sizeof(*header) || memcmp(header->e_ident, ELFMAG, SELFMAG) ||
 	    header->e_shoff > size ||
 	    (size_t)header->e_shnum * sizeof(*sections) > size - header->e_shoff)
 		return false;
-	sections = (const ElfW(Shdr) *)(file + header->e_shoff);
+	sections = (const Elf64_Shdr *)(file + header->e_shoff);
 	for (int k = 0; k < 2; k++) {
 		for (int i = 0; i < header->e_shnum; i++) {
 			if (sections[i].sh_type == kinds[k] &&
@@ -87,7 +87,7 @@ static bool search_file(const uint8_t *file, size_t size, ElfW(Addr) address, ch
 	return false;
 }
 
-static void search_path(const char *path, ElfW(Addr) address, char *name)
+static void search_path(const char *path, Elf64_Addr address, char *name)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
