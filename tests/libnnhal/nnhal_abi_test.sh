@@ -93,6 +93,33 @@ data=$(awk '$1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ &&
 [ -z "$data" ]
 result $? "no writable global data $data"
 
+# The layers of userspace/README.md: a folder uses itself and those before it in the list.
+layers="base transport memory device model execution burst fmq"
+grep -Ho '^#include "[a-z]*/' userspace/libnnhal/*/*.[ch] |
+	sed 's|userspace/libnnhal/\([a-z]*\)/.*"\([a-z]*\)/|\1 \2|' >"$tmp/includes"
+# shellcheck disable=SC2086
+upward=$(awk -v layers="$layers" '
+	BEGIN { n = split(layers, name, " "); for (i = 1; i <= n; i++) rank[name[i]] = i }
+	!rank[$1] || !rank[$2] || rank[$2] > rank[$1] { print $1 "->" $2 }' "$tmp/includes" |
+	sort -u | tr '\n' ' ')
+[ "$(wc -l <"$tmp/includes")" -ge 200 ] && [ -z "$upward" ]
+result $? "includes between the folders of the library lead one way $upward"
+# The same for calls: who defines a symbol, who needs it.
+for object in $objects; do
+	folder=$(echo "$object" | sed -n 's|.*userspace/libnnhal/\([a-z]*\)/.*|\1|p')
+	[ -z "$folder" ] || nm "$object" | awk -v f="$folder" 'NF >= 2 { print f, $(NF - 1), $NF }'
+done >"$tmp/symbols"
+# shellcheck disable=SC2086
+upward=$(awk -v layers="$layers" '
+	BEGIN { n = split(layers, name, " "); for (i = 1; i <= n; i++) rank[name[i]] = i }
+	NR == FNR { if ($2 ~ /[TDRB]/) home[$3] = $1; next }
+	$2 == "U" && home[$3] { calls++ }
+	$2 == "U" && home[$3] && rank[home[$3]] > rank[$1] { print $1 "->" home[$3] ":" $3 }
+	END { if (calls < 200) print "only", calls + 0, "calls" }' \
+	"$tmp/symbols" "$tmp/symbols" | sort -u | tr '\n' ' ')
+[ -z "$upward" ]
+result $? "so do calls $upward"
+
 version=$(sed -n 's/^#define NNHAL_VERSION_\(MAJOR\|MINOR\|PATCH\)[[:space:]]*//p' \
 	$include/nnhal/version.h | paste -sd.)
 grep -qx "Version: $version" "${BUILD:-build}/lib/nnhal.pc"
