@@ -154,7 +154,7 @@ static void test_fixed_point(void)
 		 worst[2], worst[3]);
 	/*
 	 * The limits are little more than the errors of the arithmetic that
-	 * Documentation/operations.rst defines: 2.3e-7, 3.2e-9, 6.9e-8 and 1.4e-7.
+	 * Documentation/operations/ defines: 2.3e-7, 3.2e-9, 6.9e-8 and 1.4e-7.
 	 */
 	ok(is_within(worst[0], 3e-7), "fixed-point exponential");
 	ok(is_within(worst[1], 5e-9), "fixed-point reciprocal");
