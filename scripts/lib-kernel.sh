@@ -44,7 +44,7 @@ stock_kernel() {
 	local release version dir
 	release=$(kernel_release)
 	version=$(kernel_package)
-	dir=$NNPU_CACHE/kernel/$1-$release
+	dir=$NNPU_CACHE/kernel/$1-$release-$(hash_text "$version" "$(declare -f unpack_stock unpack_debs)")
 	if [ ! -f "$dir/release" ]; then
 		"$NNPU_ROOT/scripts/deps" kernel
 		with_lock "$dir.lock" unpack_stock_once "$1" "$dir" "$release" "$version"
@@ -85,7 +85,7 @@ unpack_source_once() {
 kernel_source() {
 	local version dir
 	version=$(kernel_package)
-	dir=$NNPU_CACHE/linux-source-$version
+	dir=$NNPU_CACHE/linux-source-$version-$(hash_text "$(declare -f unpack_source unpack_debs)")
 	if [ ! -f "$dir/Makefile" ]; then
 		with_lock "$dir.lock" unpack_source_once "$dir" "$version"
 	fi

@@ -46,10 +46,6 @@ usage() {
 	awk 'NR < 3 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$0"
 }
 
-need_root() {
-	[ "$(id -u)" = 0 ] || die "$1 needs root"
-}
-
 # The two functions below run COMMAND, often a shell function, in a subshell
 # where an error ends it. Bash ignores errexit in anything called from a
 # condition (`if`, `||`), so they must not stand in one themselves.
@@ -128,6 +124,11 @@ hash_files() {
 
 hash_text() {
 	printf '%s\n' "$@" | sha256sum | cut -c1-16
+}
+
+# Which compiler this is, for the key of what it makes.
+compiler_id() {
+	"$1" --version | head -n 1
 }
 
 # copy_changed SRC DST: copies a file only when the contents differ, so that
