@@ -9,7 +9,7 @@
  * up: the debug kernel of `make check-debug`. Functions of the driver fail by
  * fail_function.
  *
- *   NNPU_PROBE_STRIDE   every Nth place of the probe    (default 5)
+ *   NNPU_PROBE_STRIDE   every Nth place of the probe    (default 10)
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -137,8 +137,9 @@ static struct {
 	unsigned int n;
 	/* The next call of this request begins it; 0: nth_begin() is called by hand. */
 	unsigned long request;
-	/* Was there a failure? */
+	/* Was there a failure, and did the call report it? */
 	bool injected;
+	bool failed;
 } nth = { .fd = -1 };
 
 static void nth_begin(void)
@@ -186,6 +187,7 @@ static int injecting_ioctl(int fd, unsigned long request, void *arg)
 		ret = ioctl(fd, request, arg);
 		error = errno;
 		nth_end();
+		nth.failed = nth.injected && ret == -1;
 	}
 	if (ret == -1 && error == EFAULT && takes_away(request))
 		ioctl(fd, request, arg);
@@ -461,13 +463,14 @@ static int call_nth(struct state *s, call_fn call, enum target target, unsigned 
 
 	nth.n = n;
 	nth.injected = false;
+	nth.failed = false;
 	nth.request = targets[target].request;
 	ret = call(s);
 	nth.n = 0;
 	nth.request = 0;
 	if (nth.injected) {
 		counts->injected[target]++;
-		counts->failed[target] += ret < 0;
+		counts->failed[target] += ret < 0 || nth.failed;
 	}
 	return ret;
 }
@@ -518,15 +521,16 @@ TEST_F_TIMEOUT(fail_nth, functions_fail, 300)
 	}
 	function_arm("", 0, false);
 	for (i = 0; i < NUM_FUNCTIONS; i++) {
-		/* Only this task, once. */
+		/*
+		 * Once. Not only this task: the function is hit by a breakpoint, and there the
+		 * kernel knows no task (in_task()), so nothing would ever fail.
+		 */
 		ASSERT_EQ(0, function_arm(functions[i].name, functions[i].error, true))
 			TH_LOG("%s", functions[i].name);
-		ASSERT_EQ(0, write_text(DEBUGFS "/fail_function/task-filter", "Y"));
+		ASSERT_EQ(0, write_text(DEBUGFS "/fail_function/task-filter", "N"));
 		ASSERT_EQ(0, write_text(DEBUGFS "/fail_function/probability", "100"));
 		ASSERT_EQ(0, write_text(DEBUGFS "/fail_function/times", "1"));
-		ASSERT_EQ(0, write_text("/proc/self/make-it-fail", "1"));
 		ret = variant->call(s);
-		write_text("/proc/self/make-it-fail", "0");
 		/* It counts down. */
 		counts->functions[i] += read_number(DEBUGFS "/fail_function/times") == 0;
 		function_arm("", 0, false);
@@ -612,7 +616,7 @@ static int use_device(void)
 TEST_F_TIMEOUT(probe, unwinds, 3600)
 {
 	const char *text = getenv("NNPU_PROBE_STRIDE");
-	unsigned int stride = text ? (unsigned int)atoi(text) : 5, n, rounds = 0;
+	unsigned int stride = text ? (unsigned int)atoi(text) : 10, n, rounds = 0;
 	int ret;
 
 	ASSERT_LT(0, stride);
