@@ -146,6 +146,17 @@ PARTS = {
     "comparator": host("nnvec_compare_test"),
     "library": host("nnhal_execute_test"),
     "signatures": host("signatures_table_test"),
+    "threads": {
+        "command": "make -s SAN=thread BUILD=$PWD/build/tsan "
+                   "TSAN_TESTS=$PWD/build/tsan/tests/nnhal_burst_test run-tsan-tests",
+        "green": r"^ok 1 nnhal_burst_test",
+    },
+    "starved": {
+        "command": "export BUILD=$PWD/build/san; make -s SAN=1 $BUILD/tests/starved_burst_test.sh && "
+                   "scripts/run-tests $BUILD/tests/starved_burst_test.sh",
+        "environment": {"NNPU_STARVED": "2", "NNPU_STARVED_LIMIT": "60"},
+        "green": r"^ok 1 starved_burst_test",
+    },
     "soak": {
         "command": "scripts/soak --no-vm --no-sabotage",
         "edits": (replace("scripts/soak", r"^scripts/deps build clang(?:.|\n)*^finish \"\$status\"$",
@@ -239,6 +250,14 @@ SABOTAGES = [
     Sabotage("exit-early", "signatures", "a test program calls exit(0) after its first check",
              (replace("tests/tap.h", r"^(static inline void tap_result\((?:.|\n)*?vprintf\(fmt, ap\);\n\tprintf\([^\n]*\n)",
                       r"\1\texit(0);\n"),), "no plan after 1 results"),
+    # Threads.
+    Sabotage("no-acquire", "threads", "an engine reads entries in no order with the doorbell",
+             (replace_everywhere("emulator/core/queue.c", r"\bmemory_order_acquire\b", "memory_order_relaxed"),),
+             "ThreadSanitizer: data race"),
+    Sabotage("never-ends", "starved", "nobody aborts a job that hangs",
+             (replace("tests/libnnhal/nnhal_burst_test.c",
+                      r"\bok\(transport_sim_abort\(t, burst->queue\), (\"%s: there is a job to abort)", r"ok(true, \1"),),
+             "not at its end after"),
     # Soak.
     Sabotage("soak-build", "soak", "what soak tests does not compile",
              (append("tests/signatures/signatures_table_test.c", "\n#error sabotage\n"),),
