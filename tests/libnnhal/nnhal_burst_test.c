@@ -1045,6 +1045,7 @@ static void test_failed_bind(void)
 
 	make_add_relu(&f);
 	prepare();
+	nnhal_burst_unref(burst);
 	burst = create(1, UINT32_MAX, 0);
 	fresh_run(4);
 	/* Larger than any address space: no bounce buffer either. */
