@@ -15,7 +15,7 @@ splats+='|scheduling while atomic|sleeping function called|Invalid wait context'
 splats+='|INFO: task .* blocked for more than|refcount_t:|list_(add|del) corruption|DMA-API:|ODEBUG:|pagealloc: '
 splats+='|Runtime PM usage count underflow'
 splats+='|unreferenced object|still has? .* (BO|GEM)|Objects remaining in'
-splats+='|Disabling lock debugging|turning off the locking correctness validator|kmemleak: .*(disabled|stopped|Cannot)'
+splats+='|Disabling lock debugging|turning off the locking correctness validator|kmemleak: .*(disabled|stopped|Cannot allocate a kmemleak_object)'
 
 # Lines of the boot that match, but say what is on.
 harmless='KernelAddressSanitizer initialized|DMA-API: preallocated [0-9]+ debug entries|DMA-API: debugging enabled|Command line:|Kernel command line:'
