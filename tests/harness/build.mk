@@ -2,4 +2,5 @@
 #
 # Tests of what runs and counts the tests.
 
-HOST_TESTS += tests/harness/tap_summary_test tests/harness/run_tests_test
+HOST_TESTS += tests/harness/tap_summary_test tests/harness/run_tests_test \
+	tests/harness/run_selftests_test
