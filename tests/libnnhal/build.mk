@@ -25,8 +25,9 @@ $(BUILD)/tests/nnhal_oom_test: \
 	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
 # The library as others see it: exported symbols, headers alone in C and C++. Sanitizers add
-# calls and data to each object, so the test looks at those of an ordinary build.
-NNHAL_PLAIN_BUILD := $(if $(SAN),$(patsubst %/tsan,%,$(patsubst %/san,%,$(BUILD))),$(BUILD))
+# calls and data to each object, so the test looks at those of an ordinary build. It is in a
+# directory of its own: in build/ another ring's make may be at work.
+NNHAL_PLAIN_BUILD := $(BUILD)$(if $(SAN),/plain)
 NNHAL_PLAIN_OBJS := $(patsubst $(BUILD)/%,$(NNHAL_PLAIN_BUILD)/%,\
 	$(filter $(BUILD)/obj/$(NNHAL_DIR)/% $(BUILD)/obj/signatures/%,$(NNHAL_OBJS)))
 
