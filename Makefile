@@ -127,12 +127,12 @@ link = $(call if-changed,LD,$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter-ou
 # $(call archive,objects): the recipe of a static library.
 archive = $(call if-changed,AR,rm -f $@ && $(AR) rcs $@ $(filter-out FORCE,$(1)))
 
--include userspace/build.mk
--include emulator/build.mk
--include selftests/build.mk
--include examples/build.mk
--include tests/build.mk
--include Documentation/build.mk
+include userspace/build.mk
+include emulator/build.mk
+include selftests/build.mk
+include examples/build.mk
+include tests/build.mk
+include Documentation/build.mk
 
 ifneq ($(wildcard $(BUILD)),)
 -include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
@@ -168,16 +168,17 @@ install: lib tools install-files
 # Removes what install copies. It is installed into the build directory first, so that
 # there is no second list; directories that are empty then go as well, if they are ours.
 UNINSTALL_STAGE = $(abspath $(BUILD))/uninstall
+UNINSTALL_ROOT = $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
 uninstall:
 	$(Q)rm -rf $(UNINSTALL_STAGE)
 	$(Q)$(MAKE) -s install DESTDIR=$(UNINSTALL_STAGE)
 	$(Q)cd $(UNINSTALL_STAGE) && find . ! -type d -printf '%P\n' | \
-		while IFS= read -r file; do rm -f "$(DESTDIR)/$$file"; done
+		while IFS= read -r file; do rm -f "$(UNINSTALL_ROOT)/$$file" || exit 1; done
 	$(Q)cd $(UNINSTALL_STAGE) && find . -depth -type d -name '*nn*' -printf '%P\n' | \
 		while IFS= read -r dir; do \
-			[ ! -d "$(DESTDIR)/$$dir" ] || \
-				rmdir --ignore-fail-on-non-empty "$(DESTDIR)/$$dir"; \
+			[ ! -d "$(UNINSTALL_ROOT)/$$dir" ] || \
+				rmdir --ignore-fail-on-non-empty "$(UNINSTALL_ROOT)/$$dir"; \
 		done
 	$(Q)rm -rf $(UNINSTALL_STAGE)
 

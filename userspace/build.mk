@@ -82,4 +82,4 @@ install-libnnhal: lib
 
 install-files: install-libnnhal
 
--include userspace/tools/build.mk userspace/tools/nnbench/build.mk userspace/tools/nnvec/build.mk
+include userspace/tools/build.mk userspace/tools/nnbench/build.mk userspace/tools/nnvec/build.mk
