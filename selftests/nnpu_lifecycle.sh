@@ -126,14 +126,17 @@ test_cycles() {
 }
 
 test_kills() {
-	local i before after slab0 slab1 out
+	local i before after slab0 slab1 out status
 	mkfifo "$tmp/ready"
 	# One round first, so that caches have their size.
 	for ((i = 0; i <= kills; i++)); do
 		start_loop "$tmp/ready" "$([ $((i % 2)) = 0 ] || echo -q)" || { fail "kill $i: no job was done: $(cat "$tmp/loop.err")"; return 1; }
 		pause
-		kill -9 "$loop_pid"
+		kill -9 "$loop_pid" 2> /dev/null
 		wait "$loop_pid" 2> /dev/null
+		status=$?
+		# 128 + SIGKILL: it had jobs in flight until then.
+		[ "$status" -eq 137 ] || { fail "kill $i: exit status $status before it was killed: $(cat "$tmp/loop.err")"; return 1; }
 		if [ "$i" -eq 0 ]; then
 			wait_until 30 objects_idle || { fail "objects left after the first kill: $(objects)"; return 1; }
 			before=$(objects) || { fail "no count of objects in debugfs"; return 1; }

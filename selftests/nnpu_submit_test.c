@@ -495,7 +495,7 @@ TEST_F(nnpu, prime_memfd_through_udmabuf)
 	void *map;
 
 	if (udmabuf < 0)
-		SKIP(return, "/dev/udmabuf: %s", strerror(errno));
+		NNPU_SKIP(return, "/dev/udmabuf: %s", strerror(errno));
 	create.memfd = memfd_create("nnpu", MFD_ALLOW_SEALING | MFD_CLOEXEC);
 	ASSERT_EQ(0, ftruncate(create.memfd, PAGE));
 	ASSERT_EQ(0, fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK));
@@ -521,7 +521,7 @@ TEST_F(nnpu, prime_system_heap)
 	void *map;
 
 	if (heap < 0)
-		SKIP(return, "/dev/dma_heap/system: %s", strerror(errno));
+		NNPU_SKIP(return, "/dev/dma_heap/system: %s", strerror(errno));
 	ASSERT_EQ(0, ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &alloc));
 	map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, (int)alloc.fd, 0);
 	ASSERT_NE(MAP_FAILED, map);
