@@ -1041,6 +1041,7 @@ static void test_failed_bind(void)
 	};
 	struct nnhal_request_pool *last;
 	struct nnhal_memory *memory = NULL;
+	enum nnhal_status status;
 	uint8_t *pages;
 
 	make_add_relu(&f);
@@ -1066,8 +1067,11 @@ static void test_failed_bind(void)
 	r.inputs[1].location.pool_index = 1;
 	r.request.pools = r.pools;
 	r.request.num_pools = 4;
-	ok(nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL) ==
-	   NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "four, one of which cannot be bound");
+	status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	/* ENOMEM of mmap() with the in-process device, EINVAL of the driver. */
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
+	   status == NNHAL_STATUS_GENERAL_FAILURE, "four, one of which cannot be bound: %s",
+	   nnhal_status_name((int)status));
 
 	r.inputs[1].location.pool_index = 0;
 	r.request.pools = last;
