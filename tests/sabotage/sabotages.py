@@ -165,6 +165,11 @@ PARTS = {
                           'finish "$status"'),),
         "green": r"^[1-9][0-9]* passed, 0 failed",
     },
+    "kunit": {
+        "command": "scripts/check kunit",
+        "green": r"^[1-9][0-9]* passed, 0 failed",
+        "vm": True,
+    },
     "guest": guest("vm", "selftests/nnpu_uapi", "selftests/nnpu_userq"),
     "debug": guest("debug", "selftests/nnpu_uapi"),
     "injection": guest("debug", "selftests/nnpu_fail_nth"),
@@ -263,6 +268,9 @@ SABOTAGES = [
              (append("tests/signatures/signatures_table_test.c", "\n#error sabotage\n"),),
              "soak was broken off: build"),
     # The kernel.
+    Sabotage("kunit-warning", "kunit", "a KUnit case that passes makes the kernel warn",
+             (replace("kernel/tests/*.c", r"^(static void check_test_range\(struct kunit \*test\)\n\{\n)",
+                      r"\1\tWARN_ON(1);\n"),), "FAILED: Bail out! the kernel reports an error: WARNING"),
     Sabotage("probe-warning", "guest", "the probe of the device warns",
              (replace(KERNEL, PROBE, r"\1\tWARN_ON(1);\n"),),
              "boot and probe: the kernel reports no error: it does"),
