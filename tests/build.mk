@@ -27,8 +27,12 @@ DEBUG_TESTS += $(addprefix $(BUILD)/tests/nnhal_,device_test memory_test execute
 # $(call run-tests,programs): KTAP, what a program prints being subtests of it. Each has
 # NNPU_HOST_TIMEOUT seconds.
 define run-tests
-@BUILD=$(BUILD) CC='$(CC)' scripts/run-tests $(1)
+@BUILD=$(BUILD) CC='$(CC)' $(RUN_UNDER) scripts/run-tests $(1)
 endef
+
+# Where the kernel places mappings at random in 32 bits (vm.mmap_rnd_bits), programs with
+# the sanitizers of these compilers do not start, or only now and then.
+RUN_UNDER = $(if $(SAN),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
 host-tests: $(HOST_TESTS) $(FUZZ_TESTS)
 
