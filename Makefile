@@ -48,6 +48,10 @@ ifeq ($(origin AR),default)
 AR := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-ar,ar)
 endif
 
+# A word that is none of these would quietly be ASan in build/san.
+ifneq ($(filter-out 1 thread delays,$(SAN)),)
+$(error SAN=$(SAN): 1, thread or delays)
+endif
 SAN_NAME_thread := tsan
 SAN_NAME_delays := delays
 VARIANT := $(if $(filter arm64,$(ARCH)),/arm64)$(if $(findstring clang,$(CC)),/clang)$(if $(SAN),/$(or $(SAN_NAME_$(SAN)),san))
