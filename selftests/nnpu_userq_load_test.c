@@ -551,20 +551,31 @@ static void gate_fini(struct rig *rig, bool held)
 #define SHARE_B_JOBS	(RING - 1)
 #define SHARE_B_SIZE	101
 
+/* Within one twentieth of the larger. */
+static bool nearly_equal(uint64_t x, uint64_t y)
+{
+	uint64_t larger = x > y ? x : y;
+	uint64_t smaller = x > y ? y : x;
+
+	return larger - smaller <= larger / 20;
+}
+
 /*
  * Two bursts of equal priority with jobs of unequal length, both always with work:
  * when the first has done its jobs the second has had as much of the device, but for
- * one job.
+ * one job. The device also charges a queue for the time between its jobs. A busy host
+ * may take the processor away just then, so one good try of several is enough: a
+ * device that does not share has none.
  */
 TEST_F_TIMEOUT(order, equal_priorities_share, 600)
 {
 	struct series a = { 0 }, b = { 0 };
 	struct rig *rig = &self->rig;
 	unsigned int try, ended;
-	uint64_t used_a, used_b;
-	bool held = false;
+	uint64_t used_a = 0, used_b = 0;
+	bool held = false, shared = false;
 
-	for (try = 0; try < GATE_TRIES && !held; try++) {
+	for (try = 0; try < GATE_TRIES && !(held && shared); try++) {
 		ASSERT_EQ(0, series_init(rig, &a, DRM_NNPU_PRIORITY_MEDIUM, SHARE_A_SIZE));
 		ASSERT_EQ(0, series_init(rig, &b, DRM_NNPU_PRIORITY_MEDIUM, SHARE_B_SIZE));
 		ASSERT_EQ(0, gate_close(rig, DRM_NNPU_PRIORITY_HIGH));
@@ -581,14 +592,13 @@ TEST_F_TIMEOUT(order, equal_priorities_share, 600)
 		gate_fini(rig, held);
 		series_fini(rig, &a);
 		series_fini(rig, &b);
+		/* The second must have had work all the time. */
+		shared = ended < SHARE_B_JOBS && nearly_equal(used_a, used_b);
+		TH_LOG("device time of %u jobs and of %u shorter ones: %llu and %llu us",
+		       SHARE_A_JOBS, ended, used_a / 1000ull, used_b / 1000ull);
 	}
 	ASSERT_TRUE(held);
-	TH_LOG("device time of %u jobs and of %u shorter ones: %llu and %llu us", SHARE_A_JOBS,
-	       ended, used_a / 1000ull, used_b / 1000ull);
-	/* It always had work. */
-	EXPECT_GT(SHARE_B_JOBS, ended);
-	EXPECT_LE(used_a > used_b ? used_a - used_b : used_b - used_a,
-		  (used_a > used_b ? used_a : used_b) / 20);
+	EXPECT_TRUE(shared);
 }
 
 #define LOW_QUEUES	6
