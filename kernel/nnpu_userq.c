@@ -101,7 +101,10 @@ int nnpu_userq_publish(struct nnpu_userq *uq)
 	int ret = 0;
 
 	mutex_lock(&uqs->lock);
-	/* A reset marks contexts lost after it has ended the queues. */
+	/*
+	 * A reset marks the contexts lost before it ends the queues: it finds the queue in
+	 * the list, or the mark is seen here. Unplug sets dead before it ends the queues.
+	 */
 	if (nnpu_ctx_is_lost(uq->ctx) || READ_ONCE(uq->ndev->dead))
 		ret = -ENODEV;
 	else
