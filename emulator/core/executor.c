@@ -5,10 +5,15 @@
  * There are two kinds of runs. If all shapes were known at load time, the run is planned:
  * the arena is laid out already, and nothing is inferred or allocated. Otherwise the run
  * is dynamic: dynamic_shapes.c finds shapes and memory batch by batch. Blocks, branches
- * and loops run in the same way in both. They differ in three places: run_block() asks
- * for batches, pass_input() passes a shape as well, and an output of a block is put
- * straight into its place (planned) or gets a home for the time when its shape is known
- * (set_output_home(), loop_home()).
+ * and loops run in the same way in both. A dynamic run differs in this:
+ *
+ *   - run_block() asks for batches;
+ *   - a block forgets the shapes of its last run when it is entered, and pass_input()
+ *     passes the shape of a value too;
+ *   - an output of a block gets a home for the time when its shape is known
+ *     (set_output_home(), loop_home()), where a planned run puts it into its place;
+ *   - an output of a branch or loop whose shape was unknown gets shape and memory when
+ *     the branch or loop ends.
  */
 #include "device_state.h"
 #include "dynamic_shapes.h"

@@ -45,7 +45,6 @@ static bool is_sequence(const struct op_call *c)
 	return c->desc->op != NNPU_OP_RNN;
 }
 
-/* Is there an operand at @i? */
 static int check_outputs(const struct op_call *c)
 {
 	for (unsigned int i = 0; i < c->num_outputs; i++) {
