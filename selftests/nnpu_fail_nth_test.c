@@ -508,14 +508,15 @@ FIXTURE_TEARDOWN(probe)
 		write_text(DRIVER_DIR "/bind", self->address);
 }
 
-static int bind_nth(FIXTURE_DATA(probe) *self, unsigned int n)
+/* Bind the device through @bind, an open file. The nth allocation fails; 0: none does. */
+static int bind_nth(int bind, const char *address, unsigned int n)
 {
 	int ret = 0;
 
 	nth.n = n;
 	nth.injected = false;
 	nth_begin();
-	if (pwrite(self->bind, self->address, strlen(self->address), 0) < 0)
+	if (pwrite(bind, address, strlen(address), 0) < 0)
 		ret = -errno;
 	nth_end();
 	nth.n = 0;
@@ -552,14 +553,14 @@ TEST_F_TIMEOUT(probe, unwinds, 3600)
 	ASSERT_LT(0, stride);
 	ASSERT_EQ(0, write_text(DRIVER_DIR "/unbind", self->address));
 	for (n = 1; n < 10 * MAX_NTH; n += stride) {
-		ret = bind_nth(self, n);
+		ret = bind_nth(self->bind, self->address, n);
 		EXPECT_EQ(ret < 0, access(self->bound, F_OK) < 0)
 			TH_LOG("place %u: bind says %d", n, ret);
 		if (!nth.injected)
 			break;
 		/* Now and then that it works all the same; in between, failures in a row. */
 		if (ret && ++rounds % 8 == 0)
-			ASSERT_EQ(0, bind_nth(self, 0))
+			ASSERT_EQ(0, bind_nth(self->bind, self->address, 0))
 				TH_LOG("after a failure at place %u", n);
 		if (access(self->bound, F_OK))
 			continue;
