@@ -52,14 +52,22 @@ stock_kernel() {
 	echo "$dir"
 }
 
+kernel_patches() {
+	printf '%s\n' "$NNPU_ROOT"/scripts/kernel-patches/*.patch
+}
+
 unpack_source() {
-	local dir=$1 version=$2 deb
+	local dir=$1 version=$2 deb patch
 	[ ! -f "$dir/Makefile" ] || return 0
 	deb=$(get_deb amd64 linux-source-6.12 "$version")
 	rm -rf "$dir.deb" "$dir.new"
 	unpack_debs "$dir.deb" "$deb"
 	mkdir -p "$dir.new"
 	tar -xf "$dir.deb/usr/src/linux-source-6.12.tar.xz" -C "$dir.new" --strip-components=1
+	# Faults of the kernel that the tests come across.
+	for patch in $(kernel_patches); do
+		patch -d "$dir.new" -p1 <"$patch"
+	done
 	# The kernel's own drivers select these; a module outside the tree cannot.
 	cat >>"$dir.new/drivers/accel/Kconfig" <<-'END'
 
@@ -81,11 +89,12 @@ unpack_source_once() {
 		step "unpack the kernel source $2" kernel-source unpack_source "$@"
 }
 
-# Prints the directory of the unpacked kernel source. Nobody writes there.
+# Prints the directory of the unpacked and patched kernel source. Nobody writes there.
 kernel_source() {
 	local version dir
 	version=$(kernel_package)
-	dir=$NNPU_CACHE/linux-source-$version-$(hash_text "$(declare -f unpack_source unpack_debs)")
+	dir=$NNPU_CACHE/linux-source-$version-$(hash_text "$(declare -f unpack_source unpack_debs)" \
+		"$(kernel_patches | xargs cat)")
 	if [ ! -f "$dir/Makefile" ]; then
 		with_lock "$dir.lock" unpack_source_once "$dir" "$version"
 	fi
