@@ -32,8 +32,8 @@ struct bbox bbox_transform(struct bbox b, const float *d, float height, float wi
 	float w = b.x2 - b.x1, h = b.y2 - b.y1;
 	float x = (b.x1 + b.x2) / 2 + d[0] * w, y = (b.y1 + b.y2) / 2 + d[1] * h;
 
-	w *= expf(d[2]);
-	h *= expf(d[3]);
+	w *= real_exp(d[2]);
+	h *= real_exp(d[3]);
 	return (struct bbox){ clip(x - w / 2, width), clip(y - h / 2, height),
 			      clip(x + w / 2, width), clip(y + h / 2, height) };
 }

@@ -83,7 +83,7 @@ static float lower(const struct nms *n, float overlap)
 	case NMS_LINEAR:
 		return overlap < n->overlap ? 1.0f : 1.0f - overlap;
 	default:
-		return expf(-overlap * overlap / n->sigma);
+		return real_exp(-overlap * overlap / n->sigma);
 	}
 }
 

@@ -148,8 +148,8 @@ static bool decode(const struct op_call *c, struct detection *d, uint32_t n)
 		}
 		y = v[0] * a[2] + a[0];
 		x = v[1] * a[3] + a[1];
-		h = expf(v[2]) * a[2] / 2;
-		w = expf(v[3]) * a[3] / 2;
+		h = real_exp(v[2]) * a[2] / 2;
+		w = real_exp(v[3]) * a[3] / 2;
 		d->decoded[i] = (struct bbox){ x - w, y - h, x + w, y + h };
 		at = (size_t)i * d->classes;
 		for (uint32_t k = 0; k < d->classes; k++)

@@ -46,4 +46,7 @@ static inline void real_put(const struct tensor *t, size_t i, float v)
 	}
 }
 
+/* e^x, the same bits on every host. */
+float real_exp(float x);
+
 #endif /* NNPU_EMU_REAL_H */
