@@ -60,10 +60,10 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 			set_performance(&id->performance[n++], i);
 	id->num_performance = htole32(n);
 	id->max_depth = htole32(MAX_DEPTH);
-	id->num_extensions = htole32(extension_count());
+	id->num_extensions = htole32(extension_offered(dev->props.examples, NULL));
 }
 
-/* Page @i + 1 describes extension @i. */
+/* The codes of extension @i of the list. */
 static void fill_extension(uint32_t i, struct nnpu_extension *out)
 {
 	const struct extension *e = extension_get(i);
@@ -85,14 +85,15 @@ static void fill_extension(uint32_t i, struct nnpu_extension *out)
 
 void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)
 {
-	uint32_t number = le32toh(c->page);
+	uint32_t number = le32toh(c->page), list[NNPU_MAX_EXTENSIONS];
 	union {
 		struct nnpu_identify device;
 		struct nnpu_extension extension;
 	} *page;
 
 	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    !page_aligned(le64toh(c->addr)) || number > extension_count()) {
+	    !page_aligned(le64toh(c->addr)) ||
+	    number > extension_offered(a->dev->props.examples, NULL)) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -101,10 +102,12 @@ void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)
 		admin_fail(a, NNPU_STATUS_INTERNAL);
 		return;
 	}
-	if (number)
-		fill_extension(number - 1, &page->extension);
-	else
+	if (number) {
+		extension_offered(a->dev->props.examples, list);
+		fill_extension(list[number - 1], &page->extension);
+	} else {
 		fill_identify(a->dev, &page->device);
+	}
 	if (dev_dma_write(a->dev, le64toh(c->addr), page, sizeof(*page)))
 		admin_fail(a, NNPU_STATUS_DMA_ERROR);
 	free(page);

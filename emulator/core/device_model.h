@@ -50,6 +50,7 @@
  *	it does not poll, at NNPU_PERF_HIGH it polls for at least 0.5 ms
  * @inject: fault injection register works
  * @null_mode: jobs complete without computing
+ * @examples: the device has its example extension, com.example.fibonacci, too
  * @platform_irq: IRQ_STATUS and IRQ_MASK exist and the bus has set_irq_level()
  */
 struct nnpu_device_props {
@@ -66,6 +67,7 @@ struct nnpu_device_props {
 	uint64_t poll_ns;
 	bool inject;
 	bool null_mode;
+	bool examples;
 	bool platform_irq;
 };
 

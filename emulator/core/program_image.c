@@ -252,8 +252,8 @@ static unsigned int check_data(const struct nnpu_tensor_desc *d, const struct te
 }
 
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h,
-		       uint32_t index, uint64_t max_bytes, struct tensor *t,
-		       struct nnpu_tensor_desc *d, struct verdict *v)
+		       uint32_t index, const struct nnpu_device_props *props,
+		       struct tensor *t, struct nnpu_tensor_desc *d, struct verdict *v)
 {
 	const uint8_t *data = image + le32toh(h->data_off);
 	uint32_t data_size = le32toh(h->data_size);
@@ -262,7 +262,7 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 
 	memcpy(d, image + le32toh(h->tensors_off) + (size_t)index * sizeof(*d), sizeof(*d));
 	type = le16toh(d->type);
-	if (!type_size(type))
+	if (!type_size(type) || !extension_offers(type, props->examples))
 		return tensor_fault(v, index, NNPU_REASON_TYPE);
 	if (d->kind > NNPU_TENSOR_NO_VALUE)
 		return tensor_fault(v, index, NNPU_REASON_LIFETIME);
@@ -289,7 +289,7 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 	memcpy(&t->scale, &scale_bits, sizeof(t->scale));
 	for (i = 0; i < d->rank; i++)
 		t->dims[i] = le32toh(d->dims[i]);
-	if (!settle_unknown(t, max_bytes))
+	if (!settle_unknown(t, props->max_operand_size))
 		return tensor_fault(v, index, NNPU_REASON_OVERFLOW);
 	reason = check_scale(type, t->scale);
 	if (!reason)

@@ -6,13 +6,14 @@
 #ifndef NNPU_EMU_PROGRAM_IMAGE_H
 #define NNPU_EMU_PROGRAM_IMAGE_H
 
+#include "device_model.h"
 #include "program_load.h"
 
 int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
 		       struct nnpu_program_header *header, struct verdict *v);
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *header,
-		       uint32_t index, uint64_t max_bytes, struct tensor *t,
-		       struct nnpu_tensor_desc *desc, struct verdict *v);
+		       uint32_t index, const struct nnpu_device_props *props,
+		       struct tensor *t, struct nnpu_tensor_desc *desc, struct verdict *v);
 int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *header,
 			  struct program *p, struct verdict *v);
 

@@ -13,6 +13,7 @@
 #include "program_image.h"
 #include "slots.h"
 #include "tensor_shape.h"
+#include "ops/extension.h"
 
 /* Constants of at least so many bytes have an allocation of their own, to be freed alone. */
 #define SINGLE_CONSTANT	256u
@@ -247,8 +248,8 @@ static int load_tensors(struct loader *l)
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
 
-		if (image_parse_tensor(l->image, &l->header, i, l->dev->props.max_operand_size, t,
-				       &l->descs[i], l->v))
+		if (image_parse_tensor(l->image, &l->header, i, &l->dev->props, t, &l->descs[i],
+				       l->v))
 			return -1;
 		scales += t->num_channel_scales;
 		params += round_up(le32toh(l->descs[i].params_len), SHARED_ALIGN);
@@ -338,7 +339,8 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	if (image_parse_command(l->image, &l->header, index, p, l->block, l->owner, &c, l->v))
 		return -1;
 	cmd->opcode = le32toh(c.opcode);
-	cmd->desc = op_find(cmd->opcode);
+	cmd->desc = extension_offers(cmd->opcode, l->dev->props.examples) ?
+		    op_find(cmd->opcode) : NULL;
 	for (i = 0; i < 2; i++)
 		cmd->target[i] = program_find_block(p, le32toh(c.target[i]));
 	cmd->num_inputs = le16toh(c.num_inputs);

@@ -56,6 +56,7 @@ struct extension_operation {
 
 struct extension {
 	const char *name;
+	bool is_example;		/* a device has it only if asked to */
 	const struct extension_type *types;	/* by number; at most 32 */
 	const struct extension_operation *operations;	/* by number */
 	uint32_t num_types;
@@ -70,10 +71,14 @@ struct extension {
 EXTENSION_LIST(EXTENSION_DECLARE)
 #undef EXTENSION_DECLARE
 
-/* Number of extensions. */
+/* Number of extensions in the list. */
 uint32_t extension_count(void);
 /* Extension @i, less than extension_count(). */
 const struct extension *extension_get(uint32_t i);
+/* Number of extensions that a device offers, and which of the list, to @list if not NULL. */
+uint32_t extension_offered(bool examples, uint32_t *list);
+/* Does a device have what this code stands for? Codes of the HAL: yes. */
+bool extension_offers(uint32_t code, bool examples);
 
 static inline uint32_t extension_first_code(uint32_t i)
 {

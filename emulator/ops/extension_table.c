@@ -23,6 +23,20 @@ const struct extension *extension_get(uint32_t i)
 	return table[i];
 }
 
+uint32_t extension_offered(bool examples, uint32_t *list)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < extension_count(); i++) {
+		if (table[i]->is_example && !examples)
+			continue;
+		if (list)
+			list[n] = i;
+		n++;
+	}
+	return n;
+}
+
 /* The extension of a code, or NULL; and the number of the code in it. */
 static const struct extension *find(uint32_t code, uint32_t *number)
 {
@@ -33,6 +47,14 @@ static const struct extension *find(uint32_t code, uint32_t *number)
 	i = (code - NNPU_CMD_EXTENSION) >> EXTENSION_SHIFT;
 	*number = code & (EXTENSION_MAX - 1);
 	return i < extension_count() ? table[i] : NULL;
+}
+
+bool extension_offers(uint32_t code, bool examples)
+{
+	uint32_t number;
+	const struct extension *e = find(code, &number);
+
+	return !e || examples || !e->is_example;
 }
 
 const struct extension_type *extension_find_type(uint32_t code)

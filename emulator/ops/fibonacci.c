@@ -148,7 +148,7 @@ static const struct extension_operation operations[] = {
 };
 
 const struct extension fibonacci_extension = {
-	.name = "com.example.fibonacci",
+	.name = "com.example.fibonacci", .is_example = true,
 	.types = types, .num_types = sizeof(types) / sizeof(types[0]),
 	.operations = operations, .num_operations = sizeof(operations) / sizeof(operations[0]),
 };

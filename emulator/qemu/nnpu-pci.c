@@ -3,7 +3,7 @@
  * NNPU as a PCI Express device of QEMU 7.2.
  *
  *   -device nnpu-pci[,queues=N][,engines=N][,memory=SIZE][,vectors=N][,poll-us=N]
- *           [,inject=on][,null=on][,trace=on]
+ *           [,inject=on][,null=on][,examples=on][,trace=on]
  *
  * Registers and doorbells are accessed with the big lock (BQL) held. The device model
  * handles them without waiting. Its threads do DMA and jobs and never take the BQL.
@@ -58,6 +58,7 @@ struct NnpuPciState {
 	uint32_t poll_us;
 	bool inject;
 	bool null_mode;
+	bool examples;
 	bool trace;
 };
 
@@ -233,6 +234,7 @@ static bool nnpu_fill_props(NnpuPciState *s, struct nnpu_device_props *props, Er
 	props->poll_ns = s->poll_us * 1000ull;
 	props->inject = s->inject;
 	props->null_mode = s->null_mode;
+	props->examples = s->examples;
 	/* "vectors" 0: one per queue and one for the admin queue. */
 	s->num_vectors = s->vectors ? s->vectors : MIN(s->queues + 1ull, MAX_VECTORS);
 	if (s->num_vectors > MAX_VECTORS) {
@@ -351,6 +353,7 @@ static Property nnpu_pci_properties[] = {
 	DEFINE_PROP_UINT32("poll-us", NnpuPciState, poll_us, 0),
 	DEFINE_PROP_BOOL("inject", NnpuPciState, inject, false),
 	DEFINE_PROP_BOOL("null", NnpuPciState, null_mode, false),
+	DEFINE_PROP_BOOL("examples", NnpuPciState, examples, false),
 	DEFINE_PROP_BOOL("trace", NnpuPciState, trace, false),
 	DEFINE_PROP_END_OF_LIST(),
 };

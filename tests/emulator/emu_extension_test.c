@@ -390,6 +390,44 @@ static void test_blocks(void)
 	}
 }
 
+/* A device that was not asked for examples has neither its codes nor its page. */
+static void test_plain_device(void)
+{
+	struct nnpu_inproc_config config;
+	struct nnpu_identify *id;
+	struct nnpu_cqe cqe;
+	struct image im;
+	uint32_t in, out;
+
+	rig_config(&config);
+	config.props.examples = false;
+	rig_open(&rig, &config);
+	if (!ok(rig_enable(&rig) && job_rig_init(&j, &rig, 1, 1), "a device without examples"))
+		return;
+	id = rig_alloc(&rig, sizeof(*id));
+	ok(identify(0, id) == 0 && !id->num_extensions &&
+	   !(rig_read(&rig, NNPU_REG_FEATURES_LO) & NNPU_FEATURE_EXTENSIONS),
+	   "no extension, no feature");
+	ok(identify(1, id) == NNPU_STATUS_INVALID_FIELD, "page 1 does not exist");
+	image_init(&im);
+	in = image_tensor(&im, int64, NNPU_TENSOR_INPUT, -1);
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, -1);
+	image_command(&im, fibonacci, 1, 1, in, out);
+	image_finish(&im);
+	ok(rig_load(&rig, 1, 1, im.bytes, im.size, &cqe) == NNPU_STATUS_PROGRAM_TENSOR,
+	   "its type is unknown");
+	image_free(&im);
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, -1);
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, -1);
+	image_command(&im, fibonacci, 1, 1, in, out);
+	image_finish(&im);
+	ok(rig_load(&rig, 1, 1, im.bytes, im.size, &cqe) == NNPU_STATUS_PROGRAM_UNSUPPORTED,
+	   "its operation is not supported");
+	image_free(&im);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	rig_open(&rig, NULL);
@@ -405,5 +443,6 @@ int main(void)
 	test_blocks();
 	ok(rig_read(&rig, NNPU_REG_PROGRAMS) == 0, "no program is left");
 	rig_close(&rig);
+	test_plain_device();
 	return tap_done();
 }

@@ -23,6 +23,7 @@ void rig_config(struct nnpu_inproc_config *config)
 	config->props.num_queues = RIG_QUEUES;
 	config->props.num_vectors = RIG_QUEUES + 1;
 	config->props.inject = true;
+	config->props.examples = true;
 }
 
 void rig_open(struct rig *rig, const struct nnpu_inproc_config *config)

@@ -74,6 +74,7 @@ static void setup(void)
 	nnpu_inproc_default_config(&config);
 	config.props.memory_size = 16u << 20;
 	config.props.max_operand_size = 1u << 20;
+	config.props.examples = true;
 	ip = nnpu_inproc_create(&config, error, sizeof(error));
 	memory = aligned_alloc(4096, MEMORY);
 	if (!ip || !memory || nnpu_inproc_register(ip, memory, MEMORY, NNPU_INPROC_READ |

@@ -560,9 +560,43 @@ static void test_misuse(void)
 	expect_refused("B15 and the device refuses it", "operand 2: ");
 }
 
+/* The in-process device has the example extension only if asked to. */
+static struct nnhal_device *open_device(void)
+{
+	struct nnhal_device *own;
+
+	if (strcmp(test_device_spec(), "sim"))
+		return test_device_open();
+	if (nnhal_device_open("sim:examples", &own, NULL)) {
+		printf("Bail out! no device \"sim:examples\"\n");
+		exit(1);
+	}
+	return own;
+}
+
+/* Without being asked to, it does not have it. */
+static void test_plain_device(void)
+{
+	const struct nnhal_extension *list = NULL;
+	struct nnhal_device *examples = device, *plain;
+	uint32_t count = 1;
+
+	if (strcmp(test_device_spec(), "sim"))
+		return;
+	if (!ok(!nnhal_device_open("sim", &plain, NULL), "a device without examples"))
+		return;
+	ok(!nnhal_device_get_supported_extensions(plain, &list, &count) && !count,
+	   "it has no extension");
+	device = plain;
+	make_fibonacci(INT64, QUANT64, 0);
+	expect_unsupported("its operation", "the device does not have");
+	device = examples;
+	nnhal_device_unref(plain);
+}
+
 int main(void)
 {
-	device = test_device_open();
+	device = open_device();
 	test_descriptions();
 	test_list();
 	test_quantized();
@@ -572,6 +606,7 @@ int main(void)
 	test_several();
 	test_branches();
 	test_misuse();
+	test_plain_device();
 	nnhal_device_unref(device);
 	return tap_done();
 }

@@ -94,6 +94,7 @@ struct sim_options {
 	bool null_mode;			/* complete jobs without computing */
 	bool no_queues;			/* no user-mode submission */
 	bool faults;			/* fault injection */
+	bool examples;			/* the example extension */
 };
 
 /* Memory the device may reach; zeroed. 0 or -errno. */

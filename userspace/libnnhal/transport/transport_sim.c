@@ -480,6 +480,8 @@ static bool parse_options(const char *text, struct sim_options *options)
 			options->no_queues = true;
 		else if (n == 6 && !memcmp(text, "faults", n))
 			options->faults = true;
+		else if (n == 8 && !memcmp(text, "examples", n))
+			options->examples = true;
 		else
 			return false;
 	}
@@ -495,8 +497,8 @@ enum nnhal_status transport_sim_open(const char *spec, struct transport **transp
 	int err;
 
 	if (!parse_options(spec, &options)) {
-		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, faults",
-			 spec);
+		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, faults, "
+			 "examples", spec);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	s = calloc(1, sizeof(*s));

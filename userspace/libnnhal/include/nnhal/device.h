@@ -66,7 +66,8 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
  *	device that computes on threads of this process, each open a separate one;
  *	"sim:null": one that completes executions without computing;
  *	"sim:noqueues": one without queues for bursts; "sim:faults": one with
- *	fault injection. Words after "sim:" may be joined by commas
+ *	fault injection; "sim:examples": one with the example extension
+ *	com.example.fibonacci. Words after "sim:" may be joined by commas
  * @device: out: the device with one reference, NULL after an error
  * @diag: filled in after an error; may be NULL
  *
