@@ -24,20 +24,21 @@ $(BUILD)/tests/nnhal_validate_vectors_test $(BUILD)/tests/nnhal_validate_mutatio
 $(BUILD)/tests/nnhal_oom_test: \
 	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
-# The library as others see it: exported symbols, headers alone in C and C++. Sanitizers add
-# calls and data to each object, so the test looks at those of an ordinary build. It is in a
-# directory of its own: in build/ another ring's make may be at work.
-NNHAL_PLAIN_BUILD := $(BUILD)$(if $(SAN),/plain)
+# The library as others see it: exported symbols, headers alone in C and C++. Sanitizers and
+# the counters of gcov add calls and data to each object, so the test looks at those of an
+# ordinary build. It is in a directory of its own: in build/ another ring's make may be at work.
+NNHAL_COUNTING := --coverage -fprofile-%
+NNHAL_PLAIN_BUILD := $(BUILD)$(if $(SAN)$(filter $(NNHAL_COUNTING),$(CFLAGS)),/plain)
 NNHAL_PLAIN_OBJS := $(patsubst $(BUILD)/%,$(NNHAL_PLAIN_BUILD)/%,\
 	$(filter $(BUILD)/obj/$(NNHAL_DIR)/% $(BUILD)/obj/signatures/%,$(NNHAL_OBJS)))
 
 .PHONY: nnhal-plain
 nnhal-plain:
 	$(Q)$(MAKE) --no-print-directory SAN= BUILD=$(NNHAL_PLAIN_BUILD) \
-		$(NNHAL_PLAIN_BUILD)/lib/libnnhal.a
+		CFLAGS='$(filter-out $(NNHAL_COUNTING),$(CFLAGS))' $(NNHAL_PLAIN_OBJS)
 
 $(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/nnhal_abi_test.sh $(BUILD)/lib/libnnhal.so \
-		$(BUILD)/lib/libnnhal.a nnhal-pc $(if $(SAN),nnhal-plain)
+		$(BUILD)/lib/libnnhal.a nnhal-pc $(if $(filter-out $(BUILD),$(NNHAL_PLAIN_BUILD)),nnhal-plain)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '%s\n' $(NNHAL_PLAIN_OBJS) >$(@:.sh=.objects)
 	$(Q)install -m 755 $< $@
