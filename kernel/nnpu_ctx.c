@@ -58,7 +58,9 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_ctx_free_dma(ctx);
 	nnpu_slot_release_all(ctx);
 	nnpu_prog_release_all(ctx);
+	/* Only now: the device stays bound until the table is empty of dead contexts. */
 	nnpu_table_free(&ndev->contexts, ctx->id);
+	wake_up_all(&ndev->unplug_wait);
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);
 	nnpu_table_fini(&ctx->userqs);
@@ -362,12 +364,14 @@ void nnpu_ctx_unplug_all(struct nnpu_device *ndev)
 	u32 id;
 
 	for (id = ndev->contexts.limit.min; id <= ndev->contexts.limit.max; id++) {
-		struct nnpu_ctx *ctx;
+		struct nnpu_ctx *ctx = nnpu_table_get(&ndev->contexts, id, nnpu_ctx_tryget);
 
-		ctx = nnpu_table_get(&ndev->contexts, id, nnpu_ctx_tryget);
-		if (!ctx)
+		if (ctx) {
+			nnpu_ctx_free_dma(ctx);
+			nnpu_ctx_put_deferred(ctx);
 			continue;
-		nnpu_ctx_free_dma(ctx);
-		nnpu_ctx_put_deferred(ctx);
+		}
+		/* nnpu_ctx_release() is about to free it. No open() comes after unplug. */
+		wait_event(ndev->unplug_wait, !nnpu_table_get(&ndev->contexts, id, NULL));
 	}
 }

@@ -5,6 +5,7 @@
 #include <linux/atomic.h>
 #include <linux/io.h>
 #include <linux/rwsem.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <drm/drm_device.h>
@@ -29,7 +30,8 @@
  *
  * 1. drm_dev_enter() section: protects every use of registers and DMA memory
  * 2. nnpu_ctx.lock: DMA memory of slots and of the slot table
- * 3. nnpu_device.bo_lock, then reservations of buffers (dma_resv)
+ * 3. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. The
+ *    last reference of a buffer may be dropped with a reservation held
  * 4. nnpu_ctx.submit_lock: order of jobs
  * 5. nnpu_userqs.hw_lock: changes of hardware queues of user queues
  * 6. nnpu_power.lock: changes of the performance level. Waiting for runtime PM
@@ -165,7 +167,8 @@ struct nnpu_stats {
  *	everything gives -ENODEV. Written under @reset_sem, read anywhere
  * @dumped: the first hang's dump was made
  * @bo_lock: protects @bo_list
- * @bo_list: all buffers; unplug takes their DMA mappings away
+ * @bo_list: buffers that may have a DMA mapping; unplug takes the mappings away
+ * @unplug_wait: unplug waits until what is being freed has no DMA memory any more
  * @stats: counters
  */
 struct nnpu_device {
@@ -208,6 +211,7 @@ struct nnpu_device {
 	/* bo_list */
 	struct mutex bo_lock;
 	struct list_head bo_list;
+	wait_queue_head_t unplug_wait;
 
 	struct nnpu_stats stats;
 };

@@ -4,7 +4,8 @@
  * imported dma-buf is a buffer like any other, except that it has no mmap offset.
  *
  * A buffer lives as long as somebody holds a reference. Its DMA mapping must not outlive the
- * binding of device and driver: nnpu_gem_unplug_all() takes the mappings away.
+ * binding of device and driver: nnpu_gem_unplug_all() takes the mappings away. The mapping of
+ * an import ends with its attachment, not before: some exporters keep it until then.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -22,10 +23,13 @@
 /**
  * struct nnpu_bo - a buffer
  * @base: part of the DRM helpers; the first member, since they free its address
+ * @import: the dma-buf that was imported, a reference; NULL if the memory is our own.
+ *	drm_gem_object.import_attach is NULL after unplug
  * @node: entry of nnpu_device.bo_list, under nnpu_device.bo_lock
  */
 struct nnpu_bo {
 	struct drm_gem_shmem_object base;
+	struct dma_buf *import;
 	struct list_head node;
 };
 
@@ -43,15 +47,75 @@ static void nnpu_gem_track(struct nnpu_device *ndev, struct drm_gem_object *obj)
 	atomic_inc(&ndev->stats.buffers);
 }
 
+/**
+ * nnpu_gem_is_import - does the memory of a buffer belong to somebody else?
+ * @obj: buffer
+ *
+ * Return: true if it was imported from a dma-buf, also after unplug.
+ */
+bool nnpu_gem_is_import(struct drm_gem_object *obj)
+{
+	return to_nnpu_bo(obj)->import;
+}
+
+static void nnpu_gem_unmap_import(struct drm_gem_object *obj)
+{
+	struct drm_gem_shmem_object *shmem = to_drm_gem_shmem_obj(obj);
+	struct dma_buf *import = to_nnpu_bo(obj)->import;
+	struct dma_buf_attachment *attach;
+
+	/* PRIME looks at the attachment with this lock held. */
+	mutex_lock(&obj->dev->object_name_lock);
+	attach = obj->import_attach;
+	obj->import_attach = NULL;
+	mutex_unlock(&obj->dev->object_name_lock);
+	if (!attach)
+		return;
+	dma_buf_unmap_attachment_unlocked(attach, shmem->sgt, DMA_BIDIRECTIONAL);
+	shmem->sgt = NULL;
+	dma_buf_detach(import, attach);
+}
+
+/* The device does not access the buffer any more. */
+static void nnpu_gem_unmap(struct drm_gem_object *obj)
+{
+	struct drm_gem_shmem_object *shmem = to_drm_gem_shmem_obj(obj);
+	struct sg_table *sgt;
+
+	if (nnpu_gem_is_import(obj)) {
+		nnpu_gem_unmap_import(obj);
+		return;
+	}
+	dma_resv_lock(obj->resv, NULL);
+	sgt = shmem->sgt;
+	shmem->sgt = NULL;
+	if (sgt) {
+		dma_unmap_sgtable(obj->dev->dev, sgt, DMA_BIDIRECTIONAL, 0);
+		sg_free_table(sgt);
+		kfree(sgt);
+	}
+	dma_resv_unlock(obj->resv);
+}
+
 static void nnpu_gem_free(struct drm_gem_object *obj)
 {
 	struct nnpu_device *ndev = to_nnpu_device(obj->dev);
+	struct nnpu_bo *bo = to_nnpu_bo(obj);
 
+	nnpu_gem_unmap(obj);
+	/* Only now: the device stays bound until the list is empty. */
 	mutex_lock(&ndev->bo_lock);
-	list_del(&to_nnpu_bo(obj)->node);
+	list_del_init(&bo->node);
+	wake_up_all(&ndev->unplug_wait);
 	mutex_unlock(&ndev->bo_lock);
 	atomic_dec(&ndev->stats.buffers);
-	drm_gem_shmem_free(to_drm_gem_shmem_obj(obj));
+	if (!bo->import) {
+		drm_gem_shmem_free(&bo->base);
+		return;
+	}
+	dma_buf_put(bo->import);
+	drm_gem_object_release(obj);
+	kfree(bo);
 }
 
 /* For fdinfo: does the buffer have pages? */
@@ -60,9 +124,17 @@ static enum drm_gem_object_status nnpu_gem_status(struct drm_gem_object *obj)
 	struct drm_gem_shmem_object *shmem = to_drm_gem_shmem_obj(obj);
 
 	/* Without the reservation lock: statistics need not be exact. */
-	if (obj->import_attach || READ_ONCE(shmem->pages))
+	if (nnpu_gem_is_import(obj) || READ_ONCE(shmem->pages))
 		return DRM_GEM_OBJECT_RESIDENT;
 	return 0;
+}
+
+/* Imports are mapped through the descriptor of the dma-buf. */
+static int nnpu_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	if (nnpu_gem_is_import(obj))
+		return -EINVAL;
+	return drm_gem_shmem_object_mmap(obj, vma);
 }
 
 static const struct drm_gem_object_funcs nnpu_gem_funcs = {
@@ -73,7 +145,7 @@ static const struct drm_gem_object_funcs nnpu_gem_funcs = {
 	.get_sg_table = drm_gem_shmem_object_get_sg_table,
 	.vmap = drm_gem_shmem_object_vmap,
 	.vunmap = drm_gem_shmem_object_vunmap,
-	.mmap = drm_gem_shmem_object_mmap,
+	.mmap = nnpu_gem_mmap,
 	.status = nnpu_gem_status,
 	.vm_ops = &drm_gem_shmem_vm_ops,
 };
@@ -156,33 +228,12 @@ struct drm_gem_object *nnpu_gem_import_sg_table(struct drm_device *drm,
 {
 	struct drm_gem_object *obj = drm_gem_shmem_prime_import_sg_table(drm, attach, sgt);
 
-	if (!IS_ERR(obj))
-		nnpu_gem_track(to_nnpu_device(drm), obj);
+	if (IS_ERR(obj))
+		return obj;
+	/* drm_gem_prime_import() has taken the reference. */
+	to_nnpu_bo(obj)->import = attach->dmabuf;
+	nnpu_gem_track(to_nnpu_device(drm), obj);
 	return obj;
-}
-
-static void nnpu_gem_unmap(struct nnpu_device *ndev, struct drm_gem_shmem_object *shmem)
-{
-	struct drm_gem_object *obj = &shmem->base;
-	struct sg_table *sgt;
-
-	if (obj->import_attach) {
-		sgt = shmem->sgt;
-		shmem->sgt = NULL;
-		if (sgt)
-			dma_buf_unmap_attachment_unlocked(obj->import_attach, sgt,
-							  DMA_BIDIRECTIONAL);
-		return;
-	}
-	dma_resv_lock(obj->resv, NULL);
-	sgt = shmem->sgt;
-	shmem->sgt = NULL;
-	if (sgt) {
-		dma_unmap_sgtable(ndev->drm.dev, sgt, DMA_BIDIRECTIONAL, 0);
-		sg_free_table(sgt);
-		kfree(sgt);
-	}
-	dma_resv_unlock(obj->resv);
 }
 
 /**
@@ -216,6 +267,33 @@ int nnpu_gem_dma_page(struct drm_gem_object *obj, u64 offset, dma_addr_t *dma)
 }
 ALLOW_ERROR_INJECTION(nnpu_gem_dma_page, ERRNO);
 
+/* Take a buffer that has references off the list; NULL if there is none. */
+static struct nnpu_bo *nnpu_gem_take_live(struct nnpu_device *ndev)
+{
+	struct nnpu_bo *bo, *found = NULL;
+
+	mutex_lock(&ndev->bo_lock);
+	list_for_each_entry(bo, &ndev->bo_list, node) {
+		if (!kref_get_unless_zero(&bo->base.base.refcount))
+			continue;
+		list_del_init(&bo->node);
+		found = bo;
+		break;
+	}
+	mutex_unlock(&ndev->bo_lock);
+	return found;
+}
+
+static bool nnpu_gem_none(struct nnpu_device *ndev)
+{
+	bool none;
+
+	mutex_lock(&ndev->bo_lock);
+	none = list_empty(&ndev->bo_list);
+	mutex_unlock(&ndev->bo_lock);
+	return none;
+}
+
 /**
  * nnpu_gem_unplug_all - take away the DMA mappings of all buffers
  * @ndev: device, unplugged and unable to access memory; no slot has a page table
@@ -226,10 +304,12 @@ void nnpu_gem_unplug_all(struct nnpu_device *ndev)
 {
 	struct nnpu_bo *bo;
 
-	mutex_lock(&ndev->bo_lock);
-	list_for_each_entry(bo, &ndev->bo_list, node)
-		nnpu_gem_unmap(ndev, &bo->base);
-	mutex_unlock(&ndev->bo_lock);
+	while ((bo = nnpu_gem_take_live(ndev))) {
+		nnpu_gem_unmap(&bo->base.base);
+		drm_gem_object_put(&bo->base.base);
+	}
+	/* nnpu_gem_free() is about to unmap the others. */
+	wait_event(ndev->unplug_wait, nnpu_gem_none(ndev));
 }
 
 /**
@@ -287,7 +367,7 @@ int nnpu_gem_mmap_ioctl(struct drm_device *drm, void *data, struct drm_file *fil
 	obj = drm_gem_object_lookup(file, args->handle);
 	if (!obj)
 		return -ENOENT;
-	if (obj->import_attach)
+	if (nnpu_gem_is_import(obj))
 		ret = -EINVAL;
 	else
 		args->offset = drm_vma_node_offset_addr(&obj->vma_node);

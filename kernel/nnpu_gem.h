@@ -19,6 +19,7 @@ struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *d
 struct drm_gem_object *nnpu_gem_import_sg_table(struct drm_device *drm,
 						struct dma_buf_attachment *attach,
 						struct sg_table *sgt);
+bool nnpu_gem_is_import(struct drm_gem_object *obj);
 int nnpu_gem_dma_page(struct drm_gem_object *obj, u64 offset, dma_addr_t *dma);
 void nnpu_gem_unplug_all(struct nnpu_device *ndev);
 int nnpu_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

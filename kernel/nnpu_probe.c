@@ -33,6 +33,7 @@ int nnpu_probe(struct nnpu_device *ndev)
 	init_rwsem(&ndev->reset_sem);
 	mutex_init(&ndev->bo_lock);
 	INIT_LIST_HEAD(&ndev->bo_list);
+	init_waitqueue_head(&ndev->unplug_wait);
 	nnpu_power_init(ndev);
 	ret = nnpu_identify_registers(ndev);
 	if (ret)

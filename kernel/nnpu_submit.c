@@ -17,6 +17,7 @@
 
 #include "nnpu_check.h"
 #include "nnpu_device.h"
+#include "nnpu_gem.h"
 #include "nnpu_job.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
@@ -273,9 +274,9 @@ static int nnpu_submit_out_syncs(struct nnpu_submit *s)
 }
 
 /* Only the reservation of a shared buffer is visible to other drivers. */
-static bool nnpu_submit_is_shared(const struct drm_gem_object *obj)
+static bool nnpu_submit_is_shared(struct drm_gem_object *obj)
 {
-	return obj->import_attach || READ_ONCE(obj->dma_buf);
+	return nnpu_gem_is_import(obj) || READ_ONCE(obj->dma_buf);
 }
 
 /* Lock the reservations of shared buffers and reserve room for the fence. */

@@ -103,7 +103,7 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 	ring = drm_gem_object_lookup(file, args->ring_handle);
 	if (!ring)
 		ret = -ENOENT;
-	else if (ring->import_attach ||
+	else if (nnpu_gem_is_import(ring) ||
 		 !nnpu_check_range(args->sq_offset, NNPU_PAGE_SIZE, ring->size) ||
 		 !nnpu_check_range(args->cq_offset, NNPU_PAGE_SIZE, ring->size))
 		ret = -EINVAL;
