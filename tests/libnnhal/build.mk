@@ -24,6 +24,13 @@ $(BUILD)/tests/nnhal_validate_vectors_test $(BUILD)/tests/nnhal_validate_mutatio
 $(BUILD)/tests/nnhal_oom_test: \
 	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 
+NNHAL_WRAPPED := ioctl open fcntl memfd_create madvise eventfd poll ppoll pthread_create mmap munmap
+$(BUILD)/tests/nnhal_fail_nth_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(NNHAL_WRAPPED))
+
+# Another process is at the file between two calls; nodes that are not opened.
+$(BUILD)/tests/nnhal_memory_test: DIR_LDFLAGS = -Wl,--wrap=fcntl
+$(BUILD)/tests/nnhal_scan_test: DIR_LDFLAGS = -Wl,--wrap=open
+
 # The library as others see it: exported symbols, headers alone in C and C++. Sanitizers and
 # the counters of gcov add calls and data to each object, so the test looks at those of an
 # ordinary build. It is in a directory of its own: in build/ another ring's make may be at work.

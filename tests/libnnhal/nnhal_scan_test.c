@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,8 +12,27 @@
 #include <unistd.h>
 
 #include "nnhal_fixture.h"
+#include "system_calls.h"
 #include "transport/drm_scan.h"
 #include "transport/transport.h"
+
+/* Opened by the library: any node, and one of another driver. */
+static unsigned int opened, opened_other;
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	va_list ap;
+	int mode;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
+	va_end(ap);
+	if (strstr(path, "/dev/") && !(flags & O_CREAT)) {
+		opened++;
+		opened_other += strstr(path, "accel3") || strstr(path, "renderD");
+	}
+	return __real_open(path, flags, mode);
+}
 
 static char root[64] = "/tmp/nnhal-scan-XXXXXX";
 
@@ -117,6 +137,13 @@ int main(void)
 	make_node("/dev/accel/control", "/sys/class/accel/control/device", "../drivers/nnpu", 0);
 	verdict = run_unprivileged();
 	ok(verdict == 0, "nodes without permission are found, in order, and named so (%d)", verdict);
+
+	make_dir("/dev/dri");
+	make_node("/dev/dri/renderD128", "/sys/class/drm/renderD128/device", "../drivers/nnpux", 0);
+	make_node("/dev/dri/renderD129", "/sys/class/drm/renderD129/unbound", "../drivers/nnpu", 0);
+	drm_scan(root, nodes, 8);
+	ok(opened >= 2 && !opened_other, "of %u nodes opened, %u are of another driver", opened,
+	   opened_other);
 
 	/* As root the files can be opened, and they are no DRM devices. */
 	if (geteuid())

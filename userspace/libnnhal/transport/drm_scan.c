@@ -2,9 +2,9 @@
 /*
  * Finding the device nodes of the kernel driver.
  *
- * With DRM_ACCEL the kernel creates /dev/accel/accelN, otherwise /dev/dri/renderDN. The name
- * of the driver comes from the version ioctl of the node, or from sysfs if the process may
- * not open the node.
+ * With DRM_ACCEL the kernel creates /dev/accel/accelN, otherwise /dev/dri/renderDN. sysfs names
+ * the driver of a node. Nodes of other drivers are not opened: that may wake their hardware or
+ * wait for it. Only where sysfs does not know the node, the version ioctl is asked.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -36,8 +36,23 @@ static const struct node_class classes[] = {
 	{ "/dev/dri", "renderD", "/sys/class/drm" },
 };
 
+enum verdict {
+	NOT_OURS,
+	OURS,
+	NOT_KNOWN,
+};
+
 /* Bus drivers are called nnpu or nnpu-something. */
-static bool sysfs_says_ours(const char *root, const struct node_class *class, unsigned int minor)
+static bool name_is_ours(const char *name)
+{
+	size_t len = strlen(NNPU_DRIVER_NAME);
+
+	return !strncmp(name, NNPU_DRIVER_NAME, len) &&
+	       (!name[len] || name[len] == '-' || name[len] == '_');
+}
+
+static enum verdict ask_sysfs(const char *root, const struct node_class *class,
+			      unsigned int minor)
 {
 	char path[ROOT_SIZE + 96], target[256];
 	const char *base;
@@ -46,15 +61,17 @@ static bool sysfs_says_ours(const char *root, const struct node_class *class, un
 	snprintf(path, sizeof(path), "%s%s/%s%u/device/driver", root, class->sys, class->prefix,
 		 minor);
 	n = readlink(path, target, sizeof(target) - 1);
-	if (n < 0)
-		return false;
+	if (n < 0) {
+		/* A device without a bus driver is none of ours. */
+		snprintf(path, sizeof(path), "%s%s/%s%u", root, class->sys, class->prefix, minor);
+		return access(path, F_OK) ? NOT_KNOWN : NOT_OURS;
+	}
 	target[n] = '\0';
 	base = strrchr(target, '/');
-	base = base ? base + 1 : target;
-	return !strncmp(base, NNPU_DRIVER_NAME, strlen(NNPU_DRIVER_NAME));
+	return name_is_ours(base ? base + 1 : target) ? OURS : NOT_OURS;
 }
 
-static bool driver_says_ours(int fd)
+static enum verdict ask_driver(int fd)
 {
 	char name[16] = "";
 	struct drm_version version = { .name = name, .name_len = sizeof(name) - 1 };
@@ -63,25 +80,30 @@ static bool driver_says_ours(int fd)
 	do {
 		ret = ioctl(fd, DRM_IOCTL_VERSION, &version);
 	} while (ret && (errno == EINTR || errno == EAGAIN));
-	return !ret && !strcmp(name, NNPU_DRIVER_NAME);
+	if (ret)
+		return errno == ENOTTY ? NOT_OURS : NOT_KNOWN;
+	return strcmp(name, NNPU_DRIVER_NAME) ? NOT_OURS : OURS;
 }
 
 static bool examine(const char *root, const struct node_class *class, struct drm_node *node)
 {
+	enum verdict by_sysfs = ask_sysfs(root, class, node->minor), by_driver;
 	char path[ROOT_SIZE + sizeof(node->path)];
-	bool ours;
 	int fd;
 
+	if (by_sysfs == NOT_OURS)
+		return false;
 	snprintf(path, sizeof(path), "%s%s", root, node->path);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		node->accessible = errno != EACCES && errno != EPERM;
-		return sysfs_says_ours(root, class, node->minor);
+		return by_sysfs == OURS;
 	}
 	node->accessible = true;
-	ours = driver_says_ours(fd);
+	by_driver = ask_driver(fd);
 	close(fd);
-	return ours;
+	/* If the driver could not answer, opening the device will say why. */
+	return by_driver == OURS || (by_driver == NOT_KNOWN && by_sysfs == OURS);
 }
 
 static int compare_minors(const void *a, const void *b)
