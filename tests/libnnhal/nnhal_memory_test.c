@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,8 +13,25 @@
 
 #include "nnhal_fixture.h"
 #include "memory/memory_private.h"
+#include "system_calls.h"
 
 static struct nnhal_diag diag;
+
+/* Another process truncates the file right before it is sealed. */
+static bool shrinks;
+
+int __wrap_fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	long arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, long);
+	va_end(ap);
+	if (cmd == F_ADD_SEALS && shrinks && ftruncate(fd, 4096))
+		return -1;
+	return __real_fcntl(fd, cmd, arg);
+}
 
 static enum nnhal_status import(uint32_t kind, int fd, uint64_t size, uint64_t offset,
 				uint32_t access, struct nnhal_memory **memory)
@@ -192,6 +210,22 @@ static void test_direct(void)
 	close(fd);
 }
 
+static void test_shrunk(void)
+{
+	struct nnhal_memory *memory = NULL;
+	int fd = memfd_create("shrunk", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	ok(!ftruncate(fd, 8192), "memfd of two pages");
+	shrinks = true;
+	expect(NNHAL_STATUS_INVALID_ARGUMENT, "memfd that shrinks while it is imported",
+	       NNHAL_MEMORY_ASHMEM, fd, 8192, 0, 0);
+	shrinks = false;
+	ok(!import(NNHAL_MEMORY_ASHMEM, fd, 4096, 0, 0, &memory) && memory->direct,
+	   "what is left of it is lent to devices");
+	nnhal_memory_unref(memory);
+	close(fd);
+}
+
 static void test_read_write(void)
 {
 	struct nnhal_memory *memory = NULL;
@@ -221,6 +255,7 @@ int main(void)
 	test_kinds();
 	test_rights();
 	test_direct();
+	test_shrunk();
 	test_read_write();
 	return tap_done();
 }

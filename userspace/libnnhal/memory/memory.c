@@ -74,24 +74,6 @@ static bool is_dmabuf(int fd)
 	return !fstatfs(fd, &fs) && (unsigned long)fs.f_type == DMA_BUF_MAGIC;
 }
 
-/* A memfd: may it be written, and can a device use its pages? */
-static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat *st,
-				       struct nnhal_diag *diag)
-{
-	int seals = fcntl(m->fd, F_GET_SEALS);
-
-	if (!S_ISREG(st->st_mode) || seals < 0) {
-		diag_set(diag, "ashmem memory: fd is not a memfd");
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
-		m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
-	if (!(seals & F_SEAL_SHRINK) && !fcntl(m->fd, F_ADD_SEALS, F_SEAL_SHRINK))
-		seals |= F_SEAL_SHRINK;
-	m->direct = (seals & F_SEAL_SHRINK) && memory_bind_size(m) <= (uint64_t)st->st_size;
-	return NNHAL_STATUS_NONE;
-}
-
 static enum nnhal_status check_size(const struct nnhal_memory *m, uint64_t available,
 				    struct nnhal_diag *diag)
 {
@@ -102,6 +84,30 @@ static enum nnhal_status check_size(const struct nnhal_memory *m, uint64_t avail
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return NNHAL_STATUS_NONE;
+}
+
+/* A memfd: may it be written, and can a device use its pages? */
+static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat *st,
+				       struct nnhal_diag *diag)
+{
+	int seals = fcntl(m->fd, F_GET_SEALS);
+	struct stat sealed;
+
+	if (!S_ISREG(st->st_mode) || seals < 0) {
+		diag_set(diag, "ashmem memory: fd is not a memfd");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
+		m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
+	if (!(seals & F_SEAL_SHRINK) && fcntl(m->fd, F_ADD_SEALS, F_SEAL_SHRINK))
+		return NNHAL_STATUS_NONE;
+	/* Only now the size stays: it may have shrunk since @st was read. */
+	if (fstat(m->fd, &sealed)) {
+		diag_set(diag, "memory fd: %s", errno_text(errno));
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	m->direct = memory_bind_size(m) <= (uint64_t)sealed.st_size;
+	return check_size(m, (uint64_t)sealed.st_size, diag);
 }
 
 /* Check the file descriptor; fill in access, identity and direct. */
