@@ -308,7 +308,7 @@ static enum nnhal_status try_burst_connect(void)
 
 static bool is_shortage(enum nnhal_status status)
 {
-	return status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
+	return (status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && !f.model.hal_version) ||
 	       status == NNHAL_STATUS_GENERAL_FAILURE;
 }
 
@@ -350,6 +350,11 @@ int main(void)
 	sweep("supported operations of subgraphs", try_supported);
 	sweep("prepare subgraphs", try_prepare);
 	make_add_relu(&f);
+	/* Before HAL 1.3 there is no status for a shortage. */
+	f.model.hal_version = NNHAL_HAL_1_2;
+	sweep("prepare a model of HAL 1.2", try_prepare);
+	sweep("prepare a model of HAL 1.2 asynchronously", try_prepare_async);
+	f.model.hal_version = NNHAL_HAL_LATEST;
 	sweep("memory", try_memory);
 	sweep("supported operations", try_supported);
 	sweep("prepare", try_prepare);

@@ -240,6 +240,20 @@ static void test_overlaps(void)
 	r.inputs[0].location.offset = 1024;
 	r.outputs[0].location.offset = RUN_OUTPUT(0);
 	expect_valid("D09 input on a constant");
+
+	/* A constant of a subgraph that an IF or WHILE may run. */
+	reset();
+	f.pools[0] = r.memory;
+	f.model.num_pools = 1;
+	add_operand(&f.sub[1], NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_CONSTANT_REFERENCE,
+		    DIMS(4));
+	f.sub[1].operands[0].location = (struct nnhal_data_location){ 0, 1024, 16 };
+	fixture_finish(&f, 2);
+	expect_valid("D09 output away from a constant of a subgraph");
+	r.outputs[0].location.offset = 1024 + 12;
+	expect_invalid("D09 output begins in a constant of a subgraph");
+	r.outputs[0].location.offset = 1024 - 16;
+	expect_valid("D09 output right before a constant of a subgraph");
 }
 
 static void test_rights(void)

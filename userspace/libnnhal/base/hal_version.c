@@ -7,6 +7,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/diag.h"
 #include "base/hal_version.h"
 
 uint32_t hal_version_of(uint32_t hal_version)
@@ -14,6 +15,16 @@ uint32_t hal_version_of(uint32_t hal_version)
 	if (hal_version == NNHAL_HAL_LATEST)
 		return NNHAL_HAL_1_3;
 	return hal_version <= NNHAL_HAL_1_3 ? hal_version : 0;
+}
+
+bool layout_is_known(uint32_t hal_version, const char *what, struct nnhal_diag *diag)
+{
+	uint32_t layout = hal_version & NNHAL_LAYOUT_MASK;
+
+	if (!layout)
+		return true;
+	diag_set(diag, "the %s has layout %u, this library reads layout 0", what, layout >> 16);
+	return false;
 }
 
 bool nnhal_validate_operand_type(uint32_t type, uint32_t hal_version)

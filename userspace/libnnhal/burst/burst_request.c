@@ -154,6 +154,8 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	/* Until see() is done, seen_head and num_pools are of different requests. */
 	burst_forget_request(r);
 	atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
+	if (!layout_is_known(request->hal_version, "request", diag))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (num_pools && !request->pools) {
 		diag_set(diag, "NULL pointer for model, request or pools");
 		return NNHAL_STATUS_INVALID_ARGUMENT;

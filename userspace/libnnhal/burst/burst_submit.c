@@ -22,13 +22,13 @@
 #include "execution/arguments.h"
 #include "execution/execution.h"
 
-static enum nnhal_status check_options(const struct nnhal_execute_options *options)
+static enum nnhal_status read_options(struct nnhal_execute_options *to,
+				      const struct nnhal_execute_options *from)
 {
-	struct nnhal_execute_options read;
-	enum nnhal_status status = execute_options_read(&read, options);
+	enum nnhal_status status = execute_options_read(to, from);
 
-	if (!status && (read.profile || read.work)) {
-		diag_set(read.diag, "a burst makes no profile");
+	if (!status && (to->profile || to->work)) {
+		diag_set(to->diag, "a burst makes no profile");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return status;
@@ -38,15 +38,15 @@ void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *req
 			  const struct nnhal_execute_options *options,
 			  struct nnhal_output_shape *shapes, struct outcome *out)
 {
-	enum nnhal_status status = check_options(options);
+	struct nnhal_execute_options read;
+	enum nnhal_status status = read_options(&read, options);
 
 	if (status) {
 		out->status = request_status(status, request);
 		return;
 	}
-	out->status = nnhal_prepared_model_execute_synchronously(b->model, request, options,
-								 shapes, &out->num_shapes,
-								 &out->timing);
+	out->status = nnhal_prepared_model_execute_synchronously(b->model, request, &read, shapes,
+								 &out->num_shapes, &out->timing);
 }
 
 /* On the device's waiter thread. */
@@ -71,17 +71,13 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 				      const struct nnhal_execute_options *options, uint64_t tag,
 				      uint32_t flags)
 {
-	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
-	struct nnhal_diag *diag = NULL;
-	enum nnhal_status status = check_options(options);
+	struct nnhal_execute_options o;
+	enum nnhal_status status = read_options(&o, options);
+	struct nnhal_diag *diag = o.diag;
 	struct burst_request *r;
 
 	if (status)
 		return request_status(status, request);
-	if (options) {
-		o = *options;
-		diag = options->diag;
-	}
 	pthread_mutex_lock(&b->lock);
 	while (b->num_submitted >= b->depth) {
 		if (flags & NNHAL_BURST_NONBLOCK) {

@@ -33,7 +33,7 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 
 	/* The first version of the structure ended before @work. */
 	if (!options_read(to, from, &defaults, sizeof(*to),
-			  offsetof(struct nnhal_execute_options, work)))
+			  SIZE_UP_TO(struct nnhal_execute_options, profile)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(to->diag);
 	if (to->profile) {

@@ -70,15 +70,16 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 {
 	struct nnhal_execute_options read;
 	enum nnhal_status status;
-	uint64_t start_ns = 0;
+	uint64_t start_ns;
 	struct execution *e;
 	uint32_t num_pools, i;
 
-	if (options && options->size >= sizeof(*options) && options->measure)
-		start_ns = monotonic_ns();
 	status = execute_options_read(&read, options);
 	if (status)
 		return status;
+	start_ns = read.measure ? monotonic_ns() : 0;
+	if (request && !layout_is_known(request->hal_version, "request", read.diag))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (!model || !request || (request->num_pools && !request->pools)) {
 		diag_set(read.diag, "NULL pointer for model, request or pools");
 		return NNHAL_STATUS_INVALID_ARGUMENT;

@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "base/diag.h"
+#include "base/hal_version.h"
 #include "base/monotonic.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
@@ -48,7 +49,8 @@ static enum nnhal_status read_options(struct nnhal_prepare_options *to,
 {
 	static const struct nnhal_prepare_options defaults = NNHAL_PREPARE_OPTIONS_INIT;
 
-	if (!options_read(to, from, &defaults, sizeof(*to), sizeof(*to)))
+	if (!options_read(to, from, &defaults, sizeof(*to),
+			  SIZE_UP_TO(struct nnhal_prepare_options, diag)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(to->diag);
 	return NNHAL_STATUS_NONE;
@@ -105,6 +107,15 @@ static enum nnhal_status translate(struct preparation *p, bool launch)
 	return status;
 }
 
+/* A status as the version of the model has it; @model may be NULL or not valid. */
+static enum nnhal_status status_for_model(enum nnhal_status status,
+					  const struct nnhal_model *model)
+{
+	uint32_t version = model ? hal_version_of(model->hal_version) : 0;
+
+	return version ? nnhal_status_for_version(status, version) : status;
+}
+
 /* The part that needs the caller's model. @launch: the call is asynchronous. */
 static enum nnhal_status preparation_create(struct nnhal_device *device,
 					    const struct nnhal_model *model,
@@ -139,7 +150,6 @@ static enum nnhal_status preparation_create(struct nnhal_device *device,
 	p->device = nnhal_device_ref(device);
 	status = translate(p, launch);
 	if (status) {
-		status = nnhal_status_for_version(status, p->copy.model.hal_version);
 		preparation_free(p);
 		return status;
 	}
@@ -265,10 +275,10 @@ enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
 		if (!start_thread(prepare_thread, p))
 			return NNHAL_STATUS_NONE;
 		diag_set(p->options.diag, "cannot start a thread");
-		status = nnhal_status_for_version(NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
-						  p->copy.model.hal_version);
+		status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		preparation_free(p);
 	}
+	status = status_for_model(status, model);
 	callback(context, status, NULL);
 	return status;
 }
@@ -286,7 +296,7 @@ enum nnhal_status nnhal_device_prepare_model_sync(struct nnhal_device *device,
 	*prepared = NULL;
 	status = preparation_create(device, model, options, false, &p);
 	if (status)
-		return status;
+		return status_for_model(status, model);
 	status = nnhal_status_for_version(prepare(p, prepared), p->copy.model.hal_version);
 	preparation_free(p);
 	return status;

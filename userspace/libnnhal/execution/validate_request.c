@@ -344,13 +344,14 @@ static void infos_init(struct arg_info *infos, const struct nnhal_model *model,
 		arg_info_init(&infos[i], model, &model->main.operands[indexes[i]], extensions);
 }
 
-/* Places of the CONSTANT_REFERENCE operands of the main subgraph. */
-static uint32_t regions_init(struct const_region *regions, const struct nnhal_model *model)
+/* Places of the CONSTANT_REFERENCE operands of a subgraph, from the @n-th on. */
+static uint32_t regions_of(struct const_region *regions, uint32_t n,
+			   const struct nnhal_model *model, const struct nnhal_subgraph *sg)
 {
-	uint32_t i, n = 0;
+	uint32_t i;
 
-	for (i = 0; i < model->main.num_operands; i++) {
-		const struct nnhal_operand *op = &model->main.operands[i];
+	for (i = 0; i < sg->num_operands; i++) {
+		const struct nnhal_operand *op = &sg->operands[i];
 		const struct nnhal_memory *memory;
 
 		if (op->lifetime != NNHAL_LIFETIME_CONSTANT_REFERENCE)
@@ -365,6 +366,17 @@ static uint32_t regions_init(struct const_region *regions, const struct nnhal_mo
 			};
 		n++;
 	}
+	return n;
+}
+
+/* Those of all subgraphs. */
+static uint32_t regions_init(struct const_region *regions, const struct nnhal_model *model)
+{
+	uint32_t n = regions_of(regions, 0, model, &model->main);
+	uint32_t i;
+
+	for (i = 0; i < model->num_referenced; i++)
+		n = regions_of(regions, n, model, &model->referenced[i]);
 	return n;
 }
 
@@ -425,6 +437,9 @@ bool nnhal_validate_request(const struct nnhal_request *request,
 	void *block = NULL;
 
 	diag_clear(diag);
+	if ((request && !layout_is_known(request->hal_version, "request", diag)) ||
+	    (model && !layout_is_known(model->hal_version, "model", diag)))
+		return false;
 	if (!request || !model || (request->num_pools && !request->pools)) {
 		diag_set(diag, "NULL pointer for request, model or pools");
 		return false;

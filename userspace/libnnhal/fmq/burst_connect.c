@@ -141,10 +141,14 @@ static enum nnhal_status connect_server(struct nnhal_burst_controller *c,
 	return (enum nnhal_status)status;
 }
 
-static enum nnhal_status check_options(const struct nnhal_burst_controller_options *options)
+static enum nnhal_status read_options(struct nnhal_burst_controller_options *options,
+				      const struct nnhal_burst_controller_options *from)
 {
-	/* The first version of the structure is this one. */
-	if (options->size < sizeof(*options))
+	static const struct nnhal_burst_controller_options defaults =
+		NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+
+	if (!options_read(options, from, &defaults, sizeof(*options),
+			  SIZE_UP_TO(struct nnhal_burst_controller_options, diag)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(options->diag);
 	if (options->request_datums == 1 || options->result_datums == 1 ||
@@ -162,8 +166,7 @@ enum nnhal_status nnhal_burst_connect(int socket,
 				      const struct nnhal_burst_controller_options *options,
 				      struct nnhal_burst_controller **controller)
 {
-	static const struct nnhal_burst_controller_options defaults =
-		NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller_options read;
 	struct nnhal_burst_controller *c;
 	enum nnhal_status status;
 	int err;
@@ -171,28 +174,26 @@ enum nnhal_status nnhal_burst_connect(int socket,
 	if (!controller)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	*controller = NULL;
-	if (!options)
-		options = &defaults;
-	status = check_options(options);
+	status = read_options(&read, options);
 	if (status)
 		return status;
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return burst_setup_status(-ENOMEM, "controller", options->diag);
-	spin_window_init(&c->spin, options->spin_us == UINT32_MAX ? NNHAL_BURST_SPIN_US
-								  : options->spin_us);
+		return burst_setup_status(-ENOMEM, "controller", read.diag);
+	spin_window_init(&c->spin, read.spin_us == UINT32_MAX ? NNHAL_BURST_SPIN_US
+								  : read.spin_us);
 	pthread_mutex_init(&c->lock, NULL);
 	err = link_init(&c->link, socket, false);
 	if (err == -EINVAL || err == -EBADF) {
-		diag_set(options->diag, "not a Unix socket of type SOCK_SEQPACKET");
+		diag_set(read.diag, "not a Unix socket of type SOCK_SEQPACKET");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	} else {
 		if (!err)
 			err = fork_guard_init(&c->guard);
 		if (!err)
-			err = make_queues(c, options);
-		status = err ? burst_setup_status(err, "queues of the burst", options->diag)
-			     : connect_server(c, options);
+			err = make_queues(c, &read);
+		status = err ? burst_setup_status(err, "queues of the burst", read.diag)
+			     : connect_server(c, &read);
 	}
 	if (status) {
 		free_controller(c);

@@ -14,6 +14,8 @@
 #include <nnhal/burst_fmq.h>
 
 #include "base/diag.h"
+#include "base/hal_version.h"
+#include "execution/arguments.h"
 #include "fmq/burst_controller_private.h"
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
@@ -125,6 +127,8 @@ static enum nnhal_status check_request(const struct nnhal_burst_controller *c,
 	struct nnhal_diag *diag = options->diag;
 	uint32_t i;
 
+	if (!layout_is_known(request->hal_version, "request", diag))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (request->num_pools && !request->pools) {
 		diag_set(diag, "NULL pointer for pools");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
@@ -206,20 +210,18 @@ static enum nnhal_status execute(struct nnhal_burst_controller *c,
 				 uint32_t *num_output_shapes, struct nnhal_timing *timing,
 				 bool *sent)
 {
-	static const struct nnhal_execute_options defaults = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_execute_options read;
 	enum nnhal_status status;
 	int err = 0;
 
-	if (!options)
-		options = &defaults;
-	if (options->size < sizeof(*options))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	diag_clear(options->diag);
+	status = execute_options_read(&read, options);
+	if (status)
+		return status;
 	if (atomic_load_explicit(&c->dead, memory_order_relaxed)) {
-		diag_set(options->diag, "the burst has ended");
+		diag_set(read.diag, "the burst has ended");
 		return NNHAL_STATUS_DEAD_OBJECT;
 	}
-	status = check_request(c, request, options);
+	status = check_request(c, request, &read);
 	if (status)
 		return status;
 	/* Rare; these are the only system calls before a request. */
@@ -229,7 +231,7 @@ static enum nnhal_status execute(struct nnhal_burst_controller *c,
 		err = drain_link(c);
 	if (err)
 		return die(c, err);
-	status = send_request(c, request, options->measure);
+	status = send_request(c, request, read.measure);
 	if (!status) {
 		*sent = true;
 		status = receive_result(c, request, output_shapes, num_output_shapes, timing);

@@ -12,6 +12,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "execution/prepared_model_private.h"
@@ -55,14 +56,18 @@ static void free_server(struct nnhal_burst_server *s)
 	free(s);
 }
 
-static enum nnhal_status check_options(const struct nnhal_burst_server_options *options,
-				       struct nnhal_prepared_model *model)
+static enum nnhal_status read_options(struct nnhal_burst_server_options *options,
+				      const struct nnhal_burst_server_options *from,
+				      struct nnhal_prepared_model *model)
 {
-	const struct nnhal_burst_executor *e = options->executor;
+	static const struct nnhal_burst_server_options defaults =
+		NNHAL_BURST_SERVER_OPTIONS_INIT;
+	const struct nnhal_burst_executor *e;
 
-	/* The first version of the structure is this one. */
-	if (options->size < sizeof(*options))
+	if (!options_read(options, from, &defaults, sizeof(*options),
+			  SIZE_UP_TO(struct nnhal_burst_server_options, diag)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
+	e = options->executor;
 	diag_clear(options->diag);
 	if (!model == !e) {
 		diag_set(options->diag, "expected either a model or an executor");
@@ -116,28 +121,25 @@ static enum nnhal_status start_server(const struct nnhal_burst_channel *channel,
 				      const struct nnhal_burst_server_options *options,
 				      struct nnhal_burst_server **server)
 {
-	static const struct nnhal_burst_server_options defaults =
-		NNHAL_BURST_SERVER_OPTIONS_INIT;
+	struct nnhal_burst_server_options read;
 	struct nnhal_burst_server *s = NULL;
 	enum nnhal_status status;
 	int err;
 
 	*server = NULL;
-	if (!options)
-		options = &defaults;
-	status = check_options(options, model);
+	status = read_options(&read, options, model);
 	if (!status)
-		status = make_server(model, socket, options, &s);
+		status = make_server(model, socket, &read, &s);
 	if (status)
 		return status;
 	s->handshake = !channel;
 	if (channel)
 		status = burst_server_attach(s, channel->request_fd, channel->result_fd,
-					     options->diag);
+					     read.diag);
 	if (!status) {
 		err = start_thread(s);
 		if (err)
-			status = burst_setup_status(err, "thread of the server", options->diag);
+			status = burst_setup_status(err, "thread of the server", read.diag);
 	}
 	if (status) {
 		free_server(s);

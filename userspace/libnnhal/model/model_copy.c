@@ -12,6 +12,7 @@
 #include <nnhal/nnhal.h>
 
 #include "base/diag.h"
+#include "base/hal_version.h"
 #include "device/extensions.h"
 #include "memory/memory_private.h"
 #include "model/model_copy.h"
@@ -138,6 +139,8 @@ enum nnhal_status model_copy_init(struct model_copy *copy, const struct nnhal_mo
 	uint32_t i;
 
 	copy->model = *model;
+	if (!layout_is_known(copy->model.hal_version, "model", diag))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
 	copy_subgraph(&c, &copy->model.main);
 	referenced = copy_array(&c, model->referenced, copy->model.num_referenced,
 				sizeof(*referenced), "referenced subgraphs");

@@ -31,6 +31,12 @@ extern "C" {
  * enum nnhal_hal_version - version of the HAL whose rules apply to a model or request
  *
  * Zero is the latest version, so a zeroed structure means version 1.3.
+ *
+ * The upper 16 bits of the number are the layout of the structure that has it and of all that
+ * this structure points to: subgraphs, operands, operations, arguments, pools. This header has
+ * layout 0. If one of these structures grows, later headers put a new layout into the numbers
+ * here; libraries go on reading the older ones. A layout that a library does not know gives
+ * INVALID_ARGUMENT, and the library follows no pointer of the structure.
  */
 enum nnhal_hal_version {
 	NNHAL_HAL_LATEST = 0,
@@ -39,6 +45,9 @@ enum nnhal_hal_version {
 	NNHAL_HAL_1_2 = 3,
 	NNHAL_HAL_1_3 = 4,
 };
+
+/* Bits of a hal_version that are the layout. */
+#define NNHAL_LAYOUT_MASK	0xffff0000u
 
 /**
  * enum nnhal_status - ErrorStatus, and results of the library itself from 100 on

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Structures that grow: options of an older program are never read beyond their end, options
+ * of a newer one may only add zeros, and a layout of models and requests that the library does
+ * not know is refused before a pointer is followed. Options are in memory of exactly their
+ * size, so that the sanitizers see a byte too many.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "nnhal_fixture.h"
+
+/* Bytes that a newer program has behind the options of this library. */
+#define SURPLUS		40
+
+static struct fixture f;
+static struct nnhal_device *device;
+static struct nnhal_prepared_model *model;
+static struct nnhal_burst *burst, *plain;
+static struct nnhal_device *noqueues;
+static struct nnhal_prepared_model *other;
+static struct nnhal_burst_controller *controller;
+static struct nnhal_timing timing;
+static struct run r;
+static int sockets[2];
+
+/* ---- calls with options ---- */
+
+static enum nnhal_status with_execute(const void *o)
+{
+	return nnhal_prepared_model_execute_synchronously(model, &r.request, o, NULL, NULL,
+							  &timing);
+}
+
+static enum nnhal_status with_burst(const void *o)
+{
+	return nnhal_burst_execute(burst, &r.request, o, NULL, NULL, &timing);
+}
+
+static enum nnhal_status submit_and_wait(struct nnhal_burst *b, const void *o)
+{
+	struct nnhal_burst_result result = { 0 };
+	enum nnhal_status status = nnhal_burst_submit(b, &r.request, o, 1, 0);
+
+	if (!status)
+		status = nnhal_burst_wait(b, &result, UINT64_MAX);
+	timing = result.timing;
+	return status ? status : result.status;
+}
+
+static enum nnhal_status with_burst_submit(const void *o)
+{
+	return submit_and_wait(burst, o);
+}
+
+static enum nnhal_status with_plain_burst(const void *o)
+{
+	return nnhal_burst_execute(plain, &r.request, o, NULL, NULL, &timing);
+}
+
+static enum nnhal_status with_plain_burst_submit(const void *o)
+{
+	return submit_and_wait(plain, o);
+}
+
+static enum nnhal_status with_controller(const void *o)
+{
+	return nnhal_burst_controller_execute(controller, &r.request, o, NULL, NULL, &timing,
+					      NULL);
+}
+
+static enum nnhal_status with_prepare(const void *o)
+{
+	struct nnhal_prepared_model *m;
+	enum nnhal_status status = nnhal_device_prepare_model_sync(device, &f.model, o, &m);
+
+	nnhal_prepared_model_unref(m);
+	return status;
+}
+
+static enum nnhal_status with_burst_create(const void *o)
+{
+	struct nnhal_burst *b;
+	enum nnhal_status status = nnhal_burst_create(model, o, &b);
+
+	nnhal_burst_unref(b);
+	return status;
+}
+
+static enum nnhal_status with_serve(const void *o)
+{
+	struct nnhal_burst_server *server;
+	enum nnhal_status status;
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	status = nnhal_burst_serve(sv[0], model, o, &server);
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	close(sv[1]);
+	return status;
+}
+
+static enum nnhal_status with_connect(const void *o)
+{
+	struct nnhal_burst_controller *c = NULL;
+	struct nnhal_burst_server *server;
+	enum nnhal_status status;
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv) ||
+	    nnhal_burst_serve(sv[0], model, NULL, &server))
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	status = nnhal_burst_connect(sv[1], o, &c);
+	nnhal_burst_controller_destroy(c);
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	close(sv[1]);
+	return status;
+}
+
+static const struct nnhal_execute_options execute_options = {
+	.size = sizeof(struct nnhal_execute_options), .measure = NNHAL_MEASURE_YES,
+};
+
+static const struct nnhal_prepare_options prepare_options = NNHAL_PREPARE_OPTIONS_INIT;
+static const struct nnhal_burst_options burst_options = NNHAL_BURST_OPTIONS_INIT;
+static const struct nnhal_burst_server_options server_options = NNHAL_BURST_SERVER_OPTIONS_INIT;
+static const struct nnhal_burst_controller_options controller_options =
+	NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+
+static const struct call {
+	const char *name;
+	enum nnhal_status (*call)(const void *options);
+	const void *options;
+	size_t size;
+	size_t first;			/* of the first version of the structure */
+	bool measures;
+} calls[] = {
+#define EXECUTE(name, call) \
+	{ name, call, &execute_options, sizeof(execute_options), \
+	  offsetof(struct nnhal_execute_options, work), true }
+	EXECUTE("execute", with_execute),
+	EXECUTE("burst", with_burst),
+	EXECUTE("burst, submitted", with_burst_submit),
+	EXECUTE("burst without a queue", with_plain_burst),
+	EXECUTE("burst without a queue, submitted", with_plain_burst_submit),
+	EXECUTE("burst over message queues", with_controller),
+#define OTHER(name, call, options) { name, call, &options, sizeof(options), sizeof(options), false }
+	OTHER("prepare", with_prepare, prepare_options),
+	OTHER("burst_create", with_burst_create, burst_options),
+	OTHER("burst_serve", with_serve, server_options),
+	OTHER("burst_connect", with_connect, controller_options),
+};
+
+/* Call with the first @size bytes of the options, @size given, and @last as the last byte. */
+static enum nnhal_status call_with(const struct call *c, size_t size, size_t given, uint8_t last)
+{
+	uint8_t *options = calloc(1, size);
+	enum nnhal_status status;
+
+	memcpy(options, c->options, size < c->size ? size : c->size);
+	memcpy(options, &given, sizeof(given));
+	if (size > c->size)
+		options[size - 1] = last;
+	timing = (struct nnhal_timing){ 1, 1 };
+	memset(r.map + RUN_OUTPUT(0), 0xee, 64);
+	status = c->call(options);
+	free(options);
+	if (!status && c->measures && !run_output_is_right(&r, 4))
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	return status;
+}
+
+/* A time of the call, not one since the machine was started. */
+static bool time_is_right(const struct call *c)
+{
+	return !c->measures ||
+	       (timing.time_on_device <= timing.time_in_driver && timing.time_in_driver > 0 &&
+		timing.time_in_driver < 60 * 1000000u);
+}
+
+static void test_options(const struct call *c)
+{
+	ok(!call_with(c, c->size, c->size, 0) && time_is_right(c), "%s: options of this version",
+	   c->name);
+	ok(!call_with(c, c->first, c->first, 0) && time_is_right(c),
+	   "%s: options of the first version, %llu us", c->name,
+	   (unsigned long long)timing.time_in_driver);
+	ok(call_with(c, c->first, c->first - 1, 0) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "%s: options that are too short", c->name);
+	ok(!call_with(c, c->size + SURPLUS, c->size + SURPLUS, 0) && time_is_right(c),
+	   "%s: options of a newer program that uses nothing new", c->name);
+	ok(call_with(c, c->size + SURPLUS, c->size + SURPLUS, 1) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "%s: options of a newer program that does", c->name);
+	ok(call_with(c, c->size, SIZE_MAX, 0) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "%s: a size that no structure has", c->name);
+}
+
+/* ---- layouts ---- */
+
+static void test_layout(void)
+{
+	const uint32_t newer = 1u << 16 | NNHAL_HAL_1_3;
+	struct nnhal_model m = f.model;
+	struct nnhal_request q = r.request;
+	struct nnhal_request *requests[] = { &q };
+	struct nnhal_burst_result result = { 0 };
+	struct nnhal_prepared_model *prepared;
+	struct nnhal_diag diag = { "" };
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	uint32_t versions[2], count;
+	uint64_t tag = 0;
+	bool supported[2];
+
+	/* Nothing but the version is where this library would look for it. */
+	memset(&m, 0xa5, sizeof(m));
+	m.hal_version = newer;
+	memset(&q, 0xa5, sizeof(q));
+	q.hal_version = newer;
+	ok(nnhal_device_prepare_model_sync(device, &m, NULL, &prepared) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "model of a newer layout: prepare");
+	ok(nnhal_device_get_supported_operations(device, &m, supported, 2, &diag) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, "layout 1"),
+	   "supported operations: %s", diag.message);
+	ok(!nnhal_validate_model(&m, NULL) && !nnhal_model_get_min_version(&m, NULL) &&
+	   nnhal_model_get_operation_versions(&m, versions, 2, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "validate, versions");
+	ok(!nnhal_validate_request(&r.request, &m, true, NULL) &&
+	   !nnhal_validate_request(&q, &f.model, true, NULL), "validate a request");
+	o.diag = &diag;
+	diag.message[0] = '\0';
+	ok(nnhal_prepared_model_execute_synchronously(model, &q, &o, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, "layout 1"),
+	   "request of a newer layout: %s", diag.message);
+	ok(nnhal_burst_execute(burst, &q, NULL, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_submit(burst, &q, NULL, 0, 0) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_submit_many(burst, (const struct nnhal_request *const *)requests, &tag, 1,
+				   NULL, 0, &count) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_wait(burst, &result, 0) == NNHAL_STATUS_INVALID_ARGUMENT, "burst");
+	ok(nnhal_burst_execute(plain, &q, NULL, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT &&
+	   nnhal_burst_submit(plain, &q, NULL, 0, 0) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "burst without a queue");
+	ok(nnhal_burst_controller_execute(controller, &q, NULL, NULL, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "burst over message queues");
+	/* A place of a burst that saw a good request compares the layout as well. */
+	q = r.request;
+	ok(!nnhal_burst_execute(burst, &q, NULL, NULL, NULL, NULL), "a good request");
+	q.hal_version = newer;
+	ok(nnhal_burst_execute(burst, &q, NULL, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "the same with another layout");
+}
+
+int main(void)
+{
+	struct nnhal_burst_server *server = NULL;
+	size_t i;
+
+	device = test_device_open();
+	make_add_relu(&f);
+	run_init(&r, 4);
+	if (!ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model) &&
+		!nnhal_burst_create(model, NULL, &burst) &&
+		!nnhal_device_open("sim:noqueues", &noqueues, NULL) &&
+		!nnhal_device_prepare_model_sync(noqueues, &f.model, NULL, &other) &&
+		!nnhal_burst_create(other, NULL, &plain) &&
+		!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) &&
+		!nnhal_burst_serve(sockets[0], model, NULL, &server) &&
+		!nnhal_burst_connect(sockets[1], NULL, &controller), "objects"))
+		return tap_done();
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		test_options(&calls[i]);
+	test_layout();
+	nnhal_burst_controller_destroy(controller);
+	nnhal_burst_server_destroy(server);
+	close(sockets[0]);
+	close(sockets[1]);
+	nnhal_burst_unref(plain);
+	nnhal_prepared_model_unref(other);
+	nnhal_device_unref(noqueues);
+	nnhal_burst_unref(burst);
+	nnhal_prepared_model_unref(model);
+	run_fini(&r);
+	nnhal_device_unref(device);
+	return tap_done();
+}
