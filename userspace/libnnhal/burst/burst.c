@@ -53,8 +53,7 @@ static void burst_free(struct nnhal_burst *b)
 	/* The queue first: then the device reaches nothing of the burst any more. */
 	if (b->queue)
 		t->ops->queue_destroy(t, b->queue);
-	if (b->blocks.map)
-		t->ops->bo_destroy(t, &b->blocks);
+	t->ops->bo_destroy(t, &b->blocks);
 	burst_cache_fini(b);
 	free_requests(b);
 	if (b->owner)
@@ -182,10 +181,8 @@ static void drop_ring(struct nnhal_burst *b)
 
 	if (b->queue)
 		t->ops->queue_destroy(t, b->queue);
-	if (b->blocks.map)
-		t->ops->bo_destroy(t, &b->blocks);
+	t->ops->bo_destroy(t, &b->blocks);
 	b->queue = NULL;
-	b->blocks.map = NULL;
 }
 
 static int burst_init(struct nnhal_burst *b, const struct nnhal_burst_options *o)
@@ -262,6 +259,7 @@ enum nnhal_status nnhal_burst_create(struct nnhal_prepared_model *model,
 	pthread_cond_init(&b->cond, &attr);
 	pthread_condattr_destroy(&attr);
 	b->results_tail = &b->results;
+	b->blocks = (struct transport_bo)TRANSPORT_BO_NONE;
 	b->model = nnhal_prepared_model_ref(model);
 	b->num_outputs = model->rules.num_outputs;
 	b->transport = model->device->transport;

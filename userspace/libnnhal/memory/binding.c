@@ -150,8 +150,10 @@ static int binding_create(struct nnhal_memory *memory, struct transport *t, bool
 	/* A dma-buf cannot be copied: report its error. */
 	if (err == -ENOTSUP && bounce && memory->kind != NNHAL_MEMORY_HARDWARE_BUFFER_BLOB) {
 		err = t->ops->bo_create(t, memory_bind_size(memory), &b->bounce);
-		b->slot = b->bounce.slot;
-		b->has_bounce = true;
+		if (!err) {
+			b->slot = b->bounce.slot;
+			b->has_bounce = true;
+		}
 	}
 	if (err) {
 		free(b);

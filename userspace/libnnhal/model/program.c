@@ -23,10 +23,8 @@ struct load {
 	struct transport *t;
 	struct image *image;
 	struct transport_bo staging;
-	bool has_staging;
 	/* One per pool: a copy of memory that the device cannot reach. */
 	struct transport_bo *copies;
-	bool *has_copy;
 	uint32_t *slots;
 };
 
@@ -47,7 +45,6 @@ static int load_staging(struct load *l)
 	err = l->t->ops->bo_create(l->t, l->image->staging_size, &l->staging);
 	if (err)
 		return err;
-	l->has_staging = true;
 	memcpy(l->staging.map, l->image->staging, l->image->staging_size);
 	for (i = 0; i < l->image->num_tensors; i++)
 		if (tensors[i].kind == NNPU_TENSOR_SLOT)
@@ -64,7 +61,6 @@ static int copy_pool(struct load *l, uint32_t pool)
 
 	if (err)
 		return err;
-	l->has_copy[pool] = true;
 	l->slots[pool] = l->copies[pool].slot;
 	for (i = 0; i < l->image->num_refs && !err; i++) {
 		const struct image_ref *ref = &l->image->refs[i];
@@ -106,13 +102,10 @@ static void load_fini(struct load *l)
 {
 	uint32_t i;
 
-	for (i = 0; l->has_copy && i < l->image->num_pools; i++)
-		if (l->has_copy[i])
-			l->t->ops->bo_destroy(l->t, &l->copies[i]);
-	if (l->has_staging)
-		l->t->ops->bo_destroy(l->t, &l->staging);
+	for (i = 0; l->copies && i < l->image->num_pools; i++)
+		l->t->ops->bo_destroy(l->t, &l->copies[i]);
+	l->t->ops->bo_destroy(l->t, &l->staging);
 	free(l->slots);
-	free(l->has_copy);
 	free(l->copies);
 }
 
@@ -120,15 +113,16 @@ int image_load(struct nnhal_device *device, struct image *image,
 	       struct nnpu_command_report *reports, struct transport_load *result,
 	       struct nnhal_diag *diag)
 {
-	struct load l = { .t = device->transport, .image = image };
+	struct load l = {
+		.t = device->transport, .image = image, .staging = TRANSPORT_BO_NONE,
+	};
 	uint32_t i;
 	int err = -ENOMEM;
 
 	memset(result, 0, sizeof(*result));
 	l.copies = calloc((size_t)image->num_pools + 1, sizeof(*l.copies));
-	l.has_copy = calloc((size_t)image->num_pools + 1, sizeof(*l.has_copy));
 	l.slots = malloc(((size_t)image->num_pools + 1) * sizeof(*l.slots));
-	if (!l.copies || !l.has_copy || !l.slots)
+	if (!l.copies || !l.slots)
 		goto out;
 	for (i = 0; i < image->num_pools; i++)
 		l.slots[i] = NNPU_SLOT_NONE;

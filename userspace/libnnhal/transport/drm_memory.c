@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Buffers, slots and imported memory through the kernel driver.
+ * Buffers, slots and imported memory through the kernel driver; its system calls.
  */
 #include <errno.h>
 #include <linux/udmabuf.h>
@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <drm/nnpu_accel.h>
@@ -23,6 +24,23 @@ int drm_ioctl(int fd, unsigned long request, void *arg)
 		ret = ioctl(fd, request, arg);
 	} while (ret < 0 && (errno == EINTR || errno == EAGAIN));
 	return ret < 0 ? -errno : 0;
+}
+
+bool drm_wait_again(int err)
+{
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	switch (err) {
+	case -ENODEV:
+	case -ENOENT:
+	case -EINVAL:
+	case -EFAULT:
+	case -EBADF:
+		return false;
+	default:
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		return true;
+	}
 }
 
 void drm_gem_close(int fd, uint32_t handle)
@@ -58,39 +76,48 @@ int drm_map_handle(int fd, uint32_t handle, uint64_t size, void **map)
 {
 	struct drm_nnpu_bo_mmap arg = { .handle = handle };
 	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
+	void *mapped;
 
 	if (err)
 		return err;
-	*map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)arg.offset);
-	return *map == MAP_FAILED ? -errno : 0;
+	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)arg.offset);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	*map = mapped;
+	return 0;
 }
 
 int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
 {
 	struct drm_nnpu_bo_create arg = { .size = size };
 	int fd = to_drm(t)->fd;
+	uint32_t slot;
+	void *map;
 	int err;
 
 	err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &arg);
 	if (err)
 		return err;
-	err = drm_map_handle(fd, arg.handle, arg.size, &bo->map);
+	err = drm_map_handle(fd, arg.handle, arg.size, &map);
 	if (!err) {
-		err = slot_bind(fd, arg.handle, arg.size, TRANSPORT_READ | TRANSPORT_WRITE,
-				&bo->slot);
+		err = slot_bind(fd, arg.handle, arg.size, TRANSPORT_READ | TRANSPORT_WRITE, &slot);
 		if (err)
-			munmap(bo->map, arg.size);
+			munmap(map, arg.size);
 	}
 	/* Mapping and slot hold the buffer; the handle is not needed any more. */
 	drm_gem_close(fd, arg.handle);
-	bo->size = arg.size;
+	if (!err)
+		*bo = (struct transport_bo){ .slot = slot, .map = map, .size = arg.size };
 	return err;
 }
 
 void drm_bo_destroy(struct transport *t, struct transport_bo *bo)
 {
+	if (!bo->map)
+		return;
 	drm_unbind(t, bo->slot);
 	munmap(bo->map, bo->size);
+	*bo = (struct transport_bo)TRANSPORT_BO_NONE;
 }
 
 static int import_dmabuf(struct drm_transport *d, int dmabuf, uint64_t size, uint32_t access,

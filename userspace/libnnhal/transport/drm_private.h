@@ -6,6 +6,7 @@
 #define NNHAL_DRM_PRIVATE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "transport/transport.h"
@@ -28,9 +29,14 @@ static inline struct drm_transport *to_drm(struct transport *t)
 
 /* ioctl(), repeated if a signal interrupts it. 0 or -errno. */
 int drm_ioctl(int fd, unsigned long request, void *arg);
+/*
+ * A wait of the driver has failed. True: for want of something, after a pause: what it waits for
+ * goes on. False: the device is gone, or there is nothing to wait for.
+ */
+bool drm_wait_again(int err);
 /* Close a handle of a buffer. */
 void drm_gem_close(int fd, uint32_t handle);
-/* Map a buffer of the driver. 0 or -errno. */
+/* Map a buffer of the driver. 0; -errno: @map is unchanged. */
 int drm_map_handle(int fd, uint32_t handle, uint64_t size, void **map);
 
 /* Operations of struct transport_ops: drm_memory.c */

@@ -94,21 +94,23 @@ int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
 {
 	size_t bytes = (size_t)round_up_u64(size, NNPU_PAGE_SIZE);
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t slot;
 	int err;
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;
-	err = bind_mapping(to_sim(t), map, bytes, TRANSPORT_READ | TRANSPORT_WRITE, &bo->slot);
-	if (err)
-		return err;
-	bo->map = map;
-	bo->size = bytes;
-	return 0;
+	err = bind_mapping(to_sim(t), map, bytes, TRANSPORT_READ | TRANSPORT_WRITE, &slot);
+	if (!err)
+		*bo = (struct transport_bo){ .slot = slot, .map = map, .size = bytes };
+	return err;
 }
 
 void sim_bo_destroy(struct transport *t, struct transport_bo *bo)
 {
+	if (!bo->map)
+		return;
 	sim_unbind(t, bo->slot);
+	*bo = (struct transport_bo)TRANSPORT_BO_NONE;
 }
 
 int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,

@@ -22,12 +22,17 @@ struct transport_fence;
 struct nnpu_sqe;
 struct nnpu_cqe;
 
-/* Zeroed memory, mapped in the process and visible to the device. */
+/*
+ * Zeroed memory, mapped in the process and visible to the device. NULL in @map: no buffer;
+ * slot 0 is a slot like any other.
+ */
 struct transport_bo {
 	uint32_t slot;
 	void *map;
 	uint64_t size;
 };
+
+#define TRANSPORT_BO_NONE	{ .slot = NNPU_SLOT_NONE }
 
 enum transport_memory_type {
 	TRANSPORT_MEMFD,		/* sealed against shrinking */
@@ -106,8 +111,9 @@ struct transport_ops {
 	 */
 	int (*read_extensions)(struct transport *t, struct nnpu_extension **extensions,
 			       uint32_t *count);
-	/* Create, map and bind a buffer; read and write. */
+	/* Create, map and bind a buffer; read and write. After an error @bo is unchanged. */
 	int (*bo_create)(struct transport *t, uint64_t size, struct transport_bo *bo);
+	/* Release a buffer, if it is one; then @bo is none. */
 	void (*bo_destroy)(struct transport *t, struct transport_bo *bo);
 	/* Bind the first @size bytes (whole pages) of a memfd or dma-buf. */
 	int (*bind_fd)(struct transport *t, enum transport_memory_type type, int fd,
@@ -124,7 +130,8 @@ struct transport_ops {
 	/*
 	 * Wait until at least one of the fences has signalled; @first is its
 	 * position. 0; -ETIME after @timeout_ns (<0: no limit); other errors: the
-	 * device is gone and no fence will signal any more.
+	 * device is gone and no fence will signal any more. A shortage is no error
+	 * here: a job that runs would go on behind the caller's back.
 	 */
 	int (*wait)(struct transport *t, struct transport_fence *const *fences,
 		    uint32_t count, int64_t timeout_ns, uint32_t *first);
@@ -144,7 +151,8 @@ struct transport_ops {
 	/*
 	 * Arm the interrupt for completions beyond @cq_head and sleep, in one system
 	 * call. 0: there may be a completion, or @state says that the queue has ended.
-	 * -ETIME: @until_ns (CLOCK_MONOTONIC) has passed. Other errors: it has ended.
+	 * -ETIME: @until_ns (CLOCK_MONOTONIC) has passed. Other errors: it has ended; a
+	 * shortage is none.
 	 */
 	int (*queue_wait)(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
 			  uint64_t until_ns, enum transport_queue_state *state);

@@ -211,7 +211,8 @@ static int wait_slices(int fd, struct drm_syncobj_wait *arg, int64_t timeout_ns)
 		until = now >= end ? now : end - now < WAIT_SLICE_NS ? end : now + WAIT_SLICE_NS;
 		arg->timeout_nsec = (int64_t)until;
 		err = drm_ioctl(fd, DRM_IOCTL_SYNCOBJ_WAIT, arg);
-	} while (err == -ETIME && until < end);
+	} while ((err == -ETIME && until < end) ||
+		 (err && err != -ETIME && drm_wait_again(err)));
 	return err;
 }
 

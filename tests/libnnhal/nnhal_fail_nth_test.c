@@ -1,0 +1,703 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fail system call 1, 2, 3, ... of a call of the library: ioctl(), mmap(), memfd_create(),
+ * open(), poll(), the duplication of a descriptor, and what else can fail for want of
+ * something. The call then succeeds all the same or reports a shortage, it leaves no mapping
+ * and no descriptor behind, and all other objects of the process give right results.
+ *
+ * The program is linked with --wrap for the system calls. They fail only in the thread that asks
+ * for it. Calls that release something do not fail: the kernel does not fail them either.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <drm/nnpu_accel.h>
+
+#include "nnhal_fixture.h"
+#include "system_calls.h"
+
+/* System calls until one fails, 0: none does; how; whether one has failed; which. */
+static __thread unsigned int countdown;
+static __thread int error;
+static __thread bool failed;
+static __thread const char *failed_call;
+static __thread unsigned long failed_request;
+/* Mappings made less mappings released, by the library in any thread. */
+static atomic_int mappings;
+
+static bool fails(const char *call, unsigned long request, int only)
+{
+	if (!countdown || --countdown)
+		return false;
+	failed = true;
+	failed_call = call;
+	failed_request = request;
+	errno = only ? only : error;
+	return true;
+}
+
+static bool is_release(unsigned long request)
+{
+	return request == DRM_IOCTL_GEM_CLOSE || request == DRM_IOCTL_SYNCOBJ_DESTROY ||
+	       request == DRM_IOCTL_NNPU_SLOT_UNBIND || request == DRM_IOCTL_NNPU_QUEUE_DESTROY ||
+	       request == DRM_IOCTL_NNPU_PROGRAM_UNLOAD;
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (!is_release(request) && fails("ioctl", request, 0))
+		return -1;
+	return __real_ioctl(fd, request, arg);
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	va_list ap;
+	int mode;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
+	va_end(ap);
+	return fails("open", 0, EMFILE) ? -1 : __real_open(path, flags, mode);
+}
+
+int __wrap_fcntl(int fd, int cmd, ...)
+{
+	va_list ap;
+	long arg;
+
+	va_start(ap, cmd);
+	arg = va_arg(ap, long);
+	va_end(ap);
+	/* The others fail only if the descriptor is none. */
+	if (cmd == F_DUPFD_CLOEXEC && fails("dup", 0, EMFILE))
+		return -1;
+	return __real_fcntl(fd, cmd, arg);
+}
+
+int __wrap_memfd_create(const char *name, unsigned int flags)
+{
+	return fails("memfd_create", 0, EMFILE) ? -1 : __real_memfd_create(name, flags);
+}
+
+int __wrap_madvise(void *map, size_t size, int advice)
+{
+	return fails("madvise", 0, 0) ? -1 : __real_madvise(map, size, advice);
+}
+
+int __wrap_eventfd(unsigned int count, int flags)
+{
+	return fails("eventfd", 0, EMFILE) ? -1 : __real_eventfd(count, flags);
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	return fails("poll", 0, ENOMEM) ? -1 : __real_poll(fds, count, timeout);
+}
+
+int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		 const sigset_t *mask)
+{
+	return fails("ppoll", 0, ENOMEM) ? -1 : __real_ppoll(fds, count, timeout, mask);
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+			  void *(*function)(void *), void *data)
+{
+	return fails("pthread_create", 0, EAGAIN) ? EAGAIN
+						  : __real_pthread_create(thread, attr, function,
+									  data);
+}
+
+void *__wrap_mmap(void *map, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	if (fails("mmap", 0, ENOMEM))
+		return MAP_FAILED;
+	map = __real_mmap(map, size, prot, flags, fd, offset);
+	if (map != MAP_FAILED)
+		atomic_fetch_add(&mappings, 1);
+	return map;
+}
+
+int __wrap_munmap(void *map, size_t size)
+{
+	atomic_fetch_sub(&mappings, 1);
+	return __real_munmap(map, size);
+}
+
+static unsigned int count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* ---- objects that no failure of another call may touch ---- */
+
+static struct fixture f, large;
+static struct nnhal_device *device;
+/* Made first, so that the lowest slot, buffer and program of the context are theirs. */
+static struct {
+	struct nnhal_prepared_model *model;
+	struct nnhal_burst *burst;
+	struct run run, other;
+} by;
+
+static bool by_init(void)
+{
+	if (nnhal_device_prepare_model_sync(device, &f.model, NULL, &by.model) ||
+	    nnhal_burst_create(by.model, NULL, &by.burst))
+		return false;
+	run_init(&by.run, 4);
+	run_init(&by.other, 4);
+	return true;
+}
+
+static bool runs(struct run *r, bool burst)
+{
+	enum nnhal_status status;
+
+	memset(r->map + RUN_OUTPUT(0), 0xee, 64);
+	if (burst)
+		status = nnhal_burst_execute(by.burst, &r->request, NULL, NULL, NULL, NULL);
+	else
+		status = nnhal_prepared_model_execute_synchronously(by.model, &r->request, NULL,
+								    NULL, NULL, NULL);
+	if (status)
+		tap_note("bystander: %s", nnhal_status_name((int)status));
+	return !status && run_output_is_right(r, 4);
+}
+
+static bool bystanders_are_well(void)
+{
+	return runs(&by.run, true) && runs(&by.other, false) &&
+	       nnhal_device_get_status(device) == NNHAL_DEVICE_AVAILABLE;
+}
+
+static void by_fini(void)
+{
+	nnhal_burst_unref(by.burst);
+	nnhal_prepared_model_unref(by.model);
+	run_fini(&by.run);
+	run_fini(&by.other);
+}
+
+/* ---- callbacks ---- */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	unsigned int calls;
+	enum nnhal_status status;
+	struct nnhal_prepared_model *model;
+} result = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+static void notify(enum nnhal_status status, struct nnhal_prepared_model *model)
+{
+	pthread_mutex_lock(&result.lock);
+	result.calls++;
+	result.status = status;
+	result.model = model;
+	pthread_cond_signal(&result.cond);
+	pthread_mutex_unlock(&result.lock);
+}
+
+static void on_prepared(void *context, enum nnhal_status status,
+			struct nnhal_prepared_model *model)
+{
+	(void)context;
+	notify(status, model);
+}
+
+static void on_executed(void *context, enum nnhal_status status,
+			const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+			const struct nnhal_timing *timing)
+{
+	(void)context;
+	(void)shapes;
+	(void)num_shapes;
+	(void)timing;
+	notify(status, NULL);
+}
+
+static enum nnhal_status wait_result(enum nnhal_status launch)
+{
+	pthread_mutex_lock(&result.lock);
+	while (!result.calls)
+		pthread_cond_wait(&result.cond, &result.lock);
+	result.calls = 0;
+	pthread_mutex_unlock(&result.lock);
+	return launch ? launch : result.status;
+}
+
+/* ---- the calls under test: arm() before, disarm() after; each undoes all it did ---- */
+
+static unsigned int nth;
+
+static void arm(void)
+{
+	failed = false;
+	failed_call = NULL;
+	failed_request = 0;
+	countdown = nth;
+}
+
+static void disarm(void)
+{
+	countdown = 0;
+}
+
+static enum nnhal_status try_open(void)
+{
+	struct nnhal_device *d;
+	enum nnhal_status status;
+
+	arm();
+	status = nnhal_device_open(test_device_spec(), &d, NULL);
+	disarm();
+	nnhal_device_unref(d);
+	return status;
+}
+
+static enum nnhal_status try_enumerate(void)
+{
+	struct nnhal_device_info infos[4];
+	enum nnhal_status status;
+	uint32_t count;
+
+	arm();
+	status = nnhal_enumerate_devices(infos, 4, &count, NULL);
+	disarm();
+	/* A node that cannot be asked is left out; so is one that is not there. */
+	return status == NNHAL_STATUS_NO_DEVICE || status == NNHAL_STATUS_NO_DRIVER
+	       ? NNHAL_STATUS_NONE : status;
+}
+
+static enum nnhal_status try_memory(void)
+{
+	struct nnhal_memory *memory;
+	enum nnhal_status status;
+
+	arm();
+	status = nnhal_memory_create(100, &memory, NULL);
+	if (!status && !nnhal_memory_map(memory, NULL))
+		status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	disarm();
+	nnhal_memory_unref(memory);
+	return status;
+}
+
+static enum nnhal_status try_supported(void)
+{
+	enum nnhal_status status;
+	bool supported[MAX_OPERATIONS];
+
+	arm();
+	status = nnhal_device_get_supported_operations(device, &large.model, supported,
+						       large.model.main.num_operations, NULL);
+	disarm();
+	return status;
+}
+
+static enum nnhal_status try_prepare(void)
+{
+	struct nnhal_prepared_model *model;
+	enum nnhal_status status;
+
+	arm();
+	status = nnhal_device_prepare_model_sync(device, &large.model, NULL, &model);
+	disarm();
+	nnhal_prepared_model_unref(model);
+	return status;
+}
+
+static enum nnhal_status try_prepare_async(void)
+{
+	enum nnhal_status status;
+
+	arm();
+	status = nnhal_device_prepare_model(device, &large.model, NULL, on_prepared, NULL);
+	disarm();
+	status = wait_result(status);
+	nnhal_prepared_model_unref(result.model);
+	return status;
+}
+
+static struct nnhal_prepared_model *model;
+
+/* A device, a model and memory of its own, so that nothing is bound or kept. */
+static struct nnhal_device *fresh;
+
+static bool fresh_init(const char *spec, struct run *r)
+{
+	if (nnhal_device_open(spec, &fresh, NULL) ||
+	    nnhal_device_prepare_model_sync(fresh, &f.model, NULL, &model)) {
+		printf("Bail out! device or model cannot be had\n");
+		exit(1);
+	}
+	run_init(r, 4);
+	return true;
+}
+
+static void fresh_fini(struct run *r)
+{
+	run_fini(r);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(fresh);
+	model = NULL;
+	fresh = NULL;
+}
+
+/* Put the arguments into a file, which is copied to a buffer of the device. */
+static bool use_file(struct run *r)
+{
+	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096 };
+	struct nnhal_memory *memory;
+	char name[] = "/tmp/nnhal-test-XXXXXX";
+	bool good;
+
+	desc.fd = mkstemp(name);
+	unlink(name);
+	good = write(desc.fd, r->map, 4096) == 4096 &&
+	       !nnhal_memory_import(&desc, &memory, NULL);
+	close(desc.fd);
+	if (!good)
+		return false;
+	nnhal_memory_unref(r->memory);
+	r->memory = memory;
+	r->pools[0].memory = memory;
+	r->map = nnhal_memory_map(memory, NULL);
+	return r->map;
+}
+
+static enum nnhal_status judge(const struct run *r, enum nnhal_status status)
+{
+	return !status && !run_output_is_right(r, 4) ? NNHAL_STATUS_INVALID_ARGUMENT : status;
+}
+
+static enum nnhal_status execute_in(bool file)
+{
+	struct nnhal_ext_profile_entry entries[2];
+	struct nnhal_ext_profile profile = { .max_entries = 2, .entries = entries };
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	enum nnhal_status status;
+	struct run r;
+
+	fresh_init(test_device_spec(), &r);
+	if (file && !use_file(&r))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	o.profile = &profile;
+	arm();
+	status = nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL,
+							    NULL);
+	disarm();
+	status = judge(&r, status);
+	fresh_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_execute(void)
+{
+	return execute_in(false);
+}
+
+static enum nnhal_status try_execute_file(void)
+{
+	return execute_in(true);
+}
+
+static enum nnhal_status try_execute_async(void)
+{
+	enum nnhal_status status;
+	struct run r;
+
+	fresh_init(test_device_spec(), &r);
+	arm();
+	status = nnhal_prepared_model_execute(model, &r.request, NULL, on_executed, NULL);
+	disarm();
+	status = judge(&r, wait_result(status));
+	fresh_fini(&r);
+	return status;
+}
+
+/* A burst that sleeps for its result, so that it waits in the kernel. */
+static enum nnhal_status burst_on(struct nnhal_device *d, struct nnhal_prepared_model *m,
+				  struct run *r)
+{
+	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_burst_result taken = { 0 };
+	struct nnhal_burst *burst;
+	enum nnhal_status status;
+
+	(void)d;
+	o.spin_us = 0;
+	arm();
+	status = nnhal_burst_create(m, &o, &burst);
+	if (!status)
+		status = nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL);
+	status = judge(r, status);
+	memset(r->map + RUN_OUTPUT(0), 0xee, 64);
+	if (!status)
+		status = nnhal_burst_submit(burst, &r->request, NULL, 1, 0);
+	if (!status)
+		status = nnhal_burst_wait(burst, &taken, UINT64_MAX);
+	if (!status)
+		status = taken.status;
+	if (!status)
+		status = nnhal_burst_free_memory(burst, r->memory);
+	disarm();
+	status = judge(r, status);
+	/* Whatever failed, the burst works. */
+	if (burst && nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	nnhal_burst_unref(burst);
+	return status;
+}
+
+/* In the context of the bystanders, whose slots are the lowest ones. */
+static enum nnhal_status try_burst(void)
+{
+	enum nnhal_status status;
+	struct run r;
+
+	run_init(&r, 4);
+	status = burst_on(device, by.model, &r);
+	run_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_burst_file(void)
+{
+	enum nnhal_status status = NNHAL_STATUS_INVALID_ARGUMENT;
+	struct run r;
+
+	run_init(&r, 4);
+	if (use_file(&r))
+		status = burst_on(device, by.model, &r);
+	run_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_burst_noqueues(void)
+{
+	enum nnhal_status status;
+	struct run r;
+
+	fresh_init("sim:noqueues", &r);
+	status = burst_on(fresh, model, &r);
+	fresh_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_fmq(void)
+{
+	struct nnhal_fmq *writer = NULL, *reader = NULL;
+	int err;
+
+	arm();
+	err = nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &writer);
+	if (!err)
+		err = nnhal_fmq_attach(nnhal_fmq_fd(writer), 24, NNHAL_FMQ_READER, &reader);
+	disarm();
+	nnhal_fmq_destroy(reader);
+	nnhal_fmq_destroy(writer);
+	return err ? NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNHAL_STATUS_NONE;
+}
+
+/* Server and client; system calls of the server's thread do not fail. */
+static enum nnhal_status try_message_queues(void)
+{
+	struct nnhal_burst_controller_options o = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller *controller = NULL;
+	struct nnhal_burst_server *server = NULL;
+	enum nnhal_status status;
+	struct run r;
+	int sv[2];
+
+	run_init(&r, 4);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	o.spin_us = 0;
+	arm();
+	status = nnhal_burst_serve(sv[1], by.model, NULL, &server);
+	if (!status)
+		status = nnhal_burst_connect(sv[0], &o, &controller);
+	if (!status)
+		status = nnhal_burst_controller_execute(controller, &r.request, NULL, NULL, NULL,
+							NULL, NULL);
+	disarm();
+	status = judge(&r, status);
+	nnhal_burst_controller_destroy(controller);
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	close(sv[1]);
+	run_fini(&r);
+	return status;
+}
+
+/* ---- the sweep ---- */
+
+struct call {
+	const char *name;
+	enum nnhal_status (*attempt)(void);
+	/* System calls that must have failed at least, on the two kinds of device. */
+	unsigned int floor_sim;
+	unsigned int floor_drm;
+};
+
+static const struct call calls[] = {
+	{ "device_open", try_open, 5, 8 },
+	{ "enumerate_devices", try_enumerate, 0, 2 },
+	{ "memory_create and map", try_memory, 3, 3 },
+	{ "get_supported_operations", try_supported, 2, 5 },
+	{ "prepare_model_sync", try_prepare, 2, 5 },
+	{ "prepare_model", try_prepare_async, 3, 6 },
+	{ "execute_synchronously", try_execute, 3, 10 },
+	{ "execute_synchronously on a file", try_execute_file, 3, 11 },
+	{ "execute", try_execute_async, 4, 12 },
+	{ "burst", try_burst, 5, 14 },
+	{ "burst on a file", try_burst_file, 5, 15 },
+	{ "burst without a queue", try_burst_noqueues, 6, 6 },
+	{ "message queue", try_fmq, 4, 4 },
+	{ "burst over message queues", try_message_queues, 12, 12 },
+};
+
+static bool is_shortage(enum nnhal_status status)
+{
+	return status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
+	       status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT ||
+	       status == NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+/* A wait that fails does not end what it waits for. */
+static bool is_wait(void)
+{
+	return failed_request == DRM_IOCTL_SYNCOBJ_WAIT ||
+	       failed_request == DRM_IOCTL_NNPU_QUEUE_WAIT;
+}
+
+static bool is_acceptable(enum nnhal_status status)
+{
+	if (!status)
+		return true;
+	return failed && is_shortage(status) && !is_wait();
+}
+
+/*
+ * Are there as many mappings and descriptors as before? A device that is released in a callback
+ * is closed by a thread of the library, maybe after the call under test.
+ */
+static bool nothing_is_left(int maps, unsigned int fds)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		if (atomic_load(&mappings) == maps && count_fds() == fds)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+static void sweep(const struct call *c, int err)
+{
+	unsigned int floor = strncmp(test_device_spec(), "drm", 3) ? c->floor_sim : c->floor_drm;
+	unsigned int n, hits = 0, wrong = 0, leaks = 0, harm = 0, fds = count_fds();
+	enum nnhal_status status;
+	int maps = atomic_load(&mappings);
+
+	error = err;
+	for (n = 1; n < 1000; n++) {
+		nth = n;
+		status = c->attempt();
+		if (!is_acceptable(status)) {
+			tap_note("%s: %s (0x%lx) failed, number %u: %s", c->name,
+				 failed_call ? failed_call : "nothing", failed_request, n,
+				 nnhal_status_name((int)status));
+			wrong++;
+		}
+		/* The first attempt may make things that stay. */
+		if (n > 1 && !nothing_is_left(maps, fds)) {
+			tap_note("%s: %s (0x%lx) failed, number %u: %d mappings, %d descriptors more",
+				 c->name, failed_call ? failed_call : "nothing", failed_request, n,
+				 atomic_load(&mappings) - maps, (int)(count_fds() - fds));
+			leaks++;
+		}
+		maps = atomic_load(&mappings);
+		fds = count_fds();
+		if (!bystanders_are_well()) {
+			tap_note("%s: %s (0x%lx) failed, number %u: other objects suffer", c->name,
+				 failed_call ? failed_call : "nothing", failed_request, n);
+			harm++;
+		}
+		if (!failed)
+			break;
+		hits++;
+	}
+	ok(!wrong, "%s: success or a shortage, with %s", c->name, strerror(err));
+	ok(!leaks, "%s: nothing is left behind", c->name);
+	ok(!harm, "%s: all other objects give right results", c->name);
+	ok(hits >= floor, "%s: %u system calls failed, at least %u expected", c->name, hits,
+	   floor);
+}
+
+/* A constant that does not fit into the image. */
+static void make_large(void)
+{
+	static const float zeros[2000];
+
+	fixture_init(&large);
+	add_operand(&large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT,
+		    DIMS(1));
+	add_constant(&large, &large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, DIMS(2000), zeros,
+		     sizeof(zeros));
+	add_int32(&large, &large.graph, NNHAL_FUSED_NONE);
+	add_operand(&large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
+		    DIMS(2000));
+	add_operation(&large.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
+	graph_finish(&large.graph);
+	large.model.main = large.graph.sg;
+}
+
+int main(void)
+{
+	static const int errors[] = { ENOMEM, ENOSPC, EIO };
+	bool drm = !strncmp(test_device_spec(), "drm", 3);
+	size_t i, k;
+
+	device = test_device_open();
+	make_add_relu(&f);
+	make_large();
+	if (!ok(by_init() && bystanders_are_well(), "bystanders"))
+		return tap_done();
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		/* Only ioctl() fails in several ways. */
+		for (k = 0; k < (drm ? sizeof(errors) / sizeof(errors[0]) : 1); k++)
+			sweep(&calls[i], errors[k]);
+	}
+	by_fini();
+	nnhal_device_unref(device);
+	return tap_done();
+}
