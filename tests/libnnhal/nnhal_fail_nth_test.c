@@ -568,7 +568,7 @@ struct call {
 };
 
 static const struct call calls[] = {
-	{ "device_open", try_open, 5, 8 },
+	{ "device_open", try_open, 4, 7 },
 	{ "enumerate_devices", try_enumerate, 0, 2 },
 	{ "memory_create and map", try_memory, 3, 3 },
 	{ "get_supported_operations", try_supported, 2, 5 },
