@@ -87,12 +87,17 @@ static int infer_batch(struct exec_run *run, uint32_t number, uint32_t from, uin
 		}
 		if (!p->cmds[i].infer && !run->omitted)
 			continue;
+		if (exec_step(run, x->work.inferences))
+			return -1;
 		exec_make_call(run, i, &call, &error);
 		if (!exec_room(x, (void **)&x->saved, &x->max_saved, call.num_outputs,
 			       sizeof(*x->saved)))
 			return exec_no_memory(run);
 		x->work.inferences++;
 		ret = shapes_infer(&call, x->saved, run->engine->dev->props.max_operand_size);
+		/* An abort in it leaves no shape to go on with. */
+		if (job_is_to_end(&run->engine->progress))
+			return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
 		if (ret < 0)
 			return exec_op_failed(run, i, error.reason, error.operand);
 		if (ret)
@@ -170,6 +175,8 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 			else if (place_at_home(run, i, num_inputs + o, &x->homes[out[o]]))
 				return -1;
 		}
+		if (exec_step(run, i))
+			return -1;
 	}
 	for (i = 0; i < n; i++) {
 		uint32_t last = p->last_use[items[i].tensor];
@@ -327,6 +334,8 @@ static int check_omitted(struct exec_run *run)
 			return exec_op_failed(run, i, NNPU_REASON_OMITTED, j);
 		if (op_check(p->cmds[i].opcode, &call))
 			return exec_op_failed(run, i, error.reason, error.operand);
+		if (exec_step(run, i))
+			return -1;
 	}
 	return 0;
 }

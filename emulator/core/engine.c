@@ -61,6 +61,12 @@ struct entries {
 	uint64_t start_ns;	/* of the next one; 0: ask the clock */
 };
 
+bool job_is_to_end(const struct job_progress *p)
+{
+	return atomic_load_explicit(p->abort, memory_order_relaxed) ||
+	       atomic_load_explicit(p->stop, memory_order_relaxed);
+}
+
 bool op_progress(struct job_progress *p)
 {
 	if (!p)
@@ -69,8 +75,7 @@ bool op_progress(struct job_progress *p)
 	atomic_store_explicit(p->counter,
 			      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
-	return atomic_load_explicit(p->abort, memory_order_relaxed) ||
-	       atomic_load_explicit(p->stop, memory_order_relaxed);
+	return job_is_to_end(p);
 }
 
 /* A job that makes no progress. An abort ends it, but with @stuck only a reset does. */

@@ -18,6 +18,9 @@ struct job_progress {
 	const atomic_bool *stop;	/* the device stops */
 };
 
+/* Has an abort been requested, or does the device stop? */
+bool job_is_to_end(const struct job_progress *p);
+
 struct nnpu_engine {
 	struct nnpu_device *dev;
 	unsigned int id;

@@ -10,6 +10,10 @@
 #include "engine.h"
 #include "memory_accounting.h"
 #include "program_load.h"
+#include "ops/op.h"
+
+/* Bytes that are cleared between two looks at op_progress(). */
+#define CLEAR_PIECE	(256u << 10)
 
 bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, size_t size)
 {
@@ -96,6 +100,20 @@ static uint64_t chunk_size(uint64_t size, bool exact)
 	return (size / granule + 1) * granule;
 }
 
+/* Clear memory piece by piece. False: the job is to end, and not all of it is clear. */
+static bool clear(struct nnpu_engine *e, uint8_t *base, uint64_t bytes)
+{
+	uint64_t at, n;
+
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < CLEAR_PIECE ? bytes - at : CLEAR_PIECE;
+		memset(base + at, 0, n);
+		if (n == CLEAR_PIECE && op_progress(&e->progress))
+			return false;
+	}
+	return true;
+}
+
 static bool chunk_alloc(struct nnpu_engine *e, struct arena_chunk *c, uint64_t size, bool exact)
 {
 	uint64_t bytes = chunk_size(size, exact);
@@ -113,10 +131,12 @@ static bool chunk_alloc(struct nnpu_engine *e, struct arena_chunk *c, uint64_t s
 		return false;
 	}
 	e->exec.work.allocations++;
-	memset(c->base, 0, bytes);
 	c->size = bytes;
 	e->exec.has_memory = true;
-	return true;
+	if (clear(e, c->base, bytes))
+		return true;
+	chunk_free(e->dev, c);
+	return false;
 }
 
 uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
@@ -140,7 +160,9 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 			return NULL;
 	} else if (c->owner != ctx->serial) {
 		slots_release(&e->slots);
-		memset(c->base, 0, c->size);
+		/* After an abort it still counts as the other context's. */
+		if (!clear(e, c->base, c->size))
+			return NULL;
 	}
 	c->owner = ctx->serial;
 	return c->base;

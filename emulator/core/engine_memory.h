@@ -77,7 +77,7 @@ bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, si
 /*
  * Chunk @index of the arena, with at least @size bytes, none of which another context
  * has written. It is charged to @ctx. @exact: no more bytes than needed. NULL: the device
- * or the context has too little memory.
+ * or the context has too little memory, or the job is to end.
  */
 uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 		    uint64_t size, bool exact);

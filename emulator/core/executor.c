@@ -20,9 +20,35 @@
 #include "executor.h"
 #include "job_profile.h"
 
+/* Entries of a table between two looks at op_progress(), and bytes of a copy. */
+#define STEPS		4096u
+#define COPY_PIECE	(256u << 10)
+
 int exec_no_memory(struct exec_run *run)
 {
-	return verdict_status(run->verdict, NNPU_STATUS_NO_MEMORY);
+	return verdict_status(run->verdict, job_is_to_end(&run->engine->progress) ?
+			      NNPU_STATUS_ABORTED : NNPU_STATUS_NO_MEMORY);
+}
+
+int exec_step(struct exec_run *run, uint32_t i)
+{
+	if (i % STEPS == STEPS - 1 && op_progress(&run->engine->progress))
+		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+	return 0;
+}
+
+/* Copy piece by piece. */
+static int copy(struct exec_run *run, void *to, const void *from, uint64_t bytes)
+{
+	uint64_t at, n;
+
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
+		memcpy((char *)to + at, (const char *)from + at, n);
+		if (n == COPY_PIECE && op_progress(&run->engine->progress))
+			return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+	}
+	return 0;
 }
 
 int exec_op_failed(struct exec_run *run, uint32_t index, unsigned int reason,
@@ -47,10 +73,18 @@ int exec_bind(struct exec_run *run)
 	    !exec_room(x, (void **)&x->scratch, &x->max_scratch, p->num_cmds,
 		       sizeof(*x->scratch)))
 		return exec_no_memory(run);
-	memset(x->scratch, 0, p->num_cmds * sizeof(*x->scratch));
-	memcpy(x->tensors, p->tensors, p->num_tensors * sizeof(*x->tensors));
-	for (i = 0; i < p->num_operands; i++)
+	for (i = 0; i < p->num_cmds; i++) {
+		x->scratch[i] = NULL;
+		if (exec_step(run, i))
+			return -1;
+	}
+	if (copy(run, x->tensors, p->tensors, p->num_tensors * sizeof(*x->tensors)))
+		return -1;
+	for (i = 0; i < p->num_operands; i++) {
 		x->operands[i] = &x->tensors[p->operands[i]];
+		if (exec_step(run, i))
+			return -1;
+	}
 	return 0;
 }
 
@@ -369,7 +403,7 @@ static int loop_output(struct exec_run *run, const struct loop *l, unsigned int 
 		return -1;
 	if (out->bytes && out->data != value->data) {
 		x->work.copies++;
-		memcpy(out->data, value->data, out->bytes);
+		return copy(run, out->data, value->data, out->bytes);
 	}
 	return 0;
 }
@@ -454,12 +488,18 @@ static int bind_planned(struct exec_run *run, uint8_t *base)
 	slots_release(&run->engine->slots);
 	if (exec_bind(run))
 		return -1;
-	for (i = 0; i < p->num_tensors; i++)
+	for (i = 0; i < p->num_tensors; i++) {
 		if (!tensor_is_const(&x->tensors[i]) && x->tensors[i].kind != NNPU_TENSOR_NO_VALUE)
 			x->tensors[i].data = base + p->offsets[i];
-	for (i = 0; i < p->num_cmds; i++)
+		if (exec_step(run, i))
+			return -1;
+	}
+	for (i = 0; i < p->num_cmds; i++) {
 		if (p->cmds[i].scratch)
 			x->scratch[i] = base + p->offsets[p->num_tensors + i];
+		if (exec_step(run, i))
+			return -1;
+	}
 	x->bound = p->serial;
 	x->bound_base = base;
 	return 0;

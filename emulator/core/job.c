@@ -361,7 +361,7 @@ static void write_profile(struct run *r)
 	status = slot_access(r->ctx, &r->job->engine->slots, le32toh(c->profile_slot),
 			     le64toh(c->profile_off), r->job->engine->exec.profile,
 			     (uint64_t)r->exec.num_profile * sizeof(struct nnpu_profile),
-			     DMA_WRITE, NULL);
+			     DMA_WRITE, &r->job->engine->progress);
 	if (status) {
 		r->exec.num_profile = 0;
 		if (!r->v->status)

@@ -18,7 +18,7 @@
 #define SMALL_ACCESS	4096u
 
 /* Longest piece of a transfer between two looks at abort requests, bytes. */
-#define DMA_CHUNK		(1u << 20)
+#define DMA_CHUNK		(256u << 10)
 
 #define SLOT_FLAGS	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
 

@@ -153,10 +153,16 @@ static void sift(const struct row *r, uint32_t *heap, uint32_t n, uint32_t i)
 static int sort_row(struct op_pace *pace, const struct row *r, uint32_t size, uint32_t *heap,
 		    uint32_t k)
 {
-	for (uint32_t i = 0; i < k; i++)
+	for (uint32_t i = 0; i < k; i++) {
 		heap[i] = i;
-	for (uint32_t i = k / 2; i-- > 0;)
+		if (op_pace_row(pace, i, 1))
+			return OP_ABORTED;
+	}
+	for (uint32_t i = k / 2; i-- > 0;) {
 		sift(r, heap, k, i);
+		if (op_pace(pace, 64))
+			return OP_ABORTED;
+	}
 	for (uint32_t i = k; i < size; i++) {
 		if (behind(r, heap[0], i)) {
 			heap[0] = i;
@@ -196,8 +202,10 @@ int topk_execute(const struct op_call *c)
 			indices[i * k + j] = (int32_t)heap[j];
 			memcpy((char *)out->data + (i * k + j) * bytes,
 			       (const char *)t->data + (r.base + heap[j]) * bytes, bytes);
+			if (op_pace_row(&pace, j, 8))
+				return OP_ABORTED;
 		}
-		if (op_pace(&pace, k * 8 + 8))
+		if (op_pace(&pace, k % OP_PACE_RUN * 8 + 8))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -82,8 +82,11 @@ bool bbox_sort(struct op_pace *pace, const float *scores, uint32_t *picked, uint
 {
 	uint32_t kept = count < limit ? count : limit;
 
-	for (uint32_t i = kept / 2; i-- > 0;)
+	for (uint32_t i = kept / 2; i-- > 0;) {
 		sift(scores, picked, kept, i);
+		if (op_pace(pace, 64))
+			return false;
+	}
 	for (uint32_t i = kept; kept && i < count; i++) {
 		if (behind(scores, picked[0], picked[i])) {
 			uint32_t swap = picked[0];
@@ -195,6 +198,8 @@ int bbox_transform_execute(const struct op_call *c)
 			return op_fail(c, NNPU_REASON_VALUE, 2);
 		if (!(b.x1 <= b.x2 && b.y1 <= b.y2))
 			return op_fail(c, NNPU_REASON_VALUE, 0);
+		if (op_pace(&pace, 32))
+			return OP_ABORTED;
 		height = real_at(c->in[3], 2 * (size_t)batch);
 		width = real_at(c->in[3], 2 * (size_t)batch + 1);
 		for (uint32_t k = 0; k < classes; k++) {

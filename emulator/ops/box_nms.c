@@ -101,6 +101,8 @@ static int64_t suppress(const struct op_call *c, struct nms *n, uint32_t *picked
 		for (uint32_t j = i + 1; j < count; j++) {
 			if (n->scores[picked[j]] > n->scores[picked[best]])
 				best = j;
+			if (op_pace_row(&n->pace, j, 4))
+				return -1;
 		}
 		swap = picked[i];
 		picked[i] = picked[best];
@@ -139,10 +141,12 @@ static bool keep_best(struct nms *n, uint32_t *picked, uint32_t count, uint32_t 
 		for (uint32_t i = 1; i < count; i++) {
 			if (behind(n, picked[i], picked[worst]))
 				worst = i;
+			if (op_pace_row(&n->pace, i, 4))
+				return false;
 		}
-		for (uint32_t i = worst; i + 1 < count; i++)
+		for (uint32_t i = worst; i + 1 < count && !op_pace_row(&n->pace, i, 1); i++)
 			picked[i] = picked[i + 1];
-		if (op_pace(&n->pace, (size_t)count * 4))
+		if (op_pace(&n->pace, count % OP_PACE_RUN * 4 + 16))
 			return false;
 	}
 	return true;
@@ -163,9 +167,11 @@ static int64_t pick_batch(const struct op_call *c, struct nms *n, uint32_t first
 
 			if (n->scores[at] > n->least_score)
 				picked[total + count++] = at;
+			if (op_pace_row(&n->pace, i - first, 8))
+				return -1;
 		}
 		left = suppress(c, n, picked + total, count);
-		if (left < 0 || op_pace(&n->pace, (size_t)(end - first) * 4))
+		if (left < 0 || op_pace(&n->pace, (end - first) % OP_PACE_RUN * 8 + 16))
 			return -1;
 		total += (uint32_t)left;
 	}
@@ -182,15 +188,22 @@ static int64_t pick(const struct op_call *c, struct nms *n)
 {
 	uint32_t total = 0;
 
-	for (uint32_t i = 0; i < n->boxes * n->classes; i++)
+	for (uint32_t i = 0; i < n->boxes * n->classes; i++) {
 		n->scores[i] = real_at(c->in[0], i);
+		if (op_pace_row(&n->pace, i, 8))
+			return -1;
+	}
 	for (uint32_t first = 0, end; first < n->boxes; first = end) {
 		int64_t count;
 
 		for (end = first + 1; end < n->boxes; end++) {
 			if (op_list_at(c, 2, end) != op_list_at(c, 2, first))
 				break;
+			if (op_pace_row(&n->pace, end, 4))
+				return -1;
 		}
+		if (op_pace(&n->pace, (end - first) % OP_PACE_RUN * 4 + 16))
+			return -1;
 		count = pick_batch(c, n, first, end, n->picked + total);
 		if (count < 0)
 			return -1;
@@ -254,6 +267,8 @@ int box_nms_execute(const struct op_call *c)
 		bbox_put(c->out[1], i, bbox_at(c->in[1], n.picked[i]));
 		((int32_t *)c->out[2]->data)[i] = (int32_t)(n.picked[i] % n.classes);
 		((int32_t *)c->out[3]->data)[i] = op_list_at(c, 2, box);
+		if (op_pace(&n.pace, 64))
+			return OP_ABORTED;
 	}
 	return 0;
 }

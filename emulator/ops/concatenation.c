@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "nd_copy.h"
 #include "ops.h"
 #include "quant.h"
 
@@ -98,13 +99,13 @@ int concatenation_execute(const struct op_call *c)
 			uint8_t *dst = (uint8_t *)out->data + j * row + at;
 
 			if (convert) {
-				for (size_t k = 0; k < part; k++)
+				for (size_t k = 0; k < part && !op_pace_row(&pace, k, 1); k++)
 					dst[k] = table[src[k]];
-			} else {
-				memcpy(dst, src, part);
-			}
-			if (op_pace(&pace, part / 2 + 4))
+				if (op_pace(&pace, part % OP_PACE_RUN + 4))
+					return OP_ABORTED;
+			} else if (nd_move(&pace, src, dst, part)) {
 				return OP_ABORTED;
+			}
 		}
 		at += part;
 	}

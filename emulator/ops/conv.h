@@ -148,12 +148,15 @@ struct conv_packing {
 	 * is struct conv_packed alone.
 	 */
 	size_t (*header_size)(const struct op_call *c, uint32_t channels);
-	void (*fill_header)(const struct op_call *c, uint32_t channels, size_t depth,
-			    struct conv_packed *packed);
+	void (*fill_header)(struct op_pace *pace, const struct op_call *c, uint32_t channels,
+			    size_t depth, struct conv_packed *packed);
 
-	/* Pack @cols rows of @filter into a panel. Missing channels become zeros. */
+	/*
+	 * Pack @len values of each of @cols rows of @filter, which are @depth values apart,
+	 * into a part of a panel. Missing channels become zeros.
+	 */
 	void (*pack_panel)(const struct tensor *filter, const void *rows, unsigned int cols,
-			   size_t depth, void *panel);
+			   size_t depth, size_t len, void *panel);
 };
 
 extern const struct conv_packing conv_quant_packing;
@@ -167,9 +170,10 @@ extern const struct conv_packing conv_float_packing;
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
 size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 
-/* Pack into @memory, of conv_scratch() bytes. Returns @memory. */
-struct conv_packed *conv_pack(const struct conv_packing *packing, const struct op_call *c,
-			      uint32_t channels, size_t depth, void *memory);
+/* Pack into @memory, of conv_scratch() bytes. Returns @memory, or NULL for an abort. */
+struct conv_packed *conv_pack(struct op_pace *pace, const struct conv_packing *packing,
+			      const struct op_call *c, uint32_t channels, size_t depth,
+			      void *memory);
 
 /* Returns as op_desc.execute; c->prepared is from conv_prepare() or NULL. */
 int conv_quant_execute(const struct op_call *c, const struct conv *cv);
@@ -183,12 +187,13 @@ int conv_plain_execute(const struct op_call *c, const struct conv *cv);
 
 /*
  * Requantization of a call with @channels output channels: the number of factors, and the
- * factors. requant_fill() does not set the range, which depends on the activation.
+ * factors. requant_fill() does not set the range, which depends on the activation. After an
+ * abort, which @pace knows, the factors are not complete.
  */
 struct requant;
 
 size_t requant_channels(const struct op_call *c, uint32_t channels);
-void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int32_t *shift,
-		  struct requant *q);
+void requant_fill(struct op_pace *pace, const struct op_call *c, uint32_t channels,
+		  int32_t *mult, int32_t *shift, struct requant *q);
 
 #endif /* NNPU_EMU_CONV_H */

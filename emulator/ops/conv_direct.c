@@ -46,8 +46,8 @@ static int check_common(const struct op_call *c)
 }
 
 /* acc += sum over @n channels of input and filter, which start at these offsets. */
-static void add_channels(const struct op_call *c, const struct direct *d, union acc *acc,
-			 size_t in, size_t filter, uint32_t n)
+static void add_piece(const struct op_call *c, const struct direct *d, union acc *acc,
+		      size_t in, size_t filter, size_t n)
 {
 	size_t stride = d->in.c_stride;
 
@@ -55,16 +55,29 @@ static void add_channels(const struct op_call *c, const struct direct *d, union 
 		const float *x = (const float *)c->in[0]->data + in;
 		const float *w = (const float *)c->in[1]->data + filter;
 
-		for (uint32_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			acc->real += x[i * stride] * w[i];
 	} else {
 		const uint8_t *x = (const uint8_t *)c->in[0]->data + in;
 		const uint8_t *w = (const uint8_t *)c->in[1]->data + filter;
 
-		for (uint32_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++)
 			acc->whole = q_add(acc->whole, qbyte_value(x[i * stride], d->in_byte) *
 					   qbyte_value(w[i], d->filter_byte));
 	}
+}
+
+/* The same for any @n. 0 or OP_ABORTED. */
+static int add_channels(const struct op_call *c, struct direct *d, union acc *acc, size_t in,
+			size_t filter, size_t n)
+{
+	for (size_t at = 0, piece; at < n; at += piece) {
+		piece = n - at < OP_PACE_RUN ? n - at : OP_PACE_RUN;
+		add_piece(c, d, acc, in + at * d->in.c_stride, filter + at, piece);
+		if (op_pace(&d->pace, piece * 2 + 8))
+			return OP_ABORTED;
+	}
+	return 0;
 }
 
 static int grouped_sum(const struct op_call *c, struct direct *d, union acc *acc, uint32_t n,
@@ -84,8 +97,7 @@ static int grouped_sum(const struct op_call *c, struct direct *d, union acc *acc
 				    group * depth * d->in.c_stride;
 			size_t filter = (((size_t)channel * d->y.taps + y) * d->x.taps + x) * depth;
 
-			add_channels(c, d, acc, in, filter, depth);
-			if (op_pace(&d->pace, depth + 8))
+			if (add_channels(c, d, acc, in, filter, depth))
 				return OP_ABORTED;
 		}
 	}
@@ -125,8 +137,7 @@ static int transposed_sum(const struct op_call *c, struct direct *d, union acc *
 			size_t filter = (((size_t)channel * d->taps[WINDOW_Y] + (size_t)ky) *
 					 d->taps[WINDOW_X] + (size_t)kx) * d->in.c;
 
-			add_channels(c, d, acc, in, filter, d->in.c);
-			if (op_pace(&d->pace, d->in.c + 8))
+			if (add_channels(c, d, acc, in, filter, d->in.c))
 				return OP_ABORTED;
 		}
 	}

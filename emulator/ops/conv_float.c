@@ -16,13 +16,13 @@
 #define TILE_VALUES	16384
 
 static void pack_panel(const struct tensor *filter, const void *rows, unsigned int cols,
-		       size_t depth, void *panel)
+		       size_t depth, size_t len, void *panel)
 {
 	const float *src = rows;
 	float *dst = panel;
 
 	(void)filter;
-	for (size_t i = 0; i < depth; i++, dst += KERNEL_PANEL) {
+	for (size_t i = 0; i < len; i++, dst += KERNEL_PANEL) {
 		for (unsigned int j = 0; j < KERNEL_PANEL; j++)
 			dst[j] = j < cols ? src[j * depth + i] : 0.0f;
 	}
@@ -157,7 +157,9 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv)
 
 	packed = c->prepared;
 	if (!packed)
-		packed = conv_pack(&conv_float_packing, c, cv->out.c, t.depth, c->scratch);
+		packed = conv_pack(&pace, &conv_float_packing, c, cv->out.c, t.depth, c->scratch);
+	if (!packed)
+		return OP_ABORTED;
 	t.weights = packed->weights;
 	t.piece = t.depth < TILE_VALUES ? t.depth : TILE_VALUES;
 	t.stride = t.piece;

@@ -6,9 +6,13 @@
  */
 #include "conv.h"
 #include "kernels.h"
+#include "nd_copy.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Values of a row that are packed between two looks at op_pace(). */
+#define PIECE	(1u << 12)
 
 /* How weights of a type are packed. NULL: they are not packed. */
 static const struct conv_packing *packing_of(enum nnpu_type type)
@@ -57,40 +61,63 @@ static size_t packed_size(const struct conv_packing *packing, const struct op_ca
 			   weights_size(packing, channels, depth), 1);
 }
 
+/* One panel: @cols rows from @rows on. */
+static bool pack_rows(struct op_pace *pace, const struct conv_packing *packing,
+		      const struct tensor *filter, const char *rows, unsigned int cols,
+		      size_t depth, char *panel)
+{
+	/* Rows that are long are far apart, and memory is slow. */
+	for (size_t at = 0, len; at < depth; at += len) {
+		len = depth - at < PIECE ? depth - at : PIECE;
+		packing->pack_panel(filter, rows + at * packing->value_size, cols, depth, len,
+				    panel + at * KERNEL_PANEL * packing->value_size);
+		if (op_pace(pace, len * KERNEL_PANEL * 2 + 32))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Write the header to @packed and the panels to @weights. @weights may be the place of the
  * rows themselves, which are not larger. So the last panel is packed first, and @row_buffer
- * holds the rows of one panel meanwhile (NULL: @weights is another place).
+ * holds the rows of one panel meanwhile (NULL: @weights is another place). False: abort.
  */
-static void pack(const struct conv_packing *packing, const struct op_call *c, uint32_t channels,
-		 size_t depth, struct conv_packed *packed, void *weights, void *row_buffer)
+static bool pack(struct op_pace *pace, const struct conv_packing *packing,
+		 const struct op_call *c, uint32_t channels, size_t depth,
+		 struct conv_packed *packed, void *weights, void *row_buffer)
 {
 	size_t panel = panel_size(packing, depth), row = depth * packing->value_size;
 
 	packed->weights = weights;
 	if (packing->fill_header)
-		packing->fill_header(c, channels, depth, packed);
+		packing->fill_header(pace, c, channels, depth, packed);
 	for (size_t i = panels_of(channels); i-- > 0;) {
 		const void *rows = (const char *)c->in[1]->data + i * KERNEL_PANEL * row;
 		size_t left = channels - i * KERNEL_PANEL;
 		unsigned int cols = left < KERNEL_PANEL ? (unsigned int)left : KERNEL_PANEL;
 
-		if (row_buffer)
-			rows = memcpy(row_buffer, rows, cols * row);
-		packing->pack_panel(c->in[1], rows, cols, depth, (char *)weights + i * panel);
+		if (row_buffer) {
+			nd_move(pace, rows, row_buffer, cols * row);
+			rows = row_buffer;
+		}
+		if (!pack_rows(pace, packing, c->in[1], rows, cols, depth,
+			       (char *)weights + i * panel))
+			return false;
 	}
+	return !pace->ended;
 }
 
 /* Pack the weights in place. */
-static void *prepare_in_place(const struct conv_packing *packing, const struct op_call *c,
-			      uint32_t channels, size_t depth, size_t *bytes)
+static void *prepare_in_place(struct op_pace *pace, const struct conv_packing *packing,
+			      const struct op_call *c, uint32_t channels, size_t depth,
+			      size_t *bytes)
 {
 	size_t size = header_size(packing, c, channels);
 	void *row_buffer = malloc(KERNEL_PANEL * depth * packing->value_size);
 	void *memory = size == SIZE_MAX ? NULL : aligned_alloc(SCRATCH_ALIGN, size);
 
 	if (row_buffer && memory) {
-		pack(packing, c, channels, depth, memory, c->in[1]->data, row_buffer);
+		pack(pace, packing, c, channels, depth, memory, c->in[1]->data, row_buffer);
 		*bytes += size;
 	} else {
 		free(memory);
@@ -103,6 +130,7 @@ static void *prepare_in_place(const struct conv_packing *packing, const struct o
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
 {
 	const struct conv_packing *packing = packing_of(c->in[0]->type);
+	struct op_pace pace = { .progress = c->progress };
 	size_t size;
 
 	if (kernels_plain() || !packing)
@@ -111,13 +139,13 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 	if (size == SIZE_MAX)
 		return 0;
 	if (c->own >> 1 & 1 && weights_size(packing, channels, depth) <= op_room(c->in[1])) {
-		c->prepared = prepare_in_place(packing, c, channels, depth, bytes);
+		c->prepared = prepare_in_place(&pace, packing, c, channels, depth, bytes);
 		return 0;
 	}
 	c->prepared = aligned_alloc(SCRATCH_ALIGN, size);
 	if (!c->prepared)
 		return 0;	/* execute() packs the weights then */
-	conv_pack(packing, c, channels, depth, c->prepared);
+	conv_pack(&pace, packing, c, channels, depth, c->prepared);
 	c->released |= 1u << 1;
 	*bytes += size;
 	return 0;
@@ -128,12 +156,14 @@ size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth)
 	return c->prepared ? 0 : packed_size(packing_of(c->in[0]->type), c, channels, depth);
 }
 
-struct conv_packed *conv_pack(const struct conv_packing *packing, const struct op_call *c,
-			      uint32_t channels, size_t depth, void *memory)
+struct conv_packed *conv_pack(struct op_pace *pace, const struct conv_packing *packing,
+			      const struct op_call *c, uint32_t channels, size_t depth,
+			      void *memory)
 {
 	void *weights = (char *)memory + header_size(packing, c, channels);
 
-	pack(packing, c, channels, depth, memory, weights, NULL);
+	if (!pack(pace, packing, c, channels, depth, memory, weights, NULL))
+		return NULL;
 	return memory;
 }
 

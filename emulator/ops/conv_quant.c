@@ -38,8 +38,8 @@ size_t requant_channels(const struct op_call *c, uint32_t channels)
 	return ((size_t)channels + KERNEL_COLS - 1) / KERNEL_COLS * KERNEL_COLS;
 }
 
-void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int32_t *shift,
-		  struct requant *q)
+void requant_fill(struct op_pace *pace, const struct op_call *c, uint32_t channels,
+		  int32_t *mult, int32_t *shift, struct requant *q)
 {
 	size_t n = requant_channels(c, channels);
 	struct qfactor f = { 0, 0 };
@@ -49,7 +49,7 @@ void requant_fill(const struct op_call *c, uint32_t channels, int32_t *mult, int
 	q->per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
 	q->shifts_right = true;
 	q->zero_point = c->out[0]->zero_point;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !op_pace(pace, 32); i++) {
 		if (i == 0 || (q->per_channel && i < channels))
 			f = qfactor_of_channel(c, (uint32_t)i);
 		mult[i] = f.mult;
@@ -65,8 +65,8 @@ static size_t header_size(const struct op_call *c, uint32_t channels)
 			   requant_channels(c, channels), 2 * sizeof(int32_t));
 }
 
-static void fill_header(const struct op_call *c, uint32_t channels, size_t depth,
-			struct conv_packed *packed)
+static void fill_header(struct op_pace *pace, const struct op_call *c, uint32_t channels,
+			size_t depth, struct conv_packed *packed)
 {
 	struct op_call pieces = { .scratch = packed };
 	struct conv_quant *p = scratch_take(&pieces, sizeof(*p));
@@ -77,11 +77,11 @@ static void fill_header(const struct op_call *c, uint32_t channels, size_t depth
 	p->zero_point = c->in[1]->zero_point;
 	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
 		p->zero_point -= 128;
-	requant_fill(c, channels, mult, mult + n, &p->requant);
+	requant_fill(pace, c, channels, mult, mult + n, &p->requant);
 }
 
 static void pack_panel(const struct tensor *filter, const void *rows, unsigned int cols,
-		       size_t depth, void *panel)
+		       size_t depth, size_t len, void *panel)
 {
 	uint8_t flip = filter->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
 	const uint8_t *src = rows;
@@ -90,11 +90,11 @@ static void pack_panel(const struct tensor *filter, const void *rows, unsigned i
 		int8_t *dst = (int8_t *)panel + 2 * i;
 		size_t at = 0;
 
-		for (; i < cols && at + 2 <= depth; at += 2, dst += 2 * KERNEL_PANEL) {
+		for (; i < cols && at + 2 <= len; at += 2, dst += 2 * KERNEL_PANEL) {
 			dst[0] = (int8_t)(src[at] ^ flip);
 			dst[1] = (int8_t)(src[at + 1] ^ flip);
 		}
-		for (; at < depth; at += 2, dst += 2 * KERNEL_PANEL) {
+		for (; at < len; at += 2, dst += 2 * KERNEL_PANEL) {
 			dst[0] = i < cols ? (int8_t)(src[at] ^ flip) : 0;
 			dst[1] = 0;
 		}
@@ -303,8 +303,9 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	unsigned int max_rows = TILE_ROWS;
 	size_t piece = t.depth;
 
-	if (!c->prepared)
-		conv_pack(&conv_quant_packing, c, cv->out.c, t.depth, c->scratch);
+	if (!c->prepared &&
+	    !conv_pack(&pace, &conv_quant_packing, c, cv->out.c, t.depth, c->scratch))
+		return OP_ABORTED;
 	t.packed = c->prepared ? c->prepared : c->scratch;
 	t.requant = t.packed->requant;
 	t.requant.range = qrange_of(cv->activation, c->out[0]);

@@ -8,6 +8,7 @@
  */
 #include "conv.h"
 #include "kernels.h"
+#include "nd_copy.h"
 #include "ops.h"
 
 #include <stdlib.h>
@@ -95,12 +96,12 @@ static size_t round_up(size_t n)
 }
 
 /* Do all weights fit a signed byte after the zero point is subtracted? */
-static bool is_narrow(const struct op_call *c)
+static bool is_narrow(struct op_pace *pace, const struct op_call *c)
 {
 	const uint8_t *src = c->in[1]->data;
 	struct qbyte b = qbyte_of(c->in[1]);
 
-	for (size_t i = 0; i < c->in[1]->bytes; i++) {
+	for (size_t i = 0; i < c->in[1]->bytes && !op_pace_row(pace, i, 1); i++) {
 		int16_t w = qbyte_value(src[i], b);
 
 		if (w < INT8_MIN || w > INT8_MAX)
@@ -126,8 +127,8 @@ static size_t packed_size(const struct op_call *c, uint32_t channels, size_t pai
 	return owns_bias(c) ? size : scratch_add(size, padded, sizeof(int32_t));
 }
 
-static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, bool narrow,
-		 void *memory)
+static void pack(struct op_pace *pace, const struct op_call *c, uint32_t channels,
+		 unsigned int taps, bool narrow, void *memory)
 {
 	struct op_call pieces = { .scratch = memory };
 	struct depthwise_quant *p = scratch_take(&pieces, sizeof(*p));
@@ -145,15 +146,15 @@ static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, 
 		.weights = { .pairs = pairs, .narrow = narrow, .data = weights },
 		.padding = padding,
 	};
-	requant_fill(c, channels, mult, mult + n, &p->requant);
+	requant_fill(pace, c, channels, mult, mult + n, &p->requant);
 	if (!owns_bias(c)) {
-		memset(fold, 0, padded * sizeof(*fold));
+		nd_fill(pace, fold, sizeof(*fold), padded, &(int32_t){ 0 });
 		p->weights.fold = fold;
 	}
-	memset(weights, 0, bytes);
-	memset(padding, (uint8_t)c->in[0]->zero_point, padded);
+	nd_fill(pace, weights, 1, bytes, &(uint8_t){ 0 });
+	nd_fill(pace, padding, 1, padded, &(uint8_t){ (uint8_t)c->in[0]->zero_point });
 	for (unsigned int t = 0; t < taps; t++) {
-		for (uint32_t i = 0; i < channels; i++) {
+		for (uint32_t i = 0; i < channels && !op_pace_row(pace, i, 4); i++) {
 			size_t block = i / KERNEL_COLS * pairs + t / 2;
 			size_t at = (block * KERNEL_COLS + i % KERNEL_COLS) * 2 + t % 2;
 			int16_t w = qbyte_value(*src++, b);
@@ -169,6 +170,7 @@ static void pack(const struct op_call *c, uint32_t channels, unsigned int taps, 
 
 int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 {
+	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *filter = c->in[1];
 	size_t taps, size;
 	struct window w;
@@ -181,14 +183,14 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 	taps = (size_t)filter->dims[1] * filter->dims[2];
 	if (taps > MAX_TAPS)
 		return 0;
-	narrow = is_narrow(c);
+	narrow = is_narrow(&pace, c);
 	size = packed_size(c, filter->dims[3], (taps + 1) / 2, narrow);
 	if (size == SIZE_MAX)
 		return 0;
 	memory = aligned_alloc(SCRATCH_ALIGN, size);
 	if (!memory)
 		return 0;	/* execute() works from the tensors then */
-	pack(c, filter->dims[3], (unsigned int)taps, narrow, memory);
+	pack(&pace, c, filter->dims[3], (unsigned int)taps, narrow, memory);
 	c->prepared = memory;
 	c->released = 1u << 1;
 	*bytes += size;
@@ -307,8 +309,10 @@ static int quant_pixel(const struct op_call *c, const struct depthwise *d, const
 				acc[i] = q_add(acc[i], qbyte_value(x, in_byte) *
 					       qbyte_value(weights[i], filter_byte));
 			}
+			if (op_pace_tap(pace, tx, n * 2 + 8))
+				return OP_ABORTED;
 		}
-		if (op_pace(pace, (size_t)(x_last - x_first + 2) * (n + 8)))
+		if (op_pace(pace, (x_last - x_first) % OP_PACE_TAPS * (n * 2 + 8) + 16))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -419,8 +423,10 @@ static int float_pixel(const struct op_call *c, const struct depthwise *d, const
 				inputs[i] = src[(col + i) / d->multiplier * cv->in.c_stride];
 			for (unsigned int i = 0; i < n; i++)
 				acc[i] += inputs[i] * weights[i];
+			if (op_pace_tap(pace, tx, n + 8))
+				return OP_ABORTED;
 		}
-		if (op_pace(pace, (size_t)(x_last - x_first + 2) * (n + 8)))
+		if (op_pace(pace, (x_last - x_first) % OP_PACE_TAPS * (n + 8) + 16))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -11,6 +11,7 @@
  * 2 labels, 3 number of boxes of each batch. Unused elements are 0.
  */
 #include "bbox.h"
+#include "nd_copy.h"
 #include "ops.h"
 
 struct detection {
@@ -152,10 +153,10 @@ static bool decode(const struct op_call *c, struct detection *d, uint32_t n)
 		w = real_exp(v[3]) * a[3] / 2;
 		d->decoded[i] = (struct bbox){ x - w, y - h, x + w, y + h };
 		at = (size_t)i * d->classes;
-		for (uint32_t k = 0; k < d->classes; k++)
+		for (uint32_t k = 0; k < d->classes && !op_pace_row(&d->pace, k, 4); k++)
 			d->scores[at + k] = real_at(c->in[0],
 						    (size_t)n * d->anchors * d->classes + at + k);
-		if (op_pace(&d->pace, d->classes * 2u + 100))
+		if (op_pace(&d->pace, d->classes % OP_PACE_RUN * 4 + 100))
 			return false;
 	}
 	return true;
@@ -182,6 +183,8 @@ static int64_t pick(struct detection *d, uint32_t limit)
 	for (uint32_t i = 0; i < d->anchors; i++) {
 		if (d->best[i] > d->least_score)
 			d->candidates[count++] = i;
+		if (op_pace_row(&d->pace, i, 2))
+			return -1;
 	}
 	return bbox_pick(&d->pace, d->decoded, d->best, d->candidates, count, d->overlap, limit);
 }
@@ -194,20 +197,23 @@ static int64_t detect_regular(const struct op_call *c, struct detection *d, uint
 	for (uint32_t k = 1; k < d->classes; k++) {
 		int64_t count;
 
-		for (uint32_t i = 0; i < d->anchors; i++)
+		for (uint32_t i = 0; i < d->anchors && !op_pace_row(&d->pace, i, 8); i++)
 			d->best[i] = d->scores[(size_t)i * d->classes + k];
 		count = pick(d, (uint32_t)d->boxes_per_class);
-		if (count < 0 || op_pace(&d->pace, (size_t)d->anchors * 2))
+		if (count < 0 || op_pace(&d->pace, d->anchors % OP_PACE_RUN * 10 + 16))
 			return -1;
-		for (uint32_t i = 0; i < (uint32_t)count; i++)
+		for (uint32_t i = 0; i < (uint32_t)count && !op_pace_row(&d->pace, i, 4); i++)
 			d->picked[total++] = d->candidates[i] * d->classes + k;
 	}
 	if (!bbox_sort(&d->pace, d->scores, d->picked, total, (uint32_t)d->boxes))
 		return -1;
 	if (total > (uint32_t)d->boxes)
 		total = (uint32_t)d->boxes;
-	for (uint32_t i = 0; i < total; i++)
+	for (uint32_t i = 0; i < total; i++) {
 		put(c, d, n, i, d->picked[i] / d->classes, d->picked[i] % d->classes);
+		if (op_pace(&d->pace, 32))
+			return -1;
+	}
 	return total;
 }
 
@@ -225,9 +231,9 @@ static int64_t detect_fast(const struct op_call *c, struct detection *d, uint32_
 		const float *scores = d->scores + (size_t)i * d->classes;
 
 		d->best[i] = scores[1];
-		for (uint32_t k = 2; k < d->classes; k++)
+		for (uint32_t k = 2; k < d->classes && !op_pace_row(&d->pace, k, 2); k++)
 			d->best[i] = scores[k] > d->best[i] ? scores[k] : d->best[i];
-		if (op_pace(&d->pace, d->classes * 2u))
+		if (op_pace(&d->pace, d->classes % OP_PACE_RUN * 2 + 16))
 			return -1;
 	}
 	count = pick(d, (uint32_t)d->boxes);
@@ -236,12 +242,19 @@ static int64_t detect_fast(const struct op_call *c, struct detection *d, uint32_
 	for (uint32_t i = 0; i < (uint32_t)count; i++) {
 		uint32_t anchor = d->candidates[i];
 
-		for (uint32_t k = 1; k < d->classes; k++)
+		for (uint32_t k = 1; k < d->classes; k++) {
 			d->picked[k - 1] = anchor * d->classes + k;
-		if (!bbox_sort(&d->pace, d->scores, d->picked, d->classes - 1, per_box))
+			if (op_pace_row(&d->pace, k, 2))
+				return -1;
+		}
+		if (op_pace(&d->pace, d->classes % OP_PACE_RUN * 2 + 16) ||
+		    !bbox_sort(&d->pace, d->scores, d->picked, d->classes - 1, per_box))
 			return -1;
-		for (uint32_t k = 0; k < per_box && total < (uint32_t)d->boxes; k++)
+		for (uint32_t k = 0; k < per_box && total < (uint32_t)d->boxes; k++) {
 			put(c, d, n, total++, anchor, d->picked[k] % d->classes);
+			if (op_pace(&d->pace, 32))
+				return -1;
+		}
 	}
 	return total;
 }
@@ -249,14 +262,15 @@ static int64_t detect_fast(const struct op_call *c, struct detection *d, uint32_
 int detection_execute(const struct op_call *c)
 {
 	struct detection d;
+	uint8_t zero = 0;
 
 	if (read_operands(c, &d))
 		return -1;
 	take_work(c, &d);
 	d.pace.progress = c->progress;
 	for (unsigned int i = 0; i < 3; i++) {
-		if (c->out[i]->bytes)
-			memset(c->out[i]->data, 0, c->out[i]->bytes);
+		if (nd_fill(&d.pace, c->out[i]->data, 1, c->out[i]->bytes, &zero))
+			return OP_ABORTED;
 	}
 	for (uint32_t n = 0; n < d.batches; n++) {
 		int64_t count = decode(c, &d, n) ? 0 : -1;

@@ -57,6 +57,8 @@ static int copy_rows(const struct op_call *c, unsigned int operand, const struct
 
 		if (v < 0 || (uint32_t)v >= rows)
 			return op_fail(c, NNPU_REASON_VALUE, operand);
+		if (op_pace_row(&pace, i, 2))
+			return OP_ABORTED;
 	}
 	if (bytes == 0)
 		return 0;
@@ -66,8 +68,7 @@ static int copy_rows(const struct op_call *c, unsigned int operand, const struct
 		for (size_t i = 0; i < count; i++, out += bytes) {
 			int32_t v = op_list_at(c, operand, i);
 
-			memcpy(out, in + (size_t)v * bytes, bytes);
-			if (op_pace(&pace, bytes / 8 + 8))
+			if (nd_move(&pace, in + (size_t)v * bytes, out, bytes))
 				return OP_ABORTED;
 		}
 	}
@@ -172,18 +173,18 @@ int hashtable_lookup_execute(const struct op_call *c)
 	struct op_pace pace = { .progress = c->progress };
 	size_t bytes = row_bytes(c->in[2]);
 	char *out = c->out[0]->data;
-	uint8_t *hits = c->out[1]->data;
+	uint8_t *hits = c->out[1]->data, zero = 0;
 
 	for (uint32_t i = 0; i < c->in[0]->dims[0]; i++) {
 		int64_t row = find_key(c, op_list_at(c, 0, i));
 
 		hits[i] = row >= 0;
-		if (bytes && row >= 0)
-			memcpy(out + i * bytes,
-			       (const char *)c->in[2]->data + (size_t)row * bytes, bytes);
-		else if (bytes)
-			memset(out + i * bytes, 0, bytes);
-		if (op_pace(&pace, bytes / 8 + 32))
+		if (row >= 0 ?
+		    nd_move(&pace, (const char *)c->in[2]->data + (size_t)row * bytes,
+			    out + i * bytes, bytes) :
+		    nd_fill(&pace, out + i * bytes, 1, bytes, &zero))
+			return OP_ABORTED;
+		if (op_pace(&pace, 32))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -100,8 +100,8 @@ static void find_maximum(struct op_pace *pace, const struct op_call *c, const st
 	float best = -INFINITY, g[3][3], dx, dy;
 	uint32_t by = 0, bx = 0;
 
-	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 4u + 8); y++) {
-		for (uint32_t x = 0; x < m->x; x++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x % OP_PACE_RUN * 4 + 8); y++) {
+		for (uint32_t x = 0; x < m->x && !op_pace_row(pace, x, 4); x++) {
 			float v = real_at(c->in[0], at + y * m->y_stride + x * m->x_stride);
 
 			if (v > best) {

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "nd_copy.h"
 #include "ops.h"
 #include "real.h"
 
@@ -185,7 +186,7 @@ static void stir_block(struct long_print *l, const uint8_t *s, uint64_t factor, 
 	l->x = z;
 }
 
-static uint64_t fingerprint(const uint8_t *s, size_t n)
+static uint64_t fingerprint(struct op_pace *pace, const uint8_t *s, size_t n)
 {
 	struct long_print l = { .x = 81, .y = 81 * K1 + 113 };
 	const uint8_t *end;
@@ -198,7 +199,7 @@ static uint64_t fingerprint(const uint8_t *s, size_t n)
 	l.z = mix(l.y * K2 + 113) * K2;
 	l.x = l.x * K2 + get64(s);
 	end = s + (n - 1) / 64 * 64;
-	for (; s != end; s += 64)
+	for (; s != end && !op_pace(pace, 32); s += 64)
 		stir_block(&l, s, K1, 1);
 	factor = K1 + ((l.z & 0xff) << 1);
 	l.w.a += (n - 1) & 63;
@@ -222,11 +223,11 @@ static int signature_bit(const struct op_call *c, size_t at, struct op_pace *pac
 	for (uint32_t i = 0; i < t->dims[0]; i++) {
 		double v;
 
-		if (bytes)
-			memcpy(key + sizeof(seed), (const char *)t->data + i * bytes, bytes);
-		v = (double)(int64_t)fingerprint(key, sizeof(seed) + bytes);
+		if (nd_move(pace, (const char *)t->data + i * bytes, key + sizeof(seed), bytes))
+			return -1;
+		v = (double)(int64_t)fingerprint(pace, key, sizeof(seed) + bytes);
 		score += tensor_has_value(c->in[2]) ? real_at(c->in[2], i) * v : v;
-		if (op_pace(pace, bytes + 32))
+		if (op_pace(pace, 64))
 			return -1;
 	}
 	return score > 0;

@@ -25,6 +25,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "nd_copy.h"
 #include "ops.h"
 #include "recurrent.h"
 
@@ -346,17 +347,18 @@ struct worker {
 };
 
 /* Mean 0 and variance 1, times weights, plus bias. */
-static void normalize(float *v, uint32_t n, const float *weights, const float *bias)
+static void normalize(struct op_pace *pace, float *v, uint32_t n, const float *weights,
+		      const float *bias)
 {
 	float mean = 0.0f, variance = 0.0f, factor;
 
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !op_pace_row(pace, i, 2); i++)
 		mean += v[i];
 	mean /= (float)n;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !op_pace_row(pace, i, 2); i++)
 		variance += (v[i] - mean) * (v[i] - mean);
 	factor = 1.0f / sqrtf(variance / (float)n + NORM_EPSILON);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n && !op_pace_row(pace, i, 2); i++)
 		v[i] = (v[i] - mean) * factor * weights[i] + bias[i];
 }
 
@@ -370,9 +372,9 @@ static float *sum_gate(const struct worker *w, unsigned int g, const float *x, c
 	const float *peep = peephole ? float_data(w->c, peephole) : NULL;
 
 	if (y->has_norm)
-		memset(gate, 0, y->cells * sizeof(*gate));
+		nd_fill(w->pace, gate, sizeof(*gate), y->cells, &(float){ 0 });
 	else
-		memcpy(gate, bias, y->cells * sizeof(*gate));
+		nd_move(w->pace, bias, gate, y->cells * sizeof(*gate));
 	recurrent_product(w->pace, float_data(w->c, y->first + LAYER_WEIGHTS + g), x, y->cells,
 			  y->size, gate);
 	if (y->has_aux)
@@ -380,10 +382,10 @@ static float *sum_gate(const struct worker *w, unsigned int g, const float *x, c
 				  y->aux_size, gate);
 	recurrent_product(w->pace, float_data(w->c, y->first + LAYER_RECURRENT + g), w->outputs,
 			  y->cells, y->outputs, gate);
-	for (uint32_t i = 0; peep && i < y->cells; i++)
+	for (uint32_t i = 0; peep && i < y->cells && !op_pace_row(w->pace, i, 2); i++)
 		gate[i] += peep[i] * w->cells[i];
 	if (y->has_norm)
-		normalize(gate, y->cells, float_data(w->c, y->norm + g), bias);
+		normalize(w->pace, gate, y->cells, float_data(w->c, y->norm + g), bias);
 	return gate;
 }
 
@@ -400,14 +402,14 @@ static void project(const struct worker *w, const float *hidden)
 	const float *bias = float_data(w->c, y->first + LAYER_PROJECTION_BIAS);
 
 	if (!y->projection) {
-		memcpy(w->outputs, hidden, y->outputs * sizeof(*hidden));
+		nd_move(w->pace, hidden, w->outputs, y->outputs * sizeof(*hidden));
 		return;
 	}
-	for (uint32_t i = 0; i < y->outputs; i++)
+	for (uint32_t i = 0; i < y->outputs && !op_pace_row(w->pace, i, 1); i++)
 		w->outputs[i] = bias ? bias[i] : 0.0f;
 	recurrent_product(w->pace, float_data(w->c, y->first + LAYER_PROJECTION), hidden,
 			  y->outputs, y->cells, w->outputs);
-	for (uint32_t i = 0; i < y->outputs; i++)
+	for (uint32_t i = 0; i < y->outputs && !op_pace_row(w->pace, i, 2); i++)
 		w->outputs[i] = limit(w->outputs[i], w->l->projection_limit);
 }
 
@@ -423,7 +425,7 @@ static int step(const struct worker *w, const float *x, const float *aux)
 		in = sum_gate(w, GATE_IN, x, aux, peephole);
 	forget = sum_gate(w, GATE_FORGET, x, aux, peephole + 1);
 	cell = sum_gate(w, GATE_CELL, x, aux, 0);
-	for (uint32_t i = 0; i < y->cells; i++) {
+	for (uint32_t i = 0; i < y->cells && !op_pace_row(w->pace, i, 64); i++) {
 		float f = recurrent_logistic(forget[i]);
 		float part = in ? recurrent_logistic(in[i]) : 1.0f - f;
 		float v = f * w->cells[i] + part * recurrent_apply(activation, cell[i]);
@@ -432,10 +434,10 @@ static int step(const struct worker *w, const float *x, const float *aux)
 	}
 	/* The output gate looks at the new cells. */
 	out = sum_gate(w, GATE_OUT, x, aux, peephole + 2);
-	for (uint32_t i = 0; i < y->cells; i++)
+	for (uint32_t i = 0; i < y->cells && !op_pace_row(w->pace, i, 64); i++)
 		out[i] = recurrent_logistic(out[i]) * recurrent_apply(activation, w->cells[i]);
 	project(w, out);
-	return op_pace(w->pace, (size_t)y->cells * 128) ? OP_ABORTED : 0;
+	return op_pace(w->pace, y->cells % OP_PACE_RUN * 128) ? OP_ABORTED : 0;
 }
 
 static int run_batch(const struct worker *w, uint32_t batch, bool backward, float *out,
@@ -445,10 +447,10 @@ static int run_batch(const struct worker *w, uint32_t batch, bool backward, floa
 	const struct sequence *seq = &w->l->seq;
 	const float *input = w->c->in[y->input]->data;
 
-	memcpy(w->outputs, float_data(w->c, y->state) + (size_t)batch * y->outputs,
-	       y->outputs * sizeof(float));
-	memcpy(w->cells, float_data(w->c, y->state + 1) + (size_t)batch * y->cells,
-	       y->cells * sizeof(float));
+	nd_move(w->pace, float_data(w->c, y->state) + (size_t)batch * y->outputs, w->outputs,
+		y->outputs * sizeof(float));
+	nd_move(w->pace, float_data(w->c, y->state + 1) + (size_t)batch * y->cells, w->cells,
+		y->cells * sizeof(float));
 	for (uint32_t i = 0; i < seq->time; i++) {
 		uint32_t t = backward ? seq->time - 1 - i : i;
 		const float *aux = NULL;
@@ -457,15 +459,16 @@ static int run_batch(const struct worker *w, uint32_t batch, bool backward, floa
 			aux = float_data(w->c, 39) + sequence_at(seq, t, batch, y->aux_size);
 		if (step(w, input + sequence_at(seq, t, batch, y->size), aux))
 			return OP_ABORTED;
-		memcpy(out + sequence_at(seq, t, batch, width), w->outputs,
-		       y->outputs * sizeof(*out));
+		nd_move(w->pace, w->outputs, out + sequence_at(seq, t, batch, width),
+			y->outputs * sizeof(*out));
 	}
-	return 0;
+	return w->pace->ended ? OP_ABORTED : 0;
 }
 
-static void keep(const struct tensor *t, uint32_t batch, const float *values, uint32_t n)
+static void keep(struct op_pace *pace, const struct tensor *t, uint32_t batch,
+		 const float *values, uint32_t n)
 {
-	memcpy((float *)t->data + (size_t)batch * n, values, n * sizeof(*values));
+	nd_move(pace, values, (float *)t->data + (size_t)batch * n, n * sizeof(*values));
 }
 
 static int run_layer(struct worker *w, unsigned int number)
@@ -485,8 +488,8 @@ static int run_layer(struct worker *w, unsigned int number)
 			return OP_ABORTED;
 		if (state >= c->num_outputs)
 			continue;
-		keep(c->out[state], b, w->outputs, y->outputs);
-		keep(c->out[state + 1], b, w->cells, y->cells);
+		keep(w->pace, c->out[state], b, w->outputs, y->outputs);
+		keep(w->pace, c->out[state + 1], b, w->cells, y->cells);
 	}
 	return 0;
 }
@@ -500,8 +503,9 @@ int lstm_execute(const struct op_call *c)
 	if (geometry(c, &l))
 		return -1;
 	/* The scratch buffer of the HAL is not used. It is an output, so it is cleared. */
-	if (!is_sequence(c) && c->out[0]->bytes)
-		memset(c->out[0]->data, 0, c->out[0]->bytes);
+	if (!is_sequence(c) &&
+	    nd_fill(&pace, c->out[0]->data, 1, c->out[0]->bytes, &(uint8_t){ 0 }))
+		return OP_ABORTED;
 	for (unsigned int i = 0; i < l.num_layers; i++) {
 		struct worker w = { .c = c, .l = &l, .y = &l.layers[i], .pace = &pace };
 		size_t cells = w.y->cells;

@@ -7,7 +7,10 @@
 #include <string.h>
 
 /* Bytes that are copied between two looks at op_pace(). */
-#define MOVE_BYTES	(1u << 20)
+#define MOVE_BYTES	(1u << 18)
+
+/* Elements with gaps between them: each may be in a page of its own. */
+#define STRIDED_RUN	4096
 
 void nd_strides(const struct tensor *t, ptrdiff_t *strides)
 {
@@ -69,6 +72,7 @@ int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
 	ptrdiff_t at_in = 0, at_out = 0;
 	struct nd_dim *inner;
 	unsigned int outer;
+	bool strided;
 
 	for (unsigned int i = 0; i < rank; i++) {
 		if (dims[i].n == 0)
@@ -78,6 +82,7 @@ int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
 	if (outer == 0)
 		joined[outer++] = (struct nd_dim){ 1, 1, 1 };
 	inner = &joined[--outer];
+	strided = inner->in != 1 || inner->out != 1;
 	for (;;) {
 		const char *src = (const char *)in + at_in * (ptrdiff_t)size;
 		char *dst = (char *)out + at_out * (ptrdiff_t)size;
@@ -87,8 +92,10 @@ int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
 			ptrdiff_t skip = (ptrdiff_t)(at * size);
 
 			n = inner->n - at < MOVE_BYTES / 4 ? inner->n - at : MOVE_BYTES / 4;
+			if (n > STRIDED_RUN && strided)
+				n = STRIDED_RUN;
 			copy_run(src + skip * inner->in, dst + skip * inner->out, size, inner, n);
-			if (op_pace(pace, n * 2 + 8))
+			if (op_pace(pace, n * (strided ? 32 : 2) + 8))
 				return OP_ABORTED;
 		}
 		for (d = outer; d-- > 0;) {
@@ -126,7 +133,7 @@ int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes)
 	for (size_t at = 0, n; at < bytes; at += n) {
 		n = bytes - at < MOVE_BYTES ? bytes - at : MOVE_BYTES;
 		memcpy((char *)out + at, (const char *)in + at, n);
-		if (op_pace(pace, n / 4))
+		if (op_pace(pace, n / 4 + 8))
 			return OP_ABORTED;
 	}
 	return 0;

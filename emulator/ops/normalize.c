@@ -161,10 +161,10 @@ int lrn_execute(const struct op_call *c)
 								    r.size;
 			float sum = 0.0f;
 
-			for (size_t k = first; k < last; k++)
+			for (size_t k = first; k < last && !op_pace_row(&pace, k, 2); k++)
 				sum += in[k * r.inner] * in[k * r.inner];
 			out[j * r.inner] = in[j * r.inner] * powf(bias + alpha * sum, -beta);
-			if (op_pace(&pace, (last - first) * 2 + 32))
+			if (op_pace(&pace, (last - first) % OP_PACE_RUN * 2 + 32))
 				return OP_ABORTED;
 		}
 	}
@@ -244,21 +244,21 @@ static void normalize_channel(struct op_pace *pace, const struct image *m, const
 {
 	float count = (float)((size_t)m->y * m->x), sum = 0.0f, squares = 0.0f, mean, factor;
 
-	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 2u + 8); y++) {
-		for (uint32_t x = 0; x < m->x; x++)
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x % OP_PACE_RUN * 4 + 8); y++) {
+		for (uint32_t x = 0; x < m->x && !op_pace_row(pace, x, 4); x++)
 			sum += in[y * m->y_stride + x * m->x_stride];
 	}
 	mean = sum / count;
-	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 2u + 8); y++) {
-		for (uint32_t x = 0; x < m->x; x++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x % OP_PACE_RUN * 4 + 8); y++) {
+		for (uint32_t x = 0; x < m->x && !op_pace_row(pace, x, 4); x++) {
 			float d = in[y * m->y_stride + x * m->x_stride] - mean;
 
 			squares += d * d;
 		}
 	}
 	factor = gamma / sqrtf(squares / count + epsilon);
-	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x * 2u + 8); y++) {
-		for (uint32_t x = 0; x < m->x; x++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x % OP_PACE_RUN * 4 + 8); y++) {
+		for (uint32_t x = 0; x < m->x && !op_pace_row(pace, x, 4); x++) {
 			size_t at = y * m->y_stride + x * m->x_stride;
 
 			out[at] = (in[at] - mean) * factor + beta;

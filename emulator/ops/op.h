@@ -141,9 +141,9 @@ struct op_desc {
 #define OP_ABORTED	1
 
 /*
- * Kernels call this about once per millisecond of work (an output row of a convolution).
- * It increments the progress counter that the driver's watchdog reads. True: the job is to
- * end, return OP_ABORTED. Whoever calls the functions of operations defines it.
+ * Kernels call this at least once per millisecond of work, at any operand size (shape.h has
+ * what counts the work). It increments the progress counter that the driver's watchdog
+ * reads. True: the job is to end, return OP_ABORTED. Whoever calls the functions of operations defines it.
  */
 bool op_progress(struct job_progress *p);
 

@@ -139,8 +139,10 @@ static int quant_pixel(const struct pool *p, const struct taps *t, const uint8_t
 				add_bytes(src, 1, p->flip, n, true, acc);
 			else
 				add_bytes(src, 1, p->flip, n, false, acc);
+			if (op_pace_tap(p->pace, tx, n + 8))
+				return OP_ABORTED;
 		}
-		if (op_pace(p->pace, (size_t)(t->x_last - t->x_first + 2) * (n + 8)))
+		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) + 16))
 			return OP_ABORTED;
 	}
 	if (!p->max)
@@ -170,8 +172,10 @@ static int float_pixel(const struct pool *p, const struct taps *t, const float *
 					acc[i] = v;
 			}
 			first = false;
+			if (op_pace_tap(p->pace, tx, n + 8))
+				return OP_ABORTED;
 		}
-		if (op_pace(p->pace, (size_t)(t->x_last - t->x_first + 2) * (n + 8)))
+		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) + 16))
 			return OP_ABORTED;
 	}
 	for (unsigned int i = 0; !p->max && i < n; i++)

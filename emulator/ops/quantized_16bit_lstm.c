@@ -95,8 +95,8 @@ static int32_t value(const struct op_call *c, uint32_t batch, uint32_t k)
  * Gate @g of cell @i of a batch in Q3.12: the recurrent weights and then the weights,
  * one by one, with the input and then the output state.
  */
-static int16_t gate(const struct op_call *c, unsigned int g, uint32_t batch, uint32_t i,
-		    struct qfactor f)
+static int16_t gate(struct op_pace *pace, const struct op_call *c, unsigned int g,
+		    uint32_t batch, uint32_t i, struct qfactor f)
 {
 	const struct tensor *w = c->in[1 + g], *r = c->in[5 + g];
 	uint32_t size = w->dims[1], cells = w->dims[0];
@@ -104,9 +104,9 @@ static int16_t gate(const struct op_call *c, unsigned int g, uint32_t batch, uin
 	const uint8_t *wh = (const uint8_t *)r->data + (size_t)i * cells;
 	int32_t acc = op_list_at(c, 9 + g, i);
 
-	for (uint32_t j = 0; j < cells; j++)
+	for (uint32_t j = 0; j < cells && !op_pace_row(pace, j, 2); j++)
 		acc = q_add(acc, value(c, batch, j) * (wh[j] - r->zero_point));
-	for (uint32_t j = 0; j < size; j++)
+	for (uint32_t j = 0; j < size && !op_pace_row(pace, j, 2); j++)
 		acc = q_add(acc, value(c, batch, cells + j) * (wx[j] - w->zero_point));
 	return fixed_limit(q_scale(acc, f));
 }
@@ -121,10 +121,10 @@ int quantized_16bit_lstm_execute(const struct op_call *c)
 	for (uint32_t b = 0; b < batches; b++) {
 		for (uint32_t i = 0; i < cells; i++) {
 			size_t at = (size_t)b * cells + i;
-			int32_t in = fixed_logistic(gate(c, GATE_IN, b, i, f));
-			int32_t forget = fixed_logistic(gate(c, GATE_FORGET, b, i, f));
-			int32_t cell = fixed_tanh(gate(c, GATE_CELL, b, i, f), 3);
-			int32_t out = fixed_logistic(gate(c, GATE_OUT, b, i, f));
+			int32_t in = fixed_logistic(gate(&pace, c, GATE_IN, b, i, f));
+			int32_t forget = fixed_logistic(gate(&pace, c, GATE_FORGET, b, i, f));
+			int32_t cell = fixed_tanh(gate(&pace, c, GATE_CELL, b, i, f), 3);
+			int32_t out = fixed_logistic(gate(&pace, c, GATE_OUT, b, i, f));
 			int32_t old = ((const int16_t *)c->in[13]->data)[at];
 			int16_t state;
 
@@ -135,7 +135,8 @@ int quantized_16bit_lstm_execute(const struct op_call *c)
 			((int16_t *)c->out[0]->data)[at] = state;
 			((uint8_t *)c->out[1]->data)[at] =
 				(uint8_t)(q_clamp(q_shift_right(out, 8), -128, 127) + VALUE_ZERO);
-			if (op_pace(&pace, ((size_t)c->in[0]->dims[1] + cells) * 8 + 256))
+			if (op_pace(&pace, (c->in[0]->dims[1] % OP_PACE_RUN +
+					    cells % OP_PACE_RUN) * 8 + 256))
 				return OP_ABORTED;
 		}
 	}

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "lstm_fixed.h"
+#include "nd_copy.h"
 #include "ops.h"
 
 enum { GATE_IN, GATE_FORGET, GATE_CELL, GATE_OUT, GATES };
@@ -202,12 +203,12 @@ size_t quantized_lstm_scratch(const struct op_call *c)
 }
 
 /* Row @i of a matrix times a vector without its zero point, plus @acc. */
-static int32_t row_product(const struct tensor *m, uint32_t i, const int8_t *x, int32_t zero,
-			   int32_t acc)
+static int32_t row_product(struct op_pace *pace, const struct tensor *m, uint32_t i,
+			   const int8_t *x, int32_t zero, int32_t acc)
 {
 	const int8_t *w = (const int8_t *)m->data + (size_t)i * m->dims[1];
 
-	for (uint32_t j = 0; j < m->dims[1]; j++)
+	for (uint32_t j = 0; j < m->dims[1] && !op_pace_row(pace, j, 2); j++)
 		acc = q_add(acc, w[j] * (x[j] - zero));
 	return acc;
 }
@@ -245,7 +246,7 @@ static struct qfactor inverse_root(uint32_t v)
  * Normalize to mean 0 and variance 1, with 10 fraction bits, then multiply by the weights
  * and add the bias. The result is Q3.12. The variance is an integer.
  */
-static void normalize(const struct op_call *c, const struct quantized_lstm *q, unsigned int g)
+static void normalize(const struct op_call *c, struct quantized_lstm *q, unsigned int g)
 {
 	const struct tensor *t = c->in[AT_NORM + g];
 	const int16_t *weights = t->data;
@@ -253,7 +254,7 @@ static void normalize(const struct op_call *c, const struct quantized_lstm *q, u
 	struct qfactor scale = qfactor_from((double)t->scale * 4096), inverse;
 	int64_t sum = 0, squares = 0, mean, variance;
 
-	for (uint32_t i = 0; i < q->cells; i++) {
+	for (uint32_t i = 0; i < q->cells && !op_pace_row(&q->pace, i, 2); i++) {
 		sum += gate[i];
 		squares += gate[i] * gate[i];
 	}
@@ -265,7 +266,7 @@ static void normalize(const struct op_call *c, const struct quantized_lstm *q, u
 	if (variance < 1)
 		variance = (int64_t)fmax(1.0, fmin(10000.0 * t->scale, INT32_MAX));
 	inverse = inverse_root((uint32_t)variance);
-	for (uint32_t i = 0; i < q->cells; i++) {
+	for (uint32_t i = 0; i < q->cells && !op_pace_row(&q->pace, i, 16); i++) {
 		int32_t v = (int32_t)((int64_t)gate[i] * (1 << NORM_BITS) - mean);
 		int64_t wide = (int64_t)q_scale(v, inverse) * weights[i] +
 			       op_list_at(c, AT_BIAS + g, i);
@@ -277,7 +278,7 @@ static void normalize(const struct op_call *c, const struct quantized_lstm *q, u
 }
 
 /* Gate @g of all cells of a batch in Q3.12; @cell is what its peephole looks at. */
-static void sum_gate(const struct op_call *c, const struct quantized_lstm *q, unsigned int g,
+static void sum_gate(const struct op_call *c, struct quantized_lstm *q, unsigned int g,
 		     uint32_t batch, const int16_t *cell)
 {
 	static const int8_t peepholes[GATES] = { 0, 1, -1, 2 };
@@ -296,13 +297,17 @@ static void sum_gate(const struct op_call *c, const struct quantized_lstm *q, un
 	}
 	for (uint32_t i = 0; i < q->cells; i++) {
 		int32_t bias = q->norm ? 0 : op_list_at(c, AT_BIAS + g, i);
-		int32_t v = fixed_limit(q_scale(row_product(w, i, x, in->zero_point, bias), fx));
+		int32_t v = row_product(&q->pace, w, i, x, in->zero_point, bias);
+		int32_t recurrent = row_product(&q->pace, r, i, h, out->zero_point, 0);
 
-		v = fixed_limit(q_add(v, q_scale(row_product(r, i, h, out->zero_point, 0), fh)));
+		v = fixed_limit(q_scale(v, fx));
+		v = fixed_limit(q_add(v, q_scale(recurrent, fh)));
 		if (peep)
 			v = fixed_limit(q_add(v, q_scale(((const int16_t *)peep->data)[i] *
 							 cell[i], fp)));
 		gate[i] = (int16_t)v;
+		if (op_pace(&q->pace, (q->size % OP_PACE_RUN + q->outputs % OP_PACE_RUN) * 2 + 32))
+			return;
 	}
 	if (q->norm)
 		normalize(c, q, g);
@@ -318,12 +323,12 @@ static int32_t limit_steps(float limit, float scale, int32_t max)
 	return steps < (float)max ? (int32_t)steps : max;
 }
 
-static void next_cells(const struct op_call *c, const struct quantized_lstm *q,
+static void next_cells(const struct op_call *c, struct quantized_lstm *q,
 		       const int16_t *old, int16_t *cell)
 {
 	int32_t limit = limit_steps(q->cell_limit, c->in[AT_CELLS]->scale, INT16_MAX);
 
-	for (uint32_t i = 0; i < q->cells; i++) {
+	for (uint32_t i = 0; i < q->cells && !op_pace_row(&q->pace, i, 64); i++) {
 		int32_t forget = fixed_logistic(q->gates[GATE_FORGET * (size_t)q->cells + i]);
 		int32_t in = q->cifg ? INT16_MAX - forget : fixed_logistic(q->gates[i]);
 		int32_t new = fixed_tanh(q->gates[GATE_CELL * (size_t)q->cells + i], 3);
@@ -343,20 +348,18 @@ static int project(const struct op_call *c, struct quantized_lstm *q, int8_t *to
 	int32_t limit = limit_steps(q->projection_limit, out->scale, INT8_MAX);
 	struct qfactor f;
 
-	if (!op_has_input(c, AT_PROJECTION)) {
-		memcpy(to, q->hidden, q->outputs);
-		return 0;
-	}
+	if (!op_has_input(c, AT_PROJECTION))
+		return nd_move(&q->pace, q->hidden, to, q->outputs);
 	f = qfactor_from(w->scale * q->hidden_scale / out->scale);
 	for (uint32_t i = 0; i < q->outputs; i++) {
 		int32_t acc = op_has_input(c, AT_PROJECTION_BIAS) ?
 			      op_list_at(c, AT_PROJECTION_BIAS, i) : 0;
 		int32_t v;
 
-		acc = row_product(w, i, q->hidden, q->hidden_zero, acc);
+		acc = row_product(&q->pace, w, i, q->hidden, q->hidden_zero, acc);
 		v = q_clamp(q_add(q_scale(acc, f), out->zero_point), INT8_MIN, INT8_MAX);
 		to[i] = (int8_t)(limit ? q_clamp(v, -limit, limit) : v);
-		if (op_pace(&q->pace, q->cells + 16u))
+		if (op_pace(&q->pace, q->cells % OP_PACE_RUN + 16))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -371,23 +374,22 @@ static int run_batch(const struct op_call *c, struct quantized_lstm *q, uint32_t
 
 	for (unsigned int g = q->cifg ? GATE_FORGET : GATE_IN; g < GATE_OUT; g++) {
 		sum_gate(c, q, g, b, old);
-		if (op_pace(&q->pace, (size_t)q->cells * (q->size + q->outputs + 64)))
+		if (op_pace(&q->pace, 64))
 			return OP_ABORTED;
 	}
 	next_cells(c, q, old, cell);
 	sum_gate(c, q, GATE_OUT, b, cell);
-	for (uint32_t i = 0; i < q->cells; i++) {
+	for (uint32_t i = 0; i < q->cells && !op_pace_row(&q->pace, i, 32); i++) {
 		int32_t out = fixed_logistic(q->gates[GATE_OUT * (size_t)q->cells + i]);
 		int32_t v = out * fixed_tanh(cell[i], 15 + q->cell_exponent);
 
 		q->hidden[i] = (int8_t)q_clamp(q_add(q_scale(v, f), q->hidden_zero), INT8_MIN,
 					       INT8_MAX);
 	}
-	if (project(c, q, to) ||
-	    op_pace(&q->pace, (size_t)q->cells * (q->size + q->outputs + 256)))
+	if (project(c, q, to) || op_pace(&q->pace, q->cells % OP_PACE_RUN * 100))
 		return OP_ABORTED;
-	memcpy((int8_t *)c->out[0]->data + (size_t)b * q->outputs, to, q->outputs);
-	return 0;
+	return nd_move(&q->pace, to, (int8_t *)c->out[0]->data + (size_t)b * q->outputs,
+		       q->outputs);
 }
 
 int quantized_lstm_execute(const struct op_call *c)

@@ -70,13 +70,14 @@ static double random_at(const uint32_t *seeds, uint64_t batch, uint32_t sample)
 }
 
 /* Cumulative sums of exponentials, relative to the largest. A NaN counts as 0. */
-static void add_up(const struct tensor *t, size_t at, uint32_t classes, double *sums)
+static void add_up(struct op_pace *pace, const struct tensor *t, size_t at, uint32_t classes,
+		   double *sums)
 {
 	double max = -INFINITY, sum = 0;
 
-	for (uint32_t i = 0; i < classes; i++)
+	for (uint32_t i = 0; i < classes && !op_pace_row(pace, i, 4); i++)
 		max = fmax(max, real_at(t, at + i));
-	for (uint32_t i = 0; i < classes; i++) {
+	for (uint32_t i = 0; i < classes && !op_pace_row(pace, i, 16); i++) {
 		double v = real_at(t, at + i);
 
 		if (v == max)
@@ -112,8 +113,8 @@ int random_multinomial_execute(const struct op_call *c)
 	double *sums = c->scratch;
 
 	for (uint32_t b = 0; b < c->in[0]->dims[0]; b++) {
-		add_up(c->in[0], (size_t)b * classes, classes, sums);
-		if (op_pace(&pace, (size_t)classes * 16))
+		add_up(&pace, c->in[0], (size_t)b * classes, classes, sums);
+		if (op_pace(&pace, classes % OP_PACE_RUN * 20 + 16))
 			return OP_ABORTED;
 		for (uint32_t i = 0; i < samples; i++) {
 			double v = random_at(seeds, b, i) * sums[classes - 1];

@@ -40,10 +40,10 @@ float recurrent_apply(int32_t code, float v)
 void recurrent_product(struct op_pace *pace, const float *m, const float *x, uint32_t rows,
 		       uint32_t cols, float *y)
 {
-	for (uint32_t i = 0; i < rows && !op_pace(pace, cols + 4u); i++, m += cols) {
+	for (uint32_t i = 0; i < rows && !op_pace(pace, cols % OP_PACE_RUN + 4); i++, m += cols) {
 		float sum = 0.0f;
 
-		for (uint32_t j = 0; j < cols; j++)
+		for (uint32_t j = 0; j < cols && !op_pace_row(pace, j, 1); j++)
 			sum += m[j] * x[j];
 		y[i] += sum;
 	}

@@ -132,14 +132,15 @@ static struct between neighbours(const struct resize *r, uint32_t i, uint32_t in
 	return b;
 }
 
-static void bilinear_pixel(const struct op_call *c, const struct resize *r, size_t in, size_t out,
-			   const struct between *y, const struct between *x)
+static void bilinear_pixel(struct op_pace *pace, const struct op_call *c, const struct resize *r,
+			   size_t in, size_t out, const struct between *y,
+			   const struct between *x)
 {
 	const struct tensor *t = c->in[0];
 	size_t rows[2] = { in + y->low * r->in.y_stride, in + y->high * r->in.y_stride };
 	size_t cols[2] = { x->low * r->in.x_stride, x->high * r->in.x_stride };
 
-	for (uint32_t i = 0; i < r->in.c; i++) {
+	for (uint32_t i = 0; i < r->in.c && !op_pace_row(pace, i, 16); i++) {
 		size_t at = i * r->in.c_stride;
 		float v = (float)tensor_number(t, rows[0] + cols[0] + at) *
 			  (1.0f - y->weight) * (1.0f - x->weight) +
@@ -160,11 +161,12 @@ static void bilinear_pixel(const struct op_call *c, const struct resize *r, size
 	}
 }
 
-static void nearest_pixel(const struct op_call *c, const struct resize *r, size_t in, size_t out)
+static void nearest_pixel(struct op_pace *pace, const struct op_call *c, const struct resize *r,
+			  size_t in, size_t out)
 {
 	size_t size = type_size(c->in[0]->type);
 
-	for (uint32_t i = 0; i < r->in.c; i++)
+	for (uint32_t i = 0; i < r->in.c && !op_pace_row(pace, i, 4); i++)
 		memcpy((char *)c->out[0]->data + (out + i * r->out.c_stride) * size,
 		       (const char *)c->in[0]->data + (in + i * r->in.c_stride) * size, size);
 }
@@ -188,12 +190,12 @@ int resize_execute(const struct op_call *c)
 				struct between bx = neighbours(&r, x, r.in.x, r.out.x);
 
 				if (is_bilinear(c))
-					bilinear_pixel(c, &r, in, out, &by, &bx);
+					bilinear_pixel(&pace, c, &r, in, out, &by, &bx);
 				else
-					nearest_pixel(c, &r, in + ny * r.in.y_stride +
+					nearest_pixel(&pace, c, &r, in + ny * r.in.y_stride +
 						      nearest(&r, x, r.in.x, r.out.x) *
 						      r.in.x_stride, out);
-				if (op_pace(&pace, (size_t)r.in.c * 16 + 16))
+				if (op_pace(&pace, r.in.c % OP_PACE_RUN * 16 + 16))
 					return OP_ABORTED;
 			}
 		}

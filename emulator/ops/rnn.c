@@ -16,6 +16,7 @@
  */
 #include <string.h>
 
+#include "nd_copy.h"
 #include "ops.h"
 #include "recurrent.h"
 
@@ -225,7 +226,7 @@ static int run_batch(const struct op_call *c, const struct rnn *r, const struct 
 		float *to = (float *)out->data + sequence_at(&r->seq, t, batch, width) + column;
 		uint32_t aux_size;
 
-		memcpy(sum, bias, l->units * sizeof(*sum));
+		nd_move(pace, bias, sum, l->units * sizeof(*sum));
 		recurrent_product(pace, c->in[l->first]->data, (const float *)input->data +
 				  sequence_at(&r->seq, t, batch, size), l->units, size, sum);
 		if (l->aux_weights) {
@@ -236,17 +237,17 @@ static int run_batch(const struct op_call *c, const struct rnn *r, const struct 
 					  l->units, aux_size, sum);
 		}
 		recurrent_product(pace, c->in[l->first + 1]->data, state, l->units, l->units, sum);
-		for (uint32_t j = 0; j < l->units; j++)
+		for (uint32_t j = 0; j < l->units && !op_pace_row(pace, j, 16); j++)
 			to[j] = recurrent_apply(r->activation, sum[j]);
 		state = to;
-		if (op_pace(pace, (size_t)l->units * 16))
+		if (op_pace(pace, l->units % OP_PACE_RUN * 16))
 			return OP_ABORTED;
 	}
 	return 0;
 }
 
 /* Copy the last state of a batch from the sequence. If that is empty, copy the first state. */
-static void keep_state(const struct rnn *r, const struct layer *l, bool backward, uint32_t batch,
+static void keep_state(struct op_pace *pace, const struct rnn *r, const struct layer *l, bool backward, uint32_t batch,
 		       const float *first, const struct tensor *out, uint32_t width,
 		       uint32_t column, const struct tensor *to)
 {
@@ -255,7 +256,8 @@ static void keep_state(const struct rnn *r, const struct layer *l, bool backward
 	if (r->seq.time)
 		last = (const float *)out->data + column +
 		       sequence_at(&r->seq, backward ? 0 : r->seq.time - 1, batch, width);
-	memcpy((float *)to->data + (size_t)batch * l->units, last, l->units * sizeof(*last));
+	nd_move(pace, last, (float *)to->data + (size_t)batch * l->units,
+		l->units * sizeof(*last));
 }
 
 static int run_layer(const struct op_call *c, const struct rnn *r, unsigned int number,
@@ -283,7 +285,7 @@ static int run_layer(const struct op_call *c, const struct rnn *r, unsigned int 
 		if (run_batch(c, r, l, number, b, first, sum, out, width, column, pace))
 			return OP_ABORTED;
 		if (state)
-			keep_state(r, l, number, b, first, out, width, column, state);
+			keep_state(pace, r, l, number, b, first, out, width, column, state);
 	}
 	return 0;
 }

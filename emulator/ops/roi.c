@@ -245,8 +245,10 @@ static int pool_element(const struct op_call *c, struct roi *r, const struct reg
 						 x * r->in.x_stride);
 
 			max = v > max ? v : max;
+			if (op_pace_row(&r->pace, x, 4))
+				return OP_ABORTED;
 		}
-		if (op_pace(&r->pace, (size_t)(x_last - x_first) * 4 + 8))
+		if (op_pace(&r->pace, (x_last - x_first) % OP_PACE_RUN * 4 + 8))
 			return OP_ABORTED;
 	}
 	if (t->type == NNPU_TYPE_TENSOR_FLOAT32)

@@ -96,20 +96,20 @@ int softmax_prepare(struct op_call *c, size_t *bytes)
 }
 
 /* One row; values are offset so that both 8-bit types are bytes in order. */
-static void quant_row(const struct softmax_table *table, uint8_t flip, const uint8_t *in,
-		      uint8_t *out, size_t size, size_t stride)
+static void quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
+		      const uint8_t *in, uint8_t *out, size_t size, size_t stride)
 {
 	int32_t scale, exponent, headroom;
 	uint64_t wide = 0;
 	uint32_t sum;
 	uint8_t max = 0;
 
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size && !op_pace_row(pace, i, 1); i++) {
 		uint8_t v = in[i * stride] ^ flip;
 
 		max = v > max ? v : max;
 	}
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < size && !op_pace_row(pace, i, 2); i++)
 		wide += (uint32_t)q_shift_right(table->exp[max - (in[i * stride] ^ flip)],
 						SUM_BITS);
 	/* The largest element contributes 1.0. The sum reaches 2^32 with 8192 such elements. */
@@ -117,7 +117,7 @@ static void quant_row(const struct softmax_table *table, uint8_t flip, const uin
 	headroom = __builtin_clz(sum);
 	scale = fp_reciprocal_of_one_plus((int32_t)((sum << headroom) & INT32_MAX));
 	exponent = SUM_BITS - headroom + 31 - 8;
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size && !op_pace_row(pace, i, 4); i++) {
 		int32_t e = table->exp[max - (in[i * stride] ^ flip)];
 		int32_t v = exponent > 31 ? 0 : q_shift_right(q_mul_high(e, scale), exponent);
 
@@ -125,19 +125,20 @@ static void quant_row(const struct softmax_table *table, uint8_t flip, const uin
 	}
 }
 
-static void float_row(float beta, const float *in, float *out, size_t size, size_t stride)
+static void float_row(struct op_pace *pace, float beta, const float *in, float *out, size_t size,
+		      size_t stride)
 {
 	float max = -FLT_MAX, sum = 0.0f;
 
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < size && !op_pace_row(pace, i, 1); i++)
 		max = in[i * stride] > max ? in[i * stride] : max;
-	for (size_t i = 0; i < size; i++) {
+	for (size_t i = 0; i < size && !op_pace_row(pace, i, 8); i++) {
 		float e = expf((in[i * stride] - max) * beta);
 
 		out[i * stride] = e;
 		sum += e;
 	}
-	for (size_t i = 0; i < size; i++)
+	for (size_t i = 0; i < size && !op_pace_row(pace, i, 2); i++)
 		out[i * stride] /= sum;
 }
 
@@ -160,13 +161,13 @@ int softmax_execute(const struct op_call *c)
 		size_t at = row_start(&rows, i);
 
 		if (quant)
-			quant_row(table, c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80,
+			quant_row(&pace, table, c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80,
 				  (const uint8_t *)c->in[0]->data + at,
 				  (uint8_t *)c->out[0]->data + at, rows.size, rows.inner);
 		else
-			float_row(beta, (const float *)c->in[0]->data + at,
+			float_row(&pace, beta, (const float *)c->in[0]->data + at,
 				  (float *)c->out[0]->data + at, rows.size, rows.inner);
-		if (op_pace(&pace, rows.size * 8 + 8))
+		if (op_pace(&pace, rows.size % OP_PACE_RUN * 11 + 8))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -7,8 +7,7 @@
  * 5 rank, filters per unit, 6 activation.
  * Outputs: 0 state, 1 output [batch, units].
  */
-#include <string.h>
-
+#include "nd_copy.h"
 #include "ops.h"
 #include "recurrent.h"
 
@@ -109,10 +108,11 @@ int svdf_execute(const struct op_call *c)
 				sum += part + time[s.memory - 1] * newest;
 				state[s.memory - 1] = 0.0f;
 				if (s.memory > 1) {
-					memcpy(state, old + 1, (s.memory - 2) * sizeof(*state));
+					nd_move(&pace, old + 1, state,
+						(s.memory - 2) * sizeof(*state));
 					state[s.memory - 2] = newest;
 				}
-				if (op_pace(&pace, s.memory + 16u))
+				if (op_pace(&pace, 16))
 					return OP_ABORTED;
 			}
 			((float *)c->out[1]->data)[(size_t)b * s.units + u] =

@@ -10,10 +10,13 @@
 #include <string.h>
 
 struct job_progress graph_progress;
+bool (*graph_look)(void);
 
 bool op_progress(struct job_progress *p)
 {
 	p->count++;
+	if (graph_look)
+		return graph_look();
 	return p->abort_after && p->count >= p->abort_after;
 }
 

@@ -61,4 +61,7 @@ struct job_progress {
 
 extern struct job_progress graph_progress;
 
+/* If set, called by op_progress() and decides what it returns. */
+extern bool (*graph_look)(void);
+
 #endif /* NNPU_TESTS_GRAPH_H */

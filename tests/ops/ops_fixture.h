@@ -16,7 +16,7 @@
 
 #include "graph.h"
 
-#define FIXTURE_MAX_OPERANDS	32
+#define FIXTURE_MAX_OPERANDS	72
 
 /* Rank and sizes of a tensor. */
 #define DIMS(...) \
