@@ -274,6 +274,7 @@ static struct op_call make_call(const struct loader *l, const struct program_cmd
 		.in = l->operands,
 		.out = l->operands + cmd->num_inputs,
 		.relaxed = l->p->relaxed,
+		.loading = true,
 		.error = error,
 	};
 }

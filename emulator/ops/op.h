@@ -79,6 +79,7 @@ struct op_call {
 	struct tensor *const *in;
 	struct tensor *const *out;
 	bool relaxed;			/* NNPU_PROGRAM_RELAXED */
+	bool loading;			/* the program is being loaded: no points, no aborts */
 	/*
 	 * Set by prepare(), read-only afterwards; released by free_prepared().
 	 * NULL if an operand prepare() needs is not constant or its shape is not
@@ -119,7 +120,8 @@ struct op_desc {
 	/*
 	 * Set rank and dims of the outputs from shapes and values of the inputs. 0; 1 if it
 	 * needs a value that is not known yet; -1 with error if the shapes do not fit. At
-	 * load time it is called only if all input shapes are known.
+	 * load time it is called only if all input shapes are known, and it returns 1 if it
+	 * would have to compute on values: a load has no points and is not charged for.
 	 */
 	int (*infer)(const struct op_call *c);
 	/* Optional. Bytes allocated go to *bytes (device memory accounting). */

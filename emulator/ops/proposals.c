@@ -188,6 +188,8 @@ int proposals_infer(const struct op_call *c)
 
 	if (ret)
 		return ret;
+	if (c->loading)
+		return 1;
 	if (p.cells) {
 		memory = malloc(p.cells * CELL_BYTES);
 		if (!memory)

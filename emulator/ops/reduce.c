@@ -50,14 +50,15 @@ int reduce_check(const struct op_call *c)
 /* The dimensions to reduce, one bit each. 0; 1 if not known; -1 with error. */
 static int reduced_dims(const struct op_call *c, unsigned int *mask)
 {
+	struct op_pace pace = { .progress = c->progress };
 	unsigned int axis;
 
 	*mask = 0;
 	if (op_check_rank(c, 1, 1, 1))
 		return -1;
-	if (!tensor_data_known(c->in[1]))
+	if (!op_list_known(c, 1))
 		return 1;
-	for (uint32_t i = 0; i < c->in[1]->dims[0]; i++) {
+	for (uint32_t i = 0; i < c->in[1]->dims[0] && !op_pace_row(&pace, i, 4); i++) {
 		if (op_list_axis(c, 1, i, c->in[0]->rank, &axis))
 			return -1;
 		*mask |= 1u << axis;

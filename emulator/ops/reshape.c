@@ -72,6 +72,7 @@ int squeeze_check(const struct op_call *c)
 /* The dimensions to remove, one bit each. 0; 1 if not known; -1 with error. */
 static int squeezed(const struct op_call *c, unsigned int *mask)
 {
+	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *t = c->in[0];
 	unsigned int axis;
 
@@ -81,9 +82,9 @@ static int squeezed(const struct op_call *c, unsigned int *mask)
 			*mask |= (t->dims[i] == 1 ? 1u : 0) << i;
 		return 0;
 	}
-	if (!tensor_data_known(c->in[1]))
+	if (!op_list_known(c, 1))
 		return 1;
-	for (uint32_t i = 0; i < c->in[1]->dims[0]; i++) {
+	for (uint32_t i = 0; i < c->in[1]->dims[0] && !op_pace_row(&pace, i, 4); i++) {
 		if (op_list_axis(c, 1, i, t->rank, &axis))
 			return -1;
 		if (t->dims[axis] != 1)

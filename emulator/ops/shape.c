@@ -8,6 +8,9 @@
 
 #include "shape.h"
 
+/* Longest list of axes that is looked at while a program is loaded. */
+#define LOAD_LIST_MAX	64u
+
 size_t tensor_elements_of(const struct tensor *t, unsigned int first, unsigned int last)
 {
 	size_t n = 1;
@@ -109,6 +112,13 @@ int op_check_list(const struct op_call *c, unsigned int i)
 	if (op_check_type(c, i, TYPE_BIT(TENSOR_INT32)))
 		return -1;
 	return tensor_has_value(c->in[i]) ? op_check_rank(c, i, 1, 1) : 0;
+}
+
+bool op_list_known(const struct op_call *c, unsigned int i)
+{
+	const struct tensor *t = c->in[i];
+
+	return tensor_data_known(t) && !(c->loading && t->dims[0] > LOAD_LIST_MAX);
 }
 
 int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k)

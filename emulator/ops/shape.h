@@ -91,6 +91,12 @@ int op_check_moved(const struct op_call *c, uint32_t types, unsigned int max_ran
 /* Input @i is a TENSOR_INT32, of rank 1 unless it is omitted. */
 int op_check_list(const struct op_call *c, unsigned int i);
 
+/*
+ * Can the list that input @i is be walked through now? While the program is loaded only if it
+ * is short.
+ */
+bool op_list_known(const struct op_call *c, unsigned int i);
+
 /* Entry @k of the TENSOR_INT32 input @i, whose data is there. */
 int32_t op_list_at(const struct op_call *c, unsigned int i, size_t k);
 

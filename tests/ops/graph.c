@@ -136,7 +136,9 @@ int graph_load(struct graph *g)
 		if (c->desc->check(c))
 			return -1;
 		if (inputs_known(c)) {
+			c->loading = true;
 			ret = c->desc->infer(c);
+			c->loading = false;
 			if (ret < 0 || (ret == 0 && (check_sizes(g, c) || check_shapes(g, c))))
 				return -1;
 			for (unsigned int j = 0; !ret && j < c->num_outputs; j++)

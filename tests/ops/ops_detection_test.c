@@ -208,11 +208,31 @@ static void test_results(void)
 	fixture_end(&f);
 }
 
+/* Operands that are all constant: what would have to be computed is left to the job. */
+static void test_load(void)
+{
+	static void (*const by_value[])(struct fixture *f) = { box_nms, proposals };
+	struct fixture f;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		by_value[i](&f);
+		for (unsigned int k = 0; k < f.num_inputs; k++) {
+			f.tensors[k].kind = NNPU_TENSOR_INLINE;
+			f.tensors[k].data = f.data[k];
+		}
+		ok(!fixture_load(&f) && !f.graph.calls[0].inferred && !fixture_run(&f) &&
+		   fixture_result(&f)->dims[0] == 2, "%s: nothing is computed while it is loaded",
+		   op_name(f.op));
+		fixture_end(&f);
+	}
+}
+
 int main(void)
 {
 	test_legal(legal, sizeof(legal) / sizeof(legal[0]));
 	test_refusals(changes, sizeof(changes) / sizeof(changes[0]));
 	test_values();
 	test_results();
+	test_load();
 	return tap_done();
 }
