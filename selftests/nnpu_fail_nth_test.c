@@ -113,6 +113,8 @@ static struct {
 	unsigned int n;
 	/* The next call of this request begins it; 0: nth_begin() is called by hand. */
 	unsigned long request;
+	/* Was it begun? Its count reads as 0 before, too. */
+	bool armed;
 	/* Was there a failure, and did the call report it? */
 	bool injected;
 	bool failed;
@@ -123,8 +125,11 @@ static void nth_begin(void)
 	char text[16];
 	int len = snprintf(text, sizeof(text), "%u", nth.n);
 
-	if (nth.n && pwrite(nth.fd, text, (size_t)len, 0) != len)
+	if (!nth.n)
+		return;
+	if (pwrite(nth.fd, text, (size_t)len, 0) != len)
 		abort();
+	nth.armed = true;
 }
 
 /* Ends the injection. The calls in here copy, too, and may be the ones that fail. */
@@ -135,10 +140,11 @@ static void nth_end(void)
 
 	if (!nth.n)
 		return;
-	nth.injected = pread(nth.fd, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
+	nth.injected = nth.armed && pread(nth.fd, text, sizeof(text) - 1, 0) > 0 && atoi(text) == 0;
 	while (pwrite(nth.fd, "0", 1, 0) != 1)
 		if (errno != EFAULT || !--tries)
 			abort();
+	nth.armed = false;
 }
 
 /* Nothing is left if what takes away fails the first time. */
