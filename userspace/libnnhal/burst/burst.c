@@ -163,7 +163,8 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 		if (!b->known)
 			return -ENOMEM;
 	}
-	err = t->ops->bo_create(t, (b->known ? 1 : 2) * b->num_requests * block_size, &b->blocks);
+	err = bind_table_bo_create(b->model->device->table,
+				   (b->known ? 1 : 2) * b->num_requests * block_size, &b->blocks);
 	if (err)
 		return err;
 	for (i = 0; i < b->num_requests; i++)

@@ -8,23 +8,31 @@
  * unbound; if it is forgotten meanwhile, it waits in the list of dropped entries. If all
  * entries are in use, a new object is bound beyond the limit.
  *
+ * If the context has no slot left, entries that no request uses make room, those of this burst
+ * or of others.
+ *
  * None of this is on the hot path: a request that is the same as the last one in its place
  * does not look up its memory.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include <nnhal/nnhal.h>
 
 #include "burst/burst_cache.h"
 #include "burst/burst_private.h"
+#include "device/device_private.h"
 #include "memory/binding.h"
 #include "memory/memory_private.h"
 #include "transport/transport.h"
 
 /* More than a context has slots. */
 #define MOST_MEMORIES	65536
+
+static int give_slot(struct slot_holder *holder);
 
 int burst_cache_init(struct nnhal_burst *b, uint32_t max_memories)
 {
@@ -35,7 +43,11 @@ int burst_cache_init(struct nnhal_burst *b, uint32_t max_memories)
 		buckets *= 2;
 	b->buckets = calloc(buckets, sizeof(*b->buckets));
 	b->bucket_mask = buckets - 1;
-	return b->buckets ? 0 : -ENOMEM;
+	if (!b->buckets)
+		return -ENOMEM;
+	b->holder.give = give_slot;
+	bind_table_add_holder(b->model->device->table, &b->holder);
+	return 0;
 }
 
 static struct cached_memory **bucket_of(struct nnhal_burst *b, const struct nnhal_memory *memory)
@@ -148,6 +160,21 @@ static bool evict(struct nnhal_burst *b)
 	return true;
 }
 
+/* Another part of the process needs a slot. */
+static int give_slot(struct slot_holder *holder)
+{
+	struct nnhal_burst *b = (struct nnhal_burst *)((uint8_t *)holder -
+						       offsetof(struct nnhal_burst, holder));
+	bool given;
+
+	/* Who asks may hold the lock of another burst, or of this one. */
+	if (pthread_mutex_trylock(&b->lock))
+		return -EBUSY;
+	given = evict(b);
+	pthread_mutex_unlock(&b->lock);
+	return given ? 0 : -ENOSPC;
+}
+
 int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
 		    struct cached_memory **entry)
 {
@@ -165,8 +192,9 @@ int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
 	while (b->num_memories >= b->max_memories && evict(b))
 		;
 	do {
-		err = memory_bind_own(memory, b->transport, &e->binding);
-	} while (err == -ENOSPC && evict(b));
+		err = memory_bind_own(memory, b->model->device->table, &e->binding);
+	} while (err == -ENOSPC &&
+		 (evict(b) || bind_table_ask_others(b->model->device->table, &b->holder)));
 	if (err) {
 		free(e);
 		return err;
@@ -226,6 +254,8 @@ void burst_cache_fini(struct nnhal_burst *b)
 {
 	struct cached_memory *e;
 
+	if (b->holder.prev)
+		bind_table_remove_holder(b->model->device->table, &b->holder);
 	while ((e = b->dropped)) {
 		b->dropped = e->next;
 		entry_free(b, e);

@@ -16,7 +16,8 @@
  *   burst.c           creation and release
  *
  * burst.lock is the outermost lock of the library. It is held while memory is bound or
- * forgotten. It is never held while the library waits for the device.
+ * forgotten. It is never held while the library waits for the device. Others who need a slot
+ * take it without waiting (burst_cache.c).
  */
 #ifndef NNHAL_BURST_PRIVATE_H
 #define NNHAL_BURST_PRIVATE_H
@@ -187,6 +188,7 @@ struct nnhal_burst {
 	struct cached_memory **buckets;
 	struct cached_memory *memories;	/* all entries of the table */
 	struct cached_memory *dropped;	/* forgotten, still in use by a request */
+	struct slot_holder holder;	/* of the slots of all these */
 	bool is_untidy;			/* there are dropped entries, or more than max_memories */
 };
 

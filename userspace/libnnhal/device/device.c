@@ -208,8 +208,8 @@ enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **devi
 	}
 	atomic_init(&d->refs, 1);
 	d->transport = t;
-	arena_init(&d->arena, t);
 	d->table = bind_table_create(t);
+	arena_init(&d->arena, d->table);
 	d->async = async_create(t);
 	if (!d->table || !d->async) {
 		diag_set(diag, "no memory for a device");

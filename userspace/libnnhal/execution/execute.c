@@ -46,8 +46,6 @@ static enum nnhal_status bind_pools(struct execution *e)
 	uint32_t i, pool;
 	int err;
 
-	if (e->num_pools)
-		memset(e->bindings, 0, e->num_pools * sizeof(*e->bindings));
 	for (i = 0; i < execution_num_args(e->model); i++) {
 		if (e->resolved[i].omitted)
 			continue;
@@ -104,8 +102,10 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 		return status;
 	}
 	e->num_pools = num_pools;
-	for (i = 0; i < num_pools; i++)
+	for (i = 0; i < num_pools; i++) {
 		nnhal_memory_ref(e->pools[i].memory);
+		e->bindings[i] = NULL;
+	}
 	*result = e;
 	if (deadline_passed(read.has_deadline, read.deadline_ns)) {
 		diag_set(read.diag, "the deadline has passed");

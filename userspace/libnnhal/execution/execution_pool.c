@@ -86,8 +86,11 @@ void execution_put(struct execution *e)
 	struct nnhal_prepared_model *model = e->model;
 	uint32_t i;
 
-	for (i = 0; i < e->num_pools; i++)
+	for (i = 0; i < e->num_pools; i++) {
+		if (e->bindings[i])
+			binding_unpin(e->bindings[i]);
 		nnhal_memory_unref(e->pools[i].memory);
+	}
 	e->num_pools = 0;
 	pthread_mutex_lock(&model->lock);
 	if (model->num_idle < MAX_IDLE) {

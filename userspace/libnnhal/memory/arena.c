@@ -24,15 +24,16 @@ struct arena_block {
 	uint64_t used;
 };
 
-void arena_init(struct arena *arena, struct transport *transport)
+void arena_init(struct arena *arena, struct bind_table *table)
 {
 	memset(arena, 0, sizeof(*arena));
 	pthread_mutex_init(&arena->lock, NULL);
-	arena->transport = transport;
+	arena->table = table;
 }
 
 void arena_fini(struct arena *arena)
 {
+	struct transport *t;
 	struct arena_chunk *chunk;
 	struct arena_block *block;
 	size_t i;
@@ -44,7 +45,8 @@ void arena_fini(struct arena *arena)
 		}
 	while ((block = arena->blocks)) {
 		arena->blocks = block->next;
-		arena->transport->ops->bo_destroy(arena->transport, &block->bo);
+		t = arena->table->transport;
+		t->ops->bo_destroy(t, &block->bo);
 		free(block);
 	}
 	pthread_mutex_destroy(&arena->lock);
@@ -56,8 +58,8 @@ static struct arena_block *block_create(struct arena *arena, uint64_t size)
 
 	if (!block)
 		return NULL;
-	if (arena->transport->ops->bo_create(arena->transport,
-					     size > BLOCK_SIZE ? size : BLOCK_SIZE, &block->bo)) {
+	if (bind_table_bo_create(arena->table, size > BLOCK_SIZE ? size : BLOCK_SIZE,
+				 &block->bo)) {
 		free(block);
 		return NULL;
 	}

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "transport/transport.h"
+#include "memory/binding.h"
 
 /* A piece of mapped device-visible memory for results and profiles. */
 struct arena_chunk {
@@ -21,12 +21,13 @@ struct arena_chunk {
 
 struct arena {
 	pthread_mutex_t lock;
-	struct transport *transport;
+	struct bind_table *table;
 	struct arena_block *blocks;
 	struct arena_chunk *free[22];	/* 512 bytes to 1 GiB */
 };
 
-void arena_init(struct arena *arena, struct transport *transport);
+/* @table of the device; it stays valid until arena_fini(). */
+void arena_init(struct arena *arena, struct bind_table *table);
 void arena_fini(struct arena *arena);
 int arena_get(struct arena *arena, uint64_t size, struct arena_chunk **chunk);
 void arena_put(struct arena *arena, struct arena_chunk *chunk);

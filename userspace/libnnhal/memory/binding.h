@@ -20,39 +20,77 @@ struct binding {
 	struct bind_table *table;
 	struct binding *next_in_memory;
 	struct binding *next_in_table;
-	struct binding **prev_in_table;
+	struct binding **prev_in_table;	/* NULL: not in the table */
+	/* Users of the slot; BINDING_UNBOUND: it has no slot, since others needed one. */
+	atomic_uint pins;
+	atomic_uint_least64_t last_used;
 	uint32_t slot;
-	/* Bounce buffer, if the device cannot reach the memory; else zero. */
+	/* Bounce buffer, if the device cannot reach the memory; else none. */
 	struct transport_bo bounce;
 	bool has_bounce;
 };
 
-/* The bindings of one device; outlives it as long as memory objects have bindings. */
+#define BINDING_UNBOUND	UINT32_MAX
+
+/* Somebody who has slots that others may need more. */
+struct slot_holder {
+	struct slot_holder *next;
+	struct slot_holder **prev;	/* NULL: not in a table */
+	/*
+	 * Give up the slot that is used least. Must not wait. 0; -ENOSPC: it has none to spare;
+	 * -EBUSY: that cannot be said now.
+	 */
+	int (*give)(struct slot_holder *holder);
+};
+
+/*
+ * The bindings of one device; outlives it as long as memory objects have bindings. If a
+ * context has no slot left, bindings that nobody uses are ended, the least recently used one
+ * first; then the holders are asked.
+ */
 struct bind_table {
 	atomic_uint refs;
+	atomic_uint_least64_t clock;	/* counts uses of bindings */
 	pthread_mutex_t lock;
 	struct transport *transport;	/* NULL when the device is closed */
-	struct binding *bindings;
+	struct binding *bindings;	/* those that have a slot */
+	pthread_mutex_t holder_lock;
+	struct slot_holder *holders;
 };
 
 struct bind_table *bind_table_create(struct transport *transport);
 /* The device closes: end its bindings and drop its reference of the table. */
 void bind_table_close(struct bind_table *table);
+void bind_table_add_holder(struct bind_table *table, struct slot_holder *holder);
+/* After that the holder is not asked any more. */
+void bind_table_remove_holder(struct bind_table *table, struct slot_holder *holder);
+/* Have another holder than @own give up a slot. False: none can. */
+bool bind_table_ask_others(struct bind_table *table, const struct slot_holder *own);
+/* As transport_ops.bo_create, but bindings that are not used make room. */
+int bind_table_bo_create(struct bind_table *table, uint64_t size, struct transport_bo *bo);
 /*
  * Bind a memory object to a slot of a device, unless it is bound already. If the device
- * cannot reach the memory, @bounce: use a bounce buffer; else return -ENOTSUP. @binding is
- * valid as long as the caller holds references of device and memory. 0 or -errno.
+ * cannot reach the memory, @bounce: use a bounce buffer; else return -ENOTSUP. The binding
+ * keeps its slot until binding_unpin(); until then the caller holds references of device and
+ * memory. 0 or -errno.
  */
 int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
 		const struct binding **binding);
+/* The caller does not use the slot any more, nor does the device for it. */
+static inline void binding_unpin(const struct binding *binding)
+{
+	atomic_fetch_sub_explicit(&((struct binding *)binding)->pins, 1, memory_order_release);
+}
+
 /* The last reference of the memory object is gone: end its bindings. */
 void memory_unbind_all(struct nnhal_memory *memory);
 
 /*
  * Create a binding that is in no table. The caller holds references of memory and device and
- * ends the binding with memory_unbind_own(). 0 or -errno.
+ * ends the binding with memory_unbind_own(). 0 or -errno. -ENOSPC: the caller should end one of
+ * its own bindings, else call bind_table_ask_others(), and try again.
  */
-int memory_bind_own(struct nnhal_memory *memory, struct transport *transport,
+int memory_bind_own(struct nnhal_memory *memory, struct bind_table *table,
 		    struct binding **binding);
 void memory_unbind_own(struct transport *transport, struct binding *binding);
 

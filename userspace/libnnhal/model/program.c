@@ -21,10 +21,12 @@
 /* Buffers and bindings that are needed while a program loads. */
 struct load {
 	struct transport *t;
+	struct bind_table *table;
 	struct image *image;
 	struct transport_bo staging;
 	/* One per pool: a copy of memory that the device cannot reach. */
 	struct transport_bo *copies;
+	const struct binding **bindings;	/* NULL: not bound */
 	uint32_t *slots;
 };
 
@@ -42,7 +44,7 @@ static int load_staging(struct load *l)
 
 	if (!l->image->staging_size)
 		return 0;
-	err = l->t->ops->bo_create(l->t, l->image->staging_size, &l->staging);
+	err = bind_table_bo_create(l->table, l->image->staging_size, &l->staging);
 	if (err)
 		return err;
 	memcpy(l->staging.map, l->image->staging, l->image->staging_size);
@@ -56,7 +58,7 @@ static int load_staging(struct load *l)
 static int copy_pool(struct load *l, uint32_t pool)
 {
 	const struct nnhal_memory *memory = l->image->pools[pool];
-	int err = l->t->ops->bo_create(l->t, memory_bind_size(memory), &l->copies[pool]);
+	int err = bind_table_bo_create(l->table, memory_bind_size(memory), &l->copies[pool]);
 	uint32_t i;
 
 	if (err)
@@ -74,18 +76,18 @@ static int copy_pool(struct load *l, uint32_t pool)
 	return err;
 }
 
-static int load_pools(struct load *l, struct bind_table *table, struct nnhal_diag *diag)
+static int load_pools(struct load *l, struct nnhal_diag *diag)
 {
-	const struct binding *binding;
 	uint32_t i, pool;
 	int err;
 
 	for (i = 0; i < l->image->num_refs; i++) {
 		pool = l->image->refs[i].pool;
 		if (l->slots[pool] == NNPU_SLOT_NONE) {
-			err = memory_bind(l->image->pools[pool], table, false, &binding);
+			err = memory_bind(l->image->pools[pool], l->table, false,
+					  &l->bindings[pool]);
 			if (!err)
-				l->slots[pool] = binding->slot;
+				l->slots[pool] = l->bindings[pool]->slot;
 			else if (err == -ENOTSUP)
 				err = copy_pool(l, pool);
 			if (err) {
@@ -104,8 +106,12 @@ static void load_fini(struct load *l)
 
 	for (i = 0; l->copies && i < l->image->num_pools; i++)
 		l->t->ops->bo_destroy(l->t, &l->copies[i]);
+	for (i = 0; l->bindings && i < l->image->num_pools; i++)
+		if (l->bindings[i])
+			binding_unpin(l->bindings[i]);
 	l->t->ops->bo_destroy(l->t, &l->staging);
 	free(l->slots);
+	free(l->bindings);
 	free(l->copies);
 }
 
@@ -114,21 +120,23 @@ int image_load(struct nnhal_device *device, struct image *image,
 	       struct nnhal_diag *diag)
 {
 	struct load l = {
-		.t = device->transport, .image = image, .staging = TRANSPORT_BO_NONE,
+		.t = device->transport, .table = device->table, .image = image,
+		.staging = TRANSPORT_BO_NONE,
 	};
 	uint32_t i;
 	int err = -ENOMEM;
 
 	memset(result, 0, sizeof(*result));
 	l.copies = calloc((size_t)image->num_pools + 1, sizeof(*l.copies));
+	l.bindings = calloc((size_t)image->num_pools + 1, sizeof(*l.bindings));
 	l.slots = malloc(((size_t)image->num_pools + 1) * sizeof(*l.slots));
-	if (!l.copies || !l.slots)
+	if (!l.copies || !l.bindings || !l.slots)
 		goto out;
 	for (i = 0; i < image->num_pools; i++)
 		l.slots[i] = NNPU_SLOT_NONE;
 	err = load_staging(&l);
 	if (!err)
-		err = load_pools(&l, device->table, diag);
+		err = load_pools(&l, diag);
 	if (!err)
 		err = l.t->ops->program_load(l.t, image->data, image->size, reports,
 					     reports ? image->num_commands : 0, result);

@@ -5,8 +5,8 @@
  * A struct nnhal_memory is reference-counted and belongs to no device: it can hold
  * constants and arguments for any number of devices. The first use in a device binds
  * it to a slot of the device's context. The binding is kept until the memory or the
- * device is released, and later executions with the same object only pass the slot
- * number. Therefore keep memory objects and use them again.
+ * device is released, or until others need the slot more, and later executions with the
+ * same object only pass the slot number. Therefore keep memory objects and use them again.
  *
  * All functions may be called from any thread.
  */
