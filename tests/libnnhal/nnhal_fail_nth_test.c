@@ -333,18 +333,6 @@ static enum nnhal_status try_prepare(void)
 	return status;
 }
 
-static enum nnhal_status try_prepare_async(void)
-{
-	enum nnhal_status status;
-
-	arm();
-	status = nnhal_device_prepare_model(device, &large.model, NULL, on_prepared, NULL);
-	disarm();
-	status = wait_result(status);
-	nnhal_prepared_model_unref(result.model);
-	return status;
-}
-
 static struct nnhal_prepared_model *model;
 
 /* A device, a model and memory of its own, so that nothing is bound or kept. */
@@ -368,6 +356,22 @@ static void fresh_fini(struct run *r)
 	nnhal_device_unref(fresh);
 	model = NULL;
 	fresh = NULL;
+}
+
+/* On a device whose threads have not started. */
+static enum nnhal_status try_prepare_async(void)
+{
+	enum nnhal_status status;
+	struct run r;
+
+	fresh_init(test_device_spec(), &r);
+	arm();
+	status = nnhal_device_prepare_model(fresh, &large.model, NULL, on_prepared, NULL);
+	disarm();
+	status = wait_result(status);
+	nnhal_prepared_model_unref(result.model);
+	fresh_fini(&r);
+	return status;
 }
 
 /* Put the arguments into a file, which is copied to a buffer of the device. */

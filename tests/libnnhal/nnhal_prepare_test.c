@@ -2,6 +2,7 @@
 /*
  * Preparing models: launch, callback, options, unsupported and malformed models.
  */
+#include <dirent.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -347,6 +348,70 @@ static void test_many(void)
 		nnhal_prepared_model_unref(models[i]);
 }
 
+/* ---- the threads that prepare ---- */
+
+enum { CROWD = 40 };
+
+static unsigned int count_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	unsigned int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool open;
+	unsigned int calls;
+	unsigned int good;
+} gate = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+/* Hold the thread until the gate is opened. */
+static void on_gate(void *context, enum nnhal_status status, struct nnhal_prepared_model *model)
+{
+	(void)context;
+	pthread_mutex_lock(&gate.lock);
+	while (!gate.open)
+		pthread_cond_wait(&gate.cond, &gate.lock);
+	gate.good += !status && model;
+	/* Before the last callback is counted: the release of the device is then the last one. */
+	nnhal_prepared_model_unref(model);
+	gate.calls++;
+	pthread_cond_broadcast(&gate.cond);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+static void test_threads(void)
+{
+	unsigned int before = count_threads(), with_device, crowd, i, launched = 0;
+	struct nnhal_device *d = NULL;
+
+	make_add_relu(&f);
+	ok(!nnhal_device_open(test_device_spec(), &d, &diag), "a device of its own");
+	with_device = count_threads();
+	for (i = 0; i < CROWD; i++)
+		launched += !nnhal_device_prepare_model(d, &f.model, NULL, on_gate, NULL);
+	crowd = count_threads();
+	ok(launched == CROWD && crowd > with_device && crowd <= with_device + 4,
+	   "%u preparations at once take %u threads", launched, crowd - with_device);
+	pthread_mutex_lock(&gate.lock);
+	gate.open = true;
+	pthread_cond_broadcast(&gate.cond);
+	while (gate.calls < launched)
+		pthread_cond_wait(&gate.cond, &gate.lock);
+	pthread_mutex_unlock(&gate.lock);
+	ok(gate.good == CROWD, "and all succeed: %u", gate.good);
+	nnhal_device_unref(d);
+	ok(count_threads() == before, "no thread of a closed device is left: %u, before it %u",
+	   count_threads(), before);
+}
+
 int main(void)
 {
 	device = test_device_open();
@@ -359,6 +424,7 @@ int main(void)
 	test_ownership();
 	test_closing();
 	test_many();
+	test_threads();
 	nnhal_device_unref(device);
 	return tap_done();
 }

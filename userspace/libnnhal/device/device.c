@@ -18,6 +18,7 @@
 #include "device/async.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
+#include "device/workers.h"
 #include "memory/arena.h"
 #include "memory/binding.h"
 #include "transport/drm_scan.h"
@@ -159,6 +160,8 @@ static enum nnhal_device_type read_type(const struct nnpu_identify *id)
 
 static void device_destroy(struct nnhal_device *device)
 {
+	if (device->workers)
+		workers_destroy(device->workers);
 	if (device->async)
 		async_destroy(device->async);
 	arena_fini(&device->arena);
@@ -211,7 +214,8 @@ enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **devi
 	d->table = bind_table_create(t);
 	arena_init(&d->arena, d->table);
 	d->async = async_create(t);
-	if (!d->table || !d->async) {
+	d->workers = workers_create();
+	if (!d->table || !d->async || !d->workers) {
 		diag_set(diag, "no memory for a device");
 		device_destroy(d);
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

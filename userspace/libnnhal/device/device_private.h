@@ -11,6 +11,7 @@
 
 #include "device/async.h"
 #include "device/extensions.h"
+#include "device/workers.h"
 #include "memory/arena.h"
 #include "memory/binding.h"
 #include "transport/transport.h"
@@ -21,6 +22,7 @@ struct nnhal_device {
 	struct bind_table *table;
 	struct arena arena;
 	struct async *async;
+	struct workers *workers;
 	char name[NNHAL_NAME_SIZE];
 	char version[192];
 	enum nnhal_device_type type;

@@ -3,12 +3,11 @@
  * Preparing models.
  *
  * A launch validates the model, has the device check its operations, and lowers it to a
- * program image. A thread per call then loads the image. After the launch the library does
+ * program image. A thread of the device then loads the image. After the launch the library does
  * not use the caller's model any more.
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include "base/monotonic.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
+#include "device/workers.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 #include "model/explain.h"
@@ -34,6 +34,7 @@
 
 /* One preparation under way. */
 struct preparation {
+	struct work work;
 	struct nnhal_device *device;
 	struct model_copy copy;
 	struct image image;
@@ -226,35 +227,23 @@ static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_mo
 	return status;
 }
 
-static void *prepare_thread(void *data)
+/* On a thread of the device. */
+static void prepare_and_notify(struct work *work)
 {
-	struct preparation *p = data;
+	struct preparation *p = (struct preparation *)work;
 	struct nnhal_prepared_model *model = NULL;
 	enum nnhal_status status = prepare(p, &model);
+	struct nnhal_device *device = p->device;
 
 	status = nnhal_status_for_version(status, p->copy.model.hal_version);
+	/*
+	 * Before the callback: who was told of the end may close the device, and closing waits
+	 * for this thread.
+	 */
+	p->device = NULL;
+	nnhal_device_unref(device);
 	p->callback(p->context, status, model);
 	preparation_free(p);
-	return NULL;
-}
-
-static int start_thread(void *(*function)(void *), void *data)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int err;
-
-	err = pthread_attr_init(&attr);
-	if (err)
-		return -err;
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&thread, &attr, function, data);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
 }
 
 enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
@@ -272,7 +261,8 @@ enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
 	if (!status) {
 		p->callback = callback;
 		p->context = context;
-		if (!start_thread(prepare_thread, p))
+		p->work.run = prepare_and_notify;
+		if (!workers_add(device->workers, &p->work))
 			return NNHAL_STATUS_NONE;
 		diag_set(p->options.diag, "cannot start a thread");
 		status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;

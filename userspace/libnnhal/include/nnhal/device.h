@@ -223,6 +223,9 @@ struct nnhal_prepare_options {
  * @status: result
  * @model: prepared model with one reference, which the callee owns; NULL unless
  *	@status is NONE
+ *
+ * It may call any function of the library. It must not wait for another callback of the same
+ * device, nor for a thread that closes the device.
  */
 typedef void (*nnhal_prepared_model_callback)(void *context, enum nnhal_status status,
 					      struct nnhal_prepared_model *model);
