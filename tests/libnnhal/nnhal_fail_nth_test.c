@@ -572,7 +572,7 @@ struct call {
 };
 
 static const struct call calls[] = {
-	{ "device_open", try_open, 4, 7 },
+	{ "device_open", try_open, 6, 9 },
 	{ "enumerate_devices", try_enumerate, 0, 2 },
 	{ "memory_create and map", try_memory, 3, 3 },
 	{ "get_supported_operations", try_supported, 2, 5 },
@@ -581,9 +581,9 @@ static const struct call calls[] = {
 	{ "execute_synchronously", try_execute, 3, 10 },
 	{ "execute_synchronously on a file", try_execute_file, 3, 11 },
 	{ "execute", try_execute_async, 4, 12 },
-	{ "burst", try_burst, 5, 14 },
-	{ "burst on a file", try_burst_file, 5, 15 },
-	{ "burst without a queue", try_burst_noqueues, 6, 6 },
+	{ "burst", try_burst, 3, 12 },
+	{ "burst on a file", try_burst_file, 3, 13 },
+	{ "burst without a queue", try_burst_noqueues, 4, 4 },
 	{ "message queue", try_fmq, 4, 4 },
 	{ "burst over message queues", try_message_queues, 12, 12 },
 };

@@ -7,9 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "base/diag.h"
@@ -56,17 +54,22 @@ static void burst_free(struct nnhal_burst *b)
 	t->ops->bo_destroy(t, &b->blocks);
 	burst_cache_fini(b);
 	free_requests(b);
-	if (b->owner)
-		munmap(b->owner, (size_t)sysconf(_SC_PAGESIZE));
 	pthread_cond_destroy(&b->cond);
 	pthread_mutex_destroy(&b->lock);
 	nnhal_prepared_model_unref(b->model);
 	free(b);
 }
 
+static void free_entry_copy(struct cached_memory *e)
+{
+	memory_free_own_copy(e->binding);
+	nnhal_memory_unref(e->memory);
+	free(e);
+}
+
 /*
- * In a child of fork(): free memory that is private to the child. Everything else belongs
- * to the parent: memory objects, the device, even the locks.
+ * In a child of fork(): release what the child has of it. The queue, its slots and the locks
+ * belong to the parent.
  */
 static void burst_free_copy(struct nnhal_burst *b)
 {
@@ -74,15 +77,15 @@ static void burst_free_copy(struct nnhal_burst *b)
 
 	while ((e = b->dropped)) {
 		b->dropped = e->next;
-		free(e);
+		free_entry_copy(e);
 	}
 	while ((e = b->memories)) {
 		b->memories = e->next;
-		free(e);
+		free_entry_copy(e);
 	}
 	free(b->buckets);
 	free_requests(b);
-	munmap(b->owner, (size_t)sysconf(_SC_PAGESIZE));
+	nnhal_prepared_model_unref(b->model);
 	free(b);
 }
 
@@ -90,22 +93,6 @@ void burst_release(struct nnhal_burst *b)
 {
 	if (atomic_fetch_sub_explicit(&b->holds, 1, memory_order_acq_rel) == 1)
 		burst_free(b);
-}
-
-/* A word that reads 0 in each child of fork(). */
-static int mark_owner(struct nnhal_burst *b)
-{
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (page == MAP_FAILED)
-		return -ENOMEM;
-	b->owner = page;
-	/* Not known before Linux 4.14. */
-	if (madvise(page, size, MADV_WIPEONFORK))
-		return -ENOSYS;
-	*b->owner = 1;
-	return 0;
 }
 
 static int create_requests(struct nnhal_burst *b)
@@ -196,9 +183,7 @@ static int burst_init(struct nnhal_burst *b, const struct nnhal_burst_options *o
 	b->depth = o->depth ? o->depth : DEFAULT_DEPTH;
 	/* One place more, which submissions cannot take: an execution always finds room. */
 	b->num_requests = b->depth + 1;
-	err = mark_owner(b);
-	if (!err)
-		err = create_requests(b);
+	err = create_requests(b);
 	if (!err)
 		err = burst_cache_init(b, o->max_memories ? o->max_memories : DEFAULT_MEMORIES);
 	if (err)
@@ -247,6 +232,8 @@ enum nnhal_status nnhal_burst_create(struct nnhal_prepared_model *model,
 		diag_set(read.diag, "NULL pointer for model or result");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
+	if (!device_is_usable(model->device, read.diag))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	b = calloc(1, sizeof(*b));
 	if (!b) {
 		diag_set(read.diag, "no memory for a burst");
@@ -262,6 +249,7 @@ enum nnhal_status nnhal_burst_create(struct nnhal_prepared_model *model,
 	b->results_tail = &b->results;
 	b->blocks = (struct transport_bo)TRANSPORT_BO_NONE;
 	b->model = nnhal_prepared_model_ref(model);
+	b->guard = model->device->table->guard;
 	b->num_outputs = model->rules.num_outputs;
 	b->transport = model->device->transport;
 	err = burst_init(b, &read);

@@ -32,6 +32,7 @@
 #include <nnpu_hw.h>
 
 #include "base/base.h"
+#include "base/fork_guard.h"
 #include "execution/arguments.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
@@ -143,8 +144,7 @@ struct nnhal_burst {
 	atomic_uint refs;
 	/* One for all of refs together, one for each pending callback. */
 	atomic_uint holds;
-	/* A page that a child of fork() finds zeroed. */
-	uint32_t *owner;
+	struct fork_guard guard;	/* the device's */
 	struct nnhal_prepared_model *model;
 	struct transport *transport;
 	struct transport_queue *queue;	/* NULL: burst_submit.c */
@@ -195,7 +195,7 @@ struct nnhal_burst {
 /* The process that created the burst, or a child? */
 static inline bool burst_is_own(const struct nnhal_burst *b)
 {
-	return likely(*(const volatile uint32_t *)b->owner);
+	return likely(!fork_guard_in_child(&b->guard));
 }
 
 static inline uint32_t burst_num_args(const struct nnhal_burst *b)

@@ -60,6 +60,13 @@ static void async_free(struct async *a)
 	free(a);
 }
 
+void async_free_copy(struct async *a)
+{
+	free(a->fences);
+	free(a->jobs);
+	free(a);
+}
+
 void async_destroy(struct async *a)
 {
 	bool own_thread = a->started && pthread_equal(a->thread, pthread_self());

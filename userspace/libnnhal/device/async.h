@@ -20,6 +20,8 @@ struct async;
 struct async *async_create(struct transport *transport);
 /* No job may be pending. May be called from the waiter thread itself. */
 void async_destroy(struct async *async);
+/* In a child of fork(), which has no waiter thread: free the copy. */
+void async_free_copy(struct async *async);
 /* Start the waiter thread if it does not run. 0 or -errno. */
 int async_start(struct async *async);
 /* Add a job; cannot fail after async_start(). */

@@ -158,6 +158,25 @@ static enum nnhal_device_type read_type(const struct nnpu_identify *id)
 	return NNHAL_DEVICE_TYPE_ACCELERATOR;
 }
 
+bool device_is_usable(const struct nnhal_device *device, struct nnhal_diag *diag)
+{
+	if (device_is_own(device))
+		return true;
+	diag_set(diag, "the device was opened by the parent of this process");
+	return false;
+}
+
+static void device_free_copy(struct nnhal_device *device)
+{
+	workers_free_copy(device->workers);
+	async_free_copy(device->async);
+	arena_free_copy(&device->arena);
+	bind_table_close(device->table);
+	extensions_fini(&device->extensions);
+	device->transport->ops->close_copy(device->transport);
+	free(device);
+}
+
 static void device_destroy(struct nnhal_device *device)
 {
 	if (device->workers)
@@ -242,8 +261,12 @@ struct nnhal_device *nnhal_device_ref(struct nnhal_device *device)
 
 void nnhal_device_unref(struct nnhal_device *device)
 {
-	if (device && atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) == 1)
+	if (!device || atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (device_is_own(device))
 		device_destroy(device);
+	else
+		device_free_copy(device);
 }
 
 const char *nnhal_device_name(const struct nnhal_device *device)
@@ -322,6 +345,8 @@ enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device)
 {
 	if (!device)
 		return NNHAL_DEVICE_UNKNOWN;
+	if (!device_is_own(device))
+		return NNHAL_DEVICE_OFFLINE;
 	switch (device->transport->ops->health(device->transport)) {
 	case 0:
 		return NNHAL_DEVICE_AVAILABLE;

@@ -30,6 +30,14 @@ struct nnhal_device {
 	struct extensions extensions;
 };
 
+/* False in a child of fork(): nothing may be asked of the device. */
+static inline bool device_is_own(const struct nnhal_device *device)
+{
+	return bind_table_is_own(device->table);
+}
+
+/* As above, with a message. */
+bool device_is_usable(const struct nnhal_device *device, struct nnhal_diag *diag);
 /* Status of a failed transport call: status_from_errno(), or DEAD_OBJECT for a lost context. */
 enum nnhal_status device_status_from_error(struct nnhal_device *device, int error);
 

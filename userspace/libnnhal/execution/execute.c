@@ -82,6 +82,8 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 		diag_set(read.diag, "NULL pointer for model, request or pools");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
+	if (!device_is_usable(model->device, read.diag))
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	e = execution_get(model);
 	if (e)
 		nnhal_prepared_model_ref(model);

@@ -23,6 +23,16 @@ static uint64_t result_size(const struct nnhal_prepared_model *model)
 	       execution_num_args(model) * sizeof(struct nnpu_arg);
 }
 
+static void free_memory(struct execution *e)
+{
+	free(e->pools);
+	free(e->bindings);
+	free(e->resolved);
+	free(e->args);
+	free(e->shapes);
+	free(e);
+}
+
 static void execution_free(struct execution *e)
 {
 	struct nnhal_device *device = e->model->device;
@@ -31,12 +41,7 @@ static void execution_free(struct execution *e)
 	arena_put(&device->arena, e->profile);
 	if (e->fence)
 		device->transport->ops->fence_destroy(device->transport, e->fence);
-	free(e->pools);
-	free(e->bindings);
-	free(e->resolved);
-	free(e->args);
-	free(e->shapes);
-	free(e);
+	free_memory(e);
 }
 
 static struct execution *execution_create(struct nnhal_prepared_model *model)
@@ -111,5 +116,17 @@ void executions_free(struct nnhal_prepared_model *model)
 	while ((e = model->idle)) {
 		model->idle = e->next;
 		execution_free(e);
+	}
+}
+
+void executions_free_copy(struct nnhal_prepared_model *model)
+{
+	struct execution *e;
+
+	while ((e = model->idle)) {
+		model->idle = e->next;
+		free(e->result);
+		free(e->profile);
+		free_memory(e);
 	}
 }

@@ -57,5 +57,7 @@ struct execution *execution_get(struct nnhal_prepared_model *model);
 void execution_put(struct execution *e);
 /* The last reference of the model is gone: free the idle objects. */
 void executions_free(struct nnhal_prepared_model *model);
+/* The same in a child of fork(). */
+void executions_free_copy(struct nnhal_prepared_model *model);
 
 #endif /* NNHAL_EXECUTION_POOL_H */

@@ -143,7 +143,8 @@ static enum nnhal_status preparation_create(struct nnhal_device *device,
 		free(p);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	status = model_copy_init(&p->copy, model, diag);
+	status = device_is_usable(device, diag) ? model_copy_init(&p->copy, model, diag)
+						: NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	if (status) {
 		free(p);
 		return status;

@@ -26,8 +26,12 @@ void nnhal_prepared_model_unref(struct nnhal_prepared_model *model)
 	if (!model || atomic_fetch_sub_explicit(&model->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	t = model->device->transport;
-	executions_free(model);
-	t->ops->program_unload(t, model->program);
+	if (device_is_own(model->device)) {
+		executions_free(model);
+		t->ops->program_unload(t, model->program);
+	} else {
+		executions_free_copy(model);
+	}
 	nnhal_device_unref(model->device);
 	pthread_mutex_destroy(&model->lock);
 	free(model->command_origins);

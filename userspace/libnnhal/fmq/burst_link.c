@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -360,31 +359,6 @@ void spin_for_data(struct spin_window *w, const struct nnhal_fmq *q, const atomi
 		w->us = w->us < w->max_us / 2 ? 2 * w->us : w->max_us;
 	else
 		w->us /= 2;
-}
-
-int fork_guard_init(struct fork_guard *guard)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *map = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int err;
-
-	if (map == MAP_FAILED)
-		return -errno;
-	if (madvise(map, page, MADV_WIPEONFORK)) {
-		err = -errno;
-		munmap(map, page);
-		return err;
-	}
-	guard->page = map;
-	atomic_store_explicit(guard->page, 1, memory_order_relaxed);
-	return 0;
-}
-
-void fork_guard_fini(struct fork_guard *guard)
-{
-	if (guard->page)
-		munmap(guard->page, (size_t)sysconf(_SC_PAGESIZE));
-	guard->page = NULL;
 }
 
 enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag)

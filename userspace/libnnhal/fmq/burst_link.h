@@ -117,19 +117,6 @@ struct nnhal_fmq;
 void spin_for_data(struct spin_window *window, const struct nnhal_fmq *q,
 		   const atomic_bool *stop);
 
-/* Detects a child of fork(): a page that reads zero in a child. */
-struct fork_guard {
-	atomic_uint *page;
-};
-
-/* 0 or -errno. */
-int fork_guard_init(struct fork_guard *guard);
-void fork_guard_fini(struct fork_guard *guard);
-static inline bool fork_guard_in_child(const struct fork_guard *guard)
-{
-	return !atomic_load_explicit(guard->page, memory_order_relaxed);
-}
-
 /* Status of a system call that failed while a burst was set up; @error: -errno. */
 enum nnhal_status burst_setup_status(int error, const char *what, struct nnhal_diag *diag);
 

@@ -11,6 +11,7 @@
 #include <nnhal/burst_fmq.h>
 
 #include "fmq/burst_executor.h"
+#include "base/fork_guard.h"
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/base.h"
 #include "memory/arena.h"
@@ -31,11 +32,9 @@ void arena_init(struct arena *arena, struct bind_table *table)
 	arena->table = table;
 }
 
-void arena_fini(struct arena *arena)
+static void free_chunks(struct arena *arena)
 {
-	struct transport *t;
 	struct arena_chunk *chunk;
-	struct arena_block *block;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(arena->free); i++)
@@ -43,6 +42,26 @@ void arena_fini(struct arena *arena)
 			arena->free[i] = chunk->next;
 			free(chunk);
 		}
+}
+
+void arena_free_copy(struct arena *arena)
+{
+	struct arena_block *block;
+
+	free_chunks(arena);
+	while ((block = arena->blocks)) {
+		arena->blocks = block->next;
+		munmap(block->bo.map, block->bo.size);
+		free(block);
+	}
+}
+
+void arena_fini(struct arena *arena)
+{
+	struct arena_block *block;
+	struct transport *t;
+
+	free_chunks(arena);
 	while ((block = arena->blocks)) {
 		arena->blocks = block->next;
 		t = arena->table->transport;

@@ -29,6 +29,8 @@ struct arena {
 /* @table of the device; it stays valid until arena_fini(). */
 void arena_init(struct arena *arena, struct bind_table *table);
 void arena_fini(struct arena *arena);
+/* In a child of fork(): free the copy. */
+void arena_free_copy(struct arena *arena);
 int arena_get(struct arena *arena, uint64_t size, struct arena_chunk **chunk);
 void arena_put(struct arena *arena, struct arena_chunk *chunk);
 

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <nnhal/nnhal.h>
@@ -34,6 +35,10 @@ struct bind_table *bind_table_create(struct transport *transport)
 
 	if (!table)
 		return NULL;
+	if (fork_guard_init(&table->guard)) {
+		free(table);
+		return NULL;
+	}
 	atomic_init(&table->refs, 1);
 	atomic_init(&table->clock, 0);
 	pthread_mutex_init(&table->lock, NULL);
@@ -48,6 +53,7 @@ static void bind_table_unref(struct bind_table *table)
 		return;
 	pthread_mutex_destroy(&table->holder_lock);
 	pthread_mutex_destroy(&table->lock);
+	fork_guard_fini(&table->guard);
 	free(table);
 }
 
@@ -185,6 +191,10 @@ int bind_table_bo_create(struct bind_table *table, uint64_t size, struct transpo
 
 void bind_table_close(struct bind_table *table)
 {
+	if (!bind_table_is_own(table)) {
+		bind_table_unref(table);
+		return;
+	}
 	pthread_mutex_lock(&table->lock);
 	while (table->bindings)
 		table_remove(table, table->bindings);
@@ -193,10 +203,22 @@ void bind_table_close(struct bind_table *table)
 	bind_table_unref(table);
 }
 
+void memory_free_own_copy(struct binding *b)
+{
+	if (b->has_bounce)
+		munmap(b->bounce.map, b->bounce.size);
+	free(b);
+}
+
 static void binding_free(struct binding *b)
 {
 	struct bind_table *table = b->table;
 
+	if (!bind_table_is_own(table)) {
+		memory_free_own_copy(b);
+		bind_table_unref(table);
+		return;
+	}
 	pthread_mutex_lock(&table->lock);
 	if (b->prev_in_table)
 		table_remove(table, b);
@@ -219,6 +241,8 @@ static bool table_is_closed(struct bind_table *table)
 {
 	bool closed;
 
+	if (!bind_table_is_own(table))
+		return true;
 	pthread_mutex_lock(&table->lock);
 	closed = !table->transport;
 	pthread_mutex_unlock(&table->lock);

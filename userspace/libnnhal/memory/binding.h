@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fork_guard.h"
 #include "memory/memory_private.h"
 #include "transport/transport.h"
 
@@ -50,6 +51,7 @@ struct slot_holder {
  */
 struct bind_table {
 	atomic_uint refs;
+	struct fork_guard guard;	/* of the device */
 	atomic_uint_least64_t clock;	/* counts uses of bindings */
 	pthread_mutex_t lock;
 	struct transport *transport;	/* NULL when the device is closed */
@@ -59,7 +61,16 @@ struct bind_table {
 };
 
 struct bind_table *bind_table_create(struct transport *transport);
-/* The device closes: end its bindings and drop its reference of the table. */
+/* False in a child of fork(): slots and locks are those of the parent. */
+static inline bool bind_table_is_own(const struct bind_table *table)
+{
+	return !fork_guard_in_child(&table->guard);
+}
+
+/*
+ * The device closes: end its bindings and drop its reference of the table. In a child of fork()
+ * only the latter.
+ */
 void bind_table_close(struct bind_table *table);
 void bind_table_add_holder(struct bind_table *table, struct slot_holder *holder);
 /* After that the holder is not asked any more. */
@@ -93,5 +104,7 @@ void memory_unbind_all(struct nnhal_memory *memory);
 int memory_bind_own(struct nnhal_memory *memory, struct bind_table *table,
 		    struct binding **binding);
 void memory_unbind_own(struct transport *transport, struct binding *binding);
+/* In a child of fork(): free the copy of a binding. */
+void memory_free_own_copy(struct binding *binding);
 
 #endif /* NNHAL_BINDING_H */

@@ -220,7 +220,8 @@ nnhal_ext_get_operation_support(struct nnhal_device *device, const struct nnhal_
 		diag_set(diag, "NULL pointer for device, model or result");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	status = model_copy_init(&copy, model, diag);
+	status = device_is_usable(device, diag) ? model_copy_init(&copy, model, diag)
+						: NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	if (!status) {
 		status = get_support(device, &copy.model, support, num_support, diag);
 		model_copy_fini(&copy);

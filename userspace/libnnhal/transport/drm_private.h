@@ -13,6 +13,7 @@
 
 struct drm_transport {
 	struct transport base;
+	char path[256];			/* of the device node */
 	int fd;
 	int udmabuf_fd;			/* -1: not available */
 	/*

@@ -103,6 +103,17 @@ struct transport_limits {
 
 struct transport_ops {
 	void (*close)(struct transport *t);
+	/*
+	 * In a child of fork(), which shares the context with its parent: release the
+	 * child's descriptors and memory, without a word to the driver. No other function
+	 * may be called in a child.
+	 */
+	void (*close_copy)(struct transport *t);
+	/*
+	 * Open another context of the same device: with slots, programs and queues of its
+	 * own. NULL: it cannot be had.
+	 */
+	struct transport *(*open_another)(struct transport *t);
 	/* 0; -ENODEV: device gone; -ESTALE: context lost in a reset. */
 	int (*health)(struct transport *t);
 	/*

@@ -52,6 +52,16 @@ static int query(int fd, uint32_t topic, void *data, uint32_t size)
 	return drm_ioctl(fd, DRM_IOCTL_NNPU_QUERY, &q);
 }
 
+static void drm_close_copy(struct transport *t)
+{
+	struct drm_transport *d = to_drm(t);
+
+	if (d->udmabuf_fd >= 0)
+		close(d->udmabuf_fd);
+	close(d->fd);
+	free(d);
+}
+
 static void drm_close(struct transport *t)
 {
 	struct drm_transport *d = to_drm(t);
@@ -269,6 +279,7 @@ static int drm_fence_error(struct transport *t, struct transport_fence *fence)
 
 static const struct transport_ops drm_ops = {
 	.close = drm_close,
+	.close_copy = drm_close_copy,
 	.health = drm_health,
 	.read_extensions = drm_read_extensions,
 	.bo_create = drm_bo_create,

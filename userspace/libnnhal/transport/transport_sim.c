@@ -368,8 +368,18 @@ static void sim_close(struct transport *t)
 	free(s);
 }
 
+/*
+ * The threads of the device are those of the parent, and they were in the middle of things. The
+ * copy of their memory cannot be taken apart; it ends with the child.
+ */
+static void sim_close_copy(struct transport *t)
+{
+	(void)t;
+}
+
 static const struct transport_ops sim_ops = {
 	.close = sim_close,
+	.close_copy = sim_close_copy,
 	.health = sim_health,
 	.read_extensions = sim_read_extensions,
 	.bo_create = sim_bo_create,

@@ -15,7 +15,7 @@
  * All functions may be called from any thread. Executions of one burst run in the
  * order of their submission. A child of fork() must not use a burst of its parent:
  * each call in the child returns DEVICE_UNAVAILABLE and does not affect the parent.
- * The child may call nnhal_burst_unref() to free its copy.
+ * The child may call nnhal_burst_unref() to release what it has of it.
  */
 #ifndef NNHAL_BURST_H
 #define NNHAL_BURST_H

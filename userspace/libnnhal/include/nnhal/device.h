@@ -7,6 +7,10 @@
  * process. The structure is reference-counted. Prepared models and running executions
  * hold references, so the caller may release its own at any time.
  *
+ * A child of fork() must not use the devices, prepared models and executions of its parent:
+ * calls return DEVICE_UNAVAILABLE in the child and do not affect the parent. The child may
+ * release its references, use its memory objects, and open the device anew.
+ *
  * All functions may be called from any thread. The library has no global state,
  * prints nothing, installs no signal handler and never ends the process.
  */
@@ -165,7 +169,7 @@ nnhal_device_get_number_of_cache_files_needed(struct nnhal_device *device,
  * nnhal_device_get_status() - getStatus; asks the driver, answers while jobs run
  * @device: device
  *
- * Return: AVAILABLE, or OFFLINE if the device is gone, or UNKNOWN.
+ * Return: AVAILABLE, or OFFLINE if the device is gone (or in a child of fork()), or UNKNOWN.
  */
 enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device);
 
