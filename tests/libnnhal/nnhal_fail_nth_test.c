@@ -321,18 +321,6 @@ static enum nnhal_status try_supported(void)
 	return status;
 }
 
-static enum nnhal_status try_prepare(void)
-{
-	struct nnhal_prepared_model *model;
-	enum nnhal_status status;
-
-	arm();
-	status = nnhal_device_prepare_model_sync(device, &large.model, NULL, &model);
-	disarm();
-	nnhal_prepared_model_unref(model);
-	return status;
-}
-
 static struct nnhal_prepared_model *model;
 
 /* A device, a model and memory of its own, so that nothing is bound or kept. */
@@ -356,6 +344,22 @@ static void fresh_fini(struct run *r)
 	nnhal_device_unref(fresh);
 	model = NULL;
 	fresh = NULL;
+}
+
+/* On a device of its own: without room for the program it opens another context, and keeps it. */
+static enum nnhal_status try_prepare(void)
+{
+	struct nnhal_prepared_model *prepared;
+	enum nnhal_status status;
+	struct run r;
+
+	fresh_init(test_device_spec(), &r);
+	arm();
+	status = nnhal_device_prepare_model_sync(fresh, &large.model, NULL, &prepared);
+	disarm();
+	nnhal_prepared_model_unref(prepared);
+	fresh_fini(&r);
+	return status;
 }
 
 /* On a device whose threads have not started. */

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,6 +175,7 @@ static void device_free_copy(struct nnhal_device *device)
 	bind_table_close(device->table);
 	extensions_fini(&device->extensions);
 	device->transport->ops->close_copy(device->transport);
+	nnhal_device_unref(device->sibling);
 	free(device);
 }
 
@@ -188,6 +190,8 @@ static void device_destroy(struct nnhal_device *device)
 		bind_table_close(device->table);
 	extensions_fini(&device->extensions);
 	device->transport->ops->close(device->transport);
+	nnhal_device_unref(device->sibling);
+	pthread_mutex_destroy(&device->sibling_lock);
 	free(device);
 }
 
@@ -206,23 +210,13 @@ static enum nnhal_status read_extensions(struct nnhal_device *device, struct nnh
 	return status_from_errno(-err);
 }
 
-enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
-				    struct nnhal_diag *diag)
+/* A device on a transport, which it owns also after an error. */
+static enum nnhal_status device_create(struct transport *t, struct nnhal_device **device,
+				       struct nnhal_diag *diag)
 {
-	struct nnhal_device *d;
-	struct transport *t;
+	struct nnhal_device *d = calloc(1, sizeof(*d));
 	enum nnhal_status status;
 
-	diag_clear(diag);
-	if (!device) {
-		diag_set(diag, "NULL pointer for the result");
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	*device = NULL;
-	status = open_transport(spec, &t, diag);
-	if (status)
-		return status;
-	d = calloc(1, sizeof(*d));
 	if (!d) {
 		diag_set(diag, "no memory for a device");
 		t->ops->close(t);
@@ -230,6 +224,7 @@ enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **devi
 	}
 	atomic_init(&d->refs, 1);
 	d->transport = t;
+	pthread_mutex_init(&d->sibling_lock, NULL);
 	d->table = bind_table_create(t);
 	arena_init(&d->arena, d->table);
 	d->async = async_create(t);
@@ -251,6 +246,38 @@ enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **devi
 		 nnhal_version_string(), t->driver, t->identify.firmware);
 	*device = d;
 	return NNHAL_STATUS_NONE;
+}
+
+struct nnhal_device *device_sibling(struct nnhal_device *device)
+{
+	struct nnhal_device *sibling = NULL;
+	struct transport *t;
+
+	pthread_mutex_lock(&device->sibling_lock);
+	if (!device->sibling) {
+		t = device->transport->ops->open_another(device->transport);
+		if (t && !device_create(t, &sibling, NULL))
+			device->sibling = sibling;
+	}
+	sibling = device->sibling;
+	pthread_mutex_unlock(&device->sibling_lock);
+	return sibling;
+}
+
+enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
+				    struct nnhal_diag *diag)
+{
+	struct transport *t;
+	enum nnhal_status status;
+
+	diag_clear(diag);
+	if (!device) {
+		diag_set(diag, "NULL pointer for the result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	*device = NULL;
+	status = open_transport(spec, &t, diag);
+	return status ? status : device_create(t, device, diag);
 }
 
 struct nnhal_device *nnhal_device_ref(struct nnhal_device *device)

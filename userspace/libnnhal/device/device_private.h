@@ -5,6 +5,7 @@
 #ifndef NNHAL_DEVICE_PRIVATE_H
 #define NNHAL_DEVICE_PRIVATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <nnhal/nnhal.h>
@@ -23,6 +24,9 @@ struct nnhal_device {
 	struct arena arena;
 	struct async *async;
 	struct workers *workers;
+	/* The same device once more, for models that do not fit into this context. */
+	pthread_mutex_t sibling_lock;
+	struct nnhal_device *sibling;	/* with a reference; NULL: not needed yet */
 	char name[NNHAL_NAME_SIZE];
 	char version[192];
 	enum nnhal_device_type type;
@@ -30,6 +34,8 @@ struct nnhal_device {
 	struct extensions extensions;
 };
 
+/* The sibling of a device, which is opened if there is none. NULL: it cannot be had. */
+struct nnhal_device *device_sibling(struct nnhal_device *device);
 /* False in a child of fork(): nothing may be asked of the device. */
 static inline bool device_is_own(const struct nnhal_device *device)
 {

@@ -161,11 +161,22 @@ static enum nnhal_status preparation_create(struct nnhal_device *device,
 
 static enum nnhal_status load(struct preparation *p, struct transport_load *result)
 {
+	struct nnhal_device *device = p->device, *sibling = device;
 	struct nnhal_diag detail = { "" };
-	int err = image_load(p->device, &p->image, NULL, result, &detail);
+	int err;
 
-	if (!err)
+	/* A context has room for so many programs; another one has room for more. */
+	do {
+		device = sibling;
+		diag_clear(&detail);
+		err = image_load(device, &p->image, NULL, result, &detail);
+	} while (err == -ENOSPC && (sibling = device_sibling(device)));
+	if (!err) {
+		nnhal_device_ref(device);
+		nnhal_device_unref(p->device);
+		p->device = device;
 		return NNHAL_STATUS_NONE;
+	}
 	if (result->status)
 		image_explain(&p->copy.model, &p->image, result, p->options.diag);
 	else
@@ -207,9 +218,9 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 /* The part that waits for the device. */
 static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_model **result)
 {
-	struct transport *t = p->device->transport;
 	struct transport_load loaded;
 	enum nnhal_status status;
+	struct transport *t;
 
 	if (deadline_passed(p->options.has_deadline, p->options.deadline_ns)) {
 		diag_set(p->options.diag, "the deadline has passed");
@@ -222,6 +233,7 @@ static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_mo
 		return status;
 	status = wrap(p, &loaded, result);
 	if (status) {
+		t = p->device->transport;
 		diag_set(p->options.diag, "no memory for a prepared model");
 		t->ops->program_unload(t, loaded.program);
 	}

@@ -140,9 +140,11 @@ int image_load(struct nnhal_device *device, struct image *image,
 	if (!err)
 		err = l.t->ops->program_load(l.t, image->data, image->size, reports,
 					     reports ? image->num_commands : 0, result);
-	/* The staged bytes are not needed any more. */
-	free(image->staging);
-	image->staging = NULL;
+	/* The staged bytes are not needed any more, unless it is tried again elsewhere. */
+	if (!err) {
+		free(image->staging);
+		image->staging = NULL;
+	}
 out:
 	load_fini(&l);
 	if (err)

@@ -22,6 +22,7 @@ struct sim_slot {
 struct sim_transport {
 	struct transport base;
 	struct sim_rings rings;
+	struct sim_options options;
 
 	pthread_mutex_t slot_lock;
 	struct sim_slot *slots;

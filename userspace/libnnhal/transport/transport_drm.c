@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <drm/nnpu_accel.h>
@@ -277,43 +278,19 @@ static int drm_fence_error(struct transport *t, struct transport_fence *fence)
 	return info.status < 0 ? info.status : 0;
 }
 
-static const struct transport_ops drm_ops = {
-	.close = drm_close,
-	.close_copy = drm_close_copy,
-	.health = drm_health,
-	.read_extensions = drm_read_extensions,
-	.bo_create = drm_bo_create,
-	.bo_destroy = drm_bo_destroy,
-	.bind_fd = drm_bind_fd,
-	.unbind = drm_unbind,
-	.program_load = drm_program_load,
-	.program_unload = drm_program_unload,
-	.fence_create = drm_fence_create,
-	.fence_destroy = drm_fence_destroy,
-	.submit = drm_submit,
-	.wait = drm_wait,
-	.fence_error = drm_fence_error,
-	.fence_signal = drm_fence_signal,
-	.fence_reset = drm_fence_reset,
-	.queue_create = drm_queue_create,
-	.queue_destroy = drm_queue_destroy,
-	.queue_wait = drm_queue_wait,
-};
+static const struct transport_ops drm_ops;
 
 /* ---- opening ---- */
 
-static enum nnhal_status open_node(const char *root, const struct drm_node *node, int *fd,
-				   struct nnhal_diag *diag)
+static enum nnhal_status open_node(const char *path, int *fd, struct nnhal_diag *diag)
 {
-	char path[256];
 	int err;
 
-	snprintf(path, sizeof(path), "%s%s", root, node->path);
 	*fd = open(path, O_RDWR | O_CLOEXEC);
 	if (*fd >= 0)
 		return NNHAL_STATUS_NONE;
 	err = errno;
-	diag_set(diag, "%s: %s", node->path, errno_text(err));
+	diag_set(diag, "%s: %s", path, errno_text(err));
 	if (err == EACCES || err == EPERM)
 		return NNHAL_STATUS_NO_PERMISSION;
 	if (err == ENOENT || err == ENXIO)
@@ -361,11 +338,88 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 	return NNHAL_STATUS_NONE;
 }
 
+/* A transport on an open node, which it owns also after an error. */
+static enum nnhal_status create(int fd, const char *path, struct drm_transport **result,
+				struct nnhal_diag *diag)
+{
+	struct drm_transport *d = calloc(1, sizeof(*d));
+	enum nnhal_status status;
+
+	if (!d) {
+		diag_set(diag, "no memory for a device");
+		close(fd);
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	pthread_mutex_init(&d->import_lock, NULL);
+	d->base.ops = &drm_ops;
+	d->fd = fd;
+	snprintf(d->path, sizeof(d->path), "%s", path);
+	d->udmabuf_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	status = read_version(d, diag);
+	if (!status)
+		status = read_device(d, diag);
+	if (status) {
+		drm_close(&d->base);
+		return status;
+	}
+	*result = d;
+	return NNHAL_STATUS_NONE;
+}
+
+/* The path may lead to another device by now. */
+static bool is_same_node(int a, int b)
+{
+	struct stat sa, sb;
+
+	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_rdev == sb.st_rdev;
+}
+
+static struct transport *drm_open_another(struct transport *t)
+{
+	struct drm_transport *d = to_drm(t), *other;
+	int fd = open(d->path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (!is_same_node(fd, d->fd)) {
+		close(fd);
+		return NULL;
+	}
+	if (create(fd, d->path, &other, NULL))
+		return NULL;
+	memcpy(other->base.name, t->name, sizeof(t->name));
+	return &other->base;
+}
+
+static const struct transport_ops drm_ops = {
+	.close = drm_close,
+	.close_copy = drm_close_copy,
+	.open_another = drm_open_another,
+	.health = drm_health,
+	.read_extensions = drm_read_extensions,
+	.bo_create = drm_bo_create,
+	.bo_destroy = drm_bo_destroy,
+	.bind_fd = drm_bind_fd,
+	.unbind = drm_unbind,
+	.program_load = drm_program_load,
+	.program_unload = drm_program_unload,
+	.fence_create = drm_fence_create,
+	.fence_destroy = drm_fence_destroy,
+	.submit = drm_submit,
+	.wait = drm_wait,
+	.fence_error = drm_fence_error,
+	.fence_signal = drm_fence_signal,
+	.fence_reset = drm_fence_reset,
+	.queue_create = drm_queue_create,
+	.queue_destroy = drm_queue_destroy,
+	.queue_wait = drm_queue_wait,
+};
 enum nnhal_status transport_drm_open(const char *root, unsigned int index,
 				     struct transport **transport, struct nnhal_diag *diag)
 {
 	struct drm_node nodes[MAX_NODES];
 	unsigned int n = drm_scan(root, nodes, MAX_NODES);
+	char path[sizeof(((struct drm_transport *)NULL)->path)];
 	struct drm_transport *d;
 	enum nnhal_status status;
 	int fd;
@@ -376,27 +430,13 @@ enum nnhal_status transport_drm_open(const char *root, unsigned int index,
 		diag_set(diag, "no hardware device %u, there are %u", index, n);
 		return NNHAL_STATUS_NO_DEVICE;
 	}
-	status = open_node(root, &nodes[index], &fd, diag);
+	snprintf(path, sizeof(path), "%s%s", root, nodes[index].path);
+	status = open_node(path, &fd, diag);
+	if (!status)
+		status = create(fd, path, &d, diag);
 	if (status)
 		return status;
-	d = calloc(1, sizeof(*d));
-	if (!d) {
-		diag_set(diag, "no memory for a device");
-		close(fd);
-		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	pthread_mutex_init(&d->import_lock, NULL);
-	d->base.ops = &drm_ops;
-	d->fd = fd;
-	d->udmabuf_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	snprintf(d->base.name, sizeof(d->base.name), "nnpu-drm%u", index);
-	status = read_version(d, diag);
-	if (!status)
-		status = read_device(d, diag);
-	if (status) {
-		drm_close(&d->base);
-		return status;
-	}
 	*transport = &d->base;
 	return NNHAL_STATUS_NONE;
 }

@@ -377,9 +377,12 @@ static void sim_close_copy(struct transport *t)
 	(void)t;
 }
 
+static struct transport *sim_open_another(struct transport *t);
+
 static const struct transport_ops sim_ops = {
 	.close = sim_close,
 	.close_copy = sim_close_copy,
+	.open_another = sim_open_another,
 	.health = sim_health,
 	.read_extensions = sim_read_extensions,
 	.bo_create = sim_bo_create,
@@ -498,25 +501,20 @@ static bool parse_options(const char *text, struct sim_options *options)
 	return true;
 }
 
-enum nnhal_status transport_sim_open(const char *spec, struct transport **transport,
-				     struct nnhal_diag *diag)
+static enum nnhal_status create(const struct sim_options *options, struct transport **transport,
+				struct nnhal_diag *diag)
 {
-	struct sim_options options = { 0 };
 	struct sim_transport *s;
 	char error[128] = "";
 	int err;
 
-	if (!parse_options(spec, &options)) {
-		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, faults, "
-			 "examples", spec);
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
 	s = calloc(1, sizeof(*s));
 	if (!s) {
 		diag_set(diag, "no memory for a device");
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	err = init(s, &options, error, sizeof(error));
+	s->options = *options;
+	err = init(s, options, error, sizeof(error));
 	if (err) {
 		diag_set(diag, "in-process device: %s%s%s", errno_text(-err),
 			 error[0] ? ": " : "", error);
@@ -525,4 +523,25 @@ enum nnhal_status transport_sim_open(const char *spec, struct transport **transp
 	}
 	*transport = &s->base;
 	return NNHAL_STATUS_NONE;
+}
+
+/* A context of the in-process device is a device of its own. */
+static struct transport *sim_open_another(struct transport *t)
+{
+	struct transport *other;
+
+	return create(&to_sim(t)->options, &other, NULL) ? NULL : other;
+}
+
+enum nnhal_status transport_sim_open(const char *spec, struct transport **transport,
+				     struct nnhal_diag *diag)
+{
+	struct sim_options options = { 0 };
+
+	if (!parse_options(spec, &options)) {
+		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, faults, "
+			 "examples", spec);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return create(&options, transport, diag);
 }
