@@ -6,6 +6,7 @@
  * Server processes are forked before this one opens a device.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 
@@ -325,6 +326,35 @@ static void test_file_memory(struct nnhal_burst_controller *c)
 	run_fini(&r);
 }
 
+/*
+ * A file whose reads depend on somebody else. That of sysfs stands for one of FUSE: it is in
+ * neither memory nor on a disk, and it could be read.
+ */
+static void test_foreign_file(struct nnhal_burst_controller *c)
+{
+	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 16 };
+	struct nnhal_memory *memory = NULL;
+	struct run r;
+
+	run_init(&r, 4);
+	desc.fd = open("/sys/kernel/uevent_seqnum", O_RDONLY | O_CLOEXEC);
+	if (desc.fd < 0 || nnhal_memory_import(&desc, &memory, NULL)) {
+		tap_skip("a file that is neither in memory nor on a disk: no sysfs");
+	} else {
+		r.pools[1].memory = memory;
+		r.request.num_pools = 2;
+		ok(run(c, &r) == NNHAL_STATUS_GENERAL_FAILURE,
+		   "a file that may keep the server waiting is refused");
+		nnhal_burst_controller_free_memory(c, memory);
+		r.request.num_pools = 1;
+		ok(!run(c, &r) && run_output_is_right(&r, 4), "the burst goes on");
+	}
+	nnhal_memory_unref(memory);
+	if (desc.fd >= 0)
+		close(desc.fd);
+	run_fini(&r);
+}
+
 /* ---- death ---- */
 
 static void *kill_later(void *data)
@@ -492,6 +522,7 @@ int main(void)
 		if (!i) {
 			test_memory(c);
 			test_file_memory(c);
+			test_foreign_file(c);
 		}
 		nnhal_burst_controller_destroy(c);
 		ok(!end_of(pids[i]), "E25 E22 the server's process ends well");
