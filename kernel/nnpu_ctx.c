@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contexts: one per open file, the owner of its slots, programs and jobs.
+ * Contexts: the owner of the slots, programs and jobs of an open file.
  *
  * The file holds a reference and each job holds one, so a context outlives its file
  * until the last job has ended. Then DESTROY_CTX makes the device forget the context,
  * and after that the driver frees the memory.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/dma-mapping.h>
+#include <linux/fs.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 
-#include <drm/drm_file.h>
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
@@ -40,6 +43,12 @@ static void nnpu_ctx_free_dma(struct nnpu_ctx *ctx)
 	mutex_unlock(&ctx->lock);
 }
 
+static void nnpu_ctx_free_id(struct nnpu_ctx *ctx)
+{
+	nnpu_table_free(&ctx->ndev->contexts, ctx->id);
+	nnpu_quota_uncharge(&ctx->ndev->quota, ctx->user);
+}
+
 static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 {
 	struct nnpu_sqe sqe = {
@@ -59,7 +68,7 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_slot_release_all(ctx);
 	nnpu_prog_release_all(ctx);
 	/* Only now: the device stays bound until the table is empty of dead contexts. */
-	nnpu_table_free(&ndev->contexts, ctx->id);
+	nnpu_ctx_free_id(ctx);
 	wake_up_all(&ndev->unplug_wait);
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);
@@ -131,15 +140,34 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 	}
 }
 
-/* If all numbers are taken: files that were just closed may still hold some. */
-static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx)
+static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 {
-	int ret = nnpu_table_reserve(&ctx->ndev->contexts, &ctx->id);
+	struct nnpu_device *ndev = ctx->ndev;
+	struct nnpu_quota_user *user;
+	int ret;
 
-	if (ret != -ENOSPC)
+	user = nnpu_quota_charge(&ndev->quota, opened->f_cred->euid,
+				 file_ns_capable(opened, &init_user_ns, CAP_SYS_RESOURCE));
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	ret = nnpu_table_reserve(&ndev->contexts, &ctx->id);
+	if (ret) {
+		nnpu_quota_uncharge(&ndev->quota, user);
+		return ret;
+	}
+	ctx->user = user;
+	return 0;
+}
+
+/* If there are too many: files that were just closed may still hold some. */
+static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
+{
+	int ret = nnpu_ctx_try_reserve_id(ctx, opened);
+
+	if (ret != -EUSERS && ret != -EDQUOT)
 		return ret;
 	nnpu_release_flush();
-	return nnpu_table_reserve(&ctx->ndev->contexts, &ctx->id);
+	return nnpu_ctx_try_reserve_id(ctx, opened);
 }
 
 static int nnpu_ctx_init_entities(struct nnpu_ctx *ctx)
@@ -186,7 +214,7 @@ static void nnpu_ctx_fini_entities(struct nnpu_ctx *ctx)
 		nnpu_sched_unpause(&ctx->ndev->sched);
 }
 
-static int nnpu_ctx_init(struct nnpu_ctx *ctx)
+static int nnpu_ctx_init(struct nnpu_ctx *ctx, struct file *opened)
 {
 	struct nnpu_device *ndev = ctx->ndev;
 	int ret;
@@ -195,7 +223,7 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 					     &ctx->slot_table_dma, GFP_KERNEL);
 	if (!ctx->slot_table)
 		return -ENOMEM;
-	ret = nnpu_ctx_reserve_id(ctx);
+	ret = nnpu_ctx_reserve_id(ctx, opened);
 	if (ret)
 		goto err_table;
 	ret = nnpu_ctx_init_entities(ctx);
@@ -206,7 +234,7 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 	ret = nnpu_ctx_create_hw(ctx);
 	if (ret)
 		goto err_entities;
-	/* No reference can be taken before this: open() frees a context that failed. */
+	/* No reference can be taken before this: a context that failed is freed at once. */
 	refcount_set(&ctx->ref, 1);
 	return 0;
 
@@ -214,21 +242,21 @@ err_entities:
 	nnpu_table_hide(&ndev->contexts, ctx->id);
 	nnpu_ctx_fini_entities(ctx);
 err_id:
-	nnpu_table_free(&ndev->contexts, ctx->id);
+	nnpu_ctx_free_id(ctx);
 err_table:
 	nnpu_ctx_free_dma(ctx);
 	return ret;
 }
 
-/* -EAGAIN: a device reset destroyed the context before open() returned. */
-static int nnpu_ctx_try_open(struct nnpu_device *ndev, struct drm_file *file)
+/* -EAGAIN: a device reset destroyed the context just then. */
+static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct file *opened)
 {
 	struct nnpu_ctx *ctx;
 	int ret, idx;
 
 	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	if (!ctx)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	ctx->ndev = ndev;
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->submit_lock);
@@ -243,7 +271,7 @@ static int nnpu_ctx_try_open(struct nnpu_device *ndev, struct drm_file *file)
 	ret = -ENODEV;
 	if (!nnpu_device_enter(ndev, &idx))
 		goto err_free;
-	ret = nnpu_ctx_init(ctx);
+	ret = nnpu_ctx_init(ctx, opened);
 	nnpu_device_exit(idx);
 	if (ret == -ENODEV && nnpu_ctx_is_lost(ctx) && !READ_ONCE(ndev->dead))
 		ret = -EAGAIN;
@@ -252,8 +280,7 @@ static int nnpu_ctx_try_open(struct nnpu_device *ndev, struct drm_file *file)
 
 	drm_dev_get(&ndev->drm);
 	atomic_inc(&ndev->stats.contexts);
-	file->driver_priv = ctx;
-	return 0;
+	return ctx;
 
 err_free:
 	nnpu_table_fini(&ctx->slots);
@@ -262,25 +289,43 @@ err_free:
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
 	kfree(ctx);
-	return ret;
+	return ERR_PTR(ret);
 }
 
 /**
- * nnpu_ctx_open - create the context of a file
+ * nnpu_ctx_create - create a context
  * @ndev: device
- * @file: file; its driver_priv is set
+ * @opened: the open file; who opened it pays
  *
- * Return: 0; -ENOSPC if the device has no context left, -ENOMEM, -ENODEV, -EIO.
+ * May wait for the device.
+ *
+ * Return: the context with one reference; ERR_PTR(): -EUSERS if no context is left, -EDQUOT
+ * if the user has as many as are left, -ENOSPC if the device refuses another, -ENOMEM,
+ * -ENODEV, -EIO.
  */
-int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file)
+struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened)
 {
+	struct nnpu_ctx *ctx;
 	unsigned int tries = 3;
-	int ret;
 
 	do {
-		ret = nnpu_ctx_try_open(ndev, file);
-	} while (ret == -EAGAIN && --tries);
-	return ret == -EAGAIN ? -ENODEV : ret;
+		ctx = nnpu_ctx_try_create(ndev, opened);
+	} while (ctx == ERR_PTR(-EAGAIN) && --tries);
+	return ctx == ERR_PTR(-EAGAIN) ? ERR_PTR(-ENODEV) : ctx;
+}
+
+/**
+ * nnpu_ctx_count - read the counters of a context
+ * @ctx: context
+ * @counts: out
+ */
+void nnpu_ctx_count(struct nnpu_ctx *ctx, struct nnpu_ctx_counts *counts)
+{
+	counts->submitted = atomic64_read(&ctx->jobs_submitted);
+	counts->completed = atomic64_read(&ctx->jobs_completed);
+	counts->failed = atomic64_read(&ctx->jobs_failed);
+	counts->timedout = atomic64_read(&ctx->jobs_timedout);
+	counts->engine_ns = atomic64_read(&ctx->engine_ns);
 }
 
 /*

@@ -15,8 +15,9 @@
 #include "nnpu_hw.h"
 #include "nnpu_table.h"
 
-struct drm_file;
+struct file;
 struct nnpu_device;
+struct nnpu_quota_user;
 
 #define NNPU_NUM_PRIORITIES	3
 
@@ -24,10 +25,11 @@ struct nnpu_device;
 #define NNPU_CTX_MAX_JOBS	256
 
 /**
- * struct nnpu_ctx - hardware context of one open file
+ * struct nnpu_ctx - hardware context of an open file
  * @ref: the file and each job hold a reference; 0 until the device knows the context
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
+ * @user: who holds it in nnpu_device.quota
  * @lost: a device reset destroyed it; set once, read with nnpu_ctx_is_lost()
  * @lock: protects @slot_table, @slot_list and the DMA memory of slots
  * @slot_table: slot entries the device reads; NULL after unplug
@@ -57,6 +59,7 @@ struct nnpu_ctx {
 	refcount_t ref;
 	struct nnpu_device *ndev;
 	u32 id;
+	struct nnpu_quota_user *user;
 	bool lost;
 
 	struct mutex lock;	/* see above */
@@ -88,7 +91,20 @@ struct nnpu_ctx {
 	struct rcu_head rcu;
 };
 
-int nnpu_ctx_open(struct nnpu_device *ndev, struct drm_file *file);
+/**
+ * struct nnpu_ctx_counts - what user space sees of a context's work
+ * @submitted: jobs accepted
+ * @completed: jobs whose fence has signalled
+ * @failed: of these, not successful
+ * @timedout: jobs without progress
+ * @engine_ns: time of the device
+ */
+struct nnpu_ctx_counts {
+	u64 submitted, completed, failed, timedout, engine_ns;
+};
+
+struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened);
+void nnpu_ctx_count(struct nnpu_ctx *ctx, struct nnpu_ctx_counts *counts);
 void nnpu_ctx_close(struct nnpu_ctx *ctx);
 void nnpu_ctx_put(struct nnpu_ctx *ctx);
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);

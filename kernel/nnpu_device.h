@@ -18,6 +18,7 @@
 #include "nnpu_param.h"
 #include "nnpu_power.h"
 #include "nnpu_queue.h"
+#include "nnpu_quota.h"
 #include "nnpu_sched.h"
 #include "nnpu_table.h"
 #include "nnpu_userq.h"
@@ -28,27 +29,29 @@
  * Outermost first. A lock may be taken while locks above it in this list are held, never
  * while a lock below it is held.
  *
- * 1. drm_dev_enter() section: protects every use of registers and DMA memory
- * 2. nnpu_ctx.lock: DMA memory of slots and of the slot table
- * 3. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. The
+ * 1. nnpu_file.lock: creation of the context of a file
+ * 2. drm_dev_enter() section: protects every use of registers and DMA memory
+ * 3. nnpu_ctx.lock: DMA memory of slots and of the slot table
+ * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. The
  *    last reference of a buffer may be dropped with a reservation held
- * 4. nnpu_ctx.submit_lock: order of jobs
- * 5. nnpu_userqs.hw_lock: changes of hardware queues of user queues
- * 6. nnpu_power.lock: changes of the performance level. Waiting for runtime PM
+ * 5. nnpu_ctx.submit_lock: order of jobs
+ * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues
+ * 7. nnpu_power.lock: changes of the performance level. Waiting for runtime PM
  *    (nnpu_power_get()) counts as taking this lock: its callbacks take it
- * 7. nnpu_sched.pause_lock: standstill of the scheduler. The holder waits for the
- *    scheduler's work items, which use 1 and the locks from 8 on
- * 8. nnpu_device.reset_sem: read for an admin command, write for a device reset
- * 9. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
+ * 8. nnpu_sched.pause_lock: standstill of the scheduler. The holder waits for the
+ *    scheduler's work items, which use 2 and the locks from 9 on
+ * 9. nnpu_device.reset_sem: read for an admin command, write for a device reset
+ * 10. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
  *    mmap_lock held. So its holder does not touch user memory, and takes no lock of the
  *    memory management but those of unmap_mapping_range()
- * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
- *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts)
+ * 11. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
+ *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts),
+ *    nnpu_quota.lock (spinlock)
  *
  * The two work items of nnpu_device.reset_wq (watchdog, device reset) never run at the
  * same time. Fences are signalled with no spinlock of the driver held. Code on the way to a
- * fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only 1 and
- * 7 to 10, and does not allocate memory that could wait for reclaim.
+ * fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only 2 and
+ * 8 to 11, and does not allocate memory that could wait for reclaim.
  */
 
 /**
@@ -158,6 +161,7 @@ struct nnpu_stats {
  * @userqs: user queues
  * @power: runtime power management
  * @contexts: contexts by hardware number
+ * @quota: how users share @contexts
  * @reset_sem: read: an admin command is under way; write: device reset
  * @reset_wq: ordered: watchdog and device reset
  * @reset_work: device reset on request
@@ -199,6 +203,7 @@ struct nnpu_device {
 	struct nnpu_userqs userqs;
 	struct nnpu_power power;
 	struct nnpu_table contexts;
+	struct nnpu_quota quota;
 
 	struct rw_semaphore reset_sem;
 	struct workqueue_struct *reset_wq;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NNPU: module, ioctl table, open files.
+ * NNPU: module and ioctl table.
  */
 #include <linux/module.h>
 
@@ -14,6 +14,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_drv.h"
+#include "nnpu_file.h"
 #include "nnpu_gem.h"
 #include "nnpu_pci.h"
 #include "nnpu_prog.h"
@@ -22,19 +23,6 @@
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
 #include "nnpu_userq.h"
-
-static int nnpu_drv_open(struct drm_device *drm, struct drm_file *file)
-{
-	return nnpu_ctx_open(to_nnpu_device(drm), file);
-}
-
-static void nnpu_drv_postclose(struct drm_device *drm, struct drm_file *file)
-{
-	struct nnpu_ctx *ctx = file->driver_priv;
-
-	nnpu_userq_close_all(ctx);
-	nnpu_ctx_close(ctx);
-}
 
 /**
  * DOC: fdinfo
@@ -50,14 +38,18 @@ static void nnpu_drv_postclose(struct drm_device *drm, struct drm_file *file)
  */
 static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
-	struct nnpu_ctx *ctx = file->driver_priv;
+	struct nnpu_ctx *ctx = nnpu_file_context(file);
+	struct nnpu_ctx_counts counts = { };
 
-	nnpu_userq_hw_account_all(ctx);
-	drm_printf(p, "drm-engine-npu:\t%llu ns\n", atomic64_read(&ctx->engine_ns));
-	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n", atomic64_read(&ctx->jobs_submitted));
-	drm_printf(p, "nnpu-jobs-completed:\t%llu\n", atomic64_read(&ctx->jobs_completed));
-	drm_printf(p, "nnpu-jobs-failed:\t%llu\n", atomic64_read(&ctx->jobs_failed));
-	drm_printf(p, "nnpu-jobs-timedout:\t%llu\n", atomic64_read(&ctx->jobs_timedout));
+	if (ctx) {
+		nnpu_userq_hw_account_all(ctx);
+		nnpu_ctx_count(ctx, &counts);
+	}
+	drm_printf(p, "drm-engine-npu:\t%llu ns\n", counts.engine_ns);
+	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n", counts.submitted);
+	drm_printf(p, "nnpu-jobs-completed:\t%llu\n", counts.completed);
+	drm_printf(p, "nnpu-jobs-failed:\t%llu\n", counts.failed);
+	drm_printf(p, "nnpu-jobs-timedout:\t%llu\n", counts.timedout);
 	drm_show_memory_stats(p, file);
 }
 
@@ -99,8 +91,8 @@ const struct drm_driver nnpu_drm_driver = {
 	.major = NNPU_DRIVER_MAJOR,
 	.minor = NNPU_DRIVER_MINOR,
 	.fops = &nnpu_drv_fops,
-	.open = nnpu_drv_open,
-	.postclose = nnpu_drv_postclose,
+	.open = nnpu_file_open,
+	.postclose = nnpu_file_close,
 	.show_fdinfo = nnpu_drv_show_fdinfo,
 	.ioctls = nnpu_drv_ioctls,
 	.num_ioctls = ARRAY_SIZE(nnpu_drv_ioctls),

@@ -39,6 +39,7 @@ int nnpu_probe(struct nnpu_device *ndev)
 	if (ret)
 		return ret;
 	nnpu_table_init(&ndev->contexts, 1, ndev->limits.max_contexts);
+	nnpu_quota_init(&ndev->quota, ndev->limits.max_contexts);
 	ndev->identify = drmm_kzalloc(drm, sizeof(*ndev->identify), GFP_KERNEL);
 	if (!ndev->identify)
 		return -ENOMEM;

@@ -21,6 +21,7 @@
 #include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_file.h"
 #include "nnpu_gem.h"
 #include "nnpu_prog.h"
 #include "nnpu_pt.h"
@@ -276,10 +277,10 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 {
 	struct nnpu_device *ndev = to_nnpu_device(drm);
 	struct drm_nnpu_program_load *args = data;
-	struct nnpu_ctx *ctx = file->driver_priv;
 	struct nnpu_header_verdict verdict;
 	struct nnpu_program_header header;
 	struct nnpu_prog_image image;
+	struct nnpu_ctx *ctx;
 	int ret, idx;
 
 	args->program = 0;
@@ -291,6 +292,9 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	ret = nnpu_check_load(args, ndev->limits.max_program_size);
 	if (ret)
 		return ret;
+	ctx = nnpu_file_use_context(file);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
 	if (!nnpu_device_enter(ndev, &idx))
 		return -ENODEV;
 	ret = -ENODEV;
@@ -330,12 +334,12 @@ out_exit:
 int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_program_unload *args = data;
-	struct nnpu_ctx *ctx = file->driver_priv;
+	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct nnpu_prog *program;
 
 	if (args->flags)
 		return -EINVAL;
-	program = nnpu_table_hide(&ctx->programs, args->program);
+	program = ctx ? nnpu_table_hide(&ctx->programs, args->program) : NULL;
 	if (!program)
 		return -ENOENT;
 	atomic_dec(&ctx->num_programs);

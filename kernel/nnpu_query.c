@@ -7,6 +7,7 @@
 #include "nnpu_check.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_file.h"
 #include "nnpu_query.h"
 
 /* Copies min(room, size) bytes and returns the size in args->size. */
@@ -41,18 +42,23 @@ static int nnpu_query_device(struct nnpu_device *ndev, struct drm_nnpu_query *ar
 	return nnpu_query_copy(args, &info, sizeof(info));
 }
 
-static int nnpu_query_context(struct nnpu_ctx *ctx, struct drm_nnpu_query *args)
+/* A file that has not used the device yet has no context: all zero. */
+static int nnpu_query_context(struct drm_file *file, struct drm_nnpu_query *args)
 {
-	struct drm_nnpu_context_info info = {
-		.flags = nnpu_ctx_is_lost(ctx) ? DRM_NNPU_CONTEXT_LOST : 0,
-		.slots = atomic_read(&ctx->num_slots),
-		.programs = atomic_read(&ctx->num_programs),
-		.jobs_submitted = atomic64_read(&ctx->jobs_submitted),
-		.jobs_completed = atomic64_read(&ctx->jobs_completed),
-		.jobs_failed = atomic64_read(&ctx->jobs_failed),
-		.jobs_timedout = atomic64_read(&ctx->jobs_timedout),
-	};
+	struct nnpu_ctx *ctx = nnpu_file_context(file);
+	struct drm_nnpu_context_info info = { };
+	struct nnpu_ctx_counts counts;
 
+	if (ctx) {
+		nnpu_ctx_count(ctx, &counts);
+		info.flags = nnpu_ctx_is_lost(ctx) ? DRM_NNPU_CONTEXT_LOST : 0;
+		info.slots = atomic_read(&ctx->num_slots);
+		info.programs = atomic_read(&ctx->num_programs);
+		info.jobs_submitted = counts.submitted;
+		info.jobs_completed = counts.completed;
+		info.jobs_failed = counts.failed;
+		info.jobs_timedout = counts.timedout;
+	}
 	return nnpu_query_copy(args, &info, sizeof(info));
 }
 
@@ -75,7 +81,7 @@ int nnpu_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	case DRM_NNPU_QUERY_IDENTIFY:
 		return nnpu_query_copy(args, ndev->identify, sizeof(*ndev->identify));
 	case DRM_NNPU_QUERY_CONTEXT_INFO:
-		return nnpu_query_context(file->driver_priv, args);
+		return nnpu_query_context(file, args);
 	case DRM_NNPU_QUERY_EXTENSIONS:
 		return nnpu_query_copy(args, ndev->extensions,
 				       ndev->num_extensions * sizeof(*ndev->extensions));

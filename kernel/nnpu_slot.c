@@ -18,6 +18,7 @@
 #include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_file.h"
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
 
@@ -237,14 +238,17 @@ int nnpu_slot_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 {
 	struct nnpu_device *ndev = to_nnpu_device(drm);
 	struct drm_nnpu_slot_bind *args = data;
-	struct nnpu_ctx *ctx = file->driver_priv;
 	struct drm_gem_object *obj;
+	struct nnpu_ctx *ctx;
 	int ret, idx;
 
 	args->slot = 0;
 	ret = nnpu_check_bind(args);
 	if (ret)
 		return ret;
+	ctx = nnpu_file_use_context(file);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
 	if (!nnpu_device_enter(ndev, &idx))
 		return -ENODEV;
 
@@ -274,12 +278,12 @@ int nnpu_slot_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 int nnpu_slot_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_slot_unbind *args = data;
-	struct nnpu_ctx *ctx = file->driver_priv;
+	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct nnpu_slot *slot;
 
 	if (args->flags)
 		return -EINVAL;
-	slot = nnpu_table_hide(&ctx->slots, args->slot);
+	slot = ctx ? nnpu_table_hide(&ctx->slots, args->slot) : NULL;
 	if (!slot)
 		return -ENOENT;
 	atomic_dec(&ctx->num_slots);

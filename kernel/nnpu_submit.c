@@ -17,6 +17,7 @@
 
 #include "nnpu_check.h"
 #include "nnpu_device.h"
+#include "nnpu_file.h"
 #include "nnpu_gem.h"
 #include "nnpu_job.h"
 #include "nnpu_slot.h"
@@ -430,7 +431,6 @@ int nnpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct nnpu_device *ndev = to_nnpu_device(drm);
 	struct nnpu_submit s = {
-		.ctx = file->driver_priv,
 		.file = file,
 		.args = data,
 	};
@@ -441,6 +441,9 @@ int nnpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 		drm_dbg(drm, "submit: refused\n");
 		return ret;
 	}
+	s.ctx = nnpu_file_use_context(file);
+	if (IS_ERR(s.ctx))
+		return PTR_ERR(s.ctx);
 	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(s.ctx))
 		return -ENODEV;
 	ret = nnpu_submit(&s);

@@ -11,6 +11,7 @@
 #include "nnpu_check.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_file.h"
 #include "nnpu_gem.h"
 #include "nnpu_userq.h"
 
@@ -87,8 +88,8 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 {
 	struct nnpu_device *ndev = to_nnpu_device(drm);
 	struct drm_nnpu_queue_create *args = data;
-	struct nnpu_ctx *ctx = file->driver_priv;
 	struct drm_gem_object *ring;
+	struct nnpu_ctx *ctx;
 	int ret, idx;
 
 	args->queue = 0;
@@ -98,6 +99,9 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 	ret = nnpu_check_queue(args);
 	if (ret)
 		return ret;
+	ctx = nnpu_file_use_context(file);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
 	if (!nnpu_device_enter(ndev, &idx))
 		return -ENODEV;
 	ring = drm_gem_object_lookup(file, args->ring_handle);
@@ -126,12 +130,12 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 int nnpu_userq_ioctl_destroy(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_queue_destroy *args = data;
-	struct nnpu_ctx *ctx = file->driver_priv;
+	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct nnpu_userq *uq;
 
 	if (args->flags)
 		return -EINVAL;
-	uq = nnpu_table_hide(&ctx->userqs, args->queue);
+	uq = ctx ? nnpu_table_hide(&ctx->userqs, args->queue) : NULL;
 	if (!uq)
 		return -ENOENT;
 	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
@@ -198,7 +202,7 @@ static int nnpu_userq_ioctl_await(struct nnpu_userq *uq, struct drm_nnpu_queue_w
 int nnpu_userq_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_queue_wait *args = data;
-	struct nnpu_ctx *ctx = file->driver_priv;
+	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct nnpu_userq *uq;
 	int ret;
 
@@ -206,7 +210,7 @@ int nnpu_userq_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *f
 	args->reason = 0;
 	if (args->flags || args->pad)
 		return -EINVAL;
-	uq = nnpu_table_get(&ctx->userqs, args->queue, nnpu_userq_tryget);
+	uq = ctx ? nnpu_table_get(&ctx->userqs, args->queue, nnpu_userq_tryget) : NULL;
 	if (!uq)
 		return -ENOENT;
 	/* The device would stop the queue because of such an index. */

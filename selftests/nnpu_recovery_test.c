@@ -202,9 +202,9 @@ TEST_F_TIMEOUT(nnpu, files_close_meanwhile, 240)
 	nnpu_job_fill(&self->job, 2);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
 	for (rounds = 0; rounds < 100000; rounds++) {
-		/* -ENOSPC: the jobs of closed files keep their contexts while the device hangs. */
+		/* -EUSERS: the jobs of closed files keep their contexts while the device hangs. */
 		ret = nnpu_close_busy_file(0);
-		if (ret && ret != -ENOSPC) {
+		if (ret && ret != -EUSERS) {
 			ASSERT_TRUE(variant->lost);
 			ASSERT_EQ(-ENODEV, ret);
 		}
@@ -216,15 +216,28 @@ TEST_F_TIMEOUT(nnpu, files_close_meanwhile, 240)
 
 	for (rounds = 0; rounds < 60000; rounds++) {
 		fd = nnpu_open();
-		if (fd != -ENOSPC)
+		ASSERT_LE(0, fd);
+		ret = nnpu_job_init(fd, &next, 64);
+		if (ret != -EUSERS)
 			break;
+		close(fd);
 		usleep(1000);
 	}
-	ASSERT_LE(0, fd);
-	ASSERT_EQ(0, nnpu_job_init(fd, &next, 64));
+	ASSERT_EQ(0, ret);
 	EXPECT_EQ(0, nnpu_job_run(fd, &next, 4));
 	nnpu_job_fini(fd, &next);
 	close(fd);
+}
+
+/* The file has a context, so that the next admin command is not CREATE_CTX. */
+static int use_context(int fd)
+{
+	struct nnpu_buf buf;
+	int ret = nnpu_buf_create(fd, &buf, 1, DRM_NNPU_SLOT_READ);
+
+	if (!ret)
+		nnpu_buf_destroy(fd, &buf);
+	return ret;
 }
 
 /* An admin command that never completes costs a device reset, not the machine. */
@@ -235,6 +248,7 @@ TEST(admin_stall)
 
 	if (fd < 0)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
+	ASSERT_EQ(0, use_context(fd));
 	ret = nnpu_inject(fd, NNPU_INJECT_ADMIN_STALL, 1);
 	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");
@@ -261,6 +275,7 @@ TEST(admin_status)
 
 	if (fd < 0)
 		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
+	ASSERT_EQ(0, use_context(fd));
 	ret = nnpu_inject(fd, NNPU_INJECT_ADMIN_STATUS, 1);
 	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");
@@ -268,13 +283,12 @@ TEST(admin_status)
 	EXPECT_EQ(-ENODEV, nnpu_job_init(fd, &job, 16));
 	EXPECT_TRUE(context_lost(fd));
 	ASSERT_EQ(0, nnpu_inject(fd, NNPU_INJECT_ADMIN_STATUS, 1));
-	/* This time it is CREATE_CTX; the driver tries again after the reset. */
-	ret = nnpu_open();
-	EXPECT_LE(0, ret);
-	close(ret);
 	close(fd);
+	/* This time it is CREATE_CTX; the driver tries again after the reset. */
 	fd = nnpu_open();
 	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, use_context(fd));
+	EXPECT_FALSE(context_lost(fd));
 	ASSERT_EQ(0, nnpu_job_init(fd, &job, 16));
 	EXPECT_EQ(0, nnpu_job_run(fd, &job, 1));
 	close(fd);

@@ -10,13 +10,16 @@
  * version.
  *
  * Buffers (GEM handles), slots, programs and queues belong to the open file and
- * are freed with it. open() creates one hardware context for them. The number of
- * a slot, program or queue is valid in its own file only.
+ * are freed with it. The first SLOT_BIND, PROGRAM_LOAD, SUBMIT or QUEUE_CREATE creates
+ * one hardware context for them. The number of a slot, program or queue is valid in its
+ * own file only.
  *
  * Errors common to all ioctls: -EINVAL (a reserved field, a flag or a value is out
  * of range), -EFAULT (bad user pointer), -ENODEV (the device is gone, or the context
  * was lost in a device reset), -ENOMEM, -EINTR (a signal arrived while the call
- * waited; the call had no effect and can be repeated).
+ * waited; the call had no effect and can be repeated). Of the first call that needs a
+ * context: -EUSERS (none is free), -EDQUOT (the user who opened the file has as many as
+ * are free, and not CAP_SYS_RESOURCE).
  */
 #ifndef _UAPI_NNPU_ACCEL_H_
 #define _UAPI_NNPU_ACCEL_H_
@@ -31,7 +34,7 @@ extern "C" {
 /* Name and version returned by DRM_IOCTL_VERSION. */
 #define NNPU_DRIVER_NAME		"nnpu"
 #define NNPU_DRIVER_MAJOR		1
-#define NNPU_DRIVER_MINOR		2
+#define NNPU_DRIVER_MINOR		3
 
 #define DRM_NNPU_QUERY			0x00
 #define DRM_NNPU_BO_CREATE		0x01
@@ -108,7 +111,7 @@ struct drm_nnpu_device_info {
 #define DRM_NNPU_CONTEXT_LOST		(1u << 0)
 
 /**
- * struct drm_nnpu_context_info - state of the caller's context
+ * struct drm_nnpu_context_info - state of the caller's context, all zero before it has one
  * @flags: DRM_NNPU_CONTEXT_*
  * @slots: slots bound
  * @programs: programs loaded

@@ -24,6 +24,9 @@ static const struct {
 	/* No hardware queue is free at the moment. */
 	{ EBUSY, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
 	{ ENOMEM, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+	/* No context is free, or this user has as many as are free. */
+	{ EUSERS, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+	{ EDQUOT, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
 	/* All slots or programs are in use until the caller releases some. */
 	{ ENOSPC, NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT },
 	{ ETIME, NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT },

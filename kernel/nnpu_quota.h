@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_QUOTA_H_
+#define _NNPU_QUOTA_H_
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+/**
+ * struct nnpu_quota - how the users of a machine share a number of objects
+ * @lock: protects all fields and struct nnpu_quota_user
+ * @users: those who hold an object
+ * @total: number of objects
+ * @used: objects that are held
+ *
+ * A user gets another object only while he holds fewer than are free. So one user gets at
+ * most half of them, and the next one half of the rest. The rule is that of buffers in
+ * switches (Choudhury and Hahne, "Dynamic Queue Length Thresholds", 1998, with factor 1).
+ * It needs no limit that suits all machines.
+ */
+struct nnpu_quota {
+	spinlock_t lock;	/* see above */
+	struct list_head users;
+	u32 total;
+	u32 used;
+};
+
+/**
+ * struct nnpu_quota_user - a user who holds objects
+ * @node: in nnpu_quota.users
+ * @uid: the user
+ * @held: number of objects, at least 1
+ */
+struct nnpu_quota_user {
+	struct list_head node;
+	kuid_t uid;
+	u32 held;
+};
+
+void nnpu_quota_init(struct nnpu_quota *quota, u32 total);
+struct nnpu_quota_user *nnpu_quota_charge(struct nnpu_quota *quota, kuid_t uid, bool exempt);
+void nnpu_quota_uncharge(struct nnpu_quota *quota, struct nnpu_quota_user *user);
+
+#endif /* _NNPU_QUOTA_H_ */
