@@ -71,9 +71,10 @@ struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file)
 	ctx = priv->ctx;
 	if (!ctx) {
 		ctx = nnpu_ctx_create(to_nnpu_device(file->minor->dev), file->filp);
-		/* Pairs with smp_load_acquire() in nnpu_file_context(). */
-		if (!IS_ERR(ctx))
+		if (!IS_ERR(ctx)) {
+			/* Pairs with smp_load_acquire() in nnpu_file_context(). */
 			smp_store_release(&priv->ctx, ctx);
+		}
 	}
 	mutex_unlock(&priv->lock);
 	return ctx;

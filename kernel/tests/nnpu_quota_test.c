@@ -108,6 +108,7 @@ static struct kunit_suite quota_test_suite = {
 	.name = "nnpu_quota",
 	.test_cases = quota_test_cases,
 };
+
 kunit_test_suite(quota_test_suite);
 
 MODULE_DESCRIPTION("KUnit tests of the NNPU driver's shares of users");
