@@ -165,6 +165,14 @@ PARTS = {
                           'finish "$status"'),),
         "green": r"^[1-9][0-9]* passed, 0 failed",
     },
+    "coverage": {
+        "command": "scripts/coverage --host",
+        # Only what runs is built.
+        "edits": (replace("scripts/coverage", r" lib tools all-host-tests$", " all-host-tests"),),
+        "environment": {"MAKEFLAGS": variable("HOST_TESTS", "$$(BUILD)/tests/signatures_table_test",
+                                              "$$(BUILD)/tests/nnhal_abi_test.sh")},
+        "green": r"^all +[1-9]",
+    },
     "kunit": {
         "command": "scripts/check kunit",
         "green": r"^[1-9][0-9]* passed, 0 failed",
@@ -267,6 +275,13 @@ SABOTAGES = [
     Sabotage("soak-build", "soak", "what soak tests does not compile",
              (append("tests/signatures/signatures_table_test.c", "\n#error sabotage\n"),),
              "soak was broken off: build"),
+    # Coverage.
+    Sabotage("coverage-red", "coverage", "a test fails on what counts the lines",
+             (replace("tests/tap.h", r"^(static inline void tap_result\((?:.|\n)*?vprintf\(fmt, ap\);\n\tprintf\([^\n]*\n)",
+                      r"\1\texit(0);\n"),), "^coverage: tests failed"),
+    Sabotage("coverage-data", "coverage", "the library has a variable of its own beside those of gcov",
+             (append("userspace/libnnhal/base/util.c", "\nint nnhal_sabotage = 1;\n"),),
+             "FAILED: no writable global data .data$"),
     # The kernel.
     Sabotage("kunit-warning", "kunit", "a KUnit case that passes makes the kernel warn",
              (replace("kernel/tests/*.c", r"^(static void check_test_range\(struct kunit \*test\)\n\{\n)",
@@ -317,7 +332,7 @@ SABOTAGES = [
              "could not be planted"),
     Sabotage("no-injection", "injection", "fault injection never hits",
              (replace("selftests/nnpu_fail_nth_test.c", r"^(static void nth_begin\(void\)\n\{\n)", r"\1\treturn;\n"),),
-             "no injection hit"),
+             "^  FAILED: total.each_call_failed"),
 ]
 
 # A few that need neither compiler nor machine, for every `make check`.
