@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -33,6 +34,8 @@ static __thread int error;
 static __thread bool failed;
 static __thread const char *failed_call;
 static __thread unsigned long failed_request;
+/* Waits for fences that fail in any thread. */
+static atomic_int waits_to_fail;
 /* Mappings made less mappings released, by the library in any thread. */
 static atomic_int mappings;
 
@@ -64,6 +67,11 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	va_end(ap);
 	if (!is_release(request) && fails("ioctl", request, 0))
 		return -1;
+	if (request == DRM_IOCTL_SYNCOBJ_WAIT && atomic_load(&waits_to_fail) > 0) {
+		atomic_fetch_sub(&waits_to_fail, 1);
+		errno = ENOMEM;
+		return -1;
+	}
 	return __real_ioctl(fd, request, arg);
 }
 
@@ -156,7 +164,7 @@ static unsigned int count_fds(void)
 
 /* ---- objects that no failure of another call may touch ---- */
 
-static struct fixture f, large;
+static struct fixture f, large, pooled;
 static struct nnhal_device *device;
 /* Made first, so that the lowest slot, buffer and program of the context are theirs. */
 static struct {
@@ -405,6 +413,87 @@ static enum nnhal_status judge(const struct run *r, enum nnhal_status status)
 	return !status && !run_output_is_right(r, 4) ? NNHAL_STATUS_INVALID_ARGUMENT : status;
 }
 
+/* Constants in memory: a memfd, which is bound, and a file, which is copied. */
+static enum nnhal_status prepare_pooled(bool file)
+{
+	struct nnhal_prepared_model *prepared;
+	enum nnhal_status status;
+	struct run r, own;
+
+	fresh_init(test_device_spec(), &r);
+	run_init(&own, 4);
+	if (file && !use_file(&own))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	/* FUSED_NONE */
+	memset(own.map, 0, 4);
+	pooled.pools[0] = own.memory;
+	arm();
+	status = nnhal_device_prepare_model_sync(fresh, &pooled.model, NULL, &prepared);
+	disarm();
+	if (!status) {
+		status = nnhal_prepared_model_execute_synchronously(prepared, &r.request, NULL,
+								    NULL, NULL, NULL);
+		status = judge(&r, status);
+	}
+	nnhal_prepared_model_unref(prepared);
+	run_fini(&own);
+	fresh_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_prepare_pool(void)
+{
+	return prepare_pooled(false);
+}
+
+static enum nnhal_status try_prepare_file(void)
+{
+	return prepare_pooled(true);
+}
+
+static enum nnhal_status try_status(void)
+{
+	enum nnhal_device_status status;
+
+	arm();
+	status = nnhal_device_get_status(device);
+	disarm();
+	return status == NNHAL_DEVICE_OFFLINE ? NNHAL_STATUS_INVALID_ARGUMENT : NNHAL_STATUS_NONE;
+}
+
+/* A dma-buf, if there is udmabuf, and else only the attempt. */
+static enum nnhal_status try_dmabuf(void)
+{
+	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB,
+					  .size = 4096 };
+	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = 4096 };
+	int device_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+	int memfd = nnhal_memfd_create("udmabuf", 4096);
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct nnhal_memory *memory = NULL;
+	struct run r;
+
+	create.memfd = (uint32_t)memfd;
+	desc.fd = device_fd >= 0 ? ioctl(device_fd, UDMABUF_CREATE, &create) : -1;
+	if (desc.fd >= 0) {
+		run_init(&r, 4);
+		arm();
+		status = nnhal_memory_import(&desc, &memory, NULL);
+		if (!status)
+			status = nnhal_memory_begin_cpu_access(memory, NNHAL_MEMORY_WRITE);
+		if (!status)
+			status = nnhal_memory_end_cpu_access(memory, NNHAL_MEMORY_WRITE);
+		disarm();
+		nnhal_memory_unref(memory);
+		run_fini(&r);
+		close(desc.fd);
+	}
+	if (device_fd >= 0)
+		close(device_fd);
+	close(memfd);
+	return status;
+}
+
 static enum nnhal_status execute_in(bool file)
 {
 	struct nnhal_ext_profile_entry entries[2];
@@ -581,6 +670,10 @@ static const struct call calls[] = {
 	{ "memory_create and map", try_memory, 3, 3 },
 	{ "get_supported_operations", try_supported, 2, 5 },
 	{ "prepare_model_sync", try_prepare, 2, 5 },
+	{ "prepare_model_sync with constants in memory", try_prepare_pool, 2, 4 },
+	{ "prepare_model_sync with constants in a file", try_prepare_file, 2, 5 },
+	{ "device_get_status", try_status, 0, 1 },
+	{ "import of a dma-buf", try_dmabuf, 0, 3 },
 	{ "prepare_model", try_prepare_async, 3, 6 },
 	{ "execute_synchronously", try_execute, 3, 10 },
 	{ "execute_synchronously on a file", try_execute_file, 3, 11 },
@@ -689,6 +782,36 @@ static void make_large(void)
 	large.model.main = large.graph.sg;
 }
 
+/* ADD and RELU with the activation, a constant, in memory. */
+static void make_pooled(void)
+{
+	make_add_relu(&pooled);
+	pooled.graph.operands[2].lifetime = NNHAL_LIFETIME_CONSTANT_REFERENCE;
+	pooled.graph.operands[2].location = (struct nnhal_data_location){ 0, 0, 4 };
+	pooled.model.num_pools = 1;
+	pooled.model.main = pooled.graph.sg;
+}
+
+/*
+ * The thread that waits for asynchronous executions goes on waiting, too; so do waits without
+ * end.
+ */
+static void test_waits_of_threads(void)
+{
+	enum nnhal_status status;
+	struct run r;
+
+	fresh_init(test_device_spec(), &r);
+	atomic_store(&waits_to_fail, 5);
+	status = nnhal_prepared_model_execute(model, &r.request, NULL, on_executed, NULL);
+	status = judge(&r, wait_result(status));
+	ok(!status && !atomic_load(&waits_to_fail),
+	   "waits of the library's thread failed, the execution did not: %s",
+	   nnhal_status_name((int)status));
+	fresh_fini(&r);
+	ok(bystanders_are_well(), "all other objects give right results");
+}
+
 int main(void)
 {
 	static const int errors[] = { ENOMEM, ENOSPC, EIO };
@@ -698,6 +821,7 @@ int main(void)
 	device = test_device_open();
 	make_add_relu(&f);
 	make_large();
+	make_pooled();
 	if (!ok(by_init() && bystanders_are_well(), "bystanders"))
 		return tap_done();
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
@@ -705,6 +829,8 @@ int main(void)
 		for (k = 0; k < (drm ? sizeof(errors) / sizeof(errors[0]) : 1); k++)
 			sweep(&calls[i], errors[k]);
 	}
+	if (drm)
+		test_waits_of_threads();
 	by_fini();
 	nnhal_device_unref(device);
 	return tap_done();
