@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mount.h>
 
 #include "burst_waiter.h"
 
@@ -303,15 +304,17 @@ static void test_memory(struct nnhal_burst_controller *c)
 }
 
 /* Objects of the other kinds travel too. */
-static void test_file_memory(struct nnhal_burst_controller *c)
+static void test_file_memory(struct nnhal_burst_controller *c, const char *dir)
 {
-	char path[] = "/tmp/nnhal-burst-XXXXXX";
+	char path[128];
 	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
 					  .offset = 512 };
 	struct nnhal_memory *memory;
 	struct run r;
-	int fd = mkstemp(path);
+	int fd;
 
+	snprintf(path, sizeof(path), "%s/nnhal-burst-XXXXXX", dir);
+	fd = mkstemp(path);
 	run_init(&r, 4);
 	unlink(path);
 	die_if(fd < 0 || ftruncate(fd, 8192) || pwrite(fd, r.map, 4096, 512) != 4096, "file");
@@ -319,11 +322,25 @@ static void test_file_memory(struct nnhal_burst_controller *c)
 	die_if(nnhal_memory_import(&desc, &memory, NULL), "import");
 	r.pools[0].memory = memory;
 	ok(!run(c, &r) && pread(fd, r.map, 4096, 512) == 4096 && run_output_is_right(&r, 4),
-	   "F01 an mmap_fd file with an offset");
+	   "F01 an mmap_fd file with an offset, in %s", dir);
 	r.pools[0].memory = r.memory;
 	nnhal_memory_unref(memory);
 	close(fd);
 	run_fini(&r);
+}
+
+/* A file system of this machine that is neither on a disk nor of memfds. */
+static void test_mounted_file(struct nnhal_burst_controller *c)
+{
+	char dir[] = "/tmp/nnhal-mount-XXXXXX";
+
+	if (!mkdtemp(dir) || mount("none", dir, "ramfs", 0, NULL)) {
+		tap_skip("a file of ramfs: needs the right to mount");
+	} else {
+		test_file_memory(c, dir);
+		umount(dir);
+	}
+	rmdir(dir);
 }
 
 /*
@@ -521,7 +538,8 @@ int main(void)
 		test_results(device, c, i);
 		if (!i) {
 			test_memory(c);
-			test_file_memory(c);
+			test_file_memory(c, "/tmp");
+			test_mounted_file(c);
 			test_foreign_file(c);
 		}
 		nnhal_burst_controller_destroy(c);

@@ -7,19 +7,15 @@
  * the client frees the slot.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <nnhal/nnhal.h>
 
 #include "fmq/burst_link.h"
 #include "fmq/burst_server.h"
+#include "fmq/file_origin.h"
 #include "memory/memory_private.h"
 
 static void forget(struct nnhal_burst_server *s, int32_t slot)
@@ -93,43 +89,6 @@ static int receive_memories(struct nnhal_burst_server *s, struct link_message *m
 	}
 }
 
-/* Is it a dma-buf? The kernel says so in its own words, whatever the file. */
-static bool is_dmabuf(int fd)
-{
-	char path[64], text[1024];
-	ssize_t n = -1;
-	int info;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = open(path, O_RDONLY | O_CLOEXEC);
-	if (info >= 0) {
-		n = read(info, text, sizeof(text) - 1);
-		close(info);
-	}
-	text[n > 0 ? n : 0] = '\0';
-	return strstr(text, "\nexp_name:");
-}
-
-/*
- * May the server read and write this file? If a process serves it, as with FUSE, or a machine
- * elsewhere, a read may take for ever, and nothing ends it: neither the end of the client
- * nor nnhal_burst_server_destroy(). So it must be in memory, on a disk of this machine, or
- * a dma-buf. Even to ask fstat() or fstatfs() would wait: these calls here do not.
- */
-static enum nnhal_status check_file(int fd)
-{
-	struct statx st;
-
-	/* Files of tmpfs and hugetlbfs, memfds among them. */
-	if (fcntl(fd, F_GET_SEALS) >= 0)
-		return NNHAL_STATUS_NONE;
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st))
-		return NNHAL_STATUS_GENERAL_FAILURE;
-	if (st.stx_dev_major || is_dmabuf(fd))
-		return NNHAL_STATUS_NONE;
-	return S_ISREG(st.stx_mode) ? NNHAL_STATUS_GENERAL_FAILURE : NNHAL_STATUS_INVALID_ARGUMENT;
-}
-
 /* Import the memory of a MEMORIES message. The import duplicates the descriptors. */
 static enum nnhal_status import_memories(const struct link_message *message,
 					 const struct link_extra *extra, uint32_t expected,
@@ -151,7 +110,8 @@ static enum nnhal_status import_memories(const struct link_message *message,
 			.offset = from->offset, .access = from->access,
 		};
 
-		status = check_file(desc.fd);
+		/* A read that waits for ever would keep nnhal_burst_server_destroy() waiting. */
+		status = file_origin_check(desc.fd);
 		if (!status)
 			status = nnhal_memory_import(&desc, &memories[*count], NULL);
 		if (status)

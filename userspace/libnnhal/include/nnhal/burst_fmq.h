@@ -14,9 +14,9 @@
  * its other end exits, the burst ends. A process that can open the device should use
  * nnhal/burst.h, which is faster.
  *
- * Memory objects of a client are memfds, files of tmpfs, files on a disk of this machine, or
- * dma-bufs. A file that another process or machine serves (FUSE, NFS, overlays) could keep
- * the server waiting for ever; requests with such a file end with GENERAL_FAILURE.
+ * Memory objects of a client are memfds, files of this machine, or dma-bufs. A file that another
+ * process or machine serves (FUSE, NFS) could keep the server waiting for ever; requests with
+ * such a file end with GENERAL_FAILURE.
  *
  * Requests and statuses are those of the HAL 1.2: no tokens, deadlines and loop
  * timeouts; statuses of 1.3 arrive as GENERAL_FAILURE.
