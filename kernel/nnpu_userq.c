@@ -120,7 +120,8 @@ int nnpu_userq_publish(struct nnpu_userq *uq)
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  *
  * The caller holds nnpu_userqs.hw_lock. When this returns the device does not use the rings
- * any more. A queue that had ended before keeps its state.
+ * any more. Nobody sees the end before that: a process that sees it may free its memory. A
+ * queue that had ended before keeps its state.
  */
 void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason)
 {
@@ -131,13 +132,20 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32
 	mutex_lock(&uqs->lock);
 	ended = nnpu_userq_state_ended(uq->state);
 	if (!ended) {
+		uq->end = end;
 		uq->reason = reason;
-		nnpu_userq_state_set(uq, end);
+		if (uq->qid)
+			nnpu_userq_state_set(uq, NNPU_USERQ_LEAVING);
 	}
 	mutex_unlock(&uqs->lock);
 	if (ended)
 		return;
 	nnpu_userq_hw_leave(uq);
+	mutex_lock(&uqs->lock);
+	/* If DESTROY_QUEUE ended in a reset, nnpu_userq_lose_all() has published the end. */
+	if (!nnpu_userq_state_ended(uq->state))
+		nnpu_userq_state_set(uq, end);
+	mutex_unlock(&uqs->lock);
 	nnpu_userq_wake(uq);
 }
 
@@ -182,7 +190,8 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 			nnpu_power_put_queue(ndev);
 		}
 		uq->qid = 0;
-		nnpu_userq_state_set(uq, end);
+		/* A queue that was about to end for another reason ends for that reason. */
+		nnpu_userq_state_set(uq, nnpu_userq_state_ended(uq->end) ? uq->end : end);
 		nnpu_userq_wake(uq);
 	}
 	mutex_unlock(&uqs->lock);

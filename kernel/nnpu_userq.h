@@ -33,7 +33,7 @@ struct page;
  * @NNPU_USERQ_PARKED: no hardware queue; nnpu_userq.saved has its position
  * @NNPU_USERQ_WANTED: parked, and waits for a hardware queue
  * @NNPU_USERQ_ACTIVE: has a hardware queue; the doorbell page may be mapped
- * @NNPU_USERQ_LEAVING: its hardware queue is being suspended
+ * @NNPU_USERQ_LEAVING: its hardware queue is being suspended or destroyed
  * @NNPU_USERQ_STOPPED: ended: the device stopped it; nnpu_userq.reason says why
  * @NNPU_USERQ_HUNG: ended: a job made no progress and could not be aborted alone
  * @NNPU_USERQ_LOST: ended: the context was lost in a device reset
@@ -48,8 +48,8 @@ struct page;
  *     | nothing left to do      | work left             | room needed | busy
  *     +-------------------------+---------- LEAVING <---+-------------+
  *
- * Each of these states can change to one of the five that end the queue. Those do not
- * change.
+ * Each of these states can change to one of the five that end the queue, ACTIVE by way of
+ * LEAVING, or directly if the device was reset. Those do not change.
  */
 enum nnpu_userq_state {
 	NNPU_USERQ_PARKED,
@@ -83,7 +83,8 @@ enum nnpu_userq_state {
  * @node: entry of nnpu_userqs.all
  * @sched_node: entry of nnpu_userqs.wanted or nnpu_userqs.active
  * @state: state; only nnpu_userq_state_set() changes it
- * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
+ * @end: state that @state is about to become, if that is one of the end
+ * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0; valid when @state is one of the end
  * @qid: hardware queue while ACTIVE or LEAVING, else 0. The code that sets it to 0 calls
  *	nnpu_power_put_queue()
  * @mapping: address space of the descriptor, NULL when it is closed
@@ -119,6 +120,7 @@ struct nnpu_userq {
 	struct list_head node;
 	struct list_head sched_node;
 	enum nnpu_userq_state state;
+	enum nnpu_userq_state end;
 	u32 reason;
 	u16 qid;
 	struct address_space *mapping;

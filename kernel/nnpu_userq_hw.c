@@ -52,8 +52,8 @@ static void nnpu_userq_hw_set(struct nnpu_device *ndev, u16 qid, struct nnpu_use
 }
 
 /**
- * nnpu_userq_hw_leave - destroy the hardware queue of a queue that has ended
- * @uq: queue; nnpu_userqs.hw_lock is held
+ * nnpu_userq_hw_leave - destroy the hardware queue of a queue that is about to end
+ * @uq: queue, LEAVING or without hardware queue; nnpu_userqs.hw_lock is held
  *
  * When this returns the device does not use the rings.
  */
@@ -68,17 +68,19 @@ void nnpu_userq_hw_leave(struct nnpu_userq *uq)
 	/* A reset takes the hardware queue away under nnpu_userqs.lock only. */
 	mutex_lock(&uqs->lock);
 	qid = uq->qid;
-	uq->qid = 0;
 	mutex_unlock(&uqs->lock);
 	if (!qid)
 		return;
 	sqe.qid = cpu_to_le16(qid);
 	nnpu_command_revoke(ndev, uq->ctx, &sqe);
-	nnpu_userq_hw_set(ndev, qid, NULL);
-	nnpu_power_put_queue(ndev);
 	mutex_lock(&uqs->lock);
-	/* With the time of the job that was aborted. */
-	nnpu_userq_hw_account(uq, qid);
+	if (uq->qid) {
+		/* With the time of the job that was aborted. */
+		nnpu_userq_hw_account(uq, qid);
+		uq->qid = 0;
+		nnpu_userq_hw_set(ndev, qid, NULL);
+		nnpu_power_put_queue(ndev);
+	}
 	/* Another queue may wait for it. */
 	if (!list_empty(&uqs->wanted))
 		nnpu_userq_state_kick_lend(uqs);
@@ -109,8 +111,11 @@ void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head)
 		nnpu_device_exit(idx);
 		break;
 	case NNPU_USERQ_PARKED:
+		/* It never had a hardware queue: no completion can be beyond any index. */
+		if (!uq->resume)
+			break;
 		/* The device has written all its completions. */
-		if (uq->resume ? le16_to_cpu(uq->saved.cq_tail) != head : head) {
+		if (le16_to_cpu(uq->saved.cq_tail) != head) {
 			nnpu_userq_wake(uq);
 			break;
 		}

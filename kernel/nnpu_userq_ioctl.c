@@ -165,8 +165,8 @@ static int nnpu_userq_ioctl_await(struct nnpu_userq *uq, struct drm_nnpu_queue_w
 	unsigned long slice = msecs_to_jiffies(NNPU_USERQ_SLICE_MS);
 
 	for (;;) {
+		s64 now = ktime_get_ns(), left = max(args->timeout_ns, now) - now;
 		int seen = atomic_read(&uq->events);
-		s64 left = args->timeout_ns - ktime_get_ns();
 		bool stopped;
 		long ret;
 
@@ -176,7 +176,7 @@ static int nnpu_userq_ioctl_await(struct nnpu_userq *uq, struct drm_nnpu_queue_w
 		nnpu_userq_hw_arm(uq, args->cq_head);
 		/* A stopped queue raises no interrupt; the watchdog ends it and wakes us. */
 		stopped = nnpu_userq_watch_stopped(uq);
-		if (left <= 0)
+		if (!left)
 			return atomic_read(&uq->events) != seen ? 0 : -ETIME;
 		ret = wait_event_interruptible_timeout(uq->wait,
 						       atomic_read(&uq->events) != seen,

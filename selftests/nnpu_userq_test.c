@@ -156,6 +156,29 @@ TEST_F(userq, wait_times_out)
 	EXPECT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
 }
 
+/* Each time in the past is as good as the other, however long ago. */
+TEST_F(userq, wait_until_the_past)
+{
+	struct drm_nnpu_queue_wait wait = { .queue = self->uq.id };
+	const int64_t past[] = { INT64_MIN, INT64_MIN + 1, -1, 0, 1 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(past) / sizeof(past[0]); i++) {
+		wait.timeout_ns = past[i];
+		EXPECT_EQ(-ETIME, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_QUEUE_WAIT, &wait));
+	}
+}
+
+/* A queue that has never been rung has no completion, whatever its owner says it has seen. */
+TEST_F(userq, wait_before_the_first_doorbell)
+{
+	struct drm_nnpu_queue_wait wait = { .queue = self->uq.id };
+
+	for (wait.cq_head = 0; wait.cq_head < 3; wait.cq_head++)
+		EXPECT_EQ(-ETIME, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_QUEUE_WAIT, &wait));
+	EXPECT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
+}
+
 static struct nnpu_job *slow_job(int fd, struct nnpu_job *job)
 {
 	return nnpu_job_init_slow(fd, job, 64) ? NULL : job;
@@ -489,6 +512,37 @@ TEST_F(userq, destroy_wakes)
 	}
 	pthread_join(thread, NULL);
 	nnpu_job_fini(self->fd, &slow);
+}
+
+/*
+ * The process may free its memory when it sees the end, so it must not see it before the
+ * device has let go. Here DESTROY_QUEUE has no answer: the driver gives the command up, resets
+ * the device, and then says that the queue has ended, for the reason it ended.
+ */
+TEST_F_TIMEOUT(userq, end_follows_destroy, 300)
+{
+	struct nnpu_uq arg = { .id = self->uq.id, .ring_handle = (uint32_t)self->fd };
+	struct pollfd p = { .fd = self->uq.fd };
+	pthread_t thread;
+	long before;
+	int ret;
+
+	ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
+	before = nnpu_debugfs_value(self->fd, "stats", "admin_timeouts");
+	ASSERT_LE(0, before);
+	ret = nnpu_inject(self->fd, NNPU_INJECT_ADMIN_STALL, 1);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, destroy_later, &arg));
+	/* The end wakes; a state that is told too early is seen without. */
+	while (!poll(&p, 1, 10))
+		;
+	EXPECT_LT(before, nnpu_debugfs_value(self->fd, "stats", "admin_timeouts"));
+	EXPECT_EQ(POLLERR | POLLHUP, p.revents);
+	pthread_join(thread, NULL);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
 }
 
 /* Memory is unbound while jobs in the ring name it: the jobs fail, nothing else happens. */
