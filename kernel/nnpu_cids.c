@@ -16,6 +16,7 @@ void nnpu_cids_init(struct nnpu_cids *cids, u32 size)
 {
 	memset(cids, 0, sizeof(*cids));
 	cids->size = size;
+	cids->pinned = NNPU_CIDS_NO_PIN;
 }
 
 /**
@@ -30,7 +31,7 @@ int nnpu_cids_get(struct nnpu_cids *cids, void *owner)
 	u32 i;
 
 	for (i = 0; i < cids->size; i++) {
-		if (cids->owner[i])
+		if (cids->owner[i] || i == cids->pinned)
 			continue;
 		cids->owner[i] = owner;
 		cids->generation[i]++;
@@ -67,4 +68,23 @@ void nnpu_cids_put(struct nnpu_cids *cids, u16 cid)
 		return;
 	cids->owner[nnpu_cid_index(cid)] = NULL;
 	cids->used--;
+}
+
+/**
+ * nnpu_cids_pin - keep an id from being used again when its command ends
+ * @cids: table; nothing is pinned
+ * @cid: id in use
+ */
+void nnpu_cids_pin(struct nnpu_cids *cids, u16 cid)
+{
+	cids->pinned = nnpu_cid_index(cid);
+}
+
+/**
+ * nnpu_cids_unpin - undo nnpu_cids_pin()
+ * @cids: table
+ */
+void nnpu_cids_unpin(struct nnpu_cids *cids)
+{
+	cids->pinned = NNPU_CIDS_NO_PIN;
 }

@@ -339,18 +339,20 @@ static void nnpu_ctx_abort_jobs(struct nnpu_ctx *ctx)
 		.opcode = NNPU_ADMIN_ABORT,
 		.qid = cpu_to_le16(NNPU_QID_KERNEL),
 	};
+	struct nnpu_queue *queue = &ndev->queue;
 	struct nnpu_admin_result result;
-	u16 cids[NNPU_CIDS_MAX];
-	unsigned int i;
+	int ret = 0;
+	u16 cid;
 
 	if (!(ndev->features & NNPU_FEATURE_ABORT))
 		return;
-	/* The last one first: none of them gets to run meanwhile. */
-	for (i = nnpu_queue_cancel_ctx(&ndev->queue, ctx, cids); i--;) {
-		sqe.target_cid = cpu_to_le16(cids[i]);
-		if (nnpu_command_exec(ndev, NULL, &sqe, &result))
-			return;
+	mutex_lock(&queue->abort_lock);
+	while (!ret && nnpu_queue_pin_job(queue, ctx, &cid)) {
+		sqe.target_cid = cpu_to_le16(cid);
+		ret = nnpu_command_exec(ndev, NULL, &sqe, &result);
+		nnpu_queue_unpin_job(queue);
 	}
+	mutex_unlock(&queue->abort_lock);
 }
 
 /**

@@ -34,7 +34,8 @@
  * 3. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. The
  *    last reference of a buffer may be dropped with a reservation held
- * 5. nnpu_ctx.submit_lock: order of jobs
+ * 5. nnpu_ctx.submit_lock: order of jobs; or nnpu_queue.abort_lock: aborts of jobs of files
+ *    that are closed
  * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues
  * 7. nnpu_power.lock: changes of the performance level. Waiting for runtime PM
  *    (nnpu_power_get()) counts as taking this lock: its callbacks take it

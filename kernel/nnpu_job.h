@@ -38,6 +38,7 @@ struct nnpu_slot;
  * @suspect: the device completed it with an unknown status; under nnpu_qpair.lock
  * @cancel_error: error of the fence if the device ends the job with ABORTED; 0 if the
  *	driver did not ask for that; under nnpu_qpair.lock
+ * @abort_chosen: its file is closed, and it is being aborted; under nnpu_qpair.lock
  * @start: when it was handed to the device
  * @exec_ns: time of execution as the device says, bounded by the time since @start
  */
@@ -64,6 +65,7 @@ struct nnpu_job {
 	u32 resubmits;
 	bool suspect;
 	int cancel_error;
+	bool abort_chosen;
 	ktime_t start;
 	u64 exec_ns;
 };

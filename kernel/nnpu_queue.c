@@ -21,6 +21,11 @@
 
 #define NNPU_QUEUE_ENTRIES	64
 
+static size_t nnpu_queue_args_size(const struct nnpu_queue *queue)
+{
+	return (size_t)queue->qp.cids.size * queue->args_stride;
+}
+
 /**
  * nnpu_queue_init - allocate the kernel queue
  * @ndev: device
@@ -35,12 +40,14 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 	int ret;
 
 	INIT_LIST_HEAD(&queue->inflight);
+	mutex_init(&queue->abort_lock);
 	queue->depth = depth;
 	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
-	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries, depth);
+	/* One id more than commands in flight: one may be pinned. */
+	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries, depth + 1);
 	if (ret)
 		return ret;
-	queue->args = dma_alloc_coherent(ndev->drm.dev, depth * queue->args_stride,
+	queue->args = dma_alloc_coherent(ndev->drm.dev, nnpu_queue_args_size(queue),
 					 &queue->args_dma, GFP_KERNEL);
 	if (!queue->args) {
 		nnpu_qpair_free(&queue->qp);
@@ -57,7 +64,7 @@ void nnpu_queue_fini(struct nnpu_device *ndev)
 {
 	struct nnpu_queue *queue = &ndev->queue;
 
-	dma_free_coherent(ndev->drm.dev, queue->depth * queue->args_stride, queue->args,
+	dma_free_coherent(ndev->drm.dev, nnpu_queue_args_size(queue), queue->args,
 			  queue->args_dma);
 	queue->args = NULL;
 	nnpu_qpair_free(&queue->qp);
@@ -385,27 +392,45 @@ void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_erro
 }
 
 /**
- * nnpu_queue_cancel_ctx - mark the jobs of a context before they are aborted
- * @queue: queue
+ * nnpu_queue_pin_job - choose the next job of a closed file to abort
+ * @queue: queue; nnpu_queue.abort_lock is held
  * @ctx: context; it gets no new jobs
- * @cids: gets the command ids of those in flight, oldest first; NNPU_CIDS_MAX entries
+ * @cid: gets the command id of the job, which no other job gets before
+ *	nnpu_queue_unpin_job()
  *
- * A job that the device ends with ABORTED then has the error -ECANCELED.
+ * The last one first: none of them gets to run meanwhile. A job that the device ends with
+ * ABORTED then has the error -ECANCELED.
  *
- * Return: number of command ids.
+ * Return: false if all jobs of the context in flight have been chosen.
  */
-unsigned int nnpu_queue_cancel_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cids)
+bool nnpu_queue_pin_job(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cid)
 {
-	unsigned int count = 0;
 	struct nnpu_job *job;
+	bool found = false;
 
+	lockdep_assert_held(&queue->abort_lock);
 	spin_lock_irq(&queue->qp.lock);
-	list_for_each_entry(job, &queue->inflight, node) {
-		if (job->ctx != ctx)
+	list_for_each_entry_reverse(job, &queue->inflight, node) {
+		if (job->ctx != ctx || job->abort_chosen)
 			continue;
+		job->abort_chosen = true;
 		job->cancel_error = -ECANCELED;
-		cids[count++] = job->cid;
+		*cid = job->cid;
+		nnpu_cids_pin(&queue->qp.cids, job->cid);
+		found = true;
+		break;
 	}
 	spin_unlock_irq(&queue->qp.lock);
-	return count;
+	return found;
+}
+
+/**
+ * nnpu_queue_unpin_job - the device has answered the ABORT
+ * @queue: queue; nnpu_queue.abort_lock is held
+ */
+void nnpu_queue_unpin_job(struct nnpu_queue *queue)
+{
+	spin_lock_irq(&queue->qp.lock);
+	nnpu_cids_unpin(&queue->qp.cids);
+	spin_unlock_irq(&queue->qp.lock);
 }

@@ -3,6 +3,7 @@
 #define _NNPU_QUEUE_H_
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/workqueue.h>
 
 #include "nnpu_qpair.h"
@@ -15,7 +16,8 @@ struct nnpu_job;
 /**
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
  * @qp: its rings; owners of its cids are struct nnpu_job
- * @args: argument blocks, one per command in flight, in coherent memory
+ * @abort_lock: one ABORT of a job of a closed file at a time: one id can be pinned
+ * @args: argument blocks, one per command id, in coherent memory
  * @args_dma: DMA address of @args
  * @args_stride: bytes from one argument block to the next
  * @depth: commands in flight
@@ -26,6 +28,7 @@ struct nnpu_job;
  */
 struct nnpu_queue {
 	struct nnpu_qpair qp;
+	struct mutex abort_lock;	/* see above */
 	void *args;
 	dma_addr_t args_dma;
 	u32 args_stride;
@@ -46,7 +49,8 @@ void nnpu_queue_stop(struct nnpu_queue *queue);
 void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error);
 void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,
 		       u16 running_cid);
-unsigned int nnpu_queue_cancel_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cids);
+bool nnpu_queue_pin_job(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cid);
+void nnpu_queue_unpin_job(struct nnpu_queue *queue);
 void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);
 
 #endif /* _NNPU_QUEUE_H_ */

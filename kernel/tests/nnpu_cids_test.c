@@ -64,10 +64,37 @@ static void cids_test_late(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, second), (void *)&b);
 }
 
+/* While an ABORT names an id, no other command gets it, however many come and go. */
+static void cids_test_pin(struct kunit *test)
+{
+	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
+	int owner, cid, next;
+	u32 i, again = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, cids);
+	nnpu_cids_init(cids, 2);
+	cid = nnpu_cids_get(cids, &owner);
+	nnpu_cids_pin(cids, cid);
+	KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, cid), (void *)&owner);
+	nnpu_cids_put(cids, cid);
+	KUNIT_EXPECT_NULL(test, nnpu_cids_find(cids, cid));
+	for (i = 0; i < 1024; i++) {
+		next = nnpu_cids_get(cids, &owner);
+		KUNIT_ASSERT_GE(test, next, 0);
+		again += next == cid;
+		KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, &owner), -EBUSY);
+		nnpu_cids_put(cids, next);
+	}
+	KUNIT_EXPECT_EQ(test, again, 0);
+	nnpu_cids_unpin(cids);
+	KUNIT_EXPECT_EQ(test, nnpu_cid_index(nnpu_cids_get(cids, &owner)), nnpu_cid_index(cid));
+}
+
 static struct kunit_case cids_test_cases[] = {
 	KUNIT_CASE(cids_test_all),
 	KUNIT_CASE(cids_test_bad),
 	KUNIT_CASE(cids_test_late),
+	KUNIT_CASE(cids_test_pin),
 	{ }
 };
 
