@@ -59,6 +59,21 @@ static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
+static void nnpu_ctx_free_work(struct work_struct *work)
+{
+	struct nnpu_ctx *ctx = container_of(work, struct nnpu_ctx, free_work);
+	struct nnpu_device *ndev = ctx->ndev;
+
+	/*
+	 * If the fence that a job waits for signals during drm_sched_entity_fini(), the
+	 * callback of the entity may still run: drm_sched_entity_fini() does not wait
+	 * for it. It runs under the lock of the fence, which counts as an RCU read-side
+	 * critical section.
+	 */
+	kfree_rcu(ctx, rcu);
+	drm_dev_put(&ndev->drm);
+}
+
 static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 {
 	struct nnpu_device *ndev = ctx->ndev;
@@ -75,15 +90,8 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_table_fini(&ctx->userqs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
-	/*
-	 * If the fence that a job waits for signals during drm_sched_entity_fini(), the
-	 * callback of the entity may still run: drm_sched_entity_fini() does not wait
-	 * for it. It runs under the lock of the fence, which counts as an RCU read-side
-	 * critical section.
-	 */
-	kfree_rcu(ctx, rcu);
 	atomic_dec(&ndev->stats.contexts);
-	drm_dev_put(&ndev->drm);
+	nnpu_release_queue_last(&ctx->free_work);
 }
 
 static void nnpu_ctx_release_work(struct work_struct *work)
@@ -111,7 +119,7 @@ void nnpu_ctx_put(struct nnpu_ctx *ctx)
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx)
 {
 	if (refcount_dec_and_test(&ctx->ref))
-		nnpu_release_queue(&ctx->release_work);
+		nnpu_release_queue(&ctx->ndev->release, &ctx->release_work);
 }
 
 static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
@@ -166,7 +174,7 @@ static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 
 	if (ret != -EUSERS && ret != -EDQUOT)
 		return ret;
-	nnpu_release_flush();
+	nnpu_release_flush(&ctx->ndev->release);
 	return nnpu_ctx_try_reserve_id(ctx, opened);
 }
 
@@ -264,6 +272,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	INIT_LIST_HEAD(&ctx->slot_list);
 	INIT_LIST_HEAD(&ctx->program_list);
 	INIT_WORK(&ctx->release_work, nnpu_ctx_release_work);
+	INIT_WORK(&ctx->free_work, nnpu_ctx_free_work);
 	nnpu_table_init(&ctx->slots, 0, ndev->limits.max_slots);
 	nnpu_table_init(&ctx->programs, 1, ndev->limits.max_programs);
 	nnpu_table_init(&ctx->userqs, 1, NNPU_USERQ_PER_FILE);

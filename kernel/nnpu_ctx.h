@@ -53,7 +53,8 @@ struct nnpu_quota_user;
  * @jobs_timedout: of these, without progress
  * @engine_ns: time of the device spent on this file
  * @release_work: release, when an interrupt or job drops the last reference
- * @rcu: for the memory of the structure: see nnpu_ctx_release()
+ * @free_work: last step of the release, which drops the reference of the drm_device
+ * @rcu: for the memory of the structure: see nnpu_ctx_free_work()
  */
 struct nnpu_ctx {
 	refcount_t ref;
@@ -88,6 +89,7 @@ struct nnpu_ctx {
 	atomic64_t engine_ns;
 
 	struct work_struct release_work;
+	struct work_struct free_work;
 	struct rcu_head rcu;
 };
 

@@ -19,6 +19,7 @@
 #include "nnpu_power.h"
 #include "nnpu_queue.h"
 #include "nnpu_quota.h"
+#include "nnpu_release.h"
 #include "nnpu_sched.h"
 #include "nnpu_table.h"
 #include "nnpu_userq.h"
@@ -161,6 +162,7 @@ struct nnpu_stats {
  * @sched: scheduler of the kernel queue
  * @userqs: user queues
  * @power: runtime power management
+ * @release: deferred releases of contexts, slots and programs
  * @contexts: contexts by hardware number
  * @quota: how users share @contexts
  * @reset_sem: read: an admin command is under way; write: device reset
@@ -203,6 +205,7 @@ struct nnpu_device {
 	struct nnpu_sched sched;
 	struct nnpu_userqs userqs;
 	struct nnpu_power power;
+	struct nnpu_release release;
 	struct nnpu_table contexts;
 	struct nnpu_quota quota;
 

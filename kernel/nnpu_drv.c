@@ -105,12 +105,12 @@ static int __init nnpu_drv_init(void)
 {
 	int ret;
 
-	ret = nnpu_release_init();
+	ret = nnpu_release_setup();
 	if (ret)
 		return ret;
 	ret = nnpu_pci_register();
 	if (ret)
-		nnpu_release_exit();
+		nnpu_release_teardown();
 	return ret;
 }
 module_init(nnpu_drv_init);
@@ -118,8 +118,8 @@ module_init(nnpu_drv_init);
 static void __exit nnpu_drv_exit(void)
 {
 	nnpu_pci_unregister();
-	/* Contexts may be on their way out; no file or fence is left. */
-	nnpu_release_exit();
+	/* Devices may be on their way out; no file or fence is left. */
+	nnpu_release_teardown();
 }
 module_exit(nnpu_drv_exit);
 

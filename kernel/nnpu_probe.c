@@ -15,6 +15,12 @@
 #include "nnpu_queue_watch.h"
 #include "nnpu_reset.h"
 
+/* The last context of an open file may outlive the binding. */
+static void nnpu_probe_release_fini(struct drm_device *drm, void *data)
+{
+	nnpu_release_fini(data);
+}
+
 /**
  * nnpu_probe - bring the device up
  * @ndev: device, allocated with devm_drm_dev_alloc(); the bus code has filled in its
@@ -35,6 +41,12 @@ int nnpu_probe(struct nnpu_device *ndev)
 	INIT_LIST_HEAD(&ndev->bo_list);
 	init_waitqueue_head(&ndev->unplug_wait);
 	nnpu_power_init(ndev);
+	ret = nnpu_release_init(&ndev->release);
+	if (ret)
+		return ret;
+	ret = drmm_add_action_or_reset(drm, nnpu_probe_release_fini, &ndev->release);
+	if (ret)
+		return ret;
 	ret = nnpu_identify_registers(ndev);
 	if (ret)
 		return ret;

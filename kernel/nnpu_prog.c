@@ -94,7 +94,7 @@ void nnpu_prog_put_deferred(struct nnpu_prog *program)
 	if (!refcount_dec_and_test(&program->ref))
 		return;
 	nnpu_ctx_get(program->ctx);
-	nnpu_release_queue(&program->release_work);
+	nnpu_release_queue(&program->ctx->ndev->release, &program->release_work);
 }
 
 /**

@@ -1,49 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Deferred releases. The last reference of a context, slot or program may be dropped in an
- * interrupt, but its release sends an admin command and waits for the answer.
+ * interrupt, but its release sends an admin command and waits for the answer. Each device has
+ * a workqueue for that: a device that does not answer keeps nobody else waiting.
+ *
+ * What the last release of a device cannot do is to free the device with its workqueue. This
+ * is left to a workqueue of the module, where nothing waits for a device.
  */
 #include <linux/errno.h>
 #include <linux/workqueue.h>
 
 #include "nnpu_release.h"
 
-static struct workqueue_struct *nnpu_release_wq;
+static struct workqueue_struct *nnpu_release_last_wq;
 
 /**
- * nnpu_release_init - prepare deferred releases
+ * nnpu_release_setup - prepare for devices
  *
  * Return: 0, or -ENOMEM.
  */
-int nnpu_release_init(void)
+int nnpu_release_setup(void)
 {
-	nnpu_release_wq = alloc_workqueue("nnpu-release", WQ_UNBOUND, 0);
-	return nnpu_release_wq ? 0 : -ENOMEM;
+	nnpu_release_last_wq = alloc_workqueue("nnpu-release-last", WQ_UNBOUND, 0);
+	return nnpu_release_last_wq ? 0 : -ENOMEM;
 }
 
 /**
- * nnpu_release_exit - finish all releases and undo nnpu_release_init()
+ * nnpu_release_teardown - wait for the last releases and undo nnpu_release_setup()
  */
-void nnpu_release_exit(void)
+void nnpu_release_teardown(void)
 {
-	destroy_workqueue(nnpu_release_wq);
+	destroy_workqueue(nnpu_release_last_wq);
+}
+
+/**
+ * nnpu_release_init - prepare deferred releases of a device
+ * @release: releases
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int nnpu_release_init(struct nnpu_release *release)
+{
+	release->wq = alloc_workqueue("nnpu-release", WQ_UNBOUND, 0);
+	return release->wq ? 0 : -ENOMEM;
+}
+
+/**
+ * nnpu_release_fini - finish all releases and undo nnpu_release_init()
+ * @release: releases; not in a work item of nnpu_release_queue()
+ */
+void nnpu_release_fini(struct nnpu_release *release)
+{
+	destroy_workqueue(release->wq);
+	release->wq = NULL;
 }
 
 /**
  * nnpu_release_queue - have an object released soon
+ * @release: releases of its device
  * @work: its work item
  *
  * Any context.
  */
-void nnpu_release_queue(struct work_struct *work)
+void nnpu_release_queue(struct nnpu_release *release, struct work_struct *work)
 {
-	queue_work(nnpu_release_wq, work);
+	queue_work(release->wq, work);
+}
+
+/**
+ * nnpu_release_queue_last - have the last reference of a device dropped soon
+ * @work: does that; it may call nnpu_release_fini()
+ *
+ * Any context.
+ */
+void nnpu_release_queue_last(struct work_struct *work)
+{
+	queue_work(nnpu_release_last_wq, work);
 }
 
 /**
  * nnpu_release_flush - wait for the releases queued so far
+ * @release: releases of a device
  */
-void nnpu_release_flush(void)
+void nnpu_release_flush(struct nnpu_release *release)
 {
-	flush_workqueue(nnpu_release_wq);
+	flush_workqueue(release->wq);
 }

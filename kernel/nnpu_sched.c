@@ -52,7 +52,7 @@ static void nnpu_sched_fini(struct drm_device *drm, void *data)
 {
 	struct nnpu_sched *sched = data;
 
-	/* See nnpu_ctx_release(): a callback may still be about to wake the scheduler. */
+	/* See nnpu_ctx_free_work(): a callback may still be about to wake the scheduler. */
 	synchronize_rcu();
 	drm_sched_fini(&sched->base);
 	mutex_destroy(&sched->pause_lock);

@@ -136,7 +136,7 @@ void nnpu_slot_put_deferred(struct nnpu_slot *slot)
 	if (!refcount_dec_and_test(&slot->ref))
 		return;
 	nnpu_ctx_get(slot->ctx);
-	nnpu_release_queue(&slot->release_work);
+	nnpu_release_queue(&slot->ctx->ndev->release, &slot->release_work);
 }
 
 /**

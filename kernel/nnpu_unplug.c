@@ -58,7 +58,7 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	/* The scheduler runs the jobs that wait; run_job ends them with -ENODEV. */
 	nnpu_sched_unpause(&ndev->sched);
-	nnpu_release_flush();
+	nnpu_release_flush(&ndev->release);
 	nnpu_ctx_unplug_all(ndev);
 	nnpu_gem_unplug_all(ndev);
 	nnpu_userq_fini(ndev);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Deferred releases. */
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/workqueue.h>
+
+#include "../nnpu_release.h"
+
+/* More than a workqueue runs at a time. */
+#define STUCK	(WQ_MAX_ACTIVE + 1)
+
+/**
+ * struct release_test_object - something that is released
+ * @work: its release
+ * @answer: what the release waits for, NULL: nothing
+ * @released: it is over
+ */
+struct release_test_object {
+	struct work_struct work;
+	struct completion *answer;
+	bool released;
+};
+
+static void release_test_work(struct work_struct *work)
+{
+	struct release_test_object *o = container_of(work, struct release_test_object, work);
+
+	if (o->answer)
+		wait_for_completion(o->answer);
+	WRITE_ONCE(o->released, true);
+}
+
+/* Releases of a device that does not answer: those of another are over soon all the same. */
+static void release_test_stuck_device(struct kunit *test)
+{
+	struct release_test_object *stuck, other = { };
+	DECLARE_COMPLETION_ONSTACK(answer);
+	struct nnpu_release a, b;
+	u32 i, released = 0;
+
+	stuck = kunit_kcalloc(test, STUCK, sizeof(*stuck), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, stuck);
+	KUNIT_ASSERT_EQ(test, nnpu_release_init(&a), 0);
+	KUNIT_ASSERT_EQ(test, nnpu_release_init(&b), 0);
+	for (i = 0; i < STUCK; i++) {
+		stuck[i].answer = &answer;
+		INIT_WORK(&stuck[i].work, release_test_work);
+		nnpu_release_queue(&a, &stuck[i].work);
+	}
+	INIT_WORK_ONSTACK(&other.work, release_test_work);
+	nnpu_release_queue(&b, &other.work);
+	nnpu_release_flush(&b);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(other.released));
+	for (i = 0; i < STUCK; i++)
+		released += READ_ONCE(stuck[i].released);
+	KUNIT_EXPECT_EQ(test, released, 0);
+	complete_all(&answer);
+	nnpu_release_fini(&a);
+	for (i = 0; i < STUCK; i++)
+		released += stuck[i].released;
+	KUNIT_EXPECT_EQ(test, released, STUCK);
+	nnpu_release_fini(&b);
+	destroy_work_on_stack(&other.work);
+}
+
+/**
+ * struct release_test_device - a device that ends with its last object
+ * @release: its releases
+ * @object: the last object
+ * @last: ends the device
+ * @gone: it has ended
+ */
+struct release_test_device {
+	struct nnpu_release release;
+	struct work_struct object;
+	struct work_struct last;
+	struct completion gone;
+};
+
+static void release_test_object_work(struct work_struct *work)
+{
+	struct release_test_device *d = container_of(work, struct release_test_device, object);
+
+	nnpu_release_queue_last(&d->last);
+}
+
+static void release_test_last_work(struct work_struct *work)
+{
+	struct release_test_device *d = container_of(work, struct release_test_device, last);
+
+	nnpu_release_fini(&d->release);
+	complete(&d->gone);
+}
+
+/* The release of the last object of a device ends the device and its workqueue. */
+static void release_test_last(struct kunit *test)
+{
+	struct release_test_device *d = kunit_kzalloc(test, sizeof(*d), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, d);
+	KUNIT_ASSERT_EQ(test, nnpu_release_setup(), 0);
+	KUNIT_ASSERT_EQ(test, nnpu_release_init(&d->release), 0);
+	init_completion(&d->gone);
+	INIT_WORK(&d->object, release_test_object_work);
+	INIT_WORK(&d->last, release_test_last_work);
+	nnpu_release_queue(&d->release, &d->object);
+	wait_for_completion(&d->gone);
+	nnpu_release_teardown();
+	KUNIT_EXPECT_NULL(test, d->release.wq);
+}
+
+static struct kunit_case release_test_cases[] = {
+	KUNIT_CASE(release_test_stuck_device),
+	KUNIT_CASE(release_test_last),
+	{ }
+};
+
+static struct kunit_suite release_test_suite = {
+	.name = "nnpu_release",
+	.test_cases = release_test_cases,
+};
+
+kunit_test_suite(release_test_suite);
