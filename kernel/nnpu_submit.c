@@ -46,6 +46,7 @@ struct nnpu_out_sync {
  * @out_syncs: args->num_out_syncs entries
  * @exec: reservation locks
  * @exec_used: @exec is initialised
+ * @held: room for a reference of each buffer that @exec locks
  * @committed: @job belongs to the scheduler
  */
 struct nnpu_submit {
@@ -57,6 +58,7 @@ struct nnpu_submit {
 	struct nnpu_out_sync *out_syncs;
 	struct drm_exec exec;
 	bool exec_used;
+	struct drm_gem_object **held;
 	bool committed;
 };
 
@@ -292,6 +294,9 @@ static int nnpu_submit_lock(struct nnpu_submit *s)
 	if (!shared)
 		return 0;
 
+	s->held = kvcalloc(job->num_slots, sizeof(*s->held), GFP_KERNEL);
+	if (!s->held)
+		return -ENOMEM;
 	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, shared);
 	s->exec_used = true;
 	drm_exec_until_all_locked(&s->exec) {
@@ -366,12 +371,33 @@ static void nnpu_submit_commit(struct nnpu_submit *s)
 	dma_fence_put(fence);
 }
 
+/*
+ * The job may have ended, and its buffers may be closed: drm_exec_fini() would drop the last
+ * reference of one while it holds the reservation of another. To free a buffer takes its
+ * reservation, so that must come later.
+ */
+static void nnpu_submit_unlock(struct nnpu_submit *s)
+{
+	struct drm_gem_object *obj;
+	u32 count = 0;
+
+	if (s->exec_used) {
+		drm_exec_for_each_locked_object(&s->exec, obj) {
+			drm_gem_object_get(obj);
+			s->held[count++] = obj;
+		}
+		drm_exec_fini(&s->exec);
+		while (count)
+			drm_gem_object_put(s->held[--count]);
+	}
+	kvfree(s->held);
+}
+
 static void nnpu_submit_cleanup(struct nnpu_submit *s)
 {
 	u32 i;
 
-	if (s->exec_used)
-		drm_exec_fini(&s->exec);
+	nnpu_submit_unlock(s);
 	for (i = 0; s->out_syncs && i < s->args->num_out_syncs; i++) {
 		if (s->out_syncs[i].syncobj)
 			drm_syncobj_put(s->out_syncs[i].syncobj);
