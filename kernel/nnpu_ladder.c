@@ -62,51 +62,67 @@ bool nnpu_ladder_wait(struct nnpu_ladder *l)
 	}
 }
 
-/* 0: the job has left the device; -EAGAIN: it has not; else the device did not answer. */
-static int nnpu_ladder_abort(struct nnpu_ladder *l)
+/**
+ * nnpu_ladder_abort - step 1: ask the device to abort the job
+ * @l: queue and job
+ *
+ * Return: 0 if the job has left the device; -EINPROGRESS if it is about to: it has module
+ * parameter abort_timeout_ms for that; -EAGAIN if it will not; -EIO, -ENODEV or -ETIMEDOUT if
+ * the device did not answer. All but -EINPROGRESS are for nnpu_ladder_go_on().
+ */
+int nnpu_ladder_abort(struct nnpu_ladder *l)
 {
 	struct nnpu_sqe_queue sqe = {
 		.opcode = NNPU_ADMIN_ABORT,
 		.qid = cpu_to_le16(l->qid),
 		.target_cid = cpu_to_le16(l->cid),
 	};
+	struct nnpu_device *ndev = l->ndev;
 	struct nnpu_admin_result result;
-	bool left;
 	int ret;
 
-	if (!(l->ndev->features & NNPU_FEATURE_ABORT))
+	atomic64_inc(&ndev->stats.hangs);
+	drm_warn(&ndev->drm, "job %#x of queue %u makes no progress, aborting it\n", l->cid,
+		 l->qid);
+	nnpu_dump_hang(ndev);
+	if (!(ndev->features & NNPU_FEATURE_ABORT))
 		return -EAGAIN;
 	ret = l->ops->exec(l, &sqe, &result);
 	if (ret)
 		return ret;
+	if (l->ops->job_left(l))
+		return 0;
 	/* A device that has aborted nothing needs no time for it. */
-	if (result.status || !result.value)
-		left = l->ops->job_left(l);
-	else
-		left = nnpu_ladder_wait(l);
-	return left ? 0 : -EAGAIN;
+	return result.status || !result.value ? -EAGAIN : -EINPROGRESS;
+}
+
+/**
+ * nnpu_ladder_go_on - the steps that follow an ABORT
+ * @l: queue and job
+ * @ret: -EAGAIN: the job is still there; 0: it has left the device; else an error of the
+ *	device
+ */
+void nnpu_ladder_go_on(struct nnpu_ladder *l, int ret)
+{
+	if (ret == -EAGAIN)
+		ret = l->ops->reset_queue(l);
+	nnpu_watchdog_rearm(l->watchdog);
+	if (ret && l->ops->reset_device)
+		l->ops->reset_device(l);
 }
 
 /**
  * nnpu_ladder_climb - take one step after the other until one helps
  * @l: queue and job
  * @first: first step
+ *
+ * Waits for a job that is aborted.
  */
 void nnpu_ladder_climb(struct nnpu_ladder *l, enum nnpu_ladder_step first)
 {
-	struct nnpu_device *ndev = l->ndev;
-	int ret = -EAGAIN;
+	int ret = first == NNPU_LADDER_ABORT ? nnpu_ladder_abort(l) : -EAGAIN;
 
-	if (first == NNPU_LADDER_ABORT) {
-		atomic64_inc(&ndev->stats.hangs);
-		drm_warn(&ndev->drm, "job %#x of queue %u makes no progress, aborting it\n",
-			 l->cid, l->qid);
-		nnpu_dump_hang(ndev);
-		ret = nnpu_ladder_abort(l);
-	}
-	if (ret == -EAGAIN)
-		ret = l->ops->reset_queue(l);
-	nnpu_watchdog_rearm(l->watchdog);
-	if (ret && l->ops->reset_device)
-		l->ops->reset_device(l);
+	if (ret == -EINPROGRESS)
+		ret = nnpu_ladder_wait(l) ? 0 : -EAGAIN;
+	nnpu_ladder_go_on(l, ret);
 }

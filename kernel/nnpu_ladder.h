@@ -56,6 +56,8 @@ struct nnpu_ladder {
 
 void nnpu_ladder_sample(struct nnpu_device *ndev, u16 qid, struct nnpu_watchdog_sample *s);
 bool nnpu_ladder_wait(struct nnpu_ladder *l);
+int nnpu_ladder_abort(struct nnpu_ladder *l);
+void nnpu_ladder_go_on(struct nnpu_ladder *l, int ret);
 void nnpu_ladder_climb(struct nnpu_ladder *l, enum nnpu_ladder_step first);
 
 #endif /* _NNPU_LADDER_H_ */

@@ -96,9 +96,13 @@ enum nnpu_userq_state {
  * @progress: register PROGRESS when the watchdog read it last
  * @busy: register BUSY when it was accounted last
  * @watchdog: hang detection
+ * @aborting: the device was asked to abort the job @abort_cid, which has not left yet
+ * @abort_cid: command id of that job
+ * @abort_progress: register PROGRESS before the ABORT
+ * @abort_since: when the device answered the ABORT, jiffies
  *
  * nnpu_userqs.lock protects @node to @mappings, and @busy. nnpu_userqs.hw_lock protects
- * @resume to @watchdog; while the queue is parked, both protect @saved.
+ * @resume to @abort_since; while the queue is parked, both protect @saved.
  */
 struct nnpu_userq {
 	struct kref ref;
@@ -133,6 +137,10 @@ struct nnpu_userq {
 	u32 progress;
 	u32 busy;
 	struct nnpu_watchdog watchdog;
+	bool aborting;
+	u16 abort_cid;
+	u32 abort_progress;
+	unsigned long abort_since;
 };
 
 /**

@@ -194,6 +194,7 @@ int nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid)
 		uq->qid = qid;
 		uq->active_since = jiffies;
 		uq->idle_since = jiffies;
+		uq->aborting = false;
 		nnpu_watchdog_rearm(&uq->watchdog);
 	}
 	mutex_unlock(&uqs->lock);

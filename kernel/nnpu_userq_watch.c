@@ -14,6 +14,9 @@
 #include "nnpu_trace.h"
 #include "nnpu_userq.h"
 
+/* Time between two looks at a job that is being aborted. */
+#define NNPU_USERQ_ABORT_POLL_MS	1
+
 /**
  * nnpu_userq_watch_kick - schedule the watchdog
  * @ndev: device, inside a nnpu_device_enter() section
@@ -58,23 +61,21 @@ bool nnpu_userq_watch_stopped(struct nnpu_userq *uq)
  * struct nnpu_userq_watch_hang - a user queue on the ladder
  * @ladder: recovery
  * @uq: queue
- * @progress: register PROGRESS before the ABORT
  */
 struct nnpu_userq_watch_hang {
 	struct nnpu_ladder ladder;
 	struct nnpu_userq *uq;
-	u32 progress;
 };
 
-static struct nnpu_userq_watch_hang *nnpu_userq_watch_hang_of(struct nnpu_ladder *l)
+static struct nnpu_userq *nnpu_userq_watch_queue(struct nnpu_ladder *l)
 {
-	return container_of(l, struct nnpu_userq_watch_hang, ladder);
+	return container_of(l, struct nnpu_userq_watch_hang, ladder)->uq;
 }
 
 static int nnpu_userq_watch_exec(struct nnpu_ladder *l, const void *sqe,
 				 struct nnpu_admin_result *result)
 {
-	return nnpu_command_exec(l->ndev, nnpu_userq_watch_hang_of(l)->uq->ctx, sqe, result);
+	return nnpu_command_exec(l->ndev, nnpu_userq_watch_queue(l)->ctx, sqe, result);
 }
 
 static bool nnpu_userq_watch_left(struct nnpu_ladder *l)
@@ -83,14 +84,14 @@ static bool nnpu_userq_watch_left(struct nnpu_ladder *l)
 
 	return !(now & NNPU_QREG_CURRENT_RUNNING) || (now & NNPU_QREG_CURRENT_CID) != l->cid ||
 	       nnpu_read_queue(l->ndev, l->qid, NNPU_QREG_PROGRESS) !=
-	       nnpu_userq_watch_hang_of(l)->progress;
+	       nnpu_userq_watch_queue(l)->abort_progress;
 }
 
 static int nnpu_userq_watch_reset_queue(struct nnpu_ladder *l)
 {
 	atomic64_inc(&l->ndev->stats.queue_resets);
 	trace_nnpu_reset(l->ndev, "user queue", l->why, l->cid, 0);
-	nnpu_userq_end_locked(nnpu_userq_watch_hang_of(l)->uq, NNPU_USERQ_HUNG, 0);
+	nnpu_userq_end_locked(nnpu_userq_watch_queue(l), NNPU_USERQ_HUNG, 0);
 	return 0;
 }
 
@@ -100,26 +101,57 @@ static const struct nnpu_ladder_ops nnpu_userq_watch_ops = {
 	.reset_queue = nnpu_userq_watch_reset_queue,
 };
 
-/* hw_lock is held. */
-static void nnpu_userq_watch_hang(struct nnpu_userq *uq, u16 cid)
+static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *uq)
 {
-	struct nnpu_device *ndev = uq->ndev;
-	struct nnpu_userq_watch_hang hang = {
+	return (struct nnpu_userq_watch_hang) {
 		.ladder = {
 			.ops = &nnpu_userq_watch_ops,
-			.ndev = ndev,
+			.ndev = uq->ndev,
 			.watchdog = &uq->watchdog,
 			.why = "hang",
 			.qid = uq->qid,
-			.cid = cid,
+			.cid = uq->abort_cid,
 			.error = -ETIME,
 		},
 		.uq = uq,
-		.progress = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_PROGRESS),
 	};
+}
 
+/*
+ * hw_lock is held. The job gets its time to leave in nnpu_userq_watch_aborting(): other
+ * queues come and go meanwhile.
+ */
+static void nnpu_userq_watch_hang(struct nnpu_userq *uq, u16 cid)
+{
+	struct nnpu_userq_watch_hang hang;
+	int ret;
+
+	uq->abort_cid = cid;
+	uq->abort_progress = nnpu_read_queue(uq->ndev, uq->qid, NNPU_QREG_PROGRESS);
+	hang = nnpu_userq_watch_ladder(uq);
 	atomic64_inc(&uq->ctx->jobs_timedout);
-	nnpu_ladder_climb(&hang.ladder, NNPU_LADDER_ABORT);
+	ret = nnpu_ladder_abort(&hang.ladder);
+	if (ret == -EINPROGRESS) {
+		uq->aborting = true;
+		uq->abort_since = jiffies;
+	} else {
+		nnpu_ladder_go_on(&hang.ladder, ret);
+	}
+}
+
+/* Has the job that is being aborted left, or is its time over? hw_lock is held. */
+static void nnpu_userq_watch_aborting(struct nnpu_userq *uq)
+{
+	unsigned long end = uq->abort_since + msecs_to_jiffies(nnpu_param_abort_timeout_ms());
+	struct nnpu_userq_watch_hang hang = nnpu_userq_watch_ladder(uq);
+	/* First: the job may leave between the two looks. */
+	bool over = time_after(jiffies, end);
+	bool left = nnpu_userq_watch_left(&hang.ladder);
+
+	if (!left && !over)
+		return;
+	uq->aborting = false;
+	nnpu_ladder_go_on(&hang.ladder, left ? 0 : -EAGAIN);
 }
 
 /* Look at one queue. hw_lock is held. */
@@ -143,6 +175,10 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	if (s.progress != uq->progress || s.state != NNPU_QSTATE_IDLE) {
 		uq->progress = s.progress;
 		uq->idle_since = jiffies;
+	}
+	if (uq->aborting && verdict <= NNPU_VERDICT_HANG) {
+		nnpu_userq_watch_aborting(uq);
+		return;
 	}
 	switch (verdict) {
 	case NNPU_VERDICT_IDLE:
@@ -174,9 +210,9 @@ static void nnpu_userq_watch_work(struct work_struct *work)
 {
 	struct nnpu_userqs *uqs = container_of(to_delayed_work(work), struct nnpu_userqs, watch);
 	struct nnpu_device *ndev = container_of(uqs, struct nnpu_device, userqs);
+	bool any, aborting = false;
 	struct nnpu_userq *uq;
 	unsigned int i;
-	bool any;
 	int idx;
 
 	if (!nnpu_device_enter(ndev, &idx))
@@ -193,6 +229,7 @@ static void nnpu_userq_watch_work(struct work_struct *work)
 		if (!uq)
 			continue;
 		nnpu_userq_watch_look(uq);
+		aborting |= uq->aborting;
 		nnpu_userq_put(uq);
 	}
 	nnpu_power_update(ndev);
@@ -200,7 +237,10 @@ static void nnpu_userq_watch_work(struct work_struct *work)
 	any = !list_empty(&uqs->active);
 	mutex_unlock(&uqs->lock);
 	mutex_unlock(&uqs->hw_lock);
-	if (any)
+	if (any && aborting)
+		queue_delayed_work(uqs->wq, &uqs->watch,
+				   msecs_to_jiffies(NNPU_USERQ_ABORT_POLL_MS));
+	else if (any)
 		nnpu_userq_watch_kick(ndev, false);
 	nnpu_device_exit(idx);
 }

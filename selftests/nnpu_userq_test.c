@@ -815,4 +815,52 @@ TEST_F_TIMEOUT(userq_fault, definite_end, 300)
 	close(fd);
 }
 
+/*
+ * A job that does not heed its ABORT has abort_timeout_ms for that. Others do not wait for it:
+ * their queues get hardware queues and end meanwhile.
+ */
+TEST_F_TIMEOUT(userq, others_go_on_while_a_job_is_aborted, 600)
+{
+	struct nnpu_sqe_execute sqe;
+	struct nnpu_job other;
+	long hangs, resets;
+	struct nnpu_uq uq;
+	int ret, fd, i;
+
+	fd = nnpu_open();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init(fd, &other, 64));
+	hangs = nnpu_debugfs_value(fd, "stats", "hangs");
+	resets = nnpu_debugfs_value(fd, "stats", "queue_resets");
+	ASSERT_LE(0, hangs);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
+	nnpu_set_parameter("abort_timeout_ms", 60000);
+	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_STUCK, 1);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	nnpu_uq_job_sqe(&self->job, 1, &sqe);
+	nnpu_uq_push(&self->uq, &sqe);
+	nnpu_uq_ring(&self->uq);
+	while (nnpu_debugfs_value(fd, "stats", "hangs") == hangs)
+		usleep(10000);
+	/* The engine is taken, so their jobs wait; the doorbell needs a hardware queue. */
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, nnpu_uq_create(fd, &uq, 2, ENTRIES, ENTRIES));
+		nnpu_uq_job_sqe(&other, 1, &sqe);
+		nnpu_uq_push(&uq, &sqe);
+		nnpu_uq_ring(&uq);
+		nnpu_uq_destroy(fd, &uq);
+	}
+	EXPECT_EQ(resets, nnpu_debugfs_value(fd, "stats", "queue_resets"));
+	nnpu_set_parameter("abort_timeout_ms", 1000);
+	nnpu_job_fini(fd, &other);
+	close(fd);
+	nnpu_inject(self->fd, NNPU_INJECT_JOB_STUCK, 0);
+	nnpu_uq_destroy(self->fd, &self->uq);
+	close(self->fd);
+	self->fd = -1;
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+}
+
 TEST_HARNESS_MAIN
