@@ -223,7 +223,7 @@ help:
 	'make check-style  checkpatch, sparse, W=1, kernel-doc, SPDX, shellcheck, clang' \
 	'make check-fuzz   a short run of the fuzzers' \
 	'make check-docs   documents against headers and tree' \
-	'make soak         a long run of the kselftests under load (ARGS="--minutes N")' \
+	'make soak         the long forms of the tests (ARGS="--help" lists the counts)' \
 	'make coverage     which lines the tests run, in each folder' \
 	'make bench        latency and throughput in the virtual machine' \
 	'make docs         the documents and the API reference as HTML, in build/docs' \
