@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/base.h"
@@ -85,6 +86,10 @@ static void burst_free_copy(struct nnhal_burst *b)
 	}
 	free(b->buckets);
 	free_requests(b);
+	if (b->queue)
+		b->transport->ops->queue_free_copy(b->queue);
+	if (b->blocks.map)
+		munmap(b->blocks.map, b->blocks.size);
 	nnhal_prepared_model_unref(b->model);
 	free(b);
 }

@@ -77,6 +77,15 @@ void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
 	free(q);
 }
 
+/* The child has neither the rings nor the doorbell. */
+void drm_queue_free_copy(struct transport_queue *queue)
+{
+	struct drm_queue *q = (struct drm_queue *)queue;
+
+	close(q->fd);
+	free(q);
+}
+
 static int create_queue(struct drm_queue *q, int fd, uint32_t priority)
 {
 	struct drm_nnpu_queue_create arg = {

@@ -106,9 +106,10 @@ struct transport_ops {
 	/*
 	 * In a child of fork(), which shares the context with its parent: release the
 	 * child's descriptors and memory, without a word to the driver. No other function
-	 * may be called in a child.
+	 * may be called in a child but queue_free_copy(), before it.
 	 */
 	void (*close_copy)(struct transport *t);
+	void (*queue_free_copy)(struct transport_queue *queue);
 	/*
 	 * Open another context of the same device: with slots, programs and queues of its
 	 * own. NULL: it cannot be had.

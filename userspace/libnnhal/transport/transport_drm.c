@@ -394,6 +394,7 @@ static struct transport *drm_open_another(struct transport *t)
 static const struct transport_ops drm_ops = {
 	.close = drm_close,
 	.close_copy = drm_close_copy,
+	.queue_free_copy = drm_queue_free_copy,
 	.open_another = drm_open_another,
 	.health = drm_health,
 	.read_extensions = drm_read_extensions,

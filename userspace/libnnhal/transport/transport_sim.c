@@ -377,11 +377,18 @@ static void sim_close_copy(struct transport *t)
 	(void)t;
 }
 
+/* Likewise. */
+static void sim_queue_free_copy(struct transport_queue *queue)
+{
+	(void)queue;
+}
+
 static struct transport *sim_open_another(struct transport *t);
 
 static const struct transport_ops sim_ops = {
 	.close = sim_close,
 	.close_copy = sim_close_copy,
+	.queue_free_copy = sim_queue_free_copy,
 	.open_another = sim_open_another,
 	.health = sim_health,
 	.read_extensions = sim_read_extensions,
