@@ -6,7 +6,7 @@
  * and no descriptor behind, and all other objects of the process give right results.
  *
  * The program is linked with --wrap for the system calls. They fail only in the thread that asks
- * for it. Calls that release something do not fail: the kernel does not fail them either.
+ * for it, or, for the server of a burst, only in all others. Calls that release something do not fail: the kernel does not fail them either.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,8 +39,27 @@ static atomic_int waits_to_fail;
 /* Mappings made less mappings released, by the library in any thread. */
 static atomic_int mappings;
 
+/* System calls until one fails in a thread that is not this one; whether one has. */
+static atomic_int countdown_others;
+static atomic_bool failed_other;
+static __thread bool is_caller;
+
+static bool fails_here(void)
+{
+	if (is_caller || atomic_load(&countdown_others) <= 0)
+		return false;
+	if (atomic_fetch_sub(&countdown_others, 1) != 1)
+		return false;
+	atomic_store(&failed_other, true);
+	return true;
+}
+
 static bool fails(const char *call, unsigned long request, int only)
 {
+	if (fails_here()) {
+		errno = only ? only : ENOMEM;
+		return true;
+	}
 	if (!countdown || --countdown)
 		return false;
 	failed = true;
@@ -654,6 +673,42 @@ static enum nnhal_status try_message_queues(void)
 	return status;
 }
 
+/* The same, but what fails is the server's. */
+static enum nnhal_status try_server(void)
+{
+	struct nnhal_burst_controller_options o = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller *controller = NULL;
+	struct nnhal_burst_server *server = NULL;
+	enum nnhal_status status;
+	struct run r;
+	int sv[2];
+
+	run_init(&r, 4);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	o.spin_us = 0;
+	atomic_store(&failed_other, false);
+	atomic_store(&countdown_others, (int)nth);
+	status = nnhal_burst_serve(sv[1], by.model, NULL, &server);
+	if (!status)
+		status = nnhal_burst_connect(sv[0], &o, &controller);
+	if (!status)
+		status = nnhal_burst_controller_execute(controller, &r.request, NULL, NULL, NULL,
+							NULL, NULL);
+	atomic_store(&countdown_others, 0);
+	status = judge(&r, status);
+	nnhal_burst_controller_destroy(controller);
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	close(sv[1]);
+	run_fini(&r);
+	failed = atomic_load(&failed_other);
+	failed_call = "a call of the server";
+	failed_request = 0;
+	/* The server may end the burst. */
+	return status == NNHAL_STATUS_DEAD_OBJECT && failed ? NNHAL_STATUS_GENERAL_FAILURE : status;
+}
+
 /* ---- the sweep ---- */
 
 struct call {
@@ -683,6 +738,7 @@ static const struct call calls[] = {
 	{ "burst without a queue", try_burst_noqueues, 4, 4 },
 	{ "message queue", try_fmq, 4, 4 },
 	{ "burst over message queues", try_message_queues, 12, 12 },
+	{ "server of a burst over message queues", try_server, 6, 8 },
 };
 
 static bool is_shortage(enum nnhal_status status)
@@ -818,6 +874,7 @@ int main(void)
 	bool drm = !strncmp(test_device_spec(), "drm", 3);
 	size_t i, k;
 
+	is_caller = true;
 	device = test_device_open();
 	make_add_relu(&f);
 	make_large();

@@ -123,8 +123,9 @@ static unsigned int count_device_fds(void)
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		len = readlink(path, target, sizeof(target) - 1);
 		target[len > 0 ? len : 0] = '\0';
-		n += strstr(target, "/dev/accel/") || strstr(target, "/dev/dri/") ||
-		     strstr(target, "nnpu") || strstr(target, "udmabuf");
+		n += !strncmp(target, "/dev/accel/", 11) || !strncmp(target, "/dev/dri/", 9) ||
+		     !strncmp(target, "anon_inode:[nnpu", 16) ||
+		     !strcmp(target, "/dev/udmabuf");
 	}
 	return n;
 }
