@@ -103,7 +103,7 @@ static void nnpu_gem_free(struct drm_gem_object *obj)
 	struct nnpu_bo *bo = to_nnpu_bo(obj);
 
 	nnpu_gem_unmap(obj);
-	/* Only now: the device stays bound until the list is empty. */
+	/* Only now: the device stays bound until no buffer without references is in the list. */
 	mutex_lock(&ndev->bo_lock);
 	list_del_init(&bo->node);
 	wake_up_all(&ndev->unplug_wait);
@@ -284,12 +284,15 @@ static struct nnpu_bo *nnpu_gem_take_live(struct nnpu_device *ndev)
 	return found;
 }
 
-static bool nnpu_gem_none(struct nnpu_device *ndev)
+/* Buffers that were created since have no mapping. */
+static bool nnpu_gem_none_dying(struct nnpu_device *ndev)
 {
-	bool none;
+	struct nnpu_bo *bo;
+	bool none = true;
 
 	mutex_lock(&ndev->bo_lock);
-	none = list_empty(&ndev->bo_list);
+	list_for_each_entry(bo, &ndev->bo_list, node)
+		none &= !!kref_read(&bo->base.base.refcount);
 	mutex_unlock(&ndev->bo_lock);
 	return none;
 }
@@ -309,7 +312,7 @@ void nnpu_gem_unplug_all(struct nnpu_device *ndev)
 		drm_gem_object_put(&bo->base.base);
 	}
 	/* nnpu_gem_free() is about to unmap the others. */
-	wait_event(ndev->unplug_wait, nnpu_gem_none(ndev));
+	wait_event(ndev->unplug_wait, nnpu_gem_none_dying(ndev));
 }
 
 /**

@@ -123,17 +123,19 @@ struct nnpu_prog_image {
 
 static void nnpu_prog_image_fini(struct nnpu_prog_image *image)
 {
-	nnpu_pt_fini(&image->pt);
 	if (!iosys_map_is_null(&image->map))
 		drm_gem_vunmap_unlocked(&image->shmem->base, &image->map);
 	if (image->shmem)
 		drm_gem_object_put(&image->shmem->base);
 }
 
-static int nnpu_prog_image_init(struct nnpu_prog_image *image, struct drm_device *drm, u64 user,
+/*
+ * Not inside a nnpu_device_enter() section: user memory may come late or never, and unplug
+ * waits for the section.
+ */
+static int nnpu_prog_image_copy(struct nnpu_prog_image *image, struct drm_device *drm, u64 user,
 				u32 size)
 {
-	struct sg_table *sgt;
 	int ret;
 
 	memset(image, 0, sizeof(*image));
@@ -144,27 +146,27 @@ static int nnpu_prog_image_init(struct nnpu_prog_image *image, struct drm_device
 		return ret;
 	}
 	ret = drm_gem_vmap_unlocked(&image->shmem->base, &image->map);
-	if (ret)
-		goto err;
-	if (copy_from_user(image->map.vaddr, u64_to_user_ptr(user), size)) {
+	if (!ret && copy_from_user(image->map.vaddr, u64_to_user_ptr(user), size))
 		ret = -EFAULT;
-		goto err;
-	}
+	if (ret)
+		nnpu_prog_image_fini(image);
+	return ret;
+}
+
+/* Inside a nnpu_device_enter() section, and so is nnpu_pt_fini() of the image's table. */
+static int nnpu_prog_image_map(struct nnpu_prog_image *image, struct device *dev, u32 size)
+{
+	struct sg_table *sgt;
+	int ret;
+
 	/* The mapping for DMA comes after the last write: it does the cache maintenance. */
 	sgt = drm_gem_shmem_get_pages_sgt(image->shmem);
-	if (IS_ERR(sgt)) {
-		ret = PTR_ERR(sgt);
-		goto err;
-	}
-	ret = nnpu_pt_init(&image->pt, drm->dev, sgt, 0, PAGE_ALIGN(size));
-	if (ret)
-		goto err;
+	if (IS_ERR(sgt))
+		return PTR_ERR(sgt);
+	ret = nnpu_pt_init(&image->pt, dev, sgt, 0, PAGE_ALIGN(size));
 	/* The table covers whole pages, the device reads @size bytes. */
-	image->pt.size = size;
-	return 0;
-
-err:
-	nnpu_prog_image_fini(image);
+	if (!ret)
+		image->pt.size = size;
 	return ret;
 }
 
@@ -177,11 +179,17 @@ static void nnpu_prog_set_verdict(struct drm_nnpu_program_load *args,
 	args->operand = result->operand;
 }
 
+static size_t nnpu_prog_reports_size(const struct drm_nnpu_program_load *args)
+{
+	return (size_t)args->num_reports * sizeof(struct nnpu_command_report);
+}
+
+/* @copy gets the reports; the caller frees it. It stays NULL if there are none. */
 static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			   const struct nnpu_prog_image *image)
+			   const struct nnpu_prog_image *image, void **copy)
 {
 	struct device *dev = ctx->ndev->drm.dev;
-	size_t size = (size_t)args->num_reports * sizeof(struct nnpu_command_report);
+	size_t size = nnpu_prog_reports_size(args);
 	struct nnpu_sqe_load_program sqe = {
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
 		.flags = NNPU_LOAD_CHECK,
@@ -207,8 +215,12 @@ static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *a
 	/* In these cases the device has not judged each command: there are no reports. */
 	if (ret && result.status != NNPU_STATUS_PROGRAM_COMMAND)
 		goto out;
-	if (copy_to_user(u64_to_user_ptr(args->report), reports, size))
-		ret = -EFAULT;
+	/* User memory has to wait until the section of nnpu_device_enter() is left. */
+	*copy = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (*copy)
+		memcpy(*copy, reports, size);
+	else
+		ret = -ENOMEM;
 out:
 	dma_free_coherent(dev, size, reports, dma);
 	return ret;
@@ -265,6 +277,27 @@ err_free:
 	return ret;
 }
 
+/* Give the image to the device. */
+static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
+			 struct nnpu_prog_image *image, const struct nnpu_program_header *h,
+			 void **reports)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+	int ret = -ENODEV, idx;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return ret;
+	if (!nnpu_ctx_is_lost(ctx))
+		ret = nnpu_prog_image_map(image, ndev->drm.dev, args->image_size);
+	if (!ret && args->flags & DRM_NNPU_PROGRAM_CHECK)
+		ret = nnpu_prog_check(ctx, args, image, reports);
+	else if (!ret)
+		ret = nnpu_prog_load(ctx, args, image, h);
+	nnpu_pt_fini(&image->pt);
+	nnpu_device_exit(idx);
+	return ret;
+}
+
 /**
  * nnpu_prog_load_ioctl - DRM_NNPU_PROGRAM_LOAD
  * @drm: device
@@ -281,7 +314,8 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	struct nnpu_program_header header;
 	struct nnpu_prog_image image;
 	struct nnpu_ctx *ctx;
-	int ret, idx;
+	void *reports = NULL;
+	int ret;
 
 	args->program = 0;
 	args->status = 0;
@@ -295,14 +329,11 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	ctx = nnpu_file_use_context(file);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
-	if (!nnpu_device_enter(ndev, &idx))
+	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(ctx))
 		return -ENODEV;
-	ret = -ENODEV;
-	if (nnpu_ctx_is_lost(ctx))
-		goto out_exit;
-	ret = nnpu_prog_image_init(&image, drm, args->image, args->image_size);
+	ret = nnpu_prog_image_copy(&image, drm, args->image, args->image_size);
 	if (ret)
-		goto out_exit;
+		return ret;
 
 	memcpy(&header, image.map.vaddr, sizeof(header));
 	ret = nnpu_check_program_header(&header, args->image_size, &verdict);
@@ -310,16 +341,17 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 		args->status = verdict.status;
 		args->reason = verdict.reason;
 		drm_dbg(drm, "program header refused: reason %u\n", verdict.reason);
-	} else if (!(args->flags & DRM_NNPU_PROGRAM_CHECK)) {
-		ret = nnpu_prog_load(ctx, args, &image, &header);
-	} else if (args->num_reports != le32_to_cpu(header.num_commands)) {
+	} else if (args->flags & DRM_NNPU_PROGRAM_CHECK &&
+		   args->num_reports != le32_to_cpu(header.num_commands)) {
 		ret = -EINVAL;
 	} else {
-		ret = nnpu_prog_check(ctx, args, &image);
+		ret = nnpu_prog_run(ctx, args, &image, &header, &reports);
 	}
 	nnpu_prog_image_fini(&image);
-out_exit:
-	nnpu_device_exit(idx);
+	if (reports && copy_to_user(u64_to_user_ptr(args->report), reports,
+				    nnpu_prog_reports_size(args)))
+		ret = -EFAULT;
+	kvfree(reports);
 	return ret;
 }
 

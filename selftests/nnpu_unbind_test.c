@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The driver is unbound while a call waits for memory of its process that does not come.
+ * The kernel needs userfaultfd.
+ */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "nnpu_test.h"
+
+#define PAGE	4096u
+
+/* Memory without pages: an access waits until memory_comes(). */
+static void *memory_missing(int *uffd)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	void *map = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	*uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	reg.range.start = (uintptr_t)map;
+	reg.range.len = PAGE;
+	if (map == MAP_FAILED || *uffd < 0 || ioctl(*uffd, UFFDIO_API, &api) ||
+	    ioctl(*uffd, UFFDIO_REGISTER, &reg))
+		return NULL;
+	return map;
+}
+
+/* Sleeps until somebody waits for the memory. */
+static bool memory_wanted(int uffd)
+{
+	struct uffd_msg msg;
+
+	return read(uffd, &msg, sizeof(msg)) == sizeof(msg) && msg.event == UFFD_EVENT_PAGEFAULT;
+}
+
+static bool memory_comes(int uffd, void *map)
+{
+	struct uffdio_zeropage zero = { .range = { .start = (uintptr_t)map, .len = PAGE } };
+
+	return !ioctl(uffd, UFFDIO_ZEROPAGE, &zero);
+}
+
+static bool driver(const char *action, const char *device)
+{
+	char path[64];
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/nnpu/%s", action);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	good = fd >= 0 && write(fd, device, strlen(device)) == (ssize_t)strlen(device);
+	close(fd);
+	return good;
+}
+
+/* A PROGRAM_LOAD in a thread of its own. */
+struct load {
+	int fd;
+	struct drm_nnpu_program_load args;
+	int ret;
+};
+
+static void *load_run(void *arg)
+{
+	struct load *load = arg;
+
+	load->ret = nnpu_ioctl(load->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &load->args);
+	return NULL;
+}
+
+FIXTURE(unbind)
+{
+	char device[64];
+	struct load load;
+	void *missing;
+	int uffd;
+	uint8_t image[NNPU_ADD_IMAGE_SIZE];
+	size_t size;
+};
+
+FIXTURE_SETUP(unbind)
+{
+	char path[NNPU_DEBUGFS_PATH_MAX];
+
+	self->load.fd = nnpu_open();
+	if (self->load.fd < 0)
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-self->load.fd));
+	ASSERT_EQ(0, nnpu_debugfs_dir(self->load.fd, path));
+	snprintf(self->device, sizeof(self->device), "%s", strrchr(path, '/') + 1);
+	self->missing = memory_missing(&self->uffd);
+	ASSERT_NE(NULL, self->missing);
+	self->size = nnpu_add_image(self->image, 64);
+}
+
+FIXTURE_TEARDOWN(unbind)
+{
+	uint32_t program;
+	int fd;
+
+	if (self->load.fd < 0)
+		return;
+	close(self->load.fd);
+	EXPECT_TRUE(driver("bind", self->device));
+	fd = nnpu_open();
+	EXPECT_LE(0, fd);
+	EXPECT_EQ(0, nnpu_program_load(fd, self->image, self->size, &program, NULL));
+	close(fd);
+	close(self->uffd);
+	munmap(self->missing, PAGE);
+}
+
+/* Not even the image has come: the device never hears of it. */
+TEST_F(unbind, while_the_image_is_missing)
+{
+	pthread_t thread;
+
+	self->load.args.image = (uintptr_t)self->missing;
+	self->load.args.image_size = self->size;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &self->load));
+	ASSERT_TRUE(memory_wanted(self->uffd));
+	EXPECT_TRUE(driver("unbind", self->device));
+	EXPECT_TRUE(memory_comes(self->uffd, self->missing));
+	pthread_join(thread, NULL);
+	/* What has come is no image. */
+	EXPECT_EQ(-EINVAL, self->load.ret);
+}
+
+/* The device has answered, and the answer cannot be written yet. */
+TEST_F(unbind, while_the_reports_have_no_room)
+{
+	pthread_t thread;
+
+	self->load.args.image = (uintptr_t)self->image;
+	self->load.args.image_size = self->size;
+	self->load.args.flags = DRM_NNPU_PROGRAM_CHECK;
+	self->load.args.report = (uintptr_t)self->missing;
+	self->load.args.num_reports = 1;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &self->load));
+	ASSERT_TRUE(memory_wanted(self->uffd));
+	EXPECT_TRUE(driver("unbind", self->device));
+	EXPECT_TRUE(memory_comes(self->uffd, self->missing));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, self->load.ret);
+}
+
+TEST_HARNESS_MAIN
