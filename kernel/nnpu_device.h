@@ -140,6 +140,7 @@ struct nnpu_stats {
  * @drm: DRM device
  * @bus: bus glue
  * @regs: registers, valid until unplug
+ * @dma_stopped: @bus keeps the device from accessing memory
  * @doorbells: doorbell pages, valid until unplug
  * @doorbells_size: bytes at @doorbells
  * @doorbells_phys: physical address of @doorbells
@@ -182,6 +183,7 @@ struct nnpu_device {
 	struct drm_device drm;
 	const struct nnpu_bus_ops *bus;
 	void __iomem *regs;
+	bool dma_stopped;
 	void __iomem *doorbells;
 	resource_size_t doorbells_size;
 	resource_size_t doorbells_phys;

@@ -15,6 +15,7 @@
 
 static void nnpu_pci_start_dma(struct nnpu_device *ndev)
 {
+	WRITE_ONCE(ndev->dma_stopped, false);
 	pci_set_master(to_pci_dev(ndev->drm.dev));
 }
 
@@ -23,6 +24,14 @@ static void nnpu_pci_stop_dma(struct nnpu_device *ndev)
 	struct pci_dev *pdev = to_pci_dev(ndev->drm.dev);
 	u16 command;
 
+	/*
+	 * The PCI core restores at runtime resume what was saved at runtime suspend. A resume
+	 * that has begun sees the mark in the end, or restores before the next line.
+	 */
+	pdev->saved_config_space[PCI_COMMAND / 4] &= ~PCI_COMMAND_MASTER;
+	WRITE_ONCE(ndev->dma_stopped, true);
+	/* Pairs with the barrier in nnpu_pci_runtime_resume(). */
+	smp_mb();
 	pci_clear_master(pdev);
 	/* The answer to this read comes after the writes that the device has posted. */
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
@@ -120,14 +129,26 @@ static void nnpu_pci_remove(struct pci_dev *pdev)
  */
 static int nnpu_pci_runtime_suspend(struct device *dev)
 {
-	nnpu_power_suspend(dev_get_drvdata(dev));
-	pci_save_state(to_pci_dev(dev));
+	struct nnpu_device *ndev = dev_get_drvdata(dev);
+	struct pci_dev *pdev = to_pci_dev(dev);
+
+	nnpu_power_suspend(ndev);
+	pci_save_state(pdev);
+	/* Bus mastering may have been stopped just after it was saved. */
+	if (READ_ONCE(ndev->dma_stopped))
+		pdev->saved_config_space[PCI_COMMAND / 4] &= ~PCI_COMMAND_MASTER;
 	return 0;
 }
 
 static int nnpu_pci_runtime_resume(struct device *dev)
 {
-	nnpu_power_resume(dev_get_drvdata(dev));
+	struct nnpu_device *ndev = dev_get_drvdata(dev);
+
+	/* The PCI core has restored the configuration before the mark is read. */
+	smp_mb();
+	if (READ_ONCE(ndev->dma_stopped))
+		nnpu_pci_stop_dma(ndev);
+	nnpu_power_resume(ndev);
 	return 0;
 }
 

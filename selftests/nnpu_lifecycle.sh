@@ -263,6 +263,35 @@ test_suspended() {
 	falls_asleep || fail "not suspended in the end"
 }
 
+# Low byte of the register COMMAND: 2 is access to the registers, 4 is bus mastering.
+pci_command() { od -An -tu1 -j4 -N1 "/sys/bus/pci/devices/$address/config"; }
+pci_command_write() { # OCTAL
+	# shellcheck disable=SC2059 # an escape sequence
+	printf "\\$1" | dd of="/sys/bus/pci/devices/$address/config" bs=1 seek=4 conv=notrunc 2> /dev/null
+}
+masters_the_bus() { [ $(($(pci_command) & 4)) != 0 ]; }
+no_bus_master() { ! masters_the_bus; }
+
+# The registers of a suspended device are switched off. The driver finds it dead and takes
+# bus mastering away. The kernel restores the configuration when it resumes the device.
+test_dead() {
+	local out
+	runtime_pm || { fail "runtime power management is off"; return 1; }
+	falls_asleep || { fail "not suspended"; return 1; }
+	masters_the_bus || { fail "no bus master before"; return 1; }
+	pci_command_write 004
+	! "$loop" -n 1 > /dev/null 2>&1 || { fail "a job without registers"; return 1; }
+	wait_until 60 no_bus_master || { fail "a dead device is a bus master"; return 1; }
+	attribute_is power/runtime_status suspended || { fail "resumed too early"; return 1; }
+	echo on > "/sys/bus/pci/devices/$address/power/control"
+	wait_until 60 attribute_is power/runtime_status active || { fail "not resumed"; return 1; }
+	no_bus_master || { fail "a dead device is a bus master after resume"; return 1; }
+	unbind || { fail "unbind failed"; return 1; }
+	no_bus_master || { fail "a device without driver is a bus master"; return 1; }
+	bind || { fail "bind failed"; return 1; }
+	out=$("$loop" -q -n 20 2>&1) || fail "afterwards: $out"
+}
+
 test_rmmod_in_use() {
 	local status
 	mkfifo "$tmp/ready3"
@@ -286,7 +315,7 @@ for count in "$cycles" "$kills" "$unbinds" "$removals"; do
 	[[ $count =~ ^[1-9][0-9]*$ ]] || { echo "Bail out! a count is '$count'"; exit 1; }
 done
 echo "TAP version 13"
-echo "1..6"
+echo "1..7"
 check "module unload is refused while a file is open" test_rmmod_in_use
 check "$cycles cycles of insmod, inference, rmmod" test_cycles
 check "$kills processes killed in the middle of inference" test_kills
@@ -294,6 +323,12 @@ check "$unbinds times unbind and bind while jobs run" test_unbinds
 name="$unbinds times unbind and rmmod while suspended"
 if runtime_pm || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
 	check "$name" test_suspended
+else
+	skip "$name" "runtime power management is off"
+fi
+name="a device that dies while suspended gets no bus mastering back"
+if runtime_pm || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
+	check "$name" test_dead
 else
 	skip "$name" "runtime power management is off"
 fi
