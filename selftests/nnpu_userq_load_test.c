@@ -606,8 +606,9 @@ TEST_F_TIMEOUT(order, equal_priorities_share, 600)
 #define LOW_SIZE	64
 
 /*
- * A burst of high priority comes while seven of low priority have work: the job that
- * runs ends, no other begins.
+ * A burst of high priority comes while six of low priority have work, and while another job
+ * of high priority keeps these from the engine: none of them begins, other than the one in
+ * 17 turns that a low priority has.
  */
 TEST_F_TIMEOUT(order, high_waits_one_job, 600)
 {
@@ -623,7 +624,7 @@ TEST_F_TIMEOUT(order, high_waits_one_job, 600)
 		for (i = 0; i < LOW_QUEUES; i++)
 			ASSERT_EQ(0, series_init(rig, &low[i], DRM_NNPU_PRIORITY_LOW, LOW_SIZE));
 		ASSERT_EQ(0, nnpu_uq_create(rig->fd, &high, DRM_NNPU_PRIORITY_HIGH, 4, 4));
-		ASSERT_EQ(0, gate_close(rig, DRM_NNPU_PRIORITY_LOW));
+		ASSERT_EQ(0, gate_close(rig, DRM_NNPU_PRIORITY_HIGH));
 		for (i = 0; i < LOW_QUEUES; i++) {
 			series_push(rig, &low[i], LOW_JOBS);
 			nnpu_uq_ring(&low[i].uq);
@@ -645,9 +646,9 @@ TEST_F_TIMEOUT(order, high_waits_one_job, 600)
 			series_fini(rig, &low[i]);
 	}
 	ASSERT_TRUE(held);
-	TH_LOG("%u jobs of low priority waited, %u of them went first; the high one had to wait %llu us, the job that ran took %llu us",
+	TH_LOG("%u jobs of low priority waited, %u of them went first; the high one had to wait %llu us beside one of %llu us",
 	       LOW_QUEUES * LOW_JOBS, ended, waited / 1000ull, exec_ns / 1000ull);
-	EXPECT_EQ(0, ended);
+	EXPECT_GE(2, ended);
 }
 
 TEST_HARNESS_MAIN

@@ -50,7 +50,7 @@ static void set_perf(struct nnpu_device *dev, unsigned int level)
 
 	pthread_mutex_lock(&dev->lock);
 	dev->perf_level = level;
-	for (i = 0; level == NNPU_PERF_LOW && i < dev->props.num_engines; i++)
+	for (i = 0; level == NNPU_PERF_LOW && i < atomic_load(&dev->num_workers); i++)
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
 	/* Wake engines that poll or sleep: the new level changes how long they do. */

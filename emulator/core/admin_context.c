@@ -6,6 +6,7 @@
 #include "device_state.h"
 #include "dma.h"
 #include "engine.h"
+#include "fetch.h"
 #include "program_load.h"
 #include "queue.h"
 #include "scheduler.h"
@@ -45,25 +46,12 @@ void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 	pthread_mutex_unlock(&dev->lock);
 }
 
-static void abort_jobs_of(struct nnpu_device *dev, const struct nnpu_ctx *ctx)
-{
-	unsigned int e, i;
-
-	for (e = 0; e < dev->props.num_engines; e++) {
-		if (dev->engines[e].ctx != ctx)
-			continue;
-		for (i = 1; i <= dev->props.num_queues; i++)
-			if (dev->engines[e].progress.abort == &dev->queues[i].abort)
-				atomic_store(&dev->queues[i].abort, true);
-	}
-	pthread_cond_broadcast(&dev->event);
-}
-
 void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 {
 	struct nnpu_device *dev = a->dev;
 	struct program **programs;
 	struct nnpu_ctx *ctx;
+	struct irqs irqs = { 0 };
 	unsigned int i, n = 0;
 
 	if (c->flags || !is_zero(c->body, sizeof(c->body))) {
@@ -82,8 +70,11 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 			admin_quiesce(dev, &dev->queues[i]);
 			queue_init(dev, &dev->queues[i]);
 		}
-	abort_jobs_of(dev, ctx);
-	while (ctx->running)
+	for (i = 1; i <= dev->props.num_queues; i++)
+		fetch_drop(dev, &ctx->lanes[i], &irqs);
+	engines_abort(dev, NULL, ctx, NNPU_ANY_CID);
+	/* A job releases its context before it leaves its lane. */
+	while (ctx->running || ctx->sched.active)
 		dev_await_jobs(dev);
 	dev->contexts[ctx->id] = NULL;
 	dev->num_contexts--;
@@ -91,12 +82,13 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 		n += !!programs[i];
 	dev->num_programs -= n;
 	/* Engines keep memory for their next job, but not for a client that is gone. */
-	for (i = 0; i < dev->props.num_engines; i++) {
+	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
 		dev->engines[i].trim = dev->engines[i].busy;
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
 	}
 	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
 
 	for (i = 1; i <= dev->props.max_programs; i++)
 		if (programs[i])

@@ -5,6 +5,8 @@
 #include "admin_command.h"
 #include "device_state.h"
 #include "dma.h"
+#include "engine.h"
+#include "fetch.h"
 #include "queue.h"
 #include "scheduler.h"
 
@@ -76,6 +78,8 @@ void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
 	q->vector = le16toh(c->vector);
 	q->priority = (uint8_t)le32toh(c->priority);
 	q->ctx = ctx;
+	q->lane.ctx = ctx;
+	q->lane.priority = q->priority;
 	q->sq_addr = le64toh(c->sq_addr);
 	q->cq_addr = le64toh(c->cq_addr);
 	q->sq_entries = le32toh(c->sq_entries);
@@ -134,10 +138,10 @@ void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->dropping = true;
 	sched_update(dev, q);
-	atomic_store(&q->abort, true);
-	pthread_cond_broadcast(&dev->event);
-	while (q->busy)
+	engines_abort(dev, q, NULL, NNPU_ANY_CID);
+	while (q->busy || q->begun)
 		dev_await_jobs(dev);
+	fetch_drop_queue(dev, q);
 }
 
 static struct nnpu_queue *check_queue(struct admin *a, const struct nnpu_sqe_queue *c)
@@ -174,18 +178,29 @@ void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 	pthread_mutex_unlock(&a->dev->lock);
 }
 
+/* Has entry @cid of the queue begun? dev->lock held. */
+static bool engines_have(const struct nnpu_device *dev, const struct nnpu_queue *q, uint16_t cid)
+{
+	unsigned int i;
+
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
+		if (dev->engines[i].q == q && dev->engines[i].cid == cid)
+			return true;
+	return false;
+}
+
 void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 {
 	struct nnpu_queue *q = check_queue(a, c);
+	uint16_t cid = le16toh(c->target_cid);
+	struct irqs irqs = { 0 };
 
 	if (!q)
 		return;
-	/* An entry that was read ahead has not begun: only the one that runs is found. */
+	/* An entry of a context's queue that was read ahead has not been fetched. */
 	pthread_mutex_lock(&a->dev->lock);
-	if (q->running && q->cid == le16toh(c->target_cid)) {
-		atomic_store(&q->abort, true);
-		pthread_cond_broadcast(&a->dev->event);
-		a->result = 1;
-	}
+	a->result = fetch_abort(a->dev, q, cid, &irqs) || engines_have(a->dev, q, cid);
+	engines_abort(a->dev, q, NULL, cid);
 	pthread_mutex_unlock(&a->dev->lock);
+	irqs_raise(a->dev, &irqs);
 }

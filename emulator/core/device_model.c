@@ -76,6 +76,10 @@ uint64_t nnpu_device_doorbell_size(const struct nnpu_device_props *props)
 
 static void device_free(struct nnpu_device *dev)
 {
+	unsigned int i;
+
+	for (i = 0; dev->engines && i < dev->max_workers; i++)
+		pthread_cond_destroy(&dev->engines[i].turn);
 	pthread_cond_destroy(&dev->event);
 	pthread_cond_destroy(&dev->work);
 	pthread_mutex_destroy(&dev->irq_lock);
@@ -121,20 +125,26 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&dev->work, &attr);
 	pthread_cond_init(&dev->event, NULL);
-	pthread_condattr_destroy(&attr);
 	dev->queues = alloc_lines(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
-	dev->engines = alloc_lines(props->num_engines, sizeof(*dev->engines));
+	/* Each lane may have a job that has given way. */
+	dev->max_workers = props->num_engines + props->num_queues + props->max_contexts;
+	dev->engines = alloc_lines(dev->max_workers, sizeof(*dev->engines));
 	if (!dev->queues || !dev->contexts || !dev->engines) {
+		pthread_condattr_destroy(&attr);
 		device_free(dev);
 		goto err_memory;
 	}
-	for (i = 0; i <= props->num_queues; i++)
+	for (i = 0; i <= props->num_queues; i++) {
 		dev->queues[i].id = (uint16_t)i;
-	for (i = 0; i < props->num_engines; i++) {
+		dev->queues[i].lane.q = &dev->queues[i];
+	}
+	for (i = 0; i < dev->max_workers; i++) {
 		dev->engines[i].dev = dev;
 		dev->engines[i].id = i;
+		pthread_cond_init(&dev->engines[i].turn, &attr);
 	}
+	pthread_condattr_destroy(&attr);
 	dev->next_serial = 1;
 	dev->perf_level = NNPU_PERF_MEDIUM;
 	dev->power_on_ns = dev_now(dev);

@@ -6,8 +6,9 @@
  * reads and writes and doorbell writes, and answers with DMA and interrupts through the
  * bus. Documentation/hardware/ specifies its behaviour.
  *
- * Threads: one control thread executes admin commands and resets, one thread per engine
- * runs jobs. Register and doorbell accesses may come from any thread at any time. They
+ * Threads: one control thread executes admin commands and resets; workers run jobs, at any
+ * time as many of them as there are engines. A worker starts when a job gives way and none
+ * is spare: with Q queues and C contexts up to Q + C more than engines. Register and doorbell accesses may come from any thread at any time. They
  * take a lock for a few instructions, never wait for a job, a command or DMA, and never
  * call dma_*(). They may call raise_irq() and log().
  */

@@ -61,7 +61,7 @@ void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
 	dev->fatal_code = (uint16_t)code;
 	dev->ready = false;
 	atomic_store(&dev->stop, true);
-	pthread_cond_broadcast(&dev->work);
+	dev_kick_workers(dev);
 	pthread_cond_broadcast(&dev->event);
 	irqs_add(irqs, 0);
 }

@@ -29,15 +29,6 @@ struct nnpu_ctx;
 struct nnpu_engine;
 struct nnpu_queue;
 
-/* The queues of one priority; scheduler.c. */
-struct sched_level {
-	struct nnpu_queue *first;	/* queues that are ready, oldest first */
-	struct nnpu_queue *last;
-	unsigned int active;		/* queues with work that waits or runs */
-	unsigned int passed;		/* jobs of higher levels in a row while work waits here */
-	uint64_t vtime;			/* where a queue starts that gets work again, ns */
-};
-
 struct nnpu_device {
 	struct nnpu_device_props props;
 	const struct nnpu_bus_ops *ops;
@@ -89,13 +80,25 @@ struct nnpu_device {
 	uint32_t irq_status;
 	uint32_t irq_mask;
 
-	struct sched_level levels[NNPU_QUEUE_PRIORITY_NUM];
-	unsigned int num_ready;		/* queues in the lists of the levels */
+	/* scheduler.c */
+	struct nnpu_ctx *first_ready;	/* contexts with ready lanes, oldest first */
+	struct nnpu_ctx *last_ready;
+	unsigned int active_contexts;	/* with work that waits or has begun */
+	uint64_t vtime;			/* where a context starts that gets work again, ns */
+	unsigned int num_ready;		/* ready lanes, and kernel queues with entries to fetch */
+	atomic_uint contended;		/* the same, for jobs at their points */
 	struct nnpu_ctx **contexts;	/* max_contexts + 1 */
 
 	pthread_t control;
 	bool control_started;
+	/*
+	 * Workers: as many as there are engines run, the others have jobs that gave way, or
+	 * are spare. A worker is never removed.
+	 */
 	struct nnpu_engine *engines;
+	atomic_uint num_workers;	/* started */
+	unsigned int max_workers;
+	struct nnpu_engine *spares;
 };
 
 uint64_t dev_now(struct nnpu_device *dev);
@@ -117,6 +120,9 @@ bool dev_inject(struct nnpu_device *dev, unsigned int kind);
 
 /* Control thread: sleep until a job ends. dev->lock held. */
 void dev_await_jobs(struct nnpu_device *dev);
+
+/* Wake all workers, for the device stops. dev->lock held. */
+void dev_kick_workers(struct nnpu_device *dev);
 
 /* A job has ended. dev->lock held. */
 void dev_job_ended(struct nnpu_device *dev);

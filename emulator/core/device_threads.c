@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The threads of a device: one per engine and the control thread; how they start and
- * end.
+ * The threads of a device: the workers and the control thread; how they start and end.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -39,22 +38,31 @@ static void *control_main(void *arg)
 	return NULL;
 }
 
+struct nnpu_engine *worker_create(struct nnpu_device *dev)
+{
+	unsigned int i = atomic_load(&dev->num_workers);
+	struct nnpu_engine *e = &dev->engines[i];
+
+	if (i == dev->max_workers || pthread_create(&e->thread, NULL, engine_main, e))
+		return NULL;
+	atomic_store(&dev->num_workers, i + 1);
+	return e;
+}
+
 bool threads_start(struct nnpu_device *dev)
 {
 	sigset_t all, old;
 	unsigned int i;
+	bool ok = true;
 
-	/* Signals of the process are handled by its own threads. */
+	/* Signals of the process are handled by its own threads; workers create workers. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	for (i = 0; i < dev->props.num_engines; i++) {
-		struct nnpu_engine *e = &dev->engines[i];
-
-		e->started = !pthread_create(&e->thread, NULL, engine_main, e);
-		if (!e->started)
-			break;
+	for (i = 0; ok && i < dev->props.num_engines; i++) {
+		dev->engines[i].seated = true;
+		ok = worker_create(dev);
 	}
-	if (i == dev->props.num_engines)
+	if (ok)
 		dev->control_started = !pthread_create(&dev->control, NULL, control_main, dev);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return dev->control_started;
@@ -71,9 +79,9 @@ void threads_join(struct nnpu_device *dev)
 	/* The control thread waits for the engines to be done, then frees contexts. */
 	if (dev->control_started)
 		pthread_join(dev->control, NULL);
-	for (i = 0; i < dev->props.num_engines; i++) {
-		if (dev->engines[i].started)
-			pthread_join(dev->engines[i].thread, NULL);
+	/* A device that stops creates no workers. */
+	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
+		pthread_join(dev->engines[i].thread, NULL);
 		exec_fini(&dev->engines[i]);
 	}
 }

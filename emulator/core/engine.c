@@ -2,6 +2,8 @@
 /*
  * Engines: threads that serve one entry at a time and look for work in between.
  *
+ * A queue of a context is served in turns; a kernel queue is not (fetch.c).
+ *
  * An entry takes dev->lock three times: when it is chosen, when it starts after it was
  * read, and when it is completed. The last one also chooses the next entry. While no other
  * queue has work an engine stays with its queue: this is a turn. In a turn it reads several
@@ -9,14 +11,17 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "device_state.h"
 #include "engine.h"
+#include "fetch.h"
 #include "job.h"
 #include "program_load.h"
 #include "queue.h"
 #include "scheduler.h"
+#include "seats.h"
 
 /* How long an idle engine keeps the memory of its last job, seconds. */
 #define KEEP_MEMORY_S	1
@@ -67,22 +72,34 @@ bool job_is_to_end(const struct job_progress *p)
 	       atomic_load_explicit(p->stop, memory_order_relaxed);
 }
 
+static struct nnpu_engine *container_of_progress(struct job_progress *p)
+{
+	return (struct nnpu_engine *)((char *)p - offsetof(struct nnpu_engine, progress));
+}
+
 bool op_progress(struct job_progress *p)
 {
 	if (!p)
 		return false;
-	/* No other thread writes the counter: it need not be one atomic operation. */
-	atomic_store_explicit(p->counter,
-			      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
+	if (p->shared)
+		atomic_fetch_add_explicit(p->counter, 1, memory_order_relaxed);
+	else
+		/* No other thread writes the counter: it need not be one atomic operation. */
+		atomic_store_explicit(p->counter,
+				      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+	if (atomic_load_explicit(p->contended, memory_order_relaxed))
+		worker_point(container_of_progress(p));
 	return job_is_to_end(p);
 }
 
 /* A job that makes no progress. An abort ends it, but with @stuck only a reset does. */
-static void job_stall(struct nnpu_device *dev, struct nnpu_queue *q, bool stuck)
+static void job_stall(struct nnpu_engine *e, bool stuck)
 {
+	struct nnpu_device *dev = e->dev;
+
 	pthread_mutex_lock(&dev->lock);
-	while (!atomic_load(&dev->stop) && (stuck || !atomic_load(&q->abort)))
+	while (!atomic_load(&dev->stop) && (stuck || !atomic_load(&e->abort)))
 		pthread_cond_wait(&dev->event, &dev->lock);
 	pthread_mutex_unlock(&dev->lock);
 }
@@ -163,24 +180,18 @@ static void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struc
 		.sqe = (const struct nnpu_sqe_execute *)sqe,
 		.verdict = VERDICT_SUCCESS,
 	};
-	switch (sqe->opcode) {
-	case NNPU_IO_NOP:
-		if (sqe->flags || sqe->ctx || !is_zero(sqe->body, sizeof(sqe->body)))
-			verdict_status(v, NNPU_STATUS_INVALID_FIELD);
-		break;
-	case NNPU_IO_EXECUTE:
-		job_check_entry(q, en->job.sqe, v);
-		break;
-	default:
-		verdict_status(v, NNPU_STATUS_INVALID_OPCODE);
-		break;
-	}
+	entry_verdict(q, sqe, v);
 }
 
 /* dev->lock held. */
-static void entry_start(struct nnpu_device *dev, struct nnpu_queue *q, struct entry *en,
+static void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en,
 			struct irqs *irqs)
 {
+	struct nnpu_device *dev = e->dev;
+
+	e->q = q;
+	e->cid = en->cid;
+	q->begun++;
 	q->running = true;
 	q->cid = en->cid;
 	if (!is_execute(en))
@@ -201,7 +212,7 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 	const struct injected *in = &en->in;
 
 	if (in->stall || in->stuck)
-		job_stall(dev, q, in->stuck);
+		job_stall(e, in->stuck);
 	if (in->slow)
 		job_slow(&e->progress);
 	if (in->stall || in->stuck || in->slow)
@@ -217,8 +228,14 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 }
 
 /* Release what the entry held. dev->lock held. */
-static void entry_end(struct nnpu_device *dev, struct entry *en)
+static void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en)
 {
+	struct nnpu_device *dev = e->dev;
+
+	e->q = NULL;
+	q->begun--;
+	/* For the fault registers. */
+	q->cid = en->cid;
 	if (!is_execute(en))
 		return;
 	dev->jobs++;
@@ -234,6 +251,7 @@ static void entry_complete(struct nnpu_device *dev, struct nnpu_queue *q, const 
 		queue_complete(dev, q, en->cid ^ 0x8000, &en->job.verdict, en->job.exec_ns,
 			       !en->in.lost_irq, irqs);
 	queue_complete(dev, q, en->cid, &en->job.verdict, en->job.exec_ns, !en->in.lost_irq, irqs);
+	q->running = q->begun;
 }
 
 /* How many entries to read at once. */
@@ -299,7 +317,7 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 		en.job.fetched_ns = ahead->fetched_ns;
 		en.job.start_ns = ahead->start_ns;
 		prefetch_next(dev, q, ahead);
-		entry_start(dev, q, &en, &irqs);
+		entry_start(e, q, &en, &irqs);
 		pthread_mutex_unlock(&dev->lock);
 		irqs_raise(dev, &irqs);
 		irqs.count = 0;
@@ -310,7 +328,7 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 
 		queue_expect_tail(q);
 		pthread_mutex_lock(&dev->lock);
-		entry_end(dev, &en);
+		entry_end(e, q, &en);
 		entry_complete(dev, q, &en, &irqs);
 	}
 	if (irqs.count) {
@@ -325,23 +343,23 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 /* Prepare for a new entry. dev->lock held. */
 static void engine_renew(struct nnpu_engine *e, struct nnpu_queue *q)
 {
-	atomic_store_explicit(&q->abort, false, memory_order_relaxed);
+	atomic_store_explicit(&e->abort, false, memory_order_relaxed);
+	e->away_ns = 0;
+	worker_new_slice(e);
 	e->progress = (struct job_progress) {
-		.counter = &q->progress, .abort = &q->abort, .stop = &e->dev->stop,
+		.counter = &q->progress, .shared = !q->ctx, .contended = &e->dev->contended,
+		.abort = &e->abort, .stop = &e->dev->stop,
 	};
 }
 
-/* Charge the queue with the time since the last charge. dev->lock held. */
-static void engine_charge(struct nnpu_engine *e, struct nnpu_queue *q, uint64_t now)
+void engine_charge(struct nnpu_engine *e, uint64_t now)
 {
 	uint64_t used = now - e->busy_since;
 
 	e->busy_since = now;
 	e->dev->busy_ns += used;
-	q->busy_ns += used;
-	sched_charge(q, used);
-	q->running = false;
-	q->cid = 0;
+	e->lane->q->busy_ns += used;
+	sched_charge(e->lane, used);
 }
 
 /* dev->lock held. */
@@ -352,6 +370,7 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	q->busy = true;
 	queue_serve_begin(q);
 	sched_update(dev, q);
+	e->lane = &q->lane;
 	/* Another engine may take the work that is left. */
 	sched_wake(dev);
 	e->busy = true;
@@ -359,16 +378,23 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	engine_renew(e, q);
 }
 
+/* The worker has no work. dev->lock held. */
+static void engine_leave(struct nnpu_engine *e)
+{
+	engine_charge(e, dev_now(e->dev));
+	e->lane = NULL;
+	e->busy = false;
+	if (e->trim)
+		exec_trim(e);
+	e->trim = false;
+}
+
 /* dev->lock held. */
 static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 {
 	struct nnpu_device *dev = e->dev;
 
-	engine_charge(e, q, dev_now(dev));
-	e->busy = false;
-	if (e->trim)
-		exec_trim(e);
-	e->trim = false;
+	engine_leave(e);
 	q->busy = false;
 	queue_serve_end(dev, q);
 	sched_update(dev, q);
@@ -411,7 +437,7 @@ static bool turn_is_over(const struct nnpu_engine *e)
 	const struct nnpu_device *dev = e->dev;
 
 	/* Another queue, the control thread, or a reclaim of the engine's memory. */
-	return dev->num_ready || dev->awaiting_jobs || e->trim || !dev->ready ||
+	return !e->seated || dev->num_ready || dev->awaiting_jobs || e->trim || !dev->ready ||
 	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
 }
 
@@ -451,7 +477,8 @@ static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
 	has_work = queue_has_work(q);
 	if (turn_is_over(e) || !(has_work || (ahead->count > 1 && poll_time(dev))))
 		return false;
-	engine_charge(e, q, end_ns ? end_ns : dev_now(dev));
+	/* A job that has given way may have ended before the time of the last charge. */
+	engine_charge(e, end_ns > e->busy_since ? end_ns : dev_now(dev));
 	if (!has_work && !turn_stay(e, q))
 		return false;
 	engine_renew(e, q);
@@ -471,6 +498,76 @@ static void engine_turn(struct nnpu_engine *e, struct nnpu_queue *q)
 		end_ns = serve_entry(e, q, &ahead);
 	} while (turn_goes_on(e, q, &ahead, end_ns));
 	engine_end(e, q);
+}
+
+/* Run the next entry of a kernel queue's lane. dev->lock held, dropped in between. */
+static void engine_job(struct nnpu_engine *e, struct lane *lane)
+{
+	struct fetched *f = fetch_take(e->dev, lane);
+	struct nnpu_device *dev = e->dev;
+	struct nnpu_queue *q = lane->q;
+	struct irqs irqs = { 0 };
+	struct entry en;
+
+	e->lane = lane;
+	e->busy = true;
+	e->busy_since = dev_now(dev);
+	sched_wake(dev);
+	engine_renew(e, q);
+	memset(&en.in, 0, sizeof(en.in));
+	en.sqe = f->sqe;
+	entry_check(e, q, &en);
+	en.job.fetched_ns = f->fetched_ns;
+	en.job.start_ns = e->busy_since;
+	free(f);
+	entry_start(e, q, &en, &irqs);
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
+	irqs.count = 0;
+
+	entry_run(e, q, &en);
+
+	pthread_mutex_lock(&dev->lock);
+	entry_end(e, q, &en);
+	entry_complete(dev, q, &en, &irqs);
+	engine_leave(e);
+	lane->busy = false;
+	sched_update_lane(dev, lane);
+	fetch_end(dev, q);
+	dev_job_ended(dev);
+	if (!irqs.count)
+		return;
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
+	pthread_mutex_lock(&dev->lock);
+}
+
+/* Do what is to be done next. False: there is nothing. dev->lock held, dropped inside. */
+static bool engine_serve(struct nnpu_engine *e)
+{
+	struct nnpu_device *dev = e->dev;
+	struct nnpu_queue *q = sched_pick_fetch(dev);
+	struct lane *lane;
+
+	if (q) {
+		fetch_entries(dev, q);
+		return true;
+	}
+	lane = sched_pick(dev);
+	if (!lane)
+		return false;
+	if (lane->away) {
+		struct nnpu_engine *to = lane->away;
+
+		lane->away = NULL;
+		sched_update_lane(dev, lane);
+		worker_pass_seat(e, to);
+	} else if (lane->q->ctx) {
+		engine_turn(e, lane->q);
+	} else {
+		engine_job(e, lane);
+	}
+	return true;
 }
 
 /* Look for work for a while before going to sleep. dev->lock held, dropped inside. */
@@ -525,10 +622,9 @@ void engine_run(struct nnpu_engine *e)
 
 	pthread_mutex_lock(&dev->lock);
 	while (!dev->exiting) {
-		struct nnpu_queue *q = sched_pick(dev);
-
-		if (q) {
-			engine_turn(e, q);
+		if (!e->seated) {
+			worker_park(e);
+		} else if (engine_serve(e)) {
 			polled = false;
 		} else if (!polled && poll_time(dev)) {
 			engine_poll(dev, poll_time(dev));

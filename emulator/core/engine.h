@@ -14,6 +14,8 @@
 /* What op_progress() looks at. */
 struct job_progress {
 	atomic_uint *counter;		/* QREG_PROGRESS of the queue */
+	bool shared;			/* jobs of several workers count there */
+	const atomic_uint *contended;	/* others wait for an engine */
 	const atomic_bool *abort;	/* an abort of this job has been requested */
 	const atomic_bool *stop;	/* the device stops */
 };
@@ -21,22 +23,43 @@ struct job_progress {
 /* Has an abort been requested, or does the device stop? */
 bool job_is_to_end(const struct job_progress *p);
 
+/* A worker: what an engine needs for one job, see seats.h. dev->lock, where not said. */
 struct nnpu_engine {
 	struct nnpu_device *dev;
 	unsigned int id;
 	pthread_t thread;
-	bool started;
-	bool busy;			/* dev->lock; exec belongs to the thread while set */
-	bool trim;			/* dev->lock; give its memory back when no longer busy */
+	pthread_cond_t turn;		/* has a seat, or is to end */
+	bool seated;			/* runs on an engine */
+	bool spare;			/* is in dev->spares */
+	struct nnpu_engine *next_spare;
+	bool busy;			/* exec belongs to the thread while set */
+	bool trim;			/* give its memory back when no longer busy */
 	uint64_t busy_since;		/* ns */
-	struct nnpu_ctx *ctx;		/* of the job that runs; dev->lock */
+	struct lane *lane;		/* that it serves, or NULL */
+	struct nnpu_queue *q;		/* of the entry that has begun, or NULL */
+	uint16_t cid;
+	struct nnpu_ctx *ctx;		/* of the job that has begun */
+	atomic_bool abort;		/* an abort of the entry has been requested */
+	uint64_t slice_end;		/* thread; 0: nobody has waited since the entry began */
+	uint64_t away_ns;		/* thread; how long the job has given way */
 	struct job_progress progress;
 	struct exec_state exec;
 	/* The control thread looks at it: a cache line of its own. */
 	_Alignas(CACHE_LINE) struct slots_holder slots;
 };
 
-/* The life of an engine's thread. */
+/* The life of a worker's thread. */
 void engine_run(struct nnpu_engine *e);
+
+/* Charge the lane with the time since the last charge. dev->lock held. */
+void engine_charge(struct nnpu_engine *e, uint64_t now);
+
+/*
+ * Abort the entries that have begun: of @q, of @ctx (NULL: any), with @cid. Those that have
+ * given way end without an engine. dev->lock held.
+ */
+#define NNPU_ANY_CID	UINT32_MAX
+void engines_abort(struct nnpu_device *dev, const struct nnpu_queue *q,
+		   const struct nnpu_ctx *ctx, uint32_t cid);
 
 #endif /* NNPU_EMU_ENGINE_H */

@@ -370,7 +370,8 @@ static int run_body(struct exec_run *run, const struct loop *l)
 
 static int check_timeout(struct exec_run *run, uint32_t index)
 {
-	if (dev_now(run->engine->dev) < run->loop_end_ns)
+	/* Time in which the job had given way does not count. */
+	if (dev_now(run->engine->dev) - run->engine->away_ns < run->loop_end_ns)
 		return 0;
 	return verdict_set(run->verdict, NNPU_STATUS_LOOP_TIMEOUT, NNPU_REASON_NONE, index,
 			   NNPU_OPERAND_NONE);
@@ -432,7 +433,8 @@ static int run_loop(struct exec_run *run, uint32_t index)
 		return exec_no_memory(run);
 	run->next_chunk = l.chunks + 1 + 2 * l.num_carried;
 	if (outermost)
-		run->loop_end_ns = dev_now(run->engine->dev) + run->loop_timeout_ns;
+		run->loop_end_ns = dev_now(run->engine->dev) - run->engine->away_ns +
+				   run->loop_timeout_ns;
 	if (loop_rounds(run, &l))
 		return -1;
 	for (i = 0; i < cmd->num_outputs; i++) {

@@ -32,4 +32,8 @@ int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *s
 		    struct verdict *v);
 void job_run(struct job *job);
 
+/* What can be told from an entry of any opcode alone. */
+struct nnpu_sqe;
+void entry_verdict(const struct nnpu_queue *q, const struct nnpu_sqe *sqe, struct verdict *v);
+
 #endif /* NNPU_EMU_JOB_H */

@@ -28,7 +28,8 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 	pthread_mutex_lock(&dev->lock);
 	ok = !ctx || ctx_fits(ctx, bytes);
 	/* What idle engines keep for their next job goes first. */
-	for (i = 0; ok && !dev_fits(dev, bytes) && i < dev->props.num_engines; i++)
+	for (i = 0; ok && !dev_fits(dev, bytes) && i < atomic_load(&dev->num_workers);
+	     i++)
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
 	ok = ok && dev_fits(dev, bytes);

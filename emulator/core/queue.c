@@ -6,6 +6,7 @@
 
 #include "device_state.h"
 #include "dma.h"
+#include "engine.h"
 #include "queue.h"
 #include "scheduler.h"
 
@@ -35,7 +36,7 @@ void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 	q->exists = false;
 	sched_update(dev, q);
 	q->priority = 0;
-	q->vtime = 0;
+	q->lane = (struct lane) { .q = q };
 	q->flags = 0;
 	q->vector = 0;
 	q->ctx = NULL;
@@ -46,7 +47,6 @@ void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 	queue_rewind(q);
 	q->running = false;
 	q->cid = 0;
-	atomic_store(&q->abort, false);
 	atomic_store(&q->progress, 0);
 }
 
@@ -61,8 +61,7 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 	q->stopped = true;
 	q->error = (uint16_t)status;
 	sched_update(dev, q);
-	atomic_store(&q->abort, true);
-	pthread_cond_broadcast(&dev->event);
+	engines_abort(dev, q, NULL, NNPU_ANY_CID);
 	irqs_add(irqs, q->vector);
 }
 
@@ -275,6 +274,11 @@ void queue_resume(struct nnpu_queue *q, const struct nnpu_queue_state *state,
 uint32_t queue_entries_waiting(const struct nnpu_queue *q)
 {
 	return (q->sq_head <= q->sq_tail ? q->sq_tail : q->sq_entries) - q->sq_head;
+}
+
+bool queue_has_places(const struct nnpu_queue *q)
+{
+	return q->fetched < q->sq_entries;
 }
 
 bool queue_has_work(const struct nnpu_queue *q)

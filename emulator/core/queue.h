@@ -9,12 +9,13 @@
 
 #include "interrupts.h"
 #include "prefetch.h"
+#include "scheduler.h"
 #include "verdict.h"
 
 struct nnpu_ctx;
 struct nnpu_device;
 
-/* All fields but @abort, @progress and @bell: dev->lock. */
+/* All fields but @progress and @bell: dev->lock. */
 struct nnpu_queue {
 	uint16_t id;
 	bool exists;
@@ -35,19 +36,17 @@ struct nnpu_queue {
 	bool stopped;
 	uint16_t error;			/* NNPU_STATUS_* that stopped it */
 	bool busy;			/* an engine serves it */
-	bool running;			/* an entry is executing: @cid */
+	bool running;			/* an entry is executing: @cid, the latest to start */
 	uint16_t cid;
+	uint32_t begun;			/* entries that have begun, and not ended */
+	uint32_t fetched;		/* kernel queues: entries fetched, and not ended */
+	bool fetch;			/* kernel queues: there are entries to fetch */
 	bool dropping;			/* being reset or destroyed: no more completions */
 	bool held;			/* to be suspended: nothing is fetched */
 	/* scheduler.c */
 	uint8_t priority;
-	bool active;			/* has work that waits or runs */
-	bool ready;			/* has work that waits: is in the list of its level */
-	uint64_t vtime;			/* device time used as arbitration counts it, ns */
+	struct lane lane;		/* of a context's queue */
 	uint64_t busy_ns;		/* device time used since power-on */
-	struct nnpu_queue *prev;
-	struct nnpu_queue *next;
-	atomic_bool abort;
 	atomic_uint progress;
 	/* queue.c: through it the doorbell reaches the engine without dev->lock. */
 	_Alignas(CACHE_LINE) atomic_uint_least64_t bell;
@@ -92,6 +91,9 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 void queue_serve_begin(struct nnpu_queue *q);
 void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q);
+
+/* Kernel queues: is there a place in the device for one more fetched entry? */
+bool queue_has_places(const struct nnpu_queue *q);
 
 /* May the next entry be fetched? */
 bool queue_has_work(const struct nnpu_queue *q);

@@ -22,8 +22,8 @@ static uint64_t busy_time(struct nnpu_device *dev)
 	uint64_t busy = dev->busy_ns;
 	unsigned int i;
 
-	for (i = 0; i < dev->props.num_engines; i++)
-		if (dev->engines[i].busy)
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
+		if (dev->engines[i].busy && dev->engines[i].seated)
 			busy += now - dev->engines[i].busy_since;
 	return busy;
 }
@@ -34,6 +34,19 @@ static uint32_t read_status(const struct nnpu_device *dev)
 	       (dev->fatal ? NNPU_STATUS_REG_FATAL : 0) |
 	       (dev->resetting ? NNPU_STATUS_REG_RESETTING : 0) |
 	       (uint32_t)dev->fatal_code << 8;
+}
+
+/* The entry that an engine executes; of several, that which has the first worker. */
+static uint32_t read_current(const struct nnpu_device *dev, const struct nnpu_queue *q)
+{
+	unsigned int i;
+
+	if (!q->id)
+		return q->running ? NNPU_QREG_CURRENT_RUNNING | q->cid : 0;
+	for (i = 0; q->begun && i < atomic_load(&dev->num_workers); i++)
+		if (dev->engines[i].q == q && dev->engines[i].seated)
+			return NNPU_QREG_CURRENT_RUNNING | dev->engines[i].cid;
+	return 0;
 }
 
 static uint32_t read_queue_reg(struct nnpu_device *dev, uint32_t offset)
@@ -50,11 +63,11 @@ static uint32_t read_queue_reg(struct nnpu_device *dev, uint32_t offset)
 			return NNPU_QSTATE_ABSENT;
 		if (q->stopped)
 			return NNPU_QSTATE_STOPPED;
-		return q->running ? NNPU_QSTATE_RUNNING : NNPU_QSTATE_IDLE;
+		return q->running || q->begun ? NNPU_QSTATE_RUNNING : NNPU_QSTATE_IDLE;
 	case NNPU_QREG_PROGRESS:
 		return atomic_load_explicit(&q->progress, memory_order_relaxed);
 	case NNPU_QREG_CURRENT:
-		return q->running ? NNPU_QREG_CURRENT_RUNNING | q->cid : 0;
+		return read_current(dev, q);
 	case NNPU_QREG_ERROR:
 		return q->error;
 	case NNPU_QREG_BUSY:

@@ -7,6 +7,7 @@
  */
 #include "device_state.h"
 #include "engine.h"
+#include "fetch.h"
 #include "interrupts.h"
 #include "program_load.h"
 #include "queue.h"
@@ -39,7 +40,7 @@ void device_stop(struct nnpu_device *dev)
 {
 	dev->stopping = true;
 	atomic_store(&dev->stop, true);
-	pthread_cond_broadcast(&dev->work);
+	dev_kick_workers(dev);
 	pthread_cond_broadcast(&dev->event);
 }
 
@@ -81,7 +82,7 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 
 	for (i = 0; i <= dev->props.num_queues; i++)
 		queue_init(dev, &dev->queues[i]);
-	for (i = 0; i < dev->props.num_engines; i++)
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
 		exec_trim(&dev->engines[i]);
 	dev->ready = false;
 	dev->stopping = false;
@@ -115,7 +116,7 @@ static bool engines_busy(const struct nnpu_device *dev)
 {
 	unsigned int i;
 
-	for (i = 0; i < dev->props.num_engines; i++)
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
 		if (dev->engines[i].busy)
 			return true;
 	return false;
@@ -129,6 +130,9 @@ void dev_end_everything(struct nnpu_device *dev)
 
 	while (engines_busy(dev))
 		dev_await_jobs(dev);
+	/* A queue of a context must not outlive it. */
+	for (id = 1; id <= dev->props.num_queues; id++)
+		queue_init(dev, &dev->queues[id]);
 	/* Only this thread uses contexts and programs now. */
 	for (id = 1; id <= dev->props.max_contexts; id++) {
 		struct nnpu_ctx *ctx = dev->contexts[id];
@@ -137,6 +141,8 @@ void dev_end_everything(struct nnpu_device *dev)
 			continue;
 		dev->contexts[id] = NULL;
 		dev->num_contexts--;
+		for (number = 1; number <= dev->props.num_queues; number++)
+			fetch_drop(dev, &ctx->lanes[number], NULL);
 		pthread_mutex_unlock(&dev->lock);
 		for (number = 1; number <= dev->props.max_programs; number++) {
 			if (!ctx->programs[number])

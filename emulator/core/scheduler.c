@@ -1,109 +1,206 @@
 // SPDX-License-Identifier: MIT
 /*
- * Arbitration: decides in which order queues are served.
+ * Arbitration: decides whose work an engine does next.
  *
- * A higher priority is served before a lower one, except that a level is not passed over
- * more than MAX_PASSED times in a row. Within a level the queue that has used the least
- * device time comes first. Device time is counted in full however a job ends, so neither
- * long jobs nor bad entries gain a larger share. A queue that was idle starts level with
- * the others: idle time earns no credit.
+ * The context comes first that has used the least device time, whatever way its jobs came.
+ * Within the context a higher priority is served before a lower one, except that a level
+ * is not passed over more than MAX_PASSED times in a row, and within a level the lane that
+ * has used the least device time comes first. Device time is counted in full however a job
+ * ends, so neither long jobs nor bad entries gain a larger share. A context or lane that was
+ * idle starts level with the others: idle time earns no credit.
  *
- * The cost depends on the number of queues that have work, not of those that exist.
+ * The cost depends on the number of contexts and lanes that have work, not of those that
+ * exist.
  */
 #include "device_state.h"
 #include "queue.h"
 #include "scheduler.h"
+#include "slots.h"
 
 /* How often in a row a level with waiting work is passed over before it has a turn. */
 #define MAX_PASSED	16
 
-static void ready_add(struct sched_level *level, struct nnpu_queue *q)
+/* @n more or less of what an engine could do. */
+static void count_ready(struct nnpu_device *dev, int n)
 {
-	q->prev = level->last;
-	q->next = NULL;
-	if (level->last)
-		level->last->next = q;
-	else
-		level->first = q;
-	level->last = q;
+	dev->num_ready += (unsigned int)n;
+	atomic_store_explicit(&dev->contended, dev->num_ready, memory_order_relaxed);
 }
 
-static void ready_remove(struct sched_level *level, struct nnpu_queue *q)
+static void ctx_add(struct nnpu_device *dev, struct nnpu_ctx *ctx)
 {
-	if (q->prev)
-		q->prev->next = q->next;
+	ctx->sched.prev = dev->last_ready;
+	ctx->sched.next = NULL;
+	if (dev->last_ready)
+		dev->last_ready->sched.next = ctx;
 	else
-		level->first = q->next;
-	if (q->next)
-		q->next->prev = q->prev;
+		dev->first_ready = ctx;
+	dev->last_ready = ctx;
+}
+
+static void ctx_remove(struct nnpu_device *dev, struct nnpu_ctx *ctx)
+{
+	struct nnpu_ctx *prev = ctx->sched.prev, *next = ctx->sched.next;
+
+	if (prev)
+		prev->sched.next = next;
 	else
-		level->last = q->prev;
+		dev->first_ready = next;
+	if (next)
+		next->sched.prev = prev;
+	else
+		dev->last_ready = prev;
+}
+
+static void ready_add(struct nnpu_device *dev, struct lane *lane)
+{
+	struct sched_level *level = &lane->ctx->sched.levels[lane->priority];
+
+	lane->prev = level->last;
+	lane->next = NULL;
+	if (level->last)
+		level->last->next = lane;
+	else
+		level->first = lane;
+	level->last = lane;
+	if (!lane->ctx->sched.num_ready++)
+		ctx_add(dev, lane->ctx);
+	count_ready(dev, 1);
+}
+
+static void ready_remove(struct nnpu_device *dev, struct lane *lane)
+{
+	struct sched_level *level = &lane->ctx->sched.levels[lane->priority];
+
+	if (lane->prev)
+		lane->prev->next = lane->next;
+	else
+		level->first = lane->next;
+	if (lane->next)
+		lane->next->prev = lane->prev;
+	else
+		level->last = lane->prev;
+	if (!--lane->ctx->sched.num_ready)
+		ctx_remove(dev, lane->ctx);
+	count_ready(dev, -1);
+}
+
+/* A lane gets work, or has none any more. */
+static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
+{
+	struct sched_ctx *s = &lane->ctx->sched;
+	struct sched_level *level = &s->levels[lane->priority];
+
+	lane->active = active;
+	if (active) {
+		level->active++;
+		if (lane->vtime < level->vtime)
+			lane->vtime = level->vtime;
+		if (s->active++)
+			return;
+		dev->active_contexts++;
+		if (s->vtime < dev->vtime)
+			s->vtime = dev->vtime;
+		return;
+	}
+	/* The last active one had all to itself: its time is the others'. */
+	if (!--level->active && level->vtime < lane->vtime)
+		level->vtime = lane->vtime;
+	if (!--s->active && !--dev->active_contexts && dev->vtime < s->vtime)
+		dev->vtime = s->vtime;
+}
+
+void sched_update_lane(struct nnpu_device *dev, struct lane *lane)
+{
+	bool is_queue = lane == &lane->q->lane;
+	bool waits = is_queue ? queue_has_work(lane->q) : !!lane->first;
+	bool active = waits || lane->busy;
+	bool ready = lane->busy ? !!lane->away : waits;
+
+	if (active && !lane->active)
+		set_active(dev, lane, true);
+	if (ready && !lane->ready)
+		ready_add(dev, lane);
+	else if (!ready && lane->ready)
+		ready_remove(dev, lane);
+	lane->ready = ready;
+	if (!active && lane->active)
+		set_active(dev, lane, false);
 }
 
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q)
 {
-	struct sched_level *level = &dev->levels[q->priority];
-	bool waits = queue_has_work(q);
-	bool active = waits || q->busy;
-	bool ready = waits && !q->busy;
+	bool ready;
 
-	/* The admin queue is not for engines. */
-	if (!q->id)
+	if (q->ctx) {
+		q->lane.busy = q->busy;
+		sched_update_lane(dev, &q->lane);
 		return;
-	if (active && !q->active) {
-		level->active++;
-		if (q->vtime < level->vtime)
-			q->vtime = level->vtime;
-	} else if (!active && q->active) {
-		/* The last active queue had the level to itself: its time is the level's. */
-		if (!--level->active && level->vtime < q->vtime)
-			level->vtime = q->vtime;
 	}
-	q->active = active;
-	if (ready && !q->ready) {
-		ready_add(level, q);
-		dev->num_ready++;
-	} else if (!ready && q->ready) {
-		ready_remove(level, q);
-		dev->num_ready--;
-	}
-	q->ready = ready;
+	/* The admin queue is not for engines. */
+	ready = q->id && queue_has_work(q) && !q->busy && queue_has_places(q);
+	if (ready != q->fetch)
+		count_ready(dev, ready ? 1 : -1);
+	q->fetch = ready;
 }
 
-struct nnpu_queue *sched_pick(struct nnpu_device *dev)
+struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev)
 {
-	struct sched_level *level;
-	struct nnpu_queue *q, *best;
-	int top, i;
+	unsigned int i;
 
 	if (!dev->num_ready || !dev->ready || atomic_load(&dev->stop))
 		return NULL;
-	for (top = NNPU_QUEUE_PRIORITY_NUM - 1; !dev->levels[top].first; top--)
+	for (i = 1; i <= dev->props.num_queues; i++)
+		if (dev->queues[i].fetch)
+			return &dev->queues[i];
+	return NULL;
+}
+
+static struct sched_level *pick_level(struct sched_ctx *s)
+{
+	int top, i;
+
+	for (top = NNPU_QUEUE_PRIORITY_NUM - 1; !s->levels[top].first; top--)
 		;
 	for (i = top - 1; i >= 0; i--)
-		if (dev->levels[i].first && dev->levels[i].passed >= MAX_PASSED) {
+		if (s->levels[i].first && s->levels[i].passed >= MAX_PASSED) {
 			top = i;
 			break;
 		}
-	for (i = 0; i < top; i++) {
-		level = &dev->levels[i];
-		level->passed = level->first ? level->passed + 1 : 0;
-	}
-	level = &dev->levels[top];
-	level->passed = 0;
+	for (i = 0; i < top; i++)
+		s->levels[i].passed = s->levels[i].first ? s->levels[i].passed + 1 : 0;
+	s->levels[top].passed = 0;
+	return &s->levels[top];
+}
+
+struct lane *sched_pick(struct nnpu_device *dev)
+{
+	struct nnpu_ctx *ctx, *first = dev->first_ready;
+	struct sched_level *level;
+	struct lane *lane, *best;
+
+	if (!first || !dev->ready || atomic_load(&dev->stop))
+		return NULL;
+	for (ctx = first->sched.next; ctx; ctx = ctx->sched.next)
+		if (ctx->sched.vtime < first->sched.vtime)
+			first = ctx;
+	if (dev->vtime < first->sched.vtime)
+		dev->vtime = first->sched.vtime;
+	level = pick_level(&first->sched);
 	best = level->first;
-	for (q = best->next; q; q = q->next)
-		if (q->vtime < best->vtime)
-			best = q;
+	for (lane = best->next; lane; lane = lane->next)
+		if (lane->vtime < best->vtime)
+			best = lane;
 	if (level->vtime < best->vtime)
 		level->vtime = best->vtime;
 	return best;
 }
 
-void sched_charge(struct nnpu_queue *q, uint64_t ns)
+void sched_charge(struct lane *lane, uint64_t ns)
 {
 	/* A job that took no time on a coarse clock counts, too. */
-	q->vtime += ns ? ns : 1;
+	lane->vtime += ns ? ns : 1;
+	lane->ctx->sched.vtime += ns ? ns : 1;
 }
 
 void sched_wake(struct nnpu_device *dev)

@@ -1,25 +1,81 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arbitration between queues. All functions: dev->lock held.
+ * Arbitration between contexts, and between the lanes of a context. All functions: dev->lock
+ * held.
  */
 #ifndef NNPU_EMU_SCHEDULER_H
 #define NNPU_EMU_SCHEDULER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "nnpu_hw.h"
+
+struct lane;
+struct nnpu_ctx;
 struct nnpu_device;
+struct nnpu_engine;
 struct nnpu_queue;
 
-/* Call it when something has changed that decides whether the queue has work. */
+/* The lanes of a context that have one priority. */
+struct sched_level {
+	struct lane *first;		/* lanes that are ready, oldest first */
+	struct lane *last;
+	unsigned int active;		/* lanes with work that waits or has begun */
+	unsigned int passed;		/* turns of higher levels in a row while work waits here */
+	uint64_t vtime;			/* where a lane starts that gets work again, ns */
+};
+
+/* What arbitration knows of a context. */
+struct sched_ctx {
+	struct sched_level levels[NNPU_QUEUE_PRIORITY_NUM];
+	unsigned int active;		/* lanes */
+	unsigned int num_ready;
+	uint64_t vtime;			/* device time used as arbitration counts it, ns */
+	struct nnpu_ctx *prev;		/* contexts with ready lanes */
+	struct nnpu_ctx *next;
+};
+
+/* A fetched entry of a kernel queue that has not begun. */
+struct fetched {
+	struct nnpu_sqe sqe;
+	uint64_t fetched_ns;
+	struct fetched *next;
+};
+
+/*
+ * A lane: entries that execute one after the other. A queue of a context is a lane. The
+ * entries of a kernel queue go to a lane of their context.
+ */
+struct lane {
+	struct nnpu_queue *q;
+	struct nnpu_ctx *ctx;
+	uint8_t priority;
+	bool busy;			/* an entry has begun, or an engine serves the queue */
+	struct nnpu_engine *away;	/* the job that has given way, or NULL */
+	struct fetched *first;		/* of a kernel queue */
+	struct fetched *last;
+	bool active;			/* has work that waits or has begun */
+	bool ready;			/* is in the list of its level */
+	uint64_t vtime;
+	struct lane *prev;
+	struct lane *next;
+};
+
+/* Call these when something has changed that decides whether there is work. */
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
+void sched_update_lane(struct nnpu_device *dev, struct lane *lane);
 
-/* The queue to serve next, or NULL. */
-struct nnpu_queue *sched_pick(struct nnpu_device *dev);
+/* The lane to serve next, or NULL. */
+struct lane *sched_pick(struct nnpu_device *dev);
 
-/* Charge a busy queue with device time. */
-void sched_charge(struct nnpu_queue *q, uint64_t ns);
+/* A kernel queue with entries to fetch, or NULL. */
+struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev);
 
-/* Wake an engine if more queues are ready than engines look for work. */
+/* Charge a busy lane and its context with device time. */
+void sched_charge(struct lane *lane, uint64_t ns);
+
+/* Wake an engine if more is ready than engines look for work. */
 void sched_wake(struct nnpu_device *dev);
 
 #endif /* NNPU_EMU_SCHEDULER_H */

@@ -36,7 +36,9 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	ctx->mem_limit = mem_limit;
 	ctx->programs = calloc(dev->props.max_programs + 1, sizeof(*ctx->programs));
 	ctx->slots = calloc(num_slots, sizeof(*ctx->slots));
-	if (!ctx->programs || !ctx->slots) {
+	ctx->lanes = calloc(dev->props.num_queues + 1, sizeof(*ctx->lanes));
+	if (!ctx->programs || !ctx->slots || !ctx->lanes) {
+		free(ctx->lanes);
 		free(ctx->slots);
 		free(ctx->programs);
 		free(ctx);
@@ -71,7 +73,7 @@ static void slots_close(struct nnpu_ctx *ctx)
 	unsigned int i;
 
 	atomic_store(&ctx->closed, true);
-	for (i = 0; i < dev->props.num_engines; i++)
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
 		while (atomic_load(&dev->engines[i].slots.ctx) == ctx)
 			sched_yield();
 }
@@ -84,6 +86,7 @@ static void slots_open(struct nnpu_ctx *ctx)
 void ctx_free(struct nnpu_ctx *ctx)
 {
 	ctx_invalidate(ctx, 0, ctx->num_slots);
+	free(ctx->lanes);
 	free(ctx->slots);
 	free(ctx->programs);
 	free(ctx);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "dma.h"
+#include "scheduler.h"
 
 struct job_progress;
 struct nnpu_device;
@@ -38,7 +39,9 @@ struct nnpu_ctx {
 	uint32_t num_slots;
 	uint64_t mem_limit;		/* 0: none */
 	uint64_t mem_used;		/* dev->lock */
-	unsigned int running;		/* jobs on engines; dev->lock */
+	unsigned int running;		/* jobs that have begun; dev->lock */
+	struct sched_ctx sched;		/* dev->lock */
+	struct lane *lanes;		/* for entries of kernel queues, by queue; dev->lock */
 	bool dying;			/* dev->lock */
 	struct program **programs;	/* by number; dev->lock */
 	atomic_bool closed;		/* no engine may hold the slots: cached ones go */

@@ -27,6 +27,7 @@ static struct nnpu_cqe admin_cq[8] __attribute__((aligned(4096)));
 static uint32_t admin_tail;
 static struct nnpu_sqe sq[QUEUES + 1][ENTRIES] __attribute__((aligned(4096)));
 static struct nnpu_cqe cq[QUEUES + 1][ENTRIES] __attribute__((aligned(4096)));
+static struct nnpu_slot_entry slots[4] __attribute__((aligned(4096)));
 static uint32_t tails[QUEUES + 1];
 
 static _Atomic uint64_t device_clock;
@@ -189,8 +190,23 @@ static void write_pair(uint32_t offset, const void *p)
 	write_reg(offset + 4, (uint64_t)(uintptr_t)p >> 32);
 }
 
-/* A device with queues of the given priorities, one digit each, from queue 1 on. */
-static void start(const char *priorities)
+static void create_ctx(uint32_t id)
+{
+	struct nnpu_sqe_create_ctx c = {
+		.opcode = NNPU_ADMIN_CREATE_CTX,
+		.ctx = htole32(id),
+		.num_slots = htole32(4),
+		.slot_table = htole64((uintptr_t)slots),
+	};
+
+	if (admin(&c)) {
+		printf("Bail out! CREATE_CTX failed\n");
+		exit(1);
+	}
+}
+
+/* A device with queues of these priorities and contexts, one digit each, from queue 1 on. */
+static void start_in(const char *priorities, const char *contexts)
 {
 	struct nnpu_device_props props;
 	char error[128];
@@ -218,10 +234,12 @@ static void start(const char *priorities)
 	write_pair(NNPU_REG_ADMIN_SQ_LO, admin_sq);
 	write_pair(NNPU_REG_ADMIN_CQ_LO, admin_cq);
 	write_reg(NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	create_ctx(1);
+	create_ctx(2);
 	for (i = 1; *priorities; i++, priorities++) {
 		struct nnpu_sqe_create_queue c = {
 			.opcode = NNPU_ADMIN_CREATE_QUEUE,
-			.flags = NNPU_QUEUE_KERNEL,
+			.ctx = htole32((uint32_t)(contexts[i - 1] - '0')),
 			.qid = htole16(i),
 			.sq_entries = htole32(ENTRIES),
 			.cq_entries = htole32(ENTRIES),
@@ -236,6 +254,12 @@ static void start(const char *priorities)
 		}
 		atomic_store(&cost[i], MS);
 	}
+}
+
+/* The same in one context. */
+static void start(const char *priorities)
+{
+	start_in(priorities, "111111");
 }
 
 static void stop(void)
@@ -373,6 +397,51 @@ static void test_share(void)
 		 (unsigned int)(used[1] / MS), (unsigned int)(used[2] / MS),
 		 (unsigned int)(used[3] / MS));
 	ok((most - least) * 20 <= most, "equal queues with unequal jobs share within 5 %%");
+	stop();
+}
+
+/* How many of @count entries from @first on are of queue @qid. */
+static unsigned int entries_of(unsigned int qid, unsigned int first, unsigned int count)
+{
+	unsigned int i, n = 0;
+
+	for (i = first; i < first + count; i++)
+		n += order[i] == qid;
+	return n;
+}
+
+/* Contexts share the engine, however many queues they have and of whatever priority. */
+static void test_contexts(void)
+{
+	unsigned int mine;
+
+	/* Queue 1, low, has a context of its own; 2 to 4 are high, 5 is low, in another one. */
+	start_in("02220", "12222");
+	hold_at(1);
+	ring(1, 200);
+	ring(5, 100);
+	ring(2, 100);
+	ring(3, 100);
+	ring(4, 100);
+	let_go();
+	wait_served(601);
+	mine = entries_of(1, 1, 200);
+	ok(mine >= 98 && mine <= 102, "one low queue against three high ones: %u of 200", mine);
+	ok(entries_of(5, 1, 200) >= 4 && entries_of(5, 1, 200) <= 7,
+	   "a low queue has one turn after 16 of its own context: %u of 200",
+	   entries_of(5, 1, 200));
+	stop();
+
+	/* One entry of queue 1 takes as long as ten of queue 2. */
+	start_in("11", "12");
+	atomic_store(&cost[1], 10 * MS);
+	hold_at(2);
+	ring(1, 100);
+	ring(2, 500);
+	let_go();
+	wait_served(601);
+	mine = entries_of(1, 1, 110);
+	ok(mine >= 9 && mine <= 11, "long entries against short ones: %u of 110", mine);
 	stop();
 }
 
@@ -591,6 +660,7 @@ int main(void)
 	test_levels();
 	test_starvation();
 	test_share();
+	test_contexts();
 	test_no_credit();
 	test_bad_entries();
 	test_perf_levels();

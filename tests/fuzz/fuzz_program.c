@@ -95,7 +95,10 @@ static void setup(void)
 	ctx->serial = 1;
 	engine.dev = dev;
 	engine.busy = true;
-	engine.progress = (struct job_progress) { &progress, &aborted, &dev->stop };
+	engine.progress = (struct job_progress) {
+		.counter = &progress, .contended = &dev->contended,
+		.abort = &aborted, .stop = &dev->stop,
+	};
 	if (pthread_create(&thread, NULL, impatience, NULL))
 		abort();
 	pthread_detach(thread);

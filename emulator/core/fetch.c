@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Fetching entries of kernel queues.
+ *
+ * Such a queue holds jobs of any context. Engines fetch its entries as they come and sort them
+ * by context, so that no client's entries stand behind another one's jobs. Entries of one
+ * queue and one context keep their order. What needs no job is completed at once.
+ */
+#include <endian.h>
+#include <stdlib.h>
+
+#include "device_state.h"
+#include "fetch.h"
+#include "job.h"
+#include "queue.h"
+#include "scheduler.h"
+#include "slots.h"
+
+/* Entries that are read at once. */
+#define READ_MAX	16u
+
+void entry_verdict(const struct nnpu_queue *q, const struct nnpu_sqe *sqe, struct verdict *v)
+{
+	switch (sqe->opcode) {
+	case NNPU_IO_NOP:
+		if (sqe->flags || sqe->ctx || !is_zero(sqe->body, sizeof(sqe->body)))
+			verdict_status(v, NNPU_STATUS_INVALID_FIELD);
+		break;
+	case NNPU_IO_EXECUTE:
+		job_check_entry(q, (const struct nnpu_sqe_execute *)sqe, v);
+		break;
+	default:
+		verdict_status(v, NNPU_STATUS_INVALID_OPCODE);
+		break;
+	}
+}
+
+/* Put an entry into its lane. */
+static void append(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_ctx *ctx,
+		   struct fetched *f)
+{
+	struct lane *lane = &ctx->lanes[q->id];
+
+	if (!lane->active) {
+		lane->q = q;
+		lane->ctx = ctx;
+		lane->priority = q->priority;
+	}
+	f->next = NULL;
+	if (lane->last)
+		lane->last->next = f;
+	else
+		lane->first = f;
+	lane->last = f;
+	q->fetched++;
+	sched_update_lane(dev, lane);
+}
+
+/* One entry that has been read. */
+static void sort_entry(struct nnpu_device *dev, struct nnpu_queue *q, const struct nnpu_sqe *sqe,
+		       struct irqs *irqs)
+{
+	uint32_t id = le32toh(((const struct nnpu_sqe_execute *)sqe)->ctx);
+	struct verdict v = VERDICT_SUCCESS;
+	struct nnpu_ctx *ctx = NULL;
+	struct fetched *f = NULL;
+
+	entry_verdict(q, sqe, &v);
+	if (sqe->opcode == NNPU_IO_EXECUTE && !v.status) {
+		if (id && id <= dev->props.max_contexts)
+			ctx = dev->contexts[id];
+		if (!ctx || ctx->dying)
+			verdict_status(&v, NNPU_STATUS_INVALID_CTX);
+		else
+			f = malloc(sizeof(*f));
+		if (!v.status && !f)
+			verdict_status(&v, NNPU_STATUS_NO_MEMORY);
+	}
+	if (f) {
+		f->sqe = *sqe;
+		f->fetched_ns = dev_now(dev);
+		append(dev, q, ctx, f);
+		return;
+	}
+	dev->jobs += sqe->opcode == NNPU_IO_EXECUTE;
+	queue_complete(dev, q, le16toh(sqe->cid), &v, 0, true, irqs);
+}
+
+/* Drops the lock if there is something to raise. */
+static void raise_now(struct nnpu_device *dev, struct irqs *irqs)
+{
+	if (!irqs->count)
+		return;
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, irqs);
+	pthread_mutex_lock(&dev->lock);
+	irqs->count = 0;
+}
+
+void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	struct nnpu_sqe sqe[READ_MAX] __attribute__((aligned(8)));
+	struct irqs irqs = { 0 };
+
+	q->busy = true;
+	queue_serve_begin(q);
+	sched_update(dev, q);
+	while (queue_has_work(q) && queue_has_places(q) && !atomic_load(&dev->stop)) {
+		uint32_t count = queue_entries_waiting(q), head = q->sq_head, i;
+		int ret;
+
+		if (count > READ_MAX)
+			count = READ_MAX;
+		if (count > q->sq_entries - q->fetched)
+			count = q->sq_entries - q->fetched;
+		pthread_mutex_unlock(&dev->lock);
+		ret = queue_read_entries(dev, q, head, sqe, count);
+		/* A fault in later entries does not concern the next one: read it alone. */
+		if (ret && count > 1) {
+			count = 1;
+			ret = queue_read_entries(dev, q, head, sqe, count);
+		}
+		pthread_mutex_lock(&dev->lock);
+		for (i = 0; i < count && !q->dropping && !q->stopped; i++) {
+			if (!queue_entry_read(dev, q, ret, &irqs))
+				sort_entry(dev, q, &sqe[i], &irqs);
+			raise_now(dev, &irqs);
+		}
+		queue_take_tail(dev, q);
+	}
+	q->busy = false;
+	queue_serve_end(dev, q);
+	sched_update(dev, q);
+	sched_wake(dev);
+	dev_job_ended(dev);
+}
+
+struct fetched *fetch_take(struct nnpu_device *dev, struct lane *lane)
+{
+	struct fetched *f = lane->first;
+
+	lane->first = f->next;
+	if (!lane->first)
+		lane->last = NULL;
+	lane->busy = true;
+	sched_update_lane(dev, lane);
+	return f;
+}
+
+void fetch_end(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	q->fetched--;
+	sched_update(dev, q);
+}
+
+void fetch_drop(struct nnpu_device *dev, struct lane *lane, struct irqs *irqs)
+{
+	struct verdict v = VERDICT_SUCCESS;
+	struct fetched *f;
+
+	verdict_status(&v, NNPU_STATUS_INVALID_CTX);
+	while ((f = lane->first)) {
+		lane->first = f->next;
+		if (irqs) {
+			dev->jobs++;
+			queue_complete(dev, lane->q, le16toh(f->sqe.cid), &v, 0, true, irqs);
+		}
+		fetch_end(dev, lane->q);
+		free(f);
+	}
+	lane->last = NULL;
+	if (lane->q)
+		sched_update_lane(dev, lane);
+}
+
+void fetch_drop_queue(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	uint32_t id;
+
+	for (id = 1; id <= dev->props.max_contexts && q->fetched; id++)
+		if (dev->contexts[id])
+			fetch_drop(dev, &dev->contexts[id]->lanes[q->id], NULL);
+}
+
+/* Take the entry @cid out of a lane. */
+static struct fetched *remove_entry(struct lane *lane, uint16_t cid)
+{
+	struct fetched *f, *prev = NULL;
+
+	for (f = lane->first; f && le16toh(f->sqe.cid) != cid; f = f->next)
+		prev = f;
+	if (!f)
+		return NULL;
+	if (prev)
+		prev->next = f->next;
+	else
+		lane->first = f->next;
+	if (lane->last == f)
+		lane->last = prev;
+	return f;
+}
+
+bool fetch_abort(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		 struct irqs *irqs)
+{
+	struct verdict v = VERDICT_SUCCESS;
+	uint32_t id;
+
+	verdict_status(&v, NNPU_STATUS_ABORTED);
+	for (id = 1; id <= dev->props.max_contexts && q->fetched; id++) {
+		struct nnpu_ctx *ctx = dev->contexts[id];
+		struct fetched *f = ctx ? remove_entry(&ctx->lanes[q->id], cid) : NULL;
+
+		if (!f)
+			continue;
+		dev->jobs++;
+		queue_complete(dev, q, cid, &v, 0, true, irqs);
+		fetch_end(dev, q);
+		sched_update_lane(dev, &ctx->lanes[q->id]);
+		free(f);
+		return true;
+	}
+	return false;
+}

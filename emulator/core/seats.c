@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Workers and seats.
+ */
+#include <errno.h>
+#include <time.h>
+
+#include "device_state.h"
+#include "device_threads.h"
+#include "engine.h"
+#include "fetch.h"
+#include "queue.h"
+#include "scheduler.h"
+#include "seats.h"
+
+/* How long a job runs while others wait, ns. */
+#define SLICE_NS	5000000u
+/* How long a spare worker keeps the memory of its last job, seconds. */
+#define KEEP_MEMORY_S	1
+
+void worker_new_slice(struct nnpu_engine *e)
+{
+	e->slice_end = 0;
+}
+
+void dev_kick_workers(struct nnpu_device *dev)
+{
+	unsigned int i;
+
+	pthread_cond_broadcast(&dev->work);
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
+		pthread_cond_signal(&dev->engines[i].turn);
+}
+
+void engines_abort(struct nnpu_device *dev, const struct nnpu_queue *q,
+		   const struct nnpu_ctx *ctx, uint32_t cid)
+{
+	unsigned int i;
+
+	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
+		struct nnpu_engine *e = &dev->engines[i];
+
+		if (!e->q || (q && e->q != q) || (ctx && e->ctx != ctx) ||
+		    (cid != NNPU_ANY_CID && e->cid != cid))
+			continue;
+		atomic_store(&e->abort, true);
+		pthread_cond_signal(&e->turn);
+	}
+	/* Stalled jobs. */
+	pthread_cond_broadcast(&dev->event);
+}
+
+void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to)
+{
+	e->seated = false;
+	to->seated = true;
+	pthread_cond_signal(&to->turn);
+}
+
+/* The worker that spared its memory last: it may have what the next job needs. */
+static struct nnpu_engine *take_spare(struct nnpu_device *dev)
+{
+	struct nnpu_engine *spare = dev->spares;
+
+	if (!spare)
+		return worker_create(dev);
+	dev->spares = spare->next_spare;
+	spare->spare = false;
+	return spare;
+}
+
+static void remove_spare(struct nnpu_device *dev, struct nnpu_engine *e)
+{
+	struct nnpu_engine **p = &dev->spares;
+
+	while (*p != e)
+		p = &(*p)->next_spare;
+	*p = e->next_spare;
+	e->spare = false;
+}
+
+void worker_park(struct nnpu_engine *e)
+{
+	struct nnpu_device *dev = e->dev;
+	struct timespec until;
+
+	e->next_spare = dev->spares;
+	dev->spares = e;
+	e->spare = true;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += KEEP_MEMORY_S;
+	while (!e->seated && !dev->exiting) {
+		if (!e->exec.has_memory)
+			pthread_cond_wait(&e->turn, &dev->lock);
+		else if (pthread_cond_timedwait(&e->turn, &dev->lock, &until) == ETIMEDOUT &&
+			 !e->seated)
+			exec_trim(e);
+	}
+	if (e->spare)
+		remove_spare(dev, e);
+}
+
+/* Who has the seat next? NULL: the job goes on. */
+static struct nnpu_engine *next_worker(struct nnpu_engine *e)
+{
+	struct nnpu_device *dev = e->dev;
+	struct lane *best;
+
+	e->lane->away = e;
+	sched_update_lane(dev, e->lane);
+	best = sched_pick(dev);
+	if (!best || best->away == e)
+		return NULL;
+	if (!best->away)
+		return take_spare(dev);
+	return best->away;
+}
+
+/* The job of a lane has a seat again, or ends without one. */
+static void come_back(struct nnpu_engine *e)
+{
+	e->lane->away = NULL;
+	sched_update_lane(e->dev, e->lane);
+}
+
+static void give_way(struct nnpu_engine *e, uint64_t now)
+{
+	struct nnpu_device *dev = e->dev;
+	struct nnpu_engine *next;
+	struct nnpu_queue *q;
+
+	engine_charge(e, now);
+	while ((q = sched_pick_fetch(dev)))
+		fetch_entries(dev, q);
+	next = next_worker(e);
+	sched_wake(dev);
+	if (next) {
+		if (next->lane)
+			come_back(next);
+		worker_pass_seat(e, next);
+		while (!e->seated && !job_is_to_end(&e->progress))
+			pthread_cond_wait(&e->turn, &dev->lock);
+	}
+	/* Who had the seat before has called this for us, unless the job ends without one. */
+	if (e->lane->away)
+		come_back(e);
+	e->busy_since = dev_now(dev);
+	e->away_ns += e->busy_since - now;
+	e->slice_end = e->busy_since + SLICE_NS;
+}
+
+void worker_point(struct nnpu_engine *e)
+{
+	struct nnpu_device *dev = e->dev;
+	uint64_t now = dev_now(dev);
+
+	/* The slice begins when somebody waits. */
+	if (!e->slice_end)
+		e->slice_end = now + SLICE_NS;
+	if (now < e->slice_end)
+		return;
+	slots_release(&e->slots);
+	pthread_mutex_lock(&dev->lock);
+	if (e->seated && !job_is_to_end(&e->progress))
+		give_way(e, now);
+	pthread_mutex_unlock(&dev->lock);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Workers and seats: how a job gives way and goes on. dev->lock held, except where said.
+ *
+ * A worker is a thread with the memory of one job. As many workers as the device has engines
+ * have a seat: those run. A job that gives way keeps its worker, and the seat goes to the
+ * worker of another job or to a spare one. So the state of a job is the stack of its thread.
+ */
+#ifndef NNPU_EMU_SEATS_H
+#define NNPU_EMU_SEATS_H
+
+struct nnpu_device;
+struct nnpu_engine;
+struct nnpu_queue;
+
+/* Without a seat: wait until there is one, or the device goes. */
+void worker_park(struct nnpu_engine *e);
+
+/* Give the seat to a job that has given way. */
+void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to);
+
+/* At a point, if others wait; no lock held: give way when the slice is over. */
+void worker_point(struct nnpu_engine *e);
+
+/* An entry begins: it has a whole slice. */
+void worker_new_slice(struct nnpu_engine *e);
+
+#endif /* NNPU_EMU_SEATS_H */

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Jobs that give way: no client's job keeps the engine from another client.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "rig.h"
+#include "tap.h"
+
+#define N	64u
+
+/* ROI_ALIGN with so many sampling points never ends; with fewer it takes a while. */
+#define ENDLESS	(1 << 20)
+#define LONG	4096
+
+enum { ADD = 1, ROI = 2 };
+
+enum { SHARED = 1, OWN_A = 2, OWN_B = 3 };
+
+static struct rig rig;
+static struct job_rig a, b;
+
+static uint32_t const_shape(struct image *im, unsigned int type, uint32_t rows, uint32_t cols,
+			    const void *data)
+{
+	uint32_t t = image_const(im, type, rows * cols, data, rows * cols * 4ull);
+
+	im->tensors[t].rank = 2;
+	im->tensors[t].dims[0] = htole32(rows);
+	im->tensors[t].dims[1] = htole32(cols);
+	return t;
+}
+
+static uint32_t scalar(struct image *im, unsigned int type, int32_t bits)
+{
+	uint32_t t = image_scalar(im, bits);
+
+	im->tensors[t].type = htole16((uint16_t)type);
+	return t;
+}
+
+static int load_roi(uint32_t ctx, int32_t points)
+{
+	static const float region[] = { 0, 0, 2, 2 };
+	static const int32_t batch[] = { 0 };
+	const int32_t one = 0x3f800000;
+	uint32_t in[10], out;
+	struct image im;
+	uint8_t nchw = 0;
+	int status;
+
+	image_init(&im);
+	in[0] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, 2, 2, 1, -1);
+	in[1] = const_shape(&im, NNPU_TYPE_TENSOR_FLOAT32, 1, 4, region);
+	in[2] = image_const(&im, NNPU_TYPE_TENSOR_INT32, 1, batch, 4);
+	in[3] = image_scalar(&im, 1);
+	in[4] = image_scalar(&im, 1);
+	in[5] = scalar(&im, NNPU_TYPE_FLOAT32, one);
+	in[6] = scalar(&im, NNPU_TYPE_FLOAT32, one);
+	in[7] = image_scalar(&im, points);
+	in[8] = image_scalar(&im, points);
+	in[9] = image_const(&im, NNPU_TYPE_BOOL, 0, &nchw, 1);
+	im.tensors[in[9]].rank = 0;
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 1, 1, 1, 1, -1);
+	image_command(&im, NNPU_OP_ROI_ALIGN, 10, 1, in[0], in[1], in[2], in[3], in[4], in[5],
+		      in[6], in[7], in[8], in[9], out);
+	image_finish(&im);
+	status = rig_load(&rig, ctx, ROI, im.bytes, im.size, NULL);
+	image_free(&im);
+	return status;
+}
+
+static int load_add(uint32_t ctx)
+{
+	struct image im;
+	int status;
+
+	image_add(&im, N);
+	status = rig_load(&rig, ctx, ADD, im.bytes, im.size, NULL);
+	image_free(&im);
+	return status;
+}
+
+/* A device with one engine, contexts 1 and 2, and three queues. */
+static void open_device(int32_t points)
+{
+	struct nnpu_inproc_config config;
+
+	rig_config(&config);
+	config.props.num_engines = 1;
+	rig_open(&rig, &config);
+	rig_enable(&rig);
+	if (!job_rig_init(&a, &rig, 1, SHARED) || !job_rig_init(&b, &rig, 2, RIG_QUEUES) ||
+	    rig_create_queue(&rig, OWN_A, 1, 0, 16) || rig_create_queue(&rig, OWN_B, 2, 0, 16) ||
+	    load_add(1) || load_add(2) || load_roi(1, points)) {
+		printf("Bail out! the device does not start\n");
+		exit(1);
+	}
+}
+
+/* A job of @j on queue @qid; the command id. */
+static uint16_t submit(struct job_rig *j, unsigned int qid, uint32_t program)
+{
+	struct rig_queue *q = &rig.queues[qid];
+	struct nnpu_sqe_execute sqe;
+	uint16_t cid;
+
+	job_sqe(j, program, &sqe);
+	if (qid == OWN_A || qid == OWN_B)
+		sqe.ctx = 0;
+	cid = rig_push(&rig, q, (struct nnpu_sqe *)&sqe);
+	rig_kick(&rig, q);
+	return cid;
+}
+
+static uint16_t submit_roi(unsigned int qid)
+{
+	struct nnpu_arg *args = job_args(&a, 1, 1);
+
+	job_arg(&args[0], 1, 0, 16);
+	job_arg(&args[1], 1, 64, 4);
+	memset(a.operands, 0, 256);
+	memcpy(a.operands, (float[]){ 1, 2, 3, 5 }, 16);
+	return submit(&a, qid, ROI);
+}
+
+static uint16_t submit_add(unsigned int qid)
+{
+	job_add_args(&b, N);
+	return submit(&b, qid, ADD);
+}
+
+/* The next completion is of @cid with this status. */
+static bool completes(unsigned int qid, uint16_t cid, unsigned int status)
+{
+	struct nnpu_cqe cqe;
+
+	if (!rig_wait(&rig, &rig.queues[qid], &cqe))
+		return false;
+	if (le16toh(cqe.cid) == cid && rig_status(&cqe) == status)
+		return true;
+	tap_note("completion of %u, status %u", le16toh(cqe.cid), rig_status(&cqe));
+	return false;
+}
+
+static uint32_t qreg(unsigned int qid, uint32_t reg)
+{
+	return rig_read(&rig, NNPU_QREG_BASE + qid * NNPU_QREG_STRIDE + reg);
+}
+
+static bool current_is(unsigned int qid, uint16_t cid)
+{
+	return rig_poll(&rig, NNPU_QREG_BASE + qid * NNPU_QREG_STRIDE + NNPU_QREG_CURRENT,
+			UINT32_MAX, NNPU_QREG_CURRENT_RUNNING | cid);
+}
+
+static int abort_job(unsigned int qid, uint16_t cid, uint64_t *found)
+{
+	struct nnpu_sqe_queue sqe = {
+		.opcode = NNPU_ADMIN_ABORT, .qid = htole16(qid), .target_cid = htole16(cid),
+	};
+	struct nnpu_cqe cqe;
+	int status = rig_admin(&rig, &sqe, &cqe);
+
+	*found = le64toh(cqe.result);
+	return status;
+}
+
+/* The other client's job is done while an endless one runs, whatever queues they use. */
+static void test_ways(void)
+{
+	static const struct {
+		unsigned int roi, add;
+		const char *name;
+	} ways[] = {
+		{ SHARED, SHARED, "both in the kernel queue" },
+		{ SHARED, OWN_B, "endless in the kernel queue" },
+		{ OWN_A, SHARED, "endless in a queue of its context" },
+		{ OWN_A, OWN_B, "each in a queue of its context" },
+	};
+
+	for (unsigned int i = 0; i < 4; i++) {
+		uint32_t progress;
+		uint64_t found;
+		bool good = true;
+		uint16_t roi;
+
+		open_device(ENDLESS);
+		roi = submit_roi(ways[i].roi);
+		good = current_is(ways[i].roi, roi);
+		for (int k = 0; good && k < 20; k++)
+			good = completes(ways[i].add, submit_add(ways[i].add), 0) &&
+			       job_add_ok(&b, N);
+		ok(good, "%s: 20 jobs of another client", ways[i].name);
+		ok(current_is(ways[i].roi, roi), "the endless job goes on");
+		progress = qreg(ways[i].roi, NNPU_QREG_PROGRESS);
+		ok(completes(ways[i].add, submit_add(ways[i].add), 0) &&
+		   current_is(ways[i].roi, roi) &&
+		   qreg(ways[i].roi, NNPU_QREG_PROGRESS) != progress, "and counts progress");
+		ok(!abort_job(ways[i].roi, roi, &found) && found == 1 &&
+		   completes(ways[i].roi, roi, NNPU_STATUS_ABORTED) &&
+		   le16toh(job_result(&a)->status) == NNPU_STATUS_ABORTED, "until it is aborted");
+		ok(completes(ways[i].add, submit_add(ways[i].add), 0) && job_add_ok(&b, N),
+		   "the device works");
+		rig_close(&rig);
+	}
+}
+
+/* Two endless jobs: one has given way at any time. */
+static void test_aborts(void)
+{
+	uint16_t first, second, waiting;
+	uint64_t found;
+
+	open_device(ENDLESS);
+	ok(!load_roi(2, ENDLESS), "an endless program for the other client");
+	first = submit_roi(OWN_A);
+	memcpy(b.block, a.block, 256);
+	memcpy(b.operands, a.operands, 256);
+	second = submit(&b, SHARED, ROI);
+	waiting = submit(&b, SHARED, ROI);
+	ok(current_is(SHARED, second) && current_is(OWN_A, first) && current_is(SHARED, second),
+	   "they take turns");
+	ok(qreg(OWN_A, NNPU_QREG_STATE) == NNPU_QSTATE_RUNNING &&
+	   qreg(SHARED, NNPU_QREG_STATE) == NNPU_QSTATE_RUNNING, "both queues are RUNNING");
+	ok(!abort_job(SHARED, waiting, &found) && found == 1 &&
+	   completes(SHARED, waiting, NNPU_STATUS_ABORTED), "abort of one that has not begun");
+	ok(!abort_job(SHARED, waiting, &found) && !found, "it has gone");
+	ok(!abort_job(SHARED, second, &found) && found == 1 &&
+	   completes(SHARED, second, NNPU_STATUS_ABORTED), "abort of the second");
+	second = submit(&b, SHARED, ROI);
+	ok(current_is(SHARED, second) && current_is(OWN_A, first), "another one");
+	ok(!rig_queue_cmd(&rig, NNPU_ADMIN_RESET_QUEUE, SHARED, 0), "RESET_QUEUE");
+	memset(rig.queues[SHARED].cq, 0, 16 * sizeof(struct nnpu_cqe));
+	rig_queue_rewind(&rig.queues[SHARED]);
+	ok(qreg(SHARED, NNPU_QREG_STATE) == NNPU_QSTATE_IDLE && current_is(OWN_A, first),
+	   "the first one is still there");
+	second = submit(&b, SHARED, ROI);
+	waiting = submit(&b, SHARED, ROI);
+	ok(current_is(SHARED, second) && current_is(OWN_A, first), "a job in the queue again");
+	ok(!rig_destroy_ctx(&rig, 2) && completes(SHARED, waiting, NNPU_STATUS_INVALID_CTX) &&
+	   completes(SHARED, second, NNPU_STATUS_ABORTED), "DESTROY_CTX ends its jobs");
+	ok(current_is(OWN_A, first), "and no others");
+	ok(rig_reset(&rig), "a reset ends what has given way");
+	rig_close(&rig);
+}
+
+/* A flood in the kernel queue does not stand before another client's job. */
+static void test_flood(void)
+{
+	struct rig_queue *q = &rig.queues[SHARED];
+	struct nnpu_cqe cqe;
+	unsigned int before = 0;
+	uint16_t add = 0;
+
+	open_device(LONG);
+	submit_roi(SHARED);
+	for (int i = 0; i < 12; i++)
+		submit(&a, SHARED, ROI);
+	add = submit_add(SHARED);
+	while (rig_wait(&rig, q, &cqe) && le16toh(cqe.cid) != add)
+		before++;
+	ok(le16toh(cqe.cid) == add && !rig_status(&cqe) && job_add_ok(&b, N) && before <= 2,
+	   "%u of 13 jobs came before it", before);
+	for (; before < 13 && rig_wait(&rig, q, &cqe) && !rig_status(&cqe); before++)
+		;
+	ok(before == 13, "all the others come after it");
+	rig_close(&rig);
+}
+
+/* A job that gives way many times has the same result. */
+static void test_result(void)
+{
+	uint32_t alone, result;
+	unsigned int rounds = 0;
+	struct nnpu_cqe cqe;
+	uint16_t roi;
+
+	open_device(LONG);
+	roi = submit_roi(OWN_A);
+	ok(completes(OWN_A, roi, 0), "alone");
+	memcpy(&alone, a.operands + 64, 4);
+	submit_roi(OWN_A);
+	while (!rig_peek(&rig.queues[OWN_A], &cqe) && completes(OWN_B, submit_add(OWN_B), 0))
+		rounds++;
+	rig_pop(&rig, &rig.queues[OWN_A]);
+	memcpy(&result, a.operands + 64, 4);
+	ok(rounds >= 2 && !rig_status(&cqe) && result == alone && alone,
+	   "the same beside %u jobs of another client", rounds);
+	rig_close(&rig);
+}
+
+int main(void)
+{
+	test_ways();
+	test_aborts();
+	test_flood();
+	test_result();
+	return tap_done();
+}
