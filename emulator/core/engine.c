@@ -384,9 +384,10 @@ static void engine_leave(struct nnpu_engine *e)
 	engine_charge(e, dev_now(e->dev));
 	e->lane = NULL;
 	e->busy = false;
-	if (e->trim)
-		exec_trim(e);
+	if (!e->trim)
+		return;
 	e->trim = false;
+	exec_trim(e);
 }
 
 /* dev->lock held. */
@@ -599,9 +600,13 @@ static void engine_sleep(struct nnpu_engine *e)
 {
 	struct nnpu_device *dev = e->dev;
 	struct timespec until;
+	bool trim = false;
 
-	if (e->exec.has_memory && dev->perf_level == NNPU_PERF_LOW)
+	if (e->exec.has_memory && dev->perf_level == NNPU_PERF_LOW) {
+		/* Look for work again: the lock was dropped. */
 		exec_trim(e);
+		return;
+	}
 	dev->sleeping++;
 	if (!e->exec.has_memory || dev->perf_level == NNPU_PERF_HIGH) {
 		pthread_cond_wait(&dev->work, &dev->lock);
@@ -609,10 +614,11 @@ static void engine_sleep(struct nnpu_engine *e)
 		/* Memory kept for the next job goes back after a while without one. */
 		clock_gettime(CLOCK_MONOTONIC, &until);
 		until.tv_sec += KEEP_MEMORY_S;
-		if (pthread_cond_timedwait(&dev->work, &dev->lock, &until) == ETIMEDOUT)
-			exec_trim(e);
+		trim = pthread_cond_timedwait(&dev->work, &dev->lock, &until) == ETIMEDOUT;
 	}
 	dev->sleeping--;
+	if (trim)
+		exec_trim(e);
 }
 
 void engine_run(struct nnpu_engine *e)

@@ -34,23 +34,46 @@ static void chunk_free(struct nnpu_device *dev, struct arena_chunk *c)
 	c->size = 0;
 }
 
+/* A chunk that is to be freed; it is in the chunk itself. */
+struct leaving {
+	struct leaving *next;
+};
+
 void exec_trim(struct nnpu_engine *e)
 {
 	struct arena *a = &e->exec.arena;
+	struct leaving *list = NULL, *l;
+	uint64_t bytes = 0;
 	unsigned int i;
 
 	for (i = 0; i < a->count; i++) {
-		free(a->chunks[i].base);
-		e->dev->mem_used -= a->chunks[i].size;
+		l = (struct leaving *)a->chunks[i].base;
+		bytes += a->chunks[i].size;
 		a->chunks[i] = (struct arena_chunk) { 0 };
+		if (!l)
+			continue;
+		l->next = list;
+		list = l;
 	}
 	e->exec.bound = 0;
 	e->exec.has_memory = false;
+	if (!list)
+		return;
+	/* To give large memory back takes long. */
+	pthread_mutex_unlock(&e->dev->lock);
+	while ((l = list)) {
+		list = l->next;
+		free(l);
+	}
+	pthread_mutex_lock(&e->dev->lock);
+	e->dev->mem_used -= bytes;
 }
 
 void exec_fini(struct nnpu_engine *e)
 {
+	pthread_mutex_lock(&e->dev->lock);
 	exec_trim(e);
+	pthread_mutex_unlock(&e->dev->lock);
 	free(e->exec.arena.chunks);
 	free(e->exec.tensors);
 	free(e->exec.operands);

@@ -27,12 +27,11 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 
 	pthread_mutex_lock(&dev->lock);
 	ok = !ctx || ctx_fits(ctx, bytes);
-	/* What idle engines keep for their next job goes first. */
-	for (i = 0; ok && !dev_fits(dev, bytes) && i < atomic_load(&dev->num_workers);
-	     i++)
+	/* What idle workers keep for their next job goes first. This drops the lock. */
+	for (i = 0; ok && !dev_fits(dev, bytes) && i < atomic_load(&dev->num_workers); i++)
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
-	ok = ok && dev_fits(dev, bytes);
+	ok = dev_fits(dev, bytes) && (!ctx || ctx_fits(ctx, bytes));
 	if (ok) {
 		dev->mem_used += bytes;
 		if (dev->mem_used > dev->mem_peak)

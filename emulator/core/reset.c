@@ -82,8 +82,6 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 
 	for (i = 0; i <= dev->props.num_queues; i++)
 		queue_init(dev, &dev->queues[i]);
-	for (i = 0; i < atomic_load(&dev->num_workers); i++)
-		exec_trim(&dev->engines[i]);
 	dev->ready = false;
 	dev->stopping = false;
 	if (dev->resetting) {
@@ -130,6 +128,8 @@ void dev_end_everything(struct nnpu_device *dev)
 
 	while (engines_busy(dev))
 		dev_await_jobs(dev);
+	for (id = 0; id < atomic_load(&dev->num_workers); id++)
+		exec_trim(&dev->engines[id]);
 	/* A queue of a context must not outlive it. */
 	for (id = 1; id <= dev->props.num_queues; id++)
 		queue_init(dev, &dev->queues[id]);
