@@ -13,6 +13,7 @@
 #include <drm/nnpu_accel.h>
 
 #include "nnpu_admin.h"
+#include "nnpu_dump.h"
 #include "nnpu_hw.h"
 #include "nnpu_irq.h"
 #include "nnpu_param.h"
@@ -173,7 +174,7 @@ struct nnpu_stats {
  * @reset_wanted: value that @reset_count must reach; see nnpu_reset_sync()
  * @dead: a reset failed, the device vanished, or the driver is being removed:
  *	everything gives -ENODEV. Written under @reset_sem, read anywhere
- * @dumped: the first hang's dump was made
+ * @dump: dump of the first hang
  * @bo_lock: protects @bo_list
  * @bo_list: buffers that may have a DMA mapping; unplug takes the mappings away
  * @unplug_wait: unplug waits until what is being freed has no DMA memory any more
@@ -217,7 +218,7 @@ struct nnpu_device {
 	atomic64_t reset_count;
 	atomic64_t reset_wanted;
 	bool dead;
-	bool dumped;
+	struct nnpu_dump dump;
 
 	/* bo_list */
 	struct mutex bo_lock;

@@ -10,6 +10,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_debugfs.h"
 #include "nnpu_device.h"
+#include "nnpu_dump.h"
 #include "nnpu_identify.h"
 #include "nnpu_probe.h"
 #include "nnpu_queue_watch.h"
@@ -73,11 +74,14 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ret = nnpu_sched_init(ndev);
 	if (ret)
 		goto err_queue;
+	ret = nnpu_dump_init(ndev);
+	if (ret)
+		goto err_queue;
 	nnpu_userq_lend_init(ndev);
 	nnpu_userq_watch_init(ndev);
 	ret = nnpu_userq_init(ndev);
 	if (ret)
-		goto err_queue;
+		goto err_dump;
 	nnpu_queue_watch_init(ndev);
 	ret = nnpu_reset_init(ndev);
 	if (ret)
@@ -104,6 +108,8 @@ err_recovery:
 	nnpu_reset_fini(ndev);
 err_userq:
 	nnpu_userq_fini(ndev);
+err_dump:
+	nnpu_dump_fini(ndev);
 err_queue:
 	nnpu_queue_fini(ndev);
 err_admin:

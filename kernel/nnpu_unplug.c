@@ -7,6 +7,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_dump.h"
 #include "nnpu_gem.h"
 #include "nnpu_queue_watch.h"
 #include "nnpu_release.h"
@@ -53,6 +54,7 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_irq_free(ndev);
 	nnpu_queue_watch_stop(ndev);
 	nnpu_reset_fini(ndev);
+	nnpu_dump_fini(ndev);
 
 	nnpu_ctx_lose_all(ndev);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
