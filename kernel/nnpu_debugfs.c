@@ -114,7 +114,8 @@ static void nnpu_debugfs_userqs(struct seq_file *m, struct nnpu_userqs *uqs)
 	list_for_each_entry(uq, &uqs->all, node)
 		seq_printf(m, "user queue %u of context %u: %s, priority %u, hardware queue %u, %u events%s\n",
 			   uq->id, uq->ctx->id, nnpu_userq_state_name(uq->state), uq->priority,
-			   uq->qid, atomic_read(&uq->events), uq->mappings ? ", mapped" : "");
+			   uq->qid, atomic_read(&uq->events),
+			   READ_ONCE(uq->mappings) ? ", mapped" : "");
 	mutex_unlock(&uqs->lock);
 }
 

@@ -38,15 +38,16 @@
  *    last reference of a buffer may be dropped with a reservation held
  * 5. nnpu_ctx.submit_lock: order of jobs; or nnpu_queue.abort_lock: aborts of jobs of files
  *    that are closed
- * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues
+ * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues. Then
+ *    nnpu_userq.map_lock: the doorbell page. The fault handler takes it with the mmap_lock
+ *    held. Its holder inserts and zaps pages, so it takes locks of the memory management
  * 7. nnpu_power.lock: changes of the performance level. Waiting for runtime PM
  *    (nnpu_power_get()) counts as taking this lock: its callbacks take it
  * 8. nnpu_sched.pause_lock: standstill of the scheduler. The holder waits for the
  *    scheduler's work items, which use 2 and the locks from 9 on
  * 9. nnpu_device.reset_sem: read for an admin command, write for a device reset
- * 10. nnpu_userqs.lock: states of user queues. The fault handler takes it with the
- *    mmap_lock held. So its holder does not touch user memory, and takes no lock of the
- *    memory management but those of unmap_mapping_range()
+ * 10. nnpu_userqs.lock: states of user queues. Its holder does not allocate, and takes no
+ *    lock of the memory management
  * 11. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts),
  *    nnpu_quota.lock (spinlock)
@@ -54,7 +55,8 @@
  * The two work items of nnpu_device.reset_wq (watchdog, device reset) never run at the
  * same time. Fences are signalled with no spinlock of the driver held. Code on the way to a
  * fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only 2 and
- * 8 to 11, and does not allocate memory that could wait for reclaim.
+ * 8 to 11, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where
+ * this code begins.
  */
 
 /**

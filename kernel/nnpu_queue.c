@@ -260,6 +260,7 @@ unsigned int nnpu_queue_process(struct nnpu_queue *queue)
 {
 	struct nnpu_queue_ended ended[16];
 	struct nnpu_qpair *qp = &queue->qp;
+	bool cookie = dma_fence_begin_signalling();
 	unsigned int total = 0, taken, count;
 	unsigned long flags;
 	struct nnpu_cqe cqe;
@@ -281,6 +282,7 @@ unsigned int nnpu_queue_process(struct nnpu_queue *queue)
 		total += taken;
 		/* Bounded, so that a device that completes without end does not hold the CPU. */
 	} while (taken == ARRAY_SIZE(ended) && total < qp->cq.size);
+	dma_fence_end_signalling(cookie);
 	return total;
 }
 

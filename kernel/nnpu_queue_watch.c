@@ -5,6 +5,8 @@
  * then climbs the ladder (nnpu_ladder.c). All steps run on one ordered workqueue, with the
  * scheduler stopped.
  */
+#include <linux/dma-fence.h>
+
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
@@ -225,12 +227,14 @@ static void nnpu_queue_watch_work(struct work_struct *work)
 	struct nnpu_queue *queue = container_of(to_delayed_work(work), struct nnpu_queue,
 						watchdog_work);
 	struct nnpu_device *ndev = queue->qp.ndev;
+	bool cookie = dma_fence_begin_signalling();
 	int idx;
 
-	if (!nnpu_device_enter(ndev, &idx))
-		return;
-	nnpu_queue_watch(ndev);
-	nnpu_device_exit(idx);
+	if (nnpu_device_enter(ndev, &idx)) {
+		nnpu_queue_watch(ndev);
+		nnpu_device_exit(idx);
+	}
+	dma_fence_end_signalling(cookie);
 }
 
 /**

@@ -3,6 +3,8 @@
  * Reset of the device: everything that was in it is lost. If it does not come back, it is
  * cut off from memory, and everything ends with -ENODEV.
  */
+#include <linux/dma-fence.h>
+
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
@@ -115,13 +117,15 @@ out:
 static void nnpu_reset_work(struct work_struct *work)
 {
 	struct nnpu_device *ndev = container_of(work, struct nnpu_device, reset_work);
+	bool cookie = dma_fence_begin_signalling();
 	int idx;
 
-	if (!nnpu_device_enter(ndev, &idx))
-		return;
-	if (atomic64_read(&ndev->reset_count) < atomic64_read(&ndev->reset_wanted))
-		nnpu_reset_device(ndev, "admin command failed", NNPU_CID_NONE, 0);
-	nnpu_device_exit(idx);
+	if (nnpu_device_enter(ndev, &idx)) {
+		if (atomic64_read(&ndev->reset_count) < atomic64_read(&ndev->reset_wanted))
+			nnpu_reset_device(ndev, "admin command failed", NNPU_CID_NONE, 0);
+		nnpu_device_exit(idx);
+	}
+	dma_fence_end_signalling(cookie);
 }
 
 /**

@@ -16,6 +16,7 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	/* A reference for the caller; the job may end and be freed before this returns. */
 	struct dma_fence *fence = dma_fence_get(job->fence);
 	struct nnpu_device *ndev = job->ctx->ndev;
+	bool cookie = dma_fence_begin_signalling();
 	int ret = -ENODEV, idx;
 
 	if (nnpu_device_enter(ndev, &idx)) {
@@ -24,6 +25,7 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	}
 	if (ret)
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
+	dma_fence_end_signalling(cookie);
 	return fence;
 }
 

@@ -17,6 +17,36 @@
 #include "nnpu_device.h"
 #include "nnpu_userq.h"
 
+static void nnpu_userq_free(struct nnpu_userq *uq)
+{
+	struct nnpu_ctx *ctx = uq->ctx;
+
+	drm_gem_object_put(uq->ring);
+	mmdrop(uq->mm);
+	__free_page(uq->dummy);
+	mutex_destroy(&uq->map_lock);
+	atomic_dec(&uq->ndev->stats.queues);
+	kfree(uq);
+	nnpu_ctx_put(ctx);
+}
+
+static void nnpu_userq_release_work(struct work_struct *work)
+{
+	nnpu_userq_free(container_of(work, struct nnpu_userq, release_work));
+}
+
+static void nnpu_userq_release(struct kref *ref)
+{
+	nnpu_userq_free(container_of(ref, struct nnpu_userq, ref));
+}
+
+static void nnpu_userq_release_deferred(struct kref *ref)
+{
+	struct nnpu_userq *uq = container_of(ref, struct nnpu_userq, ref);
+
+	nnpu_release_queue(&uq->ndev->release, &uq->release_work);
+}
+
 /**
  * nnpu_userq_alloc - allocate a queue
  * @ctx: context
@@ -45,24 +75,14 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 	init_waitqueue_head(&uq->wait);
 	INIT_LIST_HEAD(&uq->node);
 	INIT_LIST_HEAD(&uq->sched_node);
+	INIT_LIST_HEAD(&uq->zap_node);
+	INIT_WORK(&uq->release_work, nnpu_userq_release_work);
+	mutex_init(&uq->map_lock);
 	/* Keep the identity of the address space only, not its pages. */
 	uq->mm = current->mm;
 	mmgrab(uq->mm);
 	atomic_inc(&ctx->ndev->stats.queues);
 	return uq;
-}
-
-static void nnpu_userq_release(struct kref *ref)
-{
-	struct nnpu_userq *uq = container_of(ref, struct nnpu_userq, ref);
-	struct nnpu_ctx *ctx = uq->ctx;
-
-	drm_gem_object_put(uq->ring);
-	mmdrop(uq->mm);
-	__free_page(uq->dummy);
-	atomic_dec(&uq->ndev->stats.queues);
-	kfree(uq);
-	nnpu_ctx_put(ctx);
 }
 
 /**
@@ -74,6 +94,12 @@ static void nnpu_userq_release(struct kref *ref)
 void nnpu_userq_put(struct nnpu_userq *uq)
 {
 	kref_put(&uq->ref, nnpu_userq_release);
+}
+
+/* For callers that hold nnpu_userqs.hw_lock. */
+static void nnpu_userq_put_deferred(struct nnpu_userq *uq)
+{
+	kref_put(&uq->ref, nnpu_userq_release_deferred);
 }
 
 /**
@@ -140,6 +166,7 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32
 	mutex_unlock(&uqs->lock);
 	if (ended)
 		return;
+	nnpu_userq_state_zap(uq);
 	nnpu_userq_hw_leave(uq);
 	mutex_lock(&uqs->lock);
 	/* If DESTROY_QUEUE ended in a reset, nnpu_userq_lose_all() has published the end. */
@@ -172,8 +199,9 @@ void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason
  * @end: one of the states of the end
  *
  * Takes nnpu_userqs.lock only: work items of nnpu_device.reset_wq call it while others wait
- * for the reset with nnpu_userqs.hw_lock held. When it returns no process can ring the
- * device, and the processes may free their rings.
+ * for the reset with nnpu_userqs.hw_lock held. When it returns the processes may free their
+ * rings. Their doorbell pages lead to absent queues until nnpu_userq_zap_lost(), which comes
+ * before any of these hardware queues is given to a queue again.
  */
 void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 {
@@ -188,11 +216,37 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 		if (uq->qid) {
 			nnpu_userq_hw_account(uq, uq->qid);
 			nnpu_power_put_queue(ndev);
+			kref_get(&uq->ref);
+			list_add_tail(&uq->zap_node, &uqs->zaps);
 		}
 		uq->qid = 0;
 		/* A queue that was about to end for another reason ends for that reason. */
 		nnpu_userq_state_set(uq, nnpu_userq_state_ended(uq->end) ? uq->end : end);
 		nnpu_userq_wake(uq);
+	}
+	if (!list_empty(&uqs->zaps))
+		nnpu_userq_state_kick_lend(uqs);
+	mutex_unlock(&uqs->lock);
+}
+
+/**
+ * nnpu_userq_zap_lost - zap the doorbell pages of queues that ended in a reset
+ * @ndev: device
+ *
+ * Not on the way to a fence signal: takes locks of the memory management.
+ */
+void nnpu_userq_zap_lost(struct nnpu_device *ndev)
+{
+	struct nnpu_userqs *uqs = &ndev->userqs;
+	struct nnpu_userq *uq;
+
+	mutex_lock(&uqs->lock);
+	while ((uq = list_first_entry_or_null(&uqs->zaps, struct nnpu_userq, zap_node))) {
+		list_del_init(&uq->zap_node);
+		mutex_unlock(&uqs->lock);
+		nnpu_userq_state_zap(uq);
+		nnpu_userq_put_deferred(uq);
+		mutex_lock(&uqs->lock);
 	}
 	mutex_unlock(&uqs->lock);
 }
@@ -234,6 +288,7 @@ int nnpu_userq_init(struct nnpu_device *ndev)
 	INIT_LIST_HEAD(&uqs->all);
 	INIT_LIST_HEAD(&uqs->wanted);
 	INIT_LIST_HEAD(&uqs->active);
+	INIT_LIST_HEAD(&uqs->zaps);
 
 	/* A CPU page must not contain the doorbells of two queues. */
 	if (nnpu_param_user_queues() && (ndev->features & needed) == needed &&
@@ -266,6 +321,7 @@ void nnpu_userq_unplug(struct nnpu_device *ndev)
 	cancel_delayed_work_sync(&ndev->userqs.work);
 	cancel_delayed_work_sync(&ndev->userqs.watch);
 	nnpu_userq_lose_all(ndev, NNPU_USERQ_GONE);
+	nnpu_userq_zap_lost(ndev);
 }
 
 /**

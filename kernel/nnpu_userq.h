@@ -75,6 +75,7 @@ enum nnpu_userq_state {
  * @sq_dma: DMA address of the submission ring
  * @cq_dma: DMA address of the completion ring
  * @ring: buffer of the rings, referenced
+ * @release_work: release, when the last reference is dropped under a lock
  * @mm: address space that may map the doorbell; only compared
  * @dummy: page that replaces the doorbell page when the queue has ended
  * @wait: waiters of QUEUE_WAIT, poll() and the fault handler
@@ -87,6 +88,8 @@ enum nnpu_userq_state {
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0; valid when @state is one of the end
  * @qid: hardware queue while ACTIVE or LEAVING, else 0. The code that sets it to 0 calls
  *	nnpu_power_put_queue()
+ * @zap_node: entry of nnpu_userqs.zaps, with a reference
+ * @map_lock: keeps inserting and zapping of the doorbell page apart
  * @mapping: address space of the descriptor, NULL when it is closed
  * @mappings: mappings of the doorbell: one, two while mremap() is being refused
  * @resume: SUSPEND_QUEUE has written @saved; CREATE_QUEUE restores it
@@ -101,7 +104,8 @@ enum nnpu_userq_state {
  * @abort_progress: register PROGRESS before the ABORT
  * @abort_since: when the device answered the ABORT, jiffies
  *
- * nnpu_userqs.lock protects @node to @mappings, and @busy. nnpu_userqs.hw_lock protects
+ * nnpu_userqs.lock protects @node to @zap_node, and @busy. @map_lock protects @mapping and
+ * @mappings. nnpu_userqs.hw_lock protects
  * @resume to @abort_since; while the queue is parked, both protect @saved.
  */
 struct nnpu_userq {
@@ -115,6 +119,7 @@ struct nnpu_userq {
 	dma_addr_t sq_dma;
 	dma_addr_t cq_dma;
 	struct drm_gem_object *ring;
+	struct work_struct release_work;
 	struct mm_struct *mm;
 	struct page *dummy;
 	wait_queue_head_t wait;
@@ -127,6 +132,9 @@ struct nnpu_userq {
 	enum nnpu_userq_state end;
 	u32 reason;
 	u16 qid;
+	struct list_head zap_node;
+
+	struct mutex map_lock;	/* see above */
 	struct address_space *mapping;
 	unsigned int mappings;
 
@@ -146,14 +154,15 @@ struct nnpu_userq {
 /**
  * struct nnpu_userqs - the user queues of a device
  * @hw_lock: one change of hardware queues at a time; held across admin commands
- * @lock: protects the states and lists below; taken in the fault handler. Of the
- *	driver's locks only spinlocks are taken under it
+ * @lock: protects the states and lists below. Taken on the way to fence signals: nothing is
+ *	allocated under it. Of the driver's locks only spinlocks are taken under it
  * @irq_lock: protects @by_qid; taken in interrupts
  * @by_qid: user queue on hardware queue NNPU_QID_USER + index
  * @num_hw: hardware queues for processes; 0 if user queues are off
  * @all: all queues that have not ended
  * @wanted: queues that wait for a hardware queue, the longest waiting first
  * @active: queues that have a hardware queue, the longest active first
+ * @zaps: queues that ended in a reset and whose doorbell page must be zapped
  * @state_mem: SUSPEND_QUEUE writes here
  * @state_dma: its DMA address
  * @wq: ordered: @work and @watch
@@ -169,6 +178,7 @@ struct nnpu_userqs {
 	struct list_head all;
 	struct list_head wanted;
 	struct list_head active;
+	struct list_head zaps;
 	struct nnpu_queue_state *state_mem;
 	dma_addr_t state_dma;
 	struct workqueue_struct *wq;
@@ -178,6 +188,7 @@ struct nnpu_userqs {
 
 /* nnpu_userq_state.c: state */
 void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state);
+void nnpu_userq_state_zap(struct nnpu_userq *uq);
 void nnpu_userq_state_kick_lend(struct nnpu_userqs *uqs);
 u32 nnpu_userq_state_uapi(enum nnpu_userq_state state);
 const char *nnpu_userq_state_name(enum nnpu_userq_state state);
@@ -199,6 +210,7 @@ int nnpu_userq_publish(struct nnpu_userq *uq);
 void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
 void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
 void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end);
+void nnpu_userq_zap_lost(struct nnpu_device *ndev);
 void nnpu_userq_close_all(struct nnpu_ctx *ctx);
 
 /* nnpu_userq_hw.c: hardware queues */

@@ -23,10 +23,11 @@
 /* A fault sleeps at most this long; then the CPU faults again. */
 #define NNPU_USERQ_FAULT_MS	100
 
-static vm_fault_t nnpu_userq_file_insert(struct nnpu_userq *uq, struct vm_area_struct *vma)
+static vm_fault_t nnpu_userq_file_insert(struct nnpu_userq *uq, u16 qid,
+					 struct vm_area_struct *vma)
 {
 	struct nnpu_device *ndev = uq->ndev;
-	phys_addr_t db = ndev->doorbells_phys + ((phys_addr_t)uq->qid << ndev->limits.db_shift);
+	phys_addr_t db = ndev->doorbells_phys + ((phys_addr_t)qid << ndev->limits.db_shift);
 
 	return vmf_insert_pfn_prot(vma, vma->vm_start, PHYS_PFN(db),
 				   pgprot_noncached(vma->vm_page_prot));
@@ -58,29 +59,25 @@ static vm_fault_t nnpu_userq_file_fault(struct vm_fault *vmf)
 	struct nnpu_userq *uq = vma->vm_private_data;
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 	int seen = atomic_read(&uq->events);
+	enum nnpu_userq_state state;
 	vm_fault_t ret = 0;
+	u16 qid;
 
+	/* Who changes the state zaps afterwards, and waits for this lock. */
+	mutex_lock(&uq->map_lock);
 	mutex_lock(&uqs->lock);
-	switch (uq->state) {
-	case NNPU_USERQ_ACTIVE:
-		ret = nnpu_userq_file_insert(uq, vma);
-		break;
-	case NNPU_USERQ_STOPPED:
-	case NNPU_USERQ_HUNG:
-	case NNPU_USERQ_LOST:
-	case NNPU_USERQ_GONE:
-	case NNPU_USERQ_DESTROYED:
+	if (uq->state == NNPU_USERQ_PARKED)
+		nnpu_userq_state_set(uq, NNPU_USERQ_WANTED);
+	state = uq->state;
+	qid = uq->qid;
+	mutex_unlock(&uqs->lock);
+	/* To insert a page may allocate memory. */
+	if (state == NNPU_USERQ_ACTIVE)
+		ret = nnpu_userq_file_insert(uq, qid, vma);
+	else if (nnpu_userq_state_ended(state))
 		ret = vmf_insert_pfn_prot(vma, vma->vm_start, page_to_pfn(uq->dummy),
 					  vma->vm_page_prot);
-		break;
-	case NNPU_USERQ_PARKED:
-		nnpu_userq_state_set(uq, NNPU_USERQ_WANTED);
-		break;
-	case NNPU_USERQ_WANTED:
-	case NNPU_USERQ_LEAVING:
-		break;
-	}
-	mutex_unlock(&uqs->lock);
+	mutex_unlock(&uq->map_lock);
 	return ret ?: nnpu_userq_file_fault_wait(uq, vmf, seen);
 }
 
@@ -88,18 +85,18 @@ static void nnpu_userq_file_vm_open(struct vm_area_struct *vma)
 {
 	struct nnpu_userq *uq = vma->vm_private_data;
 
-	mutex_lock(&uq->ndev->userqs.lock);
+	mutex_lock(&uq->map_lock);
 	uq->mappings++;
-	mutex_unlock(&uq->ndev->userqs.lock);
+	mutex_unlock(&uq->map_lock);
 }
 
 static void nnpu_userq_file_vm_close(struct vm_area_struct *vma)
 {
 	struct nnpu_userq *uq = vma->vm_private_data;
 
-	mutex_lock(&uq->ndev->userqs.lock);
+	mutex_lock(&uq->map_lock);
 	uq->mappings--;
-	mutex_unlock(&uq->ndev->userqs.lock);
+	mutex_unlock(&uq->map_lock);
 }
 
 static int nnpu_userq_file_vm_refuse(struct vm_area_struct *vma)
@@ -123,7 +120,6 @@ static const struct vm_operations_struct nnpu_userq_file_vm_ops = {
 static int nnpu_userq_file_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	struct nnpu_userq *uq = filp->private_data;
-	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 	int ret = 0;
 
 	if (vma->vm_pgoff || vma_pages(vma) != 1 || !(vma->vm_flags & VM_SHARED) ||
@@ -132,12 +128,12 @@ static int nnpu_userq_file_mmap(struct file *filp, struct vm_area_struct *vma)
 	/* The descriptor may be passed to other processes, the doorbell may not. */
 	if (vma->vm_mm != uq->mm)
 		return -EPERM;
-	mutex_lock(&uqs->lock);
+	mutex_lock(&uq->map_lock);
 	if (uq->mappings)
 		ret = -EBUSY;
 	else
 		uq->mappings++;
-	mutex_unlock(&uqs->lock);
+	mutex_unlock(&uq->map_lock);
 	if (ret)
 		return ret;
 	vm_flags_mod(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY,
@@ -198,13 +194,12 @@ static ssize_t nnpu_userq_file_read(struct file *filp, char __user *user, size_t
 static int nnpu_userq_file_release(struct inode *inode, struct file *filp)
 {
 	struct nnpu_userq *uq = filp->private_data;
-	struct nnpu_userqs *uqs = &uq->ndev->userqs;
 
 	/* Descriptor and mapping are closed: no process can ring or poll. */
 	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
-	mutex_lock(&uqs->lock);
+	mutex_lock(&uq->map_lock);
 	uq->mapping = NULL;
-	mutex_unlock(&uqs->lock);
+	mutex_unlock(&uq->map_lock);
 	nnpu_userq_put(uq);
 	return 0;
 }

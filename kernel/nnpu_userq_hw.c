@@ -238,6 +238,7 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 	nnpu_userq_state_set(uq, NNPU_USERQ_LEAVING);
 	qid = uq->qid;
 	mutex_unlock(&uqs->lock);
+	nnpu_userq_state_zap(uq);
 	/* Posted doorbell writes arrive before the answer to this read. */
 	nnpu_read_queue(ndev, qid, NNPU_QREG_STATE);
 

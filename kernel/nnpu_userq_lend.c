@@ -134,12 +134,16 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 	bool again = false;
 	int idx;
 
+	/* After a reset, also if the device is dead. */
+	nnpu_userq_zap_lost(ndev);
 	if (!nnpu_device_enter(ndev, &idx))
 		return;
 	mutex_lock(&uqs->hw_lock);
 	while (!again) {
 		u16 qid = nnpu_userq_lend_free_qid(ndev);
 
+		/* In this order: a reset lists the zaps before it frees hardware queues. */
+		nnpu_userq_zap_lost(ndev);
 		uq = nnpu_userq_lend_first_wanted(uqs);
 		if (uq && qid)
 			nnpu_userq_lend_to(uq, qid);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The state of a user queue: one variable, changed in one function. The function also does
- * what the new state requires: it moves the queue between lists, zaps the doorbell page, and
- * schedules the lending of hardware queues.
+ * what the new state requires: it moves the queue between lists, and schedules the lending of
+ * hardware queues. To zap the doorbell page is left to the caller, who may be on the way to a
+ * fence signal.
  */
 #include <linux/mm.h>
 
@@ -33,11 +34,19 @@ static const struct nnpu_userq_state_info nnpu_userq_state_infos[] = {
 	[NNPU_USERQ_DESTROYED] = { "destroyed", DRM_NNPU_QUEUE_STATE_DESTROYED },
 };
 
-/* When this returns no CPU can write to the doorbell page without a new fault. */
-static void nnpu_userq_state_zap(struct nnpu_userq *uq)
+/**
+ * nnpu_userq_state_zap - zap the doorbell page of a queue that is not ACTIVE any more
+ * @uq: queue; nnpu_userqs.lock is not held
+ *
+ * When this returns no CPU can write to the doorbell page without a new fault, and no fault
+ * leads there. Takes locks of the memory management: never on the way to a fence signal.
+ */
+void nnpu_userq_state_zap(struct nnpu_userq *uq)
 {
+	mutex_lock(&uq->map_lock);
 	if (uq->mapping && uq->mappings)
 		unmap_mapping_range(uq->mapping, 0, PAGE_SIZE, 1);
+	mutex_unlock(&uq->map_lock);
 }
 
 /**
@@ -45,7 +54,8 @@ static void nnpu_userq_state_zap(struct nnpu_userq *uq)
  * @uq: queue that has not ended; nnpu_userqs.lock is held
  * @state: new state
  *
- * If the new state is LEAVING or ends the queue, no process can ring when this returns.
+ * After ACTIVE the caller sees to it that nnpu_userq_state_zap() is called before another
+ * queue gets the hardware queue.
  */
 void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 {
@@ -71,7 +81,6 @@ void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 			list_move_tail(&uq->sched_node, &uqs->active);
 		break;
 	case NNPU_USERQ_LEAVING:
-		nnpu_userq_state_zap(uq);
 		break;
 	case NNPU_USERQ_STOPPED:
 	case NNPU_USERQ_HUNG:
@@ -80,7 +89,6 @@ void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 	case NNPU_USERQ_DESTROYED:
 		list_del_init(&uq->node);
 		list_del_init(&uq->sched_node);
-		nnpu_userq_state_zap(uq);
 		break;
 	}
 }
