@@ -148,13 +148,27 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 	}
 }
 
+/*
+ * Who pays for a context: who opened the file or, if he is of a user namespace, who made that
+ * namespace. Else a user with subordinate ids would be many.
+ */
+static kuid_t nnpu_ctx_payer(const struct cred *cred)
+{
+	const struct user_namespace *ns = cred->user_ns;
+	kuid_t uid = cred->euid;
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
+}
+
 static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 {
 	struct nnpu_device *ndev = ctx->ndev;
 	struct nnpu_quota_user *user;
 	int ret;
 
-	user = nnpu_quota_charge(&ndev->quota, opened->f_cred->euid,
+	user = nnpu_quota_charge(&ndev->quota, nnpu_ctx_payer(opened->f_cred),
 				 file_ns_capable(opened, &init_user_ns, CAP_SYS_RESOURCE));
 	if (IS_ERR(user))
 		return PTR_ERR(user);
@@ -167,7 +181,10 @@ static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 	return 0;
 }
 
-/* If there are too many: files that were just closed may still hold some. */
+/*
+ * If there are too many: files that were just closed may still hold some. Outside of a
+ * nnpu_device_enter() section, so that only the caller waits for them.
+ */
 static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 {
 	int ret = nnpu_ctx_try_reserve_id(ctx, opened);
@@ -222,7 +239,7 @@ static void nnpu_ctx_fini_entities(struct nnpu_ctx *ctx)
 		nnpu_sched_unpause(&ctx->ndev->sched);
 }
 
-static int nnpu_ctx_init(struct nnpu_ctx *ctx, struct file *opened)
+static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 {
 	struct nnpu_device *ndev = ctx->ndev;
 	int ret;
@@ -231,12 +248,9 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx, struct file *opened)
 					     &ctx->slot_table_dma, GFP_KERNEL);
 	if (!ctx->slot_table)
 		return -ENOMEM;
-	ret = nnpu_ctx_reserve_id(ctx, opened);
-	if (ret)
-		goto err_table;
 	ret = nnpu_ctx_init_entities(ctx);
 	if (ret)
-		goto err_id;
+		goto err_table;
 	/* From here on a device reset finds the context and marks it lost. */
 	nnpu_table_set(&ndev->contexts, ctx->id, ctx);
 	ret = nnpu_ctx_create_hw(ctx);
@@ -249,8 +263,6 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx, struct file *opened)
 err_entities:
 	nnpu_table_hide(&ndev->contexts, ctx->id);
 	nnpu_ctx_fini_entities(ctx);
-err_id:
-	nnpu_ctx_free_id(ctx);
 err_table:
 	nnpu_ctx_free_dma(ctx);
 	return ret;
@@ -277,20 +289,26 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	nnpu_table_init(&ctx->programs, 1, ndev->limits.max_programs);
 	nnpu_table_init(&ctx->userqs, 1, NNPU_USERQ_PER_FILE);
 
+	ret = nnpu_ctx_reserve_id(ctx, opened);
+	if (ret)
+		goto err_free;
 	ret = -ENODEV;
 	if (!nnpu_device_enter(ndev, &idx))
-		goto err_free;
-	ret = nnpu_ctx_init(ctx, opened);
+		goto err_id;
+	ret = nnpu_ctx_init(ctx);
 	nnpu_device_exit(idx);
 	if (ret == -ENODEV && nnpu_ctx_is_lost(ctx) && !READ_ONCE(ndev->dead))
 		ret = -EAGAIN;
 	if (ret)
-		goto err_free;
+		goto err_id;
 
 	drm_dev_get(&ndev->drm);
+	nnpu_release_expect();
 	atomic_inc(&ndev->stats.contexts);
 	return ctx;
 
+err_id:
+	nnpu_ctx_free_id(ctx);
 err_free:
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);
@@ -306,7 +324,8 @@ err_free:
  * @ndev: device
  * @opened: the open file; who opened it pays
  *
- * May wait for the device.
+ * May wait for the device, and for contexts that are being released; each admin command
+ * ends or the device is reset.
  *
  * Return: the context with one reference; ERR_PTR(): -EUSERS if no context is left, -EDQUOT
  * if the user has as many as are left, -ENOSPC if the device refuses another, -ENOMEM,
@@ -427,7 +446,10 @@ void nnpu_ctx_unplug_all(struct nnpu_device *ndev)
 			nnpu_ctx_put_deferred(ctx);
 			continue;
 		}
-		/* nnpu_ctx_release() is about to free it. No open() comes after unplug. */
+		/*
+		 * nnpu_ctx_release() is about to free it. No context comes after
+		 * drm_dev_unplug().
+		 */
 		wait_event(ndev->unplug_wait, !nnpu_table_get(&ndev->contexts, id, NULL));
 	}
 }

@@ -11,7 +11,7 @@ struct nnpu_ctx;
 /**
  * struct nnpu_file - driver's part of an open file
  * @lock: held while the context is created, so that there is one
- * @ctx: context; NULL until the file first uses the device, then fixed
+ * @ctx: context; NULL until a call needs one, then fixed
  */
 struct nnpu_file {
 	struct mutex lock;	/* see above */

@@ -11,6 +11,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/error-injection.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
@@ -305,14 +306,21 @@ static bool nnpu_gem_none_dying(struct nnpu_device *ndev)
  */
 void nnpu_gem_unplug_all(struct nnpu_device *ndev)
 {
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct nnpu_bo *bo;
 
 	while ((bo = nnpu_gem_take_live(ndev))) {
 		nnpu_gem_unmap(&bo->base.base);
 		drm_gem_object_put(&bo->base.base);
 	}
-	/* nnpu_gem_free() is about to unmap the others. */
-	wait_event(ndev->unplug_wait, nnpu_gem_none_dying(ndev));
+	/*
+	 * nnpu_gem_free() is about to unmap the others. The condition takes a mutex, which
+	 * wait_event() does not allow.
+	 */
+	add_wait_queue(&ndev->unplug_wait, &wait);
+	while (!nnpu_gem_none_dying(ndev))
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	remove_wait_queue(&ndev->unplug_wait, &wait);
 }
 
 /**

@@ -42,8 +42,9 @@ static int nnpu_query_device(struct nnpu_device *ndev, struct drm_nnpu_query *ar
 	return nnpu_query_copy(args, &info, sizeof(info));
 }
 
-/* A file that has not used the device yet has no context: all zero. */
-static int nnpu_query_context(struct drm_file *file, struct drm_nnpu_query *args)
+/* A file without context gets zeros, but never one from a dead device. */
+static int nnpu_query_context(struct nnpu_device *ndev, struct drm_file *file,
+			      struct drm_nnpu_query *args)
 {
 	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct drm_nnpu_context_info info = { };
@@ -58,6 +59,8 @@ static int nnpu_query_context(struct drm_file *file, struct drm_nnpu_query *args
 		info.jobs_completed = counts.completed;
 		info.jobs_failed = counts.failed;
 		info.jobs_timedout = counts.timedout;
+	} else if (READ_ONCE(ndev->dead)) {
+		info.flags = DRM_NNPU_CONTEXT_LOST;
 	}
 	return nnpu_query_copy(args, &info, sizeof(info));
 }
@@ -81,7 +84,7 @@ int nnpu_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	case DRM_NNPU_QUERY_IDENTIFY:
 		return nnpu_query_copy(args, ndev->identify, sizeof(*ndev->identify));
 	case DRM_NNPU_QUERY_CONTEXT_INFO:
-		return nnpu_query_context(file, args);
+		return nnpu_query_context(ndev, file, args);
 	case DRM_NNPU_QUERY_EXTENSIONS:
 		return nnpu_query_copy(args, ndev->extensions,
 				       ndev->num_extensions * sizeof(*ndev->extensions));

@@ -7,12 +7,17 @@
  * What the last release of a device cannot do is to free the device with its workqueue. This
  * is left to a workqueue of the module, where nothing waits for a device.
  */
+#include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "nnpu_release.h"
 
 static struct workqueue_struct *nnpu_release_last_wq;
+/* Calls of nnpu_release_queue_last() that are still to come. */
+static atomic_t nnpu_release_expected;
+static DECLARE_WAIT_QUEUE_HEAD(nnpu_release_wait);
 
 /**
  * nnpu_release_setup - prepare for devices
@@ -30,6 +35,7 @@ int nnpu_release_setup(void)
  */
 void nnpu_release_teardown(void)
 {
+	wait_event(nnpu_release_wait, !atomic_read(&nnpu_release_expected));
 	destroy_workqueue(nnpu_release_last_wq);
 }
 
@@ -68,14 +74,24 @@ void nnpu_release_queue(struct nnpu_release *release, struct work_struct *work)
 }
 
 /**
+ * nnpu_release_expect - there is an object that nnpu_release_queue_last() will be called for
+ */
+void nnpu_release_expect(void)
+{
+	atomic_inc(&nnpu_release_expected);
+}
+
+/**
  * nnpu_release_queue_last - have the last reference of a device dropped soon
  * @work: does that; it may call nnpu_release_fini()
  *
- * Any context.
+ * Any context. Once for each nnpu_release_expect().
  */
 void nnpu_release_queue_last(struct work_struct *work)
 {
 	queue_work(nnpu_release_last_wq, work);
+	if (atomic_dec_and_test(&nnpu_release_expected))
+		wake_up_all(&nnpu_release_wait);
 }
 
 /**

@@ -18,6 +18,7 @@ void nnpu_release_teardown(void);
 int nnpu_release_init(struct nnpu_release *release);
 void nnpu_release_fini(struct nnpu_release *release);
 void nnpu_release_queue(struct nnpu_release *release, struct work_struct *work);
+void nnpu_release_expect(void);
 void nnpu_release_queue_last(struct work_struct *work);
 void nnpu_release_flush(struct nnpu_release *release);
 

@@ -171,6 +171,9 @@ static int nnpu_slot_map(struct nnpu_slot *slot, u64 offset)
 	int ret;
 
 	sgt = drm_gem_shmem_get_pages_sgt(to_drm_gem_shmem_obj(slot->obj));
+	/* shmem says -ENOSPC for want of memory; here that means that no slot is free. */
+	if (sgt == ERR_PTR(-ENOSPC))
+		return -ENOMEM;
 	if (IS_ERR(sgt))
 		return PTR_ERR(sgt);
 	ret = nnpu_pt_init(&slot->pt, ctx->ndev->drm.dev, sgt, offset, slot->size);
@@ -246,24 +249,24 @@ int nnpu_slot_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	ret = nnpu_check_bind(args);
 	if (ret)
 		return ret;
-	ctx = nnpu_file_use_context(file);
-	if (IS_ERR(ctx))
-		return PTR_ERR(ctx);
-	if (!nnpu_device_enter(ndev, &idx))
-		return -ENODEV;
-
 	obj = drm_gem_object_lookup(file, args->handle);
 	if (!obj)
-		ret = -ENOENT;
-	else if (!nnpu_check_range(args->offset, args->size, obj->size))
-		ret = -EINVAL;
-	else if (nnpu_ctx_is_lost(ctx))
-		ret = -ENODEV;
-	else
+		return -ENOENT;
+	ret = -EINVAL;
+	if (!nnpu_check_range(args->offset, args->size, obj->size))
+		goto out_put;
+	ctx = nnpu_file_use_context(file);
+	ret = PTR_ERR_OR_ZERO(ctx);
+	if (ret)
+		goto out_put;
+	ret = -ENODEV;
+	if (!nnpu_device_enter(ndev, &idx))
+		goto out_put;
+	if (!nnpu_ctx_is_lost(ctx))
 		ret = nnpu_slot_bind(ctx, obj, args);
-	if (obj)
-		drm_gem_object_put(obj);
 	nnpu_device_exit(idx);
+out_put:
+	drm_gem_object_put(obj);
 	return ret;
 }
 

@@ -467,9 +467,10 @@ int nnpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 		drm_dbg(drm, "submit: refused\n");
 		return ret;
 	}
-	s.ctx = nnpu_file_use_context(file);
-	if (IS_ERR(s.ctx))
-		return PTR_ERR(s.ctx);
+	/* Without a context there is no program. */
+	s.ctx = nnpu_file_context(file);
+	if (!s.ctx)
+		return -ENOENT;
 	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(s.ctx))
 		return -ENODEV;
 	ret = nnpu_submit(&s);

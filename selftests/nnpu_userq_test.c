@@ -48,6 +48,9 @@ FIXTURE_SETUP(userq)
 
 FIXTURE_TEARDOWN(userq)
 {
+	/* Also after a test that ended half-way. */
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	nnpu_set_parameter("abort_timeout_ms", 1000);
 	if (self->fd < 0)
 		return;
 	nnpu_job_fini(self->fd, &self->job);
@@ -853,6 +856,7 @@ TEST_F_TIMEOUT(userq, others_go_on_while_a_job_is_aborted, 600)
 		nnpu_uq_destroy(fd, &uq);
 	}
 	EXPECT_EQ(resets, nnpu_debugfs_value(fd, "stats", "queue_resets"));
+	/* Before the file is closed, which would wait for it. */
 	nnpu_set_parameter("abort_timeout_ms", 1000);
 	nnpu_job_fini(fd, &other);
 	close(fd);

@@ -10,8 +10,8 @@
  * version.
  *
  * Buffers (GEM handles), slots, programs and queues belong to the open file and
- * are freed with it. The first SLOT_BIND, PROGRAM_LOAD, SUBMIT or QUEUE_CREATE creates
- * one hardware context for them. The number of a slot, program or queue is valid in its
+ * are freed with it. The first SLOT_BIND, PROGRAM_LOAD or QUEUE_CREATE creates one
+ * hardware context for them. The number of a slot, program or queue is valid in its
  * own file only.
  *
  * Errors common to all ioctls: -EINVAL (a reserved field, a flag or a value is out
