@@ -159,7 +159,8 @@ static int run_operation(struct exec_run *run, uint32_t index)
 
 	exec_make_call(run, index, &call, &error);
 	ret = op_execute(&call);
-	if (ret == OP_ABORTED)
+	/* An operation may have left its last step half-done and not know. */
+	if (ret == OP_ABORTED || (!ret && job_is_to_end(&run->engine->progress)))
 		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
 	return ret ? exec_op_failed(run, index, error.reason, error.operand) : 0;
 }

@@ -21,7 +21,7 @@
 #define SLOWER		1
 #endif
 #define MAX_GAP_NS	(SLOWER * 10000000ull)
-#define MAX_END_NS	(SLOWER * 100000000ull)
+#define MAX_END_NS	(SLOWER * 20000000ull)
 
 /* How long an operation runs before it is told to end. */
 #define RUN_NS		60000000ull
