@@ -224,12 +224,15 @@ TEST_F_TIMEOUT(power, reset_in_use, 300)
 /* A reset while it is suspended: the low level is there again afterwards. */
 TEST_F_TIMEOUT(power, reset_while_suspended, 300)
 {
+	struct nnpu_buf buf;
 	struct nnpu_job job;
 	int fd, ret;
 
 	ASSERT_TRUE(wait_for(self->fd, STATUS, "suspended"));
 	fd = nnpu_open();
 	ASSERT_LE(0, fd);
+	/* Its context first: the driver repeats a CREATE_CTX that failed. */
+	ASSERT_EQ(0, nnpu_buf_create(fd, &buf, 4096, DRM_NNPU_SLOT_READ));
 	ret = nnpu_inject(self->fd, NNPU_INJECT_ADMIN_STATUS, 1);
 	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");
