@@ -175,7 +175,7 @@ static void device_free_copy(struct nnhal_device *device)
 	bind_table_close(device->table);
 	extensions_fini(&device->extensions);
 	device->transport->ops->close_copy(device->transport);
-	nnhal_device_unref(device->sibling);
+	nnhal_device_unref(device->root);
 	free(device);
 }
 
@@ -190,7 +190,7 @@ static void device_destroy(struct nnhal_device *device)
 		bind_table_close(device->table);
 	extensions_fini(&device->extensions);
 	device->transport->ops->close(device->transport);
-	nnhal_device_unref(device->sibling);
+	nnhal_device_unref(device->root);
 	pthread_mutex_destroy(&device->sibling_lock);
 	free(device);
 }
@@ -248,20 +248,60 @@ static enum nnhal_status device_create(struct transport *t, struct nnhal_device 
 	return NNHAL_STATUS_NONE;
 }
 
-struct nnhal_device *device_sibling(struct nnhal_device *device)
+struct nnhal_device *device_next_sibling(struct nnhal_device *device)
 {
-	struct nnhal_device *sibling = NULL;
-	struct transport *t;
+	struct nnhal_device *root = device->root ? device->root : device, *next;
 
-	pthread_mutex_lock(&device->sibling_lock);
-	if (!device->sibling) {
-		t = device->transport->ops->open_another(device->transport);
-		if (t && !device_create(t, &sibling, NULL))
-			device->sibling = sibling;
-	}
-	sibling = device->sibling;
-	pthread_mutex_unlock(&device->sibling_lock);
+	pthread_mutex_lock(&root->sibling_lock);
+	next = device->root ? device->next_sibling : device->siblings;
+	/* Those in the list have references. */
+	if (next)
+		nnhal_device_ref(next);
+	pthread_mutex_unlock(&root->sibling_lock);
+	return next;
+}
+
+struct nnhal_device *device_open_sibling(struct nnhal_device *root)
+{
+	struct transport *t = root->transport->ops->open_another(root->transport);
+	struct nnhal_device *sibling;
+
+	if (!t || device_create(t, &sibling, NULL))
+		return NULL;
+	sibling->root = nnhal_device_ref(root);
 	return sibling;
+}
+
+void device_add_sibling(struct nnhal_device *sibling)
+{
+	struct nnhal_device *root = sibling->root;
+
+	pthread_mutex_lock(&root->sibling_lock);
+	sibling->next_sibling = root->siblings;
+	root->siblings = sibling;
+	pthread_mutex_unlock(&root->sibling_lock);
+}
+
+static bool drop_reference(struct nnhal_device *device)
+{
+	return atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) == 1;
+}
+
+/* Under the lock: nobody finds a sibling without references. True: it was the last one. */
+static bool drop_sibling(struct nnhal_device *sibling)
+{
+	struct nnhal_device *root = sibling->root, **link;
+	bool last;
+
+	pthread_mutex_lock(&root->sibling_lock);
+	last = drop_reference(sibling);
+	for (link = &root->siblings; last && *link; link = &(*link)->next_sibling)
+		if (*link == sibling) {
+			*link = sibling->next_sibling;
+			break;
+		}
+	pthread_mutex_unlock(&root->sibling_lock);
+	return last;
 }
 
 enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
@@ -288,12 +328,15 @@ struct nnhal_device *nnhal_device_ref(struct nnhal_device *device)
 
 void nnhal_device_unref(struct nnhal_device *device)
 {
-	if (!device || atomic_fetch_sub_explicit(&device->refs, 1, memory_order_acq_rel) != 1)
+	if (!device)
 		return;
-	if (device_is_own(device))
+	/* In a child of fork() nobody uses the list, and its lock may be taken for ever. */
+	if (!device_is_own(device)) {
+		if (drop_reference(device))
+			device_free_copy(device);
+	} else if (device->root ? drop_sibling(device) : drop_reference(device)) {
 		device_destroy(device);
-	else
-		device_free_copy(device);
+	}
 }
 
 const char *nnhal_device_name(const struct nnhal_device *device)

@@ -24,9 +24,15 @@ struct nnhal_device {
 	struct arena arena;
 	struct async *async;
 	struct workers *workers;
-	/* The same device once more, for models that do not fit into this context. */
-	pthread_mutex_t sibling_lock;
-	struct nnhal_device *sibling;	/* with a reference; NULL: not needed yet */
+	/*
+	 * Siblings: further contexts of the device that a caller opened, for models that this
+	 * one has no room for. Models and calls have references of a sibling, it has one of
+	 * @root. The list is that of the root, and has none: a sibling ends with its last model.
+	 */
+	struct nnhal_device *root;	/* NULL: this is no sibling */
+	pthread_mutex_t sibling_lock;	/* of the root: list, and last references of siblings */
+	struct nnhal_device *siblings;
+	struct nnhal_device *next_sibling;
 	char name[NNHAL_NAME_SIZE];
 	char version[192];
 	enum nnhal_device_type type;
@@ -34,8 +40,12 @@ struct nnhal_device {
 	struct extensions extensions;
 };
 
-/* The sibling of a device, which is opened if there is none. NULL: it cannot be had. */
-struct nnhal_device *device_sibling(struct nnhal_device *device);
+/* The sibling in the list after @device, or the first one, with a reference; NULL: none. */
+struct nnhal_device *device_next_sibling(struct nnhal_device *device);
+/* Open a sibling, with a reference; in no list yet. NULL: it cannot be had. */
+struct nnhal_device *device_open_sibling(struct nnhal_device *root);
+/* Have others find a sibling. */
+void device_add_sibling(struct nnhal_device *sibling);
 /* False in a child of fork(): nothing may be asked of the device. */
 static inline bool device_is_own(const struct nnhal_device *device)
 {

@@ -159,24 +159,47 @@ static enum nnhal_status preparation_create(struct nnhal_device *device,
 	return NNHAL_STATUS_NONE;
 }
 
+/* Take over a reference of a device and load the model there. */
+static int load_in(struct preparation *p, struct nnhal_device *device,
+		   struct transport_load *result, struct nnhal_diag *detail)
+{
+	/* A sibling holds the device that the caller opened. */
+	nnhal_device_unref(p->device);
+	p->device = device;
+	diag_clear(detail);
+	return image_load(device, &p->image, NULL, result, detail);
+}
+
+/*
+ * A context has room for so many programs; another one has room for more. No other shortage is
+ * smaller there. A call opens at most one, which ends with it if the model is not loaded.
+ */
+static int load_somewhere(struct preparation *p, struct transport_load *result,
+			  struct nnhal_diag *detail)
+{
+	struct nnhal_device *root = p->device, *sibling;
+	int err = image_load(root, &p->image, NULL, result, detail);
+
+	while (err && result->is_full && (sibling = device_next_sibling(p->device)))
+		err = load_in(p, sibling, result, detail);
+	if (!err || !result->is_full)
+		return err;
+	sibling = device_open_sibling(root);
+	if (!sibling)
+		return err;
+	err = load_in(p, sibling, result, detail);
+	if (!err)
+		device_add_sibling(sibling);
+	return err;
+}
+
 static enum nnhal_status load(struct preparation *p, struct transport_load *result)
 {
-	struct nnhal_device *device = p->device, *sibling = device;
 	struct nnhal_diag detail = { "" };
-	int err;
+	int err = load_somewhere(p, result, &detail);
 
-	/* A context has room for so many programs; another one has room for more. */
-	do {
-		device = sibling;
-		diag_clear(&detail);
-		err = image_load(device, &p->image, NULL, result, &detail);
-	} while (err == -ENOSPC && (sibling = device_sibling(device)));
-	if (!err) {
-		nnhal_device_ref(device);
-		nnhal_device_unref(p->device);
-		p->device = device;
+	if (!err)
 		return NNHAL_STATUS_NONE;
-	}
 	if (result->status)
 		image_explain(&p->copy.model, &p->image, result, p->options.diag);
 	else

@@ -137,9 +137,12 @@ int image_load(struct nnhal_device *device, struct image *image,
 	err = load_staging(&l);
 	if (!err)
 		err = load_pools(&l, diag);
-	if (!err)
+	if (!err) {
 		err = l.t->ops->program_load(l.t, image->data, image->size, reports,
 					     reports ? image->num_commands : 0, result);
+		/* ENOSPC of the above: more slots than a context has. */
+		result->is_full = err == -ENOSPC;
+	}
 	/* The staged bytes are not needed any more, unless it is tried again elsewhere. */
 	if (!err) {
 		free(image->staging);

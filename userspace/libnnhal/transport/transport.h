@@ -50,6 +50,7 @@ struct transport_load {
 	uint32_t index;
 	uint32_t operand;
 	uint64_t memory;
+	bool is_full;		/* the context has as many programs as it can have */
 };
 
 /* One execution. */
@@ -123,15 +124,21 @@ struct transport_ops {
 	 */
 	int (*read_extensions)(struct transport *t, struct nnpu_extension **extensions,
 			       uint32_t *count);
-	/* Create, map and bind a buffer; read and write. After an error @bo is unchanged. */
+	/*
+	 * Create, map and bind a buffer; read and write. After an error @bo is unchanged.
+	 * -ENOSPC: no slot is free, and for nothing else.
+	 */
 	int (*bo_create)(struct transport *t, uint64_t size, struct transport_bo *bo);
 	/* Release a buffer, if it is one; then @bo is none. */
 	void (*bo_destroy)(struct transport *t, struct transport_bo *bo);
-	/* Bind the first @size bytes (whole pages) of a memfd or dma-buf. */
+	/* Bind the first @size bytes (whole pages) of a memfd or dma-buf. -ENOSPC: as above. */
 	int (*bind_fd)(struct transport *t, enum transport_memory_type type, int fd,
 		       uint64_t size, uint32_t access, uint32_t *slot);
 	void (*unbind)(struct transport *t, uint32_t slot);
-	/* @reports not NULL: only check, one report per command. */
+	/*
+	 * @reports not NULL: only check, one report per command. -ENOSPC: no number is left
+	 * for a program.
+	 */
 	int (*program_load)(struct transport *t, const void *image, uint32_t size,
 			    struct nnpu_command_report *reports, uint32_t num_reports,
 			    struct transport_load *result);
