@@ -170,7 +170,7 @@ bool bind_table_ask_others(struct bind_table *table, const struct slot_holder *o
 	return false;
 }
 
-/* A context has no slot left. True: one has become free, try again. */
+/* ENOSPC of the transport: a context has no slot left. True: one has become free, try again. */
 static bool make_room(struct bind_table *table)
 {
 	return evict(table) || bind_table_ask_others(table, NULL);

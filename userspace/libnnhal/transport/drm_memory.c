@@ -87,6 +87,12 @@ int drm_map_handle(int fd, uint32_t handle, uint64_t size, void **map)
 	return 0;
 }
 
+/* Only SLOT_BIND knows whether slots are left: to others ENOSPC is a shortage of memory. */
+static int without_enospc(int err)
+{
+	return err == -ENOSPC ? -ENOMEM : err;
+}
+
 int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
 {
 	struct drm_nnpu_bo_create arg = { .size = size };
@@ -95,10 +101,10 @@ int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo)
 	void *map;
 	int err;
 
-	err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &arg);
+	err = without_enospc(drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &arg));
 	if (err)
 		return err;
-	err = drm_map_handle(fd, arg.handle, arg.size, &map);
+	err = without_enospc(drm_map_handle(fd, arg.handle, arg.size, &map));
 	if (!err) {
 		err = slot_bind(fd, arg.handle, arg.size, TRANSPORT_READ | TRANSPORT_WRITE, &slot);
 		if (err)
@@ -127,7 +133,7 @@ static int import_dmabuf(struct drm_transport *d, int dmabuf, uint64_t size, uin
 	int err;
 
 	pthread_mutex_lock(&d->import_lock);
-	err = drm_ioctl(d->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime);
+	err = without_enospc(drm_ioctl(d->fd, DRM_IOCTL_PRIME_FD_TO_HANDLE, &prime));
 	if (!err) {
 		err = slot_bind(d->fd, prime.handle, size, access, slot);
 		drm_gem_close(d->fd, prime.handle);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the transport through the kernel driver makes of errors of system calls. There is no
+ * driver here: the program is linked with --wrap for the calls.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include <drm/nnpu_accel.h>
+#include <nnhal/nnhal.h>
+
+#include "memory/binding.h"
+#include "tap.h"
+#include "transport/drm_private.h"
+
+#define FAKE_FD	1000000
+
+/* The call that fails, how often, and how; how often it was made. */
+static unsigned long failing;
+static unsigned int num_failures;
+static int error;
+static unsigned int num_calls;
+
+static void fail(unsigned long request, unsigned int times, int err)
+{
+	failing = request;
+	num_failures = times;
+	error = err;
+	num_calls = 0;
+}
+
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (fd != FAKE_FD)
+		return __real_ioctl(fd, request, arg);
+	if (request == failing) {
+		num_calls++;
+		if (num_failures) {
+			num_failures--;
+			errno = error;
+			return -1;
+		}
+	}
+	if (request == DRM_IOCTL_NNPU_BO_CREATE)
+		((struct drm_nnpu_bo_create *)arg)->handle = 1;
+	return 0;
+}
+
+void *__real_mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	if (fd == FAKE_FD)
+		return __real_mmap(addr, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return __real_mmap(addr, size, prot, flags, fd, offset);
+}
+
+static const struct transport_ops memory_ops = {
+	.bo_create = drm_bo_create,
+	.bo_destroy = drm_bo_destroy,
+	.bind_fd = drm_bind_fd,
+	.unbind = drm_unbind,
+};
+
+static struct drm_transport d = {
+	.base = { .ops = &memory_ops }, .fd = FAKE_FD, .udmabuf_fd = -1,
+	.import_lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+/* The other memory that is bound; who asks for a slot ends this binding. */
+static bool others_stay(struct nnhal_memory *other, struct bind_table *table)
+{
+	const struct binding *binding;
+	bool stays;
+
+	fail(DRM_IOCTL_NNPU_SLOT_BIND, 0, 0);
+	if (memory_bind(other, table, true, &binding))
+		return false;
+	stays = !num_calls;
+	binding_unpin(binding);
+	return stays;
+}
+
+/* ENOSPC is a reason to take slots away if there is none, not for want of memory. */
+static void test_evict(void)
+{
+	static const struct {
+		const char *name;
+		unsigned long request;
+		int expected;
+		bool stay;
+	} cases[] = {
+		{ "BO_CREATE", DRM_IOCTL_NNPU_BO_CREATE, -ENOMEM, true },
+		{ "BO_MMAP", DRM_IOCTL_NNPU_BO_MMAP, -ENOMEM, true },
+		{ "SLOT_BIND", DRM_IOCTL_NNPU_SLOT_BIND, 0, false },
+	};
+	struct bind_table *table = bind_table_create(&d.base);
+	struct nnhal_memory *memory = NULL, *other = NULL;
+	const struct binding *binding;
+	struct transport_bo bo;
+	unsigned int i;
+	int err;
+
+	if (!ok(table && !nnhal_memory_create(4096, &memory, NULL) &&
+		!nnhal_memory_create(4096, &other, NULL), "two memory objects"))
+		return;
+	for (i = 0; i < 3; i++) {
+		ok(others_stay(other, table) || others_stay(other, table), "one is bound");
+		bo = (struct transport_bo)TRANSPORT_BO_NONE;
+		fail(cases[i].request, 1, ENOSPC);
+		err = bind_table_bo_create(table, 4096, &bo);
+		ok(err == cases[i].expected && others_stay(other, table) == cases[i].stay,
+		   "a buffer, ENOSPC of %s: %s; the other %s bound", cases[i].name, strerror(-err),
+		   cases[i].stay ? "stays" : "was");
+		d.base.ops->bo_destroy(&d.base, &bo);
+		fail(cases[i].request, 1, ENOSPC);
+		err = memory_bind(memory, table, true, &binding);
+		ok(err == cases[i].expected && others_stay(other, table) == cases[i].stay,
+		   "memory, ENOSPC of %s: %s; the other %s bound", cases[i].name, strerror(-err),
+		   cases[i].stay ? "stays" : "was");
+		if (!err)
+			binding_unpin(binding);
+	}
+	fail(DRM_IOCTL_PRIME_FD_TO_HANDLE, 1, ENOSPC);
+	err = drm_bind_fd(&d.base, TRANSPORT_DMABUF, 0, 4096, TRANSPORT_READ, &bo.slot);
+	ok(err == -ENOMEM, "an import, ENOSPC: %s", strerror(-err));
+	nnhal_memory_unref(memory);
+	nnhal_memory_unref(other);
+	bind_table_close(table);
+}
+
+int main(void)
+{
+	test_evict();
+	return tap_done();
+}
