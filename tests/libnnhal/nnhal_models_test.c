@@ -83,7 +83,7 @@ static void test_staged(void)
 	add_operation(&large.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
 	graph_finish(&large.graph);
 	large.model.main = large.graph.sg;
-	if (nnhal_memory_create(4096 + 8192, &memory, NULL))
+	if (!ok(!nnhal_memory_create(4096 + 8192, &memory, NULL), "memory for a request"))
 		return;
 	pool.memory = memory;
 	map = nnhal_memory_map(memory, NULL);
