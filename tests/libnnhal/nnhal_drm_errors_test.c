@@ -6,14 +6,19 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include <drm/nnpu_accel.h>
 #include <nnhal/nnhal.h>
 
+#include "device/device_private.h"
+#include "execution/execution_pool.h"
+#include "execution/prepared_model_private.h"
+#include "memory/arena.h"
 #include "memory/binding.h"
-#include "tap.h"
+#include "nnhal_fixture.h"
 #include "transport/drm_private.h"
 
 #define FAKE_FD	1000000
@@ -23,6 +28,8 @@ static unsigned long failing;
 static unsigned int num_failures;
 static int error;
 static unsigned int num_calls;
+/* The file of the queue, in place of its doorbell. */
+static int queue_fd = FAKE_FD;
 
 static void fail(unsigned long request, unsigned int times, int err)
 {
@@ -54,6 +61,8 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	}
 	if (request == DRM_IOCTL_NNPU_BO_CREATE)
 		((struct drm_nnpu_bo_create *)arg)->handle = 1;
+	if (request == DRM_IOCTL_NNPU_QUEUE_CREATE)
+		((struct drm_nnpu_queue_create *)arg)->fd = queue_fd = eventfd(0, 0);
 	return 0;
 }
 
@@ -61,7 +70,7 @@ void *__real_mmap(void *addr, size_t size, int prot, int flags, int fd, off_t of
 void *__wrap_mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 {
-	if (fd == FAKE_FD)
+	if (fd == FAKE_FD || fd == queue_fd)
 		return __real_mmap(addr, size, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return __real_mmap(addr, size, prot, flags, fd, offset);
 }
@@ -140,8 +149,91 @@ static void test_evict(void)
 	bind_table_close(table);
 }
 
+/* A shortage passes; what a filter of system calls refuses stays refused. */
+static void test_wait(void)
+{
+	static const int lasting[] = { EPERM, EACCES, ENOSYS, EIO, ENODEV, EINVAL };
+	struct transport_queue *queue = NULL;
+	enum transport_queue_state state;
+	unsigned int i;
+	int err;
+
+	fail(0, 0, 0);
+	if (!ok(!drm_queue_create(&d.base, 0, &queue), "a queue"))
+		return;
+	for (i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {
+		fail(DRM_IOCTL_NNPU_QUEUE_WAIT, 1, lasting[i]);
+		err = drm_queue_wait(&d.base, queue, 0, 0, &state);
+		ok(err == -lasting[i] && num_calls == 1, "waiting for a queue ends: %s",
+		   strerror(-err));
+	}
+	fail(DRM_IOCTL_NNPU_QUEUE_WAIT, 1, ENOMEM);
+	err = drm_queue_wait(&d.base, queue, 0, 0, &state);
+	ok(!err, "without memory it is a false alarm");
+	fail(DRM_IOCTL_NNPU_QUEUE_WAIT, 2, EINTR);
+	err = drm_queue_wait(&d.base, queue, 0, 0, &state);
+	ok(!err && num_calls == 3, "a signal: it is repeated, %u calls", num_calls);
+	drm_queue_destroy(&d.base, queue);
+}
+
+static const struct transport_ops *real;
+
+static int refused_wait(struct transport *t, struct transport_fence *const *fences,
+			uint32_t count, int64_t timeout_ns, uint32_t *first)
+{
+	int err = real->wait(t, fences, count, timeout_ns, first);
+
+	return err ? err : -error;
+}
+
+/* An execution whose end nobody knows: what its job may write to is not used again. */
+static void test_abandoned(void)
+{
+	static struct fixture f;
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_prepared_model *model = NULL;
+	struct nnhal_device *device = NULL;
+	struct transport_ops ops;
+	enum nnhal_status status;
+	const void *place;
+	struct run r;
+
+	make_add_relu(&f);
+	run_init(&r, 4);
+	o.diag = &r.diag;
+	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model) &&
+		!nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL,
+							    NULL) && model->num_idle == 1,
+		"an execution, which is kept"))
+		return;
+	place = model->idle->result->map;
+	real = device->transport->ops;
+	ops = *real;
+	ops.wait = refused_wait;
+	device->transport->ops = &ops;
+	error = EPERM;
+	status = nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL,
+							    NULL);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE && !model->num_idle,
+	   "the wait is refused: %s, %s; it is not kept", nnhal_status_name((int)status),
+	   r.diag.message);
+	device->transport->ops = real;
+	memset(r.map + RUN_OUTPUT(0), 0xee, 64);
+	status = nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL,
+							    NULL);
+	ok(!status && run_output_is_right(&r, 4) && model->num_idle == 1 &&
+	   model->idle->result->map != place, "the next one has another place for its result");
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	run_fini(&r);
+}
+
 int main(void)
 {
 	test_evict();
+	test_wait();
+	if (transport_sim_available())
+		test_abandoned();
 	return tap_done();
 }

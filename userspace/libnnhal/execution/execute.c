@@ -247,6 +247,7 @@ static struct outcome execution_end(struct execution *e, int error)
 	}
 	if (error) {
 		diag_set(e->options.diag, "waiting for the device: %s", errno_text(-error));
+		e->is_abandoned = error != -ENODEV;
 		out.status = status_from_fence_error(-error, false);
 		goto out;
 	}

@@ -44,6 +44,15 @@ static void execution_free(struct execution *e)
 	free_memory(e);
 }
 
+/* The job may still write there. */
+static void leave_results(struct execution *e)
+{
+	free(e->result);
+	free(e->profile);
+	e->result = NULL;
+	e->profile = NULL;
+}
+
 static struct execution *execution_create(struct nnhal_prepared_model *model)
 {
 	struct transport *t = model->device->transport;
@@ -81,6 +90,7 @@ struct execution *execution_get(struct nnhal_prepared_model *model)
 	if (e) {
 		e->num_pools = 0;
 		e->preset = NNHAL_STATUS_NONE;
+		e->is_abandoned = false;
 		e->callback = NULL;
 	}
 	return e;
@@ -97,6 +107,11 @@ void execution_put(struct execution *e)
 		nnhal_memory_unref(e->pools[i].memory);
 	}
 	e->num_pools = 0;
+	if (e->is_abandoned) {
+		leave_results(e);
+		execution_free(e);
+		return;
+	}
 	pthread_mutex_lock(&model->lock);
 	if (model->num_idle < MAX_IDLE) {
 		e->next = model->idle;

@@ -38,6 +38,7 @@ struct execution {
 	uint32_t hal_version;
 	uint64_t start_ns;
 	enum nnhal_status preset;		/* status if no job was submitted */
+	bool is_abandoned;			/* its job may still run */
 	nnhal_execution_callback callback;
 	void *context;
 };
@@ -53,7 +54,11 @@ static inline uint32_t execution_num_args(const struct nnhal_prepared_model *mod
  * holds a reference of the model until after execution_put().
  */
 struct execution *execution_get(struct nnhal_prepared_model *model);
-/* The run is over: drop the references of its pools and keep the object for the next one. */
+/*
+ * The run is over: drop the references of its pools and keep the object for the next one. If it
+ * is abandoned, its place for results is not used again before the device is closed; the driver
+ * keeps the memory of a job until the job ends.
+ */
 void execution_put(struct execution *e);
 /* The last reference of the model is gone: free the idle objects. */
 void executions_free(struct nnhal_prepared_model *model);

@@ -30,17 +30,11 @@ bool drm_wait_again(int err)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
-	switch (err) {
-	case -ENODEV:
-	case -ENOENT:
-	case -EINVAL:
-	case -EFAULT:
-	case -EBADF:
+	/* Interrupted waits are those of drm_ioctl(). Nothing else passes by itself. */
+	if (err != -ENOMEM)
 		return false;
-	default:
-		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
-		return true;
-	}
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+	return true;
 }
 
 void drm_gem_close(int fd, uint32_t handle)

@@ -31,8 +31,9 @@ static inline struct drm_transport *to_drm(struct transport *t)
 /* ioctl(), repeated if a signal interrupts it. 0 or -errno. */
 int drm_ioctl(int fd, unsigned long request, void *arg);
 /*
- * A wait of the driver has failed. True: for want of something, after a pause: what it waits for
- * goes on. False: the device is gone, or there is nothing to wait for.
+ * A wait of the driver has failed. True: for want of memory, after a pause: what it waits for
+ * goes on. False: the device is gone, there is nothing to wait for, or this process may not
+ * (a filter of system calls), which can last for ever.
  */
 bool drm_wait_again(int err);
 /* Close a handle of a buffer. */

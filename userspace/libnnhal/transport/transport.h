@@ -148,9 +148,10 @@ struct transport_ops {
 	int (*submit)(struct transport *t, const struct transport_job *job);
 	/*
 	 * Wait until at least one of the fences has signalled; @first is its
-	 * position. 0; -ETIME after @timeout_ns (<0: no limit); other errors: the
-	 * device is gone and no fence will signal any more. A shortage is no error
-	 * here: a job that runs would go on behind the caller's back.
+	 * position. 0; -ETIME after @timeout_ns (<0: no limit); -ENODEV: the device is
+	 * gone and no fence will signal any more. A shortage of memory is no error. After
+	 * another error nobody knows when the jobs end: they may still write to the
+	 * memory that they were given.
 	 */
 	int (*wait)(struct transport *t, struct transport_fence *const *fences,
 		    uint32_t count, int64_t timeout_ns, uint32_t *first);
@@ -170,8 +171,8 @@ struct transport_ops {
 	/*
 	 * Arm the interrupt for completions beyond @cq_head and sleep, in one system
 	 * call. 0: there may be a completion, or @state says that the queue has ended.
-	 * -ETIME: @until_ns (CLOCK_MONOTONIC) has passed. Other errors: it has ended; a
-	 * shortage is none.
+	 * -ETIME: @until_ns (CLOCK_MONOTONIC) has passed. Other errors: use it no more; a
+	 * shortage of memory is none.
 	 */
 	int (*queue_wait)(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
 			  uint64_t until_ns, enum transport_queue_state *state);
