@@ -30,6 +30,8 @@ $(BUILD)/tests/nnhal_fail_nth_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=
 # Another process is at the file between two calls; nodes that are not opened.
 $(BUILD)/tests/nnhal_memory_test: DIR_LDFLAGS = -Wl,--wrap=fcntl
 $(BUILD)/tests/nnhal_scan_test: DIR_LDFLAGS = -Wl,--wrap=open
+# Mounts that are not there.
+$(BUILD)/tests/nnhal_origin_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,fcntl fopen statx)
 $(BUILD)/tests/nnhal_drm_errors_test: DIR_LDFLAGS = -Wl,--wrap=ioctl -Wl,--wrap=mmap
 
 # The library as others see it: exported symbols, headers alone in C and C++. Sanitizers and
@@ -57,4 +59,4 @@ HOST_TESTS += $(filter-out %_burst_calls_test %_faults_test,$(NNHAL_TESTS)) \
 # Those that need no hardware device gain nothing in a virtual machine.
 VM_TESTS += $(filter-out %_oom_test %_util_test %_validate_test %_validate_signature_test \
 	%_validate_vectors_test %_validate_mutations_test %_request_test \
-	%_drm_errors_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))
+	%_drm_errors_test %_origin_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))

@@ -16,7 +16,8 @@
  *
  * Memory objects of a client are memfds, files of this machine, or dma-bufs. A file that another
  * process or machine serves (FUSE, NFS) could keep the server waiting for ever; requests with
- * such a file end with GENERAL_FAILURE.
+ * such a file end with GENERAL_FAILURE. Files on network block devices are not told apart from
+ * those on other disks.
  *
  * Requests and statuses are those of the HAL 1.2: no tokens, deadlines and loop
  * timeouts; statuses of 1.3 arrive as GENERAL_FAILURE.
