@@ -109,7 +109,7 @@ static void test_evict(void)
 		unsigned long request;
 		int expected;
 		bool stay;
-	} cases[] = {
+	} entries[] = {
 		{ "BO_CREATE", DRM_IOCTL_NNPU_BO_CREATE, -ENOMEM, true },
 		{ "BO_MMAP", DRM_IOCTL_NNPU_BO_MMAP, -ENOMEM, true },
 		{ "SLOT_BIND", DRM_IOCTL_NNPU_SLOT_BIND, 0, false },
@@ -127,17 +127,17 @@ static void test_evict(void)
 	for (i = 0; i < 3; i++) {
 		ok(others_stay(other, table) || others_stay(other, table), "one is bound");
 		bo = (struct transport_bo)TRANSPORT_BO_NONE;
-		fail(cases[i].request, 1, ENOSPC);
+		fail(entries[i].request, 1, ENOSPC);
 		err = bind_table_bo_create(table, 4096, &bo);
-		ok(err == cases[i].expected && others_stay(other, table) == cases[i].stay,
-		   "a buffer, ENOSPC of %s: %s; the other %s bound", cases[i].name, strerror(-err),
-		   cases[i].stay ? "stays" : "was");
+		ok(err == entries[i].expected && others_stay(other, table) == entries[i].stay,
+		   "a buffer, ENOSPC of %s: %s; the other %s bound", entries[i].name, strerror(-err),
+		   entries[i].stay ? "stays" : "was");
 		d.base.ops->bo_destroy(&d.base, &bo);
-		fail(cases[i].request, 1, ENOSPC);
+		fail(entries[i].request, 1, ENOSPC);
 		err = memory_bind(memory, table, true, &binding);
-		ok(err == cases[i].expected && others_stay(other, table) == cases[i].stay,
-		   "memory, ENOSPC of %s: %s; the other %s bound", cases[i].name, strerror(-err),
-		   cases[i].stay ? "stays" : "was");
+		ok(err == entries[i].expected && others_stay(other, table) == entries[i].stay,
+		   "memory, ENOSPC of %s: %s; the other %s bound", entries[i].name, strerror(-err),
+		   entries[i].stay ? "stays" : "was");
 		if (!err)
 			binding_unpin(binding);
 	}

@@ -69,7 +69,7 @@ static const struct {
 	unsigned int major_number;
 	mode_t mode;
 	enum nnhal_status expected;
-} cases[] = {
+} entries[] = {
 	{ "ext4", 8, S_IFREG, NNHAL_STATUS_NONE },
 	{ "btrfs", 0, S_IFREG, NNHAL_STATUS_NONE },
 	{ "overlay", 0, S_IFREG, NNHAL_STATUS_NONE },
@@ -93,18 +93,18 @@ int main(void)
 
 	if (!ok(fd >= 0 && mount >= 0, "a file on mount %ld", mount))
 		return tap_done();
-	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
 		snprintf(mountinfo, sizeof(mountinfo),
 			 "%ld 1 8:1 / / rw,relatime shared:1 - %s none rw\n"
 			 "%ld 1 0:9 / /a\\040-\\040b rw - %s none rw\n",
-			 mount + 1, "ramfs", cases[i].type ? mount : mount + 2,
-			 cases[i].type ? cases[i].type : "fuse");
-		major_number = cases[i].major_number;
-		mode = cases[i].mode;
+			 mount + 1, "ramfs", entries[i].type ? mount : mount + 2,
+			 entries[i].type ? entries[i].type : "fuse");
+		major_number = entries[i].major_number;
+		mode = entries[i].mode;
 		status = file_origin_check(fd);
-		ok(status == cases[i].expected, "%s, device number %u, %s: %s",
-		   cases[i].type ? cases[i].type : "a mount that is not listed",
-		   cases[i].major_number, mode == S_IFREG ? "a file" : "no file",
+		ok(status == entries[i].expected, "%s, device number %u, %s: %s",
+		   entries[i].type ? entries[i].type : "a mount that is not listed",
+		   entries[i].major_number, mode == S_IFREG ? "a file" : "no file",
 		   nnhal_status_name((int)status));
 	}
 	close(fd);
