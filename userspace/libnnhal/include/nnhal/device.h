@@ -9,7 +9,9 @@
  *
  * A child of fork() must not use the devices, prepared models and executions of its parent:
  * calls return DEVICE_UNAVAILABLE in the child and do not affect the parent. The child may
- * release its references, use its memory objects, and open the device anew.
+ * release its references, use its memory objects, and open the device anew. Of a memory object that
+ * another thread of the parent mapped or used in a call during the fork(), the child may only
+ * release its reference: other calls with it can wait for ever.
  *
  * All functions may be called from any thread. The library has no global state,
  * prints nothing, installs no signal handler and never ends the process.
