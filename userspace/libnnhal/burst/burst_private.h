@@ -15,9 +15,13 @@
  *   burst_cache.h     memory objects that a burst keeps bound
  *   burst.c           creation and release
  *
- * burst.lock is the outermost lock of the library. It is held while memory is bound or
- * forgotten. It is never held while the library waits for the device. Others who need a slot
- * take it without waiting (burst_cache.c).
+ * burst.lock is the outermost lock of the library. It is never held while the library waits for
+ * the end of a job. It is held while memory is bound or forgotten. The latter is a command to
+ * the device: the driver waits at most admin_timeout_ms (10 s unless set) for room in its queue
+ * and as long for the answer, and then resets it. If no slot is left, binding first ends one
+ * that nobody uses, here or elsewhere; if all others are busy they are asked 50 times, a
+ * millisecond apart (bind_table_ask_others()). Others who need a slot take the lock without
+ * waiting (burst_cache.c).
  */
 #ifndef NNHAL_BURST_PRIVATE_H
 #define NNHAL_BURST_PRIVATE_H
