@@ -4,6 +4,8 @@
  * per call, closed with their last model.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -23,7 +25,7 @@ static struct run r;
 /* The transport's operations, and others around them that count contexts. */
 static const struct transport_ops *real;
 static struct transport_ops counting;
-static unsigned int opened, closed;
+static atomic_uint opened, closed;
 static bool always_full;
 
 static struct transport *count_open(struct transport *t)
@@ -235,6 +237,59 @@ static void test_close(bool reverse)
 	free(models);
 }
 
+struct worker {
+	pthread_t thread;
+	struct nnhal_device *device;
+	unsigned int made;
+};
+
+#define ROUNDS	30
+
+static void *prepare_and_release(void *data)
+{
+	struct nnhal_prepared_model *model;
+	struct worker *w = data;
+	unsigned int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		if (!nnhal_device_prepare_model_sync(w->device, &f.model, NULL, &model)) {
+			w->made++;
+			nnhal_prepared_model_unref(model);
+		}
+	return NULL;
+}
+
+/* Threads open, share and close further contexts. */
+static void test_threads(void)
+{
+	struct nnhal_prepared_model **models = calloc(MOST, sizeof(*models));
+	struct nnhal_device *device = open_counted();
+	struct worker workers[4] = { 0 };
+	unsigned int i, n, made = 0;
+
+	if (!models)
+		return;
+	n = fill(device, models, 1);
+	nnhal_prepared_model_unref(models[--n]);
+	if (!ok(opened == 1 && closed == 1, "%u models in a context", n))
+		return;
+	for (i = 0; i < 4; i++) {
+		workers[i].device = device;
+		pthread_create(&workers[i].thread, NULL, prepare_and_release, &workers[i]);
+	}
+	for (i = 0; i < 4; i++) {
+		pthread_join(workers[i].thread, NULL);
+		made += workers[i].made;
+	}
+	ok(made == 4 * ROUNDS && opened <= 1 + made && opened == closed,
+	   "four threads: %u of %u models, %u contexts opened, %u closed", made, 4 * ROUNDS, opened,
+	   closed);
+	for (i = 0; i < n; i++)
+		nnhal_prepared_model_unref(models[i]);
+	nnhal_device_unref(device);
+	free(models);
+}
+
 int main(void)
 {
 	struct rlimit files;
@@ -251,6 +306,7 @@ int main(void)
 	test_always_full();
 	test_close(false);
 	test_close(true);
+	test_threads();
 	run_fini(&r);
 	return tap_done();
 }
