@@ -254,7 +254,7 @@ void burst_cache_fini(struct nnhal_burst *b)
 {
 	struct cached_memory *e;
 
-	if (b->holder.prev)
+	if (b->holder.is_listed)
 		bind_table_remove_holder(b->model->device->table, &b->holder);
 	while ((e = b->dropped)) {
 		b->dropped = e->next;

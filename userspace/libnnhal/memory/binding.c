@@ -97,6 +97,7 @@ void bind_table_add_holder(struct bind_table *table, struct slot_holder *holder)
 		holder->next->prev = &holder->next;
 	holder->prev = &table->holders;
 	table->holders = holder;
+	holder->is_listed = true;
 	pthread_mutex_unlock(&table->holder_lock);
 }
 
@@ -106,7 +107,7 @@ void bind_table_remove_holder(struct bind_table *table, struct slot_holder *hold
 	*holder->prev = holder->next;
 	if (holder->next)
 		holder->next->prev = holder->prev;
-	holder->prev = NULL;
+	holder->is_listed = false;
 	pthread_mutex_unlock(&table->holder_lock);
 }
 

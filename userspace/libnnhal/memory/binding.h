@@ -36,7 +36,8 @@ struct binding {
 /* Somebody who has slots that others may need more. */
 struct slot_holder {
 	struct slot_holder *next;
-	struct slot_holder **prev;	/* NULL: not in a table */
+	struct slot_holder **prev;
+	bool is_listed;			/* of who owns it; @next, @prev: the table's lock */
 	/*
 	 * Give up the slot that is used least. Must not wait. 0; -ENOSPC: it has none to spare;
 	 * -EBUSY: that cannot be said now.
