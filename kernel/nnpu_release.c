@@ -9,6 +9,7 @@
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
+#include <linux/sched.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
