@@ -219,7 +219,7 @@ pull_out() {
 }
 
 put_back() {
-	echo "device_add nnpu-pci,id=nnpu0,bus=nnpu-port0,inject=on" > "$monitor" &&
+	echo "device_add nnpu-pci,id=nnpu0,bus=nnpu-port0,inject=on,examples=on" > "$monitor" &&
 		wait_until 60 probed
 }
 
