@@ -19,6 +19,7 @@
 #include "memory/arena.h"
 #include "memory/binding.h"
 #include "nnhal_fixture.h"
+#include "system_calls.h"
 #include "transport/drm_private.h"
 
 #define FAKE_FD	1000000
@@ -39,8 +40,6 @@ static void fail(unsigned long request, unsigned int times, int err)
 	num_calls = 0;
 }
 
-int __real_ioctl(int fd, unsigned long request, ...);
-int __wrap_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
 	va_list ap;

@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "fmq/file_origin.h"
+#include "system_calls.h"
 #include "tap.h"
 
 static char mountinfo[512];
 static unsigned int major_number;
 static mode_t mode;
 
-int __wrap_fcntl(int fd, int cmd, ...);
 int __wrap_fcntl(int fd, int cmd, ...)
 {
 	(void)fd;
@@ -28,8 +28,6 @@ int __wrap_fcntl(int fd, int cmd, ...)
 	return -1;
 }
 
-FILE *__real_fopen(const char *path, const char *how);
-FILE *__wrap_fopen(const char *path, const char *how);
 FILE *__wrap_fopen(const char *path, const char *how)
 {
 	if (strcmp(path, "/proc/self/mountinfo"))
@@ -37,8 +35,6 @@ FILE *__wrap_fopen(const char *path, const char *how)
 	return fmemopen(mountinfo, strlen(mountinfo), "r");
 }
 
-int __real_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st);
-int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st);
 int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st)
 {
 	int ret = __real_statx(fd, path, flags, mask, st);

@@ -9,8 +9,11 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
+
+struct statx;
 
 int __real_ioctl(int fd, unsigned long request, ...);
 int __real_open(const char *path, int flags, ...);
@@ -25,6 +28,8 @@ int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 			  void *(*function)(void *), void *data);
 void *__real_mmap(void *map, size_t size, int prot, int flags, int fd, off_t offset);
 int __real_munmap(void *map, size_t size);
+int __real_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st);
+FILE *__real_fopen(const char *path, const char *how);
 
 int __wrap_ioctl(int fd, unsigned long request, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -39,5 +44,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 			  void *(*function)(void *), void *data);
 void *__wrap_mmap(void *map, size_t size, int prot, int flags, int fd, off_t offset);
 int __wrap_munmap(void *map, size_t size);
+int __wrap_statx(int fd, const char *path, int flags, unsigned int mask, struct statx *st);
+FILE *__wrap_fopen(const char *path, const char *how);
 
 #endif /* NNHAL_TEST_SYSTEM_CALLS_H */
