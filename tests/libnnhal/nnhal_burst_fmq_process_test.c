@@ -5,7 +5,6 @@
  *
  * Server processes are forked before this one opens a device.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,18 +22,6 @@ static unsigned int rounds(unsigned int count)
 	const char *spec = getenv("NNHAL_TEST_DEVICE");
 
 	return spec && !strncmp(spec, "drm", 3) ? count / GUEST_SHARE : count;
-}
-
-static unsigned int count_fds(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	die_if(!dir, "/proc/self/fd");
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 /* ---- server processes ---- */
@@ -463,14 +450,14 @@ static bool client_dies(bool with_child, unsigned int executions)
 
 static void test_client_death(void)
 {
-	unsigned int i, before = count_fds(), good = 0;
+	unsigned int i, before = count_entries("/proc/self/fd"), good = 0;
 
 	for (i = 0; i < rounds(NUM_KILLS); i++)
 		good += client_dies(false, 1 + i * 7);
 	ok(good == rounds(NUM_KILLS), "E23 %u clients killed at work: each burst ends",
 	   rounds(NUM_KILLS));
 	ok(client_dies(true, 50), "E23 also if a child of the client keeps the socket");
-	ok(count_fds() == before, "E23 no descriptor is left");
+	ok(count_entries("/proc/self/fd") == before, "E23 no descriptor is left");
 }
 
 static void test_round_trips(struct nnhal_burst_controller *c)

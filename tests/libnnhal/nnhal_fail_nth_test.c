@@ -8,7 +8,6 @@
  * The program is linked with --wrap for the system calls. They fail only in the thread that asks
  * for it, or, for the server of a burst, only in all others. Calls that release something do not fail: the kernel does not fail them either.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/udmabuf.h>
@@ -177,14 +176,7 @@ int __wrap_munmap(void *map, size_t size)
 
 static unsigned int count_fds(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
+	return count_entries("/proc/self/fd");
 }
 
 /* ---- objects that no failure of another call may touch ---- */
@@ -239,51 +231,7 @@ static void by_fini(void)
 
 /* ---- callbacks ---- */
 
-static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t cond;
-	unsigned int calls;
-	enum nnhal_status status;
-	struct nnhal_prepared_model *model;
-} result = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
-
-static void notify(enum nnhal_status status, struct nnhal_prepared_model *model)
-{
-	pthread_mutex_lock(&result.lock);
-	result.calls++;
-	result.status = status;
-	result.model = model;
-	pthread_cond_signal(&result.cond);
-	pthread_mutex_unlock(&result.lock);
-}
-
-static void on_prepared(void *context, enum nnhal_status status,
-			struct nnhal_prepared_model *model)
-{
-	(void)context;
-	notify(status, model);
-}
-
-static void on_executed(void *context, enum nnhal_status status,
-			const struct nnhal_output_shape *shapes, uint32_t num_shapes,
-			const struct nnhal_timing *timing)
-{
-	(void)context;
-	(void)shapes;
-	(void)num_shapes;
-	(void)timing;
-	notify(status, NULL);
-}
-
-static enum nnhal_status wait_result(enum nnhal_status launch)
-{
-	pthread_mutex_lock(&result.lock);
-	while (!result.calls)
-		pthread_cond_wait(&result.cond, &result.lock);
-	result.calls = 0;
-	pthread_mutex_unlock(&result.lock);
-	return launch ? launch : result.status;
-}
+static struct callback_result result = CALLBACK_RESULT_INIT;
 
 /* ---- the calls under test: arm() before, disarm() after; each undoes all it did ---- */
 
@@ -403,9 +351,9 @@ static enum nnhal_status try_prepare_async(void)
 
 	fresh_init(test_device_spec(), &r);
 	arm();
-	status = nnhal_device_prepare_model(fresh, &large.model, NULL, on_prepared, NULL);
+	status = nnhal_device_prepare_model(fresh, &large.model, NULL, callback_prepared, &result);
 	disarm();
-	status = wait_result(status);
+	status = callback_wait(&result, status);
 	nnhal_prepared_model_unref(result.model);
 	fresh_fini(&r);
 	return status;
@@ -557,9 +505,9 @@ static enum nnhal_status try_execute_async(void)
 
 	fresh_init(test_device_spec(), &r);
 	arm();
-	status = nnhal_prepared_model_execute(model, &r.request, NULL, on_executed, NULL);
+	status = nnhal_prepared_model_execute(model, &r.request, NULL, callback_executed, &result);
 	disarm();
-	status = judge(&r, wait_result(status));
+	status = judge(&r, callback_wait(&result, status));
 	fresh_fini(&r);
 	return status;
 }
@@ -826,24 +774,6 @@ static void sweep(const struct call *c, int err)
 	   floor);
 }
 
-/* A constant that does not fit into the image. */
-static void make_large(void)
-{
-	static const float zeros[2000];
-
-	fixture_init(&large);
-	add_operand(&large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT,
-		    DIMS(1));
-	add_constant(&large, &large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, DIMS(2000), zeros,
-		     sizeof(zeros));
-	add_int32(&large, &large.graph, NNHAL_FUSED_NONE);
-	add_operand(&large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
-		    DIMS(2000));
-	add_operation(&large.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
-	graph_finish(&large.graph);
-	large.model.main = large.graph.sg;
-}
-
 /* ADD and RELU with the activation, a constant, in memory. */
 static void make_pooled(void)
 {
@@ -865,8 +795,8 @@ static void test_waits_of_threads(void)
 
 	fresh_init(test_device_spec(), &r);
 	atomic_store(&waits_to_fail, 5);
-	status = nnhal_prepared_model_execute(model, &r.request, NULL, on_executed, NULL);
-	status = judge(&r, wait_result(status));
+	status = nnhal_prepared_model_execute(model, &r.request, NULL, callback_executed, &result);
+	status = judge(&r, callback_wait(&result, status));
 	ok(!status && !atomic_load(&waits_to_fail),
 	   "waits of the library's thread failed, the execution did not: %s",
 	   nnhal_status_name((int)status));
@@ -883,7 +813,7 @@ int main(void)
 	is_caller = true;
 	device = test_device_open();
 	make_add_relu(&f);
-	make_large();
+	make_add_large(&large);
 	make_pooled();
 	if (!ok(by_init() && bystanders_are_well(), "bystanders"))
 		return tap_done();

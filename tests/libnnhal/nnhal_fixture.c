@@ -2,6 +2,7 @@
 /*
  * Models and requests for the tests of libnnhal.
  */
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,74 @@ void make_chain(struct fixture *f, unsigned int length)
 		from = to;
 	}
 	fixture_finish(f, 0);
+}
+
+void make_add_large(struct fixture *f)
+{
+	static const float zeros[LARGE_COUNT];
+	struct graph *g = &f->graph;
+
+	fixture_init(f);
+	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(1));
+	add_constant(f, g, NNHAL_OPERAND_TENSOR_FLOAT32, DIMS(LARGE_COUNT), zeros, sizeof(zeros));
+	add_int32(f, g, NNHAL_FUSED_NONE);
+	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
+		    DIMS(LARGE_COUNT));
+	add_operation(g, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
+	graph_finish(g);
+	f->model.main = g->sg;
+}
+
+static void callback_notify(struct callback_result *result, enum nnhal_status status,
+			    struct nnhal_prepared_model *model)
+{
+	pthread_mutex_lock(&result->lock);
+	result->calls++;
+	result->status = status;
+	result->model = model;
+	pthread_cond_signal(&result->cond);
+	pthread_mutex_unlock(&result->lock);
+}
+
+void callback_prepared(void *context, enum nnhal_status status,
+		       struct nnhal_prepared_model *model)
+{
+	callback_notify(context, status, model);
+}
+
+void callback_executed(void *context, enum nnhal_status status,
+		       const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+		       const struct nnhal_timing *timing)
+{
+	(void)shapes;
+	(void)num_shapes;
+	(void)timing;
+	callback_notify(context, status, NULL);
+}
+
+enum nnhal_status callback_wait(struct callback_result *result, enum nnhal_status launch)
+{
+	pthread_mutex_lock(&result->lock);
+	while (!result->calls)
+		pthread_cond_wait(&result->cond, &result->lock);
+	result->calls = 0;
+	pthread_mutex_unlock(&result->lock);
+	return launch ? launch : result->status;
+}
+
+unsigned int count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	unsigned int n = 0;
+
+	if (!dir) {
+		printf("Bail out! %s\n", path);
+		exit(1);
+	}
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
 }
 
 /* A graph of one operation on two inputs; ADD and MUL have an activation. */

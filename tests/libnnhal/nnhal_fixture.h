@@ -5,6 +5,8 @@
 #ifndef NNHAL_TEST_FIXTURE_H
 #define NNHAL_TEST_FIXTURE_H
 
+#include <pthread.h>
+
 #include <nnhal/nnhal.h>
 
 #include "tap.h"
@@ -73,6 +75,33 @@ void make_if(struct fixture *f);
 void make_while(struct fixture *f);
 /* Chain of @length ADD operations, each adding input 1. */
 void make_chain(struct fixture *f, unsigned int length);
+/* ADD of a scalar and LARGE_COUNT zeros, a constant that does not fit into the image. */
+#define LARGE_COUNT	2000
+void make_add_large(struct fixture *f);
+
+/* The result of one asynchronous call at a time. */
+struct callback_result {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	unsigned int calls;
+	enum nnhal_status status;
+	struct nnhal_prepared_model *model;	/* of callback_prepared() */
+};
+
+#define CALLBACK_RESULT_INIT \
+	{ .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER }
+
+/* Callbacks; the context is a struct callback_result. */
+void callback_prepared(void *context, enum nnhal_status status,
+		       struct nnhal_prepared_model *model);
+void callback_executed(void *context, enum nnhal_status status,
+		       const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+		       const struct nnhal_timing *timing);
+/* Wait for the callback of a call that returned @launch; the result. */
+enum nnhal_status callback_wait(struct callback_result *result, enum nnhal_status launch);
+
+/* Entries of a directory, . and .. among them; ends the program if it cannot be read. */
+unsigned int count_entries(const char *path);
 
 /* A request for make_add_relu() in one memory object. */
 struct run {

@@ -56,7 +56,6 @@ static unsigned int prepare_missing(void)
 /* A constant that does not fit into the image: it has to be there for each attempt. */
 static void test_staged(void)
 {
-	static const float zeros[2000];
 	static struct fixture large;
 	struct nnhal_prepared_model *model = NULL;
 	struct nnhal_memory *memory = NULL;
@@ -72,17 +71,7 @@ static void test_staged(void)
 	float value;
 	uint8_t *map;
 
-	fixture_init(&large);
-	add_operand(&large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT,
-		    DIMS(1));
-	add_constant(&large, &large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, DIMS(2000), zeros,
-		     sizeof(zeros));
-	add_int32(&large, &large.graph, NNHAL_FUSED_NONE);
-	add_operand(&large.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
-		    DIMS(2000));
-	add_operation(&large.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
-	graph_finish(&large.graph);
-	large.model.main = large.graph.sg;
+	make_add_large(&large);
 	if (!ok(!nnhal_memory_create(4096 + 8192, &memory, NULL), "memory for a request"))
 		return;
 	pool.memory = memory;

@@ -48,57 +48,8 @@ void *__wrap_realloc(void *p, size_t size)
 
 static struct fixture f;
 
-/* Results of an asynchronous call. */
-struct result {
-	pthread_mutex_t lock;
-	pthread_cond_t cond;
-	unsigned int calls;
-	enum nnhal_status status;
-	struct nnhal_prepared_model *model;
-};
-
-static struct result result = {
-	.lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-};
-
-static void notify(enum nnhal_status status, struct nnhal_prepared_model *model)
-{
-	pthread_mutex_lock(&result.lock);
-	result.calls++;
-	result.status = status;
-	result.model = model;
-	pthread_cond_signal(&result.cond);
-	pthread_mutex_unlock(&result.lock);
-}
-
-static void on_prepared(void *context, enum nnhal_status status,
-			struct nnhal_prepared_model *model)
-{
-	(void)context;
-	notify(status, model);
-}
-
-static void on_executed(void *context, enum nnhal_status status,
-			const struct nnhal_output_shape *shapes, uint32_t num_shapes,
-			const struct nnhal_timing *timing)
-{
-	(void)context;
-	(void)shapes;
-	(void)num_shapes;
-	(void)timing;
-	notify(status, NULL);
-}
-
-/* Wait for the callback of a call that returned @launch; the result. */
-static enum nnhal_status wait_result(enum nnhal_status launch)
-{
-	pthread_mutex_lock(&result.lock);
-	while (!result.calls)
-		pthread_cond_wait(&result.cond, &result.lock);
-	result.calls = 0;
-	pthread_mutex_unlock(&result.lock);
-	return launch ? launch : result.status;
-}
+/* Of an asynchronous call. */
+static struct callback_result result = CALLBACK_RESULT_INIT;
 
 /* ---- the calls under test; each undoes all it did ---- */
 
@@ -150,9 +101,9 @@ static enum nnhal_status try_prepare(void)
 static enum nnhal_status try_prepare_async(void)
 {
 	enum nnhal_status status =
-		nnhal_device_prepare_model(device, &f.model, NULL, on_prepared, NULL);
+		nnhal_device_prepare_model(device, &f.model, NULL, callback_prepared, &result);
 
-	status = wait_result(status);
+	status = callback_wait(&result, status);
 	nnhal_prepared_model_unref(result.model);
 	return status;
 }
@@ -198,8 +149,8 @@ static enum nnhal_status try_execute_async(void)
 	new_model();
 	run_init(&r, 4);
 	countdown = left;
-	status = wait_result(nnhal_prepared_model_execute(model, &r.request, NULL, on_executed,
-							  NULL));
+	status = nnhal_prepared_model_execute(model, &r.request, NULL, callback_executed, &result);
+	status = callback_wait(&result, status);
 	countdown = 0;
 	run_fini(&r);
 	return status;
@@ -337,7 +288,6 @@ static void sweep(const char *name, enum nnhal_status (*attempt)(void))
 
 int main(void)
 {
-	static const float zeros[2000];
 	struct nnhal_diag diag;
 	enum nnhal_status status = nnhal_device_open("sim", &device, &diag);
 
@@ -365,16 +315,7 @@ int main(void)
 	sweep("burst server", try_burst_server);
 	sweep("burst through a server", try_burst_connect);
 	/* A constant that does not fit into the image. */
-	fixture_init(&f);
-	add_operand(&f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(1));
-	add_constant(&f, &f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, DIMS(2000), zeros,
-		     sizeof(zeros));
-	add_int32(&f, &f.graph, NNHAL_FUSED_NONE);
-	add_operand(&f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
-		    DIMS(2000));
-	add_operation(&f.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
-	graph_finish(&f.graph);
-	f.model.main = f.graph.sg;
+	make_add_large(&f);
 	sweep("prepare with a large constant", try_prepare);
 	sweep("open", try_open);
 	nnhal_prepared_model_unref(model);

@@ -2,7 +2,6 @@
 /*
  * Preparing models: launch, callback, options, unsupported and malformed models.
  */
-#include <dirent.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -354,14 +353,7 @@ enum { CROWD = 40 };
 
 static unsigned int count_threads(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	unsigned int n = 0;
-
-	while (dir && readdir(dir))
-		n++;
-	if (dir)
-		closedir(dir);
-	return n;
+	return count_entries("/proc/self/task");
 }
 
 static struct {
