@@ -10,9 +10,9 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "device/async.h"
 #include "transport/transport.h"
 
@@ -207,7 +207,6 @@ static void *async_thread(void *data)
 
 int async_start(struct async *a)
 {
-	sigset_t all, old;
 	int err = 0;
 
 	pthread_mutex_lock(&a->lock);
@@ -217,11 +216,7 @@ int async_start(struct async *a)
 		if (!err && !make_room(a, 1))
 			err = -ENOMEM;
 		if (!err) {
-			/* Signals are for the threads of the program. */
-			sigfillset(&all);
-			pthread_sigmask(SIG_SETMASK, &all, &old);
-			err = -pthread_create(&a->thread, NULL, async_thread, a);
-			pthread_sigmask(SIG_SETMASK, &old, NULL);
+			err = thread_start(&a->thread, async_thread, a);
 			a->started = !err;
 		}
 	}

@@ -9,10 +9,10 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/thread.h"
 #include "device/workers.h"
 
 /* The device prepares one model at a time; more threads only lower and wait at the same time. */
@@ -121,19 +121,13 @@ static void *worker(void *data)
 }
 
 /* Caller holds the lock. */
-static int start_thread(struct workers *w)
+static int add_thread(struct workers *w)
 {
-	sigset_t all, old;
-	int err;
+	int err = thread_start(&w->threads[w->num_threads], worker, w);
 
-	/* Signals are for the threads of the program. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&w->threads[w->num_threads], NULL, worker, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		w->num_threads++;
-	return -err;
+	return err;
 }
 
 int workers_add(struct workers *w, struct work *work)
@@ -142,7 +136,7 @@ int workers_add(struct workers *w, struct work *work)
 
 	pthread_mutex_lock(&w->lock);
 	if (w->num_waiting >= w->num_idle && w->num_threads < MOST_WORKERS)
-		err = start_thread(w);
+		err = add_thread(w);
 	/* Without a new thread the others do it. */
 	if (w->num_threads) {
 		err = 0;

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,23 +14,11 @@
 #include "base/base.h"
 #include "base/diag.h"
 #include "base/monotonic.h"
+#include "base/thread.h"
 #include "execution/prepared_model_private.h"
 #include "fmq/burst_link.h"
 #include "fmq/burst_server.h"
 #include "fmq/fmq_layout.h"
-
-static int start_thread(struct nnhal_burst_server *s)
-{
-	sigset_t all, old;
-	int err;
-
-	/* Signals are for the threads of the program. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&s->thread, NULL, burst_server_thread, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -err;
-}
 
 static void init_sync(struct nnhal_burst_server *s)
 {
@@ -137,7 +124,7 @@ static enum nnhal_status start_server(const struct nnhal_burst_channel *channel,
 		status = burst_server_attach(s, channel->request_fd, channel->result_fd,
 					     read.diag);
 	if (!status) {
-		err = start_thread(s);
+		err = thread_start(&s->thread, burst_server_thread, s);
 		if (err)
 			status = burst_setup_status(err, "thread of the server", read.diag);
 	}

@@ -9,12 +9,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
+#include "base/thread.h"
 #include "transport/sim_rings.h"
 
 /* While an admin command is pending, check this often whether the device is FATAL. */
@@ -395,15 +395,10 @@ static int set_up(struct sim_rings *r)
 
 static int start_thread(struct sim_rings *r)
 {
-	sigset_t all, old;
-	int err;
+	int err = thread_start(&r->thread, completion_thread, r);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&r->thread, NULL, completion_thread, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	r->thread_started = !err;
-	return -err;
+	return err;
 }
 
 int sim_rings_init(struct sim_rings *r, const struct sim_options *options, char *error,
