@@ -82,14 +82,15 @@ static void nnpu_debugfs_jobs(struct seq_file *m, struct nnpu_queue *queue)
 
 static void nnpu_debugfs_context(struct seq_file *m, struct nnpu_ctx *ctx)
 {
+	struct nnpu_ctx_counts counts;
 	struct nnpu_prog *program;
 	struct nnpu_slot *slot;
 
-	seq_printf(m, "context %u:%s jobs %d submitted %lld completed %lld failed %lld timedout %lld, engine %lld ns\n",
+	nnpu_ctx_count(ctx, &counts);
+	seq_printf(m, "context %u:%s jobs %d submitted %llu completed %llu failed %llu timedout %llu, engine %llu ns\n",
 		   ctx->id, nnpu_ctx_is_lost(ctx) ? " lost," : "", atomic_read(&ctx->num_jobs),
-		   atomic64_read(&ctx->jobs_submitted), atomic64_read(&ctx->jobs_completed),
-		   atomic64_read(&ctx->jobs_failed), atomic64_read(&ctx->jobs_timedout),
-		   atomic64_read(&ctx->engine_ns));
+		   counts.submitted, counts.completed, counts.failed, counts.timedout,
+		   counts.engine_ns);
 	/* Do not wait for a holder that may be stuck: debugfs must show the state then. */
 	if (!mutex_trylock(&ctx->lock)) {
 		seq_puts(m, "  busy\n");

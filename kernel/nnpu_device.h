@@ -34,8 +34,9 @@
  * 1. nnpu_file.lock: creation of the context of a file
  * 2. drm_dev_enter() section: protects every use of registers and DMA memory
  * 3. nnpu_ctx.lock: DMA memory of slots and of the slot table
- * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. The
- *    last reference of a buffer may be dropped with a reservation held
+ * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
+ *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes
+ *    drm_device.object_name_lock, which PRIME import holds around 2 and 4
  * 5. nnpu_ctx.submit_lock: order of jobs; or nnpu_queue.abort_lock: aborts of jobs of files
  *    that are closed
  * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues. Then

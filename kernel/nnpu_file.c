@@ -54,8 +54,8 @@ void nnpu_file_close(struct drm_device *drm, struct drm_file *file)
  * nnpu_file_use_context - the context of a file, created if there is none
  * @file: file
  *
- * May wait for the device as nnpu_ctx_create() does; other threads of the process wait
- * killable. A call that fails can be repeated.
+ * May wait for the device as nnpu_ctx_create() does; other threads that use
+ * the file wait interruptibly. A call that fails can be repeated.
  *
  * Return: the context, valid as long as the file; ERR_PTR(): -EINTR, or as
  * nnpu_ctx_create().

@@ -17,7 +17,7 @@
  * @qp: queue pair
  * @qid: queue id
  * @entries: entries of each ring, power of two
- * @depth: commands in flight, less than @entries
+ * @depth: command ids; the caller has fewer than @entries commands in flight
  *
  * Return: 0, or -ENOMEM.
  */

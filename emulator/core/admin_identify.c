@@ -85,15 +85,16 @@ static void fill_extension(uint32_t i, struct nnpu_extension *out)
 
 void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)
 {
-	uint32_t number = le32toh(c->page), list[NNPU_MAX_EXTENSIONS];
+	uint32_t list[NNPU_MAX_EXTENSIONS];
+	uint32_t count = extension_offered(a->dev->props.examples, list);
+	uint32_t number = le32toh(c->page);
 	union {
 		struct nnpu_identify device;
 		struct nnpu_extension extension;
 	} *page;
 
 	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    !page_aligned(le64toh(c->addr)) ||
-	    number > extension_offered(a->dev->props.examples, NULL)) {
+	    !page_aligned(le64toh(c->addr)) || number > count) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -102,12 +103,10 @@ void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)
 		admin_fail(a, NNPU_STATUS_INTERNAL);
 		return;
 	}
-	if (number) {
-		extension_offered(a->dev->props.examples, list);
+	if (number)
 		fill_extension(list[number - 1], &page->extension);
-	} else {
+	else
 		fill_identify(a->dev, &page->device);
-	}
 	if (dev_dma_write(a->dev, le64toh(c->addr), page, sizeof(*page)))
 		admin_fail(a, NNPU_STATUS_DMA_ERROR);
 	free(page);
