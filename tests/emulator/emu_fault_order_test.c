@@ -69,7 +69,14 @@ static bool refused_for(const struct fault *f, uint32_t error)
 	       le32toh(cqe.error) == error;
 }
 
-typedef uint8_t *(*record_fn)(void);
+/* Where faults go, and how they show. */
+struct place {
+	const char *name;
+	void (*build)(void);		/* without a fault */
+	uint8_t *(*record)(void);
+	bool (*refused_for)(const struct fault *f, uint32_t error);
+	uint32_t error;
+};
 
 static uint8_t *the_header(void)
 {
@@ -86,29 +93,29 @@ static uint8_t *the_command(void)
 	return (uint8_t *)image_cmd(&im, 1);
 }
 
-/* Each pair of faults of one record, injected in both orders of writing. */
-static void test_pairs(const char *what, record_fn record, const struct fault *faults,
-		       unsigned int count, uint32_t error)
+/* Each pair of faults of one record. */
+static void test_pairs(const struct place *p, const struct fault *faults, unsigned int count)
 {
 	unsigned int a, b, pairs = 0;
 
 	for (a = 0; a < count; a++) {
-		build();
-		inject(record(), &faults[a]);
-		ok(refused_for(&faults[a], error), "%s: %s alone", what, faults[a].text);
+		p->build();
+		inject(p->record(), &faults[a]);
+		ok(p->refused_for(&faults[a], p->error), "%s: %s alone", p->name, faults[a].text);
 		for (b = a + 1; b < count; b++) {
 			if (overlap(&faults[a], &faults[b]) || (faults[a].status == faults[b].status &&
 								faults[a].reason == faults[b].reason))
 				continue;
-			build();
-			inject(record(), &faults[a]);
-			inject(record(), &faults[b]);
-			if (!refused_for(&faults[a], error))
-				ok(false, "%s: %s before %s", what, faults[a].text, faults[b].text);
+			p->build();
+			inject(p->record(), &faults[a]);
+			inject(p->record(), &faults[b]);
+			if (!p->refused_for(&faults[a], p->error))
+				ok(false, "%s: %s before %s", p->name, faults[a].text,
+				   faults[b].text);
 			pairs++;
 		}
 	}
-	ok(pairs + 1 >= count, "%s: %u pairs", what, pairs);
+	ok(pairs + 1 >= count, "%s: %u pairs", p->name, pairs);
 }
 
 #define FAULT(s, field, value, status, reason) \
@@ -237,27 +244,14 @@ static bool job_refused_for(const struct fault *f, uint32_t error)
 	       le32toh(cqe.error) == error;
 }
 
-static void test_job_pairs(const char *what, bool header, const struct fault *faults,
-			   unsigned int count, uint32_t error)
+static uint8_t *the_args(void)
 {
-	unsigned int a, b, pairs = 0;
+	return j.block;
+}
 
-	for (a = 0; a < count; a++) {
-		arguments();
-		inject(header ? j.block : (uint8_t *)record(1), &faults[a]);
-		ok(job_refused_for(&faults[a], error), "%s: %s alone", what, faults[a].text);
-		for (b = a + 1; b < count; b++) {
-			if (overlap(&faults[a], &faults[b]))
-				continue;
-			arguments();
-			inject(header ? j.block : (uint8_t *)record(1), &faults[a]);
-			inject(header ? j.block : (uint8_t *)record(1), &faults[b]);
-			if (!job_refused_for(&faults[a], error))
-				ok(false, "%s: %s before %s", what, faults[a].text, faults[b].text);
-			pairs++;
-		}
-	}
-	ok(pairs + 1 >= count, "%s: %u pairs", what, pairs);
+static uint8_t *the_arg(void)
+{
+	return (uint8_t *)record(1);
 }
 
 static void test_jobs(void)
@@ -270,8 +264,10 @@ static void test_jobs(void)
 	image_free(&im);
 	arguments();
 	ok(job_execute(&j, PROGRAM, &cqe) == 0, "it runs without a fault");
-	test_job_pairs("arguments", true, args_faults, COUNT(args_faults), 0);
-	test_job_pairs("record", false, arg_faults, COUNT(arg_faults), 1);
+	test_pairs(&(struct place){ "arguments", arguments, the_args, job_refused_for, 0 },
+		   args_faults, COUNT(args_faults));
+	test_pairs(&(struct place){ "record", arguments, the_arg, job_refused_for, 1 },
+		   arg_faults, COUNT(arg_faults));
 	arguments();
 	inject(j.block, &args_faults[3]);
 	inject((uint8_t *)record(0), &arg_faults[0]);
@@ -289,10 +285,14 @@ int main(void)
 		ok(false, "the device comes up");
 		return tap_done();
 	}
-	test_pairs("header", the_header, header_faults, COUNT(header_faults), 0);
-	test_pairs("regions", the_header, region_faults, COUNT(region_faults), 0);
-	test_pairs("tensor", the_tensor, tensor_faults, COUNT(tensor_faults), 1);
-	test_pairs("command", the_command, command_faults, COUNT(command_faults), 1);
+	test_pairs(&(struct place){ "header", build, the_header, refused_for, 0 },
+		   header_faults, COUNT(header_faults));
+	test_pairs(&(struct place){ "regions", build, the_header, refused_for, 0 },
+		   region_faults, COUNT(region_faults));
+	test_pairs(&(struct place){ "tensor", build, the_tensor, refused_for, 1 },
+		   tensor_faults, COUNT(tensor_faults));
+	test_pairs(&(struct place){ "command", build, the_command, refused_for, 1 },
+		   command_faults, COUNT(command_faults));
 	test_stages();
 	test_jobs();
 	rig_close(&rig);
