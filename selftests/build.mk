@@ -3,7 +3,7 @@
 # kselftests: run in the guest by scripts/run-selftests, in this order.
 
 SELFTEST_DIR := $(BUILD)/selftests
-SELFTEST_PROGRAMS := nnpu_uapi nnpu_submit nnpu_userq nnpu_userq_load nnpu_power \
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_context nnpu_submit nnpu_userq nnpu_userq_load nnpu_power \
 	nnpu_recovery
 # Need what only the stock kernel has (userfaultfd), or only the debug kernel.
 SELFTEST_STOCK_PROGRAMS := nnpu_unbind

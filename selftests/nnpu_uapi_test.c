@@ -6,11 +6,8 @@
  */
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -28,7 +25,6 @@
 FIXTURE(nnpu)
 {
 	int fd;
-	mode_t mode;			/* of the node, if a test changed it */
 };
 
 FIXTURE_SETUP(nnpu)
@@ -40,8 +36,6 @@ FIXTURE_SETUP(nnpu)
 
 FIXTURE_TEARDOWN(nnpu)
 {
-	if (self->mode)
-		fchmod(self->fd, self->mode);
 	if (self->fd >= 0)
 		close(self->fd);
 }
@@ -55,125 +49,6 @@ TEST_F(nnpu, version)
 	EXPECT_STREQ(NNPU_DRIVER_NAME, name);
 	EXPECT_EQ(NNPU_DRIVER_MAJOR, version.version_major);
 	EXPECT_LE(NNPU_DRIVER_MINOR, version.version_minor);
-}
-
-/* The number of contexts that live, from debugfs. */
-static int live_contexts(int fd)
-{
-	char dir[NNPU_DEBUGFS_PATH_MAX], path[NNPU_DEBUGFS_PATH_MAX + 16];
-	int n = -1;
-	FILE *file;
-
-	if (nnpu_debugfs_dir(fd, dir))
-		return -1;
-	snprintf(path, sizeof(path), "%s/objects", dir);
-	file = fopen(path, "r");
-	if (!file)
-		return -1;
-	if (fscanf(file, "contexts %d", &n) != 1)
-		n = -1;
-	fclose(file);
-	return n;
-}
-
-/* More files than the device has contexts; none takes one before it uses the device. */
-TEST_F(nnpu, open_takes_no_context)
-{
-	enum { FILES = 300 };
-	struct drm_nnpu_context_info info;
-	uint32_t size = sizeof(info), slot;
-	int fds[FILES], before, n;
-	struct nnpu_job job;
-
-	/* Those of tests before are still being released. */
-	for (n = 0; n < 3000 && live_contexts(self->fd) > 0; n++)
-		usleep(10000);
-	before = live_contexts(self->fd);
-	ASSERT_EQ(0, before);
-	for (n = 0; n < FILES; n++) {
-		fds[n] = nnpu_open();
-		ASSERT_LE(0, fds[n]);
-	}
-	EXPECT_EQ(before, live_contexts(self->fd));
-	memset(&info, 0xff, sizeof(info));
-	ASSERT_EQ(0, nnpu_query(fds[0], DRM_NNPU_QUERY_CONTEXT_INFO, &info, &size));
-	EXPECT_EQ(0, info.flags | info.slots | info.programs | info.jobs_submitted);
-	EXPECT_EQ(-ENOENT, nnpu_slot_unbind(fds[0], 0));
-	EXPECT_EQ(-ENOENT, nnpu_program_unload(fds[0], 1));
-	EXPECT_EQ(-ENOENT, nnpu_slot_bind(fds[0], 1000, 0, PAGE, RW, &slot));
-	EXPECT_EQ(before, live_contexts(self->fd));
-	ASSERT_EQ(0, nnpu_job_init(fds[FILES - 1], &job, 64));
-	/* A file without context has no program. */
-	EXPECT_EQ(-ENOENT, nnpu_job_submit(fds[0], &job));
-	EXPECT_EQ(before + 1, live_contexts(self->fd));
-	EXPECT_EQ(0, nnpu_job_run(fds[FILES - 1], &job, 1));
-	nnpu_job_fini(fds[FILES - 1], &job);
-	while (n--)
-		close(fds[n]);
-}
-
-/*
- * In a process of another user: take contexts until it fails and say how many and why; keep
- * them until the pipe closes.
- */
-static void take_contexts(uid_t uid, int report, int wait)
-{
-	int result[2] = { 0, 0 };
-	struct nnpu_buf buf;
-	char byte;
-
-	if (setgid(uid) || setuid(uid))
-		_exit(1);
-	while (!result[1] && result[0] < 1000) {
-		int fd = nnpu_open();
-
-		result[1] = fd < 0 ? fd : nnpu_buf_create(fd, &buf, PAGE, RW);
-		result[0] += !result[1];
-	}
-	if (write(report, result, sizeof(result)) != sizeof(result))
-		_exit(1);
-	_exit(read(wait, &byte, 1) != 0);
-}
-
-/* One user takes all he gets, then another; the next ones still get a context. */
-TEST_F(nnpu, users_share_contexts)
-{
-	int report[2], wait[2], got[3][2], status;
-	struct nnpu_job job;
-	struct stat st;
-	pid_t pid[3];
-	unsigned int i;
-
-	if (geteuid() != 0)
-		SKIP(return, "not root");
-	ASSERT_EQ(0, fstat(self->fd, &st));
-	self->mode = st.st_mode & 07777;
-	ASSERT_EQ(0, fchmod(self->fd, 0666));
-	ASSERT_EQ(0, pipe(report));
-	ASSERT_EQ(0, pipe(wait));
-	for (i = 0; i < 3; i++) {
-		pid[i] = fork();
-		ASSERT_LE(0, pid[i]);
-		if (!pid[i]) {
-			close(wait[1]);
-			take_contexts(12345 + i, report[1], wait[0]);
-		}
-		ASSERT_EQ(sizeof(got[i]), read(report[0], got[i], sizeof(got[i])));
-		TH_LOG("user %u: %d contexts, then %s", i, got[i][0], strerror(-got[i][1]));
-		EXPECT_EQ(-EDQUOT, got[i][1]);
-		EXPECT_LE(1, got[i][0]);
-	}
-	EXPECT_LT(got[1][0], got[0][0]);
-	EXPECT_LT(got[2][0], got[1][0]);
-	/* Root, too. */
-	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
-	EXPECT_EQ(0, nnpu_job_run(self->fd, &job, 1));
-	nnpu_job_fini(self->fd, &job);
-	close(wait[1]);
-	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(pid[i], waitpid(pid[i], &status, 0));
-		EXPECT_EQ(0, status);
-	}
 }
 
 TEST_F(nnpu, query_device_info)
