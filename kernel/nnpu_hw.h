@@ -77,7 +77,7 @@
 #define NNPU_QREG_BUSY			0x10	/* RO its engine time since power-on, us */
 
 #define NNPU_ID_MAGIC			0x55504e4e	/* "NNPU" */
-#define NNPU_HW_VERSION_MAJOR		1
+#define NNPU_HW_VERSION_MAJOR		2
 #define NNPU_HW_VERSION_MINOR		0
 #define NNPU_HW_VERSION \
 	((NNPU_HW_VERSION_MAJOR << 16) | NNPU_HW_VERSION_MINOR)

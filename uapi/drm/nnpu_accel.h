@@ -33,8 +33,8 @@ extern "C" {
 
 /* Name and version returned by DRM_IOCTL_VERSION. */
 #define NNPU_DRIVER_NAME		"nnpu"
-#define NNPU_DRIVER_MAJOR		1
-#define NNPU_DRIVER_MINOR		3
+#define NNPU_DRIVER_MAJOR		2
+#define NNPU_DRIVER_MINOR		0
 
 #define DRM_NNPU_QUERY			0x00
 #define DRM_NNPU_BO_CREATE		0x01
@@ -58,7 +58,6 @@ extern "C" {
  * Array of struct nnpu_extension, 4096 bytes each: the device's vendor extensions
  * in the device's order. The driver leaves out those whose description breaks the
  * hardware specification. 0 bytes if there is none. Every call gives the same.
- * Since driver version 1.2
  */
 #define DRM_NNPU_QUERY_EXTENSIONS	3
 

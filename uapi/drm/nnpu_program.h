@@ -302,7 +302,7 @@ enum nnpu_reason { NNPU_REASON_LIST(NNPU_X_REASON) };
 
 /* "NNPP", little-endian. */
 #define NNPU_PROGRAM_MAGIC		0x50504e4eu
-#define NNPU_PROGRAM_VERSION		1
+#define NNPU_PROGRAM_VERSION		2
 
 /* Largest image the format allows, bytes. */
 #define NNPU_PROGRAM_MAX_SIZE		(64u << 20)
