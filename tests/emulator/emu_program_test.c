@@ -57,7 +57,7 @@ static void header(const char *what, unsigned int offset, unsigned int bytes, ui
 static void test_header(void)
 {
 	HEADER(magic, 0, MAGIC);
-	HEADER(version, 2, VERSION);
+	HEADER(version, NNPU_PROGRAM_VERSION + 1, VERSION);
 	HEADER(header_size, 72, SIZE);
 	HEADER(size, 64, SIZE);
 	HEADER(size, 0xffffffff, SIZE);
@@ -360,7 +360,7 @@ static void test_many_operands(void)
 	off += COMMANDS * sizeof(*c);
 	*h = (struct nnpu_program_header) {
 		.magic = htole32(NNPU_PROGRAM_MAGIC),
-		.version = htole16(1),
+		.version = htole16(NNPU_PROGRAM_VERSION),
 		.header_size = htole16(64),
 		.tensors_off = htole32(64),
 		.num_tensors = htole32(1),
