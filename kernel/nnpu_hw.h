@@ -260,6 +260,18 @@ struct nnpu_sqe_identify {
 	__le64 reserved[5];
 };
 
+/*
+ * CREATE_CTX weights: shares of the engines relative to those of other contexts of the
+ * same class.
+ */
+#define NNPU_CTX_WEIGHT_DEFAULT		16
+#define NNPU_CTX_WEIGHT_MAX		256
+
+/* CREATE_CTX classes: a higher one is served before lower ones. */
+#define NNPU_CTX_CLASS_NORMAL		0
+#define NNPU_CTX_CLASS_URGENT		1
+#define NNPU_CTX_CLASS_NUM		2
+
 /**
  * struct nnpu_sqe_create_ctx - CREATE_CTX: context @ctx with a slot table
  * @opcode: as in struct nnpu_sqe
@@ -278,12 +290,16 @@ struct nnpu_sqe_create_ctx {
 	__le64 slot_table;
 	/** @num_slots: entries of the slot table */
 	__le32 num_slots;
-	/** @reserved0: zero */
-	__le32 reserved0;
+	/** @weight: 1 .. NNPU_CTX_WEIGHT_MAX; 0: NNPU_CTX_WEIGHT_DEFAULT */
+	__le16 weight;
+	/** @sched_class: NNPU_CTX_CLASS_* */
+	__le16 sched_class;
 	/** @mem_limit: most device memory the context may take, bytes, 0 = no limit */
 	__le64 mem_limit;
+	/** @time_limit_ns: engine time after which a job ends, 0 = no limit */
+	__le64 time_limit_ns;
 	/** @reserved: zero */
-	__le64 reserved[4];
+	__le64 reserved[3];
 };
 
 /*
@@ -619,7 +635,9 @@ NNPU_ASSERT_SIZE(struct nnpu_mem, 24);
 NNPU_ASSERT_SIZE(struct nnpu_slot_entry, 32);
 NNPU_ASSERT_OFFSET(struct nnpu_slot_entry, flags, 24);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, num_slots, 16);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, weight, 20);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, mem_limit, 24);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, time_limit_ns, 32);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, qid, 8);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_entries, 12);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_addr, 24);

@@ -17,7 +17,7 @@ void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 	uint32_t id = le32toh(c->ctx), num_slots = le32toh(c->num_slots);
 	struct nnpu_ctx *ctx;
 
-	if (c->flags || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved))) {
+	if (c->flags || !is_zero(c->reserved, sizeof(c->reserved))) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -30,7 +30,9 @@ void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 		return;
 	}
 	if (!page_aligned(le64toh(c->slot_table)) || !num_slots ||
-	    num_slots > 1u << dev->props.max_slots_log2) {
+	    num_slots > 1u << dev->props.max_slots_log2 ||
+	    le16toh(c->weight) > NNPU_CTX_WEIGHT_MAX ||
+	    le16toh(c->sched_class) >= NNPU_CTX_CLASS_NUM) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -39,6 +41,10 @@ void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 		admin_fail(a, NNPU_STATUS_NO_MEMORY);
 		return;
 	}
+	ctx->time_limit_ns = le64toh(c->time_limit_ns);
+	ctx->sched.class = (uint8_t)le16toh(c->sched_class);
+	if (c->weight)
+		ctx->sched.weight = le16toh(c->weight);
 	pthread_mutex_lock(&dev->lock);
 	ctx->serial = dev->next_serial++;
 	dev->contexts[id] = ctx;

@@ -124,7 +124,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&dev->work, &attr);
-	pthread_cond_init(&dev->event, NULL);
+	pthread_cond_init(&dev->event, &attr);
 	dev->queues = alloc_lines(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
 	/* Each lane may have a job that has given way. */

@@ -23,6 +23,7 @@
 #include "device_model.h"
 #include "nnpu_hw.h"
 #include "prefetch.h"
+#include "scheduler.h"
 
 struct irqs;
 struct nnpu_ctx;
@@ -81,10 +82,7 @@ struct nnpu_device {
 	uint32_t irq_mask;
 
 	/* scheduler.c */
-	struct nnpu_ctx *first_ready;	/* contexts with ready lanes, oldest first */
-	struct nnpu_ctx *last_ready;
-	unsigned int active_contexts;	/* with work that waits or has begun */
-	uint64_t vtime;			/* where a context starts that gets work again, ns */
+	struct sched_class classes[NNPU_CTX_CLASS_NUM];
 	unsigned int num_ready;		/* ready lanes, and kernel queues with entries to fetch */
 	atomic_uint contended;		/* the same, for jobs at their points */
 	struct nnpu_ctx **contexts;	/* max_contexts + 1 */

@@ -97,7 +97,7 @@ static int infer_batch(struct exec_run *run, uint32_t number, uint32_t from, uin
 		ret = shapes_infer(&call, x->saved, run->engine->dev->props.max_operand_size);
 		/* An abort in it leaves no shape to go on with. */
 		if (job_is_to_end(&run->engine->progress))
-			return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+			return exec_ended(run);
 		if (ret < 0)
 			return exec_op_failed(run, i, error.reason, error.operand);
 		if (ret)

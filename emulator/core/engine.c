@@ -33,6 +33,11 @@
 #define STAY_SPINS	64
 /* Entries that are read at once. */
 #define READ_AHEAD	4
+/* Points between two looks at the clock, for the limit of engine time. */
+#define POINTS_PER_LOOK	16
+
+/* How long a stalled job with a limit sleeps before it looks at the clock, at most, ns. */
+#define STALL_LOOK_NS	100000000u
 
 /* Injections for the job that starts. */
 struct injected {
@@ -68,8 +73,19 @@ struct entries {
 
 bool job_is_to_end(const struct job_progress *p)
 {
-	return atomic_load_explicit(p->abort, memory_order_relaxed) ||
+	return atomic_load_explicit(p->abort, memory_order_relaxed) || p->expired ||
 	       atomic_load_explicit(p->stop, memory_order_relaxed);
+}
+
+unsigned int job_end_status(const struct job_progress *p)
+{
+	return p->expired && !atomic_load_explicit(p->abort, memory_order_relaxed) ?
+	       NNPU_STATUS_TIME_LIMIT : NNPU_STATUS_ABORTED;
+}
+
+uint64_t job_clock(const struct nnpu_engine *e)
+{
+	return dev_now(e->dev) - e->away_ns;
 }
 
 static struct nnpu_engine *container_of_progress(struct job_progress *p)
@@ -88,19 +104,46 @@ bool op_progress(struct job_progress *p)
 		atomic_store_explicit(p->counter,
 				      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
 				      memory_order_relaxed);
-	if (atomic_load_explicit(p->contended, memory_order_relaxed))
+	if (atomic_load_explicit(p->contended, memory_order_relaxed) ||
+	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
 		worker_point(container_of_progress(p));
 	return job_is_to_end(p);
 }
 
-/* A job that makes no progress. An abort ends it, but with @stuck only a reset does. */
+/* Sleep until something happens or the engine time is used up. dev->lock held. */
+static void stall_wait(struct nnpu_engine *e)
+{
+	struct nnpu_device *dev = e->dev;
+	uint64_t now = dev_now(dev), ns;
+	struct timespec until;
+
+	if (!e->progress.end_ns) {
+		pthread_cond_wait(&dev->event, &dev->lock);
+		return;
+	}
+	e->progress.expired = now >= e->progress.end_ns;
+	if (e->progress.expired)
+		return;
+	/* The clock of the device may go at another pace. */
+	ns = e->progress.end_ns - now < STALL_LOOK_NS ? e->progress.end_ns - now : STALL_LOOK_NS;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / 1000000000u);
+	until.tv_nsec = (long)(ns % 1000000000u);
+	pthread_cond_timedwait(&dev->event, &dev->lock, &until);
+}
+
+/* A job that makes no progress. What ends a job ends it, but with @stuck only a reset does. */
 static void job_stall(struct nnpu_engine *e, bool stuck)
 {
 	struct nnpu_device *dev = e->dev;
 
 	pthread_mutex_lock(&dev->lock);
-	while (!atomic_load(&dev->stop) && (stuck || !atomic_load(&e->abort)))
-		pthread_cond_wait(&dev->event, &dev->lock);
+	while (!atomic_load(&dev->stop) && (stuck || !job_is_to_end(&e->progress)))
+		if (stuck)
+			pthread_cond_wait(&dev->event, &dev->lock);
+		else
+			stall_wait(e);
 	pthread_mutex_unlock(&dev->lock);
 }
 
@@ -147,6 +190,9 @@ static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct 
 	job->program->refs++;
 	ctx->running++;
 	job->engine->ctx = ctx;
+	/* The clock never comes to a limit that does not fit. */
+	if (ctx->time_limit_ns && ctx->time_limit_ns < UINT64_MAX - job->engine->busy_since)
+		job->engine->progress.end_ns = job->engine->busy_since + ctx->time_limit_ns;
 	return 0;
 }
 

@@ -18,10 +18,16 @@ struct job_progress {
 	const atomic_uint *contended;	/* others wait for an engine */
 	const atomic_bool *abort;	/* an abort of this job has been requested */
 	const atomic_bool *stop;	/* the device stops */
+	uint64_t end_ns;		/* when the engine time of the job is used up; 0: no limit */
+	uint32_t points;		/* seen, of a job with a limit */
+	bool expired;			/* its engine time is used up */
 };
 
-/* Has an abort been requested, or does the device stop? */
+/* Has an abort been requested, is the time used up, or does the device stop? */
 bool job_is_to_end(const struct job_progress *p);
+
+/* Why it is to end: ABORTED or TIME_LIMIT. */
+unsigned int job_end_status(const struct job_progress *p);
 
 /* A worker: what an engine needs for one job, see seats.h. dev->lock, where not said. */
 struct nnpu_engine {
@@ -41,7 +47,7 @@ struct nnpu_engine {
 	struct nnpu_ctx *ctx;		/* of the job that has begun */
 	atomic_bool abort;		/* an abort of the entry has been requested */
 	uint64_t slice_end;		/* thread; 0: nobody has waited since the entry began */
-	uint64_t away_ns;		/* thread; how long the job has given way */
+	uint64_t away_ns;		/* thread; how long the job has given way, see job_clock() */
 	struct job_progress progress;
 	struct exec_state exec;
 	/* The control thread looks at it: a cache line of its own. */
@@ -50,6 +56,9 @@ struct nnpu_engine {
 
 /* The life of a worker's thread. */
 void engine_run(struct nnpu_engine *e);
+
+/* Time that does not pass while the job has given way. Its thread. */
+uint64_t job_clock(const struct nnpu_engine *e);
 
 /* Charge the lane with the time since the last charge. dev->lock held. */
 void engine_charge(struct nnpu_engine *e, uint64_t now);

@@ -24,16 +24,21 @@
 #define STEPS		4096u
 #define COPY_PIECE	(256u << 10)
 
+int exec_ended(struct exec_run *run)
+{
+	return verdict_status(run->verdict, job_end_status(&run->engine->progress));
+}
+
 int exec_no_memory(struct exec_run *run)
 {
-	return verdict_status(run->verdict, job_is_to_end(&run->engine->progress) ?
-			      NNPU_STATUS_ABORTED : NNPU_STATUS_NO_MEMORY);
+	return job_is_to_end(&run->engine->progress) ? exec_ended(run) :
+	       verdict_status(run->verdict, NNPU_STATUS_NO_MEMORY);
 }
 
 int exec_step(struct exec_run *run, uint32_t i)
 {
 	if (i % STEPS == STEPS - 1 && op_progress(&run->engine->progress))
-		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+		return exec_ended(run);
 	return 0;
 }
 
@@ -46,7 +51,7 @@ static int copy(struct exec_run *run, void *to, const void *from, uint64_t bytes
 		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
 		memcpy((char *)to + at, (const char *)from + at, n);
 		if (n == COPY_PIECE && op_progress(&run->engine->progress))
-			return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+			return exec_ended(run);
 	}
 	return 0;
 }
@@ -161,7 +166,7 @@ static int run_operation(struct exec_run *run, uint32_t index)
 	ret = op_execute(&call);
 	/* An operation may have left its last step half-done and not know. */
 	if (ret == OP_ABORTED || (!ret && job_is_to_end(&run->engine->progress)))
-		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+		return exec_ended(run);
 	return ret ? exec_op_failed(run, index, error.reason, error.operand) : 0;
 }
 
@@ -371,8 +376,7 @@ static int run_body(struct exec_run *run, const struct loop *l)
 
 static int check_timeout(struct exec_run *run, uint32_t index)
 {
-	/* Time in which the job had given way does not count. */
-	if (dev_now(run->engine->dev) - run->engine->away_ns < run->loop_end_ns)
+	if (job_clock(run->engine) < run->loop_end_ns)
 		return 0;
 	return verdict_set(run->verdict, NNPU_STATUS_LOOP_TIMEOUT, NNPU_REASON_NONE, index,
 			   NNPU_OPERAND_NONE);
@@ -434,7 +438,7 @@ static int run_loop(struct exec_run *run, uint32_t index)
 		return exec_no_memory(run);
 	run->next_chunk = l.chunks + 1 + 2 * l.num_carried;
 	if (outermost)
-		run->loop_end_ns = dev_now(run->engine->dev) - run->engine->away_ns +
+		run->loop_end_ns = job_clock(run->engine) +
 				   run->loop_timeout_ns;
 	if (loop_rounds(run, &l))
 		return -1;
@@ -464,10 +468,10 @@ static int run_control(struct exec_run *run, uint32_t index)
 static int run_command(struct exec_run *run, uint32_t index)
 {
 	bool control = cmd_is_control(&run->program->cmds[index]);
-	uint64_t start = run->max_profile ? dev_now(run->engine->dev) : 0;
+	uint64_t start = run->max_profile ? job_clock(run->engine) : 0;
 
 	if (op_progress(&run->engine->progress))
-		return verdict_status(run->verdict, NNPU_STATUS_ABORTED);
+		return exec_ended(run);
 	if (run->max_profile)
 		exec_profile_begin(run, index, start);
 	if (control ? run_control(run, index) : run_operation(run, index))

@@ -46,6 +46,7 @@ static inline const uint32_t *exec_operand_list(const struct exec_run *run, uint
 }
 
 /* These return -1 with the verdict. exec_no_memory() tells a lack of memory from an abort. */
+int exec_ended(struct exec_run *run);			/* the job is to end */
 int exec_no_memory(struct exec_run *run);
 int exec_step(struct exec_run *run, uint32_t i);	/* after entry @i of a table */
 int exec_op_failed(struct exec_run *run, uint32_t index, unsigned int reason,

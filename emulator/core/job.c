@@ -418,7 +418,7 @@ static int execute(struct run *r)
 	struct nnpu_engine *e = r->job->engine;
 
 	if (op_progress(&e->progress))
-		return status_fault(r, NNPU_STATUS_ABORTED, 0);
+		return status_fault(r, job_end_status(&e->progress), 0);
 	if (r->dev->props.null_mode) {
 		if (r->job->fail_dma)
 			return status_fault(r, NNPU_STATUS_DMA_ERROR, 0);
@@ -484,7 +484,7 @@ void job_run(struct job *job)
 	if (!r.v->status)
 		execute(&r);
 	job->end_ns = dev_now(dev);
-	job->exec_ns = job->end_ns - r.start_ns;
+	job->exec_ns = job->end_ns - job->engine->away_ns - r.start_ns;
 	if (has_block) {
 		write_profile(&r);
 		write_result(&r);

@@ -70,6 +70,6 @@ void exec_profile_end(struct exec_run *run, uint32_t index, uint64_t start)
 		return;
 	for (i = 0; i < cmd->num_outputs; i++)
 		bytes += out[i]->bytes;
-	r->exec_ns = htole64(le64toh(r->exec_ns) + dev_now(run->engine->dev) - start);
+	r->exec_ns = htole64(le64toh(r->exec_ns) + job_clock(run->engine) - start);
 	r->bytes = htole64(le64toh(r->bytes) + bytes);
 }

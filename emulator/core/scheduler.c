@@ -2,10 +2,11 @@
 /*
  * Arbitration: decides whose work an engine does next.
  *
- * The context comes first that has used the least device time, whatever way its jobs came.
- * Within the context a higher priority is served before a lower one, except that a level
- * is not passed over more than MAX_PASSED times in a row, and within a level the lane that
- * has used the least device time comes first. Device time is counted in full however a job
+ * A context of a higher class comes before those of lower ones. Within a class the context
+ * comes first that has used the least device time for its weight, whatever way its jobs came.
+ * Within the context a higher priority is served before a lower one, and within a level the
+ * lane comes first that has used the least device time. Neither a class nor a level is passed
+ * over more than MAX_PASSED times in a row. Device time is counted in full however a job
  * ends, so neither long jobs nor bad entries gain a larger share. A context or lane that was
  * idle starts level with the others: idle time earns no credit.
  *
@@ -17,7 +18,7 @@
 #include "scheduler.h"
 #include "slots.h"
 
-/* How often in a row a level with waiting work is passed over before it has a turn. */
+/* How often in a row a class or level with waiting work is passed over before it has a turn. */
 #define MAX_PASSED	16
 
 /* @n more or less of what an engine could do. */
@@ -27,29 +28,37 @@ static void count_ready(struct nnpu_device *dev, int n)
 	atomic_store_explicit(&dev->contended, dev->num_ready, memory_order_relaxed);
 }
 
+static struct sched_class *class_of(struct nnpu_device *dev, const struct nnpu_ctx *ctx)
+{
+	return &dev->classes[ctx->sched.class];
+}
+
 static void ctx_add(struct nnpu_device *dev, struct nnpu_ctx *ctx)
 {
-	ctx->sched.prev = dev->last_ready;
+	struct sched_class *class = class_of(dev, ctx);
+
+	ctx->sched.prev = class->last;
 	ctx->sched.next = NULL;
-	if (dev->last_ready)
-		dev->last_ready->sched.next = ctx;
+	if (class->last)
+		class->last->sched.next = ctx;
 	else
-		dev->first_ready = ctx;
-	dev->last_ready = ctx;
+		class->first = ctx;
+	class->last = ctx;
 }
 
 static void ctx_remove(struct nnpu_device *dev, struct nnpu_ctx *ctx)
 {
 	struct nnpu_ctx *prev = ctx->sched.prev, *next = ctx->sched.next;
+	struct sched_class *class = class_of(dev, ctx);
 
 	if (prev)
 		prev->sched.next = next;
 	else
-		dev->first_ready = next;
+		class->first = next;
 	if (next)
 		next->sched.prev = prev;
 	else
-		dev->last_ready = prev;
+		class->last = prev;
 }
 
 static void ready_add(struct nnpu_device *dev, struct lane *lane)
@@ -90,6 +99,7 @@ static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 {
 	struct sched_ctx *s = &lane->ctx->sched;
 	struct sched_level *level = &s->levels[lane->priority];
+	struct sched_class *class = class_of(dev, lane->ctx);
 
 	lane->active = active;
 	if (active) {
@@ -98,16 +108,16 @@ static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 			lane->vtime = level->vtime;
 		if (s->active++)
 			return;
-		dev->active_contexts++;
-		if (s->vtime < dev->vtime)
-			s->vtime = dev->vtime;
+		class->active++;
+		if (s->vtime < class->vtime)
+			s->vtime = class->vtime;
 		return;
 	}
 	/* The last active one had all to itself: its time is the others'. */
 	if (!--level->active && level->vtime < lane->vtime)
 		level->vtime = lane->vtime;
-	if (!--s->active && !--dev->active_contexts && dev->vtime < s->vtime)
-		dev->vtime = s->vtime;
+	if (!--s->active && !--class->active && class->vtime < s->vtime)
+		class->vtime = s->vtime;
 }
 
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane)
@@ -156,6 +166,23 @@ struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev)
 	return NULL;
 }
 
+static struct sched_class *pick_class(struct nnpu_device *dev)
+{
+	int top, i;
+
+	for (top = NNPU_CTX_CLASS_NUM - 1; top && !dev->classes[top].first; top--)
+		;
+	for (i = top - 1; i >= 0; i--)
+		if (dev->classes[i].first && dev->classes[i].passed >= MAX_PASSED) {
+			top = i;
+			break;
+		}
+	for (i = 0; i < top; i++)
+		dev->classes[i].passed = dev->classes[i].first ? dev->classes[i].passed + 1 : 0;
+	dev->classes[top].passed = 0;
+	return &dev->classes[top];
+}
+
 static struct sched_level *pick_level(struct sched_ctx *s)
 {
 	int top, i;
@@ -175,17 +202,23 @@ static struct sched_level *pick_level(struct sched_ctx *s)
 
 struct lane *sched_pick(struct nnpu_device *dev)
 {
-	struct nnpu_ctx *ctx, *first = dev->first_ready;
+	struct nnpu_ctx *ctx, *first;
+	struct sched_class *class;
 	struct sched_level *level;
 	struct lane *lane, *best;
 
-	if (!first || !dev->ready || atomic_load(&dev->stop))
+	if (!dev->num_ready || !dev->ready || atomic_load(&dev->stop))
+		return NULL;
+	class = pick_class(dev);
+	first = class->first;
+	/* What is ready may be kernel queues with entries to fetch only. */
+	if (!first)
 		return NULL;
 	for (ctx = first->sched.next; ctx; ctx = ctx->sched.next)
 		if (ctx->sched.vtime < first->sched.vtime)
 			first = ctx;
-	if (dev->vtime < first->sched.vtime)
-		dev->vtime = first->sched.vtime;
+	if (class->vtime < first->sched.vtime)
+		class->vtime = first->sched.vtime;
 	level = pick_level(&first->sched);
 	best = level->first;
 	for (lane = best->next; lane; lane = lane->next)
@@ -198,9 +231,13 @@ struct lane *sched_pick(struct nnpu_device *dev)
 
 void sched_charge(struct lane *lane, uint64_t ns)
 {
+	struct sched_ctx *s = &lane->ctx->sched;
+
 	/* A job that took no time on a coarse clock counts, too. */
-	lane->vtime += ns ? ns : 1;
-	lane->ctx->sched.vtime += ns ? ns : 1;
+	if (!ns)
+		ns = 1;
+	lane->vtime += ns;
+	s->vtime += (ns * NNPU_CTX_WEIGHT_DEFAULT + s->weight - 1) / s->weight;
 }
 
 void sched_wake(struct nnpu_device *dev)

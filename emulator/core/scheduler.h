@@ -26,12 +26,23 @@ struct sched_level {
 	uint64_t vtime;			/* where a lane starts that gets work again, ns */
 };
 
+/* The contexts of one class. */
+struct sched_class {
+	struct nnpu_ctx *first;		/* contexts with ready lanes, oldest first */
+	struct nnpu_ctx *last;
+	unsigned int active;		/* contexts with work that waits or has begun */
+	unsigned int passed;		/* turns of higher classes in a row while work waits here */
+	uint64_t vtime;			/* where a context starts that gets work again, ns */
+};
+
 /* What arbitration knows of a context. */
 struct sched_ctx {
+	uint8_t class;			/* NNPU_CTX_CLASS_* */
+	uint16_t weight;
 	struct sched_level levels[NNPU_QUEUE_PRIORITY_NUM];
 	unsigned int active;		/* lanes */
 	unsigned int num_ready;
-	uint64_t vtime;			/* device time used as arbitration counts it, ns */
+	uint64_t vtime;			/* device time used, by weight, as arbitration counts it */
 	struct nnpu_ctx *prev;		/* contexts with ready lanes */
 	struct nnpu_ctx *next;
 };

@@ -146,6 +146,8 @@ static void give_way(struct nnpu_engine *e, uint64_t now)
 		come_back(e);
 	e->busy_since = dev_now(dev);
 	e->away_ns += e->busy_since - now;
+	if (e->progress.end_ns)
+		e->progress.end_ns += e->busy_since - now;
 	e->slice_end = e->busy_since + SLICE_NS;
 }
 
@@ -154,6 +156,12 @@ void worker_point(struct nnpu_engine *e)
 	struct nnpu_device *dev = e->dev;
 	uint64_t now = dev_now(dev);
 
+	if (e->progress.end_ns && now >= e->progress.end_ns) {
+		e->progress.expired = true;
+		return;
+	}
+	if (!atomic_load_explicit(&dev->contended, memory_order_relaxed))
+		return;
 	/* The slice begins when somebody waits. */
 	if (!e->slice_end)
 		e->slice_end = now + SLICE_NS;

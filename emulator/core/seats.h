@@ -19,7 +19,10 @@ void worker_park(struct nnpu_engine *e);
 /* Give the seat to a job that has given way. */
 void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to);
 
-/* At a point, if others wait; no lock held: give way when the slice is over. */
+/*
+ * At a point, no lock held: see whether the time of the job is used up. If others wait, give
+ * way when the slice is over.
+ */
 void worker_point(struct nnpu_engine *e);
 
 /* An entry begins: it has a whole slice. */

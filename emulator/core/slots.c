@@ -34,6 +34,7 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	ctx->slot_table = slot_table;
 	ctx->num_slots = num_slots;
 	ctx->mem_limit = mem_limit;
+	ctx->sched.weight = NNPU_CTX_WEIGHT_DEFAULT;
 	ctx->programs = calloc(dev->props.max_programs + 1, sizeof(*ctx->programs));
 	ctx->slots = calloc(num_slots, sizeof(*ctx->slots));
 	ctx->lanes = calloc(dev->props.num_queues + 1, sizeof(*ctx->lanes));
@@ -224,7 +225,7 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *hol
 		struct slot_map *map;
 
 		if (progress && op_progress(progress))
-			return NNPU_STATUS_ABORTED;
+			return job_end_status(progress);
 		if (holder)
 			slots_hold(holder, ctx);
 		status = slot_find(ctx, slot, offset, len, dir, &map);

@@ -38,6 +38,7 @@ struct nnpu_ctx {
 	uint64_t slot_table;
 	uint32_t num_slots;
 	uint64_t mem_limit;		/* 0: none */
+	uint64_t time_limit_ns;		/* engine time of a job; 0: none */
 	uint64_t mem_used;		/* dev->lock */
 	unsigned int running;		/* jobs that have begun; dev->lock */
 	struct sched_ctx sched;		/* dev->lock */

@@ -94,8 +94,13 @@ static void test_contexts(struct rig *r)
 	struct nnpu_sqe d = { .opcode = NNPU_ADMIN_DESTROY_CTX, .ctx = htole32(5) };
 
 	refuses_bytes(r, &c, 1, 2, NNPU_STATUS_INVALID_FIELD, "CREATE_CTX flags");
-	refuses_bytes(r, &c, 20, 24, NNPU_STATUS_INVALID_FIELD, "CREATE_CTX reserved0");
-	refuses_bytes(r, &c, 32, 64, NNPU_STATUS_INVALID_FIELD, "CREATE_CTX reserved");
+	refuses_bytes(r, &c, 40, 64, NNPU_STATUS_INVALID_FIELD, "CREATE_CTX reserved");
+	bad = c;
+	bad.weight = htole16(NNPU_CTX_WEIGHT_MAX + 1);
+	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "weight out of range");
+	bad = c;
+	bad.sched_class = htole16(NNPU_CTX_CLASS_NUM);
+	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "unknown class");
 	bad = c;
 	bad.ctx = 0;
 	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_CTX, "context 0");

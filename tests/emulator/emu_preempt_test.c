@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Jobs that give way: no client's job keeps the engine from another client.
+ * Jobs that give way: no client's job keeps the engine from another client. Jobs that use up
+ * the engine time that their context allows.
  */
 #include <endian.h>
 #include <string.h>
@@ -82,8 +83,8 @@ static int load_add(uint32_t ctx)
 	return status;
 }
 
-/* A device with one engine, contexts 1 and 2, and three queues. */
-static void open_device(int32_t points)
+/* A device with one engine, contexts 1 and 2, and three queues. Context 1 has a limit, 2 a weight. */
+static void open_limited(int32_t points, uint64_t limit_ns, uint16_t weight)
 {
 	struct nnpu_inproc_config config;
 
@@ -91,12 +92,22 @@ static void open_device(int32_t points)
 	config.props.num_engines = 1;
 	rig_open(&rig, &config);
 	rig_enable(&rig);
-	if (!job_rig_init(&a, &rig, 1, SHARED) || !job_rig_init(&b, &rig, 2, RIG_QUEUES) ||
+	rig.ctx_attrs.time_limit_ns = htole64(limit_ns);
+	if (!job_rig_init(&a, &rig, 1, SHARED))
+		a.rig = NULL;
+	rig.ctx_attrs.time_limit_ns = 0;
+	rig.ctx_attrs.weight = htole16(NNPU_CTX_WEIGHT_DEFAULT * weight);
+	if (!a.rig || !job_rig_init(&b, &rig, 2, RIG_QUEUES) ||
 	    rig_create_queue(&rig, OWN_A, 1, 0, 16) || rig_create_queue(&rig, OWN_B, 2, 0, 16) ||
 	    load_add(1) || load_add(2) || load_roi(1, points)) {
 		printf("Bail out! the device does not start\n");
 		exit(1);
 	}
+}
+
+static void open_device(int32_t points)
+{
+	open_limited(points, 0, 1);
 }
 
 /* A job of @j on queue @qid; the command id. */
@@ -291,8 +302,86 @@ static void test_result(void)
 	rig_close(&rig);
 }
 
+/* The engine time of the job that ended last, as its result block says. */
+static uint64_t exec_ns(void)
+{
+	return le64toh(job_result(&a)->exec_ns);
+}
+
+#define LIMIT	(30 * 1000000ull)
+
+static void test_limit(void)
+{
+	static const unsigned int queues[] = { SHARED, OWN_A };
+	unsigned int i, rounds;
+	struct nnpu_cqe cqe;
+	uint64_t ns;
+	uint16_t roi;
+
+	for (i = 0; i < 2; i++) {
+		open_limited(ENDLESS, LIMIT, 1);
+		ok(completes(queues[i], submit_roi(queues[i]), NNPU_STATUS_TIME_LIMIT) &&
+		   le16toh(job_result(&a)->status) == NNPU_STATUS_TIME_LIMIT,
+		   "a job alone in queue %u ends at its limit", queues[i]);
+		ok(exec_ns() >= LIMIT, "and not before: %llu ns", (unsigned long long)exec_ns());
+		roi = submit_roi(queues[i]);
+		for (rounds = 0; !rig_peek(&rig.queues[queues[i]], &cqe) &&
+		     completes(OWN_B, submit_add(OWN_B), 0); rounds++)
+			;
+		ok(completes(queues[i], roi, NNPU_STATUS_TIME_LIMIT) && rounds >= 3 &&
+		   exec_ns() >= LIMIT, "and beside %u jobs of another client", rounds);
+		rig_inject(&rig, NNPU_INJECT_JOB_STALL, 1);
+		ok(completes(queues[i], submit_roi(queues[i]), NNPU_STATUS_TIME_LIMIT),
+		   "one that makes no progress");
+		rig_inject(&rig, NNPU_INJECT_JOB_SLOW, 1);
+		ok(completes(queues[i], submit_roi(queues[i]), NNPU_STATUS_TIME_LIMIT),
+		   "one that makes little");
+		ok(completes(OWN_B, submit_add(OWN_B), 0), "the other client has no limit");
+		rig_close(&rig);
+	}
+
+	/* Time for which a job has given way does not count. */
+	open_device(LONG);
+	ok(completes(OWN_A, submit_roi(OWN_A), 0), "how long it takes alone");
+	ns = exec_ns();
+	rig_close(&rig);
+	/* It has a ninth of the engine. */
+	open_limited(LONG, 4 * ns + LIMIT, 8);
+	ok(!load_roi(2, ENDLESS), "an endless job beside it");
+	roi = submit_roi(SHARED);
+	memcpy(b.block, a.block, 256);
+	memcpy(b.operands, a.operands, 256);
+	submit(&b, OWN_B, ROI);
+	ok(completes(SHARED, roi, 0), "a job that gives way has its whole limit");
+	ok(exec_ns() <= 4 * ns + LIMIT, "exec_ns does not count the time of others: %llu of %llu",
+	   (unsigned long long)exec_ns(), (unsigned long long)ns);
+	rig_close(&rig);
+}
+
+static void test_null_limit(void)
+{
+	struct nnpu_inproc_config config;
+
+	rig_config(&config);
+	config.props.null_mode = true;
+	rig_open(&rig, &config);
+	rig_enable(&rig);
+	rig.ctx_attrs.time_limit_ns = htole64(LIMIT);
+	if (!job_rig_init(&b, &rig, 2, SHARED) || load_add(2)) {
+		printf("Bail out! the device does not start\n");
+		exit(1);
+	}
+	ok(completes(SHARED, submit_add(SHARED), 0), "null mode: below the limit");
+	rig_inject(&rig, NNPU_INJECT_JOB_SLOW, 1);
+	ok(completes(SHARED, submit_add(SHARED), NNPU_STATUS_TIME_LIMIT), "null mode: beyond it");
+	rig_close(&rig);
+}
+
 int main(void)
 {
+	test_limit();
+	test_null_limit();
+
 	test_ways();
 	test_aborts();
 	test_flood();

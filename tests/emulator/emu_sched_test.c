@@ -190,6 +190,9 @@ static void write_pair(uint32_t offset, const void *p)
 	write_reg(offset + 4, (uint64_t)(uintptr_t)p >> 32);
 }
 
+/* For contexts 1 and 2 of the next device; 0: defaults. */
+static uint16_t weights[3], classes[3];
+
 static void create_ctx(uint32_t id)
 {
 	struct nnpu_sqe_create_ctx c = {
@@ -197,6 +200,8 @@ static void create_ctx(uint32_t id)
 		.ctx = htole32(id),
 		.num_slots = htole32(4),
 		.slot_table = htole64((uintptr_t)slots),
+		.weight = htole16(weights[id]),
+		.sched_class = htole16(classes[id]),
 	};
 
 	if (admin(&c)) {
@@ -410,6 +415,18 @@ static unsigned int entries_of(unsigned int qid, unsigned int first, unsigned in
 	return n;
 }
 
+/* The longest run of one queue among @count entries from @first on. */
+static unsigned int longest_run(unsigned int first, unsigned int count)
+{
+	unsigned int i, run = 1, longest = 1;
+
+	for (i = first + 1; i < first + count; i++) {
+		run = order[i] == order[i - 1] ? run + 1 : 1;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
 /* Contexts share the engine, however many queues they have and of whatever priority. */
 static void test_contexts(void)
 {
@@ -445,16 +462,71 @@ static void test_contexts(void)
 	stop();
 }
 
-/* The longest run of one queue among @count entries from @first on. */
-static unsigned int longest_run(unsigned int first, unsigned int count)
+static void test_weights(void)
 {
-	unsigned int i, run = 1, longest = 1;
+	unsigned int mine;
 
-	for (i = first + 1; i < first + count; i++) {
-		run = order[i] == order[i - 1] ? run + 1 : 1;
-		longest = run > longest ? run : longest;
-	}
-	return longest;
+	weights[2] = 3 * NNPU_CTX_WEIGHT_DEFAULT;
+	start_in("11", "12");
+	hold_at(2);
+	ring(1, 200);
+	ring(2, 300);
+	let_go();
+	wait_served(501);
+	mine = entries_of(1, 1, 200);
+	ok(mine >= 49 && mine <= 51, "weights 1 and 3: %u of 200", mine);
+	stop();
+
+	weights[1] = 1;
+	weights[2] = NNPU_CTX_WEIGHT_MAX;
+	start_in("11", "12");
+	hold_at(2);
+	ring(1, 10);
+	ring(2, 1500);
+	let_go();
+	wait_served(1511);
+	mine = entries_of(1, 1, 1285);
+	ok(mine >= 4 && mine <= 6, "weights 1 and 256: %u of 1285", mine);
+	/* What the weight is worth while nobody waits earns nothing. */
+	hold_at(2);
+	ring(1, 10);
+	ring(2, 10);
+	let_go();
+	wait_served(1532);
+	mine = entries_of(1, 1512, 10);
+	ok(mine <= 2, "and afterwards: %u of 10", mine);
+	stop();
+	memset(weights, 0, sizeof(weights));
+}
+
+static void test_classes(void)
+{
+	unsigned int urgent;
+
+	/* The context of queue 1 has the higher class, those of 2 and 3 a normal one. */
+	classes[1] = NNPU_CTX_CLASS_URGENT;
+	weights[2] = NNPU_CTX_WEIGHT_MAX;
+	start_in("021", "122");
+	hold_at(3);
+	ring(3, 50);
+	ring(2, 50);
+	ring(1, 170);
+	let_go();
+	wait_served(271);
+	urgent = entries_of(1, 1, 170);
+	ok(urgent == 160 && longest_run(1, 170) == 16,
+	   "a higher class comes first, but for one turn in 17: %u of 170", urgent);
+	ring(2, 100);
+	wait_served(371);
+	hold_at(2);
+	ring(2, 20);
+	ring(1, 10);
+	let_go();
+	wait_served(402);
+	ok(entries_of(1, 372, 10) == 10, "at the end of the entry that runs");
+	stop();
+	memset(classes, 0, sizeof(classes));
+	memset(weights, 0, sizeof(weights));
 }
 
 static void test_no_credit(void)
@@ -661,6 +733,8 @@ int main(void)
 	test_starvation();
 	test_share();
 	test_contexts();
+	test_weights();
+	test_classes();
 	test_no_credit();
 	test_bad_entries();
 	test_perf_levels();

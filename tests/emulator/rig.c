@@ -253,13 +253,12 @@ int rig_admin(struct rig *rig, void *sqe, struct nnpu_cqe *cqe)
 int rig_create_ctx(struct rig *rig, uint32_t ctx, struct nnpu_slot_entry *table,
 		   uint32_t num_slots)
 {
-	struct nnpu_sqe_create_ctx c = {
-		.opcode = NNPU_ADMIN_CREATE_CTX,
-		.ctx = htole32(ctx),
-		.slot_table = rig_addr(table),
-		.num_slots = htole32(num_slots),
-	};
+	struct nnpu_sqe_create_ctx c = rig->ctx_attrs;
 
+	c.opcode = NNPU_ADMIN_CREATE_CTX;
+	c.ctx = htole32(ctx);
+	c.slot_table = rig_addr(table);
+	c.num_slots = htole32(num_slots);
 	return rig_admin(rig, &c, NULL);
 }
 

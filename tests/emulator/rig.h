@@ -36,6 +36,7 @@ struct rig {
 	struct rig_queue admin;
 	struct rig_queue queues[RIG_QUEUES + 1];
 	uint16_t next_cid;
+	struct nnpu_sqe_create_ctx ctx_attrs;	/* limits, weight and class of new contexts */
 };
 
 /* Device with @config (NULL: defaults with injection), powered on, not enabled. */

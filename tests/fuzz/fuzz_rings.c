@@ -162,12 +162,17 @@ static void raw(struct input *in, unsigned int qid)
 
 static void create_ctx(struct input *in)
 {
-	uint32_t id = next(in) & 3;
+	uint8_t how = next(in);
+	uint32_t id = how & 3;
 	struct nnpu_sqe_create_ctx c = {
 		.opcode = NNPU_ADMIN_CREATE_CTX,
 		.ctx = htole32(id),
 		.slot_table = at(SLOT_TABLES + id * 4096),
 		.num_slots = htole32(8),
+		.weight = htole16(how & 4 ? NNPU_CTX_WEIGHT_MAX : 0),
+		.sched_class = htole16(how >> 3 & 1),
+		.mem_limit = htole64(how & 16 ? 65536 : 0),
+		.time_limit_ns = htole64(how & 32 ? 1 + (how >> 6) * 100000u : 0),
 	};
 
 	push(in, 0, &c);

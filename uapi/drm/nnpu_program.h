@@ -231,6 +231,7 @@ extern "C" {
 	X(LOOP_TIMEOUT, 0x0f, "loop timeout") \
 	X(INTERNAL, 0x10, "internal device error") \
 	X(RESET, 0x11, "lost in a reset") \
+	X(TIME_LIMIT, 0x12, "engine time limit of the context") \
 	X(PROGRAM_HEADER, 0x20, "malformed program header") \
 	X(PROGRAM_TENSOR, 0x21, "malformed tensor record") \
 	X(PROGRAM_COMMAND, 0x22, "malformed command") \
