@@ -64,24 +64,25 @@ int nnpu_check_bind(const struct drm_nnpu_slot_bind *args)
 
 static bool nnpu_check_entries(u32 entries, u32 max)
 {
-	return entries >= DRM_NNPU_QUEUE_MIN_ENTRIES && entries <= max && is_power_of_2(entries);
+	return entries >= NNPU_MIN_ENTRIES && entries <= max && is_power_of_2(entries);
 }
 
 /**
  * nnpu_check_queue - fields of QUEUE_CREATE; the caller checks the ranges against the buffer
  * @args: copy of the caller's structure
+ * @max_entries: entries of a ring that the device can have
  *
  * Return: 0, or -EINVAL.
  */
-int nnpu_check_queue(const struct drm_nnpu_queue_create *args)
+int nnpu_check_queue(const struct drm_nnpu_queue_create *args, u32 max_entries)
 {
-	BUILD_BUG_ON(DRM_NNPU_QUEUE_MAX_SQ_ENTRIES * NNPU_SQE_SIZE > NNPU_PAGE_SIZE);
-	BUILD_BUG_ON(DRM_NNPU_QUEUE_MAX_CQ_ENTRIES * NNPU_CQE_SIZE > NNPU_PAGE_SIZE);
+	BUILD_BUG_ON(NNPU_MAX_SQ_ENTRIES * NNPU_SQE_SIZE > NNPU_PAGE_SIZE);
+	BUILD_BUG_ON(NNPU_MAX_CQ_ENTRIES * NNPU_CQE_SIZE > NNPU_PAGE_SIZE);
 
 	if (args->flags || args->pad || args->priority > DRM_NNPU_PRIORITY_HIGH)
 		return -EINVAL;
-	if (!nnpu_check_entries(args->sq_entries, DRM_NNPU_QUEUE_MAX_SQ_ENTRIES) ||
-	    !nnpu_check_entries(args->cq_entries, DRM_NNPU_QUEUE_MAX_CQ_ENTRIES))
+	if (!nnpu_check_entries(args->sq_entries, min(max_entries, NNPU_MAX_SQ_ENTRIES)) ||
+	    !nnpu_check_entries(args->cq_entries, min(max_entries, NNPU_MAX_CQ_ENTRIES)))
 		return -EINVAL;
 	if (!IS_ALIGNED(args->sq_offset, NNPU_PAGE_SIZE) ||
 	    !IS_ALIGNED(args->cq_offset, NNPU_PAGE_SIZE) || args->sq_offset == args->cq_offset)

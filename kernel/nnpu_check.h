@@ -14,6 +14,9 @@
 #define NNPU_MAX_SLOT_SIZE	(4ull << 30)
 /* Largest stride of the arrays of SUBMIT. Larger than today's records, for later versions. */
 #define NNPU_MAX_STRIDE		4096
+/* Entries of the rings of a user queue: each ring is in one page of the device. */
+#define NNPU_MAX_SQ_ENTRIES	64
+#define NNPU_MAX_CQ_ENTRIES	128
 
 /**
  * struct nnpu_range - bytes of a slot
@@ -40,7 +43,7 @@ struct nnpu_header_verdict {
 bool nnpu_check_range(u64 offset, u64 length, u64 size);
 int nnpu_check_bo_size(u64 size, u64 *aligned);
 int nnpu_check_bind(const struct drm_nnpu_slot_bind *args);
-int nnpu_check_queue(const struct drm_nnpu_queue_create *args);
+int nnpu_check_queue(const struct drm_nnpu_queue_create *args, u32 max_entries);
 int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args);
 int nnpu_check_arg(const struct nnpu_arg *arg);
 int nnpu_check_sync(const struct drm_nnpu_sync *sync);

@@ -1,23 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * NNPU hardware interface: registers, queue entries, slot tables.
+ * NNPU hardware interface: registers, admin commands, slot tables.
  *
  * The driver and the device model both include this file, so that they agree on the
- * layout. Documentation/hardware/ describes the same in prose; tests/docs/check-spec
- * compares the two. All fields are little-endian. Reserved fields are zero, and the
- * reader checks that they are.
+ * layout. What processes share with the device, too, is in uapi/drm: entries of I/O queues in
+ * nnpu_rings.h, programs in nnpu_program.h. Documentation/hardware/ describes the same in
+ * prose; tests/docs/check-spec compares the two. All fields are little-endian. Reserved fields
+ * are zero, and the reader checks that they are.
  */
 #ifndef _NNPU_HW_H_
 #define _NNPU_HW_H_
 
 #include <drm/nnpu_program.h>
+#include <drm/nnpu_rings.h>
 
 /* PCI identity. The vendor id is the one QEMU's own experimental devices use. */
 #define NNPU_PCI_VENDOR_ID		0x1234
 #define NNPU_PCI_DEVICE_ID		0x4e50
 #define NNPU_PCI_CLASS			0x1200	/* processing accelerator */
 
-/* BARs of the PCI function. */
+/*
+ * BARs of the PCI function. Queue q owns the doorbell page at q << DB_STRIDE_LOG2 of its BAR;
+ * nnpu_rings.h has the offsets in the page.
+ */
 #define NNPU_PCI_BAR_REGS		0
 #define NNPU_PCI_BAR_DOORBELL		2
 #define NNPU_PCI_BAR_MSIX		4
@@ -82,19 +87,6 @@
 #define NNPU_HW_VERSION \
 	((NNPU_HW_VERSION_MAJOR << 16) | NNPU_HW_VERSION_MINOR)
 
-/* Feature bits (FEATURES register, nnpu_identify.features). */
-#define NNPU_FEATURE_PROFILE		(1u << 0)	/* per-command profile records */
-#define NNPU_FEATURE_ABORT		(1u << 1)	/* ABORT command */
-#define NNPU_FEATURE_INJECT		(1u << 2)	/* fault injection is enabled */
-#define NNPU_FEATURE_NULL		(1u << 3)	/* jobs complete without computing */
-#define NNPU_FEATURE_PRIORITY		(1u << 4)	/* queue priorities */
-#define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines */
-#define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* BRANCH, LOOP, BLOCK commands */
-#define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
-#define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* SET_PERF command */
-#define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */
-#define NNPU_FEATURE_EXTENSIONS		(1u << 10)	/* vendor extensions */
-
 #define NNPU_LIMITS0_MAX_QUEUES		0x0000ffffu	/* I/O queues: ids 1 .. n */
 #define NNPU_LIMITS0_MAX_ENTRIES_LOG2	0x00ff0000u	/* entries of a ring */
 #define NNPU_LIMITS0_DB_STRIDE_LOG2	0xff000000u	/* bytes per doorbell page */
@@ -145,15 +137,6 @@
 #define NNPU_INJECT_KIND_SHIFT		16
 #define NNPU_INJECT_COUNT_MASK		0xffffu
 
-/*
- * Doorbells (BAR 2): queue q owns the page at q << DB_STRIDE_LOG2. 32-bit writes.
- */
-#define NNPU_DB_SQ_TAIL			0x00	/* index one past the last entry */
-#define NNPU_DB_CQ_HEAD			0x04	/* index of the next entry to read */
-#define NNPU_DB_CQ_ARM			0x08	/* interrupt at a completion beyond this head */
-
-#define NNPU_SQE_SIZE			64
-#define NNPU_CQE_SIZE			32
 #define NNPU_PAGE_SHIFT			12
 #define NNPU_PAGE_SIZE			(1u << NNPU_PAGE_SHIFT)
 #define NNPU_MIN_ENTRIES		2
@@ -173,29 +156,6 @@
 #define NNPU_ADMIN_SET_PERF		0x0b
 #define NNPU_ADMIN_SUSPEND_QUEUE	0x0c
 #define NNPU_ADMIN_NUM			0x0d
-
-/* I/O commands. */
-#define NNPU_IO_NOP			0x00
-#define NNPU_IO_EXECUTE			0x01
-#define NNPU_IO_COPY			0x02	/* reserved: slot to slot */
-#define NNPU_IO_NUM			0x03
-
-/**
- * struct nnpu_sqe - submission entry: the part that all commands have
- * @opcode: NNPU_ADMIN_* or NNPU_IO_*
- * @flags: per command
- * @cid: command id, chosen by software, returned in the completion
- * @ctx: context the command is for; 0 = none. On a queue that belongs to a
- *	context it must be 0
- * @body: per command
- */
-struct nnpu_sqe {
-	__u8 opcode;
-	__u8 flags;
-	__le16 cid;
-	__le32 ctx;
-	__u8 body[56];
-};
 
 /**
  * struct nnpu_mem - memory by DMA address, for entries only the kernel writes
@@ -545,79 +505,6 @@ struct nnpu_sqe_invalidate {
 	__le64 reserved[6];
 };
 
-/* EXECUTE flags: args is a DMA address; only on NNPU_QUEUE_KERNEL queues. */
-#define NNPU_EXEC_ARGS_DMA		(1u << 0)
-/* EXECUTE flags: write struct nnpu_profile records. */
-#define NNPU_EXEC_PROFILE		(1u << 1)
-
-/**
- * struct nnpu_sqe_execute - EXECUTE: run a program once
- * @opcode: as in struct nnpu_sqe
- * @flags: NNPU_EXEC_*
- * @cid: as in struct nnpu_sqe
- * @ctx: context; 0 on a queue that belongs to one
- *
- * The device reads the argument block once, before it checks it. It writes
- * outputs, then profile records, then the result block, then the completion.
- */
-struct nnpu_sqe_execute {
-	__u8 opcode;
-	__u8 flags;
-	__le16 cid;
-	__le32 ctx;
-	/** @program: program number */
-	__le32 program;
-	/** @args_slot: slot of the argument block; 0 with NNPU_EXEC_ARGS_DMA */
-	__le32 args_slot;
-	/** @args: offset in @args_slot, multiple of 8, or DMA address (contiguous) */
-	__le64 args;
-	/** @args_len: bytes of the argument block */
-	__le32 args_len;
-	/** @result_slot: slot for the result block, or NNPU_SLOT_NONE */
-	__le32 result_slot;
-	/** @result_off: offset in @result_slot, multiple of 8 */
-	__le64 result_off;
-	/** @profile_slot: slot for profile records; 0 without NNPU_EXEC_PROFILE */
-	__le32 profile_slot;
-	/** @profile_len: bytes of room for profile records */
-	__le32 profile_len;
-	/** @profile_off: offset in @profile_slot, multiple of 8 */
-	__le64 profile_off;
-	/** @reserved: zero */
-	__le64 reserved;
-};
-
-/**
- * struct nnpu_cqe - completion entry, 32 bytes
- * @result: per command: EXECUTE: time of execution, ns; LOAD_PROGRAM: bytes of
- *	device memory; ABORT: 1 if the job was found
- * @error: index of the tensor, command or argument at fault
- * @reason: NNPU_REASON_*
- * @operand: position of the operand at fault or NNPU_OPERAND_NONE
- * @reserved: zero
- * @qid: queue
- * @sq_head: entries of the submission ring fetched so far, modulo its size
- * @cid: command id
- * @status: NNPU_STATUS_* << 1 | phase. Written last, in one piece
- *
- * The phase bit is 1 on the first pass over the ring and changes with each pass.
- */
-struct nnpu_cqe {
-	__le64 result;
-	__le32 error;
-	__le16 reason;
-	__le16 operand;
-	__le64 reserved;
-	__le16 qid;
-	__le16 sq_head;
-	__le16 cid;
-	__le16 status;
-};
-
-#define NNPU_CQE_PHASE			0x0001u
-#define NNPU_CQE_STATUS_SHIFT		1
-
-NNPU_ASSERT_SIZE(struct nnpu_sqe, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_identify, NNPU_SQE_SIZE);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_identify, page, 16);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_create_ctx, NNPU_SQE_SIZE);
@@ -629,8 +516,6 @@ NNPU_ASSERT_SIZE(struct nnpu_queue_state, 16);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_load_program, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_unload_program, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_invalidate, NNPU_SQE_SIZE);
-NNPU_ASSERT_SIZE(struct nnpu_sqe_execute, NNPU_SQE_SIZE);
-NNPU_ASSERT_SIZE(struct nnpu_cqe, NNPU_CQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_mem, 24);
 NNPU_ASSERT_SIZE(struct nnpu_slot_entry, 32);
 NNPU_ASSERT_OFFSET(struct nnpu_slot_entry, flags, 24);
@@ -647,13 +532,5 @@ NNPU_ASSERT_OFFSET(struct nnpu_sqe_suspend_queue, state_addr, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_queue, target_cid, 10);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, image, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, report_addr, 40);
-NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, args, 16);
-NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, args_len, 24);
-NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, result_off, 32);
-NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, profile_slot, 40);
-NNPU_ASSERT_OFFSET(struct nnpu_sqe_execute, profile_off, 48);
-NNPU_ASSERT_OFFSET(struct nnpu_cqe, error, 8);
-NNPU_ASSERT_OFFSET(struct nnpu_cqe, qid, 24);
-NNPU_ASSERT_OFFSET(struct nnpu_cqe, status, 30);
 
 #endif /* _NNPU_HW_H_ */

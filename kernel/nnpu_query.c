@@ -39,6 +39,13 @@ static int nnpu_query_device(struct nnpu_device *ndev, struct drm_nnpu_query *ar
 		.reset_count = atomic64_read(&ndev->reset_count),
 	};
 
+	if (ndev->userqs.num_hw) {
+		/* A mapping of the doorbells is one page of the CPU. */
+		info.doorbell_size = PAGE_SIZE;
+		info.min_ring_entries = NNPU_MIN_ENTRIES;
+		info.max_sq_entries = min(ndev->limits.max_entries, NNPU_MAX_SQ_ENTRIES);
+		info.max_cq_entries = min(ndev->limits.max_entries, NNPU_MAX_CQ_ENTRIES);
+	}
 	return nnpu_query_copy(args, &info, sizeof(info));
 }
 

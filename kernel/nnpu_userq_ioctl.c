@@ -96,7 +96,7 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 	args->fd = -1;
 	if (!ndev->userqs.num_hw)
 		return -EOPNOTSUPP;
-	ret = nnpu_check_queue(args);
+	ret = nnpu_check_queue(args, ndev->limits.max_entries);
 	if (ret)
 		return ret;
 	ctx = nnpu_file_use_context(file);

@@ -161,7 +161,7 @@ static int storm(unsigned int process, unsigned int rounds)
 			nnpu_job_fini(fd, &job);
 			nnpu_uq_destroy(fd, &uq);
 		} else {
-			munmap((void *)uq.db, DRM_NNPU_QUEUE_DOORBELL_SIZE);
+			munmap((void *)uq.db, uq.db_size);
 			munmap(uq.ring, 2 * NNPU_PAGE_SIZE);
 			munmap(job.buf.map, job.buf.size);
 			close(uq.fd);

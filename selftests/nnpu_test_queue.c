@@ -61,10 +61,15 @@ int nnpu_uq_create(int fd, struct nnpu_uq *uq, uint32_t priority, uint32_t sq_en
 		.cq_entries = cq_entries,
 		.cq_offset = PAGE,
 	};
+	struct drm_nnpu_device_info info = { 0 };
+	uint32_t size = sizeof(info);
 	void *db;
 	int ret;
 
 	memset(uq, 0, sizeof(*uq));
+	ret = nnpu_query(fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size);
+	if (ret)
+		return ret;
 	ret = nnpu_bo_create(fd, 2 * PAGE, &uq->ring_handle);
 	if (ret)
 		return ret;
@@ -75,8 +80,8 @@ int nnpu_uq_create(int fd, struct nnpu_uq *uq, uint32_t priority, uint32_t sq_en
 	ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_CREATE, &arg);
 	if (ret)
 		goto err_ring;
-	db = mmap(NULL, DRM_NNPU_QUEUE_DOORBELL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, arg.fd,
-		  0);
+	uq->db_size = info.doorbell_size;
+	db = mmap(NULL, uq->db_size, PROT_READ | PROT_WRITE, MAP_SHARED, arg.fd, 0);
 	if (db == MAP_FAILED) {
 		ret = -errno;
 		close(arg.fd);
@@ -104,7 +109,7 @@ void nnpu_uq_destroy(int fd, struct nnpu_uq *uq)
 	struct drm_nnpu_queue_destroy arg = { .queue = uq->id };
 
 	nnpu_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
-	munmap((void *)uq->db, DRM_NNPU_QUEUE_DOORBELL_SIZE);
+	munmap((void *)uq->db, uq->db_size);
 	close(uq->fd);
 	munmap(uq->ring, 2 * PAGE);
 	nnpu_bo_close(fd, uq->ring_handle);

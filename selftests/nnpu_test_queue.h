@@ -21,6 +21,7 @@ struct nnpu_uq {
 	struct nnpu_sqe *sq;
 	struct nnpu_cqe *cq;
 	volatile uint32_t *db;
+	size_t db_size;
 	uint32_t sq_entries;
 	uint32_t cq_entries;
 	uint32_t tail;

@@ -67,6 +67,17 @@ TEST_F(nnpu, query_device_info)
 	EXPECT_LT(0, info.num_queues);
 	EXPECT_LT(0, info.num_engines);
 	EXPECT_LT(0, info.hang_timeout_ms);
+	if (info.features & NNPU_FEATURE_USER_QUEUES) {
+		EXPECT_EQ((uint32_t)sysconf(_SC_PAGESIZE), info.doorbell_size);
+		EXPECT_LE(2, info.min_ring_entries);
+		EXPECT_LE(info.min_ring_entries, info.max_sq_entries);
+		EXPECT_LE(info.min_ring_entries, info.max_cq_entries);
+		EXPECT_GE(info.page_size, info.max_sq_entries * sizeof(struct nnpu_sqe));
+		EXPECT_GE(info.page_size, info.max_cq_entries * sizeof(struct nnpu_cqe));
+	} else {
+		EXPECT_EQ(0, info.doorbell_size);
+		EXPECT_EQ(0, info.max_sq_entries);
+	}
 }
 
 TEST_F(nnpu, query_short_buffer_is_not_overrun)

@@ -252,7 +252,7 @@ TEST_F(userq, epoll_sees_the_end)
 
 TEST_F(userq, one_mapping)
 {
-	const size_t size = DRM_NNPU_QUEUE_DOORBELL_SIZE;
+	const size_t size = self->uq.db_size;
 	const int rw = PROT_READ | PROT_WRITE;
 	void *db = (void *)self->uq.db, *other;
 
@@ -288,7 +288,7 @@ TEST_F(userq, not_for_children)
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		if (mmap(NULL, DRM_NNPU_QUEUE_DOORBELL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+		if (mmap(NULL, self->uq.db_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			 self->uq.fd, 0) != MAP_FAILED || errno != EPERM)
 			_exit(1);
 		signal(SIGSEGV, SIG_DFL);

@@ -80,6 +80,12 @@ install-libnnhal: lib
 	$(Q)ln -sf $(NNHAL_SONAME) $(DESTDIR)$(LIBDIR)/libnnhal.so
 	$(Q)install -m 644 $(BUILD)/lib/nnhal.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 
-install-files: install-libnnhal
+# For programs without libnnhal: ioctls, rings, programs.
+.PHONY: install-uapi
+install-uapi:
+	$(Q)install -d $(DESTDIR)$(INCLUDEDIR)/drm
+	$(Q)install -m 644 $(wildcard uapi/drm/nnpu_*.h) $(DESTDIR)$(INCLUDEDIR)/drm
+
+install-files: install-libnnhal install-uapi
 
 include userspace/tools/build.mk userspace/tools/nnbench/build.mk userspace/tools/nnvec/build.mk

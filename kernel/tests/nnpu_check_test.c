@@ -323,8 +323,8 @@ static void check_test_queue(struct kunit *test)
 {
 	const struct drm_nnpu_queue_create good = {
 		.priority = DRM_NNPU_PRIORITY_HIGH,
-		.sq_entries = DRM_NNPU_QUEUE_MAX_SQ_ENTRIES,
-		.cq_entries = DRM_NNPU_QUEUE_MAX_CQ_ENTRIES,
+		.sq_entries = NNPU_MAX_SQ_ENTRIES,
+		.cq_entries = NNPU_MAX_CQ_ENTRIES,
 		.sq_offset = PAGE,
 	};
 	struct drm_nnpu_queue_create args = good;
@@ -332,13 +332,14 @@ static void check_test_queue(struct kunit *test)
 #define BAD(field, value) do { \
 		args = good; \
 		args.field = (value); \
-		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_queue(&args), -EINVAL, "%s", #field); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_queue(&args, 1 << 15), -EINVAL, \
+				    "%s", #field); \
 	} while (0)
 
-	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args), 0);
-	args.sq_entries = DRM_NNPU_QUEUE_MIN_ENTRIES;
-	args.cq_entries = DRM_NNPU_QUEUE_MIN_ENTRIES;
-	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args, 1 << 15), 0);
+	args.sq_entries = NNPU_MIN_ENTRIES;
+	args.cq_entries = NNPU_MIN_ENTRIES;
+	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args, 1 << 15), 0);
 	BAD(flags, 1);
 	BAD(flags, 1u << 31);
 	BAD(pad, 1);
@@ -346,10 +347,10 @@ static void check_test_queue(struct kunit *test)
 	BAD(sq_entries, 0);
 	BAD(sq_entries, 1);
 	BAD(sq_entries, 48);
-	BAD(sq_entries, 2 * DRM_NNPU_QUEUE_MAX_SQ_ENTRIES);
+	BAD(sq_entries, 2 * NNPU_MAX_SQ_ENTRIES);
 	BAD(cq_entries, 0);
 	BAD(cq_entries, 3);
-	BAD(cq_entries, 2 * DRM_NNPU_QUEUE_MAX_CQ_ENTRIES);
+	BAD(cq_entries, 2 * NNPU_MAX_CQ_ENTRIES);
 	BAD(cq_entries, 1u << 31);
 	BAD(sq_offset, 1);
 	BAD(sq_offset, PAGE + 64);
@@ -357,6 +358,13 @@ static void check_test_queue(struct kunit *test)
 	BAD(cq_offset, PAGE);
 	BAD(cq_offset, PAGE / 2);
 #undef BAD
+	/* A device with smaller rings. */
+	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&good, 32), -EINVAL);
+	args = good;
+	args.sq_entries = 32;
+	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args, 32), -EINVAL);
+	args.cq_entries = 32;
+	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args, 32), 0);
 }
 
 static struct kunit_case check_test_cases[] = {

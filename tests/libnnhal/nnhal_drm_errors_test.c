@@ -82,6 +82,8 @@ static const struct transport_ops memory_ops = {
 };
 
 static struct drm_transport d = {
+	.info = { .page_size = 4096, .doorbell_size = 4096, .max_sq_entries = 64,
+		  .max_cq_entries = 128 },
 	.base = { .ops = &memory_ops }, .fd = FAKE_FD, .udmabuf_fd = -1,
 	.import_lock = PTHREAD_MUTEX_INITIALIZER,
 };
@@ -158,6 +160,10 @@ static void test_wait(void)
 	int err;
 
 	fail(0, 0, 0);
+	d.info.max_cq_entries = 64;
+	ok(drm_queue_create(&d.base, 0, &queue) == -EOPNOTSUPP && !queue,
+	   "the rings of this device are too small for the library");
+	d.info.max_cq_entries = 128;
 	if (!ok(!drm_queue_create(&d.base, 0, &queue), "a queue"))
 		return;
 	for (i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {

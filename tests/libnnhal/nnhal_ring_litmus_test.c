@@ -302,8 +302,8 @@ static void test_meetings(void)
 
 /* ---- submission and completion ring, as burst/burst_ring.h uses them ---- */
 
-#define SQ_ENTRIES	BURST_SQ_ENTRIES
-#define CQ_ENTRIES	BURST_CQ_ENTRIES
+#define SQ_ENTRIES	TRANSPORT_SQ_ENTRIES
+#define CQ_ENTRIES	TRANSPORT_CQ_ENTRIES
 #define NUM_CIDS	8
 #define BLOCK_WORDS	16
 
@@ -400,8 +400,6 @@ static void test_rings(uint32_t depth)
 	d.count = num_messages();
 	d.queue.sq = (void *)d.sq;
 	d.queue.cq = d.cq;
-	d.queue.sq_entries = SQ_ENTRIES;
-	d.queue.cq_entries = CQ_ENTRIES;
 	d.queue.doorbell = d.doorbell;
 	if (pthread_create(&thread, NULL, be_device, &d))
 		exit(1);

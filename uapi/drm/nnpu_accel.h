@@ -26,6 +26,7 @@
 
 #include "drm.h"
 #include "nnpu_program.h"
+#include "nnpu_rings.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -89,6 +90,11 @@ struct drm_nnpu_query {
  * @num_engines: jobs the device runs at the same time
  * @hang_timeout_ms: a job without progress for this long is aborted
  * @reset_count: device resets since the driver was bound, failed ones included
+ * @doorbell_size: bytes to mmap() from the descriptor of a queue, at offset 0. This and
+ *	the next three are 0 if a process cannot have a queue
+ * @min_ring_entries: smallest sq_entries and cq_entries of QUEUE_CREATE
+ * @max_sq_entries: largest sq_entries
+ * @max_cq_entries: largest cq_entries
  */
 struct drm_nnpu_device_info {
 	__u64 features;
@@ -104,6 +110,10 @@ struct drm_nnpu_device_info {
 	__u32 num_engines;
 	__u32 hang_timeout_ms;
 	__u64 reset_count;
+	__u32 doorbell_size;
+	__u32 min_ring_entries;
+	__u32 max_sq_entries;
+	__u32 max_cq_entries;
 };
 
 /* The context was lost in a device reset. Its programs are gone: open the device again. */
@@ -338,35 +348,28 @@ struct drm_nnpu_submit {
 	__u64 loop_timeout_ns;
 };
 
-/* Entries of a ring. Each ring of a user queue has one device page. */
-#define DRM_NNPU_QUEUE_MIN_ENTRIES	2
-#define DRM_NNPU_QUEUE_MAX_SQ_ENTRIES	64
-#define DRM_NNPU_QUEUE_MAX_CQ_ENTRIES	128
-
-/* Bytes to mmap() from the descriptor of a queue, at offset 0. */
-#define DRM_NNPU_QUEUE_DOORBELL_SIZE	4096
-
 /**
  * struct drm_nnpu_queue_create - create a queue that the process itself rings
  * @flags: zero
  * @priority: DRM_NNPU_PRIORITY_*; ranks the queue among all queues of the device.
  *	No queue starves
  * @ring_handle: GEM handle of a buffer made by BO_CREATE, not an imported one
- * @sq_entries: entries of the submission ring, power of two,
- *	DRM_NNPU_QUEUE_MIN_ENTRIES to DRM_NNPU_QUEUE_MAX_SQ_ENTRIES
- * @cq_entries: entries of the completion ring, power of two,
- *	DRM_NNPU_QUEUE_MIN_ENTRIES to DRM_NNPU_QUEUE_MAX_CQ_ENTRIES
+ * @sq_entries: entries of the submission ring, power of two, from
+ *	drm_nnpu_device_info.min_ring_entries to drm_nnpu_device_info.max_sq_entries
+ * @cq_entries: entries of the completion ring, power of two, to
+ *	drm_nnpu_device_info.max_cq_entries
  * @sq_offset: bytes from the start of the buffer to the submission ring, multiple
  *	of the device page size
  * @cq_offset: bytes to the completion ring, multiple of the device page size,
  *	another page
  * @queue: out: queue number, not 0
- * @fd: out: descriptor of the queue (close-on-exec): mmap() gives its doorbell
- *	page, poll() waits for an armed completion
+ * @fd: out: descriptor of the queue (close-on-exec): mmap() of
+ *	drm_nnpu_device_info.doorbell_size bytes gives its doorbell page, poll() waits
+ *	for an armed completion
  * @pad: zero
  *
- * Rings and doorbells are those of the hardware specification: entries of struct
- * nnpu_sqe with ctx 0 and of struct nnpu_cqe. A new queue starts at index 0 and
+ * nnpu_rings.h has the entries and the doorbells; ctx of an entry is 0. A ring is in one
+ * page of the device. A new queue starts at index 0 and
  * phase 1. The queue gets a hardware queue when its doorbell is rung, gives it
  * back when it is idle, and keeps its indices meanwhile.
  *
@@ -478,7 +481,7 @@ struct drm_nnpu_queue_wait {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_QUEUE_WAIT, struct drm_nnpu_queue_wait)
 
 NNPU_ASSERT_SIZE(struct drm_nnpu_query, 16);
-NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 64);
+NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 80);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 48);
 NNPU_ASSERT_SIZE(struct drm_nnpu_bo_create, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_bo_mmap, 16);

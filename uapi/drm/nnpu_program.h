@@ -567,11 +567,24 @@ struct nnpu_performance {
 #define NNPU_PERF_IF			2
 #define NNPU_PERF_WHILE			3
 
+/* Feature bits (nnpu_identify.features, drm_nnpu_device_info.features, register FEATURES). */
+#define NNPU_FEATURE_PROFILE		(1u << 0)	/* per-command profile records */
+#define NNPU_FEATURE_ABORT		(1u << 1)	/* ABORT command */
+#define NNPU_FEATURE_INJECT		(1u << 2)	/* fault injection is enabled */
+#define NNPU_FEATURE_NULL		(1u << 3)	/* jobs complete without computing */
+#define NNPU_FEATURE_PRIORITY		(1u << 4)	/* queue priorities */
+#define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines */
+#define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* BRANCH, LOOP, BLOCK commands */
+#define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
+#define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* SET_PERF command */
+#define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */
+#define NNPU_FEATURE_EXTENSIONS		(1u << 10)	/* vendor extensions */
+
 /**
  * struct nnpu_identify - what the device is, 4096 bytes
  * @magic: NNPU_IDENTIFY_MAGIC
  * @version: hardware specification, major << 16 | minor
- * @features: NNPU_FEATURE_* (hardware specification, as register FEATURES)
+ * @features: NNPU_FEATURE_*
  * @name: model name, NUL-padded ASCII
  * @firmware: version string of the device's firmware or model, NUL-padded ASCII
  * @device_type: DeviceType of the HAL (4 = ACCELERATOR)

@@ -140,12 +140,11 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 	err = t->ops->queue_create(t, (uint32_t)b->model->priority, &b->queue);
 	if (err)
 		return err;
-	if (b->queue->sq_entries != BURST_SQ_ENTRIES || b->queue->cq_entries != BURST_CQ_ENTRIES ||
-	    b->num_requests >= BURST_SQ_ENTRIES || b->num_requests >= BURST_CQ_ENTRIES / 2)
+	if (b->num_requests >= TRANSPORT_SQ_ENTRIES || b->num_requests >= TRANSPORT_CQ_ENTRIES / 2)
 		return -EIO;
 	b->sq = b->queue->sq;
 	b->cq = b->queue->cq;
-	b->cq_tell = BURST_CQ_ENTRIES / 2;
+	b->cq_tell = TRANSPORT_CQ_ENTRIES / 2;
 	/*
 	 * If the model defines all output shapes, an execution has these shapes or fails: the
 	 * device need not write them.
@@ -161,7 +160,7 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 		return err;
 	for (i = 0; i < b->num_requests; i++)
 		burst_request_init(b, i, block_size);
-	for (i = 0; i < BURST_SQ_ENTRIES; i++)
+	for (i = 0; i < TRANSPORT_SQ_ENTRIES; i++)
 		memcpy(&b->sq[i], &b->requests[0].sqe, sizeof(b->sq[i]));
 	burst_spin_init(&b->spin, spin_us, start, start_ns);
 	return 0;

@@ -88,7 +88,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 	 * and the device has fetched the entry of each completed request, [D].
 	 */
 	place = &b->sq[b->sq_tail];
-	tail = (b->sq_tail + 1) % BURST_SQ_ENTRIES;
+	tail = (b->sq_tail + 1) % TRANSPORT_SQ_ENTRIES;
 	b->sq_tail = tail;
 	burst_write_entry(place, &r->sqe);
 	if (!more) {

@@ -32,8 +32,8 @@
 #include <stdint.h>
 
 #include <drm/nnpu_program.h>
+#include <drm/nnpu_rings.h>
 #include <nnhal/nnhal.h>
-#include <nnpu_hw.h>
 
 #include "base/base.h"
 #include "base/fork_guard.h"
@@ -76,10 +76,6 @@ enum burst_request_state {
 				 REQUEST_LOOPS)
 /* Flags without effect on a request that has succeeded. */
 #define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS | REQUEST_LOOPS)
-
-/* Rings of one page each, as transports create them. Constants, for the hot path. */
-#define BURST_SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)
-#define BURST_CQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_CQE_SIZE)
 
 /*
  * A place for one request in flight. Its number is the command id. Its argument block keeps

@@ -110,7 +110,7 @@ hot_inline void burst_announce(struct nnhal_burst *b)
 
 hot_inline const struct nnpu_cqe *burst_cq_entry(const struct nnhal_burst *b, uint32_t count)
 {
-	return &b->cq[count % BURST_CQ_ENTRIES];
+	return &b->cq[count % TRANSPORT_CQ_ENTRIES];
 }
 
 /*
@@ -122,7 +122,7 @@ hot_inline bool burst_is_completed(const struct nnpu_cqe *cqe, uint32_t count, u
 {
 	/* The device writes the word with one store; each call reads it with one load. */
 	*status = le16toh(__atomic_load_n(&cqe->status, __ATOMIC_RELAXED));
-	return (*status ^ count / BURST_CQ_ENTRIES) & NNPU_CQE_PHASE;
+	return (*status ^ count / TRANSPORT_CQ_ENTRIES) & NNPU_CQE_PHASE;
 }
 
 /* A request that was RUNNING has ended: move it to the results, or wake its waiter. */

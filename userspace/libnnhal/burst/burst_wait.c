@@ -141,7 +141,7 @@ void burst_doze(struct nnhal_burst *b, uint64_t until_ns)
 	b->sleeping = true;
 	b->num_sleeps++;
 	slice = slice_end(b, start);
-	head = atomic_load_explicit(&b->cq_count, memory_order_relaxed) % BURST_CQ_ENTRIES;
+	head = atomic_load_explicit(&b->cq_count, memory_order_relaxed) % TRANSPORT_CQ_ENTRIES;
 	pthread_mutex_unlock(&b->lock);
 	err = b->transport->ops->queue_wait(b->transport, b->queue, head,
 					    until_ns < slice ? until_ns : slice, &state);

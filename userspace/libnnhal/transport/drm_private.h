@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <drm/nnpu_accel.h>
+
 #include "transport/transport.h"
 
 struct drm_transport {
@@ -16,6 +18,7 @@ struct drm_transport {
 	char path[256];			/* of the device node */
 	int fd;
 	int udmabuf_fd;			/* -1: not available */
+	struct drm_nnpu_device_info info;
 	/*
 	 * All imports of a dma-buf return the same handle, so the first close would end
 	 * it for all. Import, bind and close are therefore one step under this lock.

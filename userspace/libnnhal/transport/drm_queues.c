@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <nnpu_hw.h>
 
 #include <drm/nnpu_accel.h>
 
@@ -18,7 +17,7 @@ struct drm_queue {
 	uint32_t number;		/* 0: none, as the driver counts from 1 */
 	uint32_t ring_handle;		/* 0: none, likewise */
 	int fd;				/* -1: none */
-	void *rings;			/* submission ring, completion ring */
+	void *rings;			/* submission ring, completion ring: a page each */
 };
 
 /* Both enumerations have the same numbers: no conversion. */
@@ -30,27 +29,29 @@ _Static_assert((int)TRANSPORT_QUEUE_READY == DRM_NNPU_QUEUE_STATE_READY &&
 	       (int)TRANSPORT_QUEUE_DESTROYED == DRM_NNPU_QUEUE_STATE_DESTROYED,
 	       "states of queues");
 
-#define RINGS_SIZE	(2 * (size_t)NNPU_PAGE_SIZE)
+static size_t rings_size(const struct drm_transport *d)
+{
+	return 2 * (size_t)d->info.page_size;
+}
 
 /* The rings are of no use to a child, and a child must not write to them. */
-static int create_rings(struct drm_queue *q, int fd)
+static int create_rings(struct drm_queue *q, const struct drm_transport *d)
 {
-	struct drm_nnpu_bo_create create = { .size = RINGS_SIZE };
-	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &create);
+	struct drm_nnpu_bo_create create = { .size = rings_size(d) };
+	int err = drm_ioctl(d->fd, DRM_IOCTL_NNPU_BO_CREATE, &create);
 
 	if (err)
 		return err;
 	q->ring_handle = create.handle;
-	err = drm_map_handle(fd, create.handle, RINGS_SIZE, &q->rings);
+	err = drm_map_handle(d->fd, create.handle, rings_size(d), &q->rings);
 	if (err)
 		return err;
-	return madvise(q->rings, RINGS_SIZE, MADV_DONTFORK) ? -errno : 0;
+	return madvise(q->rings, rings_size(d), MADV_DONTFORK) ? -errno : 0;
 }
 
-static int map_doorbell(struct drm_queue *q)
+static int map_doorbell(struct drm_queue *q, const struct drm_transport *d)
 {
-	void *page = mmap(NULL, DRM_NNPU_QUEUE_DOORBELL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
-			  q->fd, 0);
+	void *page = mmap(NULL, d->info.doorbell_size, PROT_READ | PROT_WRITE, MAP_SHARED, q->fd, 0);
 
 	if (page == MAP_FAILED)
 		return -errno;
@@ -62,18 +63,18 @@ void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
 {
 	struct drm_queue *q = (struct drm_queue *)queue;
 	struct drm_nnpu_queue_destroy arg = { .queue = q->number };
-	int fd = to_drm(t)->fd;
+	const struct drm_transport *d = to_drm(t);
 
 	if (q->number)
-		drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
+		drm_ioctl(d->fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
 	if (q->base.doorbell)
-		munmap((void *)(uintptr_t)q->base.doorbell, DRM_NNPU_QUEUE_DOORBELL_SIZE);
+		munmap((void *)(uintptr_t)q->base.doorbell, d->info.doorbell_size);
 	if (q->fd >= 0)
 		close(q->fd);
 	if (q->rings)
-		munmap(q->rings, RINGS_SIZE);
+		munmap(q->rings, rings_size(d));
 	if (q->ring_handle)
-		drm_gem_close(fd, q->ring_handle);
+		drm_gem_close(d->fd, q->ring_handle);
 	free(q);
 }
 
@@ -86,43 +87,42 @@ void drm_queue_free_copy(struct transport_queue *queue)
 	free(q);
 }
 
-static int create_queue(struct drm_queue *q, int fd, uint32_t priority)
+static int create_queue(struct drm_queue *q, const struct drm_transport *d, uint32_t priority)
 {
 	struct drm_nnpu_queue_create arg = {
 		.priority = priority,
 		.ring_handle = q->ring_handle,
-		.sq_entries = NNPU_PAGE_SIZE / NNPU_SQE_SIZE,
-		.cq_entries = NNPU_PAGE_SIZE / NNPU_CQE_SIZE,
-		.cq_offset = NNPU_PAGE_SIZE,
+		.sq_entries = TRANSPORT_SQ_ENTRIES,
+		.cq_entries = TRANSPORT_CQ_ENTRIES,
+		.cq_offset = d->info.page_size,
 	};
-	int err = drm_ioctl(fd, DRM_IOCTL_NNPU_QUEUE_CREATE, &arg);
+	int err = drm_ioctl(d->fd, DRM_IOCTL_NNPU_QUEUE_CREATE, &arg);
 
-	/* An older driver does not know the ioctl. */
-	if (err == -EINVAL || err == -ENOTTY || err == -ENOSYS)
-		return -EOPNOTSUPP;
 	if (err)
 		return err;
 	q->number = arg.queue;
 	q->fd = arg.fd;
 	q->base.sq = q->rings;
-	q->base.cq = (struct nnpu_cqe *)((uint8_t *)q->rings + NNPU_PAGE_SIZE);
-	q->base.sq_entries = arg.sq_entries;
-	q->base.cq_entries = arg.cq_entries;
-	return map_doorbell(q);
+	q->base.cq = (struct nnpu_cqe *)((uint8_t *)q->rings + d->info.page_size);
+	return map_doorbell(q, d);
 }
 
 int drm_queue_create(struct transport *t, uint32_t priority, struct transport_queue **queue)
 {
-	struct drm_queue *q = calloc(1, sizeof(*q));
-	int fd = to_drm(t)->fd;
+	const struct drm_transport *d = to_drm(t);
+	struct drm_queue *q;
 	int err;
 
+	if (d->info.max_sq_entries < TRANSPORT_SQ_ENTRIES ||
+	    d->info.max_cq_entries < TRANSPORT_CQ_ENTRIES)
+		return -EOPNOTSUPP;
+	q = calloc(1, sizeof(*q));
 	if (!q)
 		return -ENOMEM;
 	q->fd = -1;
-	err = create_rings(q, fd);
+	err = create_rings(q, d);
 	if (!err)
-		err = create_queue(q, fd, priority);
+		err = create_queue(q, d, priority);
 	if (err) {
 		drm_queue_destroy(t, &q->base);
 		return err;

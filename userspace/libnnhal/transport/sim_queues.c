@@ -15,9 +15,9 @@
 #include "transport/sim_rings.h"
 #include "transport/transport.h"
 
-/* One page each, as with the driver. */
-#define SQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_SQE_SIZE)
-#define CQ_ENTRIES	(NNPU_PAGE_SIZE / NNPU_CQE_SIZE)
+/* One page each. */
+_Static_assert(TRANSPORT_SQ_ENTRIES * NNPU_SQE_SIZE <= NNPU_PAGE_SIZE &&
+	       TRANSPORT_CQ_ENTRIES * NNPU_CQE_SIZE <= NNPU_PAGE_SIZE, "rings");
 
 struct sim_queue {
 	struct transport_queue base;
@@ -73,7 +73,8 @@ static int create(struct sim_queue *q, uint32_t priority)
 		.opcode = NNPU_ADMIN_CREATE_QUEUE, .flags = NNPU_QUEUE_ARMED_IRQ,
 		.ctx = htole32(SIM_CTX),
 		.qid = htole16((uint16_t)q->id), .vector = htole16((uint16_t)q->id),
-		.sq_entries = htole32(SQ_ENTRIES), .cq_entries = htole32(CQ_ENTRIES),
+		.sq_entries = htole32(TRANSPORT_SQ_ENTRIES),
+		.cq_entries = htole32(TRANSPORT_CQ_ENTRIES),
 		.priority = htole32(priority),
 		.sq_addr = htole64((uintptr_t)q->base.sq),
 		.cq_addr = htole64((uintptr_t)q->base.cq),
@@ -112,8 +113,6 @@ int sim_queue_create(struct sim_rings *r, uint32_t priority, struct transport_qu
 	if (!err) {
 		q->base.sq = q->memory.map;
 		q->base.cq = (struct nnpu_cqe *)((uint8_t *)q->memory.map + NNPU_PAGE_SIZE);
-		q->base.sq_entries = SQ_ENTRIES;
-		q->base.cq_entries = CQ_ENTRIES;
 		q->base.ring = ring;
 		err = create(q, priority);
 	}

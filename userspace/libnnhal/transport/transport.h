@@ -83,13 +83,15 @@ enum transport_queue_state {
 /*
  * A queue whose rings and doorbell the process uses itself. The hardware specification
  * defines rings, entries and doorbells, for a queue that belongs to a context and has
- * NNPU_QUEUE_ARMED_IRQ. Indices start at 0, the phase bit starts with 1.
+ * NNPU_QUEUE_ARMED_IRQ. Indices start at 0, the phase bit starts with 1. All queues have the
+ * same numbers of entries: they are constants on the hot path of bursts.
  */
+#define TRANSPORT_SQ_ENTRIES	64u
+#define TRANSPORT_CQ_ENTRIES	128u
+
 struct transport_queue {
 	struct nnpu_sqe *sq;
 	struct nnpu_cqe *cq;
-	uint32_t sq_entries;
-	uint32_t cq_entries;
 	/* The doorbell page; NULL: call ring() instead. */
 	volatile uint32_t *doorbell;
 	void (*ring)(struct transport_queue *queue, uint32_t offset, uint32_t value);
@@ -162,7 +164,7 @@ struct transport_ops {
 	int (*fence_reset)(struct transport *t, struct transport_fence *fence);
 	/*
 	 * Create a queue. -EOPNOTSUPP: the device, its driver or its administrator
-	 * does not offer such queues; -ENOSPC: too many queues.
+	 * does not offer such queues, or only smaller ones; -ENOSPC: too many queues.
 	 */
 	int (*queue_create)(struct transport *t, uint32_t priority,
 			    struct transport_queue **queue);

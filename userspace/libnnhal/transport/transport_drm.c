@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include <drm/nnpu_accel.h>
-#include <nnpu_hw.h>
 
 #include <nnhal/nnhal.h>
 
@@ -321,8 +320,8 @@ static enum nnhal_status read_version(struct drm_transport *d, struct nnhal_diag
 
 static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag *diag)
 {
-	struct drm_nnpu_device_info info;
-	int err = query(d->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, sizeof(info));
+	const struct drm_nnpu_device_info *info = &d->info;
+	int err = query(d->fd, DRM_NNPU_QUERY_DEVICE_INFO, &d->info, sizeof(d->info));
 
 	if (!err)
 		err = query(d->fd, DRM_NNPU_QUERY_IDENTIFY, &d->base.identify,
@@ -331,10 +330,10 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 		diag_set(diag, "asking the driver: %s", errno_text(-err));
 		return status_from_errno(-err);
 	}
-	d->base.limits.max_args = info.max_args;
-	d->base.limits.max_program_size = info.max_program_size;
-	d->base.limits.can_profile = info.features & NNPU_FEATURE_PROFILE;
-	d->base.limits.has_control_flow = info.features & NNPU_FEATURE_CONTROL_FLOW;
+	d->base.limits.max_args = info->max_args;
+	d->base.limits.max_program_size = info->max_program_size;
+	d->base.limits.can_profile = info->features & NNPU_FEATURE_PROFILE;
+	d->base.limits.has_control_flow = info->features & NNPU_FEATURE_CONTROL_FLOW;
 	return NNHAL_STATUS_NONE;
 }
 
