@@ -48,13 +48,14 @@ int nnpu_check_bo_size(u64 size, u64 *aligned)
  * nnpu_check_bind - fields of SLOT_BIND; the caller checks the range against the buffer
  * @args: copy of the caller's structure
  *
- * Return: 0, or -EINVAL.
+ * Return: 0, -EINVAL, or -EOPNOTSUPP for a kind that is reserved.
  */
 int nnpu_check_bind(const struct drm_nnpu_slot_bind *args)
 {
-	if (args->pad || !args->flags ||
-	    args->flags & ~(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE))
+	if (!args->flags || args->flags & ~(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE))
 		return -EINVAL;
+	if (args->kind != DRM_NNPU_SLOT_KIND_HOST)
+		return args->kind == DRM_NNPU_SLOT_KIND_DEVICE ? -EOPNOTSUPP : -EINVAL;
 	if (!args->size || args->size > NNPU_MAX_SLOT_SIZE ||
 	    !IS_ALIGNED(args->size, NNPU_PAGE_SIZE) ||
 	    !IS_ALIGNED(args->offset, NNPU_PAGE_SIZE))
@@ -113,23 +114,57 @@ static int nnpu_check_submit_syncs(const struct drm_nnpu_submit *args)
 	return 0;
 }
 
+static int nnpu_check_submit_profile(const struct drm_nnpu_submit *args)
+{
+	if (args->flags & DRM_NNPU_SUBMIT_PROFILE)
+		return IS_ALIGNED(args->profile_offset, 8) ? 0 : -EINVAL;
+	return args->profile_slot || args->profile_offset || args->profile_size ? -EINVAL : 0;
+}
+
+/* What the device has to have for the kind of job, and what the kind has no use for. */
+static int nnpu_check_submit_kind(const struct drm_nnpu_submit *args, u64 features)
+{
+	switch (args->kind) {
+	case DRM_NNPU_JOB_EXECUTE:
+		return args->loop_timeout_ns > NNPU_LOOP_TIMEOUT_MAX_NS ? -EINVAL : 0;
+	case DRM_NNPU_JOB_COPY:
+		if (!(features & NNPU_FEATURE_COPY))
+			return -EOPNOTSUPP;
+		return args->program || args->loop_timeout_ns ||
+		       args->num_inputs != args->num_outputs ||
+		       args->flags & DRM_NNPU_SUBMIT_PROFILE ? -EINVAL : 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+#define NNPU_SUBMIT_DEADLINE	(DRM_NNPU_SUBMIT_DEADLINE_RELATIVE | \
+				 DRM_NNPU_SUBMIT_DEADLINE_ABORT)
+#define NNPU_SUBMIT_FLAGS	(DRM_NNPU_SUBMIT_PROFILE | DRM_NNPU_SUBMIT_PROPAGATE | \
+				 NNPU_SUBMIT_DEADLINE)
+
 /**
  * nnpu_check_submit - fields of SUBMIT that need no lookup
  * @args: copy of the caller's structure
  * @max_args: inputs plus outputs of one job
+ * @features: NNPU_FEATURE_* of the device
  *
- * Return: 0, or -EINVAL.
+ * Return: 0, -EINVAL, or -EOPNOTSUPP for what is reserved or what the device does not have.
  */
-int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args)
+int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args, u64 features)
 {
 	u32 num_args;
+	int ret;
 
-	if (args->flags & ~DRM_NNPU_SUBMIT_PROFILE)
+	if (args->flags & ~NNPU_SUBMIT_FLAGS || args->pad ||
+	    args->priority > DRM_NNPU_PRIORITY_HIGH)
 		return -EINVAL;
-	if (args->priority > DRM_NNPU_PRIORITY_HIGH)
-		return -EINVAL;
-	if (args->deadline_ns || args->loop_timeout_ns > NNPU_LOOP_TIMEOUT_MAX_NS)
-		return -EINVAL;
+	/* No device of this version has NNPU_FEATURE_DEADLINE. */
+	if (args->deadline_ns || args->flags & NNPU_SUBMIT_DEADLINE)
+		return -EOPNOTSUPP;
+	ret = nnpu_check_submit_kind(args, features);
+	if (ret)
+		return ret;
 	if (check_add_overflow(args->num_inputs, args->num_outputs, &num_args) ||
 	    !args->num_outputs || num_args > max_args)
 		return -EINVAL;
@@ -139,13 +174,25 @@ int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args)
 	if (args->result_slot == NNPU_SLOT_NONE ? args->result_offset != 0 :
 						  !IS_ALIGNED(args->result_offset, 8))
 		return -EINVAL;
-	if (args->flags & DRM_NNPU_SUBMIT_PROFILE) {
-		if (!IS_ALIGNED(args->profile_offset, 8))
+	ret = nnpu_check_submit_profile(args);
+	return ret ?: nnpu_check_submit_syncs(args);
+}
+
+/**
+ * nnpu_check_copy - argument records of a copy, apart from their slots
+ * @arg: copies of the caller's records, each checked
+ * @num: number of inputs, and of the outputs that follow
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_copy(const struct nnpu_arg *arg, u32 num)
+{
+	u32 i;
+
+	for (i = 0; i < num; i++)
+		if (arg[i].flags || arg[num + i].flags || arg[i].length != arg[num + i].length)
 			return -EINVAL;
-	} else if (args->profile_slot || args->profile_offset || args->profile_size) {
-		return -EINVAL;
-	}
-	return nnpu_check_submit_syncs(args);
+	return 0;
 }
 
 /**

@@ -74,7 +74,7 @@ static void nnpu_debugfs_jobs(struct seq_file *m, struct nnpu_queue *queue)
 	seq_printf(m, "jobs ended by the device: %llu\n", queue->completed);
 	list_for_each_entry(job, &queue->inflight, node)
 		seq_printf(m, "job %#x: context %u program %u seqno %llu, %lld us, resubmitted %u times%s\n",
-			   job->cid, job->ctx->id, job->program->id, job->seqno,
+			   job->cid, job->ctx->id, nnpu_job_program_id(job), job->seqno,
 			   ktime_us_delta(ktime_get(), job->start), job->resubmits,
 			   job->suspect ? ", unknown status" : "");
 	spin_unlock_irq(&queue->qp.lock);

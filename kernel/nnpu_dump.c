@@ -44,7 +44,7 @@ static void nnpu_dump_jobs(struct nnpu_queue *queue, struct seq_buf *p)
 	list_for_each_entry(job, &queue->inflight, node)
 		seq_buf_printf(p,
 			       "job %#x: context %u program %u seqno %llu, %lld us, resubmits %u\n",
-			       job->cid, job->ctx->id, job->program->id, job->seqno,
+			       job->cid, job->ctx->id, nnpu_job_program_id(job), job->seqno,
 			       ktime_us_delta(ktime_get(), job->start), job->resubmits);
 }
 

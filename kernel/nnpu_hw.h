@@ -181,7 +181,7 @@ struct nnpu_mem {
  * @mem: page table and size
  * @flags: NNPU_SLOT_*; written last when a slot becomes valid, first when it
  *	stops being so
- * @reserved: zero
+ * @kind: NNPU_SLOT_KIND_*
  *
  * The device reads an entry with every job that names it. It may cache the entry until
  * INVALIDATE_SLOTS. It never caches invalid entries.
@@ -189,12 +189,16 @@ struct nnpu_mem {
 struct nnpu_slot_entry {
 	struct nnpu_mem mem;
 	__le32 flags;
-	__le32 reserved;
+	__le32 kind;
 };
 
 #define NNPU_SLOT_VALID			(1u << 0)
 #define NNPU_SLOT_READ			(1u << 1)
 #define NNPU_SLOT_WRITE			(1u << 2)
+
+/* Kinds of slots. */
+#define NNPU_SLOT_KIND_HOST		0	/* pages of host memory */
+#define NNPU_SLOT_KIND_DEVICE		1	/* reserved: memory of the device */
 
 /**
  * struct nnpu_sqe_identify - IDENTIFY: write struct nnpu_identify to @addr

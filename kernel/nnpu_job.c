@@ -2,6 +2,7 @@
 /*
  * Jobs: life time and fences.
  */
+#include <linux/dma-fence-chain.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -117,6 +118,26 @@ void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority)
 		       ctx->fence_context[priority], job->seqno);
 }
 
+/**
+ * nnpu_job_in_error - error of the fences that a job has waited for
+ * @job: job whose dependencies have signalled
+ *
+ * Return: the error of the first one that has one, else 0. 0 if the job takes no errors.
+ */
+int nnpu_job_in_error(const struct nnpu_job *job)
+{
+	u32 i;
+
+	for (i = 0; i < job->num_in_fences; i++) {
+		/* A link of a timeline has no error of its own; that of the point counts. */
+		int status = dma_fence_get_status(dma_fence_chain_contained(job->in_fences[i]));
+
+		if (status < 0)
+			return status;
+	}
+	return 0;
+}
+
 /* Drop the references that only the execution needed. Any context. */
 static void nnpu_job_release_refs(struct nnpu_job *job)
 {
@@ -137,13 +158,17 @@ static void nnpu_job_release_refs(struct nnpu_job *job)
 void nnpu_job_free(struct nnpu_job *job)
 {
 	struct nnpu_ctx *ctx = job->ctx;
+	u32 i;
 
 	nnpu_job_release_refs(job);
+	for (i = 0; i < job->num_in_fences; i++)
+		dma_fence_put(job->in_fences[i]);
 	/* A fence without ops was never handed out. */
 	if (job->fence->ops)
 		dma_fence_put(job->fence);
 	else
 		kfree(container_of(job->fence, struct nnpu_job_fence, base));
+	kvfree(job->in_fences);
 	kvfree(job->slots);
 	kvfree(job->args);
 	kfree(job);
@@ -163,11 +188,11 @@ void nnpu_job_free(struct nnpu_job *job)
 void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe_execute *sqe)
 {
 	*sqe = (struct nnpu_sqe_execute) {
-		.opcode = NNPU_IO_EXECUTE,
+		.opcode = job->opcode,
 		.flags = job->flags,
 		.cid = cpu_to_le16(job->cid),
 		.ctx = cpu_to_le32(job->ctx->id),
-		.program = cpu_to_le32(job->program->id),
+		.program = cpu_to_le32(nnpu_job_program_id(job)),
 		.args = cpu_to_le64(args_dma),
 		.args_len = cpu_to_le32(job->args_len),
 		.result_slot = cpu_to_le32(job->result_slot),

@@ -16,16 +16,20 @@ struct nnpu_device;
 struct nnpu_slot;
 
 /**
- * struct nnpu_job - one submitted execution
+ * struct nnpu_job - one submitted execution or copy
  * @base: scheduler's part
  * @ctx: context; a reference
- * @program: program; a reference until the job has ended
+ * @program: program; a reference until the job has ended; NULL for a copy
  * @fence: fence for out_syncs and reservations; a reference
  * @seqno: sequence number of @fence
  * @args: argument block, @args_len bytes, checked
  * @args_len: bytes of @args
  * @slots: slots it names; references until the job has ended
  * @num_slots: entries of @slots
+ * @num_read: of these, how many the job only reads: the first ones
+ * @in_fences: what it waits for and whose errors it takes; references. NULL: it takes none
+ * @num_in_fences: entries of @in_fences
+ * @opcode: NNPU_IO_EXECUTE or NNPU_IO_COPY
  * @flags: NNPU_EXEC_*
  * @result_slot: slot for the result block or NNPU_SLOT_NONE
  * @profile_slot: slot for profile records
@@ -52,7 +56,11 @@ struct nnpu_job {
 	u32 args_len;
 	struct nnpu_slot **slots;
 	u32 num_slots;
+	u32 num_read;
+	struct dma_fence **in_fences;
+	u32 num_in_fences;
 
+	u8 opcode;
 	u8 flags;
 	u32 result_slot;
 	u32 profile_slot;
@@ -70,8 +78,20 @@ struct nnpu_job {
 	u64 exec_ns;
 };
 
+/**
+ * nnpu_job_program_id - number of the program of a job
+ * @job: job that has not ended
+ *
+ * Return: the number, 0 for a copy.
+ */
+static inline u32 nnpu_job_program_id(const struct nnpu_job *job)
+{
+	return job->program ? job->program->id : 0;
+}
+
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
 void nnpu_job_free(struct nnpu_job *job);
+int nnpu_job_in_error(const struct nnpu_job *job);
 void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);
 void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe_execute *sqe);
 void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error);

@@ -17,12 +17,16 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	struct dma_fence *fence = dma_fence_get(job->fence);
 	struct nnpu_device *ndev = job->ctx->ndev;
 	bool cookie = dma_fence_begin_signalling();
-	int ret = -ENODEV, idx;
+	int ret = nnpu_job_in_error(job), idx;
 
+	if (ret)
+		goto out_end;
+	ret = -ENODEV;
 	if (nnpu_device_enter(ndev, &idx)) {
 		ret = nnpu_queue_submit(&ndev->queue, job);
 		nnpu_device_exit(idx);
 	}
+out_end:
 	if (ret)
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
 	dma_fence_end_signalling(cookie);

@@ -158,8 +158,36 @@ static int nnpu_submit_lookup_args(struct nnpu_submit *s)
 					   DRM_NNPU_SLOT_READ, output ? "output" : "input");
 		if (ret)
 			return ret;
+		/* Inputs come first. */
+		if (!output)
+			s->job->num_read = s->job->num_slots;
 	}
 	return 0;
+}
+
+static int nnpu_submit_lookup_program(struct nnpu_submit *s)
+{
+	const struct drm_nnpu_submit *args = s->args;
+	struct nnpu_job *job = s->job;
+
+	job->opcode = NNPU_IO_EXECUTE;
+	job->program = nnpu_prog_get(s->ctx, args->program);
+	if (!job->program)
+		return -ENOENT;
+	if (args->num_inputs != job->program->num_inputs ||
+	    args->num_outputs != job->program->num_outputs)
+		return -EINVAL;
+	if (args->loop_timeout_ns && !(s->ctx->ndev->features & NNPU_FEATURE_CONTROL_FLOW))
+		return -EINVAL;
+	return 0;
+}
+
+static int nnpu_submit_check_copy(struct nnpu_submit *s)
+{
+	const struct nnpu_arg *arg = (const struct nnpu_arg *)(s->job->args + 1);
+
+	s->job->opcode = NNPU_IO_COPY;
+	return nnpu_check_copy(arg, s->args->num_inputs);
 }
 
 /* Look up everything that the job names by number. */
@@ -169,14 +197,10 @@ static int nnpu_submit_lookup(struct nnpu_submit *s)
 	struct nnpu_job *job = s->job;
 	int ret;
 
-	job->program = nnpu_prog_get(s->ctx, args->program);
-	if (!job->program)
-		return -ENOENT;
-	if (args->num_inputs != job->program->num_inputs ||
-	    args->num_outputs != job->program->num_outputs)
-		return -EINVAL;
-	if (args->loop_timeout_ns && !(s->ctx->ndev->features & NNPU_FEATURE_CONTROL_FLOW))
-		return -EINVAL;
+	ret = args->kind == DRM_NNPU_JOB_COPY ? nnpu_submit_check_copy(s) :
+						nnpu_submit_lookup_program(s);
+	if (ret)
+		return ret;
 	ret = nnpu_submit_lookup_args(s);
 	if (ret)
 		return ret;
@@ -235,6 +259,12 @@ static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 	u32 i;
 	int ret;
 
+	if (s->args->flags & DRM_NNPU_SUBMIT_PROPAGATE) {
+		s->job->in_fences = kvcalloc(s->args->num_in_syncs, sizeof(fence),
+					     GFP_KERNEL_ACCOUNT);
+		if (!s->job->in_fences)
+			return -ENOMEM;
+	}
 	for (i = 0; i < s->args->num_in_syncs; i++) {
 		ret = nnpu_submit_copy_sync(s, s->args->in_syncs, i, &sync);
 		if (ret)
@@ -242,6 +272,8 @@ static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 		ret = drm_syncobj_find_fence(s->file, sync.handle, sync.point, 0, &fence);
 		if (ret)
 			return ret;
+		if (s->args->flags & DRM_NNPU_SUBMIT_PROPAGATE)
+			s->job->in_fences[s->job->num_in_fences++] = dma_fence_get(fence);
 		/* Takes over the reference, even if it fails. */
 		ret = drm_sched_job_add_dependency(&s->job->base, fence);
 		if (ret)
@@ -276,36 +308,27 @@ static int nnpu_submit_out_syncs(struct nnpu_submit *s)
 	return 0;
 }
 
-/* Only the reservation of a shared buffer is visible to other drivers. */
-static bool nnpu_submit_is_shared(struct drm_gem_object *obj)
-{
-	return nnpu_gem_is_import(obj) || READ_ONCE(obj->dma_buf);
-}
-
-/* Lock the reservations of shared buffers and reserve room for the fence. */
+/*
+ * Lock the reservations of all buffers and reserve room for the fence. Of private buffers, too:
+ * one may be exported while the job runs, and its dma-buf may outlive the handle.
+ */
 static int nnpu_submit_lock(struct nnpu_submit *s)
 {
 	struct nnpu_job *job = s->job;
-	u32 i, shared = 0;
 	int ret = 0;
+	u32 i;
 
-	for (i = 0; i < job->num_slots; i++)
-		shared += nnpu_submit_is_shared(job->slots[i]->obj);
-	if (!shared)
+	if (!job->num_slots)
 		return 0;
-
 	s->held = kvcalloc(job->num_slots, sizeof(*s->held), GFP_KERNEL);
 	if (!s->held)
 		return -ENOMEM;
-	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES, shared);
+	drm_exec_init(&s->exec, DRM_EXEC_INTERRUPTIBLE_WAIT | DRM_EXEC_IGNORE_DUPLICATES,
+		      job->num_slots);
 	s->exec_used = true;
 	drm_exec_until_all_locked(&s->exec) {
 		for (i = 0; i < job->num_slots; i++) {
-			struct drm_gem_object *obj = job->slots[i]->obj;
-
-			if (!nnpu_submit_is_shared(obj))
-				continue;
-			ret = drm_exec_prepare_obj(&s->exec, obj, 1);
+			ret = drm_exec_prepare_obj(&s->exec, job->slots[i]->obj, 1);
 			drm_exec_retry_on_contention(&s->exec);
 			if (ret)
 				return ret;
@@ -314,23 +337,18 @@ static int nnpu_submit_lock(struct nnpu_submit *s)
 	return 0;
 }
 
+/*
+ * What the job reads comes before what it writes. So a buffer that it reads and writes has one
+ * fence in the end, for writing: the second takes the place of the first.
+ */
 static void nnpu_submit_attach_resv(struct nnpu_submit *s)
 {
-	struct drm_gem_object *obj;
+	struct nnpu_job *job = s->job;
+	u32 i;
 
-	if (!s->exec_used)
-		return;
-	drm_exec_for_each_locked_object(&s->exec, obj) {
-		enum dma_resv_usage usage = DMA_RESV_USAGE_READ;
-		u32 i;
-
-		/* A slot that may be written counts as written. */
-		for (i = 0; i < s->job->num_slots; i++)
-			if (s->job->slots[i]->obj->resv == obj->resv &&
-			    s->job->slots[i]->flags & DRM_NNPU_SLOT_WRITE)
-				usage = DMA_RESV_USAGE_WRITE;
-		dma_resv_add_fence(obj->resv, s->job->fence, usage);
-	}
+	for (i = 0; i < job->num_slots; i++)
+		dma_resv_add_fence(job->slots[i]->obj->resv, job->fence, i < job->num_read ?
+				   DMA_RESV_USAGE_READ : DMA_RESV_USAGE_WRITE);
 }
 
 static void nnpu_submit_attach_syncs(struct nnpu_submit *s, struct dma_fence *fence)
@@ -462,12 +480,12 @@ int nnpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	};
 	int ret;
 
-	ret = nnpu_check_submit(s.args, ndev->limits.max_args);
+	ret = nnpu_check_submit(s.args, ndev->limits.max_args, ndev->features);
 	if (ret) {
 		drm_dbg(drm, "submit: refused\n");
 		return ret;
 	}
-	/* Without a context there is no program. */
+	/* Without a context there are neither programs nor slots. */
 	s.ctx = nnpu_file_context(file);
 	if (!s.ctx)
 		return -ENOENT;

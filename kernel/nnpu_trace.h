@@ -25,7 +25,7 @@ DECLARE_EVENT_CLASS(nnpu_job,
 	TP_fast_assign(
 		__assign_str(dev);
 		__entry->ctx = job->ctx->id;
-		__entry->program = job->program->id;
+		__entry->program = nnpu_job_program_id(job);
 		__entry->seqno = job->seqno;
 		__entry->cid = job->cid;
 	),

@@ -3,8 +3,8 @@
 # kselftests: run in the guest by scripts/run-selftests, in this order.
 
 SELFTEST_DIR := $(BUILD)/selftests
-SELFTEST_PROGRAMS := nnpu_uapi nnpu_context nnpu_submit nnpu_userq nnpu_userq_load nnpu_power \
-	nnpu_recovery
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_context nnpu_submit nnpu_sync nnpu_userq nnpu_userq_load \
+	nnpu_power nnpu_recovery
 # Need what only the stock kernel has (userfaultfd), or only the debug kernel.
 SELFTEST_STOCK_PROGRAMS := nnpu_unbind
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth

@@ -255,7 +255,7 @@ TEST_F(nnpu, slot_bind_negative)
 		}
 	EXPECT_EQ(-ENOENT, nnpu_slot_bind(self->fd, handle + 1000, 0, PAGE, RW, &slot));
 	arg = (struct drm_nnpu_slot_bind) {
-		.handle = handle, .size = PAGE, .flags = RW, .pad = 1,
+		.handle = handle, .size = PAGE, .flags = RW, .kind = 7,
 	};
 	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg));
 }
@@ -478,6 +478,12 @@ TEST_F(nnpu, submit_negative)
 	arg.profile_slot = 1;
 	REFUSED(-EINVAL);
 	arg.deadline_ns = 1;
+	REFUSED(-EOPNOTSUPP);
+	arg.flags = DRM_NNPU_SUBMIT_DEADLINE_ABORT;
+	REFUSED(-EOPNOTSUPP);
+	arg.kind = DRM_NNPU_JOB_COPY + 1;
+	REFUSED(-EINVAL);
+	arg.pad = 1;
 	REFUSED(-EINVAL);
 	arg.loop_timeout_ns = NNPU_LOOP_TIMEOUT_MAX_NS + 1;
 	REFUSED(-EINVAL);

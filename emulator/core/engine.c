@@ -170,8 +170,7 @@ static void take_injections(struct nnpu_device *dev, struct nnpu_queue *q, struc
 }
 
 /*
- * Find context and program of an EXECUTE entry and hold them for the job. dev->lock
- * held.
+ * Find context and program of a job's entry and hold them for the job. dev->lock held.
  */
 static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct job *job)
 {
@@ -183,11 +182,13 @@ static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct 
 		ctx = id && id <= dev->props.max_contexts ? dev->contexts[id] : NULL;
 	if (!ctx || ctx->dying)
 		return verdict_status(&job->verdict, NNPU_STATUS_INVALID_CTX);
-	if (!number || number > dev->props.max_programs || !ctx->programs[number])
-		return verdict_status(&job->verdict, NNPU_STATUS_INVALID_PROGRAM);
+	if (job->sqe->opcode == NNPU_IO_EXECUTE) {
+		if (!number || number > dev->props.max_programs || !ctx->programs[number])
+			return verdict_status(&job->verdict, NNPU_STATUS_INVALID_PROGRAM);
+		job->program = ctx->programs[number];
+		job->program->refs++;
+	}
 	job->ctx = ctx;
-	job->program = ctx->programs[number];
-	job->program->refs++;
 	ctx->running++;
 	job->engine->ctx = ctx;
 	/* The clock never comes to a limit that does not fit. */
@@ -199,7 +200,7 @@ static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct 
 /* dev->lock held, dropped while a program is freed that only this job kept. */
 static void job_release(struct nnpu_device *dev, struct job *job)
 {
-	if (!--job->program->refs) {
+	if (job->program && !--job->program->refs) {
 		pthread_mutex_unlock(&dev->lock);
 		program_free(job->program);
 		pthread_mutex_lock(&dev->lock);
@@ -209,9 +210,9 @@ static void job_release(struct nnpu_device *dev, struct job *job)
 		dev_job_ended(dev);
 }
 
-static bool is_execute(const struct entry *en)
+static bool is_job(const struct entry *en)
 {
-	return en->sqe.opcode == NNPU_IO_EXECUTE;
+	return entry_is_job(&en->sqe);
 }
 
 /* Check what can be told from the entry alone. dev->lock may be held. */
@@ -240,7 +241,7 @@ static void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 	q->begun++;
 	q->running = true;
 	q->cid = en->cid;
-	if (!is_execute(en))
+	if (!is_job(en))
 		return;
 	if (dev->props.inject) {
 		take_injections(dev, q, &en->in);
@@ -263,11 +264,11 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 		job_slow(&e->progress);
 	if (in->stall || in->stuck || in->slow)
 		en->job.start_ns = 0;
-	if (en->job.program)
+	if (en->job.ctx)
 		job_run(&en->job);
 	if (in->bad_status)
 		en->job.verdict.status = 0x7abc;
-	if (is_execute(en) && dev_log_wanted(dev, NNPU_LOG_TRACE))
+	if (is_job(en) && dev_log_wanted(dev, NNPU_LOG_TRACE))
 		dev_log(dev, NNPU_LOG_TRACE, "queue %u: job %u: %s, %llu ns", q->id, en->cid,
 			status_name(en->job.verdict.status),
 			(unsigned long long)en->job.exec_ns);
@@ -282,10 +283,10 @@ static void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 	q->begun--;
 	/* For the fault registers. */
 	q->cid = en->cid;
-	if (!is_execute(en))
+	if (!is_job(en))
 		return;
 	dev->jobs++;
-	if (en->job.program)
+	if (en->job.ctx)
 		job_release(dev, &en->job);
 }
 

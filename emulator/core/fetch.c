@@ -27,6 +27,7 @@ void entry_verdict(const struct nnpu_queue *q, const struct nnpu_sqe *sqe, struc
 			verdict_status(v, NNPU_STATUS_INVALID_FIELD);
 		break;
 	case NNPU_IO_EXECUTE:
+	case NNPU_IO_COPY:
 		job_check_entry(q, (const struct nnpu_sqe_execute *)sqe, v);
 		break;
 	default:
@@ -66,7 +67,7 @@ static void sort_entry(struct nnpu_device *dev, struct nnpu_queue *q, const stru
 	struct fetched *f = NULL;
 
 	entry_verdict(q, sqe, &v);
-	if (sqe->opcode == NNPU_IO_EXECUTE && !v.status) {
+	if (entry_is_job(sqe) && !v.status) {
 		if (id && id <= dev->props.max_contexts)
 			ctx = dev->contexts[id];
 		if (!ctx || ctx->dying)
@@ -82,7 +83,7 @@ static void sort_entry(struct nnpu_device *dev, struct nnpu_queue *q, const stru
 		append(dev, q, ctx, f);
 		return;
 	}
-	dev->jobs += sqe->opcode == NNPU_IO_EXECUTE;
+	dev->jobs += entry_is_job(sqe);
 	queue_complete(dev, q, le16toh(sqe->cid), &v, 0, true, irqs);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * One EXECUTE entry: reads the argument block, runs the program, writes outputs and result.
+ * One EXECUTE or COPY entry: reads the argument block, runs the program or copies, writes
+ * outputs and result.
  */
 #include "device_state.h"
 #include "executor.h"
@@ -10,14 +11,18 @@
 
 #define EXEC_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PROFILE)
 #define RECORD_SIZE	sizeof(struct nnpu_arg)
+/* Bytes that a copy moves between two points. */
+#define COPY_PIECE	(256u << 10)
 
 _Static_assert(sizeof(struct nnpu_args_header) == RECORD_SIZE, "block of equal records");
 
 static bool entry_fields_ok(const struct nnpu_queue *q, const struct nnpu_sqe_execute *c)
 {
-	bool by_address = c->flags & NNPU_EXEC_ARGS_DMA;
+	bool copy = c->opcode == NNPU_IO_COPY, by_address = c->flags & NNPU_EXEC_ARGS_DMA;
 
-	if ((c->flags & ~EXEC_FLAGS) || c->reserved)
+	if ((c->flags & ~(copy ? NNPU_EXEC_ARGS_DMA : EXEC_FLAGS)) || c->reserved)
+		return false;
+	if (copy && c->program)
 		return false;
 	if (q->ctx && (c->ctx || by_address))
 		return false;
@@ -42,13 +47,15 @@ struct run {
 	struct job *job;
 	struct nnpu_device *dev;
 	struct nnpu_ctx *ctx;
-	const struct program *program;
+	const struct program *program;	/* COPY: NULL */
 	const struct nnpu_sqe_execute *sqe;
 	struct verdict *v;
 	uint64_t start_ns;
 	uint32_t args_len;
 	struct nnpu_args_header *header;	/* the device's copy of the block */
 	struct nnpu_arg *args;
+	uint32_t num_inputs;		/* of program or header, once counts_ok */
+	uint32_t num_outputs;
 	bool counts_ok;
 	struct exec_run exec;
 };
@@ -127,7 +134,8 @@ static int read_block(struct run *r)
 static int check_header(struct run *r)
 {
 	const struct nnpu_args_header *h = r->header;
-	uint64_t count = (uint64_t)r->program->num_inputs + r->program->num_outputs;
+	bool copy = !r->program;
+	uint64_t count;
 
 	if (h->flags)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, 0);
@@ -135,8 +143,13 @@ static int check_header(struct run *r)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
 	if (le64toh(h->loop_timeout_ns) > NNPU_LOOP_TIMEOUT_MAX_NS)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_VALUE, 0);
-	if (le16toh(h->num_inputs) != r->program->num_inputs ||
-	    le16toh(h->num_outputs) != r->program->num_outputs ||
+	if (copy && h->loop_timeout_ns)
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
+	r->num_inputs = copy ? le16toh(h->num_inputs) : r->program->num_inputs;
+	r->num_outputs = copy ? r->num_inputs : r->program->num_outputs;
+	count = (uint64_t)r->num_inputs + r->num_outputs;
+	if (!r->num_outputs || le16toh(h->num_inputs) != r->num_inputs ||
+	    le16toh(h->num_outputs) != r->num_outputs ||
 	    r->args_len != RECORD_SIZE * (1 + count))
 		return status_fault(r, NNPU_STATUS_ARG_COUNT, 0);
 	r->counts_ok = true;
@@ -164,9 +177,10 @@ static bool unused_dims_ok(const struct nnpu_arg *a)
 /* Step 6: fields of a record that do not depend on the program. */
 static int check_record(struct run *r, uint32_t number, const struct nnpu_arg *a)
 {
+	uint16_t allowed = r->program ? NNPU_ARG_NO_VALUE | NNPU_ARG_SHAPE : 0;
 	uint16_t flags = le16toh(a->flags);
 
-	if (flags & ~(NNPU_ARG_NO_VALUE | NNPU_ARG_SHAPE))
+	if (flags & ~allowed)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, number);
 	if (a->pad || a->reserved || !unused_dims_ok(a))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, number);
@@ -245,15 +259,27 @@ static int check_output(struct run *r, uint32_t number, const struct nnpu_arg *a
 	return gives_shape(a) ? merge_shape(r, number, a, declared, &t) : 0;
 }
 
-static int check_args(struct run *r)
+/* Check a record against its tensor; for a copy against the record it belongs to. */
+static int check_operand(struct run *r, uint32_t n, const struct nnpu_arg *a)
 {
 	const struct program *p = r->program;
-	uint32_t n, count = (uint32_t)p->num_inputs + p->num_outputs;
+	bool input = n < r->num_inputs;
+
+	if (p && input)
+		return check_input(r, n, a, &p->tensors[p->inputs[n]]);
+	if (p)
+		return check_output(r, n, a, &p->tensors[p->outputs[n - r->num_inputs]]);
+	if (!input && a->length != r->args[n - r->num_inputs].length)
+		return arg_fault(r, NNPU_STATUS_ARG_SIZE, NNPU_REASON_DATA_LENGTH, n);
+	return 0;
+}
+
+static int check_args(struct run *r)
+{
+	uint32_t n, count = r->num_inputs + r->num_outputs;
 
 	for (n = 0; n < count; n++) {
-		bool input = n < p->num_inputs;
-		uint32_t index = input ? p->inputs[n] : p->outputs[n - p->num_inputs];
-		const struct tensor *declared = &p->tensors[index];
+		bool input = n < r->num_inputs;
 		const struct nnpu_arg *a = &r->args[n];
 		unsigned int status;
 
@@ -261,7 +287,7 @@ static int check_args(struct run *r)
 			return -1;
 		if (le16toh(a->flags) & NNPU_ARG_NO_VALUE)
 			continue;
-		if (input ? check_input(r, n, a, declared) : check_output(r, n, a, declared))
+		if (check_operand(r, n, a))
 			return -1;
 		status = slot_check(r->ctx, le32toh(a->slot), le64toh(a->offset),
 				    le64toh(a->length), input ? DMA_READ : DMA_WRITE);
@@ -397,7 +423,7 @@ static void write_result(struct run *r)
 
 	if (!has_result(r))
 		return;
-	if (r->counts_ok)
+	if (r->counts_ok && r->program)
 		fill_output_shapes(r);
 	h->status = htole16(r->v->status);
 	h->reason = htole16(r->v->reason);
@@ -413,12 +439,65 @@ static void write_result(struct run *r)
 		verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
 }
 
+/* The bytes of input @n, through a buffer in device memory. */
+static int copy_bytes(struct run *r, uint32_t n, uint8_t *buffer)
+{
+	const struct nnpu_arg *from = &r->args[n], *to = &r->args[r->num_inputs + n];
+	uint64_t left = le64toh(from->length), at = 0;
+	struct nnpu_engine *e = r->job->engine;
+
+	while (left) {
+		uint64_t piece = left < COPY_PIECE ? left : COPY_PIECE;
+		unsigned int status;
+
+		status = slot_access(r->ctx, &e->slots, le32toh(from->slot),
+				     le64toh(from->offset) + at, buffer, piece, DMA_READ,
+				     &e->progress);
+		if (status)
+			return status_fault(r, status, n);
+		status = slot_access(r->ctx, &e->slots, le32toh(to->slot),
+				     le64toh(to->offset) + at, buffer, piece, DMA_WRITE,
+				     &e->progress);
+		if (status)
+			return status_fault(r, status, r->num_inputs + n);
+		slots_release(&e->slots);
+		if (op_progress(&e->progress))
+			return status_fault(r, job_end_status(&e->progress), 0);
+		at += piece;
+		left -= piece;
+	}
+	return 0;
+}
+
+static int copy(struct run *r)
+{
+	struct nnpu_engine *e = r->job->engine;
+	uint8_t *buffer;
+	uint32_t n;
+
+	if (r->job->fail_dma)
+		return status_fault(r, NNPU_STATUS_DMA_ERROR, 0);
+	if (r->dev->props.null_mode)
+		return 0;
+	slots_release(&e->slots);
+	buffer = exec_chunk(e, r->ctx, 0, COPY_PIECE, false);
+	if (!buffer)
+		return status_fault(r, job_is_to_end(&e->progress) ?
+				    job_end_status(&e->progress) : NNPU_STATUS_NO_MEMORY, 0);
+	for (n = 0; n < r->num_inputs; n++)
+		if (copy_bytes(r, n, buffer))
+			return -1;
+	return 0;
+}
+
 static int execute(struct run *r)
 {
 	struct nnpu_engine *e = r->job->engine;
 
 	if (op_progress(&e->progress))
 		return status_fault(r, job_end_status(&e->progress), 0);
+	if (!r->program)
+		return copy(r);
 	if (r->dev->props.null_mode) {
 		if (r->job->fail_dma)
 			return status_fault(r, NNPU_STATUS_DMA_ERROR, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A job: one EXECUTE entry of a queue.
+ * A job: one EXECUTE or COPY entry of a queue.
  */
 #ifndef NNPU_EMU_JOB_H
 #define NNPU_EMU_JOB_H
@@ -15,7 +15,7 @@ struct program;
 struct job {
 	struct nnpu_engine *engine;
 	struct nnpu_ctx *ctx;
-	struct program *program;
+	struct program *program;	/* COPY: NULL */
 	const struct nnpu_sqe_execute *sqe;
 	uint64_t fetched_ns;
 	uint64_t start_ns;		/* 0: the time when job_run() is called */
@@ -33,7 +33,11 @@ int job_check_entry(const struct nnpu_queue *q, const struct nnpu_sqe_execute *s
 void job_run(struct job *job);
 
 /* What can be told from an entry of any opcode alone. */
-struct nnpu_sqe;
+static inline bool entry_is_job(const struct nnpu_sqe *sqe)
+{
+	return sqe->opcode == NNPU_IO_EXECUTE || sqe->opcode == NNPU_IO_COPY;
+}
+
 void entry_verdict(const struct nnpu_queue *q, const struct nnpu_sqe *sqe, struct verdict *v);
 
 #endif /* NNPU_EMU_JOB_H */

@@ -132,7 +132,8 @@ static unsigned int slot_read(struct nnpu_ctx *ctx, uint32_t index, struct slot_
 		return NNPU_STATUS_DMA_ERROR;
 	slot->flags = le32toh(flags);
 	if (entry.flags != flags || !(slot->flags & NNPU_SLOT_VALID) ||
-	    (slot->flags & ~SLOT_FLAGS) || entry.reserved || !mem_map_init(&slot->mem, &entry.mem))
+	    (slot->flags & ~SLOT_FLAGS) || le32toh(entry.kind) != NNPU_SLOT_KIND_HOST ||
+	    !mem_map_init(&slot->mem, &entry.mem))
 		return NNPU_STATUS_INVALID_SLOT;
 	return NNPU_STATUS_SUCCESS;
 }

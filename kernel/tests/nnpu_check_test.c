@@ -6,6 +6,7 @@
 #include "../nnpu_hw.h"
 
 #define PAGE		((u64)NNPU_PAGE_SIZE)
+#define FEATURES	((u64)NNPU_FEATURE_COPY)
 #define MAX_ARGS	16
 
 static void check_test_range(struct kunit *test)
@@ -60,8 +61,12 @@ static void check_test_bind(struct kunit *test)
 	BAD(size, PAGE - 1);
 	BAD(size, NNPU_MAX_SLOT_SIZE + PAGE);
 	BAD(size, U64_MAX & ~(PAGE - 1));
-	BAD(pad, 1);
+	BAD(kind, DRM_NNPU_SLOT_KIND_DEVICE + 1);
+	BAD(kind, U32_MAX);
 #undef BAD
+	args = good;
+	args.kind = DRM_NNPU_SLOT_KIND_DEVICE;
+	KUNIT_EXPECT_EQ(test, nnpu_check_bind(&args), -EOPNOTSUPP);
 }
 
 static void check_test_submit(struct kunit *test)
@@ -84,17 +89,24 @@ static void check_test_submit(struct kunit *test)
 #define TRY(field, value, want) do { \
 		args = good; \
 		args.field = (value); \
-		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_submit(&args, MAX_ARGS), want, "%s", #field); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), want, \
+				    "%s", #field); \
 	} while (0)
 
-	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&good, MAX_ARGS), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&good, MAX_ARGS, FEATURES), 0);
 	TRY(flags, DRM_NNPU_SUBMIT_PROFILE, 0);
-	TRY(flags, 2, -EINVAL);
+	TRY(flags, DRM_NNPU_SUBMIT_PROPAGATE, 0);
+	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_RELATIVE, -EOPNOTSUPP);
+	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_ABORT, -EOPNOTSUPP);
+	TRY(flags, 1u << 4, -EINVAL);
 	TRY(flags, 1u << 31, -EINVAL);
+	TRY(pad, 1, -EINVAL);
+	TRY(kind, DRM_NNPU_JOB_COPY + 1, -EINVAL);
+	TRY(kind, U32_MAX, -EINVAL);
 	TRY(priority, DRM_NNPU_PRIORITY_HIGH, 0);
 	TRY(priority, DRM_NNPU_PRIORITY_HIGH + 1, -EINVAL);
 	TRY(priority, U32_MAX, -EINVAL);
-	TRY(deadline_ns, 1, -EINVAL);
+	TRY(deadline_ns, 1, -EOPNOTSUPP);
 	TRY(loop_timeout_ns, 1, 0);
 	TRY(loop_timeout_ns, NNPU_LOOP_TIMEOUT_MAX_NS, 0);
 	TRY(loop_timeout_ns, NNPU_LOOP_TIMEOUT_MAX_NS + 1, -EINVAL);
@@ -129,19 +141,63 @@ static void check_test_submit(struct kunit *test)
 	args = good;
 	args.result_slot = NNPU_SLOT_NONE;
 	args.result_offset = 0;
-	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), 0);
 
 	/* Without syncs the stride may be 0. */
 	args = good;
 	args.num_in_syncs = 0;
 	args.num_out_syncs = 0;
 	args.sync_stride = 0;
-	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), 0);
 
 	args = good;
 	args.flags = DRM_NNPU_SUBMIT_PROFILE;
 	args.profile_offset = 12;
-	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS), -EINVAL);
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), -EINVAL);
+}
+
+static void check_test_copy(struct kunit *test)
+{
+	const struct drm_nnpu_submit good = {
+		.kind = DRM_NNPU_JOB_COPY,
+		.num_inputs = 2,
+		.num_outputs = 2,
+		.arg_stride = sizeof(struct nnpu_arg),
+		.result_slot = NNPU_SLOT_NONE,
+	};
+	struct drm_nnpu_submit args = good;
+	struct nnpu_arg arg[4] = { };
+
+#define TRY(field, value, want) do { \
+		args = good; \
+		args.field = (value); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), want, \
+				    "%s", #field); \
+	} while (0)
+
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&good, MAX_ARGS, FEATURES), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&good, MAX_ARGS, 0), -EOPNOTSUPP);
+	TRY(flags, DRM_NNPU_SUBMIT_PROPAGATE, 0);
+	TRY(flags, DRM_NNPU_SUBMIT_PROFILE, -EINVAL);
+	TRY(program, 1, -EINVAL);
+	TRY(loop_timeout_ns, 1, -EINVAL);
+	TRY(num_inputs, 1, -EINVAL);
+	TRY(num_outputs, 3, -EINVAL);
+#undef TRY
+	args = good;
+	args.num_inputs = 0;
+	args.num_outputs = 0;
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), -EINVAL);
+
+	arg[1].length = cpu_to_le64(5);
+	arg[3].length = cpu_to_le64(5);
+	KUNIT_EXPECT_EQ(test, nnpu_check_copy(arg, 2), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_check_copy(arg, 1), -EINVAL);
+	arg[3].flags = cpu_to_le16(NNPU_ARG_SHAPE);
+	KUNIT_EXPECT_EQ(test, nnpu_check_copy(arg, 2), -EINVAL);
+	arg[3].flags = 0;
+	arg[0].flags = cpu_to_le16(NNPU_ARG_NO_VALUE);
+	KUNIT_EXPECT_EQ(test, nnpu_check_copy(arg, 2), -EINVAL);
 }
 
 static void check_test_arg(struct kunit *test)
@@ -372,6 +428,7 @@ static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_bo_size),
 	KUNIT_CASE(check_test_bind),
 	KUNIT_CASE(check_test_submit),
+	KUNIT_CASE(check_test_copy),
 	KUNIT_CASE(check_test_arg),
 	KUNIT_CASE(check_test_sync),
 	KUNIT_CASE(check_test_load),

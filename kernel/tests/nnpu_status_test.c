@@ -33,7 +33,8 @@ static void status_test_known(struct kunit *test)
 			continue;
 		}
 		KUNIT_EXPECT_TRUE_MSG(test, job == -EIO || job == -EINVAL || job == -ENOMEM ||
-				      job == -ECANCELED, "%s: %d", status_list[i].name, job);
+				      job == -ECANCELED || job == -ETIME, "%s: %d",
+				      status_list[i].name, job);
 		KUNIT_EXPECT_TRUE_MSG(test, load == -EIO || load == -EINVAL || load == -ENOMEM ||
 				      load == -ENOSPC || load == -EOPNOTSUPP || load == -ENODEV,
 				      "%s: %d", status_list[i].name, load);

@@ -278,6 +278,49 @@ static void test_jobs(void)
 	ok(job_refused_for(&arg_faults[5], 0), "the last rule for record 0 before the first for record 1");
 }
 
+static void copy_arguments(void)
+{
+	job_args(&j, 1, 1);
+	job_arg(record(0), 1, 0, 100);
+	job_arg(record(1), 1, 4096, 100);
+}
+
+static bool copy_refused_for(const struct fault *f, uint32_t error)
+{
+	struct nnpu_sqe_execute sqe;
+	struct nnpu_cqe cqe;
+	int got;
+
+	job_sqe(&j, 0, &sqe);
+	sqe.opcode = NNPU_IO_COPY;
+	got = rig_run(&rig, j.q, &sqe, &cqe);
+	return got == (int)f->status && le16toh(cqe.reason) == f->reason &&
+	       le32toh(cqe.error) == error;
+}
+
+/* Of the output of a copy. */
+static const struct fault copy_faults[] = {
+	ARG(flags, NNPU_ARG_SHAPE, INVALID_FIELD, FLAGS),
+	ARG(pad, 1, INVALID_FIELD, RESERVED),
+	ARG(length, 99, ARG_SIZE, DATA_LENGTH),
+	ARG(slot, 999, INVALID_SLOT, NONE),
+};
+
+static const struct fault copy_args_faults[] = {
+	ARGS(flags, 1, INVALID_FIELD, FLAGS),
+	ARGS(deadline_ns, 1, INVALID_FIELD, RESERVED),
+	ARGS(loop_timeout_ns, 1, INVALID_FIELD, RESERVED),
+	ARGS(num_inputs, 2, ARG_COUNT, NONE),
+};
+
+static void test_copies(void)
+{
+	test_pairs(&(struct place){ "copy", copy_arguments, the_args, copy_refused_for, 0 },
+		   copy_args_faults, COUNT(copy_args_faults));
+	test_pairs(&(struct place){ "record of a copy", copy_arguments, the_arg, copy_refused_for, 1 },
+		   copy_faults, COUNT(copy_faults));
+}
+
 int main(void)
 {
 	rig_open(&rig, NULL);
@@ -295,6 +338,7 @@ int main(void)
 		   command_faults, COUNT(command_faults));
 	test_stages();
 	test_jobs();
+	test_copies();
 	rig_close(&rig);
 	return tap_done();
 }

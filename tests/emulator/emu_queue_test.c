@@ -42,10 +42,10 @@ static void test_wrap(struct rig *r)
 static void test_opcodes(struct rig *r)
 {
 	struct rig_queue *q = &r->queues[1];
-	struct nnpu_sqe c = { .opcode = NNPU_IO_COPY };
+	struct nnpu_sqe c = { .opcode = NNPU_IO_NUM };
 
 	rig_create_queue(r, 1, 0, NNPU_QUEUE_KERNEL, 16);
-	ok(rig_run(r, q, &c, NULL) == NNPU_STATUS_INVALID_OPCODE, "COPY is reserved");
+	ok(rig_run(r, q, &c, NULL) == NNPU_STATUS_INVALID_OPCODE, "the first opcode that does not exist");
 	c.opcode = 0xff;
 	ok(rig_run(r, q, &c, NULL) == NNPU_STATUS_INVALID_OPCODE, "opcode 0xff");
 	c.opcode = NNPU_IO_NOP;

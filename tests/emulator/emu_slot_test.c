@@ -62,14 +62,14 @@ static void test_entries(struct job_rig *j)
 		if (i == 0)
 			s->flags |= htole32(8);
 		else if (i == 1)
-			s->reserved = htole32(1);
+			s->kind = htole32(NNPU_SLOT_KIND_DEVICE);
 		else if (i == 2)
 			s->mem.reserved = htole32(1);
 		else
 			s->mem.levels = htole32(4);
 		bad += add_in_slots(j, 1, 4, 0) == NNPU_STATUS_INVALID_SLOT;
 	}
-	ok(bad == 4, "unknown flag, reserved fields, levels: INVALID_SLOT");
+	ok(bad == 4, "unknown flag, reserved kind and field, levels: INVALID_SLOT");
 	rig_slot(s, j->operands, 0, RW);
 	ok(add_in_slots(j, 1, 4, 0) == NNPU_STATUS_INVALID_SLOT, "size 0: INVALID_SLOT");
 	rig_slot(s, j->operands, (2u << 20) + 1, RW);

@@ -288,9 +288,16 @@ static void load(struct input *in)
 	push(in, 0, &c);
 }
 
+static void job_range(struct nnpu_arg *a, uint64_t offset, uint64_t length)
+{
+	*a = (struct nnpu_arg) {
+		.slot = htole32(1), .offset = htole64(offset), .length = htole64(length),
+	};
+}
+
 static void execute(struct input *in)
 {
-	uint8_t how = next(in), n = next(in) & 63;
+	uint8_t how = next(in), what = next(in), n = what & 63;
 	struct nnpu_args_header *h = (struct nnpu_args_header *)(memory + BLOCK);
 	struct nnpu_arg *a = (struct nnpu_arg *)(h + 1);
 	struct nnpu_sqe_execute c = {
@@ -315,6 +322,17 @@ static void execute(struct input *in)
 			.length = htole64(n * 4u),
 			.dims = { htole32(n) },
 		};
+	if (what & 0x80) {
+		/* A copy, good or not. */
+		c.opcode = NNPU_IO_COPY;
+		c.args_len = htole32(192);
+		h->num_inputs = htole16(1);
+		if (!(what & 0x40)) {
+			c.program = 0;
+			job_range(&a[0], 0, n * 64u);
+			job_range(&a[1], n * 128u, n * 64u);
+		}
+	}
 	push(in, 1 + (how >> 5 & 3) % QUEUES, &c);
 }
 

@@ -171,6 +171,11 @@ struct drm_nnpu_bo_mmap {
 	__u64 offset;
 };
 
+/* Memory of the host: the buffer's own pages, or those of an imported dma-buf. */
+#define DRM_NNPU_SLOT_KIND_HOST		0
+/* Reserved: memory of the device, which the CPU does not map. */
+#define DRM_NNPU_SLOT_KIND_DEVICE	1
+
 /* The device may read. */
 #define DRM_NNPU_SLOT_READ		(1u << 0)
 /* The device may write. */
@@ -183,10 +188,11 @@ struct drm_nnpu_bo_mmap {
  * @offset: first byte, multiple of the device page size
  * @size: bytes, multiple of the device page size, not 0, inside the buffer
  * @slot: out: slot number, the lowest free one
- * @pad: zero
+ * @kind: DRM_NNPU_SLOT_KIND_*
  *
  * The binding holds a reference of the buffer. -ENOENT: no such handle; -ENOSPC:
- * all slots are bound or still in use by jobs; -EINVAL: range.
+ * all slots are bound or still in use by jobs; -EOPNOTSUPP: a kind that is reserved;
+ * -EINVAL: range.
  */
 struct drm_nnpu_slot_bind {
 	__u32 handle;
@@ -194,7 +200,7 @@ struct drm_nnpu_slot_bind {
 	__u64 offset;
 	__u64 size;
 	__u32 slot;
-	__u32 pad;
+	__u32 kind;
 };
 
 /**
@@ -278,72 +284,89 @@ struct drm_nnpu_sync {
 	__u64 point;
 };
 
+/* Run a program. */
+#define DRM_NNPU_JOB_EXECUTE		0
+/* Copy each input to the output of the same number; needs NNPU_FEATURE_COPY. */
+#define DRM_NNPU_JOB_COPY		1
+
 /* Write struct nnpu_profile records to @profile_slot. */
 #define DRM_NNPU_SUBMIT_PROFILE		(1u << 0)
+/* If a fence of @in_syncs ends with an error, the job ends with it and does not run. */
+#define DRM_NNPU_SUBMIT_PROPAGATE	(1u << 1)
+/* Reserved: @deadline_ns counts from SUBMIT on; otherwise it is a time of CLOCK_MONOTONIC. */
+#define DRM_NNPU_SUBMIT_DEADLINE_RELATIVE	(1u << 2)
+/* Reserved: the deadline also ends a job that has begun. */
+#define DRM_NNPU_SUBMIT_DEADLINE_ABORT	(1u << 3)
 
 #define DRM_NNPU_PRIORITY_LOW		0
 #define DRM_NNPU_PRIORITY_MEDIUM	1
 #define DRM_NNPU_PRIORITY_HIGH		2
 
 /**
- * struct drm_nnpu_submit - run a program once
- * @program: program number
+ * struct drm_nnpu_submit - queue a job
+ * @kind: DRM_NNPU_JOB_*
+ * @program: DRM_NNPU_JOB_EXECUTE: program number; else 0
  * @flags: DRM_NNPU_SUBMIT_*
- * @args: user pointer to struct nnpu_arg records: @num_inputs of them, then
- *	@num_outputs; copied once
- * @num_inputs: number of inputs of the program
- * @num_outputs: number of outputs of the program
- * @arg_stride: sizeof(struct nnpu_arg) as known to the caller
  * @priority: DRM_NNPU_PRIORITY_*, a hint that ranks the jobs of this file among
  *	each other
+ * @args: user pointer to struct nnpu_arg records: @num_inputs of them, then
+ *	@num_outputs; copied once
+ * @num_inputs: number of inputs of the program; DRM_NNPU_JOB_COPY: at least 1
+ * @num_outputs: number of outputs of the program; DRM_NNPU_JOB_COPY: @num_inputs
+ * @arg_stride: sizeof(struct nnpu_arg) as known to the caller
  * @result_slot: slot for the result block (struct nnpu_args_header and the
  *	records) or NNPU_SLOT_NONE
- * @profile_slot: slot for profile records; 0 unless DRM_NNPU_SUBMIT_PROFILE
  * @result_offset: byte offset in @result_slot, multiple of 8
- * @profile_offset: byte offset in @profile_slot, multiple of 8
+ * @profile_slot: slot for profile records; 0 unless DRM_NNPU_SUBMIT_PROFILE
  * @profile_size: bytes of room for profile records
+ * @profile_offset: byte offset in @profile_slot, multiple of 8
+ * @in_syncs: user pointer; the job starts after all of them have signalled
+ * @out_syncs: user pointer; signalled when the job ends, with an error if it
+ *	failed
  * @num_in_syncs: entries at @in_syncs
  * @num_out_syncs: entries at @out_syncs
  * @sync_stride: sizeof(struct drm_nnpu_sync) as known to the caller; may be 0 if
  *	there are no syncs
- * @in_syncs: user pointer; the job starts after all of them have signalled
- * @out_syncs: user pointer; signalled when the job ends, with an error if it
- *	failed
- * @deadline_ns: reserved for deadlines: zero
+ * @pad: zero
+ * @deadline_ns: reserved: a job that has not begun by then ends with -ETIME; 0: none
  * @loop_timeout_ns: longest time for each loop of the program, at most
- *	NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS
+ *	NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS. DRM_NNPU_JOB_COPY: 0
  *
- * The driver holds the slots that the records name until the job ends.
+ * The driver holds the slots that the records name until the job ends. The reservations
+ * of their buffers get the fence of the job.
  *
  * The device writes the status of the job to the result block. Software writes
  * NNPU_STATUS_PENDING there first. If the status is still NNPU_STATUS_PENDING when the
  * fence has signalled, the device did not end the job, and the error of the fence says
  * why: -ETIME (the job made no progress), -ECANCELED (the file was closed, or the job
  * was lost in a reset that another job caused), -ENODEV (the device is gone), -EIO
- * (any other reason). If the device ended the job with an error, the fence has -EIO,
- * -EINVAL or -ENOMEM.
+ * (any other reason), with DRM_NNPU_SUBMIT_PROPAGATE the error of an in_sync. If the
+ * device ended the job with an error, the fence has -EIO, -EINVAL or -ENOMEM.
  *
  * -ENOENT: program, slot or syncobj does not exist; -EINVAL: number of arguments,
- * range outside a slot, missing right of a slot.
+ * range outside a slot, missing right of a slot, unknown kind; -EOPNOTSUPP: the device
+ * has no DRM_NNPU_JOB_COPY, or a deadline.
  */
 struct drm_nnpu_submit {
+	__u32 kind;
 	__u32 program;
 	__u32 flags;
+	__u32 priority;
 	__u64 args;
 	__u32 num_inputs;
 	__u32 num_outputs;
 	__u32 arg_stride;
-	__u32 priority;
 	__u32 result_slot;
-	__u32 profile_slot;
 	__u64 result_offset;
-	__u64 profile_offset;
+	__u32 profile_slot;
 	__u32 profile_size;
+	__u64 profile_offset;
+	__u64 in_syncs;
+	__u64 out_syncs;
 	__u32 num_in_syncs;
 	__u32 num_out_syncs;
 	__u32 sync_stride;
-	__u64 in_syncs;
-	__u64 out_syncs;
+	__u32 pad;
 	__u64 deadline_ns;
 	__u64 loop_timeout_ns;
 };
@@ -490,7 +513,7 @@ NNPU_ASSERT_SIZE(struct drm_nnpu_slot_unbind, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 56);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_sync, 16);
-NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 104);
+NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 112);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_create, 48);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_destroy, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_wait, 32);

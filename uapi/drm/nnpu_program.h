@@ -484,14 +484,23 @@ struct nnpu_arg {
 	__le64 reserved;
 };
 
+/*
+ * nnpu_args_header.flags. Reserved: the deadline also ends a job that has begun, at its next
+ * point. Without the flag it ends only a job that has not begun.
+ */
+#define NNPU_ARGS_DEADLINE_ABORT	(1u << 0)
+
 /**
  * struct nnpu_args_header - first 64 bytes of an argument block
  * @num_inputs: number of input records that follow
  * @num_outputs: number of output records that follow the inputs
- * @flags: zero
- * @deadline_ns: reserved for deadlines: zero
+ * @flags: NNPU_ARGS_*; zero without NNPU_FEATURE_DEADLINE, which no device of this version
+ *	has
+ * @deadline_ns: reserved: time from fetching the entry to the deadline of the job, ns of
+ *	the device clock; 0: none. A job that misses it ends with NNPU_STATUS_DEADLINE.
+ *	Zero without NNPU_FEATURE_DEADLINE
  * @loop_timeout_ns: longest time for each LOOP, including the loops in its blocks, at
- *	most NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS
+ *	most NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS. COPY: zero
  * @status: result: NNPU_STATUS_*
  * @reason: result: NNPU_REASON_*
  * @command: result: index of the command (NNPU_STATUS_OP_FAILED,
@@ -573,12 +582,13 @@ struct nnpu_performance {
 #define NNPU_FEATURE_INJECT		(1u << 2)	/* fault injection is enabled */
 #define NNPU_FEATURE_NULL		(1u << 3)	/* jobs complete without computing */
 #define NNPU_FEATURE_PRIORITY		(1u << 4)	/* queue priorities */
-#define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines */
+#define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines of jobs */
 #define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* BRANCH, LOOP, BLOCK commands */
 #define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
 #define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* SET_PERF command */
 #define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */
 #define NNPU_FEATURE_EXTENSIONS		(1u << 10)	/* vendor extensions */
+#define NNPU_FEATURE_COPY		(1u << 11)	/* COPY command */
 
 /**
  * struct nnpu_identify - what the device is, 4096 bytes

@@ -33,7 +33,7 @@ extern "C" {
 /* I/O commands. */
 #define NNPU_IO_NOP			0x00
 #define NNPU_IO_EXECUTE			0x01
-#define NNPU_IO_COPY			0x02	/* reserved: slot to slot */
+#define NNPU_IO_COPY			0x02	/* from slot to slot */
 #define NNPU_IO_NUM			0x03
 
 /**
@@ -53,13 +53,13 @@ struct nnpu_sqe {
 	__u8 body[56];
 };
 
-/* EXECUTE flags: args is a DMA address; only on NNPU_QUEUE_KERNEL queues. */
+/* EXECUTE, COPY flags: args is a DMA address; only on NNPU_QUEUE_KERNEL queues. */
 #define NNPU_EXEC_ARGS_DMA		(1u << 0)
 /* EXECUTE flags: write struct nnpu_profile records. */
 #define NNPU_EXEC_PROFILE		(1u << 1)
 
 /**
- * struct nnpu_sqe_execute - EXECUTE: run a program once
+ * struct nnpu_sqe_execute - EXECUTE: run a program once; COPY: copy between slots
  * @opcode: as in struct nnpu_sqe
  * @flags: NNPU_EXEC_*
  * @cid: as in struct nnpu_sqe
@@ -67,13 +67,18 @@ struct nnpu_sqe {
  *
  * The device reads the argument block once, before it checks it. It writes
  * outputs, then profile records, then the result block, then the completion.
+ *
+ * COPY copies the bytes of input i to output i. There are as many outputs as inputs, each
+ * record has slot, offset and length only, and the lengths of both are the same. In all
+ * else it is a job like EXECUTE. Bytes are undefined where an output overlaps an input or
+ * another output.
  */
 struct nnpu_sqe_execute {
 	__u8 opcode;
 	__u8 flags;
 	__le16 cid;
 	__le32 ctx;
-	/** @program: program number */
+	/** @program: program number; COPY: zero */
 	__le32 program;
 	/** @args_slot: slot of the argument block; 0 with NNPU_EXEC_ARGS_DMA */
 	__le32 args_slot;
@@ -97,7 +102,7 @@ struct nnpu_sqe_execute {
 
 /**
  * struct nnpu_cqe - completion entry, 32 bytes
- * @result: per command: EXECUTE: time of execution, ns; LOAD_PROGRAM: bytes of
+ * @result: per command: EXECUTE, COPY: time of execution, ns; LOAD_PROGRAM: bytes of
  *	device memory; ABORT: 1 if the job was found
  * @error: index of the tensor, command or argument at fault
  * @reason: NNPU_REASON_*
