@@ -133,7 +133,9 @@
 #define NNPU_INJECT_FATAL		8	/* device goes FATAL at the next job */
 #define NNPU_INJECT_JOB_SLOW		9	/* job takes 1 s longer but makes progress */
 #define NNPU_INJECT_ADMIN_STATUS	10	/* admin command ends with an unknown status */
-#define NNPU_INJECT_NUM			11
+#define NNPU_INJECT_LOAD_STALL		11	/* load makes no progress until aborted */
+#define NNPU_INJECT_LOAD_SLOW		12	/* load takes 1 s longer but makes progress */
+#define NNPU_INJECT_NUM			13
 #define NNPU_INJECT_KIND_SHIFT		16
 #define NNPU_INJECT_COUNT_MASK		0xffffu
 

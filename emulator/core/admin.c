@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The control thread: it executes admin commands one after the other, and resets.
+ * The control thread: it executes admin commands one after the other, and resets. Only
+ * LOAD_PROGRAM takes long: it is handed over (loads.c).
  */
 #include "admin.h"
 #include "admin_command.h"
@@ -122,7 +123,6 @@ static void serve_admin(struct nnpu_device *dev)
 	struct admin a = { .dev = dev, .v = VERDICT_SUCCESS };
 	struct nnpu_sqe sqe __attribute__((aligned(8)));
 	struct irqs irqs = { 0 };
-	bool bad_status;
 	int ret;
 
 	ret = queue_read_entries(dev, q, q->sq_head, &sqe, 1);
@@ -137,20 +137,21 @@ static void serve_admin(struct nnpu_device *dev)
 	if (dev_inject(dev, NNPU_INJECT_ADMIN_STALL))
 		while (!atomic_load(&dev->stop))
 			pthread_cond_wait(&dev->event, &dev->lock);
-	bad_status = dev_inject(dev, NNPU_INJECT_ADMIN_STATUS);
+	a.bad_status = dev_inject(dev, NNPU_INJECT_ADMIN_STATUS);
 	pthread_mutex_unlock(&dev->lock);
 
 	execute(&a, &sqe);
-	if (bad_status)
+	if (a.bad_status)
 		a.v.status = 0x7abc;
-	dev_log(dev, NNPU_LOG_TRACE, "admin 0x%02x ctx %u: %s", sqe.opcode, le32toh(sqe.ctx),
-		status_name(a.v.status));
+	if (!a.later)
+		dev_log(dev, NNPU_LOG_TRACE, "admin 0x%02x ctx %u: %s", sqe.opcode,
+			le32toh(sqe.ctx), status_name(a.v.status));
 
 	pthread_mutex_lock(&dev->lock);
-	queue_complete(dev, q, le16toh(sqe.cid), &a.v, a.result, true, &irqs);
+	if (!a.later)
+		queue_complete(dev, q, le16toh(sqe.cid), &a.v, a.result, true, &irqs);
 	q->running = false;
 	q->cid = 0;
-	atomic_fetch_add_explicit(&q->progress, 1, memory_order_relaxed);
 	pthread_mutex_unlock(&dev->lock);
 	irqs_raise(dev, &irqs);
 }

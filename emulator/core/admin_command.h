@@ -18,6 +18,8 @@ struct admin {
 	struct nnpu_device *dev;
 	struct verdict v;
 	uint64_t result;
+	bool bad_status;		/* injected: for a command that completes later */
+	bool later;			/* the command completes by itself */
 };
 
 /* admin.c: what several commands need. */

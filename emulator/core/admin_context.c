@@ -7,6 +7,7 @@
 #include "dma.h"
 #include "engine.h"
 #include "fetch.h"
+#include "loads.h"
 #include "program_load.h"
 #include "queue.h"
 #include "scheduler.h"
@@ -58,7 +59,7 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 	struct program **programs;
 	struct nnpu_ctx *ctx;
 	struct irqs irqs = { 0 };
-	unsigned int i, n = 0;
+	unsigned int i;
 
 	if (c->flags || !is_zero(c->body, sizeof(c->body))) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
@@ -79,27 +80,27 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 	for (i = 1; i <= dev->props.num_queues; i++)
 		fetch_drop(dev, &ctx->lanes[i], &irqs);
 	engines_abort(dev, NULL, ctx, NNPU_ANY_CID);
+	loads_abort_ctx(dev, ctx, &irqs);
 	/* A job releases its context before it leaves its lane. */
-	while (ctx->running || ctx->sched.active)
+	while (ctx->running || ctx->sched.active || ctx->loader)
 		dev_await_jobs(dev);
 	dev->contexts[ctx->id] = NULL;
 	dev->num_contexts--;
-	for (i = 1; i <= dev->props.max_programs; i++)
-		n += !!programs[i];
-	dev->num_programs -= n;
+	for (i = 1; i <= dev->props.max_programs; i++) {
+		if (!programs[i])
+			continue;
+		program_put(programs[i]);
+		dev->num_programs--;
+	}
 	/* Engines keep memory for their next job, but not for a client that is gone. */
 	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
 		dev->engines[i].trim = dev->engines[i].busy;
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
 	}
+	ctx_leave(ctx);
 	pthread_mutex_unlock(&dev->lock);
 	irqs_raise(dev, &irqs);
-
-	for (i = 1; i <= dev->props.max_programs; i++)
-		if (programs[i])
-			program_put(programs[i]);
-	ctx_free(ctx);
 }
 
 void admin_invalidate(struct admin *a, const struct nnpu_sqe_invalidate *c)

@@ -11,6 +11,15 @@
 #include "program_load.h"
 #include "ops/extension.h"
 
+/*
+ * Time hints. The model shares the processors of its host with others: these are several times
+ * what it takes when it has one for itself.
+ */
+#define ADMIN_MS		100
+#define LOAD_MS			100
+#define LOAD_IMAGE_MS		500
+#define LOAD_CONST_MS		20
+
 static __le32 float_bits(float value)
 {
 	uint32_t bits;
@@ -61,6 +70,10 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 	id->num_performance = htole32(n);
 	id->max_depth = htole32(MAX_DEPTH);
 	id->num_extensions = htole32(extension_offered(dev->props.examples, NULL));
+	id->admin_ms = htole32(ADMIN_MS);
+	id->load_ms = htole32(LOAD_MS);
+	id->load_image_ms = htole32(LOAD_IMAGE_MS);
+	id->load_const_ms = htole32(LOAD_CONST_MS);
 }
 
 /* The codes of extension @i of the list. */

@@ -1,81 +1,107 @@
 // SPDX-License-Identifier: MIT
 /*
- * Admin commands about programs.
+ * Admin commands about programs. LOAD_PROGRAM is only checked by the control thread. The rest
+ * runs on a loader (loads.c).
  */
 #include <stdlib.h>
 
 #include "admin_command.h"
 #include "device_state.h"
 #include "dma.h"
+#include "loads.h"
 #include "program_load.h"
-#include "slots.h"
+#include "ops/op.h"
 
-static void admin_load_reports(struct admin *a, const struct nnpu_sqe_load_program *c,
-			       struct load_request *request)
+/* Bytes of a transfer between two points. */
+#define PIECE	(256u << 10)
+
+/* Read the image piece by piece. Returns a status. */
+static unsigned int read_image(struct load_worker *w, struct mem_map *map, uint8_t *image)
 {
-	uint64_t addr = le64toh(c->report_addr);
-	uint64_t bytes = (uint64_t)request->num_reports * sizeof(*request->reports);
+	uint64_t at, n;
+	unsigned int status = NNPU_STATUS_SUCCESS;
 
-	if (!request->reports)
-		return;
-	if (dev_dma_write(a->dev, addr, request->reports, bytes))
-		admin_fail(a, NNPU_STATUS_DMA_ERROR);
+	for (at = 0; !status && at < map->size; at += n) {
+		n = map->size - at < PIECE ? map->size - at : PIECE;
+		status = op_progress(&w->progress) ? NNPU_STATUS_ABORTED :
+			 mem_map_access(w->dev, map, at, image + at, n, DMA_READ, NULL);
+	}
+	return status;
 }
 
-static void load_image(struct admin *a, const struct nnpu_sqe_load_program *c,
-		       struct nnpu_ctx *ctx, struct mem_map *map)
+/* Write the reports piece by piece. Returns a status. */
+static unsigned int write_reports(struct load_worker *w, const struct load_request *request)
 {
-	struct nnpu_device *dev = a->dev;
-	uint32_t number = le32toh(c->program);
+	uint64_t addr = le64toh(w->load->sqe.report_addr), at, n;
+	uint64_t bytes = (uint64_t)request->num_reports * sizeof(*request->reports);
+
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < PIECE ? bytes - at : PIECE;
+		if (op_progress(&w->progress))
+			return NNPU_STATUS_ABORTED;
+		if (dev_dma_write(w->dev, addr + at, (const uint8_t *)request->reports + at, n))
+			return NNPU_STATUS_DMA_ERROR;
+	}
+	return NNPU_STATUS_SUCCESS;
+}
+
+static void load_image(struct load_worker *w, struct mem_map *map, struct load_outcome *out)
+{
+	const struct nnpu_sqe_load_program *c = &w->load->sqe;
 	struct load_request request = {
-		.ctx = ctx,
+		.ctx = w->ctx,
+		.progress = &w->progress,
+		.slots = &w->slots,
 		.check = c->flags & NNPU_LOAD_CHECK,
 		.num_reports = le32toh(c->num_reports),
 		.size = map->size,
 	};
-	struct program *p;
 	unsigned int status;
 	uint8_t *image;
 
-	/* Refuse impossible sizes before memory is allocated for them. */
-	if (map->size < sizeof(struct nnpu_program_header) ||
-	    map->size > NNPU_PROGRAM_MAX_SIZE) {
-		verdict_set(&a->v, NNPU_STATUS_PROGRAM_HEADER, NNPU_REASON_SIZE, 0,
-			    NNPU_OPERAND_NONE);
-		return;
-	}
 	image = malloc(map->size);
 	if (!image) {
-		admin_fail(a, NNPU_STATUS_NO_MEMORY);
+		verdict_status(&out->v, NNPU_STATUS_NO_MEMORY);
 		return;
 	}
-	status = mem_map_access(dev, map, 0, image, map->size, DMA_READ, NULL);
+	status = read_image(w, map, image);
 	if (status) {
-		admin_fail(a, status);
+		verdict_status(&out->v, status);
 		free(image);
 		return;
 	}
 	request.image = image;
-	p = program_load(&request, &a->v);
+	out->program = program_load(&request, &out->v);
 	free(image);
-	if (request.check) {
-		admin_load_reports(a, c, &request);
-		free(request.reports);
-		return;
-	}
-	if (!p)
-		return;
-	a->result = p->memory;
-	pthread_mutex_lock(&dev->lock);
-	ctx->programs[number] = p;
-	dev->num_programs++;
-	pthread_mutex_unlock(&dev->lock);
+	if (out->program)
+		out->result = out->program->memory;
+	status = request.reports ? write_reports(w, &request) : NNPU_STATUS_SUCCESS;
+	if (status)
+		verdict_status(&out->v, status);
+	free(request.reports);
+}
+
+void load_run(struct load_worker *w, struct load_outcome *out)
+{
+	struct mem_map map;
+
+	/* Impossible sizes are refused before memory is allocated for them. */
+	if (!mem_map_init(&map, &w->load->sqe.image))
+		verdict_status(&out->v, NNPU_STATUS_INVALID_FIELD);
+	else if (map.size < sizeof(struct nnpu_program_header) ||
+		 map.size > NNPU_PROGRAM_MAX_SIZE)
+		verdict_set(&out->v, NNPU_STATUS_PROGRAM_HEADER, NNPU_REASON_SIZE, 0,
+			    NNPU_OPERAND_NONE);
+	else
+		load_image(w, &map, out);
 }
 
 void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 {
 	bool check = c->flags & NNPU_LOAD_CHECK;
 	uint32_t number = le32toh(c->program);
+	struct nnpu_device *dev = a->dev;
+	unsigned int status;
 	struct nnpu_ctx *ctx;
 	struct mem_map map;
 
@@ -88,27 +114,30 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	ctx = admin_get_ctx(a, c->ctx);
 	if (!ctx)
 		return;
-	if (!check && (!number || number > a->dev->props.max_programs)) {
+	if (!check && (!number || number > dev->props.max_programs)) {
 		admin_fail(a, NNPU_STATUS_INVALID_PROGRAM);
 		return;
 	}
-	if (!check && ctx->programs[number]) {
-		admin_fail(a, NNPU_STATUS_BUSY);
-		return;
-	}
-	if (!mem_map_init(&map, &c->image)) {
-		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
-		return;
-	}
-	load_image(a, c, ctx, &map);
+	pthread_mutex_lock(&dev->lock);
+	if (!check && (ctx->programs[number] || loads_have_number(ctx, number)))
+		status = NNPU_STATUS_BUSY;
+	else if (!mem_map_init(&map, &c->image))
+		status = NNPU_STATUS_INVALID_FIELD;
+	else
+		status = loads_add(dev, ctx, c, a->bad_status);
+	pthread_mutex_unlock(&dev->lock);
+	if (status)
+		admin_fail(a, status);
+	else
+		a->later = true;
 }
 
 void admin_unload_program(struct admin *a, const struct nnpu_sqe_unload_program *c)
 {
 	struct nnpu_device *dev = a->dev;
 	uint32_t number = le32toh(c->program);
+	struct program *p = NULL;
 	struct nnpu_ctx *ctx;
-	struct program *p;
 
 	if (c->flags || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved))) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
@@ -117,14 +146,16 @@ void admin_unload_program(struct admin *a, const struct nnpu_sqe_unload_program 
 	ctx = admin_get_ctx(a, c->ctx);
 	if (!ctx)
 		return;
-	if (!number || number > dev->props.max_programs || !ctx->programs[number]) {
-		admin_fail(a, NNPU_STATUS_INVALID_PROGRAM);
-		return;
-	}
 	pthread_mutex_lock(&dev->lock);
-	p = ctx->programs[number];
-	ctx->programs[number] = NULL;
-	dev->num_programs--;
+	if (number && number <= dev->props.max_programs)
+		p = ctx->programs[number];
+	if (p) {
+		ctx->programs[number] = NULL;
+		dev->num_programs--;
+		program_put(p);
+	}
 	pthread_mutex_unlock(&dev->lock);
-	program_put(p);
+	/* A program that is still being loaded is none yet. */
+	if (!p)
+		admin_fail(a, NNPU_STATUS_INVALID_PROGRAM);
 }

@@ -7,6 +7,7 @@
 #include "dma.h"
 #include "engine.h"
 #include "fetch.h"
+#include "loads.h"
 #include "queue.h"
 #include "scheduler.h"
 
@@ -144,14 +145,18 @@ void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 	fetch_drop_queue(dev, q);
 }
 
+static bool check_fields(struct admin *a, const struct nnpu_sqe_queue *c)
+{
+	if (!c->flags && !c->ctx && !c->reserved0 && is_zero(c->reserved, sizeof(c->reserved)) &&
+	    (c->opcode == NNPU_ADMIN_ABORT || !c->target_cid))
+		return true;
+	admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+	return false;
+}
+
 static struct nnpu_queue *check_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 {
-	if (c->flags || c->ctx || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    (c->opcode != NNPU_ADMIN_ABORT && c->target_cid)) {
-		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
-		return NULL;
-	}
-	return admin_get_queue(a, c->qid);
+	return check_fields(a, c) ? admin_get_queue(a, c->qid) : NULL;
 }
 
 void admin_destroy_queue(struct admin *a, const struct nnpu_sqe_queue *c)
@@ -191,16 +196,25 @@ static bool engines_have(const struct nnpu_device *dev, const struct nnpu_queue 
 
 void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 {
-	struct nnpu_queue *q = check_queue(a, c);
 	uint16_t cid = le16toh(c->target_cid);
+	struct nnpu_queue *q = NULL;
 	struct irqs irqs = { 0 };
 
-	if (!q)
+	if (!check_fields(a, c))
 		return;
-	/* An entry of a context's queue that was read ahead has not been fetched. */
+	if (c->qid) {
+		q = admin_get_queue(a, c->qid);
+		if (!q)
+			return;
+	}
 	pthread_mutex_lock(&a->dev->lock);
-	a->result = fetch_abort(a->dev, q, cid, &irqs) || engines_have(a->dev, q, cid);
-	engines_abort(a->dev, q, NULL, cid);
+	if (!q) {
+		a->result = loads_abort(a->dev, cid, &irqs);
+	} else {
+		/* An entry of a context's queue that was read ahead has not been fetched. */
+		a->result = fetch_abort(a->dev, q, cid, &irqs) || engines_have(a->dev, q, cid);
+		engines_abort(a->dev, q, NULL, cid);
+	}
 	pthread_mutex_unlock(&a->dev->lock);
 	irqs_raise(a->dev, &irqs);
 }

@@ -12,6 +12,9 @@
 #include "tensor_shape.h"
 #include "ops/extension.h"
 
+/* Scales that are compared between two looks at op_pace(). */
+#define COMPARE_PIECE	(1u << 16)
+
 /* The operands of a block, from its BLOCK command in the image. */
 struct block_operands {
 	struct nnpu_command command;
@@ -26,7 +29,7 @@ static int fault(struct loader *l, uint32_t index, unsigned int reason, unsigned
 	return verdict_set(l->v, NNPU_STATUS_PROGRAM_COMMAND, reason, index, operand);
 }
 
-void control_find_blocks(struct loader *l)
+int control_find_blocks(struct loader *l)
 {
 	struct program *p = l->p;
 	uint32_t i, n = 0;
@@ -34,6 +37,8 @@ void control_find_blocks(struct loader *l)
 	for (i = 0; i < p->num_cmds; i++) {
 		struct nnpu_command c;
 
+		if (load_pace(l, 8))
+			return -1;
 		image_get_command(l->image, &l->header, i, &c);
 		if (le32toh(c.opcode) != NNPU_CMD_BLOCK)
 			continue;
@@ -42,6 +47,7 @@ void control_find_blocks(struct loader *l)
 		p->blocks[n].first = i + 1;
 	}
 	p->blocks[n].end = p->num_cmds;
+	return 0;
 }
 
 static void get_signature(const struct loader *l, uint32_t block, struct block_operands *s)
@@ -77,13 +83,23 @@ static const struct tensor *block_output(const struct loader *l, const struct bl
 	return block_operand(l, s, s->num_inputs + i);
 }
 
-static bool same_channels(const struct tensor *a, const struct tensor *b)
+static bool same_channels(struct loader *l, const struct tensor *a, const struct tensor *b)
 {
-	return a->channel_dim == b->channel_dim &&
-	       a->num_channel_scales == b->num_channel_scales &&
-	       (!a->num_channel_scales ||
-		!memcmp(a->channel_scales, b->channel_scales,
-			a->num_channel_scales * sizeof(*a->channel_scales)));
+	uint32_t i, n;
+
+	if (a->channel_dim != b->channel_dim || a->num_channel_scales != b->num_channel_scales)
+		return false;
+	for (i = 0; i < a->num_channel_scales; i += n) {
+		n = a->num_channel_scales - i;
+		n = n < COMPARE_PIECE ? n : COMPARE_PIECE;
+		if (memcmp(a->channel_scales + i, b->channel_scales + i,
+			   n * sizeof(*a->channel_scales)))
+			return false;
+		/* When the load is to end, it does not matter what the answer is. */
+		if (op_pace(&l->pace, n))
+			break;
+	}
+	return true;
 }
 
 /* Both are of one type. */
@@ -106,7 +122,9 @@ static int check_pair(struct loader *l, uint32_t index, unsigned int operand,
 		return fault(l, index, NNPU_REASON_RANK, operand);
 	if (!shapes_compatible(a, b))
 		return fault(l, index, NNPU_REASON_SHAPE_MISMATCH, operand);
-	if (a->scale != b->scale || a->zero_point != b->zero_point || !same_channels(a, b) ||
+	if (load_pace(l, 32))
+		return -1;
+	if (a->scale != b->scale || a->zero_point != b->zero_point || !same_channels(l, a, b) ||
 	    !same_params(a, b))
 		return fault(l, index, NNPU_REASON_QUANT_MISMATCH, operand);
 	return 0;
@@ -300,9 +318,9 @@ static const uint32_t *block_operands(const struct program *p, uint32_t block,
 	return p->operands + (*header)->operands;
 }
 
-bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
-		      uint64_t *scratch)
+bool control_is_fixed(struct loader *l, const struct program_cmd *cmd, uint64_t *scratch)
 {
+	const struct program *p = l->p;
 	const struct program_cmd *header;
 	const uint32_t *list;
 	uint32_t i, k;
@@ -313,7 +331,7 @@ bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
 	for (k = 0; k < 2; k++) {
 		list = block_operands(p, cmd->target[k], &header);
 		for (i = 0; i < (uint32_t)header->num_inputs + header->num_outputs; i++)
-			if (!p->tensors[list[i]].shape_known)
+			if (!p->tensors[list[i]].shape_known || op_pace(&l->pace, 4))
 				return false;
 	}
 	if (cmd->opcode == NNPU_CMD_BRANCH)
@@ -324,7 +342,7 @@ bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
 	 * loop's output, or two if the loop has no such output.
 	 */
 	*scratch = TENSOR_ALIGN;
-	for (i = 0; i < header->num_outputs; i++)
+	for (i = 0; i < header->num_outputs && !op_pace(&l->pace, 4); i++)
 		*scratch += tensor_round_up(p->tensors[list[i]].bytes) *
 			    (i < cmd->num_outputs ? 1 : 2);
 	return true;

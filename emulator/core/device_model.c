@@ -9,6 +9,7 @@
 #include "device_state.h"
 #include "device_threads.h"
 #include "engine.h"
+#include "loads.h"
 #include "queue.h"
 
 #define NS_PER_S		1000000000ull
@@ -80,10 +81,15 @@ static void device_free(struct nnpu_device *dev)
 
 	for (i = 0; dev->engines && i < dev->max_workers; i++)
 		pthread_cond_destroy(&dev->engines[i].turn);
+	for (i = 0; dev->loaders && i < dev->props.max_contexts; i++)
+		pthread_cond_destroy(&dev->loaders[i].wake);
+	pthread_cond_destroy(&dev->left);
+	pthread_cond_destroy(&dev->leaves);
 	pthread_cond_destroy(&dev->event);
 	pthread_cond_destroy(&dev->work);
 	pthread_mutex_destroy(&dev->irq_lock);
 	pthread_mutex_destroy(&dev->lock);
+	free(dev->loaders);
 	free(dev->engines);
 	free(dev->contexts);
 	free(dev->queues);
@@ -124,13 +130,16 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&dev->work, &attr);
+	pthread_cond_init(&dev->left, &attr);
 	pthread_cond_init(&dev->event, &attr);
+	pthread_cond_init(&dev->leaves, NULL);
 	dev->queues = alloc_lines(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
 	/* Each lane may have a job that has given way. */
 	dev->max_workers = props->num_engines + props->num_queues + props->max_contexts;
 	dev->engines = alloc_lines(dev->max_workers, sizeof(*dev->engines));
-	if (!dev->queues || !dev->contexts || !dev->engines) {
+	dev->loaders = alloc_lines(props->max_contexts, sizeof(*dev->loaders));
+	if (!dev->queues || !dev->contexts || !dev->engines || !dev->loaders) {
 		pthread_condattr_destroy(&attr);
 		device_free(dev);
 		goto err_memory;
@@ -143,6 +152,11 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 		dev->engines[i].dev = dev;
 		dev->engines[i].id = i;
 		pthread_cond_init(&dev->engines[i].turn, &attr);
+	}
+	for (i = 0; i < props->max_contexts; i++) {
+		dev->loaders[i].dev = dev;
+		dev->loaders[i].id = i;
+		pthread_cond_init(&dev->loaders[i].wake, NULL);
 	}
 	pthread_condattr_destroy(&attr);
 	dev->next_serial = 1;

@@ -6,13 +6,14 @@
  * the bell of a queue (queue.c). It is held for a few instructions only. No operation,
  * no interrupt and no DMA happens under it, other than the 32 bytes of a completion.
  *
- * Engines hold the slots of a context during accesses to them, and the control thread
- * closes the slots while it drops cached ones (slots.c). The control thread holds no
- * lock while it closes them. An engine may take dev->lock while it holds slots.
+ * Engines and loaders hold the slots of a context during accesses to them, and the control
+ * thread closes the slots while it drops cached ones (slots.c). The control thread holds no
+ * lock while it closes them. Who holds slots may take dev->lock.
  *
- * Only the control thread creates and destroys contexts, queues and entries of program
- * tables. It therefore reads them without dev->lock. An engine keeps what it uses alive
- * with nnpu_ctx.running and a reference to the program.
+ * Only the control thread creates and destroys contexts and queues. It therefore reads them
+ * without dev->lock. An engine keeps what it uses alive with nnpu_ctx.running and a reference
+ * to the program, a loader with nnpu_ctx.loader. Loaders fill the tables of programs, the
+ * control thread clears them.
  */
 #ifndef NNPU_EMU_DEVICE_STATE_H
 #define NNPU_EMU_DEVICE_STATE_H
@@ -26,6 +27,8 @@
 #include "scheduler.h"
 
 struct irqs;
+struct leaving;
+struct load_worker;
 struct nnpu_ctx;
 struct nnpu_engine;
 struct nnpu_queue;
@@ -72,6 +75,7 @@ struct nnpu_device {
 	uint64_t busy_ns;
 	uint64_t mem_used;
 	uint64_t mem_peak;		/* since power-on */
+	uint64_t mem_leaving;		/* not used any more, but not free yet */
 	unsigned int num_contexts;
 	unsigned int num_programs;
 	uint64_t next_serial;
@@ -89,6 +93,26 @@ struct nnpu_device {
 
 	pthread_t control;
 	bool control_started;
+
+	/* loads.c */
+	struct load_worker *loaders;	/* max_contexts; never removed */
+	atomic_uint num_loaders;	/* started */
+	struct load_worker *idle_loaders;
+	struct load_worker *loading;	/* has the turn */
+	struct load_worker *first_turn;	/* wait for it */
+	struct load_worker *last_turn;
+	atomic_uint turns_wanted;	/* how many of them */
+	unsigned int num_loads;		/* fetched and not ended */
+
+	/* cleaner.c */
+	pthread_t cleaner;
+	bool cleaner_started;
+	bool all_left;			/* the thread is to end */
+	struct leaving *first_leaving;
+	struct leaving *last_leaving;
+	pthread_cond_t leaves;		/* something to free */
+	pthread_cond_t left;		/* something has been freed */
+
 	/*
 	 * Workers: as many as there are engines run, the others have jobs that gave way, or
 	 * are spare. A worker is never removed.
@@ -119,10 +143,10 @@ bool dev_inject(struct nnpu_device *dev, unsigned int kind);
 /* Control thread: sleep until a job ends. dev->lock held. */
 void dev_await_jobs(struct nnpu_device *dev);
 
-/* Wake all workers, for the device stops. dev->lock held. */
+/* Wake all workers and loaders, for the device stops. dev->lock held. */
 void dev_kick_workers(struct nnpu_device *dev);
 
-/* A job has ended. dev->lock held. */
+/* A job has ended, or a loader has no more loads. dev->lock held. */
 void dev_job_ended(struct nnpu_device *dev);
 
 #endif /* NNPU_EMU_DEVICE_STATE_H */

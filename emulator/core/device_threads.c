@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * The threads of a device: the workers and the control thread; how they start and end.
+ * The threads of a device: the workers, the loaders, the cleaner and the control thread; how
+ * they start and end.
  */
 #include <signal.h>
 #include <stdio.h>
 
 #include "admin.h"
+#include "cleaner.h"
 #include "device_state.h"
 #include "device_threads.h"
 #include "engine.h"
+#include "loads.h"
 #include "reset.h"
 
 static void *engine_main(void *arg)
@@ -38,6 +41,33 @@ static void *control_main(void *arg)
 	return NULL;
 }
 
+static void *loader_main(void *arg)
+{
+	struct load_worker *w = arg;
+	struct nnpu_device *dev = w->dev;
+	char name[16];
+
+	snprintf(name, sizeof(name), "nnpu-load%u", w->id);
+	if (dev->ops->thread_begin)
+		dev->ops->thread_begin(dev->bus, name);
+	loader_run(w);
+	if (dev->ops->thread_end)
+		dev->ops->thread_end(dev->bus);
+	return NULL;
+}
+
+static void *cleaner_main(void *arg)
+{
+	struct nnpu_device *dev = arg;
+
+	if (dev->ops->thread_begin)
+		dev->ops->thread_begin(dev->bus, "nnpu-clean");
+	cleaner_run(dev);
+	if (dev->ops->thread_end)
+		dev->ops->thread_end(dev->bus);
+	return NULL;
+}
+
 struct nnpu_engine *worker_create(struct nnpu_device *dev)
 {
 	unsigned int i = atomic_load(&dev->num_workers);
@@ -49,15 +79,31 @@ struct nnpu_engine *worker_create(struct nnpu_device *dev)
 	return e;
 }
 
+struct load_worker *load_worker_create(struct nnpu_device *dev)
+{
+	unsigned int i = atomic_load(&dev->num_loaders);
+	struct load_worker *w = &dev->loaders[i];
+
+	if (i == dev->props.max_contexts || pthread_create(&w->thread, NULL, loader_main, w))
+		return NULL;
+	atomic_store(&dev->num_loaders, i + 1);
+	return w;
+}
+
 bool threads_start(struct nnpu_device *dev)
 {
 	sigset_t all, old;
 	unsigned int i;
-	bool ok = true;
+	bool ok;
 
-	/* Signals of the process are handled by its own threads; workers create workers. */
+	/*
+	 * Signals of the process are handled by its own threads; workers create workers, the
+	 * control thread creates loaders.
+	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
+	dev->cleaner_started = !pthread_create(&dev->cleaner, NULL, cleaner_main, dev);
+	ok = dev->cleaner_started;
 	for (i = 0; ok && i < dev->props.num_engines; i++) {
 		dev->engines[i].seated = true;
 		ok = worker_create(dev);
@@ -84,4 +130,13 @@ void threads_join(struct nnpu_device *dev)
 		pthread_join(dev->engines[i].thread, NULL);
 		exec_fini(&dev->engines[i]);
 	}
+	for (i = 0; i < atomic_load(&dev->num_loaders); i++)
+		pthread_join(dev->loaders[i].thread, NULL);
+	if (!dev->cleaner_started)
+		return;
+	pthread_mutex_lock(&dev->lock);
+	dev->all_left = true;
+	pthread_cond_signal(&dev->leaves);
+	pthread_mutex_unlock(&dev->lock);
+	pthread_join(dev->cleaner, NULL);
 }

@@ -16,6 +16,7 @@
 #include "device_state.h"
 #include "dynamic_shapes.h"
 #include "tensor_shape.h"
+#include "ops/pace.h"
 
 /* Shapes. */
 
@@ -129,9 +130,11 @@ static int plan_scratch(struct exec_run *run, uint32_t from, uint32_t end,
 			return exec_no_memory(run);
 		if (bytes)
 			items[(*count)++] = (struct plan_item) {
-				.tensor = p->num_tensors + i, .first = i, .last = i,
-				.size = bytes,
+				.tensor = p->num_tensors + i, .first = i - from,
+				.last = i - from, .size = bytes,
 			};
+		if (exec_step(run, i))
+			return -1;
 	}
 	return 0;
 }
@@ -160,18 +163,22 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 	struct exec_state *x = &run->engine->exec;
 	struct plan_item *items = run->items;
 	const struct program *p = run->program;
+	struct op_pace pace = { .progress = &run->engine->progress };
 	uint32_t i, n = 0;
+	uint64_t size;
 	uint8_t *base;
 
 	for (i = 0; first && i < p->num_inputs; i++)
-		items[n++] = (struct plan_item) { .tensor = p->inputs[i], .first = from };
+		items[n++] = (struct plan_item) { .tensor = p->inputs[i] };
 	for (i = from; i < end; i++) {
 		unsigned int o, num_inputs = p->cmds[i].num_inputs;
 		const uint32_t *out = exec_operand_list(run, i) + num_inputs;
 
 		for (o = 0; o < p->cmds[i].num_outputs; o++) {
 			if (p->roles[out[o]] != ROLE_BLOCK_OUTPUT)
-				items[n++] = (struct plan_item) { .tensor = out[o], .first = i };
+				items[n++] = (struct plan_item) {
+					.tensor = out[o], .first = i - from,
+				};
 			else if (place_at_home(run, i, num_inputs + o, &x->homes[out[o]]))
 				return -1;
 		}
@@ -182,19 +189,27 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 		uint32_t last = p->last_use[items[i].tensor];
 
 		/* What a later batch reads stays. */
-		items[i].last = last < end ? last : end;
+		items[i].last = (last < end ? last : end) - from;
 		items[i].size = x->tensors[items[i].tensor].bytes;
+		if (op_pace(&pace, 8))
+			return exec_ended(run);
 	}
 	if (plan_scratch(run, from, end, items, &n))
 		return -1;
-	base = take_chunk(run, run->next_chunk++, plan_place(items, n));
+	size = plan_place(items, n, &pace);
+	if (pace.ended)
+		return exec_ended(run);
+	base = take_chunk(run, run->next_chunk++, size);
 	if (!base)
 		return exec_no_memory(run);
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		if (items[i].tensor >= p->num_tensors)
 			x->scratch[items[i].tensor - p->num_tensors] = base + items[i].offset;
 		else if (x->tensors[items[i].tensor].kind != NNPU_TENSOR_NO_VALUE)
 			x->tensors[items[i].tensor].data = base + items[i].offset;
+		if (exec_step(run, i))
+			return -1;
+	}
 	return 0;
 }
 
@@ -219,7 +234,7 @@ int dynamic_batch(struct exec_run *run, uint32_t number, uint32_t from, uint32_t
 
 /* Control flow. */
 
-void dynamic_reset_block(struct exec_run *run, uint32_t number)
+int dynamic_reset_block(struct exec_run *run, uint32_t number)
 {
 	const struct program *p = run->program;
 	const struct program_block *b = &p->blocks[number];
@@ -231,7 +246,10 @@ void dynamic_reset_block(struct exec_run *run, uint32_t number)
 
 		for (o = 0; o < p->cmds[i].num_outputs; o++)
 			tensors[out[o]] = p->tensors[out[o]];
+		if (exec_step(run, i))
+			return -1;
 	}
+	return 0;
 }
 
 int dynamic_pass_shape(struct exec_run *run, uint32_t index, unsigned int operand,

@@ -22,7 +22,7 @@ void dynamic_end(struct exec_run *run);
 int dynamic_batch(struct exec_run *run, uint32_t number, uint32_t from, uint32_t *end);
 
 /* The tensors that a block writes get the shapes that the program declares. */
-void dynamic_reset_block(struct exec_run *run, uint32_t number);
+int dynamic_reset_block(struct exec_run *run, uint32_t number);
 
 /* Input @inner of a block gets the shape of operand @operand of command @index. */
 int dynamic_pass_shape(struct exec_run *run, uint32_t index, unsigned int operand,

@@ -88,11 +88,6 @@ uint64_t job_clock(const struct nnpu_engine *e)
 	return dev_now(e->dev) - e->away_ns;
 }
 
-static struct nnpu_engine *container_of_progress(struct job_progress *p)
-{
-	return (struct nnpu_engine *)((char *)p - offsetof(struct nnpu_engine, progress));
-}
-
 bool op_progress(struct job_progress *p)
 {
 	if (!p)
@@ -106,7 +101,7 @@ bool op_progress(struct job_progress *p)
 				      memory_order_relaxed);
 	if (atomic_load_explicit(p->contended, memory_order_relaxed) ||
 	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
-		worker_point(container_of_progress(p));
+		p->point(p);
 	return job_is_to_end(p);
 }
 
@@ -197,14 +192,11 @@ static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct 
 	return 0;
 }
 
-/* dev->lock held, dropped while a program is freed that only this job kept. */
+/* dev->lock held. */
 static void job_release(struct nnpu_device *dev, struct job *job)
 {
-	if (job->program && !--job->program->refs) {
-		pthread_mutex_unlock(&dev->lock);
-		program_free(job->program);
-		pthread_mutex_lock(&dev->lock);
-	}
+	if (job->program)
+		program_put(job->program);
 	job->engine->ctx = NULL;
 	if (!--job->ctx->running)
 		dev_job_ended(dev);
@@ -395,7 +387,7 @@ static void engine_renew(struct nnpu_engine *e, struct nnpu_queue *q)
 	worker_new_slice(e);
 	e->progress = (struct job_progress) {
 		.counter = &q->progress, .shared = !q->ctx, .contended = &e->dev->contended,
-		.abort = &e->abort, .stop = &e->dev->stop,
+		.point = worker_point, .abort = &e->abort, .stop = &e->dev->stop,
 	};
 }
 
@@ -649,11 +641,8 @@ static void engine_sleep(struct nnpu_engine *e)
 	struct timespec until;
 	bool trim = false;
 
-	if (e->exec.has_memory && dev->perf_level == NNPU_PERF_LOW) {
-		/* Look for work again: the lock was dropped. */
+	if (dev->perf_level == NNPU_PERF_LOW)
 		exec_trim(e);
-		return;
-	}
 	dev->sleeping++;
 	if (!e->exec.has_memory || dev->perf_level == NNPU_PERF_HIGH) {
 		pthread_cond_wait(&dev->work, &dev->lock);

@@ -11,11 +11,12 @@
 #include "prefetch.h"
 #include "slots.h"
 
-/* What op_progress() looks at. */
+/* What op_progress() looks at: of a job, or of a load. */
 struct job_progress {
 	atomic_uint *counter;		/* QREG_PROGRESS of the queue */
-	bool shared;			/* jobs of several workers count there */
-	const atomic_uint *contended;	/* others wait for an engine */
+	bool shared;			/* several threads count there */
+	const atomic_uint *contended;	/* others wait for what it has: */
+	void (*point)(struct job_progress *p);	/* ... called then, no lock held */
 	const atomic_bool *abort;	/* an abort of this job has been requested */
 	const atomic_bool *stop;	/* the device stops */
 	uint64_t end_ns;		/* when the engine time of the job is used up; 0: no limit */

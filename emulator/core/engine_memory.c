@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array.h"
+#include "cleaner.h"
 #include "device_state.h"
 #include "engine.h"
 #include "memory_accounting.h"
@@ -24,49 +25,37 @@ bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, si
 	return ok;
 }
 
-static void chunk_free(struct nnpu_device *dev, struct arena_chunk *c)
+static void chunk_free(struct leaving *l)
 {
-	if (!c->base)
-		return;
-	free(c->base);
-	dev_mem_release(dev, NULL, c->size);
+	free(l);
+}
+
+/* dev->lock held. */
+static void chunk_leave(struct nnpu_device *dev, struct arena_chunk *c)
+{
+	/* In the chunk itself. */
+	struct leaving *l = (struct leaving *)c->base;
+
+	if (l) {
+		l->free = chunk_free;
+		l->bytes = c->size;
+		dev_leave(dev, l);
+	}
 	c->base = NULL;
 	c->size = 0;
 }
 
-/* A chunk that is to be freed; it is in the chunk itself. */
-struct leaving {
-	struct leaving *next;
-};
-
 void exec_trim(struct nnpu_engine *e)
 {
 	struct arena *a = &e->exec.arena;
-	struct leaving *list = NULL, *l;
-	uint64_t bytes = 0;
 	unsigned int i;
 
 	for (i = 0; i < a->count; i++) {
-		l = (struct leaving *)a->chunks[i].base;
-		bytes += a->chunks[i].size;
+		chunk_leave(e->dev, &a->chunks[i]);
 		a->chunks[i] = (struct arena_chunk) { 0 };
-		if (!l)
-			continue;
-		l->next = list;
-		list = l;
 	}
 	e->exec.bound = 0;
 	e->exec.has_memory = false;
-	if (!list)
-		return;
-	/* To give large memory back takes long. */
-	pthread_mutex_unlock(&e->dev->lock);
-	while ((l = list)) {
-		list = l->next;
-		free(l);
-	}
-	pthread_mutex_lock(&e->dev->lock);
-	e->dev->mem_used -= bytes;
 }
 
 void exec_fini(struct nnpu_engine *e)
@@ -141,11 +130,13 @@ static bool chunk_alloc(struct nnpu_engine *e, struct arena_chunk *c, uint64_t s
 {
 	uint64_t bytes = chunk_size(size, exact);
 
-	chunk_free(e->dev, c);
-	if (!dev_mem_reserve(e->dev, NULL, bytes)) {
+	pthread_mutex_lock(&e->dev->lock);
+	chunk_leave(e->dev, c);
+	pthread_mutex_unlock(&e->dev->lock);
+	if (!dev_mem_reserve(e->dev, NULL, bytes, &e->progress)) {
 		/* Close to the limit the granule may be what is missing. */
 		bytes = size ? tensor_round_up(size) : TENSOR_ALIGN;
-		if (!dev_mem_reserve(e->dev, NULL, bytes))
+		if (!dev_mem_reserve(e->dev, NULL, bytes, &e->progress))
 			return false;
 	}
 	c->base = aligned_alloc(TENSOR_ALIGN, bytes);
@@ -158,7 +149,9 @@ static bool chunk_alloc(struct nnpu_engine *e, struct arena_chunk *c, uint64_t s
 	e->exec.has_memory = true;
 	if (clear(e, c->base, bytes))
 		return true;
-	chunk_free(e->dev, c);
+	pthread_mutex_lock(&e->dev->lock);
+	chunk_leave(e->dev, c);
+	pthread_mutex_unlock(&e->dev->lock);
 	return false;
 }
 

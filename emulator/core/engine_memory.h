@@ -85,7 +85,7 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 /* Release what the job was charged for. */
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx);
 
-/* Free the arena of a worker that is not busy. dev->lock held, dropped inside. */
+/* Give back the arena of a worker that is not busy. dev->lock held. */
 void exec_trim(struct nnpu_engine *e);
 
 /* Free all. */

@@ -257,8 +257,8 @@ static int run_branch(struct exec_run *run, uint32_t index)
 	if (check_condition(run, index, 0, in[0]))
 		return -1;
 	number = cmd->target[is_true(in[0]) ? 0 : 1];
-	if (run->dynamic)
-		dynamic_reset_block(run, number);
+	if (run->dynamic && dynamic_reset_block(run, number))
+		return -1;
 	for (i = 1; i < cmd->num_inputs; i++)
 		if (pass_input(run, index, i, number, i - 1, in[i]))
 			return -1;
@@ -305,8 +305,8 @@ static int loop_enter(struct exec_run *run, const struct loop *l, uint32_t numbe
 {
 	unsigned int i;
 
-	if (run->dynamic)
-		dynamic_reset_block(run, number);
+	if (run->dynamic && dynamic_reset_block(run, number))
+		return -1;
 	for (i = 0; i < l->cmd->num_inputs; i++)
 		if (pass_input(run, l->index, i, number, i, loop_value(run, l, i)))
 			return -1;

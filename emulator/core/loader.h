@@ -6,6 +6,7 @@
 #define NNPU_EMU_LOADER_H
 
 #include "program_load.h"
+#include "ops/pace.h"
 
 struct loader {
 	struct load_request *request;
@@ -21,11 +22,18 @@ struct loader {
 	struct tensor *saved;		/* its outputs as the image declares them */
 	uint32_t max_saved;
 	struct verdict *v;
+	struct op_pace pace;
 };
+
+/* Between steps of loading: -1 with the verdict when the load is to end. */
+static inline int load_pace(struct loader *l, size_t units)
+{
+	return op_pace(&l->pace, units) ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;
+}
 
 /* control_flow.c. Functions that return int: 0, or -1 with the verdict. */
 
-void control_find_blocks(struct loader *l);
+int control_find_blocks(struct loader *l);
 
 /* Load a BRANCH, LOOP or BLOCK. Its operands are in l->operands. */
 int control_load(struct loader *l, uint32_t index);
@@ -40,7 +48,6 @@ int control_recheck(struct loader *l, uint32_t index);
  * Does the command pass only tensors of known shapes to its blocks and back? Then
  * *@scratch is what it needs of scratch memory.
  */
-bool control_is_fixed(const struct program *p, const struct program_cmd *cmd,
-		      uint64_t *scratch);
+bool control_is_fixed(struct loader *l, const struct program_cmd *cmd, uint64_t *scratch);
 
 #endif /* NNPU_EMU_LOADER_H */

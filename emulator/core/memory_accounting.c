@@ -3,9 +3,16 @@
  * Accounting of device memory: what programs and arenas take from the device and from
  * the limit of their context.
  */
+#include <time.h>
+
 #include "device_state.h"
 #include "engine.h"
 #include "memory_accounting.h"
+#include "ops/op.h"
+
+/* Between two points of a wait, ns. */
+#define WAIT_NS		1000000
+#define NS_PER_S	1000000000
 
 /* dev->lock held. */
 static bool dev_fits(const struct nnpu_device *dev, uint64_t bytes)
@@ -20,18 +27,41 @@ static bool ctx_fits(const struct nnpu_ctx *ctx, uint64_t bytes)
 	       (ctx->mem_used <= ctx->mem_limit && bytes <= ctx->mem_limit - ctx->mem_used);
 }
 
-bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes)
+/* What fits is not free yet: wait for it. dev->lock held, dropped inside. */
+static bool await_free(struct nnpu_device *dev, uint64_t bytes, struct job_progress *progress)
+{
+	struct timespec until;
+
+	while (dev_fits(dev, bytes) && !dev_fits(dev, bytes + dev->mem_leaving)) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += WAIT_NS;
+		until.tv_sec += until.tv_nsec / NS_PER_S;
+		until.tv_nsec %= NS_PER_S;
+		pthread_cond_timedwait(&dev->left, &dev->lock, &until);
+		pthread_mutex_unlock(&dev->lock);
+		if (op_progress(progress)) {
+			pthread_mutex_lock(&dev->lock);
+			return false;
+		}
+		pthread_mutex_lock(&dev->lock);
+	}
+	return true;
+}
+
+bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes,
+		     struct job_progress *progress)
 {
 	unsigned int i;
 	bool ok;
 
 	pthread_mutex_lock(&dev->lock);
 	ok = !ctx || ctx_fits(ctx, bytes);
-	/* What idle workers keep for their next job goes first. This drops the lock. */
+	/* What idle workers keep for their next job goes first. */
 	for (i = 0; ok && !dev_fits(dev, bytes) && i < atomic_load(&dev->num_workers); i++)
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
-	ok = dev_fits(dev, bytes) && (!ctx || ctx_fits(ctx, bytes));
+	ok = ok && await_free(dev, bytes, progress) && dev_fits(dev, bytes) &&
+	     (!ctx || ctx_fits(ctx, bytes));
 	if (ok) {
 		dev->mem_used += bytes;
 		if (dev->mem_used > dev->mem_peak)

@@ -8,11 +8,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct job_progress;
 struct nnpu_ctx;
 struct nnpu_device;
 
-/* False: the device, or the context if there is one (it may be NULL), has too little. */
-bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
+/*
+ * False: the device, or the context if there is one (it may be NULL), has too little, or
+ * @progress says that the job or load is to end. It may have to wait until memory that
+ * leaves is free; the wait has points.
+ */
+bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes,
+		     struct job_progress *progress);
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 
 /* The same of the context alone: for memory the device has reserved for an engine. */

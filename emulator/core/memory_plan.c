@@ -11,6 +11,7 @@
 
 #include "memory_plan.h"
 #include "program_load.h"
+#include "ops/pace.h"
 
 /* Up to so many tensors each is compared with all others: quadratic time. */
 #define EXHAUSTIVE_MAX	2048u
@@ -24,15 +25,6 @@ static int by_size(const void *a, const void *b)
 	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
 }
 
-static int by_first(const void *a, const void *b)
-{
-	const struct plan_item *x = a, *y = b;
-
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
-}
-
 static bool same_time(const struct plan_item *a, const struct plan_item *b)
 {
 	return a->first <= b->last && b->first <= a->last;
@@ -42,7 +34,8 @@ static bool same_time(const struct plan_item *a, const struct plan_item *b)
  * Best fit, largest first: each tensor goes into the smallest gap that is free during its
  * life. @order has the tensors placed so far, by offset.
  */
-static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t *order)
+static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t *order,
+			      struct op_pace *pace)
 {
 	uint64_t total = 0;
 	uint32_t i, j;
@@ -70,6 +63,8 @@ static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t 
 		for (j = i; j && items[order[j - 1]].offset > items[i].offset; j--)
 			order[j] = order[j - 1];
 		order[j] = i;
+		if (op_pace(pace, 16 + 8 * i))
+			break;
 	}
 	return total;
 }
@@ -83,66 +78,104 @@ static unsigned int size_class(uint64_t size)
 	return class;
 }
 
-/* For very many tensors: a free list per power of two, linear time. */
-static uint64_t place_by_class(struct plan_item *items, uint32_t count, uint32_t *next,
-			       uint32_t *ending, uint32_t last)
+/* Lists of items, by number of the first one; UINT32_MAX: the end. */
+struct plan_lists {
+	uint32_t *next;			/* by item; it is in one list at a time */
+	uint32_t *starting;		/* by command: items that it is the first for */
+	uint32_t *ending;		/* by command: items that it is the last for */
+	uint32_t free[64];		/* places that nothing uses now, by size class */
+};
+
+/* An item begins to live: it takes a place of its class that is free, or a new one. */
+static void begin_item(struct plan_lists *l, struct plan_item *items, uint32_t i,
+		       uint64_t *total)
 {
-	uint32_t free_heads[64];
+	unsigned int class = size_class(items[i].size);
+	uint32_t head = l->free[class];
+
+	if (head != UINT32_MAX) {
+		items[i].offset = items[head].offset;
+		l->free[class] = l->next[head];
+	} else {
+		items[i].offset = *total;
+		*total += 1ull << class;
+	}
+	l->next[i] = l->ending[items[i].last];
+	l->ending[items[i].last] = i;
+}
+
+/* For very many tensors: a free list per power of two, linear time. Commands 0 to @last. */
+static uint64_t place_by_class(struct plan_lists *l, struct plan_item *items, uint32_t count,
+			       uint32_t last, struct op_pace *pace)
+{
 	uint64_t total = 0;
-	uint32_t i, now = 0, done;
+	uint32_t i, now, next;
 
-	qsort(items, count, sizeof(*items), by_first);
-	memset(free_heads, 0xff, sizeof(free_heads));
-	memset(ending, 0xff, (last + 1) * sizeof(*ending));
-	for (i = 0; i < count; i++) {
-		unsigned int class = size_class(items[i].size);
-		uint32_t head;
-
-		/* Free the tensors whose last use is before this one. */
-		for (; now < items[i].first; now++) {
-			for (done = ending[now]; done != UINT32_MAX; done = head) {
-				unsigned int done_class = size_class(items[done].size);
-
-				head = next[done];
-				next[done] = free_heads[done_class];
-				free_heads[done_class] = done;
-			}
+	for (i = 0; i < 64; i++)
+		l->free[i] = UINT32_MAX;
+	for (now = 0; now <= last; now++) {
+		l->starting[now] = UINT32_MAX;
+		l->ending[now] = UINT32_MAX;
+		if (op_pace(pace, 4))
+			return 0;
+	}
+	for (i = count; i-- > 0;) {
+		l->next[i] = l->starting[items[i].first];
+		l->starting[items[i].first] = i;
+		if (op_pace(pace, 16))
+			return 0;
+	}
+	for (now = 0; now <= last; now++) {
+		for (i = l->starting[now]; i != UINT32_MAX; i = next) {
+			next = l->next[i];
+			begin_item(l, items, i, &total);
+			if (op_pace(pace, 32))
+				return 0;
 		}
-		head = free_heads[class];
-		if (head != UINT32_MAX) {
-			items[i].offset = items[head].offset;
-			free_heads[class] = next[head];
-		} else {
-			items[i].offset = total;
-			total += 1ull << class;
+		/* What ends here is free for the next command. */
+		for (i = l->ending[now]; i != UINT32_MAX; i = next) {
+			unsigned int class = size_class(items[i].size);
+
+			next = l->next[i];
+			l->next[i] = l->free[class];
+			l->free[class] = i;
+			if (op_pace(pace, 16))
+				return 0;
 		}
-		next[i] = ending[items[i].last];
-		ending[items[i].last] = i;
+		if (op_pace(pace, 4))
+			return 0;
 	}
 	return total;
 }
 
-uint64_t plan_place(struct plan_item *items, uint32_t count)
+uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pace)
 {
 	uint32_t i, last = 0, *memory;
+	struct plan_lists lists;
 	uint64_t total = 0;
 
 	if (count <= EXHAUSTIVE_MAX) {
 		uint32_t order[EXHAUSTIVE_MAX];
 
-		return place_by_size(items, count, order);
+		return place_by_size(items, count, order, pace);
 	}
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		if (items[i].last > last)
 			last = items[i].last;
-	memory = malloc(((size_t)count + last + 1) * sizeof(*memory));
+		if (op_pace(pace, 4))
+			return 0;
+	}
+	memory = malloc(((size_t)count + 2 * (last + (size_t)1)) * sizeof(*memory));
 	if (memory) {
-		total = place_by_class(items, count, memory, memory + count, last);
+		lists.next = memory;
+		lists.starting = memory + count;
+		lists.ending = lists.starting + last + 1;
+		total = place_by_class(&lists, items, count, last, pace);
 		free(memory);
 		return total;
 	}
 	/* No memory for the lists: nothing is shared. */
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && !op_pace(pace, 8); i++) {
 		items[i].offset = total;
 		total += tensor_round_up(items[i].size);
 	}
@@ -151,7 +184,7 @@ uint64_t plan_place(struct plan_item *items, uint32_t count)
 
 /* The items of block @b. Their lives are counted from its first command. */
 static uint32_t block_items(const struct program *p, const struct program_block *b,
-			    struct plan_item *items)
+			    struct plan_item *items, struct op_pace *pace)
 {
 	uint32_t i, n = 0;
 
@@ -177,16 +210,19 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 				.tensor = p->num_tensors + i, .first = i - b->first,
 				.last = i - b->first, .size = cmd->scratch,
 			};
+		if (op_pace(pace, 8 + 16 * cmd->num_outputs))
+			break;
 	}
 	return n;
 }
 
 /* Move the blocks that block @b enters behind @end. */
-static void push_blocks(struct program *p, const struct program_block *b, uint64_t end)
+static void push_blocks(struct program *p, const struct program_block *b, uint64_t end,
+			struct op_pace *pace)
 {
 	uint32_t i, k;
 
-	for (i = b->first; i < b->end; i++)
+	for (i = b->first; i < b->end && !op_pace(pace, 8); i++)
 		for (k = 0; cmd_is_control(&p->cmds[i]) && k < 2; k++) {
 			struct program_block *entered = &p->blocks[p->cmds[i].target[k]];
 
@@ -195,7 +231,7 @@ static void push_blocks(struct program *p, const struct program_block *b, uint64
 		}
 }
 
-int plan_program(struct program *p)
+int plan_program(struct program *p, struct op_pace *pace)
 {
 	size_t max = (size_t)p->num_inputs + p->num_operands + p->num_cmds + 1;
 	struct plan_item *items = malloc(max * sizeof(*items));
@@ -205,18 +241,18 @@ int plan_program(struct program *p)
 		return -1;
 	p->arena_size = 0;
 	/* In the program, too, a block comes after those that enter it. */
-	for (i = 0; i < p->num_blocks; i++) {
+	for (i = 0; i < p->num_blocks && !op_pace(pace, 64); i++) {
 		struct program_block *b = &p->blocks[i];
 		uint64_t end;
 
-		n = block_items(p, b, items);
-		end = b->base + plan_place(items, n);
-		for (k = 0; k < n; k++)
+		n = block_items(p, b, items, pace);
+		end = b->base + plan_place(items, n, pace);
+		for (k = 0; k < n && !op_pace(pace, 4); k++)
 			p->offsets[items[k].tensor] = b->base + items[k].offset;
-		push_blocks(p, b, end);
+		push_blocks(p, b, end, pace);
 		if (p->arena_size < end)
 			p->arena_size = end;
 	}
 	free(items);
-	return 0;
+	return pace->ended ? -1 : 0;
 }

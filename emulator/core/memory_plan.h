@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+struct op_pace;
 struct program;
 
 /* A place in memory for a tensor that lives from command @first to command @last. */
@@ -18,10 +19,16 @@ struct plan_item {
 	uint32_t tensor;		/* or number of tensors + command, for its scratch memory */
 };
 
-/* Sets the offsets. Returns the bytes needed. */
-uint64_t plan_place(struct plan_item *items, uint32_t count);
+/*
+ * Sets the offsets. Returns the bytes needed. When @pace says that the caller is to end, the
+ * offsets are of no use.
+ */
+uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pace);
 
-/* Plan the arena of a program whose shapes are all known. 0, or -1: no memory. */
-int plan_program(struct program *p);
+/*
+ * Plan the arena of a program whose shapes are all known. 0, or -1: no memory, or @pace says
+ * that the caller is to end.
+ */
+int plan_program(struct program *p, struct op_pace *pace);
 
 #endif /* NNPU_EMU_MEMORY_PLAN_H */

@@ -34,6 +34,12 @@ static int command_fault(struct verdict *v, uint32_t index, unsigned int reason,
 	return verdict_set(v, NNPU_STATUS_PROGRAM_COMMAND, reason, index, operand);
 }
 
+/* -1 with the verdict when the load is to end. */
+static int paced(struct op_pace *pace, size_t units, struct verdict *v)
+{
+	return op_pace(pace, units) ? verdict_status(v, NNPU_STATUS_ABORTED) : 0;
+}
+
 /* Header. */
 
 struct region {
@@ -206,7 +212,8 @@ static unsigned int check_dims(const struct nnpu_tensor_desc *d, unsigned int ki
 }
 
 static unsigned int check_channel_quant(const struct nnpu_tensor_desc *d, uint32_t type,
-					const uint8_t *data, uint32_t data_size)
+					const uint8_t *data, uint32_t data_size,
+					struct op_pace *pace)
 {
 	uint32_t dim = le32toh(d->channel_dim), count = le32toh(d->num_channel_scales);
 	uint32_t offset = le32toh(d->channel_scales_off), i;
@@ -222,6 +229,8 @@ static unsigned int check_channel_quant(const struct nnpu_tensor_desc *d, uint32
 		memcpy(&scale, data + offset + i * sizeof(scale), sizeof(scale));
 		if (!isfinite(scale) || scale <= 0)
 			return NNPU_REASON_CHANNEL_QUANT;
+		if (op_pace_row(pace, i, 2))
+			break;
 	}
 	return NNPU_REASON_NONE;
 }
@@ -253,7 +262,8 @@ static unsigned int check_data(const struct nnpu_tensor_desc *d, const struct te
 
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h,
 		       uint32_t index, const struct nnpu_device_props *props,
-		       struct tensor *t, struct nnpu_tensor_desc *d, struct verdict *v)
+		       struct tensor *t, struct nnpu_tensor_desc *d, struct op_pace *pace,
+		       struct verdict *v)
 {
 	const uint8_t *data = image + le32toh(h->data_off);
 	uint32_t data_size = le32toh(h->data_size);
@@ -295,12 +305,12 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 	if (!reason)
 		reason = check_zero_point(type, t->zero_point);
 	if (!reason)
-		reason = check_channel_quant(d, type, data, data_size);
+		reason = check_channel_quant(d, type, data, data_size, pace);
 	if (!reason)
 		reason = check_params(d, type, data, data_size);
 	if (!reason)
 		reason = check_data(d, t, data_size);
-	return reason ? tensor_fault(v, index, reason) : 0;
+	return reason ? tensor_fault(v, index, reason) : paced(pace, 64, v);
 }
 
 /* Interface. */
@@ -317,7 +327,7 @@ uint32_t image_get_index(const uint8_t *image, const struct nnpu_program_header 
 
 static int parse_list(const uint8_t *image, const struct nnpu_program_header *h, uint32_t first,
 		      uint32_t count, unsigned int kind, const struct program *p, uint8_t *seen,
-		      uint32_t *list, struct verdict *v)
+		      uint32_t *list, struct op_pace *pace, struct verdict *v)
 {
 	uint32_t i;
 
@@ -330,12 +340,14 @@ static int parse_list(const uint8_t *image, const struct nnpu_program_header *h,
 			return tensor_fault(v, t, NNPU_REASON_LIFETIME);
 		seen[t] = 1;
 		list[i] = t;
+		if (paced(pace, 8, v))
+			return -1;
 	}
 	return 0;
 }
 
 int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *h,
-			  struct program *p, struct verdict *v)
+			  struct program *p, struct op_pace *pace, struct verdict *v)
 {
 	uint8_t *seen = calloc(p->num_tensors ? p->num_tensors : 1, 1);
 	uint32_t i;
@@ -344,14 +356,16 @@ int image_parse_interface(const uint8_t *image, const struct nnpu_program_header
 	if (!seen)
 		return verdict_status(v, NNPU_STATUS_NO_MEMORY);
 	ret = parse_list(image, h, le32toh(h->inputs_first), p->num_inputs, NNPU_TENSOR_INPUT, p,
-			 seen, p->inputs, v);
+			 seen, p->inputs, pace, v);
 	if (!ret)
 		ret = parse_list(image, h, le32toh(h->outputs_first), p->num_outputs,
-				 NNPU_TENSOR_OUTPUT, p, seen, p->outputs, v);
-	for (i = 0; !ret && i < p->num_tensors; i++)
-		if ((p->tensors[i].kind == NNPU_TENSOR_INPUT ||
-		     p->tensors[i].kind == NNPU_TENSOR_OUTPUT) && !seen[i])
+				 NNPU_TENSOR_OUTPUT, p, seen, p->outputs, pace, v);
+	for (i = 0; !ret && i < p->num_tensors; i++) {
+		ret = paced(pace, 8, v);
+		if (!ret && (p->tensors[i].kind == NNPU_TENSOR_INPUT ||
+			     p->tensors[i].kind == NNPU_TENSOR_OUTPUT) && !seen[i])
 			ret = tensor_fault(v, i, NNPU_REASON_LIFETIME);
+	}
 	free(seen);
 	return ret;
 }
@@ -445,7 +459,8 @@ static unsigned int check_block(struct program *p, uint32_t t, uint32_t block, b
 
 static int check_operands(const uint8_t *image, const struct nnpu_program_header *h,
 			  uint32_t index, struct program *p, uint32_t block,
-			  uint32_t *owner, const struct nnpu_command *c, struct verdict *v)
+			  uint32_t *owner, const struct nnpu_command *c, struct op_pace *pace,
+			  struct verdict *v)
 {
 	bool is_block = le32toh(c->opcode) == NNPU_CMD_BLOCK;
 	uint32_t num_inputs = le16toh(c->num_inputs);
@@ -453,6 +468,8 @@ static int check_operands(const uint8_t *image, const struct nnpu_program_header
 	uint32_t first = le32toh(c->operands_first), i;
 	unsigned int reason;
 
+	if (paced(pace, total * 16, v))
+		return -1;
 	for (i = 0; i < total; i++)
 		if (image_get_index(image, h, first + i) >= p->num_tensors)
 			return command_fault(v, index, NNPU_REASON_RANGE, i);
@@ -480,7 +497,7 @@ static uint64_t image_command_operands(const struct nnpu_command *c)
 }
 
 int image_count(const uint8_t *image, const struct nnpu_program_header *h, uint32_t *operands,
-		uint32_t *blocks, struct verdict *v)
+		uint32_t *blocks, struct op_pace *pace, struct verdict *v)
 {
 	uint32_t i, num = le32toh(h->num_commands);
 	uint64_t total = 0;
@@ -494,6 +511,8 @@ int image_count(const uint8_t *image, const struct nnpu_program_header *h, uint3
 		if (total > MAX_OPERANDS)
 			return command_fault(v, i, NNPU_REASON_SIZE, NNPU_OPERAND_NONE);
 		*blocks += le32toh(c.opcode) == NNPU_CMD_BLOCK;
+		if (paced(pace, 8, v))
+			return -1;
 	}
 	*operands = (uint32_t)total;
 	return 0;
@@ -501,7 +520,7 @@ int image_count(const uint8_t *image, const struct nnpu_program_header *h, uint3
 
 int image_parse_command(const uint8_t *image, const struct nnpu_program_header *h,
 			uint32_t index, struct program *p, uint32_t block, uint32_t *owner,
-			struct nnpu_command *c, struct verdict *v)
+			struct nnpu_command *c, struct op_pace *pace, struct verdict *v)
 {
 	uint32_t opcode;
 	uint64_t total;
@@ -520,5 +539,5 @@ int image_parse_command(const uint8_t *image, const struct nnpu_program_header *
 		return command_fault(v, index, NNPU_REASON_SIZE, NNPU_OPERAND_NONE);
 	if ((opcode == NNPU_CMD_BRANCH || opcode == NNPU_CMD_LOOP) && !targets_ok(p, index, c))
 		return command_fault(v, index, NNPU_REASON_TARGET, NNPU_OPERAND_NONE);
-	return check_operands(image, h, index, p, block, owner, c, v);
+	return check_operands(image, h, index, p, block, owner, c, pace, v);
 }

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parsing and validating a program image. Functions that take a verdict return 0, or -1
- * with the verdict.
+ * with the verdict. What takes long goes at a pace: when it says so, the verdict is ABORTED.
  */
 #ifndef NNPU_EMU_PROGRAM_IMAGE_H
 #define NNPU_EMU_PROGRAM_IMAGE_H
 
 #include "device_model.h"
 #include "program_load.h"
+#include "ops/pace.h"
 
 int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
 		       struct nnpu_program_header *header, struct verdict *v);
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *header,
 		       uint32_t index, const struct nnpu_device_props *props,
-		       struct tensor *t, struct nnpu_tensor_desc *desc, struct verdict *v);
+		       struct tensor *t, struct nnpu_tensor_desc *desc, struct op_pace *pace,
+		       struct verdict *v);
 int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *header,
-			  struct program *p, struct verdict *v);
+			  struct program *p, struct op_pace *pace, struct verdict *v);
 
 /*
  * Command @index, which belongs to block @block. @owner, by tensor, is the number of the
@@ -23,11 +25,12 @@ int image_parse_interface(const uint8_t *image, const struct nnpu_program_header
  */
 int image_parse_command(const uint8_t *image, const struct nnpu_program_header *header,
 			uint32_t index, struct program *p, uint32_t block,
-			uint32_t *owner, struct nnpu_command *cmd, struct verdict *v);
+			uint32_t *owner, struct nnpu_command *cmd, struct op_pace *pace,
+			struct verdict *v);
 
 /* Count the operands of all commands, and the blocks. Too many operands are a fault. */
 int image_count(const uint8_t *image, const struct nnpu_program_header *header,
-		uint32_t *operands, uint32_t *blocks, struct verdict *v);
+		uint32_t *operands, uint32_t *blocks, struct op_pace *pace, struct verdict *v);
 
 void image_get_command(const uint8_t *image, const struct nnpu_program_header *header,
 		       uint32_t index, struct nnpu_command *cmd);

@@ -7,6 +7,7 @@
 
 #include "array.h"
 #include "device_state.h"
+#include "engine.h"
 #include "loader.h"
 #include "memory_accounting.h"
 #include "memory_plan.h"
@@ -20,6 +21,9 @@
 
 /* Alignment of smaller ones, which share an allocation. */
 #define SHARED_ALIGN	16u
+
+/* Bytes that are copied between two looks at load_pace(). */
+#define COPY_PIECE	(256u << 10)
 
 static uint64_t round_up(uint64_t value, uint64_t to)
 {
@@ -40,8 +44,9 @@ static uint64_t constant_size(const struct tensor *t)
 	return round_up(t->bytes, SHARED_ALIGN);
 }
 
-void program_free(struct program *p)
+static void program_free(struct leaving *l)
 {
+	struct program *p = (struct program *)l;
 	uint32_t i;
 
 	for (i = 0; p->cmds && i < p->num_cmds; i++)
@@ -50,7 +55,6 @@ void program_free(struct program *p)
 	for (i = 0; p->tensors && i < p->num_tensors; i++)
 		if (is_single(&p->tensors[i]))
 			free(p->tensors[i].data);
-	dev_mem_release(p->ctx->dev, p->ctx, p->memory);
 	free(p->constants);
 	free(p->channel_scales);
 	free(p->params);
@@ -68,22 +72,41 @@ void program_free(struct program *p)
 
 void program_put(struct program *p)
 {
-	struct nnpu_device *dev = p->ctx->dev;
-	bool last;
+	if (--p->refs)
+		return;
+	p->ctx->mem_used -= p->memory;
+	p->leaving.free = program_free;
+	p->leaving.bytes = p->memory;
+	dev_leave(p->ctx->dev, &p->leaving);
+}
 
-	pthread_mutex_lock(&dev->lock);
-	last = !--p->refs;
-	pthread_mutex_unlock(&dev->lock);
-	if (last)
-		program_free(p);
+/* The verdict when memory is missing: it is not if the load is to end. */
+static int no_memory(struct loader *l)
+{
+	return verdict_status(l->v, job_is_to_end(l->pace.progress) ? NNPU_STATUS_ABORTED :
+								      NNPU_STATUS_NO_MEMORY);
 }
 
 /* Charge the program with @bytes more. */
 static int charge(struct loader *l, uint64_t bytes)
 {
-	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes))
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes, l->pace.progress))
+		return no_memory(l);
 	l->p->memory += bytes;
+	return 0;
+}
+
+/* Copy piece by piece. */
+static int copy(struct loader *l, void *to, const void *from, size_t bytes)
+{
+	size_t at, n;
+
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
+		memcpy((char *)to + at, (const char *)from + at, n);
+		if (load_pace(l, n / 4 + 1))
+			return -1;
+	}
 	return 0;
 }
 
@@ -101,7 +124,7 @@ static int alloc_tables(struct loader *l)
 	p->num_inputs = le16toh(l->header.num_inputs);
 	p->num_outputs = le16toh(l->header.num_outputs);
 	p->relaxed = le32toh(l->header.flags) & NNPU_PROGRAM_RELAXED;
-	if (image_count(l->image, &l->header, &p->num_operands, &p->num_blocks, l->v))
+	if (image_count(l->image, &l->header, &p->num_operands, &p->num_blocks, &l->pace, l->v))
 		return -1;
 	if (charge(l, p->num_tensors * (uint64_t)(sizeof(struct tensor) + 13) +
 			   p->num_cmds * (uint64_t)(sizeof(struct program_cmd) + 8) +
@@ -122,12 +145,12 @@ static int alloc_tables(struct loader *l)
 	if (!p->tensors || !p->cmds || !p->blocks || !p->roles || !p->operands || !p->inputs ||
 	    !p->outputs || !p->last_use || !p->offsets || !l->descs || !l->owner)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	control_find_blocks(l);
-	return 0;
+	return control_find_blocks(l);
 }
 
 /* Constants. */
 
+/* They are charged already. */
 static int load_scales(struct loader *l, uint64_t num_scales)
 {
 	const uint8_t *data = l->image + le32toh(l->header.data_off);
@@ -135,8 +158,6 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	float *scales;
 	uint32_t i;
 
-	if (charge(l, num_scales * sizeof(*scales)))
-		return -1;
 	scales = zalloc(num_scales, sizeof(*scales));
 	if (!scales)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
@@ -144,10 +165,13 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
 
+		if (load_pace(l, 4))
+			return -1;
 		if (!t->num_channel_scales)
 			continue;
-		memcpy(scales, data + le32toh(l->descs[i].channel_scales_off),
-		       t->num_channel_scales * sizeof(*scales));
+		if (copy(l, scales, data + le32toh(l->descs[i].channel_scales_off),
+			 t->num_channel_scales * sizeof(*scales)))
+			return -1;
 		t->channel_scales = scales;
 		scales += t->num_channel_scales;
 	}
@@ -171,6 +195,8 @@ static int load_params(struct loader *l, uint64_t bytes)
 	for (i = 0; i < p->num_tensors; i++) {
 		uint32_t len = le32toh(l->descs[i].params_len);
 
+		if (load_pace(l, len + 4))
+			return -1;
 		if (!len)
 			continue;
 		memcpy(params, data + le32toh(l->descs[i].params_off), len);
@@ -186,13 +212,16 @@ static int load_constant(struct loader *l, uint32_t index)
 	struct tensor *t = &l->p->tensors[index];
 	unsigned int status;
 
-	if (t->kind == NNPU_TENSOR_INLINE) {
-		memcpy(t->data, l->image + le32toh(l->header.data_off) + le64toh(d->data_off),
-		       t->bytes);
-		return 0;
-	}
-	status = slot_access(l->request->ctx, NULL, le32toh(d->slot), le64toh(d->data_off),
-			     t->data, t->bytes, DMA_READ, NULL);
+	if (t->kind == NNPU_TENSOR_INLINE)
+		return copy(l, t->data, l->image + le32toh(l->header.data_off) +
+					le64toh(d->data_off), t->bytes);
+	status = slot_access(l->request->ctx, l->request->slots, le32toh(d->slot),
+			     le64toh(d->data_off), t->data, t->bytes, DMA_READ,
+			     l->pace.progress);
+	/* Small accesses leave the slots held. */
+	slots_release(l->request->slots);
+	if (status == NNPU_STATUS_ABORTED)
+		return verdict_status(l->v, status);
 	if (status)
 		return verdict_set(l->v, status, NNPU_REASON_NONE, index, NNPU_OPERAND_NONE);
 	return 0;
@@ -208,6 +237,8 @@ static int load_constants(struct loader *l)
 	for (i = 0; i < p->num_tensors; i++) {
 		const struct tensor *t = &p->tensors[i];
 
+		if (load_pace(l, 8))
+			return -1;
 		if (!tensor_is_const(t))
 			continue;
 		bytes += constant_size(t);
@@ -223,6 +254,8 @@ static int load_constants(struct loader *l)
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
 
+		if (load_pace(l, 32))
+			return -1;
 		if (!tensor_is_const(t))
 			continue;
 		if (is_single(t)) {
@@ -248,13 +281,16 @@ static int load_tensors(struct loader *l)
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
 
+		/* Records may share scales: charge them before there are too many to check. */
 		if (image_parse_tensor(l->image, &l->header, i, &l->dev->props, t, &l->descs[i],
-				       l->v))
+				       &l->pace, l->v) ||
+		    (t->num_channel_scales &&
+		     charge(l, t->num_channel_scales * sizeof(*t->channel_scales))))
 			return -1;
 		scales += t->num_channel_scales;
 		params += round_up(le32toh(l->descs[i].params_len), SHARED_ALIGN);
 	}
-	if (image_parse_interface(l->image, &l->header, p, l->v) || load_scales(l, scales) ||
+	if (image_parse_interface(l->image, &l->header, p, &l->pace, l->v) || load_scales(l, scales) ||
 	    load_params(l, params))
 		return -1;
 	return load_constants(l);
@@ -275,6 +311,7 @@ static struct op_call make_call(const struct loader *l, const struct program_cmd
 		.out = l->operands + cmd->num_inputs,
 		.relaxed = l->p->relaxed,
 		.loading = true,
+		.progress = l->pace.progress,
 		.error = error,
 	};
 }
@@ -337,7 +374,8 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	struct nnpu_command c;
 	uint32_t i, count;
 
-	if (image_parse_command(l->image, &l->header, index, p, l->block, l->owner, &c, l->v))
+	if (image_parse_command(l->image, &l->header, index, p, l->block, l->owner, &c, &l->pace,
+				l->v))
 		return -1;
 	cmd->opcode = le32toh(c.opcode);
 	cmd->desc = extension_offers(cmd->opcode, l->dev->props.examples) ?
@@ -362,6 +400,8 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 		if (p->last_use[t] < index)
 			p->last_use[t] = index;
 	}
+	if (load_pace(l, 64 + count * 32))
+		return -1;
 	*position += count;
 	if (cmd->opcode >= NNPU_CMD_BRANCH && cmd->opcode <= NNPU_CMD_BLOCK)
 		return control_load(l, index);
@@ -384,7 +424,7 @@ static void report(struct loader *l, uint32_t index, struct verdict *first)
 /* LOAD_CHECK turns a fault (@ret) into a report. Otherwise the first fault ends loading. */
 static int judged(struct loader *l, uint32_t index, int ret, struct verdict *first)
 {
-	if (!l->request->check)
+	if (!l->request->check || l->pace.ended)
 		return ret;
 	report(l, index, first);
 	return 0;
@@ -405,6 +445,8 @@ static int recheck_controls(struct loader *l, struct verdict *first)
 	uint32_t i;
 
 	for (i = 0; p->num_blocks > 1 && i < p->num_cmds; i++) {
+		if (load_pace(l, 4))
+			return -1;
 		if (!cmd_is_control(&p->cmds[i]) ||
 		    (l->request->check && l->request->reports[i].status))
 			continue;
@@ -428,8 +470,6 @@ static int load_commands(struct loader *l)
 		}
 		if (judged(l, i, load_command(l, i, &position), &first))
 			return -1;
-		if (atomic_load_explicit(&l->dev->stop, memory_order_relaxed))
-			return verdict_status(l->v, NNPU_STATUS_ABORTED);
 	}
 	if (end_block(l, p->num_cmds, &first) || recheck_controls(l, &first))
 		return -1;
@@ -444,14 +484,39 @@ static int load_commands(struct loader *l)
 /* Preparation, after all commands have been checked. */
 
 /* How often each tensor is an operand. */
-static uint32_t *count_uses(const struct program *p)
+static int count_uses(struct loader *l, uint32_t *uses)
 {
-	uint32_t *uses = zalloc(p->num_tensors, sizeof(*uses));
+	const struct program *p = l->p;
 	uint32_t i;
 
-	for (i = 0; uses && i < p->num_operands; i++)
+	for (i = 0; i < p->num_operands; i++) {
 		uses[p->operands[i]]++;
-	return uses;
+		if (load_pace(l, 4))
+			return -1;
+	}
+	return 0;
+}
+
+static void constant_free(struct leaving *l)
+{
+	free(l);
+}
+
+/* Give back a constant that has an allocation of its own. */
+static void constant_leave(struct loader *l, struct tensor *t)
+{
+	/* In the constant itself. */
+	struct leaving *leaving = t->data;
+
+	_Static_assert(sizeof(*leaving) <= SINGLE_CONSTANT, "has room");
+	t->data = NULL;
+	l->p->memory -= constant_size(t);
+	leaving->free = constant_free;
+	leaving->bytes = constant_size(t);
+	pthread_mutex_lock(&l->dev->lock);
+	l->p->ctx->mem_used -= leaving->bytes;
+	dev_leave(l->dev, leaving);
+	pthread_mutex_unlock(&l->dev->lock);
 }
 
 /* Drop one use of a constant. Free the constant after the last one. */
@@ -461,10 +526,7 @@ static void drop_use(struct loader *l, uint32_t index, uint32_t *uses)
 
 	if (--uses[index] || !is_single(t))
 		return;
-	free(t->data);
-	t->data = NULL;
-	dev_mem_release(l->dev, l->request->ctx, constant_size(t));
-	l->p->memory -= constant_size(t);
+	constant_leave(l, t);
 }
 
 static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
@@ -487,7 +549,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	}
 	if (cmd->desc->prepare && cmd->desc->prepare(&call, &bytes)) {
 		if (error.reason == NNPU_REASON_NONE)
-			return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+			return no_memory(l);
 		return op_refused(l, index, &error);
 	}
 	cmd->prepared = call.prepared;
@@ -511,24 +573,27 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 
 static int prepare_commands(struct loader *l)
 {
-	uint32_t *uses = count_uses(l->p);
+	uint32_t *uses = zalloc(l->p->num_tensors, sizeof(*uses));
 	uint32_t i;
-	int ret = 0;
+	int ret;
 
 	if (!uses)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	ret = count_uses(l, uses);
 	for (i = 0; !ret && i < l->p->num_cmds; i++) {
 		ret = prepare_command(l, i, uses);
-		if (!ret && atomic_load_explicit(&l->dev->stop, memory_order_relaxed))
-			ret = verdict_status(l->v, NNPU_STATUS_ABORTED);
+		/* What was prepared may be incomplete when the load is to end. */
+		if (!ret)
+			ret = load_pace(l, 128);
 	}
 	free(uses);
 	return ret;
 }
 
 /* Are all shapes known, so that the arena can be planned? */
-static bool is_fixed(struct program *p)
+static bool is_fixed(struct loader *l)
 {
+	struct program *p = l->p;
 	bool fixed = true;
 	uint32_t i;
 
@@ -537,8 +602,10 @@ static bool is_fixed(struct program *p)
 	for (i = 0; fixed && i < p->num_cmds; i++) {
 		struct program_cmd *cmd = &p->cmds[i];
 
-		fixed = cmd_is_control(cmd) ? control_is_fixed(p, cmd, &cmd->scratch) :
+		fixed = cmd_is_control(cmd) ? control_is_fixed(l, cmd, &cmd->scratch) :
 					      !cmd->infer;
+		if (load_pace(l, 4))
+			break;
 	}
 	return fixed;
 }
@@ -550,13 +617,11 @@ static int plan(struct loader *l)
 
 	for (i = 0; i < p->num_outputs; i++)
 		p->last_use[p->outputs[i]] = p->num_cmds;
-	p->fixed = is_fixed(p);
-	if (!p->fixed)
-		return 0;
+	p->fixed = is_fixed(l);
 	/* If the arena is larger than device memory, no job of this program could run. */
-	if (plan_program(p) || p->arena_size > l->dev->props.memory_size)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	return 0;
+	if (p->fixed && (plan_program(p, &l->pace) || p->arena_size > l->dev->props.memory_size))
+		return no_memory(l);
+	return l->pace.ended ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;
 }
 
 static int load(struct loader *l)
@@ -579,13 +644,19 @@ static int load(struct loader *l)
 		return -1;
 	if (request->check)
 		return 0;
-	return prepare_commands(l) || plan(l) ? -1 : 0;
+	if (prepare_commands(l) || plan(l))
+		return -1;
+	/* An operation that has seen the abort leaves its prepared object half done. */
+	return job_is_to_end(l->pace.progress) ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;
 }
 
 struct program *program_load(struct load_request *request, struct verdict *v)
 {
 	struct nnpu_device *dev = request->ctx->dev;
-	struct loader l = { .request = request, .dev = dev, .image = request->image, .v = v };
+	struct loader l = {
+		.request = request, .dev = dev, .image = request->image, .v = v,
+		.pace = { .progress = request->progress },
+	};
 	struct program *p = calloc(1, sizeof(*p));
 	int ret;
 
@@ -604,9 +675,10 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	free(l.owner);
 	free(l.operands);
 	free(l.saved);
-	if (ret || request->check) {
-		program_put(p);
-		return NULL;
-	}
-	return p;
+	if (!ret && !request->check)
+		return p;
+	pthread_mutex_lock(&dev->lock);
+	program_put(p);
+	pthread_mutex_unlock(&dev->lock);
+	return NULL;
 }

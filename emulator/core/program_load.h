@@ -9,10 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cleaner.h"
 #include "ops/op.h"
 #include "verdict.h"
 
+struct job_progress;
 struct nnpu_ctx;
+struct slots_holder;
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "tensor data is little-endian; big-endian hosts are not supported"
@@ -58,6 +61,7 @@ struct program_cmd {
 };
 
 struct program {
+	struct leaving leaving;
 	unsigned int refs;		/* dev->lock */
 	uint64_t serial;
 	struct nnpu_ctx *ctx;
@@ -92,6 +96,8 @@ static inline bool cmd_is_control(const struct program_cmd *cmd)
 
 struct load_request {
 	struct nnpu_ctx *ctx;
+	struct job_progress *progress;
+	struct slots_holder *slots;
 	const uint8_t *image;
 	uint64_t size;
 	/* Check only: a report per command. program_load() allocates, the caller frees them. */
@@ -103,10 +109,7 @@ struct load_request {
 /* The program with one reference, or NULL with the verdict (SUCCESS when checking). */
 struct program *program_load(struct load_request *request, struct verdict *v);
 
-/* Drop a reference. dev->lock must not be held. */
+/* Drop a reference. dev->lock held. */
 void program_put(struct program *p);
-
-/* Free a program whose last reference is gone. dev->lock must not be held. */
-void program_free(struct program *p);
 
 #endif /* NNPU_EMU_PROGRAM_LOAD_H */

@@ -5,6 +5,7 @@
 #include "device_state.h"
 #include "engine.h"
 #include "interrupts.h"
+#include "loads.h"
 #include "queue.h"
 #include "reset.h"
 
@@ -36,13 +37,19 @@ static uint32_t read_status(const struct nnpu_device *dev)
 	       (uint32_t)dev->fatal_code << 8;
 }
 
-/* The entry that an engine executes; of several, that which has the first worker. */
+/*
+ * The entry that an engine executes; of several, that which has the first worker. Of the admin
+ * queue: the command that executes, else the load that has the turn.
+ */
 static uint32_t read_current(const struct nnpu_device *dev, const struct nnpu_queue *q)
 {
 	unsigned int i;
 
-	if (!q->id)
-		return q->running ? NNPU_QREG_CURRENT_RUNNING | q->cid : 0;
+	if (!q->id) {
+		uint16_t cid = q->cid;
+
+		return q->running || loads_current(dev, &cid) ? NNPU_QREG_CURRENT_RUNNING | cid : 0;
+	}
 	for (i = 0; q->begun && i < atomic_load(&dev->num_workers); i++)
 		if (dev->engines[i].q == q && dev->engines[i].seated)
 			return NNPU_QREG_CURRENT_RUNNING | dev->engines[i].cid;

@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "fetch.h"
 #include "interrupts.h"
+#include "loads.h"
 #include "program_load.h"
 #include "queue.h"
 #include "reset.h"
@@ -126,7 +127,7 @@ void dev_end_everything(struct nnpu_device *dev)
 	uint32_t id, number;
 	bool reset;
 
-	while (engines_busy(dev))
+	while (engines_busy(dev) || loads_busy(dev))
 		dev_await_jobs(dev);
 	for (id = 0; id < atomic_load(&dev->num_workers); id++)
 		exec_trim(&dev->engines[id]);
@@ -143,17 +144,13 @@ void dev_end_everything(struct nnpu_device *dev)
 		dev->num_contexts--;
 		for (number = 1; number <= dev->props.num_queues; number++)
 			fetch_drop(dev, &ctx->lanes[number], NULL);
-		pthread_mutex_unlock(&dev->lock);
 		for (number = 1; number <= dev->props.max_programs; number++) {
 			if (!ctx->programs[number])
 				continue;
 			program_put(ctx->programs[number]);
-			pthread_mutex_lock(&dev->lock);
 			dev->num_programs--;
-			pthread_mutex_unlock(&dev->lock);
 		}
-		ctx_free(ctx);
-		pthread_mutex_lock(&dev->lock);
+		ctx_leave(ctx);
 	}
 	reset = dev->resetting;
 	device_stopped(dev, &irqs);

@@ -9,6 +9,7 @@
 #include "device_threads.h"
 #include "engine.h"
 #include "fetch.h"
+#include "loads.h"
 #include "queue.h"
 #include "scheduler.h"
 #include "seats.h"
@@ -30,6 +31,8 @@ void dev_kick_workers(struct nnpu_device *dev)
 	pthread_cond_broadcast(&dev->work);
 	for (i = 0; i < atomic_load(&dev->num_workers); i++)
 		pthread_cond_signal(&dev->engines[i].turn);
+	for (i = 0; i < atomic_load(&dev->num_loaders); i++)
+		pthread_cond_signal(&dev->loaders[i].wake);
 }
 
 void engines_abort(struct nnpu_device *dev, const struct nnpu_queue *q,
@@ -151,8 +154,10 @@ static void give_way(struct nnpu_engine *e, uint64_t now)
 	e->slice_end = e->busy_since + SLICE_NS;
 }
 
-void worker_point(struct nnpu_engine *e)
+void worker_point(struct job_progress *p)
 {
+	struct nnpu_engine *e = (struct nnpu_engine *)((char *)p -
+						       offsetof(struct nnpu_engine, progress));
 	struct nnpu_device *dev = e->dev;
 	uint64_t now = dev_now(dev);
 

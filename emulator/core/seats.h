@@ -9,6 +9,7 @@
 #ifndef NNPU_EMU_SEATS_H
 #define NNPU_EMU_SEATS_H
 
+struct job_progress;
 struct nnpu_device;
 struct nnpu_engine;
 struct nnpu_queue;
@@ -23,7 +24,7 @@ void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to);
  * At a point, no lock held: see whether the time of the job is used up. If others wait, give
  * way when the slice is over.
  */
-void worker_point(struct nnpu_engine *e);
+void worker_point(struct job_progress *p);
 
 /* An entry begins: it has a whole slice. */
 void worker_new_slice(struct nnpu_engine *e);

@@ -3,14 +3,15 @@
  * Contexts and their slots.
  *
  * Valid slot entries are cached until INVALIDATE_SLOTS, with the page table nodes that have
- * been read. Engines publish cached objects without a lock. They are freed only while no
- * engine holds the slots of the context.
+ * been read. Engines and loaders publish cached objects without a lock. They are freed only
+ * while nobody holds the slots of the context.
  */
 #include <sched.h>
 #include <stdlib.h>
 
 #include "device_state.h"
 #include "engine.h"
+#include "loads.h"
 #include "slots.h"
 #include "ops/op.h"
 
@@ -49,7 +50,7 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 }
 
 /*
- * Holding. An engine stores whose slots it holds, then loads whether they are closed. The
+ * Holding. A thread stores whose slots it holds, then loads whether they are closed. The
  * control thread stores that they are closed, then loads who holds them. Both store and
  * load with sequential consistency, so at least one of them sees the other. Neither waits
  * long: slots are held for the arguments of a job and its small inputs, or for its small
@@ -77,20 +78,14 @@ static void slots_close(struct nnpu_ctx *ctx)
 	for (i = 0; i < atomic_load(&dev->num_workers); i++)
 		while (atomic_load(&dev->engines[i].slots.ctx) == ctx)
 			sched_yield();
+	for (i = 0; i < atomic_load(&dev->num_loaders); i++)
+		while (atomic_load(&dev->loaders[i].slots.ctx) == ctx)
+			sched_yield();
 }
 
 static void slots_open(struct nnpu_ctx *ctx)
 {
 	atomic_store(&ctx->closed, false);
-}
-
-void ctx_free(struct nnpu_ctx *ctx)
-{
-	ctx_invalidate(ctx, 0, ctx->num_slots);
-	free(ctx->lanes);
-	free(ctx->slots);
-	free(ctx->programs);
-	free(ctx);
 }
 
 static void slot_free(struct nnpu_ctx *ctx, struct slot_map *slot)
@@ -114,6 +109,25 @@ void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
 	for (i = first; i < first + count; i++)
 		slot_free(ctx, atomic_exchange(&ctx->slots[i].map, NULL));
 	slots_open(ctx);
+}
+
+static void ctx_free(struct leaving *l)
+{
+	struct nnpu_ctx *ctx = (struct nnpu_ctx *)l;
+	uint32_t i;
+
+	for (i = 0; i < ctx->num_slots; i++)
+		slot_free(ctx, atomic_load_explicit(&ctx->slots[i].map, memory_order_relaxed));
+	free(ctx->lanes);
+	free(ctx->slots);
+	free(ctx->programs);
+	free(ctx);
+}
+
+void ctx_leave(struct nnpu_ctx *ctx)
+{
+	ctx->leaving.free = ctx_free;
+	dev_leave(ctx->dev, &ctx->leaving);
 }
 
 /* Read entry @index of the table; SUCCESS if it is good. */
@@ -218,8 +232,7 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *hol
 {
 	unsigned int status;
 
-	if (holder)
-		slots_release(holder);
+	slots_release(holder);
 	/* Piece by piece, so that INVALIDATE_SLOTS and aborts do not wait for all of it. */
 	do {
 		size_t piece = len < DMA_CHUNK ? len : DMA_CHUNK;
@@ -227,14 +240,12 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *hol
 
 		if (progress && op_progress(progress))
 			return job_end_status(progress);
-		if (holder)
-			slots_hold(holder, ctx);
+		slots_hold(holder, ctx);
 		status = slot_find(ctx, slot, offset, len, dir, &map);
 		if (!status)
 			status = mem_map_access(ctx->dev, &map->mem, offset, p, piece, dir,
 						&ctx->kept_leaves);
-		if (holder)
-			slots_release(holder);
+		slots_release(holder);
 		offset += piece;
 		p += piece;
 		len -= piece;
@@ -246,7 +257,7 @@ unsigned int slot_access(struct nnpu_ctx *ctx, struct slots_holder *holder, uint
 			 uint64_t offset, void *buf, uint64_t len, enum dma_dir dir,
 			 struct job_progress *progress)
 {
-	if (!holder || len > SMALL_ACCESS)
+	if (len > SMALL_ACCESS)
 		return access_pieces(ctx, holder, slot, offset, buf, len, dir, progress);
 	slots_hold(holder, ctx);
 	return slot_copy(ctx, slot, offset, buf, len, dir);

@@ -2,8 +2,8 @@
 /*
  * Contexts and their slots, through which alone a job reaches memory of its client.
  *
- * An engine holds the slots of a context while it accesses them. INVALIDATE_SLOTS waits
- * until no engine holds them, and then drops what is cached.
+ * An engine or loader holds the slots of a context while it accesses them. INVALIDATE_SLOTS
+ * waits until none holds them, and then drops what is cached.
  */
 #ifndef NNPU_EMU_SLOTS_H
 #define NNPU_EMU_SLOTS_H
@@ -12,10 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cleaner.h"
 #include "dma.h"
 #include "scheduler.h"
 
 struct job_progress;
+struct load;
+struct load_worker;
 struct nnpu_device;
 struct nnpu_engine;
 struct program;
@@ -32,6 +35,7 @@ struct kept_slot {
 };
 
 struct nnpu_ctx {
+	struct leaving leaving;
 	struct nnpu_device *dev;
 	uint32_t id;
 	uint64_t serial;		/* never used again; tells engines whose bytes they keep */
@@ -45,19 +49,24 @@ struct nnpu_ctx {
 	struct lane *lanes;		/* for entries of kernel queues, by queue; dev->lock */
 	bool dying;			/* dev->lock */
 	struct program **programs;	/* by number; dev->lock */
-	atomic_bool closed;		/* no engine may hold the slots: cached ones go */
+	struct load *first_load;	/* LOAD_PROGRAMs that have not ended; dev->lock */
+	struct load *last_load;
+	struct load_worker *loader;	/* at work for the context, or NULL; dev->lock */
+	atomic_bool closed;		/* nobody may hold the slots: cached ones go */
 	struct kept_slot *slots;
 	atomic_uint kept_leaves;
 };
 
 struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
 			    uint32_t num_slots, uint64_t mem_limit);
-void ctx_free(struct nnpu_ctx *ctx);
+
+/* Free a context that nobody uses any more. dev->lock held. */
+void ctx_leave(struct nnpu_ctx *ctx);
 
 /* Drop the cached entries of slots [first, first + count). */
 void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count);
 
-/* Whose slots an engine holds: the context, or NULL. The control thread reads it. */
+/* Whose slots a thread holds: the context, or NULL. The control thread reads it. */
 struct slots_holder {
 	_Atomic(struct nnpu_ctx *) ctx;
 };
@@ -87,7 +96,7 @@ unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, voi
  *
  * A small access holds the slots and leaves them held. A large one goes piece by piece
  * and leaves them released; an abort that @progress (may be NULL) reports ends it with
- * ABORTED. @holder is NULL for the control thread, which alone changes slots.
+ * ABORTED.
  */
 unsigned int slot_access(struct nnpu_ctx *ctx, struct slots_holder *holder, uint32_t slot,
 			 uint64_t offset, void *buf, uint64_t len, enum dma_dir dir,

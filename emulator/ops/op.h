@@ -79,7 +79,7 @@ struct op_call {
 	struct tensor *const *in;
 	struct tensor *const *out;
 	bool relaxed;			/* NNPU_PROGRAM_RELAXED */
-	bool loading;			/* the program is being loaded: no points, no aborts */
+	bool loading;			/* the program is being loaded: infer() computes nothing */
 	/*
 	 * Set by prepare(), read-only afterwards; released by free_prepared().
 	 * NULL if an operand prepare() needs is not constant or its shape is not
@@ -98,7 +98,7 @@ struct op_call {
 	uint64_t released;
 	/* Execution only: what desc->scratch asked for, 64-byte aligned. */
 	void *scratch;
-	/* Execution only: see op_progress(). */
+	/* Of the job or the load: see op_progress(). */
 	struct job_progress *progress;
 	struct op_error *error;
 };
@@ -121,10 +121,13 @@ struct op_desc {
 	 * Set rank and dims of the outputs from shapes and values of the inputs. 0; 1 if it
 	 * needs a value that is not known yet; -1 with error if the shapes do not fit. At
 	 * load time it is called only if all input shapes are known, and it returns 1 if it
-	 * would have to compute on values: a load has no points and is not charged for.
+	 * would have to compute on values: a load is not charged for time.
 	 */
 	int (*infer)(const struct op_call *c);
-	/* Optional. Bytes allocated go to *bytes (device memory accounting). */
+	/*
+	 * Optional. Bytes allocated go to *bytes (device memory accounting). When op_progress()
+	 * says that the load is to end, the prepared object may be half done.
+	 */
 	int (*prepare)(struct op_call *c, size_t *bytes);
 	/*
 	 * Optional. Bytes of scratch memory that execute() needs. All shapes are known, but

@@ -390,7 +390,8 @@ static void test_threads(void)
 	for (i = 0; i < CROWD; i++)
 		launched += !nnhal_device_prepare_model(d, &f.model, NULL, on_gate, NULL);
 	crowd = count_threads();
-	ok(launched == CROWD && crowd > with_device && crowd <= with_device + 4,
+	/* Four of the library, and that of the device that loads. */
+	ok(launched == CROWD && crowd > with_device && crowd <= with_device + 4 + 1,
 	   "%u preparations at once take %u threads", launched, crowd - with_device);
 	pthread_mutex_lock(&gate.lock);
 	gate.open = true;

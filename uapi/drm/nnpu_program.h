@@ -612,6 +612,11 @@ struct nnpu_performance {
  * @max_depth: largest depth of nested blocks, 0 without NNPU_FEATURE_CONTROL_FLOW
  * @num_extensions: vendor extensions, at most NNPU_MAX_EXTENSIONS; 0 without
  *	NNPU_FEATURE_EXTENSIONS
+ * @admin_ms: most ms that an admin command takes, other than LOAD_PROGRAM
+ * @load_ms: LOAD_PROGRAM: most ms when no other load runs, plus @load_image_ms and
+ *	@load_const_ms
+ * @load_image_ms: for each MiB of the image
+ * @load_const_ms: for each MiB of constants
  * @reserved: zero
  */
 struct nnpu_identify {
@@ -632,7 +637,11 @@ struct nnpu_identify {
 	struct nnpu_performance performance[32];
 	__le32 max_depth;
 	__le32 num_extensions;
-	__u8 reserved[3200];
+	__le32 admin_ms;
+	__le32 load_ms;
+	__le32 load_image_ms;
+	__le32 load_const_ms;
+	__u8 reserved[3184];
 };
 
 /* "NNPI", little-endian. */
@@ -750,6 +759,7 @@ NNPU_ASSERT_OFFSET(struct nnpu_identify, relaxed, 312);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, performance, 376);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, max_depth, 888);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, num_extensions, 892);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, admin_ms, 896);
 NNPU_ASSERT_SIZE(struct nnpu_extension_type, 16);
 NNPU_ASSERT_SIZE(struct nnpu_extension, 4096);
 NNPU_ASSERT_OFFSET(struct nnpu_extension, name, 16);
