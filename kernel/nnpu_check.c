@@ -54,6 +54,8 @@ int nnpu_check_bind(const struct drm_nnpu_slot_bind *args)
 {
 	if (!args->flags || args->flags & ~(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE))
 		return -EINVAL;
+	if (args->pad)
+		return -EINVAL;
 	if (args->kind != DRM_NNPU_SLOT_KIND_HOST)
 		return args->kind == DRM_NNPU_SLOT_KIND_DEVICE ? -EOPNOTSUPP : -EINVAL;
 	if (!args->size || args->size > NNPU_MAX_SLOT_SIZE ||
@@ -80,7 +82,7 @@ int nnpu_check_queue(const struct drm_nnpu_queue_create *args, u32 max_entries)
 	BUILD_BUG_ON(NNPU_MAX_SQ_ENTRIES * NNPU_SQE_SIZE > NNPU_PAGE_SIZE);
 	BUILD_BUG_ON(NNPU_MAX_CQ_ENTRIES * NNPU_CQE_SIZE > NNPU_PAGE_SIZE);
 
-	if (args->flags || args->pad || args->priority > DRM_NNPU_PRIORITY_HIGH)
+	if (args->flags || args->priority > DRM_NNPU_PRIORITY_HIGH)
 		return -EINVAL;
 	if (!nnpu_check_entries(args->sq_entries, min(max_entries, NNPU_MAX_SQ_ENTRIES)) ||
 	    !nnpu_check_entries(args->cq_entries, min(max_entries, NNPU_MAX_CQ_ENTRIES)))
@@ -89,6 +91,47 @@ int nnpu_check_queue(const struct drm_nnpu_queue_create *args, u32 max_entries)
 	    !IS_ALIGNED(args->cq_offset, NNPU_PAGE_SIZE) || args->sq_offset == args->cq_offset)
 		return -EINVAL;
 	return 0;
+}
+
+/**
+ * nnpu_check_context - fields of CONTEXT_CREATE
+ * @args: copy of the caller's structure
+ * @limits: bounds of the engine time of a job
+ * @attrs: gets the attributes, defaults filled in
+ *
+ * Return: 0, or -EINVAL. Always 0 if all fields are 0.
+ */
+int nnpu_check_context(const struct drm_nnpu_context_create *args,
+		       const struct nnpu_time_limits *limits, struct nnpu_ctx_attrs *attrs)
+{
+	BUILD_BUG_ON(DRM_NNPU_WEIGHT_DEFAULT != NNPU_CTX_WEIGHT_DEFAULT);
+	BUILD_BUG_ON(DRM_NNPU_WEIGHT_MAX != NNPU_CTX_WEIGHT_MAX);
+
+	if (args->flags & ~DRM_NNPU_CONTEXT_URGENT || args->weight > DRM_NNPU_WEIGHT_MAX ||
+	    args->time_limit_ns > limits->max ||
+	    args->num_priorities > DRM_NNPU_PRIORITY_HIGH + 1)
+		return -EINVAL;
+	*attrs = (struct nnpu_ctx_attrs) {
+		.mem_limit = args->mem_limit,
+		.time_limit_ns = args->time_limit_ns ?: limits->usual,
+		.num_priorities = args->num_priorities ?: DRM_NNPU_PRIORITY_HIGH + 1,
+		.weight = args->weight ?: DRM_NNPU_WEIGHT_DEFAULT,
+		.sched_class = args->flags & DRM_NNPU_CONTEXT_URGENT ? NNPU_CTX_CLASS_URGENT :
+								       NNPU_CTX_CLASS_NORMAL,
+	};
+	return 0;
+}
+
+/**
+ * nnpu_check_context_is_nice - does a context get more than others by its attributes?
+ * @attrs: attributes
+ *
+ * Return: true if so: the caller needs CAP_SYS_NICE.
+ */
+bool nnpu_check_context_is_nice(const struct nnpu_ctx_attrs *attrs)
+{
+	return attrs->weight > DRM_NNPU_WEIGHT_DEFAULT ||
+	       attrs->sched_class != NNPU_CTX_CLASS_NORMAL;
 }
 
 /**
@@ -156,8 +199,7 @@ int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args, u64 feat
 	u32 num_args;
 	int ret;
 
-	if (args->flags & ~NNPU_SUBMIT_FLAGS || args->pad ||
-	    args->priority > DRM_NNPU_PRIORITY_HIGH)
+	if (args->flags & ~NNPU_SUBMIT_FLAGS || args->priority > DRM_NNPU_PRIORITY_HIGH)
 		return -EINVAL;
 	/* No device of this version has NNPU_FEATURE_DEADLINE. */
 	if (args->deadline_ns || args->flags & NNPU_SUBMIT_DEADLINE)
@@ -240,7 +282,7 @@ int nnpu_check_sync(const struct drm_nnpu_sync *sync)
  */
 int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size)
 {
-	if (args->flags & ~DRM_NNPU_PROGRAM_CHECK)
+	if (args->flags & ~DRM_NNPU_PROGRAM_CHECK || args->pad)
 		return -EINVAL;
 	if (args->image_size < sizeof(struct nnpu_program_header) ||
 	    args->image_size > max_size || !IS_ALIGNED(args->image_size, 8))

@@ -40,6 +40,32 @@ struct nnpu_header_verdict {
 	u16 reason;
 };
 
+/**
+ * struct nnpu_ctx_attrs - what a context was created with
+ * @mem_limit: device memory it may take, bytes; 0: no limit
+ * @time_limit_ns: engine time of a job
+ * @num_priorities: priorities that its jobs and queues may have, from the lowest up
+ * @weight: share of the engines
+ * @sched_class: NNPU_CTX_CLASS_*
+ */
+struct nnpu_ctx_attrs {
+	u64 mem_limit;
+	u64 time_limit_ns;
+	u32 num_priorities;
+	u16 weight;
+	u16 sched_class;
+};
+
+/**
+ * struct nnpu_time_limits - bounds of the engine time of a job
+ * @usual: for a context that asks for none, ns
+ * @max: the largest that a context may ask for, ns; not below @usual
+ */
+struct nnpu_time_limits {
+	u64 usual;
+	u64 max;
+};
+
 bool nnpu_check_range(u64 offset, u64 length, u64 size);
 int nnpu_check_bo_size(u64 size, u64 *aligned);
 int nnpu_check_bind(const struct drm_nnpu_slot_bind *args);
@@ -52,5 +78,8 @@ int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size);
 int nnpu_check_program_header(const struct nnpu_program_header *h, u32 image_size,
 			      struct nnpu_header_verdict *verdict);
 u32 nnpu_check_args_size(u32 num_args);
+int nnpu_check_context(const struct drm_nnpu_context_create *args,
+		       const struct nnpu_time_limits *limits, struct nnpu_ctx_attrs *attrs);
+bool nnpu_check_context_is_nice(const struct nnpu_ctx_attrs *attrs);
 
 #endif /* _NNPU_CHECK_H_ */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contexts: the owner of the slots, programs and jobs of an open file.
+ * Contexts: the owners of the slots, programs and jobs of an open file.
  *
- * The file holds a reference and each job holds one, so a context outlives its file
- * until the last job has ended. Then DESTROY_CTX makes the device forget the context,
+ * Those who use a context hold a reference, and so does each job: a context outlives its
+ * file until the last job has ended. Then DESTROY_CTX makes the device forget the context,
  * and after that the driver frees the memory.
  */
 #include <linux/capability.h>
@@ -22,7 +22,6 @@
 #include "nnpu_prog.h"
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
-#include "nnpu_userq.h"
 
 static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
 {
@@ -87,7 +86,6 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	wake_up_all(&ndev->unplug_wait);
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);
-	nnpu_table_fini(&ctx->userqs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
 	atomic_dec(&ndev->stats.contexts);
@@ -129,6 +127,10 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 		.ctx = cpu_to_le32(ctx->id),
 		.slot_table = cpu_to_le64(ctx->slot_table_dma),
 		.num_slots = cpu_to_le32(ctx->ndev->limits.max_slots),
+		.weight = cpu_to_le16(ctx->attrs.weight),
+		.sched_class = cpu_to_le16(ctx->attrs.sched_class),
+		.mem_limit = cpu_to_le64(ctx->attrs.mem_limit),
+		.time_limit_ns = cpu_to_le64(ctx->attrs.time_limit_ns),
 	};
 	struct nnpu_admin_result result;
 	int ret;
@@ -269,7 +271,8 @@ err_table:
 }
 
 /* -EAGAIN: a device reset destroyed the context just then. */
-static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct file *opened)
+static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct file *opened,
+					    const struct nnpu_ctx_attrs *attrs)
 {
 	struct nnpu_ctx *ctx;
 	int ret, idx;
@@ -278,6 +281,8 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
 	ctx->ndev = ndev;
+	ctx->attrs = *attrs;
+	refcount_set(&ctx->users, 1);
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->submit_lock);
 	init_waitqueue_head(&ctx->job_wait);
@@ -287,7 +292,6 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	INIT_WORK(&ctx->free_work, nnpu_ctx_free_work);
 	nnpu_table_init(&ctx->slots, 0, ndev->limits.max_slots);
 	nnpu_table_init(&ctx->programs, 1, ndev->limits.max_programs);
-	nnpu_table_init(&ctx->userqs, 1, NNPU_USERQ_PER_FILE);
 
 	ret = nnpu_ctx_reserve_id(ctx, opened);
 	if (ret)
@@ -312,7 +316,6 @@ err_id:
 err_free:
 	nnpu_table_fini(&ctx->slots);
 	nnpu_table_fini(&ctx->programs);
-	nnpu_table_fini(&ctx->userqs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->submit_lock);
 	kfree(ctx);
@@ -323,21 +326,23 @@ err_free:
  * nnpu_ctx_create - create a context
  * @ndev: device
  * @opened: the open file; who opened it pays
+ * @attrs: attributes
  *
  * May wait for the device, and for contexts that are being released; each admin command
  * ends or the device is reset.
  *
- * Return: the context with one reference; ERR_PTR(): -EUSERS if no context is left, -EDQUOT
+ * Return: the context with one user; ERR_PTR(): -EUSERS if no context is left, -EDQUOT
  * if the user has as many as are left, -ENOSPC if the device refuses another, -ENOMEM,
  * -ENODEV, -EIO.
  */
-struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened)
+struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
+				 const struct nnpu_ctx_attrs *attrs)
 {
 	struct nnpu_ctx *ctx;
 	unsigned int tries = 3;
 
 	do {
-		ctx = nnpu_ctx_try_create(ndev, opened);
+		ctx = nnpu_ctx_try_create(ndev, opened, attrs);
 	} while (ctx == ERR_PTR(-EAGAIN) && --tries);
 	return ctx == ERR_PTR(-EAGAIN) ? ERR_PTR(-ENODEV) : ctx;
 }
@@ -384,7 +389,7 @@ static void nnpu_ctx_abort_jobs(struct nnpu_ctx *ctx)
 }
 
 /**
- * nnpu_ctx_close - the file is gone
+ * nnpu_ctx_close - nobody uses the context any more
  * @ctx: context; its user queues have ended
  *
  * Cancels the jobs that wait and asks the device to abort the jobs that run. Does not

@@ -12,6 +12,7 @@
 
 #include <drm/gpu_scheduler.h>
 
+#include "nnpu_check.h"
 #include "nnpu_hw.h"
 #include "nnpu_table.h"
 
@@ -21,23 +22,26 @@ struct nnpu_quota_user;
 
 #define NNPU_NUM_PRIORITIES	3
 
-/* Jobs of one file that have not ended. SUBMIT waits until there are fewer. */
+/* Jobs of one context that have not ended. SUBMIT waits until there are fewer. */
 #define NNPU_CTX_MAX_JOBS	256
 
 /**
  * struct nnpu_ctx - hardware context of an open file
- * @ref: the file and each job hold a reference; 0 until the device knows the context
+ * @ref: @users, each job and each queue hold a reference; 0 until the device knows the
+ *	context
+ * @users: the file's table and each call that uses it; the last one closes it
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
  * @user: who holds it in nnpu_device.quota
+ * @attrs: attributes
  * @lost: a device reset destroyed it; set once, read with nnpu_ctx_is_lost()
+ * @hidden: CONTEXT_DESTROY has taken it from the table: nobody waits any more
  * @lock: protects @slot_table, @slot_list and the DMA memory of slots
  * @slot_table: slot entries the device reads; NULL after unplug
  * @slot_table_dma: its DMA address
  * @slots: slots by number
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
- * @userqs: user queues by number; struct nnpu_userq
  * @program_list: all struct nnpu_prog; under @lock
  * @entity: one queue of jobs per priority
  * @fence_context: dma-fence context per priority
@@ -51,17 +55,20 @@ struct nnpu_quota_user;
  * @jobs_completed: jobs whose fence has signalled
  * @jobs_failed: of these, not successful
  * @jobs_timedout: of these, without progress
- * @engine_ns: time of the device spent on this file
+ * @engine_ns: time of the device spent on this context
  * @release_work: release, when an interrupt or job drops the last reference
  * @free_work: last step of the release, which drops the reference of the drm_device
  * @rcu: for the memory of the structure: see nnpu_ctx_free_work()
  */
 struct nnpu_ctx {
 	refcount_t ref;
+	refcount_t users;
 	struct nnpu_device *ndev;
 	u32 id;
 	struct nnpu_quota_user *user;
+	struct nnpu_ctx_attrs attrs;
 	bool lost;
+	bool hidden;
 
 	struct mutex lock;	/* see above */
 	struct nnpu_slot_entry *slot_table;
@@ -70,7 +77,6 @@ struct nnpu_ctx {
 	struct list_head slot_list;
 	struct nnpu_table programs;
 	struct list_head program_list;
-	struct nnpu_table userqs;
 
 	struct drm_sched_entity entity[NNPU_NUM_PRIORITIES];
 	u64 fence_context[NNPU_NUM_PRIORITIES];
@@ -105,7 +111,18 @@ struct nnpu_ctx_counts {
 	u64 submitted, completed, failed, timedout, engine_ns;
 };
 
-struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened);
+static inline void nnpu_ctx_count_add(struct nnpu_ctx_counts *sum,
+				      const struct nnpu_ctx_counts *counts)
+{
+	sum->submitted += counts->submitted;
+	sum->completed += counts->completed;
+	sum->failed += counts->failed;
+	sum->timedout += counts->timedout;
+	sum->engine_ns += counts->engine_ns;
+}
+
+struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
+				 const struct nnpu_ctx_attrs *attrs);
 void nnpu_ctx_count(struct nnpu_ctx *ctx, struct nnpu_ctx_counts *counts);
 void nnpu_ctx_close(struct nnpu_ctx *ctx);
 void nnpu_ctx_put(struct nnpu_ctx *ctx);
@@ -123,6 +140,12 @@ static inline struct nnpu_ctx *nnpu_ctx_get(struct nnpu_ctx *ctx)
 static inline bool nnpu_ctx_is_lost(const struct nnpu_ctx *ctx)
 {
 	return READ_ONCE(ctx->lost);
+}
+
+/* Pairs with WRITE_ONCE() in nnpu_file.c: a waiter for the context is to give up. */
+static inline bool nnpu_ctx_is_hidden(const struct nnpu_ctx *ctx)
+{
+	return READ_ONCE(ctx->hidden);
 }
 
 #endif /* _NNPU_CTX_H_ */

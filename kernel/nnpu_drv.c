@@ -34,17 +34,14 @@
  * start to its end.
  *
  * nnpu-jobs-submitted, nnpu-jobs-completed, nnpu-jobs-failed,
- * nnpu-jobs-timedout: as in struct drm_nnpu_context_info.
+ * nnpu-jobs-timedout: as in struct drm_nnpu_context_info, of all contexts of the file.
+ * What ends after its context was destroyed does not count.
  */
 static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
-	struct nnpu_ctx *ctx = nnpu_file_context(file);
-	struct nnpu_ctx_counts counts = { };
+	struct nnpu_ctx_counts counts;
 
-	if (ctx) {
-		nnpu_userq_hw_account_all(ctx);
-		nnpu_ctx_count(ctx, &counts);
-	}
+	nnpu_file_count(file, &counts);
 	drm_printf(p, "drm-engine-npu:\t%llu ns\n", counts.engine_ns);
 	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n", counts.submitted);
 	drm_printf(p, "nnpu-jobs-completed:\t%llu\n", counts.completed);
@@ -65,6 +62,8 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_CREATE, nnpu_userq_ioctl_create, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_DESTROY, nnpu_userq_ioctl_destroy, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_WAIT, nnpu_userq_ioctl_wait, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_CONTEXT_CREATE, nnpu_file_create_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_CONTEXT_DESTROY, nnpu_file_destroy_ioctl, DRM_RENDER_ALLOW),
 };
 
 /* The one difference between kernels with and without the accel subsystem. */

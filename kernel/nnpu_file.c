@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open files. Opening one costs the device nothing: the context is created when a call
- * first needs it. So a process that scans the nodes takes no context, and one that
- * opens many files takes none from the others.
+ * Open files and their contexts. Opening a file costs the device nothing: context 0 is created
+ * when a call first needs it, the others by CONTEXT_CREATE. So a process that scans the nodes
+ * takes no context, and one that opens many files takes none from the others.
+ *
+ * The table of the file is a user of the context, and so is each call while it needs
+ * it. CONTEXT_DESTROY takes the context from the table. The last user closes it, so a call
+ * never sees a context that is closed.
  */
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/slab.h>
 
+#include "nnpu_check.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_file.h"
+#include "nnpu_param.h"
 #include "nnpu_userq.h"
 
 /**
@@ -22,15 +29,89 @@
 int nnpu_file_open(struct drm_device *drm, struct drm_file *file)
 {
 	struct nnpu_file *priv;
+	u32 zero;
+	int ret;
 
 	if (READ_ONCE(to_nnpu_device(drm)->dead))
 		return -ENODEV;
-	priv = kzalloc(sizeof(*priv), GFP_KERNEL);
+	priv = kzalloc(sizeof(*priv), GFP_KERNEL_ACCOUNT);
 	if (!priv)
 		return -ENOMEM;
+	nnpu_table_init(&priv->contexts, 0, NNPU_FILE_MAX_CONTEXTS);
+	nnpu_table_init(&priv->userqs, 1, NNPU_USERQ_PER_FILE);
+	/* The first number of an empty table is 0. */
+	ret = nnpu_table_reserve(&priv->contexts, &zero);
+	if (ret) {
+		kfree(priv);
+		return ret;
+	}
 	mutex_init(&priv->lock);
+	spin_lock_init(&priv->count_lock);
 	file->driver_priv = priv;
 	return 0;
+}
+
+static bool nnpu_file_tryuse(void *object)
+{
+	struct nnpu_ctx *ctx = object;
+
+	return refcount_inc_not_zero(&ctx->users);
+}
+
+/**
+ * nnpu_file_get_context - find a context of a file
+ * @file: file
+ * @id: any number
+ *
+ * Return: the context, for nnpu_file_put_context(); NULL if there is none.
+ */
+struct nnpu_ctx *nnpu_file_get_context(struct drm_file *file, u32 id)
+{
+	struct nnpu_file *priv = file->driver_priv;
+
+	return nnpu_table_get(&priv->contexts, id, nnpu_file_tryuse);
+}
+
+/**
+ * nnpu_file_put_context - a call does not use a context any more
+ * @file: file
+ * @ctx: context
+ *
+ * May wait for the device if the context was destroyed meanwhile. Not inside a
+ * nnpu_device_enter() section.
+ */
+void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx)
+{
+	struct nnpu_file *priv = file->driver_priv;
+	struct nnpu_ctx_counts counts;
+
+	if (!refcount_dec_and_test(&ctx->users))
+		return;
+	/* Those that were created after CONTEXT_DESTROY had ended all queues. */
+	nnpu_userq_close_all(&priv->userqs, ctx);
+	nnpu_ctx_count(ctx, &counts);
+	spin_lock(&priv->count_lock);
+	nnpu_ctx_count_add(&priv->gone, &counts);
+	spin_unlock(&priv->count_lock);
+	nnpu_ctx_close(ctx);
+}
+
+/* Take a context from the table. False: there was none. */
+static bool nnpu_file_drop_context(struct drm_file *file, u32 id)
+{
+	struct nnpu_file *priv = file->driver_priv;
+	struct nnpu_ctx *ctx = nnpu_table_hide(&priv->contexts, id);
+
+	if (!ctx)
+		return false;
+	if (id)
+		nnpu_table_free(&priv->contexts, id);
+	/* Wake those who wait: SUBMIT for room, QUEUE_WAIT for completions. */
+	WRITE_ONCE(ctx->hidden, true);
+	wake_up_all(&ctx->job_wait);
+	nnpu_userq_close_all(&priv->userqs, ctx);
+	nnpu_file_put_context(file, ctx);
+	return true;
 }
 
 /**
@@ -41,42 +122,149 @@ int nnpu_file_open(struct drm_device *drm, struct drm_file *file)
 void nnpu_file_close(struct drm_device *drm, struct drm_file *file)
 {
 	struct nnpu_file *priv = file->driver_priv;
+	u32 id;
 
-	if (priv->ctx) {
-		nnpu_userq_close_all(priv->ctx);
-		nnpu_ctx_close(priv->ctx);
-	}
+	for (id = 0; id < NNPU_FILE_MAX_CONTEXTS; id++)
+		nnpu_file_drop_context(file, id);
+	nnpu_table_fini(&priv->contexts);
+	nnpu_table_fini(&priv->userqs);
 	mutex_destroy(&priv->lock);
 	kfree(priv);
 }
 
+static int nnpu_file_attrs(const struct drm_nnpu_context_create *args,
+			   struct nnpu_ctx_attrs *attrs)
+{
+	struct nnpu_time_limits limits;
+
+	nnpu_param_time_limits(&limits);
+	return nnpu_check_context(args, &limits, attrs);
+}
+
+/* nnpu_file.lock is held: there is no context 0. */
+static struct nnpu_ctx *nnpu_file_create_zero(struct drm_file *file)
+{
+	const struct drm_nnpu_context_create args = { };
+	struct nnpu_file *priv = file->driver_priv;
+	struct nnpu_ctx_attrs attrs;
+	struct nnpu_ctx *ctx;
+	int ret;
+
+	ret = nnpu_file_attrs(&args, &attrs);
+	if (ret)
+		return ERR_PTR(ret);
+	ctx = nnpu_ctx_create(to_nnpu_device(file->minor->dev), file->filp, &attrs);
+	if (IS_ERR(ctx))
+		return ctx;
+	/* For the caller. */
+	refcount_inc(&ctx->users);
+	nnpu_table_set(&priv->contexts, 0, ctx);
+	return ctx;
+}
+
 /**
- * nnpu_file_use_context - the context of a file, created if there is none
+ * nnpu_file_use_context - find a context of a file; create context 0 if there is none
  * @file: file
+ * @id: any number
  *
  * May wait for the device as nnpu_ctx_create() does; other threads that use
  * the file wait interruptibly. A call that fails can be repeated.
  *
- * Return: the context, valid as long as the file; ERR_PTR(): -EINTR, or as
+ * Return: the context, for nnpu_file_put_context(); ERR_PTR(): -ENOENT, -EINTR, or as
  * nnpu_ctx_create().
  */
-struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file)
+struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id)
 {
-	struct nnpu_ctx *ctx = nnpu_file_context(file);
+	struct nnpu_ctx *ctx = nnpu_file_get_context(file, id);
 	struct nnpu_file *priv = file->driver_priv;
 
 	if (ctx)
 		return ctx;
+	if (id)
+		return ERR_PTR(-ENOENT);
 	if (mutex_lock_interruptible(&priv->lock))
 		return ERR_PTR(-EINTR);
-	ctx = priv->ctx;
-	if (!ctx) {
-		ctx = nnpu_ctx_create(to_nnpu_device(file->minor->dev), file->filp);
-		if (!IS_ERR(ctx)) {
-			/* Pairs with smp_load_acquire() in nnpu_file_context(). */
-			smp_store_release(&priv->ctx, ctx);
-		}
-	}
+	ctx = nnpu_file_get_context(file, 0);
+	if (!ctx)
+		ctx = nnpu_file_create_zero(file);
 	mutex_unlock(&priv->lock);
 	return ctx;
+}
+
+/**
+ * nnpu_file_count - read the counters of all contexts of a file
+ * @file: file
+ * @counts: out
+ */
+void nnpu_file_count(struct drm_file *file, struct nnpu_ctx_counts *counts)
+{
+	struct nnpu_file *priv = file->driver_priv;
+	struct nnpu_ctx_counts one;
+	struct nnpu_ctx *ctx;
+	u32 id;
+
+	spin_lock(&priv->count_lock);
+	*counts = priv->gone;
+	spin_unlock(&priv->count_lock);
+	for (id = 0; id < NNPU_FILE_MAX_CONTEXTS; id++) {
+		ctx = nnpu_file_get_context(file, id);
+		if (!ctx)
+			continue;
+		nnpu_userq_hw_account_all(ctx);
+		nnpu_ctx_count(ctx, &one);
+		nnpu_ctx_count_add(counts, &one);
+		nnpu_file_put_context(file, ctx);
+	}
+}
+
+/**
+ * nnpu_file_create_ioctl - DRM_NNPU_CONTEXT_CREATE
+ * @drm: device
+ * @data: struct drm_nnpu_context_create
+ * @file: file
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_file_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_nnpu_context_create *args = data;
+	struct nnpu_file *priv = file->driver_priv;
+	struct nnpu_ctx_attrs attrs;
+	struct nnpu_ctx *ctx;
+	int ret;
+
+	args->ctx = 0;
+	ret = nnpu_file_attrs(args, &attrs);
+	if (ret)
+		return ret;
+	if (nnpu_check_context_is_nice(&attrs) && !capable(CAP_SYS_NICE))
+		return -EPERM;
+	ret = nnpu_table_reserve(&priv->contexts, &args->ctx);
+	if (ret)
+		return ret;
+	ctx = nnpu_ctx_create(to_nnpu_device(drm), file->filp, &attrs);
+	if (IS_ERR(ctx)) {
+		nnpu_table_free(&priv->contexts, args->ctx);
+		args->ctx = 0;
+		return PTR_ERR(ctx);
+	}
+	nnpu_table_set(&priv->contexts, args->ctx, ctx);
+	return 0;
+}
+
+/**
+ * nnpu_file_destroy_ioctl - DRM_NNPU_CONTEXT_DESTROY
+ * @drm: device
+ * @data: struct drm_nnpu_context_destroy
+ * @file: file
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_file_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct drm_nnpu_context_destroy *args = data;
+
+	if (args->flags)
+		return -EINVAL;
+	return nnpu_file_drop_context(file, args->ctx) ? 0 : -ENOENT;
 }

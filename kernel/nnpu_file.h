@@ -3,32 +3,44 @@
 #define _NNPU_FILE_H_
 
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 
 #include <drm/drm_file.h>
 
-struct nnpu_ctx;
+#include "nnpu_ctx.h"
+#include "nnpu_table.h"
+
+/* Contexts of one file, number 0 included. */
+#define NNPU_FILE_MAX_CONTEXTS	256
 
 /**
  * struct nnpu_file - driver's part of an open file
- * @lock: held while the context is created, so that there is one
- * @ctx: context; NULL until a call needs one, then fixed
+ * @lock: held while context 0 is created, so that there is one
+ * @contexts: contexts by number; 0 is always reserved
+ * @userqs: user queues by number
+ * @count_lock: protects @gone
+ * @gone: counters of contexts that were destroyed
  */
 struct nnpu_file {
 	struct mutex lock;	/* see above */
-	struct nnpu_ctx *ctx;
+	struct nnpu_table contexts;
+	struct nnpu_table userqs;
+	spinlock_t count_lock;	/* see above */
+	struct nnpu_ctx_counts gone;
 };
 
 int nnpu_file_open(struct drm_device *drm, struct drm_file *file);
 void nnpu_file_close(struct drm_device *drm, struct drm_file *file);
-struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file);
+struct nnpu_ctx *nnpu_file_get_context(struct drm_file *file, u32 id);
+struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id);
+void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx);
+void nnpu_file_count(struct drm_file *file, struct nnpu_ctx_counts *counts);
+int nnpu_file_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_file_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
-/* The context of a file, or NULL. It lives as long as the file. */
-static inline struct nnpu_ctx *nnpu_file_context(struct drm_file *file)
+static inline struct nnpu_table *nnpu_file_userqs(struct drm_file *file)
 {
-	struct nnpu_file *priv = file->driver_priv;
-
-	/* Pairs with smp_store_release() in nnpu_file_use_context(): the context is complete. */
-	return smp_load_acquire(&priv->ctx);
+	return &((struct nnpu_file *)file->driver_priv)->userqs;
 }
 
 #endif /* _NNPU_FILE_H_ */

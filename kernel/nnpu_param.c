@@ -5,7 +5,9 @@
  */
 #include <linux/minmax.h>
 #include <linux/moduleparam.h>
+#include <linux/time64.h>
 
+#include "nnpu_check.h"
 #include "nnpu_cids.h"
 #include "nnpu_param.h"
 
@@ -32,6 +34,16 @@ static unsigned int nnpu_queue_idle_ms = 1000;
 module_param_named(queue_idle_ms, nnpu_queue_idle_ms, uint, 0644);
 MODULE_PARM_DESC(queue_idle_ms,
 		 "A user queue without work for this long gives its hardware queue back (ms, 10 to 600000, default 1000)");
+
+static unsigned int nnpu_time_limit_ms = 30000;
+module_param_named(time_limit_ms, nnpu_time_limit_ms, uint, 0644);
+MODULE_PARM_DESC(time_limit_ms,
+		 "Engine time of a job in a context that asks for no other limit (ms, 100 to max_time_limit_ms, default 30000)");
+
+static unsigned int nnpu_max_time_limit_ms = 300000;
+module_param_named(max_time_limit_ms, nnpu_max_time_limit_ms, uint, 0644);
+MODULE_PARM_DESC(max_time_limit_ms,
+		 "Most engine time for a job that a context may ask for (ms, 100 to 86400000, default 300000)");
 
 static bool nnpu_user_queues = true;
 module_param_named(user_queues, nnpu_user_queues, bool, 0444);
@@ -85,6 +97,18 @@ u32 nnpu_param_max_inflight(void)
 u32 nnpu_param_queue_idle_ms(void)
 {
 	return clamp(READ_ONCE(nnpu_queue_idle_ms), 10u, 600000u);
+}
+
+/**
+ * nnpu_param_time_limits - time_limit_ms and max_time_limit_ms within their bounds
+ * @limits: gets both
+ */
+void nnpu_param_time_limits(struct nnpu_time_limits *limits)
+{
+	u32 max = clamp(READ_ONCE(nnpu_max_time_limit_ms), 100u, 86400000u);
+
+	limits->max = (u64)max * NSEC_PER_MSEC;
+	limits->usual = (u64)clamp(READ_ONCE(nnpu_time_limit_ms), 100u, max) * NSEC_PER_MSEC;
 }
 
 /**

@@ -326,14 +326,15 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	ret = nnpu_check_load(args, ndev->limits.max_program_size);
 	if (ret)
 		return ret;
-	ctx = nnpu_file_use_context(file);
+	ctx = nnpu_file_use_context(file, args->ctx);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
+	ret = -ENODEV;
 	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(ctx))
-		return -ENODEV;
+		goto out_put;
 	ret = nnpu_prog_image_copy(&image, drm, args->image, args->image_size);
 	if (ret)
-		return ret;
+		goto out_put;
 
 	memcpy(&header, image.map.vaddr, sizeof(header));
 	ret = nnpu_check_program_header(&header, args->image_size, &verdict);
@@ -352,6 +353,8 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 				    nnpu_prog_reports_size(args)))
 		ret = -EFAULT;
 	kvfree(reports);
+out_put:
+	nnpu_file_put_context(file, ctx);
 	return ret;
 }
 
@@ -366,16 +369,20 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_program_unload *args = data;
-	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct nnpu_prog *program;
+	struct nnpu_ctx *ctx;
 
-	if (args->flags)
+	if (args->flags || args->pad)
 		return -EINVAL;
-	program = ctx ? nnpu_table_hide(&ctx->programs, args->program) : NULL;
-	if (!program)
+	ctx = nnpu_file_get_context(file, args->ctx);
+	if (!ctx)
 		return -ENOENT;
-	atomic_dec(&ctx->num_programs);
-	if (refcount_dec_and_test(&program->ref))
-		nnpu_prog_release(program);
-	return 0;
+	program = nnpu_table_hide(&ctx->programs, args->program);
+	if (program) {
+		atomic_dec(&ctx->num_programs);
+		if (refcount_dec_and_test(&program->ref))
+			nnpu_prog_release(program);
+	}
+	nnpu_file_put_context(file, ctx);
+	return program ? 0 : -ENOENT;
 }

@@ -38,7 +38,11 @@ static int nnpu_query_device(struct nnpu_device *ndev, struct drm_nnpu_query *ar
 		.hang_timeout_ms = nnpu_param_hang_timeout_ms(),
 		.reset_count = atomic64_read(&ndev->reset_count),
 	};
+	struct nnpu_time_limits limits;
 
+	nnpu_param_time_limits(&limits);
+	info.time_limit_ns = limits.usual;
+	info.max_time_limit_ns = limits.max;
 	if (ndev->userqs.num_hw) {
 		/* A mapping of the doorbells is one page of the CPU. */
 		info.doorbell_size = PAGE_SIZE;
@@ -49,14 +53,16 @@ static int nnpu_query_device(struct nnpu_device *ndev, struct drm_nnpu_query *ar
 	return nnpu_query_copy(args, &info, sizeof(info));
 }
 
-/* A file without context gets zeros, but never one from a dead device. */
+/* Context 0 of a file that has not used it gives zeros, but never one from a dead device. */
 static int nnpu_query_context(struct nnpu_device *ndev, struct drm_file *file,
 			      struct drm_nnpu_query *args)
 {
-	struct nnpu_ctx *ctx = nnpu_file_context(file);
+	struct nnpu_ctx *ctx = nnpu_file_get_context(file, args->ctx);
 	struct drm_nnpu_context_info info = { };
 	struct nnpu_ctx_counts counts;
 
+	if (!ctx && args->ctx)
+		return -ENOENT;
 	if (ctx) {
 		nnpu_ctx_count(ctx, &counts);
 		info.flags = nnpu_ctx_is_lost(ctx) ? DRM_NNPU_CONTEXT_LOST : 0;
@@ -66,6 +72,10 @@ static int nnpu_query_context(struct nnpu_device *ndev, struct drm_file *file,
 		info.jobs_completed = counts.completed;
 		info.jobs_failed = counts.failed;
 		info.jobs_timedout = counts.timedout;
+		info.weight = ctx->attrs.weight;
+		info.mem_limit = ctx->attrs.mem_limit;
+		info.time_limit_ns = ctx->attrs.time_limit_ns;
+		nnpu_file_put_context(file, ctx);
 	} else if (READ_ONCE(ndev->dead)) {
 		info.flags = DRM_NNPU_CONTEXT_LOST;
 	}
@@ -85,6 +95,8 @@ int nnpu_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	struct nnpu_device *ndev = to_nnpu_device(drm);
 	struct drm_nnpu_query *args = data;
 
+	if (args->pad || (args->ctx && args->topic != DRM_NNPU_QUERY_CONTEXT_INFO))
+		return -EINVAL;
 	switch (args->topic) {
 	case DRM_NNPU_QUERY_DEVICE_INFO:
 		return nnpu_query_device(ndev, args);

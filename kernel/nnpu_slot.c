@@ -255,16 +255,17 @@ int nnpu_slot_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	ret = -EINVAL;
 	if (!nnpu_check_range(args->offset, args->size, obj->size))
 		goto out_put;
-	ctx = nnpu_file_use_context(file);
+	ctx = nnpu_file_use_context(file, args->ctx);
 	ret = PTR_ERR_OR_ZERO(ctx);
 	if (ret)
 		goto out_put;
 	ret = -ENODEV;
-	if (!nnpu_device_enter(ndev, &idx))
-		goto out_put;
-	if (!nnpu_ctx_is_lost(ctx))
-		ret = nnpu_slot_bind(ctx, obj, args);
-	nnpu_device_exit(idx);
+	if (nnpu_device_enter(ndev, &idx)) {
+		if (!nnpu_ctx_is_lost(ctx))
+			ret = nnpu_slot_bind(ctx, obj, args);
+		nnpu_device_exit(idx);
+	}
+	nnpu_file_put_context(file, ctx);
 out_put:
 	drm_gem_object_put(obj);
 	return ret;
@@ -281,15 +282,19 @@ out_put:
 int nnpu_slot_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_slot_unbind *args = data;
-	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct nnpu_slot *slot;
+	struct nnpu_ctx *ctx;
 
-	if (args->flags)
+	if (args->flags || args->pad)
 		return -EINVAL;
-	slot = ctx ? nnpu_table_hide(&ctx->slots, args->slot) : NULL;
-	if (!slot)
+	ctx = nnpu_file_get_context(file, args->ctx);
+	if (!ctx)
 		return -ENOENT;
-	atomic_dec(&ctx->num_slots);
-	nnpu_slot_put(slot);
-	return 0;
+	slot = nnpu_table_hide(&ctx->slots, args->slot);
+	if (slot) {
+		atomic_dec(&ctx->num_slots);
+		nnpu_slot_put(slot);
+	}
+	nnpu_file_put_context(file, ctx);
+	return slot ? 0 : -ENOENT;
 }

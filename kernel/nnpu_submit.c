@@ -62,7 +62,7 @@ struct nnpu_submit {
 	bool committed;
 };
 
-/* Wait until the file may have another job, then allocate it. */
+/* Wait until the context may have another job, then allocate it. */
 static int nnpu_submit_alloc(struct nnpu_submit *s)
 {
 	struct nnpu_ctx *ctx = s->ctx;
@@ -70,12 +70,14 @@ static int nnpu_submit_alloc(struct nnpu_submit *s)
 
 	for (;;) {
 		ret = wait_event_interruptible(ctx->job_wait,
-					       nnpu_ctx_is_lost(ctx) ||
+					       nnpu_ctx_is_lost(ctx) || nnpu_ctx_is_hidden(ctx) ||
 					       atomic_read(&ctx->num_jobs) < NNPU_CTX_MAX_JOBS);
 		if (ret)
 			return ret;
 		if (nnpu_ctx_is_lost(ctx))
 			return -ENODEV;
+		if (nnpu_ctx_is_hidden(ctx))
+			return -ENOENT;
 		if (atomic_inc_return(&ctx->num_jobs) <= NNPU_CTX_MAX_JOBS)
 			break;
 		atomic_dec(&ctx->num_jobs);
@@ -486,12 +488,17 @@ int nnpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 		return ret;
 	}
 	/* Without a context there are neither programs nor slots. */
-	s.ctx = nnpu_file_context(file);
+	s.ctx = nnpu_file_get_context(file, s.args->ctx);
 	if (!s.ctx)
 		return -ENOENT;
-	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(s.ctx))
-		return -ENODEV;
-	ret = nnpu_submit(&s);
-	nnpu_submit_cleanup(&s);
+	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(s.ctx)) {
+		ret = -ENODEV;
+	} else if (s.args->priority >= s.ctx->attrs.num_priorities) {
+		ret = -EACCES;
+	} else {
+		ret = nnpu_submit(&s);
+		nnpu_submit_cleanup(&s);
+	}
+	nnpu_file_put_context(file, s.ctx);
 	return ret;
 }

@@ -99,6 +99,27 @@ void *nnpu_table_hide(struct nnpu_table *table, u32 id)
 }
 
 /**
+ * nnpu_table_hide_object - nnpu_table_hide() if a number still has a certain object
+ * @table: table
+ * @id: any number
+ * @object: object, not NULL; the caller keeps it from being freed
+ *
+ * Return: true if lookups found it before and do not any more.
+ */
+bool nnpu_table_hide_object(struct nnpu_table *table, u32 id, void *object)
+{
+	unsigned long flags;
+	bool hides;
+
+	xa_lock_irqsave(&table->xa, flags);
+	hides = xa_load(&table->xa, id) == object;
+	if (hides)
+		__xa_store(&table->xa, id, NULL, GFP_NOWAIT);
+	xa_unlock_irqrestore(&table->xa, flags);
+	return hides;
+}
+
+/**
  * nnpu_table_free - give a number back
  * @table: table
  * @id: reserved, set or hidden number

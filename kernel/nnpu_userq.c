@@ -17,17 +17,42 @@
 #include "nnpu_device.h"
 #include "nnpu_userq.h"
 
+/* Drop what the device needed for the queue. It has ended, or nobody knows it. */
+static void nnpu_userq_drop(struct nnpu_userq *uq)
+{
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	struct drm_gem_object *ring;
+	struct nnpu_ctx *ctx;
+
+	mutex_lock(&uqs->lock);
+	ring = uq->ring;
+	ctx = uq->ctx;
+	uq->ring = NULL;
+	uq->ctx = NULL;
+	mutex_unlock(&uqs->lock);
+	if (ring)
+		drm_gem_object_put(ring);
+	if (ctx)
+		nnpu_ctx_put(ctx);
+}
+
+static void nnpu_userq_free_work(struct work_struct *work)
+{
+	struct nnpu_userq *uq = container_of(work, struct nnpu_userq, free_work);
+	struct nnpu_device *ndev = uq->ndev;
+
+	kfree(uq);
+	drm_dev_put(&ndev->drm);
+}
+
 static void nnpu_userq_free(struct nnpu_userq *uq)
 {
-	struct nnpu_ctx *ctx = uq->ctx;
-
-	drm_gem_object_put(uq->ring);
+	nnpu_userq_drop(uq);
 	mmdrop(uq->mm);
 	__free_page(uq->dummy);
 	mutex_destroy(&uq->map_lock);
 	atomic_dec(&uq->ndev->stats.queues);
-	kfree(uq);
-	nnpu_ctx_put(ctx);
+	nnpu_release_queue_last(&uq->free_work);
 }
 
 static void nnpu_userq_release_work(struct work_struct *work)
@@ -77,6 +102,10 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 	INIT_LIST_HEAD(&uq->sched_node);
 	INIT_LIST_HEAD(&uq->zap_node);
 	INIT_WORK(&uq->release_work, nnpu_userq_release_work);
+	INIT_WORK(&uq->free_work, nnpu_userq_free_work);
+	/* The descriptor may be open longer than the file and its context. */
+	drm_dev_get(&ctx->ndev->drm);
+	nnpu_release_expect();
 	mutex_init(&uq->map_lock);
 	/* Keep the identity of the address space only, not its pages. */
 	uq->mm = current->mm;
@@ -251,21 +280,49 @@ void nnpu_userq_zap_lost(struct nnpu_device *ndev)
 	mutex_unlock(&uqs->lock);
 }
 
+static void nnpu_userq_close_hidden(struct nnpu_table *userqs, struct nnpu_userq *uq)
+{
+	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
+	nnpu_table_free(userqs, uq->id);
+	nnpu_userq_drop(uq);
+	nnpu_userq_put(uq);
+}
+
 /**
- * nnpu_userq_close_all - end all queues of a file that is closed
+ * nnpu_userq_close - end a queue and take its number back
+ * @userqs: table of its file
+ * @id: any number
+ *
+ * An open descriptor keeps neither the context nor the rings.
+ *
+ * Return: false if there is no such queue.
+ */
+bool nnpu_userq_close(struct nnpu_table *userqs, u32 id)
+{
+	struct nnpu_userq *uq = nnpu_table_hide(userqs, id);
+
+	if (uq)
+		nnpu_userq_close_hidden(userqs, uq);
+	return uq;
+}
+
+/**
+ * nnpu_userq_close_all - end all queues of a context that is given up
+ * @userqs: table of its file
  * @ctx: context
  */
-void nnpu_userq_close_all(struct nnpu_ctx *ctx)
+void nnpu_userq_close_all(struct nnpu_table *userqs, const struct nnpu_ctx *ctx)
 {
 	u32 id;
 
-	for (id = ctx->userqs.limit.min; id <= ctx->userqs.limit.max; id++) {
-		struct nnpu_userq *uq = nnpu_table_hide(&ctx->userqs, id);
+	for (id = userqs->limit.min; id <= userqs->limit.max; id++) {
+		struct nnpu_userq *uq = nnpu_table_get(userqs, id, nnpu_userq_tryget);
 
 		if (!uq)
 			continue;
-		nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
-		nnpu_table_free(&ctx->userqs, id);
+		/* QUEUE_DESTROY may be faster, and another queue may have the number then. */
+		if (READ_ONCE(uq->ctx) == ctx && nnpu_table_hide_object(userqs, id, uq))
+			nnpu_userq_close_hidden(userqs, uq);
 		nnpu_userq_put(uq);
 	}
 }

@@ -20,9 +20,10 @@ struct drm_nnpu_queue_create;
 struct mm_struct;
 struct nnpu_ctx;
 struct nnpu_device;
+struct nnpu_table;
 struct page;
 
-/* User queues of one file. */
+/* User queues of one file, of all its contexts. */
 #define NNPU_USERQ_PER_FILE	512
 
 /* At most so many hardware queues are for processes. */
@@ -66,16 +67,17 @@ enum nnpu_userq_state {
 /**
  * struct nnpu_userq - a user queue
  * @ref: held by the table of the file, by the descriptor and by each user of the pointer
- * @ctx: its context, referenced
- * @ndev: device
- * @id: number in nnpu_ctx.userqs
+ * @ctx: its context, referenced; NULL when the file has given the queue up
+ * @ndev: device; a reference of its drm_device is held
+ * @id: number in nnpu_file.userqs
  * @priority: NNPU_QUEUE_PRIORITY_*
  * @sq_entries: entries of the submission ring
  * @cq_entries: entries of the completion ring
  * @sq_dma: DMA address of the submission ring
  * @cq_dma: DMA address of the completion ring
- * @ring: buffer of the rings, referenced
+ * @ring: buffer of the rings, referenced; NULL when the file has given the queue up
  * @release_work: release, when the last reference is dropped under a lock
+ * @free_work: last step of the release, which drops the reference of the drm_device
  * @mm: address space that may map the doorbell; only compared
  * @dummy: page that replaces the doorbell page when the queue has ended
  * @wait: waiters of QUEUE_WAIT, poll() and the fault handler
@@ -120,6 +122,7 @@ struct nnpu_userq {
 	dma_addr_t cq_dma;
 	struct drm_gem_object *ring;
 	struct work_struct release_work;
+	struct work_struct free_work;
 	struct mm_struct *mm;
 	struct page *dummy;
 	wait_queue_head_t wait;
@@ -211,7 +214,8 @@ void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason
 void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
 void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end);
 void nnpu_userq_zap_lost(struct nnpu_device *ndev);
-void nnpu_userq_close_all(struct nnpu_ctx *ctx);
+bool nnpu_userq_close(struct nnpu_table *userqs, u32 id);
+void nnpu_userq_close_all(struct nnpu_table *userqs, const struct nnpu_ctx *ctx);
 
 /* nnpu_userq_hw.c: hardware queues */
 void nnpu_userq_hw_irq(struct nnpu_device *ndev, unsigned int vector);

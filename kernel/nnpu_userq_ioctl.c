@@ -27,8 +27,8 @@ static int nnpu_userq_ioctl_map_rings(struct nnpu_userq *uq,
 	return ret ?: nnpu_gem_dma_page(uq->ring, args->cq_offset, &uq->cq_dma);
 }
 
-static int nnpu_userq_ioctl_make(struct nnpu_ctx *ctx, struct drm_gem_object *ring,
-				 struct drm_nnpu_queue_create *args)
+static int nnpu_userq_ioctl_make(struct nnpu_table *userqs, struct nnpu_ctx *ctx,
+				 struct drm_gem_object *ring, struct drm_nnpu_queue_create *args)
 {
 	struct nnpu_userq *uq;
 	struct file *filp;
@@ -42,7 +42,7 @@ static int nnpu_userq_ioctl_make(struct nnpu_ctx *ctx, struct drm_gem_object *ri
 	ret = nnpu_userq_ioctl_map_rings(uq, args);
 	if (ret)
 		goto err_put;
-	ret = nnpu_table_reserve(&ctx->userqs, &uq->id);
+	ret = nnpu_table_reserve(userqs, &uq->id);
 	if (ret)
 		goto err_put;
 	fd = get_unused_fd_flags(O_CLOEXEC | O_RDWR);
@@ -60,7 +60,7 @@ static int nnpu_userq_ioctl_make(struct nnpu_ctx *ctx, struct drm_gem_object *ri
 		goto err_file;
 	args->queue = uq->id;
 	args->fd = fd;
-	nnpu_table_set(&ctx->userqs, uq->id, uq);
+	nnpu_table_set(userqs, uq->id, uq);
 	fd_install(fd, filp);
 	return 0;
 
@@ -70,7 +70,7 @@ err_file:
 err_fd:
 	put_unused_fd(fd);
 err_id:
-	nnpu_table_free(&ctx->userqs, uq->id);
+	nnpu_table_free(userqs, uq->id);
 err_put:
 	nnpu_userq_put(uq);
 	return ret;
@@ -99,23 +99,28 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 	ret = nnpu_check_queue(args, ndev->limits.max_entries);
 	if (ret)
 		return ret;
-	ctx = nnpu_file_use_context(file);
+	ctx = nnpu_file_use_context(file, args->ctx);
 	if (IS_ERR(ctx))
 		return PTR_ERR(ctx);
+	ret = -ENODEV;
 	if (!nnpu_device_enter(ndev, &idx))
-		return -ENODEV;
+		goto out_put;
 	ring = drm_gem_object_lookup(file, args->ring_handle);
 	if (!ring)
 		ret = -ENOENT;
+	else if (args->priority >= ctx->attrs.num_priorities)
+		ret = -EACCES;
 	else if (nnpu_gem_is_import(ring) ||
 		 !nnpu_check_range(args->sq_offset, NNPU_PAGE_SIZE, ring->size) ||
 		 !nnpu_check_range(args->cq_offset, NNPU_PAGE_SIZE, ring->size))
 		ret = -EINVAL;
 	else
-		ret = nnpu_userq_ioctl_make(ctx, ring, args);
+		ret = nnpu_userq_ioctl_make(nnpu_file_userqs(file), ctx, ring, args);
 	if (ring)
 		drm_gem_object_put(ring);
 	nnpu_device_exit(idx);
+out_put:
+	nnpu_file_put_context(file, ctx);
 	return ret;
 }
 
@@ -130,18 +135,10 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 int nnpu_userq_ioctl_destroy(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_queue_destroy *args = data;
-	struct nnpu_ctx *ctx = nnpu_file_context(file);
-	struct nnpu_userq *uq;
 
 	if (args->flags)
 		return -EINVAL;
-	uq = ctx ? nnpu_table_hide(&ctx->userqs, args->queue) : NULL;
-	if (!uq)
-		return -ENOENT;
-	nnpu_userq_end(uq, NNPU_USERQ_DESTROYED, 0);
-	nnpu_table_free(&ctx->userqs, args->queue);
-	nnpu_userq_put(uq);
-	return 0;
+	return nnpu_userq_close(nnpu_file_userqs(file), args->queue) ? 0 : -ENOENT;
 }
 
 /* Reads both fields under the lock, so that they match. True if the queue has ended. */
@@ -202,7 +199,6 @@ static int nnpu_userq_ioctl_await(struct nnpu_userq *uq, struct drm_nnpu_queue_w
 int nnpu_userq_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct drm_nnpu_queue_wait *args = data;
-	struct nnpu_ctx *ctx = nnpu_file_context(file);
 	struct nnpu_userq *uq;
 	int ret;
 
@@ -210,7 +206,7 @@ int nnpu_userq_ioctl_wait(struct drm_device *drm, void *data, struct drm_file *f
 	args->reason = 0;
 	if (args->flags || args->pad)
 		return -EINVAL;
-	uq = ctx ? nnpu_table_get(&ctx->userqs, args->queue, nnpu_userq_tryget) : NULL;
+	uq = nnpu_table_get(nnpu_file_userqs(file), args->queue, nnpu_userq_tryget);
 	if (!uq)
 		return -ENOENT;
 	/* The device would stop the queue because of such an index. */

@@ -41,6 +41,8 @@
 	X(bo_mmap, DRM_IOCTL_NNPU_BO_MMAP)				\
 	X(bo_close, DRM_IOCTL_GEM_CLOSE)				\
 	X(context, DRM_IOCTL_NNPU_SLOT_BIND)				\
+	X(context_create, DRM_IOCTL_NNPU_CONTEXT_CREATE)		\
+	X(context_destroy, DRM_IOCTL_NNPU_CONTEXT_DESTROY)		\
 	X(slot_bind, DRM_IOCTL_NNPU_SLOT_BIND)				\
 	X(slot_unbind, DRM_IOCTL_NNPU_SLOT_UNBIND)			\
 	X(export, DRM_IOCTL_PRIME_HANDLE_TO_FD)				\
@@ -153,6 +155,7 @@ static bool takes_away(unsigned long request)
 {
 	return request == DRM_IOCTL_GEM_CLOSE || request == DRM_IOCTL_NNPU_SLOT_UNBIND ||
 	       request == DRM_IOCTL_NNPU_PROGRAM_UNLOAD ||
+	       request == DRM_IOCTL_NNPU_CONTEXT_DESTROY ||
 	       request == DRM_IOCTL_NNPU_QUEUE_DESTROY;
 }
 
@@ -266,6 +269,23 @@ static int call_context(struct state *s)
 	close(fd);
 	return ret;
 }
+
+static int call_context_create(struct state *s)
+{
+	const struct drm_nnpu_context_create attrs = { .weight = 1 };
+	int fd = open(s->path, O_RDWR | O_CLOEXEC), ret;
+	uint32_t ctx;
+
+	if (fd < 0)
+		return -errno;
+	ret = nnpu_context_create(fd, &attrs, &ctx);
+	if (!ret)
+		ret = nnpu_context_destroy(fd, ctx);
+	close(fd);
+	return ret;
+}
+
+#define call_context_destroy	call_context_create
 
 static int call_export(struct state *s)
 {
@@ -391,6 +411,8 @@ CALL(bo_create);
 CALL(bo_mmap);
 CALL(bo_close);
 CALL(context);
+CALL(context_create);
+CALL(context_destroy);
 CALL(slot_bind);
 CALL(slot_unbind);
 CALL(export);

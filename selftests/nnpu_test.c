@@ -106,11 +106,30 @@ int nnpu_bo_close(int fd, uint32_t handle)
 	return nnpu_ioctl(fd, DRM_IOCTL_GEM_CLOSE, &arg);
 }
 
+uint32_t nnpu_test_ctx;
+
+int nnpu_context_create(int fd, const struct drm_nnpu_context_create *attrs, uint32_t *ctx)
+{
+	struct drm_nnpu_context_create arg = *attrs;
+	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_CONTEXT_CREATE, &arg);
+
+	*ctx = arg.ctx;
+	return ret;
+}
+
+int nnpu_context_destroy(int fd, uint32_t ctx)
+{
+	struct drm_nnpu_context_destroy arg = { .ctx = ctx };
+
+	return nnpu_ioctl(fd, DRM_IOCTL_NNPU_CONTEXT_DESTROY, &arg);
+}
+
 int nnpu_slot_bind(int fd, uint32_t handle, uint64_t offset, uint64_t size, uint32_t flags,
 		   uint32_t *slot)
 {
 	struct drm_nnpu_slot_bind arg = {
 		.handle = handle, .flags = flags, .offset = offset, .size = size,
+		.ctx = nnpu_test_ctx,
 	};
 	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg);
 
@@ -120,7 +139,7 @@ int nnpu_slot_bind(int fd, uint32_t handle, uint64_t offset, uint64_t size, uint
 
 int nnpu_slot_unbind(int fd, uint32_t slot)
 {
-	struct drm_nnpu_slot_unbind arg = { .slot = slot };
+	struct drm_nnpu_slot_unbind arg = { .ctx = nnpu_test_ctx, .slot = slot };
 
 	return nnpu_ioctl(fd, DRM_IOCTL_NNPU_SLOT_UNBIND, &arg);
 }
@@ -129,6 +148,7 @@ int nnpu_query(int fd, uint32_t topic, void *data, uint32_t *size)
 {
 	struct drm_nnpu_query arg = {
 		.topic = topic, .size = *size, .data = (uintptr_t)data,
+		.ctx = topic == DRM_NNPU_QUERY_CONTEXT_INFO ? nnpu_test_ctx : 0,
 	};
 	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_QUERY, &arg);
 
@@ -328,6 +348,7 @@ int nnpu_program_load(int fd, const void *image, size_t size, uint32_t *program,
 	struct drm_nnpu_program_load arg = {
 		.image = (uintptr_t)image,
 		.image_size = size,
+		.ctx = nnpu_test_ctx,
 	};
 	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg);
 
@@ -339,7 +360,7 @@ int nnpu_program_load(int fd, const void *image, size_t size, uint32_t *program,
 
 int nnpu_program_unload(int fd, uint32_t program)
 {
-	struct drm_nnpu_program_unload arg = { .program = program };
+	struct drm_nnpu_program_unload arg = { .ctx = nnpu_test_ctx, .program = program };
 
 	return nnpu_ioctl(fd, DRM_IOCTL_NNPU_PROGRAM_UNLOAD, &arg);
 }
@@ -372,6 +393,7 @@ static int job_setup(int fd, struct nnpu_job *job, const void *image, size_t ima
 		job->args[i].slot = job->buf.slot;
 	job->out_sync.handle = job->syncobj;
 	job->submit = (struct drm_nnpu_submit) {
+		.ctx = nnpu_test_ctx,
 		.program = job->program,
 		.args = (uintptr_t)job->args,
 		.num_inputs = 2,

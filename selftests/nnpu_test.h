@@ -50,6 +50,13 @@ int nnpu_ioctl(int fd, unsigned long request, void *arg);
 /* What nnpu_ioctl() calls, ioctl() if nobody changes it: -1 and errno, or >= 0. */
 extern int (*nnpu_raw_ioctl)(int fd, unsigned long request, void *arg);
 
+/* The context that the wrappers below name; 0 unless a test changes it. */
+extern uint32_t nnpu_test_ctx;
+
+/* CONTEXT_CREATE with these attributes; 0 or -errno. */
+int nnpu_context_create(int fd, const struct drm_nnpu_context_create *attrs, uint32_t *ctx);
+int nnpu_context_destroy(int fd, uint32_t ctx);
+
 /* A buffer, its mapping and its slot. */
 struct nnpu_buf {
 	uint32_t handle;

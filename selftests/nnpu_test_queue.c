@@ -56,6 +56,7 @@ int nnpu_uq_create(int fd, struct nnpu_uq *uq, uint32_t priority, uint32_t sq_en
 		   uint32_t cq_entries)
 {
 	struct drm_nnpu_queue_create arg = {
+		.ctx = nnpu_test_ctx,
 		.priority = priority,
 		.sq_entries = sq_entries,
 		.cq_entries = cq_entries,

@@ -258,6 +258,10 @@ TEST_F(nnpu, slot_bind_negative)
 		.handle = handle, .size = PAGE, .flags = RW, .kind = 7,
 	};
 	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg));
+	arg = (struct drm_nnpu_slot_bind) {
+		.handle = handle, .size = PAGE, .flags = RW, .ctx = 1,
+	};
+	EXPECT_EQ(-ENOENT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg));
 }
 
 TEST_F(nnpu, slot_unbind_negative)
@@ -483,8 +487,8 @@ TEST_F(nnpu, submit_negative)
 	REFUSED(-EOPNOTSUPP);
 	arg.kind = DRM_NNPU_JOB_COPY + 1;
 	REFUSED(-EINVAL);
-	arg.pad = 1;
-	REFUSED(-EINVAL);
+	arg.ctx = 1;
+	REFUSED(-ENOENT);
 	arg.loop_timeout_ns = NNPU_LOOP_TIMEOUT_MAX_NS + 1;
 	REFUSED(-EINVAL);
 	arg.in_syncs = 8;
@@ -584,7 +588,7 @@ TEST_F(nnpu, unknown_ioctls)
 	char buf[256] = { 0 };
 	unsigned int nr;
 
-	for (nr = DRM_NNPU_QUEUE_WAIT + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
+	for (nr = DRM_NNPU_CONTEXT_DESTROY + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
 		EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd,
 					      _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE,
 						   DRM_COMMAND_BASE + nr, 64), buf)) {

@@ -103,7 +103,7 @@ TEST_F(userq, create_refuses)
 	} while (0)
 
 	REFUSED(-EINVAL, flags, 1);
-	REFUSED(-EINVAL, pad, 1);
+	REFUSED(-ENOENT, ctx, 1);
 	REFUSED(-EINVAL, priority, 3);
 	REFUSED(-EINVAL, sq_entries, 0);
 	REFUSED(-EINVAL, sq_entries, 1);

@@ -63,6 +63,7 @@ static void check_test_bind(struct kunit *test)
 	BAD(size, U64_MAX & ~(PAGE - 1));
 	BAD(kind, DRM_NNPU_SLOT_KIND_DEVICE + 1);
 	BAD(kind, U32_MAX);
+	BAD(pad, 1);
 #undef BAD
 	args = good;
 	args.kind = DRM_NNPU_SLOT_KIND_DEVICE;
@@ -100,7 +101,6 @@ static void check_test_submit(struct kunit *test)
 	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_ABORT, -EOPNOTSUPP);
 	TRY(flags, 1u << 4, -EINVAL);
 	TRY(flags, 1u << 31, -EINVAL);
-	TRY(pad, 1, -EINVAL);
 	TRY(kind, DRM_NNPU_JOB_COPY + 1, -EINVAL);
 	TRY(kind, U32_MAX, -EINVAL);
 	TRY(priority, DRM_NNPU_PRIORITY_HIGH, 0);
@@ -398,7 +398,6 @@ static void check_test_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args, 1 << 15), 0);
 	BAD(flags, 1);
 	BAD(flags, 1u << 31);
-	BAD(pad, 1);
 	BAD(priority, DRM_NNPU_PRIORITY_HIGH + 1);
 	BAD(sq_entries, 0);
 	BAD(sq_entries, 1);
@@ -423,6 +422,60 @@ static void check_test_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_check_queue(&args, 32), 0);
 }
 
+static void check_test_context(struct kunit *test)
+{
+	const struct nnpu_time_limits limits = { .usual = 30, .max = 40 };
+	const struct drm_nnpu_context_create good = {
+		.flags = DRM_NNPU_CONTEXT_URGENT,
+		.weight = 3,
+		.mem_limit = U64_MAX,
+		.time_limit_ns = 40,
+		.num_priorities = 1,
+	};
+	struct drm_nnpu_context_create args = { };
+	struct nnpu_ctx_attrs attrs;
+
+	/* What zeros stand for. */
+	KUNIT_EXPECT_EQ(test, nnpu_check_context(&args, &limits, &attrs), 0);
+	KUNIT_EXPECT_EQ(test, attrs.mem_limit, 0);
+	KUNIT_EXPECT_EQ(test, attrs.time_limit_ns, 30);
+	KUNIT_EXPECT_EQ(test, attrs.num_priorities, DRM_NNPU_PRIORITY_HIGH + 1);
+	KUNIT_EXPECT_EQ(test, attrs.weight, NNPU_CTX_WEIGHT_DEFAULT);
+	KUNIT_EXPECT_EQ(test, attrs.sched_class, NNPU_CTX_CLASS_NORMAL);
+	KUNIT_EXPECT_FALSE(test, nnpu_check_context_is_nice(&attrs));
+
+	KUNIT_EXPECT_EQ(test, nnpu_check_context(&good, &limits, &attrs), 0);
+	KUNIT_EXPECT_EQ(test, attrs.mem_limit, U64_MAX);
+	KUNIT_EXPECT_EQ(test, attrs.time_limit_ns, 40);
+	KUNIT_EXPECT_EQ(test, attrs.num_priorities, 1);
+	KUNIT_EXPECT_EQ(test, attrs.weight, 3);
+	KUNIT_EXPECT_EQ(test, attrs.sched_class, NNPU_CTX_CLASS_URGENT);
+	KUNIT_EXPECT_TRUE(test, nnpu_check_context_is_nice(&attrs));
+
+#define TRY(field, value, want) do { \
+		args = good; \
+		args.field = (value); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_context(&args, &limits, &attrs), want, \
+				    "%s", #field); \
+	} while (0)
+
+	TRY(flags, 2, -EINVAL);
+	TRY(flags, 1u << 31, -EINVAL);
+	TRY(weight, DRM_NNPU_WEIGHT_MAX + 1, -EINVAL);
+	TRY(weight, 0x10001, -EINVAL);
+	TRY(time_limit_ns, 41, -EINVAL);
+	TRY(time_limit_ns, U64_MAX, -EINVAL);
+	TRY(time_limit_ns, 1, 0);
+	TRY(num_priorities, DRM_NNPU_PRIORITY_HIGH + 2, -EINVAL);
+	TRY(num_priorities, U32_MAX, -EINVAL);
+	TRY(flags, 0, 0);
+	KUNIT_EXPECT_FALSE(test, nnpu_check_context_is_nice(&attrs));
+	args.weight = DRM_NNPU_WEIGHT_DEFAULT + 1;
+	KUNIT_EXPECT_EQ(test, nnpu_check_context(&args, &limits, &attrs), 0);
+	KUNIT_EXPECT_TRUE(test, nnpu_check_context_is_nice(&attrs));
+#undef TRY
+}
+
 static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_range),
 	KUNIT_CASE(check_test_bo_size),
@@ -435,6 +488,7 @@ static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_program_header),
 	KUNIT_CASE(check_test_result_size),
 	KUNIT_CASE(check_test_queue),
+	KUNIT_CASE(check_test_context),
 	{ }
 };
 

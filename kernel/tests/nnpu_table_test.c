@@ -95,6 +95,26 @@ static void table_test_steps(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
 }
 
+/* The number may have another object meanwhile. */
+static void table_test_hide_object(struct kunit *test)
+{
+	struct nnpu_table *table = table_test_new(test, 0);
+	struct table_object object = { }, other = { };
+	u32 id;
+
+	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
+	KUNIT_EXPECT_FALSE(test, nnpu_table_hide_object(table, id, &object));
+	nnpu_table_set(table, id, &other);
+	KUNIT_EXPECT_FALSE(test, nnpu_table_hide_object(table, id, &object));
+	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_get(table, id, NULL), (void *)&other);
+	KUNIT_EXPECT_TRUE(test, nnpu_table_hide_object(table, id, &other));
+	KUNIT_EXPECT_NULL(test, nnpu_table_get(table, id, NULL));
+	KUNIT_EXPECT_FALSE(test, nnpu_table_hide_object(table, id, &other));
+	/* It is still reserved. */
+	nnpu_table_set(table, id, &object);
+	KUNIT_EXPECT_PTR_EQ(test, nnpu_table_get(table, id, NULL), (void *)&object);
+}
+
 /* Lookups do not find an object without references. */
 static void table_test_dying(struct kunit *test)
 {
@@ -132,6 +152,7 @@ static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(table_test_full),
 	KUNIT_CASE(table_test_lowest),
 	KUNIT_CASE(table_test_steps),
+	KUNIT_CASE(table_test_hide_object),
 	KUNIT_CASE(table_test_dying),
 	KUNIT_CASE(table_test_bad_ids),
 	{ }

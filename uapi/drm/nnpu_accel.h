@@ -9,16 +9,18 @@
  * queries what the device can do (DRM_NNPU_QUERY) and does not guess it from a
  * version.
  *
- * Buffers (GEM handles), slots, programs and queues belong to the open file and
- * are freed with it. The first SLOT_BIND, PROGRAM_LOAD or QUEUE_CREATE creates one
- * hardware context for them. The number of a slot, program or queue is valid in its
- * own file only.
+ * Buffers (GEM handles), syncobjs, contexts and queues belong to the open file, slots and
+ * programs to a context of the file. All are freed with the file. Context 0 is made by the
+ * first SLOT_BIND, PROGRAM_LOAD or QUEUE_CREATE that names it, the others by
+ * CONTEXT_CREATE. The number of a context or queue is valid in its own file only, that of a
+ * slot or program in its own context only.
  *
  * Errors common to all ioctls: -EINVAL (a reserved field, a flag or a value is out
  * of range), -EFAULT (bad user pointer), -ENODEV (the device is gone, or the context
  * was lost in a device reset), -ENOMEM, -EINTR (a signal arrived while the call
- * waited; the call had no effect and can be repeated). Of the first call that needs a
- * context: -EUSERS (none is free), -EDQUOT (the user who opened the file has as many as
+ * waited; the call had no effect and can be repeated). Of all that name a context:
+ * -ENOENT (the file has no such context). Of CONTEXT_CREATE and of a call that makes
+ * context 0: -EUSERS (none is free), -EDQUOT (the user who opened the file has as many as
  * are free, and not CAP_SYS_RESOURCE).
  */
 #ifndef _UAPI_NNPU_ACCEL_H_
@@ -48,6 +50,8 @@ extern "C" {
 #define DRM_NNPU_QUEUE_CREATE		0x08
 #define DRM_NNPU_QUEUE_DESTROY		0x09
 #define DRM_NNPU_QUEUE_WAIT		0x0a
+#define DRM_NNPU_CONTEXT_CREATE		0x0b
+#define DRM_NNPU_CONTEXT_DESTROY	0x0c
 
 /* struct drm_nnpu_device_info */
 #define DRM_NNPU_QUERY_DEVICE_INFO	0
@@ -68,11 +72,15 @@ extern "C" {
  * @size: in: bytes of room at @data, 0 to ask for the size; out: bytes the
  *	driver has. The driver writes the smaller of the two
  * @data: user pointer; may be 0 if @size is 0
+ * @ctx: DRM_NNPU_QUERY_CONTEXT_INFO: context, else zero
+ * @pad: zero
  */
 struct drm_nnpu_query {
 	__u32 topic;
 	__u32 size;
 	__u64 data;
+	__u32 ctx;
+	__u32 pad;
 };
 
 /**
@@ -95,6 +103,8 @@ struct drm_nnpu_query {
  * @min_ring_entries: smallest sq_entries and cq_entries of QUEUE_CREATE
  * @max_sq_entries: largest sq_entries
  * @max_cq_entries: largest cq_entries
+ * @time_limit_ns: engine time of a job in a context that asks for no other limit
+ * @max_time_limit_ns: the largest limit that a context may ask for
  */
 struct drm_nnpu_device_info {
 	__u64 features;
@@ -114,32 +124,90 @@ struct drm_nnpu_device_info {
 	__u32 min_ring_entries;
 	__u32 max_sq_entries;
 	__u32 max_cq_entries;
+	__u64 time_limit_ns;
+	__u64 max_time_limit_ns;
 };
 
-/* The context was lost in a device reset. Its programs are gone: open the device again. */
+/*
+ * The context was lost in a device reset: its slots and programs are gone. CONTEXT_DESTROY
+ * gives its number back; the file keeps its buffers and syncobjs.
+ */
 #define DRM_NNPU_CONTEXT_LOST		(1u << 0)
 
 /**
- * struct drm_nnpu_context_info - state of the caller's context, all zero before it has one
+ * struct drm_nnpu_context_info - state of a context; of context 0 all zero before it is made
  * @flags: DRM_NNPU_CONTEXT_*
  * @slots: slots bound
  * @programs: programs loaded
- * @pad: zero
+ * @weight: share of the engines, see struct drm_nnpu_context_create
  * @jobs_submitted: jobs that SUBMIT has accepted
  * @jobs_completed: jobs whose fences have signalled, failed ones included
  * @jobs_failed: of these, jobs whose fence has an error
  * @jobs_timedout: jobs that made no progress and were aborted, those of user queues
- *	included
+ *	included, and jobs of SUBMIT that used up the limit of engine time
+ * @mem_limit: limit of device memory, bytes; 0: none
+ * @time_limit_ns: limit of engine time of a job
  */
 struct drm_nnpu_context_info {
 	__u32 flags;
 	__u32 slots;
 	__u32 programs;
-	__u32 pad;
+	__u32 weight;
 	__u64 jobs_submitted;
 	__u64 jobs_completed;
 	__u64 jobs_failed;
 	__u64 jobs_timedout;
+	__u64 mem_limit;
+	__u64 time_limit_ns;
+};
+
+/* The context is served before those without the flag. Needs CAP_SYS_NICE. */
+#define DRM_NNPU_CONTEXT_URGENT		(1u << 0)
+
+/* Weights: a context with twice the weight gets twice the engine time. */
+#define DRM_NNPU_WEIGHT_DEFAULT		16
+#define DRM_NNPU_WEIGHT_MAX		256
+
+/**
+ * struct drm_nnpu_context_create - make a context with attributes
+ * @flags: DRM_NNPU_CONTEXT_URGENT
+ * @weight: 1 to DRM_NNPU_WEIGHT_MAX; 0: DRM_NNPU_WEIGHT_DEFAULT. Above the default it
+ *	needs CAP_SYS_NICE
+ * @mem_limit: device memory that its programs and jobs may take together, bytes; beyond,
+ *	they fail for want of memory. 0: no limit of its own
+ * @time_limit_ns: engine time of a job, ns, at most max_time_limit_ns of the device
+ *	information; a job that takes longer ends with NNPU_STATUS_TIME_LIMIT. 0:
+ *	time_limit_ns of the device information
+ * @num_priorities: how many priorities its jobs and queues may have, from
+ *	DRM_NNPU_PRIORITY_LOW up; 0: all
+ * @ctx: out: context number, not 0
+ *
+ * Context 0 is made without this call, as if all fields were zero. Contexts of a file do
+ * not share slots or programs, but buffers, syncobjs and the numbers of queues.
+ *
+ * -EPERM: CAP_SYS_NICE is missing; -ENOSPC: too many contexts of this file.
+ */
+struct drm_nnpu_context_create {
+	__u32 flags;
+	__u32 weight;
+	__u64 mem_limit;
+	__u64 time_limit_ns;
+	__u32 num_priorities;
+	__u32 ctx;
+};
+
+/**
+ * struct drm_nnpu_context_destroy - end a context, lost or not
+ * @ctx: context number. 0: the next call that needs context 0 makes a new one
+ * @flags: zero
+ *
+ * Its queues end, its jobs that wait are cancelled, those that run are aborted, as if the
+ * file were closed. Buffers stay, and their mappings. Calls of other threads that
+ * use the context end first or give -ENOENT.
+ */
+struct drm_nnpu_context_destroy {
+	__u32 ctx;
+	__u32 flags;
 };
 
 /**
@@ -187,8 +255,10 @@ struct drm_nnpu_bo_mmap {
  * @flags: DRM_NNPU_SLOT_READ, DRM_NNPU_SLOT_WRITE, at least one
  * @offset: first byte, multiple of the device page size
  * @size: bytes, multiple of the device page size, not 0, inside the buffer
+ * @ctx: context
  * @slot: out: slot number, the lowest free one
  * @kind: DRM_NNPU_SLOT_KIND_*
+ * @pad: zero
  *
  * The binding holds a reference of the buffer. -ENOENT: no such handle; -ENOSPC:
  * all slots are bound or still in use by jobs; -EOPNOTSUPP: a kind that is reserved;
@@ -199,22 +269,28 @@ struct drm_nnpu_slot_bind {
 	__u32 flags;
 	__u64 offset;
 	__u64 size;
+	__u32 ctx;
 	__u32 slot;
 	__u32 kind;
+	__u32 pad;
 };
 
 /**
  * struct drm_nnpu_slot_unbind - end a binding
+ * @ctx: context
  * @slot: slot number
  * @flags: zero
+ * @pad: zero
  *
  * Jobs that were submitted before keep the memory until they end. New jobs cannot
  * name the slot. Its number is free again when the last of those jobs has ended.
  * -ENOENT: the slot is not bound.
  */
 struct drm_nnpu_slot_unbind {
+	__u32 ctx;
 	__u32 slot;
 	__u32 flags;
+	__u32 pad;
 };
 
 /* Only check: load nothing, return 0 as program number, report every command. */
@@ -238,6 +314,8 @@ struct drm_nnpu_slot_unbind {
  *	fault
  * @operand: out: position of the operand at fault, or NNPU_OPERAND_NONE
  * @memory: out: bytes of device memory the program takes
+ * @ctx: context
+ * @pad: zero
  *
  * A program the device refuses gives -EINVAL (malformed), -EOPNOTSUPP (a command
  * is not supported), -ENOSPC (too many programs) or -ENOMEM (device memory)
@@ -257,19 +335,25 @@ struct drm_nnpu_program_load {
 	__u32 index;
 	__u32 operand;
 	__u64 memory;
+	__u32 ctx;
+	__u32 pad;
 };
 
 /**
  * struct drm_nnpu_program_unload - unload a program
+ * @ctx: context
  * @program: program number
  * @flags: zero
+ * @pad: zero
  *
  * Jobs that were submitted before still run. The device frees the program after the
  * last of them. -ENOENT: no such program.
  */
 struct drm_nnpu_program_unload {
+	__u32 ctx;
 	__u32 program;
 	__u32 flags;
+	__u32 pad;
 };
 
 /**
@@ -307,7 +391,7 @@ struct drm_nnpu_sync {
  * @kind: DRM_NNPU_JOB_*
  * @program: DRM_NNPU_JOB_EXECUTE: program number; else 0
  * @flags: DRM_NNPU_SUBMIT_*
- * @priority: DRM_NNPU_PRIORITY_*, a hint that ranks the jobs of this file among
+ * @priority: DRM_NNPU_PRIORITY_*, a hint that ranks the jobs of this context among
  *	each other
  * @args: user pointer to struct nnpu_arg records: @num_inputs of them, then
  *	@num_outputs; copied once
@@ -327,7 +411,7 @@ struct drm_nnpu_sync {
  * @num_out_syncs: entries at @out_syncs
  * @sync_stride: sizeof(struct drm_nnpu_sync) as known to the caller; may be 0 if
  *	there are no syncs
- * @pad: zero
+ * @ctx: context
  * @deadline_ns: reserved: a job that has not begun by then ends with -ETIME; 0: none
  * @loop_timeout_ns: longest time for each loop of the program, at most
  *	NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS. DRM_NNPU_JOB_COPY: 0
@@ -338,14 +422,15 @@ struct drm_nnpu_sync {
  * The device writes the status of the job to the result block. Software writes
  * NNPU_STATUS_PENDING there first. If the status is still NNPU_STATUS_PENDING when the
  * fence has signalled, the device did not end the job, and the error of the fence says
- * why: -ETIME (the job made no progress), -ECANCELED (the file was closed, or the job
- * was lost in a reset that another job caused), -ENODEV (the device is gone), -EIO
- * (any other reason), with DRM_NNPU_SUBMIT_PROPAGATE the error of an in_sync. If the
- * device ended the job with an error, the fence has -EIO, -EINVAL or -ENOMEM.
+ * why: -ETIME (the job made no progress), -ECANCELED (its file or context was closed, or
+ * the job was lost in a reset that another job caused), -ENODEV (the device is gone),
+ * -EIO (any other reason), with DRM_NNPU_SUBMIT_PROPAGATE the error of an in_sync. If the
+ * device ended the job with an error, the fence has -EIO, -EINVAL, -ENOMEM or, with
+ * NNPU_STATUS_TIME_LIMIT, -ETIME.
  *
  * -ENOENT: program, slot or syncobj does not exist; -EINVAL: number of arguments,
- * range outside a slot, missing right of a slot, unknown kind; -EOPNOTSUPP: the device
- * has no DRM_NNPU_JOB_COPY, or a deadline.
+ * range outside a slot, missing right of a slot, unknown kind; -EACCES: the context may
+ * not have this priority; -EOPNOTSUPP: the device has no DRM_NNPU_JOB_COPY, or a deadline.
  */
 struct drm_nnpu_submit {
 	__u32 kind;
@@ -366,7 +451,7 @@ struct drm_nnpu_submit {
 	__u32 num_in_syncs;
 	__u32 num_out_syncs;
 	__u32 sync_stride;
-	__u32 pad;
+	__u32 ctx;
 	__u64 deadline_ns;
 	__u64 loop_timeout_ns;
 };
@@ -374,8 +459,7 @@ struct drm_nnpu_submit {
 /**
  * struct drm_nnpu_queue_create - create a queue that the process itself rings
  * @flags: zero
- * @priority: DRM_NNPU_PRIORITY_*; ranks the queue among all queues of the device.
- *	No queue starves
+ * @priority: DRM_NNPU_PRIORITY_*; ranks the queue in its context. No queue starves
  * @ring_handle: GEM handle of a buffer made by BO_CREATE, not an imported one
  * @sq_entries: entries of the submission ring, power of two, from
  *	drm_nnpu_device_info.min_ring_entries to drm_nnpu_device_info.max_sq_entries
@@ -389,7 +473,7 @@ struct drm_nnpu_submit {
  * @fd: out: descriptor of the queue (close-on-exec): mmap() of
  *	drm_nnpu_device_info.doorbell_size bytes gives its doorbell page, poll() waits
  *	for an armed completion
- * @pad: zero
+ * @ctx: context
  *
  * nnpu_rings.h has the entries and the doorbells; ctx of an entry is 0. A ring is in one
  * page of the device. A new queue starts at index 0 and
@@ -406,14 +490,15 @@ struct drm_nnpu_submit {
  * an eventfd; false alarms count as well. When the queue has ended, poll() gives
  * EPOLLERR and EPOLLHUP.
  *
- * The queue ends with QUEUE_DESTROY, when its descriptor and mapping are closed, or
- * when the file is closed. It also ends when the device is reset, when the device
- * stops it because of its rings or doorbells, and when one of its jobs hangs and
- * cannot be aborted: see QUEUE_WAIT.
+ * The queue ends with QUEUE_DESTROY, when its descriptor and mapping are closed, when
+ * its context is destroyed, or when the file is closed. It also ends when the device is
+ * reset, when the device stops it because of its rings or doorbells, and when one of its
+ * jobs hangs and cannot be aborted: see QUEUE_WAIT.
  *
  * -EOPNOTSUPP: the device cannot do it or the module parameter user_queues is off;
  * -ENOENT: no such handle; -EINVAL: range, imported buffer; -ENOSPC: too many
- * queues; -EMFILE, -ENFILE: descriptors.
+ * queues; -EACCES: the context may not have this priority; -EMFILE, -ENFILE:
+ * descriptors.
  */
 struct drm_nnpu_queue_create {
 	__u32 flags;
@@ -425,7 +510,7 @@ struct drm_nnpu_queue_create {
 	__u32 cq_entries;
 	__u32 queue;
 	__s32 fd;
-	__u32 pad;
+	__u32 ctx;
 };
 
 /**
@@ -452,7 +537,7 @@ struct drm_nnpu_queue_destroy {
 #define DRM_NNPU_QUEUE_STATE_LOST	3
 /* The device is gone. */
 #define DRM_NNPU_QUEUE_STATE_GONE	4
-/* QUEUE_DESTROY, or the descriptor or the device file was closed. */
+/* QUEUE_DESTROY, CONTEXT_DESTROY, or the descriptor or the device file was closed. */
 #define DRM_NNPU_QUEUE_STATE_DESTROYED	5
 
 /**
@@ -502,16 +587,22 @@ struct drm_nnpu_queue_wait {
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_QUEUE_DESTROY, struct drm_nnpu_queue_destroy)
 #define DRM_IOCTL_NNPU_QUEUE_WAIT \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_QUEUE_WAIT, struct drm_nnpu_queue_wait)
+#define DRM_IOCTL_NNPU_CONTEXT_CREATE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_CONTEXT_CREATE, struct drm_nnpu_context_create)
+#define DRM_IOCTL_NNPU_CONTEXT_DESTROY \
+	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_CONTEXT_DESTROY, struct drm_nnpu_context_destroy)
 
-NNPU_ASSERT_SIZE(struct drm_nnpu_query, 16);
-NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 80);
-NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 48);
+NNPU_ASSERT_SIZE(struct drm_nnpu_query, 24);
+NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 96);
+NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 64);
+NNPU_ASSERT_SIZE(struct drm_nnpu_context_create, 32);
+NNPU_ASSERT_SIZE(struct drm_nnpu_context_destroy, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_bo_create, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_bo_mmap, 16);
-NNPU_ASSERT_SIZE(struct drm_nnpu_slot_bind, 32);
-NNPU_ASSERT_SIZE(struct drm_nnpu_slot_unbind, 8);
-NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 56);
-NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 8);
+NNPU_ASSERT_SIZE(struct drm_nnpu_slot_bind, 40);
+NNPU_ASSERT_SIZE(struct drm_nnpu_slot_unbind, 16);
+NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 64);
+NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_sync, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 112);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_create, 48);
