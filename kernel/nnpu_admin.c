@@ -100,11 +100,11 @@ void nnpu_admin_stop(struct nnpu_device *ndev)
 	spin_lock_irqsave(&qp->lock, flags);
 	qp->live = false;
 	for (i = 0; i < qp->cids.size; i++) {
-		struct nnpu_admin_wait *wait = qp->cids.owner[i];
+		struct nnpu_admin_wait *wait = qp->cids.entries[i].owner;
 
 		if (!wait)
 			continue;
-		qp->cids.owner[i] = NULL;
+		qp->cids.entries[i].owner = NULL;
 		qp->cids.used--;
 		complete(&wait->done);
 	}
@@ -122,7 +122,7 @@ static int nnpu_admin_push(struct nnpu_device *ndev, const void *sqe,
 	memcpy(&entry, sqe, sizeof(entry));
 	spin_lock_irqsave(&qp->lock, flags);
 	if (qp->live) {
-		ret = nnpu_cids_get(&qp->cids, wait);
+		ret = nnpu_cids_get(&qp->cids, 0, qp->cids.size, wait);
 		if (ret >= 0) {
 			*cid = ret;
 			entry.cid = cpu_to_le16(ret);

@@ -39,6 +39,10 @@ static void nnpu_ctx_free_dma(struct nnpu_ctx *ctx)
 		dma_free_coherent(ndev->drm.dev, nnpu_ctx_table_size(ndev), ctx->slot_table,
 				  ctx->slot_table_dma);
 	ctx->slot_table = NULL;
+	if (ctx->args)
+		dma_free_coherent(ndev->drm.dev, nnpu_queue_args_size(&ndev->queue), ctx->args,
+				  ctx->args_dma);
+	ctx->args = NULL;
 	mutex_unlock(&ctx->lock);
 }
 
@@ -62,14 +66,17 @@ static void nnpu_ctx_free_work(struct work_struct *work)
 {
 	struct nnpu_ctx *ctx = container_of(work, struct nnpu_ctx, free_work);
 	struct nnpu_device *ndev = ctx->ndev;
+	unsigned int i;
 
 	/*
-	 * If the fence that a job waits for signals during drm_sched_entity_fini(), the
-	 * callback of the entity may still run: drm_sched_entity_fini() does not wait
-	 * for it. It runs under the lock of the fence, which counts as an RCU read-side
-	 * critical section.
+	 * The callback of a fence may still be about to wake a scheduler, although the job
+	 * has been freed or the entity has been destroyed. It runs under the lock of the
+	 * fence, which counts as an RCU read-side critical section.
 	 */
-	kfree_rcu(ctx, rcu);
+	synchronize_rcu();
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
+		nnpu_sched_fini(&ctx->scheds[i]);
+	kfree(ctx);
 	drm_dev_put(&ndev->drm);
 }
 
@@ -197,48 +204,46 @@ static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 	return nnpu_ctx_try_reserve_id(ctx, opened);
 }
 
-static int nnpu_ctx_init_entities(struct nnpu_ctx *ctx)
+/* Cancel the jobs that wait. The caller keeps new jobs out. */
+static void nnpu_ctx_close_scheds(struct nnpu_ctx *ctx)
 {
-	struct drm_gpu_scheduler *sched = &ctx->ndev->sched.base;
+	unsigned int i;
+
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
+		nnpu_sched_close(&ctx->scheds[i]);
+}
+
+static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
+{
+	struct nnpu_queue *queue = &ctx->ndev->queue;
+	u32 id = (ctx->id - 1) * nnpu_queue_ctx_places(queue);
 	unsigned int i;
 	int ret;
 
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {
-		/*
-		 * The priorities of drm_sched are strict and apply to the whole
-		 * device, so one file could starve all others. Therefore all entities
-		 * have the same priority.
-		 */
-		ret = drm_sched_entity_init(&ctx->entity[i], DRM_SCHED_PRIORITY_NORMAL, &sched, 1,
-					    NULL);
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++, id += queue->places) {
+		ret = nnpu_sched_init(&ctx->scheds[i], ctx->ndev, id);
 		if (ret)
-			goto err_entities;
+			goto err_scheds;
 		ctx->fence_context[i] = dma_fence_context_alloc(1);
 	}
 	return 0;
 
-err_entities:
-	while (i--)
-		drm_sched_entity_fini(&ctx->entity[i]);
+err_scheds:
+	while (i--) {
+		nnpu_sched_close(&ctx->scheds[i]);
+		nnpu_sched_fini(&ctx->scheds[i]);
+	}
 	return ret;
 }
 
-/*
- * The caller keeps new jobs out. If there are jobs, the scheduler must stand still:
- * drm_sched_entity_fini() removes the entity from the run queue, but a scheduler that is
- * just taking a job from it would put it back (drm_sched_entity_pop_job()) for ever.
- */
-static void nnpu_ctx_fini_entities(struct nnpu_ctx *ctx)
+/* No job was ever submitted. */
+static void nnpu_ctx_fini_scheds(struct nnpu_ctx *ctx)
 {
-	bool jobs = atomic_read(&ctx->num_jobs);
 	unsigned int i;
 
-	if (jobs)
-		nnpu_sched_pause(&ctx->ndev->sched);
+	nnpu_ctx_close_scheds(ctx);
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
-		drm_sched_entity_fini(&ctx->entity[i]);
-	if (jobs)
-		nnpu_sched_unpause(&ctx->ndev->sched);
+		nnpu_sched_fini(&ctx->scheds[i]);
 }
 
 static int nnpu_ctx_init(struct nnpu_ctx *ctx)
@@ -250,21 +255,26 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 					     &ctx->slot_table_dma, GFP_KERNEL);
 	if (!ctx->slot_table)
 		return -ENOMEM;
-	ret = nnpu_ctx_init_entities(ctx);
+	ret = -ENOMEM;
+	ctx->args = dma_alloc_coherent(ndev->drm.dev, nnpu_queue_args_size(&ndev->queue),
+				       &ctx->args_dma, GFP_KERNEL_ACCOUNT);
+	if (!ctx->args)
+		goto err_table;
+	ret = nnpu_ctx_init_scheds(ctx);
 	if (ret)
 		goto err_table;
 	/* From here on a device reset finds the context and marks it lost. */
 	nnpu_table_set(&ndev->contexts, ctx->id, ctx);
 	ret = nnpu_ctx_create_hw(ctx);
 	if (ret)
-		goto err_entities;
+		goto err_scheds;
 	/* No reference can be taken before this: a context that failed is freed at once. */
 	refcount_set(&ctx->ref, 1);
 	return 0;
 
-err_entities:
+err_scheds:
 	nnpu_table_hide(&ndev->contexts, ctx->id);
-	nnpu_ctx_fini_entities(ctx);
+	nnpu_ctx_fini_scheds(ctx);
 err_table:
 	nnpu_ctx_free_dma(ctx);
 	return ret;
@@ -362,30 +372,24 @@ void nnpu_ctx_count(struct nnpu_ctx *ctx, struct nnpu_ctx_counts *counts)
 }
 
 /*
- * Ask the device to end the jobs it has. Does not wait for them: a device that does not know
- * ABORT or ignores it runs them to their end, or until the watchdog finds them hanging.
+ * Ask the device to end the jobs it has, all with one command. Does not wait for them: a device
+ * that does not know ABORT or ignores it runs them to their end, or until the watchdog finds
+ * them hanging.
  */
 static void nnpu_ctx_abort_jobs(struct nnpu_ctx *ctx)
 {
 	struct nnpu_device *ndev = ctx->ndev;
 	struct nnpu_sqe_queue sqe = {
 		.opcode = NNPU_ADMIN_ABORT,
+		.flags = NNPU_QUEUE_CMD_CONTEXT,
+		.ctx = cpu_to_le32(ctx->id),
 		.qid = cpu_to_le16(NNPU_QID_KERNEL),
 	};
-	struct nnpu_queue *queue = &ndev->queue;
 	struct nnpu_admin_result result;
-	int ret = 0;
-	u16 cid;
 
-	if (!(ndev->features & NNPU_FEATURE_ABORT))
+	if (!atomic_read(&ctx->num_jobs) || !(ndev->features & NNPU_FEATURE_ABORT))
 		return;
-	mutex_lock(&queue->abort_lock);
-	while (!ret && nnpu_queue_pin_job(queue, ctx, &cid)) {
-		sqe.target_cid = cpu_to_le16(cid);
-		ret = nnpu_command_exec(ndev, NULL, &sqe, &result);
-		nnpu_queue_unpin_job(queue);
-	}
-	mutex_unlock(&queue->abort_lock);
+	nnpu_command_exec(ndev, ctx, &sqe, &result);
 }
 
 /**
@@ -400,7 +404,8 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 	struct nnpu_device *ndev = ctx->ndev;
 	int idx;
 
-	nnpu_ctx_fini_entities(ctx);
+	nnpu_ctx_close_scheds(ctx);
+	nnpu_queue_close_ctx(&ndev->queue, ctx);
 	if (nnpu_device_enter(ndev, &idx)) {
 		nnpu_ctx_abort_jobs(ctx);
 		nnpu_device_exit(idx);

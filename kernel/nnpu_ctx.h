@@ -10,10 +10,9 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include <drm/gpu_scheduler.h>
-
 #include "nnpu_check.h"
 #include "nnpu_hw.h"
+#include "nnpu_sched.h"
 #include "nnpu_table.h"
 
 struct file;
@@ -43,7 +42,11 @@ struct nnpu_quota_user;
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
  * @program_list: all struct nnpu_prog; under @lock
- * @entity: one queue of jobs per priority
+ * @scheds: jobs by priority
+ * @args: argument blocks of the jobs that the device has; NULL after unplug
+ * @args_dma: its DMA address
+ * @held: calls of nnpu_queue_hold() for this context; under nnpu_qpair.lock of the kernel queue
+ * @closed: the file is closed: no job is given to the device; under the same lock
  * @fence_context: dma-fence context per priority
  * @fence_seqno: last sequence number per priority; under @submit_lock
  * @submit_lock: keeps fences and jobs of an entity in the same order
@@ -78,7 +81,11 @@ struct nnpu_ctx {
 	struct nnpu_table programs;
 	struct list_head program_list;
 
-	struct drm_sched_entity entity[NNPU_NUM_PRIORITIES];
+	struct nnpu_sched scheds[NNPU_NUM_PRIORITIES];
+	void *args;
+	dma_addr_t args_dma;
+	unsigned int held;
+	bool closed;
 	u64 fence_context[NNPU_NUM_PRIORITIES];
 	u64 fence_seqno[NNPU_NUM_PRIORITIES];
 	struct mutex submit_lock;	/* see above */

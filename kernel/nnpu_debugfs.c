@@ -50,6 +50,7 @@ static int nnpu_debugfs_stats(struct seq_file *m, void *data)
 	seq_printf(m, "lost_irqs %lld\n", atomic64_read(&stats->lost_irqs));
 	seq_printf(m, "unknown_cids %lld\n", atomic64_read(&stats->unknown_cids));
 	seq_printf(m, "bad_completions %lld\n", atomic64_read(&stats->bad_completions));
+	seq_printf(m, "lost_jobs %lld\n", atomic64_read(&stats->lost_jobs));
 	seq_printf(m, "hangs %lld\n", atomic64_read(&stats->hangs));
 	seq_printf(m, "queue_resets %lld\n", atomic64_read(&stats->queue_resets));
 	seq_printf(m, "device_resets %lld\n", atomic64_read(&stats->device_resets));
@@ -76,7 +77,7 @@ static void nnpu_debugfs_jobs(struct seq_file *m, struct nnpu_queue *queue)
 		seq_printf(m, "job %#x: context %u program %u seqno %llu, %lld us, resubmitted %u times%s\n",
 			   job->cid, job->ctx->id, nnpu_job_program_id(job), job->seqno,
 			   ktime_us_delta(ktime_get(), job->start), job->resubmits,
-			   job->suspect ? ", unknown status" : "");
+			   job->suspect ? ", unknown status" : job->held ? ", held" : "");
 	spin_unlock_irq(&queue->qp.lock);
 }
 
@@ -221,6 +222,13 @@ static int nnpu_debugfs_registers(struct seq_file *m, void *data)
 	for (i = 0; i < ARRAY_SIZE(nnpu_debugfs_regs); i++)
 		seq_printf(m, "%s %#x\n", nnpu_debugfs_regs[i].name,
 			   nnpu_read(ndev, nnpu_debugfs_regs[i].offset));
+	for (i = 0; i < ndev->limits.num_engines; i++) {
+		struct nnpu_watchdog_sample s;
+
+		nnpu_read_engine(ndev, i, &s);
+		seq_printf(m, "E%u_CURRENT %#x\nE%u_PROGRESS %#x\n", i, s.current_job, i,
+			   s.progress);
+	}
 	for (qid = NNPU_QID_ADMIN; qid < NNPU_QID_USER + ndev->userqs.num_hw; qid++)
 		for (i = 0; i < ARRAY_SIZE(nnpu_debugfs_qregs); i++)
 			seq_printf(m, "Q%u_%s %#x\n", qid, nnpu_debugfs_qregs[i].name,

@@ -37,26 +37,23 @@
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
  *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes
  *    drm_device.object_name_lock, which PRIME import holds around 2 and 4
- * 5. nnpu_ctx.submit_lock: order of jobs; or nnpu_queue.abort_lock: aborts of jobs of files
- *    that are closed
+ * 5. nnpu_ctx.submit_lock: order of jobs
  * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues. Then
  *    nnpu_userq.map_lock: the doorbell page. The fault handler takes it with the mmap_lock
  *    held. Its holder inserts and zaps pages, so it takes locks of the memory management
  * 7. nnpu_power.lock: changes of the performance level. Waiting for runtime PM
  *    (nnpu_power_get()) counts as taking this lock: its callbacks take it
- * 8. nnpu_sched.pause_lock: standstill of the scheduler. The holder waits for the
- *    scheduler's work items, which use 2 and the locks from 9 on
- * 9. nnpu_device.reset_sem: read for an admin command, write for a device reset
- * 10. nnpu_userqs.lock: states of user queues. Its holder does not allocate, and takes no
+ * 8. nnpu_device.reset_sem: read for an admin command, write for a device reset
+ * 9. nnpu_userqs.lock: states of user queues. Its holder does not allocate, and takes no
  *    lock of the memory management
- * 11. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
+ * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts),
  *    nnpu_quota.lock (spinlock)
  *
  * The two work items of nnpu_device.reset_wq (watchdog, device reset) never run at the
  * same time. Fences are signalled with no spinlock of the driver held. Code on the way to a
  * fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only 2 and
- * 8 to 11, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where
+ * 8 to 10, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where
  * this code begins.
  */
 
@@ -118,6 +115,7 @@ struct nnpu_limits {
  * @lost_irqs: completions that the watchdog found before an interrupt came
  * @unknown_cids: completions dropped because no command has that id
  * @bad_completions: completions with an unknown status or an impossible field
+ * @lost_jobs: jobs that the device had ended without a valid completion
  * @hangs: jobs aborted because they made no progress
  * @queue_resets: queue resets
  * @device_resets: device resets
@@ -133,6 +131,7 @@ struct nnpu_stats {
 	atomic64_t lost_irqs;
 	atomic64_t unknown_cids;
 	atomic64_t bad_completions;
+	atomic64_t lost_jobs;
 	atomic64_t hangs;
 	atomic64_t queue_resets;
 	atomic64_t device_resets;
@@ -164,7 +163,7 @@ struct nnpu_stats {
  * @identify_mem: where IDENTIFY writes
  * @admin: admin queue
  * @queue: kernel queue
- * @sched: scheduler of the kernel queue
+ * @sched_wq: work items of the schedulers of all contexts
  * @userqs: user queues
  * @power: runtime power management
  * @release: deferred releases of contexts, slots and programs
@@ -208,7 +207,7 @@ struct nnpu_device {
 
 	struct nnpu_admin admin;
 	struct nnpu_queue queue;
-	struct nnpu_sched sched;
+	struct workqueue_struct *sched_wq;
 	struct nnpu_userqs userqs;
 	struct nnpu_power power;
 	struct nnpu_release release;
@@ -254,6 +253,15 @@ static inline u64 nnpu_read64(struct nnpu_device *ndev, u32 lo)
 static inline u32 nnpu_read_queue(struct nnpu_device *ndev, u16 qid, u32 qreg)
 {
 	return nnpu_read(ndev, NNPU_QREG_BASE + qid * NNPU_QREG_STRIDE + qreg);
+}
+
+static inline void nnpu_read_engine(struct nnpu_device *ndev, u32 engine,
+				    struct nnpu_watchdog_sample *s)
+{
+	u32 base = NNPU_EREG_BASE + engine * NNPU_EREG_STRIDE;
+
+	s->current_job = nnpu_read(ndev, base + NNPU_EREG_CURRENT);
+	s->progress = nnpu_read(ndev, base + NNPU_EREG_PROGRESS);
 }
 
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx);

@@ -24,6 +24,11 @@ static void nnpu_dump_registers(struct nnpu_device *ndev, struct seq_buf *p)
 
 	for (reg = NNPU_REG_ID; reg <= NNPU_REG_BUSY_HI; reg += 4)
 		seq_buf_printf(p, "reg %#05x %#010x\n", reg, nnpu_read(ndev, reg));
+	for (qid = 0; qid < ndev->limits.num_engines; qid++)
+		for (reg = NNPU_EREG_CURRENT; reg <= NNPU_EREG_PROGRESS; reg += 4)
+			seq_buf_printf(p, "ereg %u %#04x %#010x\n", qid, reg,
+				       nnpu_read(ndev, NNPU_EREG_BASE + qid * NNPU_EREG_STRIDE +
+						 reg));
 	for (qid = NNPU_QID_ADMIN; qid <= NNPU_QID_KERNEL; qid++)
 		for (reg = NNPU_QREG_STATE; reg <= NNPU_QREG_ERROR; reg += 4)
 			seq_buf_printf(p, "qreg %u %#04x %#010x\n", qid, reg,

@@ -81,6 +81,12 @@
 #define NNPU_QREG_ERROR			0x0c	/* RO NNPU_STATUS_* that stopped it */
 #define NNPU_QREG_BUSY			0x10	/* RO its engine time since power-on, us */
 
+/* One window of NNPU_EREG_STRIDE bytes per engine, NUM_ENGINES of them. */
+#define NNPU_EREG_BASE			0x800
+#define NNPU_EREG_STRIDE		0x8
+#define NNPU_EREG_CURRENT		0x00	/* RO NNPU_EREG_CURRENT_* */
+#define NNPU_EREG_PROGRESS		0x04	/* RO counts while the entry of CURRENT advances */
+
 #define NNPU_ID_MAGIC			0x55504e4e	/* "NNPU" */
 #define NNPU_HW_VERSION_MAJOR		2
 #define NNPU_HW_VERSION_MINOR		0
@@ -112,6 +118,10 @@
 #define NNPU_QREG_CURRENT_RUNNING	(1u << 31)
 #define NNPU_QREG_CURRENT_CID		0x0000ffffu
 
+#define NNPU_EREG_CURRENT_RUNNING	(1u << 31)
+#define NNPU_EREG_CURRENT_QID		0x07ff0000u	/* queue of the entry */
+#define NNPU_EREG_CURRENT_CID		0x0000ffffu	/* its command id */
+
 /* FAULT_STATUS. */
 #define NNPU_FAULT_NONE			0
 #define NNPU_FAULT_DOORBELL		1	/* doorbell of an absent queue or bad value */
@@ -135,7 +145,9 @@
 #define NNPU_INJECT_ADMIN_STATUS	10	/* admin command ends with an unknown status */
 #define NNPU_INJECT_LOAD_STALL		11	/* load makes no progress until aborted */
 #define NNPU_INJECT_LOAD_SLOW		12	/* load takes 1 s longer but makes progress */
-#define NNPU_INJECT_NUM			13
+#define NNPU_INJECT_JOB_DEAF		13	/* job stalls and ignores abort */
+#define NNPU_INJECT_LOST_CQE		14	/* job ends without completion */
+#define NNPU_INJECT_NUM			15
 #define NNPU_INJECT_KIND_SHIFT		16
 #define NNPU_INJECT_COUNT_MASK		0xffffu
 
@@ -280,7 +292,7 @@ struct nnpu_sqe_create_ctx {
 /* CREATE_QUEUE flags: continue where SUSPEND_QUEUE stopped, as @state says. */
 #define NNPU_QUEUE_RESUME		(1u << 2)
 
-/* Priorities of a queue (CREATE_QUEUE). */
+/* Priorities of a queue (CREATE_QUEUE), or of an entry of a kernel queue. */
 #define NNPU_QUEUE_PRIORITY_LOW		0
 #define NNPU_QUEUE_PRIORITY_MEDIUM	1
 #define NNPU_QUEUE_PRIORITY_HIGH	2
@@ -335,7 +347,10 @@ struct nnpu_sqe_create_queue {
 	__le32 sq_entries;
 	/** @cq_entries: entries of the completion ring, power of two */
 	__le32 cq_entries;
-	/** @priority: NNPU_QUEUE_PRIORITY_*; without FEATURE_PRIORITY zero */
+	/**
+	 * @priority: NNPU_QUEUE_PRIORITY_*; zero without FEATURE_PRIORITY, and with
+	 * NNPU_QUEUE_KERNEL: each entry has its own
+	 */
 	__le32 priority;
 	/** @sq_addr: DMA address, page-aligned, contiguous */
 	__le64 sq_addr;
@@ -347,18 +362,26 @@ struct nnpu_sqe_create_queue {
 	__le64 reserved;
 };
 
+/* RESET_QUEUE, ABORT flags: of a kernel queue only the entries of context @ctx. */
+#define NNPU_QUEUE_CMD_CONTEXT		(1u << 0)
+/* ABORT flags: abort nothing, only say whether the entry is there. */
+#define NNPU_QUEUE_CMD_PROBE		(1u << 1)
+
 /**
  * struct nnpu_sqe_queue - DESTROY_QUEUE, RESET_QUEUE, ABORT
  * @opcode: as in struct nnpu_sqe
- * @flags: zero
+ * @flags: NNPU_QUEUE_CMD_*; DESTROY_QUEUE: zero
  * @cid: as in struct nnpu_sqe
- * @ctx: zero
+ * @ctx: context with NNPU_QUEUE_CMD_CONTEXT, else zero
  *
  * RESET_QUEUE aborts the running job and drops all other entries. The queue is then as
  * after CREATE_QUEUE (indexes 0, phase 1). The device writes no completion of the queue
- * after that of RESET_QUEUE or DESTROY_QUEUE. ABORT asks job @target_cid to end with
- * NNPU_STATUS_ABORTED and completes at once, with result 1 if the job runs or was
- * fetched ahead, else 0.
+ * after that of RESET_QUEUE or DESTROY_QUEUE. With NNPU_QUEUE_CMD_CONTEXT it does so with the
+ * entries of the context only: the rings go on.
+ *
+ * ABORT asks job @target_cid to end with NNPU_STATUS_ABORTED and completes at once, with
+ * result 1 if the job has begun or was fetched, else 0. The entries of a kernel queue whose
+ * doorbell came before the command have been fetched.
  */
 struct nnpu_sqe_queue {
 	__u8 opcode;
@@ -367,7 +390,7 @@ struct nnpu_sqe_queue {
 	__le32 ctx;
 	/** @qid: queue id */
 	__le16 qid;
-	/** @target_cid: ABORT: command id; else zero */
+	/** @target_cid: ABORT without NNPU_QUEUE_CMD_CONTEXT: command id; else zero */
 	__le16 target_cid;
 	/** @reserved0: zero */
 	__le32 reserved0;

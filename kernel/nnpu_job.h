@@ -13,6 +13,7 @@
 #include "nnpu_prog.h"
 
 struct nnpu_device;
+struct nnpu_sched;
 struct nnpu_slot;
 
 /**
@@ -30,19 +31,24 @@ struct nnpu_slot;
  * @in_fences: what it waits for and whose errors it takes; references. NULL: it takes none
  * @num_in_fences: entries of @in_fences
  * @opcode: NNPU_IO_EXECUTE or NNPU_IO_COPY
+ * @sched: scheduler of its context and priority
  * @flags: NNPU_EXEC_*
  * @result_slot: slot for the result block or NNPU_SLOT_NONE
  * @profile_slot: slot for profile records
  * @result_off: offset in @result_slot
  * @profile_off: offset in @profile_slot
  * @profile_len: bytes of room for profile records
- * @node: entry of nnpu_queue.inflight; under nnpu_qpair.lock
+ * @node: entry of nnpu_queue.inflight; under nnpu_qpair.lock. Then of a list of jobs to end
  * @cid: command id while in flight; under nnpu_qpair.lock
+ * @held: in flight, but the device does not have it yet; under nnpu_qpair.lock
  * @resubmits: times it was given to the device again; under nnpu_qpair.lock
  * @suspect: the device completed it with an unknown status; under nnpu_qpair.lock
  * @cancel_error: error of the fence if the device ends the job with ABORTED; 0 if the
  *	driver did not ask for that; under nnpu_qpair.lock
- * @abort_chosen: its file is closed, and it is being aborted; under nnpu_qpair.lock
+ * @end_status: status of its completion, NNPU_STATUS_PENDING if there was none
+ * @end_error: error of its fence
+ * @end_ns: time of execution as the device says
+ * @asked: when the device last was seen to have it, ms; under nnpu_qpair.lock
  * @start: when it was handed to the device
  * @exec_ns: time of execution as the device says, bounded by the time since @start
  */
@@ -60,6 +66,7 @@ struct nnpu_job {
 	struct dma_fence **in_fences;
 	u32 num_in_fences;
 
+	struct nnpu_sched *sched;
 	u8 opcode;
 	u8 flags;
 	u32 result_slot;
@@ -70,10 +77,14 @@ struct nnpu_job {
 
 	struct list_head node;
 	u16 cid;
+	bool held;
 	u32 resubmits;
 	bool suspect;
 	int cancel_error;
-	bool abort_chosen;
+	u16 end_status;
+	int end_error;
+	u64 end_ns;
+	u64 asked;
 	ktime_t start;
 	u64 exec_ns;
 };

@@ -4,8 +4,9 @@
  * is taken only if the one before did not help:
  *
  *   1. ABORT of the job that hangs; the jobs behind it go on.
- *   2. The queue. RESET_QUEUE for the kernel queue: jobs that had not begun are
- *      given to the device again. DESTROY_QUEUE for a user queue, which ends.
+ *   2. The queue. RESET_QUEUE for the kernel queue, of the entries of the job's context only: jobs
+ *      that had not begun are given to the device again. DESTROY_QUEUE for a user queue,
+ *      which ends.
  *   3. Reset of the device; all contexts are lost.
  *   4. If that fails, the device is dead: it is cut off from memory, everything ends
  *      with -ENODEV.
@@ -22,22 +23,6 @@
 #include "nnpu_dump.h"
 #include "nnpu_ladder.h"
 #include "nnpu_watchdog.h"
-
-/**
- * nnpu_ladder_sample - read what a watchdog judges
- * @ndev: device
- * @qid: queue
- * @s: gets the registers and the time; the numbers of jobs are the caller's to fill in
- */
-void nnpu_ladder_sample(struct nnpu_device *ndev, u16 qid, struct nnpu_watchdog_sample *s)
-{
-	s->now_ms = ktime_to_ms(ktime_get());
-	s->current_job = nnpu_read_queue(ndev, qid, NNPU_QREG_CURRENT);
-	s->state = nnpu_read_queue(ndev, qid, NNPU_QREG_STATE);
-	s->progress = nnpu_read_queue(ndev, qid, NNPU_QREG_PROGRESS);
-	/* Last: a device that was reset meanwhile has no queues. */
-	s->status = nnpu_read(ndev, NNPU_REG_STATUS);
-}
 
 /**
  * nnpu_ladder_wait - wait until the job has left the device
@@ -82,8 +67,7 @@ int nnpu_ladder_abort(struct nnpu_ladder *l)
 	int ret;
 
 	atomic64_inc(&ndev->stats.hangs);
-	drm_warn(&ndev->drm, "job %#x of queue %u makes no progress, aborting it\n", l->cid,
-		 l->qid);
+	drm_warn(&ndev->drm, "job %#x of queue %u: %s, aborting it\n", l->cid, l->qid, l->why);
 	nnpu_dump_hang(ndev);
 	if (!(ndev->features & NNPU_FEATURE_ABORT))
 		return -EAGAIN;
@@ -106,7 +90,8 @@ void nnpu_ladder_go_on(struct nnpu_ladder *l, int ret)
 {
 	if (ret == -EAGAIN)
 		ret = l->ops->reset_queue(l);
-	nnpu_watchdog_rearm(l->watchdog);
+	if (l->watchdog)
+		nnpu_watchdog_rearm(l->watchdog);
 	if (ret && l->ops->reset_device)
 		l->ops->reset_device(l);
 }

@@ -8,7 +8,6 @@ struct nnpu_admin_result;
 struct nnpu_device;
 struct nnpu_ladder;
 struct nnpu_watchdog;
-struct nnpu_watchdog_sample;
 
 /**
  * enum nnpu_ladder_step - steps of recovery, smallest first
@@ -38,7 +37,7 @@ struct nnpu_ladder_ops {
  * struct nnpu_ladder - recovery of one queue
  * @ops: what differs
  * @ndev: device
- * @watchdog: watchdog of the queue
+ * @watchdog: watchdog of the job, or NULL
  * @why: reason, for the log
  * @qid: queue
  * @cid: job at fault, or NNPU_CID_NONE
@@ -54,7 +53,6 @@ struct nnpu_ladder {
 	int error;
 };
 
-void nnpu_ladder_sample(struct nnpu_device *ndev, u16 qid, struct nnpu_watchdog_sample *s);
 bool nnpu_ladder_wait(struct nnpu_ladder *l);
 int nnpu_ladder_abort(struct nnpu_ladder *l);
 void nnpu_ladder_go_on(struct nnpu_ladder *l, int ret);

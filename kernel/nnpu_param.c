@@ -8,7 +8,6 @@
 #include <linux/time64.h>
 
 #include "nnpu_check.h"
-#include "nnpu_cids.h"
 #include "nnpu_param.h"
 
 static unsigned int nnpu_hang_timeout_ms = 5000;
@@ -26,9 +25,10 @@ module_param_named(abort_timeout_ms, nnpu_abort_timeout_ms, uint, 0644);
 MODULE_PARM_DESC(abort_timeout_ms,
 		 "An aborted job must end in this time or its queue is reset (ms, 10 to 60000, default 1000)");
 
-static unsigned int nnpu_max_inflight = 8;
+static unsigned int nnpu_max_inflight = 4;
 module_param_named(max_inflight, nnpu_max_inflight, uint, 0444);
-MODULE_PARM_DESC(max_inflight, "Jobs given to the device at the same time (1 to 63, default 8)");
+MODULE_PARM_DESC(max_inflight,
+		 "Jobs of one context and priority given to the device at the same time (1 to 16, default 4)");
 
 static unsigned int nnpu_queue_idle_ms = 1000;
 module_param_named(queue_idle_ms, nnpu_queue_idle_ms, uint, 0644);
@@ -86,7 +86,7 @@ u32 nnpu_param_abort_timeout_ms(void)
  */
 u32 nnpu_param_max_inflight(void)
 {
-	return clamp(READ_ONCE(nnpu_max_inflight), 1u, (u32)NNPU_CIDS_MAX - 1);
+	return clamp(READ_ONCE(nnpu_max_inflight), 1u, 16u);
 }
 
 /**

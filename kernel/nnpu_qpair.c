@@ -17,32 +17,39 @@
  * @qp: queue pair
  * @qid: queue id
  * @entries: entries of each ring, power of two
- * @depth: command ids; the caller has fewer than @entries commands in flight
+ * @ids: command ids; the caller has fewer than @entries commands in flight
  *
- * Return: 0, or -ENOMEM.
+ * Return: 0, -EINVAL or -ENOMEM.
  */
 int nnpu_qpair_alloc(struct nnpu_device *ndev, struct nnpu_qpair *qp, u16 qid, u32 entries,
-		     u32 depth)
+		     u32 ids)
 {
 	struct device *dev = ndev->drm.dev;
 	void *sq, *cq;
+	int ret;
 
 	qp->ndev = ndev;
 	qp->qid = qid;
 	qp->db = ndev->doorbells + ((size_t)qid << ndev->limits.db_shift);
 	spin_lock_init(&qp->lock);
-	nnpu_cids_init(&qp->cids, depth);
+	ret = nnpu_cids_init(&qp->cids, ids);
+	if (ret)
+		return ret;
 	sq = dma_alloc_coherent(dev, entries * NNPU_SQE_SIZE, &qp->sq_dma, GFP_KERNEL);
 	if (!sq)
-		return -ENOMEM;
+		goto err_cids;
 	cq = dma_alloc_coherent(dev, entries * NNPU_CQE_SIZE, &qp->cq_dma, GFP_KERNEL);
 	if (!cq) {
 		dma_free_coherent(dev, entries * NNPU_SQE_SIZE, sq, qp->sq_dma);
-		return -ENOMEM;
+		goto err_cids;
 	}
 	nnpu_ring_sq_init(&qp->sq, sq, entries);
 	nnpu_ring_cq_init(&qp->cq, cq, entries);
 	return 0;
+
+err_cids:
+	nnpu_cids_fini(&qp->cids);
+	return -ENOMEM;
 }
 
 /**
@@ -57,6 +64,7 @@ void nnpu_qpair_free(struct nnpu_qpair *qp)
 	dma_free_coherent(dev, qp->cq.size * NNPU_CQE_SIZE, qp->cq.entries, qp->cq_dma);
 	qp->sq.entries = NULL;
 	qp->cq.entries = NULL;
+	nnpu_cids_fini(&qp->cids);
 }
 
 /**

@@ -14,7 +14,7 @@ struct nnpu_device;
 #define NNPU_QID_KERNEL		1
 #define NNPU_QID_USER		2
 
-/* No command id: its index is not below NNPU_CIDS_MAX. */
+/* No command id: nnpu_cids_init() leaves its index over. */
 #define NNPU_CID_NONE		0xffff
 
 /**
@@ -44,7 +44,7 @@ struct nnpu_qpair {
 };
 
 int nnpu_qpair_alloc(struct nnpu_device *ndev, struct nnpu_qpair *qp, u16 qid, u32 entries,
-		     u32 depth);
+		     u32 ids);
 void nnpu_qpair_free(struct nnpu_qpair *qp);
 void nnpu_qpair_restart(struct nnpu_qpair *qp, bool live);
 int nnpu_qpair_push(struct nnpu_qpair *qp, const struct nnpu_sqe *sqe);

@@ -7,7 +7,8 @@
  * switch to each job. Argument blocks are not mapped to user space: what
  * stands in them comes from the driver.
  */
-#include <linux/dma-mapping.h>
+#include <linux/dma-fence.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include <drm/drm_print.h>
@@ -19,41 +20,65 @@
 #include "nnpu_status.h"
 #include "nnpu_trace.h"
 
-#define NNPU_QUEUE_ENTRIES	64
+/* Completions that are taken before the lock is dropped. */
+#define NNPU_QUEUE_BATCH	16
 
-static size_t nnpu_queue_args_size(const struct nnpu_queue *queue)
+/**
+ * nnpu_queue_ctx_places - command ids and argument blocks of a context
+ * @queue: queue
+ *
+ * Return: number of places.
+ */
+u32 nnpu_queue_ctx_places(const struct nnpu_queue *queue)
 {
-	return (size_t)queue->qp.cids.size * queue->args_stride;
+	return NNPU_NUM_PRIORITIES * queue->places;
+}
+
+/**
+ * nnpu_queue_args_size - memory for the argument blocks of a context
+ * @queue: queue
+ *
+ * Return: bytes.
+ */
+size_t nnpu_queue_args_size(const struct nnpu_queue *queue)
+{
+	return (size_t)nnpu_queue_ctx_places(queue) * queue->args_stride;
 }
 
 /**
  * nnpu_queue_init - allocate the kernel queue
  * @ndev: device
  *
- * Return: 0, or -ENOMEM.
+ * Its rings have room for the credits of all contexts, so that no context waits for a place that
+ * another one holds. If the device has small rings, credits shrink; then contexts.
+ *
+ * Return: 0 or a negative errno.
  */
 int nnpu_queue_init(struct nnpu_device *ndev)
 {
-	u32 entries = min(NNPU_QUEUE_ENTRIES, ndev->limits.max_entries);
-	u32 depth = min(nnpu_param_max_inflight(), entries - 1);
+	u32 max_entries = min(ndev->limits.max_entries, NNPU_CIDS_MAX / 2 + 1);
 	struct nnpu_queue *queue = &ndev->queue;
+	u32 scheds, entries;
 	int ret;
 
+	ndev->limits.max_contexts = min(ndev->limits.max_contexts,
+					(max_entries - 1) / NNPU_NUM_PRIORITIES);
+	scheds = ndev->limits.max_contexts * NNPU_NUM_PRIORITIES;
 	INIT_LIST_HEAD(&queue->inflight);
-	mutex_init(&queue->abort_lock);
-	queue->depth = depth;
+	queue->credits = nnpu_ring_credits(max_entries, scheds, nnpu_param_max_inflight());
+	queue->places = queue->credits + 1;
 	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
-	/* One id more than commands in flight: one may be pinned. */
-	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries, depth + 1);
-	if (ret)
-		return ret;
-	queue->args = dma_alloc_coherent(ndev->drm.dev, nnpu_queue_args_size(queue),
-					 &queue->args_dma, GFP_KERNEL);
-	if (!queue->args) {
-		nnpu_qpair_free(&queue->qp);
+	/* One entry of a ring stays empty. */
+	entries = roundup_pow_of_two(scheds * queue->credits + 1);
+	queue->engines = kcalloc(max(ndev->limits.num_engines, 1), sizeof(*queue->engines),
+				 GFP_KERNEL);
+	if (!queue->engines)
 		return -ENOMEM;
-	}
-	return 0;
+	ret = nnpu_qpair_alloc(ndev, &queue->qp, NNPU_QID_KERNEL, entries,
+			       scheds * queue->places);
+	if (ret)
+		kfree(queue->engines);
+	return ret;
 }
 
 /**
@@ -62,12 +87,8 @@ int nnpu_queue_init(struct nnpu_device *ndev)
  */
 void nnpu_queue_fini(struct nnpu_device *ndev)
 {
-	struct nnpu_queue *queue = &ndev->queue;
-
-	dma_free_coherent(ndev->drm.dev, nnpu_queue_args_size(queue), queue->args,
-			  queue->args_dma);
-	queue->args = NULL;
-	nnpu_qpair_free(&queue->qp);
+	kfree(ndev->queue.engines);
+	nnpu_qpair_free(&ndev->queue.qp);
 }
 
 /**
@@ -92,9 +113,6 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 	struct nnpu_admin_result result;
 	int ret;
 
-	/* It carries the jobs of all files. */
-	if (ndev->features & NNPU_FEATURE_PRIORITY)
-		sqe.priority = cpu_to_le32(NNPU_QUEUE_PRIORITY_MEDIUM);
 	spin_lock_irq(&qp->lock);
 	nnpu_qpair_restart(qp, false);
 	spin_unlock_irq(&qp->lock);
@@ -112,19 +130,17 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 	return 0;
 }
 
-static u64 nnpu_queue_args_dma(const struct nnpu_queue *queue, u16 cid)
-{
-	return queue->args_dma + nnpu_cid_index(cid) * queue->args_stride;
-}
-
+/* Write the entry of a job in flight. qp.lock is held. */
 static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 {
+	u32 place = nnpu_cids_index(&queue->qp.cids, job->cid) - job->ctx->scheds[0].first_id;
 	struct nnpu_sqe_execute sqe;
+	size_t offset = (size_t)place * queue->args_stride;
 
 	BUILD_BUG_ON(sizeof(sqe) != sizeof(struct nnpu_sqe));
-	memcpy(queue->args + nnpu_cid_index(job->cid) * queue->args_stride, job->args,
-	       job->args_len);
-	nnpu_job_fill_sqe(job, nnpu_queue_args_dma(queue, job->cid), &sqe);
+	memcpy(job->ctx->args + offset, job->args, job->args_len);
+	nnpu_job_fill_sqe(job, job->ctx->args_dma + offset, &sqe);
+	job->asked = ktime_to_ms(ktime_get());
 	return nnpu_qpair_push(&queue->qp, (const struct nnpu_sqe *)&sqe);
 }
 
@@ -133,7 +149,8 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
  * @queue: queue
  * @job: job; in flight if this returns 0
  *
- * Called by run_job inside a nnpu_device_enter() section. Allocates nothing.
+ * Called by run_job inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
+ * the queue or the context the job waits here.
  *
  * Return: 0; -ECANCELED if the context was lost, -ENODEV if the device is dead,
  * -EIO if the rings are full, which the scheduler's credits rule out.
@@ -149,18 +166,19 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 		ret = -ECANCELED;
 		goto out;
 	}
-	if (!qp->live) {
+	job->held = queue->held || job->ctx->held;
+	if (!job->held && !qp->live) {
 		ret = -ENODEV;
 		goto out;
 	}
-	ret = nnpu_cids_get(&qp->cids, job);
+	ret = nnpu_cids_get(&qp->cids, job->sched->first_id, queue->places, job);
 	if (ret < 0) {
 		ret = -EIO;
 		goto out;
 	}
 	job->cid = ret;
 	job->start = ktime_get();
-	ret = nnpu_queue_push_job(queue, job);
+	ret = job->held ? 0 : nnpu_queue_push_job(queue, job);
 	if (ret) {
 		nnpu_cids_put(&qp->cids, job->cid);
 		ret = -EIO;
@@ -194,58 +212,60 @@ void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now)
 }
 
 /**
- * struct nnpu_queue_ended - a job that has ended, to be signalled without the lock
- * @job: job
- * @exec_ns: time of execution as the device says
- * @status: status, NNPU_STATUS_PENDING if it did not complete
- * @error: error of its fence
+ * nnpu_queue_end_jobs - signal the fences of jobs that have ended
+ * @ended: list of nnpu_queue_remove(). No lock is held
  */
-struct nnpu_queue_ended {
-	struct nnpu_job *job;
-	u64 exec_ns;
-	u16 status;
-	int error;
-};
-
-static void nnpu_queue_end_jobs(const struct nnpu_queue_ended *ended, unsigned int count)
+void nnpu_queue_end_jobs(struct list_head *ended)
 {
-	unsigned int i;
+	struct nnpu_job *job, *tmp;
 
-	for (i = 0; i < count; i++)
-		nnpu_job_end(ended[i].job, ended[i].status, ended[i].exec_ns, ended[i].error);
+	list_for_each_entry_safe(job, tmp, ended, node) {
+		list_del_init(&job->node);
+		nnpu_job_end(job, job->end_status, job->end_ns, job->end_error);
+	}
 }
 
-static void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job)
+/**
+ * nnpu_queue_remove - a job is not in flight any more
+ * @queue: queue; qp.lock is held
+ * @job: job in flight
+ * @error: error of its fence
+ * @ended: gets the job
+ */
+void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job, int error,
+		       struct list_head *ended)
 {
-	list_del_init(&job->node);
+	lockdep_assert_held(&queue->qp.lock);
 	nnpu_cids_put(&queue->qp.cids, job->cid);
 	queue->completed++;
+	job->end_status = NNPU_STATUS_PENDING;
+	job->end_error = error;
+	job->end_ns = 0;
+	list_move_tail(&job->node, ended);
 }
 
-/* One completion of a job in flight; false if it stays in flight. */
-static bool nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
-				const struct nnpu_cqe *cqe, struct nnpu_queue_ended *ended)
+/* One completion of a job in flight. */
+static void nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
+				const struct nnpu_cqe *cqe, struct list_head *ended)
 {
 	u16 status = le16_to_cpu(cqe->status) >> NNPU_CQE_STATUS_SHIFT;
+	int error = nnpu_status_job_errno(status);
 
-	if (!nnpu_status_known(status)) {
+	if (!nnpu_status_known(status) || job->held) {
 		/*
 		 * The device may still use the memory of the job: keep the job until
-		 * the queue is reset.
+		 * the watchdog has asked the device.
 		 */
 		atomic64_inc(&queue->qp.ndev->stats.bad_completions);
 		job->suspect = true;
 		nnpu_queue_kick_watchdog(queue, true);
-		return false;
+		return;
 	}
-	ended->job = job;
-	ended->status = status;
-	ended->exec_ns = le64_to_cpu(cqe->result);
-	ended->error = nnpu_status_job_errno(status);
 	if (status == NNPU_STATUS_ABORTED && job->cancel_error)
-		ended->error = job->cancel_error;
-	nnpu_queue_remove(queue, job);
-	return true;
+		error = job->cancel_error;
+	nnpu_queue_remove(queue, job, error, ended);
+	job->end_status = status;
+	job->end_ns = le64_to_cpu(cqe->result);
 }
 
 /**
@@ -258,55 +278,31 @@ static bool nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
  */
 unsigned int nnpu_queue_process(struct nnpu_queue *queue)
 {
-	struct nnpu_queue_ended ended[16];
 	struct nnpu_qpair *qp = &queue->qp;
 	bool cookie = dma_fence_begin_signalling();
-	unsigned int total = 0, taken, count;
+	unsigned int total = 0, taken;
 	unsigned long flags;
 	struct nnpu_cqe cqe;
+	LIST_HEAD(ended);
 	void *owner;
 
 	do {
 		taken = 0;
-		count = 0;
 		spin_lock_irqsave(&qp->lock, flags);
-		while (taken < ARRAY_SIZE(ended) && nnpu_qpair_pop(qp, &cqe, &owner)) {
+		while (taken < NNPU_QUEUE_BATCH && nnpu_qpair_pop(qp, &cqe, &owner)) {
 			taken++;
-			if (owner && nnpu_queue_complete(queue, owner, &cqe, &ended[count]))
-				count++;
+			if (owner)
+				nnpu_queue_complete(queue, owner, &cqe, &ended);
 		}
 		if (taken)
 			nnpu_qpair_pop_done(qp);
 		spin_unlock_irqrestore(&qp->lock, flags);
-		nnpu_queue_end_jobs(ended, count);
+		nnpu_queue_end_jobs(&ended);
 		total += taken;
 		/* Bounded, so that a device that completes without end does not hold the CPU. */
-	} while (taken == ARRAY_SIZE(ended) && total < qp->cq.size);
+	} while (taken == NNPU_QUEUE_BATCH && total < qp->cq.size);
 	dma_fence_end_signalling(cookie);
 	return total;
-}
-
-/**
- * nnpu_queue_count - count the jobs in flight
- * @queue: queue
- * @suspects: gets the number of those that ended with an unknown status
- *
- * Return: number of jobs in flight, suspects included.
- */
-unsigned int nnpu_queue_count(struct nnpu_queue *queue, unsigned int *suspects)
-{
-	unsigned int count = 0;
-	struct nnpu_job *job;
-	unsigned long flags;
-
-	*suspects = 0;
-	spin_lock_irqsave(&queue->qp.lock, flags);
-	list_for_each_entry(job, &queue->inflight, node) {
-		count++;
-		*suspects += job->suspect;
-	}
-	spin_unlock_irqrestore(&queue->qp.lock, flags);
-	return count;
 }
 
 /**
@@ -323,6 +319,51 @@ void nnpu_queue_stop(struct nnpu_queue *queue)
 }
 
 /**
+ * nnpu_queue_hold - give the device no more jobs
+ * @queue: queue
+ * @ctx: of this context only, or NULL
+ *
+ * Jobs that the scheduler runs wait in flight until nnpu_queue_go_on() was called as often.
+ */
+void nnpu_queue_hold(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
+{
+	spin_lock_irq(&queue->qp.lock);
+	if (ctx)
+		ctx->held++;
+	else
+		queue->held++;
+	spin_unlock_irq(&queue->qp.lock);
+}
+
+/**
+ * nnpu_queue_go_on - undo nnpu_queue_hold()
+ * @queue: queue
+ * @ctx: as for nnpu_queue_hold()
+ */
+void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
+{
+	struct nnpu_job *job, *tmp;
+	LIST_HEAD(ended);
+
+	spin_lock_irq(&queue->qp.lock);
+	if (ctx)
+		ctx->held--;
+	else
+		queue->held--;
+	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
+		if (!job->held || queue->held || job->ctx->held)
+			continue;
+		job->held = false;
+		if (!queue->qp.live)
+			nnpu_queue_remove(queue, job, -ENODEV, &ended);
+		else if (job->ctx->closed || nnpu_queue_push_job(queue, job))
+			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
+	}
+	spin_unlock_irq(&queue->qp.lock);
+	nnpu_queue_end_jobs(&ended);
+}
+
+/**
  * nnpu_queue_abandon - end all jobs in flight
  * @queue: queue, stopped; the device has no access to memory of jobs any more
  * @guilty_cid: job with an error of its own, or NNPU_CID_NONE
@@ -331,108 +372,77 @@ void nnpu_queue_stop(struct nnpu_queue *queue)
  */
 void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error)
 {
-	struct nnpu_qpair *qp = &queue->qp;
-	struct nnpu_queue_ended ended;
-	unsigned long flags;
+	struct nnpu_job *job, *tmp;
+	LIST_HEAD(ended);
 
-	spin_lock_irqsave(&qp->lock, flags);
-	while (!list_empty(&queue->inflight)) {
-		struct nnpu_job *job;
+	spin_lock_irq(&queue->qp.lock);
+	list_for_each_entry_safe(job, tmp, &queue->inflight, node)
+		nnpu_queue_remove(queue, job, job->cid == guilty_cid ? guilty_error : error,
+				  &ended);
+	spin_unlock_irq(&queue->qp.lock);
+	nnpu_queue_end_jobs(&ended);
+}
 
-		job = list_first_entry(&queue->inflight, struct nnpu_job, node);
-		ended = (struct nnpu_queue_ended) {
-			.job = job,
-			.status = NNPU_STATUS_PENDING,
-			.error = job->cid == guilty_cid ? guilty_error : error,
-		};
-		nnpu_queue_remove(queue, job);
-		spin_unlock_irqrestore(&qp->lock, flags);
-		nnpu_queue_end_jobs(&ended, 1);
-		spin_lock_irqsave(&qp->lock, flags);
-	}
-	spin_unlock_irqrestore(&qp->lock, flags);
+/* Is this the first job of its context and priority? It is the one that may have begun. */
+static bool nnpu_queue_is_head(struct nnpu_queue *queue, struct nnpu_job *job)
+{
+	if (job->sched->looked == queue->looks)
+		return false;
+	job->sched->looked = queue->looks;
+	return true;
 }
 
 /**
  * nnpu_queue_resume - go on after RESET_QUEUE
- * @queue: queue; its scheduler is stopped
+ * @queue: queue, held; if @ctx is given this context is held
+ * @ctx: context whose entries were reset, or NULL: those of all
  * @guilty_cid: job the reset was for, or NNPU_CID_NONE
  * @guilty_error: its error
- * @running_cid: job that had begun, or NNPU_CID_NONE
  *
  * Jobs that had not begun are given to the device again, in the same order.
  */
-void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,
-		       u16 running_cid)
+void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilty_cid,
+		       int guilty_error)
 {
-	struct nnpu_queue_ended ended[NNPU_CIDS_MAX];
-	struct nnpu_qpair *qp = &queue->qp;
 	struct nnpu_job *job, *tmp;
-	unsigned int count = 0;
-	unsigned long flags;
+	LIST_HEAD(ended);
 
-	spin_lock_irqsave(&qp->lock, flags);
-	nnpu_qpair_restart(qp, true);
+	spin_lock_irq(&queue->qp.lock);
+	if (!ctx)
+		nnpu_qpair_restart(&queue->qp, true);
+	queue->looks++;
 	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
-		int fate = nnpu_watchdog_job_fate(job->cid == guilty_cid || job->suspect,
-						  job->cid == running_cid, job->resubmits++,
-						  job->suspect ? -EIO : guilty_error);
+		int fate;
 
+		if (job->held || (ctx && job->ctx != ctx))
+			continue;
+		fate = nnpu_watchdog_job_fate(job->cid == guilty_cid || job->suspect,
+					      nnpu_queue_is_head(queue, job) || job->ctx->closed,
+					      job->resubmits++, job->suspect ? -EIO : guilty_error);
 		if (fate == NNPU_FATE_RESUBMIT && nnpu_queue_push_job(queue, job))
 			fate = -ECANCELED;
-		if (fate == NNPU_FATE_RESUBMIT)
-			continue;
-		ended[count++] = (struct nnpu_queue_ended) {
-			.job = job,
-			.status = NNPU_STATUS_PENDING,
-			.error = fate,
-		};
-		nnpu_queue_remove(queue, job);
-	}
-	spin_unlock_irqrestore(&qp->lock, flags);
-	nnpu_queue_end_jobs(ended, count);
-}
-
-/**
- * nnpu_queue_pin_job - choose the next job of a closed file to abort
- * @queue: queue; nnpu_queue.abort_lock is held
- * @ctx: context; it gets no new jobs
- * @cid: gets the command id of the job, which no other job gets before
- *	nnpu_queue_unpin_job()
- *
- * The last one first: none of them gets to run meanwhile. A job that the device ends with
- * ABORTED then has the error -ECANCELED.
- *
- * Return: false if all jobs of the context in flight have been chosen.
- */
-bool nnpu_queue_pin_job(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cid)
-{
-	struct nnpu_job *job;
-	bool found = false;
-
-	lockdep_assert_held(&queue->abort_lock);
-	spin_lock_irq(&queue->qp.lock);
-	list_for_each_entry_reverse(job, &queue->inflight, node) {
-		if (job->ctx != ctx || job->abort_chosen)
-			continue;
-		job->abort_chosen = true;
-		job->cancel_error = -ECANCELED;
-		*cid = job->cid;
-		nnpu_cids_pin(&queue->qp.cids, job->cid);
-		found = true;
-		break;
+		if (fate != NNPU_FATE_RESUBMIT)
+			nnpu_queue_remove(queue, job, fate, &ended);
 	}
 	spin_unlock_irq(&queue->qp.lock);
-	return found;
+	nnpu_queue_end_jobs(&ended);
 }
 
 /**
- * nnpu_queue_unpin_job - the device has answered the ABORT
- * @queue: queue; nnpu_queue.abort_lock is held
+ * nnpu_queue_close_ctx - the file of a context is closed
+ * @queue: queue
+ * @ctx: context; its schedulers are closed
+ *
+ * No job of it is given to the device again, and jobs that the device aborts end with -ECANCELED.
  */
-void nnpu_queue_unpin_job(struct nnpu_queue *queue)
+void nnpu_queue_close_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 {
+	struct nnpu_job *job;
+
 	spin_lock_irq(&queue->qp.lock);
-	nnpu_cids_unpin(&queue->qp.cids);
+	ctx->closed = true;
+	list_for_each_entry(job, &queue->inflight, node)
+		if (job->ctx == ctx)
+			job->cancel_error = -ECANCELED;
 	spin_unlock_irq(&queue->qp.lock);
 }

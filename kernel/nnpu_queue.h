@@ -3,7 +3,6 @@
 #define _NNPU_QUEUE_H_
 
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/workqueue.h>
 
 #include "nnpu_qpair.h"
@@ -16,26 +15,29 @@ struct nnpu_job;
 /**
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
  * @qp: its rings; owners of its cids are struct nnpu_job
- * @abort_lock: one ABORT of a job of a closed file at a time: one id can be pinned
- * @args: argument blocks, one per command id, in coherent memory
- * @args_dma: DMA address of @args
- * @args_stride: bytes from one argument block to the next
- * @depth: commands in flight
- * @inflight: jobs the device owns, oldest first; under qp.lock
+ * @args_stride: bytes from one argument block of a context to the next
+ * @credits: jobs of one context and priority that the device may have; the rings have room
+ *	for those of all contexts and priorities
+ * @places: command ids and argument blocks of a context and priority, one more than
+ *	@credits: one id may be pinned
+ * @inflight: jobs that have a command id, oldest first; under qp.lock
  * @completed: jobs the device has ended; under qp.lock
- * @watchdog: state of the watchdog; only work items of nnpu_device.reset_wq use it
+ * @held: calls of nnpu_queue_hold() for all contexts; under qp.lock
+ * @looks: calls of nnpu_queue_resume(); under qp.lock
+ * @engines: hang detection, one for each engine; only work items of nnpu_device.reset_wq use
+ *	them
  * @watchdog_work: looks at the queue while jobs are in flight
  */
 struct nnpu_queue {
 	struct nnpu_qpair qp;
-	struct mutex abort_lock;	/* see above */
-	void *args;
-	dma_addr_t args_dma;
 	u32 args_stride;
-	u32 depth;
+	u32 credits;
+	u32 places;
 	struct list_head inflight;
 	u64 completed;
-	struct nnpu_watchdog watchdog;
+	unsigned int held;
+	u64 looks;
+	struct nnpu_watchdog *engines;
 	struct delayed_work watchdog_work;
 };
 
@@ -44,13 +46,20 @@ void nnpu_queue_fini(struct nnpu_device *ndev);
 int nnpu_queue_create(struct nnpu_device *ndev);
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job);
 unsigned int nnpu_queue_process(struct nnpu_queue *queue);
-unsigned int nnpu_queue_count(struct nnpu_queue *queue, unsigned int *suspects);
+void nnpu_queue_end_jobs(struct list_head *ended);
+void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job, int error,
+		       struct list_head *ended);
 void nnpu_queue_stop(struct nnpu_queue *queue);
+void nnpu_queue_hold(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
+void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
 void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error);
-void nnpu_queue_resume(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error,
-		       u16 running_cid);
-bool nnpu_queue_pin_job(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 *cid);
-void nnpu_queue_unpin_job(struct nnpu_queue *queue);
+void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilty_cid,
+		       int guilty_error);
+void nnpu_queue_close_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
 void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);
+
+/* Places of a context. */
+u32 nnpu_queue_ctx_places(const struct nnpu_queue *queue);
+size_t nnpu_queue_args_size(const struct nnpu_queue *queue);
 
 #endif /* _NNPU_QUEUE_H_ */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The watchdog of the kernel queue: it looks at the queue while jobs are in flight. It takes
- * the completions first, since an interrupt may have been lost, then judges progress, and
- * then climbs the ladder (nnpu_ladder.c). All steps run on one ordered workqueue, with the
- * scheduler stopped.
+ * the completions first, since an interrupt may have been lost. Then it judges the jobs that run,
+ * each by the engine it is on, and climbs the ladder (nnpu_ladder.c). It never blames a job for
+ * waiting: whether the device still has a job that has been waiting for long, it asks the device.
+ * All steps run on one ordered workqueue.
  */
 #include <linux/dma-fence.h>
 
@@ -17,19 +18,18 @@
 #include "nnpu_reset.h"
 #include "nnpu_trace.h"
 
-static u16 nnpu_queue_watch_oldest(struct nnpu_queue *queue)
-{
-	struct nnpu_job *job;
-	unsigned long flags;
-	u16 cid = NNPU_CID_NONE;
+/* Jobs that one look asks the device about. */
+#define NNPU_QUEUE_WATCH_ASK	8
 
-	spin_lock_irqsave(&queue->qp.lock, flags);
-	job = list_first_entry_or_null(&queue->inflight, struct nnpu_job, node);
-	if (job)
-		cid = job->cid;
-	spin_unlock_irqrestore(&queue->qp.lock, flags);
-	return cid;
-}
+/**
+ * struct nnpu_queue_watch_ladder - a job of the kernel queue on the ladder
+ * @ladder: recovery
+ * @ctx: context of the job, a reference
+ */
+struct nnpu_queue_watch_ladder {
+	struct nnpu_ladder ladder;
+	struct nnpu_ctx *ctx;
+};
 
 static bool nnpu_queue_watch_is_inflight(struct nnpu_queue *queue, u16 cid)
 {
@@ -40,18 +40,6 @@ static bool nnpu_queue_watch_is_inflight(struct nnpu_queue *queue, u16 cid)
 	ret = nnpu_cids_find(&queue->qp.cids, cid);
 	spin_unlock_irqrestore(&queue->qp.lock, flags);
 	return ret;
-}
-
-/* The job the device says it runs, if it is one of ours. */
-static u16 nnpu_queue_watch_running(struct nnpu_device *ndev)
-{
-	u32 current_job = nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_CURRENT);
-	u16 cid = current_job & NNPU_QREG_CURRENT_CID;
-
-	if (!(current_job & NNPU_QREG_CURRENT_RUNNING) ||
-	    !nnpu_queue_watch_is_inflight(&ndev->queue, cid))
-		return NNPU_CID_NONE;
-	return cid;
 }
 
 static struct nnpu_queue *nnpu_queue_watch_queue(struct nnpu_ladder *l)
@@ -65,40 +53,49 @@ static int nnpu_queue_watch_exec(struct nnpu_ladder *l, const void *sqe,
 	return nnpu_admin_exec(l->ndev, sqe, result);
 }
 
-/* Without a job at fault: have all jobs left but those with an unknown status? */
 static bool nnpu_queue_watch_left(struct nnpu_ladder *l)
 {
 	struct nnpu_queue *queue = nnpu_queue_watch_queue(l);
-	unsigned int suspects;
 
 	nnpu_queue_process(queue);
-	if (l->cid == NNPU_CID_NONE)
-		return nnpu_queue_count(queue, &suspects) == suspects;
 	return !nnpu_queue_watch_is_inflight(queue, l->cid);
+}
+
+/* RESET_QUEUE, of the entries of @ctx or of all. */
+static int nnpu_queue_watch_reset(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const char *why,
+				  u16 cid, int error)
+{
+	struct nnpu_sqe_queue sqe = {
+		.opcode = NNPU_ADMIN_RESET_QUEUE,
+		.flags = ctx ? NNPU_QUEUE_CMD_CONTEXT : 0,
+		.ctx = cpu_to_le32(ctx ? ctx->id : 0),
+		.qid = cpu_to_le16(NNPU_QID_KERNEL),
+	};
+	struct nnpu_queue *queue = &ndev->queue;
+	struct nnpu_admin_result result;
+	int ret;
+
+	nnpu_queue_hold(queue, ctx);
+	ret = nnpu_admin_exec(ndev, &sqe, &result);
+	if (!ret && result.status)
+		ret = -EIO;
+	trace_nnpu_reset(ndev, "queue", why, cid, ret);
+	if (!ret) {
+		/* Take the completions that the device wrote before the reset. */
+		nnpu_queue_process(queue);
+		nnpu_queue_resume(queue, ctx, cid, error);
+		atomic64_inc(&ndev->stats.queue_resets);
+	}
+	nnpu_queue_go_on(queue, ctx);
+	return ret;
 }
 
 static int nnpu_queue_watch_reset_queue(struct nnpu_ladder *l)
 {
-	struct nnpu_sqe_queue sqe = {
-		.opcode = NNPU_ADMIN_RESET_QUEUE,
-		.qid = cpu_to_le16(l->qid),
-	};
-	struct nnpu_queue *queue = nnpu_queue_watch_queue(l);
-	u16 running = nnpu_queue_watch_running(l->ndev);
-	struct nnpu_admin_result result;
-	int ret;
+	struct nnpu_queue_watch_ladder *w = container_of(l, struct nnpu_queue_watch_ladder,
+							 ladder);
 
-	ret = nnpu_admin_exec(l->ndev, &sqe, &result);
-	if (!ret && result.status)
-		ret = -EIO;
-	trace_nnpu_reset(l->ndev, "queue", l->why, l->cid, ret);
-	if (ret)
-		return ret;
-	/* Take the completions that the device wrote before the reset. */
-	nnpu_queue_process(queue);
-	nnpu_queue_resume(queue, l->cid, l->error, running);
-	atomic64_inc(&l->ndev->stats.queue_resets);
-	return 0;
+	return nnpu_queue_watch_reset(l->ndev, w->ctx, l->why, l->cid, l->error);
 }
 
 static void nnpu_queue_watch_reset_device(struct nnpu_ladder *l)
@@ -113,78 +110,187 @@ static const struct nnpu_ladder_ops nnpu_queue_watch_ops = {
 	.reset_device = nnpu_queue_watch_reset_device,
 };
 
-static void nnpu_queue_watch_ladder(struct nnpu_device *ndev, struct nnpu_ladder *l,
-				    const char *why, int error)
+/*
+ * A job in flight, its id pinned, so that no command for it meets another job.
+ *
+ * Return: a reference of its context, or NULL if the job is not in flight.
+ */
+static struct nnpu_ctx *nnpu_queue_watch_pin(struct nnpu_queue *queue, u16 cid, int error)
 {
-	*l = (struct nnpu_ladder) {
-		.ops = &nnpu_queue_watch_ops,
-		.ndev = ndev,
-		.watchdog = &ndev->queue.watchdog,
-		.why = why,
-		.qid = NNPU_QID_KERNEL,
-		.cid = NNPU_CID_NONE,
-		.error = error,
-	};
-}
-
-/* A job that is aborted ends with this error. */
-static void nnpu_queue_watch_cancel(struct nnpu_queue *queue, u16 cid, int error)
-{
+	struct nnpu_ctx *ctx = NULL;
 	struct nnpu_job *job;
 
 	spin_lock_irq(&queue->qp.lock);
 	job = nnpu_cids_find(&queue->qp.cids, cid);
-	if (job)
-		job->cancel_error = error;
+	if (job) {
+		/* If it is aborted. */
+		if (error)
+			job->cancel_error = error;
+		ctx = nnpu_ctx_get(job->ctx);
+		nnpu_cids_pin(&queue->qp.cids, cid);
+	}
 	spin_unlock_irq(&queue->qp.lock);
+	return ctx;
 }
 
-static void nnpu_queue_watch_hang(struct nnpu_device *ndev)
+static void nnpu_queue_watch_unpin(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 {
-	struct nnpu_ladder l;
-
-	nnpu_sched_pause(&ndev->sched);
-	nnpu_queue_watch_ladder(ndev, &l, "hang", -ETIME);
-	l.cid = nnpu_queue_watch_running(ndev);
-	if (l.cid == NNPU_CID_NONE)
-		l.cid = nnpu_queue_watch_oldest(&ndev->queue);
-	nnpu_queue_watch_cancel(&ndev->queue, l.cid, l.error);
-	nnpu_ladder_climb(&l, NNPU_LADDER_ABORT);
-	nnpu_sched_unpause(&ndev->sched);
+	spin_lock_irq(&queue->qp.lock);
+	nnpu_cids_unpin(&queue->qp.cids);
+	spin_unlock_irq(&queue->qp.lock);
+	nnpu_ctx_put_deferred(ctx);
 }
 
+/* The job makes no progress, or the device says that it has it although it completed. */
+static void nnpu_queue_watch_climb(struct nnpu_device *ndev, struct nnpu_watchdog *watchdog,
+				   const char *why, u16 cid, int error)
+{
+	struct nnpu_queue *queue = &ndev->queue;
+	struct nnpu_queue_watch_ladder w = {
+		.ladder = {
+			.ops = &nnpu_queue_watch_ops,
+			.ndev = ndev,
+			.watchdog = watchdog,
+			.why = why,
+			.qid = NNPU_QID_KERNEL,
+			.cid = cid,
+			.error = error,
+		},
+	};
+
+	w.ctx = nnpu_queue_watch_pin(queue, cid, error);
+	if (!w.ctx)
+		return;
+	nnpu_ladder_climb(&w.ladder, NNPU_LADDER_ABORT);
+	nnpu_queue_watch_unpin(queue, w.ctx);
+}
+
+/* The driver, not a job, is at fault, or the device. Any job may be the one that had begun. */
 static void nnpu_queue_watch_stopped(struct nnpu_device *ndev)
 {
-	struct nnpu_ladder l;
-
-	nnpu_sched_pause(&ndev->sched);
-	nnpu_queue_watch_ladder(ndev, &l, "queue stopped", -EIO);
-	/* The oldest job is the one that may have begun. */
-	l.cid = nnpu_queue_watch_oldest(&ndev->queue);
-	drm_warn(&ndev->drm, "queue reset: %s, error %#x\n", l.why,
+	drm_warn(&ndev->drm, "queue reset: queue stopped, error %#x\n",
 		 nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_ERROR));
-	nnpu_ladder_climb(&l, NNPU_LADDER_QUEUE);
-	nnpu_sched_unpause(&ndev->sched);
+	nnpu_dump_hang(ndev);
+	if (nnpu_queue_watch_reset(ndev, NULL, "queue stopped", NNPU_CID_NONE, -EIO))
+		nnpu_reset_device(ndev, "queue stopped", NNPU_CID_NONE, -EIO);
 }
 
-static void nnpu_queue_watch_suspects(struct nnpu_device *ndev)
+/* The device does not have the job, and its completion was lost or makes no sense. */
+static void nnpu_queue_watch_lost(struct nnpu_device *ndev, u16 cid)
 {
-	struct nnpu_ladder l;
+	struct nnpu_queue *queue = &ndev->queue;
+	struct nnpu_job *job;
+	LIST_HEAD(ended);
 
-	nnpu_sched_pause(&ndev->sched);
-	nnpu_queue_watch_ladder(ndev, &l, "unknown status", -EIO);
-	/* The other jobs end first: then the reset costs no other job. */
-	nnpu_ladder_wait(&l);
-	drm_warn(&ndev->drm, "queue reset: %s\n", l.why);
-	nnpu_ladder_climb(&l, NNPU_LADDER_QUEUE);
-	nnpu_sched_unpause(&ndev->sched);
+	spin_lock_irq(&queue->qp.lock);
+	job = nnpu_cids_find(&queue->qp.cids, cid);
+	if (job)
+		nnpu_queue_remove(queue, job, -EIO, &ended);
+	spin_unlock_irq(&queue->qp.lock);
+	if (!list_empty(&ended)) {
+		drm_warn(&ndev->drm, "job %#x has no valid completion\n", cid);
+		atomic64_inc(&ndev->stats.lost_jobs);
+	}
+	nnpu_queue_end_jobs(&ended);
+}
+
+/* Ask the device whether it has a job, and end the job if not. */
+static void nnpu_queue_watch_ask(struct nnpu_device *ndev, u16 cid)
+{
+	struct nnpu_sqe_queue sqe = {
+		.opcode = NNPU_ADMIN_ABORT,
+		.flags = NNPU_QUEUE_CMD_PROBE,
+		.qid = cpu_to_le16(NNPU_QID_KERNEL),
+		.target_cid = cpu_to_le16(cid),
+	};
+	struct nnpu_queue *queue = &ndev->queue;
+	struct nnpu_admin_result result;
+	bool suspect = false;
+	struct nnpu_ctx *ctx;
+	struct nnpu_job *job;
+	int ret;
+
+	ctx = nnpu_queue_watch_pin(queue, cid, 0);
+	if (!ctx)
+		return;
+	/* A device that cannot be asked has all jobs, unless it says that it has none. */
+	result.value = nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) !=
+		       NNPU_QSTATE_IDLE;
+	ret = 0;
+	if (ndev->features & NNPU_FEATURE_ABORT) {
+		ret = nnpu_admin_exec(ndev, &sqe, &result);
+		if (!ret && result.status)
+			ret = -EIO;
+	}
+	/* A completion that came before the answer counts. */
+	nnpu_queue_process(queue);
+	spin_lock_irq(&queue->qp.lock);
+	job = nnpu_cids_find(&queue->qp.cids, cid);
+	if (job) {
+		job->asked = ktime_to_ms(ktime_get());
+		suspect = job->suspect;
+	}
+	spin_unlock_irq(&queue->qp.lock);
+	if (!ret && !result.value)
+		nnpu_queue_watch_lost(ndev, cid);
+	nnpu_queue_watch_unpin(queue, ctx);
+	if (ret)
+		nnpu_reset_device(ndev, "no answer about a job", cid, -EIO);
+	else if (result.value && suspect)
+		nnpu_queue_watch_climb(ndev, NULL, "unknown status", cid, -EIO);
+}
+
+/* Jobs whose completion made no sense, and those that the device has had for long. */
+static unsigned int nnpu_queue_watch_old(struct nnpu_queue *queue, u16 *cids)
+{
+	u64 before = ktime_to_ms(ktime_get()) - nnpu_param_hang_timeout_ms();
+	unsigned int count = 0;
+	struct nnpu_job *job;
+
+	spin_lock_irq(&queue->qp.lock);
+	list_for_each_entry(job, &queue->inflight, node) {
+		if (count == NNPU_QUEUE_WATCH_ASK)
+			break;
+		if (job->suspect || (!job->held && (s64)(job->asked - before) <= 0))
+			cids[count++] = job->cid;
+	}
+	spin_unlock_irq(&queue->qp.lock);
+	return count;
+}
+
+static void nnpu_queue_watch_jobs(struct nnpu_device *ndev)
+{
+	u16 cids[NNPU_QUEUE_WATCH_ASK];
+	unsigned int count, i;
+
+	count = nnpu_queue_watch_old(&ndev->queue, cids);
+	for (i = 0; i < count; i++)
+		nnpu_queue_watch_ask(ndev, cids[i]);
+}
+
+static void nnpu_queue_watch_engines(struct nnpu_device *ndev)
+{
+	u32 timeout = nnpu_param_hang_timeout_ms(), i;
+	struct nnpu_queue *queue = &ndev->queue;
+
+	for (i = 0; i < ndev->limits.num_engines; i++) {
+		struct nnpu_watchdog *wd = &queue->engines[i];
+		struct nnpu_watchdog_sample s;
+
+		nnpu_read_engine(ndev, i, &s);
+		if (nnpu_watchdog_look(wd, &s, NNPU_QID_KERNEL, ktime_to_ms(ktime_get()),
+				       timeout) == NNPU_VERDICT_HANG)
+			nnpu_queue_watch_climb(ndev, wd, "hang",
+					       s.current_job & NNPU_EREG_CURRENT_CID, -ETIME);
+	}
 }
 
 static void nnpu_queue_watch(struct nnpu_device *ndev)
 {
 	struct nnpu_queue *queue = &ndev->queue;
-	struct nnpu_watchdog_sample sample;
-	unsigned int found, suspects;
+	unsigned int found;
+	bool idle;
+	u32 state;
 
 	/* This also counts completions whose interrupt is still to come. */
 	found = nnpu_queue_process(queue);
@@ -192,34 +298,28 @@ static void nnpu_queue_watch(struct nnpu_device *ndev)
 		atomic64_add(found, &ndev->stats.lost_irqs);
 	nnpu_admin_process(ndev);
 
-	nnpu_ladder_sample(ndev, NNPU_QID_KERNEL, &sample);
-	spin_lock_irq(&queue->qp.lock);
-	sample.inflight = queue->qp.cids.used;
-	sample.completed = queue->completed;
-	spin_unlock_irq(&queue->qp.lock);
-	switch (nnpu_watchdog_look(&queue->watchdog, &sample, nnpu_param_hang_timeout_ms())) {
-	case NNPU_VERDICT_IDLE:
-		return;
-	case NNPU_VERDICT_PROGRESS:
-	case NNPU_VERDICT_WAIT:
-		nnpu_queue_count(queue, &suspects);
-		if (suspects)
-			nnpu_queue_watch_suspects(ndev);
-		break;
-	case NNPU_VERDICT_HANG:
-		nnpu_queue_watch_hang(ndev);
-		break;
+	state = nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE);
+	/* STATUS last: a device that was reset meanwhile has no queues. */
+	switch (nnpu_watchdog_queue(nnpu_read(ndev, NNPU_REG_STATUS), state)) {
 	case NNPU_VERDICT_STOPPED:
 		nnpu_queue_watch_stopped(ndev);
 		break;
 	case NNPU_VERDICT_FATAL:
-		nnpu_reset_device(ndev, "fatal error", nnpu_queue_watch_oldest(queue), -EIO);
+		nnpu_reset_device(ndev, "fatal error", NNPU_CID_NONE, 0);
 		break;
 	case NNPU_VERDICT_GONE:
 		nnpu_reset_device(ndev, "device removed", NNPU_CID_NONE, 0);
 		break;
+	default:
+		nnpu_queue_watch_engines(ndev);
+		nnpu_queue_watch_jobs(ndev);
+		break;
 	}
-	nnpu_queue_kick_watchdog(queue, false);
+	spin_lock_irq(&queue->qp.lock);
+	idle = !queue->qp.cids.used;
+	spin_unlock_irq(&queue->qp.lock);
+	if (!idle)
+		nnpu_queue_kick_watchdog(queue, false);
 }
 
 static void nnpu_queue_watch_work(struct work_struct *work)

@@ -74,7 +74,7 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	struct nnpu_queue *queue = &ndev->queue;
 	int ret;
 
-	nnpu_sched_pause(&ndev->sched);
+	nnpu_queue_hold(queue, NULL);
 	nnpu_dump_hang(ndev);
 	/* Callers that wait for an answer hold reset_sem: wake them first. */
 	nnpu_admin_stop(ndev);
@@ -105,13 +105,12 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	}
 	atomic64_inc(&ndev->stats.device_resets);
 	trace_nnpu_reset(ndev, "device", why, guilty_cid, ret);
-	nnpu_watchdog_rearm(&queue->watchdog);
 	/* This also sets the performance level, which the reset changed. */
 	nnpu_userq_watch_kick(ndev, true);
 out:
 	atomic64_inc(&ndev->reset_count);
 	up_write(&ndev->reset_sem);
-	nnpu_sched_unpause(&ndev->sched);
+	nnpu_queue_go_on(queue, NULL);
 }
 
 static void nnpu_reset_work(struct work_struct *work)

@@ -10,6 +10,7 @@
 #include <linux/align.h>
 #include <linux/compiler.h>
 #include <linux/errno.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include <asm/barrier.h>
 #include <asm/byteorder.h>
@@ -59,6 +60,19 @@ int nnpu_ring_sq_push(struct nnpu_sq *sq, const struct nnpu_sqe *sqe)
 	memcpy(&sq->entries[sq->tail], sqe, sizeof(*sqe));
 	sq->tail = (sq->tail + 1) & (sq->size - 1);
 	return 0;
+}
+
+/**
+ * nnpu_ring_credits - how many entries of a ring each of its users may have
+ * @entries: largest ring, entries
+ * @users: users, each with as many as any other
+ * @wanted: entries that a user would like, at least 1
+ *
+ * Return: entries; 0 if the ring is too small for one each.
+ */
+u32 nnpu_ring_credits(u32 entries, u32 users, u32 wanted)
+{
+	return min(wanted, (entries - 1) / users);
 }
 
 /**

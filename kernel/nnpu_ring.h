@@ -35,6 +35,7 @@ struct nnpu_cq {
 };
 
 void nnpu_ring_sq_init(struct nnpu_sq *sq, void *mem, u32 size);
+u32 nnpu_ring_credits(u32 entries, u32 users, u32 wanted);
 u32 nnpu_ring_sq_room(const struct nnpu_sq *sq);
 int nnpu_ring_sq_push(struct nnpu_sq *sq, const struct nnpu_sqe *sqe);
 int nnpu_ring_sq_fetched(struct nnpu_sq *sq, u16 head);

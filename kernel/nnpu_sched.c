@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The scheduler of the kernel queue: callbacks of drm_sched, pause and unpause.
+ * The schedulers of the kernel queue: one for each context and priority, as each has credits of
+ * its own. No client waits for a place that another one holds; the device arbitrates between
+ * the contexts.
  */
 #include <drm/drm_managed.h>
 
@@ -54,68 +56,83 @@ static const struct drm_sched_backend_ops nnpu_sched_ops = {
 	.free_job = nnpu_sched_free_job,
 };
 
-static void nnpu_sched_fini(struct drm_device *drm, void *data)
+static void nnpu_sched_teardown(struct drm_device *drm, void *data)
 {
-	struct nnpu_sched *sched = data;
-
-	/* See nnpu_ctx_free_work(): a callback may still be about to wake the scheduler. */
-	synchronize_rcu();
-	drm_sched_fini(&sched->base);
-	mutex_destroy(&sched->pause_lock);
+	destroy_workqueue(data);
 }
 
 /**
- * nnpu_sched_init - prepare the scheduler
- * @ndev: device; its kernel queue is allocated
+ * nnpu_sched_setup - prepare for schedulers
+ * @ndev: device
  *
- * The scheduler lives as long as the DRM device: open files point to it.
+ * The workqueue lives as long as the DRM device: contexts of open files use it.
  *
  * Return: 0 or a negative errno.
  */
-int nnpu_sched_init(struct nnpu_device *ndev)
+int nnpu_sched_setup(struct nnpu_device *ndev)
+{
+	/* Fence signals depend on it, and memory reclaim may wait for fences. */
+	ndev->sched_wq = alloc_workqueue("nnpu-sched", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!ndev->sched_wq)
+		return -ENOMEM;
+	return drmm_add_action_or_reset(&ndev->drm, nnpu_sched_teardown, ndev->sched_wq);
+}
+
+/**
+ * nnpu_sched_init - prepare a scheduler and its entity
+ * @sched: scheduler, zeroed
+ * @ndev: device; its kernel queue is allocated
+ * @first_id: lowest index of a command id of its jobs
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id)
 {
 	struct drm_sched_init_args args = {
 		.ops = &nnpu_sched_ops,
-		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
-		.credit_limit = ndev->queue.depth,
+		.submit_wq = ndev->sched_wq,
+		.num_rqs = 1,
+		.credit_limit = ndev->queue.credits,
 		.timeout = MAX_SCHEDULE_TIMEOUT,
 		.name = "nnpu",
 		.dev = ndev->drm.dev,
 	};
-	struct nnpu_sched *sched = &ndev->sched;
+	struct drm_gpu_scheduler *base = &sched->base;
 	int ret;
 
-	ret = drm_sched_init(&sched->base, &args);
+	sched->first_id = first_id;
+	ret = drm_sched_init(base, &args);
 	if (ret)
 		return ret;
-	mutex_init(&sched->pause_lock);
-	return drmm_add_action_or_reset(&ndev->drm, nnpu_sched_fini, sched);
+	ret = drm_sched_entity_init(&sched->entity, 0, &base, 1, NULL);
+	if (ret)
+		drm_sched_fini(base);
+	return ret;
 }
 
 /**
- * nnpu_sched_pause - stop the scheduler
- * @sched: scheduler
+ * nnpu_sched_close - cancel the jobs that wait
+ * @sched: scheduler; the caller keeps new jobs out
  *
- * When this returns the scheduler does not look at entities and does not run or free jobs,
- * until nnpu_sched_unpause() was called as often as this function. May sleep, but waits
- * for one run_job or free_job at most.
+ * Waits for one run_job or free_job of this scheduler at most. Jobs that the device has go on.
+ *
+ * drm_sched_entity_fini() removes the entity from the run queue and its jobs from the entity. A
+ * scheduler that is just taking a job would put the entity back (drm_sched_entity_pop_job())
+ * and then take jobs at the same time. So the scheduler stands still meanwhile.
  */
-void nnpu_sched_pause(struct nnpu_sched *sched)
+void nnpu_sched_close(struct nnpu_sched *sched)
 {
-	mutex_lock(&sched->pause_lock);
-	if (!sched->paused++)
-		drm_sched_wqueue_stop(&sched->base);
-	mutex_unlock(&sched->pause_lock);
+	drm_sched_wqueue_stop(&sched->base);
+	drm_sched_entity_fini(&sched->entity);
+	drm_sched_wqueue_start(&sched->base);
 }
 
 /**
- * nnpu_sched_unpause - undo nnpu_sched_pause()
- * @sched: scheduler
+ * nnpu_sched_fini - undo nnpu_sched_init()
+ * @sched: scheduler, closed; all its jobs have been freed, and an RCU grace period has passed
+ *	since. Until then the callback of a fence may be about to queue its work items
  */
-void nnpu_sched_unpause(struct nnpu_sched *sched)
+void nnpu_sched_fini(struct nnpu_sched *sched)
 {
-	mutex_lock(&sched->pause_lock);
-	if (!--sched->paused)
-		drm_sched_wqueue_start(&sched->base);
-	mutex_unlock(&sched->pause_lock);
+	drm_sched_fini(&sched->base);
 }

@@ -2,26 +2,31 @@
 #ifndef _NNPU_SCHED_H_
 #define _NNPU_SCHED_H_
 
-#include <linux/mutex.h>
+#include <linux/types.h>
 
 #include <drm/gpu_scheduler.h>
 
+struct nnpu_ctx;
 struct nnpu_device;
 
 /**
- * struct nnpu_sched - scheduler of the kernel queue
- * @base: scheduler; its credits are the jobs in flight
- * @pause_lock: protects @paused; held until the scheduler has stopped
- * @paused: calls of nnpu_sched_pause() without nnpu_sched_unpause()
+ * struct nnpu_sched - jobs of one context and priority
+ * @base: scheduler; its credits are the jobs that the device has
+ * @entity: its only entity: the jobs that wait
+ * @first_id: lowest index of a command id; see nnpu_queue.places
+ * @looked: value of nnpu_queue.looks when nnpu_queue_resume() saw a job of it; under
+ *	nnpu_qpair.lock
  */
 struct nnpu_sched {
 	struct drm_gpu_scheduler base;
-	struct mutex pause_lock;	/* see above */
-	unsigned int paused;
+	struct drm_sched_entity entity;
+	u32 first_id;
+	u64 looked;
 };
 
-int nnpu_sched_init(struct nnpu_device *ndev);
-void nnpu_sched_pause(struct nnpu_sched *sched);
-void nnpu_sched_unpause(struct nnpu_sched *sched);
+int nnpu_sched_setup(struct nnpu_device *ndev);
+int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id);
+void nnpu_sched_close(struct nnpu_sched *sched);
+void nnpu_sched_fini(struct nnpu_sched *sched);
 
 #endif /* _NNPU_SCHED_H_ */

@@ -88,6 +88,7 @@ static int nnpu_submit_alloc(struct nnpu_submit *s)
 		wake_up(&ctx->job_wait);
 		return -ENOMEM;
 	}
+	s->job->sched = &ctx->scheds[s->args->priority];
 	s->out_syncs = kvcalloc(s->args->num_out_syncs, sizeof(*s->out_syncs), GFP_KERNEL);
 	return s->out_syncs ? 0 : -ENOMEM;
 }
@@ -208,6 +209,8 @@ static int nnpu_submit_lookup(struct nnpu_submit *s)
 		return ret;
 
 	job->flags = NNPU_EXEC_ARGS_DMA;
+	if (s->ctx->ndev->features & NNPU_FEATURE_PRIORITY)
+		job->flags |= args->priority << NNPU_EXEC_PRIORITY_SHIFT;
 	job->result_slot = args->result_slot;
 	job->result_off = args->result_offset;
 	if (args->result_slot != NNPU_SLOT_NONE) {
@@ -438,7 +441,7 @@ static int nnpu_submit(struct nnpu_submit *s)
 	ret = nnpu_submit_alloc(s);
 	if (ret)
 		return ret;
-	ret = drm_sched_job_init(&s->job->base, &s->ctx->entity[s->args->priority], 1, s->ctx,
+	ret = drm_sched_job_init(&s->job->base, &s->job->sched->entity, 1, s->ctx,
 				 s->file->client_id);
 	if (ret)
 		return ret;

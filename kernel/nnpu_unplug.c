@@ -49,7 +49,6 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_unplug_silence(ndev);
 	/* From here on only this function uses registers or DMA memory. */
 	drm_dev_unplug(drm);
-	nnpu_sched_pause(&ndev->sched);
 	nnpu_userq_unplug(ndev);
 	nnpu_irq_free(ndev);
 	nnpu_queue_watch_stop(ndev);
@@ -57,9 +56,8 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_dump_fini(ndev);
 
 	nnpu_ctx_lose_all(ndev);
+	/* The schedulers run the jobs that wait; run_job ends them with -ENODEV. */
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
-	/* The scheduler runs the jobs that wait; run_job ends them with -ENODEV. */
-	nnpu_sched_unpause(&ndev->sched);
 	nnpu_release_flush(&ndev->release);
 	nnpu_ctx_unplug_all(ndev);
 	nnpu_gem_unplug_all(ndev);

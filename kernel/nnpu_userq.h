@@ -98,12 +98,11 @@ enum nnpu_userq_state {
  * @saved: position of a parked queue
  * @active_since: when it got its hardware queue, jiffies
  * @idle_since: when the watchdog first saw it idle, jiffies
- * @progress: register PROGRESS when the watchdog read it last
+ * @idle_busy: register BUSY when the watchdog read it last
  * @busy: register BUSY when it was accounted last
  * @watchdog: hang detection
- * @aborting: the device was asked to abort the job @abort_cid, which has not left yet
- * @abort_cid: command id of that job
- * @abort_progress: register PROGRESS before the ABORT
+ * @aborting: the device was asked to abort the job @abort_job, which has not left yet
+ * @abort_job: its engine before the ABORT
  * @abort_since: when the device answered the ABORT, jiffies
  *
  * nnpu_userqs.lock protects @node to @zap_node, and @busy. @map_lock protects @mapping and
@@ -145,12 +144,11 @@ struct nnpu_userq {
 	struct nnpu_queue_state saved;
 	unsigned long active_since;
 	unsigned long idle_since;
-	u32 progress;
+	u32 idle_busy;
 	u32 busy;
 	struct nnpu_watchdog watchdog;
 	bool aborting;
-	u16 abort_cid;
-	u32 abort_progress;
+	struct nnpu_watchdog_sample abort_job;
 	unsigned long abort_since;
 };
 

@@ -2,6 +2,7 @@
 /*
  * The watchdog of user queues: it looks for hangs, stopped queues and idle queues.
  */
+#include <linux/bitfield.h>
 #include <linux/jiffies.h>
 
 #include <drm/drm_print.h>
@@ -78,13 +79,28 @@ static int nnpu_userq_watch_exec(struct nnpu_ladder *l, const void *sqe,
 	return nnpu_command_exec(l->ndev, nnpu_userq_watch_queue(l)->ctx, sqe, result);
 }
 
+/* The engine that runs a job of a queue; @s is zero if none does. */
+static void nnpu_userq_watch_sample(struct nnpu_device *ndev, u16 qid,
+				    struct nnpu_watchdog_sample *s)
+{
+	u32 i, running = NNPU_EREG_CURRENT_RUNNING | FIELD_PREP(NNPU_EREG_CURRENT_QID, qid);
+
+	for (i = 0; i < ndev->limits.num_engines; i++) {
+		nnpu_read_engine(ndev, i, s);
+		if ((s->current_job & ~NNPU_EREG_CURRENT_CID) == running)
+			return;
+	}
+	*s = (struct nnpu_watchdog_sample) { };
+}
+
 static bool nnpu_userq_watch_left(struct nnpu_ladder *l)
 {
-	u32 now = nnpu_read_queue(l->ndev, l->qid, NNPU_QREG_CURRENT);
+	const struct nnpu_userq *uq = nnpu_userq_watch_queue(l);
+	struct nnpu_watchdog_sample now;
 
-	return !(now & NNPU_QREG_CURRENT_RUNNING) || (now & NNPU_QREG_CURRENT_CID) != l->cid ||
-	       nnpu_read_queue(l->ndev, l->qid, NNPU_QREG_PROGRESS) !=
-	       nnpu_userq_watch_queue(l)->abort_progress;
+	nnpu_userq_watch_sample(l->ndev, l->qid, &now);
+	return now.current_job != uq->abort_job.current_job ||
+	       now.progress != uq->abort_job.progress;
 }
 
 static int nnpu_userq_watch_reset_queue(struct nnpu_ladder *l)
@@ -110,7 +126,7 @@ static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *u
 			.watchdog = &uq->watchdog,
 			.why = "hang",
 			.qid = uq->qid,
-			.cid = uq->abort_cid,
+			.cid = uq->abort_job.current_job & NNPU_EREG_CURRENT_CID,
 			.error = -ETIME,
 		},
 		.uq = uq,
@@ -121,13 +137,12 @@ static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *u
  * hw_lock is held. The job gets its time to leave in nnpu_userq_watch_aborting(): other
  * queues come and go meanwhile.
  */
-static void nnpu_userq_watch_hang(struct nnpu_userq *uq, u16 cid)
+static void nnpu_userq_watch_hang(struct nnpu_userq *uq, const struct nnpu_watchdog_sample *s)
 {
 	struct nnpu_userq_watch_hang hang;
 	int ret;
 
-	uq->abort_cid = cid;
-	uq->abort_progress = nnpu_read_queue(uq->ndev, uq->qid, NNPU_QREG_PROGRESS);
+	uq->abort_job = *s;
 	hang = nnpu_userq_watch_ladder(uq);
 	atomic64_inc(&uq->ctx->jobs_timedout);
 	ret = nnpu_ladder_abort(&hang.ladder);
@@ -159,21 +174,27 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 {
 	unsigned long idle = msecs_to_jiffies(nnpu_param_queue_idle_ms());
 	struct nnpu_device *ndev = uq->ndev;
-	struct nnpu_watchdog_sample s = { };
+	struct nnpu_watchdog_sample s;
 	enum nnpu_verdict verdict;
+	u32 status, state, busy;
 
 	/* A queue that is leaving may still run its last job. */
 	if (uq->state != NNPU_USERQ_ACTIVE && uq->state != NNPU_USERQ_LEAVING)
 		return;
-	nnpu_ladder_sample(ndev, uq->qid, &s);
-	/* A device that was reset has no queues: not the fault of this queue. */
-	if (!(s.status & (NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL)))
+	nnpu_userq_watch_sample(ndev, uq->qid, &s);
+	busy = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_BUSY);
+	state = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE);
+	/* Last: a device that was reset meanwhile has no queues. */
+	status = nnpu_read(ndev, NNPU_REG_STATUS);
+	/* Not the fault of this queue. */
+	if (!(status & (NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL)))
 		return;
-	/* A queue that waits for an engine does not hang. */
-	s.inflight = !!(s.current_job & NNPU_QREG_CURRENT_RUNNING);
-	verdict = nnpu_watchdog_look(&uq->watchdog, &s, nnpu_param_hang_timeout_ms());
-	if (s.progress != uq->progress || s.state != NNPU_QSTATE_IDLE) {
-		uq->progress = s.progress;
+	verdict = nnpu_watchdog_queue(status, state);
+	if (verdict == NNPU_VERDICT_PROGRESS)
+		verdict = nnpu_watchdog_look(&uq->watchdog, &s, uq->qid, ktime_to_ms(ktime_get()),
+					     nnpu_param_hang_timeout_ms());
+	if (busy != uq->idle_busy || state != NNPU_QSTATE_IDLE) {
+		uq->idle_busy = busy;
 		uq->idle_since = jiffies;
 	}
 	if (uq->aborting && verdict <= NNPU_VERDICT_HANG) {
@@ -189,7 +210,7 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	case NNPU_VERDICT_WAIT:
 		break;
 	case NNPU_VERDICT_HANG:
-		nnpu_userq_watch_hang(uq, s.current_job & NNPU_QREG_CURRENT_CID);
+		nnpu_userq_watch_hang(uq, &s);
 		break;
 	case NNPU_VERDICT_STOPPED:
 		nnpu_userq_end_locked(uq, NNPU_USERQ_STOPPED,

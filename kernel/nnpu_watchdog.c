@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Decisions of the watchdogs, as functions of numbers. */
+#include <linux/bitfield.h>
 #include <linux/errno.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>
@@ -20,41 +21,54 @@ void nnpu_watchdog_rearm(struct nnpu_watchdog *wd)
 }
 
 /**
- * nnpu_watchdog_look - judge a sample
+ * nnpu_watchdog_queue - judge device and queue
+ * @status: register STATUS
+ * @state: QREG_STATE
+ *
+ * Return: GONE, FATAL or STOPPED; PROGRESS if it is none of these.
+ */
+enum nnpu_verdict nnpu_watchdog_queue(u32 status, u32 state)
+{
+	if (status == U32_MAX)
+		return NNPU_VERDICT_GONE;
+	if (status & NNPU_STATUS_REG_FATAL)
+		return NNPU_VERDICT_FATAL;
+	if (state == NNPU_QSTATE_STOPPED || state == NNPU_QSTATE_ABSENT)
+		return NNPU_VERDICT_STOPPED;
+	return NNPU_VERDICT_PROGRESS;
+}
+
+/**
+ * nnpu_watchdog_look - judge the job that an engine runs
  * @wd: watchdog
- * @s: sample, taken after the completion ring was emptied
- * @timeout_ms: a queue may stand still for this long
+ * @s: sample of the engine
+ * @qid: queue the watchdog is for; jobs of other queues are not its business
+ * @now_ms: monotonic time
+ * @timeout_ms: a job may stand still for this long
  *
- * Any change counts as progress, not only an increase: the device defines what it counts,
- * and the counter wraps.
+ * Only a job that runs is judged, by what its own engine counts. Jobs that wait or have given
+ * way are on no engine. Any change counts as progress, not only an increase: the device defines
+ * what it counts, and the counter wraps.
  *
- * Return: the verdict.
+ * Return: IDLE, PROGRESS, WAIT or HANG.
  */
 enum nnpu_verdict nnpu_watchdog_look(struct nnpu_watchdog *wd,
-				     const struct nnpu_watchdog_sample *s, u32 timeout_ms)
+				     const struct nnpu_watchdog_sample *s, u32 qid, u64 now_ms,
+				     u32 timeout_ms)
 {
-	bool moved = !wd->armed || s->completed != wd->completed ||
-		     s->progress != wd->progress || s->current_job != wd->current_job;
-
-	if (s->status == U32_MAX)
-		return NNPU_VERDICT_GONE;
-	if (s->status & NNPU_STATUS_REG_FATAL)
-		return NNPU_VERDICT_FATAL;
-	if (s->state == NNPU_QSTATE_STOPPED || s->state == NNPU_QSTATE_ABSENT)
-		return NNPU_VERDICT_STOPPED;
-	if (!s->inflight) {
+	if (!(s->current_job & NNPU_EREG_CURRENT_RUNNING) ||
+	    FIELD_GET(NNPU_EREG_CURRENT_QID, s->current_job) != qid) {
 		wd->armed = false;
 		return NNPU_VERDICT_IDLE;
 	}
-	if (moved) {
+	if (!wd->armed || s->progress != wd->last.progress ||
+	    s->current_job != wd->last.current_job) {
 		wd->armed = true;
-		wd->since_ms = s->now_ms;
-		wd->completed = s->completed;
-		wd->progress = s->progress;
-		wd->current_job = s->current_job;
+		wd->since_ms = now_ms;
+		wd->last = *s;
 		return NNPU_VERDICT_PROGRESS;
 	}
-	return s->now_ms - wd->since_ms >= timeout_ms ? NNPU_VERDICT_HANG : NNPU_VERDICT_WAIT;
+	return now_ms - wd->since_ms >= timeout_ms ? NNPU_VERDICT_HANG : NNPU_VERDICT_WAIT;
 }
 
 /**
@@ -73,20 +87,20 @@ u32 nnpu_watchdog_period_ms(u32 timeout_ms)
 /**
  * nnpu_watchdog_job_fate - how a job goes on after a reset of its queue
  * @guilty: this job was the reason of the reset
- * @running: it had begun: its outputs may be incomplete
+ * @over: it may have begun, so its outputs may be incomplete; or its file is closed
  * @resubmits: how often it was given to the device again before
  * @guilty_error: error of the guilty job
  *
  * A job that had not begun is given to the device again. A job that had begun is not: it
- * may have overwritten its own inputs.
+ * may have overwritten its own inputs. Nobody waits for the jobs of a file that is closed.
  *
  * Return: NNPU_FATE_RESUBMIT or the error of its fence.
  */
-int nnpu_watchdog_job_fate(bool guilty, bool running, u32 resubmits, int guilty_error)
+int nnpu_watchdog_job_fate(bool guilty, bool over, u32 resubmits, int guilty_error)
 {
 	if (guilty)
 		return guilty_error;
-	if (running || resubmits >= NNPU_MAX_RESUBMITS)
+	if (over || resubmits >= NNPU_MAX_RESUBMITS)
 		return -ECANCELED;
 	return NNPU_FATE_RESUBMIT;
 }

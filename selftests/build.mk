@@ -3,14 +3,12 @@
 # kselftests: run in the guest by scripts/run-selftests, in this order.
 
 SELFTEST_DIR := $(BUILD)/selftests
-SELFTEST_PROGRAMS := nnpu_uapi nnpu_context nnpu_submit nnpu_sync nnpu_userq nnpu_userq_load \
-	nnpu_power nnpu_recovery
-# Need what only the stock kernel has (userfaultfd), or only the debug kernel.
-SELFTEST_STOCK_PROGRAMS := nnpu_unbind
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_context nnpu_submit nnpu_sync nnpu_sched nnpu_userq \
+	nnpu_userq_load nnpu_power nnpu_recovery nnpu_unbind
+# Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
 SELFTEST_SCRIPTS := nnpu_lifecycle.sh
-SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_STOCK_PROGRAMS) \
-	$(SELFTEST_SCRIPTS))
+SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_SCRIPTS))
 DEBUG_TESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_DEBUG_PROGRAMS) \
 	$(SELFTEST_SCRIPTS))
 
@@ -37,4 +35,4 @@ $(SELFTEST_DIR)/%.sh: selftests/%.sh
 selftests: $(SELFTESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
 
 .SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix _test.o,$(SELFTEST_PROGRAMS) \
-	$(SELFTEST_STOCK_PROGRAMS) $(SELFTEST_DEBUG_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_queue.o)
+	$(SELFTEST_DEBUG_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_queue.o)

@@ -78,7 +78,7 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 			queue_init(dev, &dev->queues[i]);
 		}
 	for (i = 1; i <= dev->props.num_queues; i++)
-		fetch_drop(dev, &ctx->lanes[i], &irqs);
+		fetch_drop(dev, ctx, i, &irqs);
 	engines_abort(dev, NULL, ctx, NNPU_ANY_CID);
 	loads_abort_ctx(dev, ctx, &irqs);
 	/* A job releases its context before it leaves its lane. */

@@ -10,6 +10,7 @@
 #include "loads.h"
 #include "queue.h"
 #include "scheduler.h"
+#include "slots.h"
 
 static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)
 {
@@ -18,7 +19,8 @@ static bool create_queue_fields_ok(const struct nnpu_sqe_create_queue *c)
 
 	if ((c->flags & ~known) || c->reserved || c->state.reserved)
 		return false;
-	if (c->flags & NNPU_QUEUE_KERNEL && (c->ctx || c->flags & NNPU_QUEUE_RESUME))
+	if (c->flags & NNPU_QUEUE_KERNEL &&
+	    (c->ctx || c->priority || c->flags & NNPU_QUEUE_RESUME))
 		return false;
 	if (!(c->flags & NNPU_QUEUE_RESUME))
 		return is_zero(&c->state, sizeof(c->state));
@@ -145,23 +147,37 @@ void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 	fetch_drop_queue(dev, q);
 }
 
-static bool check_fields(struct admin *a, const struct nnpu_sqe_queue *c)
+/* Fields of a command with the flags @known. */
+static bool check_fields(struct admin *a, const struct nnpu_sqe_queue *c, unsigned int known)
 {
-	if (!c->flags && !c->ctx && !c->reserved0 && is_zero(c->reserved, sizeof(c->reserved)) &&
-	    (c->opcode == NNPU_ADMIN_ABORT || !c->target_cid))
+	const unsigned int of_context = c->flags & NNPU_QUEUE_CMD_CONTEXT;
+
+	if (!(c->flags & ~known) && !c->reserved0 && is_zero(c->reserved, sizeof(c->reserved)) &&
+	    (of_context || !c->ctx) && !(of_context && c->flags & NNPU_QUEUE_CMD_PROBE) &&
+	    ((c->opcode == NNPU_ADMIN_ABORT && !of_context) || !c->target_cid))
 		return true;
 	admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 	return false;
 }
 
-static struct nnpu_queue *check_queue(struct admin *a, const struct nnpu_sqe_queue *c)
+static struct nnpu_queue *check_queue(struct admin *a, const struct nnpu_sqe_queue *c,
+				      unsigned int known)
 {
-	return check_fields(a, c) ? admin_get_queue(a, c->qid) : NULL;
+	struct nnpu_queue *q;
+
+	if (!check_fields(a, c, known))
+		return NULL;
+	q = admin_get_queue(a, c->qid);
+	if (q && q->ctx && c->flags & NNPU_QUEUE_CMD_CONTEXT) {
+		admin_fail(a, NNPU_STATUS_INVALID_QUEUE);
+		return NULL;
+	}
+	return q;
 }
 
 void admin_destroy_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 {
-	struct nnpu_queue *q = check_queue(a, c);
+	struct nnpu_queue *q = check_queue(a, c, 0);
 
 	if (!q)
 		return;
@@ -171,16 +187,52 @@ void admin_destroy_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 	pthread_mutex_unlock(&a->dev->lock);
 }
 
+/* Has a job of the context begun? dev->lock held. */
+static bool lanes_busy(struct nnpu_ctx *ctx, const struct nnpu_queue *q)
+{
+	unsigned int i;
+
+	for (i = 0; i < NNPU_QUEUE_PRIORITY_NUM; i++)
+		if (ctx_lane(ctx, q->id, i)->busy)
+			return true;
+	return false;
+}
+
+static void lanes_dropping(struct nnpu_ctx *ctx, const struct nnpu_queue *q, bool dropping)
+{
+	unsigned int i;
+
+	for (i = 0; i < NNPU_QUEUE_PRIORITY_NUM; i++)
+		ctx_lane(ctx, q->id, i)->dropping = dropping;
+}
+
 void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 {
-	struct nnpu_queue *q = check_queue(a, c);
+	struct nnpu_queue *q = check_queue(a, c, NNPU_QUEUE_CMD_CONTEXT);
+	struct nnpu_device *dev = a->dev;
+	struct nnpu_ctx *ctx = NULL;
 
 	if (!q)
 		return;
-	pthread_mutex_lock(&a->dev->lock);
-	admin_quiesce(a->dev, q);
-	queue_rewind(q);
-	pthread_mutex_unlock(&a->dev->lock);
+	if (c->flags & NNPU_QUEUE_CMD_CONTEXT) {
+		ctx = admin_get_ctx(a, c->ctx);
+		if (!ctx)
+			return;
+	}
+	pthread_mutex_lock(&dev->lock);
+	if (ctx) {
+		fetch_all(dev, q);
+		lanes_dropping(ctx, q, true);
+		fetch_drop(dev, ctx, q->id, NULL);
+		engines_abort(dev, q, ctx, NNPU_ANY_CID);
+		while (lanes_busy(ctx, q))
+			dev_await_jobs(dev);
+		lanes_dropping(ctx, q, false);
+	} else {
+		admin_quiesce(dev, q);
+		queue_rewind(q);
+	}
+	pthread_mutex_unlock(&dev->lock);
 }
 
 /* Has entry @cid of the queue begun? dev->lock held. */
@@ -196,25 +248,41 @@ static bool engines_have(const struct nnpu_device *dev, const struct nnpu_queue 
 
 void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 {
+	const unsigned int known = NNPU_QUEUE_CMD_CONTEXT | NNPU_QUEUE_CMD_PROBE;
 	uint16_t cid = le16toh(c->target_cid);
+	struct nnpu_device *dev = a->dev;
 	struct nnpu_queue *q = NULL;
+	struct nnpu_ctx *ctx = NULL;
 	struct irqs irqs = { 0 };
 
-	if (!check_fields(a, c))
-		return;
-	if (c->qid) {
-		q = admin_get_queue(a, c->qid);
+	/* Queue 0 is that of LOAD_PROGRAM. */
+	if (c->qid || c->flags) {
+		q = check_queue(a, c, known);
 		if (!q)
 			return;
+	} else if (!check_fields(a, c, known)) {
+		return;
 	}
-	pthread_mutex_lock(&a->dev->lock);
+	if (c->flags & NNPU_QUEUE_CMD_CONTEXT) {
+		ctx = admin_get_ctx(a, c->ctx);
+		if (!ctx)
+			return;
+	}
+	/* An entry of a context's queue that was read ahead has not been fetched. */
+	pthread_mutex_lock(&dev->lock);
+	if (q && !q->ctx)
+		fetch_all(dev, q);
 	if (!q) {
-		a->result = loads_abort(a->dev, cid, &irqs);
+		a->result = loads_abort(dev, cid, &irqs);
+	} else if (ctx) {
+		a->result = fetch_abort_ctx(dev, q, ctx, &irqs) || lanes_busy(ctx, q);
+		engines_abort(dev, q, ctx, NNPU_ANY_CID);
+	} else if (c->flags & NNPU_QUEUE_CMD_PROBE) {
+		a->result = fetch_has(dev, q, cid) || engines_have(dev, q, cid);
 	} else {
-		/* An entry of a context's queue that was read ahead has not been fetched. */
-		a->result = fetch_abort(a->dev, q, cid, &irqs) || engines_have(a->dev, q, cid);
-		engines_abort(a->dev, q, NULL, cid);
+		a->result = fetch_abort(dev, q, cid, &irqs) || engines_have(dev, q, cid);
+		engines_abort(dev, q, NULL, cid);
 	}
-	pthread_mutex_unlock(&a->dev->lock);
-	irqs_raise(a->dev, &irqs);
+	pthread_mutex_unlock(&dev->lock);
+	irqs_raise(dev, &irqs);
 }

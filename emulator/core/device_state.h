@@ -32,6 +32,7 @@ struct load_worker;
 struct nnpu_ctx;
 struct nnpu_engine;
 struct nnpu_queue;
+struct nnpu_seat;
 
 struct nnpu_device {
 	struct nnpu_device_props props;
@@ -121,6 +122,7 @@ struct nnpu_device {
 	atomic_uint num_workers;	/* started */
 	unsigned int max_workers;
 	struct nnpu_engine *spares;
+	struct nnpu_seat *seats;	/* num_engines */
 };
 
 uint64_t dev_now(struct nnpu_device *dev);

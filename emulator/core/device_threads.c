@@ -106,6 +106,8 @@ bool threads_start(struct nnpu_device *dev)
 	ok = dev->cleaner_started;
 	for (i = 0; ok && i < dev->props.num_engines; i++) {
 		dev->engines[i].seated = true;
+		dev->engines[i].seat = i;
+		dev->seats[i].worker = &dev->engines[i];
 		ok = worker_create(dev);
 	}
 	if (ok)

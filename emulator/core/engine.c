@@ -43,11 +43,13 @@
 struct injected {
 	bool stall;
 	bool stuck;
+	bool deaf;
 	bool slow;
 	bool fail_dma;
 	bool lost_irq;
 	bool bad_cid;
 	bool bad_status;
+	bool lost_cqe;
 };
 
 /* The entry that an engine serves. */
@@ -128,14 +130,21 @@ static void stall_wait(struct nnpu_engine *e)
 	pthread_cond_timedwait(&dev->event, &dev->lock, &until);
 }
 
-/* A job that makes no progress. What ends a job ends it, but with @stuck only a reset does. */
-static void job_stall(struct nnpu_engine *e, bool stuck)
+/* Does it take the reset of the queue or the end of the context to end the job? dev->lock held. */
+static bool is_dropped(const struct nnpu_engine *e)
+{
+	return e->q->dropping || e->lane->dropping || e->lane->ctx->dying;
+}
+
+/* A job without progress. @deaf: only the reset of its queue ends it, @stuck: of the device. */
+static void job_stall(struct nnpu_engine *e, const struct injected *in)
 {
 	struct nnpu_device *dev = e->dev;
 
 	pthread_mutex_lock(&dev->lock);
-	while (!atomic_load(&dev->stop) && (stuck || !job_is_to_end(&e->progress)))
-		if (stuck)
+	while (!atomic_load(&dev->stop) &&
+	       (in->stuck || !(in->deaf ? is_dropped(e) : job_is_to_end(&e->progress))))
+		if (in->stuck || in->deaf)
 			pthread_cond_wait(&dev->event, &dev->lock);
 		else
 			stall_wait(e);
@@ -156,10 +165,12 @@ static void take_injections(struct nnpu_device *dev, struct nnpu_queue *q, struc
 {
 	in->stall = dev_inject(dev, NNPU_INJECT_JOB_STALL);
 	in->stuck = dev_inject(dev, NNPU_INJECT_JOB_STUCK);
+	in->deaf = dev_inject(dev, NNPU_INJECT_JOB_DEAF);
 	in->slow = dev_inject(dev, NNPU_INJECT_JOB_SLOW);
 	in->fail_dma = dev_inject(dev, NNPU_INJECT_DMA_ERROR);
 	in->lost_irq = dev_inject(dev, NNPU_INJECT_LOST_IRQ);
 	in->bad_status = dev_inject(dev, NNPU_INJECT_BAD_STATUS);
+	in->lost_cqe = dev_inject(dev, NNPU_INJECT_LOST_CQE);
 	/* The extra completion must not overflow the ring. */
 	in->bad_cid = queue_has_room(q, 2) && dev_inject(dev, NNPU_INJECT_BAD_CID);
 }
@@ -230,6 +241,9 @@ static void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 
 	e->q = q;
 	e->cid = en->cid;
+	e->count_begin = atomic_load_explicit(&e->count, memory_order_relaxed);
+	/* To begin is progress. */
+	atomic_store_explicit(&e->count, e->count_begin + 1, memory_order_relaxed);
 	q->begun++;
 	q->running = true;
 	q->cid = en->cid;
@@ -250,11 +264,11 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 	struct nnpu_device *dev = e->dev;
 	const struct injected *in = &en->in;
 
-	if (in->stall || in->stuck)
-		job_stall(e, in->stuck);
+	if (in->stall || in->stuck || in->deaf)
+		job_stall(e, in);
 	if (in->slow)
 		job_slow(&e->progress);
-	if (in->stall || in->stuck || in->slow)
+	if (in->stall || in->stuck || in->deaf || in->slow)
 		en->job.start_ns = 0;
 	if (en->job.ctx)
 		job_run(&en->job);
@@ -272,6 +286,8 @@ static void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 	struct nnpu_device *dev = e->dev;
 
 	e->q = NULL;
+	atomic_fetch_add_explicit(&q->progress, atomic_load_explicit(&e->count, memory_order_relaxed) -
+				  e->count_begin, memory_order_relaxed);
 	q->begun--;
 	/* For the fault registers. */
 	q->cid = en->cid;
@@ -283,14 +299,18 @@ static void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 }
 
 /* dev->lock held. */
-static void entry_complete(struct nnpu_device *dev, struct nnpu_queue *q, const struct entry *en,
+static void entry_complete(struct nnpu_engine *e, struct nnpu_queue *q, const struct entry *en,
 			   struct irqs *irqs)
 {
+	struct nnpu_device *dev = e->dev;
+
+	q->running = q->begun;
+	if (en->in.lost_cqe || e->lane->dropping)
+		return;
 	if (en->in.bad_cid)
 		queue_complete(dev, q, en->cid ^ 0x8000, &en->job.verdict, en->job.exec_ns,
 			       !en->in.lost_irq, irqs);
 	queue_complete(dev, q, en->cid, &en->job.verdict, en->job.exec_ns, !en->in.lost_irq, irqs);
-	q->running = q->begun;
 }
 
 /* How many entries to read at once. */
@@ -368,7 +388,7 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 		queue_expect_tail(q);
 		pthread_mutex_lock(&dev->lock);
 		entry_end(e, q, &en);
-		entry_complete(dev, q, &en, &irqs);
+		entry_complete(e, q, &en, &irqs);
 	}
 	if (irqs.count) {
 		ahead->start_ns = 0;
@@ -380,13 +400,13 @@ static uint64_t serve_entry(struct nnpu_engine *e, struct nnpu_queue *q, struct 
 }
 
 /* Prepare for a new entry. dev->lock held. */
-static void engine_renew(struct nnpu_engine *e, struct nnpu_queue *q)
+static void engine_renew(struct nnpu_engine *e)
 {
 	atomic_store_explicit(&e->abort, false, memory_order_relaxed);
 	e->away_ns = 0;
 	worker_new_slice(e);
 	e->progress = (struct job_progress) {
-		.counter = &q->progress, .shared = !q->ctx, .contended = &e->dev->contended,
+		.counter = &e->count, .contended = &e->dev->contended,
 		.point = worker_point, .abort = &e->abort, .stop = &e->dev->stop,
 	};
 }
@@ -414,7 +434,7 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	sched_wake(dev);
 	e->busy = true;
 	e->busy_since = dev_now(dev);
-	engine_renew(e, q);
+	engine_renew(e);
 }
 
 /* The worker has no work. dev->lock held. */
@@ -521,7 +541,7 @@ static bool turn_goes_on(struct nnpu_engine *e, struct nnpu_queue *q,
 	engine_charge(e, end_ns > e->busy_since ? end_ns : dev_now(dev));
 	if (!has_work && !turn_stay(e, q))
 		return false;
-	engine_renew(e, q);
+	engine_renew(e);
 	return true;
 }
 
@@ -553,7 +573,7 @@ static void engine_job(struct nnpu_engine *e, struct lane *lane)
 	e->busy = true;
 	e->busy_since = dev_now(dev);
 	sched_wake(dev);
-	engine_renew(e, q);
+	engine_renew(e);
 	memset(&en.in, 0, sizeof(en.in));
 	en.sqe = f->sqe;
 	entry_check(e, q, &en);
@@ -569,7 +589,7 @@ static void engine_job(struct nnpu_engine *e, struct lane *lane)
 
 	pthread_mutex_lock(&dev->lock);
 	entry_end(e, q, &en);
-	entry_complete(dev, q, &en, &irqs);
+	entry_complete(e, q, &en, &irqs);
 	engine_leave(e);
 	lane->busy = false;
 	sched_update_lane(dev, lane);

@@ -13,7 +13,7 @@
 
 /* What op_progress() looks at: of a job, or of a load. */
 struct job_progress {
-	atomic_uint *counter;		/* QREG_PROGRESS of the queue */
+	atomic_uint *counter;		/* of the worker, or of the queue of loads */
 	bool shared;			/* several threads count there */
 	const atomic_uint *contended;	/* others wait for what it has: */
 	void (*point)(struct job_progress *p);	/* ... called then, no lock held */
@@ -30,13 +30,20 @@ bool job_is_to_end(const struct job_progress *p);
 /* Why it is to end: ABORTED or TIME_LIMIT. */
 unsigned int job_end_status(const struct job_progress *p);
 
+/* An engine as registers show it. dev->lock. */
+struct nnpu_seat {
+	struct nnpu_engine *worker;
+	uint32_t base;			/* EREG_PROGRESS less nnpu_engine.count */
+};
+
 /* A worker: what an engine needs for one job, see seats.h. dev->lock, where not said. */
 struct nnpu_engine {
 	struct nnpu_device *dev;
 	unsigned int id;
 	pthread_t thread;
 	pthread_cond_t turn;		/* has a seat, or is to end */
-	bool seated;			/* runs on an engine */
+	bool seated;			/* runs on an engine: @seat */
+	unsigned int seat;
 	bool spare;			/* is in dev->spares */
 	struct nnpu_engine *next_spare;
 	bool busy;			/* exec belongs to the thread while set */
@@ -45,6 +52,8 @@ struct nnpu_engine {
 	struct lane *lane;		/* that it serves, or NULL */
 	struct nnpu_queue *q;		/* of the entry that has begun, or NULL */
 	uint16_t cid;
+	atomic_uint count;		/* advances with its entries; thread */
+	uint32_t count_begin;		/* @count before the entry */
 	struct nnpu_ctx *ctx;		/* of the job that has begun */
 	atomic_bool abort;		/* an abort of the entry has been requested */
 	uint64_t slice_end;		/* thread; 0: nobody has waited since the entry began */

@@ -3,8 +3,8 @@
  * Fetching entries of kernel queues.
  *
  * Such a queue holds jobs of any context. Engines fetch its entries as they come and sort them
- * by context, so that no client's entries stand behind another one's jobs. Entries of one
- * queue and one context keep their order. What needs no job is completed at once.
+ * by context and priority, so that no client's entries stand behind another one's jobs. Entries
+ * of one queue, context and priority keep their order. What needs no job is completed at once.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -40,12 +40,13 @@ void entry_verdict(const struct nnpu_queue *q, const struct nnpu_sqe *sqe, struc
 static void append(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_ctx *ctx,
 		   struct fetched *f)
 {
-	struct lane *lane = &ctx->lanes[q->id];
+	unsigned int priority = f->sqe.flags >> NNPU_EXEC_PRIORITY_SHIFT;
+	struct lane *lane = ctx_lane(ctx, q->id, priority);
 
 	if (!lane->active) {
 		lane->q = q;
 		lane->ctx = ctx;
-		lane->priority = q->priority;
+		lane->priority = (uint8_t)priority;
 	}
 	f->next = NULL;
 	if (lane->last)
@@ -154,7 +155,7 @@ void fetch_end(struct nnpu_device *dev, struct nnpu_queue *q)
 	sched_update(dev, q);
 }
 
-void fetch_drop(struct nnpu_device *dev, struct lane *lane, struct irqs *irqs)
+static void drop_lane(struct nnpu_device *dev, struct lane *lane, struct irqs *irqs)
 {
 	struct verdict v = VERDICT_SUCCESS;
 	struct fetched *f;
@@ -174,13 +175,22 @@ void fetch_drop(struct nnpu_device *dev, struct lane *lane, struct irqs *irqs)
 		sched_update_lane(dev, lane);
 }
 
+void fetch_drop(struct nnpu_device *dev, struct nnpu_ctx *ctx, unsigned int qid,
+		struct irqs *irqs)
+{
+	unsigned int i;
+
+	for (i = 0; i < NNPU_QUEUE_PRIORITY_NUM; i++)
+		drop_lane(dev, ctx_lane(ctx, qid, i), irqs);
+}
+
 void fetch_drop_queue(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	uint32_t id;
 
 	for (id = 1; id <= dev->props.max_contexts && q->fetched; id++)
 		if (dev->contexts[id])
-			fetch_drop(dev, &dev->contexts[id]->lanes[q->id], NULL);
+			fetch_drop(dev, dev->contexts[id], q->id, NULL);
 }
 
 /* Take the entry @cid out of a lane. */
@@ -201,25 +211,77 @@ static struct fetched *remove_entry(struct lane *lane, uint16_t cid)
 	return f;
 }
 
+void fetch_all(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	while (q->busy)
+		dev_await_jobs(dev);
+	if (queue_has_work(q) && queue_has_places(q))
+		fetch_entries(dev, q);
+}
+
+static void abort_entry(struct nnpu_device *dev, struct lane *lane, struct fetched *f,
+			struct irqs *irqs)
+{
+	struct verdict v = VERDICT_SUCCESS;
+
+	verdict_status(&v, NNPU_STATUS_ABORTED);
+	dev->jobs++;
+	queue_complete(dev, lane->q, le16toh(f->sqe.cid), &v, 0, true, irqs);
+	fetch_end(dev, lane->q);
+	sched_update_lane(dev, lane);
+	free(f);
+}
+
+bool fetch_has(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid)
+{
+	const struct fetched *f;
+	unsigned int i;
+	uint32_t id;
+
+	for (id = 1; id <= dev->props.max_contexts && q->fetched; id++)
+		for (i = 0; dev->contexts[id] && i < NNPU_QUEUE_PRIORITY_NUM; i++)
+			for (f = ctx_lane(dev->contexts[id], q->id, i)->first; f; f = f->next)
+				if (le16toh(f->sqe.cid) == cid)
+					return true;
+	return false;
+}
+
 bool fetch_abort(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 		 struct irqs *irqs)
 {
-	struct verdict v = VERDICT_SUCCESS;
+	unsigned int i;
 	uint32_t id;
 
-	verdict_status(&v, NNPU_STATUS_ABORTED);
-	for (id = 1; id <= dev->props.max_contexts && q->fetched; id++) {
-		struct nnpu_ctx *ctx = dev->contexts[id];
-		struct fetched *f = ctx ? remove_entry(&ctx->lanes[q->id], cid) : NULL;
+	for (id = 1; id <= dev->props.max_contexts && q->fetched; id++)
+		for (i = 0; dev->contexts[id] && i < NNPU_QUEUE_PRIORITY_NUM; i++) {
+			struct lane *lane = ctx_lane(dev->contexts[id], q->id, i);
+			struct fetched *f = remove_entry(lane, cid);
 
-		if (!f)
-			continue;
-		dev->jobs++;
-		queue_complete(dev, q, cid, &v, 0, true, irqs);
-		fetch_end(dev, q);
-		sched_update_lane(dev, &ctx->lanes[q->id]);
-		free(f);
-		return true;
-	}
+			if (!f)
+				continue;
+			abort_entry(dev, lane, f, irqs);
+			return true;
+		}
 	return false;
+}
+
+bool fetch_abort_ctx(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_ctx *ctx,
+		     struct irqs *irqs)
+{
+	bool found = false;
+	unsigned int i;
+
+	for (i = 0; i < NNPU_QUEUE_PRIORITY_NUM; i++) {
+		struct lane *lane = ctx_lane(ctx, q->id, i);
+		struct fetched *f;
+
+		while ((f = lane->first)) {
+			lane->first = f->next;
+			if (!lane->first)
+				lane->last = NULL;
+			abort_entry(dev, lane, f, irqs);
+			found = true;
+		}
+	}
+	return found;
 }

@@ -10,6 +10,7 @@
 
 struct fetched;
 struct lane;
+struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_queue;
 
@@ -25,9 +26,10 @@ struct fetched *fetch_take(struct nnpu_device *dev, struct lane *lane);
 /* An entry has ended, or is dropped. */
 void fetch_end(struct nnpu_device *dev, struct nnpu_queue *q);
 
-/* Drop what waits in a lane; complete it with INVALID_CTX if there are @irqs. */
+/* Drop what waits of a context and a queue; complete it with INVALID_CTX if there are @irqs. */
 struct irqs;
-void fetch_drop(struct nnpu_device *dev, struct lane *lane, struct irqs *irqs);
+void fetch_drop(struct nnpu_device *dev, struct nnpu_ctx *ctx, unsigned int qid,
+		struct irqs *irqs);
 
 /* Drop what waits of a queue, without completions. */
 void fetch_drop_queue(struct nnpu_device *dev, struct nnpu_queue *q);
@@ -35,5 +37,15 @@ void fetch_drop_queue(struct nnpu_device *dev, struct nnpu_queue *q);
 /* Complete the entry @cid with ABORTED if it waits. False: it does not. */
 bool fetch_abort(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 		 struct irqs *irqs);
+
+/* The same for all that waits of a context. */
+bool fetch_abort_ctx(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_ctx *ctx,
+		     struct irqs *irqs);
+
+/* Does the entry @cid wait? */
+bool fetch_has(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid);
+
+/* Fetch what was announced so far. The control thread. */
+void fetch_all(struct nnpu_device *dev, struct nnpu_queue *q);
 
 #endif /* NNPU_EMU_FETCH_H */

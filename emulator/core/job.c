@@ -9,7 +9,8 @@
 #include "queue.h"
 #include "tensor_shape.h"
 
-#define EXEC_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PROFILE)
+#define EXEC_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PROFILE | NNPU_EXEC_PRIORITY)
+#define COPY_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PRIORITY)
 #define RECORD_SIZE	sizeof(struct nnpu_arg)
 /* Bytes that a copy moves between two points. */
 #define COPY_PIECE	(256u << 10)
@@ -20,11 +21,13 @@ static bool entry_fields_ok(const struct nnpu_queue *q, const struct nnpu_sqe_ex
 {
 	bool copy = c->opcode == NNPU_IO_COPY, by_address = c->flags & NNPU_EXEC_ARGS_DMA;
 
-	if ((c->flags & ~(copy ? NNPU_EXEC_ARGS_DMA : EXEC_FLAGS)) || c->reserved)
+	if ((c->flags & ~(copy ? COPY_FLAGS : EXEC_FLAGS)) || c->reserved)
 		return false;
 	if (copy && c->program)
 		return false;
-	if (q->ctx && (c->ctx || by_address))
+	if (q->ctx && (c->ctx || by_address || c->flags & NNPU_EXEC_PRIORITY))
+		return false;
+	if (c->flags >> NNPU_EXEC_PRIORITY_SHIFT >= NNPU_QUEUE_PRIORITY_NUM)
 		return false;
 	if (by_address && c->args_slot)
 		return false;

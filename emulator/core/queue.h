@@ -47,7 +47,7 @@ struct nnpu_queue {
 	uint8_t priority;
 	struct lane lane;		/* of a context's queue */
 	uint64_t busy_ns;		/* device time used since power-on */
-	atomic_uint progress;
+	atomic_uint progress;		/* of entries that have ended, and of loads */
 	/* queue.c: through it the doorbell reaches the engine without dev->lock. */
 	_Alignas(CACHE_LINE) atomic_uint_least64_t bell;
 };

@@ -56,6 +56,41 @@ static uint32_t read_current(const struct nnpu_device *dev, const struct nnpu_qu
 	return 0;
 }
 
+static uint32_t read_progress(const struct nnpu_device *dev, const struct nnpu_queue *q)
+{
+	uint32_t progress = atomic_load_explicit(&q->progress, memory_order_relaxed);
+	unsigned int i;
+
+	for (i = 0; q->begun && i < atomic_load(&dev->num_workers); i++) {
+		const struct nnpu_engine *e = &dev->engines[i];
+
+		if (e->q == q)
+			progress += atomic_load_explicit(&e->count, memory_order_relaxed) -
+				    e->count_begin;
+	}
+	return progress;
+}
+
+static uint32_t read_engine_reg(const struct nnpu_device *dev, uint32_t offset)
+{
+	uint32_t number = (offset - NNPU_EREG_BASE) / NNPU_EREG_STRIDE;
+	const struct nnpu_engine *e;
+
+	if (number >= dev->props.num_engines)
+		return 0;
+	e = dev->seats[number].worker;
+	switch ((offset - NNPU_EREG_BASE) % NNPU_EREG_STRIDE) {
+	case NNPU_EREG_CURRENT:
+		return e->q ? NNPU_EREG_CURRENT_RUNNING |
+			      (uint32_t)e->q->id << 16 | e->cid : 0;
+	case NNPU_EREG_PROGRESS:
+		return dev->seats[number].base +
+		       atomic_load_explicit(&e->count, memory_order_relaxed);
+	default:
+		return 0;
+	}
+}
+
 static uint32_t read_queue_reg(struct nnpu_device *dev, uint32_t offset)
 {
 	uint32_t qid = (offset - NNPU_QREG_BASE) / NNPU_QREG_STRIDE;
@@ -72,7 +107,7 @@ static uint32_t read_queue_reg(struct nnpu_device *dev, uint32_t offset)
 			return NNPU_QSTATE_STOPPED;
 		return q->running || q->begun ? NNPU_QSTATE_RUNNING : NNPU_QSTATE_IDLE;
 	case NNPU_QREG_PROGRESS:
-		return atomic_load_explicit(&q->progress, memory_order_relaxed);
+		return read_progress(dev, q);
 	case NNPU_QREG_CURRENT:
 		return read_current(dev, q);
 	case NNPU_QREG_ERROR:
@@ -169,7 +204,9 @@ static uint32_t read_reg(struct nnpu_device *dev, uint32_t offset)
 	case NNPU_REG_BUSY_HI:
 		return dev->latch_busy;
 	default:
-		return offset >= NNPU_QREG_BASE ? read_queue_reg(dev, offset) : 0;
+		if (offset >= NNPU_QREG_BASE)
+			return read_queue_reg(dev, offset);
+		return offset >= NNPU_EREG_BASE ? read_engine_reg(dev, offset) : 0;
 	}
 }
 

@@ -143,7 +143,7 @@ void dev_end_everything(struct nnpu_device *dev)
 		dev->contexts[id] = NULL;
 		dev->num_contexts--;
 		for (number = 1; number <= dev->props.num_queues; number++)
-			fetch_drop(dev, &ctx->lanes[number], NULL);
+			fetch_drop(dev, ctx, number, NULL);
 		for (number = 1; number <= dev->props.max_programs; number++) {
 			if (!ctx->programs[number])
 				continue;

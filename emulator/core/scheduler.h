@@ -63,6 +63,7 @@ struct lane {
 	struct nnpu_ctx *ctx;
 	uint8_t priority;
 	bool busy;			/* an entry has begun, or an engine serves the queue */
+	bool dropping;			/* being reset: its entries do not complete */
 	struct nnpu_engine *away;	/* the job that has given way, or NULL */
 	struct fetched *first;		/* of a kernel queue */
 	struct fetched *last;

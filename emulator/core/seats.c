@@ -55,6 +55,13 @@ void engines_abort(struct nnpu_device *dev, const struct nnpu_queue *q,
 
 void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to)
 {
+	struct nnpu_seat *seat = &e->dev->seats[e->seat];
+
+	/* To begin or to go on is progress. */
+	seat->base += atomic_load_explicit(&e->count, memory_order_relaxed) + 1 -
+		      atomic_load_explicit(&to->count, memory_order_relaxed);
+	seat->worker = to;
+	to->seat = e->seat;
 	e->seated = false;
 	to->seated = true;
 	pthread_cond_signal(&to->turn);

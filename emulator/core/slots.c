@@ -38,7 +38,8 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	ctx->sched.weight = NNPU_CTX_WEIGHT_DEFAULT;
 	ctx->programs = calloc(dev->props.max_programs + 1, sizeof(*ctx->programs));
 	ctx->slots = calloc(num_slots, sizeof(*ctx->slots));
-	ctx->lanes = calloc(dev->props.num_queues + 1, sizeof(*ctx->lanes));
+	ctx->lanes = calloc((dev->props.num_queues + 1) * NNPU_QUEUE_PRIORITY_NUM,
+			    sizeof(*ctx->lanes));
 	if (!ctx->programs || !ctx->slots || !ctx->lanes) {
 		free(ctx->lanes);
 		free(ctx->slots);

@@ -46,7 +46,7 @@ struct nnpu_ctx {
 	uint64_t mem_used;		/* dev->lock */
 	unsigned int running;		/* jobs that have begun; dev->lock */
 	struct sched_ctx sched;		/* dev->lock */
-	struct lane *lanes;		/* for entries of kernel queues, by queue; dev->lock */
+	struct lane *lanes;		/* for entries of kernel queues, see ctx_lane(); dev->lock */
 	bool dying;			/* dev->lock */
 	struct program **programs;	/* by number; dev->lock */
 	struct load *first_load;	/* LOAD_PROGRAMs that have not ended; dev->lock */
@@ -62,6 +62,12 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 
 /* Free a context that nobody uses any more. dev->lock held. */
 void ctx_leave(struct nnpu_ctx *ctx);
+
+/* The lane for entries of kernel queue @qid. */
+static inline struct lane *ctx_lane(struct nnpu_ctx *ctx, unsigned int qid, unsigned int priority)
+{
+	return &ctx->lanes[qid * NNPU_QUEUE_PRIORITY_NUM + priority];
+}
 
 /* Drop the cached entries of slots [first, first + count). */
 void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count);

@@ -6,39 +6,87 @@
 
 #define SIZE	8
 
-/* All ids are different, and each finds its own owner. */
-static void cids_test_all(struct kunit *test)
+static void cids_test_fini(void *cids)
+{
+	nnpu_cids_fini(cids);
+}
+
+static struct nnpu_cids *cids_test_new(struct kunit *test, u32 size)
 {
 	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
-	int owner[SIZE], cid[SIZE];
-	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, cids);
-	nnpu_cids_init(cids, SIZE);
-	for (i = 0; i < SIZE; i++) {
-		cid[i] = nnpu_cids_get(cids, &owner[i]);
-		KUNIT_ASSERT_GE(test, cid[i], 0);
-		KUNIT_EXPECT_LT(test, nnpu_cid_index(cid[i]), SIZE);
+	KUNIT_ASSERT_EQ(test, nnpu_cids_init(cids, size), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cids_test_fini, cids), 0);
+	return cids;
+}
+
+/* All ids are different, and each finds its own owner, whatever the size. */
+static void cids_test_all(struct kunit *test)
+{
+	static const u32 sizes[] = { 1, 7, SIZE, 255, 256, 960, NNPU_CIDS_MAX };
+	struct nnpu_cids *cids;
+	u32 i, n, good;
+	u16 *cid;
+	int ret;
+
+	cid = kunit_kcalloc(test, NNPU_CIDS_MAX, sizeof(*cid), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, cid);
+	for (n = 0; n < ARRAY_SIZE(sizes); n++) {
+		cids = cids_test_new(test, sizes[n]);
+		for (i = 0, good = 0; i < sizes[n]; i++) {
+			ret = nnpu_cids_get(cids, i, 1, &cid[i]);
+			KUNIT_ASSERT_GE(test, ret, 0);
+			cid[i] = ret;
+			good += nnpu_cids_index(cids, cid[i]) == i;
+		}
+		KUNIT_EXPECT_EQ(test, good, sizes[n]);
+		KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, 0, sizes[n], cid), -EBUSY);
+		KUNIT_EXPECT_EQ(test, cids->used, sizes[n]);
+		for (i = 0, good = 0; i < sizes[n]; i++)
+			good += nnpu_cids_find(cids, cid[i]) == &cid[i];
+		KUNIT_EXPECT_EQ(test, good, sizes[n]);
+		KUNIT_EXPECT_NULL(test, nnpu_cids_find(cids, 0xffff));
+		for (i = 0; i < sizes[n]; i++)
+			nnpu_cids_put(cids, cid[i]);
+		KUNIT_EXPECT_EQ(test, cids->used, 0);
 	}
-	KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, &owner[0]), -EBUSY);
-	KUNIT_EXPECT_EQ(test, cids->used, SIZE);
-	for (i = 0; i < SIZE; i++)
-		KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, cid[i]), (void *)&owner[i]);
-	for (i = 0; i < SIZE; i++)
-		nnpu_cids_put(cids, cid[i]);
-	KUNIT_EXPECT_EQ(test, cids->used, 0);
+}
+
+/* No table without ids, and none whose ids would have no generation. */
+static void cids_test_size(struct kunit *test)
+{
+	struct nnpu_cids cids;
+
+	KUNIT_EXPECT_EQ(test, nnpu_cids_init(&cids, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_init(&cids, NNPU_CIDS_MAX + 1), -EINVAL);
+}
+
+/* Who has used up his range takes no id of another one's. */
+static void cids_test_range(struct kunit *test)
+{
+	struct nnpu_cids *cids = cids_test_new(test, SIZE);
+	int owner, cid, i;
+
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_GE(test, nnpu_cids_get(cids, 2, 3, &owner), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, 2, 3, &owner), -EBUSY);
+	cid = nnpu_cids_get(cids, 5, 3, &owner);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, cid), 5);
+	cid = nnpu_cids_get(cids, 0, 2, &owner);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, cid), 0);
+	/* A range that leaves the table ends with it. */
+	KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, SIZE, 3, &owner), -EBUSY);
 }
 
 /* Ids that are not in flight find no owner. */
 static void cids_test_bad(struct kunit *test)
 {
-	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
+	struct nnpu_cids *cids = cids_test_new(test, SIZE);
 	int owner, cid;
 	u32 wrong, found = 0;
 
-	KUNIT_ASSERT_NOT_NULL(test, cids);
-	nnpu_cids_init(cids, SIZE);
-	cid = nnpu_cids_get(cids, &owner);
+	cid = nnpu_cids_get(cids, 0, SIZE, &owner);
 	for (wrong = 0; wrong <= 0xffff; wrong++)
 		found += !!nnpu_cids_find(cids, wrong);
 	KUNIT_EXPECT_EQ(test, found, 1);
@@ -51,14 +99,12 @@ static void cids_test_bad(struct kunit *test)
 /* A repeated completion does not find the next command with the same index. */
 static void cids_test_late(struct kunit *test)
 {
-	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
+	struct nnpu_cids *cids = cids_test_new(test, 1);
 	int first, second, a, b;
 
-	KUNIT_ASSERT_NOT_NULL(test, cids);
-	nnpu_cids_init(cids, 1);
-	first = nnpu_cids_get(cids, &a);
+	first = nnpu_cids_get(cids, 0, 1, &a);
 	nnpu_cids_put(cids, first);
-	second = nnpu_cids_get(cids, &b);
+	second = nnpu_cids_get(cids, 0, 1, &b);
 	KUNIT_EXPECT_NE(test, first, second);
 	KUNIT_EXPECT_NULL(test, nnpu_cids_find(cids, first));
 	KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, second), (void *)&b);
@@ -67,31 +113,31 @@ static void cids_test_late(struct kunit *test)
 /* While an ABORT names an id, no other command gets it, however many come and go. */
 static void cids_test_pin(struct kunit *test)
 {
-	struct nnpu_cids *cids = kunit_kzalloc(test, sizeof(*cids), GFP_KERNEL);
+	struct nnpu_cids *cids = cids_test_new(test, 2);
 	int owner, cid, next;
 	u32 i, again = 0;
 
-	KUNIT_ASSERT_NOT_NULL(test, cids);
-	nnpu_cids_init(cids, 2);
-	cid = nnpu_cids_get(cids, &owner);
+	cid = nnpu_cids_get(cids, 0, 2, &owner);
 	nnpu_cids_pin(cids, cid);
 	KUNIT_EXPECT_PTR_EQ(test, nnpu_cids_find(cids, cid), (void *)&owner);
 	nnpu_cids_put(cids, cid);
 	KUNIT_EXPECT_NULL(test, nnpu_cids_find(cids, cid));
-	for (i = 0; i < 1024; i++) {
-		next = nnpu_cids_get(cids, &owner);
+	for (i = 0; i < 65536; i++) {
+		next = nnpu_cids_get(cids, 0, 2, &owner);
 		KUNIT_ASSERT_GE(test, next, 0);
-		again += next == cid;
-		KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, &owner), -EBUSY);
+		again += next == cid || nnpu_cids_get(cids, 0, 2, &owner) != -EBUSY;
 		nnpu_cids_put(cids, next);
 	}
 	KUNIT_EXPECT_EQ(test, again, 0);
 	nnpu_cids_unpin(cids);
-	KUNIT_EXPECT_EQ(test, nnpu_cid_index(nnpu_cids_get(cids, &owner)), nnpu_cid_index(cid));
+	next = nnpu_cids_get(cids, 0, 2, &owner);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, next), nnpu_cids_index(cids, cid));
 }
 
 static struct kunit_case cids_test_cases[] = {
 	KUNIT_CASE(cids_test_all),
+	KUNIT_CASE(cids_test_size),
+	KUNIT_CASE(cids_test_range),
 	KUNIT_CASE(cids_test_bad),
 	KUNIT_CASE(cids_test_late),
 	KUNIT_CASE(cids_test_pin),

@@ -150,7 +150,19 @@ static void ring_test_cq_wrong_phase(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, nnpu_ring_cq_pop(&t->cq, &cqe));
 }
 
+/* All users together fill no ring, and a ring that is too small for one each says so. */
+static void ring_test_credits(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, nnpu_ring_credits(4096, 192, 4), 4);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_credits(1024, 192, 16), 5);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_credits(769, 192, 4), 4);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_credits(768, 192, 4), 3);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_credits(193, 192, 4), 1);
+	KUNIT_EXPECT_EQ(test, nnpu_ring_credits(192, 192, 4), 0);
+}
+
 static struct kunit_case ring_test_cases[] = {
+	KUNIT_CASE(ring_test_credits),
 	KUNIT_CASE(ring_test_sq_full),
 	KUNIT_CASE(ring_test_sq_wrap),
 	KUNIT_CASE(ring_test_sq_bad_head),

@@ -2,119 +2,140 @@
 /* Decisions of the watchdog. Time is an argument here. */
 #include <kunit/test.h>
 
+#include <linux/bitfield.h>
+
 #include "../nnpu_hw.h"
 #include "../nnpu_watchdog.h"
 
 #define TIMEOUT	1000
+#define QID	1
 
-/* A queue that runs one job without progress. */
-static struct nnpu_watchdog_sample busy(u64 now_ms)
+/* An engine that runs a job of queue @qid. */
+static struct nnpu_watchdog_sample runs(u32 qid, u32 cid)
 {
 	return (struct nnpu_watchdog_sample) {
-		.now_ms = now_ms,
-		.inflight = 1,
-		.completed = 7,
-		.status = NNPU_STATUS_REG_READY,
-		.state = NNPU_QSTATE_RUNNING,
+		.current_job = NNPU_EREG_CURRENT_RUNNING |
+			       FIELD_PREP(NNPU_EREG_CURRENT_QID, qid) | cid,
 		.progress = 42,
-		.current_job = NNPU_QREG_CURRENT_RUNNING | 3,
 	};
 }
 
-static enum nnpu_verdict look(struct nnpu_watchdog *wd, const struct nnpu_watchdog_sample *s)
+static enum nnpu_verdict look(struct nnpu_watchdog *wd, const struct nnpu_watchdog_sample *s,
+			      u64 now_ms)
 {
-	return nnpu_watchdog_look(wd, s, TIMEOUT);
+	return nnpu_watchdog_look(wd, s, QID, now_ms, TIMEOUT);
 }
 
-/* Nothing in flight: nothing to watch, however long it lasts. */
+/* No job runs: nothing to judge, however long that lasts and however many jobs wait. */
 static void watchdog_test_idle(struct kunit *test)
 {
-	struct nnpu_watchdog_sample s = busy(0);
+	struct nnpu_watchdog_sample s = { .progress = 42 };
 	struct nnpu_watchdog wd = { };
 
-	s.inflight = 0;
-	s.state = NNPU_QSTATE_IDLE;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_IDLE);
-	s.now_ms = 100 * TIMEOUT;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_IDLE);
-	/* The first busy look after that starts the clock. */
-	s = busy(200 * TIMEOUT);
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 0), NNPU_VERDICT_IDLE);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 100 * TIMEOUT), NNPU_VERDICT_IDLE);
+	/* The first look at a job that runs starts the clock. */
+	s = runs(QID, 3);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 200 * TIMEOUT), NNPU_VERDICT_PROGRESS);
 }
 
 /* A job that stands still hangs after the timeout, not before. */
 static void watchdog_test_hang(struct kunit *test)
 {
+	struct nnpu_watchdog_sample s = runs(QID, 3);
 	struct nnpu_watchdog wd = { };
-	struct nnpu_watchdog_sample s = busy(500);
 
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
-	s.now_ms = 500 + TIMEOUT - 1;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_WAIT);
-	s.now_ms = 500 + TIMEOUT;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_HANG);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 500), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 500 + TIMEOUT - 1), NNPU_VERDICT_WAIT);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 500 + TIMEOUT), NNPU_VERDICT_HANG);
 	/* After recovery it has the whole timeout again. */
 	nnpu_watchdog_rearm(&wd);
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
-	s.now_ms += TIMEOUT - 1;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_WAIT);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 500 + TIMEOUT), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 500 + 2 * TIMEOUT - 1), NNPU_VERDICT_WAIT);
 }
 
 /* Any change counts as progress, for as long as there are changes. */
 static void watchdog_test_progress(struct kunit *test)
 {
+	struct nnpu_watchdog_sample s = runs(QID, 3);
 	struct nnpu_watchdog wd = { };
-	struct nnpu_watchdog_sample s = busy(0);
+	u64 now = 0;
 	u32 i;
 
 	s.progress = U32_MAX - 5;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, now), NNPU_VERDICT_PROGRESS);
 	for (i = 1; i < 10; i++) {
-		s.now_ms += 10 * TIMEOUT;
+		now += 10 * TIMEOUT;
 		s.progress++;	/* wraps on the way */
-		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
+		KUNIT_EXPECT_EQ(test, look(&wd, &s, now), NNPU_VERDICT_PROGRESS);
 	}
-	s.now_ms += 10 * TIMEOUT;
-	s.completed++;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
-	s.now_ms += 10 * TIMEOUT;
+	now += 10 * TIMEOUT;
 	s.current_job++;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_PROGRESS);
-	s.now_ms += TIMEOUT;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_HANG);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, now), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, now + TIMEOUT), NNPU_VERDICT_HANG);
 }
 
-/* More jobs behind the one that hangs are no progress. */
-static void watchdog_test_more_jobs(struct kunit *test)
+/* A job that has given way is not judged, and has the whole timeout when it goes on. */
+static void watchdog_test_given_way(struct kunit *test)
 {
+	struct nnpu_watchdog_sample s = runs(QID, 3), other = runs(QID + 1, 3);
 	struct nnpu_watchdog wd = { };
-	struct nnpu_watchdog_sample s = busy(0);
 
-	look(&wd, &s);
-	s.now_ms = TIMEOUT;
-	s.inflight = 8;
-	KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_HANG);
+	look(&wd, &s, 0);
+	KUNIT_EXPECT_EQ(test, look(&wd, &other, TIMEOUT - 1), NNPU_VERDICT_IDLE);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, TIMEOUT), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 2 * TIMEOUT - 1), NNPU_VERDICT_WAIT);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 2 * TIMEOUT), NNPU_VERDICT_HANG);
+}
+
+/* A job of another queue is for another watchdog, even if it hangs. */
+static void watchdog_test_other_queue(struct kunit *test)
+{
+	struct nnpu_watchdog_sample s = runs(QID + 1, 3);
+	struct nnpu_watchdog wd = { };
+
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 0), NNPU_VERDICT_IDLE);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 100 * TIMEOUT), NNPU_VERDICT_IDLE);
+	/* The highest queue there is does not look like another one. */
+	s = runs(FIELD_MAX(NNPU_EREG_CURRENT_QID), 0xffff);
+	KUNIT_EXPECT_EQ(test, look(&wd, &s, 0), NNPU_VERDICT_IDLE);
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_look(&wd, &s, 2047, 0, TIMEOUT),
+			NNPU_VERDICT_PROGRESS);
+}
+
+/* Two engines: the job of one that hangs does not hide behind the progress of the other. */
+static void watchdog_test_engines(struct kunit *test)
+{
+	struct nnpu_watchdog_sample stuck = runs(QID, 3), busy = runs(QID, 4);
+	struct nnpu_watchdog wd[2] = { };
+	u64 now;
+
+	for (now = 0; now < TIMEOUT; now += 100) {
+		KUNIT_EXPECT_EQ(test, look(&wd[0], &stuck, now),
+				now ? NNPU_VERDICT_WAIT : NNPU_VERDICT_PROGRESS);
+		busy.progress++;
+		KUNIT_EXPECT_EQ(test, look(&wd[1], &busy, now), NNPU_VERDICT_PROGRESS);
+	}
+	KUNIT_EXPECT_EQ(test, look(&wd[0], &stuck, now), NNPU_VERDICT_HANG);
+	busy.progress++;
+	KUNIT_EXPECT_EQ(test, look(&wd[1], &busy, now), NNPU_VERDICT_PROGRESS);
 }
 
 /* Verdicts that do not depend on jobs. */
 static void watchdog_test_faults(struct kunit *test)
 {
-	struct nnpu_watchdog wd = { };
-	struct nnpu_watchdog_sample s = busy(0);
-	u32 inflight;
+	const u32 ready = NNPU_STATUS_REG_READY;
 
-	for (inflight = 0; inflight < 2; inflight++) {
-		s = busy(0);
-		s.inflight = inflight;
-		s.state = NNPU_QSTATE_STOPPED;
-		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_STOPPED);
-		s.state = NNPU_QSTATE_ABSENT;
-		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_STOPPED);
-		s.status = NNPU_STATUS_REG_FATAL;
-		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_FATAL);
-		s.status = U32_MAX;
-		KUNIT_EXPECT_EQ(test, look(&wd, &s), NNPU_VERDICT_GONE);
-	}
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(ready, NNPU_QSTATE_IDLE), NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(ready, NNPU_QSTATE_RUNNING),
+			NNPU_VERDICT_PROGRESS);
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(ready, NNPU_QSTATE_STOPPED),
+			NNPU_VERDICT_STOPPED);
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(ready, NNPU_QSTATE_ABSENT),
+			NNPU_VERDICT_STOPPED);
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(NNPU_STATUS_REG_FATAL, NNPU_QSTATE_STOPPED),
+			NNPU_VERDICT_FATAL);
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(U32_MAX, U32_MAX), NNPU_VERDICT_GONE);
 }
 
 static void watchdog_test_period(struct kunit *test)
@@ -138,7 +159,7 @@ static void watchdog_test_fate(struct kunit *test)
 	/* The job at fault ends with its own error, even if it was not running. */
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(true, true, 0, -ETIME), -ETIME);
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(true, false, 0, -EIO), -EIO);
-	/* Another job that had begun ends. */
+	/* Another job that may have begun ends, and one whose file is closed. */
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_job_fate(false, true, 0, -ETIME), -ECANCELED);
 	/* A job that had not begun runs again, but not for ever. */
 	for (i = 0; i < NNPU_MAX_RESUBMITS; i++)
@@ -152,7 +173,9 @@ static struct kunit_case watchdog_test_cases[] = {
 	KUNIT_CASE(watchdog_test_idle),
 	KUNIT_CASE(watchdog_test_hang),
 	KUNIT_CASE(watchdog_test_progress),
-	KUNIT_CASE(watchdog_test_more_jobs),
+	KUNIT_CASE(watchdog_test_given_way),
+	KUNIT_CASE(watchdog_test_other_queue),
+	KUNIT_CASE(watchdog_test_engines),
 	KUNIT_CASE(watchdog_test_faults),
 	KUNIT_CASE(watchdog_test_period),
 	KUNIT_CASE(watchdog_test_fate),

@@ -57,6 +57,9 @@ struct nnpu_sqe {
 #define NNPU_EXEC_ARGS_DMA		(1u << 0)
 /* EXECUTE flags: write struct nnpu_profile records. */
 #define NNPU_EXEC_PROFILE		(1u << 1)
+/* EXECUTE flags: NNPU_QUEUE_PRIORITY_* << shift; only in the driver's own queue. */
+#define NNPU_EXEC_PRIORITY		0xc0u
+#define NNPU_EXEC_PRIORITY_SHIFT	6
 
 /**
  * struct nnpu_sqe_execute - EXECUTE: run a program once; COPY: copy between slots

@@ -300,7 +300,8 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 	header->loop_timeout_ns = htole64(from->loop_timeout_ns);
 	memcpy(header + 1, from->args, num_args * sizeof(*from->args));
 	job->sqe.opcode = NNPU_IO_EXECUTE;
-	job->sqe.flags = NNPU_EXEC_ARGS_DMA | (from->profile ? NNPU_EXEC_PROFILE : 0);
+	job->sqe.flags = (uint8_t)(NNPU_EXEC_ARGS_DMA | (from->profile ? NNPU_EXEC_PROFILE : 0) |
+				   from->priority << NNPU_EXEC_PRIORITY_SHIFT);
 	job->sqe.ctx = htole32(SIM_CTX);
 	job->sqe.program = htole32(from->program);
 	job->sqe.args = htole64((uintptr_t)job->args.map);
