@@ -293,18 +293,45 @@ int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size)
 }
 
 /* One region of the image: inside it, behind the header, aligned. */
-static u16 nnpu_check_region(__le32 off, __le32 count, u32 entry, u32 image_size)
+static u16 nnpu_check_region(const struct nnpu_program_header *h, __le32 off, __le32 count,
+			     u32 entry)
 {
 	u64 bytes = (u64)le32_to_cpu(count) * entry;
 	u32 offset = le32_to_cpu(off);
 
 	if (!IS_ALIGNED(offset, 8))
 		return NNPU_REASON_ALIGNMENT;
-	if (bytes && offset < sizeof(struct nnpu_program_header))
+	if (bytes && offset < le16_to_cpu(h->header_size))
 		return NNPU_REASON_RANGE;
-	if (!nnpu_check_range(offset, bytes, image_size))
+	if (!nnpu_check_range(offset, bytes, le32_to_cpu(h->size)))
 		return NNPU_REASON_SIZE;
 	return NNPU_REASON_NONE;
+}
+
+static u16 nnpu_check_regions(const struct nnpu_program_header *h)
+{
+	const struct {
+		__le32 off, count;
+		u32 entry;
+	} regions[] = {
+		{ h->tensors_off, h->num_tensors, le16_to_cpu(h->tensor_stride) },
+		{ h->commands_off, h->num_commands, le16_to_cpu(h->command_stride) },
+		{ h->indexes_off, h->num_indexes, sizeof(__le32) },
+		{ h->data_off, h->data_size, 1 },
+		{ h->hints_off, h->hints_size, 1 },
+		{ h->native_off, h->native_size, 1 },
+	};
+	u16 reason = NNPU_REASON_NONE;
+	unsigned int i;
+
+	for (i = 0; !reason && i < ARRAY_SIZE(regions); i++)
+		reason = nnpu_check_region(h, regions[i].off, regions[i].count, regions[i].entry);
+	return reason;
+}
+
+static bool nnpu_check_stride(__le16 stride, u32 known)
+{
+	return le16_to_cpu(stride) >= known && IS_ALIGNED(le16_to_cpu(stride), 8);
 }
 
 static u16 nnpu_check_header_reason(const struct nnpu_program_header *h, u32 image_size)
@@ -316,23 +343,17 @@ static u16 nnpu_check_header_reason(const struct nnpu_program_header *h, u32 ima
 		return NNPU_REASON_MAGIC;
 	if (le16_to_cpu(h->version) != NNPU_PROGRAM_VERSION)
 		return NNPU_REASON_VERSION;
-	if (le16_to_cpu(h->header_size) != sizeof(*h) || le32_to_cpu(h->size) != image_size)
+	if (!nnpu_check_stride(h->header_size, sizeof(*h)) ||
+	    le16_to_cpu(h->header_size) > image_size ||
+	    !nnpu_check_stride(h->tensor_stride, sizeof(struct nnpu_tensor_desc)) ||
+	    !nnpu_check_stride(h->command_stride, sizeof(struct nnpu_command)) ||
+	    le32_to_cpu(h->size) != image_size)
 		return NNPU_REASON_SIZE;
 	if (le32_to_cpu(h->flags) & ~NNPU_PROGRAM_RELAXED)
 		return NNPU_REASON_FLAGS;
-	if (h->reserved)
+	if (h->reserved0 || h->reserved)
 		return NNPU_REASON_RESERVED;
-
-	reason = nnpu_check_region(h->tensors_off, h->num_tensors,
-				   sizeof(struct nnpu_tensor_desc), image_size);
-	if (!reason)
-		reason = nnpu_check_region(h->commands_off, h->num_commands,
-					   sizeof(struct nnpu_command), image_size);
-	if (!reason)
-		reason = nnpu_check_region(h->indexes_off, h->num_indexes, sizeof(__le32),
-					   image_size);
-	if (!reason)
-		reason = nnpu_check_region(h->data_off, h->data_size, 1, image_size);
+	reason = nnpu_check_regions(h);
 	if (reason)
 		return reason;
 

@@ -58,6 +58,7 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_SLOT_UNBIND, nnpu_slot_unbind_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_LOAD, nnpu_prog_load_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_UNLOAD, nnpu_prog_unload_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_SAVE, nnpu_prog_save_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_SUBMIT, nnpu_submit_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_CREATE, nnpu_userq_ioctl_create, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_DESTROY, nnpu_userq_ioctl_destroy, DRM_RENDER_ALLOW),

@@ -169,7 +169,8 @@
 #define NNPU_ADMIN_ABORT		0x0a
 #define NNPU_ADMIN_SET_PERF		0x0b
 #define NNPU_ADMIN_SUSPEND_QUEUE	0x0c
-#define NNPU_ADMIN_NUM			0x0d
+#define NNPU_ADMIN_SAVE_PROGRAM		0x0d	/* reserved: a loaded program as an image */
+#define NNPU_ADMIN_NUM			0x0e
 
 /**
  * struct nnpu_mem - memory by DMA address, for entries only the kernel writes

@@ -386,3 +386,29 @@ int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	nnpu_file_put_context(file, ctx);
 	return program ? 0 : -ENOENT;
 }
+
+/**
+ * nnpu_prog_save_ioctl - DRM_NNPU_PROGRAM_SAVE
+ * @drm: device
+ * @data: struct drm_nnpu_program_save
+ * @file: file
+ *
+ * Return: -EINVAL, -ENOENT or -EOPNOTSUPP: no device can do it yet.
+ */
+int nnpu_prog_save_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	const struct drm_nnpu_program_save *args = data;
+	struct nnpu_prog *program;
+	struct nnpu_ctx *ctx;
+
+	if (args->flags || args->pad)
+		return -EINVAL;
+	ctx = nnpu_file_get_context(file, args->ctx);
+	if (!ctx)
+		return -ENOENT;
+	program = nnpu_prog_get(ctx, args->program);
+	if (program)
+		nnpu_prog_put_deferred(program);
+	nnpu_file_put_context(file, ctx);
+	return program ? -EOPNOTSUPP : -ENOENT;
+}

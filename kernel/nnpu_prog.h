@@ -37,5 +37,6 @@ void nnpu_prog_put_deferred(struct nnpu_prog *program);
 void nnpu_prog_release_all(struct nnpu_ctx *ctx);
 int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_prog_save_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif /* _NNPU_PROG_H_ */

@@ -114,6 +114,7 @@ static const char * const nnpu_status_opcode_names[NNPU_ADMIN_NUM] = {
 	[NNPU_ADMIN_ABORT] = "ABORT",
 	[NNPU_ADMIN_SET_PERF] = "SET_PERF",
 	[NNPU_ADMIN_SUSPEND_QUEUE] = "SUSPEND_QUEUE",
+	[NNPU_ADMIN_SAVE_PROGRAM] = "SAVE_PROGRAM",
 };
 
 static const struct nnpu_status_info *nnpu_status_find(u16 status)

@@ -250,6 +250,8 @@ static size_t image_layout(void *image, unsigned int tensors, unsigned int index
 	h->magic = NNPU_PROGRAM_MAGIC;
 	h->version = NNPU_PROGRAM_VERSION;
 	h->header_size = sizeof(*h);
+	h->tensor_stride = sizeof(struct nnpu_tensor_desc);
+	h->command_stride = sizeof(struct nnpu_command);
 	h->tensors_off = pos;
 	h->num_tensors = tensors;
 	pos += tensors * sizeof(struct nnpu_tensor_desc);

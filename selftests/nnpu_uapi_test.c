@@ -375,6 +375,45 @@ TEST_F(nnpu, program_load_negative)
 	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
 }
 
+TEST_F(nnpu, program_save_is_reserved)
+{
+	struct drm_nnpu_program_save save = { .program = 1 };
+	struct nnpu_job job;
+
+	EXPECT_EQ(-ENOENT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
+	save.program = job.program;
+	EXPECT_EQ(-EOPNOTSUPP, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	save.flags = 1;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &job, 1));
+	nnpu_job_fini(self->fd, &job);
+}
+
+/* The driver passes on what only the device can judge; the device says why it refuses. */
+TEST_F(nnpu, program_of_a_newer_writer)
+{
+	unsigned char image[NNPU_ADD_IMAGE_SIZE + 64];
+	struct nnpu_program_header *h = (void *)image;
+	struct drm_nnpu_program_load load;
+	size_t size = nnpu_add_image(image, 16);
+	uint32_t program;
+
+	memset(image + size, 0, 64);
+	h->native_isa = 1;
+	EXPECT_EQ(-EOPNOTSUPP, nnpu_program_load(self->fd, image, size, &program, &load));
+	EXPECT_EQ(NNPU_STATUS_PROGRAM_UNSUPPORTED, load.status);
+	EXPECT_EQ(NNPU_REASON_ISA, load.reason);
+	h->native_isa = 0;
+	/* A hint that nobody knows. */
+	h->hints_off = size;
+	h->hints_size = 16;
+	h->size = size + 16;
+	((struct nnpu_hint *)(image + size))->kind = 99;
+	((struct nnpu_hint *)(image + size))->size = 16;
+	EXPECT_EQ(0, nnpu_program_load(self->fd, image, size + 16, &program, &load));
+}
+
 TEST_F(nnpu, program_check)
 {
 	char image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
@@ -588,7 +627,7 @@ TEST_F(nnpu, unknown_ioctls)
 	char buf[256] = { 0 };
 	unsigned int nr;
 
-	for (nr = DRM_NNPU_CONTEXT_DESTROY + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
+	for (nr = DRM_NNPU_PROGRAM_SAVE + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
 		EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd,
 					      _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE,
 						   DRM_COMMAND_BASE + nr, 64), buf)) {

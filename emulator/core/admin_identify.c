@@ -8,6 +8,7 @@
 #include "admin_command.h"
 #include "device_state.h"
 #include "dma.h"
+#include "program_image.h"
 #include "program_load.h"
 #include "ops/extension.h"
 
@@ -68,6 +69,12 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 		if (i != NNPU_TYPE_SUBGRAPH)
 			set_performance(&id->performance[n++], i);
 	id->num_performance = htole32(n);
+	for (i = 0; i < NNPU_NUM_TYPES; i++)
+		if (i != NNPU_TYPE_SUBGRAPH)
+			id->types[i / 32] |= htole32(1u << (i % 32));
+	id->program_min = htole16(PROGRAM_MIN);
+	id->program_max = htole16(PROGRAM_MAX);
+	id->encodings = htole32(1u << NNPU_ENCODING_PACKED);
 	id->max_depth = htole32(MAX_DEPTH);
 	id->num_extensions = htole32(extension_offered(dev->props.examples, NULL));
 	id->admin_ms = htole32(ADMIN_MS);

@@ -51,11 +51,13 @@ static int check_regions(const struct nnpu_program_header *h, struct verdict *v)
 {
 	const struct region regions[] = {
 		{ le32toh(h->tensors_off),
-		  (uint64_t)le32toh(h->num_tensors) * sizeof(struct nnpu_tensor_desc) },
+		  (uint64_t)le32toh(h->num_tensors) * le16toh(h->tensor_stride) },
 		{ le32toh(h->commands_off),
-		  (uint64_t)le32toh(h->num_commands) * sizeof(struct nnpu_command) },
+		  (uint64_t)le32toh(h->num_commands) * le16toh(h->command_stride) },
 		{ le32toh(h->indexes_off), (uint64_t)le32toh(h->num_indexes) * sizeof(__le32) },
 		{ le32toh(h->data_off), le32toh(h->data_size) },
+		{ le32toh(h->hints_off), le32toh(h->hints_size) },
+		{ le32toh(h->native_off), le32toh(h->native_size) },
 	};
 	const unsigned int n = sizeof(regions) / sizeof(regions[0]);
 	uint32_t size = le32toh(h->size);
@@ -65,7 +67,7 @@ static int check_regions(const struct nnpu_program_header *h, struct verdict *v)
 		if (regions[i].start & 7)
 			return header_fault(v, NNPU_REASON_ALIGNMENT);
 	for (i = 0; i < n; i++) {
-		if (regions[i].bytes && regions[i].start < sizeof(*h))
+		if (regions[i].bytes && regions[i].start < le16toh(h->header_size))
 			return header_fault(v, NNPU_REASON_RANGE);
 		if (regions[i].start + regions[i].bytes > size)
 			return header_fault(v, NNPU_REASON_SIZE);
@@ -79,6 +81,41 @@ static int check_regions(const struct nnpu_program_header *h, struct verdict *v)
 	return 0;
 }
 
+/* Of a record or a header: larger than the reader's by what is zero. */
+static bool stride_ok(uint32_t stride, size_t known)
+{
+	return stride >= known && !(stride & 7);
+}
+
+static bool surplus_zero(const uint8_t *record, uint32_t stride, size_t known)
+{
+	return is_zero(record + known, stride - known);
+}
+
+/* Hints fill their region. The device model knows none and ignores them all. */
+static bool hints_ok(const uint8_t *data, const struct nnpu_program_header *h)
+{
+	uint32_t left = le32toh(h->hints_size);
+	const uint8_t *p = data + le32toh(h->hints_off);
+
+	if (left > NNPU_PROGRAM_MAX_HINTS)
+		return false;
+	while (left) {
+		struct nnpu_hint hint;
+		uint32_t size;
+
+		if (left < sizeof(hint))
+			return false;
+		memcpy(&hint, p, sizeof(hint));
+		size = le32toh(hint.size);
+		if (size < sizeof(hint) || size & 7 || size > left || hint.reserved)
+			return false;
+		p += size;
+		left -= size;
+	}
+	return true;
+}
+
 int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
 		       struct nnpu_program_header *h, struct verdict *v)
 {
@@ -89,13 +126,17 @@ int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args
 	memcpy(h, data, sizeof(*h));
 	if (le32toh(h->magic) != NNPU_PROGRAM_MAGIC)
 		return header_fault(v, NNPU_REASON_MAGIC);
-	if (le16toh(h->version) != NNPU_PROGRAM_VERSION)
+	if (le16toh(h->version) < PROGRAM_MIN || le16toh(h->version) > PROGRAM_MAX)
 		return header_fault(v, NNPU_REASON_VERSION);
-	if (le16toh(h->header_size) != sizeof(*h) || le32toh(h->size) != size || size & 7)
+	if (!stride_ok(le16toh(h->header_size), sizeof(*h)) || le16toh(h->header_size) > size ||
+	    !stride_ok(le16toh(h->tensor_stride), sizeof(struct nnpu_tensor_desc)) ||
+	    !stride_ok(le16toh(h->command_stride), sizeof(struct nnpu_command)) ||
+	    le32toh(h->size) != size || size & 7)
 		return header_fault(v, NNPU_REASON_SIZE);
 	if (le32toh(h->flags) & ~NNPU_PROGRAM_RELAXED)
 		return header_fault(v, NNPU_REASON_FLAGS);
-	if (h->reserved)
+	if (h->reserved0 || h->reserved || (!h->native_isa && (h->native_off || h->native_size)) ||
+	    !surplus_zero(data, le16toh(h->header_size), sizeof(*h)))
 		return header_fault(v, NNPU_REASON_RESERVED);
 	if (check_regions(h, v))
 		return -1;
@@ -109,6 +150,12 @@ int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args
 	    (uint64_t)le32toh(h->outputs_first) + le16toh(h->num_outputs) >
 		    le32toh(h->num_indexes))
 		return header_fault(v, NNPU_REASON_RANGE);
+	if (!hints_ok(data, h))
+		return header_fault(v, NNPU_REASON_SIZE);
+	/* The model runs no native code. */
+	if (h->native_isa)
+		return verdict_set(v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_ISA, 0,
+				   NNPU_OPERAND_NONE);
 	return 0;
 }
 
@@ -176,7 +223,9 @@ static unsigned int check_zero_point(uint32_t type, int32_t zero_point)
 /* Are the fields zero that this kind of tensor does not use? */
 static bool unused_fields_zero(const struct nnpu_tensor_desc *d, unsigned int kind)
 {
-	if (d->reserved)
+	if (d->reserved0 || d->reserved)
+		return false;
+	if (d->encoding && !kind_is_const(kind))
 		return false;
 	if (kind != NNPU_TENSOR_SLOT && d->slot)
 		return false;
@@ -255,6 +304,8 @@ static unsigned int check_data(const struct nnpu_tensor_desc *d, const struct te
 
 	if (!kind_is_const(t->kind))
 		return NNPU_REASON_NONE;
+	if (le16toh(d->encoding) != NNPU_ENCODING_PACKED)
+		return NNPU_REASON_ENCODING;
 	if (t->kind == NNPU_TENSOR_INLINE && (offset > data_size || len > data_size - offset))
 		return NNPU_REASON_RANGE;
 	return len == t->bytes ? NNPU_REASON_NONE : NNPU_REASON_DATA_LENGTH;
@@ -266,11 +317,13 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 		       struct verdict *v)
 {
 	const uint8_t *data = image + le32toh(h->data_off);
+	const uint8_t *record = image + le32toh(h->tensors_off) +
+				(size_t)index * le16toh(h->tensor_stride);
 	uint32_t data_size = le32toh(h->data_size);
 	uint32_t scale_bits, type;
 	unsigned int reason, i;
 
-	memcpy(d, image + le32toh(h->tensors_off) + (size_t)index * sizeof(*d), sizeof(*d));
+	memcpy(d, record, sizeof(*d));
 	type = le16toh(d->type);
 	if (!type_size(type) || !extension_offers(type, props->examples))
 		return tensor_fault(v, index, NNPU_REASON_TYPE);
@@ -278,7 +331,8 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 		return tensor_fault(v, index, NNPU_REASON_LIFETIME);
 	if (le32toh(d->flags) & ~NNPU_TENSOR_UNKNOWN_RANK)
 		return tensor_fault(v, index, NNPU_REASON_FLAGS);
-	if (!unused_fields_zero(d, d->kind))
+	if (!unused_fields_zero(d, d->kind) ||
+	    !surplus_zero(record, le16toh(h->tensor_stride), sizeof(*d)))
 		return tensor_fault(v, index, NNPU_REASON_RESERVED);
 	reason = check_rank(d, type, d->kind);
 	if (!reason)
@@ -380,10 +434,16 @@ static bool opcode_known(uint32_t opcode)
 	       opcode >= NNPU_CMD_EXTENSION;
 }
 
+static const uint8_t *command_record(const uint8_t *image, const struct nnpu_program_header *h,
+				     uint32_t index)
+{
+	return image + le32toh(h->commands_off) + (size_t)index * le16toh(h->command_stride);
+}
+
 void image_get_command(const uint8_t *image, const struct nnpu_program_header *h,
 		       uint32_t index, struct nnpu_command *c)
 {
-	memcpy(c, image + le32toh(h->commands_off) + (size_t)index * sizeof(*c), sizeof(*c));
+	memcpy(c, command_record(image, h, index), sizeof(*c));
 }
 
 uint32_t program_find_block(const struct program *p, uint32_t header)
@@ -530,7 +590,8 @@ int image_parse_command(const uint8_t *image, const struct nnpu_program_header *
 	if (c->flags)
 		return command_fault(v, index, NNPU_REASON_FLAGS, NNPU_OPERAND_NONE);
 	if (c->reserved || (opcode != NNPU_CMD_BRANCH && opcode != NNPU_CMD_LOOP &&
-			    !is_zero(c->target, sizeof(c->target))))
+			    !is_zero(c->target, sizeof(c->target))) ||
+	    !surplus_zero(command_record(image, h, index), le16toh(h->command_stride), sizeof(*c)))
 		return command_fault(v, index, NNPU_REASON_RESERVED, NNPU_OPERAND_NONE);
 	if (!opcode_known(opcode))
 		return command_fault(v, index, NNPU_REASON_OPERATION, NNPU_OPERAND_NONE);

@@ -10,6 +10,10 @@
 #include "program_load.h"
 #include "ops/pace.h"
 
+/* Versions of programs that the device takes. */
+#define PROGRAM_MIN	NNPU_PROGRAM_VERSION
+#define PROGRAM_MAX	NNPU_PROGRAM_VERSION
+
 int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
 		       struct nnpu_program_header *header, struct verdict *v);
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *header,

@@ -294,27 +294,29 @@ static void check_test_load(struct kunit *test)
 static const struct nnpu_program_header good_header = {
 	.magic = cpu_to_le32(NNPU_PROGRAM_MAGIC),
 	.version = cpu_to_le16(NNPU_PROGRAM_VERSION),
-	.header_size = cpu_to_le16(64),
-	.size = cpu_to_le32(208),
-	.tensors_off = cpu_to_le32(64),
+	.header_size = cpu_to_le16(96),
+	.size = cpu_to_le32(240),
+	.tensors_off = cpu_to_le32(96),
 	.num_tensors = cpu_to_le32(1),
-	.commands_off = cpu_to_le32(160),
+	.commands_off = cpu_to_le32(192),
 	.num_commands = cpu_to_le32(1),
-	.indexes_off = cpu_to_le32(192),
+	.indexes_off = cpu_to_le32(224),
 	.num_indexes = cpu_to_le32(2),
-	.data_off = cpu_to_le32(200),
+	.data_off = cpu_to_le32(232),
 	.data_size = cpu_to_le32(8),
 	.inputs_first = cpu_to_le32(0),
 	.outputs_first = cpu_to_le32(1),
 	.num_inputs = cpu_to_le16(1),
 	.num_outputs = cpu_to_le16(1),
+	.tensor_stride = cpu_to_le16(96),
+	.command_stride = cpu_to_le16(32),
 };
 
 static void check_header(struct kunit *test, const struct nnpu_program_header *h, u16 reason,
 			 const char *field)
 {
 	struct nnpu_header_verdict verdict;
-	int ret = nnpu_check_program_header(h, 208, &verdict);
+	int ret = nnpu_check_program_header(h, 240, &verdict);
 
 	KUNIT_EXPECT_EQ_MSG(test, ret, reason ? -EINVAL : 0, "%s", field);
 	KUNIT_EXPECT_EQ_MSG(test, verdict.reason, reason, "%s", field);
@@ -336,27 +338,44 @@ static void check_test_program_header(struct kunit *test)
 	TRY(magic, 0, NNPU_REASON_MAGIC);
 	TRY(version, cpu_to_le16(NNPU_PROGRAM_VERSION + 1), NNPU_REASON_VERSION);
 	TRY(version, 0, NNPU_REASON_VERSION);
-	TRY(header_size, cpu_to_le16(56), NNPU_REASON_SIZE);
-	TRY(size, cpu_to_le32(200), NNPU_REASON_SIZE);
-	TRY(size, cpu_to_le32(216), NNPU_REASON_SIZE);
+	TRY(header_size, cpu_to_le16(88), NNPU_REASON_SIZE);
+	TRY(header_size, cpu_to_le16(100), NNPU_REASON_SIZE);
+	TRY(header_size, cpu_to_le16(104), NNPU_REASON_RANGE);	/* the tensors are in it */
+	TRY(header_size, cpu_to_le16(248), NNPU_REASON_SIZE);
+	TRY(tensor_stride, cpu_to_le16(0), NNPU_REASON_SIZE);
+	TRY(tensor_stride, cpu_to_le16(88), NNPU_REASON_SIZE);
+	TRY(tensor_stride, cpu_to_le16(100), NNPU_REASON_SIZE);
+	TRY(tensor_stride, cpu_to_le16(104), NNPU_REASON_NONE);
+	TRY(tensor_stride, cpu_to_le16(0xfff8), NNPU_REASON_SIZE);
+	TRY(command_stride, cpu_to_le16(24), NNPU_REASON_SIZE);
+	TRY(command_stride, cpu_to_le16(48), NNPU_REASON_NONE);
+	TRY(command_stride, cpu_to_le16(56), NNPU_REASON_SIZE);
+	TRY(hints_off, cpu_to_le32(4), NNPU_REASON_ALIGNMENT);
+	TRY(hints_size, cpu_to_le32(16), NNPU_REASON_RANGE);
+	TRY(native_off, cpu_to_le32(0xfffffff8), NNPU_REASON_SIZE);
+	TRY(native_size, cpu_to_le32(8), NNPU_REASON_RANGE);
+	TRY(native_isa, cpu_to_le32(1), NNPU_REASON_NONE);	/* the device knows */
+	TRY(reserved0, cpu_to_le32(1), NNPU_REASON_RESERVED);
+	TRY(size, cpu_to_le32(232), NNPU_REASON_SIZE);
+	TRY(size, cpu_to_le32(248), NNPU_REASON_SIZE);
 	TRY(flags, cpu_to_le32(NNPU_PROGRAM_RELAXED), NNPU_REASON_NONE);
 	TRY(flags, cpu_to_le32(2), NNPU_REASON_FLAGS);
-	TRY(reserved, cpu_to_le32(1), NNPU_REASON_RESERVED);
-	TRY(tensors_off, cpu_to_le32(60), NNPU_REASON_ALIGNMENT);
-	TRY(tensors_off, cpu_to_le32(56), NNPU_REASON_RANGE);
-	TRY(tensors_off, cpu_to_le32(120), NNPU_REASON_SIZE);
+	TRY(reserved, cpu_to_le64(1), NNPU_REASON_RESERVED);
+	TRY(tensors_off, cpu_to_le32(92), NNPU_REASON_ALIGNMENT);
+	TRY(tensors_off, cpu_to_le32(88), NNPU_REASON_RANGE);
+	TRY(tensors_off, cpu_to_le32(152), NNPU_REASON_SIZE);
 	TRY(tensors_off, cpu_to_le32(0xfffffff8), NNPU_REASON_SIZE);
 	TRY(num_tensors, cpu_to_le32(2), NNPU_REASON_SIZE);
 	TRY(num_tensors, cpu_to_le32(0xffffffff), NNPU_REASON_SIZE);
 	TRY(commands_off, cpu_to_le32(0), NNPU_REASON_RANGE);
-	TRY(commands_off, cpu_to_le32(184), NNPU_REASON_SIZE);
+	TRY(commands_off, cpu_to_le32(216), NNPU_REASON_SIZE);
 	TRY(num_commands, cpu_to_le32(0), NNPU_REASON_SIZE);
 	TRY(num_commands, cpu_to_le32(0x08000001), NNPU_REASON_SIZE);
-	TRY(indexes_off, cpu_to_le32(196), NNPU_REASON_ALIGNMENT);
-	TRY(indexes_off, cpu_to_le32(208), NNPU_REASON_SIZE);
+	TRY(indexes_off, cpu_to_le32(228), NNPU_REASON_ALIGNMENT);
+	TRY(indexes_off, cpu_to_le32(240), NNPU_REASON_SIZE);
 	TRY(num_indexes, cpu_to_le32(1), NNPU_REASON_RANGE);
 	TRY(num_indexes, cpu_to_le32(0x40000001), NNPU_REASON_SIZE);
-	TRY(data_off, cpu_to_le32(204), NNPU_REASON_ALIGNMENT);
+	TRY(data_off, cpu_to_le32(236), NNPU_REASON_ALIGNMENT);
 	TRY(data_size, cpu_to_le32(9), NNPU_REASON_SIZE);
 	TRY(data_size, cpu_to_le32(0), NNPU_REASON_NONE);
 	TRY(inputs_first, cpu_to_le32(2), NNPU_REASON_RANGE);

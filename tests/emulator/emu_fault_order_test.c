@@ -132,18 +132,22 @@ static const struct fault header_faults[] = {
 	HEADER(magic, 0, MAGIC),
 	HEADER(version, 0xffff, VERSION),
 	HEADER(header_size, 72, SIZE),
+	HEADER(tensor_stride, 88, SIZE),
+	HEADER(command_stride, 36, SIZE),
 	HEADER(size, 64, SIZE),
 	HEADER(flags, 0x80000000, FLAGS),
 	HEADER(reserved, 1, RESERVED),
+	HEADER(native_size, 8, RESERVED),
 	HEADER(tensors_off, 65, ALIGNMENT),
 	HEADER(commands_off, 32, RANGE),
 	HEADER(num_indexes, 0x40000001, SIZE),
 };
 
 static const struct fault region_faults[] = {
-	HEADER(data_off, 64, RANGE),	/* overlaps the tensors */
+	HEADER(data_off, 96, RANGE),	/* overlaps the tensors */
 	HEADER(num_outputs, 0, SIZE),
 	HEADER(inputs_first, 0xffffffff, RANGE),
+	FAULT(nnpu_program_header, native_isa, 1, PROGRAM_UNSUPPORTED, ISA),
 };
 
 static const struct fault tensor_faults[] = {
@@ -151,6 +155,7 @@ static const struct fault tensor_faults[] = {
 	TENSOR(kind, 6, LIFETIME),
 	TENSOR(flags, 2, FLAGS),
 	TENSOR(slot, 1, RESERVED),
+	TENSOR(encoding, 1, RESERVED),
 	TENSOR(rank, 9, RANK),
 	TENSOR(dims[7], 1, DIMENSION),
 	TENSOR(dims[0], (256u << 20) / 4 + 1, OVERFLOW),
@@ -179,12 +184,12 @@ static void test_stages(void)
 	ok(refused_for(&header_faults[5], 0), "the header before a tensor and a command");
 	build();
 	inject((uint8_t *)image_cmd(&im, 0), &command_faults[0]);
-	inject(the_tensor(), &tensor_faults[10]);
-	ok(refused_for(&tensor_faults[10], 1), "a tensor before a command");
+	inject(the_tensor(), &tensor_faults[11]);
+	ok(refused_for(&tensor_faults[11], 1), "a tensor before a command");
 	build();
-	inject((uint8_t *)image_desc(&im, 0), &tensor_faults[10]);
+	inject((uint8_t *)image_desc(&im, 0), &tensor_faults[11]);
 	inject(the_tensor(), &tensor_faults[0]);
-	ok(refused_for(&tensor_faults[10], 0), "the last rule for tensor 0 before the first for tensor 1");
+	ok(refused_for(&tensor_faults[11], 0), "the last rule for tensor 0 before the first for tensor 1");
 	build();
 	inject((uint8_t *)image_cmd(&im, 0), &command_faults[3]);
 	inject(the_command(), &command_faults[0]);

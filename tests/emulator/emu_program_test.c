@@ -339,10 +339,10 @@ static void test_commands(void)
 static void test_many_operands(void)
 {
 	enum { INPUTS = 60000, COMMANDS = 100 };
-	uint32_t i, off = 64 + 96;
+	uint32_t i, off = sizeof(struct nnpu_program_header) + sizeof(struct nnpu_tensor_desc);
 	uint8_t *image = rig_alloc(&rig, 1u << 20);
 	struct nnpu_program_header *h = (struct nnpu_program_header *)image;
-	struct nnpu_tensor_desc *t = (struct nnpu_tensor_desc *)(image + 64);
+	struct nnpu_tensor_desc *t = (struct nnpu_tensor_desc *)(h + 1);
 	struct nnpu_command *c = (struct nnpu_command *)(image + off);
 	struct nnpu_cqe cqe;
 	int status;
@@ -361,14 +361,16 @@ static void test_many_operands(void)
 	*h = (struct nnpu_program_header) {
 		.magic = htole32(NNPU_PROGRAM_MAGIC),
 		.version = htole16(NNPU_PROGRAM_VERSION),
-		.header_size = htole16(64),
-		.tensors_off = htole32(64),
+		.header_size = htole16(sizeof(*h)),
+		.tensor_stride = htole16(sizeof(*t)),
+		.command_stride = htole16(sizeof(*c)),
+		.tensors_off = htole32(sizeof(*h)),
 		.num_tensors = htole32(1),
-		.commands_off = htole32(64 + 96),
+		.commands_off = htole32(sizeof(*h) + sizeof(*t)),
 		.num_commands = htole32(COMMANDS),
 		.indexes_off = htole32(off),
 		.num_indexes = htole32(INPUTS + 8),
-		.data_off = htole32(64),
+		.data_off = htole32(sizeof(*h)),
 		.num_outputs = htole16(1),
 	};
 	off += (INPUTS + 8) * 4;

@@ -520,6 +520,8 @@ void image_finish(struct image *im)
 		.magic = htole32(NNPU_PROGRAM_MAGIC),
 		.version = htole16(NNPU_PROGRAM_VERSION),
 		.header_size = htole16(sizeof(h)),
+		.tensor_stride = htole16(sizeof(struct nnpu_tensor_desc)),
+		.command_stride = htole16(sizeof(struct nnpu_command)),
 	};
 
 	for (i = 0; i < im->num_inputs; i++)

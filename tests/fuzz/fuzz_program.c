@@ -238,6 +238,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		h->magic = htole32(NNPU_PROGRAM_MAGIC);
 		h->version = htole16(NNPU_PROGRAM_VERSION);
 		h->header_size = htole16(sizeof(*h));
+		/* Larger records stay, what no device takes does not. */
+		if (le16toh(h->tensor_stride) & 7 ||
+		    le16toh(h->tensor_stride) < sizeof(struct nnpu_tensor_desc))
+			h->tensor_stride = htole16(sizeof(struct nnpu_tensor_desc));
+		if (le16toh(h->command_stride) & 7 ||
+		    le16toh(h->command_stride) < sizeof(struct nnpu_command))
+			h->command_stride = htole16(sizeof(struct nnpu_command));
 		h->size = htole32(length);
 	}
 	load_and_run(image, length, &r, data[0]);

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/status.h"
 #include "nnhal_fixture.h"
+#include "transport/transport.h"
 
 static void test_types(void)
 {
@@ -246,6 +247,23 @@ static void test_names(void)
 	   !strcmp(nnhal_lifetime_name(7), "unknown lifetime"), "names of lifetimes");
 }
 
+static void test_programs(void)
+{
+	const uint16_t version = NNPU_PROGRAM_VERSION;
+	struct nnpu_identify id = { .program_min = htole16(version),
+				    .program_max = htole16(version) };
+
+	ok(transport_takes_programs(&id), "a device of this version of programs");
+	id.program_min = htole16(1);
+	id.program_max = htole16(UINT16_MAX);
+	ok(transport_takes_programs(&id), "one of many versions");
+	id.program_min = htole16(version + 1);
+	ok(!transport_takes_programs(&id), "one of newer ones only");
+	id.program_min = 0;
+	id.program_max = htole16(version - 1);
+	ok(!transport_takes_programs(&id), "one of older ones only");
+}
+
 static void test_diag(void)
 {
 	struct nnhal_diag diag = { "" };
@@ -273,6 +291,7 @@ int main(void)
 	test_device_statuses();
 	test_versions();
 	test_names();
+	test_programs();
 	test_diag();
 	return tap_done();
 }

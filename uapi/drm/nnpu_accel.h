@@ -52,6 +52,7 @@ extern "C" {
 #define DRM_NNPU_QUEUE_WAIT		0x0a
 #define DRM_NNPU_CONTEXT_CREATE		0x0b
 #define DRM_NNPU_CONTEXT_DESTROY	0x0c
+#define DRM_NNPU_PROGRAM_SAVE		0x0d
 
 /* struct drm_nnpu_device_info */
 #define DRM_NNPU_QUERY_DEVICE_INFO	0
@@ -357,6 +358,29 @@ struct drm_nnpu_program_unload {
 };
 
 /**
+ * struct drm_nnpu_program_save - get a loaded program as an image: reserved
+ * @ctx: context
+ * @program: program number
+ * @flags: zero
+ * @pad: zero
+ * @image: user pointer to @size bytes; may be 0 if @size is 0
+ * @size: in: bytes of room at @image; out: bytes of the image. The driver writes nothing
+ *	if the room is too small
+ *
+ * The image can be loaded again, faster, on a device with the same nnpu_identify.name and
+ * firmware. It has the constants, as the device keeps them, and no slots. Every call gives
+ * -EOPNOTSUPP: no device of this version has NNPU_FEATURE_SAVE. -ENOENT: no such program.
+ */
+struct drm_nnpu_program_save {
+	__u32 ctx;
+	__u32 program;
+	__u32 flags;
+	__u32 pad;
+	__u64 image;
+	__u64 size;
+};
+
+/**
  * struct drm_nnpu_sync - one fence to wait for or to signal
  * @handle: syncobj
  * @flags: zero
@@ -579,6 +603,8 @@ struct drm_nnpu_queue_wait {
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_LOAD, struct drm_nnpu_program_load)
 #define DRM_IOCTL_NNPU_PROGRAM_UNLOAD \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_UNLOAD, struct drm_nnpu_program_unload)
+#define DRM_IOCTL_NNPU_PROGRAM_SAVE \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_SAVE, struct drm_nnpu_program_save)
 #define DRM_IOCTL_NNPU_SUBMIT \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_SUBMIT, struct drm_nnpu_submit)
 #define DRM_IOCTL_NNPU_QUEUE_CREATE \
@@ -603,6 +629,7 @@ NNPU_ASSERT_SIZE(struct drm_nnpu_slot_bind, 40);
 NNPU_ASSERT_SIZE(struct drm_nnpu_slot_unbind, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 64);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 16);
+NNPU_ASSERT_SIZE(struct drm_nnpu_program_save, 32);
 NNPU_ASSERT_SIZE(struct drm_nnpu_sync, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 112);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_create, 48);

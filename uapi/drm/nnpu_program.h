@@ -283,7 +283,9 @@ extern "C" {
 	X(TARGET, 29, "target is no block, or block is no target") \
 	X(BLOCK, 30, "operand belongs to another block") \
 	X(DEPTH, 31, "blocks are nested too deeply") \
-	X(PARAMS, 32, "bad parameters of an extension's type")
+	X(PARAMS, 32, "bad parameters of an extension's type") \
+	X(ENCODING, 33, "encoding of constants not supported by this device") \
+	X(ISA, 34, "native code for another instruction set")
 
 /* Enumerators of the lists above: NNPU_TYPE_*, NNPU_OP_*, NNPU_STATUS_*, NNPU_REASON_*. */
 #define NNPU_X_TYPE(name, num)		NNPU_TYPE_##name = (num),
@@ -307,15 +309,18 @@ enum nnpu_reason { NNPU_REASON_LIST(NNPU_X_REASON) };
 
 /* Largest image the format allows, bytes. */
 #define NNPU_PROGRAM_MAX_SIZE		(64u << 20)
+/* Most bytes of hints. */
+#define NNPU_PROGRAM_MAX_HINTS		(1u << 20)
 
 /* Float32 operations may be computed with the range and precision of float16. */
 #define NNPU_PROGRAM_RELAXED		(1u << 0)
 
 /**
- * struct nnpu_program_header - first 64 bytes of a program image
+ * struct nnpu_program_header - first bytes of a program image
  * @magic: NNPU_PROGRAM_MAGIC
- * @version: NNPU_PROGRAM_VERSION
- * @header_size: bytes of this structure, 64
+ * @version: NNPU_PROGRAM_VERSION; from nnpu_identify.program_min to program_max
+ * @header_size: bytes of this structure, 96, or more, multiple of 8: a writer that knows
+ *	more fields writes them, and they are zero where they change nothing
  * @size: bytes of the whole image, a multiple of 8
  * @flags: NNPU_PROGRAM_*
  * @tensors_off: byte offset of the tensor table, multiple of 8
@@ -331,8 +336,20 @@ enum nnpu_reason { NNPU_REASON_LIST(NNPU_X_REASON) };
  * @num_inputs: number of inputs; argument i of a job is tensor
  *	indexes[@inputs_first + i]
  * @num_outputs: number of outputs, at least 1
+ * @tensor_stride: bytes from one tensor record to the next, multiple of 8, at least
+ *	sizeof(struct nnpu_tensor_desc). What the reader does not know of a record is zero
+ * @command_stride: bytes from one command to the next, likewise
+ * @hints_off: byte offset of the hints, multiple of 8
+ * @hints_size: bytes of struct nnpu_hint records, one behind the other, at most
+ *	NNPU_PROGRAM_MAX_HINTS
+ * @native_off: byte offset of native code, multiple of 8; zero without @native_isa
+ * @native_size: bytes of native code; zero without @native_isa
+ * @native_isa: instruction set of the native code, one of nnpu_identify.isas; 0: none.
+ *	The code does what the commands say, on operands as the tensor table and the
+ *	interface say; a device may run it in their place
  *
- * The four regions lie inside the image behind the header and do not overlap.
+ * The six regions (tensors, commands, indexes, inline data, hints, native code) lie inside
+ * the image behind the header and do not overlap.
  */
 struct nnpu_program_header {
 	__le32 magic;
@@ -352,9 +369,39 @@ struct nnpu_program_header {
 	__le32 outputs_first;
 	__le16 num_inputs;
 	__le16 num_outputs;
+	__le16 tensor_stride;
+	__le16 command_stride;
+	__le32 hints_off;
+	__le32 hints_size;
+	__le32 native_off;
+	__le32 native_size;
+	__le32 native_isa;
+	/** @reserved0: zero */
+	__le32 reserved0;
 	/** @reserved: zero */
+	__le64 reserved;
+};
+
+/**
+ * struct nnpu_hint - head of a hint
+ * @kind: what it is about. No kinds are defined; a device ignores those that it does not know
+ * @size: bytes of head and content, multiple of 8, at least 16
+ * @index: tensor or command that it is about, as the kind says
+ * @reserved: zero
+ *
+ * A hint may change how fast a program is, or how much memory it takes, never its results.
+ */
+struct nnpu_hint {
+	__le32 kind;
+	__le32 size;
+	__le32 index;
 	__le32 reserved;
 };
+
+/* Encodings of constants (bits of nnpu_identify.encodings). */
+#define NNPU_ENCODING_PACKED		0	/* elements one behind the other */
+#define NNPU_ENCODING_COMPRESSED	1	/* reserved: compressed without loss */
+#define NNPU_ENCODING_4BIT		2	/* reserved: two in a byte, low half first */
 
 /* Where a tensor's bytes are. */
 #define NNPU_TENSOR_TEMPORARY		0	/* written by a command, read by later ones */
@@ -386,11 +433,12 @@ struct nnpu_program_header {
  * @slot: NNPU_TENSOR_SLOT: slot with the data; else zero
  * @data_off: NNPU_TENSOR_INLINE: byte offset in the inline data;
  *	NNPU_TENSOR_SLOT: byte offset in the slot; else zero
- * @data_len: bytes of constant data: element size times number of elements;
- *	zero if the tensor is not constant
+ * @data_len: bytes of constant data as they are encoded; NNPU_ENCODING_PACKED:
+ *	element size times number of elements; zero if the tensor is not constant
  * @params_off: type of an extension: byte offset in the inline data of @params_len
  *	bytes of parameters, as the extension defines them; zero if there are none
  * @params_len: bytes of parameters; zero for types of the HAL
+ * @encoding: NNPU_ENCODING_* of a constant; zero if the tensor is not constant
  */
 struct nnpu_tensor_desc {
 	__le16 type;
@@ -408,8 +456,11 @@ struct nnpu_tensor_desc {
 	__le64 data_len;
 	__le32 params_off;
 	__le32 params_len;
+	__le16 encoding;
+	/** @reserved0: zero */
+	__le16 reserved0;
 	/** @reserved: zero */
-	__le64 reserved;
+	__le32 reserved;
 };
 
 /**
@@ -589,6 +640,7 @@ struct nnpu_performance {
 #define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */
 #define NNPU_FEATURE_EXTENSIONS		(1u << 10)	/* vendor extensions */
 #define NNPU_FEATURE_COPY		(1u << 11)	/* COPY command */
+#define NNPU_FEATURE_SAVE		(1u << 12)	/* reserved: SAVE_PROGRAM command */
 
 /**
  * struct nnpu_identify - what the device is, 4096 bytes
@@ -617,6 +669,13 @@ struct nnpu_performance {
  *	@load_const_ms
  * @load_image_ms: for each MiB of the image
  * @load_const_ms: for each MiB of constants
+ * @program_min: oldest version of programs that the device takes
+ * @program_max: newest version
+ * @encodings: bit n: constants may have encoding n
+ * @types: bit (n % 32) of word n / 32: operands may be of type n; without the types of
+ *	extensions
+ * @num_isas: valid entries of @isas
+ * @isas: instruction sets of native code that the device takes, none of them 0
  * @reserved: zero
  */
 struct nnpu_identify {
@@ -634,14 +693,20 @@ struct nnpu_identify {
 	__le32 num_performance;
 	__le32 operations[32];
 	struct nnpu_performance relaxed[4];
-	struct nnpu_performance performance[32];
+	struct nnpu_performance performance[128];
 	__le32 max_depth;
 	__le32 num_extensions;
 	__le32 admin_ms;
 	__le32 load_ms;
 	__le32 load_image_ms;
 	__le32 load_const_ms;
-	__u8 reserved[3184];
+	__le16 program_min;
+	__le16 program_max;
+	__le32 encodings;
+	__le32 types[8];
+	__le32 num_isas;
+	__le32 isas[8];
+	__u8 reserved[1572];
 };
 
 /* "NNPI", little-endian. */
@@ -711,7 +776,8 @@ struct nnpu_extension {
 #define NNPU_ASSERT_OFFSET(t, f, n) \
 	NNPU_STATIC_ASSERT(__builtin_offsetof(t, f) == (n), #t "." #f)
 
-NNPU_ASSERT_SIZE(struct nnpu_program_header, 64);
+NNPU_ASSERT_SIZE(struct nnpu_program_header, 96);
+NNPU_ASSERT_SIZE(struct nnpu_hint, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, header_size, 6);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, size, 8);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, flags, 12);
@@ -721,7 +787,11 @@ NNPU_ASSERT_OFFSET(struct nnpu_program_header, indexes_off, 32);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, data_off, 40);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, inputs_first, 48);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, num_inputs, 56);
-NNPU_ASSERT_OFFSET(struct nnpu_program_header, reserved, 60);
+NNPU_ASSERT_OFFSET(struct nnpu_program_header, tensor_stride, 60);
+NNPU_ASSERT_OFFSET(struct nnpu_program_header, hints_off, 64);
+NNPU_ASSERT_OFFSET(struct nnpu_program_header, native_off, 72);
+NNPU_ASSERT_OFFSET(struct nnpu_program_header, native_isa, 80);
+NNPU_ASSERT_OFFSET(struct nnpu_program_header, reserved, 88);
 NNPU_ASSERT_SIZE(struct nnpu_tensor_desc, 96);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, flags, 4);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, dims, 16);
@@ -729,7 +799,8 @@ NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, channel_dim, 48);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, slot, 60);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, data_off, 64);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, params_off, 80);
-NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, reserved, 88);
+NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, encoding, 88);
+NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, reserved, 92);
 NNPU_ASSERT_SIZE(struct nnpu_command, 32);
 NNPU_ASSERT_OFFSET(struct nnpu_command, num_inputs, 8);
 NNPU_ASSERT_OFFSET(struct nnpu_command, operands_first, 12);
@@ -757,9 +828,12 @@ NNPU_ASSERT_OFFSET(struct nnpu_identify, num_engines, 176);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, operations, 184);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, relaxed, 312);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, performance, 376);
-NNPU_ASSERT_OFFSET(struct nnpu_identify, max_depth, 888);
-NNPU_ASSERT_OFFSET(struct nnpu_identify, num_extensions, 892);
-NNPU_ASSERT_OFFSET(struct nnpu_identify, admin_ms, 896);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, max_depth, 2424);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, num_extensions, 2428);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, admin_ms, 2432);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, program_min, 2448);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, types, 2456);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, isas, 2492);
 NNPU_ASSERT_SIZE(struct nnpu_extension_type, 16);
 NNPU_ASSERT_SIZE(struct nnpu_extension, 4096);
 NNPU_ASSERT_OFFSET(struct nnpu_extension, name, 16);

@@ -234,7 +234,14 @@ static enum nnhal_status device_create(struct transport *t, struct nnhal_device 
 		device_destroy(d);
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	status = read_extensions(d, diag);
+	if (!transport_takes_programs(&t->identify)) {
+		diag_set(diag, "the device takes programs of versions %u to %u, not %u",
+			 le16toh(t->identify.program_min), le16toh(t->identify.program_max),
+			 NNPU_PROGRAM_VERSION);
+		status = NNHAL_STATUS_GENERAL_FAILURE;
+	} else {
+		status = read_extensions(d, diag);
+	}
 	if (status) {
 		device_destroy(d);
 		return status;

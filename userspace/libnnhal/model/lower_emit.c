@@ -235,6 +235,8 @@ enum nnhal_status lower_emit(struct lowering *l)
 	header->version = htole16(NNPU_PROGRAM_VERSION);
 	header->header_size = htole16(sizeof(*header));
 	header->size = htole32((uint32_t)size);
+	header->tensor_stride = htole16(sizeof(struct nnpu_tensor_desc));
+	header->command_stride = htole16(sizeof(struct nnpu_command));
 	if (l->model->relax_computation_float32_to_float16)
 		header->flags = htole32(NNPU_PROGRAM_RELAXED);
 	header->tensors_off = htole32((uint32_t)tensors_off);

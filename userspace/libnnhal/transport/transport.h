@@ -10,6 +10,7 @@
 #ifndef NNHAL_TRANSPORT_H
 #define NNHAL_TRANSPORT_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -188,6 +189,13 @@ struct transport {
 	char name[64];			/* "nnpu-drm0" */
 	char driver[64];		/* version of driver or device model */
 };
+
+/* Does the device take programs of the version that the library writes? */
+static inline bool transport_takes_programs(const struct nnpu_identify *id)
+{
+	return le16toh(id->program_min) <= NNPU_PROGRAM_VERSION &&
+	       le16toh(id->program_max) >= NNPU_PROGRAM_VERSION;
+}
 
 /*
  * Open hardware device @index under @root, which is "" except in tests. Statuses of
