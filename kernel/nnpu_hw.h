@@ -114,6 +114,7 @@
 #define NNPU_QSTATE_IDLE		1
 #define NNPU_QSTATE_RUNNING		2
 #define NNPU_QSTATE_STOPPED		3	/* QREG_ERROR says why */
+#define NNPU_QSTATE_WAITING		4	/* entries wait, none has begun */
 
 #define NNPU_QREG_CURRENT_RUNNING	(1u << 31)
 #define NNPU_QREG_CURRENT_CID		0x0000ffffu

@@ -59,6 +59,8 @@ struct nnpu_quota_user *nnpu_quota_charge(struct nnpu_quota *quota, kuid_t uid, 
 			user = fresh;
 			fresh = NULL;
 			user->uid = uid;
+			INIT_LIST_HEAD(&user->wanted);
+			INIT_LIST_HEAD(&user->wanting_node);
 			list_add(&user->node, &quota->users);
 		}
 		user->held++;

@@ -31,11 +31,17 @@ struct nnpu_quota {
  * @node: in nnpu_quota.users
  * @uid: the user
  * @held: number of objects, at least 1
+ * @wanted: user queues of his that wait for a hardware queue, the longest waiting first
+ * @wanting_node: in nnpu_userqs.wanting while @wanted is not empty
+ *
+ * nnpu_userqs.lock protects the last two. A queue holds its context, and that an object.
  */
 struct nnpu_quota_user {
 	struct list_head node;
 	kuid_t uid;
 	u32 held;
+	struct list_head wanted;
+	struct list_head wanting_node;
 };
 
 void nnpu_quota_init(struct nnpu_quota *quota, u32 total);

@@ -343,7 +343,7 @@ int nnpu_userq_init(struct nnpu_device *ndev)
 	mutex_init(&uqs->lock);
 	spin_lock_init(&uqs->irq_lock);
 	INIT_LIST_HEAD(&uqs->all);
-	INIT_LIST_HEAD(&uqs->wanted);
+	INIT_LIST_HEAD(&uqs->wanting);
 	INIT_LIST_HEAD(&uqs->active);
 	INIT_LIST_HEAD(&uqs->zaps);
 

@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "nnpu_hw.h"
+#include "nnpu_userq_share.h"
 #include "nnpu_watchdog.h"
 
 struct drm_device;
@@ -84,7 +85,7 @@ enum nnpu_userq_state {
  * @events: counts interrupts and changes of state; waiters wait for a change
  * @events_read: value of @events that read() of the descriptor has returned
  * @node: entry of nnpu_userqs.all
- * @sched_node: entry of nnpu_userqs.wanted or nnpu_userqs.active
+ * @sched_node: entry of nnpu_quota_user.wanted or nnpu_userqs.active
  * @state: state; only nnpu_userq_state_set() changes it
  * @end: state that @state is about to become, if that is one of the end
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0; valid when @state is one of the end
@@ -96,7 +97,7 @@ enum nnpu_userq_state {
  * @mappings: mappings of the doorbell: one, two while mremap() is being refused
  * @resume: SUSPEND_QUEUE has written @saved; CREATE_QUEUE restores it
  * @saved: position of a parked queue
- * @active_since: when it got its hardware queue, jiffies
+ * @since: when it got its hardware queue or began to leave, jiffies
  * @idle_since: when the watchdog first saw it idle, jiffies
  * @idle_busy: register BUSY when the watchdog read it last
  * @busy: register BUSY when it was accounted last
@@ -142,7 +143,7 @@ struct nnpu_userq {
 
 	bool resume;
 	struct nnpu_queue_state saved;
-	unsigned long active_since;
+	unsigned long since;
 	unsigned long idle_since;
 	u32 idle_busy;
 	u32 busy;
@@ -161,8 +162,9 @@ struct nnpu_userq {
  * @by_qid: user queue on hardware queue NNPU_QID_USER + index
  * @num_hw: hardware queues for processes; 0 if user queues are off
  * @all: all queues that have not ended
- * @wanted: queues that wait for a hardware queue, the longest waiting first
+ * @wanting: users with queues that wait for a hardware queue; struct nnpu_quota_user
  * @active: queues that have a hardware queue, the longest active first
+ * @shares: what nnpu_userq_lend_work() knows of them
  * @zaps: queues that ended in a reset and whose doorbell page must be zapped
  * @state_mem: SUSPEND_QUEUE writes here
  * @state_dma: its DMA address
@@ -177,8 +179,9 @@ struct nnpu_userqs {
 	struct nnpu_userq *by_qid[NNPU_USERQ_HW_MAX];
 	unsigned int num_hw;
 	struct list_head all;
-	struct list_head wanted;
+	struct list_head wanting;
 	struct list_head active;
+	struct nnpu_userq_share shares[NNPU_USERQ_HW_MAX];
 	struct list_head zaps;
 	struct nnpu_queue_state *state_mem;
 	dma_addr_t state_dma;

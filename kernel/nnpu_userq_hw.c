@@ -82,7 +82,7 @@ void nnpu_userq_hw_leave(struct nnpu_userq *uq)
 		nnpu_power_put_queue(ndev);
 	}
 	/* Another queue may wait for it. */
-	if (!list_empty(&uqs->wanted))
+	if (!list_empty(&uqs->wanting))
 		nnpu_userq_state_kick_lend(uqs);
 	mutex_unlock(&uqs->lock);
 }
@@ -192,7 +192,7 @@ int nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid)
 	if (!ret) {
 		nnpu_userq_state_set(uq, NNPU_USERQ_ACTIVE);
 		uq->qid = qid;
-		uq->active_since = jiffies;
+		uq->since = jiffies;
 		uq->idle_since = jiffies;
 		uq->aborting = false;
 		nnpu_watchdog_rearm(&uq->watchdog);
@@ -234,6 +234,8 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle)
 		mutex_unlock(&uqs->lock);
 		return 0;
 	}
+	if (!idle && uq->state != NNPU_USERQ_LEAVING)
+		uq->since = jiffies;
 	/* First, so that no doorbell of this process reaches the next user queue. */
 	nnpu_userq_state_set(uq, NNPU_USERQ_LEAVING);
 	qid = uq->qid;

@@ -4,19 +4,33 @@
  *
  * There may be more user queues than hardware queues. A user queue gets a hardware queue
  * when its doorbell is rung, and keeps it until another needs it or it is idle for
- * queue_idle_ms. If another needs one, an idle queue gives its own back. If none is idle,
- * the one that has been active longest does so after the job that it runs; if work is left
- * in its ring, it waits for a hardware queue again.
+ * queue_idle_ms. nnpu_userq_share.c says which one gives its own back: an idle one, or one of
+ * the user with most of them at work, after the job that it runs; if work is left in its ring,
+ * it waits for a hardware queue again. The users whose queues wait have turns.
  */
 #include <linux/jiffies.h>
 
+#include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_quota.h"
 #include "nnpu_userq.h"
 
 /* A busy queue keeps its hardware queue this long when others wait. */
 #define NNPU_USERQ_QUANTUM_MS	10
 /* Time between two attempts to free a hardware queue. */
 #define NNPU_USERQ_RETRY_MS	1
+
+/**
+ * struct nnpu_userq_lend - one step
+ * @wanted: queue that gets a hardware queue, with a reference; NULL: none
+ * @victim: queue that is to give its own back, with a reference; NULL: none
+ * @idle: only if @victim has no work
+ */
+struct nnpu_userq_lend {
+	struct nnpu_userq *wanted;
+	struct nnpu_userq *victim;
+	bool idle;
+};
 
 /* Give a free hardware queue to a queue that waits. hw_lock is held. */
 static void nnpu_userq_lend_to(struct nnpu_userq *uq, u16 qid)
@@ -42,86 +56,103 @@ static u16 nnpu_userq_lend_free_qid(struct nnpu_device *ndev)
 	return 0;
 }
 
-/* The queue that has to give its hardware queue back, with a reference, or NULL. */
-static struct nnpu_userq *nnpu_userq_lend_pick_victim(struct nnpu_device *ndev, bool *idle)
+static bool nnpu_userq_lend_is_ripe(const struct nnpu_userq *uq)
 {
-	unsigned long quantum = msecs_to_jiffies(NNPU_USERQ_QUANTUM_MS);
-	struct nnpu_userqs *uqs = &ndev->userqs;
-	struct nnpu_userq *uq, *victim = NULL;
+	return time_after(jiffies, uq->since + msecs_to_jiffies(NNPU_USERQ_QUANTUM_MS));
+}
 
-	mutex_lock(&uqs->lock);
-	list_for_each_entry(uq, &uqs->active, sched_node) {
-		/* A queue that is leaving comes first: the device fetches none of its jobs. */
-		if (uq->state == NNPU_USERQ_LEAVING) {
-			victim = uq;
-			*idle = false;
-			break;
+/* The queues that have a hardware queue, in the order of the list; how many. */
+static unsigned int nnpu_userq_lend_sample(struct nnpu_device *ndev,
+					   struct nnpu_userq_share *shares)
+{
+	struct nnpu_userq *uq;
+	unsigned int num = 0;
+
+	list_for_each_entry(uq, &ndev->userqs.active, sched_node) {
+		bool leaving = uq->state == NNPU_USERQ_LEAVING;
+
+		shares[num++] = (struct nnpu_userq_share) {
+			.user = uq->ctx->user,
+			.busy = leaving || nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE) !=
+				NNPU_QSTATE_IDLE,
+			.leaving = leaving,
+			.ripe = nnpu_userq_lend_is_ripe(uq),
+		};
+	}
+	nnpu_userq_share_count(shares, num);
+	return num;
+}
+
+static struct nnpu_userq *nnpu_userq_lend_get_active(struct nnpu_userqs *uqs, unsigned int index)
+{
+	struct nnpu_userq *uq;
+
+	list_for_each_entry(uq, &uqs->active, sched_node)
+		if (!index--) {
+			kref_get(&uq->ref);
+			return uq;
 		}
-		if (*idle && victim)
-			continue;
-		if (nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE) == NNPU_QSTATE_IDLE) {
-			victim = uq;
-			*idle = true;
-		} else if (!victim && time_after(jiffies, uq->active_since + quantum)) {
-			victim = uq;
+	return NULL;
+}
+
+/* What can be done for the users that want something. nnpu_userqs.lock is held. */
+static void nnpu_userq_lend_look(struct nnpu_device *ndev, struct nnpu_userq_lend *step)
+{
+	struct nnpu_userqs *uqs = &ndev->userqs;
+	struct nnpu_userq_share *shares = uqs->shares;
+	struct nnpu_quota_user *user, *served = NULL;
+	int choice, victim = -1;
+	unsigned int num, i;
+
+	num = nnpu_userq_lend_sample(ndev, shares);
+	list_for_each_entry(user, &uqs->wanting, wanting_node) {
+		choice = nnpu_userq_share_choose(shares, num, uqs->num_hw, user);
+		if (choice == NNPU_USERQ_SHARE_FREE) {
+			step->wanted = list_first_entry(&user->wanted, struct nnpu_userq,
+							sched_node);
+			kref_get(&step->wanted->ref);
+			list_move_tail(&user->wanting_node, &uqs->wanting);
+			return;
+		}
+		/* Who gets an idle one does not wait for those who wait for a job to end. */
+		if (choice >= 0 && (victim < 0 || (shares[victim].busy && !shares[choice].busy))) {
+			victim = choice;
+			served = user;
 		}
 	}
-	if (victim)
-		kref_get(&victim->ref);
-	mutex_unlock(&uqs->lock);
-	return victim;
+	if (victim >= 0) {
+		step->victim = nnpu_userq_lend_get_active(uqs, victim);
+		step->idle = !shares[victim].busy;
+		list_move_tail(&served->wanting_node, &uqs->wanting);
+		return;
+	}
+	/* A queue that is leaving must be suspended even if no queue waits any more. */
+	for (i = 0; i < num; i++)
+		if (shares[i].leaving) {
+			step->victim = nnpu_userq_lend_get_active(uqs, i);
+			return;
+		}
 }
 
 /*
- * Free a hardware queue. hw_lock is held.
+ * Take the hardware queue of a queue back. hw_lock is held.
  *
- * Return: 0, or -EBUSY: try again later.
+ * Return: 0; -EBUSY: it is idle no more, or leaves after the job that it runs.
  */
-static int nnpu_userq_lend_make_room(struct nnpu_device *ndev)
+static int nnpu_userq_lend_make_room(struct nnpu_device *ndev, struct nnpu_userq *victim,
+				     bool idle)
 {
-	struct nnpu_userq *victim;
-	bool idle = false;
-	int ret;
+	int ret = nnpu_userq_hw_suspend(victim, idle);
 
-	victim = nnpu_userq_lend_pick_victim(ndev, &idle);
-	if (!victim)
-		return -EBUSY;
-	ret = nnpu_userq_hw_suspend(victim, idle);
-	if (ret == -EBUSY && idle) {
-		/* Its process rang meanwhile. Another may be idle: this one goes last. */
+	if (ret == -EBUSY) {
+		/* The next look sees the others first. */
 		mutex_lock(&ndev->userqs.lock);
-		if (victim->state == NNPU_USERQ_ACTIVE)
+		if (victim->state == NNPU_USERQ_ACTIVE || victim->state == NNPU_USERQ_LEAVING)
 			list_move_tail(&victim->sched_node, &ndev->userqs.active);
 		mutex_unlock(&ndev->userqs.lock);
 	}
 	if (ret == -EIO)
 		nnpu_userq_watch_kick(ndev, true);
-	nnpu_userq_put(victim);
-	return ret ? -EBUSY : 0;
-}
-
-static struct nnpu_userq *nnpu_userq_lend_first_wanted(struct nnpu_userqs *uqs)
-{
-	struct nnpu_userq *uq;
-
-	mutex_lock(&uqs->lock);
-	uq = list_first_entry_or_null(&uqs->wanted, struct nnpu_userq, sched_node);
-	if (uq)
-		kref_get(&uq->ref);
-	mutex_unlock(&uqs->lock);
-	return uq;
-}
-
-/* A queue that is leaving must be suspended even if no queue waits any more. */
-static bool nnpu_userq_lend_any_leaving(struct nnpu_userqs *uqs)
-{
-	struct nnpu_userq *uq;
-	bool ret = false;
-
-	mutex_lock(&uqs->lock);
-	list_for_each_entry(uq, &uqs->active, sched_node)
-		ret |= uq->state == NNPU_USERQ_LEAVING;
-	mutex_unlock(&uqs->lock);
 	return ret;
 }
 
@@ -130,8 +161,7 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 {
 	struct nnpu_userqs *uqs = container_of(to_delayed_work(work), struct nnpu_userqs, work);
 	struct nnpu_device *ndev = container_of(uqs, struct nnpu_device, userqs);
-	struct nnpu_userq *uq;
-	bool again = false;
+	bool again = false, more = true;
 	int idx;
 
 	/* After a reset, also if the device is dead. */
@@ -139,20 +169,27 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 	if (!nnpu_device_enter(ndev, &idx))
 		return;
 	mutex_lock(&uqs->hw_lock);
-	while (!again) {
+	while (more) {
+		struct nnpu_userq_lend step = { };
 		u16 qid = nnpu_userq_lend_free_qid(ndev);
 
 		/* In this order: a reset lists the zaps before it frees hardware queues. */
 		nnpu_userq_zap_lost(ndev);
-		uq = nnpu_userq_lend_first_wanted(uqs);
-		if (uq && qid)
-			nnpu_userq_lend_to(uq, qid);
-		else if (uq || nnpu_userq_lend_any_leaving(uqs))
-			again = nnpu_userq_lend_make_room(ndev);
-		else
-			break;
-		if (uq)
-			nnpu_userq_put(uq);
+		mutex_lock(&uqs->lock);
+		nnpu_userq_lend_look(ndev, &step);
+		again = !list_empty(&uqs->wanting) || step.victim;
+		mutex_unlock(&uqs->lock);
+		if (step.wanted) {
+			more = qid;
+			if (qid)
+				nnpu_userq_lend_to(step.wanted, qid);
+			nnpu_userq_put(step.wanted);
+		} else if (step.victim) {
+			more = !nnpu_userq_lend_make_room(ndev, step.victim, step.idle);
+			nnpu_userq_put(step.victim);
+		} else {
+			more = false;
+		}
 	}
 	mutex_unlock(&uqs->hw_lock);
 	if (again)

@@ -9,7 +9,9 @@
 
 #include <drm/nnpu_accel.h>
 
+#include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_quota.h"
 #include "nnpu_userq.h"
 
 /**
@@ -60,6 +62,7 @@ void nnpu_userq_state_zap(struct nnpu_userq *uq)
 void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	struct nnpu_quota_user *user = uq->ctx->user;
 	enum nnpu_userq_state before = uq->state;
 
 	lockdep_assert_held(&uqs->lock);
@@ -72,7 +75,9 @@ void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 		list_del_init(&uq->sched_node);
 		break;
 	case NNPU_USERQ_WANTED:
-		list_add_tail(&uq->sched_node, &uqs->wanted);
+		list_add_tail(&uq->sched_node, &user->wanted);
+		if (list_empty(&user->wanting_node))
+			list_add_tail(&user->wanting_node, &uqs->wanting);
 		nnpu_userq_state_kick_lend(uqs);
 		break;
 	case NNPU_USERQ_ACTIVE:
@@ -91,6 +96,8 @@ void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 		list_del_init(&uq->sched_node);
 		break;
 	}
+	if (before == NNPU_USERQ_WANTED && list_empty(&user->wanted))
+		list_del_init(&user->wanting_node);
 }
 
 /**

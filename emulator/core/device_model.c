@@ -19,7 +19,7 @@
 void nnpu_device_default_props(struct nnpu_device_props *props)
 {
 	*props = (struct nnpu_device_props) {
-		.num_queues = 16,
+		.num_queues = 64,
 		.num_engines = 1,
 		.num_vectors = 17,
 		.max_contexts = 64,

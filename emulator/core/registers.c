@@ -105,7 +105,9 @@ static uint32_t read_queue_reg(struct nnpu_device *dev, uint32_t offset)
 			return NNPU_QSTATE_ABSENT;
 		if (q->stopped)
 			return NNPU_QSTATE_STOPPED;
-		return q->running || q->begun ? NNPU_QSTATE_RUNNING : NNPU_QSTATE_IDLE;
+		if (q->running || q->begun)
+			return NNPU_QSTATE_RUNNING;
+		return queue_has_work(q) ? NNPU_QSTATE_WAITING : NNPU_QSTATE_IDLE;
 	case NNPU_QREG_PROGRESS:
 		return read_progress(dev, q);
 	case NNPU_QREG_CURRENT:

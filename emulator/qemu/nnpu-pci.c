@@ -346,7 +346,7 @@ static void nnpu_pci_config_write(PCIDevice *pdev, uint32_t addr, uint32_t value
 }
 
 static Property nnpu_pci_properties[] = {
-	DEFINE_PROP_UINT32("queues", NnpuPciState, queues, 16),
+	DEFINE_PROP_UINT32("queues", NnpuPciState, queues, 64),
 	DEFINE_PROP_UINT32("engines", NnpuPciState, engines, 1),
 	DEFINE_PROP_SIZE("memory", NnpuPciState, memory, 1 * GiB),
 	DEFINE_PROP_UINT32("vectors", NnpuPciState, vectors, 0),

@@ -13,8 +13,8 @@ static void test_properties(void)
 
 	nnpu_device_default_props(&good);
 	ok(!nnpu_device_check_props(&good, error, sizeof(error)), "default properties are valid");
-	ok(good.num_queues == 16 && good.num_engines == 1 && good.memory_size == 1u << 30,
-	   "defaults: 16 queues, 1 engine, 1 GiB");
+	ok(good.num_queues == 64 && good.num_engines == 1 && good.memory_size == 1u << 30,
+	   "defaults: 64 queues, 1 engine, 1 GiB");
 	p = good;
 	p.num_queues = 0;
 	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "num_queues"),
@@ -38,7 +38,7 @@ static void test_properties(void)
 	p.num_vectors = 33;
 	ok(!nnpu_device_check_props(&p, error, sizeof(error)), "33 vectors of messages are fine");
 	p = good;
-	ok(nnpu_device_doorbell_size(&p) == 32 * 4096, "17 doorbell pages round up to 32");
+	ok(nnpu_device_doorbell_size(&p) == 128 * 4096, "65 doorbell pages round up to 128");
 }
 
 static void test_identity(struct rig *r)
