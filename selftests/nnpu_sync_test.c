@@ -167,12 +167,17 @@ static int must_wait(int dmabuf, uint32_t to)
 	return ret < 0 ? -errno : !ret;
 }
 
-/* Keep the device busy; the last job is @job. */
+/*
+ * Keep the device busy, for a second more with each job where that can be had; the last job is
+ * @job.
+ */
 static int submit_behind(int fd, struct nnpu_job *before, struct nnpu_job *job)
 {
 	unsigned int i;
-	int ret = 0;
+	int ret = nnpu_inject(fd, NNPU_INJECT_JOB_SLOW, BEFORE);
 
+	if (ret == -EOPNOTSUPP)
+		ret = 0;
 	nnpu_job_fill(job, 1);
 	for (i = 0; i < BEFORE && !ret; i++) {
 		nnpu_job_fill(&before[i], i);

@@ -6,3 +6,12 @@ DOC_CHECKS += tests/docs/check-spec
 DOC_CHECKS += tests/docs/check-documents
 DOC_CHECKS += tests/docs/check-conformance
 DOC_CHECKS += tests/docs/check-sphinx
+
+# Prints the registers of the device model, for check-spec.
+$(BUILD)/obj/tests/docs/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
+
+$(BUILD)/tests/reset_values: $(BUILD)/obj/tests/docs/reset_values.o \
+		$(BUILD)/obj/tests/emulator/rig.o $(BUILD)/lib/libnnpu-emu.a FORCE
+	$(call link,$^ -lpthread -lm)
+
+run-doc-checks: $(BUILD)/tests/reset_values
