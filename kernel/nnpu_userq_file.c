@@ -37,18 +37,24 @@ static vm_fault_t nnpu_userq_file_insert(struct nnpu_userq *uq, u16 qid,
 static vm_fault_t nnpu_userq_file_fault_wait(struct nnpu_userq *uq, struct vm_fault *vmf, int seen)
 {
 	unsigned long timeout = msecs_to_jiffies(NNPU_USERQ_FAULT_MS);
-	bool unlock = fault_flag_allow_retry_first(vmf->flags);
 
-	if (unlock && vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
-		return VM_FAULT_RETRY;
-	if (unlock) {
-		/* Without the mmap_lock the mapping and its reference may go away. */
-		kref_get(&uq->ref);
-		mmap_read_unlock(vmf->vma->vm_mm);
-	}
-	wait_event_killable_timeout(uq->wait, atomic_read(&uq->events) != seen, timeout);
-	if (!unlock)
+	/*
+	 * The second try keeps the mmap_lock: do not sleep. The access faults again, and the
+	 * first try of that fault waits.
+	 */
+	if (vmf->flags & FAULT_FLAG_TRIED)
 		return VM_FAULT_NOPAGE;
+	if (!fault_flag_allow_retry_first(vmf->flags)) {
+		/* The caller cannot drop it at all. */
+		schedule_timeout_killable(1);
+		return VM_FAULT_NOPAGE;
+	}
+	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_RETRY;
+	/* Without the mmap_lock the mapping and its reference may go away. */
+	kref_get(&uq->ref);
+	mmap_read_unlock(vmf->vma->vm_mm);
+	wait_event_killable_timeout(uq->wait, atomic_read(&uq->events) != seen, timeout);
 	nnpu_userq_put(uq);
 	return VM_FAULT_RETRY;
 }

@@ -275,13 +275,24 @@ no_bus_master() { ! masters_the_bus; }
 # The registers of a suspended device are switched off. The driver finds it dead and takes
 # bus mastering away. The kernel restores the configuration when it resumes the device.
 test_dead() {
-	local out
+	local out status looker
 	runtime_pm || { fail "runtime power management is off"; return 1; }
 	falls_asleep || { fail "not suspended"; return 1; }
 	masters_the_bus || { fail "no bus master before"; return 1; }
+	# A file that was opened while the device worked, and has no context.
+	rm -f "$tmp/look"
+	mkfifo "$tmp/look"
+	"$loop" -w < "$tmp/look" > "$tmp/looker" 2>&1 &
+	looker=$!
+	exec 8> "$tmp/look"
+	wait_until 60 grep -q ready "$tmp/looker" || { fail "no file: $(cat "$tmp/looker")"; return 1; }
 	pci_command_write 004
 	! "$loop" -n 1 > /dev/null 2>&1 || { fail "a job without registers"; return 1; }
 	wait_until 60 no_bus_master || { fail "a dead device is a bus master"; return 1; }
+	exec 8>&-
+	wait "$looker"
+	status=$?
+	[ "$status" = 3 ] || { fail "a file without context: status $status, $(cat "$tmp/looker")"; return 1; }
 	attribute_is power/runtime_status suspended || { fail "resumed too early"; return 1; }
 	echo on > "/sys/bus/pci/devices/$address/power/control"
 	wait_until 60 attribute_is power/runtime_status active || { fail "not resumed"; return 1; }

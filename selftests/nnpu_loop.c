@@ -4,10 +4,12 @@
  * checked. The scripts run it, kill it and take the device from under it.
  *
  *   nnpu_loop [-n JOBS] [-q] [-s] [-r FD]
+ *   nnpu_loop -w
  *
  * -n ends after so many jobs (default: never), -q submits through a user queue
  * instead of SUBMIT, -s mixes in slow convolutions, -r writes one byte to the
- * descriptor when the first job is done. Exit status: 0 done, 1 wrong result or
+ * descriptor when the first job is done. -w only opens the device, waits for the end of
+ * standard input, and says what it finds then: 3, or 0 for a device that works. Exit status: 0 done, 1 wrong result or
  * unexpected error, 3 the device went away, 4 there is none.
  */
 #include <stdio.h>
@@ -68,16 +70,40 @@ static void push(struct nnpu_uq *uq, struct nnpu_job *job, uint16_t cid)
 	nnpu_uq_ring(uq);
 }
 
+/* A file without context, opened before: does it notice that the device is gone? */
+static int wait_and_look(int fd)
+{
+	struct drm_nnpu_context_info info = { 0 };
+	uint32_t size = sizeof(info);
+	struct nnpu_buf buf;
+	int query, bind;
+	char c;
+
+	printf("ready\n");
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	query = nnpu_query(fd, DRM_NNPU_QUERY_CONTEXT_INFO, &info, &size);
+	bind = nnpu_buf_create(fd, &buf, 1, DRM_NNPU_SLOT_READ);
+	if (!query && !(info.flags & DRM_NNPU_CONTEXT_LOST) && !bind)
+		return 0;
+	if (bind == -ENODEV && (query == -ENODEV || info.flags & DRM_NNPU_CONTEXT_LOST))
+		return 3;
+	fprintf(stderr, "nnpu_loop: context info %s, flags %#x; bind %s\n", strerror(-query),
+		info.flags, strerror(-bind));
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct nnpu_job jobs[IN_FLIGHT];
 	unsigned long count = 0, done = 0, submitted = 0;
 	int opt, fd, ret, ready = -1;
-	bool slow = false, queue = false;
+	bool slow = false, queue = false, look = false;
 	struct nnpu_uq uq;
 	unsigned int i;
 
-	while ((opt = getopt(argc, argv, "n:qsr:")) != -1) {
+	while ((opt = getopt(argc, argv, "n:qsr:w")) != -1) {
 		switch (opt) {
 		case 'n':
 			count = strtoul(optarg, NULL, 0);
@@ -87,6 +113,9 @@ int main(int argc, char **argv)
 			break;
 		case 's':
 			slow = true;
+			break;
+		case 'w':
+			look = true;
 			break;
 		case 'r':
 			ready = atoi(optarg);
@@ -102,6 +131,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "nnpu_loop: no device: %s\n", strerror(-fd));
 		return 4;
 	}
+	if (look)
+		return wait_and_look(fd);
 	for (i = 0; i < IN_FLIGHT; i++) {
 		if (slow && i % 2 == 0)
 			ret = nnpu_job_init_slow(fd, &jobs[i], 48);
