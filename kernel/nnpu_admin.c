@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The admin queue: synchronous commands, with a bounded wait.
+ * The admin queue: synchronous commands, with a bounded wait. A load of a program may take as
+ * long as loads make progress.
  *
  * A command without answer is the caller's business here. Most callers want
  * nnpu_command_exec(), which resets the device then.
@@ -25,11 +26,13 @@
  * @done: completed by the interrupt handler
  * @cqe: copy of the completion
  * @answered: @cqe is valid; under nnpu_qpair.lock
+ * @keeps_cid: the waiter frees the id, so that an ABORT of it meets no other command
  */
 struct nnpu_admin_wait {
 	struct completion done;
 	struct nnpu_cqe cqe;
 	bool answered;
+	bool keeps_cid;
 };
 
 /**
@@ -41,10 +44,12 @@ struct nnpu_admin_wait {
 int nnpu_admin_init(struct nnpu_device *ndev)
 {
 	u32 entries = min(NNPU_ADMIN_ENTRIES, ndev->limits.max_entries);
+	u32 loads = min(NNPU_ADMIN_LOADS, (entries - 1) / 2);
+	u32 depth = min(NNPU_ADMIN_DEPTH, entries - 1 - loads);
 
-	sema_init(&ndev->admin.room, min(NNPU_ADMIN_DEPTH, entries - 1));
-	return nnpu_qpair_alloc(ndev, &ndev->admin.qp, NNPU_QID_ADMIN, entries,
-				min(NNPU_ADMIN_DEPTH, entries - 1));
+	sema_init(&ndev->admin.room, depth);
+	sema_init(&ndev->admin.loads, loads);
+	return nnpu_qpair_alloc(ndev, &ndev->admin.qp, NNPU_QID_ADMIN, entries, depth + loads);
 }
 
 /**
@@ -74,11 +79,12 @@ void nnpu_admin_process(struct nnpu_device *ndev)
 	while (budget-- && nnpu_qpair_pop(qp, &cqe, &owner)) {
 		struct nnpu_admin_wait *wait = owner;
 
-		if (!wait)
+		if (!wait || wait->answered)
 			continue;
 		wait->cqe = cqe;
 		wait->answered = true;
-		nnpu_cids_put(&qp->cids, le16_to_cpu(cqe.cid));
+		if (!wait->keeps_cid)
+			nnpu_cids_put(&qp->cids, le16_to_cpu(cqe.cid));
 		complete(&wait->done);
 	}
 	nnpu_qpair_pop_done(qp);
@@ -135,6 +141,15 @@ static int nnpu_admin_push(struct nnpu_device *ndev, const void *sqe,
 	return ret;
 }
 
+/* The device is FATAL or was removed. */
+static bool nnpu_admin_is_broken(struct nnpu_device *ndev)
+{
+	u32 status = nnpu_read(ndev, NNPU_REG_STATUS);
+
+	/* All ones: the device was removed. */
+	return status == U32_MAX || status & NNPU_STATUS_REG_FATAL;
+}
+
 /* Wait in slices; look at the ring and at the device between them. */
 static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wait)
 {
@@ -142,17 +157,47 @@ static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wa
 	unsigned long slice = msecs_to_jiffies(NNPU_ADMIN_SLICE_MS);
 
 	while (!wait_for_completion_timeout(&wait->done, slice)) {
-		u32 status = nnpu_read(ndev, NNPU_REG_STATUS);
+		bool broken = nnpu_admin_is_broken(ndev);
 
 		nnpu_admin_process(ndev);
-		if (completion_done(&wait->done))
-			return;
-		/* All ones: the device was removed. */
-		if (status == U32_MAX || status & NNPU_STATUS_REG_FATAL)
-			return;
-		if (time_after(jiffies, end))
+		if (completion_done(&wait->done) || broken || time_after(jiffies, end))
 			return;
 	}
+}
+
+/* A late answer finds no owner after this. */
+static void nnpu_admin_forget(struct nnpu_device *ndev, struct nnpu_admin_wait *wait, u16 cid)
+{
+	struct nnpu_qpair *qp = &ndev->admin.qp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	if (nnpu_cids_find(&qp->cids, cid) == wait)
+		nnpu_cids_put(&qp->cids, cid);
+	spin_unlock_irqrestore(&qp->lock, flags);
+}
+
+/* The end of a command: its completion, or -ETIMEDOUT. */
+static int nnpu_admin_result(struct nnpu_device *ndev, const struct nnpu_sqe *head,
+			     const struct nnpu_admin_wait *wait, struct nnpu_admin_result *result)
+{
+	if (!wait->answered) {
+		atomic64_inc(&ndev->stats.admin_timeouts);
+		drm_err(&ndev->drm, "admin command %s for context %u was not answered\n",
+			nnpu_status_opcode_name(head->opcode), le32_to_cpu(head->ctx));
+		return -ETIMEDOUT;
+	}
+	result->status = le16_to_cpu(wait->cqe.status) >> NNPU_CQE_STATUS_SHIFT;
+	result->reason = le16_to_cpu(wait->cqe.reason);
+	result->operand = le16_to_cpu(wait->cqe.operand);
+	result->error = le32_to_cpu(wait->cqe.error);
+	result->value = le64_to_cpu(wait->cqe.result);
+	trace_nnpu_admin(ndev, head->opcode, le32_to_cpu(head->ctx), result->status);
+	if (result->status)
+		drm_dbg(&ndev->drm, "admin command %s for context %u: %s (%#x), reason %u\n",
+			nnpu_status_opcode_name(head->opcode), le32_to_cpu(head->ctx),
+			nnpu_status_name(result->status), result->status, result->reason);
+	return 0;
 }
 
 /**
@@ -161,51 +206,140 @@ static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wa
  * @sqe: 64-byte submission entry; its cid is filled in here
  * @result: gets the completion
  *
- * For callers that hold nnpu_device.reset_sem or run on nnpu_device.reset_wq.
+ * For callers that hold nnpu_device.reset_sem or run on nnpu_device.reset_wq. Not for
+ * LOAD_PROGRAM.
  *
  * Return: 0 if the device answered, whatever the status; -ETIMEDOUT if not, and
  * the device may then still use memory the command names.
  */
 int nnpu_admin_exec(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result)
 {
-	const struct nnpu_sqe *head = sqe;
-	struct nnpu_qpair *qp = &ndev->admin.qp;
 	struct nnpu_admin_wait wait = { };
-	unsigned long flags;
 	u16 cid = 0;
-	int ret;
 
 	memset(result, 0, sizeof(*result));
 	init_completion(&wait.done);
 	if (down_timeout(&ndev->admin.room, msecs_to_jiffies(nnpu_param_admin_timeout_ms())))
 		return -ETIMEDOUT;
-	ret = nnpu_admin_push(ndev, sqe, &wait, &cid);
-	if (!ret) {
+	if (!nnpu_admin_push(ndev, sqe, &wait, &cid)) {
 		nnpu_admin_wait(ndev, &wait);
-		/* A late answer finds no owner after this. */
-		spin_lock_irqsave(&qp->lock, flags);
-		if (nnpu_cids_find(&qp->cids, cid) == &wait)
-			nnpu_cids_put(&qp->cids, cid);
-		spin_unlock_irqrestore(&qp->lock, flags);
-		ret = wait.answered ? 0 : -ETIMEDOUT;
+		nnpu_admin_forget(ndev, &wait, cid);
 	}
 	up(&ndev->admin.room);
+	return nnpu_admin_result(ndev, sqe, &wait, result);
+}
 
-	if (ret) {
-		atomic64_inc(&ndev->stats.admin_timeouts);
-		drm_err(&ndev->drm, "admin command %s for context %u was not answered\n",
-			nnpu_status_opcode_name(head->opcode), le32_to_cpu(head->ctx));
-		return -ETIMEDOUT;
+/* Loads. */
+
+/* Ask the device to end a load. False: it does not do that, or does not answer. */
+static bool nnpu_admin_abort_load(struct nnpu_device *ndev, u16 cid)
+{
+	struct nnpu_sqe_queue sqe = {
+		.opcode = NNPU_ADMIN_ABORT,
+		.qid = cpu_to_le16(NNPU_QID_ADMIN),
+		.target_cid = cpu_to_le16(cid),
+	};
+	struct nnpu_admin_result result;
+
+	return ndev->features & NNPU_FEATURE_ABORT &&
+	       !nnpu_admin_exec(ndev, &sqe, &result) && !result.status;
+}
+
+/* Does this load have the loader? Another one that hangs has a waiter of its own. */
+static bool nnpu_admin_is_current(struct nnpu_device *ndev, u16 cid)
+{
+	return nnpu_read_queue(ndev, NNPU_QID_ADMIN, NNPU_QREG_CURRENT) ==
+	       (NNPU_QREG_CURRENT_RUNNING | cid);
+}
+
+/**
+ * struct nnpu_admin_load - how a load advances
+ * @progress: of loads, as seen last
+ * @hang_ms: how long it has not changed
+ * @abort_ms: how long the abort has lasted
+ * @killed: the process is dying
+ * @aborted: the device was asked to end the load
+ */
+struct nnpu_admin_load {
+	u32 progress;
+	unsigned int hang_ms;
+	unsigned int abort_ms;
+	bool killed;
+	bool aborted;
+};
+
+/*
+ * Judge a load after a slice. A load that hangs and has the loader is aborted, and so is one
+ * whose process dies. Return: false if the device is at fault.
+ */
+static bool nnpu_admin_judge_load(struct nnpu_device *ndev, struct nnpu_admin_load *l, u16 cid)
+{
+	u32 progress = nnpu_read_queue(ndev, NNPU_QID_ADMIN, NNPU_QREG_PROGRESS);
+	unsigned int hang = nnpu_param_hang_timeout_ms();
+
+	l->hang_ms = progress == l->progress ? l->hang_ms + NNPU_ADMIN_SLICE_MS : 0;
+	l->progress = progress;
+	if (nnpu_admin_is_broken(ndev))
+		return false;
+	if (l->aborted) {
+		l->abort_ms += NNPU_ADMIN_SLICE_MS;
+		return l->abort_ms <= nnpu_param_abort_timeout_ms();
 	}
-	result->status = le16_to_cpu(wait.cqe.status) >> NNPU_CQE_STATUS_SHIFT;
-	result->reason = le16_to_cpu(wait.cqe.reason);
-	result->operand = le16_to_cpu(wait.cqe.operand);
-	result->error = le32_to_cpu(wait.cqe.error);
-	result->value = le64_to_cpu(wait.cqe.result);
-	trace_nnpu_admin(ndev, head->opcode, le32_to_cpu(head->ctx), result->status);
-	if (result->status)
-		drm_dbg(&ndev->drm, "admin command %s for context %u: %s (%#x), reason %u\n",
-			nnpu_status_opcode_name(head->opcode), le32_to_cpu(head->ctx),
-			nnpu_status_name(result->status), result->status, result->reason);
-	return 0;
+	if (l->killed || (l->hang_ms > hang && nnpu_admin_is_current(ndev, cid))) {
+		if (!l->killed)
+			drm_warn(&ndev->drm, "load %#x makes no progress, aborting it\n", cid);
+		l->aborted = nnpu_admin_abort_load(ndev, cid);
+		/* Without ABORT a dying process waits like any other. */
+		return l->aborted || l->hang_ms <= hang;
+	}
+	/* Who has the loader had the time to be aborted, too. */
+	return l->hang_ms <= 2 * hang + nnpu_param_abort_timeout_ms();
+}
+
+static void nnpu_admin_wait_load(struct nnpu_device *ndev, struct nnpu_admin_wait *wait, u16 cid)
+{
+	unsigned long slice = msecs_to_jiffies(NNPU_ADMIN_SLICE_MS);
+	struct nnpu_admin_load l = { };
+	long left;
+
+	l.progress = nnpu_read_queue(ndev, NNPU_QID_ADMIN, NNPU_QREG_PROGRESS);
+	do {
+		if (l.killed)
+			left = wait_for_completion_timeout(&wait->done, slice);
+		else
+			left = wait_for_completion_killable_timeout(&wait->done, slice);
+		if (left < 0)
+			l.killed = true;
+		/* An interrupt may have been lost. */
+		nnpu_admin_process(ndev);
+		if (left > 0 || completion_done(&wait->done))
+			return;
+	} while (nnpu_admin_judge_load(ndev, &l, cid));
+}
+
+/**
+ * nnpu_admin_load - run LOAD_PROGRAM, leave recovery to the caller
+ * @ndev: device
+ * @sqe: 64-byte submission entry; its cid is filled in here
+ * @result: gets the completion
+ *
+ * For callers that hold nnpu_device.reset_sem and a place in nnpu_admin.loads.
+ *
+ * The load may take long, while loads make progress. A fatal signal has it aborted; this
+ * function returns when the device has ended it.
+ *
+ * Return: as nnpu_admin_exec().
+ */
+int nnpu_admin_load(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result)
+{
+	struct nnpu_admin_wait wait = { .keeps_cid = true };
+	u16 cid = 0;
+
+	memset(result, 0, sizeof(*result));
+	init_completion(&wait.done);
+	if (!nnpu_admin_push(ndev, sqe, &wait, &cid)) {
+		nnpu_admin_wait_load(ndev, &wait, cid);
+		nnpu_admin_forget(ndev, &wait, cid);
+	}
+	return nnpu_admin_result(ndev, sqe, &wait, result);
 }

@@ -13,21 +13,11 @@
 #include "nnpu_reset.h"
 #include "nnpu_status.h"
 
-/**
- * nnpu_command_exec - run an admin command
- * @ndev: device
- * @ctx: context the command is for, or NULL
- * @sqe: 64-byte submission entry; its cid is filled in here
- * @result: gets the completion
- *
- * Sleeps for at most the admin timeout plus a device reset. When it returns the
- * device does not use memory that the command names any more.
- *
- * Return: 0 if the device answered, with any status the specification has;
- * -ENODEV if the device is gone, was reset, or the context is lost.
- */
-int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
-		      struct nnpu_admin_result *result)
+typedef int (*nnpu_command_fn)(struct nnpu_device *ndev, const void *sqe,
+			       struct nnpu_admin_result *result);
+
+static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
+			    nnpu_command_fn run, struct nnpu_admin_result *result)
 {
 	u64 generation;
 	int ret, idx;
@@ -40,7 +30,7 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 	if (READ_ONCE(ndev->dead) || (ctx && nnpu_ctx_is_lost(ctx)))
 		ret = -ENODEV;
 	else
-		ret = nnpu_admin_exec(ndev, sqe, result);
+		ret = run(ndev, sqe, result);
 	if (!ret && !nnpu_status_known(result->status)) {
 		/* It is unknown what the command did: reset the device. */
 		drm_err(&ndev->drm, "admin command ended with unknown status %#x\n",
@@ -54,6 +44,55 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 		ret = -ENODEV;
 	}
 	nnpu_device_exit(idx);
+	return ret;
+}
+
+/**
+ * nnpu_command_exec - run an admin command
+ * @ndev: device
+ * @ctx: context the command is for, or NULL
+ * @sqe: 64-byte submission entry, not LOAD_PROGRAM; its cid is filled in here
+ * @result: gets the completion
+ *
+ * Sleeps for at most the admin timeout plus a device reset. When it returns the
+ * device does not use memory that the command names any more.
+ *
+ * Return: 0 if the device answered, with any status the specification has;
+ * -ENODEV if the device is gone, was reset, or the context is lost.
+ */
+int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
+		      struct nnpu_admin_result *result)
+{
+	return nnpu_command_run(ndev, ctx, sqe, nnpu_admin_exec, result);
+}
+
+/**
+ * nnpu_command_load - run LOAD_PROGRAM
+ * @ndev: device
+ * @ctx: context
+ * @sqe: 64-byte submission entry; its cid is filled in here
+ * @result: gets the completion
+ *
+ * Sleeps as long as loads make progress. The loads of a context come one after the other, as
+ * in the device, so that each context takes one place. A fatal signal ends the wait for a
+ * place, and has the device abort a load. When this returns the device does not use memory
+ * that the command names any more.
+ *
+ * Return: as nnpu_command_exec(); -EINTR if the process was killed before the device had the
+ * command.
+ */
+int nnpu_command_load(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
+		      struct nnpu_admin_result *result)
+{
+	int ret = -EINTR;
+
+	if (mutex_lock_killable(&ctx->load_lock))
+		return ret;
+	if (!down_killable(&ndev->admin.loads)) {
+		ret = nnpu_command_run(ndev, ctx, sqe, nnpu_admin_load, result);
+		up(&ndev->admin.loads);
+	}
+	mutex_unlock(&ctx->load_lock);
 	return ret;
 }
 

@@ -207,7 +207,7 @@ static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *a
 		return -ENOMEM;
 	nnpu_pt_to_mem(&image->pt, &sqe.image);
 	sqe.report_addr = cpu_to_le64(dma);
-	ret = nnpu_command_exec(ctx->ndev, ctx, &sqe, &result);
+	ret = nnpu_command_load(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		goto out;
 	nnpu_prog_set_verdict(args, &result);
@@ -251,7 +251,7 @@ static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *ar
 
 	sqe.program = cpu_to_le32(program->id);
 	nnpu_pt_to_mem(&image->pt, &sqe.image);
-	ret = nnpu_command_exec(ctx->ndev, ctx, &sqe, &result);
+	ret = nnpu_command_load(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		goto err_id;
 	nnpu_prog_set_verdict(args, &result);

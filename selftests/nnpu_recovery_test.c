@@ -323,4 +323,92 @@ TEST(admin_status)
 	close(fd);
 }
 
+/* Load a program while loads misbehave; its errno. */
+static int load_with(int fd, unsigned int kind, unsigned int count)
+{
+	static uint8_t image[NNPU_ADD_IMAGE_SIZE];
+	size_t size = nnpu_add_image(image, 16);
+	uint32_t program;
+	int ret = nnpu_inject(fd, kind, count);
+
+	if (ret)
+		return ret;
+	ret = nnpu_program_load(fd, image, size, &program, NULL);
+	if (!ret)
+		nnpu_program_unload(fd, program);
+	return ret;
+}
+
+/* A load may take longer than any timeout, as long as it makes progress. */
+TEST(load_slow)
+{
+	int fd = nnpu_open(), ret;
+
+	if (fd < 0)
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
+	ASSERT_EQ(0, use_context(fd));
+	nnpu_set_timeouts(500, 500);
+	ret = load_with(fd, NNPU_INJECT_LOAD_SLOW, 1);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	EXPECT_EQ(0, ret);
+	EXPECT_FALSE(context_lost(fd));
+	close(fd);
+}
+
+/* A load that hangs is aborted. It costs neither its context nor others anything. */
+TEST(load_stall)
+{
+	int fd = nnpu_open(), other = nnpu_open(), ret;
+	struct nnpu_job job;
+
+	if (fd < 0 || other < 0)
+		NNPU_SKIP(return, "no NNPU device");
+	ASSERT_EQ(0, use_context(fd));
+	ASSERT_EQ(0, use_context(other));
+	nnpu_set_timeouts(500, 5000);
+	ret = load_with(fd, NNPU_INJECT_LOAD_STALL, 1);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	EXPECT_EQ(-EIO, ret);
+	EXPECT_FALSE(context_lost(fd));
+	EXPECT_EQ(0, load_with(fd, NNPU_INJECT_LOAD_STALL, 0));
+	ASSERT_EQ(0, nnpu_job_init(other, &job, 16));
+	EXPECT_EQ(0, nnpu_job_run(other, &job, 1));
+	EXPECT_FALSE(context_lost(other));
+	close(other);
+	close(fd);
+}
+
+/* A process that is killed while it loads is gone at once, and so is its load. */
+TEST(load_killed)
+{
+	int fd = nnpu_open(), ret, status;
+	pid_t child;
+
+	if (fd < 0)
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
+	ASSERT_EQ(0, use_context(fd));
+	ret = nnpu_inject(fd, NNPU_INJECT_LOAD_STALL, 1);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	child = fork();
+	if (!child) {
+		int own = nnpu_open();
+
+		_exit(own < 0 || !load_with(own, NNPU_INJECT_JOB_STALL, 0));
+	}
+	/* Time for the device to begin; if it does not suffice, less is tested. */
+	usleep(500000);
+	EXPECT_EQ(0, kill(child, SIGKILL));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	EXPECT_EQ(0, load_with(fd, NNPU_INJECT_LOAD_STALL, 0));
+	EXPECT_FALSE(context_lost(fd));
+	close(fd);
+}
+
 TEST_HARNESS_MAIN

@@ -112,27 +112,75 @@ bool sim_is_fatal(struct sim_rings *r)
 
 /* ---- admin commands ---- */
 
+/* Of the commands in flight, so many may be loads. They take long. */
+#define MAX_LOADS	(SIM_ADMIN_ENTRIES / 2)
+
+/* Enter a command; its id. Caller holds admin_lock, which is dropped inside. */
+static uint16_t admin_begin(struct sim_rings *r, struct sim_admin *wait, bool load)
+{
+	const unsigned int count = sizeof(r->admin_waits) / sizeof(r->admin_waits[0]);
+	unsigned int i;
+
+	for (;;) {
+		for (i = 0; i < count && r->admin_waits[i]; i++)
+			;
+		if (i < count && !(load && r->num_loads == MAX_LOADS))
+			break;
+		pthread_cond_wait(&r->admin_cond, &r->admin_lock);
+	}
+	r->admin_waits[i] = wait;
+	r->num_loads += load;
+	return (uint16_t)i;
+}
+
+/* Caller holds admin_lock. */
+static void admin_end(struct sim_rings *r, uint16_t cid, bool load)
+{
+	r->admin_waits[cid] = NULL;
+	r->num_loads -= load;
+	pthread_cond_broadcast(&r->admin_cond);
+}
+
+/* Give each completion in the ring to its command. Caller holds admin_lock. */
+static void admin_reap(struct sim_rings *r)
+{
+	const unsigned int count = sizeof(r->admin_waits) / sizeof(r->admin_waits[0]);
+	struct nnpu_cqe cqe;
+
+	while (ring_pop(r, &r->admin, &cqe)) {
+		struct sim_admin *wait = cqe.cid < count ? r->admin_waits[cqe.cid] : NULL;
+
+		if (!wait)
+			continue;
+		*wait->cqe = cqe;
+		wait->done = true;
+	}
+}
+
 int sim_admin(struct sim_rings *r, void *sqe, struct nnpu_cqe *cqe)
 {
-	uint64_t seen;
-	int err = 0;
+	bool load = ((struct nnpu_sqe *)sqe)->opcode == NNPU_ADMIN_LOAD_PROGRAM;
+	struct sim_admin wait = { .cqe = cqe };
+	uint16_t cid;
 
 	pthread_mutex_lock(&r->admin_lock);
-	((struct nnpu_sqe *)sqe)->cid = htole16((uint16_t)r->admin.tail);
+	cid = admin_begin(r, &wait, load);
+	((struct nnpu_sqe *)sqe)->cid = htole16(cid);
 	ring_push(r, &r->admin, sqe);
 	for (;;) {
 		/* Read the counter before the ring, so that no interrupt is lost in between. */
-		seen = nnpu_inproc_irq_count(r->ip, 0);
-		if (ring_pop(r, &r->admin, cqe))
+		uint64_t seen = nnpu_inproc_irq_count(r->ip, 0);
+
+		admin_reap(r);
+		if (wait.done || sim_is_fatal(r))
 			break;
-		if (sim_is_fatal(r)) {
-			err = -ENODEV;
-			break;
-		}
+		pthread_mutex_unlock(&r->admin_lock);
 		nnpu_inproc_wait_irq(r->ip, 0, seen, ADMIN_SLICE_NS);
+		pthread_mutex_lock(&r->admin_lock);
 	}
+	admin_end(r, cid, load);
 	pthread_mutex_unlock(&r->admin_lock);
-	return err;
+	return wait.done ? 0 : -ENODEV;
 }
 
 /* For commands that fail only if this file has a bug. */
@@ -411,6 +459,7 @@ int sim_rings_init(struct sim_rings *r, const struct sim_options *options, char 
 
 	memset(r, 0, sizeof(*r));
 	pthread_mutex_init(&r->admin_lock, NULL);
+	pthread_cond_init(&r->admin_cond, NULL);
 	pthread_mutex_init(&r->io_lock, NULL);
 	pthread_mutex_init(&r->irq_lock, NULL);
 	pthread_cond_init(&r->irq_cond, NULL);
@@ -466,5 +515,6 @@ void sim_rings_fini(struct sim_rings *r)
 	pthread_cond_destroy(&r->irq_cond);
 	pthread_mutex_destroy(&r->irq_lock);
 	pthread_mutex_destroy(&r->io_lock);
+	pthread_cond_destroy(&r->admin_cond);
 	pthread_mutex_destroy(&r->admin_lock);
 }

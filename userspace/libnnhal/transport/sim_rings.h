@@ -45,6 +45,12 @@ struct sim_job {
 	void *fence;
 };
 
+/* An admin command in flight. */
+struct sim_admin {
+	struct nnpu_cqe *cqe;
+	bool done;
+};
+
 /* A submission and a completion ring. */
 struct sim_ring {
 	unsigned int qid;
@@ -64,7 +70,10 @@ struct sim_rings {
 	struct nnpu_identify *identify;
 
 	pthread_mutex_t admin_lock;
+	pthread_cond_t admin_cond;	/* an id of an admin command is free */
 	struct sim_ring admin;
+	struct sim_admin *admin_waits[SIM_ADMIN_ENTRIES - 1];	/* by command id */
+	unsigned int num_loads;		/* of them */
 
 	pthread_mutex_t io_lock;
 	struct sim_ring io;
@@ -110,6 +119,7 @@ void sim_rings_fini(struct sim_rings *r);
 /*
  * Run one admin command, whose command id is filled in, and wait for its completion, which
  * goes to @cqe. 0: there was a completion, with any status; -ENODEV: the device is dead.
+ * Commands of several threads run at the same time. Loads leave half of the ring to others.
  */
 int sim_admin(struct sim_rings *r, void *sqe, struct nnpu_cqe *cqe);
 static inline uint32_t sim_cqe_status(const struct nnpu_cqe *cqe)
