@@ -2,6 +2,10 @@
 /*
  * Page tables of the device: radix trees of 4 KiB nodes over the DMA addresses
  * of a scatter/gather table. Memory that is contiguous for the device needs none.
+ *
+ * User space decides how large they get. So the nodes are memory that is charged to its
+ * memory cgroup, which memory of dma_alloc_coherent() is not. A node is written once, before it
+ * is mapped for the device.
  */
 #include <linux/dma-mapping.h>
 #include <linux/error-injection.h>
@@ -79,22 +83,41 @@ static int nnpu_pt_contiguous(struct sg_table *sgt, u64 offset, u64 pages, u64 *
 
 static int nnpu_pt_alloc_nodes(struct nnpu_pt *pt, u32 count)
 {
-	pt->nodes = kvcalloc(count, sizeof(*pt->nodes), GFP_KERNEL);
+	pt->nodes = kvcalloc(count, sizeof(*pt->nodes), GFP_KERNEL_ACCOUNT);
 	if (!pt->nodes)
 		return -ENOMEM;
 	for (pt->num_nodes = 0; pt->num_nodes < count; pt->num_nodes++) {
 		struct nnpu_pt_node *node = &pt->nodes[pt->num_nodes];
 
-		node->cpu = dma_alloc_coherent(pt->dev, NNPU_PAGE_SIZE, &node->dma, GFP_KERNEL);
+		/* A power of two: aligned to its size. */
+		node->cpu = kzalloc(NNPU_PAGE_SIZE, GFP_KERNEL_ACCOUNT);
 		if (!node->cpu)
 			return -ENOMEM;
+		node->dma = DMA_MAPPING_ERROR;
+	}
+	return 0;
+}
+
+/* Nodes that are filled. */
+static int nnpu_pt_map_nodes(struct nnpu_pt *pt, u64 first, u64 count)
+{
+	u64 i;
+
+	for (i = first; i < first + count; i++) {
+		struct nnpu_pt_node *node = &pt->nodes[i];
+
+		node->dma = dma_map_single(pt->dev, node->cpu, NNPU_PAGE_SIZE, DMA_TO_DEVICE);
+		if (dma_mapping_error(pt->dev, node->dma)) {
+			node->dma = DMA_MAPPING_ERROR;
+			return -ENOMEM;
+		}
 	}
 	return 0;
 }
 
 static int nnpu_pt_fill(struct nnpu_pt *pt, struct sg_table *sgt, u64 offset, u64 pages)
 {
-	u64 below = pages, first = 0, i;
+	u64 below = DIV_ROUND_UP_ULL(pages, NNPU_TABLE_ENTRIES), first = 0, i;
 	struct nnpu_pt_walk walk;
 	dma_addr_t addr;
 	u32 level;
@@ -113,17 +136,19 @@ static int nnpu_pt_fill(struct nnpu_pt *pt, struct sg_table *sgt, u64 offset, u6
 
 	/* Each further level points to the nodes of the one below. */
 	for (level = 1; level < pt->levels; level++) {
-		u64 nodes = DIV_ROUND_UP_ULL(below, NNPU_TABLE_ENTRIES);
-
-		for (i = 0; i < nodes; i++)
-			pt->nodes[first + nodes + i / NNPU_TABLE_ENTRIES]
+		ret = nnpu_pt_map_nodes(pt, first, below);
+		if (ret)
+			return ret;
+		for (i = 0; i < below; i++)
+			pt->nodes[first + below + i / NNPU_TABLE_ENTRIES]
 				.cpu[i % NNPU_TABLE_ENTRIES] =
 				cpu_to_le64(pt->nodes[first + i].dma);
-		first += nodes;
-		below = nodes;
+		first += below;
+		below = DIV_ROUND_UP_ULL(below, NNPU_TABLE_ENTRIES);
 	}
+	ret = nnpu_pt_map_nodes(pt, first, below);
 	pt->addr = pt->nodes[pt->num_nodes - 1].dma;
-	return 0;
+	return ret;
 }
 
 /**
@@ -175,8 +200,13 @@ void nnpu_pt_fini(struct nnpu_pt *pt)
 {
 	u32 i;
 
-	for (i = 0; i < pt->num_nodes; i++)
-		dma_free_coherent(pt->dev, NNPU_PAGE_SIZE, pt->nodes[i].cpu, pt->nodes[i].dma);
+	for (i = 0; i < pt->num_nodes; i++) {
+		struct nnpu_pt_node *node = &pt->nodes[i];
+
+		if (node->dma != DMA_MAPPING_ERROR)
+			dma_unmap_single(pt->dev, node->dma, NNPU_PAGE_SIZE, DMA_TO_DEVICE);
+		kfree(node->cpu);
+	}
 	kvfree(pt->nodes);
 	memset(pt, 0, sizeof(*pt));
 }

@@ -12,7 +12,7 @@ struct sg_table;
 /**
  * struct nnpu_pt_node - one 4 KiB node of a page table
  * @cpu: NNPU_TABLE_ENTRIES addresses
- * @dma: DMA address
+ * @dma: DMA address, or DMA_MAPPING_ERROR before it is mapped
  */
 struct nnpu_pt_node {
 	__le64 *cpu;
