@@ -139,6 +139,7 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 		.sched_class = cpu_to_le16(ctx->attrs.sched_class),
 		.mem_limit = cpu_to_le64(ctx->attrs.mem_limit),
 		.time_limit_ns = cpu_to_le64(ctx->attrs.time_limit_ns),
+		.group = cpu_to_le32(ctx->group),
 	};
 	struct nnpu_admin_result result;
 	int ret;
@@ -174,12 +175,15 @@ static kuid_t nnpu_ctx_payer(const struct cred *cred)
 
 static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 {
+	bool exempt = file_ns_capable(opened, &init_user_ns, CAP_SYS_RESOURCE);
+	kuid_t payer = nnpu_ctx_payer(opened->f_cred);
 	struct nnpu_device *ndev = ctx->ndev;
 	struct nnpu_quota_user *user;
 	int ret;
 
-	user = nnpu_quota_charge(&ndev->quota, nnpu_ctx_payer(opened->f_cred),
-				 file_ns_capable(opened, &init_user_ns, CAP_SYS_RESOURCE));
+	/* No user has the largest number, so no group of one is 0. */
+	ctx->group = exempt ? 0 : from_kuid(&init_user_ns, payer) + 1;
+	user = nnpu_quota_charge(&ndev->quota, payer, exempt);
 	if (IS_ERR(user))
 		return PTR_ERR(user);
 	ret = nnpu_table_reserve(&ndev->contexts, &ctx->id);
@@ -288,7 +292,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	struct nnpu_ctx *ctx;
 	int ret, idx;
 
-	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
 	ctx->ndev = ndev;

@@ -278,8 +278,12 @@ struct nnpu_sqe_create_ctx {
 	__le64 mem_limit;
 	/** @time_limit_ns: engine time after which a job ends, 0 = no limit */
 	__le64 time_limit_ns;
+	/** @group: contexts that share device memory with others as if they were one; 0 = none */
+	__le32 group;
+	/** @reserved1: zero */
+	__le32 reserved1;
 	/** @reserved: zero */
-	__le64 reserved[3];
+	__le64 reserved[2];
 };
 
 /*
@@ -554,6 +558,7 @@ NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, num_slots, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, weight, 20);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, mem_limit, 24);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, time_limit_ns, 32);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_ctx, group, 40);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, qid, 8);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_entries, 12);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_create_queue, sq_addr, 24);

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "fetch.h"
 #include "loads.h"
+#include "memory_accounting.h"
 #include "program_load.h"
 #include "queue.h"
 #include "scheduler.h"
@@ -18,7 +19,7 @@ void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 	uint32_t id = le32toh(c->ctx), num_slots = le32toh(c->num_slots);
 	struct nnpu_ctx *ctx;
 
-	if (c->flags || !is_zero(c->reserved, sizeof(c->reserved))) {
+	if (c->flags || c->reserved1 || !is_zero(c->reserved, sizeof(c->reserved))) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -48,6 +49,7 @@ void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 		ctx->sched.weight = le16toh(c->weight);
 	pthread_mutex_lock(&dev->lock);
 	ctx->serial = dev->next_serial++;
+	ctx_join_group(ctx, le32toh(c->group));
 	dev->contexts[id] = ctx;
 	dev->num_contexts++;
 	pthread_mutex_unlock(&dev->lock);

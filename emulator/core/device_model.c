@@ -93,6 +93,7 @@ static void device_free(struct nnpu_device *dev)
 	free(dev->seats);
 	free(dev->engines);
 	free(dev->contexts);
+	free(dev->groups);
 	free(dev->queues);
 	free(dev);
 }
@@ -136,13 +137,15 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_cond_init(&dev->leaves, NULL);
 	dev->queues = alloc_lines(props->num_queues + 1, sizeof(*dev->queues));
 	dev->contexts = calloc(props->max_contexts + 1, sizeof(*dev->contexts));
+	dev->groups = calloc(props->max_contexts, sizeof(*dev->groups));
 	/* Each lane may have a job that has given way. */
 	dev->max_workers = props->num_engines + props->num_queues +
 			   props->max_contexts * NNPU_QUEUE_PRIORITY_NUM;
 	dev->engines = alloc_lines(dev->max_workers, sizeof(*dev->engines));
 	dev->loaders = alloc_lines(props->max_contexts, sizeof(*dev->loaders));
 	dev->seats = calloc(props->num_engines, sizeof(*dev->seats));
-	if (!dev->queues || !dev->contexts || !dev->engines || !dev->loaders || !dev->seats) {
+	if (!dev->queues || !dev->contexts || !dev->groups || !dev->engines || !dev->loaders ||
+	    !dev->seats) {
 		pthread_condattr_destroy(&attr);
 		device_free(dev);
 		goto err_memory;

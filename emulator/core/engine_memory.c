@@ -93,7 +93,7 @@ static bool chunk_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct are
 {
 	if (size <= c->charged)
 		return true;
-	if (ctx->mem_limit) {
+	if (ctx_mem_counts(ctx, size)) {
 		if (!ctx_mem_reserve(ctx, size - c->charged))
 			return false;
 		e->exec.charged += size - c->charged;

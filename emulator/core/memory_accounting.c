@@ -13,6 +13,8 @@
 /* Between two points of a wait, ns. */
 #define WAIT_NS		1000000
 #define NS_PER_S	1000000000
+/* What a job of a context without a limit of its own may take beside its group: to charge costs. */
+#define GROUP_CHUNK	65536u
 
 /* dev->lock held. */
 static bool dev_fits(const struct nnpu_device *dev, uint64_t bytes)
@@ -20,11 +22,70 @@ static bool dev_fits(const struct nnpu_device *dev, uint64_t bytes)
 	return bytes <= dev->props.memory_size - dev->mem_used;
 }
 
+/*
+ * A group may take more while it has no more than is left afterwards. So one group gets at
+ * most half of the memory, the next one half of the rest. What engines keep counts as free.
+ */
+static bool group_fits(const struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	uint64_t left = ctx->dev->props.memory_size - ctx->dev->mem_charged;
+
+	return !ctx->group || (bytes <= left / 2 && ctx->group->mem_used <= left - 2 * bytes);
+}
+
 /* dev->lock held. */
 static bool ctx_fits(const struct nnpu_ctx *ctx, uint64_t bytes)
 {
-	return !ctx->mem_limit ||
-	       (ctx->mem_used <= ctx->mem_limit && bytes <= ctx->mem_limit - ctx->mem_used);
+	if (ctx->mem_limit &&
+	    (ctx->mem_used > ctx->mem_limit || bytes > ctx->mem_limit - ctx->mem_used))
+		return false;
+	return group_fits(ctx, bytes);
+}
+
+static void ctx_charge(struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	ctx->mem_used += bytes;
+	ctx->dev->mem_charged += bytes;
+	if (ctx->group)
+		ctx->group->mem_used += bytes;
+}
+
+void ctx_mem_uncharge(struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	ctx->mem_used -= bytes;
+	ctx->dev->mem_charged -= bytes;
+	if (ctx->group)
+		ctx->group->mem_used -= bytes;
+}
+
+void ctx_join_group(struct nnpu_ctx *ctx, uint32_t id)
+{
+	struct mem_group *g, *unused = NULL, *end = ctx->dev->groups + ctx->dev->props.max_contexts;
+
+	if (!id)
+		return;
+	for (g = ctx->dev->groups; g < end && !(g->contexts && g->id == id); g++)
+		if (!g->contexts && !unused)
+			unused = g;
+	/* There are as many as contexts. */
+	if (g == end) {
+		g = unused;
+		g->id = id;
+	}
+	g->contexts++;
+	ctx->group = g;
+}
+
+void ctx_leave_group(struct nnpu_ctx *ctx)
+{
+	if (ctx->group)
+		ctx->group->contexts--;
+	ctx->group = NULL;
+}
+
+bool ctx_mem_counts(const struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	return ctx->mem_limit || (ctx->group && bytes >= GROUP_CHUNK);
 }
 
 /* What fits is not free yet: wait for it. dev->lock held, dropped inside. */
@@ -67,7 +128,7 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 		if (dev->mem_used > dev->mem_peak)
 			dev->mem_peak = dev->mem_used;
 		if (ctx)
-			ctx->mem_used += bytes;
+			ctx_charge(ctx, bytes);
 	}
 	pthread_mutex_unlock(&dev->lock);
 	return ok;
@@ -78,7 +139,7 @@ void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 	pthread_mutex_lock(&dev->lock);
 	dev->mem_used -= bytes;
 	if (ctx)
-		ctx->mem_used -= bytes;
+		ctx_mem_uncharge(ctx, bytes);
 	pthread_mutex_unlock(&dev->lock);
 }
 
@@ -89,7 +150,7 @@ bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes)
 	pthread_mutex_lock(&ctx->dev->lock);
 	ok = ctx_fits(ctx, bytes);
 	if (ok)
-		ctx->mem_used += bytes;
+		ctx_charge(ctx, bytes);
 	pthread_mutex_unlock(&ctx->dev->lock);
 	return ok;
 }
@@ -97,6 +158,6 @@ bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes)
 void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes)
 {
 	pthread_mutex_lock(&ctx->dev->lock);
-	ctx->mem_used -= bytes;
+	ctx_mem_uncharge(ctx, bytes);
 	pthread_mutex_unlock(&ctx->dev->lock);
 }

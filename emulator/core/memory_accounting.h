@@ -21,8 +21,16 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 		     struct job_progress *progress);
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 
+/* Does a chunk of @bytes of a job count? If only the group limits the context, a small one does not. */
+bool ctx_mem_counts(const struct nnpu_ctx *ctx, uint64_t bytes);
+
 /* The same of the context alone: for memory the device has reserved for an engine. */
 bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes);
 void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes);
+
+/* dev->lock held. */
+void ctx_mem_uncharge(struct nnpu_ctx *ctx, uint64_t bytes);
+void ctx_join_group(struct nnpu_ctx *ctx, uint32_t id);
+void ctx_leave_group(struct nnpu_ctx *ctx);
 
 #endif /* NNPU_EMU_MEMORY_ACCOUNTING_H */

@@ -74,7 +74,7 @@ void program_put(struct program *p)
 {
 	if (--p->refs)
 		return;
-	p->ctx->mem_used -= p->memory;
+	ctx_mem_uncharge(p->ctx, p->memory);
 	p->leaving.free = program_free;
 	p->leaving.bytes = p->memory;
 	dev_leave(p->ctx->dev, &p->leaving);
@@ -514,7 +514,7 @@ static void constant_leave(struct loader *l, struct tensor *t)
 	leaving->free = constant_free;
 	leaving->bytes = constant_size(t);
 	pthread_mutex_lock(&l->dev->lock);
-	l->p->ctx->mem_used -= leaving->bytes;
+	ctx_mem_uncharge(l->p->ctx, leaving->bytes);
 	dev_leave(l->dev, leaving);
 	pthread_mutex_unlock(&l->dev->lock);
 }

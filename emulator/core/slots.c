@@ -12,6 +12,7 @@
 #include "device_state.h"
 #include "engine.h"
 #include "loads.h"
+#include "memory_accounting.h"
 #include "slots.h"
 #include "ops/op.h"
 
@@ -127,6 +128,7 @@ static void ctx_free(struct leaving *l)
 
 void ctx_leave(struct nnpu_ctx *ctx)
 {
+	ctx_leave_group(ctx);
 	ctx->leaving.free = ctx_free;
 	dev_leave(ctx->dev, &ctx->leaving);
 }

@@ -94,7 +94,7 @@ static void test_contexts(struct rig *r)
 	struct nnpu_sqe d = { .opcode = NNPU_ADMIN_DESTROY_CTX, .ctx = htole32(5) };
 
 	refuses_bytes(r, &c, 1, 2, NNPU_STATUS_INVALID_FIELD, "CREATE_CTX flags");
-	refuses_bytes(r, &c, 40, 64, NNPU_STATUS_INVALID_FIELD, "CREATE_CTX reserved");
+	refuses_bytes(r, &c, 44, 64, NNPU_STATUS_INVALID_FIELD, "CREATE_CTX reserved");
 	bad = c;
 	bad.weight = htole16(NNPU_CTX_WEIGHT_MAX + 1);
 	ok(rig_admin(r, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "weight out of range");
@@ -295,6 +295,122 @@ static void test_limits(struct rig *r)
 	image_free(&im);
 }
 
+/* A program with a constant of 2048 bytes. */
+static void large_program(struct image *im)
+{
+	static const float data[512];
+	uint32_t in, constant, act, out;
+
+	image_init(im);
+	in = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 512, -1);
+	constant = image_const(im, NNPU_TYPE_TENSOR_FLOAT32, 512, data, sizeof(data));
+	act = image_scalar(im, 0);
+	out = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 512, -1);
+	image_command(im, NNPU_OP_ADD, 3, 1, in, constant, act, out, -1);
+	image_finish(im);
+}
+
+/* Load it into two contexts in turns until both are refused. The bytes taken. */
+static uint64_t fill(struct rig *r, const struct image *im, uint32_t first_ctx)
+{
+	uint64_t before = rig_read64(r, NNPU_REG_MEM_USED_LO);
+	unsigned int i, refused = 0;
+	int status;
+
+	for (i = 0; refused < 2; i++) {
+		status = rig_load(r, first_ctx + i % 2, 1 + i / 2, im->bytes, im->size, NULL);
+		if (status && status != NNPU_STATUS_NO_MEMORY)
+			return 0;
+		refused = status ? refused + 1 : 0;
+	}
+	return rig_read64(r, NNPU_REG_MEM_USED_LO) - before;
+}
+
+#define SMALL_MEMORY	(1u << 20)
+#define NEAR_KIB(bytes, kib) ((bytes) <= (kib) * 1024ull && (bytes) + 16384 > (kib) * 1024ull)
+
+/* Contexts of one group together leave as much as they have. */
+static void test_groups(void)
+{
+	struct nnpu_inproc_config config;
+	uint64_t first, second, rest;
+	struct nnpu_slot_entry *table;
+	struct image im;
+	struct rig r;
+	uint32_t i;
+
+	rig_config(&config);
+	config.props.memory_size = SMALL_MEMORY;
+	config.props.max_operand_size = SMALL_MEMORY;
+	rig_open(&r, &config);
+	rig_enable(&r);
+	large_program(&im);
+	for (i = 1; i <= 6; i++) {
+		table = rig_alloc(&r, 4096);
+		r.ctx_attrs.group = htole32(i <= 2 ? 7 : i <= 4 ? UINT32_MAX : 0);
+		rig_create_ctx(&r, i, table, 4);
+	}
+	first = fill(&r, &im, 1);
+	ok(NEAR_KIB(first, 512), "a group gets half of the memory: %llu",
+	   (unsigned long long)first);
+	second = fill(&r, &im, 3);
+	ok(NEAR_KIB(second, 256), "the next one half of the rest: %llu",
+	   (unsigned long long)second);
+	rest = fill(&r, &im, 5);
+	ok(NEAR_KIB(first + second + rest, 1024), "contexts of no group what is left: %llu",
+	   (unsigned long long)rest);
+	rig_destroy_ctx(&r, 5);
+	rig_destroy_ctx(&r, 6);
+	rig_destroy_ctx(&r, 1);
+	ok(rig_load(&r, 2, 200, im.bytes, im.size, NULL) == 0, "what a context had comes back");
+	rig_destroy_ctx(&r, 2);
+	rig_destroy_ctx(&r, 3);
+	rig_destroy_ctx(&r, 4);
+	r.ctx_attrs.group = htole32(9);
+	rig_create_ctx(&r, 1, rig_alloc(&r, 4096), 4);
+	rig_create_ctx(&r, 2, rig_alloc(&r, 4096), 4);
+	first = fill(&r, &im, 1);
+	ok(NEAR_KIB(first, 512), "all of it, and a group may have any number: %llu",
+	   (unsigned long long)first);
+	image_free(&im);
+	rig_close(&r);
+}
+
+/* So do their jobs. */
+static void test_group_jobs(void)
+{
+	static const uint32_t groups[] = { 0, 3 };
+	struct nnpu_inproc_config config;
+	struct job_rig j;
+	struct image im;
+	struct rig r;
+	unsigned int i;
+
+	rig_config(&config);
+	config.props.memory_size = SMALL_MEMORY;
+	config.props.max_operand_size = SMALL_MEMORY;
+	for (i = 0; i < 2; i++) {
+		rig_open(&r, &config);
+		rig_enable(&r);
+		r.ctx_attrs.group = htole32(groups[i]);
+		ok(job_rig_init(&j, &r, 1, 1), "group %u", groups[i]);
+		/* Three tensors of 192 KiB. */
+		image_add(&im, 49152);
+		ok(!rig_load(&r, 1, 1, im.bytes, im.size, NULL), "a large program");
+		job_add_args(&j, 49152);
+		ok(job_execute(&j, 1, NULL) == (i ? NNPU_STATUS_NO_MEMORY : 0),
+		   "a job of more than half the memory");
+		image_free(&im);
+		image_add(&im, 24576);
+		ok(!rig_load(&r, 1, 2, im.bytes, im.size, NULL), "a smaller one");
+		job_add_args(&j, 24576);
+		ok(job_execute(&j, 2, NULL) == 0 && job_execute(&j, 2, NULL) == 0 &&
+		   job_add_ok(&j, 24576), "a job of less");
+		image_free(&im);
+		rig_close(&r);
+	}
+}
+
 static void test_stall(struct rig *r)
 {
 	struct nnpu_sqe nop = { .opcode = NNPU_ADMIN_NOP };
@@ -324,5 +440,7 @@ int main(void)
 	test_limits(&r);
 	test_stall(&r);
 	rig_close(&r);
+	test_groups();
+	test_group_jobs();
 	return tap_done();
 }

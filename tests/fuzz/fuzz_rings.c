@@ -172,6 +172,7 @@ static void create_ctx(struct input *in)
 		.weight = htole16(how & 4 ? NNPU_CTX_WEIGHT_MAX : 0),
 		.sched_class = htole16(how >> 3 & 1),
 		.mem_limit = htole64(how & 16 ? 65536 : 0),
+		.group = htole32(how >> 6),
 		.time_limit_ns = htole64(how & 32 ? 1 + (how >> 6) * 100000u : 0),
 	};
 
