@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Hostile and large clients beside a small one, on one device: what the small one has to wait.
+ *
+ * Each client is a process of a user of its own. The small one opens the device, prepares a
+ * model, executes it by itself or in a burst, and closes, again and again, while another
+ *
+ *   - runs jobs that never end, by execute, by a burst, or by more bursts than the device has
+ *     queues,
+ *   - prepares a large model in a loop,
+ *   - has 256 long jobs in flight,
+ *   - has 15 bursts of high priority with long jobs,
+ *   - opens the device until that fails.
+ *
+ * NNPU_SHARING_MS is the time of each, by default 3000 ms. NNPU_SHARING_BOUND_MS is what one
+ * turn of the small client may take. The default, 5 s, only tells waiting from starving,
+ * whatever the machine does; 250 is what a quiet machine keeps. NNPU_SHARING_CLIENT is the
+ * number of the only one to try.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sharing.h"
+
+#define LONG_JOB_NS	50000000u
+#define SHARE_JOB_NS	10000000u
+#define MOST_POINTS	(1 << 16)
+#define NO_CLIENT	UINT_MAX
+#define IN_FLIGHT	256
+#define BURST_DEPTH	4
+#define ONE_BURST_DEPTH	32
+/* A processor that is taken from the engine for a while is charged to whose job it was. */
+#define SHARE_SLACK_NS	200000000u
+
+static unsigned int setting(const char *name, unsigned int value)
+{
+	const char *text = getenv(name);
+
+	return text ? (unsigned int)strtoul(text, NULL, 10) : value;
+}
+
+/* ---- the small client ---- */
+
+static uint64_t turn_bound_ns;
+static uint64_t turns_end_ns;
+
+static enum nnhal_status execute(struct nnhal_prepared_model *model, struct run *r, bool in_burst)
+{
+	struct nnhal_burst *burst;
+	enum nnhal_status status;
+
+	if (!in_burst)
+		return nnhal_prepared_model_execute_synchronously(model, &r->request, NULL, NULL,
+								  NULL, NULL);
+	status = nnhal_burst_create(model, NULL, &burst);
+	if (status)
+		return status;
+	status = nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL);
+	nnhal_burst_unref(burst);
+	return status;
+}
+
+static bool turn(struct run *r, bool in_burst, const char **what, enum nnhal_status *status)
+{
+	struct nnhal_prepared_model *model;
+	struct nnhal_device *device;
+
+	*what = "open";
+	*status = nnhal_device_open(test_device_spec(), &device, &r->diag);
+	if (*status)
+		return false;
+	*what = "prepare";
+	*status = nnhal_device_prepare_model_sync(device, &f.model, NULL, &model);
+	if (!*status) {
+		memset(r->map + RUN_OUTPUT(0), 0xee, 64);
+		*what = in_burst ? "burst" : "execute";
+		*status = execute(model, r, in_burst);
+		nnhal_prepared_model_unref(model);
+	}
+	nnhal_device_unref(device);
+	if (*status)
+		return false;
+	*what = "wrong result";
+	return run_output_is_right(r, 4);
+}
+
+static void run_small(void)
+{
+	enum nnhal_status status;
+	const char *what;
+	struct run r;
+
+	make_add_relu(&f);
+	run_init(&r, 4);
+	while (now_ns() < turns_end_ns && shared->turns < MAX_TURNS) {
+		uint64_t begin = now_ns();
+
+		if (!turn(&r, shared->turns % 2, &what, &status)) {
+			snprintf(shared->message, sizeof(shared->message), "%s: %s %s", what,
+				 nnhal_status_name((int)status), r.diag.message);
+			atomic_fetch_add(&shared->failed, 1);
+		}
+		shared->turn_us[shared->turns] = (uint32_t)((now_ns() - begin) / 1000);
+		atomic_fetch_add(&shared->turns, 1);
+		usleep(2000);
+	}
+}
+
+static int compare_us(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* ---- what the driver counted ---- */
+
+/* The sum of what must not happen, or -1 where there is no debugfs. */
+static long count_faults(void)
+{
+	static const char *const names[] = {
+		"hangs", "queue_resets", "device_resets", "admin_timeouts",
+	};
+	char line[128], name[64];
+	long value, sum = -1;
+	unsigned int i;
+	glob_t g;
+	FILE *stats;
+
+	if (glob("/sys/kernel/debug/*/*/stats", 0, NULL, &g))
+		return -1;
+	stats = fopen(g.gl_pathv[0], "r");
+	globfree(&g);
+	while (stats && fgets(line, sizeof(line), stats)) {
+		if (sscanf(line, "%63s %ld", name, &value) != 2)
+			continue;
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (!strcmp(name, names[i]))
+				sum = (sum < 0 ? 0 : sum) + value;
+	}
+	if (stats)
+		fclose(stats);
+	return sum;
+}
+
+static void test_beside(const struct large_client *large, unsigned int ms)
+{
+	long faults = count_faults();
+	unsigned int turns, over = 0, i;
+	pid_t pid = 0, small;
+	bool works = true;
+	int status;
+
+	memset(shared->message, 0, sizeof(shared->message));
+	atomic_store(&shared->work, 0);
+	atomic_store(&shared->error, 0);
+	atomic_store(&shared->turns, 0);
+	atomic_store(&shared->failed, 0);
+	if (large->run) {
+		pid = start(UID_LARGE, large->run);
+		works = wait_for(&shared->work, 1);
+		ok(works, "%s: at work %s", large->name, shared->message);
+		usleep(500000);
+	}
+	turns_end_ns = now_ns() + ms * UINT64_C(1000000);
+	small = start(UID_SMALL, run_small);
+	waitpid(small, &status, 0);
+	turns = atomic_load(&shared->turns);
+	if (large->run)
+		ok(end(pid) && !atomic_load(&shared->error), "%s: to the end %s", large->name,
+		   shared->message);
+	for (i = 0; i < turns; i++)
+		over += shared->turn_us[i] * UINT64_C(1000) > turn_bound_ns;
+	qsort(shared->turn_us, turns, sizeof(shared->turn_us[0]), compare_us);
+	ok(WIFEXITED(status) && !WEXITSTATUS(status) && turns && !atomic_load(&shared->failed),
+	   "beside %s: %d of %u turns of the small client failed %s", large->name,
+	   atomic_load(&shared->failed), turns, shared->message);
+	ok(!over, "beside %s: %u turns took longer than %u ms", large->name, over,
+	   (unsigned int)(turn_bound_ns / 1000000));
+	if (turns)
+		tap_note("beside %s: median %.1f ms, 99th percentile %.1f ms, longest %.1f ms of %u",
+			 large->name, shared->turn_us[turns / 2] / 1e3,
+			 shared->turn_us[turns * 99 / 100] / 1e3,
+			 shared->turn_us[turns - 1] / 1e3, turns);
+	if (faults < 0)
+		tap_skip("no debugfs: hangs and resets");
+	else
+		ok(count_faults() == faults, "beside %s: no hang, no reset", large->name);
+}
+
+/* Engine time of the contexts that there are, by their numbers; how many. */
+static unsigned int read_engine_ns(uint64_t *ns, unsigned int max)
+{
+	unsigned int n = 0, id;
+	char line[256];
+	FILE *state;
+	char *text;
+	glob_t g;
+
+	if (glob("/sys/kernel/debug/*/*/state", 0, NULL, &g))
+		return 0;
+	state = fopen(g.gl_pathv[0], "r");
+	globfree(&g);
+	while (state && fgets(line, sizeof(line), state)) {
+		text = strstr(line, ", engine ");
+		if (sscanf(line, "context %u:", &id) == 1 && text && n < max)
+			ns[n++] = strtoull(text + strlen(", engine "), NULL, 10);
+	}
+	if (state)
+		fclose(state);
+	return n;
+}
+
+/* ---- three clients that share ---- */
+
+static void wait_go(void)
+{
+	while (!atomic_load(&shared->go))
+		usleep(1000);
+}
+
+static void share_flood(void)
+{
+	struct nnhal_prepared_model *model;
+	struct call c;
+
+	make_roi(shared->share_points);
+	model = prepare_or_give_up(open_or_give_up(), NNHAL_PRIORITY_MEDIUM);
+	if (!call_init(&c))
+		give_up("memory", NNHAL_STATUS_GENERAL_FAILURE);
+	wait_go();
+	flood(model, &c, IN_FLIGHT, &shared->done[0]);
+}
+
+static void share_burst(void)
+{
+	wait_go();
+	run_bursts(shared->share_points, 1, ONE_BURST_DEPTH, NNHAL_PRIORITY_MEDIUM, &shared->done[1]);
+}
+
+static void share_bursts(void)
+{
+	wait_go();
+	run_bursts(shared->share_points, BURSTS, BURST_DEPTH, NNHAL_PRIORITY_MEDIUM, &shared->done[2]);
+}
+
+/* Engine time of each within 10 % of a third; the number of its jobs is for people. */
+static void test_shares(unsigned int ms)
+{
+	static void (*const clients[])(void) = { share_flood, share_burst, share_bursts };
+	uint64_t begin[SHARERS + 1], time[SHARERS + 1], sum = 0;
+	unsigned int jobs[SHARERS], i, n;
+	bool fair = true, alive = true;
+	pid_t pids[SHARERS];
+
+	atomic_store(&shared->error, 0);
+	atomic_store(&shared->go, false);
+	for (i = 0; i < SHARERS; i++) {
+		atomic_store(&shared->done[i], 0);
+		pids[i] = start(UID_SMALL + i, clients[i]);
+	}
+	atomic_store(&shared->go, true);
+	for (i = 0; i < SHARERS; i++)
+		wait_for(&shared->done[i], 20);
+	for (i = 0; i < SHARERS; i++)
+		jobs[i] = atomic_load(&shared->done[i]);
+	n = read_engine_ns(begin, SHARERS + 1);
+	usleep(ms * 1000);
+	if (read_engine_ns(time, SHARERS + 1) != n)
+		n = 0;
+	for (i = 0; i < SHARERS; i++) {
+		jobs[i] = atomic_load(&shared->done[i]) - jobs[i];
+		alive = end(pids[i]) && alive;
+	}
+	ok(alive && !atomic_load(&shared->error), "three clients execute %s", shared->message);
+	tap_note("jobs: execute %u, one burst %u, fifteen bursts %u", jobs[0], jobs[1], jobs[2]);
+	if (n != SHARERS) {
+		tap_skip("engine time of three clients: %u contexts in debugfs", n);
+		return;
+	}
+	for (i = 0; i < SHARERS; i++)
+		sum += time[i] - begin[i];
+	for (i = 0; i < SHARERS; i++) {
+		uint64_t share = time[i] - begin[i], slack = sum / 10 / SHARERS + SHARE_SLACK_NS;
+
+		if (share + slack < sum / SHARERS || share > sum / SHARERS + slack)
+			fair = false;
+	}
+	ok(fair, "each has a third of the engine time: %llu, %llu and %llu ms",
+	   (unsigned long long)(time[0] - begin[0]) / 1000000,
+	   (unsigned long long)(time[1] - begin[1]) / 1000000,
+	   (unsigned long long)(time[2] - begin[2]) / 1000000);
+}
+
+/* ---- priorities within a client ---- */
+
+#define LOW_JOBS	24
+
+static atomic_uint low_done, high_done;
+
+static void run_priorities(void)
+{
+	struct nnhal_device *device = open_or_give_up();
+	struct nnhal_prepared_model *low, *high;
+	unsigned int i, before;
+	struct call c;
+
+	make_roi(shared->long_points);
+	low = prepare_or_give_up(device, NNHAL_PRIORITY_LOW);
+	high = prepare_or_give_up(device, NNHAL_PRIORITY_HIGH);
+	if (!call_init(&c))
+		give_up("memory", NNHAL_STATUS_GENERAL_FAILURE);
+	for (i = 0; i < LOW_JOBS; i++)
+		nnhal_prepared_model_execute(low, &c.request, NULL, count_ended, &low_done);
+	before = atomic_load(&low_done);
+	nnhal_prepared_model_execute(high, &c.request, NULL, count_ended, &high_done);
+	while (!atomic_load(&high_done))
+		usleep(200);
+	atomic_store(&shared->done[0], atomic_load(&low_done) - before);
+	while (atomic_load(&low_done) < LOW_JOBS)
+		usleep(1000);
+	atomic_store(&shared->done[1], 1);
+}
+
+static void test_priorities(void)
+{
+	pid_t pid;
+	int status;
+
+	atomic_store(&shared->error, 0);
+	atomic_store(&shared->done[1], 0);
+	pid = start(UID_SMALL, run_priorities);
+	waitpid(pid, &status, 0);
+	ok(WIFEXITED(status) && !WEXITSTATUS(status) && atomic_load(&shared->done[1]),
+	   "jobs of low and high priority of one client %s", shared->message);
+	/* The one that had begun, and those that ended while the test looked. */
+	ok(atomic_load(&shared->done[0]) <= LOW_JOBS / 3,
+	   "HIGH before LOW: %u of %u LOW jobs ended before a HIGH one that was submitted last",
+	   atomic_load(&shared->done[0]), LOW_JOBS);
+}
+
+/* ---- preparation ---- */
+
+static int32_t *calibrated;
+static uint64_t calibrate_ns;
+
+/* The smallest number of points that takes as long as wanted. */
+static void calibrate(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_device *device = open_or_give_up();
+	struct nnhal_prepared_model *model;
+	struct nnhal_timing timing;
+	enum nnhal_status status;
+	unsigned int i;
+	struct call c;
+	int32_t points;
+
+	o.measure = NNHAL_MEASURE_YES;
+	for (points = 64; points < MOST_POINTS; points += points / 8) {
+		uint64_t least = UINT64_MAX;
+
+		make_roi(points);
+		model = prepare_or_give_up(device, NNHAL_PRIORITY_MEDIUM);
+		if (!call_init(&c))
+			give_up("memory", NNHAL_STATUS_GENERAL_FAILURE);
+		/* The first one allocates; others may have been interrupted. */
+		for (i = 0; i < 4; i++) {
+			status = nnhal_prepared_model_execute_synchronously(model, &c.request, &o,
+									    NULL, NULL, &timing);
+			if (status)
+				give_up("execution", status);
+			if (timing.time_on_device < least)
+				least = timing.time_on_device;
+		}
+		nnhal_prepared_model_unref(model);
+		nnhal_memory_unref(c.pool.memory);
+		if (least * 1000 >= calibrate_ns)
+			break;
+	}
+	*calibrated = points;
+	_exit(0);
+}
+
+/* Find out how many points take @ns. */
+static bool find_points(uint64_t ns, int32_t *points)
+{
+	int status;
+	pid_t pid;
+
+	calibrate_ns = ns;
+	calibrated = points;
+	pid = start(UID_SMALL, calibrate);
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status) &&
+	       *points;
+}
+
+/* Nodes that the users of the test may open; set to their old modes at the end. */
+static glob_t nodes;
+static mode_t *modes;
+
+static void open_nodes(void)
+{
+	struct stat st;
+	size_t i;
+
+	/* One of the two is there. */
+	glob("/dev/accel/accel*", 0, NULL, &nodes);
+	glob("/dev/dri/renderD*", GLOB_APPEND, NULL, &nodes);
+	modes = calloc(nodes.gl_pathc + 1, sizeof(*modes));
+	for (i = 0; modes && i < nodes.gl_pathc; i++) {
+		if (stat(nodes.gl_pathv[i], &st))
+			continue;
+		modes[i] = st.st_mode & 07777;
+		if (chmod(nodes.gl_pathv[i], 0666))
+			tap_note("%s: %s", nodes.gl_pathv[i], strerror(errno));
+	}
+}
+
+static void close_nodes(void)
+{
+	size_t i;
+
+	for (i = 0; modes && i < nodes.gl_pathc; i++)
+		if (modes[i] && chmod(nodes.gl_pathv[i], modes[i]))
+			tap_note("%s: %s", nodes.gl_pathv[i], strerror(errno));
+	free(modes);
+	globfree(&nodes);
+}
+
+int main(void)
+{
+	unsigned int ms = setting("NNPU_SHARING_MS", 3000), i;
+	unsigned int only = setting("NNPU_SHARING_CLIENT", NO_CLIENT);
+	bool found;
+
+	if (strncmp(test_device_spec(), "drm", 3))
+		tap_skip_all("device \"%s\" belongs to one process", test_device_spec());
+	if (geteuid())
+		tap_skip_all("clients of several users: needs root");
+	/* Skips where there is no device. */
+	nnhal_device_unref(test_device_open());
+	turn_bound_ns = setting("NNPU_SHARING_BOUND_MS", 5000) * UINT64_C(1000000);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED) {
+		printf("Bail out! mmap: %s\n", strerror(errno));
+		return 1;
+	}
+	open_nodes();
+	found = find_points(SHARE_JOB_NS, &shared->share_points);
+	ok(found, "a job of 10 ms: %d^2 points %s", shared->share_points, shared->message);
+	found = find_points(LONG_JOB_NS, &shared->long_points);
+	ok(found, "a job of 50 ms: %d^2 points %s", shared->long_points, shared->message);
+	for (i = 0; i < num_large_clients; i++)
+		if (only == NO_CLIENT || only == i)
+			test_beside(&large_clients[i], ms);
+	test_shares(ms);
+	test_priorities();
+	close_nodes();
+	return tap_done();
+}
