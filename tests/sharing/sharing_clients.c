@@ -222,7 +222,7 @@ static void run_endless_burst(void)
 	run_endless_in(1);
 }
 
-/* When the user has his share of the device's queues, the next submission waits for a job to end. */
+/* When the user has his share of the queues, the next submission waits for a job to end. */
 static void run_endless_bursts(void)
 {
 	run_endless_in(MANY_BURSTS);
@@ -246,8 +246,8 @@ static pthread_cond_t ended_cond = PTHREAD_COND_INITIALIZER;
 static unsigned int ended;
 
 void count_ended(void *context, enum nnhal_status status,
-			const struct nnhal_output_shape *shapes, uint32_t num_shapes,
-			const struct nnhal_timing *timing)
+		 const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+		 const struct nnhal_timing *timing)
 {
 	atomic_uint *counter = context;
 
@@ -264,7 +264,7 @@ void count_ended(void *context, enum nnhal_status status,
 }
 
 void flood(struct nnhal_prepared_model *model, struct call *c, unsigned int in_flight,
-		  atomic_uint *counter)
+	   atomic_uint *counter)
 {
 	unsigned int begun;
 
@@ -290,7 +290,7 @@ static void run_flood(void)
 }
 
 void run_bursts(int32_t points, unsigned int num, unsigned int depth, int32_t priority,
-		       atomic_uint *counter)
+		atomic_uint *counter)
 {
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
 	struct nnhal_burst *bursts[BURSTS];

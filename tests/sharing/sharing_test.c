@@ -184,7 +184,7 @@ static void test_beside(const struct large_client *large, unsigned int ms)
 	ok(!over, "beside %s: %u turns took longer than %u ms", large->name, over,
 	   (unsigned int)(turn_bound_ns / 1000000));
 	if (turns)
-		tap_note("beside %s: median %.1f ms, 99th percentile %.1f ms, longest %.1f ms of %u",
+		tap_note("beside %s: median %.1f, 99th percentile %.1f, longest %.1f ms of %u",
 			 large->name, shared->turn_us[turns / 2] / 1e3,
 			 shared->turn_us[turns * 99 / 100] / 1e3,
 			 shared->turn_us[turns - 1] / 1e3, turns);
@@ -241,13 +241,15 @@ static void share_flood(void)
 static void share_burst(void)
 {
 	wait_go();
-	run_bursts(shared->share_points, 1, ONE_BURST_DEPTH, NNHAL_PRIORITY_MEDIUM, &shared->done[1]);
+	run_bursts(shared->share_points, 1, ONE_BURST_DEPTH, NNHAL_PRIORITY_MEDIUM,
+		   &shared->done[1]);
 }
 
 static void share_bursts(void)
 {
 	wait_go();
-	run_bursts(shared->share_points, BURSTS, BURST_DEPTH, NNHAL_PRIORITY_MEDIUM, &shared->done[2]);
+	run_bursts(shared->share_points, BURSTS, BURST_DEPTH, NNHAL_PRIORITY_MEDIUM,
+		   &shared->done[2]);
 }
 
 /* Engine time of each within 10 % of a third; the number of its jobs is for people. */
@@ -447,7 +449,8 @@ int main(void)
 	/* Skips where there is no device. */
 	nnhal_device_unref(test_device_open());
 	turn_bound_ns = setting("NNPU_SHARING_BOUND_MS", 5000) * UINT64_C(1000000);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
 	if (shared == MAP_FAILED) {
 		printf("Bail out! mmap: %s\n", strerror(errno));
 		return 1;
