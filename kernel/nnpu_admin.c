@@ -8,6 +8,7 @@
  */
 #include <linux/completion.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
 
 #include <drm/drm_print.h>
 
@@ -17,7 +18,6 @@
 #include "nnpu_status.h"
 #include "nnpu_trace.h"
 
-#define NNPU_ADMIN_ENTRIES	64
 /* A waiter looks at the ring this often, in case an interrupt was lost. */
 #define NNPU_ADMIN_SLICE_MS	50
 
@@ -36,20 +36,29 @@ struct nnpu_admin_wait {
 };
 
 /**
+ * nnpu_admin_max_contexts - contexts whose places a ring has room for
+ * @entries: entries of the ring
+ *
+ * Return: number of contexts.
+ */
+u32 nnpu_admin_max_contexts(u32 entries)
+{
+	return (entries - 1 - NNPU_ADMIN_PLACE_CONTEXTS) / NNPU_ADMIN_CTX_PLACES;
+}
+
+/**
  * nnpu_admin_init - allocate the admin queue
  * @ndev: device
  *
- * Return: 0, or -ENOMEM.
+ * Return: 0 or a negative errno.
  */
 int nnpu_admin_init(struct nnpu_device *ndev)
 {
-	u32 entries = min(NNPU_ADMIN_ENTRIES, ndev->limits.max_entries);
-	u32 loads = min(NNPU_ADMIN_LOADS, (entries - 1) / 2);
-	u32 depth = min(NNPU_ADMIN_DEPTH, entries - 1 - loads);
+	u32 places = nnpu_admin_place(ndev->limits.max_contexts + 1);
 
-	sema_init(&ndev->admin.room, depth);
-	sema_init(&ndev->admin.loads, loads);
-	return nnpu_qpair_alloc(ndev, &ndev->admin.qp, NNPU_QID_ADMIN, entries, depth + loads);
+	init_waitqueue_head(&ndev->admin.room);
+	return nnpu_qpair_alloc(ndev, &ndev->admin.qp, NNPU_QID_ADMIN,
+				roundup_pow_of_two(places + 1), places);
 }
 
 /**
@@ -83,19 +92,22 @@ void nnpu_admin_process(struct nnpu_device *ndev)
 			continue;
 		wait->cqe = cqe;
 		wait->answered = true;
-		if (!wait->keeps_cid)
+		if (!wait->keeps_cid) {
 			nnpu_cids_put(&qp->cids, le16_to_cpu(cqe.cid));
+			ndev->admin.answered++;
+		}
 		complete(&wait->done);
 	}
 	nnpu_qpair_pop_done(qp);
 	spin_unlock_irqrestore(&qp->lock, flags);
+	wake_up_all(&ndev->admin.room);
 }
 
 /**
  * nnpu_admin_stop - give up the commands that wait for an answer
  * @ndev: device, about to be reset
  *
- * Waiters wake up with -ETIMEDOUT and then wait for the reset.
+ * Waiters wake up with -ETIMEDOUT and then wait for the reset, those for a place, too.
  */
 void nnpu_admin_stop(struct nnpu_device *ndev)
 {
@@ -115,9 +127,11 @@ void nnpu_admin_stop(struct nnpu_device *ndev)
 		complete(&wait->done);
 	}
 	spin_unlock_irqrestore(&qp->lock, flags);
+	wake_up_all(&ndev->admin.room);
 }
 
-static int nnpu_admin_push(struct nnpu_device *ndev, const void *sqe,
+/* Give the command to the device; -EBUSY: its place is taken. */
+static int nnpu_admin_push(struct nnpu_device *ndev, u32 place, const void *sqe,
 			   struct nnpu_admin_wait *wait, u16 *cid)
 {
 	struct nnpu_qpair *qp = &ndev->admin.qp;
@@ -128,7 +142,7 @@ static int nnpu_admin_push(struct nnpu_device *ndev, const void *sqe,
 	memcpy(&entry, sqe, sizeof(entry));
 	spin_lock_irqsave(&qp->lock, flags);
 	if (qp->live) {
-		ret = nnpu_cids_get(&qp->cids, 0, qp->cids.size, wait);
+		ret = nnpu_cids_get(&qp->cids, place, 1, wait);
 		if (ret >= 0) {
 			*cid = ret;
 			entry.cid = cpu_to_le16(ret);
@@ -150,17 +164,28 @@ static bool nnpu_admin_is_broken(struct nnpu_device *ndev)
 	return status == U32_MAX || status & NNPU_STATUS_REG_FATAL;
 }
 
-/* Wait in slices; look at the ring and at the device between them. */
+/*
+ * Wait in slices; look at the ring and at the device between them. The device executes commands
+ * one after the other: as long as it answers others it has not forgotten this one.
+ */
 static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wait)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(nnpu_param_admin_timeout_ms());
+	unsigned long timeout = msecs_to_jiffies(nnpu_param_admin_timeout_ms());
 	unsigned long slice = msecs_to_jiffies(NNPU_ADMIN_SLICE_MS);
+	unsigned long end = jiffies + timeout;
+	u64 answered = READ_ONCE(ndev->admin.answered);
 
 	while (!wait_for_completion_timeout(&wait->done, slice)) {
 		bool broken = nnpu_admin_is_broken(ndev);
 
 		nnpu_admin_process(ndev);
-		if (completion_done(&wait->done) || broken || time_after(jiffies, end))
+		if (completion_done(&wait->done) || broken)
+			return;
+		if (answered != READ_ONCE(ndev->admin.answered)) {
+			answered = READ_ONCE(ndev->admin.answered);
+			end = jiffies + timeout;
+		}
+		if (time_after(jiffies, end))
 			return;
 	}
 }
@@ -175,6 +200,7 @@ static void nnpu_admin_forget(struct nnpu_device *ndev, struct nnpu_admin_wait *
 	if (nnpu_cids_find(&qp->cids, cid) == wait)
 		nnpu_cids_put(&qp->cids, cid);
 	spin_unlock_irqrestore(&qp->lock, flags);
+	wake_up_all(&ndev->admin.room);
 }
 
 /* The end of a command: its completion, or -ETIMEDOUT. */
@@ -203,36 +229,41 @@ static int nnpu_admin_result(struct nnpu_device *ndev, const struct nnpu_sqe *he
 /**
  * nnpu_admin_exec - run an admin command, leave recovery to the caller
  * @ndev: device
+ * @place: whose place the command takes, NNPU_ADMIN_PLACE_* or that of a context
  * @sqe: 64-byte submission entry; its cid is filled in here
  * @result: gets the completion
  *
  * For callers that hold nnpu_device.reset_sem or run on nnpu_device.reset_wq. Not for
  * LOAD_PROGRAM.
  *
+ * A wait for the place says nothing about the device: the command that has it is the caller's
+ * own client's. It ends, or the device is reset.
+ *
  * Return: 0 if the device answered, whatever the status; -ETIMEDOUT if not, and
  * the device may then still use memory the command names.
  */
-int nnpu_admin_exec(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result)
+int nnpu_admin_exec(struct nnpu_device *ndev, u32 place, const void *sqe,
+		    struct nnpu_admin_result *result)
 {
 	struct nnpu_admin_wait wait = { };
 	u16 cid = 0;
+	int ret;
 
 	memset(result, 0, sizeof(*result));
 	init_completion(&wait.done);
-	if (down_timeout(&ndev->admin.room, msecs_to_jiffies(nnpu_param_admin_timeout_ms())))
-		return -ETIMEDOUT;
-	if (!nnpu_admin_push(ndev, sqe, &wait, &cid)) {
+	wait_event(ndev->admin.room,
+		   (ret = nnpu_admin_push(ndev, place, sqe, &wait, &cid)) != -EBUSY);
+	if (!ret) {
 		nnpu_admin_wait(ndev, &wait);
 		nnpu_admin_forget(ndev, &wait, cid);
 	}
-	up(&ndev->admin.room);
 	return nnpu_admin_result(ndev, sqe, &wait, result);
 }
 
 /* Loads. */
 
 /* Ask the device to end a load. False: it does not do that, or does not answer. */
-static bool nnpu_admin_abort_load(struct nnpu_device *ndev, u16 cid)
+static bool nnpu_admin_abort_load(struct nnpu_device *ndev, u32 place, u16 cid)
 {
 	struct nnpu_sqe_queue sqe = {
 		.opcode = NNPU_ADMIN_ABORT,
@@ -242,7 +273,7 @@ static bool nnpu_admin_abort_load(struct nnpu_device *ndev, u16 cid)
 	struct nnpu_admin_result result;
 
 	return ndev->features & NNPU_FEATURE_ABORT &&
-	       !nnpu_admin_exec(ndev, &sqe, &result) && !result.status;
+	       !nnpu_admin_exec(ndev, place, &sqe, &result) && !result.status;
 }
 
 /* Does this load have the loader? Another one that hangs has a waiter of its own. */
@@ -254,6 +285,7 @@ static bool nnpu_admin_is_current(struct nnpu_device *ndev, u16 cid)
 
 /**
  * struct nnpu_admin_load - how a load advances
+ * @place: for a command to abort it
  * @progress: of loads, as seen last
  * @hang_ms: how long it has not changed
  * @abort_ms: how long the abort has lasted
@@ -261,6 +293,7 @@ static bool nnpu_admin_is_current(struct nnpu_device *ndev, u16 cid)
  * @aborted: the device was asked to end the load
  */
 struct nnpu_admin_load {
+	u32 place;
 	u32 progress;
 	unsigned int hang_ms;
 	unsigned int abort_ms;
@@ -288,7 +321,7 @@ static bool nnpu_admin_judge_load(struct nnpu_device *ndev, struct nnpu_admin_lo
 	if (l->killed || (l->hang_ms > hang && nnpu_admin_is_current(ndev, cid))) {
 		if (!l->killed)
 			drm_warn(&ndev->drm, "load %#x makes no progress, aborting it\n", cid);
-		l->aborted = nnpu_admin_abort_load(ndev, cid);
+		l->aborted = nnpu_admin_abort_load(ndev, l->place, cid);
 		/* Without ABORT a dying process waits like any other. */
 		return l->aborted || l->hang_ms <= hang;
 	}
@@ -296,10 +329,11 @@ static bool nnpu_admin_judge_load(struct nnpu_device *ndev, struct nnpu_admin_lo
 	return l->hang_ms <= 2 * hang + nnpu_param_abort_timeout_ms();
 }
 
-static void nnpu_admin_wait_load(struct nnpu_device *ndev, struct nnpu_admin_wait *wait, u16 cid)
+static void nnpu_admin_wait_load(struct nnpu_device *ndev, u32 place, struct nnpu_admin_wait *wait,
+				 u16 cid)
 {
 	unsigned long slice = msecs_to_jiffies(NNPU_ADMIN_SLICE_MS);
-	struct nnpu_admin_load l = { };
+	struct nnpu_admin_load l = { .place = place };
 	long left;
 
 	l.progress = nnpu_read_queue(ndev, NNPU_QID_ADMIN, NNPU_QREG_PROGRESS);
@@ -320,25 +354,27 @@ static void nnpu_admin_wait_load(struct nnpu_device *ndev, struct nnpu_admin_wai
 /**
  * nnpu_admin_load - run LOAD_PROGRAM, leave recovery to the caller
  * @ndev: device
+ * @place: nnpu_admin_load_place(); that of the context's other commands is the one before
  * @sqe: 64-byte submission entry; its cid is filled in here
  * @result: gets the completion
  *
- * For callers that hold nnpu_device.reset_sem and a place in nnpu_admin.loads.
+ * For callers that hold nnpu_device.reset_sem and nnpu_ctx.load_lock, so that the place is free.
  *
  * The load may take long, while loads make progress. A fatal signal has it aborted; this
  * function returns when the device has ended it.
  *
  * Return: as nnpu_admin_exec().
  */
-int nnpu_admin_load(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result)
+int nnpu_admin_load(struct nnpu_device *ndev, u32 place, const void *sqe,
+		    struct nnpu_admin_result *result)
 {
 	struct nnpu_admin_wait wait = { .keeps_cid = true };
 	u16 cid = 0;
 
 	memset(result, 0, sizeof(*result));
 	init_completion(&wait.done);
-	if (!nnpu_admin_push(ndev, sqe, &wait, &cid)) {
-		nnpu_admin_wait_load(ndev, &wait, cid);
+	if (!nnpu_admin_push(ndev, place, sqe, &wait, &cid)) {
+		nnpu_admin_wait_load(ndev, place - 1, &wait, cid);
 		nnpu_admin_forget(ndev, &wait, cid);
 	}
 	return nnpu_admin_result(ndev, sqe, &wait, result);

@@ -2,28 +2,53 @@
 #ifndef _NNPU_ADMIN_H_
 #define _NNPU_ADMIN_H_
 
-#include <linux/semaphore.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 
 #include "nnpu_qpair.h"
 
 struct nnpu_device;
 
-/* Admin commands at the same time, other than loads of programs. */
-#define NNPU_ADMIN_DEPTH	16
-/* Loads at the same time. A context has one. */
-#define NNPU_ADMIN_LOADS	32
+/**
+ * DOC: Places
+ *
+ * A place is a command id and room in the rings for one command. Who sends commands has a
+ * place of his own, so that he waits for his own command at most, and no client for another:
+ *
+ * - NNPU_ADMIN_PLACE_RECOVERY: probe and the work items of nnpu_device.reset_wq
+ * - NNPU_ADMIN_PLACE_DEVICE: commands for the device as a whole
+ * - NNPU_ADMIN_PLACE_USERQS: hardware queues of user queues, under nnpu_userqs.hw_lock
+ * - nnpu_admin_place(): commands of a context
+ * - nnpu_admin_load_place(): LOAD_PROGRAM of a context, under nnpu_ctx.load_lock
+ */
+#define NNPU_ADMIN_PLACE_RECOVERY	0
+#define NNPU_ADMIN_PLACE_DEVICE		1
+#define NNPU_ADMIN_PLACE_USERQS		2
+#define NNPU_ADMIN_PLACE_CONTEXTS	3
+
+/* Places of a context. */
+#define NNPU_ADMIN_CTX_PLACES		2
+
+static inline u32 nnpu_admin_place(u32 ctx)
+{
+	return NNPU_ADMIN_PLACE_CONTEXTS + (ctx - 1) * NNPU_ADMIN_CTX_PLACES;
+}
+
+static inline u32 nnpu_admin_load_place(u32 ctx)
+{
+	return nnpu_admin_place(ctx) + 1;
+}
 
 /**
  * struct nnpu_admin - admin queue
- * @qp: its rings; owners of its cids are struct nnpu_admin_wait
- * @room: counts NNPU_ADMIN_DEPTH
- * @loads: counts NNPU_ADMIN_LOADS: loads take long, and leave the places in @room to others
+ * @qp: its rings; owners of its cids are struct nnpu_admin_wait, indexes are places
+ * @room: waiters for a place that is taken
+ * @answered: commands that the device has answered, loads left out; under qp.lock
  */
 struct nnpu_admin {
 	struct nnpu_qpair qp;
-	struct semaphore room;
-	struct semaphore loads;
+	wait_queue_head_t room;
+	u64 answered;
 };
 
 /**
@@ -46,7 +71,10 @@ int nnpu_admin_init(struct nnpu_device *ndev);
 void nnpu_admin_fini(struct nnpu_device *ndev);
 void nnpu_admin_process(struct nnpu_device *ndev);
 void nnpu_admin_stop(struct nnpu_device *ndev);
-int nnpu_admin_exec(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result);
-int nnpu_admin_load(struct nnpu_device *ndev, const void *sqe, struct nnpu_admin_result *result);
+u32 nnpu_admin_max_contexts(u32 entries);
+int nnpu_admin_exec(struct nnpu_device *ndev, u32 place, const void *sqe,
+		    struct nnpu_admin_result *result);
+int nnpu_admin_load(struct nnpu_device *ndev, u32 place, const void *sqe,
+		    struct nnpu_admin_result *result);
 
 #endif /* _NNPU_ADMIN_H_ */

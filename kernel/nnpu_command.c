@@ -13,8 +13,30 @@
 #include "nnpu_reset.h"
 #include "nnpu_status.h"
 
-typedef int (*nnpu_command_fn)(struct nnpu_device *ndev, const void *sqe,
+typedef int (*nnpu_command_fn)(struct nnpu_device *ndev, u32 place, const void *sqe,
 			       struct nnpu_admin_result *result);
+
+/* Whose place a command takes; see nnpu_admin.h. */
+static u32 nnpu_command_place(const struct nnpu_ctx *ctx, const void *sqe)
+{
+	const struct nnpu_sqe_queue *head = sqe;
+
+	switch (head->opcode) {
+	case NNPU_ADMIN_CREATE_QUEUE:
+	case NNPU_ADMIN_SUSPEND_QUEUE:
+	case NNPU_ADMIN_DESTROY_QUEUE:
+		return NNPU_ADMIN_PLACE_USERQS;
+	case NNPU_ADMIN_ABORT:
+		if (le16_to_cpu(head->qid) >= NNPU_QID_USER)
+			return NNPU_ADMIN_PLACE_USERQS;
+		break;
+	case NNPU_ADMIN_LOAD_PROGRAM:
+		return nnpu_admin_load_place(ctx->id);
+	default:
+		break;
+	}
+	return ctx ? nnpu_admin_place(ctx->id) : NNPU_ADMIN_PLACE_DEVICE;
+}
 
 static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
 			    nnpu_command_fn run, struct nnpu_admin_result *result)
@@ -30,7 +52,7 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
 	if (READ_ONCE(ndev->dead) || (ctx && nnpu_ctx_is_lost(ctx)))
 		ret = -ENODEV;
 	else
-		ret = run(ndev, sqe, result);
+		ret = run(ndev, nnpu_command_place(ctx, sqe), sqe, result);
 	if (!ret && !nnpu_status_known(result->status)) {
 		/* It is unknown what the command did: reset the device. */
 		drm_err(&ndev->drm, "admin command ended with unknown status %#x\n",
@@ -54,7 +76,8 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
  * @sqe: 64-byte submission entry, not LOAD_PROGRAM; its cid is filled in here
  * @result: gets the completion
  *
- * Sleeps for at most the admin timeout plus a device reset. When it returns the
+ * Sleeps until the command of the same context before it has ended, and then for at most the admin
+ * timeout after the last answer of the device, plus a device reset. When it returns the
  * device does not use memory that the command names any more.
  *
  * Return: 0 if the device answered, with any status the specification has;
@@ -84,14 +107,11 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 int nnpu_command_load(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
 		      struct nnpu_admin_result *result)
 {
-	int ret = -EINTR;
+	int ret;
 
 	if (mutex_lock_killable(&ctx->load_lock))
-		return ret;
-	if (!down_killable(&ndev->admin.loads)) {
-		ret = nnpu_command_run(ndev, ctx, sqe, nnpu_admin_load, result);
-		up(&ndev->admin.loads);
-	}
+		return -EINTR;
+	ret = nnpu_command_run(ndev, ctx, sqe, nnpu_admin_load, result);
 	mutex_unlock(&ctx->load_lock);
 	return ret;
 }

@@ -51,8 +51,7 @@ struct nnpu_quota_user;
  * @fence_context: dma-fence context per priority
  * @fence_seqno: last sequence number per priority; under @submit_lock
  * @submit_lock: keeps fences and jobs of an entity in the same order
- * @load_lock: one load at a time, killable; its holder waits for a place in nnpu_admin.loads
- *	and for the load
+ * @load_lock: one load at a time, killable; its holder waits for the load
  * @num_slots: slots that are bound
  * @num_programs: programs that are loaded
  * @num_jobs: jobs that have not been freed

@@ -20,6 +20,9 @@
 #define NNPU_TIMEOUT_MIN_MS	100
 #define NNPU_TIMEOUT_MAX_MS	10000
 
+/* Rings with fewer entries have no places for a context. */
+#define NNPU_IDENTIFY_MIN_ENTRIES	8
+
 static int nnpu_identify_limits(struct nnpu_device *ndev)
 {
 	u32 l0 = nnpu_read(ndev, NNPU_REG_LIMITS0);
@@ -32,16 +35,21 @@ static int nnpu_identify_limits(struct nnpu_device *ndev)
 	limits->max_queues = FIELD_GET(NNPU_LIMITS0_MAX_QUEUES, l0);
 	limits->max_entries = 1u << min(entries_log2, 15u);
 	limits->db_shift = FIELD_GET(NNPU_LIMITS0_DB_STRIDE_LOG2, l0);
+	/* Rings have places for all contexts, so small rings are for few contexts. */
 	limits->max_contexts = FIELD_GET(NNPU_LIMITS1_MAX_CONTEXTS, l1);
+	if (limits->max_entries >= NNPU_IDENTIFY_MIN_ENTRIES)
+		limits->max_contexts = min3(limits->max_contexts,
+					    nnpu_queue_max_contexts(limits->max_entries),
+					    nnpu_admin_max_contexts(limits->max_entries));
 	/* A slot table is contiguous memory: 32 KiB at most. */
 	limits->max_slots = 1u << min(slots_log2, 10u);
 	limits->num_engines = FIELD_GET(NNPU_LIMITS1_NUM_ENGINES, l1);
 	limits->max_programs = FIELD_GET(NNPU_LIMITS2_MAX_PROGRAMS, l2);
 	limits->max_args = min(FIELD_GET(NNPU_LIMITS2_MAX_ARGS, l2), NNPU_MAX_ARGS);
 
-	if (!limits->max_queues || limits->max_entries < 4 || limits->db_shift < 4 ||
-	    limits->db_shift > 20 || !limits->max_contexts || !limits->max_programs ||
-	    limits->max_args < 2) {
+	if (!limits->max_queues || limits->max_entries < NNPU_IDENTIFY_MIN_ENTRIES ||
+	    limits->db_shift < 4 || limits->db_shift > 20 || !limits->max_contexts ||
+	    !limits->max_programs || limits->max_args < 2) {
 		drm_err(&ndev->drm, "impossible limits %#x %#x %#x\n", l0, l1, l2);
 		return -EIO;
 	}
@@ -90,7 +98,7 @@ static int nnpu_identify_page(struct nnpu_device *ndev, u32 page,
 		.page = cpu_to_le32(page),
 	};
 
-	return nnpu_admin_exec(ndev, &sqe, result);
+	return nnpu_admin_exec(ndev, NNPU_ADMIN_PLACE_RECOVERY, &sqe, result);
 }
 
 /* Leave out an extension with an invalid description: the rest of the device works. */

@@ -51,6 +51,8 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ret = nnpu_identify_registers(ndev);
 	if (ret)
 		return ret;
+	nnpu_table_init(&ndev->contexts, 1, ndev->limits.max_contexts);
+	nnpu_quota_init(&ndev->quota, ndev->limits.max_contexts);
 	ndev->identify = drmm_kzalloc(drm, sizeof(*ndev->identify), GFP_KERNEL);
 	if (!ndev->identify)
 		return -ENOMEM;
@@ -69,9 +71,6 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ret = nnpu_queue_init(ndev);
 	if (ret)
 		goto err_admin;
-	/* It may have cut the number of contexts. */
-	nnpu_table_init(&ndev->contexts, 1, ndev->limits.max_contexts);
-	nnpu_quota_init(&ndev->quota, ndev->limits.max_contexts);
 	ret = nnpu_sched_setup(ndev);
 	if (ret)
 		goto err_queue;

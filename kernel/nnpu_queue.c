@@ -22,6 +22,8 @@
 
 /* Completions that are taken before the lock is dropped. */
 #define NNPU_QUEUE_BATCH	16
+/* Each entry may need two command ids; see nnpu_queue.places. */
+#define NNPU_QUEUE_MAX_ENTRIES	(NNPU_CIDS_MAX / 2 + 1)
 
 /**
  * nnpu_queue_ctx_places - command ids and argument blocks of a context
@@ -46,24 +48,32 @@ size_t nnpu_queue_args_size(const struct nnpu_queue *queue)
 }
 
 /**
+ * nnpu_queue_max_contexts - contexts that a ring has room for, with a job of each priority
+ * @entries: entries of the ring
+ *
+ * Return: number of contexts.
+ */
+u32 nnpu_queue_max_contexts(u32 entries)
+{
+	return (min(entries, NNPU_QUEUE_MAX_ENTRIES) - 1) / NNPU_NUM_PRIORITIES;
+}
+
+/**
  * nnpu_queue_init - allocate the kernel queue
  * @ndev: device
  *
  * Its rings have room for the credits of all contexts, so that no context waits for a place that
- * another one holds. If the device has small rings, credits shrink; then contexts.
+ * another one holds. If the device has small rings, credits shrink.
  *
  * Return: 0 or a negative errno.
  */
 int nnpu_queue_init(struct nnpu_device *ndev)
 {
-	u32 max_entries = min(ndev->limits.max_entries, NNPU_CIDS_MAX / 2 + 1);
+	u32 max_entries = min(ndev->limits.max_entries, NNPU_QUEUE_MAX_ENTRIES);
+	u32 scheds = ndev->limits.max_contexts * NNPU_NUM_PRIORITIES, entries;
 	struct nnpu_queue *queue = &ndev->queue;
-	u32 scheds, entries;
 	int ret;
 
-	ndev->limits.max_contexts = min(ndev->limits.max_contexts,
-					(max_entries - 1) / NNPU_NUM_PRIORITIES);
-	scheds = ndev->limits.max_contexts * NNPU_NUM_PRIORITIES;
 	INIT_LIST_HEAD(&queue->inflight);
 	queue->credits = nnpu_ring_credits(max_entries, scheds, nnpu_param_max_inflight());
 	queue->places = queue->credits + 1;
@@ -116,7 +126,7 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 	spin_lock_irq(&qp->lock);
 	nnpu_qpair_restart(qp, false);
 	spin_unlock_irq(&qp->lock);
-	ret = nnpu_admin_exec(ndev, &sqe, &result);
+	ret = nnpu_admin_exec(ndev, NNPU_ADMIN_PLACE_RECOVERY, &sqe, &result);
 	if (ret)
 		return ret;
 	if (result.status) {

@@ -60,6 +60,7 @@ void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);
 
 /* Places of a context. */
 u32 nnpu_queue_ctx_places(const struct nnpu_queue *queue);
+u32 nnpu_queue_max_contexts(u32 entries);
 size_t nnpu_queue_args_size(const struct nnpu_queue *queue);
 
 #endif /* _NNPU_QUEUE_H_ */

@@ -50,7 +50,7 @@ static struct nnpu_queue *nnpu_queue_watch_queue(struct nnpu_ladder *l)
 static int nnpu_queue_watch_exec(struct nnpu_ladder *l, const void *sqe,
 				 struct nnpu_admin_result *result)
 {
-	return nnpu_admin_exec(l->ndev, sqe, result);
+	return nnpu_admin_exec(l->ndev, NNPU_ADMIN_PLACE_RECOVERY, sqe, result);
 }
 
 static bool nnpu_queue_watch_left(struct nnpu_ladder *l)
@@ -76,7 +76,7 @@ static int nnpu_queue_watch_reset(struct nnpu_device *ndev, struct nnpu_ctx *ctx
 	int ret;
 
 	nnpu_queue_hold(queue, ctx);
-	ret = nnpu_admin_exec(ndev, &sqe, &result);
+	ret = nnpu_admin_exec(ndev, NNPU_ADMIN_PLACE_RECOVERY, &sqe, &result);
 	if (!ret && result.status)
 		ret = -EIO;
 	trace_nnpu_reset(ndev, "queue", why, cid, ret);
@@ -218,7 +218,7 @@ static void nnpu_queue_watch_ask(struct nnpu_device *ndev, u16 cid)
 		       NNPU_QSTATE_IDLE;
 	ret = 0;
 	if (ndev->features & NNPU_FEATURE_ABORT) {
-		ret = nnpu_admin_exec(ndev, &sqe, &result);
+		ret = nnpu_admin_exec(ndev, NNPU_ADMIN_PLACE_RECOVERY, &sqe, &result);
 		if (!ret && result.status)
 			ret = -EIO;
 	}
