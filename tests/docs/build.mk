@@ -7,11 +7,9 @@ DOC_CHECKS += tests/docs/check-documents
 DOC_CHECKS += tests/docs/check-conformance
 DOC_CHECKS += tests/docs/check-sphinx
 
-# Prints the registers of the device model, for check-spec.
+# Prints the registers of the device model. check-spec makes it, in a build directory of its own.
 $(BUILD)/obj/tests/docs/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
 
 $(BUILD)/tests/reset_values: $(BUILD)/obj/tests/docs/reset_values.o \
 		$(BUILD)/obj/tests/emulator/rig.o $(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
-
-run-doc-checks: $(BUILD)/tests/reset_values

@@ -134,6 +134,11 @@ PARTS = {
         "environment": {"MAKEFLAGS": variable("DOC_CHECKS", "tests/docs/check-documents")},
         "green": r"^ok 1 check-documents",
     },
+    "specification": {
+        "command": "make -s run-doc-checks",
+        "environment": {"MAKEFLAGS": variable("DOC_CHECKS", "tests/docs/check-spec")},
+        "green": r"^ok 1 check-spec",
+    },
     "names": {
         "command": "scripts/check-style names circles",
         "green": r"^ok 2 ",
@@ -236,6 +241,9 @@ SABOTAGES = [
     Sabotage("document", "documents", "a document names a file that is not there",
              (append("Documentation/testing.rst", "\nSee ``scripts/no-such-script``.\n"),),
              "^not ok 1 check-documents"),
+    Sabotage("reset-value", "specification", "the specification has another reset value of a register",
+             (replace("Documentation/hardware/registers.rst", r"^(0x068   PERF_LEVEL       RO      )1", r"\g<1>2"),),
+             "PERF_LEVEL is 0x1 after power-on"),
     Sabotage("same-name", "names", "two files share a name",
              (duplicate("kernel/nnpu_pci.c", "userspace"),), "nnpu_pci.c"),
     Sabotage("include-circle", "names", "two folders include each other",
