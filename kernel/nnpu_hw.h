@@ -353,7 +353,7 @@ struct nnpu_sqe_create_queue {
 	__le32 sq_entries;
 	/** @cq_entries: entries of the completion ring, power of two */
 	__le32 cq_entries;
-	/** @priority: NNPU_QUEUE_PRIORITY_*; zero with NNPU_QUEUE_KERNEL, without FEATURE_PRIORITY */
+	/** @priority: NNPU_QUEUE_PRIORITY_*; zero with QUEUE_KERNEL, without FEATURE_PRIORITY */
 	__le32 priority;
 	/** @sq_addr: DMA address, page-aligned, contiguous */
 	__le64 sq_addr;
