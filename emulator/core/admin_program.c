@@ -59,20 +59,21 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 	unsigned int status;
 	uint8_t *image;
 
-	image = malloc(map->size);
+	image = op_take(&w->progress, map->size, NULL);
 	if (!image) {
-		verdict_status(&out->v, NNPU_STATUS_NO_MEMORY);
+		verdict_status(&out->v, job_is_to_end(&w->progress) ? NNPU_STATUS_ABORTED :
+								      NNPU_STATUS_NO_MEMORY);
 		return;
 	}
 	status = read_image(w, map, image);
 	if (status) {
 		verdict_status(&out->v, status);
-		free(image);
+		op_give(&w->progress, image, map->size);
 		return;
 	}
 	request.image = image;
 	out->program = program_load(&request, &out->v);
-	free(image);
+	op_give(&w->progress, image, map->size);
 	if (out->program)
 		out->result = out->program->memory;
 	status = request.reports ? write_reports(w, &request) : NNPU_STATUS_SUCCESS;

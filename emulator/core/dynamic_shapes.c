@@ -99,6 +99,8 @@ static int infer_batch(struct exec_run *run, uint32_t number, uint32_t from, uin
 		/* An abort in it leaves no shape to go on with. */
 		if (job_is_to_end(&run->engine->progress))
 			return exec_ended(run);
+		if (ret == OP_NO_MEMORY)
+			return exec_no_memory(run);
 		if (ret < 0)
 			return exec_op_failed(run, i, error.reason, error.operand);
 		if (ret)
@@ -358,6 +360,13 @@ static int check_omitted(struct exec_run *run)
 	return 0;
 }
 
+/* Room to plan one batch. */
+static size_t items_bytes(const struct program *p)
+{
+	return (p->num_inputs + (size_t)p->num_operands + p->num_cmds + 1) *
+	       sizeof(struct plan_item);
+}
+
 int dynamic_begin(struct exec_run *run)
 {
 	struct exec_state *x = &run->engine->exec;
@@ -375,13 +384,12 @@ int dynamic_begin(struct exec_run *run)
 	if (run->omitted && check_omitted(run))
 		return -1;
 	x->work.allocations++;
-	run->items = malloc((p->num_inputs + (size_t)p->num_operands + p->num_cmds + 1) *
-			    sizeof(*run->items));
+	run->items = op_take(&run->engine->progress, items_bytes(p), NULL);
 	return run->items ? 0 : exec_no_memory(run);
 }
 
 void dynamic_end(struct exec_run *run)
 {
-	free(run->items);
+	op_give(&run->engine->progress, run->items, items_bytes(run->program));
 	run->items = NULL;
 }

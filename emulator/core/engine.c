@@ -197,6 +197,7 @@ static int job_hold(struct nnpu_device *dev, const struct nnpu_queue *q, struct 
 	job->ctx = ctx;
 	ctx->running++;
 	job->engine->ctx = ctx;
+	job->engine->progress.ctx = ctx;
 	/* The clock never comes to a limit that does not fit. */
 	if (ctx->time_limit_ns && ctx->time_limit_ns < UINT64_MAX - job->engine->busy_since)
 		job->engine->progress.end_ns = job->engine->busy_since + ctx->time_limit_ns;
@@ -406,7 +407,7 @@ static void engine_renew(struct nnpu_engine *e)
 	e->away_ns = 0;
 	worker_new_slice(e);
 	e->progress = (struct job_progress) {
-		.counter = &e->count, .contended = &e->dev->contended,
+		.dev = e->dev, .counter = &e->count, .contended = &e->dev->contended,
 		.point = worker_point, .abort = &e->abort, .stop = &e->dev->stop,
 	};
 }

@@ -13,6 +13,8 @@
 
 /* What op_progress() looks at: of a job, or of a load. */
 struct job_progress {
+	struct nnpu_device *dev;
+	struct nnpu_ctx *ctx;		/* whose job or load it is, once that is known */
 	atomic_uint *counter;		/* of the worker, or of the queue of loads */
 	bool shared;			/* several threads count there */
 	const atomic_uint *contended;	/* others wait for what it has: */

@@ -22,6 +22,7 @@ struct loader {
 	struct tensor *saved;		/* its outputs as the image declares them */
 	uint32_t max_saved;
 	struct verdict *v;
+	uint64_t work;			/* charged for the tables of the load itself */
 	struct op_pace pace;
 };
 

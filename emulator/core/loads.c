@@ -159,7 +159,7 @@ static void load_first(struct load_worker *w, struct nnpu_ctx *ctx)
 	w->load = load;
 	atomic_store(&w->abort, false);
 	w->progress = (struct job_progress) {
-		.counter = &dev->queues[0].progress, .shared = true,
+		.dev = dev, .ctx = ctx, .counter = &dev->queues[0].progress, .shared = true,
 		.contended = &dev->turns_wanted, .point = loader_point,
 		.abort = &w->abort, .stop = &dev->stop,
 	};

@@ -3,11 +3,14 @@
  * Accounting of device memory: what programs and arenas take from the device and from
  * the limit of their context.
  */
+#include <stdlib.h>
 #include <time.h>
 
+#include "cleaner.h"
 #include "device_state.h"
 #include "engine.h"
 #include "memory_accounting.h"
+#include "program_load.h"
 #include "ops/op.h"
 
 /* Between two points of a wait, ns. */
@@ -160,4 +163,49 @@ void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes)
 	pthread_mutex_lock(&ctx->dev->lock);
 	ctx_mem_uncharge(ctx, bytes);
 	pthread_mutex_unlock(&ctx->dev->lock);
+}
+
+/* What op_take() charges for @bytes: there is room for struct leaving. */
+static uint64_t taken_size(size_t bytes)
+{
+	return bytes ? tensor_round_up(bytes) : TENSOR_ALIGN;
+}
+
+void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
+{
+	uint64_t size;
+	void *memory;
+
+	if (bytes > p->dev->props.memory_size)
+		return NULL;
+	size = taken_size(bytes);
+	if (!dev_mem_reserve(p->dev, p->ctx, size, p))
+		return NULL;
+	memory = aligned_alloc(TENSOR_ALIGN, size);
+	if (!memory)
+		dev_mem_release(p->dev, p->ctx, size);
+	else if (taken)
+		*taken += size;
+	return memory;
+}
+
+static void memory_free(struct leaving *l)
+{
+	free(l);
+}
+
+void op_give(struct job_progress *p, void *memory, size_t bytes)
+{
+	/* In the memory itself. */
+	struct leaving *l = memory;
+
+	_Static_assert(sizeof(*l) <= TENSOR_ALIGN, "has room");
+	if (!l)
+		return;
+	l->free = memory_free;
+	l->bytes = taken_size(bytes);
+	pthread_mutex_lock(&p->dev->lock);
+	p->ctx->mem_used -= l->bytes;
+	dev_leave(p->dev, l);
+	pthread_mutex_unlock(&p->dev->lock);
 }

@@ -8,6 +8,7 @@
  * not, and each tensor has one address however its block is entered.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "memory_plan.h"
 #include "program_load.h"
@@ -153,6 +154,7 @@ uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pac
 	uint32_t i, last = 0, *memory;
 	struct plan_lists lists;
 	uint64_t total = 0;
+	size_t bytes;
 
 	if (count <= EXHAUSTIVE_MAX) {
 		uint32_t order[EXHAUSTIVE_MAX];
@@ -165,13 +167,14 @@ uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pac
 		if (op_pace(pace, 4))
 			return 0;
 	}
-	memory = malloc(((size_t)count + 2 * (last + (size_t)1)) * sizeof(*memory));
+	bytes = ((size_t)count + 2 * (last + (size_t)1)) * sizeof(*memory);
+	memory = op_take(pace->progress, bytes, NULL);
 	if (memory) {
 		lists.next = memory;
 		lists.starting = memory + count;
 		lists.ending = lists.starting + last + 1;
 		total = place_by_class(&lists, items, count, last, pace);
-		free(memory);
+		op_give(pace->progress, memory, bytes);
 		return total;
 	}
 	/* No memory for the lists: nothing is shared. */
@@ -234,7 +237,7 @@ static void push_blocks(struct program *p, const struct program_block *b, uint64
 int plan_program(struct program *p, struct op_pace *pace)
 {
 	size_t max = (size_t)p->num_inputs + p->num_operands + p->num_cmds + 1;
-	struct plan_item *items = malloc(max * sizeof(*items));
+	struct plan_item *items = op_take(pace->progress, max * sizeof(*items), NULL);
 	uint32_t i, k, n;
 
 	if (!items)
@@ -253,6 +256,6 @@ int plan_program(struct program *p, struct op_pace *pace)
 		if (p->arena_size < end)
 			p->arena_size = end;
 	}
-	free(items);
+	op_give(pace->progress, items, max * sizeof(*items));
 	return pace->ended ? -1 : 0;
 }

@@ -553,12 +553,8 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 		return op_refused(l, index, &error);
 	}
 	cmd->prepared = call.prepared;
-	if (cmd->prepared && charge(l, bytes)) {
-		/* It is not charged: program_free() must not release it. */
-		cmd->desc->free_prepared(cmd->prepared);
-		cmd->prepared = NULL;
-		return -1;
-	}
+	/* It is charged already. */
+	l->p->memory += bytes;
 	for (i = 0; i < cmd->num_inputs && i < 64; i++)
 		if (call.released >> i & 1)
 			drop_use(l, operands[i], uses);
@@ -624,6 +620,19 @@ static int plan(struct loader *l)
 	return l->pace.ended ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;
 }
 
+/* The load's own tables: by tensor @descs, @owner, uses, what the interface has seen; reports. */
+static int charge_work(struct loader *l)
+{
+	uint64_t bytes = le32toh(l->header.num_tensors) *
+			 (uint64_t)(sizeof(*l->descs) + sizeof(*l->owner) + sizeof(uint32_t) + 1) +
+			 l->request->num_reports * (uint64_t)sizeof(*l->request->reports);
+
+	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes, l->pace.progress))
+		return no_memory(l);
+	l->work = bytes;
+	return 0;
+}
+
 static int load(struct loader *l)
 {
 	struct load_request *request = l->request;
@@ -633,7 +642,7 @@ static int load(struct loader *l)
 		return -1;
 	if (request->check && request->num_reports != le32toh(l->header.num_commands))
 		return verdict_status(l->v, NNPU_STATUS_INVALID_FIELD);
-	if (alloc_tables(l) || load_tensors(l))
+	if (charge_work(l) || alloc_tables(l) || load_tensors(l))
 		return -1;
 	if (request->check) {
 		request->reports = zalloc(request->num_reports, sizeof(*request->reports));
@@ -675,6 +684,7 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	free(l.owner);
 	free(l.operands);
 	free(l.saved);
+	dev_mem_release(dev, p->ctx, l.work);
 	if (!ret && !request->check)
 		return p;
 	pthread_mutex_lock(&dev->lock);

@@ -7,7 +7,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "fixedpoint.h"
 #include "ops.h"
@@ -123,12 +122,11 @@ int activation_prepare(struct op_call *c, size_t *bytes)
 
 	if (!type_is_quant8(c->in[0]->type))
 		return 0;
-	t = malloc(sizeof(*t));
+	t = op_take(c->progress, sizeof(*t), bytes);
 	if (!t)
 		return 0;	/* execute() computes the values itself */
 	fill_table(c, t);
 	c->prepared = t;
-	*bytes += sizeof(*t);
 	return 0;
 }
 

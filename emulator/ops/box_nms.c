@@ -9,8 +9,6 @@
  * 8 threshold for lowered scores.
  * Outputs: 0 scores, 1 boxes, 2 classes, 3 batches.
  */
-#include <stdlib.h>
-
 #include "bbox.h"
 #include "ops.h"
 
@@ -216,7 +214,7 @@ int box_nms_infer(const struct op_call *c)
 {
 	int64_t count = 0;
 	struct nms n;
-	size_t cells;
+	size_t cells, bytes;
 	int ret = read_operands(c, &n);
 
 	if (ret)
@@ -225,13 +223,14 @@ int box_nms_infer(const struct op_call *c)
 		return 1;
 	cells = (size_t)n.boxes * n.classes;
 	if (cells) {
-		n.scores = malloc(cells * (sizeof(*n.scores) + sizeof(*n.picked)));
+		bytes = cells * (sizeof(*n.scores) + sizeof(*n.picked));
+		n.scores = op_take(c->progress, bytes, NULL);
 		if (!n.scores)
-			return op_fail(c, NNPU_REASON_OVERFLOW, 0);
+			return OP_NO_MEMORY;
 		n.picked = (uint32_t *)(n.scores + cells);
 		n.pace.progress = c->progress;
 		count = pick(c, &n);
-		free(n.scores);
+		op_give(c->progress, n.scores, bytes);
 	}
 	/* After an abort execute() is not called. */
 	count = count < 0 ? 0 : count;

@@ -8,7 +8,6 @@
 #include "kernels.h"
 #include "nd_copy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Values of a row that are packed between two looks at op_pace(). */
@@ -113,17 +112,18 @@ static void *prepare_in_place(struct op_pace *pace, const struct conv_packing *p
 			      size_t *bytes)
 {
 	size_t size = header_size(packing, c, channels);
-	void *row_buffer = malloc(KERNEL_PANEL * depth * packing->value_size);
-	void *memory = size == SIZE_MAX ? NULL : aligned_alloc(SCRATCH_ALIGN, size);
+	size_t row_bytes = KERNEL_PANEL * depth * packing->value_size, taken = 0;
+	void *row_buffer = op_take(c->progress, row_bytes, NULL);
+	void *memory = op_take(c->progress, size, &taken);
 
 	if (row_buffer && memory) {
 		pack(pace, packing, c, channels, depth, memory, c->in[1]->data, row_buffer);
-		*bytes += size;
+		*bytes += taken;
 	} else {
-		free(memory);
+		op_give(c->progress, memory, size);
 		memory = NULL;
 	}
-	free(row_buffer);
+	op_give(c->progress, row_buffer, row_bytes);
 	return memory;
 }
 
@@ -142,12 +142,11 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 		c->prepared = prepare_in_place(&pace, packing, c, channels, depth, bytes);
 		return 0;
 	}
-	c->prepared = aligned_alloc(SCRATCH_ALIGN, size);
+	c->prepared = op_take(c->progress, size, bytes);
 	if (!c->prepared)
 		return 0;	/* execute() packs the weights then */
 	conv_pack(&pace, packing, c, channels, depth, c->prepared);
 	c->released |= 1u << 1;
-	*bytes += size;
 	return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "nd_copy.h"
 #include "ops.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct window_form form = { .first = 3, .extra = 1, .dilation = true };
@@ -187,13 +186,12 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 	size = packed_size(c, filter->dims[3], (taps + 1) / 2, narrow);
 	if (size == SIZE_MAX)
 		return 0;
-	memory = aligned_alloc(SCRATCH_ALIGN, size);
+	memory = op_take(c->progress, size, bytes);
 	if (!memory)
 		return 0;	/* execute() works from the tensors then */
 	pack(&pace, c, filter->dims[3], (unsigned int)taps, narrow, memory);
 	c->prepared = memory;
 	c->released = 1u << 1;
-	*bytes += size;
 	return 0;
 }
 

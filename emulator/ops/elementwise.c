@@ -4,7 +4,6 @@
  *
  * Inputs: 0 and 1 the terms, 2 fused activation.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "broadcast.h"
@@ -87,12 +86,11 @@ int elementwise_prepare(struct op_call *c, size_t *bytes)
 
 	if (!is_sum(c) || !type_is_quant8(c->in[0]->type))
 		return 0;
-	t = malloc(sizeof(*t));
+	t = op_take(c->progress, sizeof(*t), bytes);
 	if (!t)
 		return 0;	/* execute() computes the values itself */
 	fill_add_table(c, t);
 	c->prepared = t;
-	*bytes += sizeof(*t);
 	return 0;
 }
 

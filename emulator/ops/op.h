@@ -119,13 +119,14 @@ struct op_desc {
 	int (*check)(const struct op_call *c);
 	/*
 	 * Set rank and dims of the outputs from shapes and values of the inputs. 0; 1 if it
-	 * needs a value that is not known yet; -1 with error if the shapes do not fit. At
+	 * needs a value that is not known yet; -1 with error if the shapes do not fit;
+	 * OP_NO_MEMORY. At
 	 * load time it is called only if all input shapes are known, and it returns 1 if it
 	 * would have to compute on values: a load is not charged for time.
 	 */
 	int (*infer)(const struct op_call *c);
 	/*
-	 * Optional. Bytes allocated go to *bytes (device memory accounting). When op_progress()
+	 * Optional. What it keeps is from op_take(), and *bytes is what was taken for it. When op_progress()
 	 * says that the load is to end, the prepared object may be half done.
 	 */
 	int (*prepare)(struct op_call *c, size_t *bytes);
@@ -144,6 +145,8 @@ struct op_desc {
 };
 
 #define OP_ABORTED	1
+/* infer(): too little memory, see op_take(). */
+#define OP_NO_MEMORY	2
 
 /*
  * Kernels call this at least once per millisecond of work, at any operand size (shape.h has
@@ -151,6 +154,16 @@ struct op_desc {
  * reads. True: the job is to end, return OP_ABORTED. Whoever calls the functions of operations defines it.
  */
 bool op_progress(struct job_progress *p);
+
+/*
+ * Memory of the device other than what scratch() asks for: charged to the context of the job or
+ * load before it is allocated. 64-byte aligned. *@taken, if not NULL, grows by what is charged.
+ * NULL: there is too little, or the job is to end. Whoever calls the functions of operations
+ * defines both.
+ */
+void *op_take(struct job_progress *p, size_t bytes, size_t *taken);
+/* Give it back; @bytes as with op_take(). NULL is nothing. */
+void op_give(struct job_progress *p, void *memory, size_t bytes);
 
 /* Fill in the error and return -1. */
 static inline int op_fail(const struct op_call *c, enum nnpu_reason reason, unsigned int operand)

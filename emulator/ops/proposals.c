@@ -9,8 +9,6 @@
  * any), 8 IoU threshold, 9 minimum size, 10 layout flag.
  * Outputs: 0 scores, 1 boxes, 2 batches.
  */
-#include <stdlib.h>
-
 #include "bbox.h"
 #include "ops.h"
 #include "window.h"
@@ -191,9 +189,9 @@ int proposals_infer(const struct op_call *c)
 	if (c->loading)
 		return 1;
 	if (p.cells) {
-		memory = malloc(p.cells * CELL_BYTES);
+		memory = op_take(c->progress, p.cells * CELL_BYTES, NULL);
 		if (!memory)
-			return op_fail(c, NNPU_REASON_OVERFLOW, 0);
+			return OP_NO_MEMORY;
 		place_work(&p, memory);
 		p.pace.progress = c->progress;
 		for (uint32_t n = 0; n < p.score.n; n++) {
@@ -204,7 +202,7 @@ int proposals_infer(const struct op_call *c)
 				break;
 			total += (uint64_t)count;
 		}
-		free(memory);
+		op_give(c->progress, memory, p.cells * CELL_BYTES);
 	}
 	if (total > UINT32_MAX)
 		return op_fail(c, NNPU_REASON_OVERFLOW, 0);

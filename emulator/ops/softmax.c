@@ -6,7 +6,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fixedpoint.h"
@@ -86,12 +85,11 @@ int softmax_prepare(struct op_call *c, size_t *bytes)
 
 	if (!type_is_quant8(c->in[0]->type) || op_get_f32(c, 1, &beta))
 		return 0;
-	table = malloc(sizeof(*table));
+	table = op_take(c->progress, sizeof(*table), bytes);
 	if (!table)
 		return 0;	/* execute() fills the table itself then */
 	fill_table(c, beta, table);
 	c->prepared = table;
-	*bytes += sizeof(*table);
 	return 0;
 }
 

