@@ -74,6 +74,9 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 
 	pthread_mutex_lock(&dev->lock);
 	ctx->dying = true;
+	/* All of them before the first wait. */
+	engines_abort(dev, NULL, ctx, NNPU_ANY_CID);
+	loads_abort_ctx(dev, ctx, &irqs);
 	for (i = 1; i <= dev->props.num_queues; i++)
 		if (dev->queues[i].exists && dev->queues[i].ctx == ctx) {
 			admin_quiesce(dev, &dev->queues[i]);

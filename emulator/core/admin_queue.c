@@ -198,12 +198,21 @@ static bool lanes_busy(struct nnpu_ctx *ctx, const struct nnpu_queue *q)
 	return false;
 }
 
-static void lanes_dropping(struct nnpu_ctx *ctx, const struct nnpu_queue *q, bool dropping)
+/* What comes while they drop begins afterwards. */
+static void lanes_dropping(struct nnpu_device *dev, struct nnpu_ctx *ctx,
+			   const struct nnpu_queue *q, bool dropping)
 {
 	unsigned int i;
 
-	for (i = 0; i < NNPU_QUEUE_PRIORITY_NUM; i++)
-		ctx_lane(ctx, q->id, i)->dropping = dropping;
+	for (i = 0; i < NNPU_QUEUE_PRIORITY_NUM; i++) {
+		struct lane *lane = ctx_lane(ctx, q->id, i);
+
+		lane->dropping = dropping;
+		/* One that never had an entry has no queue. */
+		if (lane->q)
+			sched_update_lane(dev, lane);
+	}
+	sched_wake(dev);
 }
 
 void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
@@ -222,12 +231,12 @@ void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 	pthread_mutex_lock(&dev->lock);
 	if (ctx) {
 		fetch_all(dev, q);
-		lanes_dropping(ctx, q, true);
+		lanes_dropping(dev, ctx, q, true);
 		fetch_drop(dev, ctx, q->id, NULL);
 		engines_abort(dev, q, ctx, NNPU_ANY_CID);
 		while (lanes_busy(ctx, q))
 			dev_await_jobs(dev);
-		lanes_dropping(ctx, q, false);
+		lanes_dropping(dev, ctx, q, false);
 	} else {
 		admin_quiesce(dev, q);
 		queue_rewind(q);

@@ -269,8 +269,11 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 		job_stall(e, in);
 	if (in->slow)
 		job_slow(&e->progress);
-	if (in->stall || in->stuck || in->deaf || in->slow)
+	if (in->stall || in->stuck || in->deaf || in->slow) {
+		/* It starts now. What it has given way for is over. */
 		en->job.start_ns = 0;
+		e->away_ns = 0;
+	}
 	if (en->job.ctx)
 		job_run(&en->job);
 	if (in->bad_status)
@@ -459,6 +462,9 @@ static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 	q->busy = false;
 	queue_serve_end(dev, q);
 	sched_update(dev, q);
+	/* Nobody else looks: this worker has no seat, and who has it may sleep. */
+	if (!e->seated)
+		sched_wake(dev);
 	dev_job_ended(dev);
 }
 
@@ -595,6 +601,8 @@ static void engine_job(struct nnpu_engine *e, struct lane *lane)
 	lane->busy = false;
 	sched_update_lane(dev, lane);
 	fetch_end(dev, q);
+	if (!e->seated)
+		sched_wake(dev);
 	dev_job_ended(dev);
 	if (!irqs.count)
 		return;

@@ -31,9 +31,14 @@ static bool dev_fits(const struct nnpu_device *dev, uint64_t bytes)
  */
 static bool group_fits(const struct nnpu_ctx *ctx, uint64_t bytes)
 {
-	uint64_t left = ctx->dev->props.memory_size - ctx->dev->mem_charged;
+	const struct nnpu_device *dev = ctx->dev;
+	uint64_t left;
 
-	return !ctx->group || (bytes <= left / 2 && ctx->group->mem_used <= left - 2 * bytes);
+	/* Contexts with a limit are charged before the device has the memory. */
+	if (!ctx->group || dev->mem_charged >= dev->props.memory_size)
+		return !ctx->group;
+	left = dev->props.memory_size - dev->mem_charged;
+	return bytes <= left / 2 && ctx->group->mem_used <= left - 2 * bytes;
 }
 
 /* dev->lock held. */
@@ -205,7 +210,7 @@ void op_give(struct job_progress *p, void *memory, size_t bytes)
 	l->free = memory_free;
 	l->bytes = taken_size(bytes);
 	pthread_mutex_lock(&p->dev->lock);
-	p->ctx->mem_used -= l->bytes;
+	ctx_mem_uncharge(p->ctx, l->bytes);
 	dev_leave(p->dev, l);
 	pthread_mutex_unlock(&p->dev->lock);
 }

@@ -577,10 +577,13 @@ static int prepare_commands(struct loader *l)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	ret = count_uses(l, uses);
 	for (i = 0; !ret && i < l->p->num_cmds; i++) {
+		/* It has counted its work from zero. */
+		bool prepared = l->p->cmds[i].desc && l->p->cmds[i].desc->prepare;
+
 		ret = prepare_command(l, i, uses);
 		/* What was prepared may be incomplete when the load is to end. */
 		if (!ret)
-			ret = load_pace(l, 128);
+			ret = load_pace(l, prepared ? OP_PACE_UNITS : 128);
 	}
 	free(uses);
 	return ret;

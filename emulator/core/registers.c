@@ -107,7 +107,7 @@ static uint32_t read_queue_reg(struct nnpu_device *dev, uint32_t offset)
 			return NNPU_QSTATE_STOPPED;
 		if (q->running || q->begun)
 			return NNPU_QSTATE_RUNNING;
-		return queue_has_work(q) ? NNPU_QSTATE_WAITING : NNPU_QSTATE_IDLE;
+		return queue_has_work(q) || q->fetched ? NNPU_QSTATE_WAITING : NNPU_QSTATE_IDLE;
 	case NNPU_QREG_PROGRESS:
 		return read_progress(dev, q);
 	case NNPU_QREG_CURRENT:

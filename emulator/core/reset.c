@@ -121,13 +121,24 @@ static bool engines_busy(const struct nnpu_device *dev)
 	return false;
 }
 
+/* An engine that fetches entries of a queue is not busy, but the queue is. */
+static bool queues_busy(const struct nnpu_device *dev)
+{
+	unsigned int i;
+
+	for (i = 1; i <= dev->props.num_queues; i++)
+		if (dev->queues[i].busy)
+			return true;
+	return false;
+}
+
 void dev_end_everything(struct nnpu_device *dev)
 {
 	struct irqs irqs = { 0 };
 	uint32_t id, number;
 	bool reset;
 
-	while (engines_busy(dev) || loads_busy(dev))
+	while (engines_busy(dev) || queues_busy(dev) || loads_busy(dev))
 		dev_await_jobs(dev);
 	for (id = 0; id < atomic_load(&dev->num_workers); id++)
 		exec_trim(&dev->engines[id]);

@@ -123,7 +123,7 @@ static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane)
 {
 	bool is_queue = lane == &lane->q->lane;
-	bool waits = is_queue ? queue_has_work(lane->q) : !!lane->first;
+	bool waits = is_queue ? queue_has_work(lane->q) : lane->first && !lane->dropping;
 	bool active = waits || lane->busy;
 	bool ready = lane->busy ? !!lane->away : waits;
 

@@ -327,6 +327,8 @@ static uint64_t fill(struct rig *r, const struct image *im, uint32_t first_ctx)
 }
 
 #define SMALL_MEMORY	(1u << 20)
+/* What each leaves behind would be more than the memory. */
+#define LOADS		1000
 #define NEAR_KIB(bytes, kib) ((bytes) <= (kib) * 1024ull && (bytes) + 16384 > (kib) * 1024ull)
 
 /* Contexts of one group together leave as much as they have. */
@@ -372,6 +374,10 @@ static void test_groups(void)
 	first = fill(&r, &im, 1);
 	ok(NEAR_KIB(first, 512), "all of it, and a group may have any number: %llu",
 	   (unsigned long long)first);
+	for (i = 0; i < LOADS && !rig_unload(&r, 1, 1) &&
+	     !rig_load(&r, 1, 1, im.bytes, im.size, NULL); i++)
+		;
+	ok(i == LOADS, "nor does loading leave anything charged: %u loads", i);
 	image_free(&im);
 	rig_close(&r);
 }
