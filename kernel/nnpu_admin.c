@@ -26,12 +26,14 @@
  * @done: completed by the interrupt handler
  * @cqe: copy of the completion
  * @answered: @cqe is valid; under nnpu_qpair.lock
+ * @stopped: nnpu_admin_stop() ended the wait; under nnpu_qpair.lock
  * @keeps_cid: the waiter frees the id, so that an ABORT of it meets no other command
  */
 struct nnpu_admin_wait {
 	struct completion done;
 	struct nnpu_cqe cqe;
 	bool answered;
+	bool stopped;
 	bool keeps_cid;
 };
 
@@ -124,13 +126,14 @@ void nnpu_admin_stop(struct nnpu_device *ndev)
 			continue;
 		qp->cids.entries[i].owner = NULL;
 		qp->cids.used--;
+		wait->stopped = true;
 		complete(&wait->done);
 	}
 	spin_unlock_irqrestore(&qp->lock, flags);
 	wake_up_all(&ndev->admin.room);
 }
 
-/* Give the command to the device; -EBUSY: its place is taken. */
+/* Give the command to the device; -EBUSY: its place is taken; -ETIMEDOUT: no use. */
 static int nnpu_admin_push(struct nnpu_device *ndev, u32 place, const void *sqe,
 			   struct nnpu_admin_wait *wait, u16 *cid)
 {
@@ -147,8 +150,11 @@ static int nnpu_admin_push(struct nnpu_device *ndev, u32 place, const void *sqe,
 			*cid = ret;
 			entry.cid = cpu_to_le16(ret);
 			ret = nnpu_qpair_push(qp, &entry);
-			if (ret)
+			if (ret) {
+				/* The ring has room for all places: the device does not fetch. */
 				nnpu_cids_put(&qp->cids, *cid);
+				ret = -ETIMEDOUT;
+			}
 		}
 	}
 	spin_unlock_irqrestore(&qp->lock, flags);
@@ -166,25 +172,28 @@ static bool nnpu_admin_is_broken(struct nnpu_device *ndev)
 
 /*
  * Wait in slices; look at the ring and at the device between them. The device executes commands
- * one after the other: as long as it answers others it has not forgotten this one.
+ * one after the other: as long as it answers those before this one it has not forgotten it. There
+ * was one before in each place at most. A device that answers more has gone past this one.
  */
 static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wait)
 {
 	unsigned long timeout = msecs_to_jiffies(nnpu_param_admin_timeout_ms());
 	unsigned long slice = msecs_to_jiffies(NNPU_ADMIN_SLICE_MS);
 	unsigned long end = jiffies + timeout;
-	u64 answered = READ_ONCE(ndev->admin.answered);
+	u64 first = READ_ONCE(ndev->admin.answered);
+	u64 answered = first;
 
 	while (!wait_for_completion_timeout(&wait->done, slice)) {
 		bool broken = nnpu_admin_is_broken(ndev);
+		u64 now;
 
 		nnpu_admin_process(ndev);
 		if (completion_done(&wait->done) || broken)
 			return;
-		if (answered != READ_ONCE(ndev->admin.answered)) {
-			answered = READ_ONCE(ndev->admin.answered);
+		now = READ_ONCE(ndev->admin.answered);
+		if (now != answered && now - first <= ndev->admin.qp.cids.size)
 			end = jiffies + timeout;
-		}
+		answered = now;
 		if (time_after(jiffies, end))
 			return;
 	}
@@ -203,10 +212,15 @@ static void nnpu_admin_forget(struct nnpu_device *ndev, struct nnpu_admin_wait *
 	wake_up_all(&ndev->admin.room);
 }
 
-/* The end of a command: its completion, or -ETIMEDOUT. */
+/*
+ * The end of a command that the device had: its completion, or -ETIMEDOUT. Only one whose own time
+ * is over counts as timeout, not those that a reset takes with it.
+ */
 static int nnpu_admin_result(struct nnpu_device *ndev, const struct nnpu_sqe *head,
 			     const struct nnpu_admin_wait *wait, struct nnpu_admin_result *result)
 {
+	if (!wait->answered && wait->stopped)
+		return -ETIMEDOUT;
 	if (!wait->answered) {
 		atomic64_inc(&ndev->stats.admin_timeouts);
 		drm_err(&ndev->drm, "admin command %s for context %u was not answered\n",
@@ -237,10 +251,12 @@ static int nnpu_admin_result(struct nnpu_device *ndev, const struct nnpu_sqe *he
  * LOAD_PROGRAM.
  *
  * A wait for the place says nothing about the device: the command that has it is the caller's
- * own client's. It ends, or the device is reset.
+ * own client's. It ends, or the device is reset. Few wait: ioctls have nnpu_ctx.command_lock, so
+ * that the place of a context is wanted by one of them, by its releases, by the abort of its load.
  *
  * Return: 0 if the device answered, whatever the status; -ETIMEDOUT if not, and
- * the device may then still use memory the command names.
+ * the device may then still use memory the command names. -ETIMEDOUT, too, if the admin queue is
+ * stopped, for a reset or for good.
  */
 int nnpu_admin_exec(struct nnpu_device *ndev, u32 place, const void *sqe,
 		    struct nnpu_admin_result *result)
@@ -253,10 +269,10 @@ int nnpu_admin_exec(struct nnpu_device *ndev, u32 place, const void *sqe,
 	init_completion(&wait.done);
 	wait_event(ndev->admin.room,
 		   (ret = nnpu_admin_push(ndev, place, sqe, &wait, &cid)) != -EBUSY);
-	if (!ret) {
-		nnpu_admin_wait(ndev, &wait);
-		nnpu_admin_forget(ndev, &wait, cid);
-	}
+	if (ret)
+		return ret;
+	nnpu_admin_wait(ndev, &wait);
+	nnpu_admin_forget(ndev, &wait, cid);
 	return nnpu_admin_result(ndev, sqe, &wait, result);
 }
 
@@ -370,12 +386,14 @@ int nnpu_admin_load(struct nnpu_device *ndev, u32 place, const void *sqe,
 {
 	struct nnpu_admin_wait wait = { .keeps_cid = true };
 	u16 cid = 0;
+	int ret;
 
 	memset(result, 0, sizeof(*result));
 	init_completion(&wait.done);
-	if (!nnpu_admin_push(ndev, place, sqe, &wait, &cid)) {
-		nnpu_admin_wait_load(ndev, place - 1, &wait, cid);
-		nnpu_admin_forget(ndev, &wait, cid);
-	}
+	ret = nnpu_admin_push(ndev, place, sqe, &wait, &cid);
+	if (ret)
+		return ret;
+	nnpu_admin_wait_load(ndev, place - 1, &wait, cid);
+	nnpu_admin_forget(ndev, &wait, cid);
 	return nnpu_admin_result(ndev, sqe, &wait, result);
 }

@@ -95,6 +95,7 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_table_fini(&ctx->programs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->load_lock);
+	mutex_destroy(&ctx->command_lock);
 	mutex_destroy(&ctx->submit_lock);
 	atomic_dec(&ndev->stats.contexts);
 	nnpu_release_queue_last(&ctx->free_work);
@@ -301,6 +302,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->submit_lock);
 	mutex_init(&ctx->load_lock);
+	mutex_init(&ctx->command_lock);
 	init_waitqueue_head(&ctx->job_wait);
 	INIT_LIST_HEAD(&ctx->slot_list);
 	INIT_LIST_HEAD(&ctx->program_list);
@@ -334,6 +336,7 @@ err_free:
 	nnpu_table_fini(&ctx->programs);
 	mutex_destroy(&ctx->lock);
 	mutex_destroy(&ctx->load_lock);
+	mutex_destroy(&ctx->command_lock);
 	mutex_destroy(&ctx->submit_lock);
 	kfree(ctx);
 	return ERR_PTR(ret);

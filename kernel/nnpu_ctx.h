@@ -52,6 +52,7 @@ struct nnpu_quota_user;
  * @fence_seqno: last sequence number per priority; under @submit_lock
  * @submit_lock: keeps fences and jobs of an entity in the same order
  * @load_lock: one load at a time, killable; its holder waits for the load
+ * @command_lock: one ioctl at a time that sends a command, killable; see nnpu_command_begin()
  * @num_slots: slots that are bound
  * @num_programs: programs that are loaded
  * @num_jobs: jobs that have not been freed
@@ -93,6 +94,7 @@ struct nnpu_ctx {
 	u64 fence_seqno[NNPU_NUM_PRIORITIES];
 	struct mutex submit_lock;	/* see above */
 	struct mutex load_lock;		/* see above */
+	struct mutex command_lock;	/* see above */
 
 	atomic_t num_slots;
 	atomic_t num_programs;

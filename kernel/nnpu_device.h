@@ -31,7 +31,8 @@
  * Outermost first. A lock may be taken while locks above it in this list are held, never
  * while a lock below it is held.
  *
- * 1. nnpu_file.lock: creation of context 0 of a file
+ * 1. nnpu_file.lock: creation of context 0 of a file; or nnpu_ctx.command_lock: an ioctl
+ *    that sends a command
  * 2. drm_dev_enter() section: protects every use of registers and DMA memory
  * 3. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No

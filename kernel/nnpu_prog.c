@@ -371,20 +371,28 @@ int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_nnpu_program_unload *args = data;
 	struct nnpu_prog *program;
 	struct nnpu_ctx *ctx;
+	int ret;
 
 	if (args->flags || args->pad)
 		return -EINVAL;
 	ctx = nnpu_file_get_context(file, args->ctx);
 	if (!ctx)
 		return -ENOENT;
+	ret = nnpu_command_begin(ctx);
+	if (ret)
+		goto out_put;
 	program = nnpu_table_hide(&ctx->programs, args->program);
 	if (program) {
 		atomic_dec(&ctx->num_programs);
 		if (refcount_dec_and_test(&program->ref))
 			nnpu_prog_release(program);
+	} else {
+		ret = -ENOENT;
 	}
+	nnpu_command_end(ctx);
+out_put:
 	nnpu_file_put_context(file, ctx);
-	return program ? 0 : -ENOENT;
+	return ret;
 }
 
 /**

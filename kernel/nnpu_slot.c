@@ -284,17 +284,25 @@ int nnpu_slot_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_nnpu_slot_unbind *args = data;
 	struct nnpu_slot *slot;
 	struct nnpu_ctx *ctx;
+	int ret;
 
 	if (args->flags || args->pad)
 		return -EINVAL;
 	ctx = nnpu_file_get_context(file, args->ctx);
 	if (!ctx)
 		return -ENOENT;
+	ret = nnpu_command_begin(ctx);
+	if (ret)
+		goto out_put;
 	slot = nnpu_table_hide(&ctx->slots, args->slot);
 	if (slot) {
 		atomic_dec(&ctx->num_slots);
 		nnpu_slot_put(slot);
+	} else {
+		ret = -ENOENT;
 	}
+	nnpu_command_end(ctx);
+out_put:
 	nnpu_file_put_context(file, ctx);
-	return slot ? 0 : -ENOENT;
+	return ret;
 }
