@@ -40,10 +40,10 @@ static void build(void)
 	image_finish(&im);
 }
 
-static void header(const char *what, unsigned int offset, unsigned int bytes, uint32_t value,
+static void header(const char *what, unsigned int offset, unsigned int bytes, uint64_t value,
 		   unsigned int reason)
 {
-	uint32_t le = htole32(value);
+	uint64_t le = htole64(value);
 
 	build();
 	memcpy(im.bytes + offset, &le, bytes);

@@ -425,6 +425,10 @@ static uint32_t add_data(struct image *im, const void *data, size_t bytes)
 {
 	uint32_t offset = (im->data_size + 7) & ~7u;
 
+	if (bytes > sizeof(im->data) - offset) {
+		printf("Bail out! no room for %zu bytes of constants\n", bytes);
+		exit(1);
+	}
 	memcpy(im->data + offset, data, bytes);
 	im->data_size = offset + (uint32_t)bytes;
 	return offset;
