@@ -5,11 +5,17 @@
  * Runs loader and executor in the fuzzer's own thread on an engine made here, so that
  * no time goes into handing over between threads. Input: one byte of options, one byte
  * with the length of the argument recipe in units of 4, the recipe, the image.
+ *
+ * Inputs with OPT_LARGE are made larger first, so that an operand has LARGE bytes and the shapes
+ * still fit together. These take a part of the time only. A line at the end says how many there
+ * were.
  */
+#define _GNU_SOURCE
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "core/device_state.h"
@@ -24,6 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define OPT_RAW_HEADER	1u	/* do not mend magic and size */
 #define OPT_CHECK	2u	/* LOAD_CHECK first */
 #define OPT_PROFILE	4u
+#define OPT_LARGE	8u
+/* Which dimension grows then. */
+#define OPT_AXIS(options)	((options) >> 4 & 3u)
 
 /* Layout of the memory: slot table, then slot 0 (arguments, results), slot 1 (operands). */
 #define BLOCK		8192u
@@ -33,11 +42,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define LOOP_TIMEOUT_NS	200000
 #define RESULT_OFF	32768u
 
+/* What an operand is made to have, what the device takes, and the slot for these. */
+#define LARGE		(64ull << 20)
+#define LARGE_OPERAND	(160ull << 20)
+#define LARGE_DEVICE	(1ull << 30)
+#define LARGE_MEMORY	(512ull << 20)
+#define LARGE_SLOT	2u
+#define SMALL_OPERAND	(1u << 20)
+#define SMALL_DEVICE	(16u << 20)
+/* Large ones get one part of so many of the time. */
+#define LARGE_SHARE	2
+
 static struct nnpu_inproc *ip;
 static struct nnpu_device *dev;
 static struct nnpu_engine engine;
 static struct nnpu_ctx *ctx;
 static uint8_t *memory;
+static uint8_t *large_memory;		/* pages that nobody touches are none */
+static uint64_t large_begin, large_ns, large_tried, large_done;
 static atomic_uint progress;
 static atomic_bool aborted;
 
@@ -64,6 +86,21 @@ static void *impatience(void *arg)
 	return NULL;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* For run_device_fuzzer, which fails if there was none. */
+static void tell_large(void)
+{
+	fprintf(stderr, "large: %llu of %llu executions had an operand of 64 MiB or more\n",
+		(unsigned long long)large_done, (unsigned long long)large_tried);
+}
+
 static void setup(void)
 {
 	struct nnpu_inproc_config config;
@@ -72,14 +109,20 @@ static void setup(void)
 	char error[128];
 
 	nnpu_inproc_default_config(&config);
-	config.props.memory_size = 16u << 20;
-	config.props.max_operand_size = 1u << 20;
+	config.props.memory_size = LARGE_DEVICE;
+	config.props.max_operand_size = LARGE_OPERAND;
 	config.props.examples = true;
 	ip = nnpu_inproc_create(&config, error, sizeof(error));
 	memory = aligned_alloc(4096, MEMORY);
-	if (!ip || !memory || nnpu_inproc_register(ip, memory, MEMORY, NNPU_INPROC_READ |
-						   NNPU_INPROC_WRITE))
+	large_memory = mmap(NULL, LARGE_MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!ip || !memory || large_memory == MAP_FAILED ||
+	    nnpu_inproc_register(ip, memory, MEMORY, NNPU_INPROC_READ | NNPU_INPROC_WRITE) ||
+	    nnpu_inproc_register(ip, large_memory, LARGE_MEMORY,
+				 NNPU_INPROC_READ | NNPU_INPROC_WRITE))
 		abort();
+	large_begin = now_ns();
+	atexit(tell_large);
 	memset(memory, 0, MEMORY);
 	dev = nnpu_inproc_device(ip);
 	slots = (struct nnpu_slot_entry *)memory;
@@ -89,6 +132,9 @@ static void setup(void)
 	slots[1].mem.size = htole64(MEMORY - OPERANDS);
 	slots[0].flags = htole32(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE);
 	slots[1].flags = slots[0].flags;
+	slots[LARGE_SLOT].mem.addr = htole64((uintptr_t)large_memory);
+	slots[LARGE_SLOT].mem.size = htole64(LARGE_MEMORY);
+	slots[LARGE_SLOT].flags = slots[0].flags;
 	ctx = ctx_create(dev, 1, (uintptr_t)memory, 4, 0);
 	if (!ctx)
 		abort();
@@ -96,7 +142,7 @@ static void setup(void)
 	engine.dev = dev;
 	engine.busy = true;
 	engine.progress = (struct job_progress) {
-		.counter = &progress, .contended = &dev->contended,
+		.dev = dev, .ctx = ctx, .counter = &progress, .contended = &dev->contended,
 		.abort = &aborted, .stop = &dev->stop,
 	};
 	if (pthread_create(&thread, NULL, impatience, NULL))
@@ -118,15 +164,74 @@ static uint8_t next(struct recipe *r)
 	return *r->p++;
 }
 
+/* How a program was made larger. */
+struct scale {
+	unsigned int axis;
+	uint32_t factor;		/* 0: it was not */
+};
+
+/* Space of the operands of a program. */
+static uint64_t room(const struct scale *s)
+{
+	return s->factor ? LARGE_MEMORY : MEMORY;
+}
+
+/* Bytes of a tensor whose unknown dimensions are 1. */
+static uint64_t least_bytes(const struct nnpu_tensor_desc *t)
+{
+	uint64_t bytes = type_size(le16toh(t->type));
+	unsigned int i;
+
+	for (i = 0; i < t->rank && i < NNPU_MAX_RANK && bytes < LARGE; i++)
+		bytes *= t->dims[i] ? le32toh(t->dims[i]) : 1;
+	return bytes;
+}
+
+/*
+ * Let one dimension of all tensors that are no constants grow, so that the largest operand has
+ * LARGE bytes. Most operations have batches, rows or elements there.
+ */
+static void make_large(struct scale *s, uint8_t *image, size_t size)
+{
+	const struct nnpu_program_header *h = (const struct nnpu_program_header *)image;
+	uint64_t offset = le32toh(h->tensors_off), stride = le16toh(h->tensor_stride);
+	uint64_t most = 0, num = le32toh(h->num_tensors);
+	struct nnpu_tensor_desc t;
+	unsigned int pass;
+	uint64_t n;
+
+	if (offset > size || num * stride > size - offset)
+		return;
+	for (pass = 0; pass < 2; pass++) {
+		for (n = 0; n < num; n++) {
+			memcpy(&t, image + offset + n * stride, sizeof(t));
+			if (t.kind > NNPU_TENSOR_OUTPUT || t.rank <= s->axis ||
+			    t.rank > NNPU_MAX_RANK)
+				continue;
+			if (!pass && least_bytes(&t) > most)
+				most = least_bytes(&t);
+			if (!pass || !t.dims[s->axis])
+				continue;
+			t.dims[s->axis] = htole32(le32toh(t.dims[s->axis]) * s->factor);
+			memcpy(image + offset + n * stride, &t, sizeof(t));
+		}
+		if (!most)
+			return;
+		s->factor = (uint32_t)((LARGE + most - 1) / most);
+	}
+}
+
 /* An argument: natural for the tensor, bent here and there as the recipe says. */
 static void make_arg(struct recipe *r, struct nnpu_arg *a, const struct tensor *t,
-		     uint64_t *offset)
+		     uint64_t *offset, const struct scale *s)
 {
 	uint8_t how = next(r);
 	uint64_t bytes = type_size(t->type);
 	unsigned int i;
 
-	*a = (struct nnpu_arg) { .slot = htole32(1), .offset = htole64(*offset) };
+	*a = (struct nnpu_arg) {
+		.slot = htole32(s->factor ? LARGE_SLOT : 1), .offset = htole64(*offset),
+	};
 	if (how & 1) {
 		a->flags = htole16(NNPU_ARG_NO_VALUE);
 		a->slot = 0;
@@ -139,21 +244,35 @@ static void make_arg(struct recipe *r, struct nnpu_arg *a, const struct tensor *
 		for (i = 0; i < a->rank; i++) {
 			uint32_t dim = t->dims[i] ? t->dims[i] : next(r) & 31;
 
+			if (!t->dims[i] && i == s->axis && s->factor)
+				dim = (dim ? dim : 1) * s->factor;
 			a->dims[i] = htole32(dim);
 		}
 	}
 	for (i = 0; i < NNPU_MAX_RANK; i++) {
 		uint32_t dim = i < a->rank ? le32toh(a->dims[i]) : i < t->rank ? t->dims[i] : 1;
 
-		bytes = dim && bytes < MEMORY ? bytes * dim : bytes;
+		bytes = dim && bytes < room(s) ? bytes * dim : bytes;
 	}
 	a->length = htole64(bytes);
-	*offset = (*offset + bytes) & 0x3ffff;
+	*offset = (*offset + bytes) & (room(s) / 4 - 1);
 	if (how & 4)
 		((uint8_t *)a)[next(r) & 63] ^= next(r);
 }
 
-static void run(struct program *p, struct recipe *r, uint8_t options)
+/* The longest argument that has a value. */
+static uint64_t longest(const struct nnpu_arg *args, uint32_t count)
+{
+	uint64_t most = 0;
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (!(le16toh(args[i].flags) & NNPU_ARG_NO_VALUE) && le64toh(args[i].length) > most)
+			most = le64toh(args[i].length);
+	return most;
+}
+
+static void run(struct program *p, struct recipe *r, uint8_t options, const struct scale *s)
 {
 	struct nnpu_args_header *h = (struct nnpu_args_header *)(memory + BLOCK);
 	struct nnpu_arg *args = (struct nnpu_arg *)(h + 1);
@@ -175,7 +294,7 @@ static void run(struct program *p, struct recipe *r, uint8_t options)
 	};
 	for (n = 0; n < count; n++)
 		make_arg(r, &args[n], &p->tensors[n < p->num_inputs ? p->inputs[n] :
-						  p->outputs[n - p->num_inputs]], &offset);
+						  p->outputs[n - p->num_inputs]], &offset, s);
 	if (options & OPT_PROFILE) {
 		sqe.flags = NNPU_EXEC_PROFILE;
 		sqe.profile_slot = htole32(1);
@@ -183,14 +302,22 @@ static void run(struct program *p, struct recipe *r, uint8_t options)
 		sqe.profile_len = htole32(1024);
 	}
 	job_run(&job);
+	if (s->factor)
+		large_tried++;
+	if (!job.verdict.status && longest(args, count) >= LARGE)
+		large_done++;
 	if (le16toh(((struct nnpu_args_header *)(memory + BLOCK + RESULT_OFF))->status) !=
 	    job.verdict.status)
 		abort();
 }
 
-static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, uint8_t options)
+static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, uint8_t options,
+			 const struct scale *s)
 {
-	struct load_request request = { .ctx = ctx, .image = image, .size = size };
+	struct load_request request = {
+		.ctx = ctx, .progress = &engine.progress, .slots = &engine.slots,
+		.image = image, .size = size,
+	};
 	struct verdict v = VERDICT_SUCCESS;
 	struct program *p;
 
@@ -198,25 +325,30 @@ static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, ui
 		request.check = true;
 		request.num_reports = le32toh(((const struct nnpu_program_header *)image)->num_commands);
 		program_load(&request, &v);
+		slots_release(&engine.slots);
 		free(request.reports);
 		request.check = false;
 		v = VERDICT_SUCCESS;
 	}
 	p = program_load(&request, &v);
+	slots_release(&engine.slots);
 	if (!p == !v.status)
 		abort();
 	if (!p)
 		return;
-	run(p, r, options);
+	run(p, r, options, s);
 	/* Again: now the engine has buffers, or knows the program. */
-	run(p, r, options);
+	if (!s->factor)
+		run(p, r, options, s);
 	program_put(p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct recipe r = { data + 2, 0 };
+	struct scale scale = { .factor = 0 };
 	struct nnpu_program_header *h;
+	uint64_t begin = 0;
 	uint8_t *image;
 	size_t length;
 
@@ -246,9 +378,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    le16toh(h->command_stride) < sizeof(struct nnpu_command))
 			h->command_stride = htole16(sizeof(struct nnpu_command));
 		h->size = htole32(length);
+		/* The first one always, so that an input that was kept does the same again. */
+		if (data[0] & OPT_LARGE &&
+		    large_ns * LARGE_SHARE <= now_ns() - large_begin) {
+			scale.axis = OPT_AXIS(data[0]);
+			make_large(&scale, image, length);
+		}
 	}
-	load_and_run(image, length, &r, data[0]);
+	dev->props.max_operand_size = scale.factor ? LARGE_OPERAND : SMALL_OPERAND;
+	dev->props.memory_size = scale.factor ? LARGE_DEVICE : SMALL_DEVICE;
+	if (scale.factor)
+		begin = now_ns();
+	load_and_run(image, length, &r, data[0], &scale);
 	free(image);
+	if (scale.factor) {
+		madvise(large_memory, LARGE_MEMORY, MADV_DONTNEED);
+		large_ns += now_ns() - begin;
+	}
 	pthread_mutex_lock(&dev->lock);
 	exec_trim(&engine);
 	if (dev->mem_used || ctx->mem_used)

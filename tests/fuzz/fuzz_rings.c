@@ -2,12 +2,15 @@
 /*
  * Fuzzer of registers, doorbells and ring entries of a whole device with its threads.
  * The input is a list of steps; whatever they did, the device must stop at a reset and
- * let go of memory.
+ * let go of memory. A line at the end says how many executions had operands of 64 MiB: these
+ * take a part of the time only.
  */
+#define _GNU_SOURCE
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "../emulator/rig.h"
@@ -27,9 +30,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define TABLES		524288u
 #define STATES		786432u	/* of suspended queues */
 
+/* An operand of LARGE_EXECUTE, the memory of three, their slot, their share of the time. */
+#define LARGE		(64u << 20)
+#define LARGE_MEMORY	(3ull * LARGE)
+#define LARGE_SLOT	5u
+#define LARGE_SHARE	2
+#define LARGE_WAIT_NS	2000000000u
+
 enum step {
 	RAW_ADMIN, RAW_IO, CREATE_CTX, CREATE_QUEUE, LOAD, EXECUTE, QUEUE_COMMAND, CTX_COMMAND,
-	DOORBELL, REGISTER, POKE, SLOT, SETTLE, SUSPEND, RESUME, SET_PERF, RING, NUM_STEPS
+	DOORBELL, REGISTER, POKE, SLOT, SETTLE, SUSPEND, RESUME, SET_PERF, RING, LARGE_EXECUTE,
+	NUM_STEPS
 };
 
 struct input {
@@ -39,6 +50,8 @@ struct input {
 
 static struct nnpu_inproc *ip;
 static uint8_t *memory;
+static uint8_t *large_memory;		/* pages that nobody touches are none */
+static uint64_t large_begin, large_ns, large_tried, large_done;
 static struct image image;
 static uint32_t tails[QUEUES + 1];
 
@@ -64,6 +77,21 @@ static uint64_t at(uint32_t offset)
 	return htole64((uintptr_t)memory + offset);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* For run_device_fuzzer, which fails if there was none. */
+static void tell_large(void)
+{
+	fprintf(stderr, "large: %llu of %llu executions had an operand of 64 MiB or more\n",
+		(unsigned long long)large_done, (unsigned long long)large_tried);
+}
+
 static void setup(void)
 {
 	struct nnpu_inproc_config config;
@@ -75,15 +103,21 @@ static void setup(void)
 	config.props.num_vectors = 2;
 	config.props.max_contexts = 3;
 	config.props.max_programs = 4;
-	config.props.memory_size = 4u << 20;
-	config.props.max_operand_size = 1u << 20;
+	config.props.memory_size = 1u << 30;
+	config.props.max_operand_size = LARGE;
 	config.props.poll_ns = 50000;
 	config.props.inject = true;
 	ip = nnpu_inproc_create(&config, error, sizeof(error));
 	memory = aligned_alloc(4096, MEMORY);
-	if (!ip || !memory ||
-	    nnpu_inproc_register(ip, memory, MEMORY, NNPU_INPROC_READ | NNPU_INPROC_WRITE))
+	large_memory = mmap(NULL, LARGE_MEMORY, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (!ip || !memory || large_memory == MAP_FAILED ||
+	    nnpu_inproc_register(ip, memory, MEMORY, NNPU_INPROC_READ | NNPU_INPROC_WRITE) ||
+	    nnpu_inproc_register(ip, large_memory, LARGE_MEMORY,
+				 NNPU_INPROC_READ | NNPU_INPROC_WRITE))
 		abort();
+	large_begin = now_ns();
+	atexit(tell_large);
 	image_add(&image, 0);
 }
 
@@ -135,7 +169,7 @@ static void settle(unsigned int qid)
 	}
 }
 
-static void push(struct input *in, unsigned int qid, void *entry)
+static void put(struct input *in, unsigned int qid, void *entry)
 {
 	uint8_t *ring = memory + RINGS + qid * 8192;
 	uint8_t bend = next(in);
@@ -145,6 +179,11 @@ static void push(struct input *in, unsigned int qid, void *entry)
 	memcpy(ring + tails[qid] * NNPU_SQE_SIZE, entry, NNPU_SQE_SIZE);
 	tails[qid] = (tails[qid] + 1) % ENTRIES;
 	nnpu_inproc_doorbell(ip, qid, NNPU_DB_SQ_TAIL, tails[qid]);
+}
+
+static void push(struct input *in, unsigned int qid, void *entry)
+{
+	put(in, qid, entry);
 	/* Completions are taken at once. */
 	settle(qid);
 	nnpu_inproc_doorbell(ip, qid, NNPU_DB_CQ_HEAD, tails[qid]);
@@ -337,6 +376,58 @@ static void execute(struct input *in)
 	push(in, 1 + (how >> 5 & 3) % QUEUES, &c);
 }
 
+/* An execution whose operands are as large as the device takes. What comes next meets it. */
+static void execute_large(struct input *in)
+{
+	uint8_t how = next(in);
+	unsigned int i, qid = 1 + (how >> 4 & 3) % QUEUES;
+	struct nnpu_args_header *h = (struct nnpu_args_header *)(memory + BLOCK);
+	struct nnpu_args_header *result = (struct nnpu_args_header *)(memory + BLOCK + 4096);
+	struct nnpu_arg *a = (struct nnpu_arg *)(h + 1);
+	struct nnpu_slot_entry *s = (struct nnpu_slot_entry *)
+		(memory + SLOT_TABLES + (how & 3) * 4096) + LARGE_SLOT;
+	struct nnpu_sqe_execute c = {
+		.opcode = NNPU_IO_EXECUTE,
+		.ctx = htole32(how & 3),
+		.program = htole32(how >> 2 & 3),
+		.args_len = htole32(256),
+		.result_off = htole64(4096),
+	};
+	uint64_t begin = now_ns();
+
+	/* The first one always, so that an input that was kept does the same again. */
+	if (large_ns * LARGE_SHARE > begin - large_begin)
+		return;
+	*s = (struct nnpu_slot_entry) {
+		.mem = { .addr = htole64((uintptr_t)large_memory),
+			 .size = htole64(LARGE_MEMORY) },
+		.flags = htole32(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE),
+	};
+	*h = (struct nnpu_args_header) { .num_inputs = htole16(2), .num_outputs = htole16(1) };
+	for (i = 0; i < 3; i++)
+		a[i] = (struct nnpu_arg) {
+			.slot = htole32(LARGE_SLOT),
+			.flags = htole16(NNPU_ARG_SHAPE),
+			.rank = 1,
+			.offset = htole64((uint64_t)i * LARGE),
+			.length = htole64(LARGE),
+			.dims = { htole32(LARGE / 4) },
+		};
+	result->status = htole16(UINT16_MAX);
+	large_tried++;
+	put(in, qid, &c);
+	/* Half of them are left to what comes next. The device may write no result at all. */
+	while (!(how & 0x80) && __atomic_load_n(&result->status, __ATOMIC_ACQUIRE) == UINT16_MAX &&
+	       now_ns() - begin < LARGE_WAIT_NS)
+		nanosleep(&(struct timespec) { .tv_nsec = 100000 }, NULL);
+	if (!(how & 0x80) && !__atomic_load_n(&result->status, __ATOMIC_ACQUIRE)) {
+		large_done++;
+		nnpu_inproc_doorbell(ip, qid, NNPU_DB_CQ_HEAD, tails[qid]);
+		madvise(large_memory, LARGE_MEMORY, MADV_DONTNEED);
+	}
+	large_ns += now_ns() - begin;
+}
+
 static void queue_command(struct input *in)
 {
 	static const uint8_t opcodes[] = {
@@ -448,6 +539,9 @@ static void step(struct input *in)
 		break;
 	case RING:
 		ring(in);
+		break;
+	case LARGE_EXECUTE:
+		execute_large(in);
 		break;
 	default:
 		settle(1);

@@ -28,10 +28,13 @@ static void write_seed(const uint8_t *head, size_t head_size, const void *body, 
 
 static void program_seed(struct image *im, uint8_t options)
 {
+	static const uint8_t large[] = { 8, 0 };
 	const uint8_t head[] = { options, 4, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3 };
 
 	image_finish(im);
 	write_seed(head, sizeof(head), im->bytes, im->size);
+	/* The same with an operand of 64 MiB. */
+	write_seed(large, sizeof(large), im->bytes, im->size);
 	image_free(im);
 }
 
@@ -443,11 +446,17 @@ static void rings_seeds(void)
 		11, 0x39, 11, 0x3d, 2, 1, 0, 3, 0x05, 0, 4, 0x05, 0, 9, 32, 1, 0, 1, 0,
 		5, 0x0a, 12, 0, 6, 0x05, 0, 9, 32, 1, 0, 4, 0, 5, 0x0a, 4, 0, 9, 8, 2, 0, 0, 0,
 	};
+	/* Operands of 64 MiB; then again, with an abort of the job. */
+	static const uint8_t large[] = {
+		11, 0x39, 11, 0x3d, 2, 1, 0, 3, 0x05, 0, 4, 0x05, 0, 17, 0x05, 0, 12,
+		17, 0x85, 0, 6, 0x09, 0, 6, 0x05, 0,
+	};
 
 	write_seed(life, sizeof(life), "", 0);
 	write_seed(user, sizeof(user), "", 0);
 	write_seed(suspend, sizeof(suspend), "", 0);
 	write_seed(inject, sizeof(inject), "", 0);
+	write_seed(large, sizeof(large), "", 0);
 }
 
 int main(int argc, char **argv)

@@ -17,11 +17,14 @@
 /* The slot of the fuzzer that operands are in. */
 #define OPERAND_SLOT	1
 
-/* What fuzz_program has in front of an image: options, length of the recipe. */
-static const uint8_t head[2];
+/* Options of fuzz_program: make it large; every so many graphs. */
+#define LARGE		8
+#define LARGE_EVERY	4
 
 static void write_image(const struct image *image, const char *directory, uint32_t number)
 {
+	/* What fuzz_program has in front of an image: options, length of the recipe. */
+	const uint8_t head[2] = { number % LARGE_EVERY ? 0 : LARGE };
 	struct nnpu_tensor_desc *tensors = image_tensors(image);
 	char path[512];
 	FILE *f;
