@@ -8,12 +8,12 @@
 
 #include "device_state.h"
 #include "dma.h"
+#include "memory_accounting.h"
 
 #define NODE_BYTES(entries)	((entries) * sizeof(uint64_t))
+#define INDEX_BYTES(leaves)	((leaves) * sizeof(struct kept_leaf))
 #define LEAF_SHIFT		(NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT)
 
-/* A context caches at most so many nodes. Each has 4 KiB and maps 2 MiB of a slot. */
-#define MAX_KEPT_LEAVES		2048u
 /* Nodes of slots with more nodes than this are not cached. */
 #define MAX_INDEXED_LEAVES	4096u
 
@@ -57,16 +57,22 @@ bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem)
 	return true;
 }
 
-void mem_map_fini(struct mem_map *map)
+uint64_t mem_map_fini(struct mem_map *map)
 {
+	uint64_t bytes = map->index_bytes;
 	size_t i;
 
 	if (!map->leaves)
-		return;
-	for (i = 0; i < map->num_leaves; i++)
-		free(atomic_load_explicit(&map->leaves[i].node, memory_order_relaxed));
+		return 0;
+	for (i = 0; i < map->num_leaves; i++) {
+		uint64_t *node = atomic_load_explicit(&map->leaves[i].node, memory_order_relaxed);
+
+		bytes += node ? NODE_BYTES(NNPU_TABLE_ENTRIES) : 0;
+		free(node);
+	}
 	free(map->leaves);
 	map->leaves = NULL;
+	return bytes;
 }
 
 /* Read level 1 node number @index: the addresses of up to 512 pages. */
@@ -94,20 +100,9 @@ static int read_leaf(struct nnpu_device *dev, const struct mem_map *map, uint64_
 	return dev_dma_read(dev, addr, node, NODE_BYTES(count));
 }
 
-/* Count one more cached node, if the context may have one. */
-static bool can_keep(struct mem_map *map, atomic_uint *kept)
-{
-	if (!kept || !map->leaves)
-		return false;
-	if (atomic_fetch_add(kept, 1) < MAX_KEPT_LEAVES)
-		return true;
-	atomic_fetch_sub(kept, 1);
-	return false;
-}
-
 /* Read node @index to @scratch, unless that has it (*@held). Cache it if there is room. */
 static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, uint64_t index,
-				 uint64_t *scratch, uint64_t *held, atomic_uint *kept)
+				 uint64_t *scratch, uint64_t *held, struct nnpu_ctx *ctx)
 {
 	uint64_t *node, *other = NULL;
 
@@ -118,7 +113,7 @@ static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, u
 			return NULL;
 		*held = index;
 	}
-	if (!can_keep(map, kept))
+	if (!ctx || !map->leaves || !ctx_cache_reserve(ctx, NODE_BYTES(NNPU_TABLE_ENTRIES)))
 		return scratch;
 	node = malloc(NODE_BYTES(NNPU_TABLE_ENTRIES));
 	if (node) {
@@ -128,7 +123,7 @@ static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, u
 		free(node);
 	}
 	/* No memory, or another thread was first. */
-	atomic_fetch_sub(kept, 1);
+	ctx_cache_release(ctx, NODE_BYTES(NNPU_TABLE_ENTRIES));
 	return other ? other : scratch;
 }
 
@@ -163,7 +158,8 @@ static bool access_page(struct nnpu_device *dev, const struct mem_map *map, uint
 }
 
 static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
-				 uint8_t *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
+				 uint8_t *buf, size_t len, enum dma_dir dir,
+				 struct nnpu_ctx *ctx)
 {
 	/* Not cleared here: most accesses find the node in the cache. */
 	uint64_t scratch[NNPU_TABLE_ENTRIES];
@@ -178,7 +174,7 @@ static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, u
 		uint64_t addr;
 
 		if (!leaf)
-			leaf = load_leaf(dev, map, index, scratch, &held, kept);
+			leaf = load_leaf(dev, map, index, scratch, &held, ctx);
 		if (!leaf)
 			return NNPU_STATUS_DMA_ERROR;
 		addr = le64toh(leaf[page]);
@@ -200,7 +196,7 @@ static unsigned int access_table(struct nnpu_device *dev, struct mem_map *map, u
 }
 
 unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
-			    void *buf, size_t len, enum dma_dir dir, atomic_uint *kept)
+			    void *buf, size_t len, enum dma_dir dir, struct nnpu_ctx *ctx)
 {
 	unsigned int status;
 
@@ -209,20 +205,25 @@ unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64
 	if (map->levels && access_page(dev, map, offset, buf, len, dir, &status))
 		return status;
 	if (map->levels)
-		return access_table(dev, map, offset, buf, len, dir, kept);
+		return access_table(dev, map, offset, buf, len, dir, ctx);
 	if (!page_aligned(map->addr) || map->addr + map->size < map->addr ||
 	    transfer(dev, map->addr + offset, buf, len, dir))
 		return NNPU_STATUS_DMA_ERROR;
 	return NNPU_STATUS_SUCCESS;
 }
 
-bool mem_map_keep(struct mem_map *map)
+void mem_map_keep(struct mem_map *map, struct nnpu_ctx *ctx)
 {
-	size_t leaves = ((map->size - 1) >> LEAF_SHIFT) + 1;
+	uint64_t leaves = ((map->size - 1) >> LEAF_SHIFT) + 1;
+	uint64_t bytes = INDEX_BYTES(leaves);
 
-	if (!map->levels || leaves > MAX_INDEXED_LEAVES)
-		return true;
+	if (!map->levels || leaves > MAX_INDEXED_LEAVES || !ctx_cache_reserve(ctx, bytes))
+		return;
 	map->leaves = calloc(leaves, sizeof(*map->leaves));
-	map->num_leaves = map->leaves ? leaves : 0;
-	return map->leaves;
+	if (!map->leaves) {
+		ctx_cache_release(ctx, bytes);
+		return;
+	}
+	map->num_leaves = leaves;
+	map->index_bytes = bytes;
 }

@@ -12,6 +12,7 @@
 
 #include "nnpu_hw.h"
 
+struct nnpu_ctx;
 struct nnpu_device;
 
 enum dma_dir { DMA_READ, DMA_WRITE };
@@ -39,20 +40,25 @@ struct mem_map {
 	/* Cached level 1 nodes, one per 2 MiB. NULL: nodes are not cached. */
 	struct kept_leaf *leaves;
 	size_t num_leaves;
+	uint64_t index_bytes;		/* that @leaves is charged with */
 };
 
 /* False: @mem is malformed. */
 bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem);
 
-/* Allocate the cache of level 1 nodes. False: no memory. */
-bool mem_map_keep(struct mem_map *map);
-void mem_map_fini(struct mem_map *map);
+/*
+ * Cache level 1 nodes, at the cost of the context. It has to be charged for them: if its limit
+ * or device memory leaves no room, nodes are not cached.
+ */
+void mem_map_keep(struct mem_map *map, struct nnpu_ctx *ctx);
+/* Free the cache. Returns the bytes to uncharge. */
+uint64_t mem_map_fini(struct mem_map *map);
 
 /*
- * Copy between @buf and the memory. The range must lie inside the map. @kept counts the
+ * Copy between @buf and the memory. The range must lie inside the map. @ctx is charged for
  * nodes that are cached; NULL: none may be. Returns a status.
  */
 unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64_t offset,
-			    void *buf, size_t len, enum dma_dir dir, atomic_uint *kept);
+			    void *buf, size_t len, enum dma_dir dir, struct nnpu_ctx *ctx);
 
 #endif /* NNPU_EMU_DMA_H */

@@ -91,8 +91,9 @@ static int infer_batch(struct exec_run *run, uint32_t number, uint32_t from, uin
 		if (exec_step(run, x->work.inferences))
 			return -1;
 		exec_make_call(run, i, &call, &error);
-		if (!exec_room(x, (void **)&x->saved, &x->max_saved, call.num_outputs,
-			       sizeof(*x->saved)))
+		if (!exec_charged_room(run->engine, run->ctx, &x->tables.saved,
+				       (void **)&x->saved, &x->max_saved, call.num_outputs,
+				       sizeof(*x->saved)))
 			return exec_no_memory(run);
 		x->work.inferences++;
 		ret = shapes_infer(&call, x->saved, run->engine->dev->props.max_operand_size);
@@ -376,8 +377,8 @@ int dynamic_begin(struct exec_run *run)
 	slots_release(&run->engine->slots);
 	if (exec_bind(run))
 		return -1;
-	if (p->num_blocks > 1 && !exec_room(x, (void **)&x->homes, &x->max_homes, p->num_tensors,
-					    sizeof(*x->homes)))
+	if (p->num_blocks > 1 && !exec_room(run->engine, (void **)&x->homes, &x->max_homes,
+					    p->num_tensors, sizeof(*x->homes)))
 		return exec_no_memory(run);
 	run->shapes_valid = true;
 	set_inputs(run);

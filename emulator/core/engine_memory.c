@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
 #include "cleaner.h"
 #include "device_state.h"
 #include "engine.h"
@@ -16,16 +15,57 @@
 /* Bytes that are cleared between two looks at op_progress(). */
 #define CLEAR_PIECE	(256u << 10)
 
-bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, size_t size)
-{
-	uint32_t before = *max;
-	bool ok = array_grow(p, max, count, size);
+/* Tables grow to so many bytes at least: there is room for struct leaving. */
+#define TABLE_MIN	512u
 
-	x->work.allocations += *max != before;
-	return ok;
+_Static_assert(sizeof(struct leaving) <= TABLE_MIN, "has room");
+
+bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes)
+{
+	if (bytes <= *charged || !ctx_mem_counts(ctx, bytes))
+		return true;
+	if (!ctx_mem_reserve(ctx, bytes - *charged))
+		return false;
+	e->exec.charged += bytes - *charged;
+	*charged = bytes;
+	return true;
 }
 
-static void chunk_free(struct leaving *l)
+/* Objects to make room for: at least @count, and twice as many as before. */
+static uint64_t table_count(uint32_t max, uint32_t count, size_t size)
+{
+	uint64_t least = (TABLE_MIN + size - 1) / size, n = count;
+
+	if (n < 2ull * max && 2ull * max <= UINT32_MAX)
+		n = 2ull * max;
+	return n < least ? least : n;
+}
+
+bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size)
+{
+	uint64_t before = (uint64_t)*max * size, n = table_count(*max, count, size);
+	void *bigger;
+
+	/* It may take long. */
+	slots_release(&e->slots);
+	/* Both are there while it grows. */
+	if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress)) {
+		n = count * size < TABLE_MIN ? (TABLE_MIN + size - 1) / size : count;
+		if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress))
+			return false;
+	}
+	bigger = realloc(*p, n * size);
+	dev_mem_release(e->dev, NULL, bigger ? before : n * size);
+	if (!bigger)
+		return false;
+	*p = bigger;
+	*max = (uint32_t)n;
+	e->exec.work.allocations++;
+	e->exec.has_memory = true;
+	return true;
+}
+
+static void memory_free(struct leaving *l)
 {
 	free(l);
 }
@@ -37,7 +77,7 @@ static void chunk_leave(struct nnpu_device *dev, struct arena_chunk *c)
 	struct leaving *l = (struct leaving *)c->base;
 
 	if (l) {
-		l->free = chunk_free;
+		l->free = memory_free;
 		l->bytes = c->size;
 		dev_leave(dev, l);
 	}
@@ -45,15 +85,50 @@ static void chunk_leave(struct nnpu_device *dev, struct arena_chunk *c)
 	c->size = 0;
 }
 
+/* dev->lock held. */
+static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, size_t size)
+{
+	/* In the table itself. */
+	struct leaving *l = table;
+
+	if (l) {
+		l->free = memory_free;
+		l->bytes = (uint64_t)*max * size;
+		dev_leave(dev, l);
+	}
+	*max = 0;
+}
+
+#define TABLE_LEAVE(e, table, max)						\
+	do {									\
+		table_leave((e)->dev, (e)->exec.table, &(e)->exec.max,		\
+			    sizeof(*(e)->exec.table));				\
+		(e)->exec.table = NULL;						\
+	} while (0)
+
+static void tables_leave(struct nnpu_engine *e)
+{
+	TABLE_LEAVE(e, tensors, max_tensors);
+	TABLE_LEAVE(e, operands, max_operands);
+	TABLE_LEAVE(e, saved, max_saved);
+	TABLE_LEAVE(e, scratch, max_scratch);
+	TABLE_LEAVE(e, homes, max_homes);
+	TABLE_LEAVE(e, values, max_values);
+	TABLE_LEAVE(e, args, max_args_len);
+	TABLE_LEAVE(e, profile, max_profile);
+	TABLE_LEAVE(e, profile_of, max_profile_of);
+	TABLE_LEAVE(e, arena.chunks, arena.max);
+	e->exec.arena.count = 0;
+}
+
 void exec_trim(struct nnpu_engine *e)
 {
 	struct arena *a = &e->exec.arena;
 	unsigned int i;
 
-	for (i = 0; i < a->count; i++) {
+	for (i = 0; i < a->count; i++)
 		chunk_leave(e->dev, &a->chunks[i]);
-		a->chunks[i] = (struct arena_chunk) { 0 };
-	}
+	tables_leave(e);
 	e->exec.bound = 0;
 	e->exec.has_memory = false;
 }
@@ -63,16 +138,6 @@ void exec_fini(struct nnpu_engine *e)
 	pthread_mutex_lock(&e->dev->lock);
 	exec_trim(e);
 	pthread_mutex_unlock(&e->dev->lock);
-	free(e->exec.arena.chunks);
-	free(e->exec.tensors);
-	free(e->exec.operands);
-	free(e->exec.saved);
-	free(e->exec.scratch);
-	free(e->exec.homes);
-	free(e->exec.values);
-	free(e->exec.profile_of);
-	free(e->exec.args);
-	free(e->exec.profile);
 }
 
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
@@ -85,6 +150,7 @@ void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 		return;
 	ctx_mem_release(ctx, e->exec.charged);
 	e->exec.charged = 0;
+	e->exec.tables = (struct table_charges) { 0 };
 }
 
 /* Charge the context for a chunk. A block that runs again has the same chunks again. */
@@ -161,7 +227,8 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 	struct arena *a = &e->exec.arena;
 	struct arena_chunk *c;
 
-	if (!exec_room(&e->exec, (void **)&a->chunks, &a->max, index + 1, sizeof(*a->chunks)))
+	if (!exec_charged_room(e, ctx, &e->exec.tables.chunks, (void **)&a->chunks, &a->max,
+			       index + 1, sizeof(*a->chunks)))
 		return NULL;
 	while (a->count <= index)
 		a->chunks[a->count++] = (struct arena_chunk) { 0 };

@@ -48,6 +48,13 @@ struct exec_state {
 	struct exec_work work;
 	struct arena arena;
 	uint64_t charged;		/* bytes charged to the context for this job */
+	struct table_charges {		/* of it, for tables */
+		uint64_t program;	/* by tensor, command or operand; profile */
+		uint64_t args;
+		uint64_t saved;
+		uint64_t values;
+		uint64_t chunks;
+	} tables;
 	struct tensor *tensors;
 	uint32_t max_tensors;
 	struct tensor **operands;
@@ -71,8 +78,33 @@ struct exec_state {
 	uint32_t max_profile_of;
 };
 
-/* As array_grow(); counts an allocation. */
-bool exec_room(struct exec_state *x, void **p, uint32_t *max, uint32_t count, size_t size);
+/*
+ * Charge @ctx for @bytes of a table while the job runs. *@charged is what it has been charged
+ * for it. False: its limit is reached.
+ */
+bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes);
+
+/*
+ * Have room for @count objects of @size bytes in *@p, where *@max have room now. What is there
+ * stays. It is reserved in device memory before it is allocated; then the slots are released.
+ * False: too little memory, or the job is to end. Nothing has changed.
+ */
+bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size);
+
+static inline bool exec_room(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count,
+			     size_t size)
+{
+	return (count <= *max && *p) || exec_grow(e, p, max, count, size);
+}
+
+/* The same, charged. */
+static inline bool exec_charged_room(struct nnpu_engine *e, struct nnpu_ctx *ctx,
+				     uint64_t *charged, void **p, uint32_t *max, uint32_t count,
+				     size_t size)
+{
+	return exec_charge(e, ctx, charged, (uint64_t)count * size) &&
+	       exec_room(e, p, max, count, size);
+}
 
 /*
  * Chunk @index of the arena, with at least @size bytes, none of which another context
@@ -85,7 +117,7 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 /* Release what the job was charged for. */
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx);
 
-/* Give back the arena of a worker that is not busy. dev->lock held. */
+/* Give back arena and tables of a worker that is not busy. dev->lock held. */
 void exec_trim(struct nnpu_engine *e);
 
 /* Free all. */

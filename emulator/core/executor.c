@@ -71,11 +71,11 @@ int exec_bind(struct exec_run *run)
 	uint32_t i;
 
 	x->bound = 0;
-	if (!exec_room(x, (void **)&x->tensors, &x->max_tensors, p->num_tensors,
+	if (!exec_room(run->engine, (void **)&x->tensors, &x->max_tensors, p->num_tensors,
 		       sizeof(*x->tensors)) ||
-	    !exec_room(x, (void **)&x->operands, &x->max_operands, p->num_operands,
+	    !exec_room(run->engine, (void **)&x->operands, &x->max_operands, p->num_operands,
 		       sizeof(*x->operands)) ||
-	    !exec_room(x, (void **)&x->scratch, &x->max_scratch, p->num_cmds,
+	    !exec_room(run->engine, (void **)&x->scratch, &x->max_scratch, p->num_cmds,
 		       sizeof(*x->scratch)))
 		return exec_no_memory(run);
 	for (i = 0; i < p->num_cmds; i++) {
@@ -433,8 +433,8 @@ static int run_loop(struct exec_run *run, uint32_t index)
 	unsigned int i;
 
 	run->num_values += l.num_carried;
-	if (!exec_room(x, (void **)&x->values, &x->max_values, run->num_values,
-		       sizeof(*x->values)))
+	if (!exec_charged_room(run->engine, run->ctx, &x->tables.values, (void **)&x->values,
+			       &x->max_values, run->num_values, sizeof(*x->values)))
 		return exec_no_memory(run);
 	run->next_chunk = l.chunks + 1 + 2 * l.num_carried;
 	if (outermost)
@@ -534,16 +534,39 @@ static int run_dynamic(struct exec_run *run)
 	return ret;
 }
 
+/* Charge for the tables that this run needs, whether or not the engine has them already. */
+static bool charge_tables(struct exec_run *run)
+{
+	const struct program *p = run->program;
+	struct exec_state *x = &run->engine->exec;
+	uint64_t bytes = (uint64_t)p->num_tensors * sizeof(*x->tensors) +
+			 (uint64_t)p->num_operands * sizeof(*x->operands) +
+			 (uint64_t)p->num_cmds * sizeof(*x->scratch);
+
+	if (run->dynamic && p->num_blocks > 1)
+		bytes += (uint64_t)p->num_tensors * sizeof(*x->homes);
+	if (run->max_profile) {
+		uint32_t n = run->max_profile < p->num_cmds ? run->max_profile : p->num_cmds;
+
+		bytes += (uint64_t)n * sizeof(*x->profile);
+		if (p->num_blocks > 1)
+			bytes += (uint64_t)p->num_cmds * sizeof(*x->profile_of);
+	}
+	return exec_charge(run->engine, run->ctx, &x->tables.program, bytes);
+}
+
 int exec_program(struct exec_run *run)
 {
 	const struct program *p = run->program;
 	uint32_t i;
 
-	if (exec_profile_init(run))
-		return -1;
 	run->dynamic = !p->fixed;
 	for (i = 0; i < p->num_inputs; i++)
 		if (le16toh(run->args[i].flags) & NNPU_ARG_NO_VALUE)
 			run->dynamic = true;
+	if (!charge_tables(run))
+		return exec_no_memory(run);
+	if (exec_profile_init(run))
+		return -1;
 	return run->dynamic ? run_dynamic(run) : run_planned(run);
 }

@@ -105,10 +105,15 @@ static int check_slots(struct run *r)
 
 static int get_block(struct run *r)
 {
-	struct exec_state *x = &r->job->engine->exec;
+	struct nnpu_engine *e = r->job->engine;
+	struct exec_state *x = &e->exec;
 
-	if (!exec_room(x, (void **)&x->args, &x->max_args_len, r->args_len, 1))
-		return status_fault(r, NNPU_STATUS_NO_MEMORY, 0);
+	if (!exec_charged_room(e, r->ctx, &x->tables.args, (void **)&x->args, &x->max_args_len,
+			       r->args_len, 1))
+		return status_fault(r, job_is_to_end(&e->progress) ?
+				    job_end_status(&e->progress) : NNPU_STATUS_NO_MEMORY, 0);
+	/* Every access checks its slot again, in case they were released. */
+	slots_hold(&e->slots, r->ctx);
 	r->header = (struct nnpu_args_header *)x->args;
 	r->args = (struct nnpu_arg *)(r->header + 1);
 	return 0;

@@ -17,12 +17,12 @@ int exec_profile_init(struct exec_run *run)
 		run->max_profile = num_cmds;
 	if (!run->max_profile)
 		return 0;
-	if (!exec_room(x, (void **)&x->profile, &x->max_profile, run->max_profile,
+	if (!exec_room(run->engine, (void **)&x->profile, &x->max_profile, run->max_profile,
 		       sizeof(*x->profile)))
 		return exec_no_memory(run);
 	if (run->program->num_blocks == 1)
 		return 0;
-	if (!exec_room(x, (void **)&x->profile_of, &x->max_profile_of, num_cmds,
+	if (!exec_room(run->engine, (void **)&x->profile_of, &x->max_profile_of, num_cmds,
 		       sizeof(*x->profile_of)))
 		return exec_no_memory(run);
 	memset(x->profile_of, 0, num_cmds * sizeof(*x->profile_of));

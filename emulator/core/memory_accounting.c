@@ -18,6 +18,9 @@
 #define NS_PER_S	1000000000
 /* What a job of a context without a limit of its own may take beside its group: to charge costs. */
 #define GROUP_CHUNK	65536u
+/* What a context caches is at most this part of its limit or of the device, and at most so much. */
+#define CACHE_PART	64
+#define CACHE_MAX	(8u << 20)
 
 /* dev->lock held. */
 static bool dev_fits(const struct nnpu_device *dev, uint64_t bytes)
@@ -166,6 +169,38 @@ bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes)
 void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes)
 {
 	pthread_mutex_lock(&ctx->dev->lock);
+	ctx_mem_uncharge(ctx, bytes);
+	pthread_mutex_unlock(&ctx->dev->lock);
+}
+
+bool ctx_cache_reserve(struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	struct nnpu_device *dev = ctx->dev;
+	uint64_t limit = dev->props.memory_size;
+	bool ok;
+
+	if (ctx->mem_limit && ctx->mem_limit < limit)
+		limit = ctx->mem_limit;
+	limit = limit / CACHE_PART < CACHE_MAX ? limit / CACHE_PART : CACHE_MAX;
+	pthread_mutex_lock(&dev->lock);
+	ok = bytes <= limit && ctx->cached <= limit - bytes && ctx_fits(ctx, bytes) &&
+	     dev_fits(dev, bytes + dev->mem_leaving);
+	if (ok) {
+		dev->mem_used += bytes;
+		if (dev->mem_used > dev->mem_peak)
+			dev->mem_peak = dev->mem_used;
+		ctx->cached += bytes;
+		ctx_charge(ctx, bytes);
+	}
+	pthread_mutex_unlock(&dev->lock);
+	return ok;
+}
+
+void ctx_cache_release(struct nnpu_ctx *ctx, uint64_t bytes)
+{
+	pthread_mutex_lock(&ctx->dev->lock);
+	ctx->dev->mem_used -= bytes;
+	ctx->cached -= bytes;
 	ctx_mem_uncharge(ctx, bytes);
 	pthread_mutex_unlock(&ctx->dev->lock);
 }

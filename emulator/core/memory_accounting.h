@@ -28,6 +28,13 @@ bool ctx_mem_counts(const struct nnpu_ctx *ctx, uint64_t bytes);
 bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes);
 void ctx_mem_release(struct nnpu_ctx *ctx, uint64_t bytes);
 
+/*
+ * For what the context caches, and can do without: it never waits and takes nothing from anyone.
+ * All of it is at most a small part of the limit of the context.
+ */
+bool ctx_cache_reserve(struct nnpu_ctx *ctx, uint64_t bytes);
+void ctx_cache_release(struct nnpu_ctx *ctx, uint64_t bytes);
+
 /* dev->lock held. */
 void ctx_mem_uncharge(struct nnpu_ctx *ctx, uint64_t bytes);
 void ctx_join_group(struct nnpu_ctx *ctx, uint32_t id);

@@ -90,27 +90,29 @@ static void slots_open(struct nnpu_ctx *ctx)
 	atomic_store(&ctx->closed, false);
 }
 
-static void slot_free(struct nnpu_ctx *ctx, struct slot_map *slot)
+/* Returns the bytes to uncharge. */
+static uint64_t slot_free(struct slot_map *slot)
 {
-	size_t i;
+	uint64_t bytes;
 
 	if (!slot)
-		return;
-	for (i = 0; i < slot->mem.num_leaves; i++)
-		if (atomic_load_explicit(&slot->mem.leaves[i].node, memory_order_relaxed))
-			atomic_fetch_sub(&ctx->kept_leaves, 1);
-	mem_map_fini(&slot->mem);
+		return 0;
+	bytes = mem_map_fini(&slot->mem);
 	free(slot);
+	return bytes;
 }
 
 void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
 {
+	uint64_t bytes = 0;
 	uint32_t i;
 
 	slots_close(ctx);
 	for (i = first; i < first + count; i++)
-		slot_free(ctx, atomic_exchange(&ctx->slots[i].map, NULL));
+		bytes += slot_free(atomic_exchange(&ctx->slots[i].map, NULL));
 	slots_open(ctx);
+	if (bytes)
+		ctx_cache_release(ctx, bytes);
 }
 
 static void ctx_free(struct leaving *l)
@@ -119,7 +121,7 @@ static void ctx_free(struct leaving *l)
 	uint32_t i;
 
 	for (i = 0; i < ctx->num_slots; i++)
-		slot_free(ctx, atomic_load_explicit(&ctx->slots[i].map, memory_order_relaxed));
+		slot_free(atomic_load_explicit(&ctx->slots[i].map, memory_order_relaxed));
 	free(ctx->lanes);
 	free(ctx->slots);
 	free(ctx->programs);
@@ -128,6 +130,8 @@ static void ctx_free(struct leaving *l)
 
 void ctx_leave(struct nnpu_ctx *ctx)
 {
+	ctx_mem_uncharge(ctx, ctx->cached);
+	ctx->leaving.bytes = ctx->cached;
 	ctx_leave_group(ctx);
 	ctx->leaving.free = ctx_free;
 	dev_leave(ctx->dev, &ctx->leaving);
@@ -166,15 +170,13 @@ static __attribute__((noinline)) unsigned int slot_load(struct nnpu_ctx *ctx, ui
 	if (!slot)
 		return NNPU_STATUS_INTERNAL;
 	status = slot_read(ctx, index, slot);
-	if (!status && !mem_map_keep(&slot->mem))
-		status = NNPU_STATUS_INTERNAL;
 	if (status) {
 		free(slot);
 		return status;
 	}
+	mem_map_keep(&slot->mem, ctx);
 	if (!atomic_compare_exchange_strong(&ctx->slots[index].map, &other, slot)) {
-		mem_map_fini(&slot->mem);
-		free(slot);
+		ctx_cache_release(ctx, slot_free(slot));
 		slot = other;
 	}
 	*found = slot;
@@ -226,7 +228,7 @@ unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, voi
 
 	if (status)
 		return status;
-	return mem_map_access(ctx->dev, &map->mem, offset, buf, len, dir, &ctx->kept_leaves);
+	return mem_map_access(ctx->dev, &map->mem, offset, buf, len, dir, ctx);
 }
 
 static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *holder, uint32_t slot,
@@ -247,7 +249,7 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *hol
 		status = slot_find(ctx, slot, offset, len, dir, &map);
 		if (!status)
 			status = mem_map_access(ctx->dev, &map->mem, offset, p, piece, dir,
-						&ctx->kept_leaves);
+						ctx);
 		slots_release(holder);
 		offset += piece;
 		p += piece;

@@ -62,7 +62,7 @@ struct nnpu_ctx {
 	struct load_worker *loader;	/* at work for the context, or NULL; dev->lock */
 	atomic_bool closed;		/* nobody may hold the slots: cached ones go */
 	struct kept_slot *slots;
-	atomic_uint kept_leaves;
+	uint64_t cached;		/* bytes of cached page tables; dev->lock */
 };
 
 struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,

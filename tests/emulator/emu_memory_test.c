@@ -12,6 +12,8 @@
 /* Boxes: their shape inference needs 8 bytes for each of 2 classes. */
 #define BOXES		65536u
 #define WORK		(BOXES * 2 * 8ull)
+#define SIZE		(BOXES * 44ull + 4096)
+#define MEMORY		(32ull << 20)
 
 enum { CTX = 1, TIGHT = 2 };
 
@@ -84,21 +86,61 @@ static int run(uint32_t ctx)
 	return job_execute(&j, 1, NULL);
 }
 
+/* Page tables that the device keeps are charged until INVALIDATE_SLOTS. */
+static void test_page_tables(void)
+{
+	const uint32_t rw = NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE;
+	uint64_t with, without;
+
+	rig_table(&rig, boxes, SIZE, 2, &slots[1].mem);
+	rig_invalidate(&rig, CTX, 1, 1);
+	ok(!run(CTX), "job with page tables");
+	with = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+	rig_invalidate(&rig, CTX, 1, 1);
+	without = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+	/* Nodes of 4 KiB for 2 MiB each, and their index. */
+	ok(with - without == ((SIZE - 1) / (2 << 20) + 1) * (4096 + 8), "page tables: %llu bytes",
+	   (unsigned long long)(with - without));
+	rig_slot(&slots[1], boxes, SIZE, rw);
+	rig_invalidate(&rig, CTX, 1, 1);
+}
+
+/* What the work of jobs took from a group comes back. */
+static void test_group(const struct image *im)
+{
+	struct nnpu_sqe_create_ctx c = {
+		.opcode = NNPU_ADMIN_CREATE_CTX, .ctx = htole32(TIGHT),
+		.slot_table = rig_addr(slots), .num_slots = htole32(16), .group = htole32(7),
+	};
+	unsigned int i;
+
+	ok(!rig_admin(&rig, &c, NULL) && !rig_load(&rig, TIGHT, 1, im->bytes, im->size, NULL),
+	   "a context of a group");
+	for (i = 0; i < 2 * MEMORY / WORK; i++)
+		if (run(TIGHT))
+			break;
+	ok(i == 2 * MEMORY / WORK, "jobs of the group: %u", i);
+	rig_destroy_ctx(&rig, TIGHT);
+}
+
 int main(void)
 {
 	const uint32_t rw = NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE;
-	const uint64_t size = BOXES * 44ull + 4096;
+	struct nnpu_inproc_config config;
 	uint64_t peak, program;
 	struct nnpu_cqe cqe;
 	struct image im;
 
-	rig_open(&rig, NULL);
+	rig_config(&config);
+	config.props.memory_size = MEMORY;
+	config.props.max_operand_size = MEMORY / 4;
+	rig_open(&rig, &config);
 	rig_enable(&rig);
 	slots = rig_alloc(&rig, 16 * sizeof(*slots));
 	block = rig_alloc(&rig, 16384);
-	boxes = rig_alloc(&rig, size);
+	boxes = rig_alloc(&rig, SIZE);
 	rig_slot(&slots[0], block, 16384, rw);
-	rig_slot(&slots[1], boxes, size, rw);
+	rig_slot(&slots[1], boxes, SIZE, rw);
 	rig_create_queue(&rig, 1, 0, NNPU_QUEUE_KERNEL, 16);
 	image_nms(&im);
 	create(CTX, 0);
@@ -123,6 +165,8 @@ int main(void)
 	ok(rig_load(&rig, TIGHT, 1, im.bytes, im.size, NULL) == NNPU_STATUS_NO_MEMORY,
 	   "a limit without room for the image: NO_MEMORY");
 	rig_destroy_ctx(&rig, TIGHT);
+	test_group(&im);
+	test_page_tables();
 	rig_destroy_ctx(&rig, CTX);
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == 0, "nothing is left");
 	image_free(&im);
