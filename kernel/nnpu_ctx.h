@@ -32,7 +32,7 @@ struct nnpu_quota_user;
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
  * @user: who holds it in nnpu_device.quota
- * @group: with which contexts it shares device memory: those of its user; 0: none
+ * @group: with which contexts it shares device memory and time: those of its user; 0: none
  * @attrs: attributes
  * @lost: a device reset destroyed it; set once, read with nnpu_ctx_is_lost()
  * @hidden: CONTEXT_DESTROY has taken it from the table: nobody waits any more

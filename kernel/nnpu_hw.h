@@ -278,7 +278,7 @@ struct nnpu_sqe_create_ctx {
 	__le64 mem_limit;
 	/** @time_limit_ns: engine time after which a job ends, 0 = no limit */
 	__le64 time_limit_ns;
-	/** @group: contexts that share device memory with others as if they were one; 0 = none */
+	/** @group: contexts that share device memory and engine time as one; 0 = none */
 	__le32 group;
 	/** @reserved1: zero */
 	__le32 reserved1;

@@ -50,6 +50,7 @@ void admin_create_ctx(struct admin *a, const struct nnpu_sqe_create_ctx *c)
 	pthread_mutex_lock(&dev->lock);
 	ctx->serial = dev->next_serial++;
 	ctx_join_group(ctx, le32toh(c->group));
+	sched_add_ctx(ctx);
 	dev->contexts[id] = ctx;
 	dev->num_contexts++;
 	pthread_mutex_unlock(&dev->lock);

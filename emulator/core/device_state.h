@@ -27,7 +27,7 @@
 #include "scheduler.h"
 
 struct irqs;
-struct mem_group;
+struct ctx_group;
 struct leaving;
 struct load_worker;
 struct nnpu_ctx;
@@ -77,7 +77,7 @@ struct nnpu_device {
 	uint64_t busy_ns;
 	uint64_t mem_used;
 	uint64_t mem_charged;		/* of it, charged to contexts; the rest engines keep */
-	struct mem_group *groups;	/* max_contexts */
+	struct ctx_group *groups;	/* max_contexts */
 	uint64_t mem_peak;		/* since power-on */
 	uint64_t mem_leaving;		/* not used any more, but not free yet */
 	unsigned int num_contexts;

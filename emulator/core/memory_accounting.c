@@ -4,6 +4,7 @@
  * the limit of their context.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cleaner.h"
@@ -71,7 +72,7 @@ void ctx_mem_uncharge(struct nnpu_ctx *ctx, uint64_t bytes)
 
 void ctx_join_group(struct nnpu_ctx *ctx, uint32_t id)
 {
-	struct mem_group *g, *unused = NULL, *end = ctx->dev->groups + ctx->dev->props.max_contexts;
+	struct ctx_group *g, *unused = NULL, *end = ctx->dev->groups + ctx->dev->props.max_contexts;
 
 	if (!id)
 		return;
@@ -82,6 +83,7 @@ void ctx_join_group(struct nnpu_ctx *ctx, uint32_t id)
 	if (g == end) {
 		g = unused;
 		g->id = id;
+		memset(g->sched, 0, sizeof(g->sched));
 	}
 	g->contexts++;
 	ctx->group = g;

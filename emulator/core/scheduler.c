@@ -2,16 +2,18 @@
 /*
  * Arbitration: decides whose work an engine does next.
  *
- * A context of a higher class comes before those of lower ones. Within a class the context
- * comes first that has used the least device time for its weight, whatever way its jobs came.
- * Within the context a higher priority is served before a lower one, and within a level the
- * lane comes first that has used the least device time. Neither a class nor a level is passed
- * over more than MAX_PASSED times in a row. Device time is counted in full however a job
- * ends, so neither long jobs nor bad entries gain a larger share. A context or lane that was
- * idle starts level with the others: idle time earns no credit.
+ * A context of a higher class comes before those of lower ones. Within a class the group
+ * comes first that has used the least device time for its weight, however many contexts it
+ * has; within the group the context that has used the least for its weight, whatever way its
+ * jobs came. A context without a group is one of its own. Within the context a higher priority
+ * is served before a lower one, and within a level the lane comes first that has used the
+ * least device time. Neither a class nor a level is passed over more than MAX_PASSED times in
+ * a row. Device time is counted in full however a job ends, so neither long jobs nor bad
+ * entries gain a larger share. A group, context or lane that was idle starts level with the
+ * others: idle time earns no credit.
  *
- * The cost depends on the number of contexts and lanes that have work, not of those that
- * exist.
+ * The cost depends on the number of groups, contexts and lanes that have work, not of those
+ * that exist.
  */
 #include "device_state.h"
 #include "queue.h"
@@ -33,32 +35,70 @@ static struct sched_class *class_of(struct nnpu_device *dev, const struct nnpu_c
 	return &dev->classes[ctx->sched.class];
 }
 
-static void ctx_add(struct nnpu_device *dev, struct nnpu_ctx *ctx)
+void sched_add_ctx(struct nnpu_ctx *ctx)
 {
-	struct sched_class *class = class_of(dev, ctx);
+	struct sched_ctx *s = &ctx->sched;
 
-	ctx->sched.prev = class->last;
-	ctx->sched.next = NULL;
-	if (class->last)
-		class->last->sched.next = ctx;
-	else
-		class->first = ctx;
-	class->last = ctx;
+	s->group = ctx->group ? &ctx->group->sched[s->class] : &s->own;
 }
 
-static void ctx_remove(struct nnpu_device *dev, struct nnpu_ctx *ctx)
+static void group_add(struct sched_class *class, struct sched_group *g)
 {
-	struct nnpu_ctx *prev = ctx->sched.prev, *next = ctx->sched.next;
-	struct sched_class *class = class_of(dev, ctx);
+	g->prev = class->last;
+	g->next = NULL;
+	if (class->last)
+		class->last->next = g;
+	else
+		class->first = g;
+	class->last = g;
+}
+
+static void group_remove(struct sched_class *class, struct sched_group *g)
+{
+	if (g->prev)
+		g->prev->next = g->next;
+	else
+		class->first = g->next;
+	if (g->next)
+		g->next->prev = g->prev;
+	else
+		class->last = g->prev;
+}
+
+static void ctx_add(struct sched_group *g, struct nnpu_ctx *ctx)
+{
+	ctx->sched.prev = g->last;
+	ctx->sched.next = NULL;
+	if (g->last)
+		g->last->sched.next = ctx;
+	else
+		g->first = ctx;
+	g->last = ctx;
+	if (g->first == ctx || g->weight < ctx->sched.weight)
+		g->weight = ctx->sched.weight;
+}
+
+static void ctx_remove(struct sched_group *g, struct nnpu_ctx *ctx)
+{
+	struct nnpu_ctx *prev = ctx->sched.prev, *next = ctx->sched.next, *c;
+	uint16_t weight = 0;
 
 	if (prev)
 		prev->sched.next = next;
 	else
-		class->first = next;
+		g->first = next;
 	if (next)
 		next->sched.prev = prev;
 	else
-		class->last = prev;
+		g->last = prev;
+	if (ctx->sched.weight < g->weight)
+		return;
+	/* Mostly all weights are equal, and the first context ends the search. */
+	for (c = g->first; c && weight < g->weight; c = c->sched.next)
+		if (weight < c->sched.weight)
+			weight = c->sched.weight;
+	if (weight)
+		g->weight = weight;
 }
 
 static void ready_add(struct nnpu_device *dev, struct lane *lane)
@@ -72,8 +112,8 @@ static void ready_add(struct nnpu_device *dev, struct lane *lane)
 	else
 		level->first = lane;
 	level->last = lane;
-	if (!lane->ctx->sched.num_ready++)
-		ctx_add(dev, lane->ctx);
+	if (!lane->ctx->sched.num_ready++ && !lane->ctx->sched.group->num_ready++)
+		group_add(class_of(dev, lane->ctx), lane->ctx->sched.group);
 	count_ready(dev, 1);
 }
 
@@ -89,8 +129,8 @@ static void ready_remove(struct nnpu_device *dev, struct lane *lane)
 		lane->next->prev = lane->prev;
 	else
 		level->last = lane->prev;
-	if (!--lane->ctx->sched.num_ready)
-		ctx_remove(dev, lane->ctx);
+	if (!--lane->ctx->sched.num_ready && !--lane->ctx->sched.group->num_ready)
+		group_remove(class_of(dev, lane->ctx), lane->ctx->sched.group);
 	count_ready(dev, -1);
 }
 
@@ -100,6 +140,7 @@ static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 	struct sched_ctx *s = &lane->ctx->sched;
 	struct sched_level *level = &s->levels[lane->priority];
 	struct sched_class *class = class_of(dev, lane->ctx);
+	struct sched_group *g = s->group;
 
 	lane->active = active;
 	if (active) {
@@ -108,16 +149,28 @@ static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 			lane->vtime = level->vtime;
 		if (s->active++)
 			return;
+		ctx_add(g, lane->ctx);
+		if (s->vtime < g->ctx_vtime)
+			s->vtime = g->ctx_vtime;
+		if (g->first != g->last)
+			return;
 		class->active++;
-		if (s->vtime < class->vtime)
-			s->vtime = class->vtime;
+		if (g->vtime < class->vtime)
+			g->vtime = class->vtime;
 		return;
 	}
 	/* The last active one had all to itself: its time is the others'. */
 	if (!--level->active && level->vtime < lane->vtime)
 		level->vtime = lane->vtime;
-	if (!--s->active && !--class->active && class->vtime < s->vtime)
-		class->vtime = s->vtime;
+	if (--s->active)
+		return;
+	ctx_remove(g, lane->ctx);
+	if (g->first)
+		return;
+	if (g->ctx_vtime < s->vtime)
+		g->ctx_vtime = s->vtime;
+	if (!--class->active && class->vtime < g->vtime)
+		class->vtime = g->vtime;
 }
 
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane)
@@ -202,6 +255,7 @@ static struct sched_level *pick_level(struct sched_ctx *s)
 
 struct lane *sched_pick(struct nnpu_device *dev)
 {
+	struct sched_group *group, *g;
 	struct nnpu_ctx *ctx, *first;
 	struct sched_class *class;
 	struct sched_level *level;
@@ -210,15 +264,21 @@ struct lane *sched_pick(struct nnpu_device *dev)
 	if (!dev->num_ready || !dev->ready || atomic_load(&dev->stop))
 		return NULL;
 	class = pick_class(dev);
-	first = class->first;
+	group = class->first;
 	/* What is ready may be kernel queues with entries to fetch only. */
-	if (!first)
+	if (!group)
 		return NULL;
-	for (ctx = first->sched.next; ctx; ctx = ctx->sched.next)
-		if (ctx->sched.vtime < first->sched.vtime)
+	for (g = group->next; g; g = g->next)
+		if (g->vtime < group->vtime)
+			group = g;
+	if (class->vtime < group->vtime)
+		class->vtime = group->vtime;
+	first = NULL;
+	for (ctx = group->first; ctx; ctx = ctx->sched.next)
+		if (ctx->sched.num_ready && (!first || ctx->sched.vtime < first->sched.vtime))
 			first = ctx;
-	if (class->vtime < first->sched.vtime)
-		class->vtime = first->sched.vtime;
+	if (group->ctx_vtime < first->sched.vtime)
+		group->ctx_vtime = first->sched.vtime;
 	level = pick_level(&first->sched);
 	best = level->first;
 	for (lane = best->next; lane; lane = lane->next)
@@ -229,15 +289,24 @@ struct lane *sched_pick(struct nnpu_device *dev)
 	return best;
 }
 
+static uint64_t by_weight(uint64_t ns, uint16_t weight)
+{
+	return (ns * NNPU_CTX_WEIGHT_DEFAULT + weight - 1) / weight;
+}
+
 void sched_charge(struct lane *lane, uint64_t ns)
 {
 	struct sched_ctx *s = &lane->ctx->sched;
+	struct sched_group *g = s->group;
+	uint64_t share;
 
 	/* A job that took no time on a coarse clock counts, too. */
 	if (!ns)
 		ns = 1;
 	lane->vtime += ns;
-	s->vtime += (ns * NNPU_CTX_WEIGHT_DEFAULT + s->weight - 1) / s->weight;
+	share = by_weight(ns, s->weight);
+	s->vtime += share;
+	g->vtime += g->weight == s->weight ? share : by_weight(ns, g->weight);
 }
 
 void sched_wake(struct nnpu_device *dev)

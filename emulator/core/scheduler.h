@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arbitration between contexts, and between the lanes of a context. All functions: dev->lock
- * held.
+ * Arbitration between groups, between the contexts of a group, and between the lanes of a
+ * context. All functions: dev->lock held.
  */
 #ifndef NNPU_EMU_SCHEDULER_H
 #define NNPU_EMU_SCHEDULER_H
@@ -26,24 +26,38 @@ struct sched_level {
 	uint64_t vtime;			/* where a lane starts that gets work again, ns */
 };
 
-/* The contexts of one class. */
+/* The groups of one class. */
 struct sched_class {
-	struct nnpu_ctx *first;		/* contexts with ready lanes, oldest first */
-	struct nnpu_ctx *last;
-	unsigned int active;		/* contexts with work that waits or has begun */
+	struct sched_group *first;	/* groups with ready lanes, oldest first */
+	struct sched_group *last;
+	unsigned int active;		/* groups with work that waits or has begun */
 	unsigned int passed;		/* turns of higher classes in a row while work waits here */
-	uint64_t vtime;			/* where a context starts that gets work again, ns */
+	uint64_t vtime;			/* where a group starts that gets work again, ns */
+};
+
+/* The contexts of one group and class. */
+struct sched_group {
+	struct nnpu_ctx *first;		/* contexts with work that waits or has begun */
+	struct nnpu_ctx *last;
+	uint16_t weight;		/* the largest of theirs */
+	unsigned int num_ready;		/* contexts with ready lanes */
+	uint64_t vtime;			/* device time used, by weight, as arbitration counts it */
+	uint64_t ctx_vtime;		/* where a context starts that gets work again, ns */
+	struct sched_group *prev;	/* groups with ready lanes */
+	struct sched_group *next;
 };
 
 /* What arbitration knows of a context. */
 struct sched_ctx {
 	uint8_t class;			/* NNPU_CTX_CLASS_* */
 	uint16_t weight;
+	struct sched_group *group;
+	struct sched_group own;		/* its group if it is in none */
 	struct sched_level levels[NNPU_QUEUE_PRIORITY_NUM];
 	unsigned int active;		/* lanes */
 	unsigned int num_ready;
 	uint64_t vtime;			/* device time used, by weight, as arbitration counts it */
-	struct nnpu_ctx *prev;		/* contexts with ready lanes */
+	struct nnpu_ctx *prev;		/* contexts of the group with work */
 	struct nnpu_ctx *next;
 };
 
@@ -74,6 +88,9 @@ struct lane {
 	struct lane *next;
 };
 
+/* A new context, which has class and weight and has joined its group. */
+void sched_add_ctx(struct nnpu_ctx *ctx);
+
 /* Call these when something has changed that decides whether there is work. */
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane);
@@ -84,7 +101,7 @@ struct lane *sched_pick(struct nnpu_device *dev);
 /* A kernel queue with entries to fetch, or NULL. */
 struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev);
 
-/* Charge a busy lane and its context with device time. */
+/* Charge a busy lane, its context and group with device time. */
 void sched_charge(struct lane *lane, uint64_t ns);
 
 /* Wake an engine if more is ready than engines look for work. */

@@ -34,11 +34,12 @@ struct kept_slot {
 	_Atomic(struct slot_map *) map;
 };
 
-/* Contexts that take device memory as if they were one. dev->lock. */
-struct mem_group {
+/* Contexts that take device memory and time as if they were one. dev->lock. */
+struct ctx_group {
 	uint32_t id;
 	unsigned int contexts;		/* 0: not in use */
 	uint64_t mem_used;
+	struct sched_group sched[NNPU_CTX_CLASS_NUM];
 };
 
 struct nnpu_ctx {
@@ -51,7 +52,7 @@ struct nnpu_ctx {
 	uint64_t mem_limit;		/* 0: none */
 	uint64_t time_limit_ns;		/* engine time of a job; 0: none */
 	uint64_t mem_used;		/* charged to it; dev->lock */
-	struct mem_group *group;	/* or NULL; dev->lock */
+	struct ctx_group *group;	/* or NULL; dev->lock */
 	unsigned int running;		/* jobs that have begun; dev->lock */
 	struct sched_ctx sched;		/* dev->lock */
 	struct lane *lanes;		/* for entries of kernel queues, see ctx_lane(); dev->lock */

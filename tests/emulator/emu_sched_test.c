@@ -16,7 +16,7 @@
 #include "nnpu_hw.h"
 #include "tap.h"
 
-#define QUEUES		6u
+#define QUEUES		9u
 #define ENTRIES		2048u
 #define MS		1000000ull
 #define MAX_SERVED	(QUEUES * ENTRIES)
@@ -190,8 +190,9 @@ static void write_pair(uint32_t offset, const void *p)
 	write_reg(offset + 4, (uint64_t)(uintptr_t)p >> 32);
 }
 
-/* For contexts 1 and 2 of the next device; 0: defaults. */
-static uint16_t weights[3], classes[3];
+/* For contexts of the next device; 0: defaults. */
+static uint16_t weights[QUEUES + 1], classes[QUEUES + 1];
+static uint32_t groups[QUEUES + 1];
 
 static void create_ctx(uint32_t id)
 {
@@ -202,12 +203,33 @@ static void create_ctx(uint32_t id)
 		.slot_table = htole64((uintptr_t)slots),
 		.weight = htole16(weights[id]),
 		.sched_class = htole16(classes[id]),
+		.group = htole32(groups[id]),
 	};
 
 	if (admin(&c)) {
 		printf("Bail out! CREATE_CTX failed\n");
 		exit(1);
 	}
+}
+
+static void create_queue(unsigned int qid, unsigned int ctx, unsigned int priority)
+{
+	struct nnpu_sqe_create_queue c = {
+		.opcode = NNPU_ADMIN_CREATE_QUEUE,
+		.ctx = htole32(ctx),
+		.qid = htole16((uint16_t)qid),
+		.sq_entries = htole32(ENTRIES),
+		.cq_entries = htole32(ENTRIES),
+		.priority = htole32(priority),
+		.sq_addr = htole64((uintptr_t)sq[qid]),
+		.cq_addr = htole64((uintptr_t)cq[qid]),
+	};
+
+	if (admin(&c)) {
+		printf("Bail out! CREATE_QUEUE failed\n");
+		exit(1);
+	}
+	atomic_store(&cost[qid], MS);
 }
 
 /* A device with queues of these priorities and contexts, one digit each, from queue 1 on. */
@@ -239,26 +261,12 @@ static void start_in(const char *priorities, const char *contexts)
 	write_pair(NNPU_REG_ADMIN_SQ_LO, admin_sq);
 	write_pair(NNPU_REG_ADMIN_CQ_LO, admin_cq);
 	write_reg(NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
-	create_ctx(1);
-	create_ctx(2);
-	for (i = 1; *priorities; i++, priorities++) {
-		struct nnpu_sqe_create_queue c = {
-			.opcode = NNPU_ADMIN_CREATE_QUEUE,
-			.ctx = htole32((uint32_t)(contexts[i - 1] - '0')),
-			.qid = htole16(i),
-			.sq_entries = htole32(ENTRIES),
-			.cq_entries = htole32(ENTRIES),
-			.priority = htole32((uint32_t)(*priorities - '0')),
-			.sq_addr = htole64((uintptr_t)sq[i]),
-			.cq_addr = htole64((uintptr_t)cq[i]),
-		};
-
-		if (admin(&c)) {
-			printf("Bail out! CREATE_QUEUE failed\n");
-			exit(1);
-		}
-		atomic_store(&cost[i], MS);
-	}
+	for (i = 1; i <= QUEUES; i++)
+		if (i <= 2 || memchr(contexts, (int)('0' + i), strlen(priorities)))
+			create_ctx(i);
+	for (i = 1; *priorities; i++, priorities++)
+		create_queue(i, (unsigned int)(contexts[i - 1] - '0'),
+			     (unsigned int)(*priorities - '0'));
 }
 
 /* The same in one context. */
@@ -529,6 +537,202 @@ static void test_classes(void)
 	memset(weights, 0, sizeof(weights));
 }
 
+static void clear_attrs(void)
+{
+	memset(weights, 0, sizeof(weights));
+	memset(classes, 0, sizeof(classes));
+	memset(groups, 0, sizeof(groups));
+}
+
+/* Groups share the engine, however many contexts they have. */
+static void test_groups(void)
+{
+	unsigned int i, n, good = 0;
+
+	for (i = 1; i <= 9; i++)
+		groups[i] = i <= 8 ? 1 : UINT32_MAX;
+	start_in("111111111", "123456789");
+	hold_at(1);
+	for (i = 1; i <= 8; i++)
+		ring(i, 50);
+	ring(9, 300);
+	let_go();
+	wait_served(701);
+	n = entries_of(9, 1, 400);
+	ok(n >= 199 && n <= 201, "eight contexts of a group against one: %u of 400", n);
+	for (i = 1; i <= 8; i++) {
+		n = entries_of(i, 1, 400);
+		good += n >= 24 && n <= 26;
+	}
+	ok(good == 8, "the eight have equal shares of the other half: %u", good);
+	stop();
+
+	groups[4] = 0;
+	groups[5] = 0;
+	start_in("11111", "12345");
+	hold_at(1);
+	for (i = 1; i <= 5; i++)
+		ring(i, 200);
+	let_go();
+	wait_served(1001);
+	for (i = 1, good = 0; i <= 5; i++) {
+		n = entries_of(i, 1, 450);
+		good += i <= 3 ? n >= 49 && n <= 51 : n >= 149 && n <= 151;
+	}
+	ok(good == 5, "a context of no group is a group: %u of 5", good);
+	stop();
+	clear_attrs();
+}
+
+static void test_group_weights(void)
+{
+	unsigned int one, two, three;
+
+	groups[1] = 1;
+	groups[2] = 1;
+	groups[3] = 2;
+	weights[2] = 3 * NNPU_CTX_WEIGHT_DEFAULT;
+	start_in("111", "123");
+	hold_at(3);
+	ring(1, 400);
+	ring(2, 180);
+	ring(3, 400);
+	let_go();
+	wait_served(981);
+	/* 3 of 4 for the group, of which 3 of 4 are for queue 2. */
+	one = entries_of(1, 1, 320);
+	two = entries_of(2, 1, 320);
+	three = entries_of(3, 1, 320);
+	ok(one >= 58 && one <= 62 && two >= 178 && three >= 78 && three <= 82,
+	   "a group has the weight of its heaviest context: %u, %u and %u of 320", one, two,
+	   three);
+	one = entries_of(1, 331, 200);
+	ok(one >= 99 && one <= 101 && !entries_of(2, 331, 200),
+	   "which counts only while it has work: %u of 200", one);
+	hold_at(3);
+	ring(1, 100);
+	ring(2, 100);
+	ring(3, 100);
+	let_go();
+	wait_served(1282);
+	two = entries_of(2, 982, 160);
+	three = entries_of(3, 982, 160);
+	ok(two >= 88 && two <= 92 && three >= 38 && three <= 42,
+	   "and again when it comes back: %u and %u of 160", two, three);
+	stop();
+	clear_attrs();
+}
+
+/* A group whose contexts were all idle starts level. */
+static void test_idle_group(void)
+{
+	unsigned int n;
+
+	groups[1] = 1;
+	groups[2] = 1;
+	groups[3] = 2;
+	start_in("111", "123");
+	/* Group 1 is idle while the other one uses a second. */
+	ring(1, 5);
+	ring(2, 5);
+	wait_served(10);
+	ring(3, 1000);
+	wait_served(1010);
+	hold_at(3);
+	ring(1, 100);
+	ring(2, 100);
+	ring(3, 200);
+	let_go();
+	wait_served(1411);
+	n = entries_of(3, 1011, 100);
+	ok(n >= 49 && n <= 51, "a group that was idle gets no more: %u of 100", n);
+	/* A context of a group that had work saves nothing up, either. */
+	ring(1, 1000);
+	wait_served(2411);
+	hold_at(1);
+	ring(1, 100);
+	ring(2, 100);
+	ring(3, 200);
+	let_go();
+	wait_served(2812);
+	n = entries_of(3, 2412, 200);
+	ok(n >= 99 && n <= 101, "nor less: %u of 200", n);
+	n = entries_of(1, 2412, 200);
+	ok(n >= 49 && n <= 51, "nor does a context of it: %u of 200", n);
+	stop();
+
+	/* Time in one class does not count in another. */
+	classes[1] = NNPU_CTX_CLASS_URGENT;
+	start_in("111", "123");
+	ring(2, 1);
+	ring(3, 1);
+	wait_served(2);
+	hold_at(3);
+	ring(2, 100);
+	ring(3, 100);
+	ring(1, 100);
+	let_go();
+	wait_served(303);
+	n = entries_of(2, 120, 100);
+	ok(entries_of(1, 3, 100) >= 93 && n >= 49 && n <= 51,
+	   "a group has a share of its own in each class: %u of 100", n);
+	stop();
+	clear_attrs();
+}
+
+static int destroy_ctx(uint32_t id)
+{
+	struct nnpu_sqe c = { .opcode = NNPU_ADMIN_DESTROY_CTX, .ctx = htole32(id) };
+
+	return admin(&c);
+}
+
+static void test_group_ends(void)
+{
+	unsigned int n;
+
+	groups[1] = 1;
+	groups[2] = 1;
+	groups[3] = 1;
+	groups[4] = 2;
+	weights[2] = NNPU_CTX_WEIGHT_MAX;
+	start_in("1111", "1234");
+	/* The heaviest one goes while its work waits. */
+	hold_at(4);
+	ring(1, 100);
+	ring(2, 100);
+	ring(3, 100);
+	ring(4, 300);
+	ok(!destroy_ctx(2), "DESTROY_CTX of a context with work in a group");
+	tails[2] = 0;
+	let_go();
+	wait_served(501);
+	n = entries_of(4, 1, 200);
+	ok(n >= 99 && n <= 101 && !entries_of(2, 1, 500), "the others share: %u of 200", n);
+	/* All of the group go, after a job of ten seconds. */
+	atomic_store(&cost[1], 10000 * MS);
+	ring(1, 1);
+	wait_served(502);
+	hold_at(4);
+	ring(3, 10);
+	ring(4, 300);
+	ok(!destroy_ctx(1) && !destroy_ctx(3), "the last contexts of a group go");
+	tails[1] = 0;
+	tails[3] = 0;
+	/* Their place goes to another group. */
+	groups[1] = 3;
+	create_ctx(1);
+	memset(cq[1], 0, sizeof(cq[1]));
+	create_queue(1, 1, 1);
+	ring(1, 100);
+	let_go();
+	wait_served(903);
+	n = entries_of(1, 503, 200);
+	ok(n >= 99 && n <= 101, "a new group starts level: %u of 200", n);
+	stop();
+	clear_attrs();
+}
+
 static void test_no_credit(void)
 {
 	/* Queue 1 has the device to itself for a second. Queues 2 and 3 exist all the time. */
@@ -735,6 +939,10 @@ int main(void)
 	test_contexts();
 	test_weights();
 	test_classes();
+	test_groups();
+	test_group_weights();
+	test_idle_group();
+	test_group_ends();
 	test_no_credit();
 	test_bad_entries();
 	test_perf_levels();

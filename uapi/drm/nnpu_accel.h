@@ -165,7 +165,7 @@ struct drm_nnpu_context_info {
 /* The context is served before those without the flag. Needs CAP_SYS_NICE. */
 #define DRM_NNPU_CONTEXT_URGENT		(1u << 0)
 
-/* Weights: a context with twice the weight gets twice the engine time. */
+/* Weights: of one user, a context with twice the weight gets twice the engine time. */
 #define DRM_NNPU_WEIGHT_DEFAULT		16
 #define DRM_NNPU_WEIGHT_MAX		256
 
