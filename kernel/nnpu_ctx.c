@@ -230,7 +230,6 @@ static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
 		ret = nnpu_sched_init(&ctx->scheds[i], ctx->ndev, id);
 		if (ret)
 			goto err_scheds;
-		ctx->fence_context[i] = dma_fence_context_alloc(1);
 	}
 	return 0;
 

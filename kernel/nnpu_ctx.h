@@ -48,9 +48,8 @@ struct nnpu_quota_user;
  * @args_dma: its DMA address
  * @held: calls of nnpu_queue_hold() for this context; under nnpu_qpair.lock of the kernel queue
  * @closed: the file is closed: no job is given to the device; under the same lock
- * @fence_context: dma-fence context per priority
  * @fence_seqno: last sequence number per priority; under @submit_lock
- * @submit_lock: keeps fences and jobs of an entity in the same order
+ * @submit_lock: keeps numbers and jobs of an entity in the same order
  * @load_lock: one load at a time, killable; its holder waits for the load
  * @command_lock: one ioctl at a time that sends a command, killable; see nnpu_command_begin()
  * @num_slots: slots that are bound
@@ -90,7 +89,6 @@ struct nnpu_ctx {
 	dma_addr_t args_dma;
 	unsigned int held;
 	bool closed;
-	u64 fence_context[NNPU_NUM_PRIORITIES];
 	u64 fence_seqno[NNPU_NUM_PRIORITIES];
 	struct mutex submit_lock;	/* see above */
 	struct mutex load_lock;		/* see above */

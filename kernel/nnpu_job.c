@@ -23,6 +23,10 @@
  * scheduler's. It refers to nothing but itself and the module, so it may outlive file,
  * device and scheduler in a sync_file. For this reason it takes a reference of the module.
  *
+ * Each fence has a dma-fence context of its own. Fences of one context signal in order, and who
+ * holds several keeps the last one only. Jobs do not end in order: one ends at once because of
+ * the error of an in-fence or because it is aborted, while the one before it still runs.
+ *
  * The disadvantage: drm_sched does not recognise a dependency between two of its own jobs
  * and waits for the end of the first before it runs the second.
  */
@@ -100,7 +104,7 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 }
 
 /**
- * nnpu_job_init_fence - initialise the fence with the next sequence number of the entity
+ * nnpu_job_init_fence - initialise the fence; the job gets the next number of its entity
  * @job: job
  * @priority: DRM_NNPU_PRIORITY_*
  *
@@ -115,7 +119,7 @@ void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority)
 	/* The running ioctl keeps the module loaded. */
 	__module_get(THIS_MODULE);
 	dma_fence_init(&fence->base, &nnpu_job_fence_ops, &fence->lock,
-		       ctx->fence_context[priority], job->seqno);
+		       dma_fence_context_alloc(1), job->seqno);
 }
 
 /**
@@ -230,7 +234,8 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 	atomic64_inc(&ctx->jobs_completed);
 	if (error)
 		atomic64_inc(&ctx->jobs_failed);
-	if (error == -ETIME)
+	/* Not a job that has inherited the error. */
+	if (error == -ETIME && job->start)
 		atomic64_inc(&ctx->jobs_timedout);
 
 	if (error)

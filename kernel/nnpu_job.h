@@ -22,7 +22,7 @@ struct nnpu_slot;
  * @ctx: context; a reference
  * @program: program; a reference until the job has ended; NULL for a copy
  * @fence: fence for out_syncs and reservations; a reference
- * @seqno: sequence number of @fence
+ * @seqno: number of the job in its context and priority, and of @fence
  * @args: argument block, @args_len bytes, checked
  * @args_len: bytes of @args
  * @slots: slots it names; references until the job has ended

@@ -142,6 +142,35 @@ TEST_F(sync, in_fence_error_of_a_point)
 	EXPECT_TRUE(untouched(&taker));
 }
 
+/* A point that has signalled before SUBMIT, with a point after it, has no error any more. */
+TEST_F(sync, in_fence_error_of_an_older_point)
+{
+	struct drm_nnpu_sync first = { .point = 1 }, second = { .point = 2 };
+	struct nnpu_job bad, good, taker;
+	uint32_t timeline;
+
+	ASSERT_EQ(0, nnpu_syncobj_create(self->fd, &timeline));
+	ASSERT_EQ(0, failing_job(self->fd, &bad));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &good, 16));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &taker, 16));
+	first.handle = timeline;
+	second.handle = timeline;
+	bad.submit.out_syncs = (uintptr_t)&first;
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &bad));
+	taker.submit.in_syncs = (uintptr_t)&first;
+	taker.submit.num_in_syncs = 1;
+	taker.submit.flags = DRM_NNPU_SUBMIT_PROPAGATE;
+	nnpu_job_fill(&taker, 1);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &taker));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &taker, WAIT_MS));
+	EXPECT_EQ(-EINVAL, nnpu_syncobj_status(self->fd, taker.syncobj));
+
+	nnpu_job_fill(&good, 2);
+	good.submit.out_syncs = (uintptr_t)&second;
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &good));
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &taker, 3));
+}
+
 /* ---- reservations ---- */
 
 static int export(int fd, uint32_t handle)
@@ -257,6 +286,39 @@ TEST_F(sync, readers_do_not_wait_for_readers)
 	ASSERT_EQ(0, submit_behind(self->fd, before, &job));
 	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, WAIT_MS));
+	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
+	close(dmabuf);
+}
+
+/* A job ends before the one before it, which still writes the buffer of both. */
+TEST_F(sync, overtaken_writer)
+{
+	struct nnpu_job bad, slow, taker;
+	int dmabuf, ret;
+
+	ASSERT_EQ(0, failing_job(self->fd, &bad));
+	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 96));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &taker, 16));
+	nnpu_job_fill(&slow, 1);
+	nnpu_job_fill(&taker, 1);
+	taker.args[2].slot = slow.buf.slot;
+	taker.submit.in_syncs = (uintptr_t)&bad.out_sync;
+	taker.submit.num_in_syncs = 1;
+	taker.submit.flags = DRM_NNPU_SUBMIT_PROPAGATE;
+	dmabuf = export(self->fd, slow.buf.handle);
+	ASSERT_LE(0, dmabuf);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &bad));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &bad, WAIT_MS));
+
+	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1);
+	ASSERT_TRUE(!ret || ret == -EOPNOTSUPP);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &slow));
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &taker));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &taker, WAIT_MS));
+	EXPECT_EQ(-EINVAL, nnpu_syncobj_status(self->fd, taker.syncobj));
+	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
+	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_WRITE));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &slow, WAIT_MS));
 	EXPECT_EQ(0, must_wait(dmabuf, DMA_BUF_SYNC_READ));
 	close(dmabuf);
 }
