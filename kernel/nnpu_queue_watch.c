@@ -18,9 +18,6 @@
 #include "nnpu_reset.h"
 #include "nnpu_trace.h"
 
-/* Jobs that one look asks the device about. */
-#define NNPU_QUEUE_WATCH_ASK	8
-
 /**
  * struct nnpu_queue_watch_ladder - a job of the kernel queue on the ladder
  * @ladder: recovery
@@ -240,32 +237,33 @@ static void nnpu_queue_watch_ask(struct nnpu_device *ndev, u16 cid)
 		nnpu_queue_watch_climb(ndev, NULL, "unknown status", cid, -EIO);
 }
 
-/* Jobs whose completion made no sense, and those that the device has had for long. */
-static unsigned int nnpu_queue_watch_old(struct nnpu_queue *queue, u16 *cids)
+/*
+ * Jobs whose completion made no sense, and those that the device has had for long. All are
+ * looked at: many old jobs of one client must not hide that of another.
+ */
+static void nnpu_queue_watch_old(struct nnpu_queue *queue, struct nnpu_watchdog_ask *ask)
 {
 	u64 before = ktime_to_ms(ktime_get()) - nnpu_param_hang_timeout_ms();
-	unsigned int count = 0;
 	struct nnpu_job *job;
 
 	spin_lock_irq(&queue->qp.lock);
 	list_for_each_entry(job, &queue->inflight, node) {
-		if (count == NNPU_QUEUE_WATCH_ASK)
-			break;
-		if (job->suspect || (!job->held && (s64)(job->asked - before) <= 0))
-			cids[count++] = job->cid;
+		if (job->suspect)
+			nnpu_watchdog_ask_add(ask, job->cid, 0);
+		else if (!job->held && (s64)(job->asked - before) <= 0)
+			nnpu_watchdog_ask_add(ask, job->cid, job->asked);
 	}
 	spin_unlock_irq(&queue->qp.lock);
-	return count;
 }
 
 static void nnpu_queue_watch_jobs(struct nnpu_device *ndev)
 {
-	u16 cids[NNPU_QUEUE_WATCH_ASK];
-	unsigned int count, i;
+	struct nnpu_watchdog_ask ask = { };
+	unsigned int i;
 
-	count = nnpu_queue_watch_old(&ndev->queue, cids);
-	for (i = 0; i < count; i++)
-		nnpu_queue_watch_ask(ndev, cids[i]);
+	nnpu_queue_watch_old(&ndev->queue, &ask);
+	for (i = 0; i < ask.count; i++)
+		nnpu_queue_watch_ask(ndev, ask.cids[i]);
 }
 
 static void nnpu_queue_watch_engines(struct nnpu_device *ndev)

@@ -85,6 +85,32 @@ u32 nnpu_watchdog_period_ms(u32 timeout_ms)
 }
 
 /**
+ * nnpu_watchdog_ask_add - a job that the device could be asked about
+ * @ask: those that were waiting longest so far; all zero at first
+ * @cid: command id of the job
+ * @since_ms: since when nobody has asked about it; 0: before all others
+ *
+ * A job takes the place of the one that has waited least. So a look that sees all jobs takes
+ * those that have waited longest, and each has its turn, however many there are and in whatever
+ * order they stand.
+ */
+void nnpu_watchdog_ask_add(struct nnpu_watchdog_ask *ask, u16 cid, u64 since_ms)
+{
+	unsigned int i;
+
+	if (ask->count < NNPU_WATCHDOG_ASK)
+		ask->count++;
+	else if (ask->since_ms[NNPU_WATCHDOG_ASK - 1] <= since_ms)
+		return;
+	for (i = ask->count - 1; i && ask->since_ms[i - 1] > since_ms; i--) {
+		ask->since_ms[i] = ask->since_ms[i - 1];
+		ask->cids[i] = ask->cids[i - 1];
+	}
+	ask->since_ms[i] = since_ms;
+	ask->cids[i] = cid;
+}
+
+/**
  * nnpu_watchdog_job_fate - how a job goes on after a reset of its queue
  * @guilty: this job was the reason of the reset
  * @over: it may have begun, so its outputs may be incomplete; or its file is closed

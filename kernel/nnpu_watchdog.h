@@ -24,6 +24,9 @@ enum nnpu_verdict {
 	NNPU_VERDICT_GONE,
 };
 
+/* Jobs that one look asks the device about. */
+#define NNPU_WATCHDOG_ASK	8
+
 /**
  * struct nnpu_watchdog_sample - an engine at one look
  * @current_job: EREG_CURRENT
@@ -52,6 +55,20 @@ enum nnpu_verdict nnpu_watchdog_look(struct nnpu_watchdog *wd,
 				     const struct nnpu_watchdog_sample *s, u32 qid, u64 now_ms,
 				     u32 timeout_ms);
 u32 nnpu_watchdog_period_ms(u32 timeout_ms);
+
+/**
+ * struct nnpu_watchdog_ask - jobs that the device is to be asked about
+ * @count: number of them
+ * @since_ms: since when nobody has asked, oldest first
+ * @cids: their command ids
+ */
+struct nnpu_watchdog_ask {
+	unsigned int count;
+	u64 since_ms[NNPU_WATCHDOG_ASK];
+	u16 cids[NNPU_WATCHDOG_ASK];
+};
+
+void nnpu_watchdog_ask_add(struct nnpu_watchdog_ask *ask, u16 cid, u64 since_ms);
 
 /* What happens to a job that the device owned when its queue was reset. */
 int nnpu_watchdog_job_fate(bool guilty, bool over, u32 resubmits, int guilty_error);

@@ -169,6 +169,44 @@ static void watchdog_test_fate(struct kunit *test)
 			-ECANCELED);
 }
 
+/* Of many jobs each is asked about in its turn, in whatever order they are seen. */
+static void watchdog_test_ask(struct kunit *test)
+{
+	u64 *asked = kunit_kcalloc(test, 100, sizeof(*asked), GFP_KERNEL);
+	struct nnpu_watchdog_ask ask = { };
+	unsigned int look, i;
+	u64 now = 1000;
+
+	KUNIT_ASSERT_NOT_NULL(test, asked);
+	for (i = 0; i < 100; i++)
+		asked[i] = now - i % 7;
+	for (look = 0; look < DIV_ROUND_UP(100, NNPU_WATCHDOG_ASK); look++) {
+		ask.count = 0;
+		for (i = 0; i < 100; i++)
+			nnpu_watchdog_ask_add(&ask, i, asked[i]);
+		KUNIT_ASSERT_EQ(test, ask.count, NNPU_WATCHDOG_ASK);
+		now++;
+		for (i = 0; i < ask.count; i++) {
+			KUNIT_EXPECT_EQ(test, ask.since_ms[i], asked[ask.cids[i]]);
+			if (i)
+				KUNIT_EXPECT_LE(test, ask.since_ms[i - 1], ask.since_ms[i]);
+			asked[ask.cids[i]] = now;
+		}
+	}
+	for (i = 0; i < 100; i++)
+		KUNIT_EXPECT_GT(test, asked[i], 1000);
+
+	/* The last of few, and one that is to come first. */
+	ask.count = 0;
+	nnpu_watchdog_ask_add(&ask, 5, 70);
+	nnpu_watchdog_ask_add(&ask, 6, 60);
+	nnpu_watchdog_ask_add(&ask, 7, 0);
+	KUNIT_EXPECT_EQ(test, ask.count, 3);
+	KUNIT_EXPECT_EQ(test, ask.cids[0], 7);
+	KUNIT_EXPECT_EQ(test, ask.cids[1], 6);
+	KUNIT_EXPECT_EQ(test, ask.cids[2], 5);
+}
+
 static struct kunit_case watchdog_test_cases[] = {
 	KUNIT_CASE(watchdog_test_idle),
 	KUNIT_CASE(watchdog_test_hang),
@@ -178,6 +216,7 @@ static struct kunit_case watchdog_test_cases[] = {
 	KUNIT_CASE(watchdog_test_engines),
 	KUNIT_CASE(watchdog_test_faults),
 	KUNIT_CASE(watchdog_test_period),
+	KUNIT_CASE(watchdog_test_ask),
 	KUNIT_CASE(watchdog_test_fate),
 	{ }
 };
