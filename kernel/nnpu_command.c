@@ -51,6 +51,12 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
 	generation = atomic64_read(&ndev->reset_count);
 	if (READ_ONCE(ndev->dead) || (ctx && nnpu_ctx_is_lost(ctx)))
 		ret = -ENODEV;
+	else if (run == nnpu_admin_load && READ_ONCE(ndev->unplugging))
+		/*
+		 * A load may last. Other commands are bounded, and some must not be refused
+		 * while the device works: it would keep what they take away.
+		 */
+		ret = -ENODEV;
 	else
 		ret = run(ndev, nnpu_command_place(ctx, sqe), sqe, result);
 	if (!ret && !nnpu_status_known(result->status)) {

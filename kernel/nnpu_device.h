@@ -175,6 +175,7 @@ struct nnpu_stats {
  * @reset_work: device reset on request
  * @reset_count: device resets since probe, failed ones included
  * @reset_wanted: value that @reset_count must reach; see nnpu_reset_sync()
+ * @unplugging: set before unplug waits for @reset_sem: no load begins any more
  * @dead: a reset failed, the device vanished, or the driver is being removed:
  *	everything gives -ENODEV. Written under @reset_sem, read anywhere
  * @dump: dump of the first hang
@@ -220,6 +221,7 @@ struct nnpu_device {
 	struct work_struct reset_work;
 	atomic64_t reset_count;
 	atomic64_t reset_wanted;
+	bool unplugging;
 	bool dead;
 	struct nnpu_dump dump;
 
