@@ -65,7 +65,10 @@ static int nnpu_query_context(struct nnpu_device *ndev, struct drm_file *file,
 		return -ENOENT;
 	if (ctx) {
 		nnpu_ctx_count(ctx, &counts);
-		info.flags = nnpu_ctx_is_lost(ctx) ? DRM_NNPU_CONTEXT_LOST : 0;
+		if (nnpu_ctx_is_lost(ctx))
+			info.flags |= DRM_NNPU_CONTEXT_LOST;
+		if (ctx->attrs.sched_class == NNPU_CTX_CLASS_URGENT)
+			info.flags |= DRM_NNPU_CONTEXT_URGENT;
 		info.slots = atomic_read(&ctx->num_slots);
 		info.programs = atomic_read(&ctx->num_programs);
 		info.jobs_submitted = counts.submitted;
@@ -75,6 +78,7 @@ static int nnpu_query_context(struct nnpu_device *ndev, struct drm_file *file,
 		info.weight = ctx->attrs.weight;
 		info.mem_limit = ctx->attrs.mem_limit;
 		info.time_limit_ns = ctx->attrs.time_limit_ns;
+		info.num_priorities = ctx->attrs.num_priorities;
 		nnpu_file_put_context(file, ctx);
 	} else if (READ_ONCE(ndev->dead)) {
 		info.flags = DRM_NNPU_CONTEXT_LOST;

@@ -205,6 +205,8 @@ TEST_F(contexts, attributes)
 	EXPECT_EQ(4, info.weight);
 	EXPECT_EQ(1 << 20, info.mem_limit);
 	EXPECT_EQ(device.max_time_limit_ns, info.time_limit_ns);
+	EXPECT_EQ(0, info.flags);
+	EXPECT_EQ(DRM_NNPU_PRIORITY_HIGH + 1, info.num_priorities);
 	EXPECT_EQ(-ENOENT, context_info(self->fd, ctx + 1, &info));
 	EXPECT_EQ(-ENOENT, nnpu_context_destroy(self->fd, ctx + 1));
 	/* Context 0 is none before its first use, and has the defaults then. */
@@ -229,6 +231,7 @@ TEST_F(contexts, nice)
 	const struct drm_nnpu_context_create urgent = { .flags = DRM_NNPU_CONTEXT_URGENT };
 	const struct drm_nnpu_context_create heavy = { .weight = DRM_NNPU_WEIGHT_DEFAULT + 1 };
 	const struct drm_nnpu_context_create light = { .weight = DRM_NNPU_WEIGHT_DEFAULT };
+	struct drm_nnpu_context_info info;
 	struct nnpu_job job;
 	int status;
 	pid_t pid;
@@ -237,6 +240,9 @@ TEST_F(contexts, nice)
 		SKIP(return, "not root");
 	nnpu_test_ctx = create(self->fd, &urgent);
 	ASSERT_NE(0, nnpu_test_ctx);
+	/* It can be told from a lost one. */
+	ASSERT_EQ(0, context_info(self->fd, nnpu_test_ctx, &info));
+	EXPECT_EQ(DRM_NNPU_CONTEXT_URGENT, info.flags);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &job, 1));
 	EXPECT_NE(0, create(self->fd, &heavy));
@@ -260,12 +266,15 @@ TEST_F(contexts, nice)
 TEST_F(contexts, priority_ceiling)
 {
 	const struct drm_nnpu_context_create low = { .num_priorities = 1 };
+	struct drm_nnpu_context_info info;
 	struct nnpu_job job;
 	struct nnpu_uq uq;
 	int ret;
 
 	nnpu_test_ctx = create(self->fd, &low);
 	ASSERT_NE(0, nnpu_test_ctx);
+	ASSERT_EQ(0, context_info(self->fd, nnpu_test_ctx, &info));
+	EXPECT_EQ(1, info.num_priorities);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
 	EXPECT_EQ(-EACCES, nnpu_job_run(self->fd, &job, 1));
 	job.submit.priority = DRM_NNPU_PRIORITY_LOW;
@@ -318,7 +327,7 @@ TEST_F(contexts, time_limit)
 	const struct drm_nnpu_context_create attrs = { .time_limit_ns = 100 * MS };
 	struct drm_nnpu_context_info info;
 	struct nnpu_sqe_execute sqe;
-	struct nnpu_job job, other;
+	struct nnpu_job job, heir, other;
 	struct nnpu_cqe cqe;
 	struct nnpu_uq uq;
 	int ret;
@@ -327,6 +336,10 @@ TEST_F(contexts, time_limit)
 	nnpu_test_ctx = create(self->fd, &attrs);
 	ASSERT_NE(0, nnpu_test_ctx);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &heir, 64));
+	heir.submit.in_syncs = (uintptr_t)&job.out_sync;
+	heir.submit.num_in_syncs = 1;
+	heir.submit.flags = DRM_NNPU_SUBMIT_PROPAGATE;
 	/* It takes a second, and makes progress. */
 	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1);
 	if (ret == -EOPNOTSUPP)
@@ -334,8 +347,12 @@ TEST_F(contexts, time_limit)
 	ASSERT_EQ(0, ret);
 	nnpu_job_fill(&job, 1);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &job));
-	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, 60000));
+	nnpu_job_fill(&heir, 1);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &heir));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &heir, 60000));
 	EXPECT_EQ(-ETIME, nnpu_syncobj_status(self->fd, job.syncobj));
+	/* It inherits the error, but used up no time. */
+	EXPECT_EQ(-ETIME, nnpu_syncobj_status(self->fd, heir.syncobj));
 	EXPECT_EQ(NNPU_STATUS_TIME_LIMIT, nnpu_job_result(&job)->status);
 	ASSERT_EQ(0, context_info(self->fd, nnpu_test_ctx, &info));
 	EXPECT_EQ(1, info.jobs_timedout);

@@ -129,15 +129,17 @@ struct drm_nnpu_device_info {
 	__u64 max_time_limit_ns;
 };
 
+/* The context is served before those without the flag. Needs CAP_SYS_NICE. */
+#define DRM_NNPU_CONTEXT_URGENT		(1u << 0)
 /*
- * The context was lost in a device reset: its slots and programs are gone. CONTEXT_DESTROY
- * gives its number back; the file keeps its buffers and syncobjs.
+ * QUERY only: the context was lost in a device reset: its slots and programs are gone.
+ * CONTEXT_DESTROY gives its number back; the file keeps its buffers and syncobjs.
  */
-#define DRM_NNPU_CONTEXT_LOST		(1u << 0)
+#define DRM_NNPU_CONTEXT_LOST		(1u << 31)
 
 /**
  * struct drm_nnpu_context_info - state of a context; of context 0 all zero before it is made
- * @flags: DRM_NNPU_CONTEXT_*
+ * @flags: DRM_NNPU_CONTEXT_URGENT, DRM_NNPU_CONTEXT_LOST
  * @slots: slots bound
  * @programs: programs loaded
  * @weight: share of the engines, see struct drm_nnpu_context_create
@@ -148,6 +150,8 @@ struct drm_nnpu_device_info {
  *	included, and jobs of SUBMIT that used up the limit of engine time
  * @mem_limit: limit of device memory, bytes; 0: none
  * @time_limit_ns: limit of engine time of a job
+ * @num_priorities: how many priorities its jobs and queues may have
+ * @pad: zero
  */
 struct drm_nnpu_context_info {
 	__u32 flags;
@@ -160,10 +164,9 @@ struct drm_nnpu_context_info {
 	__u64 jobs_timedout;
 	__u64 mem_limit;
 	__u64 time_limit_ns;
+	__u32 num_priorities;
+	__u32 pad;
 };
-
-/* The context is served before those without the flag. Needs CAP_SYS_NICE. */
-#define DRM_NNPU_CONTEXT_URGENT		(1u << 0)
 
 /* Weights: of one user, a context with twice the weight gets twice the engine time. */
 #define DRM_NNPU_WEIGHT_DEFAULT		16
@@ -399,7 +402,11 @@ struct drm_nnpu_sync {
 
 /* Write struct nnpu_profile records to @profile_slot. */
 #define DRM_NNPU_SUBMIT_PROFILE		(1u << 0)
-/* If a fence of @in_syncs ends with an error, the job ends with it and does not run. */
+/*
+ * If a fence of @in_syncs ends with an error, the job ends with it and does not run. A point of
+ * a timeline that signalled before SUBMIT and has a point after it has no fence any more, and so
+ * no error.
+ */
 #define DRM_NNPU_SUBMIT_PROPAGATE	(1u << 1)
 /* Reserved: @deadline_ns counts from SUBMIT on; otherwise it is a time of CLOCK_MONOTONIC. */
 #define DRM_NNPU_SUBMIT_DEADLINE_RELATIVE	(1u << 2)
@@ -620,7 +627,7 @@ struct drm_nnpu_queue_wait {
 
 NNPU_ASSERT_SIZE(struct drm_nnpu_query, 24);
 NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 96);
-NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 64);
+NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 72);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_create, 32);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_destroy, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_bo_create, 16);
