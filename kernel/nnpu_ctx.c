@@ -23,6 +23,30 @@
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
 
+/**
+ * nnpu_tally_create - make the counters of a file
+ *
+ * Return: the counters with one reference, or NULL.
+ */
+struct nnpu_tally *nnpu_tally_create(void)
+{
+	struct nnpu_tally *tally = kzalloc(sizeof(*tally), GFP_KERNEL_ACCOUNT);
+
+	if (tally)
+		refcount_set(&tally->ref, 1);
+	return tally;
+}
+
+/**
+ * nnpu_tally_put - drop a reference
+ * @tally: counters
+ */
+void nnpu_tally_put(struct nnpu_tally *tally)
+{
+	if (refcount_dec_and_test(&tally->ref))
+		kfree(tally);
+}
+
 static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
 {
 	return PAGE_ALIGN(ndev->limits.max_slots * sizeof(struct nnpu_slot_entry));
@@ -76,6 +100,7 @@ static void nnpu_ctx_free_work(struct work_struct *work)
 	synchronize_rcu();
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
 		nnpu_sched_fini(&ctx->scheds[i]);
+	nnpu_tally_put(ctx->tally);
 	kfree(ctx);
 	drm_dev_put(&ndev->drm);
 }
@@ -287,6 +312,7 @@ err_table:
 
 /* -EAGAIN: a device reset destroyed the context just then. */
 static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct file *opened,
+					    struct nnpu_tally *tally,
 					    const struct nnpu_ctx_attrs *attrs)
 {
 	struct nnpu_ctx *ctx;
@@ -297,6 +323,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 		return ERR_PTR(-ENOMEM);
 	ctx->ndev = ndev;
 	ctx->attrs = *attrs;
+	ctx->tally = tally;
 	refcount_set(&ctx->users, 1);
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->submit_lock);
@@ -324,6 +351,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 		goto err_id;
 
 	drm_dev_get(&ndev->drm);
+	refcount_inc(&tally->ref);
 	nnpu_release_expect();
 	atomic_inc(&ndev->stats.contexts);
 	return ctx;
@@ -345,6 +373,7 @@ err_free:
  * nnpu_ctx_create - create a context
  * @ndev: device
  * @opened: the open file; who opened it pays
+ * @tally: counters of the file
  * @attrs: attributes
  *
  * May wait for the device, and for contexts that are being released; each admin command
@@ -355,29 +384,15 @@ err_free:
  * -ENODEV, -EIO.
  */
 struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
-				 const struct nnpu_ctx_attrs *attrs)
+				 struct nnpu_tally *tally, const struct nnpu_ctx_attrs *attrs)
 {
 	struct nnpu_ctx *ctx;
 	unsigned int tries = 3;
 
 	do {
-		ctx = nnpu_ctx_try_create(ndev, opened, attrs);
+		ctx = nnpu_ctx_try_create(ndev, opened, tally, attrs);
 	} while (ctx == ERR_PTR(-EAGAIN) && --tries);
 	return ctx == ERR_PTR(-EAGAIN) ? ERR_PTR(-ENODEV) : ctx;
-}
-
-/**
- * nnpu_ctx_count - read the counters of a context
- * @ctx: context
- * @counts: out
- */
-void nnpu_ctx_count(struct nnpu_ctx *ctx, struct nnpu_ctx_counts *counts)
-{
-	counts->submitted = atomic64_read(&ctx->jobs_submitted);
-	counts->completed = atomic64_read(&ctx->jobs_completed);
-	counts->failed = atomic64_read(&ctx->jobs_failed);
-	counts->timedout = atomic64_read(&ctx->jobs_timedout);
-	counts->engine_ns = atomic64_read(&ctx->engine_ns);
 }
 
 /*

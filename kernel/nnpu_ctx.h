@@ -25,6 +25,34 @@ struct nnpu_quota_user;
 #define NNPU_CTX_MAX_JOBS	256
 
 /**
+ * enum nnpu_count - what is counted
+ * @NNPU_COUNT_SUBMITTED: jobs accepted
+ * @NNPU_COUNT_COMPLETED: jobs whose fence has signalled
+ * @NNPU_COUNT_FAILED: of these, not successful
+ * @NNPU_COUNT_TIMEDOUT: jobs without progress or beyond their limit of time
+ * @NNPU_COUNT_ENGINE_NS: time of the device
+ * @NNPU_NUM_COUNTS: number of counters
+ */
+enum nnpu_count {
+	NNPU_COUNT_SUBMITTED,
+	NNPU_COUNT_COMPLETED,
+	NNPU_COUNT_FAILED,
+	NNPU_COUNT_TIMEDOUT,
+	NNPU_COUNT_ENGINE_NS,
+	NNPU_NUM_COUNTS,
+};
+
+/**
+ * struct nnpu_tally - counters of all contexts of a file, also of those that are gone
+ * @ref: the file and each of its contexts hold a reference
+ * @counts: by enum nnpu_count
+ */
+struct nnpu_tally {
+	refcount_t ref;
+	atomic64_t counts[NNPU_NUM_COUNTS];
+};
+
+/**
  * struct nnpu_ctx - hardware context of an open file
  * @ref: @users, each job and each queue hold a reference; 0 until the device knows the
  *	context
@@ -56,11 +84,8 @@ struct nnpu_quota_user;
  * @num_programs: programs that are loaded
  * @num_jobs: jobs that have not been freed
  * @job_wait: woken when @num_jobs goes down
- * @jobs_submitted: jobs accepted
- * @jobs_completed: jobs whose fence has signalled
- * @jobs_failed: of these, not successful
- * @jobs_timedout: of these, without progress
- * @engine_ns: time of the device spent on this context
+ * @counts: by enum nnpu_count
+ * @tally: those of its file; a reference
  * @release_work: release, when an interrupt or job drops the last reference
  * @free_work: last step of the release, which drops the reference of the drm_device
  * @rcu: for the memory of the structure: see nnpu_ctx_free_work()
@@ -99,42 +124,18 @@ struct nnpu_ctx {
 	atomic_t num_jobs;
 	wait_queue_head_t job_wait;
 
-	atomic64_t jobs_submitted;
-	atomic64_t jobs_completed;
-	atomic64_t jobs_failed;
-	atomic64_t jobs_timedout;
-	atomic64_t engine_ns;
+	atomic64_t counts[NNPU_NUM_COUNTS];
+	struct nnpu_tally *tally;
 
 	struct work_struct release_work;
 	struct work_struct free_work;
 	struct rcu_head rcu;
 };
 
-/**
- * struct nnpu_ctx_counts - what user space sees of a context's work
- * @submitted: jobs accepted
- * @completed: jobs whose fence has signalled
- * @failed: of these, not successful
- * @timedout: jobs without progress
- * @engine_ns: time of the device
- */
-struct nnpu_ctx_counts {
-	u64 submitted, completed, failed, timedout, engine_ns;
-};
-
-static inline void nnpu_ctx_count_add(struct nnpu_ctx_counts *sum,
-				      const struct nnpu_ctx_counts *counts)
-{
-	sum->submitted += counts->submitted;
-	sum->completed += counts->completed;
-	sum->failed += counts->failed;
-	sum->timedout += counts->timedout;
-	sum->engine_ns += counts->engine_ns;
-}
-
+struct nnpu_tally *nnpu_tally_create(void);
+void nnpu_tally_put(struct nnpu_tally *tally);
 struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
-				 const struct nnpu_ctx_attrs *attrs);
-void nnpu_ctx_count(struct nnpu_ctx *ctx, struct nnpu_ctx_counts *counts);
+				 struct nnpu_tally *tally, const struct nnpu_ctx_attrs *attrs);
 void nnpu_ctx_close(struct nnpu_ctx *ctx);
 void nnpu_ctx_put(struct nnpu_ctx *ctx);
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);
@@ -145,6 +146,23 @@ static inline struct nnpu_ctx *nnpu_ctx_get(struct nnpu_ctx *ctx)
 {
 	refcount_inc(&ctx->ref);
 	return ctx;
+}
+
+/* Any context. */
+static inline void nnpu_ctx_count(struct nnpu_ctx *ctx, enum nnpu_count what, u64 more)
+{
+	atomic64_add(more, &ctx->counts[what]);
+	atomic64_add(more, &ctx->tally->counts[what]);
+}
+
+static inline u64 nnpu_ctx_counted(const struct nnpu_ctx *ctx, enum nnpu_count what)
+{
+	return atomic64_read(&ctx->counts[what]);
+}
+
+static inline u64 nnpu_tally_counted(const struct nnpu_tally *tally, enum nnpu_count what)
+{
+	return atomic64_read(&tally->counts[what]);
 }
 
 /* Pairs with WRITE_ONCE() in nnpu_ctx_lose_all(). An early check only. */

@@ -83,15 +83,16 @@ static void nnpu_debugfs_jobs(struct seq_file *m, struct nnpu_queue *queue)
 
 static void nnpu_debugfs_context(struct seq_file *m, struct nnpu_ctx *ctx)
 {
-	struct nnpu_ctx_counts counts;
 	struct nnpu_prog *program;
 	struct nnpu_slot *slot;
 
-	nnpu_ctx_count(ctx, &counts);
 	seq_printf(m, "context %u:%s jobs %d submitted %llu completed %llu failed %llu timedout %llu, engine %llu ns\n",
 		   ctx->id, nnpu_ctx_is_lost(ctx) ? " lost," : "", atomic_read(&ctx->num_jobs),
-		   counts.submitted, counts.completed, counts.failed, counts.timedout,
-		   counts.engine_ns);
+		   nnpu_ctx_counted(ctx, NNPU_COUNT_SUBMITTED),
+		   nnpu_ctx_counted(ctx, NNPU_COUNT_COMPLETED),
+		   nnpu_ctx_counted(ctx, NNPU_COUNT_FAILED),
+		   nnpu_ctx_counted(ctx, NNPU_COUNT_TIMEDOUT),
+		   nnpu_ctx_counted(ctx, NNPU_COUNT_ENGINE_NS));
 	/* Do not wait for a holder that may be stuck: debugfs must show the state then. */
 	if (!mutex_trylock(&ctx->lock)) {
 		seq_puts(m, "  busy\n");

@@ -33,7 +33,9 @@
  *
  * 1. nnpu_file.lock: creation of context 0 of a file; or nnpu_ctx.command_lock: an ioctl
  *    that sends a command
- * 2. drm_dev_enter() section: protects every use of registers and DMA memory
+ * 2. drm_dev_enter() section: protects every use of registers and DMA memory. To enter one never
+ *    waits; only drm_dev_unplug() waits for the sections, with no lock of this list held. So
+ *    nnpu_userq_hw_account() may enter one with 9 held
  * 3. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
  *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes

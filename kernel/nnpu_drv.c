@@ -35,18 +35,23 @@
  *
  * nnpu-jobs-submitted, nnpu-jobs-completed, nnpu-jobs-failed,
  * nnpu-jobs-timedout: as in struct drm_nnpu_context_info, of all contexts of the file.
- * What ends after its context was destroyed does not count.
+ * What ends after its context was destroyed counts, too.
  */
 static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
-	struct nnpu_ctx_counts counts;
+	const struct nnpu_tally *tally = nnpu_file_tally(file);
 
-	nnpu_file_count(file, &counts);
-	drm_printf(p, "drm-engine-npu:\t%llu ns\n", counts.engine_ns);
-	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n", counts.submitted);
-	drm_printf(p, "nnpu-jobs-completed:\t%llu\n", counts.completed);
-	drm_printf(p, "nnpu-jobs-failed:\t%llu\n", counts.failed);
-	drm_printf(p, "nnpu-jobs-timedout:\t%llu\n", counts.timedout);
+	nnpu_userq_hw_account_all(to_nnpu_device(file->minor->dev), tally);
+	drm_printf(p, "drm-engine-npu:\t%llu ns\n",
+		   nnpu_tally_counted(tally, NNPU_COUNT_ENGINE_NS));
+	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n",
+		   nnpu_tally_counted(tally, NNPU_COUNT_SUBMITTED));
+	drm_printf(p, "nnpu-jobs-completed:\t%llu\n",
+		   nnpu_tally_counted(tally, NNPU_COUNT_COMPLETED));
+	drm_printf(p, "nnpu-jobs-failed:\t%llu\n",
+		   nnpu_tally_counted(tally, NNPU_COUNT_FAILED));
+	drm_printf(p, "nnpu-jobs-timedout:\t%llu\n",
+		   nnpu_tally_counted(tally, NNPU_COUNT_TIMEDOUT));
 	drm_show_memory_stats(p, file);
 }
 

@@ -37,18 +37,25 @@ int nnpu_file_open(struct drm_device *drm, struct drm_file *file)
 	priv = kzalloc(sizeof(*priv), GFP_KERNEL_ACCOUNT);
 	if (!priv)
 		return -ENOMEM;
+	ret = -ENOMEM;
+	priv->tally = nnpu_tally_create();
+	if (!priv->tally)
+		goto err_free;
 	nnpu_table_init(&priv->contexts, 0, NNPU_FILE_MAX_CONTEXTS);
 	nnpu_table_init(&priv->userqs, 1, NNPU_USERQ_PER_FILE);
 	/* The first number of an empty table is 0. */
 	ret = nnpu_table_reserve(&priv->contexts, &zero);
-	if (ret) {
-		kfree(priv);
-		return ret;
-	}
+	if (ret)
+		goto err_tally;
 	mutex_init(&priv->lock);
-	spin_lock_init(&priv->count_lock);
 	file->driver_priv = priv;
 	return 0;
+
+err_tally:
+	nnpu_tally_put(priv->tally);
+err_free:
+	kfree(priv);
+	return ret;
 }
 
 static bool nnpu_file_tryuse(void *object)
@@ -83,16 +90,11 @@ struct nnpu_ctx *nnpu_file_get_context(struct drm_file *file, u32 id)
 void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx)
 {
 	struct nnpu_file *priv = file->driver_priv;
-	struct nnpu_ctx_counts counts;
 
 	if (!refcount_dec_and_test(&ctx->users))
 		return;
 	/* Those that were created after CONTEXT_DESTROY had ended all queues. */
 	nnpu_userq_close_all(&priv->userqs, ctx);
-	nnpu_ctx_count(ctx, &counts);
-	spin_lock(&priv->count_lock);
-	nnpu_ctx_count_add(&priv->gone, &counts);
-	spin_unlock(&priv->count_lock);
 	nnpu_ctx_close(ctx);
 }
 
@@ -129,6 +131,7 @@ void nnpu_file_close(struct drm_device *drm, struct drm_file *file)
 	nnpu_table_fini(&priv->contexts);
 	nnpu_table_fini(&priv->userqs);
 	mutex_destroy(&priv->lock);
+	nnpu_tally_put(priv->tally);
 	kfree(priv);
 }
 
@@ -153,7 +156,7 @@ static struct nnpu_ctx *nnpu_file_create_zero(struct drm_file *file)
 	ret = nnpu_file_attrs(&args, &attrs);
 	if (ret)
 		return ERR_PTR(ret);
-	ctx = nnpu_ctx_create(to_nnpu_device(file->minor->dev), file->filp, &attrs);
+	ctx = nnpu_ctx_create(to_nnpu_device(file->minor->dev), file->filp, priv->tally, &attrs);
 	if (IS_ERR(ctx))
 		return ctx;
 	/* For the caller. */
@@ -192,32 +195,6 @@ struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id)
 }
 
 /**
- * nnpu_file_count - read the counters of all contexts of a file
- * @file: file
- * @counts: out
- */
-void nnpu_file_count(struct drm_file *file, struct nnpu_ctx_counts *counts)
-{
-	struct nnpu_file *priv = file->driver_priv;
-	struct nnpu_ctx_counts one;
-	struct nnpu_ctx *ctx;
-	u32 id;
-
-	spin_lock(&priv->count_lock);
-	*counts = priv->gone;
-	spin_unlock(&priv->count_lock);
-	for (id = 0; id < NNPU_FILE_MAX_CONTEXTS; id++) {
-		ctx = nnpu_file_get_context(file, id);
-		if (!ctx)
-			continue;
-		nnpu_userq_hw_account_all(ctx);
-		nnpu_ctx_count(ctx, &one);
-		nnpu_ctx_count_add(counts, &one);
-		nnpu_file_put_context(file, ctx);
-	}
-}
-
-/**
  * nnpu_file_create_ioctl - DRM_NNPU_CONTEXT_CREATE
  * @drm: device
  * @data: struct drm_nnpu_context_create
@@ -242,7 +219,7 @@ int nnpu_file_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	ret = nnpu_table_reserve(&priv->contexts, &args->ctx);
 	if (ret)
 		return ret;
-	ctx = nnpu_ctx_create(to_nnpu_device(drm), file->filp, &attrs);
+	ctx = nnpu_ctx_create(to_nnpu_device(drm), file->filp, priv->tally, &attrs);
 	if (IS_ERR(ctx)) {
 		nnpu_table_free(&priv->contexts, args->ctx);
 		args->ctx = 0;

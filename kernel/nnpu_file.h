@@ -3,7 +3,6 @@
 #define _NNPU_FILE_H_
 
 #include <linux/mutex.h>
-#include <linux/spinlock.h>
 
 #include <drm/drm_file.h>
 
@@ -18,15 +17,13 @@
  * @lock: held while context 0 is created, so that there is one
  * @contexts: contexts by number; 0 is always reserved
  * @userqs: user queues by number
- * @count_lock: protects @gone
- * @gone: counters of contexts that were destroyed
+ * @tally: counters of its contexts
  */
 struct nnpu_file {
 	struct mutex lock;	/* see above */
 	struct nnpu_table contexts;
 	struct nnpu_table userqs;
-	spinlock_t count_lock;	/* see above */
-	struct nnpu_ctx_counts gone;
+	struct nnpu_tally *tally;
 };
 
 int nnpu_file_open(struct drm_device *drm, struct drm_file *file);
@@ -34,13 +31,17 @@ void nnpu_file_close(struct drm_device *drm, struct drm_file *file);
 struct nnpu_ctx *nnpu_file_get_context(struct drm_file *file, u32 id);
 struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id);
 void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx);
-void nnpu_file_count(struct drm_file *file, struct nnpu_ctx_counts *counts);
 int nnpu_file_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_file_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 static inline struct nnpu_table *nnpu_file_userqs(struct drm_file *file)
 {
 	return &((struct nnpu_file *)file->driver_priv)->userqs;
+}
+
+static inline const struct nnpu_tally *nnpu_file_tally(struct drm_file *file)
+{
+	return ((struct nnpu_file *)file->driver_priv)->tally;
 }
 
 #endif /* _NNPU_FILE_H_ */

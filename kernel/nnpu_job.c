@@ -227,16 +227,16 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 
 		/* A job without completion counts from its start until now. */
 		job->exec_ns = status == NNPU_STATUS_PENDING ? wall : clamp(exec_ns, 1, wall);
-		atomic64_add(job->exec_ns, &ctx->engine_ns);
+		nnpu_ctx_count(ctx, NNPU_COUNT_ENGINE_NS, job->exec_ns);
 	}
 	trace_nnpu_job_complete(job, status, error);
 	nnpu_job_release_refs(job);
-	atomic64_inc(&ctx->jobs_completed);
+	nnpu_ctx_count(ctx, NNPU_COUNT_COMPLETED, 1);
 	if (error)
-		atomic64_inc(&ctx->jobs_failed);
+		nnpu_ctx_count(ctx, NNPU_COUNT_FAILED, 1);
 	/* Not a job that has inherited the error. */
 	if (error == -ETIME && job->start)
-		atomic64_inc(&ctx->jobs_timedout);
+		nnpu_ctx_count(ctx, NNPU_COUNT_TIMEDOUT, 1);
 
 	if (error)
 		dma_fence_set_error(fence, error);

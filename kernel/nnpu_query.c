@@ -59,22 +59,20 @@ static int nnpu_query_context(struct nnpu_device *ndev, struct drm_file *file,
 {
 	struct nnpu_ctx *ctx = nnpu_file_get_context(file, args->ctx);
 	struct drm_nnpu_context_info info = { };
-	struct nnpu_ctx_counts counts;
 
 	if (!ctx && args->ctx)
 		return -ENOENT;
 	if (ctx) {
-		nnpu_ctx_count(ctx, &counts);
 		if (nnpu_ctx_is_lost(ctx))
 			info.flags |= DRM_NNPU_CONTEXT_LOST;
 		if (ctx->attrs.sched_class == NNPU_CTX_CLASS_URGENT)
 			info.flags |= DRM_NNPU_CONTEXT_URGENT;
 		info.slots = atomic_read(&ctx->num_slots);
 		info.programs = atomic_read(&ctx->num_programs);
-		info.jobs_submitted = counts.submitted;
-		info.jobs_completed = counts.completed;
-		info.jobs_failed = counts.failed;
-		info.jobs_timedout = counts.timedout;
+		info.jobs_submitted = nnpu_ctx_counted(ctx, NNPU_COUNT_SUBMITTED);
+		info.jobs_completed = nnpu_ctx_counted(ctx, NNPU_COUNT_COMPLETED);
+		info.jobs_failed = nnpu_ctx_counted(ctx, NNPU_COUNT_FAILED);
+		info.jobs_timedout = nnpu_ctx_counted(ctx, NNPU_COUNT_TIMEDOUT);
 		info.weight = ctx->attrs.weight;
 		info.mem_limit = ctx->attrs.mem_limit;
 		info.time_limit_ns = ctx->attrs.time_limit_ns;

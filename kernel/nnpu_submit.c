@@ -384,7 +384,7 @@ static void nnpu_submit_commit(struct nnpu_submit *s)
 	fence = dma_fence_get(job->fence);
 	drm_sched_job_arm(&job->base);
 	nnpu_submit_attach_resv(s);
-	atomic64_inc(&ctx->jobs_submitted);
+	nnpu_ctx_count(ctx, NNPU_COUNT_SUBMITTED, 1);
 	trace_nnpu_job_submit(job);
 	drm_sched_entity_push_job(&job->base);
 	/* The job may have been freed already. */

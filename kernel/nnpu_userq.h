@@ -22,6 +22,7 @@ struct mm_struct;
 struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_table;
+struct nnpu_tally;
 struct page;
 
 /* User queues of one file, of all its contexts. */
@@ -225,7 +226,7 @@ int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle);
 void nnpu_userq_hw_leave(struct nnpu_userq *uq);
 void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head);
 void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid);
-void nnpu_userq_hw_account_all(struct nnpu_ctx *ctx);
+void nnpu_userq_hw_account_all(struct nnpu_device *ndev, const struct nnpu_tally *tally);
 
 /* nnpu_userq_lend.c: who gets a hardware queue */
 void nnpu_userq_lend_init(struct nnpu_device *ndev);

@@ -99,16 +99,16 @@ void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head)
 {
 	struct nnpu_device *ndev = uq->ndev;
 	struct nnpu_userqs *uqs = &ndev->userqs;
+	bool entered;
 	int idx;
 
+	entered = nnpu_device_enter(ndev, &idx);
 	mutex_lock(&uqs->lock);
 	switch (uq->state) {
 	case NNPU_USERQ_ACTIVE:
-		if (!nnpu_device_enter(ndev, &idx))
-			break;
-		writel(head, ndev->doorbells + ((size_t)uq->qid << ndev->limits.db_shift) +
-		       NNPU_DB_CQ_ARM);
-		nnpu_device_exit(idx);
+		if (entered)
+			writel(head, ndev->doorbells + ((size_t)uq->qid << ndev->limits.db_shift) +
+			       NNPU_DB_CQ_ARM);
 		break;
 	case NNPU_USERQ_PARKED:
 		/* It never had a hardware queue: no completion can be beyond any index. */
@@ -126,6 +126,8 @@ void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head)
 		break;
 	}
 	mutex_unlock(&uqs->lock);
+	if (entered)
+		nnpu_device_exit(idx);
 }
 
 static int nnpu_userq_hw_create(struct nnpu_userq *uq, u16 qid)
@@ -292,24 +294,28 @@ void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid)
 	busy = nnpu_read_queue(ndev, qid, NNPU_QREG_BUSY);
 	/* A device that was pulled out reads as all ones. */
 	if (busy != U32_MAX || nnpu_read(ndev, NNPU_REG_ID) == NNPU_ID_MAGIC) {
-		atomic64_add((u64)(busy - uq->busy) * NSEC_PER_USEC, &uq->ctx->engine_ns);
+		nnpu_ctx_count(uq->ctx, NNPU_COUNT_ENGINE_NS,
+			       (u64)(busy - uq->busy) * NSEC_PER_USEC);
 		uq->busy = busy;
 	}
 	nnpu_device_exit(idx);
 }
 
 /**
- * nnpu_userq_hw_account_all - bring nnpu_ctx.engine_ns up to date
- * @ctx: context
+ * nnpu_userq_hw_account_all - bring the device time of a file up to date
+ * @ndev: device
+ * @tally: counters of the file
+ *
+ * One look at all queues, however many contexts the file has: a device reset waits for the lock.
  */
-void nnpu_userq_hw_account_all(struct nnpu_ctx *ctx)
+void nnpu_userq_hw_account_all(struct nnpu_device *ndev, const struct nnpu_tally *tally)
 {
-	struct nnpu_userqs *uqs = &ctx->ndev->userqs;
+	struct nnpu_userqs *uqs = &ndev->userqs;
 	struct nnpu_userq *uq;
 
 	mutex_lock(&uqs->lock);
 	list_for_each_entry(uq, &uqs->all, node)
-		if (uq->ctx == ctx && uq->qid)
+		if (uq->ctx->tally == tally && uq->qid)
 			nnpu_userq_hw_account(uq, uq->qid);
 	mutex_unlock(&uqs->lock);
 }

@@ -144,7 +144,7 @@ static void nnpu_userq_watch_hang(struct nnpu_userq *uq, const struct nnpu_watch
 
 	uq->abort_job = *s;
 	hang = nnpu_userq_watch_ladder(uq);
-	atomic64_inc(&uq->ctx->jobs_timedout);
+	nnpu_ctx_count(uq->ctx, NNPU_COUNT_TIMEDOUT, 1);
 	ret = nnpu_ladder_abort(&hang.ladder);
 	if (ret == -EINPROGRESS) {
 		uq->aborting = true;

@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -377,6 +378,44 @@ TEST_F(contexts, time_limit)
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &other, 5));
 	ASSERT_EQ(0, context_info(self->fd, 0, &info));
 	EXPECT_EQ(0, info.jobs_timedout);
+}
+
+/* A counter of the file; -1: there is none. */
+static long long fdinfo(int fd, const char *key)
+{
+	char path[64], line[256];
+	long long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, key, strlen(key)) && line[strlen(key)] == ':')
+			value = strtoll(line + strlen(key) + 1, NULL, 10);
+	if (f)
+		fclose(f);
+	return value;
+}
+
+/* What ends after its context was destroyed counts for the file. */
+TEST_F(contexts, counts_outlive_their_context)
+{
+	struct nnpu_job job;
+	int ret;
+
+	nnpu_test_ctx = create(self->fd, &(struct drm_nnpu_context_create) { 0 });
+	ASSERT_NE(0, nnpu_test_ctx);
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
+	ret = nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1);
+	if (ret == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	nnpu_job_fill(&job, 1);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &job));
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, nnpu_test_ctx));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &job, 60000));
+	EXPECT_EQ(1, fdinfo(self->fd, "nnpu-jobs-submitted"));
+	EXPECT_EQ(1, fdinfo(self->fd, "nnpu-jobs-completed"));
 }
 
 /* After a device reset the file has what does not belong to a context. */
