@@ -52,6 +52,40 @@ static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
 	return PAGE_ALIGN(ndev->limits.max_slots * sizeof(struct nnpu_slot_entry));
 }
 
+static void nnpu_ctx_free_args(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+	u32 i;
+
+	for (i = 0; ctx->args && i < nnpu_queue_ctx_places(&ndev->queue); i++)
+		if (ctx->args[i].mem)
+			dma_free_coherent(ndev->drm.dev, ndev->queue.args_stride,
+					  ctx->args[i].mem, ctx->args[i].dma);
+	kfree(ctx->args);
+	ctx->args = NULL;
+}
+
+/*
+ * An allocation for each block: memory that is in pieces has room for them. No warning: a process
+ * can have this fail as often as it likes.
+ */
+static int nnpu_ctx_alloc_args(struct nnpu_ctx *ctx)
+{
+	u32 places = nnpu_queue_ctx_places(&ctx->ndev->queue), i;
+	struct nnpu_device *ndev = ctx->ndev;
+
+	ctx->args = kcalloc(places, sizeof(*ctx->args), GFP_KERNEL_ACCOUNT);
+	for (i = 0; ctx->args && i < places; i++) {
+		struct nnpu_ctx_args *a = &ctx->args[i];
+
+		a->mem = dma_alloc_coherent(ndev->drm.dev, ndev->queue.args_stride, &a->dma,
+					    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		if (!a->mem)
+			return -ENOMEM;
+	}
+	return ctx->args ? 0 : -ENOMEM;
+}
+
 /* Free the DMA memory that is left. Slots first: their entries are in the table. */
 static void nnpu_ctx_free_dma(struct nnpu_ctx *ctx)
 {
@@ -63,10 +97,7 @@ static void nnpu_ctx_free_dma(struct nnpu_ctx *ctx)
 		dma_free_coherent(ndev->drm.dev, nnpu_ctx_table_size(ndev), ctx->slot_table,
 				  ctx->slot_table_dma);
 	ctx->slot_table = NULL;
-	if (ctx->args)
-		dma_free_coherent(ndev->drm.dev, nnpu_queue_args_size(&ndev->queue), ctx->args,
-				  ctx->args_dma);
-	ctx->args = NULL;
+	nnpu_ctx_free_args(ctx);
 	mutex_unlock(&ctx->lock);
 }
 
@@ -282,13 +313,11 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 	int ret;
 
 	ctx->slot_table = dma_alloc_coherent(ndev->drm.dev, nnpu_ctx_table_size(ndev),
-					     &ctx->slot_table_dma, GFP_KERNEL);
+					     &ctx->slot_table_dma, GFP_KERNEL | __GFP_NOWARN);
 	if (!ctx->slot_table)
 		return -ENOMEM;
-	ret = -ENOMEM;
-	ctx->args = dma_alloc_coherent(ndev->drm.dev, nnpu_queue_args_size(&ndev->queue),
-				       &ctx->args_dma, GFP_KERNEL_ACCOUNT);
-	if (!ctx->args)
+	ret = nnpu_ctx_alloc_args(ctx);
+	if (ret)
 		goto err_table;
 	ret = nnpu_ctx_init_scheds(ctx);
 	if (ret)

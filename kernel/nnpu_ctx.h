@@ -53,6 +53,16 @@ struct nnpu_tally {
 };
 
 /**
+ * struct nnpu_ctx_args - memory of an argument block
+ * @mem: nnpu_queue.args_stride bytes, coherent
+ * @dma: its DMA address
+ */
+struct nnpu_ctx_args {
+	void *mem;
+	dma_addr_t dma;
+};
+
+/**
  * struct nnpu_ctx - hardware context of an open file
  * @ref: @users, each job and each queue hold a reference; 0 until the device knows the
  *	context
@@ -72,8 +82,8 @@ struct nnpu_tally {
  * @programs: programs by number
  * @program_list: all struct nnpu_prog; under @lock
  * @scheds: jobs by priority
- * @args: argument blocks of the jobs that the device has; NULL after unplug
- * @args_dma: its DMA address
+ * @args: argument blocks of the jobs that the device has, nnpu_queue_ctx_places() of them;
+ *	NULL after unplug
  * @held: calls of nnpu_queue_hold() for this context; under nnpu_qpair.lock of the kernel queue
  * @closed: the file is closed: no job is given to the device; under the same lock
  * @fence_seqno: last sequence number per priority; under @submit_lock
@@ -110,8 +120,7 @@ struct nnpu_ctx {
 	struct list_head program_list;
 
 	struct nnpu_sched scheds[NNPU_NUM_PRIORITIES];
-	void *args;
-	dma_addr_t args_dma;
+	struct nnpu_ctx_args *args;
 	unsigned int held;
 	bool closed;
 	u64 fence_seqno[NNPU_NUM_PRIORITIES];

@@ -37,17 +37,6 @@ u32 nnpu_queue_ctx_places(const struct nnpu_queue *queue)
 }
 
 /**
- * nnpu_queue_args_size - memory for the argument blocks of a context
- * @queue: queue
- *
- * Return: bytes.
- */
-size_t nnpu_queue_args_size(const struct nnpu_queue *queue)
-{
-	return (size_t)nnpu_queue_ctx_places(queue) * queue->args_stride;
-}
-
-/**
  * nnpu_queue_max_contexts - contexts that a ring has room for, with a job of each priority
  * @entries: entries of the ring
  *
@@ -144,12 +133,12 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 {
 	u32 place = nnpu_cids_index(&queue->qp.cids, job->cid) - job->ctx->scheds[0].first_id;
+	const struct nnpu_ctx_args *args = &job->ctx->args[place];
 	struct nnpu_sqe_execute sqe;
-	size_t offset = (size_t)place * queue->args_stride;
 
 	BUILD_BUG_ON(sizeof(sqe) != sizeof(struct nnpu_sqe));
-	memcpy(job->ctx->args + offset, job->args, job->args_len);
-	nnpu_job_fill_sqe(job, job->ctx->args_dma + offset, &sqe);
+	memcpy(args->mem, job->args, job->args_len);
+	nnpu_job_fill_sqe(job, args->dma, &sqe);
 	job->asked = ktime_to_ms(ktime_get());
 	return nnpu_qpair_push(&queue->qp, (const struct nnpu_sqe *)&sqe);
 }

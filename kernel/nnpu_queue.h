@@ -15,7 +15,7 @@ struct nnpu_job;
 /**
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
  * @qp: its rings; owners of its cids are struct nnpu_job
- * @args_stride: bytes from one argument block of a context to the next
+ * @args_stride: bytes of memory for an argument block
  * @credits: jobs of one context and priority that the device may have; the rings have room
  *	for those of all contexts and priorities
  * @places: command ids and argument blocks of a context and priority, one more than
@@ -61,6 +61,5 @@ void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now);
 /* Places of a context. */
 u32 nnpu_queue_ctx_places(const struct nnpu_queue *queue);
 u32 nnpu_queue_max_contexts(u32 entries);
-size_t nnpu_queue_args_size(const struct nnpu_queue *queue);
 
 #endif /* _NNPU_QUEUE_H_ */
