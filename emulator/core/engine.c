@@ -417,9 +417,10 @@ static void engine_renew(struct nnpu_engine *e)
 
 void engine_charge(struct nnpu_engine *e, uint64_t now)
 {
-	uint64_t used = now - e->busy_since;
+	/* Who activated a lane may have charged it after the caller asked the clock. */
+	uint64_t used = now > e->busy_since ? now - e->busy_since : 0;
 
-	e->busy_since = now;
+	e->busy_since += used;
 	e->dev->busy_ns += used;
 	e->lane->q->busy_ns += used;
 	sched_charge(e->lane, used);
@@ -625,6 +626,7 @@ static bool engine_serve(struct nnpu_engine *e)
 	lane = sched_pick(dev);
 	if (!lane)
 		return false;
+	sched_begin(dev, lane);
 	if (lane->away) {
 		struct nnpu_engine *to = lane->away;
 

@@ -16,6 +16,7 @@
  * that exist.
  */
 #include "device_state.h"
+#include "engine.h"
 #include "queue.h"
 #include "scheduler.h"
 #include "slots.h"
@@ -135,6 +136,57 @@ static void ready_remove(struct nnpu_device *dev, struct lane *lane)
 }
 
 /* A lane gets work, or has none any more. */
+static void raise(uint64_t *clock, uint64_t least)
+{
+	if (least != UINT64_MAX && *clock < least)
+		*clock = least;
+}
+
+static void least(uint64_t *value, uint64_t vtime)
+{
+	if (vtime < *value)
+		*value = vtime;
+}
+
+/*
+ * A lane gets work. Who runs meanwhile has not been charged since his turn began, and as long
+ * as nobody waited nobody was picked: bring the clocks to where the others are, or the newcomer
+ * would have all the time that they had to themselves.
+ */
+static void catch_up(struct nnpu_device *dev, const struct lane *lane)
+{
+	const struct sched_ctx *s = &lane->ctx->sched;
+	struct sched_class *class = class_of(dev, lane->ctx);
+	struct sched_level *level = &lane->ctx->sched.levels[lane->priority];
+	uint64_t groups = UINT64_MAX, contexts = UINT64_MAX, lanes = UINT64_MAX, now = dev_now(dev);
+	const struct sched_group *g;
+	const struct nnpu_ctx *c;
+	const struct lane *l;
+	unsigned int i;
+
+	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
+		struct nnpu_engine *e = &dev->engines[i];
+
+		if (!e->busy || !e->seated || !e->lane || e->lane == lane)
+			continue;
+		engine_charge(e, now);
+		if (class_of(dev, e->lane->ctx) == class)
+			least(&groups, e->lane->ctx->sched.group->vtime);
+		if (e->lane->ctx == lane->ctx && e->lane->priority == lane->priority)
+			least(&lanes, e->lane->vtime);
+	}
+	for (g = class->first; g; g = g->next)
+		least(&groups, g->vtime);
+	for (c = s->group->first; c; c = c->sched.next)
+		if (c != lane->ctx)
+			least(&contexts, c->sched.vtime);
+	for (l = level->first; l; l = l->next)
+		least(&lanes, l->vtime);
+	raise(&class->vtime, groups);
+	raise(&s->group->ctx_vtime, contexts);
+	raise(&level->vtime, lanes);
+}
+
 static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 {
 	struct sched_ctx *s = &lane->ctx->sched;
@@ -144,6 +196,8 @@ static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 
 	lane->active = active;
 	if (active) {
+		if (class->active)
+			catch_up(dev, lane);
 		level->active++;
 		if (lane->vtime < level->vtime)
 			lane->vtime = level->vtime;
@@ -230,9 +284,6 @@ static struct sched_class *pick_class(struct nnpu_device *dev)
 			top = i;
 			break;
 		}
-	for (i = 0; i < top; i++)
-		dev->classes[i].passed = dev->classes[i].first ? dev->classes[i].passed + 1 : 0;
-	dev->classes[top].passed = 0;
 	return &dev->classes[top];
 }
 
@@ -247,9 +298,6 @@ static struct sched_level *pick_level(struct sched_ctx *s)
 			top = i;
 			break;
 		}
-	for (i = 0; i < top; i++)
-		s->levels[i].passed = s->levels[i].first ? s->levels[i].passed + 1 : 0;
-	s->levels[top].passed = 0;
 	return &s->levels[top];
 }
 
@@ -287,6 +335,19 @@ struct lane *sched_pick(struct nnpu_device *dev)
 	if (level->vtime < best->vtime)
 		level->vtime = best->vtime;
 	return best;
+}
+
+void sched_begin(struct nnpu_device *dev, const struct lane *lane)
+{
+	struct sched_ctx *s = &lane->ctx->sched;
+	unsigned int i;
+
+	for (i = 0; i < s->class; i++)
+		dev->classes[i].passed = dev->classes[i].first ? dev->classes[i].passed + 1 : 0;
+	dev->classes[s->class].passed = 0;
+	for (i = 0; i < lane->priority; i++)
+		s->levels[i].passed = s->levels[i].first ? s->levels[i].passed + 1 : 0;
+	s->levels[lane->priority].passed = 0;
 }
 
 static uint64_t by_weight(uint64_t ns, uint16_t weight)

@@ -95,8 +95,9 @@ void sched_add_ctx(struct nnpu_ctx *ctx);
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane);
 
-/* The lane to serve next, or NULL. */
+/* The lane to serve next, or NULL. sched_begin(): its turn begins, and the others are passed over. */
 struct lane *sched_pick(struct nnpu_device *dev);
+void sched_begin(struct nnpu_device *dev, const struct lane *lane);
 
 /* A kernel queue with entries to fetch, or NULL. */
 struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev);

@@ -119,11 +119,13 @@ static struct nnpu_engine *next_worker(struct nnpu_engine *e)
 	e->lane->away = e;
 	sched_update_lane(dev, e->lane);
 	best = sched_pick(dev);
-	if (!best || best->away == e)
+	if (!best)
 		return NULL;
+	/* A spare worker picks by itself. */
 	if (!best->away)
 		return take_spare(dev);
-	return best->away;
+	sched_begin(dev, best);
+	return best->away == e ? NULL : best->away;
 }
 
 /* The job of a lane has a seat again, or ends without one. */

@@ -5,6 +5,7 @@
  */
 #include <endian.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rig.h"
 #include "tap.h"
@@ -280,6 +281,54 @@ static void test_flood(void)
 	rig_close(&rig);
 }
 
+/* An endless job of high priority leaves turns to one of low priority that has not begun. */
+static void test_low_beside_high(void)
+{
+	struct nnpu_sqe_execute sqe;
+	struct nnpu_arg *args;
+	uint16_t high, low;
+
+	open_device(ENDLESS);
+	args = job_args(&a, 1, 1);
+	job_arg(&args[0], 1, 0, 16);
+	job_arg(&args[1], 1, 64, 4);
+	job_sqe(&a, ROI, &sqe);
+	sqe.flags |= NNPU_QUEUE_PRIORITY_HIGH << NNPU_EXEC_PRIORITY_SHIFT;
+	high = rig_push(&rig, &rig.queues[SHARED], (struct nnpu_sqe *)&sqe);
+	rig_kick(&rig, &rig.queues[SHARED]);
+	ok(current_is(SHARED, high), "an endless job of high priority");
+	/* Refused when it begins, which is all that matters here: it takes the arguments of the other. */
+	sqe.program = htole32(ADD);
+	sqe.flags = (uint8_t)(sqe.flags & ~NNPU_EXEC_PRIORITY) |
+		    NNPU_QUEUE_PRIORITY_LOW << NNPU_EXEC_PRIORITY_SHIFT;
+	low = rig_push(&rig, &rig.queues[SHARED], (struct nnpu_sqe *)&sqe);
+	rig_kick(&rig, &rig.queues[SHARED]);
+	ok(completes(SHARED, low, NNPU_STATUS_ARG_COUNT), "one of low priority has a turn");
+	rig_close(&rig);
+}
+
+/* Who was alone has not to pay for that when another one comes. */
+static void test_newcomer(void)
+{
+	uint32_t before, after;
+	uint16_t first;
+
+	open_device(ENDLESS);
+	ok(!load_roi(2, ENDLESS), "an endless job for the other client");
+	first = submit_roi(OWN_A);
+	ok(current_is(OWN_A, first), "one that is alone");
+	usleep(500000);
+	memcpy(b.block, a.block, 256);
+	memcpy(b.operands, a.operands, 256);
+	before = qreg(OWN_A, NNPU_QREG_BUSY);
+	submit(&b, OWN_B, ROI);
+	usleep(300000);
+	after = qreg(OWN_A, NNPU_QREG_BUSY);
+	/* BUSY is charged at the first point beside another one: what it had alone comes with it. */
+	ok(after - before >= 500000 + 60000, "it goes on beside the newcomer: %u us", after - before);
+	rig_close(&rig);
+}
+
 /* A job that gives way many times has the same result. */
 static void test_result(void)
 {
@@ -389,6 +438,8 @@ int main(void)
 	test_ways();
 	test_aborts();
 	test_flood();
+	test_low_beside_high();
+	test_newcomer();
 	test_result();
 	return tap_done();
 }
