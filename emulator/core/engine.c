@@ -17,6 +17,7 @@
 #include "device_state.h"
 #include "engine.h"
 #include "fetch.h"
+#include "injected.h"
 #include "job.h"
 #include "program_load.h"
 #include "queue.h"
@@ -35,22 +36,6 @@
 #define READ_AHEAD	4
 /* Points between two looks at the clock, for the limit of engine time. */
 #define POINTS_PER_LOOK	16
-
-/* How long a stalled job with a limit sleeps before it looks at the clock, at most, ns. */
-#define STALL_LOOK_NS	100000000u
-
-/* Injections for the job that starts. */
-struct injected {
-	bool stall;
-	bool stuck;
-	bool deaf;
-	bool slow;
-	bool fail_dma;
-	bool lost_irq;
-	bool bad_cid;
-	bool bad_status;
-	bool lost_cqe;
-};
 
 /* The entry that an engine serves. */
 struct entry {
@@ -105,74 +90,6 @@ bool op_progress(struct job_progress *p)
 	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
 		p->point(p);
 	return job_is_to_end(p);
-}
-
-/* Sleep until something happens or the engine time is used up. dev->lock held. */
-static void stall_wait(struct nnpu_engine *e)
-{
-	struct nnpu_device *dev = e->dev;
-	uint64_t now = dev_now(dev), ns;
-	struct timespec until;
-
-	if (!e->progress.end_ns) {
-		pthread_cond_wait(&dev->event, &dev->lock);
-		return;
-	}
-	e->progress.expired = now >= e->progress.end_ns;
-	if (e->progress.expired)
-		return;
-	/* The clock of the device may go at another pace. */
-	ns = e->progress.end_ns - now < STALL_LOOK_NS ? e->progress.end_ns - now : STALL_LOOK_NS;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	ns += (uint64_t)until.tv_nsec;
-	until.tv_sec += (time_t)(ns / 1000000000u);
-	until.tv_nsec = (long)(ns % 1000000000u);
-	pthread_cond_timedwait(&dev->event, &dev->lock, &until);
-}
-
-/* Does it take the reset of the queue or the end of the context to end the job? dev->lock held. */
-static bool is_dropped(const struct nnpu_engine *e)
-{
-	return e->q->dropping || e->lane->dropping || e->lane->ctx->dying;
-}
-
-/* A job without progress. @deaf: only the reset of its queue ends it, @stuck: of the device. */
-static void job_stall(struct nnpu_engine *e, const struct injected *in)
-{
-	struct nnpu_device *dev = e->dev;
-
-	pthread_mutex_lock(&dev->lock);
-	while (!atomic_load(&dev->stop) &&
-	       (in->stuck || !(in->deaf ? is_dropped(e) : job_is_to_end(&e->progress))))
-		if (in->stuck || in->deaf)
-			pthread_cond_wait(&dev->event, &dev->lock);
-		else
-			stall_wait(e);
-	pthread_mutex_unlock(&dev->lock);
-}
-
-/* One more second, in steps that count as progress. */
-static void job_slow(struct job_progress *progress)
-{
-	const struct timespec step = { .tv_nsec = 5000000 };
-	unsigned int i;
-
-	for (i = 0; i < 200 && !op_progress(progress); i++)
-		nanosleep(&step, NULL);
-}
-
-static void take_injections(struct nnpu_device *dev, struct nnpu_queue *q, struct injected *in)
-{
-	in->stall = dev_inject(dev, NNPU_INJECT_JOB_STALL);
-	in->stuck = dev_inject(dev, NNPU_INJECT_JOB_STUCK);
-	in->deaf = dev_inject(dev, NNPU_INJECT_JOB_DEAF);
-	in->slow = dev_inject(dev, NNPU_INJECT_JOB_SLOW);
-	in->fail_dma = dev_inject(dev, NNPU_INJECT_DMA_ERROR);
-	in->lost_irq = dev_inject(dev, NNPU_INJECT_LOST_IRQ);
-	in->bad_status = dev_inject(dev, NNPU_INJECT_BAD_STATUS);
-	in->lost_cqe = dev_inject(dev, NNPU_INJECT_LOST_CQE);
-	/* The extra completion must not overflow the ring. */
-	in->bad_cid = queue_has_room(q, 2) && dev_inject(dev, NNPU_INJECT_BAD_CID);
 }
 
 /*
@@ -251,7 +168,7 @@ static void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 	if (!is_job(en))
 		return;
 	if (dev->props.inject) {
-		take_injections(dev, q, &en->in);
+		injected_take(dev, q, &en->in);
 		en->job.fail_dma = en->in.fail_dma;
 		if (dev_inject(dev, NNPU_INJECT_FATAL))
 			dev_fatal(dev, NNPU_STATUS_INTERNAL, irqs);
@@ -266,9 +183,9 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 	const struct injected *in = &en->in;
 
 	if (in->stall || in->stuck || in->deaf)
-		job_stall(e, in);
+		injected_stall(e, in);
 	if (in->slow)
-		job_slow(&e->progress);
+		injected_slow(&e->progress);
 	if (in->stall || in->stuck || in->deaf || in->slow) {
 		/* It starts now. What it has given way for is over. */
 		en->job.start_ns = 0;
