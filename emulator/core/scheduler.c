@@ -135,11 +135,10 @@ static void ready_remove(struct nnpu_device *dev, struct lane *lane)
 	count_ready(dev, -1);
 }
 
-/* A lane gets work, or has none any more. */
-static void raise(uint64_t *clock, uint64_t least)
+static void raise(uint64_t *clock, uint64_t vtime)
 {
-	if (least != UINT64_MAX && *clock < least)
-		*clock = least;
+	if (vtime != UINT64_MAX && *clock < vtime)
+		*clock = vtime;
 }
 
 static void least(uint64_t *value, uint64_t vtime)
@@ -164,10 +163,10 @@ static void catch_up(struct nnpu_device *dev, const struct lane *lane)
 	const struct lane *l;
 	unsigned int i;
 
-	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
-		struct nnpu_engine *e = &dev->engines[i];
+	for (i = 0; i < dev->props.num_engines; i++) {
+		struct nnpu_engine *e = dev->seats[i].worker;
 
-		if (!e->busy || !e->seated || !e->lane || e->lane == lane)
+		if (!e->busy || !e->lane || e->lane == lane)
 			continue;
 		engine_charge(e, now);
 		if (class_of(dev, e->lane->ctx) == class)
@@ -187,6 +186,7 @@ static void catch_up(struct nnpu_device *dev, const struct lane *lane)
 	raise(&level->vtime, lanes);
 }
 
+/* A lane gets work, or has none any more. */
 static void set_active(struct nnpu_device *dev, struct lane *lane, bool active)
 {
 	struct sched_ctx *s = &lane->ctx->sched;
