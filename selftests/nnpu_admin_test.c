@@ -62,7 +62,7 @@ struct thread {
 
 static int check_program(int fd)
 {
-	static uint64_t image[NNPU_ADD_IMAGE_SIZE / 8];
+	uint64_t image[NNPU_ADD_IMAGE_SIZE / 8];
 	struct { uint64_t words[64]; } report;
 	struct drm_nnpu_program_load arg = {
 		.image = (uintptr_t)image,
@@ -89,7 +89,7 @@ static int make_queue(int fd)
 
 static int load_program(int fd)
 {
-	static uint64_t image[NNPU_ADD_IMAGE_SIZE / 8];
+	uint64_t image[NNPU_ADD_IMAGE_SIZE / 8];
 	size_t size = nnpu_add_image(image, 16);
 	uint32_t program;
 	int ret = nnpu_program_load(fd, image, size, &program, NULL);
