@@ -123,29 +123,6 @@ int nnpu_command_load(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 }
 
 /**
- * nnpu_command_begin - wait until no other ioctl has a command for the context
- * @ctx: context
- *
- * For ioctls, before they change anything: a process with many threads waits here, where it can
- * be killed, and its releases and aborts go past it. nnpu_command_end() follows.
- *
- * Return: 0, or -EINTR if the process was killed.
- */
-int nnpu_command_begin(struct nnpu_ctx *ctx)
-{
-	return mutex_lock_killable(&ctx->command_lock) ? -EINTR : 0;
-}
-
-/**
- * nnpu_command_end - undo nnpu_command_begin()
- * @ctx: context
- */
-void nnpu_command_end(struct nnpu_ctx *ctx)
-{
-	mutex_unlock(&ctx->command_lock);
-}
-
-/**
  * nnpu_command_revoke - run an admin command that must not fail
  * @ndev: device
  * @ctx: context it belongs to

@@ -10,8 +10,6 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 		      struct nnpu_admin_result *result);
 int nnpu_command_load(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
 		      struct nnpu_admin_result *result);
-int nnpu_command_begin(struct nnpu_ctx *ctx);
-void nnpu_command_end(struct nnpu_ctx *ctx);
 void nnpu_command_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe);
 
 #endif /* _NNPU_COMMAND_H_ */

@@ -89,7 +89,7 @@ struct nnpu_ctx_args {
  * @fence_seqno: last sequence number per priority; under @submit_lock
  * @submit_lock: keeps numbers and jobs of an entity in the same order
  * @load_lock: one load at a time, killable; its holder waits for the load
- * @command_lock: one ioctl at a time that sends a command, killable; see nnpu_command_begin()
+ * @command_lock: one ioctl at a time that sends a command, killable; see nnpu_file_begin_command()
  * @num_slots: slots that are bound
  * @num_programs: programs that are loaded
  * @num_jobs: jobs that have not been freed

@@ -98,6 +98,41 @@ void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx)
 	nnpu_ctx_close(ctx);
 }
 
+/**
+ * nnpu_file_begin_command - find a context, and wait until no other ioctl has a command for it
+ * @file: file
+ * @id: any number
+ *
+ * For ioctls, before they change anything: a process with many threads waits here, where it can
+ * be killed, and its releases and aborts go past it. nnpu_file_end_command() follows.
+ *
+ * Return: the context; ERR_PTR(-ENOENT) if there is none, ERR_PTR(-EINTR) if the process was
+ * killed.
+ */
+struct nnpu_ctx *nnpu_file_begin_command(struct drm_file *file, u32 id)
+{
+	struct nnpu_ctx *ctx = nnpu_file_get_context(file, id);
+
+	if (!ctx)
+		return ERR_PTR(-ENOENT);
+	if (mutex_lock_killable(&ctx->command_lock)) {
+		nnpu_file_put_context(file, ctx);
+		return ERR_PTR(-EINTR);
+	}
+	return ctx;
+}
+
+/**
+ * nnpu_file_end_command - undo nnpu_file_begin_command()
+ * @file: file
+ * @ctx: context
+ */
+void nnpu_file_end_command(struct drm_file *file, struct nnpu_ctx *ctx)
+{
+	mutex_unlock(&ctx->command_lock);
+	nnpu_file_put_context(file, ctx);
+}
+
 /* Take a context from the table. False: there was none. */
 static bool nnpu_file_drop_context(struct drm_file *file, u32 id)
 {

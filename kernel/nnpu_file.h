@@ -31,6 +31,8 @@ void nnpu_file_close(struct drm_device *drm, struct drm_file *file);
 struct nnpu_ctx *nnpu_file_get_context(struct drm_file *file, u32 id);
 struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id);
 void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx);
+struct nnpu_ctx *nnpu_file_begin_command(struct drm_file *file, u32 id);
+void nnpu_file_end_command(struct drm_file *file, struct nnpu_ctx *ctx);
 int nnpu_file_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_file_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 

@@ -7,6 +7,7 @@
  * keeps what it needs, so the driver frees the copy when the command ends.
  */
 #include <linux/dma-mapping.h>
+#include <linux/err.h>
 #include <linux/iosys-map.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -371,16 +372,13 @@ int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_nnpu_program_unload *args = data;
 	struct nnpu_prog *program;
 	struct nnpu_ctx *ctx;
-	int ret;
+	int ret = 0;
 
 	if (args->flags || args->pad)
 		return -EINVAL;
-	ctx = nnpu_file_get_context(file, args->ctx);
-	if (!ctx)
-		return -ENOENT;
-	ret = nnpu_command_begin(ctx);
-	if (ret)
-		goto out_put;
+	ctx = nnpu_file_begin_command(file, args->ctx);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
 	program = nnpu_table_hide(&ctx->programs, args->program);
 	if (program) {
 		atomic_dec(&ctx->num_programs);
@@ -389,9 +387,7 @@ int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	} else {
 		ret = -ENOENT;
 	}
-	nnpu_command_end(ctx);
-out_put:
-	nnpu_file_put_context(file, ctx);
+	nnpu_file_end_command(file, ctx);
 	return ret;
 }
 

@@ -6,6 +6,7 @@
  * does not read it again. INVALIDATE_SLOTS makes the device forget what it read before.
  * Then the driver releases page table and buffer, and then the number.
  */
+#include <linux/err.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -284,16 +285,13 @@ int nnpu_slot_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_nnpu_slot_unbind *args = data;
 	struct nnpu_slot *slot;
 	struct nnpu_ctx *ctx;
-	int ret;
+	int ret = 0;
 
 	if (args->flags || args->pad)
 		return -EINVAL;
-	ctx = nnpu_file_get_context(file, args->ctx);
-	if (!ctx)
-		return -ENOENT;
-	ret = nnpu_command_begin(ctx);
-	if (ret)
-		goto out_put;
+	ctx = nnpu_file_begin_command(file, args->ctx);
+	if (IS_ERR(ctx))
+		return PTR_ERR(ctx);
 	slot = nnpu_table_hide(&ctx->slots, args->slot);
 	if (slot) {
 		atomic_dec(&ctx->num_slots);
@@ -301,8 +299,6 @@ int nnpu_slot_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	} else {
 		ret = -ENOENT;
 	}
-	nnpu_command_end(ctx);
-out_put:
-	nnpu_file_put_context(file, ctx);
+	nnpu_file_end_command(file, ctx);
 	return ret;
 }
