@@ -4,15 +4,14 @@
  */
 #include <endian.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "device_state.h"
 #include "device_threads.h"
+#include "injected.h"
 #include "interrupts.h"
 #include "loads.h"
 #include "program_load.h"
 #include "queue.h"
-#include "ops/op.h"
 
 /* How long a loader keeps the turn while others wait, ns. */
 #define SLICE_NS	5000000u
@@ -136,16 +135,14 @@ static void load_end(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load 
 /* An injected load: it makes no progress, or takes a second more. */
 static void load_misbehave(struct load_worker *w, const struct load *load)
 {
-	const struct timespec step = { .tv_nsec = 5000000 };
 	struct nnpu_device *dev = w->dev;
-	unsigned int i;
 
 	pthread_mutex_lock(&dev->lock);
 	while (load->stall && !job_is_to_end(&w->progress))
 		pthread_cond_wait(&w->wake, &dev->lock);
 	pthread_mutex_unlock(&dev->lock);
-	for (i = 0; load->slow && i < 200 && !op_progress(&w->progress); i++)
-		nanosleep(&step, NULL);
+	if (load->slow)
+		injected_slow(&w->progress);
 }
 
 /* Run the first load of the context. dev->lock held, dropped inside. */
