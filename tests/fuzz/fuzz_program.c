@@ -23,6 +23,7 @@
 #include "core/executor.h"
 #include "core/job.h"
 #include "inproc/inproc.h"
+#include "large_share.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -50,8 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define LARGE_SLOT	2u
 #define SMALL_OPERAND	(1u << 20)
 #define SMALL_DEVICE	(16u << 20)
-/* Large ones get one part of so many of the time. */
-#define LARGE_SHARE	2
 
 static struct nnpu_inproc *ip;
 static struct nnpu_device *dev;
@@ -59,7 +58,6 @@ static struct nnpu_engine engine;
 static struct nnpu_ctx *ctx;
 static uint8_t *memory;
 static uint8_t *large_memory;		/* pages that nobody touches are none */
-static uint64_t large_begin, large_ns, large_tried, large_done;
 static atomic_uint progress;
 static atomic_bool aborted;
 
@@ -86,21 +84,6 @@ static void *impatience(void *arg)
 	return NULL;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* For run_device_fuzzer, which fails if there was none. */
-static void tell_large(void)
-{
-	fprintf(stderr, "large: %llu of %llu executions had an operand of 64 MiB or more\n",
-		(unsigned long long)large_done, (unsigned long long)large_tried);
-}
-
 static void setup(void)
 {
 	struct nnpu_inproc_config config;
@@ -121,8 +104,7 @@ static void setup(void)
 	    nnpu_inproc_register(ip, large_memory, LARGE_MEMORY,
 				 NNPU_INPROC_READ | NNPU_INPROC_WRITE))
 		abort();
-	large_begin = now_ns();
-	atexit(tell_large);
+	large_setup();
 	memset(memory, 0, MEMORY);
 	dev = nnpu_inproc_device(ip);
 	slots = (struct nnpu_slot_entry *)memory;
@@ -378,9 +360,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    le16toh(h->command_stride) < sizeof(struct nnpu_command))
 			h->command_stride = htole16(sizeof(struct nnpu_command));
 		h->size = htole32(length);
-		/* The first one always, so that an input that was kept does the same again. */
-		if (data[0] & OPT_LARGE &&
-		    large_ns * LARGE_SHARE <= now_ns() - large_begin) {
+		if (data[0] & OPT_LARGE && large_may_run()) {
 			scale.axis = OPT_AXIS(data[0]);
 			make_large(&scale, image, length);
 		}

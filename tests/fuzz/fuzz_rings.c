@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "../emulator/rig.h"
+#include "large_share.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,11 +31,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define TABLES		524288u
 #define STATES		786432u	/* of suspended queues */
 
-/* An operand of LARGE_EXECUTE, the memory of three, their slot, their share of the time. */
+/* An operand of LARGE_EXECUTE, the memory of three, their slot. */
 #define LARGE		(64u << 20)
 #define LARGE_MEMORY	(3ull * LARGE)
 #define LARGE_SLOT	5u
-#define LARGE_SHARE	2
 #define LARGE_WAIT_NS	2000000000u
 
 enum step {
@@ -51,7 +51,6 @@ struct input {
 static struct nnpu_inproc *ip;
 static uint8_t *memory;
 static uint8_t *large_memory;		/* pages that nobody touches are none */
-static uint64_t large_begin, large_ns, large_tried, large_done;
 static struct image image;
 static uint32_t tails[QUEUES + 1];
 
@@ -75,21 +74,6 @@ static uint32_t next32(struct input *in)
 static uint64_t at(uint32_t offset)
 {
 	return htole64((uintptr_t)memory + offset);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* For run_device_fuzzer, which fails if there was none. */
-static void tell_large(void)
-{
-	fprintf(stderr, "large: %llu of %llu executions had an operand of 64 MiB or more\n",
-		(unsigned long long)large_done, (unsigned long long)large_tried);
 }
 
 static void setup(void)
@@ -116,8 +100,7 @@ static void setup(void)
 	    nnpu_inproc_register(ip, large_memory, LARGE_MEMORY,
 				 NNPU_INPROC_READ | NNPU_INPROC_WRITE))
 		abort();
-	large_begin = now_ns();
-	atexit(tell_large);
+	large_setup();
 	image_add(&image, 0);
 }
 
@@ -395,8 +378,7 @@ static void execute_large(struct input *in)
 	};
 	uint64_t begin = now_ns();
 
-	/* The first one always, so that an input that was kept does the same again. */
-	if (large_ns * LARGE_SHARE > begin - large_begin)
+	if (!large_may_run())
 		return;
 	*s = (struct nnpu_slot_entry) {
 		.mem = { .addr = htole64((uintptr_t)large_memory),
