@@ -116,8 +116,7 @@ int exec_read_inputs(struct exec_run *run)
 			continue;
 		status = read_input(run, i, t);
 		if (status)
-			return verdict_set(run->verdict, status, NNPU_REASON_NONE, i,
-					   NNPU_OPERAND_NONE);
+			return verdict_access(run->verdict, status, i);
 	}
 	run->inputs_read = true;
 	/* From here on it may take long. */

@@ -376,7 +376,7 @@ static int write_outputs(struct run *r)
 				     le64toh(a->offset), t->data, t->bytes, DMA_WRITE,
 				     &r->job->engine->progress);
 		if (status)
-			return status_fault(r, status, p->num_inputs + o);
+			return verdict_access(r->v, status, p->num_inputs + o);
 	}
 	if (short_output != UINT32_MAX)
 		return status_fault(r, NNPU_STATUS_OUTPUT_INSUFFICIENT, short_output);
@@ -462,12 +462,12 @@ static int copy_bytes(struct run *r, uint32_t n, uint8_t *buffer)
 				     le64toh(from->offset) + at, buffer, piece, DMA_READ,
 				     &e->progress);
 		if (status)
-			return status_fault(r, status, n);
+			return verdict_access(r->v, status, n);
 		status = slot_access(r->ctx, &e->slots, le32toh(to->slot),
 				     le64toh(to->offset) + at, buffer, piece, DMA_WRITE,
 				     &e->progress);
 		if (status)
-			return status_fault(r, status, r->num_inputs + n);
+			return verdict_access(r->v, status, r->num_inputs + n);
 		slots_release(&e->slots);
 		if (op_progress(&e->progress))
 			return status_fault(r, job_end_status(&e->progress), 0);

@@ -220,11 +220,7 @@ static int load_constant(struct loader *l, uint32_t index)
 			     l->pace.progress);
 	/* Small accesses leave the slots held. */
 	slots_release(l->request->slots);
-	if (status == NNPU_STATUS_ABORTED)
-		return verdict_status(l->v, status);
-	if (status)
-		return verdict_set(l->v, status, NNPU_REASON_NONE, index, NNPU_OPERAND_NONE);
-	return 0;
+	return status ? verdict_access(l->v, status, index) : 0;
 }
 
 static int load_constants(struct loader *l)

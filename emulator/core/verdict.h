@@ -52,4 +52,15 @@ static inline int verdict_status(struct verdict *v, unsigned int status)
 	return verdict_set(v, status, NNPU_REASON_NONE, 0, NNPU_OPERAND_NONE);
 }
 
+/* An access for operand @number ended with @status. An end or a lack of memory is not its fault. */
+static inline int verdict_access(struct verdict *v, unsigned int status, uint32_t number)
+{
+	bool of_operand = status == NNPU_STATUS_INVALID_SLOT ||
+			  status == NNPU_STATUS_SLOT_BOUNDS ||
+			  status == NNPU_STATUS_SLOT_RIGHTS || status == NNPU_STATUS_DMA_ERROR;
+
+	return verdict_set(v, status, NNPU_REASON_NONE, of_operand ? number : 0,
+			   NNPU_OPERAND_NONE);
+}
+
 #endif /* NNPU_EMU_VERDICT_H */

@@ -11,6 +11,7 @@
 
 #define CTX		1u
 #define LIMITED		2u
+#define SHORT		4u
 #define BIG		(20u << 20)
 /* Slots beside those of the rig: read only, write only, large. */
 #define RO		2u
@@ -190,6 +191,28 @@ static void test_ends(void)
 	ok(copy_with(NULL, NULL) == NNPU_STATUS_SUCCESS, "the next one works");
 }
 
+/*
+ * Where the first look at the clock finds that the time is used up: @small ranges without a
+ * point of their own shift it through reads, writes and what is between them.
+ */
+static void test_end_in_access(unsigned int small)
+{
+	struct nnpu_sqe_execute sqe;
+	struct nnpu_cqe cqe;
+	unsigned int n;
+
+	job_args(&j, small + 1, small + 1);
+	for (n = 0; n < 2 * (small + 1); n++)
+		job_arg(record(n), LARGE, n > small ? BIG / 2 : 0,
+			n % (small + 1) < small ? 1000 : BIG / 2);
+	job_sqe(&j, 0, &sqe);
+	sqe.opcode = NNPU_IO_COPY;
+	sqe.ctx = htole32(SHORT);
+	ok(rig_run(&rig, j.q, &sqe, &cqe) == NNPU_STATUS_TIME_LIMIT &&
+	   cqe.error == 0 && job_result(&j)->command == 0,
+	   "an end in a transfer is no fault of an argument (%u)", small);
+}
+
 static void test_memory(void)
 {
 	rig.ctx_attrs.mem_limit = htole64(4096);
@@ -204,6 +227,7 @@ static void test_memory(void)
 int main(void)
 {
 	const uint32_t valid = NNPU_SLOT_VALID;
+	unsigned int n;
 
 	rig_open(&rig, NULL);
 	if (!rig_enable(&rig) || !job_rig_init(&j, &rig, CTX, 1)) {
@@ -216,10 +240,14 @@ int main(void)
 	rig_slot(&j.slots[LARGE], large, BIG, valid | NNPU_SLOT_READ | NNPU_SLOT_WRITE);
 	rig.ctx_attrs.time_limit_ns = htole64(1000000);
 	ok(!rig_create_ctx(&rig, LIMITED, j.slots, 16), "a context with 1 ms for a job");
+	rig.ctx_attrs.time_limit_ns = htole64(1);
+	ok(!rig_create_ctx(&rig, SHORT, j.slots, 16), "a context with 1 ns");
 	rig.ctx_attrs.time_limit_ns = 0;
 	test_bytes();
 	test_refused();
 	test_ends();
+	for (n = 0; n < 4; n++)
+		test_end_in_access(n);
 	test_memory();
 	rig_close(&rig);
 	return tap_done();

@@ -529,6 +529,72 @@ static void test_null_mode(void)
 	rig_close(&null);
 }
 
+/* Bytes between two points of a transfer. */
+#define PIECE		(256u << 10)
+
+/* A program of context 2 that adds tensors of some pieces, after so many small commands. */
+static void load_large(unsigned int pieces, unsigned int commands)
+{
+	const float one = 1;
+	struct image im;
+	uint32_t t[4], i;
+
+	image_init(&im);
+	t[3] = image_scalar(&im, 0);
+	for (i = 0; i < 3; i++)
+		t[i] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32,
+				    i < 2 ? NNPU_TENSOR_INPUT : NNPU_TENSOR_OUTPUT,
+				    (int)(pieces * PIECE / 4), -1);
+	i = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 1, &one, sizeof(one));
+	while (commands--)
+		image_command(&im, NNPU_OP_ADD, 3, 1, i, i, t[3],
+			      image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_TEMPORARY,
+					   1, -1));
+	image_command(&im, NNPU_OP_ADD, 3, 1, t[0], t[1], t[3], t[2]);
+	image_finish(&im);
+	ok(!rig_load(&rig, 2, 1, im.bytes, im.size, NULL), "a program with large operands");
+	image_free(&im);
+}
+
+/* Its time is used up at the first look at the clock. Returns whether it ended for that. */
+static bool end_in_transfer(unsigned int pieces, unsigned int commands)
+{
+	struct job_rig limited = j;
+	struct nnpu_cqe cqe;
+	unsigned int i;
+	int status;
+
+	limited.ctx = 2;
+	load_large(pieces, commands);
+	job_args(&limited, 2, 1);
+	for (i = 0; i < 3; i++)
+		job_arg(record(i), 3, 0, (uint64_t)pieces * PIECE);
+	status = job_execute(&limited, 1, &cqe);
+	ok(!cqe.error && !job_result(&limited)->command,
+	   "%u pieces, %u commands: status %d is no fault of argument %u", pieces, commands, status,
+	   le32toh(cqe.error));
+	rig_unload(&rig, 2, 1);
+	return status == NNPU_STATUS_TIME_LIMIT;
+}
+
+/* Size and number of commands decide in which transfer the look is, or between which. */
+static void test_end_in_transfer(void)
+{
+	unsigned int n, ends = 0;
+
+	rig.ctx_attrs.time_limit_ns = htole64(1);
+	rig_slot(&j.slots[3], rig_alloc(&rig, 4 * PIECE), 4 * PIECE,
+		 NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE);
+	ok(!rig_create_ctx(&rig, 2, j.slots, 16), "a context with 1 ns for a job");
+	rig.ctx_attrs.time_limit_ns = 0;
+	for (n = 3; n <= 4; n++)
+		ends += end_in_transfer(n, 0);
+	for (n = 4; n < 12; n++)
+		ends += end_in_transfer(2, n);
+	ok(ends >= 4, "%u of them ended for want of time", ends);
+	ok(!rig_destroy_ctx(&rig, 2), "the context goes");
+}
+
 int main(void)
 {
 	rig_open(&rig, NULL);
@@ -543,6 +609,7 @@ int main(void)
 	test_insufficient();
 	test_profile();
 	test_memory();
+	test_end_in_transfer();
 	rig_close(&rig);
 	test_small_device();
 	test_null_mode();
