@@ -76,7 +76,7 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 	pthread_mutex_lock(&dev->lock);
 	ctx->dying = true;
 	/* All of them before the first wait. */
-	engines_abort(dev, NULL, ctx, NNPU_ANY_CID);
+	engines_abort(dev, NULL, ctx);
 	loads_abort_ctx(dev, ctx, &irqs);
 	for (i = 1; i <= dev->props.num_queues; i++)
 		if (dev->queues[i].exists && dev->queues[i].ctx == ctx) {
@@ -85,7 +85,7 @@ void admin_destroy_ctx(struct admin *a, const struct nnpu_sqe *c)
 		}
 	for (i = 1; i <= dev->props.num_queues; i++)
 		fetch_drop(dev, ctx, i, &irqs);
-	engines_abort(dev, NULL, ctx, NNPU_ANY_CID);
+	engines_abort(dev, NULL, ctx);
 	loads_abort_ctx(dev, ctx, &irqs);
 	/* A job releases its context before it leaves its lane. */
 	while (ctx->running || ctx->sched.active || ctx->loader)

@@ -141,7 +141,7 @@ void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->dropping = true;
 	sched_update(dev, q);
-	engines_abort(dev, q, NULL, NNPU_ANY_CID);
+	engines_abort(dev, q, NULL);
 	while (q->busy || q->begun)
 		dev_await_jobs(dev);
 	fetch_drop_queue(dev, q);
@@ -233,7 +233,7 @@ void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 		fetch_all(dev, q);
 		lanes_dropping(dev, ctx, q, true);
 		fetch_drop(dev, ctx, q->id, NULL);
-		engines_abort(dev, q, ctx, NNPU_ANY_CID);
+		engines_abort(dev, q, ctx);
 		while (lanes_busy(ctx, q))
 			dev_await_jobs(dev);
 		lanes_dropping(dev, ctx, q, false);
@@ -244,15 +244,18 @@ void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 	pthread_mutex_unlock(&dev->lock);
 }
 
-/* Has entry @cid of the queue begun? dev->lock held. */
-static bool engines_have(const struct nnpu_device *dev, const struct nnpu_queue *q, uint16_t cid)
+/* Abort one entry @cid. False: there is none. dev->lock held. */
+static bool abort_one(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
+		      struct irqs *irqs)
 {
-	unsigned int i;
+	struct nnpu_engine *e;
 
-	for (i = 0; i < atomic_load(&dev->num_workers); i++)
-		if (dev->engines[i].q == q && dev->engines[i].cid == cid)
-			return true;
-	return false;
+	if (fetch_abort(dev, q, cid, irqs))
+		return true;
+	e = engine_of_entry(dev, q, cid);
+	if (e)
+		engine_abort(e);
+	return e;
 }
 
 void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
@@ -285,12 +288,11 @@ void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 		a->result = loads_abort(dev, cid, &irqs);
 	} else if (ctx) {
 		a->result = fetch_abort_ctx(dev, q, ctx, &irqs) || lanes_busy(ctx, q);
-		engines_abort(dev, q, ctx, NNPU_ANY_CID);
+		engines_abort(dev, q, ctx);
 	} else if (c->flags & NNPU_QUEUE_CMD_PROBE) {
-		a->result = fetch_has(dev, q, cid) || engines_have(dev, q, cid);
+		a->result = fetch_has(dev, q, cid) || engine_of_entry(dev, q, cid);
 	} else {
-		a->result = fetch_abort(dev, q, cid, &irqs) || engines_have(dev, q, cid);
-		engines_abort(dev, q, NULL, cid);
+		a->result = abort_one(dev, q, cid, &irqs);
 	}
 	pthread_mutex_unlock(&dev->lock);
 	irqs_raise(dev, &irqs);

@@ -76,11 +76,17 @@ uint64_t job_clock(const struct nnpu_engine *e);
 void engine_charge(struct nnpu_engine *e, uint64_t now);
 
 /*
- * Abort the entries that have begun: of @q, of @ctx (NULL: any), with @cid. Those that have
- * given way end without an engine. dev->lock held.
+ * Abort the entries that have begun: all of @q and of @ctx (NULL: any). Those that have given
+ * way end without an engine. dev->lock held.
  */
-#define NNPU_ANY_CID	UINT32_MAX
 void engines_abort(struct nnpu_device *dev, const struct nnpu_queue *q,
-		   const struct nnpu_ctx *ctx, uint32_t cid);
+		   const struct nnpu_ctx *ctx);
+
+/* Abort one entry that has begun. */
+void engine_abort(struct nnpu_engine *e);
+
+/* Who runs an entry @cid of @q, or NULL. dev->lock held. */
+struct nnpu_engine *engine_of_entry(struct nnpu_device *dev, const struct nnpu_queue *q,
+				    uint16_t cid);
 
 #endif /* NNPU_EMU_ENGINE_H */

@@ -61,7 +61,7 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 	q->stopped = true;
 	q->error = (uint16_t)status;
 	sched_update(dev, q);
-	engines_abort(dev, q, NULL, NNPU_ANY_CID);
+	engines_abort(dev, q, NULL);
 	irqs_add(irqs, q->vector);
 }
 

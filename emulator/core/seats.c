@@ -35,22 +35,36 @@ void dev_kick_workers(struct nnpu_device *dev)
 		pthread_cond_signal(&dev->loaders[i].wake);
 }
 
+void engine_abort(struct nnpu_engine *e)
+{
+	atomic_store(&e->abort, true);
+	pthread_cond_signal(&e->turn);
+	/* A stalled job. */
+	pthread_cond_broadcast(&e->dev->event);
+}
+
 void engines_abort(struct nnpu_device *dev, const struct nnpu_queue *q,
-		   const struct nnpu_ctx *ctx, uint32_t cid)
+		   const struct nnpu_ctx *ctx)
 {
 	unsigned int i;
 
 	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
 		struct nnpu_engine *e = &dev->engines[i];
 
-		if (!e->q || (q && e->q != q) || (ctx && e->ctx != ctx) ||
-		    (cid != NNPU_ANY_CID && e->cid != cid))
-			continue;
-		atomic_store(&e->abort, true);
-		pthread_cond_signal(&e->turn);
+		if (e->q && (!q || e->q == q) && (!ctx || e->ctx == ctx))
+			engine_abort(e);
 	}
-	/* Stalled jobs. */
-	pthread_cond_broadcast(&dev->event);
+}
+
+struct nnpu_engine *engine_of_entry(struct nnpu_device *dev, const struct nnpu_queue *q,
+				    uint16_t cid)
+{
+	unsigned int i;
+
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
+		if (dev->engines[i].q == q && dev->engines[i].cid == cid)
+			return &dev->engines[i];
+	return NULL;
 }
 
 void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to)

@@ -228,6 +228,47 @@ static void test_probe(void)
 	rig_close(&rig);
 }
 
+/* Push @ctx's job with the id of another one, and ring. */
+static void start_again(uint32_t ctx, uint16_t cid)
+{
+	uint16_t next = rig.next_cid;
+
+	rig.next_cid = cid;
+	start(ctx, 0);
+	rig.next_cid = next;
+}
+
+/* Of two entries with one id ABORT ends one: two that run, then one that runs and one that waits. */
+static void test_same_id(void)
+{
+	struct nnpu_cqe cqe;
+	unsigned int engines;
+	uint64_t found[3];
+	uint16_t cid;
+
+	for (engines = 2; engines; engines--) {
+		fresh(engines);
+		rig_inject(&rig, NNPU_INJECT_JOB_STALL, engines);
+		cid = start(1, 0);
+		engine_of(cid);
+		start_again(2, cid);
+		if (engines == 2)
+			ok(rig_poll(&rig, NNPU_EREG_BASE + NNPU_EREG_CURRENT, ~0u, current_of(1, cid)) &&
+			   rig_poll(&rig, NNPU_EREG_BASE + NNPU_EREG_STRIDE + NNPU_EREG_CURRENT, ~0u,
+				    current_of(1, cid)), "two jobs of one id run");
+		queue_cmd(NNPU_ADMIN_ABORT, 0, 0, cid, &found[0]);
+		ok(found[0] == 1 && completions(1, &cid, NNPU_STATUS_ABORTED), "ABORT ends one");
+		queue_cmd(NNPU_ADMIN_ABORT, NNPU_QUEUE_CMD_PROBE, 0, cid, &found[1]);
+		nanosleep(&(struct timespec) { .tv_nsec = 20000000 }, NULL);
+		ok(found[1] == 1 && !rig_peek(j[1].q, &cqe), "the other one is still there");
+		queue_cmd(NNPU_ADMIN_ABORT, 0, 0, cid, &found[1]);
+		ok(found[1] == 1 && completions(1, &cid, NNPU_STATUS_ABORTED), "until it is aborted, too");
+		queue_cmd(NNPU_ADMIN_ABORT, 0, 0, cid, &found[2]);
+		ok(!found[2], "then there is none");
+		rig_close(&rig);
+	}
+}
+
 /* RESET_QUEUE of one context: the other one's job, which has begun, goes on. */
 static void test_reset_context(void)
 {
@@ -295,6 +336,7 @@ int main(void)
 	test_priorities();
 	test_abort_context();
 	test_probe();
+	test_same_id();
 	test_reset_context();
 	test_engines();
 	return tap_done();
