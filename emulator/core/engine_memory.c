@@ -22,38 +22,42 @@ _Static_assert(sizeof(struct leaving) <= TABLE_MIN, "has room");
 
 bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes)
 {
-	if (bytes <= *charged || !ctx_mem_counts(ctx, bytes))
+	struct exec_state *x = &e->exec;
+	uint64_t owed;
+
+	if (bytes <= *charged)
 		return true;
-	if (!ctx_mem_reserve(ctx, bytes - *charged))
+	owed = x->owed + bytes - *charged;
+	if (ctx_mem_owes(ctx, owed)) {
+		x->owed = owed;
+	} else if (ctx_mem_reserve(ctx, owed)) {
+		x->charged += owed;
+		x->owed = 0;
+	} else {
 		return false;
-	e->exec.charged += bytes - *charged;
+	}
 	*charged = bytes;
 	return true;
 }
 
-/* Objects to make room for: at least @count, and twice as many as before. */
-static uint64_t table_count(uint32_t max, uint32_t count, size_t size)
+/* Objects that a table has at least. */
+static uint64_t table_least(uint32_t count, size_t size)
 {
-	uint64_t least = (TABLE_MIN + size - 1) / size, n = count;
+	uint64_t least = (TABLE_MIN + size - 1) / size;
 
-	if (n < 2ull * max && 2ull * max <= UINT32_MAX)
-		n = 2ull * max;
-	return n < least ? least : n;
+	return count < least ? least : count;
 }
 
 bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size)
 {
-	uint64_t before = (uint64_t)*max * size, n = table_count(*max, count, size);
+	uint64_t before = (uint64_t)*max * size, n = table_least(count, size);
 	void *bigger;
 
 	/* It may take long. */
 	slots_release(&e->slots);
 	/* Both are there while it grows. */
-	if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress)) {
-		n = count * size < TABLE_MIN ? (TABLE_MIN + size - 1) / size : count;
-		if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress))
-			return false;
-	}
+	if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress))
+		return false;
 	bigger = realloc(*p, n * size);
 	dev_mem_release(e->dev, NULL, bigger ? before : n * size);
 	if (!bigger)
@@ -63,6 +67,21 @@ bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, s
 	e->exec.work.allocations++;
 	e->exec.has_memory = true;
 	return true;
+}
+
+bool exec_charged_grow(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, void **p,
+		       uint32_t *max, uint32_t count, size_t size)
+{
+	uint64_t twice = table_least(count, size);
+
+	if (twice < 2ull * *max && 2ull * *max <= UINT32_MAX)
+		twice = 2ull * *max;
+	if (exec_charge(e, ctx, charged, twice * size) &&
+	    exec_grow(e, p, max, (uint32_t)twice, size))
+		return true;
+	/* Close to the limit there may be room for what is needed. */
+	return exec_charge(e, ctx, charged, table_least(count, size) * size) &&
+	       exec_grow(e, p, max, count, size);
 }
 
 static void memory_free(struct leaving *l)
@@ -146,26 +165,12 @@ void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 
 	while (a->used)
 		a->chunks[--a->used].charged = 0;
+	e->exec.tables = (struct table_charges) { 0 };
+	e->exec.owed = 0;
 	if (!e->exec.charged)
 		return;
 	ctx_mem_release(ctx, e->exec.charged);
 	e->exec.charged = 0;
-	e->exec.tables = (struct table_charges) { 0 };
-}
-
-/* Charge the context for a chunk. A block that runs again has the same chunks again. */
-static bool chunk_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct arena_chunk *c,
-			 uint64_t size)
-{
-	if (size <= c->charged)
-		return true;
-	if (ctx_mem_counts(ctx, size)) {
-		if (!ctx_mem_reserve(ctx, size - c->charged))
-			return false;
-		e->exec.charged += size - c->charged;
-	}
-	c->charged = size;
-	return true;
 }
 
 /* Bytes of a chunk: @size or, unless @exact, some more for a slightly larger next job. */
@@ -175,7 +180,20 @@ static uint64_t chunk_size(uint64_t size, bool exact)
 
 	while (!exact && granule < size / 16)
 		granule *= 2;
-	return (size / granule + 1) * granule;
+	return (size & ~(granule - 1)) + granule;
+}
+
+/*
+ * Charge for a chunk that the engine has already as for a new one. Close to the limit the
+ * charge may be the part that this job needs.
+ */
+static bool chunk_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct arena_chunk *c,
+			 uint64_t size, bool exact)
+{
+	uint64_t bytes = chunk_size(size, exact);
+
+	return exec_charge(e, ctx, &c->charged, bytes < c->size ? bytes : c->size) ||
+	       exec_charge(e, ctx, &c->charged, size);
 }
 
 /* Clear memory piece by piece. False: the job is to end, and not all of it is clear. */
@@ -192,17 +210,25 @@ static bool clear(struct nnpu_engine *e, uint8_t *base, uint64_t bytes)
 	return true;
 }
 
-static bool chunk_alloc(struct nnpu_engine *e, struct arena_chunk *c, uint64_t size, bool exact)
+static bool chunk_reserve(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct arena_chunk *c,
+			  uint64_t bytes)
+{
+	return exec_charge(e, ctx, &c->charged, bytes) &&
+	       dev_mem_reserve(e->dev, NULL, bytes, &e->progress);
+}
+
+static bool chunk_alloc(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct arena_chunk *c,
+			uint64_t size, bool exact)
 {
 	uint64_t bytes = chunk_size(size, exact);
 
 	pthread_mutex_lock(&e->dev->lock);
 	chunk_leave(e->dev, c);
 	pthread_mutex_unlock(&e->dev->lock);
-	if (!dev_mem_reserve(e->dev, NULL, bytes, &e->progress)) {
+	if (!chunk_reserve(e, ctx, c, bytes)) {
 		/* Close to the limit the granule may be what is missing. */
 		bytes = size ? tensor_round_up(size) : TENSOR_ALIGN;
-		if (!dev_mem_reserve(e->dev, NULL, bytes, &e->progress))
+		if (!chunk_reserve(e, ctx, c, bytes))
 			return false;
 	}
 	c->base = aligned_alloc(TENSOR_ALIGN, bytes);
@@ -235,12 +261,12 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 	if (a->used <= index)
 		a->used = index + 1;
 	c = &a->chunks[index];
-	if (!chunk_charge(e, ctx, c, size))
-		return NULL;
 	if (!c->base || c->size < size) {
 		slots_release(&e->slots);
-		if (!chunk_alloc(e, c, size, exact))
+		if (!chunk_alloc(e, ctx, c, size, exact))
 			return NULL;
+	} else if (!chunk_charge(e, ctx, c, size, exact)) {
+		return NULL;
 	} else if (c->owner != ctx->serial) {
 		slots_release(&e->slots);
 		/* After an abort it still counts as the other context's. */

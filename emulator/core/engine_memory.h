@@ -19,14 +19,14 @@ struct arena_chunk {
 	uint8_t *base;
 	size_t size;
 	uint64_t owner;			/* serial of the context whose bytes it holds */
-	uint64_t charged;		/* bytes that this job has been charged for */
+	uint64_t charged;		/* bytes that this job has taken of it */
 };
 
 struct arena {
 	struct arena_chunk *chunks;
 	uint32_t count;
 	uint32_t max;
-	uint32_t used;			/* no chunk from here on is charged for */
+	uint32_t used;			/* this job has taken no chunk from here on */
 };
 
 /* Where an output of a block goes, while its shape is not known yet. */
@@ -48,7 +48,8 @@ struct exec_state {
 	struct exec_work work;
 	struct arena arena;
 	uint64_t charged;		/* bytes charged to the context for this job */
-	struct table_charges {		/* of it, for tables */
+	uint64_t owed;			/* bytes it has beside them, see ctx_mem_owes() */
+	struct table_charges {		/* of both, for tables */
 		uint64_t program;	/* by tensor, command or operand; profile */
 		uint64_t args;
 		uint64_t saved;
@@ -79,8 +80,8 @@ struct exec_state {
 };
 
 /*
- * Charge @ctx for @bytes of a table while the job runs. *@charged is what it has been charged
- * for it. False: its limit is reached.
+ * Charge @ctx for @bytes of a table or chunk while the job runs. *@charged is what the job has
+ * taken of it so far. False: the limit is reached.
  */
 bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes);
 
@@ -97,13 +98,16 @@ static inline bool exec_room(struct nnpu_engine *e, void **p, uint32_t *max, uin
 	return (count <= *max && *p) || exec_grow(e, p, max, count, size);
 }
 
-/* The same, charged. */
+/* The same of a table that grows step by step: it gets twice the room. Both are charged. */
+bool exec_charged_grow(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, void **p,
+		       uint32_t *max, uint32_t count, size_t size);
+
 static inline bool exec_charged_room(struct nnpu_engine *e, struct nnpu_ctx *ctx,
 				     uint64_t *charged, void **p, uint32_t *max, uint32_t count,
 				     size_t size)
 {
-	return exec_charge(e, ctx, charged, (uint64_t)count * size) &&
-	       exec_room(e, p, max, count, size);
+	return count <= *max && *p ? exec_charge(e, ctx, charged, (uint64_t)count * size) :
+				     exec_charged_grow(e, ctx, charged, p, max, count, size);
 }
 
 /*
@@ -114,7 +118,7 @@ static inline bool exec_charged_room(struct nnpu_engine *e, struct nnpu_ctx *ctx
 uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 		    uint64_t size, bool exact);
 
-/* Release what the job was charged for. */
+/* The job ends: release what it was charged for. */
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx);
 
 /* Give back arena and tables of a worker that is not busy. dev->lock held. */

@@ -17,8 +17,8 @@
 /* Between two points of a wait, ns. */
 #define WAIT_NS		1000000
 #define NS_PER_S	1000000000
-/* What a job of a context without a limit of its own may take beside its group: to charge costs. */
-#define GROUP_CHUNK	65536u
+/* What a job of a context without a limit of its own may owe its group: to charge costs. */
+#define GROUP_CREDIT	65536u
 /* What a context caches is at most this part of its limit or of the device, and at most so much. */
 #define CACHE_PART	64
 #define CACHE_MAX	(8u << 20)
@@ -96,9 +96,11 @@ void ctx_leave_group(struct nnpu_ctx *ctx)
 	ctx->group = NULL;
 }
 
-bool ctx_mem_counts(const struct nnpu_ctx *ctx, uint64_t bytes)
+bool ctx_mem_owes(const struct nnpu_ctx *ctx, uint64_t bytes)
 {
-	return ctx->mem_limit || (ctx->group && bytes >= GROUP_CHUNK);
+	if (ctx->mem_limit)
+		return false;
+	return !ctx->group || bytes < GROUP_CREDIT;
 }
 
 /* What fits is not free yet: wait for it. dev->lock held, dropped inside. */

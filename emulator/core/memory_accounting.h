@@ -21,8 +21,11 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 		     struct job_progress *progress);
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
 
-/* Does a chunk of @bytes of a job count? If only the group limits the context, a small one does not. */
-bool ctx_mem_counts(const struct nnpu_ctx *ctx, uint64_t bytes);
+/*
+ * May a job go on that has not been charged for @bytes of its memory? If only the group limits
+ * the context, it may owe it a little; without a group and a limit, everything.
+ */
+bool ctx_mem_owes(const struct nnpu_ctx *ctx, uint64_t bytes);
 
 /* The same of the context alone: for memory the device has reserved for an engine. */
 bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes);

@@ -469,12 +469,10 @@ uint32_t image_omitted(struct image *im, unsigned int type)
 	return add_tensor(im, &d);
 }
 
-void image_command(struct image *im, uint32_t opcode, unsigned int num_inputs,
-		   unsigned int num_outputs, ...)
+static void add_command(struct image *im, uint32_t opcode, unsigned int num_inputs,
+			unsigned int num_outputs)
 {
 	struct nnpu_command *c = &im->commands[im->num_commands++];
-	unsigned int i;
-	va_list ap;
 
 	*c = (struct nnpu_command) {
 		.opcode = htole32(opcode),
@@ -482,6 +480,25 @@ void image_command(struct image *im, uint32_t opcode, unsigned int num_inputs,
 		.num_outputs = htole16(num_outputs),
 		.operands_first = htole32(im->num_indexes),
 	};
+}
+
+void image_command_list(struct image *im, uint32_t opcode, unsigned int num_inputs,
+			unsigned int num_outputs, const uint32_t *operands)
+{
+	unsigned int i;
+
+	add_command(im, opcode, num_inputs, num_outputs);
+	for (i = 0; i < num_inputs + num_outputs; i++)
+		im->indexes[im->num_indexes++] = operands[i];
+}
+
+void image_command(struct image *im, uint32_t opcode, unsigned int num_inputs,
+		   unsigned int num_outputs, ...)
+{
+	unsigned int i;
+	va_list ap;
+
+	add_command(im, opcode, num_inputs, num_outputs);
 	va_start(ap, num_outputs);
 	for (i = 0; i < num_inputs + num_outputs; i++)
 		im->indexes[im->num_indexes++] = va_arg(ap, uint32_t);

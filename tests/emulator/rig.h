@@ -99,11 +99,11 @@ void rig_slot(struct nnpu_slot_entry *slot, const void *data, uint64_t size, uin
 struct image {
 	uint8_t *bytes;			/* header first; malloc()ed */
 	size_t size;
-	struct nnpu_tensor_desc tensors[128];
+	struct nnpu_tensor_desc tensors[512];
 	uint32_t num_tensors;
 	struct nnpu_command commands[128];
 	uint32_t num_commands;
-	uint32_t indexes[512];
+	uint32_t indexes[1024];
 	uint32_t num_indexes;
 	uint8_t data[4096];
 	uint32_t data_size;
@@ -126,6 +126,9 @@ uint32_t image_omitted(struct image *im, unsigned int type);
 /* A command; operands end with -1, inputs before outputs. */
 void image_command(struct image *im, uint32_t opcode, unsigned int num_inputs,
 		   unsigned int num_outputs, ...);
+/* The same with an array. */
+void image_command_list(struct image *im, uint32_t opcode, unsigned int num_inputs,
+			unsigned int num_outputs, const uint32_t *operands);
 /* Targets of the command that was added last. */
 void image_targets(struct image *im, uint32_t first, uint32_t second);
 /* Put it together into bytes and size. */
