@@ -87,6 +87,12 @@ static bool stride_ok(uint32_t stride, size_t known)
 	return stride >= known && !(stride & 7);
 }
 
+/* What to count for a record of which the reader knows so much. */
+static size_t record_units(uint32_t stride, size_t known)
+{
+	return 64 + (stride - known) / 4;
+}
+
 static bool surplus_zero(const uint8_t *record, uint32_t stride, size_t known)
 {
 	return is_zero(record + known, stride - known);
@@ -364,7 +370,8 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 		reason = check_params(d, type, data, data_size);
 	if (!reason)
 		reason = check_data(d, t, data_size);
-	return reason ? tensor_fault(v, index, reason) : paced(pace, 64, v);
+	return reason ? tensor_fault(v, index, reason) :
+	       paced(pace, record_units(le16toh(h->tensor_stride), sizeof(*d)), v);
 }
 
 /* Interface. */
@@ -585,6 +592,8 @@ int image_parse_command(const uint8_t *image, const struct nnpu_program_header *
 	uint32_t opcode;
 	uint64_t total;
 
+	if (paced(pace, record_units(le16toh(h->command_stride), sizeof(*c)), v))
+		return -1;
 	image_get_command(image, h, index, c);
 	opcode = le32toh(c->opcode);
 	if (c->flags)
