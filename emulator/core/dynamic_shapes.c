@@ -69,6 +69,14 @@ bool dynamic_outputs_known(const struct exec_run *run, uint32_t index)
 
 /* Batches. */
 
+/* What to count for a look at the operands of a command. */
+static size_t call_units(const struct exec_run *run, uint32_t index)
+{
+	const struct program_cmd *cmd = &run->program->cmds[index];
+
+	return 32 + 8 * ((size_t)cmd->num_inputs + cmd->num_outputs);
+}
+
 /* Infer from command @from on; *@end is the first that needs a value not there yet. */
 static int infer_batch(struct exec_run *run, uint32_t number, uint32_t from, uint32_t *end)
 {
@@ -84,19 +92,22 @@ static int infer_batch(struct exec_run *run, uint32_t number, uint32_t from, uin
 		if (cmd_is_control(&p->cmds[i])) {
 			if (!dynamic_outputs_known(run, i))
 				break;
+			if (exec_pace(run, call_units(run, i)))
+				return -1;
 			continue;
 		}
+		if (exec_pace(run, !p->cmds[i].infer && !run->omitted ? 4 : call_units(run, i)))
+			return -1;
 		if (!p->cmds[i].infer && !run->omitted)
 			continue;
-		if (exec_step(run, x->work.inferences))
-			return -1;
 		exec_make_call(run, i, &call, &error);
 		if (!exec_charged_room(run->engine, run->ctx, &x->tables.saved,
 				       (void **)&x->saved, &x->max_saved, call.num_outputs,
 				       sizeof(*x->saved)))
 			return exec_no_memory(run);
 		x->work.inferences++;
-		ret = shapes_infer(&call, x->saved, run->engine->dev->props.max_operand_size);
+		ret = shapes_infer(&call, x->saved, run->engine->dev->props.max_operand_size,
+				   &run->pace);
 		/* An abort in it leaves no shape to go on with. */
 		if (job_is_to_end(&run->engine->progress))
 			return exec_ended(run);
@@ -107,7 +118,8 @@ static int infer_batch(struct exec_run *run, uint32_t number, uint32_t from, uin
 		if (ret)
 			break;
 		for (o = 0; o < call.num_outputs; o++)
-			if (check_declared(run, i, call.num_inputs + o, call.out[o]))
+			if (exec_pace(run, 16) ||
+			    check_declared(run, i, call.num_inputs + o, call.out[o]))
 				return -1;
 	}
 	*end = i;
@@ -136,7 +148,7 @@ static int plan_scratch(struct exec_run *run, uint32_t from, uint32_t end,
 				.tensor = p->num_tensors + i, .first = i - from,
 				.last = i - from, .size = bytes,
 			};
-		if (exec_step(run, i))
+		if (exec_pace(run, call_units(run, i)))
 			return -1;
 	}
 	return 0;
@@ -166,7 +178,6 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 	struct exec_state *x = &run->engine->exec;
 	struct plan_item *items = run->items;
 	const struct program *p = run->program;
-	struct op_pace pace = { .progress = &run->engine->progress };
 	uint32_t i, n = 0;
 	uint64_t size;
 	uint8_t *base;
@@ -184,8 +195,10 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 				};
 			else if (place_at_home(run, i, num_inputs + o, &x->homes[out[o]]))
 				return -1;
+			if (exec_pace(run, 16))
+				return -1;
 		}
-		if (exec_step(run, i))
+		if (exec_pace(run, 4))
 			return -1;
 	}
 	for (i = 0; i < n; i++) {
@@ -194,13 +207,13 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 		/* What a later batch reads stays. */
 		items[i].last = (last < end ? last : end) - from;
 		items[i].size = x->tensors[items[i].tensor].bytes;
-		if (op_pace(&pace, 8))
-			return exec_ended(run);
+		if (exec_pace(run, 8))
+			return -1;
 	}
 	if (plan_scratch(run, from, end, items, &n))
 		return -1;
-	size = plan_place(items, n, &pace);
-	if (pace.ended)
+	size = plan_place(items, n, &run->pace);
+	if (run->pace.ended)
 		return exec_ended(run);
 	base = take_chunk(run, run->next_chunk++, size);
 	if (!base)
@@ -210,7 +223,7 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 			x->scratch[items[i].tensor - p->num_tensors] = base + items[i].offset;
 		else if (x->tensors[items[i].tensor].kind != NNPU_TENSOR_NO_VALUE)
 			x->tensors[items[i].tensor].data = base + items[i].offset;
-		if (exec_step(run, i))
+		if (exec_pace(run, 8))
 			return -1;
 	}
 	return 0;
@@ -247,9 +260,12 @@ int dynamic_reset_block(struct exec_run *run, uint32_t number)
 	for (i = b->first; i < b->end; i++) {
 		const uint32_t *out = exec_operand_list(run, i) + p->cmds[i].num_inputs;
 
-		for (o = 0; o < p->cmds[i].num_outputs; o++)
+		for (o = 0; o < p->cmds[i].num_outputs; o++) {
 			tensors[out[o]] = p->tensors[out[o]];
-		if (exec_step(run, i))
+			if (exec_pace(run, 32))
+				return -1;
+		}
+		if (exec_pace(run, 4))
 			return -1;
 	}
 	return 0;
@@ -315,7 +331,7 @@ static void set_input_shape(const struct nnpu_arg *arg, struct tensor *t)
 			t->dims[i] = le32toh(arg->dims[i]);
 }
 
-static void set_inputs(struct exec_run *run)
+static int set_inputs(struct exec_run *run)
 {
 	const struct program *p = run->program;
 	unsigned int i;
@@ -323,6 +339,8 @@ static void set_inputs(struct exec_run *run)
 	for (i = 0; i < p->num_inputs; i++) {
 		struct tensor *t = &run->engine->exec.tensors[p->inputs[i]];
 
+		if (exec_pace(run, 32))
+			return -1;
 		if (le16toh(run->args[i].flags) & NNPU_ARG_NO_VALUE) {
 			t->kind = NNPU_TENSOR_NO_VALUE;
 			t->bytes = 0;
@@ -333,6 +351,7 @@ static void set_inputs(struct exec_run *run)
 		/* Its size was checked with the argument. */
 		tensor_settle(t, run->engine->dev->props.max_operand_size);
 	}
+	return 0;
 }
 
 /* Check the commands again that read an operand which this job omits. */
@@ -345,6 +364,8 @@ static int check_omitted(struct exec_run *run)
 		struct op_error error;
 		struct op_call call;
 
+		if (exec_pace(run, call_units(run, i)))
+			return -1;
 		exec_make_call(run, i, &call, &error);
 		for (j = 0; j < call.num_inputs; j++)
 			if (call.in[j]->kind == NNPU_TENSOR_NO_VALUE)
@@ -355,8 +376,6 @@ static int check_omitted(struct exec_run *run)
 			return exec_op_failed(run, i, NNPU_REASON_OMITTED, j);
 		if (op_check(p->cmds[i].opcode, &call))
 			return exec_op_failed(run, i, error.reason, error.operand);
-		if (exec_step(run, i))
-			return -1;
 	}
 	return 0;
 }
@@ -381,8 +400,7 @@ int dynamic_begin(struct exec_run *run)
 					    p->num_tensors, sizeof(*x->homes)))
 		return exec_no_memory(run);
 	run->shapes_valid = true;
-	set_inputs(run);
-	if (run->omitted && check_omitted(run))
+	if (set_inputs(run) || (run->omitted && check_omitted(run)))
 		return -1;
 	x->work.allocations++;
 	run->items = op_take(&run->engine->progress, items_bytes(p), NULL);

@@ -20,9 +20,11 @@
 #include "executor.h"
 #include "job_profile.h"
 
-/* Entries of a table between two looks at op_progress(), and bytes of a copy. */
-#define STEPS		4096u
+/* Bytes of a copy between two looks at exec_pace(). */
 #define COPY_PIECE	(256u << 10)
+
+/* What to count for an operand of a branch or loop. */
+#define PASS_UNITS	32
 
 int exec_ended(struct exec_run *run)
 {
@@ -35,13 +37,6 @@ int exec_no_memory(struct exec_run *run)
 	       verdict_status(run->verdict, NNPU_STATUS_NO_MEMORY);
 }
 
-int exec_step(struct exec_run *run, uint32_t i)
-{
-	if (i % STEPS == STEPS - 1 && op_progress(&run->engine->progress))
-		return exec_ended(run);
-	return 0;
-}
-
 /* Copy piece by piece. */
 static int copy(struct exec_run *run, void *to, const void *from, uint64_t bytes)
 {
@@ -50,8 +45,8 @@ static int copy(struct exec_run *run, void *to, const void *from, uint64_t bytes
 	for (at = 0; at < bytes; at += n) {
 		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
 		memcpy((char *)to + at, (const char *)from + at, n);
-		if (n == COPY_PIECE && op_progress(&run->engine->progress))
-			return exec_ended(run);
+		if (exec_pace(run, n / 4 + 1))
+			return -1;
 	}
 	return 0;
 }
@@ -80,14 +75,14 @@ int exec_bind(struct exec_run *run)
 		return exec_no_memory(run);
 	for (i = 0; i < p->num_cmds; i++) {
 		x->scratch[i] = NULL;
-		if (exec_step(run, i))
+		if (exec_pace(run, 4))
 			return -1;
 	}
 	if (copy(run, x->tensors, p->tensors, p->num_tensors * sizeof(*x->tensors)))
 		return -1;
 	for (i = 0; i < p->num_operands; i++) {
 		x->operands[i] = &x->tensors[p->operands[i]];
-		if (exec_step(run, i))
+		if (exec_pace(run, 4))
 			return -1;
 	}
 	return 0;
@@ -104,6 +99,14 @@ static unsigned int read_input(struct exec_run *run, unsigned int i, struct tens
 			   &run->engine->progress);
 }
 
+bool exec_many_args(struct nnpu_engine *e, unsigned int i)
+{
+	if (i % ARGS_PER_POINT != ARGS_PER_POINT - 1)
+		return false;
+	slots_release(&e->slots);
+	return op_progress(&e->progress);
+}
+
 int exec_read_inputs(struct exec_run *run)
 {
 	const struct program *p = run->program;
@@ -117,6 +120,8 @@ int exec_read_inputs(struct exec_run *run)
 		status = read_input(run, i, t);
 		if (status)
 			return verdict_access(run->verdict, status, i);
+		if (exec_many_args(run->engine, i))
+			return exec_ended(run);
 	}
 	run->inputs_read = true;
 	/* From here on it may take long. */
@@ -259,20 +264,24 @@ static int run_branch(struct exec_run *run, uint32_t index)
 	if (run->dynamic && dynamic_reset_block(run, number))
 		return -1;
 	for (i = 1; i < cmd->num_inputs; i++)
-		if (pass_input(run, index, i, number, i - 1, in[i]))
+		if (exec_pace(run, PASS_UNITS) || pass_input(run, index, i, number, i - 1, in[i]))
 			return -1;
-	for (i = 0; i < cmd->num_outputs; i++)
+	for (i = 0; i < cmd->num_outputs; i++) {
 		set_output_home(run, number, i, known ?
 				(struct home) { .outer = out[i], .data = out[i]->data } :
 				dynamic_output_home(run, index, cmd->num_inputs + i,
 						    run->next_chunk + i));
+		if (exec_pace(run, PASS_UNITS))
+			return -1;
+	}
 	/* Their chunks stay in use until the block with the branch ends. */
 	if (!known)
 		run->next_chunk += cmd->num_outputs;
 	if (run_block(run, number))
 		return -1;
 	for (i = 0; !known && i < cmd->num_outputs; i++)
-		if (dynamic_set_output(run, index, cmd->num_inputs + i,
+		if (exec_pace(run, PASS_UNITS) ||
+		    dynamic_set_output(run, index, cmd->num_inputs + i,
 				       &run->engine->exec.tensors[block_output(run, number, i)]))
 			return -1;
 	return 0;
@@ -307,7 +316,8 @@ static int loop_enter(struct exec_run *run, const struct loop *l, uint32_t numbe
 	if (run->dynamic && dynamic_reset_block(run, number))
 		return -1;
 	for (i = 0; i < l->cmd->num_inputs; i++)
-		if (pass_input(run, l->index, i, number, i, loop_value(run, l, i)))
+		if (exec_pace(run, PASS_UNITS) ||
+		    pass_input(run, l->index, i, number, i, loop_value(run, l, i)))
 			return -1;
 	return 0;
 }
@@ -364,12 +374,18 @@ static int run_body(struct exec_run *run, const struct loop *l)
 
 	if (loop_enter(run, l, number))
 		return -1;
-	for (i = 0; i < l->num_carried; i++)
+	for (i = 0; i < l->num_carried; i++) {
 		set_output_home(run, number, i, loop_home(run, l, i, &offset));
+		if (exec_pace(run, PASS_UNITS))
+			return -1;
+	}
 	if (run_block(run, number))
 		return -1;
-	for (i = 0; i < l->num_carried; i++)
+	for (i = 0; i < l->num_carried; i++) {
 		x->values[l->values + i] = x->tensors[block_output(run, number, i)];
+		if (exec_pace(run, PASS_UNITS))
+			return -1;
+	}
 	return 0;
 }
 
@@ -445,7 +461,7 @@ static int run_loop(struct exec_run *run, uint32_t index)
 		struct home home = known ? (struct home) { 0 } :
 			dynamic_output_home(run, index, cmd->num_inputs + i, outputs + i);
 
-		if (loop_output(run, &l, i, known ? NULL : &home))
+		if (exec_pace(run, PASS_UNITS) || loop_output(run, &l, i, known ? NULL : &home))
 			return -1;
 	}
 	/* Outputs with a chunk of their own keep it until the block with the loop ends. */
@@ -497,13 +513,13 @@ static int bind_planned(struct exec_run *run, uint8_t *base)
 	for (i = 0; i < p->num_tensors; i++) {
 		if (!tensor_is_const(&x->tensors[i]) && x->tensors[i].kind != NNPU_TENSOR_NO_VALUE)
 			x->tensors[i].data = base + p->offsets[i];
-		if (exec_step(run, i))
+		if (exec_pace(run, 4))
 			return -1;
 	}
 	for (i = 0; i < p->num_cmds; i++) {
 		if (p->cmds[i].scratch)
 			x->scratch[i] = base + p->offsets[p->num_tensors + i];
-		if (exec_step(run, i))
+		if (exec_pace(run, 4))
 			return -1;
 	}
 	x->bound = p->serial;

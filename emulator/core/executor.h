@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "memory_plan.h"
 #include "program_load.h"
+#include "ops/pace.h"
 
 /* One run of a program. */
 struct exec_run {
@@ -28,6 +29,7 @@ struct exec_run {
 	uint32_t num_values;		/* that the loops carry that run */
 	uint64_t loop_timeout_ns;	/* of each loop */
 	uint64_t loop_end_ns;		/* of the outermost loop that runs; 0: none */
+	struct op_pace pace;		/* of all but the operations */
 	struct verdict *verdict;
 };
 
@@ -48,9 +50,14 @@ static inline const uint32_t *exec_operand_list(const struct exec_run *run, uint
 /* These return -1 with the verdict. exec_no_memory() tells a lack of memory from an abort. */
 int exec_ended(struct exec_run *run);			/* the job is to end */
 int exec_no_memory(struct exec_run *run);
-int exec_step(struct exec_run *run, uint32_t i);	/* after entry @i of a table */
 int exec_op_failed(struct exec_run *run, uint32_t index, unsigned int reason,
 		   unsigned int operand);
+
+/* After so much work between operations. */
+static inline int exec_pace(struct exec_run *run, size_t units)
+{
+	return op_pace(&run->pace, units) ? exec_ended(run) : 0;
+}
 
 /* The engine's own tensors, and the operands of all commands in terms of them. */
 int exec_bind(struct exec_run *run);
@@ -58,6 +65,13 @@ int exec_bind(struct exec_run *run);
 /* The call of a command's operation. */
 void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 		    struct op_error *error);
+
+/*
+ * After argument @i has been transferred: a point behind so many, since a small one has none
+ * itself. The slots may be released. True: the job is to end.
+ */
+#define ARGS_PER_POINT	64u
+bool exec_many_args(struct nnpu_engine *e, unsigned int i);
 
 /* Read the inputs from their slots into their tensors. */
 int exec_read_inputs(struct exec_run *run);

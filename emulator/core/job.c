@@ -285,12 +285,18 @@ static int check_operand(struct run *r, uint32_t n, const struct nnpu_arg *a)
 static int check_args(struct run *r)
 {
 	uint32_t n, count = r->num_inputs + r->num_outputs;
+	struct nnpu_engine *e = r->job->engine;
+	struct op_pace pace = { .progress = &e->progress };
 
 	for (n = 0; n < count; n++) {
 		bool input = n < r->num_inputs;
 		const struct nnpu_arg *a = &r->args[n];
 		unsigned int status;
 
+		if (op_pace(&pace, 64))
+			return status_fault(r, job_end_status(&e->progress), 0);
+		/* At a point they may have been released. */
+		slots_hold(&e->slots, r->ctx);
 		if (check_record(r, n, a))
 			return -1;
 		if (le16toh(a->flags) & NNPU_ARG_NO_VALUE)
@@ -377,6 +383,8 @@ static int write_outputs(struct run *r)
 				     &r->job->engine->progress);
 		if (status)
 			return verdict_access(r->v, status, p->num_inputs + o);
+		if (exec_many_args(r->job->engine, o))
+			return status_fault(r, job_end_status(&r->job->engine->progress), 0);
 	}
 	if (short_output != UINT32_MAX)
 		return status_fault(r, NNPU_STATUS_OUTPUT_INSUFFICIENT, short_output);
@@ -519,6 +527,7 @@ static int execute(struct run *r)
 		.start_ns = r->start_ns,
 		.fail_dma = r->job->fail_dma,
 		.loop_timeout_ns = le64toh(r->header->loop_timeout_ns),
+		.pace = { .progress = &e->progress },
 		.verdict = r->v,
 	};
 	if (!r->exec.loop_timeout_ns)

@@ -535,11 +535,12 @@ static int check_operands(const uint8_t *image, const struct nnpu_program_header
 	uint32_t first = le32toh(c->operands_first), i;
 	unsigned int reason;
 
-	if (paced(pace, total * 16, v))
-		return -1;
-	for (i = 0; i < total; i++)
+	for (i = 0; i < total; i++) {
 		if (image_get_index(image, h, first + i) >= p->num_tensors)
 			return command_fault(v, index, NNPU_REASON_RANGE, i);
+		if (paced(pace, 4, v))
+			return -1;
+	}
 	for (i = 0; i < total; i++) {
 		uint32_t t = image_get_index(image, h, first + i);
 		bool input = i < num_inputs;
@@ -554,6 +555,8 @@ static int check_operands(const uint8_t *image, const struct nnpu_program_header
 			return command_fault(v, index, reason, i);
 		if (!is_block && !input)
 			owner[t] = block + 1;
+		if (paced(pace, 16, v))
+			return -1;
 	}
 	return 0;
 }

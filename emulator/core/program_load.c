@@ -336,7 +336,9 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 	for (i = 0; i < call->num_inputs; i++)
 		if (call->in[i]->kind != NNPU_TENSOR_NO_VALUE && !call->in[i]->shape_known)
 			return 0;
-	ret = shapes_infer(call, l->saved, l->dev->props.max_operand_size);
+	ret = shapes_infer(call, l->saved, l->dev->props.max_operand_size, &l->pace);
+	if (load_pace(l, call->num_outputs * 16))
+		return -1;
 	for (i = 0; !ret && i < call->num_outputs; i++)
 		if (!shapes_compatible(&l->saved[i], call->out[i]))
 			ret = op_fail(call, NNPU_REASON_SHAPE_MISMATCH, call->num_inputs + i);
@@ -395,8 +397,10 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 		l->operands[i] = &p->tensors[t];
 		if (p->last_use[t] < index)
 			p->last_use[t] = index;
+		if (load_pace(l, 16))
+			return -1;
 	}
-	if (load_pace(l, 64 + count * 32))
+	if (load_pace(l, 64 + count * 16))
 		return -1;
 	*position += count;
 	if (cmd->opcode >= NNPU_CMD_BRANCH && cmd->opcode <= NNPU_CMD_BLOCK)

@@ -4,6 +4,9 @@
  */
 #include "tensor_shape.h"
 
+/* What to count for the shape of a tensor. */
+#define SHAPE_UNITS	32
+
 bool tensor_settle(struct tensor *t, uint64_t max_bytes)
 {
 	uint64_t bytes = type_size(t->type);
@@ -43,13 +46,16 @@ bool shapes_compatible(const struct tensor *a, const struct tensor *b)
 	return true;
 }
 
-int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes)
+int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_bytes,
+		 struct op_pace *pace)
 {
 	unsigned int i, d;
 	int ret;
 
-	for (i = 0; i < call->num_outputs; i++)
+	for (i = 0; i < call->num_outputs; i++) {
 		saved[i] = *call->out[i];
+		op_pace(pace, SHAPE_UNITS);
+	}
 	ret = call->desc->infer(call);
 	if (ret) {
 		for (i = 0; i < call->num_outputs; i++)
@@ -59,6 +65,7 @@ int shapes_infer(const struct op_call *call, struct tensor *saved, uint64_t max_
 	for (i = 0; i < call->num_outputs; i++) {
 		struct tensor *t = call->out[i];
 
+		op_pace(pace, SHAPE_UNITS);
 		t->rank_known = true;
 		for (d = t->rank; d < NNPU_MAX_RANK; d++)
 			t->dims[d] = 0;

@@ -31,9 +31,9 @@ static int list_of_rank(const struct op_call *c, unsigned int list)
 	return tensor_data_known(c->in[list]) ? 0 : 1;
 }
 
-static int copy_cuts(const struct op_call *c, const struct cut *cuts, struct tensor *out)
+static int copy_cuts(const struct op_call *c, struct op_pace *pace, const struct cut *cuts,
+		     struct tensor *out)
 {
-	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *in = c->in[0];
 	size_t size = type_size(in->type);
 	ptrdiff_t strides[NNPU_MAX_RANK], at = 0, out_stride = 1;
@@ -48,7 +48,7 @@ static int copy_cuts(const struct op_call *c, const struct cut *cuts, struct ten
 					   out_stride };
 		out_stride *= cuts[i].size;
 	}
-	return nd_copy(&pace, (const char *)in->data + at * (ptrdiff_t)size, out->data, size,
+	return nd_copy(pace, (const char *)in->data + at * (ptrdiff_t)size, out->data, size,
 		       dims, in->rank);
 }
 
@@ -97,9 +97,10 @@ int slice_infer(const struct op_call *c)
 
 int slice_execute(const struct op_call *c)
 {
+	struct op_pace pace = { .progress = c->progress };
 	struct cut cuts[NNPU_MAX_RANK];
 
-	return slice_cuts(c, cuts) ? -1 : copy_cuts(c, cuts, c->out[0]);
+	return slice_cuts(c, cuts) ? -1 : copy_cuts(c, &pace, cuts, c->out[0]);
 }
 
 int strided_slice_check(const struct op_call *c)
@@ -187,10 +188,11 @@ int strided_slice_infer(const struct op_call *c)
 
 int strided_slice_execute(const struct op_call *c)
 {
+	struct op_pace pace = { .progress = c->progress };
 	struct cut cuts[NNPU_MAX_RANK];
 	int32_t masks[3];
 
-	return strided_cuts(c, cuts, masks) ? -1 : copy_cuts(c, cuts, c->out[0]);
+	return strided_cuts(c, cuts, masks) ? -1 : copy_cuts(c, &pace, cuts, c->out[0]);
 }
 
 /* 0; 1 if a scalar is not known before the job runs; -1 with error. */
@@ -248,6 +250,7 @@ int split_infer(const struct op_call *c)
 
 int split_execute(const struct op_call *c)
 {
+	struct op_pace pace = { .progress = c->progress };
 	struct cut cuts[NNPU_MAX_RANK];
 	unsigned int axis;
 	int ret = 0;
@@ -258,7 +261,9 @@ int split_execute(const struct op_call *c)
 		cuts[i] = (struct cut){ 0, 1, c->out[0]->dims[i] };
 	for (unsigned int i = 0; !ret && i < c->num_outputs; i++) {
 		cuts[axis].begin = (int64_t)i * cuts[axis].size;
-		ret = copy_cuts(c, cuts, c->out[i]);
+		ret = copy_cuts(c, &pace, cuts, c->out[i]);
+		if (op_pace(&pace, 64))
+			return OP_ABORTED;
 	}
 	return ret;
 }

@@ -14,6 +14,11 @@ $(EMU_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
 
 HOST_TESTS += $(EMU_TESTS)
 
+# Calls of op_progress() come to pace_watch.c first.
+EMU_PACE_TESTS := $(BUILD)/tests/emu_points_test
+$(EMU_PACE_TESTS): $(BUILD)/obj/$(EMU_TEST_DIR)/pace_watch.o
+$(EMU_PACE_TESTS): DIR_LDFLAGS = -Wl,--wrap=op_progress
+
 # It reads and compares as nnvec does.
 EMU_VECTORS_OBJS := $(TOOLS_COMMON) $(BUILD)/lib/libnnhal.a
 $(BUILD)/obj/$(EMU_TEST_DIR)/emu_control_vectors_test.o: \
