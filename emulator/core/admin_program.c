@@ -107,8 +107,7 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	struct mem_map map;
 
 	if ((c->flags & ~NNPU_LOAD_CHECK) || !is_zero(c->reserved, sizeof(c->reserved)) ||
-	    (check ? number || !c->num_reports || (le64toh(c->report_addr) & 7) :
-		     c->num_reports || c->report_addr)) {
+	    (check ? number : c->num_reports || c->report_addr)) {
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
@@ -122,6 +121,8 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	pthread_mutex_lock(&dev->lock);
 	if (!check && (ctx->programs[number] || loads_have_number(ctx, number)))
 		status = NNPU_STATUS_BUSY;
+	else if (check && (!c->num_reports || (le64toh(c->report_addr) & 7)))
+		status = NNPU_STATUS_INVALID_FIELD;
 	else if (!mem_map_init(&map, &c->image))
 		status = NNPU_STATUS_INVALID_FIELD;
 	else

@@ -160,15 +160,20 @@ static bool check_fields(struct admin *a, const struct nnpu_sqe_queue *c, unsign
 	return false;
 }
 
-static struct nnpu_queue *check_queue(struct admin *a, const struct nnpu_sqe_queue *c,
-				      unsigned int known)
+/* The queue that the command names. *@ctx: the context with CMD_CONTEXT, else NULL. */
+static struct nnpu_queue *get_target(struct admin *a, const struct nnpu_sqe_queue *c,
+				     struct nnpu_ctx **ctx)
 {
 	struct nnpu_queue *q;
 
-	if (!check_fields(a, c, known))
-		return NULL;
+	*ctx = NULL;
+	if (c->flags & NNPU_QUEUE_CMD_CONTEXT) {
+		*ctx = admin_get_ctx(a, c->ctx);
+		if (!*ctx)
+			return NULL;
+	}
 	q = admin_get_queue(a, c->qid);
-	if (q && q->ctx && c->flags & NNPU_QUEUE_CMD_CONTEXT) {
+	if (q && q->ctx && *ctx) {
 		admin_fail(a, NNPU_STATUS_INVALID_QUEUE);
 		return NULL;
 	}
@@ -177,8 +182,12 @@ static struct nnpu_queue *check_queue(struct admin *a, const struct nnpu_sqe_que
 
 void admin_destroy_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 {
-	struct nnpu_queue *q = check_queue(a, c, 0);
+	struct nnpu_queue *q;
+	struct nnpu_ctx *ctx;
 
+	if (!check_fields(a, c, 0))
+		return;
+	q = get_target(a, c, &ctx);
 	if (!q)
 		return;
 	pthread_mutex_lock(&a->dev->lock);
@@ -217,17 +226,15 @@ static void lanes_dropping(struct nnpu_device *dev, struct nnpu_ctx *ctx,
 
 void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c)
 {
-	struct nnpu_queue *q = check_queue(a, c, NNPU_QUEUE_CMD_CONTEXT);
 	struct nnpu_device *dev = a->dev;
-	struct nnpu_ctx *ctx = NULL;
+	struct nnpu_queue *q;
+	struct nnpu_ctx *ctx;
 
+	if (!check_fields(a, c, NNPU_QUEUE_CMD_CONTEXT))
+		return;
+	q = get_target(a, c, &ctx);
 	if (!q)
 		return;
-	if (c->flags & NNPU_QUEUE_CMD_CONTEXT) {
-		ctx = admin_get_ctx(a, c->ctx);
-		if (!ctx)
-			return;
-	}
 	pthread_mutex_lock(&dev->lock);
 	if (ctx) {
 		fetch_all(dev, q);
@@ -260,24 +267,18 @@ static bool abort_one(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t ci
 
 void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c)
 {
-	const unsigned int known = NNPU_QUEUE_CMD_CONTEXT | NNPU_QUEUE_CMD_PROBE;
 	uint16_t cid = le16toh(c->target_cid);
 	struct nnpu_device *dev = a->dev;
 	struct nnpu_queue *q = NULL;
 	struct nnpu_ctx *ctx = NULL;
 	struct irqs irqs = { 0 };
 
+	if (!check_fields(a, c, NNPU_QUEUE_CMD_CONTEXT | NNPU_QUEUE_CMD_PROBE))
+		return;
 	/* Queue 0 is that of LOAD_PROGRAM. */
 	if (c->qid || c->flags) {
-		q = check_queue(a, c, known);
+		q = get_target(a, c, &ctx);
 		if (!q)
-			return;
-	} else if (!check_fields(a, c, known)) {
-		return;
-	}
-	if (c->flags & NNPU_QUEUE_CMD_CONTEXT) {
-		ctx = admin_get_ctx(a, c->ctx);
-		if (!ctx)
 			return;
 	}
 	/* An entry of a context's queue that was read ahead has not been fetched. */

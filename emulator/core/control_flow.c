@@ -178,15 +178,17 @@ static int check_branch(struct loader *l, uint32_t index)
 
 	if (!cmd->num_inputs)
 		return fault(l, index, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
-	if (check_condition(l, index, 0, l->operands[0]))
-		return -1;
 	for (k = 0; k < 2; k++) {
 		get_signature(l, cmd->target[k], &s[k]);
 		if (s[k].num_inputs != cmd->num_inputs - 1u ||
 		    s[k].num_outputs != cmd->num_outputs)
 			return fault(l, index, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
-		if (!s[k].ok)
-			return 0;
+	}
+	if (check_condition(l, index, 0, l->operands[0]))
+		return -1;
+	if (!s[0].ok || !s[1].ok)
+		return 0;
+	for (k = 0; k < 2; k++) {
 		for (i = 1; i < cmd->num_inputs; i++)
 			if (check_pair(l, index, i, l->operands[i], block_input(l, &s[k], i - 1)))
 				return -1;
@@ -212,10 +214,11 @@ static int check_loop(struct loader *l, uint32_t index)
 	if (condition.num_inputs != n || condition.num_outputs != 1 || body.num_inputs != n ||
 	    body.num_outputs > n || cmd->num_outputs > body.num_outputs)
 		return fault(l, index, NNPU_REASON_OPERAND_COUNT, NNPU_OPERAND_NONE);
+	if (condition.ok &&
+	    check_condition(l, index, NNPU_OPERAND_NONE, block_output(l, &condition, 0)))
+		return -1;
 	if (!condition.ok || !body.ok)
 		return 0;
-	if (check_condition(l, index, NNPU_OPERAND_NONE, block_output(l, &condition, 0)))
-		return -1;
 	for (i = 0; i < n; i++)
 		if (check_pair(l, index, i, l->operands[i], block_input(l, &condition, i)) ||
 		    check_pair(l, index, i, l->operands[i], block_input(l, &body, i)))
