@@ -109,7 +109,12 @@ enum nnhal_preference {
 	NNHAL_PREFER_SUSTAINED_SPEED = 2,
 };
 
-/** enum nnhal_priority - Priority (1.3), among the models of one open device */
+/**
+ * enum nnhal_priority - Priority (1.3), among the models of one open device
+ *
+ * A device with more models than a context has programs has further contexts, and the
+ * priority ranks the models of one context only.
+ */
 enum nnhal_priority {
 	NNHAL_PRIORITY_LOW = 0,
 	NNHAL_PRIORITY_MEDIUM = 1,
