@@ -142,7 +142,7 @@ static enum nnhal_status hello(int socket, const int *fds, uint32_t num_fds, uin
 	message.version = version;
 	die_if(link_init(&link, socket, false), "link");
 	die_if(link_send(&link, &message, fds, num_fds, true), "HELLO");
-	while ((err = link_receive(&link, &message, &extra)) == -EAGAIN)
+	while ((err = link_receive(&link, LINK_WELCOME, &message, &extra)) == -EAGAIN)
 		usleep(100);
 	link_close_fds(&extra);
 	link_fini(&link);
@@ -241,7 +241,7 @@ static enum nnhal_status answer_with(const struct link_message *answer, const in
 	count = nnhal_burst_serialize_request(&r.request, &slot, 0, packet, 16);
 	nnhal_fmq_write(requests, packet, (uint32_t)count);
 	do {
-		err = link_receive(&link, &message, &extra);
+		err = link_receive(&link, 0, &message, &extra);
 	} while (err == -EAGAIN || (!err && message.type != LINK_GET));
 	die_if(err || message.count != 1 || message.slots[0] != 3, "GET");
 	link_send(&link, answer, fds, num_fds, true);

@@ -307,10 +307,14 @@ static void test_file_memory(struct nnhal_burst_controller *c, const char *dir)
 	die_if(fd < 0 || ftruncate(fd, 8192) || pwrite(fd, r.map, 4096, 512) != 4096, "file");
 	desc.fd = fd;
 	die_if(nnhal_memory_import(&desc, &memory, NULL), "import");
-	r.pools[0].memory = memory;
-	ok(!run(c, &r) && pread(fd, r.map, 4096, 512) == 4096 && run_output_is_right(&r, 4),
-	   "F01 an mmap_fd file with an offset, in %s", dir);
-	r.pools[0].memory = r.memory;
+	r.pools[1].memory = memory;
+	r.request.num_pools = 2;
+	r.inputs[0].location.pool_index = r.inputs[1].location.pool_index = 1;
+	ok(!run(c, &r) && run_output_is_right(&r, 4), "F02 an mmap_fd file with an offset, in %s",
+	   dir);
+	r.outputs[0].location.pool_index = 1;
+	ok(run(c, &r) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "F02 the server does not write to it: whoever has the lock of the file may keep it");
 	nnhal_memory_unref(memory);
 	close(fd);
 	run_fini(&r);

@@ -210,6 +210,18 @@ static void test_direct(void)
 	close(fd);
 }
 
+/* A seal cannot be taken back. */
+static void test_refused(void)
+{
+	int fd = memfd_create("refused", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	ok(!ftruncate(fd, 4096) && !fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), "memfd to read");
+	expect(NNHAL_STATUS_INVALID_ARGUMENT, "import for writing", NNHAL_MEMORY_ASHMEM, fd, 4096,
+	       0, NNHAL_MEMORY_WRITE);
+	ok(fcntl(fd, F_GET_SEALS) == F_SEAL_FUTURE_WRITE, "an import that fails adds no seal");
+	close(fd);
+}
+
 static void test_shrunk(void)
 {
 	struct nnhal_memory *memory = NULL;
@@ -255,6 +267,7 @@ int main(void)
 	test_kinds();
 	test_rights();
 	test_direct();
+	test_refused();
 	test_shrunk();
 	test_read_write();
 	return tap_done();

@@ -92,7 +92,7 @@ static int wait_welcome(struct nnhal_burst_controller *c, uint32_t timeout_ms, i
 	int err;
 
 	for (;;) {
-		err = link_receive(&c->link, &message, &extra);
+		err = link_receive(&c->link, LINK_WELCOME, &message, &extra);
 		if (err == -EAGAIN) {
 			err = link_sleep(&c->link, POLLIN, deadline);
 			if (err)

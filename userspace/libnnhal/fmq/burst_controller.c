@@ -62,10 +62,9 @@ static int drain_link(struct nnhal_burst_controller *c)
 	int err;
 
 	for (;;) {
-		err = link_receive(&c->link, &message, &extra);
+		err = link_receive(&c->link, 0, &message, &extra);
 		if (err)
 			return err == -EAGAIN ? 0 : err;
-		link_close_fds(&extra);
 		if (message.type == LINK_FREED)
 			slots_freed(c, &message);
 		else if (message.type == LINK_GET)

@@ -285,14 +285,41 @@ void link_close_fds(struct link_extra *extra)
 		close(extra->fds[--extra->num_fds]);
 }
 
-int link_receive(const struct burst_link *link, struct link_message *message,
+/*
+ * Is the next message of this type? Descriptors of others stay out of the table: close() of a file
+ * that a process serves waits for it and cannot be killed; to drop the message does not.
+ */
+static bool is_next(const struct burst_link *link, uint32_t type)
+{
+	uint32_t next;
+	ssize_t size;
+
+	do {
+		size = recv(link->socket, &next, sizeof(next), MSG_DONTWAIT | MSG_PEEK);
+	} while (size < 0 && errno == EINTR);
+	return size == sizeof(next) && next == type;
+}
+
+void link_discard(const struct burst_link *link)
+{
+	ssize_t size;
+	char byte;
+
+	do {
+		size = recv(link->socket, &byte, sizeof(byte), MSG_DONTWAIT);
+	} while (size > 0 || (size < 0 && errno == EINTR));
+}
+
+int link_receive(const struct burst_link *link, uint32_t wanted, struct link_message *message,
 		 struct link_extra *extra)
 {
+	bool with_control = wanted && is_next(link, wanted);
 	struct iovec iov = { .iov_base = message, .iov_len = sizeof(*message) };
 	union control control;
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control.data, .msg_controllen = sizeof(control.data),
+		.msg_control = with_control ? control.data : NULL,
+		.msg_controllen = with_control ? sizeof(control.data) : 0,
 	};
 	ssize_t size;
 
@@ -305,14 +332,14 @@ int link_receive(const struct burst_link *link, struct link_message *message,
 		return errno == EAGAIN ? -EAGAIN : -EPIPE;
 	if (!size)
 		return -EPIPE;
-	take_control(&msg, extra);
-	if ((size_t)size == sizeof(uint32_t) && message->type == NNHAL_FMQ_DOORBELL &&
-	    !extra->num_fds) {
+	if (with_control)
+		take_control(&msg, extra);
+	if ((size_t)size == sizeof(uint32_t) && message->type == NNHAL_FMQ_DOORBELL) {
 		message->type = LINK_DOORBELL;
 		message->count = 0;
 		return 0;
 	}
-	if ((msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) ||
+	if ((msg.msg_flags & MSG_TRUNC) || (with_control && (msg.msg_flags & MSG_CTRUNC)) ||
 	    (size_t)size < offsetof(struct link_message, slots) ||
 	    message_size(message) != (size_t)size) {
 		link_close_fds(extra);

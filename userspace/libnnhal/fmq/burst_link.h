@@ -93,12 +93,18 @@ int link_sleep(const struct burst_link *link, short events, uint64_t deadline_ns
 int link_send(const struct burst_link *link, const struct link_message *message,
 	      const int *fds, uint32_t num_fds, bool wait);
 /*
- * Receive a message. The caller closes its descriptors with link_close_fds(). 0; -EAGAIN:
- * there is none; -EPIPE; -EPROTO: it is malformed, its descriptors are closed.
+ * Receive a message. Only one of type @wanted brings descriptors and the pid of its sender; 0: none
+ * does. The caller closes the descriptors with link_close_fds(). 0; -EAGAIN: there is none;
+ * -EPIPE; -EPROTO: it is malformed, its descriptors are closed.
+ *
+ * The last reference to a file ends in link_receive(), link_close_fds(), link_discard() or
+ * link_hang_up(). If a process serves the file (FUSE), that may take as long as it likes.
  */
-int link_receive(const struct burst_link *link, struct link_message *message,
+int link_receive(const struct burst_link *link, uint32_t wanted, struct link_message *message,
 		 struct link_extra *extra);
 void link_close_fds(struct link_extra *extra);
+/* After link_shutdown(): drop what was not received. */
+void link_discard(const struct burst_link *link);
 
 /*
  * How long to spin on a queue before sleeping. If the peer does not answer within the window

@@ -20,6 +20,9 @@
 #include "fmq/burst_server.h"
 #include "fmq/fmq_layout.h"
 
+/* How long nnhal_burst_server_destroy() waits for a thread that is away. */
+#define AWAY_SECONDS	1
+
 static void init_sync(struct nnhal_burst_server *s)
 {
 	pthread_condattr_t attr;
@@ -32,7 +35,7 @@ static void init_sync(struct nnhal_burst_server *s)
 	pthread_condattr_destroy(&attr);
 }
 
-static void free_server(struct nnhal_burst_server *s)
+void burst_server_free(struct nnhal_burst_server *s)
 {
 	burst_server_release(s);
 	link_fini(&s->link);
@@ -89,7 +92,7 @@ static enum nnhal_status make_server(struct nnhal_prepared_model *model, int soc
 	if (!err)
 		err = fork_guard_init(&s->guard);
 	if (err) {
-		free_server(s);
+		burst_server_free(s);
 		return burst_setup_status(err, "socket of the burst", options->diag);
 	}
 	spin_window_init(&s->spin, spin_time(options->spin_us, model));
@@ -129,7 +132,7 @@ static enum nnhal_status start_server(const struct nnhal_burst_channel *channel,
 			status = burst_setup_status(err, "thread of the server", read.diag);
 	}
 	if (status) {
-		free_server(s);
+		burst_server_free(s);
 		return status;
 	}
 	*server = s;
@@ -178,6 +181,38 @@ enum nnhal_status nnhal_burst_server_wait(struct nnhal_burst_server *s, uint64_t
 	return status;
 }
 
+/*
+ * Wait for the thread to finish. False: it is away, and a client may keep it there for ever. Then
+ * server, device burst and model are the thread's.
+ */
+static bool await_thread(struct nnhal_burst_server *s)
+{
+	pthread_t thread = s->thread;
+	struct timespec until;
+	bool finished;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += AWAY_SECONDS;
+	pthread_mutex_lock(&s->end_lock);
+	while (!s->is_finished) {
+		if (!s->is_away)
+			pthread_cond_wait(&s->end_cond, &s->end_lock);
+		else if (pthread_cond_timedwait(&s->end_cond, &s->end_lock, &until) && s->is_away)
+			break;
+	}
+	finished = s->is_finished;
+	if (!finished) {
+		/* Now: later the caller's executor may be gone. The thread holds no lock. */
+		if (!s->own_executor)
+			burst_server_forget_all(s);
+		s->is_abandoned = true;
+	}
+	pthread_mutex_unlock(&s->end_lock);
+	if (!finished)
+		pthread_detach(thread);
+	return finished;
+}
+
 void nnhal_burst_server_destroy(struct nnhal_burst_server *s)
 {
 	if (!s)
@@ -192,6 +227,8 @@ void nnhal_burst_server_destroy(struct nnhal_burst_server *s)
 	}
 	atomic_store_explicit(&s->stop, true, memory_order_relaxed);
 	link_stop(&s->link);
+	if (!await_thread(s))
+		return;
 	pthread_join(s->thread, NULL);
-	free_server(s);
+	burst_server_free(s);
 }

@@ -58,6 +58,14 @@ struct nnhal_burst_server {
 	pthread_cond_t end_cond;
 	bool ended;
 	enum nnhal_status end_status;
+	/* Between burst_server_leave() and burst_server_return(). */
+	bool is_away;
+	/* The thread has nothing left to do. */
+	bool is_finished;
+	/* Destroyed while the thread was away: it frees the server. */
+	bool is_abandoned;
+	/* Used by the thread only: memory of the client that is copied by pread(). */
+	bool copies_memory;
 };
 
 /* Attach to the queues of a channel and get the buffers. */
@@ -66,14 +74,27 @@ enum nnhal_status burst_server_attach(struct nnhal_burst_server *s, int request_
 
 /* Release queues, buffers, executor and model. */
 void burst_server_release(struct nnhal_burst_server *s);
+/* Free a server whose thread does not run, or is the caller. */
+void burst_server_free(struct nnhal_burst_server *s);
 /* The thread; @data is the server. */
 void *burst_server_thread(void *data);
+
+/*
+ * The thread is about to wait, perhaps for ever, for a file that the client gave. It holds no lock
+ * that others take and does not call the caller's functions until burst_server_return().
+ */
+void burst_server_leave(struct nnhal_burst_server *s);
+/* 0; -ECANCELED: the server was destroyed. The thread must not call the caller's functions. */
+int burst_server_return(struct nnhal_burst_server *s);
+/* link_receive() and link_close_fds() while away. -ECANCELED: as above, without a message. */
+int burst_server_receive(struct nnhal_burst_server *s, uint32_t wanted,
+			 struct link_message *message, struct link_extra *extra);
+int burst_server_close_fds(struct nnhal_burst_server *s, struct link_extra *extra);
 
 /* burst_server_memory.c: the memory behind the slots of a parsed request. */
 enum nnhal_status burst_server_fetch(struct nnhal_burst_server *s);
 /* Handle a message that is no answer. 0, or -errno: end of the burst. */
-int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message,
-			 struct link_extra *extra);
+int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message);
 /* Forget all slots. */
 void burst_server_forget_all(struct nnhal_burst_server *s);
 

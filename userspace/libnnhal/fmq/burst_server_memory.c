@@ -46,13 +46,11 @@ void burst_server_forget_all(struct nnhal_burst_server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message,
-			 struct link_extra *extra)
+int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message)
 {
 	struct link_message answer;
 	uint32_t i;
 
-	link_close_fds(extra);
 	if (message->type == LINK_DOORBELL)
 		return 0;
 	if (message->type != LINK_FREE)
@@ -74,7 +72,7 @@ static int receive_memories(struct nnhal_burst_server *s, struct link_message *m
 	int err;
 
 	for (;;) {
-		err = link_receive(&s->link, message, extra);
+		err = burst_server_receive(s, LINK_MEMORIES, message, extra);
 		if (err == -EAGAIN) {
 			err = link_sleep(&s->link, POLLIN, UINT64_MAX);
 			if (err)
@@ -83,13 +81,16 @@ static int receive_memories(struct nnhal_burst_server *s, struct link_message *m
 		}
 		if (err || message->type == LINK_MEMORIES)
 			return err;
-		err = burst_server_message(s, message, extra);
+		err = burst_server_message(s, message);
 		if (err)
 			return err;
 	}
 }
 
-/* Import the memory of a MEMORIES message. The import duplicates the descriptors. */
+/*
+ * Import the memory of a MEMORIES message. The import duplicates the descriptors. It may wait for
+ * the client, which may hold the locks of its files.
+ */
 static enum nnhal_status import_memories(const struct link_message *message,
 					 const struct link_extra *extra, uint32_t expected,
 					 struct nnhal_memory **memories, uint32_t *count)
@@ -110,10 +111,9 @@ static enum nnhal_status import_memories(const struct link_message *message,
 			.offset = from->offset, .access = from->access,
 		};
 
-		/* A read that waits for ever would keep nnhal_burst_server_destroy() waiting. */
 		status = file_origin_check(desc.fd);
 		if (!status)
-			status = nnhal_memory_import(&desc, &memories[*count], NULL);
+			status = memory_import_foreign(&desc, &memories[*count]);
 		if (status)
 			return status;
 	}
@@ -142,9 +142,11 @@ static enum nnhal_status get_some(struct nnhal_burst_server *s, const int32_t *s
 		s->link_error = err;
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
+	burst_server_leave(s);
 	status = import_memories(&message, &extra, num_slots, memories, count);
 	link_close_fds(&extra);
-	return status;
+	s->link_error = burst_server_return(s);
+	return s->link_error ? NNHAL_STATUS_GENERAL_FAILURE : status;
 }
 
 static enum nnhal_status get_over_socket(struct nnhal_burst_server *s, const int32_t *slots,
@@ -212,8 +214,10 @@ static enum nnhal_status add_memory(struct nnhal_burst_server *s, int32_t slot,
 	pthread_mutex_lock(&s->lock);
 	if (s->num_cached < NNHAL_BURST_MAX_SLOTS)
 		status = s->executor->add_cache_entry(s->executor_context, slot, memory);
-	if (!status)
+	if (!status) {
 		s->cached[s->num_cached++] = slot;
+		s->copies_memory |= !memory->direct;
+	}
 	pthread_mutex_unlock(&s->lock);
 	return status;
 }

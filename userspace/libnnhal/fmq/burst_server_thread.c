@@ -4,9 +4,12 @@
  *
  * The thread spins on the request queue for a bounded time. Then it announces in the queue
  * that it sleeps and calls poll() on the socket, the client's pidfd and an eventfd of its
- * own: a doorbell, the end of the client and nnhal_burst_server_destroy() all wake it. It
- * waits nowhere else for the client. Every packet is copied out of the queue before it is
- * parsed.
+ * own: a doorbell, the end of the client and nnhal_burst_server_destroy() all wake it. Every
+ * packet is copied out of the queue before it is parsed.
+ *
+ * A client can also stop the thread in the kernel: where the last reference to a file ends that the
+ * client serves (FUSE), or where a file's lock is taken that it holds. There the thread is away:
+ * nnhal_burst_server_destroy() does not wait for it, but leaves the server to it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -146,14 +149,21 @@ static enum nnhal_status execute_parsed(struct nnhal_burst_server *s, uint32_t *
 		.outputs = parsed->arguments + parsed->num_inputs,
 	};
 	enum nnhal_status status;
+	bool is_away;
 
 	status = burst_server_fetch(s);
 	if (status)
 		return status;
+	/* Whoever writes to a file may keep readers waiting (XFS). */
+	is_away = s->own_executor && s->copies_memory;
+	if (is_away)
+		burst_server_leave(s);
 	pthread_mutex_lock(&s->lock);
 	status = s->executor->execute(s->executor_context, &request, parsed->slots,
 				      parsed->measure, s->buffers.shapes, num_shapes, timing);
 	pthread_mutex_unlock(&s->lock);
+	if (is_away)
+		burst_server_return(s);
 	if (*num_shapes > parsed->num_outputs)
 		*num_shapes = parsed->num_outputs;
 	return status;
@@ -194,6 +204,48 @@ static bool stopping(struct nnhal_burst_server *s)
 	return atomic_load_explicit(&s->stop, memory_order_relaxed);
 }
 
+void burst_server_leave(struct nnhal_burst_server *s)
+{
+	pthread_mutex_lock(&s->end_lock);
+	s->is_away = true;
+	/* nnhal_burst_server_destroy() does not wait for ever from now on. */
+	pthread_cond_broadcast(&s->end_cond);
+	pthread_mutex_unlock(&s->end_lock);
+}
+
+int burst_server_return(struct nnhal_burst_server *s)
+{
+	bool is_abandoned;
+
+	pthread_mutex_lock(&s->end_lock);
+	s->is_away = false;
+	is_abandoned = s->is_abandoned;
+	pthread_cond_broadcast(&s->end_cond);
+	pthread_mutex_unlock(&s->end_lock);
+	return is_abandoned ? -ECANCELED : 0;
+}
+
+int burst_server_receive(struct nnhal_burst_server *s, uint32_t wanted,
+			 struct link_message *message, struct link_extra *extra)
+{
+	int err;
+
+	burst_server_leave(s);
+	err = link_receive(&s->link, wanted, message, extra);
+	if (!burst_server_return(s))
+		return err;
+	if (!err)
+		link_close_fds(extra);
+	return -ECANCELED;
+}
+
+int burst_server_close_fds(struct nnhal_burst_server *s, struct link_extra *extra)
+{
+	burst_server_leave(s);
+	link_close_fds(extra);
+	return burst_server_return(s);
+}
+
 /* Messages of the client. 0 or -errno: end of the burst. */
 static int drain_link(struct nnhal_burst_server *s)
 {
@@ -202,10 +254,10 @@ static int drain_link(struct nnhal_burst_server *s)
 	int err;
 
 	for (;;) {
-		err = link_receive(&s->link, &message, &extra);
+		err = burst_server_receive(s, 0, &message, &extra);
 		if (err)
 			return err == -EAGAIN ? 0 : err;
-		err = burst_server_message(s, &message, &extra);
+		err = burst_server_message(s, &message);
 		if (err)
 			return err;
 	}
@@ -263,7 +315,7 @@ static int send_result(struct nnhal_burst_server *s, uint32_t count)
 static void end_burst(struct nnhal_burst_server *s, int error)
 {
 	/* First, so that a client that waits for a result learns that none will come. */
-	link_hang_up(&s->link);
+	link_shutdown(&s->link);
 	burst_server_forget_all(s);
 	burst_server_release(s);
 	pthread_mutex_lock(&s->end_lock);
@@ -272,6 +324,24 @@ static void end_burst(struct nnhal_burst_server *s, int error)
 					: NNHAL_STATUS_GENERAL_FAILURE;
 	pthread_cond_broadcast(&s->end_cond);
 	pthread_mutex_unlock(&s->end_lock);
+	burst_server_leave(s);
+	link_discard(&s->link);
+	link_hang_up(&s->link);
+	burst_server_return(s);
+}
+
+/* Nobody uses the server after that but who frees it. */
+static void finish(struct nnhal_burst_server *s)
+{
+	bool is_abandoned;
+
+	pthread_mutex_lock(&s->end_lock);
+	s->is_finished = true;
+	is_abandoned = s->is_abandoned;
+	pthread_cond_broadcast(&s->end_cond);
+	pthread_mutex_unlock(&s->end_lock);
+	if (is_abandoned)
+		burst_server_free(s);
 }
 
 /* Wait for HELLO, attach to the queues, answer WELCOME. 0, or -errno: no burst. */
@@ -283,7 +353,7 @@ static int handshake(struct nnhal_burst_server *s)
 	int err;
 
 	for (;;) {
-		err = link_receive(&s->link, &message, &extra);
+		err = burst_server_receive(s, LINK_HELLO, &message, &extra);
 		if (err == -EAGAIN)
 			err = link_sleep(&s->link, POLLIN, UINT64_MAX);
 		else if (err || message.type != LINK_DOORBELL)
@@ -297,7 +367,9 @@ static int handshake(struct nnhal_burst_server *s)
 		link_watch(&s->link, extra.pid);
 		status = burst_server_attach(s, extra.fds[0], extra.fds[1], NULL);
 	}
-	link_close_fds(&extra);
+	err = burst_server_close_fds(s, &extra);
+	if (err)
+		return err;
 	memset(&message, 0, sizeof(message));
 	message.type = LINK_WELCOME;
 	message.status = status;
@@ -319,5 +391,6 @@ void *burst_server_thread(void *data)
 			n = s->link_error;
 	}
 	end_burst(s, n);
+	finish(s);
 	return NULL;
 }

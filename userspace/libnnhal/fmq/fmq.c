@@ -149,20 +149,31 @@ int nnhal_fmq_create(uint32_t datum_size, uint32_t capacity, uint32_t role,
 }
 
 /*
- * Is it safe to map the file? It must be in memory and sealed against changes of its size.
- * Huge pages are refused: access to a punched hole may raise SIGBUS.
+ * Is it sealed against changes of its size? Only files in memory have seals. This is asked before
+ * all else: if a process serves the file, fstat() may wait for ever, and so may close() of a
+ * duplicate.
+ */
+static int check_seals(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0)
+		return errno == EBADF ? -EBADF : -EINVAL;
+	return seals & F_SEAL_SHRINK ? 0 : -EINVAL;
+}
+
+/*
+ * Is it safe to map the sealed file? Huge pages are refused: access to a punched hole may raise
+ * SIGBUS.
  */
 static int check_file(int fd, uint64_t *size)
 {
 	struct statfs fs;
 	struct stat st;
-	int seals;
 
 	if (fstat(fd, &st) || fstatfs(fd, &fs))
 		return -errno;
-	seals = fcntl(fd, F_GET_SEALS);
-	if (!S_ISREG(st.st_mode) || (unsigned long)fs.f_type != TMPFS_MAGIC || seals < 0 ||
-	    !(seals & F_SEAL_SHRINK))
+	if (!S_ISREG(st.st_mode) || (unsigned long)fs.f_type != TMPFS_MAGIC)
 		return -EINVAL;
 	if (st.st_size < (off_t)FMQ_RING_OFFSET ||
 	    (uint64_t)st.st_size > file_size(NNHAL_FMQ_MAX_DATUM_SIZE, NNHAL_FMQ_MAX_CAPACITY) +
@@ -204,6 +215,9 @@ int nnhal_fmq_attach(int fd, uint32_t datum_size, uint32_t role, struct nnhal_fm
 	*fmq = NULL;
 	if (role > NNHAL_FMQ_WRITER)
 		return -EINVAL;
+	err = check_seals(fd);
+	if (err)
+		return err;
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (own < 0)
 		return -errno;

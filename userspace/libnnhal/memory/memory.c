@@ -86,20 +86,16 @@ static enum nnhal_status check_size(const struct nnhal_memory *m, uint64_t avail
 	return NNHAL_STATUS_NONE;
 }
 
-/* A memfd: may it be written, and can a device use its pages? */
-static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat *st,
-				       struct nnhal_diag *diag)
+/* A memfd that passed all checks: can a device use its pages? Seal it if that is @allowed. */
+static enum nnhal_status seal_memfd(struct nnhal_memory *m, bool allowed,
+				    struct nnhal_diag *diag)
 {
 	int seals = fcntl(m->fd, F_GET_SEALS);
 	struct stat sealed;
 
-	if (!S_ISREG(st->st_mode) || seals < 0) {
-		diag_set(diag, "ashmem memory: fd is not a memfd");
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
-		m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
-	if (!(seals & F_SEAL_SHRINK) && fcntl(m->fd, F_ADD_SEALS, F_SEAL_SHRINK))
+	if (seals < 0)
+		return NNHAL_STATUS_NONE;
+	if (!(seals & F_SEAL_SHRINK) && (!allowed || fcntl(m->fd, F_ADD_SEALS, F_SEAL_SHRINK)))
 		return NNHAL_STATUS_NONE;
 	/* Only now the size stays: it may have shrunk since @st was read. */
 	if (fstat(m->fd, &sealed)) {
@@ -110,7 +106,22 @@ static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat
 	return check_size(m, (uint64_t)sealed.st_size, diag);
 }
 
-/* Check the file descriptor; fill in access, identity and direct. */
+/* A memfd: may it be written? */
+static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat *st,
+				       struct nnhal_diag *diag)
+{
+	int seals = fcntl(m->fd, F_GET_SEALS);
+
+	if (!S_ISREG(st->st_mode) || seals < 0) {
+		diag_set(diag, "ashmem memory: fd is not a memfd");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
+		m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
+	return NNHAL_STATUS_NONE;
+}
+
+/* Check the file descriptor; fill in access and identity, and direct of what is no memfd. */
 static enum nnhal_status examine(struct nnhal_memory *m, struct nnhal_diag *diag)
 {
 	enum nnhal_status status;
@@ -176,8 +187,8 @@ static enum nnhal_status check_desc(const struct nnhal_memory_desc *desc,
 	return NNHAL_STATUS_NONE;
 }
 
-enum nnhal_status nnhal_memory_import(const struct nnhal_memory_desc *desc,
-				      struct nnhal_memory **memory, struct nnhal_diag *diag)
+static enum nnhal_status import(const struct nnhal_memory_desc *desc, bool foreign,
+				struct nnhal_memory **memory, struct nnhal_diag *diag)
 {
 	enum nnhal_status status;
 	struct nnhal_memory *m;
@@ -214,14 +225,31 @@ enum nnhal_status nnhal_memory_import(const struct nnhal_memory_desc *desc,
 			 m->access);
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}
+	/* Last: a seal stays. */
+	if (!status && m->kind == NNHAL_MEMORY_ASHMEM)
+		status = seal_memfd(m, !foreign, diag);
 	if (status) {
 		nnhal_memory_unref(m);
 		return status;
 	}
 	if (desc->access)
 		m->access = desc->access;
+	if (foreign && !m->direct)
+		m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
 	*memory = m;
 	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_memory_import(const struct nnhal_memory_desc *desc,
+				      struct nnhal_memory **memory, struct nnhal_diag *diag)
+{
+	return import(desc, false, memory, diag);
+}
+
+enum nnhal_status memory_import_foreign(const struct nnhal_memory_desc *desc,
+					struct nnhal_memory **memory)
+{
+	return import(desc, true, memory, NULL);
 }
 
 enum nnhal_status nnhal_memory_create(uint64_t size, struct nnhal_memory **memory,

@@ -43,6 +43,14 @@ static inline uint64_t memory_bind_size(const struct nnhal_memory *memory)
 	return round_up_u64(memory->size, (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
+/*
+ * As nnhal_memory_import(), for a file of a client that is not trusted and has passed
+ * file_origin_check(). A client that writes from a page that never comes holds the lock of the file
+ * for ever: the file is not sealed, and what a device cannot use in place is not written.
+ */
+enum nnhal_status memory_import_foreign(const struct nnhal_memory_desc *desc,
+					struct nnhal_memory **memory);
+
 /* Copy with pread() and pwrite(). 0 or -errno; -EIO: the file has become too short. */
 int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, size_t size);
 int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void *data,

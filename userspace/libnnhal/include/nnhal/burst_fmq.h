@@ -365,7 +365,9 @@ enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *ch
  * @options: likewise
  * @server: likewise
  *
- * The function does not wait for the client; the thread of the server does.
+ * The function does not wait for the client; the thread of the server does. Memory of the
+ * client that the device reaches through a copy only (NNHAL_MEMORY_MMAP_FD, a memfd without
+ * F_SEAL_SHRINK) is for inputs only: outputs there end with INVALID_ARGUMENT.
  *
  * Return: as nnhal_burst_server_create().
  */
@@ -398,7 +400,8 @@ enum nnhal_status nnhal_burst_server_wait(struct nnhal_burst_server *server,
  * @server: server
  *
  * The function waits for the end of a request that runs. The functions of an executor
- * must not call it. In a child of fork() it releases what the child has inherited and
+ * must not call it. If a file of the client keeps the thread of the server waiting, the
+ * function returns after a second, and the thread frees the server when it can. In a child of fork() it releases what the child has inherited and
  * does not affect the parent.
  */
 void nnhal_burst_server_destroy(struct nnhal_burst_server *server);
