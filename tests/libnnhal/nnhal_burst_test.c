@@ -1041,6 +1041,7 @@ static void test_failed_bind(void)
 	};
 	struct nnhal_request_pool *last;
 	struct nnhal_memory *memory = NULL;
+	struct nnhal_request saved;
 	enum nnhal_status status;
 	uint8_t *pages;
 
@@ -1072,6 +1073,21 @@ static void test_failed_bind(void)
 	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
 	   status == NNHAL_STATUS_GENERAL_FAILURE, "four, one of which cannot be bound: %s",
 	   nnhal_status_name((int)status));
+
+	/* As what is remembered of a request that failed, with no pool at all. */
+	saved = r.request;
+	r.request.hal_version = UINT32_MAX;
+	r.request.num_inputs = r.request.num_outputs = 1;
+	r.request.num_pools = 0;
+	r.request.pools = last + 1;
+	status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT, "a version that does not exist, no pools: %s",
+	   nnhal_status_name((int)status));
+	r.request.num_inputs = r.request.num_outputs = 0;
+	status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT, "and no arguments: %s",
+	   nnhal_status_name((int)status));
+	r.request = saved;
 
 	r.inputs[1].location.pool_index = 0;
 	r.request.pools = last;

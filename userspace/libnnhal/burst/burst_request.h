@@ -6,6 +6,7 @@
 #ifndef NNHAL_BURST_REQUEST_H
 #define NNHAL_BURST_REQUEST_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -31,11 +32,14 @@ cold_path enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_re
 					  const struct nnhal_request *request, bool late,
 					  struct nnhal_diag *diag);
 
-/* Make the next comparison fail: no request has this version. */
+/*
+ * Make the next comparison fail. A caller may pass this version, too: then there is nothing to
+ * compare, since all counts are 0, and the flag decides.
+ */
 static inline void burst_forget_request(struct burst_request *r)
 {
-	r->seen_head[0] = UINT64_C(0x1ffffffff);
-	r->seen_head[1] = 1;
+	r->seen_head[0] = htole64(UINT32_MAX);
+	r->seen_head[1] = 0;
 	r->flags |= REQUEST_STALE;
 }
 
@@ -72,14 +76,14 @@ hot_inline bool burst_is_same(const struct nnhal_burst *b, const struct burst_re
 	uint32_t i;
 
 	memcpy(head, request, sizeof(head));
-	/* The last one was valid, so equal counts are the counts of the model. */
+	/* The last one was valid or forgotten: equal counts are the counts of the model, or 0. */
 	if (((head[0] ^ r->seen_head[0]) | (head[1] ^ r->seen_head[1])) ||
 	    !request->inputs || !request->outputs || !pools)
 		return false;
 	diff = burst_compare_args(request->inputs, r->seen, request->num_inputs) |
 	       burst_compare_args(request->outputs, r->seen + request->num_inputs,
 				  request->num_outputs);
-	for (i = 0; i < r->num_pools; i++)
+	for (i = 0; i < request->num_pools; i++)
 		diff |= ((uintptr_t)pools[i].memory ^ (uintptr_t)r->pools[i].memory) |
 			pools[i].token;
 	if (diff)
