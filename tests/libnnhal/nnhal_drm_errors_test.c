@@ -13,6 +13,7 @@
 #include <drm/nnpu_accel.h>
 #include <nnhal/nnhal.h>
 
+#include "burst/burst_private.h"
 #include "device/device_private.h"
 #include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
@@ -60,8 +61,10 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	}
 	if (request == DRM_IOCTL_NNPU_BO_CREATE)
 		((struct drm_nnpu_bo_create *)arg)->handle = 1;
-	if (request == DRM_IOCTL_NNPU_QUEUE_CREATE)
+	if (request == DRM_IOCTL_NNPU_QUEUE_CREATE) {
 		((struct drm_nnpu_queue_create *)arg)->fd = queue_fd = eventfd(0, 0);
+		((struct drm_nnpu_queue_create *)arg)->queue = 1;
+	}
 	return 0;
 }
 
@@ -178,7 +181,11 @@ static void test_wait(void)
 	fail(DRM_IOCTL_NNPU_QUEUE_WAIT, 2, EINTR);
 	err = drm_queue_wait(&d.base, queue, 0, 0, &state);
 	ok(!err && num_calls == 3, "a signal: it is repeated, %u calls", num_calls);
+	fail(DRM_IOCTL_NNPU_QUEUE_DESTROY, 0, 0);
+	drm_queue_stop(&d.base, queue);
+	ok(num_calls == 1, "a queue is stopped");
 	drm_queue_destroy(&d.base, queue);
+	ok(num_calls == 1, "and then not destroyed again: another one may have its number");
 }
 
 static const struct transport_ops *real;
@@ -198,9 +205,12 @@ static void test_abandoned(void)
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	struct nnhal_prepared_model *model = NULL;
 	struct nnhal_device *device = NULL;
+	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096 };
+	const struct binding *binding;
+	struct nnhal_memory *file = NULL;
 	struct transport_ops ops;
 	enum nnhal_status status;
-	const void *place;
+	const void *place, *bounce;
 	struct run r;
 
 	make_add_relu(&f);
@@ -218,17 +228,118 @@ static void test_abandoned(void)
 	ops.wait = refused_wait;
 	device->transport->ops = &ops;
 	error = EPERM;
+	desc.fd = nnhal_memory_fd(r.memory);
+	if (!ok(!nnhal_memory_import(&desc, &file, NULL) &&
+		!memory_bind(file, device->table, true, &binding), "memory that is copied"))
+		return;
+	bounce = binding->bounce.map;
+	binding_unpin(binding);
+	r.pools[0].memory = file;
 	status = nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL,
 							    NULL);
 	ok(status == NNHAL_STATUS_GENERAL_FAILURE && !model->num_idle,
 	   "the wait is refused: %s, %s; it is not kept", nnhal_status_name((int)status),
 	   r.diag.message);
 	device->transport->ops = real;
+	ok(!memory_bind(file, device->table, true, &binding) && binding->has_bounce &&
+	   binding->bounce.map != bounce, "the copy of its memory is not used again");
+	binding_unpin(binding);
+	r.pools[0].memory = r.memory;
 	memset(r.map + RUN_OUTPUT(0), 0xee, 64);
 	status = nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL,
 							    NULL);
 	ok(!status && run_output_is_right(&r, 4) && model->num_idle == 1 &&
 	   model->idle->result->map != place, "the next one has another place for its result");
+	nnhal_memory_unref(file);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	run_fini(&r);
+}
+
+/* An error of the wait for several jobs is not one of the first. */
+static int refused_together(struct transport *t, struct transport_fence *const *fences,
+			    uint32_t count, int64_t timeout_ns, uint32_t *first)
+{
+	return count > 1 ? -error : real->wait(t, fences, count, timeout_ns, first);
+}
+
+static void test_async(void)
+{
+	struct callback_result result = CALLBACK_RESULT_INIT;
+	static struct fixture f;
+	struct nnhal_prepared_model *model = NULL;
+	struct nnhal_device *device = NULL;
+	struct transport_ops ops;
+	enum nnhal_status status;
+	struct run r;
+
+	make_add_relu(&f);
+	run_init(&r, 4);
+	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model), "a model"))
+		return;
+	real = device->transport->ops;
+	ops = *real;
+	ops.wait = refused_together;
+	error = EINVAL;
+	device->transport->ops = &ops;
+	status = nnhal_prepared_model_execute(model, &r.request, NULL, callback_executed, &result);
+	status = callback_wait(&result, status);
+	ok(!status && run_output_is_right(&r, 4),
+	   "waiting for job and wake-up together is refused, the job ends well: %s",
+	   nnhal_status_name((int)status));
+	/* While the thread of the device still looks at them. */
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	run_fini(&r);
+}
+
+static int no_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
+			 uint64_t until_ns, enum transport_queue_state *state)
+{
+	(void)t;
+	(void)queue;
+	(void)cq_head;
+	(void)until_ns;
+	(void)state;
+	return -error;
+}
+
+/* A burst whose thread cannot wait: the device must not write behind its back. */
+static void test_burst(void)
+{
+	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
+	enum transport_queue_state state = TRANSPORT_QUEUE_READY;
+	static struct fixture f;
+	struct nnhal_prepared_model *model = NULL;
+	struct nnhal_device *device = NULL;
+	struct nnhal_burst *burst = NULL;
+	struct transport_ops ops;
+	enum nnhal_status status;
+	struct run r;
+
+	make_add_relu(&f);
+	run_init(&r, 4);
+	o.spin_us = 0;
+	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model) &&
+		!nnhal_burst_create(model, &o, &burst) && burst->queue, "a burst"))
+		return;
+	real = device->transport->ops;
+	ops = *real;
+	ops.queue_wait = no_queue_wait;
+	error = EPERM;
+	device->transport->ops = &ops;
+	nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	while (burst->state == TRANSPORT_QUEUE_READY)
+		nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	ok(status == NNHAL_STATUS_DEAD_OBJECT, "waiting is refused: later requests end with %s",
+	   nnhal_status_name((int)status));
+	device->transport->ops = real;
+	ok(!real->queue_wait(device->transport, burst->queue, 0, 0, &state) &&
+	   state == TRANSPORT_QUEUE_DESTROYED, "the queue is no more");
+	nnhal_burst_unref(burst);
 	nnhal_prepared_model_unref(model);
 	nnhal_device_unref(device);
 	run_fini(&r);
@@ -238,7 +349,10 @@ int main(void)
 {
 	test_evict();
 	test_wait();
-	if (transport_sim_available())
+	if (transport_sim_available()) {
 		test_abandoned();
+		test_async();
+		test_burst();
+	}
 	return tap_done();
 }

@@ -145,6 +145,9 @@ void burst_doze(struct nnhal_burst *b, uint64_t until_ns)
 	pthread_mutex_unlock(&b->lock);
 	err = b->transport->ops->queue_wait(b->transport, b->queue, head,
 					    until_ns < slice ? until_ns : slice, &state);
+	/* Nobody can wait for it any more: what it would still write to is used again. */
+	if (err && err != -ETIME)
+		b->transport->ops->queue_stop(b->transport, b->queue);
 	pthread_mutex_lock(&b->lock);
 	b->sleeping = false;
 	if (err == -ETIME)

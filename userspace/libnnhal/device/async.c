@@ -158,6 +158,29 @@ static bool finish_ready(struct async *a)
 	return false;
 }
 
+/*
+ * Waiting for all at once has failed. That says nothing about any of them: ask one after the other,
+ * and end one that has signalled or whose wait fails by itself.
+ */
+static void wait_singly(struct async *a)
+{
+	struct transport *t = a->transport;
+	struct async_job *job;
+	uint32_t first;
+	int err;
+
+	for (job = a->active; job; job = job->next) {
+		err = t->ops->wait(t, &job->fence, 1, 0, &first);
+		if (err != -ETIME) {
+			finish(a, job, err);
+			return;
+		}
+	}
+	err = t->ops->wait(t, &a->active->fence, 1, WAIT_SLICE_NS, &first);
+	if (err != -ETIME)
+		finish(a, a->active, err);
+}
+
 /* Wait for a job or the kick, and end the job. */
 static void wait_once(struct async *a)
 {
@@ -177,7 +200,7 @@ static void wait_once(struct async *a)
 	if (err == -ETIME)
 		return;
 	if (err)
-		finish(a, a->active, err);
+		wait_singly(a);
 	else if (first)
 		finish(a, a->jobs[first], 0);
 }

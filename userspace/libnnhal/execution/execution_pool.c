@@ -102,7 +102,9 @@ void execution_put(struct execution *e)
 	uint32_t i;
 
 	for (i = 0; i < e->num_pools; i++) {
-		if (e->bindings[i])
+		if (e->bindings[i] && e->is_abandoned)
+			binding_abandon(e->bindings[i]);
+		else if (e->bindings[i])
 			binding_unpin(e->bindings[i]);
 		nnhal_memory_unref(e->pools[i].memory);
 	}

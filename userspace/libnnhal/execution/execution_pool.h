@@ -56,8 +56,8 @@ static inline uint32_t execution_num_args(const struct nnhal_prepared_model *mod
 struct execution *execution_get(struct nnhal_prepared_model *model);
 /*
  * The run is over: drop the references of its pools and keep the object for the next one. If it
- * is abandoned, its place for results is not used again before the device is closed; the driver
- * keeps the memory of a job until the job ends.
+ * is abandoned, its place for results is not used again before the device is closed, nor are bounce
+ * buffers; the driver keeps the memory of a job until the job ends.
  */
 void execution_put(struct execution *e);
 /* The last reference of the model is gone: free the idle objects. */

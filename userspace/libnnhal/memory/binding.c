@@ -306,6 +306,7 @@ static struct binding *binding_alloc(void)
 		return NULL;
 	atomic_init(&b->pins, BINDING_UNBOUND);
 	atomic_init(&b->last_used, 0);
+	atomic_init(&b->is_abandoned, false);
 	b->slot = NNPU_SLOT_NONE;
 	b->bounce = (struct transport_bo)TRANSPORT_BO_NONE;
 	return b;
@@ -378,7 +379,8 @@ static struct binding *binding_of(struct nnhal_memory *memory, struct bind_table
 	struct binding *b;
 
 	for (b = memory->bindings; b; b = b->next_in_memory)
-		if (b->table == table)
+		if (b->table == table &&
+		    !atomic_load_explicit(&b->is_abandoned, memory_order_relaxed))
 			return b;
 	drop_closed(memory);
 	b = binding_alloc();

@@ -29,6 +29,7 @@ struct binding {
 	/* Bounce buffer, if the device cannot reach the memory; else none. */
 	struct transport_bo bounce;
 	bool has_bounce;
+	atomic_bool is_abandoned;	/* a job may still write to the bounce buffer */
 };
 
 #define BINDING_UNBOUND	UINT32_MAX
@@ -92,6 +93,19 @@ int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool boun
 static inline void binding_unpin(const struct binding *binding)
 {
 	atomic_fetch_sub_explicit(&((struct binding *)binding)->pins, 1, memory_order_release);
+}
+
+/*
+ * Nobody knows when the device is done with it. A bounce buffer is not used again: the next use of
+ * the memory object gets another one. The driver keeps the memory of a job until the job ends.
+ */
+static inline void binding_abandon(const struct binding *binding)
+{
+	if (binding->has_bounce)
+		atomic_store_explicit(&((struct binding *)binding)->is_abandoned, true,
+				      memory_order_relaxed);
+	else
+		binding_unpin(binding);
 }
 
 /* The last reference of the memory object is gone: end its bindings. */

@@ -52,6 +52,7 @@ int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 		uint32_t access, uint32_t *slot);
 
 /* drm_queues.c */
+void drm_queue_stop(struct transport *t, struct transport_queue *queue);
 void drm_queue_destroy(struct transport *t, struct transport_queue *queue);
 void drm_queue_free_copy(struct transport_queue *queue);
 int drm_queue_create(struct transport *t, uint32_t priority, struct transport_queue **queue);

@@ -59,14 +59,22 @@ static int map_doorbell(struct drm_queue *q, const struct drm_transport *d)
 	return 0;
 }
 
-void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
+void drm_queue_stop(struct transport *t, struct transport_queue *queue)
 {
 	struct drm_queue *q = (struct drm_queue *)queue;
 	struct drm_nnpu_queue_destroy arg = { .queue = q->number };
+
+	q->number = 0;
+	if (arg.queue)
+		drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
+}
+
+void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
+{
+	struct drm_queue *q = (struct drm_queue *)queue;
 	const struct drm_transport *d = to_drm(t);
 
-	if (q->number)
-		drm_ioctl(d->fd, DRM_IOCTL_NNPU_QUEUE_DESTROY, &arg);
+	drm_queue_stop(t, queue);
 	if (q->base.doorbell)
 		munmap((void *)(uintptr_t)q->base.doorbell, d->info.doorbell_size);
 	if (q->fd >= 0)

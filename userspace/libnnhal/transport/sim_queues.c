@@ -124,7 +124,7 @@ int sim_queue_create(struct sim_rings *r, uint32_t priority, struct transport_qu
 	return 0;
 }
 
-void sim_queue_destroy(struct transport_queue *queue)
+void sim_queue_stop(struct transport_queue *queue)
 {
 	struct sim_queue *q = to_sim_queue(queue);
 	struct nnpu_sqe_queue sqe = {
@@ -134,7 +134,12 @@ void sim_queue_destroy(struct transport_queue *queue)
 
 	/* A FATAL device does not answer and accesses no memory any more. */
 	sim_admin(q->rings, &sqe, &cqe);
-	queue_free(q);
+}
+
+void sim_queue_destroy(struct transport_queue *queue)
+{
+	sim_queue_stop(queue);
+	queue_free(to_sim_queue(queue));
 }
 
 static uint32_t read_reg(const struct sim_queue *q, uint32_t reg)

@@ -139,6 +139,7 @@ bool sim_is_fatal(struct sim_rings *r);
 /* ---- sim_queues.c: user-mode submission; see struct transport_ops ---- */
 
 int sim_queue_create(struct sim_rings *r, uint32_t priority, struct transport_queue **queue);
+void sim_queue_stop(struct transport_queue *queue);
 void sim_queue_destroy(struct transport_queue *queue);
 int sim_queue_wait(struct transport_queue *queue, uint32_t cq_head, uint64_t until_ns,
 		   enum transport_queue_state *state);

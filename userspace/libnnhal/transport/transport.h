@@ -169,7 +169,9 @@ struct transport_ops {
 	 */
 	int (*queue_create)(struct transport *t, uint32_t priority,
 			    struct transport_queue **queue);
-	/* Abort the job that runs, drop the others, free @queue. */
+	/* Abort the job that runs, drop the others. Only queue_destroy may follow. */
+	void (*queue_stop)(struct transport *t, struct transport_queue *queue);
+	/* The same, and free @queue. */
 	void (*queue_destroy)(struct transport *t, struct transport_queue *queue);
 	/*
 	 * Arm the interrupt for completions beyond @cq_head and sleep, in one system

@@ -411,6 +411,7 @@ static const struct transport_ops drm_ops = {
 	.fence_signal = drm_fence_signal,
 	.fence_reset = drm_fence_reset,
 	.queue_create = drm_queue_create,
+	.queue_stop = drm_queue_stop,
 	.queue_destroy = drm_queue_destroy,
 	.queue_wait = drm_queue_wait,
 };

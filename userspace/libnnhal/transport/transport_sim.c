@@ -336,6 +336,12 @@ static int create_queue(struct transport *t, uint32_t priority, struct transport
 	return sim_queue_create(&s->rings, priority, queue);
 }
 
+static void stop_queue(struct transport *t, struct transport_queue *queue)
+{
+	(void)t;
+	sim_queue_stop(queue);
+}
+
 static void destroy_queue(struct transport *t, struct transport_queue *queue)
 {
 	(void)t;
@@ -407,6 +413,7 @@ static const struct transport_ops sim_ops = {
 	.fence_signal = sim_fence_signal,
 	.fence_reset = sim_fence_reset,
 	.queue_create = create_queue,
+	.queue_stop = stop_queue,
 	.queue_destroy = destroy_queue,
 	.queue_wait = wait_for_queue,
 };
