@@ -71,7 +71,7 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
 		nnpu_reset_sync(ndev, generation);
 		ret = -ENODEV;
 	}
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 	return ret;
 }
 
@@ -147,5 +147,5 @@ void nnpu_command_revoke(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const v
 			nnpu_status_text(result.status), result.status);
 		nnpu_reset_sync(ndev, generation);
 	}
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 }

@@ -373,7 +373,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	if (!nnpu_device_enter(ndev, &idx))
 		goto err_id;
 	ret = nnpu_ctx_init(ctx);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 	if (ret == -ENODEV && nnpu_ctx_is_lost(ctx) && !READ_ONCE(ndev->dead))
 		ret = -EAGAIN;
 	if (ret)
@@ -461,7 +461,7 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 	nnpu_queue_close_ctx(&ndev->queue, ctx);
 	if (nnpu_device_enter(ndev, &idx)) {
 		nnpu_ctx_abort_jobs(ctx);
-		nnpu_device_exit(idx);
+		nnpu_device_exit(ndev, idx);
 	}
 	nnpu_ctx_put(ctx);
 }

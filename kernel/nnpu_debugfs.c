@@ -257,7 +257,7 @@ static ssize_t nnpu_debugfs_inject(struct file *file, const char __user *user, s
 	if (!nnpu_device_enter(ndev, &idx))
 		return -ENODEV;
 	nnpu_write(ndev, NNPU_REG_INJECT, kind << NNPU_INJECT_KIND_SHIFT | count);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 	return len;
 }
 

@@ -4,6 +4,7 @@
  */
 #include <linux/iopoll.h>
 
+#include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 
 #include "nnpu_device.h"
@@ -18,21 +19,51 @@
  */
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx)
 {
-	if (!drm_dev_enter(&ndev->drm, idx))
-		return false;
+	*idx = srcu_read_lock(&ndev->users);
 	if (!READ_ONCE(ndev->dead))
 		return true;
-	drm_dev_exit(*idx);
+	srcu_read_unlock(&ndev->users, *idx);
 	return false;
 }
 
 /**
  * nnpu_device_exit - end what nnpu_device_enter() began
+ * @ndev: device
  * @idx: from nnpu_device_enter()
  */
-void nnpu_device_exit(int idx)
+void nnpu_device_exit(struct nnpu_device *ndev, int idx)
 {
-	drm_dev_exit(idx);
+	srcu_read_unlock(&ndev->users, idx);
+}
+
+static void nnpu_device_fini_users(struct drm_device *drm, void *data)
+{
+	cleanup_srcu_struct(data);
+}
+
+/**
+ * nnpu_device_init_users - prepare for nnpu_device_enter()
+ * @ndev: device
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int nnpu_device_init_users(struct nnpu_device *ndev)
+{
+	int ret = init_srcu_struct(&ndev->users);
+
+	return ret ?: drmm_add_action_or_reset(&ndev->drm, nnpu_device_fini_users, &ndev->users);
+}
+
+/**
+ * nnpu_device_wait_users - wait until nobody uses registers or DMA memory any more
+ * @ndev: device that nnpu_device_enter() refuses. No lock of the driver is held
+ *
+ * Sections may last as long as a load, so each device has its own: drm_dev_unplug() waits for
+ * those of all DRM devices.
+ */
+void nnpu_device_wait_users(struct nnpu_device *ndev)
+{
+	synchronize_srcu(&ndev->users);
 }
 
 /**

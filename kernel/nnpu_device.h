@@ -5,6 +5,7 @@
 #include <linux/atomic.h>
 #include <linux/io.h>
 #include <linux/rwsem.h>
+#include <linux/srcu.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -33,9 +34,9 @@
  *
  * 1. nnpu_file.lock: creation of context 0 of a file; or nnpu_ctx.command_lock: an ioctl
  *    that sends a command
- * 2. drm_dev_enter() section: protects every use of registers and DMA memory. To enter one never
- *    waits; only drm_dev_unplug() waits for the sections, with no lock of this list held. So
- *    nnpu_userq_hw_account() may enter one with 9 held
+ * 2. nnpu_device_enter() section: protects every use of registers and DMA memory. To enter one
+ *    never waits; only nnpu_device_wait_users() waits for the sections, with no lock of this list
+ *    held. So nnpu_userq_hw_account() may enter one with 9 held
  * 3. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
  *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes
@@ -145,6 +146,7 @@ struct nnpu_stats {
  * struct nnpu_device - an NNPU
  * @drm: DRM device
  * @bus: bus glue
+ * @users: sections of nnpu_device_enter()
  * @regs: registers, valid until unplug
  * @dma_stopped: @bus keeps the device from accessing memory
  * @doorbells: doorbell pages, valid until unplug
@@ -189,6 +191,7 @@ struct nnpu_stats {
 struct nnpu_device {
 	struct drm_device drm;
 	const struct nnpu_bus_ops *bus;
+	struct srcu_struct users;
 	void __iomem *regs;
 	bool dma_stopped;
 	void __iomem *doorbells;
@@ -270,7 +273,9 @@ static inline void nnpu_read_engine(struct nnpu_device *ndev, u32 engine,
 }
 
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx);
-void nnpu_device_exit(int idx);
+void nnpu_device_exit(struct nnpu_device *ndev, int idx);
+int nnpu_device_init_users(struct nnpu_device *ndev);
+void nnpu_device_wait_users(struct nnpu_device *ndev);
 int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms);
 int nnpu_device_disable(struct nnpu_device *ndev);
 int nnpu_device_hw_reset(struct nnpu_device *ndev);

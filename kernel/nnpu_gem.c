@@ -209,7 +209,7 @@ struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *d
 	if (!nnpu_device_enter(to_nnpu_device(drm), &idx))
 		return ERR_PTR(-ENODEV);
 	obj = drm_gem_prime_import(drm, dma_buf);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(to_nnpu_device(drm), idx);
 	return obj;
 }
 
@@ -354,7 +354,7 @@ int nnpu_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 		/* The handle holds the object now. */
 		drm_gem_object_put(&shmem->base);
 	}
-	nnpu_device_exit(idx);
+	nnpu_device_exit(to_nnpu_device(drm), idx);
 	args->size = size;
 	return ret;
 }

@@ -156,7 +156,7 @@ void nnpu_power_update(struct nnpu_device *ndev)
 			drm_dbg(&ndev->drm, "performance level %u was refused\n", level);
 	}
 	mutex_unlock(&power->lock);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 }
 
 static void nnpu_power_set_suspended(struct nnpu_device *ndev, bool suspended)
@@ -218,7 +218,7 @@ static ssize_t perf_level_show(struct device *dev, struct device_attribute *attr
 	if (!nnpu_device_enter(ndev, &idx))
 		return -ENODEV;
 	level = nnpu_read(ndev, NNPU_REG_PERF_LEVEL);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 	return sysfs_emit(buf, "%s\n", nnpu_power_level_name(level));
 }
 static DEVICE_ATTR_RO(perf_level);

@@ -42,6 +42,10 @@ int nnpu_probe(struct nnpu_device *ndev)
 	INIT_LIST_HEAD(&ndev->bo_list);
 	init_waitqueue_head(&ndev->unplug_wait);
 	nnpu_power_init(ndev);
+	/* Before the releases: they end later, and enter sections until then. */
+	ret = nnpu_device_init_users(ndev);
+	if (ret)
+		return ret;
 	ret = nnpu_release_init(&ndev->release);
 	if (ret)
 		return ret;

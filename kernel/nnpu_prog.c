@@ -295,7 +295,7 @@ static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *arg
 	else if (!ret)
 		ret = nnpu_prog_load(ctx, args, image, h);
 	nnpu_pt_fini(&image->pt);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 	return ret;
 }
 

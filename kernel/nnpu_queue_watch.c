@@ -330,7 +330,7 @@ static void nnpu_queue_watch_work(struct work_struct *work)
 
 	if (nnpu_device_enter(ndev, &idx)) {
 		nnpu_queue_watch(ndev);
-		nnpu_device_exit(idx);
+		nnpu_device_exit(ndev, idx);
 	}
 	dma_fence_end_signalling(cookie);
 }

@@ -122,7 +122,7 @@ static void nnpu_reset_work(struct work_struct *work)
 	if (nnpu_device_enter(ndev, &idx)) {
 		if (atomic64_read(&ndev->reset_count) < atomic64_read(&ndev->reset_wanted))
 			nnpu_reset_device(ndev, "admin command failed", NNPU_CID_NONE, 0);
-		nnpu_device_exit(idx);
+		nnpu_device_exit(ndev, idx);
 	}
 	dma_fence_end_signalling(cookie);
 }

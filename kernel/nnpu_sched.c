@@ -26,7 +26,7 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	ret = -ENODEV;
 	if (nnpu_device_enter(ndev, &idx)) {
 		ret = nnpu_queue_submit(&ndev->queue, job);
-		nnpu_device_exit(idx);
+		nnpu_device_exit(ndev, idx);
 	}
 out_end:
 	if (ret)

@@ -264,7 +264,7 @@ int nnpu_slot_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	if (nnpu_device_enter(ndev, &idx)) {
 		if (!nnpu_ctx_is_lost(ctx))
 			ret = nnpu_slot_bind(ctx, obj, args);
-		nnpu_device_exit(idx);
+		nnpu_device_exit(ndev, idx);
 	}
 	nnpu_file_put_context(file, ctx);
 out_put:

@@ -15,7 +15,7 @@
 #include "nnpu_unplug.h"
 
 /*
- * Stop the device before drm_dev_unplug(). A caller that is refused after that, for example
+ * Stop the device first. A caller that is refused after that, for example
  * by nnpu_device_enter(), may free memory that a job was using.
  */
 static void nnpu_unplug_silence(struct nnpu_device *ndev)
@@ -54,7 +54,9 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	struct drm_device *drm = &ndev->drm;
 
 	nnpu_unplug_silence(ndev);
-	/* From here on only this function uses registers or DMA memory. */
+	/* From here on only this function and debugfs use registers or DMA memory. */
+	nnpu_device_wait_users(ndev);
+	/* This waits for debugfs, and for sections of other drivers. */
 	drm_dev_unplug(drm);
 	nnpu_userq_unplug(ndev);
 	nnpu_irq_free(ndev);

@@ -127,7 +127,7 @@ void nnpu_userq_hw_arm(struct nnpu_userq *uq, u32 head)
 	}
 	mutex_unlock(&uqs->lock);
 	if (entered)
-		nnpu_device_exit(idx);
+		nnpu_device_exit(ndev, idx);
 }
 
 static int nnpu_userq_hw_create(struct nnpu_userq *uq, u16 qid)
@@ -298,7 +298,7 @@ void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid)
 			       (u64)(busy - uq->busy) * NSEC_PER_USEC);
 		uq->busy = busy;
 	}
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 }
 
 /**

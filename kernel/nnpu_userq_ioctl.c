@@ -118,7 +118,7 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 		ret = nnpu_userq_ioctl_make(nnpu_file_userqs(file), ctx, ring, args);
 	if (ring)
 		drm_gem_object_put(ring);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 out_put:
 	nnpu_file_put_context(file, ctx);
 	return ret;

@@ -194,7 +194,7 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 	mutex_unlock(&uqs->hw_lock);
 	if (again)
 		queue_delayed_work(uqs->wq, &uqs->work, msecs_to_jiffies(NNPU_USERQ_RETRY_MS));
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 }
 
 /**

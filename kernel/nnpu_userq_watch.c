@@ -54,7 +54,7 @@ bool nnpu_userq_watch_stopped(struct nnpu_userq *uq)
 	mutex_unlock(&ndev->userqs.lock);
 	if (stopped)
 		nnpu_userq_watch_kick(ndev, true);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 	return stopped;
 }
 
@@ -263,7 +263,7 @@ static void nnpu_userq_watch_work(struct work_struct *work)
 				   msecs_to_jiffies(NNPU_USERQ_ABORT_POLL_MS));
 	else if (any)
 		nnpu_userq_watch_kick(ndev, false);
-	nnpu_device_exit(idx);
+	nnpu_device_exit(ndev, idx);
 }
 
 /**

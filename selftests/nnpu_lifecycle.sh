@@ -303,6 +303,57 @@ test_dead() {
 	out=$("$loop" -q -n 20 2>&1) || fail "afterwards: $out"
 }
 
+# The function of the second device, when the driver has it.
+second_address() {
+	local d
+	for d in /sys/bus/pci/drivers/nnpu/*:*; do
+		if [ -e "$d" ] && [ "${d##*/}" != "$address" ]; then
+			echo "${d##*/}"
+			return 0
+		fi
+	done
+	return 1
+}
+no_second() { ! second_address > /dev/null; }
+registers() { cat "/sys/kernel/debug/"{accel,dri}"/$address/registers" 2> /dev/null; }
+load_runs() { registers | grep -q '^Q0_CURRENT 0x[0-9a-f]*[1-9a-f]'; }
+parameter() { echo "$2" > "/sys/module/nnpu/parameters/$1"; }
+
+# A load that hangs in one device keeps nobody waiting who takes the driver off another one.
+second_leaves() {
+	local second inject loader unbinder status
+	second=$(second_address) || { fail "the driver has no second device"; return 1; }
+	for inject in /sys/kernel/debug/{accel,dri}/"$address"/fault_inject; do
+		[ ! -e "$inject" ] || echo "11 1" > "$inject" || { fail "no injection"; return 1; }
+	done
+	"$loop" -n 1 > /dev/null 2>&1 &
+	loader=$!
+	wait_until 60 load_runs || { fail "no load runs"; return 1; }
+	echo "$second" > /sys/bus/pci/drivers/nnpu/unbind &
+	unbinder=$!
+	wait_until 60 gone "$unbinder" || fail "unbind of the second device waits for the first"
+	status=$?
+	load_runs || fail "the load has ended before"
+	kill -9 "$loader"
+	wait "$loader" "$unbinder" 2> /dev/null
+	return "$status"
+}
+
+test_second() {
+	local status
+	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
+	echo "device_add nnpu-pci,id=nnpu-second,bus=nnpu-spare" > "$monitor"
+	wait_until 60 second_address > /dev/null || { fail "no second device"; return 1; }
+	parameter hang_timeout_ms 600000
+	second_leaves
+	status=$?
+	parameter hang_timeout_ms 5000
+	echo "device_del nnpu-second" > "$monitor"
+	wait_until 60 no_second || { fail "the second device stays"; return 1; }
+	"$loop" -n 20 > /dev/null 2>&1 || { fail "no job of the first device afterwards"; return 1; }
+	return "$status"
+}
+
 test_rmmod_in_use() {
 	local status
 	mkfifo "$tmp/ready3"
@@ -326,7 +377,7 @@ for count in "$cycles" "$kills" "$unbinds" "$removals"; do
 	[[ $count =~ ^[1-9][0-9]*$ ]] || { echo "Bail out! a count is '$count'"; exit 1; }
 done
 echo "TAP version 13"
-echo "1..7"
+echo "1..8"
 check "module unload is refused while a file is open" test_rmmod_in_use
 check "$cycles cycles of insmod, inference, rmmod" test_cycles
 check "$kills processes killed in the middle of inference" test_kills
@@ -348,5 +399,11 @@ if monitor=$(monitor_port) || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
 	check "$name" taken_away "$removals" pull_out put_back
 else
 	skip "$name" "no monitor of the machine, or no hotplug"
+fi
+name="a load in one device does not keep another one bound"
+if [ -n "$monitor" ] || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
+	check "$name" test_second
+else
+	skip "$name" "no monitor of the machine"
 fi
 exit "$failed"
