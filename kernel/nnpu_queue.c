@@ -162,7 +162,7 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 
 	spin_lock_irqsave(&qp->lock, flags);
 	if (nnpu_ctx_is_lost(job->ctx)) {
-		ret = -ECANCELED;
+		ret = READ_ONCE(queue->qp.ndev->dead) ? -ENODEV : -ECANCELED;
 		goto out;
 	}
 	job->held = queue->held || job->ctx->held;

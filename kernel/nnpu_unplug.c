@@ -2,6 +2,7 @@
 /*
  * Unplug: the driver leaves the device, and open files stay behind without it.
  */
+#include <linux/dma-fence.h>
 #include <linux/dma-mapping.h>
 
 #include "nnpu_admin.h"
@@ -17,9 +18,14 @@
 /*
  * Stop the device first. A caller that is refused after that, for example
  * by nnpu_device_enter(), may free memory that a job was using.
+ *
+ * No completion is taken after that, so the jobs in flight end here. What comes later waits for
+ * others, who may wait for a fence: an exporter of a dma-buf in a section of nnpu_device_enter().
  */
 static void nnpu_unplug_silence(struct nnpu_device *ndev)
 {
+	bool cookie = dma_fence_begin_signalling();
+
 	/*
 	 * Callers that wait for an answer hold reset_sem: wake them first. A device reset that
 	 * is under way starts the admin queue again. Who takes reset_sem after that sees that no
@@ -39,14 +45,18 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 		 */
 		nnpu_reset_cut_off(ndev);
 	}
+	nnpu_ctx_lose_all(ndev);
+	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	up_write(&ndev->reset_sem);
+	dma_fence_end_signalling(cookie);
 }
 
 /**
  * nnpu_unplug - take the driver off the device
  * @ndev: device, present or already removed
  *
- * Jobs end with -ENODEV. Open files, fences and buffers keep memory only, which is freed
+ * Jobs end with -ENODEV: those in flight at once, and the schedulers run those that wait, which
+ * run_job ends. Open files, fences and buffers keep memory only, which is freed
  * with the last of them.
  */
 void nnpu_unplug(struct nnpu_device *ndev)
@@ -64,9 +74,6 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_reset_fini(ndev);
 	nnpu_dump_fini(ndev);
 
-	nnpu_ctx_lose_all(ndev);
-	/* The schedulers run the jobs that wait; run_job ends them with -ENODEV. */
-	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	nnpu_release_flush(&ndev->release);
 	nnpu_ctx_unplug_all(ndev);
 	nnpu_gem_unplug_all(ndev);
