@@ -3,7 +3,6 @@
  * Admin commands about programs. LOAD_PROGRAM is only checked by the control thread. The rest
  * runs on a loader (loads.c).
  */
-#include <stdlib.h>
 
 #include "admin_command.h"
 #include "device_state.h"
@@ -79,7 +78,8 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 	status = request.reports ? write_reports(w, &request) : NNPU_STATUS_SUCCESS;
 	if (status)
 		verdict_status(&out->v, status);
-	free(request.reports);
+	op_give(&w->progress, request.reports,
+		request.num_reports * sizeof(*request.reports));
 }
 
 void load_run(struct load_worker *w, struct load_outcome *out)

@@ -35,7 +35,7 @@ void cleaner_run(struct nnpu_device *dev)
 			dev->last_leaving = NULL;
 		pthread_mutex_unlock(&dev->lock);
 		bytes = l->bytes;
-		l->free(l);
+		l->free(dev, l);
 		pthread_mutex_lock(&dev->lock);
 		dev->mem_leaving -= bytes;
 		pthread_cond_broadcast(&dev->left);

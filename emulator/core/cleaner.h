@@ -16,7 +16,7 @@ struct nnpu_device;
 /* Part of what leaves. */
 struct leaving {
 	struct leaving *next;
-	void (*free)(struct leaving *l);
+	void (*free)(struct nnpu_device *dev, struct leaving *l);
 	uint64_t bytes;			/* of device memory */
 };
 

@@ -14,6 +14,26 @@
 #include "loads.h"
 #include "reset.h"
 
+/* Operations need less than 100 KiB. Sanitizers make frames larger and keep data of their own there. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STACK_SIZE	(4u << 20)
+#else
+#define STACK_SIZE	(512u << 10)
+#endif
+
+static bool start(pthread_t *thread, void *(*main)(void *arg), void *arg)
+{
+	pthread_attr_t attr;
+	bool ok;
+
+	if (pthread_attr_init(&attr))
+		return false;
+	ok = !pthread_attr_setstacksize(&attr, STACK_SIZE) &&
+	     !pthread_create(thread, &attr, main, arg);
+	pthread_attr_destroy(&attr);
+	return ok;
+}
+
 static void *engine_main(void *arg)
 {
 	struct nnpu_engine *e = arg;
@@ -73,7 +93,7 @@ struct nnpu_engine *worker_create(struct nnpu_device *dev)
 	unsigned int i = atomic_load(&dev->num_workers);
 	struct nnpu_engine *e = &dev->engines[i];
 
-	if (i == dev->max_workers || pthread_create(&e->thread, NULL, engine_main, e))
+	if (i == dev->max_workers || !start(&e->thread, engine_main, e))
 		return NULL;
 	atomic_store(&dev->num_workers, i + 1);
 	return e;
@@ -84,7 +104,7 @@ struct load_worker *load_worker_create(struct nnpu_device *dev)
 	unsigned int i = atomic_load(&dev->num_loaders);
 	struct load_worker *w = &dev->loaders[i];
 
-	if (i == dev->props.max_contexts || pthread_create(&w->thread, NULL, loader_main, w))
+	if (i == dev->props.max_contexts || !start(&w->thread, loader_main, w))
 		return NULL;
 	atomic_store(&dev->num_loaders, i + 1);
 	return w;
@@ -102,7 +122,7 @@ bool threads_start(struct nnpu_device *dev)
 	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	dev->cleaner_started = !pthread_create(&dev->cleaner, NULL, cleaner_main, dev);
+	dev->cleaner_started = start(&dev->cleaner, cleaner_main, dev);
 	ok = dev->cleaner_started;
 	for (i = 0; ok && i < dev->props.num_engines; i++) {
 		dev->engines[i].seated = true;
@@ -111,7 +131,7 @@ bool threads_start(struct nnpu_device *dev)
 		ok = worker_create(dev);
 	}
 	if (ok)
-		dev->control_started = !pthread_create(&dev->control, NULL, control_main, dev);
+		dev->control_started = start(&dev->control, control_main, dev);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return dev->control_started;
 }

@@ -2,10 +2,10 @@
 /*
  * The memory of an engine: arena and tables.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cleaner.h"
+#include "device_memory.h"
 #include "device_state.h"
 #include "engine.h"
 #include "memory_accounting.h"
@@ -58,7 +58,7 @@ bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, s
 	/* Both are there while it grows. */
 	if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress))
 		return false;
-	bigger = realloc(*p, n * size);
+	bigger = mem_enlarge(e->dev, *p, before, n * size);
 	dev_mem_release(e->dev, NULL, bigger ? before : n * size);
 	if (!bigger)
 		return false;
@@ -84,9 +84,9 @@ bool exec_charged_grow(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *ch
 	       exec_grow(e, p, max, count, size);
 }
 
-static void memory_free(struct leaving *l)
+static void memory_free(struct nnpu_device *dev, struct leaving *l)
 {
-	free(l);
+	mem_free(dev, l, l->bytes);
 }
 
 /* dev->lock held. */
@@ -180,7 +180,7 @@ static uint64_t chunk_size(uint64_t size, bool exact)
 
 	while (!exact && granule < size / 16)
 		granule *= 2;
-	return (size & ~(granule - 1)) + granule;
+	return mem_size((size & ~(granule - 1)) + granule);
 }
 
 /*
@@ -227,11 +227,11 @@ static bool chunk_alloc(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct aren
 	pthread_mutex_unlock(&e->dev->lock);
 	if (!chunk_reserve(e, ctx, c, bytes)) {
 		/* Close to the limit the granule may be what is missing. */
-		bytes = size ? tensor_round_up(size) : TENSOR_ALIGN;
+		bytes = mem_size(size);
 		if (!chunk_reserve(e, ctx, c, bytes))
 			return false;
 	}
-	c->base = aligned_alloc(TENSOR_ALIGN, bytes);
+	c->base = mem_alloc(e->dev, bytes);
 	if (!c->base) {
 		dev_mem_release(e->dev, NULL, bytes);
 		return false;

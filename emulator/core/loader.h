@@ -5,6 +5,7 @@
 #ifndef NNPU_EMU_LOADER_H
 #define NNPU_EMU_LOADER_H
 
+#include "device_memory.h"
 #include "program_load.h"
 #include "ops/pace.h"
 
@@ -17,6 +18,8 @@ struct loader {
 	struct nnpu_tensor_desc *descs;
 	uint32_t block;			/* of the current command */
 	uint32_t *owner;		/* by tensor: number of the block that writes it, plus 1 */
+	uint32_t *uses;			/* by tensor: how often it is an operand */
+	uint8_t *seen;			/* by tensor: the interface names it */
 	struct tensor **operands;	/* of the current command */
 	uint32_t max_operands;
 	struct tensor *saved;		/* its outputs as the image declares them */
@@ -32,7 +35,49 @@ static inline int load_pace(struct loader *l, size_t units)
 	return op_pace(&l->pace, units) ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;
 }
 
-/* control_flow.c. Functions that return int: 0, or -1 with the verdict. */
+/* Functions that return int: 0, or -1 with the verdict. */
+
+/* program_memory.c. */
+
+/* Constants of at least so many bytes have an allocation of their own, to be freed alone. */
+#define SINGLE_CONSTANT	256u
+
+static inline bool constant_is_single(const struct tensor *t)
+{
+	return tensor_is_const(t) && t->bytes >= SINGLE_CONSTANT;
+}
+
+/* Smaller ones share an allocation, and so do parameters. */
+static inline uint64_t program_params_size(uint64_t bytes)
+{
+	return (bytes + 15) & ~15ull;
+}
+
+/* Bytes that a constant takes. */
+static inline uint64_t constant_size(const struct tensor *t)
+{
+	return constant_is_single(t) ? mem_size(op_room(t)) : program_params_size(t->bytes);
+}
+
+/* The verdict when memory is missing: it is not if the load is to end. -1. */
+int load_no_memory(struct loader *l);
+
+/* Charge the program with @bytes more. */
+int load_charge(struct loader *l, uint64_t bytes);
+
+/* The tables of the program and of the load, once it is known how many records they have. */
+int load_alloc_tables(struct loader *l);
+
+/* Room for @count objects of @size bytes in *@p, where *@max have room now. What is there stays. */
+int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t size);
+
+/* The load ends: free its tables. */
+void load_free_tables(struct loader *l);
+
+/* Give back a constant that has an allocation of its own. */
+void load_drop_constant(struct loader *l, struct tensor *t);
+
+/* control_flow.c. */
 
 int control_find_blocks(struct loader *l);
 

@@ -3,11 +3,11 @@
  * Accounting of device memory: what programs and arenas take from the device and from
  * the limit of their context.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cleaner.h"
+#include "device_memory.h"
 #include "device_state.h"
 #include "engine.h"
 #include "memory_accounting.h"
@@ -209,12 +209,6 @@ void ctx_cache_release(struct nnpu_ctx *ctx, uint64_t bytes)
 	pthread_mutex_unlock(&ctx->dev->lock);
 }
 
-/* What op_take() charges for @bytes: there is room for struct leaving. */
-static uint64_t taken_size(size_t bytes)
-{
-	return bytes ? tensor_round_up(bytes) : TENSOR_ALIGN;
-}
-
 void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 {
 	uint64_t size;
@@ -222,10 +216,10 @@ void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 
 	if (bytes > p->dev->props.memory_size)
 		return NULL;
-	size = taken_size(bytes);
+	size = mem_size(bytes);
 	if (!dev_mem_reserve(p->dev, p->ctx, size, p))
 		return NULL;
-	memory = aligned_alloc(TENSOR_ALIGN, size);
+	memory = mem_alloc(p->dev, size);
 	if (!memory)
 		dev_mem_release(p->dev, p->ctx, size);
 	else if (taken)
@@ -233,9 +227,9 @@ void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 	return memory;
 }
 
-static void memory_free(struct leaving *l)
+static void memory_free(struct nnpu_device *dev, struct leaving *l)
 {
-	free(l);
+	mem_free(dev, l, l->bytes);
 }
 
 void op_give(struct job_progress *p, void *memory, size_t bytes)
@@ -247,7 +241,7 @@ void op_give(struct job_progress *p, void *memory, size_t bytes)
 	if (!l)
 		return;
 	l->free = memory_free;
-	l->bytes = taken_size(bytes);
+	l->bytes = mem_size(bytes);
 	pthread_mutex_lock(&p->dev->lock);
 	ctx_mem_uncharge(p->ctx, l->bytes);
 	dev_leave(p->dev, l);

@@ -6,7 +6,6 @@
  * the hardware specification, because the first fault is reported.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "program_image.h"
 #include "tensor_shape.h"
@@ -408,14 +407,12 @@ static int parse_list(const uint8_t *image, const struct nnpu_program_header *h,
 }
 
 int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *h,
-			  struct program *p, struct op_pace *pace, struct verdict *v)
+			  struct program *p, uint8_t *seen, struct op_pace *pace,
+			  struct verdict *v)
 {
-	uint8_t *seen = calloc(p->num_tensors ? p->num_tensors : 1, 1);
 	uint32_t i;
 	int ret;
 
-	if (!seen)
-		return verdict_status(v, NNPU_STATUS_NO_MEMORY);
 	ret = parse_list(image, h, le32toh(h->inputs_first), p->num_inputs, NNPU_TENSOR_INPUT, p,
 			 seen, p->inputs, pace, v);
 	if (!ret)
@@ -427,7 +424,6 @@ int image_parse_interface(const uint8_t *image, const struct nnpu_program_header
 			     p->tensors[i].kind == NNPU_TENSOR_OUTPUT) && !seen[i])
 			ret = tensor_fault(v, i, NNPU_REASON_LIFETIME);
 	}
-	free(seen);
 	return ret;
 }
 

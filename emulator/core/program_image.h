@@ -20,8 +20,10 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 		       uint32_t index, const struct nnpu_device_props *props,
 		       struct tensor *t, struct nnpu_tensor_desc *desc, struct op_pace *pace,
 		       struct verdict *v);
+/* @seen, by tensor, is clear: what the interface names. */
 int image_parse_interface(const uint8_t *image, const struct nnpu_program_header *header,
-			  struct program *p, struct op_pace *pace, struct verdict *v);
+			  struct program *p, uint8_t *seen, struct op_pace *pace,
+			  struct verdict *v);
 
 /*
  * Command @index, which belongs to block @block. @owner, by tensor, is the number of the

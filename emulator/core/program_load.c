@@ -4,8 +4,9 @@
  * commands, which their operations have checked and prepared.
  */
 #include <stdlib.h>
+#include <string.h>
 
-#include "array.h"
+#include "device_memory.h"
 #include "device_state.h"
 #include "engine.h"
 #include "loader.h"
@@ -16,85 +17,8 @@
 #include "tensor_shape.h"
 #include "ops/extension.h"
 
-/* Constants of at least so many bytes have an allocation of their own, to be freed alone. */
-#define SINGLE_CONSTANT	256u
-
-/* Alignment of smaller ones, which share an allocation. */
-#define SHARED_ALIGN	16u
-
 /* Bytes that are copied between two looks at load_pace(). */
 #define COPY_PIECE	(256u << 10)
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-	return (value + to - 1) & ~(to - 1);
-}
-
-/* Does it have an allocation of its own? */
-static bool is_single(const struct tensor *t)
-{
-	return tensor_is_const(t) && t->bytes >= SINGLE_CONSTANT;
-}
-
-/* Bytes that a constant takes. */
-static uint64_t constant_size(const struct tensor *t)
-{
-	if (is_single(t))
-		return round_up(op_room(t), TENSOR_ALIGN);
-	return round_up(t->bytes, SHARED_ALIGN);
-}
-
-static void program_free(struct leaving *l)
-{
-	struct program *p = (struct program *)l;
-	uint32_t i;
-
-	for (i = 0; p->cmds && i < p->num_cmds; i++)
-		if (p->cmds[i].prepared && p->cmds[i].desc->free_prepared)
-			p->cmds[i].desc->free_prepared(p->cmds[i].prepared);
-	for (i = 0; p->tensors && i < p->num_tensors; i++)
-		if (is_single(&p->tensors[i]))
-			free(p->tensors[i].data);
-	free(p->constants);
-	free(p->channel_scales);
-	free(p->params);
-	free(p->tensors);
-	free(p->cmds);
-	free(p->blocks);
-	free(p->roles);
-	free(p->operands);
-	free(p->inputs);
-	free(p->outputs);
-	free(p->last_use);
-	free(p->offsets);
-	free(p);
-}
-
-void program_put(struct program *p)
-{
-	if (--p->refs)
-		return;
-	ctx_mem_uncharge(p->ctx, p->memory);
-	p->leaving.free = program_free;
-	p->leaving.bytes = p->memory;
-	dev_leave(p->ctx->dev, &p->leaving);
-}
-
-/* The verdict when memory is missing: it is not if the load is to end. */
-static int no_memory(struct loader *l)
-{
-	return verdict_status(l->v, job_is_to_end(l->pace.progress) ? NNPU_STATUS_ABORTED :
-								      NNPU_STATUS_NO_MEMORY);
-}
-
-/* Charge the program with @bytes more. */
-static int charge(struct loader *l, uint64_t bytes)
-{
-	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes, l->pace.progress))
-		return no_memory(l);
-	l->p->memory += bytes;
-	return 0;
-}
 
 /* Copy piece by piece. */
 static int copy(struct loader *l, void *to, const void *from, size_t bytes)
@@ -110,44 +34,6 @@ static int copy(struct loader *l, void *to, const void *from, size_t bytes)
 	return 0;
 }
 
-static void *zalloc(size_t count, size_t size)
-{
-	return calloc(count ? count : 1, size);
-}
-
-static int alloc_tables(struct loader *l)
-{
-	struct program *p = l->p;
-
-	p->num_tensors = le32toh(l->header.num_tensors);
-	p->num_cmds = le32toh(l->header.num_commands);
-	p->num_inputs = le16toh(l->header.num_inputs);
-	p->num_outputs = le16toh(l->header.num_outputs);
-	p->relaxed = le32toh(l->header.flags) & NNPU_PROGRAM_RELAXED;
-	if (image_count(l->image, &l->header, &p->num_operands, &p->num_blocks, &l->pace, l->v))
-		return -1;
-	if (charge(l, p->num_tensors * (uint64_t)(sizeof(struct tensor) + 13) +
-			   p->num_cmds * (uint64_t)(sizeof(struct program_cmd) + 8) +
-			   p->num_blocks * (uint64_t)sizeof(struct program_block) +
-			   p->num_operands * (uint64_t)sizeof(uint32_t)))
-		return -1;
-	p->tensors = zalloc(p->num_tensors, sizeof(*p->tensors));
-	p->cmds = zalloc(p->num_cmds, sizeof(*p->cmds));
-	p->blocks = zalloc(p->num_blocks, sizeof(*p->blocks));
-	p->roles = zalloc(p->num_tensors, sizeof(*p->roles));
-	p->operands = zalloc(p->num_operands, sizeof(*p->operands));
-	p->inputs = zalloc(p->num_inputs, sizeof(*p->inputs));
-	p->outputs = zalloc(p->num_outputs, sizeof(*p->outputs));
-	p->last_use = zalloc(p->num_tensors, sizeof(*p->last_use));
-	p->offsets = zalloc((size_t)p->num_tensors + p->num_cmds, sizeof(*p->offsets));
-	l->descs = zalloc(p->num_tensors, sizeof(*l->descs));
-	l->owner = zalloc(p->num_tensors, sizeof(*l->owner));
-	if (!p->tensors || !p->cmds || !p->blocks || !p->roles || !p->operands || !p->inputs ||
-	    !p->outputs || !p->last_use || !p->offsets || !l->descs || !l->owner)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	return control_find_blocks(l);
-}
-
 /* Constants. */
 
 /* They are charged already. */
@@ -158,7 +44,8 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	float *scales;
 	uint32_t i;
 
-	scales = zalloc(num_scales, sizeof(*scales));
+	p->scales_bytes = num_scales * sizeof(*scales);
+	scales = mem_zalloc(l->dev, p->scales_bytes);
 	if (!scales)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	p->channel_scales = scales;
@@ -186,9 +73,10 @@ static int load_params(struct loader *l, uint64_t bytes)
 	uint8_t *params;
 	uint32_t i;
 
-	if (charge(l, bytes))
+	if (load_charge(l, bytes))
 		return -1;
-	params = zalloc(bytes, 1);
+	p->params_bytes = bytes;
+	params = mem_zalloc(l->dev, bytes);
 	if (!params)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	p->params = params;
@@ -201,7 +89,7 @@ static int load_params(struct loader *l, uint64_t bytes)
 			continue;
 		memcpy(params, data + le32toh(l->descs[i].params_off), len);
 		p->tensors[i].params = params;
-		params += round_up(len, SHARED_ALIGN);
+		params += program_params_size(len);
 	}
 	return 0;
 }
@@ -238,12 +126,13 @@ static int load_constants(struct loader *l)
 		if (!tensor_is_const(t))
 			continue;
 		bytes += constant_size(t);
-		if (!is_single(t))
+		if (!constant_is_single(t))
 			shared += constant_size(t);
 	}
-	if (charge(l, bytes))
+	if (load_charge(l, bytes))
 		return -1;
-	p->constants = aligned_alloc(TENSOR_ALIGN, round_up(shared + 1, TENSOR_ALIGN));
+	p->constants_bytes = shared;
+	p->constants = mem_alloc(l->dev, shared);
 	if (!p->constants)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	data = p->constants;
@@ -254,8 +143,8 @@ static int load_constants(struct loader *l)
 			return -1;
 		if (!tensor_is_const(t))
 			continue;
-		if (is_single(t)) {
-			t->data = aligned_alloc(TENSOR_ALIGN, constant_size(t));
+		if (constant_is_single(t)) {
+			t->data = mem_alloc(l->dev, constant_size(t));
 			if (!t->data)
 				return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 		} else {
@@ -281,13 +170,13 @@ static int load_tensors(struct loader *l)
 		if (image_parse_tensor(l->image, &l->header, i, &l->dev->props, t, &l->descs[i],
 				       &l->pace, l->v) ||
 		    (t->num_channel_scales &&
-		     charge(l, t->num_channel_scales * sizeof(*t->channel_scales))))
+		     load_charge(l, t->num_channel_scales * sizeof(*t->channel_scales))))
 			return -1;
 		scales += t->num_channel_scales;
-		params += round_up(le32toh(l->descs[i].params_len), SHARED_ALIGN);
+		params += program_params_size(le32toh(l->descs[i].params_len));
 	}
-	if (image_parse_interface(l->image, &l->header, p, &l->pace, l->v) || load_scales(l, scales) ||
-	    load_params(l, params))
+	if (image_parse_interface(l->image, &l->header, p, l->seen, &l->pace, l->v) ||
+	    load_scales(l, scales) || load_params(l, params))
 		return -1;
 	return load_constants(l);
 }
@@ -384,11 +273,9 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	cmd->num_outputs = le16toh(c.num_outputs);
 	cmd->operands = *position;
 	count = (uint32_t)cmd->num_inputs + cmd->num_outputs;
-	if (!array_grow((void **)&l->operands, &l->max_operands, count,
-			sizeof(*l->operands)) ||
-	    !array_grow((void **)&l->saved, &l->max_saved, cmd->num_outputs,
-			sizeof(*l->saved)))
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	if (load_room(l, (void **)&l->operands, &l->max_operands, count, sizeof(*l->operands)) ||
+	    load_room(l, (void **)&l->saved, &l->max_saved, cmd->num_outputs, sizeof(*l->saved)))
+		return -1;
 	for (i = 0; i < count; i++) {
 		uint32_t t = image_get_index(l->image, &l->header,
 					     le32toh(c.operands_first) + i);
@@ -497,36 +384,14 @@ static int count_uses(struct loader *l, uint32_t *uses)
 	return 0;
 }
 
-static void constant_free(struct leaving *l)
-{
-	free(l);
-}
-
-/* Give back a constant that has an allocation of its own. */
-static void constant_leave(struct loader *l, struct tensor *t)
-{
-	/* In the constant itself. */
-	struct leaving *leaving = t->data;
-
-	_Static_assert(sizeof(*leaving) <= SINGLE_CONSTANT, "has room");
-	t->data = NULL;
-	l->p->memory -= constant_size(t);
-	leaving->free = constant_free;
-	leaving->bytes = constant_size(t);
-	pthread_mutex_lock(&l->dev->lock);
-	ctx_mem_uncharge(l->p->ctx, leaving->bytes);
-	dev_leave(l->dev, leaving);
-	pthread_mutex_unlock(&l->dev->lock);
-}
-
 /* Drop one use of a constant. Free the constant after the last one. */
 static void drop_use(struct loader *l, uint32_t index, uint32_t *uses)
 {
 	struct tensor *t = &l->p->tensors[index];
 
-	if (--uses[index] || !is_single(t))
+	if (--uses[index] || !constant_is_single(t))
 		return;
-	constant_leave(l, t);
+	load_drop_constant(l, t);
 }
 
 static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
@@ -544,15 +409,16 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	for (i = 0; i < (uint32_t)cmd->num_inputs + cmd->num_outputs; i++) {
 		l->operands[i] = &l->p->tensors[operands[i]];
 		if (i < cmd->num_inputs && i < 64 && uses[operands[i]] == 1 &&
-		    is_single(l->operands[i]))
+		    constant_is_single(l->operands[i]))
 			call.own |= 1ull << i;
 	}
 	if (cmd->desc->prepare && cmd->desc->prepare(&call, &bytes)) {
 		if (error.reason == NNPU_REASON_NONE)
-			return no_memory(l);
+			return load_no_memory(l);
 		return op_refused(l, index, &error);
 	}
 	cmd->prepared = call.prepared;
+	cmd->prepared_bytes = bytes;
 	/* It is charged already. */
 	l->p->memory += bytes;
 	for (i = 0; i < cmd->num_inputs && i < 64; i++)
@@ -569,13 +435,10 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 
 static int prepare_commands(struct loader *l)
 {
-	uint32_t *uses = zalloc(l->p->num_tensors, sizeof(*uses));
+	uint32_t *uses = l->uses;
+	int ret = count_uses(l, uses);
 	uint32_t i;
-	int ret;
 
-	if (!uses)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	ret = count_uses(l, uses);
 	for (i = 0; !ret && i < l->p->num_cmds; i++) {
 		/* It has counted its work from zero. */
 		bool prepared = l->p->cmds[i].desc && l->p->cmds[i].desc->prepare;
@@ -585,7 +448,6 @@ static int prepare_commands(struct loader *l)
 		if (!ret)
 			ret = load_pace(l, prepared ? OP_PACE_UNITS : 128);
 	}
-	free(uses);
 	return ret;
 }
 
@@ -619,20 +481,44 @@ static int plan(struct loader *l)
 	p->fixed = is_fixed(l);
 	/* If the arena is larger than device memory, no job of this program could run. */
 	if (p->fixed && (plan_program(p, &l->pace) || p->arena_size > l->dev->props.memory_size))
-		return no_memory(l);
+		return load_no_memory(l);
 	return l->pace.ended ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;
 }
 
-/* The load's own tables: by tensor @descs, @owner, uses, what the interface has seen; reports. */
-static int charge_work(struct loader *l)
+/* What programs refer to, and how many blocks there are; the tables for it. */
+static int alloc_tables(struct loader *l)
 {
-	uint64_t bytes = le32toh(l->header.num_tensors) *
-			 (uint64_t)(sizeof(*l->descs) + sizeof(*l->owner) + sizeof(uint32_t) + 1) +
-			 l->request->num_reports * (uint64_t)sizeof(*l->request->reports);
+	struct program *p = l->p;
 
-	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes, l->pace.progress))
-		return no_memory(l);
-	l->work = bytes;
+	p->num_tensors = le32toh(l->header.num_tensors);
+	p->num_cmds = le32toh(l->header.num_commands);
+	p->num_inputs = le16toh(l->header.num_inputs);
+	p->num_outputs = le16toh(l->header.num_outputs);
+	p->relaxed = le32toh(l->header.flags) & NNPU_PROGRAM_RELAXED;
+	if (image_count(l->image, &l->header, &p->num_operands, &p->num_blocks, &l->pace, l->v) ||
+	    load_alloc_tables(l))
+		return -1;
+	return control_find_blocks(l);
+}
+
+/* Cleared piece by piece. */
+static int alloc_reports(struct loader *l)
+{
+	struct load_request *request = l->request;
+	uint64_t bytes = (uint64_t)request->num_reports * sizeof(*request->reports), at, n;
+	uint8_t *reports = op_take(request->progress, bytes, NULL);
+
+	if (!reports)
+		return load_no_memory(l);
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
+		memset(reports + at, 0, n);
+		if (load_pace(l, n / 4 + 1)) {
+			op_give(request->progress, reports, bytes);
+			return -1;
+		}
+	}
+	request->reports = (struct nnpu_command_report *)reports;
 	return 0;
 }
 
@@ -645,14 +531,8 @@ static int load(struct loader *l)
 		return -1;
 	if (request->check && request->num_reports != le32toh(l->header.num_commands))
 		return verdict_status(l->v, NNPU_STATUS_INVALID_FIELD);
-	if (charge_work(l) || alloc_tables(l) || load_tensors(l))
-		return -1;
-	if (request->check) {
-		request->reports = zalloc(request->num_reports, sizeof(*request->reports));
-		if (!request->reports)
-			return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	}
-	if (load_commands(l))
+	if (alloc_tables(l) || load_tensors(l) || (request->check && alloc_reports(l)) ||
+	    load_commands(l))
 		return -1;
 	if (request->check)
 		return 0;
@@ -683,11 +563,7 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	pthread_mutex_unlock(&dev->lock);
 	l.p = p;
 	ret = load(&l);
-	free(l.descs);
-	free(l.owner);
-	free(l.operands);
-	free(l.saved);
-	dev_mem_release(dev, p->ctx, l.work);
+	load_free_tables(&l);
 	if (!ret && !request->check)
 		return p;
 	pthread_mutex_lock(&dev->lock);

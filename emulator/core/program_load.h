@@ -58,6 +58,7 @@ struct program_cmd {
 	bool infer;			/* output shapes are found while the job runs */
 	uint64_t scratch;		/* fixed programs: bytes of scratch memory */
 	void *prepared;
+	uint64_t prepared_bytes;
 };
 
 struct program {
@@ -85,8 +86,11 @@ struct program {
 	uint64_t *offsets;		/* by plan_item.tensor: place in the arena */
 	uint64_t arena_size;
 	void *constants;
+	uint64_t constants_bytes;
 	float *channel_scales;
+	uint64_t scales_bytes;
 	uint8_t *params;		/* of operand types of extensions */
+	uint64_t params_bytes;
 };
 
 static inline bool cmd_is_control(const struct program_cmd *cmd)
@@ -100,7 +104,7 @@ struct load_request {
 	struct slots_holder *slots;
 	const uint8_t *image;
 	uint64_t size;
-	/* Check only: a report per command. program_load() allocates, the caller frees them. */
+	/* Check only: a report per command. program_load() takes them, the caller gives them back. */
 	bool check;
 	uint32_t num_reports;
 	struct nnpu_command_report *reports;

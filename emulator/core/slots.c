@@ -115,11 +115,12 @@ void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
 		ctx_cache_release(ctx, bytes);
 }
 
-static void ctx_free(struct leaving *l)
+static void ctx_free(struct nnpu_device *dev, struct leaving *l)
 {
 	struct nnpu_ctx *ctx = (struct nnpu_ctx *)l;
 	uint32_t i;
 
+	(void)dev;
 	for (i = 0; i < ctx->num_slots; i++)
 		slot_free(atomic_load_explicit(&ctx->slots[i].map, memory_order_relaxed));
 	free(ctx->lanes);

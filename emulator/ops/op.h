@@ -81,7 +81,7 @@ struct op_call {
 	bool relaxed;			/* NNPU_PROGRAM_RELAXED */
 	bool loading;			/* the program is being loaded: infer() computes nothing */
 	/*
-	 * Set by prepare(), read-only afterwards; released by free_prepared().
+	 * Set by prepare(), read-only afterwards.
 	 * NULL if an operand prepare() needs is not constant or its shape is not
 	 * known: execute() then works from the tensors alone.
 	 */
@@ -126,8 +126,9 @@ struct op_desc {
 	 */
 	int (*infer)(const struct op_call *c);
 	/*
-	 * Optional. What it keeps is from op_take(), and *bytes is what was taken for it. When op_progress()
-	 * says that the load is to end, the prepared object may be half done.
+	 * Optional. What it keeps is one piece from op_take(), and *bytes is what was taken for
+	 * it; the caller frees it. When op_progress() says that the load is to end, the
+	 * prepared object may be half done.
 	 */
 	int (*prepare)(struct op_call *c, size_t *bytes);
 	/*
@@ -140,8 +141,6 @@ struct op_desc {
 	 * refuses, or OP_ABORTED as soon as op_progress() says so.
 	 */
 	int (*execute)(const struct op_call *c);
-	/* Releases what prepare() allocated; with prepare() only. */
-	void (*free_prepared)(void *prepared);
 };
 
 #define OP_ABORTED	1

@@ -2,7 +2,6 @@
 /*
  * The operations of the device, and names for numbers.
  */
-#include <stdlib.h>
 
 #include "extension.h"
 #include "ops.h"
@@ -19,8 +18,7 @@
 		__VA_ARGS__ \
 	}
 
-/* Prepared objects are one allocation each. */
-#define PREPARED(functions)	.prepare = functions##_prepare, .free_prepared = free
+#define PREPARED(functions)	.prepare = functions##_prepare
 #define SCRATCH(functions)	.scratch = functions##_scratch
 #define WIDEN			.widen = true
 

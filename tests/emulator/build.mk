@@ -24,3 +24,7 @@ EMU_VECTORS_OBJS := $(TOOLS_COMMON) $(BUILD)/lib/libnnhal.a
 $(BUILD)/obj/$(EMU_TEST_DIR)/emu_control_vectors_test.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests -Iuserspace/libnnhal/include
 $(BUILD)/tests/emu_control_vectors_test: $(EMU_VECTORS_OBJS)
+
+# It counts what the device allocates.
+EMU_BOUND_WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap mremap nnpu_device_create
+$(BUILD)/tests/emu_bound_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EMU_BOUND_WRAPPED))

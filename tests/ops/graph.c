@@ -245,8 +245,7 @@ void graph_destroy(struct graph *g)
 	for (unsigned int i = 0; i < g->num_calls; i++) {
 		struct op_call *c = &g->calls[i].call;
 
-		if (c->prepared)
-			c->desc->free_prepared(c->prepared);
+		free(c->prepared);
 		free(g->calls[i].operands);
 	}
 	free(g->calls);

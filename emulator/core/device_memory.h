@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Allocations of device memory, after it has been reserved (memory_accounting.h).
+ *
+ * Large ones are mappings of their own, so that the host has the memory back as soon as they
+ * are freed. The C library may keep what it is given back.
+ */
+#ifndef NNPU_EMU_DEVICE_MEMORY_H
+#define NNPU_EMU_DEVICE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "program_load.h"
+
+struct nnpu_device;
+
+/* From so many bytes on an allocation may be a mapping: it takes whole pages. */
+#define MEM_LARGE	(128u << 10)
+
+/* What an allocation of @bytes takes, and is charged with. */
+static inline uint64_t mem_size(uint64_t bytes)
+{
+	if (bytes >= MEM_LARGE)
+		return (bytes + NNPU_PAGE_SIZE - 1) & ~(uint64_t)(NNPU_PAGE_SIZE - 1);
+	return bytes ? tensor_round_up(bytes) : TENSOR_ALIGN;
+}
+
+/* Aligned to TENSOR_ALIGN, not cleared; NULL: the host has no memory. */
+void *mem_alloc(const struct nnpu_device *dev, size_t bytes);
+
+/* The same, cleared. */
+void *mem_zalloc(const struct nnpu_device *dev, size_t bytes);
+
+/* A larger one with the contents of @p, which is freed; NULL: @p is as before. */
+void *mem_enlarge(const struct nnpu_device *dev, void *p, size_t bytes, size_t larger);
+
+/* @bytes as with the allocation. NULL is nothing. */
+void mem_free(const struct nnpu_device *dev, void *p, size_t bytes);
+
+#endif /* NNPU_EMU_DEVICE_MEMORY_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The memory of a program, and of a load while it lasts.
+ */
+#include <stdlib.h>
+
+#include "device_memory.h"
+#include "device_state.h"
+#include "engine.h"
+#include "loader.h"
+#include "memory_accounting.h"
+
+/* Bytes of the tables of a program and of a load. */
+static uint64_t tensors_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_tensors * sizeof(*p->tensors));
+}
+
+static uint64_t cmds_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_cmds * sizeof(*p->cmds));
+}
+
+static uint64_t blocks_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_blocks * sizeof(*p->blocks));
+}
+
+static uint64_t roles_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_tensors * sizeof(*p->roles));
+}
+
+static uint64_t operands_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_operands * sizeof(*p->operands));
+}
+
+static uint64_t inputs_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_inputs * sizeof(*p->inputs));
+}
+
+static uint64_t outputs_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_outputs * sizeof(*p->outputs));
+}
+
+static uint64_t last_use_bytes(const struct program *p)
+{
+	return mem_size((uint64_t)p->num_tensors * sizeof(*p->last_use));
+}
+
+static uint64_t offsets_bytes(const struct program *p)
+{
+	return mem_size(((uint64_t)p->num_tensors + p->num_cmds) * sizeof(*p->offsets));
+}
+
+static uint64_t descs_bytes(const struct loader *l)
+{
+	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->descs));
+}
+
+static uint64_t owner_bytes(const struct loader *l)
+{
+	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->owner));
+}
+
+static uint64_t uses_bytes(const struct loader *l)
+{
+	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->uses));
+}
+
+static uint64_t seen_bytes(const struct loader *l)
+{
+	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->seen));
+}
+
+static void program_free(struct nnpu_device *dev, struct leaving *l)
+{
+	struct program *p = (struct program *)l;
+	uint32_t i;
+
+	for (i = 0; p->cmds && i < p->num_cmds; i++)
+		mem_free(dev, p->cmds[i].prepared, p->cmds[i].prepared_bytes);
+	for (i = 0; p->tensors && i < p->num_tensors; i++)
+		if (constant_is_single(&p->tensors[i]))
+			mem_free(dev, p->tensors[i].data, constant_size(&p->tensors[i]));
+	mem_free(dev, p->constants, p->constants_bytes);
+	mem_free(dev, p->channel_scales, p->scales_bytes);
+	mem_free(dev, p->params, p->params_bytes);
+	mem_free(dev, p->tensors, tensors_bytes(p));
+	mem_free(dev, p->cmds, cmds_bytes(p));
+	mem_free(dev, p->blocks, blocks_bytes(p));
+	mem_free(dev, p->roles, roles_bytes(p));
+	mem_free(dev, p->operands, operands_bytes(p));
+	mem_free(dev, p->inputs, inputs_bytes(p));
+	mem_free(dev, p->outputs, outputs_bytes(p));
+	mem_free(dev, p->last_use, last_use_bytes(p));
+	mem_free(dev, p->offsets, offsets_bytes(p));
+	free(p);
+}
+
+void program_put(struct program *p)
+{
+	if (--p->refs)
+		return;
+	ctx_mem_uncharge(p->ctx, p->memory);
+	p->leaving.free = program_free;
+	p->leaving.bytes = p->memory;
+	dev_leave(p->ctx->dev, &p->leaving);
+}
+
+int load_no_memory(struct loader *l)
+{
+	return verdict_status(l->v, job_is_to_end(l->pace.progress) ? NNPU_STATUS_ABORTED :
+								      NNPU_STATUS_NO_MEMORY);
+}
+
+int load_charge(struct loader *l, uint64_t bytes)
+{
+	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes, l->pace.progress))
+		return load_no_memory(l);
+	l->p->memory += bytes;
+	return 0;
+}
+
+/* Charge the load itself, until it ends. */
+static int charge_work(struct loader *l, uint64_t bytes)
+{
+	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes, l->pace.progress))
+		return load_no_memory(l);
+	l->work += bytes;
+	return 0;
+}
+
+int load_alloc_tables(struct loader *l)
+{
+	const struct nnpu_device *dev = l->dev;
+	struct program *p = l->p;
+
+	/* Scales, parameters and small constants are charged as far as they go. */
+	if (charge_work(l, descs_bytes(l) + owner_bytes(l) + uses_bytes(l) + seen_bytes(l)) ||
+	    load_charge(l, mem_size(sizeof(*p)) + 3 * TENSOR_ALIGN + tensors_bytes(p) +
+			   cmds_bytes(p) + blocks_bytes(p) + roles_bytes(p) +
+			   operands_bytes(p) + inputs_bytes(p) + outputs_bytes(p) +
+			   last_use_bytes(p) + offsets_bytes(p)))
+		return -1;
+	p->tensors = mem_zalloc(dev, tensors_bytes(p));
+	p->cmds = mem_zalloc(dev, cmds_bytes(p));
+	p->blocks = mem_zalloc(dev, blocks_bytes(p));
+	p->roles = mem_zalloc(dev, roles_bytes(p));
+	p->operands = mem_zalloc(dev, operands_bytes(p));
+	p->inputs = mem_zalloc(dev, inputs_bytes(p));
+	p->outputs = mem_zalloc(dev, outputs_bytes(p));
+	p->last_use = mem_zalloc(dev, last_use_bytes(p));
+	p->offsets = mem_zalloc(dev, offsets_bytes(p));
+	l->descs = mem_zalloc(dev, descs_bytes(l));
+	l->owner = mem_zalloc(dev, owner_bytes(l));
+	l->uses = mem_zalloc(dev, uses_bytes(l));
+	l->seen = mem_zalloc(dev, seen_bytes(l));
+	if (!p->tensors || !p->cmds || !p->blocks || !p->roles || !p->operands || !p->inputs ||
+	    !p->outputs || !p->last_use || !p->offsets || !l->descs || !l->owner || !l->uses ||
+	    !l->seen)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	return 0;
+}
+
+int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t size)
+{
+	uint64_t before = (uint64_t)*max * size, n = count;
+	void *larger;
+
+	if (count <= *max && *p)
+		return 0;
+	if (n < 2ull * *max)
+		n = 2ull * *max;
+	if (n < 4)
+		n = 4;
+	/* Both are there while it grows. */
+	if (charge_work(l, n * size))
+		return -1;
+	larger = mem_enlarge(l->dev, *p, before, n * size);
+	if (!larger)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	dev_mem_release(l->dev, l->request->ctx, before);
+	l->work -= before;
+	*p = larger;
+	*max = (uint32_t)n;
+	return 0;
+}
+
+void load_free_tables(struct loader *l)
+{
+	mem_free(l->dev, l->descs, descs_bytes(l));
+	mem_free(l->dev, l->owner, owner_bytes(l));
+	mem_free(l->dev, l->uses, uses_bytes(l));
+	mem_free(l->dev, l->seen, seen_bytes(l));
+	mem_free(l->dev, l->operands, (uint64_t)l->max_operands * sizeof(*l->operands));
+	mem_free(l->dev, l->saved, (uint64_t)l->max_saved * sizeof(*l->saved));
+	dev_mem_release(l->dev, l->request->ctx, l->work);
+}
+
+static void constant_free(struct nnpu_device *dev, struct leaving *l)
+{
+	mem_free(dev, l, l->bytes);
+}
+
+void load_drop_constant(struct loader *l, struct tensor *t)
+{
+	/* In the constant itself. */
+	struct leaving *leaving = t->data;
+
+	_Static_assert(sizeof(*leaving) <= SINGLE_CONSTANT, "has room");
+	t->data = NULL;
+	l->p->memory -= constant_size(t);
+	leaving->free = constant_free;
+	leaving->bytes = constant_size(t);
+	pthread_mutex_lock(&l->dev->lock);
+	ctx_mem_uncharge(l->p->ctx, leaving->bytes);
+	dev_leave(l->dev, leaving);
+	pthread_mutex_unlock(&l->dev->lock);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What hostile clients make the device allocate is charged, but for a constant that follows from
+ * the limits of the device: emulator/README.md states it. The program is linked with --wrap for
+ * the functions that allocate.
+ */
+#include <endian.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/device_state.h"
+#include "rig.h"
+#include "tap.h"
+
+#define MEMORY		(24u << 20)
+#define CONTEXTS	4u
+#define PROGRAMS	8u
+#define SLOTS_LOG2	4u
+#define ENTRIES_LOG2	4u
+#define QUEUES		2u
+#define ENGINES		2u
+/* Of a large image. Its reports are more than what the constant leaves unseen. */
+#define COMMANDS	60000u
+#define REPORTS		(COMMANDS * sizeof(struct nnpu_command_report))
+/* Elements of an operand of a job. */
+#define N		(1u << 17)
+#define ROUNDS		6
+/* Of a program that has more than its tables. */
+#define WEIGHTS		(1u << 18)
+
+/* The constant without stacks, which the C library maps, and what exists from the start. */
+#define CONSTANT								\
+	(65536 + CONTEXTS * (8192 + 8 * PROGRAMS + 64 * (1u << SLOTS_LOG2) +	\
+			     240 * (QUEUES + 1)) +				\
+	 QUEUES * 80 * (1u << ENTRIES_LOG2) + (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
+/* The C library's own part of an allocation. */
+#define OVERHEAD	40
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void __real_free(void *p);
+void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
+int __real_munmap(void *p, size_t len);
+void *__real_mremap(void *p, size_t old, size_t new, int flags);
+struct nnpu_device *__real_nnpu_device_create(const struct nnpu_device_props *props,
+					      const struct nnpu_bus_ops *ops, void *bus,
+					      char *error, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void __wrap_free(void *p);
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
+int __wrap_munmap(void *p, size_t len);
+void *__wrap_mremap(void *p, size_t old, size_t new, int flags);
+struct nnpu_device *__wrap_nnpu_device_create(const struct nnpu_device_props *props,
+					      const struct nnpu_bus_ops *ops, void *bus,
+					      char *error, size_t size);
+
+static atomic_llong live, most;
+
+static void count(long long bytes)
+{
+	long long now = atomic_fetch_add(&live, bytes) + bytes, old = atomic_load(&most);
+
+	while (now > old && !atomic_compare_exchange_weak(&most, &old, now))
+		;
+}
+
+static void *counted(void *p)
+{
+	if (p)
+		count((long long)malloc_usable_size(p) - OVERHEAD);
+	return p;
+}
+
+static void uncount(void *p)
+{
+	if (p)
+		count(OVERHEAD - (long long)malloc_usable_size(p));
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return counted(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+	uncount(p);
+	return counted(__real_realloc(p, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return counted(__real_aligned_alloc(alignment, size));
+}
+
+void __wrap_free(void *p)
+{
+	uncount(p);
+	__real_free(p);
+}
+
+void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
+{
+	void *p = __real_mmap(addr, len, prot, flags, fd, off);
+
+	if (p != MAP_FAILED)
+		count((long long)len);
+	return p;
+}
+
+int __wrap_munmap(void *p, size_t len)
+{
+	count(-(long long)len);
+	return __real_munmap(p, len);
+}
+
+void *__wrap_mremap(void *p, size_t old, size_t new, int flags)
+{
+	void *q = __real_mremap(p, old, new, flags);
+
+	if (q != MAP_FAILED)
+		count((long long)new - (long long)old);
+	return q;
+}
+
+/* The bus takes its time with reports, so that many loads have theirs at once. */
+static const struct nnpu_bus_ops *bus_ops;
+static uintptr_t reports_first, reports_end;
+
+static int slow_dma_write(void *bus, uint64_t addr, const void *buf, size_t len)
+{
+	if (addr >= reports_first && addr < reports_end)
+		usleep(6000);
+	return bus_ops->dma_write(bus, addr, buf, len);
+}
+
+struct nnpu_device *__wrap_nnpu_device_create(const struct nnpu_device_props *props,
+					      const struct nnpu_bus_ops *ops, void *bus,
+					      char *error, size_t size)
+{
+	static struct nnpu_bus_ops slow;
+
+	bus_ops = ops;
+	slow = *ops;
+	slow.dma_write = slow_dma_write;
+	return __real_nnpu_device_create(props, &slow, bus, error, size);
+}
+
+static struct rig rig;
+static struct job_rig jobs[CONTEXTS + 1];
+static struct nnpu_device *dev;
+static long long base;
+static unsigned int samples, beyond;
+static long long furthest;
+
+static long long used(void)
+{
+	long long bytes;
+
+	pthread_mutex_lock(&dev->lock);
+	bytes = (long long)(dev->mem_used + dev->mem_leaving);
+	pthread_mutex_unlock(&dev->lock);
+	return bytes;
+}
+
+/* While nothing moves, what is there beside what is charged. */
+static void sample(void)
+{
+	long long before = used(), bytes = atomic_load(&live);
+
+	if (used() != before || atomic_load(&live) != bytes)
+		return;
+	samples++;
+	bytes -= base + before;
+	if (bytes > furthest)
+		furthest = bytes;
+	if (bytes > (long long)CONSTANT)
+		beyond++;
+}
+
+/* image_add() with many commands, of which all but the first are wrong. */
+static uint8_t *image_large(const struct image *im, size_t *size)
+{
+	size_t off = (im->size + 7) & ~(size_t)7, i;
+	struct nnpu_program_header *h;
+	uint8_t *bytes;
+
+	*size = off + COMMANDS * sizeof(struct nnpu_command);
+	bytes = rig_alloc(&rig, *size);
+	memcpy(bytes, im->bytes, im->size);
+	h = (struct nnpu_program_header *)bytes;
+	for (i = 0; i < COMMANDS; i++)
+		memcpy(bytes + off + i * sizeof(struct nnpu_command),
+		       im->bytes + le32toh(h->commands_off), sizeof(struct nnpu_command));
+	h->commands_off = htole32((uint32_t)off);
+	h->num_commands = htole32(COMMANDS);
+	h->size = htole32((uint32_t)*size);
+	return bytes;
+}
+
+/* LOAD_CHECK of all contexts at once. Returns how many gave reports. */
+static unsigned int check_all(const uint8_t *image, size_t size, const uint8_t *reports)
+{
+	unsigned int i, checked = 0;
+	struct nnpu_cqe cqe;
+
+	for (i = 1; i <= CONTEXTS; i++) {
+		struct nnpu_sqe_load_program c = {
+			.opcode = NNPU_ADMIN_LOAD_PROGRAM,
+			.flags = NNPU_LOAD_CHECK,
+			.ctx = htole32(i),
+			.num_reports = htole32(COMMANDS),
+			.image = { .addr = rig_addr(image), .size = htole64(size) },
+			.report_addr = rig_addr(reports + (i - 1) * REPORTS),
+		};
+
+		rig_push(&rig, &rig.admin, (struct nnpu_sqe *)&c);
+	}
+	rig_kick(&rig, &rig.admin);
+	for (i = 0; i < CONTEXTS; i++) {
+		while (!rig_peek(&rig.admin, &cqe)) {
+			sample();
+			usleep(200);
+		}
+		checked += rig_status(&cqe) != NNPU_STATUS_NO_MEMORY;
+		rig_pop(&rig, &rig.admin);
+	}
+	return checked;
+}
+
+/* A job of each context, in memory that it finds while it runs. Returns how many succeed. */
+static unsigned int run_all(void)
+{
+	unsigned int i, good = 0;
+
+	for (i = 1; i <= CONTEXTS; i++) {
+		struct nnpu_arg *args = job_args(&jobs[i], 2, 1);
+		unsigned int n;
+
+		for (n = 0; n < 3; n++) {
+			job_arg(&args[n], 1, 0, N * 4);
+			if (n == 2)
+				break;
+			args[n].flags = htole16(NNPU_ARG_SHAPE);
+			args[n].rank = 1;
+			args[n].dims[0] = htole32(N);
+		}
+		good += !job_execute(&jobs[i], 1, NULL);
+		sample();
+	}
+	return good;
+}
+
+/* out = in + a constant of WEIGHTS elements. */
+static uint8_t *image_weights(size_t *size)
+{
+	struct nnpu_program_header *h;
+	uint32_t in, w, out, act;
+	float value = 1;
+	struct image im;
+	uint8_t *bytes;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, (int)WEIGHTS, -1);
+	act = image_scalar(&im, 0);
+	w = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, WEIGHTS, &value, sizeof(value));
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, (int)WEIGHTS, -1);
+	image_command(&im, NNPU_OP_ADD, 3, 1, in, w, act, out);
+	image_finish(&im);
+	/* The constant is the last in the data, and that is the last in the image. */
+	*size = im.size + WEIGHTS * 4;
+	bytes = rig_alloc(&rig, *size);
+	memcpy(bytes, im.bytes, im.size);
+	h = (struct nnpu_program_header *)bytes;
+	((struct nnpu_tensor_desc *)(bytes + le32toh(h->tensors_off)))[w].data_len =
+		htole64(WEIGHTS * 4);
+	h->data_size = htole32(le32toh(h->data_size) + WEIGHTS * 4);
+	h->size = htole32((uint32_t)*size);
+	image_free(&im);
+	return bytes;
+}
+
+/* Programs until there is no more memory. Returns how many. */
+static unsigned int fill(const uint8_t *image, size_t size)
+{
+	unsigned int i, number, loaded = 0;
+
+	for (i = 1; i <= CONTEXTS; i++)
+		for (number = 2; number <= PROGRAMS; number++) {
+			struct nnpu_sqe_load_program c = {
+				.opcode = NNPU_ADMIN_LOAD_PROGRAM,
+				.ctx = htole32(i),
+				.program = htole32(number),
+				.image = { .addr = rig_addr(image), .size = htole64(size) },
+			};
+
+			loaded += !rig_admin(&rig, &c, NULL);
+			sample();
+		}
+	return loaded;
+}
+
+static void empty(void)
+{
+	unsigned int i, number;
+
+	for (i = 1; i <= CONTEXTS; i++)
+		for (number = 2; number <= PROGRAMS; number++)
+			rig_unload(&rig, i, number);
+}
+
+static void setup(struct image *add)
+{
+	struct nnpu_inproc_config config;
+	unsigned int i;
+
+	rig_config(&config);
+	config.props.num_engines = ENGINES;
+	config.props.num_queues = QUEUES;
+	config.props.max_contexts = CONTEXTS;
+	config.props.max_programs = PROGRAMS;
+	config.props.max_slots_log2 = SLOTS_LOG2;
+	config.props.max_entries_log2 = ENTRIES_LOG2;
+	config.props.memory_size = MEMORY;
+	config.props.max_operand_size = MEMORY / 4;
+	rig_open(&rig, &config);
+	dev = nnpu_inproc_device(rig.ip);
+	rig_enable(&rig);
+	image_add(add, 0);
+	base = atomic_load(&live);
+	for (i = 1; i <= CONTEXTS; i++) {
+		jobs[i].rig = &rig;
+		jobs[i].ctx = i;
+		jobs[i].slots = rig_alloc(&rig, 16 * sizeof(*jobs[i].slots));
+		jobs[i].block = rig_alloc(&rig, 16384);
+		jobs[i].operands = rig_alloc(&rig, N * 4);
+		rig_slot(&jobs[i].slots[0], jobs[i].block, 16384,
+			 NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE);
+		rig_slot(&jobs[i].slots[1], jobs[i].operands, N * 4,
+			 NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE);
+		jobs[i].q = &rig.queues[1];
+		if (rig_create_ctx(&rig, i, jobs[i].slots, 16) ||
+		    (i == 1 && rig_create_queue(&rig, 1, 0, NNPU_QUEUE_KERNEL, 16)) ||
+		    rig_load(&rig, i, 1, add->bytes, add->size, NULL)) {
+			printf("Bail out! no context %u\n", i);
+			exit(1);
+		}
+	}
+}
+
+int main(void)
+{
+	unsigned int i, checked = 0, good = 0, loaded;
+	uint8_t *large, *weights, *reports;
+	struct image add;
+	size_t size;
+
+	setup(&add);
+	large = image_large(&add, &size);
+	reports = rig_alloc(&rig, CONTEXTS * REPORTS);
+	reports_first = (uintptr_t)reports;
+	reports_end = reports_first + CONTEXTS * REPORTS;
+	for (i = 0; i < ROUNDS; i++) {
+		checked += check_all(large, size, reports);
+		good += run_all();
+	}
+	ok(checked >= ROUNDS, "%u programs were checked", checked);
+	ok(good == ROUNDS * CONTEXTS, "%u jobs ran", good);
+	weights = image_weights(&size);
+	for (i = 0; i < 2; i++) {
+		loaded = fill(weights, size);
+		ok(loaded > CONTEXTS && loaded < CONTEXTS * (PROGRAMS - 1),
+		   "%u programs fill the device", loaded);
+		empty();
+	}
+	for (i = 1; i <= CONTEXTS; i++)
+		rig_destroy_ctx(&rig, i);
+	ok(samples >= ROUNDS * CONTEXTS, "%u times nothing moved", samples);
+	ok(!beyond, "never is more there than what is charged and %u bytes: %lld", CONSTANT, furthest);
+	ok(atomic_load(&most) - base <= (long long)MEMORY + (long long)CONSTANT,
+	   "never is there more than the device has: %lld", atomic_load(&most) - base);
+	ok(!rig_read64(&rig, NNPU_REG_MEM_USED_LO), "nothing is left");
+	image_free(&add);
+	rig_close(&rig);
+	return tap_done();
+}
