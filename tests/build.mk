@@ -3,6 +3,8 @@
 # Host tests. Each directory with tests has a build.mk that adds to
 #
 #   HOST_TESTS   programs and scripts that print TAP, run by run-host-tests
+#   PACE_TESTS   the same for run-pace-tests: they judge how long something takes, so check
+#                runs them without sanitizers
 #   FUZZ_TESTS   the same for run-fuzz
 #   DOC_CHECKS   the same for run-doc-checks: they compare documents with the tree, and
 #                are counted apart
@@ -13,6 +15,7 @@
 # such as a program without a plan, is in scripts/ktap.py.
 
 HOST_TESTS := $(EXAMPLE_TESTS)
+PACE_TESTS :=
 FUZZ_TESTS :=
 DOC_CHECKS :=
 VM_TESTS :=
@@ -44,10 +47,15 @@ vm-tests: $(VM_TESTS)
 run-host-tests: $(HOST_TESTS)
 	$(call run-tests,$(HOST_TESTS))
 
+pace-tests: $(PACE_TESTS)
+
+run-pace-tests: $(PACE_TESTS)
+	$(call run-tests,$(PACE_TESTS))
+
 run-fuzz: $(FUZZ_TESTS)
 	$(call run-tests,$(FUZZ_TESTS))
 
 run-doc-checks: $(DOC_CHECKS)
 	$(call run-tests,$(DOC_CHECKS))
 
-.PHONY: all-host-tests run-doc-checks
+.PHONY: all-host-tests pace-tests run-pace-tests run-doc-checks

@@ -107,7 +107,7 @@ struct image {
 	uint32_t num_indexes;
 	uint8_t data[4096];
 	uint32_t data_size;
-	uint32_t inputs[16];
+	uint32_t inputs[96];
 	uint32_t outputs[16];
 	uint16_t num_inputs;
 	uint16_t num_outputs;

@@ -23,3 +23,4 @@ $(OPS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(OPS_TEST_DIR)/%.o \
 $(BUILD)/tests/ops_vectors_test: $(BUILD)/lib/libnnhal.a
 
 HOST_TESTS += $(OPS_TESTS)
+PACE_TESTS += $(BUILD)/tests/ops_pace_test
