@@ -319,8 +319,14 @@ static uint8_t *the_commands(void)
 }
 
 /* Offsets from command 0: fields of @command, and operand number @n of a program with @of commands. */
-#define FIELD(command, field, value, status, reason, operand) 	{ #command ": " #field " = " #value, 	  command * sizeof(struct nnpu_command) + offsetof(struct nnpu_command, field), 	  sizeof(((struct nnpu_command *)0)->field), value, 	  NNPU_STATUS_##status, NNPU_REASON_##reason, operand }
-#define INDEX(of, n, value, reason, operand) 	{ "index " #n " = " #value, of * sizeof(struct nnpu_command) + (n) * 4, 4, value, 	  NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_##reason, operand }
+#define FIELD(command, field, value, status, reason, operand) \
+	{ #command ": " #field " = " #value, \
+	  command * sizeof(struct nnpu_command) + offsetof(struct nnpu_command, field), \
+	  sizeof(((struct nnpu_command *)0)->field), value, \
+	  NNPU_STATUS_##status, NNPU_REASON_##reason, operand }
+#define INDEX(of, n, value, reason, operand) \
+	{ "index " #n " = " #value, (of) * sizeof(struct nnpu_command) + (n) * 4, 4, value, \
+	  NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_##reason, operand }
 #define ANY	NNPU_OPERAND_NONE
 
 /* Of BRANCH: C, A, B, Y are indexes 3 to 6; T0, T1, T2 7 to 9; T3, T4, T6 14 to 16. */
