@@ -266,6 +266,14 @@ static int unsealed(struct client *c)
 	return 0;
 }
 
+/* A device that binds it may want the lock. */
+static int sealed(struct client *c)
+{
+	connect_client(c);
+	request_with(c, NNHAL_MEMORY_ASHMEM, locked_memfd(c, F_SEAL_SHRINK | F_SEAL_GROW));
+	return 0;
+}
+
 /* Its outputs would be written under its lock. */
 static int copied_output(struct client *c)
 {
@@ -296,6 +304,7 @@ static const struct attack {
 	{ "a message that is not known with 64 of them", junk, false },
 	{ "memory that somebody serves", memory, true },
 	{ "a memfd without seals whose lock is taken", unsealed, false },
+	{ "a memfd with seals whose lock is taken", sealed, false },
 	{ "outputs in a file whose lock is taken", copied_output, false },
 };
 

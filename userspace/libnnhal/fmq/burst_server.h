@@ -64,8 +64,6 @@ struct nnhal_burst_server {
 	bool is_finished;
 	/* Destroyed while the thread was away: it frees the server. */
 	bool is_abandoned;
-	/* Used by the thread only: memory of the client that is copied by pread(). */
-	bool copies_memory;
 };
 
 /* Attach to the queues of a channel and get the buffers. */

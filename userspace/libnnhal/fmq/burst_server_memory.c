@@ -214,10 +214,8 @@ static enum nnhal_status add_memory(struct nnhal_burst_server *s, int32_t slot,
 	pthread_mutex_lock(&s->lock);
 	if (s->num_cached < NNHAL_BURST_MAX_SLOTS)
 		status = s->executor->add_cache_entry(s->executor_context, slot, memory);
-	if (!status) {
+	if (!status)
 		s->cached[s->num_cached++] = slot;
-		s->copies_memory |= !memory->direct;
-	}
 	pthread_mutex_unlock(&s->lock);
 	return status;
 }

@@ -149,20 +149,21 @@ static enum nnhal_status execute_parsed(struct nnhal_burst_server *s, uint32_t *
 		.outputs = parsed->arguments + parsed->num_inputs,
 	};
 	enum nnhal_status status;
-	bool is_away;
 
 	status = burst_server_fetch(s);
 	if (status)
 		return status;
-	/* Whoever writes to a file may keep readers waiting (XFS). */
-	is_away = s->own_executor && s->copies_memory;
-	if (is_away)
+	/*
+	 * The lock of a file that the client holds may be wanted here, too: by udmabuf, when memory
+	 * is bound, or by a file system (XFS), when it is read.
+	 */
+	if (s->own_executor)
 		burst_server_leave(s);
 	pthread_mutex_lock(&s->lock);
 	status = s->executor->execute(s->executor_context, &request, parsed->slots,
 				      parsed->measure, s->buffers.shapes, num_shapes, timing);
 	pthread_mutex_unlock(&s->lock);
-	if (is_away)
+	if (s->own_executor)
 		burst_server_return(s);
 	if (*num_shapes > parsed->num_outputs)
 		*num_shapes = parsed->num_outputs;

@@ -399,9 +399,10 @@ enum nnhal_status nnhal_burst_server_wait(struct nnhal_burst_server *server,
  * nnhal_burst_server_destroy() - end the burst; NULL is allowed
  * @server: server
  *
- * The function waits for the end of a request that runs. The functions of an executor
- * must not call it. If a file of the client keeps the thread of the server waiting, the
- * function returns after a second, and the thread frees the server when it can. In a child of fork() it releases what the child has inherited and
+ * The function waits for the end of a request that runs, for a second at most unless the
+ * server has an executor of the caller. If the request, or a file of the client, takes longer,
+ * the thread of the server frees the server afterwards. The functions of an executor must not
+ * call it. In a child of fork() it releases what the child has inherited and
  * does not affect the parent.
  */
 void nnhal_burst_server_destroy(struct nnhal_burst_server *server);
