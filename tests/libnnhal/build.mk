@@ -30,6 +30,7 @@ $(BUILD)/tests/nnhal_fail_nth_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=
 # Another process is at the file between two calls; nodes that are not opened.
 $(BUILD)/tests/nnhal_memory_test: DIR_LDFLAGS = -Wl,--wrap=fcntl
 $(BUILD)/tests/nnhal_scan_test: DIR_LDFLAGS = -Wl,--wrap=open
+$(BUILD)/tests/nnhal_extension_test: DIR_LDFLAGS = -Wl,--wrap=strlen
 # Mounts that are not there.
 $(BUILD)/tests/nnhal_origin_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,fcntl fopen statx)
 $(BUILD)/tests/nnhal_drm_errors_test: DIR_LDFLAGS = -Wl,--wrap=ioctl -Wl,--wrap=mmap

@@ -11,6 +11,7 @@
 #include "nnhal_fixture.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
+#include "model/model_copy.h"
 
 #define NAME		"com.example.fibonacci"
 #define UNKNOWN_NAME	"com.example.unknown"
@@ -594,8 +595,38 @@ static void test_plain_device(void)
 	nnhal_device_unref(plain);
 }
 
+/* A name that somebody writes to while it is copied: it has no end any more. */
+static char torn_name[] = "com.example\0and more";
+
+size_t __real_strlen(const char *s);
+size_t __wrap_strlen(const char *s);
+size_t __wrap_strlen(const char *s)
+{
+	size_t length = __real_strlen(s);
+
+	if (s == torn_name && length < sizeof(torn_name) - 1)
+		torn_name[length] = '.';
+	return length;
+}
+
+static void test_torn_name(void)
+{
+	const struct nnhal_extension_prefix torn = { torn_name, OURS };
+	struct model_copy copy;
+
+	make_add_relu(&f);
+	f.model.extensions = &torn;
+	f.model.num_extensions = 1;
+	if (!ok(!model_copy_init(&copy, &f.model, NULL) && torn_name[11] == '.',
+		"a name changes while it is copied"))
+		return;
+	ok(!copy.model.extensions[0].name[11], "the copy ends where it ended");
+	model_copy_fini(&copy);
+}
+
 int main(void)
 {
+	test_torn_name();
 	device = open_device();
 	test_descriptions();
 	test_list();

@@ -77,6 +77,7 @@ static struct arena_block *block_create(struct arena *arena, uint64_t size)
 
 	if (!block)
 		return NULL;
+	block->bo = (struct transport_bo)TRANSPORT_BO_NONE;
 	if (bind_table_bo_create(arena->table, size > BLOCK_SIZE ? size : BLOCK_SIZE,
 				 &block->bo)) {
 		free(block);

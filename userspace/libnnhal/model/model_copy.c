@@ -109,15 +109,23 @@ static void copy_subgraph(struct copier *c, struct nnhal_subgraph *sg)
 static void copy_extensions(struct copier *c, struct nnhal_model *model)
 {
 	struct nnhal_extension_prefix *ext;
+	size_t length;
+	char *name;
 	uint32_t i;
 
 	ext = copy_array(c, model->extensions, model->num_extensions, sizeof(*ext),
 			 "extensionNameToPrefix");
 	model->extensions = ext;
-	for (i = 0; ext && i < model->num_extensions; i++)
-		if (ext[i].name)
-			ext[i].name = copy_array(c, ext[i].name, strlen(ext[i].name) + 1, 1,
-						 "extension name");
+	for (i = 0; ext && i < model->num_extensions; i++) {
+		if (!ext[i].name)
+			continue;
+		length = strlen(ext[i].name);
+		name = copy_array(c, ext[i].name, length + 1, 1, "extension name");
+		/* Somebody may have written to the caller's in between. */
+		if (name)
+			name[length] = '\0';
+		ext[i].name = name;
+	}
 }
 
 static void free_pieces(struct piece *piece)

@@ -132,8 +132,10 @@ int image_load(struct nnhal_device *device, struct image *image,
 	l.slots = malloc(((size_t)image->num_pools + 1) * sizeof(*l.slots));
 	if (!l.copies || !l.bindings || !l.slots)
 		goto out;
-	for (i = 0; i < image->num_pools; i++)
+	for (i = 0; i < image->num_pools; i++) {
 		l.slots[i] = NNPU_SLOT_NONE;
+		l.copies[i] = (struct transport_bo)TRANSPORT_BO_NONE;
+	}
 	err = load_staging(&l);
 	if (!err)
 		err = load_pools(&l, diag);
