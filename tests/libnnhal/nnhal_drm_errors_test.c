@@ -119,14 +119,16 @@ static void test_evict(void)
 		{ "SLOT_BIND", DRM_IOCTL_NNPU_SLOT_BIND, 0, false },
 	};
 	struct bind_table *table = bind_table_create(&d.base);
-	struct nnhal_memory *memory = NULL, *other = NULL;
-	const struct binding *binding;
+	struct nnhal_device device = { .table = table, .transport = &d.base };
+	struct nnhal_memory *memory = NULL, *other = NULL, *third = NULL;
+	const struct binding *binding, *pinned;
 	struct transport_bo bo;
 	unsigned int i;
 	int err;
 
 	if (!ok(table && !nnhal_memory_create(4096, &memory, NULL) &&
-		!nnhal_memory_create(4096, &other, NULL), "two memory objects"))
+		!nnhal_memory_create(4096, &other, NULL) &&
+		!nnhal_memory_create(4096, &third, NULL), "three memory objects"))
 		return;
 	for (i = 0; i < 3; i++) {
 		ok(others_stay(other, table) || others_stay(other, table), "one is bound");
@@ -145,11 +147,23 @@ static void test_evict(void)
 		if (!err)
 			binding_unpin(binding);
 	}
+	/* The other one is of a job in flight: its slot becomes free by itself. */
+	fail(0, 0, 0);
+	ok(!memory_bind(other, table, true, &binding), "one is in use");
+	fail(DRM_IOCTL_NNPU_SLOT_BIND, 1000, ENOSPC);
+	err = memory_bind(third, table, true, &pinned);
+	ok(err == -ENOSPC && args_bind_status(&device, 0, 0, err, NULL) ==
+			      NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
+	   "no slot left while somebody else has one: later there may be one");
+	ok(args_bind_status(&device, 0, 1, err, NULL) ==
+	   NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, "if it is one's own, there will be none");
+	binding_unpin(binding);
 	fail(DRM_IOCTL_PRIME_FD_TO_HANDLE, 1, ENOSPC);
 	err = drm_bind_fd(&d.base, TRANSPORT_DMABUF, 0, 4096, TRANSPORT_READ, &bo.slot);
 	ok(err == -ENOMEM, "an import, ENOSPC: %s", strerror(-err));
 	nnhal_memory_unref(memory);
 	nnhal_memory_unref(other);
+	nnhal_memory_unref(third);
 	bind_table_close(table);
 }
 
@@ -167,6 +181,10 @@ static void test_wait(void)
 	ok(drm_queue_create(&d.base, 0, &queue) == -EOPNOTSUPP && !queue,
 	   "the rings of this device are too small for the library");
 	d.info.max_cq_entries = 128;
+	d.info.min_ring_entries = 128;
+	ok(drm_queue_create(&d.base, 0, &queue) == -EOPNOTSUPP && !queue,
+	   "those of this one are too large");
+	d.info.min_ring_entries = 2;
 	if (!ok(!drm_queue_create(&d.base, 0, &queue), "a queue"))
 		return;
 	for (i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++) {

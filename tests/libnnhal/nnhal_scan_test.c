@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,7 +81,7 @@ static int unprivileged(void)
 	struct drm_node nodes[8];
 	struct transport *t;
 	struct nnhal_diag diag = { "" };
-	unsigned int n;
+	int n;
 
 	if (!geteuid() && setuid(65534))
 		return 2;
@@ -113,18 +114,20 @@ int main(void)
 	struct drm_node nodes[8];
 	struct transport *t = NULL;
 	struct nnhal_diag diag = { "" };
+	struct rlimit limit, none;
+	enum nnhal_status status;
 	int verdict;
 
 	ok(mkdtemp(root) && !chmod(root, 0755), "directory");
 	ok(!drm_scan(root, nodes, 8), "no node where there is no /dev");
-	ok(drm_absence(root, &diag) == NNHAL_STATUS_NO_DRIVER && strstr(diag.message, "not loaded"),
+	ok(drm_absence(root, 0, &diag) == NNHAL_STATUS_NO_DRIVER && strstr(diag.message, "not loaded"),
 	   "no module: NO_DRIVER: %s", diag.message);
 	diag.message[0] = '\0';
 	ok(transport_drm_open(root, 0, &t, &diag) == NNHAL_STATUS_NO_DRIVER && diag.message[0],
 	   "opening gives NO_DRIVER");
 	make_dir("/sys/module/nnpu");
 	diag.message[0] = '\0';
-	ok(drm_absence(root, &diag) == NNHAL_STATUS_NO_DEVICE && strstr(diag.message, "loaded"),
+	ok(drm_absence(root, 0, &diag) == NNHAL_STATUS_NO_DEVICE && strstr(diag.message, "loaded"),
 	   "module without device: NO_DEVICE: %s", diag.message);
 	diag.message[0] = '\0';
 	ok(transport_drm_open(root, 0, &t, &diag) == NNHAL_STATUS_NO_DEVICE && diag.message[0],
@@ -137,6 +140,15 @@ int main(void)
 	make_node("/dev/accel/control", "/sys/class/accel/control/device", "../drivers/nnpu", 0);
 	verdict = run_unprivileged();
 	ok(verdict == 0, "nodes without permission are found, in order, and named so (%d)", verdict);
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	status = transport_drm_open(root, 0, &t, &diag);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT,
+	   "no descriptor to look for devices: %s, %s", nnhal_status_name((int)status),
+	   diag.message);
 
 	make_dir("/dev/dri");
 	make_node("/dev/dri/renderD128", "/sys/class/drm/renderD128/device", "../drivers/nnpux", 0);

@@ -24,6 +24,9 @@ static const struct {
 	/* No hardware queue is free at the moment. */
 	{ EBUSY, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
 	{ ENOMEM, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+	/* Until the caller closes some. */
+	{ EMFILE, NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT },
+	{ ENFILE, NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT },
 	/* No context is free, or this user has as many as are free. */
 	{ EUSERS, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
 	{ EDQUOT, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },

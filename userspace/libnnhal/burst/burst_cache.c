@@ -109,6 +109,7 @@ static void unlink_entry(struct nnhal_burst *b, struct cached_memory *e)
 		;
 	*link = e->next;
 	b->num_memories--;
+	atomic_store_explicit(&b->holder.num_slots, b->num_memories, memory_order_relaxed);
 	/* Argument blocks with its slot must be written again. */
 	for (i = 0; i < b->num_requests; i++)
 		if (names(&b->requests[i], e))
@@ -207,6 +208,7 @@ int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
 	b->memories = e;
 	if (++b->num_memories > b->max_memories)
 		b->is_untidy = true;
+	atomic_store_explicit(&b->holder.num_slots, b->num_memories, memory_order_relaxed);
 	*entry = e;
 	return 0;
 }

@@ -41,7 +41,7 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
 {
 	struct drm_node nodes[MAX_NODES];
 	struct nnhal_device_info info;
-	unsigned int n, i;
+	int n, i;
 
 	diag_clear(diag);
 	if (!count || (max && !infos)) {
@@ -52,8 +52,8 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
 	n = drm_scan("", nodes, MAX_NODES);
 	for (i = 0; i < n; i++) {
 		memset(&info, 0, sizeof(info));
-		snprintf(info.name, sizeof(info.name), "nnpu-drm%u", i);
-		snprintf(info.spec, sizeof(info.spec), "drm:%u", i);
+		snprintf(info.name, sizeof(info.name), "nnpu-drm%d", i);
+		snprintf(info.spec, sizeof(info.spec), "drm:%d", i);
 		memcpy(info.path, nodes[i].path, sizeof(info.path));
 		info.status = nodes[i].accessible ? NNHAL_STATUS_NONE
 						  : NNHAL_STATUS_NO_PERMISSION;
@@ -65,7 +65,7 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
 		memcpy(info.spec, "sim", sizeof("sim"));
 		add_info(infos, max, count, &info);
 	}
-	return n ? NNHAL_STATUS_NONE : drm_absence("", diag);
+	return n > 0 ? NNHAL_STATUS_NONE : drm_absence("", n, diag);
 }
 
 /* "drm" or "drm:3": the number of the device. False: another spec. */

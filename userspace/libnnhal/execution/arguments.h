@@ -35,9 +35,9 @@ uint64_t args_loop_timeout(const struct nnhal_execute_options *options);
 /* Grow the arrays to @num_pools entries. False: no memory. */
 bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***bindings,
 		    uint32_t *max_pools, uint32_t num_pools);
-/* Status of an execution whose pool cannot be bound. */
-enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, int error,
-				   struct nnhal_diag *diag);
+/* Status of an execution whose pool cannot be bound; @own pools are. */
+enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, uint32_t own,
+				   int error, struct nnhal_diag *diag);
 /* Copy arguments from and to bounce buffers, for memory that the device cannot reach. */
 enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 				   const struct resolved_arg *args,

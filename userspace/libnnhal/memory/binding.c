@@ -171,6 +171,23 @@ bool bind_table_ask_others(struct bind_table *table, const struct slot_holder *o
 	return false;
 }
 
+bool bind_table_has_others(struct bind_table *table, uint32_t own)
+{
+	const struct slot_holder *holder;
+	const struct binding *b;
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&table->holder_lock);
+	for (holder = table->holders; holder; holder = holder->next)
+		count += atomic_load_explicit(&holder->num_slots, memory_order_relaxed);
+	pthread_mutex_lock(&table->lock);
+	for (b = table->bindings; b && count <= own; b = b->next_in_table)
+		count++;
+	pthread_mutex_unlock(&table->lock);
+	pthread_mutex_unlock(&table->holder_lock);
+	return count > own;
+}
+
 /* ENOSPC of the transport: a context has no slot left. True: one has become free, try again. */
 static bool make_room(struct bind_table *table)
 {

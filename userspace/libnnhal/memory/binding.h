@@ -39,6 +39,7 @@ struct slot_holder {
 	struct slot_holder *next;
 	struct slot_holder **prev;
 	bool is_listed;			/* of who owns it; @next, @prev: the table's lock */
+	atomic_uint num_slots;		/* that it has for memory objects */
 	/*
 	 * Give up the slot that is used least. Must not wait. 0; -ENOSPC: it has none to spare;
 	 * -EBUSY: that cannot be said now.
@@ -79,6 +80,10 @@ void bind_table_add_holder(struct bind_table *table, struct slot_holder *holder)
 void bind_table_remove_holder(struct bind_table *table, struct slot_holder *holder);
 /* Have another holder than @own give up a slot. False: none can. */
 bool bind_table_ask_others(struct bind_table *table, const struct slot_holder *own);
+/*
+ * Has somebody else slots than who asks, with @own of them? They become free with the end of jobs.
+ */
+bool bind_table_has_others(struct bind_table *table, uint32_t own);
 /* As transport_ops.bo_create, but bindings that are not used make room. */
 int bind_table_bo_create(struct bind_table *table, uint64_t size, struct transport_bo *bo);
 /*

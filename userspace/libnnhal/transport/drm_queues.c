@@ -121,7 +121,8 @@ int drm_queue_create(struct transport *t, uint32_t priority, struct transport_qu
 	struct drm_queue *q;
 	int err;
 
-	if (d->info.max_sq_entries < TRANSPORT_SQ_ENTRIES ||
+	if (d->info.min_ring_entries > TRANSPORT_SQ_ENTRIES ||
+	    d->info.max_sq_entries < TRANSPORT_SQ_ENTRIES ||
 	    d->info.max_cq_entries < TRANSPORT_CQ_ENTRIES)
 		return -EOPNOTSUPP;
 	q = calloc(1, sizeof(*q));

@@ -21,6 +21,7 @@
 
 #include "base/base.h"
 #include "base/diag.h"
+#include "base/status.h"
 #include "transport/drm_scan.h"
 
 #define ROOT_SIZE	192
@@ -129,8 +130,8 @@ static bool parse_minor(const char *name, const char *prefix, unsigned int *mino
 	return true;
 }
 
-static unsigned int scan_class(const char *root, const struct node_class *class,
-			       struct drm_node *nodes, unsigned int max)
+static int scan_class(const char *root, const struct node_class *class, struct drm_node *nodes,
+		      unsigned int max)
 {
 	char path[ROOT_SIZE + 32];
 	struct drm_node node;
@@ -141,7 +142,7 @@ static unsigned int scan_class(const char *root, const struct node_class *class,
 	snprintf(path, sizeof(path), "%s%s", root, class->dev);
 	dir = opendir(path);
 	if (!dir)
-		return 0;
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
 	while (n < max && (entry = readdir(dir))) {
 		if (!parse_minor(entry->d_name, class->prefix, &node.minor))
 			continue;
@@ -152,25 +153,34 @@ static unsigned int scan_class(const char *root, const struct node_class *class,
 	}
 	closedir(dir);
 	qsort(nodes, n, sizeof(*nodes), compare_minors);
-	return n;
+	return (int)n;
 }
 
-unsigned int drm_scan(const char *root, struct drm_node *nodes, unsigned int max)
+int drm_scan(const char *root, struct drm_node *nodes, unsigned int max)
 {
 	unsigned int n = 0;
 	size_t i;
+	int some;
 
 	if (strlen(root) >= ROOT_SIZE)
 		return 0;
-	for (i = 0; i < ARRAY_SIZE(classes); i++)
-		n += scan_class(root, &classes[i], nodes + n, max - n);
-	return n;
+	for (i = 0; i < ARRAY_SIZE(classes); i++) {
+		some = scan_class(root, &classes[i], nodes + n, max - n);
+		if (some < 0)
+			return some;
+		n += (unsigned int)some;
+	}
+	return (int)n;
 }
 
-enum nnhal_status drm_absence(const char *root, struct nnhal_diag *diag)
+enum nnhal_status drm_absence(const char *root, int found, struct nnhal_diag *diag)
 {
 	char path[ROOT_SIZE + 32];
 
+	if (found < 0) {
+		diag_set(diag, "looking for devices: %s", errno_text(-found));
+		return status_from_errno(-found);
+	}
 	snprintf(path, sizeof(path), "%s/sys/module/" NNPU_DRIVER_NAME, root);
 	if (access(path, F_OK)) {
 		diag_set(diag, "the kernel module " NNPU_DRIVER_NAME " is not loaded");

@@ -18,11 +18,15 @@ struct drm_node {
 
 /*
  * Find the nodes of our driver under @root, ordered: accel nodes, then render
- * nodes, each by number. At most @max; returns the number found.
+ * nodes, each by number. At most @max; returns the number found, or -errno if a directory
+ * cannot be read for want of memory or descriptors.
  */
-unsigned int drm_scan(const char *root, struct drm_node *nodes, unsigned int max);
+int drm_scan(const char *root, struct drm_node *nodes, unsigned int max);
 
-/* Why there is no (such) device: NO_DRIVER or NO_DEVICE, with a text. */
-enum nnhal_status drm_absence(const char *root, struct nnhal_diag *diag);
+/*
+ * Why there is no device, with a text: NO_DRIVER or NO_DEVICE if drm_scan() @found 0, else the
+ * status of its error.
+ */
+enum nnhal_status drm_absence(const char *root, int found, struct nnhal_diag *diag);
 
 #endif /* NNHAL_DRM_SCAN_H */

@@ -165,7 +165,7 @@ struct transport_ops {
 	int (*fence_reset)(struct transport *t, struct transport_fence *fence);
 	/*
 	 * Create a queue. -EOPNOTSUPP: the device, its driver or its administrator
-	 * does not offer such queues, or only smaller ones; -ENOSPC: too many queues.
+	 * does not offer such queues, or only others in size; -ENOSPC: too many queues.
 	 */
 	int (*queue_create)(struct transport *t, uint32_t priority,
 			    struct transport_queue **queue);

@@ -419,16 +419,16 @@ enum nnhal_status transport_drm_open(const char *root, unsigned int index,
 				     struct transport **transport, struct nnhal_diag *diag)
 {
 	struct drm_node nodes[MAX_NODES];
-	unsigned int n = drm_scan(root, nodes, MAX_NODES);
+	int n = drm_scan(root, nodes, MAX_NODES);
 	char path[sizeof(((struct drm_transport *)NULL)->path)];
 	struct drm_transport *d;
 	enum nnhal_status status;
 	int fd;
 
-	if (index >= n) {
-		if (!n)
-			return drm_absence(root, diag);
-		diag_set(diag, "no hardware device %u, there are %u", index, n);
+	if (n <= 0)
+		return drm_absence(root, n, diag);
+	if (index >= (unsigned int)n) {
+		diag_set(diag, "no hardware device %u, there are %d", index, n);
 		return NNHAL_STATUS_NO_DEVICE;
 	}
 	snprintf(path, sizeof(path), "%s%s", root, nodes[index].path);
