@@ -60,10 +60,13 @@ void make_roi(int32_t points)
 	f.model.main = g->sg;
 }
 
-/* BOX_WITH_NMS_LIMIT over 60,000 boxes that do not overlap, all of them constants. */
+/*
+ * BOX_WITH_NMS_LIMIT over 60,000 boxes that do not overlap. All its operands are constants, so only the
+ * values say what shape the outputs have. Another operation has the input of the model.
+ */
 static bool make_boxes(void)
 {
-	enum { BOXES = 60000, SCORES = 0, CORNERS = BOXES * 8, SIZE = BOXES * 40 };
+	enum { BOXES = 60000, SCORES = 0, CORNERS = BOXES * 8, BATCHES = BOXES * 40, SIZE = BOXES * 44 };
 	static const float threshold = 0.25f;
 	struct nnhal_operand *o;
 	struct graph *g = &f.graph;
@@ -91,7 +94,10 @@ static bool make_boxes(void)
 	o = &g->operands[add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32,
 				     NNHAL_LIFETIME_CONSTANT_REFERENCE, DIMS(BOXES, 8))];
 	o->location = (struct nnhal_data_location){ .offset = CORNERS, .length = BOXES * 32 };
-	add_operand(g, NNHAL_OPERAND_TENSOR_INT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(BOXES));
+	/* The first batch for all: the memory is zero. */
+	o = &g->operands[add_operand(g, NNHAL_OPERAND_TENSOR_INT32,
+				     NNHAL_LIFETIME_CONSTANT_REFERENCE, DIMS(BOXES))];
+	o->location = (struct nnhal_data_location){ .offset = BATCHES, .length = BOXES * 4 };
 	add_constant(&f, g, NNHAL_OPERAND_FLOAT32, SCALAR, &threshold, sizeof(threshold));
 	add_int32(&f, g, -1);
 	add_int32(&f, g, 0);
@@ -104,6 +110,9 @@ static bool make_boxes(void)
 	add_operand(g, NNHAL_OPERAND_TENSOR_INT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, DIMS(0));
 	add_operation(g, NNHAL_OPERATION_BOX_WITH_NMS_LIMIT, OPERANDS(0, 1, 2, 3, 4, 5, 6, 7, 8),
 		      OPERANDS(9, 10, 11, 12));
+	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(1));
+	add_operand(g, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, DIMS(1));
+	add_operation(g, NNHAL_OPERATION_ABS, OPERANDS(13), OPERANDS(14));
 	graph_finish(g);
 	f.model.main = g->sg;
 	return true;
