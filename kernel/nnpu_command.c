@@ -49,9 +49,9 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
 		return -ENODEV;
 	down_read(&ndev->reset_sem);
 	generation = atomic64_read(&ndev->reset_count);
-	if (READ_ONCE(ndev->dead) || (ctx && nnpu_ctx_is_lost(ctx)))
+	if (READ_ONCE(ndev->dead) || READ_ONCE(ndev->paused) || (ctx && nnpu_ctx_is_lost(ctx)))
 		ret = -ENODEV;
-	else if (run == nnpu_admin_load && READ_ONCE(ndev->unplugging))
+	else if (run == nnpu_admin_load && READ_ONCE(ndev->stopping))
 		/*
 		 * A load may last. Other commands are bounded, and some must not be refused
 		 * while the device works: it would keep what they take away.

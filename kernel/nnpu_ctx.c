@@ -19,6 +19,7 @@
 #include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_pause.h"
 #include "nnpu_prog.h"
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
@@ -339,7 +340,7 @@ err_table:
 	return ret;
 }
 
-/* -EAGAIN: a device reset destroyed the context just then. */
+/* -EAGAIN: a device reset destroyed the context just then, or the device is paused. */
 static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct file *opened,
 					    struct nnpu_tally *tally,
 					    const struct nnpu_ctx_attrs *attrs)
@@ -370,11 +371,11 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	if (ret)
 		goto err_free;
 	ret = -ENODEV;
-	if (!nnpu_device_enter(ndev, &idx))
-		goto err_id;
-	ret = nnpu_ctx_init(ctx);
-	nnpu_device_exit(ndev, idx);
-	if (ret == -ENODEV && nnpu_ctx_is_lost(ctx) && !READ_ONCE(ndev->dead))
+	if (nnpu_device_enter(ndev, &idx)) {
+		ret = nnpu_ctx_init(ctx);
+		nnpu_device_exit(ndev, idx);
+	}
+	if (ret == -ENODEV && !READ_ONCE(ndev->dead))
 		ret = -EAGAIN;
 	if (ret)
 		goto err_id;
@@ -419,6 +420,7 @@ struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
 	unsigned int tries = 3;
 
 	do {
+		nnpu_pause_wait(ndev);
 		ctx = nnpu_ctx_try_create(ndev, opened, tally, attrs);
 	} while (ctx == ERR_PTR(-EAGAIN) && --tries);
 	return ctx == ERR_PTR(-EAGAIN) ? ERR_PTR(-ENODEV) : ctx;

@@ -14,13 +14,13 @@
  * @ndev: device
  * @idx: for nnpu_device_exit()
  *
- * Return: false if the device is gone or dead. In this case the device does not access
+ * Return: false if the device is gone, dead or paused. In this case the device does not access
  * memory any more, and the caller may free memory that the device used.
  */
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx)
 {
 	*idx = srcu_read_lock(&ndev->users);
-	if (!READ_ONCE(ndev->dead))
+	if (!READ_ONCE(ndev->dead) && !READ_ONCE(ndev->paused))
 		return true;
 	srcu_read_unlock(&ndev->users, *idx);
 	return false;

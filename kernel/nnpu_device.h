@@ -54,7 +54,7 @@
  *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts),
  *    nnpu_quota.lock (spinlock)
  *
- * The two work items of nnpu_device.reset_wq (watchdog, device reset) never run at the
+ * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
  * same time. Fences are signalled with no spinlock of the driver held. Code on the way to a
  * fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only 2 and
  * 8 to 10, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where
@@ -68,8 +68,6 @@
  * job's fence to the reservations of buffers that are shared as dma-bufs, so that others
  * can wait for it. Other buffers are known to one file only; without them SUBMIT usually
  * needs no reservation lock.
- *
- * System sleep: the driver does not save the device's state.
  */
 
 struct nnpu_device;
@@ -177,9 +175,13 @@ struct nnpu_stats {
  * @reset_sem: read: an admin command is under way; write: device reset
  * @reset_wq: ordered: watchdog and device reset
  * @reset_work: device reset on request
- * @reset_count: device resets since probe, failed ones included
+ * @reset_count: device resets since probe, failed ones included, and pauses
  * @reset_wanted: value that @reset_count must reach; see nnpu_reset_sync()
- * @unplugging: set before unplug waits for @reset_sem: no load begins any more
+ * @stopping: set before unplug or a pause waits for @reset_sem: no load begins any more
+ * @paused: see nnpu_pause.c: contexts are lost, the device accesses no memory, and
+ *	nnpu_device_enter() refuses. Written under @reset_sem, read anywhere
+ * @pause_work: begins a pause
+ * @pause_wait: woken when @paused becomes false
  * @dead: a reset failed, the device vanished, or the driver is being removed:
  *	everything gives -ENODEV. Written under @reset_sem, read anywhere
  * @dump: dump of the first hang
@@ -226,7 +228,10 @@ struct nnpu_device {
 	struct work_struct reset_work;
 	atomic64_t reset_count;
 	atomic64_t reset_wanted;
-	bool unplugging;
+	bool stopping;
+	bool paused;
+	struct work_struct pause_work;
+	wait_queue_head_t pause_wait;
 	bool dead;
 	struct nnpu_dump dump;
 

@@ -9,6 +9,7 @@
 
 #include "nnpu_device.h"
 #include "nnpu_drv.h"
+#include "nnpu_pause.h"
 #include "nnpu_pci.h"
 #include "nnpu_probe.h"
 #include "nnpu_unplug.h"
@@ -152,8 +153,41 @@ static int nnpu_pci_runtime_resume(struct device *dev)
 	return 0;
 }
 
+/* The PCI core may turn the power off, and saves no more than the configuration. */
+static int nnpu_pci_suspend(struct device *dev)
+{
+	nnpu_pause_begin(dev_get_drvdata(dev));
+	return 0;
+}
+
+static int nnpu_pci_resume(struct device *dev)
+{
+	nnpu_pause_end(dev_get_drvdata(dev));
+	return 0;
+}
+
 static const struct dev_pm_ops nnpu_pci_pm_ops = {
+	SYSTEM_SLEEP_PM_OPS(nnpu_pci_suspend, nnpu_pci_resume)
 	RUNTIME_PM_OPS(nnpu_pci_runtime_suspend, nnpu_pci_runtime_resume, NULL)
+};
+
+/* A reset of the function through sysfs or by a virtual machine monitor. */
+static void nnpu_pci_reset_prepare(struct pci_dev *pdev)
+{
+	/* Runtime PM would save the configuration of a function that was just reset. */
+	nnpu_power_get(pci_get_drvdata(pdev));
+	nnpu_pause_begin(pci_get_drvdata(pdev));
+}
+
+static void nnpu_pci_reset_done(struct pci_dev *pdev)
+{
+	nnpu_pause_end(pci_get_drvdata(pdev));
+	nnpu_power_put(pci_get_drvdata(pdev));
+}
+
+static const struct pci_error_handlers nnpu_pci_error_handlers = {
+	.reset_prepare = nnpu_pci_reset_prepare,
+	.reset_done = nnpu_pci_reset_done,
 };
 
 /* kexec and power-off: the device must not write to memory of the next kernel. */
@@ -174,6 +208,7 @@ static struct pci_driver nnpu_pci_driver = {
 	.probe = nnpu_pci_probe,
 	.remove = nnpu_pci_remove,
 	.shutdown = nnpu_pci_shutdown,
+	.err_handler = &nnpu_pci_error_handlers,
 	.dev_groups = nnpu_power_groups,
 	.driver.pm = pm_ptr(&nnpu_pci_pm_ops),
 };

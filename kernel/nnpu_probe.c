@@ -12,6 +12,7 @@
 #include "nnpu_device.h"
 #include "nnpu_dump.h"
 #include "nnpu_identify.h"
+#include "nnpu_pause.h"
 #include "nnpu_probe.h"
 #include "nnpu_queue_watch.h"
 #include "nnpu_reset.h"
@@ -41,6 +42,7 @@ int nnpu_probe(struct nnpu_device *ndev)
 	mutex_init(&ndev->bo_lock);
 	INIT_LIST_HEAD(&ndev->bo_list);
 	init_waitqueue_head(&ndev->unplug_wait);
+	nnpu_pause_init(ndev);
 	nnpu_power_init(ndev);
 	/* Before the releases: they end later, and enter sections until then. */
 	ret = nnpu_device_init_users(ndev);

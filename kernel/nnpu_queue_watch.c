@@ -303,7 +303,7 @@ static void nnpu_queue_watch(struct nnpu_device *ndev)
 		nnpu_queue_watch_stopped(ndev);
 		break;
 	case NNPU_VERDICT_FATAL:
-		nnpu_reset_device(ndev, "fatal error", NNPU_CID_NONE, 0);
+		nnpu_reset_device(ndev, "fatal error or not ready", NNPU_CID_NONE, 0);
 		break;
 	case NNPU_VERDICT_GONE:
 		nnpu_reset_device(ndev, "device removed", NNPU_CID_NONE, 0);

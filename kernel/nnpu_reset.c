@@ -75,7 +75,9 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	int ret;
 
 	nnpu_queue_hold(queue, NULL);
-	nnpu_dump_hang(ndev);
+	/* Unplug stops the device: no fault. */
+	if (!READ_ONCE(ndev->stopping))
+		nnpu_dump_hang(ndev);
 	/* Callers that wait for an answer hold reset_sem: wake them first. */
 	nnpu_admin_stop(ndev);
 	down_write(&ndev->reset_sem);

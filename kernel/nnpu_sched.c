@@ -24,7 +24,10 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	if (ret)
 		goto out_end;
 	ret = -ENODEV;
-	if (nnpu_device_enter(ndev, &idx)) {
+	/* Paused: the context was lost, and the device comes back. */
+	if (READ_ONCE(ndev->paused)) {
+		ret = -ECANCELED;
+	} else if (nnpu_device_enter(ndev, &idx)) {
 		ret = nnpu_queue_submit(&ndev->queue, job);
 		nnpu_device_exit(ndev, idx);
 	}

@@ -33,7 +33,7 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 	 * READ_ONCE() in nnpu_command_run(); reset_sem, which a reset takes for writing, orders
 	 * the two.
 	 */
-	WRITE_ONCE(ndev->unplugging, true);
+	WRITE_ONCE(ndev->stopping, true);
 	nnpu_admin_stop(ndev);
 	down_write(&ndev->reset_sem);
 	if (!ndev->dead) {

@@ -186,9 +186,6 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	state = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE);
 	/* Last: a device that was reset meanwhile has no queues. */
 	status = nnpu_read(ndev, NNPU_REG_STATUS);
-	/* Not the fault of this queue. */
-	if (!(status & (NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL)))
-		return;
 	verdict = nnpu_watchdog_queue(status, state);
 	if (verdict == NNPU_VERDICT_PROGRESS)
 		verdict = nnpu_watchdog_look(&uq->watchdog, &s, uq->qid, ktime_to_ms(ktime_get()),

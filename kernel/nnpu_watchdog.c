@@ -25,13 +25,15 @@ void nnpu_watchdog_rearm(struct nnpu_watchdog *wd)
  * @status: register STATUS
  * @state: QREG_STATE
  *
+ * A device that is not ready was disabled or reset by somebody else, and has no queues.
+ *
  * Return: GONE, FATAL or STOPPED; PROGRESS if it is none of these.
  */
 enum nnpu_verdict nnpu_watchdog_queue(u32 status, u32 state)
 {
 	if (status == U32_MAX)
 		return NNPU_VERDICT_GONE;
-	if (status & NNPU_STATUS_REG_FATAL)
+	if (status & NNPU_STATUS_REG_FATAL || !(status & NNPU_STATUS_REG_READY))
 		return NNPU_VERDICT_FATAL;
 	if (state == NNPU_QSTATE_STOPPED || state == NNPU_QSTATE_ABSENT)
 		return NNPU_VERDICT_STOPPED;

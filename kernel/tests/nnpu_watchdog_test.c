@@ -136,6 +136,10 @@ static void watchdog_test_faults(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(NNPU_STATUS_REG_FATAL, NNPU_QSTATE_STOPPED),
 			NNPU_VERDICT_FATAL);
 	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(U32_MAX, U32_MAX), NNPU_VERDICT_GONE);
+	/* Reset behind the driver: the queues are not at fault. */
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(0, NNPU_QSTATE_ABSENT), NNPU_VERDICT_FATAL);
+	KUNIT_EXPECT_EQ(test, nnpu_watchdog_queue(NNPU_STATUS_REG_RESETTING, NNPU_QSTATE_IDLE),
+			NNPU_VERDICT_FATAL);
 }
 
 static void watchdog_test_period(struct kunit *test)

@@ -3,16 +3,20 @@
  * Faults for the checkers of the debug kernel: one of each is planted after all tests,
  * and a report that does not come shows that the checker, or who reads its reports, did
  * not work (scripts/run-selftests).
+ *
+ * It also lets the device alone go through system sleep, for nnpu_pause_test.c.
  */
 #include <linux/compiler.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/pm_runtime.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 static char *plant;
 module_param(plant, charp, 0);
-MODULE_PARM_DESC(plant, "leak, warning, lock-order or use-after-free");
+MODULE_PARM_DESC(plant, "leak, warning, lock-order or use-after-free; or sleep");
 
 static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
@@ -65,6 +69,46 @@ static noinline int plant_use_after_free(void)
 	return 0;
 }
 
+/* What the PCI core does in system sleep, down to the loss of the device's state. */
+static int sleep_device(struct pci_dev *pdev)
+{
+	const struct dev_pm_ops *pm = pdev->dev.driver ? pdev->dev.driver->pm : NULL;
+	u16 command = 0;
+	int ret;
+
+	if (!pm || !pm->suspend || !pm->resume)
+		return -EOPNOTSUPP;
+	ret = pm->suspend(&pdev->dev);
+	if (ret)
+		return ret;
+	pci_read_config_word(pdev, PCI_COMMAND, &command);
+	pci_save_state(pdev);
+	pcie_flr(pdev);
+	pci_restore_state(pdev);
+	ret = pm->resume(&pdev->dev);
+	if (!ret && command & PCI_COMMAND_MASTER) {
+		pr_err("a device that sleeps is a bus master\n");
+		ret = -EIO;
+	}
+	return ret;
+}
+
+static noinline int plant_sleep(void)
+{
+	struct pci_dev *pdev = pci_get_device(0x1234, 0x4e50, NULL);
+	int ret;
+
+	if (!pdev)
+		return -ENODEV;
+	pm_runtime_get_sync(&pdev->dev);
+	device_lock(&pdev->dev);
+	ret = sleep_device(pdev);
+	device_unlock(&pdev->dev);
+	pm_runtime_put(&pdev->dev);
+	pci_dev_put(pdev);
+	return ret;
+}
+
 static int __init nnpu_planted_init(void)
 {
 	static const struct {
@@ -75,6 +119,7 @@ static int __init nnpu_planted_init(void)
 		{ "warning", plant_warning },
 		{ "lock-order", plant_lock_order },
 		{ "use-after-free", plant_use_after_free },
+		{ "sleep", plant_sleep },
 	};
 	unsigned int i;
 

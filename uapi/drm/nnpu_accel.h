@@ -98,7 +98,8 @@ struct drm_nnpu_query {
  * @num_queues: hardware queues besides the admin queue
  * @num_engines: jobs the device runs at the same time
  * @hang_timeout_ms: a job without progress for this long is aborted
- * @reset_count: device resets since the driver was bound, failed ones included
+ * @reset_count: how often all contexts were lost since the driver was bound: device resets, failed
+ *	ones included, and pauses: system sleep, resets of the PCI function
  * @doorbell_size: bytes to mmap() from the descriptor of a queue, at offset 0. This and
  *	the next three are 0 if a process cannot have a queue
  * @min_ring_entries: smallest sq_entries and cq_entries of QUEUE_CREATE

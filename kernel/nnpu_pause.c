@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pause: somebody else takes the device for a while, and its state is lost: system sleep, or a
+ * reset of the PCI function. The driver stops the device before, and starts it anew afterwards.
+ * All contexts are lost, as in a device reset; files and buffers stay.
+ */
+#include <linux/dma-fence.h>
+#include <linux/wait.h>
+
+#include <drm/drm_print.h>
+
+#include "nnpu_admin.h"
+#include "nnpu_ctx.h"
+#include "nnpu_device.h"
+#include "nnpu_pause.h"
+#include "nnpu_reset.h"
+
+static void nnpu_pause_silence(struct nnpu_device *ndev)
+{
+	struct nnpu_queue *queue = &ndev->queue;
+
+	lockdep_assert_held_write(&ndev->reset_sem);
+	nnpu_queue_stop(queue);
+	/* If it does not stop: it is cut off, and nnpu_pause_end() resets it again. */
+	nnpu_device_hw_reset(ndev);
+	ndev->bus->stop_dma(ndev);
+	nnpu_ctx_lose_all(ndev);
+	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST);
+	nnpu_queue_abandon(queue, NNPU_CID_NONE, 0, -ECANCELED);
+	/* After the device has stopped: who is refused may free what it was using. */
+	WRITE_ONCE(ndev->paused, true);
+	/* Who saw the device fail before needs no reset any more. */
+	atomic64_inc(&ndev->reset_count);
+}
+
+/*
+ * On nnpu_device.reset_wq, so that no recovery runs beside it. The callers that it wakes ask for a
+ * device reset, whose work item finds the device paused.
+ */
+static void nnpu_pause_work(struct work_struct *work)
+{
+	struct nnpu_device *ndev = container_of(work, struct nnpu_device, pause_work);
+	bool cookie = dma_fence_begin_signalling();
+
+	nnpu_queue_hold(&ndev->queue, NULL);
+	/* As in nnpu_unplug_silence(). */
+	WRITE_ONCE(ndev->stopping, true);
+	nnpu_admin_stop(ndev);
+	down_write(&ndev->reset_sem);
+	if (!ndev->dead)
+		nnpu_pause_silence(ndev);
+	up_write(&ndev->reset_sem);
+	nnpu_queue_go_on(&ndev->queue, NULL);
+	dma_fence_end_signalling(cookie);
+}
+
+/**
+ * nnpu_pause_init - prepare pauses
+ * @ndev: device
+ */
+void nnpu_pause_init(struct nnpu_device *ndev)
+{
+	INIT_WORK(&ndev->pause_work, nnpu_pause_work);
+	init_waitqueue_head(&ndev->pause_wait);
+}
+
+/**
+ * nnpu_pause_begin - stop using the device until nnpu_pause_end()
+ * @ndev: device, registered
+ *
+ * When this returns nobody uses registers, and the device accesses no memory. All contexts are
+ * lost, all user queues have ended, and jobs end with -ECANCELED: those in flight at once, the
+ * others when the scheduler runs them. The caller keeps unplug away.
+ */
+void nnpu_pause_begin(struct nnpu_device *ndev)
+{
+	queue_work(ndev->reset_wq, &ndev->pause_work);
+	flush_work(&ndev->pause_work);
+	nnpu_device_wait_users(ndev);
+}
+
+/**
+ * nnpu_pause_end - start the device anew
+ * @ndev: device, after nnpu_pause_begin()
+ *
+ * A device that does not come back is dead.
+ */
+void nnpu_pause_end(struct nnpu_device *ndev)
+{
+	int ret = 0, idx;
+
+	down_write(&ndev->reset_sem);
+	if (ndev->paused) {
+		/* Nobody knows what state it is in. */
+		ret = nnpu_device_hw_reset(ndev);
+		if (!ret) {
+			ndev->bus->start_dma(ndev);
+			ret = nnpu_reset_start(ndev);
+		}
+		if (ret)
+			nnpu_reset_cut_off(ndev);
+		WRITE_ONCE(ndev->paused, false);
+	}
+	WRITE_ONCE(ndev->stopping, false);
+	up_write(&ndev->reset_sem);
+	wake_up_all(&ndev->pause_wait);
+	if (ret)
+		drm_err(&ndev->drm, "device does not come back after a pause: %d\n", ret);
+	/* The reset has changed the performance level. */
+	if (nnpu_device_enter(ndev, &idx)) {
+		nnpu_userq_watch_kick(ndev, true);
+		nnpu_device_exit(ndev, idx);
+	}
+}
+
+/**
+ * nnpu_pause_wait - wait until the device is not paused
+ * @ndev: device; no nnpu_device_enter() section is open
+ *
+ * For callers that can do nothing without the device, but lose nothing either. A fatal signal
+ * ends the wait. A pause ends soon, or the process is frozen.
+ */
+void nnpu_pause_wait(struct nnpu_device *ndev)
+{
+	/* The caller finds out by itself that the device is still paused. */
+	(void)wait_event_state(ndev->pause_wait, !READ_ONCE(ndev->paused),
+			       TASK_KILLABLE | TASK_FREEZABLE);
+}

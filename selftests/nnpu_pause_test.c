@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Somebody else takes the device for a while: a reset of the PCI function through sysfs and, on
+ * the debug kernel, the callbacks of system sleep. Contexts are lost at once and cleanly.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "nnpu_test_queue.h"
+
+#define WAIT_MS	120000
+#define JOBS	8
+
+static bool function_reset(int fd)
+{
+	return !nnpu_sysfs_write(fd, "reset_method", "flr") && !nnpu_sysfs_write(fd, "reset", "1");
+}
+
+/* The whole machine cannot sleep: its root is a virtual device that would not come back. */
+static bool system_sleep(int fd)
+{
+	return !system("insmod \"$NNPU_PLANTED_KO\" plant=sleep && rmmod nnpu_planted");
+}
+
+FIXTURE(pause)
+{
+	int fd;
+	bool (*take)(int fd);
+	struct nnpu_job job;
+	struct nnpu_uq uq;
+	uint32_t syncobjs[JOBS];
+	long faults;
+};
+
+FIXTURE_VARIANT(pause)
+{
+	bool sleep;
+};
+
+FIXTURE_VARIANT_ADD(pause, function_reset)
+{
+	.sleep = false,
+};
+
+/* On the stock kernel this is another reset. */
+FIXTURE_VARIANT_ADD(pause, system_sleep)
+{
+	.sleep = true,
+};
+
+/* What the driver counts as a fault of the device or of a job. */
+static long count_faults(int fd)
+{
+	return nnpu_debugfs_value(fd, "stats", "hangs") +
+	       nnpu_debugfs_value(fd, "stats", "queue_resets") +
+	       nnpu_debugfs_value(fd, "stats", "device_resets") +
+	       nnpu_debugfs_value(fd, "stats", "lost_jobs") +
+	       nnpu_debugfs_value(fd, "stats", "admin_timeouts");
+}
+
+FIXTURE_SETUP(pause)
+{
+	unsigned int i;
+	int ret = nnpu_uq_setup(&self->fd, &self->uq, &self->job);
+
+	if (nnpu_uq_may_skip(ret))
+		SKIP(return, "no device with user queues: %s", strerror(-ret));
+	ASSERT_EQ(0, ret);
+	self->take = function_reset;
+	if (variant->sleep && getenv("NNPU_DEBUG_KERNEL")) {
+		ASSERT_NE(NULL, getenv("NNPU_PLANTED_KO"));
+		self->take = system_sleep;
+	}
+	nnpu_set_parameter("queue_idle_ms", 600000);
+	nnpu_set_parameter("hang_timeout_ms", 600000);
+	for (i = 0; i < JOBS; i++)
+		ASSERT_EQ(0, nnpu_syncobj_create(self->fd, &self->syncobjs[i]));
+	self->faults = count_faults(self->fd);
+	ASSERT_LE(0, self->faults);
+}
+
+FIXTURE_TEARDOWN(pause)
+{
+	nnpu_set_parameter("queue_idle_ms", 1000);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	close(self->fd);
+}
+
+static bool context_lost(int fd)
+{
+	struct drm_nnpu_context_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return nnpu_query(fd, DRM_NNPU_QUERY_CONTEXT_INFO, &info, &size) == 0 &&
+	       (info.flags & DRM_NNPU_CONTEXT_LOST);
+}
+
+/* What needs the device, in the same file. */
+static int use_device(int fd)
+{
+	struct nnpu_job job;
+	struct nnpu_uq uq;
+	int ret = nnpu_job_init(fd, &job, 64);
+
+	if (ret)
+		return ret;
+	ret = nnpu_job_run(fd, &job, 7);
+	if (!ret)
+		ret = nnpu_uq_create(fd, &uq, DRM_NNPU_PRIORITY_MEDIUM, NNPU_UQ_ENTRIES,
+				     NNPU_UQ_ENTRIES);
+	if (!ret) {
+		ret = nnpu_uq_run(fd, &uq, &job, 8);
+		nnpu_uq_destroy(fd, &uq);
+	}
+	nnpu_job_fini(fd, &job);
+	return ret;
+}
+
+/* One job that would never end is at the device, others wait behind it; a queue is at work. */
+TEST_F_TIMEOUT(pause, jobs_and_queues_are_lost, 600)
+{
+	struct drm_nnpu_context_create attrs = { 0 };
+	uint32_t state = 0, reason, again, other;
+	struct nnpu_buf *buf = &self->job.buf;
+	unsigned int i;
+
+	ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 1));
+	nnpu_job_fill(&self->job, 2);
+	for (i = 0; i < JOBS; i++) {
+		self->job.out_sync.handle = self->syncobjs[i];
+		ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	}
+	ASSERT_EQ(-ETIME, nnpu_syncobj_wait(self->fd, self->syncobjs[0], 100));
+
+	ASSERT_TRUE(self->take(self->fd));
+	for (i = 0; i < JOBS; i++) {
+		ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, self->syncobjs[i], WAIT_MS));
+		EXPECT_EQ(-ECANCELED, nnpu_syncobj_status(self->fd, self->syncobjs[i]));
+	}
+	nnpu_uq_sleep(self->fd, &self->uq, WAIT_MS, &state, &reason);
+	EXPECT_EQ(DRM_NNPU_QUEUE_STATE_LOST, state);
+	EXPECT_TRUE(nnpu_uq_is_silent(&self->uq));
+	EXPECT_TRUE(context_lost(self->fd));
+	EXPECT_EQ(-ENODEV, nnpu_job_submit(self->fd, &self->job));
+
+	/* The buffer is as it was, and of use in a new context. */
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(&self->job)->status);
+	ASSERT_EQ(0, nnpu_context_create(self->fd, &attrs, &other));
+	nnpu_test_ctx = other;
+	EXPECT_EQ(0, nnpu_slot_bind(self->fd, buf->handle, 0, buf->size, DRM_NNPU_SLOT_READ,
+				    &again));
+	EXPECT_EQ(0, use_device(self->fd));
+	EXPECT_FALSE(context_lost(self->fd));
+	nnpu_test_ctx = 0;
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
+	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+/* A file that loads, or comes and goes, all the time. */
+struct client {
+	volatile bool stop;
+	unsigned int loads;
+	unsigned int bad;
+	unsigned int bad_errno;
+};
+
+static void *client_run(void *arg)
+{
+	struct client *c = arg;
+
+	while (!c->stop) {
+		static const uint32_t count = 16;
+		uint8_t image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+		size_t size = nnpu_add_image(image, count);
+		uint32_t program;
+		int fd = nnpu_open(), ret;
+
+		ret = fd < 0 ? fd : nnpu_program_load(fd, image, size, &program, NULL);
+		c->loads += !ret;
+		/* The context was lost just then. */
+		if (ret && ret != -ENODEV) {
+			c->bad++;
+			c->bad_errno = -ret;
+		}
+		if (fd >= 0)
+			close(fd);
+	}
+	return NULL;
+}
+
+/* Contexts come and go meanwhile, loads run. */
+TEST_F_TIMEOUT(pause, loads_and_contexts_meanwhile, 600)
+{
+	struct client clients[4] = { 0 };
+	pthread_t threads[4];
+	unsigned int i, round, before;
+	struct nnpu_job job;
+	int fd;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, client_run, &clients[i]));
+	for (round = 0; round < 5; round++) {
+		before = clients[0].loads;
+		ASSERT_TRUE(self->take(self->fd));
+		/* The device works, whatever the round did. */
+		fd = nnpu_open();
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, nnpu_job_init(fd, &job, 64));
+		EXPECT_EQ(0, nnpu_job_run(fd, &job, round));
+		nnpu_job_fini(fd, &job);
+		close(fd);
+		while (*(volatile unsigned int *)&clients[0].loads == before)
+			usleep(1000);
+	}
+	for (i = 0; i < 4; i++)
+		clients[i].stop = true;
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(0, clients[i].bad) {
+			TH_LOG("a load failed: %s", strerror(clients[i].bad_errno));
+		}
+	}
+	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+/* A load that would last is ended; it counts as no fault. */
+static void *load_run(void *arg)
+{
+	uint8_t image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+	size_t size = nnpu_add_image(image, 16);
+	uint32_t program;
+	int *fd = arg;
+
+	*fd = nnpu_program_load(*fd, image, size, &program, NULL);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(pause, load_is_ended, 600)
+{
+	int result = self->fd;
+	pthread_t thread;
+
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_LOAD_STALL, 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &result));
+	while (nnpu_debugfs_value(self->fd, "registers", "Q0_CURRENT") == 0)
+		usleep(1000);
+	ASSERT_TRUE(self->take(self->fd));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ENODEV, result);
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
+	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+TEST_HARNESS_MAIN
