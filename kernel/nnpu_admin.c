@@ -20,6 +20,8 @@
 
 /* A waiter looks at the ring this often, in case an interrupt was lost. */
 #define NNPU_ADMIN_SLICE_MS	50
+/* A command waits for jobs and loads this long at most. */
+#define NNPU_ADMIN_COMMAND_MS	20
 
 /**
  * struct nnpu_admin_wait - a command in flight
@@ -173,13 +175,15 @@ static bool nnpu_admin_is_broken(struct nnpu_device *ndev)
 /*
  * Wait in slices; look at the ring and at the device between them. The device executes commands
  * one after the other: as long as it answers those before this one it has not forgotten it. There
- * was one before in each place at most. A device that answers more has gone past this one.
+ * was one before in each place at most, and each takes NNPU_ADMIN_COMMAND_MS at most. A device that
+ * answers more, or takes longer, has gone past this one.
  */
 static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wait)
 {
 	unsigned long timeout = msecs_to_jiffies(nnpu_param_admin_timeout_ms());
 	unsigned long slice = msecs_to_jiffies(NNPU_ADMIN_SLICE_MS);
-	unsigned long end = jiffies + timeout;
+	unsigned long end = jiffies + timeout, last = end +
+		msecs_to_jiffies(ndev->admin.qp.cids.size * NNPU_ADMIN_COMMAND_MS);
 	u64 first = READ_ONCE(ndev->admin.answered);
 	u64 answered = first;
 
@@ -193,6 +197,8 @@ static void nnpu_admin_wait(struct nnpu_device *ndev, struct nnpu_admin_wait *wa
 		now = READ_ONCE(ndev->admin.answered);
 		if (now != answered && now - first <= ndev->admin.qp.cids.size)
 			end = jiffies + timeout;
+		if (time_after(end, last))
+			end = last;
 		answered = now;
 		if (time_after(jiffies, end))
 			return;

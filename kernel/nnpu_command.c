@@ -38,6 +38,17 @@ static u32 nnpu_command_place(const struct nnpu_ctx *ctx, const void *sqe)
 	return ctx ? nnpu_admin_place(ctx->id) : NNPU_ADMIN_PLACE_DEVICE;
 }
 
+/*
+ * Was the command refused since the context was destroyed just before? Then the device does not use
+ * what the command names. A load was aborted.
+ */
+static bool nnpu_command_is_late(const struct nnpu_ctx *ctx, u16 status)
+{
+	return ctx && READ_ONCE(ctx->destroyed) &&
+	       (status == NNPU_STATUS_INVALID_CTX || status == NNPU_STATUS_INVALID_QUEUE ||
+		status == NNPU_STATUS_ABORTED);
+}
+
 static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
 			    nnpu_command_fn run, struct nnpu_admin_result *result)
 {
@@ -66,6 +77,8 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
 		atomic64_inc(&ndev->stats.bad_completions);
 		ret = -EPROTO;
 	}
+	if (!ret && nnpu_command_is_late(ctx, result->status))
+		ret = -ENODEV;
 	up_read(&ndev->reset_sem);
 	if (ret == -ETIMEDOUT || ret == -EPROTO) {
 		nnpu_reset_sync(ndev, generation);

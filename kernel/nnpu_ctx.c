@@ -23,6 +23,7 @@
 #include "nnpu_prog.h"
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
+#include "nnpu_userq.h"
 
 /**
  * nnpu_tally_create - make the counters of a file
@@ -115,6 +116,8 @@ static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 		.ctx = cpu_to_le32(ctx->id),
 	};
 
+	/* Before the command: others may meet a context that is destroyed. */
+	WRITE_ONCE(ctx->destroyed, true);
 	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
@@ -426,45 +429,35 @@ struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
 	return ctx == ERR_PTR(-EAGAIN) ? ERR_PTR(-ENODEV) : ctx;
 }
 
-/*
- * Ask the device to end the jobs it has, all with one command. Does not wait for them: a device
- * that does not know ABORT or ignores it runs them to their end, or until the watchdog finds
- * them hanging.
+/**
+ * nnpu_ctx_end - the file gives a context up
+ * @ctx: context; calls may still use it
+ *
+ * One command ends all that the device has of it, however many jobs, queues and loads: the time
+ * depends on the device only. Then the context is like one that a device reset has destroyed. The
+ * jobs that the device does not have end when their scheduler comes to them.
  */
-static void nnpu_ctx_abort_jobs(struct nnpu_ctx *ctx)
+void nnpu_ctx_end(struct nnpu_ctx *ctx)
 {
-	struct nnpu_device *ndev = ctx->ndev;
-	struct nnpu_sqe_queue sqe = {
-		.opcode = NNPU_ADMIN_ABORT,
-		.flags = NNPU_QUEUE_CMD_CONTEXT,
-		.ctx = cpu_to_le32(ctx->id),
-		.qid = cpu_to_le16(NNPU_QID_KERNEL),
-	};
-	struct nnpu_admin_result result;
+	unsigned int i;
 
-	if (!atomic_read(&ctx->num_jobs) || !(ndev->features & NNPU_FEATURE_ABORT))
-		return;
-	nnpu_command_exec(ndev, ctx, &sqe, &result);
+	nnpu_queue_close_ctx(&ctx->ndev->queue, ctx);
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
+		nnpu_sched_give_up(&ctx->scheds[i]);
+	nnpu_ctx_destroy_hw(ctx);
+	WRITE_ONCE(ctx->lost, true);
+	nnpu_userq_lose_ctx(ctx, NNPU_USERQ_DESTROYED);
 }
 
 /**
  * nnpu_ctx_close - nobody uses the context any more
- * @ctx: context; its user queues have ended
+ * @ctx: context; it and its user queues have ended
  *
- * Cancels the jobs that wait and asks the device to abort the jobs that run. Does not
- * wait for them: the last one frees the context.
+ * Cancels the jobs that wait. The last job frees the context.
  */
 void nnpu_ctx_close(struct nnpu_ctx *ctx)
 {
-	struct nnpu_device *ndev = ctx->ndev;
-	int idx;
-
 	nnpu_ctx_close_scheds(ctx);
-	nnpu_queue_close_ctx(&ndev->queue, ctx);
-	if (nnpu_device_enter(ndev, &idx)) {
-		nnpu_ctx_abort_jobs(ctx);
-		nnpu_device_exit(ndev, idx);
-	}
 	nnpu_ctx_put(ctx);
 }
 

@@ -72,7 +72,8 @@ struct nnpu_ctx_args {
  * @user: who holds it in nnpu_device.quota
  * @group: with which contexts it shares device memory and time: those of its user; 0: none
  * @attrs: attributes
- * @lost: a device reset destroyed it; set once, read with nnpu_ctx_is_lost()
+ * @lost: a device reset or nnpu_ctx_end() destroyed it; set once, read with nnpu_ctx_is_lost()
+ * @destroyed: the device was asked to destroy it
  * @hidden: CONTEXT_DESTROY has taken it from the table: nobody waits any more
  * @lock: protects @slot_table, @slot_list and the DMA memory of slots
  * @slot_table: slot entries the device reads; NULL after unplug
@@ -85,7 +86,7 @@ struct nnpu_ctx_args {
  * @args: argument blocks of the jobs that the device has, nnpu_queue_ctx_places() of them;
  *	NULL after unplug
  * @held: calls of nnpu_queue_hold() for this context; under nnpu_qpair.lock of the kernel queue
- * @closed: the file is closed: no job is given to the device; under the same lock
+ * @closed: the file has given it up: no job is given to the device; under the same lock
  * @fence_seqno: last sequence number per priority; under @submit_lock
  * @submit_lock: keeps numbers and jobs of an entity in the same order
  * @load_lock: one load at a time, killable; its holder waits for the load
@@ -109,6 +110,7 @@ struct nnpu_ctx {
 	u32 group;
 	struct nnpu_ctx_attrs attrs;
 	bool lost;
+	bool destroyed;
 	bool hidden;
 
 	struct mutex lock;	/* see above */
@@ -145,6 +147,7 @@ struct nnpu_tally *nnpu_tally_create(void);
 void nnpu_tally_put(struct nnpu_tally *tally);
 struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
 				 struct nnpu_tally *tally, const struct nnpu_ctx_attrs *attrs);
+void nnpu_ctx_end(struct nnpu_ctx *ctx);
 void nnpu_ctx_close(struct nnpu_ctx *ctx);
 void nnpu_ctx_put(struct nnpu_ctx *ctx);
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);

@@ -51,14 +51,14 @@
  * 9. nnpu_userqs.lock: states of user queues. Its holder does not allocate, and takes no
  *    lock of the memory management
  * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
- *    nnpu_qpair.lock and nnpu_userqs.irq_lock (spinlocks, taken in interrupts),
- *    nnpu_quota.lock (spinlock)
+ *    nnpu_qpair.lock, nnpu_userqs.irq_lock and nnpu_gates.lock (spinlocks, taken in
+ *    interrupts), nnpu_quota.lock (spinlock)
  *
  * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
- * same time. Fences are signalled with no spinlock of the driver held. Code on the way to a
- * fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only 2 and
- * 8 to 10, and does not allocate memory. dma_fence_begin_signalling() tells lockdep where
- * this code begins.
+ * same time. Fences other than gates are signalled with no spinlock of the driver held. Code on
+ * the way to a fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only
+ * 2 and 8 to 10, and does not allocate memory. dma_fence_begin_signalling() tells lockdep
+ * where this code begins.
  */
 
 /**

@@ -75,15 +75,24 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 /* The one difference between kernels with and without the accel subsystem. */
 #if IS_ENABLED(CONFIG_DRM_ACCEL)
 #define NNPU_NODE_FEATURE	DRIVER_COMPUTE_ACCEL
-#define NNPU_NODE_FOPS		DRM_ACCEL_FOPS
+#define NNPU_NODE_OPEN		accel_open
 #else
 #define NNPU_NODE_FEATURE	DRIVER_RENDER
-#define NNPU_NODE_FOPS		DRM_GEM_FOPS
+#define NNPU_NODE_OPEN		drm_open
 #endif
 
+/* DRM_ACCEL_FOPS and DRM_GEM_FOPS, but for release(). */
 static const struct file_operations nnpu_drv_fops = {
 	.owner = THIS_MODULE,
-	NNPU_NODE_FOPS,
+	.open = NNPU_NODE_OPEN,
+	.release = nnpu_file_release,
+	.unlocked_ioctl	= drm_ioctl,
+	.compat_ioctl = drm_compat_ioctl,
+	.poll = drm_poll,
+	.read = drm_read,
+	.llseek = noop_llseek,
+	.mmap = drm_gem_mmap,
+	.fop_flags = FOP_UNSIGNED_OFFSET,
 	.show_fdinfo = drm_show_fdinfo,
 };
 

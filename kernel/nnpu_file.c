@@ -5,8 +5,9 @@
  * takes no context, and one that opens many files takes none from the others.
  *
  * The table of the file is a user of the context, and so is each call while it needs
- * it. CONTEXT_DESTROY takes the context from the table. The last user closes it, so a call
- * never sees a context that is closed.
+ * it. CONTEXT_DESTROY takes the context from the table and ends what the device has of it, so that
+ * a call which uses it finds a lost context. The last user closes it, so no call sees a context
+ * that is closed.
  */
 #include <linux/capability.h>
 #include <linux/err.h>
@@ -93,7 +94,7 @@ void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx)
 
 	if (!refcount_dec_and_test(&ctx->users))
 		return;
-	/* Those that were created after CONTEXT_DESTROY had ended all queues. */
+	/* Those that were just being created. */
 	nnpu_userq_close_all(&priv->userqs, ctx);
 	nnpu_ctx_close(ctx);
 }
@@ -146,23 +147,41 @@ static bool nnpu_file_drop_context(struct drm_file *file, u32 id)
 	/* Wake those who wait: SUBMIT for room, QUEUE_WAIT for completions. */
 	WRITE_ONCE(ctx->hidden, true);
 	wake_up_all(&ctx->job_wait);
+	nnpu_ctx_end(ctx);
 	nnpu_userq_close_all(&priv->userqs, ctx);
 	nnpu_file_put_context(file, ctx);
 	return true;
 }
 
 /**
- * nnpu_file_close - the last reference to a file is gone
- * @drm: device
- * @file: file
+ * nnpu_file_release - the last reference to a file is gone
+ * @inode: inode of the node
+ * @filp: file
+ *
+ * Ends the contexts first. DRM would release the buffers before that: it takes a lock that others
+ * hold while they import a buffer, and the jobs would go on meanwhile.
+ *
+ * Return: 0.
  */
-void nnpu_file_close(struct drm_device *drm, struct drm_file *file)
+int nnpu_file_release(struct inode *inode, struct file *filp)
 {
-	struct nnpu_file *priv = file->driver_priv;
+	struct drm_file *file = filp->private_data;
 	u32 id;
 
 	for (id = 0; id < NNPU_FILE_MAX_CONTEXTS; id++)
 		nnpu_file_drop_context(file, id);
+	return drm_release(inode, filp);
+}
+
+/**
+ * nnpu_file_close - free the driver's part of a file
+ * @drm: device
+ * @file: file, whose contexts have ended
+ */
+void nnpu_file_close(struct drm_device *drm, struct drm_file *file)
+{
+	struct nnpu_file *priv = file->driver_priv;
+
 	nnpu_table_fini(&priv->contexts);
 	nnpu_table_fini(&priv->userqs);
 	mutex_destroy(&priv->lock);

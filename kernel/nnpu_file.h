@@ -27,6 +27,7 @@ struct nnpu_file {
 };
 
 int nnpu_file_open(struct drm_device *drm, struct drm_file *file);
+int nnpu_file_release(struct inode *inode, struct file *filp);
 void nnpu_file_close(struct drm_device *drm, struct drm_file *file);
 struct nnpu_ctx *nnpu_file_get_context(struct drm_file *file, u32 id);
 struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id);

@@ -2,7 +2,6 @@
 /*
  * Jobs: life time and fences.
  */
-#include <linux/dma-fence-chain.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -11,6 +10,7 @@
 
 #include "nnpu_check.h"
 #include "nnpu_device.h"
+#include "nnpu_gate.h"
 #include "nnpu_job.h"
 #include "nnpu_slot.h"
 #include "nnpu_trace.h"
@@ -122,26 +122,6 @@ void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority)
 		       dma_fence_context_alloc(1), job->seqno);
 }
 
-/**
- * nnpu_job_in_error - error of the fences that a job has waited for
- * @job: job whose dependencies have signalled
- *
- * Return: the error of the first one that has one, else 0. 0 if the job takes no errors.
- */
-int nnpu_job_in_error(const struct nnpu_job *job)
-{
-	u32 i;
-
-	for (i = 0; i < job->num_in_fences; i++) {
-		/* A link of a timeline has no error of its own; that of the point counts. */
-		int status = dma_fence_get_status(dma_fence_chain_contained(job->in_fences[i]));
-
-		if (status < 0)
-			return status;
-	}
-	return 0;
-}
-
 /* Drop the references that only the execution needed. Any context. */
 static void nnpu_job_release_refs(struct nnpu_job *job)
 {
@@ -162,17 +142,15 @@ static void nnpu_job_release_refs(struct nnpu_job *job)
 void nnpu_job_free(struct nnpu_job *job)
 {
 	struct nnpu_ctx *ctx = job->ctx;
-	u32 i;
 
 	nnpu_job_release_refs(job);
-	for (i = 0; i < job->num_in_fences; i++)
-		dma_fence_put(job->in_fences[i]);
+	if (job->gate)
+		nnpu_gate_free(job->gate);
 	/* A fence without ops was never handed out. */
 	if (job->fence->ops)
 		dma_fence_put(job->fence);
 	else
 		kfree(container_of(job->fence, struct nnpu_job_fence, base));
-	kvfree(job->in_fences);
 	kvfree(job->slots);
 	kvfree(job->args);
 	kfree(job);
@@ -215,13 +193,15 @@ void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe
  * @error: error of its fence, 0 = success
  *
  * Any context, no locks held. Drops the references of slots and program before it signals
- * the fence: then user space can unbind a slot and reuse its number at once.
+ * the fence: then user space can unbind a slot and reuse its number at once. The fence of a job
+ * that was cancelled while it waited signals after its in-fences.
  */
 void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 {
 	struct nnpu_ctx *ctx = job->ctx;
 	struct dma_fence *fence = dma_fence_get(job->fence);
 
+	job->ended = true;
 	if (job->start) {
 		u64 wall = max(ktime_to_ns(ktime_sub(ktime_get(), job->start)), 1);
 
@@ -238,8 +218,11 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 	if (error == -ETIME && job->start)
 		nnpu_ctx_count(ctx, NNPU_COUNT_TIMEDOUT, 1);
 
-	if (error)
-		dma_fence_set_error(fence, error);
-	dma_fence_signal(fence);
+	/* Not before the fences that the job was to wait for. */
+	if (!job->gate || !nnpu_gate_defer(job->gate, fence, error)) {
+		if (error)
+			dma_fence_set_error(fence, error);
+		dma_fence_signal(fence);
+	}
 	dma_fence_put(fence);
 }

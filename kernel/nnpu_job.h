@@ -13,6 +13,7 @@
 #include "nnpu_prog.h"
 
 struct nnpu_device;
+struct nnpu_gate;
 struct nnpu_sched;
 struct nnpu_slot;
 
@@ -28,8 +29,9 @@ struct nnpu_slot;
  * @slots: slots it names; references until the job has ended
  * @num_slots: entries of @slots
  * @num_read: of these, how many the job only reads: the first ones
- * @in_fences: what it waits for and whose errors it takes; references. NULL: it takes none
- * @num_in_fences: entries of @in_fences
+ * @gate: what it waits for; NULL: nothing
+ * @ended: nnpu_job_end() was called
+ * @propagate: it takes the errors of the fences that it waits for
  * @opcode: NNPU_IO_EXECUTE or NNPU_IO_COPY
  * @sched: scheduler of its context and priority
  * @flags: NNPU_EXEC_*
@@ -63,8 +65,9 @@ struct nnpu_job {
 	struct nnpu_slot **slots;
 	u32 num_slots;
 	u32 num_read;
-	struct dma_fence **in_fences;
-	u32 num_in_fences;
+	struct nnpu_gate *gate;
+	bool ended;
+	bool propagate;
 
 	struct nnpu_sched *sched;
 	u8 opcode;
@@ -102,7 +105,6 @@ static inline u32 nnpu_job_program_id(const struct nnpu_job *job)
 
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
 void nnpu_job_free(struct nnpu_job *job);
-int nnpu_job_in_error(const struct nnpu_job *job);
 void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);
 void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe_execute *sqe);
 void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error);

@@ -151,7 +151,7 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
  * Called by run_job inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
  * the queue or the context the job waits here.
  *
- * Return: 0; -ECANCELED if the context was lost, -ENODEV if the device is dead,
+ * Return: 0; -ECANCELED if the context was lost or closed, -ENODEV if the device is dead,
  * -EIO if the rings are full, which the scheduler's credits rule out.
  */
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
@@ -161,6 +161,10 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 	int ret;
 
 	spin_lock_irqsave(&qp->lock, flags);
+	if (job->ctx->closed) {
+		ret = -ECANCELED;
+		goto out;
+	}
 	if (nnpu_ctx_is_lost(job->ctx)) {
 		ret = READ_ONCE(queue->qp.ndev->dead) ? -ENODEV : -ECANCELED;
 		goto out;
@@ -260,7 +264,9 @@ static void nnpu_queue_complete(struct nnpu_queue *queue, struct nnpu_job *job,
 		nnpu_queue_kick_watchdog(queue, true);
 		return;
 	}
-	if (status == NNPU_STATUS_ABORTED && job->cancel_error)
+	/* INVALID_CTX: it had not begun when the context was destroyed. */
+	if (job->cancel_error &&
+	    (status == NNPU_STATUS_ABORTED || status == NNPU_STATUS_INVALID_CTX))
 		error = job->cancel_error;
 	nnpu_queue_remove(queue, job, error, ended);
 	job->end_status = status;
@@ -428,11 +434,12 @@ void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilt
 }
 
 /**
- * nnpu_queue_close_ctx - the file of a context is closed
+ * nnpu_queue_close_ctx - the file gives a context up
  * @queue: queue
- * @ctx: context; its schedulers are closed
+ * @ctx: context
  *
- * No job of it is given to the device again, and jobs that the device aborts end with -ECANCELED.
+ * No job of it is given to the device any more, and jobs that the device aborts end with
+ * -ECANCELED.
  */
 void nnpu_queue_close_ctx(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 {

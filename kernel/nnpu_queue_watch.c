@@ -70,14 +70,20 @@ static int nnpu_queue_watch_reset(struct nnpu_device *ndev, struct nnpu_ctx *ctx
 	};
 	struct nnpu_queue *queue = &ndev->queue;
 	struct nnpu_admin_result result;
+	bool gone;
 	int ret;
 
 	nnpu_queue_hold(queue, ctx);
 	ret = nnpu_admin_exec(ndev, NNPU_ADMIN_PLACE_RECOVERY, &sqe, &result);
-	if (!ret && result.status)
+	/* The context has been destroyed, and all its jobs have ended. */
+	gone = !ret && ctx && result.status == NNPU_STATUS_INVALID_CTX &&
+	       READ_ONCE(ctx->destroyed);
+	if (!ret && result.status && !gone)
 		ret = -EIO;
 	trace_nnpu_reset(ndev, "queue", why, cid, ret);
-	if (!ret) {
+	if (gone) {
+		nnpu_queue_process(queue);
+	} else if (!ret) {
 		/* Take the completions that the device wrote before the reset. */
 		nnpu_queue_process(queue);
 		nnpu_queue_resume(queue, ctx, cid, error);

@@ -7,20 +7,31 @@
 #include <drm/drm_managed.h>
 
 #include "nnpu_device.h"
+#include "nnpu_gate.h"
 #include "nnpu_job.h"
 #include "nnpu_queue.h"
 #include "nnpu_sched.h"
 
-/* The dependencies of the job are met and the queue has room. */
+/* What the job has to wait for; NULL: nothing. */
+static struct dma_fence *nnpu_sched_prepare_job(struct drm_sched_job *base,
+						struct drm_sched_entity *entity)
+{
+	struct nnpu_gate *gate = container_of(base, struct nnpu_job, base)->gate;
+
+	return gate && !dma_fence_is_signaled(&gate->base) ? dma_fence_get(&gate->base) : NULL;
+}
+
+/* The job waits for nothing and the queue has room. */
 static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 {
 	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
-	/* A reference for the caller; the job may end and be freed before this returns. */
+	/* A reference for the caller; a job that the device has may be freed meanwhile. */
 	struct dma_fence *fence = dma_fence_get(job->fence);
 	struct nnpu_device *ndev = job->ctx->ndev;
 	bool cookie = dma_fence_begin_signalling();
-	int ret = nnpu_job_in_error(job), idx;
+	int ret, idx;
 
+	ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
 	if (ret)
 		goto out_end;
 	ret = -ENODEV;
@@ -32,8 +43,12 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 		nnpu_device_exit(ndev, idx);
 	}
 out_end:
-	if (ret)
+	if (ret) {
+		/* The scheduler is through with the job, even if its fence signals later. */
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
+		dma_fence_put(fence);
+		fence = ERR_PTR(ret);
+	}
 	dma_fence_end_signalling(cookie);
 	return fence;
 }
@@ -42,9 +57,11 @@ out_end:
 static void nnpu_sched_free_job(struct drm_sched_job *base)
 {
 	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
+	bool cookie = dma_fence_begin_signalling();
 
-	if (!dma_fence_is_signaled(job->fence))
+	if (!job->ended)
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
+	dma_fence_end_signalling(cookie);
 	drm_sched_job_cleanup(base);
 	nnpu_job_free(job);
 }
@@ -55,6 +72,7 @@ static void nnpu_sched_free_job(struct drm_sched_job *base)
  * drm_sched, whose pending list stays as it is.
  */
 static const struct drm_sched_backend_ops nnpu_sched_ops = {
+	.prepare_job = nnpu_sched_prepare_job,
 	.run_job = nnpu_sched_run_job,
 	.free_job = nnpu_sched_free_job,
 };
@@ -104,6 +122,7 @@ int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 firs
 	int ret;
 
 	sched->first_id = first_id;
+	nnpu_gates_init(&sched->gates);
 	ret = drm_sched_init(base, &args);
 	if (ret)
 		return ret;
@@ -114,20 +133,35 @@ int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 firs
 }
 
 /**
+ * nnpu_sched_give_up - let the jobs that wait for fences go on
+ * @sched: scheduler; nnpu_queue_submit() refuses its jobs, so that they end
+ */
+void nnpu_sched_give_up(struct nnpu_sched *sched)
+{
+	nnpu_gates_open(&sched->gates);
+}
+
+/**
  * nnpu_sched_close - cancel the jobs that wait
- * @sched: scheduler; the caller keeps new jobs out
+ * @sched: scheduler, given up; the caller keeps new jobs out
  *
  * Waits for one run_job or free_job of this scheduler at most. Jobs that the device has go on.
  *
  * drm_sched_entity_fini() removes the entity from the run queue and its jobs from the entity. A
  * scheduler that is just taking a job would put the entity back (drm_sched_entity_pop_job())
- * and then take jobs at the same time. So the scheduler stands still meanwhile.
+ * and then take jobs at the same time. So the scheduler stands still meanwhile. Nor may a fence
+ * that the entity waits for signal meanwhile: both would drop the reference of it. The gates
+ * are open, and the entity waits for nothing else.
  */
 void nnpu_sched_close(struct nnpu_sched *sched)
 {
+	bool cookie;
+
 	drm_sched_wqueue_stop(&sched->base);
+	cookie = dma_fence_begin_signalling();
 	drm_sched_entity_fini(&sched->entity);
 	drm_sched_wqueue_start(&sched->base);
+	dma_fence_end_signalling(cookie);
 }
 
 /**

@@ -6,6 +6,8 @@
 
 #include <drm/gpu_scheduler.h>
 
+#include "nnpu_gate.h"
+
 struct nnpu_ctx;
 struct nnpu_device;
 
@@ -13,6 +15,7 @@ struct nnpu_device;
  * struct nnpu_sched - jobs of one context and priority
  * @base: scheduler; its credits are the jobs that the device has
  * @entity: its only entity: the jobs that wait
+ * @gates: what the jobs in @entity wait for
  * @first_id: lowest index of a command id; see nnpu_queue.places
  * @looked: value of nnpu_queue.looks when nnpu_queue_resume() saw a job of it; under
  *	nnpu_qpair.lock
@@ -20,12 +23,14 @@ struct nnpu_device;
 struct nnpu_sched {
 	struct drm_gpu_scheduler base;
 	struct drm_sched_entity entity;
+	struct nnpu_gates gates;
 	u32 first_id;
 	u64 looked;
 };
 
 int nnpu_sched_setup(struct nnpu_device *ndev);
 int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id);
+void nnpu_sched_give_up(struct nnpu_sched *sched);
 void nnpu_sched_close(struct nnpu_sched *sched);
 void nnpu_sched_fini(struct nnpu_sched *sched);
 

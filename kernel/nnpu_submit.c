@@ -18,6 +18,7 @@
 #include "nnpu_check.h"
 #include "nnpu_device.h"
 #include "nnpu_file.h"
+#include "nnpu_gate.h"
 #include "nnpu_gem.h"
 #include "nnpu_job.h"
 #include "nnpu_slot.h"
@@ -264,12 +265,12 @@ static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 	u32 i;
 	int ret;
 
-	if (s->args->flags & DRM_NNPU_SUBMIT_PROPAGATE) {
-		s->job->in_fences = kvcalloc(s->args->num_in_syncs, sizeof(fence),
-					     GFP_KERNEL_ACCOUNT);
-		if (!s->job->in_fences)
-			return -ENOMEM;
-	}
+	if (!s->args->num_in_syncs)
+		return 0;
+	s->job->gate = nnpu_gate_alloc(s->args->num_in_syncs);
+	if (!s->job->gate)
+		return -ENOMEM;
+	s->job->propagate = s->args->flags & DRM_NNPU_SUBMIT_PROPAGATE;
 	for (i = 0; i < s->args->num_in_syncs; i++) {
 		ret = nnpu_submit_copy_sync(s, s->args->in_syncs, i, &sync);
 		if (ret)
@@ -277,12 +278,7 @@ static int nnpu_submit_in_syncs(struct nnpu_submit *s)
 		ret = drm_syncobj_find_fence(s->file, sync.handle, sync.point, 0, &fence);
 		if (ret)
 			return ret;
-		if (s->args->flags & DRM_NNPU_SUBMIT_PROPAGATE)
-			s->job->in_fences[s->job->num_in_fences++] = dma_fence_get(fence);
-		/* Takes over the reference, even if it fails. */
-		ret = drm_sched_job_add_dependency(&s->job->base, fence);
-		if (ret)
-			return ret;
+		nnpu_gate_add(s->job->gate, fence);
 	}
 	return 0;
 }
@@ -378,17 +374,22 @@ static void nnpu_submit_commit(struct nnpu_submit *s)
 	struct nnpu_ctx *ctx = s->ctx;
 	struct nnpu_job *job = s->job;
 	struct dma_fence *fence;
+	bool cookie;
 
 	mutex_lock(&ctx->submit_lock);
+	cookie = dma_fence_begin_signalling();
 	nnpu_job_init_fence(job, s->args->priority);
 	fence = dma_fence_get(job->fence);
 	drm_sched_job_arm(&job->base);
+	if (job->gate)
+		nnpu_gate_arm(job->gate, &job->sched->gates);
 	nnpu_submit_attach_resv(s);
 	nnpu_ctx_count(ctx, NNPU_COUNT_SUBMITTED, 1);
 	trace_nnpu_job_submit(job);
 	drm_sched_entity_push_job(&job->base);
 	/* The job may have been freed already. */
 	s->committed = true;
+	dma_fence_end_signalling(cookie);
 	nnpu_submit_attach_syncs(s, fence);
 	mutex_unlock(&ctx->submit_lock);
 	dma_fence_put(fence);

@@ -222,6 +222,24 @@ void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason
 	mutex_unlock(&uqs->hw_lock);
 }
 
+/* The device does not have the queue any more. nnpu_userqs.lock is held. */
+static void nnpu_userq_lose(struct nnpu_userq *uq, enum nnpu_userq_state end)
+{
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+
+	if (uq->qid) {
+		nnpu_userq_hw_account(uq, uq->qid);
+		nnpu_userq_hw_set(uq->ndev, uq->qid, NULL);
+		nnpu_power_put_queue(uq->ndev);
+		kref_get(&uq->ref);
+		list_add_tail(&uq->zap_node, &uqs->zaps);
+	}
+	uq->qid = 0;
+	/* A queue that was about to end for another reason ends for that reason. */
+	nnpu_userq_state_set(uq, nnpu_userq_state_ended(uq->end) ? uq->end : end);
+	nnpu_userq_wake(uq);
+}
+
 /**
  * nnpu_userq_lose_all - end all queues when the device has lost them
  * @ndev: device, reset or stopped: it accesses no memory and has no queues
@@ -238,28 +256,41 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 	struct nnpu_userq *uq, *tmp;
 
 	mutex_lock(&uqs->lock);
+	/* Also those that are just getting a hardware queue. */
 	spin_lock_irq(&uqs->irq_lock);
 	memset(uqs->by_qid, 0, sizeof(uqs->by_qid));
 	spin_unlock_irq(&uqs->irq_lock);
-	list_for_each_entry_safe(uq, tmp, &uqs->all, node) {
-		if (uq->qid) {
-			nnpu_userq_hw_account(uq, uq->qid);
-			nnpu_power_put_queue(ndev);
-			kref_get(&uq->ref);
-			list_add_tail(&uq->zap_node, &uqs->zaps);
-		}
-		uq->qid = 0;
-		/* A queue that was about to end for another reason ends for that reason. */
-		nnpu_userq_state_set(uq, nnpu_userq_state_ended(uq->end) ? uq->end : end);
-		nnpu_userq_wake(uq);
-	}
+	list_for_each_entry_safe(uq, tmp, &uqs->all, node)
+		nnpu_userq_lose(uq, end);
 	if (!list_empty(&uqs->zaps))
 		nnpu_userq_state_kick_lend(uqs);
 	mutex_unlock(&uqs->lock);
 }
 
 /**
- * nnpu_userq_zap_lost - zap the doorbell pages of queues that ended in a reset
+ * nnpu_userq_lose_ctx - end the queues of a context that the device has destroyed
+ * @ctx: context
+ * @end: one of the states of the end
+ *
+ * As nnpu_userq_lose_all(). nnpu_userqs.hw_lock is not needed: who holds it finds out.
+ */
+void nnpu_userq_lose_ctx(struct nnpu_ctx *ctx, enum nnpu_userq_state end)
+{
+	struct nnpu_userqs *uqs = &ctx->ndev->userqs;
+	struct nnpu_userq *uq, *tmp;
+
+	mutex_lock(&uqs->lock);
+	list_for_each_entry_safe(uq, tmp, &uqs->all, node)
+		if (uq->ctx == ctx)
+			nnpu_userq_lose(uq, end);
+	/* To zap, and since others may wait for the hardware queues. */
+	if (!list_empty(&uqs->zaps))
+		nnpu_userq_state_kick_lend(uqs);
+	mutex_unlock(&uqs->lock);
+}
+
+/**
+ * nnpu_userq_zap_lost - zap the doorbell pages of queues that the device has lost
  * @ndev: device
  *
  * Not on the way to a fence signal: takes locks of the memory management.

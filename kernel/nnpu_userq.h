@@ -166,7 +166,7 @@ struct nnpu_userq {
  * @wanting: users with queues that wait for a hardware queue; struct nnpu_quota_user
  * @active: queues that have a hardware queue, the longest active first
  * @shares: what nnpu_userq_lend_work() knows of them
- * @zaps: queues that ended in a reset and whose doorbell page must be zapped
+ * @zaps: queues that the device has lost and whose doorbell page must be zapped
  * @state_mem: SUSPEND_QUEUE writes here
  * @state_dma: its DMA address
  * @wq: ordered: @work and @watch
@@ -215,12 +215,14 @@ int nnpu_userq_publish(struct nnpu_userq *uq);
 void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
 void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
 void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end);
+void nnpu_userq_lose_ctx(struct nnpu_ctx *ctx, enum nnpu_userq_state end);
 void nnpu_userq_zap_lost(struct nnpu_device *ndev);
 bool nnpu_userq_close(struct nnpu_table *userqs, u32 id);
 void nnpu_userq_close_all(struct nnpu_table *userqs, const struct nnpu_ctx *ctx);
 
 /* nnpu_userq_hw.c: hardware queues */
 void nnpu_userq_hw_irq(struct nnpu_device *ndev, unsigned int vector);
+void nnpu_userq_hw_set(struct nnpu_device *ndev, u16 qid, struct nnpu_userq *uq);
 int nnpu_userq_hw_start(struct nnpu_userq *uq, u16 qid);
 int nnpu_userq_hw_suspend(struct nnpu_userq *uq, bool idle);
 void nnpu_userq_hw_leave(struct nnpu_userq *uq);

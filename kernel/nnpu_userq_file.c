@@ -44,11 +44,9 @@ static vm_fault_t nnpu_userq_file_fault_wait(struct nnpu_userq *uq, struct vm_fa
 	 */
 	if (vmf->flags & FAULT_FLAG_TRIED)
 		return VM_FAULT_NOPAGE;
-	if (!fault_flag_allow_retry_first(vmf->flags)) {
-		/* The caller cannot drop it at all. */
-		schedule_timeout_killable(1);
-		return VM_FAULT_NOPAGE;
-	}
+	/* The kernel accesses the page for the process and cannot drop the lock at all. */
+	if (!fault_flag_allow_retry_first(vmf->flags))
+		return VM_FAULT_SIGBUS;
 	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 		return VM_FAULT_RETRY;
 	/* Without the mmap_lock the mapping and its reference may go away. */

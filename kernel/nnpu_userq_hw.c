@@ -42,7 +42,13 @@ void nnpu_userq_hw_irq(struct nnpu_device *ndev, unsigned int vector)
 	spin_unlock(&uqs->irq_lock);
 }
 
-static void nnpu_userq_hw_set(struct nnpu_device *ndev, u16 qid, struct nnpu_userq *uq)
+/**
+ * nnpu_userq_hw_set - say whose hardware queue it is
+ * @ndev: device
+ * @qid: hardware queue
+ * @uq: queue that gets its interrupts; NULL: the hardware queue is free
+ */
+void nnpu_userq_hw_set(struct nnpu_device *ndev, u16 qid, struct nnpu_userq *uq)
 {
 	struct nnpu_userqs *uqs = &ndev->userqs;
 

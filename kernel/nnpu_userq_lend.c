@@ -17,6 +17,8 @@
 
 /* A busy queue keeps its hardware queue this long when others wait. */
 #define NNPU_USERQ_QUANTUM_MS	10
+/* Steps until others get nnpu_userqs.hw_lock: those whose queues end, and the watchdog. */
+#define NNPU_USERQ_STEPS	4
 /* Time between two attempts to free a hardware queue. */
 #define NNPU_USERQ_RETRY_MS	1
 
@@ -161,6 +163,7 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 {
 	struct nnpu_userqs *uqs = container_of(to_delayed_work(work), struct nnpu_userqs, work);
 	struct nnpu_device *ndev = container_of(uqs, struct nnpu_device, userqs);
+	unsigned int steps = NNPU_USERQ_STEPS;
 	bool again = false, more = true;
 	int idx;
 
@@ -169,7 +172,7 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 	if (!nnpu_device_enter(ndev, &idx))
 		return;
 	mutex_lock(&uqs->hw_lock);
-	while (more) {
+	while (more && steps--) {
 		struct nnpu_userq_lend step = { };
 		u16 qid = nnpu_userq_lend_free_qid(ndev);
 
@@ -192,7 +195,9 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 		}
 	}
 	mutex_unlock(&uqs->hw_lock);
-	if (again)
+	if (more)
+		nnpu_userq_state_kick_lend(uqs);
+	else if (again)
 		queue_delayed_work(uqs->wq, &uqs->work, msecs_to_jiffies(NNPU_USERQ_RETRY_MS));
 	nnpu_device_exit(ndev, idx);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Clients that are killed or close their file with as many jobs as they can have: some wait in
- * the driver, some at the device, one has given way, one runs, and a queue of their own has
- * work, too. Nothing of them may be left soon after.
+ * the driver, some at the device, one has given way, one runs, and queues of their own have
+ * work, too. Nothing of them may be left soon after, even if their jobs wait for somebody else.
  *
- *   NNPU_KILLS   clients (default 20)
+ *   NNPU_KILLS           clients (default 20)
+ *   NNPU_KILL_BOUND_MS   how long something of half of them may be left (default 5000); of each
+ *                        of them ten times as long
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -13,11 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+
 #include "kselftest_harness.h"
 #include "nnpu_test_queue.h"
 
 /* As many as a file may have that have not ended. */
 #define JOBS		256
+#define QUEUES		8
 #define QUEUE_JOBS	30
 /* Edge of the convolution of a job. */
 #define SLOW		128
@@ -27,6 +31,8 @@
  * cannot run those that it has in this time.
  */
 #define MOST_MS		5000
+/* Jobs of somebody else, one after the other: long enough to see that nobody waits for them. */
+#define OTHERS		8
 
 FIXTURE(nnpu)
 {
@@ -65,16 +71,32 @@ static int make_slow(int fd, bool slow)
 struct client {
 	int fd;
 	struct nnpu_job job;
-	struct nnpu_uq uq;
-	bool has_queue;
+	struct nnpu_uq uqs[QUEUES];
+	unsigned int num_queues;
 };
+
+static int client_start_queue(struct client *c, struct nnpu_uq *uq)
+{
+	int ret = nnpu_uq_create(c->fd, uq, DRM_NNPU_PRIORITY_MEDIUM, 32, 32);
+	struct nnpu_sqe_execute sqe;
+	unsigned int i;
+
+	if (ret)
+		return ret;
+	for (i = 0; i < QUEUE_JOBS; i++) {
+		nnpu_uq_job_sqe(&c->job, (uint16_t)i, &sqe);
+		nnpu_uq_push(uq, &sqe);
+	}
+	nnpu_uq_ring(uq);
+	return 0;
+}
 
 static int client_start(struct client *c)
 {
-	struct nnpu_sqe_execute sqe;
 	unsigned int i;
 	int ret;
 
+	c->num_queues = 0;
 	c->fd = nnpu_open();
 	if (c->fd < 0)
 		return c->fd;
@@ -82,16 +104,12 @@ static int client_start(struct client *c)
 	if (ret)
 		return ret;
 	nnpu_job_fill(&c->job, 1);
-	ret = nnpu_uq_create(c->fd, &c->uq, DRM_NNPU_PRIORITY_MEDIUM, 32, 32);
-	c->has_queue = !ret;
-	if (ret && ret != -EOPNOTSUPP)
-		return ret;
-	for (i = 0; c->has_queue && i < QUEUE_JOBS; i++) {
-		nnpu_uq_job_sqe(&c->job, (uint16_t)i, &sqe);
-		nnpu_uq_push(&c->uq, &sqe);
+	while (!ret && c->num_queues < QUEUES) {
+		ret = client_start_queue(c, &c->uqs[c->num_queues]);
+		c->num_queues += !ret;
 	}
-	if (c->has_queue)
-		nnpu_uq_ring(&c->uq);
+	if (ret == -EOPNOTSUPP)
+		ret = 0;
 	for (i = 0; !ret && i < JOBS; i++) {
 		c->job.submit.priority = i % 3;
 		ret = nnpu_job_submit(c->fd, &c->job);
@@ -147,17 +165,17 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static unsigned int count_of_kills(void)
+static unsigned int setting(const char *name, unsigned int value)
 {
-	const char *text = getenv("NNPU_KILLS");
-	long n = text ? strtol(text, NULL, 0) : 20;
+	const char *text = getenv(name);
+	long n = text ? strtol(text, NULL, 0) : value;
 
 	return n > 0 && n <= 100000 ? (unsigned int)n : 1;
 }
 
 TEST_F(nnpu, killed_clients_leave)
 {
-	unsigned int count = count_of_kills(), i;
+	unsigned int count = setting("NNPU_KILLS", 20), bound = setting("NNPU_KILL_BOUND_MS", 5000), i;
 	uint64_t *took, since;
 	int ready, ret;
 	long hangs;
@@ -187,8 +205,11 @@ TEST_F(nnpu, killed_clients_leave)
 		ASSERT_EQ(0, nnpu_job_run(self->fd, &self->job, i));
 	}
 	qsort(took, count, sizeof(*took), compare);
-	TH_LOG("%u clients killed; all gone after %u us at most, median %u us", count,
-	       (unsigned int)(took[count - 1] / 1000), (unsigned int)(took[count / 2] / 1000));
+	TH_LOG("%u clients killed; all gone after %u us at most, 99%% after %u us, median %u us", count,
+	       (unsigned int)(took[count - 1] / 1000), (unsigned int)(took[count * 99 / 100] / 1000),
+	       (unsigned int)(took[count / 2] / 1000));
+	EXPECT_GE(bound * 1000000ull, took[count / 2]);
+	EXPECT_GE(bound * 10000000ull, took[count - 1]);
 	EXPECT_EQ(hangs, nnpu_debugfs_value(self->fd, "stats", "hangs"));
 	free(took);
 	for (i = 0; i < 10000 && nnpu_debugfs_value(self->fd, "objects", "contexts") > 1; i++)
@@ -207,14 +228,81 @@ TEST_F(nnpu, closed_file_leaves)
 	ASSERT_EQ(0, make_slow(self->fd, true));
 	ASSERT_EQ(0, client_start(&c));
 	since = nnpu_now_ns();
-	if (c.has_queue)
-		nnpu_uq_destroy(c.fd, &c.uq);
+	while (c.num_queues)
+		nnpu_uq_destroy(c.fd, &c.uqs[--c.num_queues]);
 	/* The mapping would keep the file. */
 	munmap(c.job.buf.map, c.job.buf.size);
 	close(c.fd);
 	EXPECT_NE(0, idle_after(self->fd, since));
 	ASSERT_EQ(0, make_slow(self->fd, false));
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 1));
+}
+
+/* The same fence for another file: 0 or -errno. */
+static int share_syncobj(int from, uint32_t handle, int to, uint32_t *shared)
+{
+	struct drm_syncobj_handle args = { .handle = handle };
+	int ret = nnpu_ioctl(from, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &args);
+
+	if (ret)
+		return ret;
+	ret = nnpu_ioctl(to, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &args);
+	close(args.fd);
+	*shared = args.handle;
+	return ret;
+}
+
+/*
+ * A client whose jobs wait for those of somebody else leaves at once, with its memory. Its fences
+ * stay: who waits for them waits for those others, too.
+ */
+TEST_F(nnpu, nobody_waits_for_in_fences)
+{
+	uint64_t since = nnpu_now_ns();
+	struct drm_nnpu_sync in = { };
+	int client, others;
+	uint32_t out;
+	struct client c = { };
+	unsigned int i;
+
+	ASSERT_EQ(0, make_slow(self->fd, true));
+	nnpu_job_fill(&self->job, 1);
+	for (i = 0; i < OTHERS; i++)
+		ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+
+	c.fd = nnpu_open();
+	ASSERT_LE(0, c.fd);
+	ASSERT_EQ(0, nnpu_job_init(c.fd, &c.job, 64));
+	ASSERT_EQ(0, share_syncobj(self->fd, self->job.syncobj, c.fd, &in.handle));
+	ASSERT_EQ(0, share_syncobj(c.fd, c.job.syncobj, self->fd, &out));
+	c.job.submit.in_syncs = (uintptr_t)&in;
+	c.job.submit.num_in_syncs = 1;
+	for (i = 0; i < JOBS; i++) {
+		c.job.submit.priority = i % 3;
+		ASSERT_EQ(0, nnpu_job_submit(c.fd, &c.job));
+	}
+	ASSERT_LE(JOBS, nnpu_debugfs_value(self->fd, "objects", "jobs"));
+	munmap(c.job.buf.map, c.job.buf.size);
+	close(c.fd);
+	while (nnpu_debugfs_value(self->fd, "objects", "jobs") > OTHERS &&
+	       nnpu_now_ns() - since < MOST_MS * 1000000ull)
+		usleep(1000);
+	EXPECT_GE(OTHERS, nnpu_debugfs_value(self->fd, "objects", "jobs"));
+	for (i = 0; i < 5000 && nnpu_debugfs_value(self->fd, "objects", "contexts") > 1; i++)
+		usleep(1000);
+	EXPECT_EQ(1, nnpu_debugfs_value(self->fd, "objects", "contexts"));
+	/* In this order: that of the others was pending when that of the client was looked at. */
+	client = nnpu_syncobj_status(self->fd, out);
+	others = nnpu_syncobj_status(self->fd, self->job.syncobj);
+	EXPECT_EQ(0, client);
+	EXPECT_EQ(0, others);
+
+	ASSERT_EQ(0, make_slow(self->fd, false));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, 60000));
+	EXPECT_TRUE(nnpu_job_correct(&self->job, 1));
+	EXPECT_EQ(0, nnpu_syncobj_wait(self->fd, out, 60000));
+	EXPECT_EQ(-ECANCELED, nnpu_syncobj_status(self->fd, out));
+	nnpu_syncobj_destroy(self->fd, out);
 }
 
 TEST_HARNESS_MAIN

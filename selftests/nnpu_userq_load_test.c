@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Several user queues at work at the same time: what a hang of one means for the
- * others, and in which order the device serves them.
+ * others, in which order the device serves them, and what those that ring for nothing do to others.
  *
  * No result depends on how fast anything is. The order of jobs is what the device
  * itself saw: each job leaves its result block in a log, and a job that copies the
@@ -649,6 +649,98 @@ TEST_F_TIMEOUT(order, high_waits_one_job, 600)
 	TH_LOG("%u jobs of low priority waited, %u of them went first; the high one had to wait %llu us beside one of %llu us",
 	       LOW_QUEUES * LOW_JOBS, ended, waited / 1000ull, exec_ns / 1000ull);
 	EXPECT_GE(2, ended);
+}
+
+/* ---- queues that ring for nothing ---- */
+
+#define RINGERS		4
+#define RINGER_QUEUES	48
+
+struct ringer {
+	pthread_t thread;
+	struct nnpu_uq uqs[RINGER_QUEUES];
+	atomic_bool *stop;
+};
+
+/* Rings without a job: each queue gets a hardware queue and is idle at once. */
+static void *ring_for_nothing(void *arg)
+{
+	struct ringer *r = arg;
+	unsigned int i;
+
+	while (!atomic_load(r->stop))
+		for (i = 0; i < RINGER_QUEUES && !atomic_load(r->stop); i++)
+			nnpu_uq_ring(&r->uqs[i]);
+	return NULL;
+}
+
+FIXTURE(ringers)
+{
+	int fd;
+	struct nnpu_uq uq;
+	struct nnpu_job job;
+};
+
+FIXTURE_SETUP(ringers)
+{
+	int ret = nnpu_uq_setup(&self->fd, &self->uq, &self->job);
+
+	if (nnpu_uq_may_skip(ret))
+		SKIP(return, "no device with user queues: %s", strerror(-ret));
+	ASSERT_EQ(0, ret);
+}
+
+FIXTURE_TEARDOWN(ringers)
+{
+	if (self->fd < 0)
+		return;
+	nnpu_job_fini(self->fd, &self->job);
+	nnpu_uq_destroy(self->fd, &self->uq);
+	close(self->fd);
+}
+
+/*
+ * More queues than the device has, all idle, take the hardware queues from each other as fast as
+ * they can. Others create, use and destroy queues meanwhile.
+ */
+TEST_F_TIMEOUT(ringers, idle_queues_keep_nobody_waiting, 600)
+{
+	struct ringer *ringers = calloc(RINGERS, sizeof(*ringers));
+	atomic_bool stop = false;
+	unsigned int i, k;
+	struct nnpu_uq uq;
+	struct nnpu_job job;
+	uint64_t begin;
+	int fd;
+
+	ASSERT_NE(NULL, ringers);
+	fd = nnpu_open();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init(fd, &job, 64));
+	for (i = 0; i < RINGERS; i++) {
+		ringers[i].stop = &stop;
+		for (k = 0; k < RINGER_QUEUES; k++)
+			ASSERT_EQ(0, nnpu_uq_create(self->fd, &ringers[i].uqs[k], 1, 2, 2));
+	}
+	for (i = 0; i < RINGERS; i++)
+		ASSERT_EQ(0, pthread_create(&ringers[i].thread, NULL, ring_for_nothing, &ringers[i]));
+	begin = nnpu_now_ns();
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(0, nnpu_uq_create(fd, &uq, 1, NNPU_UQ_ENTRIES, NNPU_UQ_ENTRIES));
+		ASSERT_EQ(0, nnpu_uq_run(fd, &uq, &job, i));
+		nnpu_uq_destroy(fd, &uq);
+	}
+	TH_LOG("20 queues created, used and destroyed in %u ms",
+	       (unsigned int)((nnpu_now_ns() - begin) / 1000000));
+	atomic_store(&stop, true);
+	for (i = 0; i < RINGERS; i++) {
+		pthread_join(ringers[i].thread, NULL);
+		for (k = 0; k < RINGER_QUEUES; k++)
+			nnpu_uq_destroy(self->fd, &ringers[i].uqs[k]);
+	}
+	nnpu_job_fini(fd, &job);
+	close(fd);
+	free(ringers);
 }
 
 TEST_HARNESS_MAIN

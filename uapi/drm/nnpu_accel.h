@@ -66,6 +66,11 @@ extern "C" {
  * hardware specification. 0 bytes if there is none. Every call gives the same.
  */
 #define DRM_NNPU_QUERY_EXTENSIONS	3
+/*
+ * Reserved, -EINVAL in this version: two __u64, the device clock and CLOCK_MONOTONIC at the same
+ * time, ns; for NNPU_ARGS_DEADLINE_ABSOLUTE.
+ */
+#define DRM_NNPU_QUERY_CLOCK		4
 
 /**
  * struct drm_nnpu_query - ask for a block of information

@@ -540,6 +540,11 @@ struct nnpu_arg {
  * point. Without the flag it ends only a job that has not begun.
  */
 #define NNPU_ARGS_DEADLINE_ABORT	(1u << 0)
+/*
+ * Reserved: the deadline is a time of the device clock. Without the flag it counts from the
+ * fetching of the entry. DRM_NNPU_QUERY_CLOCK tells a process the device clock.
+ */
+#define NNPU_ARGS_DEADLINE_ABSOLUTE	(1u << 1)
 
 /**
  * struct nnpu_args_header - first 64 bytes of an argument block
@@ -547,9 +552,10 @@ struct nnpu_arg {
  * @num_outputs: number of output records that follow the inputs
  * @flags: NNPU_ARGS_*; zero without NNPU_FEATURE_DEADLINE, which no device of this version
  *	has
- * @deadline_ns: reserved: time from fetching the entry to the deadline of the job, ns of
- *	the device clock; 0: none. A job that misses it ends with NNPU_STATUS_DEADLINE.
- *	Zero without NNPU_FEATURE_DEADLINE
+ * @deadline_ns: reserved: time from fetching the entry to the deadline of the job, with
+ *	NNPU_ARGS_DEADLINE_ABSOLUTE the time of the deadline, ns of the device clock; 0:
+ *	none. A job that misses it ends with NNPU_STATUS_DEADLINE. Zero without
+ *	NNPU_FEATURE_DEADLINE
  * @loop_timeout_ns: longest time for each LOOP, including the loops in its blocks, at
  *	most NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS. COPY: zero
  * @status: result: NNPU_STATUS_*
@@ -641,6 +647,7 @@ struct nnpu_performance {
 #define NNPU_FEATURE_EXTENSIONS		(1u << 10)	/* vendor extensions */
 #define NNPU_FEATURE_COPY		(1u << 11)	/* COPY command */
 #define NNPU_FEATURE_SAVE		(1u << 12)	/* reserved: SAVE_PROGRAM command */
+#define NNPU_FEATURE_PROPAGATE		(1u << 13)	/* reserved: NNPU_EXEC_PROPAGATE */
 
 /**
  * struct nnpu_identify - what the device is, 4096 bytes

@@ -57,6 +57,12 @@ struct nnpu_sqe {
 #define NNPU_EXEC_ARGS_DMA		(1u << 0)
 /* EXECUTE flags: write struct nnpu_profile records. */
 #define NNPU_EXEC_PROFILE		(1u << 1)
+/*
+ * Reserved, zero without NNPU_FEATURE_PROPAGATE, which no device of this version has: if the entry
+ * before this one in the ring of its context ended with an error, this one ends with the same
+ * status and does not begin.
+ */
+#define NNPU_EXEC_PROPAGATE		(1u << 2)
 /* EXECUTE flags: NNPU_QUEUE_PRIORITY_* << shift; only in the driver's own queue. */
 #define NNPU_EXEC_PRIORITY		0xc0u
 #define NNPU_EXEC_PRIORITY_SHIFT	6
