@@ -20,8 +20,11 @@
 bool nnpu_device_enter(struct nnpu_device *ndev, int *idx)
 {
 	*idx = srcu_read_lock(&ndev->users);
-	if (!READ_ONCE(ndev->dead) && !READ_ONCE(ndev->paused))
+	if (!READ_ONCE(ndev->dead) && !READ_ONCE(ndev->paused)) {
+		/* Sparse does not know sections that a function begins for its caller. */
+		__release(&ndev->users);
 		return true;
+	}
 	srcu_read_unlock(&ndev->users, *idx);
 	return false;
 }
@@ -33,6 +36,7 @@ bool nnpu_device_enter(struct nnpu_device *ndev, int *idx)
  */
 void nnpu_device_exit(struct nnpu_device *ndev, int idx)
 {
+	__acquire(&ndev->users);
 	srcu_read_unlock(&ndev->users, idx);
 }
 
