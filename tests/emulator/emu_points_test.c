@@ -18,11 +18,24 @@
 
 static struct rig rig;
 
+/* LOAD_PROGRAM takes so many ms, and so many more for each MiB of the image and of constants. */
+static uint32_t load_ms[3];
+
+static void read_hints(void)
+{
+	struct nnpu_identify *id = rig_alloc(&rig, sizeof(*id));
+	struct nnpu_sqe_identify c = { .opcode = NNPU_ADMIN_IDENTIFY, .addr = rig_addr(id) };
+
+	rig_admin(&rig, &c, NULL);
+	load_ms[0] = le32toh(id->load_ms);
+	load_ms[1] = le32toh(id->load_image_ms);
+	load_ms[2] = le32toh(id->load_const_ms);
+}
+
 /* What is tried again when it took too long. -1: it failed. */
 typedef int (*try_fn)(void *arg);
 
-/* Returns the number of points. */
-static unsigned int expect_pace(try_fn try, void *arg, uint64_t max_ns, const char *what)
+static struct pace expect_pace(try_fn try, void *arg, uint64_t max_ns, const char *what)
 {
 	unsigned int tries = 0;
 	struct pace pace;
@@ -35,7 +48,7 @@ static unsigned int expect_pace(try_fn try, void *arg, uint64_t max_ns, const ch
 	} while (!ret && pace.gap_ns > max_ns && ++tries < PACE_TRIES);
 	ok(!ret && pace.gap_ns <= max_ns, "%s: %u points, %.2f ms without one", what,
 	   pace.points, (double)pace.gap_ns / 1e6);
-	return pace.points;
+	return pace;
 }
 
 static int load(void *arg)
@@ -63,11 +76,21 @@ static void watch_loader(void)
 	image_free(&im);
 }
 
-/* Load the image, or find out how that goes. */
-static void expect_load_pace(struct large_image *im, uint64_t max_ns, const char *what)
+/*
+ * Load the image, or find out how that goes. IDENTIFY has to say how long that takes. @constants: their
+ * bytes, and those of scales.
+ */
+static void expect_load_pace(struct large_image *im, uint64_t constants, uint64_t max_ns,
+			     const char *what)
 {
+	uint64_t ms = load_ms[0] + (uint64_t)(((double)load_ms[1] * (double)im->size +
+					       (double)load_ms[2] * (double)constants) / (1 << 20));
+	struct pace pace;
+
 	watch_loader();
-	expect_pace(load, im, max_ns, what);
+	pace = expect_pace(load, im, max_ns, what);
+	ok(pace.busy_ns <= SLOWER * ms * 1000000, "%.0f ms of processor time, at most %llu by IDENTIFY",
+	   (double)pace.busy_ns / 1e6, (unsigned long long)ms);
 	large_image_free(im, &rig);
 }
 
@@ -101,9 +124,42 @@ static void test_records(void)
 	struct large_image commands = { .tensors = 1001, .commands = 1000, .command_stride = WIDEST };
 
 	make_chain(&tensors);
-	expect_load_pace(&tensors, MAX_GAP_NS, "1000 tensors of 64 KiB");
+	expect_load_pace(&tensors, 0, MAX_GAP_NS, "1000 tensors of 64 KiB");
 	make_chain(&commands);
-	expect_load_pace(&commands, MAX_GAP_NS, "1000 commands of 64 KiB");
+	expect_load_pace(&commands, 0, MAX_GAP_NS, "1000 commands of 64 KiB");
+}
+
+/* Many tensors with the same large table of scales: the device has a copy for each. */
+static void test_scales(void)
+{
+	/* Sanitizers look at all of an allocation at once. */
+	enum { SCALES = 1 << 17, TENSORS = SLOWER > 1 ? 100 : 1900 };
+	struct large_image im = {
+		.tensors = TENSORS, .commands = 1, .indexes = 2, .data_size = SCALES * 4,
+		.inputs = 1, .outputs = 1,
+	};
+	uint32_t i;
+
+	large_image_init(&im, &rig);
+	for (i = 0; i < SCALES; i++)
+		memcpy(im.bytes + le32toh(large_header(&im)->data_off) + i * 4,
+		       (float[]){ 1.0f }, 4);
+	for (i = 0; i < TENSORS; i++) {
+		struct nnpu_tensor_desc *d =
+			large_tensor(&im, i, NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL,
+				     NNPU_TENSOR_NO_VALUE, SCALES);
+
+		d->num_channel_scales = htole32(SCALES);
+	}
+	large_tensor(&im, 0, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1);
+	large_tensor(&im, 1, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 1);
+	large_operand(&im, 0);
+	large_operand(&im, 1);
+	large_command(&im, NNPU_OP_ABS, 1, 1);
+	large_input(&im, 0, 0);
+	large_output(&im, 0, 1);
+	expect_load_pace(&im, (TENSORS - 2) * SCALES * 4ull, MAX_FREE_NS,
+			 "tables of 131072 scales");
 }
 
 /* Jobs of context 1 in kernel queue QID. Slots: 0 argument block, 1 operands. */
@@ -157,18 +213,19 @@ static int execute(void *arg)
 }
 
 /* Load the image and run the job with the arguments. The first job takes memory, the second has it. */
+/* Returns the number of points of the job. */
 static unsigned int expect_job_pace(struct large_image *im, const char *what)
 {
 	char text[80];
 
 	snprintf(text, sizeof(text), "load of %s", what);
-	expect_load_pace(im, MAX_FREE_NS, text);
+	expect_load_pace(im, 0, MAX_FREE_NS, text);
 	pace_watch_next();
 	if (execute(NULL)) {
 		ok(false, "%s", what);
 		return 0;
 	}
-	return expect_pace(execute, NULL, MAX_GAP_NS, what);
+	return expect_pace(execute, NULL, MAX_GAP_NS, what).points;
 }
 
 /* @count commands SPLIT of tensor @in into MOST tensors, the first of which is @out. */
@@ -337,7 +394,9 @@ int main(void)
 		printf("Bail out! the device does not start\n");
 		return 1;
 	}
+	read_hints();
 	test_records();
+	test_scales();
 	test_outputs();
 	test_block();
 	test_omitted();

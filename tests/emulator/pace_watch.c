@@ -140,5 +140,6 @@ struct pace pace_watch_end(void)
 	return (struct pace){
 		.gap_ns = watch.gap, .op_gap_ns = watch.op_gap, .end_ns = told ? end - told : 0,
 		.abort_ns = watch.aborted ? end - watch.aborted : 0, .points = watch.points,
+		.busy_ns = end - watch.begin,
 	};
 }

@@ -35,6 +35,7 @@ struct pace {
 	uint64_t op_gap_ns;	/* the same between points since it computes */
 	uint64_t end_ns;	/* from the point that said so to the end; 0: none did */
 	uint64_t abort_ns;	/* from pace_watch_abort() to the end, or 0 */
+	uint64_t busy_ns;	/* all of it */
 	unsigned int points;
 };
 

@@ -675,7 +675,7 @@ struct nnpu_performance {
  * @load_ms: LOAD_PROGRAM: most ms when no other load runs, plus @load_image_ms and
  *	@load_const_ms
  * @load_image_ms: for each MiB of the image
- * @load_const_ms: for each MiB of constants
+ * @load_const_ms: for each MiB of constants and of scales
  * @program_min: oldest version of programs that the device takes
  * @program_max: newest version
  * @encodings: bit n: constants may have encoding n
