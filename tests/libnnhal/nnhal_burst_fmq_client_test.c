@@ -141,7 +141,7 @@ static enum nnhal_status hello(int socket, const int *fds, uint32_t num_fds, uin
 	message.type = LINK_HELLO;
 	message.version = version;
 	die_if(link_init(&link, socket, false), "link");
-	die_if(link_send(&link, &message, fds, num_fds, true), "HELLO");
+	die_if(link_send(&link, &message, fds, num_fds, UINT64_MAX), "HELLO");
 	while ((err = link_receive(&link, LINK_WELCOME, &message, &extra)) == -EAGAIN)
 		usleep(100);
 	link_close_fds(&extra);
@@ -172,6 +172,10 @@ static void test_connect(void)
 	options.request_datums = 0;
 	ok(nnhal_burst_connect(sv[0], &options, &c) == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT &&
 	   !c && diag.message[0], "H03 a server that does not answer");
+	while (send(sv[0], "full", 4, MSG_DONTWAIT) == 4)
+		;
+	ok(nnhal_burst_connect(sv[0], &options, &c) == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT &&
+	   !c && diag.message[0], "H03 or whose socket is full");
 	close(sv[1]);
 	ok(nnhal_burst_connect(sv[0], &options, &c) == NNHAL_STATUS_DEAD_OBJECT && !c,
 	   "H03 nobody at the other end");
@@ -244,7 +248,7 @@ static enum nnhal_status answer_with(const struct link_message *answer, const in
 		err = link_receive(&link, 0, &message, &extra);
 	} while (err == -EAGAIN || (!err && message.type != LINK_GET));
 	die_if(err || message.count != 1 || message.slots[0] != 3, "GET");
-	link_send(&link, answer, fds, num_fds, true);
+	link_send(&link, answer, fds, num_fds, UINT64_MAX);
 	*wait = nnhal_burst_server_wait(server, 0);
 	while ((count = nnhal_fmq_read_packet(results, result, 16)) == -EAGAIN &&
 	       *wait == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT)
@@ -260,6 +264,49 @@ static enum nnhal_status answer_with(const struct link_message *answer, const in
 	nnhal_fmq_destroy(results);
 	run_fini(&r);
 	return status;
+}
+
+/* ---- a message that comes when the link has just found none ---- */
+
+static const struct burst_link *late_sender;
+
+ssize_t __real_recv(int fd, void *data, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
+{
+	struct link_message message = { .type = LINK_MEMORIES };
+	ssize_t n = __real_recv(fd, data, size, flags);
+	int err = errno;
+
+	if (n < 0 && late_sender) {
+		die_if(link_send(late_sender, &message, &fd, 1, 0), "MEMORIES");
+		late_sender = NULL;
+		errno = err;
+	}
+	return n;
+}
+
+static void test_late_message(void)
+{
+	struct burst_link here, there;
+	struct link_message message;
+	struct link_extra extra;
+	int sv[2], err;
+
+	make_sockets(sv);
+	die_if(link_init(&here, sv[0], false) || link_init(&there, sv[1], false), "links");
+	link_watch(&here, 0);
+	late_sender = &there;
+	err = link_receive(&here, LINK_MEMORIES, &message, &extra);
+	ok(err == -EAGAIN && !late_sender, "E15 a message that comes too late: there was none");
+	err = link_receive(&here, LINK_MEMORIES, &message, &extra);
+	ok(!err && message.type == LINK_MEMORIES && extra.num_fds == 1,
+	   "E15 then it is there with its descriptor");
+	link_close_fds(&extra);
+	link_fini(&here);
+	link_fini(&there);
+	close(sv[0]);
+	close(sv[1]);
 }
 
 static void test_hostile_memories(void)
@@ -346,6 +393,7 @@ int main(void)
 	test_unsent();
 	test_corrupt_results();
 	test_connect();
+	test_late_message();
 	test_hostile_memories();
 	test_fork();
 	return tap_done();

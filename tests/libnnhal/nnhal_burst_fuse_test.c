@@ -203,7 +203,7 @@ static void request_with(struct client *c, uint32_t kind, int fd)
 	message.count = 1;
 	message.memories[0].kind = kind;
 	message.memories[0].size = 4096;
-	die_if(link_send(&c->burst->link, &message, &fd, 1, true), "MEMORIES");
+	die_if(link_send(&c->burst->link, &message, &fd, 1, UINT64_MAX), "MEMORIES");
 }
 
 static int memory(struct client *c)

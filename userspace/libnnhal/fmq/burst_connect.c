@@ -72,7 +72,7 @@ static int make_queues(struct nnhal_burst_controller *c,
 	return c->request && c->pool_slots && c->result && c->shapes ? 0 : -ENOMEM;
 }
 
-static int say_hello(struct nnhal_burst_controller *c)
+static int say_hello(struct nnhal_burst_controller *c, uint64_t deadline_ns)
 {
 	const int fds[] = { nnhal_fmq_fd(c->requests), nnhal_fmq_fd(c->results) };
 	struct link_message message;
@@ -80,13 +80,12 @@ static int say_hello(struct nnhal_burst_controller *c)
 	memset(&message, 0, sizeof(message));
 	message.type = LINK_HELLO;
 	message.version = LINK_VERSION;
-	return link_send(&c->link, &message, fds, ARRAY_SIZE(fds), true);
+	return link_send(&c->link, &message, fds, ARRAY_SIZE(fds), deadline_ns);
 }
 
 /* 0 and the server's status, or -errno. */
-static int wait_welcome(struct nnhal_burst_controller *c, uint32_t timeout_ms, int32_t *status)
+static int wait_welcome(struct nnhal_burst_controller *c, uint64_t deadline_ns, int32_t *status)
 {
-	uint64_t deadline = monotonic_ns() + (uint64_t)timeout_ms * 1000000u;
 	struct link_message message;
 	struct link_extra extra;
 	int err;
@@ -94,7 +93,7 @@ static int wait_welcome(struct nnhal_burst_controller *c, uint32_t timeout_ms, i
 	for (;;) {
 		err = link_receive(&c->link, LINK_WELCOME, &message, &extra);
 		if (err == -EAGAIN) {
-			err = link_sleep(&c->link, POLLIN, deadline);
+			err = link_sleep(&c->link, POLLIN, deadline_ns);
 			if (err)
 				return err;
 			continue;
@@ -115,12 +114,13 @@ static int wait_welcome(struct nnhal_burst_controller *c, uint32_t timeout_ms, i
 static enum nnhal_status connect_server(struct nnhal_burst_controller *c,
 					const struct nnhal_burst_controller_options *options)
 {
+	uint32_t timeout_ms = options->timeout_ms ? options->timeout_ms : DEFAULT_TIMEOUT_MS;
+	uint64_t deadline_ns = monotonic_ns() + (uint64_t)timeout_ms * 1000000u;
 	int32_t status = NNHAL_STATUS_GENERAL_FAILURE;
-	int err = say_hello(c);
+	int err = say_hello(c, deadline_ns);
 
 	if (!err)
-		err = wait_welcome(c, options->timeout_ms ? options->timeout_ms
-							  : DEFAULT_TIMEOUT_MS, &status);
+		err = wait_welcome(c, deadline_ns, &status);
 	if (err == -EPIPE) {
 		diag_set(options->diag, "nobody at the other end of the socket");
 		return NNHAL_STATUS_DEAD_OBJECT;

@@ -43,12 +43,12 @@ static int lend_memories(struct nnhal_burst_controller *c, const struct link_mes
 		answer.memories[i].offset = memories[i]->offset;
 		fds[i] = memories[i]->fd;
 	}
-	err = link_send(&c->link, &answer, fds, answer.count, true);
+	err = link_send(&c->link, &answer, fds, answer.count, UINT64_MAX);
 	if (err && err != -EPIPE && answer.count) {
 		/* The descriptors could not be sent (too many in flight): answer with an error. */
 		answer.status = NNHAL_STATUS_GENERAL_FAILURE;
 		answer.count = 0;
-		err = link_send(&c->link, &answer, NULL, 0, true);
+		err = link_send(&c->link, &answer, NULL, 0, UINT64_MAX);
 	}
 	while (count)
 		nnhal_memory_unref(memories[--count]);

@@ -127,7 +127,7 @@ int slots_send_frees(struct nnhal_burst_controller *c)
 			if (c->slots[i].state == SLOT_LEAVING)
 				message.slots[message.count++] = (int32_t)i;
 		if (message.count)
-			err = link_send(&c->link, &message, NULL, 0, false);
+			err = link_send(&c->link, &message, NULL, 0, 0);
 		while (!err && message.count)
 			c->slots[message.slots[--message.count]].state = SLOT_RESTING;
 	}

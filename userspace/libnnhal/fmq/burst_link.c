@@ -217,7 +217,7 @@ static size_t fill_control(union control *control, const struct link_message *me
 }
 
 int link_send(const struct burst_link *link, const struct link_message *message,
-	      const int *fds, uint32_t num_fds, bool wait)
+	      const int *fds, uint32_t num_fds, uint64_t deadline_ns)
 {
 	struct iovec iov = {
 		.iov_base = (void *)message,
@@ -238,9 +238,9 @@ int link_send(const struct burst_link *link, const struct link_message *message,
 			continue;
 		if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
 			return -EPIPE;
-		if (errno != EAGAIN || !wait)
+		if (errno != EAGAIN || !deadline_ns)
 			return -errno;
-		err = link_sleep(link, POLLOUT, UINT64_MAX);
+		err = link_sleep(link, POLLOUT, deadline_ns);
 		if (err)
 			return err;
 	}
@@ -285,19 +285,30 @@ void link_close_fds(struct link_extra *extra)
 		close(extra->fds[--extra->num_fds]);
 }
 
+/* What recv() and recvmsg() return; @size < 0 with errno. */
+static int receive_error(ssize_t size)
+{
+	if (size < 0)
+		return errno == EAGAIN ? -EAGAIN : -EPIPE;
+	return size ? 0 : -EPIPE;
+}
+
 /*
- * Is the next message of this type? Descriptors of others stay out of the table: close() of a file
+ * Is the next message of this type? 1, 0, or an error, -EAGAIN among them: a message that comes
+ * afterwards is for the next call. Descriptors of others stay out of the table: close() of a file
  * that a process serves waits for it and cannot be killed; to drop the message does not.
  */
-static bool is_next(const struct burst_link *link, uint32_t type)
+static int is_next(const struct burst_link *link, uint32_t type)
 {
-	uint32_t next;
+	uint32_t next = 0;
 	ssize_t size;
+	int err;
 
 	do {
 		size = recv(link->socket, &next, sizeof(next), MSG_DONTWAIT | MSG_PEEK);
 	} while (size < 0 && errno == EINTR);
-	return size == sizeof(next) && next == type;
+	err = receive_error(size);
+	return err ? err : size == sizeof(next) && next == type;
 }
 
 void link_discard(const struct burst_link *link)
@@ -313,7 +324,7 @@ void link_discard(const struct burst_link *link)
 int link_receive(const struct burst_link *link, uint32_t wanted, struct link_message *message,
 		 struct link_extra *extra)
 {
-	bool with_control = wanted && is_next(link, wanted);
+	int with_control = wanted ? is_next(link, wanted) : 0;
 	struct iovec iov = { .iov_base = message, .iov_len = sizeof(*message) };
 	union control control;
 	struct msghdr msg = {
@@ -322,16 +333,18 @@ int link_receive(const struct burst_link *link, uint32_t wanted, struct link_mes
 		.msg_controllen = with_control ? sizeof(control.data) : 0,
 	};
 	ssize_t size;
+	int err;
 
 	extra->num_fds = 0;
 	extra->pid = 0;
+	if (with_control < 0)
+		return with_control;
 	do {
 		size = recvmsg(link->socket, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	} while (size < 0 && errno == EINTR);
-	if (size < 0)
-		return errno == EAGAIN ? -EAGAIN : -EPIPE;
-	if (!size)
-		return -EPIPE;
+	err = receive_error(size);
+	if (err)
+		return err;
 	if (with_control)
 		take_control(&msg, extra);
 	if ((size_t)size == sizeof(uint32_t) && message->type == NNHAL_FMQ_DOORBELL) {

@@ -87,11 +87,11 @@ void link_stop(const struct burst_link *link);
  */
 int link_sleep(const struct burst_link *link, short events, uint64_t deadline_ns);
 /*
- * Send a message with descriptors. Waits for room if @wait, else -EAGAIN. 0; -EPIPE;
- * -ECANCELED.
+ * Send a message with descriptors. Waits for room until @deadline_ns, as link_sleep() does; 0:
+ * does not wait. 0; -EPIPE; -ECANCELED; -ETIME; -EAGAIN: there is no room at once.
  */
 int link_send(const struct burst_link *link, const struct link_message *message,
-	      const int *fds, uint32_t num_fds, bool wait);
+	      const int *fds, uint32_t num_fds, uint64_t deadline_ns);
 /*
  * Receive a message. Only one of type @wanted brings descriptors and the pid of its sender; 0: none
  * does. The caller closes the descriptors with link_close_fds(). 0; -EAGAIN: there is none;

@@ -62,7 +62,7 @@ int burst_server_message(struct nnhal_burst_server *s, const struct link_message
 		forget(s, message->slots[i]);
 		answer.slots[i] = message->slots[i];
 	}
-	return link_send(&s->link, &answer, NULL, 0, true);
+	return link_send(&s->link, &answer, NULL, 0, UINT64_MAX);
 }
 
 /* The client's answer to GET; other messages may come before it. 0 or -errno. */
@@ -135,7 +135,7 @@ static enum nnhal_status get_some(struct nnhal_burst_server *s, const int32_t *s
 	message.type = LINK_GET;
 	message.count = num_slots;
 	memcpy(message.slots, slots, num_slots * sizeof(*slots));
-	err = link_send(&s->link, &message, NULL, 0, true);
+	err = link_send(&s->link, &message, NULL, 0, UINT64_MAX);
 	if (!err)
 		err = receive_memories(s, &message, &extra);
 	if (err) {

@@ -374,7 +374,7 @@ static int handshake(struct nnhal_burst_server *s)
 	memset(&message, 0, sizeof(message));
 	message.type = LINK_WELCOME;
 	message.status = status;
-	err = link_send(&s->link, &message, NULL, 0, true);
+	err = link_send(&s->link, &message, NULL, 0, UINT64_MAX);
 	return !err && status ? -EPROTO : err;
 }
 

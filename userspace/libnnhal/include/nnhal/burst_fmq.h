@@ -418,7 +418,8 @@ struct nnhal_burst_controller;
  *	UINT32_MAX: NNHAL_BURST_SPIN_US
  * @request_datums: size of the request queue; 0: 1024
  * @result_datums: size of the result queue; 0: 1024
- * @timeout_ms: how long to wait for the server's answer to the connection; 0: 10 s
+ * @timeout_ms: how long to wait for the server to be connected, its socket being full among it;
+ *	0: 10 s
  * @diag: filled in after an error of nnhal_burst_connect(); may be NULL
  */
 struct nnhal_burst_controller_options {
@@ -459,6 +460,9 @@ enum nnhal_status nnhal_burst_connect(int socket,
  * @timing: likewise
  * @sent: out: false: the server never saw the request, so the caller may execute it in
  *	another way; may be NULL
+ *
+ * The function waits for the result as long as the server lives: packets carry no deadline. A
+ * server that hangs without dying keeps it waiting.
  *
  * One request runs at a time. If another thread calls the function meanwhile, its request
  * is not sent and the status is GENERAL_FAILURE. May be called from any thread.
