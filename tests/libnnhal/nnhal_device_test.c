@@ -174,6 +174,10 @@ static void test_supported(void)
 	   NNHAL_STATUS_INVALID_ARGUMENT &&
 	   nnhal_device_get_supported_operations(device, &f.model, NULL, 2, &diag) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT, "NULL pointers");
+	memset(support, 0xff, sizeof(support));
+	ok(nnhal_ext_get_operation_support(NULL, &f.model, support, 2, &diag) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && !support[0].supported && !support[1].supported &&
+	   support[1].reason[0], "without a device nothing is supported: %s", support[1].reason);
 	f.graph.operands[3].number_of_consumers++;
 	ok(ask() == NNHAL_STATUS_INVALID_ARGUMENT && !supported[0] && !supported[1] &&
 	   diag.message[0], "A17 invalid model: %s", diag.message);

@@ -76,10 +76,18 @@ static struct nnhal_device *device;
 
 static enum nnhal_status try_supported(void)
 {
+	enum nnhal_status status;
 	bool supported[MAX_OPERATIONS];
+	uint32_t i;
 
-	return nnhal_device_get_supported_operations(device, &f.model, supported,
-						     f.model.main.num_operations, NULL);
+	memset(supported, true, sizeof(supported));
+	status = nnhal_device_get_supported_operations(device, &f.model, supported,
+						       f.model.main.num_operations, NULL);
+	/* Without a verdict nothing is supported. */
+	for (i = 0; status && i < f.model.main.num_operations; i++)
+		if (supported[i])
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+	return status;
 }
 
 static enum nnhal_status try_validate(void)

@@ -206,6 +206,15 @@ static enum nnhal_status get_support(struct nnhal_device *device,
 	return query_status(check_operations(device, model, support, diag));
 }
 
+static void refuse_all(struct nnhal_ext_operation_support *support, uint32_t num_support)
+{
+	uint32_t i;
+
+	for (i = 0; i < num_support; i++)
+		set_unsupported(&support[i], NNHAL_EXT_OPERAND_NONE,
+				"the model as a whole was refused");
+}
+
 enum nnhal_status
 nnhal_ext_get_operation_support(struct nnhal_device *device, const struct nnhal_model *model,
 				struct nnhal_ext_operation_support *support,
@@ -213,11 +222,11 @@ nnhal_ext_get_operation_support(struct nnhal_device *device, const struct nnhal_
 {
 	enum nnhal_status status;
 	struct model_copy copy;
-	uint32_t i;
 
 	diag_clear(diag);
 	if (!device || !model || (num_support && !support)) {
 		diag_set(diag, "NULL pointer for device, model or result");
+		refuse_all(support, support ? num_support : 0);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	status = device_is_usable(device, diag) ? model_copy_init(&copy, model, diag)
@@ -229,9 +238,7 @@ nnhal_ext_get_operation_support(struct nnhal_device *device, const struct nnhal_
 		status = query_status(status);
 	}
 	if (status)
-		for (i = 0; i < num_support; i++)
-			set_unsupported(&support[i], NNHAL_EXT_OPERAND_NONE,
-					"the model as a whole was refused");
+		refuse_all(support, num_support);
 	return status;
 }
 
@@ -253,6 +260,7 @@ enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *dev
 	support = calloc((size_t)num_supported + 1, sizeof(*support));
 	if (!support) {
 		diag_set(diag, "no memory for %u verdicts", num_supported);
+		memset(supported, 0, num_supported * sizeof(*supported));
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
 	status = nnhal_ext_get_operation_support(device, model, support, num_supported, diag);

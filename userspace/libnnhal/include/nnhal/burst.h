@@ -152,7 +152,7 @@ struct nnhal_burst_result {
 /**
  * nnhal_burst_wait() - take the next result of nnhal_burst_submit()
  * @burst: burst
- * @result: in: output_shapes; out: everything else
+ * @result: in: output_shapes; out: everything else; untouched unless the status is NONE
  * @timeout_ns: how long to wait at most, ns; 0: do not wait; UINT64_MAX: no limit
  *
  * Results come in order of completion. Each result is given to one caller.

@@ -179,7 +179,8 @@ enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device);
  * nnhal_device_get_supported_operations() - getSupportedOperations_1_3
  * @device: device
  * @model: model; its hal_version selects the version of the method
- * @supported: out: one entry per operation of the main subgraph
+ * @supported: out: one entry per operation of the main subgraph; all false unless the status
+ *	is NONE
  * @num_supported: entries of @supported: the number of operations
  * @diag: filled in after an error; may be NULL
  *
@@ -187,9 +188,9 @@ enum nnhal_device_status nnhal_device_get_status(struct nnhal_device *device);
  * and operand types of an extension that the device does not have are not supported. If
  * all entries are true, preparing the model succeeds.
  *
- * Return: NONE; INVALID_ARGUMENT (the model breaks a rule, @supported is all
- * false); DEVICE_UNAVAILABLE, DEAD_OBJECT; GENERAL_FAILURE, also for a shortage of
- * resources, because the HAL has no other status for it in this method.
+ * Return: NONE; INVALID_ARGUMENT (the model breaks a rule); DEVICE_UNAVAILABLE, DEAD_OBJECT;
+ * GENERAL_FAILURE, also for a shortage of resources, because the HAL has no other status for it
+ * in this method.
  */
 enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *device,
 							const struct nnhal_model *model,

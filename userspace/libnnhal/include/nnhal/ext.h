@@ -38,7 +38,8 @@ struct nnhal_ext_operation_support {
  * nnhal_ext_get_operation_support() - getSupportedOperations with reasons
  * @device: device
  * @model: model
- * @support: out: one entry per operation of the main subgraph
+ * @support: out: one entry per operation of the main subgraph; none is supported unless the
+ *	status is NONE
  * @num_support: entries of @support: the number of operations
  * @diag: filled in after an error; may be NULL
  *
