@@ -6,7 +6,8 @@
  * and no descriptor behind, and all other objects of the process give right results.
  *
  * The program is linked with --wrap for the system calls. They fail only in the thread that asks
- * for it, or, for the server of a burst, only in all others. Calls that release something do not fail: the kernel does not fail them either.
+ * for it, or, for the server of a burst, only in all others. Calls that release something do not
+ * fail: the kernel does not fail them either.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,8 @@ static __thread int error;
 static __thread bool failed;
 static __thread const char *failed_call;
 static __thread unsigned long failed_request;
+/* QUEUE_CREATE says that the device has no queues for this thread. */
+static __thread bool no_queues;
 /* Waits for fences that fail in any thread. */
 static atomic_int waits_to_fail;
 /* Mappings made less mappings released, by the library in any thread. */
@@ -88,8 +91,13 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	arg = va_arg(ap, void *);
 	va_end(ap);
-	/* Of what a wait fails with, only a shortage of memory passes. */
-	if (!is_release(request) && fails("ioctl", request, waits(request) ? ENOMEM : 0))
+	if (no_queues && request == DRM_IOCTL_NNPU_QUEUE_CREATE) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	/* Of what a wait fails with, only a shortage of memory and a signal pass. */
+	if (!is_release(request) &&
+	    fails("ioctl", request, waits(request) && error != EINTR ? ENOMEM : 0))
 		return -1;
 	if (request == DRM_IOCTL_SYNCOBJ_WAIT && atomic_load(&waits_to_fail) > 0) {
 		atomic_fetch_sub(&waits_to_fail, 1);
@@ -174,6 +182,11 @@ int __wrap_munmap(void *map, size_t size)
 	return __real_munmap(map, size);
 }
 
+static bool is_drm(void)
+{
+	return !strncmp(test_device_spec(), "drm", 3);
+}
+
 static unsigned int count_fds(void)
 {
 	return count_entries("/proc/self/fd");
@@ -183,55 +196,72 @@ static unsigned int count_fds(void)
 
 static struct fixture f, large, pooled;
 static struct nnhal_device *device;
-/* Made first, so that the lowest slot, buffer and program of the context are theirs. */
-static struct {
+/*
+ * Made first, so that the lowest slot, buffer and program of the context are theirs. The one with
+ * slot 0 is that which goes on working without being bound again: the burst.
+ */
+struct bystanders {
+	struct nnhal_device *device;
 	struct nnhal_prepared_model *model;
 	struct nnhal_burst *burst;
-	struct run run, other;
-} by;
+	struct run run, other, async;
+};
 
-static bool by_init(void)
+/* In the context of the process's first device, and in that of @fresh. */
+static struct bystanders by, by_fresh;
+
+/* ---- callbacks ---- */
+
+static struct callback_result result = CALLBACK_RESULT_INIT;
+
+static bool by_init(struct bystanders *b, struct nnhal_device *d)
 {
-	if (nnhal_device_prepare_model_sync(device, &f.model, NULL, &by.model) ||
-	    nnhal_burst_create(by.model, NULL, &by.burst))
+	b->device = d;
+	if (nnhal_device_prepare_model_sync(d, &f.model, NULL, &b->model) ||
+	    nnhal_burst_create(b->model, NULL, &b->burst))
 		return false;
-	run_init(&by.run, 4);
-	run_init(&by.other, 4);
-	return true;
+	run_init(&b->run, 4);
+	run_init(&b->other, 4);
+	run_init(&b->async, 4);
+	return !nnhal_burst_execute(b->burst, &b->run.request, NULL, NULL, NULL, NULL);
 }
 
-static bool runs(struct run *r, bool burst)
+enum way { BY_BURST, BY_CALL, BY_CALLBACK };
+
+static bool runs(const struct bystanders *b, const struct run *r, enum way way)
 {
 	enum nnhal_status status;
 
 	memset(r->map + RUN_OUTPUT(0), 0xee, 64);
-	if (burst)
-		status = nnhal_burst_execute(by.burst, &r->request, NULL, NULL, NULL, NULL);
-	else
-		status = nnhal_prepared_model_execute_synchronously(by.model, &r->request, NULL,
+	if (way == BY_BURST)
+		status = nnhal_burst_execute(b->burst, &r->request, NULL, NULL, NULL, NULL);
+	else if (way == BY_CALL)
+		status = nnhal_prepared_model_execute_synchronously(b->model, &r->request, NULL,
 								    NULL, NULL, NULL);
+	else
+		status = callback_wait(&result, nnhal_prepared_model_execute(b->model, &r->request,
+									     NULL, callback_executed,
+									     &result));
 	if (status)
 		tap_note("bystander: %s", nnhal_status_name((int)status));
 	return !status && run_output_is_right(r, 4);
 }
 
-static bool bystanders_are_well(void)
+static bool bystanders_are_well(const struct bystanders *b)
 {
-	return runs(&by.run, true) && runs(&by.other, false) &&
-	       nnhal_device_get_status(device) == NNHAL_DEVICE_AVAILABLE;
+	return runs(b, &b->run, BY_BURST) && runs(b, &b->other, BY_CALL) &&
+	       runs(b, &b->async, BY_CALLBACK) &&
+	       nnhal_device_get_status(b->device) == NNHAL_DEVICE_AVAILABLE;
 }
 
-static void by_fini(void)
+static void by_fini(struct bystanders *b)
 {
-	nnhal_burst_unref(by.burst);
-	nnhal_prepared_model_unref(by.model);
-	run_fini(&by.run);
-	run_fini(&by.other);
+	nnhal_burst_unref(b->burst);
+	nnhal_prepared_model_unref(b->model);
+	run_fini(&b->run);
+	run_fini(&b->other);
+	run_fini(&b->async);
 }
-
-/* ---- callbacks ---- */
-
-static struct callback_result result = CALLBACK_RESULT_INIT;
 
 /* ---- the calls under test: arm() before, disarm() after; each undoes all it did ---- */
 
@@ -307,9 +337,12 @@ static struct nnhal_prepared_model *model;
 /* A device, a model and memory of its own, so that nothing is bound or kept. */
 static struct nnhal_device *fresh;
 
+/* Have those on @fresh suffered? */
+static bool fresh_is_harmed;
+
 static bool fresh_init(const char *spec, struct run *r)
 {
-	if (nnhal_device_open(spec, &fresh, NULL) ||
+	if (nnhal_device_open(spec, &fresh, NULL) || !by_init(&by_fresh, fresh) ||
 	    nnhal_device_prepare_model_sync(fresh, &f.model, NULL, &model)) {
 		printf("Bail out! device or model cannot be had\n");
 		exit(1);
@@ -320,6 +353,9 @@ static bool fresh_init(const char *spec, struct run *r)
 
 static void fresh_fini(struct run *r)
 {
+	if (!bystanders_are_well(&by_fresh))
+		fresh_is_harmed = true;
+	by_fini(&by_fresh);
 	run_fini(r);
 	nnhal_prepared_model_unref(model);
 	nnhal_device_unref(fresh);
@@ -431,7 +467,9 @@ static enum nnhal_status try_status(void)
 	arm();
 	status = nnhal_device_get_status(device);
 	disarm();
-	return status == NNHAL_DEVICE_OFFLINE ? NNHAL_STATUS_INVALID_ARGUMENT : NNHAL_STATUS_NONE;
+	if (status != NNHAL_DEVICE_OFFLINE)
+		return NNHAL_STATUS_NONE;
+	return error == ENODEV ? NNHAL_STATUS_DEVICE_UNAVAILABLE : NNHAL_STATUS_INVALID_ARGUMENT;
 }
 
 /* A dma-buf, if there is udmabuf, and else only the attempt. */
@@ -513,15 +551,13 @@ static enum nnhal_status try_execute_async(void)
 }
 
 /* A burst that sleeps for its result, so that it waits in the kernel. */
-static enum nnhal_status burst_on(struct nnhal_device *d, struct nnhal_prepared_model *m,
-				  struct run *r)
+static enum nnhal_status burst_on(struct nnhal_prepared_model *m, struct run *r)
 {
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
 	struct nnhal_burst_result taken = { 0 };
 	struct nnhal_burst *burst;
 	enum nnhal_status status;
 
-	(void)d;
 	o.spin_us = 0;
 	arm();
 	status = nnhal_burst_create(m, &o, &burst);
@@ -553,7 +589,7 @@ static enum nnhal_status try_burst(void)
 	struct run r;
 
 	run_init(&r, 4);
-	status = burst_on(device, by.model, &r);
+	status = burst_on(by.model, &r);
 	run_fini(&r);
 	return status;
 }
@@ -565,7 +601,7 @@ static enum nnhal_status try_burst_file(void)
 
 	run_init(&r, 4);
 	if (use_file(&r))
-		status = burst_on(device, by.model, &r);
+		status = burst_on(by.model, &r);
 	run_fini(&r);
 	return status;
 }
@@ -575,21 +611,92 @@ static enum nnhal_status try_burst_noqueues(void)
 	enum nnhal_status status;
 	struct run r;
 
-	fresh_init("sim:noqueues", &r);
-	status = burst_on(fresh, model, &r);
+	fresh_init(is_drm() ? test_device_spec() : "sim:noqueues", &r);
+	no_queues = true;
+	status = burst_on(model, &r);
+	no_queues = false;
 	fresh_fini(&r);
 	return status;
+}
+
+/* Several at once. */
+static enum nnhal_status try_burst_many(void)
+{
+	static const uint64_t tags[] = { 1, 2 };
+	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_burst_result taken[2] = { 0 };
+	struct nnhal_burst *burst = NULL;
+	const struct nnhal_request *requests[2];
+	enum nnhal_status status;
+	struct run r, second;
+	uint32_t count = 0, n;
+
+	fresh_init(test_device_spec(), &r);
+	run_init(&second, 4);
+	requests[0] = &r.request;
+	requests[1] = &second.request;
+	o.spin_us = 0;
+	arm();
+	status = nnhal_burst_create(model, &o, &burst);
+	if (!status)
+		status = nnhal_burst_submit_many(burst, requests, tags, 2, NULL, 0, &count);
+	for (; count; count -= n)
+		if (nnhal_burst_wait_many(burst, taken, count, count, UINT64_MAX, &n) ||
+		    taken[0].status || (n == 2 && taken[1].status))
+			break;
+	disarm();
+	if (count)
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	if (!status && !run_output_is_right(&second, 4))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	status = judge(&r, status);
+	nnhal_burst_unref(burst);
+	run_fini(&second);
+	fresh_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_support(void)
+{
+	struct nnhal_ext_operation_support support[MAX_OPERATIONS];
+	enum nnhal_status status;
+
+	arm();
+	status = nnhal_ext_get_operation_support(device, &large.model, support,
+						 large.model.main.num_operations, NULL);
+	disarm();
+	return status;
+}
+
+static enum nnhal_status try_memfd(void)
+{
+	int fd;
+
+	arm();
+	fd = nnhal_memfd_create("nth", 4096);
+	disarm();
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT : NNHAL_STATUS_NONE;
 }
 
 static enum nnhal_status try_fmq(void)
 {
 	struct nnhal_fmq *writer = NULL, *reader = NULL;
+	char datums[48] = { 0 };
 	int err;
 
 	arm();
 	err = nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &writer);
 	if (!err)
 		err = nnhal_fmq_attach(nnhal_fmq_fd(writer), 24, NNHAL_FMQ_READER, &reader);
+	if (!err)
+		err = nnhal_fmq_write_blocking(writer, datums, 2, 0);
+	if (!err)
+		err = nnhal_fmq_read_blocking(reader, datums, 2, 0);
+	/* Nothing is there: it sleeps. */
+	if (!err && nnhal_fmq_read_blocking(reader, datums, 1, 1000000) != -ETIME)
+		err = -EINVAL;
 	disarm();
 	nnhal_fmq_destroy(reader);
 	nnhal_fmq_destroy(writer);
@@ -617,6 +724,8 @@ static enum nnhal_status try_message_queues(void)
 	if (!status)
 		status = nnhal_burst_controller_execute(controller, &r.request, NULL, NULL, NULL,
 							NULL, NULL);
+	if (!status)
+		status = nnhal_burst_controller_free_memory(controller, r.memory);
 	disarm();
 	status = judge(&r, status);
 	nnhal_burst_controller_destroy(controller);
@@ -627,7 +736,35 @@ static enum nnhal_status try_message_queues(void)
 	return status;
 }
 
-/* The same, but what fails is the server's. */
+/* A server whose queues are made by the caller. */
+static enum nnhal_status try_server_create(void)
+{
+	struct nnhal_burst_server *server = NULL;
+	struct nnhal_burst_channel channel;
+	struct nnhal_fmq *requests, *results;
+	enum nnhal_status status;
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv) ||
+	    nnhal_fmq_create(24, 64, NNHAL_FMQ_WRITER, &requests) ||
+	    nnhal_fmq_create(24, 64, NNHAL_FMQ_READER, &results))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	channel = (struct nnhal_burst_channel){ nnhal_fmq_fd(requests), nnhal_fmq_fd(results),
+						sv[1] };
+	arm();
+	status = nnhal_burst_server_create(&channel, by.model, NULL, &server);
+	if (!status)
+		nnhal_burst_server_free_memory(server, 1);
+	disarm();
+	nnhal_burst_server_destroy(server);
+	nnhal_fmq_destroy(requests);
+	nnhal_fmq_destroy(results);
+	close(sv[0]);
+	close(sv[1]);
+	return status;
+}
+
+/* The same as over message queues, but what fails is the server's. */
 static enum nnhal_status try_server(void)
 {
 	struct nnhal_burst_controller_options o = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
@@ -689,7 +826,11 @@ static const struct call calls[] = {
 	{ "execute", try_execute_async, 4, 12 },
 	{ "burst", try_burst, 3, 12 },
 	{ "burst on a file", try_burst_file, 3, 13 },
-	{ "burst without a queue", try_burst_noqueues, 4, 4 },
+	{ "burst without a queue", try_burst_noqueues, 2, 10 },
+	{ "burst, several at once", try_burst_many, 3, 12 },
+	{ "get_operation_support", try_support, 2, 5 },
+	{ "memfd_create", try_memfd, 1, 1 },
+	{ "server of a burst on queues of the caller", try_server_create, 6, 8 },
 	{ "message queue", try_fmq, 4, 4 },
 	{ "burst over message queues", try_message_queues, 12, 12 },
 	{ "server of a burst over message queues", try_server, 6, 8 },
@@ -709,11 +850,19 @@ static bool is_wait(void)
 	       failed_request == DRM_IOCTL_NNPU_QUEUE_WAIT;
 }
 
+static bool is_signal(void)
+{
+	return error == EINTR && failed_call && !strcmp(failed_call, "ioctl");
+}
+
 static bool is_acceptable(enum nnhal_status status)
 {
 	if (!status)
 		return true;
-	return failed && is_shortage(status) && !is_wait();
+	if (error == ENODEV && status == NNHAL_STATUS_DEVICE_UNAVAILABLE)
+		return failed;
+	/* A signal is no failure at all. */
+	return failed && is_shortage(status) && !is_wait() && !is_signal();
 }
 
 /*
@@ -734,7 +883,7 @@ static bool nothing_is_left(int maps, unsigned int fds)
 
 static void sweep(const struct call *c, int err)
 {
-	unsigned int floor = strncmp(test_device_spec(), "drm", 3) ? c->floor_sim : c->floor_drm;
+	unsigned int floor = is_drm() ? c->floor_drm : c->floor_sim;
 	unsigned int n, hits = 0, wrong = 0, leaks = 0, harm = 0, fds = count_fds();
 	enum nnhal_status status;
 	int maps = atomic_load(&mappings);
@@ -758,7 +907,8 @@ static void sweep(const struct call *c, int err)
 		}
 		maps = atomic_load(&mappings);
 		fds = count_fds();
-		if (!bystanders_are_well()) {
+		if (!bystanders_are_well(&by) || fresh_is_harmed) {
+			fresh_is_harmed = false;
 			tap_note("%s: %s (0x%lx) failed, number %u: other objects suffer", c->name,
 				 failed_call ? failed_call : "nothing", failed_request, n);
 			harm++;
@@ -801,13 +951,13 @@ static void test_waits_of_threads(void)
 	   "waits of the library's thread failed, the execution did not: %s",
 	   nnhal_status_name((int)status));
 	fresh_fini(&r);
-	ok(bystanders_are_well(), "all other objects give right results");
+	ok(bystanders_are_well(&by) && !fresh_is_harmed, "all other objects give right results");
 }
 
 int main(void)
 {
-	static const int errors[] = { ENOMEM, ENOSPC, EIO };
-	bool drm = !strncmp(test_device_spec(), "drm", 3);
+	static const int errors[] = { ENOMEM, ENOSPC, EIO, EINTR, EBUSY, EDQUOT, EUSERS, ENODEV };
+	bool drm = is_drm();
 	size_t i, k;
 
 	is_caller = true;
@@ -815,7 +965,7 @@ int main(void)
 	make_add_relu(&f);
 	make_add_large(&large);
 	make_pooled();
-	if (!ok(by_init() && bystanders_are_well(), "bystanders"))
+	if (!ok(by_init(&by, device) && bystanders_are_well(&by), "bystanders"))
 		return tap_done();
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		/* Only ioctl() fails in several ways. */
@@ -824,7 +974,7 @@ int main(void)
 	}
 	if (drm)
 		test_waits_of_threads();
-	by_fini();
+	by_fini(&by);
 	nnhal_device_unref(device);
 	return tap_done();
 }
