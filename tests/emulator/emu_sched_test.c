@@ -212,10 +212,12 @@ static void create_ctx(uint32_t id)
 	}
 }
 
+/* @ctx 0: a kernel queue. */
 static void create_queue(unsigned int qid, unsigned int ctx, unsigned int priority)
 {
 	struct nnpu_sqe_create_queue c = {
 		.opcode = NNPU_ADMIN_CREATE_QUEUE,
+		.flags = ctx ? 0 : NNPU_QUEUE_KERNEL,
 		.ctx = htole32(ctx),
 		.qid = htole16((uint16_t)qid),
 		.sq_entries = htole32(ENTRIES),
@@ -467,6 +469,36 @@ static void test_contexts(void)
 	wait_served(601);
 	mine = entries_of(1, 1, 110);
 	ok(mine >= 9 && mine <= 11, "long entries against short ones: %u of 110", mine);
+	stop();
+}
+
+/* Whatever path jobs come by: a kernel queue, a queue of the context, seven of them. */
+static void test_paths(void)
+{
+	unsigned int i, n[3] = { 0 };
+
+	start_in("011111111", "023333333");
+	/* Jobs of context 1. There is no such program, so they end as soon as they have begun. */
+	for (i = 0; i < ENTRIES; i++) {
+		struct nnpu_sqe_execute e = {
+			.opcode = NNPU_IO_EXECUTE, .ctx = htole32(1), .program = htole32(1),
+		};
+
+		memcpy(&sq[1][i], &e, sizeof(e));
+	}
+	hold_at(2);
+	ring(1, 400);
+	ring(2, 400);
+	for (i = 3; i <= 9; i++)
+		ring(i, 60);
+	let_go();
+	wait_served(1221);
+	for (i = 1; i < 301; i++)
+		n[order[i] < 3 ? order[i] - 1 : 2]++;
+	for (i = 0; i < 3; i++)
+		ok(n[i] >= 90 && n[i] <= 110, "%s: %u of 300",
+		   i == 0 ? "jobs in a kernel queue" : i == 1 ? "in a queue of the context" :
+		   "in seven of them", n[i]);
 	stop();
 }
 
@@ -937,6 +969,7 @@ int main(void)
 	test_starvation();
 	test_share();
 	test_contexts();
+	test_paths();
 	test_weights();
 	test_classes();
 	test_groups();
