@@ -10,6 +10,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define F32	NNPU_TYPE_TENSOR_FLOAT32
 #define U	0x1p-24L
@@ -305,6 +306,67 @@ static struct exact exact_sum(const float *x, const float *w, size_t n, float bi
 	return (struct exact){ v / by, growth((long double)n + (bias != 0)) * magnitude / by };
 }
 
+/* One pixel whose taps are all inside is the sum of a fully connected layer. */
+static void convolution(const char *name, enum nnpu_operation op, const float *x, const float *w,
+			const float *bias, uint32_t n, uint32_t units, const struct exact *e)
+{
+	bool transposed = op == NNPU_OP_TRANSPOSE_CONV_2D, grouped = op == NNPU_OP_GROUPED_CONV_2D;
+	struct fixture f;
+
+	fixture_init(&f, op);
+	fixture_input(&f, F32, 0, 0, DIMS(1, 1, 1, n), x);
+	fixture_const(&f, F32, 0, 0, DIMS(units, 1, 1, n), w);
+	fixture_const(&f, F32, 0, 0, DIMS(units), bias);
+	if (transposed)
+		fixture_const(&f, NNPU_TYPE_TENSOR_INT32, 0, 0, DIMS(4),
+			      (int32_t[]){ 1, 1, 1, (int32_t)units });
+	fixture_i32(&f, 2);
+	fixture_i32(&f, 1);
+	fixture_i32(&f, 1);
+	if (grouped)
+		fixture_i32(&f, 1);
+	fixture_i32(&f, 0);
+	if (grouped || transposed)
+		fixture_bool(&f, false);
+	fixture_output(&f, F32, 0, 0);
+	model(name, &f, e, units);
+}
+
+/* A step of RNN without activation: a sum over inputs and state. */
+static void test_rnn(uint32_t n)
+{
+	const uint32_t units = 32;
+	float *x = numbers(n + units, -1, 1), *w = numbers((size_t)(n + units) * units, -1, 1);
+	float *in = numbers((size_t)n * units, 0, 0), *again = numbers((size_t)units * units, 0, 0);
+	float *bias = numbers(units, 0.1f, 1);
+	struct exact e[32];
+	struct fixture f;
+	uint32_t i;
+
+	for (i = 0; i < units; i++) {
+		const float *row = w + (size_t)i * (n + units);
+
+		e[i] = exact_sum(x, row, n + units, bias[i], 1);
+		memcpy(in + (size_t)i * n, row, n * sizeof(*row));
+		memcpy(again + (size_t)i * units, row + n, units * sizeof(*row));
+	}
+	fixture_init(&f, NNPU_OP_RNN);
+	fixture_input(&f, F32, 0, 0, DIMS(1, n), x);
+	fixture_const(&f, F32, 0, 0, DIMS(units, n), in);
+	fixture_const(&f, F32, 0, 0, DIMS(units, units), again);
+	fixture_const(&f, F32, 0, 0, DIMS(units), bias);
+	fixture_input(&f, F32, 0, 0, DIMS(1, units), x + n);
+	fixture_i32(&f, 0);
+	fixture_output(&f, F32, 0, 0);
+	fixture_output(&f, F32, 0, 0);
+	model("RNN", &f, e, units);
+	free(x);
+	free(w);
+	free(in);
+	free(again);
+	free(bias);
+}
+
 static void test_products(uint32_t n)
 {
 	const uint32_t units = 64;
@@ -330,17 +392,9 @@ static void test_products(uint32_t n)
 	model("FULLY_CONNECTED", &f, e, units);
 	within("... as a tree", other[0], e, units);
 	within("... fused", other[1], e, units);
-	/* One pixel whose taps are all inside is the same sum. */
-	fixture_init(&f, NNPU_OP_CONV_2D);
-	fixture_input(&f, F32, 0, 0, DIMS(1, 1, 1, n), x);
-	fixture_const(&f, F32, 0, 0, DIMS(units, 1, 1, n), w);
-	fixture_const(&f, F32, 0, 0, DIMS(units), bias);
-	fixture_i32(&f, 2);
-	fixture_i32(&f, 1);
-	fixture_i32(&f, 1);
-	fixture_i32(&f, 0);
-	fixture_output(&f, F32, 0, 0);
-	model("CONV_2D", &f, e, units);
+	convolution("CONV_2D", NNPU_OP_CONV_2D, x, w, bias, n, units, e);
+	convolution("GROUPED_CONV_2D", NNPU_OP_GROUPED_CONV_2D, x, w, bias, n, units, e);
+	convolution("TRANSPOSE_CONV_2D", NNPU_OP_TRANSPOSE_CONV_2D, x, w, bias, n, units, e);
 	free(x);
 	free(w);
 	free(bias);
@@ -712,6 +766,7 @@ int main(void)
 	test_products(1);
 	test_products(100);
 	test_products(20000);
+	test_rnn(1000);
 	test_depthwise();
 	test_reductions(10);
 	test_reductions(300000);
