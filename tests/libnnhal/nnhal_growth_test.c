@@ -5,6 +5,7 @@
  * not know is refused before a pointer is followed. Options are in memory of exactly their
  * size, so that the sanitizers see a byte too many.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -212,6 +213,7 @@ static void test_layout(void)
 	struct nnhal_prepared_model *prepared;
 	struct nnhal_diag diag = { "" };
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_burst_request_datum packet[8];
 	uint32_t versions[2], count;
 	uint64_t tag = 0;
 	bool supported[2];
@@ -242,6 +244,8 @@ static void test_layout(void)
 	   nnhal_burst_submit_many(burst, (const struct nnhal_request *const *)requests, &tag, 1,
 				   NULL, 0, &count) == NNHAL_STATUS_INVALID_ARGUMENT &&
 	   nnhal_burst_wait(burst, &result, 0) == NNHAL_STATUS_INVALID_ARGUMENT, "burst");
+	ok(nnhal_burst_serialize_request(&q, NULL, 0, packet, 8) == -EINVAL,
+	   "a packet of it");
 	ok(nnhal_burst_execute(plain, &q, NULL, NULL, NULL, NULL) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT &&
 	   nnhal_burst_submit(plain, &q, NULL, 0, 0) == NNHAL_STATUS_INVALID_ARGUMENT,

@@ -11,6 +11,8 @@
 
 #include <nnhal/burst_fmq.h>
 
+#include "base/hal_version.h"
+
 _Static_assert(sizeof(struct nnhal_burst_request_datum) == 24, "FmqRequestDatum");
 _Static_assert(offsetof(struct nnhal_burst_request_datum, words) == 4, "FmqRequestDatum");
 _Static_assert(sizeof(struct nnhal_burst_operand_information) == 20, "OperandInformation");
@@ -101,7 +103,7 @@ int nnhal_burst_serialize_request(const struct nnhal_request *request, const int
 	struct nnhal_burst_request_datum *head;
 	int err;
 
-	if (!request || !packet)
+	if (!request || !packet || !layout_is_known(request->hal_version, "request", NULL))
 		return -EINVAL;
 	head = next_request(&w, NNHAL_BURST_REQUEST_PACKET_INFORMATION);
 	if (!head)

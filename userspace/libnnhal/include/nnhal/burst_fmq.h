@@ -165,7 +165,7 @@ struct nnhal_burst_result_datum {
  * @room: entries of @packet
  *
  * Return: number of datums, > 0; -EMSGSIZE (more than @room); -EINVAL (a NULL pointer
- * for an array that has elements).
+ * for an array that has elements, a request of a layout that is not known).
  */
 int nnhal_burst_serialize_request(const struct nnhal_request *request, const int32_t *slots,
 				  int32_t measure, struct nnhal_burst_request_datum *packet,

@@ -248,6 +248,9 @@ typedef void (*nnhal_prepared_model_callback)(void *context, enum nnhal_status s
  *	return NONE, else from a thread of the library
  * @context: passed to @callback
  *
+ * The function waits while the device checks the operations: behind loads of other clients that
+ * take turns with it. The rest of the work is done by a thread.
+ *
  * Return: NONE: the work has started, and @callback delivers the result. With any other
  * status @callback has been called with it and NULL: INVALID_ARGUMENT (model,
  * preference, priority), GENERAL_FAILURE or RESOURCE_EXHAUSTED_* (cannot start).
