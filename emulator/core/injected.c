@@ -60,10 +60,11 @@ void injected_stall(struct nnpu_engine *e, const struct injected *in)
 
 void injected_slow(struct job_progress *progress)
 {
-	const struct timespec step = { .tv_nsec = 5000000 };
+	/* As often as an operation reaches a point. */
+	const struct timespec step = { .tv_nsec = 1000000 };
 	unsigned int i;
 
-	for (i = 0; i < 200 && !op_progress(progress); i++)
+	for (i = 0; i < 1000 && !op_progress(progress); i++)
 		nanosleep(&step, NULL);
 }
 
