@@ -4,6 +4,8 @@
  * runs on a loader (loads.c).
  */
 
+#include <stdlib.h>
+
 #include "admin_command.h"
 #include "device_state.h"
 #include "dma.h"
@@ -105,6 +107,7 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	unsigned int status;
 	struct nnpu_ctx *ctx;
 	struct mem_map map;
+	struct load *load;
 
 	if ((c->flags & ~NNPU_LOAD_CHECK) || !is_zero(c->reserved, sizeof(c->reserved)) ||
 	    (check ? number : c->num_reports || c->report_addr)) {
@@ -118,6 +121,7 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 		admin_fail(a, NNPU_STATUS_INVALID_PROGRAM);
 		return;
 	}
+	load = loads_prepare(dev, ctx, c, a->bad_status);
 	pthread_mutex_lock(&dev->lock);
 	if (!check && (ctx->programs[number] || loads_have_number(ctx, number)))
 		status = NNPU_STATUS_BUSY;
@@ -126,12 +130,13 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	else if (!mem_map_init(&map, &c->image))
 		status = NNPU_STATUS_INVALID_FIELD;
 	else
-		status = loads_add(dev, ctx, c, a->bad_status);
+		status = loads_add(dev, ctx, load);
 	pthread_mutex_unlock(&dev->lock);
-	if (status)
-		admin_fail(a, status);
-	else
-		a->later = true;
+	a->later = !status;
+	if (!status)
+		return;
+	free(load);
+	admin_fail(a, status);
 }
 
 void admin_unload_program(struct admin *a, const struct nnpu_sqe_unload_program *c)

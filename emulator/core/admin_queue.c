@@ -47,6 +47,7 @@ void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
 	struct nnpu_device *dev = a->dev;
 	uint16_t id = le16toh(c->qid);
 	struct nnpu_ctx *ctx = NULL;
+	struct fetched *pool = NULL;
 	struct irqs irqs = { 0 };
 	struct nnpu_queue *q;
 
@@ -75,8 +76,16 @@ void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
 		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
 		return;
 	}
+	if (!ctx) {
+		pool = fetch_make_pool(le32toh(c->sq_entries));
+		if (!pool) {
+			admin_fail(a, NNPU_STATUS_NO_MEMORY);
+			return;
+		}
+	}
 	pthread_mutex_lock(&dev->lock);
 	queue_init(dev, q);
+	q->pool = pool;
 	q->flags = c->flags;
 	q->vector = le16toh(c->vector);
 	q->priority = (uint8_t)le32toh(c->priority);

@@ -7,7 +7,7 @@
  * bus. Documentation/hardware/ specifies its behaviour.
  *
  * Threads: one control thread executes admin commands and resets; workers run jobs, at any
- * time as many of them as there are engines. A worker starts when a job gives way and none
+ * time as many of them as there are engines. A worker starts when a job is to give way and none
  * is spare: with Q queues and C contexts up to Q + C more than engines. Loaders load programs,
  * one of them at a time; there are up to C. One thread gives memory back. Register and doorbell
  * accesses may come from any thread at any time. They take a lock for a few instructions,

@@ -3,8 +3,10 @@
  * The state of a device, and what all of its parts use: clock, log, faults.
  *
  * Locks. dev->lock guards what registers, doorbells and several threads share, except
- * the bell of a queue (queue.c). It is held for a few instructions only. No operation,
- * no interrupt and no DMA happens under it, other than the 32 bytes of a completion.
+ * the bell of a queue (queue.c). It is held for a few instructions only. No operation, no
+ * interrupt and no DMA happens under it, other than the 32 bytes of a completion, and it is
+ * dropped after 64 of them. Nothing is allocated or freed under it and no thread is made:
+ * what leaves goes to the cleaner.
  *
  * Engines and loaders hold the slots of a context during accesses to them, and the control
  * thread closes the slots while it drops cached ones (slots.c). The control thread holds no
@@ -124,6 +126,7 @@ struct nnpu_device {
 	struct nnpu_engine *engines;
 	atomic_uint num_workers;	/* started */
 	unsigned int max_workers;
+	bool making_worker;		/* the last of them may have no thread yet */
 	struct nnpu_engine *spares;
 	struct nnpu_seat *seats;	/* num_engines */
 };

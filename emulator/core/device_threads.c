@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "loads.h"
 #include "reset.h"
+#include "seats.h"
 
 /* Operations need less than 100 KiB. Sanitizers make frames larger and keep data of their own there. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -88,26 +89,41 @@ static void *cleaner_main(void *arg)
 	return NULL;
 }
 
-struct nnpu_engine *worker_create(struct nnpu_device *dev)
+void worker_create(struct nnpu_device *dev)
 {
 	unsigned int i = atomic_load(&dev->num_workers);
 	struct nnpu_engine *e = &dev->engines[i];
+	bool ok;
 
-	if (i == dev->max_workers || !start(&e->thread, engine_main, e))
-		return NULL;
+	if (i == dev->max_workers || dev->making_worker)
+		return;
+	dev->making_worker = true;
 	atomic_store(&dev->num_workers, i + 1);
-	return e;
+	pthread_mutex_unlock(&dev->lock);
+	ok = start(&e->thread, engine_main, e);
+	pthread_mutex_lock(&dev->lock);
+	dev->making_worker = false;
+	if (!ok)
+		atomic_store(&dev->num_workers, i);
+	else if (!e->started)
+		worker_spare(e);
 }
 
-struct load_worker *load_worker_create(struct nnpu_device *dev)
+bool load_worker_create(struct nnpu_device *dev)
 {
 	unsigned int i = atomic_load(&dev->num_loaders);
 	struct load_worker *w = &dev->loaders[i];
 
 	if (i == dev->props.max_contexts || !start(&w->thread, loader_main, w))
-		return NULL;
+		return false;
+	pthread_mutex_lock(&dev->lock);
 	atomic_store(&dev->num_loaders, i + 1);
-	return w;
+	w->next = dev->idle_loaders;
+	dev->idle_loaders = w;
+	/* It may have begun to wait before the device began to exit. */
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&dev->lock);
+	return true;
 }
 
 bool threads_start(struct nnpu_device *dev)
@@ -128,7 +144,9 @@ bool threads_start(struct nnpu_device *dev)
 		dev->engines[i].seated = true;
 		dev->engines[i].seat = i;
 		dev->seats[i].worker = &dev->engines[i];
-		ok = worker_create(dev);
+		ok = start(&dev->engines[i].thread, engine_main, &dev->engines[i]);
+		if (ok)
+			atomic_store(&dev->num_workers, i + 1);
 	}
 	if (ok)
 		dev->control_started = start(&dev->control, control_main, dev);
@@ -147,7 +165,7 @@ void threads_join(struct nnpu_device *dev)
 	/* The control thread waits for the engines to be done, then frees contexts. */
 	if (dev->control_started)
 		pthread_join(dev->control, NULL);
-	/* A device that stops creates no workers. */
+	/* Only a busy worker makes workers. */
 	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
 		pthread_join(dev->engines[i].thread, NULL);
 		exec_fini(&dev->engines[i]);

@@ -11,7 +11,6 @@
  */
 #include <errno.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "device_state.h"
@@ -504,7 +503,7 @@ static void engine_job(struct nnpu_engine *e, struct lane *lane)
 	entry_check(e, q, &en);
 	en.job.fetched_ns = f->fetched_ns;
 	en.job.start_ns = e->busy_since;
-	free(f);
+	fetch_put(q, f);
 	entry_start(e, q, &en, &irqs);
 	pthread_mutex_unlock(&dev->lock);
 	irqs_raise(dev, &irqs);
@@ -611,6 +610,7 @@ void engine_run(struct nnpu_engine *e)
 	bool polled = true;
 
 	pthread_mutex_lock(&dev->lock);
+	e->started = true;
 	while (!dev->exiting) {
 		if (!e->seated) {
 			worker_park(e);

@@ -46,6 +46,7 @@ struct nnpu_engine {
 	pthread_cond_t turn;		/* has a seat, or is to end */
 	bool seated;			/* runs on an engine: @seat */
 	unsigned int seat;
+	bool started;			/* its thread runs */
 	bool spare;			/* is in dev->spares */
 	struct nnpu_engine *next_spare;
 	bool busy;			/* exec belongs to the thread while set */

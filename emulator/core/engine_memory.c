@@ -90,7 +90,7 @@ static void memory_free(struct nnpu_device *dev, struct leaving *l)
 }
 
 /* dev->lock held. */
-static void chunk_leave(struct nnpu_device *dev, struct arena_chunk *c)
+static void chunk_leave(struct nnpu_engine *e, struct arena_chunk *c)
 {
 	/* In the chunk itself. */
 	struct leaving *l = (struct leaving *)c->base;
@@ -98,10 +98,47 @@ static void chunk_leave(struct nnpu_device *dev, struct arena_chunk *c)
 	if (l) {
 		l->free = memory_free;
 		l->bytes = c->size;
-		dev_leave(dev, l);
+		e->exec.arena.bytes -= c->size;
+		dev_leave(e->dev, l);
 	}
 	c->base = NULL;
 	c->size = 0;
+}
+
+/* The first entry of a table of chunks, when all of them leave at once. */
+struct arena_leaving {
+	struct leaving leaving;
+	uint32_t count;
+	uint32_t max;
+};
+
+_Static_assert(sizeof(struct arena_leaving) == sizeof(struct arena_chunk), "one entry");
+
+static void arena_free(struct nnpu_device *dev, struct leaving *l)
+{
+	struct arena_leaving *first = (struct arena_leaving *)l;
+	struct arena_chunk *chunks = (struct arena_chunk *)first + 1;
+	uint32_t i;
+
+	for (i = 0; i < first->count; i++)
+		mem_free(dev, chunks[i].base, chunks[i].size);
+	mem_free(dev, first, first->max * sizeof(*chunks));
+}
+
+/* As one piece: there may be very many chunks. dev->lock held. */
+static void arena_leave(struct nnpu_engine *e)
+{
+	struct arena *a = &e->exec.arena;
+	struct arena_leaving *first = (struct arena_leaving *)a->chunks;
+
+	if (!first)
+		return;
+	first->leaving.free = arena_free;
+	first->leaving.bytes = a->bytes + a->max * sizeof(*a->chunks);
+	first->count = a->count;
+	first->max = a->max;
+	dev_leave(e->dev, &first->leaving);
+	*a = (struct arena) { 0 };
 }
 
 /* dev->lock held. */
@@ -136,17 +173,11 @@ static void tables_leave(struct nnpu_engine *e)
 	TABLE_LEAVE(e, args, max_args_len);
 	TABLE_LEAVE(e, profile, max_profile);
 	TABLE_LEAVE(e, profile_of, max_profile_of);
-	TABLE_LEAVE(e, arena.chunks, arena.max);
-	e->exec.arena.count = 0;
 }
 
 void exec_trim(struct nnpu_engine *e)
 {
-	struct arena *a = &e->exec.arena;
-	unsigned int i;
-
-	for (i = 0; i < a->count; i++)
-		chunk_leave(e->dev, &a->chunks[i]);
+	arena_leave(e);
 	tables_leave(e);
 	e->exec.bound = 0;
 	e->exec.has_memory = false;
@@ -163,8 +194,8 @@ void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 {
 	struct arena *a = &e->exec.arena;
 
-	while (a->used)
-		a->chunks[--a->used].charged = 0;
+	for (; a->used; a->used--)
+		a->chunks[a->used].charged = 0;
 	e->exec.tables = (struct table_charges) { 0 };
 	e->exec.owed = 0;
 	if (!e->exec.charged)
@@ -223,7 +254,7 @@ static bool chunk_alloc(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct aren
 	uint64_t bytes = chunk_size(size, exact);
 
 	pthread_mutex_lock(&e->dev->lock);
-	chunk_leave(e->dev, c);
+	chunk_leave(e, c);
 	pthread_mutex_unlock(&e->dev->lock);
 	if (!chunk_reserve(e, ctx, c, bytes)) {
 		/* Close to the limit the granule may be what is missing. */
@@ -238,11 +269,12 @@ static bool chunk_alloc(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct aren
 	}
 	e->exec.work.allocations++;
 	c->size = bytes;
+	e->exec.arena.bytes += bytes;
 	e->exec.has_memory = true;
 	if (clear(e, c->base, bytes))
 		return true;
 	pthread_mutex_lock(&e->dev->lock);
-	chunk_leave(e->dev, c);
+	chunk_leave(e, c);
 	pthread_mutex_unlock(&e->dev->lock);
 	return false;
 }
@@ -254,13 +286,13 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 	struct arena_chunk *c;
 
 	if (!exec_charged_room(e, ctx, &e->exec.tables.chunks, (void **)&a->chunks, &a->max,
-			       index + 1, sizeof(*a->chunks)))
+			       index + 2, sizeof(*a->chunks)))
 		return NULL;
 	while (a->count <= index)
-		a->chunks[a->count++] = (struct arena_chunk) { 0 };
+		a->chunks[++a->count] = (struct arena_chunk) { 0 };
 	if (a->used <= index)
 		a->used = index + 1;
-	c = &a->chunks[index];
+	c = &a->chunks[index + 1];
 	if (!c->base || c->size < size) {
 		slots_release(&e->slots);
 		if (!chunk_alloc(e, ctx, c, size, exact))

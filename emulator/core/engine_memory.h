@@ -23,9 +23,10 @@ struct arena_chunk {
 };
 
 struct arena {
-	struct arena_chunk *chunks;
-	uint32_t count;
-	uint32_t max;
+	struct arena_chunk *chunks;	/* behind an entry for when the arena leaves */
+	uint64_t bytes;			/* of all chunks */
+	uint32_t count;			/* without that entry */
+	uint32_t max;			/* with it */
 	uint32_t used;			/* this job has taken no chunk from here on */
 };
 

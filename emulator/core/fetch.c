@@ -9,6 +9,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
+#include "cleaner.h"
 #include "device_state.h"
 #include "fetch.h"
 #include "job.h"
@@ -18,6 +19,52 @@
 
 /* Entries that are read at once. */
 #define READ_MAX	16u
+/* Entries that are completed at once: each takes a write to memory. */
+#define COMPLETE_MAX	64u
+
+struct fetched *fetch_make_pool(uint32_t entries)
+{
+	return malloc(entries * sizeof(struct fetched));
+}
+
+static void pool_free(struct nnpu_device *dev, struct leaving *l)
+{
+	(void)dev;
+	free(l);
+}
+
+void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	/* In the pool itself. */
+	struct leaving *l = (struct leaving *)q->pool;
+
+	_Static_assert(sizeof(*l) <= sizeof(*q->pool), "has room");
+	q->pool = NULL;
+	q->unused = NULL;
+	q->pool_used = 0;
+	if (!l)
+		return;
+	l->free = pool_free;
+	l->bytes = 0;
+	dev_leave(dev, l);
+}
+
+/* There is room: see queue_has_places(). */
+static struct fetched *get_room(struct nnpu_queue *q)
+{
+	struct fetched *f = q->unused;
+
+	if (!f)
+		return &q->pool[q->pool_used++];
+	q->unused = f->next;
+	return f;
+}
+
+void fetch_put(struct nnpu_queue *q, struct fetched *f)
+{
+	f->next = q->unused;
+	q->unused = f;
+}
 
 void entry_verdict(const struct nnpu_queue *q, const struct nnpu_sqe *sqe, struct verdict *v)
 {
@@ -74,9 +121,7 @@ static void sort_entry(struct nnpu_device *dev, struct nnpu_queue *q, const stru
 		if (!ctx || ctx->dying)
 			verdict_status(&v, NNPU_STATUS_INVALID_CTX);
 		else
-			f = malloc(sizeof(*f));
-		if (!v.status && !f)
-			verdict_status(&v, NNPU_STATUS_NO_MEMORY);
+			f = get_room(q);
 	}
 	if (f) {
 		f->sqe = *sqe;
@@ -155,24 +200,45 @@ void fetch_end(struct nnpu_device *dev, struct nnpu_queue *q)
 	sched_update(dev, q);
 }
 
-static void drop_lane(struct nnpu_device *dev, struct lane *lane, struct irqs *irqs)
+/* Take all that waits out of a lane. */
+static struct fetched *empty_lane(struct nnpu_device *dev, struct lane *lane)
 {
-	struct verdict v = VERDICT_SUCCESS;
-	struct fetched *f;
+	struct fetched *first = lane->first;
 
-	verdict_status(&v, NNPU_STATUS_INVALID_CTX);
-	while ((f = lane->first)) {
-		lane->first = f->next;
-		if (irqs) {
-			dev->jobs++;
-			queue_complete(dev, lane->q, le16toh(f->sqe.cid), &v, 0, true, irqs);
-		}
-		fetch_end(dev, lane->q);
-		free(f);
-	}
+	lane->first = NULL;
 	lane->last = NULL;
 	if (lane->q)
 		sched_update_lane(dev, lane);
+	return first;
+}
+
+/* End entries that are in no lane any more; complete them if there are @irqs. */
+static void end_entries(struct nnpu_device *dev, struct nnpu_queue *q, struct fetched *f,
+			unsigned int status, struct irqs *irqs)
+{
+	struct verdict v = VERDICT_SUCCESS;
+	struct fetched *next;
+	unsigned int n = 0;
+
+	verdict_status(&v, status);
+	for (; f; f = next) {
+		next = f->next;
+		if (irqs) {
+			dev->jobs++;
+			queue_complete(dev, q, le16toh(f->sqe.cid), &v, 0, true, irqs);
+		}
+		fetch_put(q, f);
+		fetch_end(dev, q);
+		if (!irqs || ++n % COMPLETE_MAX)
+			continue;
+		pthread_mutex_unlock(&dev->lock);
+		pthread_mutex_lock(&dev->lock);
+	}
+}
+
+static void drop_lane(struct nnpu_device *dev, struct lane *lane, struct irqs *irqs)
+{
+	end_entries(dev, lane->q, empty_lane(dev, lane), NNPU_STATUS_INVALID_CTX, irqs);
 }
 
 void fetch_drop(struct nnpu_device *dev, struct nnpu_ctx *ctx, unsigned int qid,
@@ -219,19 +285,6 @@ void fetch_all(struct nnpu_device *dev, struct nnpu_queue *q)
 		fetch_entries(dev, q);
 }
 
-static void abort_entry(struct nnpu_device *dev, struct lane *lane, struct fetched *f,
-			struct irqs *irqs)
-{
-	struct verdict v = VERDICT_SUCCESS;
-
-	verdict_status(&v, NNPU_STATUS_ABORTED);
-	dev->jobs++;
-	queue_complete(dev, lane->q, le16toh(f->sqe.cid), &v, 0, true, irqs);
-	fetch_end(dev, lane->q);
-	sched_update_lane(dev, lane);
-	free(f);
-}
-
 bool fetch_has(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid)
 {
 	const struct fetched *f;
@@ -259,7 +312,9 @@ bool fetch_abort(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 
 			if (!f)
 				continue;
-			abort_entry(dev, lane, f, irqs);
+			f->next = NULL;
+			sched_update_lane(dev, lane);
+			end_entries(dev, q, f, NNPU_STATUS_ABORTED, irqs);
 			return true;
 		}
 	return false;
@@ -272,16 +327,10 @@ bool fetch_abort_ctx(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_
 	unsigned int i;
 
 	for (i = 0; i < NNPU_QUEUE_PRIORITY_NUM; i++) {
-		struct lane *lane = ctx_lane(ctx, q->id, i);
-		struct fetched *f;
+		struct fetched *f = empty_lane(dev, ctx_lane(ctx, q->id, i));
 
-		while ((f = lane->first)) {
-			lane->first = f->next;
-			if (!lane->first)
-				lane->last = NULL;
-			abort_entry(dev, lane, f, irqs);
-			found = true;
-		}
+		found |= f != NULL;
+		end_entries(dev, q, f, NNPU_STATUS_ABORTED, irqs);
 	}
 	return found;
 }

@@ -20,13 +20,24 @@ struct nnpu_queue;
  */
 void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q);
 
-/* The next entry of a lane, which now begins. To be freed. */
+/* The room for fetched entries of a kernel queue. dev->lock not held. NULL: no memory. */
+struct fetched *fetch_make_pool(uint32_t entries);
+
+/* Have it freed. No entry of it is in use. */
+void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q);
+
+/* The next entry of a lane, which now begins. fetch_put() gives it back. */
 struct fetched *fetch_take(struct nnpu_device *dev, struct lane *lane);
+
+void fetch_put(struct nnpu_queue *q, struct fetched *f);
 
 /* An entry has ended, or is dropped. */
 void fetch_end(struct nnpu_device *dev, struct nnpu_queue *q);
 
-/* Drop what waits of a context and a queue; complete it with INVALID_CTX if there are @irqs. */
+/*
+ * Drop what waits of a context and a queue. With @irqs it completes with INVALID_CTX, and the
+ * lock is dropped now and then.
+ */
 struct irqs;
 void fetch_drop(struct nnpu_device *dev, struct nnpu_ctx *ctx, unsigned int qid,
 		struct irqs *irqs);
@@ -38,7 +49,7 @@ void fetch_drop_queue(struct nnpu_device *dev, struct nnpu_queue *q);
 bool fetch_abort(struct nnpu_device *dev, struct nnpu_queue *q, uint16_t cid,
 		 struct irqs *irqs);
 
-/* The same for all that waits of a context. */
+/* The same for all that waits of a context. Drops the lock now and then. */
 bool fetch_abort_ctx(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_ctx *ctx,
 		     struct irqs *irqs);
 

@@ -5,6 +5,7 @@
 #include <endian.h>
 #include <stdlib.h>
 
+#include "cleaner.h"
 #include "device_state.h"
 #include "device_threads.h"
 #include "injected.h"
@@ -113,7 +114,13 @@ static void load_remove(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct lo
 	dev->queues[0].begun--;
 }
 
-/* Complete a load and free it. What it gave belongs to the context from now on. */
+static void load_free(struct nnpu_device *dev, struct leaving *l)
+{
+	(void)dev;
+	free(l);
+}
+
+/* Complete a load and have it freed. What it gave belongs to the context from now on. */
 static void load_end(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load *load,
 		     struct load_outcome *out, struct irqs *irqs)
 {
@@ -129,7 +136,9 @@ static void load_end(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load 
 	dev_log(dev, NNPU_LOG_TRACE, "admin 0x%02x ctx %u: %s", load->sqe.opcode, ctx->id,
 		status_name(out->v.status));
 	queue_complete(dev, q, le16toh(load->sqe.cid), &out->v, out->result, true, irqs);
-	free(load);
+	load->leaving.free = load_free;
+	load->leaving.bytes = 0;
+	dev_leave(dev, &load->leaving);
 }
 
 /* An injected load: it makes no progress, or takes a second more. */
@@ -216,41 +225,47 @@ bool loads_have_number(const struct nnpu_ctx *ctx, uint32_t number)
 	return false;
 }
 
-/* A loader for a context that has none. NULL: no thread can be created. */
-static struct load_worker *get_loader(struct nnpu_device *dev, struct nnpu_ctx *ctx)
+struct load *loads_prepare(struct nnpu_device *dev, const struct nnpu_ctx *ctx,
+			   const struct nnpu_sqe_load_program *sqe, bool bad_status)
+{
+	struct load *load = calloc(1, sizeof(*load));
+	bool has_loader;
+
+	if (!load)
+		return NULL;
+	pthread_mutex_lock(&dev->lock);
+	/* If the context loses its loader now, that is idle. */
+	has_loader = ctx->loader || dev->idle_loaders;
+	pthread_mutex_unlock(&dev->lock);
+	if (!has_loader && !load_worker_create(dev)) {
+		free(load);
+		return NULL;
+	}
+	load->sqe = *sqe;
+	load->bad_status = bad_status;
+	return load;
+}
+
+/* Give a loader to a context that has none. */
+static void give_loader(struct nnpu_device *dev, struct nnpu_ctx *ctx)
 {
 	struct load_worker *w = dev->idle_loaders;
 
 	if (ctx->loader)
-		return ctx->loader;
-	if (w)
-		dev->idle_loaders = w->next;
-	else
-		w = load_worker_create(dev);
-	if (w) {
-		w->ctx = ctx;
-		ctx->loader = w;
-		pthread_cond_signal(&w->wake);
-	}
-	return w;
+		return;
+	dev->idle_loaders = w->next;
+	w->ctx = ctx;
+	ctx->loader = w;
+	pthread_cond_signal(&w->wake);
 }
 
-unsigned int loads_add(struct nnpu_device *dev, struct nnpu_ctx *ctx,
-		       const struct nnpu_sqe_load_program *sqe, bool bad_status)
+unsigned int loads_add(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load *load)
 {
-	struct load *load;
-
 	if (dev->num_loads == dev->queues[0].sq_entries)
 		return NNPU_STATUS_NO_RESOURCES;
-	load = calloc(1, sizeof(*load));
 	if (!load)
 		return NNPU_STATUS_NO_MEMORY;
-	if (!get_loader(dev, ctx)) {
-		free(load);
-		return NNPU_STATUS_NO_MEMORY;
-	}
-	load->sqe = *sqe;
-	load->bad_status = bad_status;
+	give_loader(dev, ctx);
 	load->stall = dev_inject(dev, NNPU_INJECT_LOAD_STALL);
 	load->slow = dev_inject(dev, NNPU_INJECT_LOAD_SLOW);
 	if (ctx->last_load)

@@ -20,6 +20,7 @@ struct irqs;
 
 /* A LOAD_PROGRAM that was fetched. */
 struct load {
+	struct leaving leaving;
 	struct load *next;		/* of the context */
 	struct nnpu_sqe_load_program sqe;
 	bool bad_status;		/* injected */
@@ -57,6 +58,13 @@ void load_run(struct load_worker *w, struct load_outcome *out);
 /* The life of a loader's thread. */
 void loader_run(struct load_worker *w);
 
+/*
+ * A load and a loader that can run it, for loads_add(). The control thread, without dev->lock.
+ * NULL: there is no memory, or no thread can be made.
+ */
+struct load *loads_prepare(struct nnpu_device *dev, const struct nnpu_ctx *ctx,
+			   const struct nnpu_sqe_load_program *sqe, bool bad_status);
+
 /* All others: dev->lock held. */
 
 /* Is the number of a program taken by a load that has not ended? */
@@ -64,10 +72,9 @@ bool loads_have_number(const struct nnpu_ctx *ctx, uint32_t number);
 
 /*
  * Have a command loaded. Its completion follows. Returns a status: if it is not SUCCESS, the
- * command is not taken.
+ * load is still the caller's. @load may be NULL.
  */
-unsigned int loads_add(struct nnpu_device *dev, struct nnpu_ctx *ctx,
-		       const struct nnpu_sqe_load_program *sqe, bool bad_status);
+unsigned int loads_add(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load *load);
 
 /* End the load with this command id. False: there is none. */
 bool loads_abort(struct nnpu_device *dev, uint16_t cid, struct irqs *irqs);

@@ -7,6 +7,7 @@
 #include "device_state.h"
 #include "dma.h"
 #include "engine.h"
+#include "fetch.h"
 #include "queue.h"
 #include "scheduler.h"
 
@@ -44,6 +45,7 @@ void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 	q->cq_addr = 0;
 	q->sq_entries = 0;
 	q->cq_entries = 0;
+	fetch_end_pool(dev, q);
 	queue_rewind(q);
 	q->running = false;
 	q->cid = 0;

@@ -41,6 +41,10 @@ struct nnpu_queue {
 	uint32_t begun;			/* entries that have begun, and not ended */
 	uint32_t fetched;		/* kernel queues: entries fetched, and not ended */
 	bool fetch;			/* kernel queues: there are entries to fetch */
+	/* Kernel queues: room for fetched entries, as many as the ring has; see fetch.h. */
+	struct fetched *pool;
+	struct fetched *unused;		/* of those that were in use */
+	uint32_t pool_used;		/* those from here on never were */
 	bool dropping;			/* being reset or destroyed: no more completions */
 	bool held;			/* to be suspended: nothing is fetched */
 	/* scheduler.c */

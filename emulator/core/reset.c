@@ -142,10 +142,13 @@ void dev_end_everything(struct nnpu_device *dev)
 		dev_await_jobs(dev);
 	for (id = 0; id < atomic_load(&dev->num_workers); id++)
 		exec_trim(&dev->engines[id]);
+	/* Only this thread uses contexts and programs now. */
+	for (id = 1; id <= dev->props.max_contexts; id++)
+		for (number = 1; dev->contexts[id] && number <= dev->props.num_queues; number++)
+			fetch_drop(dev, dev->contexts[id], number, NULL);
 	/* A queue of a context must not outlive it. */
 	for (id = 1; id <= dev->props.num_queues; id++)
 		queue_init(dev, &dev->queues[id]);
-	/* Only this thread uses contexts and programs now. */
 	for (id = 1; id <= dev->props.max_contexts; id++) {
 		struct nnpu_ctx *ctx = dev->contexts[id];
 
@@ -153,8 +156,6 @@ void dev_end_everything(struct nnpu_device *dev)
 			continue;
 		dev->contexts[id] = NULL;
 		dev->num_contexts--;
-		for (number = 1; number <= dev->props.num_queues; number++)
-			fetch_drop(dev, ctx, number, NULL);
 		for (number = 1; number <= dev->props.max_programs; number++) {
 			if (!ctx->programs[number])
 				continue;

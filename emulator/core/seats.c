@@ -81,13 +81,20 @@ void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to)
 	pthread_cond_signal(&to->turn);
 }
 
+void worker_spare(struct nnpu_engine *e)
+{
+	e->next_spare = e->dev->spares;
+	e->dev->spares = e;
+	e->spare = true;
+}
+
 /* The worker that spared its memory last: it may have what the next job needs. */
 static struct nnpu_engine *take_spare(struct nnpu_device *dev)
 {
 	struct nnpu_engine *spare = dev->spares;
 
 	if (!spare)
-		return worker_create(dev);
+		return NULL;
 	dev->spares = spare->next_spare;
 	spare->spare = false;
 	return spare;
@@ -108,9 +115,9 @@ void worker_park(struct nnpu_engine *e)
 	struct nnpu_device *dev = e->dev;
 	struct timespec until;
 
-	e->next_spare = dev->spares;
-	dev->spares = e;
-	e->spare = true;
+	/* Who made it has done it, unless the thread was first. */
+	if (!e->spare)
+		worker_spare(e);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += KEEP_MEMORY_S;
 	while (!e->seated && !dev->exiting) {
@@ -197,6 +204,10 @@ void worker_point(struct job_progress *p)
 		return;
 	slots_release(&e->slots);
 	pthread_mutex_lock(&dev->lock);
+	if (!dev->spares && e->seated && !job_is_to_end(&e->progress)) {
+		worker_create(dev);
+		now = dev_now(dev);
+	}
 	if (e->seated && !job_is_to_end(&e->progress))
 		give_way(e, now);
 	pthread_mutex_unlock(&dev->lock);

@@ -14,6 +14,9 @@ struct nnpu_device;
 struct nnpu_engine;
 struct nnpu_queue;
 
+/* It has no seat and nothing to do: it can have the next one. */
+void worker_spare(struct nnpu_engine *e);
+
 /* Without a seat: wait until there is one, or the device goes. */
 void worker_park(struct nnpu_engine *e);
 

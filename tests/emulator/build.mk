@@ -32,3 +32,7 @@ $(BUILD)/tests/emu_control_vectors_test: $(EMU_VECTORS_OBJS)
 # It counts what the device allocates.
 EMU_BOUND_WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap mremap nnpu_device_create
 $(BUILD)/tests/emu_bound_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EMU_BOUND_WRAPPED))
+
+# It watches what the device does under its lock.
+EMU_LOCKS_WRAPPED := $(EMU_BOUND_WRAPPED) pthread_create pthread_mutex_lock pthread_mutex_unlock
+$(BUILD)/tests/emu_locks_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EMU_LOCKS_WRAPPED))

@@ -14,6 +14,7 @@
 #include "core/device_state.h"
 #include "rig.h"
 #include "tap.h"
+#include "watched_calls.h"
 
 #define MEMORY		(24u << 20)
 #define CONTEXTS	4u
@@ -35,32 +36,9 @@
 #define CONSTANT								\
 	(65536 + CONTEXTS * (8192 + 8 * PROGRAMS + 64 * (1u << SLOTS_LOG2) +	\
 			     240 * (QUEUES + 1)) +				\
-	 QUEUES * 80 * (1u << ENTRIES_LOG2) + (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
+	 (QUEUES + 2) * 80 * (1u << ENTRIES_LOG2) + (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
 /* The C library's own part of an allocation. */
 #define OVERHEAD	40
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *p);
-void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
-int __real_munmap(void *p, size_t len);
-void *__real_mremap(void *p, size_t old, size_t new, int flags);
-struct nnpu_device *__real_nnpu_device_create(const struct nnpu_device_props *props,
-					      const struct nnpu_bus_ops *ops, void *bus,
-					      char *error, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __wrap_free(void *p);
-void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
-int __wrap_munmap(void *p, size_t len);
-void *__wrap_mremap(void *p, size_t old, size_t new, int flags);
-struct nnpu_device *__wrap_nnpu_device_create(const struct nnpu_device_props *props,
-					      const struct nnpu_bus_ops *ops, void *bus,
-					      char *error, size_t size);
 
 static atomic_llong live, most;
 
