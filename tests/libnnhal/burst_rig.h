@@ -116,7 +116,7 @@ static inline enum nnhal_status record(void *context, const struct nnhal_request
 }
 
 static const struct nnhal_burst_executor recorder_ops = {
-	add_entry, remove_entry, is_present, record,
+	sizeof(struct nnhal_burst_executor), add_entry, remove_entry, is_present, record,
 };
 
 /* ---- getMemories ---- */
@@ -198,7 +198,7 @@ static inline void rig_init(struct rig *r, uint32_t num_requests, uint32_t num_r
 static inline enum nnhal_status rig_start(struct rig *r)
 {
 	const struct nnhal_burst_channel channel = {
-		nnhal_fmq_fd(r->requests), nnhal_fmq_fd(r->results), r->socket[1],
+		sizeof(channel), nnhal_fmq_fd(r->requests), nnhal_fmq_fd(r->results), r->socket[1],
 	};
 	enum nnhal_status status =
 		nnhal_burst_server_create(&channel, NULL, &r->options, &r->server);

@@ -87,7 +87,7 @@ static inline enum nnhal_status wait_and_end(void *context, const struct nnhal_r
 }
 
 static const struct nnhal_burst_executor waiter_ops = {
-	add_entry, remove_entry, is_present, wait_and_end,
+	sizeof(struct nnhal_burst_executor), add_entry, remove_entry, is_present, wait_and_end,
 };
 
 static inline int end_of(pid_t pid)

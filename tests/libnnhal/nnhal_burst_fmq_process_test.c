@@ -294,8 +294,10 @@ static void test_memory(struct nnhal_burst_controller *c)
 static void test_file_memory(struct nnhal_burst_controller *c, const char *dir)
 {
 	char path[128];
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
-					  .offset = 512 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
+		.offset = 512,
+	};
 	struct nnhal_memory *memory;
 	struct run r;
 	int fd;
@@ -340,7 +342,9 @@ static void test_mounted_file(struct nnhal_burst_controller *c)
  */
 static void test_foreign_file(struct nnhal_burst_controller *c)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 16 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 16,
+	};
 	struct nnhal_memory *memory = NULL;
 	struct run r;
 

@@ -978,7 +978,8 @@ static void test_several_pools(void)
 static void use_memory(uint32_t kind, int fd, uint64_t size, uint64_t offset)
 {
 	struct nnhal_memory_desc desc = {
-		.kind = kind, .fd = fd, .size = size, .offset = offset,
+		.struct_size = sizeof(desc), .kind = kind, .fd = fd, .size = size,
+		.offset = offset,
 	};
 	struct nnhal_memory *memory = NULL;
 
@@ -1037,7 +1038,8 @@ static void test_failed_bind(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct nnhal_memory_desc desc = {
-		.kind = NNHAL_MEMORY_MMAP_FD, .size = UINT64_C(1) << 50,
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD,
+		.size = UINT64_C(1) << 50,
 	};
 	struct nnhal_request_pool *last;
 	struct nnhal_memory *memory = NULL;

@@ -244,7 +244,9 @@ static void test_high_rank(void)
 /* A constant in a file that has become too short: A21. */
 static void test_unreadable_pool(void)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 64 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 64,
+	};
 	FILE *file = tmpfile();
 	uint32_t k;
 

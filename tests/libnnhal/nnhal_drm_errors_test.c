@@ -223,7 +223,9 @@ static void test_abandoned(void)
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	struct nnhal_prepared_model *model = NULL;
 	struct nnhal_device *device = NULL;
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
+	};
 	const struct binding *binding;
 	struct nnhal_memory *file = NULL;
 	struct transport_ops ops;

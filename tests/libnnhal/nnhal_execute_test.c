@@ -328,7 +328,8 @@ static void test_profile(void)
 static void use_memory(uint32_t kind, int fd, uint64_t size, uint64_t offset)
 {
 	struct nnhal_memory_desc desc = {
-		.kind = kind, .fd = fd, .size = size, .offset = offset,
+		.struct_size = sizeof(desc), .kind = kind, .fd = fd, .size = size,
+		.offset = offset,
 	};
 	struct nnhal_memory *memory = NULL;
 
@@ -402,7 +403,8 @@ static int make_dmabuf(void)
 static void test_in_place(void)
 {
 	struct nnhal_memory_desc desc = {
-		.kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB, .size = 4096,
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB,
+		.size = 4096,
 	};
 	bool sim = !strncmp(test_device_spec(), "sim", 3);
 	struct nnhal_memory *blob = NULL;
@@ -442,7 +444,8 @@ static void test_in_place(void)
 static void test_several_pools(void)
 {
 	struct nnhal_memory_desc desc = {
-		.kind = NNHAL_MEMORY_ASHMEM, .size = 4096, .access = NNHAL_MEMORY_READ,
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM, .size = 4096,
+		.access = NNHAL_MEMORY_READ,
 	};
 	struct nnhal_memory *readonly = NULL, *unused = NULL;
 	uint32_t i;

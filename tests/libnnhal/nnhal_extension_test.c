@@ -234,7 +234,9 @@ static enum nnhal_status run(struct nnhal_prepared_model *model)
 static void test_file(struct nnhal_prepared_model *model)
 {
 	static const uint64_t expected[3] = { 12, 12, 14 };
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
+	};
 	FILE *file = tmpfile();
 	uint64_t got[4] = { 0 };
 	const int64_t three = 3;

@@ -398,7 +398,9 @@ static enum nnhal_status try_prepare_async(void)
 /* Put the arguments into a file, which is copied to a buffer of the device. */
 static bool use_file(struct run *r)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
+	};
 	struct nnhal_memory *memory;
 	char name[] = "/tmp/nnhal-test-XXXXXX";
 	bool good;
@@ -475,8 +477,10 @@ static enum nnhal_status try_status(void)
 /* A dma-buf, if there is udmabuf, and else only the attempt. */
 static enum nnhal_status try_dmabuf(void)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB,
-					  .size = 4096 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB,
+		.size = 4096,
+	};
 	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = 4096 };
 	int device_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	int memfd = nnhal_memfd_create("udmabuf", 4096);
@@ -749,7 +753,7 @@ static enum nnhal_status try_server_create(void)
 	    nnhal_fmq_create(24, 64, NNHAL_FMQ_WRITER, &requests) ||
 	    nnhal_fmq_create(24, 64, NNHAL_FMQ_READER, &results))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	channel = (struct nnhal_burst_channel){ nnhal_fmq_fd(requests), nnhal_fmq_fd(results),
+	channel = (struct nnhal_burst_channel){ sizeof(channel), nnhal_fmq_fd(requests), nnhal_fmq_fd(results),
 						sv[1] };
 	arm();
 	status = nnhal_burst_server_create(&channel, by.model, NULL, &server);

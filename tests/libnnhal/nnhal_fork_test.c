@@ -32,7 +32,9 @@ static enum nnhal_status execute_in_burst(struct run *r)
 
 static bool use_copied_memory(struct run *r)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
+	};
 	struct nnhal_memory *memory;
 
 	desc.fd = nnhal_memory_fd(r->memory);

@@ -123,6 +123,107 @@ static enum nnhal_status with_connect(const void *o)
 	return status;
 }
 
+/* Descriptions of memory, executors and channels grow like options. */
+static enum nnhal_status with_memory(const void *o)
+{
+	struct nnhal_memory_desc *desc = (struct nnhal_memory_desc *)(uintptr_t)o;
+	struct nnhal_memory *memory;
+	enum nnhal_status status;
+
+	desc->fd = nnhal_memfd_create("growth", 4096);
+	status = nnhal_memory_import(desc, &memory, NULL);
+	close(desc->fd);
+	nnhal_memory_unref(memory);
+	return status;
+}
+
+static enum nnhal_status with_executor(const void *o)
+{
+	struct nnhal_burst_server_options options = NNHAL_BURST_SERVER_OPTIONS_INIT;
+	struct nnhal_burst_server *server;
+	enum nnhal_status status;
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	options.executor = o;
+	status = nnhal_burst_serve(sv[0], NULL, &options, &server);
+	nnhal_burst_server_destroy(server);
+	close(sv[0]);
+	close(sv[1]);
+	return status;
+}
+
+static enum nnhal_status with_channel(const void *o)
+{
+	struct nnhal_burst_channel *channel = (struct nnhal_burst_channel *)(uintptr_t)o;
+	struct nnhal_fmq *requests, *results;
+	struct nnhal_burst_server *server;
+	enum nnhal_status status;
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv) ||
+	    nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &requests) ||
+	    nnhal_fmq_create(24, 16, NNHAL_FMQ_READER, &results))
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	channel->request_fd = nnhal_fmq_fd(requests);
+	channel->result_fd = nnhal_fmq_fd(results);
+	channel->socket = sv[0];
+	status = nnhal_burst_server_create(channel, model, NULL, &server);
+	nnhal_burst_server_destroy(server);
+	nnhal_fmq_destroy(requests);
+	nnhal_fmq_destroy(results);
+	close(sv[0]);
+	close(sv[1]);
+	return status;
+}
+
+static const struct nnhal_memory_desc memory_desc = {
+	.struct_size = sizeof(memory_desc), .kind = NNHAL_MEMORY_ASHMEM, .size = 4096,
+};
+
+static enum nnhal_status no_entry(void *context, int32_t slot, struct nnhal_memory *memory)
+{
+	(void)context;
+	(void)slot;
+	(void)memory;
+	return NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+static void no_removal(void *context, int32_t slot)
+{
+	(void)context;
+	(void)slot;
+}
+
+static bool not_present(void *context, int32_t slot)
+{
+	(void)context;
+	(void)slot;
+	return false;
+}
+
+static enum nnhal_status no_execution(void *context, const struct nnhal_request *request,
+				      const int32_t *slots, int32_t measure,
+				      struct nnhal_output_shape *shapes, uint32_t *num_shapes,
+				      struct nnhal_timing *times)
+{
+	(void)context;
+	(void)request;
+	(void)slots;
+	(void)measure;
+	(void)shapes;
+	(void)num_shapes;
+	(void)times;
+	return NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+static const struct nnhal_burst_executor executor = {
+	sizeof(executor), no_entry, no_removal, not_present, no_execution,
+};
+
+static const struct nnhal_burst_channel channel_options = { .size = sizeof(channel_options) };
+
 static const struct nnhal_execute_options execute_options = {
 	.size = sizeof(struct nnhal_execute_options), .measure = NNHAL_MEASURE_YES,
 };
@@ -155,6 +256,11 @@ static const struct call {
 	OTHER("burst_create", with_burst_create, burst_options),
 	OTHER("burst_serve", with_serve, server_options),
 	OTHER("burst_connect", with_connect, controller_options),
+	OTHER("executor of a burst", with_executor, executor),
+	{ "memory_import", with_memory, &memory_desc, sizeof(memory_desc),
+	  offsetof(struct nnhal_memory_desc, access) + sizeof(uint32_t), false },
+	{ "burst_server_create", with_channel, &channel_options, sizeof(channel_options),
+	  offsetof(struct nnhal_burst_channel, socket) + sizeof(int), false },
 };
 
 /* Call with the first @size bytes of the options, @size given, and @last as the last byte. */

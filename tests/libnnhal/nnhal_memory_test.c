@@ -37,7 +37,8 @@ static enum nnhal_status import(uint32_t kind, int fd, uint64_t size, uint64_t o
 				uint32_t access, struct nnhal_memory **memory)
 {
 	struct nnhal_memory_desc desc = {
-		.kind = kind, .fd = fd, .size = size, .offset = offset, .access = access,
+		.struct_size = sizeof(desc), .kind = kind, .fd = fd, .size = size,
+		.offset = offset, .access = access,
 	};
 
 	return nnhal_memory_import(&desc, memory, &diag);

@@ -219,7 +219,7 @@ static enum nnhal_status try_burst_server(void)
 	countdown = left;
 	if (!nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &requests) &&
 	    !nnhal_fmq_create(24, 16, NNHAL_FMQ_READER, &results)) {
-		channel = (struct nnhal_burst_channel){ nnhal_fmq_fd(requests),
+		channel = (struct nnhal_burst_channel){ sizeof(channel), nnhal_fmq_fd(requests),
 							nnhal_fmq_fd(results), sv[1] };
 		status = nnhal_burst_server_create(&channel, model, NULL, &server);
 	}

@@ -251,7 +251,9 @@ static void test_deadline(void)
 /* Constants in memory: bound, copied from a file, too short by now. */
 static void test_pools(void)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 64 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 64,
+	};
 	struct nnhal_prepare_options o = options();
 	FILE *file = tmpfile();
 	uint8_t *map;

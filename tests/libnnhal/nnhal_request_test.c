@@ -214,7 +214,8 @@ static void test_overlaps(void)
 
 	reset();
 	desc = (struct nnhal_memory_desc){
-		.kind = NNHAL_MEMORY_ASHMEM, .fd = nnhal_memory_fd(r.memory), .size = 4096,
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM,
+		.fd = nnhal_memory_fd(r.memory), .size = 4096,
 	};
 	ok(!nnhal_memory_import(&desc, &twin, &r.diag), "second object of one memfd");
 	r.pools[1].memory = twin;
@@ -258,7 +259,9 @@ static void test_overlaps(void)
 
 static void test_rights(void)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_ASHMEM, .size = 4096 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM, .size = 4096,
+	};
 	struct nnhal_memory *memory = NULL;
 
 	reset();

@@ -51,7 +51,9 @@ static bool execute_in(struct nnhal_burst *burst, struct run *r)
 /* Put the arguments into a memfd that has to be copied. */
 static bool use_copied_memory(struct run *r)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096 };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = 4096,
+	};
 	struct nnhal_memory *memory;
 
 	desc.fd = nnhal_memory_fd(r->memory);

@@ -112,6 +112,7 @@ static enum nnhal_status execute(void *context, const struct nnhal_request *requ
 }
 
 const struct nnhal_burst_executor model_executor_ops = {
+	.size = sizeof(struct nnhal_burst_executor),
 	.add_cache_entry = add_cache_entry,
 	.remove_cache_entry = remove_cache_entry,
 	.is_cache_entry_present = is_cache_entry_present,

@@ -46,25 +46,31 @@ void burst_server_free(struct nnhal_burst_server *s)
 	free(s);
 }
 
+/* @e: the executor of the caller, if it has one. */
 static enum nnhal_status read_options(struct nnhal_burst_server_options *options,
 				      const struct nnhal_burst_server_options *from,
+				      struct nnhal_burst_executor *e,
 				      struct nnhal_prepared_model *model)
 {
 	static const struct nnhal_burst_server_options defaults =
 		NNHAL_BURST_SERVER_OPTIONS_INIT;
-	const struct nnhal_burst_executor *e;
+	static const struct nnhal_burst_executor none;
 
 	if (!options_read(options, from, &defaults, sizeof(*options),
 			  SIZE_UP_TO(struct nnhal_burst_server_options, diag)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	e = options->executor;
 	diag_clear(options->diag);
-	if (!model == !e) {
+	if (!model == !options->executor) {
 		diag_set(options->diag, "expected either a model or an executor");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (e && (!e->add_cache_entry || !e->remove_cache_entry || !e->is_cache_entry_present ||
-		  !e->execute)) {
+	if (!options_read(e, options->executor, &none, sizeof(*e),
+			  SIZE_UP_TO(struct nnhal_burst_executor, execute))) {
+		diag_set(options->diag, "executor of another version");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!model && (!e->add_cache_entry || !e->remove_cache_entry ||
+		       !e->is_cache_entry_present || !e->execute)) {
 		diag_set(options->diag, "executor lacks a function");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
@@ -80,6 +86,7 @@ static uint32_t spin_time(uint32_t spin_us, const struct nnhal_prepared_model *m
 
 static enum nnhal_status make_server(struct nnhal_prepared_model *model, int socket,
 				     const struct nnhal_burst_server_options *options,
+				     const struct nnhal_burst_executor *executor,
 				     struct nnhal_burst_server **server)
 {
 	struct nnhal_burst_server *s = calloc(1, sizeof(*s));
@@ -97,7 +104,8 @@ static enum nnhal_status make_server(struct nnhal_prepared_model *model, int soc
 	}
 	spin_window_init(&s->spin, spin_time(options->spin_us, model));
 	s->model = model ? nnhal_prepared_model_ref(model) : NULL;
-	s->executor = options->executor;
+	s->callers = *executor;
+	s->executor = &s->callers;
 	s->executor_context = options->executor_context;
 	s->get_memories = options->get_memories;
 	s->get_memories_context = options->get_memories_context;
@@ -112,14 +120,15 @@ static enum nnhal_status start_server(const struct nnhal_burst_channel *channel,
 				      struct nnhal_burst_server **server)
 {
 	struct nnhal_burst_server_options read;
+	struct nnhal_burst_executor executor;
 	struct nnhal_burst_server *s = NULL;
 	enum nnhal_status status;
 	int err;
 
 	*server = NULL;
-	status = read_options(&read, options, model);
+	status = read_options(&read, options, &executor, model);
 	if (!status)
-		status = make_server(model, socket, &read, &s);
+		status = make_server(model, socket, &read, &executor, &s);
 	if (status)
 		return status;
 	s->handshake = !channel;
@@ -144,9 +153,16 @@ enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *ch
 					    const struct nnhal_burst_server_options *options,
 					    struct nnhal_burst_server **server)
 {
-	if (!channel || !server)
+	static const struct nnhal_burst_channel none;
+	struct nnhal_burst_channel read;
+
+	if (!server)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	return start_server(channel, channel->socket, model, options, server);
+	*server = NULL;
+	if (!channel || !options_read(&read, channel, &none, sizeof(read),
+				      SIZE_UP_TO(struct nnhal_burst_channel, socket)))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	return start_server(&read, read.socket, model, options, server);
 }
 
 enum nnhal_status nnhal_burst_serve(int socket, struct nnhal_prepared_model *model,

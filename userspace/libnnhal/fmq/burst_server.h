@@ -36,6 +36,7 @@ struct nnhal_burst_server {
 	bool handshake;
 	struct nnhal_prepared_model *model;
 	struct model_executor *own_executor;
+	struct nnhal_burst_executor callers;	/* the caller's executor */
 	const struct nnhal_burst_executor *executor;
 	void *executor_context;
 	nnhal_burst_get_memories get_memories;

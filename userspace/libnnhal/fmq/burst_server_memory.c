@@ -107,8 +107,9 @@ static enum nnhal_status import_memories(const struct link_message *message,
 	for (*count = 0; *count < expected; (*count)++) {
 		const struct link_memory *from = &message->memories[*count];
 		struct nnhal_memory_desc desc = {
-			.kind = from->kind, .fd = extra->fds[*count], .size = from->size,
-			.offset = from->offset, .access = from->access,
+			.struct_size = sizeof(desc), .kind = from->kind,
+			.fd = extra->fds[*count], .size = from->size, .offset = from->offset,
+			.access = from->access,
 		};
 
 		status = file_origin_check(desc.fd);

@@ -187,17 +187,25 @@ static enum nnhal_status check_desc(const struct nnhal_memory_desc *desc,
 	return NNHAL_STATUS_NONE;
 }
 
-static enum nnhal_status import(const struct nnhal_memory_desc *desc, bool foreign,
+static enum nnhal_status import(const struct nnhal_memory_desc *given, bool foreign,
 				struct nnhal_memory **memory, struct nnhal_diag *diag)
 {
+	static const struct nnhal_memory_desc defaults;
+	struct nnhal_memory_desc read;
+	const struct nnhal_memory_desc *desc = &read;
 	enum nnhal_status status;
 	struct nnhal_memory *m;
 
 	diag_clear(diag);
 	if (memory)
 		*memory = NULL;
-	if (!desc || !memory) {
+	if (!given || !memory) {
 		diag_set(diag, "NULL pointer for description or result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!options_read(&read, given, &defaults, sizeof(read),
+			  SIZE_UP_TO(struct nnhal_memory_desc, access))) {
+		diag_set(diag, "description of a memory object of another version");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	status = check_desc(desc, diag);
@@ -255,7 +263,9 @@ enum nnhal_status memory_import_foreign(const struct nnhal_memory_desc *desc,
 enum nnhal_status nnhal_memory_create(uint64_t size, struct nnhal_memory **memory,
 				      struct nnhal_diag *diag)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_ASHMEM, .size = size };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM, .size = size,
+	};
 	enum nnhal_status status;
 
 	diag_clear(diag);

@@ -164,7 +164,7 @@ static enum nnhal_status null_execute(void *context, const struct nnhal_request 
 static void serve(int socket, uint32_t spin_us)
 {
 	static const struct nnhal_burst_executor executor = {
-		null_add, null_remove, null_present, null_execute,
+		sizeof(executor), null_add, null_remove, null_present, null_execute,
 	};
 	struct nnhal_burst_server_options options = NNHAL_BURST_SERVER_OPTIONS_INIT;
 	struct nnhal_burst_server *server;

@@ -52,7 +52,9 @@ static bool import(const struct nnhal_memory_desc *desc, struct pool *pool,
 
 static bool make_memfd(struct pool *pool, struct nnhal_diag *diag)
 {
-	struct nnhal_memory_desc desc = { .kind = NNHAL_MEMORY_ASHMEM, .size = pool->size };
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM, .size = pool->size,
+	};
 
 	desc.fd = nnhal_memfd_create("nnvec", pool->size);
 	if (desc.fd < 0)
@@ -63,7 +65,8 @@ static bool make_memfd(struct pool *pool, struct nnhal_diag *diag)
 static bool make_file(struct pool *pool, struct nnhal_diag *diag)
 {
 	struct nnhal_memory_desc desc = {
-		.kind = NNHAL_MEMORY_MMAP_FD, .size = pool->size, .offset = FILE_OFFSET,
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .size = pool->size,
+		.offset = FILE_OFFSET,
 	};
 
 	desc.fd = memfd_create("nnvec-file", MFD_CLOEXEC);
@@ -80,7 +83,8 @@ static bool make_file(struct pool *pool, struct nnhal_diag *diag)
 static bool make_dma_buf(struct pool *pool, struct nnhal_diag *diag)
 {
 	struct nnhal_memory_desc desc = {
-		.kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB, .size = pool->size,
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB,
+		.size = pool->size,
 	};
 	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = pool->size };
 	int memfd = nnhal_memfd_create("nnvec-dma-buf", pool->size);

@@ -258,6 +258,7 @@ struct nnhal_burst_server;
 
 /**
  * struct nnhal_burst_channel - queues and socket between server and client
+ * @size: sizeof(struct nnhal_burst_channel)
  * @request_fd: queue of struct nnhal_burst_request_datum, see nnhal/fmq.h
  * @result_fd: queue of struct nnhal_burst_result_datum
  * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET; the client has the other
@@ -266,6 +267,7 @@ struct nnhal_burst_server;
  * Functions that take a channel duplicate all three descriptors.
  */
 struct nnhal_burst_channel {
+	size_t size;
 	int request_fd;
 	int result_fd;
 	int socket;
@@ -273,6 +275,7 @@ struct nnhal_burst_channel {
 
 /**
  * struct nnhal_burst_executor - functions that a server executes requests with
+ * @size: sizeof(struct nnhal_burst_executor)
  * @add_cache_entry: remember the memory behind a slot and take a reference. Return:
  *	NONE, or a status that the request ends with
  * @remove_cache_entry: forget a slot
@@ -285,6 +288,7 @@ struct nnhal_burst_channel {
  * for every slot that it added. The functions must not call functions of the server.
  */
 struct nnhal_burst_executor {
+	size_t size;
 	enum nnhal_status (*add_cache_entry)(void *context, int32_t slot,
 					     struct nnhal_memory *memory);
 	void (*remove_cache_entry)(void *context, int32_t slot);
@@ -315,8 +319,8 @@ typedef enum nnhal_status (*nnhal_burst_get_memories)(void *context, const int32
  * @size: sizeof(struct nnhal_burst_server_options)
  * @spin_us: longest time to spin before sleeping, microseconds; 0: sleep at once;
  *	UINT32_MAX: NNHAL_BURST_SPIN_US, or 0 for a model prepared for LOW_POWER
- * @executor: executes requests in place of a prepared model; NULL if there is a model.
- *	Must stay valid as long as the server
+ * @executor: executes requests in place of a prepared model; NULL if there is a model. The
+ *	structure is copied
  * @executor_context: passed to @executor
  * @get_memories: returns the memory of slots; NULL: ask the client over the socket, for
  *	a client that used nnhal_burst_connect()

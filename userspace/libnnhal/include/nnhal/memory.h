@@ -48,6 +48,7 @@ enum nnhal_memory_kind {
 
 /**
  * struct nnhal_memory_desc - what to make a memory object of
+ * @struct_size: sizeof(struct nnhal_memory_desc)
  * @kind: enum nnhal_memory_kind
  * @fd: file descriptor; duplicated, the caller keeps its own
  * @size: bytes, not 0, at most what the object behind @fd has from @offset on
@@ -56,6 +57,7 @@ enum nnhal_memory_kind {
  *	Memory without write access serves inputs and constants only
  */
 struct nnhal_memory_desc {
+	size_t struct_size;
 	uint32_t kind;
 	int fd;
 	uint64_t size;
