@@ -161,9 +161,9 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	nnpu_release_queue_last(&ctx->free_work);
 }
 
-static void nnpu_ctx_release_work(struct work_struct *work)
+static void nnpu_ctx_release_item(struct nnpu_release_item *item)
 {
-	nnpu_ctx_release(container_of(work, struct nnpu_ctx, release_work));
+	nnpu_ctx_release(container_of(item, struct nnpu_ctx, release_item));
 }
 
 /**
@@ -186,7 +186,7 @@ void nnpu_ctx_put(struct nnpu_ctx *ctx)
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx)
 {
 	if (refcount_dec_and_test(&ctx->ref))
-		nnpu_release_queue(&ctx->ndev->release, &ctx->release_work);
+		nnpu_release_add(&ctx->releases, &ctx->release_item);
 }
 
 static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
@@ -258,16 +258,21 @@ static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 
 /*
  * If there are too many: files that were just closed may still hold some. Outside of a
- * nnpu_device_enter() section, so that only the caller waits for them.
+ * nnpu_device_enter() section, so that only the caller waits for them, and can be killed.
  */
 static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 {
-	int ret = nnpu_ctx_try_reserve_id(ctx, opened);
+	struct nnpu_release *release = &ctx->ndev->release;
+	int seen, ret, wait;
 
-	if (ret != -EUSERS && ret != -EDQUOT)
-		return ret;
-	nnpu_release_flush(&ctx->ndev->release);
-	return nnpu_ctx_try_reserve_id(ctx, opened);
+	do {
+		seen = atomic_read(&release->done);
+		ret = nnpu_ctx_try_reserve_id(ctx, opened);
+		if (ret != -EUSERS && ret != -EDQUOT)
+			return ret;
+		wait = nnpu_release_wait_item(release, seen);
+	} while (!wait);
+	return wait == -EAGAIN ? ret : -EINTR;
 }
 
 /* Cancel the jobs that wait. The caller keeps new jobs out. */
@@ -365,7 +370,8 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	init_waitqueue_head(&ctx->job_wait);
 	INIT_LIST_HEAD(&ctx->slot_list);
 	INIT_LIST_HEAD(&ctx->program_list);
-	INIT_WORK(&ctx->release_work, nnpu_ctx_release_work);
+	nnpu_release_list_init(&ctx->releases, &ndev->release);
+	ctx->release_item.fn = nnpu_ctx_release_item;
 	INIT_WORK(&ctx->free_work, nnpu_ctx_free_work);
 	nnpu_table_init(&ctx->slots, 0, ndev->limits.max_slots);
 	nnpu_table_init(&ctx->programs, 1, ndev->limits.max_programs);

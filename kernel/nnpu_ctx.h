@@ -12,6 +12,7 @@
 
 #include "nnpu_check.h"
 #include "nnpu_hw.h"
+#include "nnpu_release.h"
 #include "nnpu_sched.h"
 #include "nnpu_table.h"
 
@@ -97,7 +98,8 @@ struct nnpu_ctx_args {
  * @job_wait: woken when @num_jobs goes down
  * @counts: by enum nnpu_count
  * @tally: those of its file; a reference
- * @release_work: release, when an interrupt or job drops the last reference
+ * @releases: of its slots and programs, and its own
+ * @release_item: release, when an interrupt or job drops the last reference
  * @free_work: last step of the release, which drops the reference of the drm_device
  * @rcu: for the memory of the structure: see nnpu_ctx_free_work()
  */
@@ -138,7 +140,8 @@ struct nnpu_ctx {
 	atomic64_t counts[NNPU_NUM_COUNTS];
 	struct nnpu_tally *tally;
 
-	struct work_struct release_work;
+	struct nnpu_release_list releases;
+	struct nnpu_release_item release_item;
 	struct work_struct free_work;
 	struct rcu_head rcu;
 };

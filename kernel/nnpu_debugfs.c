@@ -138,7 +138,8 @@ static int nnpu_debugfs_state(struct seq_file *m, void *data)
 
 	if (!drm_dev_enter(&ndev->drm, &idx))
 		return -ENODEV;
-	seq_printf(m, "device: %s, %lld resets\n", ndev->dead ? "dead" : ndev->paused ? "paused" : "running",
+	seq_printf(m, "device: %s, %lld resets\n",
+		   ndev->dead ? "dead" : ndev->paused ? "paused" : "running",
 		   atomic64_read(&ndev->reset_count));
 	seq_printf(m, "power: %s level, %d user queues\n",
 		   nnpu_power_level_name(nnpu_read(ndev, NNPU_REG_PERF_LEVEL)),

@@ -58,9 +58,9 @@ static void nnpu_prog_release(struct nnpu_prog *program)
 	nnpu_prog_destroy(program);
 }
 
-static void nnpu_prog_release_work(struct work_struct *work)
+static void nnpu_prog_release_item(struct nnpu_release_item *item)
 {
-	struct nnpu_prog *program = container_of(work, struct nnpu_prog, release_work);
+	struct nnpu_prog *program = container_of(item, struct nnpu_prog, release_item);
 	struct nnpu_ctx *ctx = program->ctx;
 
 	nnpu_prog_release(program);
@@ -95,7 +95,7 @@ void nnpu_prog_put_deferred(struct nnpu_prog *program)
 	if (!refcount_dec_and_test(&program->ref))
 		return;
 	nnpu_ctx_get(program->ctx);
-	nnpu_release_queue(&program->ctx->ndev->release, &program->release_work);
+	nnpu_release_add(&program->ctx->releases, &program->release_item);
 }
 
 /**
@@ -245,7 +245,7 @@ static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *ar
 	program->ctx = ctx;
 	program->num_inputs = le16_to_cpu(h->num_inputs);
 	program->num_outputs = le16_to_cpu(h->num_outputs);
-	INIT_WORK(&program->release_work, nnpu_prog_release_work);
+	program->release_item.fn = nnpu_prog_release_item;
 	ret = nnpu_table_reserve(&ctx->programs, &program->id);
 	if (ret)
 		goto err_free;

@@ -4,7 +4,8 @@
 
 #include <linux/list.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
+
+#include "nnpu_release.h"
 
 struct drm_device;
 struct drm_file;
@@ -13,13 +14,13 @@ struct nnpu_ctx;
 /**
  * struct nnpu_prog - a program the device has loaded
  * @ref: PROGRAM_LOAD holds a reference until PROGRAM_UNLOAD, and each job
- * @ctx: context; no reference, except while @release_work is queued
+ * @ctx: context; no reference, except while @release_item is on its list
  * @id: program number
  * @num_inputs: inputs, from the header of the image
  * @num_outputs: outputs, likewise
  * @memory: bytes of device memory
  * @node: entry of nnpu_ctx.program_list; under nnpu_ctx.lock
- * @release_work: release, when an interrupt or job drops the last reference
+ * @release_item: release, when an interrupt or job drops the last reference
  */
 struct nnpu_prog {
 	refcount_t ref;
@@ -29,7 +30,7 @@ struct nnpu_prog {
 	u32 num_outputs;
 	u64 memory;
 	struct list_head node;
-	struct work_struct release_work;
+	struct nnpu_release_item release_item;
 };
 
 struct nnpu_prog *nnpu_prog_get(struct nnpu_ctx *ctx, u32 id);

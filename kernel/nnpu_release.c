@@ -4,6 +4,10 @@
  * interrupt, but its release sends an admin command and waits for the answer. Each device has
  * a workqueue for that: a device that does not answer keeps nobody else waiting.
  *
+ * Each context has a list there, and one work item: a job may drop a thousand references of slots
+ * at once, and each release waits for a command of that context. As work items of their own they
+ * would fill the workqueue, and the releases of all other contexts would wait behind them.
+ *
  * What the last release of a device cannot do is to free the device with its workqueue. This
  * is left to a workqueue of the module, where nothing waits for a device.
  */
@@ -48,6 +52,9 @@ void nnpu_release_teardown(void)
  */
 int nnpu_release_init(struct nnpu_release *release)
 {
+	atomic_set(&release->pending, 0);
+	atomic_set(&release->done, 0);
+	init_waitqueue_head(&release->progress);
 	release->wq = alloc_workqueue("nnpu-release", WQ_UNBOUND, 0);
 	return release->wq ? 0 : -ENOMEM;
 }
@@ -72,6 +79,68 @@ void nnpu_release_fini(struct nnpu_release *release)
 void nnpu_release_queue(struct nnpu_release *release, struct work_struct *work)
 {
 	queue_work(release->wq, work);
+}
+
+static void nnpu_release_list_work(struct work_struct *work)
+{
+	struct nnpu_release_list *list = container_of(work, struct nnpu_release_list, work);
+	struct llist_node *items = llist_reverse_order(llist_del_all(&list->items));
+	/* The last item may free the list. The device waits for this work item before it goes. */
+	struct nnpu_release *release = list->release;
+	struct nnpu_release_item *item, *tmp;
+
+	llist_for_each_entry_safe(item, tmp, items, node) {
+		item->fn(item);
+		/* In this order: who sees that nothing is pending has seen what was done. */
+		atomic_inc(&release->done);
+		atomic_dec_return_release(&release->pending);
+		wake_up_all(&release->progress);
+	}
+}
+
+/**
+ * nnpu_release_list_init - make an empty list
+ * @list: list
+ * @release: releases of its device
+ */
+void nnpu_release_list_init(struct nnpu_release_list *list, struct nnpu_release *release)
+{
+	list->release = release;
+	init_llist_head(&list->items);
+	INIT_WORK(&list->work, nnpu_release_list_work);
+}
+
+/**
+ * nnpu_release_add - have an object released soon, after those before it on its list
+ * @list: list; the object keeps it alive
+ * @item: object
+ *
+ * Any context.
+ */
+void nnpu_release_add(struct nnpu_release_list *list, struct nnpu_release_item *item)
+{
+	atomic_inc(&list->release->pending);
+	if (llist_add(&item->node, &list->items))
+		queue_work(list->release->wq, &list->work);
+}
+
+/**
+ * nnpu_release_wait_item - wait until an item has been released
+ * @release: releases of a device
+ * @seen: nnpu_release.done before the caller found that it lacks something
+ *
+ * Return: 0; -EAGAIN if nothing has been released since and nothing is about to be;
+ * -ERESTARTSYS if the process is killed.
+ */
+int nnpu_release_wait_item(struct nnpu_release *release, int seen)
+{
+	/* Pending first: see nnpu_release_list_work(). */
+	int ret = wait_event_killable(release->progress, !atomic_read_acquire(&release->pending) ||
+				      atomic_read(&release->done) != seen);
+
+	if (ret)
+		return ret;
+	return atomic_read(&release->done) != seen ? 0 : -EAGAIN;
 }
 
 /**

@@ -88,9 +88,9 @@ static void nnpu_slot_release(struct nnpu_slot *slot)
 	nnpu_slot_destroy(slot);
 }
 
-static void nnpu_slot_release_work(struct work_struct *work)
+static void nnpu_slot_release_item(struct nnpu_release_item *item)
 {
-	struct nnpu_slot *slot = container_of(work, struct nnpu_slot, release_work);
+	struct nnpu_slot *slot = container_of(item, struct nnpu_slot, release_item);
 	struct nnpu_ctx *ctx = slot->ctx;
 
 	nnpu_slot_release(slot);
@@ -137,7 +137,7 @@ void nnpu_slot_put_deferred(struct nnpu_slot *slot)
 	if (!refcount_dec_and_test(&slot->ref))
 		return;
 	nnpu_ctx_get(slot->ctx);
-	nnpu_release_queue(&slot->ctx->ndev->release, &slot->release_work);
+	nnpu_release_add(&slot->ctx->releases, &slot->release_item);
 }
 
 /**
@@ -208,7 +208,7 @@ static int nnpu_slot_bind(struct nnpu_ctx *ctx, struct drm_gem_object *obj,
 	slot->flags = args->flags;
 	slot->size = args->size;
 	slot->obj = obj;
-	INIT_WORK(&slot->release_work, nnpu_slot_release_work);
+	slot->release_item.fn = nnpu_slot_release_item;
 
 	ret = nnpu_table_reserve(&ctx->slots, &slot->id);
 	if (ret)

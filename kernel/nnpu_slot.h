@@ -4,9 +4,9 @@
 
 #include <linux/list.h>
 #include <linux/refcount.h>
-#include <linux/workqueue.h>
 
 #include "nnpu_pt.h"
+#include "nnpu_release.h"
 
 struct drm_device;
 struct drm_file;
@@ -16,14 +16,14 @@ struct nnpu_ctx;
 /**
  * struct nnpu_slot - a buffer, or part of one, that the device may reach
  * @ref: the binding holds a reference and each job that names the slot
- * @ctx: context; no reference, except while @release_work is queued
+ * @ctx: context; no reference, except while @release_item is on its list
  * @id: slot number
  * @flags: DRM_NNPU_SLOT_*
  * @size: bytes
  * @obj: buffer; a reference
  * @pt: page table of the device; under nnpu_ctx.lock
  * @node: entry of nnpu_ctx.slot_list; under nnpu_ctx.lock
- * @release_work: release, when an interrupt or job drops the last reference
+ * @release_item: release, when an interrupt or job drops the last reference
  */
 struct nnpu_slot {
 	refcount_t ref;
@@ -34,7 +34,7 @@ struct nnpu_slot {
 	struct drm_gem_object *obj;
 	struct nnpu_pt pt;
 	struct list_head node;
-	struct work_struct release_work;
+	struct nnpu_release_item release_item;
 };
 
 struct nnpu_slot *nnpu_slot_get(struct nnpu_ctx *ctx, u32 id);

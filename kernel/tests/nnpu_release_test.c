@@ -64,6 +64,73 @@ static void release_test_stuck_device(struct kunit *test)
 }
 
 /**
+ * struct release_test_item - something on the list of a client
+ * @item: its release
+ * @answer: what the release waits for, NULL: nothing
+ * @order: counts the releases of a list
+ * @released: its number among them, from 1
+ */
+struct release_test_item {
+	struct nnpu_release_item item;
+	struct completion *answer;
+	u32 *order;
+	u32 released;
+};
+
+static void release_test_fn(struct nnpu_release_item *item)
+{
+	struct release_test_item *o = container_of(item, struct release_test_item, item);
+
+	if (o->answer)
+		wait_for_completion(o->answer);
+	WRITE_ONCE(o->released, ++*o->order);
+}
+
+/* Many releases of a client that wait: those of another client are over all the same. */
+static void release_test_fair(struct kunit *test)
+{
+	struct nnpu_release_list *many, *one;
+	struct release_test_item *stuck, other = { .item.fn = release_test_fn };
+	DECLARE_COMPLETION_ONSTACK(answer);
+	u32 i, order = 0, order_other = 0;
+	struct nnpu_release *r;
+	int seen;
+
+	stuck = kunit_kcalloc(test, STUCK, sizeof(*stuck), GFP_KERNEL);
+	many = kunit_kzalloc(test, sizeof(*many), GFP_KERNEL);
+	one = kunit_kzalloc(test, sizeof(*one), GFP_KERNEL);
+	r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, stuck);
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	KUNIT_ASSERT_NOT_NULL(test, one);
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	KUNIT_ASSERT_EQ(test, nnpu_release_init(r), 0);
+	nnpu_release_list_init(many, r);
+	nnpu_release_list_init(one, r);
+	seen = atomic_read(&r->done);
+	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, seen), -EAGAIN);
+	for (i = 0; i < STUCK; i++) {
+		stuck[i].item.fn = release_test_fn;
+		stuck[i].answer = &answer;
+		stuck[i].order = &order;
+		nnpu_release_add(many, &stuck[i].item);
+	}
+	other.order = &order_other;
+	nnpu_release_add(one, &other.item);
+	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, seen), 0);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(other.released), 1);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(stuck[0].released), 0);
+	complete_all(&answer);
+	nnpu_release_flush(r);
+	/* In the order of their list. */
+	for (i = 0; i < STUCK; i++)
+		KUNIT_EXPECT_EQ(test, stuck[i].released, i + 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&r->pending), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, atomic_read(&r->done)), -EAGAIN);
+	nnpu_release_fini(r);
+}
+
+/**
  * struct release_test_device - a device that ends with its last object
  * @release: its releases
  * @object: the last object
@@ -113,6 +180,7 @@ static void release_test_last(struct kunit *test)
 
 static struct kunit_case release_test_cases[] = {
 	KUNIT_CASE(release_test_stuck_device),
+	KUNIT_CASE(release_test_fair),
 	KUNIT_CASE(release_test_last),
 	{ }
 };
