@@ -322,7 +322,8 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 	int ret;
 
 	ctx->slot_table = dma_alloc_coherent(ndev->drm.dev, nnpu_ctx_table_size(ndev),
-					     &ctx->slot_table_dma, GFP_KERNEL | __GFP_NOWARN);
+					     &ctx->slot_table_dma,
+					     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ctx->slot_table)
 		return -ENOMEM;
 	ret = nnpu_ctx_alloc_args(ctx);

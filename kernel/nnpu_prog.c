@@ -203,7 +203,7 @@ static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *a
 	int ret;
 
 	/* User space chose the size: no warning if there is not so much memory. */
-	reports = dma_alloc_coherent(dev, size, &dma, GFP_KERNEL | __GFP_NOWARN);
+	reports = dma_alloc_coherent(dev, size, &dma, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!reports)
 		return -ENOMEM;
 	nnpu_pt_to_mem(&image->pt, &sqe.image);

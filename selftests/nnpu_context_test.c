@@ -2,11 +2,13 @@
 /*
  * Contexts of the device: who gets one, and when; their attributes; how they end.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -122,7 +124,7 @@ TEST_F(contexts, users_share_contexts)
 	unsigned int i;
 
 	if (geteuid() != 0)
-		SKIP(return, "not root");
+		NNPU_SKIP(return, "not root");
 	ASSERT_EQ(0, fstat(self->fd, &st));
 	self->mode = st.st_mode & 07777;
 	ASSERT_EQ(0, fchmod(self->fd, 0666));
@@ -226,6 +228,153 @@ TEST_F(contexts, attributes)
 	EXPECT_EQ(-ENOENT, nnpu_slot_unbind(self->fd, slot));
 }
 
+/* What the device needs for a program counts, and no byte more than the limit is given. */
+TEST_F(contexts, mem_limit)
+{
+	uint8_t image[NNPU_ADD_IMAGE_SIZE] __attribute__((aligned(8)));
+	size_t size = nnpu_add_image(image, 64);
+	struct drm_nnpu_program_load load;
+	uint32_t program;
+	struct nnpu_job job;
+
+	ASSERT_EQ(0, nnpu_program_load(self->fd, image, size, &program, &load));
+	ASSERT_LT(1, load.memory);
+	nnpu_test_ctx = create(self->fd, &(struct drm_nnpu_context_create) {
+		.mem_limit = load.memory - 1,
+	});
+	ASSERT_NE(0, nnpu_test_ctx);
+	EXPECT_EQ(-ENOMEM, nnpu_program_load(self->fd, image, size, &program, &load));
+	EXPECT_EQ(NNPU_STATUS_NO_MEMORY, load.status);
+	EXPECT_EQ(0, program);
+	/* It costs nobody else anything. */
+	nnpu_test_ctx = create(self->fd, &(struct drm_nnpu_context_create) {
+		.mem_limit = 1 << 20,
+	});
+	ASSERT_NE(0, nnpu_test_ctx);
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &job, 1));
+	nnpu_job_fini(self->fd, &job);
+}
+
+static bool write_file(const char *dir, const char *name, const char *text)
+{
+	char path[128];
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return good;
+}
+
+static long read_number(const char *dir, const char *name)
+{
+	char path[128];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%ld", &value) != 1)
+		value = -1;
+	fclose(f);
+	return value;
+}
+
+/* Contexts of one file, beside context 0. */
+#define FILE_CONTEXTS	15
+#define CHARGED_FILES	3
+
+static bool fill_file(void)
+{
+	const struct drm_nnpu_context_create attrs = { 0 };
+	int fd = nnpu_open();
+	unsigned int i;
+	uint32_t ctx;
+
+	for (i = 0; i < FILE_CONTEXTS; i++)
+		if (nnpu_context_create(fd, &attrs, &ctx))
+			return false;
+	return true;
+}
+
+/* In a group of its own: how much it is charged for contexts, -1 if that went wrong. */
+static long charge_of_contexts(const char *group)
+{
+	long before, after;
+	unsigned int i;
+
+	if (!write_file(group, "cgroup.procs", "0"))
+		return -1;
+	before = read_number(group, "memory.current");
+	for (i = 0; i < CHARGED_FILES; i++)
+		if (!fill_file())
+			return -1;
+	after = read_number(group, "memory.current");
+	return before < 0 || after < 0 ? -1 : after - before;
+}
+
+/* Of the size of an allocation of pages. */
+static long page_order(unsigned long size)
+{
+	unsigned long bytes = PAGE;
+
+	while (bytes < size)
+		bytes *= 2;
+	return (long)bytes;
+}
+
+/* Slot table and argument blocks are charged to the memory cgroup of who creates the context. */
+TEST_F(contexts, charged_to_the_cgroup)
+{
+	char root[] = "/tmp/nnpu-cgroup-XXXXXX", group[64];
+	struct drm_nnpu_device_info info = { 0 };
+	long charge = -1, blocks, tables, places;
+	uint32_t size = sizeof(info);
+	int result[2], status, ret;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		NNPU_SKIP(return, "not root");
+	places = 3 * (read_number("/sys/module/nnpu/parameters", "max_inflight") + 1);
+	ASSERT_LT(0, places);
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size));
+	ASSERT_NE(NULL, mkdtemp(root));
+	ret = mount("none", root, "cgroup2", 0, NULL) ? -errno : 0;
+	if (ret == -ENODEV && getenv("NNPU_DEBUG_KERNEL")) {
+		TH_LOG("the debug kernel has no control groups; the stock kernel has");
+		rmdir(root);
+		return;
+	}
+	ASSERT_EQ(0, ret);
+	snprintf(group, sizeof(group), "%s/nnpu", root);
+	ASSERT_TRUE(write_file(root, "cgroup.subtree_control", "+memory"));
+	ASSERT_EQ(0, mkdir(group, 0700));
+	ASSERT_EQ(0, pipe(result));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		charge = charge_of_contexts(group);
+		_exit(write(result[1], &charge, sizeof(charge)) != sizeof(charge));
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	ASSERT_EQ(sizeof(charge), read(result[0], &charge, sizeof(charge)));
+	blocks = places * page_order(sizeof(struct nnpu_args_header) +
+				     info.max_args * sizeof(struct nnpu_arg));
+	tables = page_order(info.max_slots * sizeof(struct nnpu_slot_entry));
+	TH_LOG("%d contexts of %ld + %ld bytes: %ld are charged", CHARGED_FILES * FILE_CONTEXTS,
+	       blocks, tables, charge);
+	/* The kernel charges for some pages in advance: half of the tables is not seen. */
+	EXPECT_LE(CHARGED_FILES * FILE_CONTEXTS * (blocks + tables / 2), charge);
+	EXPECT_EQ(0, umount2(root, MNT_DETACH));
+	rmdir(root);
+}
+
 /* What gives a context more than others needs CAP_SYS_NICE. */
 TEST_F(contexts, nice)
 {
@@ -238,7 +387,7 @@ TEST_F(contexts, nice)
 	pid_t pid;
 
 	if (geteuid() != 0)
-		SKIP(return, "not root");
+		NNPU_SKIP(return, "not root");
 	nnpu_test_ctx = create(self->fd, &urgent);
 	ASSERT_NE(0, nnpu_test_ctx);
 	/* It can be told from a lost one. */
