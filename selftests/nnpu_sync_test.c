@@ -323,6 +323,41 @@ TEST_F(sync, overtaken_writer)
 	close(dmabuf);
 }
 
+/*
+ * A job waits for its in-fences, not for those that others have put into the reservations of its
+ * buffers.
+ */
+TEST_F(sync, no_implicit_wait)
+{
+	struct nnpu_job before[BEFORE], writer, taker;
+	struct drm_prime_handle arg = { 0 };
+	int other = nnpu_open(), dmabuf;
+	uint32_t slot;
+
+	ASSERT_LE(0, other);
+	SLOW_JOBS(before);
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &writer, 16));
+	ASSERT_EQ(0, nnpu_job_init(other, &taker, 16));
+	dmabuf = export(self->fd, writer.buf.handle);
+	ASSERT_LE(0, dmabuf);
+	arg.fd = dmabuf;
+	ASSERT_EQ(0, nnpu_ioctl(other, DRM_IOCTL_PRIME_FD_TO_HANDLE, &arg));
+	ASSERT_EQ(0, nnpu_slot_bind(other, arg.handle, 0, writer.buf.size, RW, &slot));
+	nnpu_job_fill(&taker, 1);
+	/* Its second input is what the job before writes. */
+	taker.args[1].slot = slot;
+	taker.args[1].offset = writer.args[2].offset;
+	ASSERT_EQ(0, submit_behind(self->fd, before, &writer));
+	EXPECT_EQ(1, must_wait(dmabuf, DMA_BUF_SYNC_READ));
+	ASSERT_EQ(0, nnpu_job_submit(other, &taker));
+	ASSERT_EQ(0, nnpu_job_wait(other, &taker, WAIT_MS));
+	EXPECT_EQ(0, nnpu_syncobj_status(self->fd, writer.syncobj));
+	EXPECT_EQ(1, nnpu_syncobj_status(other, taker.syncobj));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &writer, WAIT_MS));
+	close(dmabuf);
+	close(other);
+}
+
 TEST_F(sync, imported_buffer)
 {
 	struct drm_prime_handle arg = { 0 };
