@@ -13,6 +13,7 @@
  */
 #include <fcntl.h>
 #include <glob.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -501,12 +502,56 @@ static int call_nth(struct state *s, call_fn call, enum target target, unsigned 
 	return ret;
 }
 
+/* Somebody who looks at all contexts all the time, those that are about to fail among them. */
+struct looker {
+	pthread_t thread;
+	bool runs;
+	volatile bool stop;
+	char path[NNPU_DEBUGFS_PATH_MAX + 32];
+};
+
+static void *looker_run(void *arg)
+{
+	struct looker *l = arg;
+	char text[4096];
+	int fd;
+
+	while (!l->stop) {
+		fd = open(l->path, O_RDONLY | O_CLOEXEC);
+		while (fd >= 0 && read(fd, text, sizeof(text)) > 0)
+			;
+		close(fd);
+	}
+	return NULL;
+}
+
+static bool looker_start(struct looker *l, int fd)
+{
+	char dir[NNPU_DEBUGFS_PATH_MAX];
+
+	if (nnpu_debugfs_dir(fd, dir))
+		return false;
+	snprintf(l->path, sizeof(l->path), "%s/state", dir);
+	l->runs = !access(l->path, R_OK) && !pthread_create(&l->thread, NULL, looker_run, l);
+	return l->runs;
+}
+
+static void looker_stop(struct looker *l)
+{
+	l->stop = true;
+	if (l->runs)
+		pthread_join(l->thread, NULL);
+}
+
 TEST_F_TIMEOUT(fail_nth, unwinds, 1800)
 {
 	struct state *s = &self->s;
+	struct looker looker = { 0 };
 	unsigned int n;
 	int ret;
 
+	if (variant->target == TARGET_context || variant->target == TARGET_context_create)
+		ASSERT_TRUE(looker_start(&looker, s->fd));
 	for (n = 1; n < MAX_NTH; n++) {
 		ret = call_nth(s, variant->call, variant->target, n);
 		if (!nth.injected) {
@@ -519,7 +564,42 @@ TEST_F_TIMEOUT(fail_nth, unwinds, 1800)
 			TH_LOG("after a failure at place %u (%d)", n, ret);
 		ASSERT_EQ(0, nnpu_job_run(s->fd, &s->job, n));
 	}
+	looker_stop(&looker);
 	EXPECT_LT(n, MAX_NTH);
+}
+
+/* All allocations of 16 pages and more of this process fail, or none any more. */
+static bool large_fail(bool fail)
+{
+	return !write_text(DEBUGFS "/fail_page_alloc/min-order", fail ? "4" : "0") &&
+	       !write_text(DEBUGFS "/fail_page_alloc/times", fail ? "-1" : "1") &&
+	       !write_text(DEBUGFS "/fail_page_alloc/probability", fail ? "100" : "0") &&
+	       !write_text(DEBUGFS "/fail_page_alloc/task-filter", fail ? "Y" : "N") &&
+	       !write_text("/proc/self/make-it-fail", fail ? "1" : "0");
+}
+
+/* Memory that is in pieces has room for a context. */
+TEST(small_pieces)
+{
+	const struct drm_nnpu_context_create attrs = { 0 };
+	int fd = nnpu_open(), ret;
+	struct nnpu_job job;
+	bool works;
+
+	if (fd < 0)
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
+	if (!set_up()) {
+		ASSERT_FALSE(debug_kernel());
+		SKIP(return, "kernel without fault injection");
+	}
+	ASSERT_TRUE(large_fail(true));
+	ret = nnpu_context_create(fd, &attrs, &nnpu_test_ctx);
+	works = !ret && !nnpu_job_init(fd, &job, 64) && !nnpu_job_run(fd, &job, 1);
+	EXPECT_TRUE(large_fail(false));
+	EXPECT_EQ(0, ret);
+	EXPECT_TRUE(works);
+	nnpu_test_ctx = 0;
+	close(fd);
 }
 
 #define DRIVER_DIR	"/sys/bus/pci/drivers/nnpu"
