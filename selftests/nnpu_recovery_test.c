@@ -3,6 +3,9 @@
  * Injected faults of the device. Every waiter gets a definite status, jobs of others survive
  * where that is possible, and the next job works.
  */
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -255,6 +258,99 @@ TEST_F_TIMEOUT(nnpu, files_close_meanwhile, 240)
 	ASSERT_EQ(0, ret);
 	EXPECT_EQ(0, nnpu_job_run(fd, &next, 4));
 	nnpu_job_fini(fd, &next);
+	close(fd);
+}
+
+static bool driver(const char *action, const char *device)
+{
+	char path[64];
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/nnpu/%s", action);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	good = fd >= 0 && write(fd, device, strlen(device)) == (ssize_t)strlen(device);
+	close(fd);
+	return good;
+}
+
+/* The core dump of a device: its beginning; true if there is one. It is gone afterwards. */
+static bool take_dump(const char *device, char *text, size_t room)
+{
+	char link[320], target[256];
+	bool found = false;
+	ssize_t len;
+	glob_t dumps;
+	size_t i;
+	int fd;
+
+	if (glob("/sys/class/devcoredump/devcd*", 0, NULL, &dumps))
+		return false;
+	for (i = 0; i < dumps.gl_pathc && !found; i++) {
+		snprintf(link, sizeof(link), "%s/failing_device", dumps.gl_pathv[i]);
+		len = readlink(link, target, sizeof(target) - 1);
+		target[len < 0 ? 0 : len] = '\0';
+		if (!strstr(target, device))
+			continue;
+		snprintf(link, sizeof(link), "%s/data", dumps.gl_pathv[i]);
+		fd = open(link, O_RDWR | O_CLOEXEC);
+		len = fd < 0 ? -1 : read(fd, text, room - 1);
+		text[len < 0 ? 0 : len] = '\0';
+		found = len > 0 && write(fd, "0", 1) == 1;
+		close(fd);
+	}
+	globfree(&dumps);
+	return found;
+}
+
+/* A job that hangs ends with -ETIME. */
+static int hang(int fd, struct nnpu_job *job)
+{
+	int ret = nnpu_inject(fd, NNPU_INJECT_JOB_STALL, 1);
+
+	if (!ret)
+		ret = nnpu_job_submit(fd, job);
+	if (!ret)
+		ret = nnpu_job_wait(fd, job, WAIT_MS);
+	return ret ? ret : nnpu_syncobj_status(fd, job->syncobj);
+}
+
+/* The first hang of a binding is dumped, the next one is not. */
+TEST(dump)
+{
+	char path[NNPU_DEBUGFS_PATH_MAX], text[4096] = "";
+	struct nnpu_job job;
+	int fd = nnpu_open();
+	const char *device;
+	unsigned int i;
+
+	if (fd < 0)
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
+	if (nnpu_inject(fd, NNPU_INJECT_JOB_STALL, 0) == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	if (access("/sys/class/devcoredump", F_OK))
+		NNPU_SKIP(return, "kernel without core dumps of devices");
+	ASSERT_EQ(0, nnpu_debugfs_dir(fd, path));
+	close(fd);
+	device = strrchr(path, '/') + 1;
+	ASSERT_TRUE(driver("unbind", device));
+	ASSERT_TRUE(driver("bind", device));
+	while (take_dump(device, text, sizeof(text)))
+		;
+	fd = nnpu_open();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init(fd, &job, 64));
+	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
+	EXPECT_EQ(-ETIME, hang(fd, &job));
+	for (i = 0; i < WAIT_MS && !take_dump(device, text, sizeof(text)); i++)
+		usleep(1000);
+	EXPECT_EQ(0, strncmp(text, "nnpu core dump 1\n", strlen("nnpu core dump 1\n")));
+	EXPECT_NE(NULL, strstr(text, "\nreg 0x000 "));
+	EXPECT_NE(NULL, strstr(text, "\nqueue 1: live 1, 1 commands\n"));
+	EXPECT_NE(NULL, strstr(text, "\njob 0x"));
+	EXPECT_EQ(-ETIME, hang(fd, &job));
+	EXPECT_FALSE(take_dump(device, text, sizeof(text)));
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
 	close(fd);
 }
 
