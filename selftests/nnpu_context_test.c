@@ -155,7 +155,6 @@ TEST_F(contexts, users_share_contexts)
 	}
 }
 
-
 #define MS		1000000ull
 
 static uint32_t create(int fd, const struct drm_nnpu_context_create *attrs)
