@@ -37,7 +37,7 @@ endef
 # the sanitizers of these compilers do not start, or only now and then.
 RUN_UNDER = $(if $(SAN),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
-host-tests: $(HOST_TESTS) $(FUZZ_TESTS)
+host-tests: $(HOST_TESTS) $(FUZZ_TESTS) $(PACE_TESTS)
 
 # Without the fuzzers.
 all-host-tests: $(HOST_TESTS)
