@@ -8,6 +8,7 @@
 #   NNPU_CYCLES    insmod, inference, rmmod      (default 5)
 #   NNPU_KILLS     kill -9 in the middle         (default 20)
 #   NNPU_UNBINDS   unbind and bind under load, and while suspended  (default 5)
+#   NNPU_RESETS    resets of the function under load, through sysfs  (default 5)
 #   NNPU_REMOVALS  the device pulled out and put back under load, through the
 #                  machine's monitor (scripts/vm --guest-monitor)  (default 2)
 #   NNPU_KO        path of nnpu.ko               (default: modprobe nnpu)
@@ -21,6 +22,7 @@ loop=$bin/nnpu_loop
 cycles=${NNPU_CYCLES:-5}
 kills=${NNPU_KILLS:-20}
 unbinds=${NNPU_UNBINDS:-5}
+resets=${NNPU_RESETS:-5}
 removals=${NNPU_REMOVALS:-2}
 test_no=0
 failed=0
@@ -161,21 +163,24 @@ objects_idle() {
 	now=$(objects) && ! grep -Evq '[[:space:]:]0$' <<< "$now"
 }
 
-# taken_away COUNT TAKE GIVE: processes are at work, the function TAKE takes the
-# device from under them, each of them learns it; GIVE gives it back.
+# taken_away COUNT TAKE GIVE [OPTION...]: processes are at work, one with each option (default:
+# two with SUBMIT, two with user queues). The function TAKE takes the device from under them,
+# each of them learns it; GIVE gives it back.
 taken_away() {
-	local i p pids status out count=$1
+	local i p pids status out count=$1 take=$2 give=$3
+	shift 3
+	[ $# -gt 0 ] || set -- '' '' -q -q
 	rm -f "$tmp/ready2"
 	mkfifo "$tmp/ready2"
 	for ((i = 1; i <= count; i++)); do
 		pids=
-		for p in '' '' -q -q; do
+		for p in "$@"; do
 			start_loop "$tmp/ready2" "$p" ||
 				{ fail "round $i: no job was done: $(cat "$tmp/loop.err")"; return 1; }
 			pids="$pids $loop_pid"
 		done
 		pause
-		"$2" || { fail "round $i: $2 failed"; return 1; }
+		"$take" || { fail "round $i: $take failed"; return 1; }
 		for p in $pids; do
 			wait_until 60 gone "$p" || { fail "round $i: process $p still waits"; kill -9 "$p"; return 1; }
 			wait "$p"
@@ -185,7 +190,7 @@ taken_away() {
 				return
 			fi
 		done
-		"$3" || { fail "round $i: $3 failed"; return 1; }
+		"$give" || { fail "round $i: $give failed"; return 1; }
 		out=$("$loop" -n 20 2>&1) || { fail "round $i: afterwards: $out"; return 1; }
 		out=$("$loop" -q -n 20 2>&1) || { fail "round $i: afterwards, user queue: $out"; return 1; }
 	done
@@ -198,6 +203,32 @@ bind() { echo "$address" > /sys/bus/pci/drivers/nnpu/bind; }
 test_unbinds() {
 	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
 	taken_away "$unbinds" unbind bind
+}
+
+# A function-level reset, with transfers under way. The device stays bound; who used it has
+# lost its context.
+reset_function() { echo 1 > "/sys/bus/pci/devices/$address/reset"; }
+
+test_function_resets() {
+	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
+	[[ $(cat "/sys/bus/pci/devices/$address/reset_method" 2> /dev/null) = *flr* ]] ||
+		{ fail "no function-level reset"; return 1; }
+	echo flr > "/sys/bus/pci/devices/$address/reset_method"
+	taken_away "$resets" reset_function true
+}
+
+# Bus mastering goes off with transfers under way. The driver finds the device dead, after it
+# has waited for the answers to commands. (A user queue is STOPPED: it cannot complete.)
+masters_no_more() {
+	pci_command_write 002
+	no_bus_master
+}
+
+bind_again() { unbind && bind; }
+
+test_bus_master_off() {
+	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
+	taken_away 1 masters_no_more bind_again '' '' ''
 }
 
 # The port that leads to the monitor of the machine this runs in.
@@ -373,15 +404,17 @@ fi
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 # None may be zero: a test of nothing would pass.
-for count in "$cycles" "$kills" "$unbinds" "$removals"; do
+for count in "$cycles" "$kills" "$unbinds" "$resets" "$removals"; do
 	[[ $count =~ ^[1-9][0-9]*$ ]] || { echo "Bail out! a count is '$count'"; exit 1; }
 done
 echo "TAP version 13"
-echo "1..8"
+echo "1..10"
 check "module unload is refused while a file is open" test_rmmod_in_use
 check "$cycles cycles of insmod, inference, rmmod" test_cycles
 check "$kills processes killed in the middle of inference" test_kills
 check "$unbinds times unbind and bind while jobs run" test_unbinds
+check "$resets function-level resets while jobs run" test_function_resets
+check "bus mastering off while jobs run" test_bus_master_off
 name="$unbinds times unbind and rmmod while suspended"
 if runtime_pm || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
 	check "$name" test_suspended
