@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -28,6 +29,9 @@
 #define FILE_SIZE	12289
 #define LIMIT_SECONDS	30
 #define SLOT		7
+
+/* A pipe whose other end only the test has. */
+static int test_lives[2];
 
 /* ---- the process that serves the file ---- */
 
@@ -55,7 +59,10 @@ static void serve_file(int dev)
 		.nlink = 1, .blksize = 4096 } };
 	struct fuse_open_out opened = { .fh = 1 };
 
-	while (read(dev, buffer, sizeof(buffer)) > 0) {
+	struct pollfd fds[] = { { .fd = dev, .events = POLLIN }, { .fd = test_lives[0] } };
+
+	/* If the test dies, the client cannot end before this process. */
+	while (poll(fds, 2, -1) > 0 && !fds[1].revents && read(dev, buffer, sizeof(buffer)) > 0) {
 		if (in->opcode == FUSE_INIT)
 			answer(dev, in, &init, sizeof(init));
 		else if (in->opcode == FUSE_GETATTR)
@@ -318,6 +325,7 @@ static _Noreturn void be_client(const struct attack *attack, int socket, int pip
 		report.status = attack->make(&c);
 	if (write(pipe, &report, sizeof(report)) != sizeof(report))
 		_exit(1);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;)
 		pause();
 }
@@ -362,15 +370,18 @@ static void test_attack(struct nnhal_prepared_model *model, const struct attack 
 	pid_t pid;
 
 	make_sockets(sv);
-	die_if(pipe2(pipes, O_CLOEXEC) || nnhal_burst_serve(sv[1], model, NULL, &ending.server),
+	die_if(pipe2(pipes, O_CLOEXEC) || pipe2(test_lives, O_CLOEXEC) || nnhal_burst_serve(sv[1], model, NULL, &ending.server),
 	       "serve");
 	close(sv[1]);
 	fflush(stdout);
 	pid = fork();
 	die_if(pid < 0, "fork");
-	if (!pid)
+	if (!pid) {
+		close(test_lives[1]);
 		be_client(attack, sv[0], pipes[1]);
+	}
 	close(sv[0]);
+	close(test_lives[0]);
 	close(pipes[1]);
 	die_if(read(pipes[0], &report, sizeof(report)) != sizeof(report), attack->what);
 	close(pipes[0]);
@@ -378,6 +389,7 @@ static void test_attack(struct nnhal_prepared_model *model, const struct attack 
 		tap_skip("%s: needs /dev/fuse and the right to mount", attack->what);
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
+		close(test_lives[1]);
 		nnhal_burst_server_destroy(ending.server);
 		return;
 	}
@@ -394,6 +406,7 @@ static void test_attack(struct nnhal_prepared_model *model, const struct attack 
 	kill(report.server, SIGKILL);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	close(test_lives[1]);
 	pthread_join(thread, NULL);
 	for (i = 0; i < LIMIT_SECONDS * 100 && (count_entries("/proc/self/task") != threads ||
 						 count_entries("/proc/self/fd") != fds); i++)
