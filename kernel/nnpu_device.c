@@ -14,6 +14,10 @@
  * @ndev: device
  * @idx: for nnpu_device_exit()
  *
+ * On the way to a fence signal a section begins before dma_fence_begin_signalling(). lockdep
+ * connects what is taken later to the innermost lock only; a section, as a recursive reader,
+ * would hide the annotation from it.
+ *
  * Return: false if the device is gone, dead or paused. In this case the device does not access
  * memory any more, and the caller may free memory that the device used.
  */

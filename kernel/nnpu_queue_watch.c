@@ -331,14 +331,15 @@ static void nnpu_queue_watch_work(struct work_struct *work)
 	struct nnpu_queue *queue = container_of(to_delayed_work(work), struct nnpu_queue,
 						watchdog_work);
 	struct nnpu_device *ndev = queue->qp.ndev;
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie;
 	int idx;
 
-	if (nnpu_device_enter(ndev, &idx)) {
-		nnpu_queue_watch(ndev);
-		nnpu_device_exit(ndev, idx);
-	}
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
+	cookie = dma_fence_begin_signalling();
+	nnpu_queue_watch(ndev);
 	dma_fence_end_signalling(cookie);
+	nnpu_device_exit(ndev, idx);
 }
 
 /**

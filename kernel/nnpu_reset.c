@@ -118,15 +118,16 @@ out:
 static void nnpu_reset_work(struct work_struct *work)
 {
 	struct nnpu_device *ndev = container_of(work, struct nnpu_device, reset_work);
-	bool cookie = dma_fence_begin_signalling();
+	bool cookie;
 	int idx;
 
-	if (nnpu_device_enter(ndev, &idx)) {
-		if (atomic64_read(&ndev->reset_count) < atomic64_read(&ndev->reset_wanted))
-			nnpu_reset_device(ndev, "admin command failed", NNPU_CID_NONE, 0);
-		nnpu_device_exit(ndev, idx);
-	}
+	if (!nnpu_device_enter(ndev, &idx))
+		return;
+	cookie = dma_fence_begin_signalling();
+	if (atomic64_read(&ndev->reset_count) < atomic64_read(&ndev->reset_wanted))
+		nnpu_reset_device(ndev, "admin command failed", NNPU_CID_NONE, 0);
 	dma_fence_end_signalling(cookie);
+	nnpu_device_exit(ndev, idx);
 }
 
 /**

@@ -28,21 +28,17 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	/* A reference for the caller; a job that the device has may be freed meanwhile. */
 	struct dma_fence *fence = dma_fence_get(job->fence);
 	struct nnpu_device *ndev = job->ctx->ndev;
-	bool cookie = dma_fence_begin_signalling();
+	bool entered, cookie;
 	int ret, idx;
 
+	entered = nnpu_device_enter(ndev, &idx);
+	cookie = dma_fence_begin_signalling();
 	ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
-	if (ret)
-		goto out_end;
-	ret = -ENODEV;
-	/* Paused: the context was lost, and the device comes back. */
-	if (READ_ONCE(ndev->paused)) {
-		ret = -ECANCELED;
-	} else if (nnpu_device_enter(ndev, &idx)) {
+	if (!ret && entered)
 		ret = nnpu_queue_submit(&ndev->queue, job);
-		nnpu_device_exit(ndev, idx);
-	}
-out_end:
+	else if (!ret)
+		/* Paused: the context was lost, and the device comes back. */
+		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
 	if (ret) {
 		/* The scheduler is through with the job, even if its fence signals later. */
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
@@ -50,6 +46,8 @@ out_end:
 		fence = ERR_PTR(ret);
 	}
 	dma_fence_end_signalling(cookie);
+	if (entered)
+		nnpu_device_exit(ndev, idx);
 	return fence;
 }
 

@@ -195,6 +195,8 @@ PARTS = {
     "guest": guest("vm", "selftests/nnpu_uapi", "selftests/nnpu_userq"),
     "debug": guest("debug", "selftests/nnpu_uapi"),
     "injection": guest("debug", "selftests/nnpu_fail_nth"),
+    "recovery": guest("debug", "selftests/nnpu_recovery"),
+    "kill": guest("vm", "selftests/nnpu_kill"),
 }
 
 KERNEL = "kernel/**/*.c"
@@ -365,6 +367,15 @@ SABOTAGES = [
     Sabotage("planted-missing", "debug", "the planted faults are not there",
              (replace("scripts/check", r"^\texport NNPU_PLANTED_KO$", "\tunset NNPU_PLANTED_KO"),),
              "could not be planted"),
+    Sabotage("signalling-allocates", "recovery", "memory is allocated on the way to a fence signal",
+             (replace("kernel/nnpu_queue_watch.c", r"^(#include <linux/dma-fence.h>)$", r"\1\n#include <linux/slab.h>"),
+              replace("kernel/nnpu_queue_watch.c",
+                      r"^(static void nnpu_queue_watch_climb\([^{]*\{\n(?:[^\n]+\n)*\n)",
+                      r"\1\tkfree(kzalloc(64, GFP_KERNEL));\n")),
+             "nnpu_recovery: the kernel reports no error: it does"),
+    Sabotage("fence-early", "kill", "the fence of a cancelled job signals before its in-fences",
+             (replace(KERNEL, r"^\tdeferred = !gate->all_in;$", "\tdeferred = false;"),),
+             "nobody_waits_for_in_fences"),
     Sabotage("no-injection", "injection", "fault injection never hits",
              (replace("selftests/nnpu_fail_nth_test.c", r"^(static void nth_begin\(void\)\n\{\n)", r"\1\treturn;\n"),),
              "^  FAILED: total.each_call_failed"),
