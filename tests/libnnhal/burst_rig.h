@@ -199,6 +199,7 @@ static inline enum nnhal_status rig_start(struct rig *r)
 {
 	const struct nnhal_burst_channel channel = {
 		sizeof(channel), nnhal_fmq_fd(r->requests), nnhal_fmq_fd(r->results), r->socket[1],
+		0,
 	};
 	enum nnhal_status status =
 		nnhal_burst_server_create(&channel, NULL, &r->options, &r->server);

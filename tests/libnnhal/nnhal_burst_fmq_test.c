@@ -24,7 +24,7 @@ static void test_create(void)
 	rig_init(&r, 16, 16);
 	r.options.diag = &diag;
 	channel = (struct nnhal_burst_channel){ sizeof(channel), nnhal_fmq_fd(r.requests),
-						nnhal_fmq_fd(r.results), r.socket[1] };
+						nnhal_fmq_fd(r.results), r.socket[1], 0 };
 	ok(nnhal_burst_server_create(NULL, NULL, &r.options, &server) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT, "E01 no channel");
 	ok(nnhal_burst_server_create(&channel, NULL, NULL, &server) ==

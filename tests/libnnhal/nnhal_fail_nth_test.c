@@ -754,7 +754,7 @@ static enum nnhal_status try_server_create(void)
 	    nnhal_fmq_create(24, 64, NNHAL_FMQ_READER, &results))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	channel = (struct nnhal_burst_channel){ sizeof(channel), nnhal_fmq_fd(requests), nnhal_fmq_fd(results),
-						sv[1] };
+						sv[1], 0 };
 	arm();
 	status = nnhal_burst_server_create(&channel, by.model, NULL, &server);
 	if (!status)

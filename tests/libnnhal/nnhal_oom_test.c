@@ -220,7 +220,7 @@ static enum nnhal_status try_burst_server(void)
 	if (!nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &requests) &&
 	    !nnhal_fmq_create(24, 16, NNHAL_FMQ_READER, &results)) {
 		channel = (struct nnhal_burst_channel){ sizeof(channel), nnhal_fmq_fd(requests),
-							nnhal_fmq_fd(results), sv[1] };
+							nnhal_fmq_fd(results), sv[1], 0 };
 		status = nnhal_burst_server_create(&channel, model, NULL, &server);
 	}
 	countdown = 0;

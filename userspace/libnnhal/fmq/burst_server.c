@@ -160,7 +160,8 @@ enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *ch
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	*server = NULL;
 	if (!channel || !options_read(&read, channel, &none, sizeof(read),
-				      SIZE_UP_TO(struct nnhal_burst_channel, socket)))
+				      SIZE_UP_TO(struct nnhal_burst_channel, reserved)) ||
+	    read.reserved)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	return start_server(&read, read.socket, model, options, server);
 }

@@ -159,6 +159,10 @@ static enum nnhal_status examine(struct nnhal_memory *m, struct nnhal_diag *diag
 static enum nnhal_status check_desc(const struct nnhal_memory_desc *desc,
 				    struct nnhal_diag *diag)
 {
+	if (desc->reserved) {
+		diag_set(diag, "memory reserved 0x%x, expected 0", desc->reserved);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	if (desc->kind > NNHAL_MEMORY_HARDWARE_BUFFER) {
 		diag_set(diag, "memory kind %u is not known", desc->kind);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
@@ -204,7 +208,7 @@ static enum nnhal_status import(const struct nnhal_memory_desc *given, bool fore
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	if (!options_read(&read, given, &defaults, sizeof(read),
-			  SIZE_UP_TO(struct nnhal_memory_desc, access))) {
+			  SIZE_UP_TO(struct nnhal_memory_desc, reserved))) {
 		diag_set(diag, "description of a memory object of another version");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}

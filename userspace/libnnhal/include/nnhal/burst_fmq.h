@@ -263,6 +263,7 @@ struct nnhal_burst_server;
  * @result_fd: queue of struct nnhal_burst_result_datum
  * @socket: connected AF_UNIX socket of type SOCK_SEQPACKET; the client has the other
  *	end. For doorbells and hang-up
+ * @reserved: zero
  *
  * Functions that take a channel duplicate all three descriptors.
  */
@@ -271,6 +272,7 @@ struct nnhal_burst_channel {
 	int request_fd;
 	int result_fd;
 	int socket;
+	uint32_t reserved;
 };
 
 /**
@@ -353,7 +355,7 @@ struct nnhal_burst_server_options {
  * impossible, or with nnhal_burst_server_destroy(). The end of the burst ends the thread,
  * releases mappings and memory objects, and shuts the socket down.
  *
- * Return: NONE; INVALID_ARGUMENT (NULL pointer, neither or both of model and
+ * Return: NONE; INVALID_ARGUMENT (NULL pointer, reserved not 0, neither or both of model and
  * executor); GENERAL_FAILURE (a descriptor is not a valid queue or socket);
  * RESOURCE_EXHAUSTED_*; statuses of nnhal_burst_create().
  */

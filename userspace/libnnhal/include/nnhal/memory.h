@@ -55,6 +55,7 @@ enum nnhal_memory_kind {
  * @offset: NNHAL_MEMORY_MMAP_FD: first byte in the file; else zero
  * @access: NNHAL_MEMORY_READ and NNHAL_MEMORY_WRITE, 0 = all that @fd allows.
  *	Memory without write access serves inputs and constants only
+ * @reserved: zero
  */
 struct nnhal_memory_desc {
 	size_t struct_size;
@@ -63,6 +64,7 @@ struct nnhal_memory_desc {
 	uint64_t size;
 	uint64_t offset;
 	uint32_t access;
+	uint32_t reserved;
 };
 
 /**
@@ -71,7 +73,7 @@ struct nnhal_memory_desc {
  * @memory: out: new object with one reference, NULL after an error
  * @diag: filled in after an error; may be NULL
  *
- * Return: NONE; INVALID_ARGUMENT (unknown kind, fd not of this kind, size 0 or
+ * Return: NONE; INVALID_ARGUMENT (unknown kind, reserved not 0, fd not of this kind, size 0 or
  * larger than the object, access the fd does not give); GENERAL_FAILURE
  * (NNHAL_MEMORY_HARDWARE_BUFFER); RESOURCE_EXHAUSTED_* (no memory or file
  * descriptors).
