@@ -276,6 +276,74 @@ static void test_abandoned(void)
 	run_fini(&r);
 }
 
+static int no_fence(struct transport *t, struct transport_fence **fence)
+{
+	(void)t;
+	(void)fence;
+	return -error;
+}
+
+static int no_bo(struct transport *t, uint64_t size, struct transport_bo *bo)
+{
+	(void)t;
+	(void)size;
+	(void)bo;
+	return -error;
+}
+
+/* The status of a run that needs a new execution object is that of the error, not a shortage. */
+static void test_new_execution(void)
+{
+	static const struct {
+		int error;
+		enum nnhal_status expected;
+	} entries[] = {
+		{ ENODEV, NNHAL_STATUS_DEVICE_UNAVAILABLE },
+		{ EMFILE, NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT },
+		{ ENOSPC, NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT },
+		{ ENOMEM, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+		{ EINVAL, NNHAL_STATUS_GENERAL_FAILURE },
+	};
+	static struct fixture f;
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_prepared_model *model = NULL;
+	struct nnhal_device *device = NULL;
+	struct transport_ops ops;
+	enum nnhal_status status;
+	struct run r;
+	size_t i;
+
+	make_add_relu(&f);
+	run_init(&r, 4);
+	o.diag = &r.diag;
+	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model), "a model"))
+		return;
+	real = device->transport->ops;
+	device->transport->ops = &ops;
+	for (i = 0; i < 2 * sizeof(entries) / sizeof(entries[0]); i++) {
+		ops = *real;
+		/* The buffers first: one stays. */
+		if (i < sizeof(entries) / sizeof(entries[0]))
+			ops.bo_create = no_bo;
+		else
+			ops.fence_create = no_fence;
+		error = entries[i % (sizeof(entries) / sizeof(entries[0]))].error;
+		status = nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL,
+								    NULL, NULL);
+		ok(status == entries[i % (sizeof(entries) / sizeof(entries[0]))].expected &&
+		   strstr(r.diag.message, "execution"), "no %s: %s, %s",
+		   ops.bo_create == no_bo ? "buffer" : "fence", nnhal_status_name((int)status),
+		   r.diag.message);
+	}
+	device->transport->ops = real;
+	ok(!nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL, NULL),
+	   "a run afterwards");
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	run_fini(&r);
+}
+
 /* An error of the wait for several jobs is not one of the first. */
 static int refused_together(struct transport *t, struct transport_fence *const *fences,
 			    uint32_t count, int64_t timeout_ns, uint32_t *first)
@@ -371,6 +439,7 @@ int main(void)
 	test_wait();
 	if (transport_sim_available()) {
 		test_abandoned();
+		test_new_execution();
 		test_async();
 		test_burst();
 	}

@@ -89,10 +89,8 @@ bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***b
 	return true;
 }
 
-enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, uint32_t own,
-				   int error, struct nnhal_diag *diag)
+enum nnhal_status args_memory_status(struct nnhal_device *device, uint32_t own, int error)
 {
-	diag_set(diag, "pool %u cannot be bound: %s", pool, errno_text(-error));
 	/* The request is valid, so an error of the memory is no argument error. */
 	if (error == -EINVAL || error == -EFAULT || error == -EBADF)
 		return NNHAL_STATUS_GENERAL_FAILURE;
@@ -100,6 +98,13 @@ enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, u
 	if (error == -ENOSPC && bind_table_has_others(device->table, own))
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	return device_status_from_error(device, error);
+}
+
+enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, uint32_t own,
+				   int error, struct nnhal_diag *diag)
+{
+	diag_set(diag, "pool %u cannot be bound: %s", pool, errno_text(-error));
+	return args_memory_status(device, own, error);
 }
 
 enum nnhal_status args_copy_inputs(const struct request_rules *rules,

@@ -35,6 +35,8 @@ uint64_t args_loop_timeout(const struct nnhal_execute_options *options);
 /* Grow the arrays to @num_pools entries. False: no memory. */
 bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***bindings,
 		    uint32_t *max_pools, uint32_t num_pools);
+/* Status of an execution that gets no memory or fence of the device; it holds @own slots. */
+enum nnhal_status args_memory_status(struct nnhal_device *device, uint32_t own, int error);
 /* Status of an execution whose pool cannot be bound; @own pools are. */
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, uint32_t own,
 				   int error, struct nnhal_diag *diag);

@@ -72,6 +72,7 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	uint64_t start_ns;
 	struct execution *e;
 	uint32_t num_pools, i;
+	int err;
 
 	status = execute_options_read(&read, options);
 	if (status)
@@ -85,14 +86,16 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	}
 	if (!device_is_usable(model->device, read.diag))
 		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
-	e = execution_get(model);
-	if (e)
-		nnhal_prepared_model_ref(model);
+	err = execution_get(model, &e);
+	if (err) {
+		diag_set(read.diag, "resources of an execution: %s", errno_text(-err));
+		return args_memory_status(model->device, 0, err);
+	}
+	nnhal_prepared_model_ref(model);
 	num_pools = request->num_pools;
-	if (!e || !args_make_room(&e->pools, &e->bindings, &e->max_pools, num_pools)) {
+	if (!args_make_room(&e->pools, &e->bindings, &e->max_pools, num_pools)) {
 		diag_set(read.diag, "no memory for an execution");
-		if (e)
-			execution_done(e);
+		execution_done(e);
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	e->options = read;

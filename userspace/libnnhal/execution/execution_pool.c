@@ -3,6 +3,7 @@
  * Execution objects: a prepared model keeps idle ones, so that a run whose memory is bound
  * already allocates nothing.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -53,30 +54,35 @@ static void leave_results(struct execution *e)
 	e->profile = NULL;
 }
 
-static struct execution *execution_create(struct nnhal_prepared_model *model)
+static int execution_create(struct nnhal_prepared_model *model, struct execution **result)
 {
 	struct transport *t = model->device->transport;
 	size_t n = (size_t)execution_num_args(model) + 1;
 	struct execution *e = calloc(1, sizeof(*e));
+	int err = -ENOMEM;
 
 	if (!e)
-		return NULL;
+		return err;
 	e->model = model;
 	e->resolved = calloc(n, sizeof(*e->resolved));
 	e->args = calloc(n, sizeof(*e->args));
 	e->shapes = calloc(n, sizeof(*e->shapes));
-	if (!e->resolved || !e->args || !e->shapes ||
-	    arena_get(&model->device->arena, result_size(model), &e->result) ||
-	    t->ops->fence_create(t, &e->fence)) {
+	if (e->resolved && e->args && e->shapes)
+		err = arena_get(&model->device->arena, result_size(model), &e->result);
+	if (!err)
+		err = t->ops->fence_create(t, &e->fence);
+	if (err) {
 		execution_free(e);
-		return NULL;
+		return err;
 	}
-	return e;
+	*result = e;
+	return 0;
 }
 
-struct execution *execution_get(struct nnhal_prepared_model *model)
+int execution_get(struct nnhal_prepared_model *model, struct execution **result)
 {
 	struct execution *e;
+	int err;
 
 	pthread_mutex_lock(&model->lock);
 	e = model->idle;
@@ -85,15 +91,15 @@ struct execution *execution_get(struct nnhal_prepared_model *model)
 		model->num_idle--;
 	}
 	pthread_mutex_unlock(&model->lock);
-	if (!e)
-		e = execution_create(model);
-	if (e) {
-		e->num_pools = 0;
-		e->preset = NNHAL_STATUS_NONE;
-		e->is_abandoned = false;
-		e->callback = NULL;
-	}
-	return e;
+	err = e ? 0 : execution_create(model, &e);
+	if (err)
+		return err;
+	e->num_pools = 0;
+	e->preset = NNHAL_STATUS_NONE;
+	e->is_abandoned = false;
+	e->callback = NULL;
+	*result = e;
+	return 0;
 }
 
 void execution_put(struct execution *e)

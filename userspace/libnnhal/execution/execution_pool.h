@@ -50,10 +50,10 @@ static inline uint32_t execution_num_args(const struct nnhal_prepared_model *mod
 }
 
 /*
- * An execution object of a model, an idle one or a new one; NULL: no memory. The caller
- * holds a reference of the model until after execution_put().
+ * An execution object of a model, an idle one or a new one. 0 or -errno. The caller holds a
+ * reference of the model until after execution_put().
  */
-struct execution *execution_get(struct nnhal_prepared_model *model);
+int execution_get(struct nnhal_prepared_model *model, struct execution **result);
 /*
  * The run is over: drop the references of its pools and keep the object for the next one. If it
  * is abandoned, its place for results is not used again before the device is closed, nor are bounce

@@ -71,48 +71,54 @@ void arena_fini(struct arena *arena)
 	pthread_mutex_destroy(&arena->lock);
 }
 
-static struct arena_block *block_create(struct arena *arena, uint64_t size)
+static int block_create(struct arena *arena, uint64_t size, struct arena_block **result)
 {
 	struct arena_block *block = calloc(1, sizeof(*block));
+	int err;
 
 	if (!block)
-		return NULL;
+		return -ENOMEM;
 	block->bo = (struct transport_bo)TRANSPORT_BO_NONE;
-	if (bind_table_bo_create(arena->table, size > BLOCK_SIZE ? size : BLOCK_SIZE,
-				 &block->bo)) {
+	err = bind_table_bo_create(arena->table, size > BLOCK_SIZE ? size : BLOCK_SIZE,
+				   &block->bo);
+	if (err) {
 		free(block);
-		return NULL;
+		return err;
 	}
 	block->next = arena->blocks;
 	arena->blocks = block;
-	return block;
+	*result = block;
+	return 0;
 }
 
-static struct arena_chunk *cut(struct arena *arena, uint64_t size)
+static int cut(struct arena *arena, uint64_t size, struct arena_chunk **result)
 {
 	struct arena_block *block = arena->blocks;
 	struct arena_chunk *chunk = calloc(1, sizeof(*chunk));
+	int err = 0;
 
 	if (!chunk)
-		return NULL;
+		return -ENOMEM;
 	if (!block || block->bo.size - block->used < size)
-		block = block_create(arena, size);
-	if (!block) {
+		err = block_create(arena, size, &block);
+	if (err) {
 		free(chunk);
-		return NULL;
+		return err;
 	}
 	chunk->slot = block->bo.slot;
 	chunk->offset = block->used;
 	chunk->map = (uint8_t *)block->bo.map + block->used;
 	chunk->size = (uint32_t)size;
 	block->used += size;
-	return chunk;
+	*result = chunk;
+	return 0;
 }
 
 int arena_get(struct arena *arena, uint64_t size, struct arena_chunk **result)
 {
 	struct arena_chunk *chunk;
 	unsigned int class = 0;
+	int err = 0;
 
 	while (class < ARRAY_SIZE(arena->free) && (1ull << (class + MIN_SHIFT)) < size)
 		class++;
@@ -123,12 +129,11 @@ int arena_get(struct arena *arena, uint64_t size, struct arena_chunk **result)
 	if (chunk)
 		arena->free[class] = chunk->next;
 	else
-		chunk = cut(arena, 1ull << (class + MIN_SHIFT));
+		err = cut(arena, 1ull << (class + MIN_SHIFT), &chunk);
 	pthread_mutex_unlock(&arena->lock);
-	if (!chunk)
-		return -ENOMEM;
-	*result = chunk;
-	return 0;
+	if (!err)
+		*result = chunk;
+	return err;
 }
 
 void arena_put(struct arena *arena, struct arena_chunk *chunk)
