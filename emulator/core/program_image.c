@@ -277,6 +277,9 @@ static unsigned int check_channel_quant(const struct nnpu_tensor_desc *d, uint32
 	if (dim >= d->rank || !count || count != le32toh(d->dims[dim]) || offset & 3 ||
 	    offset + (uint64_t)count * sizeof(float) > data_size)
 		return NNPU_REASON_CHANNEL_QUANT;
+	/* What op_pace_row() leaves uncounted: small tables may be many. */
+	if (op_pace(pace, 2 * (count % OP_PACE_RUN)))
+		return NNPU_REASON_NONE;
 	for (i = 0; i < count; i++) {
 		float scale;
 
