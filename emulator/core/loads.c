@@ -261,6 +261,9 @@ static void give_loader(struct nnpu_device *dev, struct nnpu_ctx *ctx)
 
 unsigned int loads_add(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load *load)
 {
+	/* Loaders may leave now. Nobody gets this completion. */
+	if (atomic_load(&dev->stop))
+		return NNPU_STATUS_ABORTED;
 	if (dev->num_loads == dev->queues[0].sq_entries)
 		return NNPU_STATUS_NO_RESOURCES;
 	if (!load)

@@ -36,3 +36,6 @@ $(BUILD)/tests/emu_bound_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EM
 # It watches what the device does under its lock.
 EMU_LOCKS_WRAPPED := $(EMU_BOUND_WRAPPED) pthread_create pthread_mutex_lock pthread_mutex_unlock
 $(BUILD)/tests/emu_locks_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EMU_LOCKS_WRAPPED))
+
+# It stops the device where that takes a load.
+$(BUILD)/tests/emu_load_test: DIR_LDFLAGS = -Wl,--wrap=calloc

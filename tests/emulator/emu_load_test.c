@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* LOAD_PROGRAM runs beside the other admin commands, those of several contexts in turns. */
 #include <endian.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -22,6 +23,23 @@ static struct rig rig;
 static struct nnpu_slot_entry *slots[NUM_CTX + 1];
 static void *weights;
 static struct nnpu_mem small, big;
+
+/* The control thread stops where it allocates a load, until other threads have seen more. */
+enum { HOOK_NONE, HOOK_SET, HOOK_REACHED };
+static atomic_int hook;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	const struct timespec wait = { .tv_nsec = 100000000 };
+	int set = HOOK_SET;
+
+	if (atomic_compare_exchange_strong(&hook, &set, HOOK_REACHED))
+		nanosleep(&wait, NULL);
+	return __real_calloc(n, size);
+}
 
 /* Completions by command id, and in which order they came. */
 static struct nnpu_cqe done[0x8000];
@@ -494,6 +512,21 @@ static void test_mixture(void)
 	ok(all_free(), "nothing is left");
 }
 
+/* The control thread takes a load while another thread destroys the device. */
+static void test_end(void)
+{
+	const struct timespec wait = { .tv_nsec = 20000000 };
+	uint16_t cid;
+
+	ok(!finish(start_load(1, 1, &small)), "a loader is idle");
+	atomic_store(&hook, HOOK_SET);
+	cid = start_load(1, 2, &small);
+	while (atomic_load(&hook) != HOOK_REACHED)
+		nanosleep(&wait, NULL);
+	rig_close(&rig);
+	ok(!came[cid], "a device is destroyed while it takes a load");
+}
+
 int main(void)
 {
 	set_up();
@@ -505,7 +538,7 @@ int main(void)
 	test_destroy();
 	test_stop();
 	test_mixture();
-	rig_close(&rig);
+	test_end();
 	munmap(weights, WEIGHTS);
 	return tap_done();
 }
