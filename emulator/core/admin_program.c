@@ -77,7 +77,9 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 	op_give(&w->progress, image, map->size);
 	if (out->program)
 		out->result = out->program->memory;
-	status = request.reports ? write_reports(w, &request) : NNPU_STATUS_SUCCESS;
+	status = NNPU_STATUS_SUCCESS;
+	if (request.reports && !load_cut_short(&out->v))
+		status = write_reports(w, &request);
 	if (status)
 		verdict_status(&out->v, status);
 	op_give(&w->progress, request.reports,

@@ -308,10 +308,13 @@ static void report(struct loader *l, uint32_t index, struct verdict *first)
 	*l->v = VERDICT_SUCCESS;
 }
 
-/* LOAD_CHECK turns a fault (@ret) into a report. Otherwise the first fault ends loading. */
+/*
+ * LOAD_CHECK turns a fault (@ret) into a report. Otherwise the first fault ends loading. What
+ * the device lacks, and an abort, are no faults of a command.
+ */
 static int judged(struct loader *l, uint32_t index, int ret, struct verdict *first)
 {
-	if (!l->request->check || l->pace.ended)
+	if (!l->request->check || l->pace.ended || load_cut_short(l->v))
 		return ret;
 	report(l, index, first);
 	return 0;

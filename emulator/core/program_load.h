@@ -110,6 +110,12 @@ struct load_request {
 	struct nnpu_command_report *reports;
 };
 
+/* Did the load end before it could say what the program is like? */
+static inline bool load_cut_short(const struct verdict *v)
+{
+	return v->status == NNPU_STATUS_NO_MEMORY || v->status == NNPU_STATUS_ABORTED;
+}
+
 /* The program with one reference, or NULL with the verdict (SUCCESS when checking). */
 struct program *program_load(struct load_request *request, struct verdict *v);
 

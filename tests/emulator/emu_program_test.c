@@ -415,6 +415,33 @@ static void test_check(void)
 	image_free(&im);
 }
 
+/* That the device lacks memory is no fault of a command. */
+static void test_check_memory(void)
+{
+	struct nnpu_sqe_create_ctx c = {
+		.opcode = NNPU_ADMIN_CREATE_CTX, .ctx = htole32(CTX + 1),
+		.slot_table = rig_addr(rig_alloc(&rig, 4096)), .num_slots = htole32(16),
+	};
+	unsigned int bad = 0, refused = 0, limit = 0;
+	struct nnpu_command_report reports[2];
+	int status;
+
+	build();
+	do {
+		limit += 32;
+		c.mem_limit = htole64(limit);
+		bad += rig_admin(&rig, &c, NULL) != 0;
+		status = rig_check(&rig, CTX + 1, im.bytes, im.size, 2, reports, NULL);
+		rig_destroy_ctx(&rig, CTX + 1);
+		refused += status == NNPU_STATUS_NO_MEMORY;
+		bad += status == NNPU_STATUS_NO_MEMORY &&
+		       (reports[0].status != 0xffff || reports[1].status != 0xffff);
+	} while (status == NNPU_STATUS_NO_MEMORY && limit < 65536);
+	ok(!status && refused && !bad && !reports[0].status && !reports[1].status,
+	   "LOAD_CHECK with too little memory: NO_MEMORY and no report, up to %u bytes", limit);
+	image_free(&im);
+}
+
 static void test_slot_constant(struct nnpu_slot_entry *slots)
 {
 	float *data = rig_alloc(&rig, 4096);
@@ -466,6 +493,7 @@ int main(void)
 	test_commands();
 	test_many_operands();
 	test_check();
+	test_check_memory();
 	test_slot_constant(slots);
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == 0, "no device memory was lost");
 	rig_close(&rig);
