@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
+#include <sys/resource.h>
 
 #include "burst_waiter.h"
 
@@ -269,15 +271,25 @@ static enum nnhal_status answer_with(const struct link_message *answer, const in
 /* ---- a message that comes when the link has just found none ---- */
 
 static const struct burst_link *late_sender;
+/* Doorbells that are sent here, one before each look. */
+static int flood_socket;
+static unsigned int num_doorbells;
 
 ssize_t __real_recv(int fd, void *data, size_t size, int flags);
 ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
 ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
 {
+	static const uint32_t doorbell = NNHAL_FMQ_DOORBELL;
 	struct link_message message = { .type = LINK_MEMORIES };
-	ssize_t n = __real_recv(fd, data, size, flags);
-	int err = errno;
+	ssize_t n;
+	int err;
 
+	if (num_doorbells) {
+		num_doorbells--;
+		send(flood_socket, &doorbell, sizeof(doorbell), MSG_DONTWAIT | MSG_NOSIGNAL);
+	}
+	n = __real_recv(fd, data, size, flags);
+	err = errno;
 	if (n < 0 && late_sender) {
 		die_if(link_send(late_sender, &message, &fd, 1, 0), "MEMORIES");
 		late_sender = NULL;
@@ -388,6 +400,141 @@ static void test_fork(void)
 	run_fini(&r);
 }
 
+/* ---- no descriptor free ---- */
+
+static int fillers[1024];
+static unsigned int num_fillers;
+
+/* Take all numbers of descriptors below the limit. */
+static void fill_table(void)
+{
+	int fd;
+
+	while (num_fillers < sizeof(fillers) / sizeof(fillers[0]) && (fd = dup(0)) >= 0)
+		fillers[num_fillers++] = fd;
+}
+
+static void empty_table(void)
+{
+	while (num_fillers)
+		close(fillers[--num_fillers]);
+}
+
+/* Other clients may have filled the table of the server. */
+static void test_full_table(void)
+{
+	struct rlimit limit, low;
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	struct link_message message;
+	struct link_extra extra;
+	enum nnhal_status status;
+	struct burst_link link;
+	static struct waiter w;
+	struct nnhal_fmq *q;
+	int socket, err;
+	struct run r;
+
+	run_init(&r, 4);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	low = limit;
+	low.rlim_cur = 256;
+	setrlimit(RLIMIT_NOFILE, &low);
+	server = start_waiter(&w, &socket);
+	c = connect_to(socket, NULL);
+	fill_table();
+	status = run(c, &r);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE, "E15 no descriptor free for memory: %s",
+	   nnhal_status_name(status));
+	empty_table();
+	status = run(c, &r);
+	ok(!status && nnhal_burst_server_wait(server, 0) ==
+	   NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "E15 the burst goes on: %s",
+	   nnhal_status_name(status));
+	nnhal_burst_controller_destroy(c);
+	nnhal_burst_server_destroy(server);
+
+	die_if(nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &q), "queue");
+	server = start_waiter(&w, &socket);
+	die_if(link_init(&link, socket, false), "link");
+	memset(&message, 0, sizeof(message));
+	message.type = LINK_HELLO;
+	message.version = LINK_VERSION;
+	fill_table();
+	die_if(link_send(&link, &message, (int[]){ nnhal_fmq_fd(q), nnhal_fmq_fd(q) }, 2,
+			 UINT64_MAX), "HELLO");
+	while ((err = link_receive(&link, LINK_WELCOME, &message, &extra)) == -EAGAIN)
+		usleep(100);
+	empty_table();
+	ok(!err && message.type == LINK_WELCOME &&
+	   message.status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
+	   "E01 no descriptor free for the queues: %s",
+	   err ? strerror(-err) : nnhal_status_name(message.status));
+	link_fini(&link);
+	close(socket);
+	nnhal_burst_server_destroy(server);
+	nnhal_fmq_destroy(q);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	run_fini(&r);
+}
+
+/* ---- hostile servers ---- */
+
+/* WELCOME with more descriptors than the client has room for. */
+static void test_welcome_with_files(void)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	enum { NUM_FILES = 100 };
+	union {
+		struct cmsghdr align;
+		char data[CMSG_SPACE(sizeof(int) * NUM_FILES)];
+	} control;
+	struct link_message message = { .type = LINK_WELCOME };
+	struct iovec iov = { &message, offsetof(struct link_message, slots) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.data,
+			      .msg_controllen = sizeof(control.data) };
+	struct nnhal_burst_controller *c = NULL;
+	enum nnhal_status status;
+	int sv[2], i, fd = 0;
+
+	memset(&control, 0, sizeof(control));
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(sizeof(int) * NUM_FILES);
+	for (i = 0; i < NUM_FILES; i++)
+		memcpy(CMSG_DATA(&control.align) + i * sizeof(fd), &fd, sizeof(fd));
+	make_sockets(sv);
+	die_if(sendmsg(sv[1], &msg, 0) < 0, "WELCOME");
+	options.timeout_ms = 10000;
+	status = nnhal_burst_connect(sv[0], &options, &c);
+	ok(!status && c, "E01 files that come with WELCOME are not received: %s",
+	   nnhal_status_name(status));
+	nnhal_burst_controller_destroy(c);
+	close(sv[0]);
+	close(sv[1]);
+}
+
+/* A server that rings whenever the client looks. */
+static void test_flood(void)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller *c = NULL;
+	enum nnhal_status status;
+	int sv[2];
+
+	make_sockets(sv);
+	flood_socket = sv[1];
+	num_doorbells = 1000000;
+	options.timeout_ms = 1;
+	status = nnhal_burst_connect(sv[0], &options, &c);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && num_doorbells,
+	   "H03 doorbells without end do not hold the client: %s, %u left",
+	   nnhal_status_name(status), num_doorbells);
+	num_doorbells = 0;
+	close(sv[0]);
+	close(sv[1]);
+}
+
 int main(void)
 {
 	test_unsent();
@@ -395,6 +542,9 @@ int main(void)
 	test_connect();
 	test_late_message();
 	test_hostile_memories();
+	test_full_table();
+	test_welcome_with_files();
+	test_flood();
 	test_fork();
 	return tap_done();
 }

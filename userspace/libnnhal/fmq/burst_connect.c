@@ -105,6 +105,9 @@ static int wait_welcome(struct nnhal_burst_controller *c, uint64_t deadline_ns, 
 			break;
 		if (message.type != LINK_DOORBELL)
 			return -EPROTO;
+		/* A server may send doorbells faster than they are read. */
+		if (monotonic_ns() >= deadline_ns)
+			return -ETIME;
 	}
 	link_watch(&c->link, extra.pid);
 	*status = message.status;

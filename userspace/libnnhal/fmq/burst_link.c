@@ -261,14 +261,18 @@ static void take_fds(const struct cmsghdr *c, struct link_extra *extra)
 	}
 }
 
-static void take_control(struct msghdr *msg, struct link_extra *extra)
+/*
+ * WELCOME has room for credentials only. Descriptors come in their place if the peer has a copy of
+ * this end and clears SO_PASSCRED. To lose a descriptor then is better than a close() that waits.
+ */
+static void take_control(struct msghdr *msg, uint32_t type, struct link_extra *extra)
 {
 	struct cmsghdr *c;
 
 	for (c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
-		if (c->cmsg_type == SCM_RIGHTS) {
+		if (c->cmsg_type == SCM_RIGHTS && type != LINK_WELCOME) {
 			take_fds(c, extra);
 		} else if (c->cmsg_type == SCM_CREDENTIALS) {
 			struct ucred from;
@@ -327,15 +331,18 @@ int link_receive(const struct burst_link *link, uint32_t wanted, struct link_mes
 	int with_control = wanted ? is_next(link, wanted) : 0;
 	struct iovec iov = { .iov_base = message, .iov_len = sizeof(*message) };
 	union control control;
+	size_t room = wanted == LINK_WELCOME ? CMSG_SPACE(sizeof(struct ucred))
+					     : sizeof(control.data);
 	struct msghdr msg = {
 		.msg_iov = &iov, .msg_iovlen = 1,
 		.msg_control = with_control ? control.data : NULL,
-		.msg_controllen = with_control ? sizeof(control.data) : 0,
+		.msg_controllen = with_control ? room : 0,
 	};
 	ssize_t size;
 	int err;
 
 	extra->num_fds = 0;
+	extra->is_short = false;
 	extra->pid = 0;
 	if (with_control < 0)
 		return with_control;
@@ -345,14 +352,17 @@ int link_receive(const struct burst_link *link, uint32_t wanted, struct link_mes
 	err = receive_error(size);
 	if (err)
 		return err;
-	if (with_control)
-		take_control(&msg, extra);
+	if (with_control) {
+		take_control(&msg, wanted, extra);
+		/* A full table of descriptors is no fault of the peer. */
+		extra->is_short = msg.msg_flags & MSG_CTRUNC;
+	}
 	if ((size_t)size == sizeof(uint32_t) && message->type == NNHAL_FMQ_DOORBELL) {
 		message->type = LINK_DOORBELL;
 		message->count = 0;
 		return 0;
 	}
-	if ((msg.msg_flags & MSG_TRUNC) || (with_control && (msg.msg_flags & MSG_CTRUNC)) ||
+	if ((msg.msg_flags & MSG_TRUNC) ||
 	    (size_t)size < offsetof(struct link_message, slots) ||
 	    message_size(message) != (size_t)size) {
 		link_close_fds(extra);

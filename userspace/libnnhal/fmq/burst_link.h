@@ -61,6 +61,7 @@ struct link_message {
 struct link_extra {
 	int fds[LINK_MAX_SLOTS];
 	uint32_t num_fds;
+	bool is_short;		/* descriptors are missing: more than fit, or no number is free */
 	pid_t pid;		/* 0: not known */
 };
 
@@ -94,7 +95,7 @@ int link_send(const struct burst_link *link, const struct link_message *message,
 	      const int *fds, uint32_t num_fds, uint64_t deadline_ns);
 /*
  * Receive a message. Only one of type @wanted brings descriptors and the pid of its sender; 0: none
- * does. The caller closes the descriptors with link_close_fds(). 0; -EAGAIN: there is none;
+ * does. WELCOME brings no descriptors. The caller closes the descriptors with link_close_fds(). 0; -EAGAIN: there is none;
  * -EPIPE; -EPROTO: it is malformed, its descriptors are closed.
  *
  * The last reference to a file ends in link_receive(), link_close_fds(), link_discard() or

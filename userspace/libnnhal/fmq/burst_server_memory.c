@@ -102,6 +102,8 @@ static enum nnhal_status import_memories(const struct link_message *message,
 		return status <= NNHAL_STATUS_INVALID_ARGUMENT ? status
 							       : NNHAL_STATUS_GENERAL_FAILURE;
 	}
+	if (extra->is_short)
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	if (message->count != expected || extra->num_fds != expected)
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	for (*count = 0; *count < expected; (*count)++) {

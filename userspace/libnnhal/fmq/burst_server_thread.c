@@ -364,9 +364,12 @@ static int handshake(struct nnhal_burst_server *s)
 	}
 	if (err)
 		return err;
-	if (message.type == LINK_HELLO && message.version == LINK_VERSION && extra.num_fds == 2) {
+	if (message.type == LINK_HELLO && message.version == LINK_VERSION && extra.num_fds == 2 &&
+	    !extra.is_short) {
 		link_watch(&s->link, extra.pid);
 		status = burst_server_attach(s, extra.fds[0], extra.fds[1], NULL);
+	} else if (message.type == LINK_HELLO && extra.is_short) {
+		status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	err = burst_server_close_fds(s, &extra);
 	if (err)
