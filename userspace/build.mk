@@ -45,11 +45,12 @@ $(BUILD)/lib/nnhal.o: $(NNHAL_OBJS) FORCE
 $(BUILD)/lib/libnnhal.a: $(BUILD)/lib/nnhal.o FORCE
 	$(call archive,$^)
 
-# Undefined symbols are errors, except with sanitizers, whose runtime comes later.
+# Undefined symbols are errors, except with sanitizers, whose runtime comes later. dlclose() must
+# not unmap the code of a thread that a burst server has left behind.
 $(BUILD)/lib/libnnhal.so.$(NNHAL_VERSION): $(NNHAL_SRCS:%.c=$(BUILD)/pic/%.o) \
 		$(NNHAL_DIR)/libnnhal.map FORCE
 	$(call link,-shared -Wl$(comma)-soname$(comma)$(NNHAL_SONAME) \
-		-Wl$(comma)--version-script=$(NNHAL_DIR)/libnnhal.map \
+		-Wl$(comma)--version-script=$(NNHAL_DIR)/libnnhal.map -Wl$(comma)-z$(comma)nodelete \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) $(filter %.o,$^) $(NNHAL_LIBS))
 
 $(BUILD)/lib/$(NNHAL_SONAME): $(BUILD)/lib/libnnhal.so.$(NNHAL_VERSION)

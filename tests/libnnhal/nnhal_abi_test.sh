@@ -45,6 +45,8 @@ nm --defined-only -g "${lib%.so}.a" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ {
 	sort -u > "$tmp/static"
 cmp -s "$tmp/mapped" "$tmp/static"
 result $? "the static library has the same global symbols"
+readelf -d "$lib" | grep -q 'FLAGS_1.*NODELETE'
+result $? "dlclose() leaves the library mapped"
 readelf -d "$lib" | grep -q 'SONAME.*\[libnnhal\.so\.1\]'
 result $? "the soname is libnnhal.so.1"
 
