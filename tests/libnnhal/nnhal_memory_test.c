@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -261,6 +263,42 @@ static void test_read_write(void)
 	close(file);
 }
 
+/*
+ * Foreign memory is written without pwrite(), which takes the lock of the file. A limit of the size
+ * of files stops pwrite() only.
+ */
+static void test_foreign(void)
+{
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM, .size = 3 * 4096,
+	};
+	static uint8_t data[5000], back[sizeof(data)];
+	struct nnhal_memory *memory = NULL;
+	struct rlimit limit, none;
+	int err, own;
+	size_t i;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7 + 1);
+	desc.fd = nnhal_memfd_create("foreign", desc.size);
+	if (!ok(!memory_import_foreign(&desc, &memory) &&
+		(nnhal_memory_access(memory) & NNHAL_MEMORY_WRITE), "foreign memory"))
+		return;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_FSIZE, &none);
+	own = pwrite(desc.fd, data, 1, 0) == 1;
+	err = memory_write(memory, 4000, data, sizeof(data));
+	setrlimit(RLIMIT_FSIZE, &limit);
+	ok(!own && !err && !memory_read(memory, 4000, back, sizeof(back)) &&
+	   !memcmp(data, back, sizeof(data)), "written without pwrite(): %s", strerror(-err));
+	ok(memory_write(memory, 3 * 4096 - 8, data, 4097) < 0, "beyond the file: an error");
+	nnhal_memory_unref(memory);
+	close(desc.fd);
+}
+
 int main(void)
 {
 	test_create();
@@ -271,5 +309,6 @@ int main(void)
 	test_refused();
 	test_shrunk();
 	test_read_write();
+	test_foreign();
 	return tap_done();
 }

@@ -2,9 +2,10 @@
 /*
  * Memory objects: import of file descriptors, reading and writing.
  *
- * Another process may truncate a file at any time. The library therefore never accesses
+ * Another process may truncate a file at any time. The library therefore never touches
  * memory through a mapping. The device gets only memory that cannot shrink; everything else
- * is accessed with pread() and pwrite().
+ * is accessed with pread() and pwrite(). pwrite() takes the lock of the file, which a client of a
+ * burst server may hold for ever: into its memory the kernel copies through a mapping.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -231,6 +233,7 @@ static enum nnhal_status import(const struct nnhal_memory_desc *given, bool fore
 	m->kind = desc->kind;
 	m->size = desc->size;
 	m->offset = desc->offset;
+	m->is_foreign = foreign;
 	status = examine(m, diag);
 	if (!status && (desc->access & ~m->access)) {
 		diag_set(diag, "memory access 0x%x, but the fd allows 0x%x", desc->access,
@@ -410,11 +413,49 @@ int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, 
 	return 0;
 }
 
+/* The kernel copies: a page that cannot be had is an error, not a signal. */
+static int copy_to_mapping(uint8_t *to, const void *data, size_t size)
+{
+	struct iovec from = { .iov_base = (void *)data, .iov_len = size };
+	struct iovec into = { .iov_base = to, .iov_len = size };
+	pid_t self = getpid();
+	ssize_t n;
+
+	while (into.iov_len) {
+		n = process_vm_writev(self, &from, 1, &into, 1, 0);
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		from.iov_base = (uint8_t *)from.iov_base + n;
+		into.iov_base = (uint8_t *)into.iov_base + n;
+		into.iov_len -= (size_t)n;
+		from.iov_len = into.iov_len;
+	}
+	return 0;
+}
+
+/* Without the lock of the file, which pwrite() takes. */
+static int write_mapped(const struct nnhal_memory *memory, uint64_t offset, const void *data,
+			size_t size)
+{
+	size_t delta = (size_t)(offset % host_page_size());
+	uint8_t *map = mmap(NULL, delta + size, PROT_WRITE, MAP_SHARED, memory->fd,
+			    (off_t)(offset - delta));
+	int err;
+
+	if (map == MAP_FAILED)
+		return -errno;
+	err = copy_to_mapping(map + delta, data, size);
+	munmap(map, delta + size);
+	return err;
+}
+
 int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void *data,
 		 size_t size)
 {
 	ssize_t n;
 
+	if (memory->is_foreign)
+		return size ? write_mapped(memory, memory->offset + offset, data, size) : 0;
 	offset += memory->offset;
 	while (size) {
 		n = pwrite(memory->fd, data, size, (off_t)offset);

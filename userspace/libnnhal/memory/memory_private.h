@@ -30,6 +30,8 @@ struct nnhal_memory {
 	ino_t ino;
 	/* Whole pages that cannot be truncated: the device may use them in place. */
 	bool direct;
+	/* Of a client that is not trusted. */
+	bool is_foreign;
 	pthread_mutex_t lock;
 	void *map;
 	size_t map_size;
@@ -51,7 +53,10 @@ static inline uint64_t memory_bind_size(const struct nnhal_memory *memory)
 enum nnhal_status memory_import_foreign(const struct nnhal_memory_desc *desc,
 					struct nnhal_memory **memory);
 
-/* Copy with pread() and pwrite(). 0 or -errno; -EIO: the file has become too short. */
+/*
+ * Copy with pread() and pwrite(); to foreign memory through a mapping, without the lock of the file.
+ * 0 or -errno; -EIO: the file has become too short.
+ */
 int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, size_t size);
 int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void *data,
 		 size_t size);

@@ -373,7 +373,8 @@ enum nnhal_status nnhal_burst_server_create(const struct nnhal_burst_channel *ch
  *
  * The function does not wait for the client; the thread of the server does. Memory of the
  * client that the device reaches through a copy only (NNHAL_MEMORY_MMAP_FD, a memfd without
- * F_SEAL_SHRINK) is for inputs only: outputs there end with INVALID_ARGUMENT.
+ * F_SEAL_SHRINK) is for inputs only: outputs there end with INVALID_ARGUMENT. Where udmabuf is
+ * missing, other memfds are copied as well, and outputs written to them.
  *
  * Return: as nnhal_burst_server_create().
  */
