@@ -4,6 +4,7 @@
  * that violate the protocol, fork(). Names begin with the line of the conformance list.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/resource.h>
@@ -478,6 +479,32 @@ static void test_full_table(void)
 	run_fini(&r);
 }
 
+/* An empty packet does not hide the files behind it, which other holders of the socket keep. */
+static void test_discard(void)
+{
+	struct link_message message = { .type = LINK_MEMORIES };
+	struct burst_link here, there;
+	int sv[2], files[2], num;
+	char byte;
+
+	make_sockets(sv);
+	die_if(pipe2(files, O_CLOEXEC | O_NONBLOCK), "pipe");
+	die_if(link_init(&here, sv[0], false) || link_init(&there, sv[1], false), "links");
+	link_watch(&here, 0);
+	die_if(send(sv[1], "some", 4, 0) != 4 || send(sv[1], "", 0, 0) ||
+	       link_send(&there, &message, &files[1], 1, 0) || send(sv[1], "", 0, 0), "messages");
+	close(files[1]);
+	link_shutdown(&here);
+	link_discard(&here);
+	num = (int)read(files[0], &byte, 1);
+	ok(!num, "E24 what was not received is dropped: %s", num < 0 ? strerror(errno) : "closed");
+	link_fini(&here);
+	link_fini(&there);
+	close(sv[0]);
+	close(sv[1]);
+	close(files[0]);
+}
+
 /* ---- hostile servers ---- */
 
 /* WELCOME with more descriptors than the client has room for. */
@@ -543,6 +570,7 @@ int main(void)
 	test_late_message();
 	test_hostile_memories();
 	test_full_table();
+	test_discard();
 	test_welcome_with_files();
 	test_flood();
 	test_fork();

@@ -317,12 +317,16 @@ static int is_next(const struct burst_link *link, uint32_t type)
 
 void link_discard(const struct burst_link *link)
 {
+	static const int on = 1;
+	struct msghdr msg;
 	ssize_t size;
-	char byte;
 
+	/* Credentials for which there is no room tell an empty packet from the end. */
+	setsockopt(link->socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 	do {
-		size = recv(link->socket, &byte, sizeof(byte), MSG_DONTWAIT);
-	} while (size > 0 || (size < 0 && errno == EINTR));
+		memset(&msg, 0, sizeof(msg));
+		size = recvmsg(link->socket, &msg, MSG_DONTWAIT);
+	} while (size < 0 ? errno == EINTR : msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC));
 }
 
 int link_receive(const struct burst_link *link, uint32_t wanted, struct link_message *message,

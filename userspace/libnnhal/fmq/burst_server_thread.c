@@ -231,6 +231,9 @@ int burst_server_receive(struct nnhal_burst_server *s, uint32_t wanted,
 {
 	int err;
 
+	/* A client may send faster than the messages are read. */
+	if (stopping(s))
+		return -ECANCELED;
 	burst_server_leave(s);
 	err = link_receive(&s->link, wanted, message, extra);
 	if (!burst_server_return(s))
