@@ -20,8 +20,8 @@
 
 /* A waiter looks at the ring this often, in case an interrupt was lost. */
 #define NNPU_ADMIN_SLICE_MS	50
-/* A command waits for jobs and loads this long at most. */
-#define NNPU_ADMIN_COMMAND_MS	20
+/* A command of another place takes this long at most: 20 ms of engine time, and what the host adds. */
+#define NNPU_ADMIN_COMMAND_MS	200
 
 /**
  * struct nnpu_admin_wait - a command in flight

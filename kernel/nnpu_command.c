@@ -40,18 +40,30 @@ static u32 nnpu_command_place(const struct nnpu_ctx *ctx, const void *sqe)
 
 /*
  * Was the command refused since the context was destroyed just before? Then the device does not use
- * what the command names. A load was aborted.
+ * what the command names. Each command has one status that says so, and DESTROY_CTX has none.
  */
-static bool nnpu_command_is_late(const struct nnpu_ctx *ctx, u16 status)
+static bool nnpu_command_is_late(const struct nnpu_ctx *ctx, u8 opcode, u16 status)
 {
-	return ctx && READ_ONCE(ctx->destroyed) &&
-	       (status == NNPU_STATUS_INVALID_CTX || status == NNPU_STATUS_INVALID_QUEUE ||
-		status == NNPU_STATUS_ABORTED);
+	if (!ctx || !READ_ONCE(ctx->destroyed))
+		return false;
+	switch (opcode) {
+	case NNPU_ADMIN_DESTROY_CTX:
+		return false;
+	case NNPU_ADMIN_LOAD_PROGRAM:
+		return status == NNPU_STATUS_INVALID_CTX || status == NNPU_STATUS_ABORTED;
+	case NNPU_ADMIN_DESTROY_QUEUE:
+	case NNPU_ADMIN_SUSPEND_QUEUE:
+	case NNPU_ADMIN_ABORT:
+		return status == NNPU_STATUS_INVALID_QUEUE;
+	default:
+		return status == NNPU_STATUS_INVALID_CTX;
+	}
 }
 
 static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void *sqe,
 			    nnpu_command_fn run, struct nnpu_admin_result *result)
 {
+	const struct nnpu_sqe *head = sqe;
 	u64 generation;
 	int ret, idx;
 
@@ -77,7 +89,7 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
 		atomic64_inc(&ndev->stats.bad_completions);
 		ret = -EPROTO;
 	}
-	if (!ret && nnpu_command_is_late(ctx, result->status))
+	if (!ret && nnpu_command_is_late(ctx, head->opcode, result->status))
 		ret = -ENODEV;
 	up_read(&ndev->reset_sem);
 	if (ret == -ETIMEDOUT || ret == -EPROTO) {

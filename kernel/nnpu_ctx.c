@@ -106,7 +106,7 @@ static void nnpu_ctx_free_dma(struct nnpu_ctx *ctx)
 static void nnpu_ctx_free_id(struct nnpu_ctx *ctx)
 {
 	nnpu_table_free(&ctx->ndev->contexts, ctx->id);
-	nnpu_quota_uncharge(&ctx->ndev->quota, ctx->user);
+	nnpu_quota_hold_put(ctx->hold);
 }
 
 static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
@@ -239,20 +239,20 @@ static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 	bool exempt = file_ns_capable(opened, &init_user_ns, CAP_SYS_RESOURCE);
 	kuid_t payer = nnpu_ctx_payer(opened->f_cred);
 	struct nnpu_device *ndev = ctx->ndev;
-	struct nnpu_quota_user *user;
+	struct nnpu_quota_hold *hold;
 	int ret;
 
 	/* No user has the largest number, so no group of one is 0. */
 	ctx->group = exempt ? 0 : from_kuid(&init_user_ns, payer) + 1;
-	user = nnpu_quota_charge(&ndev->quota, payer, exempt);
-	if (IS_ERR(user))
-		return PTR_ERR(user);
+	hold = nnpu_quota_hold(ndev->quota, payer, exempt);
+	if (IS_ERR(hold))
+		return PTR_ERR(hold);
 	ret = nnpu_table_reserve(&ndev->contexts, &ctx->id);
 	if (ret) {
-		nnpu_quota_uncharge(&ndev->quota, user);
+		nnpu_quota_hold_put(hold);
 		return ret;
 	}
-	ctx->user = user;
+	ctx->hold = hold;
 	return 0;
 }
 

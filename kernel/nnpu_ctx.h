@@ -18,7 +18,7 @@
 
 struct file;
 struct nnpu_device;
-struct nnpu_quota_user;
+struct nnpu_quota_hold;
 
 #define NNPU_NUM_PRIORITIES	3
 
@@ -70,7 +70,7 @@ struct nnpu_ctx_args {
  * @users: the file's table and each call that uses it; the last one closes it
  * @ndev: device; a reference of its drm_device is held
  * @id: hardware number
- * @user: who holds it in nnpu_device.quota
+ * @hold: who holds it in nnpu_device.quota; fences of jobs that were cancelled hold it, too
  * @group: with which contexts it shares device memory and time: those of its user; 0: none
  * @attrs: attributes
  * @lost: a device reset or nnpu_ctx_end() destroyed it; set once, read with nnpu_ctx_is_lost()
@@ -108,7 +108,7 @@ struct nnpu_ctx {
 	refcount_t users;
 	struct nnpu_device *ndev;
 	u32 id;
-	struct nnpu_quota_user *user;
+	struct nnpu_quota_hold *hold;
 	u32 group;
 	struct nnpu_ctx_attrs attrs;
 	bool lost;

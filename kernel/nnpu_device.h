@@ -221,7 +221,7 @@ struct nnpu_device {
 	struct nnpu_power power;
 	struct nnpu_release release;
 	struct nnpu_table contexts;
-	struct nnpu_quota quota;
+	struct nnpu_quota *quota;
 
 	struct rw_semaphore reset_sem;
 	struct workqueue_struct *reset_wq;

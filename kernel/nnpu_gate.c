@@ -23,6 +23,7 @@
 #include <drm/nnpu_accel.h>
 
 #include "nnpu_gate.h"
+#include "nnpu_quota.h"
 
 static const char *nnpu_gate_get_driver_name(struct dma_fence *fence)
 {
@@ -58,6 +59,7 @@ static void nnpu_gate_work(struct irq_work *work)
 
 	dma_fence_set_error(out, gate->error);
 	dma_fence_signal(out);
+	nnpu_quota_hold_put(gate->hold);
 	dma_fence_put(&gate->base);
 	/* Last: it may drop the last reference of the module. */
 	dma_fence_put(out);
@@ -137,38 +139,60 @@ struct nnpu_gate *nnpu_gate_alloc(u32 max)
  * nnpu_gate_add - add an in-fence
  * @gate: gate with room for it, not armed
  * @fence: fence; the gate takes over the reference
+ *
+ * One that is named several times is waited for once.
  */
 void nnpu_gate_add(struct nnpu_gate *gate, struct dma_fence *fence)
 {
-	u32 i = gate->num++;
+	u32 i;
 
+	for (i = 0; i < gate->num; i++)
+		if (gate->in[i].fence == fence) {
+			dma_fence_put(fence);
+			return;
+		}
+	gate->num++;
 	gate->in[i].fence = fence;
 	gate->in[i].gate = gate;
 }
 
-/**
- * nnpu_gate_arm - begin to wait for the in-fences
- * @gate: gate
- * @gates: those that nnpu_gates_open() opens together
- */
-void nnpu_gate_arm(struct nnpu_gate *gate, struct nnpu_gates *gates)
+/* Have the in-fences open the gate. */
+static void nnpu_gate_arm(struct nnpu_gate *gate)
 {
-	unsigned long flags;
 	u32 i;
 
+	if (gate->armed)
+		return;
 	atomic_set(&gate->pending, gate->num + 1);
 	gate->armed = true;
 	for (i = 0; i < gate->num; i++)
 		if (dma_fence_add_callback(gate->in[i].fence, &gate->in[i].cb, nnpu_gate_callback))
 			nnpu_gate_one_in(gate);
 	nnpu_gate_one_in(gate);
+}
 
-	gate->gates = gates;
-	spin_lock_irqsave(&gates->lock, flags);
-	list_add_tail(&gate->node, &gates->list);
-	if (gates->open)
-		dma_fence_signal(&gate->base);
-	spin_unlock_irqrestore(&gates->lock, flags);
+/**
+ * nnpu_gate_wait - begin to wait for the in-fences, or go on with that
+ * @gate: gate
+ * @gates: those that nnpu_gates_open() opens together, always the same
+ *
+ * Only the first job of an entity waits. So a fence has one callback of each entity at most,
+ * however many jobs name it.
+ *
+ * Return: a reference of the fence to wait for; NULL if the gate is open.
+ */
+struct dma_fence *nnpu_gate_wait(struct nnpu_gate *gate, struct nnpu_gates *gates)
+{
+	nnpu_gate_arm(gate);
+	if (!gate->gates) {
+		gate->gates = gates;
+		spin_lock_irq(&gates->lock);
+		list_add_tail(&gate->node, &gates->list);
+		if (gates->open)
+			dma_fence_signal(&gate->base);
+		spin_unlock_irq(&gates->lock);
+	}
+	return dma_fence_is_signaled(&gate->base) ? NULL : dma_fence_get(&gate->base);
 }
 
 /**
@@ -193,24 +217,29 @@ int nnpu_gate_error(const struct nnpu_gate *gate)
 
 /**
  * nnpu_gate_defer - signal a fence when the in-fences have signalled
- * @gate: gate, armed; once for each
+ * @gate: gate; once for each
  * @out: fence that has not signalled
  * @error: its error
+ * @hold: pays for that
  *
- * Any context.
+ * Any context in which no lock of a fence is held. What stays is the gate and @out. Others may take
+ * long to signal, so it counts as the context whose job it was: a user cannot have any number.
  *
  * Return: false if they have signalled already: the caller signals the fence.
  */
-bool nnpu_gate_defer(struct nnpu_gate *gate, struct dma_fence *out, int error)
+bool nnpu_gate_defer(struct nnpu_gate *gate, struct dma_fence *out, int error,
+		     struct nnpu_quota_hold *hold)
 {
 	unsigned long flags;
 	bool deferred;
 
+	nnpu_gate_arm(gate);
 	spin_lock_irqsave(&gate->lock, flags);
 	deferred = !gate->all_in;
 	if (deferred) {
-		/* Both references are dropped by nnpu_gate_work(). */
+		/* All references are dropped by nnpu_gate_work(). */
 		dma_fence_get(&gate->base);
+		gate->hold = nnpu_quota_hold_get(hold);
 		gate->out = dma_fence_get(out);
 		gate->error = error;
 	}

@@ -40,10 +40,11 @@ struct nnpu_gate_in {
  * @gates: where @node is an entry
  * @node: entry of nnpu_gates.list
  * @pending: in-fences that have not signalled, and one more until nnpu_gate_arm() is through
- * @armed: the callbacks are installed
+ * @armed: the callbacks are installed, or have been; the first who waits does that
  * @all_in: all in-fences have signalled
  * @out: signals when all in-fences have; a reference. NULL: none
  * @error: error of @out
+ * @hold: what pays for the gate while it waits with @out; a reference
  * @work: signals @out
  * @num: entries of @in
  * @in: in-fences
@@ -58,19 +59,23 @@ struct nnpu_gate {
 	bool all_in;
 	struct dma_fence *out;
 	int error;
+	struct nnpu_quota_hold *hold;
 	struct irq_work work;
 	u32 num;
 	struct nnpu_gate_in in[] __counted_by(num);
 };
+
+struct nnpu_quota_hold;
 
 void nnpu_gates_init(struct nnpu_gates *gates);
 void nnpu_gates_open(struct nnpu_gates *gates);
 
 struct nnpu_gate *nnpu_gate_alloc(u32 max);
 void nnpu_gate_add(struct nnpu_gate *gate, struct dma_fence *fence);
-void nnpu_gate_arm(struct nnpu_gate *gate, struct nnpu_gates *gates);
+struct dma_fence *nnpu_gate_wait(struct nnpu_gate *gate, struct nnpu_gates *gates);
 int nnpu_gate_error(const struct nnpu_gate *gate);
-bool nnpu_gate_defer(struct nnpu_gate *gate, struct dma_fence *out, int error);
+bool nnpu_gate_defer(struct nnpu_gate *gate, struct dma_fence *out, int error,
+		     struct nnpu_quota_hold *hold);
 void nnpu_gate_free(struct nnpu_gate *gate);
 
 #endif /* _NNPU_GATE_H_ */

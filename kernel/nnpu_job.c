@@ -219,7 +219,7 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 		nnpu_ctx_count(ctx, NNPU_COUNT_TIMEDOUT, 1);
 
 	/* Not before the fences that the job was to wait for. */
-	if (!job->gate || !nnpu_gate_defer(job->gate, fence, error)) {
+	if (!job->gate || !nnpu_gate_defer(job->gate, fence, error, ctx->hold)) {
 		if (error)
 			dma_fence_set_error(fence, error);
 		dma_fence_signal(fence);

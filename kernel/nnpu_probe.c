@@ -18,6 +18,11 @@
 #include "nnpu_reset.h"
 
 /* The last context of an open file may outlive the binding. */
+static void nnpu_probe_quota_put(struct drm_device *drm, void *data)
+{
+	nnpu_quota_put(data);
+}
+
 static void nnpu_probe_release_fini(struct drm_device *drm, void *data)
 {
 	nnpu_release_fini(data);
@@ -58,7 +63,12 @@ int nnpu_probe(struct nnpu_device *ndev)
 	if (ret)
 		return ret;
 	nnpu_table_init(&ndev->contexts, 1, ndev->limits.max_contexts);
-	nnpu_quota_init(&ndev->quota, ndev->limits.max_contexts);
+	ndev->quota = nnpu_quota_create(ndev->limits.max_contexts);
+	if (!ndev->quota)
+		return -ENOMEM;
+	ret = drmm_add_action_or_reset(drm, nnpu_probe_quota_put, ndev->quota);
+	if (ret)
+		return ret;
 	ndev->identify = drmm_kzalloc(drm, sizeof(*ndev->identify), GFP_KERNEL);
 	if (!ndev->identify)
 		return -ENOMEM;

@@ -16,9 +16,9 @@
 static struct dma_fence *nnpu_sched_prepare_job(struct drm_sched_job *base,
 						struct drm_sched_entity *entity)
 {
-	struct nnpu_gate *gate = container_of(base, struct nnpu_job, base)->gate;
+	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
 
-	return gate && !dma_fence_is_signaled(&gate->base) ? dma_fence_get(&gate->base) : NULL;
+	return job->gate ? nnpu_gate_wait(job->gate, &job->sched->gates) : NULL;
 }
 
 /* The job waits for nothing and the queue has room. */

@@ -381,8 +381,6 @@ static void nnpu_submit_commit(struct nnpu_submit *s)
 	nnpu_job_init_fence(job, s->args->priority);
 	fence = dma_fence_get(job->fence);
 	drm_sched_job_arm(&job->base);
-	if (job->gate)
-		nnpu_gate_arm(job->gate, &job->sched->gates);
 	nnpu_submit_attach_resv(s);
 	nnpu_ctx_count(ctx, NNPU_COUNT_SUBMITTED, 1);
 	trace_nnpu_job_submit(job);

@@ -17,23 +17,57 @@
 #include "nnpu_device.h"
 #include "nnpu_userq.h"
 
-/* Drop what the device needed for the queue. It has ended, or nobody knows it. */
+/*
+ * Drop what the device needed for the queue: it has ended, or nobody knows it. If somebody
+ * still uses it, he does that in the end.
+ */
 static void nnpu_userq_drop(struct nnpu_userq *uq)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
-	struct drm_gem_object *ring;
-	struct nnpu_ctx *ctx;
+	struct drm_gem_object *ring = NULL;
+	struct nnpu_ctx *ctx = NULL;
 
 	mutex_lock(&uqs->lock);
-	ring = uq->ring;
-	ctx = uq->ctx;
-	uq->ring = NULL;
-	uq->ctx = NULL;
+	uq->given_up = true;
+	if (!uq->in_use) {
+		swap(ring, uq->ring);
+		swap(ctx, uq->ctx);
+	}
 	mutex_unlock(&uqs->lock);
 	if (ring)
 		drm_gem_object_put(ring);
 	if (ctx)
-		nnpu_ctx_put(ctx);
+		nnpu_ctx_put_deferred(ctx);
+}
+
+/**
+ * nnpu_userq_use - keep a queue and its context for a change of its hardware queue
+ * @uq: queue; nnpu_userqs.lock is held
+ *
+ * The file may give the queue up meanwhile, without nnpu_userqs.hw_lock.
+ */
+void nnpu_userq_use(struct nnpu_userq *uq)
+{
+	lockdep_assert_held(&uq->ndev->userqs.lock);
+	kref_get(&uq->ref);
+	uq->in_use++;
+}
+
+/**
+ * nnpu_userq_unuse - undo nnpu_userq_use()
+ * @uq: queue
+ */
+void nnpu_userq_unuse(struct nnpu_userq *uq)
+{
+	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	bool drop;
+
+	mutex_lock(&uqs->lock);
+	drop = !--uq->in_use && uq->given_up;
+	mutex_unlock(&uqs->lock);
+	if (drop)
+		nnpu_userq_drop(uq);
+	nnpu_userq_put(uq);
 }
 
 static void nnpu_userq_free_work(struct work_struct *work)
@@ -186,6 +220,11 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32
 	lockdep_assert_held(&uqs->hw_lock);
 	mutex_lock(&uqs->lock);
 	ended = nnpu_userq_state_ended(uq->state);
+	/* What others see of a queue whose context is just being destroyed is no reason of its own. */
+	if (READ_ONCE(uq->ctx->destroyed)) {
+		end = NNPU_USERQ_DESTROYED;
+		reason = 0;
+	}
 	if (!ended) {
 		uq->end = end;
 		uq->reason = reason;
@@ -211,12 +250,19 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32
  * @end: one of the states of the end
  * @reason: NNPU_STATUS_* with NNPU_USERQ_STOPPED, else 0
  *
- * As nnpu_userq_end_locked(), for callers without the lock.
+ * As nnpu_userq_end_locked(), for callers without the lock. Does not wait for it if the queue has
+ * ended: other clients' changes hold it.
  */
 void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
+	bool ended;
 
+	mutex_lock(&uqs->lock);
+	ended = nnpu_userq_state_ended(uq->state);
+	mutex_unlock(&uqs->lock);
+	if (ended)
+		return;
 	mutex_lock(&uqs->hw_lock);
 	nnpu_userq_end_locked(uq, end, reason);
 	mutex_unlock(&uqs->hw_lock);

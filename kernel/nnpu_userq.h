@@ -78,6 +78,8 @@ enum nnpu_userq_state {
  * @sq_dma: DMA address of the submission ring
  * @cq_dma: DMA address of the completion ring
  * @ring: buffer of the rings, referenced; NULL when the file has given the queue up
+ * @in_use: users of @ctx with nnpu_userqs.hw_lock held; see nnpu_userq_use()
+ * @given_up: the file has given the queue up: the last user drops @ctx and @ring
  * @release_work: release, when the last reference is dropped under a lock
  * @free_work: last step of the release, which drops the reference of the drm_device
  * @mm: address space that may map the doorbell; only compared
@@ -107,7 +109,7 @@ enum nnpu_userq_state {
  * @abort_job: its engine before the ABORT
  * @abort_since: when the device answered the ABORT, jiffies
  *
- * nnpu_userqs.lock protects @node to @zap_node, and @busy. @map_lock protects @mapping and
+ * nnpu_userqs.lock protects @in_use, @given_up, @node to @zap_node, and @busy. @map_lock protects @mapping and
  * @mappings. nnpu_userqs.hw_lock protects
  * @resume to @abort_since; while the queue is parked, both protect @saved.
  */
@@ -122,6 +124,8 @@ struct nnpu_userq {
 	dma_addr_t sq_dma;
 	dma_addr_t cq_dma;
 	struct drm_gem_object *ring;
+	unsigned int in_use;
+	bool given_up;
 	struct work_struct release_work;
 	struct work_struct free_work;
 	struct mm_struct *mm;
@@ -211,6 +215,8 @@ struct nnpu_userq *nnpu_userq_alloc(struct nnpu_ctx *ctx,
 				    const struct drm_nnpu_queue_create *args);
 bool nnpu_userq_tryget(void *object);
 void nnpu_userq_put(struct nnpu_userq *uq);
+void nnpu_userq_use(struct nnpu_userq *uq);
+void nnpu_userq_unuse(struct nnpu_userq *uq);
 int nnpu_userq_publish(struct nnpu_userq *uq);
 void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
 void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);

@@ -17,15 +17,15 @@
 
 /* A busy queue keeps its hardware queue this long when others wait. */
 #define NNPU_USERQ_QUANTUM_MS	10
-/* Steps until others get nnpu_userqs.hw_lock: those whose queues end, and the watchdog. */
+/* Steps until the watchdog, on the same workqueue, gets its turn. */
 #define NNPU_USERQ_STEPS	4
 /* Time between two attempts to free a hardware queue. */
 #define NNPU_USERQ_RETRY_MS	1
 
 /**
  * struct nnpu_userq_lend - one step
- * @wanted: queue that gets a hardware queue, with a reference; NULL: none
- * @victim: queue that is to give its own back, with a reference; NULL: none
+ * @wanted: queue that gets a hardware queue, in use; NULL: none
+ * @victim: queue that is to give its own back, in use; NULL: none
  * @idle: only if @victim has no work
  */
 struct nnpu_userq_lend {
@@ -74,7 +74,7 @@ static unsigned int nnpu_userq_lend_sample(struct nnpu_device *ndev,
 		bool leaving = uq->state == NNPU_USERQ_LEAVING;
 
 		shares[num++] = (struct nnpu_userq_share) {
-			.user = uq->ctx->user,
+			.user = uq->ctx->hold->user,
 			.busy = leaving || nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE) !=
 				NNPU_QSTATE_IDLE,
 			.leaving = leaving,
@@ -91,7 +91,7 @@ static struct nnpu_userq *nnpu_userq_lend_get_active(struct nnpu_userqs *uqs, un
 
 	list_for_each_entry(uq, &uqs->active, sched_node)
 		if (!index--) {
-			kref_get(&uq->ref);
+			nnpu_userq_use(uq);
 			return uq;
 		}
 	return NULL;
@@ -112,7 +112,7 @@ static void nnpu_userq_lend_look(struct nnpu_device *ndev, struct nnpu_userq_len
 		if (choice == NNPU_USERQ_SHARE_FREE) {
 			step->wanted = list_first_entry(&user->wanted, struct nnpu_userq,
 							sched_node);
-			kref_get(&step->wanted->ref);
+			nnpu_userq_use(step->wanted);
 			list_move_tail(&user->wanting_node, &uqs->wanting);
 			return;
 		}
@@ -171,12 +171,13 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 	nnpu_userq_zap_lost(ndev);
 	if (!nnpu_device_enter(ndev, &idx))
 		return;
-	mutex_lock(&uqs->hw_lock);
 	while (more && steps--) {
 		struct nnpu_userq_lend step = { };
-		u16 qid = nnpu_userq_lend_free_qid(ndev);
+		u16 qid;
 
-		/* In this order: a reset lists the zaps before it frees hardware queues. */
+		mutex_lock(&uqs->hw_lock);
+		qid = nnpu_userq_lend_free_qid(ndev);
+		/* In this order: who loses a hardware queue lists the zap and frees it in one go. */
 		nnpu_userq_zap_lost(ndev);
 		mutex_lock(&uqs->lock);
 		nnpu_userq_lend_look(ndev, &step);
@@ -186,15 +187,18 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 			more = qid;
 			if (qid)
 				nnpu_userq_lend_to(step.wanted, qid);
-			nnpu_userq_put(step.wanted);
 		} else if (step.victim) {
 			more = !nnpu_userq_lend_make_room(ndev, step.victim, step.idle);
-			nnpu_userq_put(step.victim);
 		} else {
 			more = false;
 		}
+		mutex_unlock(&uqs->hw_lock);
+		/* Not under the lock: it may drop the last reference of the rings. */
+		if (step.wanted)
+			nnpu_userq_unuse(step.wanted);
+		if (step.victim)
+			nnpu_userq_unuse(step.victim);
 	}
-	mutex_unlock(&uqs->hw_lock);
 	if (more)
 		nnpu_userq_state_kick_lend(uqs);
 	else if (again)

@@ -62,7 +62,7 @@ void nnpu_userq_state_zap(struct nnpu_userq *uq)
 void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 {
 	struct nnpu_userqs *uqs = &uq->ndev->userqs;
-	struct nnpu_quota_user *user = uq->ctx->user;
+	struct nnpu_quota_user *user = uq->ctx->hold->user;
 	enum nnpu_userq_state before = uq->state;
 
 	lockdep_assert_held(&uqs->lock);

@@ -117,7 +117,7 @@ static const struct nnpu_ladder_ops nnpu_userq_watch_ops = {
 	.reset_queue = nnpu_userq_watch_reset_queue,
 };
 
-static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *uq)
+static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *uq, u16 qid)
 {
 	return (struct nnpu_userq_watch_hang) {
 		.ladder = {
@@ -125,7 +125,7 @@ static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *u
 			.ndev = uq->ndev,
 			.watchdog = &uq->watchdog,
 			.why = "hang",
-			.qid = uq->qid,
+			.qid = qid,
 			.cid = uq->abort_job.current_job & NNPU_EREG_CURRENT_CID,
 			.error = -ETIME,
 		},
@@ -137,13 +137,14 @@ static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *u
  * hw_lock is held. The job gets its time to leave in nnpu_userq_watch_aborting(): other
  * queues come and go meanwhile.
  */
-static void nnpu_userq_watch_hang(struct nnpu_userq *uq, const struct nnpu_watchdog_sample *s)
+static void nnpu_userq_watch_hang(struct nnpu_userq *uq, u16 qid,
+				  const struct nnpu_watchdog_sample *s)
 {
 	struct nnpu_userq_watch_hang hang;
 	int ret;
 
 	uq->abort_job = *s;
-	hang = nnpu_userq_watch_ladder(uq);
+	hang = nnpu_userq_watch_ladder(uq, qid);
 	nnpu_ctx_count(uq->ctx, NNPU_COUNT_TIMEDOUT, 1);
 	ret = nnpu_ladder_abort(&hang.ladder);
 	if (ret == -EINPROGRESS) {
@@ -155,10 +156,10 @@ static void nnpu_userq_watch_hang(struct nnpu_userq *uq, const struct nnpu_watch
 }
 
 /* Has the job that is being aborted left, or is its time over? hw_lock is held. */
-static void nnpu_userq_watch_aborting(struct nnpu_userq *uq)
+static void nnpu_userq_watch_aborting(struct nnpu_userq *uq, u16 qid)
 {
 	unsigned long end = uq->abort_since + msecs_to_jiffies(nnpu_param_abort_timeout_ms());
-	struct nnpu_userq_watch_hang hang = nnpu_userq_watch_ladder(uq);
+	struct nnpu_userq_watch_hang hang = nnpu_userq_watch_ladder(uq, qid);
 	/* First: the job may leave between the two looks. */
 	bool over = time_after(jiffies, end);
 	bool left = nnpu_userq_watch_left(&hang.ladder);
@@ -169,8 +170,8 @@ static void nnpu_userq_watch_aborting(struct nnpu_userq *uq)
 	nnpu_ladder_go_on(&hang.ladder, left ? 0 : -EAGAIN);
 }
 
-/* Look at one queue. hw_lock is held. */
-static void nnpu_userq_watch_look(struct nnpu_userq *uq)
+/* Look at one queue, which had the hardware queue a moment ago. hw_lock is held. */
+static void nnpu_userq_watch_look(struct nnpu_userq *uq, u16 qid)
 {
 	unsigned long idle = msecs_to_jiffies(nnpu_param_queue_idle_ms());
 	struct nnpu_device *ndev = uq->ndev;
@@ -181,21 +182,21 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	/* A queue that is leaving may still run its last job. */
 	if (uq->state != NNPU_USERQ_ACTIVE && uq->state != NNPU_USERQ_LEAVING)
 		return;
-	nnpu_userq_watch_sample(ndev, uq->qid, &s);
-	busy = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_BUSY);
-	state = nnpu_read_queue(ndev, uq->qid, NNPU_QREG_STATE);
+	nnpu_userq_watch_sample(ndev, qid, &s);
+	busy = nnpu_read_queue(ndev, qid, NNPU_QREG_BUSY);
+	state = nnpu_read_queue(ndev, qid, NNPU_QREG_STATE);
 	/* Last: a device that was reset meanwhile has no queues. */
 	status = nnpu_read(ndev, NNPU_REG_STATUS);
 	verdict = nnpu_watchdog_queue(status, state);
 	if (verdict == NNPU_VERDICT_PROGRESS)
-		verdict = nnpu_watchdog_look(&uq->watchdog, &s, uq->qid, ktime_to_ms(ktime_get()),
+		verdict = nnpu_watchdog_look(&uq->watchdog, &s, qid, ktime_to_ms(ktime_get()),
 					     nnpu_param_hang_timeout_ms());
 	if (busy != uq->idle_busy || state != NNPU_QSTATE_IDLE) {
 		uq->idle_busy = busy;
 		uq->idle_since = jiffies;
 	}
 	if (uq->aborting && verdict <= NNPU_VERDICT_HANG) {
-		nnpu_userq_watch_aborting(uq);
+		nnpu_userq_watch_aborting(uq, qid);
 		return;
 	}
 	switch (verdict) {
@@ -207,11 +208,11 @@ static void nnpu_userq_watch_look(struct nnpu_userq *uq)
 	case NNPU_VERDICT_WAIT:
 		break;
 	case NNPU_VERDICT_HANG:
-		nnpu_userq_watch_hang(uq, &s);
+		nnpu_userq_watch_hang(uq, qid, &s);
 		break;
 	case NNPU_VERDICT_STOPPED:
 		nnpu_userq_end_locked(uq, NNPU_USERQ_STOPPED,
-				      nnpu_read_queue(ndev, uq->qid, NNPU_QREG_ERROR));
+				      nnpu_read_queue(ndev, qid, NNPU_QREG_ERROR));
 		break;
 	case NNPU_VERDICT_FATAL:
 	case NNPU_VERDICT_GONE:
@@ -232,24 +233,30 @@ static void nnpu_userq_watch_work(struct work_struct *work)
 	struct nnpu_userq *uq;
 	unsigned int i;
 	int idx;
+	u16 qid;
 
 	if (!nnpu_device_enter(ndev, &idx))
 		return;
-	mutex_lock(&uqs->hw_lock);
 	for (i = 0; i < uqs->num_hw; i++) {
+		/* For each by itself: the end of another queue waits for one look at most. */
+		mutex_lock(&uqs->hw_lock);
 		mutex_lock(&uqs->lock);
 		uq = uqs->by_qid[i];
-		if (uq)
-			kref_get(&uq->ref);
-		if (uq && uq->qid)
-			nnpu_userq_hw_account(uq, uq->qid);
+		qid = uq ? uq->qid : 0;
+		if (qid) {
+			nnpu_userq_use(uq);
+			nnpu_userq_hw_account(uq, qid);
+		}
 		mutex_unlock(&uqs->lock);
-		if (!uq)
-			continue;
-		nnpu_userq_watch_look(uq);
-		aborting |= uq->aborting;
-		nnpu_userq_put(uq);
+		if (qid) {
+			nnpu_userq_watch_look(uq, qid);
+			aborting |= uq->aborting;
+		}
+		mutex_unlock(&uqs->hw_lock);
+		if (qid)
+			nnpu_userq_unuse(uq);
 	}
+	mutex_lock(&uqs->hw_lock);
 	nnpu_power_update(ndev);
 	mutex_lock(&uqs->lock);
 	any = !list_empty(&uqs->active);

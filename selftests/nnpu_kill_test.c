@@ -5,8 +5,9 @@
  * work, too. Nothing of them may be left soon after, even if their jobs wait for somebody else.
  *
  *   NNPU_KILLS           clients (default 20)
- *   NNPU_KILL_BOUND_MS   how long something of half of them may be left (default 5000); of each
- *                        of them ten times as long
+ *   NNPU_KILL_BOUND_MS   how long something of half of them may be left; of each of them ten
+ *                        times as long. The default, 1000, only tells that nobody waits for
+ *                        their jobs; 20 is what a quiet machine keeps
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@
  * be judged by that. But each job takes a second longer by injection, so that the device
  * cannot run those that it has in this time.
  */
-#define MOST_MS		5000
+#define MOST_MS		15000
 /* Jobs of somebody else, one after the other: long enough to see that nobody waits for them. */
 #define OTHERS		8
 
@@ -108,7 +109,7 @@ static int client_start(struct client *c)
 		ret = client_start_queue(c, &c->uqs[c->num_queues]);
 		c->num_queues += !ret;
 	}
-	if (ret == -EOPNOTSUPP)
+	if (ret == -EOPNOTSUPP && !nnpu_device_required())
 		ret = 0;
 	for (i = 0; !ret && i < JOBS; i++) {
 		c->job.submit.priority = i % 3;
@@ -175,7 +176,7 @@ static unsigned int setting(const char *name, unsigned int value)
 
 TEST_F(nnpu, killed_clients_leave)
 {
-	unsigned int count = setting("NNPU_KILLS", 20), bound = setting("NNPU_KILL_BOUND_MS", 5000), i;
+	unsigned int count = setting("NNPU_KILLS", 20), bound = setting("NNPU_KILL_BOUND_MS", 1000), i;
 	uint64_t *took, since;
 	int ready, ret;
 	long hangs;

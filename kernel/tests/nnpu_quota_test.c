@@ -97,10 +97,32 @@ static void quota_test_give_and_take(struct kunit *test)
 	nnpu_quota_uncharge(&quota, again);
 }
 
+/* The object is given back with the last reference, even if the device is gone. */
+static void quota_test_hold(struct kunit *test)
+{
+	struct nnpu_quota *quota = nnpu_quota_create(1);
+	struct nnpu_quota_hold *hold, *other;
+
+	KUNIT_ASSERT_NOT_NULL(test, quota);
+	hold = nnpu_quota_hold(quota, quota_test_uid(0), false);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(hold));
+	nnpu_quota_hold_get(hold);
+	nnpu_quota_hold_put(hold);
+	other = nnpu_quota_hold(quota, quota_test_uid(1), false);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(other), -EUSERS);
+	nnpu_quota_hold_put(hold);
+	KUNIT_EXPECT_EQ(test, quota->used, 0);
+	hold = nnpu_quota_hold(quota, quota_test_uid(1), false);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(hold));
+	nnpu_quota_put(quota);
+	nnpu_quota_hold_put(hold);
+}
+
 static struct kunit_case quota_test_cases[] = {
 	KUNIT_CASE(quota_test_shares),
 	KUNIT_CASE(quota_test_exempt),
 	KUNIT_CASE(quota_test_give_and_take),
+	KUNIT_CASE(quota_test_hold),
 	{ }
 };
 
