@@ -20,7 +20,7 @@
 
 /* A waiter looks at the ring this often, in case an interrupt was lost. */
 #define NNPU_ADMIN_SLICE_MS	50
-/* A command of another place takes this long at most: 20 ms of engine time, and what the host adds. */
+/* A command takes this long at most: 20 ms of engine time, and what a busy host adds. */
 #define NNPU_ADMIN_COMMAND_MS	200
 
 /**

@@ -220,7 +220,7 @@ void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32
 	lockdep_assert_held(&uqs->hw_lock);
 	mutex_lock(&uqs->lock);
 	ended = nnpu_userq_state_ended(uq->state);
-	/* What others see of a queue whose context is just being destroyed is no reason of its own. */
+	/* What others see of a queue whose context is just being destroyed is no reason. */
 	if (READ_ONCE(uq->ctx->destroyed)) {
 		end = NNPU_USERQ_DESTROYED;
 		reason = 0;

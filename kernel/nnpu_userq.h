@@ -109,9 +109,9 @@ enum nnpu_userq_state {
  * @abort_job: its engine before the ABORT
  * @abort_since: when the device answered the ABORT, jiffies
  *
- * nnpu_userqs.lock protects @in_use, @given_up, @node to @zap_node, and @busy. @map_lock protects @mapping and
- * @mappings. nnpu_userqs.hw_lock protects
- * @resume to @abort_since; while the queue is parked, both protect @saved.
+ * nnpu_userqs.lock protects @in_use, @given_up, @node to @zap_node, and @busy. @map_lock
+ * protects @mapping and @mappings. nnpu_userqs.hw_lock protects @resume to @abort_since;
+ * while the queue is parked, both protect @saved.
  */
 struct nnpu_userq {
 	struct kref ref;

@@ -177,7 +177,7 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 
 		mutex_lock(&uqs->hw_lock);
 		qid = nnpu_userq_lend_free_qid(ndev);
-		/* In this order: who loses a hardware queue lists the zap and frees it in one go. */
+		/* In this order: a hardware queue is freed and its zap is listed in one go. */
 		nnpu_userq_zap_lost(ndev);
 		mutex_lock(&uqs->lock);
 		nnpu_userq_lend_look(ndev, &step);
