@@ -93,6 +93,40 @@ static void test_unsent(void)
 	run_fini(&other);
 }
 
+/* More memory objects than a burst has slots for: to wait does not help. */
+static void test_too_many(void)
+{
+	static struct nnhal_request_pool pools[257];
+	const uint32_t num = sizeof(pools) / sizeof(pools[0]);
+	static struct waiter w;
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	enum nnhal_status status;
+	uint32_t i;
+	int socket;
+	struct run r;
+
+	run_init(&r, 4);
+	server = start_waiter(&w, &socket);
+	c = connect_to(socket, NULL);
+	pools[0] = r.pools[0];
+	for (i = 1; i < num; i++)
+		die_if(nnhal_memory_create(4096, &pools[i].memory, NULL), "memory");
+	r.request.pools = pools;
+	r.request.num_pools = num;
+	status = run(c, &r);
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, "E20 257 memory objects: %s",
+	   nnhal_status_name(status));
+	r.request.num_pools = num - 1;
+	status = run(c, &r);
+	ok(!status, "E20 256 of them: %s", nnhal_status_name(status));
+	nnhal_burst_controller_destroy(c);
+	nnhal_burst_server_destroy(server);
+	for (i = 1; i < num; i++)
+		nnhal_memory_unref(pools[i].memory);
+	run_fini(&r);
+}
+
 /* ---- a server that breaks the result queue ---- */
 
 static void test_corrupt_results(void)
@@ -565,6 +599,7 @@ static void test_flood(void)
 int main(void)
 {
 	test_unsent();
+	test_too_many();
 	test_corrupt_results();
 	test_connect();
 	test_late_message();

@@ -299,6 +299,26 @@ static void test_foreign(void)
 	close(desc.fd);
 }
 
+static void test_no_descriptor(void)
+{
+	struct nnhal_memory *memory = NULL;
+	int fd = nnhal_memfd_create("full", 4096);
+	enum nnhal_status status, imported;
+	struct rlimit limit, none;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	/* The number 0 is in use. */
+	none = (struct rlimit){ 1, limit.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	status = nnhal_memory_create(4096, &memory, &diag);
+	imported = import(NNHAL_MEMORY_ASHMEM, fd, 4096, 0, 0, &memory);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT && imported == status,
+	   "no descriptor is free: %s, %s", nnhal_status_name((int)status),
+	   nnhal_status_name((int)imported));
+	close(fd);
+}
+
 int main(void)
 {
 	test_create();
@@ -310,5 +330,6 @@ int main(void)
 	test_shrunk();
 	test_read_write();
 	test_foreign();
+	test_no_descriptor();
 	return tap_done();
 }

@@ -62,7 +62,7 @@ static bool make_room(struct burst_request *r, uint32_t num_pools)
 static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request *r,
 				    struct nnhal_diag *diag)
 {
-	uint32_t i, pool, own = 0;
+	uint32_t i, pool, own;
 	int err;
 
 	for (i = 0; i < burst_num_args(b); i++) {
@@ -70,9 +70,10 @@ static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request 
 		if (r->resolved[i].omitted || r->cached[pool])
 			continue;
 		err = burst_cache_get(b, r->pools[pool].memory, &r->cached[pool]);
-		if (err)
+		if (err) {
+			own = args_count_bindings(r->resolved, i, r->bindings);
 			return args_bind_status(b->model->device, pool, own, err, diag);
-		own++;
+		}
 		r->bindings[pool] = r->cached[pool]->binding;
 		if (r->bindings[pool]->has_bounce)
 			r->flags |= REQUEST_BOUNCE;

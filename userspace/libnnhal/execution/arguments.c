@@ -100,6 +100,23 @@ enum nnhal_status args_memory_status(struct nnhal_device *device, uint32_t own, 
 	return device_status_from_error(device, error);
 }
 
+uint32_t args_count_bindings(const struct resolved_arg *args, uint32_t count,
+			     const struct binding *const *bindings)
+{
+	uint32_t i, j, result = 0;
+
+	for (i = 0; i < count; i++) {
+		if (args[i].omitted)
+			continue;
+		for (j = 0; j < i; j++)
+			if (!args[j].omitted &&
+			    bindings[args[j].pool] == bindings[args[i].pool])
+				break;
+		result += j == i;
+	}
+	return result;
+}
+
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, uint32_t own,
 				   int error, struct nnhal_diag *diag)
 {

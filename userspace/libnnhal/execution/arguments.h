@@ -37,7 +37,10 @@ bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***b
 		    uint32_t *max_pools, uint32_t num_pools);
 /* Status of an execution that gets no memory or fence of the device; it holds @own slots. */
 enum nnhal_status args_memory_status(struct nnhal_device *device, uint32_t own, int error);
-/* Status of an execution whose pool cannot be bound; @own pools are. */
+/* Different bindings of the first @count arguments; pools may share one. */
+uint32_t args_count_bindings(const struct resolved_arg *args, uint32_t count,
+			     const struct binding *const *bindings);
+/* Status of an execution whose pool cannot be bound; it holds @own slots. */
 enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, uint32_t own,
 				   int error, struct nnhal_diag *diag);
 /* Copy arguments from and to bounce buffers, for memory that the device cannot reach. */

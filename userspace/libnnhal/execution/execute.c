@@ -43,7 +43,7 @@ static void execution_done(struct execution *e)
 static enum nnhal_status bind_pools(struct execution *e)
 {
 	struct nnhal_device *device = e->model->device;
-	uint32_t i, pool, own = 0;
+	uint32_t i, pool, own;
 	int err;
 
 	for (i = 0; i < execution_num_args(e->model); i++) {
@@ -54,9 +54,10 @@ static enum nnhal_status bind_pools(struct execution *e)
 			continue;
 		err = memory_bind(e->pools[pool].memory, device->table, true,
 				  &e->bindings[pool]);
-		if (err)
+		if (err) {
+			own = args_count_bindings(e->resolved, i, e->bindings);
 			return args_bind_status(device, pool, own, err, e->options.diag);
-		own++;
+		}
 	}
 	return NNHAL_STATUS_NONE;
 }

@@ -52,8 +52,9 @@ static struct slot *slots_least_recent(struct nnhal_burst_controller *c)
 	return oldest;
 }
 
-/* A slot for a new object; NULL: none is free for now. */
-static struct slot *slots_take(struct nnhal_burst_controller *c, struct nnhal_memory *memory)
+/* A slot for a new object. PERSISTENT: the request itself has as many objects as fit. */
+static enum nnhal_status slots_take(struct nnhal_burst_controller *c, struct nnhal_memory *memory,
+				    struct slot **slot)
 {
 	struct slot *oldest;
 	uint32_t i;
@@ -61,23 +62,25 @@ static struct slot *slots_take(struct nnhal_burst_controller *c, struct nnhal_me
 	if (c->num_used == MAX_MEMORIES) {
 		oldest = slots_least_recent(c);
 		if (!oldest)
-			return NULL;
+			return NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
 		/* Usually not the last reference: the client holds one. */
 		nnhal_memory_unref(leave(c, oldest));
 	}
 	for (i = 0; i < NUM_SLOTS && c->slots[i].state != SLOT_FREE; i++)
 		;
 	if (i == NUM_SLOTS)
-		return NULL;
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	c->slots[i].state = SLOT_USED;
 	c->slots[i].memory = nnhal_memory_ref(memory);
 	c->num_used++;
-	return &c->slots[i];
+	*slot = &c->slots[i];
+	return NNHAL_STATUS_NONE;
 }
 
 enum nnhal_status slots_assign(struct nnhal_burst_controller *c,
 			       const struct nnhal_request_pool *pools, uint32_t num_pools)
 {
+	enum nnhal_status status = NNHAL_STATUS_NONE;
 	struct slot *slot;
 	uint32_t i;
 
@@ -85,9 +88,9 @@ enum nnhal_status slots_assign(struct nnhal_burst_controller *c,
 	for (i = 0; i < num_pools; i++) {
 		slot = slots_find(c, pools[i].memory);
 		if (!slot)
-			slot = slots_take(c, pools[i].memory);
-		if (!slot)
-			return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+			status = slots_take(c, pools[i].memory, &slot);
+		if (status)
+			return status;
 		slot->in_request = true;
 		slot->last_used = c->clock;
 		c->pool_slots[i] = (int32_t)(slot - c->slots);

@@ -193,6 +193,13 @@ static enum nnhal_status check_desc(const struct nnhal_memory_desc *desc,
 	return NNHAL_STATUS_NONE;
 }
 
+/* Descriptors stay in use until the caller closes some. */
+static enum nnhal_status shortage(int err)
+{
+	return err == EMFILE || err == ENFILE ? NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT
+					      : NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
 static enum nnhal_status import(const struct nnhal_memory_desc *given, bool foreign,
 				struct nnhal_memory **memory, struct nnhal_diag *diag)
 {
@@ -224,9 +231,10 @@ static enum nnhal_status import(const struct nnhal_memory_desc *given, bool fore
 	}
 	m->fd = fcntl(desc->fd, F_DUPFD_CLOEXEC, 0);
 	if (m->fd < 0) {
+		status = shortage(errno);
 		diag_set(diag, "memory fd: %s", errno_text(errno));
 		free(m);
-		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+		return status;
 	}
 	atomic_init(&m->refs, 1);
 	pthread_mutex_init(&m->lock, NULL);
@@ -283,7 +291,7 @@ enum nnhal_status nnhal_memory_create(uint64_t size, struct nnhal_memory **memor
 		diag_set(diag, "memfd of %llu bytes: %s", (unsigned long long)size,
 			 errno_text(-desc.fd));
 		return desc.fd == -EINVAL ? NNHAL_STATUS_INVALID_ARGUMENT
-					  : NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+					  : shortage(-desc.fd);
 	}
 	status = nnhal_memory_import(&desc, memory, diag);
 	close(desc.fd);

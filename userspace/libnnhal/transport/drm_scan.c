@@ -166,8 +166,9 @@ int drm_scan(const char *root, struct drm_node *nodes, unsigned int max)
 		return 0;
 	for (i = 0; i < ARRAY_SIZE(classes); i++) {
 		some = scan_class(root, &classes[i], nodes + n, max - n);
+		/* What was found can be used all the same. */
 		if (some < 0)
-			return some;
+			return n ? (int)n : some;
 		n += (unsigned int)some;
 	}
 	return (int)n;

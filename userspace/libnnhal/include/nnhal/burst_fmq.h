@@ -387,7 +387,8 @@ enum nnhal_status nnhal_burst_serve(int socket, struct nnhal_prepared_model *mod
  * @server: server
  * @slot: slot, known or not
  *
- * The function waits for the end of a request that runs.
+ * The function waits for the end of a request that runs. The client can delay that for ever, for
+ * example by the lock of a file that is bound. nnhal_burst_server_destroy() does not depend on it.
  */
 void nnhal_burst_server_free_memory(struct nnhal_burst_server *server, int32_t slot);
 
@@ -406,8 +407,9 @@ enum nnhal_status nnhal_burst_server_wait(struct nnhal_burst_server *server,
  * nnhal_burst_server_destroy() - end the burst; NULL is allowed
  * @server: server
  *
- * The function waits for the end of a request that runs, for a second at most unless the
- * server has an executor of the caller. If the request, or a file of the client, takes longer,
+ * The function waits for the end of a request that runs. For what a client can delay, it waits a
+ * second at most; for the functions of a caller's executor, for get_memories, and for the device to
+ * end its bindings, as long as they take. If the request, or a file of the client, takes longer,
  * the thread of the server frees the server afterwards. The functions of an executor must not
  * call it. In a child of fork() it releases what the child has inherited and
  * does not affect the parent.
@@ -477,7 +479,7 @@ enum nnhal_status nnhal_burst_connect(int socket,
  * Return: as nnhal_prepared_model_execute_synchronously(), with GENERAL_FAILURE for
  * MISSED_DEADLINE_* and RESOURCE_EXHAUSTED_* of the server. Not sent:
  * INVALID_ARGUMENT (a deadline, loop timeout or token; NULL pointer),
- * RESOURCE_EXHAUSTED_PERSISTENT (larger than the queue),
+ * RESOURCE_EXHAUSTED_PERSISTENT (larger than the queue, more than 256 memory objects),
  * RESOURCE_EXHAUSTED_TRANSIENT (no slot free), DEVICE_UNAVAILABLE (in a child of
  * fork()). DEAD_OBJECT: the server is gone, before or during the call.
  */

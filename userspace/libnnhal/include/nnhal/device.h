@@ -60,7 +60,8 @@ struct nnhal_device_info {
  *
  * Return: NONE if there is at least one hardware device; else NO_DEVICE (driver
  * loaded, no device) or NO_DRIVER (driver not loaded), with @infos and @count
- * valid all the same; INVALID_ARGUMENT.
+ * valid all the same, or RESOURCE_EXHAUSTED_* (no memory or descriptor to look for devices);
+ * INVALID_ARGUMENT.
  */
 enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint32_t max,
 					  uint32_t *count, struct nnhal_diag *diag);
