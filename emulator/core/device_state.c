@@ -2,6 +2,7 @@
 /*
  * What all parts of a device use: clock, log, faults, waiting for jobs.
  */
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -64,6 +65,18 @@ void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs)
 	dev_kick_workers(dev);
 	pthread_cond_broadcast(&dev->event);
 	irqs_add(irqs, 0);
+}
+
+void dev_yield(struct nnpu_device *dev, struct irqs *irqs)
+{
+	pthread_mutex_unlock(&dev->lock);
+	if (irqs) {
+		irqs_raise(dev, irqs);
+		irqs->count = 0;
+	}
+	/* A lock that is free for an instant is taken again before a waiter wakes up. */
+	sched_yield();
+	pthread_mutex_lock(&dev->lock);
 }
 
 bool dev_inject(struct nnpu_device *dev, unsigned int kind)

@@ -145,6 +145,12 @@ void dev_fault(struct nnpu_device *dev, unsigned int fault, unsigned int qid, un
 /* Enter the FATAL state. dev->lock held. */
 void dev_fatal(struct nnpu_device *dev, unsigned int code, struct irqs *irqs);
 
+/* What ends at once in one hold of dev->lock: each may take a write to memory. */
+#define HOLD_MAX	64u
+
+/* Raise @irqs, which may be NULL, and let others have dev->lock, which is held. */
+void dev_yield(struct nnpu_device *dev, struct irqs *irqs);
+
 /* Take one injection of this kind, if there is one. dev->lock held. */
 bool dev_inject(struct nnpu_device *dev, unsigned int kind);
 

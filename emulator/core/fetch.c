@@ -19,8 +19,6 @@
 
 /* Entries that are read at once. */
 #define READ_MAX	16u
-/* Entries that are completed at once: each takes a write to memory. */
-#define COMPLETE_MAX	64u
 
 struct fetched *fetch_make_pool(uint32_t entries)
 {
@@ -229,10 +227,10 @@ static void end_entries(struct nnpu_device *dev, struct nnpu_queue *q, struct fe
 		}
 		fetch_put(q, f);
 		fetch_end(dev, q);
-		if (!irqs || ++n % COMPLETE_MAX)
-			continue;
-		pthread_mutex_unlock(&dev->lock);
-		pthread_mutex_lock(&dev->lock);
+		/* There is a place for an entry that waits in the ring. */
+		sched_wake(dev);
+		if (!(++n % HOLD_MAX))
+			dev_yield(dev, irqs);
 	}
 }
 

@@ -35,14 +35,14 @@ void fetch_put(struct nnpu_queue *q, struct fetched *f);
 void fetch_end(struct nnpu_device *dev, struct nnpu_queue *q);
 
 /*
- * Drop what waits of a context and a queue. With @irqs it completes with INVALID_CTX, and the
- * lock is dropped now and then.
+ * Drop what waits of a context and a queue. With @irqs it completes with INVALID_CTX. Drops the
+ * lock now and then.
  */
 struct irqs;
 void fetch_drop(struct nnpu_device *dev, struct nnpu_ctx *ctx, unsigned int qid,
 		struct irqs *irqs);
 
-/* Drop what waits of a queue, without completions. */
+/* Drop what waits of a queue, without completions. Drops the lock now and then. */
 void fetch_drop_queue(struct nnpu_device *dev, struct nnpu_queue *q);
 
 /* Complete the entry @cid with ABORTED if it waits. False: it does not. */

@@ -163,7 +163,8 @@ static void load_first(struct load_worker *w, struct nnpu_ctx *ctx)
 	struct irqs irqs = { 0 };
 
 	w->load = load;
-	atomic_store(&w->abort, false);
+	/* The control thread ends the loads of a dying context, not all in one hold. */
+	atomic_store(&w->abort, ctx->dying);
 	w->progress = (struct job_progress) {
 		.dev = dev, .ctx = ctx, .counter = &dev->queues[0].progress, .shared = true,
 		.contended = &dev->turns_wanted, .point = loader_point,
@@ -316,10 +317,16 @@ bool loads_abort(struct nnpu_device *dev, uint16_t cid, struct irqs *irqs)
 void loads_abort_ctx(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct irqs *irqs)
 {
 	struct load *load, *next;
+	unsigned int n = 0;
 
 	for (load = ctx->first_load; load; load = next) {
 		next = load->next;
 		abort_load(dev, ctx, load, irqs);
+		if (++n % HOLD_MAX)
+			continue;
+		/* Meanwhile the loader may end the next one. */
+		dev_yield(dev, irqs);
+		next = ctx->first_load;
 	}
 }
 

@@ -79,7 +79,10 @@ unsigned int loads_add(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct loa
 /* End the load with this command id. False: there is none. */
 bool loads_abort(struct nnpu_device *dev, uint16_t cid, struct irqs *irqs);
 
-/* End all loads of a context. ctx->loader is NULL when the last one has ended. */
+/*
+ * End all loads of a context. ctx->loader is NULL when the last one has ended. Drops the lock
+ * now and then.
+ */
 void loads_abort_ctx(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct irqs *irqs);
 
 /* Is any loader at work? */

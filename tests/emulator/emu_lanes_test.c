@@ -303,6 +303,29 @@ static void test_reset_context(void)
 	rig_close(&rig);
 }
 
+/* An abort makes a place for an entry that waits in the ring, and an engine fetches it. */
+static void test_place(void)
+{
+	uint16_t stalled, waits, other;
+	unsigned int i;
+
+	fresh(2);
+	rig_inject(&rig, NNPU_INJECT_JOB_STALL, 1);
+	stalled = start(1, 0);
+	ok(engine_of(stalled) >= 0, "a job stalls");
+	waits = start(1, 0);
+	for (i = 2; i < j[1].q->sq_entries; i++)
+		start(1, 0);
+	/* The command fetches what has a place. */
+	queue_cmd(NNPU_ADMIN_ABORT, NNPU_QUEUE_CMD_PROBE, 0, waits, NULL);
+	other = start(2, 0);
+	nanosleep(&(struct timespec) { .tv_nsec = 20000000 }, NULL);
+	queue_cmd(NNPU_ADMIN_ABORT, 0, 0, waits, NULL);
+	ok(completions(1, &waits, NNPU_STATUS_ABORTED) && completions(1, &other, 0),
+	   "behind a full queue: it runs when there is a place");
+	rig_close(&rig);
+}
+
 /* Each engine shows its own job, and counts for that one only. */
 static void test_engines(void)
 {
@@ -338,6 +361,7 @@ int main(void)
 	test_probe();
 	test_same_id();
 	test_reset_context();
+	test_place();
 	test_engines();
 	return tap_done();
 }

@@ -195,6 +195,7 @@ static void setup(void)
 	rig_config(&config);
 	config.props.num_engines = 1;
 	rig_open(&rig, &config);
+	rig.admin_entries = ENTRIES;
 	rig_enable(&rig);
 	for (i = 1; i <= CONTEXTS; i++) {
 		jobs[i] = (struct job_rig) { .rig = &rig, .ctx = i, .q = &rig.queues[1] };
@@ -305,6 +306,39 @@ static void test_aborts(void)
 	lock_is_clean("an abort");
 }
 
+/* A context goes that has many loads. */
+static void test_waiting_loads(void)
+{
+	enum { LOADS = 200 };
+	uint8_t *image = rig_alloc(&rig, add.size);
+	struct nnpu_sqe_load_program c = {
+		.opcode = NNPU_ADMIN_LOAD_PROGRAM, .ctx = htole32(1),
+		.image = { .addr = rig_addr(image), .size = htole64(add.size) },
+	};
+	struct nnpu_sqe d = { .opcode = NNPU_ADMIN_DESTROY_CTX, .ctx = htole32(1) };
+	unsigned int i, aborted = 0, most;
+	struct nnpu_cqe cqe;
+
+	memcpy(image, add.bytes, add.size);
+	rig_inject(&rig, NNPU_INJECT_LOAD_STALL, 1);
+	for (i = 0; i < LOADS; i++) {
+		c.program = htole32(2 + i);
+		rig_push(&rig, &rig.admin, (struct nnpu_sqe *)&c);
+	}
+	rig_push(&rig, &rig.admin, &d);
+	atomic_store(&most_completions, 0);
+	rig_kick(&rig, &rig.admin);
+	for (i = 0; i < LOADS && rig_wait(&rig, &rig.admin, &cqe); i++)
+		aborted += rig_status(&cqe) == NNPU_STATUS_ABORTED;
+	ok(aborted == LOADS && rig_wait(&rig, &rig.admin, &cqe) && !rig_status(&cqe),
+	   "a context with %u loads goes", aborted);
+	most = atomic_load(&most_completions);
+	ok(most >= 2 && most <= 64, "the lock is held for %u completions at most", most);
+	lock_is_clean("loads that end");
+	ok(!rig_create_ctx(&rig, 1, jobs[1].slots, 16) &&
+	   !rig_load(&rig, 1, 1, add.bytes, add.size, NULL), "its number is free");
+}
+
 /* The device is at memory that does not answer. Registers and doorbells do. */
 static void test_blocked(const char *what, const void *first, size_t len, unsigned int ctx)
 {
@@ -365,6 +399,7 @@ int main(void)
 	test_loads();
 	test_giving_way();
 	test_aborts();
+	test_waiting_loads();
 	for (i = 1; i <= CONTEXTS; i++)
 		job_add_args(&jobs[i], N);
 	test_blocked("the ring", rig.queues[1].sq, ENTRIES * sizeof(struct nnpu_sqe), 1);

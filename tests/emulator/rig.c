@@ -46,6 +46,7 @@ void rig_open(struct rig *rig, const struct nnpu_inproc_config *config)
 				 NNPU_INPROC_READ | NNPU_INPROC_WRITE))
 		die("cannot register memory");
 	rig->next_cid = 1;
+	rig->admin_entries = RIG_ADMIN_ENTRIES;
 }
 
 void rig_close(struct rig *rig)
@@ -168,7 +169,7 @@ bool rig_enable(struct rig *rig)
 
 	if (!rig_reset(rig))
 		return false;
-	queue_setup(rig, q, 0, RIG_ADMIN_ENTRIES);
+	queue_setup(rig, q, 0, rig->admin_entries);
 	rig_write(rig, NNPU_REG_ADMIN_SIZE, (q->sq_entries - 1) | (q->cq_entries - 1) << 16);
 	rig_write(rig, NNPU_REG_ADMIN_SQ_LO, (uint32_t)(uintptr_t)q->sq);
 	rig_write(rig, NNPU_REG_ADMIN_SQ_HI, (uint32_t)((uintptr_t)q->sq >> 32));

@@ -31,6 +31,7 @@ struct rig_queue {
 struct rig {
 	struct nnpu_inproc *ip;
 	struct nnpu_inproc_config config;
+	uint32_t admin_entries;
 	uint8_t *mem;			/* registered, page-aligned, zeroed */
 	size_t used;
 	struct rig_queue admin;
