@@ -51,7 +51,8 @@ void engines_abort(struct nnpu_device *dev, const struct nnpu_queue *q,
 	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
 		struct nnpu_engine *e = &dev->engines[i];
 
-		if (e->q && (!q || e->q == q) && (!ctx || e->ctx == ctx))
+		/* An entry without a program holds no context, but its lane has one. */
+		if (e->q && (!q || e->q == q) && (!ctx || e->lane->ctx == ctx))
 			engine_abort(e);
 	}
 }

@@ -326,6 +326,31 @@ static void test_place(void)
 	rig_close(&rig);
 }
 
+/* A job whose program does not exist is deaf, too, until its context's entries go. */
+static void test_deaf_refused(void)
+{
+	struct nnpu_sqe_execute sqe;
+	unsigned int destroy;
+	uint16_t cid;
+
+	for (destroy = 0; destroy < 2; destroy++) {
+		fresh(2);
+		rig_inject(&rig, NNPU_INJECT_JOB_DEAF, 1);
+		sqe = entry(1, 0);
+		sqe.program = htole32(9);
+		cid = rig_push(&rig, j[1].q, (struct nnpu_sqe *)&sqe);
+		rig_kick(&rig, j[1].q);
+		ok(engine_of(cid) >= 0, "a job without program is deaf");
+		nanosleep(&(struct timespec) { .tv_nsec = 20000000 }, NULL);
+		if (destroy)
+			ok(!rig_destroy_ctx(&rig, 1), "DESTROY_CTX ends it");
+		else
+			ok(!queue_cmd(NNPU_ADMIN_RESET_QUEUE, NNPU_QUEUE_CMD_CONTEXT, 1, 0, NULL),
+			   "RESET_QUEUE of its context ends it");
+		rig_close(&rig);
+	}
+}
+
 /* Each engine shows its own job, and counts for that one only. */
 static void test_engines(void)
 {
@@ -362,6 +387,7 @@ int main(void)
 	test_same_id();
 	test_reset_context();
 	test_place();
+	test_deaf_refused();
 	test_engines();
 	return tap_done();
 }
