@@ -26,12 +26,21 @@
 #endif
 #ifndef WATCHED
 #define WATCHED		false
+#else
+#include <sanitizer/asan_interface.h>
 #endif
+
+static size_t least_large(const struct nnpu_device *dev)
+{
+	uint64_t least = mem_size(dev->props.memory_size >> MAX_LARGE_LOG2);
+
+	return least > MEM_LARGE ? least : MEM_LARGE;
+}
 
 /* AddressSanitizer finds no access beyond the end of a mapping of ours. */
 static bool is_large(const struct nnpu_device *dev, size_t bytes)
 {
-	return !WATCHED && bytes >= MEM_LARGE && bytes >= dev->props.memory_size >> MAX_LARGE_LOG2;
+	return !WATCHED && bytes >= least_large(dev);
 }
 
 static void *map(size_t bytes)
@@ -73,6 +82,32 @@ void *mem_enlarge(const struct nnpu_device *dev, void *p, size_t bytes, size_t l
 		memcpy(new, p, bytes);
 	mem_free(dev, p, bytes);
 	return new;
+}
+
+size_t mem_least(const struct nnpu_device *dev, size_t bytes, size_t need)
+{
+	size_t least = least_large(dev);
+
+	if (need > least)
+		least = mem_size(need);
+	return least < bytes ? least : bytes;
+}
+
+bool mem_cut(void *end, size_t bytes)
+{
+#if defined(ASAN_POISON_MEMORY_REGION)
+	/* It is free with the rest; until then nobody may touch it. */
+	ASAN_POISON_MEMORY_REGION(end, bytes);
+#else
+	(void)end;
+	(void)bytes;
+#endif
+	return WATCHED;
+}
+
+void mem_free_end(void *end, size_t bytes)
+{
+	munmap(end, bytes);
 }
 
 void mem_free(const struct nnpu_device *dev, void *p, size_t bytes)

@@ -8,6 +8,7 @@
 #ifndef NNPU_EMU_DEVICE_MEMORY_H
 #define NNPU_EMU_DEVICE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,16 @@ void *mem_zalloc(const struct nnpu_device *dev, size_t bytes);
 
 /* A larger one with the contents of @p, which is freed; NULL: @p is as before. */
 void *mem_enlarge(const struct nnpu_device *dev, void *p, size_t bytes, size_t larger);
+
+/* What remains of an allocation of @bytes if all is given back that can be behind @need. */
+size_t mem_least(const struct nnpu_device *dev, size_t bytes, size_t need);
+
+/*
+ * Give back the end of an allocation, which mem_least() has found. True: it is free. False:
+ * that may take long, and mem_free_end() is to do it.
+ */
+bool mem_cut(void *end, size_t bytes);
+void mem_free_end(void *end, size_t bytes);
 
 /* @bytes as with the allocation. NULL is nothing. */
 void mem_free(const struct nnpu_device *dev, void *p, size_t bytes);

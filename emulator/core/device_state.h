@@ -82,6 +82,8 @@ struct nnpu_device {
 	struct ctx_group *groups;	/* max_contexts */
 	uint64_t mem_peak;		/* since power-on */
 	uint64_t mem_leaving;		/* not used any more, but not free yet */
+	uint64_t mem_tickets;		/* of those who asked for what busy workers do not use */
+	unsigned int mem_asked;		/* workers that have not answered */
 	unsigned int num_contexts;
 	unsigned int num_programs;
 	uint64_t next_serial;
@@ -94,7 +96,7 @@ struct nnpu_device {
 	/* scheduler.c */
 	struct sched_class classes[NNPU_CTX_CLASS_NUM];
 	unsigned int num_ready;		/* ready lanes, and kernel queues with entries to fetch */
-	atomic_uint contended;		/* the same, for jobs at their points */
+	atomic_uint contended;		/* the same, for jobs at their points, | CONTENDED_MEMORY */
 	struct nnpu_ctx **contexts;	/* max_contexts + 1 */
 
 	pthread_t control;

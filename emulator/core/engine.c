@@ -18,6 +18,7 @@
 #include "fetch.h"
 #include "injected.h"
 #include "job.h"
+#include "memory_accounting.h"
 #include "program_load.h"
 #include "queue.h"
 #include "scheduler.h"
@@ -364,10 +365,11 @@ static void engine_leave(struct nnpu_engine *e)
 	engine_charge(e, dev_now(e->dev));
 	e->lane = NULL;
 	e->busy = false;
-	if (!e->trim)
+	if (!e->trim && !e->asked)
 		return;
 	e->trim = false;
 	exec_trim(e);
+	mem_answer(e);
 }
 
 /* dev->lock held. */
@@ -421,7 +423,8 @@ static bool turn_is_over(const struct nnpu_engine *e)
 	const struct nnpu_device *dev = e->dev;
 
 	/* Another queue, the control thread, or a reclaim of the engine's memory. */
-	return !e->seated || dev->num_ready || dev->awaiting_jobs || e->trim || !dev->ready ||
+	return !e->seated || dev->num_ready || dev->awaiting_jobs || e->trim || e->asked ||
+	       !dev->ready ||
 	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
 }
 

@@ -51,6 +51,7 @@ struct nnpu_engine {
 	struct nnpu_engine *next_spare;
 	bool busy;			/* exec belongs to the thread while set */
 	bool trim;			/* give its memory back when no longer busy */
+	uint64_t asked;			/* ticket of who needs what its job does not use; 0: nobody */
 	uint64_t busy_since;		/* ns */
 	struct lane *lane;		/* that it serves, or NULL */
 	struct nnpu_queue *q;		/* of the entry that has begun, or NULL */

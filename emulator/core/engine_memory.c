@@ -18,6 +18,9 @@
 /* Tables grow to so many bytes at least: there is room for struct leaving. */
 #define TABLE_MIN	512u
 
+/* Chunks that leave while dev->lock is held once. */
+#define LEAVE_MAX	64u
+
 _Static_assert(sizeof(struct leaving) <= TABLE_MIN, "has room");
 
 bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes)
@@ -50,7 +53,7 @@ static uint64_t table_least(uint32_t count, size_t size)
 
 bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size)
 {
-	uint64_t before = (uint64_t)*max * size, n = table_least(count, size);
+	uint64_t before, n = table_least(count, size);
 	void *bigger;
 
 	/* It may take long. */
@@ -58,6 +61,8 @@ bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, s
 	/* Both are there while it grows. */
 	if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress))
 		return false;
+	/* Its end may have been given back meanwhile. */
+	before = (uint64_t)*max * size;
 	bigger = mem_enlarge(e->dev, *p, before, n * size);
 	dev_mem_release(e->dev, NULL, bigger ? before : n * size);
 	if (!bigger)
@@ -183,6 +188,133 @@ void exec_trim(struct nnpu_engine *e)
 	e->exec.has_memory = false;
 }
 
+/* The end of a chunk or table. */
+struct end_leaving {
+	struct leaving leaving;
+	size_t bytes;			/* of the mapping */
+};
+
+static void end_free(struct nnpu_device *dev, struct leaving *l)
+{
+	(void)dev;
+	mem_free_end(l, ((struct end_leaving *)l)->bytes);
+}
+
+/*
+ * Of @bytes at @base the first @left remain. They count as @counted, which may be a part of a
+ * page less. dev->lock held.
+ */
+static void end_leaves(struct nnpu_device *dev, void *base, size_t bytes, size_t left,
+		       size_t counted)
+{
+	struct end_leaving *end = (struct end_leaving *)((uint8_t *)base + left);
+
+	if (mem_cut(end, bytes - left)) {
+		dev->mem_used -= bytes - counted;
+		return;
+	}
+	end->leaving.free = end_free;
+	end->leaving.bytes = bytes - counted;
+	end->bytes = bytes - left;
+	dev_leave(dev, &end->leaving);
+}
+
+/* dev->lock held. */
+static void chunk_give(struct nnpu_engine *e, struct arena_chunk *c)
+{
+	size_t left;
+
+	if (!c->charged) {
+		chunk_leave(e, c);
+		return;
+	}
+	left = mem_least(e->dev, c->size, c->charged);
+	if (left == c->size)
+		return;
+	end_leaves(e->dev, c->base, c->size, left, left);
+	e->exec.arena.bytes -= c->size - left;
+	c->size = left;
+}
+
+/* A table of which the job uses @need bytes. dev->lock held. */
+static void table_give(struct nnpu_engine *e, void **table, uint32_t *max, size_t size,
+		       uint64_t need)
+{
+	uint64_t bytes = (uint64_t)*max * size;
+	size_t left;
+
+	if (!*table)
+		return;
+	if (!need) {
+		table_leave(e->dev, *table, max, size);
+		*table = NULL;
+		return;
+	}
+	/* What remains is whole objects, and as large as any mapping. */
+	left = mem_least(e->dev, bytes, need) + NNPU_PAGE_SIZE;
+	if (left + NNPU_PAGE_SIZE > bytes)
+		return;
+	*max = (uint32_t)(left / size);
+	end_leaves(e->dev, *table, bytes, left, *max * size);
+}
+
+#define TABLE_GIVE(e, table, max, need)						\
+	table_give(e, (void **)&(e)->exec.table, &(e)->exec.max,		\
+		   sizeof(*(e)->exec.table), need)
+
+_Static_assert(sizeof(struct tensor) <= NNPU_PAGE_SIZE &&
+	       sizeof(struct nnpu_profile) <= NNPU_PAGE_SIZE, "a page has an object");
+
+static void tables_give(struct nnpu_engine *e)
+{
+	struct exec_state *x = &e->exec;
+	const struct program *p = x->tables.runs;
+	bool blocks = p && p->num_blocks > 1;
+
+	/* What they are bound for is not what runs: they may become too small for it. */
+	if (!p || x->bound != p->serial)
+		x->bound = 0;
+	TABLE_GIVE(e, tensors, max_tensors, p ? p->num_tensors * sizeof(*x->tensors) : 0);
+	TABLE_GIVE(e, operands, max_operands, p ? p->num_operands * sizeof(*x->operands) : 0);
+	TABLE_GIVE(e, scratch, max_scratch, p ? p->num_cmds * sizeof(*x->scratch) : 0);
+	TABLE_GIVE(e, homes, max_homes, blocks && x->tables.dynamic ?
+		   p->num_tensors * sizeof(*x->homes) : 0);
+	TABLE_GIVE(e, profile, max_profile, x->tables.records * sizeof(*x->profile));
+	TABLE_GIVE(e, profile_of, max_profile_of, blocks && x->tables.records ?
+		   p->num_cmds * sizeof(*x->profile_of) : 0);
+	TABLE_GIVE(e, saved, max_saved, x->tables.saved);
+	TABLE_GIVE(e, values, max_values, x->tables.values);
+	TABLE_GIVE(e, args, max_args_len, x->tables.args);
+}
+
+/* After so many chunks. dev->lock held, dropped inside. */
+static void give_pause(struct nnpu_device *dev, uint32_t *n)
+{
+	if (++*n % LEAVE_MAX)
+		return;
+	pthread_mutex_unlock(&dev->lock);
+	pthread_mutex_lock(&dev->lock);
+}
+
+void exec_give(struct nnpu_engine *e)
+{
+	struct arena *a = &e->exec.arena;
+	uint32_t i, n = 0;
+
+	for (; a->count > a->used; a->count--) {
+		chunk_leave(e, &a->chunks[a->count]);
+		give_pause(e->dev, &n);
+	}
+	for (i = 1; i <= a->used; i++) {
+		chunk_give(e, &a->chunks[i]);
+		give_pause(e->dev, &n);
+	}
+	if (a->chunks)
+		table_give(e, (void **)&a->chunks, &a->max, sizeof(*a->chunks),
+			   (a->used + 1) * sizeof(*a->chunks));
+	tables_give(e);
+}
+
 void exec_fini(struct nnpu_engine *e)
 {
 	pthread_mutex_lock(&e->dev->lock);
@@ -224,17 +356,33 @@ static bool chunk_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct are
 	uint64_t bytes = chunk_size(size, exact);
 
 	return exec_charge(e, ctx, &c->charged, bytes < c->size ? bytes : c->size) ||
-	       exec_charge(e, ctx, &c->charged, size);
+	       exec_charge(e, ctx, &c->charged, mem_size(size));
 }
 
-/* Clear memory piece by piece. False: the job is to end, and not all of it is clear. */
-static bool clear(struct nnpu_engine *e, uint8_t *base, uint64_t bytes)
+/*
+ * May the job have chunk @index as it is? Of all chunks but the first it is charged for what
+ * exec_give() cannot give back, too: there may be very many.
+ */
+static bool chunk_is_kept(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct arena_chunk *c,
+			  uint32_t index, uint64_t size, bool exact)
+{
+	if (!c->base || c->size < size)
+		return false;
+	return !index || exec_charge(e, ctx, &c->charged,
+				     mem_least(e->dev, c->size, chunk_size(size, exact)));
+}
+
+/*
+ * Clear a chunk piece by piece. Its end may be given back at a point. False: the job is to end,
+ * and not all of it is clear.
+ */
+static bool clear(struct nnpu_engine *e, const struct arena_chunk *c)
 {
 	uint64_t at, n;
 
-	for (at = 0; at < bytes; at += n) {
-		n = bytes - at < CLEAR_PIECE ? bytes - at : CLEAR_PIECE;
-		memset(base + at, 0, n);
+	for (at = 0; at < c->size; at += n) {
+		n = c->size - at < CLEAR_PIECE ? c->size - at : CLEAR_PIECE;
+		memset(c->base + at, 0, n);
 		if (n == CLEAR_PIECE && op_progress(&e->progress))
 			return false;
 	}
@@ -271,7 +419,7 @@ static bool chunk_alloc(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct aren
 	c->size = bytes;
 	e->exec.arena.bytes += bytes;
 	e->exec.has_memory = true;
-	if (clear(e, c->base, bytes))
+	if (clear(e, c))
 		return true;
 	pthread_mutex_lock(&e->dev->lock);
 	chunk_leave(e, c);
@@ -293,16 +441,16 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 	if (a->used <= index)
 		a->used = index + 1;
 	c = &a->chunks[index + 1];
-	if (!c->base || c->size < size) {
+	if (!chunk_is_kept(e, ctx, c, index, size, exact)) {
 		slots_release(&e->slots);
 		if (!chunk_alloc(e, ctx, c, size, exact))
 			return NULL;
-	} else if (!chunk_charge(e, ctx, c, size, exact)) {
+	} else if (!index && !chunk_charge(e, ctx, c, size, exact)) {
 		return NULL;
 	} else if (c->owner != ctx->serial) {
 		slots_release(&e->slots);
 		/* After an abort it still counts as the other context's. */
-		if (!clear(e, c->base, c->size))
+		if (!clear(e, c))
 			return NULL;
 	}
 	c->owner = ctx->serial;

@@ -13,6 +13,7 @@
 struct nnpu_ctx;
 struct nnpu_engine;
 struct nnpu_profile;
+struct program;
 struct tensor;
 
 struct arena_chunk {
@@ -56,6 +57,9 @@ struct exec_state {
 		uint64_t saved;
 		uint64_t values;
 		uint64_t chunks;
+		const struct program *runs;	/* what the job runs, once charged */
+		uint32_t records;	/* of its profile */
+		bool dynamic;
 	} tables;
 	struct tensor *tensors;
 	uint32_t max_tensors;
@@ -121,6 +125,12 @@ uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 
 /* The job ends: release what it was charged for. */
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx);
+
+/*
+ * Give back what the job that runs does not use: chunks and tables, and what is behind its part of
+ * a mapping. Its thread, at a point or before the job begins; dev->lock held, dropped inside.
+ */
+void exec_give(struct nnpu_engine *e);
 
 /* Give back arena and tables of a worker that is not busy. dev->lock held. */
 void exec_trim(struct nnpu_engine *e);

@@ -554,20 +554,24 @@ static bool charge_tables(struct exec_run *run)
 {
 	const struct program *p = run->program;
 	struct exec_state *x = &run->engine->exec;
+	uint32_t records = run->max_profile < p->num_cmds ? run->max_profile : p->num_cmds;
 	uint64_t bytes = (uint64_t)p->num_tensors * sizeof(*x->tensors) +
 			 (uint64_t)p->num_operands * sizeof(*x->operands) +
 			 (uint64_t)p->num_cmds * sizeof(*x->scratch);
 
 	if (run->dynamic && p->num_blocks > 1)
 		bytes += (uint64_t)p->num_tensors * sizeof(*x->homes);
-	if (run->max_profile) {
-		uint32_t n = run->max_profile < p->num_cmds ? run->max_profile : p->num_cmds;
-
-		bytes += (uint64_t)n * sizeof(*x->profile);
+	if (records) {
+		bytes += (uint64_t)records * sizeof(*x->profile);
 		if (p->num_blocks > 1)
 			bytes += (uint64_t)p->num_cmds * sizeof(*x->profile_of);
 	}
-	return exec_charge(run->engine, run->ctx, &x->tables.program, bytes);
+	if (!exec_charge(run->engine, run->ctx, &x->tables.program, bytes))
+		return false;
+	x->tables.runs = p;
+	x->tables.dynamic = run->dynamic;
+	x->tables.records = records;
+	return true;
 }
 
 int exec_program(struct exec_run *run)

@@ -9,6 +9,7 @@
 #include "injected.h"
 #include "queue.h"
 #include "scheduler.h"
+#include "seats.h"
 #include "slots.h"
 #include "ops/op.h"
 
@@ -50,11 +51,14 @@ void injected_stall(struct nnpu_engine *e, const struct injected *in)
 
 	pthread_mutex_lock(&dev->lock);
 	while (!atomic_load(&dev->stop) &&
-	       (in->stuck || !(in->deaf ? is_dropped(e) : job_is_to_end(&e->progress))))
-		if (in->stuck || in->deaf)
+	       (in->stuck || !(in->deaf ? is_dropped(e) : job_is_to_end(&e->progress)))) {
+		if (e->asked)
+			worker_give_memory(e);
+		else if (in->stuck || in->deaf)
 			pthread_cond_wait(&dev->event, &dev->lock);
 		else
 			stall_wait(e);
+	}
 	pthread_mutex_unlock(&dev->lock);
 }
 

@@ -103,24 +103,90 @@ bool ctx_mem_owes(const struct nnpu_ctx *ctx, uint64_t bytes)
 	return !ctx->group || bytes < GROUP_CREDIT;
 }
 
-/* What fits is not free yet: wait for it. dev->lock held, dropped inside. */
-static bool await_free(struct nnpu_device *dev, uint64_t bytes, struct job_progress *progress)
+/* A point of a wait. False: the wait is to end. dev->lock held, dropped inside. */
+static bool wait_point(struct nnpu_device *dev, struct job_progress *progress)
+{
+	bool ends;
+
+	pthread_mutex_unlock(&dev->lock);
+	ends = op_progress(progress);
+	pthread_mutex_lock(&dev->lock);
+	return !ends;
+}
+
+/* Until memory has left, for so long at most. dev->lock held, dropped inside. */
+static void wait_left(struct nnpu_device *dev)
 {
 	struct timespec until;
 
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += WAIT_NS;
+	until.tv_sec += until.tv_nsec / NS_PER_S;
+	until.tv_nsec %= NS_PER_S;
+	pthread_cond_timedwait(&dev->left, &dev->lock, &until);
+}
+
+/* What fits is not free yet: wait for it. dev->lock held, dropped inside. */
+static bool await_free(struct nnpu_device *dev, uint64_t bytes, struct job_progress *progress)
+{
 	while (dev_fits(dev, bytes) && !dev_fits(dev, bytes + dev->mem_leaving)) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += WAIT_NS;
-		until.tv_sec += until.tv_nsec / NS_PER_S;
-		until.tv_nsec %= NS_PER_S;
-		pthread_cond_timedwait(&dev->left, &dev->lock, &until);
-		pthread_mutex_unlock(&dev->lock);
-		if (op_progress(progress)) {
-			pthread_mutex_lock(&dev->lock);
+		wait_left(dev);
+		if (!wait_point(dev, progress))
 			return false;
-		}
-		pthread_mutex_lock(&dev->lock);
 	}
+	return true;
+}
+
+void mem_answer(struct nnpu_engine *e)
+{
+	if (!e->asked)
+		return;
+	e->asked = 0;
+	e->dev->mem_asked--;
+	sched_contend(e->dev);
+	pthread_cond_broadcast(&e->dev->left);
+}
+
+/* Has a worker not answered that was asked up to @ticket? Later ones do not delay this. */
+static bool answer_missing(const struct nnpu_device *dev, uint64_t ticket)
+{
+	unsigned int i;
+
+	for (i = 0; i < atomic_load(&dev->num_workers); i++)
+		if (dev->engines[i].asked && dev->engines[i].asked <= ticket)
+			return true;
+	return false;
+}
+
+/*
+ * Have the busy workers give back what their jobs do not use, the caller's own included. Each
+ * of them does so at its next point, or where it waits. dev->lock held, dropped inside.
+ */
+static bool ask_workers(struct nnpu_device *dev, uint64_t bytes, struct job_progress *progress)
+{
+	uint64_t ticket = ++dev->mem_tickets;
+	unsigned int i;
+
+	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
+		struct nnpu_engine *e = &dev->engines[i];
+
+		if (!e->busy || e->asked)
+			continue;
+		e->asked = ticket;
+		dev->mem_asked++;
+		/* A job that has given way. */
+		pthread_cond_signal(&e->turn);
+	}
+	sched_contend(dev);
+	/* Stalled jobs. */
+	pthread_cond_broadcast(&dev->event);
+	do {
+		if (!wait_point(dev, progress))
+			return false;
+		if (dev_fits(dev, bytes) || !answer_missing(dev, ticket))
+			return true;
+		wait_left(dev);
+	} while (!dev_fits(dev, bytes));
 	return true;
 }
 
@@ -136,6 +202,9 @@ bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 	for (i = 0; ok && !dev_fits(dev, bytes) && i < atomic_load(&dev->num_workers); i++)
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);
+	/* ... then what busy ones have from earlier jobs. */
+	if (ok && bytes <= dev->props.memory_size && !dev_fits(dev, bytes))
+		ok = ask_workers(dev, bytes, progress);
 	ok = ok && await_free(dev, bytes, progress) && dev_fits(dev, bytes) &&
 	     (!ctx || ctx_fits(ctx, bytes));
 	if (ok) {

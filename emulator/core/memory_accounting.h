@@ -11,15 +11,20 @@
 struct job_progress;
 struct nnpu_ctx;
 struct nnpu_device;
+struct nnpu_engine;
 
 /*
  * False: the device, or the context if there is one (it may be NULL), has too little, or
- * @progress says that the job or load is to end. It may have to wait until memory that
- * leaves is free; the wait has points.
+ * @progress says that the job or load is to end. It may have to wait until busy workers come
+ * to a point and give back what their jobs do not use, and until memory that leaves is free;
+ * the wait has points.
  */
 bool dev_mem_reserve(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes,
 		     struct job_progress *progress);
 void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t bytes);
+
+/* What the worker does not use has been given back: tell who asked. dev->lock held. */
+void mem_answer(struct nnpu_engine *e);
 
 /*
  * May a job go on that has not been charged for @bytes of its memory? If only the group limits

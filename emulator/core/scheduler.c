@@ -24,11 +24,17 @@
 /* How often in a row a class or level with waiting work is passed over before it has a turn. */
 #define MAX_PASSED	16
 
+void sched_contend(struct nnpu_device *dev)
+{
+	atomic_store_explicit(&dev->contended, dev->num_ready |
+			      (dev->mem_asked ? CONTENDED_MEMORY : 0), memory_order_relaxed);
+}
+
 /* @n more or less of what an engine could do. */
 static void count_ready(struct nnpu_device *dev, int n)
 {
 	dev->num_ready += (unsigned int)n;
-	atomic_store_explicit(&dev->contended, dev->num_ready, memory_order_relaxed);
+	sched_contend(dev);
 }
 
 static struct sched_class *class_of(struct nnpu_device *dev, const struct nnpu_ctx *ctx)

@@ -95,6 +95,12 @@ void sched_add_ctx(struct nnpu_ctx *ctx);
 void sched_update(struct nnpu_device *dev, struct nnpu_queue *q);
 void sched_update_lane(struct nnpu_device *dev, struct lane *lane);
 
+/* In dev->contended: a worker is to give memory back. */
+#define CONTENDED_MEMORY	(1u << 31)
+
+/* What jobs see at their points has changed. */
+void sched_contend(struct nnpu_device *dev);
+
 /* The lane to serve next, or NULL. sched_begin(): its turn begins, and the others are passed over. */
 struct lane *sched_pick(struct nnpu_device *dev);
 void sched_begin(struct nnpu_device *dev, const struct lane *lane);

@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "fetch.h"
 #include "loads.h"
+#include "memory_accounting.h"
 #include "queue.h"
 #include "scheduler.h"
 #include "seats.h"
@@ -157,6 +158,14 @@ static void come_back(struct nnpu_engine *e)
 	sched_update_lane(e->dev, e->lane);
 }
 
+void worker_give_memory(struct nnpu_engine *e)
+{
+	if (!e->asked)
+		return;
+	exec_give(e);
+	mem_answer(e);
+}
+
 static void give_way(struct nnpu_engine *e, uint64_t now)
 {
 	struct nnpu_device *dev = e->dev;
@@ -172,8 +181,12 @@ static void give_way(struct nnpu_engine *e, uint64_t now)
 		if (next->lane)
 			come_back(next);
 		worker_pass_seat(e, next);
-		while (!e->seated && !job_is_to_end(&e->progress))
+		for (;;) {
+			worker_give_memory(e);
+			if (e->seated || job_is_to_end(&e->progress))
+				break;
 			pthread_cond_wait(&e->turn, &dev->lock);
+		}
 	}
 	/* Who had the seat before has called this for us, unless the job ends without one. */
 	if (e->lane->away)
@@ -191,12 +204,20 @@ void worker_point(struct job_progress *p)
 						       offsetof(struct nnpu_engine, progress));
 	struct nnpu_device *dev = e->dev;
 	uint64_t now = dev_now(dev);
+	unsigned int contended;
 
 	if (e->progress.end_ns && now >= e->progress.end_ns) {
 		e->progress.expired = true;
 		return;
 	}
-	if (!atomic_load_explicit(&dev->contended, memory_order_relaxed))
+	contended = atomic_load_explicit(&dev->contended, memory_order_relaxed);
+	if (contended & CONTENDED_MEMORY) {
+		slots_release(&e->slots);
+		pthread_mutex_lock(&dev->lock);
+		worker_give_memory(e);
+		pthread_mutex_unlock(&dev->lock);
+	}
+	if (!(contended & ~CONTENDED_MEMORY))
 		return;
 	/* The slice begins when somebody waits. */
 	if (!e->slice_end)

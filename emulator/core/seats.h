@@ -29,6 +29,12 @@ void worker_pass_seat(struct nnpu_engine *e, struct nnpu_engine *to);
  */
 void worker_point(struct job_progress *p);
 
+/*
+ * Give memory back that the job does not use, if somebody has asked for it. Where a job could
+ * also give way; dev->lock held, dropped inside.
+ */
+void worker_give_memory(struct nnpu_engine *e);
+
 /* An entry begins: it has a whole slice. */
 void worker_new_slice(struct nnpu_engine *e);
 

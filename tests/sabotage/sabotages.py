@@ -152,6 +152,7 @@ PARTS = {
     "orders": host("emu_command_order_test"),
     "chunks": host("emu_small_chunks_test"),
     "locks": host("emu_locks_test"),
+    "kept": host("emu_kept_memory_test"),
     "points": {
         "command": "make -s -j2 run-pace-tests",
         "environment": {"MAKEFLAGS": variable("PACE_TESTS", "$$(BUILD)/tests/emu_points_test")},
@@ -277,6 +278,8 @@ SABOTAGES = [
     Sabotage("small-debts", "chunks", "a group is not charged for what its jobs owe",
              (replace("emulator/core/memory_accounting.c", r"bytes < GROUP_CREDIT;$", "bytes < UINT64_MAX;"),),
              "^  FAILED"),
+    Sabotage("kept-memory", "kept", "a busy engine keeps what its job does not use",
+             (replace("emulator/core/seats.c", r"^\texec_give\(e\);\n", ""),), "^  FAILED"),
     Sabotage("long-lock", "locks", "the lock is held while a whole ring is completed",
              (replace("emulator/core/fetch.c", r"^(#define COMPLETE_MAX\t)64u", r"\g<1>65536u"),), "^  FAILED"),
     Sabotage("late-points", "points", "the device model has a point every 100 ms",
