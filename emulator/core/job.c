@@ -149,10 +149,10 @@ static int check_header(struct run *r)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, 0);
 	if (h->deadline_ns || !is_zero(h->reserved, sizeof(h->reserved)))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
-	if (le64toh(h->loop_timeout_ns) > NNPU_LOOP_TIMEOUT_MAX_NS)
-		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_VALUE, 0);
 	if (copy && h->loop_timeout_ns)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
+	if (le64toh(h->loop_timeout_ns) > NNPU_LOOP_TIMEOUT_MAX_NS)
+		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_VALUE, 0);
 	r->num_inputs = copy ? le16toh(h->num_inputs) : r->program->num_inputs;
 	r->num_outputs = copy ? r->num_inputs : r->program->num_outputs;
 	count = (uint64_t)r->num_inputs + r->num_outputs;

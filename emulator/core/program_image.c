@@ -65,12 +65,12 @@ static int check_regions(const struct nnpu_program_header *h, struct verdict *v)
 	for (i = 0; i < n; i++)
 		if (regions[i].start & 7)
 			return header_fault(v, NNPU_REASON_ALIGNMENT);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		if (regions[i].bytes && regions[i].start < le16toh(h->header_size))
 			return header_fault(v, NNPU_REASON_RANGE);
+	for (i = 0; i < n; i++)
 		if (regions[i].start + regions[i].bytes > size)
 			return header_fault(v, NNPU_REASON_SIZE);
-	}
 	for (i = 0; i < n; i++)
 		for (j = 0; j < i; j++)
 			if (regions[i].bytes && regions[j].bytes &&

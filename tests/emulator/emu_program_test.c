@@ -84,6 +84,13 @@ static void test_header(void)
 	HEADER(outputs_first, 12, RANGE);
 
 	build();
+	image_header(&im)->num_tensors = htole32(0xffffffff);
+	image_header(&im)->commands_off = htole32(32);
+	expect_load(&rig, CTX, &im, "one region too large, a later one in the header",
+		    NNPU_STATUS_PROGRAM_HEADER, NNPU_REASON_RANGE, 0, NNPU_OPERAND_NONE);
+	image_free(&im);
+
+	build();
 	image_header(&im)->size = htole32(im.size - 4);
 	im.size -= 4;
 	expect_load(&rig, CTX, &im, "size not a multiple of 8", NNPU_STATUS_PROGRAM_HEADER,
