@@ -258,21 +258,26 @@ static int nnpu_ctx_try_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 
 /*
  * If there are too many: files that were just closed may still hold some. Outside of a
- * nnpu_device_enter() section, so that only the caller waits for them, and can be killed.
+ * nnpu_device_enter() section, so that only the caller waits for them, and can be killed. It waits
+ * for those that were closed before it came: the releases of others never end.
  */
 static int nnpu_ctx_reserve_id(struct nnpu_ctx *ctx, struct file *opened)
 {
 	struct nnpu_release *release = &ctx->ndev->release;
-	int seen, ret, wait;
+	u64 last = nnpu_release_added(release), seen;
+	bool more;
+	int ret;
 
 	do {
-		seen = atomic_read(&release->done);
+		more = nnpu_release_is_pending(release, last);
+		seen = nnpu_release_done(release);
 		ret = nnpu_ctx_try_reserve_id(ctx, opened);
 		if (ret != -EUSERS && ret != -EDQUOT)
 			return ret;
-		wait = nnpu_release_wait_item(release, seen);
-	} while (!wait);
-	return wait == -EAGAIN ? ret : -EINTR;
+		if (more && nnpu_release_wait_item(release, last, seen))
+			return -EINTR;
+	} while (more);
+	return ret;
 }
 
 /* Cancel the jobs that wait. The caller keeps new jobs out. */

@@ -52,7 +52,7 @@
  *    lock of the memory management
  * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock, nnpu_userqs.irq_lock and nnpu_gates.lock (spinlocks, taken in
- *    interrupts), nnpu_quota.lock (spinlock)
+ *    interrupts), nnpu_quota.lock and nnpu_release.lock (spinlocks)
  *
  * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
  * same time. Fences other than gates are signalled with no spinlock of the driver held. Code on

@@ -52,8 +52,10 @@ void nnpu_release_teardown(void)
  */
 int nnpu_release_init(struct nnpu_release *release)
 {
-	atomic_set(&release->pending, 0);
-	atomic_set(&release->done, 0);
+	spin_lock_init(&release->lock);
+	INIT_LIST_HEAD(&release->pending);
+	release->added = 0;
+	release->done = 0;
 	init_waitqueue_head(&release->progress);
 	release->wq = alloc_workqueue("nnpu-release", WQ_UNBOUND, 0);
 	return release->wq ? 0 : -ENOMEM;
@@ -81,6 +83,23 @@ void nnpu_release_queue(struct nnpu_release *release, struct work_struct *work)
 	queue_work(release->wq, work);
 }
 
+static void nnpu_release_item(struct nnpu_release *release, struct nnpu_release_item *item)
+{
+	struct nnpu_release_mark mark;
+
+	/* The item does not outlive its release, so its mark moves. */
+	spin_lock_irq(&release->lock);
+	mark.number = item->mark.number;
+	list_replace(&item->mark.node, &mark.node);
+	spin_unlock_irq(&release->lock);
+	item->fn(item);
+	spin_lock_irq(&release->lock);
+	list_del(&mark.node);
+	release->done++;
+	spin_unlock_irq(&release->lock);
+	wake_up_all(&release->progress);
+}
+
 static void nnpu_release_list_work(struct work_struct *work)
 {
 	struct nnpu_release_list *list = container_of(work, struct nnpu_release_list, work);
@@ -89,13 +108,8 @@ static void nnpu_release_list_work(struct work_struct *work)
 	struct nnpu_release *release = list->release;
 	struct nnpu_release_item *item, *tmp;
 
-	llist_for_each_entry_safe(item, tmp, items, node) {
-		item->fn(item);
-		/* In this order: who sees that nothing is pending has seen what was done. */
-		atomic_inc(&release->done);
-		atomic_dec_return_release(&release->pending);
-		wake_up_all(&release->progress);
-	}
+	llist_for_each_entry_safe(item, tmp, items, node)
+		nnpu_release_item(release, item);
 }
 
 /**
@@ -119,28 +133,81 @@ void nnpu_release_list_init(struct nnpu_release_list *list, struct nnpu_release 
  */
 void nnpu_release_add(struct nnpu_release_list *list, struct nnpu_release_item *item)
 {
-	atomic_inc(&list->release->pending);
+	struct nnpu_release *release = list->release;
+	unsigned long flags;
+
+	spin_lock_irqsave(&release->lock, flags);
+	item->mark.number = ++release->added;
+	list_add_tail(&item->mark.node, &release->pending);
+	spin_unlock_irqrestore(&release->lock, flags);
 	if (llist_add(&item->node, &list->items))
-		queue_work(list->release->wq, &list->work);
+		queue_work(release->wq, &list->work);
+}
+
+/**
+ * nnpu_release_added - how many items were there so far?
+ * @release: releases of a device
+ *
+ * Return: the number of the last one.
+ */
+u64 nnpu_release_added(struct nnpu_release *release)
+{
+	u64 added;
+
+	spin_lock_irq(&release->lock);
+	added = release->added;
+	spin_unlock_irq(&release->lock);
+	return added;
+}
+
+/**
+ * nnpu_release_done - how many items have been released so far?
+ * @release: releases of a device
+ *
+ * Return: their number.
+ */
+u64 nnpu_release_done(struct nnpu_release *release)
+{
+	u64 done;
+
+	spin_lock_irq(&release->lock);
+	done = release->done;
+	spin_unlock_irq(&release->lock);
+	return done;
+}
+
+/**
+ * nnpu_release_is_pending - is one of the first items not yet released?
+ * @release: releases of a device
+ * @last: the last item to look at, from nnpu_release_added()
+ *
+ * Return: false if all of them have been released.
+ */
+bool nnpu_release_is_pending(struct nnpu_release *release, u64 last)
+{
+	struct nnpu_release_mark *oldest;
+	bool pending;
+
+	spin_lock_irq(&release->lock);
+	oldest = list_first_entry_or_null(&release->pending, struct nnpu_release_mark, node);
+	pending = oldest && oldest->number <= last;
+	spin_unlock_irq(&release->lock);
+	return pending;
 }
 
 /**
  * nnpu_release_wait_item - wait until an item has been released
  * @release: releases of a device
- * @seen: nnpu_release.done before the caller found that it lacks something
+ * @last: the last item that the caller waits for: others come for ever
+ * @seen: nnpu_release_done() before the caller found that it lacks something
  *
- * Return: 0; -EAGAIN if nothing has been released since and nothing is about to be;
- * -ERESTARTSYS if the process is killed.
+ * Return: 0 if an item has been released since, or all up to @last have; -ERESTARTSYS if the
+ * process is killed.
  */
-int nnpu_release_wait_item(struct nnpu_release *release, int seen)
+int nnpu_release_wait_item(struct nnpu_release *release, u64 last, u64 seen)
 {
-	/* Pending first: see nnpu_release_list_work(). */
-	int ret = wait_event_killable(release->progress, !atomic_read_acquire(&release->pending) ||
-				      atomic_read(&release->done) != seen);
-
-	if (ret)
-		return ret;
-	return atomic_read(&release->done) != seen ? 0 : -EAGAIN;
+	return wait_event_killable(release->progress, nnpu_release_done(release) != seen ||
+				   !nnpu_release_is_pending(release, last));
 }
 
 /**

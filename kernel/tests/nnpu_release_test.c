@@ -94,7 +94,6 @@ static void release_test_fair(struct kunit *test)
 	DECLARE_COMPLETION_ONSTACK(answer);
 	u32 i, order = 0, order_other = 0;
 	struct nnpu_release *r;
-	int seen;
 
 	stuck = kunit_kcalloc(test, STUCK, sizeof(*stuck), GFP_KERNEL);
 	many = kunit_kzalloc(test, sizeof(*many), GFP_KERNEL);
@@ -107,8 +106,7 @@ static void release_test_fair(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, nnpu_release_init(r), 0);
 	nnpu_release_list_init(many, r);
 	nnpu_release_list_init(one, r);
-	seen = atomic_read(&r->done);
-	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, seen), -EAGAIN);
+	KUNIT_EXPECT_FALSE(test, nnpu_release_is_pending(r, nnpu_release_added(r)));
 	for (i = 0; i < STUCK; i++) {
 		stuck[i].item.fn = release_test_fn;
 		stuck[i].answer = &answer;
@@ -117,7 +115,7 @@ static void release_test_fair(struct kunit *test)
 	}
 	other.order = &order_other;
 	nnpu_release_add(one, &other.item);
-	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, seen), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, nnpu_release_added(r), 0), 0);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(other.released), 1);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(stuck[0].released), 0);
 	complete_all(&answer);
@@ -125,8 +123,45 @@ static void release_test_fair(struct kunit *test)
 	/* In the order of their list. */
 	for (i = 0; i < STUCK; i++)
 		KUNIT_EXPECT_EQ(test, stuck[i].released, i + 1);
-	KUNIT_EXPECT_EQ(test, atomic_read(&r->pending), 0);
-	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, atomic_read(&r->done)), -EAGAIN);
+	KUNIT_EXPECT_FALSE(test, nnpu_release_is_pending(r, nnpu_release_added(r)));
+	KUNIT_EXPECT_EQ(test, nnpu_release_done(r), STUCK + 1);
+	nnpu_release_fini(r);
+}
+
+/* Who waits for what is being released waits for nothing that comes later. */
+static void release_test_later(struct kunit *test)
+{
+	struct release_test_item before = { .item.fn = release_test_fn };
+	struct release_test_item later = { .item.fn = release_test_fn };
+	DECLARE_COMPLETION_ONSTACK(answer);
+	DECLARE_COMPLETION_ONSTACK(never);
+	u32 order = 0, order_later = 0;
+	struct nnpu_release_list *lists;
+	struct nnpu_release *r;
+	u64 last;
+
+	lists = kunit_kcalloc(test, 2, sizeof(*lists), GFP_KERNEL);
+	r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, lists);
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	KUNIT_ASSERT_EQ(test, nnpu_release_init(r), 0);
+	nnpu_release_list_init(&lists[0], r);
+	nnpu_release_list_init(&lists[1], r);
+	before.answer = &answer;
+	before.order = &order;
+	nnpu_release_add(&lists[0], &before.item);
+	last = nnpu_release_added(r);
+	later.answer = &never;
+	later.order = &order_later;
+	nnpu_release_add(&lists[1], &later.item);
+	KUNIT_EXPECT_TRUE(test, nnpu_release_is_pending(r, last));
+	complete_all(&answer);
+	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, last, 0), 0);
+	KUNIT_EXPECT_FALSE(test, nnpu_release_is_pending(r, last));
+	KUNIT_EXPECT_TRUE(test, nnpu_release_is_pending(r, last + 1));
+	/* No further release is needed for this. */
+	KUNIT_EXPECT_EQ(test, nnpu_release_wait_item(r, last, 1), 0);
+	complete_all(&never);
 	nnpu_release_fini(r);
 }
 
@@ -181,6 +216,7 @@ static void release_test_last(struct kunit *test)
 static struct kunit_case release_test_cases[] = {
 	KUNIT_CASE(release_test_stuck_device),
 	KUNIT_CASE(release_test_fair),
+	KUNIT_CASE(release_test_later),
 	KUNIT_CASE(release_test_last),
 	{ }
 };
