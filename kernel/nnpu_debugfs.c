@@ -6,7 +6,7 @@
  *                 is open and no buffer is mapped or exported
  *   stats         events since the driver was bound
  *   state         queues, contexts, slots, programs, jobs in flight
- *   registers     the device's registers
+ *   registers     the device's registers; ENODEV while it is dead or paused
  *   fault_inject  write "KIND COUNT": NNPU_INJECT_* of nnpu_hw.h; exists only if the
  *                 device has NNPU_FEATURE_INJECT
  */
@@ -129,6 +129,19 @@ static bool nnpu_debugfs_tryget(void *object)
 	return refcount_inc_not_zero(&ctx->ref);
 }
 
+static void nnpu_debugfs_power(struct seq_file *m, struct nnpu_device *ndev)
+{
+	const char *level = "unknown";
+	int idx;
+
+	if (nnpu_device_enter(ndev, &idx)) {
+		level = nnpu_power_level_name(nnpu_read(ndev, NNPU_REG_PERF_LEVEL));
+		nnpu_device_exit(ndev, idx);
+	}
+	seq_printf(m, "power: %s level, %d user queues\n", level,
+		   atomic_read(&ndev->power.queues));
+}
+
 static int nnpu_debugfs_state(struct seq_file *m, void *data)
 {
 	struct nnpu_device *ndev = nnpu_debugfs_device(m);
@@ -141,9 +154,7 @@ static int nnpu_debugfs_state(struct seq_file *m, void *data)
 	seq_printf(m, "device: %s, %lld resets\n",
 		   ndev->dead ? "dead" : ndev->paused ? "paused" : "running",
 		   atomic64_read(&ndev->reset_count));
-	seq_printf(m, "power: %s level, %d user queues\n",
-		   nnpu_power_level_name(nnpu_read(ndev, NNPU_REG_PERF_LEVEL)),
-		   atomic_read(&ndev->power.queues));
+	nnpu_debugfs_power(m, ndev);
 	spin_lock_irq(&ndev->admin.qp.lock);
 	nnpu_debugfs_qpair(m, "admin", &ndev->admin.qp);
 	spin_unlock_irq(&ndev->admin.qp.lock);
@@ -219,7 +230,8 @@ static int nnpu_debugfs_registers(struct seq_file *m, void *data)
 	unsigned int i, qid;
 	int idx;
 
-	if (!drm_dev_enter(&ndev->drm, &idx))
+	/* Not while the device is dead, either: its function may be reset meanwhile. */
+	if (!nnpu_device_enter(ndev, &idx))
 		return -ENODEV;
 	for (i = 0; i < ARRAY_SIZE(nnpu_debugfs_regs); i++)
 		seq_printf(m, "%s %#x\n", nnpu_debugfs_regs[i].name,
@@ -235,7 +247,7 @@ static int nnpu_debugfs_registers(struct seq_file *m, void *data)
 		for (i = 0; i < ARRAY_SIZE(nnpu_debugfs_qregs); i++)
 			seq_printf(m, "Q%u_%s %#x\n", qid, nnpu_debugfs_qregs[i].name,
 				   nnpu_read_queue(ndev, qid, nnpu_debugfs_qregs[i].offset));
-	drm_dev_exit(idx);
+	nnpu_device_exit(ndev, idx);
 	return 0;
 }
 

@@ -154,6 +154,7 @@ struct nnpu_stats {
  * @num_irqs: vectors, at least 1; see NNPU_IRQ_*. If there are too few, queues share
  *	the last one
  * @irqs_requested: handlers that are installed
+ * @irqs_ignored: they use no registers; see nnpu_irq_ignore()
  * @coherent: the device sees what CPU caches hold
  * @features: register FEATURES
  * @hw_version: register VERSION
@@ -181,7 +182,7 @@ struct nnpu_stats {
  * @paused: see nnpu_pause.c: contexts are lost, the device accesses no memory, and
  *	nnpu_device_enter() refuses. Written under @reset_sem, read anywhere
  * @pause_work: begins a pause
- * @pause_wait: woken when @paused becomes false
+ * @pause_wait: woken when @paused becomes false, and by unplug
  * @dead: a reset failed, the device vanished, or the driver is being removed:
  *	everything gives -ENODEV. Written under @reset_sem, read anywhere
  * @dump: dump of the first hang
@@ -202,6 +203,7 @@ struct nnpu_device {
 	struct nnpu_irq irqs[NNPU_IRQ_MAX];
 	unsigned int num_irqs;
 	unsigned int irqs_requested;
+	bool irqs_ignored;
 	bool coherent;
 
 	u64 features;

@@ -9,6 +9,12 @@
 #include "nnpu_device.h"
 #include "nnpu_irq.h"
 
+/* Pairs with WRITE_ONCE() in nnpu_irq_ignore(). */
+static bool nnpu_irq_ignored(struct nnpu_device *ndev)
+{
+	return READ_ONCE(ndev->irqs_ignored);
+}
+
 /*
  * Vector 0: admin completions. A device that becomes FATAL raises it once; the watchdog
  * then reads STATUS.
@@ -18,6 +24,8 @@ static irqreturn_t nnpu_irq_admin(int irq, void *data)
 	struct nnpu_irq *vector = data;
 	struct nnpu_device *ndev = vector->ndev;
 
+	if (nnpu_irq_ignored(ndev))
+		return IRQ_HANDLED;
 	nnpu_admin_process(ndev);
 	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
@@ -30,6 +38,8 @@ static irqreturn_t nnpu_irq_kernel(int irq, void *data)
 	struct nnpu_irq *vector = data;
 	struct nnpu_device *ndev = vector->ndev;
 
+	if (nnpu_irq_ignored(ndev))
+		return IRQ_HANDLED;
 	if (!nnpu_queue_process(&ndev->queue))
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
 	return IRQ_HANDLED;
@@ -40,6 +50,8 @@ static irqreturn_t nnpu_irq_user(int irq, void *data)
 	struct nnpu_irq *vector = data;
 	struct nnpu_device *ndev = vector->ndev;
 
+	if (nnpu_irq_ignored(ndev))
+		return IRQ_HANDLED;
 	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
 	return IRQ_HANDLED;
 }
@@ -50,6 +62,8 @@ static irqreturn_t nnpu_irq_queues(int irq, void *data)
 	struct nnpu_irq *vector = data;
 	struct nnpu_device *ndev = vector->ndev;
 
+	if (nnpu_irq_ignored(ndev))
+		return IRQ_HANDLED;
 	if (!nnpu_queue_process(&ndev->queue) &&
 	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
@@ -62,6 +76,8 @@ static irqreturn_t nnpu_irq_shared(int irq, void *data)
 	struct nnpu_irq *vector = data;
 	struct nnpu_device *ndev = vector->ndev;
 
+	if (nnpu_irq_ignored(ndev))
+		return IRQ_HANDLED;
 	nnpu_queue_process(&ndev->queue);
 	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
 	nnpu_admin_process(ndev);
@@ -70,6 +86,32 @@ static irqreturn_t nnpu_irq_shared(int irq, void *data)
 	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
 	return IRQ_HANDLED;
+}
+
+/**
+ * nnpu_irq_ignore - keep the interrupt handlers from registers
+ * @ndev: device
+ *
+ * When this returns no handler uses registers, until nnpu_irq_heed(). The vectors stay enabled: to
+ * mask one is an access to the device.
+ */
+void nnpu_irq_ignore(struct nnpu_device *ndev)
+{
+	unsigned int i;
+
+	WRITE_ONCE(ndev->irqs_ignored, true);
+	/* A handler that begins after this takes the lock of the interrupt, and sees the mark. */
+	for (i = 0; i < ndev->irqs_requested; i++)
+		synchronize_irq(ndev->irqs[i].number);
+}
+
+/**
+ * nnpu_irq_heed - undo nnpu_irq_ignore()
+ * @ndev: device, which has nothing that was there before
+ */
+void nnpu_irq_heed(struct nnpu_device *ndev)
+{
+	WRITE_ONCE(ndev->irqs_ignored, false);
 }
 
 /**

@@ -24,5 +24,7 @@ struct nnpu_irq {
 
 int nnpu_irq_request(struct nnpu_device *ndev);
 void nnpu_irq_free(struct nnpu_device *ndev);
+void nnpu_irq_ignore(struct nnpu_device *ndev);
+void nnpu_irq_heed(struct nnpu_device *ndev);
 
 #endif /* _NNPU_IRQ_H_ */

@@ -12,6 +12,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_irq.h"
 #include "nnpu_pause.h"
 #include "nnpu_reset.h"
 
@@ -68,14 +69,22 @@ void nnpu_pause_init(struct nnpu_device *ndev)
  * nnpu_pause_begin - stop using the device until nnpu_pause_end()
  * @ndev: device, registered
  *
- * When this returns nobody uses registers, and the device accesses no memory. All contexts are
+ * When this returns nobody uses registers or doorbells, interrupt handlers and processes included,
+ * and the device accesses no memory. All contexts are
  * lost, all user queues have ended, and jobs end with -ECANCELED: those in flight at once, the
  * others when the scheduler runs them. The caller keeps unplug away.
  */
 void nnpu_pause_begin(struct nnpu_device *ndev)
 {
-	queue_work(ndev->reset_wq, &ndev->pause_work);
-	flush_work(&ndev->pause_work);
+	/* There are no resets after shutdown, which leaves the driver bound. */
+	if (!READ_ONCE(ndev->dead)) {
+		queue_work(ndev->reset_wq, &ndev->pause_work);
+		flush_work(&ndev->pause_work);
+	}
+	nnpu_irq_ignore(ndev);
+	/* What nnpu_userq_lend_work() has begun to zap is not on the list any more. */
+	nnpu_userq_zap_lost(ndev);
+	flush_delayed_work(&ndev->userqs.work);
 	nnpu_device_wait_users(ndev);
 }
 
@@ -90,6 +99,8 @@ void nnpu_pause_end(struct nnpu_device *ndev)
 	int ret = 0, idx;
 
 	down_write(&ndev->reset_sem);
+	/* The admin queue needs them for the start. */
+	nnpu_irq_heed(ndev);
 	if (ndev->paused) {
 		/* Nobody knows what state it is in. */
 		ret = nnpu_device_hw_reset(ndev);
@@ -118,11 +129,12 @@ void nnpu_pause_end(struct nnpu_device *ndev)
  * @ndev: device; no nnpu_device_enter() section is open
  *
  * For callers that can do nothing without the device, but lose nothing either. A fatal signal
- * ends the wait. A pause ends soon, or the process is frozen.
+ * ends the wait. It does not count as frozen: the caller may hold nnpu_file.lock. In system sleep
+ * processes are frozen before the pause begins, and any other pause ends soon.
  */
 void nnpu_pause_wait(struct nnpu_device *ndev)
 {
 	/* The caller finds out by itself that the device is still paused. */
-	(void)wait_event_state(ndev->pause_wait, !READ_ONCE(ndev->paused),
-			       TASK_KILLABLE | TASK_FREEZABLE);
+	(void)wait_event_killable(ndev->pause_wait, !READ_ONCE(ndev->paused) ||
+				  READ_ONCE(ndev->dead));
 }

@@ -48,6 +48,8 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 	nnpu_ctx_lose_all(ndev);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	up_write(&ndev->reset_sem);
+	/* A device that is removed in system sleep is not resumed before. */
+	wake_up_all(&ndev->pause_wait);
 	dma_fence_end_signalling(cookie);
 }
 

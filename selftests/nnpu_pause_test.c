@@ -46,7 +46,6 @@ FIXTURE_VARIANT_ADD(pause, function_reset)
 	.sleep = false,
 };
 
-/* On the stock kernel this is another reset. */
 FIXTURE_VARIANT_ADD(pause, system_sleep)
 {
 	.sleep = true,
@@ -65,13 +64,17 @@ static long count_faults(int fd)
 FIXTURE_SETUP(pause)
 {
 	unsigned int i;
-	int ret = nnpu_uq_setup(&self->fd, &self->uq, &self->job);
+	int ret;
 
+	self->fd = -1;
+	if (variant->sleep && !getenv("NNPU_DEBUG_KERNEL"))
+		SKIP(return, "the module that lets one device sleep is for the debug kernel");
+	ret = nnpu_uq_setup(&self->fd, &self->uq, &self->job);
 	if (nnpu_uq_may_skip(ret))
 		SKIP(return, "no device with user queues: %s", strerror(-ret));
 	ASSERT_EQ(0, ret);
 	self->take = function_reset;
-	if (variant->sleep && getenv("NNPU_DEBUG_KERNEL")) {
+	if (variant->sleep) {
 		ASSERT_NE(NULL, getenv("NNPU_PLANTED_KO"));
 		self->take = system_sleep;
 	}
@@ -85,6 +88,8 @@ FIXTURE_SETUP(pause)
 
 FIXTURE_TEARDOWN(pause)
 {
+	if (self->fd < 0)
+		return;
 	nnpu_set_parameter("queue_idle_ms", 1000);
 	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
 	close(self->fd);
@@ -120,15 +125,37 @@ static int use_device(int fd)
 	return ret;
 }
 
-/* One job that would never end is at the device, others wait behind it; a queue is at work. */
+/* A user queue has a job at an engine. */
+static bool queue_has_job(int fd)
+{
+	return nnpu_debugfs_value(fd, "registers", "Q2_CURRENT") > 0;
+}
+
+/*
+ * A user queue and SUBMIT have a job at the device that would never end. Others wait behind each of
+ * them.
+ */
 TEST_F_TIMEOUT(pause, jobs_and_queues_are_lost, 600)
 {
 	struct drm_nnpu_context_create attrs = { 0 };
 	uint32_t state = 0, reason, again, other;
 	struct nnpu_buf *buf = &self->job.buf;
+	struct nnpu_sqe_execute sqe;
+	struct nnpu_job queued;
+	struct nnpu_cqe cqe;
 	unsigned int i;
 
 	ASSERT_EQ(0, nnpu_uq_run(self->fd, &self->uq, &self->job, 1));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &queued, 64));
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 1));
+	nnpu_job_fill(&queued, 3);
+	for (i = 0; i < 2; i++) {
+		nnpu_uq_job_sqe(&queued, 100 + i, &sqe);
+		nnpu_uq_push(&self->uq, &sqe);
+	}
+	nnpu_uq_ring(&self->uq);
+	while (!queue_has_job(self->fd))
+		usleep(1000);
 	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 1));
 	nnpu_job_fill(&self->job, 2);
 	for (i = 0; i < JOBS; i++) {
@@ -145,6 +172,8 @@ TEST_F_TIMEOUT(pause, jobs_and_queues_are_lost, 600)
 	nnpu_uq_sleep(self->fd, &self->uq, WAIT_MS, &state, &reason);
 	EXPECT_EQ(DRM_NNPU_QUEUE_STATE_LOST, state);
 	EXPECT_TRUE(nnpu_uq_is_silent(&self->uq));
+	EXPECT_FALSE(nnpu_uq_pop(&self->uq, &cqe));
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(&queued)->status);
 	EXPECT_TRUE(context_lost(self->fd));
 	EXPECT_EQ(-ENODEV, nnpu_job_submit(self->fd, &self->job));
 
@@ -157,6 +186,7 @@ TEST_F_TIMEOUT(pause, jobs_and_queues_are_lost, 600)
 	EXPECT_EQ(0, use_device(self->fd));
 	EXPECT_FALSE(context_lost(self->fd));
 	nnpu_test_ctx = 0;
+	nnpu_job_fini(self->fd, &queued);
 	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
 	EXPECT_EQ(0, use_device(self->fd));
 	EXPECT_EQ(self->faults, count_faults(self->fd));
@@ -226,6 +256,49 @@ TEST_F_TIMEOUT(pause, loads_and_contexts_meanwhile, 600)
 			TH_LOG("a load failed: %s", strerror(clients[i].bad_errno));
 		}
 	}
+	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+/* Who looks at the registers all the time. */
+struct looker {
+	volatile bool stop;
+	int fd;
+	unsigned int seen;
+	unsigned int bad;
+};
+
+static void *look_run(void *arg)
+{
+	struct looker *l = arg;
+
+	while (!l->stop) {
+		long id = nnpu_debugfs_value(l->fd, "registers", "ID");
+
+		l->seen += id == NNPU_ID_MAGIC;
+		l->bad += id != NNPU_ID_MAGIC && id != -1;
+	}
+	return NULL;
+}
+
+/* A function that is being reset decodes no address: a read gives all ones, or a bus error. */
+TEST_F_TIMEOUT(pause, registers_are_left_alone, 600)
+{
+	struct looker looker = { .fd = self->fd };
+	unsigned int i, before;
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, look_run, &looker));
+	for (i = 0; i < 5; i++) {
+		ASSERT_TRUE(self->take(self->fd));
+		before = looker.seen;
+		while (*(volatile unsigned int *)&looker.seen == before)
+			usleep(1000);
+	}
+	looker.stop = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, looker.bad);
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
 	EXPECT_EQ(self->faults, count_faults(self->fd));
 }
 
