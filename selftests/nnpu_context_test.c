@@ -345,9 +345,8 @@ TEST_F(contexts, charged_to_the_cgroup)
 	ASSERT_NE(NULL, mkdtemp(root));
 	ret = mount("none", root, "cgroup2", 0, NULL) ? -errno : 0;
 	if (ret == -ENODEV && getenv("NNPU_DEBUG_KERNEL")) {
-		TH_LOG("the debug kernel has no control groups; the stock kernel has");
 		rmdir(root);
-		return;
+		SKIP(return, "the debug kernel has no control groups");
 	}
 	ASSERT_EQ(0, ret);
 	snprintf(group, sizeof(group), "%s/nnpu", root);

@@ -364,9 +364,11 @@ second_leaves() {
 	unbinder=$!
 	wait_until 60 gone "$unbinder" || fail "unbind of the second device waits for the first"
 	status=$?
-	load_runs || fail "the load has ended before"
+	load_runs || { fail "the load has ended before"; status=1; }
 	kill -9 "$loader"
-	wait "$loader" "$unbinder" 2> /dev/null
+	wait "$loader" 2> /dev/null
+	wait "$unbinder" || { fail "unbind of the second device failed"; status=1; }
+	no_second || { fail "the driver still has the second device"; status=1; }
 	return "$status"
 }
 

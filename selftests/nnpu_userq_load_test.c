@@ -660,6 +660,7 @@ struct ringer {
 	pthread_t thread;
 	struct nnpu_uq uqs[RINGER_QUEUES];
 	atomic_bool *stop;
+	atomic_uint rings;
 };
 
 /* Rings without a job: each queue gets a hardware queue and is idle at once. */
@@ -669,8 +670,10 @@ static void *ring_for_nothing(void *arg)
 	unsigned int i;
 
 	while (!atomic_load(r->stop))
-		for (i = 0; i < RINGER_QUEUES && !atomic_load(r->stop); i++)
+		for (i = 0; i < RINGER_QUEUES && !atomic_load(r->stop); i++) {
 			nnpu_uq_ring(&r->uqs[i]);
+			atomic_fetch_add(&r->rings, 1);
+		}
 	return NULL;
 }
 
@@ -706,8 +709,8 @@ FIXTURE_TEARDOWN(ringers)
 TEST_F_TIMEOUT(ringers, idle_queues_keep_nobody_waiting, 600)
 {
 	struct ringer *ringers = calloc(RINGERS, sizeof(*ringers));
+	unsigned int rings[RINGERS], i, k;
 	atomic_bool stop = false;
-	unsigned int i, k;
 	struct nnpu_uq uq;
 	uint64_t begin, took_ms;
 	struct nnpu_job job;
@@ -725,6 +728,8 @@ TEST_F_TIMEOUT(ringers, idle_queues_keep_nobody_waiting, 600)
 	for (i = 0; i < RINGERS; i++)
 		ASSERT_EQ(0, pthread_create(&ringers[i].thread, NULL, ring_for_nothing, &ringers[i]));
 	begin = nnpu_now_ns();
+	for (i = 0; i < RINGERS; i++)
+		rings[i] = atomic_load(&ringers[i].rings);
 	for (i = 0; i < 20; i++) {
 		ASSERT_EQ(0, nnpu_uq_create(fd, &uq, 1, NNPU_UQ_ENTRIES, NNPU_UQ_ENTRIES));
 		ASSERT_EQ(0, nnpu_uq_run(fd, &uq, &job, i));
@@ -734,6 +739,10 @@ TEST_F_TIMEOUT(ringers, idle_queues_keep_nobody_waiting, 600)
 	TH_LOG("20 queues created, used and destroyed in %u ms", (unsigned int)took_ms);
 	/* Only tells waiting from starving. */
 	EXPECT_GT(30000, took_ms);
+	/* Each of them took hardware queues meanwhile, or still gets one. */
+	for (i = 0; i < RINGERS; i++)
+		while (atomic_load(&ringers[i].rings) - rings[i] < RINGER_QUEUES)
+			usleep(1000);
 	atomic_store(&stop, true);
 	for (i = 0; i < RINGERS; i++) {
 		pthread_join(ringers[i].thread, NULL);
