@@ -3,8 +3,9 @@
  * Contexts: the owners of the slots, programs and jobs of an open file.
  *
  * Those who use a context hold a reference, and so does each job: a context outlives its
- * file until the last job has ended. Then DESTROY_CTX makes the device forget the context,
- * and after that the driver frees the memory.
+ * file until the last job has ended. DESTROY_CTX comes first, when the file gives the context
+ * up: the device ends and forgets all that it has of it. With the last reference the driver frees
+ * the memory.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

@@ -28,7 +28,7 @@ struct nnpu_quota_hold;
 /**
  * enum nnpu_count - what is counted
  * @NNPU_COUNT_SUBMITTED: jobs accepted
- * @NNPU_COUNT_COMPLETED: jobs whose fence has signalled
+ * @NNPU_COUNT_COMPLETED: jobs that have ended; the fence of a cancelled one may signal later
  * @NNPU_COUNT_FAILED: of these, not successful
  * @NNPU_COUNT_TIMEDOUT: jobs without progress or beyond their limit of time
  * @NNPU_COUNT_ENGINE_NS: time of the device
@@ -180,7 +180,7 @@ static inline u64 nnpu_tally_counted(const struct nnpu_tally *tally, enum nnpu_c
 	return atomic64_read(&tally->counts[what]);
 }
 
-/* Pairs with WRITE_ONCE() in nnpu_ctx_lose_all(). An early check only. */
+/* Pairs with WRITE_ONCE() in nnpu_ctx_lose_all() and nnpu_ctx_end(). An early check only. */
 static inline bool nnpu_ctx_is_lost(const struct nnpu_ctx *ctx)
 {
 	return READ_ONCE(ctx->lost);

@@ -52,7 +52,7 @@ struct page;
  *     +-------------------------+---------- LEAVING <---+-------------+
  *
  * Each of these states can change to one of the five that end the queue, ACTIVE by way of
- * LEAVING, or directly if the device was reset. Those do not change.
+ * LEAVING, or directly if the device was reset or has destroyed the context. Those do not change.
  */
 enum nnpu_userq_state {
 	NNPU_USERQ_PARKED,

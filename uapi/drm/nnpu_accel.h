@@ -150,7 +150,8 @@ struct drm_nnpu_device_info {
  * @programs: programs loaded
  * @weight: share of the engines, see struct drm_nnpu_context_create
  * @jobs_submitted: jobs that SUBMIT has accepted
- * @jobs_completed: jobs whose fences have signalled, failed ones included
+ * @jobs_completed: jobs that have ended, failed ones included; the fence of one that is cancelled
+ *	may signal later
  * @jobs_failed: of these, jobs whose fence has an error
  * @jobs_timedout: jobs that made no progress and were aborted, those of user queues
  *	included, and jobs of SUBMIT that used up the limit of engine time
