@@ -258,7 +258,8 @@ static int nnpu_admin_result(struct nnpu_device *ndev, const struct nnpu_sqe *he
  *
  * A wait for the place says nothing about the device: the command that has it is the caller's
  * own client's. It ends, or the device is reset. Few wait: ioctls have nnpu_ctx.command_lock, so
- * that the place of a context is wanted by one of them, by its releases, by the abort of its load.
+ * that the place of a context is wanted by one of them, by its releases, by the abort of its load
+ * and by its end, nnpu_ctx_end().
  *
  * Return: 0 if the device answered, whatever the status; -ETIMEDOUT if not, and
  * the device may then still use memory the command names. -ETIMEDOUT, too, if the admin queue is
