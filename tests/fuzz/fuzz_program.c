@@ -308,7 +308,8 @@ static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, ui
 		request.num_reports = le32toh(((const struct nnpu_program_header *)image)->num_commands);
 		program_load(&request, &v);
 		slots_release(&engine.slots);
-		free(request.reports);
+		op_give(&engine.progress, request.reports,
+			request.num_reports * sizeof(*request.reports));
 		request.check = false;
 		v = VERDICT_SUCCESS;
 	}
