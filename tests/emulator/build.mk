@@ -9,7 +9,8 @@ EMU_TESTS := $(patsubst $(EMU_TEST_DIR)/%.c,$(BUILD)/tests/%,\
 $(BUILD)/obj/$(EMU_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Ikernel -Itests
 
 $(EMU_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
-		$(BUILD)/obj/$(EMU_TEST_DIR)/rig.o $(BUILD)/lib/libnnpu-emu.a FORCE
+		$(BUILD)/obj/$(EMU_TEST_DIR)/rig.o $(BUILD)/obj/$(EMU_TEST_DIR)/sample_images.o \
+		$(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
 
 # With sanitizers it takes minutes, and constants of 256 MiB have no pace: in PACE_TESTS only.

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "rig.h"
+#include "sample_images.h"
 #include "tap.h"
 
 #define BOUND_NS	20000000ull
@@ -89,41 +89,11 @@ static void keep_image(struct image *im, struct nnpu_mem *mem)
 	image_free(im);
 }
 
-static uint32_t typed_scalar(struct image *im, unsigned int type, int32_t bits)
-{
-	uint32_t t = image_scalar(im, bits);
-
-	im->tensors[t].type = htole16((uint16_t)type);
-	return t;
-}
-
 static void make_roi(void)
 {
-	static const float region[] = { 0, 0, 2, 2 };
-	static const int32_t batch;
-	static const uint8_t nhwc;
-	const int32_t one = 0x3f800000;
-	uint32_t in[10], out;
 	struct image im;
 
-	image_init(&im);
-	in[0] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, 2, 2, 1, -1);
-	in[1] = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 1, region, sizeof(region));
-	im.tensors[in[1]].rank = 2;
-	im.tensors[in[1]].dims[1] = htole32(4);
-	in[2] = image_const(&im, NNPU_TYPE_TENSOR_INT32, 1, &batch, sizeof(batch));
-	in[3] = image_scalar(&im, 1);
-	in[4] = image_scalar(&im, 1);
-	in[5] = typed_scalar(&im, NNPU_TYPE_FLOAT32, one);
-	in[6] = typed_scalar(&im, NNPU_TYPE_FLOAT32, one);
-	in[7] = image_scalar(&im, ENDLESS);
-	in[8] = image_scalar(&im, ENDLESS);
-	in[9] = image_const(&im, NNPU_TYPE_BOOL, 0, &nhwc, sizeof(nhwc));
-	im.tensors[in[9]].rank = 0;
-	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 1, 1, 1, 1, -1);
-	image_command(&im, NNPU_OP_ROI_ALIGN, 10, 1, in[0], in[1], in[2], in[3], in[4], in[5],
-		      in[6], in[7], in[8], in[9], out);
-	image_finish(&im);
+	image_roi(&im, ENDLESS);
 	keep_image(&im, &roi_image);
 }
 

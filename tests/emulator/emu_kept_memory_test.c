@@ -6,7 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "rig.h"
+#include "sample_images.h"
 #include "tap.h"
 
 /* ROI_ALIGN with so many sampling points never ends. */
@@ -28,105 +28,6 @@ enum { A_FIRST = 1, A_SECOND = 2, B_QUEUE = 3 };
 
 static struct rig rig;
 static struct job_rig a, a2, b;
-
-static uint32_t const_shape(struct image *im, unsigned int type, uint32_t rows, uint32_t cols,
-			    const void *data)
-{
-	uint32_t t = image_const(im, type, rows * cols, data, rows * cols * 4ull);
-
-	im->tensors[t].rank = 2;
-	im->tensors[t].dims[0] = htole32(rows);
-	im->tensors[t].dims[1] = htole32(cols);
-	return t;
-}
-
-static uint32_t scalar(struct image *im, unsigned int type, int32_t bits)
-{
-	uint32_t t = image_scalar(im, bits);
-
-	im->tensors[t].type = htole16((uint16_t)type);
-	return t;
-}
-
-static void image_roi(struct image *im)
-{
-	static const float region[] = { 0, 0, 2, 2 };
-	static const int32_t batch[] = { 0 };
-	const int32_t one = 0x3f800000;
-	uint32_t in[10], out;
-	uint8_t nchw = 0;
-
-	image_init(im);
-	in[0] = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, 2, 2, 1, -1);
-	in[1] = const_shape(im, NNPU_TYPE_TENSOR_FLOAT32, 1, 4, region);
-	in[2] = image_const(im, NNPU_TYPE_TENSOR_INT32, 1, batch, 4);
-	in[3] = image_scalar(im, 1);
-	in[4] = image_scalar(im, 1);
-	in[5] = scalar(im, NNPU_TYPE_FLOAT32, one);
-	in[6] = scalar(im, NNPU_TYPE_FLOAT32, one);
-	in[7] = image_scalar(im, ENDLESS);
-	in[8] = image_scalar(im, ENDLESS);
-	in[9] = image_const(im, NNPU_TYPE_BOOL, 0, &nchw, 1);
-	im->tensors[in[9]].rank = 0;
-	out = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 1, 1, 1, 1, -1);
-	image_command(im, NNPU_OP_ROI_ALIGN, 10, 1, in[0], in[1], in[2], in[3], in[4], in[5],
-		      in[6], in[7], in[8], in[9], out);
-	image_finish(im);
-}
-
-static uint32_t vec(struct image *im, unsigned int type, unsigned int kind)
-{
-	return image_tensor(im, type, kind, 0, -1);
-}
-
-/* @list: counter, VALUES values, and the limit if there is one. */
-static void temporaries(struct image *im, uint32_t *list, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		list[i] = vec(im, i && i <= VALUES ? NNPU_TYPE_TENSOR_FLOAT32 :
-			      NNPU_TYPE_TENSOR_INT32, NNPU_TENSOR_TEMPORARY);
-}
-
-/* while (i < 3) { i = i + 1; each value = value + value; }. All of them begin as x. */
-static void image_loop(struct image *im)
-{
-	uint32_t list[2 * VALUES + 3], x, act, one, ops[4];
-	const int32_t zero = 0, step = 1, limit = 3;
-	uint32_t *in = list, *out = list + VALUES + 2;
-	unsigned int i;
-
-	image_init(im);
-	x = vec(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT);
-	act = image_scalar(im, 0);
-	one = image_const(im, NNPU_TYPE_TENSOR_INT32, 1, &step, sizeof(step));
-	in[0] = image_const(im, NNPU_TYPE_TENSOR_INT32, 1, &zero, sizeof(zero));
-	for (i = 1; i <= VALUES; i++)
-		in[i] = x;
-	in[VALUES + 1] = image_const(im, NNPU_TYPE_TENSOR_INT32, 1, &limit, sizeof(limit));
-	temporaries(im, out, VALUES + 1);
-	out[VALUES] = vec(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT);
-	image_command_list(im, NNPU_CMD_LOOP, VALUES + 2, VALUES + 1, list);
-	image_targets(im, 1, 3);
-
-	temporaries(im, in, VALUES + 2);
-	out[0] = vec(im, NNPU_TYPE_TENSOR_BOOL8, NNPU_TENSOR_TEMPORARY);
-	image_command_list(im, NNPU_CMD_BLOCK, VALUES + 2, 1, list);
-	image_command(im, NNPU_OP_LESS, 2, 1, in[0], in[VALUES + 1], out[0]);
-
-	temporaries(im, in, VALUES + 2);
-	temporaries(im, out, VALUES + 1);
-	image_command_list(im, NNPU_CMD_BLOCK, VALUES + 2, VALUES + 1, list);
-	for (i = 0; i <= VALUES; i++) {
-		ops[0] = in[i];
-		ops[1] = i ? in[i] : one;
-		ops[2] = act;
-		ops[3] = out[i];
-		image_command_list(im, NNPU_OP_ADD, 3, 1, ops);
-	}
-	image_finish(im);
-}
 
 /* image_add() with TENSORS more, which nothing uses. */
 static uint8_t *image_tensors(size_t *size)
@@ -176,8 +77,8 @@ static bool client(struct job_rig *j, uint32_t ctx, unsigned int queue)
 	rig_slot(&j->slots[1], j->operands, j->operands_size,
 		 NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE);
 	image_add(&add, N);
-	image_roi(&roi);
-	image_loop(&loop);
+	image_roi(&roi, ENDLESS);
+	image_loop(&loop, VALUES);
 	return !rig_invalidate(&rig, ctx, 1, 1) && load(ctx, ADD, &add) && load(ctx, ROI, &roi) &&
 	       load(ctx, LOOP, &loop) && !rig_create_queue(&rig, queue, ctx, 0, 16);
 }

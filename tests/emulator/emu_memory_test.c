@@ -6,7 +6,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "rig.h"
+#include "sample_images.h"
 #include "tap.h"
 
 /* Boxes: their shape inference needs 8 bytes for each of 2 classes. */
@@ -21,17 +21,6 @@ static struct rig rig;
 static struct nnpu_slot_entry *slots;
 static uint8_t *block, *boxes;
 
-static uint32_t scalar_f32(struct image *im, float value)
-{
-	uint32_t t;
-	int32_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	t = image_scalar(im, bits);
-	im->tensors[t].type = htole16(NNPU_TYPE_FLOAT32);
-	return t;
-}
-
 /* BOX_WITH_NMS_LIMIT of inputs: only the job knows how many boxes are left. */
 static void image_nms(struct image *im)
 {
@@ -41,12 +30,12 @@ static void image_nms(struct image *im)
 	in[0] = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, (int)BOXES, 2, -1);
 	in[1] = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, (int)BOXES, 8, -1);
 	in[2] = image_tensor(im, NNPU_TYPE_TENSOR_INT32, NNPU_TENSOR_INPUT, (int)BOXES, -1);
-	in[3] = scalar_f32(im, 0.5f);
+	in[3] = image_scalar_f32(im, 0.5f);
 	in[4] = image_scalar(im, -1);
 	in[5] = image_scalar(im, 0);
-	in[6] = scalar_f32(im, 0.5f);
-	in[7] = scalar_f32(im, 0.5f);
-	in[8] = scalar_f32(im, 0.5f);
+	in[6] = image_scalar_f32(im, 0.5f);
+	in[7] = image_scalar_f32(im, 0.5f);
+	in[8] = image_scalar_f32(im, 0.5f);
 	out[0] = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, -1);
 	out[1] = image_tensor(im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, 4, -1);
 	out[2] = image_tensor(im, NNPU_TYPE_TENSOR_INT32, NNPU_TENSOR_OUTPUT, 0, -1);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rig.h"
+#include "sample_images.h"
 #include "tap.h"
 
 #define N	64u
@@ -23,51 +23,12 @@ enum { SHARED = 1, OWN_A = 2, OWN_B = 3 };
 static struct rig rig;
 static struct job_rig a, b;
 
-static uint32_t const_shape(struct image *im, unsigned int type, uint32_t rows, uint32_t cols,
-			    const void *data)
-{
-	uint32_t t = image_const(im, type, rows * cols, data, rows * cols * 4ull);
-
-	im->tensors[t].rank = 2;
-	im->tensors[t].dims[0] = htole32(rows);
-	im->tensors[t].dims[1] = htole32(cols);
-	return t;
-}
-
-static uint32_t scalar(struct image *im, unsigned int type, int32_t bits)
-{
-	uint32_t t = image_scalar(im, bits);
-
-	im->tensors[t].type = htole16((uint16_t)type);
-	return t;
-}
-
 static int load_roi(uint32_t ctx, int32_t points)
 {
-	static const float region[] = { 0, 0, 2, 2 };
-	static const int32_t batch[] = { 0 };
-	const int32_t one = 0x3f800000;
-	uint32_t in[10], out;
 	struct image im;
-	uint8_t nchw = 0;
 	int status;
 
-	image_init(&im);
-	in[0] = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, 2, 2, 1, -1);
-	in[1] = const_shape(&im, NNPU_TYPE_TENSOR_FLOAT32, 1, 4, region);
-	in[2] = image_const(&im, NNPU_TYPE_TENSOR_INT32, 1, batch, 4);
-	in[3] = image_scalar(&im, 1);
-	in[4] = image_scalar(&im, 1);
-	in[5] = scalar(&im, NNPU_TYPE_FLOAT32, one);
-	in[6] = scalar(&im, NNPU_TYPE_FLOAT32, one);
-	in[7] = image_scalar(&im, points);
-	in[8] = image_scalar(&im, points);
-	in[9] = image_const(&im, NNPU_TYPE_BOOL, 0, &nchw, 1);
-	im.tensors[in[9]].rank = 0;
-	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 1, 1, 1, 1, -1);
-	image_command(&im, NNPU_OP_ROI_ALIGN, 10, 1, in[0], in[1], in[2], in[3], in[4], in[5],
-		      in[6], in[7], in[8], in[9], out);
-	image_finish(&im);
+	image_roi(&im, points);
 	status = rig_load(&rig, ctx, ROI, im.bytes, im.size, NULL);
 	image_free(&im);
 	return status;

@@ -5,11 +5,9 @@
 #include <endian.h>
 #include <string.h>
 
-#include "rig.h"
+#include "sample_images.h"
 #include "tap.h"
 
-#define F32	NNPU_TYPE_TENSOR_FLOAT32
-#define I32	NNPU_TYPE_TENSOR_INT32
 
 /* A value of the loop takes less than what a job may have uncounted. */
 #define N	(60u << 10 >> 2)
@@ -26,60 +24,6 @@ enum { CTX = 1 };
 
 static struct rig rig;
 static struct job_rig j;
-
-static uint32_t vec(struct image *im, unsigned int type, unsigned int kind)
-{
-	return image_tensor(im, type, kind, 0, -1);
-}
-
-/* @list: counter, VALUES values, and the limit if there is one. */
-static void temporaries(struct image *im, uint32_t *list, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		list[i] = vec(im, i && i <= VALUES ? F32 : I32, NNPU_TENSOR_TEMPORARY);
-}
-
-/* while (i < 3) { i = i + 1; each value = value + value; }. All of them begin as x. */
-static void image_loop(struct image *im)
-{
-	uint32_t list[2 * VALUES + 3], x, act, one, ops[4];
-	const int32_t zero = 0, step = 1, limit = 3;
-	uint32_t *in = list, *out = list + VALUES + 2;
-	unsigned int i;
-
-	image_init(im);
-	x = vec(im, F32, NNPU_TENSOR_INPUT);
-	act = image_scalar(im, 0);
-	one = image_const(im, I32, 1, &step, sizeof(step));
-
-	in[0] = image_const(im, I32, 1, &zero, sizeof(zero));
-	for (i = 1; i <= VALUES; i++)
-		in[i] = x;
-	in[VALUES + 1] = image_const(im, I32, 1, &limit, sizeof(limit));
-	temporaries(im, out, VALUES + 1);
-	out[VALUES] = vec(im, F32, NNPU_TENSOR_OUTPUT);
-	image_command_list(im, NNPU_CMD_LOOP, VALUES + 2, VALUES + 1, list);
-	image_targets(im, 1, 3);
-
-	temporaries(im, in, VALUES + 2);
-	out[0] = vec(im, NNPU_TYPE_TENSOR_BOOL8, NNPU_TENSOR_TEMPORARY);
-	image_command_list(im, NNPU_CMD_BLOCK, VALUES + 2, 1, list);
-	image_command(im, NNPU_OP_LESS, 2, 1, in[0], in[VALUES + 1], out[0]);
-
-	temporaries(im, in, VALUES + 2);
-	temporaries(im, out, VALUES + 1);
-	image_command_list(im, NNPU_CMD_BLOCK, VALUES + 2, VALUES + 1, list);
-	for (i = 0; i <= VALUES; i++) {
-		ops[0] = in[i];
-		ops[1] = i ? in[i] : one;
-		ops[2] = act;
-		ops[3] = out[i];
-		image_command_list(im, NNPU_OP_ADD, 3, 1, ops);
-	}
-	image_finish(im);
-}
 
 static int run(void)
 {
@@ -122,7 +66,7 @@ static int run_in(uint32_t group, uint64_t memory, unsigned int times, uint64_t 
 	rig_open(&rig, &config);
 	rig_enable(&rig);
 	rig.ctx_attrs.group = htole32(group);
-	image_loop(&im);
+	image_loop(&im, VALUES);
 	if (!job_rig_init(&j, &rig, CTX, 1) || rig_load(&rig, CTX, 1, im.bytes, im.size, NULL)) {
 		printf("Bail out! the program does not load\n");
 		exit(1);
