@@ -255,19 +255,6 @@ TEST_F(contexts, mem_limit)
 	nnpu_job_fini(self->fd, &job);
 }
 
-static bool write_file(const char *dir, const char *name, const char *text)
-{
-	char path[128];
-	bool good;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	close(fd);
-	return good;
-}
-
 static long read_number(const char *dir, const char *name)
 {
 	char path[128];
@@ -307,7 +294,7 @@ static long charge_of_contexts(const char *group)
 	long before, after;
 	unsigned int i;
 
-	if (!write_file(group, "cgroup.procs", "0"))
+	if (nnpu_write_file(group, "cgroup.procs", "0"))
 		return -1;
 	before = read_number(group, "memory.current");
 	for (i = 0; i < CHARGED_FILES; i++)
@@ -350,7 +337,7 @@ TEST_F(contexts, charged_to_the_cgroup)
 	}
 	ASSERT_EQ(0, ret);
 	snprintf(group, sizeof(group), "%s/nnpu", root);
-	ASSERT_TRUE(write_file(root, "cgroup.subtree_control", "+memory"));
+	ASSERT_EQ(0, nnpu_write_file(root, "cgroup.subtree_control", "+memory"));
 	ASSERT_EQ(0, mkdir(group, 0700));
 	ASSERT_EQ(0, pipe(result));
 	pid = fork();

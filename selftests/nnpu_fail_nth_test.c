@@ -81,18 +81,6 @@ static void map_counts(void)
 		abort();
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), ret = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	close(fd);
-	return ret;
-}
-
 /* The kernel is meant to have all this: what is missing is a failure, not a skip. */
 static bool debug_kernel(void)
 {
@@ -103,12 +91,12 @@ static bool debug_kernel(void)
 static bool set_up(void)
 {
 	return access("/proc/thread-self/fail-nth", W_OK) == 0 &&
-	       !write_text(DEBUGFS "/failslab/ignore-gfp-wait", "N") &&
-	       !write_text(DEBUGFS "/failslab/verbose", "0") &&
-	       !write_text(DEBUGFS "/fail_page_alloc/ignore-gfp-wait", "N") &&
-	       !write_text(DEBUGFS "/fail_page_alloc/min-order", "0") &&
-	       !write_text(DEBUGFS "/fail_page_alloc/verbose", "0") &&
-	       !write_text(DEBUGFS "/fail_usercopy/verbose", "0");
+	       !nnpu_write_file(DEBUGFS, "failslab/ignore-gfp-wait", "N") &&
+	       !nnpu_write_file(DEBUGFS, "failslab/verbose", "0") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/ignore-gfp-wait", "N") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/min-order", "0") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/verbose", "0") &&
+	       !nnpu_write_file(DEBUGFS, "fail_usercopy/verbose", "0");
 }
 
 /* The injection of this process. */
@@ -571,11 +559,11 @@ TEST_F_TIMEOUT(fail_nth, unwinds, 1800)
 /* All allocations of 16 pages and more of this process fail, or none any more. */
 static bool large_fail(bool fail)
 {
-	return !write_text(DEBUGFS "/fail_page_alloc/min-order", fail ? "4" : "0") &&
-	       !write_text(DEBUGFS "/fail_page_alloc/times", fail ? "-1" : "1") &&
-	       !write_text(DEBUGFS "/fail_page_alloc/probability", fail ? "100" : "0") &&
-	       !write_text(DEBUGFS "/fail_page_alloc/task-filter", fail ? "Y" : "N") &&
-	       !write_text("/proc/self/make-it-fail", fail ? "1" : "0");
+	return !nnpu_write_file(DEBUGFS, "fail_page_alloc/min-order", fail ? "4" : "0") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/times", fail ? "-1" : "1") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/probability", fail ? "100" : "0") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/task-filter", fail ? "Y" : "N") &&
+	       !nnpu_write_file("/proc/self", "make-it-fail", fail ? "1" : "0");
 }
 
 /* Memory that is in pieces has room for a context. */
@@ -602,8 +590,6 @@ TEST(small_pieces)
 	close(fd);
 }
 
-#define DRIVER_DIR	"/sys/bus/pci/drivers/nnpu"
-
 FIXTURE(probe)
 {
 	char address[32];
@@ -622,11 +608,11 @@ FIXTURE_SETUP(probe)
 	}
 	nth_open();
 	ASSERT_LE(0, nth.fd);
-	ASSERT_EQ(0, glob(DRIVER_DIR "/*:*:*.*", 0, NULL, &g));
+	ASSERT_EQ(0, glob(NNPU_DRIVER_DIR "/*:*:*.*", 0, NULL, &g));
 	snprintf(self->address, sizeof(self->address), "%s", strrchr(g.gl_pathv[0], '/') + 1);
-	snprintf(self->bound, sizeof(self->bound), DRIVER_DIR "/%s", self->address);
+	snprintf(self->bound, sizeof(self->bound), NNPU_DRIVER_DIR "/%s", self->address);
 	globfree(&g);
-	self->bind = open(DRIVER_DIR "/bind", O_WRONLY | O_CLOEXEC);
+	self->bind = open(NNPU_DRIVER_DIR "/bind", O_WRONLY | O_CLOEXEC);
 	ASSERT_LE(0, self->bind);
 }
 
@@ -637,7 +623,7 @@ FIXTURE_TEARDOWN(probe)
 	close(nth.fd);
 	close(self->bind);
 	if (access(self->bound, F_OK))
-		write_text(DRIVER_DIR "/bind", self->address);
+		nnpu_write_file(NNPU_DRIVER_DIR, "bind", self->address);
 }
 
 /* Bind the device through @bind, an open file. The nth allocation fails; 0: none does. */
@@ -719,7 +705,7 @@ TEST_F_TIMEOUT(probe, unwinds, 3600)
 	int ret;
 
 	ASSERT_LT(0, stride);
-	ASSERT_EQ(0, write_text(DRIVER_DIR "/unbind", self->address));
+	ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->address));
 	for (n = 1; n < 10 * MAX_NTH; n += stride) {
 		ret = bind_nth(self->bind, self->address, n);
 		EXPECT_EQ(ret < 0, access(self->bound, F_OK) < 0)
@@ -735,7 +721,7 @@ TEST_F_TIMEOUT(probe, unwinds, 3600)
 		/* A probe that got over it has to be complete. */
 		ASSERT_EQ(0, use_device(self->bound))
 			TH_LOG("after a failure at place %u, bind said %d", n, ret);
-		ASSERT_EQ(0, write_text(DRIVER_DIR "/unbind", self->address));
+		ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->address));
 	}
 	EXPECT_LT(n, 10 * MAX_NTH);
 	EXPECT_EQ(0, ret);

@@ -261,19 +261,6 @@ TEST_F_TIMEOUT(nnpu, files_close_meanwhile, 240)
 	close(fd);
 }
 
-static bool driver(const char *action, const char *device)
-{
-	char path[64];
-	bool good;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/nnpu/%s", action);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	good = fd >= 0 && write(fd, device, strlen(device)) == (ssize_t)strlen(device);
-	close(fd);
-	return good;
-}
-
 /* The core dump of a device: its beginning; true if there is one. It is gone afterwards. */
 static bool take_dump(const char *device, char *text, size_t room)
 {
@@ -333,8 +320,8 @@ TEST(dump)
 	ASSERT_EQ(0, nnpu_debugfs_dir(fd, path));
 	close(fd);
 	device = strrchr(path, '/') + 1;
-	ASSERT_TRUE(driver("unbind", device));
-	ASSERT_TRUE(driver("bind", device));
+	ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", device));
+	ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "bind", device));
 	while (take_dump(device, text, sizeof(text)))
 		;
 	fd = nnpu_open();

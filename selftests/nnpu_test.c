@@ -633,6 +633,22 @@ int nnpu_sysfs_write(int fd, const char *name, const char *value)
 	return ret;
 }
 
+int nnpu_write_file(const char *dir, const char *name, const char *text)
+{
+	char path[256];
+	ssize_t written;
+	int fd, ret;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	written = write(fd, text, strlen(text));
+	ret = written < 0 ? -errno : written == (ssize_t)strlen(text) ? 0 : -EIO;
+	close(fd);
+	return ret;
+}
+
 void nnpu_set_parameter(const char *name, unsigned int value)
 {
 	char path[128];

@@ -150,6 +150,11 @@ bool nnpu_sysfs_is(int fd, const char *name, const char *value);
 /* Write an attribute; 0 or -errno. */
 int nnpu_sysfs_write(int fd, const char *name, const char *value);
 
+/* Write @text to a file in @dir; 0 or -errno. */
+int nnpu_write_file(const char *dir, const char *name, const char *text);
+/* Attributes "bind" and "unbind" of the driver. */
+#define NNPU_DRIVER_DIR	"/sys/bus/pci/drivers/nnpu"
+
 /* Set a parameter of the module, if that is allowed. */
 void nnpu_set_parameter(const char *name, unsigned int value);
 

@@ -49,19 +49,6 @@ static bool memory_comes(int uffd, void *map)
 	return !ioctl(uffd, UFFDIO_ZEROPAGE, &zero);
 }
 
-static bool driver(const char *action, const char *device)
-{
-	char path[64];
-	bool good;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/bus/pci/drivers/nnpu/%s", action);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	good = fd >= 0 && write(fd, device, strlen(device)) == (ssize_t)strlen(device);
-	close(fd);
-	return good;
-}
-
 /* A PROGRAM_LOAD in a thread of its own. */
 struct load {
 	int fd;
@@ -109,7 +96,7 @@ FIXTURE_TEARDOWN(unbind)
 	if (self->load.fd < 0)
 		return;
 	close(self->load.fd);
-	EXPECT_TRUE(driver("bind", self->device));
+	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "bind", self->device));
 	fd = nnpu_open();
 	EXPECT_LE(0, fd);
 	EXPECT_EQ(0, nnpu_program_load(fd, self->image, self->size, &program, NULL));
@@ -127,7 +114,7 @@ TEST_F(unbind, while_the_image_is_missing)
 	self->load.args.image_size = self->size;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &self->load));
 	ASSERT_TRUE(memory_wanted(self->uffd));
-	EXPECT_TRUE(driver("unbind", self->device));
+	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->device));
 	EXPECT_TRUE(memory_comes(self->uffd, self->missing));
 	pthread_join(thread, NULL);
 	/* What has come is no image. */
@@ -146,7 +133,7 @@ TEST_F(unbind, while_the_reports_have_no_room)
 	self->load.args.num_reports = 1;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &self->load));
 	ASSERT_TRUE(memory_wanted(self->uffd));
-	EXPECT_TRUE(driver("unbind", self->device));
+	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->device));
 	EXPECT_TRUE(memory_comes(self->uffd, self->missing));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, self->load.ret);
