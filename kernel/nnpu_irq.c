@@ -9,82 +9,52 @@
 #include "nnpu_device.h"
 #include "nnpu_irq.h"
 
-/* Pairs with WRITE_ONCE() in nnpu_irq_ignore(). */
-static bool nnpu_irq_ignored(struct nnpu_device *ndev)
-{
-	return READ_ONCE(ndev->irqs_ignored);
-}
-
 /*
  * Vector 0: admin completions. A device that becomes FATAL raises it once; the watchdog
  * then reads STATUS.
  */
-static irqreturn_t nnpu_irq_admin(int irq, void *data)
+static void nnpu_irq_admin(struct nnpu_device *ndev, unsigned int vector)
 {
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	if (nnpu_irq_ignored(ndev))
-		return IRQ_HANDLED;
 	nnpu_admin_process(ndev);
 	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	return IRQ_HANDLED;
 }
 
 /* An interrupt without completion: the device may have stopped the queue. */
-static irqreturn_t nnpu_irq_kernel(int irq, void *data)
+static void nnpu_irq_kernel(struct nnpu_device *ndev, unsigned int vector)
 {
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	if (nnpu_irq_ignored(ndev))
-		return IRQ_HANDLED;
 	if (!nnpu_queue_process(&ndev->queue))
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	return IRQ_HANDLED;
-}
-
-static irqreturn_t nnpu_irq_user(int irq, void *data)
-{
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	if (nnpu_irq_ignored(ndev))
-		return IRQ_HANDLED;
-	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
-	return IRQ_HANDLED;
 }
 
 /* The kernel queue and all user queues. */
-static irqreturn_t nnpu_irq_queues(int irq, void *data)
+static void nnpu_irq_queues(struct nnpu_device *ndev, unsigned int vector)
 {
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	if (nnpu_irq_ignored(ndev))
-		return IRQ_HANDLED;
 	if (!nnpu_queue_process(&ndev->queue) &&
 	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
-	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
-	return IRQ_HANDLED;
+	nnpu_userq_hw_irq(ndev, vector);
 }
 
-static irqreturn_t nnpu_irq_shared(int irq, void *data)
+static void nnpu_irq_shared(struct nnpu_device *ndev, unsigned int vector)
 {
-	struct nnpu_irq *vector = data;
-	struct nnpu_device *ndev = vector->ndev;
-
-	if (nnpu_irq_ignored(ndev))
-		return IRQ_HANDLED;
 	nnpu_queue_process(&ndev->queue);
-	nnpu_userq_hw_irq(ndev, vector - ndev->irqs);
+	nnpu_userq_hw_irq(ndev, vector);
 	nnpu_admin_process(ndev);
 	/* One vector for everything: the cause is unknown, so check all. */
 	if (nnpu_read(ndev, NNPU_REG_STATUS) & NNPU_STATUS_REG_FATAL ||
 	    nnpu_read_queue(ndev, NNPU_QID_KERNEL, NNPU_QREG_STATE) == NNPU_QSTATE_STOPPED)
 		nnpu_queue_kick_watchdog(&ndev->queue, true);
+}
+
+static irqreturn_t nnpu_irq(int irq, void *data)
+{
+	struct nnpu_irq *vector = data;
+	struct nnpu_device *ndev = vector->ndev;
+
+	/* Pairs with WRITE_ONCE() in nnpu_irq_ignore(). */
+	if (!READ_ONCE(ndev->irqs_ignored))
+		vector->handle(ndev, vector - ndev->irqs);
 	return IRQ_HANDLED;
 }
 
@@ -129,23 +99,30 @@ void nnpu_irq_free(struct nnpu_device *ndev)
 	}
 }
 
-/* The handler of a vector depends on the number of vectors. */
-static irq_handler_t nnpu_irq_handler(struct nnpu_device *ndev, unsigned int vector,
-				      const char **name)
+/* What a vector is for depends on the number of vectors. Return: its name. */
+static const char *nnpu_irq_assign(struct nnpu_device *ndev, unsigned int i)
 {
-	*name = "nnpu";
-	if (ndev->num_irqs == 1)
-		return nnpu_irq_shared;
-	if (vector == NNPU_IRQ_ADMIN) {
-		*name = "nnpu-admin";
-		return nnpu_irq_admin;
+	struct nnpu_irq *vector = &ndev->irqs[i];
+
+	vector->ndev = ndev;
+	if (ndev->num_irqs == 1) {
+		vector->handle = nnpu_irq_shared;
+		return "nnpu";
+	}
+	if (i == NNPU_IRQ_ADMIN) {
+		vector->handle = nnpu_irq_admin;
+		return "nnpu-admin";
 	}
 	if (ndev->num_irqs == 2) {
-		*name = "nnpu-queues";
-		return nnpu_irq_queues;
+		vector->handle = nnpu_irq_queues;
+		return "nnpu-queues";
 	}
-	*name = vector == NNPU_IRQ_KERNEL ? "nnpu-kernel" : "nnpu-user";
-	return vector == NNPU_IRQ_KERNEL ? nnpu_irq_kernel : nnpu_irq_user;
+	if (i == NNPU_IRQ_KERNEL) {
+		vector->handle = nnpu_irq_kernel;
+		return "nnpu-kernel";
+	}
+	vector->handle = nnpu_userq_hw_irq;
+	return "nnpu-user";
 }
 
 /**
@@ -160,11 +137,9 @@ int nnpu_irq_request(struct nnpu_device *ndev)
 	int ret;
 
 	for (i = 0; i < ndev->num_irqs; i++) {
-		const char *name;
-		irq_handler_t handler = nnpu_irq_handler(ndev, i, &name);
+		const char *name = nnpu_irq_assign(ndev, i);
 
-		ndev->irqs[i].ndev = ndev;
-		ret = request_irq(ndev->irqs[i].number, handler, 0, name, &ndev->irqs[i]);
+		ret = request_irq(ndev->irqs[i].number, nnpu_irq, 0, name, &ndev->irqs[i]);
 		if (ret) {
 			nnpu_irq_free(ndev);
 			return ret;

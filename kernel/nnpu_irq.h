@@ -16,10 +16,12 @@ struct nnpu_device;
  * struct nnpu_irq - an interrupt vector
  * @ndev: device
  * @number: interrupt number
+ * @handle: looks at the queues whose interrupt it is; not while interrupts are ignored
  */
 struct nnpu_irq {
 	struct nnpu_device *ndev;
 	int number;
+	void (*handle)(struct nnpu_device *ndev, unsigned int vector);
 };
 
 int nnpu_irq_request(struct nnpu_device *ndev);
