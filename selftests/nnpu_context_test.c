@@ -2,7 +2,6 @@
 /*
  * Contexts of the device: who gets one, and when; their attributes; how they end.
  */
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
