@@ -2,7 +2,10 @@
 /*
  * The thread that gives memory back.
  */
+#include <stdlib.h>
+
 #include "cleaner.h"
+#include "device_memory.h"
 #include "device_state.h"
 
 void dev_leave(struct nnpu_device *dev, struct leaving *l)
@@ -16,6 +19,33 @@ void dev_leave(struct nnpu_device *dev, struct leaving *l)
 	dev->mem_used -= l->bytes;
 	dev->mem_leaving += l->bytes;
 	pthread_cond_signal(&dev->leaves);
+}
+
+static void memory_free(struct nnpu_device *dev, struct leaving *l)
+{
+	mem_free(dev, l, l->bytes);
+}
+
+void dev_leave_memory(struct nnpu_device *dev, void *memory, uint64_t bytes)
+{
+	struct leaving *l = memory;
+
+	l->free = memory_free;
+	l->bytes = bytes;
+	dev_leave(dev, l);
+}
+
+static void object_free(struct nnpu_device *dev, struct leaving *l)
+{
+	(void)dev;
+	free(l);
+}
+
+void dev_leave_object(struct nnpu_device *dev, struct leaving *l)
+{
+	l->free = object_free;
+	l->bytes = 0;
+	dev_leave(dev, l);
 }
 
 void cleaner_run(struct nnpu_device *dev)

@@ -22,6 +22,10 @@ struct leaving {
 
 /* Have it freed, after all that was handed over before. dev->lock held. */
 void dev_leave(struct nnpu_device *dev, struct leaving *l);
+/* The same with @bytes of mem_alloc(), which have room for struct leaving. */
+void dev_leave_memory(struct nnpu_device *dev, void *memory, uint64_t bytes);
+/* The same with memory of malloc() that is no device memory and begins with @l. */
+void dev_leave_object(struct nnpu_device *dev, struct leaving *l);
 
 /* The life of the thread. */
 void cleaner_run(struct nnpu_device *dev);

@@ -89,22 +89,12 @@ bool exec_charged_grow(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *ch
 	       exec_grow(e, p, max, count, size);
 }
 
-static void memory_free(struct nnpu_device *dev, struct leaving *l)
-{
-	mem_free(dev, l, l->bytes);
-}
-
 /* dev->lock held. */
 static void chunk_leave(struct nnpu_engine *e, struct arena_chunk *c)
 {
-	/* In the chunk itself. */
-	struct leaving *l = (struct leaving *)c->base;
-
-	if (l) {
-		l->free = memory_free;
-		l->bytes = c->size;
+	if (c->base) {
 		e->exec.arena.bytes -= c->size;
-		dev_leave(e->dev, l);
+		dev_leave_memory(e->dev, c->base, c->size);
 	}
 	c->base = NULL;
 	c->size = 0;
@@ -149,14 +139,8 @@ static void arena_leave(struct nnpu_engine *e)
 /* dev->lock held. */
 static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, size_t size)
 {
-	/* In the table itself. */
-	struct leaving *l = table;
-
-	if (l) {
-		l->free = memory_free;
-		l->bytes = (uint64_t)*max * size;
-		dev_leave(dev, l);
-	}
+	if (table)
+		dev_leave_memory(dev, table, (uint64_t)*max * size);
 	*max = 0;
 }
 

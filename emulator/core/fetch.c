@@ -25,12 +25,6 @@ struct fetched *fetch_make_pool(uint32_t entries)
 	return malloc(entries * sizeof(struct fetched));
 }
 
-static void pool_free(struct nnpu_device *dev, struct leaving *l)
-{
-	(void)dev;
-	free(l);
-}
-
 void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	/* In the pool itself. */
@@ -40,11 +34,8 @@ void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q)
 	q->pool = NULL;
 	q->unused = NULL;
 	q->pool_used = 0;
-	if (!l)
-		return;
-	l->free = pool_free;
-	l->bytes = 0;
-	dev_leave(dev, l);
+	if (l)
+		dev_leave_object(dev, l);
 }
 
 /* There is room: see queue_has_places(). */

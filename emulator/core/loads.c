@@ -114,12 +114,6 @@ static void load_remove(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct lo
 	dev->queues[0].begun--;
 }
 
-static void load_free(struct nnpu_device *dev, struct leaving *l)
-{
-	(void)dev;
-	free(l);
-}
-
 /* Complete a load and have it freed. What it gave belongs to the context from now on. */
 static void load_end(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load *load,
 		     struct load_outcome *out, struct irqs *irqs)
@@ -136,9 +130,7 @@ static void load_end(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load 
 	dev_log(dev, NNPU_LOG_TRACE, "admin 0x%02x ctx %u: %s", load->sqe.opcode, ctx->id,
 		status_name(out->v.status));
 	queue_complete(dev, q, le16toh(load->sqe.cid), &out->v, out->result, true, irqs);
-	load->leaving.free = load_free;
-	load->leaving.bytes = 0;
-	dev_leave(dev, &load->leaving);
+	dev_leave_object(dev, &load->leaving);
 }
 
 /* An injected load: it makes no progress, or takes a second more. */

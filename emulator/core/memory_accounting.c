@@ -296,23 +296,15 @@ void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 	return memory;
 }
 
-static void memory_free(struct nnpu_device *dev, struct leaving *l)
-{
-	mem_free(dev, l, l->bytes);
-}
-
 void op_give(struct job_progress *p, void *memory, size_t bytes)
 {
-	/* In the memory itself. */
-	struct leaving *l = memory;
+	uint64_t size = mem_size(bytes);
 
-	_Static_assert(sizeof(*l) <= TENSOR_ALIGN, "has room");
-	if (!l)
+	_Static_assert(sizeof(struct leaving) <= TENSOR_ALIGN, "has room");
+	if (!memory)
 		return;
-	l->free = memory_free;
-	l->bytes = mem_size(bytes);
 	pthread_mutex_lock(&p->dev->lock);
-	ctx_mem_uncharge(p->ctx, l->bytes);
-	dev_leave(p->dev, l);
+	ctx_mem_uncharge(p->ctx, size);
+	dev_leave_memory(p->dev, memory, size);
 	pthread_mutex_unlock(&p->dev->lock);
 }

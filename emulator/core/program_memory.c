@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "cleaner.h"
 #include "device_memory.h"
 #include "device_state.h"
 #include "engine.h"
@@ -201,23 +202,15 @@ void load_free_tables(struct loader *l)
 	dev_mem_release(l->dev, l->request->ctx, l->work);
 }
 
-static void constant_free(struct nnpu_device *dev, struct leaving *l)
-{
-	mem_free(dev, l, l->bytes);
-}
-
 void load_drop_constant(struct loader *l, struct tensor *t)
 {
-	/* In the constant itself. */
-	struct leaving *leaving = t->data;
+	uint64_t bytes = constant_size(t);
 
-	_Static_assert(sizeof(*leaving) <= SINGLE_CONSTANT, "has room");
-	t->data = NULL;
-	l->p->memory -= constant_size(t);
-	leaving->free = constant_free;
-	leaving->bytes = constant_size(t);
+	_Static_assert(sizeof(struct leaving) <= SINGLE_CONSTANT, "has room");
+	l->p->memory -= bytes;
 	pthread_mutex_lock(&l->dev->lock);
-	ctx_mem_uncharge(l->p->ctx, leaving->bytes);
-	dev_leave(l->dev, leaving);
+	ctx_mem_uncharge(l->p->ctx, bytes);
+	dev_leave_memory(l->dev, t->data, bytes);
+	t->data = NULL;
 	pthread_mutex_unlock(&l->dev->lock);
 }
