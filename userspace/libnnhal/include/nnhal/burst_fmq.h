@@ -397,6 +397,9 @@ void nnhal_burst_server_free_memory(struct nnhal_burst_server *server, int32_t s
  * @server: server
  * @timeout_ns: how long to wait at most, ns; UINT64_MAX: no limit
  *
+ * When the function returns that the burst has ended, its slots and mappings are gone. The thread
+ * of the server may still be closing the socket and descriptors of the client.
+ *
  * Return: DEAD_OBJECT: the client is gone; GENERAL_FAILURE: the client broke the
  * protocol; MISSED_DEADLINE_TRANSIENT: the burst goes on.
  */
