@@ -96,6 +96,7 @@ struct nnpu_device {
 	/* scheduler.c */
 	struct sched_class classes[NNPU_CTX_CLASS_NUM];
 	unsigned int num_ready;		/* ready lanes, and kernel queues with entries to fetch */
+	unsigned int num_fetch;		/* of them, kernel queues */
 	atomic_uint contended;		/* the same, for jobs at their points, | CONTENDED_MEMORY */
 	struct nnpu_ctx **contexts;	/* max_contexts + 1 */
 

@@ -262,8 +262,10 @@ void sched_update(struct nnpu_device *dev, struct nnpu_queue *q)
 	}
 	/* The admin queue is not for engines. */
 	ready = q->id && queue_has_work(q) && !q->busy && queue_has_places(q);
-	if (ready != q->fetch)
+	if (ready != q->fetch) {
+		dev->num_fetch += ready ? 1 : -1u;
 		count_ready(dev, ready ? 1 : -1);
+	}
 	q->fetch = ready;
 }
 
@@ -271,7 +273,8 @@ struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev)
 {
 	unsigned int i;
 
-	if (!dev->num_ready || !dev->ready || atomic_load(&dev->stop))
+	/* Rings of user queues come here, too: to look at all queues takes longer than a small job. */
+	if (!dev->num_fetch || !dev->ready || atomic_load(&dev->stop))
 		return NULL;
 	for (i = 1; i <= dev->props.num_queues; i++)
 		if (dev->queues[i].fetch)
