@@ -149,6 +149,7 @@ void admin_suspend_queue(struct admin *a, const struct nnpu_sqe_suspend_queue *c
 void admin_quiesce(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->dropping = true;
+	queue_watch_end(dev, q);
 	sched_update(dev, q);
 	engines_abort(dev, q, NULL);
 	while (q->busy || q->begun)

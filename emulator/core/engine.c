@@ -7,7 +7,9 @@
  * An entry takes dev->lock three times: when it is chosen, when it starts after it was
  * read, and when it is completed. The last one also chooses the next entry. While no other
  * queue has work an engine stays with its queue: this is a turn. In a turn it reads several
- * entries at once, and the next one starts in the section that completes the last one.
+ * entries at once, and the next one starts in the section that completes the last one. After
+ * its last turn, an idle engine watches the bell of the queue, so that the next doorbell takes
+ * no lock and wakes nobody.
  */
 #include <errno.h>
 #include <sched.h>
@@ -349,7 +351,7 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	struct nnpu_device *dev = e->dev;
 
 	q->busy = true;
-	queue_serve_begin(q);
+	queue_serve_begin(dev, q);
 	sched_update(dev, q);
 	e->lane = &q->lane;
 	/* Another engine may take the work that is left. */
@@ -372,6 +374,29 @@ static void engine_leave(struct nnpu_engine *e)
 	mem_answer(e);
 }
 
+static uint64_t poll_time(const struct nnpu_device *dev)
+{
+	switch (dev->perf_level) {
+	case NNPU_PERF_LOW:
+		return 0;
+	case NNPU_PERF_HIGH:
+		return dev->props.poll_ns > HIGH_POLL_NS ? dev->props.poll_ns : HIGH_POLL_NS;
+	default:
+		return dev->props.poll_ns;
+	}
+}
+
+/* Does somebody wait for the turn to end? dev->lock held. */
+static bool turn_is_over(const struct nnpu_engine *e)
+{
+	const struct nnpu_device *dev = e->dev;
+
+	/* Another queue, the control thread, or a reclaim of the engine's memory. */
+	return !e->seated || dev->num_ready || dev->awaiting_jobs || e->trim || e->asked ||
+	       !dev->ready ||
+	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
+}
+
 /* dev->lock held. */
 static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 {
@@ -379,7 +404,12 @@ static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 
 	engine_leave(e);
 	q->busy = false;
-	queue_serve_end(dev, q);
+	if (poll_time(dev) && !turn_is_over(e)) {
+		queue_watch_begin(dev, q, e);
+		e->watched = q;
+	} else {
+		queue_serve_end(dev, q);
+	}
 	sched_update(dev, q);
 	/* Nobody else looks: this worker has no seat, and who has it may sleep. */
 	if (!e->seated)
@@ -398,33 +428,10 @@ static void cpu_relax(void)
 #endif
 }
 
-static uint64_t poll_time(const struct nnpu_device *dev)
-{
-	switch (dev->perf_level) {
-	case NNPU_PERF_LOW:
-		return 0;
-	case NNPU_PERF_HIGH:
-		return dev->props.poll_ns > HIGH_POLL_NS ? dev->props.poll_ns : HIGH_POLL_NS;
-	default:
-		return dev->props.poll_ns;
-	}
-}
-
 /* Has anything happened since @seq? */
 static bool poll_ends(struct nnpu_device *dev, unsigned int seq)
 {
 	return atomic_load_explicit(&dev->work_seq, memory_order_acquire) != seq ||
-	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
-}
-
-/* Does somebody wait for the turn to end? dev->lock held. */
-static bool turn_is_over(const struct nnpu_engine *e)
-{
-	const struct nnpu_device *dev = e->dev;
-
-	/* Another queue, the control thread, or a reclaim of the engine's memory. */
-	return !e->seated || dev->num_ready || dev->awaiting_jobs || e->trim || e->asked ||
-	       !dev->ready ||
 	       atomic_load_explicit(&dev->stop, memory_order_relaxed);
 }
 
@@ -560,9 +567,20 @@ static bool engine_serve(struct nnpu_engine *e)
 	return true;
 }
 
-/* Look for work for a while before going to sleep. dev->lock held, dropped inside. */
-static void engine_poll(struct nnpu_device *dev, uint64_t ns)
+/* The queue may have another watcher by now, or be served. */
+static void watch_end(struct nnpu_engine *e)
 {
+	struct nnpu_queue *q = e->watched;
+
+	e->watched = NULL;
+	if (q && q->watcher == e)
+		queue_watch_end(e->dev, q);
+}
+
+/* Look for work for a while before going to sleep. dev->lock held, dropped inside. */
+static void engine_poll(struct nnpu_engine *e, uint64_t ns)
+{
+	struct nnpu_device *dev = e->dev;
 	unsigned int seq = atomic_load_explicit(&dev->work_seq, memory_order_relaxed);
 	unsigned int i = 0;
 	uint64_t end;
@@ -570,7 +588,7 @@ static void engine_poll(struct nnpu_device *dev, uint64_t ns)
 	dev->polling++;
 	pthread_mutex_unlock(&dev->lock);
 	end = dev_now(dev) + ns;
-	while (!poll_ends(dev, seq)) {
+	while (!poll_ends(dev, seq) && !(e->watched && queue_is_rung(e->watched))) {
 		if (++i % POLL_SPINS) {
 			cpu_relax();
 			continue;
@@ -582,6 +600,7 @@ static void engine_poll(struct nnpu_device *dev, uint64_t ns)
 	}
 	pthread_mutex_lock(&dev->lock);
 	dev->polling--;
+	watch_end(e);
 }
 
 /* Sleep until there may be work. dev->lock held. */
@@ -620,7 +639,7 @@ void engine_run(struct nnpu_engine *e)
 		} else if (engine_serve(e)) {
 			polled = false;
 		} else if (!polled && poll_time(dev)) {
-			engine_poll(dev, poll_time(dev));
+			engine_poll(e, poll_time(dev));
 			polled = true;
 		} else {
 			engine_sleep(e);

@@ -55,6 +55,7 @@ struct nnpu_engine {
 	uint64_t busy_since;		/* ns */
 	struct lane *lane;		/* that it serves, or NULL */
 	struct nnpu_queue *q;		/* of the entry that has begun, or NULL */
+	struct nnpu_queue *watched;	/* its last queue, until it polls; see queue_watch_begin() */
 	uint16_t cid;
 	atomic_uint count;		/* advances with its entries; thread */
 	uint32_t count_begin;		/* @count before the entry */

@@ -139,7 +139,7 @@ void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q)
 	struct irqs irqs = { 0 };
 
 	q->busy = true;
-	queue_serve_begin(q);
+	queue_serve_begin(dev, q);
 	sched_update(dev, q);
 	while (queue_has_work(q) && queue_has_places(q) && !atomic_load(&dev->stop)) {
 		uint32_t count = queue_entries_waiting(q), head = q->sq_head, i;

@@ -35,6 +35,7 @@ void queue_rewind(struct nnpu_queue *q)
 void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	q->exists = false;
+	queue_watch_end(dev, q);
 	sched_update(dev, q);
 	q->priority = 0;
 	q->lane = (struct lane) { .q = q };
@@ -70,10 +71,10 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 /*
  * Doorbells.
  *
- * While an engine serves a queue, a write to SQ_TAIL takes no lock. The tail goes to the
- * bell of the queue, an atomic word, and the engine reads it before its turn ends. No tail
- * is lost: the doorbell writes its tail only while SERVED is set, and the engine clears
- * SERVED and takes the last tail with one atomic exchange.
+ * While an engine serves a queue or watches it, a write to SQ_TAIL takes no lock. The tail
+ * goes to the bell of the queue, an atomic word, and the engine reads it before its turn or
+ * its watch ends. No tail is lost: the doorbell writes its tail only while SERVED is set, and
+ * who clears SERVED takes the last tail with the same atomic exchange.
  * The doorbell releases and the engine acquires: entries are read after the tail.
  */
 #define BELL_SERVED		(1ull << 63)
@@ -82,18 +83,18 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 #define BELL_ENTRIES_MASK	0x1ffffu
 #define BELL_TAIL_MASK		0xffffffffull
 
-void queue_serve_begin(struct nnpu_queue *q)
-{
-	uint64_t entries = q->sq_entries;
-
-	atomic_store_explicit(&q->bell, BELL_SERVED | entries << BELL_ENTRIES_SHIFT,
-			      memory_order_relaxed);
-}
-
 static void take_tail(struct nnpu_device *dev, struct nnpu_queue *q, uint64_t bell)
 {
 	if ((bell & BELL_RUNG) && dev->ready && !dev->stopping && !q->stopped && !q->dropping)
 		q->sq_tail = (uint32_t)(bell & BELL_TAIL_MASK);
+}
+
+void queue_serve_begin(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	uint64_t bell = BELL_SERVED | (uint64_t)q->sq_entries << BELL_ENTRIES_SHIFT;
+
+	q->watcher = NULL;
+	take_tail(dev, q, atomic_exchange_explicit(&q->bell, bell, memory_order_acquire));
 }
 
 bool queue_is_rung(const struct nnpu_queue *q)
@@ -114,7 +115,22 @@ void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q)
 	take_tail(dev, q, atomic_exchange_explicit(&q->bell, 0, memory_order_acquire));
 }
 
-/* False: no engine serves the queue, or the tail is invalid. */
+void queue_watch_begin(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_engine *e)
+{
+	queue_take_tail(dev, q);
+	q->watcher = e;
+}
+
+void queue_watch_end(struct nnpu_device *dev, struct nnpu_queue *q)
+{
+	if (!q->watcher)
+		return;
+	q->watcher = NULL;
+	queue_serve_end(dev, q);
+	sched_update(dev, q);
+}
+
+/* False: no engine serves or watches the queue, or the tail is invalid. */
 static bool queue_ring_served(struct nnpu_queue *q, uint32_t tail)
 {
 	uint64_t old, new;
@@ -225,6 +241,7 @@ unsigned int queue_suspend(struct nnpu_device *dev, struct nnpu_queue *q, bool i
 
 	if (q->stopped)
 		return NNPU_STATUS_NO_RESOURCES;
+	queue_watch_end(dev, q);
 	if (q->busy || (idle && q->sq_head != q->sq_tail)) {
 		q->held = !idle;
 		sched_update(dev, q);

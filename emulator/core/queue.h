@@ -14,6 +14,7 @@
 
 struct nnpu_ctx;
 struct nnpu_device;
+struct nnpu_engine;
 
 /* All fields but @progress and @bell: dev->lock. */
 struct nnpu_queue {
@@ -52,6 +53,8 @@ struct nnpu_queue {
 	struct lane lane;		/* of a context's queue */
 	uint64_t busy_ns;		/* device time used since power-on */
 	atomic_uint progress;		/* of entries that have ended, and of loads */
+	/* The idle engine that watches @bell for a while, or NULL. Nobody serves the queue then. */
+	struct nnpu_engine *watcher;
 	/* queue.c: through it the doorbell reaches the engine without dev->lock. */
 	_Alignas(CACHE_LINE) atomic_uint_least64_t bell;
 };
@@ -92,9 +95,16 @@ void queue_stop(struct nnpu_device *dev, struct nnpu_queue *q, unsigned int faul
 		unsigned int status, struct irqs *irqs);
 
 /* An engine begins to serve the queue; looks for new entries; ends to serve it. */
-void queue_serve_begin(struct nnpu_queue *q);
+void queue_serve_begin(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_take_tail(struct nnpu_device *dev, struct nnpu_queue *q);
 void queue_serve_end(struct nnpu_device *dev, struct nnpu_queue *q);
+
+/*
+ * An engine that has served the queue, and that is idle, watches the bell. Anybody may end that;
+ * the last tail counts. The caller calls engines if that makes work.
+ */
+void queue_watch_begin(struct nnpu_device *dev, struct nnpu_queue *q, struct nnpu_engine *e);
+void queue_watch_end(struct nnpu_device *dev, struct nnpu_queue *q);
 
 /* Kernel queues: is there a place in the device for one more fetched entry? */
 bool queue_has_places(const struct nnpu_queue *q);

@@ -373,11 +373,49 @@ static void test_hostile(struct rig *r)
 	   "the device is as before");
 }
 
-int main(void)
+/* Entries are rung, and the queue leaves at once: the state has each tail that came before. */
+static void test_rung(struct rig *r)
 {
+	unsigned int i, right = 0, left = 0, good = 0, total = 0;
+	struct rig_queue *q = &r->queues[1];
+	struct nnpu_cqe cqe;
+
+	open_queue(r);
+	for (i = 0; i < 200; i++) {
+		rig_run(r, q, &nop, NULL);
+		/* Idle engines watch the queue now. */
+		rig_push(r, q, &nop);
+		rig_kick(r, q);
+		rig_push(r, q, &nop);
+		rig_kick(r, q);
+		right += suspend(r, q->qid, 0) == 0 && le16toh(state->sq_tail) == q->sq_tail;
+		left += state->sq_head != state->sq_tail;
+		if (resume(r, q, (uint16_t)(i % 6 + 2)))
+			break;
+		for (; total < 2 * (i + 1); total++)
+			good += rig_wait(r, q, &cqe) && !rig_status(&cqe);
+	}
+	tap_note("%u of 200 queues left with entries", left);
+	ok(right == 200 && good == 400, "%u of 200 states with the last tail, %u of 400 entries ran",
+	   right, good);
+	rig_push(r, q, &nop);
+	rig_kick(r, q);
+	ok(!rig_queue_cmd(r, NNPU_ADMIN_RESET_QUEUE, q->qid, 0) &&
+	   !qreg(r, q->qid, NNPU_QREG_ERROR), "reset when it has been rung");
+	rig_queue_rewind(q);
+	ok(rig_run(r, q, &nop, NULL) == 0, "and it works");
+}
+
+/* @poll_ns: how long idle engines watch the queue that they served last. */
+static void test_all(uint64_t poll_ns)
+{
+	struct nnpu_inproc_config config;
 	struct rig r;
 
-	rig_open(&r, NULL);
+	tap_note("engines poll for %llu ns", (unsigned long long)poll_ns);
+	rig_config(&config);
+	config.props.poll_ns = poll_ns;
+	rig_open(&r, &config);
 	state = rig_alloc(&r, 4096);
 	test_fields(&r);
 	test_round(&r);
@@ -386,6 +424,13 @@ int main(void)
 	test_armed(&r);
 	test_full(&r);
 	test_hostile(&r);
+	test_rung(&r);
 	rig_close(&r);
+}
+
+int main(void)
+{
+	test_all(0);
+	test_all(1000000000);
 	return tap_done();
 }
