@@ -77,7 +77,7 @@ void admin_create_queue(struct admin *a, const struct nnpu_sqe_create_queue *c)
 		return;
 	}
 	if (!ctx) {
-		pool = fetch_make_pool(le32toh(c->sq_entries));
+		pool = fetch_make_pool(dev, le32toh(c->sq_entries));
 		if (!pool) {
 			admin_fail(a, NNPU_STATUS_NO_MEMORY);
 			return;

@@ -27,6 +27,14 @@ static inline uint64_t mem_size(uint64_t bytes)
 	return bytes ? tensor_round_up(bytes) : TENSOR_ALIGN;
 }
 
+/* What malloc(@bytes) takes: the C library has a part of its own, and may map large pieces. */
+static inline uint64_t heap_size(uint64_t bytes)
+{
+	if (bytes + 32 >= MEM_LARGE)
+		return (bytes + 32 + NNPU_PAGE_SIZE - 1) & ~(uint64_t)(NNPU_PAGE_SIZE - 1);
+	return (bytes + 31) & ~15ull;
+}
+
 /* Aligned to TENSOR_ALIGN, not cleared; NULL: the host has no memory. */
 void *mem_alloc(const struct nnpu_device *dev, size_t bytes);
 

@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "cleaner.h"
 #include "device_model.h"
 #include "nnpu_hw.h"
 #include "prefetch.h"
@@ -30,7 +31,6 @@
 
 struct irqs;
 struct ctx_group;
-struct leaving;
 struct load_worker;
 struct nnpu_ctx;
 struct nnpu_engine;
@@ -117,8 +117,9 @@ struct nnpu_device {
 	pthread_t cleaner;
 	bool cleaner_started;
 	bool all_left;			/* the thread is to end */
-	struct leaving *first_leaving;
-	struct leaving *last_leaving;
+	struct leaving_list memory_leaving;
+	struct leaving_list objects_leaving;
+	uint64_t object_bytes_leaving;	/* handed over and not free yet */
 	pthread_cond_t leaves;		/* something to free */
 	pthread_cond_t left;		/* something has been freed */
 

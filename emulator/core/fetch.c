@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cleaner.h"
+#include "device_memory.h"
 #include "device_state.h"
 #include "fetch.h"
 #include "job.h"
@@ -20,22 +21,25 @@
 /* Entries that are read at once. */
 #define READ_MAX	16u
 
-struct fetched *fetch_make_pool(uint32_t entries)
+struct fetched *fetch_make_pool(struct nnpu_device *dev, uint32_t entries)
 {
+	cleaner_make_room(dev, heap_size(entries * sizeof(struct fetched)));
 	return malloc(entries * sizeof(struct fetched));
 }
 
 void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q)
 {
 	/* In the pool itself. */
-	struct leaving *l = (struct leaving *)q->pool;
+	struct leaving_object *o = (struct leaving_object *)q->pool;
 
-	_Static_assert(sizeof(*l) <= sizeof(*q->pool), "has room");
+	_Static_assert(sizeof(*o) <= sizeof(*q->pool), "has room");
 	q->pool = NULL;
 	q->unused = NULL;
 	q->pool_used = 0;
-	if (l)
-		dev_leave_object(dev, l);
+	if (!o)
+		return;
+	*o = (struct leaving_object) { 0 };
+	dev_leave_object(dev, o, heap_size(q->sq_entries * sizeof(*q->pool)));
 }
 
 /* There is room: see queue_has_places(). */

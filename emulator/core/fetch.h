@@ -21,7 +21,7 @@ struct nnpu_queue;
 void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q);
 
 /* The room for fetched entries of a kernel queue. dev->lock not held. NULL: no memory. */
-struct fetched *fetch_make_pool(uint32_t entries);
+struct fetched *fetch_make_pool(struct nnpu_device *dev, uint32_t entries);
 
 /* Have it freed. No entry of it is in use. */
 void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q);

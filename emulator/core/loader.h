@@ -65,6 +65,9 @@ int load_no_memory(struct loader *l);
 /* Charge the program with @bytes more. */
 int load_charge(struct loader *l, uint64_t bytes);
 
+/* The program itself, in l->p. NULL: there is too little memory, or the load is to end. */
+struct program *load_alloc_program(struct loader *l);
+
 /* The tables of the program and of the load, once it is known how many records they have. */
 int load_alloc_tables(struct loader *l);
 

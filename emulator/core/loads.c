@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cleaner.h"
+#include "device_memory.h"
 #include "device_state.h"
 #include "device_threads.h"
 #include "injected.h"
@@ -130,7 +131,7 @@ static void load_end(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load 
 	dev_log(dev, NNPU_LOG_TRACE, "admin 0x%02x ctx %u: %s", load->sqe.opcode, ctx->id,
 		status_name(out->v.status));
 	queue_complete(dev, q, le16toh(load->sqe.cid), &out->v, out->result, true, irqs);
-	dev_leave_object(dev, &load->leaving);
+	dev_leave_object(dev, &load->leaving, heap_size(sizeof(*load)));
 }
 
 /* An injected load: it makes no progress, or takes a second more. */
@@ -221,9 +222,11 @@ bool loads_have_number(const struct nnpu_ctx *ctx, uint32_t number)
 struct load *loads_prepare(struct nnpu_device *dev, const struct nnpu_ctx *ctx,
 			   const struct nnpu_sqe_load_program *sqe, bool bad_status)
 {
-	struct load *load = calloc(1, sizeof(*load));
+	struct load *load;
 	bool has_loader;
 
+	cleaner_make_room(dev, heap_size(sizeof(*load)));
+	load = calloc(1, sizeof(*load));
 	if (!load)
 		return NULL;
 	pthread_mutex_lock(&dev->lock);

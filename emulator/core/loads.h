@@ -20,7 +20,7 @@ struct irqs;
 
 /* A LOAD_PROGRAM that was fetched. */
 struct load {
-	struct leaving leaving;
+	struct leaving_object leaving;
 	struct load *next;		/* of the context */
 	struct nnpu_sqe_load_program sqe;
 	bool bad_status;		/* injected */

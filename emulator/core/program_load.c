@@ -3,7 +3,6 @@
  * Loading a program: turns an image into tensors, with constants in device memory, and
  * commands, which their operations have checked and prepared.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "device_memory.h"
@@ -552,19 +551,11 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 		.request = request, .dev = dev, .image = request->image, .v = v,
 		.pace = { .progress = request->progress },
 	};
-	struct program *p = calloc(1, sizeof(*p));
+	struct program *p = load_alloc_program(&l);
 	int ret;
 
-	if (!p) {
-		verdict_status(v, NNPU_STATUS_NO_MEMORY);
+	if (!p)
 		return NULL;
-	}
-	p->refs = 1;
-	p->ctx = request->ctx;
-	pthread_mutex_lock(&dev->lock);
-	p->serial = dev->next_serial++;
-	pthread_mutex_unlock(&dev->lock);
-	l.p = p;
 	ret = load(&l);
 	load_free_tables(&l);
 	if (!ret && !request->check)

@@ -2,7 +2,6 @@
 /*
  * The memory of a program, and of a load while it lasts.
  */
-#include <stdlib.h>
 
 #include "cleaner.h"
 #include "device_memory.h"
@@ -99,7 +98,7 @@ static void program_free(struct nnpu_device *dev, struct leaving *l)
 	mem_free(dev, p->outputs, outputs_bytes(p));
 	mem_free(dev, p->last_use, last_use_bytes(p));
 	mem_free(dev, p->offsets, offsets_bytes(p));
-	free(p);
+	mem_free(dev, p, mem_size(sizeof(*p)));
 }
 
 void program_put(struct program *p)
@@ -135,6 +134,32 @@ static int charge_work(struct loader *l, uint64_t bytes)
 	return 0;
 }
 
+struct program *load_alloc_program(struct loader *l)
+{
+	const uint64_t bytes = mem_size(sizeof(struct program));
+	struct nnpu_ctx *ctx = l->request->ctx;
+	struct program *p;
+
+	if (!dev_mem_reserve(l->dev, ctx, bytes, l->pace.progress)) {
+		load_no_memory(l);
+		return NULL;
+	}
+	p = mem_zalloc(l->dev, bytes);
+	if (!p) {
+		dev_mem_release(l->dev, ctx, bytes);
+		verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+		return NULL;
+	}
+	p->refs = 1;
+	p->ctx = ctx;
+	p->memory = bytes;
+	pthread_mutex_lock(&l->dev->lock);
+	p->serial = l->dev->next_serial++;
+	pthread_mutex_unlock(&l->dev->lock);
+	l->p = p;
+	return p;
+}
+
 int load_alloc_tables(struct loader *l)
 {
 	const struct nnpu_device *dev = l->dev;
@@ -142,7 +167,7 @@ int load_alloc_tables(struct loader *l)
 
 	/* Scales, parameters and small constants are charged as far as they go. */
 	if (charge_work(l, descs_bytes(l) + owner_bytes(l) + uses_bytes(l) + seen_bytes(l)) ||
-	    load_charge(l, mem_size(sizeof(*p)) + 3 * TENSOR_ALIGN + tensors_bytes(p) +
+	    load_charge(l, 3 * TENSOR_ALIGN + tensors_bytes(p) +
 			   cmds_bytes(p) + blocks_bytes(p) + roles_bytes(p) +
 			   operands_bytes(p) + inputs_bytes(p) + outputs_bytes(p) +
 			   last_use_bytes(p) + offsets_bytes(p)))

@@ -42,11 +42,11 @@ void queue_init(struct nnpu_device *dev, struct nnpu_queue *q)
 	q->flags = 0;
 	q->vector = 0;
 	q->ctx = NULL;
+	fetch_end_pool(dev, q);
 	q->sq_addr = 0;
 	q->cq_addr = 0;
 	q->sq_entries = 0;
 	q->cq_entries = 0;
-	fetch_end_pool(dev, q);
 	queue_rewind(q);
 	q->running = false;
 	q->cid = 0;

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "device_memory.h"
 #include "device_state.h"
 #include "engine.h"
 #include "loads.h"
@@ -24,11 +25,25 @@
 
 #define SLOT_FLAGS	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
 
+#define PROGRAMS_BYTES(dev)	(((dev)->props.max_programs + 1) * sizeof(struct program *))
+#define LANES_BYTES(dev)	(((dev)->props.num_queues + 1) * NNPU_QUEUE_PRIORITY_NUM * \
+				 sizeof(struct lane))
+
+/* What a context takes with all of its slots cached, but for page tables. */
+static uint64_t ctx_size(const struct nnpu_device *dev, uint32_t num_slots)
+{
+	return heap_size(sizeof(struct nnpu_ctx)) + heap_size(PROGRAMS_BYTES(dev)) +
+	       heap_size(LANES_BYTES(dev)) + heap_size(num_slots * sizeof(struct kept_slot)) +
+	       num_slots * heap_size(sizeof(struct slot_map));
+}
+
 struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
 			    uint32_t num_slots, uint64_t mem_limit)
 {
-	struct nnpu_ctx *ctx = calloc(1, sizeof(*ctx));
+	struct nnpu_ctx *ctx;
 
+	cleaner_make_room(dev, ctx_size(dev, num_slots));
+	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return NULL;
 	ctx->dev = dev;
@@ -37,10 +52,9 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	ctx->num_slots = num_slots;
 	ctx->mem_limit = mem_limit;
 	ctx->sched.weight = NNPU_CTX_WEIGHT_DEFAULT;
-	ctx->programs = calloc(dev->props.max_programs + 1, sizeof(*ctx->programs));
+	ctx->programs = calloc(1, PROGRAMS_BYTES(dev));
 	ctx->slots = calloc(num_slots, sizeof(*ctx->slots));
-	ctx->lanes = calloc((dev->props.num_queues + 1) * NNPU_QUEUE_PRIORITY_NUM,
-			    sizeof(*ctx->lanes));
+	ctx->lanes = calloc(1, LANES_BYTES(dev));
 	if (!ctx->programs || !ctx->slots || !ctx->lanes) {
 		free(ctx->lanes);
 		free(ctx->slots);
@@ -132,10 +146,10 @@ static void ctx_free(struct nnpu_device *dev, struct leaving *l)
 void ctx_leave(struct nnpu_ctx *ctx)
 {
 	ctx_mem_uncharge(ctx, ctx->cached);
-	ctx->leaving.bytes = ctx->cached;
+	ctx->leaving.leaving.bytes = ctx->cached;
 	ctx_leave_group(ctx);
-	ctx->leaving.free = ctx_free;
-	dev_leave(ctx->dev, &ctx->leaving);
+	ctx->leaving.leaving.free = ctx_free;
+	dev_leave_object(ctx->dev, &ctx->leaving, ctx_size(ctx->dev, ctx->num_slots));
 }
 
 /* Read entry @index of the table; SUCCESS if it is good. */

@@ -43,7 +43,7 @@ struct ctx_group {
 };
 
 struct nnpu_ctx {
-	struct leaving leaving;
+	struct leaving_object leaving;
 	struct nnpu_device *dev;
 	uint32_t id;
 	uint64_t serial;		/* never used again; tells engines whose bytes they keep */

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/device_memory.h"
 #include "core/device_state.h"
 #include "rig.h"
 #include "tap.h"
@@ -32,11 +33,14 @@
 /* Of a program that has more than its tables. */
 #define WEIGHTS		(1u << 18)
 
+/* Contexts and queues that are made and go while nothing is freed. */
+#define PILE	2000u
+
 /* The constant without stacks, which the C library maps, and what exists from the start. */
 #define CONSTANT								\
-	(65536 + CONTEXTS * (8192 + 8 * PROGRAMS + 64 * (1u << SLOTS_LOG2) +	\
-			     240 * (QUEUES + 1)) +				\
-	 (QUEUES + 2) * 80 * (1u << ENTRIES_LOG2) + (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
+	(327680 + (CONTEXTS + 1) * (8192 + 8 * PROGRAMS + 72 * (1u << SLOTS_LOG2) + \
+				    240 * (QUEUES + 1)) +			\
+	 (QUEUES + 3) * 80 * (1u << ENTRIES_LOG2) + (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
 /* The C library's own part of an allocation. */
 #define OVERHEAD	40
 
@@ -84,8 +88,21 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 	return counted(__real_aligned_alloc(alignment, size));
 }
 
+/* Who frees something large waits until the test goes on. */
+static atomic_bool blocked, blocking;
+
+static void block(size_t bytes)
+{
+	while (bytes >= MEM_LARGE && atomic_load(&blocking)) {
+		atomic_store(&blocked, true);
+		usleep(200);
+	}
+}
+
 void __wrap_free(void *p)
 {
+	if (p)
+		block(malloc_usable_size(p));
 	uncount(p);
 	__real_free(p);
 }
@@ -101,6 +118,7 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 
 int __wrap_munmap(void *p, size_t len)
 {
+	block(len);
 	count(-(long long)len);
 	return __real_munmap(p, len);
 }
@@ -300,6 +318,69 @@ static void empty(void)
 			rig_unload(&rig, i, number);
 }
 
+static void load_bad(const struct image *im)
+{
+	uint8_t *image = rig_alloc(&rig, im->size);
+	struct nnpu_sqe_load_program c = {
+		.opcode = NNPU_ADMIN_LOAD_PROGRAM, .ctx = htole32(1), .program = htole32(2),
+		.image = { .addr = rig_addr(image), .size = htole64(im->size) },
+	};
+	unsigned int i, refused = 0;
+
+	memcpy(image, im->bytes, im->size);
+	((struct nnpu_program_header *)image)->magic = 0;
+	for (i = 0; i < PILE; i++) {
+		refused += rig_admin(&rig, &c, NULL) == NNPU_STATUS_PROGRAM_HEADER;
+		sample();
+	}
+	ok(refused == PILE, "%u programs without a header", refused);
+}
+
+static void churn_contexts(void)
+{
+	unsigned int i, made = 0;
+
+	for (i = 0; i < PILE; i++) {
+		made += !rig_destroy_ctx(&rig, 1 + i % CONTEXTS) &&
+			!rig_create_ctx(&rig, 1 + i % CONTEXTS, jobs[1].slots, 1u << SLOTS_LOG2);
+		sample();
+	}
+	ok(made == PILE, "%u contexts", made);
+}
+
+static void churn_queues(void)
+{
+	struct nnpu_sqe_create_queue c = {
+		.opcode = NNPU_ADMIN_CREATE_QUEUE, .flags = NNPU_QUEUE_KERNEL,
+		.qid = htole16(2), .vector = htole16(2),
+		.sq_entries = htole32(1u << ENTRIES_LOG2), .cq_entries = htole32(1u << ENTRIES_LOG2),
+		.sq_addr = rig_addr(rig_alloc(&rig, 4096)), .cq_addr = rig_addr(rig_alloc(&rig, 4096)),
+	};
+	unsigned int i, made = 0;
+
+	for (i = 0; i < PILE; i++) {
+		made += !rig_admin(&rig, &c, NULL) &&
+			!rig_queue_cmd(&rig, NNPU_ADMIN_DESTROY_QUEUE, 2, 0);
+		sample();
+	}
+	ok(made == PILE, "%u queues", made);
+}
+
+/* The device is at something large that it frees, while objects come and go. */
+static void pile_up(const uint8_t *weights, size_t size, const struct image *add)
+{
+	ok(!rig_load(&rig, 1, 2, weights, size, NULL), "a large program");
+	atomic_store(&blocking, true);
+	rig_unload(&rig, 1, 2);
+	while (!atomic_load(&blocked))
+		usleep(200);
+	load_bad(add);
+	churn_contexts();
+	churn_queues();
+	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) < WEIGHTS, "hardly any memory is used");
+	atomic_store(&blocking, false);
+}
+
 static void setup(struct image *add)
 {
 	struct nnpu_inproc_config config;
@@ -364,6 +445,7 @@ int main(void)
 		   "%u programs fill the device", loaded);
 		empty();
 	}
+	pile_up(weights, size, &add);
 	for (i = 1; i <= CONTEXTS; i++)
 		rig_destroy_ctx(&rig, i);
 	ok(samples >= ROUNDS * CONTEXTS, "%u times nothing moved", samples);
