@@ -346,6 +346,25 @@ struct lane *sched_pick(struct nnpu_device *dev)
 	return best;
 }
 
+bool sched_is_before(const struct nnpu_device *dev, const struct lane *a, const struct lane *b)
+{
+	const struct sched_ctx *s = &a->ctx->sched, *t = &b->ctx->sched;
+
+	if (s->class > t->class)
+		return dev->classes[t->class].passed < MAX_PASSED;
+	if (s->class < t->class)
+		return dev->classes[s->class].passed >= MAX_PASSED;
+	if (s->group != t->group)
+		return s->group->vtime < t->group->vtime;
+	if (s != t)
+		return s->vtime < t->vtime;
+	if (a->priority > b->priority)
+		return s->levels[b->priority].passed < MAX_PASSED;
+	if (a->priority < b->priority)
+		return s->levels[a->priority].passed >= MAX_PASSED;
+	return a->vtime < b->vtime;
+}
+
 void sched_begin(struct nnpu_device *dev, const struct lane *lane)
 {
 	struct sched_ctx *s = &lane->ctx->sched;

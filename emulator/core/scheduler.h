@@ -105,6 +105,9 @@ void sched_contend(struct nnpu_device *dev);
 struct lane *sched_pick(struct nnpu_device *dev);
 void sched_begin(struct nnpu_device *dev, const struct lane *lane);
 
+/* Does @a come before @b, another ready lane, if no others are there? */
+bool sched_is_before(const struct nnpu_device *dev, const struct lane *a, const struct lane *b);
+
 /* A kernel queue with entries to fetch, or NULL. */
 struct nnpu_queue *sched_pick_fetch(struct nnpu_device *dev);
 

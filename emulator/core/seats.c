@@ -133,6 +133,21 @@ void worker_park(struct nnpu_engine *e)
 		remove_spare(dev, e);
 }
 
+/* Of the jobs that have given way, the one to go on. There is one. */
+static struct lane *pick_away(struct nnpu_device *dev)
+{
+	struct lane *best = NULL;
+	unsigned int i;
+
+	for (i = 0; i < atomic_load(&dev->num_workers); i++) {
+		struct lane *lane = dev->engines[i].lane;
+
+		if (lane && lane->away && (!best || sched_is_before(dev, lane, best)))
+			best = lane;
+	}
+	return best;
+}
+
 /* Who has the seat next? NULL: the job goes on. */
 static struct nnpu_engine *next_worker(struct nnpu_engine *e)
 {
@@ -144,9 +159,11 @@ static struct nnpu_engine *next_worker(struct nnpu_engine *e)
 	best = sched_pick(dev);
 	if (!best)
 		return NULL;
-	/* A spare worker picks by itself. */
-	if (!best->away)
+	/* A spare worker picks by itself. If none could be made, those that have begun take turns. */
+	if (!best->away && dev->spares)
 		return take_spare(dev);
+	if (!best->away)
+		best = pick_away(dev);
 	sched_begin(dev, best);
 	return best->away == e ? NULL : best->away;
 }

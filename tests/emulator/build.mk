@@ -38,5 +38,8 @@ $(BUILD)/tests/emu_bound_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EM
 EMU_LOCKS_WRAPPED := $(EMU_BOUND_WRAPPED) pthread_create pthread_mutex_lock pthread_mutex_unlock
 $(BUILD)/tests/emu_locks_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EMU_LOCKS_WRAPPED))
 
+# It lets the device make no more threads.
+$(BUILD)/tests/emu_preempt_test: DIR_LDFLAGS = -Wl,--wrap=pthread_create
+
 # It stops the device where that takes a load.
 $(BUILD)/tests/emu_load_test: DIR_LDFLAGS = -Wl,--wrap=calloc

@@ -4,11 +4,15 @@
  * the engine time that their context allows.
  */
 #include <endian.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "sample_images.h"
 #include "tap.h"
+#include "watched_calls.h"
 
 #define N	64u
 
@@ -22,6 +26,18 @@ enum { SHARED = 1, OWN_A = 2, OWN_B = 3 };
 
 static struct rig rig;
 static struct job_rig a, b;
+
+/* So many more threads can be made. */
+static atomic_int threads_left = INT_MAX;
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *),
+			  void *arg)
+{
+	if (!atomic_load(&threads_left))
+		return EAGAIN;
+	atomic_fetch_sub(&threads_left, 1);
+	return __real_pthread_create(thread, attr, main, arg);
+}
 
 static int load_roi(uint32_t ctx, int32_t points)
 {
@@ -268,6 +284,47 @@ static void test_low_beside_high(void)
 	rig_close(&rig);
 }
 
+/* The job of a queue goes on: it counts @more progress. False: not within 20 s. */
+static bool goes_on(unsigned int qid, uint32_t more)
+{
+	uint32_t before = qreg(qid, NNPU_QREG_PROGRESS);
+	unsigned int i;
+
+	for (i = 0; i < 20000 && qreg(qid, NNPU_QREG_PROGRESS) - before < more; i++)
+		usleep(1000);
+	return i < 20000;
+}
+
+/* No worker can be made for a job that has not begun: those that have begun take turns without it. */
+static void test_no_worker(void)
+{
+	uint16_t first, second, third;
+	struct nnpu_cqe cqe;
+	bool turns = true;
+	uint64_t found;
+
+	open_device(ENDLESS);
+	ok(!load_roi(2, ENDLESS), "an endless program for the other client");
+	atomic_store(&threads_left, 1);
+	first = submit_roi(OWN_A);
+	memcpy(b.block, a.block, 256);
+	memcpy(b.operands, a.operands, 256);
+	second = submit(&b, SHARED, ROI);
+	ok(current_is(SHARED, second) && goes_on(SHARED, 16) && current_is(OWN_A, first) &&
+	   !atomic_load(&threads_left), "two jobs, for which there is a worker each");
+	third = submit_add(OWN_B);
+	for (unsigned int i = 0; turns && i < 20; i++)
+		turns = goes_on(OWN_A, 16) && goes_on(SHARED, 16);
+	ok(turns, "beside a third one, for which none can be made, they take turns");
+	ok(!rig_peek(&rig.queues[OWN_B], &cqe), "it waits");
+	ok(!abort_job(OWN_A, first, &found) && found == 1 &&
+	   completes(OWN_A, first, NNPU_STATUS_ABORTED), "one of them ends");
+	ok(completes(OWN_B, third, 0) && job_add_ok(&b, N), "its worker runs the third");
+	ok(current_is(SHARED, second) && goes_on(SHARED, 16), "the second goes on");
+	atomic_store(&threads_left, INT_MAX);
+	rig_close(&rig);
+}
+
 /* Who was alone has not to pay for that when another one comes. */
 static void test_newcomer(void)
 {
@@ -400,6 +457,7 @@ int main(void)
 	test_aborts();
 	test_flood();
 	test_low_beside_high();
+	test_no_worker();
 	test_newcomer();
 	test_result();
 	return tap_done();
