@@ -216,15 +216,30 @@ int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t 
 	return 0;
 }
 
+/* Returns what leaves. dev->lock held. */
+static uint64_t table_leaves(struct loader *l, void *table, uint64_t bytes)
+{
+	if (!table)
+		return 0;
+	dev_leave_memory(l->dev, table, bytes);
+	return bytes;
+}
+
 void load_free_tables(struct loader *l)
 {
-	mem_free(l->dev, l->descs, descs_bytes(l));
-	mem_free(l->dev, l->owner, owner_bytes(l));
-	mem_free(l->dev, l->uses, uses_bytes(l));
-	mem_free(l->dev, l->seen, seen_bytes(l));
-	mem_free(l->dev, l->operands, (uint64_t)l->max_operands * sizeof(*l->operands));
-	mem_free(l->dev, l->saved, (uint64_t)l->max_saved * sizeof(*l->saved));
-	dev_mem_release(l->dev, l->request->ctx, l->work);
+	uint64_t bytes;
+
+	pthread_mutex_lock(&l->dev->lock);
+	bytes = table_leaves(l, l->descs, descs_bytes(l)) +
+		table_leaves(l, l->owner, owner_bytes(l)) +
+		table_leaves(l, l->uses, uses_bytes(l)) +
+		table_leaves(l, l->seen, seen_bytes(l)) +
+		table_leaves(l, l->operands, (uint64_t)l->max_operands * sizeof(*l->operands)) +
+		table_leaves(l, l->saved, (uint64_t)l->max_saved * sizeof(*l->saved));
+	ctx_mem_uncharge(l->request->ctx, l->work);
+	/* What was charged and could not be allocated. */
+	l->dev->mem_used -= l->work - bytes;
+	pthread_mutex_unlock(&l->dev->lock);
 }
 
 void load_drop_constant(struct loader *l, struct tensor *t)

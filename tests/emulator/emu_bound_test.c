@@ -13,7 +13,7 @@
 
 #include "core/device_memory.h"
 #include "core/device_state.h"
-#include "rig.h"
+#include "sample_images.h"
 #include "tap.h"
 #include "watched_calls.h"
 
@@ -33,6 +33,8 @@
 /* Of a program that has more than its tables. */
 #define WEIGHTS		(1u << 18)
 
+/* Tables of a load with so many are large. */
+#define TENSORS	10000u
 /* Contexts and queues that are made and go while nothing is freed. */
 #define PILE	2000u
 
@@ -369,12 +371,16 @@ static void churn_queues(void)
 /* The device is at something large that it frees, while objects come and go. */
 static void pile_up(const uint8_t *weights, size_t size, const struct image *add)
 {
+	const uint8_t *tensors;
+
 	ok(!rig_load(&rig, 1, 2, weights, size, NULL), "a large program");
 	atomic_store(&blocking, true);
 	rig_unload(&rig, 1, 2);
 	while (!atomic_load(&blocked))
 		usleep(200);
 	load_bad(add);
+	tensors = image_tensors(&rig, 16, TENSORS, &size);
+	ok(!rig_load(&rig, 1, 2, tensors, size, NULL), "a program with many tensors is loaded");
 	churn_contexts();
 	churn_queues();
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) < WEIGHTS, "hardly any memory is used");

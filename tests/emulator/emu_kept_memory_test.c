@@ -29,35 +29,6 @@ enum { A_FIRST = 1, A_SECOND = 2, B_QUEUE = 3 };
 static struct rig rig;
 static struct job_rig a, a2, b;
 
-/* image_add() with TENSORS more, which nothing uses. */
-static uint8_t *image_tensors(size_t *size)
-{
-	const size_t desc = sizeof(struct nnpu_tensor_desc);
-	struct nnpu_program_header *h;
-	struct nnpu_tensor_desc *more;
-	struct image im;
-	uint8_t *bytes;
-	size_t off, i;
-
-	image_add(&im, 16);
-	off = (im.size + 7) & ~(size_t)7;
-	*size = off + (im.num_tensors + TENSORS) * desc;
-	bytes = rig_alloc(&rig, *size);
-	memcpy(bytes, im.bytes, im.size);
-	h = (struct nnpu_program_header *)bytes;
-	memcpy(bytes + off, bytes + le32toh(h->tensors_off), im.num_tensors * desc);
-	more = (struct nnpu_tensor_desc *)(bytes + off) + im.num_tensors;
-	for (i = 0; i < TENSORS; i++) {
-		more[i] = im.tensors[2];
-		more[i].kind = NNPU_TENSOR_TEMPORARY;
-	}
-	h->tensors_off = htole32((uint32_t)off);
-	h->num_tensors = htole32(im.num_tensors + TENSORS);
-	h->size = htole32((uint32_t)*size);
-	image_free(&im);
-	return bytes;
-}
-
 static bool load(uint32_t ctx, uint32_t number, struct image *im)
 {
 	int status = rig_load(&rig, ctx, number, im->bytes, im->size, NULL);
@@ -271,7 +242,7 @@ static void test_tables(void)
 
 	open_device(1, MEMORY + LARGE);
 	before = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
-	image = image_tensors(&size);
+	image = image_tensors(&rig, 16, TENSORS, &size);
 	ok(!rig_load(&rig, 1, TABLES, image, size, NULL), "a program with many tensors");
 	args = job_args(&a, 2, 1);
 	for (i = 0; i < 3; i++)

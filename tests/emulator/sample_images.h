@@ -22,5 +22,7 @@ void image_roi(struct image *im, int32_t points);
  * input, a tensor of rank 1 and any length; the output is the last of them.
  */
 void image_loop(struct image *im, unsigned int values);
+/* image_add() of @n elements with @more tensors, which nothing uses. It lives until rig_close(). */
+uint8_t *image_tensors(struct rig *rig, uint32_t n, uint32_t more, size_t *size);
 
 #endif /* SAMPLE_IMAGES_H */
