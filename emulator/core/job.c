@@ -14,6 +14,8 @@
 #define RECORD_SIZE	sizeof(struct nnpu_arg)
 /* Bytes that a copy moves between two points. */
 #define COPY_PIECE	(256u << 10)
+/* Bytes that are cleared at once in a result block. */
+#define ZERO_PIECE	4096u
 
 _Static_assert(sizeof(struct nnpu_args_header) == RECORD_SIZE, "block of equal records");
 
@@ -55,7 +57,7 @@ struct run {
 	struct verdict *v;
 	uint64_t start_ns;
 	uint32_t args_len;
-	struct nnpu_args_header *header;	/* the device's copy of the block */
+	struct nnpu_args_header *header;	/* the device's copy of the block, or NULL */
 	struct nnpu_arg *args;
 	uint32_t num_inputs;		/* of program or header, once counts_ok */
 	uint32_t num_outputs;
@@ -431,16 +433,10 @@ static __le16 saturated(uint32_t count)
 	return htole16((uint16_t)(count < UINT16_MAX ? count : UINT16_MAX));
 }
 
-static void write_result(struct run *r)
+static void fill_header(const struct run *r, struct nnpu_args_header *h)
 {
 	const struct exec_work *work = &r->job->engine->exec.work;
-	const struct nnpu_sqe_execute *c = r->sqe;
-	struct nnpu_args_header *h = r->header;
 
-	if (!has_result(r))
-		return;
-	if (r->counts_ok && r->program)
-		fill_output_shapes(r);
 	h->status = htole16(r->v->status);
 	h->reason = htole16(r->v->reason);
 	h->command = htole32(r->v->error);
@@ -450,9 +446,50 @@ static void write_result(struct run *r)
 	h->inferences = saturated(work->inferences);
 	h->allocations = saturated(work->allocations);
 	h->copies = saturated(work->copies);
-	if (slot_access(r->ctx, &r->job->engine->slots, le32toh(c->result_slot),
-			le64toh(c->result_off), h, r->args_len, DMA_WRITE, NULL))
-		verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
+}
+
+/* False: it could not be written. */
+static bool write_block(struct run *r, uint32_t at, void *bytes, uint32_t len)
+{
+	const struct nnpu_sqe_execute *c = r->sqe;
+
+	if (!slot_access(r->ctx, &r->job->engine->slots, le32toh(c->result_slot),
+			 le64toh(c->result_off) + at, bytes, len, DMA_WRITE, NULL))
+		return true;
+	verdict_status(r->v, NNPU_STATUS_DMA_ERROR);
+	return false;
+}
+
+/* There was no memory for the block: it is zero but for the header's results. */
+static void write_zero_result(struct run *r)
+{
+	struct nnpu_args_header h = { 0 };
+	uint8_t zeros[ZERO_PIECE] = { 0 };
+	uint32_t at, n;
+
+	fill_header(r, &h);
+	if (!write_block(r, 0, &h, sizeof(h)))
+		return;
+	for (at = sizeof(h); at < r->args_len; at += n) {
+		n = r->args_len - at < ZERO_PIECE ? r->args_len - at : ZERO_PIECE;
+		if (!write_block(r, at, zeros, n))
+			return;
+		slots_release(&r->job->engine->slots);
+	}
+}
+
+static void write_result(struct run *r)
+{
+	if (!has_result(r))
+		return;
+	if (!r->header) {
+		write_zero_result(r);
+		return;
+	}
+	if (r->counts_ok && r->program)
+		fill_output_shapes(r);
+	fill_header(r, r->header);
+	write_block(r, 0, r->header, r->args_len);
 }
 
 /* The bytes of input @n, through a buffer in device memory. */
@@ -543,24 +580,23 @@ static int execute(struct run *r)
 }
 
 /*
- * Steps 2 to 6. They hold the slots and leave them held. -1: there is no block that could
- * become a result block.
+ * Steps 2 to 6. They hold the slots and leave them held. -1: there is no place for a result
+ * block.
  */
 static int check_and_read(struct run *r)
 {
-	int ret;
-
 	slots_hold(&r->job->engine->slots, r->ctx);
-	ret = check_slots(r) || get_block(r) ? -1 : 0;
-	if (!ret && !read_block(r) && !check_header(r))
+	if (check_slots(r))
+		return -1;
+	if (!get_block(r) && !read_block(r) && !check_header(r))
 		check_args(r);
-	return ret;
+	return 0;
 }
 
 void job_run(struct job *job)
 {
 	struct nnpu_device *dev = job->engine->dev;
-	bool has_block;
+	bool has_place;
 	struct run r;
 
 	/* Set field by field: execute() initializes the largest one. */
@@ -571,17 +607,18 @@ void job_run(struct job *job)
 	r.sqe = job->sqe;
 	r.v = &job->verdict;
 	r.start_ns = job->start_ns ? job->start_ns : dev_now(dev);
+	r.header = NULL;
 	r.counts_ok = false;
 	r.exec.shapes_valid = false;
 	r.exec.num_profile = 0;
 
 	job->engine->exec.work = (struct exec_work) { 0 };
-	has_block = !check_and_read(&r);
+	has_place = !check_and_read(&r);
 	if (!r.v->status)
 		execute(&r);
 	job->end_ns = dev_now(dev);
 	job->exec_ns = job->end_ns - job->engine->away_ns - r.start_ns;
-	if (has_block) {
+	if (has_place) {
 		write_profile(&r);
 		write_result(&r);
 	}

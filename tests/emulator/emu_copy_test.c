@@ -225,6 +225,30 @@ static void test_memory(void)
 	j.ctx = CTX;
 }
 
+/* The argument block is charged, too. There is a result block without it. */
+static void test_no_memory_for_block(void)
+{
+	const uint8_t *result = (const uint8_t *)job_result(&j);
+	size_t i, other = 0, len = 5 * sizeof(struct nnpu_arg);
+	struct nnpu_sqe_execute sqe;
+
+	rig.ctx_attrs.mem_limit = htole64(64);
+	if (!ok(!rig_create_ctx(&rig, 5, j.slots, 16), "a context with 64 bytes"))
+		return;
+	j.ctx = 5;
+	two_ranges();
+	memset(job_result(&j), 0xff, len + 1);
+	job_sqe(&j, 0, &sqe);
+	sqe.opcode = NNPU_IO_COPY;
+	ok(rig_run(&rig, j.q, &sqe, NULL) == NNPU_STATUS_NO_MEMORY &&
+	   le16toh(job_result(&j)->status) == NNPU_STATUS_NO_MEMORY,
+	   "the result block says that the argument block has no room");
+	for (i = sizeof(struct nnpu_args_header); i < len; i++)
+		other += result[i] != 0;
+	ok(!other && result[len] == 0xff, "the rest of it is zero, and nothing behind it");
+	j.ctx = CTX;
+}
+
 int main(void)
 {
 	const uint32_t valid = NNPU_SLOT_VALID;
@@ -250,6 +274,7 @@ int main(void)
 	for (n = 0; n < 4; n++)
 		test_end_in_access(n);
 	test_memory();
+	test_no_memory_for_block();
 	rig_close(&rig);
 	return tap_done();
 }
