@@ -32,72 +32,72 @@
 
 static size_t least_large(const struct nnpu_device *dev)
 {
-	uint64_t least = mem_size(dev->props.memory_size >> MAX_LARGE_LOG2);
+	uint64_t least = mem_round_page(dev->props.memory_size >> MAX_LARGE_LOG2);
 
 	return least > MEM_LARGE ? least : MEM_LARGE;
 }
 
 /* AddressSanitizer finds no access beyond the end of a mapping of ours. */
-static bool is_large(const struct nnpu_device *dev, size_t bytes)
+static bool is_large(const struct nnpu_device *dev, size_t size)
 {
-	return !WATCHED && bytes >= least_large(dev);
+	return !WATCHED && size >= least_large(dev);
 }
 
-static void *map(size_t bytes)
+static void *map(size_t size)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
-void *mem_alloc(const struct nnpu_device *dev, size_t bytes)
+void *mem_alloc(const struct nnpu_device *dev, size_t size)
 {
-	if (is_large(dev, bytes))
-		return map(bytes);
-	return aligned_alloc(TENSOR_ALIGN, mem_size(bytes));
+	if (is_large(dev, size))
+		return map(size);
+	return aligned_alloc(TENSOR_ALIGN, mem_room(size));
 }
 
-void *mem_zalloc(const struct nnpu_device *dev, size_t bytes)
+void *mem_zalloc(const struct nnpu_device *dev, size_t size)
 {
-	void *p = mem_alloc(dev, bytes);
+	void *p = mem_alloc(dev, size);
 
 	/* A mapping is clear. */
-	if (p && !is_large(dev, bytes))
-		memset(p, 0, bytes);
+	if (p && !is_large(dev, size))
+		memset(p, 0, mem_room(size));
 	return p;
 }
 
-void *mem_enlarge(const struct nnpu_device *dev, void *p, size_t bytes, size_t larger)
+void *mem_enlarge(const struct nnpu_device *dev, void *p, size_t size, size_t larger)
 {
 	void *new;
 
-	if (p && is_large(dev, bytes)) {
-		new = mremap(p, bytes, larger, MREMAP_MAYMOVE);
+	if (p && is_large(dev, size)) {
+		new = mremap(p, size, larger, MREMAP_MAYMOVE);
 		return new == MAP_FAILED ? NULL : new;
 	}
 	new = mem_alloc(dev, larger);
 	if (!new)
 		return NULL;
 	if (p)
-		memcpy(new, p, bytes);
-	mem_free(dev, p, bytes);
+		memcpy(new, p, mem_room(size));
+	mem_free(dev, p, size);
 	return new;
 }
 
-size_t mem_least(const struct nnpu_device *dev, size_t bytes, size_t need)
+size_t mem_least(const struct nnpu_device *dev, size_t size, size_t need)
 {
 	size_t least = least_large(dev);
 
 	if (need > least)
-		least = mem_size(need);
-	return least < bytes ? least : bytes;
+		least = need;
+	return least < size ? least : size;
 }
 
 bool mem_cut(void *end, size_t bytes)
 {
 #if defined(ASAN_POISON_MEMORY_REGION)
-	/* It is free with the rest; until then nobody may touch it. */
-	ASAN_POISON_MEMORY_REGION(end, bytes);
+	/* It is free with the rest; until then nobody may touch it. The heap has less of it. */
+	ASAN_POISON_MEMORY_REGION(end, bytes - 2 * MEM_HEADER);
 #else
 	(void)end;
 	(void)bytes;
@@ -110,10 +110,10 @@ void mem_free_end(void *end, size_t bytes)
 	munmap(end, bytes);
 }
 
-void mem_free(const struct nnpu_device *dev, void *p, size_t bytes)
+void mem_free(const struct nnpu_device *dev, void *p, size_t size)
 {
-	if (p && is_large(dev, bytes))
-		munmap(p, bytes);
+	if (p && is_large(dev, size))
+		munmap(p, size);
 	else
 		free(p);
 }

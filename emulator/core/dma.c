@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_memory.h"
 #include "device_state.h"
 #include "dma.h"
 #include "memory_accounting.h"
 
 #define NODE_BYTES(entries)	((entries) * sizeof(uint64_t))
-#define INDEX_BYTES(leaves)	((leaves) * sizeof(struct kept_leaf))
+#define NODE_SIZE		heap_size(NODE_BYTES(NNPU_TABLE_ENTRIES))
 #define LEAF_SHIFT		(NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT)
 
 /* Nodes of slots with more nodes than this are not cached. */
@@ -67,7 +68,7 @@ uint64_t mem_map_fini(struct mem_map *map)
 	for (i = 0; i < map->num_leaves; i++) {
 		uint64_t *node = atomic_load_explicit(&map->leaves[i].node, memory_order_relaxed);
 
-		bytes += node ? NODE_BYTES(NNPU_TABLE_ENTRIES) : 0;
+		bytes += node ? NODE_SIZE : 0;
 		free(node);
 	}
 	free(map->leaves);
@@ -113,7 +114,7 @@ static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, u
 			return NULL;
 		*held = index;
 	}
-	if (!ctx || !map->leaves || !ctx_cache_reserve(ctx, NODE_BYTES(NNPU_TABLE_ENTRIES)))
+	if (!ctx || !map->leaves || !ctx_cache_reserve(ctx, NODE_SIZE))
 		return scratch;
 	node = malloc(NODE_BYTES(NNPU_TABLE_ENTRIES));
 	if (node) {
@@ -123,7 +124,7 @@ static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, u
 		free(node);
 	}
 	/* No memory, or another thread was first. */
-	ctx_cache_release(ctx, NODE_BYTES(NNPU_TABLE_ENTRIES));
+	ctx_cache_release(ctx, NODE_SIZE);
 	return other ? other : scratch;
 }
 
@@ -215,7 +216,7 @@ unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64
 void mem_map_keep(struct mem_map *map, struct nnpu_ctx *ctx)
 {
 	uint64_t leaves = ((map->size - 1) >> LEAF_SHIFT) + 1;
-	uint64_t bytes = INDEX_BYTES(leaves);
+	uint64_t bytes = heap_size(leaves * sizeof(*map->leaves));
 
 	if (!map->levels || leaves > MAX_INDEXED_LEAVES || !ctx_cache_reserve(ctx, bytes))
 		return;

@@ -43,6 +43,11 @@ bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged,
 	return true;
 }
 
+static uint64_t table_size(uint32_t max, size_t size)
+{
+	return mem_size((uint64_t)max * size);
+}
+
 /* Objects that a table has at least. */
 static uint64_t table_least(uint32_t count, size_t size)
 {
@@ -53,18 +58,18 @@ static uint64_t table_least(uint32_t count, size_t size)
 
 bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size)
 {
-	uint64_t before, n = table_least(count, size);
+	uint64_t before, n = table_least(count, size), after = table_size((uint32_t)n, size);
 	void *bigger;
 
 	/* It may take long. */
 	slots_release(&e->slots);
 	/* Both are there while it grows. */
-	if (!dev_mem_reserve(e->dev, NULL, n * size, &e->progress))
+	if (!dev_mem_reserve(e->dev, NULL, after, &e->progress))
 		return false;
 	/* Its end may have been given back meanwhile. */
-	before = (uint64_t)*max * size;
-	bigger = mem_enlarge(e->dev, *p, before, n * size);
-	dev_mem_release(e->dev, NULL, bigger ? before : n * size);
+	before = *p ? table_size(*max, size) : 0;
+	bigger = mem_enlarge(e->dev, *p, before, after);
+	dev_mem_release(e->dev, NULL, bigger ? before : after);
 	if (!bigger)
 		return false;
 	*p = bigger;
@@ -117,7 +122,7 @@ static void arena_free(struct nnpu_device *dev, struct leaving *l)
 
 	for (i = 0; i < first->count; i++)
 		mem_free(dev, chunks[i].base, chunks[i].size);
-	mem_free(dev, first, first->max * sizeof(*chunks));
+	mem_free(dev, first, table_size(first->max, sizeof(*chunks)));
 }
 
 /* As one piece: there may be very many chunks. dev->lock held. */
@@ -129,7 +134,7 @@ static void arena_leave(struct nnpu_engine *e)
 	if (!first)
 		return;
 	first->leaving.free = arena_free;
-	first->leaving.bytes = a->bytes + a->max * sizeof(*a->chunks);
+	first->leaving.bytes = a->bytes + table_size(a->max, sizeof(*a->chunks));
 	first->count = a->count;
 	first->max = a->max;
 	dev_leave(e->dev, &first->leaving);
@@ -140,7 +145,7 @@ static void arena_leave(struct nnpu_engine *e)
 static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, size_t size)
 {
 	if (table)
-		dev_leave_memory(dev, table, (uint64_t)*max * size);
+		dev_leave_memory(dev, table, table_size(*max, size));
 	*max = 0;
 }
 
@@ -172,35 +177,24 @@ void exec_trim(struct nnpu_engine *e)
 	e->exec.has_memory = false;
 }
 
-/* The end of a chunk or table. */
-struct end_leaving {
-	struct leaving leaving;
-	size_t bytes;			/* of the mapping */
-};
-
 static void end_free(struct nnpu_device *dev, struct leaving *l)
 {
 	(void)dev;
-	mem_free_end(l, ((struct end_leaving *)l)->bytes);
+	mem_free_end(l, l->bytes);
 }
 
-/*
- * Of @bytes at @base the first @left remain. They count as @counted, which may be a part of a
- * page less. dev->lock held.
- */
-static void end_leaves(struct nnpu_device *dev, void *base, size_t bytes, size_t left,
-		       size_t counted)
+/* Of a chunk or table of @size at @base the first @left remain. dev->lock held. */
+static void end_leaves(struct nnpu_device *dev, void *base, size_t size, size_t left)
 {
-	struct end_leaving *end = (struct end_leaving *)((uint8_t *)base + left);
+	struct leaving *end = (struct leaving *)((uint8_t *)base + left);
 
-	if (mem_cut(end, bytes - left)) {
-		dev->mem_used -= bytes - counted;
+	if (mem_cut(end, size - left)) {
+		dev->mem_used -= size - left;
 		return;
 	}
-	end->leaving.free = end_free;
-	end->leaving.bytes = bytes - counted;
-	end->bytes = bytes - left;
-	dev_leave(dev, &end->leaving);
+	end->free = end_free;
+	end->bytes = size - left;
+	dev_leave(dev, end);
 }
 
 /* dev->lock held. */
@@ -215,7 +209,7 @@ static void chunk_give(struct nnpu_engine *e, struct arena_chunk *c)
 	left = mem_least(e->dev, c->size, c->charged);
 	if (left == c->size)
 		return;
-	end_leaves(e->dev, c->base, c->size, left, left);
+	end_leaves(e->dev, c->base, c->size, left);
 	e->exec.arena.bytes -= c->size - left;
 	c->size = left;
 }
@@ -224,7 +218,7 @@ static void chunk_give(struct nnpu_engine *e, struct arena_chunk *c)
 static void table_give(struct nnpu_engine *e, void **table, uint32_t *max, size_t size,
 		       uint64_t need)
 {
-	uint64_t bytes = (uint64_t)*max * size;
+	uint64_t bytes = table_size(*max, size);
 	size_t left;
 
 	if (!*table)
@@ -234,12 +228,12 @@ static void table_give(struct nnpu_engine *e, void **table, uint32_t *max, size_
 		*table = NULL;
 		return;
 	}
-	/* What remains is whole objects, and as large as any mapping. */
-	left = mem_least(e->dev, bytes, need) + NNPU_PAGE_SIZE;
-	if (left + NNPU_PAGE_SIZE > bytes)
+	/* A page has an object: what remains, in whole objects, has this size, and is a mapping. */
+	left = mem_least(e->dev, bytes, mem_size(need)) + NNPU_PAGE_SIZE;
+	if (left >= bytes)
 		return;
-	*max = (uint32_t)(left / size);
-	end_leaves(e->dev, *table, bytes, left, *max * size);
+	*max = (uint32_t)(mem_room(left) / size);
+	end_leaves(e->dev, *table, bytes, left);
 }
 
 #define TABLE_GIVE(e, table, max, need)						\
@@ -320,7 +314,7 @@ void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 	e->exec.charged = 0;
 }
 
-/* Bytes of a chunk: @size or, unless @exact, some more for a slightly larger next job. */
+/* Size of a chunk: for @size bytes or, unless @exact, some more for a slightly larger next job. */
 static uint64_t chunk_size(uint64_t size, bool exact)
 {
 	uint64_t granule = TENSOR_ALIGN;
@@ -350,7 +344,7 @@ static bool chunk_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct are
 static bool chunk_is_kept(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct arena_chunk *c,
 			  uint32_t index, uint64_t size, bool exact)
 {
-	if (!c->base || c->size < size)
+	if (!c->base || mem_room(c->size) < size)
 		return false;
 	return !index || exec_charge(e, ctx, &c->charged,
 				     mem_least(e->dev, c->size, chunk_size(size, exact)));
@@ -364,8 +358,10 @@ static bool clear(struct nnpu_engine *e, const struct arena_chunk *c)
 {
 	uint64_t at, n;
 
-	for (at = 0; at < c->size; at += n) {
-		n = c->size - at < CLEAR_PIECE ? c->size - at : CLEAR_PIECE;
+	for (at = 0; at < mem_room(c->size); at += n) {
+		n = mem_room(c->size) - at;
+		if (n > CLEAR_PIECE)
+			n = CLEAR_PIECE;
 		memset(c->base + at, 0, n);
 		if (n == CLEAR_PIECE && op_progress(&e->progress))
 			return false;

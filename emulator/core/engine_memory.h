@@ -18,7 +18,7 @@ struct tensor;
 
 struct arena_chunk {
 	uint8_t *base;
-	size_t size;
+	size_t size;			/* see device_memory.h */
 	uint64_t owner;			/* serial of the context whose bytes it holds */
 	uint64_t charged;		/* bytes that this job has taken of it */
 };

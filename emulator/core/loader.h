@@ -53,7 +53,7 @@ static inline uint64_t program_params_size(uint64_t bytes)
 	return (bytes + 15) & ~15ull;
 }
 
-/* Bytes that a constant takes. */
+/* Size of a constant, or its bytes if it shares an allocation. */
 static inline uint64_t constant_size(const struct tensor *t)
 {
 	return constant_is_single(t) ? mem_size(op_room(t)) : program_params_size(t->bytes);

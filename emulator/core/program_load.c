@@ -35,7 +35,7 @@ static int copy(struct loader *l, void *to, const void *from, size_t bytes)
 
 /* Constants. */
 
-/* They are charged already. */
+/* They are charged already, their piece is not. */
 static int load_scales(struct loader *l, uint64_t num_scales)
 {
 	const uint8_t *data = l->image + le32toh(l->header.data_off);
@@ -43,7 +43,9 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	float *scales;
 	uint32_t i;
 
-	p->scales_bytes = num_scales * sizeof(*scales);
+	p->scales_bytes = mem_size(num_scales * sizeof(*scales));
+	if (load_charge(l, p->scales_bytes - num_scales * sizeof(*scales)))
+		return -1;
 	scales = mem_zalloc(l->dev, p->scales_bytes);
 	if (!scales)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
@@ -72,10 +74,10 @@ static int load_params(struct loader *l, uint64_t bytes)
 	uint8_t *params;
 	uint32_t i;
 
-	if (load_charge(l, bytes))
+	p->params_bytes = mem_size(bytes);
+	if (load_charge(l, p->params_bytes))
 		return -1;
-	p->params_bytes = bytes;
-	params = mem_zalloc(l->dev, bytes);
+	params = mem_zalloc(l->dev, p->params_bytes);
 	if (!params)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	p->params = params;
@@ -113,7 +115,7 @@ static int load_constant(struct loader *l, uint32_t index)
 static int load_constants(struct loader *l)
 {
 	struct program *p = l->p;
-	uint64_t bytes = 0, shared = 0;
+	uint64_t single = 0, shared = 0;
 	uint8_t *data;
 	uint32_t i;
 
@@ -124,14 +126,12 @@ static int load_constants(struct loader *l)
 			return -1;
 		if (!tensor_is_const(t))
 			continue;
-		bytes += constant_size(t);
-		if (!constant_is_single(t))
-			shared += constant_size(t);
+		*(constant_is_single(t) ? &single : &shared) += constant_size(t);
 	}
-	if (load_charge(l, bytes))
+	p->constants_bytes = mem_size(shared);
+	if (load_charge(l, single + p->constants_bytes))
 		return -1;
-	p->constants_bytes = shared;
-	p->constants = mem_alloc(l->dev, shared);
+	p->constants = mem_alloc(l->dev, p->constants_bytes);
 	if (!p->constants)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	data = p->constants;

@@ -10,7 +10,7 @@
 #include "loader.h"
 #include "memory_accounting.h"
 
-/* Bytes of the tables of a program and of a load. */
+/* Sizes of the tables of a program and of a load. */
 static uint64_t tensors_bytes(const struct program *p)
 {
 	return mem_size((uint64_t)p->num_tensors * sizeof(*p->tensors));
@@ -165,12 +165,10 @@ int load_alloc_tables(struct loader *l)
 	const struct nnpu_device *dev = l->dev;
 	struct program *p = l->p;
 
-	/* Scales, parameters and small constants are charged as far as they go. */
 	if (charge_work(l, descs_bytes(l) + owner_bytes(l) + uses_bytes(l) + seen_bytes(l)) ||
-	    load_charge(l, 3 * TENSOR_ALIGN + tensors_bytes(p) +
-			   cmds_bytes(p) + blocks_bytes(p) + roles_bytes(p) +
-			   operands_bytes(p) + inputs_bytes(p) + outputs_bytes(p) +
-			   last_use_bytes(p) + offsets_bytes(p)))
+	    load_charge(l, tensors_bytes(p) + cmds_bytes(p) + blocks_bytes(p) +
+			   roles_bytes(p) + operands_bytes(p) + inputs_bytes(p) +
+			   outputs_bytes(p) + last_use_bytes(p) + offsets_bytes(p)))
 		return -1;
 	p->tensors = mem_zalloc(dev, tensors_bytes(p));
 	p->cmds = mem_zalloc(dev, cmds_bytes(p));
@@ -194,7 +192,7 @@ int load_alloc_tables(struct loader *l)
 
 int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t size)
 {
-	uint64_t before = (uint64_t)*max * size, n = count;
+	uint64_t before = *p ? mem_size((uint64_t)*max * size) : 0, n = count;
 	void *larger;
 
 	if (count <= *max && *p)
@@ -204,9 +202,9 @@ int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t 
 	if (n < 4)
 		n = 4;
 	/* Both are there while it grows. */
-	if (charge_work(l, n * size))
+	if (charge_work(l, mem_size(n * size)))
 		return -1;
-	larger = mem_enlarge(l->dev, *p, before, n * size);
+	larger = mem_enlarge(l->dev, *p, before, mem_size(n * size));
 	if (!larger)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	dev_mem_release(l->dev, l->request->ctx, before);
@@ -234,8 +232,9 @@ void load_free_tables(struct loader *l)
 		table_leaves(l, l->owner, owner_bytes(l)) +
 		table_leaves(l, l->uses, uses_bytes(l)) +
 		table_leaves(l, l->seen, seen_bytes(l)) +
-		table_leaves(l, l->operands, (uint64_t)l->max_operands * sizeof(*l->operands)) +
-		table_leaves(l, l->saved, (uint64_t)l->max_saved * sizeof(*l->saved));
+		table_leaves(l, l->operands,
+			     mem_size((uint64_t)l->max_operands * sizeof(*l->operands))) +
+		table_leaves(l, l->saved, mem_size((uint64_t)l->max_saved * sizeof(*l->saved)));
 	ctx_mem_uncharge(l->request->ctx, l->work);
 	/* What was charged and could not be allocated. */
 	l->dev->mem_used -= l->work - bytes;

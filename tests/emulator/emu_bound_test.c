@@ -33,6 +33,8 @@
 /* Of a program that has more than its tables. */
 #define WEIGHTS		(1u << 18)
 
+/* Of a program with small constants. */
+#define PIECES	6000u
 /* Tables of a load with so many are large. */
 #define TENSORS	10000u
 /* Contexts and queues that are made and go while nothing is freed. */
@@ -44,7 +46,7 @@
 				    240 * (QUEUES + 1)) +			\
 	 (QUEUES + 3) * 80 * (1u << ENTRIES_LOG2) + (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
 /* The C library's own part of an allocation. */
-#define OVERHEAD	40
+#define OVERHEAD	8
 
 static atomic_llong live, most;
 
@@ -56,17 +58,23 @@ static void count(long long bytes)
 		;
 }
 
+/* What a mapping takes. */
+static long long pages(size_t len)
+{
+	return (long long)((len + 4095) & ~(size_t)4095);
+}
+
 static void *counted(void *p)
 {
 	if (p)
-		count((long long)malloc_usable_size(p) - OVERHEAD);
+		count((long long)malloc_usable_size(p) + OVERHEAD);
 	return p;
 }
 
 static void uncount(void *p)
 {
 	if (p)
-		count(OVERHEAD - (long long)malloc_usable_size(p));
+		count(-OVERHEAD - (long long)malloc_usable_size(p));
 }
 
 void *__wrap_malloc(size_t size)
@@ -114,14 +122,14 @@ void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off
 	void *p = __real_mmap(addr, len, prot, flags, fd, off);
 
 	if (p != MAP_FAILED)
-		count((long long)len);
+		count(pages(len));
 	return p;
 }
 
 int __wrap_munmap(void *p, size_t len)
 {
 	block(len);
-	count(-(long long)len);
+	count(-pages(len));
 	return __real_munmap(p, len);
 }
 
@@ -130,7 +138,7 @@ void *__wrap_mremap(void *p, size_t old, size_t new, int flags)
 	void *q = __real_mremap(p, old, new, flags);
 
 	if (q != MAP_FAILED)
-		count((long long)new - (long long)old);
+		count(pages(new) - pages(old));
 	return q;
 }
 
@@ -291,6 +299,26 @@ static uint8_t *image_weights(size_t *size)
 	return bytes;
 }
 
+/* An image with many small constants, of which each is a piece. */
+static uint8_t *image_pieces(size_t *size)
+{
+	static const float values[64];
+	uint32_t in, out, one, act;
+	struct image im;
+	uint8_t *bytes;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 64, -1);
+	act = image_scalar(&im, 0);
+	one = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, 64, values, sizeof(values));
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 64, -1);
+	image_command(&im, NNPU_OP_ADD, 3, 1, in, one, act, out);
+	image_finish(&im);
+	bytes = image_more(&rig, &im, &im.tensors[one], PIECES, size);
+	image_free(&im);
+	return bytes;
+}
+
 /* Programs until there is no more memory. Returns how many. */
 static unsigned int fill(const uint8_t *image, size_t size)
 {
@@ -378,11 +406,12 @@ static void pile_up(const uint8_t *weights, size_t size, const struct image *add
 	rig_unload(&rig, 1, 2);
 	while (!atomic_load(&blocked))
 		usleep(200);
-	load_bad(add);
-	tensors = image_tensors(&rig, 16, TENSORS, &size);
-	ok(!rig_load(&rig, 1, 2, tensors, size, NULL), "a program with many tensors is loaded");
 	churn_contexts();
 	churn_queues();
+	tensors = image_tensors(&rig, TENSORS, &size);
+	ok(!rig_load(&rig, 1, 2, tensors, size, NULL), "a program with many tensors is loaded");
+	rig_unload(&rig, 1, 2);
+	load_bad(add);
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) < WEIGHTS, "hardly any memory is used");
 	atomic_store(&blocking, false);
 }
@@ -429,7 +458,7 @@ static void setup(struct image *add)
 int main(void)
 {
 	unsigned int i, checked = 0, good = 0, loaded;
-	uint8_t *large, *weights, *reports;
+	uint8_t *large, *pieces, *weights, *reports;
 	struct image add;
 	size_t size;
 
@@ -444,6 +473,11 @@ int main(void)
 	}
 	ok(checked >= ROUNDS, "%u programs were checked", checked);
 	ok(good == ROUNDS * CONTEXTS, "%u jobs ran", good);
+	pieces = image_pieces(&size);
+	loaded = fill(pieces, size);
+	ok(loaded > CONTEXTS && loaded < CONTEXTS * (PROGRAMS - 1),
+	   "%u programs of small pieces fill the device", loaded);
+	empty();
 	weights = image_weights(&size);
 	for (i = 0; i < 2; i++) {
 		loaded = fill(weights, size);

@@ -242,7 +242,7 @@ static void test_tables(void)
 
 	open_device(1, MEMORY + LARGE);
 	before = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
-	image = image_tensors(&rig, 16, TENSORS, &size);
+	image = image_tensors(&rig, TENSORS, &size);
 	ok(!rig_load(&rig, 1, TABLES, image, size, NULL), "a program with many tensors");
 	args = job_args(&a, 2, 1);
 	for (i = 0; i < 3; i++)

@@ -75,7 +75,7 @@ static bool products_are_right(uint32_t program, unsigned int outputs)
 
 static void test_single(void)
 {
-	uint64_t bytes, used;
+	uint64_t bytes, used, peak;
 	struct image im;
 	uint32_t in, w;
 
@@ -85,12 +85,14 @@ static void test_single(void)
 	product(&im, in, w);
 	bytes = load(1, &im, w);
 	used = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
-	ok(bytes >= sizeof(weights) && bytes < sizeof(weights) * 3 / 2 && used == bytes,
+	/* Tables take more than half as much. */
+	ok(bytes >= sizeof(weights) && bytes < 2 * sizeof(weights) && used == bytes,
 	   "weights are in memory once (%llu bytes, weights %zu)", (unsigned long long)bytes,
 	   sizeof(weights));
 	/* The load is charged for its copy of the image, tables and some rows of the weights. */
-	ok(rig_read64(&rig, NNPU_REG_MEM_PEAK_LO) < bytes + im.size + sizeof(weights) * 3 / 4,
-	   "and never were there twice");
+	peak = rig_read64(&rig, NNPU_REG_MEM_PEAK_LO);
+	ok(peak < bytes + im.size + sizeof(weights), "and never were there twice (%llu more)",
+	   (unsigned long long)(peak - bytes - im.size));
 	ok(products_are_right(1, 1), "product with weights of one command");
 	ok(products_are_right(1, 1), "again");
 }

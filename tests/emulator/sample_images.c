@@ -97,30 +97,37 @@ void image_loop(struct image *im, unsigned int values)
 	image_finish(im);
 }
 
-uint8_t *image_tensors(struct rig *rig, uint32_t n, uint32_t more, size_t *size)
+uint8_t *image_more(struct rig *rig, const struct image *im, const struct nnpu_tensor_desc *one,
+		    uint32_t more, size_t *size)
 {
-	const size_t desc = sizeof(struct nnpu_tensor_desc);
+	const size_t desc = sizeof(*one), off = (im->size + 7) & ~(size_t)7;
 	struct nnpu_program_header *h;
-	struct nnpu_tensor_desc *last;
+	uint8_t *bytes;
+	uint32_t i;
+
+	*size = off + (im->num_tensors + more) * desc;
+	bytes = rig_alloc(rig, *size);
+	memcpy(bytes, im->bytes, im->size);
+	h = (struct nnpu_program_header *)bytes;
+	memcpy(bytes + off, bytes + le32toh(h->tensors_off), im->num_tensors * desc);
+	for (i = 0; i < more; i++)
+		memcpy(bytes + off + (im->num_tensors + i) * desc, one, desc);
+	h->tensors_off = htole32((uint32_t)off);
+	h->num_tensors = htole32(im->num_tensors + more);
+	h->size = htole32((uint32_t)*size);
+	return bytes;
+}
+
+uint8_t *image_tensors(struct rig *rig, uint32_t more, size_t *size)
+{
+	struct nnpu_tensor_desc one;
 	struct image im;
 	uint8_t *bytes;
-	size_t off, i;
 
-	image_add(&im, n);
-	off = (im.size + 7) & ~(size_t)7;
-	*size = off + (im.num_tensors + more) * desc;
-	bytes = rig_alloc(rig, *size);
-	memcpy(bytes, im.bytes, im.size);
-	h = (struct nnpu_program_header *)bytes;
-	memcpy(bytes + off, bytes + le32toh(h->tensors_off), im.num_tensors * desc);
-	last = (struct nnpu_tensor_desc *)(bytes + off) + im.num_tensors;
-	for (i = 0; i < more; i++) {
-		last[i] = im.tensors[2];
-		last[i].kind = NNPU_TENSOR_TEMPORARY;
-	}
-	h->tensors_off = htole32((uint32_t)off);
-	h->num_tensors = htole32(im.num_tensors + more);
-	h->size = htole32((uint32_t)*size);
+	image_add(&im, 16);
+	one = im.tensors[2];
+	one.kind = NNPU_TENSOR_TEMPORARY;
+	bytes = image_more(rig, &im, &one, more, size);
 	image_free(&im);
 	return bytes;
 }

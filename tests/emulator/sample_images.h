@@ -22,7 +22,10 @@ void image_roi(struct image *im, int32_t points);
  * input, a tensor of rank 1 and any length; the output is the last of them.
  */
 void image_loop(struct image *im, unsigned int values);
-/* image_add() of @n elements with @more tensors, which nothing uses. It lives until rig_close(). */
-uint8_t *image_tensors(struct rig *rig, uint32_t n, uint32_t more, size_t *size);
+/* The image with @more tensors like @one, which nothing uses. It lives until rig_close(). */
+uint8_t *image_more(struct rig *rig, const struct image *im, const struct nnpu_tensor_desc *one,
+		    uint32_t more, size_t *size);
+/* The same of image_add(), with 16 elements. */
+uint8_t *image_tensors(struct rig *rig, uint32_t more, size_t *size);
 
 #endif /* SAMPLE_IMAGES_H */
