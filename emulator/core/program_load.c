@@ -46,7 +46,7 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	p->scales_bytes = mem_size(num_scales * sizeof(*scales));
 	if (load_charge(l, p->scales_bytes - num_scales * sizeof(*scales)))
 		return -1;
-	scales = mem_zalloc(l->dev, p->scales_bytes);
+	scales = mem_alloc(l->dev, p->scales_bytes);
 	if (!scales)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	p->channel_scales = scales;
@@ -77,7 +77,7 @@ static int load_params(struct loader *l, uint64_t bytes)
 	p->params_bytes = mem_size(bytes);
 	if (load_charge(l, p->params_bytes))
 		return -1;
-	params = mem_zalloc(l->dev, p->params_bytes);
+	params = mem_alloc(l->dev, p->params_bytes);
 	if (!params)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	p->params = params;
