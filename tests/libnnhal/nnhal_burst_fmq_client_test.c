@@ -505,6 +505,9 @@ static void test_full_table(void)
 	   message.status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
 	   "E01 no descriptor free for the queues: %s",
 	   err ? strerror(-err) : nnhal_status_name(message.status));
+	status = nnhal_burst_server_wait(server, LONG_NS);
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
+	   "E01 and the server says it as well: %s", nnhal_status_name(status));
 	link_fini(&link);
 	close(socket);
 	nnhal_burst_server_destroy(server);

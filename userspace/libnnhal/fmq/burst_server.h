@@ -52,6 +52,8 @@ struct nnhal_burst_server {
 	atomic_bool stop;
 	/* Used by the thread only: the socket failed while memory was fetched. */
 	int link_error;
+	/* Likewise: why the client got no burst, or NONE. */
+	enum nnhal_status refusal;
 	/* How often the thread slept, for tests. */
 	atomic_uint sleeps;
 

@@ -316,6 +316,22 @@ static int send_result(struct nnhal_burst_server *s, uint32_t count)
 	}
 }
 
+/* What nnhal_burst_server_wait() says of a burst that has ended with an error. */
+static enum nnhal_status end_status(const struct nnhal_burst_server *s, int error)
+{
+	switch (s->refusal) {
+	case NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT:
+	case NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT:
+		return s->refusal;
+	/* DEAD_OBJECT stands for the client here. */
+	case NNHAL_STATUS_DEVICE_UNAVAILABLE:
+	case NNHAL_STATUS_DEAD_OBJECT:
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
+	default:
+		return error == -EPIPE ? NNHAL_STATUS_DEAD_OBJECT : NNHAL_STATUS_GENERAL_FAILURE;
+	}
+}
+
 static void end_burst(struct nnhal_burst_server *s, int error)
 {
 	/* First, so that a client that waits for a result learns that none will come. */
@@ -324,8 +340,7 @@ static void end_burst(struct nnhal_burst_server *s, int error)
 	burst_server_release(s);
 	pthread_mutex_lock(&s->end_lock);
 	s->ended = true;
-	s->end_status = error == -EPIPE ? NNHAL_STATUS_DEAD_OBJECT
-					: NNHAL_STATUS_GENERAL_FAILURE;
+	s->end_status = end_status(s, error);
 	pthread_cond_broadcast(&s->end_cond);
 	pthread_mutex_unlock(&s->end_lock);
 	burst_server_leave(s);
@@ -374,6 +389,7 @@ static int handshake(struct nnhal_burst_server *s)
 	} else if (message.type == LINK_HELLO && extra.is_short) {
 		status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
+	s->refusal = status;
 	err = burst_server_close_fds(s, &extra);
 	if (err)
 		return err;

@@ -401,7 +401,10 @@ void nnhal_burst_server_free_memory(struct nnhal_burst_server *server, int32_t s
  * of the server may still be closing the socket and descriptors of the client.
  *
  * Return: DEAD_OBJECT: the client is gone; GENERAL_FAILURE: the client broke the
- * protocol; MISSED_DEADLINE_TRANSIENT: the burst goes on.
+ * protocol; MISSED_DEADLINE_TRANSIENT: the burst goes on. The burst could not be made, and the client
+ * has been told: RESOURCE_EXHAUSTED_* (no memory or descriptor in this process, or nothing left on
+ * the device); DEVICE_UNAVAILABLE (the device is gone, or its context was lost). INVALID_ARGUMENT
+ * (a NULL pointer); DEVICE_UNAVAILABLE also in a child of fork().
  */
 enum nnhal_status nnhal_burst_server_wait(struct nnhal_burst_server *server,
 					  uint64_t timeout_ns);
