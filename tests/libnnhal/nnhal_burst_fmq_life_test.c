@@ -90,6 +90,51 @@ static void *destroy(void *data)
 	return NULL;
 }
 
+struct freeing {
+	struct rig *rig;
+	atomic_bool is_done;
+};
+
+static void *free_slot(void *data)
+{
+	struct freeing *f = data;
+
+	nnhal_burst_server_free_memory(f->rig->server, 1);
+	/* A second time: it is known no more. */
+	nnhal_burst_server_free_memory(f->rig->server, 1);
+	f->is_done = true;
+	return NULL;
+}
+
+/* Memory is freed while a request runs that uses it. */
+static void test_free_while_running(void)
+{
+	static struct freeing f;
+	request_datum packet[MAX_DATUMS];
+	int count = good_request(packet);
+	uint64_t end = monotonic_ns() + LONG_NS;
+	pthread_t thread;
+	struct rig r;
+
+	rig_up(&r);
+	f.rig = &r;
+	r.recorder.hold = true;
+	send_packet(&r, packet, count);
+	while (!r.recorder.holding)
+		usleep(100);
+	pthread_create(&thread, NULL, free_slot, &f);
+	while (!f.is_done && monotonic_ns() < end)
+		usleep(100);
+	ok(f.is_done && r.recorder.holding, "E17 the server's freeMemory waits for no request");
+	ok(!r.recorder.removes, "E17 the request keeps its memory");
+	r.recorder.hold = false;
+	pthread_join(thread, NULL);
+	ok(receive(&r) && !r.status && is_executed(&r, packet, count) && r.recorder.removes == 1 &&
+	   r.lender.calls == 2, "E17 afterwards the slot is gone: the next request asks again");
+	rig_fini(&r);
+	ok(r.recorder.adds == 2 && r.recorder.removes == 2, "and nothing is left or removed twice");
+}
+
 /* Two packets, each taken by the server as one. */
 static void send_two(struct rig *r, const request_datum *packet, int count)
 {
@@ -360,6 +405,7 @@ int main(void)
 {
 	test_sleep();
 	test_teardown();
+	test_free_while_running();
 	test_hang_up();
 	test_protocol();
 	test_corrupt();

@@ -42,10 +42,17 @@ struct nnhal_burst_server {
 	nnhal_burst_get_memories get_memories;
 	void *get_memories_context;
 
-	/* Serialises the executor; protects the list of slots that it has. */
+	/*
+	 * Serialises the executor; protects the lists of slots that it has. It is not held while a
+	 * request runs: is_executing stands for it, and slots that are freed meanwhile leave the
+	 * executor afterwards. Both lists together are at most full.
+	 */
 	pthread_mutex_t lock;
+	bool is_executing;
 	int32_t cached[NNHAL_BURST_MAX_SLOTS];
 	uint32_t num_cached;
+	int32_t freed[NNHAL_BURST_MAX_SLOTS];
+	uint32_t num_freed;
 
 	pthread_t thread;
 	struct burst_buffers buffers;
@@ -96,7 +103,10 @@ int burst_server_close_fds(struct nnhal_burst_server *s, struct link_extra *extr
 enum nnhal_status burst_server_fetch(struct nnhal_burst_server *s);
 /* Handle a message that is no answer. 0, or -errno: end of the burst. */
 int burst_server_message(struct nnhal_burst_server *s, const struct link_message *message);
-/* Forget all slots. */
+/* Around a request: slots that are freed meanwhile are kept. */
+void burst_server_begin_execution(struct nnhal_burst_server *s);
+void burst_server_end_execution(struct nnhal_burst_server *s);
+/* Forget all slots. No request runs. */
 void burst_server_forget_all(struct nnhal_burst_server *s);
 
 #endif /* NNHAL_BURST_SERVER_H */

@@ -18,6 +18,7 @@
 #include "fmq/file_origin.h"
 #include "memory/memory_private.h"
 
+/* Not while a request runs: the executor is called from one thread at a time. */
 static void forget(struct nnhal_burst_server *s, int32_t slot)
 {
 	uint32_t i;
@@ -27,8 +28,27 @@ static void forget(struct nnhal_burst_server *s, int32_t slot)
 		;
 	if (i < s->num_cached) {
 		s->cached[i] = s->cached[--s->num_cached];
-		s->executor->remove_cache_entry(s->executor_context, slot);
+		if (s->is_executing)
+			s->freed[s->num_freed++] = slot;
+		else
+			s->executor->remove_cache_entry(s->executor_context, slot);
 	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void burst_server_begin_execution(struct nnhal_burst_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->is_executing = true;
+	pthread_mutex_unlock(&s->lock);
+}
+
+void burst_server_end_execution(struct nnhal_burst_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->is_executing = false;
+	while (s->num_freed)
+		s->executor->remove_cache_entry(s->executor_context, s->freed[--s->num_freed]);
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -157,14 +157,14 @@ static enum nnhal_status execute_parsed(struct nnhal_burst_server *s, uint32_t *
 	 * The lock of a file that the client holds may be wanted here, too: by udmabuf, when memory
 	 * is bound, or by a file system (XFS), when it is read.
 	 */
+	burst_server_begin_execution(s);
 	if (s->own_executor)
 		burst_server_leave(s);
-	pthread_mutex_lock(&s->lock);
 	status = s->executor->execute(s->executor_context, &request, parsed->slots,
 				      parsed->measure, s->buffers.shapes, num_shapes, timing);
-	pthread_mutex_unlock(&s->lock);
 	if (s->own_executor)
 		burst_server_return(s);
+	burst_server_end_execution(s);
 	if (*num_shapes > parsed->num_outputs)
 		*num_shapes = parsed->num_outputs;
 	return status;

@@ -187,7 +187,10 @@ enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
  * @burst: burst
  * @memory: memory object; the burst need not know it
  *
- * Memory that a request in flight uses is unbound when that request has ended.
+ * Memory that a request in flight uses is unbound when that request has ended; the function does not
+ * wait for it. It waits for the device to end the binding, and for another call with the burst that
+ * binds or unbinds memory. These are commands to the device: the driver waits for each at most twice
+ * its module parameter admin_timeout_ms, 10 s unless set, and then resets the device.
  *
  * Return: NONE; INVALID_ARGUMENT (a NULL pointer); DEVICE_UNAVAILABLE (in a child of
  * fork()).

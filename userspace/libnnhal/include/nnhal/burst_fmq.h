@@ -387,8 +387,9 @@ enum nnhal_status nnhal_burst_serve(int socket, struct nnhal_prepared_model *mod
  * @server: server
  * @slot: slot, known or not
  *
- * The function waits for the end of a request that runs. The client can delay that for ever, for
- * example by the lock of a file that is bound. nnhal_burst_server_destroy() does not depend on it.
+ * A request that runs keeps the memory until it has ended; the function does not wait for that. It
+ * waits for a function of the executor that runs, except execute, and for the device to end the
+ * binding, as nnhal_burst_free_memory() does.
  */
 void nnhal_burst_server_free_memory(struct nnhal_burst_server *server, int32_t slot);
 
