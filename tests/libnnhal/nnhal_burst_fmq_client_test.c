@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#include "base/monotonic.h"
 #include "burst_waiter.h"
 
 /* ---- what is not sent ---- */
@@ -599,6 +600,154 @@ static void test_flood(void)
 	close(sv[1]);
 }
 
+#define LIMIT_NS	50000000u
+
+/* A server that is busy for longer than its client waits. */
+static void test_limit(void)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_execute_options execute = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	struct nnhal_diag diag;
+	enum nnhal_status status;
+	static struct waiter w;
+	uint64_t end = monotonic_ns() + LONG_NS;
+	unsigned int executions;
+	bool sent = false;
+	struct run r, other;
+	int socket;
+
+	run_init(&r, 4);
+	run_init(&other, 4);
+	execute.diag = &diag;
+	server = start_waiter(&w, &socket);
+	options.execute_timeout_ns = LIMIT_NS;
+	c = connect_to(socket, &options);
+	ok(!run_to_the_end(c, &r) && w.present == 1, "a limit that is long enough");
+	executions = w.executions;
+	w.hold = true;
+	r.num_shapes = 7;
+	status = nnhal_burst_controller_execute(c, &r.request, &execute, r.shapes, &r.num_shapes,
+						&r.timing, &sent);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && sent && !r.num_shapes &&
+	   r.timing.time_in_driver == NNHAL_NO_TIMING && diag.message[0],
+	   "H03 a server that is busy holds the client up to its limit: %s, %s",
+	   nnhal_status_name(status), diag.message);
+	status = nnhal_burst_controller_execute(c, &other.request, &execute, NULL, NULL, NULL,
+						&sent);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && !sent && diag.message[0],
+	   "H03 the next request is not sent: %s", diag.message);
+	while (!w.holding)
+		usleep(100);
+	ok(!nnhal_burst_controller_free_memory(c, r.memory) && w.present == 1 &&
+	   w.executions == executions + 1, "E17 the late request keeps its memory");
+	w.hold = false;
+	status = run_to_the_end(c, &other);
+	ok(!status && w.executions >= executions + 2, "H03 a late result is nobody else's: %s",
+	   nnhal_status_name(status));
+	/* FREE is read when the server has nothing else to do. */
+	while (w.present != 1 && monotonic_ns() < end)
+		usleep(100);
+	ok(w.present == 1 && !run_to_the_end(c, &other), "E17 and then it is freed");
+	nnhal_burst_controller_destroy(c);
+	nnhal_burst_server_destroy(server);
+	run_fini(&r);
+	run_fini(&other);
+}
+
+/* A server that asks for memory and does not take it. */
+static void test_limit_of_lending(void)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct link_message message = { .type = LINK_WELCOME };
+	struct nnhal_burst_controller *c = NULL;
+	enum nnhal_status status;
+	struct burst_link link;
+	bool sent = false;
+	struct run r;
+	int sv[2];
+
+	run_init(&r, 4);
+	make_sockets(sv);
+	die_if(link_init(&link, sv[1], false) || link_send(&link, &message, NULL, 0, 0), "link");
+	options.execute_timeout_ns = LIMIT_NS;
+	die_if(nnhal_burst_connect(sv[0], &options, &c), "connect");
+	while (send(sv[0], "full", 4, MSG_DONTWAIT) == 4)
+		;
+	message.type = LINK_GET;
+	message.count = 1;
+	die_if(link_send(&link, &message, NULL, 0, 0), "GET");
+	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && sent,
+	   "H03 a server that asks for memory and does not take it: %s",
+	   nnhal_status_name(status));
+	status = run(c, &r);
+	ok(status == NNHAL_STATUS_DEAD_OBJECT, "H03 that ends the burst: %s",
+	   nnhal_status_name(status));
+	nnhal_burst_controller_destroy(c);
+	link_fini(&link);
+	close(sv[0]);
+	close(sv[1]);
+	run_fini(&r);
+}
+
+/* Sends doorbells as fast as they are read, until the socket is shut down. */
+static void *flood(void *data)
+{
+	static const uint32_t doorbell = NNHAL_FMQ_DOORBELL;
+	int socket = *(int *)data;
+
+	while (send(socket, &doorbell, sizeof(doorbell), MSG_NOSIGNAL) == sizeof(doorbell))
+		;
+	return NULL;
+}
+
+/* A server that rings without end: its results are seen, and so is the limit. */
+static void test_limit_in_flood(void)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	enum nnhal_status status;
+	static struct waiter w;
+	pthread_t thread;
+	int socket, copy;
+	struct run r;
+
+	run_init(&r, 4);
+	server = start_waiter(&w, &socket);
+	options.spin_us = 0;
+	options.execute_timeout_ns = LIMIT_NS;
+	c = connect_to(socket, &options);
+	ok(!run_to_the_end(c, &r), "a server that is to ring");
+	copy = dup(server->link.socket);
+	die_if(copy < 0, "socket");
+	pthread_create(&thread, NULL, flood, &copy);
+	w.hold = true;
+	status = run(c, &r);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "H03 the limit while it rings: %s",
+	   nnhal_status_name(status));
+	w.hold = false;
+	status = run_to_the_end(c, &r);
+	ok(!status, "H03 a result while it rings: %s", nnhal_status_name(status));
+	nnhal_burst_controller_destroy(c);
+	pthread_join(thread, NULL);
+	close(copy);
+	nnhal_burst_server_destroy(server);
+	run_fini(&r);
+}
+
+/* Who spins sees no end of his peer. */
+static void test_spin(void)
+{
+	struct spin_window window;
+
+	spin_window_init(&window, UINT32_MAX - 1);
+	ok(window.max_us == 100000 && window.us == 100000, "E21 no window is above 100 ms: %u us",
+	   window.max_us);
+}
+
 int main(void)
 {
 	test_unsent();
@@ -611,6 +760,10 @@ int main(void)
 	test_discard();
 	test_welcome_with_files();
 	test_flood();
+	test_limit();
+	test_limit_of_lending();
+	test_limit_in_flood();
+	test_spin();
 	test_fork();
 	return tap_done();
 }

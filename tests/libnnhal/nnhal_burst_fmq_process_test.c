@@ -468,6 +468,59 @@ static void test_client_death(void)
 	ok(count_entries("/proc/self/fd") == before, "E23 no descriptor is left");
 }
 
+/* A server that SIGSTOP holds, and then does not. */
+static void test_stopped_server(pid_t pid, int socket)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller *c;
+	enum nnhal_status status;
+	bool sent = false;
+	struct run r;
+	int how = 0;
+
+	run_init(&r, 4);
+	options.execute_timeout_ns = 200000000;
+	c = connect_to(socket, &options);
+	ok(!run_to_the_end(c, &r) && run_output_is_right(&r, 4), "a server that is to be stopped");
+	kill(pid, SIGSTOP);
+	ok(waitpid(pid, &how, WUNTRACED) == pid && WIFSTOPPED(how), "it is stopped");
+	memset(r.map + RUN_OUTPUT(0), 0xee, 64);
+	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && sent,
+	   "H03 it holds the client up to its limit: %s", nnhal_status_name(status));
+	status = nnhal_burst_controller_execute(c, &r.request, NULL, NULL, NULL, NULL, &sent);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT && !sent,
+	   "H03 and so it does the next time: %s", nnhal_status_name(status));
+	kill(pid, SIGCONT);
+	ok(!run_to_the_end(c, &r) && run_output_is_right(&r, 4), "H03 it goes on, and so does the burst");
+	nnhal_burst_controller_destroy(c);
+	ok(!end_of(pid), "and ends well");
+	run_fini(&r);
+}
+
+/* A server that is stopped and never goes on: without a limit only its death ends the wait. */
+static void test_stopped_server_dies(pid_t pid, int socket)
+{
+	struct nnhal_burst_controller *c;
+	enum nnhal_status status;
+	pthread_t thread;
+	struct run r;
+	int how = 0;
+
+	run_init(&r, 4);
+	c = connect_to(socket, NULL);
+	kill(pid, SIGSTOP);
+	die_if(waitpid(pid, &how, WUNTRACED) != pid, "stop");
+	pthread_create(&thread, NULL, kill_later, &pid);
+	status = run(c, &r);
+	pthread_join(thread, NULL);
+	ok(status == NNHAL_STATUS_DEAD_OBJECT, "H03 a stopped server is killed: who waits gets %s",
+	   nnhal_status_name(status));
+	nnhal_burst_controller_destroy(c);
+	end_of(pid);
+	run_fini(&r);
+}
+
 static void test_round_trips(struct nnhal_burst_controller *c)
 {
 	unsigned int i, wrong = 0;
@@ -512,16 +565,20 @@ int main(void)
 {
 	struct nnhal_burst_controller *c;
 	struct nnhal_device *device;
-	int sockets[5];
-	pid_t pids[5];
+	int sockets[7];
+	pid_t pids[7];
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
 		pids[i] = start_server(serve_model, i, &sockets[i]);
 	for (; i < 5; i++)
 		pids[i] = start_server(serve_waiter, i == 3, &sockets[i]);
+	pids[5] = start_server(serve_model, 0, &sockets[5]);
+	pids[6] = start_server(serve_waiter, 0, &sockets[6]);
 	test_client_death();
 	test_server_death(pids[3], sockets[3], pids[4], sockets[4]);
+	test_stopped_server(pids[5], sockets[5]);
+	test_stopped_server_dies(pids[6], sockets[6]);
 	c = connect_to(sockets[2], NULL);
 	test_round_trips(c);
 	nnhal_burst_controller_destroy(c);

@@ -185,6 +185,7 @@ enum nnhal_status nnhal_burst_connect(int socket,
 		return burst_setup_status(-ENOMEM, "controller", read.diag);
 	spin_window_init(&c->spin, read.spin_us == UINT32_MAX ? NNHAL_BURST_SPIN_US
 								  : read.spin_us);
+	c->execute_timeout_ns = read.execute_timeout_ns;
 	pthread_mutex_init(&c->lock, NULL);
 	err = link_init(&c->link, socket, false);
 	if (err == -EINVAL || err == -EBADF) {

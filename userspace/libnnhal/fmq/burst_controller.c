@@ -15,14 +15,19 @@
 
 #include "base/diag.h"
 #include "base/hal_version.h"
+#include "base/monotonic.h"
 #include "execution/arguments.h"
 #include "fmq/burst_controller_private.h"
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
 #include "memory/memory_private.h"
 
+/* Messages of the server that are read before its results are looked at again. */
+#define MESSAGES_AT_ONCE	64
+
 /* Answer GET: IBurstCallback.getMemories. */
-static int lend_memories(struct nnhal_burst_controller *c, const struct link_message *message)
+static int lend_memories(struct nnhal_burst_controller *c, const struct link_message *message,
+			 uint64_t until_ns)
 {
 	struct nnhal_memory *memories[LINK_MAX_SLOTS];
 	struct link_message answer;
@@ -43,37 +48,41 @@ static int lend_memories(struct nnhal_burst_controller *c, const struct link_mes
 		answer.memories[i].offset = memories[i]->offset;
 		fds[i] = memories[i]->fd;
 	}
-	err = link_send(&c->link, &answer, fds, answer.count, UINT64_MAX);
-	if (err && err != -EPIPE && answer.count) {
+	err = link_send(&c->link, &answer, fds, answer.count, until_ns);
+	if (err && err != -EPIPE && err != -ETIME && answer.count) {
 		/* The descriptors could not be sent (too many in flight): answer with an error. */
 		answer.status = NNHAL_STATUS_GENERAL_FAILURE;
 		answer.count = 0;
-		err = link_send(&c->link, &answer, NULL, 0, UINT64_MAX);
+		err = link_send(&c->link, &answer, NULL, 0, until_ns);
 	}
 	while (count)
 		nnhal_memory_unref(memories[--count]);
-	return err;
+	/* A question without an answer: no request can end any more. */
+	return err == -ETIME ? -ETIMEDOUT : err;
 }
 
-static int drain_link(struct nnhal_burst_controller *c)
+/* Read messages; the server may send more all the time. 0 or -errno: end of the burst. */
+static int drain_link(struct nnhal_burst_controller *c, uint64_t until_ns)
 {
 	struct link_message message;
 	struct link_extra extra;
+	unsigned int i;
 	int err;
 
-	for (;;) {
+	for (i = 0; i < MESSAGES_AT_ONCE; i++) {
 		err = link_receive(&c->link, 0, &message, &extra);
 		if (err)
 			return err == -EAGAIN ? 0 : err;
 		if (message.type == LINK_FREED)
 			slots_freed(c, &message);
 		else if (message.type == LINK_GET)
-			err = lend_memories(c, &message);
+			err = lend_memories(c, &message, until_ns);
 		else if (message.type != LINK_DOORBELL)
 			err = -EPROTO;
 		if (err)
 			return err;
 	}
+	return 0;
 }
 
 /* ---- requests ---- */
@@ -83,8 +92,8 @@ static int take_result(struct nnhal_burst_controller *c)
 	return nnhal_fmq_read_packet(c->results, c->result, nnhal_fmq_capacity(c->results));
 }
 
-/* Datums of the result, or -errno: end of the burst. */
-static int wait_result(struct nnhal_burst_controller *c)
+/* Datums of the result; -ETIME after @until_ns; or another -errno: end of the burst. */
+static int wait_result(struct nnhal_burst_controller *c, uint64_t until_ns)
 {
 	int count, err;
 
@@ -98,10 +107,12 @@ static int wait_result(struct nnhal_burst_controller *c)
 			return err;
 		if (err)
 			continue;
-		err = link_sleep(&c->link, POLLIN, UINT64_MAX);
+		err = link_sleep(&c->link, POLLIN, until_ns);
 		nnhal_fmq_cancel_poll(c->results);
 		if (!err)
-			err = drain_link(c);
+			err = drain_link(c, until_ns);
+		if (!err && deadline_passed(true, until_ns))
+			err = -ETIME;
 		if (err) {
 			/* The server may have answered before it died. */
 			count = take_result(c);
@@ -115,6 +126,8 @@ static enum nnhal_status die(struct nnhal_burst_controller *c, int error)
 {
 	link_shutdown(&c->link);
 	atomic_store_explicit(&c->dead, true, memory_order_relaxed);
+	if (error == -ETIMEDOUT)
+		return NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT;
 	return error == -EPIPE ? NNHAL_STATUS_DEAD_OBJECT : NNHAL_STATUS_GENERAL_FAILURE;
 }
 
@@ -178,15 +191,39 @@ static enum nnhal_status send_request(struct nnhal_burst_controller *c,
 	return err ? die(c, err) : NNHAL_STATUS_NONE;
 }
 
+/*
+ * Wait for the result of an earlier request, which came too late for its caller. Then the server
+ * has left the memory of that request.
+ */
+static enum nnhal_status take_owed_result(struct nnhal_burst_controller *c, uint64_t until_ns,
+					  struct nnhal_diag *diag)
+{
+	int count = wait_result(c, until_ns);
+
+	if (count == -ETIME) {
+		diag_set(diag, "the server has not ended an earlier request");
+		return NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT;
+	}
+	c->is_owed = false;
+	slots_release(c);
+	return count < 0 ? die(c, count) : NNHAL_STATUS_NONE;
+}
+
 static enum nnhal_status receive_result(struct nnhal_burst_controller *c,
-					const struct nnhal_request *request,
+					const struct nnhal_request *request, uint64_t until_ns,
+					struct nnhal_diag *diag,
 					struct nnhal_output_shape *output_shapes,
 					uint32_t *num_output_shapes, struct nnhal_timing *timing)
 {
 	uint32_t room = nnhal_fmq_capacity(c->results);
 	enum nnhal_status status;
-	int count = wait_result(c);
+	int count = wait_result(c, until_ns);
 
+	if (count == -ETIME) {
+		c->is_owed = true;
+		diag_set(diag, "no result from the server");
+		return NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT;
+	}
 	if (count < 0)
 		return die(c, count);
 	if (request->num_outputs < room)
@@ -201,6 +238,17 @@ static enum nnhal_status receive_result(struct nnhal_burst_controller *c,
 	return status;
 }
 
+/* When the caller waits no longer, UINT64_MAX: never. */
+static uint64_t limit_of(const struct nnhal_burst_controller *c)
+{
+	uint64_t now;
+
+	if (!c->execute_timeout_ns)
+		return UINT64_MAX;
+	now = monotonic_ns();
+	return c->execute_timeout_ns < INT64_MAX - now ? now + c->execute_timeout_ns : UINT64_MAX;
+}
+
 /* The caller has set busy. */
 static enum nnhal_status execute(struct nnhal_burst_controller *c,
 				 const struct nnhal_request *request,
@@ -211,6 +259,7 @@ static enum nnhal_status execute(struct nnhal_burst_controller *c,
 {
 	struct nnhal_execute_options read;
 	enum nnhal_status status;
+	uint64_t until_ns;
 	int err = 0;
 
 	status = execute_options_read(&read, options);
@@ -223,19 +272,26 @@ static enum nnhal_status execute(struct nnhal_burst_controller *c,
 	status = check_request(c, request, &read);
 	if (status)
 		return status;
+	until_ns = limit_of(c);
+	if (c->is_owed)
+		status = take_owed_result(c, until_ns, read.diag);
+	if (status)
+		return status;
 	/* Rare; these are the only system calls before a request. */
 	if (c->num_waiting)
 		err = slots_send_frees(c);
 	if (c->num_waiting && (!err || err == -EAGAIN))
-		err = drain_link(c);
+		err = drain_link(c, until_ns);
 	if (err)
 		return die(c, err);
 	status = send_request(c, request, read.measure);
 	if (!status) {
 		*sent = true;
-		status = receive_result(c, request, output_shapes, num_output_shapes, timing);
+		status = receive_result(c, request, until_ns, read.diag, output_shapes,
+					num_output_shapes, timing);
 	}
-	slots_release(c);
+	if (!c->is_owed)
+		slots_release(c);
 	return status;
 }
 

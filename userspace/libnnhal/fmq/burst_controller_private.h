@@ -49,7 +49,9 @@ struct nnhal_burst_controller {
 	struct spin_window spin;
 	atomic_bool busy;
 	atomic_bool dead;
+	uint64_t execute_timeout_ns;	/* 0: none */
 	/* Used by the thread that has set busy. */
+	bool is_owed;			/* the result of a request that nobody waits for any more */
 	struct nnhal_burst_request_datum *request;
 	struct nnhal_burst_result_datum *result;
 	struct nnhal_output_shape *shapes;

@@ -377,6 +377,8 @@ int link_receive(const struct burst_link *link, uint32_t wanted, struct link_mes
 
 void spin_window_init(struct spin_window *w, uint32_t max_us)
 {
+	if (max_us > SPIN_WINDOW_MOST_US)
+		max_us = SPIN_WINDOW_MOST_US;
 	w->max_us = max_us;
 	w->us = max_us;
 	w->waits = 0;

@@ -118,6 +118,9 @@ struct spin_window {
 	uint32_t waits;			/* since the window is 0 */
 };
 
+/* Nobody sees the end of the peer while he spins, so no window is larger. */
+#define SPIN_WINDOW_MOST_US	100000
+
 void spin_window_init(struct spin_window *window, uint32_t max_us);
 /* Spin until the queue has data, the window has passed, or @stop (may be NULL) is set. */
 struct nnhal_fmq;

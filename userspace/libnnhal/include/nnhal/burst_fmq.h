@@ -320,7 +320,8 @@ typedef enum nnhal_status (*nnhal_burst_get_memories)(void *context, const int32
  * struct nnhal_burst_server_options - parameters of a server
  * @size: sizeof(struct nnhal_burst_server_options)
  * @spin_us: longest time to spin before sleeping, microseconds; 0: sleep at once;
- *	UINT32_MAX: NNHAL_BURST_SPIN_US, or 0 for a model prepared for LOW_POWER
+ *	UINT32_MAX: NNHAL_BURST_SPIN_US, or 0 for a model prepared for LOW_POWER; above 100000:
+ *	as 100000
  * @executor: executes requests in place of a prepared model; NULL if there is a model. The
  *	structure is copied
  * @executor_context: passed to @executor
@@ -431,11 +432,13 @@ struct nnhal_burst_controller;
  * struct nnhal_burst_controller_options - parameters of a client
  * @size: sizeof(struct nnhal_burst_controller_options)
  * @spin_us: longest time to spin before sleeping, microseconds; 0: sleep at once;
- *	UINT32_MAX: NNHAL_BURST_SPIN_US
+ *	UINT32_MAX: NNHAL_BURST_SPIN_US; above 100000: as 100000
  * @request_datums: size of the request queue; 0: 1024
  * @result_datums: size of the result queue; 0: 1024
  * @timeout_ms: how long to wait for the server to be connected, its socket being full among it;
  *	0: 10 s
+ * @execute_timeout_ns: how long nnhal_burst_controller_execute() waits for a result, ns, and
+ *	@spin_us more at most; 0: as long as the server lives
  * @diag: filled in after an error of nnhal_burst_connect(); may be NULL
  */
 struct nnhal_burst_controller_options {
@@ -444,12 +447,13 @@ struct nnhal_burst_controller_options {
 	uint32_t request_datums;
 	uint32_t result_datums;
 	uint32_t timeout_ms;
+	uint64_t execute_timeout_ns;
 	struct nnhal_diag *diag;
 };
 
 /* The meaning of a NULL options pointer. */
 #define NNHAL_BURST_CONTROLLER_OPTIONS_INIT \
-	{ sizeof(struct nnhal_burst_controller_options), UINT32_MAX, 0, 0, 0, NULL }
+	{ sizeof(struct nnhal_burst_controller_options), UINT32_MAX, 0, 0, 0, 0, NULL }
 
 /**
  * nnhal_burst_connect() - create a burst with a server that calls nnhal_burst_serve()
@@ -477,8 +481,11 @@ enum nnhal_status nnhal_burst_connect(int socket,
  * @sent: out: false: the server never saw the request, so the caller may execute it in
  *	another way; may be NULL
  *
- * The function waits for the result as long as the server lives: packets carry no deadline. A
- * server that hangs without dying keeps it waiting.
+ * The function waits for the result as long as the server lives, but no longer than
+ * execute_timeout_ns of struct nnhal_burst_controller_options. A server that is stopped, or that
+ * does not mean to answer, holds it for that long; without a limit, until the server or the caller
+ * is killed. Packets carry no deadline, so the server does not know of the limit: it may go on with
+ * the request, and write to its outputs. The next call waits for that result first and drops it.
  *
  * One request runs at a time. If another thread calls the function meanwhile, its request
  * is not sent and the status is GENERAL_FAILURE. May be called from any thread.
@@ -489,6 +496,9 @@ enum nnhal_status nnhal_burst_connect(int socket,
  * RESOURCE_EXHAUSTED_PERSISTENT (larger than the queue, more than 256 memory objects),
  * RESOURCE_EXHAUSTED_TRANSIENT (no slot free), DEVICE_UNAVAILABLE (in a child of
  * fork()). DEAD_OBJECT: the server is gone, before or during the call.
+ * MISSED_DEADLINE_TRANSIENT: no result within execute_timeout_ns; with @sent false the server
+ * still has an earlier request. If the server asked for memory and did not take the answer, the
+ * burst has ended: later calls return DEAD_OBJECT.
  */
 enum nnhal_status
 nnhal_burst_controller_execute(struct nnhal_burst_controller *controller,
