@@ -165,7 +165,7 @@ static void draw(uint8_t *pixels, unsigned int frame)
 static bool take_result(struct nnhal_burst *burst, const struct buffer *buffers,
 			unsigned int expected_frame)
 {
-	struct nnhal_burst_result result = { .output_shapes = NULL };
+	struct nnhal_burst_result result = { .size = sizeof(result), .output_shapes = NULL };
 	const struct buffer *b = &buffers[expected_frame % NUM_BUFFERS];
 
 	check(nnhal_burst_wait(burst, &result, UINT64_C(10000000000)), "wait for a result");

@@ -132,6 +132,7 @@ static int device_open(struct on_device *d, const struct hal_model *model,
 	};
 	d->options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
 	d->options.measure = NNHAL_MEASURE_YES;
+	d->times = (struct nnhal_ext_profile)NNHAL_EXT_PROFILE_INIT;
 	d->options.profile = &d->times;
 	d->options.diag = &d->diag;
 	return 0;

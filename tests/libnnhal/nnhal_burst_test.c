@@ -140,7 +140,7 @@ static bool same_shapes(const struct brought *a, const struct brought *b)
 /* The run's request by execution, by burst, and by submission: all the same. */
 static bool same_everywhere(const struct nnhal_execute_options *from)
 {
-	struct nnhal_burst_result result = { .output_shapes = r.shapes };
+	struct nnhal_burst_result result = { .size = sizeof(result), .output_shapes = r.shapes };
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	static struct brought plain, quick, later;
 	enum nnhal_status status;
@@ -287,8 +287,8 @@ static void expect_same(enum nnhal_status expected, const char *what,
 static void test_refused(void)
 {
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
-	struct nnhal_ext_profile profile = { 0 };
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_ext_profile profile = NNHAL_EXT_PROFILE_INIT;
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 
 	make_add_relu(&f);
 	prepare();
@@ -483,7 +483,7 @@ static bool many_is_right(const struct many *m, unsigned int i, float value)
 static void test_submit(void)
 {
 	struct nnhal_output_shape shape;
-	struct nnhal_burst_result result = { .output_shapes = &shape };
+	struct nnhal_burst_result result = { .size = sizeof(result), .output_shapes = &shape };
 	static struct many m;
 	unsigned int i, right = 0, ordered = 0, pass;
 	enum nnhal_status status;
@@ -549,7 +549,7 @@ static enum nnhal_status submit_many(struct many *m, unsigned int first, unsigne
 /* Results @first to @first + @count - 1, in order. */
 static bool take(const struct many *m, unsigned int first, unsigned int count)
 {
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	unsigned int i;
 
 	for (i = first; i < first + count; i++)
@@ -565,7 +565,7 @@ static void test_submit_many(void)
 	struct nnhal_execute_options late = NNHAL_EXECUTE_OPTIONS_INIT;
 	const struct nnhal_request *requests[3];
 	const uint64_t tags[3] = { 0, 1, 2 };
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	static struct many m;
 	enum nnhal_status status;
 	uint32_t count = 9, i;
@@ -620,7 +620,7 @@ static void test_submit_many(void)
 static void test_wait_many(void)
 {
 	struct nnhal_output_shape shapes[4];
-	struct nnhal_burst_result results[4];
+	struct nnhal_burst_result results[4] = { NNHAL_BURST_RESULT_INIT };
 	unsigned int i, calls = 0, taken = 0, wrong = 0;
 	static struct many m;
 	uint32_t count = 9;
@@ -673,7 +673,7 @@ static void test_wait_many(void)
 /* The last result of several is looked for as the first is, though others are there. */
 static void test_last_result(void)
 {
-	struct nnhal_burst_result results[4];
+	struct nnhal_burst_result results[4] = { NNHAL_BURST_RESULT_INIT };
 	unsigned int i, right = 0, slept = 0;
 	static struct many m;
 	uint64_t sleeps;
@@ -706,7 +706,7 @@ static void test_measured(void)
 	const struct timespec moment = { .tv_nsec = 50000000 }, long_time = { .tv_sec = 2 };
 	const struct nnhal_request *requests[2];
 	const uint64_t tags[2] = { 0, 1 };
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	static struct many m;
 	uint32_t count;
 
@@ -752,7 +752,7 @@ static void *submitter(void *data)
 static void test_room(void)
 {
 	const struct timespec moment = { .tv_nsec = 10000 };
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	static struct many m;
 	unsigned int i, ordered = 0;
 	enum nnhal_status status;
@@ -868,7 +868,7 @@ static void test_many_bursts(void)
 static void test_cache(void)
 {
 	enum { MEMORIES = 5 };
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	struct run runs[MEMORIES];
 	unsigned int i, pass, good = 0, most = 0;
 	struct run other;
@@ -994,7 +994,7 @@ static void use_memory(uint32_t kind, int fd, uint64_t size, uint64_t offset)
 
 static void test_copies(void)
 {
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	FILE *file = tmpfile();
 	unsigned int i, good = 0;
 	int fd;
@@ -1106,7 +1106,7 @@ static void test_failed_bind(void)
 
 static int child(void)
 {
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	int failures = 0;
 
 	failures += nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL) !=
@@ -1121,7 +1121,7 @@ static int child(void)
 
 static void test_fork(void)
 {
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	unsigned int i, good = 0;
 	int status = -1;
 	pid_t pid;
@@ -1150,7 +1150,7 @@ static void test_fork(void)
 static void test_wait(void)
 {
 	static const uint32_t spins[] = { 0, 1, 50, 100000, UINT32_MAX };
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	unsigned int i, k, good = 0, looks = 0;
 	enum nnhal_status status;
 
@@ -1239,7 +1239,7 @@ static void release_engine(struct nnhal_burst *holder)
 static void test_hang(const char *what, bool late)
 {
 	struct nnhal_burst *holder = NULL;
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	struct transport *t = device->transport;
 	static struct many m;
 	unsigned int i, good = 0;
@@ -1272,7 +1272,7 @@ static void test_hang(const char *what, bool late)
 static void test_abort(void)
 {
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	struct transport *t = device->transport;
 	static struct many m;
 	unsigned int i, good;
@@ -1321,7 +1321,7 @@ static void test_abort(void)
 static void test_death(const char *what, bool fatal, bool late, enum nnhal_status after)
 {
 	struct nnhal_burst *holder = NULL;
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	struct transport *t = device->transport;
 	enum nnhal_status status;
 	static struct many m;

@@ -72,6 +72,7 @@ static enum nnhal_status execute_async(const struct nnhal_execute_options *o)
 static enum nnhal_status ask(void)
 {
 	memset(support, 0xff, sizeof(support));
+	support[0].size = sizeof(support[0]);
 	return nnhal_ext_get_operation_support(device, &f.model, support,
 					       f.model.main.num_operations, &diag);
 }
@@ -301,10 +302,11 @@ static void test_nested(void)
 {
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	struct nnhal_ext_profile_entry entries[16];
-	struct nnhal_ext_profile profile = { .entries = entries };
+	struct nnhal_ext_profile profile = NNHAL_EXT_PROFILE_INIT;
 	unsigned int i, inner = 0, control = 0;
 
 	make_nested();
+	profile.entries = entries;
 	profile.max_entries = count_operations(&f.model);
 	ok(nnhal_validate_model(&f.model, &diag), "nested and shared subgraphs: %s", diag.message);
 	ok(!ask() && support[0].supported && support[1].supported && support[2].supported,
@@ -406,7 +408,7 @@ static struct nnhal_subgraph *make_deep(struct nnhal_model *m, uint32_t depth)
 
 static void test_depth(uint32_t depth, bool supported)
 {
-	struct nnhal_ext_operation_support s;
+	struct nnhal_ext_operation_support s = NNHAL_EXT_OPERATION_SUPPORT_INIT;
 	struct nnhal_subgraph *graphs;
 	struct nnhal_model m;
 

@@ -39,7 +39,7 @@ static void test_open(void)
 
 static void test_enumerate(void)
 {
-	struct nnhal_device_info infos[8];
+	struct nnhal_device_info infos[8] = { NNHAL_DEVICE_INFO_INIT };
 	struct nnhal_diag diag;
 	enum nnhal_status status;
 	uint32_t count = 99, again = 99, i;
@@ -72,13 +72,12 @@ static bool positive(struct nnhal_performance_info info)
 
 static void test_capabilities(void)
 {
-	struct nnhal_capabilities caps, again;
-	struct nnhal_capabilities_1_1 old;
+	struct nnhal_capabilities caps = NNHAL_CAPABILITIES_INIT;
+	struct nnhal_capabilities again = NNHAL_CAPABILITIES_INIT;
+	struct nnhal_capabilities_1_1 old = NNHAL_CAPABILITIES_1_1_INIT;
 	bool all = true, sorted = true, base = true;
 	uint32_t i;
 
-	memset(&caps, 0, sizeof(caps));
-	memset(&again, 0, sizeof(again));
 	ok(!nnhal_device_get_capabilities(device, &caps), "A03 getCapabilities");
 	ok(positive(caps.relaxed_float32_to_float16_scalar) &&
 	   positive(caps.relaxed_float32_to_float16_tensor) && positive(caps.if_performance) &&
@@ -147,6 +146,7 @@ static enum nnhal_status ask(void)
 {
 	memset(supported, 0xff, sizeof(supported));
 	memset(support, 0xff, sizeof(support));
+	support[0].size = sizeof(support[0]);
 	return nnhal_device_get_supported_operations(device, &f.model, supported,
 						     f.model.main.num_operations, &diag);
 }
@@ -175,6 +175,7 @@ static void test_supported(void)
 	   nnhal_device_get_supported_operations(device, &f.model, NULL, 2, &diag) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT, "NULL pointers");
 	memset(support, 0xff, sizeof(support));
+	support[0].size = sizeof(support[0]);
 	ok(nnhal_ext_get_operation_support(NULL, &f.model, support, 2, &diag) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT && !support[0].supported && !support[1].supported &&
 	   support[1].reason[0], "without a device nothing is supported: %s", support[1].reason);

@@ -260,7 +260,7 @@ static void test_timing(void)
 
 static void test_work(void)
 {
-	struct nnhal_ext_work work = { 7, 7, 7 };
+	struct nnhal_ext_work work = { sizeof(work), 7, 7, 7, 0 };
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	uint32_t allocations = 0;
 	bool good = true;
@@ -276,7 +276,7 @@ static void test_work(void)
 	/* Each engine of the device allocates for its first job, in a few pieces. */
 	ok(good && allocations < 50, "static shapes: no inferences and copies, %u allocations",
 	   allocations);
-	work = (struct nnhal_ext_work) { 7, 7, 7 };
+	work = (struct nnhal_ext_work) { sizeof(work), 7, 7, 7, 0 };
 	o.size = offsetof(struct nnhal_execute_options, work);
 	ok(!execute(&o) && work.inferences == 7, "options of an older program");
 	o.size--;
@@ -290,7 +290,10 @@ static void test_work(void)
 static void test_profile(void)
 {
 	struct nnhal_ext_profile_entry entries[20];
-	struct nnhal_ext_profile profile = { .max_entries = 20, .entries = entries };
+	struct nnhal_ext_profile profile = {
+		.size = sizeof(profile), .entry_size = sizeof(entries[0]), .max_entries = 20,
+		.entries = entries,
+	};
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	bool right = true, ordered = true;
 	uint32_t i;

@@ -70,6 +70,7 @@ static void make_fibonacci(uint32_t in_type, uint32_t out_type, uint32_t length)
 static enum nnhal_status ask(void)
 {
 	memset(support, 0xff, sizeof(support));
+	support[0].size = sizeof(support[0]);
 	f.diag.message[0] = '\0';
 	return nnhal_ext_get_operation_support(device, &f.model, support,
 					       f.model.main.num_operations, &f.diag);

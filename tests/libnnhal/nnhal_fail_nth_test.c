@@ -294,7 +294,7 @@ static enum nnhal_status try_open(void)
 
 static enum nnhal_status try_enumerate(void)
 {
-	struct nnhal_device_info infos[4];
+	struct nnhal_device_info infos[4] = { NNHAL_DEVICE_INFO_INIT };
 	enum nnhal_status status;
 	uint32_t count;
 
@@ -512,7 +512,10 @@ static enum nnhal_status try_dmabuf(void)
 static enum nnhal_status execute_in(bool file)
 {
 	struct nnhal_ext_profile_entry entries[2];
-	struct nnhal_ext_profile profile = { .max_entries = 2, .entries = entries };
+	struct nnhal_ext_profile profile = {
+		.size = sizeof(profile), .entry_size = sizeof(entries[0]), .max_entries = 2,
+		.entries = entries,
+	};
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
 	enum nnhal_status status;
 	struct run r;
@@ -558,7 +561,7 @@ static enum nnhal_status try_execute_async(void)
 static enum nnhal_status burst_on(struct nnhal_prepared_model *m, struct run *r)
 {
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
-	struct nnhal_burst_result taken = { 0 };
+	struct nnhal_burst_result taken = NNHAL_BURST_RESULT_INIT;
 	struct nnhal_burst *burst;
 	enum nnhal_status status;
 
@@ -628,7 +631,7 @@ static enum nnhal_status try_burst_many(void)
 {
 	static const uint64_t tags[] = { 1, 2 };
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
-	struct nnhal_burst_result taken[2] = { 0 };
+	struct nnhal_burst_result taken[2] = { NNHAL_BURST_RESULT_INIT };
 	struct nnhal_burst *burst = NULL;
 	const struct nnhal_request *requests[2];
 	enum nnhal_status status;
@@ -662,7 +665,9 @@ static enum nnhal_status try_burst_many(void)
 
 static enum nnhal_status try_support(void)
 {
-	struct nnhal_ext_operation_support support[MAX_OPERATIONS];
+	struct nnhal_ext_operation_support support[MAX_OPERATIONS] = {
+		NNHAL_EXT_OPERATION_SUPPORT_INIT,
+	};
 	enum nnhal_status status;
 
 	arm();

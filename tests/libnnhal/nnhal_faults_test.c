@@ -61,7 +61,7 @@ static bool read_link(const char *path, char *name, size_t size)
 
 static bool find_device(void)
 {
-	struct nnhal_device_info info;
+	struct nnhal_device_info info = NNHAL_DEVICE_INFO_INIT;
 	const char *node, *class;
 	char path[128], link[160];
 	char *resolved;
@@ -157,7 +157,7 @@ static enum nnhal_status execute_burst(struct nnhal_burst *burst)
 static void test_burst_fault(const char *name, unsigned int kind, enum nnhal_status expected,
 			     bool context_lost)
 {
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	struct nnhal_burst *burst = NULL;
 	enum nnhal_status first, second, next;
 

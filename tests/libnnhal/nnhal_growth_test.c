@@ -2,8 +2,9 @@
 /*
  * Structures that grow: options of an older program are never read beyond their end, options
  * of a newer one may only add zeros, and a layout of models and requests that the library does
- * not know is refused before a pointer is followed. Options are in memory of exactly their
- * size, so that the sanitizers see a byte too many.
+ * not know is refused before a pointer is followed. Nothing is written beyond the end of a result.
+ * Options and results are in memory of exactly their size, so that the sanitizers see a byte too
+ * many.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "nnhal_fixture.h"
 
 /* Bytes that a newer program has behind the options of this library. */
@@ -42,7 +44,7 @@ static enum nnhal_status with_burst(const void *o)
 
 static enum nnhal_status submit_and_wait(struct nnhal_burst *b, const void *o)
 {
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	enum nnhal_status status = nnhal_burst_submit(b, &r.request, o, 1, 0);
 
 	if (!status)
@@ -322,6 +324,228 @@ static void test_reserved(void)
 	   "burst_server_create: reserved is 1");
 }
 
+/* ---- structures that a call fills in ---- */
+
+static enum nnhal_status into_capabilities(void *o)
+{
+	return nnhal_device_get_capabilities(device, o);
+}
+
+static enum nnhal_status into_capabilities_1_1(void *o)
+{
+	return nnhal_device_get_capabilities_1_1(device, o);
+}
+
+static enum nnhal_status into_info(void *o)
+{
+	return nnhal_ext_get_prepared_model_info(model, o);
+}
+
+static enum nnhal_status into_devices(void *o)
+{
+	uint32_t count = 77;
+	enum nnhal_status status = nnhal_enumerate_devices(o, 1, &count, NULL);
+
+	if (status == NNHAL_STATUS_INVALID_ARGUMENT)
+		return count == 77 ? status : NNHAL_STATUS_GENERAL_FAILURE;
+	return count ? NNHAL_STATUS_NONE : status;
+}
+
+static enum nnhal_status into_support(void *o)
+{
+	return nnhal_ext_get_operation_support(device, &f.model, o, 2, NULL);
+}
+
+/* A size that is refused costs no result. */
+static enum nnhal_status wait_for_two(struct nnhal_burst *b, void *o)
+{
+	struct nnhal_burst_result own[2] = { NNHAL_BURST_RESULT_INIT };
+	enum nnhal_status status;
+	uint32_t count;
+
+	if (nnhal_burst_submit(b, &r.request, NULL, 5, 0) ||
+	    nnhal_burst_submit(b, &r.request, NULL, 5, 0))
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	status = nnhal_burst_wait_many(b, o, 2, 2, UINT64_MAX, &count);
+	if (!status)
+		return count == 2 ? status : NNHAL_STATUS_GENERAL_FAILURE;
+	if (nnhal_burst_wait(b, o, UINT64_MAX) != status || count ||
+	    nnhal_burst_wait_many(b, own, 2, 2, UINT64_MAX, &count) || count != 2)
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	return status;
+}
+
+static enum nnhal_status into_results(void *o)
+{
+	return wait_for_two(burst, o);
+}
+
+static enum nnhal_status into_plain_results(void *o)
+{
+	return wait_for_two(plain, o);
+}
+
+static enum nnhal_status into_profile(void *o)
+{
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+
+	options.profile = o;
+	return nnhal_prepared_model_execute_synchronously(model, &r.request, &options, NULL, NULL,
+							  NULL);
+}
+
+static enum nnhal_status into_work(void *o)
+{
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+
+	options.work = o;
+	return nnhal_prepared_model_execute_synchronously(model, &r.request, &options, NULL, NULL,
+							  NULL);
+}
+
+/* What a call reads of the structure, and 0xa5 where it writes. */
+static const struct nnhal_ext_profile profile_in = NNHAL_EXT_PROFILE_INIT;
+static const struct nnhal_burst_result result_in = { .output_shapes = NULL };
+
+static const struct result_call {
+	const char *name;
+	enum nnhal_status (*call)(void *results);
+	size_t size;
+	unsigned int num;
+	bool is_same;			/* the next time */
+	const void *in;			/* NULL: it reads nothing but the size */
+} result_calls[] = {
+#define RESULT(name, call, type, num, is_same, in) \
+	{ name, call, sizeof(struct type), num, is_same, in }
+	RESULT("get_capabilities", into_capabilities, nnhal_capabilities, 1, true, NULL),
+	RESULT("get_capabilities_1_1", into_capabilities_1_1, nnhal_capabilities_1_1, 1, true,
+	       NULL),
+	RESULT("get_prepared_model_info", into_info, nnhal_ext_prepared_model_info, 1, true,
+	       NULL),
+	RESULT("enumerate_devices", into_devices, nnhal_device_info, 1, true, NULL),
+	RESULT("get_operation_support", into_support, nnhal_ext_operation_support, 2, true, NULL),
+	RESULT("burst_wait_many", into_results, nnhal_burst_result, 2, true, &result_in),
+	RESULT("burst_wait_many without a queue", into_plain_results, nnhal_burst_result, 2, true,
+	       &result_in),
+	RESULT("profile", into_profile, nnhal_ext_profile, 1, false, &profile_in),
+	RESULT("work", into_work, nnhal_ext_work, 1, false, NULL),
+};
+
+/* Memory of exactly as many bytes as the results take, each of which has @size. */
+static uint8_t *make_results(const struct result_call *c, size_t size, size_t given)
+{
+	uint8_t *results = malloc(c->num * size);
+	unsigned int i;
+
+	memset(results, 0xa5, c->num * size);
+	for (i = 0; i < c->num && c->in; i++)
+		memcpy(results + i * size, c->in, size < c->size ? size : c->size);
+	/* Only the first size is read. */
+	memset(results + (c->num - 1) * size, 0xff, sizeof(given));
+	memcpy(results, &given, sizeof(given));
+	return results;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+/* Call with a size that no caller has, in a structure of @size bytes; nothing may change. */
+static bool is_refused(const struct result_call *c, size_t size, size_t given)
+{
+	uint8_t *results = make_results(c, size, given), *before = malloc(c->num * size);
+	bool refused;
+
+	memcpy(before, results, c->num * size);
+	refused = c->call(results) == NNHAL_STATUS_INVALID_ARGUMENT &&
+		  !memcmp(results, before, c->num * size);
+	free(results);
+	free(before);
+	return refused;
+}
+
+static void test_results(const struct result_call *c)
+{
+	uint8_t *own = make_results(c, c->size, c->size);
+	uint8_t *newer = make_results(c, c->size + SURPLUS, c->size + SURPLUS);
+	bool same = true, none = true;
+	enum nnhal_status status;
+	unsigned int i;
+
+	status = c->call(own);
+	ok(!status, "%s: results of this version: %s", c->name, nnhal_status_name(status));
+	status = c->call(newer);
+	for (i = 0; i < c->num; i++) {
+		uint8_t *entry = newer + i * (c->size + SURPLUS);
+
+		same &= !c->is_same || !memcmp(entry + sizeof(size_t),
+					       own + i * c->size + sizeof(size_t),
+					       c->size - sizeof(size_t));
+		none &= is_zero(entry + c->size, SURPLUS);
+	}
+	ok(!status && same && none, "%s: a newer program: what is not known is zero: %s", c->name,
+	   nnhal_status_name(status));
+	free(own);
+	free(newer);
+	ok(is_refused(c, c->size, 0) && is_refused(c, c->size, c->size - sizeof(size_t)),
+	   "%s: no size, or one that is too small", c->name);
+	ok(is_refused(c, c->size + SURPLUS, c->size + 4) && is_refused(c, c->size, 4104) &&
+	   is_refused(c, c->size, SIZE_MAX), "%s: sizes that no structure has", c->name);
+}
+
+/* The entries of a profile have their size in the profile. */
+static void test_profile_entries(void)
+{
+	const size_t size = sizeof(struct nnhal_ext_profile_entry) + SURPLUS;
+	struct nnhal_ext_profile profile = NNHAL_EXT_PROFILE_INIT, before;
+	uint8_t *entries = malloc(2 * size);
+	const struct nnhal_ext_profile_entry *second = (const void *)(entries + size);
+
+	memset(entries, 0xa5, 2 * size);
+	profile.entries = (struct nnhal_ext_profile_entry *)(void *)entries;
+	profile.entry_size = size;
+	profile.max_entries = 2;
+	ok(!into_profile(&profile) && profile.num_entries == 2 && second->operation == 1 &&
+	   second->operation_type == NNHAL_OPERATION_RELU &&
+	   is_zero(entries + size - SURPLUS, SURPLUS) &&
+	   is_zero(entries + 2 * size - SURPLUS, SURPLUS), "profile: entries of a newer program");
+	profile.entry_size = sizeof(struct nnhal_ext_profile_entry) - sizeof(size_t);
+	before = profile;
+	ok(into_profile(&profile) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   !memcmp(&profile, &before, sizeof(before)), "profile: entries that are too small");
+	profile.max_entries = 0;
+	ok(!into_profile(&profile) && profile.exec_ns, "profile: without entries");
+	free(entries);
+}
+
+/* A library that is newer than the program: no structure has grown yet. */
+static void test_older_results(void)
+{
+	static const size_t grown[5] = { 40, 1, 2, 3, 4 };
+	size_t *old = malloc(3 * sizeof(*old)), *newer = malloc(7 * sizeof(*newer));
+
+	memset(old, 0xa5, 3 * sizeof(*old));
+	old[0] = 3 * sizeof(*old);
+	result_give(old, old[0], grown, sizeof(grown));
+	ok(old[0] == 3 * sizeof(*old) && old[1] == 1 && old[2] == 2,
+	   "a result of an older program: what it has room for, and its size stays");
+	memset(newer, 0xa5, 7 * sizeof(*newer));
+	newer[0] = 7 * sizeof(*newer);
+	result_give(newer, newer[0], grown, sizeof(grown));
+	ok(newer[0] == 7 * sizeof(*newer) && newer[4] == 4 && !newer[5] && !newer[6],
+	   "a result of a newer program");
+	result_copy(old, 2 * sizeof(*old), grown, sizeof(grown));
+	ok(old[0] == 40 && old[1] == 1 && old[2] == 2, "an entry without a size of its own");
+	free(old);
+	free(newer);
+}
+
 /* ---- layouts ---- */
 
 static void test_layout(void)
@@ -330,7 +554,7 @@ static void test_layout(void)
 	struct nnhal_model m = f.model;
 	struct nnhal_request q = r.request;
 	struct nnhal_request *requests[] = { &q };
-	struct nnhal_burst_result result = { 0 };
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 	struct nnhal_prepared_model *prepared;
 	struct nnhal_diag diag = { "" };
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
@@ -401,6 +625,10 @@ int main(void)
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		test_options(&calls[i]);
 	test_reserved();
+	for (i = 0; i < sizeof(result_calls) / sizeof(result_calls[0]); i++)
+		test_results(&result_calls[i]);
+	test_profile_entries();
+	test_older_results();
 	test_layout();
 	nnhal_burst_controller_destroy(controller);
 	nnhal_burst_server_destroy(server);

@@ -168,7 +168,7 @@ static enum nnhal_status try_execute_async(void)
 static enum nnhal_status try_burst(void)
 {
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
-	struct nnhal_burst_result outcome = { 0 };
+	struct nnhal_burst_result outcome = NNHAL_BURST_RESULT_INIT;
 	unsigned int left = countdown;
 	struct nnhal_burst *burst;
 	enum nnhal_status status;

@@ -103,7 +103,7 @@ static void expect_result(const char *what, const struct nnhal_prepare_options *
 static void test_valid(void)
 {
 	struct nnhal_prepare_options o = options();
-	struct nnhal_ext_prepared_model_info info;
+	struct nnhal_ext_prepared_model_info info = NNHAL_EXT_PREPARED_MODEL_INFO_INIT;
 	struct nnhal_prepared_model *model = NULL;
 
 	make_add_relu(&f);
@@ -121,7 +121,6 @@ static void test_valid(void)
 
 	make_chain(&f, 10);
 	ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model), "chain of 10");
-	memset(&info, 0, sizeof(info));
 	ok(!nnhal_ext_get_prepared_model_info(model, &info) && info.num_operations == 10 &&
 	   info.num_inputs == 2 && info.num_outputs == 1 && info.image_size > 0,
 	   "facts: image of %llu bytes, %llu bytes of device memory",

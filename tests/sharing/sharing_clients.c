@@ -214,7 +214,7 @@ static void run_endless_in(unsigned int num)
 		atomic_fetch_add(&shared->work, 1);
 	}
 	for (i = 0;; i = (i + 1) % num) {
-		struct nnhal_burst_result result = { 0 };
+		struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 
 		status = nnhal_burst_wait(bursts[i], &result, 10000000);
 		if (status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT)
@@ -321,7 +321,7 @@ void run_bursts(int32_t points, unsigned int num, unsigned int depth, int32_t pr
 			give_up("burst", status);
 	}
 	for (i = 0;; i = (i + 1) % num) {
-		struct nnhal_burst_result result = { 0 };
+		struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
 
 		status = nnhal_burst_wait(bursts[i], &result, num == 1 ? UINT64_MAX : 200000);
 		if (status == NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT)

@@ -55,4 +55,37 @@ static inline bool options_read(void *to, const void *from, const void *defaults
 	return options_read_other(to, from, defaults, size, first);
 }
 
+/*
+ * Structures that a call fills in begin with their size as well. @first: bytes of the first
+ * version. False: the caller's is smaller, or its size is none that a structure has.
+ */
+static inline bool result_size_is_valid(const void *result, size_t first)
+{
+	size_t given;
+
+	memcpy(&given, result, sizeof(given));
+	return given >= first && given <= OPTIONS_MOST && !(given % sizeof(given));
+}
+
+/* Entry of an array; the first one says how far they are apart. */
+static inline void *result_entry(void *array, uint32_t i)
+{
+	size_t given;
+
+	memcpy(&given, array, sizeof(given));
+	return (uint8_t *)array + i * given;
+}
+
+/* What the caller's structure has beyond that of this library is zero. */
+static inline void result_clear_surplus(void *result, size_t given, size_t size)
+{
+	if (unlikely(given > size))
+		memset((uint8_t *)result + size, 0, given - size);
+}
+
+/* Give the caller, who has room for @given bytes, a structure of @size bytes. */
+void result_copy(void *to, size_t given, const void *from, size_t size);
+/* The same but for the size with which the caller's structure begins. */
+void result_give(void *to, size_t given, const void *from, size_t size);
+
 #endif /* NNHAL_BASE_H */

@@ -67,6 +67,11 @@ enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
 	return submit_each(burst, requests, tags, num, options, flags, count);
 }
 
+static inline bool size_is_valid(const struct nnhal_burst_result *results)
+{
+	return result_size_is_valid(results, SIZE_UP_TO(struct nnhal_burst_result, timing));
+}
+
 hot_inline enum nnhal_status wait_for(struct nnhal_burst *burst,
 				      struct nnhal_burst_result *results, uint32_t min,
 				      uint32_t max, uint64_t timeout_ns, uint32_t *count)
@@ -89,7 +94,7 @@ enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst
 {
 	uint32_t count = 0;
 
-	if (unlikely(!burst || !result))
+	if (unlikely(!burst || !result || !size_is_valid(result)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	return wait_for(burst, result, 1, 1, timeout_ns, &count);
 }
@@ -101,7 +106,7 @@ enum nnhal_status nnhal_burst_wait_many(struct nnhal_burst *burst,
 	if (unlikely(!count))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	*count = 0;
-	if (unlikely(!burst || !results || !min || min > max))
+	if (unlikely(!burst || !results || !min || min > max || !size_is_valid(results)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	return wait_for(burst, results, min, max, timeout_ns, count);
 }

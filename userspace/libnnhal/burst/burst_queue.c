@@ -274,9 +274,12 @@ enum nnhal_status burst_queue_submit(struct nnhal_burst *b,
 	return submit_all(b, requests, tags, num, NULL, true, block, count);
 }
 
-/* Give a result to the caller. Caller holds the lock, which may be dropped meanwhile. */
+/*
+ * Give a result to the caller, whose structure has @size bytes. Caller holds the lock, which may be
+ * dropped meanwhile.
+ */
 hot_inline void give_result(struct nnhal_burst *b, struct burst_request *r,
-			    struct nnhal_burst_result *result)
+			    struct nnhal_burst_result *result, size_t size)
 {
 	struct outcome out;
 
@@ -291,6 +294,7 @@ hot_inline void give_result(struct nnhal_burst *b, struct burst_request *r,
 		result->num_output_shapes = out.num_shapes;
 		result->timing = out.timing;
 	}
+	result_clear_surplus(result, size, sizeof(*result));
 	b->num_submitted--;
 	burst_put_request(b, r);
 }
@@ -337,7 +341,7 @@ enum nnhal_status burst_queue_wait(struct nnhal_burst *b, struct nnhal_burst_res
 	do {
 		before = n;
 		while (n < max && (r = burst_next_result(b)))
-			give_result(b, r, &results[n++]);
+			give_result(b, r, result_entry(results, n++), results->size);
 		/* Another thread took the result: stop spinning, sleep. */
 		if (unlikely(waited && n == before))
 			limit = 0;

@@ -12,6 +12,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "burst/burst_places.h"
@@ -112,7 +113,7 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 }
 
 /* Hand out the oldest result. Caller holds the lock. */
-static void take_result(struct nnhal_burst *b, struct nnhal_burst_result *result)
+static void take_result(struct nnhal_burst *b, struct nnhal_burst_result *result, size_t size)
 {
 	struct burst_request *r = burst_take_result(b);
 
@@ -123,6 +124,7 @@ static void take_result(struct nnhal_burst *b, struct nnhal_burst_result *result
 	if (result->output_shapes && r->outcome.num_shapes)
 		memcpy(result->output_shapes, r->shapes,
 		       r->outcome.num_shapes * sizeof(*r->shapes));
+	result_clear_surplus(result, size, sizeof(*result));
 	b->num_submitted--;
 	burst_put_request(b, r);
 }
@@ -137,7 +139,7 @@ enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_re
 	pthread_mutex_lock(&b->lock);
 	for (;;) {
 		while (n < max && b->results)
-			take_result(b, &results[n++]);
+			take_result(b, result_entry(results, n++), results->size);
 		if (n >= min || !b->num_submitted || monotonic_ns() >= until_ns)
 			break;
 		burst_sleep(b, until_ns);

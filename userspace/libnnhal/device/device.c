@@ -31,8 +31,8 @@
 static void add_info(struct nnhal_device_info *infos, uint32_t max, uint32_t *count,
 		     const struct nnhal_device_info *info)
 {
-	if (infos && *count < max)
-		infos[*count] = *info;
+	if (*count < max)
+		result_give(result_entry(infos, *count), infos->size, info, sizeof(*info));
 	(*count)++;
 }
 
@@ -46,6 +46,10 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
 	diag_clear(diag);
 	if (!count || (max && !infos)) {
 		diag_set(diag, "NULL pointer for the result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (max && !result_size_is_valid(infos, SIZE_UP_TO(struct nnhal_device_info, reserved))) {
+		diag_set(diag, "size of %zu, expected %zu", infos->size, sizeof(*infos));
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	*count = 0;
@@ -354,9 +358,11 @@ const char *nnhal_device_name(const struct nnhal_device *device)
 enum nnhal_status nnhal_device_get_capabilities(struct nnhal_device *device,
 						struct nnhal_capabilities *capabilities)
 {
-	if (!device || !capabilities)
+	if (!device || !capabilities ||
+	    !result_size_is_valid(capabilities, SIZE_UP_TO(struct nnhal_capabilities, reserved)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	*capabilities = device->capabilities;
+	result_give(capabilities, capabilities->size, &device->capabilities,
+		    sizeof(device->capabilities));
 	return NNHAL_STATUS_NONE;
 }
 
@@ -364,16 +370,20 @@ enum nnhal_status nnhal_device_get_capabilities_1_1(struct nnhal_device *device,
 						    struct nnhal_capabilities_1_1 *capabilities)
 {
 	const struct nnhal_capabilities *caps;
+	struct nnhal_capabilities_1_1 old;
 
-	if (!device || !capabilities)
+	if (!device || !capabilities ||
+	    !result_size_is_valid(capabilities,
+				  SIZE_UP_TO(struct nnhal_capabilities_1_1,
+					     relaxed_float32_to_float16_performance)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	caps = &device->capabilities;
-	capabilities->float32_performance =
+	old.float32_performance =
 		nnhal_operand_performance_lookup(caps, NNHAL_OPERAND_TENSOR_FLOAT32);
-	capabilities->quantized8_performance =
+	old.quantized8_performance =
 		nnhal_operand_performance_lookup(caps, NNHAL_OPERAND_TENSOR_QUANT8_ASYMM);
-	capabilities->relaxed_float32_to_float16_performance =
-		caps->relaxed_float32_to_float16_tensor;
+	old.relaxed_float32_to_float16_performance = caps->relaxed_float32_to_float16_tensor;
+	result_give(capabilities, capabilities->size, &old, sizeof(old));
 	return NNHAL_STATUS_NONE;
 }
 

@@ -26,6 +26,39 @@
 #include "memory/memory_private.h"
 #include "model/model_image.h"
 
+/* Can the results of a run be written to what the options point to? */
+static bool results_are_valid(const struct nnhal_execute_options *options)
+{
+	const struct nnhal_ext_profile *profile = options->profile;
+	const struct nnhal_ext_work *work = options->work;
+
+	if (profile &&
+	    (!result_size_is_valid(profile, SIZE_UP_TO(struct nnhal_ext_profile, exec_ns)) ||
+	     (profile->max_entries &&
+	      !result_size_is_valid(&profile->entry_size,
+				    SIZE_UP_TO(struct nnhal_ext_profile_entry, output_bytes)))))
+		return false;
+	return !work || result_size_is_valid(work, SIZE_UP_TO(struct nnhal_ext_work, reserved));
+}
+
+/* No result: zero. */
+static void clear_results(const struct nnhal_execute_options *options)
+{
+	static const struct nnhal_ext_work no_work;
+	struct nnhal_ext_profile none;
+
+	if (options->profile) {
+		none = (struct nnhal_ext_profile){
+			.entry_size = options->profile->entry_size,
+			.entries = options->profile->entries,
+			.max_entries = options->profile->max_entries,
+		};
+		result_give(options->profile, options->profile->size, &none, sizeof(none));
+	}
+	if (options->work)
+		result_give(options->work, options->work->size, &no_work, sizeof(no_work));
+}
+
 enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 				       const struct nnhal_execute_options *from)
 {
@@ -36,13 +69,16 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 			  SIZE_UP_TO(struct nnhal_execute_options, profile)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(to->diag);
-	if (to->profile) {
-		to->profile->num_entries = 0;
-		to->profile->queue_ns = 0;
-		to->profile->exec_ns = 0;
+	if (unlikely(to->profile || to->work)) {
+		if (!results_are_valid(to)) {
+			diag_set(to->diag, "size of a profile or of work: expected %zu, %zu, %zu",
+				 sizeof(struct nnhal_ext_profile),
+				 sizeof(struct nnhal_ext_profile_entry),
+				 sizeof(struct nnhal_ext_work));
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+		}
+		clear_results(to);
 	}
-	if (to->work)
-		*to->work = (struct nnhal_ext_work) { 0 };
 	if (to->measure != NNHAL_MEASURE_NO && to->measure != NNHAL_MEASURE_YES) {
 		diag_set(to->diag, "measure %d, expected 0 or 1", to->measure);
 		return NNHAL_STATUS_INVALID_ARGUMENT;

@@ -13,6 +13,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
 #include "base/diag.h"
 #include "base/hal_version.h"
 #include "base/monotonic.h"
@@ -199,6 +200,7 @@ static uint32_t operation_type(uint32_t opcode)
 static void read_profile(struct execution *e, const struct nnpu_args_header *header)
 {
 	struct nnhal_ext_profile *profile = e->options.profile;
+	struct nnhal_ext_profile_entry entry;
 	const struct nnpu_profile *records;
 	uint32_t i, n, command;
 
@@ -214,7 +216,7 @@ static void read_profile(struct execution *e, const struct nnpu_args_header *hea
 		n = profile->max_entries;
 	for (i = 0; i < n; i++) {
 		command = le32toh(records[i].command);
-		profile->entries[i] = (struct nnhal_ext_profile_entry){
+		entry = (struct nnhal_ext_profile_entry){
 			.operation = command < e->model->num_commands
 				     ? e->model->command_origins[command].operation : UINT32_MAX,
 			.operation_type = operation_type(le32toh(records[i].opcode)),
@@ -222,8 +224,21 @@ static void read_profile(struct execution *e, const struct nnpu_args_header *hea
 			.exec_ns = le64toh(records[i].exec_ns),
 			.output_bytes = le64toh(records[i].bytes),
 		};
+		result_copy((uint8_t *)profile->entries + i * profile->entry_size,
+			    profile->entry_size, &entry, sizeof(entry));
 	}
 	profile->num_entries = n;
+}
+
+static void read_work(struct nnhal_ext_work *to, const struct nnpu_args_header *header)
+{
+	const struct nnhal_ext_work work = {
+		.inferences = le16toh(header->inferences),
+		.allocations = le16toh(header->allocations),
+		.copies = le16toh(header->copies),
+	};
+
+	result_give(to, to->size, &work, sizeof(work));
 }
 
 /* The job did not end on the device: take the status from its fence. */
@@ -284,11 +299,7 @@ static struct outcome execution_end(struct execution *e, int error)
 		if (e->options.profile)
 			read_profile(e, &header);
 		if (e->options.work)
-			*e->options.work = (struct nnhal_ext_work) {
-				.inferences = le16toh(header.inferences),
-				.allocations = le16toh(header.allocations),
-				.copies = le16toh(header.copies),
-			};
+			read_work(e->options.work, &header);
 		if (e->options.measure == NNHAL_MEASURE_YES)
 			timing_of(&out.timing, e->start_ns, monotonic_ns(),
 				  le64toh(header.exec_ns));

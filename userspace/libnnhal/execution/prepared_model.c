@@ -8,6 +8,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
 #include "device/device_private.h"
 #include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
@@ -43,12 +44,19 @@ enum nnhal_status
 nnhal_ext_get_prepared_model_info(const struct nnhal_prepared_model *model,
 				  struct nnhal_ext_prepared_model_info *info)
 {
-	if (!model || !info)
+	struct nnhal_ext_prepared_model_info facts;
+
+	if (!model || !info ||
+	    !result_size_is_valid(info, SIZE_UP_TO(struct nnhal_ext_prepared_model_info,
+						   reserved)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	info->device_memory = model->device_memory;
-	info->image_size = model->image_size;
-	info->num_operations = model->num_operations;
-	info->num_inputs = model->rules.num_inputs;
-	info->num_outputs = model->rules.num_outputs;
+	facts = (struct nnhal_ext_prepared_model_info){
+		.device_memory = model->device_memory,
+		.image_size = model->image_size,
+		.num_operations = model->num_operations,
+		.num_inputs = model->rules.num_inputs,
+		.num_outputs = model->rules.num_outputs,
+	};
+	result_give(info, info->size, &facts, sizeof(facts));
 	return NNHAL_STATUS_NONE;
 }

@@ -10,6 +10,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
 #include "base/diag.h"
 #include "base/status.h"
 #include "device/device_private.h"
@@ -88,8 +89,8 @@ static bool set_from_reports(struct nnhal_ext_operation_support *support,
 		if (fault)
 			in_block = fault;
 		if (origin->subgraph == MAIN_SUBGRAPH) {
-			set_from_report(&support[origin->operation], model, image, reports,
-					fault ? fault - 1 : c);
+			set_from_report(result_entry(support, origin->operation), model, image,
+					reports, fault ? fault - 1 : c);
 		} else if (origin->inner == UINT32_MAX) {
 			faults[c] = in_block;
 			in_block = 0;
@@ -182,7 +183,7 @@ enum nnhal_status check_operations(struct nnhal_device *device, const struct nnh
 		return status;
 	for (i = 0; support && i < image.num_operations; i++)
 		if (image.skips[i].reason)
-			set_from_skip(&support[i], model, &image.skips[i]);
+			set_from_skip(result_entry(support, i), model, &image.skips[i]);
 	if (image.num_commands)
 		status = check_image(device, model, &image, support, diag);
 	image_fini(&image);
@@ -210,9 +211,11 @@ static void refuse_all(struct nnhal_ext_operation_support *support, uint32_t num
 {
 	uint32_t i;
 
-	for (i = 0; i < num_support; i++)
-		set_unsupported(&support[i], NNHAL_EXT_OPERAND_NONE,
+	for (i = 0; i < num_support; i++) {
+		set_unsupported(result_entry(support, i), NNHAL_EXT_OPERAND_NONE,
 				"the model as a whole was refused");
+		result_clear_surplus(result_entry(support, i), support->size, sizeof(*support));
+	}
 }
 
 enum nnhal_status
@@ -224,11 +227,19 @@ nnhal_ext_get_operation_support(struct nnhal_device *device, const struct nnhal_
 	struct model_copy copy;
 
 	diag_clear(diag);
+	if (num_support && support &&
+	    !result_size_is_valid(support,
+				  SIZE_UP_TO(struct nnhal_ext_operation_support, reason))) {
+		diag_set(diag, "size of %zu, expected %zu", support->size, sizeof(*support));
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	if (!device || !model || (num_support && !support)) {
 		diag_set(diag, "NULL pointer for device, model or result");
 		refuse_all(support, support ? num_support : 0);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
+	/* The surplus of each entry, whatever comes. */
+	refuse_all(support, num_support);
 	status = device_is_usable(device, diag) ? model_copy_init(&copy, model, diag)
 						: NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	if (!status) {
@@ -263,6 +274,7 @@ enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *dev
 		memset(supported, 0, num_supported * sizeof(*supported));
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
+	support->size = sizeof(*support);
 	status = nnhal_ext_get_operation_support(device, model, support, num_supported, diag);
 	for (i = 0; i < num_supported; i++)
 		supported[i] = support[i].supported;

@@ -11,7 +11,7 @@
 
 /*
  * Have the device check the operations of a valid model. @support has one entry per
- * operation, or is NULL. INVALID_ARGUMENT: an operation is malformed.
+ * operation, the first one with its size, or is NULL. INVALID_ARGUMENT: an operation is malformed.
  */
 enum nnhal_status check_operations(struct nnhal_device *device, const struct nnhal_model *model,
 				   struct nnhal_ext_operation_support *support,

@@ -70,6 +70,7 @@ static int burst_pipeline_open(struct bench *b, struct burst_pipeline *p, unsign
 		p->requests[i] = &p->r[i].request;
 		p->tags[i] = i;
 	}
+	p->results[0].size = sizeof(p->results[0]);
 	p->samples = calloc(PIPELINE_FACTOR * b->count / PIECE + PIECES, sizeof(*p->samples));
 	p->burst = p->samples ? open_burst(b, depth, UINT32_MAX) : NULL;
 	return p->burst ? 0 : -1;

@@ -11,7 +11,7 @@
 
 static int bench_synchronous(struct bench *b)
 {
-	struct nnhal_ext_profile profile = { .max_entries = 0 };
+	struct nnhal_ext_profile profile = NNHAL_EXT_PROFILE_INIT;
 	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
 	uint64_t device = 0, queue = 0, total = 0;
 	struct add_request r;

@@ -52,6 +52,8 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 	uint64_t size = 0;
 	uint32_t i;
 
+	job->times = (struct nnhal_ext_profile)NNHAL_EXT_PROFILE_INIT;
+	job->work = (struct nnhal_ext_work)NNHAL_EXT_WORK_INIT;
 	job->args = calloc(count, sizeof(*job->args));
 	job->outputs = calloc(model->num_outputs, sizeof(*job->outputs));
 	if (!job->args || !job->outputs)

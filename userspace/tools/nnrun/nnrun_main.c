@@ -204,7 +204,7 @@ static void warn_labels(const struct app *app)
 
 static int prepare(struct app *app, struct error *err)
 {
-	struct nnhal_ext_prepared_model_info info;
+	struct nnhal_ext_prepared_model_info info = NNHAL_EXT_PREPARED_MODEL_INFO_INIT;
 	const char *version = "";
 
 	app->prepared = prepare_model(app->device, &app->model, &app->tflite, err);

@@ -63,7 +63,7 @@ struct nnhal_device *open_device(const char *spec, struct error *err, const char
 
 int list_devices(FILE *stream, struct error *err, const char **advice)
 {
-	struct nnhal_device_info infos[MAX_DEVICES];
+	struct nnhal_device_info infos[MAX_DEVICES] = { NNHAL_DEVICE_INFO_INIT };
 	struct nnhal_diag diag = { "" };
 	enum nnhal_status status;
 	uint32_t count = 0;
@@ -115,6 +115,8 @@ get_support(struct nnhal_device *device, const struct hal_model *model, struct e
 		fail(err, "out of memory");
 		return NULL;
 	}
+	if (count)
+		support->size = sizeof(*support);
 	status = nnhal_ext_get_operation_support(device, &model->builder.model, support, count,
 						 &diag);
 	if (status == NNHAL_STATUS_NONE)

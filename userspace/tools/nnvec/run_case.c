@@ -110,6 +110,7 @@ static enum support get_support(struct runner *r, const struct nnhal_model *mode
 		failed(text, "no memory for a list of operations");
 		return SUPPORT_ERROR;
 	}
+	support->size = sizeof(*support);
 	status = nnhal_ext_get_operation_support(r->device, model, support, count, &diag);
 	r->lost |= is_lost(status);
 	if (status) {

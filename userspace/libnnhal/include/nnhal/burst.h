@@ -135,6 +135,7 @@ enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
 
 /**
  * struct nnhal_burst_result - a request that has ended
+ * @size: in: sizeof(struct nnhal_burst_result); of an array that of the first entry counts
  * @tag: as passed to nnhal_burst_submit()
  * @status: as nnhal_burst_execute() returns
  * @num_output_shapes: entries of @output_shapes
@@ -142,6 +143,7 @@ enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
  * @timing: as nnhal_burst_execute() gives
  */
 struct nnhal_burst_result {
+	size_t size;
 	uint64_t tag;
 	enum nnhal_status status;
 	uint32_t num_output_shapes;
@@ -149,16 +151,20 @@ struct nnhal_burst_result {
 	struct nnhal_timing timing;
 };
 
+#define NNHAL_BURST_RESULT_INIT \
+	{ sizeof(struct nnhal_burst_result), 0, NNHAL_STATUS_NONE, 0, NULL, \
+	  { NNHAL_NO_TIMING, NNHAL_NO_TIMING } }
+
 /**
  * nnhal_burst_wait() - take the next result of nnhal_burst_submit()
  * @burst: burst
- * @result: in: output_shapes; out: everything else; untouched unless the status is NONE
+ * @result: in: size, output_shapes; out: everything else; untouched unless the status is NONE
  * @timeout_ns: how long to wait at most, ns; 0: do not wait; UINT64_MAX: no limit
  *
  * Results come in order of completion. Each result is given to one caller.
  *
  * Return: NONE; MISSED_DEADLINE_TRANSIENT: none within @timeout_ns;
- * INVALID_ARGUMENT: nothing is in flight, or a NULL pointer; DEVICE_UNAVAILABLE:
+ * INVALID_ARGUMENT: nothing is in flight, a NULL pointer, or a wrong size; DEVICE_UNAVAILABLE:
  * in a child of fork().
  */
 enum nnhal_status nnhal_burst_wait(struct nnhal_burst *burst, struct nnhal_burst_result *result,

@@ -37,7 +37,12 @@ struct nnhal_execute_options;
 struct nnhal_memory;
 struct nnhal_prepared_model;
 
-/* ---- packets ---- */
+/*
+ * ---- packets ----
+ *
+ * They are those of the HAL 1.2 and do not change, and neither do the structures of the functions
+ * that make and parse them: requests, arguments and output shapes are of layout 0.
+ */
 
 /** enum nnhal_burst_request_kind - discriminator of FmqRequestDatum */
 enum nnhal_burst_request_kind {

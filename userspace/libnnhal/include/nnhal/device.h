@@ -35,22 +35,29 @@ struct nnhal_prepared_model;
 
 /**
  * struct nnhal_device_info - a device that nnhal_enumerate_devices() found
+ * @size: in: sizeof(struct nnhal_device_info); of an array that of the first entry counts
  * @name: name of the device; has exactly one '-', for example "nnpu-drm0"
  * @spec: what to pass to nnhal_device_open()
  * @path: device node; empty for the in-process device
  * @status: NONE if the device can be opened, else the status of opening it
  *	(NO_PERMISSION)
+ * @reserved: zero
  */
 struct nnhal_device_info {
+	size_t size;
 	char name[NNHAL_NAME_SIZE];
 	char spec[NNHAL_NAME_SIZE];
 	char path[NNHAL_NAME_SIZE];
 	enum nnhal_status status;
+	uint32_t reserved;
 };
+
+#define NNHAL_DEVICE_INFO_INIT \
+	{ sizeof(struct nnhal_device_info), "", "", "", NNHAL_STATUS_NONE, 0 }
 
 /**
  * nnhal_enumerate_devices() - list the devices of this machine
- * @infos: room for @max entries; may be NULL if @max is 0
+ * @infos: out: room for @max entries; may be NULL if @max is 0
  * @max: entries of @infos
  * @count: out: devices found; may be larger than @max
  * @diag: says why there is no hardware device, if so; may be NULL
@@ -61,7 +68,7 @@ struct nnhal_device_info {
  * Return: NONE if there is at least one hardware device; else NO_DEVICE (driver
  * loaded, no device) or NO_DRIVER (driver not loaded), with @infos and @count
  * valid all the same, or RESOURCE_EXHAUSTED_* (no memory or descriptor to look for devices);
- * INVALID_ARGUMENT.
+ * INVALID_ARGUMENT (a NULL pointer, a wrong size).
  */
 enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint32_t max,
 					  uint32_t *count, struct nnhal_diag *diag);
@@ -104,7 +111,7 @@ const char *nnhal_device_name(const struct nnhal_device *device);
  * @device: device
  * @capabilities: out
  *
- * Return: NONE or INVALID_ARGUMENT (a NULL pointer).
+ * Return: NONE or INVALID_ARGUMENT (a NULL pointer, a wrong size).
  */
 enum nnhal_status nnhal_device_get_capabilities(struct nnhal_device *device,
 						struct nnhal_capabilities *capabilities);
@@ -114,7 +121,7 @@ enum nnhal_status nnhal_device_get_capabilities(struct nnhal_device *device,
  * @device: device
  * @capabilities: out
  *
- * Return: NONE or INVALID_ARGUMENT (a NULL pointer).
+ * Return: NONE or INVALID_ARGUMENT (a NULL pointer, a wrong size).
  */
 enum nnhal_status nnhal_device_get_capabilities_1_1(struct nnhal_device *device,
 						    struct nnhal_capabilities_1_1 *capabilities);

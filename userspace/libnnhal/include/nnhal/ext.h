@@ -20,6 +20,7 @@ extern "C" {
 
 /**
  * struct nnhal_ext_operation_support - the device's verdict on one operation
+ * @size: in: sizeof(struct nnhal_ext_operation_support); that of the first entry counts
  * @supported: as nnhal_device_get_supported_operations() reports it
  * @operand: the operand at fault: its position among the operands of the operation,
  *	inputs first, or NNHAL_EXT_OPERAND_NONE
@@ -27,12 +28,16 @@ extern "C" {
  *	@supported. For IF and WHILE it may name an operation of a subgraph.
  */
 struct nnhal_ext_operation_support {
+	size_t size;
 	bool supported;
 	uint32_t operand;
 	char reason[NNHAL_EXT_TEXT_SIZE];
 };
 
 #define NNHAL_EXT_OPERAND_NONE	UINT32_MAX
+
+#define NNHAL_EXT_OPERATION_SUPPORT_INIT \
+	{ sizeof(struct nnhal_ext_operation_support), false, NNHAL_EXT_OPERAND_NONE, "" }
 
 /**
  * nnhal_ext_get_operation_support() - getSupportedOperations with reasons
@@ -43,7 +48,7 @@ struct nnhal_ext_operation_support {
  * @num_support: entries of @support: the number of operations
  * @diag: filled in after an error; may be NULL
  *
- * Return: as nnhal_device_get_supported_operations().
+ * Return: as nnhal_device_get_supported_operations(); INVALID_ARGUMENT for a wrong size.
  */
 enum nnhal_status
 nnhal_ext_get_operation_support(struct nnhal_device *device,
@@ -72,10 +77,12 @@ struct nnhal_ext_profile_entry {
 
 /**
  * struct nnhal_ext_profile - where the time of one execution went
- * @max_entries: in: entries of @entries
- * @num_entries: out: entries filled in, at most @max_entries
+ * @size: in: sizeof(struct nnhal_ext_profile)
+ * @entry_size: in: sizeof(struct nnhal_ext_profile_entry); not read if @max_entries is 0
  * @entries: in: room for the entries. One per operation of the model and its referenced
  *	subgraphs is enough; if there are fewer, they hold the operations that ran first
+ * @max_entries: in: entries of @entries
+ * @num_entries: out: entries filled in, at most @max_entries
  * @queue_ns: out: time in the device's queue before the start, ns
  * @exec_ns: out: time of execution on the device, ns
  *
@@ -84,19 +91,28 @@ struct nnhal_ext_profile_entry {
  * time of its own, also if @max_entries is 0.
  */
 struct nnhal_ext_profile {
+	size_t size;
+	size_t entry_size;
+	struct nnhal_ext_profile_entry *entries;
 	uint32_t max_entries;
 	uint32_t num_entries;
-	struct nnhal_ext_profile_entry *entries;
 	uint64_t queue_ns;
 	uint64_t exec_ns;
 };
 
+/* Without entries: the two times only. */
+#define NNHAL_EXT_PROFILE_INIT \
+	{ sizeof(struct nnhal_ext_profile), sizeof(struct nnhal_ext_profile_entry), NULL, 0, 0, \
+	  0, 0 }
+
 /**
  * struct nnhal_ext_work - what the device did in one execution besides the operations
+ * @size: in: sizeof(struct nnhal_ext_work)
  * @inferences: out: operations whose output shapes were found while it ran
  * @allocations: out: allocations of device memory for it
  * @copies: out: tensors copied in device memory other than by operations; inputs
  *	and outputs that are transferred from and to memory of the host are not counted
+ * @reserved: out: zero
  *
  * struct nnhal_execute_options.work points here. The structure is filled in only if the
  * execution ends with NONE; otherwise it is zero. A model without unknown dimensions and
@@ -104,33 +120,44 @@ struct nnhal_ext_profile {
  * device does this work when it prepares the model. The value 65535 means 65535 or more.
  */
 struct nnhal_ext_work {
+	size_t size;
 	uint32_t inferences;
 	uint32_t allocations;
 	uint32_t copies;
+	uint32_t reserved;
 };
+
+#define NNHAL_EXT_WORK_INIT	{ sizeof(struct nnhal_ext_work), 0, 0, 0, 0 }
 
 /**
  * struct nnhal_ext_prepared_model_info - facts about a prepared model
+ * @size: in: sizeof(struct nnhal_ext_prepared_model_info)
  * @device_memory: bytes of device memory the loaded program takes
  * @image_size: bytes of the program image that was loaded
  * @num_operations: operations of the main subgraph
  * @num_inputs: inputs of the main subgraph
  * @num_outputs: outputs of the main subgraph
+ * @reserved: zero
  */
 struct nnhal_ext_prepared_model_info {
+	size_t size;
 	uint64_t device_memory;
 	uint64_t image_size;
 	uint32_t num_operations;
 	uint32_t num_inputs;
 	uint32_t num_outputs;
+	uint32_t reserved;
 };
+
+#define NNHAL_EXT_PREPARED_MODEL_INFO_INIT \
+	{ sizeof(struct nnhal_ext_prepared_model_info), 0, 0, 0, 0, 0, 0 }
 
 /**
  * nnhal_ext_get_prepared_model_info() - facts about a prepared model
  * @model: prepared model
  * @info: out
  *
- * Return: NONE or INVALID_ARGUMENT (a NULL pointer).
+ * Return: NONE or INVALID_ARGUMENT (a NULL pointer, a wrong size).
  */
 enum nnhal_status
 nnhal_ext_get_prepared_model_info(const struct nnhal_prepared_model *model,

@@ -40,6 +40,8 @@ struct nnhal_ext_work;
  *	it, @profile and @work until the callback has returned
  * @profile: out: time of each operation, see nnhal/ext.h; may be NULL
  * @work: out: what the device did besides the operations, see nnhal/ext.h; may be NULL
+ *
+ * If @profile or @work has a wrong size, the call ends with INVALID_ARGUMENT, and neither is written.
  */
 struct nnhal_execute_options {
 	size_t size;

@@ -10,6 +10,13 @@
  *
  * The library never writes to structures passed as const and keeps no pointer
  * to them after a call has returned, asynchronous launches included.
+ *
+ * Structures that a call fills in begin with their size, which the caller sets, with the ..._INIT
+ * macros for example. The library writes nothing beyond it. Fields that the library does not know
+ * become zero. The size of the first entry of an array is that of all entries; the others are not
+ * read. A size that is below that of the first version of the structure, above 4096, or no multiple
+ * of sizeof(size_t) gives INVALID_ARGUMENT, and nothing is written. Structures without a size do not
+ * grow, but for those that have a layout (enum nnhal_hal_version).
  */
 #ifndef NNHAL_TYPES_H
 #define NNHAL_TYPES_H
@@ -37,6 +44,9 @@ extern "C" {
  * layout 0. If one of these structures grows, later headers put a new layout into the numbers
  * here; libraries go on reading the older ones. A layout that a library does not know gives
  * INVALID_ARGUMENT, and the library follows no pointer of the structure.
+ *
+ * The layout of a request is also that of what its execution gives: struct nnhal_output_shape,
+ * struct nnhal_timing.
  */
 enum nnhal_hal_version {
 	NNHAL_HAL_LATEST = 0,
@@ -541,34 +551,47 @@ struct nnhal_operand_performance {
 
 /**
  * struct nnhal_capabilities - Capabilities (1.3)
+ * @size: in: sizeof(struct nnhal_capabilities)
  * @relaxed_float32_to_float16_scalar: relaxedFloat32toFloat16PerformanceScalar
  * @relaxed_float32_to_float16_tensor: relaxedFloat32toFloat16PerformanceTensor
  * @num_operand_performance: valid entries of @operand_performance
  * @operand_performance: strictly ascending types, no SUBGRAPH
  * @if_performance: ifPerformance
  * @while_performance: whilePerformance
+ * @reserved: zero
  */
 struct nnhal_capabilities {
+	size_t size;
 	struct nnhal_performance_info relaxed_float32_to_float16_scalar;
 	struct nnhal_performance_info relaxed_float32_to_float16_tensor;
 	uint32_t num_operand_performance;
 	struct nnhal_operand_performance operand_performance[NNHAL_MAX_OPERAND_PERFORMANCE];
 	struct nnhal_performance_info if_performance;
 	struct nnhal_performance_info while_performance;
+	uint32_t reserved;
 };
+
+#define NNHAL_CAPABILITIES_INIT \
+	{ sizeof(struct nnhal_capabilities), { 0, 0 }, { 0, 0 }, 0, { { 0, { 0, 0 } } }, \
+	  { 0, 0 }, { 0, 0 }, 0 }
 
 /**
  * struct nnhal_capabilities_1_1 - Capabilities of 1.0 and 1.1
+ * @size: in: sizeof(struct nnhal_capabilities_1_1)
  * @float32_performance: float32Performance
  * @quantized8_performance: quantized8Performance
  * @relaxed_float32_to_float16_performance: relaxedFloat32toFloat16Performance
  *	(1.1 only)
  */
 struct nnhal_capabilities_1_1 {
+	size_t size;
 	struct nnhal_performance_info float32_performance;
 	struct nnhal_performance_info quantized8_performance;
 	struct nnhal_performance_info relaxed_float32_to_float16_performance;
 };
+
+#define NNHAL_CAPABILITIES_1_1_INIT \
+	{ sizeof(struct nnhal_capabilities_1_1), { 0, 0 }, { 0, 0 }, { 0, 0 } }
 
 /**
  * struct nnhal_extension_operand_type - Extension.OperandTypeInformation (1.2)

@@ -98,7 +98,7 @@ uint32_t nnhal_align_bytes_needed(uint32_t index, size_t length);
 /**
  * nnhal_operand_performance_init() - nonExtensionOperandPerformance
  * @capabilities: out: operand_performance gets one entry for each base and OEM type
- *	of the version except SUBGRAPH, ascending
+ *	of the version except SUBGRAPH, ascending. No size need be set
  * @hal_version: NNHAL_HAL_1_2 or later
  * @info: figures of every entry
  */
