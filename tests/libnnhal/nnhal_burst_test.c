@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@
 
 #include <nnpu_hw.h>
 
+#include "base/monotonic.h"
 #include "burst/burst_private.h"
 #include "nnhal_fixture.h"
 
@@ -778,6 +780,56 @@ static void test_room(void)
 	many_fini(&m);
 }
 
+/* Takes the only result when nobody needs it to stay any more, or after long. */
+static void *late_taker(void *data)
+{
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 20;
+	sem_timedwait(data, &until);
+	return (void *)(uintptr_t)nnhal_burst_wait(burst, &result, FOREVER);
+}
+
+/* Whoever waits for room waits no longer than his deadline. */
+static void test_room_deadline(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	enum nnhal_status status, many_status;
+	const struct nnhal_request *requests[1];
+	const uint64_t tag = 7;
+	uint32_t count = 9;
+	static struct many m;
+	pthread_t thread;
+	void *failed;
+	sem_t done;
+
+	nnhal_burst_unref(burst);
+	burst = create(1, UINT32_MAX, 0);
+	many_init(&m);
+	requests[0] = &m.request[1];
+	sem_init(&done, 0, 0);
+	ok(!nnhal_burst_submit(burst, &m.request[0], NULL, 0, 0), "all there is room for");
+	pthread_create(&thread, NULL, late_taker, &done);
+	o.diag = &r.diag;
+	o.has_deadline = true;
+	o.deadline_ns = monotonic_ns() + 20000000;
+	status = nnhal_burst_submit(burst, &m.request[1], &o, 1, 0);
+	ok(status == NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT && r.diag.message[0],
+	   "E20 no room before the deadline: %s: %s", nnhal_status_name((int)status),
+	   r.diag.message);
+	many_status = nnhal_burst_submit_many(burst, requests, &tag, 1, &o, 0, &count);
+	ok(many_status == NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT && !count,
+	   "E20 the same for many: %s", nnhal_status_name((int)many_status));
+	sem_post(&done);
+	pthread_join(thread, &failed);
+	ok(!failed && !nnhal_burst_execute(burst, &m.request[2], NULL, NULL, NULL, NULL),
+	   "the burst goes on");
+	sem_destroy(&done);
+	many_fini(&m);
+}
+
 /* ---- threads ---- */
 
 struct worker {
@@ -1436,6 +1488,7 @@ static const struct {
 	{ "last_result", test_last_result },
 	{ "measured", test_measured },
 	{ "room", test_room },
+	{ "room_deadline", test_room_deadline },
 	{ "threads", test_threads },
 	{ "many_bursts", test_many_bursts },
 	{ "cache", test_cache },

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/diag.h"
+#include "base/monotonic.h"
 #include "burst/burst_begin.h"
 #include "burst/burst_private.h"
 #include "burst/burst_ring.h"
@@ -19,9 +20,10 @@ static bool has_room(const struct nnhal_burst *b, bool is_submitted)
 	return b->free && !(is_submitted && b->num_submitted >= b->depth);
 }
 
-/* Wait for a free place; a status if there will be none. Caller holds the lock. */
+/* Wait for a free place; a status if there will be none in time. Caller holds the lock. */
 static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_submitted,
-						 bool block, struct nnhal_diag *diag)
+						 bool block, uint64_t until_ns,
+						 struct nnhal_diag *diag)
 {
 	/* Room comes from requests that end, so the device must know of all of them. */
 	burst_announce(b);
@@ -35,7 +37,11 @@ static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_
 			diag_set(diag, "%u requests in flight", b->depth);
 			return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		}
-		burst_doze(b, UINT64_MAX);
+		if (deadline_passed(true, until_ns)) {
+			diag_set(diag, "the deadline has passed: no room for the request");
+			return NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
+		}
+		burst_doze(b, until_ns);
 	}
 }
 
@@ -90,12 +96,13 @@ static struct burst_request *find_free(struct nnhal_burst *b, const struct nnhal
 /* The first guess was wrong: choose another place, after waiting for room. */
 struct burst_request *
 burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request, bool is_submitted,
-		   bool block, struct nnhal_diag *diag, enum nnhal_status *status)
+		   bool block, uint64_t until_ns, struct nnhal_diag *diag,
+		   enum nnhal_status *status)
 {
 	struct burst_request *r;
 
 	if (!has_room(b, is_submitted)) {
-		*status = wait_for_room(b, is_submitted, block, diag);
+		*status = wait_for_room(b, is_submitted, block, until_ns, diag);
 		if (*status)
 			return NULL;
 	}

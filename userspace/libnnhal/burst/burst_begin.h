@@ -23,7 +23,7 @@ cold_path enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct bur
 cold_path void burst_set_late(struct burst_request *r, struct nnhal_diag *diag);
 __attribute__((noinline)) struct burst_request *
 burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request,
-		   bool is_submitted, bool block, struct nnhal_diag *diag,
+		   bool is_submitted, bool block, uint64_t until_ns, struct nnhal_diag *diag,
 		   enum nnhal_status *status);
 
 /*
@@ -57,9 +57,14 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 	r = *b->guess;
 	if (unlikely(r->origin != request || !(b->free & r->bit) ||
 		     (is_submitted && b->num_submitted >= b->depth))) {
-		r = burst_choose_place(b, request, is_submitted, block, diag, &status);
+		r = burst_choose_place(b, request, is_submitted, block,
+				       flags & REQUEST_DEADLINE ? deadline_ns : UINT64_MAX, diag,
+				       &status);
 		if (unlikely(!r))
 			return status;
+		/* It may have passed while there was no room. */
+		if (flags & REQUEST_DEADLINE)
+			late = deadline_passed(true, deadline_ns);
 	}
 	b->guess = &r->follower;
 	b->free ^= r->bit;

@@ -86,7 +86,12 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 			diag_set(diag, "%u requests in flight", b->depth);
 			return request_status(NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, request);
 		}
-		burst_sleep(b, UINT64_MAX);
+		if (deadline_passed(o.has_deadline, o.deadline_ns)) {
+			pthread_mutex_unlock(&b->lock);
+			diag_set(diag, "the deadline has passed: no room for the request");
+			return request_status(NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT, request);
+		}
+		burst_sleep(b, o.has_deadline ? o.deadline_ns : UINT64_MAX);
 	}
 	r = &b->requests[__builtin_ctzll(b->free)];
 	b->free &= ~r->bit;

@@ -102,10 +102,13 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
  * @tag: the result carries it
  * @flags: NNHAL_BURST_*
  *
+ * The function waits for room while as many submissions are in flight as the burst takes: until
+ * somebody takes a result, but no longer than the deadline of the request.
+ *
  * Return: NONE: nnhal_burst_wait() delivers the result, also if the deadline of the
  * request had passed. With any other status nothing was submitted:
- * RESOURCE_EXHAUSTED_TRANSIENT (NNHAL_BURST_NONBLOCK, and as many submissions are in
- * flight as the burst takes), or the status that refuses the request.
+ * RESOURCE_EXHAUSTED_TRANSIENT (NNHAL_BURST_NONBLOCK and no room),
+ * MISSED_DEADLINE_PERSISTENT (no room before the deadline), or the status that refuses the request.
  */
 enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
 				     const struct nnhal_request *request,
