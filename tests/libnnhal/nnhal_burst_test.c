@@ -10,6 +10,7 @@
  *                     factor in other loops; a multiple of 20 (default 400)
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdlib.h>
@@ -1044,6 +1045,34 @@ static void use_memory(uint32_t kind, int fd, uint64_t size, uint64_t offset)
 	r.map = nnhal_memory_map(memory, &r.diag);
 }
 
+/* Outputs that cannot be copied back: the shapes that were known are not given. */
+static void test_failed_copy(void)
+{
+	struct nnhal_burst_result result = { .size = sizeof(result), .output_shapes = r.shapes };
+	struct nnhal_output_shape before[ARRAY_SIZE(r.shapes)];
+	enum nnhal_status status;
+	int fd = memfd_create("read-only later", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		bail_out("memfd", NULL);
+	fresh_run(4);
+	use_memory(NNHAL_MEMORY_MMAP_FD, fd, 4096, 0);
+	ok(!execute_burst(NULL) && r.num_shapes == 1, "F02 a file that can be written");
+	ok(!fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), "and then cannot");
+	memset(r.shapes, 0x77, sizeof(r.shapes));
+	memcpy(before, r.shapes, sizeof(before));
+	status = nnhal_burst_execute(burst, &r.request, NULL, r.shapes, &r.num_shapes, NULL);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE && !r.num_shapes &&
+	   !memcmp(before, r.shapes, sizeof(before)),
+	   "F06 outputs that cannot be written: no shapes: %s", nnhal_status_name((int)status));
+	ok(!nnhal_burst_submit(burst, &r.request, NULL, 0, 0) &&
+	   !nnhal_burst_wait(burst, &result, FOREVER) &&
+	   result.status == NNHAL_STATUS_GENERAL_FAILURE && !result.num_output_shapes &&
+	   !memcmp(before, r.shapes, sizeof(before)), "F06 the same for a submission");
+	close(fd);
+	fresh_run(4);
+}
+
 static void test_copies(void)
 {
 	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
@@ -1080,6 +1109,7 @@ static void test_copies(void)
 	ok(same_everywhere(NULL) && r.map[RUN_OUTPUT(0) + 16] == 0xee,
 	   "F02 file at offset 5003, D10 only what was computed is written");
 	fclose(file);
+	test_failed_copy();
 }
 
 /*

@@ -64,6 +64,7 @@ static void test_sizes(void)
 	   "I03 size of an extension type is an error");
 	ok(nnhal_size_of_data(16, big, 2, &size) == NNHAL_STATUS_INVALID_ARGUMENT,
 	   "I03 size of an unknown type is an error");
+	ok(size == 99, "I03 an error leaves the size as it was");
 	ok(nnhal_size_of_data(0, NULL, 0, NULL) == NNHAL_STATUS_INVALID_ARGUMENT,
 	   "I03 no room for the size");
 	ok(nnhal_size_of_data_overflows(1, big, 2), "I03 2^32 bytes overflow");

@@ -88,21 +88,18 @@ enum nnhal_status nnhal_size_of_data(uint32_t type, const uint32_t *dimensions,
 
 	if (!size)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	*size = 0;
 	if (!bytes && type != NNHAL_OPERAND_SUBGRAPH && type != NNHAL_OPERAND_OEM)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (nnhal_operand_type_is_scalar(type)) {
 		*size = bytes;
 		return NNHAL_STATUS_NONE;
 	}
-	if (!num_dimensions)
-		return NNHAL_STATUS_NONE;
-	if (!dimensions || nnhal_size_of_data_overflows(bytes, dimensions, num_dimensions))
+	if (num_dimensions &&
+	    (!dimensions || nnhal_size_of_data_overflows(bytes, dimensions, num_dimensions)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	for (i = 0; i < num_dimensions; i++)
-		if (!dimensions[i])
-			return NNHAL_STATUS_NONE;
-	for (i = 0; i < num_dimensions; i++)
+	if (!num_dimensions)
+		bytes = 0;
+	for (i = 0; i < num_dimensions && bytes; i++)
 		bytes *= dimensions[i];
 	*size = bytes;
 	return NNHAL_STATUS_NONE;

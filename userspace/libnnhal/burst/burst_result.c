@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/monotonic.h"
@@ -16,21 +17,19 @@
 #include "transport/transport.h"
 
 /* Copy outputs from bounce buffers. Caller holds the lock, which is dropped meanwhile. */
-static void copy_outputs(struct nnhal_burst *b, struct burst_request *r,
-			 const struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+static void copy_outputs(struct nnhal_burst *b, struct burst_request *r, struct nnhal_diag *diag,
 			 struct outcome *out)
 {
 	pthread_mutex_unlock(&b->lock);
 	out->status = args_copy_outputs(&b->model->rules, r->resolved, r->pools, r->bindings,
-					shapes, diag);
+					r->shapes, diag);
 	pthread_mutex_lock(&b->lock);
 	if (out->status)
 		out->num_shapes = 0;
 }
 
-/* Status, shapes and times of a request. */
-static void judge(struct nnhal_burst *b, struct burst_request *r,
-		  struct nnhal_output_shape *shapes, struct nnhal_diag *diag,
+/* Status and times of a request, and its shapes in r->shapes. */
+static void judge(struct nnhal_burst *b, struct burst_request *r, struct nnhal_diag *diag,
 		  struct outcome *out)
 {
 	if (r->flags & REQUEST_PRESET) {
@@ -49,7 +48,7 @@ static void judge(struct nnhal_burst *b, struct burst_request *r,
 		if (out->status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
 			return;
 	}
-	if (!args_read_shapes(r->results, b->num_outputs, shapes)) {
+	if (!args_read_shapes(r->results, b->num_outputs, r->shapes)) {
 		out->status = NNHAL_STATUS_GENERAL_FAILURE;
 		return;
 	}
@@ -57,7 +56,7 @@ static void judge(struct nnhal_burst *b, struct burst_request *r,
 	if (out->status)
 		return;
 	if (r->flags & REQUEST_BOUNCE)
-		copy_outputs(b, r, shapes, diag, out);
+		copy_outputs(b, r, diag, out);
 	if (!out->status && (r->flags & REQUEST_MEASURE))
 		timing_of(&out->timing, r->start_ns,
 			  r->flags & REQUEST_SUBMITTED ? r->end_ns : monotonic_ns(), r->exec_ns);
@@ -69,10 +68,10 @@ void burst_conclude(struct nnhal_burst *b, struct burst_request *r,
 {
 	/* Not RUNNING any more, for threads that look while the lock is dropped. */
 	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
-	/* A caller of an older version does not expect its buffer to be written. */
-	if (!shapes || r->hal_version < NNHAL_HAL_1_2)
-		shapes = r->shapes;
 	*out = (struct outcome){ NNHAL_STATUS_NONE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
-	judge(b, r, shapes, diag, out);
+	judge(b, r, diag, out);
 	outcome_for_version(out, r->hal_version);
+	/* None after a failure, nor for a caller of an older version. */
+	if (shapes && out->num_shapes)
+		memcpy(shapes, r->shapes, out->num_shapes * sizeof(*shapes));
 }

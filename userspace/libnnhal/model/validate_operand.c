@@ -149,7 +149,7 @@ static bool check_data(const struct subgraph_check *c, uint32_t i, const struct 
 		       uint64_t size)
 {
 	const struct nnhal_data_location *loc = &op->location;
-	uint32_t expected;
+	uint32_t expected = 0;
 
 	if ((uint64_t)loc->offset + loc->length > size)
 		return FAIL(c, "operand %u: offset %u + length %u is beyond the %llu bytes there",

@@ -352,7 +352,7 @@ static bool check_output(const struct execution *e, uint32_t i, char *text)
 {
 	const struct value *v = &e->m->outputs[i];
 	struct nnhal_output_shape shape = { .num_dimensions = v->operand->rank };
-	uint32_t size;
+	uint32_t size = 0;
 
 	memcpy(shape.dimensions, v->operand->dims, sizeof(v->operand->dims));
 	if (has_shapes(e)) {

@@ -41,7 +41,8 @@ uint32_t nnhal_element_size(uint32_t type);
  * @type: type
  * @dimensions: sizes; not read for scalars
  * @num_dimensions: entries of @dimensions
- * @size: out: bytes; 0 for a tensor of unknown rank or with a dimension of 0
+ * @size: out: bytes; 0 for a tensor of unknown rank or with a dimension of 0; untouched after an
+ *	error
  *
  * Return: NONE; INVALID_ARGUMENT if @type belongs to an extension or is unknown, or if
  * the size needs more than 32 bits.
