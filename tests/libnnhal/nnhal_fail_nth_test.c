@@ -41,8 +41,9 @@ static atomic_int waits_to_fail;
 /* Mappings made less mappings released, by the library in any thread. */
 static atomic_int mappings;
 
-/* System calls until one fails in a thread that is not this one; whether one has. */
+/* System calls until one fails in a thread that is not this one; how; whether one has. */
 static atomic_int countdown_others;
+static atomic_int error_others;
 static atomic_bool failed_other;
 static __thread bool is_caller;
 
@@ -59,7 +60,7 @@ static bool fails_here(void)
 static bool fails(const char *call, unsigned long request, int only)
 {
 	if (fails_here()) {
-		errno = only ? only : ENOMEM;
+		errno = only ? only : atomic_load(&error_others);
 		return true;
 	}
 	if (!countdown || --countdown)
@@ -788,6 +789,7 @@ static enum nnhal_status try_server(void)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	o.spin_us = 0;
 	atomic_store(&failed_other, false);
+	atomic_store(&error_others, error);
 	atomic_store(&countdown_others, (int)nth);
 	status = nnhal_burst_serve(sv[1], by.model, NULL, &server);
 	if (!status)
@@ -893,11 +895,17 @@ static bool nothing_is_left(int maps, unsigned int fds)
 static void sweep(const struct call *c, int err)
 {
 	unsigned int floor = is_drm() ? c->floor_drm : c->floor_sim;
-	unsigned int n, hits = 0, wrong = 0, leaks = 0, harm = 0, fds = count_fds();
+	unsigned int n, hits = 0, wrong = 0, leaks = 0, harm = 0, fds;
 	enum nnhal_status status;
-	int maps = atomic_load(&mappings);
+	int maps;
 
 	error = err;
+	/* The first attempt may make things that stay; none of its calls fails. */
+	nth = 0;
+	status = c->attempt();
+	ok(!status && !failed, "%s without failures: %s", c->name, nnhal_status_name((int)status));
+	maps = atomic_load(&mappings);
+	fds = count_fds();
 	for (n = 1; n < 1000; n++) {
 		nth = n;
 		status = c->attempt();
@@ -907,8 +915,7 @@ static void sweep(const struct call *c, int err)
 				 nnhal_status_name((int)status));
 			wrong++;
 		}
-		/* The first attempt may make things that stay. */
-		if (n > 1 && !nothing_is_left(maps, fds)) {
+		if (!nothing_is_left(maps, fds)) {
 			tap_note("%s: %s (0x%lx) failed, number %u: %d mappings, %d descriptors more",
 				 c->name, failed_call ? failed_call : "nothing", failed_request, n,
 				 atomic_load(&mappings) - maps, (int)(count_fds() - fds));
