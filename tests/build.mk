@@ -38,10 +38,7 @@ endef
 # the sanitizers of these compilers do not start, or only now and then.
 RUN_UNDER = $(if $(SAN),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
-host-tests: $(HOST_TESTS) $(FUZZ_TESTS) $(PACE_TESTS)
-
-# Without the fuzzers.
-all-host-tests: $(HOST_TESTS)
+host-tests: $(HOST_TESTS)
 
 vm-tests: $(VM_TESTS)
 
@@ -53,10 +50,12 @@ pace-tests: $(PACE_TESTS)
 run-pace-tests: $(PACE_TESTS)
 	$(call run-tests,$(PACE_TESTS))
 
+fuzz-tests: $(FUZZ_TESTS)
+
 run-fuzz: $(FUZZ_TESTS)
 	$(call run-tests,$(FUZZ_TESTS))
 
 run-doc-checks: $(DOC_CHECKS)
 	$(call run-tests,$(DOC_CHECKS))
 
-.PHONY: all-host-tests pace-tests run-pace-tests run-doc-checks
+.PHONY: pace-tests run-pace-tests fuzz-tests run-doc-checks

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Fuzzers of the device model (libFuzzer, so always clang with its sanitizers).
+# Fuzzers of the device model and of what the tools read. libFuzzer instruments all that is
+# compiled with it, so the sources are compiled again; it is part of clang, whatever CC is.
 
 FUZZ_CC ?= clang
 FUZZ_DEVICE_FLAGS = $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
@@ -51,3 +52,37 @@ $(FUZZ_DEVICE_TESTS): $(BUILD)/tests/run_fuzz_%.sh: tests/fuzz/run_device_fuzzer
 	$(Q)chmod 755 $@
 
 FUZZ_TESTS += $(FUZZ_DEVICE_TESTS)
+
+# The tools, with the library without its in-process device: objects, which a compiler cache
+# knows, and the same for both.
+FUZZ_TOOLS_FLAGS = $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
+	-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel \
+	-Iemulator $(DRM_CFLAGS)
+FUZZ_TOOLS_DEPS := $(wildcard userspace/*/*.h userspace/*/*/*.h userspace/*/*/*/*.h signatures/*.h \
+	uapi/drm/*.h kernel/nnpu_hw.h)
+FUZZ_NNHAL_SRCS := $(sort $(filter-out emulator/% $(NNHAL_SIM_SRCS),$(NNHAL_SRCS)) \
+	$(NNHAL_NOSIM_SRCS))
+
+$(BUILD)/fuzz-tools/%.o: %.c $(FUZZ_TOOLS_DEPS) FORCE
+	$(call if-changed,CC,$(FUZZ_CC) $(FUZZ_TOOLS_FLAGS) -c -o $@ $<)
+
+fuzz-tools-objs = $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(1) $(FUZZ_NNHAL_SRCS))
+
+$(BUILD)/tests/fuzz_tflite: $(call fuzz-tools-objs,tests/fuzz/fuzz_tflite.c \
+		$(addprefix userspace/tools/common/,error.c flatbuf.c) \
+		$(addprefix $(NNRUN_DIR)/,tflite.c tflite_names.c hal_builder.c tflite_to_hal.c \
+			map_operator.c dot.c)) FORCE
+	$(call link-fuzzer,$^)
+
+$(BUILD)/tests/fuzz_nntc: $(call fuzz-tools-objs,tests/fuzz/fuzz_nntc.c \
+		userspace/tools/common/nntc.c \
+		$(addprefix $(NNVEC_DIR)/,case_model.c case_pools.c variation.c)) FORCE
+	$(call link-fuzzer,$^)
+
+$(BUILD)/tests/run_fuzz_tflite.sh: tests/nnrun/run_fuzz_tflite $(BUILD)/tests/fuzz_tflite
+	$(Q)install -m 755 $< $@
+
+$(BUILD)/tests/run_fuzz_nntc.sh: tests/nnvec/run_fuzz_nntc $(BUILD)/tests/fuzz_nntc
+	$(Q)install -m 755 $< $@
+
+FUZZ_TESTS += $(BUILD)/tests/run_fuzz_tflite.sh $(BUILD)/tests/run_fuzz_nntc.sh

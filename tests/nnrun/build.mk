@@ -40,24 +40,3 @@ $(NNRUN_DEMO_SCRIPT): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnru
 
 HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_COMPARE_SCRIPT) $(NNRUN_DEMO_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
 VM_TESTS += $(NNRUN_DEMO_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
-
-# A fuzzer of the loader. libFuzzer instruments all that is compiled with it, so
-# the sources are compiled again; it is part of clang, whatever CC is.
-FUZZ_CC ?= clang
-FUZZ_TFLITE := $(BUILD)/tests/fuzz_tflite
-FUZZ_TFLITE_SRCS := tests/fuzz/fuzz_tflite.c \
-	$(addprefix userspace/tools/common/,error.c flatbuf.c) \
-	$(addprefix $(NNRUN_DIR)/,tflite.c tflite_names.c hal_builder.c tflite_to_hal.c \
-		map_operator.c dot.c) \
-	$(sort $(filter-out emulator/% $(NNHAL_SIM_SRCS),$(NNHAL_SRCS)) $(NNHAL_NOSIM_SRCS))
-
-$(FUZZ_TFLITE): $(FUZZ_TFLITE_SRCS) $(wildcard $(NNRUN_DIR)/*.h userspace/tools/common/*.h) FORCE
-	$(call if-changed,FUZZ,$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 \
-		-fsanitize=fuzzer$(comma)address$(comma)undefined \
-		-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel \
-		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_TFLITE_SRCS) $(NNHAL_LIBS))
-
-$(BUILD)/tests/run_fuzz_tflite.sh: $(NNRUN_TEST_DIR)/run_fuzz_tflite $(FUZZ_TFLITE)
-	$(Q)install -m 755 $< $@
-
-FUZZ_TESTS += $(BUILD)/tests/run_fuzz_tflite.sh

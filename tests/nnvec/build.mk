@@ -25,23 +25,3 @@ $(NNVEC_SCRIPTS): $(BUILD)/tests/%.sh: $(NNVEC_TEST_DIR)/% $(BUILD)/bin/nnvec
 
 HOST_TESTS += $(NNVEC_TESTS) $(NNVEC_SCRIPTS)
 VM_TESTS += $(BUILD)/tests/nnvec_shared_test.sh
-
-# A fuzzer of the reader and of what makes models of cases: clang has libFuzzer,
-# whatever CC is.
-FUZZ_NNTC := $(BUILD)/tests/fuzz_nntc
-FUZZ_NNTC_SRCS := tests/fuzz/fuzz_nntc.c \
-	userspace/tools/common/nntc.c \
-	$(addprefix $(NNVEC_DIR)/,case_model.c case_pools.c variation.c) \
-	$(sort $(filter-out emulator/% $(NNHAL_SIM_SRCS),$(NNHAL_SRCS)) \
-		$(NNHAL_NOSIM_SRCS))
-
-$(FUZZ_NNTC): $(FUZZ_NNTC_SRCS) $(wildcard $(NNVEC_DIR)/*.h userspace/tools/common/*.h) FORCE
-	$(call if-changed,FUZZ,$(FUZZ_CC) $(NNPU_CFLAGS) -g -O1 \
-		-fsanitize=fuzzer$(comma)address$(comma)undefined \
-		-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel \
-		-Iemulator $(DRM_CFLAGS) -o $@ $(FUZZ_NNTC_SRCS) $(NNHAL_LIBS))
-
-$(BUILD)/tests/run_fuzz_nntc.sh: $(NNVEC_TEST_DIR)/run_fuzz_nntc $(FUZZ_NNTC)
-	$(Q)install -m 755 $< $@
-
-FUZZ_TESTS += $(BUILD)/tests/run_fuzz_nntc.sh
