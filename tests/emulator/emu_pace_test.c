@@ -4,6 +4,11 @@
  * advances often enough while memory is cleared, arguments are transferred, shapes are found and
  * the operation runs, and an ABORT ends the job soon. Loads with constants of that size do the
  * same while they prepare them, and compute nothing on them.
+ *
+ *   NNPU_PACE_CALLS   calls of each operation, which differ in shapes and types (default 1;
+ *                     ops_pace_test makes all of them, without the device around)
+ *
+ * With the name of an operation it makes all calls of that one.
  */
 #include <endian.h>
 #include <string.h>
@@ -568,16 +573,18 @@ static void test_values(const struct large_call *call)
 static void test_all(const char *name, bool (*test)(const struct large_call *call), bool prepared,
 		     const char *what)
 {
-	bool done[NNPU_NUM_OPERATIONS] = { false };
+	const char *text = getenv("NNPU_PACE_CALLS");
+	unsigned int most = name ? num_large_calls : text ? (unsigned int)strtoul(text, NULL, 10) : 1;
+	unsigned int done[NNPU_NUM_OPERATIONS] = { 0 };
 	unsigned int missing = 0;
 
 	for (unsigned int i = 0; i < num_large_calls; i++) {
 		const struct large_call *c = &large_calls[i];
 
 		if ((prepared && !op_find(c->op)->prepare) || (name && strcmp(name, op_name(c->op))))
-			done[c->op] = true;
-		else if (!is_empty(c))
-			done[c->op] |= test(c);
+			done[c->op] = most;
+		else if (!is_empty(c) && done[c->op] < most)
+			done[c->op] += test(c);
 	}
 	for (unsigned int i = 0; i < NNPU_NUM_OPERATIONS; i++) {
 		if (op_find(i) && !done[i]) {
