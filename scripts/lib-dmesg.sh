@@ -41,8 +41,12 @@ bad_messages() {
 	grep -aE "$splats" "$1" | grep -avE "$harmless"
 }
 
-# messages_after TEXT FILE: the lines after that mark. Fails without the mark.
+# messages_after TEXT FILE [TEXT]: the lines after that mark, up to the second one if there is one.
+# Fails without the first.
 messages_after() {
-	awk -v mark="$mark_prefix $1" 'index($0, mark) { seen = 1; n = 0; next }
-		seen { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i]; exit !seen }' "$2"
+	awk -v mark="$mark_prefix $1" -v end="${3:+$mark_prefix $3}" '
+		index($0, mark) { seen = 1; n = ended = 0; next }
+		end != "" && index($0, end) { ended = 1 }
+		seen && !ended { line[n++] = $0 }
+		END { for (i = 0; i < n; i++) print line[i]; exit !seen }' "$2"
 }
