@@ -4,7 +4,7 @@
  * bit for bit what the model gives when it runs alone.
  *
  * NNHAL_TEST_DEVICE      device (default: sim)
- * NNPU_CONCURRENT_COUNT  inferences per model and process (default 1000)
+ * NNPU_CONCURRENT_COUNT  inferences per model and process (default 200)
  * NNPU_SHARED            folder with models/ (default ../shared)
  */
 #include <pthread.h>
@@ -90,7 +90,7 @@ int main(void)
 {
 	const char *shared = getenv("NNPU_SHARED");
 	const char *number = getenv("NNPU_CONCURRENT_COUNT");
-	unsigned int count = number ? (unsigned int)strtoul(number, NULL, 10) : 1000;
+	unsigned int count = number ? (unsigned int)strtoul(number, NULL, 10) : 200;
 	struct subject subjects[MODELS] = { 0 };
 	struct error err = { .text = "" };
 	char models[512];

@@ -12,7 +12,7 @@
  *   - has 15 bursts of high priority with long jobs,
  *   - opens the device until that fails.
  *
- * NNPU_SHARING_MS is the time of each, by default 3000 ms. NNPU_SHARING_BOUND_MS is what one
+ * NNPU_SHARING_MS is the time of each, by default 1500 ms. NNPU_SHARING_BOUND_MS is what one
  * turn of the small client may take. The default, 5 s, only tells waiting from starving,
  * whatever the machine does; 250 is what a quiet machine keeps. NNPU_SHARING_STRICT=1 allows shares of
  * engine time to be 10 % off a third and no more, and fails where they cannot be read.
@@ -41,6 +41,8 @@
  * NNPU_SHARING_STRICT.
  */
 #define SHARE_SLACK_NS	200000000u
+/* The slack is a fifth of a third of it. */
+#define LEAST_SHARES_MS	3000u
 
 static unsigned int setting(const char *name, unsigned int value)
 {
@@ -447,7 +449,7 @@ static void close_nodes(void)
 
 int main(void)
 {
-	unsigned int ms = setting("NNPU_SHARING_MS", 3000), i;
+	unsigned int ms = setting("NNPU_SHARING_MS", 1500), i;
 	unsigned int only = setting("NNPU_SHARING_CLIENT", NO_CLIENT);
 	bool found;
 
@@ -472,7 +474,7 @@ int main(void)
 	for (i = 0; i < num_large_clients; i++)
 		if (only == NO_CLIENT || only == i)
 			test_beside(&large_clients[i], ms);
-	test_shares(ms, setting("NNPU_SHARING_STRICT", 0));
+	test_shares(ms < LEAST_SHARES_MS ? LEAST_SHARES_MS : ms, setting("NNPU_SHARING_STRICT", 0));
 	test_priorities();
 	close_nodes();
 	return tap_done();
