@@ -28,7 +28,7 @@ NNHAL_WRAPPED := ioctl open fcntl memfd_create madvise eventfd poll ppoll pthrea
 $(BUILD)/tests/nnhal_fail_nth_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(NNHAL_WRAPPED))
 
 # A message comes between two calls.
-$(BUILD)/tests/nnhal_burst_fmq_client_test: DIR_LDFLAGS = -Wl,--wrap=recv
+$(BUILD)/tests/nnhal_burst_fmq_client_test: DIR_LDFLAGS = -Wl,--wrap=recv -Wl,--wrap=recvmsg
 # Another process is at the file between two calls; nodes that are not opened.
 $(BUILD)/tests/nnhal_memory_test: DIR_LDFLAGS = -Wl,--wrap=fcntl
 $(BUILD)/tests/nnhal_scan_test: DIR_LDFLAGS = -Wl,--wrap=open
