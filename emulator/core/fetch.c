@@ -224,7 +224,8 @@ static void end_entries(struct nnpu_device *dev, struct nnpu_queue *q, struct fe
 		fetch_end(dev, q);
 		/* There is a place for an entry that waits in the ring. */
 		sched_wake(dev);
-		if (!(++n % HOLD_MAX))
+		/* The next queue may have another vector. */
+		if (!(++n % HOLD_MAX) || irqs_full(irqs))
 			dev_yield(dev, irqs);
 	}
 }

@@ -12,7 +12,7 @@ void irqs_add(struct irqs *irqs, unsigned int vector)
 	for (i = 0; i < irqs->count; i++)
 		if (irqs->vectors[i] == vector)
 			return;
-	if (irqs->count < sizeof(irqs->vectors) / sizeof(irqs->vectors[0]))
+	if (irqs->count < IRQS_MAX)
 		irqs->vectors[irqs->count++] = (uint16_t)vector;
 }
 

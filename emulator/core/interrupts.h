@@ -5,16 +5,25 @@
 #ifndef NNPU_EMU_INTERRUPTS_H
 #define NNPU_EMU_INTERRUPTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct nnpu_device;
 
+#define IRQS_MAX	4u
+
 struct irqs {
 	unsigned int count;
-	uint16_t vectors[4];
+	uint16_t vectors[IRQS_MAX];
 };
 
+/* There must be room: who adds those of several queues raises them in between. */
 void irqs_add(struct irqs *irqs, unsigned int vector);
+
+static inline bool irqs_full(const struct irqs *irqs)
+{
+	return irqs && irqs->count == IRQS_MAX;
+}
 
 /* dev->lock must not be held. */
 void irqs_raise(struct nnpu_device *dev, const struct irqs *irqs);

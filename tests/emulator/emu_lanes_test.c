@@ -379,6 +379,41 @@ static void test_engines(void)
 	rig_close(&rig);
 }
 
+/* A context goes that has entries in many queues. Each queue has a vector of its own. */
+static void test_vectors(void)
+{
+	unsigned int q, ended = 0, raised = 0;
+	struct nnpu_sqe_execute sqe;
+	struct nnpu_cqe cqe;
+	uint16_t first;
+
+	fresh(1);
+	for (q = 2; q <= RIG_QUEUES; q++)
+		rig_create_queue(&rig, (uint16_t)q, 0, NNPU_QUEUE_KERNEL, 16);
+	/* The first one keeps the engine until all are announced; another one until they are fetched. */
+	rig_inject(&rig, NNPU_INJECT_JOB_STALL, 2);
+	first = start(2, NNPU_QUEUE_PRIORITY_MEDIUM);
+	ok(rig_poll(&rig, NNPU_EREG_BASE + NNPU_EREG_CURRENT, UINT32_MAX, current_of(1, first)),
+	   "a job stalls");
+	for (q = 2; q <= RIG_QUEUES; q++) {
+		sqe = entry(1, NNPU_QUEUE_PRIORITY_MEDIUM);
+		rig_push(&rig, &rig.queues[q], (struct nnpu_sqe *)&sqe);
+		rig_kick(&rig, &rig.queues[q]);
+	}
+	ok(!rig_queue_cmd(&rig, NNPU_ADMIN_ABORT, 1, first) && rig_wait(&rig, &rig.queues[1], &cqe),
+	   "and ends");
+	ok(rig_poll(&rig, NNPU_EREG_BASE + NNPU_EREG_CURRENT, NNPU_EREG_CURRENT_RUNNING,
+		    NNPU_EREG_CURRENT_RUNNING), "the next one stalls");
+	ok(!rig_destroy_ctx(&rig, 1), "DESTROY_CTX of another one with entries in %u queues",
+	   RIG_QUEUES - 1);
+	for (q = 2; q <= RIG_QUEUES; q++) {
+		ended += rig_wait(&rig, &rig.queues[q], &cqe);
+		raised += !nnpu_inproc_wait_irq(rig.ip, q, 0, 5000000000ll);
+	}
+	ok(ended == RIG_QUEUES - 1 && raised == ended, "%u entries end, %u interrupts", ended, raised);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	test_priorities();
@@ -389,5 +424,6 @@ int main(void)
 	test_place();
 	test_deaf_refused();
 	test_engines();
+	test_vectors();
 	return tap_done();
 }
