@@ -558,6 +558,156 @@ static enum nnhal_status try_execute_async(void)
 	return status;
 }
 
+/* ---- buffers: RELU of [n, 1] from one to another ---- */
+
+static struct fixture open_relu;
+
+static void make_open_relu(void)
+{
+	fixture_init(&open_relu);
+	add_operand(&open_relu.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT,
+		    DIMS(0, 1));
+	add_operand(&open_relu.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
+		    DIMS(0, 1));
+	add_operation(&open_relu.graph, NNHAL_OPERATION_RELU, OPERANDS(0), OPERANDS(1));
+	fixture_finish(&open_relu, 0);
+}
+
+struct two_buffers {
+	struct nnhal_prepared_model *relu;
+	struct nnhal_buffer *buffers[2];
+	struct nnhal_request_pool pools[2];
+	struct nnhal_request_argument in, out;
+	struct nnhal_request request;
+	struct run run;			/* its memory: 4096 bytes */
+};
+
+static enum nnhal_status allocate_one(struct two_buffers *t, unsigned int i, uint32_t rows)
+{
+	static const struct nnhal_buffer_role role = { 0, 0, 1.0f };
+	const uint32_t dims[] = { rows, 1 };
+	struct nnhal_buffer_desc desc = { sizeof(desc), 2, dims };
+
+	return nnhal_device_allocate(fresh, &desc, &t->relu, 1, &role, !i, &role, i, &t->buffers[i],
+				     &t->pools[i].token, NULL);
+}
+
+/* @rows of the output's buffer: 0, it has to grow. */
+static void two_init(struct two_buffers *t, uint32_t rows)
+{
+	memset(t, 0, sizeof(*t));
+	fresh_init(test_device_spec(), &t->run);
+	t->out.location.pool_index = 1;
+	t->request = (struct nnhal_request){
+		.num_inputs = 1, .num_outputs = 1, .num_pools = 2, .inputs = &t->in,
+		.outputs = &t->out, .pools = t->pools,
+	};
+	if (nnhal_device_prepare_model_sync(fresh, &open_relu.model, NULL, &t->relu) ||
+	    allocate_one(t, 0, 0) || allocate_one(t, 1, rows)) {
+		printf("Bail out! buffers cannot be had\n");
+		exit(1);
+	}
+}
+
+static void two_fini(struct two_buffers *t)
+{
+	nnhal_buffer_unref(t->buffers[0]);
+	nnhal_buffer_unref(t->buffers[1]);
+	nnhal_prepared_model_unref(t->relu);
+	fresh_fini(&t->run);
+}
+
+static enum nnhal_status try_allocate(void)
+{
+	struct two_buffers t;
+	enum nnhal_status status;
+
+	two_init(&t, 0);
+	nnhal_buffer_unref(t.buffers[1]);
+	arm();
+	status = allocate_one(&t, 1, 1024);
+	disarm();
+	if (!status != !!t.buffers[1] || !status != !!t.pools[1].token)
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	two_fini(&t);
+	return status;
+}
+
+static enum nnhal_status copy_there_and_back(bool file)
+{
+	static const uint32_t dims[] = { 1024, 1 };
+	struct two_buffers t;
+	enum nnhal_status status;
+	uint8_t before[4096];
+
+	two_init(&t, 0);
+	if (file && !use_file(&t.run))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	memcpy(before, t.run.map, 4096);
+	arm();
+	status = nnhal_buffer_copy_from(t.buffers[0], t.run.memory, dims, 2, NULL);
+	if (!status)
+		status = nnhal_buffer_copy_to(t.buffers[0], t.run.memory, NULL);
+	disarm();
+	if (!status && memcmp(before, t.run.map, 4096))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	two_fini(&t);
+	return status;
+}
+
+static enum nnhal_status try_copy(void)
+{
+	return copy_there_and_back(false);
+}
+
+static enum nnhal_status try_copy_file(void)
+{
+	return copy_there_and_back(true);
+}
+
+static enum nnhal_status try_export(void)
+{
+	struct two_buffers t;
+	enum nnhal_status status;
+	int fd;
+
+	two_init(&t, 4);
+	arm();
+	status = nnhal_buffer_export(t.buffers[1], &fd, NULL);
+	disarm();
+	if (!status)
+		close(fd);
+	two_fini(&t);
+	return status;
+}
+
+/* The output's buffer grows. After a failure it is uninitialised, and then it works. */
+static enum nnhal_status try_execute_buffers(void)
+{
+	static const uint32_t dims[] = { 2048, 1 };
+	struct nnhal_buffer_state state = { .size = sizeof(state) };
+	struct nnhal_memory *memory;
+	struct two_buffers t;
+	enum nnhal_status status;
+
+	two_init(&t, 0);
+	if (nnhal_memory_create(8192, &memory, NULL) ||
+	    nnhal_buffer_copy_from(t.buffers[0], memory, dims, 2, NULL))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	arm();
+	status = nnhal_prepared_model_execute_synchronously(t.relu, &t.request, NULL, NULL, NULL,
+							    NULL);
+	disarm();
+	if (nnhal_buffer_get_state(t.buffers[1], &state) || state.is_initialized != !status)
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	if (nnhal_prepared_model_execute_synchronously(t.relu, &t.request, NULL, NULL, NULL, NULL) ||
+	    nnhal_buffer_copy_to(t.buffers[1], memory, NULL))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	nnhal_memory_unref(memory);
+	two_fini(&t);
+	return status;
+}
+
 /* A burst that sleeps for its result, so that it waits in the kernel. */
 static enum nnhal_status burst_on(struct nnhal_prepared_model *m, struct run *r)
 {
@@ -835,6 +985,11 @@ static const struct call calls[] = {
 	{ "execute_synchronously", try_execute, 3, 10 },
 	{ "execute_synchronously on a file", try_execute_file, 3, 11 },
 	{ "execute", try_execute_async, 4, 12 },
+	{ "allocate", try_allocate, 2, 3 },
+	{ "copies of a buffer", try_copy, 5, 18 },
+	{ "copies of a buffer and a file", try_copy_file, 5, 18 },
+	{ "export of a buffer", try_export, 1, 1 },
+	{ "execute_synchronously with buffers", try_execute_buffers, 7, 19 },
 	{ "burst", try_burst, 3, 12 },
 	{ "burst on a file", try_burst_file, 3, 13 },
 	{ "burst without a queue", try_burst_noqueues, 2, 10 },
@@ -981,6 +1136,7 @@ int main(void)
 	make_add_relu(&f);
 	make_add_large(&large);
 	make_pooled();
+	make_open_relu();
 	if (!ok(by_init(&by, device) && bystanders_are_well(&by), "bystanders"))
 		return tap_done();
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {

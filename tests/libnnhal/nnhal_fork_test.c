@@ -15,6 +15,9 @@ static struct fixture f;
 static struct nnhal_device *device;
 static struct nnhal_prepared_model *model;
 static struct nnhal_burst *burst;
+/* With content; for input 0. */
+static struct nnhal_buffer *buffer;
+static uint32_t token;
 /* Used by executions, and by the burst; the last one is copied. */
 static struct run runs[MEMORIES], own;
 
@@ -63,13 +66,52 @@ static void on_executed(void *context, enum nnhal_status status,
 	*(enum nnhal_status *)context = status;
 }
 
+static enum nnhal_status allocate(struct nnhal_buffer **result, uint32_t *result_token)
+{
+	static const struct nnhal_buffer_role role = { 0, 0, 1.0f };
+	struct nnhal_buffer_desc desc = { .size = sizeof(desc) };
+
+	return nnhal_device_allocate(device, &desc, &model, 1, &role, 1, NULL, 0, result,
+				     result_token, NULL);
+}
+
+/* Input 0 of the parent's run is in the buffer. */
+static bool buffer_works(void)
+{
+	struct nnhal_request_argument input = own.inputs[0];
+	enum nnhal_status status;
+
+	own.pools[1].token = token;
+	own.request.num_pools = 2;
+	own.inputs[0].location = (struct nnhal_data_location){ .pool_index = 1 };
+	status = execute_with(model, &own);
+	own.request.num_pools = 1;
+	own.inputs[0] = input;
+	return !status && run_output_is_right(&own, 4);
+}
+
+static bool buffer_init(void)
+{
+	struct nnhal_memory *memory;
+	bool good;
+
+	if (nnhal_memory_create(16, &memory, NULL) || allocate(&buffer, &token))
+		return false;
+	memcpy(nnhal_memory_map(memory, NULL), own.map + RUN_INPUT(0), 16);
+	good = !nnhal_buffer_copy_from(buffer, memory, NULL, 0, NULL);
+	nnhal_memory_unref(memory);
+	return good;
+}
+
 /* Use what is the parent's; 0 or the number of the step that went wrong. */
 static int use_all(void)
 {
 	enum nnhal_status called = NNHAL_STATUS_NONE;
 	struct nnhal_prepared_model *m;
+	struct nnhal_buffer *b2;
 	struct nnhal_burst *b;
 	bool supported[2];
+	uint32_t t;
 
 	if (execute_with(model, &runs[0]) != NNHAL_STATUS_DEVICE_UNAVAILABLE)
 		return 1;
@@ -92,6 +134,12 @@ static int use_all(void)
 		return 7;
 	if (execute_in_burst(&own) != NNHAL_STATUS_DEVICE_UNAVAILABLE)
 		return 8;
+	if (nnhal_buffer_copy_to(buffer, own.memory, NULL) != NNHAL_STATUS_DEVICE_UNAVAILABLE ||
+	    nnhal_buffer_copy_from(buffer, own.memory, NULL, 0, NULL) !=
+	    NNHAL_STATUS_DEVICE_UNAVAILABLE)
+		return 9;
+	if (allocate(&b2, &t) != NNHAL_STATUS_DEVICE_UNAVAILABLE || b2 || t)
+		return 10;
 	return 0;
 }
 
@@ -151,6 +199,7 @@ static int child(unsigned int number)
 	run_fini(&own);
 	if (number >= 2)
 		nnhal_burst_unref(burst);
+	nnhal_buffer_unref(buffer);
 	nnhal_prepared_model_unref(model);
 	nnhal_device_unref(device);
 	/* A descriptor that stays open would keep the context when the parent is gone. */
@@ -193,17 +242,20 @@ int main(void)
 		!nnhal_burst_create(model, NULL, &burst), "device, model and burst"))
 		return tap_done();
 	ok(count_right() == MEMORIES && !execute_in_burst(&own), "they are in use");
+	if (!ok(buffer_init() && buffer_works(), "a buffer is in use"))
+		return tap_done();
 	for (i = 0; i < CHILDREN; i++) {
 		step = run_child(i);
 		ok(!step, "child %u: nothing of the parent's works, all can be released (%d)", i,
 		   step);
 		ok(count_right() == MEMORIES && !execute_in_burst(&own) &&
-		   run_output_is_right(&own, 4), "then the parent's all works");
+		   run_output_is_right(&own, 4) && buffer_works(), "then the parent's all works");
 	}
 	nnhal_burst_unref(burst);
 	for (i = 0; i < MEMORIES; i++)
 		run_fini(&runs[i]);
 	run_fini(&own);
+	nnhal_buffer_unref(buffer);
 	nnhal_prepared_model_unref(model);
 	nnhal_device_unref(device);
 	return tap_done();

@@ -202,6 +202,46 @@ static enum nnhal_status try_burst(void)
 	return status;
 }
 
+/* RELU of an input of any size, from a buffer to another one, which has to grow. */
+static enum nnhal_status try_buffers(void)
+{
+	static const struct nnhal_buffer_role role = { 0, 0, 1.0f };
+	static const uint32_t dims[] = { 2048, 1 };
+	struct nnhal_buffer_desc desc = { .size = sizeof(desc) };
+	struct nnhal_request_argument in = { .location = { .pool_index = 0 } };
+	struct nnhal_request_argument out = { .location = { .pool_index = 1 } };
+	struct nnhal_request_pool pools[2] = { { .token = 0 }, { .token = 0 } };
+	struct nnhal_request request = {
+		.num_inputs = 1, .num_outputs = 1, .num_pools = 2, .inputs = &in, .outputs = &out,
+		.pools = pools,
+	};
+	struct nnhal_buffer *buffers[2] = { NULL, NULL };
+	unsigned int left = countdown, i;
+	struct nnhal_memory *memory;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+
+	countdown = 0;
+	new_model();
+	if (nnhal_memory_create(8192, &memory, NULL))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	countdown = left;
+	for (i = 0; i < 2 && !status; i++)
+		status = nnhal_device_allocate(device, &desc, &model, 1, &role, !i, &role, i,
+					       &buffers[i], &pools[i].token, NULL);
+	if (!status)
+		status = nnhal_buffer_copy_from(buffers[0], memory, dims, 2, NULL);
+	if (!status)
+		status = nnhal_prepared_model_execute_synchronously(model, &request, NULL, NULL,
+								    NULL, NULL);
+	if (!status)
+		status = nnhal_buffer_copy_to(buffers[1], memory, NULL);
+	countdown = 0;
+	nnhal_buffer_unref(buffers[0]);
+	nnhal_buffer_unref(buffers[1]);
+	nnhal_memory_unref(memory);
+	return status;
+}
+
 /* Queues and a server for them. */
 static enum nnhal_status try_burst_server(void)
 {
@@ -322,6 +362,14 @@ int main(void)
 	sweep("burst", try_burst);
 	sweep("burst server", try_burst_server);
 	sweep("burst through a server", try_burst_connect);
+	fixture_init(&f);
+	add_operand(&f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT,
+		    DIMS(0, 1));
+	add_operand(&f.graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT,
+		    DIMS(0, 1));
+	add_operation(&f.graph, NNHAL_OPERATION_RELU, OPERANDS(0), OPERANDS(1));
+	fixture_finish(&f, 0);
+	sweep("buffers", try_buffers);
 	/* A constant that does not fit into the image. */
 	make_add_large(&f);
 	sweep("prepare with a large constant", try_prepare);

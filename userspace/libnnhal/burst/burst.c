@@ -48,10 +48,14 @@ static void free_requests(struct nnhal_burst *b)
 static void burst_free(struct nnhal_burst *b)
 {
 	struct transport *t = b->transport;
+	uint32_t i;
 
 	/* The queue first: then the device reaches nothing of the burst any more. */
 	if (b->queue)
 		t->ops->queue_destroy(t, b->queue);
+	/* Nobody has taken the results. */
+	for (i = 0; b->requests && i < b->num_requests; i++)
+		burst_end_buffers(b, &b->requests[i], NULL, NNHAL_STATUS_GENERAL_FAILURE);
 	t->ops->bo_destroy(t, &b->blocks);
 	burst_cache_fini(b);
 	free_requests(b);
@@ -75,7 +79,11 @@ static void free_entry_copy(struct cached_memory *e)
 static void burst_free_copy(struct nnhal_burst *b)
 {
 	struct cached_memory *e;
+	uint32_t i, k;
 
+	for (i = 0; b->requests && i < b->num_requests; i++)
+		for (k = 0; k < b->requests[i].num_held; k++)
+			resolved_pool_put(&b->requests[i].pools[k]);
 	while ((e = b->dropped)) {
 		b->dropped = e->next;
 		free_entry_copy(e);

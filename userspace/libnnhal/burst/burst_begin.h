@@ -106,6 +106,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 		burst_wake(b);
 	return NNHAL_STATUS_NONE;
 fail:
+	burst_end_buffers(b, r, NULL, status);
 	if (is_submitted)
 		b->num_submitted--;
 	burst_put_request(b, r);

@@ -71,9 +71,11 @@ enum burst_request_state {
 #define REQUEST_DIMS		(1u << 7)	/* it has dimensions: compare them too */
 /* The model has loops: each call sets the loop timeout. */
 #define REQUEST_LOOPS		(1u << 8)
+/* It names buffers: held and bound until its end, which sets their state. Never the same again. */
+#define REQUEST_BUFFERS		(1u << 9)
 /* Flags of the request; the others are flags of the call. */
 #define REQUEST_KEPT		(REQUEST_BOUNCE | REQUEST_VERSION | REQUEST_STALE | REQUEST_DIMS | \
-				 REQUEST_LOOPS)
+				 REQUEST_LOOPS | REQUEST_BUFFERS)
 /* Flags without effect on a request that has succeeded. */
 #define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS | REQUEST_LOOPS)
 
@@ -114,8 +116,9 @@ struct burst_request {
 	uint32_t (*seen_dims)[NNHAL_MAX_RANK];
 	uint32_t num_pools;
 	uint32_t max_pools;
-	struct nnhal_request_pool *pools;
-	struct cached_memory **cached;	/* NULL: no argument is there */
+	struct resolved_pool *pools;
+	uint32_t num_held;		/* pools, some of them buffers; 0: no buffer is held */
+	struct cached_memory **cached;	/* NULL: no argument is there, or it is a buffer */
 	const struct binding **bindings;
 	struct resolved_arg *resolved;
 	struct nnpu_arg *args;		/* records in the argument block */

@@ -16,6 +16,7 @@
 #include "burst/burst_private.h"
 #include "burst/burst_request.h"
 #include "execution/arguments.h"
+#include "execution/buffers.h"
 #include "execution/validate_request.h"
 #include "memory/binding.h"
 
@@ -58,6 +59,20 @@ static bool make_room(struct burst_request *r, uint32_t num_pools)
 	return args_make_room(&r->pools, &r->bindings, &r->max_pools, num_pools);
 }
 
+/* The burst keeps memory objects bound, buffers for one request only. */
+static int bind_pool(struct nnhal_burst *b, struct burst_request *r, uint32_t pool)
+{
+	int err;
+
+	if (r->pools[pool].buffer)
+		return memory_bind(r->pools[pool].memory, b->model->device->table, false,
+				   &r->bindings[pool]);
+	err = burst_cache_get(b, r->pools[pool].memory, &r->cached[pool]);
+	if (!err)
+		r->bindings[pool] = r->cached[pool]->binding;
+	return err;
+}
+
 /* Bind the pools that arguments name. */
 static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request *r,
 				    struct nnhal_diag *diag)
@@ -67,14 +82,13 @@ static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request 
 
 	for (i = 0; i < burst_num_args(b); i++) {
 		pool = r->resolved[i].pool;
-		if (r->resolved[i].omitted || r->cached[pool])
+		if (r->resolved[i].omitted || r->bindings[pool])
 			continue;
-		err = burst_cache_get(b, r->pools[pool].memory, &r->cached[pool]);
+		err = bind_pool(b, r, pool);
 		if (err) {
 			own = args_count_bindings(r->resolved, i, r->bindings);
 			return args_bind_status(b->model->device, pool, own, err, diag);
 		}
-		r->bindings[pool] = r->cached[pool]->binding;
 		if (r->bindings[pool]->has_bounce)
 			r->flags |= REQUEST_BOUNCE;
 	}
@@ -144,6 +158,38 @@ static void tell_shapes(const struct nnhal_burst *b, const struct burst_request 
 	}
 }
 
+/* Nothing is bound yet. */
+static void hold_buffers(struct burst_request *r, uint32_t num_pools)
+{
+	uint32_t i;
+
+	for (i = 0; i < num_pools; i++) {
+		r->bindings[i] = NULL;
+		if (!r->pools[i].buffer)
+			continue;
+		r->num_held = num_pools;
+		r->flags |= REQUEST_BUFFERS;
+	}
+}
+
+void burst_end_buffers(struct nnhal_burst *b, struct burst_request *r,
+		       const struct nnhal_output_shape *shapes, enum nnhal_status status)
+{
+	uint32_t i;
+
+	if (!r->num_held)
+		return;
+	buffers_settle(&b->model->rules, r->resolved, r->pools, shapes, status);
+	for (i = 0; i < r->num_held; i++) {
+		if (!r->pools[i].buffer)
+			continue;
+		if (r->bindings[i])
+			binding_unpin(r->bindings[i]);
+		resolved_pool_put(&r->pools[i]);
+	}
+	r->num_held = 0;
+}
+
 enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 				const struct nnhal_request *request, bool late,
 				struct nnhal_diag *diag)
@@ -172,6 +218,7 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	r->hal_version = hal_version_of(request->hal_version);
 	r->flags = REQUEST_STALE | (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION) |
 		   (b->model->has_loops ? REQUEST_LOOPS : 0);
+	hold_buffers(r, num_pools);
 	if (late)
 		return NNHAL_STATUS_NONE;
 	if (num_pools)
@@ -183,7 +230,10 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	args_build(r->args, r->resolved, burst_num_args(b), r->bindings);
 	if (b->known)
 		tell_shapes(b, r);
-	see(b, r, request);
+	if (r->flags & REQUEST_BUFFERS)
+		r->origin = request;
+	else
+		see(b, r, request);
 	return NNHAL_STATUS_NONE;
 }
 

@@ -33,6 +33,14 @@ cold_path enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_re
 					  struct nnhal_diag *diag);
 
 /*
+ * A request with buffers has ended with @status, or does not begin: set the state of its outputs and
+ * release its buffers. @shapes of the outputs are used with NONE only.
+ */
+cold_path void burst_end_buffers(struct nnhal_burst *b, struct burst_request *r,
+				 const struct nnhal_output_shape *shapes,
+				 enum nnhal_status status);
+
+/*
  * Make the next comparison fail. A caller may pass this version, too: then there is nothing to
  * compare, since all counts are 0, and the flag decides.
  */

@@ -10,10 +10,13 @@
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "base/status.h"
+#include "buffer/buffer_private.h"
 #include "burst/burst_private.h"
+#include "burst/burst_request.h"
 #include "burst/burst_result.h"
 #include "burst/burst_wait.h"
 #include "execution/arguments.h"
+#include "execution/buffers.h"
 #include "transport/transport.h"
 
 /* Copy outputs from bounce buffers. Caller holds the lock, which is dropped meanwhile. */
@@ -26,6 +29,30 @@ static void copy_outputs(struct nnhal_burst *b, struct burst_request *r, struct 
 	pthread_mutex_lock(&b->lock);
 	if (out->status)
 		out->num_shapes = 0;
+}
+
+/*
+ * Do the outputs fit their buffers? One that does not for want of memory finds it there the next
+ * time. @out has the status of the device.
+ */
+static void check_buffers(struct nnhal_burst *b, struct burst_request *r, struct nnhal_diag *diag,
+			  struct outcome *out)
+{
+	const struct request_rules *rules = &b->model->rules;
+	struct nnhal_memory *storage;
+	struct resolved_pool *pool;
+	uint32_t i;
+
+	if (out->status && buffers_can_grow(rules, r->resolved, r->pools, r->shapes))
+		for (i = 0; i < b->num_outputs; i++) {
+			pool = &r->pools[r->resolved[rules->num_inputs + i].pool];
+			if (r->shapes[i].is_sufficient ||
+			    buffer_grow(pool, &r->shapes[i], &storage))
+				continue;
+			buffer_reserve(pool->buffer, storage);
+			nnhal_memory_unref(storage);
+		}
+	out->status = buffers_check(rules, r->resolved, r->pools, r->shapes, out->status, diag);
 }
 
 /* Status and times of a request, and its shapes in r->shapes. */
@@ -52,6 +79,11 @@ static void judge(struct nnhal_burst *b, struct burst_request *r, struct nnhal_d
 		out->status = NNHAL_STATUS_GENERAL_FAILURE;
 		return;
 	}
+	if (r->flags & REQUEST_BUFFERS) {
+		check_buffers(b, r, diag, out);
+		if (out->status == NNHAL_STATUS_GENERAL_FAILURE)
+			return;
+	}
 	out->num_shapes = b->num_outputs;
 	if (out->status)
 		return;
@@ -70,6 +102,7 @@ void burst_conclude(struct nnhal_burst *b, struct burst_request *r,
 	atomic_store_explicit(&r->state, REQUEST_DONE, memory_order_relaxed);
 	*out = (struct outcome){ NNHAL_STATUS_NONE, 0, { NNHAL_NO_TIMING, NNHAL_NO_TIMING } };
 	judge(b, r, diag, out);
+	burst_end_buffers(b, r, r->shapes, out->status);
 	outcome_for_version(out, r->hal_version);
 	/* None after a failure, nor for a caller of an older version. */
 	if (shapes && out->num_shapes)

@@ -178,6 +178,7 @@ static void device_free_copy(struct nnhal_device *device)
 	arena_free_copy(&device->arena);
 	bind_table_close(device->table);
 	extensions_fini(&device->extensions);
+	token_table_free_copy(&device->tokens);
 	device->transport->ops->close_copy(device->transport);
 	nnhal_device_unref(device->root);
 	free(device);
@@ -196,6 +197,7 @@ static void device_destroy(struct nnhal_device *device)
 	device->transport->ops->close(device->transport);
 	nnhal_device_unref(device->root);
 	pthread_mutex_destroy(&device->sibling_lock);
+	token_table_fini(&device->tokens);
 	free(device);
 }
 
@@ -229,6 +231,8 @@ static enum nnhal_status device_create(struct transport *t, struct nnhal_device 
 	atomic_init(&d->refs, 1);
 	d->transport = t;
 	pthread_mutex_init(&d->sibling_lock, NULL);
+	token_table_init(&d->tokens);
+	atomic_init(&d->num_models, 0);
 	d->table = bind_table_create(t);
 	arena_init(&d->arena, d->table);
 	d->async = async_create(t);

@@ -12,6 +12,7 @@
 
 #include "device/async.h"
 #include "device/extensions.h"
+#include "device/tokens.h"
 #include "device/workers.h"
 #include "memory/arena.h"
 #include "memory/binding.h"
@@ -38,7 +39,16 @@ struct nnhal_device {
 	enum nnhal_device_type type;
 	struct nnhal_capabilities capabilities;
 	struct extensions extensions;
+	/* Of the root: buffers, and how many models were prepared, which numbers them. */
+	struct token_table tokens;
+	atomic_uint_least64_t num_models;
 };
+
+/* The device that the caller opened, of which this is a context. */
+static inline struct nnhal_device *device_root(struct nnhal_device *device)
+{
+	return device->root ? device->root : device;
+}
 
 /* The sibling in the list after @device, or the first one, with a reference; NULL: none. */
 struct nnhal_device *device_next_sibling(struct nnhal_device *device);

@@ -105,10 +105,10 @@ uint64_t args_loop_timeout(const struct nnhal_execute_options *options)
 	return options->loop_timeout_ns ? options->loop_timeout_ns : 1;
 }
 
-bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***bindings,
+bool args_make_room(struct resolved_pool **pools, const struct binding ***bindings,
 		    uint32_t *max_pools, uint32_t num_pools)
 {
-	struct nnhal_request_pool *new_pools;
+	struct resolved_pool *new_pools;
 	const struct binding **new_bindings;
 
 	if (num_pools <= *max_pools)
@@ -162,7 +162,7 @@ enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, u
 
 enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 				   const struct resolved_arg *args,
-				   const struct nnhal_request_pool *pools,
+				   const struct resolved_pool *pools,
 				   const struct binding *const *bindings, struct nnhal_diag *diag)
 {
 	const struct resolved_arg *a;
@@ -194,7 +194,7 @@ enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 
 enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 				    const struct resolved_arg *args,
-				    const struct nnhal_request_pool *pools,
+				    const struct resolved_pool *pools,
 				    const struct binding *const *bindings,
 				    const struct nnhal_output_shape *shapes,
 				    struct nnhal_diag *diag)

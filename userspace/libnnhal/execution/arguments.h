@@ -33,7 +33,7 @@ enum nnhal_status execute_options_read(struct nnhal_execute_options *to,
 /* The loop timeout of valid options, in the encoding of the device. */
 uint64_t args_loop_timeout(const struct nnhal_execute_options *options);
 /* Grow the arrays to @num_pools entries. False: no memory. */
-bool args_make_room(struct nnhal_request_pool **pools, const struct binding ***bindings,
+bool args_make_room(struct resolved_pool **pools, const struct binding ***bindings,
 		    uint32_t *max_pools, uint32_t num_pools);
 /* Status of an execution that gets no memory or fence of the device; it holds @own slots. */
 enum nnhal_status args_memory_status(struct nnhal_device *device, uint32_t own, int error);
@@ -46,11 +46,11 @@ enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, u
 /* Copy arguments from and to bounce buffers, for memory that the device cannot reach. */
 enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 				   const struct resolved_arg *args,
-				   const struct nnhal_request_pool *pools,
+				   const struct resolved_pool *pools,
 				   const struct binding *const *bindings, struct nnhal_diag *diag);
 enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 				    const struct resolved_arg *args,
-				    const struct nnhal_request_pool *pools,
+				    const struct resolved_pool *pools,
 				    const struct binding *const *bindings,
 				    const struct nnhal_output_shape *shapes,
 				    struct nnhal_diag *diag);

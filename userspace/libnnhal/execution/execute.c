@@ -21,6 +21,7 @@
 #include "device/async.h"
 #include "device/device_private.h"
 #include "execution/arguments.h"
+#include "execution/buffers.h"
 #include "execution/execution.h"
 #include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
@@ -61,6 +62,14 @@ static enum nnhal_status bind_pools(struct execution *e)
 		}
 	}
 	return NNHAL_STATUS_NONE;
+}
+
+/* A request that was not refused has failed before it ran. */
+static void execution_fail(struct execution *e)
+{
+	buffers_settle(&e->model->rules, e->resolved, e->pools, NULL,
+		       NNHAL_STATUS_GENERAL_FAILURE);
+	execution_done(e);
 }
 
 /* Everything before the submission. The caller ends @result with execution_done(). */
@@ -111,7 +120,8 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	}
 	e->num_pools = num_pools;
 	for (i = 0; i < num_pools; i++) {
-		nnhal_memory_ref(e->pools[i].memory);
+		if (!e->pools[i].buffer)
+			nnhal_memory_ref(e->pools[i].memory);
 		e->bindings[i] = NULL;
 	}
 	*result = e;
@@ -125,7 +135,7 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 		status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
 					  read.diag);
 	if (status) {
-		execution_done(e);
+		execution_fail(e);
 		return status;
 	}
 	args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
@@ -287,6 +297,10 @@ static struct outcome execution_end(struct execution *e, int error)
 			out.status = NNHAL_STATUS_GENERAL_FAILURE;
 			goto out;
 		}
+		out.status = buffers_check(&model->rules, e->resolved, e->pools, e->shapes,
+					   out.status, e->options.diag);
+		if (out.status == NNHAL_STATUS_GENERAL_FAILURE)
+			goto out;
 		out.num_shapes = model->rules.num_outputs;
 	}
 	if (out.status == NNHAL_STATUS_NONE) {
@@ -305,8 +319,66 @@ static struct outcome execution_end(struct execution *e, int error)
 				  le64toh(header.exec_ns));
 	}
 out:
+	buffers_settle(&model->rules, e->resolved, e->pools, e->shapes, out.status);
 	outcome_for_version(&out, e->hal_version);
 	return out;
+}
+
+/* ---- outputs that need more memory than their buffers have ---- */
+
+/* Exchange the memory of buffers for what the shapes of the outputs take. */
+static enum nnhal_status exchange_storage(struct execution *e)
+{
+	const struct request_rules *rules = &e->model->rules;
+	struct nnhal_memory *storage;
+	struct resolved_arg *a;
+	uint64_t size;
+	uint32_t i;
+	int err;
+
+	for (i = 0; i < rules->num_outputs; i++) {
+		if (e->shapes[i].is_sufficient)
+			continue;
+		a = &e->resolved[rules->num_inputs + i];
+		err = buffer_grow(&e->pools[a->pool], &e->shapes[i], &storage);
+		if (err) {
+			diag_set(e->options.diag, "output %u: memory of its buffer: %s", i,
+				 errno_text(-err));
+			return args_memory_status(e->model->device, 0, err);
+		}
+		binding_unpin(e->bindings[a->pool]);
+		e->bindings[a->pool] = NULL;
+		nnhal_memory_unref(e->pools[a->pool].memory);
+		e->pools[a->pool].memory = storage;
+		size = nnhal_memory_size(storage);
+		a->length = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+	}
+	return bind_pools(e);
+}
+
+/*
+ * A run has ended. If all it lacked was memory of buffers, it is submitted again with more of it, but
+ * not for ever: with each run at least one output has room. After a failure e->preset says why.
+ */
+static bool run_again(struct execution *e, int error)
+{
+	const struct nnhal_prepared_model *model = e->model;
+	const struct nnpu_args_header *header = e->result->map;
+	const struct nnpu_arg *records = (const struct nnpu_arg *)(header + 1);
+
+	if (e->preset || error || le16toh(header->status) != NNPU_STATUS_OUTPUT_INSUFFICIENT ||
+	    e->num_repeats == model->rules.num_outputs ||
+	    !args_read_shapes(records + model->rules.num_inputs, model->rules.num_outputs,
+			      e->shapes) ||
+	    !buffers_can_grow(&model->rules, e->resolved, e->pools, e->shapes))
+		return false;
+	e->num_repeats++;
+	e->preset = exchange_storage(e);
+	if (e->preset)
+		return false;
+	args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
+	e->preset = execution_submit(e);
+	return !e->preset;
 }
 
 static int wait_for(struct execution *e)
@@ -327,6 +399,7 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 {
 	struct outcome out = OUTCOME_FAILED;
 	struct execution *e;
+	int error;
 
 	out.status = execution_begin(model, request, options, &e);
 	if (out.status) {
@@ -337,7 +410,10 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 			if (out.status)
 				e->preset = out.status;
 		}
-		out = execution_end(e, e->preset ? 0 : wait_for(e));
+		do {
+			error = e->preset ? 0 : wait_for(e);
+		} while (run_again(e, error));
+		out = execution_end(e, error);
 		if (output_shapes && out.num_shapes)
 			memcpy(output_shapes, e->shapes,
 			       out.num_shapes * sizeof(*output_shapes));
@@ -354,8 +430,13 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 static void complete(struct async_job *job, int error)
 {
 	struct execution *e = (struct execution *)job;
-	struct outcome out = execution_end(e, error);
+	struct outcome out;
 
+	if (run_again(e, error)) {
+		async_add(e->model->device->async, job);
+		return;
+	}
+	out = execution_end(e, error);
 	e->callback(e->context, out.status, out.num_shapes ? e->shapes : NULL, out.num_shapes,
 		    &out.timing);
 	execution_done(e);
@@ -396,7 +477,7 @@ enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 	e->context = context;
 	status = launch(e);
 	if (status)
-		execution_done(e);
+		execution_fail(e);
 	return status;
 }
 

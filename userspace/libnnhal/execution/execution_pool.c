@@ -96,6 +96,7 @@ int execution_get(struct nnhal_prepared_model *model, struct execution **result)
 		return err;
 	e->num_pools = 0;
 	e->preset = NNHAL_STATUS_NONE;
+	e->num_repeats = 0;
 	e->is_abandoned = false;
 	e->callback = NULL;
 	*result = e;
@@ -112,7 +113,10 @@ void execution_put(struct execution *e)
 			binding_abandon(e->bindings[i]);
 		else if (e->bindings[i])
 			binding_unpin(e->bindings[i]);
-		nnhal_memory_unref(e->pools[i].memory);
+		if (e->pools[i].buffer)
+			resolved_pool_put(&e->pools[i]);
+		else
+			nnhal_memory_unref(e->pools[i].memory);
 	}
 	e->num_pools = 0;
 	if (e->is_abandoned) {

@@ -29,7 +29,7 @@ struct execution {
 	struct nnpu_arg *args;
 	struct nnhal_output_shape *shapes;	/* one per output */
 	/* Pools of the request; room for max_pools. */
-	struct nnhal_request_pool *pools;
+	struct resolved_pool *pools;
 	const struct binding **bindings;	/* NULL: no argument is there */
 	uint32_t num_pools;
 	uint32_t max_pools;
@@ -38,6 +38,7 @@ struct execution {
 	uint32_t hal_version;
 	uint64_t start_ns;
 	enum nnhal_status preset;		/* status if no job was submitted */
+	uint32_t num_repeats;			/* runs after the first one */
 	bool is_abandoned;			/* its job may still run */
 	nnhal_execution_callback callback;
 	void *context;

@@ -224,6 +224,9 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 	atomic_init(&m->refs, 1);
 	pthread_mutex_init(&m->lock, NULL);
 	m->device = nnhal_device_ref(p->device);
+	m->rules.device = m->device;
+	m->rules.model = atomic_fetch_add_explicit(&device_root(m->device)->num_models, 1,
+						   memory_order_relaxed);
 	m->program = loaded->program;
 	m->priority = p->options.priority;
 	m->preference = p->options.preference;

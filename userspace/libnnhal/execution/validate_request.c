@@ -5,6 +5,7 @@
  * One pass checks the arguments and determines their shapes. Each field of the caller's
  * request is read once, so that the value that is used is the value that was checked.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 
 #include "base/diag.h"
 #include "base/hal_version.h"
+#include "base/status.h"
+#include "buffer/buffer_private.h"
 #include "execution/validate_request.h"
 #include "memory/memory_private.h"
 
@@ -20,25 +23,46 @@ static bool info_is_scalar(const struct arg_info *info)
 	return info->rank_known && !info->rank;
 }
 
+/* A token: find its buffer. */
+static enum nnhal_status find_buffer(const struct request_rules *rules, uint32_t version,
+				     uint32_t number, uint32_t token,
+				     struct resolved_pool *pool, struct nnhal_diag *diag)
+{
+	if (version < NNHAL_HAL_1_3) {
+		diag_set(diag, "pool %u: tokens do not exist before HAL 1.3", number);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (rules->device)
+		pool->buffer = buffer_find(rules->device, token);
+	if (pool->buffer)
+		return NNHAL_STATUS_NONE;
+	diag_set(diag, "pool %u: token %u is not that of a buffer", number, token);
+	return NNHAL_STATUS_INVALID_ARGUMENT;
+}
+
 static enum nnhal_status check_pools(const struct nnhal_request *request, uint32_t version,
-				     struct nnhal_request_pool *pools, uint32_t num_pools,
+				     const struct request_rules *rules,
+				     struct resolved_pool *pools, uint32_t num_pools,
 				     struct nnhal_diag *diag)
 {
+	struct nnhal_request_pool pool;
+	enum nnhal_status status;
 	uint32_t i;
 
 	for (i = 0; i < num_pools; i++) {
-		pools[i] = request->pools[i];
-		if (!pools[i].memory == !pools[i].token) {
+		pool = request->pools[i];
+		if (!pool.memory == !pool.token) {
 			diag_set(diag, "pool %u: expected either memory or a token", i);
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 		}
-		if (pools[i].token) {
-			/* There are no device buffers, so no token is valid. */
-			diag_set(diag, "pool %u: token %u is not that of a buffer", i,
-				 pools[i].token);
-			return NNHAL_STATUS_INVALID_ARGUMENT;
+		if (pool.token) {
+			status = find_buffer(rules, version, i, pool.token, &pools[i], diag);
+			if (status)
+				return status;
+			continue;
 		}
-		if (version < NNHAL_HAL_1_2 && pools[i].memory->kind > NNHAL_MEMORY_MMAP_FD) {
+		pools[i].memory = pool.memory;
+		if (version < NNHAL_HAL_1_2 && pool.memory->kind > NNHAL_MEMORY_MMAP_FD) {
 			diag_set(diag, "pool %u: memory of this kind does not exist in HAL 1.0 and 1.1",
 				 i);
 			return NNHAL_STATUS_INVALID_ARGUMENT;
@@ -47,13 +71,23 @@ static enum nnhal_status check_pools(const struct nnhal_request *request, uint32
 	return NNHAL_STATUS_NONE;
 }
 
+void resolved_pool_put(struct resolved_pool *pool)
+{
+	if (!pool->buffer)
+		return;
+	nnhal_memory_unref(pool->memory);
+	buffer_put(pool->buffer);
+	*pool = (struct resolved_pool){ .memory = NULL };
+}
+
 /* One argument being checked. */
 struct checked {
 	const char *kind;		/* "input" or "output" */
 	uint32_t number;
 	bool is_input;
 	bool allow_unspecified;
-	const struct nnhal_request_pool *pools;
+	const struct request_rules *rules;
+	struct resolved_pool *pools;
 	uint32_t num_pools;
 	struct nnhal_diag *diag;
 };
@@ -68,9 +102,6 @@ static enum nnhal_status resolve_location(const struct checked *c,
 {
 	const struct nnhal_memory *memory;
 
-	if (loc->pool_index >= c->num_pools)
-		return FAIL(c, "poolIndex %u, but there are %u pools", loc->pool_index,
-			    c->num_pools);
 	memory = c->pools[loc->pool_index].memory;
 	if ((uint64_t)loc->offset + loc->length > memory->size)
 		return FAIL(c, "offset %u + length %u is beyond the %llu bytes of pool %u",
@@ -154,6 +185,136 @@ static enum nnhal_status check_input_length(const struct checked *c,
 	return NNHAL_STATUS_NONE;
 }
 
+/* ---- arguments in buffers ---- */
+
+/* Dimensions of the request against those of the buffer, or of its content. */
+static enum nnhal_status check_dimensions(const struct checked *c, const struct shape *shape,
+					  const struct nnhal_request_argument *arg)
+{
+	uint32_t dims[NNHAL_MAX_RANK], rank;
+
+	if (arg->num_dimensions && !arg->dimensions)
+		return FAIL(c, "NULL pointer for %u dimensions", arg->num_dimensions);
+	if (arg->num_dimensions > NNHAL_MAX_RANK ||
+	    !nnhal_combine_dimensions(shape->dims, shape->rank, arg->dimensions,
+				      arg->num_dimensions, dims, &rank))
+		return FAIL(c, "the dimensions contradict those of the buffer");
+	return NNHAL_STATUS_NONE;
+}
+
+/* An input has the shape of the buffer's content. */
+static enum nnhal_status resolve_buffer_input(const struct checked *c,
+					      const struct nnhal_request_argument *arg,
+					      const struct arg_info *info,
+					      struct resolved_pool *pool,
+					      struct resolved_arg *out)
+{
+	enum nnhal_status status;
+	uint32_t d;
+
+	if (!pool->memory && !buffer_read(pool->buffer, &pool->memory, &pool->shape)) {
+		status = check_dimensions(c, &pool->buffer->layout.shape, arg);
+		if (status)
+			return status;
+		diag_set(c->diag, "input %u: its buffer is uninitialised", c->number);
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	status = check_dimensions(c, &pool->shape, arg);
+	for (d = 0; !status && d < arg->num_dimensions; d++)
+		if (!arg->dimensions[d])
+			status = FAIL(c, "dimension %u is 0", d);
+	for (d = 0; !status && d < pool->shape.rank; d++)
+		if (!pool->shape.dims[d]) {
+			diag_set(c->diag, "input %u: its buffer holds an empty tensor", c->number);
+			status = NNHAL_STATUS_GENERAL_FAILURE;
+		}
+	if (!status)
+		status = resolve_shape(c, info, pool->shape.dims, pool->shape.rank, out);
+	if (!status && !arg_size(info, out->dims, out->rank, &out->length))
+		status = FAIL(c, "size takes more than 32 bits");
+	return status;
+}
+
+/* Its memory is chosen when everything else is known to be right. */
+static enum nnhal_status resolve_buffer_output(const struct checked *c,
+					       const struct nnhal_request_argument *arg,
+					       const struct arg_info *info,
+					       const struct resolved_pool *pool,
+					       struct resolved_arg *out)
+{
+	enum nnhal_status status = check_dimensions(c, &pool->buffer->layout.shape, arg);
+
+	return status ? status : resolve_shape(c, info, arg->dimensions, arg->num_dimensions, out);
+}
+
+static enum nnhal_status resolve_in_buffer(const struct checked *c,
+					   const struct nnhal_request_argument *arg,
+					   const struct arg_info *info, struct resolved_arg *out)
+{
+	const struct nnhal_data_location *loc = &arg->location;
+	const struct role role = { c->rules->model, c->number, !c->is_input };
+	struct resolved_pool *pool = &c->pools[loc->pool_index];
+
+	if (loc->offset || loc->length)
+		return FAIL(c, "offset %u, length %u in a buffer, expected 0", loc->offset,
+			    loc->length);
+	if (!buffer_has_role(pool->buffer, &role))
+		return FAIL(c, "the buffer of pool %u was not allocated for it", loc->pool_index);
+	out->pool = loc->pool_index;
+	out->offset = 0;
+	out->length = 0;
+	return c->is_input ? resolve_buffer_input(c, arg, info, pool, out)
+			   : resolve_buffer_output(c, arg, info, pool, out);
+}
+
+/* Bytes that an output needs; 0: not known before it runs. False: too many. */
+static bool output_size(const struct buffer_layout *layout, const struct resolved_arg *arg,
+			uint32_t *size)
+{
+	struct shape shape;
+	uint32_t d;
+
+	*size = 0;
+	nnhal_combine_dimensions(layout->shape.dims, layout->shape.rank, arg->dims, arg->rank,
+				 shape.dims, &shape.rank);
+	if (!shape.rank && !layout->is_scalar)
+		return true;
+	for (d = 0; d < shape.rank; d++)
+		if (!shape.dims[d])
+			return true;
+	return layout_size(layout, &shape, size);
+}
+
+/* Memory for outputs in buffers. False in @any: there are none. */
+static enum nnhal_status choose_storage(struct checked *c, struct resolved_arg *args, bool *any)
+{
+	struct resolved_pool *pool;
+	struct resolved_arg *arg;
+	uint64_t room;
+	uint32_t size;
+	int err;
+
+	*any = false;
+	for (c->number = 0; c->number < c->rules->num_outputs; c->number++) {
+		arg = &args[c->rules->num_inputs + c->number];
+		if (arg->omitted || !c->pools[arg->pool].buffer)
+			continue;
+		pool = &c->pools[arg->pool];
+		*any = true;
+		err = output_size(&pool->buffer->layout, arg, &size)
+		      ? buffer_room(pool->buffer, size, &pool->memory) : -EFBIG;
+		if (err) {
+			diag_set(c->diag, "output %u: memory of its buffer: %s", c->number,
+				 errno_text(-err));
+			return err == -EINVAL ? NNHAL_STATUS_GENERAL_FAILURE
+					      : status_from_errno(-err);
+		}
+		room = nnhal_memory_size(pool->memory);
+		arg->length = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
 static enum nnhal_status resolve_argument(const struct checked *c,
 					  const struct nnhal_request_argument *from,
 					  const struct arg_info *info,
@@ -171,6 +332,11 @@ static enum nnhal_status resolve_argument(const struct checked *c,
 		out->has_shape = false;
 		return NNHAL_STATUS_NONE;
 	}
+	if (arg.location.pool_index >= c->num_pools)
+		return FAIL(c, "poolIndex %u, but there are %u pools", arg.location.pool_index,
+			    c->num_pools);
+	if (c->pools[arg.location.pool_index].buffer)
+		return resolve_in_buffer(c, &arg, info, out);
 	status = resolve_location(c, &arg.location, out);
 	if (status)
 		return status;
@@ -185,14 +351,21 @@ static bool same_object(const struct nnhal_memory *a, const struct nnhal_memory 
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
-/* Do two arguments share a byte? Two file descriptors of one file count as one. */
-static bool args_overlap(const struct nnhal_request_pool *pools, const struct resolved_arg *a,
+/*
+ * Do two arguments share a byte? Two file descriptors of one file count as one, and so do two pools
+ * with the token of one buffer.
+ */
+static bool args_overlap(const struct resolved_pool *pools, const struct resolved_arg *a,
 			 const struct resolved_arg *b)
 {
 	const struct nnhal_memory *ma, *mb;
 	uint64_t begin_a, begin_b;
 
-	if (a->omitted || b->omitted || !a->length || !b->length)
+	if (a->omitted || b->omitted)
+		return false;
+	if (pools[a->pool].buffer && pools[a->pool].buffer == pools[b->pool].buffer)
+		return true;
+	if (!a->length || !b->length)
 		return false;
 	ma = pools[a->pool].memory;
 	mb = pools[b->pool].memory;
@@ -263,19 +436,19 @@ static bool check_counts(const struct nnhal_request *request, const struct reque
 	return true;
 }
 
-enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
-				  const struct request_rules *rules,
-				  struct nnhal_request_pool *pools, struct resolved_arg *args,
-				  struct nnhal_diag *diag)
+static enum nnhal_status resolve(const struct nnhal_request *request, uint32_t num_pools,
+				 const struct request_rules *rules, struct resolved_pool *pools,
+				 struct resolved_arg *args, struct nnhal_diag *diag)
 {
 	uint32_t version = hal_version_of(request->hal_version);
 	struct checked c = {
-		.kind = "input", .is_input = true, .pools = pools,
+		.kind = "input", .is_input = true, .rules = rules, .pools = pools,
 		.num_pools = num_pools, .diag = diag,
 		/* Before 1.2 there is no way to report a shape. */
 		.allow_unspecified = rules->allow_unspecified_output && version >= NNHAL_HAL_1_2,
 	};
 	enum nnhal_status status, deferred = NNHAL_STATUS_NONE;
+	bool in_buffers;
 
 	if (!version) {
 		diag_set(diag, "hal_version %u is not known", request->hal_version);
@@ -283,12 +456,12 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 	}
 	if (!check_counts(request, rules, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	status = check_pools(request, version, pools, num_pools, diag);
+	status = check_pools(request, version, rules, pools, num_pools, diag);
 	if (status)
 		return status;
 	/*
-	 * A rank above NNHAL_MAX_RANK is legal but cannot be passed to the device. That is
-	 * reported only if the request breaks no rule.
+	 * A rank above NNHAL_MAX_RANK is legal but cannot be passed to the device; so is a buffer
+	 * that is uninitialised. That is reported only if the request breaks no rule.
 	 */
 	for (c.number = 0; c.number < rules->num_inputs; c.number++) {
 		status = resolve_argument(&c, &request->inputs[c.number],
@@ -310,14 +483,36 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 			return status;
 	}
 	status = check_overlaps(&c, rules, args);
-	return status ? status : deferred;
+	if (!status)
+		status = deferred;
+	if (!status)
+		status = choose_storage(&c, args, &in_buffers);
+	/* A memory object may be the memory of a buffer. */
+	if (!status && in_buffers)
+		status = check_overlaps(&c, rules, args);
+	return status;
+}
+
+enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
+				  const struct request_rules *rules, struct resolved_pool *pools,
+				  struct resolved_arg *args, struct nnhal_diag *diag)
+{
+	enum nnhal_status status;
+	uint32_t i;
+
+	for (i = 0; i < num_pools; i++)
+		pools[i] = (struct resolved_pool){ .memory = NULL };
+	status = resolve(request, num_pools, rules, pools, args, diag);
+	for (i = 0; status && i < num_pools; i++)
+		resolved_pool_put(&pools[i]);
+	return status;
 }
 
 bool nnhal_validate_request(const struct nnhal_request *request,
 			    const struct nnhal_model *model, bool allow_unspecified_output,
 			    struct nnhal_diag *diag)
 {
-	struct nnhal_request_pool *pools = NULL;
+	struct resolved_pool *pools = NULL;
 	struct resolved_arg *args = NULL;
 	struct request_rules rules;
 	uint32_t num_pools;

@@ -11,6 +11,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "buffer/buffer_private.h"
 #include "device/extensions.h"
 
 /* An input or output of a model, as far as request validation needs it. */
@@ -19,6 +20,14 @@ struct arg_info {
 	uint32_t rank;
 	bool rank_known;		/* false: tensor of unknown rank */
 	const uint32_t *dims;
+};
+
+/* What else two operands that share a buffer must have in common. */
+struct arg_kind {
+	uint32_t type;			/* of an extension that the device has: BASE_MAX + its code */
+	float scale;
+	int32_t zero_point;
+	struct nnhal_extra_params extra;
 };
 
 /* Bytes of a file that hold constants: outputs must not overlap them. */
@@ -40,9 +49,21 @@ struct resolved_arg {
 	uint32_t dims[NNHAL_MAX_RANK];
 };
 
+/* A pool of a request: a memory object, or a buffer. */
+struct resolved_pool {
+	/* Of a buffer: its memory, referenced; NULL: no argument is there. */
+	struct nnhal_memory *memory;
+	struct nnhal_buffer *buffer;	/* held; NULL: a memory object */
+	struct shape shape;		/* of the content of a buffer that is an input */
+};
+
 struct request_rules {
 	const struct arg_info *inputs;
 	const struct arg_info *outputs;
+	const struct arg_kind *kinds;	/* inputs, then outputs */
+	/* The device whose buffers requests may name, and the number of the model; NULL: none. */
+	struct nnhal_device *device;
+	uint64_t model;
 	uint32_t num_inputs;
 	uint32_t num_outputs;
 	const struct const_region *constants;
@@ -53,12 +74,15 @@ struct request_rules {
 /*
  * Check a request and resolve its arguments, inputs first. @num_pools is the request's number
  * of pools, which the caller has read once. @pools has room for as many entries, @args for
- * all arguments. Each field of the request is read once.
+ * all arguments. Each field of the request is read once. With NONE the pools hold their buffers,
+ * but no reference of memory objects of the caller.
  */
 enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
 				  const struct request_rules *rules,
-				  struct nnhal_request_pool *pools,
+				  struct resolved_pool *pools,
 				  struct resolved_arg *args, struct nnhal_diag *diag);
+/* Release a pool that is a buffer; it is none any more. */
+void resolved_pool_put(struct resolved_pool *pool);
 /* Bytes of an argument. False: more than 32 bits, or element_size is 0. */
 bool arg_size(const struct arg_info *info, const uint32_t *dims, uint32_t rank, uint32_t *size);
 /*

@@ -3,6 +3,7 @@
  * Buffers, slots and imported memory through the kernel driver; its system calls.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/udmabuf.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -118,6 +119,27 @@ void drm_bo_destroy(struct transport *t, struct transport_bo *bo)
 	drm_unbind(t, bo->slot);
 	munmap(bo->map, bo->size);
 	*bo = (struct transport_bo)TRANSPORT_BO_NONE;
+}
+
+int drm_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
+		       int *fd)
+{
+	struct drm_nnpu_bo_create arg = { .size = size };
+	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC | DRM_RDWR };
+	struct drm_transport *d = to_drm(t);
+	int err = without_enospc(drm_ioctl(d->fd, DRM_IOCTL_NNPU_BO_CREATE, &arg));
+
+	if (err)
+		return err;
+	/* Nobody else has the descriptor yet, so nobody imports the handle that is closed here. */
+	prime.handle = arg.handle;
+	err = without_enospc(drm_ioctl(d->fd, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime));
+	drm_gem_close(d->fd, arg.handle);
+	if (err)
+		return err;
+	*type = TRANSPORT_DMABUF;
+	*fd = prime.fd;
+	return 0;
 }
 
 static int import_dmabuf(struct drm_transport *d, int dmabuf, uint64_t size, uint32_t access,

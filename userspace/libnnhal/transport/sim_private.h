@@ -46,6 +46,8 @@ static inline struct sim_transport *to_sim(struct transport *t)
 void sim_unbind(struct transport *t, uint32_t slot);
 int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo);
 void sim_bo_destroy(struct transport *t, struct transport_bo *bo);
+int sim_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
+		       int *fd);
 int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,
 		uint32_t access, uint32_t *slot);
 

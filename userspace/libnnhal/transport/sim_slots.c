@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "transport/sim_private.h"
@@ -111,6 +112,25 @@ void sim_bo_destroy(struct transport *t, struct transport_bo *bo)
 		return;
 	sim_unbind(t, bo->slot);
 	*bo = (struct transport_bo)TRANSPORT_BO_NONE;
+}
+
+int sim_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
+		       int *fd)
+{
+	int memfd = memfd_create("nnhal-buffer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int err;
+
+	(void)t;
+	if (memfd < 0)
+		return -errno;
+	if (ftruncate(memfd, (off_t)round_up_u64(size, (uint64_t)sysconf(_SC_PAGESIZE)))) {
+		err = -errno;
+		close(memfd);
+		return err;
+	}
+	*type = TRANSPORT_MEMFD;
+	*fd = memfd;
+	return 0;
 }
 
 int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,

@@ -54,14 +54,15 @@ struct transport_load {
 	bool is_full;		/* the context has as many programs as it can have */
 };
 
-/* One execution. */
+/* One job: an execution, or a copy of each input to the output of its number. */
 struct transport_job {
+	bool is_copy;			/* no program, no result, no profile */
 	uint32_t program;
 	uint32_t priority;
 	const struct nnpu_arg *args;	/* inputs, then outputs */
 	uint32_t num_inputs;
 	uint32_t num_outputs;
-	uint32_t result_slot;
+	uint32_t result_slot;		/* NNPU_SLOT_NONE: none */
 	uint64_t result_offset;
 	bool profile;
 	uint32_t profile_slot;
@@ -102,6 +103,7 @@ struct transport_limits {
 	uint32_t max_args;
 	uint32_t max_program_size;
 	bool can_profile;
+	bool can_copy;
 	bool has_control_flow;
 };
 
@@ -139,6 +141,12 @@ struct transport_ops {
 		       uint64_t size, uint32_t access, uint32_t *slot);
 	void (*unbind)(struct transport *t, uint32_t slot);
 	/*
+	 * Create zeroed memory that is good for the device, as a descriptor that bind_fd() takes. The
+	 * caller closes it. After an error @type and @fd are unchanged.
+	 */
+	int (*storage_create)(struct transport *t, uint64_t size,
+			      enum transport_memory_type *type, int *fd);
+	/*
 	 * @reports not NULL: only check, one report per command. -ENOSPC: no number is left
 	 * for a program.
 	 */
@@ -148,6 +156,7 @@ struct transport_ops {
 	void (*program_unload)(struct transport *t, uint32_t program);
 	int (*fence_create)(struct transport *t, struct transport_fence **fence);
 	void (*fence_destroy)(struct transport *t, struct transport_fence *fence);
+	/* A copy without NNPU_FEATURE_COPY: -EOPNOTSUPP. */
 	int (*submit)(struct transport *t, const struct transport_job *job);
 	/*
 	 * Wait until at least one of the fences has signalled; @first is its

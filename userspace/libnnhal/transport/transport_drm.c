@@ -187,6 +187,7 @@ static int drm_submit(struct transport *t, const struct transport_job *job)
 {
 	struct drm_nnpu_sync out = { .handle = job->fence->handle };
 	struct drm_nnpu_submit arg = {
+		.kind = job->is_copy ? DRM_NNPU_JOB_COPY : DRM_NNPU_JOB_EXECUTE,
 		.program = job->program,
 		.flags = job->profile ? DRM_NNPU_SUBMIT_PROFILE : 0,
 		.args = (uintptr_t)job->args,
@@ -333,6 +334,7 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 	d->base.limits.max_args = info->max_args;
 	d->base.limits.max_program_size = info->max_program_size;
 	d->base.limits.can_profile = info->features & NNPU_FEATURE_PROFILE;
+	d->base.limits.can_copy = info->features & NNPU_FEATURE_COPY;
 	d->base.limits.has_control_flow = info->features & NNPU_FEATURE_CONTROL_FLOW;
 	return NNHAL_STATUS_NONE;
 }
@@ -401,6 +403,7 @@ static const struct transport_ops drm_ops = {
 	.bo_destroy = drm_bo_destroy,
 	.bind_fd = drm_bind_fd,
 	.unbind = drm_unbind,
+	.storage_create = drm_storage_create,
 	.program_load = drm_program_load,
 	.program_unload = drm_program_unload,
 	.fence_create = drm_fence_create,

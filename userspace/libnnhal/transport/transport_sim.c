@@ -299,7 +299,7 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 	header->num_outputs = htole16((uint16_t)from->num_outputs);
 	header->loop_timeout_ns = htole64(from->loop_timeout_ns);
 	memcpy(header + 1, from->args, num_args * sizeof(*from->args));
-	job->sqe.opcode = NNPU_IO_EXECUTE;
+	job->sqe.opcode = from->is_copy ? NNPU_IO_COPY : NNPU_IO_EXECUTE;
 	job->sqe.flags = (uint8_t)(NNPU_EXEC_ARGS_DMA | (from->profile ? NNPU_EXEC_PROFILE : 0) |
 				   from->priority << NNPU_EXEC_PRIORITY_SHIFT);
 	job->sqe.ctx = htole32(SIM_CTX);
@@ -403,6 +403,7 @@ static const struct transport_ops sim_ops = {
 	.bo_destroy = sim_bo_destroy,
 	.bind_fd = sim_bind_fd,
 	.unbind = sim_unbind,
+	.storage_create = sim_storage_create,
 	.program_load = sim_program_load,
 	.program_unload = sim_program_unload,
 	.fence_create = sim_fence_create,
@@ -481,6 +482,7 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 	if (le64toh(t->identify.max_program_size) < NNPU_PROGRAM_MAX_SIZE)
 		t->limits.max_program_size = (uint32_t)le64toh(t->identify.max_program_size);
 	t->limits.can_profile = le64toh(t->identify.features) & NNPU_FEATURE_PROFILE;
+	t->limits.can_copy = le64toh(t->identify.features) & NNPU_FEATURE_COPY;
 	t->limits.has_control_flow =
 		le64toh(t->identify.features) & NNPU_FEATURE_CONTROL_FLOW;
 	s->has_queues = !options->no_queues &&
