@@ -205,7 +205,7 @@ struct nnhal_burst_parsed_request {
  *
  * Return: 0; -EBADMSG if the packet is malformed: it is empty, its size differs from
  * packet_size, a datum has the wrong kind, a count exceeds the packet, or datums are
- * left over.
+ * left over. Then the three numbers are 0, and the rest of @parsed means nothing.
  */
 int nnhal_burst_parse_request(const struct nnhal_burst_request_datum *packet, uint32_t count,
 			      struct nnhal_burst_parsed_request *parsed);
@@ -239,7 +239,8 @@ int nnhal_burst_serialize_result(enum nnhal_status status,
  * @timing: out: times; both NNHAL_NO_TIMING unless @status is NONE
  *
  * Return: 0; -EBADMSG if the packet is malformed, if its status is out of range, or if
- * it has more outputs or dimensions than fit.
+ * it has more outputs or dimensions than fit. Then @status is GENERAL_FAILURE, there are no times
+ * and no shapes, and the entries of @output_shapes mean nothing.
  */
 int nnhal_burst_parse_result(const struct nnhal_burst_result_datum *packet, uint32_t count,
 			     enum nnhal_status *status,

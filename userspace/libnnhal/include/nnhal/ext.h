@@ -59,7 +59,8 @@ nnhal_ext_get_operation_support(struct nnhal_device *device,
 /**
  * struct nnhal_ext_profile_entry - one operation of one execution
  * @operation: index in the main subgraph, of the operation or, if it is one of a
- *	referenced subgraph, of the IF or WHILE that reaches it first
+ *	referenced subgraph, of the IF or WHILE that reaches it first; UINT32_MAX if the
+ *	device names one that the library does not know
  * @operation_type: enum nnhal_operation_type
  * @start_ns: first start, ns of the device's clock after the start of the execution
  * @exec_ns: duration, ns of the device's clock; for IF and WHILE with everything they ran
