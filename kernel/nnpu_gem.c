@@ -9,6 +9,7 @@
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
+#include <linux/dma-resv.h>
 #include <linux/error-injection.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -46,6 +47,35 @@ static void nnpu_gem_track(struct nnpu_device *ndev, struct drm_gem_object *obj)
 	list_add_tail(&to_nnpu_bo(obj)->node, &ndev->bo_list);
 	mutex_unlock(&ndev->bo_lock);
 	atomic_inc(&ndev->stats.buffers);
+}
+
+/*
+ * No path takes one of the two locks while it holds the other, so lockdep would not see the first
+ * one that takes them the wrong way round.
+ */
+static void nnpu_gem_tell_order(struct nnpu_device *ndev)
+{
+	struct dma_resv resv;
+
+	if (!IS_ENABLED(CONFIG_LOCKDEP))
+		return;
+	dma_resv_init(&resv);
+	dma_resv_lock(&resv, NULL);
+	mutex_lock(&ndev->bo_lock);
+	mutex_unlock(&ndev->bo_lock);
+	dma_resv_unlock(&resv);
+	dma_resv_fini(&resv);
+}
+
+/**
+ * nnpu_gem_init - prepare the list of buffers
+ * @ndev: device
+ */
+void nnpu_gem_init(struct nnpu_device *ndev)
+{
+	mutex_init(&ndev->bo_lock);
+	INIT_LIST_HEAD(&ndev->bo_list);
+	nnpu_gem_tell_order(ndev);
 }
 
 /**

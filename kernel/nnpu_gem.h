@@ -13,6 +13,7 @@ struct drm_gem_shmem_object;
 struct nnpu_device;
 struct sg_table;
 
+void nnpu_gem_init(struct nnpu_device *ndev);
 struct drm_gem_object *nnpu_gem_create_object(struct drm_device *drm, size_t size);
 struct drm_gem_shmem_object *nnpu_gem_new(struct drm_device *drm, size_t size);
 struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *dma_buf);

@@ -11,6 +11,7 @@
 #include "nnpu_debugfs.h"
 #include "nnpu_device.h"
 #include "nnpu_dump.h"
+#include "nnpu_gem.h"
 #include "nnpu_identify.h"
 #include "nnpu_pause.h"
 #include "nnpu_probe.h"
@@ -44,8 +45,7 @@ int nnpu_probe(struct nnpu_device *ndev)
 	int ret;
 
 	init_rwsem(&ndev->reset_sem);
-	mutex_init(&ndev->bo_lock);
-	INIT_LIST_HEAD(&ndev->bo_list);
+	nnpu_gem_init(ndev);
 	init_waitqueue_head(&ndev->unplug_wait);
 	nnpu_pause_init(ndev);
 	nnpu_power_init(ndev);

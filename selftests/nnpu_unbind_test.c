@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The driver is unbound while a call waits for memory of its process that does not come.
- * The kernel needs userfaultfd.
+ * The driver is unbound while a file is in use: a call waits for memory of its process that does
+ * not come (the kernel needs userfaultfd), or buffers are mapped.
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -137,6 +137,21 @@ TEST_F(unbind, while_the_reports_have_no_room)
 	EXPECT_TRUE(memory_comes(self->uffd, self->missing));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, self->load.ret);
+}
+
+/* Their memory stays with the process. Unplug takes its mappings for DMA away. */
+TEST_F(unbind, while_buffers_are_mapped)
+{
+	struct nnpu_job job;
+
+	ASSERT_EQ(0, nnpu_job_init(self->load.fd, &job, 64));
+	EXPECT_EQ(0, nnpu_job_run(self->load.fd, &job, 1));
+	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->device));
+	EXPECT_TRUE(nnpu_job_correct(&job, 1));
+	memset(job.buf.map, 0x5a, job.buf.size);
+	EXPECT_EQ(-ENODEV, nnpu_job_submit(self->load.fd, &job));
+	/* The mapping would keep the file. */
+	munmap(job.buf.map, job.buf.size);
 }
 
 TEST_HARNESS_MAIN

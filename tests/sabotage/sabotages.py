@@ -205,6 +205,7 @@ PARTS = {
     "injection": guest("debug", "selftests/nnpu_fail_nth"),
     "recovery": guest("debug", "selftests/nnpu_recovery"),
     "kill": guest("vm", "selftests/nnpu_kill"),
+    "unbind": guest("debug", "selftests/nnpu_unbind"),
 }
 
 KERNEL = "kernel/**/*.c"
@@ -382,6 +383,11 @@ SABOTAGES = [
     Sabotage("machine-dies", "guest", "the machine ends in the middle",
              (replace("scripts/run-selftests", r"^judge_boot$", "judge_boot\necho o >/proc/sysrq-trigger; sleep 60"),),
              "did not reach its end|plan not kept"),
+    # The device is taken away for a while, or for good.
+    Sabotage("bo-lock", "unbind", "buffers are unmapped with the lock of their list",
+             (replace("kernel/nnpu_gem.c", r"^(\t\tlist_del_init\(&bo->node\);\n)(\t\tfound = bo;)$",
+                      r"\1\t\tnnpu_gem_unmap(&bo->base.base);\n\2"),),
+             "nnpu_unbind: the kernel reports no error: it does"),
     # The checkers of the debug kernel.
     Sabotage("probe-leak", "debug", "the probe of the device leaks",
              (replace(KERNEL, PROBE, r"\1\tfor (ret = 0; ret < 16; ret++)\n\t\tif (!kzalloc(200, GFP_KERNEL))\n"
