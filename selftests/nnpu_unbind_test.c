@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The driver is unbound while a file is in use: a call waits for memory of its process that does
- * not come (the kernel needs userfaultfd), or buffers are mapped.
+ * not come (the kernel needs userfaultfd), buffers are mapped, or a load begins.
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
+#include "../kernel/nnpu_hw.h"
 #include "nnpu_test.h"
 
 #define PAGE	4096u
@@ -152,6 +155,74 @@ TEST_F(unbind, while_buffers_are_mapped)
 	EXPECT_EQ(-ENODEV, nnpu_job_submit(self->load.fd, &job));
 	/* The mapping would keep the file. */
 	munmap(job.buf.map, job.buf.size);
+}
+
+#define PLANTED_DIR	"/sys/module/nnpu_planted/parameters"
+
+static bool unplug_lingers(void)
+{
+	FILE *f = fopen(PLANTED_DIR "/lingers", "r");
+	bool lingers = f && fgetc(f) == 'Y';
+
+	if (f)
+		fclose(f);
+	return lingers;
+}
+
+static void *unbind_run(void *device)
+{
+	return nnpu_write_file(NNPU_DRIVER_DIR, "unbind", device) ? device : NULL;
+}
+
+/* Ends within a minute? */
+static bool joined(pthread_t thread, void **result)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 60;
+	return !pthread_timedjoin_np(thread, result, &end);
+}
+
+/*
+ * Unplug has ended the waits for answers, and is about to wait until no command is under way. A
+ * device reset that comes just then makes the device work once more. A load, which may last as
+ * long as it likes, would keep unplug waiting.
+ */
+TEST_F_TIMEOUT(unbind, no_load_begins_meanwhile, 600)
+{
+	struct drm_nnpu_context_create attrs = { 0 };
+	pthread_t unbinder, loader;
+	void *fault = self->device;
+
+	if (!getenv("NNPU_DEBUG_KERNEL"))
+		SKIP(return, "the module that makes unplug linger is for the debug kernel");
+	ASSERT_NE(NULL, getenv("NNPU_PLANTED_KO"));
+	nnpu_set_parameter("hang_timeout_ms", 600000);
+	ASSERT_EQ(0, system("insmod \"$NNPU_PLANTED_KO\" plant=linger"));
+	ASSERT_EQ(0, pthread_create(&unbinder, NULL, unbind_run, self->device));
+	while (!unplug_lingers())
+		usleep(1000);
+	/* The first attempt finds that the device does not answer, and has it reset. */
+	EXPECT_EQ(0, nnpu_context_create(self->load.fd, &attrs, &self->load.args.ctx));
+	EXPECT_EQ(0, nnpu_inject(self->load.fd, NNPU_INJECT_LOAD_STALL, 1));
+	self->load.args.image = (uintptr_t)self->image;
+	self->load.args.image_size = self->size;
+	ASSERT_EQ(0, pthread_create(&loader, NULL, load_run, &self->load));
+	/* Time for the device to have the load; nothing depends on it if there is none. */
+	usleep(1000000);
+	EXPECT_EQ(0, nnpu_write_file(PLANTED_DIR, "go", "1"));
+	EXPECT_TRUE(joined(unbinder, &fault)) {
+		TH_LOG("unbind waits for a load");
+		/* It hangs: end it. */
+		nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
+		pthread_join(unbinder, &fault);
+	}
+	EXPECT_EQ(NULL, fault);
+	pthread_join(loader, NULL);
+	EXPECT_EQ(-ENODEV, self->load.ret);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	EXPECT_EQ(0, system("rmmod nnpu_planted"));
 }
 
 TEST_HARNESS_MAIN

@@ -4,19 +4,34 @@
  * and a report that does not come shows that the checker, or who reads its reports, did
  * not work (scripts/run-selftests).
  *
- * It also lets the device alone go through system sleep, for nnpu_pause_test.c.
+ * It also lets the device alone go through system sleep, for nnpu_pause_test.c, and makes unplug
+ * linger between two steps, for nnpu_unbind_test.c.
  */
 #include <linux/compiler.h>
+#include <linux/delay.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
 #include <linux/pm_runtime.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 static char *plant;
 module_param(plant, charp, 0);
-MODULE_PARM_DESC(plant, "leak, warning, lock-order or use-after-free; or sleep");
+MODULE_PARM_DESC(plant, "leak, warning, lock-order or use-after-free; or sleep, linger");
+
+/* A stall of a CPU would be reported after 20 s. */
+#define LINGER_MS	12000
+
+static bool lingers;
+module_param(lingers, bool, 0400);
+MODULE_PARM_DESC(lingers, "unplug lingers now");
+
+static bool go;
+module_param(go, bool, 0600);
+MODULE_PARM_DESC(go, "unplug lingers no more");
 
 static DEFINE_MUTEX(first);
 static DEFINE_MUTEX(second);
@@ -109,6 +124,37 @@ static noinline int plant_sleep(void)
 	return ret;
 }
 
+/*
+ * nnpu_unplug_silence() has ended the waits for answers and is about to take reset_sem. Resets end
+ * the waits, too, but in a kernel thread. Not a place to sleep.
+ */
+static int linger_handler(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	unsigned int ms;
+
+	if (current->flags & PF_KTHREAD)
+		return 0;
+	WRITE_ONCE(lingers, true);
+	for (ms = 0; ms < LINGER_MS && !READ_ONCE(go); ms++)
+		mdelay(1);
+	return 0;
+}
+
+static struct kretprobe linger = {
+	.kp.symbol_name = "nnpu_admin_stop",
+	.handler = linger_handler,
+};
+
+static bool linger_planted;
+
+static noinline int plant_linger(void)
+{
+	int ret = register_kretprobe(&linger);
+
+	linger_planted = !ret;
+	return ret;
+}
+
 static int __init nnpu_planted_init(void)
 {
 	static const struct {
@@ -120,6 +166,7 @@ static int __init nnpu_planted_init(void)
 		{ "lock-order", plant_lock_order },
 		{ "use-after-free", plant_use_after_free },
 		{ "sleep", plant_sleep },
+		{ "linger", plant_linger },
 	};
 	unsigned int i;
 
@@ -132,6 +179,8 @@ static int __init nnpu_planted_init(void)
 
 static void __exit nnpu_planted_exit(void)
 {
+	if (linger_planted)
+		unregister_kretprobe(&linger);
 }
 
 module_init(nnpu_planted_init);

@@ -388,6 +388,9 @@ SABOTAGES = [
              (replace("kernel/nnpu_gem.c", r"^(\t\tlist_del_init\(&bo->node\);\n)(\t\tfound = bo;)$",
                       r"\1\t\tnnpu_gem_unmap(&bo->base.base);\n\2"),),
              "nnpu_unbind: the kernel reports no error: it does"),
+    Sabotage("late-load", "unbind", "a load begins while unplug waits",
+             (replace("kernel/nnpu_command.c", r"READ_ONCE\(ndev->stopping\)\)$", "false)"),),
+             "no_load_begins_meanwhile"),
     # The checkers of the debug kernel.
     Sabotage("probe-leak", "debug", "the probe of the device leaks",
              (replace(KERNEL, PROBE, r"\1\tfor (ret = 0; ret < 16; ret++)\n\t\tif (!kzalloc(200, GFP_KERNEL))\n"
