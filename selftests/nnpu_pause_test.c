@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -329,6 +330,285 @@ TEST_F_TIMEOUT(pause, load_is_ended, 600)
 	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
 	EXPECT_EQ(0, use_device(self->fd));
 	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+/* Jobs that wait for another one: behind it, and in another context for its fence. */
+TEST_F_TIMEOUT(pause, waiting_jobs_are_lost, 600)
+{
+	struct drm_nnpu_context_create attrs = { 0 };
+	struct drm_nnpu_sync in = { .handle = self->syncobjs[0] };
+	struct nnpu_job jobs[2];
+	unsigned int i;
+	uint32_t other;
+
+	ASSERT_EQ(0, nnpu_context_create(self->fd, &attrs, &other));
+	nnpu_test_ctx = other;
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, nnpu_job_init(self->fd, &jobs[i], 64));
+		nnpu_job_fill(&jobs[i], i);
+		jobs[i].submit.in_syncs = (uintptr_t)&in;
+		jobs[i].submit.num_in_syncs = 1;
+	}
+	jobs[1].submit.flags = DRM_NNPU_SUBMIT_PROPAGATE;
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 1));
+	self->job.out_sync.handle = self->syncobjs[0];
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, nnpu_job_submit(self->fd, &jobs[i]));
+	ASSERT_EQ(-ETIME, nnpu_syncobj_wait(self->fd, self->syncobjs[0], 100));
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, nnpu_syncobj_status(self->fd, jobs[i].syncobj));
+
+	ASSERT_TRUE(self->take(self->fd));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, nnpu_job_wait(self->fd, &jobs[i], WAIT_MS));
+		EXPECT_EQ(-ECANCELED, nnpu_syncobj_status(self->fd, jobs[i].syncobj));
+		EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(&jobs[i])->status);
+		EXPECT_EQ(-ENODEV, nnpu_job_submit(self->fd, &jobs[i]));
+	}
+	EXPECT_EQ(-ECANCELED, nnpu_syncobj_status(self->fd, self->syncobjs[0]));
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, other));
+	nnpu_test_ctx = 0;
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
+	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+/* Of a doorbell page: nobody writes here, and a read gives 0. */
+#define UNUSED_DOORBELL	3
+
+/* Who rings all the time, and reads the page, too. */
+struct ringer {
+	volatile bool stop;
+	struct nnpu_uq *uq;
+	volatile unsigned int rings;
+	unsigned int bad;
+};
+
+static void *ring_run(void *arg)
+{
+	struct ringer *r = arg;
+
+	while (!r->stop) {
+		r->uq->db[NNPU_DB_SQ_TAIL / 4] = r->uq->tail;
+		r->bad += r->uq->db[UNUSED_DOORBELL] != 0;
+		r->rings++;
+	}
+	return NULL;
+}
+
+/*
+ * No doorbell reaches a function that is being reset: there a read would give all ones. The
+ * process notices only that its queue has ended.
+ */
+TEST_F_TIMEOUT(pause, doorbells_are_taken_away, 600)
+{
+	struct ringer ringer;
+	unsigned int round;
+	struct nnpu_job job;
+	struct nnpu_uq uq;
+	pthread_t thread;
+	uint32_t state;
+
+	for (round = 0; round < 3; round++) {
+		EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+		ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 64));
+		ASSERT_EQ(0, nnpu_uq_create(self->fd, &uq, DRM_NNPU_PRIORITY_MEDIUM,
+					    NNPU_UQ_ENTRIES, NNPU_UQ_ENTRIES));
+		ASSERT_EQ(0, nnpu_uq_run(self->fd, &uq, &job, round));
+		ringer = (struct ringer) { .uq = &uq };
+		ASSERT_EQ(0, pthread_create(&thread, NULL, ring_run, &ringer));
+		while (ringer.rings < 100)
+			usleep(1000);
+		ASSERT_TRUE(self->take(self->fd));
+		ringer.stop = true;
+		pthread_join(thread, NULL);
+		EXPECT_EQ(0, ringer.bad) {
+			TH_LOG("%u of %u doorbells came to a function in reset", ringer.bad,
+			       ringer.rings);
+		}
+		nnpu_uq_sleep(self->fd, &uq, WAIT_MS, &state, NULL);
+		EXPECT_EQ(DRM_NNPU_QUEUE_STATE_LOST, state);
+		nnpu_uq_destroy(self->fd, &uq);
+		nnpu_job_fini(self->fd, &job);
+	}
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
+	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+/* A thread that rings once. */
+struct caller {
+	struct nnpu_uq *uq;
+	volatile pid_t tid;
+	volatile bool rang;
+};
+
+static void *call_run(void *arg)
+{
+	struct caller *c = arg;
+
+	c->tid = gettid();
+	c->uq->db[NNPU_DB_SQ_TAIL / 4] = c->uq->tail;
+	c->rang = true;
+	return NULL;
+}
+
+/* How often a thread of this process has slept; -1: nobody says. */
+static long sleeps_of(pid_t tid)
+{
+	char path[64], line[128];
+	long sleeps = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps) == 1)
+			break;
+	fclose(f);
+	return sleeps;
+}
+
+/* How often mmap() and munmap() get through while the thread sleeps once. */
+static unsigned int maps_in_a_sleep(pid_t tid)
+{
+	long sleeps = sleeps_of(tid);
+	unsigned int maps = 0;
+
+	/* A thread that has ended is no reason to wait. */
+	while (sleeps >= 0 && sleeps_of(tid) == sleeps) {
+		void *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (page != MAP_FAILED)
+			munmap(page, 4096);
+		maps++;
+	}
+	return maps;
+}
+
+#define SLEEPS	20
+
+/*
+ * A queue gets no hardware queue, since the device does not answer. Its doorbell waits in a page
+ * fault, again and again. Other threads of the process change the address space meanwhile: a fault
+ * that slept with the mmap_lock would let through one of them in each of its sleeps.
+ */
+TEST_F_TIMEOUT(pause, doorbell_waits_without_the_mmap_lock, 600)
+{
+	struct caller caller = { .uq = &self->uq };
+	unsigned int i, held = 0;
+	pthread_t thread;
+	uint32_t state;
+
+	nnpu_set_timeouts(600000, 600000);
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_ADMIN_STALL, 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, call_run, &caller));
+	while (!caller.tid || sleeps_of(caller.tid) < 2)
+		usleep(1000);
+	for (i = 0; i < SLEEPS; i++)
+		held += maps_in_a_sleep(caller.tid) < 3;
+	EXPECT_GT(SLEEPS / 4, held) {
+		TH_LOG("the address space could not be changed in %u sleeps", held);
+	}
+	EXPECT_FALSE(caller.rang);
+
+	/* The fault ends with the queue. */
+	ASSERT_TRUE(self->take(self->fd));
+	pthread_join(thread, NULL);
+	nnpu_uq_sleep(self->fd, &self->uq, WAIT_MS, &state, NULL);
+	EXPECT_EQ(DRM_NNPU_QUEUE_STATE_LOST, state);
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
+	EXPECT_EQ(self->faults, count_faults(self->fd));
+}
+
+/*
+ * Before the devices the processes are made to stand still. Here the kernel goes so far and back
+ * (pm_test).
+ */
+FIXTURE(freeze)
+{
+	int fd;
+	struct nnpu_job job;
+	struct nnpu_uq uq;
+};
+
+static int pm_write(const char *name, const char *text)
+{
+	return nnpu_write_file("/sys/power", name, text);
+}
+
+FIXTURE_SETUP(freeze)
+{
+	int ret;
+
+	self->fd = -1;
+	if (!getenv("NNPU_DEBUG_KERNEL"))
+		SKIP(return, "the test mode of system sleep is in the debug kernel");
+	ret = nnpu_uq_setup(&self->fd, &self->uq, &self->job);
+	if (nnpu_uq_may_skip(ret))
+		SKIP(return, "no device with user queues: %s", strerror(-ret));
+	ASSERT_EQ(0, ret);
+	ASSERT_EQ(0, pm_write("pm_test", "freezer"));
+	ASSERT_EQ(0, nnpu_write_file("/sys/module/suspend/parameters", "pm_test_delay", "0"));
+	nnpu_set_timeouts(600000, 600000);
+}
+
+FIXTURE_TEARDOWN(freeze)
+{
+	if (self->fd < 0)
+		return;
+	pm_write("pm_test", "none");
+	pm_write("pm_freeze_timeout", "20000");
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	close(self->fd);
+}
+
+/* Processes that wait for a job or for a hardware queue go on with that afterwards. */
+TEST_F_TIMEOUT(freeze, waiting_processes_stand_still, 600)
+{
+	struct caller caller = { .uq = &self->uq };
+	pthread_t thread;
+
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 1));
+	nnpu_job_fill(&self->job, 1);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_ADMIN_STALL, 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, call_run, &caller));
+	while (!caller.tid || sleeps_of(caller.tid) < 2)
+		usleep(1000);
+	EXPECT_EQ(0, pm_write("state", "freeze"));
+	EXPECT_FALSE(caller.rang);
+	EXPECT_EQ(0, nnpu_syncobj_status(self->fd, self->job.syncobj));
+	ASSERT_TRUE(function_reset(self->fd));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ECANCELED, nnpu_syncobj_status(self->fd, self->job.syncobj));
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
+}
+
+/* One that waits for a load does not: the machine stays awake, and the load goes on. */
+TEST_F_TIMEOUT(freeze, load_keeps_the_machine_awake, 600)
+{
+	int result = self->fd;
+	pthread_t thread;
+
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_LOAD_STALL, 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &result));
+	while (nnpu_debugfs_value(self->fd, "registers", "Q0_CURRENT") == 0)
+		usleep(1000);
+	EXPECT_EQ(0, pm_write("pm_freeze_timeout", "300"));
+	EXPECT_EQ(-EBUSY, pm_write("state", "freeze"));
+	EXPECT_LT(0, nnpu_debugfs_value(self->fd, "registers", "Q0_CURRENT"));
+	ASSERT_TRUE(function_reset(self->fd));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ENODEV, result);
+	EXPECT_EQ(0, pm_write("state", "freeze"));
+	EXPECT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	EXPECT_EQ(0, use_device(self->fd));
 }
 
 TEST_HARNESS_MAIN

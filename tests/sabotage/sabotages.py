@@ -205,6 +205,7 @@ PARTS = {
     "injection": guest("debug", "selftests/nnpu_fail_nth"),
     "recovery": guest("debug", "selftests/nnpu_recovery"),
     "kill": guest("vm", "selftests/nnpu_kill"),
+    "pause": guest("vm", "selftests/nnpu_pause"),
     "unbind": guest("debug", "selftests/nnpu_unbind"),
 }
 
@@ -384,6 +385,17 @@ SABOTAGES = [
              (replace("scripts/run-selftests", r"^judge_boot$", "judge_boot\necho o >/proc/sysrq-trigger; sleep 60"),),
              "did not reach its end|plan not kept"),
     # The device is taken away for a while, or for good.
+    Sabotage("contexts-stay", "pause", "a reset of the function does not lose the contexts",
+             (replace("kernel/nnpu_pause.c", r"^\tnnpu_ctx_lose_all\(ndev\);\n", ""),), "^  FAILED: "),
+    Sabotage("doorbells-stay", "pause", "processes keep the doorbells of queues that are lost",
+             (replace("kernel/nnpu_userq.c",
+                      r"^\t\tkref_get\(&uq->ref\);\n\t\tlist_add_tail\(&uq->zap_node, &uqs->zaps\);\n", ""),),
+             "doorbells_are_taken_away"),
+    Sabotage("fault-sleeps", "pause", "the second try of a doorbell fault sleeps with the mmap_lock",
+             (replace("kernel/nnpu_userq_file.c", r"^(\tif \(vmf->flags & FAULT_FLAG_TRIED\))\n(\t\treturn VM_FAULT_NOPAGE;)$",
+                      r"\1 {\n\t\twait_event_killable_timeout(uq->wait, atomic_read(&uq->events) != seen,\n"
+                      r"\t\t\t\t\t    timeout);\n\2\n\t}"),),
+             "doorbell_waits_without_the_mmap_lock"),
     Sabotage("bo-lock", "unbind", "buffers are unmapped with the lock of their list",
              (replace("kernel/nnpu_gem.c", r"^(\t\tlist_del_init\(&bo->node\);\n)(\t\tfound = bo;)$",
                       r"\1\t\tnnpu_gem_unmap(&bo->base.base);\n\2"),),
