@@ -32,8 +32,8 @@ struct recorder {
 	uint32_t num_shapes;		/* beside one per output */
 	/* What was asked. */
 	atomic_uint executions;
-	uint32_t adds;
-	uint32_t removes;
+	atomic_uint adds;
+	atomic_uint removes;
 	int32_t slots[MAX_SEEN];
 	struct nnhal_memory *memories[MAX_SEEN];
 	struct nnhal_memory *used;	/* behind pool 0 of the last request */
@@ -124,7 +124,7 @@ static const struct nnhal_burst_executor recorder_ops = {
 struct lender {
 	enum nnhal_status status;
 	int extra;			/* added to the count of the answer */
-	uint32_t calls;
+	atomic_uint calls;
 	uint32_t num_slots;
 	int32_t slots[MAX_SEEN];
 	struct nnhal_memory *memory[MAX_SEEN];	/* by slot */

@@ -319,7 +319,7 @@ static void ring_once(void)
 {
 	static const uint32_t doorbell = NNHAL_FMQ_DOORBELL;
 
-	if (!num_doorbells || !is_client)
+	if (!is_client || !num_doorbells)
 		return;
 	num_doorbells--;
 	send(flood_socket, &doorbell, sizeof(doorbell), MSG_DONTWAIT | MSG_NOSIGNAL);
