@@ -180,6 +180,21 @@ static enum nnhal_status with_channel(const void *o)
 	return status;
 }
 
+static const struct nnhal_buffer_role buffer_role = { 0, 0, 1.0f };
+static struct nnhal_buffer *buffer;
+
+static enum nnhal_status with_buffer(const void *o)
+{
+	struct nnhal_buffer *b;
+	enum nnhal_status status;
+	uint32_t token;
+
+	status = nnhal_device_allocate(device, o, &model, 1, &buffer_role, 1, NULL, 0, &b, &token,
+				       NULL);
+	nnhal_buffer_unref(b);
+	return status;
+}
+
 static const struct nnhal_memory_desc memory_desc = {
 	.struct_size = sizeof(memory_desc), .kind = NNHAL_MEMORY_ASHMEM, .size = 4096,
 };
@@ -230,6 +245,7 @@ static const struct nnhal_execute_options execute_options = {
 	.size = sizeof(struct nnhal_execute_options), .measure = NNHAL_MEASURE_YES,
 };
 
+static const struct nnhal_buffer_desc buffer_desc = NNHAL_BUFFER_DESC_INIT;
 static const struct nnhal_prepare_options prepare_options = NNHAL_PREPARE_OPTIONS_INIT;
 static const struct nnhal_burst_options burst_options = NNHAL_BURST_OPTIONS_INIT;
 static const struct nnhal_burst_server_options server_options = NNHAL_BURST_SERVER_OPTIONS_INIT;
@@ -261,6 +277,7 @@ static const struct call {
 	OTHER("executor of a burst", with_executor, executor),
 	OTHER("memory_import", with_memory, memory_desc),
 	OTHER("burst_server_create", with_channel, channel_options),
+	OTHER("allocate", with_buffer, buffer_desc),
 };
 
 /* Call with the first @size bytes of the options, @size given, and @last as the last byte. */
@@ -403,6 +420,11 @@ static enum nnhal_status into_work(void *o)
 							  NULL);
 }
 
+static enum nnhal_status into_state(void *o)
+{
+	return nnhal_buffer_get_state(buffer, o);
+}
+
 /* What a call reads of the structure, and 0xa5 where it writes. */
 static const struct nnhal_ext_profile profile_in = NNHAL_EXT_PROFILE_INIT;
 static const struct nnhal_burst_result result_in = { .output_shapes = NULL };
@@ -422,6 +444,7 @@ static const struct result_call {
 	       NULL),
 	RESULT("get_prepared_model_info", into_info, nnhal_ext_prepared_model_info, 1, true,
 	       NULL),
+	RESULT("buffer_get_state", into_state, nnhal_buffer_state, 1, true, NULL),
 	RESULT("enumerate_devices", into_devices, nnhal_device_info, 1, true, NULL),
 	RESULT("get_operation_support", into_support, nnhal_ext_operation_support, 2, true, NULL),
 	RESULT("burst_wait_many", into_results, nnhal_burst_result, 2, true, &result_in),
@@ -608,6 +631,7 @@ static void test_layout(void)
 int main(void)
 {
 	struct nnhal_burst_server *server = NULL;
+	uint32_t token;
 	size_t i;
 
 	device = test_device_open();
@@ -620,7 +644,9 @@ int main(void)
 		!nnhal_burst_create(other, NULL, &plain) &&
 		!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) &&
 		!nnhal_burst_serve(sockets[0], model, NULL, &server) &&
-		!nnhal_burst_connect(sockets[1], NULL, &controller), "objects"))
+		!nnhal_burst_connect(sockets[1], NULL, &controller) &&
+		!nnhal_device_allocate(device, &buffer_desc, &model, 1, &buffer_role, 1, NULL, 0,
+				       &buffer, &token, NULL), "objects"))
 		return tap_done();
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		test_options(&calls[i]);
@@ -630,6 +656,7 @@ int main(void)
 	test_profile_entries();
 	test_older_results();
 	test_layout();
+	nnhal_buffer_unref(buffer);
 	nnhal_burst_controller_destroy(controller);
 	nnhal_burst_server_destroy(server);
 	close(sockets[0]);

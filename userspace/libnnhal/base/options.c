@@ -13,6 +13,7 @@ _Static_assert(sizeof(struct nnhal_performance_info) == 8, "part of the capabili
 _Static_assert(sizeof(struct nnhal_operand_performance) == 12, "part of the capabilities");
 _Static_assert(sizeof(struct nnhal_extension) == 2 * sizeof(void *) + 8, "Extension");
 _Static_assert(sizeof(struct nnhal_extension_operand_type) == 8, "OperandTypeInformation");
+_Static_assert(sizeof(struct nnhal_buffer_role) == 12, "BufferRole");
 _Static_assert(sizeof(struct nnhal_diag) == NNHAL_DIAG_SIZE, "nothing but the text");
 
 /* Those that begin with their size have no padding at the end: it would be no room for a field. */
@@ -28,6 +29,7 @@ HAS_NO_PADDING(nnhal_ext_profile_entry, output_bytes);
 HAS_NO_PADDING(nnhal_ext_work, reserved);
 HAS_NO_PADDING(nnhal_ext_prepared_model_info, reserved);
 HAS_NO_PADDING(nnhal_device_info, reserved);
+HAS_NO_PADDING(nnhal_buffer_state, content_size);
 
 bool options_read_other(void *to, const void *from, const void *defaults, size_t size,
 			size_t first)

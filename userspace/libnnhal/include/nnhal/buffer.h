@@ -56,6 +56,9 @@ struct nnhal_buffer_desc {
 	const uint32_t *dimensions;
 };
 
+/* Nothing is known. */
+#define NNHAL_BUFFER_DESC_INIT	{ sizeof(struct nnhal_buffer_desc), 0, NULL }
+
 /**
  * struct nnhal_buffer_role - BufferRole: one use of a buffer
  * @model_index: index into the models of the call
@@ -151,6 +154,8 @@ struct nnhal_buffer_state {
 	uint32_t dimensions[NNHAL_MAX_RANK];
 	uint64_t content_size;
 };
+
+#define NNHAL_BUFFER_STATE_INIT	{ sizeof(struct nnhal_buffer_state), false, 0, { 0 }, 0 }
 
 /**
  * nnhal_buffer_get_state() - is a buffer initialised, and what is its shape?
