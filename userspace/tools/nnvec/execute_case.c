@@ -45,14 +45,30 @@ static void set_argument(const struct vec_model *m, struct nnhal_request_argumen
 	to->location.length = v->length;
 }
 
+/* Replace the place of each argument that is in a buffer by its token. */
+static void set_tokens(struct execution *e)
+{
+	uint32_t i, count = e->m->num_inputs + e->m->num_outputs;
+
+	for (i = 0; i < count; i++) {
+		if (!e->buffers[i].buffer)
+			continue;
+		e->pools[e->request.num_pools].token = e->buffers[i].token;
+		e->arguments[i].location = (struct nnhal_data_location){
+			.pool_index = e->request.num_pools++,
+		};
+	}
+}
+
 static bool set_request(struct execution *e)
 {
 	const struct vec_model *m = e->m;
 	uint32_t num_pools = m->num_pools - m->first_argument_pool;
+	size_t num_arguments = (size_t)m->num_inputs + m->num_outputs;
 	uint32_t i;
 
-	e->arguments = calloc((size_t)m->num_inputs + m->num_outputs + 1, sizeof(*e->arguments));
-	e->pools = calloc((size_t)num_pools + 1, sizeof(*e->pools));
+	e->arguments = calloc(num_arguments + 1, sizeof(*e->arguments));
+	e->pools = calloc(num_pools + num_arguments + 1, sizeof(*e->pools));
 	e->shapes = calloc((size_t)m->num_outputs + 1, sizeof(*e->shapes));
 	if (!e->arguments || !e->pools || !e->shapes)
 		return false;
@@ -122,19 +138,36 @@ static bool has_while(const struct nntc_case *nc)
 	return false;
 }
 
-bool execution_init(struct execution *e, struct nnhal_prepared_model *model,
-		    const struct vec_model *m, const struct nntc_case *nc,
-		    const struct tolerance *tolerance, enum path path, char *text)
+static bool use_buffers(struct execution *e, struct nnhal_device *device, enum tokens tokens,
+			char *text)
+{
+	size_t count = (size_t)e->m->num_inputs + e->m->num_outputs;
+
+	e->buffers = calloc(count + 1, sizeof(*e->buffers));
+	if (!e->buffers)
+		return wrong(text, "no memory for buffers");
+	if (!case_buffers_init(e->buffers, device, e->model, e->m, tokens, text))
+		return false;
+	set_tokens(e);
+	return true;
+}
+
+bool execution_init(struct execution *e, struct nnhal_device *device,
+		    struct nnhal_prepared_model *model, const struct vec_model *m,
+		    const struct nntc_case *nc, const struct tolerance *tolerance,
+		    const struct variation *v, char *text)
 {
 	*e = (struct execution){
-		.model = model, .m = m, .nc = nc, .tolerance = tolerance, .path = path,
+		.model = model, .m = m, .nc = nc, .tolerance = tolerance, .path = v->path,
 		.endless = nc->expect_failure && has_while(nc),
 	};
 	if (!set_request(e))
 		return wrong(text, "no memory for the request");
-	if (path == PATH_BURST)
+	if (v->tokens && !use_buffers(e, device, v->tokens, text))
+		return false;
+	if (v->path == PATH_BURST)
 		e->status = open_burst(e);
-	else if (path == PATH_FMQ)
+	else if (v->path == PATH_FMQ)
 		e->status = open_fmq(e);
 	if (!e->status)
 		return true;
@@ -146,6 +179,9 @@ void execution_free(struct execution *e)
 	nnhal_burst_controller_destroy(e->client);
 	nnhal_burst_server_destroy(e->server);
 	nnhal_burst_unref(e->burst);
+	case_buffers_free(e->buffers, e->m->num_inputs + e->m->num_outputs);
+	free(e->buffers);
+	e->buffers = NULL;
 	free(e->arguments);
 	free(e->pools);
 	free(e->shapes);
@@ -311,6 +347,8 @@ static bool execute(struct execution *e, char *text)
 	e->diag.message[0] = '\0';
 	if (!fill_memory(e))
 		return wrong(text, "no access to memory");
+	if (e->buffers && !case_buffers_fill(e->buffers, e->m, text))
+		return false;
 	options.diag = &e->diag;
 	options.measure = measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
 	/* Message queues carry no loop timeout; the server uses the default. */
@@ -379,6 +417,8 @@ static bool check_outputs(const struct execution *e, char *text)
 	if (e->num_shapes != e->m->num_outputs && has_shapes(e))
 		return wrong(text, "%u output shapes, expected %u", e->num_shapes,
 			     e->m->num_outputs);
+	if (e->buffers && !case_buffers_read(e->buffers, e->m, text))
+		return false;
 	if (!cpu_access(e, true, access))
 		return wrong(text, "no access to memory");
 	for (uint32_t i = 0; i < e->m->num_outputs && good; i++)

@@ -6,6 +6,7 @@
 #define NNVEC_EXECUTE_CASE_H
 
 #include "../common/compare_outputs.h"
+#include "case_buffers.h"
 #include "case_model.h"
 
 /**
@@ -21,6 +22,7 @@
  * @client: PATH_FMQ: the client's end
  * @request: request, with everything it points to
  * @arguments: inputs, then outputs
+ * @buffers: buffers of arguments, in the same order; NULL: none is in a buffer
  * @pools: pools of arguments
  * @shapes: one entry per output
  * @num_shapes: valid entries of @shapes after an execution
@@ -40,6 +42,7 @@ struct execution {
 	struct nnhal_burst_controller *client;
 	struct nnhal_request request;
 	struct nnhal_request_argument *arguments;
+	struct case_buffer *buffers;
 	struct nnhal_request_pool *pools;
 	struct nnhal_output_shape *shapes;
 	uint32_t num_shapes;
@@ -52,9 +55,10 @@ struct execution {
  * Each function returns false, with a text of REASON_TEXT bytes, if a result is wrong.
  * execution_free() has to be called in any case.
  */
-bool execution_init(struct execution *e, struct nnhal_prepared_model *model,
-		    const struct vec_model *m, const struct nntc_case *nc,
-		    const struct tolerance *tolerance, enum path path, char *text);
+bool execution_init(struct execution *e, struct nnhal_device *device,
+		    struct nnhal_prepared_model *model, const struct vec_model *m,
+		    const struct nntc_case *nc, const struct tolerance *tolerance,
+		    const struct variation *v, char *text);
 void execution_free(struct execution *e);
 
 /* Execute and check status, shapes, timing, outputs and all memory. */

@@ -234,7 +234,7 @@ static enum verdict judge_prepared(struct runner *r, const struct nntc_case *nc,
 	struct execution e;
 	bool passed;
 
-	if (!execution_init(&e, p->model, &p->m, nc, &tolerance, v->path, text)) {
+	if (!execution_init(&e, r->device, p->model, &p->m, nc, &tolerance, v, text)) {
 		r->lost |= is_lost(e.status);
 		execution_free(&e);
 		return VERDICT_FAILED;

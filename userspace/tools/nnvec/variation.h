@@ -39,12 +39,16 @@ struct form {
 /* Which call executes. */
 enum path { PATH_SYNC, PATH_ASYNC, PATH_BURST, PATH_FMQ };
 
+/* Which arguments are in buffers of the device. */
+enum tokens { TOKENS_NONE, TOKENS_ALL, TOKENS_MIXED };
+
 /**
  * struct variation - a way to run a case
  * @name: what --variation takes
  * @what: for people
  * @form: model and memory
  * @path: enum path
+ * @tokens: enum tokens
  * @too_small: each output in turn has a buffer one byte too small
  */
 struct variation {
@@ -52,10 +56,11 @@ struct variation {
 	const char *what;
 	struct form form;
 	enum path path;
+	enum tokens tokens;
 	bool too_small;
 };
 
-#define NUM_VARIATIONS	22
+#define NUM_VARIATIONS	25
 
 extern const struct variation variations[NUM_VARIATIONS];
 
