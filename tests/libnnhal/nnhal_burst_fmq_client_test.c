@@ -9,8 +9,12 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#include <nnpu_hw.h>
+
 #include "base/monotonic.h"
 #include "burst_waiter.h"
+#include "device/device_private.h"
+#include "transport/transport.h"
 
 /* ---- what is not sent ---- */
 
@@ -535,6 +539,41 @@ static void test_full_table(void)
 	run_fini(&r);
 }
 
+/* The device is gone: both sides learn why there is no burst. */
+static void test_lost_device(void)
+{
+	static struct fixture f;
+	struct nnhal_burst_controller *c = NULL;
+	struct nnhal_prepared_model *model;
+	struct nnhal_burst_server *server;
+	struct nnhal_device *device;
+	enum nnhal_status status;
+	struct run r;
+	int sv[2];
+
+	run_init(&r, 4);
+	make_add_relu(&f);
+	die_if(nnhal_device_open("sim:faults", &device, NULL) ||
+	       nnhal_device_prepare_model_sync(device, &f.model, NULL, &model), "model");
+	transport_sim_inject(device->transport, NNPU_INJECT_FATAL, 1);
+	die_if(!nnhal_prepared_model_execute_synchronously(model, &r.request, NULL, NULL, NULL,
+							   NULL), "the device still works");
+	make_sockets(sv);
+	die_if(nnhal_burst_serve(sv[1], model, NULL, &server), "serve");
+	close(sv[1]);
+	status = nnhal_burst_connect(sv[0], NULL, &c);
+	ok(status == NNHAL_STATUS_DEVICE_UNAVAILABLE && !c, "H09 a server without a device: %s",
+	   nnhal_status_name(status));
+	status = nnhal_burst_server_wait(server, LONG_NS);
+	ok(status == NNHAL_STATUS_DEVICE_UNAVAILABLE, "H09 and the server says it as well: %s",
+	   nnhal_status_name(status));
+	close(sv[0]);
+	nnhal_burst_server_destroy(server);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	run_fini(&r);
+}
+
 /* An empty packet does not hide the files behind it, which other holders of the socket keep. */
 static void test_discard(void)
 {
@@ -769,6 +808,7 @@ int main(void)
 	test_late_message();
 	test_hostile_memories();
 	test_full_table();
+	test_lost_device();
 	test_discard();
 	test_welcome_with_files();
 	test_flood();
