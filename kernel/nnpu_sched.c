@@ -90,8 +90,13 @@ static void nnpu_sched_teardown(struct drm_device *drm, void *data)
  */
 int nnpu_sched_setup(struct nnpu_device *ndev)
 {
-	/* Fence signals depend on it, and memory reclaim may wait for fences. */
-	ndev->sched_wq = alloc_workqueue("nnpu-sched", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	/*
+	 * Fence signals depend on it, and memory reclaim may wait for fences. Ordered: an item
+	 * submits or frees one job, never sleeps, and goes to the end of the line for the next job.
+	 * With more than one worker each item would wake another one, which costs a small job more
+	 * than the turn.
+	 */
+	ndev->sched_wq = alloc_ordered_workqueue("nnpu-sched", WQ_MEM_RECLAIM);
 	if (!ndev->sched_wq)
 		return -ENOMEM;
 	return drmm_add_action_or_reset(&ndev->drm, nnpu_sched_teardown, ndev->sched_wq);
