@@ -5,12 +5,12 @@
 # flight, the device taken away and given back while jobs run. After each the
 # next job works and nothing is left behind.
 #
-#   NNPU_CYCLES    insmod, inference, rmmod      (default 5)
-#   NNPU_KILLS     kill -9 in the middle         (default 20)
-#   NNPU_UNBINDS   unbind and bind under load, and while suspended  (default 5)
-#   NNPU_RESETS    resets of the function under load, through sysfs  (default 5)
+#   NNPU_CYCLES    insmod, inference, rmmod      (default 2)
+#   NNPU_KILLS     kill -9 in the middle         (default 6)
+#   NNPU_UNBINDS   unbind and bind under load, and while suspended  (default 2)
+#   NNPU_RESETS    resets of the function under load, through sysfs  (default 2)
 #   NNPU_REMOVALS  the device pulled out and put back under load, through the
-#                  machine's monitor (scripts/vm --guest-monitor)  (default 2)
+#                  machine's monitor (scripts/vm --guest-monitor)  (default 1)
 #   NNPU_KO        path of nnpu.ko               (default: modprobe nnpu)
 #
 # Runs as root on the machine with the device. TAP; exit status 4 = skipped.
@@ -19,11 +19,11 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 bin=${NNPU_SELFTEST_BIN:-$here}
 loop=$bin/nnpu_loop
-cycles=${NNPU_CYCLES:-5}
-kills=${NNPU_KILLS:-20}
-unbinds=${NNPU_UNBINDS:-5}
-resets=${NNPU_RESETS:-5}
-removals=${NNPU_REMOVALS:-2}
+cycles=${NNPU_CYCLES:-2}
+kills=${NNPU_KILLS:-6}
+unbinds=${NNPU_UNBINDS:-2}
+resets=${NNPU_RESETS:-2}
+removals=${NNPU_REMOVALS:-1}
 test_no=0
 failed=0
 

@@ -2,6 +2,8 @@
 /*
  * Somebody else takes the device for a while: a reset of the PCI function through sysfs and, on
  * the debug kernel, the callbacks of system sleep. Contexts are lost at once and cleanly.
+ *
+ *   NNPU_PAUSES   how often, where others are at work meanwhile (default 3)
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -25,6 +27,13 @@ static bool function_reset(int fd)
 static bool system_sleep(int fd)
 {
 	return !system("insmod \"$NNPU_PLANTED_KO\" plant=sleep && rmmod nnpu_planted");
+}
+
+static unsigned int count_pauses(void)
+{
+	const char *text = getenv("NNPU_PAUSES");
+
+	return text ? (unsigned int)strtoul(text, NULL, 0) : 3;
 }
 
 FIXTURE(pause)
@@ -236,7 +245,7 @@ TEST_F_TIMEOUT(pause, loads_and_contexts_meanwhile, 600)
 
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, client_run, &clients[i]));
-	for (round = 0; round < 5; round++) {
+	for (round = 0; round < count_pauses(); round++) {
 		before = clients[0].loads;
 		ASSERT_TRUE(self->take(self->fd));
 		/* The device works, whatever the round did. */
@@ -289,7 +298,7 @@ TEST_F_TIMEOUT(pause, registers_are_left_alone, 600)
 	pthread_t thread;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, look_run, &looker));
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < count_pauses(); i++) {
 		ASSERT_TRUE(self->take(self->fd));
 		before = looker.seen;
 		while (*(volatile unsigned int *)&looker.seen == before)

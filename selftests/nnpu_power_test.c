@@ -2,6 +2,8 @@
 /*
  * Runtime power management: the device is suspended when nothing uses it and awake when
  * something does. No user of the device notices.
+ *
+ *   NNPU_STORMS   how often each of several processes opens and closes (default 20)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +176,7 @@ static int storm(unsigned int process, unsigned int rounds)
 TEST_F_TIMEOUT(power, open_close_storm, 900)
 {
 	const char *text = getenv("NNPU_STORMS");
-	unsigned int rounds = text ? (unsigned int)strtoul(text, NULL, 0) : 40, i;
+	unsigned int rounds = text ? (unsigned int)strtoul(text, NULL, 0) : 20, i;
 	pid_t pids[PROCESSES];
 	int status;
 
