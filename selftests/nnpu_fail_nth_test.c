@@ -9,7 +9,7 @@
  * up: the debug kernel of `make check-debug`. fail_function cannot be used there: its
  * breakpoint takes a lock that is not for the context of one, and lockdep says so.
  *
- *   NNPU_PROBE_STRIDE   every Nth place of the probe    (default 10)
+ *   NNPU_PROBE_STRIDE   every Nth place of the probe    (default 40)
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -701,7 +701,7 @@ static int use_device(const char *device)
 TEST_F_TIMEOUT(probe, unwinds, 3600)
 {
 	const char *text = getenv("NNPU_PROBE_STRIDE");
-	unsigned int stride = text ? (unsigned int)atoi(text) : 10, n, rounds = 0;
+	unsigned int stride = text ? (unsigned int)atoi(text) : 40, n, rounds = 0;
 	int ret;
 
 	ASSERT_LT(0, stride);

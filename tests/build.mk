@@ -23,10 +23,11 @@ VM_TESTS :=
 include $(wildcard tests/*/build.mk)
 
 # Of VM_TESTS, those that drive the driver in ways the kselftests do not, on the debug
-# kernel, too. They take several times as long there.
+# kernel, too. They take several times as long there; of those in DEBUG_LONG_TESTS, which
+# soak runs, most is the library's.
 DEBUG_TESTS += $(addprefix $(BUILD)/tests/nnhal_,device_test memory_test execute_test \
-	async_test control_test burst_test faults_test fork_test growth_test models_test \
-	contexts_test)
+	async_test burst_test faults_test fork_test models_test contexts_test)
+DEBUG_LONG_TESTS := $(addprefix $(BUILD)/tests/nnhal_,control_test growth_test)
 
 # $(call run-tests,programs): KTAP, what a program prints being subtests of it. Each has
 # NNPU_HOST_TIMEOUT seconds.
