@@ -9,6 +9,7 @@
 #   DOC_CHECKS   the same for run-doc-checks: they compare documents with the tree, and
 #                are counted apart
 #   VM_TESTS     those that run in the virtual machine, run by run-selftests there
+#   VM_LONG_TESTS  the same in soak only: long there, and the driver sees nothing new
 #
 # A program that ends with status 4 was skipped as a whole; any other status
 # than 0 is a failure, also if all its lines said ok. What is no failure but should be,
@@ -19,6 +20,7 @@ PACE_TESTS :=
 FUZZ_TESTS :=
 DOC_CHECKS :=
 VM_TESTS :=
+VM_LONG_TESTS :=
 
 include $(wildcard tests/*/build.mk)
 
@@ -41,7 +43,7 @@ RUN_UNDER = $(if $(SAN),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
 host-tests: $(HOST_TESTS)
 
-vm-tests: $(VM_TESTS)
+vm-tests: $(VM_TESTS) $(VM_LONG_TESTS)
 
 run-host-tests: $(HOST_TESTS)
 	$(call run-tests,$(HOST_TESTS))

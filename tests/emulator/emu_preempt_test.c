@@ -18,7 +18,13 @@
 
 /* ROI_ALIGN with so many sampling points never ends; with fewer it takes a while. */
 #define ENDLESS	(1 << 20)
+#if defined(__SANITIZE_THREAD__)
+#define LONG	1024
+#elif defined(__SANITIZE_ADDRESS__)
+#define LONG	2048
+#else
 #define LONG	4096
+#endif
 
 enum { ADD = 1, ROI = 2 };
 
