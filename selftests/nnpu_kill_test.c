@@ -4,7 +4,7 @@
  * the driver, some at the device, one has given way, one runs, and queues of their own have
  * work, too. Nothing of them may be left soon after, even if their jobs wait for somebody else.
  *
- *   NNPU_KILLS           clients (default 20)
+ *   NNPU_KILLS           clients (default 8)
  *   NNPU_KILL_BOUND_MS   how long something of half of them may be left; of each of them ten
  *                        times as long. The default, 1000, only tells that nobody waits for
  *                        their jobs; 20 is what a quiet machine keeps
@@ -176,7 +176,7 @@ static unsigned int setting(const char *name, unsigned int value)
 
 TEST_F(nnpu, killed_clients_leave)
 {
-	unsigned int count = setting("NNPU_KILLS", 20), bound = setting("NNPU_KILL_BOUND_MS", 1000), i;
+	unsigned int count = setting("NNPU_KILLS", 8), bound = setting("NNPU_KILL_BOUND_MS", 1000), i;
 	uint64_t *took, since;
 	int ready, ret;
 	long hangs;

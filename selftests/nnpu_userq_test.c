@@ -572,7 +572,7 @@ TEST_F(userq, slot_unbound_in_flight)
 /* Processes that die with a full ring leave nothing and disturb nobody. */
 TEST_F_TIMEOUT(userq, killed_with_full_ring, 3600)
 {
-	unsigned int kills = count_of("NNPU_KILLS", 20), i;
+	unsigned int kills = count_of("NNPU_KILLS", 8), i;
 	long contexts = nnpu_debugfs_value(self->fd, "objects", "contexts");
 	long queues = nnpu_debugfs_value(self->fd, "objects", "queues");
 	char ready;

@@ -4,6 +4,11 @@
  * device takes, and ends soon when a point tells it to.
  *
  * Time is that of the thread, so that the load of the machine does not count.
+ *
+ *   NNPU_PACE_CALLS   calls of each operation (default: all; 1 with sanitizers, which look for
+ *                     something else)
+ *
+ * With the name of an operation it makes all calls of that one, and says more.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -201,13 +206,21 @@ static void test_call(const struct large_call *call, bool verbose)
 
 int main(int argc, char **argv)
 {
-	bool done[NNPU_NUM_OPERATIONS] = { false };
+	const char *text = argc > 1 ? NULL : getenv("NNPU_PACE_CALLS");
+	unsigned int most = SLOWER > 1 && argc == 1 ? 1 : num_large_calls;
+	unsigned int done[NNPU_NUM_OPERATIONS] = { 0 };
 	unsigned int missing = 0;
 
+	if (text)
+		most = (unsigned int)strtoul(text, NULL, 10);
 	for (unsigned int i = 0; i < num_large_calls; i++) {
-		done[large_calls[i].op] = true;
-		if (argc == 1 || !strcmp(argv[1], op_name(large_calls[i].op)))
-			test_call(&large_calls[i], argc > 1);
+		const struct large_call *c = &large_calls[i];
+
+		if (done[c->op] == most)
+			continue;
+		done[c->op]++;
+		if (argc == 1 || !strcmp(argv[1], op_name(c->op)))
+			test_call(c, argc > 1);
 	}
 	for (unsigned int i = 0; i < NNPU_NUM_OPERATIONS; i++) {
 		if (op_find(i) && !done[i]) {

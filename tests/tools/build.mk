@@ -10,4 +10,4 @@ $(TOOLS_SCRIPTS): $(BUILD)/tests/tools_%.sh: tests/tools/test_% $(BUILD)/bin/nnr
 	$(Q)install -m 755 $< $@
 
 HOST_TESTS += $(TOOLS_SCRIPTS)
-VM_TESTS += $(BUILD)/tests/tools_nnbench.sh
+VM_LONG_TESTS += $(BUILD)/tests/tools_nnbench.sh
