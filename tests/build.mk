@@ -43,6 +43,12 @@ RUN_UNDER = $(if $(SAN),$(shell setarch -R true 2>/dev/null && echo setarch -R))
 
 host-tests: $(HOST_TESTS)
 
+# All that is compiled for tests, but for what is for one compiler or library only.
+TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/fuzz/% tests/bench/% \
+	tests/concurrency/delays.c,$(wildcard tests/*/*.c)))
+
+test-objects: $(TEST_OBJS)
+
 vm-tests: $(VM_TESTS) $(VM_LONG_TESTS)
 
 run-host-tests: $(HOST_TESTS)
@@ -61,4 +67,4 @@ run-fuzz: $(FUZZ_TESTS)
 run-doc-checks: $(DOC_CHECKS)
 	$(call run-tests,$(DOC_CHECKS))
 
-.PHONY: pace-tests run-pace-tests fuzz-tests run-doc-checks
+.PHONY: test-objects pace-tests run-pace-tests fuzz-tests run-doc-checks
