@@ -550,9 +550,13 @@ TEST_F_TIMEOUT(fail_nth, unwinds, 1800)
 		/* The state is as before: the same call works. */
 		ASSERT_EQ(0, variant->call(s))
 			TH_LOG("after a failure at place %u (%d)", n, ret);
-		ASSERT_EQ(0, nnpu_job_run(s->fd, &s->job, n));
+		/* What is broken stays so. */
+		if (n % 8 == 0)
+			ASSERT_EQ(0, nnpu_job_run(s->fd, &s->job, n))
+				TH_LOG("after a failure at one of the places up to %u", n);
 	}
 	looker_stop(&looker);
+	EXPECT_EQ(0, nnpu_job_run(s->fd, &s->job, n));
 	EXPECT_LT(n, MAX_NTH);
 }
 

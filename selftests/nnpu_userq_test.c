@@ -686,7 +686,7 @@ static void *scribble(void *arg)
 TEST_F_TIMEOUT(userq, hostile_rings, 36000)
 {
 	struct scribbler s = {
-		.mutations = count_of("NNPU_MUTATIONS", 100000),
+		.mutations = count_of("NNPU_MUTATIONS", 30000),
 		.random = 88172645463325252ull,
 	};
 	uint32_t i, runs = 0;
