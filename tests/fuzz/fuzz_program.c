@@ -323,7 +323,10 @@ static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, ui
 	/* Again: now the engine has buffers, or knows the program. */
 	if (!s->factor)
 		run(p, r, options, s);
+	/* The cleaner works beside this thread. */
+	pthread_mutex_lock(&dev->lock);
 	program_put(p);
+	pthread_mutex_unlock(&dev->lock);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
