@@ -263,23 +263,23 @@ int nnpu_file_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct nnpu_ctx_attrs attrs;
 	struct nnpu_ctx *ctx;
 	int ret;
+	u32 id;
 
-	args->ctx = 0;
 	ret = nnpu_file_attrs(args, &attrs);
 	if (ret)
 		return ret;
 	if (nnpu_check_context_is_nice(&attrs) && !capable(CAP_SYS_NICE))
 		return -EPERM;
-	ret = nnpu_table_reserve(&priv->contexts, &args->ctx);
+	ret = nnpu_table_reserve(&priv->contexts, &id);
 	if (ret)
 		return ret;
 	ctx = nnpu_ctx_create(to_nnpu_device(drm), file->filp, priv->tally, &attrs);
 	if (IS_ERR(ctx)) {
-		nnpu_table_free(&priv->contexts, args->ctx);
-		args->ctx = 0;
+		nnpu_table_free(&priv->contexts, id);
 		return PTR_ERR(ctx);
 	}
-	nnpu_table_set(&priv->contexts, args->ctx, ctx);
+	nnpu_table_set(&priv->contexts, id, ctx);
+	args->ctx = id;
 	return 0;
 }
 

@@ -365,10 +365,10 @@ int nnpu_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 {
 	struct drm_nnpu_bo_create *args = data;
 	struct drm_gem_shmem_object *shmem;
-	u64 size;
 	int ret, idx;
+	u32 handle;
+	u64 size;
 
-	args->handle = 0;
 	if (args->flags)
 		return -EINVAL;
 	ret = nnpu_check_bo_size(args->size, &size);
@@ -380,13 +380,16 @@ int nnpu_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *f
 	if (IS_ERR(shmem)) {
 		ret = PTR_ERR(shmem);
 	} else {
-		ret = drm_gem_handle_create(file, &shmem->base, &args->handle);
+		ret = drm_gem_handle_create(file, &shmem->base, &handle);
 		/* The handle holds the object now. */
 		drm_gem_object_put(&shmem->base);
 	}
 	nnpu_device_exit(to_nnpu_device(drm), idx);
+	if (ret)
+		return ret;
 	args->size = size;
-	return ret;
+	args->handle = handle;
+	return 0;
 }
 
 /**

@@ -246,7 +246,6 @@ int nnpu_slot_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	struct nnpu_ctx *ctx;
 	int ret, idx;
 
-	args->slot = 0;
 	ret = nnpu_check_bind(args);
 	if (ret)
 		return ret;

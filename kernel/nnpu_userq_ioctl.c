@@ -92,8 +92,6 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 	struct nnpu_ctx *ctx;
 	int ret, idx;
 
-	args->queue = 0;
-	args->fd = -1;
 	if (!ndev->userqs.num_hw)
 		return -EOPNOTSUPP;
 	ret = nnpu_check_queue(args, ndev->limits.max_entries);

@@ -23,14 +23,37 @@ static int plain_ioctl(int fd, unsigned long request, void *arg)
 
 int (*nnpu_raw_ioctl)(int fd, unsigned long request, void *arg) = plain_ioctl;
 
+/*
+ * A call that fails leaves its structure as it was. Not so: where a program is wrong, how a queue
+ * is; and what was being copied when that failed.
+ */
+static bool keeps_when_it_fails(unsigned long request)
+{
+	unsigned long nr = _IOC_NR(request);
+
+	return _IOC_TYPE(request) == DRM_IOCTL_BASE && nr >= DRM_COMMAND_BASE &&
+	       nr < DRM_COMMAND_END && nr != _IOC_NR(DRM_IOCTL_NNPU_PROGRAM_LOAD) &&
+	       nr != _IOC_NR(DRM_IOCTL_NNPU_QUEUE_WAIT);
+}
+
 int nnpu_ioctl(int fd, unsigned long request, void *arg)
 {
+	unsigned char before[256];
+	size_t size = _IOC_SIZE(request) < sizeof(before) ? _IOC_SIZE(request) : sizeof(before);
 	int ret;
 
+	memcpy(before, arg, size);
 	do {
 		ret = nnpu_raw_ioctl(fd, request, arg);
 	} while (ret == -1 && (errno == EINTR || errno == EAGAIN));
-	return ret == -1 ? -errno : 0;
+	if (ret != -1)
+		return 0;
+	if (errno != EFAULT && keeps_when_it_fails(request) && memcmp(before, arg, size)) {
+		fprintf(stderr, "ioctl %#lx failed (%s) and changed its structure\n", request,
+			strerror(errno));
+		return -ENOTRECOVERABLE;
+	}
+	return -errno;
 }
 
 static bool is_nnpu(int fd)
@@ -81,7 +104,7 @@ bool nnpu_device_required(void)
 
 int nnpu_bo_create(int fd, uint64_t size, uint32_t *handle)
 {
-	struct drm_nnpu_bo_create arg = { .size = size };
+	struct drm_nnpu_bo_create arg = { .size = size, .handle = NNPU_POISON };
 	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_BO_CREATE, &arg);
 
 	*handle = arg.handle;
@@ -90,7 +113,7 @@ int nnpu_bo_create(int fd, uint64_t size, uint32_t *handle)
 
 int nnpu_bo_mmap(int fd, uint32_t handle, uint64_t size, void **map)
 {
-	struct drm_nnpu_bo_mmap arg = { .handle = handle };
+	struct drm_nnpu_bo_mmap arg = { .handle = handle, .offset = NNPU_POISON };
 	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
 
 	if (ret)
@@ -111,7 +134,10 @@ uint32_t nnpu_test_ctx;
 int nnpu_context_create(int fd, const struct drm_nnpu_context_create *attrs, uint32_t *ctx)
 {
 	struct drm_nnpu_context_create arg = *attrs;
-	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_CONTEXT_CREATE, &arg);
+	int ret;
+
+	arg.ctx = NNPU_POISON;
+	ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_CONTEXT_CREATE, &arg);
 
 	*ctx = arg.ctx;
 	return ret;
@@ -129,7 +155,7 @@ int nnpu_slot_bind(int fd, uint32_t handle, uint64_t offset, uint64_t size, uint
 {
 	struct drm_nnpu_slot_bind arg = {
 		.handle = handle, .flags = flags, .offset = offset, .size = size,
-		.ctx = nnpu_test_ctx,
+		.ctx = nnpu_test_ctx, .slot = NNPU_POISON,
 	};
 	int ret = nnpu_ioctl(fd, DRM_IOCTL_NNPU_SLOT_BIND, &arg);
 

@@ -45,10 +45,16 @@ bool nnpu_device_required(void);
 	SKIP(statement, fmt, ##__VA_ARGS__);		\
 } while (0)
 
-/* ioctl() that restarts on EINTR and EAGAIN; 0 or -errno. */
+/*
+ * ioctl() that restarts on EINTR and EAGAIN; 0 or -errno. -ENOTRECOVERABLE: a call of the driver
+ * failed and changed its structure, which it must not.
+ */
 int nnpu_ioctl(int fd, unsigned long request, void *arg);
 /* What nnpu_ioctl() calls, ioctl() if nobody changes it: -1 and errno, or >= 0. */
 extern int (*nnpu_raw_ioctl)(int fd, unsigned long request, void *arg);
+
+/* What the wrappers write into fields that a call fills in: no call may take it for something. */
+#define NNPU_POISON	0x5a5a5a
 
 /* The context that the wrappers below name; 0 unless a test changes it. */
 extern uint32_t nnpu_test_ctx;

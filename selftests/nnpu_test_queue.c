@@ -61,6 +61,8 @@ int nnpu_uq_create(int fd, struct nnpu_uq *uq, uint32_t priority, uint32_t sq_en
 		.sq_entries = sq_entries,
 		.cq_entries = cq_entries,
 		.cq_offset = PAGE,
+		.queue = NNPU_POISON,
+		.fd = NNPU_POISON,
 	};
 	struct drm_nnpu_device_info info = { 0 };
 	uint32_t size = sizeof(info);

@@ -384,6 +384,9 @@ SABOTAGES = [
     Sabotage("machine-dies", "guest", "the machine ends in the middle",
              (replace("scripts/run-selftests", r"^judge_boot$", "judge_boot\necho o >/proc/sysrq-trigger; sleep 60"),),
              "did not reach its end|plan not kept"),
+    Sabotage("early-outputs", "guest", "a call that fails has written its outputs",
+             (replace("kernel/nnpu_slot.c", r"^(\tret = nnpu_check_bind\(args\);)$", r"\targs->slot = 0;\n\1"),),
+             "changed its structure"),
     # The device is taken away for a while, or for good.
     Sabotage("contexts-stay", "pause", "a reset of the function does not lose the contexts",
              (replace("kernel/nnpu_pause.c", r"^\tnnpu_ctx_lose_all\(ndev\);\n", ""),), "^  FAILED: "),
