@@ -6,8 +6,7 @@
  * fit. Who reads takes references of the memory with a copy of the shape; who writes takes memory
  * and sets it at the end. So no job ever has memory taken away, and nobody waits.
  *
- * buffer.lock is held for a few assignments, or while new memory is made. Inside it the library
- * takes no lock.
+ * nnhal_buffer.lock is held for a few assignments only.
  */
 #ifndef NNHAL_BUFFER_PRIVATE_H
 #define NNHAL_BUFFER_PRIVATE_H
