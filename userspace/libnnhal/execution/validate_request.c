@@ -187,18 +187,24 @@ static enum nnhal_status check_input_length(const struct checked *c,
 
 /* ---- arguments in buffers ---- */
 
-/* Dimensions of the request against those of the buffer, or of its content. */
+/* Dimensions that the request gives for an input against those of its buffer, or of the content. */
 static enum nnhal_status check_dimensions(const struct checked *c, const struct shape *shape,
 					  const struct nnhal_request_argument *arg)
 {
-	uint32_t dims[NNHAL_MAX_RANK], rank;
+	uint32_t d, dim;
 
 	if (arg->num_dimensions && !arg->dimensions)
 		return FAIL(c, "NULL pointer for %u dimensions", arg->num_dimensions);
-	if (arg->num_dimensions > NNHAL_MAX_RANK ||
-	    !nnhal_combine_dimensions(shape->dims, shape->rank, arg->dimensions,
-				      arg->num_dimensions, dims, &rank))
-		return FAIL(c, "the dimensions contradict those of the buffer");
+	if (arg->num_dimensions && shape->rank && arg->num_dimensions != shape->rank)
+		return FAIL(c, "rank %u, but the buffer has %u", arg->num_dimensions, shape->rank);
+	for (d = 0; d < arg->num_dimensions; d++) {
+		dim = arg->dimensions[d];
+		if (!dim)
+			return FAIL(c, "dimension %u is 0", d);
+		if (shape->rank && shape->dims[d] && dim != shape->dims[d])
+			return FAIL(c, "dimension %u is %u, but the buffer has %u", d, dim,
+				    shape->dims[d]);
+	}
 	return NNHAL_STATUS_NONE;
 }
 
@@ -220,9 +226,6 @@ static enum nnhal_status resolve_buffer_input(const struct checked *c,
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
 	status = check_dimensions(c, &pool->shape, arg);
-	for (d = 0; !status && d < arg->num_dimensions; d++)
-		if (!arg->dimensions[d])
-			status = FAIL(c, "dimension %u is 0", d);
 	for (d = 0; !status && d < pool->shape.rank; d++)
 		if (!pool->shape.dims[d]) {
 			diag_set(c->diag, "input %u: its buffer holds an empty tensor", c->number);
@@ -235,6 +238,14 @@ static enum nnhal_status resolve_buffer_input(const struct checked *c,
 	return status;
 }
 
+/* What is known of an output before it runs. False: the argument contradicts the buffer. */
+static bool combine_shapes(const struct buffer_layout *layout, const struct resolved_arg *arg,
+			   struct shape *shape)
+{
+	return nnhal_combine_dimensions(layout->shape.dims, layout->shape.rank, arg->dims,
+					arg->rank, shape->dims, &shape->rank);
+}
+
 /* Its memory is chosen when everything else is known to be right. */
 static enum nnhal_status resolve_buffer_output(const struct checked *c,
 					       const struct nnhal_request_argument *arg,
@@ -242,9 +253,14 @@ static enum nnhal_status resolve_buffer_output(const struct checked *c,
 					       const struct resolved_pool *pool,
 					       struct resolved_arg *out)
 {
-	enum nnhal_status status = check_dimensions(c, &pool->buffer->layout.shape, arg);
+	enum nnhal_status status = resolve_shape(c, info, arg->dimensions, arg->num_dimensions,
+						 out);
+	struct shape shape;
 
-	return status ? status : resolve_shape(c, info, arg->dimensions, arg->num_dimensions, out);
+	/* Of what was resolved: the caller may change the dimensions meanwhile. */
+	if (!status && !combine_shapes(&pool->buffer->layout, out, &shape))
+		status = FAIL(c, "the dimensions contradict those of the buffer");
+	return status;
 }
 
 static enum nnhal_status resolve_in_buffer(const struct checked *c,
@@ -275,8 +291,8 @@ static bool output_size(const struct buffer_layout *layout, const struct resolve
 	uint32_t d;
 
 	*size = 0;
-	nnhal_combine_dimensions(layout->shape.dims, layout->shape.rank, arg->dims, arg->rank,
-				 shape.dims, &shape.rank);
+	if (!combine_shapes(layout, arg, &shape))
+		return false;
 	if (!shape.rank && !layout->is_scalar)
 		return true;
 	for (d = 0; d < shape.rank; d++)
