@@ -24,6 +24,7 @@
 
 #include "base/monotonic.h"
 #include "burst/burst_private.h"
+#include "burst/burst_ring.h"
 #include "nnhal_fixture.h"
 
 #define FOREVER	UINT64_MAX
@@ -1396,6 +1397,80 @@ static void test_abort(void)
 	ok(!execute_burst(NULL), "E22 a burst is released with a job that hangs");
 }
 
+struct room {
+	struct many many;
+	pthread_t thread;
+	enum nnhal_status status;
+};
+
+static void *submit_thread(void *data)
+{
+	struct room *room = data;
+
+	room->status = nnhal_burst_submit(burst, &room->many.request[2], NULL, 2, 0);
+	return NULL;
+}
+
+/* Until there is a result that nobody has taken. */
+static void await_result(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	bool found = false;
+
+	while (!found) {
+		nanosleep(&moment, NULL);
+		pthread_mutex_lock(&burst->lock);
+		burst_reap(burst);
+		found = burst->results;
+		pthread_mutex_unlock(&burst->lock);
+	}
+}
+
+/* Until a thread waits. True: whoever takes a result wakes it. */
+static bool await_waiter(void)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	bool waits = false, wakes = false;
+
+	while (!waits) {
+		nanosleep(&moment, NULL);
+		pthread_mutex_lock(&burst->lock);
+		wakes = burst->num_waiters;
+		waits = wakes || burst->sleeping;
+		pthread_mutex_unlock(&burst->lock);
+	}
+	return wakes;
+}
+
+/* One job has ended, one runs for long: whoever takes the result makes room at once. */
+static void test_room_beside_job(void)
+{
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
+	static struct room room;
+	bool wakes;
+
+	prepare();
+	nnhal_burst_unref(burst);
+	burst = create(2, UINT32_MAX, 0);
+	many_init(&room.many);
+	ok(!nnhal_burst_submit(burst, &room.many.request[0], NULL, 0, 0), "a job that ends");
+	await_result();
+	transport_sim_inject(device->transport, NNPU_INJECT_JOB_STALL, 1);
+	ok(!nnhal_burst_submit(burst, &room.many.request[1], NULL, 1, 0), "one that does not");
+	await_job(burst);
+	pthread_create(&room.thread, NULL, submit_thread, &room);
+	wakes = await_waiter();
+	ok(!nnhal_burst_wait(burst, &result, FOREVER) && result.tag == 0, "a result is taken");
+	pthread_join(room.thread, NULL);
+	ok(wakes && !burst->num_sleeps && !room.status,
+	   "E20 a submission waits for it, not for the job that runs");
+	ok(transport_sim_abort(device->transport, burst->queue) &&
+	   !nnhal_burst_wait(burst, &result, FOREVER) && result.tag == 1 &&
+	   !nnhal_burst_wait(burst, &result, FOREVER) && result.tag == 2 && !result.status,
+	   "and then runs");
+	many_fini(&room.many);
+}
+
 /*
  * @fatal: the device is lost, else the queue stops. @late: before the device has fetched
  * an entry.
@@ -1474,6 +1549,7 @@ static void test_faults(void)
 	fresh_run(4);
 	test_hang("a job hangs", false);
 	test_hang("a job hangs, later", true);
+	test_room_beside_job();
 	test_abort();
 	test_death("queue stopped", false, false, NNHAL_STATUS_DEAD_OBJECT);
 	prepare();

@@ -20,6 +20,21 @@ static bool has_room(const struct nnhal_burst *b, bool is_submitted)
 	return b->free && !(is_submitted && b->num_submitted >= b->depth);
 }
 
+/*
+ * Sleep until there may be room. A place becomes free when somebody takes a result or when a request
+ * fails before it runs; both wake cond. Only if each request is on the device, none of this comes
+ * before a completion: then wait for that, and for the end of the queue.
+ */
+static void sleep_for_room(struct nnhal_burst *b, uint64_t until_ns)
+{
+	uint32_t taken = b->num_requests - (uint32_t)__builtin_popcountll(b->free);
+
+	if (taken > b->num_running)
+		burst_sleep(b, until_ns);
+	else
+		burst_doze(b, until_ns);
+}
+
 /* Wait for a free place; a status if there will be none in time. Caller holds the lock. */
 static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_submitted,
 						 bool block, uint64_t until_ns,
@@ -41,7 +56,7 @@ static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_
 			diag_set(diag, "the deadline has passed: no room for the request");
 			return NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
 		}
-		burst_doze(b, until_ns);
+		sleep_for_room(b, until_ns);
 	}
 }
 
