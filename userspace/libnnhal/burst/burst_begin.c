@@ -21,9 +21,9 @@ static bool has_room(const struct nnhal_burst *b, bool is_submitted)
 }
 
 /*
- * Sleep until there may be room. A place becomes free when somebody takes a result or when a request
- * fails before it runs; both wake cond. Only if each request is on the device, none of this comes
- * before a completion: then wait for that, and for the end of the queue.
+ * Sleep until there may be room. A place becomes free when somebody takes a result or when a
+ * request fails before it runs; both wake cond. Only if each request is on the device, none of
+ * this comes before a completion: then wait for that, and for the end of the queue.
  */
 static void sleep_for_room(struct nnhal_burst *b, uint64_t until_ns)
 {
