@@ -152,6 +152,60 @@ static void test_bursts(void)
 	run_fini(&own);
 }
 
+static bool fill(struct nnhal_buffer *buffer)
+{
+	static const float values[4] = { 4, 3, 2, 1 };
+	struct nnhal_memory *memory;
+	bool good;
+
+	if (nnhal_memory_create(sizeof(values), &memory, NULL))
+		return false;
+	memcpy(nnhal_memory_map(memory, NULL), values, sizeof(values));
+	good = !nnhal_buffer_copy_from(buffer, memory, NULL, 0, NULL);
+	nnhal_memory_unref(memory);
+	return good;
+}
+
+/* A burst has bound memory to all slots, and then a request of its own names buffers. */
+static void test_buffers(void)
+{
+	static const struct nnhal_buffer_role role = { 0, 0, 1.0f };
+	static const float expected[4] = { 2, 1, 0, 0 };
+	struct nnhal_buffer_desc desc = NNHAL_BUFFER_DESC_INIT;
+	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_buffer *in = NULL, *out = NULL;
+	struct nnhal_memory *memory;
+	struct nnhal_burst *burst;
+	unsigned int i, right = 0;
+	struct run r;
+
+	run_init(&r, 4);
+	o.max_memories = MANY;
+	ok(!nnhal_device_allocate(device, &desc, &model, 1, &role, 1, NULL, 0, &in,
+				  &r.pools[1].token, NULL) &&
+	   !nnhal_device_allocate(device, &desc, &model, 1, NULL, 0, &role, 1, &out,
+				  &r.pools[2].token, NULL) && fill(in) &&
+	   !nnhal_burst_create(model, &o, &burst), "two buffers and a burst");
+	for (i = 0; i < MANY; i++)
+		right += execute_in(burst, &runs[i]);
+	ok(right == MANY, "%u memory objects in one burst: %u", MANY, right);
+	r.request.num_pools = 3;
+	r.inputs[0].location = (struct nnhal_data_location){ 1, 0, 0 };
+	r.outputs[0].location = (struct nnhal_data_location){ 2, 0, 0 };
+	for (i = 0, right = 0; i < 4; i++)
+		right += !nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
+	ok(right == 4, "buffers take slots of their own burst: %u of 4", right);
+	ok(!nnhal_memory_create(sizeof(expected), &memory, NULL) &&
+	   !nnhal_buffer_copy_to(out, memory, NULL) &&
+	   !memcmp(nnhal_memory_map(memory, NULL), expected, sizeof(expected)),
+	   "and have the result");
+	nnhal_memory_unref(memory);
+	nnhal_burst_unref(burst);
+	nnhal_buffer_unref(in);
+	nnhal_buffer_unref(out);
+	run_fini(&r);
+}
+
 static void test_copied(void)
 {
 	unsigned int i, right = 0, changed = 0;
@@ -184,6 +238,7 @@ int main(void)
 	test_executions();
 	test_threads();
 	test_bursts();
+	test_buffers();
 	test_copied();
 	for (i = 0; i < MANY; i++)
 		run_fini(&runs[i]);

@@ -176,6 +176,11 @@ static int give_slot(struct slot_holder *holder)
 	return given ? 0 : -ENOSPC;
 }
 
+bool burst_cache_make_room(struct nnhal_burst *b)
+{
+	return evict(b) || bind_table_ask_others(b->model->device->table, &b->holder);
+}
+
 int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
 		    struct cached_memory **entry)
 {
@@ -194,8 +199,7 @@ int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
 		;
 	do {
 		err = memory_bind_own(memory, b->model->device->table, &e->binding);
-	} while (err == -ENOSPC &&
-		 (evict(b) || bind_table_ask_others(b->model->device->table, &b->holder)));
+	} while (err == -ENOSPC && burst_cache_make_room(b));
 	if (err) {
 		free(e);
 		return err;

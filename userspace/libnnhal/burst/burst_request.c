@@ -4,6 +4,7 @@
  * write the argument block again.
  */
 #include <endian.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +63,17 @@ static bool make_room(struct burst_request *r, uint32_t num_pools)
 /* The burst keeps memory objects bound, buffers for one request only. */
 static int bind_pool(struct nnhal_burst *b, struct burst_request *r, uint32_t pool)
 {
+	struct nnhal_memory *memory = r->pools[pool].memory;
 	int err;
 
-	if (r->pools[pool].buffer)
-		return memory_bind(r->pools[pool].memory, b->model->device->table, false,
-				   &r->bindings[pool]);
-	err = burst_cache_get(b, r->pools[pool].memory, &r->cached[pool]);
+	if (r->pools[pool].buffer) {
+		do {
+			err = memory_bind_once(memory, b->model->device->table, false,
+					       &r->bindings[pool]);
+		} while (err == -ENOSPC && burst_cache_make_room(b));
+		return err;
+	}
+	err = burst_cache_get(b, memory, &r->cached[pool]);
 	if (!err)
 		r->bindings[pool] = r->cached[pool]->binding;
 	return err;

@@ -10,8 +10,8 @@
  * A context has a limited number of slots. A binding that no execution uses may lose its slot to
  * another one, and gets a new one with its next use.
  *
- * Order of locks: memory.lock, bind_table.holder_lock, bind_table.lock. Holders of slots take
- * their own locks inside holder_lock, without waiting.
+ * Order of locks: memory.lock, bind_table.lock; bind_table.holder_lock, bind_table.lock. Holders
+ * of slots take their own locks inside holder_lock, without waiting.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -380,7 +380,7 @@ static int binding_revive(struct binding *b, struct nnhal_memory *memory, bool b
 	pthread_mutex_unlock(&table->lock);
 	do {
 		err = binding_fill(b, memory, table->transport, bounce);
-	} while (err == -ENOSPC && make_room(table));
+	} while (err == -ENOSPC && evict(table));
 	if (err)
 		return err;
 	pthread_mutex_lock(&table->lock);
@@ -410,8 +410,8 @@ static struct binding *binding_of(struct nnhal_memory *memory, struct bind_table
 	return b;
 }
 
-int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
-		const struct binding **binding)
+int memory_bind_once(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
+		     const struct binding **binding)
 {
 	struct binding *b;
 	uint64_t now;
@@ -436,4 +436,15 @@ int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool boun
 	atomic_store_explicit(&b->last_used, now, memory_order_relaxed);
 	*binding = b;
 	return 0;
+}
+
+int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
+		const struct binding **binding)
+{
+	int err;
+
+	do {
+		err = memory_bind_once(memory, table, bounce, binding);
+	} while (err == -ENOSPC && bind_table_ask_others(table, NULL));
+	return err;
 }

@@ -94,6 +94,12 @@ int bind_table_bo_create(struct bind_table *table, uint64_t size, struct transpo
  */
 int memory_bind(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
 		const struct binding **binding);
+/*
+ * The same for a holder of slots, who has its lock. -ENOSPC: it should end one of its own bindings,
+ * else call bind_table_ask_others(), and try again.
+ */
+int memory_bind_once(struct nnhal_memory *memory, struct bind_table *table, bool bounce,
+		     const struct binding **binding);
 /* The caller does not use the slot any more, nor does the device for it. */
 static inline void binding_unpin(const struct binding *binding)
 {
