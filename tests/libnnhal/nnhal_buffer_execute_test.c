@@ -3,12 +3,15 @@
  * Executions with buffers of a device, synchronous, asynchronous and in bursts. Names carry the
  * numbers of the conformance checklist.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "buffer_rig.h"
+#include "device/device_private.h"
+#include "transport/transport.h"
 
 #define SQUARE	2, (const uint32_t[]){ 2, 2 }
 
@@ -558,6 +561,80 @@ static void test_failures(enum path path)
 	nnhal_prepared_model_unref(two);
 }
 
+/* Memory for an output cannot be had, for this reason. */
+static int storage_error;
+
+static int no_storage(struct transport *t, uint64_t size, enum transport_memory_type *type, int *fd)
+{
+	(void)t;
+	(void)size;
+	(void)type;
+	(void)fd;
+	return storage_error;
+}
+
+/* A run with the output in a buffer with content fails; then the buffer has none. */
+static bool fails_and_resets(enum path path, struct nnhal_prepared_model *m,
+			     const struct question *q, struct nnhal_buffer *buffer,
+			     enum nnhal_status expected)
+{
+	return state_of(buffer).is_initialized && fails(path, m, q, expected) &&
+	       !state_of(buffer).is_initialized;
+}
+
+/* Requests that break no rule, but cannot run. */
+static void test_failures_before(enum path path)
+{
+	static const struct {
+		int error;
+		enum nnhal_status status;
+	} errors[] = {
+		{ -ENOMEM, NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT },
+		{ -EINVAL, NNHAL_STATUS_GENERAL_FAILURE },
+		{ -EFAULT, NNHAL_STATUS_GENERAL_FAILURE },
+		{ -EBADF, NNHAL_STATUS_GENERAL_FAILURE },
+		{ -ENODEV, NNHAL_STATUS_DEVICE_UNAVAILABLE },
+	};
+	struct nnhal_prepared_model *open = prepare_relu(device, FLOATS, 0, 0, DIMS(0, 0));
+	const struct transport_ops *ops = device->transport->ops;
+	struct transport_ops broken = *ops;
+	struct nnhal_buffer *flexible;
+	unsigned int i, good = 0;
+	struct question q;
+	uint32_t token;
+
+	nnhal_buffer_copy_from(both, in, NULL, 1, NULL);
+	MUST(!state_of(both).is_initialized && !fill(out_buffer, 5.0f, 16, 0, NULL));
+	ask(&q, both_token, out_token);
+	ok(fails_and_resets(path, model, &q, out_buffer, NNHAL_STATUS_GENERAL_FAILURE),
+	   "F42 %s: after a run with an uninitialised input the output is uninitialised",
+	   path_names[path]);
+	flexible = buffer_for(device, open, true, true, 0, NULL, &token);
+	MUST(!fill(flexible, 5.0f, 16, SQUARE));
+	question_init(&q);
+	add_memory(&q, false, in);
+	q.inputs[0].num_dimensions = 2;
+	q.inputs[0].dimensions = (const uint32_t[]){ 2, 2 };
+	add_token(&q, true, token);
+	q.outputs[0].num_dimensions = 2;
+	q.outputs[0].dimensions = (const uint32_t[]){ 65536, 65536 };
+	ok(fails_and_resets(path, open, &q, flexible, NNHAL_STATUS_GENERAL_FAILURE),
+	   "F42 %s: or one with an output above 4 GiB", path_names[path]);
+	q.outputs[0].dimensions = (const uint32_t[]){ 1024, 1024 };
+	broken.storage_create = no_storage;
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		MUST(!fill(flexible, 5.0f, 16, SQUARE));
+		storage_error = errors[i].error;
+		device->transport->ops = &broken;
+		good += fails_and_resets(path, open, &q, flexible, errors[i].status);
+		device->transport->ops = ops;
+	}
+	ok(good == i, "F42 %s: or one without memory for its output: %u of %u errors",
+	   path_names[path], good, i);
+	nnhal_buffer_unref(flexible);
+	nnhal_prepared_model_unref(open);
+}
+
 /* The buffers are released while the job runs. */
 static void test_release(void)
 {
@@ -747,6 +824,7 @@ int main(void)
 		test_dimensions(path);
 		test_flexible(path);
 		test_failures(path);
+		test_failures_before(path);
 		tear_down();
 	}
 	set_up();

@@ -13,8 +13,9 @@
 
 #include "base/diag.h"
 #include "base/hal_version.h"
-#include "base/status.h"
 #include "buffer/buffer_private.h"
+#include "execution/arguments.h"
+#include "execution/buffers.h"
 #include "execution/validate_request.h"
 #include "memory/memory_private.h"
 
@@ -322,8 +323,7 @@ static enum nnhal_status choose_storage(struct checked *c, struct resolved_arg *
 		if (err) {
 			diag_set(c->diag, "output %u: memory of its buffer: %s", c->number,
 				 errno_text(-err));
-			return err == -EINVAL ? NNHAL_STATUS_GENERAL_FAILURE
-					      : status_from_errno(-err);
+			return args_memory_status(c->rules->device, 0, err);
 		}
 		room = nnhal_memory_size(pool->memory);
 		arg->length = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
@@ -519,6 +519,9 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 	for (i = 0; i < num_pools; i++)
 		pools[i] = (struct resolved_pool){ .memory = NULL };
 	status = resolve(request, num_pools, rules, pools, args, diag);
+	/* All arguments are resolved, but it cannot run: that is a run that failed. */
+	if (status && status != NNHAL_STATUS_INVALID_ARGUMENT)
+		buffers_settle(rules, args, pools, NULL, status);
 	for (i = 0; status && i < num_pools; i++)
 		resolved_pool_put(&pools[i]);
 	return status;

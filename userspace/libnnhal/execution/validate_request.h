@@ -75,7 +75,8 @@ struct request_rules {
  * Check a request and resolve its arguments, inputs first. @num_pools is the request's number
  * of pools, which the caller has read once. @pools has room for as many entries, @args for
  * all arguments. Each field of the request is read once. With NONE the pools hold their buffers,
- * but no reference of memory objects of the caller.
+ * but no reference of memory objects of the caller. With any status but NONE and INVALID_ARGUMENT
+ * outputs in buffers are uninitialised.
  */
 enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t num_pools,
 				  const struct request_rules *rules,
