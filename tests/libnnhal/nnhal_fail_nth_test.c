@@ -684,18 +684,27 @@ static enum nnhal_status try_export(void)
 	return status;
 }
 
-/* The output's buffer grows. After a failure it is uninitialised, and then it works. */
-static enum nnhal_status try_execute_buffers(void)
+/*
+ * The output's buffer grows. After a failure it is uninitialised, and then it works. @again: not
+ * the first run, so that nothing fails before the request is looked at, and there is content.
+ */
+static enum nnhal_status execute_buffers(bool again)
 {
-	static const uint32_t dims[] = { 2048, 1 };
+	static const uint32_t few[] = { 4, 1 }, dims[] = { 2048, 1 };
 	struct nnhal_buffer_state state = { .size = sizeof(state) };
-	struct nnhal_memory *memory;
+	struct nnhal_memory *memory, *small;
 	struct two_buffers t;
 	enum nnhal_status status;
 
 	two_init(&t, 0);
-	if (nnhal_memory_create(8192, &memory, NULL) ||
-	    nnhal_buffer_copy_from(t.buffers[0], memory, dims, 2, NULL))
+	if (nnhal_memory_create(8192, &memory, NULL) || nnhal_memory_create(16, &small, NULL))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (again &&
+	    (nnhal_buffer_copy_from(t.buffers[0], small, few, 2, NULL) ||
+	     nnhal_prepared_model_execute_synchronously(t.relu, &t.request, NULL, NULL, NULL, NULL)))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (nnhal_buffer_copy_from(t.buffers[0], memory, dims, 2, NULL) ||
+	    nnhal_buffer_get_state(t.buffers[1], &state) || state.is_initialized != again)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	arm();
 	status = nnhal_prepared_model_execute_synchronously(t.relu, &t.request, NULL, NULL, NULL,
@@ -707,8 +716,19 @@ static enum nnhal_status try_execute_buffers(void)
 	    nnhal_buffer_copy_to(t.buffers[1], memory, NULL))
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	nnhal_memory_unref(memory);
+	nnhal_memory_unref(small);
 	two_fini(&t);
 	return status;
+}
+
+static enum nnhal_status try_execute_buffers(void)
+{
+	return execute_buffers(false);
+}
+
+static enum nnhal_status try_execute_buffers_again(void)
+{
+	return execute_buffers(true);
 }
 
 /* A burst that sleeps for its result, so that it waits in the kernel. */
@@ -993,6 +1013,7 @@ static const struct call calls[] = {
 	{ "copies of a buffer and a file", try_copy_file, 5, 18 },
 	{ "export of a buffer", try_export, 1, 1 },
 	{ "execute_synchronously with buffers", try_execute_buffers, 7, 19 },
+	{ "execute_synchronously with buffers, again", try_execute_buffers_again, 3, 6 },
 	{ "burst", try_burst, 3, 12 },
 	{ "burst on a file", try_burst_file, 3, 13 },
 	{ "burst without a queue", try_burst_noqueues, 2, 10 },
