@@ -63,6 +63,22 @@ static inline struct nnhal_prepared_model *prepare_relu(struct nnhal_device *dev
 	return prepare_on(device, &f);
 }
 
+/* ADD whose activation, a scalar, is an input. */
+static inline struct nnhal_prepared_model *prepare_scalar(struct nnhal_device *device)
+{
+	static struct fixture f;
+	unsigned int i;
+
+	fixture_init(&f);
+	for (i = 0; i < 2; i++)
+		add_operand(&f.graph, FLOATS, NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(2, 2));
+	add_operand(&f.graph, NNHAL_OPERAND_INT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, SCALAR);
+	add_operand(&f.graph, FLOATS, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, DIMS(2, 2));
+	add_operation(&f.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
+	fixture_finish(&f, 0);
+	return prepare_on(device, &f);
+}
+
 /* A buffer and what nnhal_device_allocate() needs. */
 struct rig {
 	struct nnhal_prepared_model *models[4];

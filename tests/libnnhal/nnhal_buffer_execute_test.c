@@ -23,7 +23,7 @@ static struct nnhal_prepared_model *model;	/* RELU of float32 [2, 2] */
 /* A request of at most four arguments, each in a pool of its own. */
 struct question {
 	struct nnhal_request request;
-	struct nnhal_request_argument inputs[2], outputs[2];
+	struct nnhal_request_argument inputs[3], outputs[2];
 	struct nnhal_request_pool pools[4];
 };
 
@@ -463,6 +463,55 @@ static void test_dimensions(enum path path)
 	nnhal_prepared_model_unref(open);
 }
 
+/* Has @out twice what @in has? */
+static bool is_sum(void)
+{
+	const float *from = nnhal_memory_map(in, NULL), *to = nnhal_memory_map(out, NULL);
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		if (to[i] != 2 * from[i])
+			return false;
+	return true;
+}
+
+static void test_scalar(enum path path)
+{
+	static const uint32_t one[] = { 1 }, seven[] = { 7 };
+	struct nnhal_prepared_model *scalar = prepare_scalar(device);
+	struct nnhal_memory *zero = memory_of(4, 0.0f);
+	struct nnhal_request_argument *activation;
+	struct question q;
+	unsigned int i;
+	struct rig g;
+
+	rig_init(&g, scalar, true, false);
+	g.inputs[0].io_index = 2;
+	MUST(!rig_allocate(&g, device));
+	question_init(&q);
+	add_memory(&q, false, in);
+	add_memory(&q, false, in);
+	activation = add_token(&q, false, g.token);
+	add_memory(&q, true, out);
+	for (i = 0; i < 2; i++) {
+		activation->num_dimensions = 1;
+		activation->dimensions = one;
+		ok(is_refused(path, scalar, &q), "F40 %s: dimensions {1} of a scalar, %s",
+		   path_names[path], i ? "initialised" : "uninitialised");
+		activation->dimensions = seven;
+		ok(is_refused(path, scalar, &q), "F40 %s: dimensions {7} of a scalar, %s",
+		   path_names[path], i ? "initialised" : "uninitialised");
+		MUST(!nnhal_buffer_copy_from(g.buffer, zero, NULL, 0, NULL));
+	}
+	activation->num_dimensions = 0;
+	memset(nnhal_memory_map(out, NULL), 0xee, 16);
+	ok(!execute(path, scalar, &q) && is_sum(), "F40 %s: a scalar without dimensions",
+	   path_names[path]);
+	nnhal_buffer_unref(g.buffer);
+	nnhal_memory_unref(zero);
+	nnhal_prepared_model_unref(scalar);
+}
+
 /* One run of RELU of [rows, 2] into a flexible buffer, whose content it must have then. */
 static bool fits(enum path path, struct nnhal_prepared_model *open, struct nnhal_buffer *buffer,
 		 uint32_t token, uint32_t rows)
@@ -822,6 +871,7 @@ int main(void)
 		test_twice(path);
 		test_exported(path);
 		test_dimensions(path);
+		test_scalar(path);
 		test_flexible(path);
 		test_failures(path);
 		test_failures_before(path);

@@ -258,21 +258,6 @@ static void test_different_roles(void)
 	      "F20 a rank that one role leaves open, %s");
 }
 
-/* ADD whose activation, a scalar, is an input. */
-static struct nnhal_prepared_model *prepare_scalar(void)
-{
-	static struct fixture f;
-
-	fixture_init(&f);
-	add_operand(&f.graph, FLOATS, NNHAL_LIFETIME_SUBGRAPH_INPUT, SQUARE);
-	add_operand(&f.graph, FLOATS, NNHAL_LIFETIME_SUBGRAPH_INPUT, SQUARE);
-	add_operand(&f.graph, NNHAL_OPERAND_INT32, NNHAL_LIFETIME_SUBGRAPH_INPUT, SCALAR);
-	add_operand(&f.graph, FLOATS, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, SQUARE);
-	add_operation(&f.graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2), OPERANDS(3));
-	fixture_finish(&f, 0);
-	return prepare_on(device, &f);
-}
-
 static void test_description(void)
 {
 	static const uint32_t dims[] = { 2, 3, 1 };
@@ -292,7 +277,7 @@ static void test_description(void)
 		expect_invalid("NULL", "F19 description without its dimensions, %s",
 			       side_names[side]);
 	}
-	scalar = prepare_scalar();
+	scalar = prepare_scalar(device);
 	rig_init(&g, scalar, false, false);
 	add_role(false, 0, 2);
 	ok(allocates(), "F19 a scalar");
@@ -605,7 +590,7 @@ static void test_copy_unranked(void)
 
 static void test_copy_scalar(void)
 {
-	struct nnhal_prepared_model *scalar = prepare_scalar();
+	struct nnhal_prepared_model *scalar = prepare_scalar(device);
 
 	rig_init(&g, scalar, false, false);
 	add_role(false, 0, 2);

@@ -189,11 +189,15 @@ static enum nnhal_status check_input_length(const struct checked *c,
 /* ---- arguments in buffers ---- */
 
 /* Dimensions that the request gives for an input against those of its buffer, or of the content. */
-static enum nnhal_status check_dimensions(const struct checked *c, const struct shape *shape,
+static enum nnhal_status check_dimensions(const struct checked *c,
+					  const struct buffer_layout *layout,
+					  const struct shape *shape,
 					  const struct nnhal_request_argument *arg)
 {
 	uint32_t d, dim;
 
+	if (arg->num_dimensions && layout->is_scalar)
+		return FAIL(c, "rank %u, but the buffer holds a scalar", arg->num_dimensions);
 	if (arg->num_dimensions && !arg->dimensions)
 		return FAIL(c, "NULL pointer for %u dimensions", arg->num_dimensions);
 	if (arg->num_dimensions && shape->rank && arg->num_dimensions != shape->rank)
@@ -216,17 +220,18 @@ static enum nnhal_status resolve_buffer_input(const struct checked *c,
 					      struct resolved_pool *pool,
 					      struct resolved_arg *out)
 {
+	const struct buffer_layout *layout = &pool->buffer->layout;
 	enum nnhal_status status;
 	uint32_t d;
 
 	if (!pool->memory && !buffer_read(pool->buffer, &pool->memory, &pool->shape)) {
-		status = check_dimensions(c, &pool->buffer->layout.shape, arg);
+		status = check_dimensions(c, layout, &layout->shape, arg);
 		if (status)
 			return status;
 		diag_set(c->diag, "input %u: its buffer is uninitialised", c->number);
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
-	status = check_dimensions(c, &pool->shape, arg);
+	status = check_dimensions(c, layout, &pool->shape, arg);
 	for (d = 0; !status && d < pool->shape.rank; d++)
 		if (!pool->shape.dims[d]) {
 			diag_set(c->diag, "input %u: its buffer holds an empty tensor", c->number);
