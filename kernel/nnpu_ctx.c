@@ -136,6 +136,7 @@ static void nnpu_ctx_free_work(struct work_struct *work)
 	synchronize_rcu();
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
 		nnpu_sched_fini(&ctx->scheds[i]);
+	destroy_workqueue(ctx->sched_wq);
 	nnpu_tally_put(ctx->tally);
 	kfree(ctx);
 	drm_dev_put(&ndev->drm);
@@ -297,8 +298,16 @@ static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
 	unsigned int i;
 	int ret;
 
+	/*
+	 * Fence signals depend on it, and memory reclaim may wait for fences. Ordered: with more
+	 * than one worker each item would wake another one, which costs a small job more than the
+	 * turn. Of this context alone: how long an item takes depends on the in-fences of a job.
+	 */
+	ctx->sched_wq = alloc_ordered_workqueue("nnpu-ctx%u", WQ_MEM_RECLAIM, ctx->id);
+	if (!ctx->sched_wq)
+		return -ENOMEM;
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++, id += queue->places) {
-		ret = nnpu_sched_init(&ctx->scheds[i], ctx->ndev, id);
+		ret = nnpu_sched_init(&ctx->scheds[i], ctx->ndev, ctx->sched_wq, id);
 		if (ret)
 			goto err_scheds;
 	}
@@ -309,6 +318,7 @@ err_scheds:
 		nnpu_sched_close(&ctx->scheds[i]);
 		nnpu_sched_fini(&ctx->scheds[i]);
 	}
+	destroy_workqueue(ctx->sched_wq);
 	return ret;
 }
 
@@ -320,6 +330,7 @@ static void nnpu_ctx_fini_scheds(struct nnpu_ctx *ctx)
 	nnpu_ctx_close_scheds(ctx);
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
 		nnpu_sched_fini(&ctx->scheds[i]);
+	destroy_workqueue(ctx->sched_wq);
 }
 
 static int nnpu_ctx_init(struct nnpu_ctx *ctx)

@@ -83,6 +83,7 @@ struct nnpu_ctx_args {
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
  * @program_list: all struct nnpu_prog; under @lock
+ * @sched_wq: work items of the schedulers
  * @scheds: jobs by priority
  * @args: argument blocks of the jobs that the device has, nnpu_queue_ctx_places() of them;
  *	NULL after unplug
@@ -123,6 +124,7 @@ struct nnpu_ctx {
 	struct nnpu_table programs;
 	struct list_head program_list;
 
+	struct workqueue_struct *sched_wq;
 	struct nnpu_sched scheds[NNPU_NUM_PRIORITIES];
 	struct nnpu_ctx_args *args;
 	unsigned int held;

@@ -167,7 +167,6 @@ struct nnpu_stats {
  * @identify_mem: where IDENTIFY writes
  * @admin: admin queue
  * @queue: kernel queue
- * @sched_wq: work items of the schedulers of all contexts
  * @userqs: user queues
  * @power: runtime power management
  * @release: deferred releases of contexts, slots and programs
@@ -218,7 +217,6 @@ struct nnpu_device {
 
 	struct nnpu_admin admin;
 	struct nnpu_queue queue;
-	struct workqueue_struct *sched_wq;
 	struct nnpu_userqs userqs;
 	struct nnpu_power power;
 	struct nnpu_release release;

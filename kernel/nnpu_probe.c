@@ -87,9 +87,6 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ret = nnpu_queue_init(ndev);
 	if (ret)
 		goto err_admin;
-	ret = nnpu_sched_setup(ndev);
-	if (ret)
-		goto err_queue;
 	ret = nnpu_dump_init(ndev);
 	if (ret)
 		goto err_queue;

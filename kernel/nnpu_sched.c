@@ -75,46 +75,21 @@ static const struct drm_sched_backend_ops nnpu_sched_ops = {
 	.free_job = nnpu_sched_free_job,
 };
 
-static void nnpu_sched_teardown(struct drm_device *drm, void *data)
-{
-	destroy_workqueue(data);
-}
-
-/**
- * nnpu_sched_setup - prepare for schedulers
- * @ndev: device
- *
- * The workqueue lives as long as the DRM device: contexts of open files use it.
- *
- * Return: 0 or a negative errno.
- */
-int nnpu_sched_setup(struct nnpu_device *ndev)
-{
-	/*
-	 * Fence signals depend on it, and memory reclaim may wait for fences. Ordered: an item
-	 * submits or frees one job, never sleeps, and goes to the end of the line for the next job.
-	 * With more than one worker each item would wake another one, which costs a small job more
-	 * than the turn.
-	 */
-	ndev->sched_wq = alloc_ordered_workqueue("nnpu-sched", WQ_MEM_RECLAIM);
-	if (!ndev->sched_wq)
-		return -ENOMEM;
-	return drmm_add_action_or_reset(&ndev->drm, nnpu_sched_teardown, ndev->sched_wq);
-}
-
 /**
  * nnpu_sched_init - prepare a scheduler and its entity
  * @sched: scheduler, zeroed
  * @ndev: device; its kernel queue is allocated
+ * @wq: ordered workqueue for its items; outlives the scheduler
  * @first_id: lowest index of a command id of its jobs
  *
  * Return: 0 or a negative errno.
  */
-int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id)
+int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
+		    struct workqueue_struct *wq, u32 first_id)
 {
 	struct drm_sched_init_args args = {
 		.ops = &nnpu_sched_ops,
-		.submit_wq = ndev->sched_wq,
+		.submit_wq = wq,
 		.num_rqs = 1,
 		.credit_limit = ndev->queue.credits,
 		.timeout = MAX_SCHEDULE_TIMEOUT,

@@ -28,8 +28,8 @@ struct nnpu_sched {
 	u64 looked;
 };
 
-int nnpu_sched_setup(struct nnpu_device *ndev);
-int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id);
+int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
+		    struct workqueue_struct *wq, u32 first_id);
 void nnpu_sched_give_up(struct nnpu_sched *sched);
 void nnpu_sched_close(struct nnpu_sched *sched);
 void nnpu_sched_fini(struct nnpu_sched *sched);
