@@ -409,6 +409,7 @@ static void engine_end(struct nnpu_engine *e, struct nnpu_queue *q)
 		e->watched = q;
 	} else {
 		queue_serve_end(dev, q);
+		e->watched = NULL;
 	}
 	sched_update(dev, q);
 	/* Nobody else looks: this worker has no seat, and who has it may sleep. */
@@ -573,8 +574,12 @@ static void watch_end(struct nnpu_engine *e)
 	struct nnpu_queue *q = e->watched;
 
 	e->watched = NULL;
-	if (q && q->watcher == e)
-		queue_watch_end(e->dev, q);
+	if (!q || q->watcher != e)
+		return;
+	queue_watch_end(e->dev, q);
+	/* This engine may have something else to do first. */
+	if (e->dev->num_ready > 1)
+		sched_wake(e->dev);
 }
 
 /* Look for work for a while before going to sleep. dev->lock held, dropped inside. */
