@@ -137,6 +137,7 @@ static int linger_handler(struct kretprobe_instance *instance, struct pt_regs *r
 	WRITE_ONCE(lingers, true);
 	for (ms = 0; ms < LINGER_MS && !READ_ONCE(go); ms++)
 		mdelay(1);
+	WRITE_ONCE(lingers, false);
 	return 0;
 }
 

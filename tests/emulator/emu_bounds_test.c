@@ -300,6 +300,7 @@ static void run_round(unsigned int round)
 {
 	const struct timespec wait = { .tv_nsec = (long)round % 7 * 3000000 };
 	uint16_t job, load, loads[2];
+	int status;
 
 	load = start_load(&other, BIG, &big_image);
 	loads[0] = start_load(&victim, BIG, &big_image);
@@ -314,8 +315,9 @@ static void run_round(unsigned int round)
 	if (suspend_own(true) != NNPU_STATUS_BUSY)
 		die("SUSPEND_QUEUE beside a job");
 	abort_job(job);
-	while (suspend_own(false))
-		;
+	while ((status = suspend_own(false)))
+		if (status != NNPU_STATUS_BUSY)
+			die("SUSPEND_QUEUE after the job");
 	create_own();
 	end_load(&victim, loads[0]);
 	loads[1] = start_load(&victim, BIG, &big_image);
