@@ -559,7 +559,7 @@ static void test_lost_device(void)
 {
 	static struct fixture f;
 	struct nnhal_burst_controller *c = NULL;
-	struct nnhal_prepared_model *model;
+	struct nnhal_prepared_model *model = NULL;
 	struct nnhal_burst_server *server;
 	struct nnhal_device *device;
 	enum nnhal_status status;
