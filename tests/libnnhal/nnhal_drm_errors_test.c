@@ -13,6 +13,7 @@
 #include <drm/nnpu_accel.h>
 #include <nnhal/nnhal.h>
 
+#include "buffer/buffer_private.h"
 #include "burst/burst_private.h"
 #include "device/device_private.h"
 #include "execution/execution_pool.h"
@@ -276,6 +277,61 @@ static void test_abandoned(void)
 	run_fini(&r);
 }
 
+/* Writes to a buffer whose ends nobody knows: the next one has other memory. */
+static void test_abandoned_buffer(void)
+{
+	static const struct nnhal_buffer_role role = { 0, 0, 1.0f };
+	static struct fixture f;
+	struct nnhal_buffer_desc desc = NNHAL_BUFFER_DESC_INIT;
+	struct nnhal_prepared_model *model = NULL;
+	struct nnhal_memory *memory = NULL, *first;
+	struct nnhal_device *device = NULL;
+	struct nnhal_buffer *buffer = NULL;
+	struct transport_ops ops;
+	enum nnhal_status status;
+	struct run r;
+
+	make_add_relu(&f);
+	run_init(&r, 4);
+	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model) &&
+		!nnhal_device_allocate(device, &desc, &model, 1, NULL, 0, &role, 1, &buffer,
+				       &r.pools[1].token, NULL) &&
+		!nnhal_memory_create(16, &memory, NULL), "a buffer"))
+		return;
+	r.request.num_pools = 2;
+	r.outputs[0].location = (struct nnhal_data_location){ 1, 0, 0 };
+	real = device->transport->ops;
+	ops = *real;
+	ops.wait = refused_wait;
+	error = EPERM;
+	first = nnhal_memory_ref(buffer->storage);
+	device->transport->ops = &ops;
+	status = nnhal_prepared_model_execute_synchronously(model, &r.request, NULL, NULL, NULL,
+							    NULL);
+	device->transport->ops = real;
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE && !buffer->is_initialized &&
+	   !nnhal_buffer_copy_from(buffer, memory, NULL, 0, NULL) && buffer->storage != first,
+	   "F42 an execution that may still run: a copy does not get its memory");
+	nnhal_memory_unref(first);
+	first = nnhal_memory_ref(buffer->storage);
+	device->transport->ops = &ops;
+	status = nnhal_buffer_copy_from(buffer, memory, NULL, 0, NULL);
+	device->transport->ops = real;
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE && !buffer->is_initialized &&
+	   !nnhal_prepared_model_execute_synchronously(model, &r.request, NULL, NULL, NULL,
+						       NULL) && buffer->storage != first,
+	   "F42 a copy that may still run: an execution does not get its memory");
+	ok(!nnhal_buffer_copy_to(buffer, memory, NULL) &&
+	   ((float *)nnhal_memory_map(memory, NULL))[3] == 2.0f, "and has the right content");
+	nnhal_memory_unref(first);
+	nnhal_memory_unref(memory);
+	nnhal_buffer_unref(buffer);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(device);
+	run_fini(&r);
+}
+
 static int no_fence(struct transport *t, struct transport_fence **fence)
 {
 	(void)t;
@@ -439,6 +495,7 @@ int main(void)
 	test_wait();
 	if (transport_sim_available()) {
 		test_abandoned();
+		test_abandoned_buffer();
 		test_new_execution();
 		test_async();
 		test_burst();

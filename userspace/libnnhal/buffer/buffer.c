@@ -203,6 +203,20 @@ void buffer_reset(struct nnhal_buffer *b)
 	set(b, NULL, NULL);
 }
 
+void buffer_abandon(struct nnhal_buffer *b, struct nnhal_memory *storage)
+{
+	struct nnhal_memory *old = NULL;
+
+	pthread_mutex_lock(&b->lock);
+	b->is_initialized = false;
+	if (b->storage == storage) {
+		old = b->storage;
+		b->storage = NULL;
+	}
+	pthread_mutex_unlock(&b->lock);
+	nnhal_memory_unref(old);
+}
+
 void buffer_reserve(struct nnhal_buffer *b, struct nnhal_memory *storage)
 {
 	set(b, storage, NULL);
@@ -252,7 +266,7 @@ enum nnhal_status nnhal_buffer_export(struct nnhal_buffer *buffer, int *fd,
 		storage = nnhal_memory_ref(buffer->storage);
 	pthread_mutex_unlock(&buffer->lock);
 	if (!storage) {
-		diag_set(diag, "the buffer has no memory yet: its size is not known");
+		diag_set(diag, "the buffer has no memory until the next write");
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
 	*fd = fcntl(nnhal_memory_fd(storage), F_DUPFD_CLOEXEC, 0);

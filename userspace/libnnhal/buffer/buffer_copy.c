@@ -235,6 +235,8 @@ static enum nnhal_status copy_from(struct nnhal_buffer *b, struct nnhal_memory *
 		status = run(&c);
 	if (!status)
 		buffer_set(b, c.to, shape);
+	else if (c.is_abandoned)
+		buffer_abandon(b, c.to);
 	nnhal_memory_unref(c.to);
 	return status;
 }

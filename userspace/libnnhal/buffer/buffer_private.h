@@ -86,6 +86,8 @@ void buffer_set(struct nnhal_buffer *buffer, struct nnhal_memory *storage,
 		const struct shape *shape);
 /* A write has failed. */
 void buffer_reset(struct nnhal_buffer *buffer);
+/* A write has failed, but may still go on: @storage, of buffer_room(), is not used again. */
+void buffer_abandon(struct nnhal_buffer *buffer, struct nnhal_memory *storage);
 /* The next write may need that much: take memory of buffer_room(), without content. */
 void buffer_reserve(struct nnhal_buffer *buffer, struct nnhal_memory *storage);
 

@@ -99,6 +99,19 @@ void buffers_settle(const struct request_rules *rules, const struct resolved_arg
 	}
 }
 
+void buffers_abandon(const struct request_rules *rules, const struct resolved_arg *args,
+		     const struct resolved_pool *pools)
+{
+	struct nnhal_buffer *b;
+	uint32_t i;
+
+	for (i = 0; i < rules->num_outputs; i++) {
+		b = buffer_of(rules, args, pools, i);
+		if (b)
+			buffer_abandon(b, pools[args[rules->num_inputs + i].pool].memory);
+	}
+}
+
 bool buffers_can_grow(const struct request_rules *rules, const struct resolved_arg *args,
 		      const struct resolved_pool *pools,
 		      const struct nnhal_output_shape *shapes)

@@ -27,6 +27,9 @@ enum nnhal_status buffers_check(const struct request_rules *rules,
 void buffers_settle(const struct request_rules *rules, const struct resolved_arg *args,
 		    const struct resolved_pool *pools,
 		    const struct nnhal_output_shape *shapes, enum nnhal_status status);
+/* A run has failed, but its job may still write: its outputs get other memory with their next use. */
+void buffers_abandon(const struct request_rules *rules, const struct resolved_arg *args,
+		     const struct resolved_pool *pools);
 /*
  * The status of the device is OUTPUT_INSUFFICIENT. Would the run succeed if the buffers had the
  * memory that @shapes take?

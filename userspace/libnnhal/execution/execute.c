@@ -319,7 +319,10 @@ static struct outcome execution_end(struct execution *e, int error)
 				  le64toh(header.exec_ns));
 	}
 out:
-	buffers_settle(&model->rules, e->resolved, e->pools, e->shapes, out.status);
+	if (e->is_abandoned)
+		buffers_abandon(&model->rules, e->resolved, e->pools);
+	else
+		buffers_settle(&model->rules, e->resolved, e->pools, e->shapes, out.status);
 	outcome_for_version(&out, e->hal_version);
 	return out;
 }

@@ -175,12 +175,13 @@ enum nnhal_status nnhal_buffer_get_state(struct nnhal_buffer *buffer,
  * @diag: filled in after an error; may be NULL
  *
  * It is a dma-buf, for other devices and processes; on the in-process device a memfd. The operand
- * begins at its first byte. What others write there changes the content, never the state. If
- * dimensions of the buffer are open, the memory may be replaced by what is written to the buffer
- * later; the descriptor then has the former content.
+ * begins at its first byte. What others write there changes the content, never the state. The
+ * memory may be replaced by what is written to the buffer later, if dimensions of the buffer are
+ * open, or if a write failed whose job may still go on; the descriptor then has the former content.
  *
- * Return: NONE; INVALID_ARGUMENT (a NULL pointer); GENERAL_FAILURE (no memory yet, because the size
- * is not known); RESOURCE_EXHAUSTED_PERSISTENT (no descriptor is left); DEVICE_UNAVAILABLE.
+ * Return: NONE; INVALID_ARGUMENT (a NULL pointer); GENERAL_FAILURE (there is no memory until the
+ * next write: its size is not known yet, or the last write may still go on);
+ * RESOURCE_EXHAUSTED_PERSISTENT (no descriptor is left); DEVICE_UNAVAILABLE.
  */
 enum nnhal_status nnhal_buffer_export(struct nnhal_buffer *buffer, int *fd,
 				      struct nnhal_diag *diag);
