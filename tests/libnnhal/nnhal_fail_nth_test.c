@@ -1013,7 +1013,7 @@ static const struct call calls[] = {
 	{ "copies of a buffer and a file", try_copy_file, 5, 18 },
 	{ "export of a buffer", try_export, 1, 1 },
 	{ "execute_synchronously with buffers", try_execute_buffers, 7, 19 },
-	{ "execute_synchronously with buffers, again", try_execute_buffers_again, 3, 6 },
+	{ "execute_synchronously with buffers, again", try_execute_buffers_again, 3, 8 },
 	{ "burst", try_burst, 3, 12 },
 	{ "burst on a file", try_burst_file, 3, 13 },
 	{ "burst without a queue", try_burst_noqueues, 2, 10 },
