@@ -29,7 +29,6 @@ HAS_NO_PADDING(nnhal_ext_profile_entry, output_bytes);
 HAS_NO_PADDING(nnhal_ext_work, reserved);
 HAS_NO_PADDING(nnhal_ext_prepared_model_info, reserved);
 HAS_NO_PADDING(nnhal_device_info, reserved);
-HAS_NO_PADDING(nnhal_buffer_state, content_size);
 
 bool options_read_other(void *to, const void *from, const void *defaults, size_t size,
 			size_t first)
