@@ -122,11 +122,20 @@ static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
 	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
 }
 
+/* All of them are closed. */
+static void nnpu_ctx_fini_scheds(struct nnpu_ctx *ctx)
+{
+	unsigned int i;
+
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
+		nnpu_sched_fini(&ctx->scheds[i]);
+	destroy_workqueue(ctx->sched_wq);
+}
+
 static void nnpu_ctx_free_work(struct work_struct *work)
 {
 	struct nnpu_ctx *ctx = container_of(work, struct nnpu_ctx, free_work);
 	struct nnpu_device *ndev = ctx->ndev;
-	unsigned int i;
 
 	/*
 	 * The callback of a fence may still be about to wake a scheduler, although the job
@@ -134,9 +143,7 @@ static void nnpu_ctx_free_work(struct work_struct *work)
 	 * fence, which counts as an RCU read-side critical section.
 	 */
 	synchronize_rcu();
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
-		nnpu_sched_fini(&ctx->scheds[i]);
-	destroy_workqueue(ctx->sched_wq);
+	nnpu_ctx_fini_scheds(ctx);
 	nnpu_tally_put(ctx->tally);
 	kfree(ctx);
 	drm_dev_put(&ndev->drm);
@@ -322,17 +329,6 @@ err_scheds:
 	return ret;
 }
 
-/* No job was ever submitted. */
-static void nnpu_ctx_fini_scheds(struct nnpu_ctx *ctx)
-{
-	unsigned int i;
-
-	nnpu_ctx_close_scheds(ctx);
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
-		nnpu_sched_fini(&ctx->scheds[i]);
-	destroy_workqueue(ctx->sched_wq);
-}
-
 static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 {
 	struct nnpu_device *ndev = ctx->ndev;
@@ -360,6 +356,8 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 
 err_scheds:
 	nnpu_table_hide(&ndev->contexts, ctx->id);
+	/* No job was ever submitted. */
+	nnpu_ctx_close_scheds(ctx);
 	nnpu_ctx_fini_scheds(ctx);
 err_table:
 	nnpu_ctx_free_dma(ctx);
