@@ -83,6 +83,9 @@ static inline void result_clear_surplus(void *result, size_t given, size_t size)
 		memset((uint8_t *)result + size, 0, given - size);
 }
 
+/* Bytes of a tensor; of a scalar with rank 0. False: more than 32 bits; @size is as it was. */
+bool tensor_size(uint32_t element_size, const uint32_t *dims, uint32_t rank, uint32_t *size);
+
 /* Give the caller, who has room for @given bytes, a structure of @size bytes. */
 void result_copy(void *to, size_t given, const void *from, size_t size);
 /* The same but for the size with which the caller's structure begins. */

@@ -6,6 +6,8 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
+
 bool nnhal_is_extension_operand_type(uint32_t type)
 {
 	return type > NNHAL_BASE_TYPE_MAX;
@@ -103,6 +105,18 @@ enum nnhal_status nnhal_size_of_data(uint32_t type, const uint32_t *dimensions,
 		bytes *= dimensions[i];
 	*size = bytes;
 	return NNHAL_STATUS_NONE;
+}
+
+bool tensor_size(uint32_t element_size, const uint32_t *dims, uint32_t rank, uint32_t *size)
+{
+	uint32_t d;
+
+	if (nnhal_size_of_data_overflows(element_size, dims, rank))
+		return false;
+	*size = element_size;
+	for (d = 0; d < rank; d++)
+		*size *= dims[d];
+	return true;
 }
 
 bool nnhal_tensor_has_unspecified_dimensions(uint32_t type, const uint32_t *dimensions,

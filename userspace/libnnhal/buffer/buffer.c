@@ -37,14 +37,7 @@ bool layout_takes(const struct buffer_layout *layout, const uint32_t *dims, uint
 
 bool layout_size(const struct buffer_layout *layout, const struct shape *shape, uint32_t *size)
 {
-	uint32_t d;
-
-	*size = layout->element_size;
-	if (nnhal_size_of_data_overflows(*size, shape->dims, shape->rank))
-		return false;
-	for (d = 0; d < shape->rank; d++)
-		*size *= shape->dims[d];
-	return true;
+	return tensor_size(layout->element_size, shape->dims, shape->rank, size);
 }
 
 /* New zeroed memory, as a memory object like those of callers. 0 or -errno. */
@@ -134,13 +127,13 @@ void nnhal_buffer_unref(struct nnhal_buffer *buffer)
 	buffer_put(buffer);
 }
 
-bool buffer_has_role(const struct nnhal_buffer *b, const struct role *role)
+bool roles_have(const struct role *roles, uint32_t num_roles, const struct role *role)
 {
 	uint32_t i;
 
-	for (i = 0; i < b->num_roles; i++)
-		if (b->roles[i].model == role->model && b->roles[i].index == role->index &&
-		    b->roles[i].is_output == role->is_output)
+	for (i = 0; i < num_roles; i++)
+		if (roles[i].model == role->model && roles[i].index == role->index &&
+		    roles[i].is_output == role->is_output)
 			return true;
 	return false;
 }
@@ -176,7 +169,7 @@ int buffer_room(struct nnhal_buffer *b, uint32_t size, struct nnhal_memory **sto
 	return storage_create(b->device->transport, round_up_u64(room, page), storage);
 }
 
-static void set(struct nnhal_buffer *b, struct nnhal_memory *storage, const struct shape *shape)
+void buffer_set(struct nnhal_buffer *b, struct nnhal_memory *storage, const struct shape *shape)
 {
 	struct nnhal_memory *old = NULL;
 
@@ -193,14 +186,9 @@ static void set(struct nnhal_buffer *b, struct nnhal_memory *storage, const stru
 	nnhal_memory_unref(old);
 }
 
-void buffer_set(struct nnhal_buffer *b, struct nnhal_memory *storage, const struct shape *shape)
-{
-	set(b, storage, shape);
-}
-
 void buffer_reset(struct nnhal_buffer *b)
 {
-	set(b, NULL, NULL);
+	buffer_set(b, NULL, NULL);
 }
 
 void buffer_abandon(struct nnhal_buffer *b, struct nnhal_memory *storage)
@@ -219,7 +207,7 @@ void buffer_abandon(struct nnhal_buffer *b, struct nnhal_memory *storage)
 
 void buffer_reserve(struct nnhal_buffer *b, struct nnhal_memory *storage)
 {
-	set(b, storage, NULL);
+	buffer_set(b, storage, NULL);
 }
 
 enum nnhal_status nnhal_buffer_get_state(struct nnhal_buffer *buffer,

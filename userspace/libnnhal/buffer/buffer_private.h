@@ -72,7 +72,12 @@ int buffer_create(struct nnhal_device *device, const struct buffer_layout *layou
 /* The buffer of a token, with a hold; NULL: there is none. @device may be a sibling. */
 struct nnhal_buffer *buffer_find(struct nnhal_device *device, uint32_t token);
 void buffer_put(struct nnhal_buffer *buffer);
-bool buffer_has_role(const struct nnhal_buffer *buffer, const struct role *role);
+bool roles_have(const struct role *roles, uint32_t num_roles, const struct role *role);
+static inline bool buffer_has_role(const struct nnhal_buffer *buffer, const struct role *role)
+{
+	return roles_have(buffer->roles, buffer->num_roles, role);
+}
+
 /* Its memory, with a reference, and the shape of the content. False: it is uninitialised. */
 bool buffer_read(struct nnhal_buffer *buffer, struct nnhal_memory **storage,
 		 struct shape *shape);

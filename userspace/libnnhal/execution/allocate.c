@@ -101,17 +101,6 @@ static int combine(struct allocation *a, const uint32_t *dims, uint32_t rank)
 	return 0;
 }
 
-static bool has(const struct allocation *a, const struct role *role)
-{
-	uint32_t i;
-
-	for (i = 0; i < a->num_roles; i++)
-		if (a->roles[i].model == role->model && a->roles[i].index == role->index &&
-		    a->roles[i].is_output == role->is_output)
-			return true;
-	return false;
-}
-
 static enum nnhal_status add_role(struct allocation *a, const struct checked_role *r,
 				  const struct nnhal_buffer_role *from)
 {
@@ -137,7 +126,7 @@ static enum nnhal_status add_role(struct allocation *a, const struct checked_rol
 		return FAIL(a, r, "frequency %g, expected above 0 and at most 1",
 			    (double)from->frequency);
 	role = (struct role){ rules->model, from->io_index, r->is_output };
-	if (has(a, &role))
+	if (roles_have(a->roles, a->num_roles, &role))
 		return FAIL(a, r, "occurs twice");
 	kind = &rules->kinds[(r->is_output ? rules->num_inputs : 0) + from->io_index];
 	info = r->is_output ? &rules->outputs[from->io_index] : &rules->inputs[from->io_index];

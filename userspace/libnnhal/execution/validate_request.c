@@ -160,14 +160,7 @@ static enum nnhal_status resolve_shape(const struct checked *c, const struct arg
 
 bool arg_size(const struct arg_info *info, const uint32_t *dims, uint32_t rank, uint32_t *size)
 {
-	uint32_t d;
-
-	*size = info->element_size;
-	if (!*size || nnhal_size_of_data_overflows(*size, dims, rank))
-		return false;
-	for (d = 0; d < rank; d++)
-		*size *= dims[d];
-	return true;
+	return info->element_size && tensor_size(info->element_size, dims, rank, size);
 }
 
 static enum nnhal_status check_input_length(const struct checked *c,
