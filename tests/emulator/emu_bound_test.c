@@ -396,11 +396,21 @@ static void churn_queues(void)
 	ok(made == PILE, "%u queues", made);
 }
 
+/* What has left is free: nobody waits for it while the cleaner is blocked. */
+static void wait_all_left(void)
+{
+	pthread_mutex_lock(&dev->lock);
+	while (dev->mem_leaving)
+		pthread_cond_wait(&dev->left, &dev->lock);
+	pthread_mutex_unlock(&dev->lock);
+}
+
 /* The device is at something large that it frees, while objects come and go. */
 static void pile_up(const uint8_t *weights, size_t size, const struct image *add)
 {
 	const uint8_t *tensors;
 
+	wait_all_left();
 	ok(!rig_load(&rig, 1, 2, weights, size, NULL), "a large program");
 	atomic_store(&blocking, true);
 	rig_unload(&rig, 1, 2);
