@@ -186,13 +186,25 @@ static int nnpu_check_submit_kind(const struct drm_nnpu_submit *args, u64 featur
 #define NNPU_SUBMIT_FLAGS	(DRM_NNPU_SUBMIT_PROFILE | DRM_NNPU_SUBMIT_PROPAGATE | \
 				 NNPU_SUBMIT_DEADLINE)
 
+/* Flags that say something about a deadline need one, and it needs a device that has deadlines. */
+static int nnpu_check_submit_deadline(const struct drm_nnpu_submit *args, u64 features)
+{
+	bool any = args->deadline_ns || args->duration_ns;
+
+	if ((any || args->flags & NNPU_SUBMIT_DEADLINE) && !(features & NNPU_FEATURE_DEADLINE))
+		return -EOPNOTSUPP;
+	if (args->flags & DRM_NNPU_SUBMIT_DEADLINE_RELATIVE && !args->deadline_ns)
+		return -EINVAL;
+	return args->flags & DRM_NNPU_SUBMIT_DEADLINE_ABORT && !any ? -EINVAL : 0;
+}
+
 /**
  * nnpu_check_submit - fields of SUBMIT that need no lookup
  * @args: copy of the caller's structure
  * @max_args: inputs plus outputs of one job
  * @features: NNPU_FEATURE_* of the device
  *
- * Return: 0, -EINVAL, or -EOPNOTSUPP for what is reserved or what the device does not have.
+ * Return: 0, -EINVAL, or -EOPNOTSUPP for what the device does not have.
  */
 int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args, u64 features)
 {
@@ -201,9 +213,9 @@ int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args, u64 feat
 
 	if (args->flags & ~NNPU_SUBMIT_FLAGS || args->priority > DRM_NNPU_PRIORITY_HIGH)
 		return -EINVAL;
-	/* No device of this version has NNPU_FEATURE_DEADLINE. */
-	if (args->deadline_ns || args->flags & NNPU_SUBMIT_DEADLINE)
-		return -EOPNOTSUPP;
+	ret = nnpu_check_submit_deadline(args, features);
+	if (ret)
+		return ret;
 	ret = nnpu_check_submit_kind(args, features);
 	if (ret)
 		return ret;

@@ -216,6 +216,26 @@ int nnpu_gate_error(const struct nnpu_gate *gate)
 }
 
 /**
+ * nnpu_gate_time - when the in-fences had signalled
+ * @gate: gate
+ *
+ * Return: CLOCK_MONOTONIC of the last one, not later than now, ns. Those that have not signalled,
+ * as the context is closed, do not count.
+ */
+u64 nnpu_gate_time(const struct nnpu_gate *gate)
+{
+	u64 time = 0;
+	u32 i;
+
+	for (i = 0; i < gate->num; i++)
+		if (dma_fence_is_signaled(gate->in[i].fence))
+			time = max_t(u64, time,
+				     ktime_to_ns(dma_fence_timestamp(gate->in[i].fence)));
+	/* Other drivers may give their fences any time. */
+	return min(time, ktime_get_ns());
+}
+
+/**
  * nnpu_gate_defer - signal a fence when the in-fences have signalled
  * @gate: gate; once for each
  * @out: fence that has not signalled

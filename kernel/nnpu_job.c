@@ -83,6 +83,7 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 	if (!job)
 		return NULL;
 	INIT_LIST_HEAD(&job->node);
+	job->deadline_ns = U64_MAX;
 	job->args_len = nnpu_check_args_size(num_args);
 	job->args = kvzalloc(job->args_len, GFP_KERNEL_ACCOUNT);
 	/* Arguments, result block and profile. */
@@ -162,6 +163,55 @@ void nnpu_job_free(struct nnpu_job *job)
 }
 
 /**
+ * nnpu_job_time_after - a time that may be too large to be a time
+ * @from: CLOCK_MONOTONIC, ns
+ * @duration_ns: time after it
+ *
+ * Return: the time; U64_MAX, which stands for none, if it does not fit.
+ */
+u64 nnpu_job_time_after(u64 from, u64 duration_ns)
+{
+	return duration_ns < U64_MAX - from ? from + duration_ns : U64_MAX;
+}
+
+/**
+ * nnpu_job_set_deadline - the job waits for nothing any more: its duration counts
+ * @job: job that is about to be given to the device
+ */
+void nnpu_job_set_deadline(struct nnpu_job *job)
+{
+	u64 from = job->submit_ns;
+
+	if (!job->duration_ns)
+		return;
+	if (job->gate)
+		from = max(from, nnpu_gate_time(job->gate));
+	job->deadline_ns = min(job->deadline_ns, nnpu_job_time_after(from, job->duration_ns));
+	job->duration_ns = 0;
+}
+
+/**
+ * nnpu_job_fill_deadline - write what is left until the deadline into the argument block
+ * @job: job
+ *
+ * The device counts from fetching the entry, which comes right after its doorbell: so nobody has to
+ * know how the clocks of CPU and device relate.
+ */
+void nnpu_job_fill_deadline(struct nnpu_job *job)
+{
+	u64 now;
+
+	if (job->deadline_ns == U64_MAX) {
+		/* There are no flags without a deadline. */
+		job->args->flags = 0;
+		return;
+	}
+	now = ktime_get_ns();
+	/* 0 would be none. */
+	job->args->deadline_ns = cpu_to_le64(job->deadline_ns > now ? job->deadline_ns - now : 1);
+}
+
+/**
  * nnpu_job_fill_sqe - write the submission entry of a job
  * @job: job; its cid is set
  * @args_dma: DMA address of its argument block
@@ -214,8 +264,9 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 	nnpu_ctx_count(ctx, NNPU_COUNT_COMPLETED, 1);
 	if (error)
 		nnpu_ctx_count(ctx, NNPU_COUNT_FAILED, 1);
-	/* Not a job that has inherited the error. */
-	if (error == -ETIME && job->start)
+	/* Not a job that has inherited the error, or that had a limit of its own. */
+	if (error == -ETIME && job->start &&
+	    (status == NNPU_STATUS_PENDING || status == NNPU_STATUS_TIME_LIMIT))
 		nnpu_ctx_count(ctx, NNPU_COUNT_TIMEDOUT, 1);
 
 	/* Not before the fences that the job was to wait for. */

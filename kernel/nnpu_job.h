@@ -32,6 +32,10 @@ struct nnpu_slot;
  * @gate: what it waits for; NULL: nothing
  * @ended: nnpu_job_end() was called
  * @propagate: it takes the errors of the fences that it waits for
+ * @submit_ns: when it was submitted; only if it has @duration_ns
+ * @deadline_ns: when the device is not to begin it any more, U64_MAX: none
+ * @duration_ns: the same from the time when @gate was open, 0: none. nnpu_job_set_deadline() takes
+ *	it into @deadline_ns
  * @opcode: NNPU_IO_EXECUTE or NNPU_IO_COPY
  * @sched: scheduler of its context and priority
  * @flags: NNPU_EXEC_*
@@ -68,6 +72,9 @@ struct nnpu_job {
 	struct nnpu_gate *gate;
 	bool ended;
 	bool propagate;
+	u64 submit_ns;
+	u64 deadline_ns;
+	u64 duration_ns;
 
 	struct nnpu_sched *sched;
 	u8 opcode;
@@ -106,6 +113,9 @@ static inline u32 nnpu_job_program_id(const struct nnpu_job *job)
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
 void nnpu_job_free(struct nnpu_job *job);
 void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);
+u64 nnpu_job_time_after(u64 from, u64 duration_ns);
+void nnpu_job_set_deadline(struct nnpu_job *job);
+void nnpu_job_fill_deadline(struct nnpu_job *job);
 void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe_execute *sqe);
 void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error);
 

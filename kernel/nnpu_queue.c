@@ -137,6 +137,7 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 	struct nnpu_sqe_execute sqe;
 
 	BUILD_BUG_ON(sizeof(sqe) != sizeof(struct nnpu_sqe));
+	nnpu_job_fill_deadline(job);
 	memcpy(args->mem, job->args, job->args_len);
 	nnpu_job_fill_sqe(job, args->dma, &sqe);
 	job->asked = ktime_to_ms(ktime_get());
@@ -151,8 +152,8 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
  * Called by run_job inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
  * the queue or the context the job waits here.
  *
- * Return: 0; -ECANCELED if the context was lost or closed, -ENODEV if the device is dead,
- * -EIO if the rings are full, which the scheduler's credits rule out.
+ * Return: 0; -ECANCELED if the context was lost or closed, -ENODEV if the device is dead, -ETIME
+ * if the deadline has passed, -EIO if the rings are full, which the scheduler's credits rule out.
  */
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 {
@@ -167,6 +168,10 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 	}
 	if (nnpu_ctx_is_lost(job->ctx)) {
 		ret = READ_ONCE(queue->qp.ndev->dead) ? -ENODEV : -ECANCELED;
+		goto out;
+	}
+	if (job->deadline_ns != U64_MAX && ktime_get_ns() >= job->deadline_ns) {
+		ret = -ETIME;
 		goto out;
 	}
 	job->held = queue->held || job->ctx->held;

@@ -34,6 +34,7 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	entered = nnpu_device_enter(ndev, &idx);
 	cookie = dma_fence_begin_signalling();
 	ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
+	nnpu_job_set_deadline(job);
 	if (!ret && entered)
 		ret = nnpu_queue_submit(&ndev->queue, job);
 	else if (!ret)

@@ -13,7 +13,8 @@
  * DOC: Status to errno
  *
  * When the device has ended a job, the fence of the job has the ``job`` errno. When the
- * device has refused a program, PROGRAM_LOAD returns the ``load`` errno. -EINVAL is an error
+ * device has refused a program, PROGRAM_LOAD returns the ``load`` errno. -ETIME is a limit of time
+ * that the job had: who waits for its fence can tell that from a fault. -EINVAL is an error
  * that the caller could have avoided, -ENOMEM a lack of device memory, -EIO a fault of
  * device or driver. A status that is not in the table gives -EIO and leads to a reset of the
  * queue.
@@ -48,8 +49,8 @@ struct nnpu_status_info {
 #define JOB_ERRNO_NO_MEMORY		-ENOMEM
 #define JOB_ERRNO_BUSY			-EIO
 #define JOB_ERRNO_ABORTED		-ECANCELED
-#define JOB_ERRNO_DEADLINE		-EIO
-#define JOB_ERRNO_LOOP_TIMEOUT		-EIO
+#define JOB_ERRNO_DEADLINE		-ETIME
+#define JOB_ERRNO_LOOP_TIMEOUT		-ETIME
 #define JOB_ERRNO_INTERNAL		-EIO
 #define JOB_ERRNO_RESET			-ECANCELED
 #define JOB_ERRNO_TIME_LIMIT		-ETIME

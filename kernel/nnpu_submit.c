@@ -94,6 +94,23 @@ static int nnpu_submit_alloc(struct nnpu_submit *s)
 	return s->out_syncs ? 0 : -ENOMEM;
 }
 
+/* A sum that does not fit is no deadline. */
+static void nnpu_submit_deadline(struct nnpu_submit *s)
+{
+	const struct drm_nnpu_submit *args = s->args;
+	struct nnpu_job *job = s->job;
+
+	if (args->duration_ns || args->flags & DRM_NNPU_SUBMIT_DEADLINE_RELATIVE)
+		job->submit_ns = ktime_get_ns();
+	job->duration_ns = args->duration_ns;
+	if (args->flags & DRM_NNPU_SUBMIT_DEADLINE_RELATIVE)
+		job->deadline_ns = nnpu_job_time_after(job->submit_ns, args->deadline_ns);
+	else if (args->deadline_ns)
+		job->deadline_ns = args->deadline_ns;
+	if (args->flags & DRM_NNPU_SUBMIT_DEADLINE_ABORT)
+		job->args->flags = cpu_to_le32(NNPU_ARGS_DEADLINE_ABORT);
+}
+
 /* Copy the argument records once, and check each record. */
 static int nnpu_submit_copy_args(struct nnpu_submit *s)
 {
@@ -445,6 +462,7 @@ static int nnpu_submit(struct nnpu_submit *s)
 	if (ret)
 		return ret;
 	s->sched_init = true;
+	nnpu_submit_deadline(s);
 	ret = nnpu_submit_copy_args(s);
 	if (ret)
 		return ret;

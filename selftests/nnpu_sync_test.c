@@ -451,8 +451,8 @@ TEST_F(sync, copy)
 	args[2].slot = 99;
 	TRY(-ENOENT);
 	args[2].slot = to.slot;
-	arg.deadline_ns = 1;
-	TRY(-EOPNOTSUPP);
+	arg.flags = DRM_NNPU_SUBMIT_DEADLINE_ABORT;
+	TRY(-EINVAL);
 	TRY(0);
 #undef TRY
 	ASSERT_EQ(0, nnpu_syncobj_wait(self->fd, out.handle, WAIT_MS));

@@ -520,10 +520,10 @@ TEST_F(nnpu, submit_negative)
 	REFUSED(-EINVAL);
 	arg.profile_slot = 1;
 	REFUSED(-EINVAL);
-	arg.deadline_ns = 1;
-	REFUSED(-EOPNOTSUPP);
+	arg.flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	REFUSED(-EINVAL);
 	arg.flags = DRM_NNPU_SUBMIT_DEADLINE_ABORT;
-	REFUSED(-EOPNOTSUPP);
+	REFUSED(-EINVAL);
 	arg.kind = DRM_NNPU_JOB_COPY + 1;
 	REFUSED(-EINVAL);
 	arg.ctx = 1;

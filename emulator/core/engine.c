@@ -36,7 +36,7 @@
 #define STAY_SPINS	64
 /* Entries that are read at once. */
 #define READ_AHEAD	4
-/* Points between two looks at the clock, for the limit of engine time. */
+/* Points between two looks at the clock, for the limit of engine time. Deadlines: each point. */
 #define POINTS_PER_LOOK	16
 
 /* The entry that an engine serves. */
@@ -62,14 +62,15 @@ struct entries {
 
 bool job_is_to_end(const struct job_progress *p)
 {
-	return atomic_load_explicit(p->abort, memory_order_relaxed) || p->expired ||
+	return atomic_load_explicit(p->abort, memory_order_relaxed) || p->expired || p->late ||
 	       atomic_load_explicit(p->stop, memory_order_relaxed);
 }
 
 unsigned int job_end_status(const struct job_progress *p)
 {
-	return p->expired && !atomic_load_explicit(p->abort, memory_order_relaxed) ?
-	       NNPU_STATUS_TIME_LIMIT : NNPU_STATUS_ABORTED;
+	if (atomic_load_explicit(p->abort, memory_order_relaxed) || !(p->expired || p->late))
+		return NNPU_STATUS_ABORTED;
+	return p->expired ? NNPU_STATUS_TIME_LIMIT : NNPU_STATUS_DEADLINE;
 }
 
 uint64_t job_clock(const struct nnpu_engine *e)
@@ -88,7 +89,7 @@ bool op_progress(struct job_progress *p)
 		atomic_store_explicit(p->counter,
 				      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
 				      memory_order_relaxed);
-	if (atomic_load_explicit(p->contended, memory_order_relaxed) ||
+	if (atomic_load_explicit(p->contended, memory_order_relaxed) || p->deadline_ns ||
 	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
 		p->point(p);
 	return job_is_to_end(p);

@@ -24,12 +24,14 @@ struct job_progress {
 	uint64_t end_ns;		/* when the engine time of the job is used up; 0: no limit */
 	uint32_t points;		/* seen, of a job with a limit */
 	bool expired;			/* its engine time is used up */
+	uint64_t deadline_ns;		/* of a job that has begun, with DEADLINE_ABORT; 0: none */
+	bool late;			/* it has passed */
 };
 
-/* Has an abort been requested, is the time used up, or does the device stop? */
+/* Has an abort been requested, is a limit of time over, or does the device stop? */
 bool job_is_to_end(const struct job_progress *p);
 
-/* Why it is to end: ABORTED or TIME_LIMIT. */
+/* Why it is to end: ABORTED, TIME_LIMIT or DEADLINE, in this order. */
 unsigned int job_end_status(const struct job_progress *p);
 
 /* An engine as registers show it. dev->lock. */

@@ -11,6 +11,7 @@
 
 #define EXEC_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PROFILE | NNPU_EXEC_PRIORITY)
 #define COPY_FLAGS	(NNPU_EXEC_ARGS_DMA | NNPU_EXEC_PRIORITY)
+#define HEADER_FLAGS	(NNPU_ARGS_DEADLINE_ABORT | NNPU_ARGS_DEADLINE_ABSOLUTE)
 #define RECORD_SIZE	sizeof(struct nnpu_arg)
 /* Bytes that a copy moves between two points. */
 #define COPY_PIECE	(256u << 10)
@@ -147,9 +148,10 @@ static int check_header(struct run *r)
 	bool copy = !r->program;
 	uint64_t count;
 
-	if (h->flags)
+	/* They say something about a deadline. */
+	if (le32toh(h->flags) & ~HEADER_FLAGS || (h->flags && !h->deadline_ns))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, 0);
-	if (h->deadline_ns || !is_zero(h->reserved, sizeof(h->reserved)))
+	if (!is_zero(h->reserved, sizeof(h->reserved)))
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
 	if (copy && h->loop_timeout_ns)
 		return arg_fault(r, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
@@ -543,10 +545,31 @@ static int copy(struct run *r)
 	return 0;
 }
 
+/* Step 7. The job begins, or its deadline has passed. */
+static int check_deadline(struct run *r)
+{
+	uint32_t flags = le32toh(r->header->flags);
+	uint64_t from = flags & NNPU_ARGS_DEADLINE_ABSOLUTE ? r->dev->power_on_ns :
+							      r->job->fetched_ns;
+	uint64_t at = le64toh(r->header->deadline_ns);
+
+	if (!at)
+		return 0;
+	/* The clock never comes to a time that does not fit. */
+	at = at < UINT64_MAX - from ? from + at : UINT64_MAX;
+	if (dev_now(r->dev) >= at)
+		return status_fault(r, NNPU_STATUS_DEADLINE, 0);
+	if (flags & NNPU_ARGS_DEADLINE_ABORT)
+		r->job->engine->progress.deadline_ns = at;
+	return 0;
+}
+
 static int execute(struct run *r)
 {
 	struct nnpu_engine *e = r->job->engine;
 
+	if (check_deadline(r))
+		return -1;
 	if (op_progress(&e->progress))
 		return status_fault(r, job_end_status(&e->progress), 0);
 	if (!r->program)

@@ -227,6 +227,10 @@ void worker_point(struct job_progress *p)
 		e->progress.expired = true;
 		return;
 	}
+	if (e->progress.deadline_ns && now >= e->progress.deadline_ns) {
+		e->progress.late = true;
+		return;
+	}
 	contended = atomic_load_explicit(&dev->contended, memory_order_relaxed);
 	if (contended & CONTENDED_MEMORY) {
 		slots_release(&e->slots);

@@ -6,7 +6,7 @@
 #include "../nnpu_hw.h"
 
 #define PAGE		((u64)NNPU_PAGE_SIZE)
-#define FEATURES	((u64)NNPU_FEATURE_COPY)
+#define FEATURES	((u64)(NNPU_FEATURE_COPY | NNPU_FEATURE_DEADLINE))
 #define MAX_ARGS	16
 
 static void check_test_range(struct kunit *test)
@@ -97,8 +97,9 @@ static void check_test_submit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&good, MAX_ARGS, FEATURES), 0);
 	TRY(flags, DRM_NNPU_SUBMIT_PROFILE, 0);
 	TRY(flags, DRM_NNPU_SUBMIT_PROPAGATE, 0);
-	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_RELATIVE, -EOPNOTSUPP);
-	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_ABORT, -EOPNOTSUPP);
+	/* Without a deadline. */
+	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_RELATIVE, -EINVAL);
+	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_ABORT, -EINVAL);
 	TRY(flags, 1u << 4, -EINVAL);
 	TRY(flags, 1u << 31, -EINVAL);
 	TRY(kind, DRM_NNPU_JOB_COPY + 1, -EINVAL);
@@ -106,7 +107,9 @@ static void check_test_submit(struct kunit *test)
 	TRY(priority, DRM_NNPU_PRIORITY_HIGH, 0);
 	TRY(priority, DRM_NNPU_PRIORITY_HIGH + 1, -EINVAL);
 	TRY(priority, U32_MAX, -EINVAL);
-	TRY(deadline_ns, 1, -EOPNOTSUPP);
+	TRY(deadline_ns, 1, 0);
+	TRY(deadline_ns, U64_MAX, 0);
+	TRY(duration_ns, 1, 0);
 	TRY(loop_timeout_ns, 1, 0);
 	TRY(loop_timeout_ns, NNPU_LOOP_TIMEOUT_MAX_NS, 0);
 	TRY(loop_timeout_ns, NNPU_LOOP_TIMEOUT_MAX_NS + 1, -EINVAL);
@@ -142,6 +145,21 @@ static void check_test_submit(struct kunit *test)
 	args.result_slot = NNPU_SLOT_NONE;
 	args.result_offset = 0;
 	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), 0);
+
+	args = good;
+	args.duration_ns = 1;
+	args.flags = DRM_NNPU_SUBMIT_DEADLINE_ABORT;
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), 0);
+	/* Counted from SUBMIT, but nothing to count. */
+	args.flags |= DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), -EINVAL);
+	args.deadline_ns = 1;
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, FEATURES), 0);
+	/* A device without deadlines. */
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, NNPU_FEATURE_COPY), -EOPNOTSUPP);
+	args = good;
+	args.duration_ns = 1;
+	KUNIT_EXPECT_EQ(test, nnpu_check_submit(&args, MAX_ARGS, NNPU_FEATURE_COPY), -EOPNOTSUPP);
 
 	/* Without syncs the stride may be 0. */
 	args = good;

@@ -67,6 +67,8 @@ static void status_test_documented(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, nnpu_status_job_errno(NNPU_STATUS_OUTPUT_INSUFFICIENT), -EINVAL);
 	KUNIT_EXPECT_EQ(test, nnpu_status_job_errno(NNPU_STATUS_ARG_SHAPE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, nnpu_status_job_errno(NNPU_STATUS_DEADLINE), -ETIME);
+	KUNIT_EXPECT_EQ(test, nnpu_status_job_errno(NNPU_STATUS_LOOP_TIMEOUT), -ETIME);
 	KUNIT_EXPECT_EQ(test, nnpu_status_job_errno(NNPU_STATUS_DMA_ERROR), -EIO);
 	KUNIT_EXPECT_EQ(test, nnpu_status_job_errno(NNPU_STATUS_NO_MEMORY), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, nnpu_status_load_errno(NNPU_STATUS_PROGRAM_TENSOR), -EINVAL);

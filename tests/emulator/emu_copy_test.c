@@ -133,7 +133,7 @@ static void test_refused(void)
 	entry("an unknown flag", &(struct nnpu_sqe_execute){ .flags = 4 });
 
 	REFUSED("flags", h->flags = htole32(NNPU_ARGS_DEADLINE_ABORT), INVALID_FIELD, FLAGS, 0);
-	REFUSED("a deadline", h->deadline_ns = htole64(1), INVALID_FIELD, RESERVED, 0);
+	REFUSED("a deadline", h->deadline_ns = htole64(1), DEADLINE, NONE, 0);
 	REFUSED("a loop timeout", h->loop_timeout_ns = htole64(1), INVALID_FIELD, RESERVED, 0);
 	REFUSED("the longest", h->loop_timeout_ns = htole64(UINT64_MAX), INVALID_FIELD, RESERVED, 0);
 	REFUSED("fewer outputs", h->num_outputs = htole16(1), ARG_COUNT, NONE, 0);

@@ -271,7 +271,7 @@ static void test_arguments(void)
 	expect("header flag", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_FLAGS, 0);
 	job_add_args(&j, N);
 	h->deadline_ns = htole64(1);
-	expect("deadline", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_RESERVED, 0);
+	expect("deadline", FIXED, NNPU_STATUS_DEADLINE, 0, 0);
 	job_add_args(&j, N);
 	h->loop_timeout_ns = htole64(NNPU_LOOP_TIMEOUT_MAX_NS + 1);
 	expect("loop timeout", FIXED, NNPU_STATUS_INVALID_FIELD, NNPU_REASON_VALUE, 0);

@@ -569,7 +569,6 @@ static const struct fault copy_faults[] = {
 
 static const struct fault copy_args_faults[] = {
 	ARGS(flags, 1, INVALID_FIELD, FLAGS),
-	ARGS(deadline_ns, 1, INVALID_FIELD, RESERVED),
 	ARGS(loop_timeout_ns, 1, INVALID_FIELD, RESERVED),
 	ARGS(num_inputs, 2, ARG_COUNT, NONE),
 };

@@ -47,6 +47,7 @@ static void test_identity(struct rig *r)
 			       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_INJECT |
 			       NNPU_FEATURE_PRIORITY | NNPU_FEATURE_PERF_LEVELS |
 			       NNPU_FEATURE_SUSPEND | NNPU_FEATURE_CONTROL_FLOW | NNPU_FEATURE_COPY |
+			       NNPU_FEATURE_DEADLINE |
 			       NNPU_FEATURE_EXTENSIONS;
 	uint64_t first, second;
 

@@ -66,11 +66,21 @@ extern "C" {
  * hardware specification. 0 bytes if there is none. Every call gives the same.
  */
 #define DRM_NNPU_QUERY_EXTENSIONS	3
-/*
- * Reserved, -EINVAL in this version: two __u64, the device clock and CLOCK_MONOTONIC at the same
- * time, ns; for NNPU_ARGS_DEADLINE_ABSOLUTE.
- */
+/* struct drm_nnpu_clock; -EIO: the device is being reset or is gone */
 #define DRM_NNPU_QUERY_CLOCK		4
+
+/**
+ * struct drm_nnpu_clock - the device clock and CLOCK_MONOTONIC at the same time
+ * @device_ns: what the device clock read, for NNPU_ARGS_DEADLINE_ABSOLUTE
+ * @monotonic_ns: CLOCK_MONOTONIC just before that
+ *
+ * The clocks may go at slightly different paces. The device clock begins again at 0 when the device
+ * loses power. A process asks again from time to time.
+ */
+struct drm_nnpu_clock {
+	__u64 device_ns;
+	__u64 monotonic_ns;
+};
 
 /**
  * struct drm_nnpu_query - ask for a block of information
@@ -415,9 +425,9 @@ struct drm_nnpu_sync {
  * no error.
  */
 #define DRM_NNPU_SUBMIT_PROPAGATE	(1u << 1)
-/* Reserved: @deadline_ns counts from SUBMIT on; otherwise it is a time of CLOCK_MONOTONIC. */
+/* @deadline_ns counts from SUBMIT on; otherwise it is a time of CLOCK_MONOTONIC. */
 #define DRM_NNPU_SUBMIT_DEADLINE_RELATIVE	(1u << 2)
-/* Reserved: the deadline also ends a job that has begun. */
+/* The deadline also ends a job that has begun, at its next point. */
 #define DRM_NNPU_SUBMIT_DEADLINE_ABORT	(1u << 3)
 
 #define DRM_NNPU_PRIORITY_LOW		0
@@ -450,9 +460,11 @@ struct drm_nnpu_sync {
  * @sync_stride: sizeof(struct drm_nnpu_sync) as known to the caller; may be 0 if
  *	there are no syncs
  * @ctx: context
- * @deadline_ns: reserved: a job that has not begun by then ends with -ETIME; 0: none
+ * @deadline_ns: a job that has not begun by then ends with -ETIME; 0: none
  * @loop_timeout_ns: longest time for each loop of the program, at most
  *	NNPU_LOOP_TIMEOUT_MAX_NS; 0: NNPU_LOOP_TIMEOUT_DEFAULT_NS. DRM_NNPU_JOB_COPY: 0
+ * @duration_ns: a deadline that counts from the time when the fences of @in_syncs had signalled,
+ *	but not from before SUBMIT; 0: none. The earlier of the two counts
  *
  * The driver holds the slots that the records name until the job ends. The reservations
  * of their buffers get the fence of the job.
@@ -460,15 +472,16 @@ struct drm_nnpu_sync {
  * The device writes the status of the job to the result block. Software writes
  * NNPU_STATUS_PENDING there first. If the status is still NNPU_STATUS_PENDING when the
  * fence has signalled, the device did not end the job, and the error of the fence says
- * why: -ETIME (the job made no progress), -ECANCELED (its file or context was closed, or
+ * why: -ETIME (the job made no progress, or its deadline passed before the device had it),
+ * -ECANCELED (its file or context was closed, or
  * the job was lost in a reset that another job caused), -ENODEV (the device is gone),
  * -EIO (any other reason), with DRM_NNPU_SUBMIT_PROPAGATE the error of an in_sync. If the
  * device ended the job with an error, the fence has -EIO, -EINVAL, -ENOMEM or, with
- * NNPU_STATUS_TIME_LIMIT, -ETIME.
+ * NNPU_STATUS_TIME_LIMIT, NNPU_STATUS_DEADLINE and NNPU_STATUS_LOOP_TIMEOUT, -ETIME.
  *
  * -ENOENT: program, slot or syncobj does not exist; -EINVAL: number of arguments,
  * range outside a slot, missing right of a slot, unknown kind; -EACCES: the context may
- * not have this priority; -EOPNOTSUPP: the device has no DRM_NNPU_JOB_COPY, or a deadline.
+ * not have this priority; -EOPNOTSUPP: the device has no DRM_NNPU_JOB_COPY or no deadlines.
  */
 struct drm_nnpu_submit {
 	__u32 kind;
@@ -492,6 +505,7 @@ struct drm_nnpu_submit {
 	__u32 ctx;
 	__u64 deadline_ns;
 	__u64 loop_timeout_ns;
+	__u64 duration_ns;
 };
 
 /**
@@ -633,6 +647,7 @@ struct drm_nnpu_queue_wait {
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_CONTEXT_DESTROY, struct drm_nnpu_context_destroy)
 
 NNPU_ASSERT_SIZE(struct drm_nnpu_query, 24);
+NNPU_ASSERT_SIZE(struct drm_nnpu_clock, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_device_info, 96);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_info, 72);
 NNPU_ASSERT_SIZE(struct drm_nnpu_context_create, 32);
@@ -645,7 +660,7 @@ NNPU_ASSERT_SIZE(struct drm_nnpu_program_load, 64);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_unload, 16);
 NNPU_ASSERT_SIZE(struct drm_nnpu_program_save, 32);
 NNPU_ASSERT_SIZE(struct drm_nnpu_sync, 16);
-NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 112);
+NNPU_ASSERT_SIZE(struct drm_nnpu_submit, 120);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_create, 48);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_destroy, 8);
 NNPU_ASSERT_SIZE(struct drm_nnpu_queue_wait, 32);

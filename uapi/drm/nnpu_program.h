@@ -536,12 +536,12 @@ struct nnpu_arg {
 };
 
 /*
- * nnpu_args_header.flags. Reserved: the deadline also ends a job that has begun, at its next
+ * nnpu_args_header.flags. The deadline also ends a job that has begun, at its next
  * point. Without the flag it ends only a job that has not begun.
  */
 #define NNPU_ARGS_DEADLINE_ABORT	(1u << 0)
 /*
- * Reserved: the deadline is a time of the device clock. Without the flag it counts from the
+ * The deadline is a time of the device clock. Without the flag it counts from the
  * fetching of the entry. DRM_NNPU_QUERY_CLOCK tells a process the device clock.
  */
 #define NNPU_ARGS_DEADLINE_ABSOLUTE	(1u << 1)
@@ -550,9 +550,8 @@ struct nnpu_arg {
  * struct nnpu_args_header - first 64 bytes of an argument block
  * @num_inputs: number of input records that follow
  * @num_outputs: number of output records that follow the inputs
- * @flags: NNPU_ARGS_*; zero without NNPU_FEATURE_DEADLINE, which no device of this version
- *	has
- * @deadline_ns: reserved: time from fetching the entry to the deadline of the job, with
+ * @flags: NNPU_ARGS_*; zero without @deadline_ns
+ * @deadline_ns: time from fetching the entry to the deadline of the job, with
  *	NNPU_ARGS_DEADLINE_ABSOLUTE the time of the deadline, ns of the device clock; 0:
  *	none. A job that misses it ends with NNPU_STATUS_DEADLINE. Zero without
  *	NNPU_FEATURE_DEADLINE
@@ -639,7 +638,7 @@ struct nnpu_performance {
 #define NNPU_FEATURE_INJECT		(1u << 2)	/* fault injection is enabled */
 #define NNPU_FEATURE_NULL		(1u << 3)	/* jobs complete without computing */
 #define NNPU_FEATURE_PRIORITY		(1u << 4)	/* queue priorities */
-#define NNPU_FEATURE_DEADLINE		(1u << 5)	/* reserved: deadlines of jobs */
+#define NNPU_FEATURE_DEADLINE		(1u << 5)	/* deadlines of jobs */
 #define NNPU_FEATURE_CONTROL_FLOW	(1u << 6)	/* BRANCH, LOOP, BLOCK commands */
 #define NNPU_FEATURE_USER_QUEUES	(1u << 7)	/* queues bound to one context */
 #define NNPU_FEATURE_PERF_LEVELS	(1u << 8)	/* SET_PERF command */

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Deadlines: of jobs that wait for fences, that wait for the device, and that run.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "../kernel/nnpu_hw.h"
+#include "nnpu_test.h"
+#include "nnpu_test_queue.h"
+
+#define WAIT_MS		120000
+#define MS		UINT64_C(1000000)
+#define FAR		(600 * 1000 * MS)
+/* Jobs of a second each, before the one that is looked at. */
+#define BEFORE		4
+
+FIXTURE(deadline)
+{
+	int fd;
+	struct nnpu_job job;
+};
+
+static bool has_deadlines(int fd)
+{
+	struct drm_nnpu_device_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return !nnpu_query(fd, DRM_NNPU_QUERY_DEVICE_INFO, &info, &size) &&
+	       info.features & NNPU_FEATURE_DEADLINE;
+}
+
+FIXTURE_SETUP(deadline)
+{
+	self->fd = nnpu_open();
+	if (self->fd < 0)
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-self->fd));
+	if (!has_deadlines(self->fd))
+		NNPU_SKIP(return, "no deadlines");
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &self->job, 16));
+	nnpu_job_fill(&self->job, 1);
+}
+
+FIXTURE_TEARDOWN(deadline)
+{
+	if (self->fd >= 0)
+		close(self->fd);
+}
+
+/* The error of the fence, after it has signalled; 1: none. */
+static int end_of(int fd, struct nnpu_job *job)
+{
+	int ret = nnpu_job_submit(fd, job);
+
+	if (!ret)
+		ret = nnpu_job_wait(fd, job, WAIT_MS);
+	return ret ? ret : nnpu_syncobj_status(fd, job->syncobj);
+}
+
+TEST_F(deadline, in_time)
+{
+	struct drm_nnpu_submit *s = &self->job.submit;
+
+	s->deadline_ns = nnpu_now_ns() + FAR;
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 1));
+	s->deadline_ns = UINT64_MAX;
+	s->flags = DRM_NNPU_SUBMIT_DEADLINE_ABORT;
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 2));
+	s->flags |= DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 3));
+	s->deadline_ns = FAR;
+	s->duration_ns = FAR;
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 4));
+	s->duration_ns = UINT64_MAX;
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 5));
+}
+
+TEST_F(deadline, passed)
+{
+	struct drm_nnpu_context_info info = { 0 };
+	struct drm_nnpu_submit *s = &self->job.submit;
+	uint32_t size = sizeof(info);
+
+	s->deadline_ns = 1;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	s->deadline_ns = nnpu_now_ns();
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	s->flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	s->deadline_ns = 1;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	s->flags = 0;
+	s->deadline_ns = 0;
+	s->duration_ns = 1;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	/* The earlier one counts. */
+	s->deadline_ns = nnpu_now_ns() + FAR;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	s->duration_ns = FAR;
+	s->deadline_ns = 1;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	EXPECT_FALSE(nnpu_job_correct(&self->job, 1));
+	/* Nothing hung. */
+	ASSERT_EQ(0, nnpu_query(self->fd, DRM_NNPU_QUERY_CONTEXT_INFO, &info, &size));
+	EXPECT_EQ(0, info.jobs_timedout);
+	EXPECT_EQ(6, info.jobs_failed);
+}
+
+TEST_F(deadline, refused)
+{
+	struct drm_nnpu_submit *s = &self->job.submit;
+
+	s->flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	EXPECT_EQ(-EINVAL, nnpu_job_submit(self->fd, &self->job));
+	s->duration_ns = 1;
+	EXPECT_EQ(-EINVAL, nnpu_job_submit(self->fd, &self->job));
+	s->duration_ns = 0;
+	s->flags = DRM_NNPU_SUBMIT_DEADLINE_ABORT;
+	EXPECT_EQ(-EINVAL, nnpu_job_submit(self->fd, &self->job));
+}
+
+/* A job of a second before it in the device: the device ends it. */
+TEST_F(deadline, behind_another_job)
+{
+	struct nnpu_job before;
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &before, 16));
+	if (nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1))
+		NNPU_SKIP(return, "no fault injection");
+	nnpu_job_fill(&before, 2);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &before));
+	self->job.submit.flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	self->job.submit.deadline_ns = 100 * MS;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	EXPECT_FALSE(nnpu_job_correct(&self->job, 1));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, before.syncobj));
+	EXPECT_TRUE(nnpu_job_correct(&before, 2));
+}
+
+/* One that runs ends with the flag, and only with it. */
+TEST_F(deadline, of_a_running_job)
+{
+	struct nnpu_job slow;
+
+	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 384));
+	nnpu_job_fill(&slow, 1);
+	slow.submit.flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE | DRM_NNPU_SUBMIT_DEADLINE_ABORT;
+	slow.submit.deadline_ns = 10 * MS;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &slow));
+	EXPECT_EQ(NNPU_STATUS_DEADLINE, nnpu_job_result(&slow)->status);
+	/* The device is free for others. */
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 3));
+}
+
+/* Durations begin when the in-fences have signalled. */
+TEST_F(deadline, after_fences)
+{
+	struct nnpu_job before[BEFORE];
+	unsigned int i;
+
+	for (i = 0; i < BEFORE; i++)
+		ASSERT_EQ(0, nnpu_job_init(self->fd, &before[i], 16));
+	if (nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, BEFORE))
+		NNPU_SKIP(return, "no fault injection");
+	for (i = 0; i < BEFORE; i++) {
+		nnpu_job_fill(&before[i], i);
+		ASSERT_EQ(0, nnpu_job_submit(self->fd, &before[i]));
+	}
+	self->job.submit.in_syncs = (uintptr_t)&before[BEFORE - 1].out_sync;
+	self->job.submit.num_in_syncs = 1;
+	self->job.submit.duration_ns = (BEFORE - 1) * 1000 * MS;
+	EXPECT_EQ(1, end_of(self->fd, &self->job));
+	EXPECT_TRUE(nnpu_job_correct(&self->job, 1));
+
+	/* A deadline that passes before the in-fence signals: the job does not run. */
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, 1));
+	nnpu_job_fill(&self->job, 4);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &before[BEFORE - 1]));
+	self->job.submit.flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	self->job.submit.deadline_ns = 100 * MS;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &self->job));
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(&self->job)->status);
+	/* Not before the in-fence. */
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, before[BEFORE - 1].syncobj));
+}
+
+/* Who waits for a job that missed its deadline learns so. */
+TEST_F(deadline, error_goes_on)
+{
+	struct nnpu_job next;
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &next, 16));
+	nnpu_job_fill(&next, 1);
+	self->job.submit.deadline_ns = 1;
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	next.submit.in_syncs = (uintptr_t)&self->job.out_sync;
+	next.submit.num_in_syncs = 1;
+	next.submit.flags = DRM_NNPU_SUBMIT_PROPAGATE;
+	EXPECT_EQ(-ETIME, end_of(self->fd, &next));
+}
+
+static int read_clock(int fd, struct drm_nnpu_clock *clock)
+{
+	uint32_t size = sizeof(*clock);
+
+	return nnpu_query(fd, DRM_NNPU_QUERY_CLOCK, clock, &size);
+}
+
+TEST_F(deadline, clock)
+{
+	struct drm_nnpu_clock first, second;
+	uint64_t before = nnpu_now_ns();
+
+	ASSERT_EQ(0, read_clock(self->fd, &first));
+	ASSERT_EQ(0, read_clock(self->fd, &second));
+	EXPECT_LE(before, first.monotonic_ns);
+	EXPECT_LE(first.monotonic_ns, second.monotonic_ns);
+	EXPECT_GE(nnpu_now_ns(), second.monotonic_ns);
+	EXPECT_LT(first.device_ns, second.device_ns);
+}
+
+/* Status of the next completion of an entry with a deadline, or -errno. */
+static int run_entry(int fd, struct nnpu_uq *uq, struct nnpu_job *job, uint32_t flags,
+		     uint64_t deadline_ns)
+{
+	struct nnpu_args_header *header;
+	struct nnpu_sqe_execute sqe;
+	struct nnpu_cqe cqe;
+	int ret;
+
+	nnpu_job_fill(job, 1);
+	nnpu_uq_job_sqe(job, 7, &sqe);
+	header = (struct nnpu_args_header *)((char *)job->buf.map + sqe.args);
+	header->flags = flags;
+	header->deadline_ns = deadline_ns;
+	nnpu_uq_push(uq, &sqe);
+	nnpu_uq_ring(uq);
+	ret = nnpu_uq_take(fd, uq, &cqe, WAIT_MS, NULL);
+	return ret ? ret : nnpu_cqe_status(&cqe);
+}
+
+TEST(user_queue)
+{
+	struct drm_nnpu_clock clock;
+	struct nnpu_job job, slow;
+	struct nnpu_uq uq;
+	int fd, ret;
+
+	ret = nnpu_uq_setup(&fd, &uq, &job);
+	if (ret && nnpu_uq_may_skip(ret))
+		NNPU_SKIP(return, "no user queue");
+	ASSERT_EQ(0, ret);
+	EXPECT_EQ(NNPU_STATUS_SUCCESS, run_entry(fd, &uq, &job, 0, FAR));
+	EXPECT_TRUE(nnpu_job_correct(&job, 1));
+	EXPECT_EQ(NNPU_STATUS_DEADLINE, run_entry(fd, &uq, &job, 0, 1));
+	EXPECT_FALSE(nnpu_job_correct(&job, 1));
+	EXPECT_EQ(NNPU_STATUS_INVALID_FIELD,
+		  run_entry(fd, &uq, &job, NNPU_ARGS_DEADLINE_ABORT, 0));
+	ASSERT_EQ(0, read_clock(fd, &clock));
+	EXPECT_EQ(NNPU_STATUS_DEADLINE,
+		  run_entry(fd, &uq, &job, NNPU_ARGS_DEADLINE_ABSOLUTE, clock.device_ns));
+	EXPECT_EQ(NNPU_STATUS_SUCCESS,
+		  run_entry(fd, &uq, &job, NNPU_ARGS_DEADLINE_ABSOLUTE, clock.device_ns + FAR));
+	ASSERT_EQ(0, nnpu_job_init_slow(fd, &slow, 384));
+	EXPECT_EQ(NNPU_STATUS_DEADLINE,
+		  run_entry(fd, &uq, &slow, NNPU_ARGS_DEADLINE_ABORT, 10 * MS));
+	EXPECT_EQ(0, nnpu_uq_run(fd, &uq, &job, 2));
+	nnpu_uq_destroy(fd, &uq);
+	close(fd);
+}
+
+TEST_HARNESS_MAIN
