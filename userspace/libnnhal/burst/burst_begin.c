@@ -60,16 +60,36 @@ static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_
 	}
 }
 
+/* The deadline of this call, or none, into the argument block. */
+static void set_deadline(struct nnhal_burst *b, struct burst_request *r,
+			 struct nnpu_args_header *header, uint64_t deadline_ns)
+{
+	uint64_t at = deadline_for_device(r->flags & REQUEST_DEADLINE, deadline_ns), device_ns;
+	struct transport *t = b->model->device->transport;
+
+	header->deadline_ns = 0;
+	header->flags = 0;
+	r->flags &= ~REQUEST_TIMED;
+	/* A device that cannot be asked is being reset, and the request is lost. */
+	if (!at || !t->limits.has_deadlines || t->ops->device_time(t, at, &device_ns))
+		return;
+	header->deadline_ns = htole64(device_ns);
+	header->flags = htole32(NNPU_ARGS_DEADLINE_ABSOLUTE | NNPU_ARGS_DEADLINE_ABORT);
+	r->flags |= REQUEST_TIMED;
+}
+
 /*
- * Copy inputs to bounce buffers, set the loop timeout, and check that the queue has not
+ * Copy inputs to bounce buffers, set deadline and loop timeout, and check that the queue has not
  * ended. Caller holds the lock, which may be dropped meanwhile.
  */
 enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct burst_request *r,
-				     uint64_t loop_timeout_ns, struct nnhal_diag *diag)
+				     uint64_t deadline_ns, uint64_t loop_timeout_ns,
+				     struct nnhal_diag *diag)
 {
 	struct nnpu_args_header *header = (struct nnpu_args_header *)r->args - 1;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 
+	set_deadline(b, r, header, deadline_ns);
 	header->loop_timeout_ns = htole64(r->flags & REQUEST_LOOPS ? loop_timeout_ns : 0);
 	if (r->flags & REQUEST_BOUNCE) {
 		/* The cache keeps the memory of a request that is not FREE. */

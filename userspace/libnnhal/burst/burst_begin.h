@@ -16,9 +16,12 @@
 #include "burst/burst_request.h"
 #include "burst/burst_ring.h"
 
+/* What a call has to do besides writing the entry. */
+#define REQUEST_SLOW	(REQUEST_BOUNCE | REQUEST_LOOPS | REQUEST_DEADLINE | REQUEST_TIMED)
+
 /* Cold paths of burst_begin(). */
 cold_path enum nnhal_status burst_begin_slowly(struct nnhal_burst *b, struct burst_request *r,
-					       uint64_t loop_timeout_ns,
+					       uint64_t deadline_ns, uint64_t loop_timeout_ns,
 					       struct nnhal_diag *diag);
 cold_path void burst_set_late(struct burst_request *r, struct nnhal_diag *diag);
 __attribute__((noinline)) struct burst_request *
@@ -81,8 +84,8 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 		burst_set_late(r, diag);
 		return NNHAL_STATUS_NONE;
 	}
-	if (unlikely((r->flags & (REQUEST_BOUNCE | REQUEST_LOOPS)) | b->state)) {
-		status = burst_begin_slowly(b, r, loop_timeout_ns, diag);
+	if (unlikely((r->flags & REQUEST_SLOW) | b->state)) {
+		status = burst_begin_slowly(b, r, deadline_ns, loop_timeout_ns, diag);
 		if (status)
 			goto fail;
 	}

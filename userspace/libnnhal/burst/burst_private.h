@@ -73,11 +73,14 @@ enum burst_request_state {
 #define REQUEST_LOOPS		(1u << 8)
 /* It names buffers: held and bound until its end, which sets their state. Never the same again. */
 #define REQUEST_BUFFERS		(1u << 9)
+/* Its argument block has a deadline. */
+#define REQUEST_TIMED		(1u << 10)
 /* Flags of the request; the others are flags of the call. */
 #define REQUEST_KEPT		(REQUEST_BOUNCE | REQUEST_VERSION | REQUEST_STALE | REQUEST_DIMS | \
-				 REQUEST_LOOPS | REQUEST_BUFFERS)
+				 REQUEST_LOOPS | REQUEST_BUFFERS | REQUEST_TIMED)
 /* Flags without effect on a request that has succeeded. */
-#define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS | REQUEST_LOOPS)
+#define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS | \
+				 REQUEST_LOOPS | REQUEST_TIMED)
 
 /*
  * A place for one request in flight. Its number is the command id. Its argument block keeps

@@ -222,7 +222,8 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	if (status)
 		return status;
 	r->hal_version = hal_version_of(request->hal_version);
-	r->flags = REQUEST_STALE | (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION) |
+	r->flags = (r->flags & REQUEST_TIMED) | REQUEST_STALE |
+		   (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION) |
 		   (b->model->has_loops ? REQUEST_LOOPS : 0);
 	hold_buffers(r, num_pools);
 	if (late)

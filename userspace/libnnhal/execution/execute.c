@@ -177,6 +177,9 @@ static enum nnhal_status execution_submit(struct execution *e)
 	};
 	int err;
 
+	if (model->device->transport->limits.has_deadlines)
+		job.deadline_ns = deadline_for_device(e->options.has_deadline,
+						      e->options.deadline_ns);
 	if (want_profile(e)) {
 		job.profile = true;
 		job.profile_slot = e->profile->slot;

@@ -6,6 +6,7 @@
 #define NNHAL_DRM_PRIVATE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +25,9 @@ struct drm_transport {
 	 * it for all. Import, bind and close are therefore one step under this lock.
 	 */
 	pthread_mutex_t import_lock;
+	/* When the driver was asked for the device clock, and what that is behind: ns; 0: never. */
+	atomic_uint_least64_t clock_asked_ns;
+	atomic_uint_least64_t clock_behind_ns;
 };
 
 static inline struct drm_transport *to_drm(struct transport *t)
@@ -60,5 +64,6 @@ void drm_queue_free_copy(struct transport_queue *queue);
 int drm_queue_create(struct transport *t, uint32_t priority, struct transport_queue **queue);
 int drm_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
 		   uint64_t until_ns, enum transport_queue_state *state);
+int drm_device_time(struct transport *t, uint64_t monotonic_ns, uint64_t *device_ns);
 
 #endif /* NNHAL_DRM_PRIVATE_H */

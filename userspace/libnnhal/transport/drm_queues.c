@@ -9,6 +9,7 @@
 
 #include <drm/nnpu_accel.h>
 
+#include "base/monotonic.h"
 #include "transport/drm_private.h"
 #include "transport/transport.h"
 
@@ -154,4 +155,32 @@ int drm_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t 
 	if (err && err != -ETIME && drm_wait_again(err))
 		return 0;
 	return err;
+}
+
+/* How long the relation of the clocks is good for. */
+#define CLOCK_GOOD_NS	1000000000u
+
+int drm_device_time(struct transport *t, uint64_t at_ns, uint64_t *device_ns)
+{
+	struct drm_transport *d = to_drm(t);
+	struct drm_nnpu_clock clock;
+	struct drm_nnpu_query q = {
+		.topic = DRM_NNPU_QUERY_CLOCK, .size = sizeof(clock), .data = (uintptr_t)&clock,
+	};
+	uint64_t asked = atomic_load_explicit(&d->clock_asked_ns, memory_order_acquire);
+	uint64_t behind;
+	int err;
+
+	if (!asked || monotonic_ns() - asked > CLOCK_GOOD_NS) {
+		err = drm_ioctl(d->fd, DRM_IOCTL_NNPU_QUERY, &q);
+		if (err)
+			return err;
+		atomic_store_explicit(&d->clock_behind_ns, clock.monotonic_ns - clock.device_ns,
+				      memory_order_relaxed);
+		atomic_store_explicit(&d->clock_asked_ns, clock.monotonic_ns, memory_order_release);
+	}
+	/* The difference may be negative. */
+	behind = atomic_load_explicit(&d->clock_behind_ns, memory_order_relaxed);
+	*device_ns = (int64_t)(at_ns - behind) > 0 ? at_ns - behind : 1;
+	return 0;
 }

@@ -35,6 +35,7 @@ struct sim_transport {
 	pthread_cond_t fence_cond;
 
 	bool has_queues;
+	uint64_t clock_behind_ns;	/* the device clock, behind CLOCK_MONOTONIC */
 };
 
 static inline struct sim_transport *to_sim(struct transport *t)

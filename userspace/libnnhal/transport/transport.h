@@ -69,6 +69,7 @@ struct transport_job {
 	uint64_t profile_offset;
 	uint32_t profile_size;
 	uint64_t loop_timeout_ns;	/* 0: the device's default */
+	uint64_t deadline_ns;		/* CLOCK_MONOTONIC; 0: none; ends a running job, too */
 	struct transport_fence *fence;	/* signalled when the job ends */
 };
 
@@ -105,6 +106,7 @@ struct transport_limits {
 	bool can_profile;
 	bool can_copy;
 	bool has_control_flow;
+	bool has_deadlines;
 };
 
 struct transport_ops {
@@ -156,7 +158,7 @@ struct transport_ops {
 	void (*program_unload)(struct transport *t, uint32_t program);
 	int (*fence_create)(struct transport *t, struct transport_fence **fence);
 	void (*fence_destroy)(struct transport *t, struct transport_fence *fence);
-	/* A copy without NNPU_FEATURE_COPY: -EOPNOTSUPP. */
+	/* A copy without NNPU_FEATURE_COPY, a deadline without NNPU_FEATURE_DEADLINE: -EOPNOTSUPP. */
 	int (*submit)(struct transport *t, const struct transport_job *job);
 	/*
 	 * Wait until at least one of the fences has signalled; @first is its
@@ -172,6 +174,11 @@ struct transport_ops {
 	/* Signal a fence from the process; reset it. */
 	int (*fence_signal)(struct transport *t, struct transport_fence *fence);
 	int (*fence_reset)(struct transport *t, struct transport_fence *fence);
+	/*
+	 * For entries with NNPU_ARGS_DEADLINE_ABSOLUTE: what the device clock reads at a time of
+	 * CLOCK_MONOTONIC, give or take the drift of a second; at least 1. 0 or -errno.
+	 */
+	int (*device_time)(struct transport *t, uint64_t monotonic_ns, uint64_t *device_ns);
 	/*
 	 * Create a queue. -EOPNOTSUPP: the device, its driver or its administrator
 	 * does not offer such queues, or only others in size; -ENOSPC: too many queues.

@@ -201,8 +201,11 @@ static int drm_submit(struct transport *t, const struct transport_job *job)
 		.sync_stride = sizeof(out),
 		.out_syncs = (uintptr_t)&out,
 		.loop_timeout_ns = job->loop_timeout_ns,
+		.deadline_ns = job->deadline_ns,
 	};
 
+	if (job->deadline_ns)
+		arg.flags |= DRM_NNPU_SUBMIT_DEADLINE_ABORT;
 	if (job->profile) {
 		arg.profile_slot = job->profile_slot;
 		arg.profile_offset = job->profile_offset;
@@ -336,6 +339,7 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 	d->base.limits.can_profile = info->features & NNPU_FEATURE_PROFILE;
 	d->base.limits.can_copy = info->features & NNPU_FEATURE_COPY;
 	d->base.limits.has_control_flow = info->features & NNPU_FEATURE_CONTROL_FLOW;
+	d->base.limits.has_deadlines = info->features & NNPU_FEATURE_DEADLINE;
 	return NNHAL_STATUS_NONE;
 }
 
@@ -417,6 +421,7 @@ static const struct transport_ops drm_ops = {
 	.queue_stop = drm_queue_stop,
 	.queue_destroy = drm_queue_destroy,
 	.queue_wait = drm_queue_wait,
+	.device_time = drm_device_time,
 };
 enum nnhal_status transport_drm_open(const char *root, unsigned int index,
 				     struct transport **transport, struct nnhal_diag *diag)

@@ -281,6 +281,27 @@ static void job_done(struct sim_job *job, uint32_t status)
 	fence_set(s, fence, true, status == NNPU_STATUS_SUCCESS ? 0 : -EIO);
 }
 
+/* The clock of the device in the process is CLOCK_MONOTONIC, from another beginning. */
+static int sim_device_time(struct transport *t, uint64_t at_ns, uint64_t *device_ns)
+{
+	uint64_t behind = to_sim(t)->clock_behind_ns;
+
+	*device_ns = at_ns > behind ? at_ns - behind : 1;
+	return 0;
+}
+
+static void set_deadline(struct sim_transport *s, struct nnpu_args_header *header,
+			 uint64_t deadline_ns)
+{
+	uint64_t device_ns;
+
+	if (!deadline_ns)
+		return;
+	sim_device_time(&s->base, deadline_ns, &device_ns);
+	header->deadline_ns = htole64(device_ns);
+	header->flags = htole32(NNPU_ARGS_DEADLINE_ABSOLUTE | NNPU_ARGS_DEADLINE_ABORT);
+}
+
 static int sim_submit_job(struct transport *t, const struct transport_job *from)
 {
 	struct sim_transport *s = to_sim(t);
@@ -298,6 +319,7 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 	header->num_inputs = htole16((uint16_t)from->num_inputs);
 	header->num_outputs = htole16((uint16_t)from->num_outputs);
 	header->loop_timeout_ns = htole64(from->loop_timeout_ns);
+	set_deadline(s, header, from->deadline_ns);
 	memcpy(header + 1, from->args, num_args * sizeof(*from->args));
 	job->sqe.opcode = from->is_copy ? NNPU_IO_COPY : NNPU_IO_EXECUTE;
 	job->sqe.flags = (uint8_t)(NNPU_EXEC_ARGS_DMA | (from->profile ? NNPU_EXEC_PROFILE : 0) |
@@ -417,11 +439,19 @@ static const struct transport_ops sim_ops = {
 	.queue_stop = stop_queue,
 	.queue_destroy = destroy_queue,
 	.queue_wait = wait_for_queue,
+	.device_time = sim_device_time,
 };
 
 bool transport_sim_available(void)
 {
 	return true;
+}
+
+static uint64_t read_counter(struct sim_transport *s, uint32_t offset)
+{
+	uint32_t low = nnpu_inproc_read32(s->rings.ip, offset);
+
+	return (uint64_t)nnpu_inproc_read32(s->rings.ip, offset + 4) << 32 | low;
 }
 
 bool transport_sim_inject(struct transport *t, uint32_t kind, uint32_t count)
@@ -445,14 +475,7 @@ bool transport_sim_abort(struct transport *t, struct transport_queue *queue)
 
 uint64_t transport_sim_counter(struct transport *t, uint32_t offset)
 {
-	struct nnpu_inproc *ip;
-	uint32_t low;
-
-	if (t->ops != &sim_ops)
-		return 0;
-	ip = to_sim(t)->rings.ip;
-	low = nnpu_inproc_read32(ip, offset);
-	return (uint64_t)nnpu_inproc_read32(ip, offset + 4) << 32 | low;
+	return t->ops == &sim_ops ? read_counter(to_sim(t), offset) : 0;
 }
 
 static int init(struct sim_transport *s, const struct sim_options *options, char *error,
@@ -485,6 +508,8 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 	t->limits.can_copy = le64toh(t->identify.features) & NNPU_FEATURE_COPY;
 	t->limits.has_control_flow =
 		le64toh(t->identify.features) & NNPU_FEATURE_CONTROL_FLOW;
+	t->limits.has_deadlines = le64toh(t->identify.features) & NNPU_FEATURE_DEADLINE;
+	s->clock_behind_ns = monotonic_ns() - read_counter(s, NNPU_REG_CLOCK_LO);
 	s->has_queues = !options->no_queues &&
 			(le64toh(t->identify.features) & NNPU_FEATURE_USER_QUEUES);
 	s->slots = calloc(s->rings.num_slots, sizeof(*s->slots));

@@ -32,7 +32,8 @@ struct nnhal_ext_work;
  * @has_deadline: @deadline_ns is valid
  * @deadline_ns: CLOCK_MONOTONIC, ns. At or above INT64_MAX there is no limit.
  *	If the deadline has passed before the execution begins, it ends with
- *	MISSED_DEADLINE_PERSISTENT; an execution that has begun may end late
+ *	MISSED_DEADLINE_PERSISTENT; one that has begun is ended by the device at its
+ *	deadline, with MISSED_DEADLINE_TRANSIENT
  * @has_loop_timeout: @loop_timeout_ns is valid
  * @loop_timeout_ns: longest time for each WHILE, ns; more than
  *	NNHAL_MAX_LOOP_TIMEOUT_NS gives INVALID_ARGUMENT
