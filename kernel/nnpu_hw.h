@@ -170,7 +170,7 @@
 #define NNPU_ADMIN_ABORT		0x0a
 #define NNPU_ADMIN_SET_PERF		0x0b
 #define NNPU_ADMIN_SUSPEND_QUEUE	0x0c
-#define NNPU_ADMIN_SAVE_PROGRAM		0x0d	/* reserved: a loaded program as an image */
+#define NNPU_ADMIN_SAVE_PROGRAM		0x0d
 #define NNPU_ADMIN_NUM			0x0e
 
 /**
@@ -492,6 +492,31 @@ struct nnpu_sqe_load_program {
 };
 
 /**
+ * struct nnpu_sqe_save_program - SAVE_PROGRAM: write a loaded program as an image
+ * @opcode: as in struct nnpu_sqe
+ * @flags: zero
+ * @cid: as in struct nnpu_sqe
+ * @ctx: owner of the program
+ *
+ * The result is the size of the image in bytes. If @image has less room the device writes
+ * nothing. It has the constants in the form in which the device keeps them, and no slots.
+ */
+struct nnpu_sqe_save_program {
+	__u8 opcode;
+	__u8 flags;
+	__le16 cid;
+	__le32 ctx;
+	/** @program: its number */
+	__le32 program;
+	/** @reserved0: zero */
+	__le32 reserved0;
+	/** @image: room for the image; all zero: none */
+	struct nnpu_mem image;
+	/** @reserved: zero */
+	__le64 reserved[3];
+};
+
+/**
  * struct nnpu_sqe_unload_program - UNLOAD_PROGRAM
  * @opcode: as in struct nnpu_sqe
  * @flags: zero
@@ -546,6 +571,7 @@ NNPU_ASSERT_SIZE(struct nnpu_sqe_suspend_queue, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_set_perf, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_queue_state, 16);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_load_program, NNPU_SQE_SIZE);
+NNPU_ASSERT_SIZE(struct nnpu_sqe_save_program, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_unload_program, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_sqe_invalidate, NNPU_SQE_SIZE);
 NNPU_ASSERT_SIZE(struct nnpu_mem, 24);
@@ -565,5 +591,6 @@ NNPU_ASSERT_OFFSET(struct nnpu_sqe_suspend_queue, state_addr, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_queue, target_cid, 10);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, image, 16);
 NNPU_ASSERT_OFFSET(struct nnpu_sqe_load_program, report_addr, 40);
+NNPU_ASSERT_OFFSET(struct nnpu_sqe_save_program, image, 16);
 
 #endif /* _NNPU_HW_H_ */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The control thread: it executes admin commands one after the other, and resets. Only
- * LOAD_PROGRAM takes long: it is handed over (loads.c).
+ * LOAD_PROGRAM and SAVE_PROGRAM take long: they are handed over (loads.c).
  */
 #include "admin.h"
 #include "admin_command.h"
@@ -95,6 +95,9 @@ static void execute(struct admin *a, const struct nnpu_sqe *sqe)
 		break;
 	case NNPU_ADMIN_LOAD_PROGRAM:
 		admin_load_program(a, (const void *)sqe);
+		break;
+	case NNPU_ADMIN_SAVE_PROGRAM:
+		admin_save_program(a, (const void *)sqe);
 		break;
 	case NNPU_ADMIN_UNLOAD_PROGRAM:
 		admin_unload_program(a, (const void *)sqe);

@@ -48,6 +48,7 @@ void admin_reset_queue(struct admin *a, const struct nnpu_sqe_queue *c);
 void admin_abort(struct admin *a, const struct nnpu_sqe_queue *c);
 
 void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c);
+void admin_save_program(struct admin *a, const struct nnpu_sqe_save_program *c);
 void admin_unload_program(struct admin *a, const struct nnpu_sqe_unload_program *c);
 
 #endif /* NNPU_EMU_ADMIN_COMMAND_H */

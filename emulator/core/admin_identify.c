@@ -74,7 +74,7 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 			id->types[i / 32] |= htole32(1u << (i % 32));
 	id->program_min = htole16(PROGRAM_MIN);
 	id->program_max = htole16(PROGRAM_MAX);
-	id->encodings = htole32(1u << NNPU_ENCODING_PACKED);
+	id->encodings = htole32(1u << NNPU_ENCODING_PACKED | 1u << NNPU_ENCODING_NATIVE);
 	id->max_depth = htole32(MAX_DEPTH);
 	id->num_extensions = htole32(extension_offered(dev->props.examples, NULL));
 	id->admin_ms = htole32(ADMIN_MS);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Admin commands about programs. LOAD_PROGRAM is only checked by the control thread. The rest
- * runs on a loader (loads.c).
+ * Admin commands about programs. LOAD_PROGRAM and SAVE_PROGRAM are only checked by the control
+ * thread. The rest runs on a loader (loads.c).
  */
 
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "dma.h"
 #include "loads.h"
 #include "program_load.h"
+#include "program_save.h"
 #include "ops/op.h"
 
 /* Bytes of a transfer between two points. */
@@ -86,9 +87,29 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 		request.num_reports * sizeof(*request.reports));
 }
 
+static void save(struct load_worker *w, struct load_outcome *out)
+{
+	const struct nnpu_sqe_save_program *c = &w->load->save;
+	struct save_request request = {
+		.ctx = w->ctx, .progress = &w->progress, .program = w->load->saved,
+	};
+	unsigned int status;
+
+	if (c->image.size)
+		mem_map_init(&request.map, &c->image);
+	status = program_save(&request, &out->result);
+	if (status)
+		verdict_status(&out->v, status);
+}
+
 void load_run(struct load_worker *w, struct load_outcome *out)
 {
 	struct mem_map map;
+
+	if (w->load->saved) {
+		save(w, out);
+		return;
+	}
 
 	/* Impossible sizes are refused before memory is allocated for them. */
 	if (!mem_map_init(&map, &w->load->sqe.image))
@@ -133,6 +154,51 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 		status = NNPU_STATUS_INVALID_FIELD;
 	else
 		status = loads_add(dev, ctx, load);
+	pthread_mutex_unlock(&dev->lock);
+	a->later = !status;
+	if (!status)
+		return;
+	free(load);
+	admin_fail(a, status);
+}
+
+/* Room for an image is memory like any other, or none at all. */
+static bool room_ok(const struct nnpu_mem *mem)
+{
+	struct mem_map map;
+
+	return mem->size ? mem_map_init(&map, mem) : is_zero(mem, sizeof(*mem));
+}
+
+void admin_save_program(struct admin *a, const struct nnpu_sqe_save_program *c)
+{
+	uint32_t number = le32toh(c->program);
+	struct nnpu_sqe_load_program sqe;
+	struct nnpu_device *dev = a->dev;
+	struct program *p = NULL;
+	unsigned int status;
+	struct nnpu_ctx *ctx;
+	struct load *load;
+
+	_Static_assert(sizeof(sqe) == sizeof(*c), "both are entries");
+	if (c->flags || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved)) ||
+	    !room_ok(&c->image)) {
+		admin_fail(a, NNPU_STATUS_INVALID_FIELD);
+		return;
+	}
+	ctx = admin_get_ctx(a, c->ctx);
+	if (!ctx)
+		return;
+	memcpy(&sqe, c, sizeof(sqe));
+	load = loads_prepare(dev, ctx, &sqe, a->bad_status);
+	pthread_mutex_lock(&dev->lock);
+	if (number && number <= dev->props.max_programs)
+		p = ctx->programs[number];
+	if (load)
+		load->saved = p;
+	status = p ? loads_add(dev, ctx, load) : NNPU_STATUS_INVALID_PROGRAM;
+	if (!status)
+		p->refs++;
 	pthread_mutex_unlock(&dev->lock);
 	a->later = !status;
 	if (!status)

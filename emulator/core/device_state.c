@@ -41,6 +41,7 @@ uint64_t dev_features(const struct nnpu_device *dev)
 	return NNPU_FEATURE_PROFILE | NNPU_FEATURE_ABORT | NNPU_FEATURE_PRIORITY |
 	       NNPU_FEATURE_USER_QUEUES | NNPU_FEATURE_PERF_LEVELS | NNPU_FEATURE_SUSPEND |
 	       NNPU_FEATURE_CONTROL_FLOW | NNPU_FEATURE_COPY | NNPU_FEATURE_DEADLINE |
+	       NNPU_FEATURE_SAVE |
 	       (extension_offered(dev->props.examples, NULL) ? NNPU_FEATURE_EXTENSIONS : 0) |
 	       (dev->props.inject ? NNPU_FEATURE_INJECT : 0) |
 	       (dev->props.null_mode ? NNPU_FEATURE_NULL : 0);

@@ -47,6 +47,12 @@ static inline bool constant_is_single(const struct tensor *t)
 	return tensor_is_const(t) && t->bytes >= SINGLE_CONSTANT;
 }
 
+/* Bytes of its data, in an image and in memory. */
+static inline uint64_t constant_bytes(const struct tensor *t)
+{
+	return t->form == FORM_NATIVE ? op_native_size(t) : t->bytes;
+}
+
 /* Smaller ones share an allocation, and so do parameters. */
 static inline uint64_t program_params_size(uint64_t bytes)
 {
@@ -56,7 +62,11 @@ static inline uint64_t program_params_size(uint64_t bytes)
 /* Size of a constant, or its bytes if it shares an allocation. */
 static inline uint64_t constant_size(const struct tensor *t)
 {
-	return constant_is_single(t) ? mem_size(op_room(t)) : program_params_size(t->bytes);
+	uint64_t bytes = constant_bytes(t), room = op_room(t);
+
+	/* In place of the values there may be panels now, which fit the room. */
+	return constant_is_single(t) ? mem_size(bytes > room ? bytes : room) :
+				       program_params_size(t->bytes);
 }
 
 /* The verdict when memory is missing: it is not if the load is to end. -1. */

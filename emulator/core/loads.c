@@ -122,6 +122,8 @@ static void load_end(struct nnpu_device *dev, struct nnpu_ctx *ctx, struct load 
 	struct nnpu_queue *q = &dev->queues[0];
 
 	load_remove(dev, ctx, load);
+	if (load->saved)
+		program_put(load->saved);
 	if (out->program) {
 		ctx->programs[le32toh(load->sqe.program)] = out->program;
 		dev->num_programs++;
@@ -214,7 +216,8 @@ bool loads_have_number(const struct nnpu_ctx *ctx, uint32_t number)
 	const struct load *load;
 
 	for (load = ctx->first_load; load; load = load->next)
-		if (!(load->sqe.flags & NNPU_LOAD_CHECK) && le32toh(load->sqe.program) == number)
+		if (!load->saved && !(load->sqe.flags & NNPU_LOAD_CHECK) &&
+		    le32toh(load->sqe.program) == number)
 			return true;
 	return false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads: LOAD_PROGRAM commands, which run beside the other admin commands.
+ * Loads: LOAD_PROGRAM and SAVE_PROGRAM commands, which run beside the other admin commands.
  *
  * A context with loads has a loader: a thread that runs them one after the other. One loader
  * at a time has the turn. It gives the turn away at a point when its slice is over and
@@ -18,11 +18,15 @@
 
 struct irqs;
 
-/* A LOAD_PROGRAM that was fetched. */
+/* A LOAD_PROGRAM or SAVE_PROGRAM that was fetched. */
 struct load {
 	struct leaving_object leaving;
 	struct load *next;		/* of the context */
-	struct nnpu_sqe_load_program sqe;
+	union {
+		struct nnpu_sqe_load_program sqe;
+		struct nnpu_sqe_save_program save;	/* it begins like sqe */
+	};
+	struct program *saved;		/* SAVE_PROGRAM: referenced; else NULL */
 	bool bad_status;		/* injected */
 	bool stall;
 	bool slow;
@@ -52,7 +56,7 @@ struct load_outcome {
 	struct program *program;
 };
 
-/* admin_program.c: load the image of w->load. dev->lock not held. */
+/* admin_program.c: load the image of w->load, or save. dev->lock not held. */
 void load_run(struct load_worker *w, struct load_outcome *out);
 
 /* The life of a loader's thread. */
@@ -67,7 +71,7 @@ struct load *loads_prepare(struct nnpu_device *dev, const struct nnpu_ctx *ctx,
 
 /* All others: dev->lock held. */
 
-/* Is the number of a program taken by a load that has not ended? */
+/* Is the number of a program reserved by a load that has not ended? */
 bool loads_have_number(const struct nnpu_ctx *ctx, uint32_t number);
 
 /*

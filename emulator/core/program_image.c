@@ -7,6 +7,7 @@
  */
 #include <math.h>
 
+#include "loader.h"
 #include "program_image.h"
 #include "tensor_shape.h"
 #include "ops/extension.h"
@@ -305,18 +306,23 @@ static unsigned int check_params(const struct nnpu_tensor_desc *d, uint32_t type
 	return !len || t->params_ok(data + offset) ? NNPU_REASON_NONE : NNPU_REASON_PARAMS;
 }
 
-static unsigned int check_data(const struct nnpu_tensor_desc *d, const struct tensor *t,
+static unsigned int check_data(const struct nnpu_tensor_desc *d, struct tensor *t,
 			       uint32_t data_size)
 {
 	uint64_t offset = le64toh(d->data_off), len = le64toh(d->data_len);
+	uint32_t encoding = le16toh(d->encoding);
 
 	if (!kind_is_const(t->kind))
 		return NNPU_REASON_NONE;
-	if (le16toh(d->encoding) != NNPU_ENCODING_PACKED)
+	if (encoding != NNPU_ENCODING_PACKED && encoding != NNPU_ENCODING_NATIVE)
+		return NNPU_REASON_ENCODING;
+	t->form = encoding == NNPU_ENCODING_NATIVE ? FORM_NATIVE : FORM_PLAIN;
+	if (t->form != FORM_PLAIN &&
+	    (t->bytes < SINGLE_CONSTANT || !op_native_size(t)))
 		return NNPU_REASON_ENCODING;
 	if (t->kind == NNPU_TENSOR_INLINE && (offset > data_size || len > data_size - offset))
 		return NNPU_REASON_RANGE;
-	return len == t->bytes ? NNPU_REASON_NONE : NNPU_REASON_DATA_LENGTH;
+	return len == constant_bytes(t) ? NNPU_REASON_NONE : NNPU_REASON_DATA_LENGTH;
 }
 
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h,

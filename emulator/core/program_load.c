@@ -103,9 +103,9 @@ static int load_constant(struct loader *l, uint32_t index)
 
 	if (t->kind == NNPU_TENSOR_INLINE)
 		return copy(l, t->data, l->image + le32toh(l->header.data_off) +
-					le64toh(d->data_off), t->bytes);
+					le64toh(d->data_off), constant_bytes(t));
 	status = slot_access(l->request->ctx, l->request->slots, le32toh(d->slot),
-			     le64toh(d->data_off), t->data, t->bytes, DMA_READ,
+			     le64toh(d->data_off), t->data, constant_bytes(t), DMA_READ,
 			     l->pace.progress);
 	/* Small accesses leave the slots held. */
 	slots_release(l->request->slots);
@@ -240,11 +240,28 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 	return 0;
 }
 
+/* Nobody else understands the form in which the device keeps weights. */
+static int check_native(struct loader *l, uint32_t index, const struct op_call *call)
+{
+	unsigned int i;
+
+	for (i = 0; i < call->num_inputs; i++) {
+		if (call->in[i]->form == FORM_NATIVE && !op_takes_native(call, i))
+			return verdict_set(l->v, NNPU_STATUS_PROGRAM_COMMAND,
+					   NNPU_REASON_ENCODING, index, i);
+		if (load_pace(l, 4))
+			return -1;
+	}
+	return 0;
+}
+
 static int judge_command(struct loader *l, uint32_t index, struct program_cmd *cmd)
 {
 	struct op_error error;
 	struct op_call call = make_call(l, cmd, &error);
 
+	if (check_native(l, index, &call))
+		return -1;
 	if (!cmd->desc)
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_OPERATION,
 				   index, NNPU_OPERAND_NONE);
@@ -289,8 +306,12 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	if (load_pace(l, 64 + count * 16))
 		return -1;
 	*position += count;
-	if (cmd->opcode >= NNPU_CMD_BRANCH && cmd->opcode <= NNPU_CMD_BLOCK)
-		return control_load(l, index);
+	if (cmd->opcode >= NNPU_CMD_BRANCH && cmd->opcode <= NNPU_CMD_BLOCK) {
+		struct op_error error;
+		struct op_call call = make_call(l, cmd, &error);
+
+		return check_native(l, index, &call) ? -1 : control_load(l, index);
+	}
 	return judge_command(l, index, cmd);
 }
 

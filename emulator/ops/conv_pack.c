@@ -118,6 +118,7 @@ static void *prepare_in_place(struct op_pace *pace, const struct conv_packing *p
 
 	if (row_buffer && memory) {
 		pack(pace, packing, c, channels, depth, memory, c->in[1]->data, row_buffer);
+		c->in[1]->form = FORM_NATIVE;
 		*bytes += taken;
 	} else {
 		op_give(c->progress, memory, size);
@@ -127,12 +128,29 @@ static void *prepare_in_place(struct op_pace *pace, const struct conv_packing *p
 	return memory;
 }
 
+/* The weights are packed already: all that is missing is the header. */
+static int prepare_native(struct op_pace *pace, const struct conv_packing *packing,
+			  struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
+{
+	struct conv_packed *packed = op_take(c->progress, header_size(packing, c, channels), bytes);
+
+	if (!packed)
+		return -1;	/* execute() cannot do without */
+	packed->weights = c->in[1]->data;
+	if (packing->fill_header)
+		packing->fill_header(pace, c, channels, depth, packed);
+	c->prepared = packed;
+	return 0;
+}
+
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
 {
 	const struct conv_packing *packing = packing_of(c->in[0]->type);
 	struct op_pace pace = { .progress = c->progress };
 	size_t size;
 
+	if (c->in[1]->form == FORM_NATIVE)
+		return prepare_native(&pace, packing, c, channels, depth, bytes);
 	if (kernels_plain() || !packing)
 		return 0;
 	size = packed_size(packing, c, channels, depth);
@@ -176,4 +194,26 @@ size_t op_room(const struct tensor *t)
 	packed = weights_size(packing, t->dims[0], tensor_elements_of(t, 1, t->rank));
 	/* Padding this large tells that the constant is no filter of a convolution. */
 	return packed - t->bytes > t->bytes / 8 ? t->bytes : packed;
+}
+
+size_t op_native_size(const struct tensor *t)
+{
+	const struct conv_packing *packing = packing_of(t->type);
+	size_t size;
+
+	if (!packing || t->rank < 2 || !t->shape_known || !t->bytes)
+		return 0;
+	size = weights_size(packing, t->dims[0], tensor_elements_of(t, 1, t->rank));
+	return size == SIZE_MAX ? 0 : size;
+}
+
+bool op_takes_native(const struct op_call *c, unsigned int i)
+{
+	return c->desc && c->desc->native_weights && i == 1 && !kernels_plain() &&
+	       packing_of(c->in[0]->type) == packing_of(c->in[1]->type);
+}
+
+const void *op_native_weights(const void *prepared)
+{
+	return ((const struct conv_packed *)prepared)->weights;
 }

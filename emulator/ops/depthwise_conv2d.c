@@ -141,6 +141,8 @@ static void pack(struct op_pace *pace, const struct op_call *c, uint32_t channel
 	uint8_t *padding = scratch_take(&pieces, padded);
 	int32_t *fold = owns_bias(c) ? c->in[2]->data : pieces.scratch;
 
+	if (owns_bias(c))
+		c->in[2]->form = FORM_CONVERTED;
 	*p = (struct depthwise_quant){
 		.weights = { .pairs = pairs, .narrow = narrow, .data = weights },
 		.padding = padding,
@@ -193,6 +195,38 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 	c->prepared = memory;
 	c->released = 1u << 1;
 	return 0;
+}
+
+/* Weight of channel @i at tap @t. */
+static int16_t packed_weight(const struct depthwise_weights *w, uint32_t i, unsigned int t)
+{
+	size_t block = i / KERNEL_COLS * w->pairs + t / 2;
+	size_t at = (block * KERNEL_COLS + i % KERNEL_COLS) * 2 + t % 2;
+
+	return w->narrow ? ((const int8_t *)w->data)[at] : ((const int16_t *)w->data)[at];
+}
+
+void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, unsigned int i,
+				void *to)
+{
+	const struct depthwise_quant *p = c->prepared;
+	uint32_t channels = c->in[1]->dims[3], k;
+	unsigned int taps = c->in[1]->dims[1] * c->in[1]->dims[2], t;
+	int32_t *bias = to;
+	uint8_t *weight = to;
+
+	if (i == 2)
+		nd_move(pace, c->in[2]->data, bias, c->in[2]->bytes);
+	for (t = 0; t < taps; t++) {
+		for (k = 0; k < channels && !op_pace_row(pace, k, 4); k++) {
+			int16_t w = packed_weight(&p->weights, k, t);
+
+			if (i == 2)
+				bias[k] = q_add(bias[k], c->in[0]->zero_point * w);
+			else
+				*weight++ = (uint8_t)(w + c->in[1]->zero_point);
+		}
+	}
 }
 
 /* Execution with a prepared object. */

@@ -28,10 +28,18 @@
 #include <drm/nnpu_program.h>
 #include <signature.h>
 
+/* Where the values of a constant are, and how. */
+enum tensor_form {
+	FORM_PLAIN,			/* in data, one behind the other */
+	FORM_NATIVE,			/* in data, NNPU_ENCODING_NATIVE: panels of conv_pack.c */
+	FORM_CONVERTED,			/* prepare() has changed data: see op_desc.unprepare */
+};
+
 /* Shape and meaning of a tensor. Little-endian wire values are converted already. */
 struct tensor {
 	enum nnpu_type type;
 	uint8_t kind;			/* NNPU_TENSOR_* */
+	uint8_t form;			/* enum tensor_form */
 	bool rank_known;
 	uint8_t rank;
 	bool shape_known;		/* rank and all dims are known (run time: always) */
@@ -68,6 +76,7 @@ struct op_error {
 };
 
 struct op_desc;
+struct op_pace;
 struct job_progress;
 
 /* One command of a program, at load time or in one execution. */
@@ -131,6 +140,16 @@ struct op_desc {
 	 * prepared object may be half done.
 	 */
 	int (*prepare)(struct op_call *c, size_t *bytes);
+	/*
+	 * Optional. Write the values of input @i to @to as they were before prepare() released
+	 * or converted them. They are not complete if @pace says that the command is to end.
+	 */
+	void (*unprepare)(struct op_pace *pace, const struct op_call *c, unsigned int i, void *to);
+	/*
+	 * Input 1 may be FORM_NATIVE, if op_takes_native() says so, and is so after it was
+	 * released: c->prepared begins with struct conv_packed.
+	 */
+	bool native_weights;
 	/*
 	 * Optional. Bytes of scratch memory that execute() needs. All shapes are known, but
 	 * no values. SIZE_MAX: the size overflows.
@@ -198,6 +217,13 @@ static inline bool op_counts_ok(const struct op_desc *d, unsigned int inputs,
 
 /* Bytes to allocate for a constant, so that prepare() can convert it in place. */
 size_t op_room(const struct tensor *t);
+
+/* Bytes of a constant in FORM_NATIVE. 0: constants like this one have no such form. */
+size_t op_native_size(const struct tensor *t);
+/* May input @i of a command of this operation be FORM_NATIVE? */
+bool op_takes_native(const struct op_call *c, unsigned int i);
+/* The weights of a prepared command whose operation has native_weights. */
+const void *op_native_weights(const void *prepared);
 
 /* NULL if the device has no kernel for this operation. */
 const struct op_desc *op_find(uint32_t opcode);

@@ -21,6 +21,7 @@
 #define PREPARED(functions)	.prepare = functions##_prepare
 #define SCRATCH(functions)	.scratch = functions##_scratch
 #define WIDEN			.widen = true
+#define NATIVE			.native_weights = true
 
 /* Rows without a name are operations that the device does not have. */
 static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
@@ -37,8 +38,9 @@ static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
 	OP(CAST, cast),
 	OP(CHANNEL_SHUFFLE, channel_shuffle),
 	OP(CONCATENATION, concatenation),
-	OP(CONV_2D, conv2d, PREPARED(conv2d), SCRATCH(conv2d), WIDEN),
-	OP(DEPTHWISE_CONV_2D, depthwise_conv2d, PREPARED(depthwise_conv2d), WIDEN),
+	OP(CONV_2D, conv2d, PREPARED(conv2d), SCRATCH(conv2d), WIDEN, NATIVE),
+	OP(DEPTHWISE_CONV_2D, depthwise_conv2d, PREPARED(depthwise_conv2d), WIDEN,
+	   .unprepare = depthwise_conv2d_unprepare),
 	OP(DEPTH_TO_SPACE, space),
 	OP(DEQUANTIZE, dequantize, WIDEN),
 	OP(DETECTION_POSTPROCESSING, detection, SCRATCH(detection)),
@@ -51,7 +53,7 @@ static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
 	OP(FILL, fill),
 	OP(FLOOR, unary, WIDEN),
 	OP(FULLY_CONNECTED, fully_connected, PREPARED(fully_connected),
-	   SCRATCH(fully_connected), WIDEN),
+	   SCRATCH(fully_connected), WIDEN, NATIVE),
 	OP(GATHER, gather),
 	OP(GENERATE_PROPOSALS, proposals, SCRATCH(proposals)),
 	OP(GREATER, compare, WIDEN),

@@ -35,6 +35,8 @@ OP_FUNCTIONS(compare);
 OP_FUNCTIONS(concatenation);
 OP_FUNCTIONS_PACKED(conv2d);
 OP_FUNCTIONS_PREPARED(depthwise_conv2d);
+void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, unsigned int i,
+				void *to);
 OP_FUNCTIONS(dequantize);
 OP_FUNCTIONS_SCRATCH(detection);
 OP_FUNCTIONS_PREPARED(elementwise);

@@ -35,11 +35,11 @@ static void test_common(struct rig *r)
 	ok(le16toh(cqe.sq_head) == r->admin.sq_tail, "sq_head follows");
 	refuses_bytes(r, &c, 1, 2, NNPU_STATUS_INVALID_FIELD, "NOP flags");
 	refuses_bytes(r, &c, 4, 64, NNPU_STATUS_INVALID_FIELD, "NOP body");
-	for (op = NNPU_ADMIN_SAVE_PROGRAM; op < 256; op++) {
+	for (op = NNPU_ADMIN_NUM; op < 256; op++) {
 		c.opcode = (uint8_t)op;
 		refused += rig_admin(r, &c, NULL) == NNPU_STATUS_INVALID_OPCODE;
 	}
-	ok(refused == 256 - NNPU_ADMIN_SAVE_PROGRAM, "reserved and unknown opcodes: INVALID_OPCODE");
+	ok(refused == 256 - NNPU_ADMIN_NUM, "unknown opcodes: INVALID_OPCODE");
 }
 
 static void test_identify(struct rig *r)

@@ -264,7 +264,8 @@ static void test_identify(void)
 	ok(le16toh(id->program_min) <= NNPU_PROGRAM_VERSION &&
 	   le16toh(id->program_max) >= NNPU_PROGRAM_VERSION, "versions %u to %u",
 	   le16toh(id->program_min), le16toh(id->program_max));
-	ok(le32toh(id->encodings) == 1u << NNPU_ENCODING_PACKED, "packed constants");
+	ok(le32toh(id->encodings) == (1u << NNPU_ENCODING_PACKED | 1u << NNPU_ENCODING_NATIVE),
+	   "packed and native constants");
 	ok(!id->num_isas && !id->isas[0], "no native code");
 	for (type = 0; type < 256; type++)
 		right += (le32toh(id->types[type / 32]) >> type % 32 & 1) ==

@@ -48,7 +48,7 @@ static void test_identity(struct rig *r)
 			       NNPU_FEATURE_PRIORITY | NNPU_FEATURE_PERF_LEVELS |
 			       NNPU_FEATURE_SUSPEND | NNPU_FEATURE_CONTROL_FLOW | NNPU_FEATURE_COPY |
 			       NNPU_FEATURE_DEADLINE |
-			       NNPU_FEATURE_EXTENSIONS;
+			       NNPU_FEATURE_EXTENSIONS | NNPU_FEATURE_SAVE;
 	uint64_t first, second;
 
 	ok(rig_read(r, NNPU_REG_ID) == NNPU_ID_MAGIC, "ID");

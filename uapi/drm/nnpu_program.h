@@ -402,6 +402,7 @@ struct nnpu_hint {
 #define NNPU_ENCODING_PACKED		0	/* elements one behind the other */
 #define NNPU_ENCODING_COMPRESSED	1	/* reserved: compressed without loss */
 #define NNPU_ENCODING_4BIT		2	/* reserved: two in a byte, low half first */
+#define NNPU_ENCODING_NATIVE		3	/* weights as the device keeps them: SAVE_PROGRAM */
 
 /* Where a tensor's bytes are. */
 #define NNPU_TENSOR_TEMPORARY		0	/* written by a command, read by later ones */
@@ -645,7 +646,7 @@ struct nnpu_performance {
 #define NNPU_FEATURE_SUSPEND		(1u << 9)	/* SUSPEND_QUEUE, QUEUE_RESUME */
 #define NNPU_FEATURE_EXTENSIONS		(1u << 10)	/* vendor extensions */
 #define NNPU_FEATURE_COPY		(1u << 11)	/* COPY command */
-#define NNPU_FEATURE_SAVE		(1u << 12)	/* reserved: SAVE_PROGRAM command */
+#define NNPU_FEATURE_SAVE		(1u << 12)	/* SAVE_PROGRAM command */
 #define NNPU_FEATURE_PROPAGATE		(1u << 13)	/* reserved: NNPU_EXEC_PROPAGATE */
 
 /**
@@ -670,8 +671,8 @@ struct nnpu_performance {
  * @max_depth: largest depth of nested blocks, 0 without NNPU_FEATURE_CONTROL_FLOW
  * @num_extensions: vendor extensions, at most NNPU_MAX_EXTENSIONS; 0 without
  *	NNPU_FEATURE_EXTENSIONS
- * @admin_ms: most ms that an admin command takes, other than LOAD_PROGRAM
- * @load_ms: LOAD_PROGRAM: most ms when no other load runs, plus @load_image_ms and
+ * @admin_ms: most ms that an admin command takes, other than LOAD_PROGRAM and SAVE_PROGRAM
+ * @load_ms: these two: most ms when no other load runs, plus @load_image_ms and
  *	@load_const_ms
  * @load_image_ms: for each MiB of the image
  * @load_const_ms: for each MiB of constants and of scales

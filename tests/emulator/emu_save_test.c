@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: MIT
+/*
+ * SAVE_PROGRAM: what it writes is an image that gives the same program again, and no image that
+ * somebody has changed does harm.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "rig.h"
+#include "tap.h"
+
+#define ROOM	(1u << 20)
+
+static struct rig rig;
+static struct job_rig j;
+
+static uint32_t state = 1;
+
+static uint32_t random_number(void)
+{
+	state = state * 1664525u + 1013904223u;
+	return state >> 8;
+}
+
+/* Save into @room; the status. @size: what the completion says. */
+static int save(uint32_t program, void *room, uint64_t bytes, uint64_t *size)
+{
+	struct nnpu_sqe_save_program c = {
+		.opcode = NNPU_ADMIN_SAVE_PROGRAM, .ctx = htole32(1),
+		.program = htole32(program),
+	};
+	struct nnpu_cqe cqe;
+	int status;
+
+	if (room) {
+		c.image.addr = rig_addr(room);
+		c.image.size = htole64(bytes);
+	}
+	status = rig_admin(&rig, &c, &cqe);
+	*size = le64toh(cqe.result);
+	return status;
+}
+
+static uint32_t quant(struct image *im, unsigned int kind, unsigned int type, float scale,
+		      int zero_point, const uint32_t *dims)
+{
+	uint32_t index = image_quant(im, type, kind, scale, zero_point, dims[0]);
+	unsigned int i;
+
+	for (i = 0; i < 4 && dims[i]; i++)
+		im->tensors[index].dims[i] = htole32(dims[i]);
+	im->tensors[index].rank = (uint8_t)i;
+	return index;
+}
+
+static uint32_t constant(struct image *im, unsigned int type, float scale, int zero_point,
+			 const uint32_t *dims)
+{
+	uint32_t bytes = type == NNPU_TYPE_TENSOR_INT32 ? 4 : 1, index, i;
+	uint8_t values[4096];
+
+	for (i = 0; i < 4 && dims[i]; i++)
+		bytes *= dims[i];
+	for (i = 0; i < bytes; i++)
+		values[i] = (uint8_t)(random_number() & 0x1f);
+	index = image_const(im, type, dims[0], values, bytes);
+	for (i = 0; i < 4 && dims[i]; i++)
+		im->tensors[index].dims[i] = htole32(dims[i]);
+	im->tensors[index].rank = (uint8_t)i;
+	memcpy(&im->tensors[index].scale, &scale, sizeof(scale));
+	im->tensors[index].zero_point = htole32((uint32_t)zero_point);
+	return index;
+}
+
+#define QUANT8	NNPU_TYPE_TENSOR_QUANT8_ASYMM
+#define DIMS(...)	(const uint32_t[5]){ __VA_ARGS__ }
+
+/*
+ * A convolution, a depthwise one and a matrix product, quantized: weights that are packed in
+ * place, released, folded into the bias. @shared: the first weights are those of two commands.
+ */
+static void image_network(struct image *im, bool shared)
+{
+	uint32_t zero, one, in, w, bias, mid, dw, dbias, deep, fw, fbias, out, again;
+
+	image_init(im);
+	zero = image_scalar(im, 0);
+	one = image_scalar(im, 1);
+	in = quant(im, NNPU_TENSOR_INPUT, QUANT8, 0.5f, 3, DIMS(1, 2, 2, 8));
+	w = constant(im, QUANT8, 0.1f, 7, DIMS(64, 1, 1, 8));
+	bias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.05f, 0, DIMS(64));
+	mid = quant(im, NNPU_TENSOR_TEMPORARY, QUANT8, 0.7f, 11, DIMS(1, 2, 2, 64));
+	image_command(im, NNPU_OP_CONV_2D, 7, 1, in, w, bias, one, one, one, zero, mid);
+	dw = constant(im, QUANT8, 0.1f, 5, DIMS(1, 3, 3, 64));
+	dbias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.07f, 0, DIMS(64));
+	deep = quant(im, NNPU_TENSOR_TEMPORARY, QUANT8, 3.0f, 100, DIMS(1, 2, 2, 64));
+	image_command(im, NNPU_OP_DEPTHWISE_CONV_2D, 8, 1, mid, dw, dbias, one, one, one, one,
+		      zero, deep);
+	fw = constant(im, QUANT8, 0.01f, 9, DIMS(4, 256));
+	fbias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.03f, 0, DIMS(4));
+	out = quant(im, NNPU_TENSOR_OUTPUT, QUANT8, 20.0f, 128, DIMS(1, 4));
+	image_command(im, NNPU_OP_FULLY_CONNECTED, 4, 1, deep, fw, fbias, zero, out);
+	if (shared) {
+		again = quant(im, NNPU_TENSOR_OUTPUT, QUANT8, 0.7f, 11, DIMS(1, 2, 2, 64));
+		image_command(im, NNPU_OP_CONV_2D, 7, 1, in, w, bias, one, one, one, zero, again);
+	}
+	image_finish(im);
+}
+
+/* Run with inputs that do not change; the outputs. */
+static int run(uint32_t program, bool shared, uint8_t out[260])
+{
+	struct nnpu_arg *a = job_args(&j, 1, shared ? 2 : 1);
+	unsigned int i;
+	int status;
+
+	for (i = 0; i < 32; i++)
+		j.operands[i] = (uint8_t)(i * 37);
+	memset(j.operands + 64, 0, 1024);
+	job_arg(&a[0], 1, 0, 32);
+	job_arg(&a[1], 1, 64, 4);
+	if (shared)
+		job_arg(&a[2], 1, 128, 256);
+	status = job_execute(&j, program, NULL);
+	memcpy(out, j.operands + 64, 4);
+	memcpy(out + 4, j.operands + 128, 256);
+	return status;
+}
+
+/* How many constants of an image are native? */
+static unsigned int count_native(const uint8_t *image)
+{
+	const struct nnpu_program_header *h = (const void *)image;
+	const struct nnpu_tensor_desc *d = (const void *)(image + le32toh(h->tensors_off));
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = 0; i < le32toh(h->num_tensors); i++)
+		n += le16toh(d[i].encoding) == NNPU_ENCODING_NATIVE;
+	return n;
+}
+
+static struct nnpu_tensor_desc *find_native(uint8_t *image, uint32_t *index)
+{
+	struct nnpu_program_header *h = (void *)image;
+	struct nnpu_tensor_desc *d = (void *)(image + le32toh(h->tensors_off));
+
+	for (*index = 0; le16toh(d[*index].encoding) != NNPU_ENCODING_NATIVE; ++*index)
+		;
+	return &d[*index];
+}
+
+static void test_same(bool shared)
+{
+	uint8_t *room = rig_alloc(&rig, ROOM), *again = rig_alloc(&rig, ROOM);
+	uint8_t before[260], after[260];
+	uint64_t size, size2;
+	struct nnpu_cqe cqe;
+	uint64_t memory, used;
+	struct image im;
+	int status;
+
+	image_network(&im, shared);
+	ok(!rig_load(&rig, 1, 1, im.bytes, im.size, &cqe), "a network%s",
+	   shared ? " in which two commands have the same weights" : "");
+	memory = le64toh(cqe.result);
+	ok(!run(1, shared, before), "runs");
+	status = save(1, NULL, 0, &size);
+	ok(!status && size > im.size / 2 && !(size & 7), "size: %llu bytes",
+	   (unsigned long long)size);
+	memset(room, 0xa5, ROOM);
+	ok(!save(1, room, size - 1, &size2) && size2 == size && room[0] == 0xa5 &&
+	   !memcmp(room, room + 1, ROOM - 1), "too little room: the size, and nothing is written");
+	ok(!save(1, room, ROOM, &size2) && size2 == size && room[size] == 0xa5,
+	   "saved, no byte beyond");
+	ok(count_native(room) == 2, "weights as the device keeps them: %u", count_native(room));
+	ok(!run(1, shared, after) && !memcmp(before, after, sizeof(before)),
+	   "the program is as it was");
+	ok(!rig_load(&rig, 1, 2, room, size, &cqe), "the saved image loads (0x%x, reason %u)",
+	   rig_status(&cqe), le16toh(cqe.reason));
+	/* Weights and their header are two pieces now. */
+	ok(le64toh(cqe.result) <= memory + 2 * 64, "and takes no more memory: %llu and %llu",
+	   (unsigned long long)le64toh(cqe.result), (unsigned long long)memory);
+	ok(!rig_unload(&rig, 1, 1) && !run(2, shared, after) &&
+	   !memcmp(before, after, sizeof(before)), "same outputs");
+	ok(!save(2, again, ROOM, &size2) && size2 == size && !memcmp(room, again, size),
+	   "saved again it is the same image");
+	rig_unload(&rig, 1, 2);
+	/* What the engine keeps does not count. */
+	used = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+	rig_load(&rig, 1, 2, room, size, NULL);
+	save(2, again, ROOM, &size2);
+	rig_unload(&rig, 1, 2);
+	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == used, "all memory is given back");
+	image_free(&im);
+}
+
+/* Large constants of a saved image may be in a slot like those of any other. */
+static void test_slot(void)
+{
+	uint8_t *room = rig_alloc(&rig, ROOM), before[260], after[260];
+	struct nnpu_tensor_desc *d;
+	struct image im;
+	uint64_t size;
+	uint32_t index;
+
+	image_network(&im, false);
+	rig_load(&rig, 1, 1, im.bytes, im.size, NULL);
+	run(1, false, before);
+	save(1, room, ROOM, &size);
+	rig_unload(&rig, 1, 1);
+	d = find_native(room, &index);
+	memcpy(j.operands + 4096, room + le32toh(((struct nnpu_program_header *)room)->data_off) +
+	       le64toh(d->data_off), le64toh(d->data_len));
+	d->kind = NNPU_TENSOR_SLOT;
+	d->slot = htole32(1);
+	d->data_off = htole64(4096);
+	ok(!rig_load(&rig, 1, 1, room, size, NULL) && !run(1, false, after) &&
+	   !memcmp(before, after, 4), "native weights in a slot");
+	rig_unload(&rig, 1, 1);
+	image_free(&im);
+}
+
+static void refused(const char *what, uint8_t *image, uint64_t size, unsigned int status,
+		    unsigned int reason, uint32_t error)
+{
+	struct nnpu_cqe cqe;
+	int got = rig_load(&rig, 1, 1, image, size, &cqe);
+
+	ok(got == (int)status && le16toh(cqe.reason) == reason && le32toh(cqe.error) == error,
+	   "%s (0x%x, reason %u, error %u)", what, (unsigned int)got, le16toh(cqe.reason),
+	   le32toh(cqe.error));
+	if (!got)
+		rig_unload(&rig, 1, 1);
+}
+
+static void test_refusals(void)
+{
+	uint8_t *room = rig_alloc(&rig, ROOM), *copy = rig_alloc(&rig, ROOM);
+	struct nnpu_tensor_desc *d;
+	struct nnpu_command *cmd;
+	uint64_t size, used;
+	struct image im;
+	uint32_t index;
+
+	image_network(&im, false);
+	rig_load(&rig, 1, 1, im.bytes, im.size, NULL);
+	save(1, room, ROOM, &size);
+	rig_unload(&rig, 1, 1);
+	image_free(&im);
+	used = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+
+	memcpy(copy, room, size);
+	d = find_native(copy, &index);
+	d->data_len = htole64(le64toh(d->data_len) - 8);
+	refused("native weights that are shorter", copy, size, NNPU_STATUS_PROGRAM_TENSOR,
+		NNPU_REASON_DATA_LENGTH, index);
+	memcpy(copy, room, size);
+	d = find_native(copy, &index);
+	d->data_off = htole64(size);
+	refused("beyond the image", copy, size, NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_RANGE,
+		index);
+	memcpy(copy, room, size);
+	d = find_native(copy, &index);
+	d->encoding = htole16(NNPU_ENCODING_COMPRESSED);
+	refused("reserved encoding", copy, size, NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_ENCODING,
+		index);
+	memcpy(copy, room, size);
+	cmd = (void *)(copy + le32toh(((struct nnpu_program_header *)copy)->commands_off));
+	cmd[0].opcode = htole32(NNPU_OP_GROUPED_CONV_2D);
+	refused("native weights of an operation that has none", copy, size,
+		NNPU_STATUS_PROGRAM_COMMAND, NNPU_REASON_ENCODING, 0);
+
+	/* A vector, and a matrix that is small. */
+	image_init(&im);
+	index = constant(&im, QUANT8, 1, 0, DIMS(512));
+	d = &im.tensors[index];
+	d->encoding = htole16(NNPU_ENCODING_NATIVE);
+	image_command(&im, NNPU_OP_ADD, 3, 1, index, index, image_scalar(&im, 0),
+		      quant(&im, NNPU_TENSOR_OUTPUT, QUANT8, 2, 0, DIMS(512)));
+	image_finish(&im);
+	refused("native vector", im.bytes, im.size, NNPU_STATUS_PROGRAM_TENSOR,
+		NNPU_REASON_ENCODING, index);
+	image_desc(&im, index)->dims[0] = htole32(8);
+	image_desc(&im, index)->dims[1] = htole32(8);
+	image_desc(&im, index)->rank = 2;
+	image_desc(&im, index)->data_len = htole64(64);
+	refused("small native matrix", im.bytes, im.size, NNPU_STATUS_PROGRAM_TENSOR,
+		NNPU_REASON_ENCODING, index);
+	image_free(&im);
+	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == used, "nothing stays of any of them");
+}
+
+/* Any bits may have changed. What loads runs. */
+static void test_hostile(void)
+{
+	unsigned int i, k, loads = 0, runs = 0, rounds = 10000;
+	uint64_t memory;
+	uint8_t *room = rig_alloc(&rig, ROOM), *copy = rig_alloc(&rig, ROOM), out[260];
+	struct image im;
+	uint64_t size;
+
+	image_network(&im, false);
+	rig_load(&rig, 1, 1, im.bytes, im.size, NULL);
+	save(1, room, ROOM, &size);
+	rig_unload(&rig, 1, 1);
+	image_free(&im);
+	memory = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+	for (i = 0; i < rounds; i++) {
+		size_t used = rig.used;
+
+		memcpy(copy, room, size);
+		/* Most changes hit the records. */
+		for (k = random_number() % 3 + 1; k; k--)
+			copy[random_number() % (i % 4 ? size - 2400 : size)] ^=
+				(uint8_t)(1u << random_number() % 8);
+		if (!rig_load(&rig, 1, 1, copy, size, NULL)) {
+			loads++;
+			runs += !run(1, false, out);
+			rig_unload(&rig, 1, 1);
+		}
+		/* The room of the image is used again. */
+		memset(rig.mem + used, 0, rig.used - used);
+		rig.used = used;
+	}
+	ok(loads && runs && loads < rounds, "of %u changed images %u load, %u run", rounds, loads,
+	   runs);
+	ok(!rig_load(&rig, 1, 1, room, size, NULL) && !run(1, false, out), "the device is well");
+	rig_unload(&rig, 1, 1);
+	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == memory, "all memory is given back");
+}
+
+static void test_command(void)
+{
+	struct nnpu_sqe_save_program c = {
+		.opcode = NNPU_ADMIN_SAVE_PROGRAM, .ctx = htole32(1), .program = htole32(1),
+	}, bad;
+	uint8_t *room = rig_alloc(&rig, ROOM);
+	unsigned int i, wrong = 0;
+	struct nnpu_cqe cqe;
+	struct image im;
+	uint64_t size;
+
+	ok(save(1, room, ROOM, &size) == NNPU_STATUS_INVALID_PROGRAM, "no such program");
+	ok(save(0, room, ROOM, &size) == NNPU_STATUS_INVALID_PROGRAM &&
+	   save(UINT32_MAX, room, ROOM, &size) == NNPU_STATUS_INVALID_PROGRAM, "no number");
+	image_network(&im, false);
+	ok(!rig_load(&rig, 1, 1, im.bytes, im.size, NULL), "program");
+	image_free(&im);
+	for (i = 0; i < sizeof(c); i++) {
+		if (i != 1 && (i < 12 || (i >= 16 && i < 40)))
+			continue;
+		bad = c;
+		((uint8_t *)&bad)[i] = 1;
+		wrong += rig_admin(&rig, &bad, NULL) != NNPU_STATUS_INVALID_FIELD;
+	}
+	ok(!wrong, "flags and reserved fields are zero");
+	bad = c;
+	bad.image.addr = rig_addr(room);
+	ok(rig_admin(&rig, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "an address without a size");
+	bad.image.size = htole64(ROOM);
+	bad.image.levels = htole32(4);
+	ok(rig_admin(&rig, &bad, NULL) == NNPU_STATUS_INVALID_FIELD, "malformed memory");
+	bad = c;
+	bad.ctx = htole32(7);
+	ok(rig_admin(&rig, &bad, NULL) == NNPU_STATUS_INVALID_CTX, "no such context");
+	bad = c;
+	bad.image.addr = htole64(1ull << 50);
+	bad.image.size = htole64(ROOM);
+	ok(rig_admin(&rig, &bad, NULL) == NNPU_STATUS_DMA_ERROR, "memory that is not there");
+
+	/* A save that does not move is ended like a load. */
+	rig_inject(&rig, NNPU_INJECT_LOAD_STALL, 1);
+	bad = c;
+	i = rig_push(&rig, &rig.admin, (void *)&bad);
+	rig_kick(&rig, &rig.admin);
+	ok(!rig_unload(&rig, 1, 1), "its program is unloaded meanwhile");
+	rig_queue_cmd(&rig, NNPU_ADMIN_ABORT, 0, (uint16_t)i);
+	ok(rig_wait(&rig, &rig.admin, &cqe) && rig_status(&cqe) == NNPU_STATUS_ABORTED,
+	   "a save that stalls is aborted");
+	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == 0, "and gives the program back");
+}
+
+int main(void)
+{
+	rig_open(&rig, NULL);
+	rig_enable(&rig);
+	ok(job_rig_init(&j, &rig, 1, 1), "context and queue");
+	ok(rig_read64(&rig, NNPU_REG_FEATURES_LO) & NNPU_FEATURE_SAVE, "the device saves programs");
+	test_command();
+	test_same(false);
+	test_same(true);
+	test_slot();
+	test_refusals();
+	test_hostile();
+	rig_close(&rig);
+	return tap_done();
+}
