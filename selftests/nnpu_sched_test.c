@@ -126,6 +126,9 @@ TEST_F(nnpu, waiting_is_no_hang)
 	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
 	nnpu_job_fill(&self->job, 1);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	/* The next job to begin takes the injection. */
+	while (nnpu_debugfs_value(self->fd, "registers", "Q1_CURRENT") == 0)
+		usleep(1000);
 	for (i = 0; i < 60; i++)
 		ASSERT_EQ(0, submit(self->flood, &self->slow, i % 3, 1));
 	ASSERT_EQ(0, nnpu_job_wait(self->flood, &self->slow, WAIT_MS));
