@@ -8,6 +8,7 @@
 #include <nnhal/buffer.h>
 #include <nnhal/burst.h>
 #include <nnhal/burst_fmq.h>
+#include <nnhal/convert.h>
 #include <nnhal/device.h>
 #include <nnhal/ext.h>
 #include <nnhal/fmq.h>

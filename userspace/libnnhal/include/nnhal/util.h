@@ -180,6 +180,25 @@ enum nnhal_status nnhal_model_get_operation_versions(const struct nnhal_model *m
 						     uint32_t *versions, uint32_t num_versions,
 						     struct nnhal_diag *diag);
 
+/**
+ * nnhal_model_get_operation_cost() - what an operation costs by the figures of a device
+ * @model: valid model
+ * @capabilities: figures
+ * @operation: index into the operations of the main subgraph
+ * @cost: out: the figures of the type of the operation's first operand: the relaxed ones for
+ *	float32 in a relaxed model; FLT_MAX if there are none. IF costs its own figures and the mean
+ *	of both branches, WHILE its own, those of the condition and those of the body once. A subgraph
+ *	costs the sum of its operations. Untouched after an error
+ * @diag: filled in after an error; may be NULL
+ *
+ * Return: NONE, INVALID_ARGUMENT or RESOURCE_EXHAUSTED_TRANSIENT.
+ */
+enum nnhal_status nnhal_model_get_operation_cost(const struct nnhal_model *model,
+						 const struct nnhal_capabilities *capabilities,
+						 uint32_t operation,
+						 struct nnhal_performance_info *cost,
+						 struct nnhal_diag *diag);
+
 /** nnhal_validate_preference() - validateExecutionPreference */
 bool nnhal_validate_preference(int32_t preference);
 
