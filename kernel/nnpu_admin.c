@@ -375,7 +375,7 @@ static void nnpu_admin_wait_load(struct nnpu_device *ndev, u32 place, struct nnp
 }
 
 /**
- * nnpu_admin_load - run LOAD_PROGRAM, leave recovery to the caller
+ * nnpu_admin_load - run LOAD_PROGRAM or SAVE_PROGRAM, leave recovery to the caller
  * @ndev: device
  * @place: nnpu_admin_load_place(); that of the context's other commands is the one before
  * @sqe: 64-byte submission entry; its cid is filled in here

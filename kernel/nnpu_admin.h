@@ -19,7 +19,7 @@ struct nnpu_device;
  * - NNPU_ADMIN_PLACE_DEVICE: commands for the device as a whole
  * - NNPU_ADMIN_PLACE_USERQS: hardware queues of user queues, under nnpu_userqs.hw_lock
  * - nnpu_admin_place(): commands of a context; ioctls wait for nnpu_ctx.command_lock before
- * - nnpu_admin_load_place(): LOAD_PROGRAM of a context, under nnpu_ctx.load_lock
+ * - nnpu_admin_load_place(): LOAD_PROGRAM and SAVE_PROGRAM of a context, under nnpu_ctx.load_lock
  */
 #define NNPU_ADMIN_PLACE_RECOVERY	0
 #define NNPU_ADMIN_PLACE_DEVICE		1

@@ -304,6 +304,19 @@ int nnpu_check_load(const struct drm_nnpu_program_load *args, u32 max_size)
 	return args->num_reports || args->report ? -EINVAL : 0;
 }
 
+/**
+ * nnpu_check_save - fields of PROGRAM_SAVE
+ * @args: copy of the caller's structure
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_save(const struct drm_nnpu_program_save *args)
+{
+	if (args->flags || args->pad)
+		return -EINVAL;
+	return args->size && !args->image ? -EINVAL : 0;
+}
+
 /* One region of the image: inside it, behind the header, aligned. */
 static u16 nnpu_check_region(const struct nnpu_program_header *h, __le32 off, __le32 count,
 			     u32 entry)

@@ -31,6 +31,7 @@ static u32 nnpu_command_place(const struct nnpu_ctx *ctx, const void *sqe)
 			return NNPU_ADMIN_PLACE_USERQS;
 		break;
 	case NNPU_ADMIN_LOAD_PROGRAM:
+	case NNPU_ADMIN_SAVE_PROGRAM:
 		return nnpu_admin_load_place(ctx->id);
 	default:
 		break;
@@ -50,6 +51,7 @@ static bool nnpu_command_is_late(const struct nnpu_ctx *ctx, u8 opcode, u16 stat
 	case NNPU_ADMIN_DESTROY_CTX:
 		return false;
 	case NNPU_ADMIN_LOAD_PROGRAM:
+	case NNPU_ADMIN_SAVE_PROGRAM:
 		return status == NNPU_STATUS_INVALID_CTX || status == NNPU_STATUS_ABORTED;
 	case NNPU_ADMIN_DESTROY_QUEUE:
 	case NNPU_ADMIN_SUSPEND_QUEUE:
@@ -104,7 +106,7 @@ static int nnpu_command_run(struct nnpu_device *ndev, struct nnpu_ctx *ctx, cons
  * nnpu_command_exec - run an admin command
  * @ndev: device
  * @ctx: context the command is for, or NULL
- * @sqe: 64-byte submission entry, not LOAD_PROGRAM; its cid is filled in here
+ * @sqe: 64-byte submission entry, not LOAD_PROGRAM or SAVE_PROGRAM; its cid is filled in here
  * @result: gets the completion
  *
  * Sleeps until the command of the same context before it has ended, and then for at most the admin
@@ -121,7 +123,7 @@ int nnpu_command_exec(struct nnpu_device *ndev, struct nnpu_ctx *ctx, const void
 }
 
 /**
- * nnpu_command_load - run LOAD_PROGRAM
+ * nnpu_command_load - run LOAD_PROGRAM or SAVE_PROGRAM
  * @ndev: device
  * @ctx: context
  * @sqe: 64-byte submission entry; its cid is filled in here

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs: PROGRAM_LOAD and PROGRAM_UNLOAD.
+ * Programs: PROGRAM_LOAD, PROGRAM_UNLOAD and PROGRAM_SAVE.
  *
  * The driver copies the image once into memory that no process can write. It checks the
  * header fields that it relies on. The device checks the whole image while it loads it, and
@@ -130,12 +130,8 @@ static void nnpu_prog_image_fini(struct nnpu_prog_image *image)
 		drm_gem_object_put(&image->shmem->base);
 }
 
-/*
- * Not inside a nnpu_device_enter() section: user memory may come late or never, and unplug
- * waits for the section.
- */
-static int nnpu_prog_image_copy(struct nnpu_prog_image *image, struct drm_device *drm, u64 user,
-				u32 size)
+/* Zeroed memory; nnpu_prog_image_fini() frees it. */
+static int nnpu_prog_image_alloc(struct nnpu_prog_image *image, struct drm_device *drm, u64 size)
 {
 	int ret;
 
@@ -147,15 +143,30 @@ static int nnpu_prog_image_copy(struct nnpu_prog_image *image, struct drm_device
 		return ret;
 	}
 	ret = drm_gem_vmap_unlocked(&image->shmem->base, &image->map);
-	if (!ret && copy_from_user(image->map.vaddr, u64_to_user_ptr(user), size))
-		ret = -EFAULT;
 	if (ret)
 		nnpu_prog_image_fini(image);
 	return ret;
 }
 
+/*
+ * Not inside a nnpu_device_enter() section: user memory may come late or never, and unplug
+ * waits for the section.
+ */
+static int nnpu_prog_image_copy(struct nnpu_prog_image *image, struct drm_device *drm, u64 user,
+				u32 size)
+{
+	int ret = nnpu_prog_image_alloc(image, drm, size);
+
+	if (ret)
+		return ret;
+	if (!copy_from_user(image->map.vaddr, u64_to_user_ptr(user), size))
+		return 0;
+	nnpu_prog_image_fini(image);
+	return -EFAULT;
+}
+
 /* Inside a nnpu_device_enter() section, and so is nnpu_pt_fini() of the image's table. */
-static int nnpu_prog_image_map(struct nnpu_prog_image *image, struct device *dev, u32 size)
+static int nnpu_prog_image_map(struct nnpu_prog_image *image, struct device *dev, u64 size)
 {
 	struct sg_table *sgt;
 	int ret;
@@ -391,28 +402,103 @@ int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	return ret;
 }
 
+/* Have the device write to @image, or only say how large it would be. @size gets that. */
+static int nnpu_prog_save(struct nnpu_prog *program, struct nnpu_prog_image *image, u64 room,
+			  u64 *size)
+{
+	struct nnpu_ctx *ctx = program->ctx;
+	struct nnpu_sqe_save_program sqe = {
+		.opcode = NNPU_ADMIN_SAVE_PROGRAM,
+		.ctx = cpu_to_le32(ctx->id),
+		.program = cpu_to_le32(program->id),
+	};
+	struct nnpu_device *ndev = ctx->ndev;
+	struct nnpu_admin_result result;
+	int ret = -ENODEV, idx;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return ret;
+	if (!nnpu_ctx_is_lost(ctx))
+		ret = image ? nnpu_prog_image_map(image, ndev->drm.dev, room) : 0;
+	if (ret)
+		goto out;
+	if (image)
+		nnpu_pt_to_mem(&image->pt, &sqe.image);
+	ret = nnpu_command_load(ndev, ctx, &sqe, &result);
+	if (!ret)
+		ret = nnpu_status_load_errno(result.status);
+	if (!ret)
+		*size = result.value;
+	if (!ret && image)
+		dma_sync_sgtable_for_cpu(ndev->drm.dev, image->shmem->sgt, DMA_FROM_DEVICE);
+out:
+	if (image)
+		nnpu_pt_fini(&image->pt);
+	nnpu_device_exit(ndev, idx);
+	return ret;
+}
+
+/* User memory may come late or never: it waits until the device is done. */
+static int nnpu_prog_save_to_user(struct nnpu_prog *program, struct drm_device *drm, u64 user,
+				  u64 size)
+{
+	struct nnpu_prog_image image;
+	u64 written = 0;
+	int ret;
+
+	ret = nnpu_prog_image_alloc(&image, drm, size);
+	if (ret)
+		return ret;
+	ret = nnpu_prog_save(program, &image, size, &written);
+	/* A loaded program does not change, and so neither does the size of its image. */
+	if (!ret && written != size)
+		ret = -EIO;
+	if (!ret && copy_to_user(u64_to_user_ptr(user), image.map.vaddr, size))
+		ret = -EFAULT;
+	nnpu_prog_image_fini(&image);
+	return ret;
+}
+
 /**
  * nnpu_prog_save_ioctl - DRM_NNPU_PROGRAM_SAVE
  * @drm: device
  * @data: struct drm_nnpu_program_save
  * @file: file
  *
- * Return: -EINVAL, -ENOENT or -EOPNOTSUPP: no device can do it yet.
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
  */
 int nnpu_prog_save_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
-	const struct drm_nnpu_program_save *args = data;
+	struct nnpu_device *ndev = to_nnpu_device(drm);
+	struct drm_nnpu_program_save *args = data;
 	struct nnpu_prog *program;
 	struct nnpu_ctx *ctx;
+	u64 size = 0;
+	int ret;
 
-	if (args->flags || args->pad)
-		return -EINVAL;
+	ret = nnpu_check_save(args);
+	if (ret)
+		return ret;
 	ctx = nnpu_file_get_context(file, args->ctx);
 	if (!ctx)
 		return -ENOENT;
 	program = nnpu_prog_get(ctx, args->program);
-	if (program)
-		nnpu_prog_put_deferred(program);
+	if (!program) {
+		ret = -ENOENT;
+		goto out_put;
+	}
+	ret = -EOPNOTSUPP;
+	if (ndev->features & NNPU_FEATURE_SAVE)
+		ret = nnpu_prog_save(program, NULL, 0, &size);
+	/* The device counts with 32 bits. */
+	if (!ret && (!size || size > U32_MAX))
+		ret = -EIO;
+	if (!ret && args->size >= size)
+		ret = nnpu_prog_save_to_user(program, drm, args->image, size);
+	if (!ret)
+		args->size = size;
+	nnpu_prog_put_deferred(program);
+out_put:
 	nnpu_file_put_context(file, ctx);
-	return program ? -EOPNOTSUPP : -ENOENT;
+	return ret;
 }

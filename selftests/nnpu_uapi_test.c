@@ -375,18 +375,63 @@ TEST_F(nnpu, program_load_negative)
 	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_LOAD, &arg));
 }
 
-TEST_F(nnpu, program_save_is_reserved)
+/* A saved program: its image loads, and the program does what it did. */
+TEST_F(nnpu, program_save)
 {
+	unsigned char image[4096], again[4096], untouched[4096];
 	struct drm_nnpu_program_save save = { .program = 1 };
+	struct drm_nnpu_program_load load;
 	struct nnpu_job job;
+	uint32_t first;
+	uint64_t size;
 
 	EXPECT_EQ(-ENOENT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
-	save.program = job.program;
-	EXPECT_EQ(-EOPNOTSUPP, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	first = job.program;
+	save.program = first;
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	size = save.size;
+	ASSERT_LT(sizeof(struct nnpu_program_header), size);
+	ASSERT_GT(sizeof(image), size);
+
+	memset(image, 0xa5, sizeof(image));
+	memset(untouched, 0xa5, sizeof(untouched));
+	save.image = (uintptr_t)image;
+	save.size = size - 1;
+	EXPECT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	EXPECT_EQ(size, save.size);
+	EXPECT_EQ(0, memcmp(image, untouched, sizeof(image)));
+	save.size = sizeof(image);
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	EXPECT_EQ(size, save.size);
+	EXPECT_EQ(0, memcmp(image + size, untouched, sizeof(image) - size));
+
+	/* Errors leave the size as it was. */
+	save.size = UINT64_MAX;
+	save.image = 0;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	save.image = 4096;
+	EXPECT_EQ(-EFAULT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	EXPECT_EQ(UINT64_MAX, save.size);
+	save.image = (uintptr_t)again;
 	save.flags = 1;
 	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	save.flags = 0;
+	save.pad = 1;
+	EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	save.pad = 0;
+	save.ctx = 99;
+	EXPECT_EQ(-ENOENT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	save.ctx = 0;
+
+	ASSERT_EQ(0, nnpu_program_load(self->fd, image, size, &job.program, &load));
+	job.submit.program = job.program;
+	EXPECT_EQ(0, nnpu_program_unload(self->fd, first));
+	EXPECT_EQ(-ENOENT, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &job, 1));
+	save.program = job.program;
+	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save));
+	EXPECT_EQ(0, memcmp(image, again, size));
 	nnpu_job_fini(self->fd, &job);
 }
 

@@ -308,6 +308,25 @@ static void check_test_load(struct kunit *test)
 #undef TRY
 }
 
+static void check_test_save(struct kunit *test)
+{
+	struct drm_nnpu_program_save args = { .ctx = 7, .program = 9 };
+
+	KUNIT_EXPECT_EQ(test, nnpu_check_save(&args), 0);
+	args.image = 4096;
+	KUNIT_EXPECT_EQ(test, nnpu_check_save(&args), 0);
+	args.size = U64_MAX;
+	KUNIT_EXPECT_EQ(test, nnpu_check_save(&args), 0);
+	args.image = 0;
+	KUNIT_EXPECT_EQ(test, nnpu_check_save(&args), -EINVAL);
+	args.size = 0;
+	args.flags = 1;
+	KUNIT_EXPECT_EQ(test, nnpu_check_save(&args), -EINVAL);
+	args.flags = 0;
+	args.pad = 1;
+	KUNIT_EXPECT_EQ(test, nnpu_check_save(&args), -EINVAL);
+}
+
 /* One tensor, one command, one index, eight bytes of data, in this order. */
 static const struct nnpu_program_header good_header = {
 	.magic = cpu_to_le32(NNPU_PROGRAM_MAGIC),
@@ -522,6 +541,7 @@ static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_arg),
 	KUNIT_CASE(check_test_sync),
 	KUNIT_CASE(check_test_load),
+	KUNIT_CASE(check_test_save),
 	KUNIT_CASE(check_test_program_header),
 	KUNIT_CASE(check_test_result_size),
 	KUNIT_CASE(check_test_queue),

@@ -378,18 +378,23 @@ struct drm_nnpu_program_unload {
 };
 
 /**
- * struct drm_nnpu_program_save - get a loaded program as an image: reserved
+ * struct drm_nnpu_program_save - get a loaded program as an image
  * @ctx: context
  * @program: program number
  * @flags: zero
  * @pad: zero
  * @image: user pointer to @size bytes; may be 0 if @size is 0
- * @size: in: bytes of room at @image; out: bytes of the image. The driver writes nothing
- *	if the room is too small
+ * @size: in: bytes of room at @image; out: bytes of the image, the same in each call. The
+ *	driver writes nothing if the room is too small
  *
- * The image can be loaded again, faster, on a device with the same nnpu_identify.name and
- * firmware. It has the constants, as the device keeps them, and no slots. Every call gives
- * -EOPNOTSUPP: no device of this version has NNPU_FEATURE_SAVE. -ENOENT: no such program.
+ * PROGRAM_LOAD of the image gives the same program again, with less work, on a device with the
+ * same nnpu_identify.name and firmware. It has the constants, as the device keeps them
+ * (NNPU_ENCODING_NATIVE), and no slots. It may be larger than max_program_size: then constants
+ * have to be moved to slots before it is loaded. The device checks it as it does any other image.
+ *
+ * It waits like PROGRAM_LOAD, and for the loads of its context. -ENOENT: no such program;
+ * -EOPNOTSUPP: the device does not have NNPU_FEATURE_SAVE; -ENOSPC: the image would have more
+ * than 4 GiB; -EIO: the device is at fault. After an error @size is as it was.
  */
 struct drm_nnpu_program_save {
 	__u32 ctx;
