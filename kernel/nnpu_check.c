@@ -184,7 +184,7 @@ static int nnpu_check_submit_kind(const struct drm_nnpu_submit *args, u64 featur
 #define NNPU_SUBMIT_DEADLINE	(DRM_NNPU_SUBMIT_DEADLINE_RELATIVE | \
 				 DRM_NNPU_SUBMIT_DEADLINE_ABORT)
 #define NNPU_SUBMIT_FLAGS	(DRM_NNPU_SUBMIT_PROFILE | DRM_NNPU_SUBMIT_PROPAGATE | \
-				 NNPU_SUBMIT_DEADLINE)
+				 NNPU_SUBMIT_DEADLINE | DRM_NNPU_SUBMIT_NONBLOCK)
 
 /* Flags that say something about a deadline need one, and it needs a device that has deadlines. */
 static int nnpu_check_submit_deadline(const struct drm_nnpu_submit *args, u64 features)

@@ -63,16 +63,25 @@ struct nnpu_submit {
 	bool committed;
 };
 
-/* Wait until the context may have another job, then allocate it. */
+static bool nnpu_submit_has_room(struct nnpu_submit *s)
+{
+	return atomic_read(&s->ctx->num_jobs) < NNPU_CTX_MAX_JOBS;
+}
+
+/* Wait until the context may have another job, unless that is not wanted, then allocate it. */
 static int nnpu_submit_alloc(struct nnpu_submit *s)
 {
 	struct nnpu_ctx *ctx = s->ctx;
 	int ret;
 
 	for (;;) {
-		ret = wait_event_interruptible(ctx->job_wait,
-					       nnpu_ctx_is_lost(ctx) || nnpu_ctx_is_hidden(ctx) ||
-					       atomic_read(&ctx->num_jobs) < NNPU_CTX_MAX_JOBS);
+		if (s->args->flags & DRM_NNPU_SUBMIT_NONBLOCK)
+			ret = nnpu_submit_has_room(s) ? 0 : -EBUSY;
+		else
+			ret = wait_event_interruptible(ctx->job_wait,
+						       nnpu_ctx_is_lost(ctx) ||
+						       nnpu_ctx_is_hidden(ctx) ||
+						       nnpu_submit_has_room(s));
 		if (ret)
 			return ret;
 		if (nnpu_ctx_is_lost(ctx))

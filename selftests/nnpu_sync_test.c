@@ -171,6 +171,46 @@ TEST_F(sync, in_fence_error_of_an_older_point)
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &taker, 3));
 }
 
+/* Jobs behind a fence that never signals take all places of the context, and no others. */
+TEST_F(sync, no_room)
+{
+	struct drm_syncobj_handle export = {
+		.fd = -1, .flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+	};
+	struct nnpu_job before[BEFORE], job, other;
+	int fd = nnpu_open(), ret = 0;
+	unsigned int i;
+
+	ASSERT_LE(0, fd);
+	if (nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 1))
+		NNPU_SKIP(return, "no fault injection");
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &before[0], 16));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
+	ASSERT_EQ(0, nnpu_job_init(fd, &other, 16));
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &before[0]));
+	job.submit.in_syncs = (uintptr_t)&before[0].out_sync;
+	job.submit.num_in_syncs = 1;
+	job.submit.flags = DRM_NNPU_SUBMIT_NONBLOCK;
+	for (i = 0; i < 1000 && !ret; i++)
+		ret = nnpu_job_submit(self->fd, &job);
+	EXPECT_EQ(-EBUSY, ret);
+	EXPECT_LT(100, i);
+	EXPECT_EQ(0, nnpu_syncobj_status(self->fd, before[0].syncobj));
+	export.handle = job.syncobj;
+	EXPECT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &export));
+	/* The fence outlives the file, which does not wait. */
+	close(self->fd);
+	self->fd = -1;
+	if (export.fd >= 0) {
+		struct pollfd p = { .fd = export.fd, .events = POLLIN };
+
+		EXPECT_EQ(1, poll(&p, 1, WAIT_MS));
+		close(export.fd);
+	}
+	EXPECT_EQ(0, nnpu_job_run(fd, &other, 1));
+	close(fd);
+}
+
 /* ---- reservations ---- */
 
 static int export(int fd, uint32_t handle)

@@ -100,7 +100,8 @@ static void check_test_submit(struct kunit *test)
 	/* Without a deadline. */
 	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_RELATIVE, -EINVAL);
 	TRY(flags, DRM_NNPU_SUBMIT_DEADLINE_ABORT, -EINVAL);
-	TRY(flags, 1u << 4, -EINVAL);
+	TRY(flags, DRM_NNPU_SUBMIT_NONBLOCK, 0);
+	TRY(flags, 1u << 5, -EINVAL);
 	TRY(flags, 1u << 31, -EINVAL);
 	TRY(kind, DRM_NNPU_JOB_COPY + 1, -EINVAL);
 	TRY(kind, U32_MAX, -EINVAL);

@@ -434,6 +434,8 @@ struct drm_nnpu_sync {
 #define DRM_NNPU_SUBMIT_DEADLINE_RELATIVE	(1u << 2)
 /* The deadline also ends a job that has begun, at its next point. */
 #define DRM_NNPU_SUBMIT_DEADLINE_ABORT	(1u << 3)
+/* If the context has as many jobs as it can have, fail with -EBUSY instead of waiting for room. */
+#define DRM_NNPU_SUBMIT_NONBLOCK	(1u << 4)
 
 #define DRM_NNPU_PRIORITY_LOW		0
 #define DRM_NNPU_PRIORITY_MEDIUM	1
@@ -486,7 +488,8 @@ struct drm_nnpu_sync {
  *
  * -ENOENT: program, slot or syncobj does not exist; -EINVAL: number of arguments,
  * range outside a slot, missing right of a slot, unknown kind; -EACCES: the context may
- * not have this priority; -EOPNOTSUPP: the device has no DRM_NNPU_JOB_COPY or no deadlines.
+ * not have this priority; -EOPNOTSUPP: the device has no DRM_NNPU_JOB_COPY or no deadlines;
+ * -EBUSY: DRM_NNPU_SUBMIT_NONBLOCK, and there is no room.
  */
 struct drm_nnpu_submit {
 	__u32 kind;
