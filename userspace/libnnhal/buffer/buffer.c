@@ -138,12 +138,36 @@ bool roles_have(const struct role *roles, uint32_t num_roles, const struct role 
 	return false;
 }
 
-bool buffer_read(struct nnhal_buffer *b, struct nnhal_memory **storage, struct shape *shape)
+void buffer_writer_put(struct buffer_writer *w)
+{
+	if (w && atomic_fetch_sub_explicit(&w->holds, 1, memory_order_acq_rel) == 1)
+		w->free(w);
+}
+
+/* The job that writes it may have ended without anybody knowing. */
+static void ask_writer(struct nnhal_buffer *b)
+{
+	struct buffer_writer *w;
+
+	pthread_mutex_lock(&b->lock);
+	w = b->writer;
+	if (w)
+		atomic_fetch_add_explicit(&w->holds, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&b->lock);
+	if (!w)
+		return;
+	w->settle(w);
+	buffer_writer_put(w);
+}
+
+bool buffer_read(struct nnhal_buffer *b, bool early, struct nnhal_memory **storage,
+		 struct shape *shape)
 {
 	bool initialized;
 
+	ask_writer(b);
 	pthread_mutex_lock(&b->lock);
-	initialized = b->is_initialized;
+	initialized = b->is_initialized || (early && b->writer);
 	if (initialized) {
 		*storage = nnhal_memory_ref(b->storage);
 		*shape = b->shape;
@@ -169,12 +193,15 @@ int buffer_room(struct nnhal_buffer *b, uint32_t size, struct nnhal_memory **sto
 	return storage_create(b->device->transport, round_up_u64(room, page), storage);
 }
 
-void buffer_set(struct nnhal_buffer *b, struct nnhal_memory *storage, const struct shape *shape)
+/* Set all there is; @writer is the next one, with a hold, or NULL. Caller holds the lock, which is dropped. */
+static void set_locked(struct nnhal_buffer *b, struct nnhal_memory *storage,
+		       const struct shape *shape, struct buffer_writer *writer)
 {
+	struct buffer_writer *last = b->writer;
 	struct nnhal_memory *old = NULL;
 
-	pthread_mutex_lock(&b->lock);
-	b->is_initialized = shape;
+	b->is_initialized = shape && !writer;
+	b->writer = writer;
 	if (shape)
 		b->shape = *shape;
 	if (storage && storage != b->storage) {
@@ -184,6 +211,31 @@ void buffer_set(struct nnhal_buffer *b, struct nnhal_memory *storage, const stru
 	pthread_mutex_unlock(&b->lock);
 	/* The last reference ends bindings, which asks the device. */
 	nnhal_memory_unref(old);
+	buffer_writer_put(last);
+}
+
+void buffer_set(struct nnhal_buffer *b, struct nnhal_memory *storage, const struct shape *shape)
+{
+	pthread_mutex_lock(&b->lock);
+	set_locked(b, storage, shape, NULL);
+}
+
+void buffer_begin(struct nnhal_buffer *b, struct nnhal_memory *storage,
+		  const struct shape *shape, struct buffer_writer *writer)
+{
+	atomic_fetch_add_explicit(&writer->holds, 1, memory_order_relaxed);
+	pthread_mutex_lock(&b->lock);
+	set_locked(b, storage, shape, writer);
+}
+
+void buffer_end(struct nnhal_buffer *b, struct nnhal_memory *storage,
+		const struct shape *shape, struct buffer_writer *writer)
+{
+	pthread_mutex_lock(&b->lock);
+	if (b->writer == writer)
+		set_locked(b, storage, shape, NULL);
+	else
+		pthread_mutex_unlock(&b->lock);
 }
 
 void buffer_reset(struct nnhal_buffer *b)
@@ -222,6 +274,7 @@ enum nnhal_status nnhal_buffer_get_state(struct nnhal_buffer *buffer,
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (!device_is_own(buffer->device))
 		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
+	ask_writer(buffer);
 	pthread_mutex_lock(&buffer->lock);
 	found.is_initialized = buffer->is_initialized;
 	shape = buffer->is_initialized ? buffer->shape : buffer->layout.shape;

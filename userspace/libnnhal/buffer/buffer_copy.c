@@ -174,7 +174,7 @@ enum nnhal_status nnhal_buffer_copy_to(struct nnhal_buffer *buffer, struct nnhal
 	if (!device_is_usable(buffer->device, diag))
 		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
 	c.device = buffer->device;
-	if (!buffer_read(buffer, &c.from, &shape)) {
+	if (!buffer_read(buffer, false, &c.from, &shape)) {
 		diag_set(diag, "the buffer is uninitialised");
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}

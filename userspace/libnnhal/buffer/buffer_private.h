@@ -41,6 +41,19 @@ struct buffer_layout {
 	struct shape shape;		/* 0: not known; rank 0: neither, unless it is a scalar */
 };
 
+/*
+ * A job that nobody waits for writes a buffer. Who wants to know the state of the buffer asks whether
+ * the job has ended; nobody else says so.
+ */
+struct buffer_writer {
+	atomic_uint holds;
+	/* If its job has ended, set the state of its buffers, once. No lock of a buffer is held. */
+	void (*settle)(struct buffer_writer *writer);
+	void (*free)(struct buffer_writer *writer);
+};
+
+void buffer_writer_put(struct buffer_writer *writer);
+
 struct nnhal_buffer {
 	/*
 	 * First member. Its holds: one for all of refs together, one for each use in a request
@@ -55,7 +68,8 @@ struct nnhal_buffer {
 	pthread_mutex_t lock;
 	struct nnhal_memory *storage;	/* NULL: not yet */
 	bool is_initialized;
-	struct shape shape;		/* of the content */
+	struct shape shape;		/* of the content, or of what @writer writes */
+	struct buffer_writer *writer;	/* held; NULL: none. Then it is not initialised */
 };
 
 /* Does a shape, all of whose dimensions are known, fit what is known? */
@@ -78,8 +92,11 @@ static inline bool buffer_has_role(const struct nnhal_buffer *buffer, const stru
 	return roles_have(buffer->roles, buffer->num_roles, role);
 }
 
-/* Its memory, with a reference, and the shape of the content. False: it is uninitialised. */
-bool buffer_read(struct nnhal_buffer *buffer, struct nnhal_memory **storage,
+/*
+ * Its memory, with a reference, and the shape of the content. False: it is uninitialised. @early: the
+ * content that its writer is about to write is as good.
+ */
+bool buffer_read(struct nnhal_buffer *buffer, bool early, struct nnhal_memory **storage,
 		 struct shape *shape);
 /*
  * Memory for @size bytes, with a reference: that of the buffer, or new one if that is too small. @size
@@ -89,6 +106,12 @@ int buffer_room(struct nnhal_buffer *buffer, uint32_t size, struct nnhal_memory 
 /* A write has ended: @storage, of buffer_room(), has content of this shape. */
 void buffer_set(struct nnhal_buffer *buffer, struct nnhal_memory *storage,
 		const struct shape *shape);
+/* A write begins that nobody waits for: @storage, of buffer_room(), gets content of this shape. */
+void buffer_begin(struct nnhal_buffer *buffer, struct nnhal_memory *storage,
+		  const struct shape *shape, struct buffer_writer *writer);
+/* It has ended: buffer_set(), unless others have written since it began. @shape NULL: it has failed. */
+void buffer_end(struct nnhal_buffer *buffer, struct nnhal_memory *storage,
+		const struct shape *shape, struct buffer_writer *writer);
 /* A write has failed. */
 void buffer_reset(struct nnhal_buffer *buffer);
 /* A write has failed, but may still go on: @storage, of buffer_room(), is not used again. */

@@ -82,6 +82,7 @@ void buffers_settle(const struct request_rules *rules, const struct resolved_arg
 		    const struct resolved_pool *pools,
 		    const struct nnhal_output_shape *shapes, enum nnhal_status status)
 {
+	const struct resolved_pool *pool;
 	struct nnhal_buffer *b;
 	struct shape shape;
 	uint32_t i;
@@ -90,12 +91,16 @@ void buffers_settle(const struct request_rules *rules, const struct resolved_arg
 		b = buffer_of(rules, args, pools, i);
 		if (!b)
 			continue;
-		if (status) {
+		pool = &pools[args[rules->num_inputs + i].pool];
+		if (!status)
+			shape = shape_of(&shapes[i]);
+		if (pool->writer)
+			buffer_end(b, status ? NULL : pool->memory, status ? NULL : &shape,
+				   pool->writer);
+		else if (status)
 			buffer_reset(b);
-			continue;
-		}
-		shape = shape_of(&shapes[i]);
-		buffer_set(b, pools[args[rules->num_inputs + i].pool].memory, &shape);
+		else
+			buffer_set(b, pool->memory, &shape);
 	}
 }
 

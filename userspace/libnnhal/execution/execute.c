@@ -32,8 +32,7 @@
 
 /* ---- before the run ---- */
 
-/* The run is over. */
-static void execution_done(struct execution *e)
+void execution_done(struct execution *e)
 {
 	struct nnhal_prepared_model *model = e->model;
 
@@ -64,19 +63,29 @@ static enum nnhal_status bind_pools(struct execution *e)
 	return NNHAL_STATUS_NONE;
 }
 
-/* A request that was not refused has failed before it ran. */
-static void execution_fail(struct execution *e)
+void execution_fail(struct execution *e)
 {
 	buffers_settle(&e->model->rules, e->resolved, e->pools, NULL,
 		       NNHAL_STATUS_GENERAL_FAILURE);
 	execution_done(e);
 }
 
-/* Everything before the submission. The caller ends @result with execution_done(). */
-static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
-					 const struct nnhal_request *request,
-					 const struct nnhal_execute_options *options,
-					 struct execution **result)
+enum nnhal_status execution_fill(struct execution *e)
+{
+	const struct nnhal_prepared_model *model = e->model;
+	enum nnhal_status status = args_copy_inputs(&model->rules, e->resolved, e->pools,
+						    e->bindings, e->options.diag);
+
+	if (!status)
+		args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
+	return status;
+}
+
+enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
+				  const struct nnhal_request *request,
+				  const struct nnhal_execute_options *options,
+				  const struct request_rules *fenced_rules,
+				  struct execution **result)
 {
 	struct nnhal_execute_options read;
 	enum nnhal_status status;
@@ -112,8 +121,9 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	e->options = read;
 	e->start_ns = start_ns;
 	e->hal_version = hal_version_of(request->hal_version);
-	status = resolve_request(request, num_pools, &model->rules, e->pools, e->resolved,
-				 read.diag);
+	e->is_fenced = fenced_rules;
+	status = resolve_request(request, num_pools, fenced_rules ? fenced_rules : &model->rules,
+				 e->pools, e->resolved, read.diag);
 	if (status) {
 		execution_done(e);
 		return status;
@@ -131,15 +141,11 @@ static enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 		return NNHAL_STATUS_NONE;
 	}
 	status = bind_pools(e);
-	if (!status)
-		status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
-					  read.diag);
-	if (status) {
+	if (!status && !fenced_rules)
+		status = execution_fill(e);
+	if (status)
 		execution_fail(e);
-		return status;
-	}
-	args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
-	return NNHAL_STATUS_NONE;
+	return status;
 }
 
 /* ---- the run ---- */
@@ -159,7 +165,7 @@ static bool want_profile(struct execution *e)
 	return true;
 }
 
-static enum nnhal_status execution_submit(struct execution *e)
+enum nnhal_status execution_submit(struct execution *e)
 {
 	struct nnhal_prepared_model *model = e->model;
 	struct transport *t = model->device->transport;
@@ -173,6 +179,10 @@ static enum nnhal_status execution_submit(struct execution *e)
 		.result_slot = e->result->slot,
 		.result_offset = e->result->offset,
 		.loop_timeout_ns = model->has_loops ? args_loop_timeout(&e->options) : 0,
+		.in_fences = e->wait_for,
+		.num_in_fences = e->num_wait_for,
+		.duration_ns = e->duration_ns,
+		.no_wait = e->is_fenced,
 		.fence = e->fence,
 	};
 	int err;
@@ -265,8 +275,7 @@ static enum nnhal_status lost_status(struct execution *e)
 	return status_from_fence_error(-err, e->options.has_deadline);
 }
 
-/* Outcome of a run. @error: of the wait; 0: the fence has signalled. */
-static struct outcome execution_end(struct execution *e, int error)
+struct outcome execution_end(struct execution *e, int error)
 {
 	const struct nnhal_prepared_model *model = e->model;
 	const struct nnpu_arg *records = (const struct nnpu_arg *)
@@ -407,7 +416,7 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 	struct execution *e;
 	int error;
 
-	out.status = execution_begin(model, request, options, &e);
+	out.status = execution_begin(model, request, options, NULL, &e);
 	if (out.status) {
 		out.status = request_status(out.status, request);
 	} else {
@@ -476,7 +485,7 @@ enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 	enum nnhal_status status;
 	struct execution *e;
 
-	status = execution_begin(model, request, options, &e);
+	status = execution_begin(model, request, options, NULL, &e);
 	if (status)
 		return status;
 	e->callback = callback;

@@ -7,12 +7,37 @@
 
 #include <nnhal/nnhal.h>
 
+#include "execution/arguments.h"
+#include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
+#include "execution/validate_request.h"
 
 /* As nnhal_prepared_model_execute(), but a failed launch does not call back. */
 enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,
 				  const struct nnhal_execute_options *options,
 				  nnhal_execution_callback callback, void *context);
+
+/* ---- what fenced executions share with the others ---- */
+
+/*
+ * Everything before the submission. @fenced_rules: rules of the model for a fenced run, which has no
+ * arguments yet; NULL: any other run. With NONE the caller ends @result with execution_done(); its preset may be a
+ * missed deadline.
+ */
+enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
+				  const struct nnhal_request *request,
+				  const struct nnhal_execute_options *options,
+				  const struct request_rules *fenced_rules,
+				  struct execution **result);
+/* Copy the inputs that need it, and write the argument records. */
+enum nnhal_status execution_fill(struct execution *e);
+enum nnhal_status execution_submit(struct execution *e);
+/* Outcome of a run. @error: of the wait; 0: the fence has signalled. */
+struct outcome execution_end(struct execution *e, int error);
+/* The run is over. */
+void execution_done(struct execution *e);
+/* A request that was not refused has failed before it ran; it is over. */
+void execution_fail(struct execution *e);
 
 #endif /* NNHAL_EXECUTION_H */

@@ -97,6 +97,10 @@ int execution_get(struct nnhal_prepared_model *model, struct execution **result)
 	e->num_pools = 0;
 	e->preset = NNHAL_STATUS_NONE;
 	e->num_repeats = 0;
+	e->wait_for = NULL;
+	e->num_wait_for = 0;
+	e->duration_ns = 0;
+	e->is_fenced = false;
 	e->is_abandoned = false;
 	e->callback = NULL;
 	*result = e;

@@ -38,6 +38,11 @@ struct execution {
 	uint32_t hal_version;
 	uint64_t start_ns;
 	enum nnhal_status preset;		/* status if no job was submitted */
+	/* A fenced run; else 0. The descriptors are used by execution_submit() only. */
+	const int *wait_for;
+	uint32_t num_wait_for;
+	uint64_t duration_ns;
+	bool is_fenced;
 	uint32_t num_repeats;			/* runs after the first one */
 	bool is_abandoned;			/* its job may still run */
 	nnhal_execution_callback callback;

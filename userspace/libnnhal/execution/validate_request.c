@@ -217,7 +217,8 @@ static enum nnhal_status resolve_buffer_input(const struct checked *c,
 	enum nnhal_status status;
 	uint32_t d;
 
-	if (!pool->memory && !buffer_read(pool->buffer, &pool->memory, &pool->shape)) {
+	if (!pool->memory && !buffer_read(pool->buffer, c->rules->allow_early_input, &pool->memory,
+					  &pool->shape)) {
 		status = check_dimensions(c, layout, &layout->shape, arg);
 		if (status)
 			return status;

@@ -55,6 +55,7 @@ struct resolved_pool {
 	struct nnhal_memory *memory;
 	struct nnhal_buffer *buffer;	/* held; NULL: a memory object */
 	struct shape shape;		/* of the content of a buffer that is an input */
+	struct buffer_writer *writer;	/* a fenced run that writes the buffer; NULL: none */
 };
 
 struct request_rules {
@@ -69,6 +70,7 @@ struct request_rules {
 	const struct const_region *constants;
 	uint32_t num_constants;
 	bool allow_unspecified_output;
+	bool allow_early_input;		/* of a buffer that a fenced run is about to write */
 };
 
 /*

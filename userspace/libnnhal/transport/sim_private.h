@@ -13,10 +13,23 @@
 #include "transport/sim_rings.h"
 #include "transport/transport.h"
 
+#define SIM_MAX_IN_FENCES	64u
+
 /* What a slot points to. */
 struct sim_slot {
 	void *map;			/* NULL: free */
 	size_t size;
+};
+
+/* Jobs that wait for fences of others, and the thread that waits for these. */
+struct sim_gate {
+	pthread_mutex_t lock;
+	struct sim_waiter *waiters;	/* oldest first */
+	struct sim_waiter **tail;
+	int kick;			/* eventfd; -1: none yet */
+	bool started;
+	bool stop;
+	pthread_t thread;
 };
 
 struct sim_transport {
@@ -33,6 +46,7 @@ struct sim_transport {
 
 	pthread_mutex_t fence_lock;
 	pthread_cond_t fence_cond;
+	struct sim_gate gate;
 
 	bool has_queues;
 	uint64_t clock_behind_ns;	/* the device clock, behind CLOCK_MONOTONIC */
@@ -42,6 +56,36 @@ static inline struct sim_transport *to_sim(struct transport *t)
 {
 	return (struct sim_transport *)t;
 }
+
+struct transport_fence {
+	bool signalled;
+	int error;
+	int signal;			/* of its descriptor, -1: none */
+};
+
+/* sim_fences.c: operations of struct transport_ops, and the life of a fence. */
+int sim_fence_create(struct transport *t, struct transport_fence **fence);
+void sim_fence_destroy(struct transport *t, struct transport_fence *fence);
+int sim_fence_export(struct transport *t, struct transport_fence *fence, int *fd);
+int sim_fence_signal(struct transport *t, struct transport_fence *fence);
+int sim_fence_reset(struct transport *t, struct transport_fence *fence);
+int sim_fence_error(struct transport *t, struct transport_fence *fence);
+int sim_wait(struct transport *t, struct transport_fence *const *fences, uint32_t count,
+	     int64_t timeout_ns, uint32_t *first);
+void sim_fences_init(struct sim_transport *s);
+/* End the thread; no job waits any more. Then the rings may end, then the fences. */
+void sim_fences_stop(struct sim_transport *s);
+void sim_fences_fini(struct sim_transport *s);
+void sim_fence_set(struct sim_transport *s, struct transport_fence *fence, bool signalled,
+		   int error);
+/*
+ * Submit a job when the fences that @from names have signalled; its argument block gets the deadline. It
+ * ends with the error of the first one that has one. 0 or -errno.
+ */
+int sim_submit_behind(struct sim_transport *s, struct sim_job *job,
+		      const struct transport_job *from);
+/* The deadline of a job that is about to be submitted, CLOCK_MONOTONIC; 0: none. transport_sim.c */
+void sim_job_set_deadline(struct sim_transport *s, struct sim_job *job, uint64_t deadline_ns);
 
 /* Operations of struct transport_ops: sim_slots.c */
 void sim_unbind(struct transport *t, uint32_t slot);

@@ -18,6 +18,8 @@
 #include <drm/nnpu_program.h>
 #include <nnhal/types.h>
 
+#include "base/fence_fd.h"
+
 struct transport;
 struct transport_fence;
 struct nnpu_sqe;
@@ -70,6 +72,11 @@ struct transport_job {
 	uint32_t profile_size;
 	uint64_t loop_timeout_ns;	/* 0: the device's default */
 	uint64_t deadline_ns;		/* CLOCK_MONOTONIC; 0: none; ends a running job, too */
+	/* Descriptors of fences, not read after submit(). The job ends with the error of one of them. */
+	const int *in_fences;
+	uint32_t num_in_fences;
+	uint64_t duration_ns;		/* a deadline from the end of these on; 0: none */
+	bool no_wait;			/* without room for the job: -EBUSY */
 	struct transport_fence *fence;	/* signalled when the job ends */
 };
 
@@ -107,6 +114,8 @@ struct transport_limits {
 	bool can_copy;
 	bool has_control_flow;
 	bool has_deadlines;
+	unsigned int fence_kinds;	/* FENCE_* that in_fences may be */
+	uint32_t max_in_fences;
 };
 
 struct transport_ops {
@@ -171,6 +180,11 @@ struct transport_ops {
 		    uint32_t count, int64_t timeout_ns, uint32_t *first);
 	/* Error a signalled fence carries, negative, or 0. */
 	int (*fence_error)(struct transport *t, struct transport_fence *fence);
+	/*
+	 * A descriptor of a fence of a job that was submitted and that nobody waits for with
+	 * another one. 0 or -errno.
+	 */
+	int (*fence_export)(struct transport *t, struct transport_fence *fence, int *fd);
 	/* Signal a fence from the process; reset it. */
 	int (*fence_signal)(struct transport *t, struct transport_fence *fence);
 	int (*fence_reset)(struct transport *t, struct transport_fence *fence);

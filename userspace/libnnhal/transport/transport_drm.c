@@ -183,9 +183,61 @@ static int drm_fence_reset(struct transport *t, struct transport_fence *fence)
 	return drm_fence_set(t, fence, DRM_IOCTL_SYNCOBJ_RESET);
 }
 
+static void release_fences(int fd, struct drm_nnpu_sync *syncs, uint32_t count)
+{
+	struct drm_syncobj_destroy destroy = { .handle = 0 };
+	uint32_t i;
+
+	for (i = 0; syncs && i < count; i++) {
+		destroy.handle = syncs[i].handle;
+		drm_ioctl(fd, DRM_IOCTL_SYNCOBJ_DESTROY, &destroy);
+	}
+	free(syncs);
+}
+
+/* Syncobjs for the descriptors of @job. After an error there are none. 0 or -errno. */
+static int import_fences(int fd, const struct transport_job *job, struct drm_nnpu_sync **result)
+{
+	struct drm_nnpu_sync *syncs = NULL;
+	struct drm_syncobj_create create;
+	uint32_t i;
+	int err = 0;
+
+	*result = NULL;
+	if (!job->num_in_fences)
+		return 0;
+	syncs = calloc(job->num_in_fences, sizeof(*syncs));
+	if (!syncs)
+		return -ENOMEM;
+	for (i = 0; i < job->num_in_fences; i++) {
+		struct drm_syncobj_handle import = {
+			.fd = job->in_fences[i],
+			.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE,
+		};
+
+		memset(&create, 0, sizeof(create));
+		err = drm_ioctl(fd, DRM_IOCTL_SYNCOBJ_CREATE, &create);
+		if (err)
+			break;
+		syncs[i].handle = create.handle;
+		import.handle = create.handle;
+		err = drm_ioctl(fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import);
+		if (err) {
+			i++;
+			break;
+		}
+	}
+	*result = syncs;
+	if (err) {
+		release_fences(fd, syncs, i);
+		*result = NULL;
+	}
+	return err;
+}
+
 static int drm_submit(struct transport *t, const struct transport_job *job)
 {
-	struct drm_nnpu_sync out = { .handle = job->fence->handle };
+	struct drm_nnpu_sync out = { .handle = job->fence->handle }, *in;
 	struct drm_nnpu_submit arg = {
 		.kind = job->is_copy ? DRM_NNPU_JOB_COPY : DRM_NNPU_JOB_EXECUTE,
 		.program = job->program,
@@ -202,16 +254,29 @@ static int drm_submit(struct transport *t, const struct transport_job *job)
 		.out_syncs = (uintptr_t)&out,
 		.loop_timeout_ns = job->loop_timeout_ns,
 		.deadline_ns = job->deadline_ns,
+		.duration_ns = job->duration_ns,
+		.num_in_syncs = job->num_in_fences,
 	};
+	int fd = to_drm(t)->fd, err = import_fences(fd, job, &in);
 
-	if (job->deadline_ns)
+	if (err)
+		return err;
+	arg.in_syncs = (uintptr_t)in;
+	if (in)
+		arg.flags |= DRM_NNPU_SUBMIT_PROPAGATE;
+	if (job->no_wait)
+		arg.flags |= DRM_NNPU_SUBMIT_NONBLOCK;
+	if (job->deadline_ns || job->duration_ns)
 		arg.flags |= DRM_NNPU_SUBMIT_DEADLINE_ABORT;
 	if (job->profile) {
 		arg.profile_slot = job->profile_slot;
 		arg.profile_offset = job->profile_offset;
 		arg.profile_size = job->profile_size;
 	}
-	return drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_SUBMIT, &arg);
+	err = drm_ioctl(fd, DRM_IOCTL_NNPU_SUBMIT, &arg);
+	/* The job has references of the fences. */
+	release_fences(fd, in, job->num_in_fences);
+	return err;
 }
 
 static int wait_slices(int fd, struct drm_syncobj_wait *arg, int64_t timeout_ns)
@@ -261,21 +326,30 @@ static int drm_wait(struct transport *t, struct transport_fence *const *fences, 
 	return err;
 }
 
-/* The error of a fence can be read from its sync file only. */
-static int drm_fence_error(struct transport *t, struct transport_fence *fence)
+static int drm_fence_export(struct transport *t, struct transport_fence *fence, int *fd)
 {
 	struct drm_syncobj_handle export = {
 		.handle = fence->handle, .fd = -1,
 		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
 	};
-	struct sync_file_info info = { 0 };
-	int err;
+	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &export);
 
-	err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &export);
+	if (!err)
+		*fd = export.fd;
+	return err;
+}
+
+/* The error of a fence can be read from its sync file only. */
+static int drm_fence_error(struct transport *t, struct transport_fence *fence)
+{
+	struct sync_file_info info = { 0 };
+	int fd, err;
+
+	err = drm_fence_export(t, fence, &fd);
 	if (err)
 		return err;
-	err = drm_ioctl(export.fd, SYNC_IOC_FILE_INFO, &info);
-	close(export.fd);
+	err = drm_ioctl(fd, SYNC_IOC_FILE_INFO, &info);
+	close(fd);
 	if (err)
 		return err;
 	return info.status < 0 ? info.status : 0;
@@ -340,6 +414,8 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 	d->base.limits.can_copy = info->features & NNPU_FEATURE_COPY;
 	d->base.limits.has_control_flow = info->features & NNPU_FEATURE_CONTROL_FLOW;
 	d->base.limits.has_deadlines = info->features & NNPU_FEATURE_DEADLINE;
+	d->base.limits.fence_kinds = FENCE_SYNC_FILE;
+	d->base.limits.max_in_fences = info->max_syncs;
 	return NNHAL_STATUS_NONE;
 }
 
@@ -415,6 +491,7 @@ static const struct transport_ops drm_ops = {
 	.submit = drm_submit,
 	.wait = drm_wait,
 	.fence_error = drm_fence_error,
+	.fence_export = drm_fence_export,
 	.fence_signal = drm_fence_signal,
 	.fence_reset = drm_fence_reset,
 	.queue_create = drm_queue_create,

@@ -23,11 +23,6 @@
 #include "transport/sim_rings.h"
 #include "transport/transport.h"
 
-struct transport_fence {
-	bool signalled;
-	int error;
-};
-
 /* errno of a refused command, as the kernel driver returns it. */
 static int admin_error(uint32_t status)
 {
@@ -187,89 +182,27 @@ static void sim_program_unload(struct transport *t, uint32_t program)
 	program_release(s, program);
 }
 
-/* ---- fences ---- */
-
-static int sim_fence_create(struct transport *t, struct transport_fence **fence)
-{
-	(void)t;
-	*fence = calloc(1, sizeof(**fence));
-	return *fence ? 0 : -ENOMEM;
-}
-
-static void sim_fence_destroy(struct transport *t, struct transport_fence *fence)
-{
-	struct sim_transport *s = to_sim(t);
-
-	/* The thread that signals may still hold the lock. */
-	pthread_mutex_lock(&s->fence_lock);
-	pthread_mutex_unlock(&s->fence_lock);
-	free(fence);
-}
-
-static void fence_set(struct sim_transport *s, struct transport_fence *fence, bool signalled,
-		      int error)
-{
-	pthread_mutex_lock(&s->fence_lock);
-	fence->signalled = signalled;
-	fence->error = error;
-	if (signalled)
-		pthread_cond_broadcast(&s->fence_cond);
-	pthread_mutex_unlock(&s->fence_lock);
-}
-
-static int sim_fence_signal(struct transport *t, struct transport_fence *fence)
-{
-	fence_set(to_sim(t), fence, true, 0);
-	return 0;
-}
-
-static int sim_fence_reset(struct transport *t, struct transport_fence *fence)
-{
-	fence_set(to_sim(t), fence, false, 0);
-	return 0;
-}
-
-static int sim_fence_error(struct transport *t, struct transport_fence *fence)
-{
-	struct sim_transport *s = to_sim(t);
-	int error;
-
-	pthread_mutex_lock(&s->fence_lock);
-	error = fence->error;
-	pthread_mutex_unlock(&s->fence_lock);
-	return error;
-}
-
-static int sim_wait(struct transport *t, struct transport_fence *const *fences, uint32_t count,
-		    int64_t timeout_ns, uint32_t *first)
-{
-	struct sim_transport *s = to_sim(t);
-	uint64_t end = timeout_ns < 0 ? 0 : monotonic_ns() + (uint64_t)timeout_ns;
-	struct timespec until = {
-		.tv_sec = (time_t)(end / 1000000000u), .tv_nsec = (long)(end % 1000000000u),
-	};
-	int err = 0;
-	uint32_t i;
-
-	pthread_mutex_lock(&s->fence_lock);
-	for (;;) {
-		for (i = 0; i < count && !fences[i]->signalled; i++)
-			;
-		if (i < count || err)
-			break;
-		if (timeout_ns < 0)
-			pthread_cond_wait(&s->fence_cond, &s->fence_lock);
-		else
-			err = pthread_cond_timedwait(&s->fence_cond, &s->fence_lock, &until);
-	}
-	pthread_mutex_unlock(&s->fence_lock);
-	if (i == count)
-		return -ETIME;
-	*first = i;
-	return 0;
-}
-
 /* ---- jobs ---- */
+
+/* errno of a fence, as the driver gives it. */
+static int job_error(uint32_t status)
+{
+	switch (status) {
+	case NNPU_STATUS_SUCCESS:
+		return 0;
+	case NNPU_STATUS_TIME_LIMIT:
+	case NNPU_STATUS_DEADLINE:
+	case NNPU_STATUS_LOOP_TIMEOUT:
+		return -ETIME;
+	case NNPU_STATUS_ABORTED:
+	case NNPU_STATUS_RESET:
+		return -ECANCELED;
+	case NNPU_STATUS_NO_MEMORY:
+		return -ENOMEM;
+	default:
+		return -EIO;
+	}
+}
 
 static void job_done(struct sim_job *job, uint32_t status)
 {
@@ -278,7 +211,7 @@ static void job_done(struct sim_job *job, uint32_t status)
 
 	/* Signal last: after that the memory of the job may be reused or freed. */
 	sim_job_put(&s->rings, job);
-	fence_set(s, fence, true, status == NNPU_STATUS_SUCCESS ? 0 : -EIO);
+	sim_fence_set(s, fence, true, job_error(status));
 }
 
 /* The clock of the device in the process is CLOCK_MONOTONIC, from another beginning. */
@@ -290,9 +223,9 @@ static int sim_device_time(struct transport *t, uint64_t at_ns, uint64_t *device
 	return 0;
 }
 
-static void set_deadline(struct sim_transport *s, struct nnpu_args_header *header,
-			 uint64_t deadline_ns)
+void sim_job_set_deadline(struct sim_transport *s, struct sim_job *job, uint64_t deadline_ns)
 {
+	struct nnpu_args_header *header = job->args.map;
 	uint64_t device_ns;
 
 	if (!deadline_ns)
@@ -319,7 +252,6 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 	header->num_inputs = htole16((uint16_t)from->num_inputs);
 	header->num_outputs = htole16((uint16_t)from->num_outputs);
 	header->loop_timeout_ns = htole64(from->loop_timeout_ns);
-	set_deadline(s, header, from->deadline_ns);
 	memcpy(header + 1, from->args, num_args * sizeof(*from->args));
 	job->sqe.opcode = from->is_copy ? NNPU_IO_COPY : NNPU_IO_EXECUTE;
 	job->sqe.flags = (uint8_t)(NNPU_EXEC_ARGS_DMA | (from->profile ? NNPU_EXEC_PROFILE : 0) |
@@ -338,8 +270,8 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 	job->done = job_done;
 	job->owner = s;
 	job->fence = from->fence;
-	fence_set(s, from->fence, false, 0);
-	err = sim_submit(&s->rings, job);
+	sim_fence_set(s, from->fence, false, 0);
+	err = sim_submit_behind(s, job, from);
 	if (err)
 		sim_job_put(&s->rings, job);
 	return err;
@@ -387,9 +319,9 @@ static void sim_close(struct transport *t)
 	for (i = 0; s->slots && i < s->rings.num_slots; i++)
 		if (s->slots[i].map)
 			sim_unbind(t, i);
+	sim_fences_stop(s);
 	sim_rings_fini(&s->rings);
-	pthread_cond_destroy(&s->fence_cond);
-	pthread_mutex_destroy(&s->fence_lock);
+	sim_fences_fini(s);
 	pthread_mutex_destroy(&s->program_lock);
 	pthread_mutex_destroy(&s->slot_lock);
 	free(s->programs);
@@ -433,6 +365,7 @@ static const struct transport_ops sim_ops = {
 	.submit = sim_submit_job,
 	.wait = sim_wait,
 	.fence_error = sim_fence_error,
+	.fence_export = sim_fence_export,
 	.fence_signal = sim_fence_signal,
 	.fence_reset = sim_fence_reset,
 	.queue_create = create_queue,
@@ -482,17 +415,12 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 		size_t error_size)
 {
 	struct transport *t = &s->base;
-	pthread_condattr_t attr;
 	uint32_t limits2;
 	int err;
 
 	pthread_mutex_init(&s->slot_lock, NULL);
 	pthread_mutex_init(&s->program_lock, NULL);
-	pthread_mutex_init(&s->fence_lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&s->fence_cond, &attr);
-	pthread_condattr_destroy(&attr);
+	sim_fences_init(s);
 	t->ops = &sim_ops;
 	err = sim_rings_init(&s->rings, options, error, error_size);
 	if (err)
@@ -509,6 +437,8 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 	t->limits.has_control_flow =
 		le64toh(t->identify.features) & NNPU_FEATURE_CONTROL_FLOW;
 	t->limits.has_deadlines = le64toh(t->identify.features) & NNPU_FEATURE_DEADLINE;
+	t->limits.fence_kinds = FENCE_SYNC_FILE | FENCE_SOCKET;
+	t->limits.max_in_fences = SIM_MAX_IN_FENCES;
 	s->clock_behind_ns = monotonic_ns() - read_counter(s, NNPU_REG_CLOCK_LO);
 	s->has_queues = !options->no_queues &&
 			(le64toh(t->identify.features) & NNPU_FEATURE_USER_QUEUES);

@@ -11,6 +11,8 @@
 #include <nnhal/convert.h>
 #include <nnhal/device.h>
 #include <nnhal/ext.h>
+#include <nnhal/fence.h>
+#include <nnhal/fenced.h>
 #include <nnhal/fmq.h>
 #include <nnhal/memory.h>
 #include <nnhal/prepared_model.h>
