@@ -323,6 +323,109 @@ static bool execute_async(struct execution *e, const struct nnhal_execute_option
 		     nnhal_status_name((int)launch), a.calls, nnhal_status_name((int)a.status));
 }
 
+/* ---- fenced executions ---- */
+
+/* Requests of fenced executions give all dimensions of outputs. False: one of them is 0. */
+static bool set_output_dimensions(struct execution *e)
+{
+	bool known = true;
+
+	e->request.hal_version = NNHAL_HAL_1_3;
+	for (uint32_t i = 0; i < e->m->num_outputs; i++) {
+		const struct value *v = &e->m->outputs[i];
+		struct nnhal_request_argument *a = &e->arguments[e->m->num_inputs + i];
+
+		if (v->omitted)
+			continue;
+		a->num_dimensions = v->operand->rank;
+		a->dimensions = v->operand->dims;
+		for (uint32_t d = 0; d < v->operand->rank; d++)
+			known &= v->operand->dims[d] != 0;
+	}
+	return known;
+}
+
+/* They bring no shapes: an execution that has succeeded has those of the request. */
+static void set_shapes(struct execution *e)
+{
+	e->num_shapes = e->m->num_outputs;
+	for (uint32_t i = 0; i < e->num_shapes; i++) {
+		const struct nntc_operand *o = e->m->outputs[i].operand;
+
+		e->shapes[i] = (struct nnhal_output_shape){
+			.num_dimensions = o->rank, .is_sufficient = true,
+		};
+		memcpy(e->shapes[i].dimensions, o->dims, sizeof(o->dims));
+	}
+}
+
+/* One link of a chain. */
+struct fenced {
+	enum nnhal_status launch;
+	int fence;
+	struct nnhal_fenced_callback *callback;
+	enum nnhal_status status;
+};
+
+static void launch_link(struct execution *e, const struct nnhal_fenced_options *options,
+			const struct fenced *before, struct fenced *f)
+{
+	uint32_t count = before && before->fence >= 0;
+
+	f->launch = nnhal_prepared_model_execute_fenced(e->model, &e->request,
+							count ? &before->fence : NULL, count,
+							options, &f->fence, &f->callback);
+}
+
+static bool end_link(struct fenced *f, char *text)
+{
+	enum nnhal_fence_state state = NNHAL_FENCE_SIGNALED;
+
+	f->status = f->launch;
+	if (f->launch)
+		return !f->callback && f->fence < 0;
+	if (f->fence >= 0)
+		state = nnhal_fence_wait(f->fence, -1);
+	f->status = nnhal_fenced_callback_get_execution_info(f->callback, NULL, NULL);
+	nnhal_fenced_callback_unref(f->callback);
+	if (f->fence >= 0)
+		close(f->fence);
+	if (state == (f->status ? NNHAL_FENCE_ERROR : NNHAL_FENCE_SIGNALED))
+		return true;
+	return wrong(text, "fence in state %u, but %s", state, nnhal_status_name((int)f->status));
+}
+
+/* Two links of a chain. If the first one fails, so does the second. */
+static bool execute_fenced(struct execution *e, char *text)
+{
+	struct nnhal_fenced_options options = NNHAL_FENCED_OPTIONS_INIT;
+	struct fenced first, second = { .launch = NNHAL_STATUS_GENERAL_FAILURE, .fence = -1 };
+	bool good, known = set_output_dimensions(e);
+
+	options.diag = &e->diag;
+	options.has_loop_timeout = e->endless;
+	options.loop_timeout_ns = LOOP_TIMEOUT_NS;
+	launch_link(e, &options, NULL, &first);
+	if (!first.launch)
+		launch_link(e, &options, &first, &second);
+	good = end_link(&first, text);
+	good = end_link(&second, text) && good;
+	e->status = first.status;
+	if (!good)
+		return false;
+	if (!first.status != !second.status)
+		return wrong(text, "first link %s, second link %s",
+			     nnhal_status_name((int)first.status),
+			     nnhal_status_name((int)second.status));
+	e->is_refused = !known && first.launch == NNHAL_STATUS_INVALID_ARGUMENT;
+	if (!known && !e->is_refused)
+		return wrong(text, "%s, expected INVALID_ARGUMENT for an output of size zero",
+			     nnhal_status_name((int)first.status));
+	if (!e->status)
+		set_shapes(e);
+	return true;
+}
+
 static bool check_timing(const struct execution *e, bool measured, char *text)
 {
 	const struct nnhal_timing *t = &e->timing;
@@ -356,6 +459,9 @@ static bool execute(struct execution *e, char *text)
 	options.loop_timeout_ns = LOOP_TIMEOUT_NS;
 	e->num_shapes = 0;
 	e->timing = (struct nnhal_timing){ 0, 0 };
+	/* Fenced executions have times of their own. */
+	if (e->path == PATH_FENCED)
+		return execute_fenced(e, text);
 	if (e->path == PATH_ASYNC) {
 		if (!execute_async(e, &options, text))
 			return false;
@@ -435,6 +541,8 @@ bool execution_check(struct execution *e, char *text)
 	for (unsigned int i = 0; i < times; i++) {
 		if (!execute(e, text))
 			return false;
+		if (e->is_refused)
+			continue;
 		if (e->status)
 			return wrong_status(e, text, "NONE");
 		if (!check_outputs(e, text))

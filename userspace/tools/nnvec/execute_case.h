@@ -27,6 +27,7 @@
  * @shapes: one entry per output
  * @num_shapes: valid entries of @shapes after an execution
  * @timing: of an execution
+ * @is_refused: PATH_FENCED: refused, as it has to be
  * @status: of an execution, or of what stood in its way
  * @diag: why
  */
@@ -47,6 +48,7 @@ struct execution {
 	struct nnhal_output_shape *shapes;
 	uint32_t num_shapes;
 	struct nnhal_timing timing;
+	bool is_refused;
 	enum nnhal_status status;
 	struct nnhal_diag diag;
 };

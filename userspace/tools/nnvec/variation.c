@@ -18,6 +18,7 @@ const struct variation variations[NUM_VARIATIONS] = {
 	{ .name = "burst", .what = "executed twice in a burst", .path = PATH_BURST },
 	{ .name = "burst-fmq", .what = "executed twice in a burst over message queues",
 	  .path = PATH_FMQ },
+	{ .name = "fenced", .what = "a chain of two fenced executions", .path = PATH_FENCED },
 	{ .name = "output-too-small", .what = "each output in turn one byte too small",
 	  .too_small = true },
 	{ .name = "tokens", .what = "arguments in buffers of the device", .tokens = TOKENS_ALL },

@@ -37,7 +37,7 @@ struct form {
 };
 
 /* Which call executes. */
-enum path { PATH_SYNC, PATH_ASYNC, PATH_BURST, PATH_FMQ };
+enum path { PATH_SYNC, PATH_ASYNC, PATH_BURST, PATH_FMQ, PATH_FENCED };
 
 /* Which arguments are in buffers of the device. */
 enum tokens { TOKENS_NONE, TOKENS_ALL, TOKENS_MIXED };
@@ -60,7 +60,7 @@ struct variation {
 	bool too_small;
 };
 
-#define NUM_VARIATIONS	25
+#define NUM_VARIATIONS	26
 
 extern const struct variation variations[NUM_VARIATIONS];
 
