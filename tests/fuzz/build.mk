@@ -71,7 +71,7 @@ fuzz-tools-objs = $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(1) $(FUZZ_NNHAL_SRCS)
 $(BUILD)/tests/fuzz_tflite: $(call fuzz-tools-objs,tests/fuzz/fuzz_tflite.c \
 		$(addprefix userspace/tools/common/,error.c flatbuf.c) \
 		$(addprefix $(NNRUN_DIR)/,tflite.c tflite_names.c hal_builder.c tflite_to_hal.c \
-			map_operator.c dot.c)) FORCE
+			map_operator.c)) FORCE
 	$(call link-fuzzer,$^)
 
 $(BUILD)/tests/fuzz_nntc: $(call fuzz-tools-objs,tests/fuzz/fuzz_nntc.c \

@@ -12,7 +12,6 @@
 
 #include <nnhal/nnhal.h>
 
-#include "userspace/tools/nnrun/dot.h"
 #include "userspace/tools/nnrun/tflite.h"
 #include "userspace/tools/nnrun/tflite_to_hal.h"
 
@@ -36,16 +35,17 @@ static bool is_about_operands(const char *message)
 	       (strstr(message, ", expected ") || strstr(message, "no form of it"));
 }
 
+static void count_text(void *context, const char *text, size_t length)
+{
+	(void)text;
+	*(size_t *)context += length;
+}
+
 static void draw(const struct nnhal_model *model)
 {
-	char *text = NULL;
 	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
 
-	check(stream, "open_memstream", "failed");
-	dot_write(stream, "fuzz", model);
-	fclose(stream);
-	free(text);
+	check(!nnhal_graph_dump("fuzz", model, count_text, &size) && size, "graph", "failed");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

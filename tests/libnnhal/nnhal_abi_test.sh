@@ -90,6 +90,12 @@ size -A $objects >"$tmp/sizes"
 grep -q '^\.text' "$tmp/sizes"
 result $? "their sections have sizes"
 # Also of a variable in a section of its own (.data.name) and of a thread's.
+# The log is the only exception, and only vlog.c may look at the environment and write lines.
+# shellcheck disable=SC2086
+asks=$(nm -A -u $objects | awk '$NF ~ /^(secure_getenv|write|dprintf)$/ { print $1 ":" $NF }' |
+	sed 's|.*/\([a-z_]*\)\.o:.*:|\1:|' | sort -u | tr '\n' ' ')
+echo "$asks" | grep -q 'vlog:secure_getenv' && ! echo "$asks" | tr ' ' '\n' | grep -qvE '^(vlog:.*|[a-z_]*:write|)$'
+result $? "only the log reads the environment: $asks"
 data=$(awk '$1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ && $2 > 0 { print $1 }' \
 	"$tmp/sizes" | sort -u | tr '\n' ' ')
 [ -z "$data" ]

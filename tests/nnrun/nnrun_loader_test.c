@@ -15,7 +15,6 @@
 
 #include "model_writer.h"
 #include "userspace/tools/common/file.h"
-#include "userspace/tools/nnrun/dot.h"
 #include "userspace/tools/nnrun/tflite.h"
 #include "userspace/tools/nnrun/tflite_to_hal.h"
 
@@ -678,39 +677,6 @@ static void test_tensors_refused(void)
 	refuse(&model, "custom quantization", "custom quantization");
 }
 
-/* An invalid model is drawn, not followed off the end of its tables. */
-static void test_graph(void)
-{
-	const uint32_t list[2] = { 0, 99 };
-	struct nnhal_operand operands[2] = {
-		{ .type = NNHAL_OPERAND_INT32, .lifetime = NNHAL_LIFETIME_CONSTANT_COPY,
-		  .location = { 0, 4000000000u, 4 } },
-		{ .type = 4711, .num_dimensions = 3, .lifetime = 99 },
-	};
-	struct nnhal_operation operation = {
-		.type = 4711, .num_inputs = 2, .num_outputs = 1, .inputs = list, .outputs = list,
-	};
-	struct nnhal_subgraph inner = {
-		.num_operands = 2, .num_operations = 1, .num_inputs = 2, .num_outputs = 1,
-		.operands = operands, .operations = &operation, .input_indexes = list,
-		.output_indexes = list,
-	};
-	struct nnhal_model model = { .main = inner, .num_referenced = 1, .referenced = &inner };
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-
-	dot_write(stream, "odd\nname", &model);
-	fclose(stream);
-	ok(strstr(text, "// odd?name\ndigraph {") == text, "the graph starts with its name");
-	ok(strstr(text, "    d0 [style=filled fillcolor=black fontcolor=white "
-		  "label=\"0 = input[0] = output[0]: COPY\\nI32\"]\n"),
-	   "a value out of bounds is left out");
-	ok(strstr(text, "    d99 -> n0 [label=1]\n"), "an edge to an operand that does not exist");
-	ok(strstr(text, "    s0_n0 -> s0_d0\n"), "the referenced subgraph is drawn");
-	free(text);
-}
-
 int main(void)
 {
 	test_convolution();
@@ -721,7 +687,6 @@ int main(void)
 	test_reshape_and_concatenation();
 	test_operators_refused();
 	test_tensors_refused();
-	test_graph();
 	test_damaged("digits_int8.tflite", "examples/digits/digits_int8.tflite");
 	test_damaged("digits_float.tflite", "examples/digits/digits_float.tflite");
 	return tap_done();

@@ -29,6 +29,7 @@ HAS_NO_PADDING(nnhal_ext_profile_entry, output_bytes);
 HAS_NO_PADDING(nnhal_ext_work, reserved);
 HAS_NO_PADDING(nnhal_ext_prepared_model_info, reserved);
 HAS_NO_PADDING(nnhal_device_info, reserved);
+HAS_NO_PADDING(nnhal_open_options, reserved);
 
 bool options_read_other(void *to, const void *from, const void *defaults, size_t size,
 			size_t first)

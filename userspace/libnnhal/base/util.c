@@ -34,6 +34,27 @@ bool nnhal_operand_type_is_scalar(uint32_t type)
 	}
 }
 
+bool nnhal_operand_type_is_tensor(uint32_t type)
+{
+	return nnhal_validate_operand_type(type, NNHAL_HAL_LATEST) &&
+	       !nnhal_is_extension_operand_type(type) && !nnhal_operand_type_is_scalar(type);
+}
+
+bool nnhal_operand_type_is_quantized(uint32_t type)
+{
+	switch (type) {
+	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM:
+	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED:
+	case NNHAL_OPERAND_TENSOR_QUANT8_SYMM:
+	case NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL:
+	case NNHAL_OPERAND_TENSOR_QUANT16_ASYMM:
+	case NNHAL_OPERAND_TENSOR_QUANT16_SYMM:
+		return true;
+	default:
+		return false;
+	}
+}
+
 uint32_t nnhal_element_size(uint32_t type)
 {
 	switch (type) {

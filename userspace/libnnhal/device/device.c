@@ -15,6 +15,7 @@
 
 #include "base/base.h"
 #include "base/diag.h"
+#include "base/probes.h"
 #include "base/status.h"
 #include "device/async.h"
 #include "device/device_private.h"
@@ -186,6 +187,8 @@ static void device_free_copy(struct nnhal_device *device)
 
 static void device_destroy(struct nnhal_device *device)
 {
+	TRACE_BEGIN(TRACE_CLOSE, device);
+	VLOG(&device->log, NNHAL_LOG_MANAGER, "%s: close", device->name);
 	if (device->workers)
 		workers_destroy(device->workers);
 	if (device->async)
@@ -198,6 +201,7 @@ static void device_destroy(struct nnhal_device *device)
 	nnhal_device_unref(device->root);
 	pthread_mutex_destroy(&device->sibling_lock);
 	token_table_fini(&device->tokens);
+	TRACE_END(TRACE_CLOSE, device, 0);
 	free(device);
 }
 
@@ -284,6 +288,8 @@ struct nnhal_device *device_open_sibling(struct nnhal_device *root)
 	if (!t || device_create(t, &sibling, NULL))
 		return NULL;
 	sibling->root = nnhal_device_ref(root);
+	sibling->log = root->log;
+	VLOG(&root->log, NNHAL_LOG_MANAGER, "%s: another context for more models", root->name);
 	return sibling;
 }
 
@@ -319,11 +325,22 @@ static bool drop_sibling(struct nnhal_device *sibling)
 	return last;
 }
 
-enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
-				    struct nnhal_diag *diag)
+/* Text for messages: NULL is the first hardware device. */
+static const char *spec_text(const char *spec)
 {
-	struct transport *t;
+	return spec ? spec : "drm";
+}
+
+enum nnhal_status nnhal_device_open_with(const char *spec,
+					 const struct nnhal_open_options *options,
+					 struct nnhal_device **device, struct nnhal_diag *diag)
+{
+	static const struct nnhal_open_options defaults = NNHAL_OPEN_OPTIONS_INIT;
+	struct nnhal_diag why = { "" };
+	struct nnhal_open_options o;
 	enum nnhal_status status;
+	struct transport *t;
+	struct vlog log;
 
 	diag_clear(diag);
 	if (!device) {
@@ -331,8 +348,34 @@ enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **devi
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	*device = NULL;
-	status = open_transport(spec, &t, diag);
-	return status ? status : device_create(t, device, diag);
+	if (!options_read(&o, options, &defaults, sizeof(o),
+			  SIZE_UP_TO(struct nnhal_open_options, reserved)) || o.reserved ||
+	    (o.log_tags & ~NNHAL_LOG_ALL)) {
+		diag_set(diag, "options: unknown size, fields or tags of the log");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	vlog_init(&log, o.log_tags, o.log, o.log_context);
+	TRACE_BEGIN(TRACE_OPEN, spec);
+	status = open_transport(spec, &t, &why);
+	if (!status)
+		status = device_create(t, device, &why);
+	TRACE_END(TRACE_OPEN, spec, status);
+	if (status) {
+		VLOG(&log, NNHAL_LOG_MANAGER, "open \"%.40s\": %s: %s", spec_text(spec),
+		     nnhal_status_name((int)status), why.message);
+		diag_set(diag, "%s", why.message);
+		return status;
+	}
+	(*device)->log = log;
+	VLOG(&log, NNHAL_LOG_MANAGER, "open \"%.40s\": %s, %s", spec_text(spec), (*device)->name,
+	     (*device)->version);
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
+				    struct nnhal_diag *diag)
+{
+	return nnhal_device_open_with(spec, NULL, device, diag);
 }
 
 struct nnhal_device *nnhal_device_ref(struct nnhal_device *device)
@@ -454,5 +497,10 @@ enum nnhal_status device_status_from_error(struct nnhal_device *device, int erro
 	/* ENODEV can mean a lost device or a lost context. */
 	if (error == -ENODEV && device->transport->ops->health(device->transport) == -ESTALE)
 		error = -ESTALE;
+	if (error == -ENODEV || error == -ESTALE) {
+		TRACE_DEVICE_LOST(device, error);
+		VLOG(&device->log, NNHAL_LOG_DRIVER, "%s: %s", device->name,
+		     error == -ESTALE ? "the context was lost in a reset" : "the device is gone");
+	}
 	return status_from_errno(-error);
 }

@@ -10,6 +10,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/vlog.h"
 #include "device/async.h"
 #include "device/extensions.h"
 #include "device/tokens.h"
@@ -21,6 +22,7 @@
 struct nnhal_device {
 	atomic_uint refs;
 	struct transport *transport;
+	struct vlog log;
 	struct bind_table *table;
 	struct arena arena;
 	struct async *async;

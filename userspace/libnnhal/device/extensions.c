@@ -14,6 +14,7 @@
 #include <nnhal/nnhal.h>
 
 #include "base/base.h"
+#include "device/device_private.h"
 #include "device/extensions.h"
 
 /* A12: lower-case letters, digits, '_' and '.', at least one '.'. */
@@ -166,4 +167,53 @@ const char *operation_text(const struct nnhal_model *model, uint32_t type, char 
 		return nnhal_operation_type_name(type);
 	snprintf(text, size, "%.60s operation %u", name_of(model, type), type & 0xffff);
 	return text;
+}
+
+/* The device's extension of the prefix that @type has in @model, or NULL. */
+static const struct nnhal_extension *extension_of(const struct extensions *extensions,
+						  const struct nnhal_model *model, uint32_t type)
+{
+	const char *name = NULL;
+	uint32_t i;
+
+	for (i = 0; model && i < model->num_extensions; i++)
+		if (model->extensions[i].prefix == type >> 16)
+			name = model->extensions[i].name;
+	for (i = 0; name && i < extensions->count; i++)
+		if (!strcmp(extensions->list[i].name, name))
+			return &extensions->list[i];
+	return NULL;
+}
+
+enum nnhal_status nnhal_device_get_operand_type_info(struct nnhal_device *device,
+						     const struct nnhal_model *model,
+						     uint32_t type,
+						     struct nnhal_operand_type_info *info)
+{
+	struct nnhal_operand_type_info found = { .size = 0 };
+	const struct nnhal_extension *extension;
+	uint32_t i;
+
+	if (!device || !info ||
+	    !result_size_is_valid(info, SIZE_UP_TO(struct nnhal_operand_type_info, reserved)) ||
+	    !nnhal_validate_operand_type(type, NNHAL_HAL_LATEST))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (!nnhal_is_extension_operand_type(type)) {
+		found.element_size = nnhal_element_size(type);
+		found.is_tensor = nnhal_operand_type_is_tensor(type);
+		found.is_quantized = nnhal_operand_type_is_quantized(type);
+		result_give(info, info->size, &found, sizeof(found));
+		return NNHAL_STATUS_NONE;
+	}
+	extension = extension_of(&device->extensions, model, type);
+	for (i = 0; extension && i < extension->num_operand_types; i++) {
+		if (extension->operand_types[i].type != (type & NNHAL_BASE_TYPE_MAX))
+			continue;
+		found.is_extension = true;
+		found.is_tensor = extension->operand_types[i].is_tensor;
+		found.element_size = extension->operand_types[i].byte_size;
+		result_give(info, info->size, &found, sizeof(found));
+		return NNHAL_STATUS_NONE;
+	}
+	return NNHAL_STATUS_INVALID_ARGUMENT;
 }

@@ -322,6 +322,9 @@ enum nnhal_status nnhal_device_allocate(struct nnhal_device *device,
 			  num_output_roles, buffer);
 	free(a.roles);
 	free(a.dims);
+	/* Not the token: who reads the log need not be who may use it. */
+	VLOG(&device->log, NNHAL_LOG_MEMORY, "allocate: buffer for %llu roles: %s",
+	     (unsigned long long)num_roles, nnhal_status_name((int)status));
 	if (!status)
 		*token = (*buffer)->entry.token;
 	return status;

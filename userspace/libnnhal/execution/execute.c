@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "base/hal_version.h"
 #include "base/monotonic.h"
+#include "base/probes.h"
 #include "base/status.h"
 #include "device/async.h"
 #include "device/device_private.h"
@@ -59,6 +60,10 @@ static enum nnhal_status bind_pools(struct execution *e)
 			own = args_count_bindings(e->resolved, i, e->bindings);
 			return args_bind_status(device, pool, own, err, e->options.diag);
 		}
+		VLOG(&device->log, NNHAL_LOG_MEMORY, "pool %u: kind %u, %llu bytes, %s", pool,
+		     e->pools[pool].memory->kind,
+		     (unsigned long long)e->pools[pool].memory->size,
+		     e->bindings[pool] ? "in a slot" : "copied");
 	}
 	return NNHAL_STATUS_NONE;
 }
@@ -73,9 +78,12 @@ void execution_fail(struct execution *e)
 enum nnhal_status execution_fill(struct execution *e)
 {
 	const struct nnhal_prepared_model *model = e->model;
-	enum nnhal_status status = args_copy_inputs(&model->rules, e->resolved, e->pools,
-						    e->bindings, e->options.diag);
+	enum nnhal_status status;
 
+	TRACE_BEGIN(TRACE_COPY_INPUTS, model);
+	status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
+				  e->options.diag);
+	TRACE_END(TRACE_COPY_INPUTS, model, status);
 	if (!status)
 		args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
 	return status;
@@ -135,6 +143,9 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 		e->bindings[i] = NULL;
 	}
 	*result = e;
+	TRACE_BEGIN(TRACE_EXECUTE, model);
+	VLOG(&model->device->log, NNHAL_LOG_EXECUTION, "execute: program %u with %u pools",
+	     model->program, num_pools);
 	if (deadline_passed(read.has_deadline, read.deadline_ns)) {
 		diag_set(read.diag, "the deadline has passed");
 		e->preset = NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT;
@@ -143,8 +154,10 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	status = bind_pools(e);
 	if (!status && !fenced_rules)
 		status = execution_fill(e);
-	if (status)
+	if (status) {
+		TRACE_END(TRACE_EXECUTE, model, status);
 		execution_fail(e);
+	}
 	return status;
 }
 
@@ -316,8 +329,10 @@ struct outcome execution_end(struct execution *e, int error)
 		out.num_shapes = model->rules.num_outputs;
 	}
 	if (out.status == NNHAL_STATUS_NONE) {
+		TRACE_BEGIN(TRACE_COPY_OUTPUTS, model);
 		out.status = args_copy_outputs(&model->rules, e->resolved, e->pools, e->bindings,
 					       e->shapes, e->options.diag);
+		TRACE_END(TRACE_COPY_OUTPUTS, model, out.status);
 		if (out.status) {
 			out.num_shapes = 0;
 			goto out;
@@ -336,6 +351,10 @@ out:
 	else
 		buffers_settle(&model->rules, e->resolved, e->pools, e->shapes, out.status);
 	outcome_for_version(&out, e->hal_version);
+	TRACE_END(TRACE_EXECUTE, model, out.status);
+	VLOG(&model->device->log, NNHAL_LOG_EXECUTION, "execute: program %u: %s%s%s", model->program,
+	     nnhal_status_name((int)out.status), out.status && e->options.diag ? ": " : "",
+	     out.status && e->options.diag ? e->options.diag->message : "");
 	return out;
 }
 

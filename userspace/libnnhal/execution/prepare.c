@@ -18,12 +18,14 @@
 #include "base/diag.h"
 #include "base/hal_version.h"
 #include "base/monotonic.h"
+#include "base/probes.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
 #include "device/workers.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 #include "model/explain.h"
+#include "model/graph_dump.h"
 #include "model/lower.h"
 #include "model/model_copy.h"
 #include "model/model_image.h"
@@ -241,8 +243,8 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 	return NNHAL_STATUS_NONE;
 }
 
-/* The part that waits for the device. */
-static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_model **result)
+static enum nnhal_status prepare_on_device(struct preparation *p,
+					   struct nnhal_prepared_model **result)
 {
 	struct transport_load loaded;
 	enum nnhal_status status;
@@ -263,6 +265,34 @@ static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_mo
 		diag_set(p->options.diag, "no memory for a prepared model");
 		t->ops->program_unload(t, loaded.program);
 	}
+	return status;
+}
+
+static void log_prepared(const struct preparation *p, enum nnhal_status status,
+			 const struct nnhal_prepared_model *model)
+{
+	const struct vlog *log = &p->device->log;
+
+	VLOG(log, NNHAL_LOG_COMPILATION, "prepareModel: %u operations, preference %d, priority %d: %s%s%s",
+	     p->copy.model.main.num_operations, p->options.preference, p->options.priority,
+	     nnhal_status_name((int)status), status && p->options.diag ? ": " : "",
+	     status && p->options.diag ? p->options.diag->message : "");
+	if (model)
+		VLOG(log, NNHAL_LOG_DRIVER, "program %u: %u commands, image of %u bytes, %llu bytes of device memory",
+		     model->program, model->num_commands, (unsigned int)model->image_size,
+		     (unsigned long long)model->device_memory);
+	graph_log(log, "prepareModel", &p->copy.model);
+}
+
+/* The part that waits for the device. */
+static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_model **result)
+{
+	enum nnhal_status status;
+
+	TRACE_BEGIN(TRACE_PREPARE, p->device);
+	status = prepare_on_device(p, result);
+	TRACE_END(TRACE_PREPARE, p->device, status);
+	log_prepared(p, status, status ? NULL : *result);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "base/diag.h"
+#include "base/probes.h"
 #include "base/status.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
@@ -275,9 +276,14 @@ enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *dev
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
 	support->size = sizeof(*support);
+	TRACE_BEGIN(TRACE_SUPPORT, device);
 	status = nnhal_ext_get_operation_support(device, model, support, num_supported, diag);
 	for (i = 0; i < num_supported; i++)
 		supported[i] = support[i].supported;
+	TRACE_END(TRACE_SUPPORT, device, status);
+	if (device)
+		VLOG(&device->log, NNHAL_LOG_COMPILATION, "getSupportedOperations: %u operations: %s",
+		     num_supported, nnhal_status_name((int)status));
 	free(support);
 	return status;
 }

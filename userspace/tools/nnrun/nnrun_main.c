@@ -15,7 +15,6 @@
 
 #include "../common/file.h"
 #include "../common/stop.h"
-#include "dot.h"
 #include "inferences.h"
 #include "input.h"
 #include "nnrun_options.h"
@@ -98,6 +97,12 @@ static int load_model(struct app *app, struct error *err)
 	return 0;
 }
 
+static void write_text(void *context, const char *text, size_t length)
+{
+	/* fclose() tells if it failed. */
+	(void)fwrite(text, 1, length, context);
+}
+
 static int dump_graph(struct app *app, struct error *err)
 {
 	struct out_file out;
@@ -109,7 +114,7 @@ static int dump_graph(struct app *app, struct error *err)
 	stream = open_memstream(&text, &size);
 	if (!stream)
 		return fail_errno(err, errno, "graph");
-	dot_write(stream, app->options.model, &app->model.builder.model);
+	nnhal_graph_dump(app->options.model, &app->model.builder.model, write_text, stream);
 	if (fclose(stream) != 0) {
 		free(text);
 		return fail_errno(err, errno, "graph");

@@ -14,11 +14,12 @@
  * release its reference: other calls with it can wait for ever.
  *
  * All functions may be called from any thread. The library has no global state,
- * prints nothing, installs no signal handler and never ends the process.
+ * prints nothing unless it is asked to (nnhal/debug.h), installs no signal handler and never ends the process.
  */
 #ifndef NNHAL_DEVICE_H
 #define NNHAL_DEVICE_H
 
+#include <nnhal/debug.h>
 #include <nnhal/types.h>
 
 #ifdef __cplusplus
@@ -91,6 +92,39 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
  */
 enum nnhal_status nnhal_device_open(const char *spec, struct nnhal_device **device,
 				    struct nnhal_diag *diag);
+
+/**
+ * struct nnhal_open_options - how to open a device
+ * @size: sizeof(struct nnhal_open_options)
+ * @log: gets the lines of the log; NULL: the environment variable NNHAL_DEBUG decides, see
+ *	nnhal/debug.h
+ * @log_context: passed to @log
+ * @log_tags: NNHAL_LOG_*; not used unless @log is set
+ * @reserved: zero
+ */
+struct nnhal_open_options {
+	size_t size;
+	nnhal_log_callback log;
+	void *log_context;
+	uint32_t log_tags;
+	uint32_t reserved;
+};
+
+/* The meaning of a NULL options pointer. */
+#define NNHAL_OPEN_OPTIONS_INIT	{ sizeof(struct nnhal_open_options), NULL, NULL, 0, 0 }
+
+/**
+ * nnhal_device_open_with() - open a device with options
+ * @spec: as for nnhal_device_open()
+ * @options: parameters, or NULL for NNHAL_OPEN_OPTIONS_INIT, as nnhal_device_open() has
+ * @device: out: the device with one reference, NULL after an error
+ * @diag: filled in after an error; may be NULL
+ *
+ * Return: as nnhal_device_open(); INVALID_ARGUMENT (unknown tags or fields).
+ */
+enum nnhal_status nnhal_device_open_with(const char *spec,
+					 const struct nnhal_open_options *options,
+					 struct nnhal_device **device, struct nnhal_diag *diag);
 
 /** nnhal_device_ref() - take a reference; returns @device */
 struct nnhal_device *nnhal_device_ref(struct nnhal_device *device);

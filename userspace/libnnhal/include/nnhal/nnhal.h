@@ -9,6 +9,7 @@
 #include <nnhal/burst.h>
 #include <nnhal/burst_fmq.h>
 #include <nnhal/convert.h>
+#include <nnhal/debug.h>
 #include <nnhal/device.h>
 #include <nnhal/ext.h>
 #include <nnhal/fence.h>

@@ -28,6 +28,55 @@ bool nnhal_is_extension_operation_type(uint32_t type);
  */
 bool nnhal_operand_type_is_scalar(uint32_t type);
 
+/** nnhal_operand_type_is_tensor() - a TENSOR_ type of the HAL; false for types of extensions */
+bool nnhal_operand_type_is_tensor(uint32_t type);
+
+/**
+ * nnhal_operand_type_is_quantized() - a type with a scale
+ * @type: operand type
+ *
+ * Return: true for all TENSOR_QUANT types. TENSOR_INT32, which may have a scale, is not one of them.
+ */
+bool nnhal_operand_type_is_quantized(uint32_t type);
+
+/**
+ * struct nnhal_operand_type_info - properties of an operand type
+ * @size: in: sizeof(struct nnhal_operand_type_info)
+ * @element_size: bytes of the scalar or of one element; 0 for SUBGRAPH and OEM
+ * @is_tensor: it has dimensions
+ * @is_quantized: as nnhal_operand_type_is_quantized(); false for types of extensions
+ * @is_extension: it belongs to an extension
+ * @reserved: zero
+ */
+struct nnhal_operand_type_info {
+	size_t size;
+	uint32_t element_size;
+	bool is_tensor;
+	bool is_quantized;
+	bool is_extension;
+	bool reserved;
+};
+
+#define NNHAL_OPERAND_TYPE_INFO_INIT \
+	{ sizeof(struct nnhal_operand_type_info), 0, false, false, false, false }
+
+struct nnhal_device;
+
+/**
+ * nnhal_device_get_operand_type_info() - properties of an operand type, extensions included
+ * @device: device, which knows its extensions
+ * @model: names the extension of a prefix; NULL if @type belongs to no extension
+ * @type: operand type
+ * @info: in: size; out: everything else; untouched after an error
+ *
+ * Return: NONE; INVALID_ARGUMENT: a NULL pointer, a wrong size, no such type, a prefix that the model
+ * does not name, or an extension or type that the device does not have.
+ */
+enum nnhal_status nnhal_device_get_operand_type_info(struct nnhal_device *device,
+						     const struct nnhal_model *model,
+						     uint32_t type,
+						     struct nnhal_operand_type_info *info);
+
 /**
  * nnhal_element_size() - bytes of a scalar or of one element of a tensor
  * @type: type

@@ -4,9 +4,37 @@
  * in boxes; those of referenced subgraph k have the prefix s<k>_.
  */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "dot.h"
+#include <nnhal/nnhal.h>
+
+#include "base/base.h"
+#include "base/diag.h"
+#include "base/hal_version.h"
+#include "model/graph_dump.h"
+
+struct stream {
+	nnhal_text_callback write;
+	void *context;
+};
+
+/* At most 255 bytes at once: all texts here are shorter. */
+__attribute__((format(printf, 2, 3)))
+static void put(const struct stream *stream, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+	int length;
+
+	va_start(ap, fmt);
+	length = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (length > 0)
+		stream->write(stream->context, text,
+			      (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1);
+}
 
 static const char *type_text(uint32_t type)
 {
@@ -59,7 +87,7 @@ static int64_t position(const uint32_t *list, uint32_t count, uint32_t operand)
 	return -1;
 }
 
-static void write_value(FILE *stream, const struct nnhal_model *model,
+static void write_value(const struct stream *stream, const struct nnhal_model *model,
 			const struct nnhal_operand *operand)
 {
 	const uint8_t *values = model->operand_values;
@@ -79,23 +107,23 @@ static void write_value(FILE *stream, const struct nnhal_model *model,
 	switch (operand->type) {
 	case NNHAL_OPERAND_FLOAT32:
 		memcpy(&real, &bits, 4);
-		fprintf(stream, " = %g", (double)real);
+		put(stream, " = %g", (double)real);
 		break;
 	case NNHAL_OPERAND_INT32:
-		fprintf(stream, " = %" PRId32, (int32_t)bits);
+		put(stream, " = %" PRId32, (int32_t)bits);
 		break;
 	case NNHAL_OPERAND_UINT32:
-		fprintf(stream, " = %" PRIu32, bits);
+		put(stream, " = %" PRIu32, bits);
 		break;
 	case NNHAL_OPERAND_BOOL:
-		fprintf(stream, " = %s", bits ? "true" : "false");
+		put(stream, " = %s", bits ? "true" : "false");
 		break;
 	default:
 		break;
 	}
 }
 
-static void write_operand(FILE *stream, const struct nnhal_model *model,
+static void write_operand(const struct stream *stream, const struct nnhal_model *model,
 			  const struct nnhal_subgraph *sg, const char *prefix, uint32_t index)
 {
 	const struct nnhal_operand *operand = &sg->operands[index];
@@ -104,43 +132,43 @@ static void write_operand(FILE *stream, const struct nnhal_model *model,
 	const char *lifetime = lifetime_text(operand->lifetime);
 	uint32_t i;
 
-	fprintf(stream, "    %sd%" PRIu32 " [", prefix, index);
+	put(stream, "    %sd%" PRIu32 " [", prefix, index);
 	if (input >= 0 || output >= 0)
-		fprintf(stream, "style=filled fillcolor=black fontcolor=white ");
-	fprintf(stream, "label=\"%" PRIu32, index);
+		put(stream, "style=filled fillcolor=black fontcolor=white ");
+	put(stream, "label=\"%" PRIu32, index);
 	if (input >= 0)
-		fprintf(stream, " = input[%" PRId64 "]", input);
+		put(stream, " = input[%" PRId64 "]", input);
 	if (output >= 0)
-		fprintf(stream, " = output[%" PRId64 "]", output);
+		put(stream, " = output[%" PRId64 "]", output);
 	if (lifetime)
-		fprintf(stream, ": %s", lifetime);
-	fprintf(stream, "\\n%s", type_text(operand->type));
+		put(stream, ": %s", lifetime);
+	put(stream, "\\n%s", type_text(operand->type));
 	write_value(stream, model, operand);
 	for (i = 0; operand->dimensions && i < operand->num_dimensions; i++)
-		fprintf(stream, "%s%" PRIu32, i ? "x" : " ", operand->dimensions[i]);
-	fprintf(stream, "\"]\n");
+		put(stream, "%s%" PRIu32, i ? "x" : " ", operand->dimensions[i]);
+	put(stream, "\"]\n");
 }
 
 /* Edges of one operation; they carry their position if there is more than one. */
-static void write_edges(FILE *stream, const char *prefix, uint32_t index,
+static void write_edges(const struct stream *stream, const char *prefix, uint32_t index,
 			const uint32_t *operands, uint32_t count, bool inputs)
 {
 	uint32_t i;
 
 	for (i = 0; operands && i < count; i++) {
 		if (inputs)
-			fprintf(stream, "    %sd%" PRIu32 " -> %sn%" PRIu32, prefix, operands[i],
+			put(stream, "    %sd%" PRIu32 " -> %sn%" PRIu32, prefix, operands[i],
 				prefix, index);
 		else
-			fprintf(stream, "    %sn%" PRIu32 " -> %sd%" PRIu32, prefix, index, prefix,
+			put(stream, "    %sn%" PRIu32 " -> %sd%" PRIu32, prefix, index, prefix,
 				operands[i]);
 		if (count > 1)
-			fprintf(stream, " [label=%" PRIu32 "]", i);
-		fprintf(stream, "\n");
+			put(stream, " [label=%" PRIu32 "]", i);
+		put(stream, "\n");
 	}
 }
 
-static void write_subgraph(FILE *stream, const struct nnhal_model *model,
+static void write_subgraph(const struct stream *stream, const struct nnhal_model *model,
 			   const struct nnhal_subgraph *sg, const char *prefix)
 {
 	uint32_t i;
@@ -150,30 +178,66 @@ static void write_subgraph(FILE *stream, const struct nnhal_model *model,
 	for (i = 0; sg->operations && i < sg->num_operations; i++) {
 		const struct nnhal_operation *op = &sg->operations[i];
 
-		fprintf(stream, "    %sn%" PRIu32 " [shape=box label=\"%" PRIu32 ": %s\"]\n",
+		put(stream, "    %sn%" PRIu32 " [shape=box label=\"%" PRIu32 ": %s\"]\n",
 			prefix, i, i, nnhal_operation_type_name(op->type));
 		write_edges(stream, prefix, i, op->inputs, op->num_inputs, true);
 		write_edges(stream, prefix, i, op->outputs, op->num_outputs, false);
 	}
 }
 
-void dot_write(FILE *stream, const char *name, const struct nnhal_model *model)
+enum nnhal_status nnhal_graph_dump(const char *name, const struct nnhal_model *model,
+				   nnhal_text_callback write, void *context)
 {
+	const struct stream stream = { write, context };
 	uint32_t k;
 
-	fprintf(stream, "// ");
-	for (; *name; name++)
-		fputc((unsigned char)*name < 0x20 ? '?' : *name, stream);
-	fprintf(stream, "\ndigraph {\n");
-	write_subgraph(stream, model, &model->main, "");
+	if (!model || !write || !layout_is_known(model->hal_version, "model", NULL))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	put(&stream, "// ");
+	for (; name && *name; name++)
+		put(&stream, "%c", (unsigned char)*name < 0x20 ? '?' : *name);
+	put(&stream, "\ndigraph {\n");
+	write_subgraph(&stream, model, &model->main, "");
 	for (k = 0; model->referenced && k < model->num_referenced; k++) {
 		char prefix[32];
 
 		snprintf(prefix, sizeof(prefix), "s%" PRIu32 "_", k);
-		fprintf(stream, "    subgraph cluster_%" PRIu32 " {\n    label=\"subgraph %" PRIu32
-			"\"\n", k, k);
-		write_subgraph(stream, model, &model->referenced[k], prefix);
-		fprintf(stream, "    }\n");
+		put(&stream, "    subgraph cluster_%" PRIu32 " {\n    label=\"subgraph %" PRIu32
+		    "\"\n", k, k);
+		write_subgraph(&stream, model, &model->referenced[k], prefix);
+		put(&stream, "    }\n");
 	}
-	fprintf(stream, "}\n");
+	put(&stream, "}\n");
+	return NNHAL_STATUS_NONE;
+}
+
+/* Lines of the log that a text becomes. */
+struct lines {
+	const struct vlog *log;
+	size_t length;
+	char line[400];
+};
+
+static void add_to_line(void *context, const char *text, size_t length)
+{
+	struct lines *lines = context;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		if (text[i] == '\n') {
+			lines->line[lines->length] = '\0';
+			vlog_write(lines->log, NNHAL_LOG_MODEL, "%s", lines->line);
+			lines->length = 0;
+		} else if (lines->length < sizeof(lines->line) - 1) {
+			lines->line[lines->length++] = text[i];
+		}
+	}
+}
+
+void graph_log(const struct vlog *log, const char *name, const struct nnhal_model *model)
+{
+	struct lines lines = { .log = log };
+
+	if (VLOG_IS_ON(log, NNHAL_LOG_MODEL))
+		nnhal_graph_dump(name, model, add_to_line, &lines);
 }
