@@ -73,7 +73,7 @@ static uint32_t constant(struct image *im, unsigned int type, float scale, int z
 }
 
 #define QUANT8	NNPU_TYPE_TENSOR_QUANT8_ASYMM
-#define DIMS(...)	(const uint32_t[5]){ __VA_ARGS__ }
+#define DIMS(...)	(const uint32_t[5]) { __VA_ARGS__ }
 
 /*
  * A convolution, a depthwise one and a matrix product, quantized: weights that are packed in

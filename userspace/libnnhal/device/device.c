@@ -200,6 +200,7 @@ static void device_destroy(struct nnhal_device *device)
 	device->transport->ops->close(device->transport);
 	nnhal_device_unref(device->root);
 	pthread_mutex_destroy(&device->sibling_lock);
+	crypto_close(&device->crypto);
 	token_table_fini(&device->tokens);
 	TRACE_END(TRACE_CLOSE, device, 0);
 	free(device);
@@ -463,15 +464,31 @@ nnhal_device_get_supported_extensions(struct nnhal_device *device,
 	return NNHAL_STATUS_NONE;
 }
 
+const struct crypto *device_crypto(struct nnhal_device *device)
+{
+	struct nnhal_device *root = device_root(device);
+	bool loaded;
+
+	if (!root->transport->limits.can_save)
+		return NULL;
+	pthread_mutex_lock(&root->sibling_lock);
+	loaded = root->crypto.library || crypto_open(&root->crypto);
+	pthread_mutex_unlock(&root->sibling_lock);
+	return loaded ? &root->crypto : NULL;
+}
+
 enum nnhal_status
 nnhal_device_get_number_of_cache_files_needed(struct nnhal_device *device,
 					      uint32_t *num_model_cache,
 					      uint32_t *num_data_cache)
 {
+	bool supported;
+
 	if (!device || !num_model_cache || !num_data_cache)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	*num_model_cache = 0;
-	*num_data_cache = 0;
+	supported = device_is_own(device) && device_crypto(device);
+	*num_model_cache = supported ? 1 : 0;
+	*num_data_cache = supported ? 1 : 0;
 	return NNHAL_STATUS_NONE;
 }
 

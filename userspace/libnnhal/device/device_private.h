@@ -10,6 +10,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/crypto.h"
 #include "base/vlog.h"
 #include "device/async.h"
 #include "device/extensions.h"
@@ -41,6 +42,8 @@ struct nnhal_device {
 	enum nnhal_device_type type;
 	struct nnhal_capabilities capabilities;
 	struct extensions extensions;
+	/* Of the root; loaded with the first cache. Under sibling_lock. */
+	struct crypto crypto;
 	/* Of the root: buffers, and how many models were prepared, which numbers them. */
 	struct token_table tokens;
 	atomic_uint_least64_t num_models;
@@ -64,6 +67,8 @@ static inline bool device_is_own(const struct nnhal_device *device)
 	return bind_table_is_own(device->table);
 }
 
+/* Hashes for caches. NULL: the device saves no programs, or there is no library for them. */
+const struct crypto *device_crypto(struct nnhal_device *device);
 /* As above, with a message. */
 bool device_is_usable(const struct nnhal_device *device, struct nnhal_diag *diag);
 /* Status of a failed transport call: status_from_errno(), or DEAD_OBJECT for a lost context. */

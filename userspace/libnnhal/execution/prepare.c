@@ -19,9 +19,12 @@
 #include "base/hal_version.h"
 #include "base/monotonic.h"
 #include "base/probes.h"
+#include "cache/saved_image.h"
 #include "device/device_private.h"
 #include "device/extensions.h"
 #include "device/workers.h"
+#include "execution/cached_rules.h"
+#include "execution/preparation.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 #include "model/explain.h"
@@ -34,26 +37,13 @@
 #include "model/validate.h"
 #include "transport/transport.h"
 
-/* One preparation under way. */
-struct preparation {
-	struct work work;
-	struct nnhal_device *device;
-	struct model_copy copy;
-	struct image image;
-	/* INVALID_ARGUMENT: the model is valid but cannot be lowered: no image. */
-	enum nnhal_status unsupported;
-	struct nnhal_prepare_options options;
-	nnhal_prepared_model_callback callback;
-	void *context;
-};
-
 static enum nnhal_status read_options(struct nnhal_prepare_options *to,
 				      const struct nnhal_prepare_options *from)
 {
 	static const struct nnhal_prepare_options defaults = NNHAL_PREPARE_OPTIONS_INIT;
 
 	if (!options_read(to, from, &defaults, sizeof(*to),
-			  SIZE_UP_TO(struct nnhal_prepare_options, diag)))
+			  SIZE_UP_TO(struct nnhal_prepare_options, cache)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(to->diag);
 	return NNHAL_STATUS_NONE;
@@ -72,10 +62,30 @@ static enum nnhal_status check_options(const struct nnhal_prepare_options *optio
 	return NNHAL_STATUS_NONE;
 }
 
-static void preparation_free(struct preparation *p)
+enum nnhal_status preparation_options(struct nnhal_prepare_options *to,
+				      const struct nnhal_prepare_options *from)
+{
+	enum nnhal_status status = read_options(to, from);
+
+	return status ? status : check_options(to);
+}
+
+/* A prepared model that has no program yet. */
+static void unfinished_free(struct nnhal_prepared_model *m)
+{
+	if (!m)
+		return;
+	free(m->command_origins);
+	free(m->block);
+	free(m);
+}
+
+void preparation_free(struct preparation *p)
 {
 	if (!p)
 		return;
+	cache_files_close(&p->cache);
+	unfinished_free(p->restored);
 	image_fini(&p->image);
 	model_copy_fini(&p->copy);
 	nnhal_device_unref(p->device);
@@ -132,9 +142,8 @@ static enum nnhal_status preparation_create(struct nnhal_device *device,
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	status = read_options(&p->options, options);
-	if (!status)
-		status = check_options(&p->options);
+	p->cache = (struct cache_files)CACHE_FILES_NONE;
+	status = preparation_options(&p->options, options);
 	if (status) {
 		free(p);
 		return status;
@@ -157,6 +166,10 @@ static enum nnhal_status preparation_create(struct nnhal_device *device,
 		preparation_free(p);
 		return status;
 	}
+	p->hal_version = p->copy.model.hal_version;
+	/* A cache that cannot be used is none. */
+	if (cache_is_given(p->options.cache))
+		cache_files_open(&p->cache, device, p->options.cache, NULL);
 	*result = p;
 	return NNHAL_STATUS_NONE;
 }
@@ -202,15 +215,15 @@ static enum nnhal_status load(struct preparation *p, struct transport_load *resu
 
 	if (!err)
 		return NNHAL_STATUS_NONE;
-	if (result->status)
+	if (result->status && !p->from_cache)
 		image_explain(&p->copy.model, &p->image, result, p->options.diag);
 	else
 		diag_set(p->options.diag, "%s", detail.message);
 	return load_status(p->device, err, result);
 }
 
-static enum nnhal_status wrap(struct preparation *p, const struct transport_load *loaded,
-			      struct nnhal_prepared_model **result)
+/* What the library knows of the model. */
+static enum nnhal_status describe(struct preparation *p, struct nnhal_prepared_model **result)
 {
 	struct nnhal_prepared_model *m = calloc(1, sizeof(*m));
 	enum nnhal_status status;
@@ -223,6 +236,24 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 		free(m);
 		return status;
 	}
+	m->num_operations = p->copy.model.main.num_operations;
+	m->num_commands = p->image.num_commands;
+	m->command_origins = p->image.command_origins;
+	p->image.command_origins = NULL;
+	m->has_loops = p->image.has_loops;
+	*result = m;
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status wrap(struct preparation *p, const struct transport_load *loaded,
+			      struct nnhal_prepared_model **result)
+{
+	struct nnhal_prepared_model *m = p->restored;
+	enum nnhal_status status = m ? NNHAL_STATUS_NONE : describe(p, &m);
+
+	if (status)
+		return status;
+	p->restored = NULL;
 	atomic_init(&m->refs, 1);
 	pthread_mutex_init(&m->lock, NULL);
 	m->device = nnhal_device_ref(p->device);
@@ -232,17 +263,30 @@ static enum nnhal_status wrap(struct preparation *p, const struct transport_load
 	m->program = loaded->program;
 	m->priority = p->options.priority;
 	m->preference = p->options.preference;
-	m->num_operations = p->copy.model.main.num_operations;
-	m->num_commands = p->image.num_commands;
-	m->command_origins = p->image.command_origins;
-	p->image.command_origins = NULL;
-	m->has_loops = p->image.has_loops;
 	m->device_memory = loaded->memory;
 	m->image_size = p->image.size;
 	*result = m;
 	return NNHAL_STATUS_NONE;
 }
 
+/* Save the model to the cache, if there is one. Whether that works is nobody's problem. */
+static void save(struct preparation *p, const struct nnhal_prepared_model *model)
+{
+	struct cache_content content = { 0 };
+	uint8_t *rules;
+
+	if (p->cache.model < 0)
+		return;
+	rules = cached_rules_pack(model, &content.rules_size);
+	content.rules = rules;
+	if (rules && !saved_image_take(model->device->transport, model->program, &content))
+		cache_files_write(&p->cache, &content);
+	/* The data is in the block, too. */
+	free(content.block);
+	free(rules);
+}
+
+/* The part that waits for the device. */
 static enum nnhal_status prepare_on_device(struct preparation *p,
 					   struct nnhal_prepared_model **result)
 {
@@ -264,8 +308,10 @@ static enum nnhal_status prepare_on_device(struct preparation *p,
 		t = p->device->transport;
 		diag_set(p->options.diag, "no memory for a prepared model");
 		t->ops->program_unload(t, loaded.program);
+		return status;
 	}
-	return status;
+	save(p, *result);
+	return NNHAL_STATUS_NONE;
 }
 
 static void log_prepared(const struct preparation *p, enum nnhal_status status,
@@ -273,19 +319,21 @@ static void log_prepared(const struct preparation *p, enum nnhal_status status,
 {
 	const struct vlog *log = &p->device->log;
 
-	VLOG(log, NNHAL_LOG_COMPILATION, "prepareModel: %u operations, preference %d, priority %d: %s%s%s",
-	     p->copy.model.main.num_operations, p->options.preference, p->options.priority,
+	VLOG(log, NNHAL_LOG_COMPILATION, "prepareModel%s: %u operations, preference %d, priority %d: %s%s%s",
+	     p->from_cache ? "FromCache" : "",
+	     p->from_cache ? model ? model->num_operations : 0 :
+			     p->copy.model.main.num_operations, p->options.preference, p->options.priority,
 	     nnhal_status_name((int)status), status && p->options.diag ? ": " : "",
 	     status && p->options.diag ? p->options.diag->message : "");
 	if (model)
 		VLOG(log, NNHAL_LOG_DRIVER, "program %u: %u commands, image of %u bytes, %llu bytes of device memory",
 		     model->program, model->num_commands, (unsigned int)model->image_size,
 		     (unsigned long long)model->device_memory);
-	graph_log(log, "prepareModel", &p->copy.model);
+	if (!p->from_cache)
+		graph_log(log, "prepareModel", &p->copy.model);
 }
 
-/* The part that waits for the device. */
-static enum nnhal_status prepare(struct preparation *p, struct nnhal_prepared_model **result)
+enum nnhal_status preparation_finish(struct preparation *p, struct nnhal_prepared_model **result)
 {
 	enum nnhal_status status;
 
@@ -301,10 +349,10 @@ static void prepare_and_notify(struct work *work)
 {
 	struct preparation *p = (struct preparation *)work;
 	struct nnhal_prepared_model *model = NULL;
-	enum nnhal_status status = prepare(p, &model);
+	enum nnhal_status status = preparation_finish(p, &model);
 	struct nnhal_device *device = p->device;
 
-	status = nnhal_status_for_version(status, p->copy.model.hal_version);
+	status = nnhal_status_for_version(status, p->hal_version);
 	/*
 	 * Before the callback: who was told of the end may close the device, and closing waits
 	 * for this thread.
@@ -313,6 +361,18 @@ static void prepare_and_notify(struct work *work)
 	nnhal_device_unref(device);
 	p->callback(p->context, status, model);
 	preparation_free(p);
+}
+
+enum nnhal_status preparation_start(struct preparation *p, nnhal_prepared_model_callback callback,
+				    void *context)
+{
+	p->callback = callback;
+	p->context = context;
+	p->work.run = prepare_and_notify;
+	if (!workers_add(p->device->workers, &p->work))
+		return NNHAL_STATUS_NONE;
+	diag_set(p->options.diag, "cannot start a thread");
+	return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
 enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
@@ -328,13 +388,9 @@ enum nnhal_status nnhal_device_prepare_model(struct nnhal_device *device,
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	status = preparation_create(device, model, options, true, &p);
 	if (!status) {
-		p->callback = callback;
-		p->context = context;
-		p->work.run = prepare_and_notify;
-		if (!workers_add(device->workers, &p->work))
+		status = preparation_start(p, callback, context);
+		if (!status)
 			return NNHAL_STATUS_NONE;
-		diag_set(p->options.diag, "cannot start a thread");
-		status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		preparation_free(p);
 	}
 	status = status_for_model(status, model);
@@ -356,7 +412,7 @@ enum nnhal_status nnhal_device_prepare_model_sync(struct nnhal_device *device,
 	status = preparation_create(device, model, options, false, &p);
 	if (status)
 		return status_for_model(status, model);
-	status = nnhal_status_for_version(prepare(p, prepared), p->copy.model.hal_version);
+	status = nnhal_status_for_version(preparation_finish(p, prepared), p->hal_version);
 	preparation_free(p);
 	return status;
 }

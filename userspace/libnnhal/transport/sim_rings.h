@@ -102,6 +102,7 @@ struct sim_rings {
 struct sim_options {
 	bool null_mode;			/* complete jobs without computing */
 	bool no_queues;			/* no user-mode submission */
+	bool no_cache;			/* the device saves no programs */
 	bool faults;			/* fault injection */
 	bool examples;			/* the example extension */
 };

@@ -113,6 +113,7 @@ struct transport_limits {
 	bool can_profile;
 	bool can_copy;
 	bool has_control_flow;
+	bool can_save;
 	bool has_deadlines;
 	unsigned int fence_kinds;	/* FENCE_* that in_fences may be */
 	uint32_t max_in_fences;
@@ -165,6 +166,11 @@ struct transport_ops {
 			    struct nnpu_command_report *reports, uint32_t num_reports,
 			    struct transport_load *result);
 	void (*program_unload)(struct transport *t, uint32_t program);
+	/*
+	 * Write a loaded program as an image to *@size bytes of room; *@size becomes the bytes of
+	 * the image. With too little room, or @image NULL, only that. After an error it is as it was.
+	 */
+	int (*program_save)(struct transport *t, uint32_t program, void *image, uint64_t *size);
 	int (*fence_create)(struct transport *t, struct transport_fence **fence);
 	void (*fence_destroy)(struct transport *t, struct transport_fence *fence);
 	/* A copy without NNPU_FEATURE_COPY, a deadline without NNPU_FEATURE_DEADLINE: -EOPNOTSUPP. */
@@ -220,6 +226,7 @@ struct transport {
 	struct nnpu_identify identify;
 	char name[64];			/* "nnpu-drm0" */
 	char driver[64];		/* version of driver or device model */
+	uint8_t build_id[64];		/* of the driver's binary; zero: not known */
 };
 
 /* Does the device take programs of the version that the library writes? */

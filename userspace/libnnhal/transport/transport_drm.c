@@ -24,6 +24,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/build_id.h"
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "base/status.h"
@@ -133,6 +134,18 @@ static void drm_program_unload(struct transport *t, uint32_t program)
 	struct drm_nnpu_program_unload arg = { .program = program };
 
 	drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_PROGRAM_UNLOAD, &arg);
+}
+
+static int drm_program_save(struct transport *t, uint32_t program, void *image, uint64_t *size)
+{
+	struct drm_nnpu_program_save arg = {
+		.program = program, .image = (uintptr_t)image, .size = image ? *size : 0,
+	};
+	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &arg);
+
+	if (!err)
+		*size = arg.size;
+	return err;
 }
 
 /* ---- fences and jobs ---- */
@@ -393,6 +406,8 @@ static enum nnhal_status read_version(struct drm_transport *d, struct nnhal_diag
 	snprintf(d->base.driver, sizeof(d->base.driver), "driver " NNPU_DRIVER_NAME " %d.%d.%d%s%s",
 		 version.version_major, version.version_minor, version.version_patchlevel,
 		 date[0] ? " " : "", date);
+	build_id_read("/sys/module/" NNPU_DRIVER_NAME "/notes/.note.gnu.build-id",
+		      d->base.build_id);
 	return NNHAL_STATUS_NONE;
 }
 
@@ -412,6 +427,7 @@ static enum nnhal_status read_device(struct drm_transport *d, struct nnhal_diag 
 	d->base.limits.max_program_size = info->max_program_size;
 	d->base.limits.can_profile = info->features & NNPU_FEATURE_PROFILE;
 	d->base.limits.can_copy = info->features & NNPU_FEATURE_COPY;
+	d->base.limits.can_save = info->features & NNPU_FEATURE_SAVE;
 	d->base.limits.has_control_flow = info->features & NNPU_FEATURE_CONTROL_FLOW;
 	d->base.limits.has_deadlines = info->features & NNPU_FEATURE_DEADLINE;
 	d->base.limits.fence_kinds = FENCE_SYNC_FILE;
@@ -486,6 +502,7 @@ static const struct transport_ops drm_ops = {
 	.storage_create = drm_storage_create,
 	.program_load = drm_program_load,
 	.program_unload = drm_program_unload,
+	.program_save = drm_program_save,
 	.fence_create = drm_fence_create,
 	.fence_destroy = drm_fence_destroy,
 	.submit = drm_submit,

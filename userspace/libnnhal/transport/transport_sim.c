@@ -148,6 +148,36 @@ static int run_load(struct sim_transport *s, uint32_t number, const void *image,
 	return err;
 }
 
+static int sim_program_save(struct transport *t, uint32_t program, void *image, uint64_t *size)
+{
+	struct sim_transport *s = to_sim(t);
+	struct sim_memory memory = { 0 };
+	struct nnpu_sqe_save_program sqe = {
+		.opcode = NNPU_ADMIN_SAVE_PROGRAM, .ctx = htole32(SIM_CTX),
+		.program = htole32(program),
+	};
+	struct nnpu_cqe cqe;
+	int err;
+
+	if (image) {
+		err = sim_memory_init(&s->rings, &memory, *size);
+		if (err)
+			return err;
+		sqe.image.addr = htole64((uintptr_t)memory.map);
+		sqe.image.size = htole64(*size);
+	}
+	err = sim_admin(&s->rings, &sqe, &cqe);
+	if (!err)
+		err = admin_error(sim_cqe_status(&cqe));
+	if (!err && image && cqe.result <= *size)
+		memcpy(image, memory.map, cqe.result);
+	if (!err)
+		*size = cqe.result;
+	if (image)
+		sim_memory_fini(&s->rings, &memory);
+	return err;
+}
+
 static int sim_program_load(struct transport *t, const void *image, uint32_t size,
 			    struct nnpu_command_report *reports, uint32_t num_reports,
 			    struct transport_load *result)
@@ -360,6 +390,7 @@ static const struct transport_ops sim_ops = {
 	.storage_create = sim_storage_create,
 	.program_load = sim_program_load,
 	.program_unload = sim_program_unload,
+	.program_save = sim_program_save,
 	.fence_create = sim_fence_create,
 	.fence_destroy = sim_fence_destroy,
 	.submit = sim_submit_job,
@@ -434,6 +465,8 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 		t->limits.max_program_size = (uint32_t)le64toh(t->identify.max_program_size);
 	t->limits.can_profile = le64toh(t->identify.features) & NNPU_FEATURE_PROFILE;
 	t->limits.can_copy = le64toh(t->identify.features) & NNPU_FEATURE_COPY;
+	t->limits.can_save = !options->no_cache &&
+			     le64toh(t->identify.features) & NNPU_FEATURE_SAVE;
 	t->limits.has_control_flow =
 		le64toh(t->identify.features) & NNPU_FEATURE_CONTROL_FLOW;
 	t->limits.has_deadlines = le64toh(t->identify.features) & NNPU_FEATURE_DEADLINE;
@@ -467,6 +500,8 @@ static bool parse_options(const char *text, struct sim_options *options)
 			options->faults = true;
 		else if (n == 8 && !memcmp(text, "examples", n))
 			options->examples = true;
+		else if (n == 7 && !memcmp(text, "nocache", n))
+			options->no_cache = true;
 		else
 			return false;
 	}
@@ -511,8 +546,8 @@ enum nnhal_status transport_sim_open(const char *spec, struct transport **transp
 	struct sim_options options = { 0 };
 
 	if (!parse_options(spec, &options)) {
-		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, faults, "
-			 "examples", spec);
+		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, nocache, "
+			 "faults, examples", spec);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return create(&options, transport, diag);

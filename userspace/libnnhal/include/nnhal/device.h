@@ -80,8 +80,8 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
  *	counted from 0 in the order of their nodes; "sim": a new in-process
  *	device that computes on threads of this process, each open a separate one;
  *	"sim:null": one that completes executions without computing;
- *	"sim:noqueues": one without queues for bursts; "sim:faults": one with
- *	fault injection; "sim:examples": one with the example extension
+ *	"sim:noqueues": one without queues for bursts; "sim:nocache": one without
+ *	caching; "sim:faults": one with fault injection; "sim:examples": one with the example extension
  *	com.example.fibonacci. Words after "sim:" may be joined by commas
  * @device: out: the device with one reference, NULL after an error
  * @diag: filled in after an error; may be NULL
@@ -199,8 +199,9 @@ nnhal_device_get_supported_extensions(struct nnhal_device *device,
 /**
  * nnhal_device_get_number_of_cache_files_needed() - getNumberOfCacheFilesNeeded
  * @device: device
- * @num_model_cache: out: model cache files, 0 if caching is not supported
- * @num_data_cache: out: data cache files, 0 if caching is not supported
+ * @num_model_cache: out: model cache files, 0 if caching is not supported: the device saves no
+ *	programs, or libcrypto 3 of OpenSSL is not installed
+ * @num_data_cache: out: data cache files, likewise
  *
  * Return: NONE or INVALID_ARGUMENT (a NULL pointer).
  */
@@ -240,6 +241,8 @@ enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *dev
 							uint32_t num_supported,
 							struct nnhal_diag *diag);
 
+struct nnhal_cache;
+
 /**
  * struct nnhal_prepare_options - parameters of prepareModel_1_3 beside the model
  * @size: sizeof(struct nnhal_prepare_options)
@@ -251,6 +254,8 @@ enum nnhal_status nnhal_device_get_supported_operations(struct nnhal_device *dev
  *	MISSED_DEADLINE_PERSISTENT; work that has begun may end late
  * @diag: out: message after an error; may be NULL. The asynchronous call may write it
  *	until the callback has returned
+ * @cache: where to save the prepared model, see nnhal/cache.h; NULL: nowhere. No problem with
+ *	it changes the result. Not used after the function has returned
  */
 struct nnhal_prepare_options {
 	size_t size;
@@ -259,12 +264,13 @@ struct nnhal_prepare_options {
 	bool has_deadline;
 	uint64_t deadline_ns;
 	struct nnhal_diag *diag;
+	const struct nnhal_cache *cache;
 };
 
 /* The meaning of a NULL options pointer, and of the methods of 1.0. */
 #define NNHAL_PREPARE_OPTIONS_INIT \
 	{ sizeof(struct nnhal_prepare_options), NNHAL_PREFER_FAST_SINGLE_ANSWER, \
-	  NNHAL_PRIORITY_MEDIUM, false, 0, NULL }
+	  NNHAL_PRIORITY_MEDIUM, false, 0, NULL, NULL }
 
 /**
  * typedef nnhal_prepared_model_callback - IPreparedModelCallback.notify_1_3

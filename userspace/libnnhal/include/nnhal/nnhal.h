@@ -8,6 +8,7 @@
 #include <nnhal/buffer.h>
 #include <nnhal/burst.h>
 #include <nnhal/burst_fmq.h>
+#include <nnhal/cache.h>
 #include <nnhal/convert.h>
 #include <nnhal/debug.h>
 #include <nnhal/device.h>

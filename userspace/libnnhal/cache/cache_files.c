@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The files of a cache.
+ *
+ * The model file has a header, the rules for requests, the program image and a tag. The tag
+ * authenticates all of it; the header has the hash of the data file. The key of the tag is made of
+ * the caller's key and token, and of all that must be the same where the content is used. So a file
+ * that is changed, cut, of another token, device or build has a wrong tag, and that is all there is
+ * to know about it.
+ */
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/build_id.h"
+#include "base/diag.h"
+#include "cache/cache_files.h"
+
+#define MAGIC		UINT64_C(0x314548434143504e)	/* "NPCACHE1" */
+#define KEY_MAX		256u
+/* No more is read; what is written is smaller. */
+#define MODEL_FILE_MAX	(UINT64_C(256) << 20)
+#define DATA_FILE_MAX	(UINT64_C(4) << 30)
+
+struct header {
+	__le64 magic;
+	__le64 rules_size;		/* multiple of 8 */
+	__le64 image_size;
+	__le64 data_size;
+	uint8_t data_hash[CRYPTO_HASH_SIZE];
+};
+
+/* What two programs must have in common to share a cache. */
+struct identity {
+	uint8_t token[NNHAL_CACHE_TOKEN_SIZE];
+	char device[64];
+	char version[192];		/* library, driver, firmware */
+	uint8_t library[BUILD_ID_MAX];
+	uint8_t driver[BUILD_ID_MAX];
+	__le32 hw_version;
+	__le32 encodings;
+};
+
+bool cache_is_given(const struct nnhal_cache *cache)
+{
+	static const struct nnhal_cache none = NNHAL_CACHE_INIT;
+	struct nnhal_cache c;
+
+	/* One of a wrong size is one: it is refused later. */
+	return cache && (!options_read(&c, cache, &none, sizeof(c), sizeof(c)) ||
+			 c.num_model_cache || c.num_data_cache);
+}
+
+static bool derive_key(struct cache_files *files, struct nnhal_device *device,
+		       const struct nnhal_cache *cache)
+{
+	struct identity id;
+
+	memset(&id, 0, sizeof(id));
+	memcpy(id.token, cache->token, sizeof(id.token));
+	memcpy(id.device, device->transport->identify.name, sizeof(id.device));
+	memcpy(id.version, device->version, sizeof(id.version));
+	build_id_own(id.library);
+	memcpy(id.driver, device->transport->build_id, sizeof(id.driver));
+	id.hw_version = device->transport->identify.version;
+	id.encodings = device->transport->identify.encodings;
+	return crypto_authenticate(files->crypto, cache->key_size ? cache->key : "",
+				   cache->key_size, &id, sizeof(id), files->key);
+}
+
+/* The only descriptor of the only handle, our own copy of it. */
+static enum nnhal_status take_handle(const struct nnhal_cache_handle *handles, int *copy,
+				     struct nnhal_diag *diag)
+{
+	struct nnhal_cache_handle handle = handles[0];
+	int fd = handle.num_fds == 1 && handle.fds ? handle.fds[0] : -1, mode;
+
+	if (fd < 0) {
+		diag_set(diag, "a file of a cache needs one descriptor");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	mode = fcntl(fd, F_GETFL);
+	*copy = mode < 0 || (mode & O_ACCMODE) != O_RDWR ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (*copy >= 0)
+		return NNHAL_STATUS_NONE;
+	diag_set(diag, "a file of a cache is not open for reading and writing");
+	return NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnhal_status check_counts(const struct nnhal_cache *cache, struct nnhal_diag *diag)
+{
+	if (cache->num_model_cache != CACHE_MODEL_FILES ||
+	    cache->num_data_cache != CACHE_DATA_FILES) {
+		diag_set(diag, "%u and %u files of a cache, expected %u and %u",
+			 cache->num_model_cache, cache->num_data_cache, CACHE_MODEL_FILES,
+			 CACHE_DATA_FILES);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!cache->model_cache || !cache->data_cache || !cache->token ||
+	    cache->key_size > KEY_MAX || (cache->key_size && !cache->key)) {
+		diag_set(diag, "cache without files or token, or with a key that is none");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status cache_files_open(struct cache_files *files, struct nnhal_device *device,
+				   const struct nnhal_cache *given, struct nnhal_diag *diag)
+{
+	static const struct nnhal_cache none = NNHAL_CACHE_INIT;
+	enum nnhal_status status;
+	struct nnhal_cache cache;
+
+	*files = (struct cache_files)CACHE_FILES_NONE;
+	if (!given || !options_read(&cache, given, &none, sizeof(cache), sizeof(cache))) {
+		diag_set(diag, "no cache, or one of a wrong size");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	files->crypto = device_crypto(device);
+	if (!files->crypto) {
+		diag_set(diag, "the device saves no programs, or there is no libcrypto");
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	status = check_counts(&cache, diag);
+	if (!status)
+		status = take_handle(cache.model_cache, &files->model, diag);
+	if (!status)
+		status = take_handle(cache.data_cache, &files->data, diag);
+	if (!status && !derive_key(files, device, &cache)) {
+		diag_set(diag, "libcrypto fails");
+		status = NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	if (status)
+		cache_files_close(files);
+	return status;
+}
+
+void cache_files_close(struct cache_files *files)
+{
+	if (files->model >= 0)
+		close(files->model);
+	if (files->data >= 0)
+		close(files->data);
+	*files = (struct cache_files)CACHE_FILES_NONE;
+}
+
+/* At its place, whatever the position of the descriptor is, which others may share. */
+static bool write_all(int fd, const void *from, uint64_t size)
+{
+	const uint8_t *bytes = from;
+	uint64_t at = 0;
+	ssize_t n;
+
+	while (at < size) {
+		n = pwrite(fd, bytes + at, size - at, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += (uint64_t)n;
+	}
+	return true;
+}
+
+static bool read_all(int fd, void *to, uint64_t size)
+{
+	uint8_t *bytes = to;
+	uint64_t at = 0;
+	ssize_t n;
+
+	while (at < size) {
+		n = pread(fd, bytes + at, size - at, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += (uint64_t)n;
+	}
+	return true;
+}
+
+/* Size of a file; false: it is no file that has one, or it is too large. */
+static bool file_size(int fd, uint64_t max, uint64_t *size)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max)
+		return false;
+	*size = (uint64_t)st.st_size;
+	return true;
+}
+
+void cache_files_write(const struct cache_files *files, const struct cache_content *content)
+{
+	uint64_t rules = round_up_u64(content->rules_size, 8);
+	uint64_t size = sizeof(struct header) + rules + content->image_size;
+	struct header header = {
+		.magic = htole64(MAGIC), .rules_size = htole64(rules),
+		.image_size = htole64(content->image_size),
+		.data_size = htole64(content->data_size),
+	};
+	uint64_t old;
+	uint8_t *file;
+
+	/* First take away what was there: new data does not fit an old model. */
+	if (!file_size(files->model, INT64_MAX, &old) || ftruncate(files->model, 0) ||
+	    !file_size(files->data, INT64_MAX, &old) || ftruncate(files->data, 0) ||
+	    size > MODEL_FILE_MAX || content->data_size > DATA_FILE_MAX)
+		return;
+	file = calloc(1, size + CRYPTO_HASH_SIZE);
+	if (!file)
+		return;
+	memcpy(file + sizeof(header), content->rules, content->rules_size);
+	memcpy(file + sizeof(header) + rules, content->image, content->image_size);
+	/* Of the bytes in memory: somebody may write to the files meanwhile. */
+	if (crypto_hash(files->crypto, content->data_size ? content->data : (uint8_t *)"",
+			content->data_size, header.data_hash)) {
+		memcpy(file, &header, sizeof(header));
+		if (crypto_authenticate(files->crypto, files->key, sizeof(files->key), file, size,
+					file + size) &&
+		    write_all(files->data, content->data, content->data_size) &&
+		    write_all(files->model, file, size + CRYPTO_HASH_SIZE)) {
+			free(file);
+			return;
+		}
+	}
+	free(file);
+	if (ftruncate(files->model, 0) || ftruncate(files->data, 0))
+		return;		/* what is there has no tag */
+}
+
+static enum nnhal_status refused(struct nnhal_diag *diag, const char *why)
+{
+	diag_set(diag, "cache: %s", why);
+	return NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnhal_status no_memory(struct nnhal_diag *diag)
+{
+	diag_set(diag, "no memory to read a cache");
+	return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+}
+
+static enum nnhal_status read_model(const struct cache_files *files,
+				    struct cache_content *content, struct header *header,
+				    struct nnhal_diag *diag)
+{
+	uint8_t tag[CRYPTO_HASH_SIZE];
+	uint64_t size, rules, image;
+
+	if (!file_size(files->model, MODEL_FILE_MAX, &size) ||
+	    size < sizeof(*header) + CRYPTO_HASH_SIZE)
+		return refused(diag, "the model file is none");
+	content->block = malloc(size);
+	if (!content->block)
+		return no_memory(diag);
+	if (!read_all(files->model, content->block, size))
+		return refused(diag, "the model file cannot be read");
+	size -= CRYPTO_HASH_SIZE;
+	if (!crypto_authenticate(files->crypto, files->key, sizeof(files->key), content->block,
+				 size, tag) || !crypto_equal(tag, content->block + size))
+		return refused(diag, "the model file is not what was saved here");
+	/* It was written by us, or by somebody who knows key and token: look at it all the same. */
+	memcpy(header, content->block, sizeof(*header));
+	rules = le64toh(header->rules_size);
+	image = le64toh(header->image_size);
+	size -= sizeof(*header);
+	if (le64toh(header->magic) != MAGIC || rules > size || image != size - rules || rules & 7)
+		return refused(diag, "the model file is malformed");
+	content->rules = content->block + sizeof(*header);
+	content->rules_size = rules;
+	content->image = content->rules + rules;
+	content->image_size = image;
+	return NNHAL_STATUS_NONE;
+}
+
+static enum nnhal_status read_data(const struct cache_files *files, struct cache_content *content,
+				   const struct header *header, struct nnhal_diag *diag)
+{
+	uint8_t hash[CRYPTO_HASH_SIZE];
+	uint64_t size;
+
+	if (!file_size(files->data, DATA_FILE_MAX, &size) || size != le64toh(header->data_size))
+		return refused(diag, "the data file is not what was saved here");
+	content->data_size = size;
+	content->data = malloc(size ? size : 1);
+	if (!content->data)
+		return no_memory(diag);
+	if (!read_all(files->data, content->data, size))
+		return refused(diag, "the data file cannot be read");
+	if (!crypto_hash(files->crypto, content->data, size, hash) ||
+	    !crypto_equal(hash, header->data_hash))
+		return refused(diag, "the data file is not what was saved here");
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status cache_files_read(const struct cache_files *files,
+				   struct cache_content *content, struct nnhal_diag *diag)
+{
+	enum nnhal_status status;
+	struct header header;
+
+	memset(content, 0, sizeof(*content));
+	status = read_model(files, content, &header, diag);
+	if (!status)
+		status = read_data(files, content, &header, diag);
+	if (status)
+		cache_content_fini(content);
+	return status;
+}
+
+void cache_content_fini(struct cache_content *content)
+{
+	free(content->data);
+	free(content->block);
+	memset(content, 0, sizeof(*content));
+}
