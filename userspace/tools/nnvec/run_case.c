@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "execute_case.h"
 #include "run_case.h"
@@ -69,6 +71,45 @@ static bool is_lost(enum nnhal_status status)
 	return status == NNHAL_STATUS_DEVICE_UNAVAILABLE || status == NNHAL_STATUS_DEAD_OBJECT;
 }
 
+/* Prepare a model with a cache, release it, and prepare it from the cache. */
+static enum nnhal_status prepare_from_cache(struct nnhal_device *device,
+					    const struct nnhal_model *model,
+					    struct nnhal_prepare_options *options,
+					    struct nnhal_prepared_model **prepared)
+{
+	static const uint8_t token[NNHAL_CACHE_TOKEN_SIZE] = "nnvec";
+	int model_fd = memfd_create("model", MFD_CLOEXEC);
+	int data_fd = memfd_create("data", MFD_CLOEXEC);
+	struct nnhal_cache_handle model_file = { &model_fd, 1 }, data_file = { &data_fd, 1 };
+	struct nnhal_cache cache = NNHAL_CACHE_INIT;
+	struct nnhal_prepared_model *first = NULL;
+	enum nnhal_status status;
+
+	cache.model_cache = &model_file;
+	cache.data_cache = &data_file;
+	cache.num_model_cache = 1;
+	cache.num_data_cache = 1;
+	cache.token = token;
+	options->cache = &cache;
+	status = nnhal_device_prepare_model_sync(device, model, options, &first);
+	nnhal_prepared_model_unref(first);
+	if (!status)
+		status = nnhal_device_prepare_model_from_cache_sync(device, &cache, options,
+								    prepared);
+	options->cache = NULL;
+	close(model_fd);
+	close(data_fd);
+	return status;
+}
+
+static bool has_cache(struct nnhal_device *device)
+{
+	uint32_t model = 0, data = 0;
+
+	nnhal_device_get_number_of_cache_files_needed(device, &model, &data);
+	return model == 1 && data == 1;
+}
+
 /* Build the model of a case in a form, and prepare it if that works. */
 static struct prepared *prepare(struct runner *r, const struct nntc_case *nc,
 				const struct form *form)
@@ -82,13 +123,20 @@ static struct prepared *prepare(struct runner *r, const struct nntc_case *nc,
 	drop_prepared(r);
 	p->nc = nc;
 	p->form = *form;
+	if (form->from_cache && !has_cache(r->device)) {
+		p->built = BUILD_SKIP;
+		snprintf(p->text, sizeof(p->text), "the device has no caching");
+		return p;
+	}
 	p->built = vec_model_build(&p->m, nc, form, p->text);
 	if (p->built != BUILD_DONE)
 		return p;
 	p->placed = vec_model_place(&p->m, &r->pools[form->pool_kind], &diag);
 	if (p->placed) {
 		options.diag = &diag;
-		p->status = nnhal_device_prepare_model_sync(r->device, &p->m.model, &options,
+		p->status = form->from_cache ?
+			    prepare_from_cache(r->device, &p->m.model, &options, &p->model) :
+			    nnhal_device_prepare_model_sync(r->device, &p->m.model, &options,
 							    &p->model);
 	}
 	snprintf(p->text, sizeof(p->text), "%s", diag.message);

@@ -27,6 +27,8 @@ const struct variation variations[NUM_VARIATIONS] = {
 	  .path = PATH_BURST, .tokens = TOKENS_MIXED },
 	{ .name = "own-version", .what = "by the rules of the oldest HAL version for the case",
 	  .form = { .own_version = true } },
+	{ .name = "from-cache", .what = "prepared from a cache that a first preparation has written",
+	  .form = { .from_cache = true } },
 	{ .name = "constants-as-inputs", .what = "constants are arguments of the execution",
 	  .form = { .constants_as_inputs = true } },
 	{ .name = "inputs-unspecified", .what = "inputs of unspecified dimensions",

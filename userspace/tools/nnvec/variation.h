@@ -21,6 +21,7 @@ enum shape_form { SHAPES_GIVEN, SHAPES_UNSPECIFIED, SHAPES_UNRANKED };
  * @signed_twin: TENSOR_QUANT8_ASYMM becomes TENSOR_QUANT8_ASYMM_SIGNED
  * @own_version: by the rules of the oldest HAL version that takes the model, but none
  *	before the one the case states; otherwise 1.3
+ * @from_cache: prepared, saved to a cache, released, and prepared from the cache
  * @pool_kind: enum pool_kind of constants and arguments
  * @pool_each: each of them has a pool of its own; otherwise all share one
  */
@@ -32,6 +33,7 @@ struct form {
 	bool constants_in_pools;
 	bool signed_twin;
 	bool own_version;
+	bool from_cache;
 	uint8_t pool_kind;
 	bool pool_each;
 };
@@ -60,7 +62,7 @@ struct variation {
 	bool too_small;
 };
 
-#define NUM_VARIATIONS	26
+#define NUM_VARIATIONS	27
 
 extern const struct variation variations[NUM_VARIATIONS];
 
