@@ -14,6 +14,16 @@ $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
-$(BENCH_MODELS): $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard $(BENCH_DIR)/*.c)) \
+$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models reference_layers) \
 		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$^ -lXNNPACK -lpthreadpool $(NNHAL_LIBS))
+
+# How long preparing takes; with the library as others have it.
+BENCH_PREPARE := $(BUILD)/tests/bench_prepare
+
+.PHONY: bench-prepare
+bench-prepare: $(BENCH_PREPARE)
+
+$(BENCH_PREPARE): $(BUILD)/obj/$(BENCH_DIR)/bench_prepare.o $(NNRUN_LIB_OBJS) \
+		$(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$^ $(NNHAL_LIBS))

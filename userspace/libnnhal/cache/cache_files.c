@@ -280,8 +280,25 @@ static enum nnhal_status read_model(const struct cache_files *files,
 	return NNHAL_STATUS_NONE;
 }
 
-static enum nnhal_status read_data(const struct cache_files *files, struct cache_content *content,
-				   const struct header *header, struct nnhal_diag *diag)
+/*
+ * Memory for the data. Where the device reaches it no other copy is needed: nobody writes there
+ * but this function, so what is checked is what is loaded.
+ */
+static bool take_room(struct nnhal_device *device, struct cache_content *content)
+{
+	if (content->data_size &&
+	    !bind_table_bo_create(device->table, content->data_size, &content->bo)) {
+		content->transport = device->transport;
+		content->data = content->bo.map;
+		return true;
+	}
+	content->data = malloc(content->data_size + 1);
+	return content->data;
+}
+
+static enum nnhal_status read_data(const struct cache_files *files, struct nnhal_device *device,
+				   struct cache_content *content, const struct header *header,
+				   struct nnhal_diag *diag)
 {
 	uint8_t hash[CRYPTO_HASH_SIZE];
 	uint64_t size;
@@ -289,8 +306,7 @@ static enum nnhal_status read_data(const struct cache_files *files, struct cache
 	if (!file_size(files->data, DATA_FILE_MAX, &size) || size != le64toh(header->data_size))
 		return refused(diag, "the data file is not what was saved here");
 	content->data_size = size;
-	content->data = malloc(size ? size : 1);
-	if (!content->data)
+	if (!take_room(device, content))
 		return no_memory(diag);
 	if (!read_all(files->data, content->data, size))
 		return refused(diag, "the data file cannot be read");
@@ -300,7 +316,7 @@ static enum nnhal_status read_data(const struct cache_files *files, struct cache
 	return NNHAL_STATUS_NONE;
 }
 
-enum nnhal_status cache_files_read(const struct cache_files *files,
+enum nnhal_status cache_files_read(const struct cache_files *files, struct nnhal_device *device,
 				   struct cache_content *content, struct nnhal_diag *diag)
 {
 	enum nnhal_status status;
@@ -309,7 +325,7 @@ enum nnhal_status cache_files_read(const struct cache_files *files,
 	memset(content, 0, sizeof(*content));
 	status = read_model(files, content, &header, diag);
 	if (!status)
-		status = read_data(files, content, &header, diag);
+		status = read_data(files, device, content, &header, diag);
 	if (status)
 		cache_content_fini(content);
 	return status;
@@ -317,7 +333,10 @@ enum nnhal_status cache_files_read(const struct cache_files *files,
 
 void cache_content_fini(struct cache_content *content)
 {
-	free(content->data);
+	if (content->transport)
+		content->transport->ops->bo_destroy(content->transport, &content->bo);
+	else
+		free(content->data);
 	free(content->block);
 	memset(content, 0, sizeof(*content));
 }

@@ -34,8 +34,10 @@ struct cache_content {
 	uint64_t rules_size;
 	const uint8_t *image;
 	uint64_t image_size;
-	uint8_t *data;			/* malloc()ed after reading; NULL if there is none */
+	uint8_t *data;			/* after reading: in @bo, or malloc()ed */
 	uint64_t data_size;
+	struct transport_bo bo;
+	struct transport *transport;	/* of @bo; NULL: it is none */
 	uint8_t *block;			/* rules and image after reading; malloc()ed */
 };
 
@@ -51,8 +53,11 @@ void cache_files_close(struct cache_files *files);
 
 /* Write all. After an error the files are empty, as far as they can be. */
 void cache_files_write(const struct cache_files *files, const struct cache_content *content);
-/* Read and check all. NONE, GENERAL_FAILURE or RESOURCE_EXHAUSTED_TRANSIENT. */
-enum nnhal_status cache_files_read(const struct cache_files *files,
+/*
+ * Read and check all, the data in memory that the device can reach. NONE, GENERAL_FAILURE or
+ * RESOURCE_EXHAUSTED_TRANSIENT.
+ */
+enum nnhal_status cache_files_read(const struct cache_files *files, struct nnhal_device *device,
 				   struct cache_content *content, struct nnhal_diag *diag);
 void cache_content_fini(struct cache_content *content);
 

@@ -213,7 +213,10 @@ enum nnhal_status saved_image_load(struct cache_content *content, struct image *
 	if (content->data_size) {
 		image->staging = content->data;
 		image->staging_size = content->data_size;
+		image->staging_bo = content->bo;
+		image->staging_transport = content->transport;
 		content->data = NULL;
+		content->transport = NULL;
 	}
 	return NNHAL_STATUS_NONE;
 }

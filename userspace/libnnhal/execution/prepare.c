@@ -357,6 +357,7 @@ static void prepare_and_notify(struct work *work)
 	 * Before the callback: who was told of the end may close the device, and closing waits
 	 * for this thread.
 	 */
+	image_fini(&p->image);
 	p->device = NULL;
 	nnhal_device_unref(device);
 	p->callback(p->context, status, model);

@@ -45,7 +45,7 @@ static enum nnhal_status restore(struct preparation *p, const struct nnhal_cache
 	status = cache_files_open(&p->cache, p->device, cache, p->options.diag);
 	if (status)
 		return status;
-	status = cache_files_read(&p->cache, &content, p->options.diag);
+	status = cache_files_read(&p->cache, p->device, &content, p->options.diag);
 	/* It is there already: nothing is saved. */
 	cache_files_close(&p->cache);
 	if (status)

@@ -9,6 +9,18 @@
 
 #include "model/model_image.h"
 
+void image_drop_staging(struct image *image)
+{
+	struct transport *t = image->staging_transport;
+
+	if (t)
+		t->ops->bo_destroy(t, &image->staging_bo);
+	else
+		free(image->staging);
+	image->staging = NULL;
+	image->staging_transport = NULL;
+}
+
 void image_fini(struct image *image)
 {
 	uint32_t i;
@@ -17,7 +29,7 @@ void image_fini(struct image *image)
 		nnhal_memory_unref(image->pools[i]);
 	free(image->pools);
 	free(image->refs);
-	free(image->staging);
+	image_drop_staging(image);
 	free(image->skips);
 	free(image->command_origins);
 	free(image->tensor_origins);

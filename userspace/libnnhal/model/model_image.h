@@ -11,6 +11,8 @@
 #include <drm/nnpu_program.h>
 #include <nnhal/nnhal.h>
 
+#include "transport/transport.h"
+
 #define MAIN_SUBGRAPH	UINT32_MAX
 
 /* The operation or subgraph of the model that a command stands for. */
@@ -61,6 +63,9 @@ struct image {
 	/* Constants that are too large for the image or cannot be bound in place. */
 	uint8_t *staging;
 	uint64_t staging_size;
+	/* Where @staging is memory that a device can reach: its buffer and transport, else NULL. */
+	struct transport_bo staging_bo;
+	struct transport *staging_transport;
 	struct image_ref *refs;
 	uint32_t num_refs;
 	/* The pools of the model, each with a reference. */
@@ -69,6 +74,8 @@ struct image {
 };
 
 void image_fini(struct image *image);
+/* The constants have been loaded: free the copy. */
+void image_drop_staging(struct image *image);
 
 static inline struct nnpu_tensor_desc *image_tensors(const struct image *image)
 {

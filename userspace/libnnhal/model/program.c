@@ -39,18 +39,23 @@ static void set_slot(struct image *image, uint32_t tensor, uint32_t slot)
 static int load_staging(struct load *l)
 {
 	const struct nnpu_tensor_desc *tensors = image_tensors(l->image);
-	uint32_t i;
+	uint32_t i, slot;
 	int err;
 
 	if (!l->image->staging_size)
 		return 0;
-	err = bind_table_bo_create(l->table, l->image->staging_size, &l->staging);
-	if (err)
-		return err;
-	memcpy(l->staging.map, l->image->staging, l->image->staging_size);
+	if (l->image->staging_transport == l->t) {
+		slot = l->image->staging_bo.slot;
+	} else {
+		err = bind_table_bo_create(l->table, l->image->staging_size, &l->staging);
+		if (err)
+			return err;
+		memcpy(l->staging.map, l->image->staging, l->image->staging_size);
+		slot = l->staging.slot;
+	}
 	for (i = 0; i < l->image->num_tensors; i++)
 		if (tensors[i].kind == NNPU_TENSOR_SLOT)
-			set_slot(l->image, i, l->staging.slot);
+			set_slot(l->image, i, slot);
 	return 0;
 }
 
@@ -146,10 +151,8 @@ int image_load(struct nnhal_device *device, struct image *image,
 		result->is_full = err == -ENOSPC;
 	}
 	/* The staged bytes are not needed any more, unless it is tried again elsewhere. */
-	if (!err) {
-		free(image->staging);
-		image->staging = NULL;
-	}
+	if (!err)
+		image_drop_staging(image);
 out:
 	load_fini(&l);
 	if (err)
