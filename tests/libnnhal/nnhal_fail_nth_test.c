@@ -561,6 +561,40 @@ static enum nnhal_status try_execute_async(void)
 	return status;
 }
 
+/* A chain of two. What was launched runs, whatever fails after that. */
+static enum nnhal_status try_execute_fenced(void)
+{
+	struct nnhal_fenced_options o = NNHAL_FENCED_OPTIONS_INIT;
+	struct nnhal_fenced_callback *callbacks[2] = { NULL, NULL };
+	enum nnhal_status status;
+	int fences[2] = { -1, -1 };
+	unsigned int i;
+	struct run r;
+
+	fresh_init(test_device_spec(), &r);
+	o.measure = NNHAL_MEASURE_YES;
+	arm();
+	status = nnhal_prepared_model_execute_fenced(model, &r.request, NULL, 0, &o, &fences[0],
+						     &callbacks[0]);
+	/* Without a fence it is over: memory that cannot be bound is copied. */
+	if (!status)
+		status = nnhal_prepared_model_execute_fenced(model, &r.request, fences,
+							     fences[0] >= 0, &o, &fences[1],
+							     &callbacks[1]);
+	disarm();
+	for (i = 0; i < 2 && callbacks[i]; i++) {
+		if ((fences[i] >= 0 && nnhal_fence_wait(fences[i], -1) != NNHAL_FENCE_SIGNALED) ||
+		    nnhal_fenced_callback_get_execution_info(callbacks[i], NULL, NULL))
+			status = NNHAL_STATUS_INVALID_ARGUMENT;
+		nnhal_fenced_callback_unref(callbacks[i]);
+		if (fences[i] >= 0)
+			close(fences[i]);
+	}
+	status = judge(&r, status);
+	fresh_fini(&r);
+	return status;
+}
+
 /* ---- buffers: RELU of [n, 1] from one to another ---- */
 
 static struct fixture open_relu;
@@ -1008,6 +1042,7 @@ static const struct call calls[] = {
 	{ "execute_synchronously", try_execute, 3, 10 },
 	{ "execute_synchronously on a file", try_execute_file, 3, 11 },
 	{ "execute", try_execute_async, 4, 12 },
+	{ "execute_fenced, a chain", try_execute_fenced, 6, 16 },
 	{ "allocate", try_allocate, 2, 3 },
 	{ "copies of a buffer", try_copy, 5, 18 },
 	{ "copies of a buffer and a file", try_copy_file, 5, 18 },

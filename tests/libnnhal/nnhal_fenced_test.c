@@ -2,8 +2,8 @@
 /*
  * Fenced executions: fences in and out, chains over two models, deadlines, buffers, the callback.
  *
- * Fences that the test signals itself exist for the device in the process only. On hardware a job that
- * takes a while stands for them where that is enough.
+ * Fences that the test signals itself are those of nnhal_fence_create() for the device in the process, and
+ * those of vgem on hardware.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,7 @@
 #include "buffer_rig.h"
 #include "device/device_private.h"
 #include "transport/transport.h"
+#include "vgem_fence.h"
 
 #define MS	UINT64_C(1000000)
 #define FAR	(UINT64_C(600) * 1000 * MS)
@@ -411,10 +412,10 @@ static void test_gate_time(struct nnhal_prepared_model *add)
 	MUST(!nnhal_fence_create(&gate, &signal));
 	run_init(&l.run, 4);
 	o.has_deadline = false;
-	o.duration_ns = 10000 * MS;
+	o.duration_ns = 2500 * MS;
 	MUST(is_launched(&l, launch(add, &l, &gate, 1, &o)));
 	o.duration_ns = 1;
-	nanosleep(&moment, NULL);
+	nanosleep(&(struct timespec){ .tv_sec = 3 }, NULL);
 	nnhal_fence_signal(signal, 0);
 	ok(nnhal_fence_wait(l.fence, WAIT_MS) == NNHAL_FENCE_SIGNALED && !info(&l),
 	   "D47 the duration counts from the fence");
@@ -429,70 +430,161 @@ static void test_gate_time(struct nnhal_prepared_model *add)
 
 /* ---- chains ---- */
 
-/* LINKS executions, of two models in turn; the last callbacks are looked at, the others given up. */
-static void test_chain(struct nnhal_prepared_model *add, struct nnhal_prepared_model *loop,
-		       bool fails)
+static struct link links[LINKS];
+
+/* Link @i of a chain: two models in turn. */
+static enum nnhal_status launch_link(struct nnhal_prepared_model *add,
+				     struct nnhal_prepared_model *loop, unsigned int i, int gate)
 {
-	static struct link links[LINKS];
-	unsigned int i, launched = 0, good = 0, refused = 0;
-	int gate = -1, signal = -1;
-	const int *before = NULL;
+	struct link *l = &links[i];
+	const int *before = i ? &links[i - 1].fence : gate >= 0 ? &gate : NULL;
 	enum nnhal_status status;
 
-	if (is_sim)
-		MUST(!nnhal_fence_create(&gate, &signal));
-	for (i = 0; i < LINKS; i++) {
-		struct link *l = &links[i];
-		bool odd = i % 2;
+	run_init(&l->run, i % 2 ? 1 : 4);
+	if (i % 2) {
+		*(float *)(l->run.map + RUN_INPUT(0)) = 1;
+		*(float *)(l->run.map + RUN_INPUT(1)) = 20;
+	}
+	status = launch(i % 2 ? loop : add, l, before, before != NULL, NULL);
+	/* With as many as may wait there is room when one has ended, unless the first one waits. */
+	while (status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && i >= ROOM && gate < 0) {
+		nnhal_fence_wait(links[i - ROOM].fence, WAIT_MS);
+		status = launch(i % 2 ? loop : add, l, before, before != NULL, NULL);
+	}
+	if (status)
+		run_fini(&l->run);
+	return status;
+}
 
-		run_init(&l->run, odd ? 1 : 4);
-		if (odd) {
-			*(float *)(l->run.map + RUN_INPUT(0)) = 1;
-			*(float *)(l->run.map + RUN_INPUT(1)) = 20;
-		}
-		if (!before && gate >= 0)
-			before = &gate;
-		status = launch(odd ? loop : add, l, before, before != NULL, NULL);
-		/* The fence before it may have failed already: then it fails at once. */
-		if (fails && status == NNHAL_STATUS_INVALID_ARGUMENT) {
-			refused++;
-			break;
-		}
-		/* There is room for so many jobs; the device makes some. */
-		while (status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && i >= ROOM) {
-			nnhal_fence_wait(links[i - ROOM].fence, WAIT_MS);
-			status = launch(odd ? loop : add, l, before, before != NULL, NULL);
-		}
-		if (!is_launched(l, status))
-			break;
-		launched++;
-		before = &l->fence;
-	}
-	if (i < LINKS)
-		run_fini(&links[i].run);
-	if (is_sim) {
-		ok(nnhal_fence_wait(links[0].fence, 0) == NNHAL_FENCE_ACTIVE,
-		   "D41 all are launched before the first runs");
-		nnhal_fence_signal(signal, fails ? -EIO : 0);
-		close(signal);
-		close(gate);
-	}
-	ok(launched + refused == LINKS || refused, "%u of %u links of a chain over two models", launched,
-	   LINKS);
-	if (launched)
-		ok(nnhal_fence_wait(links[launched - 1].fence, WAIT_MS) ==
-		   (fails ? NNHAL_FENCE_ERROR : NNHAL_FENCE_SIGNALED), "the last one has ended");
-	for (i = 0; i < launched; i++) {
-		status = info(&links[i]);
-		if (fails)
-			good += status == NNHAL_STATUS_GENERAL_FAILURE &&
-				nnhal_fence_wait(links[i].fence, 0) == NNHAL_FENCE_ERROR;
-		else
-			good += !status && (i % 2 ? *(float *)(links[i].run.map + RUN_OUTPUT(0)) == 21 :
-						    run_output_is_right(&links[i].run, 4));
+/* Links that are launched; @gate: what the first one waits for, or -1. */
+static unsigned int launch_chain(struct nnhal_prepared_model *add,
+				 struct nnhal_prepared_model *loop, unsigned int count, int gate)
+{
+	unsigned int i;
+
+	for (i = 0; i < count && !launch_link(add, loop, i, gate); i++)
+		;
+	return i;
+}
+
+static bool link_is_right(const struct link *l, unsigned int i)
+{
+	return i % 2 ? *(const float *)(l->run.map + RUN_OUTPUT(0)) == 21 :
+		       run_output_is_right(&l->run, 4);
+}
+
+/* Each link has ended well, or each has failed with @expected. */
+static void end_chain(unsigned int count, enum nnhal_status expected, const char *what)
+{
+	enum nnhal_fence_state state = expected ? NNHAL_FENCE_ERROR : NNHAL_FENCE_SIGNALED;
+	unsigned int i, good = 0;
+
+	ok(count && nnhal_fence_wait(links[count - 1].fence, WAIT_MS) == state, "the last one has ended");
+	for (i = 0; i < count; i++) {
+		good += info(&links[i]) == expected &&
+			nnhal_fence_wait(links[i].fence, 0) == state &&
+			(expected || link_is_right(&links[i], i));
 		finish(&links[i]);
 	}
-	ok(good == launched, "D44 %u links %s", good, fails ? "failed, with status" : "are right");
+	ok(good == count, "D44 %u links %s", good, what);
+}
+
+static void test_chain(struct nnhal_prepared_model *add, struct nnhal_prepared_model *loop)
+{
+	unsigned int launched = launch_chain(add, loop, LINKS, -1);
+
+	ok(launched == LINKS, "%u of %u links of a chain over two models", launched, LINKS);
+	end_chain(launched, NNHAL_STATUS_NONE, "are right");
+}
+
+/* All wait before the first one may begin. */
+static void test_held_chain(struct nnhal_prepared_model *add, struct nnhal_prepared_model *loop)
+{
+	unsigned int launched, i;
+	int gate, signal;
+
+	for (i = 0; i < 2; i++) {
+		MUST(!nnhal_fence_create(&gate, &signal));
+		launched = launch_chain(add, loop, LINKS, gate);
+		ok(launched == LINKS && nnhal_fence_wait(links[0].fence, 0) == NNHAL_FENCE_ACTIVE,
+		   "D41 all are launched before the first runs");
+		nnhal_fence_signal(signal, i ? -EIO : 0);
+		end_chain(launched, i ? NNHAL_STATUS_GENERAL_FAILURE : NNHAL_STATUS_NONE,
+			  i ? "failed, with status" : "are right");
+		close(gate);
+		close(signal);
+	}
+}
+
+/* ---- fences of another driver ---- */
+
+static void test_vgem(struct nnhal_prepared_model *add, struct nnhal_prepared_model *loop)
+{
+	struct nnhal_fenced_options o = NNHAL_FENCED_OPTIONS_INIT;
+	struct nnhal_device *other_device;
+	struct nnhal_prepared_model *other;
+	int vgem = vgem_open(), gate;
+	static struct fixture f;
+	unsigned int launched;
+	uint32_t number;
+	struct link l;
+	struct run r;
+
+	if (vgem < 0) {
+		tap_skip("no vgem, for fences of another driver");
+		return;
+	}
+	gate = vgem_fence_create(vgem, &number);
+	MUST(gate >= 0);
+	ok(nnhal_fence_wait(gate, 0) == NNHAL_FENCE_ACTIVE, "I16 ACTIVE, of another driver");
+	launched = launch_chain(add, loop, ROOM, gate);
+	ok(launched == ROOM && nnhal_fence_wait(links[0].fence, 30) == NNHAL_FENCE_ACTIVE &&
+	   info(&links[0]) == NNHAL_STATUS_GENERAL_FAILURE,
+	   "D41 D48 %u links behind a fence of vgem", launched);
+	MUST(!vgem_fence_signal(vgem, number));
+	ok(nnhal_fence_wait(gate, WAIT_MS) == NNHAL_FENCE_SIGNALED, "I16 SIGNALED, of another driver");
+	end_chain(launched, NNHAL_STATUS_NONE, "behind it are right");
+	close(gate);
+
+	/* A deadline that passes before the fence signals; a duration that counts from the fence. */
+	gate = vgem_fence_create(vgem, &number);
+	MUST(gate >= 0);
+	run_init(&l.run, 4);
+	o.has_deadline = true;
+	o.deadline_ns = nnhal_deadline_after(20 * MS);
+	MUST(is_launched(&l, launch(add, &l, &gate, 1, &o)));
+	nanosleep(&(struct timespec){ .tv_nsec = 60 * MS }, NULL);
+	vgem_fence_signal(vgem, number);
+	expect_missed(&l, "K07 a fence of vgem that signals after the deadline");
+	finish(&l);
+	close(gate);
+
+	/* The first link, which waits for vgem, is going to fail; so many wait for it as can. */
+	gate = vgem_fence_create(vgem, &number);
+	MUST(gate >= 0);
+	never_ends(&l);
+	o = (struct nnhal_fenced_options)NNHAL_FENCED_OPTIONS_INIT;
+	o.has_loop_timeout = true;
+	o.loop_timeout_ns = MS;
+	MUST(is_launched(&l, launch(loop, &l, &gate, 1, &o)));
+	launched = launch_chain(add, loop, LINKS, l.fence);
+	ok(launched >= ROOM && launched < LINKS,
+	   "%u links wait, then there is no room, and nobody waits for that", launched);
+	other_device = test_device_open();
+	make_add_relu(&f);
+	other = prepare_on(other_device, &f);
+	run_init(&r, 4);
+	ok(!nnhal_prepared_model_execute_synchronously(other, &r.request, NULL, NULL, NULL, NULL) &&
+	   nnhal_fence_wait(l.fence, 0) == NNHAL_FENCE_ACTIVE, "another client runs meanwhile");
+	run_fini(&r);
+	nnhal_prepared_model_unref(other);
+	nnhal_device_unref(other_device);
+	vgem_fence_signal(vgem, number);
+	end_chain(launched, NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, "failed after the first");
+	expect_missed(&l, "D31 the first");
+	finish(&l);
+	close(gate);
+	close(vgem);
 }
 
 /* ---- buffers ---- */
@@ -755,11 +847,11 @@ int main(void)
 		test_gate_time(add);
 		test_buffers(add);
 		test_given_up();
-		test_chain(add, loop, true);
+		test_held_chain(add, loop);
 	} else {
-		tap_skip("fences of the test itself");
+		test_vgem(add, loop);
 	}
-	test_chain(add, loop, false);
+	test_chain(add, loop);
 	test_after_model();
 	test_bounce(add);
 	test_mix(add);

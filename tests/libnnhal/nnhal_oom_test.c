@@ -164,6 +164,43 @@ static enum nnhal_status try_execute_async(void)
 	return status;
 }
 
+/* The second one waits for a fence, which takes memory. */
+static enum nnhal_status try_execute_fenced(void)
+{
+	struct nnhal_fenced_callback *callbacks[2] = { NULL, NULL };
+	unsigned int left = countdown, i;
+	int fences[2] = { -1, -1 }, gate, signal;
+	enum nnhal_status status;
+	struct run r;
+
+	countdown = 0;
+	new_model();
+	run_init(&r, 4);
+	if (nnhal_fence_create(&gate, &signal))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	countdown = left;
+	status = nnhal_prepared_model_execute_fenced(model, &r.request, &gate, 1, NULL, &fences[0],
+						     &callbacks[0]);
+	if (!status)
+		status = nnhal_prepared_model_execute_fenced(model, &r.request, fences, 1, NULL,
+							     &fences[1], &callbacks[1]);
+	countdown = 0;
+	nnhal_fence_signal(signal, 0);
+	for (i = 0; i < 2 && callbacks[i]; i++) {
+		if (nnhal_fence_wait(fences[i], -1) != NNHAL_FENCE_SIGNALED ||
+		    nnhal_fenced_callback_get_execution_info(callbacks[i], NULL, NULL))
+			status = NNHAL_STATUS_INVALID_ARGUMENT;
+		nnhal_fenced_callback_unref(callbacks[i]);
+		close(fences[i]);
+	}
+	if (!status && !run_output_is_right(&r, 4))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	close(gate);
+	close(signal);
+	run_fini(&r);
+	return status;
+}
+
 /* A burst and its first requests; the second one needs the room of the first. */
 static enum nnhal_status try_burst(void)
 {
@@ -359,6 +396,7 @@ int main(void)
 	sweep("prepare asynchronously", try_prepare_async);
 	sweep("execute", try_execute);
 	sweep("execute asynchronously", try_execute_async);
+	sweep("execute fenced", try_execute_fenced);
 	sweep("burst", try_burst);
 	sweep("burst server", try_burst_server);
 	sweep("burst through a server", try_burst_connect);

@@ -68,6 +68,9 @@ struct nnhal_fenced_options {
  * that. Nor does it wait for room: a context that has as many jobs as it can have gives
  * RESOURCE_EXHAUSTED_TRANSIENT.
  *
+ * On a hardware device executions of one device and priority that are launched later begin later, except
+ * bursts on a device queue. None of them may be what @wait_for waits for.
+ *
  * A buffer that a fenced execution writes is uninitialised until that has ended. A later fenced
  * execution may read it all the same; it has to wait for the fence.
  *
