@@ -2,118 +2,128 @@
 /*
  * Allocations of device memory.
  */
-/* mremap() */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "cleaner.h"
 #include "device_memory.h"
 #include "device_state.h"
+#include "engine.h"
+#include "fetch.h"
+#include "slots.h"
 
-/* No more of them than so many, as a power of two: a process may have 65530 mappings. */
-#define MAX_LARGE_LOG2	15
+/* Bytes that are copied between two looks at the progress. */
+#define COPY_PIECE	(256u << 10)
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WATCHED		true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WATCHED		true
-#endif
-#endif
-#ifndef WATCHED
-#define WATCHED		false
-#else
-#include <sanitizer/asan_interface.h>
-#endif
-
-static size_t least_large(const struct nnpu_device *dev)
+/* What contexts and queues have, which are charged to nobody; with those that leave. */
+static uint64_t object_bytes(const struct nnpu_device *dev)
 {
-	uint64_t least = mem_round_page(dev->props.memory_size >> MAX_LARGE_LOG2);
+	uint64_t ctx = mem_size(ctx_bytes(dev, 1u << dev->props.max_slots_log2));
+	uint64_t pool = mem_size(fetch_pool_bytes(1u << dev->props.max_entries_log2));
 
-	return least > MEM_LARGE ? least : MEM_LARGE;
+	return (dev->props.max_contexts + 1) * ctx + (dev->props.num_queues + 1) * pool +
+	       OBJECTS_LEAVING_MAX + ctx + pool;
 }
 
-/* AddressSanitizer finds no access beyond the end of a mapping of ours. */
-static bool is_large(const struct nnpu_device *dev, size_t size)
+bool mem_init(struct nnpu_device *dev, char *error, size_t size)
 {
-	return !WATCHED && size >= least_large(dev);
+	uint64_t bytes = mem_round_page(dev->props.memory_size) + object_bytes(dev);
+
+	if (runs_init(&dev->runs, bytes))
+		return true;
+	snprintf(error, size, "memory_size %llu takes %llu MiB of addresses; see ulimit -v",
+		 (unsigned long long)dev->props.memory_size,
+		 (unsigned long long)(dev->runs.bytes >> 20));
+	return false;
 }
 
-static void *map(size_t size)
+void mem_fini(struct nnpu_device *dev)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	runs_fini(&dev->runs);
+}
 
+void *mem_alloc(struct nnpu_device *dev, size_t bytes)
+{
+	size_t size = mem_size(bytes), used = tensor_round_up(bytes ? bytes : 1);
+	uint8_t *p = runs_take(&dev->runs, size >> NNPU_PAGE_SHIFT);
+
+	if (p) {
+		ASAN_UNPOISON_MEMORY_REGION(p, used);
+		ASAN_POISON_MEMORY_REGION(p + used, size - used + RUNS_GUARD * NNPU_PAGE_SIZE);
+		return p;
+	}
+	/* Runs that were cut have the slots. There are few of them, so there are few mappings. */
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
 }
 
-void *mem_alloc(const struct nnpu_device *dev, size_t size)
+void *mem_enlarge(struct nnpu_device *dev, void *p, size_t size, size_t bytes,
+		  struct job_progress *progress)
 {
-	if (is_large(dev, size))
-		return map(size);
-	return aligned_alloc(TENSOR_ALIGN, mem_room(size));
-}
+	uint8_t *new = mem_alloc(dev, bytes);
+	size_t at, n;
 
-void *mem_zalloc(const struct nnpu_device *dev, size_t size)
-{
-	void *p = mem_alloc(dev, size);
-
-	/* A mapping is clear. */
-	if (p && !is_large(dev, size))
-		memset(p, 0, mem_room(size));
-	return p;
-}
-
-void *mem_enlarge(const struct nnpu_device *dev, void *p, size_t size, size_t larger)
-{
-	void *new;
-
-	if (p && is_large(dev, size)) {
-		new = mremap(p, size, larger, MREMAP_MAYMOVE);
-		return new == MAP_FAILED ? NULL : new;
+	if (!new || !p)
+		return new;
+	/* Not beyond what @p had to begin with, and what is behind is not used. */
+	ASAN_UNPOISON_MEMORY_REGION(p, size);
+	for (at = 0; at < size && at < bytes; at += n) {
+		n = size - at < bytes - at ? size - at : bytes - at;
+		if (n > COPY_PIECE)
+			n = COPY_PIECE;
+		memcpy(new + at, (uint8_t *)p + at, n);
+		if (job_tick(progress)) {
+			mem_free(dev, new, mem_size(bytes));
+			return NULL;
+		}
 	}
-	new = mem_alloc(dev, larger);
-	if (!new)
-		return NULL;
-	if (p)
-		memcpy(new, p, mem_room(size));
 	mem_free(dev, p, size);
 	return new;
 }
 
-size_t mem_least(const struct nnpu_device *dev, size_t size, size_t need)
+size_t mem_least(const struct nnpu_device *dev, const void *p, size_t size)
 {
-	size_t least = least_large(dev);
+	size_t least;
 
-	if (need > least)
-		least = need;
+	if (!runs_have(&dev->runs, p))
+		return NNPU_PAGE_SIZE;
+	least = runs_least(&dev->runs, p) << NNPU_PAGE_SHIFT;
 	return least < size ? least : size;
 }
 
-bool mem_cut(void *end, size_t bytes)
+void mem_cut(void *end, size_t bytes)
 {
-#if defined(ASAN_POISON_MEMORY_REGION)
-	/* It is free with the rest; until then nobody may touch it. The heap has less of it. */
-	ASAN_POISON_MEMORY_REGION(end, bytes - 2 * MEM_HEADER);
-#else
-	(void)end;
-	(void)bytes;
-#endif
-	return WATCHED;
+	ASAN_UNPOISON_MEMORY_REGION(end, TENSOR_ALIGN);
+	ASAN_POISON_MEMORY_REGION((uint8_t *)end + TENSOR_ALIGN, bytes - TENSOR_ALIGN);
 }
 
-void mem_free_end(void *end, size_t bytes)
+void mem_free_end(struct nnpu_device *dev, void *end, size_t bytes)
 {
-	munmap(end, bytes);
+	if (!runs_have(&dev->runs, end)) {
+		ASAN_UNPOISON_MEMORY_REGION(end, bytes);
+		munmap(end, bytes);
+		return;
+	}
+	ASAN_POISON_MEMORY_REGION(end, bytes);
+	runs_clear(end, bytes);
 }
 
-void mem_free(const struct nnpu_device *dev, void *p, size_t size)
+void mem_free(struct nnpu_device *dev, void *p, size_t size)
 {
-	if (p && is_large(dev, size))
+	if (!p)
+		return;
+	if (!runs_have(&dev->runs, p)) {
+		ASAN_UNPOISON_MEMORY_REGION(p, size);
 		munmap(p, size);
-	else
-		free(p);
+		return;
+	}
+	ASAN_POISON_MEMORY_REGION(p, size);
+	/* Before somebody else may have them. */
+	runs_clear(p, size);
+	runs_put(&dev->runs, p);
 }

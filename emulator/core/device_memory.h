@@ -2,12 +2,11 @@
 /*
  * Allocations of device memory, after it has been reserved (memory_accounting.h).
  *
- * A piece has a size: what it takes of the host, and is charged with. The C library's part, the rest
- * of a page, and what alignment leaves between pieces count. mem_size() finds it from
- * the bytes that somebody needs. All functions of mem_alloc() and so on take sizes.
+ * A piece has whole pages. Its size is what it takes of the host, and what is charged:
+ * mem_size() of the bytes that somebody needs. The host has the pages back as soon as the piece is
+ * free. Pieces of less than a page share runs of pages: see memory_region.h.
  *
- * Large ones are mappings of their own, so that the host has the memory back as soon as they
- * are freed. The C library may keep what it is given back.
+ * Allocating takes a lock for a few instructions, and no system call. Freeing may take long.
  */
 #ifndef NNPU_EMU_DEVICE_MEMORY_H
 #define NNPU_EMU_DEVICE_MEMORY_H
@@ -16,15 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "page_runs.h"
 #include "program_load.h"
 
+struct job_progress;
 struct nnpu_device;
-
-/* From so many bytes on an allocation may be a mapping: it takes whole pages. */
-#define MEM_LARGE	(128u << 10)
-
-/* What the C library takes of a small piece; of a large one that it maps it takes twice as much. */
-#define MEM_HEADER	TENSOR_ALIGN
 
 static inline uint64_t mem_round_page(uint64_t bytes)
 {
@@ -34,45 +29,43 @@ static inline uint64_t mem_round_page(uint64_t bytes)
 /* The size of a piece with room for @bytes. */
 static inline uint64_t mem_size(uint64_t bytes)
 {
-	uint64_t small = tensor_round_up(bytes ? bytes : 1) + MEM_HEADER;
-
-	return small < MEM_LARGE ? small : mem_round_page(bytes + 2 * MEM_HEADER);
+	return mem_round_page(bytes ? bytes : 1);
 }
 
-/* What is there to use of a piece of this size. */
-static inline uint64_t mem_room(uint64_t size)
-{
-	return size - (size < MEM_LARGE ? MEM_HEADER : 2 * MEM_HEADER);
-}
-
-/* What malloc(@bytes) takes: the C library has a part of its own, and may map large pieces. */
+/* What malloc(@bytes) takes, of less than a page: the C library has a part of its own. */
 static inline uint64_t heap_size(uint64_t bytes)
 {
-	if (bytes + 32 >= MEM_LARGE)
-		return mem_round_page(bytes + 32);
 	return (bytes + 31) & ~15ull;
 }
 
-/* Aligned to TENSOR_ALIGN, not cleared; NULL: the host has no memory. */
-void *mem_alloc(const struct nnpu_device *dev, size_t size);
+/* Reserve the addresses. False with a text in @error. */
+bool mem_init(struct nnpu_device *dev, char *error, size_t size);
+void mem_fini(struct nnpu_device *dev);
 
-/* The same, cleared. */
-void *mem_zalloc(const struct nnpu_device *dev, size_t size);
-
-/* A larger one with the contents of @p, which is freed; NULL: @p is as before. */
-void *mem_enlarge(const struct nnpu_device *dev, void *p, size_t size, size_t larger);
-
-/* The size that remains of @size if all is given back that can be behind a piece of @need. */
-size_t mem_least(const struct nnpu_device *dev, size_t size, size_t need);
+/* Room for @bytes, clear, at the beginning of a page. NULL: the host has no memory. */
+void *mem_alloc(struct nnpu_device *dev, size_t bytes);
 
 /*
- * Give back the end of a piece, which mem_least() has found. True: it is free. False: that may
- * take long, and mem_free_end() is to do it.
+ * A piece for @bytes with the contents of @p of @size, which is freed. It may take long: the work
+ * counts as that of @progress, but it has no points. NULL: @p is as before.
  */
-bool mem_cut(void *end, size_t bytes);
-void mem_free_end(void *end, size_t bytes);
+void *mem_enlarge(struct nnpu_device *dev, void *p, size_t size, size_t bytes,
+		  struct job_progress *progress);
 
-/* @size as with the allocation. NULL is nothing. */
-void mem_free(const struct nnpu_device *dev, void *p, size_t size);
+/*
+ * What a piece of @size costs the device at least while it is there, however little of it is
+ * left: a client may not have many that are cut to less.
+ */
+size_t mem_least(const struct nnpu_device *dev, const void *p, size_t size);
+
+/*
+ * Whole pages at the end of a piece are no longer used, but for a struct leaving at their
+ * beginning. mem_free_end() gives them back, and may take long.
+ */
+void mem_cut(void *end, size_t bytes);
+void mem_free_end(struct nnpu_device *dev, void *end, size_t bytes);
+
+/* @size is what is left of the piece. NULL is nothing. */
+void mem_free(struct nnpu_device *dev, void *p, size_t size);
 
 #endif /* NNPU_EMU_DEVICE_MEMORY_H */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "device_memory.h"
 #include "device_state.h"
 #include "device_threads.h"
 #include "engine.h"
@@ -89,6 +90,7 @@ static void device_free(struct nnpu_device *dev)
 	pthread_cond_destroy(&dev->work);
 	pthread_mutex_destroy(&dev->irq_lock);
 	pthread_mutex_destroy(&dev->lock);
+	mem_fini(dev);
 	free(dev->loaders);
 	free(dev->seats);
 	free(dev->engines);
@@ -149,6 +151,16 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 		pthread_condattr_destroy(&attr);
 		device_free(dev);
 		goto err_memory;
+	}
+	if (!mem_init(dev, error, size)) {
+		pthread_condattr_destroy(&attr);
+		/* Neither workers nor loaders are there yet. */
+		free(dev->engines);
+		free(dev->loaders);
+		dev->engines = NULL;
+		dev->loaders = NULL;
+		device_free(dev);
+		return NULL;
 	}
 	for (i = 0; i <= props->num_queues; i++) {
 		dev->queues[i].id = (uint16_t)i;

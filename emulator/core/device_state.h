@@ -26,6 +26,7 @@
 #include "cleaner.h"
 #include "device_model.h"
 #include "nnpu_hw.h"
+#include "page_runs.h"
 #include "prefetch.h"
 #include "scheduler.h"
 
@@ -77,6 +78,7 @@ struct nnpu_device {
 	uint64_t power_on_ns;
 	uint64_t jobs;
 	uint64_t busy_ns;
+	struct page_runs runs;		/* device memory */
 	uint64_t mem_used;
 	uint64_t mem_charged;		/* of it, charged to contexts; the rest engines keep */
 	struct ctx_group *groups;	/* max_contexts */

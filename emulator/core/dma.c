@@ -3,16 +3,16 @@
  * Bus access, and memory behind page tables.
  */
 #include <endian.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "device_memory.h"
 #include "device_state.h"
 #include "dma.h"
 #include "memory_accounting.h"
+#include "slots.h"
 
 #define NODE_BYTES(entries)	((entries) * sizeof(uint64_t))
-#define NODE_SIZE		heap_size(NODE_BYTES(NNPU_TABLE_ENTRIES))
+#define NODE_SIZE		mem_size(NODE_BYTES(NNPU_TABLE_ENTRIES))
 #define LEAF_SHIFT		(NNPU_PAGE_SHIFT + NNPU_TABLE_SHIFT)
 
 /* Nodes of slots with more nodes than this are not cached. */
@@ -58,7 +58,7 @@ bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem)
 	return true;
 }
 
-uint64_t mem_map_fini(struct mem_map *map)
+uint64_t mem_map_fini(struct nnpu_device *dev, struct mem_map *map)
 {
 	uint64_t bytes = map->index_bytes;
 	size_t i;
@@ -69,9 +69,10 @@ uint64_t mem_map_fini(struct mem_map *map)
 		uint64_t *node = atomic_load_explicit(&map->leaves[i].node, memory_order_relaxed);
 
 		bytes += node ? NODE_SIZE : 0;
-		free(node);
+		mem_free(dev, node, NODE_SIZE);
 	}
-	free(map->leaves);
+	if (map->leaves != &map->only)
+		mem_free(dev, map->leaves, map->index_bytes);
 	map->leaves = NULL;
 	return bytes;
 }
@@ -116,12 +117,12 @@ static const uint64_t *load_leaf(struct nnpu_device *dev, struct mem_map *map, u
 	}
 	if (!ctx || !map->leaves || !ctx_cache_reserve(ctx, NODE_SIZE))
 		return scratch;
-	node = malloc(NODE_BYTES(NNPU_TABLE_ENTRIES));
+	node = mem_alloc(dev, NODE_BYTES(NNPU_TABLE_ENTRIES));
 	if (node) {
 		memcpy(node, scratch, NODE_BYTES(NNPU_TABLE_ENTRIES));
 		if (atomic_compare_exchange_strong(&map->leaves[index].node, &other, node))
 			return node;
-		free(node);
+		mem_free(dev, node, NODE_SIZE);
 	}
 	/* No memory, or another thread was first. */
 	ctx_cache_release(ctx, NODE_SIZE);
@@ -216,11 +217,18 @@ unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64
 void mem_map_keep(struct mem_map *map, struct nnpu_ctx *ctx)
 {
 	uint64_t leaves = ((map->size - 1) >> LEAF_SHIFT) + 1;
-	uint64_t bytes = heap_size(leaves * sizeof(*map->leaves));
+	uint64_t bytes = mem_size(leaves * sizeof(*map->leaves));
 
-	if (!map->levels || leaves > MAX_INDEXED_LEAVES || !ctx_cache_reserve(ctx, bytes))
+	if (!map->levels || leaves > MAX_INDEXED_LEAVES)
 		return;
-	map->leaves = calloc(leaves, sizeof(*map->leaves));
+	if (leaves == 1) {
+		map->leaves = &map->only;
+		map->num_leaves = 1;
+		return;
+	}
+	if (!ctx_cache_reserve(ctx, bytes))
+		return;
+	map->leaves = mem_alloc(ctx->dev, leaves * sizeof(*map->leaves));
 	if (!map->leaves) {
 		ctx_cache_release(ctx, bytes);
 		return;

@@ -40,6 +40,7 @@ struct mem_map {
 	/* Cached level 1 nodes, one per 2 MiB. NULL: nodes are not cached. */
 	struct kept_leaf *leaves;
 	size_t num_leaves;
+	struct kept_leaf only;		/* if there is one */
 	uint64_t index_bytes;		/* that @leaves is charged with */
 };
 
@@ -52,7 +53,7 @@ bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem);
  */
 void mem_map_keep(struct mem_map *map, struct nnpu_ctx *ctx);
 /* Free the cache. Returns the bytes to uncharge. */
-uint64_t mem_map_fini(struct mem_map *map);
+uint64_t mem_map_fini(struct nnpu_device *dev, struct mem_map *map);
 
 /*
  * Copy between @buf and the memory. The range must lie inside the map. @ctx is charged for

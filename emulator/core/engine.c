@@ -78,10 +78,8 @@ uint64_t job_clock(const struct nnpu_engine *e)
 	return dev_now(e->dev) - e->away_ns;
 }
 
-bool op_progress(struct job_progress *p)
+static void count_progress(struct job_progress *p)
 {
-	if (!p)
-		return false;
 	if (p->shared)
 		atomic_fetch_add_explicit(p->counter, 1, memory_order_relaxed);
 	else
@@ -89,6 +87,21 @@ bool op_progress(struct job_progress *p)
 		atomic_store_explicit(p->counter,
 				      atomic_load_explicit(p->counter, memory_order_relaxed) + 1,
 				      memory_order_relaxed);
+}
+
+bool job_tick(struct job_progress *p)
+{
+	if (!p)
+		return false;
+	count_progress(p);
+	return job_is_to_end(p);
+}
+
+bool op_progress(struct job_progress *p)
+{
+	if (!p)
+		return false;
+	count_progress(p);
 	if (atomic_load_explicit(p->contended, memory_order_relaxed) || p->deadline_ns ||
 	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
 		p->point(p);
@@ -331,7 +344,7 @@ static void engine_renew(struct nnpu_engine *e)
 	worker_new_slice(e);
 	e->progress = (struct job_progress) {
 		.dev = e->dev, .counter = &e->count, .contended = &e->dev->contended,
-		.point = worker_point, .abort = &e->abort, .stop = &e->dev->stop,
+		.point = worker_point, .worker = e, .abort = &e->abort, .stop = &e->dev->stop,
 	};
 }
 

@@ -11,10 +11,15 @@
 #include "prefetch.h"
 #include "slots.h"
 
+struct nnpu_engine;
+struct program;
+
 /* What op_progress() looks at: of a job, or of a load. */
 struct job_progress {
 	struct nnpu_device *dev;
 	struct nnpu_ctx *ctx;		/* whose job or load it is, once that is known */
+	struct nnpu_engine *worker;	/* of a job that may have its memory, or NULL */
+	struct program *kept;		/* a load that prepares it, or NULL */
 	atomic_uint *counter;		/* of the worker, or of the queue of loads */
 	bool shared;			/* several threads count there */
 	const atomic_uint *contended;	/* others wait for what it has: */
@@ -27,6 +32,12 @@ struct job_progress {
 	uint64_t deadline_ns;		/* of a job that has begun, with DEADLINE_ABORT; 0: none */
 	bool late;			/* it has passed */
 };
+
+/*
+ * Work was done where there can be no point. True: the job is to end. @p may be NULL, as with
+ * op_progress().
+ */
+bool job_tick(struct job_progress *p);
 
 /* Has an abort been requested, is a limit of time over, or does the device stop? */
 bool job_is_to_end(const struct job_progress *p);

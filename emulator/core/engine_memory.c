@@ -9,6 +9,7 @@
 #include "device_state.h"
 #include "engine.h"
 #include "memory_accounting.h"
+#include "memory_region.h"
 #include "program_load.h"
 #include "ops/op.h"
 
@@ -17,6 +18,9 @@
 
 /* Tables grow to so many bytes at least: there is room for struct leaving. */
 #define TABLE_MIN	512u
+
+/* Bytes of the pool. */
+#define POOL_BYTES	(2 * POOL_PIECE)
 
 /* Chunks that leave while dev->lock is held once. */
 #define LEAVE_MAX	64u
@@ -68,7 +72,7 @@ bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, s
 		return false;
 	/* Its end may have been given back meanwhile. */
 	before = *p ? table_size(*max, size) : 0;
-	bigger = mem_enlarge(e->dev, *p, before, after);
+	bigger = mem_enlarge(e->dev, *p, before, n * size, &e->progress);
 	dev_mem_release(e->dev, NULL, bigger ? before : after);
 	if (!bigger)
 		return false;
@@ -144,8 +148,10 @@ static void arena_leave(struct nnpu_engine *e)
 /* dev->lock held. */
 static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, size_t size)
 {
-	if (table)
+	if (table) {
+		ASAN_UNPOISON_MEMORY_REGION(table, sizeof(struct leaving));
 		dev_leave_memory(dev, table, table_size(*max, size));
+	}
 	*max = 0;
 }
 
@@ -165,6 +171,7 @@ static void tables_leave(struct nnpu_engine *e)
 	TABLE_LEAVE(e, homes, max_homes);
 	TABLE_LEAVE(e, values, max_values);
 	TABLE_LEAVE(e, args, max_args_len);
+	TABLE_LEAVE(e, pool, max_pool);
 	TABLE_LEAVE(e, profile, max_profile);
 	TABLE_LEAVE(e, profile_of, max_profile_of);
 }
@@ -179,8 +186,7 @@ void exec_trim(struct nnpu_engine *e)
 
 static void end_free(struct nnpu_device *dev, struct leaving *l)
 {
-	(void)dev;
-	mem_free_end(l, l->bytes);
+	mem_free_end(dev, l, l->bytes);
 }
 
 /* Of a chunk or table of @size at @base the first @left remain. dev->lock held. */
@@ -188,10 +194,7 @@ static void end_leaves(struct nnpu_device *dev, void *base, size_t size, size_t 
 {
 	struct leaving *end = (struct leaving *)((uint8_t *)base + left);
 
-	if (mem_cut(end, size - left)) {
-		dev->mem_used -= size - left;
-		return;
-	}
+	mem_cut(end, size - left);
 	end->free = end_free;
 	end->bytes = size - left;
 	dev_leave(dev, end);
@@ -206,8 +209,8 @@ static void chunk_give(struct nnpu_engine *e, struct arena_chunk *c)
 		chunk_leave(e, c);
 		return;
 	}
-	left = mem_least(e->dev, c->size, c->charged);
-	if (left == c->size)
+	left = mem_size(c->charged);
+	if (left >= c->size)
 		return;
 	end_leaves(e->dev, c->base, c->size, left);
 	e->exec.arena.bytes -= c->size - left;
@@ -228,11 +231,11 @@ static void table_give(struct nnpu_engine *e, void **table, uint32_t *max, size_
 		*table = NULL;
 		return;
 	}
-	/* A page has an object: what remains, in whole objects, has this size, and is a mapping. */
-	left = mem_least(e->dev, bytes, mem_size(need)) + NNPU_PAGE_SIZE;
+	/* A page has an object: what remains, in whole objects, has this size. */
+	left = mem_size(need) + NNPU_PAGE_SIZE;
 	if (left >= bytes)
 		return;
-	*max = (uint32_t)(mem_room(left) / size);
+	*max = (uint32_t)(left / size);
 	end_leaves(e->dev, *table, bytes, left);
 }
 
@@ -263,6 +266,7 @@ static void tables_give(struct nnpu_engine *e)
 	TABLE_GIVE(e, saved, max_saved, x->tables.saved);
 	TABLE_GIVE(e, values, max_values, x->tables.values);
 	TABLE_GIVE(e, args, max_args_len, x->tables.args);
+	TABLE_GIVE(e, pool, max_pool, x->tables.pool);
 }
 
 /* After so many chunks. dev->lock held, dropped inside. */
@@ -300,6 +304,37 @@ void exec_fini(struct nnpu_engine *e)
 	pthread_mutex_unlock(&e->dev->lock);
 }
 
+void *exec_pool_take(struct nnpu_engine *e, struct nnpu_ctx *ctx, size_t bytes)
+{
+	struct exec_state *x = &e->exec;
+	size_t step = region_step(bytes);
+	uint8_t *p;
+
+	if (step > POOL_BYTES - x->pool_used ||
+	    !exec_charged_room(e, ctx, &x->tables.pool, (void **)&x->pool, &x->max_pool,
+			       POOL_BYTES, 1))
+		return NULL;
+	/* What is behind the last piece is for nobody yet. */
+	ASAN_POISON_MEMORY_REGION(x->pool + x->pool_used, POOL_BYTES - x->pool_used);
+	p = x->pool + x->pool_used;
+	ASAN_UNPOISON_MEMORY_REGION(p, bytes);
+	x->pool_used += (uint32_t)step;
+	return p;
+}
+
+bool exec_pool_give(struct nnpu_engine *e, void *piece, size_t bytes)
+{
+	struct exec_state *x = &e->exec;
+	size_t at = (uintptr_t)piece - (uintptr_t)x->pool, step = region_step(bytes);
+
+	if (!x->pool || at >= POOL_BYTES)
+		return false;
+	if (at + step == x->pool_used)
+		x->pool_used = (uint32_t)at;
+	ASAN_POISON_MEMORY_REGION(piece, step);
+	return true;
+}
+
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 {
 	struct arena *a = &e->exec.arena;
@@ -308,6 +343,7 @@ void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx)
 		a->chunks[a->used].charged = 0;
 	e->exec.tables = (struct table_charges) { 0 };
 	e->exec.owed = 0;
+	e->exec.pool_used = 0;
 	if (!e->exec.charged)
 		return;
 	ctx_mem_release(ctx, e->exec.charged);
@@ -319,7 +355,9 @@ static uint64_t chunk_size(uint64_t size, bool exact)
 {
 	uint64_t granule = TENSOR_ALIGN;
 
-	while (!exact && granule < size / 16)
+	if (exact)
+		return mem_size(size);
+	while (granule < size / 16)
 		granule *= 2;
 	return mem_size((size & ~(granule - 1)) + granule);
 }
@@ -338,16 +376,20 @@ static bool chunk_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct are
 }
 
 /*
- * May the job have chunk @index as it is? Of all chunks but the first it is charged for what
- * exec_give() cannot give back, too: there may be very many.
+ * May the job have chunk @index as it is? There may be very many but for the first: none of them
+ * may cost more than what the job is charged with. See mem_least().
  */
 static bool chunk_is_kept(struct nnpu_engine *e, struct nnpu_ctx *ctx, struct arena_chunk *c,
 			  uint32_t index, uint64_t size, bool exact)
 {
-	if (!c->base || mem_room(c->size) < size)
+	uint64_t bytes = chunk_size(size, exact);
+
+	if (!c->base || c->size < size)
 		return false;
-	return !index || exec_charge(e, ctx, &c->charged,
-				     mem_least(e->dev, c->size, chunk_size(size, exact)));
+	if (bytes > c->size)
+		bytes = c->size;
+	return !index || (mem_least(e->dev, c->base, c->size) <= bytes &&
+			  exec_charge(e, ctx, &c->charged, bytes));
 }
 
 /*
@@ -358,8 +400,8 @@ static bool clear(struct nnpu_engine *e, const struct arena_chunk *c)
 {
 	uint64_t at, n;
 
-	for (at = 0; at < mem_room(c->size); at += n) {
-		n = mem_room(c->size) - at;
+	for (at = 0; at < c->size; at += n) {
+		n = c->size - at;
 		if (n > CLEAR_PIECE)
 			n = CLEAR_PIECE;
 		memset(c->base + at, 0, n);

@@ -57,6 +57,7 @@ struct exec_state {
 		uint64_t saved;
 		uint64_t values;
 		uint64_t chunks;
+		uint64_t pool;
 		const struct program *runs;	/* what the job runs, once charged */
 		uint32_t records;	/* of its profile */
 		bool dynamic;
@@ -78,6 +79,9 @@ struct exec_state {
 	bool has_memory;
 	uint8_t *args;
 	uint32_t max_args_len;
+	uint8_t *pool;			/* for small pieces of op_take() */
+	uint32_t max_pool;
+	uint32_t pool_used;
 	struct nnpu_profile *profile;
 	uint32_t max_profile;
 	uint32_t *profile_of;		/* by command: number of its record + 1 */
@@ -123,12 +127,20 @@ static inline bool exec_charged_room(struct nnpu_engine *e, struct nnpu_ctx *ctx
 uint8_t *exec_chunk(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint32_t index,
 		    uint64_t size, bool exact);
 
+/*
+ * Small pieces of work memory, until the job ends, from what the worker keeps: so a small job asks
+ * the host for no memory. NULL: there is no room, or too little memory. False: it is no such piece.
+ */
+#define POOL_PIECE	(16u << 10)
+void *exec_pool_take(struct nnpu_engine *e, struct nnpu_ctx *ctx, size_t bytes);
+bool exec_pool_give(struct nnpu_engine *e, void *piece, size_t bytes);
+
 /* The job ends: release what it was charged for. */
 void exec_end(struct nnpu_engine *e, struct nnpu_ctx *ctx);
 
 /*
  * Give back what the job that runs does not use: chunks and tables, and what is behind its part of
- * a mapping. Its thread, at a point or before the job begins; dev->lock held, dropped inside.
+ * a piece. Its thread, at a point or before the job begins; dev->lock held, dropped inside.
  */
 void exec_give(struct nnpu_engine *e);
 

@@ -7,7 +7,6 @@
  * of one queue, context and priority keep their order. What needs no job is completed at once.
  */
 #include <endian.h>
-#include <stdlib.h>
 
 #include "cleaner.h"
 #include "device_memory.h"
@@ -21,10 +20,24 @@
 /* Entries that are read at once. */
 #define READ_MAX	16u
 
+uint64_t fetch_pool_bytes(uint32_t entries)
+{
+	return entries * sizeof(struct fetched);
+}
+
 struct fetched *fetch_make_pool(struct nnpu_device *dev, uint32_t entries)
 {
-	cleaner_make_room(dev, heap_size(entries * sizeof(struct fetched)));
-	return malloc(entries * sizeof(struct fetched));
+	uint64_t bytes = fetch_pool_bytes(entries);
+
+	cleaner_make_room(dev, mem_size(bytes));
+	return mem_alloc(dev, bytes);
+}
+
+static void pool_free(struct nnpu_device *dev, struct leaving *l)
+{
+	const struct leaving_object *o = (struct leaving_object *)l;
+
+	mem_free(dev, l, o->size);
 }
 
 void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q)
@@ -38,8 +51,8 @@ void fetch_end_pool(struct nnpu_device *dev, struct nnpu_queue *q)
 	q->pool_used = 0;
 	if (!o)
 		return;
-	*o = (struct leaving_object) { 0 };
-	dev_leave_object(dev, o, heap_size(q->sq_entries * sizeof(*q->pool)));
+	*o = (struct leaving_object) { .leaving.free = pool_free };
+	dev_leave_object(dev, o, mem_size(fetch_pool_bytes(q->sq_entries)));
 }
 
 /* There is room: see queue_has_places(). */

@@ -20,6 +20,8 @@ struct nnpu_queue;
  */
 void fetch_entries(struct nnpu_device *dev, struct nnpu_queue *q);
 
+uint64_t fetch_pool_bytes(uint32_t entries);
+
 /* The room for fetched entries of a kernel queue. dev->lock not held. NULL: no memory. */
 struct fetched *fetch_make_pool(struct nnpu_device *dev, uint32_t entries);
 

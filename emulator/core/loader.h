@@ -25,7 +25,8 @@ struct loader {
 	struct tensor *saved;		/* its outputs as the image declares them */
 	uint32_t max_saved;
 	struct verdict *v;
-	uint64_t work;			/* charged for the tables of the load itself */
+	struct mem_region region;	/* for the tables of the load itself */
+	uint64_t work;			/* charged for it */
 	struct op_pace pace;
 };
 
@@ -39,8 +40,8 @@ static inline int load_pace(struct loader *l, size_t units)
 
 /* program_memory.c. */
 
-/* Constants of at least so many bytes have an allocation of their own, to be freed alone. */
-#define SINGLE_CONSTANT	256u
+/* Constants of at least so many bytes have pages of their own, to be freed alone. */
+#define SINGLE_CONSTANT	((uint64_t)NNPU_PAGE_SIZE)
 
 static inline bool constant_is_single(const struct tensor *t)
 {
@@ -59,21 +60,29 @@ static inline uint64_t program_params_size(uint64_t bytes)
 	return (bytes + 15) & ~15ull;
 }
 
-/* Size of a constant, or its bytes if it shares an allocation. */
-static inline uint64_t constant_size(const struct tensor *t)
+/* What a constant with pages of its own needs: in place of the values there may be panels later. */
+static inline uint64_t constant_room(const struct tensor *t)
 {
 	uint64_t bytes = constant_bytes(t), room = op_room(t);
 
-	/* In place of the values there may be panels now, which fit the room. */
-	return constant_is_single(t) ? mem_size(bytes > room ? bytes : room) :
-				       program_params_size(t->bytes);
+	return bytes > room ? bytes : room;
+}
+
+/* Size of a constant, or its bytes if it shares an allocation. */
+static inline uint64_t constant_size(const struct tensor *t)
+{
+	return constant_is_single(t) ? mem_size(constant_room(t)) : program_params_size(t->bytes);
 }
 
 /* The verdict when memory is missing: it is not if the load is to end. -1. */
 int load_no_memory(struct loader *l);
 
-/* Charge the program with @bytes more. */
+/* Charge the program with @bytes more, and less. */
 int load_charge(struct loader *l, uint64_t bytes);
+void load_uncharge(struct loader *l, uint64_t bytes);
+
+/* program_take(), with the verdict. */
+void *load_take(struct loader *l, size_t bytes);
 
 /* The program itself, in l->p. NULL: there is too little memory, or the load is to end. */
 struct program *load_alloc_program(struct loader *l);

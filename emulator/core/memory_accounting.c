@@ -19,6 +19,8 @@
 #define NS_PER_S	1000000000
 /* What a job of a context without a limit of its own may owe its group: to charge costs. */
 #define GROUP_CREDIT	65536u
+/* Of what operations keep in a program, what shares its pages. */
+#define KEPT_PIECE	(NNPU_PAGE_SIZE / 2)
 /* What a context caches is at most this part of its limit or of the device, and at most so much. */
 #define CACHE_PART	64
 #define CACHE_MAX	(8u << 20)
@@ -278,6 +280,16 @@ void ctx_cache_release(struct nnpu_ctx *ctx, uint64_t bytes)
 	pthread_mutex_unlock(&ctx->dev->lock);
 }
 
+/* A piece of the job's worker, or of the program that a load prepares. */
+static void *take_small(struct job_progress *p, size_t bytes, bool kept)
+{
+	if (p->worker && bytes <= POOL_PIECE)
+		return exec_pool_take(p->worker, p->ctx, bytes);
+	if (p->kept && kept && bytes <= KEPT_PIECE)
+		return program_take(p->kept, p, bytes);
+	return NULL;
+}
+
 void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 {
 	uint64_t size;
@@ -285,10 +297,13 @@ void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 
 	if (bytes > p->dev->props.memory_size)
 		return NULL;
+	memory = take_small(p, bytes, taken);
+	if (memory)
+		return memory;
 	size = mem_size(bytes);
 	if (!dev_mem_reserve(p->dev, p->ctx, size, p))
 		return NULL;
-	memory = mem_alloc(p->dev, size);
+	memory = mem_alloc(p->dev, bytes);
 	if (!memory)
 		dev_mem_release(p->dev, p->ctx, size);
 	else if (taken)
@@ -301,8 +316,13 @@ void op_give(struct job_progress *p, void *memory, size_t bytes)
 	uint64_t size = mem_size(bytes);
 
 	_Static_assert(sizeof(struct leaving) <= TENSOR_ALIGN, "has room");
-	if (!memory)
+	if (!memory || (p->worker && exec_pool_give(p->worker, memory, bytes)))
 		return;
+	/* Only pieces of regions begin elsewhere. */
+	if ((uintptr_t)memory & (NNPU_PAGE_SIZE - 1)) {
+		region_give(&p->kept->region, memory, bytes);
+		return;
+	}
 	pthread_mutex_lock(&p->dev->lock);
 	ctx_mem_uncharge(p->ctx, size);
 	dev_leave_memory(p->dev, memory, size);

@@ -35,7 +35,7 @@ static int copy(struct loader *l, void *to, const void *from, size_t bytes)
 
 /* Constants. */
 
-/* They are charged already, their piece is not. */
+/* They are charged already: their piece takes what that was for. */
 static int load_scales(struct loader *l, uint64_t num_scales)
 {
 	const uint8_t *data = l->image + le32toh(l->header.data_off);
@@ -43,13 +43,10 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	float *scales;
 	uint32_t i;
 
-	p->scales_bytes = mem_size(num_scales * sizeof(*scales));
-	if (load_charge(l, p->scales_bytes - num_scales * sizeof(*scales)))
-		return -1;
-	scales = mem_alloc(l->dev, p->scales_bytes);
+	load_uncharge(l, num_scales * sizeof(*scales));
+	scales = load_take(l, num_scales * sizeof(*scales));
 	if (!scales)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	p->channel_scales = scales;
+		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
 
@@ -74,13 +71,9 @@ static int load_params(struct loader *l, uint64_t bytes)
 	uint8_t *params;
 	uint32_t i;
 
-	p->params_bytes = mem_size(bytes);
-	if (load_charge(l, p->params_bytes))
-		return -1;
-	params = mem_alloc(l->dev, p->params_bytes);
+	params = load_take(l, bytes);
 	if (!params)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	p->params = params;
+		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
 		uint32_t len = le32toh(l->descs[i].params_len);
 
@@ -128,13 +121,11 @@ static int load_constants(struct loader *l)
 			continue;
 		*(constant_is_single(t) ? &single : &shared) += constant_size(t);
 	}
-	p->constants_bytes = mem_size(shared);
-	if (load_charge(l, single + p->constants_bytes))
+	if (load_charge(l, single))
 		return -1;
-	p->constants = mem_alloc(l->dev, p->constants_bytes);
-	if (!p->constants)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	data = p->constants;
+	data = load_take(l, shared);
+	if (!data)
+		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
 
@@ -143,7 +134,7 @@ static int load_constants(struct loader *l)
 		if (!tensor_is_const(t))
 			continue;
 		if (constant_is_single(t)) {
-			t->data = mem_alloc(l->dev, constant_size(t));
+			t->data = mem_alloc(l->dev, constant_room(t));
 			if (!t->data)
 				return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 		} else {
@@ -577,7 +568,12 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 
 	if (!p)
 		return NULL;
+	/* Operations prepare their objects in it. */
+	if (request->progress)
+		request->progress->kept = p;
 	ret = load(&l);
+	if (request->progress)
+		request->progress->kept = NULL;
 	load_free_tables(&l);
 	if (!ret && !request->check)
 		return p;

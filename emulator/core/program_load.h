@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cleaner.h"
+#include "memory_region.h"
 #include "ops/op.h"
 #include "verdict.h"
 
@@ -58,7 +59,7 @@ struct program_cmd {
 	bool infer;			/* output shapes are found while the job runs */
 	uint64_t scratch;		/* fixed programs: bytes of scratch memory */
 	void *prepared;
-	uint64_t prepared_bytes;
+	uint64_t prepared_bytes;	/* if it has pages of its own */
 };
 
 struct program {
@@ -67,6 +68,7 @@ struct program {
 	uint64_t serial;
 	struct nnpu_ctx *ctx;
 	uint64_t memory;		/* bytes accounted */
+	struct mem_region region;	/* for all of it but single constants and large objects */
 	bool relaxed;
 	bool fixed;			/* all shapes known: @arena_size, @offsets are valid */
 	uint32_t num_tensors;
@@ -85,12 +87,6 @@ struct program {
 	uint32_t *last_use;		/* by tensor: last command that needs it */
 	uint64_t *offsets;		/* by plan_item.tensor: place in the arena */
 	uint64_t arena_size;
-	void *constants;
-	uint64_t constants_bytes;
-	float *channel_scales;
-	uint64_t scales_bytes;
-	uint8_t *params;		/* of operand types of extensions */
-	uint64_t params_bytes;
 };
 
 static inline bool cmd_is_control(const struct program_cmd *cmd)
@@ -118,6 +114,9 @@ static inline bool load_cut_short(const struct verdict *v)
 
 /* The program with one reference, or NULL with the verdict (SUCCESS when checking). */
 struct program *program_load(struct load_request *request, struct verdict *v);
+
+/* A piece that is freed with the program. NULL: too little memory, or the load is to end. */
+void *program_take(struct program *p, struct job_progress *progress, size_t bytes);
 
 /* Drop a reference. dev->lock held. */
 void program_put(struct program *p);

@@ -2,6 +2,7 @@
 /*
  * The memory of a program, and of a load while it lasts.
  */
+#include <string.h>
 
 #include "cleaner.h"
 #include "device_memory.h"
@@ -10,95 +11,19 @@
 #include "loader.h"
 #include "memory_accounting.h"
 
-/* Sizes of the tables of a program and of a load. */
-static uint64_t tensors_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_tensors * sizeof(*p->tensors));
-}
-
-static uint64_t cmds_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_cmds * sizeof(*p->cmds));
-}
-
-static uint64_t blocks_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_blocks * sizeof(*p->blocks));
-}
-
-static uint64_t roles_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_tensors * sizeof(*p->roles));
-}
-
-static uint64_t operands_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_operands * sizeof(*p->operands));
-}
-
-static uint64_t inputs_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_inputs * sizeof(*p->inputs));
-}
-
-static uint64_t outputs_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_outputs * sizeof(*p->outputs));
-}
-
-static uint64_t last_use_bytes(const struct program *p)
-{
-	return mem_size((uint64_t)p->num_tensors * sizeof(*p->last_use));
-}
-
-static uint64_t offsets_bytes(const struct program *p)
-{
-	return mem_size(((uint64_t)p->num_tensors + p->num_cmds) * sizeof(*p->offsets));
-}
-
-static uint64_t descs_bytes(const struct loader *l)
-{
-	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->descs));
-}
-
-static uint64_t owner_bytes(const struct loader *l)
-{
-	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->owner));
-}
-
-static uint64_t uses_bytes(const struct loader *l)
-{
-	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->uses));
-}
-
-static uint64_t seen_bytes(const struct loader *l)
-{
-	return mem_size((uint64_t)l->p->num_tensors * sizeof(*l->seen));
-}
-
 static void program_free(struct nnpu_device *dev, struct leaving *l)
 {
 	struct program *p = (struct program *)l;
 	uint32_t i;
 
 	for (i = 0; p->cmds && i < p->num_cmds; i++)
-		mem_free(dev, p->cmds[i].prepared, p->cmds[i].prepared_bytes);
+		if (p->cmds[i].prepared_bytes)
+			mem_free(dev, p->cmds[i].prepared, p->cmds[i].prepared_bytes);
 	for (i = 0; p->tensors && i < p->num_tensors; i++)
 		if (constant_is_single(&p->tensors[i]))
 			mem_free(dev, p->tensors[i].data, constant_size(&p->tensors[i]));
-	mem_free(dev, p->constants, p->constants_bytes);
-	mem_free(dev, p->channel_scales, p->scales_bytes);
-	mem_free(dev, p->params, p->params_bytes);
-	mem_free(dev, p->tensors, tensors_bytes(p));
-	mem_free(dev, p->cmds, cmds_bytes(p));
-	mem_free(dev, p->blocks, blocks_bytes(p));
-	mem_free(dev, p->roles, roles_bytes(p));
-	mem_free(dev, p->operands, operands_bytes(p));
-	mem_free(dev, p->inputs, inputs_bytes(p));
-	mem_free(dev, p->outputs, outputs_bytes(p));
-	mem_free(dev, p->last_use, last_use_bytes(p));
-	mem_free(dev, p->offsets, offsets_bytes(p));
-	mem_free(dev, p, mem_size(sizeof(*p)));
+	/* With the program itself. */
+	region_free(dev, &p->region);
 }
 
 void program_put(struct program *p)
@@ -125,34 +50,72 @@ int load_charge(struct loader *l, uint64_t bytes)
 	return 0;
 }
 
-/* Charge the load itself, until it ends. */
-static int charge_work(struct loader *l, uint64_t bytes)
+void load_uncharge(struct loader *l, uint64_t bytes)
 {
-	if (!dev_mem_reserve(l->dev, l->request->ctx, bytes, l->pace.progress))
-		return load_no_memory(l);
-	l->work += bytes;
-	return 0;
+	dev_mem_release(l->dev, l->request->ctx, bytes);
+	l->p->memory -= bytes;
+}
+
+/* A piece of a region that is charged to @ctx; *@charged grows. NULL: too little memory. */
+static void *take(struct nnpu_ctx *ctx, struct mem_region *r, uint64_t *charged,
+		  struct job_progress *progress, size_t bytes)
+{
+	void *run, *piece = region_take(r, bytes);
+	uint64_t size = region_run_size(bytes);
+
+	if (piece)
+		return piece;
+	if (!dev_mem_reserve(ctx->dev, ctx, size, progress))
+		return NULL;
+	run = mem_alloc(ctx->dev, size);
+	if (!run) {
+		dev_mem_release(ctx->dev, ctx, size);
+		return NULL;
+	}
+	*charged += size;
+	return region_add(r, run, bytes);
+}
+
+void *program_take(struct program *p, struct job_progress *progress, size_t bytes)
+{
+	return take(p->ctx, &p->region, &p->memory, progress, bytes);
+}
+
+void *load_take(struct loader *l, size_t bytes)
+{
+	void *piece = program_take(l->p, l->pace.progress, bytes);
+
+	if (!piece)
+		load_no_memory(l);
+	return piece;
+}
+
+/* The same for the load itself, until it ends. */
+static void *take_work(struct loader *l, size_t bytes)
+{
+	void *piece = take(l->request->ctx, &l->region, &l->work, l->pace.progress, bytes);
+
+	if (!piece)
+		load_no_memory(l);
+	return piece;
 }
 
 struct program *load_alloc_program(struct loader *l)
 {
-	const uint64_t bytes = mem_size(sizeof(struct program));
 	struct nnpu_ctx *ctx = l->request->ctx;
+	struct mem_region region = { 0 };
+	uint64_t memory = 0;
 	struct program *p;
 
-	if (!dev_mem_reserve(l->dev, ctx, bytes, l->pace.progress)) {
+	p = take(ctx, &region, &memory, l->pace.progress, sizeof(*p));
+	if (!p) {
 		load_no_memory(l);
 		return NULL;
 	}
-	p = mem_zalloc(l->dev, bytes);
-	if (!p) {
-		dev_mem_release(l->dev, ctx, bytes);
-		verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-		return NULL;
-	}
+	p->region = region;
 	p->refs = 1;
 	p->ctx = ctx;
-	p->memory = bytes;
+	p->memory = memory;
 	pthread_mutex_lock(&l->dev->lock);
 	p->serial = l->dev->next_serial++;
 	pthread_mutex_unlock(&l->dev->lock);
@@ -160,39 +123,68 @@ struct program *load_alloc_program(struct loader *l)
 	return p;
 }
 
+/* Tables of one block, one behind the other. */
+struct table {
+	void **at;
+	uint64_t bytes;
+};
+
+static uint64_t tables_bytes(const struct table *tables, unsigned int count)
+{
+	uint64_t bytes = 0;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		bytes += region_step(tables[i].bytes);
+	return bytes;
+}
+
+static int place_tables(const struct table *tables, unsigned int count, uint8_t *block)
+{
+	unsigned int i;
+
+	if (!block)
+		return -1;
+	for (i = 0; i < count; i++) {
+		*tables[i].at = block;
+		block += region_step(tables[i].bytes);
+		ASAN_POISON_MEMORY_REGION(block - REGION_GAP, REGION_GAP);
+	}
+	return 0;
+}
+
 int load_alloc_tables(struct loader *l)
 {
-	const struct nnpu_device *dev = l->dev;
 	struct program *p = l->p;
+	const uint64_t n = p->num_tensors;
+	const struct table kept[] = {
+		{ (void **)&p->tensors, n * sizeof(*p->tensors) },
+		{ (void **)&p->cmds, (uint64_t)p->num_cmds * sizeof(*p->cmds) },
+		{ (void **)&p->blocks, (uint64_t)p->num_blocks * sizeof(*p->blocks) },
+		{ (void **)&p->roles, n * sizeof(*p->roles) },
+		{ (void **)&p->operands, (uint64_t)p->num_operands * sizeof(*p->operands) },
+		{ (void **)&p->inputs, (uint64_t)p->num_inputs * sizeof(*p->inputs) },
+		{ (void **)&p->outputs, (uint64_t)p->num_outputs * sizeof(*p->outputs) },
+		{ (void **)&p->last_use, n * sizeof(*p->last_use) },
+		{ (void **)&p->offsets, (n + p->num_cmds) * sizeof(*p->offsets) },
+	};
+	const struct table work[] = {
+		{ (void **)&l->descs, n * sizeof(*l->descs) },
+		{ (void **)&l->owner, n * sizeof(*l->owner) },
+		{ (void **)&l->uses, n * sizeof(*l->uses) },
+		{ (void **)&l->seen, n * sizeof(*l->seen) },
+	};
+	const unsigned int num_kept = sizeof(kept) / sizeof(*kept);
+	const unsigned int num_work = sizeof(work) / sizeof(*work);
 
-	if (charge_work(l, descs_bytes(l) + owner_bytes(l) + uses_bytes(l) + seen_bytes(l)) ||
-	    load_charge(l, tensors_bytes(p) + cmds_bytes(p) + blocks_bytes(p) +
-			   roles_bytes(p) + operands_bytes(p) + inputs_bytes(p) +
-			   outputs_bytes(p) + last_use_bytes(p) + offsets_bytes(p)))
+	if (place_tables(work, num_work, take_work(l, tables_bytes(work, num_work))))
 		return -1;
-	p->tensors = mem_zalloc(dev, tensors_bytes(p));
-	p->cmds = mem_zalloc(dev, cmds_bytes(p));
-	p->blocks = mem_zalloc(dev, blocks_bytes(p));
-	p->roles = mem_zalloc(dev, roles_bytes(p));
-	p->operands = mem_zalloc(dev, operands_bytes(p));
-	p->inputs = mem_zalloc(dev, inputs_bytes(p));
-	p->outputs = mem_zalloc(dev, outputs_bytes(p));
-	p->last_use = mem_zalloc(dev, last_use_bytes(p));
-	p->offsets = mem_zalloc(dev, offsets_bytes(p));
-	l->descs = mem_zalloc(dev, descs_bytes(l));
-	l->owner = mem_zalloc(dev, owner_bytes(l));
-	l->uses = mem_zalloc(dev, uses_bytes(l));
-	l->seen = mem_zalloc(dev, seen_bytes(l));
-	if (!p->tensors || !p->cmds || !p->blocks || !p->roles || !p->operands || !p->inputs ||
-	    !p->outputs || !p->last_use || !p->offsets || !l->descs || !l->owner || !l->uses ||
-	    !l->seen)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	return 0;
+	return place_tables(kept, num_kept, load_take(l, tables_bytes(kept, num_kept)));
 }
 
 int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t size)
 {
-	uint64_t before = *p ? mem_size((uint64_t)*max * size) : 0, n = count;
+	uint64_t n = count;
 	void *larger;
 
 	if (count <= *max && *p)
@@ -201,43 +193,22 @@ int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t 
 		n = 2ull * *max;
 	if (n < 4)
 		n = 4;
-	/* Both are there while it grows. */
-	if (charge_work(l, mem_size(n * size)))
-		return -1;
-	larger = mem_enlarge(l->dev, *p, before, mem_size(n * size));
+	/* The smaller one stays until the load ends. */
+	larger = take_work(l, n * size);
 	if (!larger)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	dev_mem_release(l->dev, l->request->ctx, before);
-	l->work -= before;
+		return -1;
+	if (*p)
+		memcpy(larger, *p, *max * size);
 	*p = larger;
 	*max = (uint32_t)n;
 	return 0;
 }
 
-/* Returns what leaves. dev->lock held. */
-static uint64_t table_leaves(struct loader *l, void *table, uint64_t bytes)
-{
-	if (!table)
-		return 0;
-	dev_leave_memory(l->dev, table, bytes);
-	return bytes;
-}
-
 void load_free_tables(struct loader *l)
 {
-	uint64_t bytes;
-
 	pthread_mutex_lock(&l->dev->lock);
-	bytes = table_leaves(l, l->descs, descs_bytes(l)) +
-		table_leaves(l, l->owner, owner_bytes(l)) +
-		table_leaves(l, l->uses, uses_bytes(l)) +
-		table_leaves(l, l->seen, seen_bytes(l)) +
-		table_leaves(l, l->operands,
-			     mem_size((uint64_t)l->max_operands * sizeof(*l->operands))) +
-		table_leaves(l, l->saved, mem_size((uint64_t)l->max_saved * sizeof(*l->saved)));
+	region_leave(l->dev, &l->region);
 	ctx_mem_uncharge(l->request->ctx, l->work);
-	/* What was charged and could not be allocated. */
-	l->dev->mem_used -= l->work - bytes;
 	pthread_mutex_unlock(&l->dev->lock);
 }
 

@@ -25,43 +25,50 @@
 
 #define SLOT_FLAGS	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
 
-#define PROGRAMS_BYTES(dev)	(((dev)->props.max_programs + 1) * sizeof(struct program *))
-#define LANES_BYTES(dev)	(((dev)->props.num_queues + 1) * NNPU_QUEUE_PRIORITY_NUM * \
-				 sizeof(struct lane))
+/* The tables of a context lie behind it. */
+static uint64_t programs_bytes(const struct nnpu_device *dev)
+{
+	return tensor_round_up((dev->props.max_programs + 1) * sizeof(struct program *));
+}
 
-/* What a context takes with all of its slots cached, but for page tables. */
+static uint64_t lanes_bytes(const struct nnpu_device *dev)
+{
+	return tensor_round_up((dev->props.num_queues + 1) * NNPU_QUEUE_PRIORITY_NUM *
+			       sizeof(struct lane));
+}
+
+uint64_t ctx_bytes(const struct nnpu_device *dev, uint32_t num_slots)
+{
+	return tensor_round_up(sizeof(struct nnpu_ctx)) + programs_bytes(dev) + lanes_bytes(dev) +
+	       num_slots * sizeof(struct kept_slot);
+}
+
+/* The same with all of its slots cached, but for page tables. */
 static uint64_t ctx_size(const struct nnpu_device *dev, uint32_t num_slots)
 {
-	return heap_size(sizeof(struct nnpu_ctx)) + heap_size(PROGRAMS_BYTES(dev)) +
-	       heap_size(LANES_BYTES(dev)) + heap_size(num_slots * sizeof(struct kept_slot)) +
-	       num_slots * heap_size(sizeof(struct slot_map));
+	return mem_size(ctx_bytes(dev, num_slots)) + num_slots * heap_size(sizeof(struct slot_map));
 }
 
 struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
 			    uint32_t num_slots, uint64_t mem_limit)
 {
 	struct nnpu_ctx *ctx;
+	uint8_t *tables;
 
 	cleaner_make_room(dev, ctx_size(dev, num_slots));
-	ctx = calloc(1, sizeof(*ctx));
+	ctx = mem_alloc(dev, ctx_bytes(dev, num_slots));
 	if (!ctx)
 		return NULL;
+	tables = (uint8_t *)ctx + tensor_round_up(sizeof(*ctx));
 	ctx->dev = dev;
 	ctx->id = id;
 	ctx->slot_table = slot_table;
 	ctx->num_slots = num_slots;
 	ctx->mem_limit = mem_limit;
 	ctx->sched.weight = NNPU_CTX_WEIGHT_DEFAULT;
-	ctx->programs = calloc(1, PROGRAMS_BYTES(dev));
-	ctx->slots = calloc(num_slots, sizeof(*ctx->slots));
-	ctx->lanes = calloc(1, LANES_BYTES(dev));
-	if (!ctx->programs || !ctx->slots || !ctx->lanes) {
-		free(ctx->lanes);
-		free(ctx->slots);
-		free(ctx->programs);
-		free(ctx);
-		return NULL;
-	}
+	ctx->programs = (struct program **)tables;
+	ctx->lanes = (struct lane *)(tables + programs_bytes(dev));
+	ctx->slots = (struct kept_slot *)(tables + programs_bytes(dev) + lanes_bytes(dev));
 	return ctx;
 }
 
@@ -105,26 +112,38 @@ static void slots_open(struct nnpu_ctx *ctx)
 }
 
 /* Returns the bytes to uncharge. */
-static uint64_t slot_free(struct slot_map *slot)
+static uint64_t slot_free(struct nnpu_device *dev, struct slot_map *slot)
 {
 	uint64_t bytes;
 
 	if (!slot)
 		return 0;
-	bytes = mem_map_fini(&slot->mem);
+	bytes = mem_map_fini(dev, &slot->mem);
 	free(slot);
 	return bytes;
 }
 
 void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
 {
+	struct slot_map *slot, *gone = NULL;
 	uint64_t bytes = 0;
 	uint32_t i;
 
 	slots_close(ctx);
-	for (i = first; i < first + count; i++)
-		bytes += slot_free(atomic_exchange(&ctx->slots[i].map, NULL));
+	for (i = first; i < first + count; i++) {
+		slot = atomic_exchange(&ctx->slots[i].map, NULL);
+		if (!slot)
+			continue;
+		slot->next = gone;
+		gone = slot;
+	}
 	slots_open(ctx);
+	/* Nobody can find them any more. */
+	while (gone) {
+		slot = gone;
+		gone = slot->next;
+		bytes += slot_free(ctx->dev, slot);
+	}
 	if (bytes)
 		ctx_cache_release(ctx, bytes);
 }
@@ -134,13 +153,9 @@ static void ctx_free(struct nnpu_device *dev, struct leaving *l)
 	struct nnpu_ctx *ctx = (struct nnpu_ctx *)l;
 	uint32_t i;
 
-	(void)dev;
 	for (i = 0; i < ctx->num_slots; i++)
-		slot_free(atomic_load_explicit(&ctx->slots[i].map, memory_order_relaxed));
-	free(ctx->lanes);
-	free(ctx->slots);
-	free(ctx->programs);
-	free(ctx);
+		slot_free(dev, atomic_load_explicit(&ctx->slots[i].map, memory_order_relaxed));
+	mem_free(dev, ctx, mem_size(ctx_bytes(dev, ctx->num_slots)));
 }
 
 void ctx_leave(struct nnpu_ctx *ctx)
@@ -191,7 +206,7 @@ static __attribute__((noinline)) unsigned int slot_load(struct nnpu_ctx *ctx, ui
 	}
 	mem_map_keep(&slot->mem, ctx);
 	if (!atomic_compare_exchange_strong(&ctx->slots[index].map, &other, slot)) {
-		ctx_cache_release(ctx, slot_free(slot));
+		ctx_cache_release(ctx, slot_free(ctx->dev, slot));
 		slot = other;
 	}
 	*found = slot;

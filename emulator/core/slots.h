@@ -27,6 +27,7 @@ struct program;
 struct slot_map {
 	struct mem_map mem;
 	uint32_t flags;
+	struct slot_map *next;		/* of those that go */
 };
 
 /* The cached entry of a slot, or NULL. The first reader publishes it. */
@@ -65,6 +66,9 @@ struct nnpu_ctx {
 	struct kept_slot *slots;
 	uint64_t cached;		/* bytes of cached page tables; dev->lock */
 };
+
+/* What a context takes, but for cached slots. */
+uint64_t ctx_bytes(const struct nnpu_device *dev, uint32_t num_slots);
 
 struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
 			    uint32_t num_slots, uint64_t mem_limit);

@@ -31,7 +31,7 @@ $(BUILD)/obj/$(EMU_TEST_DIR)/emu_control_vectors_test.o: \
 $(BUILD)/tests/emu_control_vectors_test: $(EMU_VECTORS_OBJS)
 
 # It counts what the device allocates.
-EMU_BOUND_WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap mremap nnpu_device_create
+EMU_BOUND_WRAPPED := malloc calloc realloc aligned_alloc free mmap munmap mremap madvise nnpu_device_create
 $(BUILD)/tests/emu_bound_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(EMU_BOUND_WRAPPED))
 
 # It watches what the device does under its lock.

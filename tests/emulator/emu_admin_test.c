@@ -329,7 +329,7 @@ static uint64_t fill(struct rig *r, const struct image *im, uint32_t first_ctx)
 #define SMALL_MEMORY	(1u << 20)
 /* What each leaves behind would be more than the memory. */
 #define LOADS		1000
-#define NEAR_KIB(bytes, kib) ((bytes) <= (kib) * 1024ull && (bytes) + 16384 > (kib) * 1024ull)
+#define NEAR_KIB(bytes, kib) ((bytes) <= (kib) * 1024ull && (bytes) + 24576 > (kib) * 1024ull)
 
 /* Contexts of one group together leave as much as they have. */
 static void test_groups(void)

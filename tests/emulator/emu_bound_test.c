@@ -37,25 +37,28 @@
 #define PIECES	6000u
 /* Tables of a load with so many are large. */
 #define TENSORS	10000u
+/* Programs of many sizes: elements of their constants, and rounds of loads. */
+#define SIZES		12u
+#define MIXED_ROUNDS	40u
+/* Pages from here on take long to free. */
+#define LARGE		(128u << 10)
 /* Contexts and queues that are made and go while nothing is freed. */
 #define PILE	2000u
 
 /* The constant without stacks, which the C library maps, and what exists from the start. */
 #define CONSTANT								\
-	(327680 + (CONTEXTS + 1) * (8192 + 8 * PROGRAMS + 72 * (1u << SLOTS_LOG2) + \
+	(327680 + (CONTEXTS + 1) * (8192 + 8 * PROGRAMS + 104 * (1u << SLOTS_LOG2) + \
 				    240 * (QUEUES + 1)) +			\
-	 (QUEUES + 3) * 80 * (1u << ENTRIES_LOG2) + (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
+	 (QUEUES + 3) * (4096 + 80 * (1u << ENTRIES_LOG2)) +			\
+	 (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
 /* The C library's own part of an allocation. */
 #define OVERHEAD	8
 
-static atomic_llong live, most;
+static atomic_llong live;
 
 static void count(long long bytes)
 {
-	long long now = atomic_fetch_add(&live, bytes) + bytes, old = atomic_load(&most);
-
-	while (now > old && !atomic_compare_exchange_weak(&most, &old, now))
-		;
+	atomic_fetch_add(&live, bytes);
 }
 
 /* What a mapping takes. */
@@ -103,7 +106,7 @@ static atomic_bool blocked, blocking;
 
 static void block(size_t bytes)
 {
-	while (bytes >= MEM_LARGE && atomic_load(&blocking)) {
+	while (bytes >= LARGE && atomic_load(&blocking)) {
 		atomic_store(&blocked, true);
 		usleep(200);
 	}
@@ -117,12 +120,20 @@ void __wrap_free(void *p)
 	__real_free(p);
 }
 
+/* Larger mappings fail. Device memory is one of them, made before all else. */
+static atomic_uint mappings;
+static atomic_size_t most_addresses = SIZE_MAX;
+
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 {
-	void *p = __real_mmap(addr, len, prot, flags, fd, off);
+	void *p = MAP_FAILED;
+
+	if (len < atomic_load(&most_addresses))
+		p = __real_mmap(addr, len, prot, flags, fd, off);
 
 	if (p != MAP_FAILED)
 		count(pages(len));
+	atomic_fetch_add(&mappings, 1);
 	return p;
 }
 
@@ -140,6 +151,12 @@ void *__wrap_mremap(void *p, size_t old, size_t new, int flags)
 	if (q != MAP_FAILED)
 		count(pages(new) - pages(old));
 	return q;
+}
+
+int __wrap_madvise(void *p, size_t len, int advice)
+{
+	block(len);
+	return __real_madvise(p, len, advice);
 }
 
 /* The bus takes its time with reports, so that many loads have theirs at once. */
@@ -170,7 +187,23 @@ static struct job_rig jobs[CONTEXTS + 1];
 static struct nnpu_device *dev;
 static long long base;
 static unsigned int samples, beyond;
-static long long furthest;
+static long long furthest, largest;
+static uint8_t *presence;
+
+/* Bytes of device memory that the host has given. */
+static long long resident(void)
+{
+	uint64_t pages = dev->runs.bytes >> 12, i;
+	long long n = 0;
+
+	if (mincore(dev->runs.base, dev->runs.bytes, presence)) {
+		printf("Bail out! mincore\n");
+		exit(1);
+	}
+	for (i = 0; i < pages; i++)
+		n += presence[i] & 1;
+	return n << 12;
+}
 
 static long long used(void)
 {
@@ -185,12 +218,15 @@ static long long used(void)
 /* While nothing moves, what is there beside what is charged. */
 static void sample(void)
 {
-	long long before = used(), bytes = atomic_load(&live);
+	long long before = used(), bytes = atomic_load(&live), pages_in = resident();
 
 	if (used() != before || atomic_load(&live) != bytes)
 		return;
 	samples++;
-	bytes -= base + before;
+	bytes += pages_in - base;
+	if (bytes > largest)
+		largest = bytes;
+	bytes -= before;
 	if (bytes > furthest)
 		furthest = bytes;
 	if (bytes > (long long)CONSTANT)
@@ -268,35 +304,6 @@ static unsigned int run_all(void)
 		sample();
 	}
 	return good;
-}
-
-/* out = in + a constant of WEIGHTS elements. */
-static uint8_t *image_weights(size_t *size)
-{
-	struct nnpu_program_header *h;
-	uint32_t in, w, out, act;
-	float value = 1;
-	struct image im;
-	uint8_t *bytes;
-
-	image_init(&im);
-	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, (int)WEIGHTS, -1);
-	act = image_scalar(&im, 0);
-	w = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, WEIGHTS, &value, sizeof(value));
-	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, (int)WEIGHTS, -1);
-	image_command(&im, NNPU_OP_ADD, 3, 1, in, w, act, out);
-	image_finish(&im);
-	/* The constant is the last in the data, and that is the last in the image. */
-	*size = im.size + WEIGHTS * 4;
-	bytes = rig_alloc(&rig, *size);
-	memcpy(bytes, im.bytes, im.size);
-	h = (struct nnpu_program_header *)bytes;
-	((struct nnpu_tensor_desc *)(bytes + le32toh(h->tensors_off)))[w].data_len =
-		htole64(WEIGHTS * 4);
-	h->data_size = htole32(le32toh(h->data_size) + WEIGHTS * 4);
-	h->size = htole32((uint32_t)*size);
-	image_free(&im);
-	return bytes;
 }
 
 /* An image with many small constants, of which each is a piece. */
@@ -426,6 +433,65 @@ static void pile_up(const uint8_t *weights, size_t size, const struct image *add
 	atomic_store(&blocking, false);
 }
 
+/* A device needs addresses, and says so. */
+static void addresses(void)
+{
+	struct nnpu_inproc_config config;
+	struct nnpu_inproc *ip;
+	char error[256] = "";
+
+	rig_config(&config);
+	config.props.memory_size = NNPU_DEVICE_MIN_MEMORY;
+	config.props.max_operand_size = NNPU_DEVICE_MIN_MEMORY;
+	atomic_store(&most_addresses, NNPU_DEVICE_MIN_MEMORY);
+	ip = nnpu_inproc_create(&config, error, sizeof(error));
+	atomic_store(&most_addresses, SIZE_MAX);
+	ok(!ip && strstr(error, "addresses"), "no device without addresses: %s", error);
+	nnpu_inproc_destroy(ip);
+	error[0] = 0;
+	/* AddressSanitizer has less room for the largest. */
+	config.props.memory_size = MEM_WATCHED ? 1ull << 30 : NNPU_DEVICE_MAX_MEMORY;
+	ip = nnpu_inproc_create(&config, error, sizeof(error));
+	ok(ip != NULL, "a device with %llu bytes: %s", (unsigned long long)config.props.memory_size,
+	   error);
+	nnpu_inproc_destroy(ip);
+}
+
+/* Programs of all sizes, every other of which goes; then larger ones, and so on. */
+static void mix(void)
+{
+	unsigned int i, round, refused = 0, loads = 0;
+	struct { uint8_t *bytes; size_t size; } images[SIZES];
+	uint64_t heap, grown;
+
+	for (i = 0; i < SIZES; i++)
+		images[i].bytes = image_weights(&rig, 700u + (1u << (i + 5)) + 300 * i, &images[i].size);
+	heap = mallinfo2().arena + mallinfo2().hblkhd;
+	for (round = 0; round < MIXED_ROUNDS; round++)
+		for (i = 0; i < CONTEXTS * (PROGRAMS - 1); i++) {
+			unsigned int n = (i * 7 + round * 5 + i * round) % SIZES;
+			uint32_t ctx = 1 + i / (PROGRAMS - 1), number = 2 + i % (PROGRAMS - 1);
+			struct nnpu_sqe_load_program c = {
+				.opcode = NNPU_ADMIN_LOAD_PROGRAM,
+				.ctx = htole32(ctx), .program = htole32(number),
+				.image = { .addr = rig_addr(images[n].bytes),
+					   .size = htole64(images[n].size) },
+			};
+
+			if (round && (i + round) % 2)
+				continue;
+			if (round)
+				rig_unload(&rig, ctx, number);
+			loads++;
+			refused += rig_admin(&rig, &c, NULL) != 0;
+			sample();
+		}
+	ok(!refused, "%u programs of many sizes were loaded, %u were not", loads, refused);
+	grown = mallinfo2().arena + mallinfo2().hblkhd;
+	ok(grown <= heap + CONSTANT, "the heap has grown by %lld", (long long)(grown - heap));
+	empty();
+}
+
 static void setup(struct image *add)
 {
 	struct nnpu_inproc_config config;
@@ -442,9 +508,11 @@ static void setup(struct image *add)
 	config.props.max_operand_size = MEMORY / 4;
 	rig_open(&rig, &config);
 	dev = nnpu_inproc_device(rig.ip);
+	presence = __real_malloc(dev->runs.bytes >> 12);
 	rig_enable(&rig);
 	image_add(add, 0);
 	base = atomic_load(&live);
+	atomic_store(&mappings, 0);
 	for (i = 1; i <= CONTEXTS; i++) {
 		jobs[i].rig = &rig;
 		jobs[i].ctx = i;
@@ -488,7 +556,7 @@ int main(void)
 	ok(loaded > CONTEXTS && loaded < CONTEXTS * (PROGRAMS - 1),
 	   "%u programs of small pieces fill the device", loaded);
 	empty();
-	weights = image_weights(&size);
+	weights = image_weights(&rig, WEIGHTS, &size);
 	for (i = 0; i < 2; i++) {
 		loaded = fill(weights, size);
 		ok(loaded > CONTEXTS && loaded < CONTEXTS * (PROGRAMS - 1),
@@ -496,14 +564,18 @@ int main(void)
 		empty();
 	}
 	pile_up(weights, size, &add);
+	mix();
 	for (i = 1; i <= CONTEXTS; i++)
 		rig_destroy_ctx(&rig, i);
 	ok(samples >= ROUNDS * CONTEXTS, "%u times nothing moved", samples);
 	ok(!beyond, "never is more there than what is charged and %u bytes: %lld", CONSTANT, furthest);
-	ok(atomic_load(&most) - base <= (long long)MEMORY + (long long)CONSTANT,
-	   "never is there more than the device has: %lld", atomic_load(&most) - base);
+	ok(largest <= (long long)MEMORY + (long long)CONSTANT,
+	   "never is there more than the device has: %lld", largest);
+	ok(!atomic_load(&mappings), "no piece was without addresses: %u", atomic_load(&mappings));
 	ok(!rig_read64(&rig, NNPU_REG_MEM_USED_LO), "nothing is left");
 	image_free(&add);
 	rig_close(&rig);
+	__real_free(presence);
+	addresses();
 	return tap_done();
 }

@@ -104,6 +104,12 @@ void *__wrap_mremap(void *p, size_t old, size_t new, int flags)
 	return __real_mremap(p, old, new, flags);
 }
 
+int __wrap_madvise(void *p, size_t len, int advice)
+{
+	allowed_without("madvise");
+	return __real_madvise(p, len, advice);
+}
+
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *),
 			  void *arg)
 {

@@ -89,8 +89,8 @@ static void test_page_tables(void)
 	with = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
 	rig_invalidate(&rig, CTX, 1, 1);
 	without = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
-	/* Nodes of 4 KiB for 2 MiB each, and their index, with what the C library takes of them. */
-	ok(with - without == nodes * heap_size(4096) + heap_size(nodes * 8),
+	/* Nodes of 4 KiB for 2 MiB each, and their index. */
+	ok(with - without == nodes * 4096 + mem_size(nodes * 8),
 	   "page tables: %llu bytes", (unsigned long long)(with - without));
 	rig_slot(&slots[1], boxes, SIZE, rw);
 	rig_invalidate(&rig, CTX, 1, 1);

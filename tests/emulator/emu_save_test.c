@@ -10,6 +10,13 @@
 #include "tap.h"
 
 #define ROOM	(1u << 20)
+/* Bytes of the tensors of image_network(). */
+#define INPUT	256u
+#define OUTPUT	16u
+#define SECOND	256u
+/* In the operands. */
+#define OUTPUT_AT	512u
+#define SECOND_AT	1024u
 
 static struct rig rig;
 static struct job_rig j;
@@ -86,8 +93,8 @@ static void image_network(struct image *im, bool shared)
 	image_init(im);
 	zero = image_scalar(im, 0);
 	one = image_scalar(im, 1);
-	in = quant(im, NNPU_TENSOR_INPUT, QUANT8, 0.5f, 3, DIMS(1, 2, 2, 8));
-	w = constant(im, QUANT8, 0.1f, 7, DIMS(64, 1, 1, 8));
+	in = quant(im, NNPU_TENSOR_INPUT, QUANT8, 0.5f, 3, DIMS(1, 2, 2, 64));
+	w = constant(im, QUANT8, 0.1f, 7, DIMS(64, 1, 1, 64));
 	bias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.05f, 0, DIMS(64));
 	mid = quant(im, NNPU_TENSOR_TEMPORARY, QUANT8, 0.7f, 11, DIMS(1, 2, 2, 64));
 	image_command(im, NNPU_OP_CONV_2D, 7, 1, in, w, bias, one, one, one, zero, mid);
@@ -96,9 +103,9 @@ static void image_network(struct image *im, bool shared)
 	deep = quant(im, NNPU_TENSOR_TEMPORARY, QUANT8, 3.0f, 100, DIMS(1, 2, 2, 64));
 	image_command(im, NNPU_OP_DEPTHWISE_CONV_2D, 8, 1, mid, dw, dbias, one, one, one, one,
 		      zero, deep);
-	fw = constant(im, QUANT8, 0.01f, 9, DIMS(4, 256));
-	fbias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.03f, 0, DIMS(4));
-	out = quant(im, NNPU_TENSOR_OUTPUT, QUANT8, 20.0f, 128, DIMS(1, 4));
+	fw = constant(im, QUANT8, 0.01f, 9, DIMS(OUTPUT, 256));
+	fbias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.03f, 0, DIMS(OUTPUT));
+	out = quant(im, NNPU_TENSOR_OUTPUT, QUANT8, 20.0f, 128, DIMS(1, OUTPUT));
 	image_command(im, NNPU_OP_FULLY_CONNECTED, 4, 1, deep, fw, fbias, zero, out);
 	if (shared) {
 		again = quant(im, NNPU_TENSOR_OUTPUT, QUANT8, 0.7f, 11, DIMS(1, 2, 2, 64));
@@ -108,22 +115,22 @@ static void image_network(struct image *im, bool shared)
 }
 
 /* Run with inputs that do not change; the outputs. */
-static int run(uint32_t program, bool shared, uint8_t out[260])
+static int run(uint32_t program, bool shared, uint8_t out[OUTPUT + SECOND])
 {
 	struct nnpu_arg *a = job_args(&j, 1, shared ? 2 : 1);
 	unsigned int i;
 	int status;
 
-	for (i = 0; i < 32; i++)
+	for (i = 0; i < INPUT; i++)
 		j.operands[i] = (uint8_t)(i * 37);
-	memset(j.operands + 64, 0, 1024);
-	job_arg(&a[0], 1, 0, 32);
-	job_arg(&a[1], 1, 64, 4);
+	memset(j.operands + INPUT, 0, SECOND_AT + SECOND - INPUT);
+	job_arg(&a[0], 1, 0, INPUT);
+	job_arg(&a[1], 1, OUTPUT_AT, OUTPUT);
 	if (shared)
-		job_arg(&a[2], 1, 128, 256);
+		job_arg(&a[2], 1, SECOND_AT, SECOND);
 	status = job_execute(&j, program, NULL);
-	memcpy(out, j.operands + 64, 4);
-	memcpy(out + 4, j.operands + 128, 256);
+	memcpy(out, j.operands + OUTPUT_AT, OUTPUT);
+	memcpy(out + OUTPUT, j.operands + SECOND_AT, SECOND);
 	return status;
 }
 
@@ -153,7 +160,7 @@ static struct nnpu_tensor_desc *find_native(uint8_t *image, uint32_t *index)
 static void test_same(bool shared)
 {
 	uint8_t *room = rig_alloc(&rig, ROOM), *again = rig_alloc(&rig, ROOM);
-	uint8_t before[260], after[260];
+	uint8_t before[OUTPUT + SECOND], after[OUTPUT + SECOND];
 	uint64_t size, size2;
 	struct nnpu_cqe cqe;
 	uint64_t memory, used;
@@ -198,7 +205,7 @@ static void test_same(bool shared)
 /* Large constants of a saved image may be in a slot like those of any other. */
 static void test_slot(void)
 {
-	uint8_t *room = rig_alloc(&rig, ROOM), before[260], after[260];
+	uint8_t *room = rig_alloc(&rig, ROOM), before[OUTPUT + SECOND], after[OUTPUT + SECOND];
 	struct nnpu_tensor_desc *d;
 	struct image im;
 	uint64_t size;
@@ -216,7 +223,7 @@ static void test_slot(void)
 	d->slot = htole32(1);
 	d->data_off = htole64(4096);
 	ok(!rig_load(&rig, 1, 1, room, size, NULL) && !run(1, false, after) &&
-	   !memcmp(before, after, 4), "native weights in a slot");
+	   !memcmp(before, after, OUTPUT), "native weights in a slot");
 	rig_unload(&rig, 1, 1);
 	image_free(&im);
 }
@@ -273,11 +280,11 @@ static void test_refusals(void)
 
 	/* A vector, and a matrix that is small. */
 	image_init(&im);
-	index = constant(&im, QUANT8, 1, 0, DIMS(512));
+	index = constant(&im, QUANT8, 1, 0, DIMS(4096));
 	d = &im.tensors[index];
 	d->encoding = htole16(NNPU_ENCODING_NATIVE);
 	image_command(&im, NNPU_OP_ADD, 3, 1, index, index, image_scalar(&im, 0),
-		      quant(&im, NNPU_TENSOR_OUTPUT, QUANT8, 2, 0, DIMS(512)));
+		      quant(&im, NNPU_TENSOR_OUTPUT, QUANT8, 2, 0, DIMS(4096)));
 	image_finish(&im);
 	refused("native vector", im.bytes, im.size, NNPU_STATUS_PROGRAM_TENSOR,
 		NNPU_REASON_ENCODING, index);
@@ -296,15 +303,16 @@ static void test_hostile(void)
 {
 	unsigned int i, k, loads = 0, runs = 0, rounds = 10000;
 	uint64_t memory;
-	uint8_t *room = rig_alloc(&rig, ROOM), *copy = rig_alloc(&rig, ROOM), out[260];
+	uint8_t *room = rig_alloc(&rig, ROOM), *copy = rig_alloc(&rig, ROOM), out[OUTPUT + SECOND];
 	struct image im;
-	uint64_t size;
+	uint64_t size, head;
 
 	image_network(&im, false);
 	rig_load(&rig, 1, 1, im.bytes, im.size, NULL);
 	save(1, room, ROOM, &size);
 	rig_unload(&rig, 1, 1);
 	image_free(&im);
+	head = le32toh(((struct nnpu_program_header *)room)->data_off);
 	memory = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
 	for (i = 0; i < rounds; i++) {
 		size_t used = rig.used;
@@ -312,7 +320,7 @@ static void test_hostile(void)
 		memcpy(copy, room, size);
 		/* Most changes hit the records. */
 		for (k = random_number() % 3 + 1; k; k--)
-			copy[random_number() % (i % 4 ? size - 2400 : size)] ^=
+			copy[random_number() % (i % 4 ? head : size)] ^=
 				(uint8_t)(1u << random_number() % 8);
 		if (!rig_load(&rig, 1, 1, copy, size, NULL)) {
 			loads++;

@@ -106,7 +106,7 @@ struct image {
 	uint32_t num_commands;
 	uint32_t indexes[1024];
 	uint32_t num_indexes;
-	uint8_t data[4096];
+	uint8_t data[32768];
 	uint32_t data_size;
 	uint32_t inputs[96];
 	uint32_t outputs[16];

@@ -131,3 +131,31 @@ uint8_t *image_tensors(struct rig *rig, uint32_t more, size_t *size)
 	image_free(&im);
 	return bytes;
 }
+
+uint8_t *image_weights(struct rig *rig, uint32_t n, size_t *size)
+{
+	struct nnpu_program_header *h;
+	uint32_t in, w, out, act;
+	float value = 1;
+	struct image im;
+	uint8_t *bytes;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, (int)n, -1);
+	act = image_scalar(&im, 0);
+	w = image_const(&im, NNPU_TYPE_TENSOR_FLOAT32, n, &value, sizeof(value));
+	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, (int)n, -1);
+	image_command(&im, NNPU_OP_ADD, 3, 1, in, w, act, out);
+	image_finish(&im);
+	/* The constant is the last in the data, and that is the last in the image. */
+	*size = im.size + n * 4;
+	bytes = rig_alloc(rig, *size);
+	memcpy(bytes, im.bytes, im.size);
+	h = (struct nnpu_program_header *)bytes;
+	((struct nnpu_tensor_desc *)(bytes + le32toh(h->tensors_off)))[w].data_len =
+		htole64(n * 4);
+	h->data_size = htole32(le32toh(h->data_size) + n * 4);
+	h->size = htole32((uint32_t)*size);
+	image_free(&im);
+	return bytes;
+}

@@ -27,5 +27,7 @@ uint8_t *image_more(struct rig *rig, const struct image *im, const struct nnpu_t
 		    uint32_t more, size_t *size);
 /* The same of image_add(), with 16 elements. */
 uint8_t *image_tensors(struct rig *rig, uint32_t more, size_t *size);
+/* out = in + a constant of @n elements. It lives until rig_close(). */
+uint8_t *image_weights(struct rig *rig, uint32_t n, size_t *size);
 
 #endif /* SAMPLE_IMAGES_H */

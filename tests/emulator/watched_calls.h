@@ -19,6 +19,7 @@ void __real_free(void *p);
 void *__real_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
 int __real_munmap(void *p, size_t len);
 void *__real_mremap(void *p, size_t old, size_t new, int flags);
+int __real_madvise(void *p, size_t len, int advice);
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *),
 			  void *arg);
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
@@ -34,6 +35,7 @@ void __wrap_free(void *p);
 void *__wrap_mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
 int __wrap_munmap(void *p, size_t len);
 void *__wrap_mremap(void *p, size_t old, size_t new, int flags);
+int __wrap_madvise(void *p, size_t len, int advice);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*main)(void *),
 			  void *arg);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
