@@ -58,23 +58,60 @@ bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem)
 	return true;
 }
 
-uint64_t mem_map_fini(struct nnpu_device *dev, struct mem_map *map)
+static uint64_t index_size(const struct mem_map *map)
 {
-	uint64_t bytes = map->index_bytes;
-	size_t i;
+	return mem_size(map->num_leaves * sizeof(*map->leaves));
+}
+
+static void piece_goes(void *piece, uint64_t size, struct gone_pieces *gone)
+{
+	struct gone_piece *p = piece;
+
+	p->next = gone->first;
+	p->size = size;
+	gone->first = p;
+	gone->bytes += size;
+}
+
+void mem_map_drop(struct mem_map *map, struct gone_pieces *gone)
+{
+	uint32_t i;
 
 	if (!map->leaves)
-		return 0;
+		return;
 	for (i = 0; i < map->num_leaves; i++) {
 		uint64_t *node = atomic_load_explicit(&map->leaves[i].node, memory_order_relaxed);
 
-		bytes += node ? NODE_SIZE : 0;
-		mem_free(dev, node, NODE_SIZE);
+		if (node)
+			piece_goes(node, NODE_SIZE, gone);
 	}
 	if (map->leaves != &map->only)
-		mem_free(dev, map->leaves, map->index_bytes);
+		piece_goes(map->leaves, index_size(map), gone);
 	map->leaves = NULL;
-	return bytes;
+}
+
+static void pieces_free(struct nnpu_device *dev, struct leaving *first)
+{
+	struct gone_piece *p = (struct gone_piece *)first, *next;
+
+	for (; p; p = next) {
+		next = p->next;
+		mem_free(dev, p, p->size);
+	}
+}
+
+void gone_pieces_free(struct nnpu_device *dev, struct gone_pieces *gone)
+{
+	pieces_free(dev, (struct leaving *)gone->first);
+}
+
+void gone_pieces_leave(struct nnpu_device *dev, struct gone_pieces *gone)
+{
+	if (!gone->first)
+		return;
+	gone->first->leaving.free = pieces_free;
+	gone->first->leaving.bytes = gone->bytes;
+	dev_leave(dev, &gone->first->leaving);
 }
 
 /* Read level 1 node number @index: the addresses of up to 512 pages. */
@@ -217,22 +254,17 @@ unsigned int mem_map_access(struct nnpu_device *dev, struct mem_map *map, uint64
 void mem_map_keep(struct mem_map *map, struct nnpu_ctx *ctx)
 {
 	uint64_t leaves = ((map->size - 1) >> LEAF_SHIFT) + 1;
-	uint64_t bytes = mem_size(leaves * sizeof(*map->leaves));
 
 	if (!map->levels || leaves > MAX_INDEXED_LEAVES)
 		return;
+	map->num_leaves = (uint32_t)leaves;
 	if (leaves == 1) {
 		map->leaves = &map->only;
-		map->num_leaves = 1;
 		return;
 	}
-	if (!ctx_cache_reserve(ctx, bytes))
+	if (!ctx_cache_reserve(ctx, index_size(map)))
 		return;
 	map->leaves = mem_alloc(ctx->dev, leaves * sizeof(*map->leaves));
-	if (!map->leaves) {
-		ctx_cache_release(ctx, bytes);
-		return;
-	}
-	map->num_leaves = leaves;
-	map->index_bytes = bytes;
+	if (!map->leaves)
+		ctx_cache_release(ctx, index_size(map));
 }

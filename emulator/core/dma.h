@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cleaner.h"
 #include "nnpu_hw.h"
 
 struct nnpu_ctx;
@@ -36,24 +37,39 @@ struct kept_leaf {
 struct mem_map {
 	uint64_t addr;
 	uint64_t size;
-	unsigned int levels;
+	uint32_t levels;
 	/* Cached level 1 nodes, one per 2 MiB. NULL: nodes are not cached. */
+	uint32_t num_leaves;
 	struct kept_leaf *leaves;
-	size_t num_leaves;
 	struct kept_leaf only;		/* if there is one */
-	uint64_t index_bytes;		/* that @leaves is charged with */
 };
 
 /* False: @mem is malformed. */
 bool mem_map_init(struct mem_map *map, const struct nnpu_mem *mem);
 
 /*
- * Cache level 1 nodes, at the cost of the context. It has to be charged for them: if its limit
+ * Cache level 1 nodes, at the cost of the context; @map stays where it is. It has to be charged for them: if its limit
  * or device memory leaves no room, nodes are not cached.
  */
 void mem_map_keep(struct mem_map *map, struct nnpu_ctx *ctx);
-/* Free the cache. Returns the bytes to uncharge. */
-uint64_t mem_map_fini(struct nnpu_device *dev, struct mem_map *map);
+/* Pieces of caches that go, for one turn of the cleaner: they are many. */
+struct gone_piece {
+	struct leaving leaving;		/* of the first one, for all */
+	struct gone_piece *next;
+	uint64_t size;
+};
+
+struct gone_pieces {
+	struct gone_piece *first;
+	uint64_t bytes;
+};
+
+/* Empty the cache: its pieces go to @gone, and are charged until they leave. */
+void mem_map_drop(struct mem_map *map, struct gone_pieces *gone);
+/* Free them. */
+void gone_pieces_free(struct nnpu_device *dev, struct gone_pieces *gone);
+/* The same, by the cleaner. dev->lock held. */
+void gone_pieces_leave(struct nnpu_device *dev, struct gone_pieces *gone);
 
 /*
  * Copy between @buf and the memory. The range must lie inside the map. @ctx is charged for

@@ -3,11 +3,10 @@
  * Contexts and their slots.
  *
  * Valid slot entries are cached until INVALIDATE_SLOTS, with the page table nodes that have
- * been read. Engines and loaders publish cached objects without a lock. They are freed only
- * while nobody holds the slots of the context.
+ * been read. Engines and loaders publish cached objects without a lock. They go only while
+ * nobody holds the slots of the context.
  */
 #include <sched.h>
-#include <stdlib.h>
 
 #include "device_memory.h"
 #include "device_state.h"
@@ -25,6 +24,9 @@
 
 #define SLOT_FLAGS	(NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE)
 
+/* An entry of the cache. Who reads the slot first fills it, others do without it meanwhile. */
+enum slot_state { SLOT_UNREAD, SLOT_FILLING, SLOT_CACHED };
+
 /* The tables of a context lie behind it. */
 static uint64_t programs_bytes(const struct nnpu_device *dev)
 {
@@ -40,13 +42,7 @@ static uint64_t lanes_bytes(const struct nnpu_device *dev)
 uint64_t ctx_bytes(const struct nnpu_device *dev, uint32_t num_slots)
 {
 	return tensor_round_up(sizeof(struct nnpu_ctx)) + programs_bytes(dev) + lanes_bytes(dev) +
-	       num_slots * sizeof(struct kept_slot);
-}
-
-/* The same with all of its slots cached, but for page tables. */
-static uint64_t ctx_size(const struct nnpu_device *dev, uint32_t num_slots)
-{
-	return mem_size(ctx_bytes(dev, num_slots)) + num_slots * heap_size(sizeof(struct slot_map));
+	       num_slots * sizeof(struct slot_map);
 }
 
 struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_table,
@@ -55,7 +51,7 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	struct nnpu_ctx *ctx;
 	uint8_t *tables;
 
-	cleaner_make_room(dev, ctx_size(dev, num_slots));
+	cleaner_make_room(dev, mem_size(ctx_bytes(dev, num_slots)));
 	ctx = mem_alloc(dev, ctx_bytes(dev, num_slots));
 	if (!ctx)
 		return NULL;
@@ -68,7 +64,7 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
 	ctx->sched.weight = NNPU_CTX_WEIGHT_DEFAULT;
 	ctx->programs = (struct program **)tables;
 	ctx->lanes = (struct lane *)(tables + programs_bytes(dev));
-	ctx->slots = (struct kept_slot *)(tables + programs_bytes(dev) + lanes_bytes(dev));
+	ctx->slots = (struct slot_map *)(tables + programs_bytes(dev) + lanes_bytes(dev));
 	return ctx;
 }
 
@@ -111,50 +107,42 @@ static void slots_open(struct nnpu_ctx *ctx)
 	atomic_store(&ctx->closed, false);
 }
 
-/* Returns the bytes to uncharge. */
-static uint64_t slot_free(struct nnpu_device *dev, struct slot_map *slot)
+/* Empty the cache. Nobody holds the slots. */
+static void slot_drop(struct slot_map *slot, struct gone_pieces *gone)
 {
-	uint64_t bytes;
-
-	if (!slot)
-		return 0;
-	bytes = mem_map_fini(dev, &slot->mem);
-	free(slot);
-	return bytes;
+	/* In the common case nothing is written: the host has no page for slots that were not used. */
+	if (atomic_load_explicit(&slot->state, memory_order_relaxed) == SLOT_UNREAD)
+		return;
+	mem_map_drop(&slot->mem, gone);
+	atomic_store_explicit(&slot->state, SLOT_UNREAD, memory_order_relaxed);
 }
 
 void ctx_invalidate(struct nnpu_ctx *ctx, uint32_t first, uint32_t count)
 {
-	struct slot_map *slot, *gone = NULL;
-	uint64_t bytes = 0;
+	struct gone_pieces gone = { 0 };
 	uint32_t i;
 
 	slots_close(ctx);
-	for (i = first; i < first + count; i++) {
-		slot = atomic_exchange(&ctx->slots[i].map, NULL);
-		if (!slot)
-			continue;
-		slot->next = gone;
-		gone = slot;
-	}
+	for (i = first; i < first + count; i++)
+		slot_drop(&ctx->slots[i], &gone);
 	slots_open(ctx);
-	/* Nobody can find them any more. */
-	while (gone) {
-		slot = gone;
-		gone = slot->next;
-		bytes += slot_free(ctx->dev, slot);
-	}
-	if (bytes)
-		ctx_cache_release(ctx, bytes);
+	/* Nobody can find it any more. */
+	pthread_mutex_lock(&ctx->dev->lock);
+	ctx->cached -= gone.bytes;
+	ctx_mem_uncharge(ctx, gone.bytes);
+	gone_pieces_leave(ctx->dev, &gone);
+	pthread_mutex_unlock(&ctx->dev->lock);
 }
 
 static void ctx_free(struct nnpu_device *dev, struct leaving *l)
 {
 	struct nnpu_ctx *ctx = (struct nnpu_ctx *)l;
+	struct gone_pieces gone = { 0 };
 	uint32_t i;
 
 	for (i = 0; i < ctx->num_slots; i++)
-		slot_free(dev, atomic_load_explicit(&ctx->slots[i].map, memory_order_relaxed));
+		slot_drop(&ctx->slots[i], &gone);
+	gone_pieces_free(dev, &gone);
 	mem_free(dev, ctx, mem_size(ctx_bytes(dev, ctx->num_slots)));
 }
 
@@ -164,7 +152,7 @@ void ctx_leave(struct nnpu_ctx *ctx)
 	ctx->leaving.leaving.bytes = ctx->cached;
 	ctx_leave_group(ctx);
 	ctx->leaving.leaving.free = ctx_free;
-	dev_leave_object(ctx->dev, &ctx->leaving, ctx_size(ctx->dev, ctx->num_slots));
+	dev_leave_object(ctx->dev, &ctx->leaving, mem_size(ctx_bytes(ctx->dev, ctx->num_slots)));
 }
 
 /* Read entry @index of the table; SUCCESS if it is good. */
@@ -189,38 +177,38 @@ static unsigned int slot_read(struct nnpu_ctx *ctx, uint32_t index, struct slot_
 	return NNPU_STATUS_SUCCESS;
 }
 
-/* Read a slot that is not cached, and cache it. The slots are held. */
+/* Read a slot that is not cached, and cache it unless another thread is at it. The slots are held. */
 static __attribute__((noinline)) unsigned int slot_load(struct nnpu_ctx *ctx, uint32_t index,
+							struct slot_map *read,
 							struct slot_map **found)
 {
-	struct slot_map *slot, *other = NULL;
-	unsigned int status;
+	struct slot_map *slot = &ctx->slots[index];
+	unsigned int state = SLOT_UNREAD, status;
 
-	slot = calloc(1, sizeof(*slot));
-	if (!slot)
-		return NNPU_STATUS_INTERNAL;
-	status = slot_read(ctx, index, slot);
-	if (status) {
-		free(slot);
+	status = slot_read(ctx, index, read);
+	if (status)
 		return status;
-	}
+	*found = read;
+	if (!atomic_compare_exchange_strong(&slot->state, &state, SLOT_FILLING))
+		return NNPU_STATUS_SUCCESS;
+	slot->flags = read->flags;
+	slot->mem = read->mem;
 	mem_map_keep(&slot->mem, ctx);
-	if (!atomic_compare_exchange_strong(&ctx->slots[index].map, &other, slot)) {
-		ctx_cache_release(ctx, slot_free(ctx->dev, slot));
-		slot = other;
-	}
+	atomic_store_explicit(&slot->state, SLOT_CACHED, memory_order_release);
 	*found = slot;
 	return NNPU_STATUS_SUCCESS;
 }
 
-/* The slot, from the cache or from memory. The slots are held. */
-static inline unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index,
+/* The slot, from the cache or from memory: then it may be in @read. The slots are held. */
+static inline unsigned int slot_get(struct nnpu_ctx *ctx, uint32_t index, struct slot_map *read,
 				    struct slot_map **found)
 {
 	if (index >= ctx->num_slots)
 		return NNPU_STATUS_INVALID_SLOT;
-	*found = atomic_load_explicit(&ctx->slots[index].map, memory_order_acquire);
-	return *found ? NNPU_STATUS_SUCCESS : slot_load(ctx, index, found);
+	*found = &ctx->slots[index];
+	if (atomic_load_explicit(&(*found)->state, memory_order_acquire) == SLOT_CACHED)
+		return NNPU_STATUS_SUCCESS;
+	return slot_load(ctx, index, read, found);
 }
 
 static inline unsigned int slot_allows(const struct slot_map *slot, uint64_t offset, uint64_t len,
@@ -233,11 +221,12 @@ static inline unsigned int slot_allows(const struct slot_map *slot, uint64_t off
 	return NNPU_STATUS_SUCCESS;
 }
 
-/* The slot, if it allows the access. The slots are held. */
+/* The same if it allows the access. */
 static inline unsigned int slot_find(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset,
-				     uint64_t len, enum dma_dir dir, struct slot_map **map)
+				     uint64_t len, enum dma_dir dir, struct slot_map *read,
+				     struct slot_map **map)
 {
-	unsigned int status = slot_get(ctx, slot, map);
+	unsigned int status = slot_get(ctx, slot, read, map);
 
 	return status ? status : slot_allows(*map, offset, len, dir);
 }
@@ -245,16 +234,16 @@ static inline unsigned int slot_find(struct nnpu_ctx *ctx, uint32_t slot, uint64
 unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, uint64_t len,
 			enum dma_dir dir)
 {
-	struct slot_map *map;
+	struct slot_map read, *map;
 
-	return slot_find(ctx, slot, offset, len, dir, &map);
+	return slot_find(ctx, slot, offset, len, dir, &read, &map);
 }
 
 unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
 		       size_t len, enum dma_dir dir)
 {
-	struct slot_map *map;
-	unsigned int status = slot_find(ctx, slot, offset, len, dir, &map);
+	struct slot_map read, *map;
+	unsigned int status = slot_find(ctx, slot, offset, len, dir, &read, &map);
 
 	if (status)
 		return status;
@@ -271,12 +260,12 @@ static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *hol
 	/* Piece by piece, so that INVALIDATE_SLOTS and aborts do not wait for all of it. */
 	do {
 		size_t piece = len < DMA_CHUNK ? len : DMA_CHUNK;
-		struct slot_map *map;
+		struct slot_map read, *map;
 
 		if (progress && op_progress(progress))
 			return job_end_status(progress);
 		slots_hold(holder, ctx);
-		status = slot_find(ctx, slot, offset, len, dir, &map);
+		status = slot_find(ctx, slot, offset, len, dir, &read, &map);
 		if (!status)
 			status = mem_map_access(ctx->dev, &map->mem, offset, p, piece, dir,
 						ctx);

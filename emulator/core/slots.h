@@ -23,16 +23,11 @@ struct nnpu_device;
 struct nnpu_engine;
 struct program;
 
-/* A valid slot entry, as read from the slot table. */
+/* A slot entry: its place in the cache, or what a thread has read for one access. */
 struct slot_map {
-	struct mem_map mem;
+	atomic_uint state;		/* in the cache: enum slot_state */
 	uint32_t flags;
-	struct slot_map *next;		/* of those that go */
-};
-
-/* The cached entry of a slot, or NULL. The first reader publishes it. */
-struct kept_slot {
-	_Atomic(struct slot_map *) map;
+	struct mem_map mem;
 };
 
 /* Contexts that take device memory and time as if they were one. dev->lock. */
@@ -63,7 +58,7 @@ struct nnpu_ctx {
 	struct load *last_load;
 	struct load_worker *loader;	/* at work for the context, or NULL; dev->lock */
 	atomic_bool closed;		/* nobody may hold the slots: cached ones go */
-	struct kept_slot *slots;
+	struct slot_map *slots;		/* the cache */
 	uint64_t cached;		/* bytes of cached page tables; dev->lock */
 };
 

@@ -13,6 +13,9 @@
 
 #include "core/device_memory.h"
 #include "core/device_state.h"
+#include "core/fetch.h"
+#include "core/loads.h"
+#include "core/slots.h"
 #include "sample_images.h"
 #include "tap.h"
 #include "watched_calls.h"
@@ -47,10 +50,17 @@
 
 /* The constant without stacks, which the C library maps, and what exists from the start. */
 #define CONSTANT								\
-	(327680 + (CONTEXTS + 1) * (8192 + 8 * PROGRAMS + 104 * (1u << SLOTS_LOG2) + \
+	(327680 + (CONTEXTS + 1) * (8192 + 8 * PROGRAMS + 48 * (1u << SLOTS_LOG2) + \
 				    240 * (QUEUES + 1)) +			\
 	 (QUEUES + 3) * (4096 + 80 * (1u << ENTRIES_LOG2)) +			\
 	 (ENGINES + QUEUES + 3 * CONTEXTS) * 1024)
+/* What the README counts for each of them. */
+_Static_assert(sizeof(struct nnpu_ctx) + 4 * TENSOR_ALIGN + NNPU_PAGE_SIZE <= 8192 &&
+	       sizeof(struct slot_map) <= 48 &&
+	       NNPU_QUEUE_PRIORITY_NUM * sizeof(struct lane) <= 240 &&
+	       sizeof(struct fetched) <= 80 && sizeof(struct load) + 32 <= 2 * 80,
+	       "the constant has room for all objects");
+
 /* The C library's own part of an allocation. */
 #define OVERHEAD	8
 
@@ -103,10 +113,11 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 
 /* Who frees something large waits until the test goes on. */
 static atomic_bool blocked, blocking;
+static atomic_size_t large = LARGE;
 
 static void block(size_t bytes)
 {
-	while (bytes >= LARGE && atomic_load(&blocking)) {
+	while (bytes >= atomic_load(&large) && atomic_load(&blocking)) {
 		atomic_store(&blocked, true);
 		usleep(200);
 	}
@@ -283,24 +294,30 @@ static unsigned int check_all(const uint8_t *image, size_t size, const uint8_t *
 	return checked;
 }
 
-/* A job of each context, in memory that it finds while it runs. Returns how many succeed. */
+/* A job of context @i, in memory that it finds while it runs. */
+static bool run(unsigned int i)
+{
+	struct nnpu_arg *args = job_args(&jobs[i], 2, 1);
+	unsigned int n;
+
+	for (n = 0; n < 3; n++) {
+		job_arg(&args[n], 1, 0, N * 4);
+		if (n == 2)
+			break;
+		args[n].flags = htole16(NNPU_ARG_SHAPE);
+		args[n].rank = 1;
+		args[n].dims[0] = htole32(N);
+	}
+	return !job_execute(&jobs[i], 1, NULL);
+}
+
+/* A job of each context. Returns how many succeed. */
 static unsigned int run_all(void)
 {
 	unsigned int i, good = 0;
 
 	for (i = 1; i <= CONTEXTS; i++) {
-		struct nnpu_arg *args = job_args(&jobs[i], 2, 1);
-		unsigned int n;
-
-		for (n = 0; n < 3; n++) {
-			job_arg(&args[n], 1, 0, N * 4);
-			if (n == 2)
-				break;
-			args[n].flags = htole16(NNPU_ARG_SHAPE);
-			args[n].rank = 1;
-			args[n].dims[0] = htole32(N);
-		}
-		good += !job_execute(&jobs[i], 1, NULL);
+		good += run(i);
 		sample();
 	}
 	return good;
@@ -419,6 +436,7 @@ static void pile_up(const uint8_t *weights, size_t size, const struct image *add
 
 	wait_all_left();
 	ok(!rig_load(&rig, 1, 2, weights, size, NULL), "a large program");
+	atomic_store(&blocked, false);
 	atomic_store(&blocking, true);
 	rig_unload(&rig, 1, 2);
 	while (!atomic_load(&blocked))
@@ -431,6 +449,29 @@ static void pile_up(const uint8_t *weights, size_t size, const struct image *add
 	load_bad(add);
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) < WEIGHTS, "hardly any memory is used");
 	atomic_store(&blocking, false);
+}
+
+/* INVALIDATE_SLOTS does not wait until page tables that were cached are free. */
+static void invalidate(void)
+{
+	unsigned int i;
+
+	rig_table(&rig, jobs[1].operands, N * 4, 1, &jobs[1].slots[1].mem);
+	rig_invalidate(&rig, 1, 1, 1);
+	ok(run(1), "a job with page tables");
+	wait_all_left();
+	atomic_store(&blocked, false);
+	atomic_store(&large, NNPU_PAGE_SIZE);
+	atomic_store(&blocking, true);
+	ok(!rig_invalidate(&rig, 1, 1, 1), "they are invalidated");
+	for (i = 0; i < 5000 && !atomic_load(&blocked); i++)
+		usleep(200);
+	ok(atomic_load(&blocked), "another thread frees them");
+	atomic_store(&blocking, false);
+	atomic_store(&large, LARGE);
+	rig_slot(&jobs[1].slots[1], jobs[1].operands, N * 4,
+		 NNPU_SLOT_VALID | NNPU_SLOT_READ | NNPU_SLOT_WRITE);
+	rig_invalidate(&rig, 1, 1, 1);
 }
 
 /* A device needs addresses, and says so. */
@@ -563,6 +604,7 @@ int main(void)
 		   "%u programs fill the device", loaded);
 		empty();
 	}
+	invalidate();
 	pile_up(weights, size, &add);
 	mix();
 	for (i = 1; i <= CONTEXTS; i++)

@@ -26,7 +26,7 @@
 /* See emulator/README.md. */
 #define CONSTANT								\
 	(327680 + (QUEUES + 3) * (4096 + 80 * (1ll << ENTRIES_LOG2)) +		\
-	 (CONTEXTS + 1) * (8192 + 8 * PROGRAMS + 104 * (1 << SLOTS_LOG2) +	\
+	 (CONTEXTS + 1) * (8192 + 8 * PROGRAMS + 48 * (1 << SLOTS_LOG2) +	\
 			   240 * (QUEUES + 1)) + MEMORY / 8192)
 #define STACKS		((3 + QUEUES + 4 * CONTEXTS) * (100ll << 10))
 /* For runs of 1, 2, 4, ... pages, of more than all memory at most. */
