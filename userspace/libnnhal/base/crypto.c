@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hashes of libcrypto.
+ * Authentication with libcrypto.
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "base/crypto.h"
 
+/* A distribution may have left something out. */
+static bool works(const struct crypto *crypto)
+{
+	static const uint8_t key[CRYPTO_SUM_SIZE];
+	uint8_t tag[CRYPTO_TAG_SIZE], sum[CRYPTO_SUM_SIZE];
+
+	return crypto_authenticate(crypto, key, sizeof(key), "", 0, tag) &&
+	       crypto_sum(crypto, key, "", 0, sum);
+}
+
 bool crypto_open(struct crypto *crypto)
 {
-	void *digest, *mac;
+	void *mac;
 
 	crypto->library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
 	if (!crypto->library)
 		return false;
-	digest = dlsym(crypto->library, "EVP_Q_digest");
 	mac = dlsym(crypto->library, "EVP_Q_mac");
-	if (!digest || !mac) {
-		crypto_close(crypto);
-		return false;
-	}
-	memcpy(&crypto->digest, &digest, sizeof(digest));
 	memcpy(&crypto->mac, &mac, sizeof(mac));
-	return true;
+	if (mac && works(crypto))
+		return true;
+	crypto_close(crypto);
+	return false;
 }
 
 void crypto_close(struct crypto *crypto)
@@ -32,29 +39,30 @@ void crypto_close(struct crypto *crypto)
 	crypto->library = NULL;
 }
 
-bool crypto_hash(const struct crypto *crypto, const void *data, size_t size,
-		 uint8_t hash[CRYPTO_HASH_SIZE])
-{
-	size_t got = CRYPTO_HASH_SIZE;
-
-	return crypto->digest(NULL, "SHA256", NULL, data, size, hash, &got) == 1 &&
-	       got == CRYPTO_HASH_SIZE;
-}
-
 bool crypto_authenticate(const struct crypto *crypto, const void *key, size_t key_size,
-			 const void *data, size_t size, uint8_t tag[CRYPTO_HASH_SIZE])
+			 const void *data, size_t size, uint8_t tag[CRYPTO_TAG_SIZE])
 {
 	size_t got = 0;
 
 	return crypto->mac(NULL, "HMAC", NULL, "SHA256", NULL, key, key_size, data, size, tag,
-			   CRYPTO_HASH_SIZE, &got) && got == CRYPTO_HASH_SIZE;
+			   CRYPTO_TAG_SIZE, &got) && got == CRYPTO_TAG_SIZE;
 }
 
-bool crypto_equal(const uint8_t a[CRYPTO_HASH_SIZE], const uint8_t b[CRYPTO_HASH_SIZE])
+bool crypto_sum(const struct crypto *crypto, const uint8_t key[CRYPTO_SUM_SIZE],
+		const void *data, size_t size, uint8_t sum[CRYPTO_SUM_SIZE])
 {
-	unsigned int i, differ = 0;
+	size_t got = 0;
 
-	for (i = 0; i < CRYPTO_HASH_SIZE; i++)
+	return crypto->mac(NULL, "SIPHASH", NULL, NULL, NULL, key, CRYPTO_SUM_SIZE, data, size,
+			   sum, CRYPTO_SUM_SIZE, &got) && got == CRYPTO_SUM_SIZE;
+}
+
+bool crypto_equal(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	unsigned int differ = 0;
+	size_t i;
+
+	for (i = 0; i < size; i++)
 		differ |= a[i] ^ b[i];
 	return !differ;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hashes of libcrypto. It is loaded when the first cache is used, so that programs that use none
- * need it neither to build nor to run.
+ * Authentication with libcrypto. It is loaded when the first cache is used, so that programs that
+ * use none need it neither to build nor to run.
  */
 #ifndef NNHAL_CRYPTO_H
 #define NNHAL_CRYPTO_H
@@ -10,29 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CRYPTO_HASH_SIZE	32
+#define CRYPTO_TAG_SIZE		32
+/* Of crypto_sum(). */
+#define CRYPTO_SUM_SIZE		16
 
 struct crypto {
 	void *library;			/* NULL: not loaded */
-	/* EVP_Q_digest() and EVP_Q_mac() of OpenSSL 3. */
-	int (*digest)(void *context, const char *name, const char *properties, const void *data,
-		      size_t size, unsigned char *hash, size_t *hash_size);
+	/* EVP_Q_mac() of OpenSSL 3. */
 	unsigned char *(*mac)(void *context, const char *name, const char *properties,
-			      const char *hash, const void *parameters, const void *key,
+			      const char *variant, const void *parameters, const void *key,
 			      size_t key_size, const unsigned char *data, size_t size,
 			      unsigned char *out, size_t room, size_t *out_size);
 };
 
-/* False: there is no libcrypto 3. */
+/* False: there is no libcrypto 3 that can do both. */
 bool crypto_open(struct crypto *crypto);
 void crypto_close(struct crypto *crypto);
-/* SHA-256; false after an error. */
-bool crypto_hash(const struct crypto *crypto, const void *data, size_t size,
-		 uint8_t hash[CRYPTO_HASH_SIZE]);
-/* HMAC-SHA-256; false after an error. */
+/* HMAC-SHA-256. False after an error. */
 bool crypto_authenticate(const struct crypto *crypto, const void *key, size_t key_size,
-			 const void *data, size_t size, uint8_t tag[CRYPTO_HASH_SIZE]);
+			 const void *data, size_t size, uint8_t tag[CRYPTO_TAG_SIZE]);
+/*
+ * SipHash-2-4 with 128 bits: for large data, since it is as fast as any on processors without
+ * instructions for hashes. The key is secret, and of this data alone. False after an error.
+ */
+bool crypto_sum(const struct crypto *crypto, const uint8_t key[CRYPTO_SUM_SIZE],
+		const void *data, size_t size, uint8_t sum[CRYPTO_SUM_SIZE]);
 /* Are they equal? Takes as long wherever they differ. */
-bool crypto_equal(const uint8_t a[CRYPTO_HASH_SIZE], const uint8_t b[CRYPTO_HASH_SIZE]);
+bool crypto_equal(const uint8_t *a, const uint8_t *b, size_t size);
 
 #endif /* NNHAL_CRYPTO_H */

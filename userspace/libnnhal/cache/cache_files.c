@@ -3,10 +3,10 @@
  * The files of a cache.
  *
  * The model file has a header, the rules for requests, the program image and a tag. The tag
- * authenticates all of it; the header has the hash of the data file. The key of the tag is made of
- * the caller's key and token, and of all that must be the same where the content is used. So a file
- * that is changed, cut, of another token, device or build has a wrong tag, and that is all there is
- * to know about it.
+ * authenticates all of it; the header has the sum of the data file, whose key is made of the key of
+ * the tag and of a salt. The key of the tag is made of the caller's key and token, and of all that
+ * must be the same where the content is used. So a file that is changed, cut, of another token,
+ * device or build has a wrong tag, and that is all there is to know about it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ struct header {
 	__le64 rules_size;		/* multiple of 8 */
 	__le64 image_size;
 	__le64 data_size;
-	uint8_t data_hash[CRYPTO_HASH_SIZE];
+	uint8_t salt[CRYPTO_TAG_SIZE];	/* random, another one each time */
+	uint8_t data_sum[CRYPTO_SUM_SIZE];
 };
 
 /* What two programs must have in common to share a cache. */
@@ -72,6 +74,17 @@ static bool derive_key(struct cache_files *files, struct nnhal_device *device,
 	id.encodings = device->transport->identify.encodings;
 	return crypto_authenticate(files->crypto, cache->key_size ? cache->key : "",
 				   cache->key_size, &id, sizeof(id), files->key);
+}
+
+/* The sum of the data, with the key for this header. */
+static bool sum_data(const struct cache_files *files, const struct header *header,
+		     const void *data, uint64_t size, uint8_t sum[CRYPTO_SUM_SIZE])
+{
+	uint8_t key[CRYPTO_TAG_SIZE];
+
+	return crypto_authenticate(files->crypto, files->key, sizeof(files->key), header->salt,
+				   sizeof(header->salt), key) &&
+	       crypto_sum(files->crypto, key, size ? data : "", size, sum);
 }
 
 /* The only descriptor of the only handle, our own copy of it. */
@@ -213,19 +226,19 @@ void cache_files_write(const struct cache_files *files, const struct cache_conte
 	    !file_size(files->data, INT64_MAX, &old) || ftruncate(files->data, 0) ||
 	    size > MODEL_FILE_MAX || content->data_size > DATA_FILE_MAX)
 		return;
-	file = calloc(1, size + CRYPTO_HASH_SIZE);
+	file = calloc(1, size + CRYPTO_TAG_SIZE);
 	if (!file)
 		return;
 	memcpy(file + sizeof(header), content->rules, content->rules_size);
 	memcpy(file + sizeof(header) + rules, content->image, content->image_size);
 	/* Of the bytes in memory: somebody may write to the files meanwhile. */
-	if (crypto_hash(files->crypto, content->data_size ? content->data : (uint8_t *)"",
-			content->data_size, header.data_hash)) {
+	if (getrandom(header.salt, sizeof(header.salt), 0) == sizeof(header.salt) &&
+	    sum_data(files, &header, content->data, content->data_size, header.data_sum)) {
 		memcpy(file, &header, sizeof(header));
 		if (crypto_authenticate(files->crypto, files->key, sizeof(files->key), file, size,
 					file + size) &&
 		    write_all(files->data, content->data, content->data_size) &&
-		    write_all(files->model, file, size + CRYPTO_HASH_SIZE)) {
+		    write_all(files->model, file, size + CRYPTO_TAG_SIZE)) {
 			free(file);
 			return;
 		}
@@ -251,20 +264,20 @@ static enum nnhal_status read_model(const struct cache_files *files,
 				    struct cache_content *content, struct header *header,
 				    struct nnhal_diag *diag)
 {
-	uint8_t tag[CRYPTO_HASH_SIZE];
+	uint8_t tag[CRYPTO_TAG_SIZE];
 	uint64_t size, rules, image;
 
 	if (!file_size(files->model, MODEL_FILE_MAX, &size) ||
-	    size < sizeof(*header) + CRYPTO_HASH_SIZE)
+	    size < sizeof(*header) + CRYPTO_TAG_SIZE)
 		return refused(diag, "the model file is none");
 	content->block = malloc(size);
 	if (!content->block)
 		return no_memory(diag);
 	if (!read_all(files->model, content->block, size))
 		return refused(diag, "the model file cannot be read");
-	size -= CRYPTO_HASH_SIZE;
+	size -= CRYPTO_TAG_SIZE;
 	if (!crypto_authenticate(files->crypto, files->key, sizeof(files->key), content->block,
-				 size, tag) || !crypto_equal(tag, content->block + size))
+				 size, tag) || !crypto_equal(tag, content->block + size, sizeof(tag)))
 		return refused(diag, "the model file is not what was saved here");
 	/* It was written by us, or by somebody who knows key and token: look at it all the same. */
 	memcpy(header, content->block, sizeof(*header));
@@ -300,7 +313,7 @@ static enum nnhal_status read_data(const struct cache_files *files, struct nnhal
 				   struct cache_content *content, const struct header *header,
 				   struct nnhal_diag *diag)
 {
-	uint8_t hash[CRYPTO_HASH_SIZE];
+	uint8_t sum[CRYPTO_SUM_SIZE];
 	uint64_t size;
 
 	if (!file_size(files->data, DATA_FILE_MAX, &size) || size != le64toh(header->data_size))
@@ -310,8 +323,8 @@ static enum nnhal_status read_data(const struct cache_files *files, struct nnhal
 		return no_memory(diag);
 	if (!read_all(files->data, content->data, size))
 		return refused(diag, "the data file cannot be read");
-	if (!crypto_hash(files->crypto, content->data, size, hash) ||
-	    !crypto_equal(hash, header->data_hash))
+	if (!sum_data(files, header, content->data, size, sum) ||
+	    !crypto_equal(sum, header->data_sum, sizeof(sum)))
 		return refused(diag, "the data file is not what was saved here");
 	return NNHAL_STATUS_NONE;
 }

@@ -23,7 +23,7 @@ struct cache_files {
 	const struct crypto *crypto;	/* of the device; NULL: no cache */
 	int model;			/* descriptors of our own, -1: none */
 	int data;
-	uint8_t key[CRYPTO_HASH_SIZE];	/* of token, key, and who can use the content */
+	uint8_t key[CRYPTO_TAG_SIZE];	/* of token, key, and who can use the content */
 };
 
 #define CACHE_FILES_NONE	{ .model = -1, .data = -1 }
