@@ -74,7 +74,8 @@ NNPU_CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wstrict-prototypes \
 	       -Wmissing-prototypes -Wold-style-definition -Wvla -fno-strict-aliasing \
 	       -fdebug-prefix-map=$(CURDIR)=. -Iuapi -Isignatures
 ALL_CFLAGS = $(NNPU_CFLAGS) $(CFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_CFLAGS)
-ALL_LDFLAGS = $(LDFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_LDFLAGS)
+# The build id names the build in version strings and caches.
+ALL_LDFLAGS = -Wl,--build-id $(LDFLAGS) $(if $(SAN),$(SAN_CFLAGS)) $(DIR_LDFLAGS)
 
 V ?=
 Q := $(if $(V),,@)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/build_id.h"
 #include "nnhal_fixture.h"
 
 static struct nnhal_device *device;
@@ -107,7 +108,10 @@ static void test_queries(void)
 {
 	const struct nnhal_extension *extensions = NULL;
 	enum nnhal_device_type type = 0;
+	uint8_t id[BUILD_ID_MAX];
+	char build[BUILD_ID_TEXT];
 	enum nnhal_status status;
+	size_t size;
 	const char *version = NULL, *again = NULL, *dash, *p;
 	uint32_t model_cache = 99, data_cache = 99, count = 99;
 
@@ -116,6 +120,9 @@ static void test_queries(void)
 	status = nnhal_device_get_version_string(device, &version);
 	if (!ok(!status && version && *version, "A09 version: %s", version ? version : "none"))
 		return;
+	size = build_id_own(id);
+	build_id_text(id, size, build);
+	ok(size >= 4 && strstr(version, build), "A09 with the build%s", build);
 	ok(!nnhal_device_get_version_string(device, &again) && again && !strcmp(version, again),
 	   "A15 the same again");
 	for (p = version; *p && isprint((unsigned char)*p); p++)

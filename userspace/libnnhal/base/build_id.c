@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -98,4 +99,11 @@ size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX])
 	n = read(fd, notes, sizeof(notes));
 	close(fd);
 	return n > 0 ? find_note(notes, (size_t)n, id) : 0;
+}
+
+void build_id_text(const uint8_t *id, size_t size, char text[BUILD_ID_TEXT])
+{
+	text[0] = '\0';
+	if (size >= 4)
+		snprintf(text, BUILD_ID_TEXT, " build %02x%02x%02x%02x", id[0], id[1], id[2], id[3]);
 }

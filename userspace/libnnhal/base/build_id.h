@@ -15,4 +15,8 @@ size_t build_id_own(uint8_t id[BUILD_ID_MAX]);
 /* The one in a file of ELF notes, as below /sys/module. */
 size_t build_id_read(const char *path, uint8_t id[BUILD_ID_MAX]);
 
+/* Text for people: " build 01234567", or nothing for an id without bytes. */
+#define BUILD_ID_TEXT	sizeof(" build 01234567")
+void build_id_text(const uint8_t *id, size_t size, char text[BUILD_ID_TEXT]);
+
 #endif /* NNHAL_BUILD_ID_H */

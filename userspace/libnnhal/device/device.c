@@ -14,6 +14,7 @@
 #include <nnhal/nnhal.h>
 
 #include "base/base.h"
+#include "base/build_id.h"
 #include "base/diag.h"
 #include "base/probes.h"
 #include "base/status.h"
@@ -226,6 +227,8 @@ static enum nnhal_status device_create(struct transport *t, struct nnhal_device 
 				       struct nnhal_diag *diag)
 {
 	struct nnhal_device *d = calloc(1, sizeof(*d));
+	char build[BUILD_ID_TEXT];
+	uint8_t id[BUILD_ID_MAX];
 	enum nnhal_status status;
 
 	if (!d) {
@@ -262,8 +265,9 @@ static enum nnhal_status device_create(struct transport *t, struct nnhal_device 
 	memcpy(d->name, t->name, sizeof(d->name));
 	read_capabilities(&d->capabilities, &t->identify);
 	d->type = read_type(&t->identify);
-	snprintf(d->version, sizeof(d->version), "libnnhal %s, %s, firmware %.64s",
-		 nnhal_version_string(), t->driver, t->identify.firmware);
+	build_id_text(id, build_id_own(id), build);
+	snprintf(d->version, sizeof(d->version), "libnnhal %s%s, %s, firmware %.64s",
+		 nnhal_version_string(), build, t->driver, t->identify.firmware);
 	*device = d;
 	return NNHAL_STATUS_NONE;
 }

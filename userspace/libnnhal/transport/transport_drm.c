@@ -390,9 +390,10 @@ static enum nnhal_status open_node(const char *path, int *fd, struct nnhal_diag 
 
 static enum nnhal_status read_version(struct drm_transport *d, struct nnhal_diag *diag)
 {
-	char date[24] = "";
+	char date[24] = "", build[BUILD_ID_TEXT];
 	struct drm_version version = { .date = date, .date_len = sizeof(date) - 1 };
 	int err = drm_ioctl(d->fd, DRM_IOCTL_VERSION, &version);
+	size_t size;
 
 	if (err) {
 		diag_set(diag, "driver version: %s", errno_text(-err));
@@ -403,11 +404,12 @@ static enum nnhal_status read_version(struct drm_transport *d, struct nnhal_diag
 			 version.version_major, version.version_minor, NNPU_DRIVER_MAJOR);
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
-	snprintf(d->base.driver, sizeof(d->base.driver), "driver " NNPU_DRIVER_NAME " %d.%d.%d%s%s",
+	size = build_id_read("/sys/module/" NNPU_DRIVER_NAME "/notes/.note.gnu.build-id",
+			     d->base.build_id);
+	build_id_text(d->base.build_id, size, build);
+	snprintf(d->base.driver, sizeof(d->base.driver), "driver " NNPU_DRIVER_NAME " %d.%d.%d%s%s%s",
 		 version.version_major, version.version_minor, version.version_patchlevel,
-		 date[0] ? " " : "", date);
-	build_id_read("/sys/module/" NNPU_DRIVER_NAME "/notes/.note.gnu.build-id",
-		      d->base.build_id);
+		 date[0] ? " " : "", date, build);
 	return NNHAL_STATUS_NONE;
 }
 

@@ -163,7 +163,8 @@ enum nnhal_status nnhal_device_get_capabilities_1_1(struct nnhal_device *device,
 /**
  * nnhal_device_get_version_string() - getVersionString
  * @device: device
- * @version: out: library, driver and firmware versions; valid as long as the device
+ * @version: out: versions of library, driver and firmware, and build ids of the first two; valid
+ *	as long as the device
  *
  * Return: NONE or INVALID_ARGUMENT (a NULL pointer).
  */
