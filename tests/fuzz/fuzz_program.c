@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Fuzzer of program images and argument blocks: load, then execute what loads.
+ * Fuzzer of program images and argument blocks: load, execute what loads, save it and load that.
  *
  * Runs loader and executor in the fuzzer's own thread on an engine made here, so that
  * no time goes into handing over between threads. Input: one byte of options, one byte
@@ -22,6 +22,8 @@
 #include "core/engine.h"
 #include "core/executor.h"
 #include "core/job.h"
+#include "core/program_load.h"
+#include "core/program_save.h"
 #include "inproc/inproc.h"
 #include "large_share.h"
 
@@ -51,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define LARGE_SLOT	2u
 #define SMALL_OPERAND	(1u << 20)
 #define SMALL_DEVICE	(16u << 20)
+/* Larger programs are not saved. */
+#define SAVE_ROOM	(1u << 20)
 
 static struct nnpu_inproc *ip;
 static struct nnpu_device *dev;
@@ -293,6 +297,43 @@ static void run(struct program *p, struct recipe *r, uint8_t options, const stru
 		abort();
 }
 
+/* What is saved of any program loads again, and is then saved as the same bytes. */
+static void save_and_load(const struct program *p)
+{
+	struct nnpu_mem mem = {
+		.addr = htole64((uintptr_t)large_memory), .size = htole64(SAVE_ROOM),
+	};
+	struct save_request save = { .ctx = ctx, .progress = &engine.progress, .program = p };
+	struct load_request load = {
+		.ctx = ctx, .progress = &engine.progress, .slots = &engine.slots,
+	};
+	struct verdict v = VERDICT_SUCCESS;
+	uint64_t size = 0, again = 0;
+	struct program *q;
+	unsigned int status;
+
+	mem_map_init(&save.map, &mem);
+	if (program_save(&save, &size) || size > SAVE_ROOM)
+		return;
+	load.image = memcpy(malloc(size), large_memory, size);
+	load.size = size;
+	q = program_load(&load, &v);
+	slots_release(&engine.slots);
+	if (!q && !load_cut_short(&v))
+		abort();
+	if (q) {
+		save.program = q;
+		status = program_save(&save, &again);
+		if (!status && (again != size || memcmp(load.image, large_memory, size)))
+			abort();
+		pthread_mutex_lock(&dev->lock);
+		program_put(q);
+		pthread_mutex_unlock(&dev->lock);
+	}
+	free((void *)load.image);
+	memset(large_memory, 0, size);
+}
+
 static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, uint8_t options,
 			 const struct scale *s)
 {
@@ -321,8 +362,10 @@ static void load_and_run(const uint8_t *image, size_t size, struct recipe *r, ui
 		return;
 	run(p, r, options, s);
 	/* Again: now the engine has buffers, or knows the program. */
-	if (!s->factor)
+	if (!s->factor) {
 		run(p, r, options, s);
+		save_and_load(p);
+	}
 	/* The cleaner works beside this thread. */
 	pthread_mutex_lock(&dev->lock);
 	program_put(p);
