@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -830,7 +831,10 @@ static void raise_limit(void)
 int main(void)
 {
 	struct nnhal_prepared_model *add, *loop;
-	unsigned int before = count_entries("/proc/self/fd");
+	unsigned int before = count_entries("/proc/self/fd"), i;
+	/* scripts/soak makes it more. */
+	const char *text = getenv("NNPU_CHAINS");
+	unsigned int chains = text ? (unsigned int)strtoul(text, NULL, 10) : 1;
 
 	raise_limit();
 	device = test_device_open();
@@ -851,7 +855,8 @@ int main(void)
 	} else {
 		test_vgem(add, loop);
 	}
-	test_chain(add, loop);
+	for (i = 0; i < chains; i++)
+		test_chain(add, loop);
 	test_after_model();
 	test_bounce(add);
 	test_mix(add);

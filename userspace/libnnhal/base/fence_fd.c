@@ -126,7 +126,17 @@ int fence_info_read(int fd, unsigned int kinds, struct fence_info *info)
 	if (!(kinds & FENCE_SYNC_FILE))
 		return -EINVAL;
 	err = sync_file_info_read(fd, info);
-	return err == -ENOMEM ? err : err ? -EINVAL : 0;
+	switch (err) {
+	/* What files say that are no sync files. */
+	case -ENOTTY:
+	case -EBADF:
+	case -EOPNOTSUPP:
+	case -ENOSYS:
+	case -EFAULT:
+		return -EINVAL;
+	default:
+		return err;
+	}
 }
 
 int fence_socket_create(int *fence, int *signal)

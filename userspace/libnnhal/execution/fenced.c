@@ -92,13 +92,11 @@ static enum nnhal_status check_fences(const struct transport *t, const int *fds,
 	}
 	for (i = 0; i < count; i++) {
 		err = fds[i] < 0 ? -EINVAL : fence_info_read(fds[i], t->limits.fence_kinds, &info);
-		if (err == -ENOMEM)
-			return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		if (!err && info.status >= 0)
 			continue;
-		diag_set(diag, "fence %u to wait for: %s", i,
-			 err ? "not a fence for this device" : "it has an error");
-		return NNHAL_STATUS_INVALID_ARGUMENT;
+		diag_set(diag, "fence %u to wait for: %s", i, !err ? "it has an error" :
+			 err == -EINVAL ? "not a fence for this device" : errno_text(-err));
+		return status_from_errno(err ? -err : EINVAL);
 	}
 	return NNHAL_STATUS_NONE;
 }
