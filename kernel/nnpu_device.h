@@ -56,9 +56,9 @@
  *
  * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
  * same time. Fences other than gates are signalled with no spinlock of the driver held. Code on
- * the way to a fence signal (run_job, interrupt handlers, the work items of reset_wq) takes only
- * 2 and 8 to 10, and does not allocate memory. dma_fence_begin_signalling() tells lockdep
- * where this code begins.
+ * the way to a fence signal (run_job, the commit of SUBMIT, interrupt handlers, the work items of
+ * reset_wq) takes only 2 and 8 to 10, and does not allocate memory. dma_fence_begin_signalling()
+ * tells lockdep where this code begins.
  */
 
 /**

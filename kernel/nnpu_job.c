@@ -139,6 +139,8 @@ static void nnpu_job_release_refs(struct nnpu_job *job)
 /**
  * nnpu_job_free - free a job that has ended or was never pushed
  * @job: job
+ *
+ * Any context.
  */
 void nnpu_job_free(struct nnpu_job *job)
 {

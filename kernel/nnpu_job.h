@@ -31,6 +31,7 @@ struct nnpu_slot;
  * @num_read: of these, how many the job only reads: the first ones
  * @gate: what it waits for; NULL: nothing
  * @ended: nnpu_job_end() was called
+ * @is_direct: its scheduler does not know it; who ends it frees it
  * @propagate: it takes the errors of the fences that it waits for
  * @submit_ns: when it was submitted; only if it has @duration_ns
  * @deadline_ns: when the device is not to begin it any more, U64_MAX: none
@@ -71,6 +72,7 @@ struct nnpu_job {
 	u32 num_read;
 	struct nnpu_gate *gate;
 	bool ended;
+	bool is_direct;
 	bool propagate;
 	u64 submit_ns;
 	u64 deadline_ns;

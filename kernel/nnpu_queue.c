@@ -65,10 +65,11 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 
 	INIT_LIST_HEAD(&queue->inflight);
 	queue->credits = nnpu_ring_credits(max_entries, scheds, nnpu_param_max_inflight());
-	queue->places = queue->credits + 1;
+	queue->direct = nnpu_ring_credits(max_entries, scheds, queue->credits + 1) > queue->credits;
+	queue->places = queue->credits + queue->direct + 1;
 	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
 	/* One entry of a ring stays empty. */
-	entries = roundup_pow_of_two(scheds * queue->credits + 1);
+	entries = roundup_pow_of_two(scheds * (queue->credits + queue->direct) + 1);
 	queue->engines = kcalloc(max(ndev->limits.num_engines, 1), sizeof(*queue->engines),
 				 GFP_KERNEL);
 	if (!queue->engines)
@@ -149,7 +150,7 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
  * @queue: queue
  * @job: job; in flight if this returns 0
  *
- * Called by run_job inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
+ * Called inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
  * the queue or the context the job waits here.
  *
  * Return: 0; -ECANCELED if the context was lost or closed, -ENODEV if the device is dead, -ETIME
@@ -228,8 +229,12 @@ void nnpu_queue_end_jobs(struct list_head *ended)
 	struct nnpu_job *job, *tmp;
 
 	list_for_each_entry_safe(job, tmp, ended, node) {
+		bool is_direct = job->is_direct;
+
 		list_del_init(&job->node);
 		nnpu_job_end(job, job->end_status, job->end_ns, job->end_error);
+		if (is_direct)
+			nnpu_job_free(job);
 	}
 }
 
@@ -245,6 +250,8 @@ void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job, int error
 {
 	lockdep_assert_held(&queue->qp.lock);
 	nnpu_cids_put(&queue->qp.cids, job->cid);
+	if (job->is_direct)
+		atomic_set(&job->sched->direct, 0);
 	queue->completed++;
 	job->end_status = NNPU_STATUS_PENDING;
 	job->end_error = error;

@@ -16,10 +16,12 @@ struct nnpu_job;
  * struct nnpu_queue - the kernel queue: jobs of SUBMIT
  * @qp: its rings; owners of its cids are struct nnpu_job
  * @args_stride: bytes of memory for an argument block
- * @credits: jobs of one context and priority that the device may have; the rings have room
- *	for those of all contexts and priorities
+ * @credits: jobs of one context and priority that the device may have of the scheduler; the
+ *	rings have room for those of all contexts and priorities
+ * @direct: the device may have one more, which went past the scheduler: 1, or 0 if the rings have
+ *	no room for that
  * @places: command ids and argument blocks of a context and priority, one more than
- *	@credits: one id may be pinned
+ *	@credits and @direct: one id may be pinned
  * @inflight: jobs that have a command id, oldest first; under qp.lock
  * @completed: jobs the device has ended; under qp.lock
  * @held: calls of nnpu_queue_hold() for all contexts; under qp.lock
@@ -32,6 +34,7 @@ struct nnpu_queue {
 	struct nnpu_qpair qp;
 	u32 args_stride;
 	u32 credits;
+	u32 direct;
 	u32 places;
 	struct list_head inflight;
 	u64 completed;

@@ -21,6 +21,26 @@ static struct dma_fence *nnpu_sched_prepare_job(struct drm_sched_job *base,
 	return job->gate ? nnpu_gate_wait(job->gate, &job->sched->gates) : NULL;
 }
 
+/*
+ * Give a job to the device. @entered: inside a nnpu_device_enter() section. 0: it is in flight, and
+ * may have been freed. Otherwise it has ended.
+ */
+static int nnpu_sched_give(struct nnpu_job *job, bool entered)
+{
+	struct nnpu_device *ndev = job->ctx->ndev;
+	int ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
+
+	nnpu_job_set_deadline(job);
+	if (!ret && entered)
+		ret = nnpu_queue_submit(&ndev->queue, job);
+	else if (!ret)
+		/* Paused: the context was lost, and the device comes back. */
+		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
+	if (ret)
+		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
+	return ret;
+}
+
 /* The job waits for nothing and the queue has room. */
 static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 {
@@ -28,21 +48,17 @@ static struct dma_fence *nnpu_sched_run_job(struct drm_sched_job *base)
 	/* A reference for the caller; a job that the device has may be freed meanwhile. */
 	struct dma_fence *fence = dma_fence_get(job->fence);
 	struct nnpu_device *ndev = job->ctx->ndev;
+	struct nnpu_sched *sched = job->sched;
 	bool entered, cookie;
 	int ret, idx;
 
 	entered = nnpu_device_enter(ndev, &idx);
 	cookie = dma_fence_begin_signalling();
-	ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
-	nnpu_job_set_deadline(job);
-	if (!ret && entered)
-		ret = nnpu_queue_submit(&ndev->queue, job);
-	else if (!ret)
-		/* Paused: the context was lost, and the device comes back. */
-		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
+	ret = nnpu_sched_give(job, entered);
+	/* Pairs with atomic_read_acquire(): who sees this comes after the job. */
+	atomic_fetch_dec_release(&sched->waiting);
 	if (ret) {
 		/* The scheduler is through with the job, even if its fence signals later. */
-		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
 		dma_fence_put(fence);
 		fence = ERR_PTR(ret);
 	}
@@ -101,6 +117,9 @@ int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
 	int ret;
 
 	sched->first_id = first_id;
+	atomic_set(&sched->waiting, 0);
+	/* Without a place for such a job there always is one. */
+	atomic_set(&sched->direct, !ndev->queue.direct);
 	nnpu_gates_init(&sched->gates);
 	ret = drm_sched_init(base, &args);
 	if (ret)
@@ -109,6 +128,55 @@ int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
 	if (ret)
 		drm_sched_fini(base);
 	return ret;
+}
+
+/**
+ * nnpu_sched_may_pass - can the next job go to the device without the scheduler?
+ * @sched: scheduler; nnpu_ctx.submit_lock is held
+ *
+ * A job that has nothing to wait for need not wait for a worker to say so: with a small job that
+ * is most of its time. It must not overtake the jobs that were submitted before it. So none of
+ * them may be in the scheduler. The credits do not count such a job, so there is one at a time,
+ * which has a place of its own in the rings.
+ *
+ * Return: true: nnpu_sched_pass() has to follow.
+ */
+bool nnpu_sched_may_pass(struct nnpu_sched *sched)
+{
+	/* Pairs with atomic_fetch_dec_release() in nnpu_sched_run_job(). */
+	if (atomic_read_acquire(&sched->waiting))
+		return false;
+	return !atomic_cmpxchg(&sched->direct, 0, 1);
+}
+
+/**
+ * nnpu_sched_pass - give a job to the device at once
+ * @job: job without gate; nnpu_sched_may_pass() has allowed it
+ * @entered: inside a nnpu_device_enter() section
+ *
+ * The job may have been freed when this returns.
+ */
+void nnpu_sched_pass(struct nnpu_job *job, bool entered)
+{
+	struct nnpu_sched *sched = job->sched;
+
+	job->is_direct = true;
+	if (!nnpu_sched_give(job, entered))
+		return;
+	atomic_set(&sched->direct, 0);
+	nnpu_job_free(job);
+}
+
+/**
+ * nnpu_sched_push - give a job to its scheduler
+ * @job: job, armed; nnpu_ctx.submit_lock is held
+ *
+ * The job may have been freed when this returns.
+ */
+void nnpu_sched_push(struct nnpu_job *job)
+{
+	atomic_inc(&job->sched->waiting);
+	drm_sched_entity_push_job(&job->base);
 }
 
 /**

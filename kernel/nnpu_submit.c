@@ -21,6 +21,7 @@
 #include "nnpu_gate.h"
 #include "nnpu_gem.h"
 #include "nnpu_job.h"
+#include "nnpu_sched.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
 #include "nnpu_trace.h"
@@ -43,12 +44,12 @@ struct nnpu_out_sync {
  * @file: file
  * @args: ioctl argument, a copy
  * @job: job
- * @sched_init: the scheduler's part of @job is initialised
+ * @sched_init: the scheduler's part of @job is initialised: it does not go past the scheduler
  * @out_syncs: args->num_out_syncs entries
  * @exec: reservation locks
  * @exec_used: @exec is initialised
  * @held: room for a reference of each buffer that @exec locks
- * @committed: @job belongs to the scheduler
+ * @committed: @job belongs to the scheduler or the queue
  */
 struct nnpu_submit {
 	struct nnpu_ctx *ctx;
@@ -395,28 +396,55 @@ static void nnpu_submit_attach_syncs(struct nnpu_submit *s, struct dma_fence *fe
 }
 
 /* The commit point: from here on the job will end and signal its fence. */
-static void nnpu_submit_commit(struct nnpu_submit *s)
+static void nnpu_submit_commit(struct nnpu_submit *s, bool entered)
 {
 	struct nnpu_ctx *ctx = s->ctx;
 	struct nnpu_job *job = s->job;
 	struct dma_fence *fence;
 	bool cookie;
 
-	mutex_lock(&ctx->submit_lock);
 	cookie = dma_fence_begin_signalling();
 	nnpu_job_init_fence(job, s->args->priority);
 	fence = dma_fence_get(job->fence);
-	drm_sched_job_arm(&job->base);
+	if (s->sched_init)
+		drm_sched_job_arm(&job->base);
 	nnpu_submit_attach_resv(s);
 	nnpu_ctx_count(ctx, NNPU_COUNT_SUBMITTED, 1);
 	trace_nnpu_job_submit(job);
-	drm_sched_entity_push_job(&job->base);
+	if (s->sched_init)
+		nnpu_sched_push(job);
+	else
+		nnpu_sched_pass(job, entered);
 	/* The job may have been freed already. */
 	s->committed = true;
 	dma_fence_end_signalling(cookie);
 	nnpu_submit_attach_syncs(s, fence);
-	mutex_unlock(&ctx->submit_lock);
 	dma_fence_put(fence);
+}
+
+/* Past the scheduler if the job has nothing to wait for, else to the scheduler. */
+static int nnpu_submit_dispatch(struct nnpu_submit *s)
+{
+	struct nnpu_device *ndev = s->ctx->ndev;
+	struct nnpu_job *job = s->job;
+	bool entered;
+	int ret, idx;
+
+	entered = nnpu_device_enter(ndev, &idx);
+	mutex_lock(&s->ctx->submit_lock);
+	if (!job->gate && nnpu_sched_may_pass(job->sched)) {
+		ret = 0;
+	} else {
+		ret = drm_sched_job_init(&job->base, &job->sched->entity, 1, s->ctx,
+					 s->file->client_id);
+		s->sched_init = !ret;
+	}
+	if (!ret)
+		nnpu_submit_commit(s, entered);
+	mutex_unlock(&s->ctx->submit_lock);
+	if (entered)
+		nnpu_device_exit(ndev, idx);
+	return ret;
 }
 
 /*
@@ -466,11 +494,6 @@ static int nnpu_submit(struct nnpu_submit *s)
 	ret = nnpu_submit_alloc(s);
 	if (ret)
 		return ret;
-	ret = drm_sched_job_init(&s->job->base, &s->job->sched->entity, 1, s->ctx,
-				 s->file->client_id);
-	if (ret)
-		return ret;
-	s->sched_init = true;
 	nnpu_submit_deadline(s);
 	ret = nnpu_submit_copy_args(s);
 	if (ret)
@@ -487,8 +510,7 @@ static int nnpu_submit(struct nnpu_submit *s)
 	ret = nnpu_submit_lock(s);
 	if (ret)
 		return ret;
-	nnpu_submit_commit(s);
-	return 0;
+	return nnpu_submit_dispatch(s);
 }
 
 /**
@@ -497,8 +519,7 @@ static int nnpu_submit(struct nnpu_submit *s)
  * @data: struct drm_nnpu_submit
  * @file: file
  *
- * Does not access the hardware. If the device goes away meanwhile, the job ends with -ENODEV
- * when the scheduler runs it.
+ * If the device goes away meanwhile, the job ends with -ENODEV.
  *
  * Return: 0 or a negative errno as documented in nnpu_accel.h.
  */

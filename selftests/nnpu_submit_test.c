@@ -218,6 +218,39 @@ TEST_F(nnpu, in_fence)
 	nnpu_job_fini(self->fd, &second);
 }
 
+/*
+ * A job that waits for nothing goes past the scheduler, but not past a job of its context and
+ * priority that waits there.
+ */
+TEST_F(nnpu, no_job_overtakes)
+{
+	struct nnpu_job slow, first, second;
+
+	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 192));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &first, 16));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &second, 16));
+	slow.submit.priority = DRM_NNPU_PRIORITY_LOW;
+	nnpu_job_fill(&slow, 1);
+	nnpu_job_fill(&first, 1);
+	nnpu_job_fill(&second, 2);
+	first.submit.priority = DRM_NNPU_PRIORITY_HIGH;
+	first.submit.in_syncs = (uintptr_t)&slow.out_sync;
+	first.submit.num_in_syncs = 1;
+	second.submit.priority = DRM_NNPU_PRIORITY_HIGH;
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &slow));
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &first));
+	/* The device would run it before the end of the slow one. */
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &second));
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &second, 60000));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, slow.syncobj));
+	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, first.syncobj));
+	EXPECT_TRUE(nnpu_job_correct(&first, 1));
+	EXPECT_TRUE(nnpu_job_correct(&second, 2));
+	nnpu_job_fini(self->fd, &second);
+	nnpu_job_fini(self->fd, &first);
+	nnpu_job_fini(self->fd, &slow);
+}
+
 TEST_F(nnpu, timeline_fences)
 {
 	struct drm_nnpu_sync in, out;
