@@ -376,7 +376,7 @@ static void submit(struct device *d, uint32_t cid, uint64_t seed, uint32_t *tail
 	sqe->args = htole64(seed);
 	sqe->result_off = mix(seed);
 	*tail = (*tail + 1) % SQ_ENTRIES;
-	burst_ring_doorbell(&d->queue, NNPU_DB_SQ_TAIL, *tail);
+	queue_ring_doorbell(&d->queue, NNPU_DB_SQ_TAIL, *tail);
 }
 
 static bool results_right(const struct device *d, uint32_t cid, uint64_t seed)
@@ -408,7 +408,7 @@ static void test_rings(uint32_t depth)
 		submit(&d, (uint32_t)submitted, seeds[submitted], &tail);
 	}
 	while (taken < d.count) {
-		if (!burst_is_completed(&d.cq[count % CQ_ENTRIES], count, &status)) {
+		if (!queue_is_completed(&d.cq[count % CQ_ENTRIES], count, &status)) {
 			sched_yield();
 			continue;
 		}

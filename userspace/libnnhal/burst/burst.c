@@ -16,7 +16,7 @@
 #include "burst/burst_cache.h"
 #include "burst/burst_private.h"
 #include "burst/burst_request.h"
-#include "burst/burst_spin.h"
+#include "base/spin.h"
 #include "device/device_private.h"
 #include "execution/arguments.h"
 #include "execution/prepared_model_private.h"
@@ -170,7 +170,7 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 		burst_request_init(b, i, block_size);
 	for (i = 0; i < TRANSPORT_SQ_ENTRIES; i++)
 		memcpy(&b->sq[i], &b->requests[0].sqe, sizeof(b->sq[i]));
-	burst_spin_init(&b->spin, spin_us, start, start_ns);
+	spin_init(&b->spin, spin_us, start, start_ns);
 	return 0;
 }
 

@@ -101,7 +101,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 	burst_write_entry(place, &r->sqe);
 	if (!more) {
 		b->sq_rung = tail;
-		burst_ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
+		queue_ring_doorbell(q, NNPU_DB_SQ_TAIL, tail);
 	}
 	b->num_running++;
 	/* A waiter that sleeps on cond because nothing was running can wait for this one. */

@@ -10,7 +10,6 @@
  *   burst_wait.h      spinning and sleeping
  *   burst_request.h   requests and their argument blocks
  *   burst_ring.h      submission ring, completion ring, doorbells, memory ordering
- *   burst_spin.h      how long it is worth spinning
  *   burst_places.h    places of requests, the list of results
  *   burst_cache.h     memory objects that a burst keeps bound
  *   burst.c           creation and release
@@ -37,6 +36,7 @@
 
 #include "base/base.h"
 #include "base/fork_guard.h"
+#include "base/spin.h"
 #include "execution/arguments.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
@@ -133,19 +133,6 @@ struct burst_request {
 	struct nnhal_diag diag;
 };
 
-/*
- * How long to spin before sleeping, in units of the counter. Threads that spin change limit,
- * average and num_long without the lock; a lost update does no harm.
- */
-struct burst_spin {
-	uint64_t max;			/* limit that the caller sets */
-	atomic_uint_least64_t limit;	/* current limit */
-	atomic_uint_least64_t average;	/* of recent waits */
-	atomic_uint_least64_t sleep_cost;
-	atomic_uint num_long;		/* waits for which spinning did not pay */
-	uint64_t per_us;
-};
-
 struct nnhal_burst {
 	atomic_uint refs;
 	/* One for all of refs together, one for each pending callback. */
@@ -185,7 +172,7 @@ struct nnhal_burst {
 	uint32_t sq_rung;		/* the tail that the device knows */
 	uint32_t cq_tell;		/* value of cq_count that the device is to be told */
 	atomic_uint cq_count;		/* completions taken, ever */
-	struct burst_spin spin;
+	struct spin spin;
 
 	uint64_t clock;			/* counts requests */
 	uint32_t max_memories;

@@ -21,7 +21,7 @@
 #include "burst/burst_queue.h"
 #include "burst/burst_result.h"
 #include "burst/burst_ring.h"
-#include "burst/burst_spin.h"
+#include "base/spin.h"
 #include "burst/burst_submit.h"
 #include "burst/burst_wait.h"
 #include "execution/arguments.h"
@@ -312,7 +312,7 @@ static bool await_results(struct nnhal_burst *b, uint32_t missing, uint64_t unti
 		if (missing > b->num_running)
 			missing = b->num_running;
 		if (until_ns != UINT64_MAX)
-			*limit = burst_look_limit(&b->spin, until_ns);
+			*limit = spin_limit_until(&b->spin, until_ns);
 		pthread_mutex_unlock(&b->lock);
 		found = burst_look(b, missing, &b->has_results, *limit);
 		pthread_mutex_lock(&b->lock);

@@ -23,7 +23,7 @@ void burst_note_failure(struct burst_request *r, const struct nnpu_cqe *cqe)
 void burst_tell_room(struct nnhal_burst *b, uint32_t count)
 {
 	b->cq_tell = count + TRANSPORT_CQ_ENTRIES / 2;
-	burst_ring_doorbell(b->queue, NNPU_DB_CQ_HEAD, count % TRANSPORT_CQ_ENTRIES);
+	queue_ring_doorbell(b->queue, NNPU_DB_CQ_HEAD, count % TRANSPORT_CQ_ENTRIES);
 }
 
 /* A completion that the caller does not wait for, of any request or of none. */

@@ -16,7 +16,7 @@
 #include "burst/burst_places.h"
 #include "burst/burst_private.h"
 #include "burst/burst_ring.h"
-#include "burst/burst_spin.h"
+#include "base/spin.h"
 #include "burst/burst_wait.h"
 #include "transport/transport.h"
 
@@ -24,15 +24,6 @@
 #define SLICE_NS	UINT64_C(1000000000)
 /* Reads of the ring between two pauses: a pause may take long in a virtual machine. */
 #define LOOKS		16
-
-static inline void pause_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ __volatile__("yield");
-#endif
-}
 
 void burst_sleep(struct nnhal_burst *b, uint64_t until_ns)
 {
@@ -103,9 +94,9 @@ bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned c
 		for (i = 0; i < LOOKS; i++) {
 			count = atomic_load_explicit(&b->cq_count, memory_order_relaxed) +
 				number - 1;
-			if (burst_is_completed(burst_cq_entry(b, count), count, &status) ||
+			if (queue_is_completed(burst_cq_entry(b, count), count, &status) ||
 			    atomic_load_explicit(flag, memory_order_relaxed) == REQUEST_DONE) {
-				burst_spin_learn(&b->spin, cycles() - start, true);
+				spin_learn(&b->spin, cycles() - start, true);
 				return true;
 			}
 		}
@@ -152,7 +143,7 @@ void burst_doze(struct nnhal_burst *b, uint64_t until_ns)
 	b->sleeping = false;
 	if (err == -ETIME)
 		b->slice_until = 0;
-	burst_spin_learn_sleep(&b->spin, cycles() - start);
+	spin_learn_sleep(&b->spin, cycles() - start);
 	if (err && err != -ETIME)
 		state = err == -ENODEV && b->transport->ops->health(b->transport) != -ESTALE
 			? TRANSPORT_QUEUE_GONE : TRANSPORT_QUEUE_LOST;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * How long to spin on the completion ring before sleeping, learned from earlier waits.
+ * How long to spin on a completion ring before sleeping, learned from earlier waits.
  */
 #include "base/base.h"
 #include "base/monotonic.h"
-#include "burst/burst_private.h"
-#include "burst/burst_spin.h"
+#include "base/spin.h"
 
 /* Default: for longer waits the cost of a sleep matters little. */
 #define SPIN_DEFAULT_US	250
 /* Upper limit for callers. */
 #define SPIN_MOST_US	100000
 
-void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
-		     uint64_t start_ns)
+void spin_init(struct spin *spin, uint32_t spin_us, uint64_t start, uint64_t start_ns)
 {
 	uint64_t now;
 
@@ -39,17 +37,17 @@ void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
  * The sleep includes time that the device needed anyway. A moving average within limits is
  * a good enough estimate of the cost of a sleep.
  */
-void burst_spin_learn_sleep(struct burst_spin *spin, uint64_t slept)
+void spin_learn_sleep(struct spin *spin, uint64_t slept)
 {
 	uint64_t cost = atomic_load_explicit(&spin->sleep_cost, memory_order_relaxed);
 	uint64_t most = spin->max / 2;
 
-	burst_spin_learn(spin, spin_limit(spin) + (slept > cost ? slept - cost : 0), false);
+	spin_learn(spin, spin_limit(spin) + (slept > cost ? slept - cost : 0), false);
 	cost += (uint64_t)((int64_t)((slept < most ? slept : most) - cost) / 8);
 	atomic_store_explicit(&spin->sleep_cost, cost, memory_order_relaxed);
 }
 
-uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns)
+uint64_t spin_limit_until(const struct spin *spin, uint64_t until_ns)
 {
 	uint64_t now = monotonic_ns(), left;
 

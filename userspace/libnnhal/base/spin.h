@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long to spin on the completion ring before sleeping.
+ * How long to spin on a completion ring before sleeping.
  */
-#ifndef NNHAL_BURST_SPIN_H
-#define NNHAL_BURST_SPIN_H
+#ifndef NNHAL_SPIN_H
+#define NNHAL_SPIN_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,7 +11,19 @@
 
 #include "base/base.h"
 #include "base/monotonic.h"
-#include "burst/burst_private.h"
+
+/*
+ * How long to spin before sleeping, in units of the counter. Threads that spin change limit,
+ * average and num_long without the lock; a lost update does no harm.
+ */
+struct spin {
+	uint64_t max;			/* limit that the caller sets */
+	atomic_uint_least64_t limit;	/* current limit */
+	atomic_uint_least64_t average;	/* of recent waits */
+	atomic_uint_least64_t sleep_cost;
+	atomic_uint num_long;		/* waits for which spinning did not pay */
+	uint64_t per_us;
+};
 
 /* If spinning does not pay, one wait in so many spins all the same. */
 #define SPIN_PROBE	16
@@ -31,14 +43,13 @@ static inline uint64_t cycles(void)
 #endif
 }
 
-static inline uint64_t spin_limit(const struct burst_spin *spin)
+static inline uint64_t spin_limit(const struct spin *spin)
 {
 	return atomic_load_explicit(&spin->limit, memory_order_relaxed);
 }
 
 /* Calibrate the counter: @start and @start_ns were read at the same time. */
-void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
-		     uint64_t start_ns);
+void spin_init(struct spin *spin, uint32_t spin_us, uint64_t start, uint64_t start_ns);
 /*
  * A wait took @waited units of the counter; @looked: spinning saw the end of it. Keep a
  * moving average over about eight waits, and spin for twice the average plus the cost of a
@@ -46,7 +57,7 @@ void burst_spin_init(struct burst_spin *spin, uint32_t spin_us, uint64_t start,
  * One wait in SPIN_PROBE still spins, because the time of a sleep says little about the time
  * of the device. If spinning sees the end of that wait, its time replaces the average.
  */
-static inline void burst_spin_learn(struct burst_spin *spin, uint64_t waited, bool looked)
+static inline void spin_learn(struct spin *spin, uint64_t waited, bool looked)
 {
 	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
 	uint64_t limit;
@@ -68,8 +79,8 @@ static inline void burst_spin_learn(struct burst_spin *spin, uint64_t waited, bo
 }
 
 /* Spinning was in vain, and the sleep after it took @slept. Caller holds the lock. */
-void burst_spin_learn_sleep(struct burst_spin *spin, uint64_t slept);
+void spin_learn_sleep(struct spin *spin, uint64_t slept);
 /* How long to spin, but not beyond @until_ns. */
-cold_path uint64_t burst_look_limit(const struct burst_spin *spin, uint64_t until_ns);
+cold_path uint64_t spin_limit_until(const struct spin *spin, uint64_t until_ns);
 
-#endif /* NNHAL_BURST_SPIN_H */
+#endif /* NNHAL_SPIN_H */
