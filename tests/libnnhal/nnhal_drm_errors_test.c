@@ -237,7 +237,7 @@ static void test_abandoned(void)
 	make_add_relu(&f);
 	run_init(&r, 4);
 	o.diag = &r.diag;
-	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+	if (!ok(!nnhal_device_open("sim:noqueues", &device, NULL) &&
 		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model) &&
 		!nnhal_prepared_model_execute_synchronously(model, &r.request, &o, NULL, NULL,
 							    NULL) && model->num_idle == 1,
@@ -293,7 +293,7 @@ static void test_abandoned_buffer(void)
 
 	make_add_relu(&f);
 	run_init(&r, 4);
-	if (!ok(!nnhal_device_open("sim", &device, NULL) &&
+	if (!ok(!nnhal_device_open("sim:noqueues", &device, NULL) &&
 		!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model) &&
 		!nnhal_device_allocate(device, &desc, &model, 1, NULL, 0, &role, 1, &buffer,
 				       &r.pools[1].token, NULL) &&

@@ -509,10 +509,8 @@ static void test_large_constant(void)
 	ok(i == 2000, "each of its values came through (%u)", i);
 }
 
-int main(void)
+static void test_all(void)
 {
-	device = test_device_open();
-	run_init(&r, 4);
 	test_results();
 	test_insufficient();
 	test_dynamic();
@@ -525,8 +523,25 @@ int main(void)
 	test_in_place();
 	test_several_pools();
 	test_large_constant();
-	run_fini(&r);
 	nnhal_prepared_model_unref(model);
+	model = NULL;
 	nnhal_device_unref(device);
+}
+
+int main(void)
+{
+	struct nnhal_diag diag = { "" };
+
+	device = test_device_open();
+	run_init(&r, 4);
+	test_all();
+	if (!strcmp(test_device_spec(), "sim")) {
+		tap_note("the same through the driver's way");
+		if (!ok(!nnhal_device_open("sim:noqueues", &device, &diag), "sim:noqueues: %s",
+			diag.message))
+			return tap_done();
+		test_all();
+	}
+	run_fini(&r);
 	return tap_done();
 }

@@ -146,6 +146,10 @@ static int create_queue(struct nnhal_burst *b, uint32_t spin_us)
 	int err;
 
 	err = t->ops->queue_create(t, (uint32_t)b->model->priority, &b->queue);
+	/* The library may have for itself what is missing: a queue, or its descriptor. */
+	if ((err == -ENOSPC || err == -EMFILE || err == -ENFILE) &&
+	    own_queues_give_up(&b->model->device->own_queues))
+		err = t->ops->queue_create(t, (uint32_t)b->model->priority, &b->queue);
 	if (err)
 		return err;
 	if (b->num_requests >= TRANSPORT_SQ_ENTRIES || b->num_requests >= TRANSPORT_CQ_ENTRIES / 2)

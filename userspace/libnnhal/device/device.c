@@ -177,6 +177,7 @@ static void device_free_copy(struct nnhal_device *device)
 {
 	workers_free_copy(device->workers);
 	async_free_copy(device->async);
+	own_queues_free_copy(&device->own_queues);
 	arena_free_copy(&device->arena);
 	bind_table_close(device->table);
 	extensions_fini(&device->extensions);
@@ -194,6 +195,7 @@ static void device_destroy(struct nnhal_device *device)
 		workers_destroy(device->workers);
 	if (device->async)
 		async_destroy(device->async);
+	own_queues_fini(&device->own_queues);
 	arena_fini(&device->arena);
 	if (device->table)
 		bind_table_close(device->table);
@@ -243,6 +245,7 @@ static enum nnhal_status device_create(struct transport *t, struct nnhal_device 
 	atomic_init(&d->num_models, 0);
 	d->table = bind_table_create(t);
 	arena_init(&d->arena, d->table);
+	own_queues_init(&d->own_queues, t);
 	d->async = async_create(t);
 	d->workers = workers_create();
 	if (!d->table || !d->async || !d->workers) {

@@ -14,6 +14,7 @@
 #include "base/vlog.h"
 #include "device/async.h"
 #include "device/extensions.h"
+#include "device/own_queue.h"
 #include "device/tokens.h"
 #include "device/workers.h"
 #include "memory/arena.h"
@@ -28,6 +29,7 @@ struct nnhal_device {
 	struct arena arena;
 	struct async *async;
 	struct workers *workers;
+	struct own_queues own_queues;
 	/*
 	 * Siblings: further contexts of the device that a caller opened, for models that this
 	 * one has no room for. Models and calls have references of a sibling, it has one of

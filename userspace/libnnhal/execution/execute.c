@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "device/async.h"
 #include "device/device_private.h"
+#include "device/own_queue.h"
 #include "execution/arguments.h"
 #include "execution/buffers.h"
 #include "execution/execution.h"
@@ -178,12 +179,13 @@ static bool want_profile(struct execution *e)
 	return true;
 }
 
-enum nnhal_status execution_submit(struct execution *e)
+/* Fill in the job, and clear the result. */
+static void make_job(struct execution *e, struct transport_job *job)
 {
 	struct nnhal_prepared_model *model = e->model;
-	struct transport *t = model->device->transport;
 	struct nnpu_args_header *header = e->result->map;
-	struct transport_job job = {
+
+	*job = (struct transport_job){
 		.program = model->program,
 		.priority = (uint32_t)model->priority,
 		.args = e->args,
@@ -198,25 +200,82 @@ enum nnhal_status execution_submit(struct execution *e)
 		.no_wait = e->is_fenced,
 		.fence = e->fence,
 	};
-	int err;
-
 	if (model->device->transport->limits.has_deadlines)
-		job.deadline_ns = deadline_for_device(e->options.has_deadline,
-						      e->options.deadline_ns);
+		job->deadline_ns = deadline_for_device(e->options.has_deadline,
+						       e->options.deadline_ns);
 	if (want_profile(e)) {
-		job.profile = true;
-		job.profile_slot = e->profile->slot;
-		job.profile_offset = e->profile->offset;
-		job.profile_size = model->num_commands * (uint32_t)sizeof(struct nnpu_profile);
+		job->profile = true;
+		job->profile_slot = e->profile->slot;
+		job->profile_offset = e->profile->offset;
+		job->profile_size = model->num_commands * (uint32_t)sizeof(struct nnpu_profile);
 	}
 	/* The device overwrites it; else the job did not end on the device. */
 	memset(header, 0, sizeof(*header));
 	header->status = htole16(NNPU_STATUS_PENDING);
+}
+
+enum nnhal_status execution_submit(struct execution *e)
+{
+	struct transport *t = e->model->device->transport;
+	struct transport_job job;
+	int err;
+
+	make_job(e, &job);
 	err = t->ops->submit(t, &job);
 	if (!err)
 		return NNHAL_STATUS_NONE;
 	diag_set(e->options.diag, "submitting the execution: %s", errno_text(-err));
-	return device_status_from_error(model->device, err);
+	return device_status_from_error(e->model->device, err);
+}
+
+/*
+ * What only the driver can do: end a job at its deadline, and tell other drivers by the reservation
+ * of a dma-buf when it has ended.
+ */
+static bool needs_driver(const struct execution *e)
+{
+	uint32_t i;
+
+	if (e->options.has_deadline)
+		return true;
+	for (i = 0; i < e->num_pools; i++)
+		if (e->bindings[i] &&
+		    e->pools[i].memory->kind == NNHAL_MEMORY_HARDWARE_BUFFER_BLOB)
+			return true;
+	return false;
+}
+
+/* On a queue of the library. False: it has not begun, the driver has to run it. */
+static bool run_on_own_queue(struct execution *e)
+{
+	const struct nnhal_prepared_model *model = e->model;
+	uint32_t block_size = execution_block_size(model);
+	struct nnpu_args_header *args = (struct nnpu_args_header *)e->args - 1;
+	const struct nnpu_args_header *header = e->result->map;
+	struct transport_job job;
+	const struct own_queue_job own = {
+		.job = &job,
+		.args_slot = e->result->slot,
+		.args_offset = e->result->offset + block_size,
+		.args_len = block_size,
+		.spins = model->preference != NNHAL_PREFER_LOW_POWER,
+	};
+	struct own_queue_end end;
+
+	if (needs_driver(e))
+		return false;
+	make_job(e, &job);
+	args->loop_timeout_ns = htole64(job.loop_timeout_ns);
+	if (!own_queue_run(&e->model->device->own_queues, &own, &end))
+		return false;
+	if (le16toh(header->status) != NNPU_STATUS_PENDING)
+		return true;
+	/* As the driver would say it by the fence. */
+	if (end.state == TRANSPORT_QUEUE_READY)
+		e->lost_error = end.status == NNPU_STATUS_NO_MEMORY ? -ENOMEM : -EIO;
+	else
+		e->lost_error = end.state == TRANSPORT_QUEUE_HUNG ? -ETIME : -EIO;
+	return true;
 }
 
 /* ---- after the run ---- */
@@ -281,7 +340,7 @@ static void read_work(struct nnhal_ext_work *to, const struct nnpu_args_header *
 static enum nnhal_status lost_status(struct execution *e)
 {
 	struct transport *t = e->model->device->transport;
-	int err = t->ops->fence_error(t, e->fence);
+	int err = e->lost_error ? e->lost_error : t->ops->fence_error(t, e->fence);
 
 	diag_set(e->options.diag, "the device did not finish the execution: %s",
 		 err ? errno_text(-err) : "no result");
@@ -391,10 +450,10 @@ static enum nnhal_status exchange_storage(struct execution *e)
 }
 
 /*
- * A run has ended. If all it lacked was memory of buffers, it is submitted again with more of it, but
+ * A run has ended. If all it lacked was memory of buffers, it has to run again with more of it, but
  * not for ever: with each run at least one output has room. After a failure e->preset says why.
  */
-static bool run_again(struct execution *e, int error)
+static bool has_to_run_again(struct execution *e, int error)
 {
 	const struct nnhal_prepared_model *model = e->model;
 	const struct nnpu_args_header *header = e->result->map;
@@ -411,16 +470,19 @@ static bool run_again(struct execution *e, int error)
 	if (e->preset)
 		return false;
 	args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
-	e->preset = execution_submit(e);
-	return !e->preset;
+	return true;
 }
 
-static int wait_for(struct execution *e)
+/* Run and wait. 0 or -errno of the wait. */
+static int run(struct execution *e)
 {
 	struct transport *t = e->model->device->transport;
 	uint32_t first;
 
-	return t->ops->wait(t, &e->fence, 1, -1, &first);
+	if (e->preset || run_on_own_queue(e))
+		return 0;
+	e->preset = execution_submit(e);
+	return e->preset ? 0 : t->ops->wait(t, &e->fence, 1, -1, &first);
 }
 
 enum nnhal_status
@@ -439,14 +501,9 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 	if (out.status) {
 		out.status = request_status(out.status, request);
 	} else {
-		if (!e->preset) {
-			out.status = execution_submit(e);
-			if (out.status)
-				e->preset = out.status;
-		}
 		do {
-			error = e->preset ? 0 : wait_for(e);
-		} while (run_again(e, error));
+			error = run(e);
+		} while (has_to_run_again(e, error));
 		out = execution_end(e, error);
 		if (output_shapes && out.num_shapes)
 			memcpy(output_shapes, e->shapes,
@@ -466,9 +523,12 @@ static void complete(struct async_job *job, int error)
 	struct execution *e = (struct execution *)job;
 	struct outcome out;
 
-	if (run_again(e, error)) {
-		async_add(e->model->device->async, job);
-		return;
+	if (has_to_run_again(e, error)) {
+		e->preset = execution_submit(e);
+		if (!e->preset) {
+			async_add(e->model->device->async, job);
+			return;
+		}
 	}
 	out = execution_end(e, error);
 	e->callback(e->context, out.status, out.num_shapes ? e->shapes : NULL, out.num_shapes,

@@ -3,6 +3,7 @@
  * Execution objects: a prepared model keeps idle ones, so that a run whose memory is bound
  * already allocates nothing.
  */
+#include <endian.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 /* At most so many idle executions are kept. */
 #define MAX_IDLE	16
 
-static uint64_t result_size(const struct nnhal_prepared_model *model)
+uint32_t execution_block_size(const struct nnhal_prepared_model *model)
 {
-	return sizeof(struct nnpu_args_header) +
-	       execution_num_args(model) * sizeof(struct nnpu_arg);
+	return (uint32_t)(sizeof(struct nnpu_args_header) +
+			  execution_num_args(model) * sizeof(struct nnpu_arg));
 }
 
 static void free_memory(struct execution *e)
@@ -29,7 +30,6 @@ static void free_memory(struct execution *e)
 	free(e->pools);
 	free(e->bindings);
 	free(e->resolved);
-	free(e->args);
 	free(e->shapes);
 	free(e);
 }
@@ -54,6 +54,19 @@ static void leave_results(struct execution *e)
 	e->profile = NULL;
 }
 
+/* The argument block: its records are written for each run. */
+static void init_args(struct execution *e)
+{
+	struct nnpu_args_header *header = (struct nnpu_args_header *)
+		((uint8_t *)e->result->map + execution_block_size(e->model));
+
+	*header = (struct nnpu_args_header){
+		.num_inputs = htole16((uint16_t)e->model->rules.num_inputs),
+		.num_outputs = htole16((uint16_t)e->model->rules.num_outputs),
+	};
+	e->args = (struct nnpu_arg *)(header + 1);
+}
+
 static int execution_create(struct nnhal_prepared_model *model, struct execution **result)
 {
 	struct transport *t = model->device->transport;
@@ -65,10 +78,12 @@ static int execution_create(struct nnhal_prepared_model *model, struct execution
 		return err;
 	e->model = model;
 	e->resolved = calloc(n, sizeof(*e->resolved));
-	e->args = calloc(n, sizeof(*e->args));
 	e->shapes = calloc(n, sizeof(*e->shapes));
-	if (e->resolved && e->args && e->shapes)
-		err = arena_get(&model->device->arena, result_size(model), &e->result);
+	if (e->resolved && e->shapes)
+		err = arena_get(&model->device->arena, 2 * (uint64_t)execution_block_size(model),
+				&e->result);
+	if (!err)
+		init_args(e);
 	if (!err)
 		err = t->ops->fence_create(t, &e->fence);
 	if (err) {
@@ -102,6 +117,7 @@ int execution_get(struct nnhal_prepared_model *model, struct execution **result)
 	e->duration_ns = 0;
 	e->is_fenced = false;
 	e->is_abandoned = false;
+	e->lost_error = 0;
 	e->callback = NULL;
 	*result = e;
 	return 0;

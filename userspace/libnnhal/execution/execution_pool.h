@@ -21,12 +21,13 @@ struct execution {
 	struct async_job job;
 	struct execution *next;
 	struct nnhal_prepared_model *model;	/* referenced while in use */
+	/* The result block, and behind it the argument block. */
 	struct arena_chunk *result;
 	struct arena_chunk *profile;
 	struct transport_fence *fence;
 	/* Inputs, then outputs. */
 	struct resolved_arg *resolved;
-	struct nnpu_arg *args;
+	struct nnpu_arg *args;			/* records of the argument block */
 	struct nnhal_output_shape *shapes;	/* one per output */
 	/* Pools of the request; room for max_pools. */
 	struct resolved_pool *pools;
@@ -45,9 +46,13 @@ struct execution {
 	bool is_fenced;
 	uint32_t num_repeats;			/* runs after the first one */
 	bool is_abandoned;			/* its job may still run */
+	int lost_error;				/* why there is no result; 0: its fence says it */
 	nnhal_execution_callback callback;
 	void *context;
 };
+
+/* Size of an argument block, and of a result block. */
+uint32_t execution_block_size(const struct nnhal_prepared_model *model);
 
 /* Inputs and outputs of a model. */
 static inline uint32_t execution_num_args(const struct nnhal_prepared_model *model)
