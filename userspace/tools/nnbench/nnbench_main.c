@@ -26,6 +26,7 @@ static int usage(FILE *f, int status)
 {
 	fprintf(f,
 		"usage: nnbench [OPTION]...              all measurements\n"
+		"       nnbench [OPTION]... execute      no bursts\n"
 		"       nnbench [OPTION]... burst        only bursts\n"
 		"       nnbench [OPTION]... fmq          message queues between two processes\n"
 		"       nnbench [OPTION]... instructions count those of an execution in a burst\n"
@@ -37,7 +38,7 @@ static int usage(FILE *f, int status)
 	return status;
 }
 
-static int measure(struct bench *b, bool only_bursts, const char *json)
+static int measure(struct bench *b, const char *what, const char *json)
 {
 	int ret = -1;
 
@@ -46,9 +47,9 @@ static int measure(struct bench *b, bool only_bursts, const char *json)
 		fprintf(stderr, "nnbench: out of memory\n");
 	else
 		ret = prepare(b);
-	if (!ret && !only_bursts)
+	if (!ret && strcmp(what, "burst"))
 		ret = bench_floor(b) || bench_execute(b);
-	if (!ret)
+	if (!ret && strcmp(what, "execute"))
 		ret = bench_burst(b);
 	if (!ret) {
 		print_text(b);
@@ -114,7 +115,7 @@ int main(int argc, char **argv)
 		return fmq_main(b.count, json);
 	if (!strcmp(what, "instructions"))
 		return instructions_main(b.device_spec, json);
-	if (*what && strcmp(what, "burst"))
+	if (*what && strcmp(what, "burst") && strcmp(what, "execute"))
 		return usage(stderr, 2);
-	return measure(&b, *what, json);
+	return measure(&b, what, json);
 }
