@@ -60,10 +60,14 @@ $(BUILD)/tests/nnhal_probes_test.sh: $(NNHAL_TEST_DIR)/nnhal_probes_test.sh $(BU
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
+# Calls that say NONE and give nothing.
+$(BUILD)/tests/nnhal_resilient_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=nnhal_,\
+	device_prepare_model_sync device_allocate burst_create)
+
 # Those of the driver have nothing to look at without it.
 HOST_TESTS += $(filter-out %_burst_calls_test %_faults_test,$(NNHAL_TESTS)) \
 	$(BUILD)/tests/nnhal_abi_test.sh $(BUILD)/tests/nnhal_probes_test.sh
 # Those that need no hardware device gain nothing in a virtual machine.
-VM_TESTS += $(filter-out %_oom_test %_util_test %_convert_test %_validate_test %_validate_signature_test \
+VM_TESTS += $(filter-out %_oom_test %_util_test %_resilient_test %_convert_test %_validate_test %_validate_signature_test \
 	%_validate_vectors_test %_validate_mutations_test %_request_test \
 	%_drm_errors_test %_origin_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))

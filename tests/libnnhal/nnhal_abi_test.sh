@@ -102,7 +102,7 @@ data=$(awk '$1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ &&
 result $? "no writable global data $data"
 
 # The layers of userspace/README.md: a folder uses itself and those before it in the list.
-layers="base transport memory device model convert buffer cache execution burst fmq"
+layers="base transport memory device model convert buffer cache execution burst resilient fmq"
 grep -Ho '^#include "[a-z]*/' userspace/libnnhal/*/*.[ch] |
 	sed 's|userspace/libnnhal/\([a-z]*\)/.*"\([a-z]*\)/|\1 \2|' >"$tmp/includes"
 # shellcheck disable=SC2086

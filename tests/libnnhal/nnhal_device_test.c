@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <float.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/build_id.h"
@@ -288,6 +289,92 @@ static void test_several_devices(void)
 	   "closing one leaves the other");
 }
 
+/* What a device answers; a process writes it to another one. */
+struct answers {
+	struct nnhal_capabilities capabilities;
+	char version[256];
+	char name[NNHAL_NAME_SIZE];
+	enum nnhal_device_type type;
+	uint32_t num_extensions, num_model_cache, num_data_cache;
+};
+
+static bool ask_all(struct nnhal_device *d, struct answers *a)
+{
+	const struct nnhal_extension *extensions;
+	const char *version;
+
+	memset(a, 0, sizeof(*a));
+	a->capabilities.size = sizeof(a->capabilities);
+	if (nnhal_device_get_capabilities(d, &a->capabilities) ||
+	    nnhal_device_get_version_string(d, &version) || nnhal_device_get_type(d, &a->type) ||
+	    nnhal_device_get_supported_extensions(d, &extensions, &a->num_extensions) ||
+	    nnhal_device_get_number_of_cache_files_needed(d, &a->num_model_cache,
+							  &a->num_data_cache))
+		return false;
+	snprintf(a->version, sizeof(a->version), "%s", version);
+	snprintf(a->name, sizeof(a->name), "%s", nnhal_device_name(d));
+	return true;
+}
+
+static void test_processes(void)
+{
+	struct answers mine, theirs;
+	int fds[2], status = 1;
+	ssize_t n;
+	pid_t pid;
+
+	memset(&theirs, 0, sizeof(theirs));
+	if (!ok(ask_all(device, &mine) && !pipe(fds), "answers"))
+		return;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		struct nnhal_device *own;
+
+		if (nnhal_device_open(test_device_spec(), &own, NULL) || !ask_all(own, &theirs))
+			_exit(1);
+		_exit(write(fds[1], &theirs, sizeof(theirs)) != sizeof(theirs));
+	}
+	close(fds[1]);
+	n = read(fds[0], &theirs, sizeof(theirs));
+	close(fds[0]);
+	ok(pid > 0 && waitpid(pid, &status, 0) == pid && !status && n == sizeof(theirs) &&
+	   !memcmp(&mine, &theirs, sizeof(mine)), "A15 another process gets the same answers");
+}
+
+/* A loop without end keeps the device at work until its time is over. */
+static void test_busy(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct callback_result result = CALLBACK_RESULT_INIT;
+	struct nnhal_prepared_model *loop = NULL;
+	enum nnhal_device_status status;
+	enum nnhal_status launch;
+	unsigned int calls;
+	struct run r;
+
+	run_init(&r, 1);
+	make_while(&f);
+	/* while (-1 < 0) a = a + 0 */
+	((float *)(r.map + RUN_INPUT(0)))[0] = -1.0f;
+	((float *)(r.map + RUN_INPUT(1)))[0] = 0.0f;
+	o.has_loop_timeout = true;
+	o.loop_timeout_ns = 500000000;
+	if (!ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &loop), "a loop"))
+		return;
+	launch = nnhal_prepared_model_execute(loop, &r.request, &o, callback_executed, &result);
+	status = nnhal_device_get_status(device);
+	pthread_mutex_lock(&result.lock);
+	calls = result.calls;
+	pthread_mutex_unlock(&result.lock);
+	ok(!launch && !calls && (status == NNHAL_DEVICE_AVAILABLE || status == NNHAL_DEVICE_BUSY),
+	   "A02 answered while a job runs: %u", (unsigned int)status);
+	ok(callback_wait(&result, launch) == NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT,
+	   "the loop ran until its time was over");
+	nnhal_prepared_model_unref(loop);
+	run_fini(&r);
+}
+
 int main(void)
 {
 	test_open();
@@ -299,6 +386,8 @@ int main(void)
 	test_high_rank();
 	test_unreadable_pool();
 	test_several_devices();
+	test_processes();
+	test_busy();
 	nnhal_device_unref(device);
 	return tap_done();
 }

@@ -6,6 +6,7 @@
  * bound again.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,6 +204,58 @@ static void on_executed(void *context, enum nnhal_status status,
 	pthread_mutex_unlock(&lock);
 }
 
+static void count_death(void *context)
+{
+	++*(unsigned int *)context;
+}
+
+/* Watches notice a loss by themselves, resilient objects connect anew when the device is back. */
+static void test_resilience(void)
+{
+	struct nnhal_resilient_device *resilient = NULL;
+	struct nnhal_resilient_model *prepared = NULL;
+	struct nnhal_resilient_burst *burst = NULL;
+	struct nnhal_death_watch *watch = NULL;
+	char path[sizeof(driver_dir) + 8];
+	struct nnhal_device *lost = NULL;
+	enum nnhal_status status;
+	unsigned int deaths = 0;
+	struct pollfd p;
+
+	if (!ok(!nnhal_resilient_device_create("drm", NULL, NULL, &resilient, &r.diag) &&
+		!nnhal_resilient_device_prepare_model(resilient, &f.model, NULL, &prepared) &&
+		!nnhal_resilient_burst_create(prepared, NULL, &burst) &&
+		!nnhal_resilient_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL) &&
+		(lost = nnhal_resilient_device_get(resilient)) &&
+		!nnhal_death_watch_create(lost, count_death, &deaths, &watch, &r.diag),
+		"resilience: a watch, a model and a burst: %s", r.diag.message))
+		return;
+	p = (struct pollfd){ .fd = nnhal_death_watch_fd(watch), .events = POLLIN };
+	ok(!poll(&p, 1, 0) && !nnhal_death_watch_dispatch(watch), "H04 resilience: nothing to tell");
+	snprintf(path, sizeof(path), "%s/unbind", driver_dir);
+	ok(write_file(path, bus_name) && poll(&p, 1, -1) == 1 && !deaths,
+	   "H04 resilience: the descriptor tells of the removal by itself");
+	ok(nnhal_death_watch_dispatch(watch) == NNHAL_STATUS_DEAD_OBJECT &&
+	   nnhal_death_watch_dispatch(watch) == NNHAL_STATUS_DEAD_OBJECT && deaths == 1,
+	   "H04 resilience: one callback");
+	nnhal_death_watch_destroy(watch);
+	status = nnhal_resilient_model_execute(prepared, &r.request, NULL, NULL, NULL, NULL);
+	ok(status == NNHAL_STATUS_DEVICE_UNAVAILABLE || status == NNHAL_STATUS_DEAD_OBJECT,
+	   "H07 resilience: no device: %s", nnhal_status_name((int)status));
+	snprintf(path, sizeof(path), "%s/bind", driver_dir);
+	memset(r.map + RUN_OUTPUT(0), 0xee, 16);
+	ok(write_file(path, bus_name) &&
+	   !nnhal_resilient_model_execute(prepared, &r.request, NULL, NULL, NULL, NULL) &&
+	   run_output_is_right(&r, 4), "H07 resilience: bound again, the model works again");
+	memset(r.map + RUN_OUTPUT(0), 0xee, 16);
+	ok(!nnhal_resilient_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL) &&
+	   run_output_is_right(&r, 4), "H07 resilience: and the burst");
+	nnhal_resilient_burst_unref(burst);
+	nnhal_resilient_model_unref(prepared);
+	nnhal_resilient_device_unref(resilient);
+	nnhal_device_unref(lost);
+}
+
 /* The driver is unbound while executions are pending behind one that hangs. */
 static void test_removal(void)
 {
@@ -279,6 +332,7 @@ int main(void)
 	test_burst_fault("slow job", NNPU_INJECT_JOB_SLOW, NNHAL_STATUS_NONE, false);
 	test_burst_fault("fatal error", NNPU_INJECT_FATAL, NNHAL_STATUS_GENERAL_FAILURE, true);
 	test_removal();
+	test_resilience();
 	run_fini(&r);
 	return tap_done();
 }

@@ -204,6 +204,7 @@ static void device_destroy(struct nnhal_device *device)
 	nnhal_device_unref(device->root);
 	pthread_mutex_destroy(&device->sibling_lock);
 	crypto_close(&device->crypto);
+	pthread_mutex_destroy(&device->watch_lock);
 	token_table_fini(&device->tokens);
 	TRACE_END(TRACE_CLOSE, device, 0);
 	free(device);
@@ -241,6 +242,7 @@ static enum nnhal_status device_create(struct transport *t, struct nnhal_device 
 	atomic_init(&d->refs, 1);
 	d->transport = t;
 	pthread_mutex_init(&d->sibling_lock, NULL);
+	pthread_mutex_init(&d->watch_lock, NULL);
 	token_table_init(&d->tokens);
 	atomic_init(&d->num_models, 0);
 	d->table = bind_table_create(t);
@@ -523,6 +525,7 @@ enum nnhal_status device_status_from_error(struct nnhal_device *device, int erro
 		error = -ESTALE;
 	if (error == -ENODEV || error == -ESTALE) {
 		TRACE_DEVICE_LOST(device, error);
+		device_tell_watches(device);
 		VLOG(&device->log, NNHAL_LOG_DRIVER, "%s: %s", device->name,
 		     error == -ESTALE ? "the context was lost in a reset" : "the device is gone");
 	}

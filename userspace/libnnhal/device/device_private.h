@@ -39,6 +39,9 @@ struct nnhal_device {
 	pthread_mutex_t sibling_lock;	/* of the root: list, and last references of siblings */
 	struct nnhal_device *siblings;
 	struct nnhal_device *next_sibling;
+	/* Of the root: who wants to know of a loss. The lock is a leaf. */
+	pthread_mutex_t watch_lock;
+	struct nnhal_death_watch *watches;
 	char name[NNHAL_NAME_SIZE];
 	char version[192];
 	enum nnhal_device_type type;
@@ -71,7 +74,9 @@ static inline bool device_is_own(const struct nnhal_device *device)
 
 /* Hashes for caches. NULL: the device saves no programs, or there is no library for them. */
 const struct crypto *device_crypto(struct nnhal_device *device);
-/* As above, with a message. */
+/* Somebody has found out that the device is lost. */
+void device_tell_watches(struct nnhal_device *device);
+/* device_is_own(), with a message. */
 bool device_is_usable(const struct nnhal_device *device, struct nnhal_diag *diag);
 /* Status of a failed transport call: status_from_errno(), or DEAD_OBJECT for a lost context. */
 enum nnhal_status device_status_from_error(struct nnhal_device *device, int error);

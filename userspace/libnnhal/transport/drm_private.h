@@ -61,6 +61,7 @@ int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 void drm_queue_stop(struct transport *t, struct transport_queue *queue);
 void drm_queue_destroy(struct transport *t, struct transport_queue *queue);
 void drm_queue_free_copy(struct transport_queue *queue);
+int drm_queue_fd(struct transport_queue *queue);
 int drm_queue_create(struct transport *t, uint32_t priority, struct transport_queue **queue);
 int drm_queue_wait(struct transport *t, struct transport_queue *queue, uint32_t cq_head,
 		   uint64_t until_ns, enum transport_queue_state *state);

@@ -87,6 +87,11 @@ void drm_queue_destroy(struct transport *t, struct transport_queue *queue)
 	free(q);
 }
 
+int drm_queue_fd(struct transport_queue *queue)
+{
+	return ((struct drm_queue *)queue)->fd;
+}
+
 /* The child has neither the rings nor the doorbell. */
 void drm_queue_free_copy(struct transport_queue *queue)
 {

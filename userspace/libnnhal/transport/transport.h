@@ -205,6 +205,11 @@ struct transport_ops {
 	 */
 	int (*queue_create)(struct transport *t, uint32_t priority,
 			    struct transport_queue **queue);
+	/*
+	 * A descriptor, the queue's, that becomes readable when the queue ends because the device
+	 * or the context is lost. NULL: there is none.
+	 */
+	int (*queue_fd)(struct transport_queue *queue);
 	/* Abort the job that runs, drop the others. Only queue_destroy may follow. */
 	void (*queue_stop)(struct transport *t, struct transport_queue *queue);
 	/* The same, and free @queue. */

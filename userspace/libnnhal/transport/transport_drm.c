@@ -516,6 +516,7 @@ static const struct transport_ops drm_ops = {
 	.queue_create = drm_queue_create,
 	.queue_stop = drm_queue_stop,
 	.queue_destroy = drm_queue_destroy,
+	.queue_fd = drm_queue_fd,
 	.queue_wait = drm_queue_wait,
 	.device_time = drm_device_time,
 };

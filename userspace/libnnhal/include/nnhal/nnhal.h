@@ -18,6 +18,7 @@
 #include <nnhal/fmq.h>
 #include <nnhal/memory.h>
 #include <nnhal/prepared_model.h>
+#include <nnhal/resilient.h>
 #include <nnhal/types.h>
 #include <nnhal/util.h>
 #include <nnhal/version.h>
