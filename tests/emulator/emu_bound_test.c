@@ -17,6 +17,7 @@
 #include "core/loads.h"
 #include "core/slots.h"
 #include "sample_images.h"
+#include "sanitized.h"
 #include "tap.h"
 #include "watched_calls.h"
 
@@ -490,8 +491,8 @@ static void addresses(void)
 	ok(!ip && strstr(error, "addresses"), "no device without addresses: %s", error);
 	nnpu_inproc_destroy(ip);
 	error[0] = 0;
-	/* AddressSanitizer has less room for the largest. */
-	config.props.memory_size = MEM_WATCHED ? 1ull << 30 : NNPU_DEVICE_MAX_MEMORY;
+	/* Sanitizers leave no room for the largest. */
+	config.props.memory_size = SANITIZED ? 1ull << 30 : NNPU_DEVICE_MAX_MEMORY;
 	ip = nnpu_inproc_create(&config, error, sizeof(error));
 	ok(ip != NULL, "a device with %llu bytes: %s", (unsigned long long)config.props.memory_size,
 	   error);

@@ -7,13 +7,8 @@
 #include <string.h>
 
 #include "sample_images.h"
+#include "sanitized.h"
 #include "tap.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED	1
-#else
-#define SANITIZED	0
-#endif
 
 /* With sanitizers what counts is that programs are loaded. */
 #define MEMORY		((SANITIZED ? 2u : 16u) << 20)

@@ -7,13 +7,8 @@
 #include <string.h>
 
 #include "core/page_runs.h"
+#include "sanitized.h"
 #include "tap.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED	1
-#else
-#define SANITIZED	0
-#endif
 
 #define PAGE	4096u
 #define PAGES	5000u
