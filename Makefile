@@ -228,6 +228,7 @@ help:
 	'make coverage     which lines the tests run, in each folder' \
 	'make bench        latency and throughput in the virtual machine' \
 	'make docs         the documents and the API reference as HTML, in build/docs' \
+	'make record-abi   records the ABI of libnnhal (Documentation/abi.rst)' \
 	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \
 	'make uninstall    removes what make install copies' \
 	'make modules      nnpu.ko in kernel/, for the running kernel (KDIR=build tree of another)' \

@@ -56,7 +56,17 @@ $(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/nnhal_abi_test.sh $(BUILD)/l
 	$(Q)printf '%s\n' $(NNHAL_PLAIN_OBJS) >$(@:.sh=.objects)
 	$(Q)install -m 755 $< $@
 
-$(BUILD)/tests/nnhal_probes_test.sh: $(NNHAL_TEST_DIR)/nnhal_probes_test.sh $(BUILD)/lib/libnnhal.so
+# Documentation/abi.rst. The record is that of gcc on x86-64, without sanitizers.
+.PHONY: record-abi
+record-abi: $(BUILD)/lib/libnnhal.so
+	$(Q)abidw --headers-dir $(NNHAL_DIR)/include/nnhal --drop-private-types --no-show-locs \
+		--no-corpus-path --no-comp-dir-path --no-elf-needed --exported-interfaces-only \
+		--no-parameter-names --type-id-style hash --out-file $(BUILD)/libnnhal.abi $<
+	$(Q)sed -e '1a <!-- SPDX-License-Identifier: MIT -->' \
+		$(BUILD)/libnnhal.abi >$(NNHAL_TEST_DIR)/libnnhal.abi
+
+$(BUILD)/tests/nnhal_abidiff_test.sh $(BUILD)/tests/nnhal_probes_test.sh: \
+$(BUILD)/tests/%: $(NNHAL_TEST_DIR)/% $(BUILD)/lib/libnnhal.so
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
@@ -66,7 +76,8 @@ $(BUILD)/tests/nnhal_resilient_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap
 
 # Those of the driver have nothing to look at without it.
 HOST_TESTS += $(filter-out %_burst_calls_test %_faults_test,$(NNHAL_TESTS)) \
-	$(BUILD)/tests/nnhal_abi_test.sh $(BUILD)/tests/nnhal_probes_test.sh
+	$(BUILD)/tests/nnhal_abi_test.sh $(BUILD)/tests/nnhal_probes_test.sh \
+	$(BUILD)/tests/nnhal_abidiff_test.sh
 # Those that need no hardware device gain nothing in a virtual machine.
 VM_TESTS += $(filter-out %_oom_test %_util_test %_resilient_test %_convert_test %_validate_test %_validate_signature_test \
 	%_validate_vectors_test %_validate_mutations_test %_request_test \
