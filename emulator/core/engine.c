@@ -153,7 +153,7 @@ static bool is_job(const struct entry *en)
 }
 
 /* Check what can be told from the entry alone. dev->lock may be held. */
-static void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struct entry *en)
+static inline void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struct entry *en)
 {
 	const struct nnpu_sqe *sqe = &en->sqe;
 	struct verdict *v = &en->job.verdict;
@@ -168,7 +168,7 @@ static void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q, struc
 }
 
 /* dev->lock held. */
-static void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en,
+static inline void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en,
 			struct irqs *irqs)
 {
 	struct nnpu_device *dev = e->dev;
@@ -193,7 +193,7 @@ static void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entr
 		job_hold(dev, q, &en->job);
 }
 
-static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en)
+static inline void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en)
 {
 	struct nnpu_device *dev = e->dev;
 	const struct injected *in = &en->in;
@@ -218,7 +218,7 @@ static void entry_run(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 }
 
 /* Release what the entry held. dev->lock held. */
-static void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en)
+static inline void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en)
 {
 	struct nnpu_device *dev = e->dev;
 
@@ -236,7 +236,7 @@ static void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct entry 
 }
 
 /* dev->lock held. */
-static void entry_complete(struct nnpu_engine *e, struct nnpu_queue *q, const struct entry *en,
+static inline void entry_complete(struct nnpu_engine *e, struct nnpu_queue *q, const struct entry *en,
 			   struct irqs *irqs)
 {
 	struct nnpu_device *dev = e->dev;

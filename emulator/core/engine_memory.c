@@ -35,7 +35,7 @@ bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged,
 	if (bytes <= *charged)
 		return true;
 	owed = x->owed + bytes - *charged;
-	if (ctx_mem_owes(ctx, owed)) {
+	if (owed < x->credit) {
 		x->owed = owed;
 	} else if (ctx_mem_reserve(ctx, owed)) {
 		x->charged += owed;

@@ -50,7 +50,8 @@ struct exec_state {
 	struct exec_work work;
 	struct arena arena;
 	uint64_t charged;		/* bytes charged to the context for this job */
-	uint64_t owed;			/* bytes it has beside them, see ctx_mem_owes() */
+	uint64_t owed;			/* bytes it has beside them, less than @credit */
+	uint64_t credit;		/* ctx_mem_credit() */
 	struct table_charges {		/* of both, for tables */
 		uint64_t program;	/* by tensor, command or operand; profile */
 		uint64_t args;

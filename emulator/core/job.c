@@ -6,6 +6,7 @@
 #include "device_state.h"
 #include "executor.h"
 #include "job.h"
+#include "memory_accounting.h"
 #include "queue.h"
 #include "tensor_shape.h"
 
@@ -636,6 +637,7 @@ void job_run(struct job *job)
 	r.exec.num_profile = 0;
 
 	job->engine->exec.work = (struct exec_work) { 0 };
+	job->engine->exec.credit = ctx_mem_credit(job->ctx);
 	has_place = !check_and_read(&r);
 	if (!r.v->status)
 		execute(&r);

@@ -98,11 +98,11 @@ void ctx_leave_group(struct nnpu_ctx *ctx)
 	ctx->group = NULL;
 }
 
-bool ctx_mem_owes(const struct nnpu_ctx *ctx, uint64_t bytes)
+uint64_t ctx_mem_credit(const struct nnpu_ctx *ctx)
 {
 	if (ctx->mem_limit)
-		return false;
-	return !ctx->group || bytes < GROUP_CREDIT;
+		return 0;
+	return ctx->group ? GROUP_CREDIT : UINT64_MAX;
 }
 
 /* A point of a wait. False: the wait is to end. dev->lock held, dropped inside. */

@@ -27,10 +27,10 @@ void dev_mem_release(struct nnpu_device *dev, struct nnpu_ctx *ctx, uint64_t byt
 void mem_answer(struct nnpu_engine *e);
 
 /*
- * May a job go on that has not been charged for @bytes of its memory? If only the group limits
- * the context, it may owe it a little; without a group and a limit, everything.
+ * A job may go on that has not been charged for less than so many bytes of its memory. If only the
+ * group limits the context, it may owe it a little; without a group and a limit, everything.
  */
-bool ctx_mem_owes(const struct nnpu_ctx *ctx, uint64_t bytes);
+uint64_t ctx_mem_credit(const struct nnpu_ctx *ctx);
 
 /* The same of the context alone: for memory the device has reserved for an engine. */
 bool ctx_mem_reserve(struct nnpu_ctx *ctx, uint64_t bytes);

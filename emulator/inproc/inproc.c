@@ -18,6 +18,8 @@
 #include "nnpu_hw.h"
 
 #define NS_PER_S	1000000000ll
+#define HINT_PAGE	4096u
+#define NUM_HINTS	64u
 
 struct region {
 	uintptr_t start;
@@ -39,6 +41,7 @@ struct nnpu_inproc {
 	struct region *regions;		/* sorted by start */
 	size_t num_regions;
 	size_t max_regions;
+	atomic_size_t hints[NUM_HINTS];	/* where region_at() last found a page; may be wrong */
 
 	pthread_mutex_t irq_lock;
 	pthread_cond_t irq_cond;
@@ -63,6 +66,19 @@ static size_t region_find(const struct nnpu_inproc *ip, uintptr_t addr)
 			high = mid;
 	}
 	return low;
+}
+
+/* The same. Jobs use few pages, and these again and again: mostly one look is enough. */
+static size_t region_at(struct nnpu_inproc *ip, uintptr_t addr)
+{
+	atomic_size_t *hint = &ip->hints[addr / HINT_PAGE % NUM_HINTS];
+	size_t i = atomic_load_explicit(hint, memory_order_relaxed);
+
+	if (i < ip->num_regions && addr - ip->regions[i].start < ip->regions[i].len)
+		return i;
+	i = region_find(ip, addr);
+	atomic_store_explicit(hint, i, memory_order_relaxed);
+	return i;
 }
 
 int nnpu_inproc_register(struct nnpu_inproc *ip, const void *addr, size_t len,
@@ -120,7 +136,7 @@ int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr)
 }
 
 /* Are all bytes of the range registered for @access? Region lock held. */
-static bool range_ok(const struct nnpu_inproc *ip, uint64_t addr, size_t len,
+static bool range_ok(struct nnpu_inproc *ip, uint64_t addr, size_t len,
 		     unsigned int access)
 {
 	uintptr_t pos = (uintptr_t)addr;
@@ -128,7 +144,7 @@ static bool range_ok(const struct nnpu_inproc *ip, uint64_t addr, size_t len,
 
 	if (pos != addr || pos + len < pos)
 		return false;
-	for (i = region_find(ip, pos); len; i++) {
+	for (i = region_at(ip, pos); len; i++) {
 		const struct region *r = &ip->regions[i];
 		size_t room;
 
