@@ -403,6 +403,44 @@ static void test_result_malformed(void)
 	ok(!wrong, "E06 counts in results beyond the caller's room or the packet");
 }
 
+/* A server that says more than its status allows. */
+static void test_result_of_failure(void)
+{
+	static const enum nnhal_status statuses[] = {
+		NNHAL_STATUS_NONE, NNHAL_STATUS_DEVICE_UNAVAILABLE, NNHAL_STATUS_GENERAL_FAILURE,
+		NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE, NNHAL_STATUS_INVALID_ARGUMENT,
+	};
+	struct nnhal_burst_result_datum packet[3];
+	struct nnhal_output_shape shapes[1];
+	struct nnhal_timing timing;
+	enum nnhal_status status;
+	uint32_t i, num;
+
+	for (i = 0; i < 5; i++) {
+		bool has_shapes = i == 0 || i == 3, has_timing = i == 0;
+		int ret;
+
+		memset(packet, 0, sizeof(packet));
+		packet[0].kind = NNHAL_BURST_RESULT_PACKET_INFORMATION;
+		packet[0].information.packet_size = 3;
+		packet[0].information.error_status = (int32_t)statuses[i];
+		packet[0].information.number_of_operands = 1;
+		packet[1].kind = NNHAL_BURST_RESULT_OPERAND_INFORMATION;
+		packet[1].shape.is_sufficient = 1;
+		packet[2].kind = NNHAL_BURST_RESULT_EXECUTION_TIMING;
+		packet[2].timing = (struct nnhal_timing){ 1, 2 };
+		timing = (struct nnhal_timing){ 7, 7 };
+		num = 9;
+		ret = nnhal_burst_parse_result(packet, 3, &status, shapes, 1, &num, &timing);
+		ok(!ret && status == statuses[i] && num == (has_shapes ? 1 : 0) &&
+		   timing.time_on_device == (has_timing ? 1 : NNHAL_NO_TIMING) &&
+		   timing.time_in_driver == (has_timing ? 2 : NNHAL_NO_TIMING),
+		   "I18 shapes and times with %s: %s, %s", nnhal_status_name((int)statuses[i]),
+		   num ? "kept" : "dropped",
+		   timing.time_in_driver == NNHAL_NO_TIMING ? "dropped" : "kept");
+	}
+}
+
 int main(void)
 {
 	test_request_packet();
@@ -414,5 +452,6 @@ int main(void)
 	test_result_packet();
 	test_result_status();
 	test_result_malformed();
+	test_result_of_failure();
 	return tap_done();
 }
