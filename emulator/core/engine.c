@@ -169,7 +169,7 @@ static inline void entry_check(struct nnpu_engine *e, const struct nnpu_queue *q
 
 /* dev->lock held. */
 static inline void entry_start(struct nnpu_engine *e, struct nnpu_queue *q, struct entry *en,
-			struct irqs *irqs)
+			       struct irqs *irqs)
 {
 	struct nnpu_device *dev = e->dev;
 
@@ -236,8 +236,8 @@ static inline void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct
 }
 
 /* dev->lock held. */
-static inline void entry_complete(struct nnpu_engine *e, struct nnpu_queue *q, const struct entry *en,
-			   struct irqs *irqs)
+static inline void entry_complete(struct nnpu_engine *e, struct nnpu_queue *q,
+				  const struct entry *en, struct irqs *irqs)
 {
 	struct nnpu_device *dev = e->dev;
 
