@@ -494,4 +494,74 @@ TEST(load_killed)
 	close(fd);
 }
 
+/* Save a program while loads misbehave, which saves do in the same way; its errno. */
+static int save_with(int fd, uint32_t program, unsigned int kind, unsigned int count)
+{
+	struct drm_nnpu_program_save save = { .program = program, .size = 0 };
+	int ret = nnpu_inject(fd, kind, count);
+
+	return ret ? ret : nnpu_ioctl(fd, DRM_IOCTL_NNPU_PROGRAM_SAVE, &save);
+}
+
+/* A save that is slow is waited for; one that hangs is aborted, and costs nobody anything else. */
+TEST(save_stall)
+{
+	int fd = nnpu_open(), other = nnpu_open(), slow, stall;
+	struct nnpu_job job, others;
+
+	if (fd < 0 || other < 0)
+		NNPU_SKIP(return, "no NNPU device");
+	ASSERT_EQ(0, nnpu_job_init(fd, &job, 16));
+	ASSERT_EQ(0, nnpu_job_init(other, &others, 16));
+	nnpu_set_timeouts(500, 500);
+	slow = save_with(fd, job.program, NNPU_INJECT_LOAD_SLOW, 1);
+	nnpu_set_timeouts(500, 5000);
+	stall = save_with(fd, job.program, NNPU_INJECT_LOAD_STALL, 1);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	if (slow == -EOPNOTSUPP)
+		NNPU_SKIP(return, "device without fault injection");
+	EXPECT_EQ(0, slow);
+	EXPECT_EQ(-EIO, stall);
+	EXPECT_FALSE(context_lost(fd));
+	EXPECT_EQ(0, save_with(fd, job.program, NNPU_INJECT_LOAD_STALL, 0));
+	EXPECT_EQ(0, nnpu_job_run(fd, &job, 1));
+	EXPECT_EQ(0, nnpu_job_run(other, &others, 1));
+	EXPECT_FALSE(context_lost(other));
+	close(other);
+	close(fd);
+}
+
+/* A process that is killed while it saves is gone at once, and so is its save. */
+TEST(save_killed)
+{
+	int fd = nnpu_open(), ret, status;
+	struct nnpu_job job;
+	pid_t child;
+
+	if (fd < 0)
+		NNPU_SKIP(return, "no NNPU device: %s", strerror(-fd));
+	child = fork();
+	if (!child) {
+		int own = nnpu_open();
+
+		if (own < 0 || nnpu_job_init(own, &job, 16))
+			_exit(1);
+		_exit(save_with(own, job.program, NNPU_INJECT_LOAD_STALL, 1) == -EOPNOTSUPP ? 2 : 3);
+	}
+	usleep(500000);
+	ret = waitpid(child, &status, WNOHANG);
+	if (ret == child && WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		NNPU_SKIP(return, "device without fault injection");
+	ASSERT_EQ(0, ret);
+	EXPECT_EQ(0, kill(child, SIGKILL));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	ASSERT_EQ(0, nnpu_inject(fd, NNPU_INJECT_LOAD_STALL, 0));
+	ASSERT_EQ(0, nnpu_job_init(fd, &job, 16));
+	EXPECT_EQ(0, save_with(fd, job.program, NNPU_INJECT_LOAD_STALL, 0));
+	EXPECT_EQ(0, nnpu_job_run(fd, &job, 1));
+	EXPECT_FALSE(context_lost(fd));
+	close(fd);
+}
+
 TEST_HARNESS_MAIN
