@@ -92,6 +92,10 @@ typedef void (*nnhal_text_callback)(void *context, const char *text, size_t leng
 enum nnhal_status nnhal_graph_dump(const char *name, const struct nnhal_model *model,
 				   nnhal_text_callback write, void *context);
 
+/* Here, since the generator of the reference does not know attributes. */
+__attribute__((format(printf, 3, 4)))
+bool nnhal_check_failed(struct nnhal_diag *diag, const char *condition, const char *fmt, ...);
+
 /**
  * nnhal_check_failed() - what NNHAL_RET_CHECK() does when a check fails
  * @diag: gets the message; may be NULL
@@ -102,8 +106,7 @@ enum nnhal_status nnhal_graph_dump(const char *name, const struct nnhal_model *m
  *
  * Return: false.
  */
-bool nnhal_check_failed(struct nnhal_diag *diag, const char *condition, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+bool nnhal_check_failed(struct nnhal_diag *diag, const char *condition, const char *fmt, ...);
 
 /*
  * Return false from a function if a condition does not hold, with a message of the condition and
