@@ -62,8 +62,8 @@ void *mem_alloc(struct nnpu_device *dev, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-void *mem_enlarge(struct nnpu_device *dev, void *p, size_t size, size_t bytes,
-		  struct job_progress *progress)
+void *mem_copy(struct nnpu_device *dev, void *p, size_t size, size_t bytes,
+	       struct job_progress *progress)
 {
 	uint8_t *new = mem_alloc(dev, bytes);
 	size_t at, n;
@@ -82,7 +82,6 @@ void *mem_enlarge(struct nnpu_device *dev, void *p, size_t size, size_t bytes,
 			return NULL;
 		}
 	}
-	mem_free(dev, p, size);
 	return new;
 }
 

@@ -46,11 +46,11 @@ void mem_fini(struct nnpu_device *dev);
 void *mem_alloc(struct nnpu_device *dev, size_t bytes);
 
 /*
- * A piece for @bytes with the contents of @p of @size, which is freed. It may take long: the work
- * counts as that of @progress, but it has no points. NULL: @p is as before.
+ * A piece for @bytes with the contents of @p of @size, which stays. It may take long: the work
+ * counts as that of @progress, but it has no points. NULL: there is none.
  */
-void *mem_enlarge(struct nnpu_device *dev, void *p, size_t size, size_t bytes,
-		  struct job_progress *progress);
+void *mem_copy(struct nnpu_device *dev, void *p, size_t size, size_t bytes,
+	       struct job_progress *progress);
 
 /*
  * What a piece of @size costs the device at least while it is there, however little of it is
@@ -60,7 +60,8 @@ size_t mem_least(const struct nnpu_device *dev, const void *p, size_t size);
 
 /*
  * Whole pages at the end of a piece are no longer used, but for a struct leaving at their
- * beginning. mem_free_end() gives them back, and may take long.
+ * beginning. mem_free_end() gives them back, and may take long. The piece itself is freed after
+ * that: whoever has it next may have these pages, too.
  */
 void mem_cut(void *end, size_t bytes);
 void mem_free_end(struct nnpu_device *dev, void *end, size_t bytes);

@@ -60,9 +60,19 @@ static uint64_t table_least(uint32_t count, size_t size)
 	return count < least ? least : count;
 }
 
+/* dev->lock held. */
+static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, size_t size)
+{
+	if (table) {
+		ASAN_UNPOISON_MEMORY_REGION(table, sizeof(struct leaving));
+		dev_leave_memory(dev, table, table_size(*max, size));
+	}
+	*max = 0;
+}
+
 bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size)
 {
-	uint64_t before, n = table_least(count, size), after = table_size((uint32_t)n, size);
+	uint64_t n = table_least(count, size), after = table_size((uint32_t)n, size);
 	void *bigger;
 
 	/* It may take long. */
@@ -71,11 +81,15 @@ bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, s
 	if (!dev_mem_reserve(e->dev, NULL, after, &e->progress))
 		return false;
 	/* Its end may have been given back meanwhile. */
-	before = *p ? table_size(*max, size) : 0;
-	bigger = mem_enlarge(e->dev, *p, before, n * size, &e->progress);
-	dev_mem_release(e->dev, NULL, bigger ? before : after);
-	if (!bigger)
+	bigger = mem_copy(e->dev, *p, *p ? table_size(*max, size) : 0, n * size, &e->progress);
+	if (!bigger) {
+		dev_mem_release(e->dev, NULL, after);
 		return false;
+	}
+	/* ... and be with the cleaner still: what was before it has to come after it. */
+	pthread_mutex_lock(&e->dev->lock);
+	table_leave(e->dev, *p, max, size);
+	pthread_mutex_unlock(&e->dev->lock);
 	*p = bigger;
 	*max = (uint32_t)n;
 	e->exec.work.allocations++;
@@ -143,16 +157,6 @@ static void arena_leave(struct nnpu_engine *e)
 	first->max = a->max;
 	dev_leave(e->dev, &first->leaving);
 	*a = (struct arena) { 0 };
-}
-
-/* dev->lock held. */
-static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, size_t size)
-{
-	if (table) {
-		ASAN_UNPOISON_MEMORY_REGION(table, sizeof(struct leaving));
-		dev_leave_memory(dev, table, table_size(*max, size));
-	}
-	*max = 0;
 }
 
 #define TABLE_LEAVE(e, table, max)						\
