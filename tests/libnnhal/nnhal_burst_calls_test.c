@@ -244,22 +244,52 @@ static bool loop_is_right(const struct run *r)
 	return value == 1;
 }
 
-/* The driver has jobs to count for SUBMIT, none for the queue of a burst. */
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/*
+ * Executions without a burst, with a deadline or without. The library's own queue takes none with a
+ * deadline.
+ */
+static unsigned int execute_plain(struct nnhal_prepared_model *model, struct run *r, bool deadline)
+{
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+	unsigned int wrong = 0, i;
+
+	options.has_deadline = deadline;
+	options.deadline_ns = now_ns() + 3600000000000ull;
+	for (i = 0; i < SUBMITS; i++)
+		wrong += nnhal_prepared_model_execute_synchronously(model, &r->request, &options,
+								    NULL, NULL, NULL) != 0;
+	return wrong;
+}
+
+/* The driver has jobs to count for SUBMIT, none for the queue of a burst or of the library. */
 static void test_queue(struct nnhal_prepared_model *model, struct nnhal_burst *burst,
 		       struct run *r)
 {
 	uint64_t jobs = fdinfo("nnpu-jobs-submitted"), busy;
-	unsigned int wrong = 0;
+	unsigned int wrong;
 	struct calls c;
 
 	begin_count();
-	for (unsigned int i = 0; i < SUBMITS; i++)
-		wrong += nnhal_prepared_model_execute_synchronously(model, &r->request, NULL,
-								    NULL, NULL, NULL) != 0;
+	wrong = execute_plain(model, r, true);
 	c = end_count();
 	ok(!wrong && c.submits == SUBMITS && jobs != UINT64_MAX &&
 	   fdinfo("nnpu-jobs-submitted") == jobs + SUBMITS,
-	   "the driver counts %u executions without a burst as %u jobs", SUBMITS, SUBMITS);
+	   "the driver counts %u executions with a deadline as %u jobs", SUBMITS, SUBMITS);
+	jobs = fdinfo("nnpu-jobs-submitted");
+	begin_count();
+	wrong = execute_plain(model, r, false);
+	c = end_count();
+	ok(!wrong && !c.submits && c.queue_creates <= 1 && fdinfo("nnpu-jobs-submitted") == jobs,
+	   "it counts %u executions on the library's queue as none: %u SUBMIT, %u QUEUE_CREATE",
+	   SUBMITS, c.submits, c.queue_creates);
 	jobs = fdinfo("nnpu-jobs-submitted");
 	busy = fdinfo("drm-engine-npu");
 	begin_count();
@@ -301,14 +331,6 @@ static void test_spins(const char *what, struct nnhal_burst *burst, struct run *
 	ok(!wrong, "%s: each result is right", what);
 	ok(!strange, "%s: no system call but to sleep", what);
 	ok(!calls, "%s: %u executions make no system call", what, ROUND);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 /* Executions until ROUND of them have slept: each of these makes one system call. */

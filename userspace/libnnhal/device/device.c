@@ -60,7 +60,8 @@ enum nnhal_status nnhal_enumerate_devices(struct nnhal_device_info *infos, uint3
 		memset(&info, 0, sizeof(info));
 		snprintf(info.name, sizeof(info.name), "nnpu-drm%d", i);
 		snprintf(info.spec, sizeof(info.spec), "drm:%d", i);
-		memcpy(info.path, nodes[i].path, sizeof(info.path));
+		/* Nothing that follows the text: it is nobody's. */
+		memccpy(info.path, nodes[i].path, '\0', sizeof(info.path));
 		info.status = nodes[i].accessible ? NNHAL_STATUS_NONE
 						  : NNHAL_STATUS_NO_PERMISSION;
 		add_info(infos, max, count, &info);
