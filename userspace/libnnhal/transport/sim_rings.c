@@ -240,11 +240,13 @@ static void start(struct sim_rings *r, struct sim_job *job)
 
 int sim_submit(struct sim_rings *r, struct sim_job *job)
 {
+	/* The thread that ends jobs may not know yet; who has found out by a queue must not be told less. */
+	bool fatal = sim_is_fatal(r);
 	int err = 0;
 
 	pthread_mutex_lock(&r->io_lock);
 	job->next = NULL;
-	if (r->dead) {
+	if (r->dead || fatal) {
 		err = -ENODEV;
 	} else if (r->num_free) {
 		start(r, job);
