@@ -4,6 +4,7 @@
  * hardware device is unbound from its driver and bound again (nnhal_faults_test).
  */
 #include <poll.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -412,11 +413,67 @@ static void test_threads(void)
 	nnhal_resilient_device_unref(device);
 }
 
+/*
+ * A callback of the lost device wants the resilient one while that connects anew. Closing the lost
+ * device waits for the callback, so nobody may close it with the lock.
+ */
+static sem_t in_callback, connecting;
+static struct nnhal_resilient_device *wanted;
+
+static enum nnhal_status connect_and_tell(void *context, struct nnhal_device **device,
+					  struct nnhal_diag *diag)
+{
+	enum nnhal_status status = nnhal_device_open("sim", device, diag);
+
+	(void)context;
+	sem_post(&connecting);
+	return status;
+}
+
+static void want_device(void *context, enum nnhal_status status,
+			struct nnhal_prepared_model *model)
+{
+	struct nnhal_device *current;
+
+	(void)status;
+	nnhal_prepared_model_unref(model);
+	sem_post(&in_callback);
+	sem_wait(&connecting);
+	current = nnhal_resilient_device_get(wanted);
+	*(bool *)context = current;
+	nnhal_device_unref(current);
+}
+
+static void test_callback(void)
+{
+	struct nnhal_device *old, *current = NULL;
+	bool got = false;
+
+	sem_init(&in_callback, 0, 0);
+	sem_init(&connecting, 0, 0);
+	make_add_relu(&f);
+	if (!ok(!nnhal_resilient_device_create("x", connect_and_tell, NULL, &wanted, &f.diag),
+		"a device to close while its callback runs"))
+		return;
+	sem_wait(&connecting);
+	old = nnhal_resilient_device_get(wanted);
+	ok(!nnhal_device_prepare_model(old, &f.model, NULL, want_device, &got), "a callback runs");
+	nnhal_device_unref(old);
+	sem_wait(&in_callback);
+	ok(!nnhal_resilient_device_recover(wanted, old, &current, &f.diag) && current != old && got,
+	   "a callback of the lost device gets the new one");
+	nnhal_device_unref(current);
+	nnhal_resilient_device_unref(wanted);
+	sem_destroy(&in_callback);
+	sem_destroy(&connecting);
+}
+
 int main(void)
 {
 	test_watches();
 	test_create();
 	test_recovery();
 	test_threads();
+	test_callback();
 	return tap_done();
 }

@@ -66,7 +66,7 @@ void nnhal_resilient_buffer_unref(struct nnhal_resilient_buffer *buffer)
 
 /* On @device, of which it takes a reference. With the lock, or before others know the buffer. */
 static enum nnhal_status allocate_on(struct nnhal_resilient_buffer *b, struct nnhal_device *device,
-				     struct nnhal_diag *diag)
+				     struct resilient_old *old, struct nnhal_diag *diag)
 {
 	struct nnhal_buffer_desc desc = NNHAL_BUFFER_DESC_INIT;
 	struct nnhal_prepared_model **models;
@@ -106,8 +106,8 @@ static enum nnhal_status allocate_on(struct nnhal_resilient_buffer *b, struct nn
 	}
 	if (status)
 		return status;
-	nnhal_buffer_unref(b->current);
-	nnhal_device_unref(b->current_device);
+	old->buffer = b->current;
+	old->device = b->current_device;
 	b->current = fresh;
 	b->current_token = token;
 	b->current_device = nnhal_device_ref(device);
@@ -146,17 +146,19 @@ static enum nnhal_status recover(struct nnhal_resilient_buffer *b,
 				 const struct nnhal_device *failing, struct nnhal_diag *diag)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct resilient_old old = { .buffer = NULL };
 	struct nnhal_device *next;
 
 	pthread_mutex_lock(&b->lock);
 	if (b->current_device == failing) {
 		status = nnhal_resilient_device_recover(b->device, failing, &next, diag);
 		if (!status) {
-			status = allocate_on(b, next, diag);
+			status = allocate_on(b, next, &old, diag);
 			nnhal_device_unref(next);
 		}
 	}
 	pthread_mutex_unlock(&b->lock);
+	resilient_release(&old);
 	return status;
 }
 
@@ -171,6 +173,7 @@ nnhal_resilient_device_allocate(struct nnhal_resilient_device *device,
 				struct nnhal_resilient_buffer **buffer, uint32_t *token,
 				struct nnhal_diag *diag)
 {
+	struct resilient_old none = { .buffer = NULL };
 	struct nnhal_resilient_buffer *b;
 	struct nnhal_device *current, *next;
 	enum nnhal_status status;
@@ -208,11 +211,11 @@ nnhal_resilient_device_allocate(struct nnhal_resilient_device *device,
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
 	current = nnhal_resilient_device_get(device);
-	status = allocate_on(b, current, diag);
+	status = allocate_on(b, current, &none, diag);
 	if (resilient_is_lost(current, status) &&
 	    !nnhal_resilient_device_recover(device, current, &next, NULL)) {
 		diag_clear(diag);
-		status = allocate_on(b, next, diag);
+		status = allocate_on(b, next, &none, diag);
 		nnhal_device_unref(next);
 	}
 	nnhal_device_unref(current);
@@ -249,13 +252,15 @@ static enum nnhal_status token_on(struct nnhal_resilient_buffer *b, struct nnhal
 				  uint32_t *token)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct resilient_old old = { .buffer = NULL };
 
 	pthread_mutex_lock(&b->lock);
 	if (b->current_device != device)
-		status = allocate_on(b, device, NULL);
+		status = allocate_on(b, device, &old, NULL);
 	if (!status)
 		*token = b->current_token;
 	pthread_mutex_unlock(&b->lock);
+	resilient_release(&old);
 	return status;
 }
 

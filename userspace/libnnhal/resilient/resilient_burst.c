@@ -20,7 +20,7 @@ struct nnhal_resilient_burst {
 };
 
 /* With the lock, or before others know the burst. */
-static enum nnhal_status create_burst(struct nnhal_resilient_burst *b)
+static enum nnhal_status create_burst(struct nnhal_resilient_burst *b, struct resilient_old *old)
 {
 	struct nnhal_burst *fresh = NULL;
 	struct nnhal_prepared_model *model;
@@ -38,8 +38,8 @@ static enum nnhal_status create_burst(struct nnhal_resilient_burst *b)
 		nnhal_device_unref(device);
 		return status;
 	}
-	nnhal_burst_unref(b->current);
-	nnhal_device_unref(b->current_device);
+	old->burst = b->current;
+	old->device = b->current_device;
 	b->current = fresh;
 	b->current_device = device;
 	return NNHAL_STATUS_NONE;
@@ -49,6 +49,7 @@ static enum nnhal_status create_burst(struct nnhal_resilient_burst *b)
 static enum nnhal_status recover(struct nnhal_resilient_burst *b, const struct nnhal_device *failing)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct resilient_old old = { .burst = NULL };
 
 	pthread_mutex_lock(&b->lock);
 	if (b->current_device == failing) {
@@ -56,23 +57,26 @@ static enum nnhal_status recover(struct nnhal_resilient_burst *b, const struct n
 		if (nnhal_device_get_status(b->current_device) != NNHAL_DEVICE_AVAILABLE)
 			status = resilient_model_recover(b->model, failing);
 		if (!status)
-			status = create_burst(b);
+			status = create_burst(b, &old);
 	}
 	pthread_mutex_unlock(&b->lock);
+	resilient_release(&old);
 	return status;
 }
 
 /* The model has found the loss before: do not waste a request on the old queue. */
 static void follow_model(struct nnhal_resilient_burst *b)
 {
+	struct resilient_old old = { .burst = NULL };
 	struct nnhal_device *device;
 
 	nnhal_prepared_model_unref(resilient_model_get_on(b->model, &device));
 	pthread_mutex_lock(&b->lock);
 	if (b->current_device != device)
 		/* If not, the execution gives the status. */
-		(void)create_burst(b);
+		(void)create_burst(b, &old);
 	pthread_mutex_unlock(&b->lock);
+	resilient_release(&old);
 	nnhal_device_unref(device);
 }
 
@@ -81,6 +85,7 @@ enum nnhal_status nnhal_resilient_burst_create(struct nnhal_resilient_model *mod
 					       struct nnhal_resilient_burst **burst)
 {
 	static const struct nnhal_burst_options defaults = NNHAL_BURST_OPTIONS_INIT;
+	struct resilient_old none = { .burst = NULL };
 	struct nnhal_burst_options read;
 	struct nnhal_resilient_burst *b;
 	struct nnhal_device *device;
@@ -100,9 +105,9 @@ enum nnhal_status nnhal_resilient_burst_create(struct nnhal_resilient_model *mod
 	b->options = read;
 	pthread_mutex_init(&b->lock, NULL);
 	nnhal_prepared_model_unref(resilient_model_get_on(model, &device));
-	status = create_burst(b);
+	status = create_burst(b, &none);
 	if (status == NNHAL_STATUS_DEAD_OBJECT && !resilient_model_recover(model, device))
-		status = create_burst(b);
+		status = create_burst(b, &none);
 	nnhal_device_unref(device);
 	if (status) {
 		nnhal_resilient_burst_unref(b);

@@ -26,6 +26,14 @@ void nnhal_resilient_device_unref(struct nnhal_resilient_device *device)
 	free(device);
 }
 
+void resilient_release(const struct resilient_old *old)
+{
+	nnhal_burst_unref(old->burst);
+	nnhal_buffer_unref(old->buffer);
+	nnhal_prepared_model_unref(old->model);
+	nnhal_device_unref(old->device);
+}
+
 bool resilient_is_lost(struct nnhal_device *device, enum nnhal_status status)
 {
 	return status == NNHAL_STATUS_DEAD_OBJECT ||
@@ -163,7 +171,8 @@ struct nnhal_device *nnhal_resilient_device_get(struct nnhal_resilient_device *d
 }
 
 /* With the lock. */
-static enum nnhal_status reconnect(struct nnhal_resilient_device *r, struct nnhal_diag *diag)
+static enum nnhal_status reconnect(struct nnhal_resilient_device *r, struct resilient_old *old,
+				   struct nnhal_diag *diag)
 {
 	struct nnhal_device *fresh;
 	enum nnhal_status status;
@@ -183,7 +192,7 @@ static enum nnhal_status reconnect(struct nnhal_resilient_device *r, struct nnha
 		nnhal_device_unref(fresh);
 		return NNHAL_STATUS_DEAD_OBJECT;
 	}
-	nnhal_device_unref(r->current);
+	old->device = r->current;
 	r->current = fresh;
 	return NNHAL_STATUS_NONE;
 }
@@ -194,6 +203,7 @@ enum nnhal_status nnhal_resilient_device_recover(struct nnhal_resilient_device *
 						 struct nnhal_diag *diag)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct resilient_old old = { .device = NULL };
 
 	diag_clear(diag);
 	if (current)
@@ -204,9 +214,10 @@ enum nnhal_status nnhal_resilient_device_recover(struct nnhal_resilient_device *
 	}
 	pthread_mutex_lock(&device->lock);
 	if (device->current == failing)
-		status = reconnect(device, diag);
+		status = reconnect(device, &old, diag);
 	if (!status)
 		*current = nnhal_device_ref(device->current);
 	pthread_mutex_unlock(&device->lock);
+	resilient_release(&old);
 	return status;
 }

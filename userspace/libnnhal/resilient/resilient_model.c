@@ -63,7 +63,8 @@ static enum nnhal_status prepare_on(struct nnhal_device *device, const struct nn
 
 /* Prepare on @device, of which it takes the reference also after an error. */
 static enum nnhal_status prepare_again(struct nnhal_resilient_model *m, struct nnhal_device *device,
-				       const struct nnhal_prepare_options *options)
+				       const struct nnhal_prepare_options *options,
+				       struct resilient_old *old)
 {
 	struct nnhal_prepared_model *fresh;
 	enum nnhal_status status = prepare_on(device, m->copy, options, &fresh);
@@ -72,8 +73,8 @@ static enum nnhal_status prepare_again(struct nnhal_resilient_model *m, struct n
 		nnhal_device_unref(device);
 		return status;
 	}
-	nnhal_prepared_model_unref(m->current);
-	nnhal_device_unref(m->current_device);
+	old->model = m->current;
+	old->device = m->current_device;
 	m->current = fresh;
 	m->current_device = device;
 	return NNHAL_STATUS_NONE;
@@ -86,6 +87,7 @@ nnhal_resilient_device_prepare_model(struct nnhal_resilient_device *device,
 				     struct nnhal_resilient_model **model_out)
 {
 	static const struct nnhal_prepare_options defaults = NNHAL_PREPARE_OPTIONS_INIT;
+	struct resilient_old none = { .model = NULL };
 	struct nnhal_device *current, *next;
 	struct nnhal_prepare_options read;
 	struct nnhal_resilient_model *m;
@@ -111,10 +113,10 @@ nnhal_resilient_device_prepare_model(struct nnhal_resilient_device *device,
 	status = copy_model(model, &m->copy, read.diag);
 	if (!status) {
 		current = nnhal_resilient_device_get(device);
-		status = prepare_again(m, nnhal_device_ref(current), options);
+		status = prepare_again(m, nnhal_device_ref(current), options, &none);
 		if (resilient_is_lost(current, status) &&
 		    !nnhal_resilient_device_recover(device, current, &next, NULL))
-			status = prepare_again(m, next, options);
+			status = prepare_again(m, next, options, &none);
 		nnhal_device_unref(current);
 	}
 	if (status) {
@@ -151,6 +153,7 @@ enum nnhal_status resilient_model_recover(struct nnhal_resilient_model *model,
 {
 	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
+	struct resilient_old old = { .model = NULL };
 	struct nnhal_device *next;
 
 	options.preference = model->preference;
@@ -159,9 +162,10 @@ enum nnhal_status resilient_model_recover(struct nnhal_resilient_model *model,
 	if (model->current_device == failing) {
 		status = nnhal_resilient_device_recover(model->device, failing, &next, NULL);
 		if (!status)
-			status = prepare_again(model, next, &options);
+			status = prepare_again(model, next, &options, &old);
 	}
 	pthread_mutex_unlock(&model->lock);
+	resilient_release(&old);
 	return status;
 }
 

@@ -38,6 +38,18 @@ struct nnhal_resilient_model {
 	struct nnhal_device *current_device;	/* where it was prepared, with a reference */
 };
 
+/*
+ * What was replaced. It is released without locks: closing a device waits for its callbacks, and these
+ * may wait for a lock.
+ */
+struct resilient_old {
+	struct nnhal_burst *burst;
+	struct nnhal_buffer *buffer;
+	struct nnhal_prepared_model *model;
+	struct nnhal_device *device;
+};
+
+void resilient_release(const struct resilient_old *old);
 struct nnhal_resilient_device *resilient_device_ref(struct nnhal_resilient_device *device);
 struct nnhal_resilient_model *resilient_model_ref(struct nnhal_resilient_model *model);
 /* Does @status of a call with @device say that the device is lost? */
