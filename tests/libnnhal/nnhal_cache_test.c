@@ -5,9 +5,11 @@
  */
 #include <endian.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "nnhal_fixture.h"
@@ -426,6 +428,32 @@ static void test_full(void)
 	files_fini(&s);
 }
 
+/* To write beyond this limit would be a signal, which ends the process. */
+static void test_file_limit(void)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	struct nnhal_prepared_model *model;
+	struct rlimit old, limit;
+	enum nnhal_status status;
+	struct files s;
+
+	files_init(&s, 33);
+	options.cache = &s.cache;
+	/* Who runs the test may ignore it. */
+	signal(SIGXFSZ, SIG_DFL);
+	getrlimit(RLIMIT_FSIZE, &old);
+	limit = old;
+	limit.rlim_cur = 64;
+	/* By this thread, as those of the library have signals blocked. No line is printed meanwhile. */
+	setrlimit(RLIMIT_FSIZE, &limit);
+	status = nnhal_device_prepare_model_sync(device, &product.model, &options, &model);
+	setrlimit(RLIMIT_FSIZE, &old);
+	ok(!status && !length(s.model) && !length(s.data),
+	   "files that may not become larger than 64 bytes: status %d, no cache", status);
+	nnhal_prepared_model_unref(model);
+	files_fini(&s);
+}
+
 static void test_closed_after_callback(void)
 {
 	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
@@ -771,6 +799,7 @@ int main(void)
 	test_behaviour();
 	test_handles();
 	test_full();
+	test_file_limit();
 	test_closed_after_callback();
 	test_content();
 	test_races(true);

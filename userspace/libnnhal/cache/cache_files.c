@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,6 +164,15 @@ void cache_files_close(struct cache_files *files)
 	*files = (struct cache_files)CACHE_FILES_NONE;
 }
 
+/* To write beyond the limit of the process would be a signal, which ends it. */
+static bool may_write(uint64_t size)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
 /* At its place, whatever the position of the descriptor is, which others may share. */
 static bool write_all(int fd, const void *from, uint64_t size)
 {
@@ -224,7 +234,8 @@ void cache_files_write(const struct cache_files *files, const struct cache_conte
 	/* First take away what was there: new data does not fit an old model. */
 	if (!file_size(files->model, INT64_MAX, &old) || ftruncate(files->model, 0) ||
 	    !file_size(files->data, INT64_MAX, &old) || ftruncate(files->data, 0) ||
-	    size > MODEL_FILE_MAX || content->data_size > DATA_FILE_MAX)
+	    size > MODEL_FILE_MAX || content->data_size > DATA_FILE_MAX ||
+	    !may_write(size + CRYPTO_TAG_SIZE) || !may_write(content->data_size))
 		return;
 	file = calloc(1, size + CRYPTO_TAG_SIZE);
 	if (!file)
