@@ -388,6 +388,40 @@ static void test_low_power(void)
 	close_model();
 }
 
+static void *give_up(void *arg)
+{
+	own_queues_give_up(arg);
+	return NULL;
+}
+
+/* Who waits for a queue to be given up gets it next, however many executions follow each other. */
+static void test_wanted(void)
+{
+	struct own_queue *low;
+	unsigned int before, i;
+	pthread_t thread;
+	struct run r;
+
+	run_init(&r, 4);
+	if (!open_model("sim", NULL))
+		return;
+	low = &device->own_queues.queues[NNHAL_PRIORITY_LOW];
+	ok(low != own_queue() && execute_many(&r, 2) == 2, "a queue of the library");
+	before = atomic_load(&submits);
+	/* A long job. */
+	pthread_mutex_lock(&low->lock);
+	pthread_create(&thread, NULL, give_up, &device->own_queues);
+	for (i = 0; i < 5000 && atomic_load(&submits) == before; i++) {
+		execute_many(&r, 1);
+		usleep(1000);
+	}
+	pthread_mutex_unlock(&low->lock);
+	pthread_join(thread, NULL);
+	ok(atomic_load(&submits) > before, "nobody takes a queue that is wanted");
+	close_model();
+	run_fini(&r);
+}
+
 int main(void)
 {
 	spec = test_device_spec();
@@ -404,6 +438,7 @@ int main(void)
 		test_threads("sim:noqueues");
 		test_same();
 		test_abort();
+		test_wanted();
 	}
 	return tap_done();
 }

@@ -30,7 +30,7 @@ void own_queues_init(struct own_queues *queues, struct transport *transport)
 	unsigned int i;
 
 	queues->transport = transport;
-	atomic_init(&queues->none, false);
+	atomic_init(&queues->closed, 0);
 	for (i = 0; i < OWN_QUEUE_PRIORITIES; i++)
 		pthread_mutex_init(&queues->queues[i].lock, NULL);
 }
@@ -67,6 +67,8 @@ bool own_queues_give_up(struct own_queues *queues)
 	bool given = false;
 	unsigned int i;
 
+	/* Executions that follow each other must not take the lock again and again. */
+	atomic_fetch_add_explicit(&queues->closed, 1, memory_order_relaxed);
 	for (i = 0; i < OWN_QUEUE_PRIORITIES; i++) {
 		struct own_queue *q = &queues->queues[i];
 
@@ -78,6 +80,7 @@ bool own_queues_give_up(struct own_queues *queues)
 		q->pause = PAUSE;
 		pthread_mutex_unlock(&q->lock);
 	}
+	atomic_fetch_sub_explicit(&queues->closed, 1, memory_order_relaxed);
 	return given;
 }
 
@@ -95,8 +98,9 @@ static cold_path bool create(struct own_queues *queues, struct own_queue *q, uin
 	if (err) {
 		q->queue = NULL;
 		q->pause = PAUSE;
+		/* Each priority finds that out once. */
 		if (err == -EOPNOTSUPP)
-			atomic_store_explicit(&queues->none, true, memory_order_relaxed);
+			atomic_fetch_add_explicit(&queues->closed, 1, memory_order_relaxed);
 		return false;
 	}
 	q->sq_tail = 0;
@@ -215,7 +219,7 @@ bool own_queue_run(struct own_queues *queues, const struct own_queue_job *job,
 	struct own_queue *q = &queues->queues[job->job->priority];
 	bool ran = false;
 
-	if (atomic_load_explicit(&queues->none, memory_order_relaxed) ||
+	if (atomic_load_explicit(&queues->closed, memory_order_relaxed) ||
 	    pthread_mutex_trylock(&q->lock))
 		return false;
 	if (likely(q->queue) || create(queues, q, job->job->priority)) {

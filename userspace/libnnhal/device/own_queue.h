@@ -31,7 +31,8 @@ struct own_queue {
 
 struct own_queues {
 	struct transport *transport;
-	atomic_bool none;		/* the device does not offer them */
+	/* Not 0: none is taken. Counts who wants them given up, and finds that there are none. */
+	atomic_uint closed;
 	struct own_queue queues[OWN_QUEUE_PRIORITIES];
 };
 
