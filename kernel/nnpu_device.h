@@ -36,7 +36,7 @@
  *    that sends a command
  * 2. nnpu_device_enter() section: protects every use of registers and DMA memory. To enter one
  *    never waits; only nnpu_device_wait_users() waits for the sections, with no lock of this list
- *    held. So nnpu_userq_hw_account() may enter one with 9 held
+ *    held. So SUBMIT may enter one with 4 held, and nnpu_userq_hw_account() with 9
  * 3. nnpu_ctx.lock: DMA memory of slots and of the slot table
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
  *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes

@@ -33,7 +33,7 @@ struct nnpu_slot;
  * @ended: nnpu_job_end() was called
  * @is_direct: its scheduler does not know it; who ends it frees it
  * @propagate: it takes the errors of the fences that it waits for
- * @submit_ns: when it was submitted; only if it has @duration_ns
+ * @submit_ns: when SUBMIT was called
  * @deadline_ns: when the device is not to begin it any more, U64_MAX: none
  * @duration_ns: the same from the time when @gate was open, 0: none. nnpu_job_set_deadline() takes
  *	it into @deadline_ns

@@ -43,6 +43,7 @@ struct nnpu_out_sync {
  * @ctx: context
  * @file: file
  * @args: ioctl argument, a copy
+ * @begin_ns: when it was called, before any wait
  * @job: job
  * @sched_init: the scheduler's part of @job is initialised: it does not go past the scheduler
  * @out_syncs: args->num_out_syncs entries
@@ -55,6 +56,7 @@ struct nnpu_submit {
 	struct nnpu_ctx *ctx;
 	struct drm_file *file;
 	const struct drm_nnpu_submit *args;
+	u64 begin_ns;
 	struct nnpu_job *job;
 	bool sched_init;
 	struct nnpu_out_sync *out_syncs;
@@ -110,8 +112,7 @@ static void nnpu_submit_deadline(struct nnpu_submit *s)
 	const struct drm_nnpu_submit *args = s->args;
 	struct nnpu_job *job = s->job;
 
-	if (args->duration_ns || args->flags & DRM_NNPU_SUBMIT_DEADLINE_RELATIVE)
-		job->submit_ns = ktime_get_ns();
+	job->submit_ns = s->begin_ns;
 	job->duration_ns = args->duration_ns;
 	if (args->flags & DRM_NNPU_SUBMIT_DEADLINE_RELATIVE)
 		job->deadline_ns = nnpu_job_time_after(job->submit_ns, args->deadline_ns);
@@ -482,8 +483,6 @@ static void nnpu_submit_cleanup(struct nnpu_submit *s)
 	kvfree(s->out_syncs);
 	if (!s->job || s->committed)
 		return;
-	if (s->sched_init)
-		drm_sched_job_cleanup(&s->job->base);
 	nnpu_job_free(s->job);
 }
 
@@ -529,6 +528,7 @@ int nnpu_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 	struct nnpu_submit s = {
 		.file = file,
 		.args = data,
+		.begin_ns = ktime_get_ns(),
 	};
 	int ret;
 

@@ -184,6 +184,59 @@ TEST_F(deadline, after_fences)
 	EXPECT_EQ(1, nnpu_syncobj_status(self->fd, before[BEFORE - 1].syncobj));
 }
 
+/* The fence of @job, of another file, as a syncobj of @fd. Returns 0 or -errno. */
+static int import_fence(int from, const struct nnpu_job *job, int fd, uint32_t *syncobj)
+{
+	struct drm_syncobj_handle arg = { .handle = job->syncobj, .fd = -1 };
+	int ret = nnpu_ioctl(from, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg);
+
+	if (ret)
+		return ret;
+	ret = nnpu_ioctl(fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &arg);
+	close(arg.fd);
+	*syncobj = arg.handle;
+	return ret;
+}
+
+/* A relative deadline counts from the call on, also while that waits for room. */
+TEST_F(deadline, waits_for_room)
+{
+	struct nnpu_job before[BEFORE], filler;
+	struct drm_nnpu_sync in = { 0 };
+	int other = nnpu_open(), ret = 0;
+	uint64_t begin, waited;
+	unsigned int i;
+
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &filler, 16));
+	for (i = 0; i < BEFORE; i++)
+		ASSERT_EQ(0, nnpu_job_init(other, &before[i], 16));
+	if (nnpu_inject(self->fd, NNPU_INJECT_JOB_SLOW, BEFORE))
+		NNPU_SKIP(return, "no fault injection");
+	for (i = 0; i < BEFORE; i++)
+		ASSERT_EQ(0, nnpu_job_submit(other, &before[i]));
+	ASSERT_EQ(0, import_fence(other, &before[BEFORE - 1], self->fd, &in.handle));
+	/* These wait, and end as soon as they need not. */
+	filler.submit.in_syncs = (uintptr_t)&in;
+	filler.submit.num_in_syncs = 1;
+	filler.submit.deadline_ns = 1;
+	filler.submit.flags = DRM_NNPU_SUBMIT_NONBLOCK;
+	for (i = 0; i < 1000 && !ret; i++)
+		ret = nnpu_job_submit(self->fd, &filler);
+	EXPECT_EQ(-EBUSY, ret);
+	self->job.submit.flags = DRM_NNPU_SUBMIT_DEADLINE_RELATIVE;
+	self->job.submit.deadline_ns = 1000 * MS;
+	begin = nnpu_now_ns();
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	waited = nnpu_now_ns() - begin;
+	ASSERT_EQ(0, nnpu_job_wait(self->fd, &self->job, WAIT_MS));
+	close(other);
+	if (waited < 2 * self->job.submit.deadline_ns)
+		NNPU_SKIP(return, "it had to wait for %llu ms only",
+			  (unsigned long long)(waited / MS));
+	EXPECT_EQ(-ETIME, nnpu_syncobj_status(self->fd, self->job.syncobj));
+}
+
 /* Who waits for a job that missed its deadline learns so. */
 TEST_F(deadline, error_goes_on)
 {
