@@ -316,17 +316,21 @@ static bool ask_all(struct nnhal_device *d, struct answers *a)
 	return true;
 }
 
-static void test_processes(void)
+static struct answers theirs;
+static bool have_theirs;
+
+/*
+ * Before this process has threads, which the device brings: ThreadSanitizer lets a child of
+ * threads start none.
+ */
+static void ask_in_process(void)
 {
-	struct answers mine, theirs;
 	int fds[2], status = 1;
 	ssize_t n;
 	pid_t pid;
 
-	memset(&theirs, 0, sizeof(theirs));
-	if (!ok(ask_all(device, &mine) && !pipe(fds), "answers"))
+	if (pipe(fds))
 		return;
-	fflush(stdout);
 	pid = fork();
 	if (!pid) {
 		struct nnhal_device *own;
@@ -338,19 +342,44 @@ static void test_processes(void)
 	close(fds[1]);
 	n = read(fds[0], &theirs, sizeof(theirs));
 	close(fds[0]);
-	ok(pid > 0 && waitpid(pid, &status, 0) == pid && !status && n == sizeof(theirs) &&
-	   !memcmp(&mine, &theirs, sizeof(mine)), "A15 another process gets the same answers");
+	have_theirs = pid > 0 && waitpid(pid, &status, 0) == pid && !status &&
+		      n == sizeof(theirs);
+}
+
+static void test_processes(void)
+{
+	struct answers mine;
+
+	ok(ask_all(device, &mine) && have_theirs && !memcmp(&mine, &theirs, sizeof(mine)),
+	   "A15 another process gets the same answers");
+}
+
+/* Was the status asked for before a loop of so many ms had ended? */
+static bool asked_meanwhile(struct nnhal_prepared_model *loop, const struct run *r, unsigned int ms,
+			    enum nnhal_device_status *status, enum nnhal_status *end)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct callback_result result = CALLBACK_RESULT_INIT;
+	unsigned int calls;
+
+	o.has_loop_timeout = true;
+	o.loop_timeout_ns = ms * UINT64_C(1000000);
+	*end = nnhal_prepared_model_execute(loop, &r->request, &o, callback_executed, &result);
+	*status = nnhal_device_get_status(device);
+	pthread_mutex_lock(&result.lock);
+	calls = result.calls;
+	pthread_mutex_unlock(&result.lock);
+	*end = callback_wait(&result, *end);
+	return !calls;
 }
 
 /* A loop without end keeps the device at work until its time is over. */
 static void test_busy(void)
 {
-	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
-	struct callback_result result = CALLBACK_RESULT_INIT;
 	struct nnhal_prepared_model *loop = NULL;
 	enum nnhal_device_status status;
-	enum nnhal_status launch;
-	unsigned int calls;
+	enum nnhal_status end;
+	unsigned int ms = 500;
 	struct run r;
 
 	run_init(&r, 1);
@@ -358,18 +387,13 @@ static void test_busy(void)
 	/* while (-1 < 0) a = a + 0 */
 	((float *)(r.map + RUN_INPUT(0)))[0] = -1.0f;
 	((float *)(r.map + RUN_INPUT(1)))[0] = 0.0f;
-	o.has_loop_timeout = true;
-	o.loop_timeout_ns = 500000000;
 	if (!ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &loop), "a loop"))
 		return;
-	launch = nnhal_prepared_model_execute(loop, &r.request, &o, callback_executed, &result);
-	status = nnhal_device_get_status(device);
-	pthread_mutex_lock(&result.lock);
-	calls = result.calls;
-	pthread_mutex_unlock(&result.lock);
-	ok(!launch && !calls && (status == NNHAL_DEVICE_AVAILABLE || status == NNHAL_DEVICE_BUSY),
+	while (!asked_meanwhile(loop, &r, ms, &status, &end) && ms < 8000)
+		ms *= 2;
+	ok(ms < 8000 && (status == NNHAL_DEVICE_AVAILABLE || status == NNHAL_DEVICE_BUSY),
 	   "A02 answered while a job runs: %u", (unsigned int)status);
-	ok(callback_wait(&result, launch) == NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT,
+	ok(end == NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT,
 	   "the loop ran until its time was over");
 	nnhal_prepared_model_unref(loop);
 	run_fini(&r);
@@ -377,6 +401,7 @@ static void test_busy(void)
 
 int main(void)
 {
+	ask_in_process();
 	test_open();
 	test_enumerate();
 	device = test_device_open();
