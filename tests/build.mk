@@ -3,8 +3,8 @@
 # Host tests. Each directory with tests has a build.mk that adds to
 #
 #   HOST_TESTS   programs and scripts that print TAP, run by run-host-tests
-#   PACE_TESTS   the same for run-pace-tests: they judge how long something takes, so check
-#                runs them without sanitizers
+#   PACE_TESTS   the same for run-pace-tests: they judge how long something takes, or what
+#                memory the host gives, so check runs them without sanitizers
 #   FUZZ_TESTS   the same for run-fuzz
 #   DOC_CHECKS   the same for run-doc-checks: they compare documents with the tree, and
 #                are counted apart

@@ -24,6 +24,9 @@ $(BUILD)/tests/emu_pace_test: $(BUILD)/obj/tests/ops/large_calls.o
 
 PACE_TESTS += $(EMU_PACE_TESTS)
 
+# What the host gives: sanitizers have more, and a heap of their own.
+PACE_TESTS += $(addprefix $(BUILD)/tests/,emu_bound_test emu_fragments_test emu_page_runs_test)
+
 # It reads and compares as nnvec does.
 EMU_VECTORS_OBJS := $(TOOLS_COMMON) $(BUILD)/lib/libnnhal.a
 $(BUILD)/obj/$(EMU_TEST_DIR)/emu_control_vectors_test.o: \
