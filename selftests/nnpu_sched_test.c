@@ -123,12 +123,13 @@ TEST_F(nnpu, waiting_is_no_hang)
 	if (ret == -EOPNOTSUPP)
 		NNPU_SKIP(return, "device without fault injection");
 	ASSERT_EQ(0, ret);
-	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
 	nnpu_job_fill(&self->job, 1);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
 	/* The next job to begin takes the injection. */
-	while (nnpu_debugfs_value(self->fd, "registers", "Q1_CURRENT") == 0)
+	while (nnpu_debugfs_value(self->fd, "registers", "Q1_CURRENT") == 0 &&
+	       nnpu_syncobj_status(self->fd, self->job.syncobj) == 0)
 		usleep(1000);
+	nnpu_set_timeouts(NNPU_TIMEOUTS_SHORT);
 	for (i = 0; i < 60; i++)
 		ASSERT_EQ(0, submit(self->flood, &self->slow, i % 3, 1));
 	ASSERT_EQ(0, nnpu_job_wait(self->flood, &self->slow, WAIT_MS));

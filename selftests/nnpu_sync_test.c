@@ -187,6 +187,8 @@ TEST_F(sync, no_room)
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &before[0], 16));
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &job, 16));
 	ASSERT_EQ(0, nnpu_job_init(fd, &other, 16));
+	/* It hangs until all have been submitted, however long that takes. */
+	nnpu_set_timeouts(60000, 60000);
 	ASSERT_EQ(0, nnpu_job_submit(self->fd, &before[0]));
 	job.submit.in_syncs = (uintptr_t)&before[0].out_sync;
 	job.submit.num_in_syncs = 1;
@@ -196,6 +198,7 @@ TEST_F(sync, no_room)
 	EXPECT_EQ(-EBUSY, ret);
 	EXPECT_LT(100, i);
 	EXPECT_EQ(0, nnpu_syncobj_status(self->fd, before[0].syncobj));
+	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
 	export.handle = job.syncobj;
 	EXPECT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &export));
 	/* The fence outlives the file, which does not wait. */
