@@ -699,8 +699,8 @@ static void test_memory(void)
 {
 	char path[] = "/tmp/nnhal_convert.XXXXXX";
 	struct nnhal_memory_desc desc = { .struct_size = sizeof(desc) };
-	struct nnhal_hal_memory hal, bad;
-	struct nnhal_memory *memory, *back;
+	struct nnhal_memory *memory = NULL, *back = NULL;
+	struct nnhal_hal_memory hal = { 0 }, bad;
 	int file = mkstemp(path);
 
 	unlink(path);
