@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "../emulator/rig.h"
+#include "core/device_state.h"
 #include "large_share.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -124,6 +125,20 @@ static void reset(void)
 	    nnpu_inproc_read32(ip, NNPU_REG_PROGRAMS) ||
 	    nnpu_inproc_read32(ip, NNPU_REG_MEM_USED_LO))
 		abort();
+}
+
+/*
+ * Contexts are in pages of the device, where LeakSanitizer does not look for pointers: it would
+ * call a load lost that leaves behind a context.
+ */
+static void wait_all_left(void)
+{
+	struct nnpu_device *dev = nnpu_inproc_device(ip);
+
+	pthread_mutex_lock(&dev->lock);
+	while (dev->objects_leaving.first || dev->object_bytes_leaving || dev->mem_leaving)
+		pthread_cond_wait(&dev->left, &dev->lock);
+	pthread_mutex_unlock(&dev->lock);
 }
 
 static void enable(void)
@@ -542,5 +557,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (in.left)
 		step(&in);
 	reset();
+	wait_all_left();
 	return 0;
 }
