@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -352,6 +354,66 @@ static void test_time(struct nnhal_prepared_model *add, struct nnhal_prepared_mo
 }
 
 /* ---- fences to wait for ---- */
+
+/* A look at the fence of an execution, which takes as long as the test says. */
+static const struct transport_ops *real_ops;
+static sem_t looks, may_go_on;
+
+static int look_slowly(struct transport *t, struct transport_fence *const *fences, uint32_t count,
+		       int64_t timeout_ns, uint32_t *first)
+{
+	if (!timeout_ns) {
+		sem_post(&looks);
+		sem_wait(&may_go_on);
+	}
+	return real_ops->wait(t, fences, count, timeout_ns, first);
+}
+
+static void *ask(void *arg)
+{
+	info(arg);
+	return NULL;
+}
+
+/* A child of fork() may release the callback whatever the threads of its parent did with it. */
+static void test_fork(struct nnhal_prepared_model *add)
+{
+	struct transport_ops slow = *device->transport->ops;
+	int gate, signal, child_status = -1;
+	pthread_t thread;
+	struct link l;
+	pid_t child;
+
+	MUST(!nnhal_fence_create(&gate, &signal));
+	run_init(&l.run, 4);
+	ok(is_launched(&l, launch(add, &l, &gate, 1, NULL)), "an execution that waits");
+	sem_init(&looks, 0, 0);
+	sem_init(&may_go_on, 0, 0);
+	real_ops = device->transport->ops;
+	slow.wait = look_slowly;
+	device->transport->ops = &slow;
+	pthread_create(&thread, NULL, ask, &l);
+	sem_wait(&looks);
+	child = fork();
+	if (!child) {
+		/* Not for ever. */
+		alarm(10);
+		child_status = info(&l) != NNHAL_STATUS_DEVICE_UNAVAILABLE || !no_timing(&l);
+		nnhal_fenced_callback_unref(l.callback);
+		_exit(child_status);
+	}
+	waitpid(child, &child_status, 0);
+	ok(!child_status, "D48 in a child of fork(): DEVICE_UNAVAILABLE, and it can be released");
+	sem_post(&may_go_on);
+	pthread_join(thread, NULL);
+	device->transport->ops = real_ops;
+	nnhal_fence_signal(signal, 0);
+	ok(nnhal_fence_wait(l.fence, WAIT_MS) == NNHAL_FENCE_SIGNALED && !info(&l) &&
+	   run_output_is_right(&l.run, 4), "the parent's execution ends well");
+	finish(&l);
+	close(gate);
+	close(signal);
+}
 
 static void test_gate(struct nnhal_prepared_model *add)
 {
@@ -868,6 +930,7 @@ int main(void)
 	test_refused(add);
 	test_time(add, loop);
 	if (is_sim) {
+		test_fork(add);
 		test_gate(add);
 		test_gate_time(add);
 		test_buffers(add);

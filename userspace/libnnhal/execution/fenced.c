@@ -42,6 +42,7 @@ struct nnhal_fenced_callback {
 	/* First member. Its holds: one for all of refs together, one for each buffer, one of the thread. */
 	struct buffer_writer writer;
 	atomic_uint refs;
+	struct bind_table *table;	/* tells a child of fork(), where the lock may be taken for ever */
 	pthread_mutex_t lock;
 	struct execution *e;		/* until it is over */
 	bool has_ended;			/* what follows is known */
@@ -214,8 +215,10 @@ static void settle(struct buffer_writer *writer)
 {
 	struct nnhal_fenced_callback *cb = (struct nnhal_fenced_callback *)writer;
 
+	if (!bind_table_is_own(cb->table))
+		return;
 	pthread_mutex_lock(&cb->lock);
-	if (!cb->has_ended && device_is_own(cb->e->model->device) && has_signalled(cb))
+	if (!cb->has_ended && has_signalled(cb))
 		end(cb, 0);
 	pthread_mutex_unlock(&cb->lock);
 }
@@ -229,7 +232,9 @@ static void callback_free(struct buffer_writer *writer)
 		close(cb->wait_for[i]);
 	if (cb->fence >= 0)
 		close(cb->fence);
-	pthread_mutex_destroy(&cb->lock);
+	if (bind_table_is_own(cb->table))
+		pthread_mutex_destroy(&cb->lock);
+	bind_table_unref(cb->table);
 	free(cb);
 }
 
@@ -255,8 +260,10 @@ static void hand_over(struct nnhal_fenced_callback *cb)
 	struct transport *t;
 	uint32_t first;
 
+	if (!bind_table_is_own(cb->table))
+		return;
 	pthread_mutex_lock(&cb->lock);
-	if (!cb->has_ended && device_is_own(cb->e->model->device)) {
+	if (!cb->has_ended) {
 		device = cb->e->model->device;
 		t = device->transport;
 		if (!async_start(device->async)) {
@@ -276,8 +283,8 @@ static void hand_over(struct nnhal_fenced_callback *cb)
 
 /* ---- the beginning ---- */
 
-static int callback_create(const struct nnhal_fenced_options *o, const int *wait_for,
-			   uint32_t count, uint64_t launch_ns,
+static int callback_create(const struct nnhal_fenced_options *o, struct bind_table *table,
+			   const int *wait_for, uint32_t count, uint64_t launch_ns,
 			   struct nnhal_fenced_callback **result)
 {
 	struct nnhal_fenced_callback *cb = calloc(1, sizeof(*cb) + count * sizeof(*wait_for));
@@ -288,6 +295,7 @@ static int callback_create(const struct nnhal_fenced_options *o, const int *wait
 	cb->writer.settle = settle;
 	cb->writer.free = callback_free;
 	atomic_init(&cb->refs, 1);
+	cb->table = bind_table_ref(table);
 	pthread_mutex_init(&cb->lock, NULL);
 	cb->status = NNHAL_STATUS_GENERAL_FAILURE;
 	cb->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
@@ -455,7 +463,8 @@ static enum nnhal_status launch(struct execution *e, const struct nnhal_fenced_o
 	if (!e->model->device->transport->limits.has_deadlines)
 		duration_ns = 0;
 	if (!status && !e->preset) {
-		err = callback_create(o, wait_for, count, launch_ns, &cb);
+		err = callback_create(o, e->model->device->table, wait_for, count, launch_ns,
+				      &cb);
 		if (err)
 			diag_set(o->diag, "resources of an execution: %s", errno_text(-err));
 	}
@@ -527,6 +536,13 @@ nnhal_fenced_callback_get_execution_info(struct nnhal_fenced_callback *cb,
 
 	if (!cb)
 		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (!bind_table_is_own(cb->table)) {
+		if (launched)
+			*launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+		if (fenced)
+			*fenced = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
+	}
 	settle(&cb->writer);
 	pthread_mutex_lock(&cb->lock);
 	status = cb->status;

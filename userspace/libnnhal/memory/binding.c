@@ -47,7 +47,13 @@ struct bind_table *bind_table_create(struct transport *transport)
 	return table;
 }
 
-static void bind_table_unref(struct bind_table *table)
+struct bind_table *bind_table_ref(struct bind_table *table)
+{
+	atomic_fetch_add_explicit(&table->refs, 1, memory_order_relaxed);
+	return table;
+}
+
+void bind_table_unref(struct bind_table *table)
 {
 	if (atomic_fetch_sub_explicit(&table->refs, 1, memory_order_acq_rel) != 1)
 		return;

@@ -64,6 +64,9 @@ struct bind_table {
 };
 
 struct bind_table *bind_table_create(struct transport *transport);
+/* A reference: it is good for bind_table_is_own(), also when the device is closed. */
+struct bind_table *bind_table_ref(struct bind_table *table);
+void bind_table_unref(struct bind_table *table);
 /* False in a child of fork(): slots and locks are those of the parent. */
 static inline bool bind_table_is_own(const struct bind_table *table)
 {

@@ -97,7 +97,7 @@ nnhal_prepared_model_execute_fenced(struct nnhal_prepared_model *model,
  * Return: the status of the execution: NONE, GENERAL_FAILURE, MISSED_DEADLINE_* or
  * RESOURCE_EXHAUSTED_*. GENERAL_FAILURE before its end. An execution that did not run because a fence
  * failed by timeout has MISSED_DEADLINE_TRANSIENT. Both times are NNHAL_NO_TIMING unless the
- * status is NONE and options->measure was set.
+ * status is NONE and options->measure was set. In a child of fork() it is DEVICE_UNAVAILABLE.
  */
 enum nnhal_status
 nnhal_fenced_callback_get_execution_info(struct nnhal_fenced_callback *callback,
