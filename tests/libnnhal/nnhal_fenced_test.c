@@ -415,6 +415,39 @@ static void test_fork(struct nnhal_prepared_model *add)
 	close(signal);
 }
 
+/* What is no fence any more when the device gets it. */
+static int pipe_end;
+
+static int submit_pipe(struct transport *t, const struct transport_job *job)
+{
+	MUST(dup2(pipe_end, job->in_fences[0]) == job->in_fences[0]);
+	return real_ops->submit(t, job);
+}
+
+static void test_no_fence_any_more(struct nnhal_prepared_model *add)
+{
+	struct transport_ops ops = *device->transport->ops;
+	enum nnhal_status status;
+	int gate, signal, fds[2];
+	struct link l;
+
+	MUST(!nnhal_fence_create(&gate, &signal) && !pipe(fds));
+	run_init(&l.run, 4);
+	real_ops = device->transport->ops;
+	ops.submit = submit_pipe;
+	pipe_end = fds[0];
+	device->transport->ops = &ops;
+	status = launch(add, &l, &gate, 1, NULL);
+	device->transport->ops = real_ops;
+	ok(status && is_nothing(&l), "a fence that becomes a pipe during the call: %s, %s",
+	   nnhal_status_name(status), l.run.diag.message);
+	finish(&l);
+	close(fds[0]);
+	close(fds[1]);
+	close(gate);
+	close(signal);
+}
+
 static void test_gate(struct nnhal_prepared_model *add)
 {
 	struct nnhal_fenced_options o = NNHAL_FENCED_OPTIONS_INIT;
@@ -931,6 +964,7 @@ int main(void)
 	test_time(add, loop);
 	if (is_sim) {
 		test_fork(add);
+		test_no_fence_any_more(add);
 		test_gate(add);
 		test_gate_time(add);
 		test_buffers(add);

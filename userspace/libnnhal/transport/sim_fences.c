@@ -332,8 +332,10 @@ static int start_thread(struct sim_transport *s)
 	return err;
 }
 
+/* From now on they are fences: what the caller's descriptors become meanwhile does not matter. */
 static int copy_fences(struct sim_waiter *w, const int *fds, uint32_t count)
 {
+	struct fence_info info;
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
@@ -341,6 +343,8 @@ static int copy_fences(struct sim_waiter *w, const int *fds, uint32_t count)
 		if (w->fds[i] < 0)
 			return -errno;
 		w->num++;
+		if (fence_info_read(w->fds[i], KINDS, &info) == -EINVAL)
+			return -EINVAL;
 	}
 	return 0;
 }
