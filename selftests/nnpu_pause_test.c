@@ -71,6 +71,16 @@ static long count_faults(int fd)
 	       nnpu_debugfs_value(fd, "stats", "admin_timeouts");
 }
 
+/*
+ * The device falls asleep by itself, but not here: an admin command that hangs may be the one that
+ * changes its performance level. Runtime suspend would wait for that, and system sleep for runtime
+ * suspend.
+ */
+static void stay_awake(int fd, bool awake)
+{
+	nnpu_sysfs_write(fd, "power/control", awake ? "on" : "auto");
+}
+
 FIXTURE_SETUP(pause)
 {
 	unsigned int i;
@@ -88,6 +98,7 @@ FIXTURE_SETUP(pause)
 		ASSERT_NE(NULL, getenv("NNPU_PLANTED_KO"));
 		self->take = system_sleep;
 	}
+	stay_awake(self->fd, true);
 	nnpu_set_parameter("queue_idle_ms", 600000);
 	nnpu_set_parameter("hang_timeout_ms", 600000);
 	for (i = 0; i < JOBS; i++)
@@ -102,6 +113,7 @@ FIXTURE_TEARDOWN(pause)
 		return;
 	nnpu_set_parameter("queue_idle_ms", 1000);
 	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	stay_awake(self->fd, false);
 	close(self->fd);
 }
 
@@ -559,6 +571,7 @@ FIXTURE_SETUP(freeze)
 	ASSERT_EQ(0, ret);
 	ASSERT_EQ(0, pm_write("pm_test", "freezer"));
 	ASSERT_EQ(0, nnpu_write_file("/sys/module/suspend/parameters", "pm_test_delay", "0"));
+	stay_awake(self->fd, true);
 	nnpu_set_timeouts(600000, 600000);
 }
 
@@ -569,6 +582,7 @@ FIXTURE_TEARDOWN(freeze)
 	pm_write("pm_test", "none");
 	pm_write("pm_freeze_timeout", "20000");
 	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	stay_awake(self->fd, false);
 	close(self->fd);
 }
 
