@@ -122,6 +122,22 @@ void load_run(struct load_worker *w, struct load_outcome *out)
 		load_image(w, &map, out);
 }
 
+/* NULL: the context has none of this number. dev->lock held. */
+static struct program *find_program(const struct nnpu_ctx *ctx, uint32_t number)
+{
+	return number && number <= ctx->dev->props.max_programs ? ctx->programs[number] : NULL;
+}
+
+/* After loads_add(): its completion comes later, or the command fails now. */
+static void load_added(struct admin *a, struct load *load, unsigned int status)
+{
+	a->later = !status;
+	if (!status)
+		return;
+	free(load);
+	admin_fail(a, status);
+}
+
 void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 {
 	bool check = c->flags & NNPU_LOAD_CHECK;
@@ -155,11 +171,7 @@ void admin_load_program(struct admin *a, const struct nnpu_sqe_load_program *c)
 	else
 		status = loads_add(dev, ctx, load);
 	pthread_mutex_unlock(&dev->lock);
-	a->later = !status;
-	if (!status)
-		return;
-	free(load);
-	admin_fail(a, status);
+	load_added(a, load, status);
 }
 
 /* Room for an image is memory like any other, or none at all. */
@@ -175,7 +187,7 @@ void admin_save_program(struct admin *a, const struct nnpu_sqe_save_program *c)
 	uint32_t number = le32toh(c->program);
 	struct nnpu_sqe_load_program sqe;
 	struct nnpu_device *dev = a->dev;
-	struct program *p = NULL;
+	struct program *p;
 	unsigned int status;
 	struct nnpu_ctx *ctx;
 	struct load *load;
@@ -192,26 +204,21 @@ void admin_save_program(struct admin *a, const struct nnpu_sqe_save_program *c)
 	memcpy(&sqe, c, sizeof(sqe));
 	load = loads_prepare(dev, ctx, &sqe, a->bad_status);
 	pthread_mutex_lock(&dev->lock);
-	if (number && number <= dev->props.max_programs)
-		p = ctx->programs[number];
+	p = find_program(ctx, number);
 	if (load)
 		load->saved = p;
 	status = p ? loads_add(dev, ctx, load) : NNPU_STATUS_INVALID_PROGRAM;
 	if (!status)
 		p->refs++;
 	pthread_mutex_unlock(&dev->lock);
-	a->later = !status;
-	if (!status)
-		return;
-	free(load);
-	admin_fail(a, status);
+	load_added(a, load, status);
 }
 
 void admin_unload_program(struct admin *a, const struct nnpu_sqe_unload_program *c)
 {
 	struct nnpu_device *dev = a->dev;
 	uint32_t number = le32toh(c->program);
-	struct program *p = NULL;
+	struct program *p;
 	struct nnpu_ctx *ctx;
 
 	if (c->flags || c->reserved0 || !is_zero(c->reserved, sizeof(c->reserved))) {
@@ -222,8 +229,7 @@ void admin_unload_program(struct admin *a, const struct nnpu_sqe_unload_program 
 	if (!ctx)
 		return;
 	pthread_mutex_lock(&dev->lock);
-	if (number && number <= dev->props.max_programs)
-		p = ctx->programs[number];
+	p = find_program(ctx, number);
 	if (p) {
 		ctx->programs[number] = NULL;
 		dev->num_programs--;
