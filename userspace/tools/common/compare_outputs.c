@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <nnhal/util.h>
+
 #include "compare_outputs.h"
 
 __attribute__((format(printf, 2, 3)))
@@ -71,18 +73,11 @@ static enum kind kind_of(uint32_t type)
 	case NNHAL_OPERAND_UINT32:
 	case NNHAL_OPERAND_TENSOR_INT32:
 		return KIND_INTEGER;
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM:
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED:
-	case NNHAL_OPERAND_TENSOR_QUANT8_SYMM:
-	case NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL:
-	case NNHAL_OPERAND_TENSOR_QUANT16_ASYMM:
-	case NNHAL_OPERAND_TENSOR_QUANT16_SYMM:
-		return KIND_QUANTIZED;
 	case NNHAL_OPERAND_BOOL:
 	case NNHAL_OPERAND_TENSOR_BOOL8:
 		return KIND_BOOL;
 	default:
-		return KIND_NONE;
+		return nnhal_operand_type_is_quantized(type) ? KIND_QUANTIZED : KIND_NONE;
 	}
 }
 
