@@ -560,14 +560,23 @@ TEST_F_TIMEOUT(fail_nth, unwinds, 1800)
 	EXPECT_LT(n, MAX_NTH);
 }
 
-/* All allocations of 16 pages and more of this process fail, or none any more. */
+/*
+ * All allocations of 16 pages and more of this process fail, or none any more. This process opens the
+ * files: it takes itself out before it lets smaller ones fail.
+ */
 static bool large_fail(bool fail)
 {
-	return !nnpu_write_file(DEBUGFS, "fail_page_alloc/min-order", fail ? "4" : "0") &&
-	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/times", fail ? "-1" : "1") &&
-	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/probability", fail ? "100" : "0") &&
-	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/task-filter", fail ? "Y" : "N") &&
-	       !nnpu_write_file("/proc/self", "make-it-fail", fail ? "1" : "0");
+	if (!fail)
+		return !nnpu_write_file("/proc/self", "make-it-fail", "0") &&
+		       !nnpu_write_file(DEBUGFS, "fail_page_alloc/probability", "0") &&
+		       !nnpu_write_file(DEBUGFS, "fail_page_alloc/task-filter", "N") &&
+		       !nnpu_write_file(DEBUGFS, "fail_page_alloc/times", "1") &&
+		       !nnpu_write_file(DEBUGFS, "fail_page_alloc/min-order", "0");
+	return !nnpu_write_file(DEBUGFS, "fail_page_alloc/min-order", "4") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/times", "-1") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/task-filter", "Y") &&
+	       !nnpu_write_file(DEBUGFS, "fail_page_alloc/probability", "100") &&
+	       !nnpu_write_file("/proc/self", "make-it-fail", "1");
 }
 
 /* Memory that is in pieces has room for a context. */
