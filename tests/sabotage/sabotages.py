@@ -219,6 +219,8 @@ PARTS = {
     "recovery": guest("debug", "selftests/nnpu_recovery"),
     "kill": guest("vm", "selftests/nnpu_kill"),
     "pause": guest("vm", "selftests/nnpu_pause"),
+    "mixed": guest("vm", "tests/mixed_test"),
+    "mixed-sim": host("mixed_sim_test"),
     "unbind": guest("debug", "selftests/nnpu_unbind"),
 }
 
@@ -535,6 +537,12 @@ SABOTAGES = [
     Sabotage("fence-early", "kill", "the fence of a cancelled job signals before its in-fences",
              (replace(KERNEL, r"^\tdeferred = !gate->all_in;$", "\tdeferred = false;"),),
              "nobody_waits_for_in_fences"),
+    Sabotage("doorbell-of-others", "mixed", "a process maps the doorbell page of another one",
+             (replace(KERNEL, r"vma->vm_mm != uq->mm", "!vma->vm_mm"),),
+             "queue page of another process"),
+    Sabotage("queue-left", "mixed-sim", "a message queue that ends leaves its descriptor",
+             (replace("userspace/libnnhal/fmq/fmq.c", r"^\tclose\(q->fd\);\n", ""),),
+             "^  FAILED: descriptors and threads"),
     Sabotage("late-begins", "deadlines", "a job begins after its deadline",
              (replace("emulator/core/job.c", r"dev_now\(r->dev\) >= at\)", "!at)"),),
              "^  FAILED: a nanosecond after it was fetched it does not begin"),

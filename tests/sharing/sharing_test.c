@@ -23,10 +23,10 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "device_nodes.h"
 #include "sharing.h"
 
 #define LONG_JOB_NS	50000000u
@@ -414,39 +414,6 @@ static bool find_points(uint64_t ns, int32_t *points)
 	       *points;
 }
 
-/* Nodes that the users of the test may open; set to their old modes at the end. */
-static glob_t nodes;
-static mode_t *modes;
-
-static void open_nodes(void)
-{
-	struct stat st;
-	size_t i;
-
-	/* One of the two is there. */
-	glob("/dev/accel/accel*", 0, NULL, &nodes);
-	glob("/dev/dri/renderD*", GLOB_APPEND, NULL, &nodes);
-	modes = calloc(nodes.gl_pathc + 1, sizeof(*modes));
-	for (i = 0; modes && i < nodes.gl_pathc; i++) {
-		if (stat(nodes.gl_pathv[i], &st))
-			continue;
-		modes[i] = st.st_mode & 07777;
-		if (chmod(nodes.gl_pathv[i], 0666))
-			tap_note("%s: %s", nodes.gl_pathv[i], strerror(errno));
-	}
-}
-
-static void close_nodes(void)
-{
-	size_t i;
-
-	for (i = 0; modes && i < nodes.gl_pathc; i++)
-		if (modes[i] && chmod(nodes.gl_pathv[i], modes[i]))
-			tap_note("%s: %s", nodes.gl_pathv[i], strerror(errno));
-	free(modes);
-	globfree(&nodes);
-}
-
 int main(void)
 {
 	unsigned int ms = setting("NNPU_SHARING_MS", 1500), i;
@@ -466,7 +433,7 @@ int main(void)
 		printf("Bail out! mmap: %s\n", strerror(errno));
 		return 1;
 	}
-	open_nodes();
+	nodes_open();
 	found = find_points(SHARE_JOB_NS, &shared->share_points);
 	ok(found, "a job of 10 ms: %d^2 points %s", shared->share_points, shared->message);
 	found = find_points(LONG_JOB_NS, &shared->long_points);
@@ -476,6 +443,6 @@ int main(void)
 			test_beside(&large_clients[i], ms);
 	test_shares(ms < LEAST_SHARES_MS ? LEAST_SHARES_MS : ms, setting("NNPU_SHARING_STRICT", 0));
 	test_priorities();
-	close_nodes();
+	nodes_close();
 	return tap_done();
 }
