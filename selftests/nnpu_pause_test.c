@@ -454,6 +454,74 @@ TEST_F_TIMEOUT(pause, doorbells_are_taken_away, 600)
 	EXPECT_EQ(self->faults, count_faults(self->fd));
 }
 
+#define TRACEFS	"/sys/kernel/tracing"
+
+/* The first line of the trace with an event of this name, from 1 on; 0: there is none. */
+static unsigned int traced(const char *event)
+{
+	unsigned int number = 0, found = 0;
+	char line[512], name[64];
+	FILE *f = fopen(TRACEFS "/trace", "r");
+
+	if (!f)
+		return 0;
+	snprintf(name, sizeof(name), " %s: ", event);
+	while (!found && fgets(line, sizeof(line), f)) {
+		number++;
+		if (line[0] != '#' && strstr(line, name))
+			found = number;
+	}
+	fclose(f);
+	return found;
+}
+
+static int trace_calls(bool on)
+{
+	int ret = 0;
+
+	if (on)
+		ret = nnpu_write_file(TRACEFS, "kprobe_events",
+				      "p:zapped nnpu_userq_state_zap\np:was_reset pcie_flr\n");
+	if (!ret)
+		ret = nnpu_write_file(TRACEFS, "events/kprobes/enable", on ? "1" : "0");
+	if (!on)
+		ret = nnpu_write_file(TRACEFS, "kprobe_events", "-:zapped\n-:was_reset\n");
+	return ret;
+}
+
+/*
+ * A write to the page of a function that is being reset could hang the bus: the processes have to
+ * lose the pages first.
+ */
+TEST(doorbells_are_taken_away_before_the_reset)
+{
+	unsigned int zap, reset;
+	struct nnpu_job job;
+	struct nnpu_uq uq;
+	int fd = -1, ret;
+
+	ret = nnpu_uq_setup(&fd, &uq, &job);
+	if (nnpu_uq_may_skip(ret))
+		SKIP(return, "no device with user queues: %s", strerror(-ret));
+	ASSERT_EQ(0, ret);
+	stay_awake(fd, true);
+	nnpu_set_parameter("queue_idle_ms", 600000);
+	ASSERT_EQ(0, nnpu_uq_run(fd, &uq, &job, 1));
+	ASSERT_EQ(0, trace_calls(true));
+	EXPECT_TRUE(function_reset(fd));
+	zap = traced("zapped");
+	reset = traced("was_reset");
+	EXPECT_EQ(0, trace_calls(false));
+	EXPECT_LT(0, zap);
+	EXPECT_LT(0, reset);
+	EXPECT_LT(zap, reset);
+	nnpu_set_parameter("queue_idle_ms", 1000);
+	stay_awake(fd, false);
+	nnpu_uq_destroy(fd, &uq);
+	nnpu_job_fini(fd, &job);
+	close(fd);
+}
+
 /* A thread that rings once. */
 struct caller {
 	struct nnpu_uq *uq;
