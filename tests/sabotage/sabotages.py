@@ -505,7 +505,7 @@ SABOTAGES = [
              "doorbells_are_taken_away_before_the_reset"),
     Sabotage("fault-awake", "freeze", "a doorbell fault that waits does not stand still",
              (replace("kernel/nnpu_userq_file.c", r"(wait_event_killable_timeout\(uq->wait, atomic_read\(&uq->events\) != seen), timeout\)",
-                      r"\1 && seen < 0, MAX_SCHEDULE_TIMEOUT)"),),
+                      r"\1, MAX_SCHEDULE_TIMEOUT)"),),
              "waiting_processes_stand_still"),
     Sabotage("fault-sleeps", "pause", "the second try of a doorbell fault sleeps with the mmap_lock",
              (replace("kernel/nnpu_userq_file.c", r"^(\tif \(vmf->flags & FAULT_FLAG_TRIED\))\n(\t\treturn VM_FAULT_NOPAGE;)$",

@@ -196,21 +196,37 @@ static enum transport_queue_state doze(struct transport *t, struct own_queue *q)
 	return TRANSPORT_QUEUE_LOST;
 }
 
-/* The end of a job. Caller holds the lock. */
-static void await(struct own_queues *queues, struct own_queue *q, bool spins,
+/*
+ * The doorbell of a queue that has ended leads to memory, which was zero. What is there was told to
+ * nobody: the queue had ended before, and the device never saw the job.
+ */
+static bool is_unseen(const struct own_queue *q)
+{
+	volatile uint32_t *doorbell = q->queue->doorbell;
+
+	return doorbell && q->sq_tail &&
+	       le32toh(doorbell[NNPU_DB_SQ_TAIL / sizeof(*doorbell)]) == q->sq_tail;
+}
+
+/* The end of a job; false: it never began. Caller holds the lock. */
+static bool await(struct own_queues *queues, struct own_queue *q, bool spins,
 		  struct own_queue_end *end)
 {
+	bool unseen;
+
 	end->state = TRANSPORT_QUEUE_READY;
 	if (likely(look(q, spins ? spin_limit(&q->spin) : 0, &end->status)))
-		return;
+		return true;
 	do {
 		end->state = doze(queues->transport, q);
 		if (take(q, &end->status)) {
 			end->state = TRANSPORT_QUEUE_READY;
-			return;
+			return true;
 		}
 	} while (end->state == TRANSPORT_QUEUE_READY);
+	unseen = is_unseen(q);
 	end_queue(queues, q);
+	return !unseen;
 }
 
 bool own_queue_run(struct own_queues *queues, const struct own_queue_job *job,
@@ -224,8 +240,7 @@ bool own_queue_run(struct own_queues *queues, const struct own_queue_job *job,
 		return false;
 	if (likely(q->queue) || create(queues, q, job->job->priority)) {
 		submit(q, job);
-		await(queues, q, job->spins, end);
-		ran = true;
+		ran = await(queues, q, job->spins, end);
 	}
 	pthread_mutex_unlock(&q->lock);
 	return ran;
