@@ -45,6 +45,24 @@ int nnpu_check_bo_size(u64 size, u64 *aligned)
 }
 
 /**
+ * nnpu_check_userptr - fields of BO_USERPTR
+ * @args: copy of the caller's structure
+ *
+ * Return: 0, or -EINVAL.
+ */
+int nnpu_check_userptr(const struct drm_nnpu_bo_userptr *args)
+{
+	u64 end;
+
+	if (args->flags & ~DRM_NNPU_USERPTR_WRITE)
+		return -EINVAL;
+	if (!args->size || args->size > NNPU_MAX_SLOT_SIZE ||
+	    !IS_ALIGNED(args->size, PAGE_SIZE) || !IS_ALIGNED(args->addr, PAGE_SIZE))
+		return -EINVAL;
+	return check_add_overflow(args->addr, args->size, &end) ? -EINVAL : 0;
+}
+
+/**
  * nnpu_check_bind - fields of SLOT_BIND; the caller checks the range against the buffer
  * @args: copy of the caller's structure
  *

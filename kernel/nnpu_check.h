@@ -68,6 +68,7 @@ struct nnpu_time_limits {
 
 bool nnpu_check_range(u64 offset, u64 length, u64 size);
 int nnpu_check_bo_size(u64 size, u64 *aligned);
+int nnpu_check_userptr(const struct drm_nnpu_bo_userptr *args);
 int nnpu_check_bind(const struct drm_nnpu_slot_bind *args);
 int nnpu_check_queue(const struct drm_nnpu_queue_create *args, u32 max_entries);
 int nnpu_check_submit(const struct drm_nnpu_submit *args, u32 max_args, u64 features);

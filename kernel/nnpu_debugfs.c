@@ -40,6 +40,7 @@ static int nnpu_debugfs_objects(struct seq_file *m, void *data)
 	seq_printf(m, "jobs %d\n", atomic_read(&stats->jobs));
 	seq_printf(m, "buffers %d\n", atomic_read(&stats->buffers));
 	seq_printf(m, "queues %d\n", atomic_read(&stats->queues));
+	seq_printf(m, "pinned_bytes %lld\n", atomic64_read(&stats->pinned_bytes));
 	return 0;
 }
 

@@ -114,6 +114,7 @@ struct nnpu_limits {
  * @jobs: jobs not yet freed
  * @buffers: GEM objects
  * @queues: user queues
+ * @pinned_bytes: memory of processes that is pinned
  * @lost_irqs: completions that the watchdog found before an interrupt came
  * @unknown_cids: completions dropped because no command has that id
  * @bad_completions: completions with an unknown status or an impossible field
@@ -130,6 +131,7 @@ struct nnpu_stats {
 	atomic_t jobs;
 	atomic_t buffers;
 	atomic_t queues;
+	atomic64_t pinned_bytes;
 	atomic64_t lost_irqs;
 	atomic64_t unknown_cids;
 	atomic64_t bad_completions;

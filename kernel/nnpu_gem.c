@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Buffers: shmem GEM objects. PRIME import and export are those of the DRM helpers. An
- * imported dma-buf is a buffer like any other, except that it has no mmap offset.
+ * imported dma-buf is a buffer like any other, except that it has no mmap offset. Memory of
+ * a process that is pinned (nnpu_pin.c) is one, too, but it is neither mapped nor exported: others
+ * would keep pages that one process pays for.
  *
  * A buffer lives as long as somebody holds a reference. Its DMA mapping must not outlive the
  * binding of device and driver: nnpu_gem_unplug_all() takes the mappings away. The mapping of
@@ -21,17 +23,20 @@
 #include "nnpu_check.h"
 #include "nnpu_device.h"
 #include "nnpu_gem.h"
+#include "nnpu_pin.h"
 
 /**
  * struct nnpu_bo - a buffer
  * @base: part of the DRM helpers; the first member, since they free its address
  * @import: the dma-buf that was imported, a reference; NULL if the memory is our own.
  *	drm_gem_object.import_attach is NULL after unplug
+ * @pin: the memory of a process, pinned; NULL if it is none. Released at unplug
  * @node: entry of nnpu_device.bo_list, under nnpu_device.bo_lock
  */
 struct nnpu_bo {
 	struct drm_gem_shmem_object base;
 	struct dma_buf *import;
+	struct nnpu_pin *pin;
 	struct list_head node;
 };
 
@@ -79,14 +84,27 @@ void nnpu_gem_init(struct nnpu_device *ndev)
 }
 
 /**
- * nnpu_gem_is_import - does the memory of a buffer belong to somebody else?
+ * nnpu_gem_is_foreign - does the memory of a buffer belong to somebody else?
  * @obj: buffer
  *
- * Return: true if it was imported from a dma-buf, also after unplug.
+ * Return: true if it was imported from a dma-buf or is memory of a process, also after unplug.
  */
-bool nnpu_gem_is_import(struct drm_gem_object *obj)
+bool nnpu_gem_is_foreign(struct drm_gem_object *obj)
 {
-	return to_nnpu_bo(obj)->import;
+	return to_nnpu_bo(obj)->import || to_nnpu_bo(obj)->pin;
+}
+
+/**
+ * nnpu_gem_is_writable - may the device write to a buffer?
+ * @obj: buffer
+ *
+ * Return: false if it is memory of a process that was pinned for reading.
+ */
+bool nnpu_gem_is_writable(struct drm_gem_object *obj)
+{
+	const struct nnpu_pin *pin = to_nnpu_bo(obj)->pin;
+
+	return !pin || nnpu_pin_is_writable(pin);
 }
 
 static void nnpu_gem_unmap_import(struct drm_gem_object *obj)
@@ -107,14 +125,35 @@ static void nnpu_gem_unmap_import(struct drm_gem_object *obj)
 	dma_buf_detach(import, attach);
 }
 
+static void nnpu_gem_unmap_pin(struct drm_gem_object *obj)
+{
+	struct nnpu_device *ndev = to_nnpu_device(obj->dev);
+	struct nnpu_pin *pin = to_nnpu_bo(obj)->pin;
+	struct sg_table *sgt;
+
+	dma_resv_lock(obj->resv, NULL);
+	sgt = to_drm_gem_shmem_obj(obj)->sgt;
+	to_drm_gem_shmem_obj(obj)->sgt = NULL;
+	dma_resv_unlock(obj->resv);
+	if (!sgt)
+		return;
+	/* To unpin waits for locks of pages, which others hold for longer. */
+	nnpu_pin_release(pin);
+	atomic64_sub(nnpu_pin_size(pin), &ndev->stats.pinned_bytes);
+}
+
 /* The device does not access the buffer any more. */
 static void nnpu_gem_unmap(struct drm_gem_object *obj)
 {
 	struct drm_gem_shmem_object *shmem = to_drm_gem_shmem_obj(obj);
 	struct sg_table *sgt;
 
-	if (nnpu_gem_is_import(obj)) {
+	if (to_nnpu_bo(obj)->import) {
 		nnpu_gem_unmap_import(obj);
+		return;
+	}
+	if (to_nnpu_bo(obj)->pin) {
+		nnpu_gem_unmap_pin(obj);
 		return;
 	}
 	dma_resv_lock(obj->resv, NULL);
@@ -140,11 +179,14 @@ static void nnpu_gem_free(struct drm_gem_object *obj)
 	wake_up_all(&ndev->unplug_wait);
 	mutex_unlock(&ndev->bo_lock);
 	atomic_dec(&ndev->stats.buffers);
-	if (!bo->import) {
+	if (!nnpu_gem_is_foreign(obj)) {
 		drm_gem_shmem_free(&bo->base);
 		return;
 	}
-	dma_buf_put(bo->import);
+	if (bo->import)
+		dma_buf_put(bo->import);
+	else
+		nnpu_pin_destroy(bo->pin);
 	drm_gem_object_release(obj);
 	kfree(bo);
 }
@@ -155,7 +197,7 @@ static enum drm_gem_object_status nnpu_gem_status(struct drm_gem_object *obj)
 	struct drm_gem_shmem_object *shmem = to_drm_gem_shmem_obj(obj);
 
 	/* Without the reservation lock: statistics need not be exact. */
-	if (nnpu_gem_is_import(obj) || READ_ONCE(shmem->pages))
+	if (nnpu_gem_is_foreign(obj) || READ_ONCE(shmem->pages))
 		return DRM_GEM_OBJECT_RESIDENT;
 	return 0;
 }
@@ -163,9 +205,14 @@ static enum drm_gem_object_status nnpu_gem_status(struct drm_gem_object *obj)
 /* Imports are mapped through the descriptor of the dma-buf. */
 static int nnpu_gem_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
-	if (nnpu_gem_is_import(obj))
+	if (nnpu_gem_is_foreign(obj))
 		return -EINVAL;
 	return drm_gem_shmem_object_mmap(obj, vma);
+}
+
+static struct dma_buf *nnpu_gem_refuse_export(struct drm_gem_object *obj, int flags)
+{
+	return ERR_PTR(-EPERM);
 }
 
 static const struct drm_gem_object_funcs nnpu_gem_funcs = {
@@ -179,6 +226,13 @@ static const struct drm_gem_object_funcs nnpu_gem_funcs = {
 	.mmap = nnpu_gem_mmap,
 	.status = nnpu_gem_status,
 	.vm_ops = &drm_gem_shmem_vm_ops,
+};
+
+static const struct drm_gem_object_funcs nnpu_gem_pin_funcs = {
+	.free = nnpu_gem_free,
+	.export = nnpu_gem_refuse_export,
+	.mmap = nnpu_gem_mmap,
+	.status = nnpu_gem_status,
 };
 
 /**
@@ -411,10 +465,80 @@ int nnpu_gem_mmap_ioctl(struct drm_device *drm, void *data, struct drm_file *fil
 	obj = drm_gem_object_lookup(file, args->handle);
 	if (!obj)
 		return -ENOENT;
-	if (nnpu_gem_is_import(obj))
+	if (nnpu_gem_is_foreign(obj))
 		ret = -EINVAL;
 	else
 		args->offset = drm_vma_node_offset_addr(&obj->vma_node);
 	drm_gem_object_put(obj);
+	return ret;
+}
+
+/* Make a buffer of pinned memory, which it owns then. Inside a nnpu_device_enter() section. */
+static struct drm_gem_object *nnpu_gem_from_pin(struct drm_device *drm, struct nnpu_pin *pin)
+{
+	struct nnpu_device *ndev = to_nnpu_device(drm);
+	struct drm_gem_object *obj;
+	struct sg_table *sgt;
+
+	obj = nnpu_gem_create_object(drm, nnpu_pin_size(pin));
+	if (IS_ERR(obj))
+		return obj;
+	sgt = nnpu_pin_map(pin, drm->dev);
+	if (IS_ERR(sgt)) {
+		kfree(to_nnpu_bo(obj));
+		return ERR_CAST(sgt);
+	}
+	obj->funcs = &nnpu_gem_pin_funcs;
+	drm_gem_private_object_init(drm, obj, nnpu_pin_size(pin));
+	INIT_LIST_HEAD(&to_drm_gem_shmem_obj(obj)->madv_list);
+	to_drm_gem_shmem_obj(obj)->map_wc = false;
+	to_drm_gem_shmem_obj(obj)->sgt = sgt;
+	to_nnpu_bo(obj)->pin = pin;
+	atomic64_add(nnpu_pin_size(pin), &ndev->stats.pinned_bytes);
+	nnpu_gem_track(ndev, obj);
+	return obj;
+}
+
+/**
+ * nnpu_gem_userptr_ioctl - DRM_NNPU_BO_USERPTR
+ * @drm: device
+ * @data: struct drm_nnpu_bo_userptr
+ * @file: file
+ *
+ * Return: 0 or a negative errno as documented in nnpu_accel.h.
+ */
+int nnpu_gem_userptr_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
+{
+	struct nnpu_device *ndev = to_nnpu_device(drm);
+	struct drm_nnpu_bo_userptr *args = data;
+	struct drm_gem_object *obj;
+	struct nnpu_pin *pin;
+	u32 handle;
+	int ret, idx;
+
+	ret = nnpu_check_userptr(args);
+	if (ret)
+		return ret;
+	/* Pages of a process are in CPU caches. */
+	if (!ndev->coherent)
+		return -EOPNOTSUPP;
+	pin = nnpu_pin_create(args->addr, args->size, args->flags & DRM_NNPU_USERPTR_WRITE,
+			      dma_get_max_seg_size(drm->dev));
+	if (IS_ERR(pin))
+		return PTR_ERR(pin);
+	obj = ERR_PTR(-ENODEV);
+	if (nnpu_device_enter(ndev, &idx)) {
+		obj = nnpu_gem_from_pin(drm, pin);
+		nnpu_device_exit(ndev, idx);
+	}
+	if (IS_ERR(obj)) {
+		nnpu_pin_destroy(pin);
+		return PTR_ERR(obj);
+	}
+	ret = drm_gem_handle_create(file, obj, &handle);
+	/* The handle holds the object now. */
+	drm_gem_object_put(obj);
+	if (!ret)
+		args->handle = handle;
 	return ret;
 }

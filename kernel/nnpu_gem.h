@@ -20,10 +20,12 @@ struct drm_gem_object *nnpu_gem_import(struct drm_device *drm, struct dma_buf *d
 struct drm_gem_object *nnpu_gem_import_sg_table(struct drm_device *drm,
 						struct dma_buf_attachment *attach,
 						struct sg_table *sgt);
-bool nnpu_gem_is_import(struct drm_gem_object *obj);
+bool nnpu_gem_is_foreign(struct drm_gem_object *obj);
+bool nnpu_gem_is_writable(struct drm_gem_object *obj);
 int nnpu_gem_dma_page(struct drm_gem_object *obj, u64 offset, dma_addr_t *dma);
 void nnpu_gem_unplug_all(struct nnpu_device *ndev);
 int nnpu_gem_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int nnpu_gem_userptr_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_gem_mmap_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif /* _NNPU_GEM_H_ */

@@ -20,6 +20,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_file.h"
+#include "nnpu_gem.h"
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
 
@@ -254,6 +255,9 @@ int nnpu_slot_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 		return -ENOENT;
 	ret = -EINVAL;
 	if (!nnpu_check_range(args->offset, args->size, obj->size))
+		goto out_put;
+	ret = -EACCES;
+	if (args->flags & DRM_NNPU_SLOT_WRITE && !nnpu_gem_is_writable(obj))
 		goto out_put;
 	ctx = nnpu_file_use_context(file, args->ctx);
 	ret = PTR_ERR_OR_ZERO(ctx);

@@ -108,7 +108,7 @@ int nnpu_userq_ioctl_create(struct drm_device *drm, void *data, struct drm_file 
 		ret = -ENOENT;
 	else if (args->priority >= ctx->attrs.num_priorities)
 		ret = -EACCES;
-	else if (nnpu_gem_is_import(ring) ||
+	else if (nnpu_gem_is_foreign(ring) ||
 		 !nnpu_check_range(args->sq_offset, NNPU_PAGE_SIZE, ring->size) ||
 		 !nnpu_check_range(args->cq_offset, NNPU_PAGE_SIZE, ring->size))
 		ret = -EINVAL;

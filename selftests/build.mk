@@ -3,7 +3,7 @@
 # kselftests: run in the guest by scripts/run-selftests, in this order.
 
 SELFTEST_DIR := $(BUILD)/selftests
-SELFTEST_PROGRAMS := nnpu_uapi nnpu_context nnpu_submit nnpu_sync nnpu_deadline \
+SELFTEST_PROGRAMS := nnpu_uapi nnpu_userptr nnpu_context nnpu_submit nnpu_sync nnpu_deadline \
 	nnpu_sched nnpu_kill nnpu_admin nnpu_userq nnpu_userq_load nnpu_power nnpu_recovery nnpu_pause nnpu_unbind
 # Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth

@@ -30,6 +30,7 @@
 #define RW		(DRM_NNPU_SLOT_READ | DRM_NNPU_SLOT_WRITE)
 /* More allocations than any call makes. */
 #define MAX_NTH		2000
+#define PINNED		(600u * PAGE)
 #define DEBUGFS		"/sys/kernel/debug"
 
 /* What may fail, with the ioctl it is; 0: none. */
@@ -41,6 +42,7 @@
 	X(bo_create, DRM_IOCTL_NNPU_BO_CREATE)				\
 	X(bo_mmap, DRM_IOCTL_NNPU_BO_MMAP)				\
 	X(bo_close, DRM_IOCTL_GEM_CLOSE)				\
+	X(bo_userptr, DRM_IOCTL_NNPU_BO_USERPTR)			\
 	X(context, DRM_IOCTL_NNPU_SLOT_BIND)				\
 	X(context_create, DRM_IOCTL_NNPU_CONTEXT_CREATE)		\
 	X(context_destroy, DRM_IOCTL_NNPU_CONTEXT_DESTROY)		\
@@ -176,6 +178,7 @@ struct state {
 	struct nnpu_job job;
 	struct nnpu_uq uq;
 	int dmabuf;
+	void *pages;
 	char path[64];
 };
 
@@ -227,6 +230,17 @@ static int call_bo_mmap(struct state *s)
 	struct drm_nnpu_bo_mmap arg = { .handle = s->uq.ring_handle };
 
 	return nnpu_ioctl(s->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg);
+}
+
+/* Pages that are there, and enough of them for two steps. */
+static int call_bo_userptr(struct state *s)
+{
+	struct drm_nnpu_bo_userptr arg = {
+		.addr = (uintptr_t)s->pages, .size = PINNED, .flags = DRM_NNPU_USERPTR_WRITE,
+	};
+	int ret = nnpu_ioctl(s->fd, DRM_IOCTL_NNPU_BO_USERPTR, &arg);
+
+	return ret ? ret : nnpu_bo_close(s->fd, arg.handle);
 }
 
 static int call_slot_bind(struct state *s)
@@ -399,6 +413,7 @@ CALL(query);
 CALL(bo_create);
 CALL(bo_mmap);
 CALL(bo_close);
+CALL(bo_userptr);
 CALL(context);
 CALL(context_create);
 CALL(context_destroy);
@@ -446,6 +461,9 @@ FIXTURE_SETUP(fail_nth)
 	ASSERT_LT(0, readlink(link, s->path, sizeof(s->path) - 1));
 	ASSERT_EQ(0, nnpu_job_init(s->fd, &s->job, 64));
 	ASSERT_EQ(0, nnpu_uq_create(s->fd, &s->uq, 1, 4, 4));
+	s->pages = mmap(NULL, PINNED, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	ASSERT_NE(MAP_FAILED, s->pages);
 	/* A buffer of another file. */
 	other = nnpu_open();
 	ASSERT_LE(0, other);
@@ -465,6 +483,7 @@ FIXTURE_TEARDOWN(fail_nth)
 	if (s->fd < 0)
 		return;
 	close(nth.fd);
+	munmap(s->pages, PINNED);
 	nnpu_job_fini(s->fd, &s->job);
 	nnpu_uq_destroy(s->fd, &s->uq);
 	close(s->dmabuf);

@@ -36,6 +36,38 @@ static void check_test_bo_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_check_bo_size(U64_MAX, &size), -EINVAL);
 }
 
+static void check_test_userptr(struct kunit *test)
+{
+	const struct drm_nnpu_bo_userptr good = {
+		.addr = 3 * PAGE_SIZE,
+		.size = 2 * PAGE_SIZE,
+		.flags = DRM_NNPU_USERPTR_WRITE,
+	};
+	struct drm_nnpu_bo_userptr args;
+
+#define BAD(field, value) do { \
+		args = good; \
+		args.field = (value); \
+		KUNIT_EXPECT_EQ_MSG(test, nnpu_check_userptr(&args), -EINVAL, "%s", #field); \
+	} while (0)
+
+	KUNIT_EXPECT_EQ(test, nnpu_check_userptr(&good), 0);
+	BAD(flags, 2);
+	BAD(flags, DRM_NNPU_USERPTR_WRITE | 1u << 31);
+	BAD(addr, 1);
+	BAD(addr, PAGE_SIZE / 2);
+	BAD(addr, U64_MAX & ~(PAGE - 1));
+	BAD(size, 0);
+	BAD(size, PAGE_SIZE - 1);
+	BAD(size, NNPU_MAX_SLOT_SIZE + PAGE_SIZE);
+	BAD(size, U64_MAX & ~(PAGE - 1));
+#undef BAD
+	args = good;
+	args.size = NNPU_MAX_SLOT_SIZE;
+	args.flags = 0;
+	KUNIT_EXPECT_EQ(test, nnpu_check_userptr(&args), 0);
+}
+
 static void check_test_bind(struct kunit *test)
 {
 	const struct drm_nnpu_slot_bind good = {
@@ -536,6 +568,7 @@ static void check_test_context(struct kunit *test)
 static struct kunit_case check_test_cases[] = {
 	KUNIT_CASE(check_test_range),
 	KUNIT_CASE(check_test_bo_size),
+	KUNIT_CASE(check_test_userptr),
 	KUNIT_CASE(check_test_bind),
 	KUNIT_CASE(check_test_submit),
 	KUNIT_CASE(check_test_copy),

@@ -53,6 +53,7 @@ extern "C" {
 #define DRM_NNPU_CONTEXT_CREATE		0x0b
 #define DRM_NNPU_CONTEXT_DESTROY	0x0c
 #define DRM_NNPU_PROGRAM_SAVE		0x0d
+#define DRM_NNPU_BO_USERPTR		0x0e
 
 /* struct drm_nnpu_device_info */
 #define DRM_NNPU_QUERY_DEVICE_INFO	0
@@ -248,7 +249,7 @@ struct drm_nnpu_bo_create {
 /**
  * struct drm_nnpu_bo_mmap - get the offset to map a buffer with mmap()
  * @handle: GEM handle; -EINVAL for an imported dma-buf, which is mapped through its
- *	own descriptor
+ *	own descriptor, and for memory of a process
  * @flags: zero
  * @offset: out: offset for mmap() on the device file
  *
@@ -258,6 +259,38 @@ struct drm_nnpu_bo_mmap {
 	__u32 handle;
 	__u32 flags;
 	__u64 offset;
+};
+
+/* The device may write: the memory is pinned for writing. */
+#define DRM_NNPU_USERPTR_WRITE		(1u << 0)
+
+/**
+ * struct drm_nnpu_bo_userptr - make a buffer of memory of the calling process
+ * @addr: address, a multiple of the page size of the host
+ * @size: bytes, a multiple of the page size of the host, not 0, at most the largest slot
+ * @flags: DRM_NNPU_USERPTR_WRITE; without it the device may only read
+ * @handle: out: GEM handle
+ *
+ * The call pins the pages that are at @addr now. They stay the same pages until the buffer is
+ * freed: not swapped, not moved, not copied by fork(). The buffer keeps them when the process
+ * unmaps them, truncates their file or exits; what is mapped at @addr after that is not
+ * the buffer's. Each byte that a job writes is what the process reads there, without a copy.
+ *
+ * The buffer is bound to slots as any other. It has no mmap offset and is not exported.
+ * The pages are charged to the calling user until the buffer is freed, or the driver unbound.
+ *
+ * -EINVAL: a size, an address or a flag; -EDQUOT: the user would have more than RLIMIT_MEMLOCK
+ * of the process, and CAP_IPC_LOCK is missing; -EFAULT: part of the memory is not
+ * mapped, not readable, not writable (with the flag), or of a kind that cannot be pinned:
+ * memory of a device, buffers of a driver, with the flag a shared mapping of a file that is
+ * neither shmem nor hugetlbfs; -EOPNOTSUPP: the memory is a file on DAX, or the device does not
+ * see what is in CPU caches; -EINTR: the process was killed; -ENODEV; -ENOMEM.
+ */
+struct drm_nnpu_bo_userptr {
+	__u64 addr;
+	__u64 size;
+	__u32 flags;
+	__u32 handle;
 };
 
 /* Memory of the host: the buffer's own pages, or those of an imported dma-buf. */
@@ -272,7 +305,7 @@ struct drm_nnpu_bo_mmap {
 
 /**
  * struct drm_nnpu_slot_bind - let the device access a buffer or a part of it
- * @handle: GEM handle, own or imported
+ * @handle: GEM handle, of whatever kind
  * @flags: DRM_NNPU_SLOT_READ, DRM_NNPU_SLOT_WRITE, at least one
  * @offset: first byte, multiple of the device page size
  * @size: bytes, multiple of the device page size, not 0, inside the buffer
@@ -283,6 +316,7 @@ struct drm_nnpu_bo_mmap {
  *
  * The binding holds a reference of the buffer. -ENOENT: no such handle; -ENOSPC:
  * all slots are bound or still in use by jobs; -EOPNOTSUPP: a kind that is reserved;
+ * -EACCES: memory of a process that was pinned for reading, with DRM_NNPU_SLOT_WRITE;
  * -EINVAL: range.
  */
 struct drm_nnpu_slot_bind {
@@ -641,6 +675,8 @@ struct drm_nnpu_queue_wait {
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_UNLOAD, struct drm_nnpu_program_unload)
 #define DRM_IOCTL_NNPU_PROGRAM_SAVE \
 	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_PROGRAM_SAVE, struct drm_nnpu_program_save)
+#define DRM_IOCTL_NNPU_BO_USERPTR \
+	DRM_IOWR(DRM_COMMAND_BASE + DRM_NNPU_BO_USERPTR, struct drm_nnpu_bo_userptr)
 #define DRM_IOCTL_NNPU_SUBMIT \
 	DRM_IOW(DRM_COMMAND_BASE + DRM_NNPU_SUBMIT, struct drm_nnpu_submit)
 #define DRM_IOCTL_NNPU_QUEUE_CREATE \
