@@ -540,12 +540,12 @@ static void test_full_table(void)
 		usleep(100);
 	empty_table();
 	ok(!err && message.type == LINK_WELCOME &&
-	   message.status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
-	   "E01 no descriptor free for the queues: %s",
+	   message.status == NNHAL_STATUS_GENERAL_FAILURE,
+	   "E01 no descriptor free for the queues is a status of 1.2: %s",
 	   err ? strerror(-err) : nnhal_status_name(message.status));
 	status = nnhal_burst_server_wait(server, LONG_NS);
 	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT,
-	   "E01 and the server says it as well: %s", nnhal_status_name(status));
+	   "E01 and the server says what it was: %s", nnhal_status_name(status));
 	link_fini(&link);
 	close(socket);
 	nnhal_burst_server_destroy(server);
@@ -647,6 +647,97 @@ static void test_welcome_with_files(void)
 	ok(!status && c, "E01 files that come with WELCOME are not received: %s",
 	   nnhal_status_name(status));
 	nnhal_burst_controller_destroy(c);
+	close(sv[0]);
+	close(sv[1]);
+}
+
+struct log {
+	unsigned int lines, tags;
+	char last[200];
+};
+
+static void take_line(void *context, uint32_t tag, const char *message)
+{
+	struct log *log = context;
+
+	log->lines++;
+	log->tags |= tag;
+	snprintf(log->last, sizeof(log->last), "%s", message);
+}
+
+/* The next result says @status, one shape and times. Status of the request; lines: in the log. */
+static enum nnhal_status result_with(struct log *log, enum nnhal_status status, uint32_t shapes,
+				     bool timing)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_result_datum packet[3] = {
+		{ .kind = NNHAL_BURST_RESULT_PACKET_INFORMATION },
+		{ .kind = NNHAL_BURST_RESULT_OPERAND_INFORMATION, .shape.is_sufficient = 1 },
+	};
+	struct nnhal_burst_controller *c;
+	struct nnhal_burst_server *server;
+	struct second second;
+	static struct waiter w;
+	pthread_t thread;
+	int socket;
+	struct run r;
+
+	packet[0].information.packet_size = 2 + shapes;
+	packet[0].information.error_status = (int32_t)status;
+	packet[0].information.number_of_operands = shapes;
+	packet[1 + shapes].kind = NNHAL_BURST_RESULT_EXECUTION_TIMING;
+	packet[1 + shapes].timing = (struct nnhal_timing){ timing ? 1 : NNHAL_NO_TIMING,
+							   NNHAL_NO_TIMING };
+	memset(log, 0, sizeof(*log));
+	options.log = take_line;
+	options.log_context = log;
+	options.log_tags = NNHAL_LOG_EXECUTION;
+	run_init(&r, 4);
+	server = start_waiter(&w, &socket);
+	c = connect_to(socket, &options);
+	second = (struct second){ c, &r, 0 };
+	w.hold = true;
+	pthread_create(&thread, NULL, run_thread, &second);
+	while (!w.holding)
+		usleep(100);
+	die_if(nnhal_fmq_write(server->results, packet, 2 + shapes), "result");
+	pthread_join(thread, NULL);
+	w.hold = false;
+	nnhal_burst_controller_destroy(c);
+	nnhal_burst_server_destroy(server);
+	run_fini(&r);
+	return second.status;
+}
+
+/* Results that say more than their status allows. */
+static void test_log(void)
+{
+	struct nnhal_burst_controller_options options = NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
+	struct nnhal_burst_controller *c = NULL;
+	enum nnhal_status status;
+	struct log log;
+	int sv[2];
+
+	status = result_with(&log, NNHAL_STATUS_GENERAL_FAILURE, 1, false);
+	ok(status == NNHAL_STATUS_GENERAL_FAILURE && log.lines == 1 &&
+	   log.tags == NNHAL_LOG_EXECUTION && strstr(log.last, "1 shapes dropped"),
+	   "I18 shapes that are dropped are logged: %s", log.last);
+	status = result_with(&log, NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE, 1, true);
+	ok(status == NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE && log.lines == 1 &&
+	   strstr(log.last, "timing dropped"), "I18 and so are times: %s", log.last);
+	status = result_with(&log, NNHAL_STATUS_NONE, 1, true);
+	ok(!status && !log.lines, "I18 what is kept is not logged");
+	status = result_with(&log, NNHAL_STATUS_DEVICE_UNAVAILABLE, 0, false);
+	ok(status == NNHAL_STATUS_DEVICE_UNAVAILABLE && !log.lines,
+	   "I18 and what was not said is not logged");
+	make_sockets(sv);
+	options.log_tags = NNHAL_LOG_ALL + 1;
+	status = nnhal_burst_connect(sv[0], &options, &c);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT && !c, "connect: an unknown tag of the log");
+	options.log_tags = 0;
+	options.reserved = 1;
+	status = nnhal_burst_connect(sv[0], &options, &c);
+	ok(status == NNHAL_STATUS_INVALID_ARGUMENT && !c, "connect: reserved is 1");
 	close(sv[0]);
 	close(sv[1]);
 }
@@ -826,6 +917,7 @@ int main(void)
 	test_lost_device();
 	test_discard();
 	test_welcome_with_files();
+	test_log();
 	test_flood();
 	test_limit();
 	test_limit_of_lending();

@@ -6,7 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <nnpu_hw.h>
+
+#include "device/device_private.h"
 #include "nnhal_fixture.h"
+#include "transport/transport.h"
 
 static struct nnhal_device *device;
 static struct fixture f;
@@ -132,6 +136,37 @@ static void test_valid(void)
 	nnhal_prepared_model_unref(model);
 	nnhal_prepared_model_unref(model);
 	nnhal_prepared_model_unref(NULL);
+}
+
+/*
+ * The launch waits for the check of the operations, which this device makes slow as well, and not
+ * for the load. A launch that waited for the load would come back behind the callback.
+ */
+static void test_launch(void)
+{
+	struct nnhal_device *slow = NULL;
+	unsigned int attempts;
+	bool before = false;
+	struct result r;
+
+	if (!ok(!nnhal_device_open("sim:faults", &slow, NULL), "a device that can be slow"))
+		return;
+	make_add_relu(&f);
+	/* This thread may not run for a second; not three times. */
+	for (attempts = 0; attempts < 3 && !before; attempts++) {
+		result_init(&r);
+		/* One for the check, one for the load. */
+		transport_sim_inject(slow->transport, NNPU_INJECT_LOAD_SLOW, 2);
+		if (nnhal_device_prepare_model(slow, &f.model, NULL, on_prepared, &r))
+			break;
+		pthread_mutex_lock(&r.lock);
+		before = !r.calls;
+		pthread_mutex_unlock(&r.lock);
+		result_wait(&r);
+		nnhal_prepared_model_unref(r.model);
+	}
+	ok(before && r.calls == 1 && !r.status, "C01 the launch does not wait for the load");
+	nnhal_device_unref(slow);
 }
 
 static void test_arguments(void)
@@ -410,6 +445,7 @@ int main(void)
 {
 	device = test_device_open();
 	test_valid();
+	test_launch();
 	test_arguments();
 	test_rejected();
 	test_unsupported();

@@ -151,9 +151,13 @@ static enum nnhal_status read_options(struct nnhal_burst_controller_options *opt
 		NNHAL_BURST_CONTROLLER_OPTIONS_INIT;
 
 	if (!options_read(options, from, &defaults, sizeof(*options),
-			  SIZE_UP_TO(struct nnhal_burst_controller_options, diag)))
+			  SIZE_UP_TO(struct nnhal_burst_controller_options, reserved)))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	diag_clear(options->diag);
+	if (options->reserved || (options->log_tags & ~NNHAL_LOG_ALL)) {
+		diag_set(options->diag, "options: unknown fields or tags of the log");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	if (options->request_datums == 1 || options->result_datums == 1 ||
 	    options->request_datums > NNHAL_BURST_MAX_DATUMS ||
 	    options->result_datums > NNHAL_BURST_MAX_DATUMS) {
@@ -186,6 +190,7 @@ enum nnhal_status nnhal_burst_connect(int socket,
 	spin_window_init(&c->spin, read.spin_us == UINT32_MAX ? NNHAL_BURST_SPIN_US
 								  : read.spin_us);
 	c->execute_timeout_ns = read.execute_timeout_ns;
+	vlog_init(&c->log, read.log_tags, read.log, read.log_context);
 	pthread_mutex_init(&c->lock, NULL);
 	err = link_init(&c->link, socket, false);
 	if (err == -EINVAL || err == -EBADF) {

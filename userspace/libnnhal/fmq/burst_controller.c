@@ -209,6 +209,21 @@ static enum nnhal_status take_owed_result(struct nnhal_burst_controller *c, uint
 	return count < 0 ? die(c, count) : NNHAL_STATUS_NONE;
 }
 
+/* A server that says more than its status allows. The packet was parsed: head and tail are there. */
+static void log_dropped(const struct nnhal_burst_controller *c, int count,
+			enum nnhal_status status)
+{
+	const struct nnhal_burst_result_datum *head = &c->result[0], *tail = &c->result[count - 1];
+
+	if (status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE && head->information.number_of_operands)
+		VLOG(&c->log, NNHAL_LOG_EXECUTION, "burst: result with %s: %u shapes dropped",
+		     nnhal_status_name((int)status), head->information.number_of_operands);
+	if (tail->timing.time_on_device != NNHAL_NO_TIMING ||
+	    tail->timing.time_in_driver != NNHAL_NO_TIMING)
+		VLOG(&c->log, NNHAL_LOG_EXECUTION, "burst: result with %s: timing dropped",
+		     nnhal_status_name((int)status));
+}
+
 static enum nnhal_status receive_result(struct nnhal_burst_controller *c,
 					const struct nnhal_request *request, uint64_t until_ns,
 					struct nnhal_diag *diag,
@@ -231,8 +246,11 @@ static enum nnhal_status receive_result(struct nnhal_burst_controller *c,
 	if (nnhal_burst_parse_result(c->result, (uint32_t)count, &status, c->shapes, room,
 				     num_output_shapes, timing)) {
 		*num_output_shapes = 0;
+		VLOG(&c->log, NNHAL_LOG_EXECUTION, "burst: result of %d datums: not a result", count);
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
+	if (status)
+		log_dropped(c, count, status);
 	if (output_shapes && *num_output_shapes)
 		memcpy(output_shapes, c->shapes, *num_output_shapes * sizeof(*output_shapes));
 	return status;

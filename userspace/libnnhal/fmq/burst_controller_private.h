@@ -17,6 +17,7 @@
 #include <nnhal/burst_fmq.h>
 
 #include "base/fork_guard.h"
+#include "base/vlog.h"
 #include "fmq/burst_link.h"
 #include "fmq/fmq_layout.h"
 
@@ -50,6 +51,7 @@ struct nnhal_burst_controller {
 	atomic_bool busy;
 	atomic_bool dead;
 	uint64_t execute_timeout_ns;	/* 0: none */
+	struct vlog log;
 	/* Used by the thread that has set busy. */
 	bool is_owed;			/* the result of a request that nobody waits for any more */
 	struct nnhal_burst_request_datum *request;

@@ -395,7 +395,8 @@ static int handshake(struct nnhal_burst_server *s)
 		return err;
 	memset(&message, 0, sizeof(message));
 	message.type = LINK_WELCOME;
-	message.status = status;
+	/* configureExecutionBurst is of the HAL 1.2; the server's owner learns the status as it is. */
+	message.status = nnhal_status_for_version(status, NNHAL_HAL_1_2);
 	err = link_send(&s->link, &message, NULL, 0, UINT64_MAX);
 	return !err && status ? -EPROTO : err;
 }

@@ -25,6 +25,7 @@
 #ifndef NNHAL_BURST_FMQ_H
 #define NNHAL_BURST_FMQ_H
 
+#include <nnhal/debug.h>
 #include <nnhal/types.h>
 
 #ifdef __cplusplus
@@ -446,6 +447,12 @@ struct nnhal_burst_controller;
  * @execute_timeout_ns: how long nnhal_burst_controller_execute() waits for a result, ns, and
  *	@spin_us more at most; 0: as long as the server lives
  * @diag: filled in after an error of nnhal_burst_connect(); may be NULL
+ * @log: gets a line for each part of a result that is dropped (NNHAL_LOG_EXECUTION); NULL: the
+ *	environment variable NNHAL_DEBUG decides, see nnhal/debug.h. The thread that executes calls
+ *	it
+ * @log_context: passed to @log
+ * @log_tags: NNHAL_LOG_*; not used unless @log is set
+ * @reserved: zero
  */
 struct nnhal_burst_controller_options {
 	size_t size;
@@ -455,11 +462,15 @@ struct nnhal_burst_controller_options {
 	uint32_t timeout_ms;
 	uint64_t execute_timeout_ns;
 	struct nnhal_diag *diag;
+	nnhal_log_callback log;
+	void *log_context;
+	uint32_t log_tags;
+	uint32_t reserved;
 };
 
 /* The meaning of a NULL options pointer. */
 #define NNHAL_BURST_CONTROLLER_OPTIONS_INIT \
-	{ sizeof(struct nnhal_burst_controller_options), UINT32_MAX, 0, 0, 0, 0, NULL }
+	{ sizeof(struct nnhal_burst_controller_options), UINT32_MAX, 0, 0, 0, 0, NULL, NULL, NULL, 0, 0 }
 
 /**
  * nnhal_burst_connect() - create a burst with a server that calls nnhal_burst_serve()
