@@ -110,7 +110,8 @@ static void test_shapes(void)
 	ok(nnhal_align_bytes_needed(3, 1) == 0 && nnhal_align_bytes_needed(3, 2) == 1 &&
 	   nnhal_align_bytes_needed(3, 3) == 1 && nnhal_align_bytes_needed(4, 3) == 0 &&
 	   nnhal_align_bytes_needed(5, 4) == 3 && nnhal_align_bytes_needed(8, 100) == 0 &&
-	   nnhal_align_bytes_needed(6, 100) == 2, "I07 alignment");
+	   nnhal_align_bytes_needed(6, 100) == 2 && nnhal_align_bytes_needed(4, 8) == 0,
+	   "I07 alignment");
 }
 
 static void test_performance(void)

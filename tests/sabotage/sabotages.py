@@ -7,6 +7,8 @@ Anchors are names that survive a move: the file is looked for by what is in it.
 import re
 from typing import NamedTuple
 
+from contract_lines import LINES, tests_of
+
 
 class Sabotage(NamedTuple):
     name: str
@@ -407,7 +409,7 @@ SABOTAGES = [
     Sabotage("told-twice", "losses", "a watch calls its callback each time that it is asked",
              (replace("userspace/libnnhal/device/death_watch.c", r"!atomic_flag_test_and_set\(&watch->told\)",
                       "!atomic_flag_test_and_set(&watch->told) || watch->callback"),), "^  FAILED"),
-    Sabotage("stale-token", "losses", "a request gets a token of the device that was lost",
+    Sabotage("stale-lost-token", "losses", "a request gets a token of the device that was lost",
              (replace("userspace/libnnhal/resilient/resilient_buffer.c", r"if \(b->current_device != device\)",
                       "if (!b->current_device)"),), "^  FAILED"),
     Sabotage("any-device", "losses", "another device than before is accepted",
@@ -575,4 +577,10 @@ SABOTAGES = [
 ]
 
 # A few that need neither compiler nor machine, for every `make check`.
+# The tests of a program that prove lines of the HAL's contract.
+PARTS.update({f"lines-{line.program}": host(line.program) for line in LINES})
+SABOTAGES += [Sabotage(f"line-{x.line}", f"lines-{x.program}", f"taken away: {x.what}",
+                       (replace(x.file, x.pattern, x.by),),
+                       rf"^  FAILED: .*(?:{tests_of(x.line, x.program)})") for x in LINES]
+
 CHEAP = ["counter-crashes", "plan-missing", "empty-list", "test-hangs", "skip"]
