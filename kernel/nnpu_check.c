@@ -363,6 +363,7 @@ static u16 nnpu_check_regions(const struct nnpu_program_header *h)
 		{ h->data_off, h->data_size, 1 },
 		{ h->hints_off, h->hints_size, 1 },
 		{ h->native_off, h->native_size, 1 },
+		{ h->seal_off, h->seal_off ? cpu_to_le32(1) : 0, sizeof(struct nnpu_seal) },
 	};
 	u16 reason = NNPU_REASON_NONE;
 	unsigned int i;
@@ -394,7 +395,7 @@ static u16 nnpu_check_header_reason(const struct nnpu_program_header *h, u32 ima
 		return NNPU_REASON_SIZE;
 	if (le32_to_cpu(h->flags) & ~NNPU_PROGRAM_RELAXED)
 		return NNPU_REASON_FLAGS;
-	if (h->reserved0 || h->reserved)
+	if (h->reserved)
 		return NNPU_REASON_RESERVED;
 	reason = nnpu_check_regions(h);
 	if (reason)

@@ -89,6 +89,7 @@ static void device_free(struct nnpu_device *dev)
 	pthread_cond_destroy(&dev->event);
 	pthread_cond_destroy(&dev->work);
 	pthread_mutex_destroy(&dev->irq_lock);
+	sealer_fini(&dev->sealer);
 	pthread_mutex_destroy(&dev->lock);
 	mem_fini(dev);
 	free(dev->loaders);
@@ -131,6 +132,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_mutex_init(&dev->lock, &lock_attr);
 	pthread_mutexattr_destroy(&lock_attr);
 	pthread_mutex_init(&dev->irq_lock, NULL);
+	sealer_init(&dev->sealer);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&dev->work, &attr);

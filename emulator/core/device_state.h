@@ -28,6 +28,7 @@
 #include "nnpu_hw.h"
 #include "page_runs.h"
 #include "prefetch.h"
+#include "program_seal.h"
 #include "scheduler.h"
 
 struct irqs;
@@ -79,6 +80,7 @@ struct nnpu_device {
 	uint64_t jobs;
 	uint64_t busy_ns;
 	struct page_runs runs;		/* device memory */
+	struct sealer sealer;
 	uint64_t mem_used;
 	uint64_t mem_charged;		/* of it, charged to contexts; the rest engines keep */
 	struct ctx_group *groups;	/* max_contexts */

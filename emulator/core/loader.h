@@ -7,6 +7,7 @@
 
 #include "device_memory.h"
 #include "program_load.h"
+#include "program_seal.h"
 #include "ops/pace.h"
 
 struct loader {
@@ -28,6 +29,7 @@ struct loader {
 	struct mem_region region;	/* for the tables of the load itself */
 	uint64_t work;			/* charged for it */
 	struct op_pace pace;
+	struct seal seal;		/* in the making */
 };
 
 /* Between steps of loading: -1 with the verdict when the load is to end. */

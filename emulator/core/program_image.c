@@ -58,6 +58,7 @@ static int check_regions(const struct nnpu_program_header *h, struct verdict *v)
 		{ le32toh(h->data_off), le32toh(h->data_size) },
 		{ le32toh(h->hints_off), le32toh(h->hints_size) },
 		{ le32toh(h->native_off), le32toh(h->native_size) },
+		{ le32toh(h->seal_off), h->seal_off ? sizeof(struct nnpu_seal) : 0 },
 	};
 	const unsigned int n = sizeof(regions) / sizeof(regions[0]);
 	uint32_t size = le32toh(h->size);
@@ -122,6 +123,22 @@ static bool hints_ok(const uint8_t *data, const struct nnpu_program_header *h)
 	return true;
 }
 
+/* A seal of a kind that the device knows, or none. */
+static int parse_seal(const uint8_t *data, const struct nnpu_program_header *h, struct verdict *v)
+{
+	struct nnpu_seal seal;
+
+	if (!h->seal_off)
+		return 0;
+	memcpy(&seal, data + le32toh(h->seal_off), sizeof(seal));
+	if (seal.reserved)
+		return header_fault(v, NNPU_REASON_RESERVED);
+	if (le32toh(seal.kind) != NNPU_SEAL_POLY1305)
+		return verdict_set(v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_SEAL, 0,
+				   NNPU_OPERAND_NONE);
+	return 0;
+}
+
 int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
 		       struct nnpu_program_header *h, struct verdict *v)
 {
@@ -141,7 +158,7 @@ int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args
 		return header_fault(v, NNPU_REASON_SIZE);
 	if (le32toh(h->flags) & ~NNPU_PROGRAM_RELAXED)
 		return header_fault(v, NNPU_REASON_FLAGS);
-	if (h->reserved0 || h->reserved || (!h->native_isa && (h->native_off || h->native_size)) ||
+	if (h->reserved || (!h->native_isa && (h->native_off || h->native_size)) ||
 	    !surplus_zero(data, le16toh(h->header_size), sizeof(*h)))
 		return header_fault(v, NNPU_REASON_RESERVED);
 	if (check_regions(h, v))
@@ -162,7 +179,7 @@ int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args
 	if (h->native_isa)
 		return verdict_set(v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_ISA, 0,
 				   NNPU_OPERAND_NONE);
-	return 0;
+	return parse_seal(data, h, v);
 }
 
 /* Tensors. */

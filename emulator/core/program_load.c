@@ -88,21 +88,52 @@ static int load_params(struct loader *l, uint64_t bytes)
 	return 0;
 }
 
-static int load_constant(struct loader *l, uint32_t index)
+/* Bytes of a constant from @at on, wherever they are. */
+static int read_constant(struct loader *l, uint32_t index, uint64_t at, uint64_t bytes)
 {
 	const struct nnpu_tensor_desc *d = &l->descs[index];
 	struct tensor *t = &l->p->tensors[index];
+	uint64_t from = le64toh(d->data_off) + at;
+	uint8_t *to = (uint8_t *)t->data + at;
 	unsigned int status;
 
 	if (t->kind == NNPU_TENSOR_INLINE)
-		return copy(l, t->data, l->image + le32toh(l->header.data_off) +
-					le64toh(d->data_off), constant_bytes(t));
-	status = slot_access(l->request->ctx, l->request->slots, le32toh(d->slot),
-			     le64toh(d->data_off), t->data, constant_bytes(t), DMA_READ,
-			     l->pace.progress);
+		return copy(l, to, l->image + le32toh(l->header.data_off) + from, bytes);
+	status = slot_access(l->request->ctx, l->request->slots, le32toh(d->slot), from, to, bytes,
+			     DMA_READ, l->pace.progress);
 	/* Small accesses leave the slots held. */
 	slots_release(l->request->slots);
 	return status ? verdict_access(l->v, status, index) : 0;
+}
+
+static int seal_fault(struct loader *l)
+{
+	return verdict_set(l->v, NNPU_STATUS_PROGRAM_HEADER, NNPU_REASON_SEAL, 0,
+			   NNPU_OPERAND_NONE);
+}
+
+/*
+ * Piece by piece: what is sealed is still in the caches of the host then. Of the copy: what is in
+ * a slot may change.
+ */
+static int load_constant(struct loader *l, uint32_t index)
+{
+	const struct tensor *t = &l->p->tensors[index];
+	uint64_t bytes = constant_bytes(t), at = 0, n;
+
+	do {
+		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
+		if (read_constant(l, index, at, n))
+			return -1;
+		if (l->seal.sealer) {
+			if (!seal_add(&l->seal, (const uint8_t *)t->data + at, n))
+				return seal_fault(l);
+			if (load_pace(l, n / 8 + 1))
+				return -1;
+		}
+		at += n;
+	} while (at < bytes);
+	return 0;
 }
 
 static int load_constants(struct loader *l)
@@ -147,6 +178,21 @@ static int load_constants(struct loader *l)
 	return 0;
 }
 
+static int load_sealed(struct loader *l)
+{
+	struct nnpu_seal seal;
+
+	if (!l->header.seal_off)
+		return load_constants(l);
+	memcpy(&seal, l->image + le32toh(l->header.seal_off), sizeof(seal));
+	if (!seal_begin(&l->dev->sealer, &l->seal, seal.key))
+		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_SEAL, 0,
+				   NNPU_OPERAND_NONE);
+	if (load_constants(l))
+		return -1;
+	return seal_matches(&l->seal, seal.tag) ? 0 : seal_fault(l);
+}
+
 static int load_tensors(struct loader *l)
 {
 	struct program *p = l->p;
@@ -168,7 +214,7 @@ static int load_tensors(struct loader *l)
 	if (image_parse_interface(l->image, &l->header, p, l->seen, &l->pace, l->v) ||
 	    load_scales(l, scales) || load_params(l, params))
 		return -1;
-	return load_constants(l);
+	return load_sealed(l);
 }
 
 /* Commands. */
@@ -572,6 +618,7 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	if (request->progress)
 		request->progress->kept = p;
 	ret = load(&l);
+	seal_end(&l.seal);
 	if (request->progress)
 		request->progress->kept = NULL;
 	load_free_tables(&l);

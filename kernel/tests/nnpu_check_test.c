@@ -425,7 +425,10 @@ static void check_test_program_header(struct kunit *test)
 	TRY(native_off, cpu_to_le32(0xfffffff8), NNPU_REASON_SIZE);
 	TRY(native_size, cpu_to_le32(8), NNPU_REASON_RANGE);
 	TRY(native_isa, cpu_to_le32(1), NNPU_REASON_NONE);	/* the device knows */
-	TRY(reserved0, cpu_to_le32(1), NNPU_REASON_RESERVED);
+	TRY(seal_off, cpu_to_le32(1), NNPU_REASON_ALIGNMENT);
+	TRY(seal_off, cpu_to_le32(88), NNPU_REASON_RANGE);
+	TRY(seal_off, cpu_to_le32(192), NNPU_REASON_SIZE);
+	TRY(seal_off, cpu_to_le32(184), NNPU_REASON_NONE);
 	TRY(size, cpu_to_le32(232), NNPU_REASON_SIZE);
 	TRY(size, cpu_to_le32(248), NNPU_REASON_SIZE);
 	TRY(flags, cpu_to_le32(NNPU_PROGRAM_RELAXED), NNPU_REASON_NONE);

@@ -338,6 +338,129 @@ static void test_hostile(void)
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == memory, "all memory is given back");
 }
 
+/* ---- seals ---- */
+
+/* RFC 8439, 2.5.2 */
+static const uint8_t rfc_key[32] = {
+	0x85, 0xd6, 0xbe, 0x78, 0x57, 0x55, 0x6d, 0x33, 0x7f, 0x44, 0x52, 0xfe, 0x42, 0xd5, 0x06, 0xa8,
+	0x01, 0x03, 0x80, 0x8a, 0xfb, 0x0d, 0xb2, 0xfd, 0x4a, 0xbf, 0xf6, 0xaf, 0x41, 0x49, 0xf5, 0x1b,
+};
+static const uint8_t rfc_tag[16] = {
+	0xa8, 0x06, 0x1d, 0xc1, 0x30, 0x51, 0x36, 0xc6, 0xc2, 0x2b, 0x8b, 0xaf, 0x0c, 0x01, 0x27, 0xa9,
+};
+static const char rfc_text[] = "Cryptographic Forum Research Group";
+#define TEXT	34u
+#define HALF	17u
+/* Where the second half is in the operands. */
+#define HALF_AT	2048u
+
+/* Add a seal at the end of an image of @size; the size with it. */
+static uint64_t add_seal(uint8_t *image, uint64_t size, const uint8_t key[32],
+			 const uint8_t tag[16])
+{
+	struct nnpu_program_header *h = (void *)image;
+	struct nnpu_seal seal = { .kind = htole32(NNPU_SEAL_POLY1305) };
+
+	memcpy(seal.key, key, sizeof(seal.key));
+	memcpy(seal.tag, tag, sizeof(seal.tag));
+	memcpy(image + size, &seal, sizeof(seal));
+	h->seal_off = htole32((uint32_t)size);
+	h->size = htole32((uint32_t)(size + sizeof(seal)));
+	return size + sizeof(seal);
+}
+
+static struct nnpu_seal *seal_of(uint8_t *image)
+{
+	return (void *)(image + le32toh(((struct nnpu_program_header *)image)->seal_off));
+}
+
+/* out = max(max(in, first half of the text), second half, in a slot). */
+static uint64_t image_text(uint8_t *room)
+{
+	uint32_t in, first, mid, second, out;
+	struct nnpu_tensor_desc *d;
+	struct image im;
+	uint64_t size;
+
+	image_init(&im);
+	in = image_quant(&im, QUANT8, NNPU_TENSOR_INPUT, 1, 0, HALF);
+	first = image_const(&im, QUANT8, HALF, rfc_text, HALF);
+	mid = image_quant(&im, QUANT8, NNPU_TENSOR_TEMPORARY, 1, 0, HALF);
+	second = image_const(&im, QUANT8, HALF, rfc_text, HALF);
+	out = image_quant(&im, QUANT8, NNPU_TENSOR_OUTPUT, 1, 0, HALF);
+	im.tensors[first].scale = im.tensors[in].scale;
+	im.tensors[second].scale = im.tensors[in].scale;
+	image_command(&im, NNPU_OP_MAXIMUM, 2, 1, in, first, mid);
+	image_command(&im, NNPU_OP_MAXIMUM, 2, 1, mid, second, out);
+	image_finish(&im);
+	d = image_desc(&im, second);
+	d->kind = NNPU_TENSOR_SLOT;
+	d->slot = htole32(1);
+	d->data_off = htole64(HALF_AT);
+	memcpy(j.operands + HALF_AT, rfc_text + HALF, HALF);
+	memcpy(room, im.bytes, im.size);
+	size = im.size;
+	image_free(&im);
+	return size;
+}
+
+/* How many single bits of @bytes may change? */
+static unsigned int count_good_flips(uint8_t *image, uint64_t size, uint8_t *bytes, size_t count)
+{
+	unsigned int good = 0;
+	struct nnpu_cqe cqe;
+	size_t i;
+
+	for (i = 0; i < count * 8; i++) {
+		bytes[i / 8] ^= (uint8_t)(1u << i % 8);
+		if (rig_load(&rig, 1, 1, image, size, &cqe) != NNPU_STATUS_PROGRAM_HEADER ||
+		    le16toh(cqe.reason) != NNPU_REASON_SEAL)
+			good++;
+		rig_unload(&rig, 1, 1);
+		bytes[i / 8] ^= (uint8_t)(1u << i % 8);
+	}
+	return good;
+}
+
+static void test_seal(void)
+{
+	uint8_t *room = rig_alloc(&rig, ROOM), *copy = rig_alloc(&rig, ROOM);
+	uint64_t bare = image_text(room), size = add_seal(room, bare, rfc_key, rfc_tag), used;
+	uint8_t *values = room + le32toh(((struct nnpu_program_header *)room)->data_off);
+	struct nnpu_program_header *h = (void *)copy;
+
+	used = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+	ok(!rig_load(&rig, 1, 1, room, size, NULL), "a sealed program, constants inline and in a slot");
+	ok(!rig_unload(&rig, 1, 1), "unloaded");
+	ok(!count_good_flips(room, size, values, HALF), "each bit inline is sealed");
+	ok(!count_good_flips(room, size, j.operands + HALF_AT, HALF), "each bit in a slot is sealed");
+	ok(!count_good_flips(room, size, seal_of(room)->tag, 16), "each bit of the tag counts");
+	/* The algorithm leaves 22 bits of the key out. */
+	ok(count_good_flips(room, size, seal_of(room)->key, 32) == 22, "and so do those of the key");
+
+	memcpy(copy, room, size);
+	seal_of(copy)->kind = htole32(NNPU_SEAL_POLY1305 + 1);
+	refused("another kind of seal", copy, size, NNPU_STATUS_PROGRAM_UNSUPPORTED,
+		NNPU_REASON_SEAL, 0);
+	seal_of(copy)->reserved = htole32(1);
+	refused("reserved field of a seal", copy, size, NNPU_STATUS_PROGRAM_HEADER,
+		NNPU_REASON_RESERVED, 0);
+	memcpy(copy, room, size);
+	h->seal_off = htole32((uint32_t)bare + 8);
+	refused("a seal behind the end", copy, size, NNPU_STATUS_PROGRAM_HEADER,
+		NNPU_REASON_SIZE, 0);
+	h->seal_off = htole32((uint32_t)bare + 4);
+	refused("a seal at an odd place", copy, size, NNPU_STATUS_PROGRAM_HEADER,
+		NNPU_REASON_ALIGNMENT, 0);
+	h->seal_off = h->tensors_off;
+	refused("a seal in the tensors", copy, size, NNPU_STATUS_PROGRAM_HEADER,
+		NNPU_REASON_RANGE, 0);
+	h->seal_off = htole32(8);
+	refused("a seal in the header", copy, size, NNPU_STATUS_PROGRAM_HEADER,
+		NNPU_REASON_RANGE, 0);
+	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == used, "nothing stays of any of them");
+}
+
 static void test_command(void)
 {
 	struct nnpu_sqe_save_program c = {
@@ -406,6 +529,7 @@ int main(void)
 	test_slot();
 	test_refusals();
 	test_hostile();
+	test_seal();
 	rig_close(&rig);
 	return tap_done();
 }

@@ -285,7 +285,8 @@ extern "C" {
 	X(DEPTH, 31, "blocks are nested too deeply") \
 	X(PARAMS, 32, "bad parameters of an extension's type") \
 	X(ENCODING, 33, "encoding of constants not supported by this device") \
-	X(ISA, 34, "native code for another instruction set")
+	X(ISA, 34, "native code for another instruction set") \
+	X(SEAL, 35, "values of constants are not those that were sealed")
 
 /* Enumerators of the lists above: NNPU_TYPE_*, NNPU_OP_*, NNPU_STATUS_*, NNPU_REASON_*. */
 #define NNPU_X_TYPE(name, num)		NNPU_TYPE_##name = (num),
@@ -347,9 +348,10 @@ enum nnpu_reason { NNPU_REASON_LIST(NNPU_X_REASON) };
  * @native_isa: instruction set of the native code, one of nnpu_identify.isas; 0: none.
  *	The code does what the commands say, on operands as the tensor table and the
  *	interface say; a device may run it in their place
+ * @seal_off: byte offset of a struct nnpu_seal, multiple of 8; 0: there is none
  *
- * The six regions (tensors, commands, indexes, inline data, hints, native code) lie inside
- * the image behind the header and do not overlap.
+ * The seven regions (tensors, commands, indexes, inline data, hints, native code, seal) lie
+ * inside the image behind the header and do not overlap.
  */
 struct nnpu_program_header {
 	__le32 magic;
@@ -376,8 +378,7 @@ struct nnpu_program_header {
 	__le32 native_off;
 	__le32 native_size;
 	__le32 native_isa;
-	/** @reserved0: zero */
-	__le32 reserved0;
+	__le32 seal_off;
 	/** @reserved: zero */
 	__le64 reserved;
 };
@@ -396,6 +397,28 @@ struct nnpu_hint {
 	__le32 size;
 	__le32 index;
 	__le32 reserved;
+};
+
+/* What a seal is made with. */
+#define NNPU_SEAL_POLY1305		1	/* RFC 8439, 2.5 */
+
+/**
+ * struct nnpu_seal - what the values of the constants must be
+ * @kind: NNPU_SEAL_*
+ * @reserved: zero
+ * @key: a key that is used for these values only
+ * @tag: the tag of the values of all constants, in the order of their records: of each the
+ *	data_len bytes that its record names, as they are encoded
+ *
+ * The device takes the tag of the bytes that it has read, once, and keeps. If it is another one,
+ * the program is refused. So who has the key and the rest of the image from a source that it
+ * trusts may take the values from anywhere.
+ */
+struct nnpu_seal {
+	__le32 kind;
+	__le32 reserved;
+	__u8 key[32];
+	__u8 tag[16];
 };
 
 /* Encodings of constants (bits of nnpu_identify.encodings). */
@@ -785,6 +808,8 @@ struct nnpu_extension {
 
 NNPU_ASSERT_SIZE(struct nnpu_program_header, 96);
 NNPU_ASSERT_SIZE(struct nnpu_hint, 16);
+NNPU_ASSERT_SIZE(struct nnpu_seal, 56);
+NNPU_ASSERT_OFFSET(struct nnpu_seal, tag, 40);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, header_size, 6);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, size, 8);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, flags, 12);
@@ -798,6 +823,7 @@ NNPU_ASSERT_OFFSET(struct nnpu_program_header, tensor_stride, 60);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, hints_off, 64);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, native_off, 72);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, native_isa, 80);
+NNPU_ASSERT_OFFSET(struct nnpu_program_header, seal_off, 84);
 NNPU_ASSERT_OFFSET(struct nnpu_program_header, reserved, 88);
 NNPU_ASSERT_SIZE(struct nnpu_tensor_desc, 96);
 NNPU_ASSERT_OFFSET(struct nnpu_tensor_desc, flags, 4);

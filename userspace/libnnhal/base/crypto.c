@@ -10,30 +10,57 @@
 /* A distribution may have left something out. */
 static bool works(const struct crypto *crypto)
 {
-	static const uint8_t key[CRYPTO_SUM_SIZE];
-	uint8_t tag[CRYPTO_TAG_SIZE], sum[CRYPTO_SUM_SIZE];
+	static const uint8_t key[CRYPTO_SEAL_KEY_SIZE];
+	uint8_t tag[CRYPTO_TAG_SIZE], sum[CRYPTO_SUM_SIZE], seal[CRYPTO_SEAL_SIZE];
 
 	return crypto_authenticate(crypto, key, sizeof(key), "", 0, tag) &&
-	       crypto_sum(crypto, key, "", 0, sum);
+	       crypto_sum(crypto, key, "", 0, sum) &&
+	       crypto_seal_end(crypto, crypto_seal_begin(crypto, key), seal);
+}
+
+/* @function: a pointer to a function. */
+static bool find(void *library, const char *name, void *function)
+{
+	void *object = dlsym(library, name);
+
+	memcpy(function, &object, sizeof(object));
+	return object;
+}
+
+static bool find_all(struct crypto *crypto)
+{
+	void *l = crypto->library;
+
+	return find(l, "EVP_Q_mac", &crypto->mac) &&
+	       find(l, "EVP_MAC_fetch", &crypto->mac_fetch) &&
+	       find(l, "EVP_MAC_free", &crypto->mac_free) &&
+	       find(l, "EVP_MAC_CTX_new", &crypto->ctx_new) &&
+	       find(l, "EVP_MAC_CTX_free", &crypto->ctx_free) &&
+	       find(l, "EVP_MAC_init", &crypto->init) &&
+	       find(l, "EVP_MAC_update", &crypto->update) &&
+	       find(l, "EVP_MAC_final", &crypto->final);
 }
 
 bool crypto_open(struct crypto *crypto)
 {
-	void *mac;
-
+	crypto->sealer = NULL;
 	crypto->library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
 	if (!crypto->library)
 		return false;
-	mac = dlsym(crypto->library, "EVP_Q_mac");
-	memcpy(&crypto->mac, &mac, sizeof(mac));
-	if (mac && works(crypto))
-		return true;
+	if (find_all(crypto)) {
+		crypto->sealer = crypto->mac_fetch(NULL, "POLY1305", NULL);
+		if (crypto->sealer && works(crypto))
+			return true;
+	}
 	crypto_close(crypto);
 	return false;
 }
 
 void crypto_close(struct crypto *crypto)
 {
+	if (crypto->sealer)
+		crypto->mac_free(crypto->sealer);
+	crypto->sealer = NULL;
 	if (crypto->library)
 		dlclose(crypto->library);
 	crypto->library = NULL;
@@ -55,6 +82,34 @@ bool crypto_sum(const struct crypto *crypto, const uint8_t key[CRYPTO_SUM_SIZE],
 
 	return crypto->mac(NULL, "SIPHASH", NULL, NULL, NULL, key, CRYPTO_SUM_SIZE, data, size,
 			   sum, CRYPTO_SUM_SIZE, &got) && got == CRYPTO_SUM_SIZE;
+}
+
+void *crypto_seal_begin(const struct crypto *crypto, const uint8_t key[CRYPTO_SEAL_KEY_SIZE])
+{
+	void *seal = crypto->ctx_new(crypto->sealer);
+
+	if (seal && crypto->init(seal, key, CRYPTO_SEAL_KEY_SIZE, NULL))
+		return seal;
+	if (seal)
+		crypto->ctx_free(seal);
+	return NULL;
+}
+
+bool crypto_seal_add(const struct crypto *crypto, void *seal, const void *data, size_t size)
+{
+	return crypto->update(seal, data, size);
+}
+
+bool crypto_seal_end(const struct crypto *crypto, void *seal, uint8_t tag[CRYPTO_SEAL_SIZE])
+{
+	size_t got = 0;
+	bool ok;
+
+	if (!seal)
+		return false;
+	ok = crypto->final(seal, tag, &got, CRYPTO_SEAL_SIZE) && got == CRYPTO_SEAL_SIZE;
+	crypto->ctx_free(seal);
+	return ok;
 }
 
 bool crypto_equal(const uint8_t *a, const uint8_t *b, size_t size)

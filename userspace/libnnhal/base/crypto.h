@@ -13,28 +13,47 @@
 #define CRYPTO_TAG_SIZE		32
 /* Of crypto_sum(). */
 #define CRYPTO_SUM_SIZE		16
+/* Of seals. */
+#define CRYPTO_SEAL_KEY_SIZE	32
+#define CRYPTO_SEAL_SIZE	16
 
 struct crypto {
 	void *library;			/* NULL: not loaded */
+	void *sealer;			/* EVP_MAC of Poly1305 */
 	/* EVP_Q_mac() of OpenSSL 3. */
 	unsigned char *(*mac)(void *context, const char *name, const char *properties,
 			      const char *variant, const void *parameters, const void *key,
 			      size_t key_size, const unsigned char *data, size_t size,
 			      unsigned char *out, size_t room, size_t *out_size);
+	/* EVP_MAC_fetch() and so on. */
+	void *(*mac_fetch)(void *context, const char *name, const char *properties);
+	void (*mac_free)(void *mac);
+	void *(*ctx_new)(void *mac);
+	void (*ctx_free)(void *ctx);
+	int (*init)(void *ctx, const unsigned char *key, size_t size, const void *parameters);
+	int (*update)(void *ctx, const unsigned char *data, size_t size);
+	int (*final)(void *ctx, unsigned char *out, size_t *out_size, size_t room);
 };
 
-/* False: there is no libcrypto 3 that can do both. */
+/* False: there is no libcrypto 3 that can do all of it. */
 bool crypto_open(struct crypto *crypto);
 void crypto_close(struct crypto *crypto);
 /* HMAC-SHA-256. False after an error. */
 bool crypto_authenticate(const struct crypto *crypto, const void *key, size_t key_size,
 			 const void *data, size_t size, uint8_t tag[CRYPTO_TAG_SIZE]);
 /*
- * SipHash-2-4 with 128 bits: for large data, since it is as fast as any on processors without
+ * SipHash-2-4 with 128 bits: for a file, since it is as fast as any on processors without
  * instructions for hashes. The key is secret, and of this data alone. False after an error.
  */
 bool crypto_sum(const struct crypto *crypto, const uint8_t key[CRYPTO_SUM_SIZE],
 		const void *data, size_t size, uint8_t sum[CRYPTO_SUM_SIZE]);
+/*
+ * Poly1305, piece by piece, with a secret key of this data alone: what devices do in struct
+ * nnpu_seal. Begin returns NULL after an error; end frees @seal in any case.
+ */
+void *crypto_seal_begin(const struct crypto *crypto, const uint8_t key[CRYPTO_SEAL_KEY_SIZE]);
+bool crypto_seal_add(const struct crypto *crypto, void *seal, const void *data, size_t size);
+bool crypto_seal_end(const struct crypto *crypto, void *seal, uint8_t tag[CRYPTO_SEAL_SIZE]);
 /* Are they equal? Takes as long wherever they differ. */
 bool crypto_equal(const uint8_t *a, const uint8_t *b, size_t size);
 

@@ -2,11 +2,12 @@
 /*
  * The files of a cache.
  *
- * The model file has a header, the rules for requests, the program image and a tag. The tag
- * authenticates all of it; the header has the sum of the data file, whose key is made of the key of
- * the tag and of a salt. The key of the tag is made of the caller's key and token, and of all that
- * must be the same where the content is used. So a file that is changed, cut, of another token,
- * device or build has a wrong tag, and that is all there is to know about it.
+ * The model file has a header, the rules for requests, the program image and a sum, which
+ * authenticates all of it. The header has the seal of the constants, those in the data file, too:
+ * the device compares it while it loads them. The keys of sum and seal are made of a salt, other
+ * ones each time, of the caller's key and token, and of all that must be the same where the content
+ * is used. So a file that is changed, cut, of another token, device or build has a wrong sum or a
+ * wrong seal, and that is all there is to know about it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -23,8 +24,9 @@
 #include "base/build_id.h"
 #include "base/diag.h"
 #include "cache/cache_files.h"
+#include "cache/saved_image.h"
 
-#define MAGIC		UINT64_C(0x314548434143504e)	/* "NPCACHE1" */
+#define MAGIC		UINT64_C(0x324548434143504e)	/* "NPCACHE2" */
 #define KEY_MAX		256u
 /* No more is read; what is written is smaller. */
 #define MODEL_FILE_MAX	(UINT64_C(256) << 20)
@@ -36,7 +38,13 @@ struct header {
 	__le64 image_size;
 	__le64 data_size;
 	uint8_t salt[CRYPTO_TAG_SIZE];	/* random, another one each time */
-	uint8_t data_sum[CRYPTO_SUM_SIZE];
+	uint8_t seal[CRYPTO_SEAL_SIZE];	/* see struct nnpu_seal */
+};
+
+/* The keys of a file. */
+struct file_keys {
+	uint8_t sum[CRYPTO_TAG_SIZE];	/* CRYPTO_SUM_SIZE bytes of it */
+	uint8_t seal[CRYPTO_SEAL_KEY_SIZE];
 };
 
 /* What two programs must have in common to share a cache. */
@@ -77,15 +85,25 @@ static bool derive_key(struct cache_files *files, struct nnhal_device *device,
 				   cache->key_size, &id, sizeof(id), files->key);
 }
 
-/* The sum of the data, with the key for this header. */
-static bool sum_data(const struct cache_files *files, const struct header *header,
-		     const void *data, uint64_t size, uint8_t sum[CRYPTO_SUM_SIZE])
+/* The key for @use, with the salt of this header. */
+static bool derive_file_key(const struct cache_files *files, const struct header *header,
+			    uint8_t use, uint8_t key[CRYPTO_TAG_SIZE])
 {
-	uint8_t key[CRYPTO_TAG_SIZE];
+	uint8_t text[CRYPTO_TAG_SIZE + 1];
 
-	return crypto_authenticate(files->crypto, files->key, sizeof(files->key), header->salt,
-				   sizeof(header->salt), key) &&
-	       crypto_sum(files->crypto, key, size ? data : "", size, sum);
+	memcpy(text, header->salt, CRYPTO_TAG_SIZE);
+	text[CRYPTO_TAG_SIZE] = use;
+	return crypto_authenticate(files->crypto, files->key, sizeof(files->key), text,
+				   sizeof(text), key);
+}
+
+static bool derive_file_keys(const struct cache_files *files, const struct header *header,
+			     struct file_keys *keys)
+{
+	_Static_assert(CRYPTO_SEAL_KEY_SIZE == CRYPTO_TAG_SIZE, "a tag is a key");
+	_Static_assert(CRYPTO_SUM_SIZE <= CRYPTO_TAG_SIZE, "has room");
+	return derive_file_key(files, header, 's', keys->sum) &&
+	       derive_file_key(files, header, 'c', keys->seal);
 }
 
 /* The only descriptor of the only handle, our own copy of it. */
@@ -219,15 +237,31 @@ static bool file_size(int fd, uint64_t max, uint64_t *size)
 	return true;
 }
 
-void cache_files_write(const struct cache_files *files, const struct cache_content *content)
+/* Into @file of @size, with room for the sum. Of the bytes in memory: the files may change. */
+static bool fill_model(const struct cache_files *files, const struct cache_content *content,
+		       uint64_t rules, uint8_t *file, uint64_t size)
 {
-	uint64_t rules = round_up_u64(content->rules_size, 8);
-	uint64_t size = sizeof(struct header) + rules + content->image_size;
 	struct header header = {
 		.magic = htole64(MAGIC), .rules_size = htole64(rules),
 		.image_size = htole64(content->image_size),
 		.data_size = htole64(content->data_size),
 	};
+	struct file_keys keys;
+
+	memcpy(file + sizeof(header), content->rules, content->rules_size);
+	memcpy(file + sizeof(header) + rules, content->image, content->image_size);
+	if (getrandom(header.salt, sizeof(header.salt), 0) != sizeof(header.salt) ||
+	    !derive_file_keys(files, &header, &keys) ||
+	    !saved_image_seal(files->crypto, content, keys.seal, header.seal))
+		return false;
+	memcpy(file, &header, sizeof(header));
+	return crypto_sum(files->crypto, keys.sum, file, size, file + size);
+}
+
+void cache_files_write(const struct cache_files *files, const struct cache_content *content)
+{
+	uint64_t rules = round_up_u64(content->rules_size, 8);
+	uint64_t size = sizeof(struct header) + rules + content->image_size;
 	uint64_t old;
 	uint8_t *file;
 
@@ -235,28 +269,20 @@ void cache_files_write(const struct cache_files *files, const struct cache_conte
 	if (!file_size(files->model, INT64_MAX, &old) || ftruncate(files->model, 0) ||
 	    !file_size(files->data, INT64_MAX, &old) || ftruncate(files->data, 0) ||
 	    size > MODEL_FILE_MAX || content->data_size > DATA_FILE_MAX ||
-	    !may_write(size + CRYPTO_TAG_SIZE) || !may_write(content->data_size))
+	    !may_write(size + CRYPTO_SUM_SIZE) || !may_write(content->data_size))
 		return;
-	file = calloc(1, size + CRYPTO_TAG_SIZE);
+	file = calloc(1, size + CRYPTO_SUM_SIZE);
 	if (!file)
 		return;
-	memcpy(file + sizeof(header), content->rules, content->rules_size);
-	memcpy(file + sizeof(header) + rules, content->image, content->image_size);
-	/* Of the bytes in memory: somebody may write to the files meanwhile. */
-	if (getrandom(header.salt, sizeof(header.salt), 0) == sizeof(header.salt) &&
-	    sum_data(files, &header, content->data, content->data_size, header.data_sum)) {
-		memcpy(file, &header, sizeof(header));
-		if (crypto_authenticate(files->crypto, files->key, sizeof(files->key), file, size,
-					file + size) &&
-		    write_all(files->data, content->data, content->data_size) &&
-		    write_all(files->model, file, size + CRYPTO_TAG_SIZE)) {
-			free(file);
-			return;
-		}
+	if (fill_model(files, content, rules, file, size) &&
+	    write_all(files->data, content->data, content->data_size) &&
+	    write_all(files->model, file, size + CRYPTO_SUM_SIZE)) {
+		free(file);
+		return;
 	}
 	free(file);
 	if (ftruncate(files->model, 0) || ftruncate(files->data, 0))
-		return;		/* what is there has no tag */
+		return;		/* what is there has no sum */
 }
 
 static enum nnhal_status refused(struct nnhal_diag *diag, const char *why)
@@ -271,27 +297,41 @@ static enum nnhal_status no_memory(struct nnhal_diag *diag)
 	return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
+/* The sum of what was read, @size bytes before it; the keys with it. */
+static bool sum_matches(const struct cache_files *files, const uint8_t *file, uint64_t size,
+			struct cache_content *content, struct header *header)
+{
+	uint8_t sum[CRYPTO_SUM_SIZE];
+	struct file_keys keys;
+
+	memcpy(header, file, sizeof(*header));
+	if (!derive_file_keys(files, header, &keys) ||
+	    !crypto_sum(files->crypto, keys.sum, file, size, sum) ||
+	    !crypto_equal(sum, file + size, sizeof(sum)))
+		return false;
+	memcpy(content->seal_key, keys.seal, sizeof(keys.seal));
+	memcpy(content->seal, header->seal, sizeof(header->seal));
+	return true;
+}
+
 static enum nnhal_status read_model(const struct cache_files *files,
 				    struct cache_content *content, struct header *header,
 				    struct nnhal_diag *diag)
 {
-	uint8_t tag[CRYPTO_TAG_SIZE];
 	uint64_t size, rules, image;
 
 	if (!file_size(files->model, MODEL_FILE_MAX, &size) ||
-	    size < sizeof(*header) + CRYPTO_TAG_SIZE)
+	    size < sizeof(*header) + CRYPTO_SUM_SIZE)
 		return refused(diag, "the model file is none");
 	content->block = malloc(size);
 	if (!content->block)
 		return no_memory(diag);
 	if (!read_all(files->model, content->block, size))
 		return refused(diag, "the model file cannot be read");
-	size -= CRYPTO_TAG_SIZE;
-	if (!crypto_authenticate(files->crypto, files->key, sizeof(files->key), content->block,
-				 size, tag) || !crypto_equal(tag, content->block + size, sizeof(tag)))
+	size -= CRYPTO_SUM_SIZE;
+	if (!sum_matches(files, content->block, size, content, header))
 		return refused(diag, "the model file is not what was saved here");
 	/* It was written by us, or by somebody who knows key and token: look at it all the same. */
-	memcpy(header, content->block, sizeof(*header));
 	rules = le64toh(header->rules_size);
 	image = le64toh(header->image_size);
 	size -= sizeof(*header);
@@ -304,43 +344,27 @@ static enum nnhal_status read_model(const struct cache_files *files,
 	return NNHAL_STATUS_NONE;
 }
 
-/*
- * Memory for the data. Where the device reaches it no other copy is needed: nobody writes there
- * but this function, so what is checked is what is loaded.
- */
-static bool take_room(struct nnhal_device *device, struct cache_content *content)
-{
-	if (content->data_size &&
-	    !bind_table_bo_create(device->table, content->data_size, &content->bo)) {
-		content->transport = device->transport;
-		content->data = content->bo.map;
-		return true;
-	}
-	content->data = malloc(content->data_size + 1);
-	return content->data;
-}
-
-static enum nnhal_status read_data(const struct cache_files *files, struct nnhal_device *device,
+/* What is in it the device checks. */
+static enum nnhal_status open_data(const struct cache_files *files,
 				   struct cache_content *content, const struct header *header,
 				   struct nnhal_diag *diag)
 {
-	uint8_t sum[CRYPTO_SUM_SIZE];
+	struct nnhal_memory_desc desc = {
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .fd = files->data,
+		.access = NNHAL_MEMORY_READ,
+	};
 	uint64_t size;
 
 	if (!file_size(files->data, DATA_FILE_MAX, &size) || size != le64toh(header->data_size))
 		return refused(diag, "the data file is not what was saved here");
 	content->data_size = size;
-	if (!take_room(device, content))
-		return no_memory(diag);
-	if (!read_all(files->data, content->data, size))
-		return refused(diag, "the data file cannot be read");
-	if (!sum_data(files, header, content->data, size, sum) ||
-	    !crypto_equal(sum, header->data_sum, sizeof(sum)))
-		return refused(diag, "the data file is not what was saved here");
-	return NNHAL_STATUS_NONE;
+	desc.size = size;
+	if (!size || !nnhal_memory_import(&desc, &content->data_file, NULL))
+		return NNHAL_STATUS_NONE;
+	return no_memory(diag);
 }
 
-enum nnhal_status cache_files_read(const struct cache_files *files, struct nnhal_device *device,
+enum nnhal_status cache_files_read(const struct cache_files *files,
 				   struct cache_content *content, struct nnhal_diag *diag)
 {
 	enum nnhal_status status;
@@ -349,7 +373,7 @@ enum nnhal_status cache_files_read(const struct cache_files *files, struct nnhal
 	memset(content, 0, sizeof(*content));
 	status = read_model(files, content, &header, diag);
 	if (!status)
-		status = read_data(files, device, content, &header, diag);
+		status = open_data(files, content, &header, diag);
 	if (status)
 		cache_content_fini(content);
 	return status;
@@ -357,10 +381,7 @@ enum nnhal_status cache_files_read(const struct cache_files *files, struct nnhal
 
 void cache_content_fini(struct cache_content *content)
 {
-	if (content->transport)
-		content->transport->ops->bo_destroy(content->transport, &content->bo);
-	else
-		free(content->data);
+	nnhal_memory_unref(content->data_file);
 	free(content->block);
 	memset(content, 0, sizeof(*content));
 }

@@ -2,8 +2,9 @@
 /*
  * The files of a cache: which they are, whether they may be used, writing and reading them.
  *
- * A file may change at any time, and become shorter. So it is never mapped: it is read once, and
- * what was read is checked and used.
+ * A file may change at any time, and become shorter. So the library does not map them. The model
+ * file is read once, and what was read is checked and used. The data file is a memory object like
+ * another: the device reads it once, and checks the seal of what it has read.
  */
 #ifndef NNHAL_CACHE_FILES_H
 #define NNHAL_CACHE_FILES_H
@@ -14,6 +15,8 @@
 
 #include "base/crypto.h"
 #include "device/device_private.h"
+
+struct nnhal_memory;
 
 /* How many files of each kind there are. */
 #define CACHE_MODEL_FILES	1u
@@ -34,10 +37,12 @@ struct cache_content {
 	uint64_t rules_size;
 	const uint8_t *image;
 	uint64_t image_size;
-	uint8_t *data;			/* after reading: in @bo, or malloc()ed */
+	const uint8_t *data;		/* before writing; NULL after reading */
 	uint64_t data_size;
-	struct transport_bo bo;
-	struct transport *transport;	/* of @bo; NULL: it is none */
+	/* After reading. */
+	struct nnhal_memory *data_file;	/* NULL: there is no data */
+	uint8_t seal_key[CRYPTO_SEAL_KEY_SIZE];
+	uint8_t seal[CRYPTO_SEAL_SIZE];
 	uint8_t *block;			/* rules and image after reading; malloc()ed */
 };
 
@@ -54,10 +59,10 @@ void cache_files_close(struct cache_files *files);
 /* Write all. After an error the files are empty, as far as they can be. */
 void cache_files_write(const struct cache_files *files, const struct cache_content *content);
 /*
- * Read and check all, the data in memory that the device can reach. NONE, GENERAL_FAILURE or
- * RESOURCE_EXHAUSTED_TRANSIENT.
+ * Read and check all but the values of constants, which the device checks. NONE, GENERAL_FAILURE
+ * or RESOURCE_EXHAUSTED_TRANSIENT.
  */
-enum nnhal_status cache_files_read(const struct cache_files *files, struct nnhal_device *device,
+enum nnhal_status cache_files_read(const struct cache_files *files,
 				   struct cache_content *content, struct nnhal_diag *diag);
 void cache_content_fini(struct cache_content *content);
 

@@ -219,6 +219,9 @@ static enum nnhal_status load(struct preparation *p, struct transport_load *resu
 		image_explain(&p->copy.model, &p->image, result, p->options.diag);
 	else
 		diag_set(p->options.diag, "%s", detail.message);
+	/* There is no model that could be invalid: the cache does not hold what was saved. */
+	if (p->from_cache && (err == -EINVAL || err == -EOPNOTSUPP || err == -EIO || err == -EFAULT))
+		return NNHAL_STATUS_GENERAL_FAILURE;
 	return load_status(p->device, err, result);
 }
 

@@ -2,7 +2,8 @@
 /*
  * Preparing from a cache: prepareModelFromCache.
  *
- * A launch reads the files, once, and checks what it has read. The rest is as for a model.
+ * A launch reads the model file, once, and checks what it has read. The rest is as for a model whose
+ * constants are in a pool, but that the device says whether they are what was saved.
  */
 #include <endian.h>
 #include <stdatomic.h>
@@ -45,7 +46,7 @@ static enum nnhal_status restore(struct preparation *p, const struct nnhal_cache
 	status = cache_files_open(&p->cache, p->device, cache, p->options.diag);
 	if (status)
 		return status;
-	status = cache_files_read(&p->cache, p->device, &content, p->options.diag);
+	status = cache_files_read(&p->cache, &content, p->options.diag);
 	/* It is there already: nothing is saved. */
 	cache_files_close(&p->cache);
 	if (status)

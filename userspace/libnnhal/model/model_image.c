@@ -11,14 +11,8 @@
 
 void image_drop_staging(struct image *image)
 {
-	struct transport *t = image->staging_transport;
-
-	if (t)
-		t->ops->bo_destroy(t, &image->staging_bo);
-	else
-		free(image->staging);
+	free(image->staging);
 	image->staging = NULL;
-	image->staging_transport = NULL;
 }
 
 void image_fini(struct image *image)

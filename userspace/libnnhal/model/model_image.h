@@ -63,12 +63,9 @@ struct image {
 	/* Constants that are too large for the image or cannot be bound in place. */
 	uint8_t *staging;
 	uint64_t staging_size;
-	/* Where @staging is memory that a device can reach: its buffer and transport, else NULL. */
-	struct transport_bo staging_bo;
-	struct transport *staging_transport;
 	struct image_ref *refs;
 	uint32_t num_refs;
-	/* The pools of the model, each with a reference. */
+	/* The pools of the model, each with a reference. That of a cache: its data file. */
 	struct nnhal_memory **pools;
 	uint32_t num_pools;
 };

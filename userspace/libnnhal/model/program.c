@@ -39,23 +39,18 @@ static void set_slot(struct image *image, uint32_t tensor, uint32_t slot)
 static int load_staging(struct load *l)
 {
 	const struct nnpu_tensor_desc *tensors = image_tensors(l->image);
-	uint32_t i, slot;
+	uint32_t i;
 	int err;
 
 	if (!l->image->staging_size)
 		return 0;
-	if (l->image->staging_transport == l->t) {
-		slot = l->image->staging_bo.slot;
-	} else {
-		err = bind_table_bo_create(l->table, l->image->staging_size, &l->staging);
-		if (err)
-			return err;
-		memcpy(l->staging.map, l->image->staging, l->image->staging_size);
-		slot = l->staging.slot;
-	}
+	err = bind_table_bo_create(l->table, l->image->staging_size, &l->staging);
+	if (err)
+		return err;
+	memcpy(l->staging.map, l->image->staging, l->image->staging_size);
 	for (i = 0; i < l->image->num_tensors; i++)
 		if (tensors[i].kind == NNPU_TENSOR_SLOT)
-			set_slot(l->image, i, slot);
+			set_slot(l->image, i, l->staging.slot);
 	return 0;
 }
 

@@ -54,8 +54,9 @@ struct nnhal_cache_handle {
  * beyond wrong results of this model.
  *
  * If both numbers of files are 0 there is no cache, and the rest is ignored. The structure, what
- * it points to and the descriptors are not used after the call has returned. Nobody else should
- * write to the files meanwhile: then they hold nothing of use.
+ * it points to and the descriptors are not used after the call has returned; the library has
+ * descriptors of its own. Nobody else should write to the files until the callback: then they
+ * hold nothing of use.
  */
 struct nnhal_cache {
 	size_t size;
@@ -81,14 +82,15 @@ struct nnhal_cache {
  *	return NONE, else from a thread of the library
  * @context: passed to @callback
  *
- * The function reads the files, each once, and checks them; a thread loads the program. The
- * prepared model is as one that was prepared from the model.
+ * The function reads the model file, once, and checks it; a thread loads the program, and the
+ * device checks the values of constants in the data file. The prepared model is as one that
+ * was prepared from the model.
  *
  * Return: NONE: @callback delivers the result. With any other status @callback has been
  * called with it and NULL. INVALID_ARGUMENT: a wrong number of files or descriptors, no token,
  * NULL for @device, @cache or @callback. GENERAL_FAILURE: the device does not support caching, a
  * descriptor is not open for reading and writing, or the files do not hold what a preparation
- * with this token and key has written.
+ * with this token and key has written; @callback may get that, too.
  */
 enum nnhal_status
 nnhal_device_prepare_model_from_cache(struct nnhal_device *device,
