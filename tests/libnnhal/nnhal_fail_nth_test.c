@@ -821,6 +821,65 @@ static enum nnhal_status try_burst_file(void)
 	return status;
 }
 
+/* Bind a request, run it by itself and in a burst, and move its output. */
+static enum nnhal_status bound_on(struct nnhal_prepared_model *m, struct run *r)
+{
+	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_bound_request *bound = NULL;
+	struct nnhal_burst *burst = NULL;
+	enum nnhal_status status;
+
+	o.spin_us = 0;
+	o.flags = NNHAL_BURST_SINGLE_THREAD;
+	arm();
+	status = nnhal_bound_request_create(m, &r->request, NULL, &bound);
+	if (!status)
+		status = nnhal_bound_request_execute_synchronously(bound, NULL, NULL, NULL, NULL);
+	status = judge(r, status);
+	memset(r->map + RUN_OUTPUT(0), 0xee, 64);
+	if (!status)
+		status = nnhal_burst_create(m, &o, &burst);
+	if (!status)
+		status = nnhal_burst_execute_bound(burst, bound, NULL, NULL, NULL, NULL);
+	status = judge(r, status);
+	if (!status)
+		status = nnhal_bound_request_set_output(bound, 0, &r->outputs[0]);
+	memset(r->map + RUN_OUTPUT(0), 0xee, 64);
+	if (!status)
+		status = nnhal_burst_execute_bound(burst, bound, NULL, NULL, NULL, NULL);
+	disarm();
+	status = judge(r, status);
+	/* Whatever failed, both work. */
+	if (burst && nnhal_burst_execute_bound(burst, bound, NULL, NULL, NULL, NULL))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	nnhal_burst_unref(burst);
+	nnhal_bound_request_unref(bound);
+	return status;
+}
+
+static enum nnhal_status try_bound(void)
+{
+	enum nnhal_status status;
+	struct run r;
+
+	run_init(&r, 4);
+	status = bound_on(by.model, &r);
+	run_fini(&r);
+	return status;
+}
+
+static enum nnhal_status try_bound_file(void)
+{
+	enum nnhal_status status = NNHAL_STATUS_INVALID_ARGUMENT;
+	struct run r;
+
+	run_init(&r, 4);
+	if (use_file(&r))
+		status = bound_on(by.model, &r);
+	run_fini(&r);
+	return status;
+}
+
 static enum nnhal_status try_burst_noqueues(void)
 {
 	enum nnhal_status status;
@@ -1052,6 +1111,8 @@ static const struct call calls[] = {
 	{ "burst", try_burst, 3, 12 },
 	{ "burst on a file", try_burst_file, 3, 13 },
 	{ "burst without a queue", try_burst_noqueues, 2, 10 },
+	{ "bound request", try_bound, 3, 12 },
+	{ "bound request on a file", try_bound_file, 3, 13 },
 	{ "burst, several at once", try_burst_many, 3, 12 },
 	{ "get_operation_support", try_support, 2, 5 },
 	{ "memfd_create", try_memfd, 1, 1 },

@@ -239,6 +239,42 @@ static enum nnhal_status try_burst(void)
 	return status;
 }
 
+/* A bound request, by itself and in a burst, and once more with another output. */
+static enum nnhal_status try_bound(void)
+{
+	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_bound_request *bound = NULL;
+	struct nnhal_burst *burst = NULL;
+	unsigned int left = countdown;
+	enum nnhal_status status;
+	struct run r;
+
+	countdown = 0;
+	new_model();
+	run_init(&r, 4);
+	o.flags = NNHAL_BURST_SINGLE_THREAD;
+	countdown = left;
+	status = nnhal_bound_request_create(model, &r.request, NULL, &bound);
+	if (!status)
+		status = nnhal_bound_request_execute_synchronously(bound, NULL, NULL, NULL, NULL);
+	if (!status)
+		status = nnhal_burst_create(model, &o, &burst);
+	if (!status)
+		status = nnhal_bound_request_set_output(bound, 0, &r.outputs[0]);
+	if (!status)
+		status = nnhal_burst_execute_bound(burst, bound, NULL, NULL, NULL, NULL);
+	countdown = 0;
+	if (!status && !run_output_is_right(&r, 4))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	/* Whatever failed, both work. */
+	if (burst && nnhal_burst_execute_bound(burst, bound, NULL, NULL, NULL, NULL))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	nnhal_burst_unref(burst);
+	nnhal_bound_request_unref(bound);
+	run_fini(&r);
+	return status;
+}
+
 /* RELU of an input of any size, from a buffer to another one, which has to grow. */
 static enum nnhal_status try_buffers(void)
 {
@@ -398,6 +434,7 @@ int main(void)
 	sweep("execute asynchronously", try_execute_async);
 	sweep("execute fenced", try_execute_fenced);
 	sweep("burst", try_burst);
+	sweep("bound request", try_bound);
 	sweep("burst server", try_burst_server);
 	sweep("burst through a server", try_burst_connect);
 	fixture_init(&f);

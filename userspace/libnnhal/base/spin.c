@@ -31,6 +31,18 @@ void spin_init(struct spin *spin, uint32_t spin_us, uint64_t start, uint64_t sta
 	atomic_init(&spin->num_long, 0);
 	atomic_init(&spin->average, spin->max / 4);
 	atomic_init(&spin->limit, spin->max);
+	spin->num_short = 0;
+}
+
+uint64_t spin_forget(struct spin *spin, uint64_t average)
+{
+	uint32_t count = spin->num_short;
+
+	spin->num_short = 0;
+	/* A wait that was seen at once: average - average / 8. After so many there is nothing left. */
+	for (; count && average; count--)
+		average = count < 256 ? average - (average + 7) / 8 : 0;
+	return average;
 }
 
 /*

@@ -23,6 +23,7 @@ struct spin {
 	atomic_uint_least64_t sleep_cost;
 	atomic_uint num_long;		/* waits for which spinning did not pay */
 	uint64_t per_us;
+	uint32_t num_short;		/* waits since the last learned one, each as good as none */
 };
 
 /* If spinning does not pay, one wait in so many spins all the same. */
@@ -51,6 +52,17 @@ static inline uint64_t spin_limit(const struct spin *spin)
 /* Calibrate the counter: @start and @start_ns were read at the same time. */
 void spin_init(struct spin *spin, uint32_t spin_us, uint64_t start, uint64_t start_ns);
 /*
+ * The end of a wait was seen at once. Only for bursts that one thread uses: it costs no look at the
+ * counter, and the next wait that is learned makes up for it.
+ */
+static inline void spin_note_short(struct spin *spin)
+{
+	spin->num_short++;
+}
+
+/* The average after the waits of spin_note_short(). */
+cold_path uint64_t spin_forget(struct spin *spin, uint64_t average);
+/*
  * A wait took @waited units of the counter; @looked: spinning saw the end of it. Keep a
  * moving average over about eight waits, and spin for twice the average plus the cost of a
  * sleep. If the average exceeds what the caller allows, spinning does not pay: sleep at once.
@@ -62,6 +74,8 @@ static inline void spin_learn(struct spin *spin, uint64_t waited, bool looked)
 	uint64_t average = atomic_load_explicit(&spin->average, memory_order_relaxed);
 	uint64_t limit;
 
+	if (unlikely(spin->num_short))
+		average = spin_forget(spin, average);
 	/* One long wait (debugger, suspend) must not dominate the average. */
 	if (waited > 4 * spin->max)
 		waited = 4 * spin->max;

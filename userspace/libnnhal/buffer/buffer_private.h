@@ -86,6 +86,13 @@ int buffer_create(struct nnhal_device *device, const struct buffer_layout *layou
 /* The buffer of a token, with a hold; NULL: there is none. @device may be a sibling. */
 struct nnhal_buffer *buffer_find(struct nnhal_device *device, uint32_t token);
 void buffer_put(struct nnhal_buffer *buffer);
+/* One more hold of a buffer that is held; returns @buffer. */
+static inline struct nnhal_buffer *buffer_hold(struct nnhal_buffer *buffer)
+{
+	if (buffer)
+		atomic_fetch_add_explicit(&buffer->entry.holds, 1, memory_order_relaxed);
+	return buffer;
+}
 bool roles_have(const struct role *roles, uint32_t num_roles, const struct role *role);
 static inline bool buffer_has_role(const struct nnhal_buffer *buffer, const struct role *role)
 {

@@ -205,6 +205,7 @@ static int burst_init(struct nnhal_burst *b, const struct nnhal_burst_options *o
 	if (err)
 		return err;
 	err = create_queue(b, spin_us);
+	b->is_single = !err && (o->flags & NNHAL_BURST_SINGLE_THREAD);
 	/* No queues offered, or none left: submit through the driver. */
 	if (err == -EOPNOTSUPP || err == -ENOSPC) {
 		drop_ring(b);
@@ -224,6 +225,10 @@ static enum nnhal_status read_options(struct nnhal_burst_options *to,
 	diag_clear(to->diag);
 	if (to->depth > MAX_DEPTH) {
 		diag_set(to->diag, "depth %u, expected at most %u", to->depth, MAX_DEPTH);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (to->flags & ~NNHAL_BURST_SINGLE_THREAD) {
+		diag_set(to->diag, "flags 0x%x are not known", to->flags);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return NNHAL_STATUS_NONE;

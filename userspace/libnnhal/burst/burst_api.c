@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/monotonic.h"
 #include "burst/burst_cache.h"
+#include "burst/burst_owner.h"
 #include "burst/burst_private.h"
 #include "burst/burst_queue.h"
 #include "burst/burst_submit.h"
@@ -26,8 +27,25 @@ enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
 	if (unlikely(!burst_is_own(burst)))
 		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
 	if (likely(burst->queue))
-		return burst_queue_submit(burst, &request, &tag, 1, options, flags, &count);
-	return burst_submit_submit(burst, request, options, tag, flags);
+		return burst_queue_submit(burst, &request, NULL, &tag, 1, options, flags, &count);
+	return burst_submit_submit(burst, request, NULL, options, tag, flags);
+}
+
+enum nnhal_status nnhal_burst_submit_bound(struct nnhal_burst *burst,
+					   struct nnhal_bound_request *bound,
+					   const struct nnhal_execute_options *options,
+					   uint64_t tag, uint32_t flags)
+{
+	const struct nnhal_request *request = bound ? &bound->request : NULL;
+	uint32_t count;
+
+	if (unlikely(!burst || !request || (flags & ~NNHAL_BURST_NONBLOCK)))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (unlikely(!burst_is_own(burst)))
+		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
+	if (likely(burst->queue))
+		return burst_queue_submit(burst, &request, bound, &tag, 1, options, flags, &count);
+	return burst_submit_submit(burst, request, bound, options, tag, flags);
 }
 
 /* Without a queue: one after the other. */
@@ -40,7 +58,7 @@ static cold_path enum nnhal_status submit_each(struct nnhal_burst *burst,
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 
 	while (*count < num && !status) {
-		status = requests[*count] ? burst_submit_submit(burst, requests[*count], options,
+		status = requests[*count] ? burst_submit_submit(burst, requests[*count], NULL, options,
 								tags[*count], flags)
 					  : NNHAL_STATUS_INVALID_ARGUMENT;
 		*count += !status;
@@ -63,7 +81,7 @@ enum nnhal_status nnhal_burst_submit_many(struct nnhal_burst *burst,
 	if (unlikely(!burst_is_own(burst)))
 		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, requests[0]);
 	if (likely(burst->queue))
-		return burst_queue_submit(burst, requests, tags, num, options, flags, count);
+		return burst_queue_submit(burst, requests, NULL, tags, num, options, flags, count);
 	return submit_each(burst, requests, tags, num, options, flags, count);
 }
 
@@ -117,8 +135,9 @@ enum nnhal_status nnhal_burst_free_memory(struct nnhal_burst *burst, struct nnha
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (!burst_is_own(burst))
 		return NNHAL_STATUS_DEVICE_UNAVAILABLE;
-	pthread_mutex_lock(&burst->lock);
+	if (!burst_enter(burst))
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	burst_cache_forget(burst, memory);
-	pthread_mutex_unlock(&burst->lock);
+	burst_leave(burst, burst->is_single);
 	return NNHAL_STATUS_NONE;
 }

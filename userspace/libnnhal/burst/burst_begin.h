@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/monotonic.h"
+#include "burst/burst_owner.h"
 #include "burst/burst_places.h"
 #include "burst/burst_private.h"
 #include "burst/burst_request.h"
@@ -30,18 +31,23 @@ burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request,
 		   enum nnhal_status *status);
 
 /*
+ * @bound: the bound request whose copy @request is, or NULL.
+ *
  * Take a place for the request and put the request on the ring. Executions may use all
  * places, submissions all but one, so that results which nobody takes never block an
- * execution. @flags: REQUEST_* of the call. @more: the caller rings the doorbell. The lock
+ * execution. @flags: REQUEST_* of the call. @more: the caller rings the doorbell.
+ * @alone: no other thread can wait for anything. The lock
  * may be dropped meanwhile.
  *
  * Return: NONE: @result is RUNNING, or has REQUEST_PRESET if the deadline had passed. With
  * any other status the request was refused.
  */
 hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
-					 const struct nnhal_request *request, uint32_t flags,
+					 const struct nnhal_request *request,
+					 struct nnhal_bound_request *bound, uint32_t flags,
 					 uint64_t deadline_ns, uint64_t loop_timeout_ns,
-					 bool block, bool more, struct nnhal_diag *diag,
+					 bool block, bool more, bool alone,
+					 struct nnhal_diag *diag,
 					 struct burst_request **result)
 {
 	bool late = (flags & REQUEST_DEADLINE) && deadline_passed(true, deadline_ns);
@@ -51,6 +57,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 	struct burst_request *r;
 	struct nnpu_sqe *place;
 	uint32_t tail;
+	bool same;
 
 	/*
 	 * Prefer the place that saw this request last time, if it is free: its argument block
@@ -58,8 +65,10 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 	 * guess is the place that followed the previous one last time.
 	 */
 	r = *b->guess;
-	if (unlikely(r->origin != request || !(b->free & r->bit) ||
+	same = bound ? r->stamp == bound_stamp(bound) : r->origin == request;
+	if (unlikely(!same || !(b->free & r->bit) ||
 		     (is_submitted && b->num_submitted >= b->depth))) {
+		burst_need_lock(b);
 		r = burst_choose_place(b, request, is_submitted, block,
 				       flags & REQUEST_DEADLINE ? deadline_ns : UINT64_MAX, diag,
 				       &status);
@@ -68,13 +77,17 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 		/* It may have passed while there was no room. */
 		if (flags & REQUEST_DEADLINE)
 			late = deadline_passed(true, deadline_ns);
+		same = bound && r->stamp == bound_stamp(bound);
 	}
 	b->guess = &r->follower;
 	b->free ^= r->bit;
 	if (is_submitted)
 		b->num_submitted++;
-	if (unlikely(!burst_is_same(b, r, request))) {
-		status = burst_rebuild(b, r, request, late, diag);
+	/* Nothing but @request itself tells whether it is the same; a stamp is enough. */
+	same = bound ? same && !(r->flags & REQUEST_STALE) : burst_is_same(b, r, request);
+	if (unlikely(!same)) {
+		burst_need_lock(b);
+		status = burst_rebuild(b, r, request, bound, late, diag);
 		if (status)
 			goto fail;
 	}
@@ -85,6 +98,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 		return NNHAL_STATUS_NONE;
 	}
 	if (unlikely((r->flags & REQUEST_SLOW) | b->state)) {
+		burst_need_lock(b);
 		status = burst_begin_slowly(b, r, deadline_ns, loop_timeout_ns, diag);
 		if (status)
 			goto fail;
@@ -105,7 +119,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 	}
 	b->num_running++;
 	/* A waiter that sleeps on cond because nothing was running can wait for this one. */
-	if (unlikely(b->num_waiters) && b->num_running == 1)
+	if (!alone && unlikely(b->num_waiters) && b->num_running == 1)
 		burst_wake(b);
 	return NNHAL_STATUS_NONE;
 fail:

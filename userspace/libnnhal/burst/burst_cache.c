@@ -166,14 +166,22 @@ static int give_slot(struct slot_holder *holder)
 {
 	struct nnhal_burst *b = (struct nnhal_burst *)((uint8_t *)holder -
 						       offsetof(struct nnhal_burst, holder));
-	bool given;
+	unsigned char none = OWNER_NONE;
+	bool owned = false, given = false;
 
 	/* Who asks may hold the lock of another burst, or of this one. */
 	if (pthread_mutex_trylock(&b->lock))
 		return -EBUSY;
-	given = evict(b);
+	if (b->is_single)
+		owned = atomic_compare_exchange_strong_explicit(&b->owner, &none, OWNER_GIVER,
+								memory_order_acquire,
+								memory_order_relaxed);
+	if (none != OWNER_QUICK)
+		given = evict(b);
+	if (owned)
+		atomic_store_explicit(&b->owner, OWNER_NONE, memory_order_release);
 	pthread_mutex_unlock(&b->lock);
-	return given ? 0 : -ENOSPC;
+	return given ? 0 : none == OWNER_QUICK ? -EBUSY : -ENOSPC;
 }
 
 bool burst_cache_make_room(struct nnhal_burst *b)

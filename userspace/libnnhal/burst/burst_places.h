@@ -43,13 +43,19 @@ static inline struct burst_request *burst_take_result(struct nnhal_burst *b)
 	return r;
 }
 
-/* Free the place of a request. */
-hot_inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
+/* Free the place of a request, for which nobody waits. */
+hot_inline void burst_put_quietly(struct nnhal_burst *b, struct burst_request *r)
 {
 	atomic_store_explicit(&r->state, REQUEST_FREE, memory_order_relaxed);
 	b->free |= r->bit;
 	if (unlikely(b->is_untidy))
 		burst_cache_tidy(b);
+}
+
+/* Free the place of a request. */
+static inline void burst_put_request(struct nnhal_burst *b, struct burst_request *r)
+{
+	burst_put_quietly(b, r);
 	burst_wake(b);
 }
 

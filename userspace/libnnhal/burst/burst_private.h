@@ -10,6 +10,7 @@
  *   burst_wait.h      spinning and sleeping
  *   burst_request.h   requests and their argument blocks
  *   burst_ring.h      submission ring, completion ring, doorbells, memory ordering
+ *   burst_owner.h     who has the burst: its lock, or the only thread that uses it
  *   burst_places.h    places of requests, the list of results
  *   burst_cache.h     memory objects that a burst keeps bound
  *   burst.c           creation and release
@@ -38,6 +39,7 @@
 #include "base/fork_guard.h"
 #include "base/spin.h"
 #include "execution/arguments.h"
+#include "execution/bound_request.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 #include "memory/binding.h"
@@ -75,12 +77,22 @@ enum burst_request_state {
 #define REQUEST_BUFFERS		(1u << 9)
 /* Its argument block has a deadline. */
 #define REQUEST_TIMED		(1u << 10)
+/* It is a bound one: burst_request.stamp names it, and no other request is the same. */
+#define REQUEST_BOUND		(1u << 11)
 /* Flags of the request; the others are flags of the call. */
 #define REQUEST_KEPT		(REQUEST_BOUNCE | REQUEST_VERSION | REQUEST_STALE | REQUEST_DIMS | \
-				 REQUEST_LOOPS | REQUEST_BUFFERS | REQUEST_TIMED)
+				 REQUEST_LOOPS | REQUEST_BUFFERS | REQUEST_TIMED | REQUEST_BOUND)
 /* Flags without effect on a request that has succeeded. */
 #define REQUEST_USUAL		(REQUEST_SUBMITTED | REQUEST_STALE | REQUEST_DIMS | \
-				 REQUEST_LOOPS | REQUEST_TIMED)
+				 REQUEST_LOOPS | REQUEST_TIMED | REQUEST_BOUND)
+
+/* Values of nnhal_burst.owner, see burst_owner.h. */
+enum {
+	OWNER_NONE,
+	OWNER_QUICK,
+	OWNER_LOCKED,
+	OWNER_GIVER,
+};
 
 /*
  * A place for one request in flight. Its number is the command id. Its argument block keeps
@@ -96,6 +108,7 @@ struct burst_request {
 	uint64_t bit;			/* of this place in nnhal_burst.free */
 	struct burst_request *follower;	/* the one that was taken next, last time */
 	struct burst_request *next;	/* with a result */
+	uint64_t stamp;			/* of the bound request, or STAMP_NONE */
 	uint64_t tag;
 	uint64_t start_ns;
 	uint64_t end_ns;
@@ -146,6 +159,8 @@ struct nnhal_burst {
 	uint32_t num_outputs;
 	uint32_t depth;
 
+	bool is_single;			/* NNHAL_BURST_SINGLE_THREAD, with a queue */
+	atomic_uchar owner;		/* of such a burst; else OWNER_NONE */
 	pthread_mutex_t lock;
 	pthread_cond_t cond;
 	uint32_t num_waiters;		/* on cond */

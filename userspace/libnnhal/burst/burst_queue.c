@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "base/monotonic.h"
 #include "burst/burst_begin.h"
+#include "burst/burst_owner.h"
 #include "burst/burst_places.h"
 #include "burst/burst_private.h"
 #include "burst/burst_queue.h"
@@ -70,6 +71,36 @@ hot_inline void await(struct nnhal_burst *b, struct burst_request *r)
 	await_slowly(b, r);
 }
 
+/* For await_alone(): the result was not there at once. */
+static __attribute__((noinline)) void await_longer(struct nnhal_burst *b, struct burst_request *r)
+{
+	uint64_t limit = spin_limit(&b->spin);
+
+	if (burst_owner(b) != OWNER_QUICK) {
+		await(b, r);
+		return;
+	}
+	if (likely(limit) && likely(burst_look(b, 1, &r->state, limit)) &&
+	    likely(burst_reap_own(b, r)))
+		return;
+	burst_lock_owned(b);
+	await_slowly(b, r);
+}
+
+/* The same for the only thread that uses the burst, which need not have the lock. */
+hot_inline void await_alone(struct nnhal_burst *b, struct burst_request *r)
+{
+	unsigned int i;
+
+	if (likely(burst_owner(b) == OWNER_QUICK) && likely(spin_limit(&b->spin)))
+		for (i = 0; i < BURST_LOOKS; i++)
+			if (burst_reap_own(b, r)) {
+				spin_note_short(&b->spin);
+				return;
+			}
+	await_longer(b, r);
+}
+
 /* ---- calls ---- */
 
 /* The options of a call, and what follows from them for its request. */
@@ -114,9 +145,13 @@ hot_inline void give(uint32_t *num_shapes, struct nnhal_timing *timing, uint32_t
 		*timing = value;
 }
 
+/*
+ * @bound: the bound request whose copy @request is, or NULL. @plain: there are no options. @single:
+ * b->is_single.
+ */
 hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_request *request,
-				 struct call *call, bool plain,
-				 struct nnhal_output_shape *shapes, uint32_t *num_shapes,
+				 struct nnhal_bound_request *bound, struct call *call,
+				 bool plain, bool single, struct nnhal_output_shape *shapes, uint32_t *num_shapes,
 				 struct nnhal_timing *timing)
 {
 	static const struct nnhal_timing none = { NNHAL_NO_TIMING, NNHAL_NO_TIMING };
@@ -125,28 +160,34 @@ hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_reque
 	enum nnhal_status status;
 	struct outcome out;
 
-	pthread_mutex_lock(&b->lock);
-	status = burst_begin(b, request, plain ? 0 : call->flags,
+	if (!single) {
+		pthread_mutex_lock(&b->lock);
+	} else if (unlikely(!burst_enter_quickly(b))) {
+		give(num_shapes, timing, 0, none);
+		return burst_busy_status(request, diag);
+	}
+	status = burst_begin(b, request, bound, plain ? 0 : call->flags,
 			     plain ? 0 : call->options.deadline_ns,
-			     plain ? 0 : call->loop_timeout_ns, true, false, diag, &r);
+			     plain ? 0 : call->loop_timeout_ns, true, false, single, diag, &r);
 	if (unlikely(status)) {
-		pthread_mutex_unlock(&b->lock);
+		burst_leave(b, single);
 		give(num_shapes, timing, 0, none);
 		return request_status(status, request);
 	}
 	if (!plain)
 		r->start_ns = call->start_ns;
 	if (plain || !(r->flags & REQUEST_PRESET))
-		await(b, r);
+		single ? await_alone(b, r) : await(b, r);
 	if (likely(burst_conclude_quickly(b, r, shapes))) {
-		burst_put_request(b, r);
-		pthread_mutex_unlock(&b->lock);
+		single ? burst_put_quietly(b, r) : burst_put_request(b, r);
+		burst_leave(b, single);
 		give(num_shapes, timing, b->num_outputs, none);
 		return NNHAL_STATUS_NONE;
 	}
+	burst_need_lock(b);
 	burst_conclude(b, r, shapes, diag, &out);
 	burst_put_request(b, r);
-	pthread_mutex_unlock(&b->lock);
+	burst_leave(b, single);
 	give(num_shapes, timing, out.num_shapes, out.timing);
 	return out.status;
 }
@@ -154,8 +195,9 @@ hot_inline enum nnhal_status run(struct nnhal_burst *b, const struct nnhal_reque
 /* Apart, so that run() without options needs no checks for them. */
 static __attribute__((noinline)) enum nnhal_status
 run_with_options(struct nnhal_burst *b, const struct nnhal_request *request,
-		 const struct nnhal_execute_options *options, struct nnhal_output_shape *shapes,
-		 uint32_t *num_shapes, struct nnhal_timing *timing)
+		 struct nnhal_bound_request *bound, const struct nnhal_execute_options *options,
+		 struct nnhal_output_shape *shapes, uint32_t *num_shapes,
+		 struct nnhal_timing *timing)
 {
 	struct call call = { .flags = 0 };
 	enum nnhal_status status = read_options(&call, options, request);
@@ -165,12 +207,21 @@ run_with_options(struct nnhal_burst *b, const struct nnhal_request *request,
 		     (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING });
 		return status;
 	}
-	return run(b, request, &call, false, shapes, num_shapes, timing);
+	return run(b, request, bound, &call, false, b->is_single, shapes, num_shapes, timing);
+}
+
+/* The burst is not for several threads at a time. */
+static __attribute__((noinline)) enum nnhal_status
+run_single(struct nnhal_burst *b, const struct nnhal_request *request,
+	   struct nnhal_output_shape *shapes, uint32_t *num_shapes, struct nnhal_timing *timing)
+{
+	return run(b, request, NULL, NULL, true, true, shapes, num_shapes, timing);
 }
 
 /* Bad arguments, a child of fork(), or a burst without a queue. */
 static cold_path enum nnhal_status execute_elsewhere(struct nnhal_burst *burst,
 						     const struct nnhal_request *request,
+						     struct nnhal_bound_request *bound,
 						     const struct nnhal_execute_options *options,
 						     struct nnhal_output_shape *output_shapes,
 						     uint32_t *num_output_shapes,
@@ -183,7 +234,7 @@ static cold_path enum nnhal_status execute_elsewhere(struct nnhal_burst *burst,
 	else if (!burst_is_own(burst))
 		out.status = request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
 	else
-		burst_submit_execute(burst, request, options, output_shapes, &out);
+		burst_submit_execute(burst, request, bound, options, output_shapes, &out);
 	give(num_output_shapes, timing, out.num_shapes, out.timing);
 	return out.status;
 }
@@ -195,17 +246,51 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
 				      uint32_t *num_output_shapes, struct nnhal_timing *timing)
 {
 	if (unlikely(!burst || !request || !burst_is_own(burst) || !burst->queue))
-		return execute_elsewhere(burst, request, options, output_shapes,
+		return execute_elsewhere(burst, request, NULL, options, output_shapes,
 					 num_output_shapes, timing);
 	if (options)
-		return run_with_options(burst, request, options, output_shapes,
+		return run_with_options(burst, request, NULL, options, output_shapes,
 					num_output_shapes, timing);
-	return run(burst, request, NULL, true, output_shapes, num_output_shapes, timing);
+	if (unlikely(burst->is_single))
+		return run_single(burst, request, output_shapes, num_output_shapes, timing);
+	return run(burst, request, NULL, NULL, true, false, output_shapes, num_output_shapes,
+		   timing);
+}
+
+/* Not the shortest way: options, a burst for several threads, or what execute_elsewhere() is for. */
+static __attribute__((noinline)) enum nnhal_status
+execute_bound(struct nnhal_burst *b, struct nnhal_bound_request *bound,
+	      const struct nnhal_execute_options *options, struct nnhal_output_shape *shapes,
+	      uint32_t *num_shapes, struct nnhal_timing *timing)
+{
+	const struct nnhal_request *request = bound ? &bound->request : NULL;
+
+	if (unlikely(!b || !bound || !burst_is_own(b) || !b->queue))
+		return execute_elsewhere(b, request, bound, options, shapes, num_shapes, timing);
+	if (options)
+		return run_with_options(b, request, bound, options, shapes, num_shapes, timing);
+	return run(b, request, bound, NULL, true, false, shapes, num_shapes, timing);
+}
+
+enum nnhal_status nnhal_burst_execute_bound(struct nnhal_burst *burst,
+					    struct nnhal_bound_request *bound,
+					    const struct nnhal_execute_options *options,
+					    struct nnhal_output_shape *output_shapes,
+					    uint32_t *num_output_shapes,
+					    struct nnhal_timing *timing)
+{
+	/* Such a burst has a queue. */
+	if (unlikely(!burst || !bound || options || !burst->is_single || !burst_is_own(burst)))
+		return execute_bound(burst, bound, options, output_shapes, num_output_shapes,
+				     timing);
+	return run(burst, &bound->request, bound, NULL, true, true, output_shapes,
+		   num_output_shapes, timing);
 }
 
 /* Submit one request. @plain: there are no options. Caller holds the lock. */
 hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
 					const struct nnhal_request *request,
+					struct nnhal_bound_request *bound,
 					const struct call *call, bool plain, uint64_t tag,
 					bool block)
 {
@@ -215,9 +300,9 @@ hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
 
 	if (unlikely(!request))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	status = burst_begin(b, request, plain ? REQUEST_SUBMITTED : call->flags,
+	status = burst_begin(b, request, bound, plain ? REQUEST_SUBMITTED : call->flags,
 			     plain ? 0 : call->options.deadline_ns,
-			     plain ? 0 : call->loop_timeout_ns, block, true, diag, &r);
+			     plain ? 0 : call->loop_timeout_ns, block, true, false, diag, &r);
 	if (unlikely(status))
 		return request_status(status, request);
 	if (!plain)
@@ -231,6 +316,7 @@ hot_inline enum nnhal_status submit_one(struct nnhal_burst *b,
 
 hot_inline enum nnhal_status submit_all(struct nnhal_burst *b,
 					const struct nnhal_request *const *requests,
+					struct nnhal_bound_request *bound,
 					const uint64_t *tags, uint32_t num,
 					const struct call *call, bool plain, bool block,
 					uint32_t *count)
@@ -238,40 +324,46 @@ hot_inline enum nnhal_status submit_all(struct nnhal_burst *b,
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	uint32_t i;
 
-	pthread_mutex_lock(&b->lock);
+	if (unlikely(!burst_enter(b)))
+		return burst_busy_status(requests[0], plain ? NULL : call->options.diag);
 	for (i = 0; i < num; i++) {
-		status = submit_one(b, requests[i], call, plain, tags[i], block);
+		status = submit_one(b, requests[i], bound, call, plain, tags[i], block);
 		if (unlikely(status))
 			break;
 	}
 	burst_announce(b);
-	pthread_mutex_unlock(&b->lock);
+	burst_leave(b, b->is_single);
 	*count = i;
 	return status;
 }
 
 static __attribute__((noinline)) enum nnhal_status
 submit_with_options(struct nnhal_burst *b, const struct nnhal_request *const *requests,
-		    const uint64_t *tags, uint32_t num,
+		    struct nnhal_bound_request *bound, const uint64_t *tags, uint32_t num,
 		    const struct nnhal_execute_options *options, bool block, uint32_t *count)
 {
 	struct call call = { .flags = REQUEST_SUBMITTED };
 	enum nnhal_status status = read_options(&call, options, requests[0]);
 
-	return status ? status : submit_all(b, requests, tags, num, &call, false, block, count);
+	return status ? status : submit_all(b, requests, bound, tags, num, &call, false, block,
+					    count);
 }
 
 enum nnhal_status burst_queue_submit(struct nnhal_burst *b,
 				     const struct nnhal_request *const *requests,
+				     struct nnhal_bound_request *bound,
 				     const uint64_t *tags, uint32_t num,
 				     const struct nnhal_execute_options *options, uint32_t flags,
 				     uint32_t *count)
 {
 	bool block = !(flags & NNHAL_BURST_NONBLOCK);
 
+	*count = 0;
 	if (options)
-		return submit_with_options(b, requests, tags, num, options, block, count);
-	return submit_all(b, requests, tags, num, NULL, true, block, count);
+		return submit_with_options(b, requests, bound, tags, num, options, block, count);
+	if (bound)
+		return submit_all(b, requests, bound, tags, num, NULL, true, block, count);
+	return submit_all(b, requests, NULL, tags, num, NULL, true, block, count);
 }
 
 /*
@@ -336,7 +428,9 @@ enum nnhal_status burst_queue_wait(struct nnhal_burst *b, struct nnhal_burst_res
 	bool waited = false;
 	uint64_t limit;
 
-	pthread_mutex_lock(&b->lock);
+	*count = 0;
+	if (unlikely(!burst_enter(b)))
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	limit = spin_limit(&b->spin);
 	do {
 		before = n;
@@ -350,7 +444,7 @@ enum nnhal_status burst_queue_wait(struct nnhal_burst *b, struct nnhal_burst_res
 	} while (n < min && b->num_submitted && await_results(b, min - n, until_ns, &limit));
 	if (unlikely(!n))
 		status = burst_no_result_status(b);
-	pthread_mutex_unlock(&b->lock);
+	burst_leave(b, b->is_single);
 	*count = n;
 	return status;
 }

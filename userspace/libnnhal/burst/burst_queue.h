@@ -12,6 +12,7 @@
 /* Submit one or several requests; @count: out: how many were submitted. */
 enum nnhal_status burst_queue_submit(struct nnhal_burst *b,
 				     const struct nnhal_request *const *requests,
+				     struct nnhal_bound_request *bound,
 				     const uint64_t *tags, uint32_t num,
 				     const struct nnhal_execute_options *options, uint32_t flags,
 				     uint32_t *count);

@@ -197,17 +197,24 @@ void burst_end_buffers(struct nnhal_burst *b, struct burst_request *r,
 }
 
 enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
-				const struct nnhal_request *request, bool late,
+				const struct nnhal_request *request,
+				struct nnhal_bound_request *bound, bool late,
 				struct nnhal_diag *diag)
 {
 	const struct request_rules *rules = &b->model->rules;
 	uint32_t num_pools = request->num_pools;
+	uint64_t stamp = STAMP_NONE;
 	enum nnhal_status status;
 
 	burst_cache_leave(r);
 	/* Until see() is done, seen_head and num_pools are of different requests. */
 	burst_forget_request(r);
+	r->stamp = STAMP_NONE;
 	atomic_store_explicit(&r->state, REQUEST_PREPARING, memory_order_relaxed);
+	if (bound && bound->model != b->model) {
+		diag_set(diag, "the request is bound to another model");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	if (!layout_is_known(request->hal_version, "request", diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (num_pools && !request->pools) {
@@ -218,11 +225,12 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 		diag_set(diag, "no memory for an execution");
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
-	status = resolve_request(request, num_pools, rules, r->pools, r->resolved, diag);
+	status = bound ? bound_resolve(bound, rules, r->pools, r->resolved, &stamp, diag) :
+			 resolve_request(request, num_pools, rules, r->pools, r->resolved, diag);
 	if (status)
 		return status;
 	r->hal_version = hal_version_of(request->hal_version);
-	r->flags = (r->flags & REQUEST_TIMED) | REQUEST_STALE |
+	r->flags = (r->flags & REQUEST_TIMED) | REQUEST_STALE | (bound ? REQUEST_BOUND : 0) |
 		   (r->hal_version == NNHAL_HAL_1_3 ? 0 : REQUEST_VERSION) |
 		   (b->model->has_loops ? REQUEST_LOOPS : 0);
 	hold_buffers(r, num_pools);
@@ -237,10 +245,14 @@ enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
 	args_build(r->args, r->resolved, burst_num_args(b), r->bindings);
 	if (b->known)
 		tell_shapes(b, r);
-	if (r->flags & REQUEST_BUFFERS)
+	if (r->flags & (REQUEST_BUFFERS | REQUEST_BOUND))
 		r->origin = request;
 	else
 		see(b, r, request);
+	if (!(r->flags & REQUEST_BUFFERS) && bound) {
+		r->stamp = stamp;
+		r->flags &= ~REQUEST_STALE;
+	}
 	return NNHAL_STATUS_NONE;
 }
 

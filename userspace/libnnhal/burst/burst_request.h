@@ -26,10 +26,11 @@ bool burst_same_dims(const struct nnhal_burst *b, const struct burst_request *r,
 		     const struct nnhal_request *request) __attribute__((pure));
 /*
  * Check a request that differs from the last one in its place, bind its memory and write
- * its argument block. @late: the deadline has passed: only check it.
+ * its argument block. @bound: see burst_begin(). @late: the deadline has passed: only check it.
  */
 cold_path enum nnhal_status burst_rebuild(struct nnhal_burst *b, struct burst_request *r,
-					  const struct nnhal_request *request, bool late,
+					  const struct nnhal_request *request,
+					  struct nnhal_bound_request *bound, bool late,
 					  struct nnhal_diag *diag);
 
 /*
@@ -96,8 +97,8 @@ hot_inline bool burst_is_same(const struct nnhal_burst *b, const struct burst_re
 			pools[i].token;
 	if (diff)
 		return false;
-	return likely(!(r->flags & (REQUEST_STALE | REQUEST_DIMS))) ||
-	       (!(r->flags & REQUEST_STALE) && burst_same_dims(b, r, request));
+	return likely(!(r->flags & (REQUEST_STALE | REQUEST_DIMS | REQUEST_BOUND))) ||
+	       (!(r->flags & (REQUEST_STALE | REQUEST_BOUND)) && burst_same_dims(b, r, request));
 }
 
 #endif /* NNHAL_BURST_REQUEST_H */

@@ -36,18 +36,22 @@ static enum nnhal_status read_options(struct nnhal_execute_options *to,
 }
 
 void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
+			  struct nnhal_bound_request *bound,
 			  const struct nnhal_execute_options *options,
 			  struct nnhal_output_shape *shapes, struct outcome *out)
 {
 	struct nnhal_execute_options read;
 	enum nnhal_status status = read_options(&read, options);
 
+	if (!status && bound && bound->model != b->model) {
+		diag_set(read.diag, "the request is bound to another model");
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	if (status) {
 		out->status = request_status(status, request);
 		return;
 	}
-	out->status = nnhal_prepared_model_execute_synchronously(b->model, request, &read, shapes,
-								 &out->num_shapes, &out->timing);
+	execution_run(b->model, request, bound, &read, shapes, out);
 }
 
 /* On the device's waiter thread. */
@@ -69,6 +73,7 @@ static void on_executed(void *context, enum nnhal_status status,
 
 enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 				      const struct nnhal_request *request,
+				      struct nnhal_bound_request *bound,
 				      const struct nnhal_execute_options *options, uint64_t tag,
 				      uint32_t flags)
 {
@@ -77,6 +82,10 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 	struct nnhal_diag *diag = o.diag;
 	struct burst_request *r;
 
+	if (!status && bound && bound->model != b->model) {
+		diag_set(diag, "the request is bound to another model");
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	if (status)
 		return request_status(status, request);
 	pthread_mutex_lock(&b->lock);
@@ -104,7 +113,7 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 	diag_clear(&r->diag);
 	o.diag = &r->diag;
 	atomic_fetch_add_explicit(&b->holds, 1, memory_order_relaxed);
-	status = execution_start(b->model, request, &o, on_executed, r);
+	status = execution_start(b->model, request, bound, &o, on_executed, r);
 	if (!status)
 		return status;
 	if (r->diag.message[0])

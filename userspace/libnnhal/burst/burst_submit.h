@@ -10,10 +10,12 @@
 #include "burst/burst_private.h"
 
 void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
+			  struct nnhal_bound_request *bound,
 			  const struct nnhal_execute_options *options,
 			  struct nnhal_output_shape *shapes, struct outcome *out);
 enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 				      const struct nnhal_request *request,
+				      struct nnhal_bound_request *bound,
 				      const struct nnhal_execute_options *options, uint64_t tag,
 				      uint32_t flags);
 enum nnhal_status burst_submit_wait(struct nnhal_burst *b, struct nnhal_burst_result *results,

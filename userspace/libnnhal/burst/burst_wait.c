@@ -22,8 +22,6 @@
 
 /* Longest single sleep: bounds what a lost wake-up could cost. */
 #define SLICE_NS	UINT64_C(1000000000)
-/* Reads of the ring between two pauses: a pause may take long in a virtual machine. */
-#define LOOKS		16
 
 void burst_sleep(struct nnhal_burst *b, uint64_t until_ns)
 {
@@ -91,7 +89,7 @@ bool burst_look(struct nnhal_burst *b, uint32_t number, const _Atomic unsigned c
 	unsigned int i;
 
 	do {
-		for (i = 0; i < LOOKS; i++) {
+		for (i = 0; i < BURST_LOOKS; i++) {
 			count = atomic_load_explicit(&b->cq_count, memory_order_relaxed) +
 				number - 1;
 			if (queue_is_completed(burst_cq_entry(b, count), count, &status) ||

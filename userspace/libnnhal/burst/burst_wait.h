@@ -12,6 +12,9 @@
 #include "burst/burst_private.h"
 #include "transport/transport.h"
 
+/* Reads of the ring between two pauses: a pause may take long in a virtual machine. */
+#define BURST_LOOKS	16
+
 /* Sleep on cond until @until_ns, but for at most one slice. Caller holds the lock. */
 void burst_sleep(struct nnhal_burst *b, uint64_t until_ns);
 /* How the queue has ended, and the status of requests that come later. */

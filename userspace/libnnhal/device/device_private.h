@@ -49,6 +49,7 @@ struct nnhal_device {
 	struct extensions extensions;
 	/* Of the root; loaded with the first cache. Under sibling_lock. */
 	struct crypto crypto;
+	atomic_uint_least64_t num_stamps;	/* of arguments of bound requests, see bound_request.h */
 	/* Of the root: buffers, and how many models were prepared, which numbers them. */
 	struct token_table tokens;
 	atomic_uint_least64_t num_models;

@@ -92,10 +92,12 @@ enum nnhal_status execution_fill(struct execution *e)
 
 enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,
+				  struct nnhal_bound_request *bound,
 				  const struct nnhal_execute_options *options,
 				  const struct request_rules *fenced_rules,
 				  struct execution **result)
 {
+	const struct request_rules *rules;
 	struct nnhal_execute_options read;
 	enum nnhal_status status;
 	uint64_t start_ns;
@@ -131,8 +133,9 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	e->start_ns = start_ns;
 	e->hal_version = hal_version_of(request->hal_version);
 	e->is_fenced = fenced_rules;
-	status = resolve_request(request, num_pools, fenced_rules ? fenced_rules : &model->rules,
-				 e->pools, e->resolved, read.diag);
+	rules = fenced_rules ? fenced_rules : &model->rules;
+	status = bound ? bound_resolve(bound, rules, e->pools, e->resolved, NULL, read.diag) :
+			 resolve_request(request, num_pools, rules, e->pools, e->resolved, read.diag);
 	if (status) {
 		execution_done(e);
 		return status;
@@ -485,6 +488,37 @@ static int run(struct execution *e)
 	return e->preset ? 0 : t->ops->wait(t, &e->fence, 1, -1, &first);
 }
 
+void execution_run(struct nnhal_prepared_model *model, const struct nnhal_request *request,
+		   struct nnhal_bound_request *bound, const struct nnhal_execute_options *options,
+		   struct nnhal_output_shape *shapes, struct outcome *out)
+{
+	struct execution *e;
+	int error;
+
+	out->status = execution_begin(model, request, bound, options, NULL, &e);
+	if (out->status) {
+		out->status = request_status(out->status, request);
+		return;
+	}
+	do {
+		error = run(e);
+	} while (has_to_run_again(e, error));
+	*out = execution_end(e, error);
+	if (shapes && out->num_shapes)
+		memcpy(shapes, e->shapes, out->num_shapes * sizeof(*shapes));
+	execution_done(e);
+}
+
+static enum nnhal_status give(const struct outcome *out, uint32_t *num_shapes,
+			      struct nnhal_timing *timing)
+{
+	if (num_shapes)
+		*num_shapes = out->num_shapes;
+	if (timing)
+		*timing = out->timing;
+	return out->status;
+}
+
 enum nnhal_status
 nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 					   const struct nnhal_request *request,
@@ -494,27 +528,25 @@ nnhal_prepared_model_execute_synchronously(struct nnhal_prepared_model *model,
 					   struct nnhal_timing *timing)
 {
 	struct outcome out = OUTCOME_FAILED;
-	struct execution *e;
-	int error;
 
-	out.status = execution_begin(model, request, options, NULL, &e);
-	if (out.status) {
-		out.status = request_status(out.status, request);
-	} else {
-		do {
-			error = run(e);
-		} while (has_to_run_again(e, error));
-		out = execution_end(e, error);
-		if (output_shapes && out.num_shapes)
-			memcpy(output_shapes, e->shapes,
-			       out.num_shapes * sizeof(*output_shapes));
-		execution_done(e);
-	}
-	if (num_output_shapes)
-		*num_output_shapes = out.num_shapes;
-	if (timing)
-		*timing = out.timing;
-	return out.status;
+	execution_run(model, request, NULL, options, output_shapes, &out);
+	return give(&out, num_output_shapes, timing);
+}
+
+enum nnhal_status
+nnhal_bound_request_execute_synchronously(struct nnhal_bound_request *bound,
+					  const struct nnhal_execute_options *options,
+					  struct nnhal_output_shape *output_shapes,
+					  uint32_t *num_output_shapes,
+					  struct nnhal_timing *timing)
+{
+	struct outcome out = OUTCOME_FAILED;
+
+	if (bound)
+		execution_run(bound->model, &bound->request, bound, options, output_shapes, &out);
+	else
+		out.status = NNHAL_STATUS_INVALID_ARGUMENT;
+	return give(&out, num_output_shapes, timing);
 }
 
 /* On the waiter thread. */
@@ -558,13 +590,14 @@ static enum nnhal_status launch(struct execution *e)
 
 enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,
+				  struct nnhal_bound_request *bound,
 				  const struct nnhal_execute_options *options,
 				  nnhal_execution_callback callback, void *context)
 {
 	enum nnhal_status status;
 	struct execution *e;
 
-	status = execution_begin(model, request, options, NULL, &e);
+	status = execution_begin(model, request, bound, options, NULL, &e);
 	if (status)
 		return status;
 	e->callback = callback;
@@ -575,20 +608,43 @@ enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 	return status;
 }
 
-enum nnhal_status nnhal_prepared_model_execute(struct nnhal_prepared_model *model,
-					       const struct nnhal_request *request,
-					       const struct nnhal_execute_options *options,
-					       nnhal_execution_callback callback, void *context)
+static enum nnhal_status start(struct nnhal_prepared_model *model,
+			       const struct nnhal_request *request,
+			       struct nnhal_bound_request *bound,
+			       const struct nnhal_execute_options *options,
+			       nnhal_execution_callback callback, void *context)
 {
 	static const struct outcome failed = OUTCOME_FAILED;
 	enum nnhal_status status;
 
-	if (!callback)
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	status = execution_start(model, request, options, callback, context);
+	status = execution_start(model, request, bound, options, callback, context);
 	if (!status)
 		return NNHAL_STATUS_NONE;
 	status = request_status(status, request);
 	callback(context, status, NULL, 0, &failed.timing);
 	return status;
+}
+
+enum nnhal_status nnhal_prepared_model_execute(struct nnhal_prepared_model *model,
+					       const struct nnhal_request *request,
+					       const struct nnhal_execute_options *options,
+					       nnhal_execution_callback callback, void *context)
+{
+	if (!callback)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	return start(model, request, NULL, options, callback, context);
+}
+
+enum nnhal_status nnhal_bound_request_execute(struct nnhal_bound_request *bound,
+					      const struct nnhal_execute_options *options,
+					      nnhal_execution_callback callback, void *context)
+{
+	static const struct outcome failed = OUTCOME_FAILED;
+
+	if (!callback)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	if (bound)
+		return start(bound->model, &bound->request, bound, options, callback, context);
+	callback(context, NNHAL_STATUS_INVALID_ARGUMENT, NULL, 0, &failed.timing);
+	return NNHAL_STATUS_INVALID_ARGUMENT;
 }

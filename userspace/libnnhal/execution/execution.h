@@ -8,15 +8,24 @@
 #include <nnhal/nnhal.h>
 
 #include "execution/arguments.h"
+#include "execution/bound_request.h"
 #include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 
-/* As nnhal_prepared_model_execute(), but a failed launch does not call back. */
+/*
+ * Runs of a request, or of a bound one: then @bound is not NULL, and @request is its copy.
+ *
+ * execution_start() is nnhal_prepared_model_execute(), but a failed launch does not call back.
+ */
 enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,
+				  struct nnhal_bound_request *bound,
 				  const struct nnhal_execute_options *options,
 				  nnhal_execution_callback callback, void *context);
+void execution_run(struct nnhal_prepared_model *model, const struct nnhal_request *request,
+		   struct nnhal_bound_request *bound, const struct nnhal_execute_options *options,
+		   struct nnhal_output_shape *shapes, struct outcome *out);
 
 /* ---- what fenced executions share with the others ---- */
 
@@ -27,6 +36,7 @@ enum nnhal_status execution_start(struct nnhal_prepared_model *model,
  */
 enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,
+				  struct nnhal_bound_request *bound,
 				  const struct nnhal_execute_options *options,
 				  const struct request_rules *fenced_rules,
 				  struct execution **result);

@@ -484,12 +484,11 @@ static enum nnhal_status launch(struct execution *e, const struct nnhal_fenced_o
 	return status;
 }
 
-enum nnhal_status
-nnhal_prepared_model_execute_fenced(struct nnhal_prepared_model *model,
-				    const struct nnhal_request *request, const int *wait_for,
-				    uint32_t num_wait_for,
-				    const struct nnhal_fenced_options *options, int *sync_fence,
-				    struct nnhal_fenced_callback **callback)
+static enum nnhal_status
+execute_fenced(struct nnhal_prepared_model *model, const struct nnhal_request *request,
+	       struct nnhal_bound_request *bound, const int *wait_for, uint32_t num_wait_for,
+	       const struct nnhal_fenced_options *options, int *sync_fence,
+	       struct nnhal_fenced_callback **callback)
 {
 	struct nnhal_execute_options execute;
 	struct nnhal_fenced_options o;
@@ -519,10 +518,31 @@ nnhal_prepared_model_execute_fenced(struct nnhal_prepared_model *model,
 	rules = model->rules;
 	rules.allow_unspecified_output = false;
 	rules.allow_early_input = true;
-	status = execution_begin(model, request, &execute, &rules, &e);
+	status = execution_begin(model, request, bound, &execute, &rules, &e);
 	if (status)
 		return status;
 	return launch(e, &o, wait_for, num_wait_for, launch_ns, sync_fence, callback);
+}
+
+enum nnhal_status
+nnhal_prepared_model_execute_fenced(struct nnhal_prepared_model *model,
+				    const struct nnhal_request *request, const int *wait_for,
+				    uint32_t num_wait_for,
+				    const struct nnhal_fenced_options *options, int *sync_fence,
+				    struct nnhal_fenced_callback **callback)
+{
+	return execute_fenced(model, request, NULL, wait_for, num_wait_for, options, sync_fence,
+			      callback);
+}
+
+enum nnhal_status
+nnhal_bound_request_execute_fenced(struct nnhal_bound_request *bound, const int *wait_for,
+				   uint32_t num_wait_for,
+				   const struct nnhal_fenced_options *options, int *sync_fence,
+				   struct nnhal_fenced_callback **callback)
+{
+	return execute_fenced(bound ? bound->model : NULL, bound ? &bound->request : NULL, bound,
+			      wait_for, num_wait_for, options, sync_fence, callback);
 }
 
 /* ---- the callback object ---- */

@@ -33,7 +33,9 @@ static enum nnhal_status find_buffer(const struct request_rules *rules, uint32_t
 		diag_set(diag, "pool %u: tokens do not exist before HAL 1.3", number);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (rules->device)
+	if (rules->buffers)
+		pool->buffer = buffer_hold(rules->buffers[number]);
+	else if (rules->device)
 		pool->buffer = buffer_find(rules->device, token);
 	if (pool->buffer)
 		return NNHAL_STATUS_NONE;
@@ -434,8 +436,8 @@ static enum nnhal_status check_overlaps(struct checked *c, const struct request_
 	return NNHAL_STATUS_NONE;
 }
 
-static bool check_counts(const struct nnhal_request *request, const struct request_rules *rules,
-			 struct nnhal_diag *diag)
+bool request_counts_match(const struct nnhal_request *request, const struct request_rules *rules,
+			  struct nnhal_diag *diag)
 {
 	if (request->num_inputs != rules->num_inputs ||
 	    request->num_outputs != rules->num_outputs) {
@@ -469,7 +471,7 @@ static enum nnhal_status resolve(const struct nnhal_request *request, uint32_t n
 		diag_set(diag, "hal_version %u is not known", request->hal_version);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (!check_counts(request, rules, diag))
+	if (!request_counts_match(request, rules, diag))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	status = check_pools(request, version, rules, pools, num_pools, diag);
 	if (status)
@@ -515,13 +517,26 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 	enum nnhal_status status;
 	uint32_t i;
 
-	for (i = 0; i < num_pools; i++)
-		pools[i] = (struct resolved_pool){ .memory = NULL };
+	memset(pools, 0, num_pools * sizeof(*pools));
 	status = resolve(request, num_pools, rules, pools, args, diag);
 	/* All arguments are resolved, but it cannot run: that is a run that failed. */
 	if (status && status != NNHAL_STATUS_INVALID_ARGUMENT)
 		buffers_settle(rules, args, pools, NULL, status);
 	for (i = 0; status && i < num_pools; i++)
+		resolved_pool_put(&pools[i]);
+	return status;
+}
+
+enum nnhal_status examine_request(const struct nnhal_request *request, uint32_t num_pools,
+				const struct request_rules *rules, struct resolved_pool *pools,
+				struct resolved_arg *args, struct nnhal_diag *diag)
+{
+	enum nnhal_status status;
+	uint32_t i;
+
+	memset(pools, 0, num_pools * sizeof(*pools));
+	status = resolve(request, num_pools, rules, pools, args, diag);
+	for (i = 0; i < num_pools; i++)
 		resolved_pool_put(&pools[i]);
 	return status;
 }
@@ -552,7 +567,7 @@ bool nnhal_validate_request(const struct nnhal_request *request,
 		args = calloc((size_t)rules.num_inputs + rules.num_outputs + 1, sizeof(*args));
 	}
 	if (pools && args)
-		status = resolve_request(request, num_pools, &rules, pools, args, diag);
+		status = examine_request(request, num_pools, &rules, pools, args, diag);
 	else
 		diag_set(diag, "no memory to check the request");
 	free(args);

@@ -69,10 +69,15 @@ struct request_rules {
 	uint32_t num_outputs;
 	const struct const_region *constants;
 	uint32_t num_constants;
+	/* Of each pool, for a bound request; NULL: look tokens up. */
+	struct nnhal_buffer *const *buffers;
 	bool allow_unspecified_output;
 	bool allow_early_input;		/* of a buffer that a fenced run is about to write */
 };
 
+/* Has a request as many arguments as the model, and are they there? */
+bool request_counts_match(const struct nnhal_request *request, const struct request_rules *rules,
+			  struct nnhal_diag *diag);
 /*
  * Check a request and resolve its arguments, inputs first. @num_pools is the request's number
  * of pools, which the caller has read once. @pools has room for as many entries, @args for
@@ -84,6 +89,14 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 				  const struct request_rules *rules,
 				  struct resolved_pool *pools,
 				  struct resolved_arg *args, struct nnhal_diag *diag);
+/*
+ * The same, but nothing is run: the state of buffers stays as it is, and the pools hold nothing
+ * afterwards.
+ */
+enum nnhal_status examine_request(const struct nnhal_request *request, uint32_t num_pools,
+				const struct request_rules *rules,
+				struct resolved_pool *pools,
+				struct resolved_arg *args, struct nnhal_diag *diag);
 /* Release a pool that is a buffer; it is none any more. */
 void resolved_pool_put(struct resolved_pool *pool);
 /* Bytes of an argument. False: more than 32 bits, or element_size is 0. */

@@ -65,8 +65,11 @@ void request_init(struct bench *b, struct add_request *r, unsigned int i);
  */
 int check_sums(struct bench *b, unsigned int num, const char *what);
 
-/* A burst; NULL after a message. */
-struct nnhal_burst *open_burst(struct bench *b, unsigned int depth, uint32_t spin_us);
+/* A burst; NULL after a message. @flags: NNHAL_BURST_SINGLE_THREAD or 0. */
+struct nnhal_burst *open_burst(struct bench *b, unsigned int depth, uint32_t spin_us,
+			       uint32_t flags);
+/* nnbench_bound.c: bind the request that request_init() makes; NULL after a message. */
+struct nnhal_bound_request *bind_request(struct bench *b, struct add_request *r);
 
 /* nnbench_report.c */
 void metric(struct bench *b, const char *name, const char *what, double value);
@@ -81,5 +84,6 @@ int print_json(const struct bench *b, const char *path);
 int bench_floor(struct bench *b);
 int bench_execute(struct bench *b);
 int bench_burst(struct bench *b);
+int bench_bound(struct bench *b);
 
 #endif /* NNBENCH_H */

@@ -24,7 +24,7 @@
 /* Round trips of a burst with this spin time. */
 static int burst_round_trips(struct bench *b, uint32_t spin_us)
 {
-	struct nnhal_burst *burst = open_burst(b, 0, spin_us);
+	struct nnhal_burst *burst = open_burst(b, 0, spin_us, 0);
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	unsigned int i, warm = b->count / 10;
 	struct add_request r;
@@ -72,7 +72,7 @@ static int burst_pipeline_open(struct bench *b, struct burst_pipeline *p, unsign
 	}
 	p->results[0].size = sizeof(p->results[0]);
 	p->samples = calloc(PIPELINE_FACTOR * b->count / PIECE + PIECES, sizeof(*p->samples));
-	p->burst = p->samples ? open_burst(b, depth, UINT32_MAX) : NULL;
+	p->burst = p->samples ? open_burst(b, depth, UINT32_MAX, 0) : NULL;
 	return p->burst ? 0 : -1;
 }
 

@@ -39,12 +39,15 @@
 struct way {
 	const char *name;
 	const char *what;
-	bool as_nnrun;
+	bool as_nnrun, is_bound, is_single;
 };
 
 static const struct way ways[] = {
-	{ "as_nnrun", "as nnrun --burst calls it: with options for a message, with times", true },
-	{ "plain", "without options", false },
+	{ "as_nnrun", "as nnrun --burst calls it: with options for a message, with times",
+	  true, false, false },
+	{ "plain", "without options", false, false, false },
+	{ "bound", "a bound request, in a burst that one thread uses", false, true, true },
+	{ "bound_shared", "a bound request, in a burst for any thread", false, true, false },
 };
 
 struct function {
@@ -122,12 +125,12 @@ static int step(pid_t pid, struct state *s)
 }
 
 /*
- * Step through one call of nnhal_burst_execute() and store the addresses in @at. Returns the
+ * Step through one call of the function at @entry and store the addresses in @at. Returns the
  * number of instructions, 0 after an error.
  */
-static uint64_t step_through(pid_t pid, uintptr_t *at)
+static uint64_t step_through(pid_t pid, uintptr_t entry, uintptr_t *at)
 {
-	uintptr_t entry = (uintptr_t)nnhal_burst_execute, to = 0, last = 0, entry_sp = 0;
+	uintptr_t to = 0, last = 0, entry_sp = 0;
 	uint64_t count = 0, steps;
 	struct state s;
 
@@ -151,13 +154,27 @@ static uint64_t step_through(pid_t pid, uintptr_t *at)
 	return steps;
 }
 
+/* One execution. */
+static enum nnhal_status call(const struct way *way, struct nnhal_burst *burst,
+			      struct add_request *r, struct nnhal_bound_request *bound,
+			      struct nnhal_diag *diag)
+{
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_timing timing;
+
+	options.diag = diag;
+	if (way->is_bound)
+		return nnhal_burst_execute_bound(burst, bound, NULL, NULL, NULL, NULL);
+	return nnhal_burst_execute(burst, &r->request, way->as_nnrun ? &options : NULL, NULL, NULL,
+				   way->as_nnrun ? &timing : NULL);
+}
+
 /* The child. It raises a signal before each execution; that stops it for the parent. */
 static void execute(const char *device_spec, const struct way *way)
 {
 	struct bench b = { .device_spec = device_spec };
-	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
 	struct nnhal_diag diag = { "" };
-	struct nnhal_timing timing;
+	struct nnhal_bound_request *bound;
 	struct nnhal_burst *burst;
 	struct add_request r;
 
@@ -167,24 +184,23 @@ static void execute(const char *device_spec, const struct way *way)
 	}
 	if (prepare(&b))
 		_exit(2);
-	burst = open_burst(&b, 1, 1000000);
-	if (!burst)
+	burst = open_burst(&b, 1, 1000000, way->is_single ? NNHAL_BURST_SINGLE_THREAD : 0);
+	bound = bind_request(&b, &r);
+	if (!burst || !bound)
 		_exit(2);
-	request_init(&b, &r, 0);
-	options.diag = &diag;
 	for (int i = 0; i < WARM_UP + EXECUTIONS; i++) {
 		enum nnhal_status status;
 
 		b.data[32] = 0;
 		if (i >= WARM_UP)
 			raise(SIGUSR1);
-		status = nnhal_burst_execute(burst, &r.request, way->as_nnrun ? &options : NULL,
-					     NULL, NULL, way->as_nnrun ? &timing : NULL);
+		status = call(way, burst, &r, bound, &diag);
 		if (status || b.data[32] != 3) {
 			failed("burst", status, &diag);
 			_exit(2);
 		}
 	}
+	nnhal_bound_request_unref(bound);
 	nnhal_burst_unref(burst);
 	unprepare(&b);
 	_exit(0);
@@ -216,8 +232,10 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Follow the child to its end. */
-static int trace(pid_t pid, struct counts *c)
+static int trace(pid_t pid, const struct way *way, struct counts *c)
 {
+	uintptr_t entry = way->is_bound ? (uintptr_t)nnhal_burst_execute_bound
+					: (uintptr_t)nnhal_burst_execute;
 	uintptr_t *at = calloc(MAX_STEPS, sizeof(*at)), *swap;
 	unsigned int executions = 0;
 	int status = 0;
@@ -228,7 +246,7 @@ static int trace(pid_t pid, struct counts *c)
 		uint64_t count;
 
 		if (number == SIGUSR1) {
-			count = step_through(pid, at);
+			count = step_through(pid, entry, at);
 			if (!count)
 				break;
 			executions++;
@@ -282,7 +300,7 @@ static int count_instructions(const char *device_spec, const struct way *way, st
 		perror("nnbench: fork");
 		return -1;
 	}
-	return trace(pid, c);
+	return trace(pid, way, c);
 }
 
 static void print_counts(const struct way *way, const struct counts *c)
@@ -318,7 +336,7 @@ static void write_counts(struct json *json, const struct way *way, const struct 
 	json_end(json);
 }
 
-#define COUNTED		"all of the calling thread, from the call of nnhal_burst_execute() to its " \
+#define COUNTED		"all of the calling thread, from the call of nnhal_burst_execute() or nnhal_burst_execute_bound() to its " \
 			"return: libnnhal, libc, locks, one look at the ring"
 #define NOT_COUNTED	"further looks at the ring while the device works; the device; the kernel"
 

@@ -50,7 +50,7 @@ static int measure(struct bench *b, const char *what, const char *json)
 	if (!ret && strcmp(what, "burst"))
 		ret = bench_floor(b) || bench_execute(b);
 	if (!ret && strcmp(what, "execute"))
-		ret = bench_burst(b);
+		ret = bench_burst(b) || bench_bound(b);
 	if (!ret) {
 		print_text(b);
 		ret = json ? print_json(b, json) : 0;

@@ -97,7 +97,8 @@ int check_sums(struct bench *b, unsigned int num, const char *what)
 	return ret;
 }
 
-struct nnhal_burst *open_burst(struct bench *b, unsigned int depth, uint32_t spin_us)
+struct nnhal_burst *open_burst(struct bench *b, unsigned int depth, uint32_t spin_us,
+			       uint32_t flags)
 {
 	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
 	struct nnhal_diag diag = { .message = "" };
@@ -106,6 +107,7 @@ struct nnhal_burst *open_burst(struct bench *b, unsigned int depth, uint32_t spi
 
 	options.depth = depth;
 	options.spin_us = spin_us;
+	options.flags = flags;
 	options.diag = &diag;
 	status = nnhal_burst_create(b->model, &options, &burst);
 	if (status)

@@ -45,6 +45,8 @@ static const struct {
 	{ "burst_to_message_queue", "burst / futex message queue",
 	  "burst_p50_ns", "message_queue_ns" },
 	{ "burst_to_execute", "burst / execute", "burst_p50_ns", "execute_p50_ns" },
+	{ "bound_to_hand_over", "burst of a bound request / hand-over and back",
+	  "burst_bound_ns", "hand_over_ns" },
 	{ "burst_pipeline_gain", "throughput of a burst, eight in flight / one",
 	  "burst_depth1_ns", "burst_depth8_ns" },
 };

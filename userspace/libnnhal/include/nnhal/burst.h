@@ -12,7 +12,8 @@
  * If the device offers no user-mode queues (module parameter user_queues), the same
  * calls submit through the driver, as nnhal_prepared_model_execute() does.
  *
- * All functions may be called from any thread. Executions of one burst run in the
+ * All functions may be called from any thread, unless the burst was made for one thread at a time
+ * (NNHAL_BURST_SINGLE_THREAD). Executions of one burst run in the
  * order of their submission. A child of fork() must not use a burst of its parent:
  * each call in the child returns DEVICE_UNAVAILABLE and does not affect the parent.
  * The child may call nnhal_burst_unref() to release what it has of it.
@@ -33,6 +34,13 @@ struct nnhal_memory;
 struct nnhal_prepared_model;
 struct nnhal_execute_options;
 
+/*
+ * Of a burst: one thread at a time uses it, so its calls need no lock. While a call is at work,
+ * another one returns RESOURCE_EXHAUSTED_TRANSIENT and does nothing. Without a queue the flag has no
+ * effect.
+ */
+#define NNHAL_BURST_SINGLE_THREAD	(1u << 0)
+
 /**
  * struct nnhal_burst_options - parameters of a burst
  * @size: sizeof(struct nnhal_burst_options)
@@ -44,6 +52,7 @@ struct nnhal_execute_options;
  * @max_memories: memory objects that stay bound at the same time, 0: 64. The least
  *	recently used one is unbound to make room
  * @diag: filled in after an error of nnhal_burst_create(); may be NULL
+ * @flags: NNHAL_BURST_SINGLE_THREAD or 0
  */
 struct nnhal_burst_options {
 	size_t size;
@@ -51,11 +60,12 @@ struct nnhal_burst_options {
 	uint32_t spin_us;
 	uint32_t max_memories;
 	struct nnhal_diag *diag;
+	uint32_t flags;
 };
 
 /* The meaning of a NULL options pointer. */
 #define NNHAL_BURST_OPTIONS_INIT \
-	{ sizeof(struct nnhal_burst_options), 0, UINT32_MAX, 0, NULL }
+	{ sizeof(struct nnhal_burst_options), 0, UINT32_MAX, 0, NULL, 0 }
 
 /**
  * nnhal_burst_create() - configureExecutionBurst

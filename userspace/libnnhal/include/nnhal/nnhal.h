@@ -5,6 +5,7 @@
 #ifndef NNHAL_NNHAL_H
 #define NNHAL_NNHAL_H
 
+#include <nnhal/bound.h>
 #include <nnhal/buffer.h>
 #include <nnhal/burst.h>
 #include <nnhal/burst_fmq.h>
