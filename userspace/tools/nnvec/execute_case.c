@@ -102,6 +102,7 @@ static enum nnhal_status open_burst(struct execution *e)
 	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
 
 	options.diag = &e->diag;
+	options.flags = e->path == PATH_BOUND_BURST ? NNHAL_BURST_SINGLE_THREAD : 0;
 	return nnhal_burst_create(e->model, &options, &e->burst);
 }
 
@@ -165,7 +166,7 @@ bool execution_init(struct execution *e, struct nnhal_device *device,
 		return wrong(text, "no memory for the request");
 	if (v->tokens && !use_buffers(e, device, v->tokens, text))
 		return false;
-	if (v->path == PATH_BURST)
+	if (v->path == PATH_BURST || v->path == PATH_BOUND_BURST)
 		e->status = open_burst(e);
 	else if (v->path == PATH_FMQ)
 		e->status = open_fmq(e);
@@ -178,6 +179,7 @@ void execution_free(struct execution *e)
 {
 	nnhal_burst_controller_destroy(e->client);
 	nnhal_burst_server_destroy(e->server);
+	nnhal_bound_request_unref(e->bound);
 	nnhal_burst_unref(e->burst);
 	case_buffers_free(e->buffers, e->m->num_inputs + e->m->num_outputs);
 	free(e->buffers);
@@ -426,6 +428,39 @@ static bool execute_fenced(struct execution *e, char *text)
 	return true;
 }
 
+/* ---- bound requests ---- */
+
+/* Bind the request, or set all its arguments once more: then it is checked anew. */
+static enum nnhal_status bind_request(struct execution *e)
+{
+	struct nnhal_bound_options options = NNHAL_BOUND_OPTIONS_INIT;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+
+	options.diag = &e->diag;
+	if (!e->bound)
+		return nnhal_bound_request_create(e->model, &e->request, &options, &e->bound);
+	for (uint32_t i = 0; i < e->m->num_inputs && !status; i++)
+		status = nnhal_bound_request_set_input(e->bound, i, &e->arguments[i]);
+	for (uint32_t i = 0; i < e->m->num_outputs && !status; i++)
+		status = nnhal_bound_request_set_output(e->bound, i,
+							&e->arguments[e->m->num_inputs + i]);
+	return status;
+}
+
+static void execute_bound(struct execution *e, const struct nnhal_execute_options *options)
+{
+	e->timing = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	e->status = e->num_bound++ == 1 ? NNHAL_STATUS_NONE : bind_request(e);
+	if (e->status)
+		return;
+	if (e->path == PATH_BOUND)
+		e->status = nnhal_bound_request_execute_synchronously(e->bound, options, e->shapes,
+								      &e->num_shapes, &e->timing);
+	else
+		e->status = nnhal_burst_execute_bound(e->burst, e->bound, options, e->shapes,
+						      &e->num_shapes, &e->timing);
+}
+
 static bool check_timing(const struct execution *e, bool measured, char *text)
 {
 	const struct nnhal_timing *t = &e->timing;
@@ -468,6 +503,9 @@ static bool execute(struct execution *e, char *text)
 	} else if (e->path == PATH_BURST) {
 		e->status = nnhal_burst_execute(e->burst, &e->request, &options, e->shapes,
 						&e->num_shapes, &e->timing);
+	} else if (e->path == PATH_BOUND || e->path == PATH_BOUND_BURST) {
+		/* Without options a burst has a shorter way. */
+		execute_bound(e, e->path == PATH_BOUND || e->endless ? &options : NULL);
 	} else if (e->path == PATH_FMQ) {
 		e->status = nnhal_burst_controller_execute(e->client, &e->request, &options,
 							   e->shapes, &e->num_shapes, &e->timing,
@@ -536,7 +574,8 @@ static bool check_outputs(const struct execution *e, char *text)
 bool execution_check(struct execution *e, char *text)
 {
 	/* A burst has a shorter way for a request that equals the previous one. */
-	unsigned int times = e->path == PATH_BURST || e->path == PATH_FMQ ? 2 : 1;
+	unsigned int times = e->path == PATH_BURST || e->path == PATH_FMQ ? 2 :
+			     e->path == PATH_BOUND || e->path == PATH_BOUND_BURST ? 3 : 1;
 
 	for (unsigned int i = 0; i < times; i++) {
 		if (!execute(e, text))

@@ -17,7 +17,9 @@
  * @tolerance: for its outputs
  * @path: enum path
  * @endless: the case may be one that loops without end: it must fail and has a WHILE
- * @burst: PATH_BURST: the burst
+ * @burst: PATH_BURST, PATH_BOUND_BURST: the burst
+ * @bound: PATH_BOUND, PATH_BOUND_BURST: bound by the first execution
+ * @num_bound: its executions
  * @server: PATH_FMQ: the server's end of a burst
  * @client: PATH_FMQ: the client's end
  * @request: request, with everything it points to
@@ -39,6 +41,8 @@ struct execution {
 	enum path path;
 	bool endless;
 	struct nnhal_burst *burst;
+	struct nnhal_bound_request *bound;
+	unsigned int num_bound;
 	struct nnhal_burst_server *server;
 	struct nnhal_burst_controller *client;
 	struct nnhal_request request;

@@ -39,7 +39,15 @@ struct form {
 };
 
 /* Which call executes. */
-enum path { PATH_SYNC, PATH_ASYNC, PATH_BURST, PATH_FMQ, PATH_FENCED };
+enum path {
+	PATH_SYNC,
+	PATH_ASYNC,
+	PATH_BURST,
+	PATH_FMQ,
+	PATH_FENCED,
+	PATH_BOUND,		/* a bound request, synchronously */
+	PATH_BOUND_BURST,	/* the same in a burst for one thread */
+};
 
 /* Which arguments are in buffers of the device. */
 enum tokens { TOKENS_NONE, TOKENS_ALL, TOKENS_MIXED };
@@ -62,7 +70,7 @@ struct variation {
 	bool too_small;
 };
 
-#define NUM_VARIATIONS	27
+#define NUM_VARIATIONS	29
 
 extern const struct variation variations[NUM_VARIATIONS];
 
