@@ -561,6 +561,34 @@ static enum nnhal_status try_execute_async(void)
 	return status;
 }
 
+/* The result comes from a completion queue. */
+static enum nnhal_status try_execute_queued(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	enum nnhal_status status;
+	struct pollfd pollfd = { .events = POLLIN };
+	struct run r;
+
+	fresh_init(test_device_spec(), &r);
+	result.calls = 0;
+	arm();
+	status = nnhal_completion_queue_create(fresh, &o.completions, NULL);
+	if (!status)
+		status = nnhal_prepared_model_execute(model, &r.request, &o, callback_executed,
+						      &result);
+	disarm();
+	pollfd.fd = nnhal_completion_queue_fd(o.completions);
+	while (o.completions && !result.calls && __real_poll(&pollfd, 1, -1) == 1)
+		nnhal_completion_queue_dispatch(o.completions, 1, NULL);
+	if (!status)
+		status = result.status;
+	result.calls = 0;
+	nnhal_completion_queue_destroy(o.completions);
+	status = judge(&r, status);
+	fresh_fini(&r);
+	return status;
+}
+
 /* A chain of two. What was launched runs, whatever fails after that. */
 static enum nnhal_status try_execute_fenced(void)
 {
@@ -1101,6 +1129,7 @@ static const struct call calls[] = {
 	{ "execute_synchronously", try_execute, 3, 10 },
 	{ "execute_synchronously on a file", try_execute_file, 3, 11 },
 	{ "execute", try_execute_async, 4, 12 },
+	{ "execute with a completion queue", try_execute_queued, 4, 8 },
 	{ "execute_fenced, a chain", try_execute_fenced, 6, 16 },
 	{ "allocate", try_allocate, 2, 3 },
 	{ "copies of a buffer", try_copy, 5, 18 },

@@ -5,6 +5,7 @@
  * with --wrap for the allocation functions; allocations fail only in the thread that asks for
  * it. The device is always the in-process one.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -160,6 +161,38 @@ static enum nnhal_status try_execute_async(void)
 	status = nnhal_prepared_model_execute(model, &r.request, NULL, callback_executed, &result);
 	status = callback_wait(&result, status);
 	countdown = 0;
+	run_fini(&r);
+	return status;
+}
+
+/* The result comes from a completion queue. */
+static enum nnhal_status try_execute_queued(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	unsigned int left = countdown;
+	enum nnhal_status status;
+	struct pollfd pollfd = { .events = POLLIN };
+	struct run r;
+
+	countdown = 0;
+	new_model();
+	run_init(&r, 4);
+	result.calls = 0;
+	countdown = left;
+	status = nnhal_completion_queue_create(device, &o.completions, NULL);
+	if (!status) {
+		status = nnhal_prepared_model_execute(model, &r.request, &o, callback_executed,
+						      &result);
+		pollfd.fd = nnhal_completion_queue_fd(o.completions);
+		while (!result.calls && poll(&pollfd, 1, -1) == 1)
+			nnhal_completion_queue_dispatch(o.completions, 1, NULL);
+		if (!status)
+			status = result.status;
+	}
+	countdown = 0;
+	nnhal_completion_queue_destroy(o.completions);
+	if (!status && !run_output_is_right(&r, 4))
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	run_fini(&r);
 	return status;
 }
@@ -432,6 +465,7 @@ int main(void)
 	sweep("prepare asynchronously", try_prepare_async);
 	sweep("execute", try_execute);
 	sweep("execute asynchronously", try_execute_async);
+	sweep("execute with a completion queue", try_execute_queued);
 	sweep("execute fenced", try_execute_fenced);
 	sweep("burst", try_burst);
 	sweep("bound request", try_bound);

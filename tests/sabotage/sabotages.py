@@ -178,6 +178,7 @@ PARTS = {
     "growth": host("nnhal_growth_test"),
     "bursts": host("nnhal_burst_test"),
     "bound": host("nnhal_bound_test"),
+    "completions": host("nnhal_completion_test"),
     "client": host("nnhal_burst_fmq_client_test"),
     "server": host("nnhal_burst_fmq_life_test"),
     "signatures": host("signatures_table_test"),
@@ -450,6 +451,11 @@ SABOTAGES = [
              (replace("tests/tap.h", r"^(static inline void tap_result\((?:.|\n)*?vprintf\(fmt, ap\);\n\tprintf\([^\n]*\n)",
                       r"\1\texit(0);\n"),), "no plan after 1 results"),
     # Threads.
+    # Completion queues.
+    Sabotage("completion-forgotten", "completions", "a result without descriptor is not told",
+             (replace("userspace/libnnhal/device/completion_queue.c",
+                      r"^\t\t\(void\)eventfd_write\(q->event_fd, 1\);\n", ""),),
+             "a result that is there at once"),
     # Bound requests.
     Sabotage("bound-unchanged", "bound", "a burst does not notice that an argument was set",
              (replace("userspace/libnnhal/execution/bound_request.c",

@@ -118,8 +118,9 @@ static cold_path enum nnhal_status read_options(struct call *call,
 {
 	enum nnhal_status status = execute_options_read(&call->options, from);
 
-	if (!status && (call->options.profile || call->options.work)) {
-		diag_set(call->options.diag, "a burst makes no profile");
+	if (!status && (call->options.profile || call->options.work ||
+			call->options.completions)) {
+		diag_set(call->options.diag, "a burst has no profile, and results of its own");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	if (status)

@@ -28,8 +28,8 @@ static enum nnhal_status read_options(struct nnhal_execute_options *to,
 {
 	enum nnhal_status status = execute_options_read(to, from);
 
-	if (!status && (to->profile || to->work)) {
-		diag_set(to->diag, "a burst makes no profile");
+	if (!status && (to->profile || to->work || to->completions)) {
+		diag_set(to->diag, "a burst has no profile, and results of its own");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return status;

@@ -5,14 +5,27 @@
 #ifndef NNHAL_ASYNC_H
 #define NNHAL_ASYNC_H
 
+#include <stdbool.h>
+
+#include <nnhal/nnhal.h>
+
 #include "transport/transport.h"
 
 /* One job. First member of struct execution. */
 struct async_job {
 	struct async_job *next;
 	struct transport_fence *fence;	/* NULL: the job is over already */
-	/* Called once from the waiter thread; @error as transport_ops.wait returns it. */
-	void (*complete)(struct async_job *job, int error);
+	/*
+	 * Called from the waiter thread; @error as transport_ops.wait returns it. False: the job goes
+	 * on, and was added once more.
+	 */
+	bool (*complete)(struct async_job *job, int error);
+	/* In a completion queue (completion_queue.h); NULL: the waiter thread has it. */
+	struct nnhal_completion_queue *queue;
+	struct async_job **prev;
+	struct transport *transport;
+	struct async *async;
+	int fd;				/* of its fence; -1: none */
 };
 
 struct async;

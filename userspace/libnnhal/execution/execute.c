@@ -20,6 +20,7 @@
 #include "base/probes.h"
 #include "base/status.h"
 #include "device/async.h"
+#include "device/completion_queue.h"
 #include "device/device_private.h"
 #include "device/own_queue.h"
 #include "execution/arguments.h"
@@ -488,6 +489,13 @@ static int run(struct execution *e)
 	return e->preset ? 0 : t->ops->wait(t, &e->fence, 1, -1, &first);
 }
 
+/* The completion queue that options name; NULL: none. */
+static struct nnhal_completion_queue *completions_of(const struct nnhal_execute_options *options)
+{
+	return options && options->size >= SIZE_UP_TO(struct nnhal_execute_options, completions)
+	       ? options->completions : NULL;
+}
+
 void execution_run(struct nnhal_prepared_model *model, const struct nnhal_request *request,
 		   struct nnhal_bound_request *bound, const struct nnhal_execute_options *options,
 		   struct nnhal_output_shape *shapes, struct outcome *out)
@@ -495,6 +503,11 @@ void execution_run(struct nnhal_prepared_model *model, const struct nnhal_reques
 	struct execution *e;
 	int error;
 
+	if (completions_of(options)) {
+		diag_set(options->diag, "a completion queue is for asynchronous executions");
+		out->status = request_status(NNHAL_STATUS_INVALID_ARGUMENT, request);
+		return;
+	}
 	out->status = execution_begin(model, request, bound, options, NULL, &e);
 	if (out->status) {
 		out->status = request_status(out->status, request);
@@ -549,8 +562,17 @@ nnhal_bound_request_execute_synchronously(struct nnhal_bound_request *bound,
 	return give(&out, num_output_shapes, timing);
 }
 
-/* On the waiter thread. */
-static void complete(struct async_job *job, int error)
+/* Have the job completed by whoever is to do it. */
+static void add_job(struct execution *e)
+{
+	if (e->job.queue)
+		completion_queue_add(e->job.queue, &e->job);
+	else
+		async_add(e->model->device->async, &e->job);
+}
+
+/* On the waiter thread, or on that of who asks the completion queue. */
+static bool complete(struct async_job *job, int error)
 {
 	struct execution *e = (struct execution *)job;
 	struct outcome out;
@@ -558,14 +580,15 @@ static void complete(struct async_job *job, int error)
 	if (has_to_run_again(e, error)) {
 		e->preset = execution_submit(e);
 		if (!e->preset) {
-			async_add(e->model->device->async, job);
-			return;
+			add_job(e);
+			return false;
 		}
 	}
 	out = execution_end(e, error);
 	e->callback(e->context, out.status, out.num_shapes ? e->shapes : NULL, out.num_shapes,
 		    &out.timing);
 	execution_done(e);
+	return true;
 }
 
 static enum nnhal_status launch(struct execution *e)
@@ -573,7 +596,10 @@ static enum nnhal_status launch(struct execution *e)
 	struct nnhal_device *device = e->model->device;
 	enum nnhal_status status;
 
-	if (async_start(device->async)) {
+	e->job.queue = e->options.completions;
+	e->job.transport = device->transport;
+	e->job.async = device->async;
+	if (!e->job.queue && async_start(device->async)) {
 		diag_set(e->options.diag, "cannot start a thread");
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
@@ -584,7 +610,7 @@ static enum nnhal_status launch(struct execution *e)
 	}
 	e->job.fence = e->preset ? NULL : e->fence;
 	e->job.complete = complete;
-	async_add(device->async, &e->job);
+	add_job(e);
 	return NNHAL_STATUS_NONE;
 }
 
@@ -594,9 +620,14 @@ enum nnhal_status execution_start(struct nnhal_prepared_model *model,
 				  const struct nnhal_execute_options *options,
 				  nnhal_execution_callback callback, void *context)
 {
+	struct nnhal_completion_queue *queue = completions_of(options);
 	enum nnhal_status status;
 	struct execution *e;
 
+	if (queue && model && !completion_queue_is_of(queue, model->device)) {
+		diag_set(options->diag, "the completion queue is one of another device");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 	status = execution_begin(model, request, bound, options, NULL, &e);
 	if (status)
 		return status;

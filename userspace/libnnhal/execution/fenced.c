@@ -239,7 +239,7 @@ static void callback_free(struct buffer_writer *writer)
 }
 
 /* On the waiter thread. */
-static void complete(struct async_job *job, int error)
+static bool complete(struct async_job *job, int error)
 {
 	struct execution *e = (struct execution *)job;
 	struct nnhal_fenced_callback *cb = e->context;
@@ -251,6 +251,7 @@ static void complete(struct async_job *job, int error)
 	pthread_mutex_unlock(&cb->lock);
 	execution_done(e);
 	buffer_writer_put(&cb->writer);
+	return true;
 }
 
 /* Nobody is going to ask, but buffers and memory have to be released when it has ended. */

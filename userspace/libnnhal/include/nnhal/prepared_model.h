@@ -6,8 +6,8 @@
  * holds its device open, and runs any number of executions at once, each with
  * memory and shapes of its own.
  *
- * One thread per device waits for all asynchronous executions and calls their
- * callbacks. It starts with the first of them. A callback may call any function of the
+ * One thread per device waits for all asynchronous executions without a completion queue and calls
+ * their callbacks. It starts with the first of them. A callback may call any function of the
  * library but must not wait for another callback of the same device.
  */
 #ifndef NNHAL_PREPARED_MODEL_H
@@ -24,6 +24,7 @@ extern "C" {
 struct nnhal_prepared_model;
 struct nnhal_ext_profile;
 struct nnhal_ext_work;
+struct nnhal_completion_queue;
 
 /**
  * struct nnhal_execute_options - parameters of execute_1_3 beside the request
@@ -41,6 +42,9 @@ struct nnhal_ext_work;
  *	it, @profile and @work until the callback has returned
  * @profile: out: time of each operation, see nnhal/ext.h; may be NULL
  * @work: out: what the device did besides the operations, see nnhal/ext.h; may be NULL
+ * @completions: of an asynchronous execution: the queue that calls back, see nnhal/completion.h.
+ *	It must outlive the launch. NULL: the library's thread calls back. Executions of another
+ *	kind get INVALID_ARGUMENT
  *
  * If @profile or @work has a wrong size, the call ends with INVALID_ARGUMENT, and neither is written.
  */
@@ -54,12 +58,13 @@ struct nnhal_execute_options {
 	struct nnhal_diag *diag;
 	struct nnhal_ext_profile *profile;
 	struct nnhal_ext_work *work;
+	struct nnhal_completion_queue *completions;
 };
 
 /* The meaning of a NULL options pointer. */
 #define NNHAL_EXECUTE_OPTIONS_INIT \
 	{ sizeof(struct nnhal_execute_options), NNHAL_MEASURE_NO, false, 0, false, 0, \
-	  NULL, NULL, NULL }
+	  NULL, NULL, NULL, NULL }
 
 /* LoopTimeoutDurationNs.DEFAULT and .MAXIMUM */
 #define NNHAL_DEFAULT_LOOP_TIMEOUT_NS	UINT64_C(2000000000)
