@@ -271,7 +271,8 @@ static const struct call {
 	EXECUTE("burst over message queues", with_controller),
 #define OTHER(name, call, options) { name, call, &options, sizeof(options), sizeof(options), false }
 	OTHER("prepare", with_prepare, prepare_options),
-	OTHER("burst_create", with_burst_create, burst_options),
+	{ "burst_create", with_burst_create, &burst_options, sizeof(burst_options),
+	  offsetof(struct nnhal_burst_options, flags), false },
 	OTHER("burst_serve", with_serve, server_options),
 	OTHER("burst_connect", with_connect, controller_options),
 	OTHER("executor of a burst", with_executor, executor),
