@@ -42,8 +42,10 @@ static void copy_argument(struct nnhal_bound_request *bound, uint32_t i,
 {
 	bound->args[i] = *from;
 	bound->args[i].dimensions = bound->dims[i];
-	memcpy(bound->dims[i], from->dimensions,
-	       from->num_dimensions * sizeof(*from->dimensions));
+	/* Without dimensions the pointer may be NULL, which memcpy() does not take. */
+	if (from->num_dimensions)
+		memcpy(bound->dims[i], from->dimensions,
+		       from->num_dimensions * sizeof(*from->dimensions));
 }
 
 /* Can an argument be copied? A rank that no device takes cannot. */
