@@ -220,6 +220,66 @@ static bool run_own_burst(struct worker *w)
 	return judge(w, "burst of a thread", status, w->party->own->factor);
 }
 
+/* ---- bound requests ---- */
+
+/* One run of @bound; the output is that of inputs that this call has made. */
+static enum nnhal_status run_bound_once(struct worker *w, struct nnhal_bound_request *bound,
+					unsigned int way)
+{
+	struct callback_result c = CALLBACK_RESULT_INIT;
+	struct nnhal_fenced_callback *callback;
+	struct nnhal_timing launched, fenced;
+	enum nnhal_status status;
+	int fence;
+
+	switch (way) {
+	case 0:
+		return nnhal_bound_request_execute_synchronously(bound, NULL, NULL, NULL, NULL);
+	case 1:
+		return callback_wait(&c, nnhal_bound_request_execute(bound, NULL, callback_executed,
+								     &c));
+	case 2:
+		return nnhal_burst_execute_bound(w->party->burst, bound, NULL, NULL, NULL, NULL);
+	default:
+		status = nnhal_bound_request_execute_fenced(bound, NULL, 0, NULL, &fence, &callback);
+		if (status)
+			return status;
+		if (fence >= 0) {
+			nnhal_fence_wait(fence, FENCE_MS);
+			close(fence);
+		}
+		status = nnhal_fenced_callback_get_execution_info(callback, &launched, &fenced);
+		nnhal_fenced_callback_unref(callback);
+		return status;
+	}
+}
+
+/* Each way to run it, with the output in one place and then in another. */
+static bool run_bound(struct worker *w)
+{
+	struct nnhal_bound_options o = NNHAL_BOUND_OPTIONS_INIT;
+	struct nnhal_bound_request *bound;
+	enum nnhal_status status;
+	unsigned int way;
+
+	mixed_fill(w);
+	o.diag = &w->diag;
+	status = nnhal_bound_request_create(w->party->model, &w->request, &o, &bound);
+	for (way = 0; !status && way < 8; way++) {
+		w->out.location.offset = way < 4 ? AT_OUT : AT_MIDDLE;
+		memset(&w->map[AT_OUT / 4], 0xee, 2 * (size_t)BYTES);
+		status = nnhal_bound_request_set_output(bound, 0, &w->out);
+		if (!status)
+			status = run_bound_once(w, bound, way % 4);
+		if (!status && !mixed_is_right(w, &w->map[AT_A / 4],
+					       &w->map[w->out.location.offset / 4],
+					       w->party->own->factor))
+			status = NNHAL_STATUS_GENERAL_FAILURE;
+	}
+	nnhal_bound_request_unref(bound);
+	return status ? mixed_wrong(w, "bound request", status) : true;
+}
+
 /* ---- message queues ---- */
 
 static bool run_controller(struct worker *w)
@@ -906,6 +966,7 @@ const struct mixed_op mixed_ops[] = {
 	{ "execute_fenced, chain", run_fenced },
 	{ "burst of the process", run_burst },
 	{ "burst of a thread", run_own_burst },
+	{ "bound request, each way", run_bound },
 	{ "burst served by another process", run_controller },
 	{ "burst served by this process", run_served },
 	{ "allocate, copyFrom, copyTo", run_buffer },

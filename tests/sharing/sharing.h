@@ -11,6 +11,7 @@
 #include "nnhal_fixture.h"
 
 #define MAX_TURNS	16384
+#define STEPS		5
 /* Clients that share the engine time. */
 #define SHARERS		3
 #define BURSTS		15
@@ -31,6 +32,8 @@ struct shared {
 	atomic_int failed;
 	char message[512];
 	uint32_t turn_us[MAX_TURNS];
+	/* What part of it took: open, prepare, execute, burst, close. */
+	uint32_t step_us[STEPS][MAX_TURNS];
 	/* Of the clients that share. */
 	atomic_bool go;
 	atomic_uint done[SHARERS];

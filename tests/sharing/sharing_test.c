@@ -53,6 +53,10 @@ static unsigned int setting(const char *name, unsigned int value)
 
 /* ---- the small client ---- */
 
+enum step { STEP_OPEN, STEP_PREPARE, STEP_EXECUTE, STEP_BURST, STEP_CLOSE };
+
+static const char *const step_names[STEPS] = { "open", "prepare", "execute", "burst", "close" };
+
 static uint64_t turn_bound_ns;
 static uint64_t turns_end_ns;
 
@@ -72,24 +76,38 @@ static enum nnhal_status execute(struct nnhal_prepared_model *model, struct run 
 	return status;
 }
 
+/* Note what a step took, from *@since on. */
+static void note_step(enum step step, uint64_t *since)
+{
+	uint64_t now = now_ns();
+
+	shared->step_us[step][atomic_load(&shared->turns)] = (uint32_t)((now - *since) / 1000);
+	*since = now;
+}
+
 static bool turn(struct run *r, bool in_burst, const char **what, enum nnhal_status *status)
 {
 	struct nnhal_prepared_model *model;
+	uint64_t since = now_ns();
 	struct nnhal_device *device;
 
 	*what = "open";
 	*status = nnhal_device_open(test_device_spec(), &device, &r->diag);
+	note_step(STEP_OPEN, &since);
 	if (*status)
 		return false;
 	*what = "prepare";
 	*status = nnhal_device_prepare_model_sync(device, &f.model, NULL, &model);
+	note_step(STEP_PREPARE, &since);
 	if (!*status) {
 		memset(r->map + RUN_OUTPUT(0), 0xee, 64);
 		*what = in_burst ? "burst" : "execute";
 		*status = execute(model, r, in_burst);
+		note_step(in_burst ? STEP_BURST : STEP_EXECUTE, &since);
 		nnhal_prepared_model_unref(model);
 	}
 	nnhal_device_unref(device);
+	note_step(STEP_CLOSE, &since);
 	if (*status)
 		return false;
 	*what = "wrong result";
@@ -155,6 +173,27 @@ static long count_faults(void)
 	return sum;
 }
 
+/* Which step the time goes to. A step that is not in a turn took 0. */
+static void note_steps(const struct large_client *large, unsigned int turns)
+{
+	char text[256] = "";
+	unsigned int s, i, len = 0;
+
+	for (s = 0; s < STEPS; s++) {
+		uint32_t *us = shared->step_us[s];
+
+		qsort(us, turns, sizeof(*us), compare_us);
+		for (i = 0; i < turns && !us[i]; i++)
+			;
+		if (i < turns)
+			len += (unsigned int)snprintf(text + len, sizeof(text) - len, "%s%s %.1f, %.1f",
+						      len ? "; " : "", step_names[s],
+						      us[(i + turns) / 2] / 1e3,
+						      us[turns - 1] / 1e3);
+	}
+	tap_note("beside %s: median and longest of %s ms", large->name, text);
+}
+
 static void test_beside(const struct large_client *large, unsigned int ms)
 {
 	long faults = count_faults();
@@ -164,6 +203,7 @@ static void test_beside(const struct large_client *large, unsigned int ms)
 	int status;
 
 	memset(shared->message, 0, sizeof(shared->message));
+	memset(shared->step_us, 0, sizeof(shared->step_us));
 	atomic_store(&shared->work, 0);
 	atomic_store(&shared->error, 0);
 	atomic_store(&shared->turns, 0);
@@ -194,6 +234,8 @@ static void test_beside(const struct large_client *large, unsigned int ms)
 			 large->name, shared->turn_us[turns / 2] / 1e3,
 			 shared->turn_us[turns * 99 / 100] / 1e3,
 			 shared->turn_us[turns - 1] / 1e3, turns);
+	if (turns)
+		note_steps(large, turns);
 	if (faults < 0)
 		tap_skip("no debugfs: hangs and resets");
 	else
