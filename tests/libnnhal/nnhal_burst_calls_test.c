@@ -40,7 +40,7 @@
 #include "nnhal_fixture.h"
 
 /* Executions of a round, and rounds at most. */
-#define ROUND		1000
+#define ROUND		250
 #define ROUNDS		20
 /* Executions by SUBMIT that the driver has to count. */
 #define SUBMITS		10

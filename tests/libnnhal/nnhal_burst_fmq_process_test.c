@@ -15,7 +15,7 @@
 #define NUM_KILLS	20
 #define ROUND_TRIPS	20000
 /* Fewer in the virtual machine, where a switch between processes costs a hundred times as much. */
-#define GUEST_SHARE	5
+#define GUEST_SHARE	20
 
 static unsigned int rounds(unsigned int count)
 {

@@ -10,7 +10,8 @@
  * fail: the kernel does not fail them either.
  *
  *   NNPU_SWEEP_ERRORS   with how many of eight errors each call fails on a hardware device
- *                       (default 2: ENOMEM, and each of the others with some call)
+ *                       (default: ENOMEM, and another one with every second call, each with
+ *                       some call)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -1294,7 +1295,7 @@ int main(void)
 	static const int errors[] = { ENOMEM, ENOSPC, EIO, EINTR, EBUSY, EDQUOT, EUSERS, ENODEV };
 	const size_t num_errors = sizeof(errors) / sizeof(errors[0]);
 	const char *text = getenv("NNPU_SWEEP_ERRORS");
-	size_t most = text ? strtoul(text, NULL, 10) : 2, i, k;
+	size_t most = text ? strtoul(text, NULL, 10) : 0, i, k;
 	bool drm = is_drm();
 
 	is_caller = true;
@@ -1310,6 +1311,8 @@ int main(void)
 		/* Only ioctl() fails in several ways. The next call begins with another one. */
 		for (k = 1; drm && k < most && k < num_errors; k++)
 			sweep(&calls[i], errors[1 + (i + k - 1) % (num_errors - 1)]);
+		if (drm && !most && i % 2)
+			sweep(&calls[i], errors[1 + i / 2 % (num_errors - 1)]);
 	}
 	if (drm)
 		test_waits_of_threads();
