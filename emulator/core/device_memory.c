@@ -19,6 +19,8 @@
 
 /* Bytes that are copied between two looks at the progress. */
 #define COPY_PIECE	(256u << 10)
+/* Fewer pages are not worth a system call. */
+#define TOUCH_MIN	(4 * NNPU_PAGE_SIZE)
 
 /* What contexts and queues have, which are charged to nobody; with those that leave. */
 static uint64_t object_bytes(const struct nnpu_device *dev)
@@ -60,6 +62,19 @@ void *mem_alloc(struct nnpu_device *dev, size_t bytes)
 	/* Runs that were cut have the slots. There are few of them, so there are few mappings. */
 	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
+}
+
+void mem_touch(void *p, size_t bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+	uintptr_t first = (uintptr_t)p & ~(uintptr_t)(NNPU_PAGE_SIZE - 1);
+
+	if (bytes >= TOUCH_MIN)
+		madvise((void *)first, (uintptr_t)p + bytes - first, MADV_POPULATE_WRITE);
+#else
+	(void)p;
+	(void)bytes;
+#endif
 }
 
 void *mem_copy(struct nnpu_device *dev, void *p, size_t size, size_t bytes,

@@ -123,6 +123,8 @@ static int load_constant(struct loader *l, uint32_t index)
 
 	do {
 		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
+		if (constant_is_single(t))
+			mem_touch((uint8_t *)t->data + at, n);
 		if (read_constant(l, index, at, n))
 			return -1;
 		if (l->seal.sealer) {
