@@ -8,6 +8,7 @@
 #include "admin_command.h"
 #include "device_state.h"
 #include "dma.h"
+#include "firmware_build.h"
 #include "program_image.h"
 #include "program_load.h"
 #include "ops/extension.h"
@@ -54,6 +55,7 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 	id->features = htole64(dev_features(dev));
 	snprintf(id->name, sizeof(id->name), "%s", NNPU_DEVICE_NAME);
 	snprintf(id->firmware, sizeof(id->firmware), "%s", NNPU_DEVICE_FIRMWARE);
+	firmware_build(id->build);
 	id->device_type = htole32(4);
 	id->max_rank = htole32(NNPU_MAX_RANK);
 	id->memory_size = htole64(dev->props.memory_size);

@@ -258,6 +258,7 @@ static void test_identify(void)
 {
 	struct nnpu_identify *id = rig_alloc(&rig, sizeof(*id));
 	struct nnpu_sqe_identify c = { .opcode = NNPU_ADMIN_IDENTIFY, .addr = rig_addr(id) };
+	static const uint8_t zeros[sizeof(id->build)];
 	unsigned int type, right = 0;
 
 	ok(rig_admin(&rig, &c, NULL) == 0, "IDENTIFY");
@@ -267,6 +268,8 @@ static void test_identify(void)
 	ok(le32toh(id->encodings) == (1u << NNPU_ENCODING_PACKED | 1u << NNPU_ENCODING_NATIVE),
 	   "packed and native constants");
 	ok(!id->num_isas && !id->isas[0], "no native code");
+	ok(memcmp(id->build, zeros, 16) && !memcmp(id->build + 20, zeros, sizeof(id->build) - 20),
+	   "a build id of 16 to 20 bytes");
 	for (type = 0; type < 256; type++)
 		right += (le32toh(id->types[type / 32]) >> type % 32 & 1) ==
 			 (type < NNPU_NUM_TYPES && type != NNPU_TYPE_SUBGRAPH);

@@ -706,6 +706,7 @@ struct nnpu_performance {
  *	extensions
  * @num_isas: valid entries of @isas
  * @isas: instruction sets of native code that the device takes, none of them 0
+ * @build: tells builds of one version of @firmware apart; all zero: not known
  * @reserved: zero
  */
 struct nnpu_identify {
@@ -736,7 +737,8 @@ struct nnpu_identify {
 	__le32 types[8];
 	__le32 num_isas;
 	__le32 isas[8];
-	__u8 reserved[1572];
+	__u8 build[32];
+	__u8 reserved[1540];
 };
 
 /* "NNPI", little-endian. */
@@ -867,6 +869,7 @@ NNPU_ASSERT_OFFSET(struct nnpu_identify, admin_ms, 2432);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, program_min, 2448);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, types, 2456);
 NNPU_ASSERT_OFFSET(struct nnpu_identify, isas, 2492);
+NNPU_ASSERT_OFFSET(struct nnpu_identify, build, 2524);
 NNPU_ASSERT_SIZE(struct nnpu_extension_type, 16);
 NNPU_ASSERT_SIZE(struct nnpu_extension, 4096);
 NNPU_ASSERT_OFFSET(struct nnpu_extension, name, 16);

@@ -54,6 +54,7 @@ struct identity {
 	char version[192];		/* library, driver, firmware */
 	uint8_t library[BUILD_ID_MAX];
 	uint8_t driver[BUILD_ID_MAX];
+	uint8_t firmware[32];
 	__le32 hw_version;
 	__le32 encodings;
 };
@@ -79,6 +80,7 @@ static bool derive_key(struct cache_files *files, struct nnhal_device *device,
 	memcpy(id.version, device->version, sizeof(id.version));
 	build_id_own(id.library);
 	memcpy(id.driver, device->transport->build_id, sizeof(id.driver));
+	memcpy(id.firmware, device->transport->identify.build, sizeof(id.firmware));
 	id.hw_version = device->transport->identify.version;
 	id.encodings = device->transport->identify.encodings;
 	return crypto_authenticate(files->crypto, cache->key_size ? cache->key : "",

@@ -8,8 +8,8 @@
  * preparing from the cache needs no model and does less work.
  *
  * What is in the files is used only if this library wrote it, with the same token and key, for the
- * same device, firmware, driver and build of library and driver, and if no bit has changed since.
- * Otherwise preparing from the cache fails, and the caller prepares the model anew.
+ * same device and the same build of its firmware, of driver and library, and if no bit has changed
+ * since. Otherwise preparing from the cache fails, and the caller prepares the model anew.
  */
 #ifndef NNHAL_CACHE_H
 #define NNHAL_CACHE_H
