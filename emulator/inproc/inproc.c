@@ -21,10 +21,13 @@
 #define HINT_PAGE	4096u
 #define NUM_HINTS	64u
 
+/* A piece of registered memory. Pieces do not overlap; registrations may. */
 struct region {
 	uintptr_t start;
 	size_t len;
-	unsigned int access;
+	unsigned int access;		/* what one of the registrations allows */
+	unsigned int readers;		/* registrations with each access */
+	unsigned int writers;
 };
 
 struct vector {
@@ -39,6 +42,7 @@ struct nnpu_inproc {
 	/* Held for reading while the device accesses memory. */
 	pthread_rwlock_t region_lock;
 	struct region *regions;		/* sorted by start */
+	size_t num_registered;
 	size_t num_regions;
 	size_t max_regions;
 	atomic_size_t hints[NUM_HINTS];	/* where region_at() last found a page; may be wrong */
@@ -81,56 +85,158 @@ static size_t region_at(struct nnpu_inproc *ip, uintptr_t addr)
 	return i;
 }
 
+/*
+ * Room for the pieces of one registration more. Each registration begins one piece and ends one,
+ * so there are at most twice as many; to end a registration needs no memory.
+ */
+static bool region_reserve(struct nnpu_inproc *ip)
+{
+	size_t max = ip->max_regions ? ip->max_regions : 16;
+	struct region *regions;
+
+	while (max < 2 * (ip->num_registered + 1) + 1)
+		max *= 2;
+	if (max == ip->max_regions)
+		return true;
+	regions = realloc(ip->regions, max * sizeof(*regions));
+	if (!regions)
+		return false;
+	ip->regions = regions;
+	ip->max_regions = max;
+	return true;
+}
+
+static void region_insert(struct nnpu_inproc *ip, size_t i, const struct region *region)
+{
+	memmove(&ip->regions[i + 1], &ip->regions[i], (ip->num_regions - i) * sizeof(*region));
+	ip->regions[i] = *region;
+	ip->num_regions++;
+}
+
+static void region_remove(struct nnpu_inproc *ip, size_t i)
+{
+	ip->num_regions--;
+	memmove(&ip->regions[i], &ip->regions[i + 1],
+		(ip->num_regions - i) * sizeof(*ip->regions));
+}
+
+/* Let a piece begin at @addr, if one has this address inside it. There is room for it. */
+static void region_split(struct nnpu_inproc *ip, uintptr_t addr)
+{
+	size_t i = region_find(ip, addr), first;
+	struct region rest;
+
+	if (i == ip->num_regions || ip->regions[i].start >= addr)
+		return;
+	first = addr - ip->regions[i].start;
+	rest = ip->regions[i];
+	rest.start = addr;
+	rest.len -= first;
+	ip->regions[i].len = first;
+	region_insert(ip, i + 1, &rest);
+}
+
+/* Count a registration in a piece, or its end. */
+static void region_count(struct region *r, unsigned int access, unsigned int n)
+{
+	if (access & NNPU_INPROC_READ)
+		r->readers += n;
+	if (access & NNPU_INPROC_WRITE)
+		r->writers += n;
+	r->access = (r->readers ? NNPU_INPROC_READ : 0) | (r->writers ? NNPU_INPROC_WRITE : 0);
+}
+
+/* Make one piece of @i and the one behind it, if that makes no difference. */
+static void region_merge(struct nnpu_inproc *ip, size_t i)
+{
+	struct region *r = &ip->regions[i];
+
+	if (i + 1 >= ip->num_regions || r->start + r->len != r[1].start ||
+	    r->readers != r[1].readers || r->writers != r[1].writers)
+		return;
+	r->len += r[1].len;
+	region_remove(ip, i + 1);
+}
+
+static bool range_is_valid(uintptr_t start, size_t len, unsigned int access)
+{
+	return len && start + len >= start && access &&
+	       !(access & ~(NNPU_INPROC_READ | NNPU_INPROC_WRITE));
+}
+
 int nnpu_inproc_register(struct nnpu_inproc *ip, const void *addr, size_t len,
 			 unsigned int access)
 {
-	uintptr_t start = (uintptr_t)addr;
-	int ret = 0;
+	uintptr_t pos = (uintptr_t)addr, end = pos + len;
 	size_t i;
 
-	if (!len || start + len < start || !access ||
-	    (access & ~(NNPU_INPROC_READ | NNPU_INPROC_WRITE)))
+	if (!range_is_valid(pos, len, access))
 		return -EINVAL;
 	pthread_rwlock_wrlock(&ip->region_lock);
-	i = region_find(ip, start);
-	if (i < ip->num_regions && ip->regions[i].start < start + len) {
-		ret = -EEXIST;
-		goto out;
+	if (!region_reserve(ip)) {
+		pthread_rwlock_unlock(&ip->region_lock);
+		return -ENOMEM;
 	}
-	if (ip->num_regions == ip->max_regions) {
-		size_t max = ip->max_regions ? ip->max_regions * 2 : 16;
-		struct region *regions = realloc(ip->regions, max * sizeof(*regions));
+	ip->num_registered++;
+	region_split(ip, pos);
+	region_split(ip, end);
+	for (i = region_find(ip, pos); pos < end; i++) {
+		struct region gap = { .start = pos, .len = end - pos };
 
-		if (!regions) {
-			ret = -ENOMEM;
-			goto out;
-		}
-		ip->regions = regions;
-		ip->max_regions = max;
+		if (i < ip->num_regions && ip->regions[i].start < end)
+			gap.len = ip->regions[i].start - pos;
+		if (gap.len)
+			region_insert(ip, i, &gap);
+		region_count(&ip->regions[i], access, 1);
+		pos += ip->regions[i].len;
 	}
-	memmove(&ip->regions[i + 1], &ip->regions[i],
-		(ip->num_regions - i) * sizeof(*ip->regions));
-	ip->regions[i] = (struct region) { start, len, access };
-	ip->num_regions++;
-out:
 	pthread_rwlock_unlock(&ip->region_lock);
-	return ret;
+	return 0;
 }
 
-int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr)
+/* Is all of the range registered with this access? Region lock held. */
+static bool range_is_registered(const struct nnpu_inproc *ip, uintptr_t pos, uintptr_t end,
+				unsigned int access)
 {
-	uintptr_t start = (uintptr_t)addr;
-	int ret = -ENOENT;
 	size_t i;
 
-	pthread_rwlock_wrlock(&ip->region_lock);
-	i = region_find(ip, start);
-	if (i < ip->num_regions && ip->regions[i].start == start) {
-		memmove(&ip->regions[i], &ip->regions[i + 1],
-			(ip->num_regions - i - 1) * sizeof(*ip->regions));
-		ip->num_regions--;
-		ret = 0;
+	for (i = region_find(ip, pos); pos < end; i++) {
+		if (i == ip->num_regions || ip->regions[i].start > pos ||
+		    (ip->regions[i].access & access) != access)
+			return false;
+		pos = ip->regions[i].start + ip->regions[i].len;
 	}
+	return true;
+}
+
+int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr, size_t len,
+			   unsigned int access)
+{
+	uintptr_t pos = (uintptr_t)addr, end = pos + len;
+	size_t i, first;
+	int ret = -ENOENT;
+
+	if (!range_is_valid(pos, len, access))
+		return -EINVAL;
+	pthread_rwlock_wrlock(&ip->region_lock);
+	if (!range_is_registered(ip, pos, end, access))
+		goto out;
+	ret = 0;
+	ip->num_registered--;
+	region_split(ip, pos);
+	region_split(ip, end);
+	first = i = region_find(ip, pos);
+	while (i < ip->num_regions && ip->regions[i].start < end) {
+		region_count(&ip->regions[i], access, -1u);
+		if (ip->regions[i].access)
+			i++;
+		else
+			region_remove(ip, i);
+	}
+	/* From behind: where pieces become one, those before keep their places. */
+	for (i++; i-- > (first ? first - 1 : 0);)
+		region_merge(ip, i);
+out:
 	pthread_rwlock_unlock(&ip->region_lock);
 	return ret;
 }

@@ -74,18 +74,18 @@ void nnpu_inproc_destroy(struct nnpu_inproc *ip);
 
 /*
  * Let the device access [addr, addr + len) as @access says (NNPU_INPROC_READ | _WRITE).
- * Regions may be adjacent, but must not overlap. 0; -EINVAL: empty, wraps, no or unknown access
- * bit; -EEXIST: overlaps a region; -ENOMEM. An access may span adjacent
- * regions.
+ * Regions may be adjacent and may overlap: the device may do what one of them allows. 0; -EINVAL:
+ * empty, wraps, no or unknown access bit; -ENOMEM. An access may span adjacent regions.
  */
 int nnpu_inproc_register(struct nnpu_inproc *ip, const void *addr, size_t len,
 			 unsigned int access);
 
 /*
- * Take back the region that starts at @addr. When it returns the device does not
- * access the region and will not again; the memory may be freed. 0, or -ENOENT.
+ * Take back a registration. When it returns the device does not access what no other registration
+ * has, and will not again; the memory may be freed. 0; -EINVAL as above; -ENOENT: not registered.
  */
-int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr);
+int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr, size_t len,
+			   unsigned int access);
 
 /* Registers: offsets are NNPU_REG_* and the queue windows at NNPU_QREG_BASE. */
 uint32_t nnpu_inproc_read32(struct nnpu_inproc *ip, uint32_t offset);

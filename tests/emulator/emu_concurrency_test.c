@@ -63,7 +63,7 @@ static void *disturb(void *arg)
 		reg = (reg + 4) % 0x1200;
 		nnpu_inproc_doorbell(rig.ip, RIG_QUEUES, NNPU_DB_SQ_TAIL, reg);
 		nnpu_inproc_register(rig.ip, &rig, 64, NNPU_INPROC_READ);
-		nnpu_inproc_unregister(rig.ip, &rig);
+		nnpu_inproc_unregister(rig.ip, &rig, 64, NNPU_INPROC_READ);
 	}
 	return NULL;
 }

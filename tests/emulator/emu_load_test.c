@@ -391,7 +391,7 @@ static void test_invalidate(void)
 		nanosleep(&wait, NULL);
 		unset_slot(&slots[2][0]);
 		finish(start_invalidate(2));
-		nnpu_inproc_unregister(rig.ip, weights);
+		nnpu_inproc_unregister(rig.ip, weights, WEIGHTS, NNPU_INPROC_READ);
 		munmap(weights, WEIGHTS);
 		status = finish(load);
 		cut += status == NNPU_STATUS_INVALID_SLOT;

@@ -76,7 +76,7 @@ static inline void large_image_init(struct large_image *im, struct rig *rig)
 
 static inline void large_image_free(struct large_image *im, struct rig *rig)
 {
-	nnpu_inproc_unregister(rig->ip, im->bytes);
+	nnpu_inproc_unregister(rig->ip, im->bytes, im->size, NNPU_INPROC_READ);
 	munmap(im->bytes, im->size);
 }
 

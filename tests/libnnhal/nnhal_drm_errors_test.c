@@ -78,10 +78,22 @@ void *__wrap_mmap(void *addr, size_t size, int prot, int flags, int fd, off_t of
 	return __real_mmap(addr, size, prot, flags, fd, offset);
 }
 
+/* These tests are about memory that is copied. */
+static int no_pointer(struct transport *t, void *map, uint64_t size, uint32_t access, uint32_t *slot)
+{
+	(void)t;
+	(void)map;
+	(void)size;
+	(void)access;
+	(void)slot;
+	return -EDQUOT;
+}
+
 static const struct transport_ops memory_ops = {
 	.bo_create = drm_bo_create,
 	.bo_destroy = drm_bo_destroy,
 	.bind_fd = drm_bind_fd,
+	.bind_pointer = no_pointer,
 	.unbind = drm_unbind,
 };
 
@@ -159,6 +171,15 @@ static void test_evict(void)
 	ok(args_bind_status(&device, 0, 1, err, NULL) ==
 	   NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, "if it is one's own, there will be none");
 	binding_unpin(binding);
+	fail(DRM_IOCTL_NNPU_BO_USERPTR, 1, EDQUOT);
+	err = drm_bind_pointer(&d.base, &bo, 4096, TRANSPORT_READ, &bo.slot);
+	ok(err == -EDQUOT && bo.slot == NNPU_SLOT_NONE, "the limit of locked memory: %d", err);
+	fail(DRM_IOCTL_NNPU_BO_USERPTR, 1, ENOSPC);
+	err = drm_bind_pointer(&d.base, &bo, 4096, TRANSPORT_READ, &bo.slot);
+	ok(err == -ENOMEM && bo.slot == NNPU_SLOT_NONE, "no slot is missing: %d", err);
+	fail(DRM_IOCTL_NNPU_SLOT_BIND, 1, ENOSPC);
+	err = drm_bind_pointer(&d.base, &bo, 4096, TRANSPORT_READ, &bo.slot);
+	ok(err == -ENOSPC && bo.slot == NNPU_SLOT_NONE, "now one is: %d", err);
 	fail(DRM_IOCTL_PRIME_FD_TO_HANDLE, 1, ENOSPC);
 	err = drm_bind_fd(&d.base, TRANSPORT_DMABUF, 0, 4096, TRANSPORT_READ, &bo.slot);
 	ok(err == -ENOMEM, "an import, ENOSPC: %s", strerror(-err));
@@ -249,10 +270,13 @@ static void test_abandoned(void)
 	ops.wait = refused_wait;
 	device->transport->ops = &ops;
 	error = EPERM;
-	desc.fd = nnhal_memory_fd(r.memory);
-	if (!ok(!nnhal_memory_import(&desc, &file, NULL) &&
+	/* It can shrink, so the device in the process does not get it. */
+	desc.fd = memfd_create("copied", MFD_CLOEXEC);
+	if (!ok(pwrite(desc.fd, r.map, 4096, 0) == 4096 &&
+		!nnhal_memory_import(&desc, &file, NULL) &&
 		!memory_bind(file, device->table, true, &binding), "memory that is copied"))
 		return;
+	close(desc.fd);
 	bounce = binding->bounce.map;
 	binding_unpin(binding);
 	r.pools[0].memory = file;

@@ -71,8 +71,10 @@ static enum nnhal_status run_job(struct copy *c, struct transport_fence *fence)
 {
 	struct transport *t = c->device->transport;
 	struct nnpu_arg args[2] = {
-		{ .slot = htole32(c->from_binding->slot), .length = htole64(c->size) },
-		{ .slot = htole32(c->to_binding->slot), .length = htole64(c->size) },
+		{ .slot = htole32(c->from_binding->slot), .length = htole64(c->size),
+		  .offset = htole64(c->from_binding->delta) },
+		{ .slot = htole32(c->to_binding->slot), .length = htole64(c->size),
+		  .offset = htole64(c->to_binding->delta) },
 	};
 	struct transport_job job = {
 		.is_copy = true, .priority = NNHAL_PRIORITY_MEDIUM, .args = args,
@@ -108,6 +110,8 @@ static enum nnhal_status run_bound(struct copy *c)
 		tsan_racy_writes_begin();
 		err = memory_read(c->from, 0, c->from_binding->bounce.map, c->size);
 		tsan_racy_writes_end();
+	} else if (c->from_binding->needs_cpu) {
+		err = memory_check_file(c->from, c->size);
 	}
 	if (err)
 		return fail(c, "memory cannot be read", err);
@@ -116,6 +120,11 @@ static enum nnhal_status run_bound(struct copy *c)
 		return fail(c, "fence of a copy", err);
 	status = run_job(c, fence);
 	t->ops->fence_destroy(t, fence);
+	if (!status && c->to_binding->needs_cpu && !c->to_binding->has_bounce) {
+		err = memory_check_file(c->to, c->size);
+		if (err)
+			return fail(c, "memory cannot be written", err);
+	}
 	if (!status && c->to_binding->has_bounce) {
 		tsan_racy_reads_begin();
 		err = memory_write(c->to, 0, c->to_binding->bounce.map, c->size);

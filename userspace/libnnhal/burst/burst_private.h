@@ -62,7 +62,7 @@ enum burst_request_state {
 };
 
 /* Flags of a request: why it differs from the usual case. */
-#define REQUEST_BOUNCE		(1u << 0)	/* memory the device cannot reach */
+#define REQUEST_BOUNCE		(1u << 0)	/* memory with needs_cpu */
 #define REQUEST_VERSION		(1u << 1)	/* not 1.3 */
 #define REQUEST_MEASURE		(1u << 2)
 #define REQUEST_DEADLINE	(1u << 3)

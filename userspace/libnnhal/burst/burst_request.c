@@ -95,7 +95,7 @@ static enum nnhal_status bind_pools(struct nnhal_burst *b, struct burst_request 
 			own = args_count_bindings(r->resolved, i, r->bindings);
 			return args_bind_status(b->model->device, pool, own, err, diag);
 		}
-		if (r->bindings[pool]->has_bounce)
+		if (r->bindings[pool]->needs_cpu)
 			r->flags |= REQUEST_BOUNCE;
 	}
 	return NNHAL_STATUS_NONE;

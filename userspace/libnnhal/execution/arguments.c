@@ -160,6 +160,18 @@ enum nnhal_status args_bind_status(struct nnhal_device *device, uint32_t pool, u
 	return args_memory_status(device, own, error);
 }
 
+static enum nnhal_status unreadable(uint32_t input, uint32_t pool, int err, struct nnhal_diag *diag)
+{
+	diag_set(diag, "input %u: pool %u cannot be read: %s", input, pool, errno_text(-err));
+	return NNHAL_STATUS_GENERAL_FAILURE;
+}
+
+static enum nnhal_status unwritable(uint32_t output, uint32_t pool, int err, struct nnhal_diag *diag)
+{
+	diag_set(diag, "output %u: pool %u cannot be written: %s", output, pool, errno_text(-err));
+	return NNHAL_STATUS_GENERAL_FAILURE;
+}
+
 enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 				   const struct resolved_arg *args,
 				   const struct resolved_pool *pools,
@@ -172,9 +184,15 @@ enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 
 	for (i = 0; i < rules->num_inputs; i++) {
 		a = &args[i];
-		if (a->omitted || !bindings[a->pool]->has_bounce)
+		if (a->omitted || !bindings[a->pool]->needs_cpu)
 			continue;
 		b = bindings[a->pool];
+		if (!b->has_bounce) {
+			err = memory_check_file(pools[a->pool].memory, a->offset + (uint64_t)a->length);
+			if (err)
+				return unreadable(i, a->pool, err, diag);
+			continue;
+		}
 		/*
 		 * Requests in flight may share an input. The device may read the copy for one
 		 * of them while it is written for another, with the same bytes.
@@ -183,11 +201,8 @@ enum nnhal_status args_copy_inputs(const struct request_rules *rules,
 		err = memory_read(pools[a->pool].memory, a->offset,
 				  (uint8_t *)b->bounce.map + a->offset, a->length);
 		tsan_racy_writes_end();
-		if (err) {
-			diag_set(diag, "input %u: pool %u cannot be read: %s", i, a->pool,
-				 errno_text(-err));
-			return NNHAL_STATUS_GENERAL_FAILURE;
-		}
+		if (err)
+			return unreadable(i, a->pool, err, diag);
 	}
 	return NNHAL_STATUS_NONE;
 }
@@ -206,9 +221,15 @@ enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 
 	for (i = 0; i < rules->num_outputs; i++) {
 		a = &args[rules->num_inputs + i];
-		if (a->omitted || !bindings[a->pool]->has_bounce)
+		if (a->omitted || !bindings[a->pool]->needs_cpu)
 			continue;
 		b = bindings[a->pool];
+		if (!b->has_bounce) {
+			err = memory_check_file(pools[a->pool].memory, a->offset + (uint64_t)a->length);
+			if (err)
+				return unwritable(i, a->pool, err, diag);
+			continue;
+		}
 		/* Only what the device wrote; the rest of the buffer keeps its content. */
 		if (!arg_size(&rules->outputs[i], shapes[i].dimensions, shapes[i].num_dimensions,
 			      &size) || size > a->length)
@@ -221,11 +242,8 @@ enum nnhal_status args_copy_outputs(const struct request_rules *rules,
 		err = memory_write(pools[a->pool].memory, a->offset,
 				   (uint8_t *)b->bounce.map + a->offset, size);
 		tsan_racy_reads_end();
-		if (err) {
-			diag_set(diag, "output %u: pool %u cannot be written: %s", i, a->pool,
-				 errno_text(-err));
-			return NNHAL_STATUS_GENERAL_FAILURE;
-		}
+		if (err)
+			return unwritable(i, a->pool, err, diag);
 	}
 	return NNHAL_STATUS_NONE;
 }
@@ -245,7 +263,7 @@ void args_build(struct nnpu_arg *records, const struct resolved_arg *args, uint3
 			continue;
 		}
 		record->slot = htole32(bindings[a->pool]->slot);
-		record->offset = htole64(a->offset);
+		record->offset = htole64(bindings[a->pool]->delta + (uint64_t)a->offset);
 		record->length = htole64(a->length);
 		if (!a->has_shape)
 			continue;

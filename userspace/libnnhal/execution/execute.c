@@ -65,7 +65,7 @@ static enum nnhal_status bind_pools(struct execution *e)
 		VLOG(&device->log, NNHAL_LOG_MEMORY, "pool %u: kind %u, %llu bytes, %s", pool,
 		     e->pools[pool].memory->kind,
 		     (unsigned long long)e->pools[pool].memory->size,
-		     e->bindings[pool] ? "in a slot" : "copied");
+		     nnhal_memory_reach_text(e->bindings[pool]->reach));
 	}
 	return NNHAL_STATUS_NONE;
 }

@@ -428,7 +428,12 @@ static enum nnhal_status run_behind(struct nnhal_fenced_callback *cb, uint64_t d
 	enum nnhal_status status;
 	int err;
 
-	args_build(e->args, e->resolved, execution_num_args(e->model), e->bindings);
+	/* Nothing is copied; files that have shrunk are found here. */
+	status = execution_fill(e);
+	if (status) {
+		execution_fail(e);
+		return status;
+	}
 	e->wait_for = cb->wait_for;
 	e->num_wait_for = cb->num_wait_for;
 	e->duration_ns = duration_ns;

@@ -65,7 +65,7 @@ static enum nnhal_status check_pools(const struct nnhal_request *request, uint32
 			continue;
 		}
 		pools[i].memory = pool.memory;
-		if (version < NNHAL_HAL_1_2 && pool.memory->kind > NNHAL_MEMORY_MMAP_FD) {
+		if (version < NNHAL_HAL_1_2 && memory_is_of_1_2(pool.memory)) {
 			diag_set(diag, "pool %u: memory of this kind does not exist in HAL 1.0 and 1.1",
 				 i);
 			return NNHAL_STATUS_INVALID_ARGUMENT;

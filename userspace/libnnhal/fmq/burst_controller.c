@@ -160,6 +160,11 @@ static enum nnhal_status check_request(const struct nnhal_burst_controller *c,
 				 i);
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 		}
+		if (memory_is_pointer(request->pools[i].memory)) {
+			diag_set(diag, "pool %u: memory of the process has no descriptor for a server",
+				 i);
+			return NNHAL_STATUS_INVALID_ARGUMENT;
+		}
 	}
 	return NNHAL_STATUS_NONE;
 }

@@ -79,6 +79,7 @@ static void slot_release(struct transport *t, struct binding *b)
 		t->ops->bo_destroy(t, &b->bounce);
 	else
 		t->ops->unbind(t, b->slot);
+	binding_free_map(b);
 	b->has_bounce = false;
 	b->slot = NNPU_SLOT_NONE;
 }
@@ -231,6 +232,7 @@ void memory_free_own_copy(struct binding *b)
 {
 	if (b->has_bounce)
 		munmap(b->bounce.map, b->bounce.size);
+	binding_free_map(b);
 	free(b);
 }
 
@@ -289,26 +291,11 @@ static void drop_closed(struct nnhal_memory *memory)
 	}
 }
 
-static int bind_direct(const struct nnhal_memory *memory, struct transport *t, uint32_t *slot)
-{
-	enum transport_memory_type type = memory->kind == NNHAL_MEMORY_HARDWARE_BUFFER_BLOB
-					  ? TRANSPORT_DMABUF : TRANSPORT_MEMFD;
-	uint32_t access = 0;
-
-	if (!memory->direct)
-		return -ENOTSUP;
-	if (memory->access & NNHAL_MEMORY_READ)
-		access |= TRANSPORT_READ;
-	if (memory->access & NNHAL_MEMORY_WRITE)
-		access |= TRANSPORT_WRITE;
-	return t->ops->bind_fd(t, type, memory->fd, memory_bind_size(memory), access, slot);
-}
-
 /* Give a binding a slot. 0 or -errno. */
 static int binding_fill(struct binding *b, struct nnhal_memory *memory, struct transport *t,
 			bool bounce)
 {
-	int err = bind_direct(memory, t, &b->slot);
+	int err = binding_in_place(b, memory, t);
 
 	/* A dma-buf cannot be copied: report its error. */
 	if (err == -ENOTSUP && bounce && memory->kind != NNHAL_MEMORY_HARDWARE_BUFFER_BLOB) {
@@ -316,6 +303,7 @@ static int binding_fill(struct binding *b, struct nnhal_memory *memory, struct t
 		if (!err) {
 			b->slot = b->bounce.slot;
 			b->has_bounce = true;
+			b->needs_cpu = true;
 		}
 	}
 	return err;

@@ -26,6 +26,14 @@ struct binding {
 	atomic_uint pins;
 	atomic_uint_least64_t last_used;
 	uint32_t slot;
+	/* Where the first byte of the object is in the slot. */
+	uint32_t delta;
+	uint32_t reach;			/* enum nnhal_memory_reach */
+	/* The CPU has to copy around each job, or to see that the file has not shrunk. */
+	bool needs_cpu;
+	/* Mapping of the object that the slot needs; NULL: none. */
+	void *map;
+	size_t map_size;
 	/* Bounce buffer, if the device cannot reach the memory; else none. */
 	struct transport_bo bounce;
 	bool has_bounce;
@@ -33,6 +41,11 @@ struct binding {
 };
 
 #define BINDING_UNBOUND	UINT32_MAX
+
+/* in_place.c: give a binding a slot without a bounce buffer. -ENOTSUP: b->reach says why not. */
+int binding_in_place(struct binding *b, const struct nnhal_memory *memory, struct transport *t);
+/* The slot has been released, or is the parent's in a child of fork(). */
+void binding_free_map(struct binding *b);
 
 /* Somebody who has slots that others may need more. */
 struct slot_holder {

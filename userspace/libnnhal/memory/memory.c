@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory objects: import of file descriptors, reading and writing.
+ * Memory objects: import of file descriptors, pointers, reading and writing.
  *
  * Another process may truncate a file at any time. The library therefore never touches
- * memory through a mapping. The device gets only memory that cannot shrink; everything else
+ * memory through a mapping. The device gets pages that stay (in_place.c); everything else
  * is accessed with pread() and pwrite(). pwrite() takes the lock of the file, which a client of a
  * burst server may hold for ever: into its memory the kernel copies through a mapping.
  */
@@ -57,6 +57,11 @@ int nnhal_memfd_create(const char *name, uint64_t size)
 	return fd;
 }
 
+static void *address_of(const struct nnhal_memory *memory, uint64_t offset)
+{
+	return (uint8_t *)(uintptr_t)memory->offset + offset;
+}
+
 static uint32_t fd_access(int fd)
 {
 	switch (fcntl(fd, F_GETFL) & O_ACCMODE) {
@@ -105,6 +110,7 @@ static enum nnhal_status seal_memfd(struct nnhal_memory *m, bool allowed,
 		return NNHAL_STATUS_GENERAL_FAILURE;
 	}
 	m->direct = memory_bind_size(m) <= (uint64_t)sealed.st_size;
+	m->is_sealed = m->size <= (uint64_t)sealed.st_size;
 	return check_size(m, (uint64_t)sealed.st_size, diag);
 }
 
@@ -126,6 +132,7 @@ static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat
 /* Check the file descriptor; fill in access and identity, and direct of what is no memfd. */
 static enum nnhal_status examine(struct nnhal_memory *m, struct nnhal_diag *diag)
 {
+	int seals = m->kind == NNHAL_MEMORY_MMAP_FD ? fcntl(m->fd, F_GET_SEALS) : -1;
 	enum nnhal_status status;
 	struct stat st;
 	off_t end;
@@ -146,7 +153,10 @@ static enum nnhal_status examine(struct nnhal_memory *m, struct nnhal_diag *diag
 			diag_set(diag, "mmap_fd memory: fd is not a regular file");
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 		}
-		return check_size(m, (uint64_t)st.st_size, diag);
+		status = check_size(m, (uint64_t)st.st_size, diag);
+		/* Sealed before its size was read. */
+		m->is_sealed = !status && seals > 0 && seals & F_SEAL_SHRINK;
+		return status;
 	default:
 		if (!is_dmabuf(m->fd)) {
 			diag_set(diag, "hardware_buffer_blob memory: fd is not a dma-buf");
@@ -298,6 +308,44 @@ enum nnhal_status nnhal_memory_create(uint64_t size, struct nnhal_memory **memor
 	return status;
 }
 
+enum nnhal_status nnhal_memory_from_pointer(void *address, uint64_t size, uint32_t access,
+					    struct nnhal_memory **memory, struct nnhal_diag *diag)
+{
+	struct nnhal_memory *m;
+
+	diag_clear(diag);
+	if (memory)
+		*memory = NULL;
+	if (!address || !memory) {
+		diag_set(diag, "NULL pointer for memory or result");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (!size || size > INTPTR_MAX || (uintptr_t)address > INTPTR_MAX - size) {
+		diag_set(diag, "memory size %llu", (unsigned long long)size);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (access & ~(uint32_t)(NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE)) {
+		diag_set(diag, "memory access 0x%x", access);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	m = calloc(1, sizeof(*m));
+	if (!m) {
+		diag_set(diag, "no memory for a memory object");
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	atomic_init(&m->refs, 1);
+	pthread_mutex_init(&m->lock, NULL);
+	m->kind = NNHAL_MEMORY_HOST_POINTER;
+	m->access = access ? access : NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE;
+	m->fd = -1;
+	m->size = size;
+	/* One file for all of them, so that overlaps are found. No file has this device. */
+	m->dev = (dev_t)-1;
+	m->offset = (uintptr_t)address;
+	*memory = m;
+	return NNHAL_STATUS_NONE;
+}
+
 static int mapping_prot(uint32_t access)
 {
 	return (access & NNHAL_MEMORY_READ ? PROT_READ : 0) |
@@ -315,6 +363,8 @@ void *nnhal_memory_map(struct nnhal_memory *memory, struct nnhal_diag *diag)
 		diag_set(diag, "no memory object");
 		return NULL;
 	}
+	if (memory_is_pointer(memory))
+		return address_of(memory, 0);
 	pthread_mutex_lock(&memory->lock);
 	if (!memory->map) {
 		memory->map_delta = memory->offset % page;
@@ -398,15 +448,47 @@ void nnhal_memory_unref(struct nnhal_memory *memory)
 	memory_unbind_all(memory);
 	if (memory->map)
 		munmap(memory->map, memory->map_size);
-	close(memory->fd);
+	if (memory->fd >= 0)
+		close(memory->fd);
 	pthread_mutex_destroy(&memory->lock);
 	free(memory);
+}
+
+/* The kernel copies: a page that cannot be had is an error, not a signal. */
+static int copy_from_pointer(const uint8_t *from, void *data, size_t size)
+{
+	struct iovec to = { .iov_base = data, .iov_len = size };
+	struct iovec remote = { .iov_base = (void *)(uintptr_t)from, .iov_len = size };
+	pid_t self = getpid();
+	ssize_t n;
+
+	while (to.iov_len) {
+		n = process_vm_readv(self, &to, 1, &remote, 1, 0);
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		to.iov_base = (uint8_t *)to.iov_base + n;
+		remote.iov_base = (uint8_t *)remote.iov_base + n;
+		to.iov_len -= (size_t)n;
+		remote.iov_len = to.iov_len;
+	}
+	return 0;
+}
+
+int memory_check_file(const struct nnhal_memory *memory, uint64_t end)
+{
+	struct stat st;
+
+	if (fstat(memory->fd, &st))
+		return -errno;
+	return memory->offset + end <= (uint64_t)st.st_size ? 0 : -EIO;
 }
 
 int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, size_t size)
 {
 	ssize_t n;
 
+	if (memory_is_pointer(memory))
+		return copy_from_pointer(address_of(memory, offset), data, size);
 	offset += memory->offset;
 	while (size) {
 		n = pread(memory->fd, data, size, (off_t)offset);
@@ -462,6 +544,8 @@ int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void 
 {
 	ssize_t n;
 
+	if (memory_is_pointer(memory))
+		return copy_to_mapping(address_of(memory, offset), data, size);
 	if (memory->is_foreign)
 		return size ? write_mapped(memory, memory->offset + offset, data, size) : 0;
 	offset += memory->offset;

@@ -190,8 +190,7 @@ static bool check_pools(const struct nnhal_model *model, struct nnhal_diag *diag
 			diag_set(diag, "pool %u: no memory", i);
 			return false;
 		}
-		if (version < NNHAL_HAL_1_2 &&
-		    model->pools[i]->kind > NNHAL_MEMORY_MMAP_FD) {
+		if (version < NNHAL_HAL_1_2 && memory_is_of_1_2(model->pools[i])) {
 			diag_set(diag, "pool %u: memory of this kind does not exist in HAL 1.0 and 1.1",
 				 i);
 			return false;

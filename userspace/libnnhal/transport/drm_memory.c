@@ -179,3 +179,20 @@ int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 	close(dmabuf);
 	return err;
 }
+
+int drm_bind_pointer(struct transport *t, void *map, uint64_t size, uint32_t access, uint32_t *slot)
+{
+	struct drm_nnpu_bo_userptr arg = {
+		.addr = (uintptr_t)map, .size = size,
+		.flags = access & TRANSPORT_WRITE ? DRM_NNPU_USERPTR_WRITE : 0,
+	};
+	int fd = to_drm(t)->fd;
+	int err = without_enospc(drm_ioctl(fd, DRM_IOCTL_NNPU_BO_USERPTR, &arg));
+
+	if (err)
+		return err;
+	err = slot_bind(fd, arg.handle, size, access, slot);
+	/* The slot holds the pages. */
+	drm_gem_close(fd, arg.handle);
+	return err;
+}

@@ -54,6 +54,8 @@ int drm_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo);
 void drm_bo_destroy(struct transport *t, struct transport_bo *bo);
 int drm_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
 		       int *fd);
+int drm_bind_pointer(struct transport *t, void *map, uint64_t size, uint32_t access,
+		     uint32_t *slot);
 int drm_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,
 		uint32_t access, uint32_t *slot);
 

@@ -19,6 +19,8 @@
 struct sim_slot {
 	void *map;			/* NULL: free */
 	size_t size;
+	unsigned int region;		/* NNPU_INPROC_* */
+	bool is_lent;			/* the mapping belongs to somebody else */
 };
 
 /* Jobs that wait for fences of others, and the thread that waits for these. */
@@ -93,6 +95,8 @@ int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo);
 void sim_bo_destroy(struct transport *t, struct transport_bo *bo);
 int sim_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
 		       int *fd);
+int sim_bind_pointer(struct transport *t, void *map, uint64_t size, uint32_t access,
+		     uint32_t *slot);
 int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,
 		uint32_t access, uint32_t *slot);
 

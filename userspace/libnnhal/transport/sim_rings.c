@@ -54,7 +54,8 @@ void sim_memory_fini(struct sim_rings *r, struct sim_memory *memory)
 {
 	if (!memory->map)
 		return;
-	nnpu_inproc_unregister(r->ip, memory->map);
+	nnpu_inproc_unregister(r->ip, memory->map, memory->size,
+			       NNPU_INPROC_READ | NNPU_INPROC_WRITE);
 	munmap(memory->map, memory->size);
 	memory->map = NULL;
 }

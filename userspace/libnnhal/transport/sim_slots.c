@@ -25,9 +25,9 @@ static uint32_t find_slot(const struct sim_transport *s)
 	return NNPU_SLOT_NONE;
 }
 
-/* Bind a mapping to a slot. On success the slot owns the mapping. */
+/* Bind a mapping to a slot. On success the slot owns the mapping, unless it @is_lent. */
 static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t access,
-		     uint32_t *slot)
+		     bool is_lent, uint32_t *slot)
 {
 	struct nnpu_slot_entry *entry;
 	uint32_t flags = NNPU_SLOT_VALID;
@@ -48,7 +48,7 @@ static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t a
 	err = i == NNPU_SLOT_NONE ? -ENOSPC
 				  : nnpu_inproc_register(s->rings.ip, map, size, region);
 	if (!err) {
-		s->slots[i] = (struct sim_slot){ map, size };
+		s->slots[i] = (struct sim_slot){ map, size, region, is_lent };
 		entry = &s->rings.slot_table[i];
 		memset(entry, 0, sizeof(*entry));
 		entry->mem.addr = htole64((uintptr_t)map);
@@ -75,16 +75,17 @@ void sim_unbind(struct transport *t, uint32_t slot)
 	__atomic_store_n(&s->rings.slot_table[slot].flags, 0, __ATOMIC_RELEASE);
 	sim_admin(&s->rings, &sqe, &cqe);
 	old = s->slots[slot];
-	nnpu_inproc_unregister(s->rings.ip, old.map);
+	nnpu_inproc_unregister(s->rings.ip, old.map, old.size, old.region);
 	s->slots[slot].map = NULL;
 	pthread_mutex_unlock(&s->slot_lock);
-	munmap(old.map, old.size);
+	if (!old.is_lent)
+		munmap(old.map, old.size);
 }
 
 static int bind_mapping(struct sim_transport *s, void *map, size_t size, uint32_t access,
 			uint32_t *slot)
 {
-	int err = slot_bind(s, map, size, access, slot);
+	int err = slot_bind(s, map, size, access, false, slot);
 
 	if (err)
 		munmap(map, size);
@@ -143,4 +144,9 @@ int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, ui
 	if (map == MAP_FAILED)
 		return type == TRANSPORT_MEMFD ? -ENOTSUP : -errno;
 	return bind_mapping(to_sim(t), map, size, access, slot);
+}
+
+int sim_bind_pointer(struct transport *t, void *map, uint64_t size, uint32_t access, uint32_t *slot)
+{
+	return slot_bind(to_sim(t), map, size, access, true, slot);
 }

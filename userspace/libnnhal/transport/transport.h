@@ -115,6 +115,7 @@ struct transport_limits {
 	bool has_control_flow;
 	bool can_save;
 	bool has_deadlines;
+	bool pins_memory;
 	unsigned int fence_kinds;	/* FENCE_* that in_fences may be */
 	uint32_t max_in_fences;
 };
@@ -151,6 +152,13 @@ struct transport_ops {
 	/* Bind the first @size bytes (whole pages) of a memfd or dma-buf. -ENOSPC: as above. */
 	int (*bind_fd)(struct transport *t, enum transport_memory_type type, int fd,
 		       uint64_t size, uint32_t access, uint32_t *slot);
+	/*
+	 * Bind whole pages of the process. With limits.pins_memory the slot keeps the pages, and the
+	 * mapping may end; else it stays as long as the slot. -ENOSPC: as above; -EDQUOT: the limit of
+	 * locked memory; -EFAULT: not mapped, or cannot be pinned; -EOPNOTSUPP.
+	 */
+	int (*bind_pointer)(struct transport *t, void *map, uint64_t size, uint32_t access,
+			    uint32_t *slot);
 	void (*unbind)(struct transport *t, uint32_t slot);
 	/*
 	 * Create zeroed memory that is good for the device, as a descriptor that bind_fd() takes. The

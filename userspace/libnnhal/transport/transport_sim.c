@@ -386,6 +386,7 @@ static const struct transport_ops sim_ops = {
 	.bo_create = sim_bo_create,
 	.bo_destroy = sim_bo_destroy,
 	.bind_fd = sim_bind_fd,
+	.bind_pointer = sim_bind_pointer,
 	.unbind = sim_unbind,
 	.storage_create = sim_storage_create,
 	.program_load = sim_program_load,

@@ -19,26 +19,31 @@
 extern "C" {
 #endif
 
+struct nnhal_device;
+
 #pragma GCC visibility push(default)
 
 /**
  * enum nnhal_memory_kind - the kinds that hidl_memory names by a string
- * @NNHAL_MEMORY_ASHMEM: "ashmem": a memfd. If it has whole pages and can be
- *	sealed against shrinking, the device reaches it without a copy. The library
- *	adds the seal. nnhal_memory_create() makes such a memfd. Operands in other
- *	memfds are copied for each execution
- * @NNHAL_MEMORY_MMAP_FD: "mmap_fd": a file; operands are copied with pread()
- *	and pwrite(), so that a file that shrinks causes an error and no SIGBUS
+ * @NNHAL_MEMORY_ASHMEM: "ashmem": a memfd. The library seals it against shrinking, if that is
+ *	allowed. nnhal_memory_create() makes one that all devices reach without a copy
+ * @NNHAL_MEMORY_MMAP_FD: "mmap_fd": a file, or a part of one
  * @NNHAL_MEMORY_HARDWARE_BUFFER_BLOB: "hardware_buffer_blob": a linear dma-buf;
  *	no copy
  * @NNHAL_MEMORY_HARDWARE_BUFFER: "hardware_buffer": an image in a layout of its
  *	own; not supported
+ * @NNHAL_MEMORY_HOST_POINTER: memory of the process, by nnhal_memory_from_pointer(); the HAL has
+ *	no such kind
+ *
+ * Whether a device reaches an object without a copy depends on both: nnhal_memory_reach(). Where
+ * it does not, the operands are copied before and after each execution.
  */
 enum nnhal_memory_kind {
 	NNHAL_MEMORY_ASHMEM = 0,
 	NNHAL_MEMORY_MMAP_FD = 1,
 	NNHAL_MEMORY_HARDWARE_BUFFER_BLOB = 2,
 	NNHAL_MEMORY_HARDWARE_BUFFER = 3,
+	NNHAL_MEMORY_HOST_POINTER = 4,
 };
 
 /* The library and the device may read. */
@@ -81,6 +86,72 @@ struct nnhal_memory_desc {
 enum nnhal_status nnhal_memory_import(const struct nnhal_memory_desc *desc,
 				      struct nnhal_memory **memory,
 				      struct nnhal_diag *diag);
+
+/**
+ * nnhal_memory_from_pointer() - make a memory object of memory of the process
+ * @address: first byte, page-aligned or not
+ * @size: bytes, not 0
+ * @access: NNHAL_MEMORY_READ and NNHAL_MEMORY_WRITE, 0 = both. The device gets no more
+ * @memory: out: new object with one reference, NULL after an error
+ * @diag: filled in after an error; may be NULL
+ *
+ * The caller keeps the memory mapped, with this access, until it has released the object and all
+ * executions with it have ended. The first use of a device pins the pages, which counts against
+ * RLIMIT_MEMLOCK; a device reaches whole pages, so what else is in the first and the last one, too.
+ * Who unmaps the memory earlier, or maps something else there, finds that the device goes on with
+ * the old pages; the device in the process accesses the address itself and faults there. A child of
+ * fork() gets copies. Constants of a model are read when it is prepared, and not after that.
+ *
+ * Return: NONE; INVALID_ARGUMENT (NULL, size 0 or beyond the address space, unknown access);
+ * RESOURCE_EXHAUSTED_TRANSIENT. Whether the memory is there is found out when it is used.
+ */
+enum nnhal_status nnhal_memory_from_pointer(void *address, uint64_t size, uint32_t access,
+					    struct nnhal_memory **memory,
+					    struct nnhal_diag *diag);
+
+/**
+ * enum nnhal_memory_reach - how a device reaches a memory object
+ * @NNHAL_MEMORY_REACH_IN_PLACE: without a copy. All others: operands are copied for each execution
+ * @NNHAL_MEMORY_REACH_LOCK_LIMIT: RLIMIT_MEMLOCK does not allow to pin the memory
+ * @NNHAL_MEMORY_REACH_FILE_WRITTEN: the object has write access, and the kernel pins files that
+ *	are neither shmem nor hugetlbfs for reading only
+ * @NNHAL_MEMORY_REACH_NOT_PINNABLE: not mapped, not mapped with this access, memory of a
+ *	device, or shrunk meanwhile
+ * @NNHAL_MEMORY_REACH_NOT_SUPPORTED: device or driver do not take it: DAX, DMA that is not coherent,
+ *	more than a slot
+ * @NNHAL_MEMORY_REACH_CAN_SHRINK: the device in the process does not pin, and would fault when
+ *	the file is truncated: only memfds that are sealed against it
+ * @NNHAL_MEMORY_REACH_NOT_MAPPABLE: mmap() of the descriptor failed, for example for want of read access
+ * @NNHAL_MEMORY_REACH_UNTRUSTED: a file that came from a client of a burst server
+ */
+enum nnhal_memory_reach {
+	NNHAL_MEMORY_REACH_IN_PLACE = 0,
+	NNHAL_MEMORY_REACH_LOCK_LIMIT = 1,
+	NNHAL_MEMORY_REACH_FILE_WRITTEN = 2,
+	NNHAL_MEMORY_REACH_NOT_PINNABLE = 3,
+	NNHAL_MEMORY_REACH_NOT_SUPPORTED = 4,
+	NNHAL_MEMORY_REACH_CAN_SHRINK = 5,
+	NNHAL_MEMORY_REACH_NOT_MAPPABLE = 6,
+	NNHAL_MEMORY_REACH_UNTRUSTED = 7,
+};
+
+/**
+ * nnhal_memory_reach() - does a device reach a memory object without a copy, and why not?
+ * @memory: object
+ * @device: device
+ * @reach: out: enum nnhal_memory_reach; unchanged after an error
+ * @diag: gets the reason as a text if the object is copied, and the error after an error; may be NULL
+ *
+ * Binds the object as its first use does; the answer holds as long as the binding.
+ *
+ * Return: NONE; INVALID_ARGUMENT; DEVICE_UNAVAILABLE; GENERAL_FAILURE or RESOURCE_EXHAUSTED_* if it
+ * cannot be bound at all.
+ */
+enum nnhal_status nnhal_memory_reach(struct nnhal_memory *memory, struct nnhal_device *device,
+				     uint32_t *reach, struct nnhal_diag *diag);
+
+/** nnhal_memory_reach_text() - enum nnhal_memory_reach as a text; NULL for other numbers */
+const char *nnhal_memory_reach_text(uint32_t reach);
 
 /**
  * nnhal_memory_create() - make new zeroed memory that devices reach without a copy
@@ -149,7 +220,7 @@ uint32_t nnhal_memory_kind(const struct nnhal_memory *memory);
 /** nnhal_memory_access() - NNHAL_MEMORY_READ and NNHAL_MEMORY_WRITE */
 uint32_t nnhal_memory_access(const struct nnhal_memory *memory);
 
-/** nnhal_memory_fd() - the object's own file descriptor; not to be closed */
+/** nnhal_memory_fd() - the object's own file descriptor, not to be closed; -1: it has none */
 int nnhal_memory_fd(const struct nnhal_memory *memory);
 
 /** nnhal_memory_ref() - take a reference; returns @memory */
