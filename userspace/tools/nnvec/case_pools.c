@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Memory of each kind: a memfd, a part of a file, a dma-buf made of a memfd.
+ * Memory of each kind: a memfd, a part of a file, a dma-buf made of a memfd, memory of the process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,9 @@
 
 /* An mmap_fd pool starts at this offset of its file. */
 #define FILE_OFFSET	8192u
+
+/* Memory of the process begins that far behind what malloc() gave: aligned to nothing. */
+#define POINTER_OFFSET	37u
 
 static bool fail(struct nnhal_diag *diag, const char *what, int err)
 {
@@ -108,9 +111,19 @@ static bool make_dma_buf(struct pool *pool, struct nnhal_diag *diag)
 	return import(&desc, pool, diag);
 }
 
+static bool make_pointer(struct pool *pool, struct nnhal_diag *diag)
+{
+	pool->block = calloc(1, pool->size + POINTER_OFFSET);
+	if (!pool->block)
+		return fail(diag, "memory of the process", ENOMEM);
+	return !nnhal_memory_from_pointer((uint8_t *)pool->block + POINTER_OFFSET, pool->size, 0,
+					  &pool->memory, diag);
+}
+
 static void drop(struct pool *pool)
 {
 	nnhal_memory_unref(pool->memory);
+	free(pool->block);
 	memset(pool, 0, sizeof(*pool));
 }
 
@@ -144,6 +157,8 @@ bool pools_reserve(struct pools *pools, uint32_t index, uint64_t size, struct nn
 		made = make_memfd(pool, diag);
 	else if (pools->kind == POOL_MMAP_FD)
 		made = make_file(pool, diag);
+	else if (pools->kind == POOL_POINTER)
+		made = make_pointer(pool, diag);
 	else
 		made = make_dma_buf(pool, diag);
 	if (made)

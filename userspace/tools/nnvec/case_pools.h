@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory for constants and arguments, of each kind the HAL knows, kept for all cases.
+ * Memory for constants and arguments, of each kind the HAL knows and of the process, kept for all
+ * cases.
  */
 #ifndef NNVEC_CASE_POOLS_H
 #define NNVEC_CASE_POOLS_H
 
 #include <nnhal/nnhal.h>
 
-enum pool_kind { POOL_MEMFD, POOL_MMAP_FD, POOL_DMA_BUF, NUM_POOL_KINDS };
+enum pool_kind { POOL_MEMFD, POOL_MMAP_FD, POOL_DMA_BUF, POOL_POINTER, NUM_POOL_KINDS };
 
 struct pool {
 	struct nnhal_memory *memory;
+	void *block;			/* POOL_POINTER: what malloc() gave; else NULL */
 	uint8_t *bytes;
 	uint64_t size;
 };

@@ -69,6 +69,11 @@ const struct variation variations[NUM_VARIATIONS] = {
 	  .form = ONE_POOL(POOL_DMA_BUF) },
 	{ .name = "dma-buf-pools", .what = "each of them in a dma-buf of its own",
 	  .form = POOL_EACH(POOL_DMA_BUF) },
+	{ .name = "host-pointers-one-pool",
+	  .what = "constants and arguments in one piece of memory of the process",
+	  .form = ONE_POOL(POOL_POINTER) },
+	{ .name = "host-pointers", .what = "each of them in a piece of its own",
+	  .form = POOL_EACH(POOL_POINTER) },
 };
 
 static bool select_one(bool selected[NUM_VARIATIONS], const char *name, size_t length)

@@ -70,7 +70,7 @@ struct variation {
 	bool too_small;
 };
 
-#define NUM_VARIATIONS	29
+#define NUM_VARIATIONS	31
 
 extern const struct variation variations[NUM_VARIATIONS];
 
