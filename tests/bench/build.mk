@@ -27,3 +27,12 @@ bench-prepare: $(BENCH_PREPARE)
 $(BENCH_PREPARE): $(BUILD)/obj/$(BENCH_DIR)/bench_prepare.o $(NNRUN_LIB_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
+
+# What it costs to bind memory.
+BENCH_POOLS := $(BUILD)/tests/bench_pools
+
+.PHONY: bench-pools
+bench-pools: $(BENCH_POOLS)
+
+$(BENCH_POOLS): $(BUILD)/obj/$(BENCH_DIR)/bench_pools.o $(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$^ $(NNHAL_LIBS))
