@@ -35,7 +35,7 @@
 /* Looks at the doorbell of the queue whose turn it is: about a microsecond. */
 #define STAY_SPINS	64
 /* Entries that are read at once. */
-#define READ_AHEAD	4
+#define READ_AHEAD	8
 /* Points between two looks at the clock, for the limit of engine time. Deadlines: each point. */
 #define POINTS_PER_LOOK	16
 
@@ -59,12 +59,6 @@ struct entries {
 	uint64_t fetched_ns;
 	uint64_t start_ns;	/* of the next one; 0: ask the clock */
 };
-
-bool job_is_to_end(const struct job_progress *p)
-{
-	return atomic_load_explicit(p->abort, memory_order_relaxed) || p->expired || p->late ||
-	       atomic_load_explicit(p->stop, memory_order_relaxed);
-}
 
 unsigned int job_end_status(const struct job_progress *p)
 {
@@ -223,8 +217,11 @@ static inline void entry_end(struct nnpu_engine *e, struct nnpu_queue *q, struct
 	struct nnpu_device *dev = e->dev;
 
 	e->q = NULL;
-	atomic_fetch_add_explicit(&q->progress, atomic_load_explicit(&e->count, memory_order_relaxed) -
-				  e->count_begin, memory_order_relaxed);
+	/* Under the lock: it need not be one atomic operation, which would wait for all stores. */
+	atomic_store_explicit(&q->progress,
+			      atomic_load_explicit(&q->progress, memory_order_relaxed) +
+			      atomic_load_explicit(&e->count, memory_order_relaxed) -
+			      e->count_begin, memory_order_relaxed);
 	q->begun--;
 	/* For the fault registers. */
 	q->cid = en->cid;
@@ -342,10 +339,12 @@ static void engine_renew(struct nnpu_engine *e)
 	atomic_store_explicit(&e->abort, false, memory_order_relaxed);
 	e->away_ns = 0;
 	worker_new_slice(e);
-	e->progress = (struct job_progress) {
-		.dev = e->dev, .counter = &e->count, .contended = &e->dev->contended,
-		.point = worker_point, .worker = e, .abort = &e->abort, .stop = &e->dev->stop,
-	};
+	e->progress.ctx = NULL;
+	e->progress.end_ns = 0;
+	e->progress.points = 0;
+	e->progress.expired = false;
+	e->progress.deadline_ns = 0;
+	e->progress.late = false;
 }
 
 void engine_charge(struct nnpu_engine *e, uint64_t now)
@@ -650,6 +649,11 @@ void engine_run(struct nnpu_engine *e)
 	struct nnpu_device *dev = e->dev;
 	bool polled = true;
 
+	/* What no entry changes; engine_renew() sets the rest. */
+	e->progress = (struct job_progress) {
+		.dev = dev, .counter = &e->count, .contended = &dev->contended,
+		.point = worker_point, .worker = e, .abort = &e->abort, .stop = &dev->stop,
+	};
 	pthread_mutex_lock(&dev->lock);
 	e->started = true;
 	while (!dev->exiting) {

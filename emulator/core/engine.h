@@ -40,7 +40,11 @@ struct job_progress {
 bool job_tick(struct job_progress *p);
 
 /* Has an abort been requested, is a limit of time over, or does the device stop? */
-bool job_is_to_end(const struct job_progress *p);
+static inline bool job_is_to_end(const struct job_progress *p)
+{
+	return atomic_load_explicit(p->abort, memory_order_relaxed) || p->expired || p->late ||
+	       atomic_load_explicit(p->stop, memory_order_relaxed);
+}
 
 /* Why it is to end: ABORTED, TIME_LIMIT or DEADLINE, in this order. */
 unsigned int job_end_status(const struct job_progress *p);
@@ -81,6 +85,38 @@ struct nnpu_engine {
 	/* The control thread looks at it: a cache line of its own. */
 	_Alignas(CACHE_LINE) struct slots_holder slots;
 };
+
+/*
+ * Charge @ctx for @bytes of a table or chunk while the job runs. *@charged is what the job has
+ * taken of it so far. False: the limit is reached.
+ */
+bool exec_charge_now(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged,
+		     uint64_t bytes);
+
+static inline bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged,
+			       uint64_t bytes)
+{
+	struct exec_state *x = &e->exec;
+	uint64_t owed;
+
+	if (bytes <= *charged)
+		return true;
+	owed = x->owed + bytes - *charged;
+	if (owed >= x->credit)
+		return exec_charge_now(e, ctx, charged, bytes);
+	x->owed = owed;
+	*charged = bytes;
+	return true;
+}
+
+/* exec_charged_grow(), or nothing if there is room. */
+static inline bool exec_charged_room(struct nnpu_engine *e, struct nnpu_ctx *ctx,
+				     uint64_t *charged, void **p, uint32_t *max, uint32_t count,
+				     size_t size)
+{
+	return count <= *max && *p ? exec_charge(e, ctx, charged, (uint64_t)count * size) :
+				     exec_charged_grow(e, ctx, charged, p, max, count, size);
+}
 
 /* The life of a worker's thread. */
 void engine_run(struct nnpu_engine *e);

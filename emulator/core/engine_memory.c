@@ -27,22 +27,15 @@
 
 _Static_assert(sizeof(struct leaving) <= TABLE_MIN, "has room");
 
-bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes)
+bool exec_charge_now(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes)
 {
 	struct exec_state *x = &e->exec;
-	uint64_t owed;
+	uint64_t owed = x->owed + bytes - *charged;
 
-	if (bytes <= *charged)
-		return true;
-	owed = x->owed + bytes - *charged;
-	if (owed < x->credit) {
-		x->owed = owed;
-	} else if (ctx_mem_reserve(ctx, owed)) {
-		x->charged += owed;
-		x->owed = 0;
-	} else {
+	if (!ctx_mem_reserve(ctx, owed))
 		return false;
-	}
+	x->charged += owed;
+	x->owed = 0;
 	*charged = bytes;
 	return true;
 }

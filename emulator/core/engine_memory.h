@@ -90,12 +90,6 @@ struct exec_state {
 };
 
 /*
- * Charge @ctx for @bytes of a table or chunk while the job runs. *@charged is what the job has
- * taken of it so far. False: the limit is reached.
- */
-bool exec_charge(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, uint64_t bytes);
-
-/*
  * Have room for @count objects of @size bytes in *@p, where *@max have room now. What is there
  * stays. It is reserved in device memory before it is allocated; then the slots are released.
  * False: too little memory, or the job is to end. Nothing has changed.
@@ -112,13 +106,7 @@ static inline bool exec_room(struct nnpu_engine *e, void **p, uint32_t *max, uin
 bool exec_charged_grow(struct nnpu_engine *e, struct nnpu_ctx *ctx, uint64_t *charged, void **p,
 		       uint32_t *max, uint32_t count, size_t size);
 
-static inline bool exec_charged_room(struct nnpu_engine *e, struct nnpu_ctx *ctx,
-				     uint64_t *charged, void **p, uint32_t *max, uint32_t count,
-				     size_t size)
-{
-	return count <= *max && *p ? exec_charge(e, ctx, charged, (uint64_t)count * size) :
-				     exec_charged_grow(e, ctx, charged, p, max, count, size);
-}
+/* Inline, in engine.h: exec_charge(), exec_charged_room(). */
 
 /*
  * Chunk @index of the arena, with at least @size bytes, none of which another context

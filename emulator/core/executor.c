@@ -139,18 +139,20 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 	unsigned int i;
 
 	*error = (struct op_error) { .operand = NNPU_OPERAND_NONE };
-	*call = (struct op_call) {
-		.desc = cmd->desc,
-		.num_inputs = cmd->num_inputs,
-		.num_outputs = cmd->num_outputs,
-		.in = operands,
-		.out = operands + cmd->num_inputs,
-		.relaxed = run->program->relaxed,
-		.prepared = cmd->prepared,
-		.scratch = run->engine->exec.scratch[index],
-		.progress = &run->engine->progress,
-		.error = error,
-	};
+	/* Field by field: an initializer clears all of it with a slow string instruction first. */
+	call->desc = cmd->desc;
+	call->num_inputs = cmd->num_inputs;
+	call->num_outputs = cmd->num_outputs;
+	call->in = operands;
+	call->out = operands + cmd->num_inputs;
+	call->relaxed = run->program->relaxed;
+	call->loading = false;
+	call->prepared = cmd->prepared;
+	call->own = 0;
+	call->released = 0;
+	call->scratch = run->engine->exec.scratch[index];
+	call->progress = &run->engine->progress;
+	call->error = error;
 	/* If this job omits an operand, what was prepared from it is not valid. */
 	for (i = 0; run->omitted && i < cmd->num_inputs; i++) {
 		uint32_t t = run->program->operands[cmd->operands + i];

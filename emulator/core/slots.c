@@ -75,10 +75,8 @@ struct nnpu_ctx *ctx_create(struct nnpu_device *dev, uint32_t id, uint64_t slot_
  * long: slots are held for the arguments of a job and its small inputs, or for its small
  * outputs, and are closed while some memory is freed.
  */
-void slots_hold(struct slots_holder *holder, struct nnpu_ctx *ctx)
+void slots_hold_now(struct slots_holder *holder, struct nnpu_ctx *ctx)
 {
-	if (atomic_load_explicit(&holder->ctx, memory_order_relaxed))
-		return;
 	atomic_store(&holder->ctx, ctx);
 	while (__builtin_expect(atomic_load(&ctx->closed), false)) {
 		slots_release(holder);
@@ -239,8 +237,9 @@ unsigned int slot_check(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, ui
 	return slot_find(ctx, slot, offset, len, dir, &read, &map);
 }
 
-unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
-		       size_t len, enum dma_dir dir)
+/* Inline: a job of a few bytes makes five such accesses. */
+static inline __attribute__((always_inline)) unsigned int
+copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf, size_t len, enum dma_dir dir)
 {
 	struct slot_map read, *map;
 	unsigned int status = slot_find(ctx, slot, offset, len, dir, &read, &map);
@@ -248,6 +247,12 @@ unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, voi
 	if (status)
 		return status;
 	return mem_map_access(ctx->dev, &map->mem, offset, buf, len, dir, ctx);
+}
+
+unsigned int slot_copy(struct nnpu_ctx *ctx, uint32_t slot, uint64_t offset, void *buf,
+		       size_t len, enum dma_dir dir)
+{
+	return copy(ctx, slot, offset, buf, len, dir);
 }
 
 static unsigned int access_pieces(struct nnpu_ctx *ctx, struct slots_holder *holder, uint32_t slot,
@@ -284,5 +289,5 @@ unsigned int slot_access(struct nnpu_ctx *ctx, struct slots_holder *holder, uint
 	if (len > SMALL_ACCESS)
 		return access_pieces(ctx, holder, slot, offset, buf, len, dir, progress);
 	slots_hold(holder, ctx);
-	return slot_copy(ctx, slot, offset, buf, len, dir);
+	return copy(ctx, slot, offset, buf, len, dir);
 }

@@ -89,7 +89,13 @@ struct slots_holder {
  * Hold and release the slots. Holding twice or releasing twice does no harm. In between
  * the slots stay as they are, and INVALIDATE_SLOTS waits.
  */
-void slots_hold(struct slots_holder *holder, struct nnpu_ctx *ctx);
+void slots_hold_now(struct slots_holder *holder, struct nnpu_ctx *ctx);
+
+static inline void slots_hold(struct slots_holder *holder, struct nnpu_ctx *ctx)
+{
+	if (!atomic_load_explicit(&holder->ctx, memory_order_relaxed))
+		slots_hold_now(holder, ctx);
+}
 
 static inline void slots_release(struct slots_holder *holder)
 {

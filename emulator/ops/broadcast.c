@@ -5,8 +5,6 @@
  * The output is computed run by run. Within a run both inputs have a stride of one or
  * zero.
  */
-#include <string.h>
-
 #include "broadcast.h"
 
 /* Element strides of @t under the output's dimensions, 0 where it is broadcast. */
@@ -47,7 +45,12 @@ static unsigned int run_dims(const struct tensor *out, const size_t *sa, const s
 /* No dimension of @t is broadcast. */
 static bool is_like(const struct tensor *t, const struct tensor *out)
 {
-	return t->rank == out->rank && !memcmp(t->dims, out->dims, t->rank * sizeof(t->dims[0]));
+	if (t->rank != out->rank)
+		return false;
+	for (unsigned int i = 0; i < t->rank; i++)
+		if (t->dims[i] != out->dims[i])
+			return false;
+	return true;
 }
 
 /* Elements of one call of the kernel. Long runs are cut, so that an abort is seen in time. */

@@ -226,7 +226,7 @@ static int execute_quant(const struct op_call *c, struct element_op *op, enum ac
 int elementwise_execute(const struct op_call *c)
 {
 	enum nnpu_type type = c->out[0]->type;
-	struct element_op op = { .op = c->desc->op };
+	struct element_op op;
 	enum activation a;
 
 	if (op_get_activation(c, 2, &a))
@@ -235,8 +235,12 @@ int elementwise_execute(const struct op_call *c)
 		return op_fail(c, NNPU_REASON_VALUE, 2);
 	if (c->out[0]->bytes == 0)
 		return 0;
-	if (type_is_quant8(type))
+	if (type_is_quant8(type)) {
+		op = (struct element_op){ .op = c->desc->op };
 		return execute_quant(c, &op, a);
+	}
+	/* The rest is not for them: to clear it takes longer than one sum. */
+	op.op = c->desc->op;
 	if (type == NNPU_TYPE_TENSOR_INT32)
 		return op_broadcast(c, run_int32, &op);
 	op.frange = frange_of(a);

@@ -100,15 +100,14 @@ static bool narrow(struct op_pace *pace, const float *in, uint16_t *out, size_t 
 	return true;
 }
 
-int op_execute(const struct op_call *c)
+/* Apart: most calls need no room for copies of operands. */
+static __attribute__((noinline)) int execute_widened(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
 	unsigned int n = c->num_inputs + c->num_outputs;
 	struct widened w;
 	int ret;
 
-	if (!wants_widening(c))
-		return c->desc->execute(c);
 	widen_call(c, &w);
 	for (unsigned int i = 0; i < n; i++) {
 		struct tensor *t = &w.tensors[i];
@@ -128,4 +127,9 @@ int op_execute(const struct op_call *c)
 			return OP_ABORTED;
 	}
 	return ret;
+}
+
+int op_execute(const struct op_call *c)
+{
+	return wants_widening(c) ? execute_widened(c) : c->desc->execute(c);
 }

@@ -937,16 +937,16 @@ static void test_turns(void)
 
 	start("11");
 	hold_at(1);
-	ring(1, 8);
+	ring(1, 16);
 	let_go();
-	wait_served(9);
-	ok(atomic_load(&ring_reads) == 3, "nine entries in %u reads", atomic_load(&ring_reads));
+	wait_served(17);
+	ok(atomic_load(&ring_reads) == 3, "17 entries in %u reads", atomic_load(&ring_reads));
 	hold_at(1);
 	ring(1, 8);
 	ring(2, 8);
 	let_go();
-	wait_served(26);
-	ok(order_is(9, "12"), "a queue that gets work meanwhile has the next entry");
+	wait_served(34);
+	ok(order_is(17, "12"), "a queue that gets work meanwhile has the next entry");
 	stop();
 
 	/* A bad entry does not affect the good one in front of it. */
