@@ -101,6 +101,74 @@ static void test_results(void)
 	ok(!execute(NULL) && r.num_shapes == 0, "a 1.0 request has no shapes");
 }
 
+/* The library does not check a request again that it ran last: each difference has to be seen. */
+static void test_repeated(void)
+{
+	struct nnhal_request_argument input, output;
+	struct nnhal_memory *other;
+
+	make_add_relu(&f);
+	prepare();
+	fresh_run(4);
+	input = r.inputs[0];
+	output = r.outputs[0];
+	ok(!execute(NULL) && !execute(NULL) && run_output_is_right(&r, 4), "the same again");
+
+	r.inputs[0].location.offset = 4096;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then an offset beyond the memory", NULL);
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "once more", NULL);
+	r.inputs[0] = input;
+	ok(!execute(NULL), "then the good one");
+	r.inputs[0].location.length = 12;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then another length", NULL);
+	r.inputs[0] = input;
+	ok(!execute(NULL), "then the good one");
+	r.inputs[0].location.pool_index = 1;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then a pool that does not exist", NULL);
+	r.inputs[0] = input;
+	ok(!execute(NULL), "then the good one");
+	r.inputs[0].num_dimensions = 1;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then another rank", NULL);
+	r.inputs[0] = input;
+	ok(!execute(NULL), "then the good one");
+	r.inputs[0].has_no_value = true;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then no value, with a location", NULL);
+	r.inputs[0] = input;
+	ok(!execute(NULL), "then the good one");
+	r.outputs[0].location.offset = RUN_INPUT(0);
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then an output over an input", NULL);
+	r.outputs[0] = output;
+	r.outputs[0].location.offset = RUN_OUTPUT(1);
+	ok(!execute(NULL) && !memcmp(r.map + RUN_OUTPUT(0), r.map + RUN_OUTPUT(1), 16),
+	   "then an output elsewhere");
+	r.outputs[0] = output;
+	ok(!execute(NULL), "then the good one");
+	r.request.num_pools = 0;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then no pools", NULL);
+	r.request.num_pools = 1;
+	ok(!execute(NULL), "then the good one");
+	r.pools[0].token = 1;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then a token beside the memory", NULL);
+	r.pools[0].token = 0;
+	r.request.num_inputs = 1;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then one input only", NULL);
+	r.request.num_inputs = 2;
+
+	/* Most likely at the address of the first. */
+	if (nnhal_memory_create(8192, &other, &r.diag))
+		return;
+	r.pools[0].memory = other;
+	r.inputs[0].location.offset = 8192 - 16;
+	ok(!execute(NULL), "another memory object");
+	nnhal_memory_unref(other);
+	if (nnhal_memory_create(4096, &other, &r.diag))
+		return;
+	r.pools[0].memory = other;
+	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "then a smaller one in its place", NULL);
+	nnhal_memory_unref(other);
+	r.pools[0].memory = r.memory;
+}
+
 static void test_insufficient(void)
 {
 	make_add_relu(&f);
@@ -512,6 +580,7 @@ static void test_large_constant(void)
 static void test_all(void)
 {
 	test_results();
+	test_repeated();
 	test_insufficient();
 	test_dynamic();
 	test_refused();

@@ -91,6 +91,27 @@ enum nnhal_status execution_fill(struct execution *e)
 	return status;
 }
 
+/* Check the request, unless it is the one that has been checked last. */
+static enum nnhal_status resolve(struct execution *e, const struct nnhal_request *request,
+				 struct nnhal_bound_request *bound, uint32_t num_pools,
+				 const struct request_rules *rules)
+{
+	enum nnhal_status status;
+
+	if (!bound &&
+	    last_request_is(&e->last, request, e->hal_version, num_pools, rules, e->pools))
+		return NNHAL_STATUS_NONE;
+	e->last.is_known = false;
+	if (bound)
+		return bound_resolve(bound, rules, e->pools, e->resolved, NULL, e->options.diag);
+	status = resolve_request(request, num_pools, rules, e->pools, e->resolved,
+				 e->options.diag);
+	if (!status)
+		last_request_set(&e->last, e->hal_version, num_pools, rules, e->pools,
+				 e->resolved);
+	return status;
+}
+
 enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 				  const struct nnhal_request *request,
 				  struct nnhal_bound_request *bound,
@@ -98,7 +119,6 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 				  const struct request_rules *fenced_rules,
 				  struct execution **result)
 {
-	const struct request_rules *rules;
 	struct nnhal_execute_options read;
 	enum nnhal_status status;
 	uint64_t start_ns;
@@ -134,9 +154,8 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	e->start_ns = start_ns;
 	e->hal_version = hal_version_of(request->hal_version);
 	e->is_fenced = fenced_rules;
-	rules = fenced_rules ? fenced_rules : &model->rules;
-	status = bound ? bound_resolve(bound, rules, e->pools, e->resolved, NULL, read.diag) :
-			 resolve_request(request, num_pools, rules, e->pools, e->resolved, read.diag);
+	status = resolve(e, request, bound, num_pools,
+			 fenced_rules ? fenced_rules : &model->rules);
 	if (status) {
 		execution_done(e);
 		return status;

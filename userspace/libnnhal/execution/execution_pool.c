@@ -30,6 +30,7 @@ static void free_memory(struct execution *e)
 	free(e->pools);
 	free(e->bindings);
 	free(e->resolved);
+	last_request_fini(&e->last);
 	free(e->shapes);
 	free(e);
 }
@@ -79,7 +80,7 @@ static int execution_create(struct nnhal_prepared_model *model, struct execution
 	e->model = model;
 	e->resolved = calloc(n, sizeof(*e->resolved));
 	e->shapes = calloc(n, sizeof(*e->shapes));
-	if (e->resolved && e->shapes)
+	if (e->resolved && e->shapes && last_request_init(&e->last, (uint32_t)n - 1))
 		err = arena_get(&model->device->arena, 2 * (uint64_t)execution_block_size(model),
 				&e->result);
 	if (!err)

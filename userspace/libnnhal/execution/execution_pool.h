@@ -12,6 +12,7 @@
 
 #include "device/async.h"
 #include "execution/arguments.h"
+#include "execution/last_request.h"
 #include "execution/prepared_model_private.h"
 #include "execution/validate_request.h"
 #include "memory/arena.h"
@@ -27,6 +28,7 @@ struct execution {
 	struct transport_fence *fence;
 	/* Inputs, then outputs. */
 	struct resolved_arg *resolved;
+	struct last_request last;		/* that @resolved is of */
 	struct nnpu_arg *args;			/* records of the argument block */
 	struct nnhal_output_shape *shapes;	/* one per output */
 	/* Pools of the request; room for max_pools. */
