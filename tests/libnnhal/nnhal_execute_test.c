@@ -11,6 +11,7 @@
 
 #include "nnhal_fixture.h"
 #include "device/device_private.h"
+#include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
 #include "transport/transport.h"
 
@@ -597,6 +598,46 @@ static void test_all(void)
 	nnhal_device_unref(device);
 }
 
+/* Run on a model with this preference; its execution object is then idle. */
+static bool run_many(int32_t preference)
+{
+	struct nnhal_prepare_options o = NNHAL_PREPARE_OPTIONS_INIT;
+	unsigned int i, failed = 0;
+
+	o.preference = preference;
+	if (nnhal_device_prepare_model_sync(device, &f.model, &o, &model)) {
+		printf("Bail out! model cannot be prepared\n");
+		exit(1);
+	}
+	for (i = 0; i < 1000; i++)
+		failed += execute(NULL) != NNHAL_STATUS_NONE;
+	return !failed && model->idle;
+}
+
+/* A job that the driver runs: the library looks at the result before it sleeps. */
+static void test_looks(void)
+{
+	struct nnhal_diag diag = { "" };
+	const struct spin *spin;
+
+	if (!ok(!nnhal_device_open("sim:noqueues", &device, &diag), "sim:noqueues: %s",
+		diag.message))
+		return;
+	make_add_relu(&f);
+	fresh_run(4);
+	if (ok(run_many(NNHAL_PREFER_FAST_SINGLE_ANSWER), "1000 small jobs")) {
+		spin = &model->idle->spin;
+		ok(spin->max && atomic_load(&spin->average) != spin->max / 4,
+		   "it has learned how long they take");
+	}
+	nnhal_prepared_model_unref(model);
+	if (ok(run_many(NNHAL_PREFER_LOW_POWER), "LOW_POWER: 1000 small jobs"))
+		ok(!model->idle->spin.max, "it has never looked");
+	nnhal_prepared_model_unref(model);
+	model = NULL;
+	nnhal_device_unref(device);
+}
+
 int main(void)
 {
 	struct nnhal_diag diag = { "" };
@@ -610,6 +651,7 @@ int main(void)
 			diag.message))
 			return tap_done();
 		test_all();
+		test_looks();
 	}
 	run_fini(&r);
 	return tap_done();

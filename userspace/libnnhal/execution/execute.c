@@ -28,6 +28,7 @@
 #include "execution/execution.h"
 #include "execution/execution_pool.h"
 #include "execution/prepared_model_private.h"
+#include "execution/result_wait.h"
 #include "execution/validate_request.h"
 #include "memory/arena.h"
 #include "memory/binding.h"
@@ -499,13 +500,10 @@ static bool has_to_run_again(struct execution *e, int error)
 /* Run and wait. 0 or -errno of the wait. */
 static int run(struct execution *e)
 {
-	struct transport *t = e->model->device->transport;
-	uint32_t first;
-
 	if (e->preset || run_on_own_queue(e))
 		return 0;
 	e->preset = execution_submit(e);
-	return e->preset ? 0 : t->ops->wait(t, &e->fence, 1, -1, &first);
+	return e->preset ? 0 : result_wait(e);
 }
 
 /* The completion queue that options name; NULL: none. */

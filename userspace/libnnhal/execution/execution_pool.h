@@ -10,6 +10,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/spin.h"
 #include "device/async.h"
 #include "execution/arguments.h"
 #include "execution/last_request.h"
@@ -26,6 +27,7 @@ struct execution {
 	struct arena_chunk *result;
 	struct arena_chunk *profile;
 	struct transport_fence *fence;
+	struct spin spin;			/* of result_wait(); not ready before its first call */
 	/* Inputs, then outputs. */
 	struct resolved_arg *resolved;
 	struct last_request last;		/* that @resolved is of */
