@@ -63,6 +63,7 @@ static enum nnhal_status bind_pools(struct execution *e)
 			own = args_count_bindings(e->resolved, i, e->bindings);
 			return args_bind_status(device, pool, own, err, e->options.diag);
 		}
+		e->needs_cpu |= e->bindings[pool]->needs_cpu;
 		VLOG(&device->log, NNHAL_LOG_MEMORY, "pool %u: kind %u, %llu bytes, %s", pool,
 		     e->pools[pool].memory->kind,
 		     (unsigned long long)e->pools[pool].memory->size,
@@ -81,35 +82,15 @@ void execution_fail(struct execution *e)
 enum nnhal_status execution_fill(struct execution *e)
 {
 	const struct nnhal_prepared_model *model = e->model;
-	enum nnhal_status status;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
 
 	TRACE_BEGIN(TRACE_COPY_INPUTS, model);
-	status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
-				  e->options.diag);
+	if (e->needs_cpu)
+		status = args_copy_inputs(&model->rules, e->resolved, e->pools, e->bindings,
+					  e->options.diag);
 	TRACE_END(TRACE_COPY_INPUTS, model, status);
 	if (!status)
 		args_build(e->args, e->resolved, execution_num_args(model), e->bindings);
-	return status;
-}
-
-/* Check the request, unless it is the one that has been checked last. */
-static enum nnhal_status resolve(struct execution *e, const struct nnhal_request *request,
-				 struct nnhal_bound_request *bound, uint32_t num_pools,
-				 const struct request_rules *rules)
-{
-	enum nnhal_status status;
-
-	if (!bound &&
-	    last_request_is(&e->last, request, e->hal_version, num_pools, rules, e->pools))
-		return NNHAL_STATUS_NONE;
-	e->last.is_known = false;
-	if (bound)
-		return bound_resolve(bound, rules, e->pools, e->resolved, NULL, e->options.diag);
-	status = resolve_request(request, num_pools, rules, e->pools, e->resolved,
-				 e->options.diag);
-	if (!status)
-		last_request_set(&e->last, e->hal_version, num_pools, rules, e->pools,
-				 e->resolved);
 	return status;
 }
 
@@ -155,16 +136,20 @@ enum nnhal_status execution_begin(struct nnhal_prepared_model *model,
 	e->start_ns = start_ns;
 	e->hal_version = hal_version_of(request->hal_version);
 	e->is_fenced = fenced_rules;
-	status = resolve(e, request, bound, num_pools,
-			 fenced_rules ? fenced_rules : &model->rules);
+	status = execution_resolve(e, request, bound, num_pools,
+				   fenced_rules ? fenced_rules : &model->rules);
 	if (status) {
 		execution_done(e);
 		return status;
 	}
 	e->num_pools = num_pools;
+	e->has_buffers = false;
+	e->needs_cpu = false;
 	for (i = 0; i < num_pools; i++) {
 		if (!e->pools[i].buffer)
 			nnhal_memory_ref(e->pools[i].memory);
+		else
+			e->has_buffers = true;
 		e->bindings[i] = NULL;
 	}
 	*result = e;
@@ -405,16 +390,18 @@ struct outcome execution_end(struct execution *e, int error)
 			out.status = NNHAL_STATUS_GENERAL_FAILURE;
 			goto out;
 		}
-		out.status = buffers_check(&model->rules, e->resolved, e->pools, e->shapes,
-					   out.status, e->options.diag);
+		if (e->has_buffers)
+			out.status = buffers_check(&model->rules, e->resolved, e->pools,
+						   e->shapes, out.status, e->options.diag);
 		if (out.status == NNHAL_STATUS_GENERAL_FAILURE)
 			goto out;
 		out.num_shapes = model->rules.num_outputs;
 	}
 	if (out.status == NNHAL_STATUS_NONE) {
 		TRACE_BEGIN(TRACE_COPY_OUTPUTS, model);
-		out.status = args_copy_outputs(&model->rules, e->resolved, e->pools, e->bindings,
-					       e->shapes, e->options.diag);
+		if (e->needs_cpu)
+			out.status = args_copy_outputs(&model->rules, e->resolved, e->pools,
+						       e->bindings, e->shapes, e->options.diag);
 		TRACE_END(TRACE_COPY_OUTPUTS, model, out.status);
 		if (out.status) {
 			out.num_shapes = 0;
@@ -431,7 +418,7 @@ struct outcome execution_end(struct execution *e, int error)
 out:
 	if (e->is_abandoned)
 		buffers_abandon(&model->rules, e->resolved, e->pools);
-	else
+	else if (e->has_buffers)
 		buffers_settle(&model->rules, e->resolved, e->pools, e->shapes, out.status);
 	outcome_for_version(&out, e->hal_version);
 	TRACE_END(TRACE_EXECUTE, model, out.status);

@@ -38,6 +38,8 @@ struct execution {
 	const struct binding **bindings;	/* NULL: no argument is there */
 	uint32_t num_pools;
 	uint32_t max_pools;
+	bool has_buffers;			/* some pool is one */
+	bool needs_cpu;				/* some pool is copied, or looked at */
 	/* This run. */
 	struct nnhal_execute_options options;
 	uint32_t hal_version;

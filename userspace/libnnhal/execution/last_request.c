@@ -6,6 +6,8 @@
 
 #include <nnhal/nnhal.h>
 
+#include "execution/bound_request.h"
+#include "execution/execution_pool.h"
 #include "execution/last_request.h"
 #include "memory/memory_private.h"
 
@@ -116,4 +118,24 @@ void last_request_set(struct last_request *last, uint32_t hal_version, uint32_t 
 	last->hal_version = hal_version;
 	last->num_pools = num_pools;
 	last->is_known = true;
+}
+
+enum nnhal_status execution_resolve(struct execution *e, const struct nnhal_request *request,
+				    struct nnhal_bound_request *bound, uint32_t num_pools,
+				    const struct request_rules *rules)
+{
+	enum nnhal_status status;
+
+	if (!bound &&
+	    last_request_is(&e->last, request, e->hal_version, num_pools, rules, e->pools))
+		return NNHAL_STATUS_NONE;
+	e->last.is_known = false;
+	if (bound)
+		return bound_resolve(bound, rules, e->pools, e->resolved, NULL, e->options.diag);
+	status = resolve_request(request, num_pools, rules, e->pools, e->resolved,
+				 e->options.diag);
+	if (!status)
+		last_request_set(&e->last, e->hal_version, num_pools, rules, e->pools,
+				 e->resolved);
+	return status;
 }

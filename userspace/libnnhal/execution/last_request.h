@@ -36,6 +36,9 @@ struct last_request {
 	struct seen_memory *pools;
 };
 
+struct execution;
+struct nnhal_bound_request;
+
 /* @num_args of the model. False: no memory. */
 bool last_request_init(struct last_request *last, uint32_t num_args);
 void last_request_fini(struct last_request *last);
@@ -52,5 +55,13 @@ bool last_request_is(const struct last_request *last, const struct nnhal_request
  */
 void last_request_set(struct last_request *last, uint32_t hal_version, uint32_t num_pools, const struct request_rules *rules,
 		      const struct resolved_pool *pools, const struct resolved_arg *args);
+
+/*
+ * Check the request of a run, unless it is the last one, or bound: resolve_request(). The object has
+ * the version of the request and its options.
+ */
+enum nnhal_status execution_resolve(struct execution *e, const struct nnhal_request *request,
+				    struct nnhal_bound_request *bound, uint32_t num_pools,
+				    const struct request_rules *rules);
 
 #endif /* NNHAL_LAST_REQUEST_H */
