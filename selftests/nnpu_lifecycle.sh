@@ -60,20 +60,11 @@ load() {
 	if [ -n "${NNPU_KO:-}" ]; then insmod "$NNPU_KO"; else modprobe nnpu; fi
 }
 
-# Processes are dear on an emulated machine, and on the debug kernel: what is asked often takes none.
-read_file() { # VARIABLE FILE: its text, without the newline at its end
-	local _text=
-	[ -r "$2" ] || return 1
-	IFS= read -r -d '' _text 2> /dev/null < "$2"
-	printf -v "$1" '%s' "${_text%$'\n'}"
-}
-
 pci_address() {
-	local d vendor device
+	local d
 	for d in /sys/bus/pci/devices/*; do
-		if read_file vendor "$d/vendor" && read_file device "$d/device" &&
-			[ "$vendor $device" = "0x1234 0x4e50" ]; then
-			echo "${d##*/}"
+		if [ "$(cat "$d/vendor" "$d/device" 2> /dev/null)" = "$(printf '0x1234\n0x4e50')" ]; then
+			basename "$d"
 			return 0
 		fi
 	done
@@ -82,9 +73,9 @@ pci_address() {
 
 # Live objects as the driver counts them; fails if there is nothing to read.
 objects() {
-	local file part text=
+	local file text=
 	for file in /sys/kernel/debug/accel/*/objects /sys/kernel/debug/dri/*/objects; do
-		! read_file part "$file" || text+=$part$'\n'
+		[ ! -r "$file" ] || text+=$(cat "$file")$'\n'
 	done
 	[[ $text =~ [0-9] ]] && printf '%s' "$text"
 }
@@ -120,15 +111,11 @@ start_loop() { # FIFO [OPTION]
 	# shellcheck disable=SC2086 # an option or none
 	"$loop" -s ${2:-} -r 3 3<> "$1" > /dev/null 2> "$tmp/loop.err" &
 	loop_pid=$!
-	read -rt 60 -N 1 _ <> "$1"
+	timeout 60 head -c 1 "$1" > /dev/null
 }
 
 # Jobs go on for a random part of a second before it happens.
-pause() {
-	local ms
-	printf -v ms '%03d' $((RANDOM % 120))
-	sleep "0.$ms"
-}
+pause() { sleep "0.$(printf '%03d' $((RANDOM % 120)))"; }
 
 test_cycles() {
 	local i out
@@ -172,11 +159,8 @@ test_kills() {
 
 # No context, no job, no buffer: the driver's own objects only.
 objects_idle() {
-	local now line
-	now=$(objects) || return 1
-	while read -r line; do
-		[[ $line =~ [[:space:]:]0$ ]] || return 1
-	done <<< "$now"
+	local now
+	now=$(objects) && ! grep -Evq '[[:space:]:]0$' <<< "$now"
 }
 
 # taken_away COUNT TAKE GIVE [OPTION...]: processes are at work, one with each option (default:
@@ -227,7 +211,7 @@ reset_function() { echo 1 > "/sys/bus/pci/devices/$address/reset"; }
 
 test_function_resets() {
 	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
-	[[ $(< "/sys/bus/pci/devices/$address/reset_method") = *flr* ]] ||
+	[[ $(cat "/sys/bus/pci/devices/$address/reset_method" 2> /dev/null) = *flr* ]] ||
 		{ fail "no function-level reset"; return 1; }
 	echo flr > "/sys/bus/pci/devices/$address/reset_method"
 	taken_away "$resets" reset_function true
@@ -249,9 +233,9 @@ test_bus_master_off() {
 
 # The port that leads to the monitor of the machine this runs in.
 monitor_port() {
-	local port name
+	local port
 	for port in /sys/class/virtio-ports/*; do
-		if read_file name "$port/name" && [ "$name" = nnpu.monitor ]; then
+		if [ "$(cat "$port/name" 2> /dev/null)" = nnpu.monitor ]; then
 			echo "/dev/${port##*/}"
 			return 0
 		fi
@@ -271,8 +255,7 @@ put_back() {
 }
 
 attribute_is() { # NAME VALUE, of the device
-	local value
-	read_file value "/sys/bus/pci/devices/$address/$1" && [ "$value" = "$2" ]
+	[ "$(cat "/sys/bus/pci/devices/$address/$1" 2> /dev/null)" = "$2" ]
 }
 
 runtime_pm() {
@@ -363,13 +346,8 @@ second_address() {
 	return 1
 }
 no_second() { ! second_address > /dev/null; }
-load_runs() {
-	local file text="" busy=$'\nQ0_CURRENT 0x[0-9a-f]*[1-9a-f]'
-	for file in /sys/kernel/debug/{accel,dri}/"$address"/registers; do
-		! read_file text "$file" || break
-	done
-	[[ $text =~ $busy ]]
-}
+registers() { cat "/sys/kernel/debug/"{accel,dri}"/$address/registers" 2> /dev/null; }
+load_runs() { registers | grep -q '^Q0_CURRENT 0x[0-9a-f]*[1-9a-f]'; }
 parameter() { echo "$2" > "/sys/module/nnpu/parameters/$1"; }
 
 # A load that hangs in one device keeps nobody waiting who takes the driver off another one.
