@@ -405,7 +405,7 @@ SABOTAGES = [
              (replace("userspace/libnnhal/execution/validate_request.c", r"if \(!buffer_has_role\(pool->buffer, &role\)\)",
                       "if (!buffer_has_role(pool->buffer, &role) && pool->shape.rank > 99)"),), "^  FAILED"),
     Sabotage("kept-state", "buffer-runs", "an output keeps its state when its run has failed",
-             (replace("userspace/libnnhal/execution/buffers.c", r"^\t\t\tbuffer_reset\(b\);\n", ""),), "^  FAILED"),
+             (replace("userspace/libnnhal/execution/buffers.c", r"^\t\t\tbuffer_reset\(b\);\n", "\t\t\t;\n"),), "^  FAILED"),
     Sabotage("untaken", "buffer-runs", "a burst that ends forgets the buffers of results that nobody took",
              (replace("userspace/libnnhal/burst/burst.c", r"^\t\tburst_end_buffers\(b, &b->requests\[i\][^;]*;\n", "\t\t;\n"),),
              "^  FAILED"),
