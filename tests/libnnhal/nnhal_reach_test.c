@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include "memory/memory_private.h"
 #include "nnhal_fixture.h"
 #include "tap.h"
+#include "vgem_fence.h"
 
 #define COUNT	4u
 #define SIZE	4000u			/* of a memory object; its arguments are those of run_init() */
@@ -285,6 +287,60 @@ static void test_replaced(void)
 	unlink(path);
 }
 
+/* A page of vgem, as a dma-buf; -1: there is none. */
+static int vgem_page(void)
+{
+	struct drm_mode_create_dumb dumb = { .width = 64, .height = 16, .bpp = 32 };
+	struct drm_prime_handle prime = { .flags = O_RDWR | O_CLOEXEC, .fd = -1 };
+	int node = vgem_open();
+
+	if (node < 0)
+		return -1;
+	if (!ioctl(node, DRM_IOCTL_MODE_CREATE_DUMB, &dumb)) {
+		prime.handle = dumb.handle;
+		ioctl(node, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
+	}
+	close(node);
+	return prime.fd;
+}
+
+/* Who exports memory cannot be unloaded while somebody has it. */
+static void test_exporter(void)
+{
+	int fd = pins ? vgem_page() : -1;
+	struct nnhal_memory *memory, *out = NULL;
+	unsigned int tries;
+	struct run r;
+	uint8_t *map;
+
+	if (fd < 0)
+		return;
+	memory = of_fd(NNHAL_MEMORY_HARDWARE_BUFFER_BLOB, fd, SIZE, 0, 0);
+	close(fd);
+	nnhal_memory_create(SIZE, &out, &diag);
+	run_init(&r, COUNT);
+	map = nnhal_memory_map(memory, &diag);
+	if (ok(map, "memory of vgem"))
+		memcpy(map, r.map, RUN_OUTPUT(0));
+	r.pools[0].memory = memory;
+	r.pools[1].memory = out;
+	r.request.num_pools = 2;
+	r.outputs[0].location.pool_index = 1;
+	ok(system("rmmod vgem 2>/dev/null"), "vgem cannot be unloaded");
+	r.num_shapes = 4;
+	ok(!nnhal_prepared_model_execute_synchronously(model, &r.request, NULL, r.shapes,
+						       &r.num_shapes, NULL) &&
+	   !memory_read(out, RUN_OUTPUT(0), r.map + RUN_OUTPUT(0), 1024) &&
+	   run_output_is_right(&r, COUNT), "and its memory is good");
+	run_fini(&r);
+	nnhal_memory_unref(memory);
+	nnhal_memory_unref(out);
+	/* The kernel lets go of a file a little later. */
+	for (tries = 0; tries < 500 && system("rmmod vgem 2>/dev/null"); tries++)
+		usleep(20000);
+	ok(tries < 500, "nobody has it any more: unloaded");
+}
+
 /* Memory that is not there, or not for writing: an error, if there is somebody to say so. */
 static void test_missing(void)
 {
@@ -411,6 +467,7 @@ int main(void)
 	test_files();
 	test_shrinks();
 	test_replaced();
+	test_exporter();
 	test_missing();
 	test_fork();
 	test_limit();
