@@ -170,6 +170,23 @@ static void test_repeated(void)
 	r.pools[0].memory = r.memory;
 }
 
+/* The rules of fenced executions are stricter: what a plain one may leave open they may not. */
+static void test_repeated_fenced(void)
+{
+	struct nnhal_fenced_callback *callback;
+	int fence;
+
+	make_add_relu(&f);
+	f.graph.dims[4][0] = 0;
+	prepare();
+	fresh_run(4);
+	ok(!execute(NULL) && shape_is(2, 2, 2, true), "the device finds a dimension of the output");
+	ok(nnhal_prepared_model_execute_fenced(model, &r.request, NULL, 0, NULL, &fence,
+					       &callback) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   !callback && fence == -1, "the same request cannot run fenced");
+	ok(!execute(NULL), "but plain it runs on");
+}
+
 static void test_insufficient(void)
 {
 	make_add_relu(&f);
@@ -582,6 +599,7 @@ static void test_all(void)
 {
 	test_results();
 	test_repeated();
+	test_repeated_fenced();
 	test_insufficient();
 	test_dynamic();
 	test_refused();

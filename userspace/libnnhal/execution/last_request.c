@@ -50,6 +50,7 @@ bool last_request_is(const struct last_request *last, const struct nnhal_request
 
 	if (!last->is_known || num_pools != last->num_pools ||
 	    hal_version != last->hal_version ||
+	    (last->allowed_unspecified && !rules->allow_unspecified_output) ||
 	    request->num_inputs != rules->num_inputs ||
 	    request->num_outputs != rules->num_outputs ||
 	    (rules->num_inputs && !request->inputs) || (rules->num_outputs && !request->outputs))
@@ -84,8 +85,9 @@ static bool make_room(struct last_request *last, uint32_t num_pools)
 	return true;
 }
 
-void last_request_set(struct last_request *last, uint32_t hal_version, uint32_t num_pools, const struct request_rules *rules,
-		      const struct resolved_pool *pools, const struct resolved_arg *args)
+void last_request_set(struct last_request *last, uint32_t hal_version, uint32_t num_pools,
+		      const struct request_rules *rules, const struct resolved_pool *pools,
+		      const struct resolved_arg *args)
 {
 	const uint32_t num_args = rules->num_inputs + rules->num_outputs;
 	uint32_t i;
@@ -115,6 +117,7 @@ void last_request_set(struct last_request *last, uint32_t hal_version, uint32_t 
 			.access = memory->access,
 		};
 	}
+	last->allowed_unspecified = rules->allow_unspecified_output;
 	last->hal_version = hal_version;
 	last->num_pools = num_pools;
 	last->is_known = true;

@@ -29,6 +29,7 @@ struct seen_memory {
 
 struct last_request {
 	bool is_known;			/* false: there is none, or it has to be checked each time */
+	bool allowed_unspecified;	/* it passed rules that let the device find output shapes */
 	uint32_t hal_version;
 	uint32_t num_pools;
 	uint32_t max_pools;
@@ -43,8 +44,8 @@ struct nnhal_bound_request;
 bool last_request_init(struct last_request *last, uint32_t num_args);
 void last_request_fini(struct last_request *last);
 /*
- * Is @request, of version @hal_version, the last one? Then @pools get its memory objects; the arguments that were resolved
- * still hold. Reads each field once.
+ * Is @request, of version @hal_version, the last one, and were the rules as strict? Then @pools get
+ * its memory objects; the arguments that were resolved still hold. Reads each field once.
  */
 bool last_request_is(const struct last_request *last, const struct nnhal_request *request,
 		     uint32_t hal_version, uint32_t num_pools, const struct request_rules *rules,
@@ -53,8 +54,9 @@ bool last_request_is(const struct last_request *last, const struct nnhal_request
  * A request has been resolved to @args and @pools. With buffers or dimensions it is not
  * remembered: those may change between runs.
  */
-void last_request_set(struct last_request *last, uint32_t hal_version, uint32_t num_pools, const struct request_rules *rules,
-		      const struct resolved_pool *pools, const struct resolved_arg *args);
+void last_request_set(struct last_request *last, uint32_t hal_version, uint32_t num_pools,
+		      const struct request_rules *rules, const struct resolved_pool *pools,
+		      const struct resolved_arg *args);
 
 /*
  * Check the request of a run, unless it is the last one, or bound: resolve_request(). The object has
