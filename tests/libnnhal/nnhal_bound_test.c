@@ -15,6 +15,7 @@
 
 #include "buffer_rig.h"
 #include "device/device_private.h"
+#include "execution/bound_request.h"
 #include "nnhal_fixture.h"
 
 /* More than a context has slots. */
@@ -307,6 +308,40 @@ static void test_other_model(void)
 	ok(!run_bound(bound, 0) && run_output_is_right(&r, 4), "it runs by itself");
 	nnhal_bound_request_unref(bound);
 	nnhal_prepared_model_unref(other);
+	run_fini(&r);
+}
+
+/* Stamps are counted per device: one of another device says nothing. */
+static void test_other_device(void)
+{
+	struct nnhal_device *mine = device, *other;
+	struct nnhal_prepared_model *my_model = model;
+	struct nnhal_bound_request *bound, *foreign;
+	struct run r, s;
+	unsigned int way;
+
+	run_init(&r, 4);
+	run_init(&s, 4);
+	bound = bind_run(&r);
+	MUST(!nnhal_device_open("sim", &other, NULL));
+	device = other;
+	model = prepare_on(other, &f);
+	atomic_store(&other->num_stamps, bound_stamp(bound) - STAMP_FIRST);
+	foreign = bind_run(&s);
+	MUST(bound_stamp(foreign) == bound_stamp(bound));
+	for (way = 3; way < WAYS; way++) {
+		MUST(!run_bound(bound, way));
+		ok(run_bound(foreign, way) == NNHAL_STATUS_INVALID_ARGUMENT &&
+		   s.map[RUN_OUTPUT(0)] == 0xee, "bound on another device than the burst's, %s",
+		   way_names[way]);
+	}
+	nnhal_bound_request_unref(foreign);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(other);
+	device = mine;
+	model = my_model;
+	nnhal_bound_request_unref(bound);
+	run_fini(&s);
 	run_fini(&r);
 }
 
@@ -784,6 +819,7 @@ int main(void)
 	test_ways();
 	test_refused();
 	test_other_model();
+	test_other_device();
 	test_offsets();
 	close_model();
 	test_shapes();

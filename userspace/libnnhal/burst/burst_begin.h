@@ -31,6 +31,16 @@ burst_choose_place(struct nnhal_burst *b, const struct nnhal_request *request,
 		   enum nnhal_status *status);
 
 /*
+ * Did a place see the arguments of a bound request last time? Stamps are of one device; those of
+ * another device mean nothing here, so the model counts, too.
+ */
+hot_inline bool burst_has_seen(const struct nnhal_burst *b, const struct burst_request *r,
+			       const struct nnhal_bound_request *bound)
+{
+	return r->stamp == bound_stamp(bound) && bound->model == b->model;
+}
+
+/*
  * @bound: the bound request whose copy @request is, or NULL.
  *
  * Take a place for the request and put the request on the ring. Executions may use all
@@ -65,7 +75,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 	 * guess is the place that followed the previous one last time.
 	 */
 	r = *b->guess;
-	same = bound ? r->stamp == bound_stamp(bound) : r->origin == request;
+	same = bound ? burst_has_seen(b, r, bound) : r->origin == request;
 	if (unlikely(!same || !(b->free & r->bit) ||
 		     (is_submitted && b->num_submitted >= b->depth))) {
 		burst_need_lock(b);
@@ -77,7 +87,7 @@ hot_inline enum nnhal_status burst_begin(struct nnhal_burst *b,
 		/* It may have passed while there was no room. */
 		if (flags & REQUEST_DEADLINE)
 			late = deadline_passed(true, deadline_ns);
-		same = bound && r->stamp == bound_stamp(bound);
+		same = bound && burst_has_seen(b, r, bound);
 	}
 	b->guess = &r->follower;
 	b->free ^= r->bit;
