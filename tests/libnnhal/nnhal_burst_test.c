@@ -832,6 +832,37 @@ static void test_room_deadline(void)
 	many_fini(&m);
 }
 
+/* Nobody else can take a result: a call that waited for room would never end. */
+static void test_room_alone(void)
+{
+	struct nnhal_burst_options bo = NNHAL_BURST_OPTIONS_INIT;
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_burst_result result = NNHAL_BURST_RESULT_INIT;
+	struct nnhal_burst *alone;
+	struct many m;
+
+	many_init(&m);
+	bo.depth = 2;
+	bo.flags = NNHAL_BURST_SINGLE_THREAD;
+	if (nnhal_burst_create(model, &bo, &alone))
+		bail_out("burst", NULL);
+	ok(!nnhal_burst_submit(alone, &m.request[0], NULL, 0, 0) &&
+	   !nnhal_burst_submit(alone, &m.request[1], NULL, 1, 0), "a burst of one thread is full");
+	o.has_deadline = true;
+	o.deadline_ns = monotonic_ns() + 200000000;
+	if (ok(nnhal_burst_submit(alone, &m.request[2], &o, 2, 0) ==
+	       NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "it does not wait for room"))
+		ok(nnhal_burst_submit(alone, &m.request[2], NULL, 2, 0) ==
+		   NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, "without a deadline neither");
+	ok(!nnhal_burst_execute(alone, &m.request[3], NULL, NULL, NULL, NULL),
+	   "an execution finds room all the same");
+	ok(!nnhal_burst_wait(alone, &result, FOREVER) && !nnhal_burst_submit(alone, &m.request[2],
+									    NULL, 2, 0),
+	   "there is room again when a result was taken");
+	nnhal_burst_unref(alone);
+	many_fini(&m);
+}
+
 /* ---- threads ---- */
 
 struct worker {
@@ -1597,6 +1628,7 @@ static const struct {
 	{ "measured", test_measured },
 	{ "room", test_room },
 	{ "room_deadline", test_room_deadline },
+	{ "room_alone", test_room_alone },
 	{ "threads", test_threads },
 	{ "many_bursts", test_many_bursts },
 	{ "cache", test_cache },

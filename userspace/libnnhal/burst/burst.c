@@ -205,6 +205,7 @@ static int burst_init(struct nnhal_burst *b, const struct nnhal_burst_options *o
 	if (err)
 		return err;
 	err = create_queue(b, spin_us);
+	b->never_waits = o->flags & NNHAL_BURST_SINGLE_THREAD;
 	b->is_single = !err && (o->flags & NNHAL_BURST_SINGLE_THREAD);
 	/* No queues offered, or none left: submit through the driver. */
 	if (err == -EOPNOTSUPP || err == -ENOSPC) {

@@ -48,7 +48,7 @@ static cold_path enum nnhal_status wait_for_room(struct nnhal_burst *b, bool is_
 			return NNHAL_STATUS_NONE;
 		if (b->state != TRANSPORT_QUEUE_READY)
 			return burst_ended_status(b, diag);
-		if (!block) {
+		if (!block || b->never_waits) {
 			diag_set(diag, "%u requests in flight", b->depth);
 			return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		}

@@ -160,6 +160,7 @@ struct nnhal_burst {
 	uint32_t depth;
 
 	bool is_single;			/* NNHAL_BURST_SINGLE_THREAD, with a queue */
+	bool never_waits;		/* for room: NNHAL_BURST_SINGLE_THREAD, nobody else makes some */
 	atomic_uchar owner;		/* of such a burst; else OWNER_NONE */
 	pthread_mutex_t lock;
 	pthread_cond_t cond;

@@ -90,7 +90,7 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 		return request_status(status, request);
 	pthread_mutex_lock(&b->lock);
 	while (b->num_submitted >= b->depth) {
-		if (flags & NNHAL_BURST_NONBLOCK) {
+		if (flags & NNHAL_BURST_NONBLOCK || b->never_waits) {
 			pthread_mutex_unlock(&b->lock);
 			diag_set(diag, "%u requests in flight", b->depth);
 			return request_status(NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, request);

@@ -35,9 +35,9 @@ struct nnhal_prepared_model;
 struct nnhal_execute_options;
 
 /*
- * Of a burst: one thread at a time uses it, so its calls need no lock. While a call is at work,
- * another one returns RESOURCE_EXHAUSTED_TRANSIENT and does nothing. Without a queue the flag has no
- * effect.
+ * Of a burst: one thread at a time uses it, so its calls need no lock, and no submission waits for
+ * room. While a call is at work, another one returns RESOURCE_EXHAUSTED_TRANSIENT and does nothing;
+ * without a queue it works as ever.
  */
 #define NNHAL_BURST_SINGLE_THREAD	(1u << 0)
 
@@ -113,11 +113,12 @@ enum nnhal_status nnhal_burst_execute(struct nnhal_burst *burst,
  * @flags: NNHAL_BURST_*
  *
  * The function waits for room while as many submissions are in flight as the burst takes: until
- * somebody takes a result, but no longer than the deadline of the request.
+ * somebody takes a result, but no longer than the deadline of the request. A burst with
+ * NNHAL_BURST_SINGLE_THREAD does not wait, since nobody else could take one.
  *
  * Return: NONE: nnhal_burst_wait() delivers the result, also if the deadline of the
  * request had passed. With any other status nothing was submitted:
- * RESOURCE_EXHAUSTED_TRANSIENT (NNHAL_BURST_NONBLOCK and no room),
+ * RESOURCE_EXHAUSTED_TRANSIENT (no room, and it does not wait),
  * MISSED_DEADLINE_PERSISTENT (no room before the deadline), or the status that refuses the request.
  */
 enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
