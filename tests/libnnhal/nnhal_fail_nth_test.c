@@ -794,6 +794,51 @@ static enum nnhal_status try_execute_buffers_again(void)
 	return execute_buffers(true);
 }
 
+static bool is_called_back(void)
+{
+	unsigned int tries, calls = 0;
+
+	for (tries = 0; !calls && tries < 10000; tries++) {
+		usleep(tries ? 1000 : 0);
+		pthread_mutex_lock(&result.lock);
+		calls = result.calls;
+		pthread_mutex_unlock(&result.lock);
+	}
+	return calls;
+}
+
+/* The completion queue is gone before the execution, whose output's buffer grows, calls back. */
+static enum nnhal_status try_execute_orphaned(void)
+{
+	static const uint32_t dims[] = { 2048, 1 };
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_memory *memory;
+	struct two_buffers t;
+	enum nnhal_status status;
+
+	two_init(&t, 0);
+	if (nnhal_memory_create(8192, &memory, NULL) ||
+	    nnhal_buffer_copy_from(t.buffers[0], memory, dims, 2, NULL))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	arm();
+	status = nnhal_completion_queue_create(fresh, &o.completions, NULL);
+	if (!status)
+		status = nnhal_prepared_model_execute(t.relu, &t.request, &o, callback_executed,
+						      &result);
+	nnhal_completion_queue_destroy(o.completions);
+	if (o.completions && !is_called_back()) {
+		tap_note("no callback");
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
+	} else if (!status) {
+		status = result.status;
+	}
+	disarm();
+	result.calls = 0;
+	nnhal_memory_unref(memory);
+	two_fini(&t);
+	return status;
+}
+
 /* A burst that sleeps for its result, so that it waits in the kernel. */
 static enum nnhal_status burst_on(struct nnhal_prepared_model *m, struct run *r)
 {
@@ -1138,6 +1183,7 @@ static const struct call calls[] = {
 	{ "export of a buffer", try_export, 1, 1 },
 	{ "execute_synchronously with buffers", try_execute_buffers, 7, 19 },
 	{ "execute_synchronously with buffers, again", try_execute_buffers_again, 3, 8 },
+	{ "execute with a completion queue that is destroyed", try_execute_orphaned, 6, 10 },
 	{ "burst", try_burst, 3, 12 },
 	{ "burst on a file", try_burst_file, 3, 13 },
 	{ "burst without a queue", try_burst_noqueues, 2, 10 },

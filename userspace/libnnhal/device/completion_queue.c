@@ -233,13 +233,15 @@ void nnhal_completion_queue_destroy(struct nnhal_completion_queue *q)
 		if (job->fd >= 0)
 			close(job->fd);
 		job->fd = -1;
-		job->queue = NULL;
 		t = job->transport;
 		async = job->async;
-		if (!async_start(async))
+		if (!async_start(async)) {
+			job->queue = NULL;
 			async_add(async, job);
-		else
-			job->complete(job, job->fence ? t->ops->wait(t, &job->fence, 1, -1, &first) : 0);
+			continue;
+		}
+		/* If it goes on, it is in the queue again. */
+		job->complete(job, job->fence ? t->ops->wait(t, &job->fence, 1, -1, &first) : 0);
 	}
 	queue_free(q);
 }
