@@ -257,6 +257,37 @@ static void break_request(struct run *r, unsigned int kind)
 
 #define BREAKS	17
 
+/* A rank that no device takes is told only of a request that breaks no rule. */
+static void test_rank(void)
+{
+	static const uint32_t deep[9] = { 4, 1, 1, 1, 1, 1, 1, 1, 1 };
+	struct nnhal_bound_request *bound;
+	enum nnhal_status plain, status;
+	static struct fixture dynamic;
+	unsigned int kind;
+	struct run r;
+
+	close_model();
+	make_dynamic_add(&dynamic, 0);
+	open_model(&dynamic);
+	for (kind = 0; kind < 4; kind++) {
+		run_init(&r, 4);
+		r.inputs[0].num_dimensions = 9;
+		r.inputs[0].dimensions = deep;
+		r.inputs[1] = r.inputs[0];
+		r.inputs[1].location.offset = kind == 1 ? 4096 : RUN_INPUT(1);
+		r.outputs[0].location.offset = kind == 2 ? RUN_INPUT(1) : RUN_OUTPUT(0);
+		r.inputs[0].has_no_value = kind == 3;
+		plain = run_plain(&r.request, 0);
+		status = nnhal_bound_request_create(model, &r.request, NULL, &bound);
+		ok(plain && status == plain && !bound, "rank 9, broken rule %u: %s, as the execution",
+		   kind, nnhal_status_name((int)plain));
+		run_fini(&r);
+	}
+	close_model();
+	open_model(&f);
+}
+
 static void test_refused(void)
 {
 	struct nnhal_bound_options small = { .size = 1 };
@@ -818,6 +849,7 @@ int main(void)
 	open_model(&f);
 	test_ways();
 	test_refused();
+	test_rank();
 	test_other_model();
 	test_other_device();
 	test_offsets();

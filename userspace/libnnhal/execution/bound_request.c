@@ -164,8 +164,9 @@ static enum nnhal_status warm_up(struct nnhal_bound_request *bound, struct nnhal
 	return NNHAL_STATUS_NONE;
 }
 
-/* Check the copy, as a run would. */
-static enum nnhal_status check(struct nnhal_bound_request *bound, struct nnhal_diag *diag)
+/* Check the copy, or the request that it is of, as a run would. */
+static enum nnhal_status examine(struct nnhal_bound_request *bound,
+				 const struct nnhal_request *request, struct nnhal_diag *diag)
 {
 	struct request_rules rules = bound->model->rules;
 	uint32_t num_pools = bound->request.num_pools;
@@ -177,8 +178,15 @@ static enum nnhal_status check(struct nnhal_bound_request *bound, struct nnhal_d
 		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	rules.buffers = bound->buffers;
-	status = examine_request(&bound->request, num_pools, &rules, pools, bound->resolved, diag);
+	status = examine_request(request, num_pools, &rules, pools, bound->resolved, diag);
 	free(pools);
+	return status;
+}
+
+static enum nnhal_status check(struct nnhal_bound_request *bound, struct nnhal_diag *diag)
+{
+	enum nnhal_status status = examine(bound, &bound->request, diag);
+
 	/* A buffer may get content before the first run. */
 	if (status == NNHAL_STATUS_GENERAL_FAILURE && bound->has_buffers)
 		status = NNHAL_STATUS_NONE;
@@ -216,6 +224,10 @@ static enum nnhal_status create(struct nnhal_prepared_model *model,
 	bound->request.pools = bound->pools;
 	copy_pools(bound, &head);
 	status = copy_arguments(bound, &head, diag);
+	/* The rank is told only if the request breaks no rule. */
+	if (status == NNHAL_STATUS_GENERAL_FAILURE &&
+	    examine(bound, &head, diag) == NNHAL_STATUS_INVALID_ARGUMENT)
+		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	if (!status)
 		status = check(bound, diag);
 	if (!status)
