@@ -454,6 +454,35 @@ static void test_file_limit(void)
 	files_fini(&s);
 }
 
+/* Descriptors for copies of the two files, but none for the memory object of the data. */
+static void test_descriptor_limit(void)
+{
+	struct nnhal_prepared_model *model = NULL;
+	enum nnhal_status status;
+	struct rlimit old, limit;
+	struct files s;
+	int fds[2];
+
+	files_init(&s, 14);
+	save_only(&product, &s.cache);
+	fds[0] = fcntl(s.data, F_DUPFD_CLOEXEC, 0);
+	fds[1] = fcntl(s.data, F_DUPFD_CLOEXEC, 0);
+	getrlimit(RLIMIT_NOFILE, &old);
+	limit = old;
+	limit.rlim_cur = (rlim_t)fds[1] + 1;
+	close(fds[0]);
+	close(fds[1]);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	status = nnhal_device_prepare_model_from_cache_sync(device, &s.cache, NULL, &model);
+	setrlimit(RLIMIT_NOFILE, &old);
+	ok(length(s.data) && status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT && !model,
+	   "no descriptor is left: %s", nnhal_status_name((int)status));
+	status = nnhal_device_prepare_model_from_cache_sync(device, &s.cache, NULL, &model);
+	ok(!status, "then there are some, and the cache is good");
+	nnhal_prepared_model_unref(model);
+	files_fini(&s);
+}
+
 static void test_closed_after_callback(void)
 {
 	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
@@ -800,6 +829,7 @@ int main(void)
 	test_handles();
 	test_full();
 	test_file_limit();
+	test_descriptor_limit();
 	test_closed_after_callback();
 	test_content();
 	test_races(true);

@@ -355,15 +355,18 @@ static enum nnhal_status open_data(const struct cache_files *files,
 		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_MMAP_FD, .fd = files->data,
 		.access = NNHAL_MEMORY_READ,
 	};
+	enum nnhal_status status;
 	uint64_t size;
 
 	if (!file_size(files->data, DATA_FILE_MAX, &size) || size != le64toh(header->data_size))
 		return refused(diag, "the data file is not what was saved here");
 	content->data_size = size;
 	desc.size = size;
-	if (!size || !nnhal_memory_import(&desc, &content->data_file, NULL))
+	if (!size)
 		return NNHAL_STATUS_NONE;
-	return no_memory(diag);
+	status = nnhal_memory_import(&desc, &content->data_file, diag);
+	/* It has become shorter since. */
+	return status == NNHAL_STATUS_INVALID_ARGUMENT ? NNHAL_STATUS_GENERAL_FAILURE : status;
 }
 
 enum nnhal_status cache_files_read(const struct cache_files *files,
