@@ -14,6 +14,7 @@
 #include <nnpu_hw.h>
 
 #include "buffer_rig.h"
+#include "burst/burst_private.h"
 #include "device/device_private.h"
 #include "execution/bound_request.h"
 #include "nnhal_fixture.h"
@@ -373,6 +374,38 @@ static void test_other_device(void)
 	model = my_model;
 	nnhal_bound_request_unref(bound);
 	run_fini(&s);
+	run_fini(&r);
+}
+
+/* A burst that always has a call at work gives slots between them. */
+static void test_slot_wanted(void)
+{
+	struct nnhal_burst *mine = single;
+	struct nnhal_device *own;
+	struct run r;
+
+	run_init(&r, 4);
+	MUST(!nnhal_device_open("sim", &own, NULL));
+	model = prepare_on(own, &f);
+	single = open_burst(NNHAL_BURST_SINGLE_THREAD);
+	MUST(!run_plain(&r.request, 4) && single->num_memories == 1);
+	atomic_store(&single->owner, OWNER_QUICK);
+	ok(!bind_table_ask_others(own->table, NULL) && single->num_memories == 1,
+	   "no slot while a call is at work");
+	atomic_store(&single->owner, OWNER_NONE);
+	ok(!run_plain(&r.request, 4), "a call that ends");
+	atomic_store(&single->owner, OWNER_QUICK);
+	ok(bind_table_ask_others(own->table, NULL) && !single->num_memories,
+	   "it has left a slot for who had asked, though the next call has begun");
+	ok(!bind_table_ask_others(own->table, NULL), "one");
+	atomic_store(&single->owner, OWNER_NONE);
+	memset(r.map + RUN_OUTPUT(0), 0xee, 256);
+	ok(!run_plain(&r.request, 4) && run_output_is_right(&r, 4) && !single->num_memories &&
+	   !run_plain(&r.request, 4) && single->num_memories == 1, "and works on");
+	nnhal_burst_unref(single);
+	nnhal_prepared_model_unref(model);
+	nnhal_device_unref(own);
+	single = mine;
 	run_fini(&r);
 }
 
@@ -852,6 +885,9 @@ int main(void)
 	test_rank();
 	test_other_model();
 	test_other_device();
+	close_model();
+	test_slot_wanted();
+	open_model(&f);
 	test_offsets();
 	close_model();
 	test_shapes();

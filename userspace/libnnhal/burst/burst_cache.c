@@ -23,6 +23,7 @@
 #include <nnhal/nnhal.h>
 
 #include "burst/burst_cache.h"
+#include "burst/burst_owner.h"
 #include "burst/burst_private.h"
 #include "device/device_private.h"
 #include "memory/binding.h"
@@ -167,8 +168,12 @@ static int give_slot(struct slot_holder *holder)
 	struct nnhal_burst *b = (struct nnhal_burst *)((uint8_t *)holder -
 						       offsetof(struct nnhal_burst, holder));
 	unsigned char none = OWNER_NONE;
+	unsigned char given_before = WANTED_GIVEN;
 	bool owned = false, given = false;
 
+	if (atomic_compare_exchange_strong_explicit(&b->wanted, &given_before, WANTED_NOT,
+						    memory_order_acquire, memory_order_relaxed))
+		return 0;
 	/* Who asks may hold the lock of another burst, or of this one. */
 	if (pthread_mutex_trylock(&b->lock))
 		return -EBUSY;
@@ -181,7 +186,12 @@ static int give_slot(struct slot_holder *holder)
 	if (owned)
 		atomic_store_explicit(&b->owner, OWNER_NONE, memory_order_release);
 	pthread_mutex_unlock(&b->lock);
-	return given ? 0 : none == OWNER_QUICK ? -EBUSY : -ENOSPC;
+	if (none != OWNER_QUICK)
+		return given ? 0 : -ENOSPC;
+	/* A lost update does no harm: who got EBUSY asks again. */
+	atomic_store_explicit(&b->wanted, WANTED_ASKED, memory_order_relaxed);
+	atomic_store_explicit(&b->is_untidy, true, memory_order_relaxed);
+	return -EBUSY;
 }
 
 bool burst_cache_make_room(struct nnhal_burst *b)
@@ -219,7 +229,7 @@ int burst_cache_get(struct nnhal_burst *b, struct nnhal_memory *memory,
 	e->next = b->memories;
 	b->memories = e;
 	if (++b->num_memories > b->max_memories)
-		b->is_untidy = true;
+		atomic_store_explicit(&b->is_untidy, true, memory_order_relaxed);
 	atomic_store_explicit(&b->holder.num_slots, b->num_memories, memory_order_relaxed);
 	*entry = e;
 	return 0;
@@ -244,12 +254,23 @@ static void sweep(struct nnhal_burst *b)
 	}
 }
 
+/* Somebody asked while a call was at work. */
+static void answer(struct nnhal_burst *b)
+{
+	if (atomic_load_explicit(&b->wanted, memory_order_relaxed) == WANTED_ASKED)
+		atomic_store_explicit(&b->wanted, evict(b) ? WANTED_GIVEN : WANTED_NOT,
+				      memory_order_release);
+}
+
 void burst_cache_tidy(struct nnhal_burst *b)
 {
+	burst_need_lock(b);
 	sweep(b);
+	answer(b);
 	while (b->num_memories > b->max_memories && evict(b))
 		;
-	b->is_untidy = b->dropped || b->num_memories > b->max_memories;
+	atomic_store_explicit(&b->is_untidy, b->dropped || b->num_memories > b->max_memories,
+			      memory_order_relaxed);
 }
 
 void burst_cache_forget(struct nnhal_burst *b, const struct nnhal_memory *memory)

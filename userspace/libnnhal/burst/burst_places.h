@@ -48,7 +48,7 @@ hot_inline void burst_put_quietly(struct nnhal_burst *b, struct burst_request *r
 {
 	atomic_store_explicit(&r->state, REQUEST_FREE, memory_order_relaxed);
 	b->free |= r->bit;
-	if (unlikely(b->is_untidy))
+	if (unlikely(atomic_load_explicit(&b->is_untidy, memory_order_relaxed)))
 		burst_cache_tidy(b);
 }
 

@@ -94,6 +94,13 @@ enum {
 	OWNER_GIVER,
 };
 
+/* Values of nnhal_burst.wanted: who asks for a slot while a call is at work gets one at its end. */
+enum {
+	WANTED_NOT,
+	WANTED_ASKED,
+	WANTED_GIVEN,
+};
+
 /*
  * A place for one request in flight. Its number is the command id. Its argument block keeps
  * the last request: if the next one is the same, the block is right already.
@@ -198,7 +205,9 @@ struct nnhal_burst {
 	struct cached_memory *memories;	/* all entries of the table */
 	struct cached_memory *dropped;	/* forgotten, still in use by a request */
 	struct slot_holder holder;	/* of the slots of all these */
-	bool is_untidy;			/* there are dropped entries, or more than max_memories */
+	/* There are dropped entries, more than max_memories, or somebody who wants a slot. */
+	atomic_bool is_untidy;
+	atomic_uchar wanted;		/* a slot, of a burst that one thread uses: WANTED_* */
 };
 
 /* The process that created the burst, or a child? */
