@@ -9,6 +9,8 @@
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
 #include <linux/iosys-map.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -28,6 +30,9 @@
 #include "nnpu_pt.h"
 #include "nnpu_release.h"
 #include "nnpu_status.h"
+
+/* Bytes that are copied between two looks at signals. */
+#define NNPU_PROG_STEP	SZ_1M
 
 static void nnpu_prog_destroy(struct nnpu_prog *program)
 {
@@ -438,6 +443,22 @@ out:
 	return ret;
 }
 
+/* Images may be large: in steps, and it ends when the process is killed. */
+static int nnpu_prog_image_copy_out(const struct nnpu_prog_image *image, u64 user, u64 size)
+{
+	u64 at, n;
+
+	for (at = 0; at < size; at += n) {
+		n = min_t(u64, size - at, NNPU_PROG_STEP);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (copy_to_user(u64_to_user_ptr(user + at), image->map.vaddr + at, n))
+			return -EFAULT;
+		cond_resched();
+	}
+	return 0;
+}
+
 /* User memory may come late or never: it waits until the device is done. */
 static int nnpu_prog_save_to_user(struct nnpu_prog *program, struct drm_device *drm, u64 user,
 				  u64 size)
@@ -453,8 +474,8 @@ static int nnpu_prog_save_to_user(struct nnpu_prog *program, struct drm_device *
 	/* A loaded program does not change, and so neither does the size of its image. */
 	if (!ret && written != size)
 		ret = -EIO;
-	if (!ret && copy_to_user(u64_to_user_ptr(user), image.map.vaddr, size))
-		ret = -EFAULT;
+	if (!ret)
+		ret = nnpu_prog_image_copy_out(&image, user, size);
 	nnpu_prog_image_fini(&image);
 	return ret;
 }
