@@ -735,7 +735,8 @@ static atomic_bool stop;
 struct user {
 	pthread_t thread;
 	struct nnhal_bound_request *bound;
-	unsigned int way, runs, refused, wrong;
+	unsigned int way, refused, wrong;
+	atomic_uint runs;
 };
 
 static void *use(void *data)
@@ -745,11 +746,25 @@ static void *use(void *data)
 
 	while (!atomic_load(&stop)) {
 		status = run_bound(u->bound, u->way);
-		u->runs += !status;
+		if (!status)
+			atomic_fetch_add(&u->runs, 1);
 		u->refused += status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 		u->wrong += status && status != NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	}
 	return NULL;
+}
+
+/* Has each thread of a way that anybody may take come to a run, and one of the others? */
+static bool all_ran(struct user *users, const unsigned int *ways, unsigned int count)
+{
+	unsigned int i, single = 0;
+
+	for (i = 0; i < count; i++) {
+		if (ways[i] < 4 && !atomic_load(&users[i].runs))
+			return false;
+		single += ways[i] >= 4 && atomic_load(&users[i].runs);
+	}
+	return single;
 }
 
 /* Runs from many threads while another one moves the output; one burst is for one thread only. */
@@ -770,7 +785,8 @@ static void test_threads(void)
 		users[i] = (struct user){ .bound = bound, .way = ways[i] };
 		pthread_create(&users[i].thread, NULL, use, &users[i]);
 	}
-	for (i = 0; i < 500; i++) {
+	/* On a busy machine a thread may begin late. */
+	for (i = 0; i < 500 || (i < 300000 && !all_ran(users, ways, ARRAY_SIZE(ways))); i++) {
 		out.location.offset = RUN_OUTPUT(i % 4);
 		nnhal_bound_request_set_output(bound, 0, &out);
 		usleep(200);
