@@ -117,8 +117,8 @@ static int nnpu_pin_step(struct nnpu_pin *pin, unsigned long addr, unsigned long
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	count = pin_user_pages_fast(addr, min(left, NNPU_PIN_STEP), gup, pages);
-	/* Memory with an error of hardware is no memory. */
-	if (!count || count == -EHWPOISON)
+	/* Memory with an error of hardware is no memory, and that of a PCI device is not pinned. */
+	if (!count || count == -EHWPOISON || count == -EREMOTEIO)
 		return -EFAULT;
 	if (count < 0)
 		return count;
@@ -191,6 +191,24 @@ err_free:
 	return ERR_PTR(ret);
 }
 
+/*
+ * Is all DMA of the device copied, as in a guest with encrypted memory? One page tells: to map all
+ * of them would take the bounce buffers from other drivers.
+ */
+static bool nnpu_pin_bounces(struct nnpu_pin *pin, struct device *dev)
+{
+	struct page *page = sg_page(pin->table.sgt.sgl);
+	dma_addr_t dma;
+	bool bounces;
+
+	dma = dma_map_page_attrs(dev, page, 0, PAGE_SIZE, pin->dir, NNPU_PIN_ATTRS);
+	if (dma_mapping_error(dev, dma))
+		return false;
+	bounces = dma_need_sync(dev, dma);
+	dma_unmap_page_attrs(dev, dma, PAGE_SIZE, pin->dir, NNPU_PIN_ATTRS);
+	return bounces;
+}
+
 /* Does the CPU have to copy, or to clean caches, before the device sees what was written? */
 static bool nnpu_pin_needs_sync(struct nnpu_pin *pin, struct device *dev)
 {
@@ -211,13 +229,19 @@ static bool nnpu_pin_needs_sync(struct nnpu_pin *pin, struct device *dev)
  * Jobs of user queues begin and end without the driver, so nobody could synchronise caches or
  * bounce buffers then. Memory that needs it is refused.
  *
- * Return: the pages, valid until nnpu_pin_release(); ERR_PTR(-EOPNOTSUPP): they need to be
- * synchronised; or another ERR_PTR().
+ * Return: the pages, valid until nnpu_pin_release(); ERR_PTR(-EOPNOTSUPP): the device cannot reach
+ * them, or they need to be synchronised; or another ERR_PTR().
  */
 struct sg_table *nnpu_pin_map(struct nnpu_pin *pin, struct device *dev)
 {
-	int ret = dma_map_sgtable(dev, &pin->table.sgt, pin->dir, NNPU_PIN_ATTRS);
+	int ret;
 
+	if (nnpu_pin_bounces(pin, dev))
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = dma_map_sgtable(dev, &pin->table.sgt, pin->dir, NNPU_PIN_ATTRS);
+	/* Also what is said when a page does not fit the bounce buffers. */
+	if (ret == -EIO)
+		ret = -EOPNOTSUPP;
 	if (ret)
 		return ERR_PTR(ret);
 	if (nnpu_pin_needs_sync(pin, dev)) {
