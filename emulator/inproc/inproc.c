@@ -85,16 +85,21 @@ static size_t region_at(struct nnpu_inproc *ip, uintptr_t addr)
 	return i;
 }
 
+/* Pieces that two cuts add. */
+#define CUTS	2
+
 /*
  * Room for the pieces of one registration more. Each registration begins one piece and ends one,
- * so there are at most twice as many; to end a registration needs no memory.
+ * so there are at most twice as many; to end a registration needs no memory. If parts were taken
+ * back there may be more pieces than that: two cuts, and a piece in front of each and behind the last.
  */
 static bool region_reserve(struct nnpu_inproc *ip)
 {
 	size_t max = ip->max_regions ? ip->max_regions : 16;
 	struct region *regions;
 
-	while (max < 2 * (ip->num_registered + 1) + 1)
+	while (max < 2 * (ip->num_registered + 1) + 1 ||
+	       max < 2 * (ip->num_regions + CUTS) + 1 + CUTS)
 		max *= 2;
 	if (max == ip->max_regions)
 		return true;
@@ -219,7 +224,9 @@ int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr, size_t len,
 	if (!range_is_valid(pos, len, access))
 		return -EINVAL;
 	pthread_rwlock_wrlock(&ip->region_lock);
-	if (!range_is_registered(ip, pos, end, access))
+	/* A part of a registration is none. Most are not told apart, but too many would need memory. */
+	if (!range_is_registered(ip, pos, end, access) || !ip->num_registered ||
+	    ip->num_regions + CUTS > ip->max_regions)
 		goto out;
 	ret = 0;
 	ip->num_registered--;

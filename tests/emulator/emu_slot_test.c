@@ -210,6 +210,32 @@ static void test_regions(struct rig *r)
 	free(p);
 }
 
+#define PARTS	64u
+
+/* Parts of a registration are taken back, which nobody registered: refused, or cut out of it. */
+static void test_parts(void)
+{
+	uint8_t *p = aligned_alloc(4096, PARTS * 4096);
+	unsigned int i, good = 0, wrong = 0;
+	struct rig r;
+	int ret;
+
+	rig_open(&r, NULL);
+	ok(nnpu_inproc_register(r.ip, p, PARTS * 4096, NNPU_INPROC_READ) == 0, "a long region");
+	for (i = 1; i < PARTS; i += 2) {
+		ret = nnpu_inproc_unregister(r.ip, p + i * 4096, 4096, NNPU_INPROC_READ);
+		good += !ret;
+		wrong += ret && ret != -2;
+	}
+	ok(!wrong && good < 8, "%u of its parts are taken back", good);
+	for (i = 0; i < PARTS; i++)
+		wrong += nnpu_inproc_register(r.ip, p + i * 4096, 1, NNPU_INPROC_WRITE) ||
+			 nnpu_inproc_register(r.ip, p, PARTS * 4096, NNPU_INPROC_READ);
+	ok(!wrong, "others can register there");
+	rig_close(&r);
+	free(p);
+}
+
 #define PAGES	12u
 
 /* May the device read this page? One that is not registered is a DMA error. */
@@ -288,6 +314,7 @@ int main(void)
 	test_isolation(&r);
 	test_regions(&r);
 	test_overlap(&j);
+	test_parts();
 	rig_close(&r);
 	return tap_done();
 }
