@@ -346,6 +346,33 @@ static void test_exporter(void)
 	ok(tries < 500, "nobody has it any more: unloaded");
 }
 
+/* Constants are read once. What is at their address after that is no constant of the model. */
+static void test_constants(void)
+{
+	static uint8_t block[SIZE] __attribute__((aligned(64)));
+	struct nnhal_prepared_model *other = model;
+	struct nnhal_memory *memory = NULL;
+	static struct fixture f;
+
+	nnhal_memory_from_pointer(block + RUN_OUTPUT(0), 4, 0, &memory, &diag);
+	make_add_relu(&f);
+	f.graph.operands[2].lifetime = NNHAL_LIFETIME_CONSTANT_REFERENCE;
+	f.graph.operands[2].location = (struct nnhal_data_location){ 0, 0, 4 };
+	f.pools[0] = memory;
+	f.model.num_pools = 1;
+	f.model.main = f.graph.sg;
+	if (!ok(!nnhal_device_prepare_model_sync(device, &f.model, NULL, &model),
+		"a constant in memory of the process"))
+		exit(1);
+	nnhal_memory_unref(memory);
+	nnhal_memory_from_pointer(block, SIZE, 0, &memory, &diag);
+	ok(!run_in(memory, NULL) && !run_in(memory, NULL),
+	   "outputs where constants were that the process has given up");
+	nnhal_memory_unref(memory);
+	nnhal_prepared_model_unref(model);
+	model = other;
+}
+
 /* Memory that is not there, or not for writing: an error, if there is somebody to say so. */
 static void test_missing(void)
 {
@@ -478,6 +505,7 @@ int main(void)
 	test_shrinks();
 	test_replaced();
 	test_exporter();
+	test_constants();
 	test_missing();
 	test_fork();
 	test_limit();

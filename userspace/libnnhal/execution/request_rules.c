@@ -66,7 +66,10 @@ static const struct nnhal_operand *operand_of(const struct nnhal_subgraph *sg, u
 						: sg->output_indexes[i - sg->num_inputs]];
 }
 
-/* Places of the CONSTANT_REFERENCE operands of a subgraph, from the @n-th on. */
+/*
+ * Places of the CONSTANT_REFERENCE operands of a subgraph, from the @n-th on. Those in memory of the
+ * process have been read: the process may give up the memory and get the address once more.
+ */
 static uint32_t regions_of(struct const_region *regions, uint32_t n,
 			   const struct nnhal_model *model, const struct nnhal_subgraph *sg)
 {
@@ -79,6 +82,8 @@ static uint32_t regions_of(struct const_region *regions, uint32_t n,
 		if (op->lifetime != NNHAL_LIFETIME_CONSTANT_REFERENCE)
 			continue;
 		memory = model->pools[op->location.pool_index];
+		if (memory_is_pointer(memory))
+			continue;
 		if (regions)
 			regions[n] = (struct const_region){
 				.dev = memory->dev, .ino = memory->ino,
