@@ -12,8 +12,8 @@
  * the request would have. Version, pools and numbers of arguments stay as they are.
  *
  * Slots. A bound request that does not run holds no slot of the device. Its memory objects stay
- * bound until somebody needs their slots: whoever binds memory when none is left takes that of the
- * binding that is not in use and was used least recently, whoever had it. A run whose memory has
+ * bound until somebody needs their slots. Who binds memory when no slot is left takes one from a
+ * binding that nobody uses, the least recently used one first. A run whose memory has
  * lost its slot binds it again, which is a call of the driver. So any number of bound requests may
  * exist, and they take nothing away from others. In a burst the same holds for the memory objects
  * that the burst keeps bound.

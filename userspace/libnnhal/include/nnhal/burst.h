@@ -36,8 +36,8 @@ struct nnhal_execute_options;
 
 /*
  * Of a burst: one thread at a time uses it, so its calls need no lock, and no submission waits for
- * room. While a call is at work, another one returns RESOURCE_EXHAUSTED_TRANSIENT and does nothing;
- * without a queue it works as ever.
+ * room. While a call is at work, another one returns RESOURCE_EXHAUSTED_TRANSIENT and does nothing. A
+ * burst without a queue takes calls of several threads all the same.
  */
 #define NNHAL_BURST_SINGLE_THREAD	(1u << 0)
 

@@ -8,8 +8,8 @@
  * while results wait.
  *
  * All functions but nnhal_completion_queue_destroy() may be called from any thread, also several
- * times at once. A callback may launch further executions with the same queue. In a child of
- * fork() a queue of the parent may only be destroyed, which is not the parent's end of it.
+ * times at once. A callback may launch further executions with the same queue. A child of fork()
+ * may only destroy its copy of a queue; the parent's goes on.
  */
 #ifndef NNHAL_COMPLETION_H
 #define NNHAL_COMPLETION_H
