@@ -114,7 +114,7 @@ struct nnpu_limits {
  * @jobs: jobs not yet freed
  * @buffers: GEM objects
  * @queues: user queues
- * @pinned_bytes: memory of processes that is pinned
+ * @pinned_bytes: pinned user memory
  * @lost_irqs: completions that the watchdog found before an interrupt came
  * @unknown_cids: completions dropped because no command has that id
  * @bad_completions: completions with an unknown status or an impossible field

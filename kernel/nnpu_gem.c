@@ -137,7 +137,7 @@ static void nnpu_gem_unmap_pin(struct drm_gem_object *obj)
 	dma_resv_unlock(obj->resv);
 	if (!sgt)
 		return;
-	/* To unpin waits for locks of pages, which others hold for longer. */
+	/* Unpinning waits for page locks: not with the reservation locked. */
 	nnpu_pin_release(pin);
 	atomic64_sub(nnpu_pin_size(pin), &ndev->stats.pinned_bytes);
 }
@@ -519,7 +519,7 @@ int nnpu_gem_userptr_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	ret = nnpu_check_userptr(args);
 	if (ret)
 		return ret;
-	/* Pages of a process are in CPU caches. */
+	/* The process maps its pages cached. */
 	if (!ndev->coherent)
 		return -EOPNOTSUPP;
 	pin = nnpu_pin_create(args->addr, args->size, args->flags & DRM_NNPU_USERPTR_WRITE,

@@ -6,13 +6,13 @@
  * the process does to its address space after that (munmap, truncate, fork, exit) changes the
  * address space only. The pages stay until they are unpinned.
  *
- * To pin may take as long as the memory takes to come (swap, userfaultfd, a file in FUSE). So it
- * happens with no lock held and outside nnpu_device_enter(), in steps, and ends when the
- * process is killed.
+ * Pinning waits for page faults, which may take for ever (userfaultfd, a file in FUSE). So it is
+ * done with no lock held and outside nnpu_device_enter(), in steps, and ends when the process is
+ * killed.
  *
- * The pages are charged to the user, as locked memory, unless it has CAP_IPC_LOCK; the address
- * space shows them as VmPin. Both may be gone when the pages are unpinned: a reference of each
- * is held.
+ * The pages are charged to the user as locked memory, unless the process has CAP_IPC_LOCK, and
+ * counted in pinned_vm of the address space (VmPin). The process may exit before the pages are
+ * unpinned, so references of both are held.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -30,7 +30,7 @@
 /* No mapping needs to be synchronised, and those of pages that are pinned twice overlap. */
 #define NNPU_PIN_ATTRS	DMA_ATTR_SKIP_CPU_SYNC
 
-/* Pages that are pinned between two looks at signals; their array is one page. */
+/* Pages that are pinned between two checks for a fatal signal; their array is one page. */
 #define NNPU_PIN_STEP	512
 
 /**
@@ -38,11 +38,11 @@
  * @table: its pages; contiguous ones are one segment
  * @dev: device that they are mapped for; NULL: none
  * @dir: direction of the mapping
- * @mm: address space that shows the pages, a reference
+ * @mm: address space whose pinned_vm counts the pages, a reference
  * @user: who is charged, a reference; NULL: nobody
  * @num_pages: pages charged
  * @writable: the device may write to them
- * @released: unpinned, and charged to nobody
+ * @released: unpinned and uncharged
  */
 struct nnpu_pin {
 	struct sg_append_table table;
@@ -117,7 +117,7 @@ static int nnpu_pin_step(struct nnpu_pin *pin, unsigned long addr, unsigned long
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	count = pin_user_pages_fast(addr, min(left, NNPU_PIN_STEP), gup, pages);
-	/* Memory with an error of hardware is no memory, and that of a PCI device is not pinned. */
+	/* A poisoned page, or memory of a PCI device: as if it were not mapped. */
 	if (!count || count == -EHWPOISON || count == -EREMOTEIO)
 		return -EFAULT;
 	if (count < 0)

@@ -46,8 +46,8 @@ void mem_fini(struct nnpu_device *dev);
 void *mem_alloc(struct nnpu_device *dev, size_t bytes);
 
 /*
- * Have the host give the pages of a part of a piece that is about to be written, all at once: one
- * after the other takes twice as long. Makes no difference otherwise.
+ * Fault in the pages of a part of a piece that is about to be written, with one call: a fault for
+ * each page takes twice as long. If the host cannot do that now, the writes fault them in.
  */
 void mem_touch(void *p, size_t bytes);
 

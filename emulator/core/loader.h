@@ -29,7 +29,7 @@ struct loader {
 	struct mem_region region;	/* for the tables of the load itself */
 	uint64_t work;			/* charged for it */
 	struct op_pace pace;
-	struct seal seal;		/* in the making */
+	struct seal seal;		/* without a seal: no sealer */
 };
 
 /* Between steps of loading: -1 with the verdict when the load is to end. */

@@ -113,8 +113,8 @@ static int seal_fault(struct loader *l)
 }
 
 /*
- * Piece by piece: what is sealed is still in the caches of the host then. Of the copy: what is in
- * a slot may change.
+ * In pieces: the caches still have a piece when it is added to the tag. The tag is that of the copy,
+ * because the memory of a slot may change.
  */
 static int load_constant(struct loader *l, uint32_t index)
 {

@@ -45,7 +45,7 @@ static void open_library(struct sealer *s)
 		s->mac = s->fetch(NULL, "POLY1305", NULL);
 }
 
-/* Looks once: it may take some milliseconds. */
+/* The library is opened once: that may take some milliseconds. */
 static bool can_seal(struct sealer *s)
 {
 	bool can;
@@ -87,7 +87,7 @@ bool seal_matches(struct seal *seal, const uint8_t tag[TAG_SIZE])
 
 	if (!seal->sealer->final(seal->ctx, got, &size, sizeof(got)) || size != TAG_SIZE)
 		return false;
-	/* Takes as long wherever they differ. */
+	/* In constant time: how long it takes must not tell how much is right. */
 	for (i = 0; i < TAG_SIZE; i++)
 		differ |= got[i] ^ tag[i];
 	return !differ;

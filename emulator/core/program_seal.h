@@ -13,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What makes tags. Of a device. */
+/* Of a device: the functions of libcrypto that compute tags. */
 struct sealer {
 	pthread_mutex_t lock;
-	bool looked;			/* for the library, once */
+	bool looked;			/* open_library() has run */
 	void *library;			/* NULL: there is none */
-	void *mac;			/* EVP_MAC, NULL: no tags */
+	void *mac;			/* EVP_MAC; NULL: there is no Poly1305 */
 	/* EVP_MAC_fetch() and so on. */
 	void *(*fetch)(void *context, const char *name, const char *properties);
 	void (*free)(void *mac);
@@ -29,7 +29,7 @@ struct sealer {
 	int (*final)(void *ctx, unsigned char *out, size_t *out_size, size_t room);
 };
 
-/* A tag in the making. */
+/* A tag that is being computed. */
 struct seal {
 	const struct sealer *sealer;	/* NULL: there is none */
 	void *ctx;			/* EVP_MAC_CTX */
@@ -38,13 +38,13 @@ struct seal {
 void sealer_init(struct sealer *s);
 void sealer_fini(struct sealer *s);
 
-/* False: there is no libcrypto that can do it, or no memory. Then nothing is to be ended. */
+/* False: there is no libcrypto with Poly1305, or no memory. Then seal_end() has nothing to do. */
 bool seal_begin(struct sealer *s, struct seal *seal, const uint8_t key[32]);
-/* False: it is no use to go on. */
+/* False: libcrypto has failed. */
 bool seal_add(struct seal *seal, const void *data, size_t bytes);
-/* Is it this tag? */
+/* Is @tag the tag of what was added? */
 bool seal_matches(struct seal *seal, const uint8_t tag[16]);
-/* In any case, also if there is none. */
+/* Free what seal_begin() has allocated. It may be called without, on a zeroed seal. */
 void seal_end(struct seal *seal);
 
 #endif /* NNPU_EMU_PROGRAM_SEAL_H */

@@ -91,7 +91,8 @@ static size_t region_at(struct nnpu_inproc *ip, uintptr_t addr)
 /*
  * Room for the pieces of one registration more. Each registration begins one piece and ends one,
  * so there are at most twice as many; to end a registration needs no memory. If parts were taken
- * back there may be more pieces than that: two cuts, and a piece in front of each and behind the last.
+ * back there may be more pieces than that. Then there is room for two cuts and for a new piece in
+ * each gap, and for two cuts more.
  */
 static bool region_reserve(struct nnpu_inproc *ip)
 {
@@ -151,7 +152,7 @@ static void region_count(struct region *r, unsigned int access, unsigned int n)
 	r->access = (r->readers ? NNPU_INPROC_READ : 0) | (r->writers ? NNPU_INPROC_WRITE : 0);
 }
 
-/* Make one piece of @i and the one behind it, if that makes no difference. */
+/* Merge piece @i and the next one if they are adjacent and have the same registrations. */
 static void region_merge(struct nnpu_inproc *ip, size_t i)
 {
 	struct region *r = &ip->regions[i];
@@ -224,7 +225,7 @@ int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr, size_t len,
 	if (!range_is_valid(pos, len, access))
 		return -EINVAL;
 	pthread_rwlock_wrlock(&ip->region_lock);
-	/* A part of a registration is none. Most are not told apart, but too many would need memory. */
+	/* That these are the bounds of a registration is not checked, but that there is room. */
 	if (!range_is_registered(ip, pos, end, access) || !ip->num_registered ||
 	    ip->num_regions + CUTS > ip->max_regions)
 		goto out;
@@ -240,7 +241,7 @@ int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr, size_t len,
 		else
 			region_remove(ip, i);
 	}
-	/* From behind: where pieces become one, those before keep their places. */
+	/* Backwards: a merge moves the pieces behind it only. */
 	for (i++; i-- > (first ? first - 1 : 0);)
 		region_merge(ip, i);
 out:

@@ -406,13 +406,13 @@ struct nnpu_hint {
  * struct nnpu_seal - what the values of the constants must be
  * @kind: NNPU_SEAL_*
  * @reserved: zero
- * @key: a key that is used for these values only
+ * @key: secret key, used for these values only
  * @tag: the tag of the values of all constants, in the order of their records: of each the
  *	data_len bytes that its record names, as they are encoded
  *
- * The device takes the tag of the bytes that it has read, once, and keeps. If it is another one,
- * the program is refused. So who has the key and the rest of the image from a source that it
- * trusts may take the values from anywhere.
+ * The device computes the tag of its own copy of the values and refuses the program if it differs.
+ * So the values may come from memory that others can write, if the rest of the image does not.
+ * Who knows the key can forge values: whoever can write them must not see it.
  */
 struct nnpu_seal {
 	__le32 kind;
