@@ -330,11 +330,16 @@ static void test_reserved(void)
 {
 	struct nnhal_memory_desc desc = memory_desc;
 	struct nnhal_burst_channel channel = channel_options;
+	struct nnhal_burst_options burst_of = burst_options;
 
 	_Static_assert(offsetof(struct nnhal_memory_desc, reserved) + sizeof(desc.reserved) ==
 		       sizeof(desc), "padding at the end");
 	_Static_assert(offsetof(struct nnhal_burst_channel, reserved) + sizeof(channel.reserved) ==
 		       sizeof(channel), "padding at the end");
+	/* The four bytes behind the flags, whatever they are called. */
+	memset((uint8_t *)&burst_of + offsetof(struct nnhal_burst_options, flags) + 4, 1, 4);
+	ok(with_burst_create(&burst_of) == NNHAL_STATUS_INVALID_ARGUMENT,
+	   "burst_create: reserved is not 0");
 	desc.reserved = 1;
 	ok(with_memory(&desc) == NNHAL_STATUS_INVALID_ARGUMENT, "memory_import: reserved is 1");
 	channel.reserved = 1;

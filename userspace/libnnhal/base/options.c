@@ -19,10 +19,14 @@ _Static_assert(sizeof(struct nnhal_diag) == NNHAL_DIAG_SIZE, "nothing but the te
 /* Those that begin with their size have no padding at the end: it would be no room for a field. */
 #define HAS_NO_PADDING(type, last) \
 	_Static_assert(SIZE_UP_TO(struct type, last) == sizeof(struct type), "padding at the end")
+HAS_NO_PADDING(nnhal_bound_options, diag);
 HAS_NO_PADDING(nnhal_buffer_state, content_size);
+HAS_NO_PADDING(nnhal_burst_controller_options, reserved);
+HAS_NO_PADDING(nnhal_burst_options, reserved);
 HAS_NO_PADDING(nnhal_burst_result, timing);
 HAS_NO_PADDING(nnhal_capabilities, reserved);
 HAS_NO_PADDING(nnhal_capabilities_1_1, relaxed_float32_to_float16_performance);
+HAS_NO_PADDING(nnhal_execute_options, completions);
 HAS_NO_PADDING(nnhal_ext_operation_support, reason);
 HAS_NO_PADDING(nnhal_ext_profile, exec_ns);
 HAS_NO_PADDING(nnhal_ext_profile_entry, output_bytes);

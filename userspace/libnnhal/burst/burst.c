@@ -228,8 +228,9 @@ static enum nnhal_status read_options(struct nnhal_burst_options *to,
 		diag_set(to->diag, "depth %u, expected at most %u", to->depth, MAX_DEPTH);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (to->flags & ~NNHAL_BURST_SINGLE_THREAD) {
-		diag_set(to->diag, "flags 0x%x are not known", to->flags);
+	if (to->flags & ~NNHAL_BURST_SINGLE_THREAD || to->reserved) {
+		diag_set(to->diag, "flags 0x%x, reserved 0x%x are not known", to->flags,
+			 to->reserved);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return NNHAL_STATUS_NONE;

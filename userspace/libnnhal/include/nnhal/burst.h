@@ -53,6 +53,7 @@ struct nnhal_execute_options;
  *	recently used one is unbound to make room
  * @diag: filled in after an error of nnhal_burst_create(); may be NULL
  * @flags: NNHAL_BURST_SINGLE_THREAD or 0
+ * @reserved: zero
  */
 struct nnhal_burst_options {
 	size_t size;
@@ -61,11 +62,12 @@ struct nnhal_burst_options {
 	uint32_t max_memories;
 	struct nnhal_diag *diag;
 	uint32_t flags;
+	uint32_t reserved;
 };
 
 /* The meaning of a NULL options pointer. */
 #define NNHAL_BURST_OPTIONS_INIT \
-	{ sizeof(struct nnhal_burst_options), 0, UINT32_MAX, 0, NULL, 0 }
+	{ sizeof(struct nnhal_burst_options), 0, UINT32_MAX, 0, NULL, 0, 0 }
 
 /**
  * nnhal_burst_create() - configureExecutionBurst
