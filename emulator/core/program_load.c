@@ -187,9 +187,11 @@ static int load_sealed(struct loader *l)
 	if (!l->header.seal_off)
 		return load_constants(l);
 	memcpy(&seal, l->image + le32toh(l->header.seal_off), sizeof(seal));
-	if (!seal_begin(&l->dev->sealer, &l->seal, seal.key))
+	if (!sealer_works(&l->dev->sealer))
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_SEAL, 0,
 				   NNPU_OPERAND_NONE);
+	if (!seal_begin(&l->dev->sealer, &l->seal, seal.key))
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 	if (load_constants(l))
 		return -1;
 	return seal_matches(&l->seal, seal.tag) ? 0 : seal_fault(l);

@@ -38,7 +38,10 @@ struct seal {
 void sealer_init(struct sealer *s);
 void sealer_fini(struct sealer *s);
 
-/* False: there is no libcrypto with Poly1305, or no memory. Then seal_end() has nothing to do. */
+/* False: there is no libcrypto with Poly1305. */
+bool sealer_works(struct sealer *s);
+
+/* Of a sealer that works. False: there is no memory. Then seal_end() has nothing to do. */
 bool seal_begin(struct sealer *s, struct seal *seal, const uint8_t key[32]);
 /* False: libcrypto has failed. */
 bool seal_add(struct seal *seal, const void *data, size_t bytes);

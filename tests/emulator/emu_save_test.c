@@ -3,7 +3,10 @@
  * SAVE_PROGRAM: what it writes is an image that gives the same program again, and no image that
  * somebody has changed does harm.
  */
+#include <dlfcn.h>
 #include <endian.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rig.h"
@@ -422,6 +425,42 @@ static unsigned int count_good_flips(uint8_t *image, uint64_t size, uint8_t *byt
 	return good;
 }
 
+/* Memory of libcrypto. */
+static atomic_bool no_memory;
+
+static void *crypto_malloc(size_t bytes, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return no_memory ? NULL : malloc(bytes);
+}
+
+static void *crypto_realloc(void *p, size_t bytes, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	return no_memory ? NULL : realloc(p, bytes);
+}
+
+static void crypto_free(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	free(p);
+}
+
+/* Before libcrypto has allocated anything. */
+static bool crypto_take_memory(void)
+{
+	int (*set)(void *(*)(size_t, const char *, int), void *(*)(void *, size_t, const char *, int),
+		   void (*)(void *, const char *, int));
+	void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+	void *object = library ? dlsym(library, "CRYPTO_set_mem_functions") : NULL;
+
+	memcpy(&set, &object, sizeof(set));
+	return object && set(crypto_malloc, crypto_realloc, crypto_free);
+}
+
 static void test_seal(void)
 {
 	uint8_t *room = rig_alloc(&rig, ROOM), *copy = rig_alloc(&rig, ROOM);
@@ -432,6 +471,9 @@ static void test_seal(void)
 	used = rig_read64(&rig, NNPU_REG_MEM_USED_LO);
 	ok(!rig_load(&rig, 1, 1, room, size, NULL), "a sealed program, constants inline and in a slot");
 	ok(!rig_unload(&rig, 1, 1), "unloaded");
+	no_memory = true;
+	refused("no memory for the tag", room, size, NNPU_STATUS_NO_MEMORY, NNPU_REASON_NONE, 0);
+	no_memory = false;
 	ok(!count_good_flips(room, size, values, HALF), "each bit inline is sealed");
 	ok(!count_good_flips(room, size, j.operands + HALF_AT, HALF), "each bit in a slot is sealed");
 	ok(!count_good_flips(room, size, seal_of(room)->tag, 16), "each bit of the tag counts");
@@ -519,6 +561,7 @@ static void test_command(void)
 
 int main(void)
 {
+	ok(crypto_take_memory(), "memory of libcrypto comes from here");
 	rig_open(&rig, NULL);
 	rig_enable(&rig);
 	ok(job_rig_init(&j, &rig, 1, 1), "context and queue");
