@@ -397,6 +397,11 @@ static void test_create(void)
 	ok(nnhal_burst_create(model, &o, &b) == NNHAL_STATUS_INVALID_ARGUMENT,
 	   "options of a size that never was");
 	ok(!nnhal_burst_create(model, NULL, &b), "no options");
+	/* It has no array of pools yet. */
+	r.request.num_pools = 0;
+	ok(nnhal_burst_execute(b, &r.request, NULL, NULL, NULL, NULL) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT, "D03 the first request has no pools");
+	r.request.num_pools = 1;
 	nnhal_burst_unref(nnhal_burst_ref(b));
 	ok(!nnhal_burst_execute(b, &r.request, NULL, NULL, NULL, NULL), "E25 references count");
 	nnhal_burst_unref(b);

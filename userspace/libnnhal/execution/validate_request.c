@@ -517,7 +517,8 @@ enum nnhal_status resolve_request(const struct nnhal_request *request, uint32_t 
 	enum nnhal_status status;
 	uint32_t i;
 
-	memset(pools, 0, num_pools * sizeof(*pools));
+	if (num_pools)
+		memset(pools, 0, num_pools * sizeof(*pools));
 	status = resolve(request, num_pools, rules, pools, args, diag);
 	/* All arguments are resolved, but it cannot run: that is a run that failed. */
 	if (status && status != NNHAL_STATUS_INVALID_ARGUMENT)
@@ -534,7 +535,8 @@ enum nnhal_status examine_request(const struct nnhal_request *request, uint32_t 
 	enum nnhal_status status;
 	uint32_t i;
 
-	memset(pools, 0, num_pools * sizeof(*pools));
+	if (num_pools)
+		memset(pools, 0, num_pools * sizeof(*pools));
 	status = resolve(request, num_pools, rules, pools, args, diag);
 	for (i = 0; i < num_pools; i++)
 		resolved_pool_put(&pools[i]);
