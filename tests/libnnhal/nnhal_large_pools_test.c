@@ -290,18 +290,7 @@ static int dma_heap(void)
 
 static int vgem(void)
 {
-	struct drm_mode_create_dumb dumb = { .width = 4096, .height = BYTES / 4096 / 4, .bpp = 32 };
-	struct drm_prime_handle prime = { .flags = O_RDWR | O_CLOEXEC, .fd = -1 };
-	int node = vgem_open();
-
-	if (node < 0)
-		return -1;
-	if (!ioctl(node, DRM_IOCTL_MODE_CREATE_DUMB, &dumb)) {
-		prime.handle = dumb.handle;
-		ioctl(node, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
-	}
-	close(node);
-	return prime.fd;
+	return vgem_memory(BYTES);
 }
 
 /* A buffer of the device, which others see as a dma-buf. */

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -287,23 +286,6 @@ static void test_replaced(void)
 	unlink(path);
 }
 
-/* A page of vgem, as a dma-buf; -1: there is none. */
-static int vgem_page(void)
-{
-	struct drm_mode_create_dumb dumb = { .width = 64, .height = 16, .bpp = 32 };
-	struct drm_prime_handle prime = { .flags = O_RDWR | O_CLOEXEC, .fd = -1 };
-	int node = vgem_open();
-
-	if (node < 0)
-		return -1;
-	if (!ioctl(node, DRM_IOCTL_MODE_CREATE_DUMB, &dumb)) {
-		prime.handle = dumb.handle;
-		ioctl(node, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
-	}
-	close(node);
-	return prime.fd;
-}
-
 /* Who exports memory cannot be unloaded while somebody has it. */
 static void test_exporter(void)
 {
@@ -315,7 +297,7 @@ static void test_exporter(void)
 
 	if (!pins)
 		return;
-	fd = vgem_page();
+	fd = vgem_memory(4096);
 	if (fd < 0) {
 		tap_skip("memory of vgem: this kernel has none");
 		return;

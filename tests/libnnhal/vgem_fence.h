@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fences of another driver, vgem, which a test signals when it likes, at the latest after 10 seconds: then
- * vgem signals them itself.
+ * Another driver, vgem: memory of its own as a dma-buf, and fences which a test signals when it likes,
+ * at the latest after 10 seconds: then vgem signals them itself.
  */
 #ifndef NNHAL_TEST_VGEM_FENCE_H
 #define NNHAL_TEST_VGEM_FENCE_H
@@ -56,6 +56,23 @@ static inline int vgem_open(void)
 		close(fd);
 	}
 	return -1;
+}
+
+/* Memory of vgem as a dma-buf of @bytes, a multiple of 4096; -1 as above. */
+static inline int vgem_memory(uint32_t bytes)
+{
+	struct drm_mode_create_dumb dumb = { .width = 1024, .height = bytes / 4096, .bpp = 32 };
+	struct drm_prime_handle prime = { .flags = O_RDWR | O_CLOEXEC, .fd = -1 };
+	int node = vgem_open();
+
+	if (node < 0)
+		return -1;
+	if (!ioctl(node, DRM_IOCTL_MODE_CREATE_DUMB, &dumb)) {
+		prime.handle = dumb.handle;
+		ioctl(node, DRM_IOCTL_PRIME_HANDLE_TO_FD, &prime);
+	}
+	close(node);
+	return prime.fd;
 }
 
 /* A fence as a sync file, and its number for vgem_fence_signal(); -1: it cannot be had. */

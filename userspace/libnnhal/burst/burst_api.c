@@ -15,28 +15,13 @@
 #include "burst/burst_submit.h"
 #include "execution/arguments.h"
 
-enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
-				     const struct nnhal_request *request,
-				     const struct nnhal_execute_options *options, uint64_t tag,
-				     uint32_t flags)
-{
-	uint32_t count;
-
-	if (unlikely(!burst || !request || (flags & ~NNHAL_BURST_NONBLOCK)))
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	if (unlikely(!burst_is_own(burst)))
-		return request_status(NNHAL_STATUS_DEVICE_UNAVAILABLE, request);
-	if (likely(burst->queue))
-		return burst_queue_submit(burst, &request, NULL, &tag, 1, options, flags, &count);
-	return burst_submit_submit(burst, request, NULL, options, tag, flags);
-}
-
-enum nnhal_status nnhal_burst_submit_bound(struct nnhal_burst *burst,
+/* @bound: the bound request whose request it is, or NULL. */
+static inline enum nnhal_status submit_one(struct nnhal_burst *burst,
+					   const struct nnhal_request *request,
 					   struct nnhal_bound_request *bound,
 					   const struct nnhal_execute_options *options,
 					   uint64_t tag, uint32_t flags)
 {
-	const struct nnhal_request *request = bound ? &bound->request : NULL;
 	uint32_t count;
 
 	if (unlikely(!burst || !request || (flags & ~NNHAL_BURST_NONBLOCK)))
@@ -46,6 +31,22 @@ enum nnhal_status nnhal_burst_submit_bound(struct nnhal_burst *burst,
 	if (likely(burst->queue))
 		return burst_queue_submit(burst, &request, bound, &tag, 1, options, flags, &count);
 	return burst_submit_submit(burst, request, bound, options, tag, flags);
+}
+
+enum nnhal_status nnhal_burst_submit(struct nnhal_burst *burst,
+				     const struct nnhal_request *request,
+				     const struct nnhal_execute_options *options, uint64_t tag,
+				     uint32_t flags)
+{
+	return submit_one(burst, request, NULL, options, tag, flags);
+}
+
+enum nnhal_status nnhal_burst_submit_bound(struct nnhal_burst *burst,
+					   struct nnhal_bound_request *bound,
+					   const struct nnhal_execute_options *options,
+					   uint64_t tag, uint32_t flags)
+{
+	return submit_one(burst, bound ? &bound->request : NULL, bound, options, tag, flags);
 }
 
 /* Without a queue: one after the other. */
