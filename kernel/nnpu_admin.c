@@ -15,6 +15,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_command.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
 #include "nnpu_status.h"
 #include "nnpu_trace.h"
 
@@ -342,8 +343,10 @@ static bool nnpu_admin_judge_load(struct nnpu_device *ndev, struct nnpu_admin_lo
 		return l->abort_ms <= nnpu_param_abort_timeout_ms();
 	}
 	if (l->killed || (l->hang_ms > hang && nnpu_admin_is_current(ndev, cid))) {
-		if (!l->killed)
+		if (!l->killed) {
 			drm_warn(&ndev->drm, "load %#x makes no progress, aborting it\n", cid);
+			nnpu_event_hang(ndev, NULL, NNPU_QID_ADMIN, cid, "load");
+		}
 		l->aborted = nnpu_admin_abort_load(ndev, l->place, cid);
 		/* Without ABORT a dying process waits like any other. */
 		return l->aborted || l->hang_ms <= hang;

@@ -32,7 +32,6 @@ int nnpu_cids_init(struct nnpu_cids *cids, u32 size)
 	cids->size = size;
 	/* One index is left over, so that NNPU_CID_NONE is no id. */
 	cids->shift = order_base_2(size + 1);
-	cids->pinned = NNPU_CIDS_NO_PIN;
 	return 0;
 }
 
@@ -62,7 +61,7 @@ int nnpu_cids_get(struct nnpu_cids *cids, u32 first, u32 count, void *owner)
 	for (i = first; i < first + count && i < cids->size; i++) {
 		struct nnpu_cids_entry *entry = &cids->entries[i];
 
-		if (entry->owner || i == cids->pinned)
+		if (entry->owner || entry->pins)
 			continue;
 		entry->owner = owner;
 		entry->generation++;
@@ -103,19 +102,22 @@ void nnpu_cids_put(struct nnpu_cids *cids, u16 cid)
 
 /**
  * nnpu_cids_pin - keep an id from being used again when its command ends
- * @cids: table; nothing is pinned
+ * @cids: table
  * @cid: id in use
+ *
+ * Several may do that; each calls nnpu_cids_unpin().
  */
 void nnpu_cids_pin(struct nnpu_cids *cids, u16 cid)
 {
-	cids->pinned = nnpu_cids_index(cids, cid);
+	cids->entries[nnpu_cids_index(cids, cid)].pins++;
 }
 
 /**
  * nnpu_cids_unpin - undo nnpu_cids_pin()
  * @cids: table
+ * @cid: id, of a command that may have ended
  */
-void nnpu_cids_unpin(struct nnpu_cids *cids)
+void nnpu_cids_unpin(struct nnpu_cids *cids, u16 cid)
 {
-	cids->pinned = NNPU_CIDS_NO_PIN;
+	cids->entries[nnpu_cids_index(cids, cid)].pins--;
 }

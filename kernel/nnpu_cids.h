@@ -7,17 +7,16 @@
 /* Most commands in flight on one queue pair. */
 #define NNPU_CIDS_MAX		8191
 
-/* struct nnpu_cids: no index is pinned. */
-#define NNPU_CIDS_NO_PIN	NNPU_CIDS_MAX
-
 /**
  * struct nnpu_cids_entry - an index
  * @owner: owner of the command, NULL if the index is free
  * @generation: of the last id with this index
+ * @pins: calls of nnpu_cids_pin(): no command gets the index
  */
 struct nnpu_cids_entry {
 	void *owner;
 	u16 generation;
+	u16 pins;
 };
 
 /**
@@ -25,7 +24,6 @@ struct nnpu_cids_entry {
  * @size: ids in use at the same time, at most NNPU_CIDS_MAX
  * @shift: position of the generation in an id
  * @used: ids in use
- * @pinned: index that no command gets, or NNPU_CIDS_NO_PIN
  * @entries: @size indexes
  *
  * An id is generation << shift | index. So a completion that is late, repeated or has an invented
@@ -37,7 +35,6 @@ struct nnpu_cids {
 	u32 size;
 	u32 shift;
 	u32 used;
-	u32 pinned;
 	struct nnpu_cids_entry *entries;
 };
 
@@ -47,7 +44,7 @@ int nnpu_cids_get(struct nnpu_cids *cids, u32 first, u32 count, void *owner);
 void *nnpu_cids_find(const struct nnpu_cids *cids, u16 cid);
 void nnpu_cids_put(struct nnpu_cids *cids, u16 cid);
 void nnpu_cids_pin(struct nnpu_cids *cids, u16 cid);
-void nnpu_cids_unpin(struct nnpu_cids *cids);
+void nnpu_cids_unpin(struct nnpu_cids *cids, u16 cid);
 
 /* Position of a live command in arrays kept beside the ring. */
 static inline u32 nnpu_cids_index(const struct nnpu_cids *cids, u16 cid)

@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/dma-mapping.h>
+#include <linux/error-injection.h>
 #include <linux/fs.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
@@ -20,35 +21,13 @@
 #include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
+#include "nnpu_genl.h"
 #include "nnpu_pause.h"
 #include "nnpu_prog.h"
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
 #include "nnpu_userq.h"
-
-/**
- * nnpu_tally_create - make the counters of a file
- *
- * Return: the counters with one reference, or NULL.
- */
-struct nnpu_tally *nnpu_tally_create(void)
-{
-	struct nnpu_tally *tally = kzalloc(sizeof(*tally), GFP_KERNEL_ACCOUNT);
-
-	if (tally)
-		refcount_set(&tally->ref, 1);
-	return tally;
-}
-
-/**
- * nnpu_tally_put - drop a reference
- * @tally: counters
- */
-void nnpu_tally_put(struct nnpu_tally *tally)
-{
-	if (refcount_dec_and_test(&tally->ref))
-		kfree(tally);
-}
 
 static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
 {
@@ -142,8 +121,10 @@ static void nnpu_ctx_free_work(struct work_struct *work)
 	 * has been freed or the entity has been destroyed. It runs under the lock of the
 	 * fence, which counts as an RCU read-side critical section.
 	 */
-	synchronize_rcu();
-	nnpu_ctx_fini_scheds(ctx);
+	if (nnpu_ctx_takes_jobs(ctx)) {
+		synchronize_rcu();
+		nnpu_ctx_fini_scheds(ctx);
+	}
 	nnpu_tally_put(ctx->tally);
 	kfree(ctx);
 	drm_dev_put(&ndev->drm);
@@ -167,6 +148,8 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	mutex_destroy(&ctx->command_lock);
 	mutex_destroy(&ctx->submit_lock);
 	atomic_dec(&ndev->stats.contexts);
+	atomic_dec(&ctx->tally->contexts);
+	nnpu_netlink_changed(NNPU_NETLINK_CONTEXTS);
 	nnpu_release_queue_last(&ctx->free_work);
 }
 
@@ -294,14 +277,22 @@ static void nnpu_ctx_close_scheds(struct nnpu_ctx *ctx)
 {
 	unsigned int i;
 
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++)
+	for (i = 0; nnpu_ctx_takes_jobs(ctx) && i < NNPU_NUM_PRIORITIES; i++)
 		nnpu_sched_close(&ctx->scheds[i]);
+}
+
+static void nnpu_ctx_prepare_scheds(struct nnpu_ctx *ctx)
+{
+	struct nnpu_queue *queue = &ctx->ndev->queue;
+	u32 id = (ctx->id - 1) * nnpu_queue_ctx_places(queue);
+	unsigned int i;
+
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++, id += queue->places)
+		nnpu_sched_prepare(&ctx->scheds[i], ctx->ndev, id);
 }
 
 static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
 {
-	struct nnpu_queue *queue = &ctx->ndev->queue;
-	u32 id = (ctx->id - 1) * nnpu_queue_ctx_places(queue);
 	unsigned int i;
 	int ret;
 
@@ -313,8 +304,8 @@ static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
 	ctx->sched_wq = alloc_ordered_workqueue("nnpu-ctx%u", WQ_MEM_RECLAIM, ctx->id);
 	if (!ctx->sched_wq)
 		return -ENOMEM;
-	for (i = 0; i < NNPU_NUM_PRIORITIES; i++, id += queue->places) {
-		ret = nnpu_sched_init(&ctx->scheds[i], ctx->ndev, ctx->sched_wq, id);
+	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {
+		ret = nnpu_sched_init(&ctx->scheds[i], ctx->ndev, ctx->sched_wq);
 		if (ret)
 			goto err_scheds;
 	}
@@ -329,6 +320,38 @@ err_scheds:
 	return ret;
 }
 
+/**
+ * nnpu_ctx_prepare_jobs - have what jobs of the kernel queue need
+ * @ctx: context; one caller at a time
+ *
+ * The argument blocks, the workqueue with its thread and the schedulers take longer than all
+ * the rest of a context. Who uses rings of his own, as libnnhal does where it can, never needs
+ * them.
+ *
+ * Return: 0, -ENOMEM, or -ENODEV if the device is gone.
+ */
+int nnpu_ctx_prepare_jobs(struct nnpu_ctx *ctx)
+{
+	int ret, idx;
+
+	if (nnpu_ctx_takes_jobs(ctx))
+		return 0;
+	/* Unplug waits for this, and frees the blocks then. */
+	if (!nnpu_device_enter(ctx->ndev, &idx))
+		return -ENODEV;
+	ret = nnpu_ctx_alloc_args(ctx);
+	if (!ret)
+		ret = nnpu_ctx_init_scheds(ctx);
+	if (ret)
+		nnpu_ctx_free_args(ctx);
+	else
+		/* Pairs with smp_load_acquire() in nnpu_ctx_takes_jobs(). */
+		smp_store_release(&ctx->takes_jobs, true);
+	nnpu_device_exit(ctx->ndev, idx);
+	return ret;
+}
+ALLOW_ERROR_INJECTION(nnpu_ctx_prepare_jobs, ERRNO);
+
 static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 {
 	struct nnpu_device *ndev = ctx->ndev;
@@ -339,27 +362,18 @@ static int nnpu_ctx_init(struct nnpu_ctx *ctx)
 					     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!ctx->slot_table)
 		return -ENOMEM;
-	ret = nnpu_ctx_alloc_args(ctx);
-	if (ret)
-		goto err_table;
-	ret = nnpu_ctx_init_scheds(ctx);
-	if (ret)
-		goto err_table;
+	nnpu_ctx_prepare_scheds(ctx);
 	/* From here on a device reset finds the context and marks it lost. */
 	nnpu_table_set(&ndev->contexts, ctx->id, ctx);
 	ret = nnpu_ctx_create_hw(ctx);
 	if (ret)
-		goto err_scheds;
+		goto err_hide;
 	/* No reference can be taken before this: a context that failed is freed at once. */
 	refcount_set(&ctx->ref, 1);
 	return 0;
 
-err_scheds:
+err_hide:
 	nnpu_table_hide(&ndev->contexts, ctx->id);
-	/* No job was ever submitted. */
-	nnpu_ctx_close_scheds(ctx);
-	nnpu_ctx_fini_scheds(ctx);
-err_table:
 	nnpu_ctx_free_dma(ctx);
 	return ret;
 }
@@ -409,6 +423,8 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	refcount_inc(&tally->ref);
 	nnpu_release_expect();
 	atomic_inc(&ndev->stats.contexts);
+	atomic_inc(&tally->contexts);
+	nnpu_netlink_changed(NNPU_NETLINK_CONTEXTS);
 	return ctx;
 
 err_id:
@@ -448,6 +464,8 @@ struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
 		nnpu_pause_wait(ndev);
 		ctx = nnpu_ctx_try_create(ndev, opened, tally, attrs);
 	} while (ctx == ERR_PTR(-EAGAIN) && --tries);
+	if (ctx == ERR_PTR(-EUSERS) || ctx == ERR_PTR(-EDQUOT))
+		nnpu_event_limit(ndev, tally, NNPU_LIMIT_KIND_CONTEXTS, 0);
 	return ctx == ERR_PTR(-EAGAIN) ? ERR_PTR(-ENODEV) : ctx;
 }
 
@@ -486,21 +504,31 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 /**
  * nnpu_ctx_lose_all - mark all contexts as lost in a device reset
  * @ndev: device; nnpu_device.reset_sem is held for writing
+ * @why: for netlink
  */
-void nnpu_ctx_lose_all(struct nnpu_device *ndev)
+void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why)
 {
 	struct nnpu_ctx *ctx;
 	unsigned long id, flags;
 
 	xa_lock_irqsave(&ndev->contexts.xa, flags);
 	xa_for_each(&ndev->contexts.xa, id, ctx) {
+		/* Not of those whose client has given them up. */
+		if (!nnpu_ctx_is_lost(ctx) && !READ_ONCE(ctx->destroyed))
+			nnpu_event_lost(ctx, why);
 		WRITE_ONCE(ctx->lost, true);
 		wake_up_all(&ctx->job_wait);
 	}
 	xa_unlock_irqrestore(&ndev->contexts.xa, flags);
 }
 
-static bool nnpu_ctx_tryget(void *object)
+/**
+ * nnpu_ctx_tryget - take a reference, for nnpu_table_get()
+ * @object: context
+ *
+ * Return: false if the context is on its way out, or not yet there.
+ */
+bool nnpu_ctx_tryget(void *object)
 {
 	struct nnpu_ctx *ctx = object;
 
@@ -522,6 +550,9 @@ void nnpu_ctx_unplug_all(struct nnpu_device *ndev)
 		struct nnpu_ctx *ctx = nnpu_table_get(&ndev->contexts, id, nnpu_ctx_tryget);
 
 		if (ctx) {
+			/* Jobs that have just ended may still use the mappings of buffers. */
+			if (nnpu_ctx_takes_jobs(ctx))
+				flush_workqueue(ctx->sched_wq);
 			nnpu_ctx_free_dma(ctx);
 			nnpu_ctx_put_deferred(ctx);
 			continue;

@@ -15,6 +15,7 @@
 #include "nnpu_release.h"
 #include "nnpu_sched.h"
 #include "nnpu_table.h"
+#include "nnpu_tally.h"
 
 struct file;
 struct nnpu_device;
@@ -24,34 +25,6 @@ struct nnpu_quota_hold;
 
 /* Jobs of one context that have not ended. SUBMIT waits until there are fewer. */
 #define NNPU_CTX_MAX_JOBS	256
-
-/**
- * enum nnpu_count - what is counted
- * @NNPU_COUNT_SUBMITTED: jobs accepted
- * @NNPU_COUNT_COMPLETED: jobs that have ended; the fence of a cancelled one may signal later
- * @NNPU_COUNT_FAILED: of these, not successful
- * @NNPU_COUNT_TIMEDOUT: jobs without progress or beyond their limit of time
- * @NNPU_COUNT_ENGINE_NS: time of the device
- * @NNPU_NUM_COUNTS: number of counters
- */
-enum nnpu_count {
-	NNPU_COUNT_SUBMITTED,
-	NNPU_COUNT_COMPLETED,
-	NNPU_COUNT_FAILED,
-	NNPU_COUNT_TIMEDOUT,
-	NNPU_COUNT_ENGINE_NS,
-	NNPU_NUM_COUNTS,
-};
-
-/**
- * struct nnpu_tally - counters of all contexts of a file, also of those that are gone
- * @ref: the file and each of its contexts hold a reference
- * @counts: by enum nnpu_count
- */
-struct nnpu_tally {
-	refcount_t ref;
-	atomic64_t counts[NNPU_NUM_COUNTS];
-};
 
 /**
  * struct nnpu_ctx_args - memory of an argument block
@@ -83,7 +56,8 @@ struct nnpu_ctx_args {
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
  * @program_list: all struct nnpu_prog; under @lock
- * @sched_wq: work items of the schedulers
+ * @takes_jobs: the next three are complete, but for what needs no memory; set once
+ * @sched_wq: work items of the schedulers, and ends of jobs; see nnpu_queue_end_jobs()
  * @scheds: jobs by priority
  * @args: argument blocks of the jobs that the device has, nnpu_queue_ctx_places() of them;
  *	NULL after unplug
@@ -98,7 +72,7 @@ struct nnpu_ctx_args {
  * @num_jobs: jobs that have not been freed
  * @job_wait: woken when @num_jobs goes down
  * @counts: by enum nnpu_count
- * @tally: those of its file; a reference
+ * @tally: client, with the counters of his file; a reference
  * @releases: of its slots and programs, and its own
  * @release_item: release, when an interrupt or job drops the last reference
  * @free_work: last step of the release, which drops the reference of the drm_device
@@ -124,6 +98,7 @@ struct nnpu_ctx {
 	struct nnpu_table programs;
 	struct list_head program_list;
 
+	bool takes_jobs;
 	struct workqueue_struct *sched_wq;
 	struct nnpu_sched scheds[NNPU_NUM_PRIORITIES];
 	struct nnpu_ctx_args *args;
@@ -148,15 +123,15 @@ struct nnpu_ctx {
 	struct rcu_head rcu;
 };
 
-struct nnpu_tally *nnpu_tally_create(void);
-void nnpu_tally_put(struct nnpu_tally *tally);
 struct nnpu_ctx *nnpu_ctx_create(struct nnpu_device *ndev, struct file *opened,
 				 struct nnpu_tally *tally, const struct nnpu_ctx_attrs *attrs);
+int nnpu_ctx_prepare_jobs(struct nnpu_ctx *ctx);
 void nnpu_ctx_end(struct nnpu_ctx *ctx);
 void nnpu_ctx_close(struct nnpu_ctx *ctx);
 void nnpu_ctx_put(struct nnpu_ctx *ctx);
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);
-void nnpu_ctx_lose_all(struct nnpu_device *ndev);
+void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why);
+bool nnpu_ctx_tryget(void *object);
 void nnpu_ctx_unplug_all(struct nnpu_device *ndev);
 
 static inline struct nnpu_ctx *nnpu_ctx_get(struct nnpu_ctx *ctx)
@@ -165,21 +140,22 @@ static inline struct nnpu_ctx *nnpu_ctx_get(struct nnpu_ctx *ctx)
 	return ctx;
 }
 
+static inline bool nnpu_ctx_takes_jobs(const struct nnpu_ctx *ctx)
+{
+	/* Pairs with smp_store_release() in nnpu_ctx_prepare_jobs(). */
+	return smp_load_acquire(&ctx->takes_jobs);
+}
+
 /* Any context. */
 static inline void nnpu_ctx_count(struct nnpu_ctx *ctx, enum nnpu_count what, u64 more)
 {
 	atomic64_add(more, &ctx->counts[what]);
-	atomic64_add(more, &ctx->tally->counts[what]);
+	nnpu_tally_count(ctx->tally, what, more);
 }
 
 static inline u64 nnpu_ctx_counted(const struct nnpu_ctx *ctx, enum nnpu_count what)
 {
 	return atomic64_read(&ctx->counts[what]);
-}
-
-static inline u64 nnpu_tally_counted(const struct nnpu_tally *tally, enum nnpu_count what)
-{
-	return atomic64_read(&tally->counts[what]);
 }
 
 /* Pairs with WRITE_ONCE() in nnpu_ctx_lose_all() and nnpu_ctx_end(). An early check only. */

@@ -9,8 +9,10 @@
  *   registers     the device's registers; ENODEV while it is dead or paused
  *   fault_inject  write "KIND COUNT": NNPU_INJECT_* of nnpu_hw.h; exists only if the
  *                 device has NNPU_FEATURE_INJECT
+ *   event_inject  write a number: so many test events of netlink; exists likewise
  */
 #include <linux/debugfs.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
@@ -20,6 +22,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_debugfs.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
 #include "nnpu_job.h"
 #include "nnpu_slot.h"
 
@@ -123,13 +126,6 @@ static void nnpu_debugfs_userqs(struct seq_file *m, struct nnpu_userqs *uqs)
 	mutex_unlock(&uqs->lock);
 }
 
-static bool nnpu_debugfs_tryget(void *object)
-{
-	struct nnpu_ctx *ctx = object;
-
-	return refcount_inc_not_zero(&ctx->ref);
-}
-
 static void nnpu_debugfs_power(struct seq_file *m, struct nnpu_device *ndev)
 {
 	const char *level = "unknown";
@@ -162,7 +158,7 @@ static int nnpu_debugfs_state(struct seq_file *m, void *data)
 	nnpu_debugfs_jobs(m, &ndev->queue);
 	nnpu_debugfs_userqs(m, &ndev->userqs);
 	for (id = ndev->contexts.limit.min; id <= ndev->contexts.limit.max; id++) {
-		ctx = nnpu_table_get(&ndev->contexts, id, nnpu_debugfs_tryget);
+		ctx = nnpu_table_get(&ndev->contexts, id, nnpu_ctx_tryget);
 		if (!ctx)
 			continue;
 		nnpu_debugfs_context(m, ctx);
@@ -197,6 +193,7 @@ static const struct nnpu_debugfs_reg nnpu_debugfs_regs[] = {
 	NNPU_DEBUGFS_REG(CTRL),
 	NNPU_DEBUGFS_REG(STATUS),
 	NNPU_DEBUGFS_REG(ADMIN_SIZE),
+	NNPU_DEBUGFS_REG(DB_STRIDE),
 	NNPU_DEBUGFS_REG(MEM_TOTAL_LO),
 	NNPU_DEBUGFS_REG(MEM_TOTAL_HI),
 	NNPU_DEBUGFS_REG(MEM_USED_LO),
@@ -282,6 +279,36 @@ static const struct file_operations nnpu_debugfs_inject_fops = {
 	.llseek = noop_llseek,
 };
 
+/* With interrupts off, as where events come from. */
+static ssize_t nnpu_debugfs_event(struct file *file, const char __user *user, size_t len,
+				  loff_t *pos)
+{
+	struct nnpu_device *ndev = file->private_data;
+	unsigned int count;
+	unsigned long flags;
+	int ret;
+
+	ret = kstrtouint_from_user(user, len, 0, &count);
+	if (ret)
+		return ret;
+	while (count--) {
+		local_irq_save(flags);
+		nnpu_event_device(ndev, NNPU_EVENT_TYPE_TEST);
+		local_irq_restore(flags);
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		cond_resched();
+	}
+	return len;
+}
+
+static const struct file_operations nnpu_debugfs_event_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = nnpu_debugfs_event,
+	.llseek = noop_llseek,
+};
+
 static const struct drm_debugfs_info nnpu_debugfs_files[] = {
 	{ "objects", nnpu_debugfs_objects },
 	{ "stats", nnpu_debugfs_stats },
@@ -296,7 +323,10 @@ static const struct drm_debugfs_info nnpu_debugfs_files[] = {
 void nnpu_debugfs_init(struct nnpu_device *ndev)
 {
 	drm_debugfs_add_files(&ndev->drm, nnpu_debugfs_files, ARRAY_SIZE(nnpu_debugfs_files));
-	if (ndev->features & NNPU_FEATURE_INJECT)
-		debugfs_create_file("fault_inject", 0200, ndev->drm.debugfs_root, ndev,
-				    &nnpu_debugfs_inject_fops);
+	if (!(ndev->features & NNPU_FEATURE_INJECT))
+		return;
+	debugfs_create_file("fault_inject", 0200, ndev->drm.debugfs_root, ndev,
+			    &nnpu_debugfs_inject_fops);
+	debugfs_create_file("event_inject", 0200, ndev->drm.debugfs_root, ndev,
+			    &nnpu_debugfs_event_fops);
 }

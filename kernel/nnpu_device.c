@@ -75,6 +75,27 @@ void nnpu_device_wait_users(struct nnpu_device *ndev)
 }
 
 /**
+ * nnpu_device_read_counter - read a counter of 64 bits that others may read meanwhile
+ * @ndev: device
+ * @lo: its LO register, which latches HI
+ *
+ * If LO has not wrapped between two looks, HI belongs to both, whoever latched it.
+ *
+ * Return: value.
+ */
+u64 nnpu_device_read_counter(struct nnpu_device *ndev, u32 lo)
+{
+	u32 low, high, again;
+
+	do {
+		low = nnpu_read(ndev, lo);
+		high = nnpu_read(ndev, lo + 4);
+		again = nnpu_read(ndev, lo);
+	} while (again < low);
+	return (u64)high << 32 | low;
+}
+
+/**
  * nnpu_device_poll - wait for a register
  * @ndev: device
  * @reg: register
@@ -101,20 +122,43 @@ int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32
 	return ret;
 }
 
+static int nnpu_device_await_reset(struct nnpu_device *ndev)
+{
+	return nnpu_device_poll(ndev, NNPU_REG_STATUS,
+				NNPU_STATUS_REG_RESETTING | NNPU_STATUS_REG_FATAL |
+				NNPU_STATUS_REG_READY, 0, ndev->timeout_ms);
+}
+
 /**
  * nnpu_device_hw_reset - reset the device
  * @ndev: device
  *
- * Afterwards it is disabled and accesses no memory.
+ * By register, and if that does not help from outside. Afterwards it is disabled and accesses no
+ * memory.
  *
  * Return: 0 or a negative errno; then the device is in an unknown state.
  */
 int nnpu_device_hw_reset(struct nnpu_device *ndev)
 {
+	int ret;
+
 	nnpu_write(ndev, NNPU_REG_CTRL, NNPU_CTRL_RESET);
-	return nnpu_device_poll(ndev, NNPU_REG_STATUS,
-				NNPU_STATUS_REG_RESETTING | NNPU_STATUS_REG_FATAL |
-				NNPU_STATUS_REG_READY, 0, ndev->timeout_ms);
+	ret = nnpu_device_await_reset(ndev);
+	if (!ret || !ndev->bus->reset)
+		return ret;
+	drm_warn(&ndev->drm, "no reset by register, using the reset line\n");
+	ndev->bus->reset(ndev);
+	return nnpu_device_await_reset(ndev);
+}
+
+/**
+ * nnpu_device_start_dma - let the device access memory
+ * @ndev: device, just reset
+ */
+void nnpu_device_start_dma(struct nnpu_device *ndev)
+{
+	if (ndev->bus->start_dma)
+		ndev->bus->start_dma(ndev);
 }
 
 /**

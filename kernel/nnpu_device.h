@@ -8,6 +8,7 @@
 #include <linux/srcu.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 
 #include <drm/drm_device.h>
 #include <drm/drm_drv.h>
@@ -32,8 +33,8 @@
  * Outermost first. A lock may be taken while locks above it in this list are held, never
  * while a lock below it is held.
  *
- * 1. nnpu_file.lock: creation of context 0 of a file; or nnpu_ctx.command_lock: an ioctl
- *    that sends a command
+ * 1. nnpu_file.lock: creation of context 0 of a file, and of what the first job of a context
+ *    needs; or nnpu_ctx.command_lock: an ioctl that sends a command
  * 2. nnpu_device_enter() section: protects every use of registers and DMA memory. To enter one
  *    never waits; only nnpu_device_wait_users() waits for the sections, with no lock of this list
  *    held. So SUBMIT may enter one with 4 held, and nnpu_userq_hw_account() with 9
@@ -52,7 +53,12 @@
  *    lock of the memory management
  * 10. nnpu_device.contexts and the tables of a context (spinlock of the XArray),
  *    nnpu_qpair.lock, nnpu_userqs.irq_lock and nnpu_gates.lock (spinlocks, taken in
- *    interrupts), nnpu_quota.lock and nnpu_release.lock (spinlocks)
+ *    interrupts), nnpu_quota.lock and nnpu_release.lock (spinlocks). Then nnpu_event_lock, the
+ *    spinlock of the events of netlink
+ *
+ * nnpu_netlink_lock (devices of netlink) is beside this list: its holder takes no lock, and it is
+ * taken with none of these held. The work item of the events holds net_rwsem; of this list it takes
+ * nnpu_event_lock only.
  *
  * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
  * same time. Fences other than gates are signalled with no spinlock of the driver held. Code on
@@ -71,22 +77,42 @@
  */
 
 struct nnpu_device;
+struct nnpu_totals;
 
 /**
  * struct nnpu_bus_ops - what the core asks of the bus glue
- * @start_dma: let the device access memory
- * @stop_dma: keep the device from accessing memory, whatever state it is in
+ * @power_on: after this registers answer, and the device accesses no memory before it is enabled.
+ *	NULL: the bus does that
+ * @power_off: the device, stopped, loses its state. Nobody uses it until @power_on. NULL as above
+ * @reset: reset the device from outside; registers answer afterwards. May sleep, not for long.
+ *	NULL: there is no such reset
+ * @start_dma: let the device access memory. NULL: it may as soon as it is enabled
+ * @stop_dma: keep the device from accessing memory, whatever state it is in. It may lose its state,
+ *	and its registers need not answer. Only a pause, with its power off and on, ends this
+ * @keep_state: the device may be runtime-suspended from now on, and must not lose its state then
+ * @suspend: it is being runtime-suspended. NULL: there is nothing to do
+ * @resume: it has been runtime-resumed. NULL as above
+ *
+ * Contexts, programs and queues exist only in the device. So the core has the bus keep it powered
+ * while the driver is bound, but in system sleep, where it is paused.
  */
 struct nnpu_bus_ops {
+	int (*power_on)(struct nnpu_device *ndev);
+	void (*power_off)(struct nnpu_device *ndev);
+	void (*reset)(struct nnpu_device *ndev);
 	void (*start_dma)(struct nnpu_device *ndev);
 	void (*stop_dma)(struct nnpu_device *ndev);
+	void (*keep_state)(struct nnpu_device *ndev);
+	void (*suspend)(struct nnpu_device *ndev);
+	void (*resume)(struct nnpu_device *ndev);
 };
 
 /**
  * struct nnpu_limits - register LIMITS*, bounded by what the driver supports
  * @max_queues: I/O queues
  * @max_entries: entries of a ring
- * @db_shift: log2 of bytes per doorbell page
+ * @db_shift: log2 of bytes per doorbell page, register DB_STRIDE: that of a CPU page if the
+ *	device can, else less
  * @max_contexts: contexts
  * @max_slots: slots of a context
  * @num_engines: jobs at the same time
@@ -108,6 +134,7 @@ struct nnpu_limits {
 
 /**
  * struct nnpu_stats - live objects and events, for debugfs and tests
+ * @clients: open files
  * @contexts: contexts
  * @slots: slots, including those that are unbound but still in use by jobs
  * @programs: programs, likewise
@@ -125,6 +152,7 @@ struct nnpu_limits {
  * @admin_timeouts: admin commands without answer
  */
 struct nnpu_stats {
+	atomic_t clients;
 	atomic_t contexts;
 	atomic_t slots;
 	atomic_t programs;
@@ -146,6 +174,7 @@ struct nnpu_stats {
  * struct nnpu_device - an NNPU
  * @drm: DRM device
  * @bus: bus glue
+ * @bus_data: its own
  * @users: sections of nnpu_device_enter()
  * @regs: registers, valid until unplug
  * @dma_stopped: @bus keeps the device from accessing memory
@@ -153,11 +182,13 @@ struct nnpu_stats {
  * @doorbells_size: bytes at @doorbells
  * @doorbells_phys: physical address of @doorbells
  * @irqs: interrupts by vector
+ * @irq_line: interrupt number of the line for all vectors, 0: each has a number of its own
  * @num_irqs: vectors, at least 1; see NNPU_IRQ_*. If there are too few, queues share
  *	the last one
  * @irqs_requested: handlers that are installed
  * @irqs_ignored: they use no registers; see nnpu_irq_ignore()
- * @coherent: the device sees what CPU caches hold
+ * @coherent: the device sees what CPU caches hold, and memory itself
+ * @bounces: the device sees copies of memory; it is not @coherent then
  * @features: register FEATURES
  * @hw_version: register VERSION
  * @timeout_ms: register TIMEOUT_MS: worst time of a CTRL transition, bounded
@@ -174,9 +205,14 @@ struct nnpu_stats {
  * @release: deferred releases of contexts, slots and programs
  * @contexts: contexts by hardware number
  * @quota: how users share @contexts
+ * @clients: struct nnpu_tally of open files, by drm_file.client_id
+ * @totals: counters of all clients
+ * @netlink_id: number in netlink, constant
+ * @netlink_node: entry of the devices of netlink
  * @reset_sem: read: an admin command is under way; write: device reset
  * @reset_wq: ordered: watchdog and device reset
  * @reset_work: device reset on request
+ * @reset_asked: the next one was asked for by netlink
  * @reset_count: device resets since probe, failed ones included, and pauses
  * @reset_wanted: value that @reset_count must reach; see nnpu_reset_sync()
  * @stopping: set before unplug or a pause waits for @reset_sem: no load begins any more
@@ -195,6 +231,7 @@ struct nnpu_stats {
 struct nnpu_device {
 	struct drm_device drm;
 	const struct nnpu_bus_ops *bus;
+	void *bus_data;
 	struct srcu_struct users;
 	void __iomem *regs;
 	bool dma_stopped;
@@ -202,10 +239,12 @@ struct nnpu_device {
 	resource_size_t doorbells_size;
 	resource_size_t doorbells_phys;
 	struct nnpu_irq irqs[NNPU_IRQ_MAX];
+	unsigned int irq_line;
 	unsigned int num_irqs;
 	unsigned int irqs_requested;
 	bool irqs_ignored;
 	bool coherent;
+	bool bounces;
 
 	u64 features;
 	u32 hw_version;
@@ -224,10 +263,15 @@ struct nnpu_device {
 	struct nnpu_release release;
 	struct nnpu_table contexts;
 	struct nnpu_quota *quota;
+	struct xarray clients;
+	struct nnpu_totals __percpu *totals;
+	u32 netlink_id;
+	struct list_head netlink_node;
 
 	struct rw_semaphore reset_sem;
 	struct workqueue_struct *reset_wq;
 	struct work_struct reset_work;
+	bool reset_asked;
 	atomic64_t reset_count;
 	atomic64_t reset_wanted;
 	bool stopping;
@@ -283,7 +327,9 @@ bool nnpu_device_enter(struct nnpu_device *ndev, int *idx);
 void nnpu_device_exit(struct nnpu_device *ndev, int idx);
 int nnpu_device_init_users(struct nnpu_device *ndev);
 void nnpu_device_wait_users(struct nnpu_device *ndev);
+u64 nnpu_device_read_counter(struct nnpu_device *ndev, u32 lo);
 int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms);
+void nnpu_device_start_dma(struct nnpu_device *ndev);
 int nnpu_device_disable(struct nnpu_device *ndev);
 int nnpu_device_hw_reset(struct nnpu_device *ndev);
 

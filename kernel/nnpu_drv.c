@@ -11,12 +11,15 @@
 #include <drm/drm_ioctl.h>
 #include <drm/drm_print.h>
 
+#include "nnpu_cancel.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_drv.h"
 #include "nnpu_file.h"
 #include "nnpu_gem.h"
+#include "nnpu_genl.h"
 #include "nnpu_pci.h"
+#include "nnpu_platform.h"
 #include "nnpu_prog.h"
 #include "nnpu_query.h"
 #include "nnpu_release.h"
@@ -33,6 +36,8 @@
  * itself, user queues included. A job of SUBMIT that never completed counts from its
  * start to its end.
  *
+ * drm-engine-capacity-npu: engines, if there are several.
+ *
  * nnpu-jobs-submitted, nnpu-jobs-completed, nnpu-jobs-failed,
  * nnpu-jobs-timedout: as in struct drm_nnpu_context_info, of all contexts of the file.
  * What ends after its context was destroyed counts, too.
@@ -44,6 +49,9 @@ static void nnpu_drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 	nnpu_userq_hw_account_all(to_nnpu_device(file->minor->dev), tally);
 	drm_printf(p, "drm-engine-npu:\t%llu ns\n",
 		   nnpu_tally_counted(tally, NNPU_COUNT_ENGINE_NS));
+	if (to_nnpu_device(file->minor->dev)->limits.num_engines > 1)
+		drm_printf(p, "drm-engine-capacity-npu:\t%u\n",
+			   to_nnpu_device(file->minor->dev)->limits.num_engines);
 	drm_printf(p, "nnpu-jobs-submitted:\t%llu\n",
 		   nnpu_tally_counted(tally, NNPU_COUNT_SUBMITTED));
 	drm_printf(p, "nnpu-jobs-completed:\t%llu\n",
@@ -66,6 +74,7 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_UNLOAD, nnpu_prog_unload_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_PROGRAM_SAVE, nnpu_prog_save_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_SUBMIT, nnpu_submit_ioctl, DRM_RENDER_ALLOW),
+	DRM_IOCTL_DEF_DRV(NNPU_CANCEL, nnpu_cancel_ioctl, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_CREATE, nnpu_userq_ioctl_create, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_DESTROY, nnpu_userq_ioctl_destroy, DRM_RENDER_ALLOW),
 	DRM_IOCTL_DEF_DRV(NNPU_QUEUE_WAIT, nnpu_userq_ioctl_wait, DRM_RENDER_ALLOW),
@@ -73,19 +82,10 @@ static const struct drm_ioctl_desc nnpu_drv_ioctls[] = {
 	DRM_IOCTL_DEF_DRV(NNPU_CONTEXT_DESTROY, nnpu_file_destroy_ioctl, DRM_RENDER_ALLOW),
 };
 
-/* The one difference between kernels with and without the accel subsystem. */
-#if IS_ENABLED(CONFIG_DRM_ACCEL)
-#define NNPU_NODE_FEATURE	DRIVER_COMPUTE_ACCEL
-#define NNPU_NODE_OPEN		accel_open
-#else
-#define NNPU_NODE_FEATURE	DRIVER_RENDER
-#define NNPU_NODE_OPEN		drm_open
-#endif
-
-/* DRM_ACCEL_FOPS and DRM_GEM_FOPS, but for release(). */
+/* DRM_ACCEL_FOPS, but for release(). */
 static const struct file_operations nnpu_drv_fops = {
 	.owner = THIS_MODULE,
-	.open = NNPU_NODE_OPEN,
+	.open = accel_open,
 	.release = nnpu_file_release,
 	.unlocked_ioctl	= drm_ioctl,
 	.compat_ioctl = drm_compat_ioctl,
@@ -98,11 +98,10 @@ static const struct file_operations nnpu_drv_fops = {
 };
 
 const struct drm_driver nnpu_drm_driver = {
-	.driver_features = NNPU_NODE_FEATURE | DRIVER_GEM | DRIVER_SYNCOBJ |
+	.driver_features = DRIVER_COMPUTE_ACCEL | DRIVER_GEM | DRIVER_SYNCOBJ |
 			   DRIVER_SYNCOBJ_TIMELINE,
 	.name = NNPU_DRIVER_NAME,
 	.desc = "NNPU neural network accelerator",
-	.date = "20250101",
 	.major = NNPU_DRIVER_MAJOR,
 	.minor = NNPU_DRIVER_MINOR,
 	.fops = &nnpu_drv_fops,
@@ -123,16 +122,33 @@ static int __init nnpu_drv_init(void)
 	ret = nnpu_release_setup();
 	if (ret)
 		return ret;
+	/* Before the devices, so that no event is missed. */
+	ret = nnpu_netlink_setup();
+	if (ret)
+		goto err_release;
 	ret = nnpu_pci_register();
 	if (ret)
-		nnpu_release_teardown();
+		goto err_netlink;
+	ret = nnpu_platform_register();
+	if (ret)
+		goto err_pci;
+	return 0;
+
+err_pci:
+	nnpu_pci_unregister();
+err_netlink:
+	nnpu_netlink_teardown();
+err_release:
+	nnpu_release_teardown();
 	return ret;
 }
 module_init(nnpu_drv_init);
 
 static void __exit nnpu_drv_exit(void)
 {
+	nnpu_platform_unregister();
 	nnpu_pci_unregister();
+	nnpu_netlink_teardown();
 	/* Devices may be on their way out; no file or fence is left. */
 	nnpu_release_teardown();
 }

@@ -39,7 +39,7 @@ int nnpu_file_open(struct drm_device *drm, struct drm_file *file)
 	if (!priv)
 		return -ENOMEM;
 	ret = -ENOMEM;
-	priv->tally = nnpu_tally_create();
+	priv->tally = nnpu_tally_create(to_nnpu_device(drm), file);
 	if (!priv->tally)
 		goto err_free;
 	nnpu_table_init(&priv->contexts, 0, NNPU_FILE_MAX_CONTEXTS);
@@ -50,9 +50,11 @@ int nnpu_file_open(struct drm_device *drm, struct drm_file *file)
 		goto err_tally;
 	mutex_init(&priv->lock);
 	file->driver_priv = priv;
+	atomic_inc(&to_nnpu_device(drm)->stats.clients);
 	return 0;
 
 err_tally:
+	nnpu_tally_hide(to_nnpu_device(drm), priv->tally);
 	nnpu_tally_put(priv->tally);
 err_free:
 	kfree(priv);
@@ -166,9 +168,11 @@ static bool nnpu_file_drop_context(struct drm_file *file, u32 id)
 int nnpu_file_release(struct inode *inode, struct file *filp)
 {
 	struct drm_file *file = filp->private_data;
+	struct nnpu_file *priv = file->driver_priv;
 	u32 id;
 
-	for (id = 0; id < NNPU_FILE_MAX_CONTEXTS; id++)
+	/* Nobody else has the file, so the table gets none more. */
+	for (id = 0; nnpu_table_next(&priv->contexts, &id); id++)
 		nnpu_file_drop_context(file, id);
 	return drm_release(inode, filp);
 }
@@ -185,7 +189,9 @@ void nnpu_file_close(struct drm_device *drm, struct drm_file *file)
 	nnpu_table_fini(&priv->contexts);
 	nnpu_table_fini(&priv->userqs);
 	mutex_destroy(&priv->lock);
+	nnpu_tally_hide(to_nnpu_device(drm), priv->tally);
 	nnpu_tally_put(priv->tally);
+	atomic_dec(&to_nnpu_device(drm)->stats.clients);
 	kfree(priv);
 }
 
@@ -246,6 +252,29 @@ struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id)
 		ctx = nnpu_file_create_zero(file);
 	mutex_unlock(&priv->lock);
 	return ctx;
+}
+
+/**
+ * nnpu_file_prepare_jobs - have what jobs of the kernel queue need
+ * @file: file
+ * @ctx: one of its contexts
+ *
+ * Other threads that use the file wait interruptibly. A call that fails can be repeated.
+ *
+ * Return: 0, -EINTR, or as nnpu_ctx_prepare_jobs().
+ */
+int nnpu_file_prepare_jobs(struct drm_file *file, struct nnpu_ctx *ctx)
+{
+	struct nnpu_file *priv = file->driver_priv;
+	int ret;
+
+	if (nnpu_ctx_takes_jobs(ctx))
+		return 0;
+	if (mutex_lock_interruptible(&priv->lock))
+		return -EINTR;
+	ret = nnpu_ctx_prepare_jobs(ctx);
+	mutex_unlock(&priv->lock);
+	return ret;
 }
 
 /**

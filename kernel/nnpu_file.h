@@ -14,7 +14,8 @@
 
 /**
  * struct nnpu_file - driver's part of an open file
- * @lock: held while context 0 is created, so that there is one
+ * @lock: held while context 0 is created, so that there is one, and while a context gets what its
+ *	first job needs
  * @contexts: contexts by number; 0 is always reserved
  * @userqs: user queues by number
  * @tally: counters of its contexts
@@ -34,6 +35,7 @@ struct nnpu_ctx *nnpu_file_use_context(struct drm_file *file, u32 id);
 void nnpu_file_put_context(struct drm_file *file, struct nnpu_ctx *ctx);
 struct nnpu_ctx *nnpu_file_begin_command(struct drm_file *file, u32 id);
 void nnpu_file_end_command(struct drm_file *file, struct nnpu_ctx *ctx);
+int nnpu_file_prepare_jobs(struct drm_file *file, struct nnpu_ctx *ctx);
 int nnpu_file_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int nnpu_file_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
@@ -42,7 +44,7 @@ static inline struct nnpu_table *nnpu_file_userqs(struct drm_file *file)
 	return &((struct nnpu_file *)file->driver_priv)->userqs;
 }
 
-static inline const struct nnpu_tally *nnpu_file_tally(struct drm_file *file)
+static inline struct nnpu_tally *nnpu_file_tally(struct drm_file *file)
 {
 	return ((struct nnpu_file *)file->driver_priv)->tally;
 }

@@ -156,19 +156,29 @@ void nnpu_gate_add(struct nnpu_gate *gate, struct dma_fence *fence)
 	gate->in[i].gate = gate;
 }
 
-/* Have the in-fences open the gate. */
+/* Have the in-fences open the gate. The scheduler and CANCEL may come at the same time. */
 static void nnpu_gate_arm(struct nnpu_gate *gate)
 {
 	u32 i;
 
-	if (gate->armed)
+	if (atomic_xchg(&gate->armed, 1))
 		return;
 	atomic_set(&gate->pending, gate->num + 1);
-	gate->armed = true;
 	for (i = 0; i < gate->num; i++)
 		if (dma_fence_add_callback(gate->in[i].fence, &gate->in[i].cb, nnpu_gate_callback))
 			nnpu_gate_one_in(gate);
 	nnpu_gate_one_in(gate);
+}
+
+/**
+ * nnpu_gate_open - nobody waits for the in-fences of this gate any more
+ * @gate: gate, armed or not
+ *
+ * Any context in which no lock of a fence is held.
+ */
+void nnpu_gate_open(struct nnpu_gate *gate)
+{
+	dma_fence_signal(&gate->base);
 }
 
 /**
@@ -284,7 +294,7 @@ void nnpu_gate_free(struct nnpu_gate *gate)
 		spin_unlock_irqrestore(&gate->gates->lock, flags);
 	}
 	/* A deferred signal needs the callbacks. */
-	for (i = 0; gate->armed && !gate->out && i < gate->num; i++)
+	for (i = 0; atomic_read(&gate->armed) && !gate->out && i < gate->num; i++)
 		dma_fence_remove_callback(gate->in[i].fence, &gate->in[i].cb);
 	dma_fence_put(&gate->base);
 }

@@ -40,7 +40,7 @@ struct nnpu_gate_in {
  * @gates: where @node is an entry
  * @node: entry of nnpu_gates.list
  * @pending: in-fences that have not signalled, and one more until nnpu_gate_arm() is through
- * @armed: the callbacks are installed, or have been; the first who waits does that
+ * @armed: the callbacks are being installed, or have been; the first who waits does that
  * @all_in: all in-fences have signalled
  * @out: signals when all in-fences have; a reference. NULL: none
  * @error: error of @out
@@ -55,7 +55,7 @@ struct nnpu_gate {
 	struct nnpu_gates *gates;
 	struct list_head node;
 	atomic_t pending;
-	bool armed;
+	atomic_t armed;
 	bool all_in;
 	struct dma_fence *out;
 	int error;
@@ -72,6 +72,7 @@ void nnpu_gates_open(struct nnpu_gates *gates);
 
 struct nnpu_gate *nnpu_gate_alloc(u32 max);
 void nnpu_gate_add(struct nnpu_gate *gate, struct dma_fence *fence);
+void nnpu_gate_open(struct nnpu_gate *gate);
 struct dma_fence *nnpu_gate_wait(struct nnpu_gate *gate, struct nnpu_gates *gates);
 u64 nnpu_gate_time(const struct nnpu_gate *gate);
 int nnpu_gate_error(const struct nnpu_gate *gate);

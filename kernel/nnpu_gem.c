@@ -22,8 +22,10 @@
 
 #include "nnpu_check.h"
 #include "nnpu_device.h"
+#include "nnpu_file.h"
 #include "nnpu_gem.h"
 #include "nnpu_pin.h"
+#include "nnpu_sync.h"
 
 /**
  * struct nnpu_bo - a buffer
@@ -215,8 +217,33 @@ static struct dma_buf *nnpu_gem_refuse_export(struct drm_gem_object *obj, int fl
 	return ERR_PTR(-EPERM);
 }
 
+/* A file has one handle more of a buffer, or one less. */
+static void nnpu_gem_count(struct drm_gem_object *obj, struct drm_file *file, int more)
+{
+	struct nnpu_tally *tally = nnpu_file_tally(file);
+	s64 bytes = more * (s64)obj->size;
+
+	atomic_add(more, &tally->buffers);
+	atomic64_add(bytes, &tally->memory);
+	if (to_nnpu_bo(obj)->pin)
+		atomic64_add(bytes, &tally->pinned);
+}
+
+static int nnpu_gem_open(struct drm_gem_object *obj, struct drm_file *file)
+{
+	nnpu_gem_count(obj, file, 1);
+	return 0;
+}
+
+static void nnpu_gem_close(struct drm_gem_object *obj, struct drm_file *file)
+{
+	nnpu_gem_count(obj, file, -1);
+}
+
 static const struct drm_gem_object_funcs nnpu_gem_funcs = {
 	.free = nnpu_gem_free,
+	.open = nnpu_gem_open,
+	.close = nnpu_gem_close,
 	.print_info = drm_gem_shmem_object_print_info,
 	.pin = drm_gem_shmem_object_pin,
 	.unpin = drm_gem_shmem_object_unpin,
@@ -230,6 +257,8 @@ static const struct drm_gem_object_funcs nnpu_gem_funcs = {
 
 static const struct drm_gem_object_funcs nnpu_gem_pin_funcs = {
 	.free = nnpu_gem_free,
+	.open = nnpu_gem_open,
+	.close = nnpu_gem_close,
 	.export = nnpu_gem_refuse_export,
 	.mmap = nnpu_gem_mmap,
 	.status = nnpu_gem_status,
@@ -246,7 +275,6 @@ static const struct drm_gem_object_funcs nnpu_gem_pin_funcs = {
  */
 struct drm_gem_object *nnpu_gem_create_object(struct drm_device *drm, size_t size)
 {
-	struct nnpu_device *ndev = to_nnpu_device(drm);
 	struct nnpu_bo *bo;
 
 	BUILD_BUG_ON(offsetof(struct nnpu_bo, base) != 0);
@@ -256,8 +284,6 @@ struct drm_gem_object *nnpu_gem_create_object(struct drm_device *drm, size_t siz
 		return ERR_PTR(-ENOMEM);
 	INIT_LIST_HEAD(&bo->node);
 	bo->base.base.funcs = &nnpu_gem_funcs;
-	/* A device that does not snoop would not see what is in CPU caches. */
-	bo->base.map_wc = !ndev->coherent;
 	return &bo->base.base;
 }
 
@@ -311,8 +337,11 @@ struct drm_gem_object *nnpu_gem_import_sg_table(struct drm_device *drm,
 						struct dma_buf_attachment *attach,
 						struct sg_table *sgt)
 {
-	struct drm_gem_object *obj = drm_gem_shmem_prime_import_sg_table(drm, attach, sgt);
+	struct drm_gem_object *obj;
 
+	if (nnpu_sync_is_needed(to_nnpu_device(drm), sgt))
+		return ERR_PTR(-EOPNOTSUPP);
+	obj = drm_gem_shmem_prime_import_sg_table(drm, attach, sgt);
 	if (IS_ERR(obj))
 		return obj;
 	/* drm_gem_prime_import() has taken the reference. */
@@ -491,7 +520,6 @@ static struct drm_gem_object *nnpu_gem_from_pin(struct drm_device *drm, struct n
 	obj->funcs = &nnpu_gem_pin_funcs;
 	drm_gem_private_object_init(drm, obj, nnpu_pin_size(pin));
 	INIT_LIST_HEAD(&to_drm_gem_shmem_obj(obj)->madv_list);
-	to_drm_gem_shmem_obj(obj)->map_wc = false;
 	to_drm_gem_shmem_obj(obj)->sgt = sgt;
 	to_nnpu_bo(obj)->pin = pin;
 	atomic64_add(nnpu_pin_size(pin), &ndev->stats.pinned_bytes);
@@ -519,7 +547,7 @@ int nnpu_gem_userptr_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	ret = nnpu_check_userptr(args);
 	if (ret)
 		return ret;
-	/* The process maps its pages cached. */
+	/* The same page may be pinned twice: what it is synchronised with would overlap. */
 	if (!ndev->coherent)
 		return -EOPNOTSUPP;
 	pin = nnpu_pin_create(args->addr, args->size, args->flags & DRM_NNPU_USERPTR_WRITE,

@@ -20,12 +20,15 @@
 #define NNPU_PCI_CLASS			0x1200	/* processing accelerator */
 
 /*
- * BARs of the PCI function. Queue q owns the doorbell page at q << DB_STRIDE_LOG2 of its BAR;
+ * BARs of the PCI function. Queue q owns the doorbell page at q << DB_STRIDE of its BAR;
  * nnpu_rings.h has the offsets in the page.
  */
 #define NNPU_PCI_BAR_REGS		0
 #define NNPU_PCI_BAR_DOORBELL		2
 #define NNPU_PCI_BAR_MSIX		4
+
+/* Vectors of a platform device: bits of IRQ_STATUS and IRQ_MASK. */
+#define NNPU_PLATFORM_VECTORS		32
 
 /*
  * Registers (BAR 0, 64 KiB). 32-bit accesses only; 64-bit values are a LO/HI
@@ -44,12 +47,13 @@
 #define NNPU_REG_CTRL			0x020	/* RW NNPU_CTRL_* */
 #define NNPU_REG_STATUS			0x024	/* RO NNPU_STATUS_REG_* */
 #define NNPU_REG_ADMIN_SIZE		0x028	/* RW entries - 1: SQ [15:0], CQ [31:16] */
+#define NNPU_REG_DB_STRIDE		0x02c	/* RW log2 of bytes per doorbell page */
 #define NNPU_REG_ADMIN_SQ_LO		0x030	/* RW page-aligned DMA address */
 #define NNPU_REG_ADMIN_SQ_HI		0x034	/* RW */
 #define NNPU_REG_ADMIN_CQ_LO		0x038	/* RW */
 #define NNPU_REG_ADMIN_CQ_HI		0x03c	/* RW */
 #define NNPU_REG_IRQ_STATUS		0x040	/* RW1C vectors 0-31, platform devices */
-#define NNPU_REG_IRQ_MASK		0x044	/* RW reserved for platform devices */
+#define NNPU_REG_IRQ_MASK		0x044	/* RW vectors masked, platform devices */
 #define NNPU_REG_MEM_TOTAL_LO		0x050	/* RO device memory, bytes */
 #define NNPU_REG_MEM_TOTAL_HI		0x054	/* RO */
 #define NNPU_REG_MEM_USED_LO		0x058	/* RO device memory in use, bytes */
@@ -95,7 +99,7 @@
 
 #define NNPU_LIMITS0_MAX_QUEUES		0x0000ffffu	/* I/O queues: ids 1 .. n */
 #define NNPU_LIMITS0_MAX_ENTRIES_LOG2	0x00ff0000u	/* entries of a ring */
-#define NNPU_LIMITS0_DB_STRIDE_LOG2	0xff000000u	/* bytes per doorbell page */
+#define NNPU_LIMITS0_MAX_DB_STRIDE	0xff000000u	/* largest DB_STRIDE */
 #define NNPU_LIMITS1_MAX_CONTEXTS	0x0000ffffu	/* context ids 1 .. n */
 #define NNPU_LIMITS1_MAX_SLOTS_LOG2	0x00ff0000u	/* slots of a context */
 #define NNPU_LIMITS1_NUM_ENGINES	0xff000000u	/* jobs at the same time */

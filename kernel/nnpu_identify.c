@@ -31,10 +31,12 @@ static int nnpu_identify_limits(struct nnpu_device *ndev)
 	struct nnpu_limits *limits = &ndev->limits;
 	u32 entries_log2 = FIELD_GET(NNPU_LIMITS0_MAX_ENTRIES_LOG2, l0);
 	u32 slots_log2 = FIELD_GET(NNPU_LIMITS1_MAX_SLOTS_LOG2, l1);
+	u32 max_db_stride = FIELD_GET(NNPU_LIMITS0_MAX_DB_STRIDE, l0);
 
 	limits->max_queues = FIELD_GET(NNPU_LIMITS0_MAX_QUEUES, l0);
 	limits->max_entries = 1u << min(entries_log2, 15u);
-	limits->db_shift = FIELD_GET(NNPU_LIMITS0_DB_STRIDE_LOG2, l0);
+	/* A doorbell page is a page of the CPU, so that a process can have one for itself. */
+	limits->db_shift = min_t(u32, max_db_stride, PAGE_SHIFT);
 	/* Rings have places for all contexts, so small rings are for few contexts. */
 	limits->max_contexts = FIELD_GET(NNPU_LIMITS1_MAX_CONTEXTS, l1);
 	if (limits->max_entries >= NNPU_IDENTIFY_MIN_ENTRIES)
@@ -48,7 +50,7 @@ static int nnpu_identify_limits(struct nnpu_device *ndev)
 	limits->max_args = min(FIELD_GET(NNPU_LIMITS2_MAX_ARGS, l2), NNPU_MAX_ARGS);
 
 	if (!limits->max_queues || limits->max_entries < NNPU_IDENTIFY_MIN_ENTRIES ||
-	    limits->db_shift < 4 || limits->db_shift > 20 || !limits->max_contexts ||
+	    limits->db_shift < NNPU_PAGE_SHIFT || !limits->max_contexts ||
 	    !limits->max_programs || limits->max_args < 2) {
 		drm_err(&ndev->drm, "impossible limits %#x %#x %#x\n", l0, l1, l2);
 		return -EIO;

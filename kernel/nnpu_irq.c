@@ -2,6 +2,9 @@
 /*
  * Interrupts: one vector for the admin queue, one for the kernel queue, one for each
  * hardware queue of processes. Where there are fewer, queues share one.
+ *
+ * A platform device has one line for all vectors. It stays high until the driver has acknowledged
+ * each vector in IRQ_STATUS.
  */
 #include <linux/interrupt.h>
 
@@ -58,17 +61,45 @@ static irqreturn_t nnpu_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
+/*
+ * The line of a platform device. Acknowledge first: what comes later raises the line again. The
+ * acknowledgment has to be there before the handlers look: a write that is still on its way would
+ * take what is raised after they have looked, and leave the line high for a while.
+ */
+static irqreturn_t nnpu_irq_line(int irq, void *data)
+{
+	struct nnpu_device *ndev = data;
+	unsigned long raised;
+	unsigned int i;
+	u32 status;
+
+	status = nnpu_read(ndev, NNPU_REG_IRQ_STATUS);
+	/* All ones: in reset, or gone. */
+	if (!status || status == U32_MAX)
+		return IRQ_NONE;
+	nnpu_write(ndev, NNPU_REG_IRQ_STATUS, status);
+	nnpu_read(ndev, NNPU_REG_IRQ_STATUS);
+	raised = status;
+	for_each_set_bit(i, &raised, ndev->num_irqs)
+		ndev->irqs[i].handle(ndev, i);
+	return IRQ_HANDLED;
+}
+
 /**
  * nnpu_irq_ignore - keep the interrupt handlers from registers
  * @ndev: device
  *
- * When this returns no handler uses registers, until nnpu_irq_heed(). The vectors stay enabled: to
- * mask one is an access to the device.
+ * When this returns no handler uses registers, until nnpu_irq_heed(). Vectors stay enabled: to
+ * mask one is an access to the device. A line is masked in the interrupt controller.
  */
 void nnpu_irq_ignore(struct nnpu_device *ndev)
 {
 	unsigned int i;
 
+	if (ndev->irq_line) {
+		disable_irq(ndev->irq_line);
+		return;
+	}
 	WRITE_ONCE(ndev->irqs_ignored, true);
 	/* A handler that begins after this takes the lock of the interrupt, and sees the mark. */
 	for (i = 0; i < ndev->irqs_requested; i++)
@@ -81,6 +112,10 @@ void nnpu_irq_ignore(struct nnpu_device *ndev)
  */
 void nnpu_irq_heed(struct nnpu_device *ndev)
 {
+	if (ndev->irq_line) {
+		enable_irq(ndev->irq_line);
+		return;
+	}
 	WRITE_ONCE(ndev->irqs_ignored, false);
 }
 
@@ -92,6 +127,10 @@ void nnpu_irq_heed(struct nnpu_device *ndev)
  */
 void nnpu_irq_free(struct nnpu_device *ndev)
 {
+	if (ndev->irq_line) {
+		free_irq(ndev->irq_line, ndev);
+		return;
+	}
 	while (ndev->irqs_requested) {
 		struct nnpu_irq *vector = &ndev->irqs[--ndev->irqs_requested];
 
@@ -127,7 +166,7 @@ static const char *nnpu_irq_assign(struct nnpu_device *ndev, unsigned int i)
 
 /**
  * nnpu_irq_request - install the interrupt handlers
- * @ndev: device; the bus glue has filled in its vectors
+ * @ndev: device; the bus glue has filled in its vectors or its line
  *
  * Return: 0 or a negative errno; then no handler is installed.
  */
@@ -136,6 +175,11 @@ int nnpu_irq_request(struct nnpu_device *ndev)
 	unsigned int i;
 	int ret;
 
+	if (ndev->irq_line) {
+		for (i = 0; i < ndev->num_irqs; i++)
+			nnpu_irq_assign(ndev, i);
+		return request_irq(ndev->irq_line, nnpu_irq_line, 0, NNPU_DRIVER_NAME, ndev);
+	}
 	for (i = 0; i < ndev->num_irqs; i++) {
 		const char *name = nnpu_irq_assign(ndev, i);
 

@@ -15,7 +15,7 @@ struct nnpu_device;
 /**
  * struct nnpu_irq - an interrupt vector
  * @ndev: device
- * @number: interrupt number
+ * @number: interrupt number; 0 if the device has a line
  * @handle: looks at the queues whose interrupt it is; not while interrupts are ignored
  */
 struct nnpu_irq {

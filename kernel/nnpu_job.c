@@ -10,9 +10,12 @@
 
 #include "nnpu_check.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
 #include "nnpu_gate.h"
 #include "nnpu_job.h"
+#include "nnpu_quota.h"
 #include "nnpu_slot.h"
+#include "nnpu_sync.h"
 #include "nnpu_trace.h"
 
 /**
@@ -34,11 +37,13 @@
 /**
  * struct nnpu_job_fence - fence of a job
  * @base: fence
- * @lock: its lock
+ * @lock: its lock; protects @job
+ * @job: the job, from nnpu_job_publish() until it ends; no reference
  */
 struct nnpu_job_fence {
 	struct dma_fence base;
 	spinlock_t lock;	/* see above */
+	struct nnpu_job *job;
 };
 
 static const char *nnpu_job_fence_get_driver_name(struct dma_fence *fence)
@@ -82,16 +87,20 @@ struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args)
 	job = kzalloc(sizeof(*job), GFP_KERNEL_ACCOUNT);
 	if (!job)
 		return NULL;
+	refcount_set(&job->ref, 1);
 	INIT_LIST_HEAD(&job->node);
 	job->deadline_ns = U64_MAX;
 	job->args_len = nnpu_check_args_size(num_args);
 	job->args = kvzalloc(job->args_len, GFP_KERNEL_ACCOUNT);
 	/* Arguments, result block and profile. */
 	job->slots = kvcalloc(num_args + 2, sizeof(*job->slots), GFP_KERNEL_ACCOUNT);
+	if (!ctx->ndev->coherent)
+		job->ranges = kvcalloc(num_args + 2, sizeof(*job->ranges), GFP_KERNEL_ACCOUNT);
 	fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
-	if (!job->args || !job->slots || !fence) {
+	if (!job->args || !job->slots || !fence || (!ctx->ndev->coherent && !job->ranges)) {
 		kvfree(job->args);
 		kvfree(job->slots);
+		kvfree(job->ranges);
 		kfree(fence);
 		kfree(job);
 		return NULL;
@@ -137,15 +146,17 @@ static void nnpu_job_release_refs(struct nnpu_job *job)
 }
 
 /**
- * nnpu_job_free - free a job that has ended or was never pushed
+ * nnpu_job_put - drop a reference; the last one frees a job that has ended or was never pushed
  * @job: job
  *
  * Any context.
  */
-void nnpu_job_free(struct nnpu_job *job)
+void nnpu_job_put(struct nnpu_job *job)
 {
 	struct nnpu_ctx *ctx = job->ctx;
 
+	if (!refcount_dec_and_test(&job->ref))
+		return;
 	nnpu_job_release_refs(job);
 	if (job->gate)
 		nnpu_gate_free(job->gate);
@@ -155,6 +166,7 @@ void nnpu_job_free(struct nnpu_job *job)
 	else
 		kfree(container_of(job->fence, struct nnpu_job_fence, base));
 	kvfree(job->slots);
+	kvfree(job->ranges);
 	kvfree(job->args);
 	kfree(job);
 	nnpu_power_put(ctx->ndev);
@@ -238,8 +250,82 @@ void nnpu_job_fill_sqe(const struct nnpu_job *job, u64 args_dma, struct nnpu_sqe
 }
 
 /**
+ * nnpu_job_publish - let CANCEL find a job by its fence
+ * @job: job; all that is left is to give it to the scheduler or to the device
+ */
+void nnpu_job_publish(struct nnpu_job *job)
+{
+	spin_lock_irq(job->fence->lock);
+	container_of(job->fence, struct nnpu_job_fence, base)->job = job;
+	spin_unlock_irq(job->fence->lock);
+}
+
+/**
+ * nnpu_job_is_fence - is this the fence of a job, of whatever device?
+ * @fence: fence
+ *
+ * Return: true if so.
+ */
+bool nnpu_job_is_fence(const struct dma_fence *fence)
+{
+	return fence->ops == &nnpu_job_fence_ops;
+}
+
+/**
+ * nnpu_job_of_fence - find a job by its fence
+ * @fence: any fence
+ *
+ * Return: a reference of the job; NULL if the job has ended, or the fence is no job's.
+ */
+struct nnpu_job *nnpu_job_of_fence(struct dma_fence *fence)
+{
+	struct nnpu_job *job;
+
+	if (!nnpu_job_is_fence(fence))
+		return NULL;
+	spin_lock_irq(fence->lock);
+	job = container_of(fence, struct nnpu_job_fence, base)->job;
+	/* Whose reference is left is dropped after nnpu_job_end(). */
+	if (job)
+		refcount_inc(&job->ref);
+	spin_unlock_irq(fence->lock);
+	return job;
+}
+
+/**
+ * nnpu_job_may_leave - may a job that is cancelled end before its in-fences have signalled?
+ * @job: job
+ *
+ * Its fence and its gate stay until then. They count no longer among the jobs of the context, but
+ * each holds its quota: that says how many there are.
+ *
+ * Return: true if there are few, and nobody is just giving the job to the device.
+ */
+bool nnpu_job_may_leave(const struct nnpu_job *job)
+{
+	if (job->giving)
+		return false;
+	return !job->gate || refcount_read(&job->ctx->hold->ref) < NNPU_CTX_MAX_JOBS;
+}
+
+/**
+ * nnpu_job_leave - end a job that waits, in the queue of its scheduler
+ * @job: job, a reference; nnpu_job_begin_end() was true, and it is not in flight
+ *
+ * Any context, no locks held. The scheduler finds it cancelled when it comes to it. That waits for
+ * nothing: the gate is opened.
+ */
+void nnpu_job_leave(struct nnpu_job *job)
+{
+	nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
+	if (job->gate)
+		nnpu_gate_open(job->gate);
+}
+
+/**
  * nnpu_job_end - a job has ended: account for it and signal its fence
- * @job: job; not in flight (any more). It may be freed before this returns
+ * @job: job; not in flight (any more); nnpu_job_begin_end() was true, or nnpu_queue_remove() was
+ *	called. It may be freed before this returns
  * @status: status of its completion, or NNPU_STATUS_PENDING if there was none
  * @exec_ns: time of execution as the device says
  * @error: error of its fence, 0 = success
@@ -252,16 +338,26 @@ void nnpu_job_end(struct nnpu_job *job, u16 status, u64 exec_ns, int error)
 {
 	struct nnpu_ctx *ctx = job->ctx;
 	struct dma_fence *fence = dma_fence_get(job->fence);
+	unsigned long flags;
 
-	job->ended = true;
+	/* Nobody finds it any more. */
+	spin_lock_irqsave(fence->lock, flags);
+	container_of(fence, struct nnpu_job_fence, base)->job = NULL;
+	spin_unlock_irqrestore(fence->lock, flags);
 	if (job->start) {
-		u64 wall = max(ktime_to_ns(ktime_sub(ktime_get(), job->start)), 1);
+		u64 start = ktime_to_ns(job->start), wall = max(ktime_get_ns() - start, 1ULL);
 
 		/* A job without completion counts from its start until now. */
 		job->exec_ns = status == NNPU_STATUS_PENDING ? wall : clamp(exec_ns, 1, wall);
 		nnpu_ctx_count(ctx, NNPU_COUNT_ENGINE_NS, job->exec_ns);
+		nnpu_tally_time(ctx->tally, NNPU_LATENCY_WAIT, start - job->submit_ns);
+		if (status != NNPU_STATUS_PENDING)
+			nnpu_tally_time(ctx->tally, NNPU_LATENCY_RUN, job->exec_ns);
+		nnpu_tally_time(ctx->tally, NNPU_LATENCY_TOTAL, start + wall - job->submit_ns);
 	}
+	nnpu_event_status(ctx, status);
 	trace_nnpu_job_complete(job, status, error);
+	nnpu_sync_job_for_cpu(job);
 	nnpu_job_release_refs(job);
 	nnpu_ctx_count(ctx, NNPU_COUNT_COMPLETED, 1);
 	if (error)

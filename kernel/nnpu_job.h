@@ -2,9 +2,12 @@
 #ifndef _NNPU_JOB_H_
 #define _NNPU_JOB_H_
 
+#include <linux/atomic.h>
 #include <linux/dma-fence.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
 
 #include <drm/gpu_scheduler.h>
 
@@ -16,6 +19,7 @@ struct nnpu_device;
 struct nnpu_gate;
 struct nnpu_sched;
 struct nnpu_slot;
+struct nnpu_sync_range;
 
 /**
  * struct nnpu_job - one submitted execution or copy
@@ -28,10 +32,17 @@ struct nnpu_slot;
  * @args_len: bytes of @args
  * @slots: slots it names; references until the job has ended
  * @num_slots: entries of @slots
+ * @ranges: what the job names in each of @slots, if DMA is not coherent, else NULL
  * @num_read: of these, how many the job only reads: the first ones
  * @gate: what it waits for; NULL: nothing
- * @ended: nnpu_job_end() was called
- * @is_direct: its scheduler does not know it; who ends it frees it
+ * @synced: its memory belongs to the device; see nnpu_sync.c
+ * @ref: references; nnpu_job_put(). SUBMIT, then the scheduler or who ends the job, has one
+ * @ending: somebody calls nnpu_job_end(), or has. nnpu_job_begin_end() decides who; for a job that
+ *	may be in flight under nnpu_qpair.lock
+ * @giving: its memory is about to be synchronised for the device: who gives it ends it; under
+ *	nnpu_qpair.lock
+ * @cancelled: CANCEL: it is not given to the device any more; under nnpu_qpair.lock
+ * @is_direct: its scheduler does not know it; who ends it drops its reference
  * @propagate: it takes the errors of the fences that it waits for
  * @submit_ns: when SUBMIT was called
  * @deadline_ns: when the device is not to begin it any more, U64_MAX: none
@@ -55,6 +66,7 @@ struct nnpu_slot;
  * @end_status: status of its completion, NNPU_STATUS_PENDING if there was none
  * @end_error: error of its fence
  * @end_ns: time of execution as the device says
+ * @end_work: ends it, if its memory has to be synchronised; on nnpu_ctx.sched_wq
  * @asked: when the device last was seen to have it, ms; under nnpu_qpair.lock
  * @start: when it was handed to the device
  * @exec_ns: time of execution as the device says, bounded by the time since @start
@@ -68,10 +80,15 @@ struct nnpu_job {
 	struct nnpu_args_header *args;
 	u32 args_len;
 	struct nnpu_slot **slots;
+	struct nnpu_sync_range *ranges;
 	u32 num_slots;
 	u32 num_read;
 	struct nnpu_gate *gate;
-	bool ended;
+	bool synced;
+	refcount_t ref;
+	atomic_t ending;
+	bool giving;
+	bool cancelled;
 	bool is_direct;
 	bool propagate;
 	u64 submit_ns;
@@ -96,6 +113,7 @@ struct nnpu_job {
 	u16 end_status;
 	int end_error;
 	u64 end_ns;
+	struct work_struct end_work;
 	u64 asked;
 	ktime_t start;
 	u64 exec_ns;
@@ -112,9 +130,25 @@ static inline u32 nnpu_job_program_id(const struct nnpu_job *job)
 	return job->program ? job->program->id : 0;
 }
 
+/**
+ * nnpu_job_begin_end - who ends a job?
+ * @job: job
+ *
+ * Return: true for the first caller: nnpu_job_end() follows.
+ */
+static inline bool nnpu_job_begin_end(struct nnpu_job *job)
+{
+	return !atomic_xchg(&job->ending, 1);
+}
+
 struct nnpu_job *nnpu_job_alloc(struct nnpu_ctx *ctx, u32 num_args);
-void nnpu_job_free(struct nnpu_job *job);
+void nnpu_job_put(struct nnpu_job *job);
 void nnpu_job_init_fence(struct nnpu_job *job, unsigned int priority);
+void nnpu_job_publish(struct nnpu_job *job);
+bool nnpu_job_is_fence(const struct dma_fence *fence);
+struct nnpu_job *nnpu_job_of_fence(struct dma_fence *fence);
+bool nnpu_job_may_leave(const struct nnpu_job *job);
+void nnpu_job_leave(struct nnpu_job *job);
 u64 nnpu_job_time_after(u64 from, u64 duration_ns);
 void nnpu_job_set_deadline(struct nnpu_job *job);
 void nnpu_job_fill_deadline(struct nnpu_job *job);

@@ -21,6 +21,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_device.h"
 #include "nnpu_dump.h"
+#include "nnpu_event.h"
 #include "nnpu_ladder.h"
 #include "nnpu_watchdog.h"
 
@@ -68,6 +69,7 @@ int nnpu_ladder_abort(struct nnpu_ladder *l)
 
 	atomic64_inc(&ndev->stats.hangs);
 	drm_warn(&ndev->drm, "job %#x of queue %u: %s, aborting it\n", l->cid, l->qid, l->why);
+	nnpu_event_hang(ndev, l->ctx, l->qid, l->cid, l->why);
 	nnpu_dump_hang(ndev);
 	if (!(ndev->features & NNPU_FEATURE_ABORT))
 		return -EAGAIN;

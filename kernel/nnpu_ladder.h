@@ -5,6 +5,7 @@
 #include <linux/types.h>
 
 struct nnpu_admin_result;
+struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_ladder;
 struct nnpu_watchdog;
@@ -37,6 +38,7 @@ struct nnpu_ladder_ops {
  * struct nnpu_ladder - recovery of one queue
  * @ops: what differs
  * @ndev: device
+ * @ctx: context of the job
  * @watchdog: watchdog of the job, or NULL
  * @why: reason, for the log
  * @qid: queue
@@ -46,6 +48,7 @@ struct nnpu_ladder_ops {
 struct nnpu_ladder {
 	const struct nnpu_ladder_ops *ops;
 	struct nnpu_device *ndev;
+	struct nnpu_ctx *ctx;
 	struct nnpu_watchdog *watchdog;
 	const char *why;
 	u16 qid;

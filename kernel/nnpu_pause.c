@@ -25,7 +25,7 @@ static void nnpu_pause_silence(struct nnpu_device *ndev)
 	/* If it does not stop: it is cut off, and nnpu_pause_end() resets it again. */
 	nnpu_device_hw_reset(ndev);
 	ndev->bus->stop_dma(ndev);
-	nnpu_ctx_lose_all(ndev);
+	nnpu_ctx_lose_all(ndev, "pause");
 	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST);
 	nnpu_queue_abandon(queue, NNPU_CID_NONE, 0, -ECANCELED);
 	/* After the device has stopped: who is refused may free what it was using. */
@@ -105,7 +105,7 @@ void nnpu_pause_end(struct nnpu_device *ndev)
 		/* Nobody knows what state it is in. */
 		ret = nnpu_device_hw_reset(ndev);
 		if (!ret) {
-			ndev->bus->start_dma(ndev);
+			nnpu_device_start_dma(ndev);
 			ret = nnpu_reset_start(ndev);
 		}
 		if (ret)

@@ -5,7 +5,6 @@
 #include <linux/pm_runtime.h>
 
 #include <drm/drm_drv.h>
-#include <drm/drm_print.h>
 
 #include "nnpu_device.h"
 #include "nnpu_drv.h"
@@ -38,9 +37,40 @@ static void nnpu_pci_stop_dma(struct nnpu_device *ndev)
 	pci_read_config_word(pdev, PCI_COMMAND, &command);
 }
 
+/* Also keeps the port above on: without power the device would lose its state. */
+static void nnpu_pci_keep_state(struct nnpu_device *ndev)
+{
+	pci_d3cold_disable(to_pci_dev(ndev->drm.dev));
+}
+
+/*
+ * The device stays in D0: the PCI core leaves the power state alone if the driver has saved the
+ * configuration itself.
+ */
+static void nnpu_pci_runtime_suspend(struct nnpu_device *ndev)
+{
+	struct pci_dev *pdev = to_pci_dev(ndev->drm.dev);
+
+	pci_save_state(pdev);
+	/* Bus mastering may have been stopped just after it was saved. */
+	if (READ_ONCE(ndev->dma_stopped))
+		pdev->saved_config_space[PCI_COMMAND / 4] &= ~PCI_COMMAND_MASTER;
+}
+
+static void nnpu_pci_runtime_resume(struct nnpu_device *ndev)
+{
+	/* The PCI core has restored the configuration before the mark is read. */
+	smp_mb();
+	if (READ_ONCE(ndev->dma_stopped))
+		nnpu_pci_stop_dma(ndev);
+}
+
 static const struct nnpu_bus_ops nnpu_pci_ops = {
 	.start_dma = nnpu_pci_start_dma,
 	.stop_dma = nnpu_pci_stop_dma,
+	.keep_state = nnpu_pci_keep_state,
+	.suspend = nnpu_pci_runtime_suspend,
+	.resume = nnpu_pci_runtime_resume,
 };
 
 static int nnpu_pci_map(struct nnpu_device *ndev, struct pci_dev *pdev)
@@ -88,8 +118,6 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return PTR_ERR(ndev);
 	pci_set_drvdata(pdev, ndev);
 	ndev->bus = &nnpu_pci_ops;
-	/* PCI requests of the device are snooped unless it asks otherwise. */
-	ndev->coherent = true;
 
 	ret = nnpu_pci_map(ndev, pdev);
 	if (ret)
@@ -101,75 +129,13 @@ static int nnpu_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = nnpu_pci_irqs(ndev, pdev);
 	if (ret)
 		return ret;
-	/* Keeps the port above on, too: without power the device would lose its state. */
-	pci_d3cold_disable(pdev);
-	ret = nnpu_probe(ndev);
-	if (ret)
-		return ret;
-	ret = drm_dev_register(&ndev->drm, 0);
-	if (ret) {
-		nnpu_unplug(ndev);
-		return ret;
-	}
-	nnpu_power_enable(ndev);
-	drm_info(&ndev->drm, "%s, firmware %s\n", ndev->identify->name, ndev->identify->firmware);
-	return 0;
+	return nnpu_probe(ndev);
 }
 
 static void nnpu_pci_remove(struct pci_dev *pdev)
 {
-	struct nnpu_device *ndev = pci_get_drvdata(pdev);
-
-	nnpu_power_disable(ndev);
-	nnpu_unplug(ndev);
+	nnpu_remove(pci_get_drvdata(pdev));
 }
-
-/*
- * Contexts, programs and queues exist only in the device, so it stays in D0. The PCI core
- * leaves the power state alone if the driver has saved the configuration itself.
- */
-static int nnpu_pci_runtime_suspend(struct device *dev)
-{
-	struct nnpu_device *ndev = dev_get_drvdata(dev);
-	struct pci_dev *pdev = to_pci_dev(dev);
-
-	nnpu_power_suspend(ndev);
-	pci_save_state(pdev);
-	/* Bus mastering may have been stopped just after it was saved. */
-	if (READ_ONCE(ndev->dma_stopped))
-		pdev->saved_config_space[PCI_COMMAND / 4] &= ~PCI_COMMAND_MASTER;
-	return 0;
-}
-
-static int nnpu_pci_runtime_resume(struct device *dev)
-{
-	struct nnpu_device *ndev = dev_get_drvdata(dev);
-
-	/* The PCI core has restored the configuration before the mark is read. */
-	smp_mb();
-	if (READ_ONCE(ndev->dma_stopped))
-		nnpu_pci_stop_dma(ndev);
-	nnpu_power_resume(ndev);
-	return 0;
-}
-
-/* The PCI core may turn the power off, and saves no more than the configuration. */
-static int nnpu_pci_suspend(struct device *dev)
-{
-	nnpu_pause_begin(dev_get_drvdata(dev));
-	return 0;
-}
-
-static int nnpu_pci_resume(struct device *dev)
-{
-	nnpu_pause_end(dev_get_drvdata(dev));
-	return 0;
-}
-
-static const struct dev_pm_ops nnpu_pci_pm_ops = {
-	SYSTEM_SLEEP_PM_OPS(nnpu_pci_suspend, nnpu_pci_resume)
-	RUNTIME_PM_OPS(nnpu_pci_runtime_suspend, nnpu_pci_runtime_resume, NULL)
-};
 
 /* A reset of the function through sysfs or by a virtual machine monitor. */
 static void nnpu_pci_reset_prepare(struct pci_dev *pdev)
@@ -210,7 +176,7 @@ static struct pci_driver nnpu_pci_driver = {
 	.shutdown = nnpu_pci_shutdown,
 	.err_handler = &nnpu_pci_error_handlers,
 	.dev_groups = nnpu_power_groups,
-	.driver.pm = pm_ptr(&nnpu_pci_pm_ops),
+	.driver.pm = pm_ptr(&nnpu_power_pm_ops),
 };
 
 /**

@@ -23,6 +23,7 @@
 #include "nnpu_admin.h"
 #include "nnpu_command.h"
 #include "nnpu_device.h"
+#include "nnpu_pause.h"
 #include "nnpu_power.h"
 
 /* Default of power/autosuspend_delay_ms. */
@@ -47,6 +48,7 @@ void nnpu_power_enable(struct nnpu_device *ndev)
 {
 	struct device *dev = ndev->drm.dev;
 
+	ndev->bus->keep_state(ndev);
 	pm_runtime_set_autosuspend_delay(dev, NNPU_POWER_DELAY_MS);
 	pm_runtime_use_autosuspend(dev);
 	pm_runtime_allow(dev);
@@ -167,28 +169,53 @@ static void nnpu_power_set_suspended(struct nnpu_device *ndev, bool suspended)
 	nnpu_power_update(ndev);
 }
 
-/**
- * nnpu_power_suspend - the device is not in use
- * @ndev: device
- *
- * For the runtime_suspend callback of the bus code. The bus code keeps the device powered,
- * since its state would be lost.
- */
-void nnpu_power_suspend(struct nnpu_device *ndev)
+static int nnpu_power_runtime_suspend(struct device *dev)
 {
+	struct nnpu_device *ndev = dev_get_drvdata(dev);
+
 	nnpu_power_set_suspended(ndev, true);
+	if (ndev->bus->suspend)
+		ndev->bus->suspend(ndev);
+	return 0;
 }
 
-/**
- * nnpu_power_resume - the device is in use again
- * @ndev: device
- *
- * For the runtime_resume callback of the bus code.
- */
-void nnpu_power_resume(struct nnpu_device *ndev)
+static int nnpu_power_runtime_resume(struct device *dev)
 {
+	struct nnpu_device *ndev = dev_get_drvdata(dev);
+
+	if (ndev->bus->resume)
+		ndev->bus->resume(ndev);
 	nnpu_power_set_suspended(ndev, false);
+	return 0;
 }
+
+/* System sleep: the bus may turn the power off. */
+static int nnpu_power_sleep(struct device *dev)
+{
+	struct nnpu_device *ndev = dev_get_drvdata(dev);
+
+	nnpu_pause_begin(ndev);
+	if (ndev->bus->power_off)
+		ndev->bus->power_off(ndev);
+	return 0;
+}
+
+static int nnpu_power_wake(struct device *dev)
+{
+	struct nnpu_device *ndev = dev_get_drvdata(dev);
+	int ret = ndev->bus->power_on ? ndev->bus->power_on(ndev) : 0;
+
+	if (ret)
+		drm_err(&ndev->drm, "no power after system sleep: %d\n", ret);
+	/* Whatever happened: it finds a device that does not answer dead, and wakes who waits. */
+	nnpu_pause_end(ndev);
+	return ret;
+}
+
+const struct dev_pm_ops nnpu_power_pm_ops = {
+	SYSTEM_SLEEP_PM_OPS(nnpu_power_sleep, nnpu_power_wake)
+	RUNTIME_PM_OPS(nnpu_power_runtime_suspend, nnpu_power_runtime_resume, NULL)
+};
 
 /**
  * nnpu_power_level_name - a performance level as text

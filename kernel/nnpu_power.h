@@ -4,6 +4,7 @@
 
 #include <linux/atomic.h>
 #include <linux/mutex.h>
+#include <linux/pm.h>
 #include <linux/types.h>
 
 struct attribute_group;
@@ -29,10 +30,9 @@ void nnpu_power_put(struct nnpu_device *ndev);
 void nnpu_power_get_queue(struct nnpu_device *ndev);
 void nnpu_power_put_queue(struct nnpu_device *ndev);
 void nnpu_power_update(struct nnpu_device *ndev);
-void nnpu_power_suspend(struct nnpu_device *ndev);
-void nnpu_power_resume(struct nnpu_device *ndev);
 const char *nnpu_power_level_name(u32 level);
 
 extern const struct attribute_group *nnpu_power_groups[];
+extern const struct dev_pm_ops nnpu_power_pm_ops;
 
 #endif /* _NNPU_POWER_H_ */

@@ -4,6 +4,7 @@
  */
 #include <linux/dma-mapping.h>
 
+#include <drm/drm_drv.h>
 #include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 
@@ -13,10 +14,14 @@
 #include "nnpu_dump.h"
 #include "nnpu_gem.h"
 #include "nnpu_identify.h"
+#include "nnpu_genl.h"
 #include "nnpu_pause.h"
 #include "nnpu_probe.h"
 #include "nnpu_queue_watch.h"
 #include "nnpu_reset.h"
+#include "nnpu_sync.h"
+#include "nnpu_tally.h"
+#include "nnpu_unplug.h"
 
 /* The last context of an open file may outlive the binding. */
 static void nnpu_probe_quota_put(struct drm_device *drm, void *data)
@@ -29,26 +34,26 @@ static void nnpu_probe_release_fini(struct drm_device *drm, void *data)
 	nnpu_release_fini(data);
 }
 
-/**
- * nnpu_probe - bring the device up
- * @ndev: device, allocated with devm_drm_dev_alloc(); the bus code has filled in its
- *	fields
- *
- * After success the caller registers the DRM device and calls
- * nnpu_unplug() in the end.
- *
- * Return: 0 or a negative errno.
- */
-int nnpu_probe(struct nnpu_device *ndev)
+/* After success nnpu_unplug() undoes it. */
+static int nnpu_probe_bring_up(struct nnpu_device *ndev)
 {
 	struct drm_device *drm = &ndev->drm;
 	int ret;
 
+	/* Programs, tensors and rings are little-endian, also where processes write them. */
+	if (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN)) {
+		drm_err(drm, "a big-endian kernel is not supported\n");
+		return -EOPNOTSUPP;
+	}
 	init_rwsem(&ndev->reset_sem);
 	nnpu_gem_init(ndev);
 	init_waitqueue_head(&ndev->unplug_wait);
 	nnpu_pause_init(ndev);
 	nnpu_power_init(ndev);
+	nnpu_netlink_init_device(ndev);
+	ret = nnpu_tally_init_device(ndev);
+	if (ret)
+		return ret;
 	/* Before the releases: they end later, and enter sections until then. */
 	ret = nnpu_device_init_users(ndev);
 	if (ret)
@@ -77,6 +82,9 @@ int nnpu_probe(struct nnpu_device *ndev)
 	if (ret)
 		return ret;
 
+	ret = nnpu_sync_probe(ndev);
+	if (ret)
+		return ret;
 	ndev->identify_mem = dma_alloc_coherent(drm->dev, sizeof(*ndev->identify),
 						&ndev->identify_dma, GFP_KERNEL);
 	if (!ndev->identify_mem)
@@ -102,7 +110,7 @@ int nnpu_probe(struct nnpu_device *ndev)
 	ret = nnpu_irq_request(ndev);
 	if (ret)
 		goto err_recovery;
-	ndev->bus->start_dma(ndev);
+	nnpu_device_start_dma(ndev);
 	ret = nnpu_reset_start(ndev);
 	if (!ret)
 		ret = nnpu_identify_command(ndev);
@@ -131,4 +139,40 @@ err_identify:
 	dma_free_coherent(drm->dev, sizeof(*ndev->identify), ndev->identify_mem,
 			  ndev->identify_dma);
 	return ret;
+}
+
+/**
+ * nnpu_probe - bring the device up, and let user space have it
+ * @ndev: device, allocated with devm_drm_dev_alloc(); the bus code has filled in its
+ *	fields
+ *
+ * After success the bus code calls nnpu_remove() or nnpu_unplug() in the end.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_probe(struct nnpu_device *ndev)
+{
+	int ret = nnpu_probe_bring_up(ndev);
+
+	if (ret)
+		return ret;
+	ret = drm_dev_register(&ndev->drm, 0);
+	if (ret) {
+		nnpu_unplug(ndev);
+		return ret;
+	}
+	nnpu_netlink_add(ndev);
+	nnpu_power_enable(ndev);
+	drm_info(&ndev->drm, "%s, firmware %s\n", ndev->identify->name, ndev->identify->firmware);
+	return 0;
+}
+
+/**
+ * nnpu_remove - take the driver off a device that it had
+ * @ndev: device, present or already removed; nnpu_probe() has succeeded
+ */
+void nnpu_remove(struct nnpu_device *ndev)
+{
+	nnpu_power_disable(ndev);
+	nnpu_unplug(ndev);
 }

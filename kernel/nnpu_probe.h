@@ -5,5 +5,6 @@
 struct nnpu_device;
 
 int nnpu_probe(struct nnpu_device *ndev);
+void nnpu_remove(struct nnpu_device *ndev);
 
 #endif /* _NNPU_PROBE_H_ */

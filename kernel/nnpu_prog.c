@@ -8,6 +8,7 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
+#include <linux/gfp.h>
 #include <linux/iosys-map.h>
 #include <linux/sched/signal.h>
 #include <linux/sizes.h>
@@ -24,12 +25,14 @@
 #include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
 #include "nnpu_file.h"
 #include "nnpu_gem.h"
 #include "nnpu_prog.h"
 #include "nnpu_pt.h"
 #include "nnpu_release.h"
 #include "nnpu_status.h"
+#include "nnpu_sync.h"
 
 /* Bytes that are copied between two looks at signals. */
 #define NNPU_PROG_STEP	SZ_1M
@@ -115,13 +118,27 @@ void nnpu_prog_release_all(struct nnpu_ctx *ctx)
 		nnpu_prog_destroy(program);
 }
 
+/*
+ * Images up to this many bytes are contiguous memory if there is some: a buffer with its file
+ * and its mapping takes longer than to load a small program.
+ */
+#define NNPU_PROG_CONTIGUOUS	SZ_64K
+
 /**
  * struct nnpu_prog_image - the kernel's copy of an image
- * @shmem: its memory
+ * @pages: its memory if that is contiguous, @room bytes; NULL: @shmem has it
+ * @dma: @pages for the device; DMA_MAPPING_ERROR: not mapped
+ * @room: bytes, whole pages
+ * @dir: who writes
+ * @shmem: its memory, else
  * @map: kernel mapping
  * @pt: page table for the device
  */
 struct nnpu_prog_image {
+	void *pages;
+	dma_addr_t dma;
+	size_t room;
+	enum dma_data_direction dir;
 	struct drm_gem_shmem_object *shmem;
 	struct iosys_map map;
 	struct nnpu_pt pt;
@@ -129,19 +146,34 @@ struct nnpu_prog_image {
 
 static void nnpu_prog_image_fini(struct nnpu_prog_image *image)
 {
-	if (!iosys_map_is_null(&image->map))
+	if (image->pages)
+		free_pages_exact(image->pages, image->room);
+	else if (!iosys_map_is_null(&image->map))
 		drm_gem_vunmap_unlocked(&image->shmem->base, &image->map);
 	if (image->shmem)
 		drm_gem_object_put(&image->shmem->base);
 }
 
-/* Zeroed memory; nnpu_prog_image_fini() frees it. */
-static int nnpu_prog_image_alloc(struct nnpu_prog_image *image, struct drm_device *drm, u64 size)
+/* nnpu_prog_image_fini() frees it. Memory that the device writes to is zeroed. */
+static int nnpu_prog_image_alloc(struct nnpu_prog_image *image, struct drm_device *drm, u64 size,
+				 enum dma_data_direction dir)
 {
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
 	int ret;
 
 	memset(image, 0, sizeof(*image));
-	image->shmem = nnpu_gem_new(drm, PAGE_ALIGN(size));
+	image->dma = DMA_MAPPING_ERROR;
+	image->room = PAGE_ALIGN(size);
+	image->dir = dir;
+	if (dir == DMA_FROM_DEVICE)
+		gfp |= __GFP_ZERO;
+	if (image->room <= NNPU_PROG_CONTIGUOUS)
+		image->pages = alloc_pages_exact(image->room, gfp);
+	if (image->pages) {
+		iosys_map_set_vaddr(&image->map, image->pages);
+		return 0;
+	}
+	image->shmem = nnpu_gem_new(drm, image->room);
 	if (IS_ERR(image->shmem)) {
 		ret = PTR_ERR(image->shmem);
 		image->shmem = NULL;
@@ -160,7 +192,7 @@ static int nnpu_prog_image_alloc(struct nnpu_prog_image *image, struct drm_devic
 static int nnpu_prog_image_copy(struct nnpu_prog_image *image, struct drm_device *drm, u64 user,
 				u32 size)
 {
-	int ret = nnpu_prog_image_alloc(image, drm, size);
+	int ret = nnpu_prog_image_alloc(image, drm, size, DMA_TO_DEVICE);
 
 	if (ret)
 		return ret;
@@ -170,13 +202,23 @@ static int nnpu_prog_image_copy(struct nnpu_prog_image *image, struct drm_device
 	return -EFAULT;
 }
 
-/* Inside a nnpu_device_enter() section, and so is nnpu_pt_fini() of the image's table. */
+/* Inside a nnpu_device_enter() section; nnpu_prog_image_unmap() follows in the same. */
 static int nnpu_prog_image_map(struct nnpu_prog_image *image, struct device *dev, u64 size)
 {
 	struct sg_table *sgt;
 	int ret;
 
 	/* The mapping for DMA comes after the last write: it does the cache maintenance. */
+	if (image->pages) {
+		image->dma = dma_map_single(dev, image->pages, image->room, image->dir);
+		if (dma_mapping_error(dev, image->dma)) {
+			image->dma = DMA_MAPPING_ERROR;
+			return -ENOMEM;
+		}
+		image->pt.addr = image->dma;
+		image->pt.size = size;
+		return 0;
+	}
 	sgt = drm_gem_shmem_get_pages_sgt(image->shmem);
 	if (IS_ERR(sgt))
 		return PTR_ERR(sgt);
@@ -185,6 +227,17 @@ static int nnpu_prog_image_map(struct nnpu_prog_image *image, struct device *dev
 	if (!ret)
 		image->pt.size = size;
 	return ret;
+}
+
+/* What the device has written is there afterwards. */
+static void nnpu_prog_image_unmap(struct nnpu_prog_image *image, struct device *dev)
+{
+	if (image->dma != DMA_MAPPING_ERROR)
+		dma_unmap_single(dev, image->dma, image->room, image->dir);
+	else if (image->pt.dev && image->dir == DMA_FROM_DEVICE)
+		dma_sync_sgtable_for_cpu(dev, image->shmem->sgt, DMA_FROM_DEVICE);
+	image->dma = DMA_MAPPING_ERROR;
+	nnpu_pt_fini(&image->pt);
 }
 
 static void nnpu_prog_set_verdict(struct drm_nnpu_program_load *args,
@@ -272,6 +325,7 @@ static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *ar
 	if (ret)
 		goto err_id;
 	nnpu_prog_set_verdict(args, &result);
+	nnpu_event_status(ctx, result.status);
 	ret = nnpu_status_load_errno(result.status);
 	if (ret)
 		goto err_id;
@@ -306,11 +360,13 @@ static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *arg
 		return ret;
 	if (!nnpu_ctx_is_lost(ctx))
 		ret = nnpu_prog_image_map(image, ndev->drm.dev, args->image_size);
+	if (!ret)
+		ret = nnpu_sync_slots_for_device(ctx);
 	if (!ret && args->flags & DRM_NNPU_PROGRAM_CHECK)
 		ret = nnpu_prog_check(ctx, args, image, reports);
 	else if (!ret)
 		ret = nnpu_prog_load(ctx, args, image, h);
-	nnpu_pt_fini(&image->pt);
+	nnpu_prog_image_unmap(image, ndev->drm.dev);
 	nnpu_device_exit(ndev, idx);
 	return ret;
 }
@@ -434,11 +490,9 @@ static int nnpu_prog_save(struct nnpu_prog *program, struct nnpu_prog_image *ima
 		ret = nnpu_status_load_errno(result.status);
 	if (!ret)
 		*size = result.value;
-	if (!ret && image)
-		dma_sync_sgtable_for_cpu(ndev->drm.dev, image->shmem->sgt, DMA_FROM_DEVICE);
 out:
 	if (image)
-		nnpu_pt_fini(&image->pt);
+		nnpu_prog_image_unmap(image, ndev->drm.dev);
 	nnpu_device_exit(ndev, idx);
 	return ret;
 }
@@ -467,7 +521,7 @@ static int nnpu_prog_save_to_user(struct nnpu_prog *program, struct drm_device *
 	u64 written = 0;
 	int ret;
 
-	ret = nnpu_prog_image_alloc(&image, drm, size);
+	ret = nnpu_prog_image_alloc(&image, drm, size, DMA_FROM_DEVICE);
 	if (ret)
 		return ret;
 	ret = nnpu_prog_save(program, &image, size, &written);

@@ -145,6 +145,9 @@ bool nnpu_qpair_pop(struct nnpu_qpair *qp, struct nnpu_cqe *cqe, void **owner)
 void nnpu_qpair_pop_done(struct nnpu_qpair *qp)
 {
 	lockdep_assert_held(&qp->lock);
-	if (qp->live)
-		writel(qp->cq.head, qp->db + NNPU_DB_CQ_HEAD);
+	if (!qp->live)
+		return;
+	/* Entries are read before the device may write them again. writel() orders writes only. */
+	mb();
+	writel(qp->cq.head, qp->db + NNPU_DB_CQ_HEAD);
 }

@@ -14,6 +14,7 @@
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
+#include "nnpu_cancel.h"
 #include "nnpu_check.h"
 #include "nnpu_device.h"
 #include "nnpu_job.h"
@@ -22,8 +23,8 @@
 
 /* Completions that are taken before the lock is dropped. */
 #define NNPU_QUEUE_BATCH	16
-/* Each entry may need two command ids; see nnpu_queue.places. */
-#define NNPU_QUEUE_MAX_ENTRIES	(NNPU_CIDS_MAX / 2 + 1)
+/* Each entry may need three command ids; see nnpu_queue.places. */
+#define NNPU_QUEUE_MAX_ENTRIES	(NNPU_CIDS_MAX / 3 + 1)
 
 /**
  * nnpu_queue_ctx_places - command ids and argument blocks of a context
@@ -64,9 +65,15 @@ int nnpu_queue_init(struct nnpu_device *ndev)
 	int ret;
 
 	INIT_LIST_HEAD(&queue->inflight);
-	queue->credits = nnpu_ring_credits(max_entries, scheds, nnpu_param_max_inflight());
-	queue->direct = nnpu_ring_credits(max_entries, scheds, queue->credits + 1) > queue->credits;
-	queue->places = queue->credits + queue->direct + 1;
+	/*
+	 * Where DMA is bounced a job gets a copy of what it reads, made before it begins.
+	 * What the jobs before it write has to be there then: one of them at a time.
+	 */
+	queue->credits = nnpu_ring_credits(max_entries, scheds,
+					   ndev->bounces ? 1 : nnpu_param_max_inflight());
+	queue->direct = !ndev->bounces &&
+			nnpu_ring_credits(max_entries, scheds, queue->credits + 1) > queue->credits;
+	queue->places = queue->credits + queue->direct + 2;
 	queue->args_stride = ALIGN(nnpu_check_args_size(ndev->limits.max_args), 64);
 	/* One entry of a ring stays empty. */
 	entries = roundup_pow_of_two(scheds * (queue->credits + queue->direct) + 1);
@@ -146,6 +153,28 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 }
 
 /**
+ * nnpu_queue_begin_give - the memory of a job is about to be synchronised for the device
+ * @queue: queue
+ * @job: job; nnpu_queue_submit() follows
+ *
+ * Called inside a nnpu_device_enter() section. CANCEL does not drop the memory meanwhile.
+ *
+ * Return: false if it has already.
+ */
+bool nnpu_queue_begin_give(struct nnpu_queue *queue, struct nnpu_job *job)
+{
+	unsigned long flags;
+
+	/* The others have nothing to synchronise. */
+	if (!job->ranges)
+		return true;
+	spin_lock_irqsave(&queue->qp.lock, flags);
+	job->giving = !atomic_read(&job->ending);
+	spin_unlock_irqrestore(&queue->qp.lock, flags);
+	return job->giving;
+}
+
+/**
  * nnpu_queue_submit - give a job to the device
  * @queue: queue
  * @job: job; in flight if this returns 0
@@ -153,8 +182,9 @@ static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
  * Called inside a nnpu_device_enter() section. Allocates nothing. While recovery holds
  * the queue or the context the job waits here.
  *
- * Return: 0; -ECANCELED if the context was lost or closed, -ENODEV if the device is dead, -ETIME
- * if the deadline has passed, -EIO if the rings are full, which the scheduler's credits rule out.
+ * Return: 0; -ECANCELED if the job was cancelled, or the context lost or closed, -ENODEV if the
+ * device is dead, -ETIME if the deadline has passed, -EIO if the rings are full, which the
+ * scheduler's credits rule out.
  */
 int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 {
@@ -163,7 +193,7 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 	int ret;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	if (job->ctx->closed) {
+	if (job->ctx->closed || job->cancelled) {
 		ret = -ECANCELED;
 		goto out;
 	}
@@ -220,21 +250,42 @@ void nnpu_queue_kick_watchdog(struct nnpu_queue *queue, bool now)
 				   (nnpu_watchdog_period_ms(nnpu_param_hang_timeout_ms())));
 }
 
+static void nnpu_queue_end_job(struct nnpu_job *job)
+{
+	bool is_direct = job->is_direct;
+
+	nnpu_job_end(job, job->end_status, job->end_ns, job->end_error);
+	if (is_direct)
+		nnpu_job_put(job);
+}
+
+static void nnpu_queue_end_work(struct work_struct *work)
+{
+	bool cookie = dma_fence_begin_signalling();
+
+	nnpu_queue_end_job(container_of(work, struct nnpu_job, end_work));
+	dma_fence_end_signalling(cookie);
+}
+
 /**
  * nnpu_queue_end_jobs - signal the fences of jobs that have ended
  * @ended: list of nnpu_queue_remove(). No lock is held
+ *
+ * Any context. What a job wrote may have to be synchronised first. A process chooses how much
+ * that is, so it happens in the turn of its context: here the jobs of others would wait for it.
  */
 void nnpu_queue_end_jobs(struct list_head *ended)
 {
 	struct nnpu_job *job, *tmp;
 
 	list_for_each_entry_safe(job, tmp, ended, node) {
-		bool is_direct = job->is_direct;
-
 		list_del_init(&job->node);
-		nnpu_job_end(job, job->end_status, job->end_ns, job->end_error);
-		if (is_direct)
-			nnpu_job_free(job);
+		if (!job->synced) {
+			nnpu_queue_end_job(job);
+			continue;
+		}
+		INIT_WORK(&job->end_work, nnpu_queue_end_work);
+		queue_work(job->ctx->sched_wq, &job->end_work);
 	}
 }
 
@@ -253,6 +304,7 @@ void nnpu_queue_remove(struct nnpu_queue *queue, struct nnpu_job *job, int error
 	if (job->is_direct)
 		atomic_set(&job->sched->direct, 0);
 	queue->completed++;
+	atomic_set(&job->ending, 1);
 	job->end_status = NNPU_STATUS_PENDING;
 	job->end_error = error;
 	job->end_ns = 0;
@@ -434,7 +486,8 @@ void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilt
 		if (job->held || (ctx && job->ctx != ctx))
 			continue;
 		fate = nnpu_watchdog_job_fate(job->cid == guilty_cid || job->suspect,
-					      nnpu_queue_is_head(queue, job) || job->ctx->closed,
+					      nnpu_queue_is_head(queue, job) || job->ctx->closed ||
+					      job->cancelled,
 					      job->resubmits++, job->suspect ? -EIO : guilty_error);
 		if (fate == NNPU_FATE_RESUBMIT && nnpu_queue_push_job(queue, job))
 			fate = -ECANCELED;
@@ -443,6 +496,66 @@ void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilt
 	}
 	spin_unlock_irq(&queue->qp.lock);
 	nnpu_queue_end_jobs(&ended);
+}
+
+/**
+ * nnpu_queue_cancel - end a job if the device does not have it
+ * @queue: queue
+ * @job: job, a reference
+ * @pinned: gets the command id of a job that the device has, which is pinned until
+ *	nnpu_queue_unpin(): the caller aborts the job. NULL: it does not
+ *
+ * Called inside a nnpu_device_enter() section. A job that waits ends here. If it cannot, it ends
+ * when its scheduler comes to it, and does not run.
+ *
+ * Return: 0: the job has ended, ends in its turn, or is being aborted by somebody else; -EALREADY:
+ * it had ended before; -EINPROGRESS: the device has it, and nobody aborts it but a caller with
+ * @pinned.
+ */
+int nnpu_queue_cancel(struct nnpu_queue *queue, struct nnpu_job *job, u16 *pinned)
+{
+	struct nnpu_qpair *qp = &queue->qp;
+	enum nnpu_cancel_verdict verdict;
+	bool cookie, in_flight;
+	LIST_HEAD(ended);
+
+	cookie = dma_fence_begin_signalling();
+	spin_lock_irq(&qp->lock);
+	in_flight = nnpu_cids_find(&qp->cids, job->cid) == job;
+	verdict = nnpu_cancel_judge(atomic_read(&job->ending), in_flight, job->held,
+				    job->cancelled, nnpu_job_may_leave(job));
+	if (verdict != NNPU_CANCEL_LATE && (verdict != NNPU_CANCEL_ABORT || pinned))
+		job->cancelled = true;
+	if (verdict == NNPU_CANCEL_HELD) {
+		nnpu_queue_remove(queue, job, -ECANCELED, &ended);
+	} else if (verdict == NNPU_CANCEL_ABORT && pinned) {
+		if (!job->cancel_error)
+			job->cancel_error = -ECANCELED;
+		nnpu_cids_pin(&qp->cids, job->cid);
+		*pinned = job->cid;
+	} else if (verdict == NNPU_CANCEL_END && !nnpu_job_begin_end(job)) {
+		verdict = NNPU_CANCEL_LATE;
+	}
+	spin_unlock_irq(&qp->lock);
+	nnpu_queue_end_jobs(&ended);
+	if (verdict == NNPU_CANCEL_END)
+		nnpu_job_leave(job);
+	dma_fence_end_signalling(cookie);
+	if (verdict == NNPU_CANCEL_LATE)
+		return -EALREADY;
+	return verdict == NNPU_CANCEL_ABORT ? -EINPROGRESS : 0;
+}
+
+/**
+ * nnpu_queue_unpin - let a command id be used again
+ * @queue: queue
+ * @cid: id that was pinned, by nnpu_queue_cancel() or the watchdog
+ */
+void nnpu_queue_unpin(struct nnpu_queue *queue, u16 cid)
+{
+	spin_lock_irq(&queue->qp.lock);
+	nnpu_cids_unpin(&queue->qp.cids, cid);
+	spin_unlock_irq(&queue->qp.lock);
 }
 
 /**

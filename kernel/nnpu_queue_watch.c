@@ -12,21 +12,12 @@
 
 #include "nnpu_admin.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
 #include "nnpu_job.h"
 #include "nnpu_ladder.h"
 #include "nnpu_queue_watch.h"
 #include "nnpu_reset.h"
 #include "nnpu_trace.h"
-
-/**
- * struct nnpu_queue_watch_ladder - a job of the kernel queue on the ladder
- * @ladder: recovery
- * @ctx: context of the job, a reference
- */
-struct nnpu_queue_watch_ladder {
-	struct nnpu_ladder ladder;
-	struct nnpu_ctx *ctx;
-};
 
 static bool nnpu_queue_watch_is_inflight(struct nnpu_queue *queue, u16 cid)
 {
@@ -81,6 +72,7 @@ static int nnpu_queue_watch_reset(struct nnpu_device *ndev, struct nnpu_ctx *ctx
 	if (!ret && result.status && !gone)
 		ret = -EIO;
 	trace_nnpu_reset(ndev, "queue", why, cid, ret);
+	nnpu_event_reset(ndev, NNPU_RESET_SCOPE_QUEUE, ctx, cid, why, ret);
 	if (gone) {
 		nnpu_queue_process(queue);
 	} else if (!ret) {
@@ -95,10 +87,7 @@ static int nnpu_queue_watch_reset(struct nnpu_device *ndev, struct nnpu_ctx *ctx
 
 static int nnpu_queue_watch_reset_queue(struct nnpu_ladder *l)
 {
-	struct nnpu_queue_watch_ladder *w = container_of(l, struct nnpu_queue_watch_ladder,
-							 ladder);
-
-	return nnpu_queue_watch_reset(l->ndev, w->ctx, l->why, l->cid, l->error);
+	return nnpu_queue_watch_reset(l->ndev, l->ctx, l->why, l->cid, l->error);
 }
 
 static void nnpu_queue_watch_reset_device(struct nnpu_ladder *l)
@@ -136,11 +125,9 @@ static struct nnpu_ctx *nnpu_queue_watch_pin(struct nnpu_queue *queue, u16 cid, 
 	return ctx;
 }
 
-static void nnpu_queue_watch_unpin(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
+static void nnpu_queue_watch_unpin(struct nnpu_queue *queue, u16 cid, struct nnpu_ctx *ctx)
 {
-	spin_lock_irq(&queue->qp.lock);
-	nnpu_cids_unpin(&queue->qp.cids);
-	spin_unlock_irq(&queue->qp.lock);
+	nnpu_queue_unpin(queue, cid);
 	nnpu_ctx_put_deferred(ctx);
 }
 
@@ -149,23 +136,21 @@ static void nnpu_queue_watch_climb(struct nnpu_device *ndev, struct nnpu_watchdo
 				   const char *why, u16 cid, int error)
 {
 	struct nnpu_queue *queue = &ndev->queue;
-	struct nnpu_queue_watch_ladder w = {
-		.ladder = {
-			.ops = &nnpu_queue_watch_ops,
-			.ndev = ndev,
-			.watchdog = watchdog,
-			.why = why,
-			.qid = NNPU_QID_KERNEL,
-			.cid = cid,
-			.error = error,
-		},
+	struct nnpu_ladder ladder = {
+		.ops = &nnpu_queue_watch_ops,
+		.ndev = ndev,
+		.watchdog = watchdog,
+		.why = why,
+		.qid = NNPU_QID_KERNEL,
+		.cid = cid,
+		.error = error,
 	};
 
-	w.ctx = nnpu_queue_watch_pin(queue, cid, error);
-	if (!w.ctx)
+	ladder.ctx = nnpu_queue_watch_pin(queue, cid, error);
+	if (!ladder.ctx)
 		return;
-	nnpu_ladder_climb(&w.ladder, NNPU_LADDER_ABORT);
-	nnpu_queue_watch_unpin(queue, w.ctx);
+	nnpu_ladder_climb(&ladder, NNPU_LADDER_ABORT);
+	nnpu_queue_watch_unpin(queue, cid, ladder.ctx);
 }
 
 /* The driver, not a job, is at fault, or the device. Any job may be the one that had begun. */
@@ -236,7 +221,7 @@ static void nnpu_queue_watch_ask(struct nnpu_device *ndev, u16 cid)
 	spin_unlock_irq(&queue->qp.lock);
 	if (!ret && !result.value)
 		nnpu_queue_watch_lost(ndev, cid);
-	nnpu_queue_watch_unpin(queue, ctx);
+	nnpu_queue_watch_unpin(queue, cid, ctx);
 	if (ret)
 		nnpu_reset_device(ndev, "no answer about a job", cid, -EIO);
 	else if (result.value && suspect)

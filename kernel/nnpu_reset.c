@@ -11,6 +11,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_dump.h"
+#include "nnpu_event.h"
 #include "nnpu_reset.h"
 #include "nnpu_trace.h"
 
@@ -23,6 +24,7 @@
 int nnpu_reset_start(struct nnpu_device *ndev)
 {
 	struct nnpu_qpair *qp = &ndev->admin.qp;
+	u32 stride;
 	int ret;
 
 	spin_lock_irq(&qp->lock);
@@ -33,6 +35,14 @@ int nnpu_reset_start(struct nnpu_device *ndev)
 	nnpu_write(ndev, NNPU_REG_ADMIN_SQ_HI, upper_32_bits(qp->sq_dma));
 	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_LO, lower_32_bits(qp->cq_dma));
 	nnpu_write(ndev, NNPU_REG_ADMIN_CQ_HI, upper_32_bits(qp->cq_dma));
+	/* The doorbells of the admin queue are found with it: a wrong one is no device to use. */
+	nnpu_write(ndev, NNPU_REG_DB_STRIDE, ndev->limits.db_shift);
+	stride = nnpu_read(ndev, NNPU_REG_DB_STRIDE);
+	if (stride != ndev->limits.db_shift) {
+		drm_err(&ndev->drm, "doorbell stride %u refused: it is %u\n",
+			ndev->limits.db_shift, stride);
+		return -EIO;
+	}
 	nnpu_write(ndev, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
 	ret = nnpu_device_poll(ndev, NNPU_REG_STATUS,
 			       NNPU_STATUS_REG_READY | NNPU_STATUS_REG_FATAL,
@@ -92,7 +102,7 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 		ndev->bus->stop_dma(ndev);
 		guilty_error = -ENODEV;
 	}
-	nnpu_ctx_lose_all(ndev);
+	nnpu_ctx_lose_all(ndev, why);
 	/*
 	 * After the reset: a process that sees its queue ended may free the rings. Before
 	 * the start: then no process can ring the device that runs again.
@@ -107,6 +117,7 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 	}
 	atomic64_inc(&ndev->stats.device_resets);
 	trace_nnpu_reset(ndev, "device", why, guilty_cid, ret);
+	nnpu_event_reset(ndev, NNPU_RESET_SCOPE_DEVICE, NULL, guilty_cid, why, ret);
 	/* This also sets the performance level, which the reset changed. */
 	nnpu_userq_watch_kick(ndev, true);
 out:
@@ -118,16 +129,28 @@ out:
 static void nnpu_reset_work(struct work_struct *work)
 {
 	struct nnpu_device *ndev = container_of(work, struct nnpu_device, reset_work);
-	bool cookie;
+	bool cookie, asked;
 	int idx;
 
 	if (!nnpu_device_enter(ndev, &idx))
 		return;
 	cookie = dma_fence_begin_signalling();
+	/* In any case: a reset that came first may have done what was asked for. */
+	asked = xchg(&ndev->reset_asked, false);
 	if (atomic64_read(&ndev->reset_count) < atomic64_read(&ndev->reset_wanted))
-		nnpu_reset_device(ndev, "admin command failed", NNPU_CID_NONE, 0);
+		nnpu_reset_device(ndev, asked ? "asked for" : "admin command failed",
+				  NNPU_CID_NONE, 0);
 	dma_fence_end_signalling(cookie);
 	nnpu_device_exit(ndev, idx);
+}
+
+static void nnpu_reset_queue(struct nnpu_device *ndev, s64 wanted)
+{
+	s64 old = atomic64_read(&ndev->reset_wanted);
+
+	while (old < wanted && !atomic64_try_cmpxchg(&ndev->reset_wanted, &old, wanted))
+		;
+	queue_work(ndev->reset_wq, &ndev->reset_work);
 }
 
 /**
@@ -142,12 +165,23 @@ static void nnpu_reset_work(struct work_struct *work)
  */
 void nnpu_reset_sync(struct nnpu_device *ndev, u64 generation)
 {
-	s64 wanted = generation + 1, old = atomic64_read(&ndev->reset_wanted);
-
-	while (old < wanted && !atomic64_try_cmpxchg(&ndev->reset_wanted, &old, wanted))
-		;
-	queue_work(ndev->reset_wq, &ndev->reset_work);
+	nnpu_reset_queue(ndev, generation + 1);
 	flush_work(&ndev->reset_work);
+}
+
+/**
+ * nnpu_reset_request - have the device reset, and do not wait for it
+ * @ndev: device; the caller is inside a nnpu_device_enter() section
+ *
+ * Return: what nnpu_device.reset_count is after the reset, at least.
+ */
+u64 nnpu_reset_request(struct nnpu_device *ndev)
+{
+	u64 wanted = atomic64_read(&ndev->reset_count) + 1;
+
+	WRITE_ONCE(ndev->reset_asked, true);
+	nnpu_reset_queue(ndev, wanted);
+	return wanted;
 }
 
 /**

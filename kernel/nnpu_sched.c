@@ -11,6 +11,7 @@
 #include "nnpu_job.h"
 #include "nnpu_queue.h"
 #include "nnpu_sched.h"
+#include "nnpu_sync.h"
 
 /* What the job has to wait for; NULL: nothing. */
 static struct dma_fence *nnpu_sched_prepare_job(struct drm_sched_job *base,
@@ -31,12 +32,17 @@ static int nnpu_sched_give(struct nnpu_job *job, bool entered)
 	int ret = job->propagate ? nnpu_gate_error(job->gate) : 0;
 
 	nnpu_job_set_deadline(job);
-	if (!ret && entered)
+	if (!ret && entered && !nnpu_queue_begin_give(&ndev->queue, job)) {
+		ret = -ECANCELED;
+	} else if (!ret && entered) {
+		nnpu_sync_job_for_device(job);
 		ret = nnpu_queue_submit(&ndev->queue, job);
-	else if (!ret)
+	} else if (!ret) {
 		/* Paused: the context was lost, and the device comes back. */
 		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
-	if (ret)
+	}
+	/* CANCEL may have ended it. */
+	if (ret && nnpu_job_begin_end(job))
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, ret);
 	return ret;
 }
@@ -74,11 +80,11 @@ static void nnpu_sched_free_job(struct drm_sched_job *base)
 	struct nnpu_job *job = container_of(base, struct nnpu_job, base);
 	bool cookie = dma_fence_begin_signalling();
 
-	if (!job->ended)
+	if (nnpu_job_begin_end(job))
 		nnpu_job_end(job, NNPU_STATUS_PENDING, 0, -ECANCELED);
 	dma_fence_end_signalling(cookie);
 	drm_sched_job_cleanup(base);
-	nnpu_job_free(job);
+	nnpu_job_put(job);
 }
 
 /*
@@ -93,16 +99,32 @@ static const struct drm_sched_backend_ops nnpu_sched_ops = {
 };
 
 /**
- * nnpu_sched_init - prepare a scheduler and its entity
+ * nnpu_sched_prepare - prepare what needs no memory
  * @sched: scheduler, zeroed
  * @ndev: device; its kernel queue is allocated
- * @wq: ordered workqueue for its items; outlives the scheduler
  * @first_id: lowest index of a command id of its jobs
+ *
+ * nnpu_sched_give_up() may follow, before or after nnpu_sched_init().
+ */
+void nnpu_sched_prepare(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id)
+{
+	sched->first_id = first_id;
+	atomic_set(&sched->waiting, 0);
+	/* Without a place for such a job there always is one. */
+	atomic_set(&sched->direct, !ndev->queue.direct);
+	nnpu_gates_init(&sched->gates);
+}
+
+/**
+ * nnpu_sched_init - make the scheduler and its entity
+ * @sched: scheduler, prepared
+ * @ndev: device
+ * @wq: ordered workqueue for its items; outlives the scheduler
  *
  * Return: 0 or a negative errno.
  */
 int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
-		    struct workqueue_struct *wq, u32 first_id)
+		    struct workqueue_struct *wq)
 {
 	struct drm_sched_init_args args = {
 		.ops = &nnpu_sched_ops,
@@ -116,11 +138,6 @@ int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
 	struct drm_gpu_scheduler *base = &sched->base;
 	int ret;
 
-	sched->first_id = first_id;
-	atomic_set(&sched->waiting, 0);
-	/* Without a place for such a job there always is one. */
-	atomic_set(&sched->direct, !ndev->queue.direct);
-	nnpu_gates_init(&sched->gates);
 	ret = drm_sched_init(base, &args);
 	if (ret)
 		return ret;
@@ -164,7 +181,7 @@ void nnpu_sched_pass(struct nnpu_job *job, bool entered)
 	if (!nnpu_sched_give(job, entered))
 		return;
 	atomic_set(&sched->direct, 0);
-	nnpu_job_free(job);
+	nnpu_job_put(job);
 }
 
 /**

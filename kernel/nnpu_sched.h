@@ -34,8 +34,9 @@ struct nnpu_sched {
 	u64 looked;
 };
 
+void nnpu_sched_prepare(struct nnpu_sched *sched, struct nnpu_device *ndev, u32 first_id);
 int nnpu_sched_init(struct nnpu_sched *sched, struct nnpu_device *ndev,
-		    struct workqueue_struct *wq, u32 first_id);
+		    struct workqueue_struct *wq);
 bool nnpu_sched_may_pass(struct nnpu_sched *sched);
 void nnpu_sched_push(struct nnpu_job *job);
 void nnpu_sched_pass(struct nnpu_job *job, bool entered);

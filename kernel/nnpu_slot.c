@@ -166,19 +166,23 @@ void nnpu_slot_release_all(struct nnpu_ctx *ctx)
 		nnpu_slot_destroy(slot);
 }
 
-static int nnpu_slot_map(struct nnpu_slot *slot, u64 offset)
+static int nnpu_slot_map(struct nnpu_slot *slot)
 {
 	struct nnpu_ctx *ctx = slot->ctx;
 	struct sg_table *sgt;
 	int ret;
 
 	sgt = drm_gem_shmem_get_pages_sgt(to_drm_gem_shmem_obj(slot->obj));
-	/* shmem says -ENOSPC for want of memory; here that means that no slot is free. */
-	if (sgt == ERR_PTR(-ENOSPC))
+	/*
+	 * shmem says -ENOSPC for want of memory; here that means that no slot is free. DMA says
+	 * -EIO when the bounce buffers are full.
+	 */
+	if (sgt == ERR_PTR(-ENOSPC) || sgt == ERR_PTR(-EIO))
 		return -ENOMEM;
 	if (IS_ERR(sgt))
 		return PTR_ERR(sgt);
-	ret = nnpu_pt_init(&slot->pt, ctx->ndev->drm.dev, sgt, offset, slot->size);
+	ret = nnpu_pt_init(&slot->pt, ctx->ndev->drm.dev, sgt, slot->offset,
+			   slot->size);
 	if (ret)
 		return ret;
 
@@ -207,6 +211,7 @@ static int nnpu_slot_bind(struct nnpu_ctx *ctx, struct drm_gem_object *obj,
 	refcount_set(&slot->ref, 1);
 	slot->ctx = ctx;
 	slot->flags = args->flags;
+	slot->offset = args->offset;
 	slot->size = args->size;
 	slot->obj = obj;
 	slot->release_item.fn = nnpu_slot_release_item;
@@ -214,7 +219,7 @@ static int nnpu_slot_bind(struct nnpu_ctx *ctx, struct drm_gem_object *obj,
 	ret = nnpu_table_reserve(&ctx->slots, &slot->id);
 	if (ret)
 		goto err_free;
-	ret = nnpu_slot_map(slot, args->offset);
+	ret = nnpu_slot_map(slot);
 	if (ret)
 		goto err_id;
 	drm_gem_object_get(obj);

@@ -19,8 +19,10 @@ struct nnpu_ctx;
  * @ctx: context; no reference, except while @release_item is on its list
  * @id: slot number
  * @flags: DRM_NNPU_SLOT_*
+ * @offset: first byte in @obj
  * @size: bytes
  * @obj: buffer; a reference
+ * @writers: jobs that the device may write through it for, if DMA is not coherent
  * @pt: page table of the device; under nnpu_ctx.lock
  * @node: entry of nnpu_ctx.slot_list; under nnpu_ctx.lock
  * @release_item: release, when an interrupt or job drops the last reference
@@ -30,8 +32,10 @@ struct nnpu_slot {
 	struct nnpu_ctx *ctx;
 	u32 id;
 	u32 flags;
+	u64 offset;
 	u64 size;
 	struct drm_gem_object *obj;
+	atomic_t writers;
 	struct nnpu_pt pt;
 	struct list_head node;
 	struct nnpu_release_item release_item;

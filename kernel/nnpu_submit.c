@@ -24,6 +24,7 @@
 #include "nnpu_sched.h"
 #include "nnpu_slot.h"
 #include "nnpu_submit.h"
+#include "nnpu_sync.h"
 #include "nnpu_trace.h"
 
 /**
@@ -159,6 +160,11 @@ static int nnpu_submit_use_slot(struct nnpu_submit *s, const struct nnpu_range *
 			what, range->slot);
 		return -ENOENT;
 	}
+	if (s->job->ranges)
+		s->job->ranges[s->job->num_slots] = (struct nnpu_sync_range) {
+			.offset = range->offset,
+			.length = range->length,
+		};
 	s->job->slots[s->job->num_slots++] = slot;
 	if ((slot->flags & rights) != rights ||
 	    !nnpu_check_range(range->offset, range->length, slot->size)) {
@@ -412,6 +418,7 @@ static void nnpu_submit_commit(struct nnpu_submit *s, bool entered)
 	nnpu_submit_attach_resv(s);
 	nnpu_ctx_count(ctx, NNPU_COUNT_SUBMITTED, 1);
 	trace_nnpu_job_submit(job);
+	nnpu_job_publish(job);
 	if (s->sched_init)
 		nnpu_sched_push(job);
 	else
@@ -483,13 +490,16 @@ static void nnpu_submit_cleanup(struct nnpu_submit *s)
 	kvfree(s->out_syncs);
 	if (!s->job || s->committed)
 		return;
-	nnpu_job_free(s->job);
+	nnpu_job_put(s->job);
 }
 
 static int nnpu_submit(struct nnpu_submit *s)
 {
 	int ret;
 
+	ret = nnpu_file_prepare_jobs(s->file, s->ctx);
+	if (ret)
+		return ret;
 	ret = nnpu_submit_alloc(s);
 	if (ret)
 		return ret;

@@ -78,6 +78,23 @@ void *nnpu_table_get(struct nnpu_table *table, u32 id, bool (*get)(void *object)
 }
 
 /**
+ * nnpu_table_next - find the lowest number that lookups find, from a number on
+ * @table: table
+ * @id: that number; gets what was found
+ *
+ * Return: false if there is none.
+ */
+bool nnpu_table_next(struct nnpu_table *table, u32 *id)
+{
+	unsigned long index = *id;
+	bool found = xa_find(&table->xa, &index, table->limit.max, XA_PRESENT);
+
+	if (found)
+		*id = index;
+	return found;
+}
+
+/**
  * nnpu_table_hide - let lookups not find an object any more, keep its number
  * @table: table
  * @id: any number

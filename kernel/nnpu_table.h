@@ -24,6 +24,7 @@ void nnpu_table_fini(struct nnpu_table *table);
 int nnpu_table_reserve(struct nnpu_table *table, u32 *id);
 void nnpu_table_set(struct nnpu_table *table, u32 id, void *object);
 void *nnpu_table_get(struct nnpu_table *table, u32 id, bool (*get)(void *object));
+bool nnpu_table_next(struct nnpu_table *table, u32 *id);
 void *nnpu_table_hide(struct nnpu_table *table, u32 id);
 bool nnpu_table_hide_object(struct nnpu_table *table, u32 id, void *object);
 void nnpu_table_free(struct nnpu_table *table, u32 id);

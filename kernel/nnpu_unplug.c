@@ -10,6 +10,7 @@
 #include "nnpu_device.h"
 #include "nnpu_dump.h"
 #include "nnpu_gem.h"
+#include "nnpu_genl.h"
 #include "nnpu_queue_watch.h"
 #include "nnpu_release.h"
 #include "nnpu_reset.h"
@@ -45,7 +46,7 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 		 */
 		nnpu_reset_cut_off(ndev);
 	}
-	nnpu_ctx_lose_all(ndev);
+	nnpu_ctx_lose_all(ndev, "removal");
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	up_write(&ndev->reset_sem);
 	/* A device that is removed in system sleep is not resumed before. */
@@ -65,6 +66,7 @@ void nnpu_unplug(struct nnpu_device *ndev)
 {
 	struct drm_device *drm = &ndev->drm;
 
+	nnpu_netlink_remove(ndev);
 	nnpu_unplug_silence(ndev);
 	/* From here on only this function and debugfs use registers or DMA memory. */
 	nnpu_device_wait_users(ndev);

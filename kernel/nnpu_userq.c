@@ -12,9 +12,11 @@
 #include <linux/slab.h>
 
 #include <drm/drm_gem.h>
+#include <drm/drm_print.h>
 
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_genl.h"
 #include "nnpu_userq.h"
 
 /*
@@ -194,10 +196,14 @@ int nnpu_userq_publish(struct nnpu_userq *uq)
 	 * A reset marks the contexts lost before it ends the queues: it finds the queue in
 	 * the list, or the mark is seen here. Unplug sets dead before it ends the queues.
 	 */
-	if (nnpu_ctx_is_lost(uq->ctx) || READ_ONCE(uq->ndev->dead))
+	if (nnpu_ctx_is_lost(uq->ctx) || READ_ONCE(uq->ndev->dead)) {
 		ret = -ENODEV;
-	else
+	} else {
+		uq->number = ++uqs->last_number;
 		list_add_tail(&uq->node, &uqs->all);
+		atomic_inc(&uq->ctx->tally->queues);
+		nnpu_netlink_changed(NNPU_NETLINK_QUEUES);
+	}
 	mutex_unlock(&uqs->lock);
 	return ret;
 }
@@ -392,7 +398,7 @@ void nnpu_userq_close_all(struct nnpu_table *userqs, const struct nnpu_ctx *ctx)
 {
 	u32 id;
 
-	for (id = userqs->limit.min; id <= userqs->limit.max; id++) {
+	for (id = userqs->limit.min; nnpu_table_next(userqs, &id); id++) {
 		struct nnpu_userq *uq = nnpu_table_get(userqs, id, nnpu_userq_tryget);
 
 		if (!uq)
@@ -424,12 +430,19 @@ int nnpu_userq_init(struct nnpu_device *ndev)
 	INIT_LIST_HEAD(&uqs->active);
 	INIT_LIST_HEAD(&uqs->zaps);
 
-	/* A CPU page must not contain the doorbells of two queues. */
-	if (nnpu_param_user_queues() && (ndev->features & needed) == needed &&
+	/*
+	 * A CPU page must not contain the doorbells of two queues. Who rings by itself does
+	 * not have the driver synchronise memory.
+	 */
+	if (nnpu_param_user_queues() && ndev->coherent && (ndev->features & needed) == needed &&
 	    BIT(ndev->limits.db_shift) >= PAGE_SIZE && pages > NNPU_QID_USER)
 		uqs->num_hw = min3((u32)pages - NNPU_QID_USER,
 				   ndev->limits.max_queues + 1 - NNPU_QID_USER,
 				   (u32)NNPU_USERQ_HW_MAX);
+	if (BIT(ndev->limits.db_shift) < PAGE_SIZE)
+		drm_info(&ndev->drm,
+			 "no user queues: a doorbell page has %lu bytes, one of the CPU %lu\n",
+			 BIT(ndev->limits.db_shift), PAGE_SIZE);
 	if (!uqs->num_hw)
 		ndev->features &= ~(u64)NNPU_FEATURE_USER_QUEUES;
 

@@ -72,6 +72,7 @@ enum nnpu_userq_state {
  * @ctx: its context, referenced; NULL when the file has given the queue up
  * @ndev: device; a reference of its drm_device is held
  * @id: number in nnpu_file.userqs
+ * @number: among all queues of the device, from nnpu_userq_publish() on
  * @priority: NNPU_QUEUE_PRIORITY_*
  * @sq_entries: entries of the submission ring
  * @cq_entries: entries of the completion ring
@@ -118,6 +119,7 @@ struct nnpu_userq {
 	struct nnpu_ctx *ctx;
 	struct nnpu_device *ndev;
 	u32 id;
+	u64 number;
 	u32 priority;
 	u32 sq_entries;
 	u32 cq_entries;
@@ -166,7 +168,8 @@ struct nnpu_userq {
  * @irq_lock: protects @by_qid; taken in interrupts
  * @by_qid: user queue on hardware queue NNPU_QID_USER + index
  * @num_hw: hardware queues for processes; 0 if user queues are off
- * @all: all queues that have not ended
+ * @all: all queues that have not ended, in the order of their numbers
+ * @last_number: number of the last queue
  * @wanting: users with queues that wait for a hardware queue; struct nnpu_quota_user
  * @active: queues that have a hardware queue, the longest active first
  * @shares: what nnpu_userq_lend_work() knows of them
@@ -184,6 +187,7 @@ struct nnpu_userqs {
 	struct nnpu_userq *by_qid[NNPU_USERQ_HW_MAX];
 	unsigned int num_hw;
 	struct list_head all;
+	u64 last_number;
 	struct list_head wanting;
 	struct list_head active;
 	struct nnpu_userq_share shares[NNPU_USERQ_HW_MAX];

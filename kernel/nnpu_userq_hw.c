@@ -308,9 +308,9 @@ void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid)
 }
 
 /**
- * nnpu_userq_hw_account_all - bring the device time of a file up to date
+ * nnpu_userq_hw_account_all - bring the device time of a client up to date
  * @ndev: device
- * @tally: counters of the file
+ * @tally: client; NULL: all
  *
  * One look at all queues, however many contexts the file has: a device reset waits for the lock.
  */
@@ -321,7 +321,7 @@ void nnpu_userq_hw_account_all(struct nnpu_device *ndev, const struct nnpu_tally
 
 	mutex_lock(&uqs->lock);
 	list_for_each_entry(uq, &uqs->all, node)
-		if (uq->ctx->tally == tally && uq->qid)
+		if ((!tally || uq->ctx->tally == tally) && uq->qid)
 			nnpu_userq_hw_account(uq, uq->qid);
 	mutex_unlock(&uqs->lock);
 }

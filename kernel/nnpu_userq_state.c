@@ -11,6 +11,8 @@
 
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
+#include "nnpu_genl.h"
 #include "nnpu_quota.h"
 #include "nnpu_userq.h"
 
@@ -92,8 +94,15 @@ void nnpu_userq_state_set(struct nnpu_userq *uq, enum nnpu_userq_state state)
 	case NNPU_USERQ_LOST:
 	case NNPU_USERQ_GONE:
 	case NNPU_USERQ_DESTROYED:
+		/* A queue that failed to begin was never in the list. */
+		if (!list_empty(&uq->node)) {
+			atomic_dec(&uq->ctx->tally->queues);
+			nnpu_netlink_changed(NNPU_NETLINK_QUEUES);
+		}
 		list_del_init(&uq->node);
 		list_del_init(&uq->sched_node);
+		if (state == NNPU_USERQ_STOPPED || state == NNPU_USERQ_HUNG)
+			nnpu_event_queue(uq);
 		break;
 	}
 	if (before == NNPU_USERQ_WANTED && list_empty(&user->wanted))

@@ -11,6 +11,7 @@
 #include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
+#include "nnpu_event.h"
 #include "nnpu_ladder.h"
 #include "nnpu_trace.h"
 #include "nnpu_userq.h"
@@ -107,6 +108,7 @@ static int nnpu_userq_watch_reset_queue(struct nnpu_ladder *l)
 {
 	atomic64_inc(&l->ndev->stats.queue_resets);
 	trace_nnpu_reset(l->ndev, "user queue", l->why, l->cid, 0);
+	nnpu_event_reset(l->ndev, NNPU_RESET_SCOPE_USER_QUEUE, l->ctx, l->cid, l->why, 0);
 	nnpu_userq_end_locked(nnpu_userq_watch_queue(l), NNPU_USERQ_HUNG, 0);
 	return 0;
 }
@@ -123,6 +125,7 @@ static struct nnpu_userq_watch_hang nnpu_userq_watch_ladder(struct nnpu_userq *u
 		.ladder = {
 			.ops = &nnpu_userq_watch_ops,
 			.ndev = uq->ndev,
+			.ctx = uq->ctx,
 			.watchdog = &uq->watchdog,
 			.why = "hang",
 			.qid = qid,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Kernels for the virtual machine: Debian's stock kernel and the debug kernel,
-# their images, modules and build trees, all in the cache. Each kernel is a
-# directory with
+# Kernels for the virtual machine: Debian's stock kernels, the debug kernel, and an
+# arm64 kernel with pages of 64 KiB, their images, modules and build trees, all in the
+# cache. Each kernel is a directory with
 #
 #   release      what `uname -r` says
 #   vmlinuz      the image
@@ -13,41 +13,41 @@
 # Source it after lib.sh and lib-apt.sh.
 
 unpack_stock() {
-	local arch=$1 dir=$2 release=$3 version=$4 deb image headers common kbuild
+	local arch=$1 dir=$2 release=$3 version=$4 flavour=$5 deb image headers common kbuild
 	deb=$(deb_arch "$arch")
-	image=$(get_deb "$deb" "linux-image-$release-$deb" "$version")
-	headers=$(get_deb "$deb" "linux-headers-$release-$deb" "$version")
+	image=$(get_deb "$deb" "linux-image-$release-$flavour" "$version")
+	headers=$(get_deb "$deb" "linux-headers-$release-$flavour" "$version")
 	common=$(get_deb amd64 "linux-headers-$release-common" "$version")
 	# The build tools run here, whatever the kernel is for.
 	kbuild=$(get_deb amd64 "linux-kbuild-$release" "$version")
 	rm -rf "$dir.new"
 	unpack_debs "$dir.new/root" "$image"
 	unpack_debs "$dir.new/headers" "$headers" "$common" "$kbuild"
-	mv "$dir.new/root/boot/vmlinuz-$release-$deb" "$dir.new/vmlinuz"
+	mv "$dir.new/root/boot/vmlinuz-$release-$flavour" "$dir.new/vmlinuz"
 	rm -rf "$dir.new/root/boot"
-	depmod -b "$dir.new/root" "$release-$deb"
+	depmod -b "$dir.new/root" "$release-$flavour"
 	sed -i "s, /usr/src/, $dir/headers/usr/src/,g" \
-		"$dir.new/headers/usr/src/linux-headers-$release-$deb/Makefile"
-	ln -s "headers/usr/src/linux-headers-$release-$deb" "$dir.new/build"
-	echo "$release-$deb" >"$dir.new/release"
+		"$dir.new/headers/usr/src/linux-headers-$release-$flavour/Makefile"
+	ln -s "headers/usr/src/linux-headers-$release-$flavour" "$dir.new/build"
+	echo "$release-$flavour" >"$dir.new/release"
 	rm -rf "$dir"
 	mv "$dir.new" "$dir"
 }
 
 unpack_stock_once() {
 	[ -f "$2/release" ] ||
-		step "unpack Debian's kernel $3 ($1)" "kernel-$1" unpack_stock "$@"
+		step "unpack Debian's kernel $3 ($5)" "kernel-$5" unpack_stock "$@"
 }
 
-# Prints the directory of the stock kernel for x86_64 or arm64.
+# stock_kernel ARCH [FLAVOUR]: prints the directory of the stock kernel for x86_64 or arm64.
 stock_kernel() {
-	local release version dir
+	local release version dir flavour=${2:-$(deb_arch "$1")}
 	release=$(kernel_release)
 	version=$(kernel_package)
-	dir=$NNPU_CACHE/kernel/$1-$release-$(hash_text "$version" "$(declare -f unpack_stock unpack_debs)")
+	dir=$NNPU_CACHE/kernel/$flavour-$release-$(hash_text "$version" "$(declare -f unpack_stock unpack_debs)")
 	if [ ! -f "$dir/release" ]; then
 		"$NNPU_ROOT/scripts/deps" kernel
-		with_lock "$dir.lock" unpack_stock_once "$1" "$dir" "$release" "$version"
+		with_lock "$dir.lock" unpack_stock_once "$1" "$dir" "$release" "$version" "$flavour"
 	fi
 	echo "$dir"
 }
@@ -84,6 +84,14 @@ unpack_source() {
 	mv "$dir.new" "$dir"
 }
 
+# strip_helpers KCONFIG: without what unpack_source() added.
+strip_helpers() {
+	# shellcheck disable=SC2016 # no variable of the shell
+	sed -i -e '/^config NNPU_HELPERS$/,$d' "$1"
+	# And the blank line in front.
+	sed -i -e '${/^$/d}' "$1"
+}
+
 unpack_source_once() {
 	[ -f "$1/Makefile" ] ||
 		step "unpack the kernel source $2" kernel-source unpack_source "$@"
@@ -101,15 +109,43 @@ kernel_source() {
 	echo "$dir"
 }
 
+# For the scripts that build a kernel: makes the configuration in $dir/obj, tinyconfig of the source
+# in $source with $fragment on top. Theirs are these variables and kmake.
+# shellcheck disable=SC2154
+configure_kernel() {
+	local line missing=0
+	mkdir -p "$dir/obj"
+	kmake tinyconfig
+	(cd "$source" && scripts/kconfig/merge_config.sh -m -O "$dir/obj" "$dir/obj/.config" "$fragment")
+	kmake olddefconfig
+	# An option that a new kernel renamed must not get lost in silence.
+	while IFS= read -r line; do
+		case $line in
+		CONFIG_*=n)
+			! grep -q "^${line%=n}=" "$dir/obj/.config" || { echo "not off: $line"; missing=1; }
+			;;
+		CONFIG_*)
+			grep -qxF "$line" "$dir/obj/.config" || { echo "not set: $line"; missing=1; }
+			;;
+		esac
+	done <"$fragment"
+	[ "$missing" = 0 ]
+}
+
 # Prints the directory of the debug kernel, building it when it is missing.
 debug_kernel() {
 	"$NNPU_ROOT/scripts/build-debug-kernel"
 }
 
-# kernel_for ARCH DEBUG: the directory of the kernel a VM or module is for.
+# kernel_for ARCH DEBUG [PAGES]: the directory of the kernel a VM or module is for. PAGES is 16K,
+# 64K, or nothing. Debian has no kernel with pages of 64 KiB.
 kernel_for() {
 	if [ -n "$2" ]; then
 		debug_kernel
+	elif [ "${3:-}" = 64K ]; then
+		"$NNPU_ROOT/scripts/build-64k-kernel"
+	elif [ "${3:-}" = 16K ]; then
+		stock_kernel "$1" "$1-16k"
 	else
 		stock_kernel "$1"
 	fi

@@ -4,10 +4,12 @@
 
 SELFTEST_DIR := $(BUILD)/selftests
 SELFTEST_PROGRAMS := nnpu_uapi nnpu_userptr nnpu_context nnpu_submit nnpu_sync nnpu_deadline \
-	nnpu_sched nnpu_kill nnpu_admin nnpu_userq nnpu_userq_load nnpu_power nnpu_recovery nnpu_pause nnpu_unbind
+	nnpu_cancel nnpu_sched nnpu_kill nnpu_admin nnpu_userq nnpu_userq_load nnpu_power \
+	nnpu_recovery nnpu_pause nnpu_netlink nnpu_netlink_fuzz nnpu_fdinfo nnpu_unbind
 # Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
-SELFTEST_SCRIPTS := nnpu_lifecycle.sh
+SELFTEST_SCRIPTS := nnpu_lifecycle.sh nnpu_devices.sh
+PLATFORM_SCRIPTS := nnpu_platform.sh
 SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_SCRIPTS))
 DEBUG_TESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_DEBUG_PROGRAMS) \
 	$(SELFTEST_SCRIPTS))
@@ -20,7 +22,8 @@ KSELFTEST_HEADERS = $(eval KSELFTEST_HEADERS := $(shell scripts/kselftest-header
 $(BUILD)/obj/selftests/%: DIR_CFLAGS = -D_GNU_SOURCE -isystem $(KSELFTEST_HEADERS) \
 	-isystem /usr/include/libdrm -Wno-unused-parameter -Wno-missing-prototypes
 
-SELFTEST_OBJS := $(BUILD)/obj/selftests/nnpu_test.o $(BUILD)/obj/selftests/nnpu_test_queue.o
+SELFTEST_OBJS := $(addprefix $(BUILD)/obj/selftests/,nnpu_test.o nnpu_test_nl.o \
+	nnpu_test_queue.o)
 
 $(SELFTEST_DIR)/%: $(BUILD)/obj/selftests/%_test.o $(SELFTEST_OBJS) FORCE
 	$(call link,$^ -lpthread)
@@ -32,7 +35,10 @@ $(SELFTEST_DIR)/%.sh: selftests/%.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-selftests: $(SELFTESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
+# They source it.
+$(addprefix $(SELFTEST_DIR)/,$(SELFTEST_SCRIPTS) $(PLATFORM_SCRIPTS)): $(SELFTEST_DIR)/nnpu_test.sh
+
+selftests: $(SELFTESTS) $(addprefix $(SELFTEST_DIR)/,$(PLATFORM_SCRIPTS)) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
 
 .SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix _test.o,$(SELFTEST_PROGRAMS) \
-	$(SELFTEST_DEBUG_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_queue.o)
+	$(SELFTEST_DEBUG_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_nl.o nnpu_test_queue.o)

@@ -274,17 +274,22 @@ static long read_number(const char *dir, const char *name)
 #define FILE_CONTEXTS	15
 #define CHARGED_FILES	3
 
+/* Argument blocks come with the first job of a context. */
 static bool fill_file(void)
 {
 	const struct drm_nnpu_context_create attrs = { 0 };
-	int fd = nnpu_open();
+	int fd = nnpu_open(), ret = 0;
+	struct nnpu_job job;
 	unsigned int i;
-	uint32_t ctx;
 
-	for (i = 0; i < FILE_CONTEXTS; i++)
-		if (nnpu_context_create(fd, &attrs, &ctx))
+	for (i = 0; i < FILE_CONTEXTS && !ret; i++) {
+		ret = nnpu_context_create(fd, &attrs, &nnpu_test_ctx);
+		if (ret || nnpu_job_init(fd, &job, 64))
 			return false;
-	return true;
+		ret = nnpu_job_run(fd, &job, 1);
+		nnpu_job_fini(fd, &job);
+	}
+	return !ret;
 }
 
 /* In a group of its own: how much it is charged for contexts, -1 if that went wrong. */
@@ -313,7 +318,7 @@ static long page_order(unsigned long size)
 	return (long)bytes;
 }
 
-/* Slot table and argument blocks are charged to the memory cgroup of who creates the context. */
+/* Slot table and argument blocks are charged to the memory cgroup of who uses the context. */
 TEST_F(contexts, charged_to_the_cgroup)
 {
 	char root[] = "/tmp/nnpu-cgroup-XXXXXX", group[64];

@@ -54,6 +54,8 @@
 	X(check, DRM_IOCTL_NNPU_PROGRAM_LOAD)				\
 	X(unload, DRM_IOCTL_NNPU_PROGRAM_UNLOAD)			\
 	X(submit, DRM_IOCTL_NNPU_SUBMIT)				\
+	X(first_submit, DRM_IOCTL_NNPU_SUBMIT)				\
+	X(cancel, DRM_IOCTL_NNPU_CANCEL)				\
 	X(queue_create, DRM_IOCTL_NNPU_QUEUE_CREATE)			\
 	X(queue_destroy, DRM_IOCTL_NNPU_QUEUE_DESTROY)			\
 	X(queue_wait, DRM_IOCTL_NNPU_QUEUE_WAIT)			\
@@ -349,6 +351,40 @@ static int call_submit(struct state *s)
 	return nnpu_job_run(s->fd, &s->job, 1);
 }
 
+/* The first job of a file. After a failure the file is as before. */
+static int call_first_submit(struct state *s)
+{
+	int fd = open(s->path, O_RDWR | O_CLOEXEC), ret;
+	struct nnpu_job job;
+
+	if (fd < 0)
+		return -errno;
+	ret = nnpu_job_init(fd, &job, 64);
+	if (!ret) {
+		ret = nnpu_job_run(fd, &job, 1);
+		nth.request = 0;
+		/* Positive: this must not happen. */
+		if (ret && nnpu_job_run(fd, &job, 1))
+			ret = 1;
+		nnpu_job_fini(fd, &job);
+	}
+	close(fd);
+	return ret;
+}
+
+/* The job ends in any case. */
+static int call_cancel(struct state *s)
+{
+	struct drm_nnpu_cancel arg = { .syncobj = s->job.syncobj };
+	int ret = nnpu_job_submit(s->fd, &s->job), end;
+
+	if (ret)
+		return ret;
+	ret = nnpu_ioctl(s->fd, DRM_IOCTL_NNPU_CANCEL, &arg);
+	end = nnpu_job_wait(s->fd, &s->job, 60000);
+	return ret && ret != -EALREADY ? ret : end;
+}
+
 static int call_queue_create(struct state *s)
 {
 	struct nnpu_uq uq;
@@ -425,6 +461,8 @@ CALL(load);
 CALL(check);
 CALL(unload);
 CALL(submit);
+CALL(first_submit);
+CALL(cancel);
 CALL(queue_create);
 CALL(queue_destroy);
 CALL(queue_wait);
@@ -655,7 +693,7 @@ FIXTURE_TEARDOWN(probe)
 	close(nth.fd);
 	close(self->bind);
 	if (access(self->bound, F_OK))
-		nnpu_write_file(NNPU_DRIVER_DIR, "bind", self->address);
+		nnpu_driver_write("bind", self->address);
 }
 
 /* Bind the device through @bind, an open file. The nth allocation fails; 0: none does. */
@@ -737,7 +775,7 @@ TEST_F_TIMEOUT(probe, unwinds, 3600)
 	int ret;
 
 	ASSERT_LT(0, stride);
-	ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->address));
+	ASSERT_EQ(0, nnpu_driver_write("unbind", self->address));
 	for (n = 1; n < 10 * MAX_NTH; n += stride) {
 		ret = bind_nth(self->bind, self->address, n);
 		EXPECT_EQ(ret < 0, access(self->bound, F_OK) < 0)
@@ -753,7 +791,7 @@ TEST_F_TIMEOUT(probe, unwinds, 3600)
 		/* A probe that got over it has to be complete. */
 		ASSERT_EQ(0, use_device(self->bound))
 			TH_LOG("after a failure at place %u, bind said %d", n, ret);
-		ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->address));
+		ASSERT_EQ(0, nnpu_driver_write("unbind", self->address));
 	}
 	EXPECT_LT(n, 10 * MAX_NTH);
 	EXPECT_EQ(0, ret);

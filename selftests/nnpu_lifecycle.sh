@@ -24,37 +24,8 @@ kills=${NNPU_KILLS:-6}
 unbinds=${NNPU_UNBINDS:-2}
 resets=${NNPU_RESETS:-2}
 removals=${NNPU_REMOVALS:-1}
-test_no=0
-failed=0
-
-say() { printf '# %s\n' "$*"; }
-
-# check NAME FUNCTION ARGUMENT...: passes if the function ends with status 0 and says
-# nothing. It stops with `fail TEXT` in front of its `return 1`.
-check() {
-	local name=$1 text status
-	shift
-	text=$("$@")
-	status=$?
-	test_no=$((test_no + 1))
-	if [ "$status" = 0 ] && [ -z "$text" ]; then
-		printf 'ok %d %s\n' "$test_no" "$name"
-	else
-		failed=1
-		say "${text:-no reason given} (status $status)"
-		printf 'not ok %d %s\n' "$test_no" "$name"
-	fi
-}
-
-fail() {
-	printf '%s\n' "$*"
-	return 1
-}
-
-skip() { # NAME REASON
-	test_no=$((test_no + 1))
-	printf 'ok %d %s # SKIP %s\n' "$test_no" "$1" "$2"
-}
+# shellcheck source=selftests/nnpu_test.sh
+. "$here/nnpu_test.sh"
 
 load() {
 	if [ -n "${NNPU_KO:-}" ]; then insmod "$NNPU_KO"; else modprobe nnpu; fi
@@ -89,22 +60,10 @@ unreclaimable_kb() {
 	[[ $kb =~ ^[1-9][0-9]*$ ]] && echo "$kb"
 }
 
-wait_until() { # SECONDS COMMAND...
-	local tries=$(($1 * 10))
-	shift
-	while ! "$@"; do
-		tries=$((tries - 1))
-		[ "$tries" -gt 0 ] || return 1
-		sleep 0.1
-	done
-}
-
 objects_are() {
 	local now
 	now=$(objects) && [ -n "$1" ] && [ "$now" = "$1" ]
 }
-
-gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # A process with jobs in flight: started, and its first job is done.
 start_loop() { # FIFO [OPTION]
@@ -229,18 +188,6 @@ bind_again() { unbind && bind; }
 test_bus_master_off() {
 	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
 	taken_away 1 masters_no_more bind_again '' '' ''
-}
-
-# The port that leads to the monitor of the machine this runs in.
-monitor_port() {
-	local port
-	for port in /sys/class/virtio-ports/*; do
-		if [ "$(cat "$port/name" 2> /dev/null)" = nnpu.monitor ]; then
-			echo "/dev/${port##*/}"
-			return 0
-		fi
-	done
-	return 1
 }
 
 no_pci_address() { ! pci_address > /dev/null; }

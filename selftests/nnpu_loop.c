@@ -3,10 +3,10 @@
  * Keep the device busy: jobs back to back, several in flight, every result
  * checked. The scripts run it, kill it and take the device from under it.
  *
- *   nnpu_loop [-n JOBS] [-q] [-s] [-r FD]
+ *   nnpu_loop [-d NODE] [-n JOBS] [-q] [-s] [-r FD]
  *   nnpu_loop -w
  *
- * -n ends after so many jobs (default: never), -q submits through a user queue
+ * -d is the device node (default: the first device), -n ends after so many jobs (default: never), -q submits through a user queue
  * instead of SUBMIT, -s mixes in slow convolutions, -r writes one byte to the
  * descriptor when the first job is done. -w only opens the device, waits for the end of
  * standard input, and says what it finds then: 3, or 0 for a device that works. Exit status: 0 done, 1 wrong result or
@@ -99,12 +99,16 @@ int main(int argc, char **argv)
 	struct nnpu_job jobs[IN_FLIGHT];
 	unsigned long count = 0, done = 0, submitted = 0;
 	int opt, fd, ret, ready = -1;
+	const char *node = NULL;
 	bool slow = false, queue = false, look = false;
 	struct nnpu_uq uq;
 	unsigned int i;
 
-	while ((opt = getopt(argc, argv, "n:qsr:w")) != -1) {
+	while ((opt = getopt(argc, argv, "d:n:qsr:w")) != -1) {
 		switch (opt) {
+		case 'd':
+			node = optarg;
+			break;
 		case 'n':
 			count = strtoul(optarg, NULL, 0);
 			break;
@@ -121,12 +125,12 @@ int main(int argc, char **argv)
 			ready = atoi(optarg);
 			break;
 		default:
-			fprintf(stderr, "usage: %s [-n JOBS] [-q] [-s] [-r FD]\n", argv[0]);
+			fprintf(stderr, "usage: %s [-d NODE] [-n JOBS] [-q] [-s] [-r FD]\n", argv[0]);
 			return 2;
 		}
 	}
 
-	fd = nnpu_open();
+	fd = node ? nnpu_open_node(node) : nnpu_open();
 	if (fd < 0) {
 		fprintf(stderr, "nnpu_loop: no device: %s\n", strerror(-fd));
 		return 4;

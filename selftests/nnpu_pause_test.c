@@ -595,7 +595,8 @@ TEST_F_TIMEOUT(pause, doorbell_waits_without_the_mmap_lock, 600)
 		usleep(1000);
 	for (i = 0; i < SLEEPS; i++)
 		held += maps_in_a_sleep(caller.tid) < 3;
-	EXPECT_GT(SLEEPS / 4, held) {
+	/* With the lock it would be nearly all; a busy machine holds up some. */
+	EXPECT_GT(SLEEPS * 3 / 4, held) {
 		TH_LOG("the address space could not be changed in %u sleeps", held);
 	}
 	EXPECT_FALSE(caller.rang);

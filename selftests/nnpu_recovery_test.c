@@ -320,8 +320,8 @@ TEST(dump)
 	ASSERT_EQ(0, nnpu_debugfs_dir(fd, path));
 	close(fd);
 	device = strrchr(path, '/') + 1;
-	ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", device));
-	ASSERT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "bind", device));
+	ASSERT_EQ(0, nnpu_driver_write("unbind", device));
+	ASSERT_EQ(0, nnpu_driver_write("bind", device));
 	while (take_dump(device, text, sizeof(text)))
 		;
 	fd = nnpu_open();

@@ -68,6 +68,18 @@ static bool is_nnpu(int fd)
 	       strcmp(name, NNPU_DRIVER_NAME) == 0;
 }
 
+int nnpu_open_node(const char *node)
+{
+	int fd = open(node, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (is_nnpu(fd))
+		return fd;
+	close(fd);
+	return -ENODEV;
+}
+
 int nnpu_open(void)
 {
 	static const char * const patterns[] = { "/dev/accel/accel*", "/dev/dri/renderD*" };
@@ -80,17 +92,15 @@ int nnpu_open(void)
 		if (glob(patterns[p], 0, NULL, &g))
 			continue;
 		for (i = 0; i < g.gl_pathc; i++) {
-			int fd = open(g.gl_pathv[i], O_RDWR | O_CLOEXEC);
+			int fd = nnpu_open_node(g.gl_pathv[i]);
 
-			if (fd < 0) {
-				ret = -errno;
-				continue;
-			}
-			if (is_nnpu(fd)) {
+			if (fd >= 0) {
 				globfree(&g);
 				return fd;
 			}
-			close(fd);
+			/* What stands in the way of a device, not of somebody else's. */
+			if (fd != -ENODEV)
+				ret = fd;
 		}
 		globfree(&g);
 	}
@@ -673,6 +683,15 @@ int nnpu_write_file(const char *dir, const char *name, const char *text)
 	ret = written < 0 ? -errno : written == (ssize_t)strlen(text) ? 0 : -EIO;
 	close(fd);
 	return ret;
+}
+
+int nnpu_driver_write(const char *name, const char *device)
+{
+	/* The name of a PCI function is its address, DOMAIN:BUS:DEVICE.FUNCTION. */
+	bool is_pci = strchr(device, ':');
+
+	return nnpu_write_file(is_pci ? NNPU_DRIVER_DIR : "/sys/bus/platform/drivers/nnpu", name,
+			       device);
 }
 
 void nnpu_set_parameter(const char *name, unsigned int value)

@@ -28,6 +28,9 @@
 /* Directory of the driver's debugfs files, found by nnpu_debugfs_dir(). */
 #define NNPU_DEBUGFS_PATH_MAX	256
 
+/* Returns a descriptor of this device node or -errno (-ENODEV: another driver's). */
+int nnpu_open_node(const char *node);
+
 /* Returns a descriptor of the first NNPU device or -errno (-ENOENT: none). */
 int nnpu_open(void);
 
@@ -158,8 +161,10 @@ int nnpu_sysfs_write(int fd, const char *name, const char *value);
 
 /* Write @text to a file in @dir; 0 or -errno. */
 int nnpu_write_file(const char *dir, const char *name, const char *text);
-/* Attributes "bind" and "unbind" of the driver. */
+/* The driver of PCI functions. */
 #define NNPU_DRIVER_DIR	"/sys/bus/pci/drivers/nnpu"
+/* Write the name of a device to attribute "bind" or "unbind" of its bus's driver; 0 or -errno. */
+int nnpu_driver_write(const char *name, const char *device);
 
 /* Set a parameter of the module, if that is allowed. */
 void nnpu_set_parameter(const char *name, unsigned int value);

@@ -191,7 +191,8 @@ TEST_F(nnpu, bo_mmap_negative)
 	/* Nothing but what BO_MMAP handed out can be mapped, and no more than that. */
 	arg = (struct drm_nnpu_bo_mmap) { .handle = handle };
 	ASSERT_EQ(0, nnpu_ioctl(self->fd, DRM_IOCTL_NNPU_BO_MMAP, &arg));
-	p = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, self->fd, (off_t)arg.offset);
+	p = mmap(NULL, 2 * (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, self->fd,
+		 (off_t)arg.offset);
 	EXPECT_EQ(MAP_FAILED, p);
 	p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, self->fd, 0);
 	EXPECT_EQ(MAP_FAILED, p);
@@ -226,28 +227,32 @@ TEST_F(nnpu, slot_bind_lowest_free_number)
 
 TEST_F(nnpu, slot_bind_negative)
 {
+	/* Of a buffer that has whole pages of the CPU. */
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	const struct {
 		uint64_t offset, size;
 		uint32_t flags;
 		int error;
 	} bad[] = {
-		{ 0, PAGE, 0, -EINVAL },
-		{ 0, PAGE, 1u << 2, -EINVAL },
-		{ 0, PAGE, RW | 1u << 31, -EINVAL },
-		{ 1, PAGE, RW, -EINVAL },
+		{ 0, page, 0, -EINVAL },
+		{ 0, page, 1u << 2, -EINVAL },
+		{ 0, page, RW | 1u << 31, -EINVAL },
+		{ 1, page, RW, -EINVAL },
+		{ PAGE / 2, PAGE, RW, -EINVAL },
+		{ 0, PAGE / 2, RW, -EINVAL },
 		{ 0, 1, RW, -EINVAL },
 		{ 0, 0, RW, -EINVAL },
-		{ 0, 5 * PAGE, RW, -EINVAL },
-		{ 4 * PAGE, PAGE, RW, -EINVAL },
-		{ 3 * PAGE, 2 * PAGE, RW, -EINVAL },
-		{ UINT64_MAX & ~(PAGE - 1), 2 * PAGE, RW, -EINVAL },
-		{ PAGE, UINT64_MAX & ~(PAGE - 1), RW, -EINVAL },
+		{ 0, 5 * page, RW, -EINVAL },
+		{ 4 * page, page, RW, -EINVAL },
+		{ 3 * page, 2 * page, RW, -EINVAL },
+		{ UINT64_MAX & ~(page - 1), 2 * page, RW, -EINVAL },
+		{ page, UINT64_MAX & ~(page - 1), RW, -EINVAL },
 	};
 	struct drm_nnpu_slot_bind arg;
 	uint32_t handle, slot;
 	size_t i;
 
-	ASSERT_EQ(0, nnpu_bo_create(self->fd, 4 * PAGE, &handle));
+	ASSERT_EQ(0, nnpu_bo_create(self->fd, 4 * page, &handle));
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		EXPECT_EQ(bad[i].error, nnpu_slot_bind(self->fd, handle, bad[i].offset,
 						       bad[i].size, bad[i].flags, &slot)) {
@@ -672,7 +677,7 @@ TEST_F(nnpu, unknown_ioctls)
 	char buf[256] = { 0 };
 	unsigned int nr;
 
-	for (nr = DRM_NNPU_PROGRAM_SAVE + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
+	for (nr = DRM_NNPU_CANCEL + 1; nr < DRM_COMMAND_END - DRM_COMMAND_BASE; nr++)
 		EXPECT_EQ(-EINVAL, nnpu_ioctl(self->fd,
 					      _IOC(_IOC_READ | _IOC_WRITE, DRM_IOCTL_BASE,
 						   DRM_COMMAND_BASE + nr, 64), buf)) {

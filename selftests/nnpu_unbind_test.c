@@ -101,7 +101,7 @@ FIXTURE_TEARDOWN(unbind)
 		return;
 	close(self->load.fd);
 	if (!self->skipped)
-		EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "bind", self->device));
+		EXPECT_EQ(0, nnpu_driver_write("bind", self->device));
 	fd = nnpu_open();
 	EXPECT_LE(0, fd);
 	EXPECT_EQ(0, nnpu_program_load(fd, self->image, self->size, &program, NULL));
@@ -119,7 +119,7 @@ TEST_F(unbind, while_the_image_is_missing)
 	self->load.args.image_size = self->size;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &self->load));
 	ASSERT_TRUE(memory_wanted(self->uffd));
-	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->device));
+	EXPECT_EQ(0, nnpu_driver_write("unbind", self->device));
 	EXPECT_TRUE(memory_comes(self->uffd, self->missing));
 	pthread_join(thread, NULL);
 	/* What has come is no image. */
@@ -138,7 +138,7 @@ TEST_F(unbind, while_the_reports_have_no_room)
 	self->load.args.num_reports = 1;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, load_run, &self->load));
 	ASSERT_TRUE(memory_wanted(self->uffd));
-	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->device));
+	EXPECT_EQ(0, nnpu_driver_write("unbind", self->device));
 	EXPECT_TRUE(memory_comes(self->uffd, self->missing));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, self->load.ret);
@@ -151,7 +151,7 @@ TEST_F(unbind, while_buffers_are_mapped)
 
 	ASSERT_EQ(0, nnpu_job_init(self->load.fd, &job, 64));
 	EXPECT_EQ(0, nnpu_job_run(self->load.fd, &job, 1));
-	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", self->device));
+	EXPECT_EQ(0, nnpu_driver_write("unbind", self->device));
 	EXPECT_TRUE(nnpu_job_correct(&job, 1));
 	memset(job.buf.map, 0x5a, job.buf.size);
 	EXPECT_EQ(-ENODEV, nnpu_job_submit(self->load.fd, &job));
@@ -173,7 +173,7 @@ static bool unplug_lingers(void)
 
 static void *unbind_run(void *device)
 {
-	return nnpu_write_file(NNPU_DRIVER_DIR, "unbind", device) ? device : NULL;
+	return nnpu_driver_write("unbind", device) ? device : NULL;
 }
 
 /* Ends within a minute? */

@@ -23,12 +23,13 @@
 #include "../kernel/nnpu_hw.h"
 #include "nnpu_test_queue.h"
 
-#define PAGE		4096u
+#define PAGE		((size_t)sysconf(_SC_PAGESIZE))
 #define R		DRM_NNPU_SLOT_READ
 #define W		DRM_NNPU_SLOT_WRITE
 #define WRITABLE	DRM_NNPU_USERPTR_WRITE
-#define COUNT		1024u			/* of each argument: a page */
-#define BYTES		(3ul * PAGE)		/* two inputs and an output */
+#define COUNT		1024u			/* of each argument */
+#define PART		(COUNT * sizeof(float))
+#define BYTES		(3 * PAGE)		/* has room for two inputs and an output */
 #define BIG		(4ul << 20)
 #define NOBODY		65534
 /* What jobs that are not told apart begin with. */
@@ -114,7 +115,7 @@ static void job_use(struct nnpu_job *job, uint32_t slot, uint64_t offset)
 
 	for (i = 0; i < 3; i++) {
 		job->args[i].slot = slot;
-		job->args[i].offset = offset + i * PAGE;
+		job->args[i].offset = offset + i * PART;
 	}
 }
 
@@ -209,7 +210,6 @@ TEST_F(userptr, refused)
 	uint32_t handle;
 
 	ASSERT_NE(MAP_FAILED, map);
-	ASSERT_EQ(PAGE, sysconf(_SC_PAGESIZE));
 	EXPECT_EQ(-EINVAL, userptr(self->fd, (char *)map + 1, PAGE, 0, &handle));
 	EXPECT_EQ(-EINVAL, userptr(self->fd, map, PAGE - 1, 0, &handle));
 	EXPECT_EQ(-EINVAL, userptr(self->fd, map, 0, 0, &handle));
@@ -305,7 +305,7 @@ TEST_F(userptr, file_pages)
 	self->job.args[0].slot = slot;
 	self->job.args[0].offset = 0;
 	self->job.args[1].slot = slot;
-	self->job.args[1].offset = PAGE;
+	self->job.args[1].offset = PART;
 	/* Written after it was pinned, by write(): the same pages. */
 	ASSERT_EQ((ssize_t)sizeof(float), pwrite(file, &(float){ 1000 }, sizeof(float), 0));
 	ASSERT_EQ(0, job_do(self->fd, &self->job));
@@ -354,7 +354,9 @@ TEST_F(userptr, truncated)
 /* Neither mapped nor exported, and no ring. */
 TEST_F(userptr, stays_with_the_file)
 {
-	struct drm_nnpu_queue_create queue = { .sq_entries = 4, .cq_entries = 4, .cq_offset = PAGE };
+	struct drm_nnpu_queue_create queue = {
+		.sq_entries = 4, .cq_entries = 4, .cq_offset = NNPU_PAGE_SIZE,
+	};
 	struct drm_prime_handle prime = { .flags = DRM_CLOEXEC | DRM_RDWR };
 	void *map = anonymous(BYTES), *other;
 	struct drm_nnpu_device_info info;
@@ -555,7 +557,7 @@ TEST_F(userptr, huge_pages)
 	aligned = (char *)(((uintptr_t)map + huge - 1) & ~(huge - 1));
 	madvise(aligned, 2 * huge, MADV_HUGEPAGE);
 	memset(aligned, 0, 2 * huge);
-	EXPECT_TRUE(works_in(self->fd, &self->job, aligned, 2 * huge, huge - PAGE));
+	EXPECT_TRUE(works_in(self->fd, &self->job, aligned, 2 * huge, huge - PART));
 	EXPECT_TRUE(works_in(self->fd, &self->job, aligned + PAGE, 2 * huge - 2 * PAGE, huge));
 	munmap(map, 3 * huge);
 
@@ -713,7 +715,7 @@ TEST_F(userptr, unbound)
 	ASSERT_NE(NULL, p.map);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, pinning_run, &p));
 	ASSERT_EQ((ssize_t)sizeof(msg), read(uffd, &msg, sizeof(msg)));
-	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "unbind", device));
+	EXPECT_EQ(0, nnpu_driver_write("unbind", device));
 	/* Its pages are the process's again; the charge of the one that waits is left. */
 	EXPECT_EQ(1, vm_pin());
 	zero.range = (struct uffdio_range){ .start = (uintptr_t)p.map, .len = PAGE };
@@ -721,7 +723,7 @@ TEST_F(userptr, unbound)
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ENODEV, p.ret);
 	EXPECT_EQ(0, vm_pin());
-	EXPECT_EQ(0, nnpu_write_file(NNPU_DRIVER_DIR, "bind", device));
+	EXPECT_EQ(0, nnpu_driver_write("bind", device));
 	/* The old handle is closed after its driver has gone. */
 	munmap(self->job.buf.map, self->job.buf.size);
 	close(self->fd);

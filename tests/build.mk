@@ -31,6 +31,10 @@ DEBUG_TESTS += $(addprefix $(BUILD)/tests/nnhal_,device_test memory_test execute
 	async_test burst_test faults_test fork_test models_test contexts_test)
 DEBUG_LONG_TESTS := $(addprefix $(BUILD)/tests/nnhal_,control_test growth_test)
 
+# Of both lists, those that see most of what differs on another processor and with other pages.
+ARM64_TESTS := $(addprefix $(SELFTEST_DIR)/,nnpu_uapi nnpu_submit nnpu_userptr nnpu_userq) \
+	$(addprefix $(BUILD)/tests/nnhal_,ring_litmus_test device_test memory_test execute_test burst_test)
+
 # $(call run-tests,programs): KTAP, what a program prints being subtests of it. Each has
 # NNPU_HOST_TIMEOUT seconds.
 define run-tests

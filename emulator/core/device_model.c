@@ -14,8 +14,8 @@
 #include "queue.h"
 
 #define NS_PER_S		1000000000ull
-/* Vectors of a platform device are the bits of IRQ_STATUS. */
-#define PLATFORM_VECTORS	32
+/* Hosts have pages of up to 64 KiB. */
+#define MAX_DB_STRIDE		16
 
 void nnpu_device_default_props(struct nnpu_device_props *props)
 {
@@ -28,6 +28,7 @@ void nnpu_device_default_props(struct nnpu_device_props *props)
 		.max_programs = 256,
 		.max_args = 4096,
 		.max_entries_log2 = 12,
+		.max_db_stride = MAX_DB_STRIDE,
 		.memory_size = 1ull << 30,
 		.max_operand_size = 256ull << 20,
 	};
@@ -44,12 +45,13 @@ int nnpu_device_check_props(const struct nnpu_device_props *p, char *error, size
 		{ "num_queues", p->num_queues, 1, NNPU_DEVICE_MAX_QUEUES },
 		{ "num_engines", p->num_engines, 1, NNPU_DEVICE_MAX_ENGINES },
 		{ "num_vectors", p->num_vectors, 1,
-		  p->platform_irq ? PLATFORM_VECTORS : NNPU_DEVICE_MAX_VECTORS },
+		  p->platform_irq ? NNPU_PLATFORM_VECTORS : NNPU_DEVICE_MAX_VECTORS },
 		{ "max_contexts", p->max_contexts, 1, NNPU_DEVICE_MAX_CONTEXTS },
 		{ "max_slots_log2", p->max_slots_log2, 0, 16 },
 		{ "max_programs", p->max_programs, 1, UINT16_MAX },
 		{ "max_args", p->max_args, 2, UINT16_MAX },
 		{ "max_entries_log2", p->max_entries_log2, 1, 16 },
+		{ "max_db_stride", p->max_db_stride, NNPU_PAGE_SHIFT, MAX_DB_STRIDE },
 		{ "memory_size", p->memory_size, NNPU_DEVICE_MIN_MEMORY, NNPU_DEVICE_MAX_MEMORY },
 		{ "max_operand_size", p->max_operand_size, 1, p->memory_size },
 		{ "poll_ns", p->poll_ns, 0, NS_PER_S },
@@ -71,7 +73,7 @@ uint64_t nnpu_device_doorbell_size(const struct nnpu_device_props *props)
 {
 	uint64_t size = NNPU_PAGE_SIZE;
 
-	while (size < (props->num_queues + 1ull) << NNPU_PAGE_SHIFT)
+	while (size < (props->num_queues + 1ull) << props->max_db_stride)
 		size <<= 1;
 	return size;
 }
@@ -181,6 +183,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	pthread_condattr_destroy(&attr);
 	dev->next_serial = 1;
 	dev->perf_level = NNPU_PERF_MEDIUM;
+	dev->db_stride = NNPU_PAGE_SHIFT;
 	dev->power_on_ns = dev_now(dev);
 	if (!threads_start(dev)) {
 		threads_join(dev);

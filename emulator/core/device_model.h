@@ -46,6 +46,7 @@
  * @max_programs: programs of a context, 1 .. 65535
  * @max_args: inputs plus outputs of a job, 2 .. 65535
  * @max_entries_log2: log2 of the largest ring, 1 .. 16
+ * @max_db_stride: log2 of the largest doorbell page, 12 .. 16; the window has room for it
  * @memory_size: device memory for programs and activations, bytes
  * @max_operand_size: largest tensor, bytes, at most @memory_size
  * @poll_ns: how long an idle engine polls for work before it sleeps, at most 1 s.
@@ -65,6 +66,7 @@ struct nnpu_device_props {
 	unsigned int max_programs;
 	unsigned int max_args;
 	unsigned int max_entries_log2;
+	unsigned int max_db_stride;
 	uint64_t memory_size;
 	uint64_t max_operand_size;
 	uint64_t poll_ns;
@@ -159,11 +161,11 @@ uint32_t nnpu_device_reg_read(struct nnpu_device *dev, uint64_t offset, unsigned
 void nnpu_device_reg_write(struct nnpu_device *dev, uint64_t offset, uint64_t value,
 			   unsigned int size);
 
-/* Doorbell window: queue q at q << 12. Reads of it are 0. */
+/* Doorbell window: queue q at q << DB_STRIDE. Reads of it are 0. */
 void nnpu_device_doorbell_write(struct nnpu_device *dev, uint64_t offset, uint64_t value,
 				unsigned int size);
 
-/* Bytes of the doorbell window: a page per queue, rounded up to a power of two. */
+/* Bytes of the doorbell window: a page of the largest size per queue, to a power of two. */
 uint64_t nnpu_device_doorbell_size(const struct nnpu_device_props *props);
 
 #endif /* NNPU_EMU_DEVICE_MODEL_H */

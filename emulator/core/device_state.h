@@ -66,6 +66,7 @@ struct nnpu_device {
 
 	uint32_t ctrl;
 	uint32_t admin_size;
+	atomic_uint db_stride;		/* doorbells read it without the lock */
 	uint64_t admin_sq;
 	uint64_t admin_cq;
 	uint32_t latch_mem;		/* high halves of 64-bit registers */

@@ -145,7 +145,7 @@ static uint32_t read_reg(struct nnpu_device *dev, uint32_t offset)
 	case NNPU_REG_FEATURES_HI:
 		return (uint32_t)(dev_features(dev) >> 32);
 	case NNPU_REG_LIMITS0:
-		return p->num_queues | p->max_entries_log2 << 16 | (uint32_t)NNPU_PAGE_SHIFT << 24;
+		return p->num_queues | p->max_entries_log2 << 16 | p->max_db_stride << 24;
 	case NNPU_REG_LIMITS1:
 		return p->max_contexts | p->max_slots_log2 << 16 | p->num_engines << 24;
 	case NNPU_REG_LIMITS2:
@@ -158,6 +158,8 @@ static uint32_t read_reg(struct nnpu_device *dev, uint32_t offset)
 		return read_status(dev);
 	case NNPU_REG_ADMIN_SIZE:
 		return dev->admin_size;
+	case NNPU_REG_DB_STRIDE:
+		return atomic_load_explicit(&dev->db_stride, memory_order_relaxed);
 	case NNPU_REG_ADMIN_SQ_LO:
 		return (uint32_t)dev->admin_sq;
 	case NNPU_REG_ADMIN_SQ_HI:
@@ -234,7 +236,17 @@ static void set_half(uint64_t *value, bool high, uint32_t half)
 	*value = (*value & ~(0xffffffffull << shift)) | (uint64_t)half << shift;
 }
 
-/* False: the write has no effect. */
+/* False: the write has no effect. Both are for a device that is disabled. */
+
+static bool write_db_stride(struct nnpu_device *dev, uint32_t value)
+{
+	if (dev->ctrl & NNPU_CTRL_ENABLE || dev->resetting || value < NNPU_PAGE_SHIFT ||
+	    value > dev->props.max_db_stride)
+		return false;
+	atomic_store_explicit(&dev->db_stride, value, memory_order_relaxed);
+	return true;
+}
+
 static bool write_admin_reg(struct nnpu_device *dev, uint32_t offset, uint32_t value)
 {
 	if (dev->ctrl & NNPU_CTRL_ENABLE || dev->resetting)
@@ -278,6 +290,8 @@ static bool write_reg(struct nnpu_device *dev, uint32_t offset, uint32_t value,
 	case NNPU_REG_ADMIN_CQ_LO:
 	case NNPU_REG_ADMIN_CQ_HI:
 		return write_admin_reg(dev, offset, value);
+	case NNPU_REG_DB_STRIDE:
+		return write_db_stride(dev, value);
 	case NNPU_REG_IRQ_STATUS:
 		if (dev->props.platform_irq)
 			irq_line_update(dev, 0, value, NULL);
@@ -314,12 +328,13 @@ void nnpu_device_reg_write(struct nnpu_device *dev, uint64_t offset, uint64_t va
 void nnpu_device_doorbell_write(struct nnpu_device *dev, uint64_t offset, uint64_t value,
 				unsigned int size)
 {
-	uint64_t qid = offset >> NNPU_PAGE_SHIFT;
+	unsigned int stride = atomic_load_explicit(&dev->db_stride, memory_order_relaxed);
+	uint64_t qid = offset >> stride;
 
 	if (size != 4 || offset & 3 || offset >= nnpu_device_doorbell_size(&dev->props)) {
 		dev_log(dev, NNPU_LOG_GUEST_ERROR, "doorbell write of %u bytes at 0x%llx ignored",
 			size, (unsigned long long)offset);
 		return;
 	}
-	queue_doorbell(dev, (unsigned int)qid, offset & (NNPU_PAGE_SIZE - 1), (uint32_t)value);
+	queue_doorbell(dev, (unsigned int)qid, offset & ((1u << stride) - 1), (uint32_t)value);
 }

@@ -89,6 +89,7 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 		dev->fatal = false;
 		dev->fatal_code = 0;
 		dev->admin_size = 0;
+		atomic_store_explicit(&dev->db_stride, NNPU_PAGE_SHIFT, memory_order_relaxed);
 		dev->admin_sq = 0;
 		dev->admin_cq = 0;
 		dev->fault_status = NNPU_FAULT_NONE;
@@ -165,10 +166,11 @@ void dev_end_everything(struct nnpu_device *dev)
 		ctx_leave(ctx);
 	}
 	reset = dev->resetting;
-	device_stopped(dev, &irqs);
-	pthread_mutex_unlock(&dev->lock);
+	/* Before the reset is seen to be over: what is raised after that must stay. */
 	if (reset && dev->props.platform_irq)
 		irq_line_update(dev, 0, UINT32_MAX, &(uint32_t){ 0 });
+	device_stopped(dev, &irqs);
+	pthread_mutex_unlock(&dev->lock);
 	irqs_raise(dev, &irqs);
 	dev_log(dev, NNPU_LOG_TRACE, reset ? "reset done" : "disabled");
 	pthread_mutex_lock(&dev->lock);

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,16 @@ struct region {
 	unsigned int writers;
 };
 
+/* A file that is registered; under region_lock. */
+struct file_region {
+	struct file_region *next;
+	uintptr_t start;
+	size_t len;
+	int fd;
+	uint64_t offset;
+	atomic_uint readers;		/* counted under the lock; they read without it */
+};
+
 struct vector {
 	uint64_t count;
 	int eventfd;			/* -1: none */
@@ -45,6 +56,7 @@ struct nnpu_inproc {
 	size_t num_registered;
 	size_t num_regions;
 	size_t max_regions;
+	struct file_region *files;
 	atomic_size_t hints[NUM_HINTS];	/* where region_at() last found a page; may be wrong */
 
 	pthread_mutex_t irq_lock;
@@ -273,6 +285,87 @@ static bool range_ok(struct nnpu_inproc *ip, uint64_t addr, size_t len,
 	return true;
 }
 
+/* Files. */
+
+int nnpu_inproc_register_file(struct nnpu_inproc *ip, const void *addr, size_t len, int fd,
+			      uint64_t offset)
+{
+	struct file_region *f;
+
+	if (!range_is_valid((uintptr_t)addr, len, NNPU_INPROC_READ))
+		return -EINVAL;
+	f = malloc(sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	*f = (struct file_region){
+		.start = (uintptr_t)addr, .len = len, .fd = fd, .offset = offset,
+	};
+	atomic_init(&f->readers, 0);
+	pthread_rwlock_wrlock(&ip->region_lock);
+	f->next = ip->files;
+	ip->files = f;
+	pthread_rwlock_unlock(&ip->region_lock);
+	return 0;
+}
+
+void nnpu_inproc_unregister_file(struct nnpu_inproc *ip, const void *addr)
+{
+	struct file_region **link, *f;
+
+	pthread_rwlock_wrlock(&ip->region_lock);
+	link = &ip->files;
+	while (*link && (*link)->start != (uintptr_t)addr)
+		link = &(*link)->next;
+	f = *link;
+	if (f)
+		*link = f->next;
+	pthread_rwlock_unlock(&ip->region_lock);
+	/* Acquire: pairs with the end of read_file(). */
+	while (f && atomic_load_explicit(&f->readers, memory_order_acquire))
+		sched_yield();
+	free(f);
+}
+
+/* The file that has this range, with a reader more; NULL: there is none. */
+static struct file_region *file_at(struct nnpu_inproc *ip, uint64_t addr, size_t len)
+{
+	struct file_region *f;
+
+	pthread_rwlock_rdlock(&ip->region_lock);
+	for (f = ip->files; f; f = f->next)
+		if (addr >= f->start && addr - f->start < f->len &&
+		    len <= f->len - (addr - f->start))
+			break;
+	if (f)
+		atomic_fetch_add_explicit(&f->readers, 1, memory_order_relaxed);
+	pthread_rwlock_unlock(&ip->region_lock);
+	return f;
+}
+
+/* Not under the lock: a file may take its time. */
+static int read_file(struct nnpu_inproc *ip, uint64_t addr, uint8_t *buf, size_t len)
+{
+	struct file_region *f = file_at(ip, addr, len);
+	ssize_t n = 1;
+
+	if (!f)
+		return -1;
+	while (len && n > 0) {
+		n = pread(f->fd, buf, len, (off_t)(f->offset + (addr - f->start)));
+		if (n < 0 && errno == EINTR) {
+			n = 1;
+			continue;
+		}
+		if (n > 0) {
+			addr += (uint64_t)n;
+			buf += n;
+			len -= (size_t)n;
+		}
+	}
+	atomic_fetch_sub_explicit(&f->readers, 1, memory_order_release);
+	return len ? -1 : 0;
+}
+
 /* Bus. */
 
 static int bus_read(void *bus, uint64_t addr, void *buf, size_t len)
@@ -285,7 +378,7 @@ static int bus_read(void *bus, uint64_t addr, void *buf, size_t len)
 	if (ok)
 		memcpy(buf, (const void *)(uintptr_t)addr, len);
 	pthread_rwlock_unlock(&ip->region_lock);
-	return ok ? 0 : -1;
+	return ok ? 0 : read_file(ip, addr, buf, len);
 }
 
 static int bus_write(void *bus, uint64_t addr, const void *buf, size_t len)
@@ -394,8 +487,13 @@ void nnpu_inproc_default_config(struct nnpu_inproc_config *config)
 
 static void inproc_free(struct nnpu_inproc *ip)
 {
+	struct file_region *f;
 	unsigned int i;
 
+	while ((f = ip->files)) {
+		ip->files = f->next;
+		free(f);
+	}
 	for (i = 0; ip->vectors && i < ip->config.props.num_vectors; i++)
 		if (ip->vectors[i].eventfd >= 0)
 			close(ip->vectors[i].eventfd);

@@ -87,6 +87,17 @@ int nnpu_inproc_register(struct nnpu_inproc *ip, const void *addr, size_t len,
 int nnpu_inproc_unregister(struct nnpu_inproc *ip, const void *addr, size_t len,
 			   unsigned int access);
 
+/*
+ * Let the device read a file that may shrink, at addresses of the process that lead nowhere:
+ * [addr, addr + len) is a mapping without access, for example, so that nothing else is registered
+ * there. Bytes that the file does not have are a bus error. @fd stays open until
+ * nnpu_inproc_unregister_file() has returned. 0; -EINVAL as above; -ENOMEM.
+ */
+int nnpu_inproc_register_file(struct nnpu_inproc *ip, const void *addr, size_t len, int fd,
+			      uint64_t offset);
+/* When it returns the device does not read the file, and will not again. */
+void nnpu_inproc_unregister_file(struct nnpu_inproc *ip, const void *addr);
+
 /* Registers: offsets are NNPU_REG_* and the queue windows at NNPU_QREG_BASE. */
 uint32_t nnpu_inproc_read32(struct nnpu_inproc *ip, uint32_t offset);
 void nnpu_inproc_write32(struct nnpu_inproc *ip, uint32_t offset, uint32_t value);

@@ -129,9 +129,34 @@ static void cids_test_pin(struct kunit *test)
 		nnpu_cids_put(cids, next);
 	}
 	KUNIT_EXPECT_EQ(test, again, 0);
-	nnpu_cids_unpin(cids);
+	nnpu_cids_unpin(cids, cid);
 	next = nnpu_cids_get(cids, 0, 2, &owner);
 	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, next), nnpu_cids_index(cids, cid));
+}
+
+/* Two who abort pin the same id, or two: each id is free when nobody pins it any more. */
+static void cids_test_pins(struct kunit *test)
+{
+	struct nnpu_cids *cids = cids_test_new(test, 3);
+	int owner, a, b, next;
+
+	a = nnpu_cids_get(cids, 0, 3, &owner);
+	b = nnpu_cids_get(cids, 0, 3, &owner);
+	nnpu_cids_pin(cids, a);
+	nnpu_cids_pin(cids, a);
+	nnpu_cids_pin(cids, b);
+	nnpu_cids_put(cids, a);
+	nnpu_cids_put(cids, b);
+	next = nnpu_cids_get(cids, 0, 3, &owner);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, next), 2);
+	nnpu_cids_unpin(cids, a);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_get(cids, 0, 3, &owner), -EBUSY);
+	nnpu_cids_unpin(cids, b);
+	next = nnpu_cids_get(cids, 0, 3, &owner);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, next), nnpu_cids_index(cids, b));
+	nnpu_cids_unpin(cids, a);
+	next = nnpu_cids_get(cids, 0, 3, &owner);
+	KUNIT_EXPECT_EQ(test, nnpu_cids_index(cids, next), nnpu_cids_index(cids, a));
 }
 
 static struct kunit_case cids_test_cases[] = {
@@ -141,6 +166,7 @@ static struct kunit_case cids_test_cases[] = {
 	KUNIT_CASE(cids_test_bad),
 	KUNIT_CASE(cids_test_late),
 	KUNIT_CASE(cids_test_pin),
+	KUNIT_CASE(cids_test_pins),
 	{ }
 };
 

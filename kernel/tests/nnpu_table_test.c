@@ -148,6 +148,34 @@ static void table_test_bad_ids(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nnpu_table_reserve(table, &id), -ENOSPC);
 }
 
+/* Those that lookups find, in order. */
+static void table_test_next(struct kunit *test)
+{
+	struct nnpu_table *table = table_test_new(test, 0);
+	struct table_object object = { };
+	u32 id, i;
+
+	id = 0;
+	KUNIT_EXPECT_FALSE(test, nnpu_table_next(table, &id));
+	for (i = 0; i < COUNT; i++)
+		nnpu_table_reserve(table, &id);
+	id = 0;
+	KUNIT_EXPECT_FALSE(test, nnpu_table_next(table, &id));
+	nnpu_table_set(table, 2, &object);
+	nnpu_table_set(table, 5, &object);
+	nnpu_table_set(table, COUNT - 1, &object);
+	nnpu_table_hide(table, 5);
+	id = 0;
+	KUNIT_EXPECT_TRUE(test, nnpu_table_next(table, &id));
+	KUNIT_EXPECT_EQ(test, id, 2);
+	id++;
+	KUNIT_EXPECT_TRUE(test, nnpu_table_next(table, &id));
+	KUNIT_EXPECT_EQ(test, id, COUNT - 1);
+	id++;
+	KUNIT_EXPECT_FALSE(test, nnpu_table_next(table, &id));
+	KUNIT_EXPECT_EQ(test, id, COUNT);
+}
+
 static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(table_test_full),
 	KUNIT_CASE(table_test_lowest),
@@ -155,6 +183,7 @@ static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(table_test_hide_object),
 	KUNIT_CASE(table_test_dying),
 	KUNIT_CASE(table_test_bad_ids),
+	KUNIT_CASE(table_test_next),
 	{ }
 };
 

@@ -38,7 +38,16 @@ static void test_properties(void)
 	p.num_vectors = 33;
 	ok(!nnpu_device_check_props(&p, error, sizeof(error)), "33 vectors of messages are fine");
 	p = good;
-	ok(nnpu_device_doorbell_size(&p) == 128 * 4096, "65 doorbell pages round up to 128");
+	ok(nnpu_device_doorbell_size(&p) == 128 * 65536, "65 doorbell pages round up to 128");
+	p.max_db_stride = 12;
+	ok(!nnpu_device_check_props(&p, error, sizeof(error)) &&
+	   nnpu_device_doorbell_size(&p) == 128 * 4096, "of 4 KiB, if they are not larger");
+	p.max_db_stride = 11;
+	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "max_db_stride"),
+	   "doorbell pages below 4 KiB refused: %s", error);
+	p.max_db_stride = 17;
+	ok(nnpu_device_check_props(&p, error, sizeof(error)) && strstr(error, "max_db_stride"),
+	   "doorbell pages above 64 KiB refused: %s", error);
 }
 
 static void test_identity(struct rig *r)
@@ -55,7 +64,8 @@ static void test_identity(struct rig *r)
 	ok(rig_read(r, NNPU_REG_VERSION) == NNPU_HW_VERSION, "VERSION");
 	ok(rig_read(r, NNPU_REG_FEATURES_LO) == known, "FEATURES");
 	ok((rig_read(r, NNPU_REG_LIMITS0) & NNPU_LIMITS0_MAX_QUEUES) == RIG_QUEUES, "MAX_QUEUES");
-	ok(rig_read(r, NNPU_REG_LIMITS0) >> 24 == 12, "doorbell stride is a page");
+	ok(rig_read(r, NNPU_REG_LIMITS0) >> 24 == 16, "doorbell pages of up to 64 KiB");
+	ok(rig_read(r, NNPU_REG_DB_STRIDE) == 12, "they have 4 KiB at power-on");
 	ok(rig_read(r, NNPU_REG_LIMITS1) >> 24 == 1, "one engine");
 	ok(rig_read64(r, NNPU_REG_MEM_TOTAL_LO) == 1u << 30, "MEM_TOTAL");
 	ok(rig_read(r, NNPU_REG_TIMEOUT_MS) != 0, "TIMEOUT_MS is not 0");
@@ -129,6 +139,33 @@ static void test_enable(struct rig *r)
 	ok(rig_read64(r, NNPU_REG_JOBS_LO) == 0, "JOBS is 0 after power-on");
 }
 
+/* Doorbells of queue 1, which does not exist, say where the device looks for it. */
+static void test_db_stride(struct rig *r)
+{
+	struct nnpu_device *dev = nnpu_inproc_device(r->ip);
+
+	rig_enable(r);
+	rig_write(r, NNPU_REG_DB_STRIDE, 14);
+	ok(rig_read(r, NNPU_REG_DB_STRIDE) == 12, "DB_STRIDE is locked while enabled");
+	rig_write(r, NNPU_REG_CTRL, 0);
+	rig_poll(r, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, 0);
+	rig_write(r, NNPU_REG_DB_STRIDE, 11);
+	rig_write(r, NNPU_REG_DB_STRIDE, 17);
+	ok(rig_read(r, NNPU_REG_DB_STRIDE) == 12, "pages of 2 KiB and 128 KiB are refused");
+	rig_write(r, NNPU_REG_DB_STRIDE, 14);
+	rig_write(r, NNPU_REG_CTRL, NNPU_CTRL_ENABLE);
+	rig_poll(r, NNPU_REG_STATUS, NNPU_STATUS_REG_READY, NNPU_STATUS_REG_READY);
+	ok(rig_read(r, NNPU_REG_DB_STRIDE) == 14, "doorbell pages of 16 KiB");
+	nnpu_device_doorbell_write(dev, 1u << 12, 1, 4);
+	ok(rig_read(r, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_NONE,
+	   "the offset 0x1000 belongs to queue 0, which has no doorbell there");
+	nnpu_device_doorbell_write(dev, 1u << 14, 1, 4);
+	ok(rig_read(r, NNPU_REG_FAULT_STATUS) == NNPU_FAULT_DOORBELL &&
+	   rig_read(r, NNPU_REG_FAULT_INFO) == 1, "the offset 0x4000 is queue 1");
+	rig_reset(r);
+	ok(rig_read(r, NNPU_REG_DB_STRIDE) == 12, "reset: 4 KiB again");
+}
+
 static void test_unreachable_ring(struct rig *r)
 {
 	static uint8_t page[4096] __attribute__((aligned(4096)));
@@ -177,6 +214,7 @@ int main(void)
 	test_identity(&r);
 	test_access(&r);
 	test_enable(&r);
+	test_db_stride(&r);
 	test_unreachable_ring(&r);
 	rig_close(&r);
 	test_no_injection();

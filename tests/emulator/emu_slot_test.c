@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 /* Slots: bounds, rights, page tables, lifetime of entries, isolation. */
 #include <endian.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "rig.h"
 #include "tap.h"
@@ -210,6 +213,39 @@ static void test_regions(struct rig *r)
 	free(p);
 }
 
+/* The device reads a file, and what it has lost is an error; it never writes to it. */
+static void test_file(struct job_rig *j)
+{
+	void *room = mmap(NULL, 16384, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct nnpu_inproc *ip = j->rig->ip;
+	float values[2 * N];
+	FILE *f = tmpfile();
+	unsigned int i;
+	int fd = f ? fileno(f) : -1;
+
+	/* Those of job_add_args(). */
+	for (i = 0; i < N; i++) {
+		values[i] = (float)i;
+		values[N + i] = 0.5f * (float)i;
+	}
+	ok(room != MAP_FAILED && pwrite(fd, values, sizeof(values), 100) == sizeof(values), "a file");
+	ok(nnpu_inproc_register_file(ip, room, 0, fd, 100) == -22, "no bytes");
+	ok(!nnpu_inproc_register_file(ip, room, 8192, fd, 100), "registered from byte 100 on");
+	rig_slot(&j->slots[6], room, 8192, RW);
+	rig_invalidate(j->rig, 1, 6, 1);
+	ok(add_in_slots(j, 6, 1, 8 * N) == 0 && job_add_ok(j, N), "its bytes are read");
+	ok(add_in_slots(j, 1, 6, 0) == NNPU_STATUS_DMA_ERROR, "and never written");
+	ok(!ftruncate(fd, 100 + 8 * N - 1), "it loses a byte");
+	ok(add_in_slots(j, 6, 1, 8 * N) == NNPU_STATUS_DMA_ERROR, "which is an error");
+	nnpu_inproc_unregister_file(ip, room);
+	ok(!ftruncate(fd, 100 + 8 * N) && add_in_slots(j, 6, 1, 8 * N) == NNPU_STATUS_DMA_ERROR,
+	   "not registered any more");
+	rig_invalidate(j->rig, 1, 6, 1);
+	munmap(room, 16384);
+	if (f)
+		fclose(f);
+}
+
 #define PARTS	64u
 
 /* Parts of a registration are taken back, which nobody registered: refused, or cut out of it. */
@@ -313,6 +349,7 @@ int main(void)
 	test_lifetime(&j);
 	test_isolation(&r);
 	test_regions(&r);
+	test_file(&j);
 	test_overlap(&j);
 	test_parts();
 	rig_close(&r);

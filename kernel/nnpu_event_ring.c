@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A bounded queue of events: who adds one never waits and allocates nothing. */
+#include "nnpu_event_ring.h"
+
+/**
+ * nnpu_event_ring_add - number an event and keep it
+ * @ring: ring
+ * @event: event; gets its number
+ * @modest: a client can cause any number of such events: leave half of the room to the others
+ *
+ * Return: false if there is no room. The number is used up, so that a listener sees the gap.
+ */
+bool nnpu_event_ring_add(struct nnpu_event_ring *ring, struct nnpu_event *event, bool modest)
+{
+	u32 room = modest ? ring->size / 2 : ring->size;
+
+	event->seq = ++ring->seq;
+	if (ring->count >= room) {
+		ring->lost++;
+		return false;
+	}
+	ring->slots[(ring->first + ring->count++) % ring->size] = *event;
+	return true;
+}
+
+/**
+ * nnpu_event_ring_take - take the oldest event
+ * @ring: ring
+ * @event: gets it
+ *
+ * Return: false if there is none.
+ */
+bool nnpu_event_ring_take(struct nnpu_event_ring *ring, struct nnpu_event *event)
+{
+	if (!ring->count)
+		return false;
+	*event = ring->slots[ring->first];
+	ring->first = (ring->first + 1) % ring->size;
+	ring->count--;
+	return true;
+}

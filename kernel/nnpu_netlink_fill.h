@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _NNPU_NETLINK_FILL_H_
+#define _NNPU_NETLINK_FILL_H_
+
+struct nnpu_ctx;
+struct nnpu_device;
+struct nnpu_tally;
+struct nnpu_userq;
+struct sk_buff;
+
+/**
+ * struct nnpu_netlink_reader - who asked
+ * @request: his message
+ * @answer: gets the attributes
+ */
+struct nnpu_netlink_reader {
+	struct sk_buff *request;
+	struct sk_buff *answer;
+};
+
+bool nnpu_netlink_may_see(const struct nnpu_netlink_reader *to, const struct nnpu_tally *tally);
+
+/* Attributes of an object; 0, or -EMSGSIZE if there is no room. */
+int nnpu_netlink_fill_dev(const struct nnpu_netlink_reader *to, struct nnpu_device *ndev);
+int nnpu_netlink_fill_stats(const struct nnpu_netlink_reader *to, struct nnpu_device *ndev);
+int nnpu_netlink_fill_client(const struct nnpu_netlink_reader *to, struct nnpu_device *ndev,
+			     struct nnpu_tally *tally);
+int nnpu_netlink_fill_ctx(const struct nnpu_netlink_reader *to, struct nnpu_ctx *ctx);
+int nnpu_netlink_fill_queue(const struct nnpu_netlink_reader *to, struct nnpu_userq *uq);
+
+#endif /* _NNPU_NETLINK_FILL_H_ */

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/nnpu.yaml */
+/* YNL-GEN uapi header */
+
+#ifndef _UAPI_LINUX_NNPU_NETLINK_H
+#define _UAPI_LINUX_NNPU_NETLINK_H
+
+#define NNPU_FAMILY_NAME	"nnpu"
+#define NNPU_FAMILY_VERSION	1
+
+/**
+ * enum nnpu_dev_state - state of a device
+ * @NNPU_DEV_STATE_RUNNING: it takes work
+ * @NNPU_DEV_STATE_PAUSED: system sleep, or a reset of its function by somebody
+ *   else
+ * @NNPU_DEV_STATE_DEAD: it did not come back from a reset
+ */
+enum nnpu_dev_state {
+	NNPU_DEV_STATE_RUNNING,
+	NNPU_DEV_STATE_PAUSED,
+	NNPU_DEV_STATE_DEAD,
+};
+
+/**
+ * enum nnpu_perf_level - performance level of a device
+ * @NNPU_PERF_LEVEL_LOW: saves power
+ * @NNPU_PERF_LEVEL_MEDIUM: the level after a reset
+ * @NNPU_PERF_LEVEL_HIGH: shortest time to the next job
+ */
+enum nnpu_perf_level {
+	NNPU_PERF_LEVEL_LOW,
+	NNPU_PERF_LEVEL_MEDIUM,
+	NNPU_PERF_LEVEL_HIGH,
+};
+
+/**
+ * enum nnpu_queue_status - state of a user queue
+ * @NNPU_QUEUE_STATUS_PARKED: it has no hardware queue and no work
+ * @NNPU_QUEUE_STATUS_WANTED: it waits for a hardware queue
+ * @NNPU_QUEUE_STATUS_ACTIVE: it has a hardware queue
+ * @NNPU_QUEUE_STATUS_LEAVING: it gives its hardware queue back
+ * @NNPU_QUEUE_STATUS_STOPPED: ended, because the device stopped it
+ * @NNPU_QUEUE_STATUS_HUNG: ended, because a job made no progress and could not
+ *   be aborted alone
+ * @NNPU_QUEUE_STATUS_LOST: ended, because its context was lost
+ * @NNPU_QUEUE_STATUS_GONE: ended, because the device was removed
+ * @NNPU_QUEUE_STATUS_DESTROYED: ended by its process
+ */
+enum nnpu_queue_status {
+	NNPU_QUEUE_STATUS_PARKED,
+	NNPU_QUEUE_STATUS_WANTED,
+	NNPU_QUEUE_STATUS_ACTIVE,
+	NNPU_QUEUE_STATUS_LEAVING,
+	NNPU_QUEUE_STATUS_STOPPED,
+	NNPU_QUEUE_STATUS_HUNG,
+	NNPU_QUEUE_STATUS_LOST,
+	NNPU_QUEUE_STATUS_GONE,
+	NNPU_QUEUE_STATUS_DESTROYED,
+};
+
+/**
+ * enum nnpu_event_type - what happened
+ * @NNPU_EVENT_TYPE_ARRIVAL: a device can be used
+ * @NNPU_EVENT_TYPE_REMOVAL: a device cannot be used any more
+ * @NNPU_EVENT_TYPE_HANG: a job or a load makes no progress, and is aborted
+ * @NNPU_EVENT_TYPE_RESET: a queue or the device was reset
+ * @NNPU_EVENT_TYPE_QUEUE_STOPPED: a user queue has ended, and its process did
+ *   not ask for that
+ * @NNPU_EVENT_TYPE_CONTEXT_LOST: a reset or a pause destroyed a context
+ * @NNPU_EVENT_TYPE_LIMIT: a client met a limit
+ * @NNPU_EVENT_TYPE_TEST: somebody asked for an event in debugfs
+ */
+enum nnpu_event_type {
+	NNPU_EVENT_TYPE_ARRIVAL,
+	NNPU_EVENT_TYPE_REMOVAL,
+	NNPU_EVENT_TYPE_HANG,
+	NNPU_EVENT_TYPE_RESET,
+	NNPU_EVENT_TYPE_QUEUE_STOPPED,
+	NNPU_EVENT_TYPE_CONTEXT_LOST,
+	NNPU_EVENT_TYPE_LIMIT,
+	NNPU_EVENT_TYPE_TEST,
+};
+
+/**
+ * enum nnpu_reset_scope - what was reset
+ * @NNPU_RESET_SCOPE_QUEUE: entries of a context, or of all, in the kernel
+ *   queue
+ * @NNPU_RESET_SCOPE_USER_QUEUE: a user queue, which has ended
+ * @NNPU_RESET_SCOPE_DEVICE: the device; all contexts are lost
+ */
+enum nnpu_reset_scope {
+	NNPU_RESET_SCOPE_QUEUE,
+	NNPU_RESET_SCOPE_USER_QUEUE,
+	NNPU_RESET_SCOPE_DEVICE,
+};
+
+/**
+ * enum nnpu_limit_kind - the limit that was met
+ * @NNPU_LIMIT_KIND_CONTEXTS: no context is left for the user
+ * @NNPU_LIMIT_KIND_TIME: a job used up its engine time
+ * @NNPU_LIMIT_KIND_MEMORY: device memory of the context or of the user
+ */
+enum nnpu_limit_kind {
+	NNPU_LIMIT_KIND_CONTEXTS,
+	NNPU_LIMIT_KIND_TIME,
+	NNPU_LIMIT_KIND_MEMORY,
+};
+
+#define NNPU_LATENCY_BUCKETS	32
+
+enum {
+	NNPU_A_DEV_ID = 1,
+	NNPU_A_DEV_BUS_NAME,
+	NNPU_A_DEV_NODE,
+	NNPU_A_DEV_NAME,
+	NNPU_A_DEV_FIRMWARE,
+	NNPU_A_DEV_HW_VERSION,
+	NNPU_A_DEV_FEATURES,
+	NNPU_A_DEV_ABI_MAJOR,
+	NNPU_A_DEV_ABI_MINOR,
+	NNPU_A_DEV_STATE,
+	NNPU_A_DEV_PERF_LEVEL,
+	NNPU_A_DEV_ENGINES,
+	NNPU_A_DEV_MAX_CONTEXTS,
+	NNPU_A_DEV_HW_QUEUES,
+	NNPU_A_DEV_CLIENTS,
+	NNPU_A_DEV_CONTEXTS,
+	NNPU_A_DEV_QUEUES,
+	NNPU_A_DEV_QUEUES_ACTIVE,
+	NNPU_A_DEV_JOBS,
+	NNPU_A_DEV_PROGRAMS,
+	NNPU_A_DEV_BUFFERS,
+	NNPU_A_DEV_PINNED,
+	NNPU_A_DEV_MEM_TOTAL,
+	NNPU_A_DEV_MEM_USED,
+	NNPU_A_DEV_MEM_PEAK,
+	NNPU_A_DEV_RESETS,
+
+	__NNPU_A_DEV_MAX,
+	NNPU_A_DEV_MAX = (__NNPU_A_DEV_MAX - 1)
+};
+
+enum {
+	NNPU_A_STATS_DEV_ID = 1,
+	NNPU_A_STATS_TIME,
+	NNPU_A_STATS_SUBMITTED,
+	NNPU_A_STATS_COMPLETED,
+	NNPU_A_STATS_FAILED,
+	NNPU_A_STATS_TIMEDOUT,
+	NNPU_A_STATS_ENGINE,
+	NNPU_A_STATS_BUSY,
+	NNPU_A_STATS_DEV_JOBS,
+	NNPU_A_STATS_HANGS,
+	NNPU_A_STATS_QUEUE_RESETS,
+	NNPU_A_STATS_DEV_RESETS,
+	NNPU_A_STATS_LOST_IRQS,
+	NNPU_A_STATS_UNKNOWN_CIDS,
+	NNPU_A_STATS_BAD_COMPLETIONS,
+	NNPU_A_STATS_LOST_JOBS,
+	NNPU_A_STATS_ADMIN_TIMEOUTS,
+	NNPU_A_STATS_EVENTS,
+	NNPU_A_STATS_EVENTS_LOST,
+	NNPU_A_STATS_LATENCY_WAIT,
+	NNPU_A_STATS_LATENCY_RUN,
+	NNPU_A_STATS_LATENCY_TOTAL,
+
+	__NNPU_A_STATS_MAX,
+	NNPU_A_STATS_MAX = (__NNPU_A_STATS_MAX - 1)
+};
+
+enum {
+	NNPU_A_CLIENT_DEV_ID = 1,
+	NNPU_A_CLIENT_ID,
+	NNPU_A_CLIENT_PID,
+	NNPU_A_CLIENT_UID,
+	NNPU_A_CLIENT_COMM,
+	NNPU_A_CLIENT_CONTEXTS,
+	NNPU_A_CLIENT_QUEUES,
+	NNPU_A_CLIENT_BUFFERS,
+	NNPU_A_CLIENT_MEMORY,
+	NNPU_A_CLIENT_PINNED,
+	NNPU_A_CLIENT_SUBMITTED,
+	NNPU_A_CLIENT_COMPLETED,
+	NNPU_A_CLIENT_FAILED,
+	NNPU_A_CLIENT_TIMEDOUT,
+	NNPU_A_CLIENT_ENGINE,
+	NNPU_A_CLIENT_LATENCY_WAIT,
+	NNPU_A_CLIENT_LATENCY_RUN,
+	NNPU_A_CLIENT_LATENCY_TOTAL,
+
+	__NNPU_A_CLIENT_MAX,
+	NNPU_A_CLIENT_MAX = (__NNPU_A_CLIENT_MAX - 1)
+};
+
+enum {
+	NNPU_A_CTX_DEV_ID = 1,
+	NNPU_A_CTX_ID,
+	NNPU_A_CTX_CLIENT_ID,
+	NNPU_A_CTX_PID,
+	NNPU_A_CTX_UID,
+	NNPU_A_CTX_LOST,
+	NNPU_A_CTX_URGENT,
+	NNPU_A_CTX_WEIGHT,
+	NNPU_A_CTX_PRIORITIES,
+	NNPU_A_CTX_MEM_LIMIT,
+	NNPU_A_CTX_TIME_LIMIT,
+	NNPU_A_CTX_SLOTS,
+	NNPU_A_CTX_PROGRAMS,
+	NNPU_A_CTX_JOBS,
+	NNPU_A_CTX_SUBMITTED,
+	NNPU_A_CTX_COMPLETED,
+	NNPU_A_CTX_FAILED,
+	NNPU_A_CTX_TIMEDOUT,
+	NNPU_A_CTX_ENGINE,
+
+	__NNPU_A_CTX_MAX,
+	NNPU_A_CTX_MAX = (__NNPU_A_CTX_MAX - 1)
+};
+
+enum {
+	NNPU_A_QUEUE_DEV_ID = 1,
+	NNPU_A_QUEUE_ID,
+	NNPU_A_QUEUE_CTX_ID,
+	NNPU_A_QUEUE_CLIENT_ID,
+	NNPU_A_QUEUE_PID,
+	NNPU_A_QUEUE_UID,
+	NNPU_A_QUEUE_HANDLE,
+	NNPU_A_QUEUE_STATE,
+	NNPU_A_QUEUE_PRIORITY,
+	NNPU_A_QUEUE_HW_QUEUE,
+	NNPU_A_QUEUE_SQ_ENTRIES,
+	NNPU_A_QUEUE_CQ_ENTRIES,
+	NNPU_A_QUEUE_EVENTS,
+
+	__NNPU_A_QUEUE_MAX,
+	NNPU_A_QUEUE_MAX = (__NNPU_A_QUEUE_MAX - 1)
+};
+
+enum {
+	NNPU_A_EVENT_SEQ = 1,
+	NNPU_A_EVENT_TIME,
+	NNPU_A_EVENT_TYPE,
+	NNPU_A_EVENT_DEV_ID,
+	NNPU_A_EVENT_BUS_NAME,
+	NNPU_A_EVENT_LOST,
+	NNPU_A_EVENT_REASON,
+	NNPU_A_EVENT_SCOPE,
+	NNPU_A_EVENT_RESULT,
+	NNPU_A_EVENT_LIMIT,
+	NNPU_A_EVENT_REPEATED,
+	NNPU_A_EVENT_STATE,
+	NNPU_A_EVENT_STATUS,
+	NNPU_A_EVENT_HW_QUEUE,
+	NNPU_A_EVENT_CTX_ID,
+	NNPU_A_EVENT_QUEUE_ID,
+	NNPU_A_EVENT_CLIENT_ID,
+	NNPU_A_EVENT_CID,
+	NNPU_A_EVENT_PID,
+	NNPU_A_EVENT_UID,
+	NNPU_A_EVENT_COMM,
+
+	__NNPU_A_EVENT_MAX,
+	NNPU_A_EVENT_MAX = (__NNPU_A_EVENT_MAX - 1)
+};
+
+enum {
+	NNPU_CMD_DEV_GET = 1,
+	NNPU_CMD_STATS_GET,
+	NNPU_CMD_CLIENT_GET,
+	NNPU_CMD_CTX_GET,
+	NNPU_CMD_QUEUE_GET,
+	NNPU_CMD_RESET,
+	NNPU_CMD_EVENT,
+
+	__NNPU_CMD_MAX,
+	NNPU_CMD_MAX = (__NNPU_CMD_MAX - 1)
+};
+
+#define NNPU_MCGRP_EVENTS	"events"
+#define NNPU_MCGRP_EVENTS_ADMIN	"events-admin"
+
+#endif /* _UAPI_LINUX_NNPU_NETLINK_H */
