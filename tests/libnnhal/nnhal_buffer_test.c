@@ -655,7 +655,9 @@ static struct nnhal_memory *memory_of_kind(uint32_t kind, off_t *at, int *fd)
 	struct nnhal_memory_desc desc = {
 		.struct_size = sizeof(desc), .kind = kind, .size = 16,
 	};
-	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = 4096 };
+	struct udmabuf_create create = {
+		.flags = UDMABUF_FLAGS_CLOEXEC, .size = (uint64_t)sysconf(_SC_PAGESIZE),
+	};
 	char name[] = "/tmp/nnhal-test-XXXXXX";
 	struct nnhal_memory *memory;
 	int udmabuf;

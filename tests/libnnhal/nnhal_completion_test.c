@@ -155,6 +155,60 @@ static void test_many(rlim_t limit, uint32_t max)
 	free(seen);
 }
 
+/*
+ * One at a time, while an execution without descriptor runs and keeps the queue readable: a result
+ * that waits is delivered by the next call.
+ */
+static void test_beside(void)
+{
+	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_prepare_options low = NNHAL_PREPARE_OPTIONS_INIT;
+	struct nnhal_prepared_model *endless;
+	struct rlimit old, none;
+	struct seen end = { .calls = 0 }, other = { .calls = 0 };
+	static struct fixture loop;
+	uint32_t count = 77;
+	struct run r, s;
+
+	/* While -1 < 0: add nothing. The others overtake it. */
+	make_while(&loop);
+	low.priority = NNHAL_PRIORITY_LOW;
+	MUST(!nnhal_device_prepare_model_sync(device, &loop.model, &low, &endless));
+	MUST(!nnhal_cancel_create(&o.cancel) && !getrlimit(RLIMIT_NOFILE, &old));
+	run_init(&r, 1);
+	run_init(&s, 4);
+	*(float *)(r.map + RUN_INPUT(0)) = 1;
+	*(float *)(r.map + RUN_INPUT(1)) = 20;
+	MUST(!nnhal_prepared_model_execute_synchronously(endless, &r.request, NULL, NULL, NULL,
+							 NULL));
+	*(float *)(r.map + RUN_INPUT(0)) = -1;
+	*(float *)(r.map + RUN_INPUT(1)) = 0;
+	o.completions = queue;
+	o.has_loop_timeout = true;
+	o.loop_timeout_ns = NNHAL_MAX_LOOP_TIMEOUT_NS;
+	none = old;
+	none.rlim_cur = 0;
+	MUST(!setrlimit(RLIMIT_NOFILE, &none));
+	MUST(!nnhal_prepared_model_execute(endless, &r.request, &o, on_result, &end));
+	MUST(!setrlimit(RLIMIT_NOFILE, &old));
+	other.r = &s;
+	MUST(!launch(&other, 0));
+	/* By the driver, in the order of submission: the one before it has ended, too. */
+	o.completions = NULL;
+	MUST(!nnhal_prepared_model_execute_synchronously(model, &s.request, &o, NULL, NULL, NULL));
+	ok(!nnhal_completion_queue_dispatch(queue, 1, &count) && count == 1 && other.calls == 1 &&
+	   !end.calls, "a result at once beside one that has no descriptor");
+	ok(!nnhal_completion_queue_dispatch(queue, 1, &count) && !count && is_readable(0),
+	   "then none");
+	MUST(!nnhal_cancel_request(o.cancel));
+	ok(deliver(1, 1) == 1 && end.calls == 1 && end.status == NNHAL_STATUS_GENERAL_FAILURE,
+	   "until that one is cancelled");
+	nnhal_cancel_unref(o.cancel);
+	run_fini(&r);
+	run_fini(&s);
+	nnhal_prepared_model_unref(endless);
+}
+
 struct taker {
 	pthread_t thread;
 	atomic_uint *left;
@@ -373,6 +427,7 @@ int main(void)
 	test_many(4096, 7);
 	test_many(count_entries("/proc/self/fd") + 20, 64);
 	ok(count_entries("/proc/self/fd") == fds, "no descriptor is left");
+	test_beside();
 	test_threads();
 	test_destroy();
 	test_refused();

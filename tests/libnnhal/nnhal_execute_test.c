@@ -477,7 +477,7 @@ static int make_dmabuf(void)
 	int device_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	struct udmabuf_create create = {
 		.memfd = (uint32_t)nnhal_memory_fd(r.memory), .flags = UDMABUF_FLAGS_CLOEXEC,
-		.size = 4096,
+		.size = (uint64_t)sysconf(_SC_PAGESIZE),
 	};
 	int fd;
 

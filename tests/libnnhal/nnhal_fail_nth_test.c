@@ -486,7 +486,9 @@ static enum nnhal_status try_dmabuf(void)
 		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_HARDWARE_BUFFER_BLOB,
 		.size = 4096,
 	};
-	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC, .size = 4096 };
+	struct udmabuf_create create = {
+		.flags = UDMABUF_FLAGS_CLOEXEC, .size = (uint64_t)sysconf(_SC_PAGESIZE),
+	};
 	int device_fd = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
 	int memfd = nnhal_memfd_create("udmabuf", 4096);
 	enum nnhal_status status = NNHAL_STATUS_NONE;

@@ -355,6 +355,60 @@ static void test_constants(void)
 	model = other;
 }
 
+/* As make_add_relu(), with the first bytes of @memory as the second addend: -2, -2 ... */
+static bool constants_work(struct nnhal_memory *memory)
+{
+	struct nnhal_prepared_model *m = NULL;
+	static struct fixture f;
+	bool right = false;
+	struct run r;
+
+	make_add_relu(&f);
+	f.graph.operands[1].lifetime = NNHAL_LIFETIME_CONSTANT_REFERENCE;
+	f.graph.operands[1].location = (struct nnhal_data_location){ 0, 0, COUNT * sizeof(float) };
+	graph_finish(&f.graph);
+	f.pools[0] = memory;
+	f.model.num_pools = 1;
+	f.model.main = f.graph.sg;
+	if (nnhal_device_prepare_model_sync(device, &f.model, NULL, &m))
+		return false;
+	run_init(&r, COUNT);
+	r.request.num_inputs = 1;
+	right = !nnhal_prepared_model_execute_synchronously(m, &r.request, NULL, NULL, NULL, NULL) &&
+		run_output_is_right(&r, COUNT);
+	run_fini(&r);
+	nnhal_prepared_model_unref(m);
+	return right;
+}
+
+/* What is bound is pages, and the constants begin within one. */
+static void test_constants_within_pages(void)
+{
+	static uint8_t block[2 * PAGE];
+	float values[COUNT] = { -2, -2, -2, -2 };
+	int fd = new_memfd(MFD_ALLOW_SEALING, 3 * PAGE), file = new_file(PAGE);
+	struct nnhal_memory *memory = NULL;
+
+	memset(block, 0x77, sizeof(block));
+	memcpy(block + PAGE + 13, values, sizeof(values));
+	nnhal_memory_from_pointer(block + PAGE + 13, 100, NNHAL_MEMORY_READ, &memory, &diag);
+	ok(constants_work(memory), "constants at an odd address");
+	nnhal_memory_unref(memory);
+
+	fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
+	memory = of_fd(NNHAL_MEMORY_MMAP_FD, fd, 100, PAGE + 4001, 0);
+	ok(pwrite(fd, values, sizeof(values), PAGE + 4001) == sizeof(values) &&
+	   constants_work(memory), "constants in a sealed memfd, at an odd offset");
+	nnhal_memory_unref(memory);
+	close(fd);
+
+	memory = of_fd(NNHAL_MEMORY_MMAP_FD, file, 100, 1001, NNHAL_MEMORY_READ);
+	ok(pwrite(file, values, sizeof(values), 1001) == sizeof(values) &&
+	   constants_work(memory), "constants in a file, at an odd offset");
+	nnhal_memory_unref(memory);
+	close(file);
+}
+
 /* Memory that is not there, or not for writing: an error, if there is somebody to say so. */
 static void test_missing(void)
 {
@@ -488,6 +542,7 @@ int main(void)
 	test_replaced();
 	test_exporter();
 	test_constants();
+	test_constants_within_pages();
 	test_missing();
 	test_fork();
 	test_limit();

@@ -14,7 +14,7 @@ $(BUILD)/tests/sharing_test: $(BUILD)/obj/tests/sharing/sharing_test.o $(BUILD)/
 # All calls at the same time. On the driver each process also tries the numbers of the others; the
 # program for the in-process device does without the kselftests' files.
 SHARING_MIXED := $(patsubst %,$(BUILD)/obj/tests/%.o,sharing/mixed_test sharing/mixed_calls \
-	sharing/device_nodes libnnhal/nnhal_fixture)
+	sharing/mixed_ends sharing/device_nodes libnnhal/nnhal_fixture)
 
 $(BUILD)/tests/mixed_test: $(SHARING_MIXED) $(BUILD)/obj/tests/sharing/mixed_intruder.o \
 		$(SELFTEST_OBJS) $(BUILD)/lib/libnnhal.a FORCE

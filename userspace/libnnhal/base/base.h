@@ -10,6 +10,11 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Programs and tensors are little-endian, and the library hands on what the application has. */
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "libnnhal needs a little-endian machine"
+#endif
+
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 
 #define likely(x)	__builtin_expect(!!(x), 1)

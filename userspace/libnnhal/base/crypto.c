@@ -3,6 +3,7 @@
  * Authentication with libcrypto.
  */
 #include <dlfcn.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/crypto.h"
@@ -31,25 +32,53 @@ static bool find_all(struct crypto *crypto)
 {
 	void *l = crypto->library;
 
-	return find(l, "EVP_Q_mac", &crypto->mac) &&
-	       find(l, "EVP_MAC_fetch", &crypto->mac_fetch) &&
+	return find(l, "EVP_MAC_fetch", &crypto->mac_fetch) &&
 	       find(l, "EVP_MAC_free", &crypto->mac_free) &&
 	       find(l, "EVP_MAC_CTX_new", &crypto->ctx_new) &&
+	       find(l, "EVP_MAC_CTX_dup", &crypto->ctx_dup) &&
 	       find(l, "EVP_MAC_CTX_free", &crypto->ctx_free) &&
 	       find(l, "EVP_MAC_init", &crypto->init) &&
 	       find(l, "EVP_MAC_update", &crypto->update) &&
 	       find(l, "EVP_MAC_final", &crypto->final);
 }
 
+static void *fetch_hmac(const struct crypto *crypto)
+{
+	/* OSSL_PARAM, with OSSL_PARAM_UTF8_STRING. */
+	struct {
+		const char *key;
+		unsigned int type;
+		const void *data;
+		size_t size, result_size;
+	} digest[] = { { "digest", 4, "SHA256", 6, SIZE_MAX }, { 0 } };
+	static const uint8_t key[CRYPTO_TAG_SIZE];
+	void *mac = crypto->mac_fetch(NULL, "HMAC", NULL), *ctx;
+
+	if (!mac)
+		return NULL;
+	ctx = crypto->ctx_new(mac);
+	/* The context has a reference of its own. */
+	crypto->mac_free(mac);
+	if (ctx && !crypto->init(ctx, key, sizeof(key), digest)) {
+		crypto->ctx_free(ctx);
+		return NULL;
+	}
+	return ctx;
+}
+
 bool crypto_open(struct crypto *crypto)
 {
 	crypto->sealer = NULL;
+	crypto->summer = NULL;
+	crypto->hmac = NULL;
 	crypto->library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
 	if (!crypto->library)
 		return false;
 	if (find_all(crypto)) {
 		crypto->sealer = crypto->mac_fetch(NULL, "POLY1305", NULL);
-		if (crypto->sealer && works(crypto))
+		crypto->summer = crypto->mac_fetch(NULL, "SIPHASH", NULL);
+		crypto->hmac = fetch_hmac(crypto);
+		if (crypto->sealer && crypto->summer && crypto->hmac && works(crypto))
 			return true;
 	}
 	crypto_close(crypto);
@@ -60,28 +89,45 @@ void crypto_close(struct crypto *crypto)
 {
 	if (crypto->sealer)
 		crypto->mac_free(crypto->sealer);
+	if (crypto->summer)
+		crypto->mac_free(crypto->summer);
+	if (crypto->hmac)
+		crypto->ctx_free(crypto->hmac);
 	crypto->sealer = NULL;
+	crypto->summer = NULL;
+	crypto->hmac = NULL;
 	if (crypto->library)
 		dlclose(crypto->library);
 	crypto->library = NULL;
 }
 
+/* With a context of its own, which it frees. NULL: there is no memory. */
+static bool authenticate(const struct crypto *crypto, void *ctx, const void *key, size_t key_size,
+			 const void *data, size_t size, uint8_t *tag, size_t tag_size)
+{
+	size_t got = 0;
+	bool ok;
+
+	if (!ctx)
+		return false;
+	ok = crypto->init(ctx, key, key_size, NULL) && crypto->update(ctx, data, size) &&
+	     crypto->final(ctx, tag, &got, tag_size) && got == tag_size;
+	crypto->ctx_free(ctx);
+	return ok;
+}
+
 bool crypto_authenticate(const struct crypto *crypto, const void *key, size_t key_size,
 			 const void *data, size_t size, uint8_t tag[CRYPTO_TAG_SIZE])
 {
-	size_t got = 0;
-
-	return crypto->mac(NULL, "HMAC", NULL, "SHA256", NULL, key, key_size, data, size, tag,
-			   CRYPTO_TAG_SIZE, &got) && got == CRYPTO_TAG_SIZE;
+	return authenticate(crypto, crypto->ctx_dup(crypto->hmac), key, key_size, data, size, tag,
+			    CRYPTO_TAG_SIZE);
 }
 
 bool crypto_sum(const struct crypto *crypto, const uint8_t key[CRYPTO_SUM_SIZE],
 		const void *data, size_t size, uint8_t sum[CRYPTO_SUM_SIZE])
 {
-	size_t got = 0;
-
-	return crypto->mac(NULL, "SIPHASH", NULL, NULL, NULL, key, CRYPTO_SUM_SIZE, data, size,
-			   sum, CRYPTO_SUM_SIZE, &got) && got == CRYPTO_SUM_SIZE;
+	return authenticate(crypto, crypto->ctx_new(crypto->summer), key, CRYPTO_SUM_SIZE, data,
+			    size, sum, CRYPTO_SUM_SIZE);
 }
 
 void *crypto_seal_begin(const struct crypto *crypto, const uint8_t key[CRYPTO_SEAL_KEY_SIZE])

@@ -19,16 +19,15 @@
 
 struct crypto {
 	void *library;			/* NULL: not loaded */
+	/* To look them up takes longer than a short text. */
 	void *sealer;			/* EVP_MAC of Poly1305 */
-	/* EVP_Q_mac() of OpenSSL 3. */
-	unsigned char *(*mac)(void *context, const char *name, const char *properties,
-			      const char *variant, const void *parameters, const void *key,
-			      size_t key_size, const unsigned char *data, size_t size,
-			      unsigned char *out, size_t room, size_t *out_size);
-	/* EVP_MAC_fetch() and so on. */
+	void *summer;			/* EVP_MAC of SipHash */
+	void *hmac;			/* EVP_MAC_CTX of HMAC-SHA-256, to be copied */
+	/* EVP_MAC_fetch() and so on, of OpenSSL 3. */
 	void *(*mac_fetch)(void *context, const char *name, const char *properties);
 	void (*mac_free)(void *mac);
 	void *(*ctx_new)(void *mac);
+	void *(*ctx_dup)(const void *ctx);
 	void (*ctx_free)(void *ctx);
 	int (*init)(void *ctx, const unsigned char *key, size_t size, const void *parameters);
 	int (*update)(void *ctx, const unsigned char *data, size_t size);

@@ -116,13 +116,8 @@ static cold_path enum nnhal_status read_options(struct call *call,
 						const struct nnhal_execute_options *from,
 						const struct nnhal_request *request)
 {
-	enum nnhal_status status = execute_options_read(&call->options, from);
+	enum nnhal_status status = burst_read_options(&call->options, from);
 
-	if (!status && (call->options.profile || call->options.work ||
-			call->options.completions)) {
-		diag_set(call->options.diag, "a burst has no profile, and results of its own");
-		status = NNHAL_STATUS_INVALID_ARGUMENT;
-	}
 	if (status)
 		return request_status(status, request);
 	if (call->options.has_deadline)

@@ -23,13 +23,13 @@
 #include "execution/arguments.h"
 #include "execution/execution.h"
 
-static enum nnhal_status read_options(struct nnhal_execute_options *to,
-				      const struct nnhal_execute_options *from)
+enum nnhal_status burst_read_options(struct nnhal_execute_options *to,
+				     const struct nnhal_execute_options *from)
 {
 	enum nnhal_status status = execute_options_read(to, from);
 
-	if (!status && (to->profile || to->work || to->completions)) {
-		diag_set(to->diag, "a burst has no profile, and results of its own");
+	if (!status && (to->profile || to->work || to->completions || to->cancel)) {
+		diag_set(to->diag, "a burst has no profile, results of its own, and no cancel");
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return status;
@@ -41,7 +41,7 @@ void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *req
 			  struct nnhal_output_shape *shapes, struct outcome *out)
 {
 	struct nnhal_execute_options read;
-	enum nnhal_status status = read_options(&read, options);
+	enum nnhal_status status = burst_read_options(&read, options);
 
 	if (!status && bound && bound->model != b->model) {
 		diag_set(read.diag, "the request is bound to another model");
@@ -78,7 +78,7 @@ enum nnhal_status burst_submit_submit(struct nnhal_burst *b,
 				      uint32_t flags)
 {
 	struct nnhal_execute_options o;
-	enum nnhal_status status = read_options(&o, options);
+	enum nnhal_status status = burst_read_options(&o, options);
 	struct nnhal_diag *diag = o.diag;
 	struct burst_request *r;
 

@@ -9,6 +9,9 @@
 
 #include "burst/burst_private.h"
 
+/* The options of an execution, but for those that a burst does not have. */
+enum nnhal_status burst_read_options(struct nnhal_execute_options *to,
+				     const struct nnhal_execute_options *from);
 void burst_submit_execute(struct nnhal_burst *b, const struct nnhal_request *request,
 			  struct nnhal_bound_request *bound,
 			  const struct nnhal_execute_options *options,

@@ -183,6 +183,14 @@ static bool end_polled(struct nnhal_completion_queue *q, struct async_job *job)
 	return job->complete(job, error);
 }
 
+/* The descriptor of a job was readable, but the caller wants no more: it is to be so again. */
+static void poll_again(struct nnhal_completion_queue *q, struct async_job *job)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = job };
+
+	epoll_ctl(q->poll_fd, EPOLL_CTL_MOD, job->fd, &event);
+}
+
 enum nnhal_status nnhal_completion_queue_dispatch(struct nnhal_completion_queue *queue,
 						  uint32_t max, uint32_t *count)
 {
@@ -200,14 +208,18 @@ enum nnhal_status nnhal_completion_queue_dispatch(struct nnhal_completion_queue 
 	while (done < max && (job = look(queue, &error)))
 		done += job->complete(job, error);
 	while (done < max) {
+		/* One event may be that of jobs without descriptor, which were looked at. */
 		n = epoll_wait(queue->poll_fd, events,
-			       max - done < BATCH ? (int)(max - done) : BATCH, 0);
+			       max - done < BATCH ? (int)(max - done) + 1 : BATCH, 0);
 		if (n <= 0 || (n == 1 && !events[0].data.ptr))
 			break;
 		for (i = 0; i < n; i++) {
 			if (!events[i].data.ptr)
 				continue;
-			done += end_polled(queue, events[i].data.ptr);
+			if (done < max)
+				done += end_polled(queue, events[i].data.ptr);
+			else
+				poll_again(queue, events[i].data.ptr);
 		}
 	}
 	if (count)

@@ -33,6 +33,7 @@ struct load {
 	struct transport_bo staging;
 	/* One per pool: a copy of memory that the device cannot reach. */
 	struct transport_bo *copies;
+	bool *is_file;			/* the slot is of load_file() */
 	const struct binding **bindings;	/* NULL: not bound */
 	uint32_t *slots;
 };
@@ -117,6 +118,24 @@ static int copy_pool(struct load *l, uint32_t pool)
 	return err || end == from ? err : copy_part(l, pool, from, end);
 }
 
+/*
+ * A file that the device does not reach in place: it reads it by itself, as it goes through the
+ * constants, instead of a copy.
+ */
+static int load_file(struct load *l, uint32_t pool)
+{
+	const struct nnhal_memory *memory = l->image->pools[pool];
+	int err;
+
+	if (!l->t->ops->bind_file || memory->is_foreign || memory_is_pointer(memory) ||
+	    memory->kind == NNHAL_MEMORY_HARDWARE_BUFFER_BLOB)
+		return -ENOTSUP;
+	err = l->t->ops->bind_file(l->t, memory->fd, memory->offset, memory->size,
+				   &l->slots[pool]);
+	l->is_file[pool] = !err;
+	return err;
+}
+
 static int load_pools(struct load *l, struct nnhal_diag *diag)
 {
 	uint32_t i, pool;
@@ -130,7 +149,7 @@ static int load_pools(struct load *l, struct nnhal_diag *diag)
 			if (!err)
 				l->slots[pool] = l->bindings[pool]->slot;
 			else if (err == -ENOTSUP)
-				err = copy_pool(l, pool);
+				err = load_file(l, pool) ? copy_pool(l, pool) : 0;
 			if (err) {
 				diag_set(diag, "pool %u: %s", pool, errno_text(-err));
 				return err;
@@ -147,11 +166,15 @@ static void load_fini(struct load *l)
 
 	for (i = 0; l->copies && i < l->image->num_pools; i++)
 		l->t->ops->bo_destroy(l->t, &l->copies[i]);
+	for (i = 0; l->is_file && i < l->image->num_pools; i++)
+		if (l->is_file[i])
+			l->t->ops->unbind(l->t, l->slots[i]);
 	for (i = 0; l->bindings && i < l->image->num_pools; i++)
 		if (l->bindings[i])
 			binding_unpin(l->bindings[i]);
 	l->t->ops->bo_destroy(l->t, &l->staging);
 	free(l->slots);
+	free(l->is_file);
 	free(l->bindings);
 	free(l->copies);
 }
@@ -171,7 +194,8 @@ int image_load(struct nnhal_device *device, struct image *image,
 	l.copies = calloc((size_t)image->num_pools + 1, sizeof(*l.copies));
 	l.bindings = calloc((size_t)image->num_pools + 1, sizeof(*l.bindings));
 	l.slots = malloc(((size_t)image->num_pools + 1) * sizeof(*l.slots));
-	if (!l.copies || !l.bindings || !l.slots)
+	l.is_file = calloc((size_t)image->num_pools + 1, sizeof(*l.is_file));
+	if (!l.copies || !l.bindings || !l.slots || !l.is_file)
 		goto out;
 	for (i = 0; i < image->num_pools; i++) {
 		l.slots[i] = NNPU_SLOT_NONE;

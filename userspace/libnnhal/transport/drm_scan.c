@@ -95,6 +95,7 @@ static bool examine(const char *root, const struct node_class *class, struct drm
 	if (by_sysfs == NOT_OURS)
 		return false;
 	snprintf(path, sizeof(path), "%s%s", root, node->path);
+	node->fd = -1;
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		node->accessible = errno != EACCES && errno != EPERM;
@@ -102,9 +103,13 @@ static bool examine(const char *root, const struct node_class *class, struct drm
 	}
 	node->accessible = true;
 	by_driver = ask_driver(fd);
-	close(fd);
 	/* If the driver could not answer, opening the device will say why. */
-	return by_driver == OURS || (by_driver == NOT_KNOWN && by_sysfs == OURS);
+	if (by_driver == OURS || (by_driver == NOT_KNOWN && by_sysfs == OURS)) {
+		node->fd = fd;
+		return true;
+	}
+	close(fd);
+	return false;
 }
 
 static int compare_minors(const void *a, const void *b)
@@ -156,7 +161,18 @@ static int scan_class(const char *root, const struct node_class *class, struct d
 	return (int)n;
 }
 
-int drm_scan(const char *root, struct drm_node *nodes, unsigned int max)
+void drm_nodes_close(struct drm_node *nodes, int num)
+{
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (nodes[i].fd >= 0)
+			close(nodes[i].fd);
+		nodes[i].fd = -1;
+	}
+}
+
+int drm_scan_open(const char *root, struct drm_node *nodes, unsigned int max)
 {
 	unsigned int n = 0;
 	size_t i;
@@ -172,6 +188,14 @@ int drm_scan(const char *root, struct drm_node *nodes, unsigned int max)
 		n += (unsigned int)some;
 	}
 	return (int)n;
+}
+
+int drm_scan(const char *root, struct drm_node *nodes, unsigned int max)
+{
+	int n = drm_scan_open(root, nodes, max);
+
+	drm_nodes_close(nodes, n);
+	return n;
 }
 
 enum nnhal_status drm_absence(const char *root, int found, struct nnhal_diag *diag)

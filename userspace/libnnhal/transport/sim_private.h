@@ -21,6 +21,7 @@ struct sim_slot {
 	size_t size;
 	unsigned int region;		/* NNPU_INPROC_* */
 	bool is_lent;			/* the mapping belongs to somebody else */
+	int fd;				/* a file: its descriptor, ours; -1: memory */
 };
 
 /* Jobs that wait for fences of others, and the thread that waits for these. */
@@ -61,6 +62,8 @@ static inline struct sim_transport *to_sim(struct transport *t)
 
 struct transport_fence {
 	bool signalled;
+	bool has_job;			/* given with one to sim_submit() or its like */
+	bool cancelled;			/* that job is */
 	int error;
 	int signal;			/* of its descriptor, -1: none */
 };
@@ -72,6 +75,7 @@ int sim_fence_export(struct transport *t, struct transport_fence *fence, int *fd
 int sim_fence_signal(struct transport *t, struct transport_fence *fence);
 int sim_fence_reset(struct transport *t, struct transport_fence *fence);
 int sim_fence_error(struct transport *t, struct transport_fence *fence);
+int sim_cancel(struct transport *t, struct transport_fence *fence);
 int sim_wait(struct transport *t, struct transport_fence *const *fences, uint32_t count,
 	     int64_t timeout_ns, uint32_t *first);
 void sim_fences_init(struct sim_transport *s);
@@ -80,6 +84,10 @@ void sim_fences_stop(struct sim_transport *s);
 void sim_fences_fini(struct sim_transport *s);
 void sim_fence_set(struct sim_transport *s, struct transport_fence *fence, bool signalled,
 		   int error);
+/* The fence of a job that is about to be submitted. */
+void sim_fence_begin(struct sim_transport *s, struct transport_fence *fence);
+/* sim_job.is_cancelled: its fence says so. */
+bool sim_fence_is_cancelled(struct sim_job *job);
 /*
  * Submit a job when the fences that @from names have signalled; its argument block gets the deadline. It
  * ends with the error of the first one that has one. 0 or -errno.
@@ -95,6 +103,7 @@ int sim_bo_create(struct transport *t, uint64_t size, struct transport_bo *bo);
 void sim_bo_destroy(struct transport *t, struct transport_bo *bo);
 int sim_storage_create(struct transport *t, uint64_t size, enum transport_memory_type *type,
 		       int *fd);
+int sim_bind_file(struct transport *t, int fd, uint64_t offset, uint64_t size, uint32_t *slot);
 int sim_bind_pointer(struct transport *t, void *map, uint64_t size, uint32_t access,
 		     uint32_t *slot);
 int sim_bind_fd(struct transport *t, enum transport_memory_type type, int fd, uint64_t size,

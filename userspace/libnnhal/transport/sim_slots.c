@@ -5,6 +5,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,11 +26,24 @@ static uint32_t find_slot(const struct sim_transport *s)
 	return NNPU_SLOT_NONE;
 }
 
+/* A slot of a mapping that is registered. Caller holds the lock. */
+static void fill_slot(struct sim_transport *s, uint32_t i, const struct sim_slot *what,
+		      uint32_t flags)
+{
+	struct nnpu_slot_entry *entry = &s->rings.slot_table[i];
+
+	s->slots[i] = *what;
+	memset(entry, 0, sizeof(*entry));
+	entry->mem.addr = htole64((uintptr_t)what->map);
+	entry->mem.size = htole64(what->size);
+	/* Set VALID last: a job may name the slot at any time. */
+	__atomic_store_n(&entry->flags, htole32(flags), __ATOMIC_RELEASE);
+}
+
 /* Bind a mapping to a slot. On success the slot owns the mapping, unless it @is_lent. */
 static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t access,
 		     bool is_lent, uint32_t *slot)
 {
-	struct nnpu_slot_entry *entry;
 	uint32_t flags = NNPU_SLOT_VALID;
 	unsigned int region = 0;
 	uint32_t i;
@@ -48,13 +62,7 @@ static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t a
 	err = i == NNPU_SLOT_NONE ? -ENOSPC
 				  : nnpu_inproc_register(s->rings.ip, map, size, region);
 	if (!err) {
-		s->slots[i] = (struct sim_slot){ map, size, region, is_lent };
-		entry = &s->rings.slot_table[i];
-		memset(entry, 0, sizeof(*entry));
-		entry->mem.addr = htole64((uintptr_t)map);
-		entry->mem.size = htole64(size);
-		/* Set VALID last: a job may name the slot at any time. */
-		__atomic_store_n(&entry->flags, htole32(flags), __ATOMIC_RELEASE);
+		fill_slot(s, i, &(struct sim_slot){ map, size, region, is_lent, -1 }, flags);
 		*slot = i;
 	}
 	pthread_mutex_unlock(&s->slot_lock);
@@ -75,11 +83,48 @@ void sim_unbind(struct transport *t, uint32_t slot)
 	__atomic_store_n(&s->rings.slot_table[slot].flags, 0, __ATOMIC_RELEASE);
 	sim_admin(&s->rings, &sqe, &cqe);
 	old = s->slots[slot];
-	nnpu_inproc_unregister(s->rings.ip, old.map, old.size, old.region);
+	if (old.fd < 0)
+		nnpu_inproc_unregister(s->rings.ip, old.map, old.size, old.region);
+	else
+		nnpu_inproc_unregister_file(s->rings.ip, old.map);
 	s->slots[slot].map = NULL;
 	pthread_mutex_unlock(&s->slot_lock);
+	if (old.fd >= 0)
+		close(old.fd);
 	if (!old.is_lent)
 		munmap(old.map, old.size);
+}
+
+/* The mapping only keeps the addresses. */
+int sim_bind_file(struct transport *t, int fd, uint64_t offset, uint64_t size, uint32_t *slot)
+{
+	struct sim_transport *s = to_sim(t);
+	struct sim_slot file = { .size = (size_t)size, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 0) };
+	uint32_t i;
+	int err;
+
+	if (file.fd < 0)
+		return -errno;
+	file.map = mmap(NULL, file.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			0);
+	if (file.map == MAP_FAILED) {
+		close(file.fd);
+		return -ENOMEM;
+	}
+	pthread_mutex_lock(&s->slot_lock);
+	i = find_slot(s);
+	err = i == NNPU_SLOT_NONE ? -ENOSPC :
+	      nnpu_inproc_register_file(s->rings.ip, file.map, file.size, file.fd, offset);
+	if (!err) {
+		fill_slot(s, i, &file, NNPU_SLOT_VALID | NNPU_SLOT_READ);
+		*slot = i;
+	}
+	pthread_mutex_unlock(&s->slot_lock);
+	if (err) {
+		munmap(file.map, file.size);
+		close(file.fd);
+	}
+	return err;
 }
 
 static int bind_mapping(struct sim_transport *s, void *map, size_t size, uint32_t access,

@@ -153,6 +153,11 @@ struct transport_ops {
 	int (*bind_fd)(struct transport *t, enum transport_memory_type type, int fd,
 		       uint64_t size, uint32_t access, uint32_t *slot);
 	/*
+	 * Bind @size bytes of a file that may shrink, for a program that is loaded: what the file does not
+	 * have by then is a fault of the load. -ENOSPC: as above. NULL: there is a better way.
+	 */
+	int (*bind_file)(struct transport *t, int fd, uint64_t offset, uint64_t size, uint32_t *slot);
+	/*
 	 * Bind whole pages of the process. With limits.pins_memory the slot keeps the pages, and the
 	 * mapping may end; else it stays as long as the slot. -ENOSPC: as above; -EDQUOT: the limit of
 	 * locked memory; -EFAULT: not mapped, or cannot be pinned; -EOPNOTSUPP.
@@ -183,6 +188,12 @@ struct transport_ops {
 	void (*fence_destroy)(struct transport *t, struct transport_fence *fence);
 	/* A copy without NNPU_FEATURE_COPY, a deadline without NNPU_FEATURE_DEADLINE: -EOPNOTSUPP. */
 	int (*submit)(struct transport *t, const struct transport_job *job);
+	/*
+	 * End the job that has a fence before its time; the fence then has the error -ECANCELED. Does
+	 * not wait for its end. 0: it ends; -EALREADY: it has ended, or there was none; -errno: it
+	 * goes on.
+	 */
+	int (*cancel)(struct transport *t, struct transport_fence *fence);
 	/*
 	 * Wait until at least one of the fences has signalled; @first is its
 	 * position. 0; -ETIME after @timeout_ns (<0: no limit); -ENODEV: the device is

@@ -292,6 +292,15 @@ static int drm_submit(struct transport *t, const struct transport_job *job)
 	return err;
 }
 
+static int drm_cancel(struct transport *t, struct transport_fence *fence)
+{
+	struct drm_nnpu_cancel arg = { .syncobj = fence->handle };
+	int err = drm_ioctl(to_drm(t)->fd, DRM_IOCTL_NNPU_CANCEL, &arg);
+
+	/* Nothing was submitted with it yet. */
+	return err == -ENOENT ? -EALREADY : err;
+}
+
 static int wait_slices(int fd, struct drm_syncobj_wait *arg, int64_t timeout_ns)
 {
 	uint64_t end = timeout_ns < 0 ? UINT64_MAX : monotonic_ns() + (uint64_t)timeout_ns;
@@ -510,6 +519,7 @@ static const struct transport_ops drm_ops = {
 	.fence_create = drm_fence_create,
 	.fence_destroy = drm_fence_destroy,
 	.submit = drm_submit,
+	.cancel = drm_cancel,
 	.wait = drm_wait,
 	.fence_error = drm_fence_error,
 	.fence_export = drm_fence_export,
@@ -526,20 +536,26 @@ enum nnhal_status transport_drm_open(const char *root, unsigned int index,
 				     struct transport **transport, struct nnhal_diag *diag)
 {
 	struct drm_node nodes[MAX_NODES];
-	int n = drm_scan(root, nodes, MAX_NODES);
+	int n = drm_scan_open(root, nodes, MAX_NODES);
 	char path[sizeof(((struct drm_transport *)NULL)->path)];
 	struct drm_transport *d;
-	enum nnhal_status status;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
 	int fd;
 
 	if (n <= 0)
 		return drm_absence(root, n, diag);
 	if (index >= (unsigned int)n) {
+		drm_nodes_close(nodes, n);
 		diag_set(diag, "no hardware device %u, there are %d", index, n);
 		return NNHAL_STATUS_NO_DEVICE;
 	}
 	snprintf(path, sizeof(path), "%s%s", root, nodes[index].path);
-	status = open_node(path, &fd, diag);
+	fd = nodes[index].fd;
+	nodes[index].fd = -1;
+	drm_nodes_close(nodes, n);
+	/* What could not be opened is tried again, for the reason. */
+	if (fd < 0)
+		status = open_node(path, &fd, diag);
 	if (!status)
 		status = create(fd, path, &d, diag);
 	if (status)

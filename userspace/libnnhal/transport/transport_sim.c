@@ -298,12 +298,15 @@ static int sim_submit_job(struct transport *t, const struct transport_job *from)
 		job->sqe.profile_off = htole64(from->profile_offset);
 	}
 	job->done = job_done;
+	job->is_cancelled = sim_fence_is_cancelled;
 	job->owner = s;
 	job->fence = from->fence;
-	sim_fence_set(s, from->fence, false, 0);
+	sim_fence_begin(s, from->fence);
 	err = sim_submit_behind(s, job, from);
-	if (err)
+	if (err) {
+		sim_fence_set(s, from->fence, false, 0);
 		sim_job_put(&s->rings, job);
+	}
 	return err;
 }
 
@@ -386,6 +389,7 @@ static const struct transport_ops sim_ops = {
 	.bo_create = sim_bo_create,
 	.bo_destroy = sim_bo_destroy,
 	.bind_fd = sim_bind_fd,
+	.bind_file = sim_bind_file,
 	.bind_pointer = sim_bind_pointer,
 	.unbind = sim_unbind,
 	.storage_create = sim_storage_create,
@@ -395,6 +399,7 @@ static const struct transport_ops sim_ops = {
 	.fence_create = sim_fence_create,
 	.fence_destroy = sim_fence_destroy,
 	.submit = sim_submit_job,
+	.cancel = sim_cancel,
 	.wait = sim_wait,
 	.fence_error = sim_fence_error,
 	.fence_export = sim_fence_export,
