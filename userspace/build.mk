@@ -84,9 +84,11 @@ install-libnnhal: lib
 # For programs without libnnhal: ioctls, rings, programs.
 .PHONY: install-uapi
 install-uapi:
-	$(Q)install -d $(DESTDIR)$(INCLUDEDIR)/drm
+	$(Q)install -d $(DESTDIR)$(INCLUDEDIR)/drm $(DESTDIR)$(INCLUDEDIR)/linux
 	$(Q)install -m 644 $(wildcard uapi/drm/nnpu_*.h) $(DESTDIR)$(INCLUDEDIR)/drm
+	$(Q)install -m 644 $(wildcard uapi/linux/nnpu_*.h) $(DESTDIR)$(INCLUDEDIR)/linux
 
 install-files: install-libnnhal install-uapi
 
-include userspace/tools/build.mk userspace/tools/nnbench/build.mk userspace/tools/nnvec/build.mk
+include userspace/tools/build.mk userspace/tools/nnbench/build.mk userspace/tools/nnctl/build.mk \
+	userspace/tools/nnvec/build.mk

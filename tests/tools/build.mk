@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 #
-# Tests of what the tools have in common, and of nnbench.
+# Tests of what the tools have in common, of nnbench and nnctl.
 
-TOOLS_SCRIPTS := $(BUILD)/tests/tools_man_pages.sh $(BUILD)/tests/tools_nnbench.sh
+NNCTL_SCRIPT := $(BUILD)/tests/tools_nnctl.sh
+TOOLS_SCRIPTS := $(BUILD)/tests/tools_man_pages.sh $(BUILD)/tests/tools_nnbench.sh $(NNCTL_SCRIPT)
 
 $(TOOLS_SCRIPTS): $(BUILD)/tests/tools_%.sh: tests/tools/test_% $(BUILD)/bin/nnrun \
-		$(BUILD)/bin/nnvec $(BUILD)/bin/nnbench
+		$(BUILD)/bin/nnvec $(BUILD)/bin/nnbench $(if $(NNCTL_NL_LIBS),$(BUILD)/bin/nnctl)
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
 HOST_TESTS += $(TOOLS_SCRIPTS)
+# Its loads are those of the kselftests.
+$(NNCTL_SCRIPT): | $(if $(filter vm-tests,$(MAKECMDGOALS)),$(BUILD)/selftests/nnpu_loop)
+VM_LONG_TESTS += $(NNCTL_SCRIPT)
 VM_LONG_TESTS += $(BUILD)/tests/tools_nnbench.sh

@@ -9,6 +9,11 @@ TOOLS_COMMON := $(BUILD)/lib/libtools-common.a
 $(BUILD)/obj/userspace/tools/common/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
+# The library of the tools: the archive, so that each program works where it was built, or, with
+# SHARED=1, the shared library, as a distribution has it.
+SHARED ?=
+TOOLS_NNHAL := $(BUILD)/lib/libnnhal.$(if $(SHARED),so,a)
+
 $(TOOLS_COMMON): $(TOOLS_COMMON_SRCS:%.c=$(BUILD)/obj/%.o) FORCE
 	$(call archive,$^)
 
@@ -21,20 +26,37 @@ NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(
 $(BUILD)/obj/$(NNRUN_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
 
 $(BUILD)/bin/nnrun: $(NNRUN_SRCS:%.c=$(BUILD)/obj/%.o) $(TOOLS_COMMON) \
-		$(BUILD)/lib/libnnhal.a FORCE
+		$(TOOLS_NNHAL) FORCE
 	$(call link,$^ -lm -lpthread)
 
 tools: $(BUILD)/bin/nnrun
 
-MANDIR ?= $(PREFIX)/share/man
+# What is installed: every program that a build.mk adds here, and what belongs to it by its name.
+# A manual page lies beside the sources or in userspace/man/. Each program has a completion:
+# NAME.bash beside its sources, or the one that asks --help.
+INSTALLED_TOOLS += $(BUILD)/bin/nnrun
+TOOL_PAGES = $(sort $(wildcard userspace/man/*.[1-8] userspace/*/*.[1-8] userspace/tools/*/*.[1-8]))
+TOOL_COMPLETIONS = $(sort $(wildcard userspace/*/*.bash userspace/tools/*/*.bash))
+COMMON_COMPLETION := userspace/tools/common/nnpu-tools.bash
 
 .PHONY: install-tools
 install-tools: tools
-	$(Q)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(MANDIR)/man1
-	$(Q)install -m 755 $(BUILD)/bin/nnrun $(DESTDIR)$(BINDIR)
-	$(Q)install -m 644 $(NNRUN_DIR)/nnrun.1 $(DESTDIR)$(MANDIR)/man1
-	$(Q)install -d $(DESTDIR)$(MANDIR)/man4 $(DESTDIR)$(MANDIR)/man7
-	$(Q)install -m 644 userspace/man/nnpu.4 $(DESTDIR)$(MANDIR)/man4
-	$(Q)install -m 644 userspace/man/nnhal.7 $(DESTDIR)$(MANDIR)/man7
+	$(Q)install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(COMPLETIONDIR)
+	$(Q)install -m 755 $(sort $(INSTALLED_TOOLS)) $(DESTDIR)$(BINDIR)
+	$(Q)for page in $(TOOL_PAGES); do \
+		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page || exit 1; \
+	done
+	$(Q)for tool in $(notdir $(INSTALLED_TOOLS)); do \
+		install -m 644 $(COMMON_COMPLETION) $(DESTDIR)$(COMPLETIONDIR)/$$tool || exit 1; \
+	done
+	$(Q)for file in $(filter-out $(COMMON_COMPLETION),$(TOOL_COMPLETIONS)); do \
+		name=$${file##*/}; \
+		install -m 644 $$file $(DESTDIR)$(COMPLETIONDIR)/$${name%.bash} || exit 1; \
+	done
 
-install-files: install-tools
+# Who may open the device.
+.PHONY: install-udev
+install-udev:
+	$(Q)install -D -m 644 -t $(DESTDIR)$(UDEVDIR)/rules.d $(wildcard userspace/udev/*.rules)
+
+install-files: install-tools install-udev

@@ -65,7 +65,7 @@ static void before_value(struct json *json, const char *name)
 {
 	if (!json->empty)
 		putc(',', json->out);
-	if (json->depth <= WIDE_LEVELS)
+	if (json->depth <= WIDE_LEVELS && !json->narrow)
 		new_line(json);
 	else if (!json->empty)
 		putc(' ', json->out);
@@ -89,6 +89,12 @@ void json_begin(struct json *json, FILE *out)
 	open_level(json, '{', '}');
 }
 
+void json_begin_line(struct json *json, FILE *out)
+{
+	*json = (struct json){ .out = out, .narrow = true };
+	open_level(json, '{', '}');
+}
+
 void json_object(struct json *json, const char *name)
 {
 	before_value(json, name);
@@ -103,7 +109,7 @@ void json_array(struct json *json, const char *name)
 
 void json_end(struct json *json)
 {
-	bool wide = json->depth <= WIDE_LEVELS && !json->empty;
+	bool wide = json->depth <= WIDE_LEVELS && !json->empty && !json->narrow;
 
 	json->depth--;
 	if (wide)

@@ -20,10 +20,13 @@ struct json {
 	unsigned int depth;
 	char closing[JSON_MAX_DEPTH];	/* '}' or ']' of each open level */
 	bool empty;			/* nothing was written on this level so far */
+	bool narrow;			/* all of it is on one line */
 };
 
 /* Start a document: an object. json_end() closes it. */
 void json_begin(struct json *json, FILE *out);
+/* The same, on one line. */
+void json_begin_line(struct json *json, FILE *out);
 
 /* Start an object or an array. @name is the member's name, NULL in an array. */
 void json_object(struct json *json, const char *name);

@@ -21,6 +21,7 @@ struct metric {
 /**
  * struct bench - a run
  * @device_spec: as the user named the device
+ * @null_device: the device does not compute, so no sum is checked
  * @count: executions per figure
  * @device: device
  * @model: one ADD of one float
@@ -32,6 +33,7 @@ struct metric {
  */
 struct bench {
 	const char *device_spec;
+	bool null_device;
 	unsigned int count;
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *model;
@@ -85,5 +87,7 @@ int bench_floor(struct bench *b);
 int bench_execute(struct bench *b);
 int bench_burst(struct bench *b);
 int bench_bound(struct bench *b);
+/* nnbench_devices.c: bursts on all hardware devices at once; prints, writes JSON. 0 or -1. */
+int bench_devices(const struct bench *settings, const char *json);
 
 #endif /* NNBENCH_H */

@@ -6,20 +6,14 @@
 
 #include "../common/clock.h"
 #include "../common/samples.h"
-#include "nnbench.h"
+#include "nnbench_burst.h"
 
-#define MAX_DEPTH	16
 /*
  * A pipeline is timed in pieces of PIECE executions. A piece is short beside a time slice, so
  * few of them are interrupted. Of PIECES in a row the first does not count.
  */
 #define PIECE		32
 #define PIECES		9
-/*
- * Pipelines run this many times as many executions as other measurements. They are quick, and
- * the speed of a shared machine changes within seconds.
- */
-#define PIPELINE_FACTOR	256
 
 /* Round trips of a burst with this spin time. */
 static int burst_round_trips(struct bench *b, uint32_t spin_us)
@@ -45,21 +39,8 @@ static int burst_round_trips(struct bench *b, uint32_t spin_us)
 	return check_sums(b, 1, "a burst");
 }
 
-/* A burst that is kept busy. */
-struct burst_pipeline {
-	struct nnhal_burst *burst;
-	unsigned int depth;
-	/* How many are submitted in one call, while the device works on the others. */
-	unsigned int together;
-	struct add_request r[MAX_DEPTH];
-	const struct nnhal_request *requests[MAX_DEPTH];
-	uint64_t tags[MAX_DEPTH];
-	struct nnhal_burst_result results[MAX_DEPTH];
-	uint64_t *samples;		/* ns per piece */
-	unsigned int num_samples;
-};
-
-static int burst_pipeline_open(struct bench *b, struct burst_pipeline *p, unsigned int depth)
+int burst_pipeline_open(struct bench *b, struct burst_pipeline *p, unsigned int depth,
+			uint32_t spin_us)
 {
 	unsigned int i;
 
@@ -72,8 +53,14 @@ static int burst_pipeline_open(struct bench *b, struct burst_pipeline *p, unsign
 	}
 	p->results[0].size = sizeof(p->results[0]);
 	p->samples = calloc(PIPELINE_FACTOR * b->count / PIECE + PIECES, sizeof(*p->samples));
-	p->burst = p->samples ? open_burst(b, depth, UINT32_MAX, 0) : NULL;
+	p->burst = p->samples ? open_burst(b, depth, spin_us, 0) : NULL;
 	return p->burst ? 0 : -1;
+}
+
+void burst_pipeline_close(struct burst_pipeline *p)
+{
+	nnhal_burst_unref(p->burst);
+	free(p->samples);
 }
 
 /* Wait for @min results and count what comes. */
@@ -83,15 +70,20 @@ static enum nnhal_status take_results(struct burst_pipeline *p, unsigned int min
 	enum nnhal_status status;
 	uint32_t i, count;
 
-	status = nnhal_burst_wait_many(p->burst, p->results, min, MAX_DEPTH, UINT64_MAX, &count);
+	status = nnhal_burst_wait_many(p->burst, p->results, min, BURST_PIPELINE_DEPTH, UINT64_MAX, &count);
 	for (i = 0; i < count && !status; i++)
 		status = p->results[i].status;
 	*in_flight -= count;
 	return status;
 }
 
-/* Run PIECES pieces with at most @p->depth executions in flight. */
-static int burst_pipeline_run(struct bench *b, struct burst_pipeline *p)
+unsigned int burst_pipeline_executions(void)
+{
+	return PIECE * (PIECES - 1);
+}
+
+/* PIECES pieces with at most @p->depth executions in flight. */
+int burst_pipeline_run(struct bench *b, struct burst_pipeline *p)
 {
 	unsigned int i, in_flight = 0, next = 0;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
@@ -130,7 +122,7 @@ static int measure_pipelines(struct bench *b, struct burst_pipeline *p, unsigned
 {
 	unsigned int i, done;
 
-	for (done = 0; done < PIPELINE_FACTOR * b->count; done += PIECE * (PIECES - 1))
+	for (done = 0; done < PIPELINE_FACTOR * b->count; done += burst_pipeline_executions())
 		for (i = 0; i < num; i++)
 			if (burst_pipeline_run(b, &p[i]))
 				return -1;
@@ -160,12 +152,11 @@ static int bench_burst_pipelines(struct bench *b)
 	int ret = 0;
 
 	for (i = 0; i < NUM && !ret; i++)
-		ret = burst_pipeline_open(b, &p[i], depths[i].depth);
+		ret = burst_pipeline_open(b, &p[i], depths[i].depth, UINT32_MAX);
 	if (!ret)
 		ret = measure_pipelines(b, p, NUM, ns);
 	for (i = 0; i < NUM; i++) {
-		nnhal_burst_unref(p[i].burst);
-		free(p[i].samples);
+		burst_pipeline_close(&p[i]);
 		if (!ret)
 			metric(b, depths[i].name, depths[i].what, ns[i]);
 	}

@@ -31,7 +31,9 @@ static int usage(FILE *f, int status)
 		"       nnbench [OPTION]... fmq          message queues between two processes\n"
 		"       nnbench [OPTION]... instructions count those of an execution in a burst\n"
 		"\n"
-		"  --device SPEC  drm, drm:N or sim; without it drm\n"
+		"  --device SPEC  drm, drm:N or sim; without it drm. all: bursts on all\n"
+		"                 hardware devices, each alone and all at once\n"
+		"  --null         the device does not compute: check no sums\n"
 		"  --count N      executions per figure, 10 to 10000000; without it 2000\n"
 		"  --json FILE    write the figures as JSON\n"
 		"  --help         print this text\n");
@@ -77,6 +79,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "device", required_argument, NULL, 'd' },
 		{ "count", required_argument, NULL, 'n' },
+		{ "null", no_argument, NULL, '0' },
 		{ "json", required_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -98,6 +101,9 @@ int main(int argc, char **argv)
 				return 2;
 			}
 			break;
+		case '0':
+			b.null_device = true;
+			break;
 		case 'j':
 			json = optarg;
 			break;
@@ -111,6 +117,13 @@ int main(int argc, char **argv)
 		what = argv[optind];
 	else if (argc != optind)
 		return usage(stderr, 2);
+	if (!strcmp(b.device_spec, "all")) {
+		if (*what && strcmp(what, "burst")) {
+			fprintf(stderr, "nnbench: --device all measures bursts, not '%s'\n", what);
+			return 2;
+		}
+		return bench_devices(&b, json) ? 1 : 0;
+	}
 	if (!strcmp(what, "fmq"))
 		return fmq_main(b.count, json);
 	if (!strcmp(what, "instructions"))
