@@ -16,6 +16,10 @@
 #   run-host-tests  runs them and prints TAP                    tests/build.mk
 #   run-fuzz        runs the fuzzers and prints TAP             tests/build.mk
 #   install-files   what `make install` copies                  userspace/build.mk
+#
+# A program to be installed goes into INSTALLED_TOOLS; its manual page and its completion are
+# found by their names (userspace/tools/build.mk).
+#
 #   module          the kernel module, by scripts/build-module
 #
 # Objects come from the pattern rule `$(BUILD)/obj/%.o: %.c` below, with
@@ -62,6 +66,11 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR ?= $(PREFIX)/bin
+LIBEXECDIR ?= $(PREFIX)/libexec/nnpu
+DATADIR ?= $(PREFIX)/share/nnpu
+MANDIR ?= $(PREFIX)/share/man
+UDEVDIR ?= $(PREFIX)/lib/udev
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 
 # CFLAGS and LDFLAGS are the user's; what the code needs is added beside them.
 CFLAGS ?= -O2 -g
@@ -83,9 +92,9 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
 
 .PHONY: all lib tools emulator selftests examples host-tests vm-tests \
 	module run-host-tests run-fuzz install install-files clean distclean help \
-	demo check check-host check-kunit check-vm check-debug check-style \
+	demo check check-host check-kunit check-vm check-arm64 check-arm64-long check-debug check-style \
 	check-fuzz check-docs soak bench coverage deps qemu debug-kernel uninstall \
-	modules modules_install clean-cache
+	modules modules_install clean-cache deb check-packages check-series
 
 all: lib tools emulator examples selftests module
 
@@ -157,21 +166,28 @@ debug-kernel:
 
 # The rings build what they test themselves.
 check:
-	$(Q)scripts/check host kunit vm debug style fuzz docs
+	$(Q)scripts/check host kunit vm arm64 debug style fuzz docs
 
-check-host check-kunit check-vm check-debug check-style check-fuzz check-docs:
+check-arm64-long:
+	$(Q)scripts/check arm64-all arm64-16K arm64-64K
+
+check-host check-kunit check-vm check-arm64 check-debug check-style check-fuzz check-docs:
 	$(Q)scripts/check $(@:check-%=%)
 
 demo:
 	$(Q)scripts/demo
 
-soak bench coverage:
+soak bench coverage check-packages check-series:
 	$(Q)scripts/$@ $(ARGS)
+
+deb:
+	$(Q)scripts/package
 
 install: lib tools install-files
 
 # Removes what install copies. It is installed into the build directory first, so that
-# there is no second list; directories that are empty then go as well, if they are ours.
+# there is no second list; directories that are empty then go as well, if they are ours: those
+# below PREFIX with the project's name in their path.
 UNINSTALL_STAGE = $(abspath $(BUILD))/uninstall
 UNINSTALL_ROOT = $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
@@ -180,7 +196,7 @@ uninstall:
 	$(Q)$(MAKE) -s install DESTDIR=$(UNINSTALL_STAGE)
 	$(Q)cd $(UNINSTALL_STAGE) && find . ! -type d -printf '%P\n' | \
 		while IFS= read -r file; do rm -f "$(UNINSTALL_ROOT)/$$file" || exit 1; done
-	$(Q)cd $(UNINSTALL_STAGE) && find . -depth -type d -name '*nn*' -printf '%P\n' | \
+	$(Q)cd $(UNINSTALL_STAGE) && find . -depth -type d -path '.$(PREFIX)/*nn*' -printf '%P\n' | \
 		while IFS= read -r dir; do \
 			[ ! -d "$(UNINSTALL_ROOT)/$$dir" ] || \
 				rmdir --ignore-fail-on-non-empty "$(UNINSTALL_ROOT)/$$dir"; \
@@ -220,12 +236,17 @@ help:
 	'make check-host   unit tests in this process, with ASan and UBSan' \
 	'make check-kunit  KUnit on a user-mode kernel' \
 	'make check-vm     kselftests and HAL tests in the virtual machine, stock kernel' \
+	'make check-arm64  some of them on Debian'\''s arm64 kernel' \
+	'make check-arm64-long  all of them there, and with pages of 16 and 64 KiB' \
 	'make check-debug  kselftests on a kernel with KASAN, lockdep, kmemleak, fault injection' \
 	'make check-style  checkpatch, sparse, W=1, kernel-doc, SPDX, shellcheck, clang' \
 	'make check-fuzz   a short run of the fuzzers' \
 	'make check-docs   documents against headers and tree' \
 	'make soak         the long forms of the tests (ARGS="--help" lists the counts)' \
 	'make coverage     which lines the tests run, in each folder' \
+	'make deb          Debian packages, in build/packages' \
+	'make check-packages  builds, installs, tries and purges them in clean systems' \
+	'make check-series the patches of scripts/export-series, in a kernel tree' \
 	'make bench        latency and throughput in the virtual machine' \
 	'make docs         the documents and the API reference as HTML, in build/docs' \
 	'make record-abi   records the ABI of libnnhal (Documentation/abi.rst)' \

@@ -5,8 +5,12 @@
 
 SPHINX ?= sphinx-build
 
-.PHONY: docs
+.PHONY: docs docs-html
 docs:
 	$(Q)scripts/deps docs
+	$(Q)$(MAKE) --no-print-directory docs-html
+
+# Where the packages that it takes are there for certain.
+docs-html:
 	$(call say,SPHINX,$(BUILD)/docs)
 	$(Q)$(SPHINX) -q -W --keep-going -b html -d $(BUILD)/docs.doctrees Documentation $(BUILD)/docs
