@@ -183,12 +183,17 @@ static bool end_polled(struct nnhal_completion_queue *q, struct async_job *job)
 	return job->complete(job, error);
 }
 
-/* The descriptor of a job was readable, but the caller wants no more: it is to be so again. */
+/*
+ * The descriptor of a job was readable, but the caller wants no more: it is to be so again. Another
+ * thread may take the job at once; in end_polled() it waits for the lock until we have left it.
+ */
 static void poll_again(struct nnhal_completion_queue *q, struct async_job *job)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT, .data.ptr = job };
 
+	pthread_mutex_lock(&q->lock);
 	epoll_ctl(q->poll_fd, EPOLL_CTL_MOD, job->fd, &event);
+	pthread_mutex_unlock(&q->lock);
 }
 
 enum nnhal_status nnhal_completion_queue_dispatch(struct nnhal_completion_queue *queue,
