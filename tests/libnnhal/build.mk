@@ -71,6 +71,9 @@ $(BUILD)/tests/%: $(NNHAL_TEST_DIR)/% $(BUILD)/lib/libnnhal.so
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
+# A file that does not answer; commands of the in-process device.
+$(BUILD)/tests/nnhal_unbind_test: DIR_LDFLAGS = -Wl,--wrap=pread -Wl,--wrap=nnpu_inproc_doorbell
+
 # Calls that say NONE and give nothing.
 $(BUILD)/tests/nnhal_resilient_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=nnhal_,\
 	device_prepare_model_sync device_allocate burst_create)
@@ -82,4 +85,4 @@ HOST_TESTS += $(filter-out %_burst_calls_test %_faults_test,$(NNHAL_TESTS)) \
 # Those that need no hardware device gain nothing in a virtual machine.
 VM_TESTS += $(filter-out %_oom_test %_util_test %_resilient_test %_convert_test %_validate_test %_validate_signature_test \
 	%_validate_vectors_test %_validate_mutations_test %_request_test \
-	%_drm_errors_test %_origin_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))
+	%_drm_errors_test %_origin_test %_unbind_test %/nnhal_fmq_test %_fmq_life_test %_fmq_client_test %_burst_packet_test %_ring_litmus_test,$(NNHAL_TESTS))

@@ -69,6 +69,11 @@ static int slot_bind(struct sim_transport *s, void *map, size_t size, uint32_t a
 	return err;
 }
 
+/*
+ * The device answers when nobody accesses memory any more. A file may keep who reads it waiting for as
+ * long as its server likes, and then this waits, and so does each other command. With the lock held all
+ * who bind memory would wait, too. The slot keeps its mapping meanwhile, so nobody gets its number.
+ */
 void sim_unbind(struct transport *t, uint32_t slot)
 {
 	struct sim_transport *s = to_sim(t);
@@ -81,12 +86,14 @@ void sim_unbind(struct transport *t, uint32_t slot)
 
 	pthread_mutex_lock(&s->slot_lock);
 	__atomic_store_n(&s->rings.slot_table[slot].flags, 0, __ATOMIC_RELEASE);
-	sim_admin(&s->rings, &sqe, &cqe);
 	old = s->slots[slot];
+	pthread_mutex_unlock(&s->slot_lock);
+	sim_admin(&s->rings, &sqe, &cqe);
 	if (old.fd < 0)
 		nnpu_inproc_unregister(s->rings.ip, old.map, old.size, old.region);
 	else
 		nnpu_inproc_unregister_file(s->rings.ip, old.map);
+	pthread_mutex_lock(&s->slot_lock);
 	s->slots[slot].map = NULL;
 	pthread_mutex_unlock(&s->slot_lock);
 	if (old.fd >= 0)
