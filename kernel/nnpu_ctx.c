@@ -420,7 +420,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 		goto err_id;
 
 	drm_dev_get(&ndev->drm);
-	refcount_inc(&tally->ref);
+	nnpu_tally_get(tally);
 	nnpu_release_expect();
 	atomic_inc(&ndev->stats.contexts);
 	atomic_inc(&tally->contexts);

@@ -8,10 +8,12 @@
  * that it shows no object twice, and each object that was there all the time. Whatever comes or
  * goes meanwhile changes a generation, and NLM_F_DUMP_INTR tells the reader.
  */
+#include <linux/cred.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 
 #include <drm/drm_drv.h>
 
@@ -26,6 +28,9 @@
 #include "nnpu_reset.h"
 #include "nnpu_tally.h"
 #include "nnpu_userq.h"
+
+/* A message of a dump ends after so many objects, unless it is empty. */
+#define NNPU_NETLINK_MAX_LOOKS	256
 
 /* Protects the list of devices. Its holder takes no other lock. */
 static DEFINE_MUTEX(nnpu_netlink_lock);
@@ -46,10 +51,12 @@ static const struct genl_multicast_group nnpu_netlink_groups[] = {
  * struct nnpu_netlink_pos - where a dump goes on
  * @dev: lowest number of a device
  * @item: lowest number of an object of this device
+ * @asker: who began it; a reference. NULL: it shows everybody the same
  */
 struct nnpu_netlink_pos {
 	u32 dev;
 	unsigned long item;
+	const struct cred *asker;
 };
 
 /**
@@ -58,12 +65,14 @@ struct nnpu_netlink_pos {
  * @cb: its state
  * @cmd: command of the messages
  * @kind: what changes them
+ * @looked: objects that were looked at for this message
  */
 struct nnpu_netlink_dump {
 	struct nnpu_netlink_reader to;
 	struct netlink_callback *cb;
 	u8 cmd;
 	enum nnpu_netlink_kind kind;
+	unsigned int *looked;
 };
 
 /**
@@ -114,6 +123,26 @@ static struct nnpu_device *nnpu_netlink_named(const struct genl_info *info, int 
 
 /* Dumps. */
 
+/*
+ * Only the first part of a dump is made by who asked, and not even that if his socket is full: the
+ * rest is made in recvmsg(), by whoever that is.
+ */
+int nnpu_nl_dump_start(struct netlink_callback *cb)
+{
+	struct nnpu_netlink_pos *pos = (void *)cb->ctx;
+
+	pos->asker = get_current_cred();
+	return 0;
+}
+
+int nnpu_nl_dump_done(struct netlink_callback *cb)
+{
+	struct nnpu_netlink_pos *pos = (void *)cb->ctx;
+
+	put_cred(pos->asker);
+	return 0;
+}
+
 static void *nnpu_netlink_begin(const struct nnpu_netlink_dump *dump)
 {
 	struct netlink_callback *cb = dump->cb;
@@ -141,6 +170,20 @@ static void nnpu_netlink_look(const struct nnpu_netlink_dump *dump)
 	dump->cb->seq = atomic_read(&nnpu_netlink_generations[dump->kind]) ?: 1;
 }
 
+/*
+ * Before each object. Whoever dumps may see few of very many: he can be killed, and what was found
+ * is not kept back for the rest. A message without an object would end the dump for its reader.
+ */
+static int nnpu_netlink_step(const struct nnpu_netlink_dump *dump)
+{
+	cond_resched();
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (++*dump->looked > NNPU_NETLINK_MAX_LOOKS && dump->to.answer->len)
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int nnpu_netlink_dump_dev(const struct nnpu_netlink_dump *dump, struct nnpu_device *ndev,
 				 unsigned long *item)
 {
@@ -157,9 +200,9 @@ static int nnpu_netlink_dump_clients(const struct nnpu_netlink_dump *dump,
 				     struct nnpu_device *ndev, unsigned long *item)
 {
 	struct nnpu_tally *tally;
-	int ret = 0;
+	int ret;
 
-	while (!ret && (tally = nnpu_tally_next(ndev, item))) {
+	while (!(ret = nnpu_netlink_step(dump)) && (tally = nnpu_tally_next(ndev, item))) {
 		nnpu_netlink_look(dump);
 		if (nnpu_netlink_may_see(&dump->to, tally)) {
 			void *head = nnpu_netlink_begin(dump);
@@ -168,10 +211,65 @@ static int nnpu_netlink_dump_clients(const struct nnpu_netlink_dump *dump,
 						      (&dump->to, ndev, tally)) : -EMSGSIZE;
 		}
 		nnpu_tally_put(tally);
-		if (!ret)
-			++*item;
-		cond_resched();
+		if (ret)
+			break;
+		++*item;
 	}
+	return ret;
+}
+
+/**
+ * struct nnpu_netlink_ctx_look - somebody looks at a context
+ * @to: reader
+ * @owner: its client; a reference
+ */
+struct nnpu_netlink_ctx_look {
+	const struct nnpu_netlink_reader *to;
+	struct nnpu_tally *owner;
+};
+
+/* For nnpu_table_visit(). Of the client, whose life nobody waits for. */
+static int nnpu_netlink_get_owner(void *object, void *data)
+{
+	struct nnpu_netlink_ctx_look *look = data;
+	struct nnpu_ctx *ctx = object;
+
+	if (!refcount_read(&ctx->ref))
+		return -ENOENT;
+	look->owner = nnpu_tally_get(ctx->tally);
+	return 0;
+}
+
+/* Likewise. The number may have another context by now. */
+static int nnpu_netlink_copy_ctx(void *object, void *data)
+{
+	struct nnpu_netlink_ctx_look *look = data;
+	struct nnpu_ctx *ctx = object;
+
+	if (!refcount_read(&ctx->ref) || ctx->tally != look->owner)
+		return -ENOENT;
+	return nnpu_netlink_fill_ctx(look->to, ctx);
+}
+
+static int nnpu_netlink_dump_ctx(const struct nnpu_netlink_dump *dump, struct nnpu_device *ndev,
+				 u32 id)
+{
+	struct nnpu_netlink_ctx_look look = { .to = &dump->to };
+	int ret = 0;
+
+	if (nnpu_table_visit(&ndev->contexts, id, nnpu_netlink_get_owner, &look))
+		return 0;
+	if (nnpu_netlink_may_see(&dump->to, look.owner)) {
+		void *head = nnpu_netlink_begin(dump);
+
+		ret = head ? nnpu_netlink_end(dump, head, nnpu_table_visit
+					      (&ndev->contexts, id, nnpu_netlink_copy_ctx,
+					       &look)) : -EMSGSIZE;
+		/* It has gone meanwhile. */
+		if (ret == -ENOENT)
+			ret = 0;
+	}
+	nnpu_tally_put(look.owner);
 	return ret;
 }
 
@@ -181,19 +279,12 @@ static int nnpu_netlink_dump_ctxs(const struct nnpu_netlink_dump *dump, struct n
 	int ret = 0;
 
 	for (*item = max_t(unsigned long, *item, ndev->contexts.limit.min);
-	     !ret && *item <= ndev->contexts.limit.max; ++*item) {
-		struct nnpu_ctx *ctx = nnpu_table_get(&ndev->contexts, *item, nnpu_ctx_tryget);
-
+	     *item <= ndev->contexts.limit.max; ++*item) {
+		ret = nnpu_netlink_step(dump);
+		if (ret)
+			break;
 		nnpu_netlink_look(dump);
-		if (!ctx)
-			continue;
-		if (nnpu_netlink_may_see(&dump->to, ctx->tally)) {
-			void *head = nnpu_netlink_begin(dump);
-
-			ret = head ? nnpu_netlink_end(dump, head, nnpu_netlink_fill_ctx
-						      (&dump->to, ctx)) : -EMSGSIZE;
-		}
-		nnpu_ctx_put_deferred(ctx);
+		ret = nnpu_netlink_dump_ctx(dump, ndev, *item);
 		if (ret)
 			break;
 	}
@@ -211,7 +302,12 @@ static int nnpu_netlink_dump_queues(const struct nnpu_netlink_dump *dump,
 	list_for_each_entry(uq, &ndev->userqs.all, node) {
 		void *head;
 
-		if (uq->number < *item || !nnpu_netlink_may_see(&dump->to, uq->ctx->tally))
+		if (uq->number < *item)
+			continue;
+		ret = nnpu_netlink_step(dump);
+		if (ret)
+			break;
+		if (!nnpu_netlink_may_see(&dump->to, uq->ctx->tally))
 			continue;
 		nnpu_netlink_look(dump);
 		head = nnpu_netlink_begin(dump);
@@ -233,11 +329,13 @@ static int nnpu_netlink_dump(struct sk_buff *skb, struct netlink_callback *cb, u
 {
 	const struct genl_info *info = genl_info_dump(cb);
 	struct nnpu_netlink_pos *pos = (void *)cb->ctx;
+	unsigned int looked = 0;
 	const struct nnpu_netlink_dump dump = {
-		.to = { .request = cb->skb, .answer = skb },
+		.to = { .request = cb->skb, .answer = skb, .asker = pos->asker },
 		.cb = cb,
 		.cmd = cmd,
 		.kind = kind,
+		.looked = &looked,
 	};
 	bool one = attr && info->attrs[attr];
 	struct nnpu_device *ndev;
@@ -390,13 +488,16 @@ static int nnpu_netlink_get_client(const struct nnpu_netlink_reader *to, struct 
 static int nnpu_netlink_get_ctx(const struct nnpu_netlink_reader *to, struct nnpu_device *ndev,
 				struct nlattr *attr)
 {
-	struct nnpu_ctx *ctx = nnpu_table_get(&ndev->contexts, nla_get_u32(attr), nnpu_ctx_tryget);
+	struct nnpu_netlink_ctx_look look = { .to = to };
+	u32 id = nla_get_u32(attr);
 	int ret;
 
-	if (!ctx)
-		return -ENOENT;
-	ret = nnpu_netlink_may_see(to, ctx->tally) ? nnpu_netlink_fill_ctx(to, ctx) : -EPERM;
-	nnpu_ctx_put_deferred(ctx);
+	ret = nnpu_table_visit(&ndev->contexts, id, nnpu_netlink_get_owner, &look);
+	if (ret)
+		return ret;
+	ret = nnpu_netlink_may_see(to, look.owner) ?
+	      nnpu_table_visit(&ndev->contexts, id, nnpu_netlink_copy_ctx, &look) : -EPERM;
+	nnpu_tally_put(look.owner);
 	return ret;
 }
 

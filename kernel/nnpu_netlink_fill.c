@@ -4,6 +4,7 @@
  * clients together. What a client does may be seen by the user who opened the file, and by who has
  * CAP_SYS_ADMIN in the user namespace in which it was opened, or above.
  */
+#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/netlink.h>
 #include <linux/pid_namespace.h>
@@ -67,13 +68,29 @@ static int nnpu_netlink_put_uints(struct sk_buff *skb, const struct nnpu_netlink
 	return 0;
 }
 
+/* Had who asked the right, too? */
+static bool nnpu_netlink_asker_may(const struct nnpu_netlink_reader *to,
+				   struct user_namespace *user_ns)
+{
+	const struct cred *reader;
+	bool may;
+
+	if (!to->asker || to->asker == current_cred())
+		return true;
+	reader = override_creds(to->asker);
+	may = ns_capable(user_ns, CAP_SYS_ADMIN);
+	revert_creds(reader);
+	return may;
+}
+
 /**
  * nnpu_netlink_may_see - may the reader see what a client does?
  * @to: reader
  * @tally: client
  *
  * The socket has to be the owner's as well: whoever holds another one's socket must not have him
- * ask.
+ * ask. A capability counts only if who opened the socket, who asked and who reads have it: a
+ * privileged program that is given a socket reads what somebody else has asked for.
  *
  * Return: true if so.
  */
@@ -85,7 +102,8 @@ bool nnpu_netlink_may_see(const struct nnpu_netlink_reader *to, const struct nnp
 	if (uid_eq(NETLINK_CREDS(to->request)->uid, cred->euid) &&
 	    uid_eq(READ_ONCE(sk->sk_uid), cred->euid))
 		return true;
-	return netlink_ns_capable(to->request, cred->user_ns, CAP_SYS_ADMIN);
+	return netlink_ns_capable(to->request, cred->user_ns, CAP_SYS_ADMIN) &&
+	       nnpu_netlink_asker_may(to, cred->user_ns);
 }
 
 static int nnpu_netlink_put_owner(const struct nnpu_netlink_reader *to,

@@ -2,6 +2,7 @@
 #ifndef _NNPU_NETLINK_FILL_H_
 #define _NNPU_NETLINK_FILL_H_
 
+struct cred;
 struct nnpu_ctx;
 struct nnpu_device;
 struct nnpu_tally;
@@ -12,10 +13,12 @@ struct sk_buff;
  * struct nnpu_netlink_reader - who asked
  * @request: his message
  * @answer: gets the attributes
+ * @asker: who sent @request, if the one that runs may be another one, else NULL
  */
 struct nnpu_netlink_reader {
 	struct sk_buff *request;
 	struct sk_buff *answer;
+	const struct cred *asker;
 };
 
 bool nnpu_netlink_may_see(const struct nnpu_netlink_reader *to, const struct nnpu_tally *tally);

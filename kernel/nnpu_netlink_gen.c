@@ -93,7 +93,9 @@ static const struct genl_split_ops nnpu_nl_ops[] = {
 	},
 	{
 		.cmd		= NNPU_CMD_CLIENT_GET,
+		.start		= nnpu_nl_dump_start,
 		.dumpit		= nnpu_nl_client_get_dumpit,
+		.done		= nnpu_nl_dump_done,
 		.policy		= nnpu_client_get_dump_nl_policy,
 		.maxattr	= NNPU_A_CLIENT_DEV_ID,
 		.flags		= GENL_CMD_CAP_DUMP,
@@ -107,7 +109,9 @@ static const struct genl_split_ops nnpu_nl_ops[] = {
 	},
 	{
 		.cmd		= NNPU_CMD_CTX_GET,
+		.start		= nnpu_nl_dump_start,
 		.dumpit		= nnpu_nl_ctx_get_dumpit,
+		.done		= nnpu_nl_dump_done,
 		.policy		= nnpu_ctx_get_dump_nl_policy,
 		.maxattr	= NNPU_A_CTX_DEV_ID,
 		.flags		= GENL_CMD_CAP_DUMP,
@@ -121,7 +125,9 @@ static const struct genl_split_ops nnpu_nl_ops[] = {
 	},
 	{
 		.cmd		= NNPU_CMD_QUEUE_GET,
+		.start		= nnpu_nl_dump_start,
 		.dumpit		= nnpu_nl_queue_get_dumpit,
+		.done		= nnpu_nl_dump_done,
 		.policy		= nnpu_queue_get_dump_nl_policy,
 		.maxattr	= NNPU_A_QUEUE_DEV_ID,
 		.flags		= GENL_CMD_CAP_DUMP,

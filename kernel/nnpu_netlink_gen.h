@@ -11,6 +11,9 @@
 
 #include <uapi/linux/nnpu_netlink.h>
 
+int nnpu_nl_dump_start(struct netlink_callback *cb);
+int nnpu_nl_dump_done(struct netlink_callback *cb);
+
 int nnpu_nl_dev_get_doit(struct sk_buff *skb, struct genl_info *info);
 int nnpu_nl_dev_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int nnpu_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);

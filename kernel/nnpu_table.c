@@ -78,6 +78,34 @@ void *nnpu_table_get(struct nnpu_table *table, u32 id, bool (*get)(void *object)
 }
 
 /**
+ * nnpu_table_visit - look at an object without a reference
+ * @table: table
+ * @id: any number
+ * @visit: called with a spinlock held and interrupts off: the object stays in the table
+ *	meanwhile. It may be on its way out already
+ * @data: for @visit
+ *
+ * A reference could be the last one, and then the number would stay taken for a while: its owner
+ * would meet limits because somebody has looked.
+ *
+ * Return: what @visit returns; -ENOENT if lookups do not find the number.
+ */
+int nnpu_table_visit(struct nnpu_table *table, u32 id, int (*visit)(void *object, void *data),
+		     void *data)
+{
+	int ret = -ENOENT;
+	unsigned long flags;
+	void *object;
+
+	xa_lock_irqsave(&table->xa, flags);
+	object = xa_load(&table->xa, id);
+	if (object)
+		ret = visit(object, data);
+	xa_unlock_irqrestore(&table->xa, flags);
+	return ret;
+}
+
+/**
  * nnpu_table_next - find the lowest number that lookups find, from a number on
  * @table: table
  * @id: that number; gets what was found

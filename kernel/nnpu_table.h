@@ -24,6 +24,8 @@ void nnpu_table_fini(struct nnpu_table *table);
 int nnpu_table_reserve(struct nnpu_table *table, u32 *id);
 void nnpu_table_set(struct nnpu_table *table, u32 id, void *object);
 void *nnpu_table_get(struct nnpu_table *table, u32 id, bool (*get)(void *object));
+int nnpu_table_visit(struct nnpu_table *table, u32 id, int (*visit)(void *object, void *data),
+		     void *data);
 bool nnpu_table_next(struct nnpu_table *table, u32 *id);
 void *nnpu_table_hide(struct nnpu_table *table, u32 id);
 bool nnpu_table_hide_object(struct nnpu_table *table, u32 id, void *object);

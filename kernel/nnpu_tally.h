@@ -104,6 +104,13 @@ void nnpu_tally_hide(struct nnpu_device *ndev, struct nnpu_tally *tally);
 struct nnpu_tally *nnpu_tally_next(struct nnpu_device *ndev, unsigned long *id);
 void nnpu_tally_put(struct nnpu_tally *tally);
 
+/* Any context. The caller, or an object that it has, holds a reference. */
+static inline struct nnpu_tally *nnpu_tally_get(struct nnpu_tally *tally)
+{
+	refcount_inc(&tally->ref);
+	return tally;
+}
+
 /* Any context. */
 static inline void nnpu_tally_count(struct nnpu_tally *tally, enum nnpu_count what, u64 more)
 {

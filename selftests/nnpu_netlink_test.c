@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -356,6 +357,190 @@ TEST_F(netlink, permissions)
 			TH_LOG("%s: line %d", i ? "namespaces" : "user", WEXITSTATUS(status));
 		}
 	}
+}
+
+/*
+ * In a child: a user without rights asks on root's socket, which is full, so that nothing of the
+ * answer is made yet.
+ */
+static int ask_as_other(struct nnpu_nl *nl, uint8_t cmd)
+{
+	if (setgid(OTHER) || setuid(OTHER))
+		return __LINE__;
+	nnpu_nl_send(nl, cmd, NLM_F_DUMP, NULL);
+	return 0;
+}
+
+/* How many objects of root a full socket of root shows to root. @other: somebody else asks. */
+static int shown_to_root(uint32_t dev, uint8_t cmd, unsigned int attr, uint64_t client, bool other)
+{
+	struct nnpu_nl_attrs attrs = one(NNPU_A_DEV_ID, dev);
+	int size = 1, found = 0, ret, status, i;
+	struct nnpu_nl_msg msg;
+	struct nnpu_nl nl;
+	bool ended = false;
+	pid_t pid;
+
+	if (nnpu_nl_open(&nl))
+		return -1;
+	/* The least there is. Answers that nobody reads fill it. */
+	setsockopt(nl.fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	for (i = 0; i < 16; i++)
+		nnpu_nl_send(&nl, NNPU_CMD_DEV_GET, 0, &attrs);
+	pid = fork();
+	if (!pid) {
+		if (other)
+			_exit(ask_as_other(&nl, cmd) & 0xff);
+		nnpu_nl_send(&nl, cmd, NLM_F_DUMP, NULL);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
+		return -2;
+	/* Answers and errors of what filled it, then the dump. */
+	for (i = 0; i < 1000 && !ended; i++) {
+		ret = nnpu_nl_receive(&nl, &msg, WAIT_MS);
+		ended = ret == -ENODATA || ret == -ETIME;
+		if (!ret && msg.cmd == cmd && nnpu_nl_number(&msg, attr, NONE) == client)
+			found++;
+	}
+	nnpu_nl_close(&nl);
+	return ret == -ENODATA ? found : -3;
+}
+
+/* A privileged reader goes on with the dump of somebody who is not: he sees what that one may. */
+TEST_F(netlink, who_asked_counts)
+{
+	uint64_t client = client_of(self->fd);
+	struct nnpu_buf buf;
+
+	ASSERT_EQ(0, nnpu_buf_create(self->fd, &buf, NNPU_PAGE_SIZE, DRM_NNPU_SLOT_READ));
+	EXPECT_EQ(1, shown_to_root(self->dev, NNPU_CMD_CLIENT_GET, NNPU_A_CLIENT_ID, client,
+				   false));
+	EXPECT_EQ(0, shown_to_root(self->dev, NNPU_CMD_CLIENT_GET, NNPU_A_CLIENT_ID, client,
+				   true));
+	EXPECT_EQ(1, shown_to_root(self->dev, NNPU_CMD_CTX_GET, NNPU_A_CTX_CLIENT_ID, client,
+				   false));
+	EXPECT_EQ(0, shown_to_root(self->dev, NNPU_CMD_CTX_GET, NNPU_A_CTX_CLIENT_ID, client,
+				   true));
+}
+
+/* In a child: how many recv() it took until the client @second came, after @first; or a line. */
+static int parts_between(uint64_t first, uint64_t second)
+{
+	struct nnpu_nl_msg msg;
+	struct nnpu_nl nl;
+	int parts = -1, ret;
+
+	if (setgid(OTHER) || setuid(OTHER) || nnpu_nl_open(&nl) ||
+	    nnpu_nl_send(&nl, NNPU_CMD_CLIENT_GET, NLM_F_DUMP, NULL))
+		return __LINE__;
+	do {
+		bool fresh = !nl.left;
+
+		ret = nnpu_nl_receive(&nl, &msg, WAIT_MS);
+		if (parts >= 0)
+			parts += fresh;
+		if (!ret && nnpu_nl_number(&msg, NNPU_A_CLIENT_ID, NONE) == first)
+			parts = 0;
+	} while (!ret && nnpu_nl_number(&msg, NNPU_A_CLIENT_ID, NONE) != second);
+	return ret || parts < 0 ? 100 : parts;
+}
+
+/* Two clients of a user, with many of others between: what was found is not kept back for them. */
+TEST_F(netlink, message_is_bounded)
+{
+	enum { OTHERS = 600 };
+	struct rlimit limit = { OTHERS + 100, OTHERS + 100 };
+	int fds[OTHERS], mine[2], status, i;
+	struct stat st;
+	pid_t pid;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+	ASSERT_EQ(0, fstat(self->fd, &st));
+	ASSERT_EQ(0, fchmod(self->fd, 0666));
+	self->mode = st.st_mode & 07777;
+	for (i = 0; i < 2; i++) {
+		int n;
+
+		ASSERT_EQ(0, seteuid(OTHER));
+		mine[i] = nnpu_open();
+		ASSERT_EQ(0, seteuid(0));
+		ASSERT_LE(0, mine[i]);
+		for (n = 0; !i && n < OTHERS; n++) {
+			fds[n] = nnpu_open();
+			ASSERT_LE(0, fds[n]);
+		}
+	}
+	pid = fork();
+	if (!pid)
+		_exit(parts_between(client_of(mine[0]), client_of(mine[1])));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_TRUE(WIFEXITED(status));
+	EXPECT_EQ(1, WEXITSTATUS(status));
+	for (i = 0; i < OTHERS; i++)
+		close(fds[i]);
+	close(mine[0]);
+	close(mine[1]);
+}
+
+static void *watch_contexts(void *stop)
+{
+	struct nnpu_nl nl;
+
+	if (nnpu_nl_open(&nl))
+		return "open";
+	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED))
+		if (dump_count(&nl, NNPU_CMD_CTX_GET, NNPU_A_CTX_CLIENT_ID, NONE, NULL) < 0)
+			return "dump";
+	nnpu_nl_close(&nl);
+	return NULL;
+}
+
+/* Who has all contexts and gives one back gets another one, whoever looks at it meanwhile. */
+TEST_F(netlink, watching_keeps_no_context)
+{
+	enum { FILES = 16, CONTEXTS = 255, WATCHERS = 3, ROUNDS = 3000 };
+	struct drm_nnpu_context_create attrs = { 0 };
+	int fds[FILES], n = 0, ret = 0, refused = 0;
+	pthread_t threads[WATCHERS];
+	bool stop = false;
+	uint32_t ctx, last = 0;
+	unsigned int i;
+	void *fault;
+
+	while (!ret && n < FILES) {
+		fds[n] = nnpu_open();
+		ASSERT_LE(0, fds[n]);
+		for (i = 0; !ret && i < CONTEXTS; i++) {
+			ret = nnpu_context_create(fds[n], &attrs, &ctx);
+			if (!ret)
+				last = ctx;
+		}
+		n++;
+	}
+	ASSERT_EQ(-EUSERS, ret);
+	/* The last file that got one. */
+	if (i == 1) {
+		close(fds[--n]);
+		nnpu_context_destroy(fds[n - 1], last);
+		ASSERT_EQ(0, nnpu_context_create(fds[n - 1], &attrs, &last));
+	}
+	for (i = 0; i < WATCHERS; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, watch_contexts, &stop));
+	for (i = 0; i < ROUNDS && !refused; i++) {
+		ASSERT_EQ(0, nnpu_context_destroy(fds[n - 1], last));
+		refused = nnpu_context_create(fds[n - 1], &attrs, &last);
+	}
+	EXPECT_EQ(0, refused) {
+		TH_LOG("round %u", i);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (i = 0; i < WATCHERS; i++) {
+		pthread_join(threads[i], &fault);
+		EXPECT_EQ(NULL, fault);
+	}
+	while (n--)
+		close(fds[n]);
 }
 
 /* A dump that is asked for in parts; what comes meanwhile is told by a flag. */

@@ -21,6 +21,12 @@ static bool table_object_get(void *data)
 	return true;
 }
 
+static int table_object_visit(void *object, void *data)
+{
+	*(void **)data = object;
+	return -EBUSY;
+}
+
 static void table_test_fini(void *data)
 {
 	nnpu_table_fini(data);
@@ -176,6 +182,27 @@ static void table_test_next(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, id, COUNT);
 }
 
+/* Somebody looks at an object: it is not kept for that. */
+static void table_test_visit(struct kunit *test)
+{
+	struct nnpu_table *table = table_test_new(test, 1);
+	struct table_object object = { 0 };
+	void *seen = NULL;
+	u32 id;
+
+	KUNIT_ASSERT_EQ(test, nnpu_table_reserve(table, &id), 0);
+	KUNIT_EXPECT_EQ(test, nnpu_table_visit(table, id, table_object_visit, &seen), -ENOENT);
+	nnpu_table_set(table, id, &object);
+	KUNIT_EXPECT_EQ(test, nnpu_table_visit(table, id + 1, table_object_visit, &seen),
+			-ENOENT);
+	KUNIT_EXPECT_NULL(test, seen);
+	KUNIT_EXPECT_EQ(test, nnpu_table_visit(table, id, table_object_visit, &seen), -EBUSY);
+	KUNIT_EXPECT_PTR_EQ(test, seen, (void *)&object);
+	KUNIT_EXPECT_EQ(test, object.refs, 0);
+	nnpu_table_hide(table, id);
+	KUNIT_EXPECT_EQ(test, nnpu_table_visit(table, id, table_object_visit, &seen), -ENOENT);
+}
+
 static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(table_test_full),
 	KUNIT_CASE(table_test_lowest),
@@ -184,6 +211,7 @@ static struct kunit_case table_test_cases[] = {
 	KUNIT_CASE(table_test_dying),
 	KUNIT_CASE(table_test_bad_ids),
 	KUNIT_CASE(table_test_next),
+	KUNIT_CASE(table_test_visit),
 	{ }
 };
 
