@@ -50,7 +50,7 @@ static void nnpu_dump_jobs(struct nnpu_queue *queue, struct seq_buf *p)
 		seq_buf_printf(p,
 			       "job %#x: context %u program %u seqno %llu, %lld us, resubmits %u\n",
 			       job->cid, job->ctx->id, nnpu_job_program_id(job), job->seqno,
-			       ktime_us_delta(ktime_get(), job->start), job->resubmits);
+			       nnpu_job_running_us(job), job->resubmits);
 }
 
 static void nnpu_dump_work(struct work_struct *work)

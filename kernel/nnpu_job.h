@@ -68,7 +68,7 @@ struct nnpu_sync_range;
  * @end_ns: time of execution as the device says
  * @end_work: ends it, if its memory has to be synchronised; on nnpu_ctx.sched_wq
  * @asked: when the device last was seen to have it, ms; under nnpu_qpair.lock
- * @start: when it was handed to the device
+ * @start: when the device got it first, 0: it never had it; under nnpu_qpair.lock while in flight
  * @exec_ns: time of execution as the device says, bounded by the time since @start
  */
 struct nnpu_job {
@@ -128,6 +128,17 @@ struct nnpu_job {
 static inline u32 nnpu_job_program_id(const struct nnpu_job *job)
 {
 	return job->program ? job->program->id : 0;
+}
+
+/**
+ * nnpu_job_running_us - since when the device has a job
+ * @job: job in flight; nnpu_qpair.lock is held
+ *
+ * Return: microseconds, 0 for one that is held.
+ */
+static inline s64 nnpu_job_running_us(const struct nnpu_job *job)
+{
+	return job->start ? ktime_us_delta(ktime_get(), job->start) : 0;
 }
 
 /**

@@ -137,19 +137,32 @@ int nnpu_queue_create(struct nnpu_device *ndev)
 	return 0;
 }
 
-/* Write the entry of a job in flight. qp.lock is held. */
+/*
+ * Write the entry of a job in flight. qp.lock is held. The time of the job begins here, not when it
+ * begins to be held: what the device never had costs its client no engine time.
+ */
 static int nnpu_queue_push_job(struct nnpu_queue *queue, struct nnpu_job *job)
 {
 	u32 place = nnpu_cids_index(&queue->qp.cids, job->cid) - job->ctx->scheds[0].first_id;
 	const struct nnpu_ctx_args *args = &job->ctx->args[place];
 	struct nnpu_sqe_execute sqe;
+	/* After a reset of the queue it goes on. */
+	bool first = !job->start;
+	int ret;
 
 	BUILD_BUG_ON(sizeof(sqe) != sizeof(struct nnpu_sqe));
 	nnpu_job_fill_deadline(job);
 	memcpy(args->mem, job->args, job->args_len);
 	nnpu_job_fill_sqe(job, args->dma, &sqe);
 	job->asked = ktime_to_ms(ktime_get());
-	return nnpu_qpair_push(&queue->qp, (const struct nnpu_sqe *)&sqe);
+	if (first)
+		job->start = ktime_get();
+	ret = nnpu_qpair_push(&queue->qp, (const struct nnpu_sqe *)&sqe);
+	if (first && ret)
+		job->start = 0;
+	else if (first)
+		trace_nnpu_job_start(job);
+	return ret;
 }
 
 /**
@@ -216,7 +229,6 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 		goto out;
 	}
 	job->cid = ret;
-	job->start = ktime_get();
 	ret = job->held ? 0 : nnpu_queue_push_job(queue, job);
 	if (ret) {
 		nnpu_cids_put(&qp->cids, job->cid);
@@ -224,8 +236,6 @@ int nnpu_queue_submit(struct nnpu_queue *queue, struct nnpu_job *job)
 		goto out;
 	}
 	list_add_tail(&job->node, &queue->inflight);
-	/* Under the lock: the job cannot end meanwhile. */
-	trace_nnpu_job_start(job);
 	nnpu_queue_kick_watchdog(queue, false);
 out:
 	spin_unlock_irqrestore(&qp->lock, flags);

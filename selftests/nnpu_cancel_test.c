@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -91,6 +92,7 @@ FIXTURE_TEARDOWN(cancel)
 		return;
 	nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 0);
 	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
+	nnpu_set_parameter("abort_timeout_ms", 1000);
 	if (self->other >= 0)
 		close(self->other);
 	close(self->fd);
@@ -548,6 +550,104 @@ TEST_F(cancel, deaf)
 	EXPECT_EQ(1, end_of(self->other, self->stall.syncobj));
 	EXPECT_TRUE(nnpu_job_correct(&self->stall, 2));
 	EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 3));
+}
+
+/* Is there a line in "state" that has both words? It gets the line. */
+static bool state_has(int fd, const char *word, const char *other, char line[512])
+{
+	char path[NNPU_DEBUGFS_PATH_MAX + 32], dir[NNPU_DEBUGFS_PATH_MAX];
+	bool found = false;
+	FILE *f;
+
+	if (nnpu_debugfs_dir(fd, dir))
+		return false;
+	snprintf(path, sizeof(path), "%s/state", dir);
+	f = fopen(path, "r");
+	while (f && !found && fgets(line, 512, f))
+		found = strstr(line, word) && strstr(line, other);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The admin queue has taken another command than @before says, and has none in flight. */
+static bool admin_moved_on(int fd, const char *before, char line[512])
+{
+	return state_has(fd, "(admin)", ", 0 of", line) && strcmp(line, before);
+}
+
+/* Engine time of the client of a file, as fdinfo says. */
+static long long engine_ns(int fd)
+{
+	long long ns = -1;
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "drm-engine-npu:", 15))
+			ns = strtoll(line + 15, NULL, 10);
+	if (f)
+		fclose(f);
+	return ns;
+}
+
+/*
+ * A job that recovery holds, because it is about to reset the queue, and that is taken back: the
+ * device never had it. A job that does not heed ABORT brings recovery there, and a command that is
+ * not answered keeps it there.
+ */
+TEST_F(cancel, held)
+{
+	char before[512] = "", line[512];
+	struct nnpu_job next;
+	long long engine;
+	unsigned int i;
+
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &next, 16));
+	ASSERT_EQ(0, nnpu_job_run(self->fd, &next, 1));
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_DEAF, 1));
+	nnpu_job_fill(&self->job, 1);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	nnpu_set_parameter("abort_timeout_ms", 10000);
+	nnpu_set_timeouts(1000, 15000);
+	/* Until it is found to hang the watchdog and others send commands, too. */
+	for (i = 0; i < 1000000; i++) {
+		bool idle = state_has(self->fd, "(admin)", ", 0 of", line);
+
+		if (nnpu_debugfs_value(self->fd, "stats", "hangs") != self->hangs)
+			break;
+		if (idle)
+			memcpy(before, line, sizeof(before));
+	}
+	/* ABORT has been answered: the next command is the reset of the queue. */
+	for (i = 0; i < 20000 && !admin_moved_on(self->fd, before, line); i++)
+		usleep(1000);
+	ASSERT_TRUE(admin_moved_on(self->fd, before, line));
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_ADMIN_STALL, 1));
+	for (i = 0; i < 60000 && !state_has(self->fd, "(admin)", ", 1 of", line); i++)
+		usleep(1000);
+	ASSERT_TRUE(state_has(self->fd, "(admin)", ", 1 of", line));
+	engine = engine_ns(self->fd);
+	ASSERT_LT(0, engine);
+	nnpu_job_fill(&next, 2);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &next));
+	/* The scheduler's worker runs it. */
+	for (i = 0; i < 10000 && !state_has(self->fd, "job ", ", held", line); i++)
+		usleep(1000);
+	ASSERT_TRUE(state_has(self->fd, "job ", ", held", line));
+	/* Time that it must not be charged for. */
+	usleep(20000);
+	EXPECT_EQ(0, cancel(self->fd, next.syncobj, 0));
+	EXPECT_EQ(-ECANCELED, end_of(self->fd, next.syncobj));
+	EXPECT_EQ(NNPU_STATUS_PENDING, nnpu_job_result(&next)->status);
+	EXPECT_EQ(engine, engine_ns(self->fd));
+	/* The command is given up, and the device is reset. */
+	EXPECT_EQ(-ETIME, end_of(self->fd, self->job.syncobj));
+	ASSERT_EQ(0, nnpu_context_destroy(self->fd, 0));
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &next, 16));
+	EXPECT_EQ(0, nnpu_job_run(self->fd, &next, 3));
 }
 
 /* A device reset meanwhile: the job ends, and so does everything else, with a status. */
