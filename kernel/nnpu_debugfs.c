@@ -233,7 +233,7 @@ static int nnpu_debugfs_registers(struct seq_file *m, void *data)
 		return -ENODEV;
 	for (i = 0; i < ARRAY_SIZE(nnpu_debugfs_regs); i++)
 		seq_printf(m, "%s %#x\n", nnpu_debugfs_regs[i].name,
-			   nnpu_read(ndev, nnpu_debugfs_regs[i].offset));
+			   nnpu_device_show_register(ndev, nnpu_debugfs_regs[i].offset));
 	for (i = 0; i < ndev->limits.num_engines; i++) {
 		struct nnpu_watchdog_sample s;
 

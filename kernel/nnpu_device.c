@@ -7,6 +7,7 @@
 #include <drm/drm_managed.h>
 #include <drm/drm_print.h>
 
+#include "nnpu_counter.h"
 #include "nnpu_device.h"
 
 /**
@@ -50,15 +51,17 @@ static void nnpu_device_fini_users(struct drm_device *drm, void *data)
 }
 
 /**
- * nnpu_device_init_users - prepare for nnpu_device_enter()
+ * nnpu_device_init_users - prepare for nnpu_device_enter() and for reads of counters
  * @ndev: device
  *
  * Return: 0, or -ENOMEM.
  */
 int nnpu_device_init_users(struct nnpu_device *ndev)
 {
-	int ret = init_srcu_struct(&ndev->users);
+	int ret;
 
+	mutex_init(&ndev->counter_lock);
+	ret = init_srcu_struct(&ndev->users);
 	return ret ?: drmm_add_action_or_reset(&ndev->drm, nnpu_device_fini_users, &ndev->users);
 }
 
@@ -74,25 +77,60 @@ void nnpu_device_wait_users(struct nnpu_device *ndev)
 	synchronize_srcu(&ndev->users);
 }
 
+static u32 nnpu_device_read_any(void *device, u32 reg)
+{
+	return nnpu_read(device, reg);
+}
+
 /**
- * nnpu_device_read_counter - read a counter of 64 bits that others may read meanwhile
+ * nnpu_device_read_counter - read a counter of 64 bits
  * @ndev: device
- * @lo: its LO register, which latches HI
+ * @lo: its LO register
  *
- * If LO has not wrapped between two looks, HI belongs to both, whoever latched it.
+ * Sleeps, if somebody else just reads one: for two reads of registers.
  *
- * Return: value.
+ * Return: a value that the counter had, whichever way it moves.
  */
 u64 nnpu_device_read_counter(struct nnpu_device *ndev, u32 lo)
 {
-	u32 low, high, again;
+	return nnpu_counter_read(&ndev->counter_lock, nnpu_device_read_any, ndev, lo);
+}
 
-	do {
-		low = nnpu_read(ndev, lo);
-		high = nnpu_read(ndev, lo + 4);
-		again = nnpu_read(ndev, lo);
-	} while (again < low);
-	return (u64)high << 32 | low;
+/**
+ * nnpu_device_read_clock - read the device clock and that of the CPU
+ * @ndev: device
+ * @monotonic_ns: gets CLOCK_MONOTONIC
+ *
+ * Return: device clock, ns; read after the other one, by two reads of registers at most.
+ */
+u64 nnpu_device_read_clock(struct nnpu_device *ndev, u64 *monotonic_ns)
+{
+	u64 clock;
+
+	mutex_lock(&ndev->counter_lock);
+	*monotonic_ns = ktime_get_ns();
+	clock = nnpu_read64(ndev, NNPU_REG_CLOCK_LO);
+	mutex_unlock(&ndev->counter_lock);
+	return clock;
+}
+
+/**
+ * nnpu_device_show_register - read a register that may be half of a counter
+ * @ndev: device
+ * @reg: register
+ *
+ * For dumps of all registers: they take nobody's HI away.
+ *
+ * Return: value.
+ */
+u32 nnpu_device_show_register(struct nnpu_device *ndev, u32 reg)
+{
+	u32 value;
+
+	mutex_lock(&ndev->counter_lock);
+	value = nnpu_read(ndev, reg);
+	mutex_unlock(&ndev->counter_lock);
+	return value;
 }
 
 /**

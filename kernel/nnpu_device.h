@@ -4,6 +4,7 @@
 
 #include <linux/atomic.h>
 #include <linux/io.h>
+#include <linux/mutex.h>
 #include <linux/rwsem.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
@@ -58,13 +59,14 @@
  *
  * nnpu_netlink_lock (devices of netlink) is beside this list: its holder takes no lock, and it is
  * taken with none of these held. The work item of the events holds net_rwsem; of this list it takes
- * nnpu_event_lock only.
+ * nnpu_event_lock only. nnpu_device.counter_lock is innermost, too: its holder reads two registers,
+ * and it is taken in a section, with no spinlock held.
  *
  * The work items of nnpu_device.reset_wq (watchdog, device reset, pause) never run at the
  * same time. Fences other than gates are signalled with no spinlock of the driver held. Code on
  * the way to a fence signal (run_job, the commit of SUBMIT, interrupt handlers, the work items of
- * reset_wq) takes only 2 and 8 to 10, and does not allocate memory. dma_fence_begin_signalling()
- * tells lockdep where this code begins.
+ * reset_wq) takes only 2, 8 to 10 and counter_lock, and does not allocate memory.
+ * dma_fence_begin_signalling() tells lockdep where this code begins.
  */
 
 /**
@@ -177,6 +179,7 @@ struct nnpu_stats {
  * @bus_data: its own
  * @users: sections of nnpu_device_enter()
  * @regs: registers, valid until unplug
+ * @counter_lock: who reads the LO register of a counter, and the HI that it latches
  * @dma_stopped: @bus keeps the device from accessing memory
  * @doorbells: doorbell pages, valid until unplug
  * @doorbells_size: bytes at @doorbells
@@ -234,6 +237,7 @@ struct nnpu_device {
 	void *bus_data;
 	struct srcu_struct users;
 	void __iomem *regs;
+	struct mutex counter_lock;	/* see above */
 	bool dma_stopped;
 	void __iomem *doorbells;
 	resource_size_t doorbells_size;
@@ -328,6 +332,8 @@ void nnpu_device_exit(struct nnpu_device *ndev, int idx);
 int nnpu_device_init_users(struct nnpu_device *ndev);
 void nnpu_device_wait_users(struct nnpu_device *ndev);
 u64 nnpu_device_read_counter(struct nnpu_device *ndev, u32 lo);
+u64 nnpu_device_read_clock(struct nnpu_device *ndev, u64 *monotonic_ns);
+u32 nnpu_device_show_register(struct nnpu_device *ndev, u32 reg);
 int nnpu_device_poll(struct nnpu_device *ndev, u32 reg, u32 mask, u32 value, u32 timeout_ms);
 void nnpu_device_start_dma(struct nnpu_device *ndev);
 int nnpu_device_disable(struct nnpu_device *ndev);

@@ -23,7 +23,8 @@ static void nnpu_dump_registers(struct nnpu_device *ndev, struct seq_buf *p)
 	u32 reg;
 
 	for (reg = NNPU_REG_ID; reg <= NNPU_REG_BUSY_HI; reg += 4)
-		seq_buf_printf(p, "reg %#05x %#010x\n", reg, nnpu_read(ndev, reg));
+		seq_buf_printf(p, "reg %#05x %#010x\n", reg,
+			       nnpu_device_show_register(ndev, reg));
 	for (qid = 0; qid < ndev->limits.num_engines; qid++)
 		for (reg = NNPU_EREG_CURRENT; reg <= NNPU_EREG_PROGRESS; reg += 4)
 			seq_buf_printf(p, "ereg %u %#04x %#010x\n", qid, reg,

@@ -84,26 +84,15 @@ static int nnpu_query_context(struct nnpu_device *ndev, struct drm_file *file,
 	return nnpu_query_copy(args, &info, sizeof(info));
 }
 
-/*
- * Others may read the register meanwhile, and LO latches HI. If LO has not wrapped between two
- * looks, HI belongs to both, whoever latched it.
- */
 static int nnpu_query_clock(struct nnpu_device *ndev, struct drm_nnpu_query *args)
 {
 	struct drm_nnpu_clock clock;
-	u32 low, high, again;
 	int idx;
 
 	if (!nnpu_device_enter(ndev, &idx))
 		return -EIO;
-	do {
-		clock.monotonic_ns = ktime_get_ns();
-		low = nnpu_read(ndev, NNPU_REG_CLOCK_LO);
-		high = nnpu_read(ndev, NNPU_REG_CLOCK_HI);
-		again = nnpu_read(ndev, NNPU_REG_CLOCK_LO);
-	} while (again < low);
+	clock.device_ns = nnpu_device_read_clock(ndev, &clock.monotonic_ns);
 	nnpu_device_exit(ndev, idx);
-	clock.device_ns = (u64)high << 32 | low;
 	return nnpu_query_copy(args, &clock, sizeof(clock));
 }
 
