@@ -35,8 +35,11 @@ static int nnpu_sched_give(struct nnpu_job *job, bool entered)
 	if (!ret && entered && !nnpu_queue_begin_give(&ndev->queue, job)) {
 		ret = -ECANCELED;
 	} else if (!ret && entered) {
-		nnpu_sync_job_for_device(job);
-		ret = nnpu_queue_submit(&ndev->queue, job);
+		ret = nnpu_sync_job_for_device(job);
+		if (!ret)
+			ret = nnpu_queue_submit(&ndev->queue, job);
+		if (ret)
+			nnpu_sync_job_undo(job);
 	} else if (!ret) {
 		/* Paused: the context was lost, and the device comes back. */
 		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;

@@ -22,7 +22,8 @@ struct nnpu_sync_range {
 
 int nnpu_sync_probe(struct nnpu_device *ndev);
 bool nnpu_sync_is_needed(struct nnpu_device *ndev, struct sg_table *sgt);
-void nnpu_sync_job_for_device(struct nnpu_job *job);
+int nnpu_sync_job_for_device(struct nnpu_job *job);
+void nnpu_sync_job_undo(struct nnpu_job *job);
 void nnpu_sync_job_for_cpu(struct nnpu_job *job);
 int nnpu_sync_slots_for_device(struct nnpu_ctx *ctx);
 
