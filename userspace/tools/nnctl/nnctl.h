@@ -36,10 +36,18 @@ int nnctl_reset(struct netlink *nl, const struct options *o, struct error *err);
 int nnctl_capture(struct netlink *nl, const struct options *o, struct error *err);
 int nnctl_doctor(const struct options *o);
 
-/* Set by SIGINT, SIGTERM and SIGHUP. */
+/* From here on SIGINT, SIGTERM and SIGHUP end waits and loops, not the program. Who ignores them still does. */
+void nnctl_catch_signals(void);
+/* One of them came, or the output does not reach anybody. Each loop asks. */
 bool nnctl_stopped(void);
-/* Until then, or until the signal. */
-void nnctl_sleep(double seconds);
+/* The latter, found by nnctl_wait(). */
+bool nnctl_no_reader(void);
+/*
+ * Wait until @fd can be read (-1: nothing), for @seconds, until a signal, or until nobody reads @out any
+ * more (NULL: that does not matter). True if @fd can be read. Without a reader it is as if something had
+ * been written: SIGPIPE.
+ */
+bool nnctl_wait(int fd, FILE *out, double seconds);
 
 /* A device by number, node, or name on the bus; NULL: the only one. 0, or -1 with @err set. */
 int nnctl_find_device(const struct records *devices, const char *name, const struct record **found,

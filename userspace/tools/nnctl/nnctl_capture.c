@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,13 +254,11 @@ static void take(struct capture *c, const char *data, size_t size)
 }
 
 /* What the kernel has by now. False: there is no more. */
-static bool read_some(struct capture *c, int timeout_ms)
+static bool read_some(struct capture *c)
 {
-	struct pollfd pfd = { .fd = c->pipe, .events = POLLIN };
 	static char buf[64 << 10];
 	ssize_t got;
 
-	poll(&pfd, 1, timeout_ms);
 	got = read(c->pipe, buf, sizeof(buf));
 	if (got <= 0)
 		return false;
@@ -312,11 +309,14 @@ static void run(struct capture *c, double seconds)
 	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9);
 	unsigned int more = 1000;
 
-	while (!nnctl_stopped() && now_ns() < end)
-		read_some(c, 100);
+	while (!nnctl_stopped() && !ferror(c->out) && now_ns() < end) {
+		/* The pipe says that it can be read when it is half full: too late. */
+		nnctl_wait(c->pipe, c->out, 0.1);
+		read_some(c);
+	}
 	/* Now what is there already, and no more. */
 	write_file(c->dir, "events/nnpu/enable", "0");
-	while (more-- && read_some(c, 0))
+	while (more-- && read_some(c))
 		;
 }
 

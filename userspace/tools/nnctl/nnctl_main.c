@@ -6,36 +6,10 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "nnctl.h"
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
-{
-	(void)number;
-	stopped = 1;
-}
-
-bool nnctl_stopped(void)
-{
-	return stopped;
-}
-
-void nnctl_sleep(double seconds)
-{
-	struct timespec ts = {
-		.tv_sec = (time_t)seconds,
-		.tv_nsec = (long)((seconds - floor(seconds)) * 1e9),
-	};
-
-	if (!stopped)
-		nanosleep(&ts, NULL);
-}
 
 const char *nnctl_bytes(uint64_t bytes, char *text, size_t size)
 {
@@ -234,11 +208,11 @@ int main(int argc, char **argv)
 		{ "reset", nnctl_reset, true },
 		{ "capture", nnctl_capture, false },
 	};
-	struct sigaction action = { .sa_handler = on_signal }, before;
 	const struct command *command = NULL;
 	struct error err = { .text = "" };
 	struct netlink *nl;
 	struct options o;
+	bool is_doctor;
 	unsigned int i;
 	int status = parse(argc, argv, &o);
 
@@ -246,32 +220,30 @@ int main(int argc, char **argv)
 		return status;
 	if (optind >= argc)
 		return usage(stderr, NNCTL_USAGE);
-	/* No SA_RESTART: poll() and nanosleep() end. */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	/* The terminal is gone; nohup wants to go on. */
-	if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
-	if (!strcmp(argv[optind], "doctor") && optind + 1 == argc)
-		return nnctl_doctor(&o);
+	nnctl_catch_signals();
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(argv[optind], commands[i].name))
 			command = &commands[i];
-	if (!command)
+	is_doctor = !strcmp(argv[optind], "doctor");
+	if (!command && !is_doctor)
 		return wrong("no such command");
-	if (optind + 1 < argc && command->takes_device)
+	if (optind + 1 < argc && command && command->takes_device)
 		o.device = argv[++optind];
 	if (optind + 1 < argc)
 		return wrong("too many words");
-	nl = netlink_open(&err);
-	status = nl ? command->run(nl, &o, &err) : NNCTL_PROBLEM;
+	/* It goes on where there is no netlink. */
+	nl = is_doctor ? NULL : netlink_open(&err);
+	if (is_doctor)
+		status = nnctl_doctor(&o);
+	else
+		status = nl ? command->run(nl, &o, &err) : NNCTL_PROBLEM;
 	if (nl)
 		netlink_close(nl);
+	if (fflush(stdout) || ferror(stdout) || nnctl_no_reader()) {
+		fail_errno(&err, nnctl_no_reader() ? EPIPE : errno, "output");
+		status = NNCTL_PROBLEM;
+	}
 	if (err.text[0])
 		fprintf(stderr, "nnctl: %s\n", err.text);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "nnctl: output: %s\n", strerror(errno));
-		return NNCTL_PROBLEM;
-	}
 	return status;
 }

@@ -3,7 +3,6 @@
  * Requests and events of the netlink family, by libnl.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,13 +244,15 @@ int netlink_listen(struct netlink *nl, bool *all, struct error *err)
 	return 0;
 }
 
-int netlink_event(struct netlink *nl, int timeout_ms, struct record *event, struct error *err)
+int netlink_fd(const struct netlink *nl)
 {
-	struct pollfd pfd = { .fd = nl_socket_get_fd(nl->sock), .events = POLLIN };
-	int ret = poll(&pfd, 1, timeout_ms);
+	return nl_socket_get_fd(nl->sock);
+}
 
-	if (ret <= 0)
-		return ret < 0 && errno != EINTR ? fail_errno(err, errno, "netlink") : 0;
+int netlink_event(struct netlink *nl, struct record *event, struct error *err)
+{
+	int ret;
+
 	event->fields = NULL;
 	nl->event = event;
 	ret = nl_recvmsgs_default(nl->sock);

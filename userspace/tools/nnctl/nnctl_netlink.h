@@ -80,10 +80,10 @@ int netlink_get(struct netlink *nl, uint8_t cmd, const struct fields *fields, ui
 		struct record *record, struct error *err);
 /* Events from now on; with details of all clients if that is allowed. */
 int netlink_listen(struct netlink *nl, bool *all, struct error *err);
-/*
- * The next event: 1; 0 after @timeout_ms, or after a signal; 2: the socket has lost some.
- */
-int netlink_event(struct netlink *nl, int timeout_ms, struct record *event, struct error *err);
+/* Can be read when there is an event. */
+int netlink_fd(const struct netlink *nl);
+/* That event: 1; 0: it was none of the family; 2: the socket has lost some. */
+int netlink_event(struct netlink *nl, struct record *event, struct error *err);
 
 void records_free(struct records *records);
 

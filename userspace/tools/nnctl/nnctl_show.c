@@ -11,6 +11,8 @@
 
 /* How long a reset may take: what the driver waits for a device, and more. */
 #define RESET_SECONDS	120
+/* A wait without an end has ends in between, s. */
+#define LONG		1e6
 
 static void records_json(struct json *json, const char *name, const struct records *records)
 {
@@ -262,7 +264,7 @@ int nnctl_reset(struct netlink *nl, const struct options *o, struct error *err)
 		    record_number(&reset, NNPU_A_DEV_RESETS) ||
 		    strcmp(record_text(&now, NNPU_A_DEV_STATE), "running"))
 			break;
-		nnctl_sleep(0.1);
+		nnctl_wait(-1, NULL, 0.1);
 	}
 	if (!left || nnctl_stopped()) {
 		fail(err, "the reset is not over yet");
@@ -345,10 +347,15 @@ int nnctl_monitor(struct netlink *nl, const struct options *o, struct error *err
 		fprintf(stderr, "nnctl: details of others' events need CAP_SYS_ADMIN\n");
 	/* Who reads a pipe sees each event at once. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	while (!nnctl_stopped() && (!o->count || seen < o->count) &&
-	       (o->seconds <= 0 || now_ns() < end)) {
-		int ret = netlink_event(nl, 100, &event, err);
+	while (!nnctl_stopped() && (!o->count || seen < o->count)) {
+		double left = o->seconds > 0 ? (double)(int64_t)(end - now_ns()) / 1e9 : LONG;
+		int ret;
 
+		if (left <= 0)
+			break;
+		if (!nnctl_wait(netlink_fd(nl), stdout, left))
+			continue;
+		ret = netlink_event(nl, &event, err);
 		if (ret < 0)
 			return NNCTL_PROBLEM;
 		if (ret != 1)

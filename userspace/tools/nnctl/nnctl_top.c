@@ -233,7 +233,7 @@ int nnctl_top(struct netlink *nl, const struct options *o, struct error *err)
 	if (look_at(nl, o, &before, err))
 		return NNCTL_PROBLEM;
 	do {
-		nnctl_sleep(o->interval);
+		nnctl_wait(-1, stdout, o->interval);
 		ret = nnctl_stopped() ? 1 : look_at(nl, o, &now, err);
 		if (ret)
 			break;
