@@ -23,5 +23,8 @@ $(BUILD)/tests/nnctl_wait_test: DIR_LDFLAGS = -Wl,--wrap=ppoll
 $(BUILD)/tests/nnctl_wait_test: $(BUILD)/obj/tests/tools/nnctl_wait_test.o \
 		$(BUILD)/obj/$(NNCTL_DIR)/nnctl_wait.o FORCE
 	$(call link,$^ -lm)
-HOST_TESTS += $(BUILD)/tests/nnctl_wait_test
+$(BUILD)/tests/nnctl_doctor_test: $(BUILD)/obj/tests/tools/nnctl_doctor_test.o \
+		$(patsubst %,$(BUILD)/obj/$(NNCTL_DIR)/nnctl_%.o,doctor record fields) $(TOOLS_COMMON) FORCE
+	$(call link,$^ -lm)
+HOST_TESTS += $(BUILD)/tests/nnctl_wait_test $(BUILD)/tests/nnctl_doctor_test
 endif

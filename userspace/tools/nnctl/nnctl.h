@@ -35,6 +35,8 @@ int nnctl_monitor(struct netlink *nl, const struct options *o, struct error *err
 int nnctl_reset(struct netlink *nl, const struct options *o, struct error *err);
 int nnctl_capture(struct netlink *nl, const struct options *o, struct error *err);
 int nnctl_doctor(const struct options *o);
+/* The same with sysfs in another place, for tests. */
+int nnctl_doctor_at(const struct options *o, const char *sysfs);
 
 /* From here on SIGINT, SIGTERM and SIGHUP end waits and loops, not the program. Who ignores them still does. */
 void nnctl_catch_signals(void);

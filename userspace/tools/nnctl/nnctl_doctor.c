@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 /* As kernel/nnpu_hw.h has them. */
 #define PCI_VENDOR	0x1234
 #define PCI_DEVICE	0x4e50
+/* As the binding in dts/ has it. */
+#define COMPATIBLE	"nnpu,nnpu-2"
 
 enum verdict {
 	GOOD,
@@ -24,6 +27,7 @@ enum verdict {
 };
 
 struct doctor {
+	const char *sysfs;
 	bool as_json;
 	struct json json;
 	unsigned int bad;
@@ -50,65 +54,168 @@ static void say(struct doctor *d, enum verdict grade, const char *what, const ch
 		printf("%-8s %-12s -> %s\n", "", "", advice);
 }
 
-static unsigned long read_number(const char *dir, const char *name, const char *file)
+/* The buses that a device can be on. */
+enum bus {
+	PCI,
+	PLATFORM,
+	NUM_BUSES,
+};
+
+static const char *const bus_dirs[NUM_BUSES] = { "pci", "platform" };
+static const char *const bus_names[NUM_BUSES] = { "PCI", "platform" };
+static const char *const bus_places[NUM_BUSES] = { "on the PCI bus", "in the device tree" };
+
+/* What one of them has. */
+struct bus_devices {
+	unsigned int devices;
+	unsigned int without_driver;
+	int error;		/* errno value: it could not be looked at. ENOENT: there is no such bus */
+};
+
+static size_t read_file(const char *dir, const char *name, const char *file, char *data, size_t size)
 {
-	char path[512], text[32] = "";
+	char path[768];
+	size_t got;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%s/%s", dir, name, file);
 	f = fopen(path, "r");
 	if (!f)
 		return 0;
-	if (!fgets(text, sizeof(text), f))
-		text[0] = '\0';
+	got = fread(data, 1, size - 1, f);
+	data[got] = '\0';
 	fclose(f);
-	return strtoul(text, NULL, 0);
+	return got;
 }
 
-/* Functions on the PCI bus that are NNPUs; how many of them have no driver. */
-static unsigned int count_pci(unsigned int *without_driver)
+static unsigned long read_number(const char *dir, const char *name, const char *file)
 {
-	const char *dir = "/sys/bus/pci/devices";
-	unsigned int count = 0;
-	struct dirent *entry;
-	char path[512];
-	DIR *d = opendir(dir);
+	char text[32];
 
-	*without_driver = 0;
-	while (d && (entry = readdir(d))) {
-		if (entry->d_name[0] == '.' ||
-		    read_number(dir, entry->d_name, "vendor") != PCI_VENDOR ||
-		    read_number(dir, entry->d_name, "device") != PCI_DEVICE)
-			continue;
-		count++;
-		snprintf(path, sizeof(path), "%s/%s/driver", dir, entry->d_name);
-		*without_driver += !!access(path, F_OK);
+	return read_file(dir, name, file, text, sizeof(text)) ? strtoul(text, NULL, 0) : 0;
+}
+
+static bool is_nnpu(enum bus bus, const char *dir, const char *name)
+{
+	char names[512];
+	size_t size, i;
+
+	if (bus == PCI)
+		return read_number(dir, name, "vendor") == PCI_VENDOR &&
+		       read_number(dir, name, "device") == PCI_DEVICE;
+	/* Names, each with its NUL. */
+	size = read_file(dir, name, "of_node/compatible", names, sizeof(names));
+	for (i = 0; i < size; i += strlen(names + i) + 1)
+		if (!strcmp(names + i, COMPATIBLE))
+			return true;
+	return false;
+}
+
+static struct bus_devices look_at_bus(const struct doctor *d, enum bus bus)
+{
+	struct bus_devices found = { 0 };
+	struct dirent *entry;
+	char dir[256], path[768];
+	DIR *entries;
+
+	snprintf(dir, sizeof(dir), "%s/bus/%s/devices", d->sysfs, bus_dirs[bus]);
+	entries = opendir(dir);
+	if (!entries) {
+		found.error = errno;
+		return found;
 	}
-	if (d)
-		closedir(d);
-	return count;
+	while ((entry = readdir(entries))) {
+		if (entry->d_name[0] == '.' || !is_nnpu(bus, dir, entry->d_name))
+			continue;
+		found.devices++;
+		snprintf(path, sizeof(path), "%s/%s/driver", dir, entry->d_name);
+		found.without_driver += !!access(path, F_OK);
+	}
+	closedir(entries);
+	return found;
+}
+
+__attribute__((format(printf, 3, 4)))
+static void append(char *text, size_t size, const char *fmt, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text + used, size - used, fmt, args);
+	va_end(args);
+}
+
+/* Where there are devices, and where nobody could look. */
+static void check_hardware(struct doctor *d)
+{
+	const char *advice = "on PCI: plug one in; on a board: its node in the device tree, compatible \""
+		COMPATIBLE "\"; in a virtual machine: -device nnpu-pci";
+	unsigned int devices = 0, bus;
+	bool unread = false;
+	char text[256] = "";
+
+	for (bus = 0; bus < NUM_BUSES; bus++) {
+		struct bus_devices found = look_at_bus(d, bus);
+		const char *comma = text[0] ? ", " : "";
+
+		devices += found.devices;
+		if (!found.error) {
+			append(text, sizeof(text), "%s%u %s", comma, found.devices, bus_places[bus]);
+		} else if (found.error == ENOENT) {
+			append(text, sizeof(text), "%sno %s bus", comma, bus_names[bus]);
+		} else {
+			append(text, sizeof(text), "%s%s bus: %s", comma, bus_names[bus],
+			       strerror(found.error));
+			unread = true;
+		}
+	}
+	if (!devices && unread)
+		advice = "try as root: not all could be read";
+	say(d, devices ? GOOD : BAD, "hardware", text, advice);
+}
+
+/* Devices that the driver is not bound to. */
+static void check_probes(struct doctor *d)
+{
+	static const char *const advice[NUM_BUSES] = {
+		"look for nnpu in `dmesg'; bind it in /sys/bus/pci/drivers/nnpu",
+		"look for nnpu in `dmesg'; bind it in /sys/bus/platform/drivers/nnpu",
+	};
+	unsigned int bus;
+	char text[128];
+
+	for (bus = 0; bus < NUM_BUSES; bus++) {
+		struct bus_devices found = look_at_bus(d, bus);
+
+		if (!found.without_driver)
+			continue;
+		snprintf(text, sizeof(text), "%u of %u %s have no driver", found.without_driver,
+			 found.devices, bus_places[bus]);
+		say(d, BAD, "probe", text, advice[bus]);
+	}
 }
 
 static bool check_module(struct doctor *d)
 {
-	unsigned int without, functions = count_pci(&without);
-	char text[128];
+	char path[256];
 
-	if (!access("/sys/module/nnpu", F_OK)) {
+	snprintf(path, sizeof(path), "%s/module", d->sysfs);
+	if (access(path, F_OK)) {
+		say(d, BAD, "sysfs", "it cannot be read: whether nnpu is loaded is not known",
+		    "mount -t sysfs none /sys");
+		/* Netlink says whether there is a driver. */
+		return true;
+	}
+	snprintf(path, sizeof(path), "%s/module/nnpu", d->sysfs);
+	if (!access(path, F_OK)) {
 		say(d, GOOD, "module", "nnpu is loaded", "");
-		if (without) {
-			snprintf(text, sizeof(text), "%u of %u have no driver", without, functions);
-			say(d, BAD, "probe", text,
-			    "look for nnpu in `dmesg'; bind it in /sys/bus/pci/drivers/nnpu");
-		}
+		check_probes(d);
 		return true;
 	}
 	say(d, BAD, "module", "nnpu is not loaded",
 	    "modprobe nnpu; if there is none, build it for this kernel: make modules modules_install");
-	if (functions)
-		snprintf(text, sizeof(text), "%u on the PCI bus", functions);
-	say(d, functions ? GOOD : BAD, "hardware", functions ? text : "no NNPU on the PCI bus",
-	    "plug one in; in a virtual machine: -device nnpu-pci");
+	check_hardware(d);
 	return false;
 }
 
@@ -147,7 +254,7 @@ static void check_state(struct doctor *d, const struct record *dev)
 	say(d, state == NNPU_DEV_STATE_RUNNING ? GOOD : BAD, "state",
 	    record_text(dev, NNPU_A_DEV_STATE), state == NNPU_DEV_STATE_DEAD ?
 	    "it did not come back from a reset: see `dmesg', unbind and bind it, or cut its power" :
-	    "it comes back when system sleep or the reset of its function is over");
+	    "it comes back when system sleep or the reset is over");
 }
 
 static void check_faults(struct doctor *d, const struct record *stats)
@@ -168,17 +275,27 @@ static void check_faults(struct doctor *d, const struct record *stats)
 
 static void check_iommu(struct doctor *d, const struct record *dev)
 {
-	char path[192];
+	static const char *const advice[NUM_BUSES] = {
+		"without, a device that is broken reaches all memory: intel_iommu=on, or the firmware's setup",
+		"without, a device that is broken reaches all memory: iommus in its node of the device tree",
+	};
+	const char *name = record_text(dev, NNPU_A_DEV_BUS_NAME);
+	char path[256], group[272], text[128];
+	unsigned int bus;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s",
-		 record_text(dev, NNPU_A_DEV_BUS_NAME));
-	/* Not on the PCI bus. */
-	if (access(path, F_OK))
+	for (bus = 0; bus < NUM_BUSES; bus++) {
+		snprintf(path, sizeof(path), "%s/bus/%s/devices/%s", d->sysfs, bus_dirs[bus], name);
+		if (!access(path, F_OK))
+			break;
+	}
+	if (bus == NUM_BUSES) {
+		snprintf(text, sizeof(text), "not known: sysfs has no %s", name);
+		say(d, NOTE, "IOMMU", text, "it has gone, or sysfs cannot be read: ask again, as root");
 		return;
-	strncat(path, "/iommu_group", sizeof(path) - strlen(path) - 1);
-	say(d, access(path, F_OK) ? NOTE : GOOD, "IOMMU",
-	    access(path, F_OK) ? "none for this device" : "there is one",
-	    "without, a device that is broken reaches all memory: intel_iommu=on, or the firmware's setup");
+	}
+	snprintf(group, sizeof(group), "%s/iommu_group", path);
+	say(d, access(group, F_OK) ? NOTE : GOOD, "IOMMU",
+	    access(group, F_OK) ? "none for this device" : "there is one", advice[bus]);
 }
 
 static void check_udmabuf(struct doctor *d)
@@ -193,6 +310,23 @@ static void check_udmabuf(struct doctor *d)
 		    "a udev rule: KERNEL==\"udmabuf\", GROUP=\"render\", MODE=\"0660\"");
 }
 
+/* Faults are counted by the driver. */
+static void check_stats(struct doctor *d, struct netlink *nl, const struct record *dev)
+{
+	struct error why = { .text = "" };
+	struct record stats;
+	char text[sizeof(why.text) + 64];
+
+	if (!netlink_get(nl, NNPU_CMD_STATS_GET, &stats_fields,
+			 (uint32_t)record_number(dev, NNPU_A_DEV_ID), &stats, &why)) {
+		check_faults(d, &stats);
+		return;
+	}
+	snprintf(text, sizeof(text), "not known: the counters cannot be read: %s", why.text);
+	say(d, BAD, "faults", text, why.errnum == ENODEV ? "the device has gone meanwhile: ask again" :
+	    "look for nnpu in `dmesg'; install the module and nnctl of one version");
+}
+
 static void check_devices(struct doctor *d, struct netlink *nl, struct error *err)
 {
 	struct options all = { 0 };
@@ -200,16 +334,18 @@ static void check_devices(struct doctor *d, struct netlink *nl, struct error *er
 	size_t i;
 
 	if (nnctl_get_devices(nl, &all, &devices, err)) {
-		say(d, BAD, "netlink", err->text, "");
+		say(d, BAD, "netlink", err->text,
+		    "look for nnpu in `dmesg'; install the module and nnctl of one version");
 		return;
 	}
-	if (!devices.count)
+	if (!devices.count) {
 		say(d, BAD, "device", "the driver has no device",
 		    "look for nnpu in `dmesg': the probe says what it does not like");
+		check_hardware(d);
+	}
 	for (i = 0; i < devices.count; i++) {
 		const struct record *dev = &devices.items[i];
-		struct record stats;
-		char text[160];
+		char text[256];
 
 		snprintf(text, sizeof(text), "%s, %s, firmware %s",
 			 record_text(dev, NNPU_A_DEV_BUS_NAME), record_text(dev, NNPU_A_DEV_NAME),
@@ -218,9 +354,7 @@ static void check_devices(struct doctor *d, struct netlink *nl, struct error *er
 		check_node(d, dev);
 		check_version(d, dev);
 		check_state(d, dev);
-		if (!netlink_get(nl, NNPU_CMD_STATS_GET, &stats_fields,
-				 (uint32_t)record_number(dev, NNPU_A_DEV_ID), &stats, err))
-			check_faults(d, &stats);
+		check_stats(d, nl, dev);
 		check_iommu(d, dev);
 	}
 	records_free(&devices);
@@ -228,7 +362,12 @@ static void check_devices(struct doctor *d, struct netlink *nl, struct error *er
 
 int nnctl_doctor(const struct options *o)
 {
-	struct doctor d = { .as_json = o->json };
+	return nnctl_doctor_at(o, "/sys");
+}
+
+int nnctl_doctor_at(const struct options *o, const char *sysfs)
+{
+	struct doctor d = { .sysfs = sysfs, .as_json = o->json };
 	struct error err = { .text = "" };
 	struct netlink *nl;
 
