@@ -41,7 +41,11 @@ make_root() { # DIR SUITE VARIANT PACKAGE...
 	mkdir -p "$(dirname "$dir")"
 	# Documents and translations stay: a package must not find them missing.
 	mmdebstrap --mode=root --variant="$variant" --aptopt='APT::Install-Recommends "false"' \
-		--include="$packages" "${suite%-backports}" "$dir.new" <<<"$sources"
+		--include="$packages" "${suite%-backports}" "$dir.new" <<<"$sources" || {
+		rm -rf --one-file-system "$dir.new"
+		# A caller's condition turns errexit off: what failed must not stay as a system.
+		return 1
+	}
 	mv "$dir.new" "$dir"
 }
 
@@ -53,6 +57,7 @@ clean_root() {
 	"$NNPU_ROOT/scripts/deps" packages
 	dir=$NNPU_CACHE/root/$name/$(hash_text "$(apt_mirror)" "$(declare -f make_root root_sources)" "$@")
 	[ -d "$dir" ] || with_lock "$NNPU_CACHE/root/$name.lock" make_root_once "$dir" "$name" "$@"
+	[ -d "$dir" ] || return 1
 	echo "$dir"
 }
 
