@@ -13,7 +13,7 @@ $(TOOLS_SCRIPTS): $(BUILD)/tests/tools_%.sh: tests/tools/test_% $(BUILD)/bin/nnr
 HOST_TESTS += $(TOOLS_SCRIPTS)
 # Its loads are those of the kselftests.
 $(NNCTL_SCRIPT): | $(if $(filter vm-tests,$(MAKECMDGOALS)),$(BUILD)/selftests/nnpu_loop)
-VM_LONG_TESTS += $(NNCTL_SCRIPT)
+VM_TESTS += $(NNCTL_SCRIPT)
 VM_LONG_TESTS += $(BUILD)/tests/tools_nnbench.sh
 
 # They have the parts of nnctl that need neither libnl nor a driver.
