@@ -459,6 +459,47 @@ static void test_offsets(void)
 	run_fini(&r);
 }
 
+/* A location that is wrong, of each argument in turn, when nothing else has changed. */
+static void test_locations(void)
+{
+	struct nnhal_request_argument *arg, was;
+	struct nnhal_bound_request *bound;
+	unsigned int i, place, way, refused = 0, right = 0;
+	enum nnhal_status status;
+	struct run r;
+
+	run_init(&r, 4);
+	bound = bind_run(&r);
+	for (i = 0; i < 3; i++) {
+		const uint32_t places[] = {
+			4096 - 12, 4096, UINT32_MAX - 15,
+			i < 2 ? RUN_OUTPUT(0) + 4 : RUN_INPUT(1) + 4,
+		};
+
+		arg = i < 2 ? &r.inputs[i] : &r.outputs[0];
+		was = *arg;
+		for (place = 0; place < ARRAY_SIZE(places); place++) {
+			for (way = 0; way < WAYS; way++) {
+				arg->location.offset = places[place];
+				status = i < 2 ? nnhal_bound_request_set_input(bound, i, arg) :
+						 nnhal_bound_request_set_output(bound, 0, arg);
+				refused += !status &&
+					   run_plain(&r.request, way) ==
+						NNHAL_STATUS_INVALID_ARGUMENT &&
+					   run_bound(bound, way) == NNHAL_STATUS_INVALID_ARGUMENT;
+				*arg = was;
+				status = i < 2 ? nnhal_bound_request_set_input(bound, i, arg) :
+						 nnhal_bound_request_set_output(bound, 0, arg);
+				right += !status && runs_well(bound, &r, way, 4);
+			}
+		}
+	}
+	ok(refused == 3 * 4 * WAYS, "outside the pool or on another argument: %u refused", refused);
+	ok(right == 3 * 4 * WAYS, "and where it was it runs: %u", right);
+	nnhal_bound_request_unref(bound);
+	run_fini(&r);
+}
+
 /* A setter and the request itself get the same. */
 static void set_all(struct nnhal_bound_request *bound, const struct run *r)
 {
@@ -512,6 +553,27 @@ static void test_shapes(void)
 	}
 	ok(same == WAYS * ARRAY_SIZE(shapes), "each shape has the status of the request");
 	r.outputs[0].num_dimensions = 0;
+	/* One input only, of the same length as before: it has to be broadcast now. */
+	r.inputs[0].location.length = 16;
+	r.inputs[1].location.length = 16;
+	r.outputs[0].location.length = 64;
+	for (way = 0; way < 2; way++) {
+		memcpy(r.dims[0], shapes[3], sizeof(shapes[3]));
+		memcpy(r.dims[1], shapes[3], sizeof(shapes[3]));
+		set_all(bound, &r);
+		MUST(!run_bound(bound, way ? 4 : 0));
+		r.dims[0][0] = 4;
+		r.dims[0][1] = 1;
+		MUST(!nnhal_bound_request_set_input(bound, 0, &r.inputs[0]));
+		plain = way ? nnhal_burst_execute_bound(single, bound, NULL, &shape, &num_shapes,
+							NULL) :
+			      nnhal_bound_request_execute_synchronously(bound, NULL, &shape,
+									&num_shapes, NULL);
+		ok(!plain && num_shapes == 1 && shape.num_dimensions == 2 &&
+		   shape.dimensions[0] == 4 && shape.dimensions[1] == 4,
+		   "other dimensions of one input, %s: %u x %u", way_names[way ? 4 : 0],
+		   shape.dimensions[0], shape.dimensions[1]);
+	}
 	memcpy(r.dims[0], shapes[1], sizeof(shapes[1]));
 	memcpy(r.dims[1], shapes[1], sizeof(shapes[1]));
 	r.inputs[0].location.length = r.inputs[1].location.length = 60;
@@ -728,6 +790,53 @@ static void test_buffers(void)
 	run_fini(&r);
 }
 
+/* What another execution is about to write is content only for those that may wait for it. */
+static void test_early(void)
+{
+	static const struct nnhal_buffer_role role = { 0, 0, 1.0f };
+	struct nnhal_buffer_desc desc = NNHAL_BUFFER_DESC_INIT;
+	struct nnhal_fenced_callback *callback;
+	struct nnhal_bound_request *bound;
+	int gate, signal, fence;
+	struct nnhal_buffer *buffer;
+	unsigned int way, early = 0, late = 0;
+	struct run from, to;
+	uint32_t token;
+
+	/* With others the kernel would have to have vgem; nothing of this is the driver's. */
+	if (!(device->transport->limits.fence_kinds & FENCE_SOCKET))
+		return;
+	MUST(!nnhal_device_allocate(device, &desc, &model, 1, &role, 1, &role, 1, &buffer, &token,
+				    NULL));
+	MUST(!nnhal_fence_create(&gate, &signal));
+	run_init(&to, 4);
+	to.pools[1] = (struct nnhal_request_pool){ .token = token };
+	to.request.num_pools = 2;
+	to.outputs[0].location = (struct nnhal_data_location){ 1, 0, 0 };
+	MUST(!nnhal_prepared_model_execute_fenced(model, &to.request, &gate, 1, NULL, &fence,
+						  &callback));
+	run_init(&from, 4);
+	from.pools[1] = (struct nnhal_request_pool){ .token = token };
+	from.request.num_pools = 2;
+	from.inputs[0].location = (struct nnhal_data_location){ 1, 0, 0 };
+	bound = bind_run(&from);
+	for (way = 0; way < WAYS; way++)
+		if (way != 2)
+			early += run_bound(bound, way) == NNHAL_STATUS_GENERAL_FAILURE;
+	ok(early == WAYS - 1, "%u ways have no content before the end of who writes it", early);
+	nnhal_fence_signal(signal, 0);
+	MUST(!await_fenced(NNHAL_STATUS_NONE, fence, callback));
+	for (way = 0; way < WAYS; way++)
+		late += !run_bound(bound, way);
+	ok(late == WAYS, "%u have it after that", late);
+	nnhal_bound_request_unref(bound);
+	nnhal_buffer_unref(buffer);
+	run_fini(&from);
+	run_fini(&to);
+	close(gate);
+	close(signal);
+}
+
 /* ---- threads ---- */
 
 static atomic_bool stop;
@@ -885,6 +994,7 @@ static void test_without_queues(void)
 	test_ways();
 	test_other_model();
 	test_offsets();
+	test_locations();
 	close_model();
 	nnhal_device_unref(device);
 	device = all;
@@ -911,6 +1021,7 @@ int main(void)
 	test_release();
 	test_address();
 	test_buffers();
+	test_early();
 	test_threads();
 	test_child();
 	test_loss();

@@ -3,6 +3,7 @@
  * Cancels: of executions of each kind, that run, wait or have not begun; the status, the callback,
  * buffers and those who wait for the fence; what a cancel must leave alone.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -341,6 +342,79 @@ static void test_many(void)
 	nnhal_cancel_unref(other);
 }
 
+/* More than the device takes: the last one has not come to it. Behind it there is room again. */
+static void test_waiting(void)
+{
+	/* The ring of the device in the process has 256. With as many the driver makes us wait. */
+	enum { MANY = 600 };
+	unsigned int many = is_sim ? MANY : 100, i, waits, early = 0, good = 0;
+	struct nnhal_cancel *others = cancel_new(), *own = cancel_new();
+	static struct launch l[MANY], behind;
+	struct launch *last = &l[many - 1];
+	struct nnhal_execute_options o;
+	enum nnhal_status status;
+	struct run r, s;
+
+	init_endless(&r);
+	run_init(&s, 4);
+	for (i = 0; i < many; i++) {
+		l[i] = (struct launch){ .result = CALLBACK_RESULT_INIT };
+		o = with(&l[i] == last ? own : others, &r);
+		/* Each would write it. */
+		o.diag = NULL;
+		MUST(!nnhal_prepared_model_execute(endless, &r.request, &o, on_end, &l[i]));
+	}
+	MUST(!nnhal_cancel_request(own));
+	for (waits = 0; waits < WAIT_MS && !atomic_load(&last->calls); waits++)
+		usleep(1000);
+	for (i = 0; i < many - 1; i++)
+		early += atomic_load(&l[i].calls);
+	ok(atomic_load(&last->calls) == 1 &&
+	   callback_wait(&last->result, NNHAL_STATUS_NONE) == NNHAL_STATUS_GENERAL_FAILURE &&
+	   is_nothing(&last->run) && nnhal_cancel_count(own) == 1 && !early,
+	   "the last of %u ends, and %u others", many, early);
+	behind = (struct launch){ .result = CALLBACK_RESULT_INIT };
+	status = nnhal_prepared_model_execute(add, &s.request, NULL, on_end, &behind);
+	MUST(!nnhal_cancel_request(others));
+	for (i = 0; i < many - 1; i++)
+		good += callback_wait(&l[i].result, NNHAL_STATUS_NONE) ==
+			NNHAL_STATUS_GENERAL_FAILURE && atomic_load(&l[i].calls) == 1;
+	ok(good == many - 1 && nnhal_cancel_count(others) == good,
+	   "the others with their cancel: %u", good);
+	ok(!callback_wait(&behind.result, status) && run_output_is_right(&s, 4),
+	   "one that was launched behind it runs");
+	run_fini(&r);
+	run_fini(&s);
+	nnhal_cancel_unref(others);
+	nnhal_cancel_unref(own);
+}
+
+/* One that has ended by itself keeps its result, though nobody has been told yet. */
+static void test_ended(void)
+{
+	struct nnhal_cancel *c = cancel_new();
+	struct launch l = { .result = CALLBACK_RESULT_INIT };
+	struct nnhal_execute_options o;
+	struct pollfd p = { .events = POLLIN };
+	uint32_t count = 0;
+	struct run r;
+
+	run_init(&r, 4);
+	o = with(c, &r);
+	MUST(!nnhal_completion_queue_create(device, &o.completions, NULL));
+	p.fd = nnhal_completion_queue_fd(o.completions);
+	MUST(!nnhal_prepared_model_execute(add, &r.request, &o, on_end, &l));
+	MUST(poll(&p, 1, WAIT_MS) == 1);
+	MUST(!nnhal_cancel_request(c));
+	MUST(!nnhal_completion_queue_dispatch(o.completions, 1, &count));
+	ok(count == 1 && atomic_load(&l.calls) == 1 &&
+	   !callback_wait(&l.result, NNHAL_STATUS_NONE) && run_output_is_right(&r, 4) &&
+	   !nnhal_cancel_count(c), "one that has ended, before its result is delivered");
+	nnhal_completion_queue_destroy(o.completions);
+	run_fini(&r);
+	nnhal_cancel_unref(c);
+}
+
 /* ---- fences ---- */
 
 /* A fence that the test signals. */
@@ -413,6 +487,40 @@ static void test_chain(void)
 	ok(add_works(NULL), "the next one works");
 	gate_close(&gate);
 	nnhal_cancel_unref(c);
+}
+
+/* Executions have references of their own: the caller's goes while they wait. */
+static void test_given_up(void)
+{
+	struct nnhal_fenced_options o = NNHAL_FENCED_OPTIONS_INIT;
+	struct nnhal_fenced_callback *callback;
+	struct nnhal_timing launched, fenced;
+	enum nnhal_status status;
+	unsigned int i;
+	struct gate gate;
+	struct run r;
+	int fence;
+
+	for (i = 0; i < 2; i++) {
+		o.cancel = cancel_new();
+		MUST(gate_open(&gate));
+		run_init(&r, 4);
+		MUST(!nnhal_prepared_model_execute_fenced(add, &r.request, &gate.fence, 1, &o,
+							  &fence, &callback));
+		if (i)
+			MUST(!nnhal_cancel_request(o.cancel));
+		nnhal_cancel_unref(o.cancel);
+		gate_signal(&gate);
+		nnhal_fence_wait(fence, WAIT_MS);
+		status = nnhal_fenced_callback_get_execution_info(callback, &launched, &fenced);
+		ok(status == (i ? NNHAL_STATUS_GENERAL_FAILURE : NNHAL_STATUS_NONE) &&
+		   run_output_is_right(&r, 4) == !i, "a cancel that is given up meanwhile, %s: %s",
+		   i ? "requested" : "not requested", nnhal_status_name((int)status));
+		close(fence);
+		nnhal_fenced_callback_unref(callback);
+		gate_close(&gate);
+		run_fini(&r);
+	}
 }
 
 /* ---- buffers ---- */
@@ -588,7 +696,10 @@ int main(void)
 	for (kind = 0; kind < NUM_KINDS; kind++)
 		test_running(kind);
 	test_many();
+	test_waiting();
+	test_ended();
 	test_chain();
+	test_given_up();
 	test_buffer();
 	test_races();
 	test_burst();

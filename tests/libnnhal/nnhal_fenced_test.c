@@ -454,7 +454,7 @@ static void test_gate(struct nnhal_prepared_model *add)
 	int gates[2], signals[2];
 	struct link l, next;
 	uint64_t at;
-	unsigned int i;
+	unsigned int i, n;
 
 	for (i = 0; i < 2; i++)
 		MUST(!nnhal_fence_create(&gates[i], &signals[i]));
@@ -506,6 +506,24 @@ static void test_gate(struct nnhal_prepared_model *add)
 							       "D44 one whose owner is gone");
 		finish(&l);
 		close(gates[0]);
+	}
+	/* One of several, which signals first or last. */
+	for (i = 0; i < 4; i++) {
+		MUST(!nnhal_fence_create(&gates[0], &signals[0]) &&
+		     !nnhal_fence_create(&gates[1], &signals[1]));
+		run_init(&l.run, 4);
+		MUST(is_launched(&l, launch(add, &l, gates, 2, NULL)));
+		nnhal_fence_signal(signals[i % 2], i < 2 ? -EIO : 0);
+		nnhal_fence_signal(signals[!(i % 2)], i < 2 ? 0 : -EIO);
+		ok(nnhal_fence_wait(l.fence, WAIT_MS) == NNHAL_FENCE_ERROR &&
+		   info(&l) == NNHAL_STATUS_GENERAL_FAILURE && !run_output_is_right(&l.run, 4),
+		   "D44 fence %u of two fails, %s", i < 2 ? i % 2 : !(i % 2),
+		   i < 2 ? "before the other" : "after the other");
+		finish(&l);
+		for (n = 0; n < 2; n++) {
+			close(gates[n]);
+			close(signals[n]);
+		}
 	}
 }
 
@@ -735,11 +753,13 @@ static bool is_initialised(struct rig *g)
 
 static void test_buffers(struct nnhal_prepared_model *add)
 {
+	struct nnhal_memory *memory;
 	struct link first, second;
 	int gate, signal;
 	unsigned int i;
 	struct rig g;
 
+	MUST(!nnhal_memory_create(16, &memory, NULL));
 	for (i = 0; i < 2; i++) {
 		rig_init(&g, add, true, true);
 		MUST(!rig_allocate(&g, device));
@@ -754,6 +774,11 @@ static void test_buffers(struct nnhal_prepared_model *add)
 		   "uninitialised until the end");
 		ok(is_launched(&second, launch(add, &second, &first.fence, 1, NULL)),
 		   "a later link may read it");
+		ok(nnhal_prepared_model_execute_synchronously(add, &second.run.request, NULL, NULL,
+							      NULL, NULL) ==
+		   NNHAL_STATUS_GENERAL_FAILURE &&
+		   nnhal_buffer_copy_to(g.buffer, memory, NULL) == NNHAL_STATUS_GENERAL_FAILURE,
+		   "F38 no others, nor may it be copied");
 		nnhal_fence_signal(signal, i ? -EIO : 0);
 		nnhal_fence_wait(second.fence, WAIT_MS);
 		if (!i)
@@ -767,6 +792,7 @@ static void test_buffers(struct nnhal_prepared_model *add)
 		close(signal);
 		nnhal_buffer_unref(g.buffer);
 	}
+	nnhal_memory_unref(memory);
 	/* Whoever writes it meanwhile has the last word. */
 	rig_init(&g, add, true, true);
 	MUST(!rig_allocate(&g, device));

@@ -21,6 +21,8 @@
 #define COUNT	4u
 #define SIZE	4000u			/* of a memory object; its arguments are those of run_init() */
 #define PAGE	4096u
+/* More than a context has slots. */
+#define MANY	1200u
 
 static struct nnhal_device *device;
 static struct nnhal_prepared_model *model;
@@ -263,6 +265,42 @@ static void test_pointers(void)
 	nnhal_memory_unref(to_read);
 	nnhal_memory_unref(second);
 	munmap(map, 4 * PAGE);
+}
+
+/* Pages of this process that are pinned, kB; 0 if none can be. */
+static long pinned_kib(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long kib = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmPin: %ld kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* What a host pointer has of the device goes with it. */
+static void test_many_pointers(void)
+{
+	static uint8_t block[SIZE];
+	struct nnhal_memory *memory = NULL;
+	long before = pinned_kib(), most = before, pinned;
+	unsigned int i, good = 0;
+
+	for (i = 0; i < MANY; i++) {
+		nnhal_memory_from_pointer(block, SIZE, 0, &memory, &diag);
+		good += !run_in(memory, NULL);
+		pinned = pinned_kib();
+		most = pinned > most ? pinned : most;
+		nnhal_memory_unref(memory);
+	}
+	ok(good == MANY, "%u of %u host pointers, one after the other", good, MANY);
+	pinned = pinned_kib();
+	ok(pinned == before && (most > before) == pins, "%ld kB pinned before, %ld, and %ld after",
+	   before, most, pinned);
 }
 
 /* A file is replaced by another one of its name: the object has the old one. */
@@ -537,6 +575,7 @@ int main(void)
 	test_memfds();
 	test_neighbours();
 	test_pointers();
+	test_many_pointers();
 	test_files();
 	test_shrinks();
 	test_replaced();
