@@ -27,6 +27,7 @@
 #include "nnpu_prog.h"
 #include "nnpu_release.h"
 #include "nnpu_slot.h"
+#include "nnpu_status.h"
 #include "nnpu_userq.h"
 
 static size_t nnpu_ctx_table_size(struct nnpu_device *ndev)
@@ -181,9 +182,9 @@ void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx)
 		nnpu_release_add(&ctx->releases, &ctx->release_item);
 }
 
-static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
+static void nnpu_ctx_fill_create(const struct nnpu_ctx *ctx, struct nnpu_sqe_create_ctx *sqe)
 {
-	struct nnpu_sqe_create_ctx sqe = {
+	*sqe = (struct nnpu_sqe_create_ctx) {
 		.opcode = NNPU_ADMIN_CREATE_CTX,
 		.ctx = cpu_to_le32(ctx->id),
 		.slot_table = cpu_to_le64(ctx->slot_table_dma),
@@ -194,9 +195,15 @@ static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
 		.time_limit_ns = cpu_to_le64(ctx->attrs.time_limit_ns),
 		.group = cpu_to_le32(ctx->group),
 	};
+}
+
+static int nnpu_ctx_create_hw(struct nnpu_ctx *ctx)
+{
+	struct nnpu_sqe_create_ctx sqe;
 	struct nnpu_admin_result result;
 	int ret;
 
+	nnpu_ctx_fill_create(ctx, &sqe);
 	ret = nnpu_command_exec(ctx->ndev, ctx, &sqe, &result);
 	if (ret)
 		return ret;
@@ -400,6 +407,8 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	init_waitqueue_head(&ctx->job_wait);
 	INIT_LIST_HEAD(&ctx->slot_list);
 	INIT_LIST_HEAD(&ctx->program_list);
+	INIT_LIST_HEAD(&ctx->kept_programs);
+	INIT_LIST_HEAD(&ctx->sleep_node);
 	nnpu_release_list_init(&ctx->releases, &ndev->release);
 	ctx->release_item.fn = nnpu_ctx_release_item;
 	INIT_WORK(&ctx->free_work, nnpu_ctx_free_work);
@@ -502,24 +511,69 @@ void nnpu_ctx_close(struct nnpu_ctx *ctx)
 }
 
 /**
+ * nnpu_ctx_lose - mark a context that the device does not have any more as lost
+ * @ctx: context; nnpu_device.reset_sem is held for writing
+ * @why: for netlink
+ */
+void nnpu_ctx_lose(struct nnpu_ctx *ctx, const char *why)
+{
+	/* Not of those whose client has given them up. */
+	if (!nnpu_ctx_is_lost(ctx) && !READ_ONCE(ctx->destroyed))
+		nnpu_event_lost(ctx, why);
+	WRITE_ONCE(ctx->lost, true);
+	wake_up_all(&ctx->job_wait);
+}
+
+/**
  * nnpu_ctx_lose_all - mark all contexts as lost in a device reset
  * @ndev: device; nnpu_device.reset_sem is held for writing
  * @why: for netlink
+ * @spare_kept: but those that system sleep has saved
  */
-void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why)
+void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why, bool spare_kept)
 {
 	struct nnpu_ctx *ctx;
 	unsigned long id, flags;
 
 	xa_lock_irqsave(&ndev->contexts.xa, flags);
-	xa_for_each(&ndev->contexts.xa, id, ctx) {
-		/* Not of those whose client has given them up. */
-		if (!nnpu_ctx_is_lost(ctx) && !READ_ONCE(ctx->destroyed))
-			nnpu_event_lost(ctx, why);
-		WRITE_ONCE(ctx->lost, true);
-		wake_up_all(&ctx->job_wait);
-	}
+	xa_for_each(&ndev->contexts.xa, id, ctx)
+		if (!spare_kept || !nnpu_ctx_is_kept(ctx))
+			nnpu_ctx_lose(ctx, why);
 	xa_unlock_irqrestore(&ndev->contexts.xa, flags);
+}
+
+/**
+ * nnpu_ctx_restore - create a context again in a device that was started anew
+ * @ctx: context that system sleep has saved; nnpu_device.reset_sem is held for writing
+ *
+ * Allocates nothing. If it fails with -EIO, the device does not have the context.
+ *
+ * Return: 0; -ETIMEDOUT if the device does not answer, -EIO if it refuses the context or a program.
+ */
+int nnpu_ctx_restore(struct nnpu_ctx *ctx)
+{
+	u32 place = nnpu_admin_place(ctx->id);
+	struct nnpu_sqe_create_ctx sqe;
+	struct nnpu_sqe destroy = {
+		.opcode = NNPU_ADMIN_DESTROY_CTX,
+		.ctx = cpu_to_le32(ctx->id),
+	};
+	struct nnpu_admin_result result;
+	int ret;
+
+	nnpu_ctx_fill_create(ctx, &sqe);
+	ret = nnpu_admin_exec(ctx->ndev, place, &sqe, &result);
+	if (ret)
+		return ret;
+	if (result.status) {
+		drm_warn(&ctx->ndev->drm, "context %u after sleep: %s (%#x)\n", ctx->id,
+			 nnpu_status_text(result.status), result.status);
+		return -EIO;
+	}
+	ret = nnpu_prog_restore_all(ctx);
+	if (ret == -EIO && nnpu_admin_exec(ctx->ndev, place, &destroy, &result))
+		ret = -ETIMEDOUT;
+	return ret;
 }
 
 /**

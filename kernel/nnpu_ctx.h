@@ -56,6 +56,10 @@ struct nnpu_ctx_args {
  * @slot_list: all struct nnpu_slot, hidden ones included
  * @programs: programs by number
  * @program_list: all struct nnpu_prog; under @lock
+ * @kept: system sleep has saved it; see nnpu_sleep.c
+ * @kept_programs: programs with an image in memory, for the same
+ * @scheds_stopped: nnpu_sched_start() has to follow, for the same
+ * @sleep_node: entry of nnpu_sleep.contexts, with a reference
  * @takes_jobs: the next three are complete, but for what needs no memory; set once
  * @sched_wq: work items of the schedulers, and ends of jobs; see nnpu_queue_end_jobs()
  * @scheds: jobs by priority
@@ -97,6 +101,10 @@ struct nnpu_ctx {
 	struct list_head slot_list;
 	struct nnpu_table programs;
 	struct list_head program_list;
+	bool kept;
+	struct list_head kept_programs;
+	bool scheds_stopped;
+	struct list_head sleep_node;
 
 	bool takes_jobs;
 	struct workqueue_struct *sched_wq;
@@ -130,7 +138,9 @@ void nnpu_ctx_end(struct nnpu_ctx *ctx);
 void nnpu_ctx_close(struct nnpu_ctx *ctx);
 void nnpu_ctx_put(struct nnpu_ctx *ctx);
 void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);
-void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why);
+void nnpu_ctx_lose(struct nnpu_ctx *ctx, const char *why);
+void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why, bool spare_kept);
+int nnpu_ctx_restore(struct nnpu_ctx *ctx);
 bool nnpu_ctx_tryget(void *object);
 void nnpu_ctx_unplug_all(struct nnpu_device *ndev);
 
@@ -162,6 +172,12 @@ static inline u64 nnpu_ctx_counted(const struct nnpu_ctx *ctx, enum nnpu_count w
 static inline bool nnpu_ctx_is_lost(const struct nnpu_ctx *ctx)
 {
 	return READ_ONCE(ctx->lost);
+}
+
+/* System sleep has saved it, and nothing has taken it since. */
+static inline bool nnpu_ctx_is_kept(const struct nnpu_ctx *ctx)
+{
+	return READ_ONCE(ctx->kept) && !nnpu_ctx_is_lost(ctx);
 }
 
 /* Pairs with WRITE_ONCE() in nnpu_file.c: a waiter for the context is to give up. */

@@ -25,6 +25,7 @@
 #include "nnpu_quota.h"
 #include "nnpu_release.h"
 #include "nnpu_sched.h"
+#include "nnpu_sleep.h"
 #include "nnpu_table.h"
 #include "nnpu_userq.h"
 
@@ -219,9 +220,10 @@ struct nnpu_stats {
  * @reset_count: device resets since probe, failed ones included, and pauses
  * @reset_wanted: value that @reset_count must reach; see nnpu_reset_sync()
  * @stopping: set before unplug or a pause waits for @reset_sem: no load begins any more
- * @paused: see nnpu_pause.c: contexts are lost, the device accesses no memory, and
+ * @paused: see nnpu_pause.c: the device has no contexts and accesses no memory, and
  *	nnpu_device_enter() refuses. Written under @reset_sem, read anywhere
  * @pause_work: begins a pause
+ * @sleep: contexts that survive a pause for system sleep
  * @pause_wait: woken when @paused becomes false, and by unplug
  * @dead: a reset failed, the device vanished, or the driver is being removed:
  *	everything gives -ENODEV. Written under @reset_sem, read anywhere
@@ -281,6 +283,7 @@ struct nnpu_device {
 	bool stopping;
 	bool paused;
 	struct work_struct pause_work;
+	struct nnpu_sleep sleep;
 	wait_queue_head_t pause_wait;
 	bool dead;
 	struct nnpu_dump dump;

@@ -45,6 +45,11 @@ module_param_named(max_time_limit_ms, nnpu_max_time_limit_ms, uint, 0644);
 MODULE_PARM_DESC(max_time_limit_ms,
 		 "Most engine time for a job that a context may ask for (ms, 100 to 86400000, default 300000)");
 
+static unsigned int nnpu_sleep_drain_ms = 10000;
+module_param_named(sleep_drain_ms, nnpu_sleep_drain_ms, uint, 0644);
+MODULE_PARM_DESC(sleep_drain_ms,
+		 "System sleep waits this long for jobs that have begun; 0: it loses all contexts, at once (ms, 0 to 60000, default 10000)");
+
 static bool nnpu_user_queues = true;
 module_param_named(user_queues, nnpu_user_queues, bool, 0444);
 MODULE_PARM_DESC(user_queues, "Let processes ring queues of their own (default yes)");
@@ -109,6 +114,16 @@ void nnpu_param_time_limits(struct nnpu_time_limits *limits)
 
 	limits->max = (u64)max * NSEC_PER_MSEC;
 	limits->usual = (u64)clamp(READ_ONCE(nnpu_time_limit_ms), 100u, max) * NSEC_PER_MSEC;
+}
+
+/**
+ * nnpu_param_sleep_drain_ms - module parameter sleep_drain_ms within its bounds
+ *
+ * Return: milliseconds; 0: no context survives system sleep.
+ */
+u32 nnpu_param_sleep_drain_ms(void)
+{
+	return min(READ_ONCE(nnpu_sleep_drain_ms), 60000u);
 }
 
 /**

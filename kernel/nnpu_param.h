@@ -12,6 +12,7 @@ u32 nnpu_param_abort_timeout_ms(void);
 u32 nnpu_param_max_inflight(void);
 u32 nnpu_param_queue_idle_ms(void);
 void nnpu_param_time_limits(struct nnpu_time_limits *limits);
+u32 nnpu_param_sleep_drain_ms(void);
 bool nnpu_param_user_queues(void);
 
 #endif /* _NNPU_PARAM_H_ */

@@ -2,7 +2,8 @@
 /*
  * Pause: somebody else takes the device for a while, and its state is lost: system sleep, or a
  * reset of the PCI function. The driver stops the device before, and starts it anew afterwards.
- * All contexts are lost, as in a device reset; files and buffers stay.
+ * All contexts are lost, as in a device reset, but those that nnpu_sleep.c has saved; files and
+ * buffers stay.
  */
 #include <linux/dma-fence.h>
 #include <linux/wait.h>
@@ -15,9 +16,11 @@
 #include "nnpu_irq.h"
 #include "nnpu_pause.h"
 #include "nnpu_reset.h"
+#include "nnpu_sleep.h"
 
 static void nnpu_pause_silence(struct nnpu_device *ndev)
 {
+	bool spare_kept = nnpu_sleep_is_active(ndev);
 	struct nnpu_queue *queue = &ndev->queue;
 
 	lockdep_assert_held_write(&ndev->reset_sem);
@@ -25,9 +28,12 @@ static void nnpu_pause_silence(struct nnpu_device *ndev)
 	/* If it does not stop: it is cut off, and nnpu_pause_end() resets it again. */
 	nnpu_device_hw_reset(ndev);
 	ndev->bus->stop_dma(ndev);
-	nnpu_ctx_lose_all(ndev, "pause");
-	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST);
-	nnpu_queue_abandon(queue, NNPU_CID_NONE, 0, -ECANCELED);
+	nnpu_ctx_lose_all(ndev, "pause", spare_kept);
+	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST, spare_kept);
+	if (spare_kept)
+		nnpu_queue_retain(queue);
+	else
+		nnpu_queue_abandon(queue, NNPU_CID_NONE, 0, -ECANCELED);
 	/* After the device has stopped: who is refused may free what it was using. */
 	WRITE_ONCE(ndev->paused, true);
 	/* Who saw the device fail before needs no reset any more. */
@@ -70,9 +76,9 @@ void nnpu_pause_init(struct nnpu_device *ndev)
  * @ndev: device, registered
  *
  * When this returns nobody uses registers or doorbells, interrupt handlers and processes included,
- * and the device accesses no memory. All contexts are
- * lost, all user queues have ended, and jobs end with -ECANCELED: those in flight at once, the
- * others when the scheduler runs them. The caller keeps unplug away.
+ * and the device accesses no memory. All contexts are lost, all user queues have ended, and jobs end
+ * with -ECANCELED: those in flight at once, the others when the scheduler runs them. After
+ * nnpu_sleep_begin() what was saved waits instead. The caller keeps unplug away.
  */
 void nnpu_pause_begin(struct nnpu_device *ndev)
 {
@@ -86,6 +92,41 @@ void nnpu_pause_begin(struct nnpu_device *ndev)
 	nnpu_userq_zap_lost(ndev);
 	flush_delayed_work(&ndev->userqs.work);
 	nnpu_device_wait_users(ndev);
+}
+
+static int nnpu_pause_start(struct nnpu_device *ndev)
+{
+	/* Nobody knows what state it is in. */
+	int ret = nnpu_device_hw_reset(ndev);
+
+	if (ret)
+		return ret;
+	nnpu_device_start_dma(ndev);
+	return nnpu_reset_start(ndev);
+}
+
+static void nnpu_pause_lose_kept(struct nnpu_device *ndev)
+{
+	nnpu_ctx_lose_all(ndev, "system sleep", false);
+	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST, false);
+}
+
+/* Start the device, with the contexts that system sleep has saved if it takes them. */
+static int nnpu_pause_restart(struct nnpu_device *ndev)
+{
+	int ret = nnpu_pause_start(ndev);
+
+	if (!nnpu_sleep_is_active(ndev))
+		return ret;
+	if (!ret && nnpu_sleep_restore(ndev)) {
+		drm_err(&ndev->drm, "no answer after system sleep, all contexts are lost\n");
+		nnpu_pause_lose_kept(ndev);
+		nnpu_admin_stop(ndev);
+		ret = nnpu_pause_start(ndev);
+	}
+	if (ret)
+		nnpu_pause_lose_kept(ndev);
+	return ret;
 }
 
 /**
@@ -102,12 +143,7 @@ void nnpu_pause_end(struct nnpu_device *ndev)
 	/* The admin queue needs them for the start. */
 	nnpu_irq_heed(ndev);
 	if (ndev->paused) {
-		/* Nobody knows what state it is in. */
-		ret = nnpu_device_hw_reset(ndev);
-		if (!ret) {
-			nnpu_device_start_dma(ndev);
-			ret = nnpu_reset_start(ndev);
-		}
+		ret = nnpu_pause_restart(ndev);
 		if (ret)
 			nnpu_reset_cut_off(ndev);
 		WRITE_ONCE(ndev->paused, false);

@@ -194,7 +194,9 @@ static int nnpu_power_sleep(struct device *dev)
 {
 	struct nnpu_device *ndev = dev_get_drvdata(dev);
 
+	nnpu_sleep_begin(ndev);
 	nnpu_pause_begin(ndev);
+	nnpu_sleep_check(ndev);
 	if (ndev->bus->power_off)
 		ndev->bus->power_off(ndev);
 	return 0;
@@ -209,6 +211,7 @@ static int nnpu_power_wake(struct device *dev)
 		drm_err(&ndev->drm, "no power after system sleep: %d\n", ret);
 	/* Whatever happened: it finds a device that does not answer dead, and wakes who waits. */
 	nnpu_pause_end(ndev);
+	nnpu_sleep_end(ndev);
 	return ret;
 }
 

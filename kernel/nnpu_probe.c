@@ -49,6 +49,7 @@ static int nnpu_probe_bring_up(struct nnpu_device *ndev)
 	nnpu_gem_init(ndev);
 	init_waitqueue_head(&ndev->unplug_wait);
 	nnpu_pause_init(ndev);
+	nnpu_sleep_init(ndev);
 	nnpu_power_init(ndev);
 	nnpu_netlink_init_device(ndev);
 	ret = nnpu_tally_init_device(ndev);

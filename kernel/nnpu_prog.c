@@ -8,16 +8,10 @@
  */
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
-#include <linux/gfp.h>
-#include <linux/iosys-map.h>
-#include <linux/sched/signal.h>
-#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_file.h>
-#include <drm/drm_gem.h>
-#include <drm/drm_gem_shmem_helper.h>
 #include <drm/drm_print.h>
 
 #include "nnpu_admin.h"
@@ -27,15 +21,12 @@
 #include "nnpu_device.h"
 #include "nnpu_event.h"
 #include "nnpu_file.h"
-#include "nnpu_gem.h"
+#include "nnpu_image.h"
 #include "nnpu_prog.h"
 #include "nnpu_pt.h"
 #include "nnpu_release.h"
 #include "nnpu_status.h"
 #include "nnpu_sync.h"
-
-/* Bytes that are copied between two looks at signals. */
-#define NNPU_PROG_STEP	SZ_1M
 
 static void nnpu_prog_destroy(struct nnpu_prog *program)
 {
@@ -118,128 +109,6 @@ void nnpu_prog_release_all(struct nnpu_ctx *ctx)
 		nnpu_prog_destroy(program);
 }
 
-/*
- * Images up to this many bytes are contiguous memory if there is some: a buffer with its file
- * and its mapping takes longer than to load a small program.
- */
-#define NNPU_PROG_CONTIGUOUS	SZ_64K
-
-/**
- * struct nnpu_prog_image - the kernel's copy of an image
- * @pages: its memory if that is contiguous, @room bytes; NULL: @shmem has it
- * @dma: @pages for the device; DMA_MAPPING_ERROR: not mapped
- * @room: bytes, whole pages
- * @dir: who writes
- * @shmem: its memory, else
- * @map: kernel mapping
- * @pt: page table for the device
- */
-struct nnpu_prog_image {
-	void *pages;
-	dma_addr_t dma;
-	size_t room;
-	enum dma_data_direction dir;
-	struct drm_gem_shmem_object *shmem;
-	struct iosys_map map;
-	struct nnpu_pt pt;
-};
-
-static void nnpu_prog_image_fini(struct nnpu_prog_image *image)
-{
-	if (image->pages)
-		free_pages_exact(image->pages, image->room);
-	else if (!iosys_map_is_null(&image->map))
-		drm_gem_vunmap_unlocked(&image->shmem->base, &image->map);
-	if (image->shmem)
-		drm_gem_object_put(&image->shmem->base);
-}
-
-/* nnpu_prog_image_fini() frees it. Memory that the device writes to is zeroed. */
-static int nnpu_prog_image_alloc(struct nnpu_prog_image *image, struct drm_device *drm, u64 size,
-				 enum dma_data_direction dir)
-{
-	gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY;
-	int ret;
-
-	memset(image, 0, sizeof(*image));
-	image->dma = DMA_MAPPING_ERROR;
-	image->room = PAGE_ALIGN(size);
-	image->dir = dir;
-	if (dir == DMA_FROM_DEVICE)
-		gfp |= __GFP_ZERO;
-	if (image->room <= NNPU_PROG_CONTIGUOUS)
-		image->pages = alloc_pages_exact(image->room, gfp);
-	if (image->pages) {
-		iosys_map_set_vaddr(&image->map, image->pages);
-		return 0;
-	}
-	image->shmem = nnpu_gem_new(drm, image->room);
-	if (IS_ERR(image->shmem)) {
-		ret = PTR_ERR(image->shmem);
-		image->shmem = NULL;
-		return ret;
-	}
-	ret = drm_gem_vmap_unlocked(&image->shmem->base, &image->map);
-	if (ret)
-		nnpu_prog_image_fini(image);
-	return ret;
-}
-
-/*
- * Not inside a nnpu_device_enter() section: user memory may come late or never, and unplug
- * waits for the section.
- */
-static int nnpu_prog_image_copy(struct nnpu_prog_image *image, struct drm_device *drm, u64 user,
-				u32 size)
-{
-	int ret = nnpu_prog_image_alloc(image, drm, size, DMA_TO_DEVICE);
-
-	if (ret)
-		return ret;
-	if (!copy_from_user(image->map.vaddr, u64_to_user_ptr(user), size))
-		return 0;
-	nnpu_prog_image_fini(image);
-	return -EFAULT;
-}
-
-/* Inside a nnpu_device_enter() section; nnpu_prog_image_unmap() follows in the same. */
-static int nnpu_prog_image_map(struct nnpu_prog_image *image, struct device *dev, u64 size)
-{
-	struct sg_table *sgt;
-	int ret;
-
-	/* The mapping for DMA comes after the last write: it does the cache maintenance. */
-	if (image->pages) {
-		image->dma = dma_map_single(dev, image->pages, image->room, image->dir);
-		if (dma_mapping_error(dev, image->dma)) {
-			image->dma = DMA_MAPPING_ERROR;
-			return -ENOMEM;
-		}
-		image->pt.addr = image->dma;
-		image->pt.size = size;
-		return 0;
-	}
-	sgt = drm_gem_shmem_get_pages_sgt(image->shmem);
-	if (IS_ERR(sgt))
-		return PTR_ERR(sgt);
-	ret = nnpu_pt_init(&image->pt, dev, sgt, 0, PAGE_ALIGN(size));
-	/* The table covers whole pages, the device reads @size bytes. */
-	if (!ret)
-		image->pt.size = size;
-	return ret;
-}
-
-/* What the device has written is there afterwards. */
-static void nnpu_prog_image_unmap(struct nnpu_prog_image *image, struct device *dev)
-{
-	if (image->dma != DMA_MAPPING_ERROR)
-		dma_unmap_single(dev, image->dma, image->room, image->dir);
-	else if (image->pt.dev && image->dir == DMA_FROM_DEVICE)
-		dma_sync_sgtable_for_cpu(dev, image->shmem->sgt, DMA_FROM_DEVICE);
-	image->dma = DMA_MAPPING_ERROR;
-	nnpu_pt_fini(&image->pt);
-}
-
 static void nnpu_prog_set_verdict(struct drm_nnpu_program_load *args,
 				  const struct nnpu_admin_result *result)
 {
@@ -256,7 +125,7 @@ static size_t nnpu_prog_reports_size(const struct drm_nnpu_program_load *args)
 
 /* @copy gets the reports; the caller frees it. It stays NULL if there are none. */
 static int nnpu_prog_check(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			   const struct nnpu_prog_image *image, void **copy)
+			   const struct nnpu_image *image, void **copy)
 {
 	struct device *dev = ctx->ndev->drm.dev;
 	size_t size = nnpu_prog_reports_size(args);
@@ -297,7 +166,7 @@ out:
 }
 
 static int nnpu_prog_load(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			  const struct nnpu_prog_image *image, const struct nnpu_program_header *h)
+			  const struct nnpu_image *image, const struct nnpu_program_header *h)
 {
 	struct nnpu_sqe_load_program sqe = {
 		.opcode = NNPU_ADMIN_LOAD_PROGRAM,
@@ -350,7 +219,7 @@ err_free:
 
 /* Give the image to the device. */
 static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *args,
-			 struct nnpu_prog_image *image, const struct nnpu_program_header *h,
+			 struct nnpu_image *image, const struct nnpu_program_header *h,
 			 void **reports)
 {
 	struct nnpu_device *ndev = ctx->ndev;
@@ -359,14 +228,14 @@ static int nnpu_prog_run(struct nnpu_ctx *ctx, struct drm_nnpu_program_load *arg
 	if (!nnpu_device_enter(ndev, &idx))
 		return ret;
 	if (!nnpu_ctx_is_lost(ctx))
-		ret = nnpu_prog_image_map(image, ndev->drm.dev, args->image_size);
+		ret = nnpu_image_map(image, ndev->drm.dev, args->image_size);
 	if (!ret)
 		ret = nnpu_sync_slots_for_device(ctx);
 	if (!ret && args->flags & DRM_NNPU_PROGRAM_CHECK)
 		ret = nnpu_prog_check(ctx, args, image, reports);
 	else if (!ret)
 		ret = nnpu_prog_load(ctx, args, image, h);
-	nnpu_prog_image_unmap(image, ndev->drm.dev);
+	nnpu_image_unmap(image, ndev->drm.dev);
 	nnpu_device_exit(ndev, idx);
 	return ret;
 }
@@ -385,7 +254,7 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	struct drm_nnpu_program_load *args = data;
 	struct nnpu_header_verdict verdict;
 	struct nnpu_program_header header;
-	struct nnpu_prog_image image;
+	struct nnpu_image image;
 	struct nnpu_ctx *ctx;
 	void *reports = NULL;
 	int ret;
@@ -405,7 +274,7 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	ret = -ENODEV;
 	if (READ_ONCE(ndev->dead) || nnpu_ctx_is_lost(ctx))
 		goto out_put;
-	ret = nnpu_prog_image_copy(&image, drm, args->image, args->image_size);
+	ret = nnpu_image_copy_in(&image, drm, args->image, args->image_size);
 	if (ret)
 		goto out_put;
 
@@ -421,7 +290,7 @@ int nnpu_prog_load_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 	} else {
 		ret = nnpu_prog_run(ctx, args, &image, &header, &reports);
 	}
-	nnpu_prog_image_fini(&image);
+	nnpu_image_fini(&image);
 	if (reports && copy_to_user(u64_to_user_ptr(args->report), reports,
 				    nnpu_prog_reports_size(args)))
 		ret = -EFAULT;
@@ -463,9 +332,8 @@ int nnpu_prog_unload_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	return ret;
 }
 
-/* Have the device write to @image, or only say how large it would be. @size gets that. */
-static int nnpu_prog_save(struct nnpu_prog *program, struct nnpu_prog_image *image, u64 room,
-			  u64 *size)
+/* The command. @image is mapped, or NULL: how large would it be? @size gets that. */
+static int nnpu_prog_exec_save(struct nnpu_prog *program, const struct nnpu_image *image, u64 *size)
 {
 	struct nnpu_ctx *ctx = program->ctx;
 	struct nnpu_sqe_save_program sqe = {
@@ -473,55 +341,47 @@ static int nnpu_prog_save(struct nnpu_prog *program, struct nnpu_prog_image *ima
 		.ctx = cpu_to_le32(ctx->id),
 		.program = cpu_to_le32(program->id),
 	};
-	struct nnpu_device *ndev = ctx->ndev;
 	struct nnpu_admin_result result;
+	int ret;
+
+	if (image)
+		nnpu_pt_to_mem(&image->pt, &sqe.image);
+	ret = nnpu_command_load(ctx->ndev, ctx, &sqe, &result);
+	if (!ret)
+		ret = nnpu_status_load_errno(result.status);
+	if (!ret)
+		*size = result.value;
+	return ret;
+}
+
+/* Have the device write to @image, or only say how large it would be. @size gets that. */
+static int nnpu_prog_save(struct nnpu_prog *program, struct nnpu_image *image, u64 room, u64 *size)
+{
+	struct nnpu_ctx *ctx = program->ctx;
+	struct nnpu_device *ndev = ctx->ndev;
 	int ret = -ENODEV, idx;
 
 	if (!nnpu_device_enter(ndev, &idx))
 		return ret;
 	if (!nnpu_ctx_is_lost(ctx))
-		ret = image ? nnpu_prog_image_map(image, ndev->drm.dev, room) : 0;
-	if (ret)
-		goto out;
-	if (image)
-		nnpu_pt_to_mem(&image->pt, &sqe.image);
-	ret = nnpu_command_load(ndev, ctx, &sqe, &result);
+		ret = image ? nnpu_image_map(image, ndev->drm.dev, room) : 0;
 	if (!ret)
-		ret = nnpu_status_load_errno(result.status);
-	if (!ret)
-		*size = result.value;
-out:
+		ret = nnpu_prog_exec_save(program, image, size);
 	if (image)
-		nnpu_prog_image_unmap(image, ndev->drm.dev);
+		nnpu_image_unmap(image, ndev->drm.dev);
 	nnpu_device_exit(ndev, idx);
 	return ret;
-}
-
-/* Images may be large: in steps, and it ends when the process is killed. */
-static int nnpu_prog_image_copy_out(const struct nnpu_prog_image *image, u64 user, u64 size)
-{
-	u64 at, n;
-
-	for (at = 0; at < size; at += n) {
-		n = min_t(u64, size - at, NNPU_PROG_STEP);
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (copy_to_user(u64_to_user_ptr(user + at), image->map.vaddr + at, n))
-			return -EFAULT;
-		cond_resched();
-	}
-	return 0;
 }
 
 /* User memory may come late or never: it waits until the device is done. */
 static int nnpu_prog_save_to_user(struct nnpu_prog *program, struct drm_device *drm, u64 user,
 				  u64 size)
 {
-	struct nnpu_prog_image image;
+	struct nnpu_image image;
 	u64 written = 0;
 	int ret;
 
-	ret = nnpu_prog_image_alloc(&image, drm, size, DMA_FROM_DEVICE);
+	ret = nnpu_image_alloc(&image, drm, size, DMA_FROM_DEVICE);
 	if (ret)
 		return ret;
 	ret = nnpu_prog_save(program, &image, size, &written);
@@ -529,8 +389,8 @@ static int nnpu_prog_save_to_user(struct nnpu_prog *program, struct drm_device *
 	if (!ret && written != size)
 		ret = -EIO;
 	if (!ret)
-		ret = nnpu_prog_image_copy_out(&image, user, size);
-	nnpu_prog_image_fini(&image);
+		ret = nnpu_image_copy_out(&image, user, size);
+	nnpu_image_fini(&image);
 	return ret;
 }
 
@@ -576,4 +436,173 @@ int nnpu_prog_save_ioctl(struct drm_device *drm, void *data, struct drm_file *fi
 out_put:
 	nnpu_file_put_context(file, ctx);
 	return ret;
+}
+
+/* System sleep. */
+
+/* Have the device write its image of a program, which stays mapped. */
+static int nnpu_prog_keep_image(struct nnpu_prog *program, struct nnpu_image *image, u64 size)
+{
+	struct nnpu_device *ndev = program->ctx->ndev;
+	int ret = -ENODEV, idx;
+	u64 written = 0;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return ret;
+	ret = nnpu_image_map(image, ndev->drm.dev, size);
+	if (!ret)
+		ret = nnpu_prog_exec_save(program, image, &written);
+	if (!ret && written != size)
+		ret = -EIO;
+	if (!ret)
+		nnpu_image_sync_for_cpu(image, ndev->drm.dev);
+	else
+		nnpu_image_unmap(image, ndev->drm.dev);
+	nnpu_device_exit(ndev, idx);
+	return ret;
+}
+
+static int nnpu_prog_keep(struct nnpu_prog *program)
+{
+	struct nnpu_device *ndev = program->ctx->ndev;
+	struct nnpu_image *image;
+	u64 size = 0;
+	int ret;
+
+	ret = nnpu_prog_save(program, NULL, 0, &size);
+	if (!ret && (!size || size > ndev->limits.max_program_size))
+		ret = -EFBIG;
+	if (ret)
+		return ret;
+	image = kzalloc(sizeof(*image), GFP_KERNEL | __GFP_NOWARN);
+	if (!image)
+		return -ENOMEM;
+	ret = nnpu_image_alloc(image, &ndev->drm, size, DMA_BIDIRECTIONAL);
+	if (ret)
+		goto err_free;
+	ret = nnpu_prog_keep_image(program, image, size);
+	if (ret)
+		goto err_image;
+	program->kept = image;
+	program->kept_size = size;
+	return 0;
+
+err_image:
+	nnpu_image_fini(image);
+err_free:
+	kfree(image);
+	return ret;
+}
+
+/* A reference of a program that has no image; NULL: all have one. */
+static struct nnpu_prog *nnpu_prog_get_unkept(struct nnpu_ctx *ctx)
+{
+	struct nnpu_prog *program, *found = NULL;
+
+	mutex_lock(&ctx->lock);
+	list_for_each_entry(program, &ctx->program_list, node)
+		if (!program->kept && nnpu_prog_tryget(program)) {
+			found = program;
+			break;
+		}
+	mutex_unlock(&ctx->lock);
+	return found;
+}
+
+/**
+ * nnpu_prog_keep_all - before system sleep: copy the programs of a context to memory
+ * @ctx: context. Until nnpu_prog_forget_all() this and the next three functions have one caller
+ *
+ * Those, too, that were unloaded and still have jobs.
+ *
+ * Return: 0 or a negative errno.
+ */
+int nnpu_prog_keep_all(struct nnpu_ctx *ctx)
+{
+	struct nnpu_prog *program;
+	int ret = 0;
+
+	while (!ret && (program = nnpu_prog_get_unkept(ctx))) {
+		ret = nnpu_prog_keep(program);
+		if (ret)
+			nnpu_prog_put_deferred(program);
+		else
+			list_add_tail(&program->kept_node, &ctx->kept_programs);
+	}
+	return ret;
+}
+
+/**
+ * nnpu_prog_all_kept - is there an image of each program?
+ * @ctx: context
+ *
+ * Return: false if there is not.
+ */
+bool nnpu_prog_all_kept(struct nnpu_ctx *ctx)
+{
+	struct nnpu_prog *program = nnpu_prog_get_unkept(ctx);
+
+	if (program)
+		nnpu_prog_put_deferred(program);
+	return !program;
+}
+
+/**
+ * nnpu_prog_restore_all - after system sleep: load the programs of a context again
+ * @ctx: context that the device has, without programs; nnpu_device.reset_sem is held for writing
+ *
+ * Allocates nothing.
+ *
+ * Return: 0; -ETIMEDOUT if the device does not answer, -EIO if it refuses a program.
+ */
+int nnpu_prog_restore_all(struct nnpu_ctx *ctx)
+{
+	struct nnpu_device *ndev = ctx->ndev;
+	struct nnpu_prog *program;
+
+	lockdep_assert_held_write(&ndev->reset_sem);
+	list_for_each_entry(program, &ctx->kept_programs, kept_node) {
+		struct nnpu_sqe_load_program sqe = {
+			.opcode = NNPU_ADMIN_LOAD_PROGRAM,
+			.ctx = cpu_to_le32(ctx->id),
+			.program = cpu_to_le32(program->id),
+		};
+		struct nnpu_admin_result result;
+		int ret;
+
+		nnpu_image_sync_for_device(program->kept, ndev->drm.dev);
+		nnpu_pt_to_mem(&program->kept->pt, &sqe.image);
+		ret = nnpu_admin_load(ndev, nnpu_admin_load_place(ctx->id), &sqe, &result);
+		if (ret)
+			return ret;
+		if (result.status) {
+			drm_warn(&ndev->drm, "program %u of context %u after sleep: %s (%#x)\n",
+				 program->id, ctx->id, nnpu_status_text(result.status),
+				 result.status);
+			return -EIO;
+		}
+	}
+	return 0;
+}
+
+/**
+ * nnpu_prog_forget_all - free what nnpu_prog_keep_all() has copied
+ * @ctx: context
+ */
+void nnpu_prog_forget_all(struct nnpu_ctx *ctx)
+{
+	struct nnpu_prog *program, *tmp;
+
+	list_for_each_entry_safe(program, tmp, &ctx->kept_programs, kept_node) {
+		struct nnpu_image *image = program->kept;
+
+		list_del(&program->kept_node);
+		nnpu_image_unmap(image, ctx->ndev->drm.dev);
+		nnpu_image_fini(image);
+		kfree(image);
+		mutex_lock(&ctx->lock);
+		program->kept = NULL;
+		mutex_unlock(&ctx->lock);
+		nnpu_prog_put_deferred(program);
+	}
 }

@@ -435,11 +435,30 @@ void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 		job->held = false;
 		if (!queue->qp.live)
 			nnpu_queue_remove(queue, job, -ENODEV, &ended);
-		else if (job->ctx->closed || nnpu_queue_push_job(queue, job))
+		else if (job->ctx->closed || nnpu_ctx_is_lost(job->ctx) ||
+			 nnpu_queue_push_job(queue, job))
 			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
 	}
 	spin_unlock_irq(&queue->qp.lock);
 	nnpu_queue_end_jobs(&ended);
+}
+
+/**
+ * nnpu_queue_is_drained - has the device ended all jobs that it was given?
+ * @queue: queue, held
+ *
+ * Return: false if it has some.
+ */
+bool nnpu_queue_is_drained(struct nnpu_queue *queue)
+{
+	struct nnpu_job *job;
+	bool drained = true;
+
+	spin_lock_irq(&queue->qp.lock);
+	list_for_each_entry(job, &queue->inflight, node)
+		drained &= job->held;
+	spin_unlock_irq(&queue->qp.lock);
+	return drained;
 }
 
 /**
@@ -469,6 +488,32 @@ static bool nnpu_queue_is_head(struct nnpu_queue *queue, struct nnpu_job *job)
 		return false;
 	job->sched->looked = queue->looks;
 	return true;
+}
+
+/**
+ * nnpu_queue_retain - keep the jobs that can begin anew after system sleep, end the others
+ * @queue: queue, stopped and held; the device has no access to memory of jobs any more
+ *
+ * Those of contexts that were saved and that had not begun wait for nnpu_queue_go_on(). One that
+ * had begun may have written over what it reads.
+ */
+void nnpu_queue_retain(struct nnpu_queue *queue)
+{
+	struct nnpu_job *job, *tmp;
+	LIST_HEAD(ended);
+
+	spin_lock_irq(&queue->qp.lock);
+	queue->looks++;
+	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
+		bool begun = !job->held && (nnpu_queue_is_head(queue, job) || job->suspect);
+
+		if (begun || job->cancelled || !nnpu_ctx_is_kept(job->ctx))
+			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
+		else
+			job->held = true;
+	}
+	spin_unlock_irq(&queue->qp.lock);
+	nnpu_queue_end_jobs(&ended);
 }
 
 /**

@@ -102,12 +102,12 @@ void nnpu_reset_device(struct nnpu_device *ndev, const char *why, u16 guilty_cid
 		ndev->bus->stop_dma(ndev);
 		guilty_error = -ENODEV;
 	}
-	nnpu_ctx_lose_all(ndev, why);
+	nnpu_ctx_lose_all(ndev, why, false);
 	/*
 	 * After the reset: a process that sees its queue ended may free the rings. Before
 	 * the start: then no process can ring the device that runs again.
 	 */
-	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST);
+	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST, false);
 	nnpu_queue_abandon(queue, guilty_cid, guilty_error, ret ? -ENODEV : -ECANCELED);
 	if (!ret)
 		ret = nnpu_reset_start(ndev);

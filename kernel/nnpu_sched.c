@@ -209,6 +209,26 @@ void nnpu_sched_give_up(struct nnpu_sched *sched)
 }
 
 /**
+ * nnpu_sched_stop - give the device no job of this scheduler, until nnpu_sched_start()
+ * @sched: scheduler
+ *
+ * Waits for one run_job or free_job at most.
+ */
+void nnpu_sched_stop(struct nnpu_sched *sched)
+{
+	drm_sched_wqueue_stop(&sched->base);
+}
+
+/**
+ * nnpu_sched_start - undo nnpu_sched_stop()
+ * @sched: scheduler
+ */
+void nnpu_sched_start(struct nnpu_sched *sched)
+{
+	drm_sched_wqueue_start(&sched->base);
+}
+
+/**
  * nnpu_sched_close - cancel the jobs that wait
  * @sched: scheduler, given up; the caller keeps new jobs out
  *

@@ -41,6 +41,8 @@ bool nnpu_sched_may_pass(struct nnpu_sched *sched);
 void nnpu_sched_push(struct nnpu_job *job);
 void nnpu_sched_pass(struct nnpu_job *job, bool entered);
 void nnpu_sched_give_up(struct nnpu_sched *sched);
+void nnpu_sched_stop(struct nnpu_sched *sched);
+void nnpu_sched_start(struct nnpu_sched *sched);
 void nnpu_sched_close(struct nnpu_sched *sched);
 void nnpu_sched_fini(struct nnpu_sched *sched);
 

@@ -46,7 +46,7 @@ static void nnpu_unplug_silence(struct nnpu_device *ndev)
 		 */
 		nnpu_reset_cut_off(ndev);
 	}
-	nnpu_ctx_lose_all(ndev, "removal");
+	nnpu_ctx_lose_all(ndev, "removal", false);
 	nnpu_queue_abandon(&ndev->queue, NNPU_CID_NONE, 0, -ENODEV);
 	up_write(&ndev->reset_sem);
 	/* A device that is removed in system sleep is not resumed before. */

@@ -296,13 +296,14 @@ static void nnpu_userq_lose(struct nnpu_userq *uq, enum nnpu_userq_state end)
  * nnpu_userq_lose_all - end all queues when the device has lost them
  * @ndev: device, reset or stopped: it accesses no memory and has no queues
  * @end: one of the states of the end
+ * @spare_kept: but those without hardware queue of contexts that system sleep has saved
  *
  * Takes nnpu_userqs.lock only: work items of nnpu_device.reset_wq call it while others wait
  * for the reset with nnpu_userqs.hw_lock held. When it returns the processes may free their
  * rings. Their doorbell pages lead to absent queues until nnpu_userq_zap_lost(), which comes
  * before any of these hardware queues is given to a queue again.
  */
-void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
+void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end, bool spare_kept)
 {
 	struct nnpu_userqs *uqs = &ndev->userqs;
 	struct nnpu_userq *uq, *tmp;
@@ -313,7 +314,8 @@ void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end)
 	memset(uqs->by_qid, 0, sizeof(uqs->by_qid));
 	spin_unlock_irq(&uqs->irq_lock);
 	list_for_each_entry_safe(uq, tmp, &uqs->all, node)
-		nnpu_userq_lose(uq, end);
+		if (!spare_kept || uq->qid || !nnpu_ctx_is_kept(uq->ctx))
+			nnpu_userq_lose(uq, end);
 	if (!list_empty(&uqs->zaps))
 		nnpu_userq_state_kick_lend(uqs);
 	mutex_unlock(&uqs->lock);
@@ -467,7 +469,7 @@ void nnpu_userq_unplug(struct nnpu_device *ndev)
 {
 	cancel_delayed_work_sync(&ndev->userqs.work);
 	cancel_delayed_work_sync(&ndev->userqs.watch);
-	nnpu_userq_lose_all(ndev, NNPU_USERQ_GONE);
+	nnpu_userq_lose_all(ndev, NNPU_USERQ_GONE, false);
 	nnpu_userq_zap_lost(ndev);
 }
 

@@ -224,7 +224,7 @@ void nnpu_userq_unuse(struct nnpu_userq *uq);
 int nnpu_userq_publish(struct nnpu_userq *uq);
 void nnpu_userq_end(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
 void nnpu_userq_end_locked(struct nnpu_userq *uq, enum nnpu_userq_state end, u32 reason);
-void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end);
+void nnpu_userq_lose_all(struct nnpu_device *ndev, enum nnpu_userq_state end, bool spare_kept);
 void nnpu_userq_lose_ctx(struct nnpu_ctx *ctx, enum nnpu_userq_state end);
 void nnpu_userq_zap_lost(struct nnpu_device *ndev);
 bool nnpu_userq_close(struct nnpu_table *userqs, u32 id);
@@ -241,6 +241,8 @@ void nnpu_userq_hw_account(struct nnpu_userq *uq, u16 qid);
 void nnpu_userq_hw_account_all(struct nnpu_device *ndev, const struct nnpu_tally *tally);
 
 /* nnpu_userq_lend.c: who gets a hardware queue */
+unsigned int nnpu_userq_lend_take_back(struct nnpu_device *ndev);
+void nnpu_userq_lend_go_on(struct nnpu_device *ndev);
 void nnpu_userq_lend_init(struct nnpu_device *ndev);
 
 /* nnpu_userq_watch.c: watchdog */

@@ -13,6 +13,7 @@
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_quota.h"
+#include "nnpu_sleep.h"
 #include "nnpu_userq.h"
 
 /* A busy queue keeps its hardware queue this long when others wait. */
@@ -169,7 +170,8 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 
 	/* After a reset, also if the device is dead. */
 	nnpu_userq_zap_lost(ndev);
-	if (!nnpu_device_enter(ndev, &idx))
+	/* What waits now gets its turn from nnpu_userq_lend_go_on(). */
+	if (nnpu_sleep_is_active(ndev) || !nnpu_device_enter(ndev, &idx))
 		return;
 	while (more && steps--) {
 		struct nnpu_userq_lend step = { };
@@ -204,6 +206,55 @@ static void nnpu_userq_lend_work(struct work_struct *work)
 	else if (again)
 		queue_delayed_work(uqs->wq, &uqs->work, msecs_to_jiffies(NNPU_USERQ_RETRY_MS));
 	nnpu_device_exit(ndev, idx);
+}
+
+/**
+ * nnpu_userq_lend_take_back - take the hardware queues back, for system sleep
+ * @ndev: device; nnpu_sleep_is_active(), so that nobody gets one
+ *
+ * A queue that has a job at an engine keeps its hardware queue until that has ended, but takes no
+ * other: the caller comes again.
+ *
+ * Return: number of queues that still have one.
+ */
+unsigned int nnpu_userq_lend_take_back(struct nnpu_device *ndev)
+{
+	struct nnpu_userqs *uqs = &ndev->userqs;
+	unsigned int left = 0, i;
+	int idx;
+
+	if (!nnpu_device_enter(ndev, &idx))
+		return 0;
+	for (i = 0; i < uqs->num_hw; i++) {
+		struct nnpu_userq *uq;
+
+		mutex_lock(&uqs->hw_lock);
+		mutex_lock(&uqs->lock);
+		uq = nnpu_userq_lend_get_active(uqs, left);
+		mutex_unlock(&uqs->lock);
+		if (uq && nnpu_userq_hw_suspend(uq, false))
+			left++;
+		mutex_unlock(&uqs->hw_lock);
+		if (!uq)
+			break;
+		nnpu_userq_unuse(uq);
+	}
+	nnpu_device_exit(ndev, idx);
+	return left;
+}
+
+/**
+ * nnpu_userq_lend_go_on - after system sleep: serve the queues that wait
+ * @ndev: device
+ */
+void nnpu_userq_lend_go_on(struct nnpu_device *ndev)
+{
+	struct nnpu_userqs *uqs = &ndev->userqs;
+
+	mutex_lock(&uqs->lock);
+	if (!list_empty(&uqs->wanting))
+		nnpu_userq_state_kick_lend(uqs);
+	mutex_unlock(&uqs->lock);
 }
 
 /**

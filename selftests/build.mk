@@ -5,11 +5,12 @@
 SELFTEST_DIR := $(BUILD)/selftests
 SELFTEST_PROGRAMS := nnpu_uapi nnpu_userptr nnpu_context nnpu_submit nnpu_sync nnpu_deadline \
 	nnpu_cancel nnpu_sched nnpu_kill nnpu_admin nnpu_userq nnpu_userq_load nnpu_power \
-	nnpu_recovery nnpu_pause nnpu_netlink nnpu_netlink_fuzz nnpu_fdinfo nnpu_unbind
+	nnpu_recovery nnpu_pause nnpu_sleep nnpu_netlink nnpu_netlink_fuzz nnpu_fdinfo nnpu_unbind
 # Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
 SELFTEST_SCRIPTS := nnpu_lifecycle.sh nnpu_devices.sh
 PLATFORM_SCRIPTS := nnpu_platform.sh
+PLATFORM_TESTS := $(addprefix $(SELFTEST_DIR)/,$(PLATFORM_SCRIPTS))
 SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_SCRIPTS))
 DEBUG_TESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_DEBUG_PROGRAMS) \
 	$(SELFTEST_SCRIPTS))
@@ -36,9 +37,9 @@ $(SELFTEST_DIR)/%.sh: selftests/%.sh
 	$(Q)install -m 755 $< $@
 
 # They source it.
-$(addprefix $(SELFTEST_DIR)/,$(SELFTEST_SCRIPTS) $(PLATFORM_SCRIPTS)): $(SELFTEST_DIR)/nnpu_test.sh
+$(addprefix $(SELFTEST_DIR)/,$(SELFTEST_SCRIPTS)) $(PLATFORM_TESTS): $(SELFTEST_DIR)/nnpu_test.sh
 
-selftests: $(SELFTESTS) $(addprefix $(SELFTEST_DIR)/,$(PLATFORM_SCRIPTS)) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
+selftests: $(SELFTESTS) $(PLATFORM_TESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
 
 .SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix _test.o,$(SELFTEST_PROGRAMS) \
 	$(SELFTEST_DEBUG_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_nl.o nnpu_test_queue.o)

@@ -6,12 +6,14 @@
  *   nnpu_loop [-d NODE] [-n JOBS] [-q] [-s] [-r FD]
  *   nnpu_loop -w
  *
- * -d is the device node (default: the first device), -n ends after so many jobs (default: never), -q submits through a user queue
+ * -d is the device node (default: the first device), -n ends after so many jobs (default: never, but SIGUSR1
+ * ends it well), -q submits through a user queue
  * instead of SUBMIT, -s mixes in slow convolutions, -r writes one byte to the
  * descriptor when the first job is done. -w only opens the device, waits for the end of
  * standard input, and says what it finds then: 3, or 0 for a device that works. Exit status: 0 done, 1 wrong result or
  * unexpected error, 3 the device went away, 4 there is none.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,13 @@
 
 #define IN_FLIGHT	16
 #define WAIT_MS		120000
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int signal)
+{
+	stop = 1;
+}
 
 static int fail(const char *what, int error, const struct nnpu_job *job)
 {
@@ -152,7 +161,8 @@ int main(int argc, char **argv)
 			return fail("queue", ret, &jobs[0]);
 	}
 
-	while (!count || done < count) {
+	signal(SIGUSR1, on_signal);
+	while (!stop && (!count || done < count)) {
 		struct nnpu_job *job = &jobs[submitted % IN_FLIGHT];
 
 		if (submitted >= IN_FLIGHT) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Somebody else takes the device for a while: a reset of the PCI function through sysfs and, on
- * the debug kernel, the callbacks of system sleep. Contexts are lost at once and cleanly.
+ * the debug kernel, the callbacks of system sleep with sleep_drain_ms=0. Contexts are lost at once and
+ * cleanly.
  *
  *   NNPU_PAUSES   how often, where others are at work meanwhile (default 3)
  */
@@ -97,6 +98,8 @@ FIXTURE_SETUP(pause)
 	if (variant->sleep) {
 		ASSERT_NE(NULL, getenv("NNPU_PLANTED_KO"));
 		self->take = system_sleep;
+		/* As in a reset. nnpu_sleep_test.c has what survives. */
+		nnpu_set_parameter("sleep_drain_ms", 0);
 	}
 	stay_awake(self->fd, true);
 	nnpu_set_parameter("queue_idle_ms", 600000);
@@ -112,6 +115,7 @@ FIXTURE_TEARDOWN(pause)
 	if (self->fd < 0)
 		return;
 	nnpu_set_parameter("queue_idle_ms", 1000);
+	nnpu_set_parameter("sleep_drain_ms", 10000);
 	nnpu_set_timeouts(NNPU_TIMEOUTS_DEFAULT);
 	stay_awake(self->fd, false);
 	close(self->fd);
