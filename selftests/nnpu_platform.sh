@@ -3,13 +3,7 @@
 #
 # Platform devices: nodes of the device tree as they should be and as they should not, the reset
 # line and the clock, providers that come late. Runs as root in the machine of
-#
-#   scripts/vm --arch arm64 --device-opts '' --device-opts queues=2,omit=clocks \
-#	--device-opts queues=2,omit=resets --device-opts queues=2,omit=interrupts \
-#	--device-opts queues=2,omit=reg --device-opts queues=2,reg-size=4K \
-#	--device-opts queues=2,pool=16M --device-opts queues=2,pool=16M,reusable=on \
-#	--device-opts queues=2,pool=64G -- \
-#	build/selftests/nnpu_platform.sh
+# `make check-platform`.
 #
 # Without the other devices it skips what it needs them for. TAP; exit status 4 = skipped.
 
