@@ -13,7 +13,7 @@
  *   - opens the device until that fails.
  *
  * NNPU_SHARING_MS is the time of each, by default 1500 ms. NNPU_SHARING_BOUND_MS is what one
- * turn of the small client may take. The default, 5 s, only tells waiting from starving,
+ * turn of the small client may take, from the open to the result. The default, 5 s, only tells waiting from starving,
  * whatever the machine does; 250 is what a quiet machine keeps. NNPU_SHARING_STRICT=1 allows shares of
  * engine time to be 10 % off a third and no more, and fails where they cannot be read.
  * NNPU_SHARING_CLIENT is the number of the only one to try.
@@ -60,20 +60,18 @@ static const char *const step_names[STEPS] = { "open", "prepare", "execute", "bu
 static uint64_t turn_bound_ns;
 static uint64_t turns_end_ns;
 
-static enum nnhal_status execute(struct nnhal_prepared_model *model, struct run *r, bool in_burst)
+/* @burst: gets the burst that the caller drops; NULL: by itself */
+static enum nnhal_status execute(struct nnhal_prepared_model *model, struct run *r,
+				 struct nnhal_burst **burst)
 {
-	struct nnhal_burst *burst;
 	enum nnhal_status status;
 
-	if (!in_burst)
+	if (!burst)
 		return nnhal_prepared_model_execute_synchronously(model, &r->request, NULL, NULL,
 								  NULL, NULL);
-	status = nnhal_burst_create(model, NULL, &burst);
-	if (status)
-		return status;
-	status = nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL);
-	nnhal_burst_unref(burst);
-	return status;
+	status = nnhal_burst_create(model, NULL, burst);
+	return status ? status :
+			nnhal_burst_execute(*burst, &r->request, NULL, NULL, NULL, NULL);
 }
 
 /* Note what a step took, from *@since on. */
@@ -88,7 +86,8 @@ static void note_step(enum step step, uint64_t *since)
 static bool turn(struct run *r, bool in_burst, const char **what, enum nnhal_status *status)
 {
 	struct nnhal_prepared_model *model;
-	uint64_t since = now_ns();
+	struct nnhal_burst *burst = NULL;
+	uint64_t begin = now_ns(), since = begin;
 	struct nnhal_device *device;
 
 	*what = "open";
@@ -102,8 +101,10 @@ static bool turn(struct run *r, bool in_burst, const char **what, enum nnhal_sta
 	if (!*status) {
 		memset(r->map + RUN_OUTPUT(0), 0xee, 64);
 		*what = in_burst ? "burst" : "execute";
-		*status = execute(model, r, in_burst);
+		*status = execute(model, r, in_burst ? &burst : NULL);
 		note_step(in_burst ? STEP_BURST : STEP_EXECUTE, &since);
+		shared->turn_us[shared->turns] = (uint32_t)((since - begin) / 1000);
+		nnhal_burst_unref(burst);
 		nnhal_prepared_model_unref(model);
 	}
 	nnhal_device_unref(device);
@@ -123,14 +124,12 @@ static void run_small(void)
 	make_add_relu(&f);
 	run_init(&r, 4);
 	while (now_ns() < turns_end_ns && shared->turns < MAX_TURNS) {
-		uint64_t begin = now_ns();
-
+		shared->turn_us[shared->turns] = 0;
 		if (!turn(&r, shared->turns % 2, &what, &status)) {
 			snprintf(shared->message, sizeof(shared->message), "%s: %s %s", what,
 				 nnhal_status_name((int)status), r.diag.message);
 			atomic_fetch_add(&shared->failed, 1);
 		}
-		shared->turn_us[shared->turns] = (uint32_t)((now_ns() - begin) / 1000);
 		atomic_fetch_add(&shared->turns, 1);
 		usleep(2000);
 	}
