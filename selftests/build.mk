@@ -38,6 +38,7 @@ $(SELFTEST_DIR)/%.sh: selftests/%.sh
 
 # They source it.
 $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_SCRIPTS)) $(PLATFORM_TESTS): $(SELFTEST_DIR)/nnpu_test.sh
+$(PLATFORM_TESTS): $(SELFTEST_DIR)/nnpu_loop
 
 selftests: $(SELFTESTS) $(PLATFORM_TESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
 

@@ -10,7 +10,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 bin=${NNPU_SELFTEST_BIN:-$here}
-job=$bin/nnpu_submit
+loop=$bin/nnpu_loop
+devices=/sys/bus/platform/devices
 driver=/sys/bus/platform/drivers/nnpu
 provider=/sys/bus/platform/drivers/simple-reset
 # shellcheck source=selftests/nnpu_test.sh
@@ -23,7 +24,7 @@ with_errors() { "$@" 2>&1; }
 nodes() {
 	local d
 	# A node without reg has no address in its name.
-	for d in /sys/bus/platform/devices/*.npu /sys/bus/platform/devices/npu@*; do
+	for d in "$devices"/*.npu "$devices"/npu@*; do
 		[ ! -e "$d/of_node/compatible" ] || basename "$d"
 	done
 }
@@ -31,9 +32,33 @@ nodes() {
 is_bound() { [ -e "$driver/$1" ]; }
 
 # Does the device compute?
-works() {
-	local said
-	said=$("$job" -t add -t only_the_output_is_written -t many_in_flight 2>&1) || fail "a job failed: $(grep -m 3 '^not ok' <<<"$said")"
+works() { # NODE
+	local minor dev said
+	for minor in "$devices/$1"/accel/accel* "$devices/$1"/drm/renderD*; do
+		[ -e "$minor" ] || continue
+		dev=/dev/accel/${minor##*/}
+		[ -e "$dev" ] || dev=/dev/dri/${minor##*/}
+		said=$("$loop" -d "$dev" -n 50 2>&1) || fail "a job failed: $said" || return
+		return 0
+	done
+	fail "neither an accel nor a render node"
+}
+
+# The first cell of a property.
+cell() { od -An -tx1 -N4 "$1" | tr -d ' '; }
+
+# The file below of_node of PLACE that is the provider a NODE names first in PROPERTY.
+provided_by() { # NODE PROPERTY PLACE...
+	local wanted place
+	wanted=$(cell "$devices/$1/of_node/$2")
+	shift 2
+	for place in "$@"; do
+		[ ! -e "$place/phandle" ] || [ "$(cell "$place/phandle")" != "$wanted" ] || {
+			echo "$place"
+			return
+		}
+	done
+	return 1
 }
 
 # A line of the kernel's log that names the device.
@@ -41,9 +66,7 @@ logged() { dmesg | grep -F "$1" | grep -q -- "$2"; }
 
 comes_up() {
 	is_bound "$1" || fail "no driver is bound" || return
-	[ -e /dev/accel ] || ls /dev/dri/renderD* >/dev/null 2>&1 ||
-		fail "neither an accel nor a render node" || return
-	works
+	works "$1"
 }
 
 # A node that the driver must refuse: with which words?
@@ -56,7 +79,7 @@ refused() { # NODE WORDS
 node_without() {
 	local node
 	for node in $(nodes); do
-		[ -e "/sys/bus/platform/devices/$node/of_node/$1" ] || {
+		[ -e "$devices/$node/of_node/$1" ] || {
 			echo "$node"
 			return
 		}
@@ -67,8 +90,8 @@ node_without() {
 small_node() {
 	local node size
 	for node in $(nodes); do
-		[ -e "/sys/bus/platform/devices/$node/of_node/reg" ] || continue
-		size=$(od -An -tx1 -j12 -N4 "/sys/bus/platform/devices/$node/of_node/reg" | tr -d ' ')
+		[ -e "$devices/$node/of_node/reg" ] || continue
+		size=$(od -An -tx1 -j12 -N4 "$devices/$node/of_node/reg" | tr -d ' ')
 		[ $((16#$size)) -ge 65536 ] || {
 			echo "$node"
 			return
@@ -80,7 +103,7 @@ small_node() {
 pools() {
 	local node used=0 missed=0
 	for node in "${npus[@]}"; do
-		[ -e "/sys/bus/platform/devices/$node/of_node/memory-region" ] || continue
+		[ -e "$devices/$node/of_node/memory-region" ] || continue
 		is_bound "$node" || fail "$node is not bound" || return
 		if logged "$node" "memory-region cannot be used"; then
 			missed=$((missed + 1))
@@ -99,12 +122,14 @@ unbind_and_bind() { # NODE
 		echo "$1" >"$driver/bind" || fail "bind $i" || return
 		is_bound "$1" || fail "not bound" || return
 	done
-	works
+	works "$1"
 }
 
 # The clock stops with the driver, and runs with it.
 clock_follows() { # NODE
-	local file=/sys/kernel/debug/clk/nnpu-clock/clk_enable_count
+	local clock file
+	clock=$(provided_by "$1" clocks /sys/firmware/devicetree/base/nnpu-clock*) || fail "whose clock?" || return
+	file=/sys/kernel/debug/clk/${clock##*/}/clk_enable_count
 	[ -r "$file" ] || mount -t debugfs none /sys/kernel/debug 2>/dev/null || :
 	[ -r "$file" ] || fail "no clock in debugfs" || return
 	[ "$(cat "$file")" = 1 ] || fail "bound: enabled $(cat "$file") times" || return
@@ -116,8 +141,9 @@ clock_follows() { # NODE
 
 # The provider of the reset line goes, and with it the driver; then the provider comes late.
 provider_comes_late() { # NODE
-	local resets=(/sys/bus/platform/devices/*.reset-controller) reset
-	reset=$(basename "${resets[0]}")
+	local reset
+	reset=$(provided_by "$1" resets "$devices"/*/of_node) || fail "whose reset line?" || return
+	reset=$(basename "$(dirname "$reset")")
 	[ -e "$provider/$reset" ] || fail "no provider $reset" || return
 	[ ! -e "$driver/$1" ] || echo "$1" >"$driver/unbind"
 	echo "$reset" >"$provider/unbind" || fail "the provider stays" || return
@@ -126,7 +152,7 @@ provider_comes_late() { # NODE
 	! is_bound "$1" || fail "bound without a reset line" || return
 	echo "$reset" >"$provider/bind" || fail "the provider does not come back" || return
 	wait_until 10 is_bound "$1" || fail "the driver did not follow the provider" || return
-	works
+	works "$1"
 }
 
 mapfile -t npus < <(nodes)
@@ -135,11 +161,10 @@ if [ "${#npus[@]}" = 0 ]; then
 	exit 4
 fi
 echo "TAP version 13"
-# The first device that a program finds, so that `works` means this one; also after it was bound
-# again, as it takes the lowest number.
+# The one that lacks nothing, and has no memory of its own.
 good=
-for node in /sys/class/accel/accel*/device /sys/class/drm/renderD*/device; do
-	[ -e "$node" ] && good=$(basename "$(readlink -f "$node")") && break
+for node in "${npus[@]}"; do
+	is_bound "$node" && [ ! -e "$devices/$node/of_node/memory-region" ] && good=$node && break
 done
 
 check "platform.comes_up" with_errors comes_up "${good:-${npus[0]}}"
