@@ -148,6 +148,7 @@ static void nnpu_ctx_release(struct nnpu_ctx *ctx)
 	mutex_destroy(&ctx->load_lock);
 	mutex_destroy(&ctx->command_lock);
 	mutex_destroy(&ctx->submit_lock);
+	mutex_destroy(&ctx->sched_lock);
 	atomic_dec(&ndev->stats.contexts);
 	atomic_dec(&ctx->tally->contexts);
 	nnpu_netlink_changed(NNPU_NETLINK_CONTEXTS);
@@ -284,8 +285,13 @@ static void nnpu_ctx_close_scheds(struct nnpu_ctx *ctx)
 {
 	unsigned int i;
 
+	mutex_lock(&ctx->sched_lock);
 	for (i = 0; nnpu_ctx_takes_jobs(ctx) && i < NNPU_NUM_PRIORITIES; i++)
 		nnpu_sched_close(&ctx->scheds[i]);
+	/* nnpu_sched_close() has started them: they end the jobs that are left. */
+	ctx->scheds_stopped = false;
+	ctx->scheds_closed = true;
+	mutex_unlock(&ctx->sched_lock);
 }
 
 static void nnpu_ctx_prepare_scheds(struct nnpu_ctx *ctx)
@@ -402,6 +408,7 @@ static struct nnpu_ctx *nnpu_ctx_try_create(struct nnpu_device *ndev, struct fil
 	refcount_set(&ctx->users, 1);
 	mutex_init(&ctx->lock);
 	mutex_init(&ctx->submit_lock);
+	mutex_init(&ctx->sched_lock);
 	mutex_init(&ctx->load_lock);
 	mutex_init(&ctx->command_lock);
 	init_waitqueue_head(&ctx->job_wait);
@@ -445,6 +452,7 @@ err_free:
 	mutex_destroy(&ctx->load_lock);
 	mutex_destroy(&ctx->command_lock);
 	mutex_destroy(&ctx->submit_lock);
+	mutex_destroy(&ctx->sched_lock);
 	kfree(ctx);
 	return ERR_PTR(ret);
 }
@@ -571,7 +579,8 @@ int nnpu_ctx_restore(struct nnpu_ctx *ctx)
 		return -EIO;
 	}
 	ret = nnpu_prog_restore_all(ctx);
-	if (ret == -EIO && nnpu_admin_exec(ctx->ndev, place, &destroy, &result))
+	/* What cannot be taken away from the device is taken away by a reset. */
+	if (ret == -EIO && (nnpu_admin_exec(ctx->ndev, place, &destroy, &result) || result.status))
 		ret = -ETIMEDOUT;
 	return ret;
 }

@@ -58,7 +58,9 @@ struct nnpu_ctx_args {
  * @program_list: all struct nnpu_prog; under @lock
  * @kept: system sleep has saved it; see nnpu_sleep.c
  * @kept_programs: programs with an image in memory, for the same
- * @scheds_stopped: nnpu_sched_start() has to follow, for the same
+ * @sched_lock: keeps nnpu_sched_close() and system sleep apart
+ * @scheds_stopped: nnpu_sched_start() has to follow, for the same; under @sched_lock
+ * @scheds_closed: nnpu_sched_close() was called; under @sched_lock
  * @sleep_node: entry of nnpu_sleep.contexts, with a reference
  * @takes_jobs: the next three are complete, but for what needs no memory; set once
  * @sched_wq: work items of the schedulers, and ends of jobs; see nnpu_queue_end_jobs()
@@ -103,7 +105,9 @@ struct nnpu_ctx {
 	struct list_head program_list;
 	bool kept;
 	struct list_head kept_programs;
+	struct mutex sched_lock;	/* see above */
 	bool scheds_stopped;
+	bool scheds_closed;
 	struct list_head sleep_node;
 
 	bool takes_jobs;

@@ -44,7 +44,8 @@
  * 4. reservations of buffers (dma_resv), then nnpu_device.bo_lock: list of buffers. No
  *    reference of a buffer is dropped with one of them held: nnpu_gem_free() takes
  *    drm_device.object_name_lock, which PRIME import holds around 2 and 4
- * 5. nnpu_ctx.submit_lock: order of jobs; or nnpu_ctx.load_lock: a load, which lasts
+ * 5. nnpu_ctx.submit_lock: order of jobs; or nnpu_ctx.load_lock: a load, which lasts; or
+ *    nnpu_ctx.sched_lock: stop of the schedulers, which waits for their run_job and free_job
  * 6. nnpu_userqs.hw_lock: changes of hardware queues of user queues. Then
  *    nnpu_userq.map_lock: the doorbell page. The fault handler takes it with the mmap_lock
  *    held. Its holder inserts and zaps pages, so it takes locks of the memory management

@@ -291,12 +291,15 @@ static int nnpu_netlink_dump_ctxs(const struct nnpu_netlink_dump *dump, struct n
 	return ret;
 }
 
-static int nnpu_netlink_dump_queues(const struct nnpu_netlink_dump *dump,
-				    struct nnpu_device *ndev, unsigned long *item)
+/* A part of the queues, from *@item on. @more: there may be others. */
+static int nnpu_netlink_dump_some_queues(const struct nnpu_netlink_dump *dump,
+					 struct nnpu_device *ndev, unsigned long *item, bool *more)
 {
+	unsigned int looks = 0;
 	struct nnpu_userq *uq;
 	int ret = 0;
 
+	*more = false;
 	mutex_lock(&ndev->userqs.lock);
 	/* In the order of their numbers. */
 	list_for_each_entry(uq, &ndev->userqs.all, node) {
@@ -304,20 +307,35 @@ static int nnpu_netlink_dump_queues(const struct nnpu_netlink_dump *dump,
 
 		if (uq->number < *item)
 			continue;
-		ret = nnpu_netlink_step(dump);
-		if (ret)
+		*more = ++looks > NNPU_NETLINK_MAX_LOOKS;
+		ret = *more ? 0 : nnpu_netlink_step(dump);
+		if (*more || ret)
 			break;
-		if (!nnpu_netlink_may_see(&dump->to, uq->ctx->tally))
-			continue;
-		nnpu_netlink_look(dump);
-		head = nnpu_netlink_begin(dump);
-		ret = head ? nnpu_netlink_end(dump, head, nnpu_netlink_fill_queue(&dump->to, uq)) :
-			     -EMSGSIZE;
-		if (ret)
-			break;
+		if (nnpu_netlink_may_see(&dump->to, uq->ctx->tally)) {
+			nnpu_netlink_look(dump);
+			head = nnpu_netlink_begin(dump);
+			ret = head ? nnpu_netlink_end(dump, head,
+						      nnpu_netlink_fill_queue(&dump->to, uq)) :
+				     -EMSGSIZE;
+			if (ret)
+				break;
+		}
 		*item = uq->number + 1;
 	}
 	mutex_unlock(&ndev->userqs.lock);
+	return ret;
+}
+
+/* A device reset waits for the lock: whoever may see few of many drops it now and then. */
+static int nnpu_netlink_dump_queues(const struct nnpu_netlink_dump *dump,
+				    struct nnpu_device *ndev, unsigned long *item)
+{
+	bool more;
+	int ret;
+
+	do {
+		ret = nnpu_netlink_dump_some_queues(dump, ndev, item, &more);
+	} while (more && !ret);
 	return ret;
 }
 

@@ -22,16 +22,23 @@ static void nnpu_pause_silence(struct nnpu_device *ndev)
 {
 	bool spare_kept = nnpu_sleep_is_active(ndev);
 	struct nnpu_queue *queue = &ndev->queue;
+	bool stopped;
 
 	lockdep_assert_held_write(&ndev->reset_sem);
-	nnpu_queue_stop(queue);
+	if (!spare_kept)
+		nnpu_queue_stop(queue);
 	/* If it does not stop: it is cut off, and nnpu_pause_end() resets it again. */
-	nnpu_device_hw_reset(ndev);
+	stopped = !nnpu_device_hw_reset(ndev);
 	ndev->bus->stop_dma(ndev);
+	/* What it completed until then has ended, and was not merely begun. */
+	if (spare_kept) {
+		nnpu_queue_process(queue);
+		nnpu_queue_stop(queue);
+	}
 	nnpu_ctx_lose_all(ndev, "pause", spare_kept);
 	nnpu_userq_lose_all(ndev, NNPU_USERQ_LOST, spare_kept);
 	if (spare_kept)
-		nnpu_queue_retain(queue);
+		nnpu_queue_retain(queue, stopped);
 	else
 		nnpu_queue_abandon(queue, NNPU_CID_NONE, 0, -ECANCELED);
 	/* After the device has stopped: who is refused may free what it was using. */
@@ -76,8 +83,8 @@ void nnpu_pause_init(struct nnpu_device *ndev)
  * @ndev: device, registered
  *
  * When this returns nobody uses registers or doorbells, interrupt handlers and processes included,
- * and the device accesses no memory. All contexts are lost, all user queues have ended, and jobs end
- * with -ECANCELED: those in flight at once, the others when the scheduler runs them. After
+ * and the device accesses no memory. All contexts are lost, all user queues have ended, and jobs
+ * end with -ECANCELED: those in flight at once, the others when the scheduler runs them. After
  * nnpu_sleep_begin() what was saved waits instead. The caller keeps unplug away.
  */
 void nnpu_pause_begin(struct nnpu_device *ndev)
@@ -120,8 +127,11 @@ static int nnpu_pause_restart(struct nnpu_device *ndev)
 		return ret;
 	if (!ret && nnpu_sleep_restore(ndev)) {
 		drm_err(&ndev->drm, "no answer after system sleep, all contexts are lost\n");
-		nnpu_pause_lose_kept(ndev);
 		nnpu_admin_stop(ndev);
+		/* Who sees a context lost may free its memory. */
+		if (nnpu_device_hw_reset(ndev))
+			ndev->bus->stop_dma(ndev);
+		nnpu_pause_lose_kept(ndev);
 		ret = nnpu_pause_start(ndev);
 	}
 	if (ret)

@@ -575,6 +575,9 @@ int nnpu_prog_restore_all(struct nnpu_ctx *ctx)
 		ret = nnpu_admin_load(ndev, nnpu_admin_load_place(ctx->id), &sqe, &result);
 		if (ret)
 			return ret;
+		/* It made no progress: the others would not, either. */
+		if (result.status == NNPU_STATUS_ABORTED)
+			return -ETIMEDOUT;
 		if (result.status) {
 			drm_warn(&ndev->drm, "program %u of context %u after sleep: %s (%#x)\n",
 				 program->id, ctx->id, nnpu_status_text(result.status),

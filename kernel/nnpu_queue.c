@@ -422,6 +422,7 @@ void nnpu_queue_hold(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 {
 	struct nnpu_job *job, *tmp;
+	bool pushed = false;
 	LIST_HEAD(ended);
 
 	spin_lock_irq(&queue->qp.lock);
@@ -438,7 +439,12 @@ void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx)
 		else if (job->ctx->closed || nnpu_ctx_is_lost(job->ctx) ||
 			 nnpu_queue_push_job(queue, job))
 			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
+		else
+			pushed = true;
 	}
+	/* It may have looked in a pause, and have come to its end. */
+	if (pushed)
+		nnpu_queue_kick_watchdog(queue, false);
 	spin_unlock_irq(&queue->qp.lock);
 	nnpu_queue_end_jobs(&ended);
 }
@@ -493,11 +499,13 @@ static bool nnpu_queue_is_head(struct nnpu_queue *queue, struct nnpu_job *job)
 /**
  * nnpu_queue_retain - keep the jobs that can begin anew after system sleep, end the others
  * @queue: queue, stopped and held; the device has no access to memory of jobs any more
+ * @known: all completions were taken, so that the first job of a context and priority is the only
+ *	one that can have begun. Else any may have
  *
  * Those of contexts that were saved and that had not begun wait for nnpu_queue_go_on(). One that
  * had begun may have written over what it reads.
  */
-void nnpu_queue_retain(struct nnpu_queue *queue)
+void nnpu_queue_retain(struct nnpu_queue *queue, bool known)
 {
 	struct nnpu_job *job, *tmp;
 	LIST_HEAD(ended);
@@ -505,12 +513,15 @@ void nnpu_queue_retain(struct nnpu_queue *queue)
 	spin_lock_irq(&queue->qp.lock);
 	queue->looks++;
 	list_for_each_entry_safe(job, tmp, &queue->inflight, node) {
-		bool begun = !job->held && (nnpu_queue_is_head(queue, job) || job->suspect);
+		bool begun = !job->held &&
+			     (nnpu_queue_is_head(queue, job) || job->suspect || !known);
 
-		if (begun || job->cancelled || !nnpu_ctx_is_kept(job->ctx))
+		if (begun || job->cancelled || !nnpu_ctx_is_kept(job->ctx)) {
 			nnpu_queue_remove(queue, job, -ECANCELED, &ended);
-		else
-			job->held = true;
+			continue;
+		}
+		job->held = true;
+		job->start = 0;
 	}
 	spin_unlock_irq(&queue->qp.lock);
 	nnpu_queue_end_jobs(&ended);

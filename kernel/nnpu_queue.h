@@ -58,7 +58,7 @@ void nnpu_queue_hold(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
 void nnpu_queue_go_on(struct nnpu_queue *queue, struct nnpu_ctx *ctx);
 void nnpu_queue_abandon(struct nnpu_queue *queue, u16 guilty_cid, int guilty_error, int error);
 bool nnpu_queue_is_drained(struct nnpu_queue *queue);
-void nnpu_queue_retain(struct nnpu_queue *queue);
+void nnpu_queue_retain(struct nnpu_queue *queue, bool known);
 void nnpu_queue_resume(struct nnpu_queue *queue, struct nnpu_ctx *ctx, u16 guilty_cid,
 		       int guilty_error);
 int nnpu_queue_cancel(struct nnpu_queue *queue, struct nnpu_job *job, u16 *pinned);

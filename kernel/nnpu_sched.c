@@ -41,7 +41,7 @@ static int nnpu_sched_give(struct nnpu_job *job, bool entered)
 		if (ret)
 			nnpu_sync_job_undo(job);
 	} else if (!ret) {
-		/* Paused: the context was lost, and the device comes back. */
+		/* Paused: only a process that is not frozen in system sleep comes here. */
 		ret = READ_ONCE(ndev->dead) ? -ENODEV : -ECANCELED;
 	}
 	/* CANCEL may have ended it. */

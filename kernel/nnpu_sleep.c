@@ -19,6 +19,7 @@
 
 #include <drm/drm_print.h>
 
+#include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_prog.h"
@@ -56,18 +57,44 @@ static void nnpu_sleep_stop_scheds(struct nnpu_ctx *ctx)
 {
 	unsigned int i;
 
-	ctx->scheds_stopped = nnpu_ctx_takes_jobs(ctx);
+	mutex_lock(&ctx->sched_lock);
+	ctx->scheds_stopped = nnpu_ctx_takes_jobs(ctx) && !ctx->scheds_closed;
 	for (i = 0; ctx->scheds_stopped && i < NNPU_NUM_PRIORITIES; i++)
 		nnpu_sched_stop(&ctx->scheds[i]);
+	mutex_unlock(&ctx->sched_lock);
 }
 
 static void nnpu_sleep_start_scheds(struct nnpu_ctx *ctx)
 {
 	unsigned int i;
 
+	mutex_lock(&ctx->sched_lock);
 	for (i = 0; ctx->scheds_stopped && i < NNPU_NUM_PRIORITIES; i++)
 		nnpu_sched_start(&ctx->scheds[i]);
 	ctx->scheds_stopped = false;
+	mutex_unlock(&ctx->sched_lock);
+}
+
+/*
+ * The client may have given a context up while it was restored: his command was refused in the
+ * pause. The device may say that there is no such context.
+ */
+static void nnpu_sleep_destroy(struct nnpu_ctx *ctx)
+{
+	struct nnpu_sqe sqe = {
+		.opcode = NNPU_ADMIN_DESTROY_CTX,
+		.ctx = cpu_to_le32(ctx->id),
+	};
+	struct nnpu_admin_result result;
+
+	/*
+	 * nnpu_device.paused was cleared before @destroyed is read here; nnpu_ctx_destroy_hw() sets
+	 * @destroyed before srcu_read_lock() of nnpu_device_enter(), a full barrier, and then
+	 * reads @paused. So one of the two sees the other.
+	 */
+	smp_mb();
+	if (READ_ONCE(ctx->destroyed))
+		nnpu_command_exec(ctx->ndev, NULL, &sqe, &result);
 }
 
 /* Wait until the device has no job, and no user queue. */
@@ -98,6 +125,9 @@ static void nnpu_sleep_save(struct nnpu_ctx *ctx)
 	if (ret && ret != -ENODEV)
 		drm_warn(&ctx->ndev->drm, "context %u does not survive system sleep: %d\n",
 			 ctx->id, ret);
+	/* Others may need the memory. */
+	if (ret)
+		nnpu_prog_forget_all(ctx);
 	WRITE_ONCE(ctx->kept, !ret);
 }
 
@@ -187,7 +217,7 @@ void nnpu_sleep_end(struct nnpu_device *ndev)
 		WRITE_ONCE(ctx->kept, false);
 		nnpu_sleep_start_scheds(ctx);
 		nnpu_prog_forget_all(ctx);
-		/* If it was given up meanwhile, its release destroys it in the device. */
+		nnpu_sleep_destroy(ctx);
 		nnpu_ctx_put_deferred(ctx);
 	}
 	WRITE_ONCE(sleep->active, false);

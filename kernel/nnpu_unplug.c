@@ -77,6 +77,8 @@ void nnpu_unplug(struct nnpu_device *ndev)
 	nnpu_queue_watch_stop(ndev);
 	nnpu_reset_fini(ndev);
 	nnpu_dump_fini(ndev);
+	/* Removed in system sleep: what waits for the end of that ends. Mappings go later. */
+	nnpu_sleep_end(ndev);
 
 	nnpu_release_flush(&ndev->release);
 	nnpu_ctx_unplug_all(ndev);

@@ -7,6 +7,7 @@
  * kernel. (The machine of scripts/vm cannot sleep: its root would not come back. scripts/vm-sleep
  * has another one.)
  */
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -259,6 +260,61 @@ TEST_F_TIMEOUT(sleep, without_a_wait_contexts_are_lost, 600)
 	nnpu_set_parameter("sleep_drain_ms", 0);
 	ASSERT_TRUE(take_device());
 	EXPECT_TRUE(context_lost(self->fd));
+}
+
+static struct pollfd export_fence(int fd, uint32_t syncobj)
+{
+	struct drm_syncobj_handle arg = {
+		.handle = syncobj, .fd = -1,
+		.flags = DRM_SYNCOBJ_HANDLE_TO_FD_FLAGS_EXPORT_SYNC_FILE,
+	};
+
+	if (nnpu_ioctl(fd, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &arg))
+		arg.fd = -1;
+	return (struct pollfd){ .fd = arg.fd, .events = POLLIN };
+}
+
+/* The device is removed in system sleep, and nobody wakes it up: all ends, and nothing stays. */
+TEST_F_TIMEOUT(sleep, removed_while_asleep, 600)
+{
+	struct pollfd fences[2];
+	struct nnpu_job behind;
+	unsigned int i;
+	int fd;
+
+	if (getenv("NNPU_SLEEP_STATE"))
+		SKIP(return, "a module removes it, on the debug kernel");
+	nnpu_set_parameter("hang_timeout_ms", 600000);
+	nnpu_set_parameter("sleep_drain_ms", 300);
+	ASSERT_EQ(0, nnpu_job_init(self->fd, &behind, 64));
+	ASSERT_EQ(0, nnpu_inject(self->fd, NNPU_INJECT_JOB_STALL, 1));
+	nnpu_job_fill(&self->job, 2);
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &self->job));
+	ASSERT_EQ(-ETIME, nnpu_syncobj_wait(self->fd, self->job.syncobj, 200));
+	ASSERT_EQ(0, nnpu_job_submit(self->fd, &behind));
+	fences[0] = export_fence(self->fd, self->job.syncobj);
+	fences[1] = export_fence(self->fd, behind.syncobj);
+	for (i = 0; i < 2; i++) {
+		ASSERT_LE(0, fences[i].fd);
+		ASSERT_EQ(0, poll(&fences[i], 1, 0));
+	}
+	ASSERT_EQ(0, system("insmod \"$NNPU_PLANTED_KO\" plant=sleep-remove && rmmod nnpu_planted"));
+	/* The device is gone for this file, and others see its fences end. */
+	EXPECT_EQ(-ENODEV, nnpu_job_submit(self->fd, &self->job));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(1, poll(&fences[i], 1, WAIT_MS));
+		close(fences[i].fd);
+	}
+	close(self->fd);
+	self->fd = -1;
+
+	fd = nnpu_open();
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, nnpu_job_init(fd, &behind, 64));
+	EXPECT_EQ(0, nnpu_job_run(fd, &behind, 3));
+	close(fd);
+	nnpu_set_parameter("sleep_drain_ms", 10000);
+	nnpu_set_parameter("hang_timeout_ms", 5000);
 }
 
 TEST_HARNESS_MAIN

@@ -20,7 +20,7 @@
 
 static char *plant;
 module_param(plant, charp, 0);
-MODULE_PARM_DESC(plant, "leak, warning, lock-order or use-after-free; or sleep, linger");
+MODULE_PARM_DESC(plant, "leak, warning, lock-order or use-after-free; or sleep, sleep-remove, linger");
 
 /* A stall of a CPU would be reported after 20 s. */
 #define LINGER_MS	12000
@@ -124,6 +124,28 @@ static noinline int plant_sleep(void)
 	return ret;
 }
 
+/* It is removed while it is asleep, and found anew. */
+static noinline int plant_sleep_remove(void)
+{
+	struct pci_dev *pdev = pci_get_device(0x1234, 0x4e50, NULL);
+	int ret = -EOPNOTSUPP;
+
+	if (!pdev)
+		return -ENODEV;
+	pm_runtime_get_sync(&pdev->dev);
+	device_lock(&pdev->dev);
+	if (pdev->dev.driver && pdev->dev.driver->pm && pdev->dev.driver->pm->suspend)
+		ret = pdev->dev.driver->pm->suspend(&pdev->dev);
+	device_unlock(&pdev->dev);
+	pm_runtime_put(&pdev->dev);
+	if (!ret) {
+		device_release_driver(&pdev->dev);
+		ret = device_attach(&pdev->dev) == 1 ? 0 : -ENXIO;
+	}
+	pci_dev_put(pdev);
+	return ret;
+}
+
 /*
  * nnpu_unplug_silence() has ended the waits for answers and is about to take reset_sem. Resets end
  * the waits, too, but in a kernel thread. Not a place to sleep.
@@ -167,6 +189,7 @@ static int __init nnpu_planted_init(void)
 		{ "lock-order", plant_lock_order },
 		{ "use-after-free", plant_use_after_free },
 		{ "sleep", plant_sleep },
+		{ "sleep-remove", plant_sleep_remove },
 		{ "linger", plant_linger },
 	};
 	unsigned int i;
