@@ -49,6 +49,11 @@ void nnpu_power_enable(struct nnpu_device *ndev)
 	struct device *dev = ndev->drm.dev;
 
 	ndev->bus->keep_state(ndev);
+	/*
+	 * While it is runtime-suspended it keeps its state, in system sleep it does not: the
+	 * core must not leave it as it is and out of both.
+	 */
+	dev_pm_set_driver_flags(dev, DPM_FLAG_NO_DIRECT_COMPLETE);
 	pm_runtime_set_autosuspend_delay(dev, NNPU_POWER_DELAY_MS);
 	pm_runtime_use_autosuspend(dev);
 	pm_runtime_allow(dev);

@@ -113,6 +113,7 @@ int main(int argc, char **argv)
 	struct nnpu_uq uq;
 	unsigned int i;
 
+	signal(SIGUSR1, on_signal);
 	while ((opt = getopt(argc, argv, "d:n:qsr:w")) != -1) {
 		switch (opt) {
 		case 'd':
@@ -161,7 +162,6 @@ int main(int argc, char **argv)
 			return fail("queue", ret, &jobs[0]);
 	}
 
-	signal(SIGUSR1, on_signal);
 	while (!stop && (!count || done < count)) {
 		struct nnpu_job *job = &jobs[submitted % IN_FLIGHT];
 

@@ -3,9 +3,10 @@
  * System sleep with work in flight: contexts, programs, slots and queues are there afterwards, and
  * no job that had not begun for long is lost.
  *
- * NNPU_SLEEP_STATE is what is written to /sys/power/state ("mem", "freeze"). Without it nnpu_planted.ko lets the device alone go to sleep, on the debug
- * kernel. (The machine of scripts/vm cannot sleep: its root would not come back. scripts/vm-sleep
- * has another one.)
+ * NNPU_SLEEP_STATE is what is written to /sys/power/state ("mem", "freeze"); somebody has to wake
+ * the machine up, as scripts/vm-sleep does. Without it nnpu_planted.ko lets the device alone go to
+ * sleep, on the debug kernel. (The machine of scripts/vm cannot sleep: its root would not come
+ * back.)
  */
 #include <poll.h>
 #include <stdlib.h>
@@ -19,17 +20,13 @@
 /* More than the device has places for, of each context. */
 #define JOBS		24
 #define SLOW_SIZE	32
-/* Wakes the machine. */
-#define RTC		"/sys/class/rtc/rtc0"
 
 static bool take_device(void)
 {
 	const char *state = getenv("NNPU_SLEEP_STATE");
 
 	if (state)
-		return !nnpu_write_file(RTC, "wakealarm", "0") &&
-		       !nnpu_write_file(RTC, "wakealarm", "+2") &&
-		       !nnpu_write_file("/sys/power", "state", state);
+		return !nnpu_write_file("/sys/power", "state", state);
 	return !system("insmod \"$NNPU_PLANTED_KO\" plant=sleep && rmmod nnpu_planted");
 }
 
@@ -40,6 +37,19 @@ static bool context_lost(int fd)
 
 	return nnpu_query(fd, DRM_NNPU_QUERY_CONTEXT_INFO, &info, &size) ||
 	       (info.flags & DRM_NNPU_CONTEXT_LOST);
+}
+
+/* Until the device is runtime-suspended: with its state, which system sleep takes. */
+static bool doze(int fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < WAIT_MS / 10; i++) {
+		if (nnpu_sysfs_is(fd, "power/runtime_status", "suspended"))
+			return true;
+		usleep(10000);
+	}
+	return false;
 }
 
 FIXTURE(sleep)
@@ -89,6 +99,8 @@ TEST_F_TIMEOUT(sleep, contexts_and_programs_come_back, 600)
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &twin, 100));
 	nnpu_test_ctx = 0;
 	for (round = 0; round < 3; round++) {
+		if (round == 1)
+			ASSERT_TRUE(doze(self->fd));
 		ASSERT_TRUE(take_device());
 		EXPECT_FALSE(context_lost(self->fd));
 		EXPECT_EQ(0, nnpu_job_run(self->fd, &self->job, 1 + round));
@@ -258,6 +270,7 @@ TEST_F_TIMEOUT(sleep, unloaded_program_serves_its_jobs, 600)
 TEST_F_TIMEOUT(sleep, without_a_wait_contexts_are_lost, 600)
 {
 	nnpu_set_parameter("sleep_drain_ms", 0);
+	ASSERT_TRUE(doze(self->fd));
 	ASSERT_TRUE(take_device());
 	EXPECT_TRUE(context_lost(self->fd));
 }
@@ -283,7 +296,7 @@ TEST_F_TIMEOUT(sleep, removed_while_asleep, 600)
 	int fd;
 
 	if (getenv("NNPU_SLEEP_STATE"))
-		SKIP(return, "a module removes it, on the debug kernel");
+		SKIP(return, "the module that lets one device sleep is for the debug kernel");
 	nnpu_set_parameter("hang_timeout_ms", 600000);
 	nnpu_set_parameter("sleep_drain_ms", 300);
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &behind, 64));
