@@ -90,13 +90,19 @@ static void nnpu_ctx_free_id(struct nnpu_ctx *ctx)
 	nnpu_quota_hold_put(ctx->hold);
 }
 
-static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
+static void nnpu_ctx_fill_destroy(const struct nnpu_ctx *ctx, struct nnpu_sqe *sqe)
 {
-	struct nnpu_sqe sqe = {
+	*sqe = (struct nnpu_sqe) {
 		.opcode = NNPU_ADMIN_DESTROY_CTX,
 		.ctx = cpu_to_le32(ctx->id),
 	};
+}
 
+static void nnpu_ctx_destroy_hw(struct nnpu_ctx *ctx)
+{
+	struct nnpu_sqe sqe;
+
+	nnpu_ctx_fill_destroy(ctx, &sqe);
 	/* Before the command: others may meet a context that is destroyed. */
 	WRITE_ONCE(ctx->destroyed, true);
 	nnpu_command_revoke(ctx->ndev, ctx, &sqe);
@@ -562,11 +568,8 @@ int nnpu_ctx_restore(struct nnpu_ctx *ctx)
 {
 	u32 place = nnpu_admin_place(ctx->id);
 	struct nnpu_sqe_create_ctx sqe;
-	struct nnpu_sqe destroy = {
-		.opcode = NNPU_ADMIN_DESTROY_CTX,
-		.ctx = cpu_to_le32(ctx->id),
-	};
 	struct nnpu_admin_result result;
+	struct nnpu_sqe destroy;
 	int ret;
 
 	nnpu_ctx_fill_create(ctx, &sqe);
@@ -579,10 +582,34 @@ int nnpu_ctx_restore(struct nnpu_ctx *ctx)
 		return -EIO;
 	}
 	ret = nnpu_prog_restore_all(ctx);
+	nnpu_ctx_fill_destroy(ctx, &destroy);
 	/* What cannot be taken away from the device is taken away by a reset. */
 	if (ret == -EIO && (nnpu_admin_exec(ctx->ndev, place, &destroy, &result) || result.status))
 		ret = -ETIMEDOUT;
 	return ret;
+}
+
+/**
+ * nnpu_ctx_destroy_late - after a pause: destroy a context that was given up in it
+ * @ctx: context that nnpu_ctx_restore() has given back to the device, or not
+ *
+ * The client's command was refused in the pause. The device may say that there is no such context.
+ */
+void nnpu_ctx_destroy_late(struct nnpu_ctx *ctx)
+{
+	struct nnpu_admin_result result;
+	struct nnpu_sqe sqe;
+
+	/*
+	 * nnpu_device.paused was cleared before @destroyed is read here; nnpu_ctx_destroy_hw() sets
+	 * @destroyed before srcu_read_lock() of nnpu_device_enter(), a full barrier, and then
+	 * reads @paused. So one of the two sees the other.
+	 */
+	smp_mb();
+	if (!READ_ONCE(ctx->destroyed))
+		return;
+	nnpu_ctx_fill_destroy(ctx, &sqe);
+	nnpu_command_exec(ctx->ndev, NULL, &sqe, &result);
 }
 
 /**

@@ -145,6 +145,7 @@ void nnpu_ctx_put_deferred(struct nnpu_ctx *ctx);
 void nnpu_ctx_lose(struct nnpu_ctx *ctx, const char *why);
 void nnpu_ctx_lose_all(struct nnpu_device *ndev, const char *why, bool spare_kept);
 int nnpu_ctx_restore(struct nnpu_ctx *ctx);
+void nnpu_ctx_destroy_late(struct nnpu_ctx *ctx);
 bool nnpu_ctx_tryget(void *object);
 void nnpu_ctx_unplug_all(struct nnpu_device *ndev);
 

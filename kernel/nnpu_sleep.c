@@ -19,7 +19,6 @@
 
 #include <drm/drm_print.h>
 
-#include "nnpu_command.h"
 #include "nnpu_ctx.h"
 #include "nnpu_device.h"
 #include "nnpu_prog.h"
@@ -73,28 +72,6 @@ static void nnpu_sleep_start_scheds(struct nnpu_ctx *ctx)
 		nnpu_sched_start(&ctx->scheds[i]);
 	ctx->scheds_stopped = false;
 	mutex_unlock(&ctx->sched_lock);
-}
-
-/*
- * The client may have given a context up while it was restored: his command was refused in the
- * pause. The device may say that there is no such context.
- */
-static void nnpu_sleep_destroy(struct nnpu_ctx *ctx)
-{
-	struct nnpu_sqe sqe = {
-		.opcode = NNPU_ADMIN_DESTROY_CTX,
-		.ctx = cpu_to_le32(ctx->id),
-	};
-	struct nnpu_admin_result result;
-
-	/*
-	 * nnpu_device.paused was cleared before @destroyed is read here; nnpu_ctx_destroy_hw() sets
-	 * @destroyed before srcu_read_lock() of nnpu_device_enter(), a full barrier, and then
-	 * reads @paused. So one of the two sees the other.
-	 */
-	smp_mb();
-	if (READ_ONCE(ctx->destroyed))
-		nnpu_command_exec(ctx->ndev, NULL, &sqe, &result);
 }
 
 /* Wait until the device has no job, and no user queue. */
@@ -217,7 +194,7 @@ void nnpu_sleep_end(struct nnpu_device *ndev)
 		WRITE_ONCE(ctx->kept, false);
 		nnpu_sleep_start_scheds(ctx);
 		nnpu_prog_forget_all(ctx);
-		nnpu_sleep_destroy(ctx);
+		nnpu_ctx_destroy_late(ctx);
 		nnpu_ctx_put_deferred(ctx);
 	}
 	WRITE_ONCE(sleep->active, false);
