@@ -17,6 +17,26 @@ struct conv {
 	enum activation activation;
 };
 
+/* Rows of @size elements as images of one pixel, times as many weights for each of @units. */
+static inline void conv_of_rows(struct conv *cv, uint32_t rows, uint32_t size, uint32_t units)
+{
+	static const struct window_span one = {
+		.in = 1, .out = 1, .taps = 1, .stride = 1, .dilation = 1,
+	};
+
+	*cv = (struct conv){
+		.in = {
+			.n = rows, .y = 1, .x = 1, .c = size,
+			.n_stride = size, .y_stride = size, .x_stride = size, .c_stride = 1,
+		},
+		.out = {
+			.n = rows, .y = 1, .x = 1, .c = units,
+			.n_stride = units, .y_stride = units, .x_stride = units, .c_stride = 1,
+		},
+		.y = one, .x = one,
+	};
+}
+
 /* Length of a row. */
 static inline size_t conv_depth(const struct conv *cv)
 {

@@ -53,25 +53,12 @@ size_t fully_connected_scratch(const struct op_call *c)
 	return conv_scratch(c, c->in[1]->dims[0], c->in[1]->dims[1]);
 }
 
-/* An image of one pixel and its channels per row. */
-static struct image row_image(uint32_t rows, uint32_t size)
-{
-	return (struct image){
-		.n = rows, .y = 1, .x = 1, .c = size,
-		.n_stride = size, .y_stride = size, .x_stride = size, .c_stride = 1,
-	};
-}
-
 int fully_connected_execute(const struct op_call *c)
 {
-	static const struct window_span one = {
-		.in = 1, .out = 1, .taps = 1, .stride = 1, .dilation = 1,
-	};
-	struct conv cv = { .y = one, .x = one };
+	struct conv cv;
 
+	conv_of_rows(&cv, c->out[0]->dims[0], c->in[1]->dims[1], c->in[1]->dims[0]);
 	if (op_get_activation(c, 3, &cv.activation))
 		return -1;
-	cv.in = row_image(c->out[0]->dims[0], c->in[1]->dims[1]);
-	cv.out = row_image(c->out[0]->dims[0], c->in[1]->dims[0]);
 	return conv_execute(c, &cv);
 }

@@ -69,6 +69,8 @@ struct frange frange_of(enum activation a)
 		return (struct frange){ -1.0f, 1.0f };
 	case ACTIVATION_RELU6:
 		return (struct frange){ 0.0f, 6.0f };
+	case ACTIVATION_UNLIMITED:
+		return (struct frange){ -INFINITY, INFINITY };
 	case ACTIVATION_NONE:
 		break;
 	}

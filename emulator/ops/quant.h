@@ -56,6 +56,19 @@ static inline int32_t q_scale(int32_t x, struct qfactor f)
 	return q_shift_right(q_mul_high(x, f.mult), -f.shift);
 }
 
+/*
+ * The same for a wide accumulator, with 16 bits of the factor, rounded once: the product modulo
+ * 2^64, divided by a power of two, halves up. The factor is limited to 2^14.
+ */
+static inline int32_t q_scale_wide(int64_t x, struct qfactor f)
+{
+	int64_t mult = f.mult < 0x7fff0000 ? (f.mult + (1 << 15)) >> 16 : 0x7fff;
+	int n = f.shift < 14 ? 15 - f.shift : 1;
+	uint64_t product = (uint64_t)x * (uint64_t)mult + (1ull << (n - 1));
+
+	return (int32_t)(uint32_t)(uint64_t)((int64_t)product >> n);
+}
+
 /* Sum modulo 2^32: accumulators wrap around. */
 static inline int32_t q_add(int32_t a, int32_t b)
 {

@@ -118,6 +118,7 @@ enum activation {
 	ACTIVATION_RELU = 1,
 	ACTIVATION_RELU1 = 2,
 	ACTIVATION_RELU6 = 3,
+	ACTIVATION_UNLIMITED = 4,	/* no code: floats may become infinite */
 };
 
 /* Read a fused activation code: 0, 1 as above, -1 if it is none of the four. */
