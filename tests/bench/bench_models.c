@@ -2,11 +2,13 @@
 /*
  * The device model against XNNPACK, layer for layer, on one thread.
  *
- * usage: bench_models [--seconds N] [--json FILE] MODEL:INPUT...
+ * usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...
  *
  * Runs each .tflite model on the in-process device and, in turns with it, the same layers
  * with XNNPACK, and prints the medians. The outputs of the device are compared byte for
- * byte with those of its plain kernels. Its peak memory comes from a counter
+ * byte with those of its plain kernels. With --layers the least time of each operation is
+ * printed first: of the device and of XNNPACK in microseconds, the difference, and the shapes of
+ * input, filter and output. Its peak memory comes from a counter
  * of the device. It is compared with the size of the constants, scales included, plus the
  * largest set of activations that is live at once, inputs and outputs included.
  *
@@ -285,8 +287,82 @@ static int take_turns(struct on_device *d, struct layers *layers, double seconds
 	return ret;
 }
 
+/* Layers. */
+
+/* The least time of each operation, of both sides in turns. */
+static int time_layers(struct on_device *d, struct layers *layers, uint32_t count,
+		       double seconds, uint64_t *device, uint64_t *xnnpack, uint64_t *ns,
+		       struct error *err)
+{
+	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9), total;
+
+	memset(device, 0xff, count * sizeof(*device));
+	memset(xnnpack, 0xff, count * sizeof(*xnnpack));
+	for (uint32_t round = 0; round < 50 || now_ns() < end; round++) {
+		if (device_run(d, &total, err))
+			return -1;
+		for (uint32_t i = 0; i < d->times.num_entries; i++) {
+			const struct nnhal_ext_profile_entry *e = &d->times.entries[i];
+
+			if (e->operation < count && e->exec_ns < device[e->operation])
+				device[e->operation] = e->exec_ns;
+		}
+		if (layers_time(layers, ns))
+			return fail(err, "XNNPACK fails");
+		for (uint32_t i = 0; i < count; i++)
+			xnnpack[i] = ns[i] < xnnpack[i] ? ns[i] : xnnpack[i];
+	}
+	return 0;
+}
+
+static void print_shape(const struct nnhal_operand *o)
+{
+	printf(" ");
+	for (uint32_t i = 0; i < o->num_dimensions; i++)
+		printf("%s%" PRIu32, i ? "x" : "", o->dimensions[i]);
+}
+
+static int show_layers(struct on_device *d, struct layers *layers, const struct hal_model *model,
+		       double seconds, struct error *err)
+{
+	const struct hal_builder *b = &model->builder;
+	uint32_t count = b->num_operations;
+	uint64_t *times = calloc(3 * (size_t)count, sizeof(*times));
+	struct nnhal_ext_profile_entry *entries = calloc(count, sizeof(*entries));
+	int ret = -1;
+
+	d->times.entries = entries;
+	d->times.max_entries = count;
+	if (!times || !entries)
+		fail(err, "out of memory");
+	else
+		ret = time_layers(d, layers, count, seconds, times, times + count,
+				  times + 2 * count, err);
+	for (uint32_t i = 0; !ret && i < count; i++) {
+		const struct nnhal_operation *op = &b->operations[i];
+		/* A constant may be computed when the model is prepared. */
+		uint64_t device = times[i] == UINT64_MAX ? 0 : times[i];
+
+		printf("%4" PRIu32 "  %-18s %9.2f %9.2f %9.2f ", i,
+		       nnhal_operation_type_name(op->type), (double)device / 1e3,
+		       (double)times[count + i] / 1e3,
+		       ((double)device - (double)times[count + i]) / 1e3);
+		print_shape(&b->operands[op->inputs[0]]);
+		if (op->num_inputs > 1)
+			print_shape(&b->operands[op->inputs[1]]);
+		print_shape(&b->operands[op->outputs[0]]);
+		printf("\n");
+	}
+	d->times.max_entries = 0;
+	d->times.entries = NULL;
+	free(entries);
+	free(times);
+	return ret;
+}
+
 static int measure_with(const struct hal_model *model, const struct tflite_model *tflite,
-			const void *input, double seconds, struct measured *m, struct error *err)
+			const void *input, double seconds, bool by_layer, struct measured *m,
+			struct error *err)
 {
 	struct layers *layers = layers_create(model, err);
 	struct on_device d = { 0 };
@@ -298,8 +374,11 @@ static int measure_with(const struct hal_model *model, const struct tflite_model
 		return -1;
 	memcpy(layers_input(layers, &bytes), input, model->inputs[0].bytes);
 	expected = plain_output(model, tflite, input, err);
-	if (expected && !device_open(&d, model, tflite, input, err))
-		ret = take_turns(&d, layers, seconds, m, err);
+	if (expected && !device_open(&d, model, tflite, input, err)) {
+		ret = by_layer ? show_layers(&d, layers, model, seconds, err) : 0;
+		if (!ret)
+			ret = take_turns(&d, layers, seconds, m, err);
+	}
 	if (!ret) {
 		const void *other = layers_output(layers, &bytes);
 
@@ -348,7 +427,7 @@ static void *read_sample(const char *path, const struct hal_io *io, struct error
 }
 
 static int measure(const char *path, const char *input_path, double seconds,
-		   struct measured *m, struct error *err)
+		   bool by_layer, struct measured *m, struct error *err)
 {
 	struct tflite_model tflite = { 0 };
 	struct hal_model model = { 0 };
@@ -373,7 +452,7 @@ static int measure(const char *path, const char *input_path, double seconds,
 			input = read_sample(input_path, &model.inputs[0], err);
 	}
 	if (input && !count_memory(&model, m, err))
-		ret = measure_with(&model, &tflite, input, seconds, m, err);
+		ret = measure_with(&model, &tflite, input, seconds, by_layer, m, err);
 	free(input);
 	hal_model_free(&model);
 	tflite_free(&tflite);
@@ -403,7 +482,7 @@ static void print(const char *name, const struct measured *m, struct json *json)
 }
 
 /* 0; 1 after an error or if outputs differ; 2 if an argument is wrong. */
-static int run(int count, char **pairs, double seconds, struct json *json)
+static int run(int count, char **pairs, double seconds, bool by_layer, struct json *json)
 {
 	bool bad = false;
 
@@ -421,7 +500,7 @@ static int run(int count, char **pairs, double seconds, struct json *json)
 		*colon = '\0';
 		name = strrchr(pairs[i], '/');
 		name = name ? name + 1 : pairs[i];
-		if (measure(pairs[i], colon + 1, seconds, &m, &err)) {
+		if (measure(pairs[i], colon + 1, seconds, by_layer, &m, &err)) {
 			fprintf(stderr, "bench_models: %s: %s\n", name, err.text);
 			return 1;
 		}
@@ -441,21 +520,24 @@ static int run(int count, char **pairs, double seconds, struct json *json)
 int main(int argc, char **argv)
 {
 	const char *json_path = "/dev/null";
+	bool by_layer = false;
 	double seconds = 2;
 	struct json json;
 	FILE *json_file;
 	int first = 1, ret;
 
-	for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
-		if (!strcmp(argv[first], "--seconds"))
-			seconds = atof(argv[first + 1]);
+	for (; first + 1 < argc && argv[first][0] == '-'; first++) {
+		if (!strcmp(argv[first], "--layers"))
+			by_layer = true;
+		else if (!strcmp(argv[first], "--seconds"))
+			seconds = atof(argv[++first]);
 		else if (!strcmp(argv[first], "--json"))
-			json_path = argv[first + 1];
+			json_path = argv[++first];
 		else
 			break;
 	}
 	if (first >= argc || argv[first][0] == '-') {
-		fprintf(stderr, "usage: bench_models [--seconds N] [--json FILE] MODEL:INPUT...\n");
+		fprintf(stderr, "usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...\n");
 		return 2;
 	}
 	json_file = fopen(json_path, "w");
@@ -464,7 +546,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	json_begin(&json, json_file);
-	ret = run(argc - first, argv + first, seconds, &json);
+	ret = run(argc - first, argv + first, seconds, by_layer, &json);
 	while (json.depth)
 		json_end(&json);
 	if (ferror(json_file) | fclose(json_file)) {

@@ -12,6 +12,7 @@
 #include <xnnpack.h>
 
 #include "reference_layers.h"
+#include "userspace/tools/common/clock.h"
 
 /* Padding scheme SAME of the HAL. */
 #define PADDING_SAME	1
@@ -542,23 +543,44 @@ static void flip(uint8_t *to, const uint8_t *from, size_t n)
 		to[i] = from[i] ^ 0x80;
 }
 
+static int run_layer(struct layer *layer)
+{
+	switch (layer->kind) {
+	case LAYER_NONE:
+		return 0;
+	case LAYER_COPY:
+		memcpy(layer->to, layer->from, layer->bytes);
+		return 0;
+	case LAYER_FLIPPED:
+		flip(layer->flipped, layer->from, layer->bytes);
+		break;
+	case LAYER_OPERATOR:
+		break;
+	}
+	if (xnn_run_operator(layer->op, NULL) != xnn_status_success)
+		return -1;
+	if (layer->kind == LAYER_FLIPPED)
+		flip(layer->to, layer->to, layer->bytes);
+	return 0;
+}
+
 int layers_run(struct layers *l)
 {
 	for (uint32_t i = 0; i < l->count; i++) {
-		struct layer *layer = &l->layers[i];
-
-		if (layer->kind == LAYER_NONE)
-			continue;
-		if (layer->kind == LAYER_COPY) {
-			memcpy(layer->to, layer->from, layer->bytes);
-			continue;
-		}
-		if (layer->kind == LAYER_FLIPPED)
-			flip(layer->flipped, layer->from, layer->bytes);
-		if (xnn_run_operator(layer->op, NULL) != xnn_status_success)
+		if (run_layer(&l->layers[i]))
 			return -1;
-		if (layer->kind == LAYER_FLIPPED)
-			flip(layer->to, layer->to, layer->bytes);
+	}
+	return 0;
+}
+
+int layers_time(struct layers *l, uint64_t *ns)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		uint64_t start = now_ns();
+
+		if (run_layer(&l->layers[i]))
+			return -1;
+		ns[i] = now_ns() - start;
 	}
 	return 0;
 }

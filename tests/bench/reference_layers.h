@@ -6,6 +6,7 @@
 #define NNPU_BENCH_REFERENCE_LAYERS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "userspace/tools/common/error.h"
 #include "userspace/tools/nnrun/tflite_to_hal.h"
@@ -25,5 +26,8 @@ const void *layers_output(struct layers *layers, size_t *bytes);
 
 /* Run all of them. 0 or -1. */
 int layers_run(struct layers *layers);
+
+/* The same with the time of each operation in @ns, which has room for all. */
+int layers_time(struct layers *layers, uint64_t *ns);
 
 #endif /* NNPU_BENCH_REFERENCE_LAYERS_H */
