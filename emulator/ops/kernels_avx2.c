@@ -102,16 +102,45 @@ INLINE void store_sums(int32_t *acc, __m256i total, const int32_t *bias, const i
 	_mm256_storeu_si256((__m256i *)acc, _mm256_add_epi32(base, total));
 }
 
+/*
+ * A sum stays in its register. Compilers keep an array of them in memory, and if they may
+ * move all loads to the front, they run out of registers. Either halves the speed.
+ */
+#define KEEP(v)		asm("" : "+x"(v))
+
+#define EACH_ROW(what)	what(0) what(1) what(2) what(3) what(4) what(5)
+
+#define ADD_ROW(r) \
+	if (rows > r) { \
+		__m256i v = _mm256_set1_epi32(load_pair(x + r * stride)); \
+		\
+		a##r = _mm256_add_epi32(a##r, _mm256_madd_epi16(v, w0)); \
+		KEEP(a##r); \
+		if (panels > 1) { \
+			b##r = _mm256_add_epi32(b##r, _mm256_madd_epi16(v, w1)); \
+			KEEP(b##r); \
+		} \
+	}
+
+#define STORE_ROW(r) \
+	if (rows > r) { \
+		store_sums(acc + r * KERNEL_COLS, a##r, bias, bias ? add + r : NULL); \
+		if (panels > 1) \
+			store_sums(acc + r * KERNEL_COLS + KERNEL_PANEL, b##r, \
+				   bias ? bias + KERNEL_PANEL : NULL, bias ? add + r : NULL); \
+	}
+
+_Static_assert(KERNEL_ROWS == 6, "EACH_ROW() has other rows");
+
 /* Up to KERNEL_ROWS rows. Inlined with constant numbers of rows and panels. */
 INLINE void multiply(const unsigned int rows, const unsigned int panels, const int16_t *x,
 		     size_t stride, const int8_t *w, size_t pairs, const int32_t *bias,
 		     const int32_t *add, int32_t *acc)
 {
 	const int8_t *second = w + pairs * 2 * KERNEL_PANEL;
-	__m256i total[KERNEL_ROWS][2];
+	__m256i a0 = _mm256_setzero_si256(), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0;
+	__m256i b0 = a0, b1 = a0, b2 = a0, b3 = a0, b4 = a0, b5 = a0;
 
-	for (unsigned int r = 0; r < rows; r++)
-		total[r][0] = total[r][1] = _mm256_setzero_si256();
 	for (size_t i = 0; i < pairs; i++, x += 2, w += 2 * KERNEL_PANEL) {
 		__m256i w0 = _mm256_cvtepi8_epi16(load_half(w)), w1 = w0;
 
@@ -119,21 +148,9 @@ INLINE void multiply(const unsigned int rows, const unsigned int panels, const i
 			w1 = _mm256_cvtepi8_epi16(load_half(second));
 			second += 2 * KERNEL_PANEL;
 		}
-		for (unsigned int r = 0; r < rows; r++) {
-			__m256i v = _mm256_set1_epi32(load_pair(x + r * stride));
-
-			total[r][0] = _mm256_add_epi32(total[r][0], _mm256_madd_epi16(v, w0));
-			if (panels > 1)
-				total[r][1] = _mm256_add_epi32(total[r][1],
-							       _mm256_madd_epi16(v, w1));
-		}
+		EACH_ROW(ADD_ROW)
 	}
-	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS) {
-		store_sums(acc, total[r][0], bias, bias ? add + r : NULL);
-		if (panels > 1)
-			store_sums(acc + KERNEL_PANEL, total[r][1],
-				   bias ? bias + KERNEL_PANEL : NULL, bias ? add + r : NULL);
-	}
+	EACH_ROW(STORE_ROW)
 }
 
 INLINE void multiply_rows(unsigned int rows, const unsigned int panels, const int16_t *x,
