@@ -4,7 +4,7 @@
 # glue. QEMU compiles all but the glue itself (scripts/build-qemu).
 
 EMU_CORE_SRCS := $(wildcard emulator/core/*.c)
-EMU_OPS_SRCS := $(wildcard emulator/ops/*.c)
+EMU_OPS_SRCS := $(wildcard emulator/ops/*.c emulator/ops/*/*.c)
 EMU_INPROC_SRCS := $(wildcard emulator/inproc/*.c)
 SIGNATURE_SRCS := $(wildcard signatures/*.c)
 EMU_SRCS := $(EMU_CORE_SRCS) $(EMU_OPS_SRCS) $(EMU_INPROC_SRCS) $(SIGNATURE_SRCS)

@@ -23,7 +23,7 @@ ifeq ($(NNHAL_SIM),0)
 NNHAL_SRCS += $(NNHAL_NOSIM_SRCS)
 else
 NNHAL_SRCS += $(NNHAL_SIM_SRCS) \
-	$(wildcard emulator/core/*.c emulator/ops/*.c emulator/inproc/*.c)
+	$(wildcard emulator/core/*.c emulator/ops/*.c emulator/ops/*/*.c emulator/inproc/*.c)
 endif
 NNHAL_LIBS := -lm -lpthread
 

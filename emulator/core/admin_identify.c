@@ -89,20 +89,23 @@ static void fill_identify(const struct nnpu_device *dev, struct nnpu_identify *i
 static void fill_extension(uint32_t i, struct nnpu_extension *out)
 {
 	const struct extension *e = extension_get(i);
-	uint32_t k, code = extension_first_code(i);
+	uint32_t k, n = 0, code = EXTENSION_CODE(i, 0);
 
 	out->magic = htole32(NNPU_EXTENSION_MAGIC);
-	out->num_types = htole32(e->num_types);
 	out->first_operation = htole32(code);
 	out->num_operations = htole32(e->num_operations);
 	snprintf(out->name, sizeof(out->name), "%s", e->name);
-	for (k = 0; k < e->num_types; k++)
-		out->types[k] = (struct nnpu_extension_type) {
+	for (k = 0; k < e->num_types; k++) {
+		if (!e->types[k].name)
+			continue;
+		out->types[n++] = (struct nnpu_extension_type) {
 			.number = htole16((uint16_t)k),
 			.code = htole16((uint16_t)(code + k)),
 			.byte_size = htole32(e->types[k].byte_size),
 			.flags = htole32(e->types[k].is_tensor ? NNPU_EXTENSION_TENSOR : 0),
 		};
+	}
+	out->num_types = htole32(n);
 }
 
 void admin_identify(struct admin *a, const struct nnpu_sqe_identify *c)

@@ -21,7 +21,7 @@
 
 /* An operand type. Its number is its index in the table of the extension. */
 struct extension_type {
-	const char *name;
+	const char *name;		/* NULL: a hole */
 	uint32_t byte_size;		/* of a scalar or an element */
 	bool is_tensor;
 	/*
@@ -32,14 +32,20 @@ struct extension_type {
 	bool (*params_ok)(const void *params);
 };
 
-/* A type of the extension, as a bit of extension_operand.own. */
-#define EXTENSION_TYPE(number)	(1u << (number))
+/* Sets of types: SIG_TYPE() for those of the HAL, and this for those of the extension. */
+#define EXTENSION_TYPE(number)	(1ull << (32 + (number)))
+#define EXTENSION_MAX_TYPES	32u
+
+/* An operand may be omitted. */
+#define EXTENSION_OPTIONAL	(1u << 0)
+/* The operand stands for one or more of its kind; only one of the inputs or outputs may. */
+#define EXTENSION_REPEATED	(1u << 1)
 
 /* What an operand may be. */
 struct extension_operand {
-	uint32_t base;			/* types of the HAL: SIG_TYPE() */
-	uint32_t own;			/* types of the extension: EXTENSION_TYPE() */
+	uint64_t types;
 	uint8_t min_rank, max_rank;	/* 0, 0: any; for tensors */
+	uint8_t flags;			/* EXTENSION_* */
 };
 
 struct extension_signature {
@@ -51,39 +57,41 @@ struct extension_signature {
 
 struct extension_operation {
 	struct extension_signature signature;
-	struct op_desc desc;		/* op is not used */
+	struct op_desc desc;		/* op is not used; without a name: a hole */
 };
 
 struct extension {
 	const char *name;
 	bool is_example;		/* a device has it only if asked to */
-	const struct extension_type *types;	/* by number; at most 32 */
+	const struct extension_type *types;	/* by number */
 	const struct extension_operation *operations;	/* by number */
-	uint32_t num_types;
+	uint32_t num_types;		/* entries of the tables, holes included */
 	uint32_t num_operations;
 };
 
 /* The order gives the codes: add new extensions at the end. */
 #define EXTENSION_LIST(X) \
-	X(fibonacci_extension)
+	X(fibonacci_extension) \
+	X(tflite_extension)
 
 #define EXTENSION_DECLARE(name)	extern const struct extension name;
 EXTENSION_LIST(EXTENSION_DECLARE)
 #undef EXTENSION_DECLARE
 
-/* Number of extensions in the list. */
-uint32_t extension_count(void);
-/* Extension @i, less than extension_count(). */
+/* The place of an extension in the list: fibonacci_extension_index, ... */
+#define EXTENSION_INDEX(name)	name##_index,
+enum extension_index { EXTENSION_LIST(EXTENSION_INDEX) EXTENSION_COUNT };
+#undef EXTENSION_INDEX
+
+/* Code of an operation or a type of extension @i of the list. */
+#define EXTENSION_CODE(i, number)	(NNPU_CMD_EXTENSION + ((i) << EXTENSION_SHIFT) + (number))
+
+/* Extension @i, less than EXTENSION_COUNT. */
 const struct extension *extension_get(uint32_t i);
 /* Number of extensions that a device offers, and which of the list, to @list if not NULL. */
 uint32_t extension_offered(bool examples, uint32_t *list);
 /* Does a device have what this code stands for? Codes of the HAL: yes. */
 bool extension_offers(uint32_t code, bool examples);
-
-static inline uint32_t extension_first_code(uint32_t i)
-{
-	return NNPU_CMD_EXTENSION + (i << EXTENSION_SHIFT);
-}
 
 /* The type with this code, or NULL. */
 const struct extension_type *extension_find_type(uint32_t code);

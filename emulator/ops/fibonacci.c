@@ -130,11 +130,11 @@ static int execute(const struct op_call *c)
 }
 
 static const struct extension_operand in[] = {
-	{ .base = SIG_TYPE(TENSOR_FLOAT32), .own = EXTENSION_TYPE(INT64) },
+	{ .types = SIG_TYPE(TENSOR_FLOAT32) | EXTENSION_TYPE(INT64) },
 };
 
 static const struct extension_operand out[] = {
-	{ .base = SIG_TYPE(TENSOR_FLOAT32), .own = EXTENSION_TYPE(TENSOR_QUANT64_ASYMM),
+	{ .types = SIG_TYPE(TENSOR_FLOAT32) | EXTENSION_TYPE(TENSOR_QUANT64_ASYMM),
 	  .min_rank = 1, .max_rank = 1 },
 };
 

@@ -60,8 +60,10 @@ static void copy_run(const void *in, void *out, size_t size, const struct nd_dim
 		STRIDED_LOOP(uint8_t);
 	else if (size == 2)
 		STRIDED_LOOP(uint16_t);
-	else
+	else if (size == 4)
 		STRIDED_LOOP(uint32_t);
+	else
+		STRIDED_LOOP(uint64_t);
 }
 
 int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,

@@ -17,7 +17,7 @@ struct nd_dim {
 };
 
 /*
- * Copy elements of @size bytes (1, 2 or 4) in nested loops, @dims[0] outermost.
+ * Copy elements of @size bytes (1, 2, 4 or 8) in nested loops, @dims[0] outermost.
  * Loops may be of any number of steps, 0 included. Returns 0 or OP_ABORTED.
  */
 int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,

@@ -49,7 +49,9 @@ int op_check_operands(const struct op_call *c)
 
 int op_check_type(const struct op_call *c, unsigned int i, uint32_t types)
 {
-	if (!(types & 1u << op_operand(c, i)->type))
+	unsigned int type = op_operand(c, i)->type;
+
+	if (type >= NNPU_NUM_TYPES || !(types >> type & 1))
 		return op_fail(c, NNPU_REASON_TYPE, i);
 	return 0;
 }

@@ -23,7 +23,7 @@
 
 static inline bool type_is_quant8(enum nnpu_type t)
 {
-	return TYPES_QUANT8 & (1u << t);
+	return t == NNPU_TYPE_TENSOR_QUANT8_ASYMM || t == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
 }
 
 /* Operand by the position that errors use: inputs first. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * Vendor extensions: what IDENTIFY says of them, their types and operations in programs,
- * and jobs of the example extension.
+ * and jobs of the example extension and of one with gaps between its numbers.
  */
 #include <endian.h>
 #include <math.h>
@@ -24,6 +24,8 @@ static struct image im;
 
 /* Codes of the example extension, as IDENTIFY has them. */
 static uint32_t fibonacci, int64, quant64;
+/* Code of operation and type 0 of org.nnpu.tflite. */
+static uint32_t tflite;
 
 static int identify(uint32_t number, void *page)
 {
@@ -64,6 +66,8 @@ static void test_identify(void)
 	for (i = 1; i <= n; i++) {
 		memset(e, 0xff, sizeof(*e));
 		sound += identify(i, e) == 0 && extension_sound(e);
+		if (!strcmp(e->name, "org.nnpu.tflite"))
+			tflite = le32toh(e->first_operation);
 		if (strcmp(e->name, NAME))
 			continue;
 		found++;
@@ -390,10 +394,44 @@ static void test_blocks(void)
 	}
 }
 
+/* Numbers with gaps: what is not there is refused, what is there runs. */
+static void test_gaps(void)
+{
+	struct nnpu_cqe cqe;
+	struct nnpu_arg *a;
+	uint32_t in, out;
+
+	for (unsigned int k = 0; k < 3; k++) {
+		image_init(&im);
+		in = image_tensor(&im, tflite + (k == 2 ? 5 : 4), NNPU_TENSOR_INPUT, 3, 5, -1);
+		out = image_tensor(&im, NNPU_TYPE_TENSOR_INT32, NNPU_TENSOR_OUTPUT, 0, -1);
+		image_command(&im, tflite + (k == 1 ? 119 : 77), 2, 1, in,
+			      image_scalar(&im, 2), out);
+		if (k == 0)
+			loads("SHAPE of a TENSOR_INT64", 0, 0, 0, NNPU_OPERAND_NONE);
+		else if (k == 1)
+			loads("an operator that the device does not have",
+			      NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_OPERATION, 0,
+			      NNPU_OPERAND_NONE);
+		else
+			loads("a type in a gap", NNPU_STATUS_PROGRAM_TENSOR, NNPU_REASON_TYPE, 0,
+			      NNPU_OPERAND_NONE);
+		if (k)
+			continue;
+		a = job_args(&j, 1, 1);
+		job_arg(a, 1, 128, 3 * 5 * 8);
+		job_arg(a + 1, 1, 64, 8);
+		ok(job_execute(&j, 1, &cqe) == 0 && !memcmp(j.operands + 64, "\3\0\0\0\5\0\0", 8),
+		   "it is 3 and 5");
+		rig_unload(&rig, 1, 1);
+	}
+}
+
 /* A device that was not asked for examples has neither its codes nor its page. */
 static void test_plain_device(void)
 {
 	struct nnpu_inproc_config config;
+	struct nnpu_extension *e;
 	struct nnpu_identify *id;
 	struct nnpu_cqe cqe;
 	struct image im;
@@ -405,10 +443,17 @@ static void test_plain_device(void)
 	if (!ok(rig_enable(&rig) && job_rig_init(&j, &rig, 1, 1), "a device without examples"))
 		return;
 	id = rig_alloc(&rig, sizeof(*id));
-	ok(identify(0, id) == 0 && !id->num_extensions &&
-	   !(rig_read(&rig, NNPU_REG_FEATURES_LO) & NNPU_FEATURE_EXTENSIONS),
-	   "no extension, no feature");
-	ok(identify(1, id) == NNPU_STATUS_INVALID_FIELD, "page 1 does not exist");
+	e = rig_alloc(&rig, sizeof(*e));
+	ok(identify(0, id) == 0 && le32toh(id->num_extensions) == 1 &&
+	   (rig_read(&rig, NNPU_REG_FEATURES_LO) & NNPU_FEATURE_EXTENSIONS), "one extension");
+	ok(identify(1, e) == 0 && extension_sound(e) && !strcmp(e->name, "org.nnpu.tflite"),
+	   "it is %s", e->name);
+	ok(le32toh(e->num_types) == 6 && le16toh(e->types[0].number) == 4 &&
+	   le16toh(e->types[0].code) == tflite + 4 && le16toh(e->types[5].number) == 16 &&
+	   le16toh(e->types[5].code) == tflite + 16, "its types have numbers and codes with gaps");
+	ok(le32toh(e->first_operation) == tflite && le32toh(e->num_operations) > 77 &&
+	   le32toh(e->num_operations) <= 256, "it numbers %u operations", le32toh(e->num_operations));
+	ok(identify(2, id) == NNPU_STATUS_INVALID_FIELD, "page 2 does not exist");
 	image_init(&im);
 	in = image_tensor(&im, int64, NNPU_TENSOR_INPUT, -1);
 	out = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT, 0, -1);
@@ -441,6 +486,7 @@ int main(void)
 	test_refusals();
 	test_base_operations();
 	test_blocks();
+	test_gaps();
 	ok(rig_read(&rig, NNPU_REG_PROGRAMS) == 0, "no program is left");
 	rig_close(&rig);
 	test_plain_device();

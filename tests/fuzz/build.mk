@@ -8,9 +8,9 @@ FUZZ_DEVICE_FLAGS = $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer -ffp-contract=off \
 	-Iemulator -Ikernel
 
-FUZZ_DEVICE_SRCS := $(wildcard emulator/core/*.c emulator/ops/*.c emulator/inproc/*.c \
-	signatures/*.c)
-FUZZ_DEVICE_DEPS := $(FUZZ_DEVICE_SRCS) $(wildcard emulator/*/*.h emulator/*/*.inc signatures/*.h) \
+FUZZ_DEVICE_SRCS := $(wildcard emulator/core/*.c emulator/ops/*.c emulator/ops/*/*.c \
+	emulator/inproc/*.c signatures/*.c)
+FUZZ_DEVICE_DEPS := $(FUZZ_DEVICE_SRCS) $(wildcard emulator/*/*.h emulator/*/*/*.h signatures/*.h) \
 	kernel/nnpu_hw.h uapi/drm/nnpu_program.h tests/emulator/rig.h tests/fuzz/large_share.h
 # The same sources for both fuzzers, compiled once.
 FUZZ_DEVICE_OBJS := $(FUZZ_DEVICE_SRCS:%.c=$(BUILD)/fuzz/%.o)

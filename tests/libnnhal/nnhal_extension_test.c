@@ -15,6 +15,7 @@
 
 #define NAME		"com.example.fibonacci"
 #define UNKNOWN_NAME	"com.example.unknown"
+#define TFLITE		"org.nnpu.tflite"
 
 /* Prefixes of the models here: of the device's extension and of one it does not have. */
 #define OURS		7u
@@ -564,6 +565,33 @@ static void test_misuse(void)
 	expect_refused("B15 and the device refuses it", "operand 2: ");
 }
 
+/* ---- numbers with gaps ---- */
+
+/* SHAPE of a TENSOR_INT64. */
+static void test_gaps(void)
+{
+	static const struct nnhal_extension_prefix tflite[] = { { TFLITE, OURS } };
+	static const int32_t two = 2;
+	struct graph *g = &f.graph;
+
+	fixture_init(&f);
+	f.model.extensions = tflite;
+	f.model.num_extensions = 1;
+	add_operand(g, TYPE(OURS, 4), NNHAL_LIFETIME_SUBGRAPH_INPUT, DIMS(3, 5));
+	add_constant(&f, g, NNHAL_OPERAND_INT32, SCALAR, &two, sizeof(two));
+	add_operand(g, NNHAL_OPERAND_TENSOR_INT32, NNHAL_LIFETIME_SUBGRAPH_OUTPUT, DIMS(2));
+	add_operation(g, TYPE(OURS, 77), OPERANDS(0, 1), OPERANDS(2));
+	fixture_finish(&f, 0);
+	ok(!ask() && support[0].supported, "A20 operation 77 of " TFLITE ": %s", f.diag.message);
+	f.graph.operations[0].type = TYPE(OURS, 119);
+	expect_unsupported("A20 operation 119, a gap", "");
+	f.graph.operations[0].type = TYPE(OURS, 255);
+	expect_unsupported("A20 operation 255, above all", "the extension does not have this operation");
+	f.graph.operations[0].type = TYPE(OURS, 77);
+	f.graph.operands[0].type = TYPE(OURS, 5);
+	expect_unsupported("A20 type 5, a gap", "the extension does not have this operand type");
+}
+
 /* The in-process device has the example extension only if asked to. */
 static struct nnhal_device *open_device(void)
 {
@@ -589,8 +617,11 @@ static void test_plain_device(void)
 		return;
 	if (!ok(!nnhal_device_open("sim", &plain, NULL), "a device without examples"))
 		return;
-	ok(!nnhal_device_get_supported_extensions(plain, &list, &count) && !count,
-	   "it has no extension");
+	ok(!nnhal_device_get_supported_extensions(plain, &list, &count) && count == 1 &&
+	   !strcmp(list[0].name, TFLITE), "it has " TFLITE " only");
+	ok(list[0].num_operand_types == 6 && list[0].operand_types[0].type == 4 &&
+	   list[0].operand_types[0].byte_size == 8 && list[0].operand_types[0].is_tensor &&
+	   list[0].operand_types[5].type == 16, "A13 types with gaps between their numbers");
 	device = plain;
 	make_fibonacci(INT64, QUANT64, 0);
 	expect_unsupported("its operation", "the device does not have");
@@ -640,6 +671,7 @@ int main(void)
 	test_several();
 	test_branches();
 	test_misuse();
+	test_gaps();
 	test_plain_device();
 	nnhal_device_unref(device);
 	return tap_done();

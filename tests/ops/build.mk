@@ -6,15 +6,15 @@ OPS_TEST_DIR := tests/ops
 OPS_TESTS := $(patsubst $(OPS_TEST_DIR)/%.c,$(BUILD)/tests/%,\
 	$(wildcard $(OPS_TEST_DIR)/*_test.c))
 OPS_TEST_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,\
-	$(wildcard emulator/ops/*.c signatures/*.c) \
+	$(wildcard emulator/ops/*.c emulator/ops/*/*.c signatures/*.c) \
 	$(filter-out %_test.c,$(wildcard $(OPS_TEST_DIR)/*.c))) $(TOOLS_COMMON)
 
 $(BUILD)/obj/$(OPS_TEST_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator/ops -ffp-contract=off
+	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Iemulator/ops -ffp-contract=off
 
 # It compares as nnvec does.
 $(BUILD)/obj/$(OPS_TEST_DIR)/ops_vectors_test.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator/ops -Iuserspace/libnnhal/include -ffp-contract=off
+	DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Iemulator/ops -Iuserspace/libnnhal/include -ffp-contract=off
 
 $(OPS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(OPS_TEST_DIR)/%.o \
 		$(OPS_TEST_OBJS) FORCE

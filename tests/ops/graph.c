@@ -141,6 +141,11 @@ static bool inputs_known(const struct op_call *c)
 	return true;
 }
 
+static int check(const struct graph_call *gc)
+{
+	return gc->extension ? op_check(gc->extension, &gc->call) : gc->call.desc->check(&gc->call);
+}
+
 int graph_load(struct graph *g)
 {
 	memcpy(g->declared, g->tensors, g->num_tensors * sizeof(*g->tensors));
@@ -150,7 +155,7 @@ int graph_load(struct graph *g)
 		int ret;
 
 		g->failed_call = i;
-		if (c->desc->check(c))
+		if (check(gc))
 			return -1;
 		if (inputs_known(c)) {
 			c->loading = true;
@@ -169,21 +174,24 @@ int graph_load(struct graph *g)
 }
 
 /* Operations whose operands the job omits look at them again. */
-static int check_omitted(const struct op_call *c)
+static int check_omitted(const struct graph_call *gc)
 {
+	const struct op_call *c = &gc->call;
+
 	for (unsigned int i = 0; i < c->num_inputs; i++) {
 		if (c->in[i]->kind == NNPU_TENSOR_NO_VALUE)
-			return c->desc->check(c);
+			return check(gc);
 	}
 	return 0;
 }
 
-static int run_call(const struct graph *g, struct op_call *c)
+static int run_call(const struct graph *g, struct graph_call *gc)
 {
+	struct op_call *c = &gc->call;
 	size_t scratch;
 	int ret;
 
-	if (check_omitted(c) || c->desc->infer(c) || check_sizes(g, c) ||
+	if (check_omitted(gc) || c->desc->infer(c) || check_sizes(g, c) ||
 	    check_shapes(g, c))
 		return -1;
 	for (unsigned int j = 0; j < c->num_outputs; j++) {
@@ -222,7 +230,7 @@ int graph_run(struct graph *g)
 	g->error = (struct op_error){ NNPU_REASON_NONE, NNPU_OPERAND_NONE };
 	for (unsigned int i = 0; !ret && i < g->num_calls; i++) {
 		g->failed_call = i;
-		ret = run_call(g, &g->calls[i].call);
+		ret = run_call(g, &g->calls[i]);
 	}
 	return ret;
 }

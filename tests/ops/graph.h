@@ -12,6 +12,7 @@ struct graph_call {
 	struct op_call call;
 	struct tensor **operands;	/* inputs, then outputs */
 	bool inferred;			/* shapes were known when the graph was loaded */
+	uint32_t extension;		/* code of an operation of an extension, for its signature */
 };
 
 struct graph {

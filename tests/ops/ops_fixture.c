@@ -140,6 +140,8 @@ enum nnpu_reason fixture_load(struct fixture *f)
 	if (!graph_set_call(&f->graph, 0, op_find(f->op), f->num_inputs, f->num_outputs, numbers,
 			    f->relaxed))
 		abort();
+	if (f->op >= NNPU_CMD_EXTENSION)
+		f->graph.calls[0].extension = f->op;
 	copy_constants(f);
 	f->loaded = true;
 	if (graph_load(&f->graph))

@@ -88,7 +88,8 @@ static const char head[] =
 "\n"
 "A signature does not include types that its version does not have.\n"
 "\n"
-"The vendor extensions of the device model come last, under their names.\n";
+"The vendor extensions of the device model come last, under their names. Their tensor types\n"
+"are written without TENSOR\\_.\n";
 
 static void print_types(FILE *f, uint32_t types)
 {
@@ -184,20 +185,46 @@ static void print_operand(FILE *f, const struct extension *e, const struct exten
 {
 	const char *between = "";
 
-	for (uint32_t i = 0; i < e->num_types; i++) {
-		if (!(o->own & EXTENSION_TYPE(i)))
-			continue;
-		fprintf(f, "%s%s", between, e->types[i].name);
+	if (o->types & SIG_TYPES_MASK) {
+		print_types(f, (uint32_t)o->types & SIG_TYPES_MASK);
 		between = "/";
 	}
-	if (o->base) {
-		fputs(between, f);
-		print_types(f, o->base);
+	for (uint32_t i = 0; i < e->num_types; i++) {
+		if (!(o->types & EXTENSION_TYPE(i)))
+			continue;
+		fprintf(f, "%s%s", between, strncmp(e->types[i].name, "TENSOR_", 7) ?
+			e->types[i].name : e->types[i].name + 7);
+		between = "/";
 	}
 	if (o->max_rank && o->min_rank == o->max_rank)
 		fprintf(f, "[%u]", o->min_rank);
 	else if (o->max_rank)
 		fprintf(f, "[%u-%u]", o->min_rank, o->max_rank);
+	if (o->flags & EXTENSION_OPTIONAL)
+		fputc('?', f);
+	if (o->flags & EXTENSION_REPEATED)
+		fputs("...", f);
+}
+
+static bool same_operand(const struct extension_operand *a, const struct extension_operand *b)
+{
+	return a->types == b->types && a->min_rank == b->min_rank &&
+	       a->max_rank == b->max_rank && a->flags == b->flags;
+}
+
+static void print_operands(FILE *f, const struct extension *e, const struct extension_operand *list,
+			   unsigned int num)
+{
+	unsigned int same;
+
+	for (unsigned int i = 0; i < num; i += same) {
+		for (same = 1; i + same < num && same_operand(&list[i], &list[i + same]); same++)
+			;
+		fputs(i ? ", " : "", f);
+		print_operand(f, e, &list[i]);
+		if (same > 1)
+			fprintf(f, " x%u", same);
+	}
 }
 
 static void print_extension(FILE *f, const struct extension *e)
@@ -207,6 +234,8 @@ static void print_extension(FILE *f, const struct extension *e)
 		fputc('-', f);
 	fputs("\n\n", f);
 	for (uint32_t i = 0; i < e->num_types; i++) {
+		if (!e->types[i].name)
+			continue;
 		fprintf(f, "- type %u: %s, %s%u bytes", i, e->types[i].name,
 			e->types[i].is_tensor ? "tensor with elements of " : "scalar of ",
 			e->types[i].byte_size);
@@ -217,16 +246,12 @@ static void print_extension(FILE *f, const struct extension *e)
 	for (uint32_t i = 0; i < e->num_operations; i++) {
 		const struct extension_signature *s = &e->operations[i].signature;
 
+		if (!e->operations[i].desc.name)
+			continue;
 		fprintf(f, "- operation %u: %s, since 1.2: ``", i, e->operations[i].desc.name);
-		for (unsigned int k = 0; k < s->num_in; k++) {
-			fputs(k ? ", " : "", f);
-			print_operand(f, e, &s->in[k]);
-		}
+		print_operands(f, e, s->in, s->num_in);
 		fputs(" -> ", f);
-		for (unsigned int k = 0; k < s->num_out; k++) {
-			fputs(k ? ", " : "", f);
-			print_operand(f, e, &s->out[k]);
-		}
+		print_operands(f, e, s->out, s->num_out);
 		fputs("``\n", f);
 	}
 }
@@ -255,7 +280,7 @@ int main(void)
 		}
 		print_operation(stdout, names[i].text, signature_find(names[i].number));
 	}
-	for (uint32_t i = 0; i < extension_count(); i++)
+	for (uint32_t i = 0; i < EXTENSION_COUNT; i++)
 		print_extension(stdout, extension_get(i));
 	return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }

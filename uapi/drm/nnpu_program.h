@@ -776,8 +776,8 @@ struct nnpu_extension_type {
  * @num_types: valid entries of @types, at most NNPU_EXTENSION_MAX_TYPES
  * @first_operation: nnpu_command.opcode of operation 0 of the extension, from
  *	NNPU_CMD_EXTENSION on
- * @num_operations: operations 0 .. @num_operations - 1 of the extension have the
- *	codes from @first_operation on
+ * @num_operations: above all numbers of operations of the extension; operation n has the code
+ *	@first_operation + n. Numbers may be missing: LOAD_PROGRAM refuses them
  * @name: name in reversed domain notation, NUL-padded ASCII
  * @reserved: zero
  * @types: operand types, ascending numbers

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The extension org.nnpu.tflite: its types, and a row for each of its operations, ascending.
+ *
+ *	OP(number, name, functions, IN(...), OUT(...), more fields of struct op_desc),
+ *
+ * IN and OUT hold a pattern for each operand: ANY(types), RANK(types, least, greatest),
+ * REPEATED(types) for operands of which there are one or more, OPTIONAL(types) for those that may
+ * be omitted; INT, BOOL and REAL for scalars.
+ */
+#include "tflite_ops.h"
+
+static const struct extension_type types[] = {
+	[TFLITE_INT64] = { .name = "TENSOR_INT64", .byte_size = 8, .is_tensor = true },
+	[TFLITE_COMPLEX64] = { .name = "TENSOR_COMPLEX64", .byte_size = 8, .is_tensor = true },
+	[TFLITE_FLOAT64] = { .name = "TENSOR_FLOAT64", .byte_size = 8, .is_tensor = true },
+	[TFLITE_UINT64] = { .name = "TENSOR_UINT64", .byte_size = 8, .is_tensor = true },
+	[TFLITE_UINT32] = { .name = "TENSOR_UINT32", .byte_size = 4, .is_tensor = true },
+	[TFLITE_UINT16] = { .name = "TENSOR_UINT16", .byte_size = 2, .is_tensor = true },
+};
+
+_Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSION_TYPE()");
+
+/* Sets of types, under the names of TensorType. */
+#define F32	SIG_TYPE(TENSOR_FLOAT32)
+#define F16	SIG_TYPE(TENSOR_FLOAT16)
+#define I32	SIG_TYPE(TENSOR_INT32)
+#define U8	SIG_TYPE(TENSOR_QUANT8_ASYMM)
+#define I64	EXTENSION_TYPE(TFLITE_INT64)
+#define B8	SIG_TYPE(TENSOR_BOOL8)
+#define I16	SIG_TYPE(TENSOR_QUANT16_SYMM)
+#define C64	EXTENSION_TYPE(TFLITE_COMPLEX64)
+#define I8	SIG_TYPE(TENSOR_QUANT8_ASYMM_SIGNED)
+#define F64	EXTENSION_TYPE(TFLITE_FLOAT64)
+#define U64	EXTENSION_TYPE(TFLITE_UINT64)
+#define U32	EXTENSION_TYPE(TFLITE_UINT32)
+#define U16	EXTENSION_TYPE(TFLITE_UINT16)
+
+#define INDEX	(I32 | I64)
+#define ALL	(F32 | F16 | I32 | U8 | I64 | B8 | I16 | C64 | I8 | F64 | U64 | U32 | U16)
+
+/* Patterns of operands. */
+#define ANY(set)		{ .types = (set) }
+#define RANK(set, min, max)	{ .types = (set), .min_rank = (min), .max_rank = (max) }
+#define OPTIONAL(set)		{ .types = (set), .flags = EXTENSION_OPTIONAL }
+#define REPEATED(set)		{ .types = (set), .flags = EXTENSION_REPEATED }
+#define INT			{ .types = SIG_TYPE(INT32) }
+#define BOOL			{ .types = SIG_TYPE(BOOL) }
+#define REAL			{ .types = SIG_TYPE(FLOAT32) }
+
+#define LIST(...)	((const struct extension_operand[]){ __VA_ARGS__ })
+#define LENGTH(...)	(sizeof(LIST(__VA_ARGS__)) / sizeof(struct extension_operand))
+#define IN(...)		.in = LIST(__VA_ARGS__), .num_in = LENGTH(__VA_ARGS__)
+#define OUT(...)	.out = LIST(__VA_ARGS__), .num_out = LENGTH(__VA_ARGS__)
+
+#define OP(number, name_, functions, in_, out_, ...) \
+	[number] = { \
+		.signature = { in_, out_ }, \
+		.desc = { \
+			.name = #name_, .check = tflite_##functions##_check, \
+			.infer = tflite_##functions##_infer, \
+			.execute = tflite_##functions##_execute, ##__VA_ARGS__ \
+		}, \
+	}
+
+#define SCRATCH(functions)	.scratch = tflite_##functions##_scratch
+#define PREPARED(functions)	.prepare = tflite_##functions##_prepare
+
+static const struct extension_operation operations[] = {
+	OP(77, SHAPE, shape, IN(ANY(ALL), INT), OUT(RANK(INDEX, 1, 1))),
+	OP(110, RANK, rank, IN(ANY(ALL)), OUT(RANK(I32, 1, 1))),
+};
+
+_Static_assert(sizeof(operations) / sizeof(operations[0]) <= EXTENSION_MAX, "codes");
+
+const struct extension tflite_extension = {
+	.name = "org.nnpu.tflite",
+	.types = types, .num_types = sizeof(types) / sizeof(types[0]),
+	.operations = operations, .num_operations = sizeof(operations) / sizeof(operations[0]),
+};
