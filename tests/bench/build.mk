@@ -16,7 +16,7 @@ $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
 $(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models reference_layers) \
 		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
-	$(call link,$^ -lXNNPACK -lpthreadpool $(NNHAL_LIBS))
+	$(call link,$^ -lXNNPACK -lpthreadpool $(NNRUN_LIBS) $(NNHAL_LIBS))
 
 # How long preparing takes; with the library as others have it.
 BENCH_PREPARE := $(BUILD)/tests/bench_prepare
@@ -26,7 +26,7 @@ bench-prepare: $(BENCH_PREPARE)
 
 $(BENCH_PREPARE): $(BUILD)/obj/$(BENCH_DIR)/bench_prepare.o $(NNRUN_LIB_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
-	$(call link,$^ $(NNHAL_LIBS))
+	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
 
 # What it costs to bind memory.
 BENCH_POOLS := $(BUILD)/tests/bench_pools

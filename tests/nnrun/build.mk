@@ -11,12 +11,25 @@ NNRUN_COMPARE_SCRIPT := $(BUILD)/tests/nnrun_compare_test.sh
 NNRUN_DEMO_SCRIPT := $(BUILD)/tests/nnrun_digits_demo_test.sh
 
 $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NNHAL_DIR)/include
+	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NNHAL_DIR)/include $(NNRUN_CFLAGS)
 
 $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNRUN_TEST_DIR)/model_writer.o $(NNRUN_LIB_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
-	$(call link,$^ $(NNHAL_LIBS))
+	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
+
+# Decodes by nnrun's readers and writes JPEG, for the tests of formats. Those are in Python, and run
+# on the host only: decoding has no device in it.
+NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,images)
+
+$(BUILD)/tests/media_tool: $(BUILD)/obj/$(NNRUN_TEST_DIR)/media_tool.o $(NNRUN_LIB_OBJS) \
+		$(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
+
+$(NNRUN_MEDIA_SCRIPTS): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnrun \
+		$(BUILD)/tests/media_tool
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
 
 $(BUILD)/tests/nnrun_compare: $(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_compare.o FORCE
 	$(call link,$^ -lm)
@@ -38,6 +51,7 @@ $(NNRUN_DEMO_SCRIPT): $(BUILD)/tests/%.sh: $(NNRUN_TEST_DIR)/% $(BUILD)/bin/nnru
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_COMPARE_SCRIPT) $(NNRUN_DEMO_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS)
+HOST_TESTS += $(NNRUN_TESTS) $(NNRUN_COMPARE_SCRIPT) $(NNRUN_DEMO_SCRIPT) $(NNRUN_SCRIPTS) $(NNRUN_MODEL_SCRIPTS) \
+	$(NNRUN_MEDIA_SCRIPTS)
 VM_TESTS += $(NNRUN_DEMO_SCRIPT) $(NNRUN_MODEL_SCRIPTS)
 VM_LONG_TESTS += $(NNRUN_SCRIPTS)

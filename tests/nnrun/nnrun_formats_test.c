@@ -12,13 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <nnhal/nnhal.h>
 #include <tap.h>
 
 #include "userspace/tools/common/file.h"
 #include "userspace/tools/nnrun/best_classes.h"
-#include "userspace/tools/nnrun/image.h"
+#include "userspace/tools/nnrun/image_input.h"
 #include "userspace/tools/nnrun/input.h"
-#include "userspace/tools/nnrun/npy.h"
+#include "userspace/tools/nnrun/media/npy.h"
 
 static char directory[64] = "/tmp/nnrun-formats-XXXXXX";
 static struct error err;
@@ -258,9 +259,9 @@ static void test_resize(void)
 	image_free(&result);
 }
 
-static struct hal_io make_io(uint32_t type, float scale, int32_t zero_point)
+static struct tensor make_io(uint32_t type, float scale, int32_t zero_point)
 {
-	return (struct hal_io){
+	return (struct tensor){
 		.type = type, .rank = 4, .dims = { 1, 2, 3, 3 }, .elements = 18,
 		.bytes = type == NNHAL_OPERAND_TENSOR_FLOAT32 ? 72 : 18, .scale = scale,
 		.zero_point = zero_point,
@@ -271,7 +272,7 @@ static void test_samples(void)
 {
 	struct image_scaling plain = { .given = false, .std_dev = 1 };
 	struct image_scaling given = { .given = true, .mean = 100, .std_dev = 50 };
-	struct hal_io io = make_io(NNHAL_OPERAND_TENSOR_QUANT8_ASYMM, 1, 0);
+	struct tensor io = make_io(NNHAL_OPERAND_TENSOR_QUANT8_ASYMM, 1, 0);
 	struct image image;
 	uint8_t data[512];
 	float reals[18];
@@ -389,7 +390,7 @@ static void write_file(const char *name, const void *data, size_t size)
 		abort();
 }
 
-static bool open_file(struct input *input, const char *name, const struct hal_io *io,
+static bool open_file(struct input *input, const char *name, const struct tensor *io,
 		      enum input_format format)
 {
 	static const struct image_scaling scaling = { .std_dev = 1 };
@@ -404,7 +405,7 @@ static bool open_file(struct input *input, const char *name, const struct hal_io
 
 static void test_inputs(void)
 {
-	struct hal_io io = make_io(NNHAL_OPERAND_TENSOR_QUANT8_ASYMM, 1, 0);
+	struct tensor io = make_io(NNHAL_OPERAND_TENSOR_QUANT8_ASYMM, 1, 0);
 	uint8_t data[2048] = { 0 }, sample[18];
 	uint64_t dims[5] = { 3, 2, 3, 3, 0 };
 	struct input input;
@@ -537,7 +538,7 @@ static void test_outputs(void)
 static void test_lists(void)
 {
 	static const float values[8] = { 1, 3, NAN, 3, -1, 2, INFINITY, 0 };
-	struct hal_io io = {
+	struct tensor io = {
 		.type = NNHAL_OPERAND_TENSOR_FLOAT32, .rank = 2, .dims = { 1, 8 }, .elements = 8,
 	};
 	struct labels labels;

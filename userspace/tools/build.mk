@@ -18,16 +18,28 @@ $(TOOLS_COMMON): $(TOOLS_COMMON_SRCS:%.c=$(BUILD)/obj/%.o) FORCE
 	$(call archive,$^)
 
 NNRUN_DIR := userspace/tools/nnrun
-NNRUN_SRCS := $(wildcard $(NNRUN_DIR)/*.c)
+NNRUN_SRCS := $(wildcard $(NNRUN_DIR)/*.c $(NNRUN_DIR)/media/*.c)
 # Everything but the command line, for unit tests and fuzzers.
 NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(NNRUN_SRCS))) \
 	$(TOOLS_COMMON)
 
-$(BUILD)/obj/$(NNRUN_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include
+# Formats that take a library. Without it, here or with NNRUN_PNG= and so on, nnrun says that it was
+# built without when it meets such a file.
+NNRUN_PKG_CONFIG ?= $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-)pkg-config
+nnrun-has = $(shell $(NNRUN_PKG_CONFIG) --exists $(1) 2>/dev/null && echo 1)
+NNRUN_PNG ?= $(call nnrun-has,libpng)
+NNRUN_JPEG ?= $(call nnrun-has,libjpeg)
+NNRUN_MODULES := $(if $(NNRUN_PNG),libpng) $(if $(NNRUN_JPEG),libjpeg)
+NNRUN_CFLAGS := $(if $(NNRUN_PNG),-DNNRUN_PNG) $(if $(NNRUN_JPEG),-DNNRUN_JPEG) \
+	$(if $(strip $(NNRUN_MODULES)),$(shell $(NNRUN_PKG_CONFIG) --cflags $(NNRUN_MODULES)))
+NNRUN_LIBS := $(if $(strip $(NNRUN_MODULES)),$(shell $(NNRUN_PKG_CONFIG) --libs $(NNRUN_MODULES)))
+
+$(BUILD)/obj/$(NNRUN_DIR)/%.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include $(NNRUN_CFLAGS)
 
 $(BUILD)/bin/nnrun: $(NNRUN_SRCS:%.c=$(BUILD)/obj/%.o) $(TOOLS_COMMON) \
 		$(TOOLS_NNHAL) FORCE
-	$(call link,$^ -lm -lpthread)
+	$(call link,$^ $(NNRUN_LIBS) -lm -lpthread)
 
 tools: $(BUILD)/bin/nnrun
 

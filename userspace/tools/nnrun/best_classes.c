@@ -2,7 +2,6 @@
 /*
  * Prints the best classes of an output.
  */
-#include <float16.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -60,36 +59,6 @@ void labels_free(struct labels *labels)
 	*labels = (struct labels){ NULL, NULL, 0 };
 }
 
-double io_element(const struct hal_io *io, const void *data, size_t i)
-{
-	const uint8_t *p = (const uint8_t *)data + i * nnhal_element_size(io->type);
-	uint16_t half;
-	int16_t word;
-	int32_t integer;
-	float real;
-
-	switch (io->type) {
-	case NNHAL_OPERAND_TENSOR_FLOAT32:
-		memcpy(&real, p, sizeof(real));
-		return (double)real;
-	case NNHAL_OPERAND_TENSOR_FLOAT16:
-		memcpy(&half, p, sizeof(half));
-		return half_to_float(half);
-	case NNHAL_OPERAND_TENSOR_INT32:
-		memcpy(&integer, p, sizeof(integer));
-		return integer;
-	case NNHAL_OPERAND_TENSOR_QUANT16_SYMM:
-		memcpy(&word, p, sizeof(word));
-		return word * (double)io->scale;
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM:
-		return (*p - io->zero_point) * (double)io->scale;
-	case NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED:
-		return ((int8_t)*p - io->zero_point) * (double)io->scale;
-	default:
-		return *p;
-	}
-}
-
 /* Is @a to be listed before @b? Not-a-number comes last. */
 static bool better(double a, double b)
 {
@@ -98,7 +67,7 @@ static bool better(double a, double b)
 	return a > b;
 }
 
-int print_top(FILE *stream, const struct hal_io *io, const void *data, size_t count,
+int print_top(FILE *stream, const struct tensor *io, const void *data, size_t count,
 	      const struct labels *labels, struct error *err)
 {
 	size_t *best;
@@ -111,9 +80,9 @@ int print_top(FILE *stream, const struct hal_io *io, const void *data, size_t co
 	if (!best)
 		return fail(err, "out of memory");
 	for (i = 0; i < io->elements; i++) {
-		double value = io_element(io, data, i);
+		double value = tensor_element(io, data, i);
 
-		for (j = used; j > 0 && better(value, io_element(io, data, best[j - 1])); j--)
+		for (j = used; j > 0 && better(value, tensor_element(io, data, best[j - 1])); j--)
 			if (j < count)
 				best[j] = best[j - 1];
 		if (j < count) {
@@ -125,7 +94,7 @@ int print_top(FILE *stream, const struct hal_io *io, const void *data, size_t co
 	for (i = 0; i < used; i++) {
 		size_t class = best[i];
 
-		fprintf(stream, "%12.6f %6zu", io_element(io, data, class), class);
+		fprintf(stream, "%12.6f %6zu", tensor_element(io, data, class), class);
 		if (class < labels->count) {
 			struct text text = { labels->names[class], strlen(labels->names[class]) };
 			char name[256];

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "../common/error.h"
-#include "tflite_to_hal.h"
+#include "tensor.h"
 
 /* Names of classes, one per line of a file. */
 struct labels {
@@ -22,14 +22,11 @@ struct labels {
 int labels_read(struct labels *labels, const char *path, struct error *err);
 void labels_free(struct labels *labels);
 
-/* Element @i of a tensor as a number, dequantized. */
-double io_element(const struct hal_io *io, const void *data, size_t i);
-
 /*
  * Print the @count largest elements, the largest first, equal ones in order of
  * their index: score, index, label. 0, or -1 if there is no memory.
  */
-int print_top(FILE *stream, const struct hal_io *io, const void *data, size_t count,
+int print_top(FILE *stream, const struct tensor *io, const void *data, size_t count,
 	      const struct labels *labels, struct error *err);
 
 #endif /* NNRUN_BEST_CLASSES_H */

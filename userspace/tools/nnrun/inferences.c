@@ -45,8 +45,8 @@ struct job {
 
 static int job_init(struct run *run, struct job *job, struct error *err)
 {
-	const struct hal_model *model = run->model;
-	uint32_t count = model->num_inputs + model->num_outputs;
+	const struct tensors *tensors = run->tensors;
+	uint32_t count = tensors->num_inputs + tensors->num_outputs;
 	struct nnhal_diag diag = { "" };
 	enum nnhal_status status;
 	uint64_t size = 0;
@@ -55,24 +55,24 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 	job->times = (struct nnhal_ext_profile)NNHAL_EXT_PROFILE_INIT;
 	job->work = (struct nnhal_ext_work)NNHAL_EXT_WORK_INIT;
 	job->args = calloc(count, sizeof(*job->args));
-	job->outputs = calloc(model->num_outputs, sizeof(*job->outputs));
+	job->outputs = calloc(tensors->num_outputs, sizeof(*job->outputs));
 	if (!job->args || !job->outputs)
 		return fail(err, "out of memory");
 	if (run->options->profile) {
-		job->times.entries = calloc(model->builder.num_operations,
+		job->times.entries = calloc(run->num_operations,
 					    sizeof(*job->times.entries));
 		if (!job->times.entries)
 			return fail(err, "out of memory");
 	}
 	for (i = 0; i < count; i++) {
-		const struct hal_io *io = i < model->num_inputs ? &model->inputs[i] :
-					  &model->outputs[i - model->num_inputs];
+		const struct tensor *t = i < tensors->num_inputs ? &tensors->inputs[i] :
+					 &tensors->outputs[i - tensors->num_inputs];
 
-		if (size + io->bytes > UINT32_MAX - ARG_ALIGN)
+		if (size + t->bytes > UINT32_MAX - ARG_ALIGN)
 			return fail(err, "inputs and outputs take more than 4 GiB");
 		job->args[i].location.offset = (uint32_t)size;
-		job->args[i].location.length = (uint32_t)io->bytes;
-		size = (size + io->bytes + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
+		job->args[i].location.length = (uint32_t)t->bytes;
+		size = (size + t->bytes + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
 	}
 	status = nnhal_memory_create(size, &job->memory, &diag);
 	if (status != NNHAL_STATUS_NONE)
@@ -80,16 +80,16 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 	job->base = nnhal_memory_map(job->memory, &diag);
 	if (!job->base)
 		return fail(err, "cannot map memory for inputs and outputs: %s", diag.message);
-	for (i = 0; i < model->num_outputs; i++)
-		job->outputs[i] = job->base + job->args[model->num_inputs + i].location.offset;
+	for (i = 0; i < tensors->num_outputs; i++)
+		job->outputs[i] = job->base + job->args[tensors->num_inputs + i].location.offset;
 	job->pool.memory = job->memory;
 	job->request = (struct nnhal_request){
 		.hal_version = NNHAL_HAL_1_3,
-		.num_inputs = model->num_inputs,
-		.num_outputs = model->num_outputs,
+		.num_inputs = tensors->num_inputs,
+		.num_outputs = tensors->num_outputs,
 		.num_pools = 1,
 		.inputs = job->args,
-		.outputs = job->args + model->num_inputs,
+		.outputs = job->args + tensors->num_inputs,
 		.pools = &job->pool,
 	};
 	job->options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
@@ -176,7 +176,7 @@ static void job_done(void *context, enum nnhal_status status,
 static void job_start(struct run *run, struct job *job, bool wait)
 {
 	job->diag.message[0] = '\0';
-	job->times.max_entries = job->times.entries ? run->model->builder.num_operations : 0;
+	job->times.max_entries = job->times.entries ? run->num_operations : 0;
 	job->done = false;
 	job->start_ns = now_ns();
 	if (!wait) {
@@ -277,7 +277,7 @@ static int read_sample(struct run *run, struct input *inputs, struct job *job,
 	uint32_t ended = 0;
 	uint32_t i;
 
-	for (i = 0; i < run->model->num_inputs; i++) {
+	for (i = 0; i < run->tensors->num_inputs; i++) {
 		int ret = input_read(&inputs[i], job->base + job->args[i].location.offset,
 				     run->stop, err);
 
@@ -287,9 +287,9 @@ static int read_sample(struct run *run, struct input *inputs, struct job *job,
 	}
 	if (ended == 0)
 		return 1;
-	if (ended == run->model->num_inputs)
+	if (ended == run->tensors->num_inputs)
 		return 0;
-	for (i = 0; i < run->model->num_inputs; i++) {
+	for (i = 0; i < run->tensors->num_inputs; i++) {
 		if (inputs[i].next < shortest->next)
 			shortest = &inputs[i];
 		if (inputs[i].next > longest->next)
@@ -327,7 +327,7 @@ static int run_sample(struct run *run, struct job *job, struct error *err)
 			job = next_job(run, err);
 			if (!job)
 				return -1;
-			for (k = 0; k < run->model->num_inputs && job != last; k++)
+			for (k = 0; k < run->tensors->num_inputs && job != last; k++)
 				memcpy(job->base + job->args[k].location.offset,
 				       last->base + last->args[k].location.offset,
 				       last->args[k].location.length);
@@ -349,7 +349,7 @@ static bool inputs_ready(const struct run *run, const struct input *inputs)
 {
 	uint32_t i;
 
-	for (i = 0; i < run->model->num_inputs; i++)
+	for (i = 0; i < run->tensors->num_inputs; i++)
 		if (!input_ready(&inputs[i]))
 			return false;
 	return true;

@@ -21,7 +21,8 @@ struct job;
 /**
  * struct run - what inferences need
  * @options: command line
- * @model: model
+ * @tensors: inputs and outputs of the model
+ * @num_operations: operations of the model
  * @prepared: the model on the device
  * @results: where outputs go
  * @profile: where times go
@@ -30,7 +31,8 @@ struct job;
  */
 struct run {
 	const struct options *options;
-	const struct hal_model *model;
+	const struct tensors *tensors;
+	uint32_t num_operations;
 	struct nnhal_prepared_model *prepared;
 	struct results *results;
 	struct profile *profile;

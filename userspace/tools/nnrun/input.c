@@ -11,27 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <nnhal/nnhal.h>
+
 #include "../common/file.h"
 #include "input.h"
-#include "npy.h"
+#include "media/npy.h"
 
 /* Largest .npy or image file; raw tensors are not held in memory. */
 #define MAX_FILE	((size_t)2 << 30)
-
-/* "1x49x10x1" */
-static const char *shape_text(const struct hal_io *io, char *text, size_t size)
-{
-	size_t used = 0;
-	uint32_t i;
-
-	text[0] = '\0';
-	for (i = 0; i < io->rank && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32, i ? "x" : "",
-					 io->dims[i]);
-	return text;
-}
-
-#define SHAPE(io)	shape_text((io), (char[100]) { 0 }, 100)
 
 static bool npy_type_fits(const char *descr, uint32_t type)
 {
@@ -56,7 +43,7 @@ static bool npy_type_fits(const char *descr, uint32_t type)
 }
 
 /* Do the last @io->rank - @skip dimensions of the file equal the input's? */
-static bool tail_fits(const struct npy *npy, const struct hal_io *io, uint32_t skip)
+static bool tail_fits(const struct npy *npy, const struct tensor *io, uint32_t skip)
 {
 	uint32_t count = io->rank - skip;
 	uint32_t i;
@@ -70,7 +57,7 @@ static bool tail_fits(const struct npy *npy, const struct hal_io *io, uint32_t s
 }
 
 /* One sample of the input's shape, or several along a first or the batch dimension. */
-static bool npy_shape_fits(const struct npy *npy, const struct hal_io *io)
+static bool npy_shape_fits(const struct npy *npy, const struct tensor *io)
 {
 	if (npy->rank == io->rank || npy->rank == io->rank + 1)
 		if (tail_fits(npy, io, 0))
@@ -80,7 +67,7 @@ static bool npy_shape_fits(const struct npy *npy, const struct hal_io *io)
 
 static int use_npy(struct input *input, uint8_t *data, size_t size, struct error *err)
 {
-	const struct hal_io *io = input->io;
+	const struct tensor *io = input->io;
 	struct error why = { "", 0 };
 	struct npy npy;
 
@@ -92,7 +79,7 @@ static int use_npy(struct input *input, uint8_t *data, size_t size, struct error
 			    npy.descr, nnhal_operand_type_name(io->type));
 	if (!npy_shape_fits(&npy, io))
 		return fail(err, "%s: the array's shape is not that of the model's input, %s, nor "
-			    "of several such samples", input->name, SHAPE(io));
+			    "of several such samples", input->name, TENSOR_SHAPE(io));
 	input->data_offset = npy.offset;
 	input->count = npy.elements / io->elements;
 	input->count_known = true;
@@ -104,7 +91,7 @@ static int use_npy(struct input *input, uint8_t *data, size_t size, struct error
 static int use_image(struct input *input, uint8_t *data, size_t size,
 		     const struct image_scaling *scaling, struct error *err)
 {
-	const struct hal_io *io = input->io;
+	const struct tensor *io = input->io;
 	struct error why = { "", 0 };
 	struct image image = { 0, 0, NULL };
 	int ret = -1;
@@ -112,7 +99,7 @@ static int use_image(struct input *input, uint8_t *data, size_t size,
 	if (!image_fits(io)) {
 		fail(err, "%s: an image is no input for this model: its input is %s of shape %s, "
 		     "needed are 8-bit or float elements in the shape 1 x height x width x 1 or 3",
-		     input->name, nnhal_operand_type_name(io->type), SHAPE(io));
+		     input->name, nnhal_operand_type_name(io->type), TENSOR_SHAPE(io));
 	} else if (image_decode(data, size, &image, &why)) {
 		fail(err, "%s: %s", input->name, why.text);
 	} else {
@@ -144,17 +131,17 @@ static int use_raw(struct input *input, struct error *err)
 	if (st.st_size <= 0)
 		return fail(err, "%s: the file is empty, expected a multiple of %zu bytes (%s %s)",
 			    input->name, bytes, nnhal_operand_type_name(input->io->type),
-			    SHAPE(input->io));
+			    TENSOR_SHAPE(input->io));
 	if ((uint64_t)st.st_size % bytes != 0)
 		return fail(err, "%s: %lld bytes, expected a multiple of %zu (one sample: %s %s)",
 			    input->name, (long long)st.st_size, bytes,
-			    nnhal_operand_type_name(input->io->type), SHAPE(input->io));
+			    nnhal_operand_type_name(input->io->type), TENSOR_SHAPE(input->io));
 	input->count = (uint64_t)st.st_size / bytes;
 	input->count_known = true;
 	return 0;
 }
 
-int input_open(struct input *input, const char *path, const struct hal_io *io,
+int input_open(struct input *input, const char *path, const struct tensor *io,
 	       enum input_format format, const struct image_scaling *scaling,
 	       const volatile sig_atomic_t *stop, struct error *err)
 {
@@ -220,7 +207,7 @@ static int read_raw(struct input *input, uint8_t *sample, const volatile sig_ato
 		return fail(err, "%s: became shorter while it was read", input->name);
 	return fail(err, "%s: ended after %" PRIu64 " bytes, expected a multiple of %zu "
 		    "(one sample: %s %s)", input->name, input->next * bytes + have, bytes,
-		    nnhal_operand_type_name(input->io->type), SHAPE(input->io));
+		    nnhal_operand_type_name(input->io->type), TENSOR_SHAPE(input->io));
 }
 
 bool input_ready(const struct input *input)

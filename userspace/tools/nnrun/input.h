@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "../common/error.h"
-#include "image.h"
-#include "tflite_to_hal.h"
+#include "image_input.h"
+#include "tensor.h"
 
 enum input_format {
 	INPUT_AUTO,		/* by content */
@@ -31,7 +31,7 @@ enum input_format {
  */
 struct input {
 	const char *name;
-	const struct hal_io *io;
+	const struct tensor *io;
 	bool count_known;
 	uint64_t count;
 	uint64_t next;			/* sample to be read next */
@@ -55,7 +55,7 @@ struct input {
  *
  * Return: 0 or -1.
  */
-int input_open(struct input *input, const char *path, const struct hal_io *io,
+int input_open(struct input *input, const char *path, const struct tensor *io,
 	       enum input_format format, const struct image_scaling *scaling,
 	       const volatile sig_atomic_t *stop, struct error *err);
 

@@ -17,6 +17,7 @@
 #include "../common/stop.h"
 #include "inferences.h"
 #include "input.h"
+#include "model_tensors.h"
 #include "nnrun_options.h"
 #include "open_device.h"
 #include "output_files.h"
@@ -44,6 +45,7 @@ struct app {
 	size_t file_size;
 	struct tflite_model tflite;
 	struct hal_model model;
+	struct tensors tensors;
 	struct input *inputs;		/* one set */
 	uint32_t num_open;
 	struct results results;
@@ -84,7 +86,8 @@ static int load_model(struct app *app, struct error *err)
 	if (ret)
 		return -1;
 	if (tflite_parse(&app->tflite, app->file, app->file_size, &why) ||
-	    tflite_to_hal(&app->tflite, &app->model, &why))
+	    tflite_to_hal(&app->tflite, &app->model, &why) ||
+	    tensors_of_model(&app->tensors, &app->model, &app->tflite, &why))
 		return fail(err, "%s: %s", path, why.text);
 
 	say(app, "%s: %" PRIu32 " operators, %" PRIu32 " HAL operations, %" PRIu32
@@ -133,7 +136,7 @@ static int dump_graph(struct app *app, struct error *err)
 static int check_counts(const struct app *app)
 {
 	const struct options *o = &app->options;
-	uint32_t num_inputs = app->model.num_inputs;
+	uint32_t num_inputs = app->tensors.num_inputs;
 
 	if (o->num_inputs && o->num_inputs != num_inputs)
 		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " --input given", o->model,
@@ -141,16 +144,16 @@ static int check_counts(const struct app *app)
 	if (o->num_files && num_inputs > 1 && o->num_files != num_inputs)
 		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " files given", o->model,
 				   num_inputs, o->num_files);
-	if (o->num_outputs && o->num_outputs != app->model.num_outputs)
+	if (o->num_outputs && o->num_outputs != app->tensors.num_outputs)
 		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --output given",
-				   o->model, app->model.num_outputs, o->num_outputs);
+				   o->model, app->tensors.num_outputs, o->num_outputs);
 	return EXIT_OK;
 }
 
 /* With one input, each file is a set of its own. */
 static uint32_t num_sets(const struct app *app)
 {
-	if (app->options.num_files && app->model.num_inputs == 1)
+	if (app->options.num_files && app->tensors.num_inputs == 1)
 		return app->options.num_files;
 	return 1;
 }
@@ -167,13 +170,13 @@ static int open_inputs(struct app *app, uint32_t set, struct error *err)
 	const char *const *paths = o->num_inputs ? o->inputs : o->files + set;
 	uint32_t i;
 
-	for (i = 0; i < app->model.num_inputs; i++) {
+	for (i = 0; i < app->tensors.num_inputs; i++) {
 		app->num_open = i + 1;
-		if (input_open(&app->inputs[i], paths[i], &app->model.inputs[i], o->format,
+		if (input_open(&app->inputs[i], paths[i], &app->tensors.inputs[i], o->format,
 			       &o->scaling, &stop, err))
 			return -1;
 	}
-	for (i = 1; i < app->model.num_inputs; i++) {
+	for (i = 1; i < app->tensors.num_inputs; i++) {
 		const struct input *a = &app->inputs[0];
 		const struct input *b = &app->inputs[i];
 
@@ -192,7 +195,7 @@ static uint64_t expected_samples(const struct app *app)
 
 	if (num_sets(app) > 1)
 		return 0;
-	for (i = 0; i < app->model.num_inputs; i++)
+	for (i = 0; i < app->tensors.num_inputs; i++)
 		if (app->inputs[i].count_known)
 			return app->inputs[i].count;
 	return 0;
@@ -200,7 +203,7 @@ static uint64_t expected_samples(const struct app *app)
 
 static void warn_labels(const struct app *app)
 {
-	size_t classes = app->model.outputs[0].elements;
+	size_t classes = app->tensors.outputs[0].elements;
 
 	if (app->options.labels && !app->options.quiet && app->results.labels.count != classes)
 		fprintf(stderr, "nnrun: warning: %s has %zu labels, the model has %zu classes\n",
@@ -233,7 +236,8 @@ static int run_all(struct app *app, struct error *err)
 		return -1;
 	app->run = (struct run){
 		.options = &app->options,
-		.model = &app->model,
+		.tensors = &app->tensors,
+		.num_operations = app->model.builder.num_operations,
 		.prepared = app->prepared,
 		.results = &app->results,
 		.profile = &app->profile,
@@ -277,12 +281,11 @@ static int run_model(struct app *app, struct error *err)
 	if (o->dump_graph && dump_graph(app, err))
 		return -1;
 	if (has_input) {
-		app->inputs = calloc(app->model.num_inputs, sizeof(*app->inputs));
+		app->inputs = calloc(app->tensors.num_inputs, sizeof(*app->inputs));
 		if (!app->inputs)
 			return fail(err, "out of memory");
 		if (open_inputs(app, 0, err) ||
-		    results_open(&app->results, o, &app->model, &app->tflite,
-				 expected_samples(app), err))
+		    results_open(&app->results, o, &app->tensors, expected_samples(app), err))
 			return -1;
 		warn_labels(app);
 	}
@@ -314,6 +317,7 @@ static void release(struct app *app)
 		results_free(&app->results);
 	close_inputs(app);
 	free(app->inputs);
+	tensors_free(&app->tensors);
 	hal_model_free(&app->model);
 	tflite_free(&app->tflite);
 	free(app->file);

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image.h"
+#include "image_input.h"
 #include "input.h"
 
 /* Exit statuses. */

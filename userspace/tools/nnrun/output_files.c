@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "npy.h"
+#include <nnhal/nnhal.h>
+
+#include "media/npy.h"
 #include "output_files.h"
 
 static const char *npy_descr(uint32_t type)
@@ -31,9 +33,9 @@ static const char *npy_descr(uint32_t type)
 }
 
 /* The header for @samples samples along the batch dimension, or along a new one. */
-static void npy_header(const struct hal_io *io, uint64_t samples, uint8_t *header)
+static void npy_header(const struct tensor *io, uint64_t samples, uint8_t *header)
 {
-	uint64_t dims[TFLITE_MAX_RANK + 1];
+	uint64_t dims[TENSOR_MAX_RANK + 1];
 	uint32_t skip = io->dims[0] == 1;
 	uint32_t rank = 0;
 	uint32_t i;
@@ -64,7 +66,7 @@ static int open_output(struct results *r, uint32_t i, uint64_t samples, struct e
 	if (!r->files[i].seekable && samples == 0)
 		return fail(err, "%s: the header of a .npy file takes the number of samples, which "
 			    "is not known before the end; the file cannot be rewritten", path);
-	npy_header(&r->model->outputs[i], samples, header);
+	npy_header(&r->tensors->outputs[i], samples, header);
 	return out_write(&r->files[i], header, sizeof(header), err);
 }
 
@@ -80,15 +82,13 @@ static bool uses_stdout(const struct options *o)
 }
 
 int results_open(struct results *r, const struct options *options,
-		 const struct hal_model *model, const struct tflite_model *tflite,
-		 uint64_t samples, struct error *err)
+		 const struct tensors *tensors, uint64_t samples, struct error *err)
 {
 	uint32_t i;
 
 	memset(r, 0, sizeof(*r));
 	r->options = options;
-	r->model = model;
-	r->tflite = tflite;
+	r->tensors = tensors;
 	r->live = samples == 0;
 	r->many = samples != 1;
 	r->text = uses_stdout(options) ? stderr : stdout;
@@ -130,12 +130,12 @@ static int print_list(struct results *r, const char *source, uint64_t index,
 			fprintf(r->text, "[%" PRIu64 "]", index);
 		fprintf(r->text, ":\n");
 	}
-	for (i = 0; i < r->model->num_outputs; i++) {
-		const struct hal_io *io = &r->model->outputs[i];
+	for (i = 0; i < r->tensors->num_outputs; i++) {
+		const struct tensor *io = &r->tensors->outputs[i];
 
-		if (r->model->num_outputs > 1)
+		if (r->tensors->num_outputs > 1)
 			fprintf(r->text, "output %" PRIu32 " '%s':\n", i,
-				TEXT(r->tflite->tensors[io->tensor].name));
+				io->name);
 		if (print_top(r->text, io, outputs[i], r->options->top, &r->labels, err))
 			return -1;
 	}
@@ -152,7 +152,7 @@ int results_add(struct results *r, const char *source, uint64_t index,
 
 	r->samples++;
 	for (i = 0; i < r->options->num_outputs; i++) {
-		if (out_write(&r->files[i], outputs[i], r->model->outputs[i].bytes, err))
+		if (out_write(&r->files[i], outputs[i], r->tensors->outputs[i].bytes, err))
 			return -1;
 		if (r->live && !r->files[i].seekable && out_flush(&r->files[i], err))
 			return -1;
@@ -180,7 +180,7 @@ int results_commit(struct results *r, struct error *err)
 	for (i = 0; i < r->options->num_outputs; i++) {
 		if (!r->is_npy[i] || !r->files[i].seekable)
 			continue;
-		npy_header(&r->model->outputs[i], r->samples, header);
+		npy_header(&r->tensors->outputs[i], r->samples, header);
 		if (out_rewrite_start(&r->files[i], header, sizeof(header), err))
 			return -1;
 	}

@@ -14,12 +14,11 @@
 #include "../common/file.h"
 #include "best_classes.h"
 #include "nnrun_options.h"
-#include "tflite_to_hal.h"
+#include "tensor.h"
 
 struct results {
 	const struct options *options;
-	const struct hal_model *model;
-	const struct tflite_model *tflite;
+	const struct tensors *tensors;
 	struct labels labels;
 	struct out_file *files;		/* one per output of the model, or NULL */
 	bool *is_npy;
@@ -35,16 +34,14 @@ struct results {
  * results_open() - open all files for writing, read the labels
  * @results: filled in; to be released with results_free(), also after an error
  * @options: command line
- * @model: model
- * @tflite: model as the file has it, for names
+ * @tensors: inputs and outputs of the model
  * @samples: number of samples to come, 0 if not known
  * @err: filled in on failure
  *
  * Return: 0 or -1.
  */
 int results_open(struct results *results, const struct options *options,
-		 const struct hal_model *model, const struct tflite_model *tflite,
-		 uint64_t samples, struct error *err);
+		 const struct tensors *tensors, uint64_t samples, struct error *err);
 
 /*
  * Take the outputs of a sample: @outputs has a pointer per output of the model.

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../common/error.h"
+#include "../../common/error.h"
 
 #define NPY_MAX_RANK	16
 

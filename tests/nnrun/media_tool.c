@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What the tests of nnrun's formats need beside Python: decoding by nnrun's own readers, and
+ * writing JPEG by libjpeg.
+ *
+ *	media_tool decode FILE                 the picture as PPM
+ *	media_tool jpeg FILE.ppm OPTION... >   RGB; gray, cmyk, progressive, quality=N
+ *	media_tool formats                     what nnrun was built with
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "userspace/tools/common/file.h"
+#include "userspace/tools/nnrun/media/image.h"
+
+#ifdef NNRUN_JPEG
+#include <jpeglib.h>
+#endif
+
+static int failed(const struct error *err)
+{
+	fprintf(stderr, "%s\n", err->text);
+	return 1;
+}
+
+static int read_image(const char *path, struct image *image, struct error *err)
+{
+	uint8_t *data = NULL;
+	size_t size;
+	int fd = open_input(path, err);
+
+	if (fd < 0 || read_rest(fd, path, NULL, 0, 1 << 30, &data, &size, err) ||
+	    image_decode(data, size, image, err))
+		return -1;
+	free(data);
+	return 0;
+}
+
+static int decode(const char *path)
+{
+	struct error err = { "", 0 };
+	struct image image;
+
+	if (read_image(path, &image, &err))
+		return failed(&err);
+	printf("P6\n%u %u\n255\n", image.width, image.height);
+	fwrite(image.pixels, 3, (size_t)image.width * image.height, stdout);
+	return fflush(stdout) != 0;
+}
+
+static int formats(void)
+{
+#ifdef NNRUN_PNG
+	puts("png");
+#endif
+#ifdef NNRUN_JPEG
+	puts("jpeg");
+#endif
+	return fflush(stdout) != 0;
+}
+
+static int jpeg(int argc, char **argv)
+{
+#ifdef NNRUN_JPEG
+	struct jpeg_compress_struct jpeg;
+	struct error err = { "", 0 };
+	struct jpeg_error_mgr errors;
+	bool gray = false, cmyk = false;
+	struct image image;
+	int i, quality = 95;
+	uint8_t *row;
+
+	if (read_image(argv[0], &image, &err))
+		return failed(&err);
+	row = malloc(4 * (size_t)image.width);
+	if (!row)
+		return 1;
+	jpeg.err = jpeg_std_error(&errors);
+	jpeg_create_compress(&jpeg);
+	jpeg_stdio_dest(&jpeg, stdout);
+	for (i = 1; i < argc; i++) {
+		gray |= strcmp(argv[i], "gray") == 0;
+		cmyk |= strcmp(argv[i], "cmyk") == 0;
+		if (strncmp(argv[i], "quality=", 8) == 0)
+			quality = atoi(argv[i] + 8);
+	}
+	jpeg.image_width = image.width;
+	jpeg.image_height = image.height;
+	jpeg.input_components = gray ? 1 : cmyk ? 4 : 3;
+	jpeg.in_color_space = gray ? JCS_GRAYSCALE : cmyk ? JCS_CMYK : JCS_RGB;
+	jpeg_set_defaults(&jpeg);
+	jpeg_set_quality(&jpeg, quality, TRUE);
+	for (i = 1; i < argc; i++)
+		if (strcmp(argv[i], "progressive") == 0)
+			jpeg_simple_progression(&jpeg);
+	jpeg_start_compress(&jpeg, TRUE);
+	while (jpeg.next_scanline < jpeg.image_height) {
+		const uint8_t *in = image.pixels + (size_t)jpeg.next_scanline * image.width * 3;
+		uint32_t x, c;
+
+		for (x = 0; x < image.width; x++) {
+			if (gray)
+				row[x] = in[3 * x];
+			for (c = 0; c < 3 && cmyk; c++)
+				row[4 * x + c] = in[3 * x + c];
+			if (cmyk)
+				row[4 * x + 3] = 255;
+			else if (!gray)
+				memcpy(row + 3 * (size_t)x, in + 3 * (size_t)x, 3);
+		}
+		jpeg_write_scanlines(&jpeg, &row, 1);
+	}
+	jpeg_finish_compress(&jpeg);
+	jpeg_destroy_compress(&jpeg);
+	free(row);
+	image_free(&image);
+	return fflush(stdout) != 0;
+#else
+	(void)argc;
+	(void)argv;
+	return 1;
+#endif
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "decode") == 0)
+		return decode(argv[2]);
+	if (argc >= 3 && strcmp(argv[1], "jpeg") == 0)
+		return jpeg(argc - 2, argv + 2);
+	if (argc == 2 && strcmp(argv[1], "formats") == 0)
+		return formats();
+	fprintf(stderr, "media_tool: wrong arguments\n");
+	return 2;
+}
