@@ -24,19 +24,21 @@ struct depthwise {
 #define COLS		64
 #define KERNEL_RUN	4096
 
-/* Most taps of a window for the path with pointers to taps. Even. */
-#define MAX_TAPS	64
+/* Most taps of a window for the path with pointers to taps. */
+#define MAX_TAPS	KERNEL_TAPS
+
+/* Bytes of output that are computed together, so that what they are made from stays in the cache. */
+#define BLOCK_BYTES	16384
 
 /*
  * The prepared object of a channels-last quantized call with depth multiplier 1. Taps go in
- * pairs. Padding is a tap that reads a pixel of zero points. The input's zero point times
+ * pairs. Padding is a tap that reads zero points. The input's zero point times
  * the sum of a channel's weights is the same for all pixels: it is subtracted from the bias
  * if only this call uses that constant, else kept in @fold.
  */
 struct depthwise_quant {
 	struct requant requant;
 	struct depthwise_weights weights;
-	const uint8_t *padding;
 };
 
 int depthwise_conv2d_check(const struct op_call *c)
@@ -122,7 +124,6 @@ static size_t packed_size(const struct op_call *c, uint32_t channels, size_t pai
 	size = scratch_add(0, 1, sizeof(struct depthwise_quant));
 	size = scratch_add(size, requant_channels(c, channels), 2 * sizeof(int32_t));
 	size = scratch_add(size, padded, 2 * pairs * (narrow ? sizeof(int8_t) : sizeof(int16_t)));
-	size = scratch_add(size, padded, 1);
 	return owns_bias(c) ? size : scratch_add(size, padded, sizeof(int32_t));
 }
 
@@ -138,14 +139,12 @@ static void pack(struct op_pace *pace, const struct op_call *c, uint32_t channel
 	size_t bytes = padded * 2 * pairs * (narrow ? sizeof(int8_t) : sizeof(int16_t));
 	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
 	void *weights = scratch_take(&pieces, bytes);
-	uint8_t *padding = scratch_take(&pieces, padded);
 	int32_t *fold = owns_bias(c) ? c->in[2]->data : pieces.scratch;
 
 	if (owns_bias(c))
 		c->in[2]->form = FORM_CONVERTED;
 	*p = (struct depthwise_quant){
 		.weights = { .pairs = pairs, .narrow = narrow, .data = weights },
-		.padding = padding,
 	};
 	requant_fill(pace, c, channels, mult, mult + n, &p->requant);
 	if (!owns_bias(c)) {
@@ -153,7 +152,6 @@ static void pack(struct op_pace *pace, const struct op_call *c, uint32_t channel
 		p->weights.fold = fold;
 	}
 	nd_fill(pace, weights, 1, bytes, &(uint8_t){ 0 });
-	nd_fill(pace, padding, 1, padded, &(uint8_t){ (uint8_t)c->in[0]->zero_point });
 	for (unsigned int t = 0; t < taps; t++) {
 		for (uint32_t i = 0; i < channels && !op_pace_row(pace, i, 4); i++) {
 			size_t block = i / KERNEL_COLS * pairs + t / 2;
@@ -231,46 +229,39 @@ void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, u
 
 /* Execution with a prepared object. */
 
-struct taps {
-	const struct conv *cv;
-	const uint8_t *padding;
-	/* Offset of each tap from the first one, for windows that lie inside of the image. */
-	size_t offsets[MAX_TAPS];
-	unsigned int n;
-	/* Channel 0 under each tap of the current pixel, and one more for an odd number. */
-	const uint8_t *at[MAX_TAPS + 1];
+/* The outputs of an axis all taps of which lie inside of the image. */
+struct interior {
+	uint32_t first, end;
 };
 
-static void init_taps(struct taps *t, const struct conv *cv, const uint8_t *padding)
+static struct interior interior_of(const struct window_span *s)
 {
-	t->cv = cv;
-	t->padding = padding;
-	t->n = 0;
-	for (uint32_t ty = 0; ty < cv->y.taps; ty++) {
-		for (uint32_t tx = 0; tx < cv->x.taps; tx++)
-			t->offsets[t->n++] =
-				ty * (size_t)cv->y.dilation * cv->in.y_stride +
-				tx * (size_t)cv->x.dilation * cv->in.x_stride;
-	}
-	t->at[t->n] = padding;
+	int64_t width = (int64_t)(s->taps - 1) * s->dilation + 1;
+	int64_t first = ((int64_t)s->pad + s->stride - 1) / s->stride;
+	int64_t room = (int64_t)s->in + s->pad - width;
+	int64_t end = room < 0 ? 0 : room / s->stride + 1;
+
+	end = end < s->out ? end : s->out;
+	return (struct interior){ .first = (uint32_t)(first < end ? first : end),
+				  .end = (uint32_t)end };
 }
 
-/* Set the pointers for a pixel. @in is its batch. */
-static void place_taps(struct taps *t, const uint8_t *in, struct conv_pixel p)
+/* How many outputs from @o on, at most @max, have the same taps inside. */
+static uint32_t same_taps(struct interior in, uint32_t o, uint32_t max)
 {
-	const struct conv *cv = t->cv;
+	if (o < in.first || o >= in.end)
+		return 1;
+	return in.end - o < max ? in.end - o : max;
+}
+
+/* What each tap reads for a pixel. @in is its batch. */
+static void place_taps(const struct conv *cv, const uint8_t *in, struct conv_pixel p,
+		       const uint8_t **taps)
+{
 	uint32_t y_first, y_last, x_first, x_last;
-	unsigned int n = 0;
 
 	window_taps(&cv->y, p.y, &y_first, &y_last);
 	window_taps(&cv->x, p.x, &x_first, &x_last);
-	if (y_last - y_first == cv->y.taps && x_last - x_first == cv->x.taps) {
-		in += window_index(&cv->y, p.y, 0) * cv->in.y_stride +
-		      window_index(&cv->x, p.x, 0) * cv->in.x_stride;
-		for (; n < t->n; n++)
-			t->at[n] = in + t->offsets[n];
-		return;
-	}
 	for (uint32_t ty = 0; ty < cv->y.taps; ty++) {
 		bool inside = ty >= y_first && ty < y_last;
 		const uint8_t *row = in;
@@ -279,35 +270,61 @@ static void place_taps(struct taps *t, const uint8_t *in, struct conv_pixel p)
 			row += window_index(&cv->y, p.y, ty) * cv->in.y_stride;
 		for (uint32_t tx = 0; tx < cv->x.taps; tx++) {
 			if (inside && tx >= x_first && tx < x_last)
-				t->at[n++] = row + window_index(&cv->x, p.x, tx) * cv->in.x_stride;
+				*taps++ = row + window_index(&cv->x, p.x, tx) * cv->in.x_stride;
 			else
-				t->at[n++] = t->padding;
+				*taps++ = NULL;
 		}
 	}
+}
+
+/* A rectangle of pixels that begins with pixel @at. 0 or OP_ABORTED. */
+static int execute_pixels(const struct op_call *c, const struct conv *cv,
+			  const struct requant *requant, struct conv_pixel at,
+			  struct depthwise_pixels p, struct op_pace *pace)
+{
+	const struct depthwise_weights *w = &((const struct depthwise_quant *)c->prepared)->weights;
+	const uint8_t *in = (const uint8_t *)c->in[0]->data + at.n * cv->in.n_stride;
+	uint8_t *out = (uint8_t *)c->out[0]->data + conv_pixel_offset(cv, at);
+	const uint8_t *taps[KERNEL_TAPS + 1] = { NULL };
+
+	place_taps(cv, in, at, taps);
+	p.taps = taps;
+	for (uint32_t col = 0, n; col < cv->out.c; col += n) {
+		n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
+		kernels_get()->depthwise(&p, w, c->in[2]->data, requant, col, n, out);
+		if (op_pace(pace, (size_t)p.rows * p.cols * w->pairs * (n / 4 + 16)))
+			return OP_ABORTED;
+	}
+	return 0;
 }
 
 static int execute_prepared(const struct op_call *c, const struct conv *cv)
 {
 	const struct depthwise_quant *packed = c->prepared;
-	const struct kernels *k = kernels_get();
+	struct interior iy = interior_of(&cv->y), ix = interior_of(&cv->x);
+	uint32_t max_pixels = cv->out.c < BLOCK_BYTES ? BLOCK_BYTES / cv->out.c : 1;
+	uint32_t max_rows = cv->out.x < max_pixels ? max_pixels / cv->out.x : 1;
+	struct depthwise_pixels p = {
+		.zero_point = c->in[0]->zero_point,
+		.is_signed = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED,
+		.in_row = (size_t)cv->y.stride * cv->in.y_stride,
+		.in_col = (size_t)cv->x.stride * cv->in.x_stride,
+		.out_row = cv->out.y_stride,
+		.out_col = cv->out.x_stride,
+	};
 	struct op_pace pace = { .progress = c->progress };
-	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
-	bool is_signed = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
 	struct requant requant = packed->requant;
-	uint8_t *out = c->out[0]->data;
-	struct conv_pixel p = { 0, 0, 0 };
-	struct taps taps;
+	struct conv_pixel at;
 
-	init_taps(&taps, cv, packed->padding);
 	requant.range = qrange_of(cv->activation, c->out[0]);
-	for (size_t i = 0; i < pixels; i++, conv_pixel_next(cv, &p), out += cv->out.c) {
-		place_taps(&taps, (const uint8_t *)c->in[0]->data + p.n * cv->in.n_stride, p);
-		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
-			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
-			k->depthwise(taps.at, &packed->weights, c->in[2]->data, &requant, is_signed,
-				     col, n, out);
-			if (op_pace(&pace, packed->weights.pairs * (n / 4 + 16)))
-				return OP_ABORTED;
+	for (at.n = 0; at.n < cv->out.n; at.n++) {
+		for (at.y = 0; at.y < cv->out.y; at.y += p.rows) {
+			p.rows = same_taps(iy, at.y, max_rows);
+			for (at.x = 0; at.x < cv->out.x; at.x += p.cols) {
+				p.cols = same_taps(ix, at.x, max_pixels);
+				if (execute_pixels(c, cv, &requant, at, p, &pace))
+					return OP_ABORTED;
+			}
 		}
 	}
 	return 0;

@@ -153,13 +153,19 @@ static void requantize(const int32_t *acc, unsigned int rows, const struct requa
 		requantize_row(acc, q, col, n, y);
 }
 
-/* Up to KERNEL_COLS channels from @c on, which are in one block; weights from @at on. */
-static void depthwise_block(const uint8_t *const *taps, const struct depthwise_weights *w,
-			    uint8_t flip, uint32_t c, unsigned int n, size_t at,
-			    int32_t *restrict total)
+/*
+ * Up to KERNEL_COLS channels from @c on, which are in one block, of the pixel @in bytes behind
+ * the first one; weights from @at on. @outside: as many zero points.
+ */
+static void depthwise_block(const struct depthwise_pixels *d, const struct depthwise_weights *w,
+			    const uint8_t *outside, size_t in, uint32_t c, unsigned int n,
+			    size_t at, int32_t *restrict total)
 {
+	uint8_t flip = d->is_signed ? 0x80 : 0;
+
 	for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
-		const uint8_t *x = taps[2 * p] + c, *y = taps[2 * p + 1] + c;
+		const uint8_t *x = d->taps[2 * p] ? d->taps[2 * p] + in + c : outside;
+		const uint8_t *y = d->taps[2 * p + 1] ? d->taps[2 * p + 1] + in + c : outside;
 		int16_t first[KERNEL_COLS], second[KERNEL_COLS];
 
 		for (unsigned int i = 0; i < n; i++) {
@@ -177,14 +183,15 @@ static void depthwise_block(const uint8_t *const *taps, const struct depthwise_w
 	}
 }
 
-static void depthwise(const uint8_t *const *taps, const struct depthwise_weights *w,
-		      const int32_t *bias, const struct requant *q, bool is_signed,
-		      uint32_t col, uint32_t n, uint8_t *y)
+static void depthwise_pixel(const struct depthwise_pixels *d, const struct depthwise_weights *w,
+			    const int32_t *bias, const struct requant *q, size_t in, uint32_t col,
+			    uint32_t n, uint8_t *y)
 {
 	size_t block = (size_t)w->pairs * 2 * KERNEL_COLS;
-	uint8_t flip = is_signed ? 0x80 : 0;
 	uint32_t c = col, end = col + n, run;
+	uint8_t outside[KERNEL_COLS];
 
+	memset(outside, d->zero_point, sizeof(outside));
 	for (; c < end; c += run) {
 		uint32_t inside = c % KERNEL_COLS;
 		int32_t total[KERNEL_COLS];
@@ -192,8 +199,20 @@ static void depthwise(const uint8_t *const *taps, const struct depthwise_weights
 		run = end - c < KERNEL_COLS - inside ? end - c : KERNEL_COLS - inside;
 		for (unsigned int i = 0; i < run; i++)
 			total[i] = w->fold ? q_add(bias[c + i], w->fold[c + i]) : bias[c + i];
-		depthwise_block(taps, w, flip, c, run, c / KERNEL_COLS * block + 2 * inside, total);
+		depthwise_block(d, w, outside, in, c, run, c / KERNEL_COLS * block + 2 * inside,
+				total);
 		requantize_row(total, q, c, run, y + c);
+	}
+}
+
+static void depthwise(const struct depthwise_pixels *d, const struct depthwise_weights *w,
+		      const int32_t *bias, const struct requant *q, uint32_t col, uint32_t n,
+		      uint8_t *y)
+{
+	for (unsigned int row = 0; row < d->rows; row++) {
+		for (unsigned int i = 0; i < d->cols; i++)
+			depthwise_pixel(d, w, bias, q, row * d->in_row + i * d->in_col, col, n,
+					y + row * d->out_row + i * d->out_col);
 	}
 }
 

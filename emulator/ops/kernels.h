@@ -19,6 +19,9 @@
 /* Rows of inputs that are multiplied together. */
 #define KERNEL_ROWS	6u
 
+/* Most taps of a depthwise convolution. Even. */
+#define KERNEL_TAPS	64u
+
 /* Requantization of output channels. */
 struct requant {
 	/* By channel, in whole blocks of KERNEL_COLS; or one block that all channels share. */
@@ -40,6 +43,20 @@ struct depthwise_weights {
 	bool narrow;
 	const void *data;
 	const int32_t *fold;		/* by channel, or NULL */
+};
+
+/*
+ * Output pixels of a depthwise convolution that lie in a rectangle. Each tap is inside of the
+ * image for all of them or outside for all.
+ */
+struct depthwise_pixels {
+	/* What each tap reads for the first pixel, from channel 0 on; NULL: it is outside. */
+	const uint8_t *const *taps;
+	int32_t zero_point;		/* what is read outside */
+	bool is_signed;
+	unsigned int rows, cols;
+	size_t in_row, in_col;		/* bytes from a pixel to the next */
+	size_t out_row, out_col;
 };
 
 /* A sum of two quantized numbers. Both values are shifted left and scaled first. */
@@ -79,14 +96,13 @@ struct kernels {
 			   uint32_t col, unsigned int n, uint8_t *y, size_t y_stride);
 
 	/*
-	 * One output pixel of a depthwise convolution, channels [col, col + n); @col is a
-	 * multiple of KERNEL_COLS. Sums the products of 2 * w->pairs taps, signed or
-	 * unsigned bytes, and their weights, adds @bias and w->fold, and requantizes.
-	 * Pointers are to channel 0.
+	 * Channels [col, col + n) of pixels of a depthwise convolution; @col is a multiple of
+	 * KERNEL_COLS. Sums the products of 2 * w->pairs taps and their weights, adds
+	 * @bias and w->fold, and requantizes. Pointers are to channel 0.
 	 */
-	void (*depthwise)(const uint8_t *const *taps, const struct depthwise_weights *w,
-			  const int32_t *bias, const struct requant *q, bool is_signed,
-			  uint32_t col, uint32_t n, uint8_t *y);
+	void (*depthwise)(const struct depthwise_pixels *p, const struct depthwise_weights *w,
+			  const int32_t *bias, const struct requant *q, uint32_t col, uint32_t n,
+			  uint8_t *y);
 
 	/* y[i] = a[i] + b[i] as @s says. NULL: this variant has none; tables are used. */
 	void (*qsum)(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,

@@ -311,33 +311,17 @@ INLINE __m256i load_weights(const void *w, const bool narrow, size_t at)
 	return load((const int16_t *)w + at);
 }
 
-INLINE void depthwise_16(const uint8_t *const *taps, const struct depthwise_weights *w,
-			 const bool narrow, const bool is_signed, uint32_t c, size_t at,
-			 __m256i *a, __m256i *b)
-{
-	for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
-		__m128i x = load_half(taps[2 * p] + c), y = load_half(taps[2 * p + 1] + c);
-		__m256i low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
-		__m256i high = widen_taps(_mm_unpackhi_epi8(x, y), is_signed);
-
-		low = _mm256_madd_epi16(low, load_weights(w->data, narrow, at));
-		high = _mm256_madd_epi16(high, load_weights(w->data, narrow, at + KERNEL_COLS));
-		*a = _mm256_add_epi32(*a, low);
-		*b = _mm256_add_epi32(*b, high);
-	}
-}
-
-INLINE void depthwise_8(const uint8_t *const *taps, const struct depthwise_weights *w,
-			const bool narrow, const bool is_signed, uint32_t c, size_t at, __m256i *a)
-{
-	for (unsigned int p = 0; p < w->pairs; p++, at += 2 * KERNEL_COLS) {
-		__m128i x = load_quarter(taps[2 * p] + c), y = load_quarter(taps[2 * p + 1] + c);
-		__m256i low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
-
-		low = _mm256_madd_epi16(low, load_weights(w->data, narrow, at));
-		*a = _mm256_add_epi32(*a, low);
-	}
-}
+/*
+ * A block of channels: all that is the same for each pixel. Sixteen channels, or eight of two
+ * pixels at once: both halves are the same then.
+ */
+struct deep_block {
+	unsigned int pairs;		/* with a tap inside */
+	const uint8_t *taps[KERNEL_TAPS];
+	__m256i weights[KERNEL_TAPS / 2][2];
+	__m256i base[2];
+	struct factors factors[2];
+};
 
 /* Initial sums of eight channels. */
 INLINE __m256i load_base(const int32_t *bias, const int32_t *fold, uint32_t c)
@@ -345,55 +329,207 @@ INLINE __m256i load_base(const int32_t *bias, const int32_t *fold, uint32_t c)
 	return fold ? _mm256_add_epi32(load(bias + c), load(fold + c)) : load(bias + c);
 }
 
-INLINE void depthwise_blocks(const uint8_t *const *taps, const struct depthwise_weights *w,
-			     const int32_t *bias, const struct requant *q, const bool narrow,
-			     const bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
+/* What taps outside of the image add is the same for all pixels, too. */
+INLINE void begin_block(struct deep_block *b, const struct depthwise_pixels *p,
+			const struct depthwise_weights *w, const int32_t *bias,
+			const struct requant *q, const bool narrow, const unsigned int halves,
+			uint32_t c)
 {
-	struct factors fa = factors_of(q, col), fb = factors_of(q, col + 8);
-	struct limits l = limits_of(q);
-	size_t block = (size_t)w->pairs * 2 * KERNEL_COLS;
-	size_t at = col / KERNEL_COLS * block;
-	uint32_t c = col, end = col + n;
+	const __m256i outside = _mm256_set1_epi16((int16_t)p->zero_point);
+	size_t at = c / KERNEL_COLS * ((size_t)w->pairs * 2 * KERNEL_COLS);
+	unsigned int n = 0;
 
-	for (; c + KERNEL_COLS <= end; c += KERNEL_COLS, at += block) {
-		__m256i a = load_base(bias, w->fold, c), b = load_base(bias, w->fold, c + 8);
+	for (unsigned int h = 0; h < 2; h++) {
+		uint32_t from = h < halves ? c + 8 * h : c;
 
-		if (q->per_channel) {
-			fa = factors_of(q, c);
-			fb = factors_of(q, c + 8);
-		}
-		depthwise_16(taps, w, narrow, is_signed, c, at, &a, &b);
-		store_bytes(y + c, to_bytes(a, b, &fa, &fb, &l), KERNEL_COLS);
+		b->base[h] = load_base(bias, w->fold, from);
+		b->factors[h] = factors_of(q, from);
 	}
-	if (c + 8 <= end) {
-		__m256i a = load_base(bias, w->fold, c);
+	for (unsigned int i = 0; i < w->pairs; i++, at += 2 * KERNEL_COLS) {
+		const uint8_t *x = p->taps[2 * i], *y = p->taps[2 * i + 1];
+		__m256i keep = _mm256_set1_epi32((x ? 0xffff : 0) | (y ? -0x10000 : 0));
 
-		if (q->per_channel)
-			fa = factors_of(q, c);
-		depthwise_8(taps, w, narrow, is_signed, c, at, &a);
-		store_bytes(y + c, to_bytes(a, a, &fa, &fa, &l), 8);
+		for (unsigned int h = 0; h < 2; h++) {
+			__m256i v = load_weights(w->data, narrow, at + h % halves * KERNEL_COLS);
+
+			b->weights[n][h] = _mm256_and_si256(v, keep);
+			if (x && y)
+				continue;
+			v = _mm256_madd_epi16(_mm256_andnot_si256(keep, v), outside);
+			b->base[h] = _mm256_add_epi32(b->base[h], v);
+		}
+		if (x || y) {
+			b->taps[2 * n] = (x ? x : y) + c;
+			b->taps[2 * n + 1] = (y ? y : x) + c;
+			n++;
+		}
+	}
+	b->pairs = n;
+}
+
+/* Sixteen bytes under a tap: of a pixel, or eight each of two pixels. */
+INLINE __m128i load_tap(const uint8_t *tap, const bool two, size_t first, size_t second)
+{
+	if (two)
+		return _mm_unpacklo_epi64(load_quarter(tap + first), load_quarter(tap + second));
+	return load_half(tap + first);
+}
+
+/* @first and @second: bytes from the first pixel of all on. */
+INLINE __m128i deep_pixels(const struct deep_block *b, const bool is_signed, const bool two,
+			   size_t first, size_t second, const struct limits *l)
+{
+	__m256i low_sum = b->base[0], high_sum = b->base[1];
+
+	for (unsigned int i = 0; i < b->pairs; i++) {
+		__m128i x = load_tap(b->taps[2 * i], two, first, second);
+		__m128i y = load_tap(b->taps[2 * i + 1], two, first, second);
+		__m256i low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
+		__m256i high = widen_taps(_mm_unpackhi_epi8(x, y), is_signed);
+
+		low_sum = _mm256_add_epi32(low_sum, _mm256_madd_epi16(low, b->weights[i][0]));
+		high_sum = _mm256_add_epi32(high_sum, _mm256_madd_epi16(high, b->weights[i][1]));
+	}
+	return to_bytes(low_sum, high_sum, &b->factors[0], &b->factors[1], l);
+}
+
+/* Sixteen channels of all pixels. */
+INLINE void deep_16(const struct deep_block *b, const struct depthwise_pixels *p,
+		    const bool is_signed, const struct limits *l, uint8_t *y)
+{
+	for (unsigned int row = 0; row < p->rows; row++) {
+		uint8_t *to = y + row * p->out_row;
+		size_t at = row * p->in_row;
+
+		for (unsigned int i = 0; i < p->cols; i++, at += p->in_col, to += p->out_col)
+			_mm_storeu_si128((__m128i *)to,
+					 deep_pixels(b, is_signed, false, at, at, l));
 	}
 }
 
-AVX2 static void depthwise(const uint8_t *const *taps, const struct depthwise_weights *w,
-			   const int32_t *bias, const struct requant *q, bool is_signed,
-			   uint32_t col, uint32_t n, uint8_t *y)
+/* Eight channels of all pixels, two pixels of a row at a time. */
+INLINE void deep_8(const struct deep_block *b, const struct depthwise_pixels *p,
+		   const bool is_signed, const struct limits *l, uint8_t *y)
+{
+	for (unsigned int row = 0; row < p->rows; row++) {
+		uint8_t *to = y + row * p->out_row;
+		size_t at = row * p->in_row;
+
+		for (unsigned int i = 0; i < p->cols; i += 2) {
+			bool two = i + 1 < p->cols;
+			__m128i v = deep_pixels(b, is_signed, true, at,
+						two ? at + p->in_col : at, l);
+
+			_mm_storel_epi64((__m128i *)to, v);
+			if (two)
+				_mm_storel_epi64((__m128i *)(to + p->out_col),
+						 _mm_unpackhi_epi64(v, v));
+			at += 2 * p->in_col;
+			to += 2 * p->out_col;
+		}
+	}
+}
+
+/* For so few pixels a deep_block costs more than it saves. */
+#define FEW_PIXELS	3
+
+/* Eight or sixteen channels of a pixel, @at bytes from the first one on. */
+INLINE __m128i single_pixel(const struct depthwise_pixels *p, const struct depthwise_weights *w,
+			    const int32_t *bias, const struct requant *q, const bool narrow,
+			    const bool is_signed, const unsigned int halves, size_t at, uint32_t c,
+			    const struct limits *l)
+{
+	const __m128i outside = _mm_set1_epi8((char)p->zero_point);
+	size_t weight = c / KERNEL_COLS * ((size_t)w->pairs * 2 * KERNEL_COLS);
+	struct factors fa = factors_of(q, c), fb = halves > 1 ? factors_of(q, c + 8) : fa;
+	__m256i a = load_base(bias, w->fold, c), b = a;
+
+	if (halves > 1)
+		b = load_base(bias, w->fold, c + 8);
+	at += c;
+	for (unsigned int i = 0; i < w->pairs; i++, weight += 2 * KERNEL_COLS) {
+		const uint8_t *first = p->taps[2 * i], *second = p->taps[2 * i + 1];
+		__m128i x = outside, y = outside;
+		__m256i low, high;
+
+		if (first)
+			x = halves > 1 ? load_half(first + at) : load_quarter(first + at);
+		if (second)
+			y = halves > 1 ? load_half(second + at) : load_quarter(second + at);
+		low = widen_taps(_mm_unpacklo_epi8(x, y), is_signed);
+		low = _mm256_madd_epi16(low, load_weights(w->data, narrow, weight));
+		a = _mm256_add_epi32(a, low);
+		if (halves > 1) {
+			high = widen_taps(_mm_unpackhi_epi8(x, y), is_signed);
+			high = _mm256_madd_epi16(high, load_weights(w->data, narrow,
+								    weight + KERNEL_COLS));
+			b = _mm256_add_epi32(b, high);
+		}
+	}
+	return to_bytes(a, b, &fa, &fb, l);
+}
+
+INLINE void few_pixels(const struct depthwise_pixels *p, const struct depthwise_weights *w,
+		       const int32_t *bias, const struct requant *q, const bool narrow,
+		       const bool is_signed, uint32_t col, uint32_t n, const struct limits *l,
+		       uint8_t *y)
+{
+	uint32_t end = col + n;
+
+	for (unsigned int i = 0; i < p->rows * p->cols; i++) {
+		size_t at = i / p->cols * p->in_row + i % p->cols * p->in_col;
+		uint8_t *to = y + i / p->cols * p->out_row + i % p->cols * p->out_col;
+		uint32_t c = col;
+
+		for (; c + KERNEL_COLS <= end; c += KERNEL_COLS)
+			store_bytes(to + c, single_pixel(p, w, bias, q, narrow, is_signed, 2, at, c,
+							 l), KERNEL_COLS);
+		if (c < end)
+			store_bytes(to + c, single_pixel(p, w, bias, q, narrow, is_signed, 1, at, c,
+							 l), KERNEL_COLS / 2);
+	}
+}
+
+INLINE void depthwise_blocks(const struct depthwise_pixels *p, const struct depthwise_weights *w,
+			     const int32_t *bias, const struct requant *q, const bool narrow,
+			     const bool is_signed, uint32_t col, uint32_t n, uint8_t *y)
+{
+	struct limits l = limits_of(q);
+	uint32_t c = col, end = col + n;
+	struct deep_block b;
+
+	if (p->rows * p->cols <= FEW_PIXELS) {
+		few_pixels(p, w, bias, q, narrow, is_signed, col, n, &l, y);
+		return;
+	}
+	for (; c + KERNEL_COLS <= end; c += KERNEL_COLS) {
+		begin_block(&b, p, w, bias, q, narrow, 2, c);
+		deep_16(&b, p, is_signed, &l, y + c);
+	}
+	if (c < end) {
+		begin_block(&b, p, w, bias, q, narrow, 1, c);
+		deep_8(&b, p, is_signed, &l, y + c);
+	}
+}
+
+AVX2 static void depthwise(const struct depthwise_pixels *p, const struct depthwise_weights *w,
+			   const int32_t *bias, const struct requant *q, uint32_t col, uint32_t n,
+			   uint8_t *y)
 {
 	uint32_t whole = n / 8 * 8;
 
 	if (!q->shifts_right)
 		whole = 0;
-	else if (w->narrow && is_signed)
-		depthwise_blocks(taps, w, bias, q, true, true, col, whole, y);
+	else if (w->narrow && p->is_signed)
+		depthwise_blocks(p, w, bias, q, true, true, col, whole, y);
 	else if (w->narrow)
-		depthwise_blocks(taps, w, bias, q, true, false, col, whole, y);
-	else if (is_signed)
-		depthwise_blocks(taps, w, bias, q, false, true, col, whole, y);
+		depthwise_blocks(p, w, bias, q, true, false, col, whole, y);
+	else if (p->is_signed)
+		depthwise_blocks(p, w, bias, q, false, true, col, whole, y);
 	else
-		depthwise_blocks(taps, w, bias, q, false, false, col, whole, y);
+		depthwise_blocks(p, w, bias, q, false, false, col, whole, y);
 	if (whole < n)
-		kernels_variant(0)->depthwise(taps, w, bias, q, is_signed, col + whole, n - whole,
-					      y);
+		kernels_variant(0)->depthwise(p, w, bias, q, col + whole, n - whole, y);
 }
 
 /* Sums. */

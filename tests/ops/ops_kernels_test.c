@@ -121,8 +121,8 @@ static unsigned int compare_bytes(const struct kernels *base, const struct kerne
 
 static unsigned int compare_depthwise(const struct kernels *base, const struct kernels *k)
 {
-	enum { TAPS = 10 };
-	static uint8_t x[TAPS][CHANNELS];
+	enum { TAPS = 10, PIXELS = 6 };
+	static uint8_t x[TAPS][PIXELS * CHANNELS], out[2][PIXELS * CHANNELS];
 	static int16_t wide[TAPS * CHANNELS];
 	static int8_t narrow[TAPS * CHANNELS];
 	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], fold[CHANNELS];
@@ -133,14 +133,23 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 	};
 	uint32_t col = (uint32_t)pick(0, 4) * KERNEL_COLS;
 	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)col);
-	uint8_t out[2][CHANNELS];
 	const uint8_t *taps[TAPS];
-	bool is_signed = pick(0, 1);
+	struct depthwise_pixels p = {
+		.taps = taps,
+		.is_signed = pick(0, 1),
+		.rows = (unsigned int)pick(1, 2),
+		.cols = (unsigned int)pick(1, PIXELS / 2),
+		.in_col = CHANNELS,
+		.in_row = PIXELS / 2 * CHANNELS,
+		.out_col = CHANNELS,
+		.out_row = PIXELS / 2 * CHANNELS,
+	};
 	struct requant q;
 
+	p.zero_point = p.is_signed ? pick(-128, 127) : pick(0, 255);
 	for (int t = 0; t < TAPS; t++) {
-		taps[t] = x[pick(0, TAPS - 1)];
-		for (int i = 0; i < CHANNELS; i++)
+		taps[t] = pick(0, 4) ? x[pick(0, TAPS - 1)] : NULL;
+		for (int i = 0; i < PIXELS * CHANNELS; i++)
 			x[t][i] = (uint8_t)random_bits();
 	}
 	for (int i = 0; i < TAPS * CHANNELS; i++) {
@@ -154,8 +163,8 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 	}
 	pick_requant(&q, mult, shift, pick(0, 2));
 	memset(out, 0xa5, sizeof(out));
-	base->depthwise(taps, &w, bias, &q, is_signed, col, n, out[0]);
-	k->depthwise(taps, &w, bias, &q, is_signed, col, n, out[1]);
+	base->depthwise(&p, &w, bias, &q, col, n, out[0]);
+	k->depthwise(&p, &w, bias, &q, col, n, out[1]);
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
