@@ -34,7 +34,6 @@
 #include "userspace/tools/common/json.h"
 #include "userspace/tools/common/samples.h"
 #include "userspace/tools/nnrun/open_device.h"
-#include "userspace/tools/nnrun/tflite.h"
 
 /* Executions of one side in a row. */
 #define BLOCK	5
@@ -98,10 +97,11 @@ static void device_close(struct on_device *d)
 	memset(d, 0, sizeof(*d));
 }
 
-static int device_open(struct on_device *d, const struct hal_model *model,
-		       const struct tflite_model *tflite, const void *input, struct error *err)
+static int device_open(struct on_device *d, const struct nntflite_model *model,
+		       const void *input, struct error *err)
 {
-	const struct hal_io *in = &model->inputs[0], *out = &model->outputs[0];
+	const struct nntflite_io *in = nntflite_model_input(model, 0);
+	const struct nntflite_io *out = nntflite_model_output(model, 0);
 	size_t out_offset = (in->bytes + 63) / 64 * 64;
 	const char *advice;
 
@@ -109,7 +109,7 @@ static int device_open(struct on_device *d, const struct hal_model *model,
 	d->device = open_device("sim", err, &advice);
 	if (!d->device)
 		return -1;
-	d->prepared = prepare_model(d->device, model, tflite, err);
+	d->prepared = prepare_model(d->device, model, err);
 	if (!d->prepared)
 		return -1;
 	if (nnhal_memory_create(out_offset + out->bytes, &d->memory, &d->diag))
@@ -155,17 +155,16 @@ static int device_run(struct on_device *d, uint64_t *ns, struct error *err)
 }
 
 /* Output of the plain kernels, to be freed. */
-static void *plain_output(const struct hal_model *model, const struct tflite_model *tflite,
-			  const void *input, struct error *err)
+static void *plain_output(const struct nntflite_model *model, const void *input, struct error *err)
 {
-	size_t bytes = model->outputs[0].bytes;
+	size_t bytes = nntflite_model_output(model, 0)->bytes;
 	void *output = malloc(bytes);
 	struct on_device d;
 	uint64_t ns;
 	int ret;
 
 	kernels_use_plain(true);
-	ret = device_open(&d, model, tflite, input, err) || device_run(&d, &ns, err);
+	ret = device_open(&d, model, input, err) || device_run(&d, &ns, err);
 	if (!ret && output)
 		memcpy(output, d.output, bytes);
 	else if (!ret)
@@ -196,9 +195,9 @@ static uint64_t operand_bytes(const struct nnhal_operand *o)
 	return n;
 }
 
-static int count_memory(const struct hal_model *model, struct measured *m, struct error *err)
+static int count_memory(const struct nntflite_model *model, struct measured *m, struct error *err)
 {
-	const struct hal_builder *b = &model->builder;
+	const struct nnhal_subgraph *b = &nntflite_model_get_hal(model)->main;
 	uint32_t *first = calloc(b->num_operands, sizeof(*first));
 	uint32_t *last = calloc(b->num_operands, sizeof(*last));
 
@@ -243,7 +242,7 @@ static int count_memory(const struct hal_model *model, struct measured *m, struc
 /* One model. */
 
 /* The largest difference of two elements; NaN if one of them is NaN. */
-static double difference(const struct hal_io *io, const void *a, const void *b)
+static double difference(const struct nntflite_io *io, const void *a, const void *b)
 {
 	double largest = 0;
 
@@ -322,10 +321,11 @@ static void print_shape(const struct nnhal_operand *o)
 		printf("%s%" PRIu32, i ? "x" : "", o->dimensions[i]);
 }
 
-static int show_layers(struct on_device *d, struct layers *layers, const struct hal_model *model,
+static int show_layers(struct on_device *d, struct layers *layers,
+		       const struct nntflite_model *model,
 		       double seconds, struct error *err)
 {
-	const struct hal_builder *b = &model->builder;
+	const struct nnhal_subgraph *b = &nntflite_model_get_hal(model)->main;
 	uint32_t count = b->num_operations;
 	uint64_t *times = calloc(3 * (size_t)count, sizeof(*times));
 	struct nnhal_ext_profile_entry *entries = calloc(count, sizeof(*entries));
@@ -360,7 +360,7 @@ static int show_layers(struct on_device *d, struct layers *layers, const struct 
 	return ret;
 }
 
-static int measure_with(const struct hal_model *model, const struct tflite_model *tflite,
+static int measure_with(const struct nntflite_model *model,
 			const void *input, double seconds, bool by_layer, struct measured *m,
 			struct error *err)
 {
@@ -372,9 +372,9 @@ static int measure_with(const struct hal_model *model, const struct tflite_model
 
 	if (!layers)
 		return -1;
-	memcpy(layers_input(layers, &bytes), input, model->inputs[0].bytes);
-	expected = plain_output(model, tflite, input, err);
-	if (expected && !device_open(&d, model, tflite, input, err)) {
+	memcpy(layers_input(layers, &bytes), input, nntflite_model_input(model, 0)->bytes);
+	expected = plain_output(model, input, err);
+	if (expected && !device_open(&d, model, input, err)) {
 		ret = by_layer ? show_layers(&d, layers, model, seconds, err) : 0;
 		if (!ret)
 			ret = take_turns(&d, layers, seconds, m, err);
@@ -383,7 +383,7 @@ static int measure_with(const struct hal_model *model, const struct tflite_model
 		const void *other = layers_output(layers, &bytes);
 
 		m->identical = !memcmp(d.output, expected, bytes);
-		m->largest_difference = difference(&model->outputs[0], d.output, other);
+		m->largest_difference = difference(nntflite_model_output(model, 0), d.output, other);
 		if (isnan(m->largest_difference))
 			ret = fail(err, "an output of the device or of XNNPACK is no number");
 		m->peak = transport_sim_counter(d.device->transport, NNPU_REG_MEM_PEAK_LO);
@@ -395,7 +395,7 @@ static int measure_with(const struct hal_model *model, const struct tflite_model
 }
 
 /* Read the sample of an input. A float input gets its values from signed bytes. */
-static void *read_sample(const char *path, const struct hal_io *io, struct error *err)
+static void *read_sample(const char *path, const struct nntflite_io *io, struct error *err)
 {
 	bool is_float = io->type == NNHAL_OPERAND_TENSOR_FLOAT32;
 	size_t wanted = is_float ? io->elements : io->bytes, size;
@@ -405,7 +405,7 @@ static void *read_sample(const char *path, const struct hal_io *io, struct error
 
 	if (fd < 0)
 		return NULL;
-	if (read_rest(fd, path, NULL, 0, TFLITE_MAX_FILE, &data, &size, err)) {
+	if (read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &data, &size, err)) {
 		close(fd);
 		return NULL;
 	}
@@ -429,8 +429,9 @@ static void *read_sample(const char *path, const struct hal_io *io, struct error
 static int measure(const char *path, const char *input_path, double seconds,
 		   bool by_layer, struct measured *m, struct error *err)
 {
-	struct tflite_model tflite = { 0 };
-	struct hal_model model = { 0 };
+	struct nntflite_file *tflite = NULL;
+	struct nntflite_model *model = NULL;
+	struct nntflite_diag diag;
 	uint8_t *file = NULL;
 	void *input = NULL;
 	int ret = -1, fd;
@@ -440,22 +441,25 @@ static int measure(const char *path, const char *input_path, double seconds,
 	fd = open_input(path, err);
 	if (fd < 0)
 		return -1;
-	if (read_rest(fd, path, NULL, 0, TFLITE_MAX_FILE, &file, &size, err)) {
+	if (read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &file, &size, err)) {
 		close(fd);
 		return -1;
 	}
 	close(fd);
-	if (!tflite_parse(&tflite, file, size, err) && !tflite_to_hal(&tflite, &model, err)) {
-		if (model.num_inputs != 1 || model.num_outputs != 1)
+	if (nntflite_file_open_memory(file, size, &tflite, &diag) ||
+	    nntflite_model_create(tflite, NULL, &model, &diag)) {
+		fail(err, "%s: %s", path, diag.message);
+	} else {
+		if (nntflite_model_num_inputs(model) != 1 || nntflite_model_num_outputs(model) != 1)
 			fail(err, "%s: one input and one output are wanted", path);
 		else
-			input = read_sample(input_path, &model.inputs[0], err);
+			input = read_sample(input_path, nntflite_model_input(model, 0), err);
 	}
-	if (input && !count_memory(&model, m, err))
-		ret = measure_with(&model, &tflite, input, seconds, by_layer, m, err);
+	if (input && !count_memory(model, m, err))
+		ret = measure_with(model, input, seconds, by_layer, m, err);
 	free(input);
-	hal_model_free(&model);
-	tflite_free(&tflite);
+	nntflite_model_destroy(model);
+	nntflite_file_close(tflite);
 	free(file);
 	return ret;
 }

@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "userspace/tools/nnrun/open_device.h"
-#include "userspace/tools/nnrun/tflite.h"
-#include "userspace/tools/nnrun/tflite_to_hal.h"
+#include <nntflite/nntflite.h>
 
 #define MAX_COUNT	1000
 
@@ -148,22 +147,23 @@ static void *read_file(const char *path, size_t *size)
 
 static int measure_file(struct bench *b, const char *path, bool first)
 {
-	struct tflite_model tflite;
-	struct hal_model model;
-	struct error err = { "", 0 };
+	struct nntflite_file *tflite = NULL;
+	struct nntflite_model *model = NULL;
+	struct nntflite_diag diag = { .message = "" };
 	size_t size = 0;
 	void *bytes = read_file(path, &size);
 	int ret;
 
-	if (!bytes || tflite_parse(&tflite, bytes, size, &err) ||
-	    tflite_to_hal(&tflite, &model, &err)) {
-		fprintf(stderr, "bench_prepare: %s: %s\n", path, err.text);
+	if (!bytes || nntflite_file_open_memory(bytes, size, &tflite, &diag) ||
+	    nntflite_model_create(tflite, NULL, &model, &diag)) {
+		fprintf(stderr, "bench_prepare: %s: %s\n", path, diag.message);
+		nntflite_file_close(tflite);
 		free(bytes);
 		return -1;
 	}
-	ret = measure(b, path, &model.builder.model, first);
-	hal_model_free(&model);
-	tflite_free(&tflite);
+	ret = measure(b, path, nntflite_model_get_hal(model), first);
+	nntflite_model_destroy(model);
+	nntflite_file_close(tflite);
 	free(bytes);
 	return ret;
 }

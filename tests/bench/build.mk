@@ -10,7 +10,7 @@ BENCH_MODELS := $(BUILD)/tests/bench_models
 bench-models: $(BENCH_MODELS)
 
 $(BUILD)/obj/$(BENCH_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -I. -Iemulator -Ikernel -I$(NNHAL_DIR)/include \
+	DIR_CFLAGS = -D_GNU_SOURCE -I. -Iemulator -Ikernel $(NNTFLITE_CFLAGS) \
 		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.

@@ -31,7 +31,7 @@ struct layer {
 };
 
 struct layers {
-	const struct hal_model *model;
+	const struct nntflite_model *model;
 	const uint8_t *pool;
 	void **values;			/* by operand: constants in place, others owned */
 	struct layer *layers;
@@ -49,12 +49,12 @@ struct source {
 
 static const struct nnhal_operand *operand(const struct source *s, uint32_t input)
 {
-	return &s->l->model->builder.operands[s->op->inputs[input]];
+	return &nntflite_model_get_hal(s->l->model)->main.operands[s->op->inputs[input]];
 }
 
 static const struct nnhal_operand *result(const struct source *s)
 {
-	return &s->l->model->builder.operands[s->op->outputs[0]];
+	return &nntflite_model_get_hal(s->l->model)->main.operands[s->op->outputs[0]];
 }
 
 static void *value(const struct source *s, uint32_t input)
@@ -447,16 +447,16 @@ static int add_layer(const struct source *s)
 
 static int make_values(struct layers *l, struct error *err)
 {
-	const struct nnhal_model *m = &l->model->builder.model;
+	const struct nnhal_model *m = nntflite_model_get_hal(l->model);
 	struct nnhal_diag diag = { "" };
 
-	if (l->model->builder.pool) {
-		l->pool = nnhal_memory_map(l->model->builder.pool, &diag);
+	if (m->num_pools) {
+		l->pool = nnhal_memory_map(m->pools[0], &diag);
 		if (!l->pool)
 			return fail(err, "constants: %s", diag.message);
 	}
-	for (uint32_t i = 0; i < l->model->builder.num_operands; i++) {
-		const struct nnhal_operand *o = &l->model->builder.operands[i];
+	for (uint32_t i = 0; i < nntflite_model_get_hal(l->model)->main.num_operands; i++) {
+		const struct nnhal_operand *o = &nntflite_model_get_hal(l->model)->main.operands[i];
 
 		if (o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY)
 			l->values[i] = (uint8_t *)m->operand_values + o->location.offset;
@@ -470,9 +470,9 @@ static int make_values(struct layers *l, struct error *err)
 	return 0;
 }
 
-struct layers *layers_create(const struct hal_model *model, struct error *err)
+struct layers *layers_create(const struct nntflite_model *model, struct error *err)
 {
-	const struct hal_builder *b = &model->builder;
+	const struct nnhal_subgraph *b = &nntflite_model_get_hal(model)->main;
 	struct layers *l = calloc(1, sizeof(*l));
 
 	if (!l || xnn_initialize(NULL) != xnn_status_success) {
@@ -511,13 +511,13 @@ struct layers *layers_create(const struct hal_model *model, struct error *err)
 
 void layers_destroy(struct layers *l)
 {
-	for (uint32_t i = 0; l->layers && i < l->model->builder.num_operations; i++) {
+	for (uint32_t i = 0; l->layers && i < nntflite_model_get_hal(l->model)->main.num_operations; i++) {
 		if (l->layers[i].op)
 			xnn_delete_operator(l->layers[i].op);
 		free(l->layers[i].flipped);
 	}
-	for (uint32_t i = 0; l->values && i < l->model->builder.num_operands; i++) {
-		if (!is_const(&l->model->builder.operands[i]))
+	for (uint32_t i = 0; l->values && i < nntflite_model_get_hal(l->model)->main.num_operands; i++) {
+		if (!is_const(&nntflite_model_get_hal(l->model)->main.operands[i]))
 			free(l->values[i]);
 	}
 	free(l->values);
@@ -527,14 +527,14 @@ void layers_destroy(struct layers *l)
 
 void *layers_input(struct layers *l, size_t *bytes)
 {
-	*bytes = l->model->inputs[0].bytes;
-	return l->values[l->model->inputs[0].operand];
+	*bytes = nntflite_model_input(l->model, 0)->bytes;
+	return l->values[nntflite_model_get_hal(l->model)->main.input_indexes[0]];
 }
 
 const void *layers_output(struct layers *l, size_t *bytes)
 {
-	*bytes = l->model->outputs[0].bytes;
-	return l->values[l->model->outputs[0].operand];
+	*bytes = nntflite_model_output(l->model, 0)->bytes;
+	return l->values[nntflite_model_get_hal(l->model)->main.output_indexes[0]];
 }
 
 static void flip(uint8_t *to, const uint8_t *from, size_t n)

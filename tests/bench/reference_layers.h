@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <nntflite/nntflite.h>
+
 #include "userspace/tools/common/error.h"
-#include "userspace/tools/nnrun/tflite_to_hal.h"
 
 struct layers;
 
@@ -17,7 +18,7 @@ struct layers;
  * Build the operators of a model, whose shapes are all known; its constants must stay.
  * NULL with the error filled in: the operation XNNPACK has nothing for.
  */
-struct layers *layers_create(const struct hal_model *model, struct error *err);
+struct layers *layers_create(const struct nntflite_model *model, struct error *err);
 void layers_destroy(struct layers *layers);
 
 /* Memory of the input and the output of a model with one of each, and its size. */

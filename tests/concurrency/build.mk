@@ -4,13 +4,12 @@
 # under ThreadSanitizer and with delays.
 
 CONCURRENCY_TESTS := $(BUILD)/tests/concurrent_test $(BUILD)/tests/burst_models_test
-CONCURRENCY_NNRUN := tflite tflite_names hal_builder tflite_to_hal map_operator
 
-$(BUILD)/obj/tests/concurrency/%.o: DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -Iuserspace/libnnhal/include
+$(BUILD)/obj/tests/concurrency/%.o: DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS)
 
 $(CONCURRENCY_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/concurrency/%.o \
 		$(BUILD)/obj/tests/concurrency/models.o \
-		$(CONCURRENCY_NNRUN:%=$(BUILD)/obj/userspace/tools/nnrun/%.o) $(TOOLS_COMMON) \
+		$(TOOLS_COMMON) $(BUILD)/lib/libnntflite.a \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 

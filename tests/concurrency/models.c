@@ -30,6 +30,7 @@ static int load_file(const char *path, uint8_t **data, size_t *size, struct erro
 int subject_load(struct subject *s, const char *dir, const char *model, const char *inputs,
 		 struct error *err)
 {
+	struct nntflite_diag diag;
 	char path[512];
 
 	s->name = model;
@@ -37,12 +38,13 @@ int subject_load(struct subject *s, const char *dir, const char *model, const ch
 	if (load_file(path, &s->file, &s->file_size, err))
 		return -1;
 	snprintf(path, sizeof(path), "%s/%s", dir, inputs);
-	if (load_file(path, &s->inputs, &s->inputs_size, err) ||
-	    tflite_parse(&s->tflite, s->file, s->file_size, err) ||
-	    tflite_to_hal(&s->tflite, &s->hal, err))
+	if (load_file(path, &s->inputs, &s->inputs_size, err))
 		return -1;
-	s->input_bytes = s->hal.inputs[0].bytes;
-	s->output_bytes = s->hal.outputs[0].bytes;
+	if (nntflite_file_open_memory(s->file, s->file_size, &s->tflite, &diag) ||
+	    nntflite_model_create(s->tflite, NULL, &s->model, &diag))
+		return fail(err, "%s: %s", model, diag.message);
+	s->input_bytes = nntflite_model_input(s->model, 0)->bytes;
+	s->output_bytes = nntflite_model_output(s->model, 0)->bytes;
 	s->samples = s->inputs_size / s->input_bytes;
 	s->outputs = calloc(s->samples, s->output_bytes);
 	return s->outputs && s->samples ? 0 : fail(err, "%s: no samples or no memory", model);
@@ -69,8 +71,8 @@ int subject_dequantize(struct subject *s, float scale, int zero, struct error *e
 
 void subject_free(struct subject *s)
 {
-	hal_model_free(&s->hal);
-	tflite_free(&s->tflite);
+	nntflite_model_destroy(s->model);
+	nntflite_file_close(s->tflite);
 	free(s->file);
 	free(s->inputs);
 	free(s->outputs);
@@ -84,7 +86,7 @@ enum nnhal_status runner_init(struct runner *r, struct nnhal_device *device, str
 	memset(r, 0, sizeof(*r));
 	r->subject = s;
 	options.diag = &r->diag;
-	r->status = nnhal_device_prepare_model_sync(device, &s->hal.builder.model, &options,
+	r->status = nnhal_device_prepare_model_sync(device, nntflite_model_get_hal(s->model), &options,
 						    &r->model);
 	if (r->status)
 		return r->status;

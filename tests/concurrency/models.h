@@ -9,7 +9,7 @@
 #include <nnhal/nnhal.h>
 
 #include "userspace/tools/common/file.h"
-#include "userspace/tools/nnrun/tflite_to_hal.h"
+#include <nntflite/nntflite.h>
 
 /* A model file, samples for it, and the outputs it gives alone. */
 struct subject {
@@ -19,8 +19,8 @@ struct subject {
 	uint8_t *inputs;
 	size_t inputs_size;
 	uint8_t *outputs;
-	struct tflite_model tflite;
-	struct hal_model hal;
+	struct nntflite_file *tflite;
+	struct nntflite_model *model;
 	size_t input_bytes;
 	size_t output_bytes;
 	size_t samples;

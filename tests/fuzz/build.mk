@@ -56,7 +56,7 @@ FUZZ_TESTS += $(FUZZ_DEVICE_TESTS)
 # The tools, with the library without its in-process device: objects, which a compiler cache
 # knows, and the same for both.
 FUZZ_TOOLS_FLAGS = $(NNPU_CFLAGS) -g -O1 -fsanitize=fuzzer,address,undefined \
-	-fno-sanitize-recover=all -D_GNU_SOURCE -I. -I$(NNHAL_DIR)/include -I$(NNHAL_DIR) -Ikernel \
+	-fno-sanitize-recover=all -D_GNU_SOURCE -I. $(NNTFLITE_CFLAGS) -I$(NNHAL_DIR) -Ikernel \
 	-Iemulator $(DRM_CFLAGS)
 FUZZ_TOOLS_DEPS := $(wildcard userspace/*/*.h userspace/*/*/*.h userspace/*/*/*/*.h signatures/*.h \
 	uapi/drm/*.h kernel/nnpu_hw.h)
@@ -69,9 +69,7 @@ $(BUILD)/fuzz-tools/%.o: %.c $(FUZZ_TOOLS_DEPS) FORCE
 fuzz-tools-objs = $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(1) $(FUZZ_NNHAL_SRCS))
 
 $(BUILD)/tests/fuzz_tflite: $(call fuzz-tools-objs,tests/fuzz/fuzz_tflite.c \
-		$(addprefix userspace/tools/common/,error.c flatbuf.c) \
-		$(addprefix $(NNRUN_DIR)/,tflite.c tflite_names.c hal_builder.c tflite_to_hal.c \
-			map_operator.c)) FORCE
+		$(NNTFLITE_SRCS)) FORCE
 	$(call link-fuzzer,$^)
 
 $(BUILD)/tests/fuzz_nntc: $(call fuzz-tools-objs,tests/fuzz/fuzz_nntc.c \
@@ -79,7 +77,7 @@ $(BUILD)/tests/fuzz_nntc: $(call fuzz-tools-objs,tests/fuzz/fuzz_nntc.c \
 		$(addprefix $(NNVEC_DIR)/,case_model.c case_pools.c variation.c)) FORCE
 	$(call link-fuzzer,$^)
 
-$(BUILD)/tests/run_fuzz_tflite.sh: tests/nnrun/run_fuzz_tflite $(BUILD)/tests/fuzz_tflite
+$(BUILD)/tests/run_fuzz_tflite.sh: tests/libnntflite/run_fuzz_tflite $(BUILD)/tests/fuzz_tflite
 	$(Q)install -m 755 $< $@
 
 $(BUILD)/tests/run_fuzz_nntc.sh: tests/nnvec/run_fuzz_nntc $(BUILD)/tests/fuzz_nntc

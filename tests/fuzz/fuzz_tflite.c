@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nnhal/nnhal.h>
+#include <nntflite/nntflite.h>
 
-#include "userspace/tools/nnrun/tflite.h"
-#include "userspace/tools/nnrun/tflite_to_hal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -50,24 +48,25 @@ static void draw(const struct nnhal_model *model)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct nnhal_diag diag = { "" };
-	struct error err = { "", 0 };
-	struct tflite_model tflite;
-	struct hal_model model;
+	struct nntflite_diag diag;
+	struct nntflite_model *model;
+	struct nntflite_file *file;
+	struct nnhal_diag why = { "" };
 
-	if (tflite_parse(&tflite, data, size, &err)) {
-		check(err.text[0], "refused without a reason", "parser");
-	} else {
-		if (tflite_to_hal(&tflite, &model, &err)) {
-			check(err.text[0], "refused without a reason", "mapping");
-		} else {
-			check(nnhal_validate_model(&model.builder.model, &diag) ||
-			      is_about_operands(diag.message),
-			      "the mapping made an invalid model", diag.message);
-			draw(&model.builder.model);
-		}
-		hal_model_free(&model);
+	if (nntflite_file_open_memory(data, size, &file, &diag)) {
+		check(diag.message[0], "refused without a reason", "file");
+		return 0;
 	}
-	tflite_free(&tflite);
+	if (nntflite_model_create(file, NULL, &model, &diag)) {
+		check(diag.message[0], "refused without a reason", "model");
+	} else {
+		const struct nnhal_model *hal = nntflite_model_get_hal(model);
+
+		check(nnhal_validate_model(hal, &why) || is_about_operands(why.message),
+		      "the mapping made an invalid model", why.message);
+		draw(hal);
+		nntflite_model_destroy(model);
+	}
+	nntflite_file_close(file);
 	return 0;
 }

@@ -4,17 +4,17 @@
 # environment make the scripts run another binary or use another device.
 
 NNRUN_TEST_DIR := tests/nnrun
-NNRUN_TESTS := $(BUILD)/tests/nnrun_loader_test $(BUILD)/tests/nnrun_formats_test
+NNRUN_TESTS := $(BUILD)/tests/nnrun_formats_test
 NNRUN_SCRIPTS := $(BUILD)/tests/nnrun_cli_test.sh
 NNRUN_MODEL_SCRIPTS := $(BUILD)/tests/nnrun_test_models.sh
 NNRUN_COMPARE_SCRIPT := $(BUILD)/tests/nnrun_compare_test.sh
 NNRUN_DEMO_SCRIPT := $(BUILD)/tests/nnrun_digits_demo_test.sh
 
 $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NNHAL_DIR)/include $(NNRUN_CFLAGS)
+	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS) $(NNRUN_CFLAGS)
 
 $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
-		$(BUILD)/obj/$(NNRUN_TEST_DIR)/model_writer.o $(NNRUN_LIB_OBJS) \
+		$(NNRUN_LIB_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
 

@@ -13,6 +13,7 @@ $(BUILD)/obj/userspace/tools/common/%.o: \
 # SHARED=1, the shared library, as a distribution has it.
 SHARED ?=
 TOOLS_NNHAL := $(BUILD)/lib/libnnhal.$(if $(SHARED),so,a)
+TOOLS_NNTFLITE := $(BUILD)/lib/libnntflite.$(if $(SHARED),so,a)
 
 $(TOOLS_COMMON): $(TOOLS_COMMON_SRCS:%.c=$(BUILD)/obj/%.o) FORCE
 	$(call archive,$^)
@@ -21,7 +22,7 @@ NNRUN_DIR := userspace/tools/nnrun
 NNRUN_SRCS := $(wildcard $(NNRUN_DIR)/*.c $(NNRUN_DIR)/media/*.c)
 # Everything but the command line, for unit tests and fuzzers.
 NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(NNRUN_SRCS))) \
-	$(TOOLS_COMMON)
+	$(TOOLS_COMMON) $(BUILD)/lib/libnntflite.a
 
 # Formats that take a library. Without it, here or with NNRUN_PNG= and so on, nnrun says that it was
 # built without when it meets such a file.
@@ -35,10 +36,10 @@ NNRUN_CFLAGS := $(if $(NNRUN_PNG),-DNNRUN_PNG) $(if $(NNRUN_JPEG),-DNNRUN_JPEG) 
 NNRUN_LIBS := $(if $(strip $(NNRUN_MODULES)),$(shell $(NNRUN_PKG_CONFIG) --libs $(NNRUN_MODULES)))
 
 $(BUILD)/obj/$(NNRUN_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -Iuserspace/libnnhal/include $(NNRUN_CFLAGS)
+	DIR_CFLAGS = -D_GNU_SOURCE $(NNTFLITE_CFLAGS) $(NNRUN_CFLAGS)
 
 $(BUILD)/bin/nnrun: $(NNRUN_SRCS:%.c=$(BUILD)/obj/%.o) $(TOOLS_COMMON) \
-		$(TOOLS_NNHAL) FORCE
+		$(TOOLS_NNTFLITE) $(TOOLS_NNHAL) FORCE
 	$(call link,$^ $(NNRUN_LIBS) -lm -lpthread)
 
 tools: $(BUILD)/bin/nnrun

@@ -2,41 +2,44 @@
 /*
  * The inputs and outputs of a mapped model, as the rest of nnrun sees them.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model_tensors.h"
 
-_Static_assert(TENSOR_MAX_RANK >= TFLITE_MAX_RANK, "a tensor of the file fits");
+_Static_assert(TENSOR_MAX_RANK >= NNTFLITE_MAX_RANK, "a tensor of the file fits");
 
-static struct tensor *copy(const struct hal_io *io, uint32_t count,
-			   const struct tflite_model *tflite)
+static struct tensor *copy(const struct nntflite_model *model, uint32_t count,
+			   const struct nntflite_io *(*get)(const struct nntflite_model *model,
+							    uint32_t index))
 {
 	struct tensor *tensors = calloc(count ? count : 1, sizeof(*tensors));
 	uint32_t i;
 
 	for (i = 0; tensors && i < count; i++) {
+		const struct nntflite_io *io = get(model, i);
 		struct tensor *t = &tensors[i];
 
-		text_print(tflite->tensors[io[i].tensor].name, t->name, sizeof(t->name));
-		t->type = io[i].type;
-		t->rank = io[i].rank;
-		memcpy(t->dims, io[i].dims, io[i].rank * sizeof(*t->dims));
-		t->elements = io[i].elements;
-		t->bytes = io[i].bytes;
-		t->scale = io[i].scale;
-		t->zero_point = io[i].zero_point;
+		snprintf(t->name, sizeof(t->name), "%s", io->name);
+		t->type = io->type;
+		t->rank = io->rank;
+		memcpy(t->dims, io->dims, io->rank * sizeof(*t->dims));
+		t->elements = io->elements;
+		t->bytes = io->bytes;
+		t->scale = io->scale;
+		t->zero_point = io->zero_point;
 	}
 	return tensors;
 }
 
-int tensors_of_model(struct tensors *tensors, const struct hal_model *model,
-		     const struct tflite_model *tflite, struct error *err)
+int tensors_of_model(struct tensors *tensors, const struct nntflite_model *model,
+		     struct error *err)
 {
-	tensors->num_inputs = model->num_inputs;
-	tensors->num_outputs = model->num_outputs;
-	tensors->inputs = copy(model->inputs, model->num_inputs, tflite);
-	tensors->outputs = copy(model->outputs, model->num_outputs, tflite);
+	tensors->num_inputs = nntflite_model_num_inputs(model);
+	tensors->num_outputs = nntflite_model_num_outputs(model);
+	tensors->inputs = copy(model, tensors->num_inputs, nntflite_model_input);
+	tensors->outputs = copy(model, tensors->num_outputs, nntflite_model_output);
 	return tensors->inputs && tensors->outputs ? 0 : fail(err, "out of memory");
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <nnhal/nnhal.h>
+#include <nntflite/nntflite.h>
 
 #include "../common/file.h"
 #include "../common/stop.h"
@@ -22,8 +23,6 @@
 #include "open_device.h"
 #include "output_files.h"
 #include "profile.h"
-#include "tflite.h"
-#include "tflite_to_hal.h"
 
 /* Returns whether SIGPIPE was ignored when the program started. */
 static bool set_signals(void)
@@ -43,8 +42,8 @@ struct app {
 	struct options options;
 	uint8_t *file;
 	size_t file_size;
-	struct tflite_model tflite;
-	struct hal_model model;
+	struct nntflite_file *tflite;
+	struct nntflite_model *model;
 	struct tensors tensors;
 	struct input *inputs;		/* one set */
 	uint32_t num_open;
@@ -72,31 +71,47 @@ static void say(const struct app *app, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+/* What nnrun cannot feed or fetch. */
+static int check_tensors(const struct app *app, struct error *err)
+{
+	uint32_t i;
+
+	if (app->tensors.num_inputs == 0)
+		return fail(err, "%s: the model has no inputs", app->options.model);
+	for (i = 0; i < app->tensors.num_outputs; i++)
+		if (app->tensors.outputs[i].bytes == 0)
+			return fail(err, "%s: the shape of output %" PRIu32 " is not known before"
+				    " the model runs", app->options.model, i);
+	return 0;
+}
+
 static int load_model(struct app *app, struct error *err)
 {
 	const char *path = app->options.model;
-	struct error why = { "", 0 };
+	struct nntflite_file_info info = NNTFLITE_FILE_INFO_INIT;
+	const struct nnhal_model *hal;
+	struct nntflite_diag why;
 	int fd = open_input(path, err);
 	int ret;
 
 	if (fd < 0)
 		return -1;
-	ret = read_rest(fd, path, NULL, 0, TFLITE_MAX_FILE, &app->file, &app->file_size, err);
+	ret = read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &app->file, &app->file_size, err);
 	close(fd);
 	if (ret)
 		return -1;
-	if (tflite_parse(&app->tflite, app->file, app->file_size, &why) ||
-	    tflite_to_hal(&app->tflite, &app->model, &why) ||
-	    tensors_of_model(&app->tensors, &app->model, &app->tflite, &why))
-		return fail(err, "%s: %s", path, why.text);
+	if (nntflite_file_open_memory(app->file, app->file_size, &app->tflite, &why) ||
+	    nntflite_model_create(app->tflite, NULL, &app->model, &why))
+		return fail(err, "%s: %s", path, why.message);
+	if (tensors_of_model(&app->tensors, app->model, err) || check_tensors(app, err))
+		return -1;
 
+	hal = nntflite_model_get_hal(app->model);
+	nntflite_file_get_info(app->tflite, &info);
 	say(app, "%s: %" PRIu32 " operators, %" PRIu32 " HAL operations, %" PRIu32
-	    " operands, %" PRIu64 " bytes of constants", path, app->tflite.num_operators,
-	    app->model.builder.num_operations, app->model.builder.num_operands,
-	    app->model.builder.pool_size);
-	if (app->tflite.num_subgraphs > 1)
-		say(app, "%s: %" PRIu32 " subgraphs, only the main one is run", path,
-		    app->tflite.num_subgraphs);
+	    " operands, %" PRIu64 " bytes of constants", path, info.num_operators,
+	    hal->main.num_operations, hal->main.num_operands,
+	    hal->num_pools ? nnhal_memory_size(hal->pools[0]) : 0);
 	return 0;
 }
 
@@ -117,7 +132,7 @@ static int dump_graph(struct app *app, struct error *err)
 	stream = open_memstream(&text, &size);
 	if (!stream)
 		return fail_errno(err, errno, "graph");
-	nnhal_graph_dump(app->options.model, &app->model.builder.model, write_text, stream);
+	nnhal_graph_dump(app->options.model, nntflite_model_get_hal(app->model), write_text, stream);
 	if (fclose(stream) != 0) {
 		free(text);
 		return fail_errno(err, errno, "graph");
@@ -215,7 +230,7 @@ static int prepare(struct app *app, struct error *err)
 	struct nnhal_ext_prepared_model_info info = NNHAL_EXT_PREPARED_MODEL_INFO_INIT;
 	const char *version = "";
 
-	app->prepared = prepare_model(app->device, &app->model, &app->tflite, err);
+	app->prepared = prepare_model(app->device, app->model, err);
 	if (!app->prepared)
 		return -1;
 	if (!app->options.verbose)
@@ -232,12 +247,12 @@ static int run_all(struct app *app, struct error *err)
 {
 	uint32_t set;
 
-	if (profile_init(&app->profile, app->model.builder.num_operations, err))
+	if (profile_init(&app->profile, nntflite_model_get_hal(app->model)->main.num_operations, err))
 		return -1;
 	app->run = (struct run){
 		.options = &app->options,
 		.tensors = &app->tensors,
-		.num_operations = app->model.builder.num_operations,
+		.num_operations = nntflite_model_get_hal(app->model)->main.num_operations,
 		.prepared = app->prepared,
 		.results = &app->results,
 		.profile = &app->profile,
@@ -260,7 +275,7 @@ static int run_all(struct app *app, struct error *err)
 	say(app, "%" PRIu64 " samples, %" PRIu64 " inferences", app->results.samples,
 	    app->run.collected);
 	if (app->options.profile)
-		profile_print(app->results.text, &app->profile, &app->model, &app->tflite,
+		profile_print(app->results.text, &app->profile, app->model,
 			      app->run.elapsed_ns);
 	return check_stream(app->results.text, err);
 }
@@ -296,7 +311,7 @@ static int run_model(struct app *app, struct error *err)
 	if (!app->device)
 		return -1;
 	if (o->supported) {
-		if (print_support(stdout, app->device, &app->model, &app->tflite, &all, err) ||
+		if (print_support(stdout, app->device, app->model, &all, err) ||
 		    check_stream(stdout, err))
 			return -1;
 		if (!has_input || !all)
@@ -318,8 +333,8 @@ static void release(struct app *app)
 	close_inputs(app);
 	free(app->inputs);
 	tensors_free(&app->tensors);
-	hal_model_free(&app->model);
-	tflite_free(&app->tflite);
+	nntflite_model_destroy(app->model);
+	nntflite_file_close(app->tflite);
 	free(app->file);
 	options_free(&app->options);
 }

@@ -89,24 +89,22 @@ int list_devices(FILE *stream, struct error *err, const char **advice)
 }
 
 /* Where an operation comes from: "operator 3 (CONV_2D)". */
-static const char *origin_text(const struct hal_model *model,
-			       const struct tflite_model *tflite, uint32_t operation,
+static const char *origin_text(const struct nntflite_model *model, uint32_t operation,
 			       char *text, size_t size)
 {
-	uint32_t origin = model->builder.operation_origins[operation];
+	struct nntflite_origin origin;
 
-	if (origin == HAL_NO_ORIGIN)
+	if (nntflite_model_origin(model, operation, &origin) || origin.op == NNTFLITE_NONE)
 		snprintf(text, size, "-");
 	else
-		snprintf(text, size, "%" PRIu32 " %s", origin,
-			 TFLITE_BUILTIN_NAME(tflite->operators[origin].code));
+		snprintf(text, size, "%" PRIu32 " %s", origin.op, origin.name);
 	return text;
 }
 
 static struct nnhal_ext_operation_support *
-get_support(struct nnhal_device *device, const struct hal_model *model, struct error *err)
+get_support(struct nnhal_device *device, const struct nntflite_model *model, struct error *err)
 {
-	uint32_t count = model->builder.num_operations;
+	uint32_t count = nntflite_model_get_hal(model)->main.num_operations;
 	struct nnhal_ext_operation_support *support = calloc(count, sizeof(*support));
 	struct nnhal_diag diag = { "" };
 	enum nnhal_status status;
@@ -117,7 +115,7 @@ get_support(struct nnhal_device *device, const struct hal_model *model, struct e
 	}
 	if (count)
 		support->size = sizeof(*support);
-	status = nnhal_ext_get_operation_support(device, &model->builder.model, support, count,
+	status = nnhal_ext_get_operation_support(device, nntflite_model_get_hal(model), support, count,
 						 &diag);
 	if (status == NNHAL_STATUS_NONE)
 		return support;
@@ -126,8 +124,8 @@ get_support(struct nnhal_device *device, const struct hal_model *model, struct e
 	return NULL;
 }
 
-int print_support(FILE *stream, struct nnhal_device *device, const struct hal_model *model,
-		  const struct tflite_model *tflite, bool *all, struct error *err)
+int print_support(FILE *stream, struct nnhal_device *device, const struct nntflite_model *model,
+		  bool *all, struct error *err)
 {
 	struct nnhal_ext_operation_support *support = get_support(device, model, err);
 	uint32_t taken = 0;
@@ -137,48 +135,47 @@ int print_support(FILE *stream, struct nnhal_device *device, const struct hal_mo
 		return -1;
 	fprintf(stream, "%5s %-22s %-28s %s\n", "", "HAL operation", "from operator",
 		"supported");
-	for (i = 0; i < model->builder.num_operations; i++) {
-		char origin[64];
+	for (i = 0; i < nntflite_model_get_hal(model)->main.num_operations; i++) {
+		char origin[96];
 
 		taken += support[i].supported;
 		fprintf(stream, "%5" PRIu32 " %-22s %-28s %s%s\n", i,
-			nnhal_operation_type_name(model->builder.operations[i].type),
-			origin_text(model, tflite, i, origin, sizeof(origin)),
+			nnhal_operation_type_name(nntflite_model_get_hal(model)->main.operations[i].type),
+			origin_text(model, i, origin, sizeof(origin)),
 			support[i].supported ? "yes" : "no: ", support[i].reason);
 	}
 	fprintf(stream, "%" PRIu32 " of %" PRIu32 " operations are supported\n", taken,
-		model->builder.num_operations);
-	*all = taken == model->builder.num_operations;
+		nntflite_model_get_hal(model)->main.num_operations);
+	*all = taken == nntflite_model_get_hal(model)->main.num_operations;
 	free(support);
 	return 0;
 }
 
 /* Name the first operation the device does not take, if that is the reason. */
-static bool fail_unsupported(struct nnhal_device *device, const struct hal_model *model,
-			     const struct tflite_model *tflite, struct error *err)
+static bool fail_unsupported(struct nnhal_device *device, const struct nntflite_model *model,
+			     struct error *err)
 {
 	struct error ignored = { "", 0 };
 	struct nnhal_ext_operation_support *support = get_support(device, model, &ignored);
 	bool found = false;
 	uint32_t i;
 
-	for (i = 0; support && i < model->builder.num_operations && !found; i++) {
-		char origin[64];
+	for (i = 0; support && i < nntflite_model_get_hal(model)->main.num_operations && !found; i++) {
+		char origin[96];
 
 		if (support[i].supported)
 			continue;
 		found = true;
 		fail(err, "the device does not support operation %" PRIu32 " %s (operator %s): %s",
-		     i, nnhal_operation_type_name(model->builder.operations[i].type),
-		     origin_text(model, tflite, i, origin, sizeof(origin)), support[i].reason);
+		     i, nnhal_operation_type_name(nntflite_model_get_hal(model)->main.operations[i].type),
+		     origin_text(model, i, origin, sizeof(origin)), support[i].reason);
 	}
 	free(support);
 	return found;
 }
 
 struct nnhal_prepared_model *prepare_model(struct nnhal_device *device,
-					   const struct hal_model *model,
-					   const struct tflite_model *tflite,
+					   const struct nntflite_model *model,
 					   struct error *err)
 {
 	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
@@ -188,12 +185,12 @@ struct nnhal_prepared_model *prepare_model(struct nnhal_device *device,
 
 	options.preference = NNHAL_PREFER_SUSTAINED_SPEED;
 	options.diag = &diag;
-	status = nnhal_device_prepare_model_sync(device, &model->builder.model, &options,
+	status = nnhal_device_prepare_model_sync(device, nntflite_model_get_hal(model), &options,
 						 &prepared);
 	if (status == NNHAL_STATUS_NONE)
 		return prepared;
 	if (status != NNHAL_STATUS_INVALID_ARGUMENT ||
-	    !fail_unsupported(device, model, tflite, err))
+	    !fail_unsupported(device, model, err))
 		fail_status(err, "cannot prepare the model", status, &diag);
 	return NULL;
 }

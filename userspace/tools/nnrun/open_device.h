@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include <nnhal/nnhal.h>
+#include <nntflite/nntflite.h>
 
 #include "../common/error.h"
-#include "tflite_to_hal.h"
 
 /* Fill in the error: what failed, the name of the status and the library's message. */
 int fail_status(struct error *err, const char *what, enum nnhal_status status,
@@ -30,13 +30,12 @@ int list_devices(FILE *stream, struct error *err, const char **advice);
  * Print which operations of the model the device takes. *@all says whether it takes
  * each of them. 0, or -1 with the error filled in.
  */
-int print_support(FILE *stream, struct nnhal_device *device, const struct hal_model *model,
-		  const struct tflite_model *tflite, bool *all, struct error *err);
+int print_support(FILE *stream, struct nnhal_device *device, const struct nntflite_model *model,
+		  bool *all, struct error *err);
 
 /* Prepare the model. NULL with the error filled in: the first operation not taken. */
 struct nnhal_prepared_model *prepare_model(struct nnhal_device *device,
-					   const struct hal_model *model,
-					   const struct tflite_model *tflite,
+					   const struct nntflite_model *model,
 					   struct error *err);
 
 #endif /* NNRUN_OPEN_DEVICE_H */

@@ -100,22 +100,8 @@ static void print_series(FILE *stream, const char *name, struct series *series)
 		(double)series->values[series->count - 1] / 1e3);
 }
 
-/* Name of the tensor an operation computes, as far as the file has one. */
-static const char *output_name(const struct hal_model *model,
-			       const struct tflite_model *tflite, uint32_t operation,
-			       char *text, size_t size)
-{
-	const struct hal_builder *b = &model->builder;
-	uint32_t tensor = b->operand_origins[b->operations[operation].outputs[0]];
-
-	if (tensor == HAL_NO_ORIGIN)
-		return "";
-	return text_print(tflite->tensors[tensor].name, text, size);
-}
-
 static void print_operations(FILE *stream, const struct profile *profile,
-			     const struct hal_model *model,
-			     const struct tflite_model *tflite)
+			     const struct nntflite_model *model)
 {
 	uint64_t total = 0;
 	uint32_t i;
@@ -126,15 +112,15 @@ static void print_operations(FILE *stream, const struct profile *profile,
 		"bytes", "output");
 	for (i = 0; i < profile->num_operations; i++) {
 		const struct operation_time *op = &profile->operations[i];
-		char name[48];
+		struct nntflite_origin origin;
 
-		if (op->count == 0)
+		if (op->count == 0 || nntflite_model_origin(model, i, &origin))
 			continue;
 		fprintf(stream, "%5" PRIu32 " %-20s %12.2f %6.1f%% %12" PRIu64 "  %s\n", i,
-			nnhal_operation_type_name(model->builder.operations[i].type),
+			nnhal_operation_type_name(nntflite_model_get_hal(model)->main.operations[i].type),
 			(double)op->total_ns / (double)op->count / 1e3,
 			total ? 100.0 * (double)op->total_ns / (double)total : 0.0, op->bytes,
-			output_name(model, tflite, i, name, sizeof(name)));
+			origin.tensor);
 	}
 }
 
@@ -152,8 +138,8 @@ static void print_work(FILE *stream, const struct work *w)
 		w->last.inferences, w->last.allocations, w->last.copies);
 }
 
-void profile_print(FILE *stream, struct profile *profile, const struct hal_model *model,
-		   const struct tflite_model *tflite, uint64_t elapsed_ns)
+void profile_print(FILE *stream, struct profile *profile, const struct nntflite_model *model,
+		   uint64_t elapsed_ns)
 {
 	double seconds = (double)elapsed_ns / 1e9;
 
@@ -168,5 +154,5 @@ void profile_print(FILE *stream, struct profile *profile, const struct hal_model
 	print_series(stream, "in device queue", &profile->queue);
 	print_series(stream, "on device", &profile->device);
 	print_work(stream, &profile->work);
-	print_operations(stream, profile, model, tflite);
+	print_operations(stream, profile, model);
 }

@@ -10,9 +10,9 @@
 #include <stdio.h>
 
 #include <nnhal/nnhal.h>
+#include <nntflite/nntflite.h>
 
 #include "../common/error.h"
-#include "tflite_to_hal.h"
 
 /* A list of times in nanoseconds. */
 struct series {
@@ -54,7 +54,7 @@ int profile_add(struct profile *profile, uint64_t latency_ns,
 		const struct nnhal_ext_work *work, struct error *err);
 
 /* Print the tables. @elapsed_ns: from the first start to the last end. */
-void profile_print(FILE *stream, struct profile *profile, const struct hal_model *model,
-		   const struct tflite_model *tflite, uint64_t elapsed_ns);
+void profile_print(FILE *stream, struct profile *profile, const struct nntflite_model *model,
+		   uint64_t elapsed_ns);
 
 #endif /* NNRUN_PROFILE_H */

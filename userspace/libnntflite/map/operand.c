@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Mapping a TensorFlow Lite model to a HAL model: tensors, inputs and outputs.
+ * Turning tensors of a .tflite file into operands.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -11,44 +11,124 @@
 
 #include "mapper.h"
 
+static uint32_t tensor_index(const struct mapper *m, const struct tflite_tensor *tensor)
+{
+	return (uint32_t)(tensor - m->sub->tensors);
+}
+
 int map_fail(struct mapper *m, const char *fmt, ...)
 {
-	char text[400];
+	char text[400], name[80], place[32] = "";
 	va_list args;
 
+	if (m->diag->message[0] != '\0')
+		return -1;
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	m->diag->subgraph = m->sub_index;
+	if (m->sub_index != 0)
+		snprintf(place, sizeof(place), "subgraph %" PRIu32 ", ", m->sub_index);
 	if (!m->op)
-		return fail(m->err, "%s", text);
-	return fail(m->err, "operator %" PRIu32 " (%s): %s", m->op_index,
-		    TFLITE_BUILTIN_NAME(m->op->code), text);
+		return diag_fail(m->diag, "%s%s", place, text);
+	m->diag->op = m->op_index;
+	return diag_fail(m->diag, "%soperator %" PRIu32 " (%s): %s", place, m->op_index,
+			 tflite_operator_name(m->op, name, sizeof(name)), text);
+}
+
+int tensor_fail(struct mapper *m, const struct tflite_tensor *tensor, const char *fmt, ...)
+{
+	char text[256];
+	va_list args;
+
+	if (m->diag->message[0] != '\0')
+		return -1;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	m->diag->tensor = tensor_index(m, tensor);
+	return map_fail(m, "tensor %" PRIu32 " '%s': %s", tensor_index(m, tensor),
+			TEXT(tensor->name), text);
+}
+
+static const struct tflite_tensor *listed(const struct mapper *m, const struct fb_vector *list,
+					  uint32_t pos)
+{
+	int32_t index = pos < list->count ? fb_vector_i32(list, pos) : -1;
+
+	return index < 0 ? NULL : &m->sub->tensors[index];
 }
 
 const struct tflite_tensor *input_tensor(const struct mapper *m, uint32_t pos)
 {
-	int32_t index = -1;
-
-	if (pos < m->op->inputs.count)
-		index = fb_vector_i32(&m->op->inputs, pos);
-	return index < 0 ? NULL : &m->tflite->tensors[index];
+	return listed(m, &m->op->inputs, pos);
 }
 
 const struct tflite_tensor *output_tensor(const struct mapper *m, uint32_t pos)
 {
-	if (pos >= m->op->outputs.count)
-		return NULL;
-	return &m->tflite->tensors[fb_vector_i32(&m->op->outputs, pos)];
+	return listed(m, &m->op->outputs, pos);
 }
 
-static uint32_t tensor_index(const struct mapper *m, const struct tflite_tensor *tensor)
+const struct tflite_tensor *intermediate_tensor(const struct mapper *m, uint32_t pos)
 {
-	return (uint32_t)(tensor - m->tflite->tensors);
+	return listed(m, &m->op->intermediates, pos);
+}
+
+const struct shape *tensor_shape(const struct mapper *m, const struct tflite_tensor *tensor)
+{
+	return &m->shapes[tensor_index(m, tensor)];
+}
+
+bool shape_is_known(const struct shape *shape)
+{
+	uint32_t i;
+
+	for (i = 0; i < shape->rank; i++)
+		if (shape->dims[i] == 0)
+			return false;
+	return shape->rank > 0;
+}
+
+uint64_t shape_elements(const struct shape *shape)
+{
+	uint64_t n = 1;
+	uint32_t i;
+
+	for (i = 0; i < shape->rank; i++) {
+		n *= shape->dims[i];
+		if (n > UINT64_C(1) << 31)
+			return 0;
+	}
+	return shape->rank ? n : 0;
 }
 
 bool is_constant(const struct mapper *m, const struct tflite_tensor *tensor)
 {
 	return tensor->data && !(m->role[tensor_index(m, tensor)] & ROLE_INPUT);
+}
+
+int constant_int32(const struct mapper *m, const struct tflite_tensor *tensor, int32_t *values,
+		   uint32_t max)
+{
+	size_t size = tflite_type_size(tensor->type);
+	uint64_t count;
+	uint32_t i;
+
+	if (!is_constant(m, tensor) || tensor->sparsity.present ||
+	    (tensor->type != TFLITE_INT32 && tensor->type != TFLITE_INT64))
+		return -1;
+	if (!tflite_elements(tensor, &count) || count > max || tensor->bytes != count * size)
+		return -1;
+	for (i = 0; i < count; i++) {
+		struct fb_vector one = { .data = tensor->data + i * size, .count = 1 };
+		int64_t value = tensor->type == TFLITE_INT32 ? fb_vector_i32(&one, 0) :
+							       fb_vector_i64(&one, 0);
+
+		if (value < INT32_MIN || value > INT32_MAX)
+			return -1;
+		values[i] = (int32_t)value;
+	}
+	return (int)count;
 }
 
 bool is_float(const struct tflite_tensor *tensor)
@@ -60,22 +140,6 @@ bool is_quantized(const struct tflite_tensor *tensor)
 {
 	return tensor->type == TFLITE_UINT8 || tensor->type == TFLITE_INT8 ||
 	       tensor->type == TFLITE_INT16;
-}
-
-static int tensor_fail(struct mapper *m, const struct tflite_tensor *tensor, const char *fmt,
-		       ...) __attribute__((format(printf, 3, 4)));
-
-static int tensor_fail(struct mapper *m, const struct tflite_tensor *tensor, const char *fmt,
-		       ...)
-{
-	char text[256];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	return map_fail(m, "tensor %" PRIu32 " '%s': %s", tensor_index(m, tensor),
-			TEXT(tensor->name), text);
 }
 
 static int check_scale(struct mapper *m, const struct tflite_tensor *tensor, float scale)
@@ -94,9 +158,6 @@ static int one_quantization(struct mapper *m, const struct tflite_tensor *tensor
 
 	if (tensor->custom_quantization)
 		return tensor_fail(m, tensor, "custom quantization is not supported");
-	if (tensor->scales.count == 0)
-		return tensor_fail(m, tensor, "type %s without quantization parameters",
-				   tflite_type_name(tensor->type));
 	if (tensor->scales.count > 1)
 		return tensor_fail(m, tensor, "%" PRIu32 " quantization scales, where only one "
 				   "for the whole tensor is supported", tensor->scales.count);
@@ -118,67 +179,70 @@ static int one_quantization(struct mapper *m, const struct tflite_tensor *tensor
 	return 0;
 }
 
-static int describe_shape(struct mapper *m, const struct tflite_tensor *tensor,
-			  struct shape *shape)
+/* The HAL counts bytes in 32 bits. */
+static int check_size(struct mapper *m, const struct tflite_tensor *tensor,
+		      const struct shape *shape)
 {
-	uint64_t elements;
-	uint32_t i;
+	uint64_t elements = shape_elements(shape);
 
-	for (i = 0; i < tensor->rank; i++) {
-		if (tensor->dims[i] <= 0)
-			return tensor_fail(m, tensor, "dimension %" PRIu32 " is %" PRId32
-					   ": only fixed shapes are supported", i,
-					   tensor->dims[i]);
-		shape->dims[i] = (uint32_t)tensor->dims[i];
-	}
-	/* The HAL counts bytes in 32 bits. */
-	if (!tflite_elements(tensor, &elements) ||
-	    elements * tflite_type_size(tensor->type) > UINT64_C(1) << 31)
+	if (!shape_is_known(shape))
+		return 0;
+	if (elements == 0 || elements * tflite_type_size(tensor->type) > UINT64_C(1) << 31)
 		return tensor_fail(m, tensor, "more than 2^31 bytes");
-	shape->rank = tensor->rank;
-	if (tensor->rank == 0) {
-		shape->rank = 1;
-		shape->dims[0] = 1;
-	}
 	return 0;
+}
+
+/* Types of the HAL, or numbers of the extension's types, which are TensorFlow Lite's. */
+static uint32_t operand_type(const struct tflite_tensor *tensor)
+{
+	switch (tensor->type) {
+	case TFLITE_FLOAT32:
+		return NNHAL_OPERAND_TENSOR_FLOAT32;
+	case TFLITE_FLOAT16:
+		return NNHAL_OPERAND_TENSOR_FLOAT16;
+	case TFLITE_INT32:
+		return NNHAL_OPERAND_TENSOR_INT32;
+	case TFLITE_BOOL:
+		return NNHAL_OPERAND_TENSOR_BOOL8;
+	case TFLITE_UINT8:
+		return NNHAL_OPERAND_TENSOR_QUANT8_ASYMM;
+	case TFLITE_INT8:
+		return NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED;
+	case TFLITE_INT16:
+		return NNHAL_OPERAND_TENSOR_QUANT16_SYMM;
+	case TFLITE_INT64:
+	case TFLITE_UINT64:
+	case TFLITE_UINT32:
+	case TFLITE_UINT16:
+	case TFLITE_FLOAT64:
+	case TFLITE_COMPLEX64:
+		return HAL_EXTENSION_CODE(tensor->type);
+	default:
+		return UINT32_MAX;
+	}
 }
 
 int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 		    struct nnhal_operand *operand, struct shape *shape)
 {
 	memset(operand, 0, sizeof(*operand));
-	switch (tensor->type) {
-	case TFLITE_FLOAT32:
-		operand->type = NNHAL_OPERAND_TENSOR_FLOAT32;
-		break;
-	case TFLITE_FLOAT16:
-		operand->type = NNHAL_OPERAND_TENSOR_FLOAT16;
-		break;
-	case TFLITE_INT32:
-		operand->type = NNHAL_OPERAND_TENSOR_INT32;
-		break;
-	case TFLITE_BOOL:
-		operand->type = NNHAL_OPERAND_TENSOR_BOOL8;
-		break;
-	case TFLITE_UINT8:
-		operand->type = NNHAL_OPERAND_TENSOR_QUANT8_ASYMM;
-		break;
-	case TFLITE_INT8:
-		operand->type = NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED;
-		break;
-	case TFLITE_INT16:
-		operand->type = NNHAL_OPERAND_TENSOR_QUANT16_SYMM;
-		break;
-	default:
+	operand->type = operand_type(tensor);
+	if (operand->type == UINT32_MAX)
 		return tensor_fail(m, tensor, "type %s has no counterpart in the HAL",
 				   tflite_type_name(tensor->type));
-	}
-	if (is_quantized(tensor) &&
-	    one_quantization(m, tensor, &operand->scale, &operand->zero_point))
-		return -1;
+	if (operand->type >> 16)
+		m->b->uses_extension = true;
 	if (tensor->is_variable)
 		return tensor_fail(m, tensor, "variable tensors are not supported");
-	if (describe_shape(m, tensor, shape))
+	if (is_quantized(tensor)) {
+		/* A number without quantization stands for itself. */
+		operand->scale = 1;
+		if ((tensor->scales.count || tensor->custom_quantization) &&
+		    one_quantization(m, tensor, &operand->scale, &operand->zero_point))
+			return -1;
+	}
+	*shape = *tensor_shape(m, tensor);
+	if (check_size(m, tensor, shape))
 		return -1;
 	operand->num_dimensions = shape->rank;
 	operand->dimensions = shape->dims;
@@ -188,13 +252,11 @@ int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 /* Is there exactly as much constant data as the shape asks for? */
 static int check_data(struct mapper *m, const struct tflite_tensor *tensor)
 {
-	uint64_t elements = 0;
-	uint64_t bytes;
+	uint64_t elements = shape_elements(tensor_shape(m, tensor));
+	uint64_t bytes = elements * tflite_type_size(tensor->type);
 
-	if (tensor->is_sparse)
+	if (tensor->sparsity.present)
 		return tensor_fail(m, tensor, "sparse data is not supported");
-	tflite_elements(tensor, &elements);
-	bytes = elements * tflite_type_size(tensor->type);
 	if (bytes != tensor->bytes)
 		return tensor_fail(m, tensor, "%zu bytes of data, its shape takes %" PRIu64,
 				   tensor->bytes, bytes);
@@ -206,17 +268,23 @@ static int pooled(struct mapper *m, const struct tflite_tensor *tensor,
 {
 	if (check_data(m, tensor))
 		return -1;
-	return hal_add_pooled(m->b, operand, tensor->data, tensor->bytes,
-			      tensor_index(m, tensor), m->err);
+	return hal_add_pooled(m->g, operand, tensor->data, tensor->bytes,
+			      tensor_index(m, tensor), m->diag);
+}
+
+int add_operation_outputs(struct mapper *m, uint32_t type, const int *inputs,
+			  uint32_t num_inputs, const int *outputs, uint32_t num_outputs)
+{
+	int index = hal_add_operation(m->g, type, inputs, num_inputs, outputs, num_outputs,
+				      m->op ? m->op_index : HAL_NO_ORIGIN, m->diag);
+
+	return index < 0 ? -1 : 0;
 }
 
 int add_operation(struct mapper *m, uint32_t type, const int *inputs, uint32_t num_inputs,
 		  int output)
 {
-	int index = hal_add_operation(m->b, type, inputs, num_inputs, output,
-				      m->op ? m->op_index : HAL_NO_ORIGIN, m->err);
-
-	return index < 0 ? -1 : 0;
+	return add_operation_outputs(m, type, inputs, num_inputs, &output, 1);
 }
 
 int float_operand(struct mapper *m, const struct shape *shape)
@@ -227,17 +295,17 @@ int float_operand(struct mapper *m, const struct shape *shape)
 		.dimensions = shape->dims,
 	};
 
-	return hal_add_operand(m->b, &operand, HAL_NO_ORIGIN, m->err);
+	return hal_add_operand(m->g, &operand, HAL_NO_ORIGIN, m->diag);
 }
 
 int temporary_operand(struct mapper *m, uint32_t like, const struct shape *shape)
 {
-	struct nnhal_operand operand = m->b->operands[like];
+	struct nnhal_operand operand = m->g->operands[like];
 
 	operand.lifetime = NNHAL_LIFETIME_TEMPORARY_VARIABLE;
 	operand.num_dimensions = shape->rank;
 	operand.dimensions = shape->dims;
-	return hal_add_operand(m->b, &operand, HAL_NO_ORIGIN, m->err);
+	return hal_add_operand(m->g, &operand, HAL_NO_ORIGIN, m->diag);
 }
 
 int int32_vector_operand(struct mapper *m, const int32_t *values, uint32_t count)
@@ -248,8 +316,8 @@ int int32_vector_operand(struct mapper *m, const int32_t *values, uint32_t count
 		.dimensions = &count,
 	};
 
-	return hal_add_copied(m->b, &operand, values, count * sizeof(*values), HAL_NO_ORIGIN,
-			      m->err);
+	return hal_add_copied(m->g, &operand, values, count * sizeof(*values), HAL_NO_ORIGIN,
+			      m->diag);
 }
 
 int add_reshape(struct mapper *m, int input, int output, const struct shape *shape)
@@ -271,14 +339,12 @@ int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim)
 	const struct tflite_tensor *tensor = input_tensor(m, pos);
 	struct nnhal_operand operand = { .type = NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL };
 	uint32_t count, num_scales = tensor->scales.count;
-	struct shape shape;
+	struct shape shape = *tensor_shape(m, tensor);
 	float *scales;
 	uint32_t i;
 
 	if (tensor->custom_quantization)
 		return tensor_fail(m, tensor, "custom quantization is not supported");
-	if (describe_shape(m, tensor, &shape))
-		return -1;
 	if (channel_dim >= shape.rank)
 		return tensor_fail(m, tensor, "rank %" PRIu32 " is too small for a filter",
 				   tensor->rank);
@@ -298,7 +364,7 @@ int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim)
 	/* The data is checked first so that a wild shape asks for no memory. */
 	if (check_data(m, tensor))
 		return -1;
-	scales = hal_alloc(m->b, count, sizeof(*scales), m->err);
+	scales = hal_alloc(m->b, count, sizeof(*scales), m->diag);
 	if (!scales)
 		return -1;
 	for (i = 0; i < count; i++) {
@@ -325,8 +391,7 @@ static int quantized_constant(struct mapper *m, uint32_t pos, struct shape *shap
 		if (tensor->quantized_dim < 0)
 			return tensor_fail(m, tensor, "quantized along dimension %" PRId32,
 					   tensor->quantized_dim);
-		if (describe_shape(m, tensor, shape))
-			return -1;
+		*shape = *tensor_shape(m, tensor);
 		return filter_operand(m, pos, (uint32_t)tensor->quantized_dim);
 	}
 	if (describe_tensor(m, tensor, &operand, shape))
@@ -381,8 +446,8 @@ int input_operand(struct mapper *m, uint32_t pos)
 int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int filter)
 {
 	const struct tflite_tensor *tensor = input_tensor(m, pos);
-	const struct nnhal_operand *in = &m->b->operands[input];
-	const struct nnhal_operand *weights = &m->b->operands[filter];
+	const struct nnhal_operand *in = &m->g->operands[input];
+	const struct nnhal_operand *weights = &m->g->operands[filter];
 	struct nnhal_operand operand = { .type = in->type };
 	uint64_t elements;
 	void *zeros;
@@ -408,17 +473,18 @@ int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int 
 			return tensor_fail(m, tensor, "a bias of type %s does not go with an input"
 					   " of type %s", tflite_type_name(tensor->type),
 					   nnhal_operand_type_name(in->type));
-		if (!tflite_elements(tensor, &elements) || elements != count)
+		elements = shape_elements(&shape);
+		if (elements != count)
 			return tensor_fail(m, tensor, "a bias of %" PRIu64 " elements for %" PRIu32
 					   " output channels", elements, count);
 		return pooled(m, tensor, &operand);
 	}
-	zeros = hal_alloc(m->b, count, sizeof(float), m->err);
+	zeros = hal_alloc(m->b, count, sizeof(float), m->diag);
 	if (!zeros)
 		return -1;
-	return hal_add_copied(m->b, &operand, zeros,
+	return hal_add_copied(m->g, &operand, zeros,
 			      (size_t)count * nnhal_element_size(operand.type), HAL_NO_ORIGIN,
-			      m->err);
+			      m->diag);
 }
 
 int output_operand(struct mapper *m, uint32_t pos)
@@ -442,171 +508,73 @@ int output_operand(struct mapper *m, uint32_t pos)
 		return -1;
 	operand.lifetime = m->role[index] & ROLE_OUTPUT ? NNHAL_LIFETIME_SUBGRAPH_OUTPUT :
 							  NNHAL_LIFETIME_TEMPORARY_VARIABLE;
-	number = hal_add_operand(m->b, &operand, index, m->err);
+	number = hal_add_operand(m->g, &operand, index, m->diag);
 	m->operand_of[index] = number;
 	return number;
 }
 
-/* What the caller has to know to feed or fetch a tensor of the model. */
-static int fill_io(struct mapper *m, uint32_t tensor, struct hal_io *io)
-{
-	struct nnhal_operand operand;
-	struct shape shape;
-	uint64_t elements;
-	uint64_t bytes;
 
-	if (describe_tensor(m, &m->tflite->tensors[tensor], &operand, &shape))
+int optional_operand(struct mapper *m, uint32_t pos, uint32_t type)
+{
+	if (!input_tensor(m, pos))
+		return hal_add_no_value(m->g, type, m->diag);
+	return input_operand(m, pos);
+}
+
+void put(struct inputs *in, int operand)
+{
+	if (operand < 0 || in->count == sizeof(in->list) / sizeof(in->list[0]))
+		in->failed = true;
+	else
+		in->list[in->count++] = operand;
+}
+
+void put_int32(struct mapper *m, struct inputs *in, int32_t value)
+{
+	if (!in->failed)
+		put(in, hal_add_int32(m->g, value, m->diag));
+}
+
+void put_float32(struct mapper *m, struct inputs *in, float value)
+{
+	if (!in->failed)
+		put(in, hal_add_float32(m->g, value, m->diag));
+}
+
+void put_bool(struct mapper *m, struct inputs *in, bool value)
+{
+	if (!in->failed)
+		put(in, hal_add_bool(m->g, value, m->diag));
+}
+
+void put_input(struct mapper *m, struct inputs *in, uint32_t pos)
+{
+	if (!in->failed)
+		put(in, input_operand(m, pos));
+}
+
+int finish_operation(struct mapper *m, uint32_t type, const struct inputs *in)
+{
+	int output;
+
+	if (in->failed)
 		return -1;
-	elements = 1;
-	tflite_elements(&m->tflite->tensors[tensor], &elements);
-	bytes = elements * nnhal_element_size(operand.type);
-	*io = (struct hal_io){
-		.tensor = tensor,
-		.operand = (uint32_t)m->operand_of[tensor],
-		.type = operand.type,
-		.rank = shape.rank,
-		.elements = (size_t)elements,
-		.bytes = (size_t)bytes,
-		.scale = operand.scale,
-		.zero_point = operand.zero_point,
-	};
-	memcpy(io->dims, shape.dims, shape.rank * sizeof(shape.dims[0]));
-	return 0;
-}
-
-static int map_inputs(struct mapper *m, struct hal_model *model)
-{
-	const struct fb_vector *inputs = &m->tflite->inputs;
-	uint32_t i;
-
-	if (inputs->count == 0)
-		return map_fail(m, "the model has no inputs");
-	model->inputs = hal_alloc(m->b, inputs->count, sizeof(*model->inputs), m->err);
-	if (!model->inputs)
+	output = output_operand(m, 0);
+	if (output < 0)
 		return -1;
-	for (i = 0; i < inputs->count; i++) {
-		uint32_t index = (uint32_t)fb_vector_i32(inputs, i);
-		struct nnhal_operand operand;
-		struct shape shape;
-
-		if (m->role[index] & ROLE_INPUT)
-			return map_fail(m, "tensor %" PRIu32 " is listed twice as input", index);
-		m->role[index] |= ROLE_INPUT;
-		if (describe_tensor(m, &m->tflite->tensors[index], &operand, &shape))
-			return -1;
-		operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
-		m->operand_of[index] = hal_add_operand(m->b, &operand, index, m->err);
-		if (m->operand_of[index] < 0 ||
-		    fill_io(m, index, &model->inputs[i]))
-			return -1;
-	}
-	model->num_inputs = inputs->count;
-	return 0;
+	return add_operation(m, type, in->list, in->count, output);
 }
 
-/* Before the operators: which tensors are outputs. */
-static int mark_outputs(struct mapper *m)
+/* The HAL has the same numbers up to RELU6. */
+int fused_activation(struct mapper *m, unsigned int slot, int32_t *value)
 {
-	const struct fb_vector *outputs = &m->tflite->outputs;
-	uint32_t i;
+	static const char *const names[] = { "TANH", "SIGN_BIT" };
 
-	for (i = 0; i < outputs->count; i++) {
-		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
-
-		if (m->role[index] & ROLE_OUTPUT)
-			return map_fail(m, "tensor %" PRIu32 " is listed twice as output", index);
-		m->role[index] |= ROLE_OUTPUT;
-	}
-	return 0;
-}
-
-/* After the operators: all outputs are computed. */
-static int map_outputs(struct mapper *m, struct hal_model *model)
-{
-	const struct fb_vector *outputs = &m->tflite->outputs;
-	uint32_t i;
-
-	model->outputs = hal_alloc(m->b, outputs->count, sizeof(*model->outputs), m->err);
-	if (!model->outputs)
-		return -1;
-	for (i = 0; i < outputs->count; i++) {
-		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
-
-		if (m->operand_of[index] < 0 || m->role[index] & ROLE_INPUT)
-			return tensor_fail(m, &m->tflite->tensors[index],
-					   "output of the model, but no operator computes it");
-		if (fill_io(m, index, &model->outputs[i]))
-			return -1;
-	}
-	model->num_outputs = outputs->count;
-	return 0;
-}
-
-static int finish(struct mapper *m, struct hal_model *model)
-{
-	uint32_t *inputs = hal_alloc(m->b, model->num_inputs, sizeof(*inputs), m->err);
-	uint32_t *outputs = hal_alloc(m->b, model->num_outputs, sizeof(*outputs), m->err);
-	uint32_t i;
-
-	if (!inputs || !outputs)
-		return -1;
-	for (i = 0; i < model->num_inputs; i++)
-		inputs[i] = model->inputs[i].operand;
-	for (i = 0; i < model->num_outputs; i++)
-		outputs[i] = model->outputs[i].operand;
-	return hal_builder_finish(m->b, inputs, model->num_inputs, outputs, model->num_outputs,
-				  m->err);
-}
-
-static int map_model(struct mapper *m, struct hal_model *model)
-{
-	uint32_t i;
-
-	if (map_inputs(m, model) || mark_outputs(m))
-		return -1;
-	for (i = 0; i < m->tflite->num_operators; i++) {
-		m->op = &m->tflite->operators[i];
-		m->op_index = i;
-		if (map_operator(m))
-			return -1;
-	}
-	m->op = NULL;
-	if (map_outputs(m, model))
-		return -1;
-	return finish(m, model);
-}
-
-int tflite_to_hal(struct tflite_model *tflite, struct hal_model *model, struct error *err)
-{
-	struct mapper m = { .tflite = tflite, .b = &model->builder, .err = err };
-	uint32_t count = tflite->num_tensors ? tflite->num_tensors : 1;
-	uint32_t i;
-	int ret = -1;
-
-	memset(model, 0, sizeof(*model));
-	/*
-	 * Constants that overlap in the file are stored apart: a bound in proportion to
-	 * the file keeps a hostile one from asking for all memory. A small constant
-	 * takes more than 4 bytes in the file and at least 64 in the pool.
-	 */
-	hal_builder_init(&model->builder, 16 * (uint64_t)tflite->reader.size + 65536);
-	tflite->reader.err = err;
-	m.operand_of = malloc(count * sizeof(*m.operand_of));
-	m.role = calloc(count, sizeof(*m.role));
-	if (!m.operand_of || !m.role) {
-		fail(err, "out of memory");
-	} else {
-		for (i = 0; i < count; i++)
-			m.operand_of[i] = -1;
-		ret = map_model(&m, model);
-	}
-	free(m.operand_of);
-	free(m.role);
-	return ret;
-}
-
-void hal_model_free(struct hal_model *model)
-{
-	hal_builder_fini(&model->builder);
-	memset(model, 0, sizeof(*model));
+	*value = fb_i8(&m->options, slot, 0);
+	if (*value >= NNHAL_FUSED_NONE && *value <= NNHAL_FUSED_RELU6)
+		return 0;
+	if (*value == 4 || *value == 5)
+		return map_fail(m, "fused activation %s has no counterpart in the HAL",
+				names[*value - 4]);
+	return map_fail(m, "unknown fused activation %" PRId32, *value);
 }

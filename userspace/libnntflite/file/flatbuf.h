@@ -11,20 +11,20 @@
  * empty vectors, and fb_failed() says so. That keeps the code that walks a
  * schema free of a check per field.
  */
-#ifndef TOOLS_FLATBUF_H
-#define TOOLS_FLATBUF_H
+#ifndef NNTFLITE_FILE_FLATBUF_H
+#define NNTFLITE_FILE_FLATBUF_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "../base/nntflite_diag.h"
 
 struct fb_reader {
 	const uint8_t *data;
 	size_t size;
 	bool failed;
-	struct error *err;		/* where the first fault is described */
+	struct nntflite_diag *diag;		/* where the first fault is described */
 };
 
 /* A table; one that is absent has no fields. */
@@ -49,7 +49,7 @@ struct fb_vector {
  * absent after a fault.
  */
 struct fb_table fb_root(struct fb_reader *reader, const uint8_t *data, size_t size,
-			const char *identifier, struct error *err);
+			const char *identifier, struct nntflite_diag *diag);
 
 static inline bool fb_failed(const struct fb_reader *reader)
 {
@@ -76,4 +76,4 @@ int32_t fb_vector_i32(const struct fb_vector *vector, uint32_t i);
 int64_t fb_vector_i64(const struct fb_vector *vector, uint32_t i);
 float fb_vector_f32(const struct fb_vector *vector, uint32_t i);
 
-#endif /* TOOLS_FLATBUF_H */
+#endif /* NNTFLITE_FILE_FLATBUF_H */

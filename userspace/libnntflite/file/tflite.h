@@ -6,80 +6,29 @@
  * as long as the model is used. Reading a file copies nothing and takes time and
  * memory in proportion to its size, whatever it holds.
  */
-#ifndef NNRUN_TFLITE_H
-#define NNRUN_TFLITE_H
+#ifndef NNTFLITE_FILE_TFLITE_H
+#define NNTFLITE_FILE_TFLITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../common/error.h"
-#include "../common/flatbuf.h"
-
-/* Largest file that is read. */
-#define TFLITE_MAX_FILE		((size_t)1 << 30)
+#include "../base/nntflite_diag.h"
+#include "flatbuf.h"
+#include "schema.h"
 
 /* Largest rank of a tensor. */
-#define TFLITE_MAX_RANK		8
-
-/* TensorType of the schema. */
-enum tflite_type {
-	TFLITE_FLOAT32 = 0,
-	TFLITE_FLOAT16 = 1,
-	TFLITE_INT32 = 2,
-	TFLITE_UINT8 = 3,
-	TFLITE_INT64 = 4,
-	TFLITE_BOOL = 6,
-	TFLITE_INT16 = 7,
-	TFLITE_INT8 = 9,
-};
-
-/* BuiltinOperator of the schema: those the code looks at. */
-enum tflite_builtin {
-	TFLITE_ADD = 0,
-	TFLITE_AVERAGE_POOL_2D = 1,
-	TFLITE_CONCATENATION = 2,
-	TFLITE_CONV_2D = 3,
-	TFLITE_DEPTHWISE_CONV_2D = 4,
-	TFLITE_DEQUANTIZE = 6,
-	TFLITE_FULLY_CONNECTED = 9,
-	TFLITE_LOGISTIC = 14,
-	TFLITE_MAX_POOL_2D = 17,
-	TFLITE_MUL = 18,
-	TFLITE_RELU = 19,
-	TFLITE_RELU_N1_TO_1 = 20,
-	TFLITE_RELU6 = 21,
-	TFLITE_RESHAPE = 22,
-	TFLITE_SOFTMAX = 25,
-	TFLITE_TANH = 28,
-	TFLITE_CALL = 31,
-	TFLITE_CUSTOM = 32,
-	TFLITE_QUANTIZE = 114,
-	TFLITE_IF = 118,
-	TFLITE_WHILE = 119,
-	TFLITE_CALL_ONCE = 129,
-};
-
-/* BuiltinOptions of the schema: those the code looks at. */
-enum tflite_options {
-	TFLITE_NO_OPTIONS = 0,
-	TFLITE_CONV_2D_OPTIONS = 1,
-	TFLITE_DEPTHWISE_CONV_2D_OPTIONS = 2,
-	TFLITE_POOL_2D_OPTIONS = 5,
-	TFLITE_FULLY_CONNECTED_OPTIONS = 8,
-	TFLITE_SOFTMAX_OPTIONS = 9,
-	TFLITE_CONCATENATION_OPTIONS = 10,
-	TFLITE_ADD_OPTIONS = 11,
-	TFLITE_RESHAPE_OPTIONS = 17,
-	TFLITE_MUL_OPTIONS = 21,
-};
+#define TFLITE_MAX_RANK		NNTFLITE_MAX_RANK
 
 /**
- * struct tflite_tensor - one tensor of the main subgraph
+ * struct tflite_tensor - one tensor of a subgraph
  * @name: name, may be empty
  * @type: enum tflite_type or another number
  * @rank: number of dimensions, 0 for a scalar
  * @dims: sizes, slowest first, as the file has them
+ * @signature: sizes, -1 for those that may differ from @dims; those of @dims if the file
+ *	has no such list
+ * @has_rank: @rank is known. Without it a tensor of rank 0 may have any shape
  * @buffer: index of its buffer
  * @data: constant data, NULL for a tensor that is computed or fed
  * @bytes: bytes of constant data, as the file has them
@@ -88,13 +37,15 @@ enum tflite_options {
  * @quantized_dim: dimension several scales belong to
  * @custom_quantization: quantized in a way only the file's author knows
  * @is_variable: keeps its value from one inference to the next
- * @is_sparse: data is in a sparse format
+ * @sparsity: how sparse data is laid out, absent for dense data
  */
 struct tflite_tensor {
 	struct text name;
 	int type;
 	uint32_t rank;
 	int32_t dims[TFLITE_MAX_RANK];
+	int32_t signature[TFLITE_MAX_RANK];
+	bool has_rank;
 	uint32_t buffer;
 	const uint8_t *data;
 	size_t bytes;
@@ -103,43 +54,44 @@ struct tflite_tensor {
 	int32_t quantized_dim;
 	bool custom_quantization;
 	bool is_variable;
-	bool is_sparse;
+	struct fb_table sparsity;
 };
 
 /**
- * struct tflite_operator - one operator of the main subgraph
+ * struct tflite_operator - one operator of a subgraph
  * @code: BuiltinOperator
+ * @version: version of the operator
  * @custom_name: name of a custom operator
  * @inputs: 32-bit tensor indexes, checked: -1 (omitted) or below num_tensors
  * @outputs: 32-bit tensor indexes, checked: below num_tensors
+ * @intermediates: 32-bit tensor indexes, checked like @inputs: tensors that hold no value,
+ *	only quantization parameters
  * @options_type: BuiltinOptions
  * @options: options, absent if there are none
+ * @custom_options: options of a custom operator, bytes
  */
 struct tflite_operator {
 	int32_t code;
+	int32_t version;
 	struct text custom_name;
 	struct fb_vector inputs;
 	struct fb_vector outputs;
+	struct fb_vector intermediates;
 	uint8_t options_type;
 	struct fb_table options;
+	struct fb_vector custom_options;
 };
 
 /**
- * struct tflite_model - a model file
- * @reader: the file
- * @description: description, may be empty
- * @num_subgraphs: subgraphs in the file; the first is the main one
- * @num_buffers: buffers in the file
- * @tensors: tensors of the main subgraph
+ * struct tflite_subgraph - one subgraph
+ * @name: name, may be empty
+ * @tensors: tensors
  * @operators: operators in execution order
  * @inputs: indexes of the input tensors, checked
  * @outputs: indexes of the output tensors, checked
  */
-struct tflite_model {
-	struct fb_reader reader;
-	struct text description;
-	uint32_t num_subgraphs;
-	uint32_t num_buffers;
+struct tflite_subgraph {
+	struct text name;
 	uint32_t num_tensors;
 	uint32_t num_operators;
 	struct tflite_tensor *tensors;
@@ -148,17 +100,59 @@ struct tflite_model {
 	struct fb_vector outputs;
 };
 
+/* A tensor that a signature names. */
+struct tflite_named {
+	struct text name;
+	uint32_t tensor;
+};
+
+/**
+ * struct tflite_signature - one signature
+ * @key: its name
+ * @subgraph: its subgraph, checked
+ * @inputs: names of inputs, tensors checked
+ * @outputs: names of outputs, tensors checked
+ */
+struct tflite_signature {
+	struct text key;
+	uint32_t subgraph;
+	uint32_t num_inputs;
+	uint32_t num_outputs;
+	struct tflite_named *inputs;
+	struct tflite_named *outputs;
+};
+
+/**
+ * struct tflite_model - a model file
+ * @reader: the file
+ * @description: description, may be empty
+ * @num_subgraphs: subgraphs in the file; the first is the main one
+ * @num_buffers: buffers in the file
+ * @num_signatures: signatures
+ * @subgraphs: subgraphs
+ * @signatures: signatures
+ */
+struct tflite_model {
+	struct fb_reader reader;
+	struct text description;
+	uint32_t num_subgraphs;
+	uint32_t num_buffers;
+	uint32_t num_signatures;
+	struct tflite_subgraph *subgraphs;
+	struct tflite_signature *signatures;
+};
+
 /**
  * tflite_parse() - understand the bytes of a model file
  * @model: filled in; to be released with tflite_free(), also after an error
  * @data: bytes of the file
  * @size: number of bytes
- * @err: says what is wrong
+ * @diag: says what is wrong
  *
  * Return: 0 or -1.
  */
 int tflite_parse(struct tflite_model *model, const uint8_t *data, size_t size,
-		 struct error *err);
+		 struct nntflite_diag *diag);
 void tflite_free(struct tflite_model *model);
 
 /**
@@ -170,12 +164,13 @@ void tflite_free(struct tflite_model *model);
  */
 bool tflite_elements(const struct tflite_tensor *tensor, uint64_t *count);
 
-/* Bytes per element, 0 for types nnrun has no use for. */
+/* Bytes per element, 0 for types of no fixed size. */
 size_t tflite_type_size(int type);
 const char *tflite_type_name(int type);
 /* Name of a builtin operator; "operator" and the number for unknown ones. */
 const char *tflite_builtin_name(int32_t code, char *buffer, size_t size);
 
-#define TFLITE_BUILTIN_NAME(code)	tflite_builtin_name((code), (char[32]) { 0 }, 32)
+/* Name of an operator, custom ones included; returns @buffer. */
+const char *tflite_operator_name(const struct tflite_operator *op, char *buffer, size_t size);
 
-#endif /* NNRUN_TFLITE_H */
+#endif /* NNTFLITE_FILE_TFLITE_H */

@@ -66,10 +66,23 @@ const char *tflite_type_name(int type)
 	return type_names[type];
 }
 
-const char *tflite_builtin_name(int32_t code, char *buffer, size_t size)
+const char *tflite_operator_name(const struct tflite_operator *op, char *buffer, size_t size)
 {
-	if (code >= 0 && (size_t)code < ARRAY_SIZE(builtin_names))
-		return builtin_names[code];
-	snprintf(buffer, size, "operator number %" PRId32, code);
+	if (op->code == TFLITE_CUSTOM)
+		return text_print(op->custom_name, buffer, size);
+	if (op->code >= 0 && (size_t)op->code < ARRAY_SIZE(builtin_names))
+		snprintf(buffer, size, "%s", builtin_names[op->code]);
+	else
+		snprintf(buffer, size, "operator number %" PRId32, op->code);
 	return buffer;
+}
+
+const char *nntflite_operator_name(int32_t code)
+{
+	return code >= 0 && (size_t)code < ARRAY_SIZE(builtin_names) ? builtin_names[code] : NULL;
+}
+
+const char *nntflite_type_name(int type)
+{
+	return type >= 0 && (size_t)type < ARRAY_SIZE(type_names) ? type_names[type] : NULL;
 }

@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <nnhal/nnhal.h>
+#include <nntflite/nntflite.h>
 #include <tap.h>
 
 #include "model_writer.h"
 #include "userspace/tools/common/file.h"
-#include "userspace/tools/nnrun/tflite.h"
-#include "userspace/tools/nnrun/tflite_to_hal.h"
+#include "userspace/libnntflite/file/schema.h"
 
 #include <unistd.h>
 
@@ -39,32 +38,29 @@ static bool is_about_operands(const char *message)
 /* Load a file from memory of exactly its size, so that one byte beyond is noticed. */
 static enum outcome load(const uint8_t *data, size_t size)
 {
-	struct nnhal_diag diag = { "" };
-	struct error err = { "", 0 };
+	struct nnhal_diag why = { "" };
+	struct nntflite_diag diag;
 	enum outcome outcome = REFUSED;
-	struct tflite_model tflite;
-	struct hal_model model;
+	struct nntflite_file *file = NULL;
+	struct nntflite_model *model = NULL;
 	uint8_t *copy = malloc(size ? size : 1);
 
 	if (size)
 		memcpy(copy, data, size);
-	if (tflite_parse(&tflite, copy, size, &err) == 0) {
-		if (tflite_to_hal(&tflite, &model, &err) == 0) {
-			outcome = TAKEN;
-			if (!nnhal_validate_model(&model.builder.model, &diag)) {
-				outcome = is_about_operands(diag.message) ? REFUSED : WRONG;
-				snprintf(err.text, sizeof(err.text), "%s", diag.message);
-			}
-		} else if (err.text[0] == '\0') {
-			outcome = WRONG;
+	if (nntflite_file_open_memory(copy, size, &file, &diag) == NNHAL_STATUS_NONE &&
+	    nntflite_model_create(file, NULL, &model, &diag) == NNHAL_STATUS_NONE) {
+		outcome = TAKEN;
+		if (!nnhal_validate_model(nntflite_model_get_hal(model), &why)) {
+			outcome = is_about_operands(why.message) ? REFUSED : WRONG;
+			snprintf(diag.message, sizeof(diag.message), "%s", why.message);
 		}
-		hal_model_free(&model);
-	} else if (err.text[0] == '\0') {
+	} else if (diag.message[0] == '\0' || model) {
 		outcome = WRONG;
 	}
-	tflite_free(&tflite);
+	nntflite_model_destroy(model);
+	nntflite_file_close(file);
 	free(copy);
-	snprintf(reason, sizeof(reason), "%s", err.text);
+	snprintf(reason, sizeof(reason), "%s", diag.message);
 	return outcome;
 }
 
@@ -220,31 +216,33 @@ static uint8_t file[MW_MAX_SIZE];
 
 /* Map a model; *@hal stays valid until unmap(). */
 struct mapped {
-	struct tflite_model tflite;
-	struct hal_model hal;
+	struct nntflite_file *file;
+	struct nntflite_model *model;
+	const struct nnhal_subgraph *hal;
 	bool valid;
 };
 
 static void map(const struct mw_model *model, struct mapped *m)
 {
-	struct nnhal_diag diag = { "" };
-	struct error err = { "", 0 };
+	struct nnhal_diag why = { "" };
+	struct nntflite_diag diag;
 	size_t size = mw_write(model, file);
 
 	memset(m, 0, sizeof(*m));
-	if (tflite_parse(&m->tflite, file, size, &err) == 0 &&
-	    tflite_to_hal(&m->tflite, &m->hal, &err) == 0) {
-		m->valid = nnhal_validate_model(&m->hal.builder.model, &diag);
+	if (nntflite_file_open_memory(file, size, &m->file, &diag) == NNHAL_STATUS_NONE &&
+	    nntflite_model_create(m->file, NULL, &m->model, &diag) == NNHAL_STATUS_NONE) {
+		m->hal = &nntflite_model_get_hal(m->model)->main;
+		m->valid = nnhal_validate_model(nntflite_model_get_hal(m->model), &why);
 		if (!m->valid)
-			snprintf(err.text, sizeof(err.text), "%s", diag.message);
+			snprintf(diag.message, sizeof(diag.message), "%s", why.message);
 	}
-	snprintf(reason, sizeof(reason), "%s", err.text);
+	snprintf(reason, sizeof(reason), "%s", diag.message);
 }
 
 static void unmap(struct mapped *m)
 {
-	hal_model_free(&m->hal);
-	tflite_free(&m->tflite);
+	nntflite_model_destroy(m->model);
+	nntflite_file_close(m->file);
 }
 
 /* Check the types of the operations, comma-separated names. */
@@ -255,11 +253,11 @@ static void expect(const struct mw_model *model, const char *operations, const c
 	uint32_t i;
 
 	map(model, &m);
-	for (i = 0; m.valid && i < m.hal.builder.num_operations; i++) {
+	for (i = 0; m.valid && i < m.hal->num_operations; i++) {
 		size_t used = strlen(got);
 
 		snprintf(got + used, sizeof(got) - used, "%s%s", i ? "," : "",
-			 nnhal_operation_type_name(m.hal.builder.operations[i].type));
+			 nnhal_operation_type_name(m.hal->operations[i].type));
 	}
 	if (!ok(strcmp(got, operations) == 0, "%s maps to %s", what, operations))
 		tap_note("got '%s': %s", got, reason);
@@ -307,15 +305,15 @@ static void test_convolution(void)
 
 	map(&model, &m);
 	if (ok(m.valid, "int8 CONV_2D is mapped")) {
-		const struct nnhal_operation *op = &m.hal.builder.operations[0];
+		const struct nnhal_operation *op = &m.hal->operations[0];
 
-		operand = &m.hal.builder.operands[op->inputs[1]];
+		operand = &m.hal->operands[op->inputs[1]];
 		ok(op->num_inputs == 7, "CONV_2D without dilation has 7 inputs");
 		ok(operand->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
 		   operand->extra_params.channel_quant.num_scales == 2 &&
 		   operand->extra_params.channel_quant.channel_dim == 0,
 		   "a filter with one scale becomes per-channel along dimension 0");
-		operand = &m.hal.builder.operands[op->inputs[2]];
+		operand = &m.hal->operands[op->inputs[2]];
 		ok(operand->type == NNHAL_OPERAND_TENSOR_INT32 && operand->scale == 0,
 		   "the bias of a per-channel filter has scale 0");
 	} else {
@@ -325,21 +323,21 @@ static void test_convolution(void)
 
 	model.operators[0].options[2] = (struct mw_option){ MW_I32, 4, 2, 0, NULL };
 	map(&model, &m);
-	ok(m.valid && m.hal.builder.operations[0].num_inputs == 10,
+	ok(m.valid && m.hal->operations[0].num_inputs == 10,
 	   "CONV_2D with dilation has 10 inputs");
 	unmap(&m);
 
 	model = conv_model(false);
 	model.operators[0].inputs[2] = -1;
 	map(&model, &m);
-	ok(m.valid && m.hal.builder.operands[m.hal.builder.operations[0].inputs[2]].lifetime ==
+	ok(m.valid && m.hal->operands[m.hal->operations[0].inputs[2]].lifetime ==
 	   NNHAL_LIFETIME_CONSTANT_COPY, "an omitted bias becomes zeros");
 	unmap(&m);
 
 	model = conv_model(true);
 	map(&model, &m);
-	operand = m.valid ? &m.hal.builder.operands[m.hal.builder.operations[0].inputs[1]] : NULL;
-	ok(m.valid && m.hal.builder.operations[0].num_inputs == 8 &&
+	operand = m.valid ? &m.hal->operands[m.hal->operations[0].inputs[1]] : NULL;
+	ok(m.valid && m.hal->operations[0].num_inputs == 8 &&
 	   operand->extra_params.channel_quant.channel_dim == 3,
 	   "DEPTHWISE_CONV_2D has 8 inputs and channels along dimension 3");
 	unmap(&m);
@@ -403,12 +401,12 @@ static void test_fully_connected(void)
 
 	map(&model, &m);
 	if (ok(m.valid, "int8 FULLY_CONNECTED is mapped")) {
-		const struct nnhal_operation *op = &m.hal.builder.operations[0];
+		const struct nnhal_operation *op = &m.hal->operations[0];
 
-		operand = &m.hal.builder.operands[op->inputs[1]];
+		operand = &m.hal->operands[op->inputs[1]];
 		ok(operand->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED,
 		   "its weights are TENSOR_QUANT8_ASYMM_SIGNED");
-		operand = &m.hal.builder.operands[op->inputs[2]];
+		operand = &m.hal->operands[op->inputs[2]];
 		ok(operand->scale == 0.25f, "its bias has the product of the scales");
 	}
 	unmap(&m);
@@ -448,7 +446,7 @@ static void test_hybrid(void)
 	model.operators[0].inputs[2] = -1;
 	expect(&model, "DEQUANTIZE,CONV_2D", "float CONV_2D with an int8 filter");
 	map(&model, &m);
-	operand = m.valid ? &m.hal.builder.operands[m.hal.builder.operations[0].inputs[0]] : NULL;
+	operand = m.valid ? &m.hal->operands[m.hal->operations[0].inputs[0]] : NULL;
 	ok(m.valid && operand->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM,
 	   "the filter with one scale is TENSOR_QUANT8_SYMM");
 	unmap(&m);
@@ -543,7 +541,7 @@ static void test_reshape_and_concatenation(void)
 	model.operators[0].inputs[1] = 2;
 	model.operators[0].num_inputs = 2;
 	map(&model, &m);
-	ok(m.valid && m.hal.builder.operands[m.hal.builder.operations[0].inputs[1]].lifetime ==
+	ok(m.valid && m.hal->operands[m.hal->operations[0].inputs[1]].lifetime ==
 	   NNHAL_LIFETIME_CONSTANT_REFERENCE, "RESHAPE with the shape in a tensor");
 	unmap(&m);
 	model.tensors[2].type = TFLITE_INT64;
@@ -559,7 +557,7 @@ static void test_reshape_and_concatenation(void)
 	model.num_inputs = 2;
 	model.operators[0].options[0] = (struct mw_option){ MW_I32, 0, -1, 0, NULL };
 	map(&model, &m);
-	ok(m.valid && m.hal.builder.operations[0].num_inputs == 3 && m.hal.num_inputs == 2,
+	ok(m.valid && m.hal->operations[0].num_inputs == 3 && nntflite_model_num_inputs(m.model) == 2,
 	   "CONCATENATION of two inputs along axis -1");
 	unmap(&m);
 	model.operators[0].options[1] = (struct mw_option){ MW_I8, 1, 3, 0, NULL };
@@ -585,7 +583,7 @@ static void test_operators_refused(void)
 
 	model.operators[0].code = TFLITE_WHILE;
 	model.num_subgraphs = 3;
-	refuse(&model, "operator 0 (WHILE): it runs other subgraphs", "control flow");
+	refuse(&model, "operator 0 (WHILE): this operator", "control flow");
 	model = relu_model();
 	model.operators[0].code = TFLITE_CUSTOM;
 	model.operators[0].custom_name = "My\x1b[Op";
@@ -625,7 +623,7 @@ static void test_tensors_refused(void)
 	refuse(&model, "no operators", "a model without operators");
 	model = relu_model();
 	model.num_inputs = 0;
-	refuse(&model, "no inputs", "a model without inputs");
+	refuse(&model, "read before an operator computes it", "a model without inputs");
 	model = relu_model();
 	model.num_outputs = 0;
 	refuse(&model, "no outputs", "a model without outputs");
@@ -665,7 +663,8 @@ static void test_tensors_refused(void)
 	refuse(&model, "variable tensors", "a variable tensor");
 	model = relu_model();
 	model.tensors[0].type = TFLITE_UINT8;
-	refuse(&model, "uint8 without quantization parameters", "uint8 without a scale");
+	model.tensors[1].type = TFLITE_UINT8;
+	expect(&model, "RELU", "uint8 without a scale, which stands for itself,");
 	model.tensors[0] = int8_tensor("in", 2, DIMS(1, 8));
 	model.tensors[0].scales[0] = -1;
 	refuse(&model, "scale -1 is not a positive number", "a negative scale");

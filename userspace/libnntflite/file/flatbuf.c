@@ -37,7 +37,7 @@ static float load_f32(const uint8_t *p)
 static void fault(struct fb_reader *reader, uint64_t pos, const char *what)
 {
 	if (!reader->failed)
-		fail(reader->err, "malformed file: %s at offset %" PRIu64, what, pos);
+		diag_fail(reader->diag, "malformed file: %s at offset %" PRIu64, what, pos);
 	reader->failed = true;
 }
 
@@ -81,11 +81,11 @@ static struct fb_table open_table(struct fb_reader *reader, uint64_t pos)
 }
 
 struct fb_table fb_root(struct fb_reader *reader, const uint8_t *data, size_t size,
-			const char *identifier, struct error *err)
+			const char *identifier, struct nntflite_diag *diag)
 {
 	struct fb_table none = { .reader = reader };
 
-	*reader = (struct fb_reader){ .data = data, .size = size, .err = err };
+	*reader = (struct fb_reader){ .data = data, .size = size, .diag = diag };
 	if (size > FB_MAX_SIZE) {
 		fault(reader, FB_MAX_SIZE, "more data than the format can address");
 		return none;
@@ -95,7 +95,7 @@ struct fb_table fb_root(struct fb_reader *reader, const uint8_t *data, size_t si
 		return none;
 	}
 	if (identifier && memcmp(data + 4, identifier, 4) != 0) {
-		fail(err, "not a %s file: identifier \"%s\" not found at offset 4",
+		diag_fail(diag, "not a %s file: identifier \"%s\" not found at offset 4",
 		     strcmp(identifier, "TFL3") == 0 ? "TensorFlow Lite" : "known", identifier);
 		reader->failed = true;
 		return none;

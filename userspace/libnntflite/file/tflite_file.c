@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Opening .tflite files.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tflite_file.h"
+
+/* A copy of a text that can be printed, or NULL. */
+static char *printable(struct text text)
+{
+	char *copy = malloc(text.length + 1);
+
+	if (copy)
+		text_print(text, copy, text.length + 1);
+	return copy;
+}
+
+static int copy_texts(struct nntflite_file *file, struct nntflite_diag *diag)
+{
+	const struct tflite_model *tflite = &file->tflite;
+	uint32_t i;
+
+	file->description = printable(tflite->description);
+	file->signatures = calloc((size_t)tflite->num_signatures + 1, sizeof(*file->signatures));
+	if (!file->description || !file->signatures)
+		return diag_fail_memory(diag);
+	for (i = 0; i < tflite->num_signatures; i++) {
+		file->signatures[i] = printable(tflite->signatures[i].key);
+		if (!file->signatures[i])
+			return diag_fail_memory(diag);
+	}
+	return 0;
+}
+
+void nntflite_file_close(struct nntflite_file *file)
+{
+	uint32_t i;
+
+	if (!file)
+		return;
+	for (i = 0; file->signatures && i < file->tflite.num_signatures; i++)
+		free(file->signatures[i]);
+	free(file->signatures);
+	free(file->description);
+	tflite_free(&file->tflite);
+	free(file->bytes);
+	free(file);
+}
+
+static enum nnhal_status open_bytes(const void *data, size_t size, void *bytes,
+				    struct nntflite_file **out, struct nntflite_diag *diag)
+{
+	struct nntflite_file *file = calloc(1, sizeof(*file));
+
+	if (!file) {
+		diag_fail_memory(diag);
+		free(bytes);
+		return diag_status(diag);
+	}
+	file->bytes = bytes;
+	if (tflite_parse(&file->tflite, data, size, diag) || copy_texts(file, diag)) {
+		nntflite_file_close(file);
+		return diag_status(diag);
+	}
+	*out = file;
+	return NNHAL_STATUS_NONE;
+}
+
+enum nnhal_status nntflite_file_open_memory(const void *data, size_t size,
+					    struct nntflite_file **file,
+					    struct nntflite_diag *diag)
+{
+	struct nntflite_diag ignored;
+
+	diag = diag ? diag : &ignored;
+	diag_init(diag);
+	if (!file || (!data && size) || size > NNTFLITE_MAX_FILE) {
+		diag_fail(diag, "%s", !file ? "no place for the file" :
+			  size > NNTFLITE_MAX_FILE ? "more than 1 GiB" : "no data");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return open_bytes(data, size, NULL, file, diag);
+}
+
+/*
+ * The whole file. It is read, not mapped: a file that shrinks while it is mapped would end
+ * the process.
+ */
+static void *read_whole(int fd, const char *path, size_t *size, struct nntflite_diag *diag)
+{
+	size_t room = 65536, used = 0;
+	uint8_t *bytes;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) == 0 && st.st_size > 0 && (uint64_t)st.st_size < NNTFLITE_MAX_FILE)
+		room = (size_t)st.st_size + 1;
+	bytes = malloc(room);
+	while (bytes) {
+		if (used == room) {
+			uint8_t *bigger = room <= NNTFLITE_MAX_FILE ? realloc(bytes, 2 * room) :
+								      NULL;
+
+			if (!bigger)
+				break;
+			bytes = bigger;
+			room *= 2;
+		}
+		n = read(fd, bytes + used, room - used);
+		if (n == 0) {
+			*size = used;
+			return bytes;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			diag_fail_errno(diag, errno, "%s", path);
+			free(bytes);
+			return NULL;
+		}
+		used += (size_t)n;
+	}
+	if (bytes && used > NNTFLITE_MAX_FILE)
+		diag_fail(diag, "%s: more than 1 GiB", path);
+	else
+		diag_fail_memory(diag);
+	free(bytes);
+	return NULL;
+}
+
+enum nnhal_status nntflite_file_open(const char *path, struct nntflite_file **file,
+				     struct nntflite_diag *diag)
+{
+	struct nntflite_diag ignored;
+	size_t size = 0;
+	void *bytes;
+	int fd;
+
+	diag = diag ? diag : &ignored;
+	diag_init(diag);
+	if (!path || !file) {
+		diag_fail(diag, "no path, or no place for the file");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		diag_fail_errno(diag, errno, "%s", path);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	bytes = read_whole(fd, path, &size, diag);
+	close(fd);
+	if (!bytes)
+		return diag_status(diag);
+	if (size > NNTFLITE_MAX_FILE) {
+		free(bytes);
+		diag_fail(diag, "%s: more than 1 GiB", path);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	return open_bytes(bytes, size, bytes, file, diag);
+}
+
+enum nnhal_status nntflite_file_get_info(const struct nntflite_file *file,
+					 struct nntflite_file_info *info)
+{
+	const struct tflite_model *tflite;
+	struct nntflite_file_info full = NNTFLITE_FILE_INFO_INIT;
+
+	if (!file || !info || info->size != sizeof(*info))
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	tflite = &file->tflite;
+	full.description = file->description;
+	full.bytes = tflite->reader.size;
+	full.num_subgraphs = tflite->num_subgraphs;
+	full.num_operators = tflite->subgraphs[0].num_operators;
+	full.num_tensors = tflite->subgraphs[0].num_tensors;
+	full.num_signatures = tflite->num_signatures;
+	*info = full;
+	return NNHAL_STATUS_NONE;
+}
+
+const char *nntflite_file_signature(const struct nntflite_file *file, uint32_t index)
+{
+	if (!file || index >= file->tflite.num_signatures)
+		return NULL;
+	return file->signatures[index];
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Operations of the extension org.nnpu.tflite: the operators of the schema as they are.
+ *
+ * The operands are the inputs of the operator in its order, then the fields of its options
+ * in the order of the schema (Documentation/operations/tflite.rst).
+ */
+#include <inttypes.h>
+
+#include "mapper.h"
+
+/* More inputs than any operator with a list of them has in practice. */
+#define MAX_INPUTS	1024
+
+static int put_inputs(struct mapper *m, int *list, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		list[i] = optional_operand(m, i, NNHAL_OPERAND_TENSOR_INT32);
+		if (list[i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The operand of one field. */
+static int field_operand(struct mapper *m, char kind, unsigned int slot, int32_t value)
+{
+	const struct fb_table *options = &m->options;
+
+	switch (kind) {
+	case 'i':
+		return hal_add_int32(m->g, fb_i32(options, slot, value), m->diag);
+	case 'e':
+		return hal_add_int32(m->g, fb_i8(options, slot, (int8_t)value), m->diag);
+	case 'b':
+		return hal_add_bool(m->g, fb_u8(options, slot, (uint8_t)value), m->diag);
+	default:
+		return hal_add_float32(m->g, fb_f32(options, slot, (float)value), m->diag);
+	}
+}
+
+static int put_fields(struct mapper *m, const char *fields, int *list, uint32_t *count)
+{
+	unsigned int slot = 0;
+
+	for (; *fields; slot++) {
+		char kind = *fields++;
+		int32_t value = 0;
+
+		if (*fields >= '0' && *fields <= '9')
+			value = *fields++ - '0';
+		if (kind == '.')
+			continue;
+		list[*count] = field_operand(m, kind, slot, value);
+		if (list[(*count)++] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int map_extension(struct mapper *m, const char *fields)
+{
+	uint32_t num_inputs = m->op->inputs.count;
+	uint32_t num_outputs = m->op->outputs.count;
+	int *inputs, *outputs;
+	uint32_t i;
+
+	if (num_inputs > MAX_INPUTS || num_outputs > MAX_INPUTS)
+		return map_fail(m, "%" PRIu32 " inputs and %" PRIu32 " outputs, at most %d are"
+				" supported", num_inputs, num_outputs, MAX_INPUTS);
+	inputs = hal_alloc(m->b, (size_t)num_inputs + 32, sizeof(*inputs), m->diag);
+	outputs = hal_alloc(m->b, (size_t)num_outputs + 1, sizeof(*outputs), m->diag);
+	if (!inputs || !outputs || put_inputs(m, inputs, num_inputs) ||
+	    put_fields(m, fields, inputs, &num_inputs))
+		return -1;
+	for (i = 0; i < num_outputs; i++) {
+		outputs[i] = output_operand(m, i);
+		if (outputs[i] < 0)
+			return -1;
+	}
+	return add_operation_outputs(m, HAL_EXTENSION_CODE(m->op->code), inputs, num_inputs,
+				     outputs, num_outputs);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Mapping a subgraph: its inputs, its operators in order, its outputs.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "map_graph.h"
+
+/* IF and WHILE one inside the other; no file in use comes near. */
+#define MAX_DEPTH	16
+
+/* Who runs the model gives each input a shape; inside of it the device finds them. */
+static int check_input(struct mapper *m, const struct tflite_tensor *tensor)
+{
+	const struct shape *shape = tensor_shape(m, tensor);
+	uint32_t i;
+
+	if (m->sub_index != m->model->main)
+		return 0;
+	for (i = 0; i < shape->rank; i++)
+		if (shape->dims[i] == 0)
+			return tensor_fail(m, tensor, "dimension %" PRIu32 " is %" PRId32
+					   ": the input needs a shape", i, tensor->dims[i]);
+	return 0;
+}
+
+static int map_inputs(struct mapper *m)
+{
+	const struct fb_vector *inputs = &m->sub->inputs;
+	uint32_t i;
+
+	for (i = 0; i < inputs->count; i++) {
+		uint32_t index = (uint32_t)fb_vector_i32(inputs, i);
+		const struct tflite_tensor *tensor = &m->sub->tensors[index];
+		struct nnhal_operand operand;
+		struct shape shape;
+
+		if (m->role[index] & ROLE_INPUT)
+			return map_fail(m, "tensor %" PRIu32 " is listed twice as input", index);
+		m->role[index] |= ROLE_INPUT;
+		if (describe_tensor(m, tensor, &operand, &shape) || check_input(m, tensor))
+			return -1;
+		operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
+		m->operand_of[index] = hal_add_operand(m->g, &operand, index, m->diag);
+		if (m->operand_of[index] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Before the operators: which tensors are outputs. */
+static int mark_outputs(struct mapper *m)
+{
+	const struct fb_vector *outputs = &m->sub->outputs;
+	uint32_t i;
+
+	for (i = 0; i < outputs->count; i++) {
+		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
+
+		if (m->role[index] & ROLE_OUTPUT)
+			return map_fail(m, "tensor %" PRIu32 " is listed twice as output", index);
+		m->role[index] |= ROLE_OUTPUT;
+	}
+	return 0;
+}
+
+static int map_operators(struct mapper *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->sub->num_operators; i++) {
+		m->op = &m->sub->operators[i];
+		m->op_index = i;
+		m->options = m->op->options;
+		m->options.reader = &m->reader;
+		if (map_operator(m))
+			return -1;
+	}
+	m->op = NULL;
+	return 0;
+}
+
+/* After the operators: all outputs are computed. */
+static int check_outputs(struct mapper *m)
+{
+	const struct fb_vector *outputs = &m->sub->outputs;
+	uint32_t i;
+
+	for (i = 0; i < outputs->count; i++) {
+		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
+
+		if (m->operand_of[index] < 0 || m->role[index] & ROLE_INPUT)
+			return tensor_fail(m, &m->sub->tensors[index],
+					   "output of the model, but no operator computes it");
+	}
+	return 0;
+}
+
+static uint32_t *operands(struct mapper *m, const struct fb_vector *tensors)
+{
+	uint32_t *list = hal_alloc(m->b, (size_t)tensors->count + 1, sizeof(*list), m->diag);
+	uint32_t i;
+
+	for (i = 0; list && i < tensors->count; i++)
+		list[i] = (uint32_t)m->operand_of[fb_vector_i32(tensors, i)];
+	return list;
+}
+
+static int finish_graph(struct mapper *m)
+{
+	uint32_t *inputs = operands(m, &m->sub->inputs);
+	uint32_t *outputs = inputs ? operands(m, &m->sub->outputs) : NULL;
+
+	if (!outputs)
+		return -1;
+	return hal_graph_finish(m->g, inputs, m->sub->inputs.count, outputs,
+				m->sub->outputs.count, m->diag);
+}
+
+int mapper_init(struct mapper *m, struct map_model *model, uint32_t index, uint32_t *number)
+{
+	const struct tflite_subgraph *sub = &model->tflite->subgraphs[index];
+	uint32_t count = sub->num_tensors ? sub->num_tensors : 1;
+	struct shape *shapes;
+	uint32_t i;
+
+	*m = (struct mapper){
+		.model = model,
+		.tflite = model->tflite,
+		.sub = sub,
+		.sub_index = index,
+		.b = &model->builder,
+		.reader = model->tflite->reader,
+		.diag = model->diag,
+	};
+	m->reader.diag = model->diag;
+	shapes = calloc(count, sizeof(*shapes));
+	m->shapes = shapes;
+	m->operand_of = malloc(count * sizeof(*m->operand_of));
+	m->role = calloc(count, sizeof(*m->role));
+	if (!m->shapes || !m->operand_of || !m->role)
+		return diag_fail_memory(m->diag);
+	for (i = 0; i < count; i++)
+		m->operand_of[i] = -1;
+	if (resolve_shapes(model, index, index == model->main, shapes))
+		return -1;
+	m->g = hal_add_graph(&model->builder, number, m->diag);
+	return m->g ? 0 : -1;
+}
+
+void mapper_fini(struct mapper *m)
+{
+	free((void *)m->shapes);
+	free(m->operand_of);
+	free(m->role);
+}
+
+int map_graph(struct mapper *m)
+{
+	if (map_inputs(m) || mark_outputs(m) || map_operators(m) || check_outputs(m))
+		return -1;
+	return finish_graph(m);
+}
+
+int map_subgraph(struct mapper *m, uint32_t index, uint32_t *number)
+{
+	struct map_model *model = m->model;
+	struct mapper inner;
+	int ret = -1;
+
+	if (index >= m->tflite->num_subgraphs)
+		return map_fail(m, "subgraph %" PRIu32 " of %" PRIu32 " does not exist", index,
+				m->tflite->num_subgraphs);
+	if (model->states[index] == SUBGRAPH_BEGUN)
+		return map_fail(m, "subgraph %" PRIu32 " reaches itself", index);
+	if (model->states[index] == SUBGRAPH_DONE) {
+		*number = model->numbers[index];
+		return 0;
+	}
+	if (model->depth == MAX_DEPTH)
+		return map_fail(m, "more than %d subgraphs one inside the other", MAX_DEPTH);
+	model->depth++;
+	model->states[index] = SUBGRAPH_BEGUN;
+	if (!mapper_init(&inner, model, index, number) && !map_graph(&inner)) {
+		model->states[index] = SUBGRAPH_DONE;
+		model->numbers[index] = *number;
+		ret = 0;
+	}
+	mapper_fini(&inner);
+	model->depth--;
+	return ret;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Mapping a .tflite file to a HAL model.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "map_graph.h"
+
+/* The name of a tensor in the signature, else its own. */
+static struct text io_name(const struct map_model *model, const struct tflite_tensor *tensor,
+			   uint32_t index, bool input)
+{
+	const struct tflite_signature *s = model->signature;
+	const struct tflite_named *named = NULL;
+	uint32_t i, count = 0;
+
+	if (s) {
+		named = input ? s->inputs : s->outputs;
+		count = input ? s->num_inputs : s->num_outputs;
+	}
+	for (i = 0; i < count; i++)
+		if (named[i].tensor == index)
+			return named[i].name;
+	return tensor->name;
+}
+
+static int fill_io(struct mapper *m, uint32_t index, bool input, struct nntflite_io *io)
+{
+	const struct tflite_tensor *tensor = &m->sub->tensors[index];
+	struct text name = io_name(m->model, tensor, index, input);
+	const struct nnhal_operand *operand = &m->g->operands[m->operand_of[index]];
+	const struct shape *shape = tensor_shape(m, tensor);
+	char *copy = hal_alloc(m->b, name.length + 1, 1, m->diag);
+
+	if (!copy)
+		return -1;
+	*io = (struct nntflite_io){
+		.name = text_print(name, copy, name.length + 1),
+		.tensor = index,
+		.tflite_type = tensor->type,
+		.type = operand->type,
+		.rank = shape->rank,
+		.scale = operand->scale,
+		.zero_point = operand->zero_point,
+	};
+	memcpy(io->dims, shape->dims, shape->rank * sizeof(shape->dims[0]));
+	if (shape_is_known(shape)) {
+		io->elements = (size_t)shape_elements(shape);
+		io->bytes = io->elements * tflite_type_size(tensor->type);
+	}
+	return 0;
+}
+
+static struct nntflite_io *fill_list(struct mapper *m, const struct fb_vector *list, bool input)
+{
+	struct nntflite_io *ios = hal_alloc(m->b, (size_t)list->count + 1, sizeof(*ios), m->diag);
+	uint32_t i;
+
+	for (i = 0; ios && i < list->count; i++)
+		if (fill_io(m, (uint32_t)fb_vector_i32(list, i), input, &ios[i]))
+			return NULL;
+	return ios;
+}
+
+static int map_main(struct map_model *model)
+{
+	struct mapper m;
+	uint32_t number;
+	int ret = -1;
+
+	model->states[model->main] = SUBGRAPH_BEGUN;
+	if (!mapper_init(&m, model, model->main, &number) && !map_graph(&m)) {
+		model->inputs = fill_list(&m, &m.sub->inputs, true);
+		model->outputs = model->inputs ? fill_list(&m, &m.sub->outputs, false) : NULL;
+		if (model->outputs) {
+			model->num_inputs = m.sub->inputs.count;
+			model->num_outputs = m.sub->outputs.count;
+			ret = hal_builder_finish(m.b, model->diag);
+		}
+	}
+	mapper_fini(&m);
+	return ret;
+}
+
+int map_model(struct map_model *model, struct nntflite_diag *diag)
+{
+	uint32_t count = model->tflite->num_subgraphs;
+	int ret = -1;
+
+	model->diag = diag;
+	/*
+	 * Constants that overlap in the file are stored apart: a bound in proportion to
+	 * the file keeps a hostile one from asking for all memory. A small constant
+	 * takes more than 4 bytes in the file and at least 64 in the pool.
+	 */
+	hal_builder_init(&model->builder, 16 * (uint64_t)model->tflite->reader.size + 65536);
+	model->states = calloc(count, sizeof(*model->states));
+	model->numbers = calloc(count, sizeof(*model->numbers));
+	if (!model->states || !model->numbers)
+		diag_fail_memory(diag);
+	else
+		ret = map_main(model);
+	model->diag = NULL;
+	return ret;
+}
+
+void map_model_free(struct map_model *model)
+{
+	hal_builder_fini(&model->builder);
+	free(model->states);
+	free(model->numbers);
+	free(model->refusals);
+	memset(model, 0, sizeof(*model));
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mapping a .tflite file to a HAL model.
+ */
+#ifndef NNTFLITE_MAP_MAP_MODEL_H
+#define NNTFLITE_MAP_MAP_MODEL_H
+
+#include "../file/tflite.h"
+#include "hal_builder.h"
+
+struct mapper;
+
+/* A subgraph of the file: whether it is mapped already. */
+enum subgraph_state { SUBGRAPH_NEW, SUBGRAPH_BEGUN, SUBGRAPH_DONE };
+
+/* A verdict on an operator that cannot be mapped. */
+struct refusal {
+	uint32_t subgraph;
+	uint32_t op;
+	char reason[NNTFLITE_DIAG_SIZE];
+};
+
+/**
+ * struct map_model - a HAL model and how it came about
+ * @tflite: the file
+ * @builder: the HAL model and what it is made of
+ * @main: the subgraph that it is made of
+ * @signature: the signature that names inputs and outputs, or NULL
+ * @shapes: wishes of the caller
+ * @judge: go on after an operator that cannot be mapped: it becomes an entry of @refusals,
+ *	and its outputs become inputs of the model
+ * @depth: subgraphs that are being mapped one inside the other
+ * @diag: where failures go, while the model is being mapped
+ */
+struct map_model {
+	const struct tflite_model *tflite;
+	struct hal_builder builder;
+	uint32_t main;
+	const struct tflite_signature *signature;
+	const struct nntflite_shape *shapes;
+	uint32_t num_shapes;
+	struct nntflite_io *inputs;
+	struct nntflite_io *outputs;
+	uint32_t num_inputs;
+	uint32_t num_outputs;
+	struct nntflite_variable *variables;
+	uint32_t num_variables;
+	enum subgraph_state *states;	/* of the subgraphs of the file */
+	uint32_t *numbers;		/* of the HAL's subgraphs */
+	bool judge;
+	struct refusal *refusals;
+	uint32_t num_refusals;
+	uint32_t depth;
+	struct nntflite_diag *diag;
+};
+
+/**
+ * map_model() - map a file
+ * @model: zeroed but for @tflite, @main, @signature, @shapes, @num_shapes and @judge; to be
+ *	released with map_model_free(), also after an error
+ * @diag: names the operator and tensor that cannot be mapped
+ *
+ * Return: 0 or -1.
+ */
+int map_model(struct map_model *model, struct nntflite_diag *diag);
+void map_model_free(struct map_model *model);
+
+/**
+ * resolve_shapes() - the shapes of all tensors of a subgraph
+ * @model: model
+ * @subgraph: number of the subgraph
+ * @is_main: its inputs have the shapes that the caller wishes
+ * @shapes: out: one per tensor
+ *
+ * Return: 0 or -1.
+ */
+struct shape;
+int resolve_shapes(const struct map_model *model, uint32_t subgraph, bool is_main,
+		   struct shape *shapes);
+
+#endif /* NNTFLITE_MAP_MAP_MODEL_H */

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Models: the public functions.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../file/tflite_file.h"
+#include "map_model.h"
+
+struct nntflite_model {
+	struct map_model map;
+};
+
+static bool text_is(struct text text, const char *name)
+{
+	return text.length == strlen(name) && !memcmp(text.data, name, text.length);
+}
+
+/* Which subgraph the options ask for. 0 or -1. */
+static int choose(struct map_model *map, const struct nntflite_model_options *options,
+		  struct nntflite_diag *diag)
+{
+	uint32_t i;
+
+	if (!options)
+		return 0;
+	if (options->size != sizeof(*options))
+		return diag_fail(diag, "options of %zu bytes, expected %zu", options->size,
+				 sizeof(*options));
+	if (options->num_shapes && !options->shapes)
+		return diag_fail(diag, "shapes are missing");
+	map->shapes = options->shapes;
+	map->num_shapes = options->num_shapes;
+	if (!options->signature)
+		return 0;
+	for (i = 0; i < map->tflite->num_signatures; i++) {
+		if (!text_is(map->tflite->signatures[i].key, options->signature))
+			continue;
+		map->signature = &map->tflite->signatures[i];
+		map->main = map->signature->subgraph;
+		return 0;
+	}
+	return diag_fail(diag, "the file has no signature '%s'", options->signature);
+}
+
+enum nnhal_status nntflite_model_create(const struct nntflite_file *file,
+					const struct nntflite_model_options *options,
+					struct nntflite_model **out, struct nntflite_diag *diag)
+{
+	struct nntflite_model *model;
+	struct nntflite_diag ignored;
+
+	diag = diag ? diag : &ignored;
+	diag_init(diag);
+	if (!file || !out) {
+		diag_fail(diag, "no file, or no place for the model");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	model = calloc(1, sizeof(*model));
+	if (!model) {
+		diag_fail_memory(diag);
+		return diag_status(diag);
+	}
+	model->map.tflite = &file->tflite;
+	if (choose(&model->map, options, diag) || map_model(&model->map, diag)) {
+		nntflite_model_destroy(model);
+		return diag_status(diag);
+	}
+	*out = model;
+	return NNHAL_STATUS_NONE;
+}
+
+void nntflite_model_destroy(struct nntflite_model *model)
+{
+	if (!model)
+		return;
+	map_model_free(&model->map);
+	free(model);
+}
+
+const struct nnhal_model *nntflite_model_get_hal(const struct nntflite_model *model)
+{
+	return &model->map.builder.model;
+}
+
+uint32_t nntflite_model_num_inputs(const struct nntflite_model *model)
+{
+	return model->map.num_inputs;
+}
+
+uint32_t nntflite_model_num_outputs(const struct nntflite_model *model)
+{
+	return model->map.num_outputs;
+}
+
+const struct nntflite_io *nntflite_model_input(const struct nntflite_model *model,
+					       uint32_t index)
+{
+	return index < model->map.num_inputs ? &model->map.inputs[index] : NULL;
+}
+
+const struct nntflite_io *nntflite_model_output(const struct nntflite_model *model,
+						uint32_t index)
+{
+	return index < model->map.num_outputs ? &model->map.outputs[index] : NULL;
+}
+
+uint32_t nntflite_model_num_variables(const struct nntflite_model *model)
+{
+	return model->map.num_variables;
+}
+
+const struct nntflite_variable *nntflite_model_variable(const struct nntflite_model *model,
+							uint32_t index)
+{
+	return index < model->map.num_variables ? &model->map.variables[index] : NULL;
+}
+
+enum nnhal_status nntflite_model_origin(const struct nntflite_model *model, uint32_t operation,
+					struct nntflite_origin *origin)
+{
+	const struct hal_graph *g;
+	const struct tflite_subgraph *sub;
+	uint32_t op, tensor;
+
+	if (!model || !origin || operation >= model->map.builder.graphs[0]->num_operations)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	g = model->map.builder.graphs[0];
+	sub = &model->map.tflite->subgraphs[model->map.main];
+	op = g->operation_origins[operation];
+	tensor = g->operand_origins[g->operations[operation].outputs[0]];
+	*origin = (struct nntflite_origin){ .op = NNTFLITE_NONE };
+	if (op != HAL_NO_ORIGIN) {
+		origin->op = op;
+		tflite_operator_name(&sub->operators[op], origin->name, sizeof(origin->name));
+	}
+	if (tensor != HAL_NO_ORIGIN)
+		text_print(sub->tensors[tensor].name, origin->tensor, sizeof(origin->tensor));
+	return NNHAL_STATUS_NONE;
+}

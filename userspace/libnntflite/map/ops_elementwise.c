@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Operators that work element by element, and changes of quantization.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "map_ops.h"
+
+/* Slots of the options tables, in the order of the schema. */
+enum { BINARY_ACTIVATION };
+enum { SOFTMAX_BETA };
+
+int map_softmax(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+
+	put(&in, input_operand(m, 0));
+	if (!in.failed)
+		put(&in, hal_add_float32(m->g, fb_f32(&m->options, SOFTMAX_BETA, 0), m->diag));
+	return finish_operation(m, type, &in);
+}
+
+int map_binary(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+	int32_t act = 0;
+
+	if (fused_activation(m, BINARY_ACTIVATION, &act))
+		return -1;
+	put(&in, input_operand(m, 0));
+	if (!in.failed)
+		put(&in, input_operand(m, 1));
+	put_int32(m, &in, act);
+	return finish_operation(m, type, &in);
+}
+
+int map_unary(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+
+	put(&in, input_operand(m, 0));
+	return finish_operation(m, type, &in);
+}
+
+int map_quantize(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *input = input_tensor(m, 0);
+	struct inputs in = { .count = 0 };
+	struct nnhal_operand operand;
+	struct shape shape;
+	int value;
+
+	put(&in, input_operand(m, 0));
+	if (in.failed || !input)
+		return -1;
+	if (is_float(input))
+		return finish_operation(m, type, &in);
+	/* Requantization: the HAL has QUANTIZE from float only. */
+	if (describe_tensor(m, input, &operand, &shape))
+		return -1;
+	value = float_operand(m, &shape);
+	if (value < 0 ||
+	    add_operation(m, NNHAL_OPERATION_DEQUANTIZE, in.list, in.count, value))
+		return -1;
+	in = (struct inputs){ .count = 0 };
+	put(&in, value);
+	return finish_operation(m, type, &in);
+}
+
+int map_dequantize(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *input = input_tensor(m, 0);
+	struct inputs in = { .count = 0 };
+
+	if (!input)
+		return map_fail(m, "input 0 is missing");
+	put(&in, input_operand(m, 0));
+	/* DEQUANTIZE of float16 weights is a change of type, which is CAST in the HAL. */
+	if (input->type == TFLITE_FLOAT16)
+		type = NNHAL_OPERATION_CAST;
+	return finish_operation(m, type, &in);
+}
