@@ -178,6 +178,7 @@ struct tile {
 	struct op_pace *pace;
 	size_t depth;
 	bool rows_adjacent;		/* one tap: the rows are the image itself */
+	struct window_interior interior;	/* of the x axis */
 	unsigned int rows;
 	struct conv_pixel first;	/* pixel of row 0 */
 	size_t pixel;			/* its number */
@@ -185,6 +186,68 @@ struct tile {
 	size_t stride;			/* of the rows in @inputs */
 	int32_t add[TILE_ROWS];
 };
+
+/*
+ * Gather the rows of the tile from row @r on, whose pixel is @p, as far as they have the same
+ * taps inside and no tap outside at the sides. Returns their number; 0 if there is none, or if
+ * it cannot be done within the tensor.
+ */
+static unsigned int gather_inside(struct tile *t, struct conv_pixel p, unsigned int r)
+{
+	const struct conv *cv = t->cv;
+	const struct tensor *in = t->c->in[0];
+	size_t run = (size_t)cv->x.taps * cv->in.c, offset, room, last;
+	int16_t *dst = t->inputs + r * t->stride;
+	uint32_t y_first, y_last, ty;
+	struct gathered g = {
+		.run = run,
+		.next = (size_t)cv->y.dilation * cv->in.y_stride,
+		.step = (size_t)cv->x.stride * cv->in.x_stride,
+		.rows = t->rows - r,
+	};
+
+	window_taps(&cv->y, p.y, &y_first, &y_last);
+	if (p.x < t->interior.first || p.x >= t->interior.end || y_first == y_last)
+		return 0;
+	offset = p.n * cv->in.n_stride + window_index(&cv->y, p.y, y_first) * cv->in.y_stride +
+		 window_index(&cv->x, p.x, 0) * cv->in.x_stride;
+	g.from = (const uint8_t *)in->data + offset;
+	g.runs = y_last - y_first;
+	if (g.rows > t->interior.end - p.x)
+		g.rows = t->interior.end - p.x;
+	/* The last run of the last row ends here, with what may be read behind it. */
+	room = in->bytes - offset;
+	last = (g.runs - 1) * g.next + run + KERNEL_SLACK;
+	if (last > room)
+		return 0;
+	if (g.rows - 1 > (room - last) / g.step)
+		g.rows = (unsigned int)((room - last) / g.step) + 1;
+	t->k->gather(&g, qbyte_of(in), dst + y_first * run, t->stride);
+	for (unsigned int i = 0; g.runs < cv->y.taps && i < g.rows; i++, dst += t->stride) {
+		for (ty = 0; ty < cv->y.taps; ty++) {
+			if (ty < y_first || ty >= y_last)
+				memset(dst + ty * run, 0, run * sizeof(*dst));
+		}
+	}
+	return g.rows;
+}
+
+/* Gather the rows of a tile of a channels-last image without dilation along x. */
+static void gather_rows(struct tile *t)
+{
+	struct qbyte b = qbyte_of(t->c->in[0]);
+	struct conv_pixel p = t->first;
+
+	for (unsigned int r = 0, n; r < t->rows; r += n) {
+		n = gather_inside(t, p, r);
+		if (!n) {
+			gather_row(t->k, t->cv, b, t->c->in[0]->data, p, t->inputs + r * t->stride);
+			n = 1;
+		}
+		p.x += n - 1;
+		conv_pixel_next(t->cv, &p);
+	}
+}
 
 /* Gather piece [from, from + len) of the rows of a tile. Compute what it adds to their sums. */
 static int gather(struct tile *t, size_t from, size_t len)
@@ -197,18 +260,14 @@ static int gather(struct tile *t, size_t from, size_t len)
 
 	if (t->rows_adjacent && len == t->depth && t->stride == len) {
 		t->k->widen(in + t->pixel * len, b, t->rows * len, t->inputs);
+	} else if (simple) {
+		gather_rows(t);
 	} else {
-		for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(cv, &p)) {
-			int16_t *dst = t->inputs + r * t->stride;
-
-			if (simple)
-				gather_row(t->k, cv, b, in, p, dst);
-			else
-				gather_piece(t->k, cv, b, in, p, from, len, dst);
-			if (len % 2)
-				dst[len] = 0;
-		}
+		for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(cv, &p))
+			gather_piece(t->k, cv, b, in, p, from, len, t->inputs + r * t->stride);
 	}
+	for (unsigned int r = 0; len % 2 && r < t->rows; r++)
+		t->inputs[r * t->stride + len] = 0;
 	for (unsigned int r = 0; t->packed->zero_point && r < t->rows; r++) {
 		int32_t sum = t->k->sum(t->inputs + r * t->stride, len);
 		uint32_t product = (uint32_t)sum * (uint32_t)t->packed->zero_point;
@@ -288,7 +347,7 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 
 int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 {
-	int16_t inputs[TILE_VALUES] __attribute__((aligned(64)));
+	int16_t inputs[TILE_VALUES + KERNEL_SLACK] __attribute__((aligned(64)));
 	struct op_pace pace = { .progress = c->progress };
 	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
 	struct tile t = {
@@ -298,6 +357,7 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 		.pace = &pace,
 		.depth = conv_depth(cv),
 		.rows_adjacent = conv_is_pointwise(cv),
+		.interior = window_interior(&cv->x),
 		.inputs = inputs,
 	};
 	unsigned int max_rows = TILE_ROWS;

@@ -229,25 +229,8 @@ void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, u
 
 /* Execution with a prepared object. */
 
-/* The outputs of an axis all taps of which lie inside of the image. */
-struct interior {
-	uint32_t first, end;
-};
-
-static struct interior interior_of(const struct window_span *s)
-{
-	int64_t width = (int64_t)(s->taps - 1) * s->dilation + 1;
-	int64_t first = ((int64_t)s->pad + s->stride - 1) / s->stride;
-	int64_t room = (int64_t)s->in + s->pad - width;
-	int64_t end = room < 0 ? 0 : room / s->stride + 1;
-
-	end = end < s->out ? end : s->out;
-	return (struct interior){ .first = (uint32_t)(first < end ? first : end),
-				  .end = (uint32_t)end };
-}
-
 /* How many outputs from @o on, at most @max, have the same taps inside. */
-static uint32_t same_taps(struct interior in, uint32_t o, uint32_t max)
+static uint32_t same_taps(struct window_interior in, uint32_t o, uint32_t max)
 {
 	if (o < in.first || o >= in.end)
 		return 1;
@@ -301,7 +284,7 @@ static int execute_pixels(const struct op_call *c, const struct conv *cv,
 static int execute_prepared(const struct op_call *c, const struct conv *cv)
 {
 	const struct depthwise_quant *packed = c->prepared;
-	struct interior iy = interior_of(&cv->y), ix = interior_of(&cv->x);
+	struct window_interior iy = window_interior(&cv->y), ix = window_interior(&cv->x);
 	uint32_t max_pixels = cv->out.c < BLOCK_BYTES ? BLOCK_BYTES / cv->out.c : 1;
 	uint32_t max_rows = cv->out.x < max_pixels ? max_pixels / cv->out.x : 1;
 	struct depthwise_pixels p = {

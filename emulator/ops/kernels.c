@@ -18,6 +18,15 @@ static void widen(const uint8_t *restrict x, struct qbyte b, size_t n, int16_t *
 		y[i] = qbyte_value(x[i], b);
 }
 
+static void gather(const struct gathered *g, struct qbyte b, int16_t *y, size_t stride)
+{
+	for (unsigned int r = 0; r < g->rows; r++) {
+		for (unsigned int i = 0; i < g->runs; i++)
+			widen(g->from + r * g->step + i * g->next, b, g->run,
+			      y + r * stride + i * g->run);
+	}
+}
+
 static int32_t sum(const int16_t *x, size_t n)
 {
 	uint32_t total = 0;
@@ -278,6 +287,7 @@ static void fdepthwise(const float *const *x, const float *const *w, unsigned in
 
 static const struct kernels baseline = {
 	.widen = widen,
+	.gather = gather,
 	.sum = sum,
 	.qgemm = qgemm,
 	.requantize = requantize,

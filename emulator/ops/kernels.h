@@ -59,6 +59,19 @@ struct depthwise_pixels {
 	size_t out_row, out_col;
 };
 
+/*
+ * Rows of inputs of a convolution. A row has @runs runs of @run bytes each, @next bytes apart;
+ * @step is from a row to the next.
+ */
+struct gathered {
+	const uint8_t *from;
+	size_t run, next, step;
+	unsigned int runs, rows;
+};
+
+/* What gather() may read and write behind a run. */
+#define KERNEL_SLACK	15u
+
 /* A sum of two quantized numbers. Both values are shifted left and scaled first. */
 struct qsum {
 	struct qbyte byte[2];
@@ -73,6 +86,13 @@ struct qsum {
 struct kernels {
 	/* y[i] = value of byte x[i]. */
 	void (*widen)(const uint8_t *x, struct qbyte b, size_t n, int16_t *y);
+
+	/*
+	 * Write the values of the runs of each row to @y, one behind the other; @stride is
+	 * from a row of @y to the next. Up to KERNEL_SLACK bytes behind each run are read, and
+	 * up to as many values behind each row written.
+	 */
+	void (*gather)(const struct gathered *g, struct qbyte b, int16_t *y, size_t stride);
 
 	/* Sum of x[i], wrapping around. */
 	int32_t (*sum)(const int16_t *x, size_t n);

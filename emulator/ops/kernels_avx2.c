@@ -69,6 +69,28 @@ AVX2 static void widen(const uint8_t *x, struct qbyte b, size_t n, int16_t *y)
 		y[i] = qbyte_value(x[i], b);
 }
 
+/* A run may end in the middle of a vector: what is behind it is overwritten by the next one. */
+AVX2 static void gather(const struct gathered *g, struct qbyte b, int16_t *y, size_t stride)
+{
+	__m128i flip = _mm_set1_epi8((char)b.flip);
+	__m256i bias = _mm256_set1_epi16(b.bias);
+
+	for (unsigned int r = 0; r < g->rows; r++) {
+		const uint8_t *x = g->from + r * g->step;
+		int16_t *to = y + r * stride;
+
+		for (unsigned int run = 0; run < g->runs; run++, x += g->next, to += g->run) {
+			for (size_t i = 0; i < g->run; i += 16) {
+				__m128i v = _mm_xor_si128(load_half(x + i), flip);
+
+				_mm256_storeu_si256((__m256i *)(to + i),
+						    _mm256_sub_epi16(_mm256_cvtepu8_epi16(v),
+								     bias));
+			}
+		}
+	}
+}
+
 AVX2 static int32_t sum(const int16_t *x, size_t n)
 {
 	/* Ones for the last values of a vector, from position 16 - count on. */
@@ -711,6 +733,7 @@ AVX2 static void fdepthwise(const float *const *x, const float *const *w, unsign
 
 static const struct kernels avx2 = {
 	.widen = widen,
+	.gather = gather,
 	.sum = sum,
 	.qgemm = qgemm,
 	.requantize = requantize,

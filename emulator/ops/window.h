@@ -101,6 +101,25 @@ static inline void window_taps(const struct window_span *s, uint32_t out, uint32
 	*last = (uint32_t)hi;
 }
 
+/* The outputs of an axis, [first, end), all taps of which lie inside the input. */
+struct window_interior {
+	uint32_t first, end;
+};
+
+static inline struct window_interior window_interior(const struct window_span *s)
+{
+	int64_t width = ((int64_t)s->taps - 1) * s->dilation + 1;
+	int64_t first = ((int64_t)s->pad + s->stride - 1) / s->stride;
+	int64_t room = (int64_t)s->in + s->pad - width;
+	int64_t end = room < 0 ? 0 : room / s->stride + 1;
+
+	end = end < s->out ? end : s->out;
+	return (struct window_interior){
+		.first = (uint32_t)(first < end ? first : end),
+		.end = (uint32_t)end,
+	};
+}
+
 /* Input index of a tap that lies inside. */
 static inline size_t window_index(const struct window_span *s, uint32_t out, uint32_t tap)
 {

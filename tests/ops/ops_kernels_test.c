@@ -119,6 +119,38 @@ static unsigned int compare_bytes(const struct kernels *base, const struct kerne
 	return memcmp(wide[0], wide[1], sizeof(wide[0])) != 0;
 }
 
+static unsigned int compare_gathered(const struct kernels *base, const struct kernels *k)
+{
+	enum { RUNS = 3, ROWS = 4, RUN = 40, STRIDE = RUNS * RUN + 2 };
+	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
+	static uint8_t bytes[500 + RUN + KERNEL_SLACK];
+	static int16_t out[2][ROWS * STRIDE + KERNEL_SLACK];
+	struct gathered g = {
+		.from = bytes,
+		.run = (size_t)pick(1, RUN),
+		.next = (size_t)pick(0, 100),
+		.step = (size_t)pick(0, 100),
+		.runs = (unsigned int)pick(1, RUNS),
+		.rows = (unsigned int)pick(1, ROWS),
+	};
+	size_t stride = g.runs * g.run + (size_t)pick(0, 2);
+	unsigned int bad = 0;
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)random_bits();
+	memset(out, 0xa5, sizeof(out));
+	base->gather(&g, b, out[0], stride);
+	k->gather(&g, b, out[1], stride);
+	for (unsigned int r = 0; r < g.rows; r++)
+		bad += memcmp(out[0] + r * stride, out[1] + r * stride,
+			      g.runs * g.run * sizeof(**out)) != 0;
+	/* Nothing behind what may be written. */
+	for (size_t i = (g.rows - 1) * stride + g.runs * g.run + KERNEL_SLACK;
+	     i < sizeof(out[1]) / sizeof(**out); i++)
+		bad += out[1][i] != (int16_t)0xa5a5;
+	return bad;
+}
+
 static unsigned int compare_depthwise(const struct kernels *base, const struct kernels *k)
 {
 	enum { TAPS = 10, PIXELS = 6 };
@@ -225,7 +257,8 @@ static void test_variants(void)
 	for (; (k = kernels_variant(variants)); variants++) {
 		for (int round = 0; round < 10 * ROUNDS; round++)
 			bad += compare_rows(base, k) + compare_bytes(base, k) +
-			       compare_depthwise(base, k) + compare_floats(base, k);
+			       compare_gathered(base, k) + compare_depthwise(base, k) +
+			       compare_floats(base, k);
 	}
 	if (variants == 1)
 		tap_skip("kernels: only the baseline runs on this CPU");
