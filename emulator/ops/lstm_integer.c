@@ -56,21 +56,26 @@ static int check_cell_scale(const struct op_call *c, int *exponent)
 	return 0;
 }
 
-int integer_lstm_check(const struct op_call *c, uint32_t weights)
+int integer_lstm_check_types(const struct op_call *c)
 {
-	uint32_t byte = TYPE_BIT(TENSOR_QUANT8_ASYMM_SIGNED);
-	uint32_t word = TYPE_BIT(TENSOR_QUANT16_SYMM);
-	int exponent;
+	uint32_t weight = TYPE_BIT(TENSOR_QUANT8_SYMM), word = TYPE_BIT(TENSOR_QUANT16_SYMM);
 
-	return check_range(c, AT_WEIGHTS, AT_RECURRENT + 3, weights) ||
+	return check_range(c, AT_WEIGHTS, AT_RECURRENT + 3, weight) ||
 	       check_range(c, AT_PEEPHOLE, AT_PEEPHOLE + 2, word) ||
 	       check_range(c, AT_BIAS, AT_BIAS + 3, TYPE_BIT(TENSOR_INT32)) ||
-	       check_range(c, AT_PROJECTION, AT_PROJECTION, weights) ||
+	       check_range(c, AT_PROJECTION, AT_PROJECTION, weight) ||
 	       check_range(c, AT_PROJECTION_BIAS, AT_PROJECTION_BIAS, TYPE_BIT(TENSOR_INT32)) ||
-	       op_check_type(c, AT_OUTPUTS, byte) || op_check_type(c, AT_CELLS, word) ||
-	       op_check_rank(c, AT_OUTPUTS, 2, 2) || op_check_rank(c, AT_CELLS, 2, 2) ||
-	       check_range(c, AT_NORM, AT_NORM + 3, word) || check_parts(c) ||
-	       check_cell_scale(c, &exponent) ? -1 : 0;
+	       op_check_type(c, AT_OUTPUTS, TYPE_BIT(TENSOR_QUANT8_ASYMM_SIGNED)) ||
+	       op_check_type(c, AT_CELLS, word) || op_check_rank(c, AT_OUTPUTS, 2, 2) ||
+	       op_check_rank(c, AT_CELLS, 2, 2) ||
+	       check_range(c, AT_NORM, AT_NORM + 3, word) ? -1 : 0;
+}
+
+int integer_lstm_check(const struct op_call *c)
+{
+	int exponent;
+
+	return check_parts(c) || check_cell_scale(c, &exponent) ? -1 : 0;
 }
 
 static int check_shapes(const struct op_call *c, const struct integer_lstm *q)
@@ -210,6 +215,19 @@ static void normalize(const struct op_call *c, struct integer_lstm *q, unsigned 
 	}
 }
 
+/* The peephole weight of cell @i, 0 for none. */
+static int32_t peephole_at(const struct integer_lstm *q, const struct integer_lstm_step *s,
+			   const struct tensor *peep, size_t i)
+{
+	if (q->flat_peepholes) {
+		i += s->first_cell;
+		if (i >= q->flat_peepholes || i % q->outputs >= q->cells)
+			return 0;
+		i %= q->outputs;
+	}
+	return ((const int16_t *)peep->data)[i];
+}
+
 /* Gate @g of all cells of a batch in Q3.12; @cell is what its peephole looks at. */
 static void sum_gate(const struct op_call *c, struct integer_lstm *q, unsigned int g,
 		     const struct integer_lstm_step *s, const int16_t *cell)
@@ -234,8 +252,8 @@ static void sum_gate(const struct op_call *c, struct integer_lstm *q, unsigned i
 		v = fixed_limit(q_scale(v, fx));
 		v = fixed_limit(q_add(v, q_scale(recurrent, fh)));
 		if (peep)
-			v = fixed_limit(q_add(v, q_scale(((const int16_t *)peep->data)[i] *
-							 cell[i], fp)));
+			v = fixed_limit(q_add(v, q_scale(peephole_at(q, s, peep, i) * cell[i],
+							 fp)));
 		gate[i] = (int16_t)v;
 		if (op_pace(&q->pace, (q->size % OP_PACE_RUN + q->outputs % OP_PACE_RUN) * 2 + 32))
 			return;

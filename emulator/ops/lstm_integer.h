@@ -31,6 +31,11 @@ struct integer_lstm {
 	float gate_scale[GATES], hidden_scale, cell_limit, projection_limit;
 	double hidden_factor;		/* from 30 fraction bits to steps of what is projected */
 	int32_t hidden_zero;
+	/*
+	 * TensorFlow Lite takes the cells of all batches of a step as rows of @outputs elements
+	 * where it adds peepholes: so many elements in all. 0: as rows of @cells.
+	 */
+	size_t flat_peepholes;
 	/* Scratch memory for one batch. */
 	int16_t *gates;			/* by gate, then by cell */
 	int8_t *hidden;
@@ -44,10 +49,14 @@ struct integer_lstm_step {
 	const int16_t *cells;
 	int8_t *new_outputs;
 	int16_t *new_cells;
+	size_t first_cell;		/* place of cell 0 among those of all batches */
 };
 
-/* Types, ranks and parts of inputs 1 to 23; weights have a type of the set @weights. */
-int integer_lstm_check(const struct op_call *c, uint32_t weights);
+/* Types and ranks of inputs 1 to 23, for an operation of the HAL. */
+int integer_lstm_check_types(const struct op_call *c);
+
+/* Which of inputs 1 to 23 are there, and the scale of the cells. */
+int integer_lstm_check(const struct op_call *c);
 
 /*
  * Sizes from the shapes of inputs 1 to 23, with q->batch and q->size set. 0, or -1 with

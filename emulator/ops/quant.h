@@ -75,15 +75,19 @@ static inline int32_t q_add(int32_t a, int32_t b)
 	return (int32_t)((uint32_t)a + (uint32_t)b);
 }
 
-/* Smallest and largest value of an 8-bit quantized type. */
+/* Smallest and largest value of a quantized type. */
 static inline int32_t q_type_min(enum nnpu_type t)
 {
-	return t == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : -128;
+	if (t == NNPU_TYPE_TENSOR_QUANT16_SYMM)
+		return INT16_MIN;
+	return t == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : INT8_MIN;
 }
 
 static inline int32_t q_type_max(enum nnpu_type t)
 {
-	return t == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 255 : 127;
+	if (t == NNPU_TYPE_TENSOR_QUANT16_SYMM)
+		return INT16_MAX;
+	return t == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? UINT8_MAX : INT8_MAX;
 }
 
 /*

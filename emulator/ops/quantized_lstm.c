@@ -25,7 +25,7 @@ int quantized_lstm_check(const struct op_call *c)
 	unsigned int out = op_output(c, 0);
 
 	if (op_check_operands(c) || op_check_type(c, 0, byte) || op_check_rank(c, 0, 2, 2) ||
-	    integer_lstm_check(c, TYPE_BIT(TENSOR_QUANT8_SYMM)))
+	    integer_lstm_check_types(c) || integer_lstm_check(c))
 		return -1;
 	for (unsigned int i = AT_CELL_LIMIT; i <= AT_HIDDEN_SCALE; i++) {
 		if (op_check_type(c, i, i == AT_HIDDEN_ZERO ? TYPE_BIT(INT32) : TYPE_BIT(FLOAT32)))

@@ -92,6 +92,23 @@ static const char *read_values(const char *text, const char *p, struct tflite_op
 	return p + 1;
 }
 
+/* Scales of channels and their dimension; returns the end of them. */
+static const char *read_scales(const char *text, const char *p, struct tflite_operand *o)
+{
+	char *end;
+
+	for (o->scale = 0.0f; *p != ':'; p = end) {
+		o->scales = realloc(o->scales, (o->num_scales + 1) * sizeof(*o->scales));
+		if (!o->scales)
+			abort();
+		o->scales[o->num_scales++] = strtof(p + 1, &end);
+		if (end == p + 1 || (*end != '/' && *end != ':'))
+			bad(text, p);
+	}
+	o->channel_dim = (uint32_t)strtoul(p + 1, &end, 10);
+	return end;
+}
+
 static const char *read_tensor(const char *text, const char *p, struct tflite_operand *o)
 {
 	size_t length = strspn(p, "abcdefghijklmnopqrstuvwxyz0123456789");
@@ -108,7 +125,9 @@ static const char *read_tensor(const char *text, const char *p, struct tflite_op
 		   o->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED ||
 		   o->type == NNPU_TYPE_TENSOR_QUANT16_SYMM ? 1.0f : 0.0f;
 	p += length;
-	if (*p == '@') {
+	if (*p == '@' && o->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL) {
+		p = read_scales(text, p, o);
+	} else if (*p == '@') {
 		o->scale = strtof(p + 1, &end);
 		p = end;
 		if (*p == '+' || *p == '-') {
@@ -218,7 +237,9 @@ void tflite_call_read(struct tflite_call *call, const char *text)
 
 void tflite_call_free(struct tflite_call *call)
 {
-	for (unsigned int i = 0; i < call->num_inputs + call->num_outputs; i++)
+	for (unsigned int i = 0; i < call->num_inputs + call->num_outputs; i++) {
 		free(call->operands[i].data);
+		free(call->operands[i].scales);
+	}
 	memset(call, 0, sizeof(*call));
 }

@@ -19,6 +19,7 @@
  *	f32 f16 f64 c64			tensors; c64 has two values for each element
  *	i8 i16 i32 i64 u8 u16 u32 u64 bool
  *	i8@0.5-3			its scale and zero point (@1+0 if left out)
+ *	=pc8@0.5/0.25:3			a scale for each index of dimension 3
  *	i32[2,3]{1,2,3,4,5,6}		its shape and elements; one element: all are like it.
  *					Reals may be nan, inf, -inf; f16 has bits as integers
  *	-i32				an omitted tensor
@@ -43,13 +44,16 @@ struct tflite_case {
 #define TFLITE_GIVES(op, operands)	{ op, operands, NNPU_REASON_NONE, 0 }
 
 #define TFLITE_CASE_LIST(X) \
-	X(shape)
+	X(shape) \
+	X(conv) \
+	X(lstm) \
+	X(matmul)
 
 #define TFLITE_DECLARE(name)	extern const struct tflite_case tflite_##name##_cases[];
 TFLITE_CASE_LIST(TFLITE_DECLARE)
 #undef TFLITE_DECLARE
 
-#define TFLITE_MAX_OPERANDS	40u
+#define TFLITE_MAX_OPERANDS	48u
 
 struct tflite_operand {
 	enum nnpu_type type;
@@ -57,6 +61,8 @@ struct tflite_operand {
 	bool has_shape;
 	float scale;
 	int32_t zero_point;
+	uint32_t channel_dim, num_scales;
+	float *scales;			/* malloc(), or NULL */
 	unsigned int rank;
 	uint32_t dims[NNPU_MAX_RANK];
 	void *data;			/* malloc(); at least one byte */

@@ -66,9 +66,42 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 #define SCRATCH(functions)	.scratch = tflite_##functions##_scratch
 #define PREPARED(functions)	.prepare = tflite_##functions##_prepare
 
+/* Data, weights and biases of convolutions. */
+#define W8	(I8 | SIG_TYPE(TENSOR_QUANT8_SYMM))
+#define WEIGHTS	(F32 | U8 | W8 | SIG_TYPE(TENSOR_QUANT8_SYMM_PER_CHANNEL))
+#define DATA	(F32 | U8 | I8 | I16)
+#define BIAS	(F32 | I32 | I64)
+
 static const struct extension_operation operations[] = {
+	OP(3, CONV_2D, conv_2d,
+	   IN(RANK(DATA, 4, 4), RANK(WEIGHTS, 4, 4), OPTIONAL(BIAS), INT, INT, INT, INT, INT, INT, INT),
+	   OUT(RANK(DATA, 4, 4)), SCRATCH(conv_2d)),
+	OP(4, DEPTHWISE_CONV_2D, depthwise,
+	   IN(RANK(DATA, 4, 4), RANK(WEIGHTS, 4, 4), OPTIONAL(BIAS), INT, INT, INT, INT, INT, INT, INT),
+	   OUT(RANK(DATA, 4, 4)), SCRATCH(depthwise)),
+	OP(9, FULLY_CONNECTED, fully_connected,
+	   IN(ANY(DATA), RANK(WEIGHTS, 2, 2), OPTIONAL(BIAS), INT, INT, BOOL, BOOL, INT),
+	   OUT(ANY(DATA)), SCRATCH(fully_connected), PREPARED(fully_connected),
+	   .native_weights = true),
+	OP(44, UNIDIRECTIONAL_SEQUENCE_LSTM, lstm,
+	   IN(RANK(I8, 3, 3), OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2),
+	      OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2),
+	      OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16),
+	      OPTIONAL(I32), RANK(I32, 1, 1), RANK(I32, 1, 1), RANK(I32, 1, 1),
+	      OPTIONAL(W8), OPTIONAL(I32), RANK(I8, 2, 2), RANK(I16, 2, 2),
+	      OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16),
+	      INT, REAL, REAL, BOOL, BOOL, BOOL,
+	      REAL, INT, REAL, INT, REAL, INT, REAL, INT, REAL, INT),
+	   OUT(RANK(I8, 3, 3), RANK(I8, 2, 2), RANK(I16, 2, 2)), SCRATCH(lstm)),
+	OP(67, TRANSPOSE_CONV, transpose_conv,
+	   IN(RANK(I32, 1, 1), RANK(WEIGHTS, 4, 4), RANK(DATA, 4, 4), OPTIONAL(BIAS),
+	      INT, INT, INT, INT, INT),
+	   OUT(RANK(DATA, 4, 4)), SCRATCH(transpose_conv)),
 	OP(77, SHAPE, shape, IN(ANY(ALL), INT), OUT(RANK(INDEX, 1, 1))),
 	OP(110, RANK, rank, IN(ANY(ALL)), OUT(RANK(I32, 1, 1))),
+	OP(126, BATCH_MATMUL, batch_matmul,
+	   IN(RANK(F32 | I8 | I16, 2, 8), RANK(F32 | I8 | I16, 2, 8), BOOL, BOOL, BOOL),
+	   OUT(RANK(F32 | I8 | I16 | I32, 2, 8)), SCRATCH(batch_matmul)),
 };
 
 _Static_assert(sizeof(operations) / sizeof(operations[0]) <= EXTENSION_MAX, "codes");

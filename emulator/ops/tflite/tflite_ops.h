@@ -118,4 +118,16 @@ void tflite_broadcast_strides(const struct tensor *t, unsigned int rank, const u
 OP_FUNCTIONS(tflite_shape);
 OP_FUNCTIONS(tflite_rank);
 
+/* tflite_batch_matmul.c */
+OP_FUNCTIONS_SCRATCH(tflite_batch_matmul);
+
+/* tflite_lstm.c */
+OP_FUNCTIONS_SCRATCH(tflite_lstm);
+
+/* tflite_conv.c, tflite_fully_connected.c, tflite_transpose_conv.c */
+OP_FUNCTIONS_SCRATCH(tflite_conv_2d);
+OP_FUNCTIONS_SCRATCH(tflite_depthwise);
+OP_FUNCTIONS_PACKED(tflite_fully_connected);
+OP_FUNCTIONS_SCRATCH(tflite_transpose_conv);
+
 #endif /* NNPU_EMU_TFLITE_OPS_H */
