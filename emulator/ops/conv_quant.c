@@ -345,6 +345,35 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 	return 0;
 }
 
+/* Weights that a single row is multiplied by between two looks at op_pace(). */
+#define ROW_WEIGHTS	(1u << 19)
+
+/*
+ * The channels of a tile of one row in whole blocks, if there is a kernel for that. Returns the
+ * first channel that is left.
+ */
+static uint32_t execute_row(struct tile *t)
+{
+	const struct conv_quant *packed = t->packed;
+	uint32_t whole = t->cv->out.c / KERNEL_COLS * KERNEL_COLS, col = 0, n, max = KERNEL_COLS;
+	uint8_t *out = (uint8_t *)t->c->out[0]->data + conv_pixel_offset(t->cv, t->first);
+
+	if (t->rows != 1 || t->cv->out.c_stride != 1 || !t->k->qrow || !t->requant.shifts_right)
+		return 0;
+	if (packed->pairs < ROW_WEIGHTS / (2 * KERNEL_COLS))
+		max = (uint32_t)(ROW_WEIGHTS / 2 / packed->pairs) / KERNEL_COLS * KERNEL_COLS;
+	for (; col < whole; col += n) {
+		n = whole - col < max ? whole - col : max;
+		t->k->qrow(t->inputs,
+			   (const int8_t *)packed->packed.weights + col * 2 * packed->pairs,
+			   packed->pairs, (const int32_t *)t->c->in[2]->data + col, t->add[0],
+			   &t->requant, col, n, out);
+		if (op_pace(t->pace, n * (packed->pairs / 8 + 2)))
+			break;
+	}
+	return col;
+}
+
 int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 {
 	int16_t inputs[TILE_VALUES + KERNEL_SLACK] __attribute__((aligned(64)));
@@ -386,7 +415,10 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 		memset(t.add, 0, sizeof(t.add));
 		if (piece >= t.depth && gather(&t, 0, t.depth))
 			return OP_ABORTED;
-		for (uint32_t col = 0, cols; col < cv->out.c; col += cols) {
+		for (uint32_t col = piece >= t.depth ? execute_row(&t) : 0, cols; col < cv->out.c;
+		     col += cols) {
+			if (pace.ended)
+				return OP_ABORTED;
 			cols = cv->out.c - col < KERNEL_COLS ? cv->out.c - col : KERNEL_COLS;
 			if (execute_cols(&t, col, cols, piece))
 				return OP_ABORTED;

@@ -116,6 +116,14 @@ struct kernels {
 			   uint32_t col, unsigned int n, uint8_t *y, size_t y_stride);
 
 	/*
+	 * Channels [col, col + n) of one row, both multiples of KERNEL_COLS: qgemm() by all of
+	 * their panels, then requantize(). @w and @bias are of channel @col, @y of channel 0;
+	 * all shifts are to the right. NULL: this variant has none.
+	 */
+	void (*qrow)(const int16_t *x, const int8_t *w, size_t pairs, const int32_t *bias,
+		     int32_t add, const struct requant *q, uint32_t col, uint32_t n, uint8_t *y);
+
+	/*
 	 * Channels [col, col + n) of pixels of a depthwise convolution; @col is a multiple of
 	 * KERNEL_COLS. Sums the products of 2 * w->pairs taps and their weights, adds
 	 * @bias and w->fold, and requantizes. Pointers are to channel 0.

@@ -317,6 +317,38 @@ AVX2 static void requantize(const int32_t *acc, unsigned int rows, const struct 
 		store_bytes(y, to_bytes(load(acc), load(acc + 8), &fa, &fb, &l), n);
 }
 
+AVX2 static void qrow(const int16_t *x, const int8_t *w, size_t pairs, const int32_t *bias,
+		      int32_t add, const struct requant *q, uint32_t col, uint32_t n, uint8_t *y)
+{
+	struct factors fa = factors_of(q, col), fb = factors_of(q, col + 8);
+	const __m256i base = _mm256_set1_epi32(add);
+	const struct limits l = limits_of(q);
+
+	for (uint32_t c = col; c < col + n; c += KERNEL_COLS, bias += KERNEL_COLS) {
+		const int8_t *second = w + pairs * 2 * KERNEL_PANEL;
+		__m256i a = _mm256_add_epi32(base, load(bias));
+		__m256i b = _mm256_add_epi32(base, load(bias + 8));
+
+		if (q->per_channel) {
+			fa = factors_of(q, c);
+			fb = factors_of(q, c + 8);
+		}
+#pragma GCC unroll 4
+		for (size_t i = 0; i < pairs; i++, w += 2 * KERNEL_PANEL, second += 2 * KERNEL_PANEL) {
+			__m256i v = _mm256_set1_epi32(load_pair(x + 2 * i));
+			__m256i w0 = _mm256_cvtepi8_epi16(load_half(w));
+			__m256i w1 = _mm256_cvtepi8_epi16(load_half(second));
+
+			a = _mm256_add_epi32(a, _mm256_madd_epi16(v, w0));
+			b = _mm256_add_epi32(b, _mm256_madd_epi16(v, w1));
+			KEEP(a);
+			KEEP(b);
+		}
+		w = second;
+		_mm_storeu_si128((__m128i *)(y + c), to_bytes(a, b, &fa, &fb, &l));
+	}
+}
+
 /* Depthwise. */
 
 /* Eight channels of two taps, as numbers of 16 bits with the taps of a channel adjacent. */
@@ -737,6 +769,7 @@ static const struct kernels avx2 = {
 	.sum = sum,
 	.qgemm = qgemm,
 	.requantize = requantize,
+	.qrow = qrow,
 	.depthwise = depthwise,
 	.qsum = qsum,
 	.fgemm = fgemm,

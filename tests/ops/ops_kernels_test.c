@@ -104,6 +104,39 @@ static unsigned int compare_rows(const struct kernels *base, const struct kernel
 	return bad;
 }
 
+/* qrow() of a variant that has it against the two kernels it stands for. */
+static unsigned int compare_row(const struct kernels *base, const struct kernels *k)
+{
+	static int8_t w[CHANNELS * 2 * MAX_PAIRS];
+	size_t pairs = (size_t)pick_size(8, MAX_PAIRS), panel = pairs * 2 * KERNEL_PANEL;
+	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], acc[KERNEL_COLS];
+	uint32_t first = (uint32_t)pick(0, 4) * KERNEL_COLS;
+	uint32_t n = (uint32_t)pick(1, CHANNELS / KERNEL_COLS - (int)(first / KERNEL_COLS)) *
+		     KERNEL_COLS;
+	int32_t add = (int32_t)(random_bits() << 1);
+	uint8_t out[2][CHANNELS];
+	int16_t x[2 * MAX_PAIRS];
+	struct requant q;
+
+	if (!k->qrow)
+		return 0;
+	for (size_t i = 0; i < 2 * pairs; i++)
+		x[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : pick(0, 1) ? 255 : -255);
+	for (size_t i = 0; i < sizeof(w); i++)
+		w[i] = (int8_t)(pick(0, 3) ? pick(-128, 127) : -128);
+	for (int i = 0; i < CHANNELS; i++)
+		bias[i] = (int32_t)(random_bits() << 1);
+	pick_requant(&q, mult, shift, true);
+	memset(out, 0xa5, sizeof(out));
+	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
+		base->qgemm(x, 2 * pairs, 1, w + c / KERNEL_PANEL * panel, pairs, 2, bias + c, &add,
+			    acc);
+		base->requantize(acc, 1, &q, first + c, KERNEL_COLS, out[0] + first + c, 0);
+	}
+	k->qrow(x, w, pairs, bias, add, &q, first, n, out[1]);
+	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
+}
+
 static unsigned int compare_bytes(const struct kernels *base, const struct kernels *k)
 {
 	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
@@ -256,7 +289,8 @@ static void test_variants(void)
 
 	for (; (k = kernels_variant(variants)); variants++) {
 		for (int round = 0; round < 10 * ROUNDS; round++)
-			bad += compare_rows(base, k) + compare_bytes(base, k) +
+			bad += compare_rows(base, k) + compare_row(base, k) +
+			       compare_bytes(base, k) +
 			       compare_gathered(base, k) + compare_depthwise(base, k) +
 			       compare_floats(base, k);
 	}
