@@ -31,6 +31,12 @@ nodes() {
 
 is_bound() { [ -e "$driver/$1" ]; }
 
+# The link of the driver is there before its probe has ended.
+is_up() {
+	is_bound "$1" && { [ -n "$(compgen -G "$devices/$1/accel/accel*")" ] ||
+		[ -n "$(compgen -G "$devices/$1/drm/renderD*")" ]; }
+}
+
 # Does the device compute?
 works() { # NODE
 	local minor dev said
@@ -151,7 +157,7 @@ provider_comes_late() { # NODE
 	(echo "$1" >"$driver/bind") 2>/dev/null && fail "bound without a reset line" && return 1
 	! is_bound "$1" || fail "bound without a reset line" || return
 	echo "$reset" >"$provider/bind" || fail "the provider does not come back" || return
-	wait_until 10 is_bound "$1" || fail "the driver did not follow the provider" || return
+	wait_until 10 is_up "$1" || fail "the driver did not follow the provider" || return
 	works "$1"
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/crypto.h"
+#include "base/tsan.h"
 
 /* A distribution may have left something out. */
 static bool works(const struct crypto *crypto)
@@ -87,6 +88,11 @@ bool crypto_open(struct crypto *crypto)
 
 void crypto_close(struct crypto *crypto)
 {
+	/*
+	 * Devices share the algorithms, and whoever drops the last reference frees them.
+	 * libcrypto counts by atomics that ThreadSanitizer does not see.
+	 */
+	tsan_acquire(crypto->library);
 	if (crypto->sealer)
 		crypto->mac_free(crypto->sealer);
 	if (crypto->summer)
@@ -96,6 +102,7 @@ void crypto_close(struct crypto *crypto)
 	crypto->sealer = NULL;
 	crypto->summer = NULL;
 	crypto->hmac = NULL;
+	tsan_release(crypto->library);
 	if (crypto->library)
 		dlclose(crypto->library);
 	crypto->library = NULL;
