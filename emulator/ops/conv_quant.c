@@ -249,7 +249,10 @@ static void gather_rows(struct tile *t)
 	}
 }
 
-/* Gather piece [from, from + len) of the rows of a tile. Compute what it adds to their sums. */
+/*
+ * Gather piece [from, from + len) of the rows of a tile. Compute what it and the pieces before add
+ * to their sums.
+ */
 static int gather(struct tile *t, size_t from, size_t len)
 {
 	const struct conv *cv = t->cv;
@@ -268,11 +271,13 @@ static int gather(struct tile *t, size_t from, size_t len)
 	}
 	for (unsigned int r = 0; len % 2 && r < t->rows; r++)
 		t->inputs[r * t->stride + len] = 0;
-	for (unsigned int r = 0; t->packed->zero_point && r < t->rows; r++) {
-		int32_t sum = t->k->sum(t->inputs + r * t->stride, len);
-		uint32_t product = (uint32_t)sum * (uint32_t)t->packed->zero_point;
+	for (unsigned int r = 0; r < t->rows; r++) {
+		uint32_t add = from ? (uint32_t)t->add[r] : 0;
 
-		t->add[r] = (int32_t)((uint32_t)t->add[r] - product);
+		if (t->packed->zero_point)
+			add -= (uint32_t)t->k->sum(t->inputs + r * t->stride, len) *
+			       (uint32_t)t->packed->zero_point;
+		t->add[r] = (int32_t)add;
 	}
 	return op_pace(t->pace, t->rows * (len / 4 + 64)) ? OP_ABORTED : 0;
 }
@@ -321,7 +326,6 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 		return op_pace(t->pace, t->rows * (t->stride + 32)) ? OP_ABORTED : 0;
 	}
 	memset(acc, 0, sizeof(acc));
-	memset(t->add, 0, sizeof(t->add));
 	for (size_t from = 0; from < t->depth; from += piece) {
 		size_t len = t->depth - from < piece ? t->depth - from : piece;
 
@@ -379,19 +383,21 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	int16_t inputs[TILE_VALUES + KERNEL_SLACK] __attribute__((aligned(64)));
 	struct op_pace pace = { .progress = c->progress };
 	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
-	struct tile t = {
-		.k = kernels_get(),
-		.c = c,
-		.cv = cv,
-		.pace = &pace,
-		.depth = conv_depth(cv),
-		.rows_adjacent = conv_is_pointwise(cv),
-		.interior = window_interior(&cv->x),
-		.inputs = inputs,
-	};
 	unsigned int max_rows = TILE_ROWS;
-	size_t piece = t.depth;
+	struct tile t;
+	size_t piece;
 
+	/* Field by field: an initializer clears all of it, which takes long for a small layer. */
+	t.k = kernels_get();
+	t.c = c;
+	t.cv = cv;
+	t.pace = &pace;
+	t.depth = conv_depth(cv);
+	t.rows_adjacent = conv_is_pointwise(cv);
+	t.interior = window_interior(&cv->x);
+	t.inputs = inputs;
+	t.pixel = 0;
+	piece = t.depth;
 	if (!c->prepared &&
 	    !conv_pack(&pace, &conv_quant_packing, c, cv->out.c, t.depth, c->scratch))
 		return OP_ABORTED;
@@ -403,16 +409,15 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 		piece = TILE_VALUES;
 		t.stride = TILE_VALUES;
 	}
-	if (max_rows > TILE_VALUES / t.stride)
+	if (max_rows * t.stride > TILE_VALUES)
 		max_rows = (unsigned int)(TILE_VALUES / t.stride);
 	if (max_rows > KERNEL_ROWS)
 		max_rows -= max_rows % KERNEL_ROWS;
 
 	for (; t.pixel < pixels; t.pixel += t.rows) {
-		t.first = conv_pixel_at(cv, t.pixel);
+		t.first = t.pixel ? conv_pixel_at(cv, t.pixel) : (struct conv_pixel){ 0, 0, 0 };
 		t.rows = pixels - t.pixel < max_rows ? (unsigned int)(pixels - t.pixel) :
 						       max_rows;
-		memset(t.add, 0, sizeof(t.add));
 		if (piece >= t.depth && gather(&t, 0, t.depth))
 			return OP_ABORTED;
 		for (uint32_t col = piece >= t.depth ? execute_row(&t) : 0, cols; col < cv->out.c;
