@@ -11,7 +11,7 @@ NNRUN_COMPARE_SCRIPT := $(BUILD)/tests/nnrun_compare_test.sh
 NNRUN_DEMO_SCRIPT := $(BUILD)/tests/nnrun_digits_demo_test.sh
 
 $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o: \
-	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS) $(NNRUN_CFLAGS)
+	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -Itests/libnntflite $(NNTFLITE_CFLAGS) $(NNRUN_CFLAGS)
 
 $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 		$(NNRUN_LIB_OBJS) \
@@ -20,9 +20,10 @@ $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 
 # Decodes by nnrun's readers and writes JPEG, for the tests of formats. Those are in Python, and run
 # on the host only: decoding has no device in it.
-NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,images)
+NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,arrays images sounds)
 
-$(BUILD)/tests/media_tool: $(BUILD)/obj/$(NNRUN_TEST_DIR)/media_tool.o $(NNRUN_LIB_OBJS) \
+$(BUILD)/tests/media_tool: $(BUILD)/obj/$(NNRUN_TEST_DIR)/media_tool.o \
+		$(BUILD)/obj/tests/libnntflite/model_writer.o $(NNRUN_LIB_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
 

@@ -97,3 +97,28 @@ def adam7(width, height, pixel):
             row = b''.join(pixel(x, y) for x in range(x0, width, dx))
             if row:
                 yield row
+
+
+def model(name, *tensors):
+    """A model that gives back its inputs, each as NAME=TYPE:DIMS."""
+    out, why = tool('model', *tensors)
+    assert out, why
+    return write(name, out)
+
+
+def wav(samples, rate=16000, form='<i2', channels=1, extra=b'', extensible=False):
+    """A WAV file of an array of numbers that are as the file has them."""
+    if form == '<i3':
+        data = b''.join(int(v).to_bytes(3, 'little', signed=True) for v in samples)
+    else:
+        data = b''.join(struct.pack(form.replace('i2', 'h').replace('i4', 'i').replace('u1', 'B')
+                                    .replace('f4', 'f').replace('f8', 'd'), v) for v in samples)
+    size = int(form[-1])
+    tag = 3 if 'f' in form else 1
+    fmt = struct.pack('<HHIIHH', 0xfffe if extensible else tag, channels, rate,
+                      rate * size * channels, size * channels, 8 * size)
+    if extensible:
+        fmt += struct.pack('<HHIH', 22, 8 * size, 0, tag) + bytes(14)
+    chunks = b'fmt ' + struct.pack('<I', len(fmt)) + fmt + extra
+    chunks += b'data' + struct.pack('<I', len(data)) + data
+    return b'RIFF' + struct.pack('<I', 4 + len(chunks)) + b'WAVE' + chunks

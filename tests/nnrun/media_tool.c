@@ -5,12 +5,15 @@
  *
  *	media_tool decode FILE                 the picture as PPM
  *	media_tool jpeg FILE.ppm OPTION... >   RGB; gray, cmyk, progressive, quality=N
+ *	media_tool model NAME=TYPE:DIMS... >   each input becomes an output: f32 or u8;
+ *	                                       relu: f32, without what is below 0
  *	media_tool formats                     what nnrun was built with
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model_writer.h"
 #include "userspace/tools/common/file.h"
 #include "userspace/tools/nnrun/media/image.h"
 
@@ -57,7 +60,65 @@ static int formats(void)
 #ifdef NNRUN_JPEG
 	puts("jpeg");
 #endif
+#ifdef NNRUN_ZLIB
+	puts("zlib");
+#endif
 	return fflush(stdout) != 0;
+}
+
+/* Stands for float32 and that operator; larger than the numbers of types that are used. */
+#define RELU	4
+
+/* A tensor from "NAME=TYPE:1x2x3"; its text is changed. */
+static bool parse_tensor(char *text, struct mw_tensor *t)
+{
+	char *type = strchr(text, '=');
+	char *dims = type ? strchr(type, ':') : NULL;
+	char *end;
+
+	if (!dims)
+		return false;
+	*type++ = '\0';
+	*dims++ = '\0';
+	t->name = text;
+	t->type = strcmp(type, "u8") == 0 ? 3 : strcmp(type, "relu") == 0 ? RELU : 0;
+	if (t->type == 3) {
+		t->num_scales = 1;
+		t->scales[0] = 1;
+	}
+	for (t->rank = 0; t->rank < 8; dims = end + 1) {
+		t->dims[t->rank++] = (int32_t)strtol(dims, &end, 10);
+		if (*end != 'x')
+			break;
+	}
+	return true;
+}
+
+/* A model that gives back its inputs: a RESHAPE for each. */
+static int model(int count, char **specs)
+{
+	static uint8_t file[MW_MAX_SIZE];
+	static struct mw_model m;
+	size_t size;
+	int i;
+
+	for (i = 0; i < count && 2 * i + 1 < MW_MAX; i++) {
+		struct mw_operator *op = &m.operators[i];
+
+		if (!parse_tensor(specs[i], &m.tensors[2 * i]))
+			return 2;
+		m.tensors[2 * i + 1] = m.tensors[2 * i];
+		op->code = m.tensors[2 * i].type == RELU ? 19 : 22;
+		m.tensors[2 * i].type = m.tensors[2 * i + 1].type = m.tensors[2 * i].type & 3;
+		op->num_inputs = op->num_outputs = 1;
+		op->inputs[0] = m.inputs[i] = 2 * i;
+		op->outputs[0] = m.outputs[i] = 2 * i + 1;
+		op->no_options = true;
+	}
+	m.num_tensors = 2 * (uint32_t)i;
+	m.num_operators = m.num_inputs = m.num_outputs = (uint32_t)i;
+	size = mw_write(&m, file);
+	return fwrite(file, 1, size, stdout) != size || fflush(stdout) != 0;
 }
 
 static int jpeg(int argc, char **argv)
@@ -129,6 +190,8 @@ int main(int argc, char **argv)
 		return decode(argv[2]);
 	if (argc >= 3 && strcmp(argv[1], "jpeg") == 0)
 		return jpeg(argc - 2, argv + 2);
+	if (argc >= 3 && strcmp(argv[1], "model") == 0)
+		return model(argc - 2, argv + 2);
 	if (argc == 2 && strcmp(argv[1], "formats") == 0)
 		return formats();
 	fprintf(stderr, "media_tool: wrong arguments\n");

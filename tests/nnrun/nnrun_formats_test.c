@@ -393,14 +393,17 @@ static void write_file(const char *name, const void *data, size_t size)
 static bool open_file(struct input *input, const char *name, const struct tensor *io,
 		      enum input_format format)
 {
-	static const struct image_scaling scaling = { .std_dev = 1 };
+	struct input_options options = {
+		.format = format, .scaling = { .std_dev = 1 },
+		.sound = { .rate = SOUND_DEFAULT_RATE },
+	};
 	static char names[4][128];
 	static unsigned int turn;
 	char *copy = names[turn++ % 4];
 
 	snprintf(copy, sizeof(names[0]), "%s", path(name));
 	err.text[0] = '\0';
-	return input_open(input, copy, io, format, &scaling, &stop, &err) == 0;
+	return input_open(input, copy, io, 0, &options, &stop, &err) == 0;
 }
 
 static void test_inputs(void)

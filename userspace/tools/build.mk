@@ -30,8 +30,9 @@ NNRUN_PKG_CONFIG ?= $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-)pkg-config
 nnrun-has = $(shell $(NNRUN_PKG_CONFIG) --exists $(1) 2>/dev/null && echo 1)
 NNRUN_PNG ?= $(call nnrun-has,libpng)
 NNRUN_JPEG ?= $(call nnrun-has,libjpeg)
-NNRUN_MODULES := $(if $(NNRUN_PNG),libpng) $(if $(NNRUN_JPEG),libjpeg)
-NNRUN_CFLAGS := $(if $(NNRUN_PNG),-DNNRUN_PNG) $(if $(NNRUN_JPEG),-DNNRUN_JPEG) \
+NNRUN_ZLIB ?= $(call nnrun-has,zlib)
+NNRUN_MODULES := $(if $(NNRUN_PNG),libpng) $(if $(NNRUN_JPEG),libjpeg) $(if $(NNRUN_ZLIB),zlib)
+NNRUN_CFLAGS := $(foreach it,PNG JPEG ZLIB,$(if $(NNRUN_$(it)),-DNNRUN_$(it))) \
 	$(if $(strip $(NNRUN_MODULES)),$(shell $(NNRUN_PKG_CONFIG) --cflags $(NNRUN_MODULES)))
 NNRUN_LIBS := $(if $(strip $(NNRUN_MODULES)),$(shell $(NNRUN_PKG_CONFIG) --libs $(NNRUN_MODULES)))
 

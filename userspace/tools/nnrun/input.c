@@ -16,8 +16,9 @@
 #include "../common/file.h"
 #include "input.h"
 #include "media/npy.h"
+#include "media/npz.h"
 
-/* Largest .npy or image file; raw tensors are not held in memory. */
+/* Largest .npy, .npz, image or sound file; raw tensors are not held in memory. */
 #define MAX_FILE	((size_t)2 << 30)
 
 static bool npy_type_fits(const char *descr, uint32_t type)
@@ -116,6 +117,82 @@ static int use_image(struct input *input, uint8_t *data, size_t size,
 	return ret;
 }
 
+/*
+ * Is this the name of the input? Exporters add ":0" to names, and numpy names arrays without
+ * one arr_0 and so on.
+ */
+static bool is_array_of(const struct input *input, struct text name)
+{
+	size_t length = strlen(input->io->name);
+	char numbered[24];
+
+	snprintf(numbered, sizeof(numbered), "arr_%" PRIu32, input->index);
+	if (name.length == strlen(numbered) && memcmp(name.data, numbered, name.length) == 0)
+		return true;
+	if (name.length + 2 == length && strcmp(input->io->name + name.length, ":0") == 0)
+		length -= 2;
+	return name.length == length && memcmp(name.data, input->io->name, length) == 0;
+}
+
+/* The array of an archive for this input: the one with its name, or the only one. */
+static int use_npz(struct input *input, uint8_t *data, size_t size, struct error *err)
+{
+	const struct npz_array *found = NULL;
+	struct error why = { "", 0 };
+	struct npz_array *arrays = NULL;
+	uint8_t *npy = NULL;
+	size_t npy_size = 0, count = 0, i;
+	int ret = -1;
+
+	if (npz_list(data, size, &arrays, &count, &why)) {
+		fail(err, "%s: %s", input->name, why.text);
+		goto out;
+	}
+	for (i = 0; i < count && !found; i++)
+		if (is_array_of(input, arrays[i].name))
+			found = &arrays[i];
+	if (count == 1)
+		found = &arrays[0];
+	if (!found) {
+		fail(err, "%s: none of the %zu arrays has the name of the model's input, '%s', the "
+		     "first is '%s'", input->name, count, input->io->name,
+		     count ? TEXT(arrays[0].name) : "");
+	} else if (found->size > MAX_FILE) {
+		fail(err, "%s: the array '%s' has %zu bytes, at most %zu are read", input->name,
+		     TEXT(found->name), found->size, MAX_FILE);
+	} else if (npz_extract(data, size, found, &npy, &why)) {
+		fail(err, "%s: %s", input->name, why.text);
+	} else {
+		npy_size = found->size;
+		ret = 0;
+	}
+out:
+	free(arrays);
+	free(data);
+	return ret ? -1 : use_npy(input, npy, npy_size, err);
+}
+
+static int use_sound(struct input *input, uint8_t *data, size_t size,
+		     const struct input_options *options, struct error *err)
+{
+	struct error why = { "", 0 };
+	struct sound sound;
+	int ret;
+
+	ret = wav_decode(data, size, &sound, &why);
+	free(data);
+	if (!ret) {
+		input->data = malloc(input->io->bytes);
+		ret = input->data ? sound_to_sample(&sound, input->io, &options->sound,
+						    &options->scaling, input->data, &why) :
+				    fail(&why, "out of memory");
+	}
+	sound_free(&sound);
+	input->count = 1;
+	input->count_known = true;
+	return ret ? fail(err, "%s: %s", input->name, why.text) : 0;
+}
+
 static int use_raw(struct input *input, struct error *err)
 {
 	size_t bytes = input->io->bytes;
@@ -141,15 +218,27 @@ static int use_raw(struct input *input, struct error *err)
 	return 0;
 }
 
-int input_open(struct input *input, const char *path, const struct tensor *io,
-	       enum input_format format, const struct image_scaling *scaling,
-	       const volatile sig_atomic_t *stop, struct error *err)
+static enum input_format recognise(const struct input *input)
 {
+	if (npy_probe(input->head, input->head_size))
+		return INPUT_NPY;
+	if (npz_probe(input->head, input->head_size))
+		return INPUT_NPZ;
+	if (wav_probe(input->head, input->head_size))
+		return INPUT_WAV;
+	return image_probe(input->head, input->head_size) ? INPUT_IMAGE : INPUT_RAW;
+}
+
+int input_open(struct input *input, const char *path, const struct tensor *io, uint32_t index,
+	       const struct input_options *options, const volatile sig_atomic_t *stop,
+	       struct error *err)
+{
+	enum input_format format = options->format;
 	uint8_t *data;
 	size_t size;
 	int64_t n;
 
-	*input = (struct input){ .name = path, .io = io, .fd = -1 };
+	*input = (struct input){ .name = path, .io = io, .index = index, .fd = -1 };
 	if (strcmp(path, "-") == 0)
 		input->name = "standard input";
 	input->fd = open_input(path, err);
@@ -163,14 +252,8 @@ int input_open(struct input *input, const char *path, const struct tensor *io,
 			return fail_errno(err, errno, "%s", input->name);
 		input->head_size = (size_t)n;
 	}
-	if (format == INPUT_AUTO) {
-		if (npy_probe(input->head, input->head_size))
-			format = INPUT_NPY;
-		else if (image_probe(input->head, input->head_size))
-			format = INPUT_IMAGE;
-		else
-			format = INPUT_RAW;
-	}
+	if (format == INPUT_AUTO)
+		format = recognise(input);
 	if (format == INPUT_RAW)
 		return use_raw(input, err);
 
@@ -179,8 +262,16 @@ int input_open(struct input *input, const char *path, const struct tensor *io,
 		return -1;
 	close(input->fd);
 	input->fd = -1;
-	return format == INPUT_NPY ? use_npy(input, data, size, err) :
-				     use_image(input, data, size, scaling, err);
+	switch (format) {
+	case INPUT_NPY:
+		return use_npy(input, data, size, err);
+	case INPUT_NPZ:
+		return use_npz(input, data, size, err);
+	case INPUT_WAV:
+		return use_sound(input, data, size, options, err);
+	default:
+		return use_image(input, data, size, &options->scaling, err);
+	}
 }
 
 static int read_raw(struct input *input, uint8_t *sample, const volatile sig_atomic_t *stop,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the samples of a model's input come from: raw tensors, .npy files, images.
+ * Where the samples of a model's input come from: raw tensors, .npy files and archives of
+ * them, images, sounds.
  */
 #ifndef NNRUN_INPUT_H
 #define NNRUN_INPUT_H
@@ -11,13 +12,28 @@
 
 #include "../common/error.h"
 #include "image_input.h"
+#include "sound_input.h"
 #include "tensor.h"
 
 enum input_format {
 	INPUT_AUTO,		/* by content */
 	INPUT_RAW,
 	INPUT_NPY,
+	INPUT_NPZ,
 	INPUT_IMAGE,
+	INPUT_WAV,
+};
+
+/**
+ * struct input_options - how files are read
+ * @format: format of the files
+ * @scaling: how pixels become numbers
+ * @sound: how sounds do
+ */
+struct input_options {
+	enum input_format format;
+	struct image_scaling scaling;
+	struct sound_options sound;
 };
 
 /* Bytes that suffice to recognise the format. */
@@ -26,12 +42,15 @@ enum input_format {
 /**
  * struct input - an open source of samples for one input of the model
  * @name: for messages
+ * @io: input of the model
+ * @index: number of the input
  * @count_known: @count says how many samples there are
  * @count: number of samples; a pipe of raw tensors has as many as come
  */
 struct input {
 	const char *name;
 	const struct tensor *io;
+	uint32_t index;
 	bool count_known;
 	uint64_t count;
 	uint64_t next;			/* sample to be read next */
@@ -48,16 +67,16 @@ struct input {
  * @input: filled in; to be closed with input_close(), also after an error
  * @path: file, "-" for standard input
  * @io: input of the model
- * @format: format of the file
- * @scaling: how pixels become numbers
+ * @index: number of the input, for archives without names
+ * @options: how to read it
  * @stop: ends waiting for a pipe
  * @err: names file, size and what was expected
  *
  * Return: 0 or -1.
  */
-int input_open(struct input *input, const char *path, const struct tensor *io,
-	       enum input_format format, const struct image_scaling *scaling,
-	       const volatile sig_atomic_t *stop, struct error *err);
+int input_open(struct input *input, const char *path, const struct tensor *io, uint32_t index,
+	       const struct input_options *options, const volatile sig_atomic_t *stop,
+	       struct error *err);
 
 /* Can the start of a sample be read without waiting? */
 bool input_ready(const struct input *input);

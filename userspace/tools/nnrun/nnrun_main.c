@@ -16,6 +16,7 @@
 
 #include "../common/file.h"
 #include "../common/stop.h"
+#include "assign_inputs.h"
 #include "inferences.h"
 #include "input.h"
 #include "model_tensors.h"
@@ -45,6 +46,7 @@ struct app {
 	struct nntflite_file *tflite;
 	struct nntflite_model *model;
 	struct tensors tensors;
+	const char **paths;		/* of --input, one per input of the model */
 	struct input *inputs;		/* one set */
 	uint32_t num_open;
 	struct results results;
@@ -85,6 +87,30 @@ static int check_tensors(const struct app *app, struct error *err)
 	return 0;
 }
 
+static enum nnhal_status create_model(struct app *app, struct nntflite_diag *why)
+{
+	struct nntflite_model_options options = NNTFLITE_MODEL_OPTIONS_INIT;
+	const struct options *o = &app->options;
+	struct nntflite_shape *shapes = calloc(o->num_shapes + 1, sizeof(*shapes));
+	enum nnhal_status status;
+	uint32_t i;
+
+	if (!shapes) {
+		snprintf(why->message, sizeof(why->message), "out of memory");
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	}
+	for (i = 0; i < o->num_shapes; i++) {
+		shapes[i].input = o->shapes[i].name;
+		shapes[i].rank = o->shapes[i].rank;
+		memcpy(shapes[i].dims, o->shapes[i].dims, sizeof(shapes[i].dims));
+	}
+	options.num_shapes = o->num_shapes;
+	options.shapes = shapes;
+	status = nntflite_model_create(app->tflite, &options, &app->model, why);
+	free(shapes);
+	return status;
+}
+
 static int load_model(struct app *app, struct error *err)
 {
 	const char *path = app->options.model;
@@ -101,7 +127,7 @@ static int load_model(struct app *app, struct error *err)
 	if (ret)
 		return -1;
 	if (nntflite_file_open_memory(app->file, app->file_size, &app->tflite, &why) ||
-	    nntflite_model_create(app->tflite, NULL, &app->model, &why))
+	    create_model(app, &why))
 		return fail(err, "%s: %s", path, why.message);
 	if (tensors_of_model(&app->tensors, app->model, err) || check_tensors(app, err))
 		return -1;
@@ -147,22 +173,19 @@ static int dump_graph(struct app *app, struct error *err)
 	return ret;
 }
 
-/* Does the number of files fit the model? Returns an exit status. */
-static int check_counts(const struct app *app)
+/* Which file goes where, if their number fits the model? Returns an exit status. */
+static int assign_files(struct app *app)
 {
 	const struct options *o = &app->options;
 	uint32_t num_inputs = app->tensors.num_inputs;
 
-	if (o->num_inputs && o->num_inputs != num_inputs)
-		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " --input given", o->model,
-				   num_inputs, o->num_inputs);
 	if (o->num_files && num_inputs > 1 && o->num_files != num_inputs)
 		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " files given", o->model,
 				   num_inputs, o->num_files);
 	if (o->num_outputs && o->num_outputs != app->tensors.num_outputs)
 		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --output given",
 				   o->model, app->tensors.num_outputs, o->num_outputs);
-	return EXIT_OK;
+	return o->num_inputs ? assign_inputs(o, &app->tensors, app->paths) : EXIT_OK;
 }
 
 /* With one input, each file is a set of its own. */
@@ -182,13 +205,13 @@ static void close_inputs(struct app *app)
 static int open_inputs(struct app *app, uint32_t set, struct error *err)
 {
 	const struct options *o = &app->options;
-	const char *const *paths = o->num_inputs ? o->inputs : o->files + set;
+	const char *const *paths = o->num_inputs ? app->paths : o->files + set;
 	uint32_t i;
 
 	for (i = 0; i < app->tensors.num_inputs; i++) {
 		app->num_open = i + 1;
-		if (input_open(&app->inputs[i], paths[i], &app->tensors.inputs[i], o->format,
-			       &o->scaling, &stop, err))
+		if (input_open(&app->inputs[i], paths[i], &app->tensors.inputs[i], i,
+			       &o->reading, &stop, err))
 			return -1;
 	}
 	for (i = 1; i < app->tensors.num_inputs; i++) {
@@ -290,7 +313,10 @@ static int run_model(struct app *app, struct error *err)
 
 	if (load_model(app, err))
 		return -1;
-	status = check_counts(app);
+	app->paths = calloc(app->tensors.num_inputs + 1, sizeof(*app->paths));
+	if (!app->paths)
+		return fail(err, "out of memory");
+	status = assign_files(app);
 	if (status != EXIT_OK)
 		return status;
 	if (o->dump_graph && dump_graph(app, err))
@@ -332,6 +358,7 @@ static void release(struct app *app)
 		results_free(&app->results);
 	close_inputs(app);
 	free(app->inputs);
+	free(app->paths);
 	tensors_free(&app->tensors);
 	nntflite_model_destroy(app->model);
 	nntflite_file_close(app->tflite);

@@ -20,16 +20,20 @@ static const char help[] =
 "Run a TensorFlow Lite model on an NNPU device.\n"
 "\n"
 "Input and output:\n"
-"  -i, --input FILE       data of the next model input: raw tensors one after\n"
-"                         another, a .npy array, or an image: PNG, JPEG, BMP,\n"
-"                         PPM, PGM\n"
+"  -i, --input [NAME=]FILE  data of the model input NAME, or of the next one: raw\n"
+"                         tensors one after another, a .npy array or one of a\n"
+"                         .npz archive, an image (PNG, JPEG, BMP, PPM, PGM) or a\n"
+"                         sound (WAV)\n"
 "  -o, --output FILE      write the next model output, raw, or as array if the\n"
 "                         name ends in .npy; without it the best classes are\n"
 "                         printed\n"
 "  -l, --labels FILE      names of the classes, one per line\n"
 "  -k, --top K            print the K best classes (default 5)\n"
-"      --format FORMAT    auto (default), raw, npy or image\n"
-"      --mean M, --std S  input is (pixel - M) / S\n"
+"      --format FORMAT    auto (default), raw, npy, npz, image or wav\n"
+"      --mean M, --std S  input is (pixel - M) / S, for sound (sample - M) / S\n"
+"      --rate HZ          samples per second that the model takes (default 16000)\n"
+"      --features WHAT    what the model takes of sound: auto (default), raw, mfcc\n"
+"      --shape NAME=1x8x8x3  the shape of an input\n"
 "  FILE                   as --input; several are run one after the other if the\n"
 "                         model has one input. - is standard input or output\n"
 "\n"
@@ -61,6 +65,7 @@ static const char help[] =
 enum {
 	OPT_FORMAT = 256, OPT_MEAN, OPT_STD, OPT_LIST_DEVICES, OPT_SUPPORTED, OPT_REPEAT,
 	OPT_WARMUP, OPT_ASYNC, OPT_BURST, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
+	OPT_RATE, OPT_FEATURES, OPT_SHAPE,
 };
 
 static const struct option long_options[] = {
@@ -71,6 +76,9 @@ static const struct option long_options[] = {
 	{ "format", required_argument, NULL, OPT_FORMAT },
 	{ "mean", required_argument, NULL, OPT_MEAN },
 	{ "std", required_argument, NULL, OPT_STD },
+	{ "rate", required_argument, NULL, OPT_RATE },
+	{ "features", required_argument, NULL, OPT_FEATURES },
+	{ "shape", required_argument, NULL, OPT_SHAPE },
 	{ "device", required_argument, NULL, 'd' },
 	{ "list-devices", no_argument, NULL, OPT_LIST_DEVICES },
 	{ "supported", no_argument, NULL, OPT_SUPPORTED },
@@ -127,21 +135,78 @@ static bool parse_real(const char *option, const char *text, double *value)
 	return false;
 }
 
+/* One of @count names. */
+static bool parse_word(const char *option, const char *text, const char *const *names,
+		       size_t count, const char *list, unsigned int *value)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*value = (unsigned int)i;
+			return true;
+		}
+	}
+	usage_error("--%s: '%s' is none of %s", option, text, list);
+	return false;
+}
+
 static bool parse_format(const char *text, enum input_format *format)
 {
 	static const char *const names[] = {
 		[INPUT_AUTO] = "auto", [INPUT_RAW] = "raw", [INPUT_NPY] = "npy",
-		[INPUT_IMAGE] = "image",
+		[INPUT_NPZ] = "npz", [INPUT_IMAGE] = "image", [INPUT_WAV] = "wav",
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(text, names[i]) == 0) {
-			*format = (enum input_format)i;
-			return true;
+	return parse_word("format", text, names, sizeof(names) / sizeof(names[0]),
+			  "auto, raw, npy, npz, image, wav", format);
+}
+
+static bool parse_features(const char *text, enum sound_features *features)
+{
+	static const char *const names[] = {
+		[FEATURES_AUTO] = "auto", [FEATURES_RAW] = "raw", [FEATURES_MFCC] = "mfcc",
+	};
+
+	return parse_word("features", text, names, sizeof(names) / sizeof(names[0]),
+			  "auto, raw, mfcc", features);
+}
+
+static bool parse_rate(const char *text, uint32_t *rate)
+{
+	uint64_t value;
+
+	if (!parse_number("rate", text, SOUND_MIN_RATE, SOUND_MAX_RATE, &value))
+		return false;
+	*rate = (uint32_t)value;
+	return true;
+}
+
+/* "NAME=1x224x224x3"; a name may have '=' as well. */
+static bool parse_shape(const char *text, struct shape_option *shape)
+{
+	const char *equals = strrchr(text, '=');
+	const char *at = equals ? equals + 1 : "";
+
+	for (shape->rank = 0; shape->rank < TENSOR_MAX_RANK; at++) {
+		size_t digits = strspn(at, "0123456789");
+		unsigned long dim = digits > 0 && digits < 10 ? strtoul(at, NULL, 10) : 0;
+
+		if (dim == 0)
+			break;
+		shape->dims[shape->rank++] = (uint32_t)dim;
+		at += digits;
+		if (*at == '\0') {
+			shape->name = strndup(text, (size_t)(equals - text));
+			if (!shape->name)
+				usage_error("out of memory");
+			return shape->name;
 		}
+		if (*at != 'x')
+			break;
 	}
-	usage_error("--format: '%s' is none of auto, raw, npy, image", text);
+	usage_error("--shape: '%s' is not of the form NAME=1x8x8x3 with at most %d sizes above 0",
+		    text, TENSOR_MAX_RANK);
 	return false;
 }
 
@@ -187,18 +252,24 @@ static bool take_option(struct options *o, int c, const char *arg)
 		o->verbose = true;
 		return true;
 	case OPT_FORMAT:
-		return parse_format(arg, &o->format);
+		return parse_format(arg, &o->reading.format);
 	case OPT_MEAN:
-		o->scaling.given = true;
-		return parse_real("mean", arg, &o->scaling.mean);
+		o->reading.scaling.given = true;
+		return parse_real("mean", arg, &o->reading.scaling.mean);
 	case OPT_STD:
-		o->scaling.given = true;
-		if (!parse_real("std", arg, &o->scaling.std_dev))
+		o->reading.scaling.given = true;
+		if (!parse_real("std", arg, &o->reading.scaling.std_dev))
 			return false;
-		if (o->scaling.std_dev != 0)
+		if (o->reading.scaling.std_dev != 0)
 			return true;
 		usage_error("--std: must not be 0");
 		return false;
+	case OPT_RATE:
+		return parse_rate(arg, &o->reading.sound.rate);
+	case OPT_FEATURES:
+		return parse_features(arg, &o->reading.sound.features);
+	case OPT_SHAPE:
+		return parse_shape(arg, &o->shapes[o->num_shapes++]);
 	case OPT_LIST_DEVICES:
 		o->list_devices = true;
 		return true;
@@ -229,6 +300,14 @@ static bool take_option(struct options *o, int c, const char *arg)
 	}
 }
 
+/* Does an argument of --input stand for standard input, with or without a name? */
+static bool is_stdin(const char *argument)
+{
+	const char *equals = strchr(argument, '=');
+
+	return strcmp(equals ? equals + 1 : argument, "-") == 0;
+}
+
 /* Why these options do not go together; NULL if they do. */
 static const char *wrong_combination(const struct options *o)
 {
@@ -236,7 +315,7 @@ static const char *wrong_combination(const struct options *o)
 	uint32_t i, j;
 
 	for (i = 0; i < o->num_inputs; i++)
-		stdin_used += strcmp(o->inputs[i], "-") == 0;
+		stdin_used += is_stdin(o->inputs[i]);
 	for (i = 0; i < o->num_files; i++)
 		stdin_used += strcmp(o->files[i], "-") == 0;
 	for (i = 0; i < o->num_outputs; i++)
@@ -278,11 +357,13 @@ bool options_parse(struct options *o, int argc, char **argv, int *status)
 	memset(o, 0, sizeof(*o));
 	o->repeat = 1;
 	o->top = DEFAULT_TOP;
-	o->scaling.std_dev = 1;
+	o->reading.scaling.std_dev = 1;
+	o->reading.sound.rate = SOUND_DEFAULT_RATE;
 	*status = EXIT_USAGE;
 	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
 	o->outputs = calloc((size_t)argc + 1, sizeof(*o->outputs));
-	if (!o->inputs || !o->outputs) {
+	o->shapes = calloc((size_t)argc + 1, sizeof(*o->shapes));
+	if (!o->inputs || !o->outputs || !o->shapes) {
 		fputs("nnrun: out of memory\n", stderr);
 		*status = EXIT_FAILED;
 		return false;
@@ -318,6 +399,9 @@ bool options_parse(struct options *o, int argc, char **argv, int *status)
 
 void options_free(struct options *o)
 {
+	while (o->num_shapes)
+		free(o->shapes[--o->num_shapes].name);
+	free(o->shapes);
 	free(o->inputs);
 	free(o->outputs);
 }

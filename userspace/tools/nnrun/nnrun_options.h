@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "image_input.h"
 #include "input.h"
+#include "tensor.h"
 
 /* Exit statuses. */
 #define EXIT_OK		0
@@ -19,11 +19,19 @@
 /* Classes that are printed if nothing is said. */
 #define DEFAULT_TOP	5
 
+/* The shape that an input shall have. */
+struct shape_option {
+	char *name;
+	uint32_t rank;
+	uint32_t dims[TENSOR_MAX_RANK];
+};
+
 /**
  * struct options - what the user wants
  * @model: model file, NULL with --list-devices
  * @files: input files that follow the model
- * @inputs: arguments of --input
+ * @inputs: arguments of --input, FILE or NAME=FILE
+ * @shapes: arguments of --shape
  * @outputs: arguments of --output
  * @labels: file with class names, or NULL
  * @top: classes to print
@@ -33,8 +41,7 @@
  * @warmup: inferences before the first that counts
  * @latency: file for the time of each inference, or NULL
  * @dump_graph: file for the graph, or NULL
- * @scaling: how pixels become numbers
- * @format: format of the input files
+ * @reading: how input files are read
  */
 struct options {
 	const char *model;
@@ -42,6 +49,8 @@ struct options {
 	uint32_t num_files;
 	const char **inputs;
 	uint32_t num_inputs;
+	struct shape_option *shapes;
+	uint32_t num_shapes;
 	const char **outputs;
 	uint32_t num_outputs;
 	const char *labels;
@@ -52,8 +61,7 @@ struct options {
 	uint64_t warmup;
 	const char *latency;
 	const char *dump_graph;
-	struct image_scaling scaling;
-	enum input_format format;
+	struct input_options reading;
 	bool profile;
 	bool supported;
 	bool list_devices;

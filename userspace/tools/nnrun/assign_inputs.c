@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which file goes to which input of the model.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "assign_inputs.h"
+
+uint32_t find_input(const struct tensors *tensors, const char *name, size_t length)
+{
+	uint64_t number = 0;
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < tensors->num_inputs; i++)
+		if (strlen(tensors->inputs[i].name) == length &&
+		    strncmp(tensors->inputs[i].name, name, length) == 0)
+			return i;
+	if (length == 0 || length > 9)
+		return UINT32_MAX;
+	for (k = 0; k < length; k++) {
+		if (name[k] < '0' || name[k] > '9')
+			return UINT32_MAX;
+		number = number * 10 + (uint64_t)(name[k] - '0');
+	}
+	return number < tensors->num_inputs ? (uint32_t)number : UINT32_MAX;
+}
+
+/* "'a', 'b'", as far as there is room. */
+static const char *list_names(const struct tensors *tensors, char *text, size_t size)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	text[0] = '\0';
+	for (i = 0; i < tensors->num_inputs && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s'%s'", i ? ", " : "",
+					 tensors->inputs[i].name);
+	return text;
+}
+
+static bool is_archive(const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 4 && strcmp(path + length - 4, ".npz") == 0;
+}
+
+/* Is the argument meant to name an input, though there is none of that name? */
+static bool is_wrong_name(const char *argument)
+{
+	const char *equals = strchr(argument, '=');
+
+	return equals && !memchr(argument, '/', (size_t)(equals - argument)) &&
+	       access(argument, F_OK) != 0;
+}
+
+int assign_inputs(const struct options *o, const struct tensors *tensors, const char **paths)
+{
+	uint32_t count = o->num_inputs, used = 0;
+	uint32_t i, next = 0;
+	char names[256];
+
+	if (count == 1 && tensors->num_inputs > 1 && is_archive(o->inputs[0]) &&
+	    !strchr(o->inputs[0], '=')) {
+		for (i = 0; i < tensors->num_inputs; i++)
+			paths[i] = o->inputs[0];
+		return EXIT_OK;
+	}
+	for (i = 0; i < tensors->num_inputs; i++)
+		paths[i] = NULL;
+	for (i = 0; i < count; i++) {
+		const char *equals = strchr(o->inputs[i], '=');
+		uint32_t input = UINT32_MAX;
+
+		if (equals)
+			input = find_input(tensors, o->inputs[i],
+					   (size_t)(equals - o->inputs[i]));
+		if (input == UINT32_MAX) {
+			if (is_wrong_name(o->inputs[i]))
+				return usage_error("--input %s: %s has no such input, it has %s",
+						   o->inputs[i], o->model,
+						   list_names(tensors, names, sizeof(names)));
+			continue;
+		}
+		if (paths[input])
+			return usage_error("--input: two files for the input '%s'",
+					   tensors->inputs[input].name);
+		paths[input] = equals + 1;
+		used++;
+	}
+	if (count != tensors->num_inputs)
+		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " --input given", o->model,
+				   tensors->num_inputs, count);
+	for (i = 0; i < count && used < count; i++) {
+		const char *equals = strchr(o->inputs[i], '=');
+
+		if (equals && find_input(tensors, o->inputs[i],
+					 (size_t)(equals - o->inputs[i])) != UINT32_MAX)
+			continue;
+		while (paths[next])
+			next++;
+		paths[next] = o->inputs[i];
+		used++;
+	}
+	return EXIT_OK;
+}
