@@ -47,7 +47,8 @@ struct tflite_case {
 	X(shape) \
 	X(conv) \
 	X(lstm) \
-	X(matmul)
+	X(matmul) \
+	X(spatial)
 
 #define TFLITE_DECLARE(name)	extern const struct tflite_case tflite_##name##_cases[];
 TFLITE_CASE_LIST(TFLITE_DECLARE)

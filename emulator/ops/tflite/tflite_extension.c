@@ -73,6 +73,8 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 #define BIAS	(F32 | I32 | I64)
 
 static const struct extension_operation operations[] = {
+	OP(1, AVERAGE_POOL_2D, average_pool,
+	   IN(RANK(I16, 4, 4), INT, INT, INT, INT, INT, INT), OUT(RANK(I16, 4, 4))),
 	OP(3, CONV_2D, conv_2d,
 	   IN(RANK(DATA, 4, 4), RANK(WEIGHTS, 4, 4), OPTIONAL(BIAS), INT, INT, INT, INT, INT, INT, INT),
 	   OUT(RANK(DATA, 4, 4)), SCRATCH(conv_2d)),
@@ -83,6 +85,10 @@ static const struct extension_operation operations[] = {
 	   IN(ANY(DATA), RANK(WEIGHTS, 2, 2), OPTIONAL(BIAS), INT, INT, BOOL, BOOL, INT),
 	   OUT(ANY(DATA)), SCRATCH(fully_connected), PREPARED(fully_connected),
 	   .native_weights = true),
+	OP(17, MAX_POOL_2D, max_pool,
+	   IN(RANK(I16, 4, 4), INT, INT, INT, INT, INT, INT), OUT(RANK(I16, 4, 4))),
+	OP(23, RESIZE_BILINEAR, resize_bilinear,
+	   IN(RANK(I8 | I16, 4, 4), RANK(I32, 1, 1), BOOL, BOOL), OUT(RANK(I8 | I16, 4, 4))),
 	OP(44, UNIDIRECTIONAL_SEQUENCE_LSTM, lstm,
 	   IN(RANK(I8, 3, 3), OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2),
 	      OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2),
@@ -98,10 +104,19 @@ static const struct extension_operation operations[] = {
 	      INT, INT, INT, INT, INT),
 	   OUT(RANK(DATA, 4, 4)), SCRATCH(transpose_conv)),
 	OP(77, SHAPE, shape, IN(ANY(ALL), INT), OUT(RANK(INDEX, 1, 1))),
+	OP(97, RESIZE_NEAREST_NEIGHBOR, resize_nearest,
+	   IN(RANK(ALL, 4, 4), RANK(I32, 1, 1), BOOL, BOOL), OUT(RANK(ALL, 4, 4))),
 	OP(110, RANK, rank, IN(ANY(ALL)), OUT(RANK(I32, 1, 1))),
 	OP(126, BATCH_MATMUL, batch_matmul,
 	   IN(RANK(F32 | I8 | I16, 2, 8), RANK(F32 | I8 | I16, 2, 8), BOOL, BOOL, BOOL),
 	   OUT(RANK(F32 | I8 | I16 | I32, 2, 8)), SCRATCH(batch_matmul)),
+	OP(132, CONV_3D, conv_3d,
+	   IN(RANK(F32, 5, 5), RANK(F32, 5, 5), OPTIONAL(F32), INT, INT, INT, INT, INT, INT, INT, INT),
+	   OUT(RANK(F32, 5, 5))),
+	OP(141, CONV_3D_TRANSPOSE, conv_3d_transpose,
+	   IN(RANK(I32, 1, 1), RANK(F32, 5, 5), RANK(F32, 5, 5), OPTIONAL(F32),
+	      INT, INT, INT, INT, INT, INT, INT, INT),
+	   OUT(RANK(F32, 5, 5))),
 };
 
 _Static_assert(sizeof(operations) / sizeof(operations[0]) <= EXTENSION_MAX, "codes");

@@ -130,4 +130,12 @@ OP_FUNCTIONS_SCRATCH(tflite_depthwise);
 OP_FUNCTIONS_PACKED(tflite_fully_connected);
 OP_FUNCTIONS_SCRATCH(tflite_transpose_conv);
 
+/* tflite_pool.c, tflite_resize.c, tflite_conv3d.c */
+OP_FUNCTIONS(tflite_average_pool);
+OP_FUNCTIONS(tflite_max_pool);
+OP_FUNCTIONS(tflite_resize_bilinear);
+OP_FUNCTIONS(tflite_resize_nearest);
+OP_FUNCTIONS(tflite_conv_3d);
+OP_FUNCTIONS(tflite_conv_3d_transpose);
+
 #endif /* NNPU_EMU_TFLITE_OPS_H */
