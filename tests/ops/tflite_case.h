@@ -48,6 +48,7 @@ struct tflite_case {
 	X(conv) \
 	X(lstm) \
 	X(matmul) \
+	X(signal) \
 	X(spatial)
 
 #define TFLITE_DECLARE(name)	extern const struct tflite_case tflite_##name##_cases[];

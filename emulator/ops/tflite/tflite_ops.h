@@ -138,4 +138,13 @@ OP_FUNCTIONS(tflite_resize_nearest);
 OP_FUNCTIONS(tflite_conv_3d);
 OP_FUNCTIONS(tflite_conv_3d_transpose);
 
+/* tflite_svdf.c, tflite_nms.c, tflite_embedding.c, tflite_rfft2d.c, tflite_complex.c */
+OP_FUNCTIONS(tflite_svdf);
+OP_FUNCTIONS_SCRATCH(tflite_nms);
+OP_FUNCTIONS(tflite_embedding_sparse);
+OP_FUNCTIONS_SCRATCH(tflite_rfft2d);
+OP_FUNCTIONS(tflite_imag);
+OP_FUNCTIONS(tflite_real);
+OP_FUNCTIONS(tflite_complex_abs);
+
 #endif /* NNPU_EMU_TFLITE_OPS_H */
