@@ -13,4 +13,12 @@ $(NNTFLITE_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
 		$(BUILD)/lib/libnntflite.a $(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
 
-HOST_TESTS += $(NNTFLITE_TESTS)
+# Those that look inside, with the objects of the library.
+NNTFLITE_INNER_TESTS := $(BUILD)/tests/nntflite_shapes_test
+
+$(NNTFLITE_INNER_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
+		$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/model_writer.o $(NNTFLITE_OBJS) \
+		$(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$^ $(NNHAL_LIBS))
+
+HOST_TESTS += $(NNTFLITE_TESTS) $(NNTFLITE_INNER_TESTS)
