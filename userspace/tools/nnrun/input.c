@@ -112,7 +112,7 @@ static int use_image(struct input *input, uint8_t *data, size_t size,
 	}
 	input->count = 1;
 	input->count_known = true;
-	image_free(&image);
+	input->picture = image;
 	free(data);
 	return ret;
 }
@@ -234,6 +234,7 @@ int input_open(struct input *input, const char *path, const struct tensor *io, u
 	       struct error *err)
 {
 	enum input_format format = options->format;
+	struct stat st;
 	uint8_t *data;
 	size_t size;
 	int64_t n;
@@ -245,8 +246,10 @@ int input_open(struct input *input, const char *path, const struct tensor *io, u
 	if (input->fd < 0)
 		return -1;
 	if (format != INPUT_RAW) {
-		/* Read one sample and no more: the writer of a pipe may wait for the result. */
-		size = io->bytes < sizeof(input->head) ? io->bytes : sizeof(input->head);
+		/* Of a pipe, one sample and no more: its writer may wait for the result. */
+		size = sizeof(input->head);
+		if (io->bytes < size && (fstat(input->fd, &st) || !S_ISREG(st.st_mode)))
+			size = io->bytes;
 		n = read_full(input->fd, input->head, size, stop);
 		if (n < 0)
 			return fail_errno(err, errno, "%s", input->name);
@@ -332,6 +335,7 @@ void input_close(struct input *input)
 	if (input->fd >= 0)
 		close(input->fd);
 	free(input->data);
+	image_free(&input->picture);
 	input->fd = -1;
 	input->data = NULL;
 }

@@ -60,6 +60,7 @@ struct input {
 	size_t head_size;
 	uint8_t *data;			/* samples in memory, or NULL */
 	size_t data_offset;
+	struct image picture;		/* that the sample was made of, if it was one */
 };
 
 /**

@@ -185,6 +185,9 @@ static int assign_files(struct app *app)
 	if (o->num_outputs && o->num_outputs != app->tensors.num_outputs)
 		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --output given",
 				   o->model, app->tensors.num_outputs, o->num_outputs);
+	if (o->num_compares && o->num_compares != app->tensors.num_outputs)
+		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --compare given",
+				   o->model, app->tensors.num_outputs, o->num_compares);
 	return o->num_inputs ? assign_inputs(o, &app->tensors, app->paths) : EXIT_OK;
 }
 
@@ -268,8 +271,10 @@ static int prepare(struct app *app, struct error *err)
 
 static int run_all(struct app *app, struct error *err)
 {
+	bool same;
 	uint32_t set;
 
+	app->results.inputs = app->inputs;
 	if (profile_init(&app->profile, nntflite_model_get_hal(app->model)->main.num_operations, err))
 		return -1;
 	app->run = (struct run){
@@ -295,12 +300,15 @@ static int run_all(struct app *app, struct error *err)
 		return -1;
 	if (stop || results_commit(&app->results, err))
 		return -1;
+	same = results_compare(&app->results);
 	say(app, "%" PRIu64 " samples, %" PRIu64 " inferences", app->results.samples,
 	    app->run.collected);
 	if (app->options.profile)
 		profile_print(app->results.text, &app->profile, app->model,
 			      app->run.elapsed_ns);
-	return check_stream(app->results.text, err);
+	if (check_stream(app->results.text, err))
+		return -1;
+	return same ? EXIT_OK : EXIT_FAILED;
 }
 
 /* Run the model on its inputs. Returns an exit status; -1 stands for an error. */

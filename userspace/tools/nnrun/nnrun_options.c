@@ -25,8 +25,13 @@ static const char help[] =
 "                         .npz archive, an image (PNG, JPEG, BMP, PPM, PGM) or a\n"
 "                         sound (WAV)\n"
 "  -o, --output FILE      write the next model output, raw, or as array if the\n"
-"                         name ends in .npy; without it the best classes are\n"
-"                         printed\n"
+"                         name ends in .npy, as sound for .wav; without it the\n"
+"                         best classes, boxes or points are printed\n"
+"      --draw FILE.png    draw boxes, points or segments into the input picture\n"
+"      --min-score S      show boxes and points from this score on (default 0.3)\n"
+"      --compare FILE     compare the next model output with a file; exit status 1\n"
+"                         if they differ\n"
+"      --tolerance A[,R]  by more than A + R * |expected| (default 0)\n"
 "  -l, --labels FILE      names of the classes, one per line\n"
 "  -k, --top K            print the K best classes (default 5)\n"
 "      --format FORMAT    auto (default), raw, npy, npz, image or wav\n"
@@ -65,7 +70,7 @@ static const char help[] =
 enum {
 	OPT_FORMAT = 256, OPT_MEAN, OPT_STD, OPT_LIST_DEVICES, OPT_SUPPORTED, OPT_REPEAT,
 	OPT_WARMUP, OPT_ASYNC, OPT_BURST, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
-	OPT_RATE, OPT_FEATURES, OPT_SHAPE,
+	OPT_RATE, OPT_FEATURES, OPT_SHAPE, OPT_COMPARE, OPT_TOLERANCE, OPT_DRAW, OPT_MIN_SCORE,
 };
 
 static const struct option long_options[] = {
@@ -79,6 +84,10 @@ static const struct option long_options[] = {
 	{ "rate", required_argument, NULL, OPT_RATE },
 	{ "features", required_argument, NULL, OPT_FEATURES },
 	{ "shape", required_argument, NULL, OPT_SHAPE },
+	{ "compare", required_argument, NULL, OPT_COMPARE },
+	{ "tolerance", required_argument, NULL, OPT_TOLERANCE },
+	{ "draw", required_argument, NULL, OPT_DRAW },
+	{ "min-score", required_argument, NULL, OPT_MIN_SCORE },
 	{ "device", required_argument, NULL, 'd' },
 	{ "list-devices", no_argument, NULL, OPT_LIST_DEVICES },
 	{ "supported", no_argument, NULL, OPT_SUPPORTED },
@@ -182,6 +191,23 @@ static bool parse_rate(const char *text, uint32_t *rate)
 	return true;
 }
 
+/* "A" or "A,R" */
+static bool parse_tolerance(const char *text, struct compare_tolerance *t)
+{
+	char *end;
+
+	t->relative = 0;
+	t->absolute = strtod(text, &end);
+	if (end != text && *end == ',') {
+		text = end + 1;
+		t->relative = strtod(text, &end);
+	}
+	if (end != text && *end == '\0' && t->absolute >= 0 && t->relative >= 0)
+		return true;
+	usage_error("--tolerance: '%s' is not one number or two, 0 or above", text);
+	return false;
+}
+
 /* "NAME=1x224x224x3"; a name may have '=' as well. */
 static bool parse_shape(const char *text, struct shape_option *shape)
 {
@@ -264,6 +290,16 @@ static bool take_option(struct options *o, int c, const char *arg)
 			return true;
 		usage_error("--std: must not be 0");
 		return false;
+	case OPT_COMPARE:
+		o->compares[o->num_compares++] = arg;
+		return true;
+	case OPT_TOLERANCE:
+		return parse_tolerance(arg, &o->tolerance);
+	case OPT_DRAW:
+		o->draw = arg;
+		return true;
+	case OPT_MIN_SCORE:
+		return parse_real("min-score", arg, &o->min_score);
 	case OPT_RATE:
 		return parse_rate(arg, &o->reading.sound.rate);
 	case OPT_FEATURES:
@@ -320,6 +356,7 @@ static const char *wrong_combination(const struct options *o)
 		stdin_used += strcmp(o->files[i], "-") == 0;
 	for (i = 0; i < o->num_outputs; i++)
 		stdout_used += strcmp(o->outputs[i], "-") == 0;
+	stdout_used += o->draw && strcmp(o->draw, "-") == 0;
 	stdout_used += o->latency && strcmp(o->latency, "-") == 0;
 	stdout_used += o->dump_graph && strcmp(o->dump_graph, "-") == 0;
 
@@ -339,7 +376,8 @@ static const char *wrong_combination(const struct options *o)
 		return "standard output can be used once only";
 	if (!o->num_inputs && !o->num_files && !o->supported && !o->dump_graph)
 		return "no input given";
-	if (!o->num_inputs && !o->num_files && (o->num_outputs || o->latency || o->profile))
+	if (!o->num_inputs && !o->num_files && (o->num_outputs || o->latency || o->profile || o->draw ||
+					   o->num_compares))
 		return "nothing can be run without an input";
 	for (i = 0; i < o->num_outputs; i++)
 		for (j = 0; j < i; j++)
@@ -357,13 +395,15 @@ bool options_parse(struct options *o, int argc, char **argv, int *status)
 	memset(o, 0, sizeof(*o));
 	o->repeat = 1;
 	o->top = DEFAULT_TOP;
+	o->min_score = DEFAULT_MIN_SCORE;
 	o->reading.scaling.std_dev = 1;
 	o->reading.sound.rate = SOUND_DEFAULT_RATE;
 	*status = EXIT_USAGE;
 	o->inputs = calloc((size_t)argc + 1, sizeof(*o->inputs));
 	o->outputs = calloc((size_t)argc + 1, sizeof(*o->outputs));
 	o->shapes = calloc((size_t)argc + 1, sizeof(*o->shapes));
-	if (!o->inputs || !o->outputs || !o->shapes) {
+	o->compares = calloc((size_t)argc + 1, sizeof(*o->compares));
+	if (!o->inputs || !o->outputs || !o->shapes || !o->compares) {
 		fputs("nnrun: out of memory\n", stderr);
 		*status = EXIT_FAILED;
 		return false;
@@ -402,6 +442,7 @@ void options_free(struct options *o)
 	while (o->num_shapes)
 		free(o->shapes[--o->num_shapes].name);
 	free(o->shapes);
+	free(o->compares);
 	free(o->inputs);
 	free(o->outputs);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "compare.h"
 #include "input.h"
 #include "tensor.h"
 
@@ -18,6 +19,9 @@
 
 /* Classes that are printed if nothing is said. */
 #define DEFAULT_TOP	5
+
+/* Score of boxes and points from which on they are shown. */
+#define DEFAULT_MIN_SCORE	0.3
 
 /* The shape that an input shall have. */
 struct shape_option {
@@ -33,6 +37,10 @@ struct shape_option {
  * @inputs: arguments of --input, FILE or NAME=FILE
  * @shapes: arguments of --shape
  * @outputs: arguments of --output
+ * @compares: arguments of --compare
+ * @tolerance: what may differ
+ * @draw: file for the picture with boxes, points or segments, or NULL
+ * @min_score: of boxes and points that are shown
  * @labels: file with class names, or NULL
  * @top: classes to print
  * @top_given: --top is on the command line
@@ -53,6 +61,11 @@ struct options {
 	uint32_t num_shapes;
 	const char **outputs;
 	uint32_t num_outputs;
+	const char **compares;
+	uint32_t num_compares;
+	struct compare_tolerance tolerance;
+	const char *draw;
+	double min_score;
 	const char *labels;
 	uint64_t top;
 	bool top_given;

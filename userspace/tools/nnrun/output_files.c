@@ -4,12 +4,14 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <nnhal/nnhal.h>
 
 #include "media/npy.h"
+#include "media/sound.h"
 #include "output_files.h"
 
 static const char *npy_descr(uint32_t type)
@@ -46,28 +48,99 @@ static void npy_header(const struct tensor *io, uint64_t samples, uint8_t *heade
 	npy_write_header(header, npy_descr(io->type), dims, rank);
 }
 
-static bool has_npy_name(const char *path)
+static enum output_format format_of(const char *path)
 {
 	size_t length = strlen(path);
 
-	return length > 4 && strcmp(path + length - 4, ".npy") == 0;
+	if (length > 4 && strcmp(path + length - 4, ".npy") == 0)
+		return OUTPUT_NPY;
+	if (length > 4 && strcmp(path + length - 4, ".wav") == 0)
+		return OUTPUT_WAV;
+	return OUTPUT_RAW;
+}
+
+/* The header of output @i for @samples samples; returns its size, 0 if it has none. */
+static size_t make_header(const struct results *r, uint32_t i, uint64_t samples,
+			  uint8_t *header)
+{
+	const struct tensor *t = &r->tensors->outputs[i];
+	uint64_t count;
+
+	switch (r->formats[i]) {
+	case OUTPUT_NPY:
+		npy_header(t, samples, header);
+		return NPY_HEADER_SIZE;
+	case OUTPUT_WAV:
+		/* A longer sound than the header can tell of has the largest number there. */
+		count = samples * t->elements;
+		wav_write_header(header, r->options->reading.sound.rate,
+				 count < UINT32_MAX / 4 ? (uint32_t)count : UINT32_MAX / 4);
+		return WAV_HEADER_SIZE;
+	default:
+		return 0;
+	}
 }
 
 static int open_output(struct results *r, uint32_t i, uint64_t samples, struct error *err)
 {
 	const char *path = r->options->outputs[i];
 	uint8_t header[NPY_HEADER_SIZE];
+	size_t size;
 
 	if (out_open(&r->files[i], path, err))
 		return -1;
-	r->is_npy[i] = has_npy_name(path);
-	if (!r->is_npy[i])
-		return 0;
-	if (!r->files[i].seekable && samples == 0)
-		return fail(err, "%s: the header of a .npy file takes the number of samples, which "
-			    "is not known before the end; the file cannot be rewritten", path);
-	npy_header(&r->tensors->outputs[i], samples, header);
-	return out_write(&r->files[i], header, sizeof(header), err);
+	r->formats[i] = format_of(path);
+	size = make_header(r, i, samples, header);
+	if (size && !r->files[i].seekable && samples == 0)
+		return fail(err, "%s: the header of a .npy or .wav file takes the number of "
+			    "samples, which is not known before the end; the file cannot be "
+			    "rewritten", path);
+	return size ? out_write(&r->files[i], header, size, err) : 0;
+}
+
+/* Values from -1 to 1 as samples of 16 bits. */
+static int write_sound(struct out_file *file, const struct tensor *t, const void *data,
+		       struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < t->elements; i++) {
+		double value = fmin(fmax(tensor_element(t, data, i) * 32768, -32768), 32767);
+		int16_t sample = (int16_t)nearbyint(isnan(value) ? 0 : value);
+		uint8_t bytes[2] = { (uint8_t)sample, (uint8_t)((uint16_t)sample >> 8) };
+
+		if (out_write(file, bytes, sizeof(bytes), err))
+			return -1;
+	}
+	return 0;
+}
+
+static int open_compares(struct results *r, struct error *err)
+{
+	size_t largest = 1;
+	uint32_t i;
+
+	r->compares = calloc(r->options->num_compares, sizeof(*r->compares));
+	if (!r->compares)
+		return fail(err, "out of memory");
+	for (i = 0; i < r->options->num_compares; i++) {
+		const struct tensor *t = &r->tensors->outputs[i];
+
+		r->num_compares = i + 1;
+		if (compare_open(&r->compares[i], r->options->compares[i], t, i, err))
+			return -1;
+		largest = t->bytes > largest ? t->bytes : largest;
+	}
+	r->expected = malloc(largest);
+	return r->expected ? 0 : fail(err, "out of memory");
+}
+
+static int open_drawing(struct results *r, struct error *err)
+{
+	if (r->picture.kind == PICTURE_NONE)
+		return fail(err, "--draw: the model's outputs are neither boxes, key points nor "
+			    "segments");
+	return out_open(&r->drawing, r->options->draw, err);
 }
 
 static bool uses_stdout(const struct options *o)
@@ -77,6 +150,8 @@ static bool uses_stdout(const struct options *o)
 	for (i = 0; i < o->num_outputs; i++)
 		if (strcmp(o->outputs[i], "-") == 0)
 			return true;
+	if (o->draw && strcmp(o->draw, "-") == 0)
+		return true;
 	return (o->latency && strcmp(o->latency, "-") == 0) ||
 	       (o->dump_graph && strcmp(o->dump_graph, "-") == 0);
 }
@@ -92,18 +167,24 @@ int results_open(struct results *r, const struct options *options,
 	r->live = samples == 0;
 	r->many = samples != 1;
 	r->text = uses_stdout(options) ? stderr : stdout;
-	r->print_lists = options->num_outputs == 0 || options->top_given || options->labels;
+	r->print_lists = options->num_outputs + options->num_compares == 0 ||
+			 options->top_given || options->labels;
+	r->picture = picture_find(tensors);
 	if (options->labels && labels_read(&r->labels, options->labels, err))
 		return -1;
 	if (options->num_outputs) {
 		r->files = calloc(options->num_outputs, sizeof(*r->files));
-		r->is_npy = calloc(options->num_outputs, sizeof(*r->is_npy));
-		if (!r->files || !r->is_npy)
+		r->formats = calloc(options->num_outputs, sizeof(*r->formats));
+		if (!r->files || !r->formats)
 			return fail(err, "out of memory");
 	}
 	for (i = 0; i < options->num_outputs; i++)
 		if (open_output(r, i, samples, err))
 			return -1;
+	if (options->num_compares && open_compares(r, err))
+		return -1;
+	if (options->draw && open_drawing(r, err))
+		return -1;
 	if (options->latency && out_open(&r->latency, options->latency, err))
 		return -1;
 	return 0;
@@ -130,6 +211,12 @@ static int print_list(struct results *r, const char *source, uint64_t index,
 			fprintf(r->text, "[%" PRIu64 "]", index);
 		fprintf(r->text, ":\n");
 	}
+	if (r->picture.kind != PICTURE_NONE) {
+		if (picture_print(r->text, r->picture, r->tensors, outputs, r->options->min_score,
+				  &r->labels, err))
+			return -1;
+		return r->live || ferror(r->text) ? check_stream(r->text, err) : 0;
+	}
 	for (i = 0; i < r->tensors->num_outputs; i++) {
 		const struct tensor *io = &r->tensors->outputs[i];
 
@@ -145,6 +232,36 @@ static int print_list(struct results *r, const char *source, uint64_t index,
 	return 0;
 }
 
+/* Draw the outputs into the picture they belong to, which stays as it is. */
+static int draw(struct results *r, const void *const *outputs, struct error *err)
+{
+	const struct image *picture = NULL;
+	struct image copy = { 0, 0, NULL };
+	uint8_t *png = NULL;
+	size_t size = 0;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < r->tensors->num_inputs && !picture; i++)
+		if (r->inputs[i].picture.pixels)
+			picture = &r->inputs[i].picture;
+	if (!picture)
+		return fail(err, "--draw: no input is a picture");
+	if (r->samples > 1)
+		return fail(err, "--draw: more than one picture");
+	if (image_alloc(&copy, picture->width, picture->height, err))
+		return -1;
+	memcpy(copy.pixels, picture->pixels, (size_t)copy.width * copy.height * 3);
+	ret = picture_draw(&copy, r->picture, r->tensors, outputs, r->options->min_score, err);
+	if (!ret)
+		ret = image_encode_png(&copy, &png, &size, err);
+	if (!ret)
+		ret = out_write(&r->drawing, png, size, err);
+	free(png);
+	image_free(&copy);
+	return ret;
+}
+
 int results_add(struct results *r, const char *source, uint64_t index,
 		const void *const *outputs, struct error *err)
 {
@@ -152,11 +269,21 @@ int results_add(struct results *r, const char *source, uint64_t index,
 
 	r->samples++;
 	for (i = 0; i < r->options->num_outputs; i++) {
-		if (out_write(&r->files[i], outputs[i], r->tensors->outputs[i].bytes, err))
+		const struct tensor *t = &r->tensors->outputs[i];
+
+		if (r->formats[i] == OUTPUT_WAV ?
+		    write_sound(&r->files[i], t, outputs[i], err) :
+		    out_write(&r->files[i], outputs[i], t->bytes, err))
 			return -1;
 		if (r->live && !r->files[i].seekable && out_flush(&r->files[i], err))
 			return -1;
 	}
+	for (i = 0; i < r->num_compares; i++)
+		if (compare_add(&r->compares[i], outputs[i], r->expected, &r->options->tolerance,
+				err))
+			return -1;
+	if (r->options->draw && draw(r, outputs, err))
+		return -1;
 	return r->print_lists ? print_list(r, source, index, outputs, err) : 0;
 }
 
@@ -178,10 +305,10 @@ int results_commit(struct results *r, struct error *err)
 
 	/* Write the headers before any file gets its final name. */
 	for (i = 0; i < r->options->num_outputs; i++) {
-		if (!r->is_npy[i] || !r->files[i].seekable)
-			continue;
-		npy_header(&r->tensors->outputs[i], r->samples, header);
-		if (out_rewrite_start(&r->files[i], header, sizeof(header), err))
+		size_t size = make_header(r, i, r->samples, header);
+
+		if (size && r->files[i].seekable &&
+		    out_rewrite_start(&r->files[i], header, size, err))
 			return -1;
 	}
 	for (i = 0; i < r->options->num_outputs; i++)
@@ -192,7 +319,19 @@ int results_commit(struct results *r, struct error *err)
 	for (i = 0; i < r->options->num_outputs; i++)
 		if (out_commit(&r->files[i], err))
 			return -1;
+	if (r->options->draw && out_commit(&r->drawing, err))
+		return -1;
 	return r->options->latency ? out_commit(&r->latency, err) : 0;
+}
+
+bool results_compare(struct results *r)
+{
+	bool same = true;
+	uint32_t i;
+
+	for (i = 0; i < r->num_compares; i++)
+		same &= compare_report(r->text, &r->compares[i]);
+	return same;
 }
 
 void results_free(struct results *r)
@@ -202,9 +341,14 @@ void results_free(struct results *r)
 	for (i = 0; r->files && i < r->options->num_outputs; i++)
 		out_abort(&r->files[i]);
 	out_abort(&r->latency);
+	out_abort(&r->drawing);
+	while (r->num_compares)
+		compare_close(&r->compares[--r->num_compares]);
+	free(r->compares);
+	free(r->expected);
 	free(r->files);
-	free(r->is_npy);
+	free(r->formats);
 	labels_free(&r->labels);
 	r->files = NULL;
-	r->is_npy = NULL;
+	r->formats = NULL;
 }

@@ -13,15 +13,29 @@
 #include "../common/error.h"
 #include "../common/file.h"
 #include "best_classes.h"
+#include "compare.h"
 #include "nnrun_options.h"
+#include "picture_output.h"
 #include "tensor.h"
+
+enum output_format {
+	OUTPUT_RAW,
+	OUTPUT_NPY,
+	OUTPUT_WAV,
+};
 
 struct results {
 	const struct options *options;
 	const struct tensors *tensors;
 	struct labels labels;
 	struct out_file *files;		/* one per output of the model, or NULL */
-	bool *is_npy;
+	enum output_format *formats;	/* of each */
+	struct compare *compares;	/* one per output of the model, or NULL */
+	uint32_t num_compares;		/* that are open */
+	void *expected;			/* room for the largest output, for them */
+	struct picture_outputs picture;
+	const struct input *inputs;	/* of the sample that comes, for its picture */
+	struct out_file drawing;
 	struct out_file latency;
 	FILE *text;			/* where lists and tables are printed */
 	bool print_lists;
@@ -49,6 +63,9 @@ int results_open(struct results *results, const struct options *options,
  */
 int results_add(struct results *results, const char *source, uint64_t index,
 		const void *const *outputs, struct error *err);
+
+/* Print the comparisons. True if nothing differs too much. */
+bool results_compare(struct results *results);
 
 /* Take the time of an inference. 0 or -1. */
 int results_add_latency(struct results *results, uint64_t ns, struct error *err);

@@ -33,6 +33,9 @@ bool image_probe(const uint8_t *data, size_t size);
  */
 int image_decode(const uint8_t *data, size_t size, struct image *image, struct error *err);
 
+/* Encode as PNG; @data is to be freed. 0, or -1 with the error filled in. */
+int image_encode_png(const struct image *image, uint8_t **data, size_t *size, struct error *err);
+
 /* Memory for an image of a size that is allowed. 0 or -1. */
 int image_alloc(struct image *image, uint64_t width, uint64_t height, struct error *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Reading PNG files, by libpng.
+ * Reading and writing PNG files, by libpng.
  */
 #include <string.h>
 
@@ -19,6 +19,14 @@ int png_decode(const uint8_t *data, size_t size, struct image *image, struct err
 	(void)size;
 	(void)image;
 	return fail(err, "a PNG file, but nnrun was built without PNG support");
+}
+
+int image_encode_png(const struct image *image, uint8_t **data, size_t *size, struct error *err)
+{
+	(void)image;
+	(void)data;
+	(void)size;
+	return fail(err, "nnrun was built without PNG support");
 }
 
 #else
@@ -127,6 +135,29 @@ int png_decode(const uint8_t *data, size_t size, struct image *image, struct err
 	}
 	png_destroy_read_struct(&png, &info, NULL);
 	return ret;
+}
+
+int image_encode_png(const struct image *image, uint8_t **data, size_t *size, struct error *err)
+{
+	png_image png = {
+		.version = PNG_IMAGE_VERSION, .width = image->width, .height = image->height,
+		.format = PNG_FORMAT_RGB,
+	};
+	png_alloc_size_t bytes = 0;
+	uint8_t *out;
+
+	if (!png_image_write_to_memory(&png, NULL, &bytes, 0, image->pixels, 0, NULL))
+		return fail(err, "cannot make a PNG file: %s", png.message);
+	out = malloc(bytes);
+	if (!out)
+		return fail(err, "out of memory");
+	if (!png_image_write_to_memory(&png, out, &bytes, 0, image->pixels, 0, NULL)) {
+		free(out);
+		return fail(err, "cannot make a PNG file: %s", png.message);
+	}
+	*data = out;
+	*size = bytes;
+	return 0;
 }
 
 #endif /* NNRUN_PNG */

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Comparing the outputs of a model with files.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "compare.h"
+
+/* Reading a file waits for nothing. */
+static const volatile sig_atomic_t never;
+
+/* Arrays by their name; all else is raw, whatever it looks like. */
+static enum input_format format_of(const char *path)
+{
+	size_t length = strlen(path);
+
+	if (length > 4 && (!strcmp(path + length - 4, ".npy") || !strcmp(path + length - 4, ".npz")))
+		return INPUT_AUTO;
+	return INPUT_RAW;
+}
+
+int compare_open(struct compare *c, const char *path, const struct tensor *t, uint32_t index,
+		 struct error *err)
+{
+	struct input_options options = { .format = format_of(path) };
+
+	*c = (struct compare){ .values = 0 };
+	return input_open(&c->expected, path, t, index, &options, &never, err);
+}
+
+/* Not-a-number agrees with itself and with nothing else. */
+static double difference(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) && isnan(b) ? 0 : INFINITY;
+	return a == b ? 0 : fabs(a - b);
+}
+
+int compare_add(struct compare *c, const void *output, void *buffer,
+		const struct compare_tolerance *tolerance, struct error *err)
+{
+	const struct tensor *t = c->expected.io;
+	int ret = input_read(&c->expected, buffer, &never, err);
+	size_t i;
+
+	if (ret < 0)
+		return -1;
+	if (ret == 0)
+		return fail(err, "%s has %" PRIu64 " samples, the model gave more",
+			    c->expected.name, c->expected.next);
+	for (i = 0; i < t->elements; i++) {
+		double got = tensor_element(t, output, i);
+		double wanted = tensor_element(t, buffer, i);
+		double d = difference(got, wanted);
+		double limit = tolerance->absolute + tolerance->relative * fabs(wanted);
+
+		/* Written so that a limit that is not a number passes nothing. */
+		if (d > 0 && !(d <= limit && isfinite(d)))
+			c->beyond++;
+		if (d > c->largest || c->values == 0) {
+			c->largest = d;
+			c->sample = c->expected.next - 1;
+			c->element = i;
+			c->got = got;
+			c->wanted = wanted;
+		}
+		c->values++;
+	}
+	return 0;
+}
+
+/* "[0,5,3]" */
+static const char *place(const struct tensor *t, size_t element, char *text, size_t size)
+{
+	size_t stride = t->elements;
+	size_t used = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->rank && used < size; i++) {
+		stride /= t->dims[i];
+		used += (size_t)snprintf(text + used, size - used, "%s%zu", i ? "," : "[",
+					 element / stride % t->dims[i]);
+	}
+	if (used < size)
+		snprintf(text + used, size - used, "]");
+	return text;
+}
+
+bool compare_report(FILE *stream, const struct compare *c)
+{
+	char text[160];
+
+	fprintf(stream, "%s: %" PRIu64 " values, largest difference %g", c->expected.name,
+		c->values, c->largest);
+	if (c->largest > 0)
+		fprintf(stream, " in sample %" PRIu64 " at %s (%g, expected %g)", c->sample,
+			place(c->expected.io, c->element, text, sizeof(text)), c->got, c->wanted);
+	fprintf(stream, ", %" PRIu64 " beyond the tolerance\n", c->beyond);
+	if (c->expected.count_known && c->expected.next < c->expected.count) {
+		fprintf(stream, "%s: %" PRIu64 " samples are expected, the model gave %" PRIu64 "\n",
+			c->expected.name, c->expected.count, c->expected.next);
+		return false;
+	}
+	return c->beyond == 0;
+}
+
+void compare_close(struct compare *c)
+{
+	input_close(&c->expected);
+}
