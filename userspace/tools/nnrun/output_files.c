@@ -105,8 +105,9 @@ static int write_sound(struct out_file *file, const struct tensor *t, const void
 	size_t i;
 
 	for (i = 0; i < t->elements; i++) {
-		double value = fmin(fmax(tensor_element(t, data, i) * 32768, -32768), 32767);
-		int16_t sample = (int16_t)nearbyint(isnan(value) ? 0 : value);
+		double value = tensor_element(t, data, i) * 32768;
+		int16_t sample = isnan(value) ? 0 :
+				 (int16_t)nearbyint(fmin(fmax(value, -32768), 32767));
 		uint8_t bytes[2] = { (uint8_t)sample, (uint8_t)((uint16_t)sample >> 8) };
 
 		if (out_write(file, bytes, sizeof(bytes), err))
