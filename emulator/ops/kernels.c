@@ -4,9 +4,13 @@
  * loops use SSE2, which every x86-64 CPU has, or vector types of the compiler, where
  * compilers do not vectorize plain C.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "kernels.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -297,28 +301,77 @@ static const struct kernels baseline = {
 	.fdepthwise = fdepthwise,
 };
 
-const struct kernels *kernels_get(void)
+static const struct kernels *kernels_baseline(void)
 {
-	const struct kernels *wide = kernels_avx2();
-
-	return wide ? wide : &baseline;
+	return &baseline;
 }
+
+static const struct {
+	const char *name;
+	const struct kernels *(*get)(void);
+} variants[] = {
+#if defined(__x86_64__)
+	{ "sse2", kernels_baseline },
+	{ "avx2", kernels_avx2 },
+#else
+	{ "generic", kernels_baseline },
+#endif
+};
+
+#define NUM_VARIANTS	(sizeof(variants) / sizeof(*variants))
 
 const struct kernels *kernels_variant(unsigned int i)
 {
-	if (i == 0)
-		return &baseline;
-	return i == 1 ? kernels_avx2() : NULL;
+	return i < NUM_VARIANTS ? variants[i].get() : NULL;
 }
 
+const char *kernels_name(unsigned int i)
+{
+	return i < NUM_VARIANTS ? variants[i].name : NULL;
+}
+
+/* What is used. NULL: nobody has asked yet. */
+static _Atomic(const struct kernels *) chosen;
 static atomic_bool plain;
+
+bool kernels_use(const char *name)
+{
+	const struct kernels *best = &baseline;
+	bool by_name = false, by_loops;
+
+	if (!name)
+		name = secure_getenv("NNPU_ISA");
+	by_loops = name && !strcmp(name, "plain");
+	for (unsigned int i = 0; i < NUM_VARIANTS && !by_name; i++) {
+		const struct kernels *k = variants[i].get();
+
+		best = k ? k : best;
+		by_name = k && name && !strcmp(name, variants[i].name);
+	}
+	atomic_store(&plain, by_loops);
+	atomic_store(&chosen, best);
+	return by_name || by_loops;
+}
+
+const struct kernels *kernels_get(void)
+{
+	const struct kernels *k = atomic_load_explicit(&chosen, memory_order_acquire);
+
+	if (k)
+		return k;
+	/* Several threads that come here at once all choose the same. */
+	kernels_use(NULL);
+	return atomic_load(&chosen);
+}
 
 void kernels_use_plain(bool on)
 {
+	kernels_get();
 	atomic_store(&plain, on);
 }
 
 bool kernels_plain(void)
 {
+	kernels_get();
 	return atomic_load_explicit(&plain, memory_order_relaxed);
 }

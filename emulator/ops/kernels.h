@@ -158,14 +158,24 @@ struct kernels {
 			   float *y);
 };
 
-/* The best variant for this CPU. */
+/*
+ * The best variant for this CPU, or the one that the environment variable NNPU_ISA names:
+ * kernels_name() has the names, and "plain" is kernels_use_plain(). A name that is not known, or
+ * of a variant that this CPU cannot run, chooses nothing. It is read once.
+ */
 const struct kernels *kernels_get(void);
 
-/* Variant @i of those that run on this CPU, the baseline first; NULL after the last. */
+/* Variant @i of those of this architecture, the baseline first; NULL: this CPU cannot run it. */
 const struct kernels *kernels_variant(unsigned int i);
+
+/* Its name, which is that of an instruction set; NULL after the last. */
+const char *kernels_name(unsigned int i);
 
 /* The variant of kernels_avx2.c, NULL if the CPU cannot run it. */
 const struct kernels *kernels_avx2(void);
+
+/* For tests: as if NNPU_ISA were @name from now on; NULL: what it is. False: it chooses nothing. */
+bool kernels_use(const char *name);
 
 /*
  * For tests. With @on, operations are computed by plain loops from now on, term by term as

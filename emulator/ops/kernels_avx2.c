@@ -3,18 +3,14 @@
  * The inner loops of kernels.h with the vectors of AVX2.
  *
  * Products of 9-bit inputs and 8-bit weights are added in pairs by VPMADDWD, which is
- * exact. Requantization follows quant.h step by step on eight numbers at once. Floats are
- * multiplied and added in two steps: a fused operation would round only once.
+ * exact. Requantization follows quant.h step by step on eight numbers at once.
  */
-#include "kernels.h"
+#include "kernels_avx2.h"
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
 #include <string.h>
-
-#define AVX2	__attribute__((target("avx2")))
-#define INLINE	AVX2 __attribute__((always_inline)) static inline
 
 INLINE __m256i load(const void *p)
 {
@@ -644,125 +640,6 @@ AVX2 static void qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct
 	}
 }
 
-/* Floats. */
-
-INLINE void fmultiply(const unsigned int rows, const unsigned int panels, const float *x,
-		      size_t stride, const float *w, size_t depth, size_t panel, float *acc)
-{
-	__m256 total[KERNEL_ROWS][2];
-
-	for (unsigned int r = 0; r < rows; r++) {
-		for (unsigned int p = 0; p < panels; p++)
-			total[r][p] = _mm256_loadu_ps(acc + r * KERNEL_COLS + p * KERNEL_PANEL);
-	}
-	for (size_t i = 0; i < depth; i++, x++, w += KERNEL_PANEL) {
-		__m256 w0 = _mm256_loadu_ps(w), w1 = w0;
-
-		if (panels > 1)
-			w1 = _mm256_loadu_ps(w + panel);
-		for (unsigned int r = 0; r < rows; r++) {
-			__m256 v = _mm256_broadcast_ss(x + r * stride);
-
-			total[r][0] = _mm256_add_ps(total[r][0], _mm256_mul_ps(v, w0));
-			if (panels > 1)
-				total[r][1] = _mm256_add_ps(total[r][1], _mm256_mul_ps(v, w1));
-		}
-	}
-	for (unsigned int r = 0; r < rows; r++) {
-		for (unsigned int p = 0; p < panels; p++)
-			_mm256_storeu_ps(acc + r * KERNEL_COLS + p * KERNEL_PANEL, total[r][p]);
-	}
-}
-
-INLINE void fmultiply_rows(unsigned int rows, const unsigned int panels, const float *x,
-			   size_t stride, const float *w, size_t depth, size_t panel, float *acc)
-{
-	for (; rows >= KERNEL_ROWS; rows -= KERNEL_ROWS) {
-		fmultiply(KERNEL_ROWS, panels, x, stride, w, depth, panel, acc);
-		x += KERNEL_ROWS * stride;
-		acc += KERNEL_ROWS * KERNEL_COLS;
-	}
-	for (; rows >= 3; rows -= 3) {
-		fmultiply(3, panels, x, stride, w, depth, panel, acc);
-		x += 3 * stride;
-		acc += 3 * KERNEL_COLS;
-	}
-	if (rows == 2)
-		fmultiply(2, panels, x, stride, w, depth, panel, acc);
-	else if (rows == 1)
-		fmultiply(1, panels, x, stride, w, depth, panel, acc);
-}
-
-AVX2 static void fgemm(const float *x, size_t stride, unsigned int rows, const float *w,
-		       size_t depth, size_t panel, unsigned int panels, float *acc)
-{
-	if (panels > 1)
-		fmultiply_rows(rows, 2, x, stride, w, depth, panel, acc);
-	else
-		fmultiply_rows(rows, 1, x, stride, w, depth, panel, acc);
-}
-
-/* If an operand is a NaN, the instructions return the second one: a NaN stays a NaN. */
-INLINE __m256 limit(__m256 v, struct frange range)
-{
-	v = _mm256_max_ps(_mm256_set1_ps(range.min), v);
-	return _mm256_min_ps(_mm256_set1_ps(range.max), v);
-}
-
-AVX2 static void finish(const float *acc, unsigned int rows, const float *bias,
-			struct frange range, unsigned int n, float *y, size_t y_stride)
-{
-	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride) {
-		unsigned int c = 0;
-
-		for (; c + 8 <= n; c += 8) {
-			__m256 v = _mm256_add_ps(_mm256_loadu_ps(acc + c),
-						 _mm256_loadu_ps(bias + c));
-
-			_mm256_storeu_ps(y + c, limit(v, range));
-		}
-		for (; c < n; c++)
-			y[c] = f_clamp(acc[c] + bias[c], range.min, range.max);
-	}
-}
-
-INLINE void fdepthwise_block(const unsigned int vectors, const float *const *x,
-			     const float *const *w, unsigned int taps, const float *bias,
-			     struct frange range, uint32_t c, float *y)
-{
-	__m256 total[4];
-
-	for (unsigned int i = 0; i < vectors; i++)
-		total[i] = _mm256_setzero_ps();
-	for (unsigned int t = 0; t < taps; t++) {
-		for (unsigned int i = 0; i < vectors; i++) {
-			__m256 v = _mm256_loadu_ps(x[t] + c + 8 * i);
-
-			v = _mm256_mul_ps(v, _mm256_loadu_ps(w[t] + c + 8 * i));
-			total[i] = _mm256_add_ps(total[i], v);
-		}
-	}
-	for (unsigned int i = 0; i < vectors; i++) {
-		__m256 v = _mm256_add_ps(total[i], _mm256_loadu_ps(bias + c + 8 * i));
-
-		_mm256_storeu_ps(y + c + 8 * i, limit(v, range));
-	}
-}
-
-AVX2 static void fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
-			    const float *bias, struct frange range, uint32_t col, uint32_t n,
-			    float *y)
-{
-	uint32_t c = col, end = col + n;
-
-	for (; c + 32 <= end; c += 32)
-		fdepthwise_block(4, x, w, taps, bias, range, c, y);
-	for (; c + 8 <= end; c += 8)
-		fdepthwise_block(1, x, w, taps, bias, range, c, y);
-	if (c < end)
-		kernels_variant(0)->fdepthwise(x, w, taps, bias, range, c, end - c, y);
-}
-
 static const struct kernels avx2 = {
 	.widen = widen,
 	.gather = gather,
@@ -772,9 +649,9 @@ static const struct kernels avx2 = {
 	.qrow = qrow,
 	.depthwise = depthwise,
 	.qsum = qsum,
-	.fgemm = fgemm,
-	.finish = finish,
-	.fdepthwise = fdepthwise,
+	.fgemm = avx2_fgemm,
+	.finish = avx2_finish,
+	.fdepthwise = avx2_fdepthwise,
 };
 
 const struct kernels *kernels_avx2(void)

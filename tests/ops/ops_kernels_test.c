@@ -285,19 +285,46 @@ static unsigned int compare_floats(const struct kernels *base, const struct kern
 static void test_variants(void)
 {
 	const struct kernels *base = kernels_variant(0), *k;
-	unsigned int variants = 1, bad = 0;
+	const char *name;
 
-	for (; (k = kernels_variant(variants)); variants++) {
+	for (unsigned int i = 1; (name = kernels_name(i)); i++) {
+		unsigned int bad = 0;
+
+		k = kernels_variant(i);
+		if (!k) {
+			tap_skip("kernels: this CPU cannot run %s", name);
+			continue;
+		}
 		for (int round = 0; round < 10 * ROUNDS; round++)
 			bad += compare_rows(base, k) + compare_row(base, k) +
-			       compare_bytes(base, k) +
-			       compare_gathered(base, k) + compare_depthwise(base, k) +
-			       compare_floats(base, k);
+			       compare_bytes(base, k) + compare_gathered(base, k) +
+			       compare_depthwise(base, k) + compare_floats(base, k);
+		ok(!bad, "kernels: the inner loops of %s give the same as those of %s", name,
+		   kernels_name(0));
 	}
-	if (variants == 1)
-		tap_skip("kernels: only the baseline runs on this CPU");
-	else
-		ok(!bad, "kernels: %u variants of the inner loops give the same", variants);
+}
+
+/* The choice by NNPU_ISA. */
+static void test_choice(void)
+{
+	const struct kernels *best = kernels_variant(0);
+	bool good = true;
+
+	for (unsigned int i = 0; kernels_name(i); i++) {
+		const struct kernels *k = kernels_variant(i);
+
+		setenv("NNPU_ISA", kernels_name(i), 1);
+		good &= kernels_use(NULL) == (k != NULL) && (!k || kernels_get() == k);
+		best = k ? k : best;
+	}
+	ok(good, "NNPU_ISA chooses a variant that this CPU can run");
+	setenv("NNPU_ISA", "plain", 1);
+	ok(kernels_use(NULL) && kernels_plain(), "NNPU_ISA=plain chooses plain loops");
+	setenv("NNPU_ISA", "8087", 1);
+	good = !kernels_use(NULL) && kernels_get() == best && !kernels_plain();
+	unsetenv("NNPU_ISA");
+	good &= !kernels_use(NULL) && kernels_get() == best && !kernels_plain();
+	ok(good, "any other name, or none, is the best variant");
 }
 
 /* Whole operations. */
@@ -531,6 +558,9 @@ static bool long_rows(enum operand_kind kind)
 	return weighted_sums(kind, rows, size, units, 50000);
 }
 
+/* The variant that whole operations are run with. */
+static const char *isa;
+
 static void test_operation(const char *name, enum operand_kind kind, int rounds,
 			   bool (*run)(enum operand_kind kind))
 {
@@ -538,7 +568,8 @@ static void test_operation(const char *name, enum operand_kind kind, int rounds,
 
 	for (int i = 0; i < rounds; i++)
 		bad += !run(kind);
-	ok(!bad, "%s %s: %d random calls as by plain loops", name, kind_names[kind], rounds);
+	ok(!bad, "%s %s, %s: %d random calls as by plain loops", name, kind_names[kind], isa,
+	   rounds);
 }
 
 static bool conv2d(enum operand_kind kind)
@@ -571,9 +602,8 @@ static bool sum(enum operand_kind kind)
 	return good;
 }
 
-int main(void)
+static void test_operations(void)
 {
-	test_variants();
 	for (enum operand_kind kind = 0; kind < NUM_KINDS; kind++) {
 		test_operation("CONV_2D", kind, ROUNDS, conv2d);
 		test_operation("DEPTHWISE_CONV_2D", kind, ROUNDS, depthwise_conv2d);
@@ -582,6 +612,19 @@ int main(void)
 		test_operation("FULLY_CONNECTED", kind, ROUNDS, fully_connected);
 		test_operation("ADD and SUB", kind, ROUNDS, sum);
 		test_operation("FULLY_CONNECTED with long rows,", kind, 6, long_rows);
+	}
+}
+
+int main(void)
+{
+	test_choice();
+	test_variants();
+	for (unsigned int i = 0; kernels_name(i); i++) {
+		if (!kernels_variant(i))
+			continue;
+		isa = kernels_name(i);
+		kernels_use(isa);
+		test_operations();
 	}
 	return tap_done();
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files with the AVX2 variant of kernels.h share.
+ */
+#ifndef NNPU_EMU_KERNELS_AVX2_H
+#define NNPU_EMU_KERNELS_AVX2_H
+
+#include "kernels.h"
+
+#define AVX2	__attribute__((target("avx2")))
+#define INLINE	AVX2 __attribute__((always_inline)) static inline
+
+/* As the members of struct kernels. */
+void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const float *w, size_t depth,
+		size_t panel, unsigned int panels, float *acc);
+void avx2_finish(const float *acc, unsigned int rows, const float *bias, struct frange range,
+		 unsigned int n, float *y, size_t y_stride);
+void avx2_fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
+		     const float *bias, struct frange range, uint32_t col, uint32_t n, float *y);
+
+#endif /* NNPU_EMU_KERNELS_AVX2_H */
