@@ -167,6 +167,14 @@ static int exchange(struct op_pace *pace, const void *from, uint32_t rows, uint3
 	return nd_copy(pace, from, to, size, dims, 2);
 }
 
+/* Make a copy of a tensor one matrix of it. */
+static void take_matrix(struct tensor *t, uint32_t rows, uint32_t cols, void *data)
+{
+	tensor_set_shape(t, 2, (uint32_t[]){ rows, cols });
+	t->bytes = (size_t)rows * cols * type_size(t->type);
+	t->data = data;
+}
+
 /* One product of [rows, depth] and [cols, depth] by conv.h. */
 static int product_conv(const struct op_call *c, const struct matmul *m, const struct places *p,
 			void *x, void *y, void *to)
@@ -176,9 +184,9 @@ static int product_conv(const struct op_call *c, const struct matmul *m, const s
 	struct conv cv;
 	struct op_call one = *c;
 
-	in.data = x;
-	weights.data = y;
-	out.data = to;
+	take_matrix(&in, m->rows, m->depth, x);
+	take_matrix(&weights, m->cols, m->depth, y);
+	take_matrix(&out, m->rows, m->cols, to);
 	one.in = (struct tensor *[]){ &in, &weights, &bias };
 	one.out = (struct tensor *[]){ &out };
 	one.num_inputs = 3;

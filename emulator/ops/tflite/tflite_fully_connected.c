@@ -117,13 +117,15 @@ size_t tflite_fully_connected_scratch(const struct op_call *c)
 static int execute_conv(const struct op_call *c, const struct dense *d)
 {
 	struct op_pace pace = { .progress = c->progress };
-	struct tensor bias = { .type = NNPU_TYPE_TENSOR_INT32 };
+	struct tensor bias = { .type = NNPU_TYPE_TENSOR_INT32, .rank = 1 };
 	struct op_call own = *c;
 	struct tensor *in[] = { c->in[0], c->in[1], c->in[2] };
 	size_t bytes = d->sums.channels * sizeof(int32_t);
 	struct conv cv;
 
 	bias.data = scratch_take(&own, bytes);
+	bias.dims[0] = d->sums.channels;
+	bias.bytes = bytes;
 	if (!d->sums.bias) {
 		if (nd_fill(&pace, bias.data, 1, bytes, &(uint8_t){ 0 }))
 			return OP_ABORTED;
