@@ -20,7 +20,7 @@ $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 
 # Decodes by nnrun's readers and writes JPEG, for the tests of formats. Those are in Python, and run
 # on the host only: decoding has no device in it.
-NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,arrays images outputs sounds)
+NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,arrays images outputs profile sounds)
 
 $(BUILD)/tests/media_tool: $(BUILD)/obj/$(NNRUN_TEST_DIR)/media_tool.o \
 		$(BUILD)/obj/tests/libnntflite/model_writer.o $(NNRUN_LIB_OBJS) \

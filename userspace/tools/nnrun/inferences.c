@@ -249,6 +249,10 @@ static int collect(struct run *run, struct error *err)
 	run->elapsed_ns = job->end_ns - run->first_start_ns;
 	if (results_add_latency(run->results, latency, err))
 		return -1;
+	if (run->options->profile_trace &&
+	    profile_add_events(run->profile, (uint32_t)((run->collected - 1) % run->depth),
+			       job->start_ns - run->first_start_ns, latency, &job->times, err))
+		return -1;
 	if (run->options->profile &&
 	    profile_add(run->profile, latency, &job->timing, &job->times, &job->work, err))
 		return -1;

@@ -23,7 +23,7 @@
 #include "nnrun_options.h"
 #include "open_device.h"
 #include "output_files.h"
-#include "profile.h"
+#include "profile_report.h"
 
 /* Returns whether SIGPIPE was ignored when the program started. */
 static bool set_signals(void)
@@ -269,6 +269,24 @@ static int prepare(struct app *app, struct error *err)
 	return 0;
 }
 
+static int report(struct app *app, struct error *err)
+{
+	const struct options *o = &app->options;
+	struct profile_report r;
+	int ret;
+
+	ret = report_init(&r, &app->profile, app->model, o->model, app->run.elapsed_ns, err);
+	/* The table sorts the times; the trace has events of its own. */
+	if (!ret && o->profile_table)
+		report_table(app->results.text, &r);
+	if (!ret && o->profile_trace)
+		ret = report_write(o->profile_trace, report_trace, &r, err);
+	if (!ret && o->profile_html)
+		ret = report_write(o->profile_html, report_html, &r, err);
+	report_free(&r);
+	return ret;
+}
+
 static int run_all(struct app *app, struct error *err)
 {
 	bool same;
@@ -303,9 +321,8 @@ static int run_all(struct app *app, struct error *err)
 	same = results_compare(&app->results);
 	say(app, "%" PRIu64 " samples, %" PRIu64 " inferences", app->results.samples,
 	    app->run.collected);
-	if (app->options.profile)
-		profile_print(app->results.text, &app->profile, app->model,
-			      app->run.elapsed_ns);
+	if (app->options.profile && report(app, err))
+		return -1;
 	if (check_stream(app->results.text, err))
 		return -1;
 	return same ? EXIT_OK : EXIT_FAILED;

@@ -54,8 +54,9 @@ static const char help[] =
 "      --async            keep several inferences in flight\n"
 "      --burst            run them in a burst: no system call per inference; not\n"
 "                         with --async or --profile\n"
-"      --profile          report times in queue, on device and in driver, and\n"
-"                         of each operation\n"
+"      --profile[=FILE]   report times in queue, on device and in driver, and\n"
+"                         of each operation; FILE.json is a trace for Perfetto,\n"
+"                         FILE.html a page\n"
 "      --latency FILE     write the time of each inference in ns, one per line\n"
 "\n"
 "Other:\n"
@@ -95,7 +96,7 @@ static const struct option long_options[] = {
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
 	{ "async", no_argument, NULL, OPT_ASYNC },
 	{ "burst", no_argument, NULL, OPT_BURST },
-	{ "profile", no_argument, NULL, OPT_PROFILE },
+	{ "profile", optional_argument, NULL, OPT_PROFILE },
 	{ "latency", required_argument, NULL, OPT_LATENCY },
 	{ "dump-graph", required_argument, NULL, OPT_DUMP_GRAPH },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -253,6 +254,23 @@ static bool check_device(const char *spec)
 	return false;
 }
 
+/* Without a file the table; else what its name ends in. */
+static bool parse_profile(struct options *o, const char *file)
+{
+	size_t length = file ? strlen(file) : 0;
+
+	o->profile = true;
+	if (!file)
+		o->profile_table = true;
+	else if (length > 5 && strcmp(file + length - 5, ".json") == 0)
+		o->profile_trace = file;
+	else if (length > 5 && strcmp(file + length - 5, ".html") == 0)
+		o->profile_html = file;
+	else
+		return usage_error("--profile: '%s' ends neither in .json nor in .html", file) == 0;
+	return true;
+}
+
 static bool take_option(struct options *o, int c, const char *arg)
 {
 	switch (c) {
@@ -323,8 +341,7 @@ static bool take_option(struct options *o, int c, const char *arg)
 		o->burst = true;
 		return true;
 	case OPT_PROFILE:
-		o->profile = true;
-		return true;
+		return parse_profile(o, arg);
 	case OPT_LATENCY:
 		o->latency = arg;
 		return true;

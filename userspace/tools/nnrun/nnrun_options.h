@@ -49,6 +49,10 @@ struct shape_option {
  * @warmup: inferences before the first that counts
  * @latency: file for the time of each inference, or NULL
  * @dump_graph: file for the graph, or NULL
+ * @profile: times of operations are measured, for one of these:
+ * @profile_table: print them
+ * @profile_trace: file for the events, or NULL
+ * @profile_html: file for the page, or NULL
  * @reading: how input files are read
  */
 struct options {
@@ -76,6 +80,9 @@ struct options {
 	const char *dump_graph;
 	struct input_options reading;
 	bool profile;
+	bool profile_table;
+	const char *profile_trace;
+	const char *profile_html;
 	bool supported;
 	bool list_devices;
 	bool async;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times of inferences: collecting and reporting them.
+ * Times of inferences: collecting them.
  */
 #ifndef NNRUN_PROFILE_H
 #define NNRUN_PROFILE_H
@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include <nnhal/nnhal.h>
-#include <nntflite/nntflite.h>
 
 #include "../common/error.h"
 
@@ -35,6 +34,18 @@ struct work {
 	struct nnhal_ext_work last;
 };
 
+enum event_kind { EVENT_INFERENCE, EVENT_DEVICE, EVENT_OPERATION };
+
+/* Something that took time. */
+struct profile_event {
+	enum event_kind kind;
+	uint32_t lane;
+	uint32_t operation;
+	uint64_t inference;
+	uint64_t start_ns;
+	uint64_t duration_ns;
+};
+
 struct profile {
 	struct series latency;		/* from call to return, this process's clock */
 	struct series driver;		/* timeInDriver of the HAL */
@@ -43,6 +54,11 @@ struct profile {
 	struct work work;
 	struct operation_time *operations;
 	uint32_t num_operations;
+	struct profile_event *events;	/* of a trace */
+	size_t num_events;
+	size_t event_room;
+	uint64_t events_lost;
+	uint32_t num_lanes;
 };
 
 int profile_init(struct profile *profile, uint32_t num_operations, struct error *err);
@@ -53,8 +69,12 @@ int profile_add(struct profile *profile, uint64_t latency_ns,
 		const struct nnhal_timing *timing, const struct nnhal_ext_profile *times,
 		const struct nnhal_ext_work *work, struct error *err);
 
-/* Print the tables. @elapsed_ns: from the first start to the last end. */
-void profile_print(FILE *stream, struct profile *profile, const struct nntflite_model *model,
-		   uint64_t elapsed_ns);
+/*
+ * The same inference as events of a trace, to be called before profile_add(). @lane tells those
+ * in flight at the same time apart; @start_ns counts from the first start. 0 or -1.
+ */
+int profile_add_events(struct profile *profile, uint32_t lane, uint64_t start_ns,
+		       uint64_t latency_ns, const struct nnhal_ext_profile *times,
+		       struct error *err);
 
 #endif /* NNRUN_PROFILE_H */
