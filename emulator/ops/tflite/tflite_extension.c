@@ -72,6 +72,17 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 #define DATA	(F32 | U8 | I8 | I16)
 #define BIAS	(F32 | I32 | I64)
 
+/* Inputs 1 to 23 of the LSTM operations, and what follows the options. */
+#define LSTM_LAYER \
+	OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2), \
+	OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2), \
+	OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16), \
+	OPTIONAL(I32), RANK(I32, 1, 1), RANK(I32, 1, 1), RANK(I32, 1, 1), \
+	OPTIONAL(W8), OPTIONAL(I32), RANK(I8, 2, 2), RANK(I16, 2, 2), \
+	OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16)
+#define LSTM_INTERMEDIATES \
+	REAL, INT, REAL, INT, REAL, INT, REAL, INT, REAL, INT
+
 static const struct extension_operation operations[] = {
 	OP(1, AVERAGE_POOL_2D, average_pool,
 	   IN(RANK(I16, 4, 4), INT, INT, INT, INT, INT, INT), OUT(RANK(I16, 4, 4))),
@@ -85,6 +96,9 @@ static const struct extension_operation operations[] = {
 	   IN(ANY(DATA), RANK(WEIGHTS, 2, 2), OPTIONAL(BIAS), INT, INT, BOOL, BOOL, INT),
 	   OUT(ANY(DATA)), SCRATCH(fully_connected), PREPARED(fully_connected),
 	   .native_weights = true),
+	OP(16, LSTM, lstm,
+	   IN(RANK(I8, 2, 2), LSTM_LAYER, INT, REAL, REAL, INT, BOOL, LSTM_INTERMEDIATES),
+	   OUT(RANK(I8, 2, 2), RANK(I8, 2, 2), RANK(I16, 2, 2)), SCRATCH(lstm)),
 	OP(17, MAX_POOL_2D, max_pool,
 	   IN(RANK(I16, 4, 4), INT, INT, INT, INT, INT, INT), OUT(RANK(I16, 4, 4))),
 	OP(23, RESIZE_BILINEAR, resize_bilinear,
@@ -97,14 +111,7 @@ static const struct extension_operation operations[] = {
 	   IN(RANK(I32, 1, 1), RANK(I32, 2, 2), RANK(I32, 1, 1), RANK(F32, 1, 1), RANK(F32, 2, 8), INT),
 	   OUT(ANY(F32))),
 	OP(44, UNIDIRECTIONAL_SEQUENCE_LSTM, lstm,
-	   IN(RANK(I8, 3, 3), OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2),
-	      OPTIONAL(W8), RANK(W8, 2, 2), RANK(W8, 2, 2), RANK(W8, 2, 2),
-	      OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16),
-	      OPTIONAL(I32), RANK(I32, 1, 1), RANK(I32, 1, 1), RANK(I32, 1, 1),
-	      OPTIONAL(W8), OPTIONAL(I32), RANK(I8, 2, 2), RANK(I16, 2, 2),
-	      OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16), OPTIONAL(I16),
-	      INT, REAL, REAL, BOOL, BOOL, BOOL,
-	      REAL, INT, REAL, INT, REAL, INT, REAL, INT, REAL, INT),
+	   IN(RANK(I8, 3, 3), LSTM_LAYER, INT, REAL, REAL, BOOL, BOOL, BOOL, LSTM_INTERMEDIATES),
 	   OUT(RANK(I8, 3, 3), RANK(I8, 2, 2), RANK(I16, 2, 2)), SCRATCH(lstm)),
 	OP(67, TRANSPOSE_CONV, transpose_conv,
 	   IN(RANK(I32, 1, 1), RANK(WEIGHTS, 4, 4), RANK(DATA, 4, 4), OPTIONAL(BIAS),
