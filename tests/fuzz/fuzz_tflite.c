@@ -12,7 +12,6 @@
 
 #include <nntflite/nntflite.h>
 
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check(bool good, const char *what, const char *text)
@@ -46,6 +45,12 @@ static void draw(const struct nnhal_model *model)
 	check(!nnhal_graph_dump("fuzz", model, count_text, &size) && size, "graph", "failed");
 }
 
+static void count_verdict(void *context, const struct nntflite_verdict *verdict)
+{
+	check(verdict->supported || verdict->reason[0], "refused without a reason", "operator");
+	++*(uint32_t *)context;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct nntflite_diag diag;
@@ -58,7 +63,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	if (nntflite_model_create(file, NULL, &model, &diag)) {
+		uint32_t verdicts = 0;
+
 		check(diag.message[0], "refused without a reason", "model");
+		check(nntflite_file_judge(file, NULL, NULL, count_verdict, &verdicts, &diag) ||
+		      verdicts, "no verdict", "file");
 	} else {
 		const struct nnhal_model *hal = nntflite_model_get_hal(model);
 

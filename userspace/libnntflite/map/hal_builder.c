@@ -27,10 +27,22 @@ void hal_builder_init(struct hal_builder *b, uint64_t max_pool)
 	b->max_pool = max_pool < MAX_POOL ? max_pool : MAX_POOL;
 }
 
+void hal_drop_graphs(struct hal_builder *b, uint32_t count)
+{
+	while (b->num_graphs > count) {
+		struct hal_graph *g = b->graphs[--b->num_graphs];
+
+		free(g->operands);
+		free(g->operand_origins);
+		free(g->operations);
+		free(g->operation_origins);
+		free(g);
+	}
+}
+
 void hal_builder_fini(struct hal_builder *b)
 {
 	struct hal_chunk *chunk = b->chunks;
-	uint32_t i;
 
 	while (chunk) {
 		struct hal_chunk *next = chunk->next;
@@ -38,13 +50,7 @@ void hal_builder_fini(struct hal_builder *b)
 		free(chunk);
 		chunk = next;
 	}
-	for (i = 0; i < b->num_graphs; i++) {
-		free(b->graphs[i]->operands);
-		free(b->graphs[i]->operand_origins);
-		free(b->graphs[i]->operations);
-		free(b->graphs[i]->operation_origins);
-		free(b->graphs[i]);
-	}
+	hal_drop_graphs(b, 0);
 	nnhal_memory_unref(b->pool);
 	free(b->graphs);
 	free(b->values);

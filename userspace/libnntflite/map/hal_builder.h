@@ -88,6 +88,9 @@ void *hal_alloc(struct hal_builder *b, size_t count, size_t size, struct nntflit
 struct hal_graph *hal_add_graph(struct hal_builder *b, uint32_t *number,
 				struct nntflite_diag *diag);
 
+/* Take back all subgraphs but the first @count. */
+void hal_drop_graphs(struct hal_builder *b, uint32_t count);
+
 /* A copy of *@operand; its dimensions are copied too. */
 int hal_add_operand(struct hal_graph *g, const struct nnhal_operand *operand,
 		    uint32_t origin, struct nntflite_diag *diag);

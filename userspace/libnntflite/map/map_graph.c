@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge.h"
 #include "map_graph.h"
 
 /* IF and WHILE one inside the other; no file in use comes near. */
@@ -40,8 +41,11 @@ static int map_inputs(struct mapper *m)
 		if (m->role[index] & ROLE_INPUT)
 			return map_fail(m, "tensor %" PRIu32 " is listed twice as input", index);
 		m->role[index] |= ROLE_INPUT;
-		if (describe_tensor(m, tensor, &operand, &shape) || check_input(m, tensor))
+		if (describe_tensor(m, tensor, &operand, &shape) || check_input(m, tensor)) {
+			if (m->model->judge && judge_input(m, index) == 0)
+				continue;
 			return -1;
+		}
 		operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
 		m->operand_of[index] = hal_add_operand(m->g, &operand, index, m->diag);
 		if (m->operand_of[index] < 0)
@@ -68,17 +72,22 @@ static int mark_outputs(struct mapper *m)
 
 static int map_operators(struct mapper *m)
 {
-	uint32_t i;
+	uint32_t i, refused = m->model->num_refusals;
+	struct mark mark;
 
 	for (i = 0; i < m->sub->num_operators; i++) {
 		m->op = &m->sub->operators[i];
 		m->op_index = i;
 		m->options = m->op->options;
 		m->options.reader = &m->reader;
-		if (map_operator(m))
+		judge_mark(m, &mark);
+		if (map_operator(m) && (!m->model->judge || judge_refuse(m, &mark)))
 			return -1;
 	}
 	m->op = NULL;
+	/* Only the main subgraph can have more inputs than it has. */
+	if (m->model->num_refusals > refused && m->sub_index != m->model->main)
+		return map_fail(m, "an operator of this subgraph is not supported");
 	return 0;
 }
 
@@ -159,9 +168,11 @@ void mapper_fini(struct mapper *m)
 
 int map_graph(struct mapper *m)
 {
-	if (map_inputs(m) || mark_outputs(m) || map_operators(m) || check_outputs(m))
+	if (map_inputs(m) || mark_outputs(m) || map_operators(m))
 		return -1;
-	return finish_graph(m);
+	if (m->model->judge && m->sub_index == m->model->main)
+		return judge_finish(m);
+	return check_outputs(m) ? -1 : finish_graph(m);
 }
 
 int map_subgraph(struct mapper *m, uint32_t index, uint32_t *number)
@@ -187,6 +198,8 @@ int map_subgraph(struct mapper *m, uint32_t index, uint32_t *number)
 		model->states[index] = SUBGRAPH_DONE;
 		model->numbers[index] = *number;
 		ret = 0;
+	} else {
+		model->states[index] = SUBGRAPH_NEW;
 	}
 	mapper_fini(&inner);
 	model->depth--;

@@ -71,7 +71,11 @@ static int map_main(struct map_model *model)
 	int ret = -1;
 
 	model->states[model->main] = SUBGRAPH_BEGUN;
-	if (!mapper_init(&m, model, model->main, &number) && !map_graph(&m)) {
+	if (mapper_init(&m, model, model->main, &number) || map_graph(&m)) {
+		ret = -1;
+	} else if (model->judge) {
+		ret = hal_builder_finish(m.b, model->diag);
+	} else {
 		model->inputs = fill_list(&m, &m.sub->inputs, true);
 		model->outputs = model->inputs ? fill_list(&m, &m.sub->outputs, false) : NULL;
 		if (model->outputs) {

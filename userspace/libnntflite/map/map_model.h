@@ -54,6 +54,10 @@ struct map_model {
 	struct nntflite_diag *diag;
 };
 
+/* Take over the options of the caller, which may be NULL. 0 or -1. */
+int map_model_choose(struct map_model *map, const struct nntflite_model_options *options,
+		     struct nntflite_diag *diag);
+
 /**
  * map_model() - map a file
  * @model: zeroed but for @tflite, @main, @signature, @shapes, @num_shapes and @judge; to be

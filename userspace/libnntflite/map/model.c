@@ -17,9 +17,8 @@ static bool text_is(struct text text, const char *name)
 	return text.length == strlen(name) && !memcmp(text.data, name, text.length);
 }
 
-/* Which subgraph the options ask for. 0 or -1. */
-static int choose(struct map_model *map, const struct nntflite_model_options *options,
-		  struct nntflite_diag *diag)
+int map_model_choose(struct map_model *map, const struct nntflite_model_options *options,
+		     struct nntflite_diag *diag)
 {
 	uint32_t i;
 
@@ -63,7 +62,7 @@ enum nnhal_status nntflite_model_create(const struct nntflite_file *file,
 		return diag_status(diag);
 	}
 	model->map.tflite = &file->tflite;
-	if (choose(&model->map, options, diag) || map_model(&model->map, diag)) {
+	if (map_model_choose(&model->map, options, diag) || map_model(&model->map, diag)) {
 		nntflite_model_destroy(model);
 		return diag_status(diag);
 	}

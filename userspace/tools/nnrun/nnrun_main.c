@@ -24,6 +24,7 @@
 #include "open_device.h"
 #include "output_files.h"
 #include "profile_report.h"
+#include "verdicts.h"
 
 /* Returns whether SIGPIPE was ignored when the program started. */
 static bool set_signals(void)
@@ -87,6 +88,18 @@ static int check_tensors(const struct app *app, struct error *err)
 	return 0;
 }
 
+/* --supported of a model that cannot be made: of each operator, whether it is to blame. */
+static void say_why(struct app *app, const struct nntflite_model_options *options,
+		    struct nntflite_diag *why)
+{
+	struct error err = { "", 0 };
+
+	app->device = open_device(app->options.device, &err, &app->advice);
+	if (print_verdicts(stdout, app->device, app->tflite, options, &err) ||
+	    check_stream(stdout, &err))
+		snprintf(why->message, sizeof(why->message), "%s", err.text);
+}
+
 static enum nnhal_status create_model(struct app *app, struct nntflite_diag *why)
 {
 	struct nntflite_model_options options = NNTFLITE_MODEL_OPTIONS_INIT;
@@ -107,6 +120,8 @@ static enum nnhal_status create_model(struct app *app, struct nntflite_diag *why
 	options.num_shapes = o->num_shapes;
 	options.shapes = shapes;
 	status = nntflite_model_create(app->tflite, &options, &app->model, why);
+	if (status && o->supported)
+		say_why(app, &options, why);
 	free(shapes);
 	return status;
 }

@@ -299,6 +299,45 @@ struct nntflite_origin {
 enum nnhal_status nntflite_model_origin(const struct nntflite_model *model, uint32_t operation,
 					struct nntflite_origin *origin);
 
+/**
+ * struct nntflite_verdict - whether an operator can run
+ * @subgraph: subgraph
+ * @op: operator
+ * @name: name of the operator; that of a custom operator is the author's
+ * @supported: whether it can run
+ * @reason: why not; else empty
+ */
+struct nntflite_verdict {
+	uint32_t subgraph;
+	uint32_t op;
+	const char *name;
+	bool supported;
+	const char *reason;
+};
+
+/**
+ * nntflite_file_judge() - say of each operator whether it can run
+ * @file: file
+ * @options: as for nntflite_model_create()
+ * @device: device that shall run it; NULL for any
+ * @verdict: called for each operator in the order of the file; the texts last until it
+ *	returns
+ * @context: passed to @verdict
+ * @diag: why the file cannot be judged
+ *
+ * Unlike nntflite_model_create() this does not end at the first operator that cannot run.
+ *
+ * Return: NONE if all operators were judged, whatever the verdicts; as
+ * nntflite_model_create(). Where the operators can be mapped but do not fit together, the
+ * verdicts come without the device's, and INVALID_ARGUMENT follows with its reason.
+ */
+enum nnhal_status nntflite_file_judge(const struct nntflite_file *file,
+				      const struct nntflite_model_options *options,
+				      struct nnhal_device *device,
+				      void (*verdict)(void *context,
+						      const struct nntflite_verdict *verdict),
+				      void *context, struct nntflite_diag *diag);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

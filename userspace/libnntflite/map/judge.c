@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Verdicts on all operators of a file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../file/tflite_file.h"
+#include "judge.h"
+
+/* No file has so many operators that a person would read on. */
+#define MAX_REFUSALS	65536
+
+void judge_mark(const struct mapper *m, struct mark *mark)
+{
+	*mark = (struct mark){
+		.num_operands = m->g->num_operands,
+		.num_operations = m->g->num_operations,
+		.num_graphs = m->b->num_graphs,
+	};
+}
+
+/* The reason without the operator in front, which the verdict names. */
+static const char *reason_of(const struct nntflite_diag *diag)
+{
+	const char *text = strstr(diag->message, "): ");
+
+	return diag->op != NNTFLITE_NONE && text ? text + 3 : diag->message;
+}
+
+static int note(struct mapper *m)
+{
+	struct map_model *model = m->model;
+	struct refusal *list;
+
+	if (m->diag->errnum || model->num_refusals == MAX_REFUSALS)
+		return -1;
+	list = reallocarray(model->refusals, model->num_refusals + 1, sizeof(*list));
+	if (!list)
+		return diag_fail_memory(m->diag);
+	model->refusals = list;
+	list += model->num_refusals++;
+	list->subgraph = m->sub_index;
+	list->op = m->op_index;
+	memcpy(list->reason, reason_of(m->diag), strlen(reason_of(m->diag)) + 1);
+	return 0;
+}
+
+static void go_back(struct mapper *m, const struct mark *mark)
+{
+	struct map_model *model = m->model;
+	uint32_t i;
+
+	m->g->num_operands = mark->num_operands;
+	m->g->num_operations = mark->num_operations;
+	m->g->num_scalars = 0;
+	hal_drop_graphs(m->b, mark->num_graphs);
+	for (i = 0; i < m->tflite->num_subgraphs; i++)
+		if (model->states[i] == SUBGRAPH_DONE && model->numbers[i] >= mark->num_graphs)
+			model->states[i] = SUBGRAPH_NEW;
+	for (i = 0; i < m->sub->num_tensors; i++)
+		if (m->operand_of[i] >= (int)mark->num_operands)
+			m->operand_of[i] = -1;
+}
+
+int judge_input(struct mapper *m, uint32_t index)
+{
+	struct nnhal_operand operand;
+	struct shape shape;
+
+	diag_init(m->diag);
+	if (describe_tensor(m, &m->sub->tensors[index], &operand, &shape))
+		operand = (struct nnhal_operand){ .type = NNHAL_OPERAND_TENSOR_FLOAT32 };
+	diag_init(m->diag);
+	operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
+	m->operand_of[index] = hal_add_operand(m->g, &operand, index, m->diag);
+	return m->operand_of[index] < 0 ? -1 : 0;
+}
+
+int judge_refuse(struct mapper *m, const struct mark *mark)
+{
+	const struct fb_vector *outputs = &m->op->outputs;
+	uint32_t i;
+
+	if (note(m))
+		return -1;
+	go_back(m, mark);
+	m->reader.failed = false;
+	for (i = 0; i < outputs->count; i++) {
+		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
+
+		if (m->operand_of[index] < 0 && judge_input(m, index))
+			return -1;
+	}
+	return 0;
+}
+
+int judge_finish(struct mapper *m)
+{
+	uint32_t *inputs = hal_alloc(m->b, m->g->num_operands + 1, sizeof(*inputs), m->diag);
+	uint32_t *outputs = hal_alloc(m->b, m->g->num_operands + 1, sizeof(*outputs), m->diag);
+	uint32_t i, num_inputs = 0, num_outputs = 0;
+
+	if (!inputs || !outputs)
+		return -1;
+	for (i = 0; i < m->g->num_operands; i++) {
+		if (m->g->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH_INPUT)
+			inputs[num_inputs++] = i;
+		if (m->g->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH_OUTPUT)
+			outputs[num_outputs++] = i;
+	}
+	return hal_graph_finish(m->g, inputs, num_inputs, outputs, num_outputs, m->diag);
+}
+
+/* What a caller of nntflite_file_judge() is told, and what it is made of. */
+struct judgement {
+	struct map_model map;
+	struct nnhal_ext_operation_support *support;	/* of the operations, NULL if not asked */
+};
+
+/* 0 or -1: the operations do not make a valid model, or the device is gone. */
+static int ask_device(struct judgement *j, struct nnhal_device *device,
+		      struct nntflite_diag *diag)
+{
+	const struct nnhal_model *hal = &j->map.builder.model;
+	uint32_t count = hal->main.num_operations;
+	struct nnhal_diag why = { "" };
+
+	if (!device || count == 0)
+		return 0;
+	j->support = calloc(count, sizeof(*j->support));
+	if (!j->support)
+		return diag_fail_memory(diag);
+	j->support->size = sizeof(*j->support);
+	if (!nnhal_ext_get_operation_support(device, hal, j->support, count, &why))
+		return 0;
+	free(j->support);
+	j->support = NULL;
+	return diag_fail(diag, "the device cannot judge the model: %s", why.message);
+}
+
+/*
+ * The refusal of an operator, or NULL. Those of a subgraph are in the order of its operators:
+ * *@next is where to go on.
+ */
+static const struct refusal *refusal_of(const struct map_model *map, uint32_t subgraph,
+					uint32_t op, uint32_t *next)
+{
+	while (*next < map->num_refusals && map->refusals[*next].subgraph != subgraph)
+		(*next)++;
+	if (*next == map->num_refusals || map->refusals[*next].op != op)
+		return NULL;
+	return &map->refusals[(*next)++];
+}
+
+/* Was the subgraph reached? Then its operators have verdicts. */
+static bool was_reached(const struct map_model *map, uint32_t subgraph)
+{
+	uint32_t i;
+
+	if (subgraph == map->main || map->states[subgraph] == SUBGRAPH_DONE)
+		return true;
+	for (i = 0; i < map->num_refusals; i++)
+		if (map->refusals[i].subgraph == subgraph)
+			return true;
+	return false;
+}
+
+/* How far the verdicts have come. */
+struct place {
+	uint32_t operation;
+	uint32_t refusal;
+};
+
+static void judge_operator(const struct judgement *j, uint32_t subgraph, uint32_t op,
+			   struct place *at, struct nntflite_verdict *v)
+{
+	const struct refusal *refusal = refusal_of(&j->map, subgraph, op, &at->refusal);
+	const struct hal_graph *g = j->map.builder.graphs[0];
+
+	v->supported = !refusal;
+	v->reason = refusal ? refusal->reason : "";
+	if (refusal || subgraph != j->map.main)
+		return;
+	/* Operations are in the order of their operators. */
+	for (; at->operation < g->num_operations && g->operation_origins[at->operation] == op;
+	     at->operation++) {
+		if (v->supported && j->support && !j->support[at->operation].supported) {
+			v->supported = false;
+			v->reason = j->support[at->operation].reason;
+		}
+	}
+}
+
+enum nnhal_status nntflite_file_judge(const struct nntflite_file *file,
+				      const struct nntflite_model_options *options,
+				      struct nnhal_device *device,
+				      void (*verdict)(void *context,
+						      const struct nntflite_verdict *verdict),
+				      void *context, struct nntflite_diag *diag)
+{
+	struct judgement j = { .map.judge = true };
+	struct nntflite_diag ignored;
+	struct place at = { 0, 0 };
+	uint32_t i, k;
+	int ret;
+	char name[NNTFLITE_NAME_SIZE];
+
+	diag = diag ? diag : &ignored;
+	diag_init(diag);
+	if (!file || !verdict) {
+		diag_fail(diag, "no file, or no function for verdicts");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	j.map.tflite = &file->tflite;
+	if (map_model_choose(&j.map, options, diag) || map_model(&j.map, diag)) {
+		map_model_free(&j.map);
+		return diag_status(diag);
+	}
+	ret = ask_device(&j, device, diag);
+	for (i = 0; i < file->tflite.num_subgraphs; i++) {
+		const struct tflite_subgraph *sub = &file->tflite.subgraphs[i];
+
+		if (!was_reached(&j.map, i))
+			continue;
+		at.refusal = 0;
+		for (k = 0; k < sub->num_operators; k++) {
+			struct nntflite_verdict v = { .subgraph = i, .op = k, .name = name };
+
+			tflite_operator_name(&sub->operators[k], name, sizeof(name));
+			judge_operator(&j, i, k, &at, &v);
+			verdict(context, &v);
+		}
+	}
+	free(j.support);
+	map_model_free(&j.map);
+	return ret ? diag_status(diag) : NNHAL_STATUS_NONE;
+}
