@@ -84,3 +84,16 @@ $(BUILD)/tests/run_fuzz_nntc.sh: tests/nnvec/run_fuzz_nntc $(BUILD)/tests/fuzz_n
 	$(Q)install -m 755 $< $@
 
 FUZZ_TESTS += $(BUILD)/tests/run_fuzz_tflite.sh $(BUILD)/tests/run_fuzz_nntc.sh
+
+# The readers of nnrun; of libpng, libjpeg and zlib what is installed.
+$(BUILD)/fuzz-tools/userspace/tools/nnrun/media/%.o: FUZZ_TOOLS_FLAGS += $(NNRUN_CFLAGS)
+
+$(BUILD)/tests/fuzz_media: $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,tests/fuzz/fuzz_media.c \
+		userspace/tools/common/error.c $(NNRUN_DIR)/mfcc.c $(wildcard $(NNRUN_DIR)/media/*.c)) FORCE
+	$(call if-changed,FUZZ,$(FUZZ_CC) $(FUZZ_DEVICE_FLAGS) -o $@ $(filter-out FORCE,$^) $(NNRUN_LIBS) -lm)
+
+$(BUILD)/tests/run_fuzz_media.sh: tests/nnrun/run_fuzz_media $(BUILD)/tests/fuzz_media \
+		$(BUILD)/tests/media_tool
+	$(Q)install -m 755 $< $@
+
+FUZZ_TESTS += $(BUILD)/tests/run_fuzz_media.sh

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model_writer.h"
 #include "userspace/tools/common/file.h"
@@ -32,12 +33,20 @@ static int read_image(const char *path, struct image *image, struct error *err)
 	uint8_t *data = NULL;
 	size_t size;
 	int fd = open_input(path, err);
+	int ret;
 
-	if (fd < 0 || read_rest(fd, path, NULL, 0, 1 << 30, &data, &size, err) ||
-	    image_decode(data, size, image, err))
+	*image = (struct image){ 0, 0, NULL };
+	if (fd < 0)
 		return -1;
+	ret = read_rest(fd, path, NULL, 0, 1 << 30, &data, &size, err);
+	close(fd);
+	if (ret)
+		return -1;
+	ret = image_decode(data, size, image, err);
 	free(data);
-	return 0;
+	if (ret)
+		image_free(image);
+	return ret;
 }
 
 static int decode(const char *path)
@@ -49,6 +58,7 @@ static int decode(const char *path)
 		return failed(&err);
 	printf("P6\n%u %u\n255\n", image.width, image.height);
 	fwrite(image.pixels, 3, (size_t)image.width * image.height, stdout);
+	image_free(&image);
 	return fflush(stdout) != 0;
 }
 
