@@ -70,8 +70,8 @@ static union {
 static float scales[64];
 
 /* Store sum @i in the type of the output. */
-static void expect(enum nnpu_type type, size_t i, float real, int64_t whole, bool wide, double factor,
-		   int32_t zero)
+static void expect(enum nnpu_type type, size_t i, float real, int64_t whole, bool wide,
+		   double factor, int32_t zero)
 {
 	struct qfactor f = qfactor_from(factor);
 	int32_t v = wide ? q_scale_wide(whole, f) : q_scale((int32_t)(uint32_t)whole, f);
@@ -109,7 +109,8 @@ static bool same(struct fixture *f, unsigned int rank, const uint32_t *dims)
 static bool matmul(enum nnpu_type type, enum nnpu_type out)
 {
 	uint32_t rows = (uint32_t)pick(1, 14), cols = (uint32_t)pick(1, 37);
-	uint32_t depth = (uint32_t)pick(1, 40), b[2] = { (uint32_t)pick(1, 3), (uint32_t)pick(1, 2) };
+	uint32_t depth = (uint32_t)pick(1, 40);
+	uint32_t b[2] = { (uint32_t)pick(1, 3), (uint32_t)pick(1, 2) };
 	bool adj[2] = { pick(0, 1), pick(0, 1) }, one[2][2];
 	uint32_t x[4], y[4];
 	float sx = 0, sy = 0, so = 0;
@@ -159,7 +160,8 @@ static bool matmul(enum nnpu_type type, enum nnpu_type out)
 			size_t ay = my * cols * depth + (adj[1] ? c * depth + k : k * cols + c);
 
 			real += left.f32[ax] * right.f32[ay];
-			whole += (whole_at(&left, type, ax) - zx) * (whole_at(&right, type, ay) - zy);
+			whole += (whole_at(&left, type, ax) - zx) *
+				 (whole_at(&right, type, ay) - zy);
 		}
 		expect(out, at, real, whole, type == I16, (double)(sx * sy) / so, zo);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * SVDF, EMBEDDING_LOOKUP_SPARSE, NON_MAX_SUPPRESSION, RFFT2D and complex numbers.
+ * SVDF, EMBEDDING_LOOKUP_SPARSE, NON_MAX_SUPPRESSION, RFFT2D, complex numbers, DILATE.
  */
 #include "tflite_case.h"
 
@@ -36,7 +36,8 @@ const struct tflite_case tflite_signal_cases[] = {
 		"f32[1]{0.1} f32[1]{0} > i32[4]{5,4,3,3} f32[4]{0.375,0.3125,0.25,0.25} "
 		"i32[1]{4}"),
 	/* The state moves on within each filter: 2 * 20 + 1 * (3 * 5), and 3 * 40 + 1 * (4 * 5). */
-	TFLITE_GIVES(27, "i8[1,1]{5} i8[2,1]{3,4} i16[2,2]{2,1,3,1} i32[1]{-100} i16[1,4]{10,20,30,40} "
+	TFLITE_GIVES(27, "i8[1,1]{5} i8[2,1]{3,4} i16[2,2]{2,1,3,1} i32[1]{-100} "
+		"i16[1,4]{10,20,30,40} "
 		"#2 #1 %0 > i8[1,1]{95} i16[1,4]{20,15,40,20}"),
 	TFLITE_GIVES(27, "i8[0,1] i8[2,1] i16[2,2] -i32 i16[0,4] #2 #1 %0 > i8[0,1] i16[0,4]"),
 	TFLITE_REFUSED(27, "i8[1,1] i8[2,1] i16[2,2] -i32 i16[1,4] #3 #1 %0 > i8 i16", VALUE, 5),
@@ -61,31 +62,49 @@ const struct tflite_case tflite_signal_cases[] = {
 	TFLITE_GIVES(33, "i32[2]{1,0} i32[2,2]{0,0,0,3} i32[2]{1,4} f32[2]{3,4} "
 		"f32[2,1]{10,5} #2 > f32[1,1]{11}"),
 	TFLITE_REFUSED(33, "i32[1]{2} i32[1,1]{0} i32[1]{1} f32[1]{1} f32[2,1] #0 > f32", VALUE, 0),
-	TFLITE_REFUSED(33, "i32[1]{-1} i32[1,1]{0} i32[1]{1} f32[1]{1} f32[2,1] #0 > f32", VALUE, 0),
-	TFLITE_REFUSED(33, "i32[1]{0} i32[1,2]{1,0} i32[2]{1,1} f32[1]{1} f32[2,1] #0 > f32", VALUE, 1),
+	TFLITE_REFUSED(33, "i32[1]{-1} i32[1,1]{0} i32[1]{1} f32[1]{1} f32[2,1] #0 > f32",
+		VALUE, 0),
+	TFLITE_REFUSED(33, "i32[1]{0} i32[1,2]{1,0} i32[2]{1,1} f32[1]{1} f32[2,1] #0 > f32",
+		VALUE, 1),
 	TFLITE_REFUSED(33, "i32[2]{0} i32[2,2]{1,0,0,0} i32[2]{2,1} f32[2]{1} f32[2,1] #0 > f32",
 		VALUE, 1),
-	TFLITE_REFUSED(33, "i32[1] i32[2,1] i32[1]{1} f32[1]{1} f32[2,1] #0 > f32", SHAPE_MISMATCH, 1),
-	TFLITE_REFUSED(33, "i32[1] i32[1,1] i32[1]{1} f32[2]{1} f32[2,1] #0 > f32", SHAPE_MISMATCH, 3),
+	TFLITE_REFUSED(33, "i32[1] i32[2,1] i32[1]{1} f32[1]{1} f32[2,1] #0 > f32",
+		SHAPE_MISMATCH, 1),
+	TFLITE_REFUSED(33, "i32[1] i32[1,1] i32[1]{1} f32[2]{1} f32[2,1] #0 > f32",
+		SHAPE_MISMATCH, 3),
 	TFLITE_REFUSED(33, "i32[1] i32[1,1] i32[1]{1} f32[1]{1} f32[2,1] #3 > f32", VALUE, 5),
 	/* Box 2 is box 0 with its corners exchanged; box 1 is half of it. */
 	TFLITE_GIVES(120, BOXES "i32[1]{3} f32[1]{0.5} f32[1]{0} > i32[3]{1,3,0} i32[1]{2}"),
 	TFLITE_GIVES(120, BOXES "i32[1]{4} f32[1]{0.75} f32[1]{0.3} > i32[4]{1,2,0,0} i32[1]{2}"),
 	TFLITE_GIVES(120, BOXES "i32[1]{0} f32[1]{0.75} f32[1]{0.3} > i32[0] i32[1]{0}"),
-	TFLITE_GIVES(121, BOXES "i32[1]{2} f32[1]{0.5} f32[1]{2} f32[1]{0} > i32[2]{0} f32[2]{0} i32[1]{0}"),
+	TFLITE_GIVES(121, BOXES "i32[1]{2} f32[1]{0.5} f32[1]{2} f32[1]{0} > i32[2]{0} "
+		"f32[2]{0} i32[1]{0}"),
 	TFLITE_REFUSED(120, BOXES "i32[1]{-1} f32[1]{0.5} f32[1]{0} > i32 i32", VALUE, 2),
 	TFLITE_REFUSED(120, BOXES "i32[1]{1} f32[1]{1.5} f32[1]{0} > i32 i32", VALUE, 3),
 	TFLITE_REFUSED(120, BOXES "i32[1]{1} f32[1]{nan} f32[1]{0} > i32 i32", VALUE, 3),
-	TFLITE_REFUSED(121, BOXES "i32[1]{1} f32[1]{1} f32[1]{0} f32[1]{-1} > i32 f32 i32", VALUE, 5),
+	TFLITE_REFUSED(121, BOXES "i32[1]{1} f32[1]{1} f32[1]{0} f32[1]{-1} > i32 f32 i32",
+		VALUE, 5),
 	TFLITE_REFUSED(120, BOXES "i32[2]{1} f32[1]{1} f32[1]{0} > i32 i32", DIMENSION, 2),
-	TFLITE_REFUSED(120, "f32[2,3] f32[2] i32[1]{1} f32[1]{1} f32[1]{0} > i32 i32", DIMENSION, 0),
+	TFLITE_REFUSED(120, "f32[2,3] f32[2] i32[1]{1} f32[1]{1} f32[1]{0} > i32 i32",
+		DIMENSION, 0),
 	TFLITE_REFUSED(120, "f32[2,4] f32[3] i32[1]{1} f32[1]{1} f32[1]{0} > i32 i32",
 		SHAPE_MISMATCH, 1),
+	TFLITE_GIVES(203, "i8@0.5+3[2,2]{1,2,3,4} i32[2]{2,3} i8@0.5+3[1]{9} > "
+		"i8@0.5+3[3,4]{1,9,9,2,9,9,9,9,3,9,9,4}"),
+	TFLITE_GIVES(203, "i64[3,1]{1,2,3} i32[2]{1,7} i64[1]{-1} > i64[3,1]{1,2,3}"),
+	TFLITE_GIVES(203, "f32[0,2] i32[2]{3,2} f32[1] > f32[0,3]"),
+	TFLITE_REFUSED(203, "f32[2] i32[1]{0} f32[1] > f32", VALUE, 1),
+	TFLITE_REFUSED(203, "f32[2,2] i32[1]{2} f32[1] > f32", DIMENSION, 1),
+	TFLITE_REFUSED(203, "f32[2] i32[1]{2} f32[2] > f32", DIMENSION, 2),
+	TFLITE_REFUSED(203, "f32[2] i32[1]{2} i32[1] > f32", TYPE, 2),
+	TFLITE_REFUSED(203, "f32[2] i32[1]{2} f32[1] > i32", TYPE, 3),
+	TFLITE_REFUSED(203, "f32[4] i32[1]{2147483647} f32[1] > f32", OVERFLOW, 1),
 	/* 4 points of a row; then the sum of two rows and their difference. */
 	TFLITE_GIVES(131, "f32[1,4]{1,2,3,4} i32[2]{1,4} > c64[1,3]{10,0,-2,2,-2,0}"),
 	TFLITE_GIVES(131, "f32[2,2]{1,2,3,5} i32[2]{2,2} > c64[2,2]{11,0,-3,0,-5,0,1,0}"),
 	/* Padded with zeros; cut off. */
-	TFLITE_GIVES(131, "f32[2,1,1]{3,5} i32[2]{2,2} > c64[2,2,2]{3,0,3,0,3,0,3,0,5,0,5,0,5,0,5,0}"),
+	TFLITE_GIVES(131, "f32[2,1,1]{3,5} i32[2]{2,2} > "
+		"c64[2,2,2]{3,0,3,0,3,0,3,0,5,0,5,0,5,0,5,0}"),
 	TFLITE_GIVES(131, "f32[2,3]{1,2,9,9,9,9} i32[2]{1,2} > c64[1,2]{3,0,-1,0}"),
 	TFLITE_GIVES(131, "f32[1,1]{3} i32[2]{1,1} > c64[1,1]{3,0}"),
 	TFLITE_REFUSED(131, "f32[2,3] i32[2]{1,3} > c64", VALUE, 1),

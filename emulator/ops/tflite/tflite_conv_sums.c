@@ -105,13 +105,13 @@ size_t tflite_conv_scratch(uint32_t channels)
 
 static struct qfactor factor_of(const struct tflite_conv *t, uint32_t channel, bool single)
 {
-	double out = t->out->scale;
+	double in = t->in->scale, out = t->out->scale;
 	float product;
 
 	if (t->filter->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
-		return qfactor_from((double)t->in->scale * t->filter->channel_scales[channel] / out);
+		return qfactor_from(in * t->filter->channel_scales[channel] / out);
 	product = t->in->scale * t->filter->scale;
-	return qfactor_from((single ? product : (double)t->in->scale * t->filter->scale) / out);
+	return qfactor_from((single ? product : in * t->filter->scale) / out);
 }
 
 int tflite_conv_start(const struct op_call *c, struct tflite_conv *t, bool single)

@@ -18,7 +18,9 @@ static int get_combiner(const struct op_call *c, int32_t *combiner)
 {
 	if (op_get_i32(c, AT_COMBINER, combiner))
 		return 1;
-	return *combiner < SUM || *combiner > SQRTN ? op_fail(c, NNPU_REASON_VALUE, AT_COMBINER) : 0;
+	if (*combiner < SUM || *combiner > SQRTN)
+		return op_fail(c, NNPU_REASON_VALUE, AT_COMBINER);
+	return 0;
 }
 
 int tflite_embedding_sparse_check(const struct op_call *c)

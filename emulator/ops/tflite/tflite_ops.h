@@ -138,6 +138,9 @@ OP_FUNCTIONS(tflite_resize_nearest);
 OP_FUNCTIONS(tflite_conv_3d);
 OP_FUNCTIONS(tflite_conv_3d_transpose);
 
+/* tflite_dilate.c */
+OP_FUNCTIONS(tflite_dilate);
+
 /* tflite_svdf.c, tflite_nms.c, tflite_embedding.c, tflite_rfft2d.c, tflite_complex.c */
 OP_FUNCTIONS(tflite_svdf);
 OP_FUNCTIONS_SCRATCH(tflite_nms);

@@ -3,8 +3,8 @@
  * RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR of org.nnpu.tflite.
  *
  * Inputs: 0 image, 1 height and width of the output, 2 align corners, 3 half pixel centers.
- * Bilinear: signed 8- and 16-bit integers, with positions of 10 fraction bits. Nearest neighbor: any
- * elements of up to 8 bytes.
+ * Bilinear: signed 8- and 16-bit integers, with positions of 10 fraction bits. Nearest neighbor:
+ * any elements of up to 8 bytes.
  */
 #include <math.h>
 
