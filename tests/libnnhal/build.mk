@@ -64,7 +64,8 @@ record-abi: $(BUILD)/lib/libnnhal.so
 		--no-parameter-names --type-id-style hash --out-file $(BUILD)/libnnhal.abi $<
 	$(Q)sed -e '1a <!-- SPDX-License-Identifier: MIT -->' \
 		$(BUILD)/libnnhal.abi >$(NNHAL_TEST_DIR)/libnnhal.abi
-	$(Q)scripts/gen-symbols >debian/libnnhal1.symbols
+	$(Q)scripts/gen-symbols libnnhal >debian/libnnhal1.symbols
+	$(Q)scripts/gen-symbols libnntflite >debian/libnntflite1.symbols
 
 $(BUILD)/tests/nnhal_abidiff_test.sh $(BUILD)/tests/nnhal_probes_test.sh: \
 $(BUILD)/tests/%: $(NNHAL_TEST_DIR)/% $(BUILD)/lib/libnnhal.so

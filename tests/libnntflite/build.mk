@@ -22,3 +22,12 @@ $(NNTFLITE_INNER_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o
 	$(call link,$^ $(NNHAL_LIBS))
 
 HOST_TESTS += $(NNTFLITE_TESTS) $(NNTFLITE_INNER_TESTS)
+
+NNTFLITE_ABI_TEST := $(BUILD)/tests/nntflite_abi_test.sh
+
+$(NNTFLITE_ABI_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abi_test.sh $(BUILD)/lib/libnntflite.so \
+		$(BUILD)/lib/libnntflite.a nntflite-pc nnhal-pc
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(NNTFLITE_ABI_TEST)

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# libnntflite as others see it: exactly the declared functions are exported, by both libraries, the
+# header compiles alone in C and C++, and a program gets all it needs from pkg-config.
+
+set -u
+while [ ! -f userspace/libnntflite/libnntflite.map ]; do
+	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
+	cd .. || exit 1
+done
+build=${BUILD:-build}
+lib=$build/lib/libnntflite.so
+header=userspace/libnntflite/include/nntflite/nntflite.h
+map=userspace/libnntflite/libnntflite.map
+includes="-Iuserspace/libnntflite/include -Iuserspace/libnnhal/include"
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+
+result() {
+	count=$((count + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $count - $2"
+	else
+		echo "not ok $count - $2"
+		failed=1
+	fi
+}
+
+# Declarations, not what comments call.
+sed 's/^ \*.*//' $header | grep -ohE '\bnntflite_[a-z0-9_]+\(' | sed 's/(//' | sort -u >"$tmp/declared"
+sed -n 's/^\t\(nntflite_[a-z0-9_]*\);/\1/p' $map | sort -u >"$tmp/mapped"
+nm -D --defined-only "$lib" | awk '$2 == "T" { sub("@.*", "", $3); print $3 }' | sort -u >"$tmp/exported"
+nm --defined-only -g "${lib%.so}.a" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }' |
+	sort -u >"$tmp/static"
+[ -s "$tmp/declared" ] && cmp -s "$tmp/declared" "$tmp/mapped"
+result $? "every declared function is in the symbol map, and nothing else is"
+cmp -s "$tmp/mapped" "$tmp/exported"
+result $? "every function of the map is exported, and nothing else is"
+cmp -s "$tmp/mapped" "$tmp/static"
+result $? "the static library has the same global symbols"
+[ -z "$(nm -D --defined-only "$lib" | awk '$2 ~ /[BDR]/')" ]
+result $? "no data is exported"
+readelf -d "$lib" | grep -q 'SONAME.*\[libnntflite\.so\.1\]'
+result $? "the soname is libnntflite.so.1"
+readelf -d "$lib" | grep -q 'NEEDED.*\[libnnhal\.so\.1\]'
+result $? "it uses libnnhal.so.1"
+
+printf '#include <nntflite/nntflite.h>\n#include <nntflite/nntflite.h>\n' >"$tmp/t.c"
+cp "$tmp/t.c" "$tmp/t.cpp"
+# shellcheck disable=SC2086 # two options
+${CC:-gcc} -std=c11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.c"
+result $? "the header alone, twice, as C11"
+# shellcheck disable=SC2086 # two options
+g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.cpp"
+result $? "the header alone, twice, as C++11"
+PKG_CONFIG_PATH=$build/lib pkg-config --libs nntflite >"$tmp/libs" 2>&1 &&
+	grep -q -e '-lnntflite' "$tmp/libs" && grep -q -e '-lnnhal' "$tmp/libs"
+result $? "pkg-config names both libraries"
+
+echo "1..$count"
+exit $failed
