@@ -57,7 +57,7 @@ struct extension_signature {
 
 struct extension_operation {
 	struct extension_signature signature;
-	struct op_desc desc;		/* op is not used; without a name: a hole */
+	struct op_desc desc;		/* op is its own number, if at all; no name: a hole */
 };
 
 struct extension {

@@ -45,11 +45,18 @@ struct tflite_case {
 
 #define TFLITE_CASE_LIST(X) \
 	X(shape) \
+	X(activation) \
+	X(binary) \
+	X(compare) \
 	X(conv) \
+	X(convert) \
 	X(lstm) \
 	X(matmul) \
+	X(reduce) \
+	X(scan) \
 	X(signal) \
-	X(spatial)
+	X(spatial) \
+	X(unary)
 
 #define TFLITE_DECLARE(name)	extern const struct tflite_case tflite_##name##_cases[];
 TFLITE_CASE_LIST(TFLITE_DECLARE)

@@ -37,6 +37,8 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 #define U16	EXTENSION_TYPE(TFLITE_UINT16)
 
 #define INDEX	(I32 | I64)
+#define QUANT8	(I8 | U8)
+#define QUANT	(I8 | U8 | I16)
 #define ALL	(F32 | F16 | I32 | U8 | I64 | B8 | I16 | C64 | I8 | F64 | U64 | U32 | U16)
 
 /* Patterns of operands. */
@@ -57,11 +59,27 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 	[number] = { \
 		.signature = { in_, out_ }, \
 		.desc = { \
-			.name = #name_, .check = tflite_##functions##_check, \
+			.op = (enum nnpu_operation)(number), .name = #name_, \
+			.check = tflite_##functions##_check, \
 			.infer = tflite_##functions##_infer, \
 			.execute = tflite_##functions##_execute, ##__VA_ARGS__ \
 		}, \
 	}
+
+/* Rows of families. */
+#define BINARY(number, name, set, ...) \
+	OP(number, name, binary, IN(ANY(set), ANY(set), ##__VA_ARGS__), OUT(ANY(set)))
+#define COMPARE(number, name, set) \
+	OP(number, name, compare, IN(ANY(set), ANY(set)), OUT(ANY(B8)))
+#define UNARY(number, name, set) \
+	OP(number, name, unary, IN(ANY(set)), OUT(ANY(set)), PREPARED(unary))
+#define ACTIVATION(number, name, set, ...) \
+	OP(number, name, activation, IN(ANY(set), ##__VA_ARGS__), OUT(ANY(set)), \
+	   PREPARED(activation))
+#define REDUCE(number, name, set) \
+	OP(number, name, reduce, IN(ANY(set), RANK(I32, 1, 1), BOOL), OUT(ANY(set)))
+#define ARG(number, name) \
+	OP(number, name, arg, IN(ANY(F32 | QUANT8 | I32 | B8), ANY(INDEX), INT), OUT(ANY(INDEX)))
 
 #define SCRATCH(functions)	.scratch = tflite_##functions##_scratch
 #define PREPARED(functions)	.prepare = tflite_##functions##_prepare
@@ -84,6 +102,7 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 	REAL, INT, REAL, INT, REAL, INT, REAL, INT, REAL, INT
 
 static const struct extension_operation operations[] = {
+	BINARY(0, ADD, F32 | I32 | I64 | QUANT, INT, BOOL),
 	OP(1, AVERAGE_POOL_2D, average_pool,
 	   IN(RANK(I16, 4, 4), INT, INT, INT, INT, INT, INT), OUT(RANK(I16, 4, 4))),
 	OP(3, CONV_2D, conv_2d,
@@ -94,36 +113,86 @@ static const struct extension_operation operations[] = {
 	   IN(RANK(DATA, 4, 4), RANK(WEIGHTS, 4, 4), OPTIONAL(BIAS),
 	      INT, INT, INT, INT, INT, INT, INT),
 	   OUT(RANK(DATA, 4, 4)), SCRATCH(depthwise)),
+	OP(6, DEQUANTIZE, dequantize, IN(ANY(QUANT | F16)), OUT(ANY(F32))),
 	OP(9, FULLY_CONNECTED, fully_connected,
 	   IN(ANY(DATA), RANK(WEIGHTS, 2, 2), OPTIONAL(BIAS), INT, INT, BOOL, BOOL, INT),
 	   OUT(ANY(DATA)), SCRATCH(fully_connected), PREPARED(fully_connected),
 	   .native_weights = true),
+	OP(14, LOGISTIC, logistic, IN(ANY(I16)), OUT(ANY(I16)), PREPARED(logistic)),
 	OP(16, LSTM, lstm,
 	   IN(RANK(I8, 2, 2), LSTM_LAYER, INT, REAL, REAL, INT, BOOL, LSTM_INTERMEDIATES),
 	   OUT(RANK(I8, 2, 2), RANK(I8, 2, 2), RANK(I16, 2, 2)), SCRATCH(lstm)),
 	OP(17, MAX_POOL_2D, max_pool,
 	   IN(RANK(I16, 4, 4), INT, INT, INT, INT, INT, INT), OUT(RANK(I16, 4, 4))),
+	BINARY(18, MUL, F32 | I32 | I64 | QUANT | U32 | C64, INT),
+	ACTIVATION(19, RELU, F32 | QUANT),
+	ACTIVATION(20, RELU_N1_TO_1, F32 | QUANT8),
+	ACTIVATION(21, RELU6, F32 | QUANT),
 	OP(23, RESIZE_BILINEAR, resize_bilinear,
 	   IN(RANK(I8 | I16, 4, 4), RANK(I32, 1, 1), BOOL, BOOL), OUT(RANK(I8 | I16, 4, 4))),
+	OP(25, SOFTMAX, softmax, IN(ANY(I16), REAL), OUT(ANY(I16))),
 	OP(27, SVDF, svdf,
 	   IN(RANK(I8, 2, 2), RANK(W8, 2, 2), RANK(I16, 2, 2), OPTIONAL(I32), RANK(I16, 2, 2),
 	      INT, INT, BOOL),
 	   OUT(RANK(I8, 2, 2), RANK(I16, 2, 2))),
+	OP(28, TANH, logistic, IN(ANY(I16)), OUT(ANY(I16)), PREPARED(logistic)),
 	OP(33, EMBEDDING_LOOKUP_SPARSE, embedding_sparse,
 	   IN(RANK(I32, 1, 1), RANK(I32, 2, 2), RANK(I32, 1, 1), RANK(F32, 1, 1),
 	      RANK(F32, 2, 8), INT),
 	   OUT(ANY(F32))),
+	REDUCE(40, MEAN, F32 | I32 | I64 | QUANT),
+	BINARY(41, SUB, F32 | I32 | I64 | QUANT, INT, BOOL),
+	BINARY(42, DIV, F32 | I32 | U8, INT),
 	OP(44, UNIDIRECTIONAL_SEQUENCE_LSTM, lstm,
 	   IN(RANK(I8, 3, 3), LSTM_LAYER, INT, REAL, REAL, BOOL, BOOL, BOOL, LSTM_INTERMEDIATES),
 	   OUT(RANK(I8, 3, 3), RANK(I8, 2, 2), RANK(I16, 2, 2)), SCRATCH(lstm)),
+	UNARY(47, EXP, F32 | I8 | I16),
+	OP(50, LOG_SOFTMAX, log_softmax, IN(ANY(QUANT8)), OUT(ANY(QUANT8))),
+	OP(53, CAST, cast, IN(ANY(ALL), INT, INT), OUT(ANY(ALL))),
+	OP(54, PRELU, prelu, IN(ANY(F32 | QUANT8), ANY(F32 | QUANT8)), OUT(ANY(F32 | QUANT8))),
+	BINARY(55, MAXIMUM, F32 | I32 | I64 | QUANT),
+	ARG(56, ARG_MAX),
+	BINARY(57, MINIMUM, F32 | I32 | I64 | QUANT),
+	COMPARE(58, LESS, F32 | I32 | I64 | QUANT),
+	UNARY(59, NEG, F32 | I32 | I64),
+	COMPARE(61, GREATER, F32 | I32 | I64 | QUANT),
+	COMPARE(62, GREATER_EQUAL, F32 | I32 | I64 | QUANT),
+	COMPARE(63, LESS_EQUAL, F32 | I32 | I64 | QUANT),
+	UNARY(66, SIN, F32),
 	OP(67, TRANSPOSE_CONV, transpose_conv,
 	   IN(RANK(I32, 1, 1), RANK(WEIGHTS, 4, 4), RANK(DATA, 4, 4), OPTIONAL(BIAS),
 	      INT, INT, INT, INT, INT),
 	   OUT(RANK(DATA, 4, 4)), SCRATCH(transpose_conv)),
+	COMPARE(71, EQUAL, F32 | I32 | I64 | QUANT | B8),
+	COMPARE(72, NOT_EQUAL, F32 | I32 | I64 | QUANT | B8),
+	UNARY(73, LOG, F32 | I8 | I16),
+	REDUCE(74, SUM, F32 | I32 | I64 | QUANT),
+	UNARY(75, SQRT, F32 | I8 | I16),
+	UNARY(76, RSQRT, F32 | I8 | I16),
 	OP(77, SHAPE, shape, IN(ANY(ALL), INT), OUT(RANK(INDEX, 1, 1))),
+	BINARY(78, POW, F32 | I32),
+	ARG(79, ARG_MIN),
+	OP(80, FAKE_QUANT, fake_quant, IN(ANY(F32), REAL, REAL, INT, BOOL), OUT(ANY(F32))),
+	REDUCE(81, REDUCE_PROD, F32 | I32 | I64 | QUANT),
+	REDUCE(82, REDUCE_MAX, F32 | I32 | I64 | QUANT),
+	REDUCE(89, REDUCE_MIN, F32 | I32 | I64 | QUANT),
+	BINARY(90, FLOOR_DIV, F32 | I8 | I16 | I32),
+	REDUCE(91, REDUCE_ANY, B8),
+	UNARY(92, SQUARE, F32),
+	BINARY(95, FLOOR_MOD, F32 | I8 | I16 | I32 | I64),
 	OP(97, RESIZE_NEAREST_NEIGHBOR, resize_nearest,
 	   IN(RANK(ALL, 4, 4), RANK(I32, 1, 1), BOOL, BOOL), OUT(RANK(ALL, 4, 4))),
+	ACTIVATION(98, LEAKY_RELU, F32 | QUANT, REAL),
+	BINARY(99, SQUARED_DIFFERENCE, F32 | I32 | I8),
+	UNARY(101, ABS, F32 | I32 | I8 | I16),
+	UNARY(104, CEIL, F32),
+	OP(106, ADD_N, add_n, IN(REPEATED(F32 | I32)), OUT(ANY(F32 | I32))),
+	UNARY(108, COS, F32),
 	OP(110, RANK, rank, IN(ANY(ALL)), OUT(RANK(I32, 1, 1))),
+	ACTIVATION(111, ELU, F32 | I8),
+	OP(114, QUANTIZE, quantize, IN(ANY(F32 | I32 | QUANT)), OUT(ANY(I32 | QUANT))),
+	UNARY(116, ROUND, F32),
+	ACTIVATION(117, HARD_SWISH, F32 | QUANT8),
 	OP(120, NON_MAX_SUPPRESSION_V4, nms,
 	   IN(RANK(F32, 2, 2), RANK(F32, 1, 1), ANY(I32), ANY(F32), ANY(F32)),
 	   OUT(RANK(I32, 1, 1), RANK(I32, 1, 1)), SCRATCH(nms)),
@@ -133,6 +202,8 @@ static const struct extension_operation operations[] = {
 	OP(126, BATCH_MATMUL, batch_matmul,
 	   IN(RANK(F32 | I8 | I16, 2, 8), RANK(F32 | I8 | I16, 2, 8), BOOL, BOOL, BOOL),
 	   OUT(RANK(F32 | I8 | I16 | I32, 2, 8)), SCRATCH(batch_matmul)),
+	OP(128, CUMSUM, cumsum, IN(ANY(F32 | I32 | I64), ANY(I32), BOOL, BOOL),
+	   OUT(ANY(F32 | I32 | I64))),
 	OP(131, RFFT2D, rfft2d,
 	   IN(RANK(F32, 2, 8), RANK(I32, 1, 1)), OUT(RANK(C64, 2, 8)), SCRATCH(rfft2d)),
 	OP(132, CONV_3D, conv_3d,
@@ -142,10 +213,19 @@ static const struct extension_operation operations[] = {
 	OP(133, IMAG, imag, IN(ANY(C64)), OUT(ANY(F32))),
 	OP(134, REAL, real, IN(ANY(C64)), OUT(ANY(F32))),
 	OP(135, COMPLEX_ABS, complex_abs, IN(ANY(C64)), OUT(ANY(F32))),
+	REDUCE(140, REDUCE_ALL, B8),
 	OP(141, CONV_3D_TRANSPOSE, conv_3d_transpose,
 	   IN(RANK(I32, 1, 1), RANK(F32, 5, 5), RANK(F32, 5, 5), OPTIONAL(F32),
 	      INT, INT, INT, INT, INT, INT, INT, INT),
 	   OUT(RANK(F32, 5, 5))),
+	OP(147, BUCKETIZE, bucketize, IN(ANY(F32 | F64 | I32 | I64), RANK(F32, 1, 1)),
+	   OUT(ANY(I32))),
+	ACTIVATION(150, GELU, F32 | QUANT8, BOOL),
+	ACTIVATION(152, RELU_0_TO_1, F32 | QUANT8),
+	BINARY(156, ATAN2, F32 | F64),
+	UNARY(158, SIGN, F32 | F64 | I32),
+	BINARY(160, BITWISE_XOR, QUANT | U16 | I32 | U32),
+	BINARY(161, RIGHT_SHIFT, QUANT | U16 | I32 | U32),
 	OP(203, DILATE, dilate, IN(ANY(ALL), RANK(I32, 1, 1), ANY(ALL)), OUT(ANY(ALL))),
 };
 

@@ -150,4 +150,23 @@ OP_FUNCTIONS(tflite_imag);
 OP_FUNCTIONS(tflite_real);
 OP_FUNCTIONS(tflite_complex_abs);
 
+/* tflite_activation.c, tflite_binary.c, tflite_compare.c, tflite_convert.c, ... */
+OP_FUNCTIONS_PREPARED(tflite_activation);
+OP_FUNCTIONS(tflite_add_n);
+OP_FUNCTIONS(tflite_arg);
+OP_FUNCTIONS(tflite_binary);
+OP_FUNCTIONS(tflite_bucketize);
+OP_FUNCTIONS(tflite_cast);
+OP_FUNCTIONS(tflite_compare);
+OP_FUNCTIONS(tflite_cumsum);
+OP_FUNCTIONS(tflite_dequantize);
+OP_FUNCTIONS(tflite_fake_quant);
+OP_FUNCTIONS(tflite_log_softmax);
+OP_FUNCTIONS_PREPARED(tflite_logistic);
+OP_FUNCTIONS(tflite_prelu);
+OP_FUNCTIONS(tflite_quantize);
+OP_FUNCTIONS(tflite_reduce);
+OP_FUNCTIONS(tflite_softmax);
+OP_FUNCTIONS_PREPARED(tflite_unary);
+
 #endif /* NNPU_EMU_TFLITE_OPS_H */
