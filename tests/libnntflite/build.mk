@@ -31,3 +31,12 @@ $(NNTFLITE_ABI_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abi_test.sh $(BUILD)/lib/lib
 	$(Q)install -m 755 $< $@
 
 HOST_TESTS += $(NNTFLITE_ABI_TEST)
+
+NNTFLITE_MODELS2_TEST := $(BUILD)/tests/nntflite_models2_test.sh
+
+$(NNTFLITE_MODELS2_TEST): $(NNTFLITE_TEST_DIR)/nntflite_models2_test $(BUILD)/bin/nnrun
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(NNTFLITE_MODELS2_TEST)
+VM_TESTS += $(NNTFLITE_MODELS2_TEST)

@@ -95,6 +95,28 @@ int judge_refuse(struct mapper *m, const struct mark *mark)
 	return 0;
 }
 
+/* What nobody reads any more, for its reader could not be mapped, is an output. */
+static void show_results(struct hal_graph *g)
+{
+	uint32_t i, k;
+
+	/* Consumers are counted again when the model is finished. */
+	for (i = 0; i < g->num_operations; i++)
+		for (k = 0; k < g->operations[i].num_inputs; k++)
+			g->operands[g->operations[i].inputs[k]].number_of_consumers = 1;
+	for (i = 0; i < g->num_operations; i++) {
+		for (k = 0; k < g->operations[i].num_outputs; k++) {
+			struct nnhal_operand *o = &g->operands[g->operations[i].outputs[k]];
+
+			if (o->lifetime == NNHAL_LIFETIME_TEMPORARY_VARIABLE &&
+			    !o->number_of_consumers)
+				o->lifetime = NNHAL_LIFETIME_SUBGRAPH_OUTPUT;
+		}
+	}
+	for (i = 0; i < g->num_operands; i++)
+		g->operands[i].number_of_consumers = 0;
+}
+
 int judge_finish(struct mapper *m)
 {
 	uint32_t *inputs = hal_alloc(m->b, m->g->num_operands + 1, sizeof(*inputs), m->diag);
@@ -103,6 +125,7 @@ int judge_finish(struct mapper *m)
 
 	if (!inputs || !outputs)
 		return -1;
+	show_results(m->g);
 	for (i = 0; i < m->g->num_operands; i++) {
 		if (m->g->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH_INPUT)
 			inputs[num_inputs++] = i;

@@ -17,7 +17,14 @@ static int put_inputs(struct mapper *m, int *list, uint32_t count)
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		list[i] = optional_operand(m, i, NNHAL_OPERAND_TENSOR_INT32);
+		const struct tflite_tensor *tensor = input_tensor(m, i);
+
+		/* Weights with a scale per channel. */
+		if (tensor && tensor->type == TFLITE_INT8 && tensor->scales.count > 1 &&
+		    is_constant(m, tensor) && tensor->quantized_dim >= 0)
+			list[i] = filter_operand(m, i, (uint32_t)tensor->quantized_dim);
+		else
+			list[i] = optional_operand(m, i, NNHAL_OPERAND_TENSOR_INT32);
 		if (list[i] < 0)
 			return -1;
 	}

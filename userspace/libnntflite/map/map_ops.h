@@ -30,4 +30,21 @@ int map_dequantize(struct mapper *m, uint32_t type);
 int map_reshape(struct mapper *m, uint32_t type);
 int map_concatenation(struct mapper *m, uint32_t type);
 
+/* ops_shape.c */
+int map_as_it_is(struct mapper *m, uint32_t type);
+int map_reduce(struct mapper *m, uint32_t type);
+int map_resize(struct mapper *m, uint32_t type);
+int map_blocks(struct mapper *m, uint32_t type);
+int map_log_softmax(struct mapper *m, uint32_t type);
+int map_with_scalar(struct mapper *m, uint32_t type);
+int map_arg(struct mapper *m, uint32_t type);
+int map_topk(struct mapper *m, uint32_t type);
+int map_split(struct mapper *m, uint32_t type);
+int map_gather(struct mapper *m, uint32_t type);
+int map_strided_slice(struct mapper *m, uint32_t type);
+int map_squeeze(struct mapper *m, uint32_t type);
+int map_batch_to_space(struct mapper *m, uint32_t type);
+int map_square(struct mapper *m, uint32_t type);
+int map_transpose_conv(struct mapper *m, uint32_t type);
+
 #endif /* NNTFLITE_MAP_MAP_OPS_H */

@@ -26,7 +26,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_ADD] = {
 		HAL(ADD), .types = FLOATS | QUANT8 | T(INT32), .map = map_binary,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(ADD),
-		.fields = "e",
+		.fields = "eb1",
 	},
 	[TFLITE_AVERAGE_POOL_2D] = {
 		HAL(AVERAGE_POOL_2D), .types = FLOATS | QUANT8, .map = map_pool_2d,
@@ -41,22 +41,38 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_CONV_2D] = {
 		HAL(CONV_2D), .types = FLOATS | QUANT8, .map = map_conv_2d,
 		INPUTS(2, 3), OUTPUTS(1, 1), .options = OPTIONS(CONV_2D), .needs_options = true,
-		.fields = "eiiei1i1",
+		.fields = "eiiei1i1e",
 	},
 	[TFLITE_DEPTHWISE_CONV_2D] = {
 		HAL(DEPTHWISE_CONV_2D), .types = FLOATS | QUANT8, .map = map_depthwise_conv_2d,
 		INPUTS(2, 3), OUTPUTS(1, 1), .options = OPTIONS(DEPTHWISE_CONV_2D), .needs_options = true,
 		.fields = "eiiiei1i1",
 	},
+	[TFLITE_DEPTH_TO_SPACE] = {
+		HAL(DEPTH_TO_SPACE), .types = FLOATS | QUANT8, .map = map_blocks,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(DEPTH_TO_SPACE),
+	},
 	[TFLITE_DEQUANTIZE] = {
 		HAL(DEQUANTIZE), .types = FLOATS | QUANT8, .map = map_dequantize,
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
+	[TFLITE_FLOOR] = {
+		HAL(FLOOR), .types = FLOATS, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1),
+	},
 	[TFLITE_FULLY_CONNECTED] = {
 		HAL(FULLY_CONNECTED), .types = FLOATS | QUANT8, .map = map_fully_connected,
 		INPUTS(2, 3), OUTPUTS(1, 1), .options = OPTIONS(FULLY_CONNECTED), .needs_options = true,
-		.fields = "eebb",
+		.fields = "eebbe",
+	},
+	[TFLITE_L2_NORMALIZATION] = {
+		HAL(L2_NORMALIZATION), .types = FLOATS | QUANT8, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(L2_NORM),
+	},
+	[TFLITE_L2_POOL_2D] = {
+		HAL(L2_POOL_2D), .types = FLOATS, .map = map_pool_2d,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(POOL_2D),
 	},
 	[TFLITE_LOGISTIC] = {
 		HAL(LOGISTIC), .types = FLOATS | QUANT8, .map = map_unary,
@@ -91,20 +107,510 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_RESHAPE] = {
 		HAL(RESHAPE), .types = FLOATS | QUANT8 | T(INT32), .map = map_reshape,
 		INPUTS(1, 2), OUTPUTS(1, 1), .options = OPTIONS(RESHAPE),
+		.fields = ".",
+	},
+	[TFLITE_RESIZE_BILINEAR] = {
+		HAL(RESIZE_BILINEAR), .types = FLOATS | QUANT8, .map = map_resize,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(RESIZE_BILINEAR),
+		.fields = "..bb",
 	},
 	[TFLITE_SOFTMAX] = {
 		HAL(SOFTMAX), .types = FLOATS | QUANT8, .map = map_softmax,
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SOFTMAX), .needs_options = true,
 		.fields = "f",
 	},
+	[TFLITE_SPACE_TO_DEPTH] = {
+		HAL(SPACE_TO_DEPTH), .types = FLOATS | QUANT8, .map = map_blocks,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SPACE_TO_DEPTH),
+	},
 	[TFLITE_TANH] = {
 		HAL(TANH), .types = FLOATS | QUANT8, .map = map_unary,
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
+	[TFLITE_CONCAT_EMBEDDINGS] = { .why_not = "no runtime has it" },
+	[TFLITE_SKIP_GRAM] = { .why_not = "it works on strings" },
+	[TFLITE_EMBEDDING_LOOKUP_SPARSE] = {
+		INPUTS(5, 5), OUTPUTS(1, 1), .options = OPTIONS(EMBEDDING_LOOKUP_SPARSE),
+		.fields = "e",
+	},
+	[TFLITE_PAD] = {
+		HAL(PAD), .types = FLOATS | QUANT8, .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(PAD),
+		.fields = "",
+	},
+	[TFLITE_GATHER] = {
+		HAL(GATHER), .types = FLOATS | QUANT8 | T(INT32), .map = map_gather,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(GATHER),
+		.fields = "ii",
+	},
+	[TFLITE_BATCH_TO_SPACE_ND] = {
+		HAL(BATCH_TO_SPACE_ND), .types = FLOATS | QUANT8, .map = map_batch_to_space,
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(BATCH_TO_SPACE_ND),
+	},
+	[TFLITE_SPACE_TO_BATCH_ND] = {
+		HAL(SPACE_TO_BATCH_ND), .types = FLOATS | QUANT8, .map = map_as_it_is,
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(SPACE_TO_BATCH_ND),
+	},
+	[TFLITE_TRANSPOSE] = {
+		HAL(TRANSPOSE), .types = FLOATS | QUANT8, .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(TRANSPOSE),
+		.fields = "",
+	},
+	[TFLITE_MEAN] = {
+		HAL(MEAN), .types = FLOATS, .map = map_reduce,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
+		.fields = "b",
+	},
+	[TFLITE_SUB] = {
+		HAL(SUB), .types = FLOATS | QUANT8 | T(INT32), .map = map_binary,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(SUB),
+		.fields = "eb1",
+	},
+	[TFLITE_DIV] = {
+		HAL(DIV), .types = FLOATS | T(INT32), .map = map_binary,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(DIV),
+		.fields = "e",
+	},
+	[TFLITE_SQUEEZE] = {
+		HAL(SQUEEZE), .types = FLOATS | QUANT8 | T(INT32), .map = map_squeeze,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUEEZE),
+	},
+	[TFLITE_STRIDED_SLICE] = {
+		HAL(STRIDED_SLICE), .types = FLOATS | QUANT8 | T(INT32), .map = map_strided_slice,
+		INPUTS(4, 4), OUTPUTS(1, 1), .options = OPTIONS(STRIDED_SLICE),
+		.fields = "iiiiib",
+	},
+	[TFLITE_EXP] = {
+		HAL(EXP), .types = FLOATS, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(EXP),
+		.fields = "",
+	},
+	[TFLITE_TOPK_V2] = {
+		HAL(TOPK_V2), .types = FLOATS | QUANT8 | T(INT32), .map = map_topk,
+		INPUTS(2, 2), OUTPUTS(2, 2), .options = OPTIONS(TOPK_V2),
+	},
+	[TFLITE_SPLIT] = {
+		HAL(SPLIT), .map = map_split,
+		INPUTS(2, 2), OUTPUTS(1, 1024), .options = OPTIONS(SPLIT),
+		.fields = "i",
+	},
+	[TFLITE_LOG_SOFTMAX] = {
+		HAL(LOG_SOFTMAX), .types = FLOATS, .map = map_log_softmax,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LOG_SOFTMAX),
+		.fields = "",
+	},
+	[TFLITE_DELEGATE] = { .why_not = "it belongs to a runtime, not to a model" },
+	[TFLITE_CAST] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(CAST),
+		.fields = "ee",
+	},
+	[TFLITE_PRELU] = {
+		HAL(PRELU), .types = FLOATS | T(UINT8), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_MAXIMUM] = {
+		HAL(MAXIMUM), .types = FLOATS | QUANT8 | T(INT32), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(MAXIMUM_MINIMUM),
+		.fields = "",
+	},
+	[TFLITE_ARG_MAX] = {
+		HAL(ARGMAX), .types = FLOATS | QUANT8 | T(INT32), .map = map_arg,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(ARG_MAX),
+		.fields = "e",
+	},
+	[TFLITE_MINIMUM] = {
+		HAL(MINIMUM), .types = FLOATS | QUANT8 | T(INT32), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(MAXIMUM_MINIMUM),
+		.fields = "",
+	},
+	[TFLITE_LESS] = {
+		HAL(LESS), .types = FLOATS | QUANT8 | T(INT32) | T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(LESS),
+		.fields = "",
+	},
+	[TFLITE_NEG] = {
+		HAL(NEG), .types = FLOATS | T(INT32), .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(NEG),
+		.fields = "",
+	},
+	[TFLITE_PADV2] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(PADV2),
+		.fields = "",
+	},
+	[TFLITE_GREATER] = {
+		HAL(GREATER), .types = FLOATS | QUANT8 | T(INT32) | T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(GREATER),
+		.fields = "",
+	},
+	[TFLITE_GREATER_EQUAL] = {
+		HAL(GREATER_EQUAL), .types = FLOATS | QUANT8 | T(INT32) | T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(GREATER_EQUAL),
+		.fields = "",
+	},
+	[TFLITE_LESS_EQUAL] = {
+		HAL(LESS_EQUAL), .types = FLOATS | QUANT8 | T(INT32) | T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(LESS_EQUAL),
+		.fields = "",
+	},
+	[TFLITE_SELECT] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(SELECT),
+		.type_input = 1, .fields = "",
+	},
+	[TFLITE_SLICE] = {
+		HAL(SLICE), .types = FLOATS | QUANT8 | T(INT32), .map = map_as_it_is,
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(SLICE),
+		.fields = "",
+	},
+	[TFLITE_SIN] = {
+		HAL(SIN), .types = FLOATS, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_TRANSPOSE_CONV] = {
+		HAL(TRANSPOSE_CONV_2D), .types = FLOATS | QUANT8, .map = map_transpose_conv,
+		INPUTS(3, 4), OUTPUTS(1, 1), .options = OPTIONS(TRANSPOSE_CONV),
+		.type_input = 2, .fields = "eiiee",
+	},
+	[TFLITE_SPARSE_TO_DENSE] = {
+		INPUTS(4, 4), OUTPUTS(1, 1), .options = OPTIONS(SPARSE_TO_DENSE),
+		.fields = "b",
+	},
+	[TFLITE_TILE] = {
+		HAL(TILE), .types = FLOATS | QUANT8 | T(INT32), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(TILE),
+		.fields = "",
+	},
+	[TFLITE_EXPAND_DIMS] = {
+		HAL(EXPAND_DIMS), .types = FLOATS | QUANT8 | T(INT32), .map = map_with_scalar,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(EXPAND_DIMS),
+		.fields = "",
+	},
+	[TFLITE_EQUAL] = {
+		HAL(EQUAL), .types = FLOATS | QUANT8 | T(INT32) | T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(EQUAL),
+		.fields = "",
+	},
+	[TFLITE_NOT_EQUAL] = {
+		HAL(NOT_EQUAL), .types = FLOATS | QUANT8 | T(INT32) | T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(NOT_EQUAL),
+		.fields = "",
+	},
+	[TFLITE_LOG] = {
+		HAL(LOG), .types = FLOATS, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_SUM] = {
+		HAL(REDUCE_SUM), .types = FLOATS, .map = map_reduce,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
+		.fields = "b",
+	},
+	[TFLITE_SQRT] = {
+		HAL(SQRT), .types = FLOATS, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_RSQRT] = {
+		HAL(RSQRT), .types = FLOATS, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_SHAPE] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SHAPE),
+		.fields = "e",
+	},
+	[TFLITE_POW] = {
+		HAL(POW), .types = FLOATS, .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(POW),
+		.fields = "",
+	},
+	[TFLITE_ARG_MIN] = {
+		HAL(ARGMIN), .types = FLOATS | QUANT8 | T(INT32), .map = map_arg,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(ARG_MIN),
+		.fields = "e",
+	},
+	[TFLITE_FAKE_QUANT] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(FAKE_QUANT),
+		.fields = "ffib",
+	},
+	[TFLITE_REDUCE_PROD] = {
+		HAL(REDUCE_PROD), .types = FLOATS, .map = map_reduce,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
+		.fields = "b",
+	},
+	[TFLITE_REDUCE_MAX] = {
+		HAL(REDUCE_MAX), .types = FLOATS | QUANT8, .map = map_reduce,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
+		.fields = "b",
+	},
+	[TFLITE_PACK] = {
+		INPUTS(1, 1024), OUTPUTS(1, 1), .options = OPTIONS(PACK),
+		.fields = "ii",
+	},
+	[TFLITE_LOGICAL_OR] = {
+		HAL(LOGICAL_OR), .types = T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(LOGICAL_OR),
+	},
+	[TFLITE_ONE_HOT] = {
+		INPUTS(4, 4), OUTPUTS(1, 1), .options = OPTIONS(ONE_HOT),
+		.fields = "i",
+	},
+	[TFLITE_LOGICAL_AND] = {
+		HAL(LOGICAL_AND), .types = T(BOOL), .map = map_as_it_is,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(LOGICAL_AND),
+	},
+	[TFLITE_LOGICAL_NOT] = {
+		HAL(LOGICAL_NOT), .types = T(BOOL), .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LOGICAL_NOT),
+	},
+	[TFLITE_UNPACK] = {
+		INPUTS(1, 1), OUTPUTS(1, 1024), .options = OPTIONS(UNPACK),
+		.fields = "ii",
+	},
+	[TFLITE_REDUCE_MIN] = {
+		HAL(REDUCE_MIN), .types = FLOATS | QUANT8, .map = map_reduce,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
+		.fields = "b",
+	},
+	[TFLITE_FLOOR_DIV] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FLOOR_DIV),
+		.fields = "",
+	},
+	[TFLITE_REDUCE_ANY] = {
+		HAL(REDUCE_ANY), .types = T(BOOL), .map = map_reduce,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
+		.fields = "b",
+	},
+	[TFLITE_SQUARE] = {
+		HAL(MUL), .types = FLOATS, .map = map_square,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUARE),
+		.fields = "",
+	},
+	[TFLITE_ZEROS_LIKE] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(ZEROS_LIKE),
+		.fields = "",
+	},
+	[TFLITE_FILL] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FILL),
+		.fields = "",
+	},
+	[TFLITE_FLOOR_MOD] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FLOOR_MOD),
+		.fields = "",
+	},
+	[TFLITE_RANGE] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(RANGE),
+		.fields = "",
+	},
+	[TFLITE_RESIZE_NEAREST_NEIGHBOR] = {
+		HAL(RESIZE_NEAREST_NEIGHBOR), .types = FLOATS | QUANT8, .map = map_resize,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(RESIZE_NEAREST_NEIGHBOR),
+		.fields = "bb",
+	},
+	[TFLITE_LEAKY_RELU] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LEAKY_RELU),
+		.fields = "f",
+	},
+	[TFLITE_SQUARED_DIFFERENCE] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(SQUARED_DIFFERENCE),
+		.fields = "",
+	},
+	[TFLITE_MIRROR_PAD] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(MIRROR_PAD),
+		.fields = "e",
+	},
+	[TFLITE_ABS] = {
+		HAL(ABS), .types = FLOATS | T(INT32), .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(ABS),
+		.fields = "",
+	},
+	[TFLITE_SPLIT_V] = {
+		INPUTS(3, 3), OUTPUTS(1, 1024), .options = OPTIONS(SPLIT_V),
+		.fields = "i",
+	},
+	[TFLITE_UNIQUE] = {
+		INPUTS(1, 1), OUTPUTS(2, 2), .options = OPTIONS(UNIQUE),
+		.fields = "e2",
+	},
+	[TFLITE_CEIL] = {
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_REVERSE_V2] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REVERSE_V2),
+		.fields = "",
+	},
+	[TFLITE_ADD_N] = {
+		INPUTS(1, 1024), OUTPUTS(1, 1), .options = OPTIONS(ADD_N),
+		.fields = "",
+	},
+	[TFLITE_GATHER_ND] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(GATHER_ND),
+		.fields = "",
+	},
+	[TFLITE_COS] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(COS),
+		.fields = "",
+	},
+	[TFLITE_WHERE] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(WHERE),
+		.fields = "",
+	},
+	[TFLITE_RANK] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(RANK),
+		.fields = "",
+	},
+	[TFLITE_ELU] = {
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_REVERSE_SEQUENCE] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REVERSE_SEQUENCE),
+		.fields = "ii",
+	},
+	[TFLITE_MATRIX_DIAG] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(MATRIX_DIAG),
+		.fields = "",
+	},
 	[TFLITE_QUANTIZE] = {
 		HAL(QUANTIZE), .types = FLOATS | QUANT8, .map = map_quantize,
 		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_MATRIX_SET_DIAG] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(MATRIX_SET_DIAG),
+		.fields = "",
+	},
+	[TFLITE_ROUND] = {
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_HARD_SWISH] = {
+		HAL(HARD_SWISH), .types = FLOATS, .map = map_unary,
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(HARD_SWISH),
+		.fields = "",
+	},
+	[TFLITE_NON_MAX_SUPPRESSION_V4] = {
+		INPUTS(5, 5), OUTPUTS(2, 2), .options = OPTIONS(NON_MAX_SUPPRESSION_V4),
+		.fields = "",
+	},
+	[TFLITE_NON_MAX_SUPPRESSION_V5] = {
+		INPUTS(6, 6), OUTPUTS(3, 3), .options = OPTIONS(NON_MAX_SUPPRESSION_V5),
+		.fields = "",
+	},
+	[TFLITE_SCATTER_ND] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(SCATTER_ND),
+		.fields = "",
+	},
+	[TFLITE_SELECT_V2] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(SELECT_V2),
+		.fields = "",
+	},
+	[TFLITE_SEGMENT_SUM] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(SEGMENT_SUM),
+		.fields = "",
+	},
+	[TFLITE_BATCH_MATMUL] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(BATCH_MATMUL),
+		.fields = "bbb",
+	},
+	[TFLITE_PLACEHOLDER_FOR_GREATER_OP_CODES] = { .why_not = "it is no operator" },
+	[TFLITE_CUMSUM] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(CUMSUM),
+		.fields = "bb",
+	},
+	[TFLITE_BROADCAST_TO] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(BROADCAST_TO),
+		.fields = "",
+	},
+	[TFLITE_RFFT2D] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(RFFT2D),
+		.fields = "",
+	},
+	[TFLITE_CONV_3D] = {
+		INPUTS(2, 3), OUTPUTS(1, 1), .options = OPTIONS(CONV_3D),
+		.fields = "eiiiei1i1i1",
+	},
+	[TFLITE_IMAG] = {
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_REAL] = {
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_COMPLEX_ABS] = {
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_HASHTABLE] = { .why_not = "hash tables hold no tensors" },
+	[TFLITE_HASHTABLE_FIND] = { .why_not = "hash tables hold no tensors" },
+	[TFLITE_HASHTABLE_IMPORT] = { .why_not = "hash tables hold no tensors" },
+	[TFLITE_HASHTABLE_SIZE] = { .why_not = "hash tables hold no tensors" },
+	[TFLITE_REDUCE_ALL] = {
+		HAL(REDUCE_ALL), .types = T(BOOL), .map = map_reduce,
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
+		.fields = "b",
+	},
+	[TFLITE_CONV_3D_TRANSPOSE] = {
+		INPUTS(3, 4), OUTPUTS(1, 1), .options = OPTIONS(CONV_3D),
+		.fields = "eiiiei1i1i1",
+	},
+	[TFLITE_BROADCAST_ARGS] = {
+		INPUTS(2, 2), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_RANDOM_STANDARD_NORMAL] = { .why_not = "a device gives the same result each time" },
+	[TFLITE_RANDOM_UNIFORM] = { .why_not = "a device gives the same result each time" },
+	[TFLITE_MULTINOMIAL] = { .why_not = "a device gives the same result each time" },
+	[TFLITE_GELU] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(GELU),
+		.fields = "b",
+	},
+	[TFLITE_DYNAMIC_UPDATE_SLICE] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(DYNAMIC_UPDATE_SLICE),
+		.fields = "",
+	},
+	[TFLITE_RELU_0_TO_1] = {
+		INPUTS(1, 1), OUTPUTS(1, 1),
+		.fields = "",
+	},
+	[TFLITE_UNSORTED_SEGMENT_PROD] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(UNSORTED_SEGMENT_PROD),
+		.fields = "",
+	},
+	[TFLITE_UNSORTED_SEGMENT_MAX] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(UNSORTED_SEGMENT_MAX),
+		.fields = "",
+	},
+	[TFLITE_UNSORTED_SEGMENT_SUM] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(UNSORTED_SEGMENT_SUM),
+		.fields = "",
+	},
+	[TFLITE_ATAN2] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(ATAN2),
+		.fields = "",
+	},
+	[TFLITE_UNSORTED_SEGMENT_MIN] = {
+		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(UNSORTED_SEGMENT_MIN),
+		.fields = "",
+	},
+	[TFLITE_SIGN] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SIGN),
+		.fields = "",
+	},
+	[TFLITE_BITCAST] = {
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(BITCAST),
+		.fields = "",
+	},
+	[TFLITE_BITWISE_XOR] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(BITWISE_XOR),
+		.fields = "",
+	},
+	[TFLITE_RIGHT_SHIFT] = {
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(RIGHT_SHIFT),
 		.fields = "",
 	},
 };
@@ -130,9 +636,16 @@ static int check_row(struct mapper *m, const struct op_row *row)
 static bool hal_serves(const struct mapper *m, const struct op_row *row)
 {
 	const struct tflite_tensor *tensor;
+	uint32_t i;
 
 	if (!row->map)
 		return false;
+	/* Most operations of the HAL end at rank 4. */
+	for (i = 0; row->fields && i < m->op->inputs.count; i++) {
+		tensor = input_tensor(m, i);
+		if (tensor && tensor_shape(m, tensor)->rank > 4)
+			return false;
+	}
 	if (!row->types)
 		return true;
 	tensor = input_tensor(m, row->type_input);

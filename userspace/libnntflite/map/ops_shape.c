@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Operators whose operands in the HAL are those of the file in another form: axes, sizes
+ * and flags. What the HAL has no form of goes to the extension.
+ */
+#include <inttypes.h>
+
+#include "map_ops.h"
+#include "map_table.h"
+
+/* Slots of the options tables, in the order of the schema. */
+enum { REDUCER_KEEP_DIMS };
+enum { RESIZE_BILINEAR_OLD_HEIGHT, RESIZE_BILINEAR_OLD_WIDTH, RESIZE_BILINEAR_ALIGN,
+       RESIZE_BILINEAR_HALF };
+enum { RESIZE_NEAREST_ALIGN, RESIZE_NEAREST_HALF };
+enum { BLOCK_SIZE };
+enum { SQUEEZE_DIMS };
+enum { GATHER_AXIS, GATHER_BATCH_DIMS };
+enum { SLICE_BEGIN, SLICE_END, SLICE_ELLIPSIS, SLICE_NEW_AXIS, SLICE_SHRINK, SLICE_OFFSET };
+enum { TRANSPOSE_CONV_PADDING, TRANSPOSE_CONV_STRIDE_W, TRANSPOSE_CONV_STRIDE_H,
+       TRANSPOSE_CONV_ACTIVATION };
+
+static int by_extension(struct mapper *m)
+{
+	return map_extension(m, op_table[m->op->code].fields);
+}
+
+/* The value of a constant of one element at input @pos; false if it is none. */
+static bool one_value(struct mapper *m, uint32_t pos, int32_t *value)
+{
+	const struct tflite_tensor *tensor = input_tensor(m, pos);
+
+	return tensor && constant_int32(m, tensor, value, 1) == 1;
+}
+
+int map_as_it_is(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+	uint32_t i;
+
+	for (i = 0; i < m->op->inputs.count; i++)
+		put_input(m, &in, i);
+	return finish_operation(m, type, &in);
+}
+
+int map_reduce(struct mapper *m, uint32_t type)
+{
+	bool keep = fb_u8(&m->options, REDUCER_KEEP_DIMS, 0);
+	struct inputs in = { .count = 0 };
+
+	put_input(m, &in, 0);
+	put_input(m, &in, 1);
+	/* The older operation has an integer. */
+	if (type == NNHAL_OPERATION_MEAN)
+		put_int32(m, &in, keep);
+	else
+		put_bool(m, &in, keep);
+	return finish_operation(m, type, &in);
+}
+
+int map_resize(struct mapper *m, uint32_t type)
+{
+	bool bilinear = type == NNHAL_OPERATION_RESIZE_BILINEAR;
+	bool align = fb_u8(&m->options, bilinear ? RESIZE_BILINEAR_ALIGN : RESIZE_NEAREST_ALIGN, 0);
+	bool half = fb_u8(&m->options, bilinear ? RESIZE_BILINEAR_HALF : RESIZE_NEAREST_HALF, 0);
+	const struct tflite_tensor *size = input_tensor(m, 1);
+	struct inputs in = { .count = 0 };
+	int32_t sizes[2];
+
+	if (!size || constant_int32(m, size, sizes, 2) != 2)
+		return by_extension(m);
+	put_input(m, &in, 0);
+	put_int32(m, &in, sizes[1]);
+	put_int32(m, &in, sizes[0]);
+	put_bool(m, &in, false);
+	if (align || half) {
+		put_bool(m, &in, align);
+		put_bool(m, &in, half);
+	}
+	return finish_operation(m, type, &in);
+}
+
+int map_blocks(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+
+	put_input(m, &in, 0);
+	put_int32(m, &in, fb_i32(&m->options, BLOCK_SIZE, 0));
+	return finish_operation(m, type, &in);
+}
+
+int map_log_softmax(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+
+	put_input(m, &in, 0);
+	put_float32(m, &in, 1.0f);
+	put_int32(m, &in, -1);
+	return finish_operation(m, type, &in);
+}
+
+/* An input and a constant of one element that the HAL has as a scalar. */
+int map_with_scalar(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+	int32_t value;
+
+	if (!one_value(m, 1, &value))
+		return by_extension(m);
+	put_input(m, &in, 0);
+	put_int32(m, &in, value);
+	return finish_operation(m, type, &in);
+}
+
+int map_arg(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *output = output_tensor(m, 0);
+
+	if (output && output->type != TFLITE_INT32)
+		return by_extension(m);
+	return map_with_scalar(m, type);
+}
+
+/* Operations with several outputs. */
+static int finish_outputs(struct mapper *m, uint32_t type, const struct inputs *in)
+{
+	int *outputs = hal_alloc(m->b, m->op->outputs.count, sizeof(*outputs), m->diag);
+	uint32_t i;
+
+	if (!outputs || in->failed)
+		return -1;
+	for (i = 0; i < m->op->outputs.count; i++) {
+		outputs[i] = output_operand(m, i);
+		if (outputs[i] < 0)
+			return -1;
+	}
+	return add_operation_outputs(m, type, in->list, in->count, outputs, m->op->outputs.count);
+}
+
+int map_topk(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+	int32_t k;
+
+	if (!one_value(m, 1, &k))
+		return map_fail(m, "input 1 is no constant of one element");
+	put_input(m, &in, 0);
+	put_int32(m, &in, k);
+	return finish_outputs(m, type, &in);
+}
+
+int map_split(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *input = input_tensor(m, 1);
+	struct inputs in = { .count = 0 };
+	int32_t axis;
+
+	if (!input || !one_value(m, 0, &axis) ||
+	    (!is_quantized(input) && !is_float(input) && input->type != TFLITE_INT32) ||
+	    input->type == TFLITE_INT16)
+		return by_extension(m);
+	put_input(m, &in, 1);
+	put_int32(m, &in, axis);
+	put_int32(m, &in, (int32_t)m->op->outputs.count);
+	return finish_outputs(m, type, &in);
+}
+
+int map_gather(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *indices = input_tensor(m, 1);
+	struct inputs in = { .count = 0 };
+
+	if (!indices || indices->type != TFLITE_INT32 || indices->rank == 0 ||
+	    fb_i32(&m->options, GATHER_BATCH_DIMS, 0) != 0)
+		return by_extension(m);
+	put_input(m, &in, 0);
+	put_int32(m, &in, fb_i32(&m->options, GATHER_AXIS, 0));
+	put_input(m, &in, 1);
+	return finish_operation(m, type, &in);
+}
+
+int map_strided_slice(struct mapper *m, uint32_t type)
+{
+	const struct fb_table *o = &m->options;
+	struct inputs in = { .count = 0 };
+	uint32_t i;
+
+	if (fb_i32(o, SLICE_ELLIPSIS, 0) || fb_i32(o, SLICE_NEW_AXIS, 0) ||
+	    fb_u8(o, SLICE_OFFSET, 0))
+		return by_extension(m);
+	for (i = 0; i < 4; i++)
+		put_input(m, &in, i);
+	put_int32(m, &in, fb_i32(o, SLICE_BEGIN, 0));
+	put_int32(m, &in, fb_i32(o, SLICE_END, 0));
+	put_int32(m, &in, fb_i32(o, SLICE_SHRINK, 0));
+	return finish_operation(m, type, &in);
+}
+
+int map_squeeze(struct mapper *m, uint32_t type)
+{
+	struct fb_vector list = fb_vector(&m->options, SQUEEZE_DIMS, 4);
+	struct inputs in = { .count = 0 };
+	int32_t dims[TFLITE_MAX_RANK];
+	uint32_t i;
+
+	if (list.count > TFLITE_MAX_RANK)
+		return map_fail(m, "%" PRIu32 " dimensions to squeeze", list.count);
+	for (i = 0; i < list.count; i++)
+		dims[i] = fb_vector_i32(&list, i);
+	put_input(m, &in, 0);
+	if (list.count && !in.failed)
+		put(&in, int32_vector_operand(m, dims, list.count));
+	return finish_operation(m, type, &in);
+}
+
+/* The HAL crops nothing. */
+int map_batch_to_space(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *crops = input_tensor(m, 2);
+	struct inputs in = { .count = 0 };
+	int32_t values[2 * TFLITE_MAX_RANK];
+	int i, count = crops ? constant_int32(m, crops, values, 2 * TFLITE_MAX_RANK) : -1;
+
+	if (count < 0)
+		return map_fail(m, "the crops are no constant");
+	for (i = 0; i < count; i++)
+		if (values[i])
+			return map_fail(m, "crops have no counterpart in the HAL");
+	put_input(m, &in, 0);
+	put_input(m, &in, 1);
+	return finish_operation(m, type, &in);
+}
+
+/* x * x */
+int map_square(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+
+	put_input(m, &in, 0);
+	put_input(m, &in, 0);
+	put_int32(m, &in, NNHAL_FUSED_NONE);
+	return finish_operation(m, type, &in);
+}
+
+/* The file has the shape of the output first, then the filter, then the input. */
+int map_transpose_conv(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *filter = input_tensor(m, 1);
+	const struct tflite_tensor *input = input_tensor(m, 2);
+	int8_t padding = fb_i8(&m->options, TRANSPOSE_CONV_PADDING, 0);
+	struct inputs in = { .count = 0 };
+	int first, second;
+	int32_t act = 0;
+
+	if (!filter || !input || filter->rank != 4 || filter->dims[0] <= 0)
+		return map_fail(m, "filter or input are missing, or the filter has not rank 4");
+	if (padding != 0 && padding != 1)
+		return map_fail(m, "unknown padding %d", padding);
+	if (fused_activation(m, TRANSPOSE_CONV_ACTIVATION, &act))
+		return -1;
+	first = input_operand(m, 2);
+	if (first < 0)
+		return -1;
+	second = filter->type == TFLITE_INT8 && is_quantized(input) && is_constant(m, filter) ?
+		 filter_operand(m, 1, 0) : input_operand(m, 1);
+	if (second < 0)
+		return -1;
+	put(&in, first);
+	put(&in, second);
+	put(&in, bias_operand(m, 3, (uint32_t)filter->dims[0], first, second));
+	put_input(m, &in, 0);
+	put_int32(m, &in, padding == 0 ? 1 : 2);
+	put_int32(m, &in, fb_i32(&m->options, TRANSPOSE_CONV_STRIDE_W, 0));
+	put_int32(m, &in, fb_i32(&m->options, TRANSPOSE_CONV_STRIDE_H, 0));
+	put_int32(m, &in, act);
+	put_bool(m, &in, false);
+	return finish_operation(m, type, &in);
+}
