@@ -13,7 +13,8 @@
 #                  machine's monitor (scripts/vm --guest-monitor)  (default 1)
 #   NNPU_KO        path of nnpu.ko               (default: modprobe nnpu)
 #
-# Runs as root on the machine with the device. TAP; exit status 4 = skipped.
+# Runs as root on the machine with the device, a PCI function or a platform device. What only a PCI
+# function has is skipped for a platform device. TAP; exit status 4 = skipped.
 
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,13 +32,29 @@ load() {
 	if [ -n "${NNPU_KO:-}" ]; then insmod "$NNPU_KO"; else modprobe nnpu; fi
 }
 
-pci_address() {
+is_device() { # DIRECTORY, in sysfs
+	case $bus in
+	pci) [ "$(cat "$1/vendor" "$1/device" 2> /dev/null)" = "$(printf '0x1234\n0x4e50')" ] ;;
+	platform) grep -q '^nnpu,nnpu-2' "$1/of_node/compatible" 2> /dev/null ;;
+	esac
+}
+
+# The name of the first device on its bus.
+device_address() {
 	local d
-	for d in /sys/bus/pci/devices/*; do
-		if [ "$(cat "$d/vendor" "$d/device" 2> /dev/null)" = "$(printf '0x1234\n0x4e50')" ]; then
+	for d in "/sys/bus/$bus/devices/"*; do
+		if is_device "$d"; then
 			basename "$d"
 			return 0
 		fi
+	done
+	return 1
+}
+
+# The bus that has the device.
+find_bus() {
+	for bus in pci platform; do
+		! device_address > /dev/null || return 0
 	done
 	return 1
 }
@@ -156,11 +173,11 @@ taken_away() {
 	wait_until 30 objects_idle || fail "objects left behind: $(objects)"
 }
 
-unbind() { echo "$address" > /sys/bus/pci/drivers/nnpu/unbind; }
-bind() { echo "$address" > /sys/bus/pci/drivers/nnpu/bind; }
+unbind() { echo "$address" > "/sys/bus/$bus/drivers/nnpu/unbind"; }
+bind() { echo "$address" > "/sys/bus/$bus/drivers/nnpu/bind"; }
 
 test_unbinds() {
-	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
+	address=$(device_address) || { fail "the device is not there"; return 1; }
 	taken_away "$unbinds" unbind bind
 }
 
@@ -169,7 +186,7 @@ test_unbinds() {
 reset_function() { echo 1 > "/sys/bus/pci/devices/$address/reset"; }
 
 test_function_resets() {
-	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
+	address=$(device_address) || { fail "the device is not there"; return 1; }
 	[[ $(cat "/sys/bus/pci/devices/$address/reset_method" 2> /dev/null) = *flr* ]] ||
 		{ fail "no function-level reset"; return 1; }
 	echo flr > "/sys/bus/pci/devices/$address/reset_method"
@@ -186,14 +203,14 @@ masters_no_more() {
 bind_again() { unbind && bind; }
 
 test_bus_master_off() {
-	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
+	address=$(device_address) || { fail "the device is not there"; return 1; }
 	taken_away 1 masters_no_more bind_again '' '' ''
 }
 
-no_pci_address() { ! pci_address > /dev/null; }
+no_device() { ! device_address > /dev/null; }
 probed() { "$loop" -n 1 > /dev/null 2>&1; }
 pull_out() {
-	[ -n "$monitor" ] && echo "device_del nnpu0" > "$monitor" && wait_until 60 no_pci_address
+	[ -n "$monitor" ] && echo "device_del nnpu0" > "$monitor" && wait_until 60 no_device
 }
 
 put_back() {
@@ -202,17 +219,17 @@ put_back() {
 }
 
 attribute_is() { # NAME VALUE, of the device
-	[ "$(cat "/sys/bus/pci/devices/$address/$1" 2> /dev/null)" = "$2" ]
+	[ "$(cat "/sys/bus/$bus/devices/$address/$1" 2> /dev/null)" = "$2" ]
 }
 
 runtime_pm() {
-	address=$(pci_address) && ! attribute_is power/runtime_status unsupported &&
+	address=$(device_address) && ! attribute_is power/runtime_status unsupported &&
 		attribute_is power/control auto
 }
 
 # Each binding of the driver begins with the usual delay.
 falls_asleep() {
-	echo 20 > "/sys/bus/pci/devices/$address/power/autosuspend_delay_ms"
+	echo 20 > "/sys/bus/$bus/devices/$address/power/autosuspend_delay_ms"
 	wait_until 60 attribute_is power/runtime_status suspended
 }
 
@@ -284,8 +301,8 @@ test_dead() {
 # The function of the second device, when the driver has it.
 second_address() {
 	local d
-	for d in /sys/bus/pci/drivers/nnpu/*:*; do
-		if [ -e "$d" ] && [ "${d##*/}" != "$address" ]; then
+	for d in "/sys/bus/$bus/drivers/nnpu/"*; do
+		if [ "${d##*/}" != "$address" ] && is_device "$d"; then
 			echo "${d##*/}"
 			return 0
 		fi
@@ -299,15 +316,14 @@ parameter() { echo "$2" > "/sys/module/nnpu/parameters/$1"; }
 
 # A load that hangs in one device keeps nobody waiting who takes the driver off another one.
 second_leaves() {
-	local second inject loader unbinder status
-	second=$(second_address) || { fail "the driver has no second device"; return 1; }
+	local inject loader unbinder status
 	for inject in /sys/kernel/debug/{accel,dri}/"$address"/fault_inject; do
 		[ ! -e "$inject" ] || echo "11 1" > "$inject" || { fail "no injection"; return 1; }
 	done
 	"$loop" -n 1 > /dev/null 2>&1 &
 	loader=$!
 	wait_until 60 load_runs || { fail "no load runs"; return 1; }
-	echo "$second" > /sys/bus/pci/drivers/nnpu/unbind &
+	echo "$second" > "/sys/bus/$bus/drivers/nnpu/unbind" &
 	unbinder=$!
 	wait_until 60 gone "$unbinder" || fail "unbind of the second device waits for the first"
 	status=$?
@@ -315,21 +331,26 @@ second_leaves() {
 	kill -9 "$loader"
 	wait "$loader" 2> /dev/null
 	wait "$unbinder" || { fail "unbind of the second device failed"; status=1; }
-	no_second || { fail "the driver still has the second device"; status=1; }
+	[ ! -e "/sys/bus/$bus/drivers/nnpu/$second" ] || { fail "the driver still has the second device"; status=1; }
 	return "$status"
 }
 
 test_second() {
-	local status
-	address=$(pci_address) || { fail "no PCI function of the device"; return 1; }
-	echo "device_add nnpu-pci,id=nnpu-second,bus=nnpu-spare" > "$monitor"
+	local status second
+	address=$(device_address) || { fail "the device is not there"; return 1; }
+	[ "$bus" != pci ] || echo "device_add nnpu-pci,id=nnpu-second,bus=nnpu-spare" > "$monitor"
 	wait_until 60 second_address > /dev/null || { fail "no second device"; return 1; }
+	second=$(second_address)
 	parameter hang_timeout_ms 600000
 	second_leaves
 	status=$?
 	parameter hang_timeout_ms 5000
-	echo "device_del nnpu-second" > "$monitor"
-	wait_until 60 no_second || { fail "the second device stays"; return 1; }
+	if [ "$bus" = pci ]; then
+		echo "device_del nnpu-second" > "$monitor"
+		wait_until 60 no_second || { fail "the second device stays"; return 1; }
+	else
+		echo "$second" > "/sys/bus/$bus/drivers/nnpu/bind" || { fail "bind of the second device"; return 1; }
+	fi
 	"$loop" -n 20 > /dev/null 2>&1 || { fail "no job of the first device afterwards"; return 1; }
 	return "$status"
 }
@@ -345,7 +366,16 @@ test_rmmod_in_use() {
 	[ "$status" -ne 0 ] || fail "rmmod succeeded with an open file"
 }
 
-if ! pci_address > /dev/null; then
+# check, for what a platform device does not have.
+of_pci() { # NAME FUNCTION ARGUMENT...
+	if [ "$bus" = pci ]; then
+		check "$@"
+	else
+		skip "$1" "of PCI functions only"
+	fi
+}
+
+if ! find_bus; then
 	if [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then echo "Bail out! no NNPU device"; exit 1; fi
 	echo "1..0 # SKIP no NNPU device"
 	exit 4
@@ -362,8 +392,8 @@ check "module unload is refused while a file is open" test_rmmod_in_use
 check "$cycles cycles of insmod, inference, rmmod" test_cycles
 check "$kills processes killed in the middle of inference" test_kills
 check "$unbinds times unbind and bind while jobs run" test_unbinds
-check "$resets function-level resets while jobs run" test_function_resets
-check "bus mastering off while jobs run" test_bus_master_off
+of_pci "$resets function-level resets while jobs run" test_function_resets
+of_pci "bus mastering off while jobs run" test_bus_master_off
 name="$unbinds times unbind and rmmod while suspended"
 if runtime_pm || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
 	check "$name" test_suspended
@@ -372,18 +402,21 @@ else
 fi
 name="a device that dies while suspended gets no bus mastering back"
 if runtime_pm || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
-	check "$name" test_dead
+	of_pci "$name" test_dead
 else
 	skip "$name" "runtime power management is off"
 fi
 name="$removals times pulled out and put back while jobs run"
 if monitor=$(monitor_port) || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
-	check "$name" taken_away "$removals" pull_out put_back
+	of_pci "$name" taken_away "$removals" pull_out put_back
 else
 	skip "$name" "no monitor of the machine, or no hotplug"
 fi
 name="a load in one device does not keep another one bound"
-if [ -n "$monitor" ] || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
+address=$(device_address)
+if [ "$bus" = platform ] && no_second; then
+	skip "$name" "the machine has one platform device"
+elif [ -n "$monitor" ] || [ "$bus" = platform ] || [ -n "${NNPU_REQUIRE_DEVICE:-}" ]; then
 	check "$name" test_second
 else
 	skip "$name" "no monitor of the machine"

@@ -24,6 +24,12 @@ static bool function_reset(int fd)
 	return !nnpu_sysfs_write(fd, "reset_method", "flr") && !nnpu_sysfs_write(fd, "reset", "1");
 }
 
+/* A platform device has no reset that somebody else asks for. */
+static bool resets_functions(int fd)
+{
+	return nnpu_sysfs_write(fd, "reset_method", "flr") != -ENOENT;
+}
+
 /* The whole machine cannot sleep: its root is a virtual device that would not come back. */
 static bool system_sleep(int fd)
 {
@@ -94,6 +100,8 @@ FIXTURE_SETUP(pause)
 	if (nnpu_uq_may_skip(ret))
 		SKIP(return, "no device with user queues: %s", strerror(-ret));
 	ASSERT_EQ(0, ret);
+	if (!variant->sleep && !resets_functions(self->fd))
+		SKIP(return, "of PCI functions only");
 	self->take = function_reset;
 	if (variant->sleep) {
 		ASSERT_NE(NULL, getenv("NNPU_PLANTED_KO"));
@@ -508,6 +516,8 @@ TEST(doorbells_are_taken_away_before_the_reset)
 	if (nnpu_uq_may_skip(ret))
 		SKIP(return, "no device with user queues: %s", strerror(-ret));
 	ASSERT_EQ(0, ret);
+	if (!resets_functions(fd))
+		SKIP(return, "of PCI functions only");
 	stay_awake(fd, true);
 	nnpu_set_parameter("queue_idle_ms", 600000);
 	ASSERT_EQ(0, nnpu_uq_run(fd, &uq, &job, 1));
