@@ -150,3 +150,36 @@ kernel_for() {
 		stock_kernel "$1"
 	fi
 }
+
+# For the scripts that boot a machine: what their initramfs have in common.
+
+# add_busybox ARCH ROOT: busybox, which is also the shell of `init`.
+add_busybox() {
+	mkdir -p "$2/bin"
+	dpkg-deb --fsys-tarfile "$(get_deb "$(deb_arch "$1")" busybox-static)" | tar -x -C "$2" ./bin/busybox
+}
+
+# add_modules KERNEL ROOT MODULE...: modules of the kernel in the directory KERNEL and what they
+# need to ROOT/modules, which has the order to load them in `list`.
+add_modules() {
+	local kernel=$1 dir=$2/modules file module modules
+	shift 2
+	mkdir -p "$dir"
+	modules=$(for module; do
+		modprobe -C /dev/null -d "$kernel/root" -S "$(cat "$kernel/release")" --show-depends "$module"
+	done)
+	touch "$dir/list"
+	while IFS= read -r file; do
+		module=${file##*/}
+		case $file in
+		*.xz) xz -dc "$file" >"$dir/${module%.xz}" ;;
+		*) cp "$file" "$dir/" ;;
+		esac
+		echo "${module%.xz}" >>"$dir/list"
+	done < <(awk '$1 == "insmod" && !seen[$2]++ { print $2 }' <<<"$modules")
+}
+
+# pack_initramfs ROOT FILE
+pack_initramfs() {
+	(cd "$1" && find . | cpio -o -H newc --quiet -R 0:0) | gzip -1 >"$2"
+}
