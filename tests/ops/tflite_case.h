@@ -44,7 +44,6 @@ struct tflite_case {
 #define TFLITE_GIVES(op, operands)	{ op, operands, NNPU_REASON_NONE, 0 }
 
 #define TFLITE_CASE_LIST(X) \
-	X(shape) \
 	X(activation) \
 	X(binary) \
 	X(compare) \
@@ -52,11 +51,15 @@ struct tflite_case {
 	X(convert) \
 	X(lstm) \
 	X(matmul) \
+	X(move) \
+	X(part) \
 	X(reduce) \
 	X(scan) \
+	X(shape) \
 	X(signal) \
 	X(spatial) \
-	X(unary)
+	X(unary) \
+	X(value)
 
 #define TFLITE_DECLARE(name)	extern const struct tflite_case tflite_##name##_cases[];
 TFLITE_CASE_LIST(TFLITE_DECLARE)

@@ -39,6 +39,8 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 #define INDEX	(I32 | I64)
 #define QUANT8	(I8 | U8)
 #define QUANT	(I8 | U8 | I16)
+#define PADDINGS	(INDEX | I8 | I16)
+#define SUMMABLE	(F32 | I32 | I64 | I8 | U8 | B8)
 #define ALL	(F32 | F16 | I32 | U8 | I64 | B8 | I16 | C64 | I8 | F64 | U64 | U32 | U16)
 
 /* Patterns of operands. */
@@ -101,10 +103,23 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 #define LSTM_INTERMEDIATES \
 	REAL, INT, REAL, INT, REAL, INT, REAL, INT, REAL, INT
 
+/* Operations that share their infer(). */
+#define OP_SEGMENT(number, how, execute_) \
+	[number] = { \
+		.signature = { IN(ANY(F32 | I32), ANY(I32), ANY(I32)), OUT(ANY(F32 | I32)) }, \
+		.desc = { \
+			.op = (enum nnpu_operation)(number), \
+			.name = "UNSORTED_SEGMENT_" #how, .check = tflite_unsorted_segment_check, \
+			.infer = tflite_unsorted_segment_infer, \
+			.execute = tflite_unsorted_segment_##execute_##_execute, \
+		}, \
+	}
+
 static const struct extension_operation operations[] = {
 	BINARY(0, ADD, F32 | I32 | I64 | QUANT, INT, BOOL),
 	OP(1, AVERAGE_POOL_2D, average_pool,
 	   IN(RANK(I16, 4, 4), INT, INT, INT, INT, INT, INT), OUT(RANK(I16, 4, 4))),
+	OP(2, CONCATENATION, concatenation, IN(REPEATED(ALL), INT, INT), OUT(ANY(ALL))),
 	OP(3, CONV_2D, conv_2d,
 	   IN(RANK(DATA, 4, 4), RANK(WEIGHTS, 4, 4), OPTIONAL(BIAS),
 	      INT, INT, INT, INT, INT, INT, INT),
@@ -128,6 +143,7 @@ static const struct extension_operation operations[] = {
 	ACTIVATION(19, RELU, F32 | QUANT),
 	ACTIVATION(20, RELU_N1_TO_1, F32 | QUANT8),
 	ACTIVATION(21, RELU6, F32 | QUANT),
+	OP(22, RESHAPE, reshape, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
 	OP(23, RESIZE_BILINEAR, resize_bilinear,
 	   IN(RANK(I8 | I16, 4, 4), RANK(I32, 1, 1), BOOL, BOOL), OUT(RANK(I8 | I16, 4, 4))),
 	OP(25, SOFTMAX, softmax, IN(ANY(I16), REAL), OUT(ANY(I16))),
@@ -140,13 +156,21 @@ static const struct extension_operation operations[] = {
 	   IN(RANK(I32, 1, 1), RANK(I32, 2, 2), RANK(I32, 1, 1), RANK(F32, 1, 1),
 	      RANK(F32, 2, 8), INT),
 	   OUT(ANY(F32))),
+	OP(34, PAD, pad, IN(ANY(ALL), ANY(PADDINGS)), OUT(ANY(ALL))),
+	OP(36, GATHER, gather, IN(ANY(ALL), ANY(INDEX | I16), INT, INT), OUT(ANY(ALL))),
+	OP(39, TRANSPOSE, transpose, IN(ANY(ALL), ANY(I32)), OUT(ANY(ALL))),
 	REDUCE(40, MEAN, F32 | I32 | I64 | QUANT),
 	BINARY(41, SUB, F32 | I32 | I64 | QUANT, INT, BOOL),
 	BINARY(42, DIV, F32 | I32 | U8, INT),
+	OP(43, SQUEEZE, squeeze, IN(ANY(ALL), OPTIONAL(I32)), OUT(ANY(ALL))),
 	OP(44, UNIDIRECTIONAL_SEQUENCE_LSTM, lstm,
 	   IN(RANK(I8, 3, 3), LSTM_LAYER, INT, REAL, REAL, BOOL, BOOL, BOOL, LSTM_INTERMEDIATES),
 	   OUT(RANK(I8, 3, 3), RANK(I8, 2, 2), RANK(I16, 2, 2)), SCRATCH(lstm)),
+	OP(45, STRIDED_SLICE, strided_slice,
+	   IN(ANY(ALL), ANY(INDEX), ANY(INDEX), ANY(INDEX), INT, INT, INT, INT, INT, BOOL),
+	   OUT(ANY(ALL))),
 	UNARY(47, EXP, F32 | I8 | I16),
+	OP(49, SPLIT, split, IN(ANY(I32), ANY(ALL), INT), OUT(REPEATED(ALL))),
 	OP(50, LOG_SOFTMAX, log_softmax, IN(ANY(QUANT8)), OUT(ANY(QUANT8))),
 	OP(53, CAST, cast, IN(ANY(ALL), INT, INT), OUT(ANY(ALL))),
 	OP(54, PRELU, prelu, IN(ANY(F32 | QUANT8), ANY(F32 | QUANT8)), OUT(ANY(F32 | QUANT8))),
@@ -155,14 +179,21 @@ static const struct extension_operation operations[] = {
 	BINARY(57, MINIMUM, F32 | I32 | I64 | QUANT),
 	COMPARE(58, LESS, F32 | I32 | I64 | QUANT),
 	UNARY(59, NEG, F32 | I32 | I64),
+	OP(60, PADV2, pad, IN(ANY(ALL), ANY(PADDINGS), ANY(ALL)), OUT(ANY(ALL))),
 	COMPARE(61, GREATER, F32 | I32 | I64 | QUANT),
 	COMPARE(62, GREATER_EQUAL, F32 | I32 | I64 | QUANT),
 	COMPARE(63, LESS_EQUAL, F32 | I32 | I64 | QUANT),
+	OP(64, SELECT, select, IN(ANY(B8), ANY(ALL), ANY(ALL)), OUT(ANY(ALL))),
+	OP(65, SLICE, slice, IN(ANY(ALL), ANY(INDEX), ANY(INDEX)), OUT(ANY(ALL))),
 	UNARY(66, SIN, F32),
 	OP(67, TRANSPOSE_CONV, transpose_conv,
 	   IN(RANK(I32, 1, 1), RANK(WEIGHTS, 4, 4), RANK(DATA, 4, 4), OPTIONAL(BIAS),
 	      INT, INT, INT, INT, INT),
 	   OUT(RANK(DATA, 4, 4)), SCRATCH(transpose_conv)),
+	OP(68, SPARSE_TO_DENSE, sparse_to_dense,
+	   IN(ANY(INDEX), ANY(INDEX), ANY(ALL), ANY(ALL), BOOL), OUT(ANY(ALL))),
+	OP(69, TILE, tile, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
+	OP(70, EXPAND_DIMS, expand_dims, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
 	COMPARE(71, EQUAL, F32 | I32 | I64 | QUANT | B8),
 	COMPARE(72, NOT_EQUAL, F32 | I32 | I64 | QUANT | B8),
 	UNARY(73, LOG, F32 | I8 | I16),
@@ -175,22 +206,41 @@ static const struct extension_operation operations[] = {
 	OP(80, FAKE_QUANT, fake_quant, IN(ANY(F32), REAL, REAL, INT, BOOL), OUT(ANY(F32))),
 	REDUCE(81, REDUCE_PROD, F32 | I32 | I64 | QUANT),
 	REDUCE(82, REDUCE_MAX, F32 | I32 | I64 | QUANT),
+	OP(83, PACK, pack, IN(REPEATED(ALL), INT, INT), OUT(ANY(ALL))),
+	OP(85, ONE_HOT, one_hot, IN(ANY(INDEX), ANY(I32), ANY(ALL), ANY(ALL), INT), OUT(ANY(ALL))),
+	OP(88, UNPACK, unpack, IN(ANY(ALL), INT, INT), OUT(REPEATED(ALL))),
 	REDUCE(89, REDUCE_MIN, F32 | I32 | I64 | QUANT),
 	BINARY(90, FLOOR_DIV, F32 | I8 | I16 | I32),
 	REDUCE(91, REDUCE_ANY, B8),
 	UNARY(92, SQUARE, F32),
+	OP(93, ZEROS_LIKE, zeros_like, IN(ANY(F32 | F16 | I32 | I64)),
+	   OUT(ANY(F32 | F16 | I32 | I64))),
+	OP(94, FILL, fill, IN(ANY(INDEX), ANY(ALL)), OUT(ANY(ALL))),
 	BINARY(95, FLOOR_MOD, F32 | I8 | I16 | I32 | I64),
+	OP(96, RANGE, range, IN(ANY(F32 | INDEX), ANY(F32 | INDEX), ANY(F32 | INDEX)),
+	   OUT(RANK(F32 | INDEX, 1, 1))),
 	OP(97, RESIZE_NEAREST_NEIGHBOR, resize_nearest,
 	   IN(RANK(ALL, 4, 4), RANK(I32, 1, 1), BOOL, BOOL), OUT(RANK(ALL, 4, 4))),
 	ACTIVATION(98, LEAKY_RELU, F32 | QUANT, REAL),
 	BINARY(99, SQUARED_DIFFERENCE, F32 | I32 | I8),
+	OP(100, MIRROR_PAD, mirror_pad, IN(ANY(ALL), ANY(INDEX), INT), OUT(ANY(ALL))),
 	UNARY(101, ABS, F32 | I32 | I8 | I16),
+	OP(102, SPLIT_V, split_v, IN(ANY(ALL), ANY(INDEX), ANY(I32), INT), OUT(REPEATED(ALL))),
+	OP(103, UNIQUE, unique, IN(ANY(F32 | INDEX | I8 | U8 | I16), INT),
+	   OUT(ANY(F32 | INDEX | I8 | U8 | I16), ANY(INDEX)), SCRATCH(unique)),
 	UNARY(104, CEIL, F32),
+	OP(105, REVERSE_V2, reverse, IN(ANY(ALL), ANY(I32)), OUT(ANY(ALL))),
 	OP(106, ADD_N, add_n, IN(REPEATED(F32 | I32)), OUT(ANY(F32 | I32))),
+	OP(107, GATHER_ND, gather_nd, IN(ANY(ALL), ANY(INDEX | I16)), OUT(ANY(ALL))),
 	UNARY(108, COS, F32),
+	OP(109, WHERE, where, IN(ANY(F32 | INDEX | I8 | U8 | U32 | B8)), OUT(RANK(I64, 2, 2))),
 	OP(110, RANK, rank, IN(ANY(ALL)), OUT(RANK(I32, 1, 1))),
 	ACTIVATION(111, ELU, F32 | I8),
+	OP(112, REVERSE_SEQUENCE, reverse_sequence, IN(ANY(ALL), ANY(INDEX), INT, INT),
+	   OUT(ANY(ALL))),
+	OP(113, MATRIX_DIAG, matrix_diag, IN(ANY(ALL)), OUT(ANY(ALL))),
 	OP(114, QUANTIZE, quantize, IN(ANY(F32 | I32 | QUANT)), OUT(ANY(I32 | QUANT))),
+	OP(115, MATRIX_SET_DIAG, matrix_set_diag, IN(ANY(ALL), ANY(ALL)), OUT(ANY(ALL))),
 	UNARY(116, ROUND, F32),
 	ACTIVATION(117, HARD_SWISH, F32 | QUANT8),
 	OP(120, NON_MAX_SUPPRESSION_V4, nms,
@@ -199,11 +249,15 @@ static const struct extension_operation operations[] = {
 	OP(121, NON_MAX_SUPPRESSION_V5, nms,
 	   IN(RANK(F32, 2, 2), RANK(F32, 1, 1), ANY(I32), ANY(F32), ANY(F32), ANY(F32)),
 	   OUT(RANK(I32, 1, 1), RANK(F32, 1, 1), RANK(I32, 1, 1)), SCRATCH(nms)),
+	OP(122, SCATTER_ND, scatter_nd, IN(ANY(I32), ANY(SUMMABLE), ANY(I32)), OUT(ANY(SUMMABLE))),
+	OP(123, SELECT_V2, select_v2, IN(ANY(B8), ANY(ALL), ANY(ALL)), OUT(ANY(ALL))),
+	OP(125, SEGMENT_SUM, segment_sum, IN(ANY(F32 | I32), ANY(I32)), OUT(ANY(F32 | I32))),
 	OP(126, BATCH_MATMUL, batch_matmul,
 	   IN(RANK(F32 | I8 | I16, 2, 8), RANK(F32 | I8 | I16, 2, 8), BOOL, BOOL, BOOL),
 	   OUT(RANK(F32 | I8 | I16 | I32, 2, 8)), SCRATCH(batch_matmul)),
 	OP(128, CUMSUM, cumsum, IN(ANY(F32 | I32 | I64), ANY(I32), BOOL, BOOL),
 	   OUT(ANY(F32 | I32 | I64))),
+	OP(130, BROADCAST_TO, broadcast_to, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
 	OP(131, RFFT2D, rfft2d,
 	   IN(RANK(F32, 2, 8), RANK(I32, 1, 1)), OUT(RANK(C64, 2, 8)), SCRATCH(rfft2d)),
 	OP(132, CONV_3D, conv_3d,
@@ -218,12 +272,20 @@ static const struct extension_operation operations[] = {
 	   IN(RANK(I32, 1, 1), RANK(F32, 5, 5), RANK(F32, 5, 5), OPTIONAL(F32),
 	      INT, INT, INT, INT, INT, INT, INT, INT),
 	   OUT(RANK(F32, 5, 5))),
+	OP(145, BROADCAST_ARGS, broadcast_args, IN(ANY(INDEX), ANY(INDEX)), OUT(ANY(INDEX))),
 	OP(147, BUCKETIZE, bucketize, IN(ANY(F32 | F64 | I32 | I64), RANK(F32, 1, 1)),
 	   OUT(ANY(I32))),
 	ACTIVATION(150, GELU, F32 | QUANT8, BOOL),
+	OP(151, DYNAMIC_UPDATE_SLICE, dynamic_update_slice,
+	   IN(ANY(ALL), ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
 	ACTIVATION(152, RELU_0_TO_1, F32 | QUANT8),
+	OP_SEGMENT(153, PROD, prod),
+	OP_SEGMENT(154, MAX, max),
+	OP_SEGMENT(155, SUM, sum),
 	BINARY(156, ATAN2, F32 | F64),
+	OP_SEGMENT(157, MIN, min),
 	UNARY(158, SIGN, F32 | F64 | I32),
+	OP(159, BITCAST, bitcast, IN(ANY(ALL)), OUT(ANY(ALL))),
 	BINARY(160, BITWISE_XOR, QUANT | U16 | I32 | U32),
 	BINARY(161, RIGHT_SHIFT, QUANT | U16 | I32 | U32),
 	OP(203, DILATE, dilate, IN(ANY(ALL), RANK(I32, 1, 1), ANY(ALL)), OUT(ANY(ALL))),

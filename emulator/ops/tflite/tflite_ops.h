@@ -113,10 +113,51 @@ int tflite_broadcast(const struct op_call *c, unsigned int i, unsigned int *rank
 void tflite_broadcast_strides(const struct tensor *t, unsigned int rank, const uint32_t *dims,
 			      ptrdiff_t *strides);
 
-/* The functions of the families, in the order of the operators. */
+/* The functions of the operations. */
 
-OP_FUNCTIONS(tflite_shape);
+OP_FUNCTIONS(tflite_bitcast);
+OP_FUNCTIONS(tflite_broadcast_args);
+OP_FUNCTIONS(tflite_broadcast_to);
+OP_FUNCTIONS(tflite_concatenation);
+OP_FUNCTIONS(tflite_dynamic_update_slice);
+OP_FUNCTIONS(tflite_expand_dims);
+OP_FUNCTIONS(tflite_fill);
+OP_FUNCTIONS(tflite_gather);
+OP_FUNCTIONS(tflite_gather_nd);
+OP_FUNCTIONS(tflite_matrix_diag);
+OP_FUNCTIONS(tflite_matrix_set_diag);
+OP_FUNCTIONS(tflite_mirror_pad);
+OP_FUNCTIONS(tflite_one_hot);
+OP_FUNCTIONS(tflite_pack);
+OP_FUNCTIONS(tflite_pad);
+OP_FUNCTIONS(tflite_range);
 OP_FUNCTIONS(tflite_rank);
+OP_FUNCTIONS(tflite_reshape);
+OP_FUNCTIONS(tflite_reverse);
+OP_FUNCTIONS(tflite_reverse_sequence);
+OP_FUNCTIONS(tflite_scatter_nd);
+OP_FUNCTIONS(tflite_segment_sum);
+OP_FUNCTIONS(tflite_select);
+OP_FUNCTIONS(tflite_select_v2);
+OP_FUNCTIONS(tflite_shape);
+OP_FUNCTIONS(tflite_slice);
+OP_FUNCTIONS(tflite_sparse_to_dense);
+OP_FUNCTIONS(tflite_split);
+OP_FUNCTIONS(tflite_split_v);
+OP_FUNCTIONS(tflite_squeeze);
+OP_FUNCTIONS(tflite_strided_slice);
+OP_FUNCTIONS(tflite_tile);
+OP_FUNCTIONS(tflite_transpose);
+OP_FUNCTIONS_SCRATCH(tflite_unique);
+OP_FUNCTIONS(tflite_unpack);
+OP_FUNCTIONS(tflite_where);
+OP_FUNCTIONS(tflite_zeros_like);
+int tflite_unsorted_segment_check(const struct op_call *c);
+int tflite_unsorted_segment_infer(const struct op_call *c);
+int tflite_unsorted_segment_max_execute(const struct op_call *c);
+int tflite_unsorted_segment_min_execute(const struct op_call *c);
+int tflite_unsorted_segment_prod_execute(const struct op_call *c);
+int tflite_unsorted_segment_sum_execute(const struct op_call *c);
 
 /* tflite_batch_matmul.c */
 OP_FUNCTIONS_SCRATCH(tflite_batch_matmul);
