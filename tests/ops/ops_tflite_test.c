@@ -186,6 +186,9 @@ static void run_mutant(const struct tflite_case *tc, unsigned int inputs, unsign
 	for (unsigned int i = 0; i < inputs + outputs; i++) {
 		numbers[i] = i;
 		g.tensors[i] = operands[i].t;
+		/* Where an input is left out, the next one stands in the place of an output. */
+		if (i >= inputs)
+			g.tensors[i].kind = NNPU_TENSOR_OUTPUT;
 		graph_set_shape(&g.tensors[i], operands[i].t.rank, operands[i].t.dims);
 		if (tensor_is_const(&g.tensors[i]))
 			g.tensors[i].data = operands[i].data;
