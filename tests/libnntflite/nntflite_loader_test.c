@@ -676,6 +676,34 @@ static void test_tensors_refused(void)
 	refuse(&model, "custom quantization", "custom quantization");
 }
 
+/* Tensors of rank 0 are [1] in the HAL, and the results have the rank that the file means. */
+static void test_scalars(void)
+{
+	static const int32_t two[] = { 2 };
+	struct mw_model model = one_operator(TFLITE_PACK, TFLITE_PACK_OPTIONS);
+	struct mw_tensor index = { .name = "index", .type = TFLITE_INT32, .data = two,
+				   .data_size = 4 };
+	struct mapped m;
+
+	add_tensor(&model, float_tensor("a", 0, DIMS(1)), false);
+	add_tensor(&model, float_tensor("b", 0, DIMS(1)), false);
+	add_tensor(&model, float_tensor("out", 1, DIMS(2)), true);
+	model.inputs[1] = 1;
+	model.num_inputs = 2;
+	expect(&model, "CONCATENATION", "PACK of scalars");
+
+	model = one_operator(TFLITE_GATHER, TFLITE_GATHER_OPTIONS);
+	add_tensor(&model, float_tensor("in", 2, DIMS(3, 4)), false);
+	add_tensor(&model, index, false);
+	add_tensor(&model, float_tensor("out", 1, DIMS(4)), true);
+	expect(&model, "GATHER,SQUEEZE", "GATHER with a scalar index");
+	model.tensors[0] = float_tensor("in", 1, DIMS(3));
+	model.tensors[2] = float_tensor("out", 1, DIMS(1));
+	map(&model, &m);
+	ok(m.valid && m.hal->num_operations == 1, "GATHER of one element");
+	unmap(&m);
+}
+
 int main(void)
 {
 	test_convolution();
@@ -686,6 +714,7 @@ int main(void)
 	test_reshape_and_concatenation();
 	test_operators_refused();
 	test_tensors_refused();
+	test_scalars();
 	test_damaged("digits_int8.tflite", "examples/digits/digits_int8.tflite");
 	test_damaged("digits_float.tflite", "examples/digits/digits_float.tflite");
 	return tap_done();

@@ -42,6 +42,7 @@ int map_topk(struct mapper *m, uint32_t type);
 int map_split(struct mapper *m, uint32_t type);
 int map_gather(struct mapper *m, uint32_t type);
 int map_strided_slice(struct mapper *m, uint32_t type);
+int map_pack(struct mapper *m, uint32_t type);
 int map_squeeze(struct mapper *m, uint32_t type);
 int map_batch_to_space(struct mapper *m, uint32_t type);
 int map_square(struct mapper *m, uint32_t type);

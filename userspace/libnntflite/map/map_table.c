@@ -346,6 +346,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "b",
 	},
 	[TFLITE_PACK] = {
+		HAL(CONCATENATION), .map = map_pack,
 		INPUTS(1, 1024), OUTPUTS(1, 1), .options = OPTIONS(PACK),
 		.fields = "ii",
 	},

@@ -165,18 +165,71 @@ int map_split(struct mapper *m, uint32_t type)
 	return finish_outputs(m, type, &in);
 }
 
+/*
+ * An index of rank 0 is [1] here: the dimension that it leaves goes. Of a vector it stays, for
+ * the result is a scalar, which is [1], too.
+ */
+static int gather_scalar(struct mapper *m, uint32_t type, const struct inputs *in, int32_t axis)
+{
+	static const struct shape open = { .rank = 0 };
+	struct inputs squeezed = { .count = 0 };
+	int output, wide;
+
+	if (in->failed)
+		return -1;
+	output = output_operand(m, 0);
+	wide = output < 0 ? -1 : temporary_operand(m, (uint32_t)output, &open);
+	if (wide < 0 || add_operation(m, type, in->list, in->count, wide))
+		return -1;
+	put(&squeezed, wide);
+	put(&squeezed, int32_vector_operand(m, &axis, 1));
+	if (squeezed.failed)
+		return -1;
+	return add_operation(m, NNHAL_OPERATION_SQUEEZE, squeezed.list, squeezed.count, output);
+}
+
 int map_gather(struct mapper *m, uint32_t type)
 {
 	const struct tflite_tensor *indices = input_tensor(m, 1);
+	int32_t axis = fb_i32(&m->options, GATHER_AXIS, 0);
 	struct inputs in = { .count = 0 };
 
-	if (!indices || indices->type != TFLITE_INT32 || indices->rank == 0 ||
+	if (!indices || indices->type != TFLITE_INT32 ||
 	    fb_i32(&m->options, GATHER_BATCH_DIMS, 0) != 0)
 		return by_extension(m);
 	put_input(m, &in, 0);
-	put_int32(m, &in, fb_i32(&m->options, GATHER_AXIS, 0));
+	put_int32(m, &in, axis);
 	put_input(m, &in, 1);
+	if (indices->rank == 0 && tensor_shape(m, indices)->rank == 1 &&
+	    output_tensor(m, 0) && tensor_shape(m, output_tensor(m, 0))->rank > 0 &&
+	    (input_tensor(m, 0)->rank > 1))
+		return gather_scalar(m, type, &in, axis);
 	return finish_operation(m, type, &in);
+}
+
+/* Tensors of rank 0, which are [1] here, make a tensor of rank 1 and not of rank 2. */
+int map_pack(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *first = input_tensor(m, 0);
+	uint32_t i, count = m->op->inputs.count;
+	int *inputs, output;
+
+	if (!first || tensor_shape(m, first)->rank != 1 || first->rank != 0)
+		return by_extension(m);
+	if (first->type == TFLITE_INT64 || first->type == TFLITE_BOOL || first->type == TFLITE_INT16)
+		return map_fail(m, "scalars of type %s have no CONCATENATION in the HAL",
+				tflite_type_name(first->type));
+	inputs = hal_alloc(m->b, (size_t)count + 1, sizeof(*inputs), m->diag);
+	if (!inputs)
+		return -1;
+	for (i = 0; i < count; i++) {
+		inputs[i] = input_operand(m, i);
+		if (inputs[i] < 0)
+			return -1;
+	}
+	inputs[count] = hal_add_int32(m->g, 0, m->diag);
+	output = inputs[count] < 0 ? -1 : output_operand(m, 0);
+	return output < 0 ? -1 : add_operation(m, type, inputs, count + 1, output);
 }
 
 int map_strided_slice(struct mapper *m, uint32_t type)
