@@ -660,7 +660,7 @@ static void test_tensors_refused(void)
 	refuse(&model, "type string has no counterpart", "strings");
 	model = relu_model();
 	model.tensors[0].variable = true;
-	refuse(&model, "variable tensors", "a variable tensor");
+	expect(&model, "RELU", "a variable that is an input of the model");
 	model = relu_model();
 	model.tensors[0].type = TFLITE_UINT8;
 	model.tensors[1].type = TFLITE_UINT8;
@@ -704,6 +704,45 @@ static void test_scalars(void)
 	unmap(&m);
 }
 
+/* A state is an input and an output of the HAL model, behind those of the file. */
+static void test_variables(void)
+{
+	struct mw_model model = one_operator(TFLITE_SVDF, TFLITE_SVDF_OPTIONS);
+	const struct nntflite_variable *v;
+	static const float weights[6];
+	struct mapped m;
+	uint32_t i;
+
+	add_tensor(&model, float_tensor("in", 2, DIMS(1, 3)), false);
+	for (i = 0; i < 2; i++) {
+		struct mw_tensor filter = float_tensor("filter", 2, i ? DIMS(2, 2) : DIMS(2, 3));
+
+		filter.data = weights;
+		filter.data_size = i ? 16 : 24;
+		add_tensor(&model, filter, false);
+	}
+	add_tensor(&model, float_tensor("state", 2, DIMS(1, 4)), false);
+	model.tensors[3].variable = true;
+	add_tensor(&model, float_tensor("out", 2, DIMS(1, 2)), true);
+	/* Without a bias. */
+	model.operators[0].inputs[3] = -1;
+	model.operators[0].inputs[4] = 3;
+	model.operators[0].num_inputs = 5;
+	model.operators[0].options[0] = (struct mw_option){ MW_I32, 0, 1, 0, NULL };
+	map(&model, &m);
+	if (!ok(m.valid && m.hal->num_inputs == 2 && m.hal->num_outputs == 2 &&
+		nntflite_model_num_inputs(m.model) == 1 &&
+		nntflite_model_num_outputs(m.model) == 1 &&
+		nntflite_model_num_variables(m.model) == 1, "SVDF has a variable"))
+		tap_note("%s", reason);
+	v = m.valid ? nntflite_model_variable(m.model, 0) : NULL;
+	ok(v && v->bytes == 16 && v->rank == 2 && v->input == 1 && v->output == 1 &&
+	   !v->initial && !strcmp(v->name, "state"), "what the variable is");
+	unmap(&m);
+	model.tensors[3].variable = false;
+	refuse(&model, "input 4 is no variable", "a state that is no variable");
+}
+
 int main(void)
 {
 	test_convolution();
@@ -715,6 +754,7 @@ int main(void)
 	test_operators_refused();
 	test_tensors_refused();
 	test_scalars();
+	test_variables();
 	test_damaged("digits_int8.tflite", "examples/digits/digits_int8.tflite");
 	test_damaged("digits_float.tflite", "examples/digits/digits_float.tflite");
 	return tap_done();

@@ -259,6 +259,10 @@ int hal_add_no_value(struct hal_graph *g, uint32_t type, struct nntflite_diag *d
 {
 	struct nnhal_operand operand = { .type = type, .lifetime = NNHAL_LIFETIME_NO_VALUE };
 
+	/* An operand without a value needs a scale, too, if its type has one. */
+	if (type == NNHAL_OPERAND_TENSOR_QUANT16_SYMM ||
+	    type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED)
+		operand.scale = 1;
 	return hal_add_operand(g, &operand, HAL_NO_ORIGIN, diag);
 }
 

@@ -61,6 +61,7 @@ static void go_back(struct mapper *m, const struct mark *mark)
 	for (i = 0; i < m->sub->num_tensors; i++)
 		if (m->operand_of[i] >= (int)mark->num_operands)
 			m->operand_of[i] = -1;
+	variables_go_back(m, mark->num_operands);
 }
 
 int judge_input(struct mapper *m, uint32_t index)

@@ -107,9 +107,10 @@ static int check_outputs(struct mapper *m)
 	return 0;
 }
 
-static uint32_t *operands(struct mapper *m, const struct fb_vector *tensors)
+/* The operands of a list of tensors, with room for @more. */
+static uint32_t *operands(struct mapper *m, const struct fb_vector *tensors, uint32_t more)
 {
-	uint32_t *list = hal_alloc(m->b, (size_t)tensors->count + 1, sizeof(*list), m->diag);
+	uint32_t *list = hal_alloc(m->b, (size_t)tensors->count + more + 1, sizeof(*list), m->diag);
 	uint32_t i;
 
 	for (i = 0; list && i < tensors->count; i++)
@@ -117,15 +118,24 @@ static uint32_t *operands(struct mapper *m, const struct fb_vector *tensors)
 	return list;
 }
 
+/* The inputs and outputs of the file, and behind them the variables. */
 static int finish_graph(struct mapper *m)
 {
-	uint32_t *inputs = operands(m, &m->sub->inputs);
-	uint32_t *outputs = inputs ? operands(m, &m->sub->outputs) : NULL;
+	const struct map_model *model = m->model;
+	uint32_t kept = m->sub_index == model->main ? model->num_variables : 0;
+	uint32_t num_inputs = m->sub->inputs.count, num_outputs = m->sub->outputs.count;
+	uint32_t *inputs = operands(m, &m->sub->inputs, kept);
+	uint32_t *outputs = inputs ? operands(m, &m->sub->outputs, kept) : NULL;
+	uint32_t i;
 
 	if (!outputs)
 		return -1;
-	return hal_graph_finish(m->g, inputs, m->sub->inputs.count, outputs,
-				m->sub->outputs.count, m->diag);
+	for (i = 0; i < kept; i++) {
+		inputs[num_inputs++] = (uint32_t)model->states_kept[i].input;
+		if (model->states_kept[i].output >= 0)
+			outputs[num_outputs++] = (uint32_t)model->states_kept[i].output;
+	}
+	return hal_graph_finish(m->g, inputs, num_inputs, outputs, num_outputs, m->diag);
 }
 
 int mapper_init(struct mapper *m, struct map_model *model, uint32_t index, uint32_t *number)

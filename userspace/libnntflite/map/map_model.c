@@ -81,7 +81,7 @@ static int map_main(struct map_model *model)
 		if (model->outputs) {
 			model->num_inputs = m.sub->inputs.count;
 			model->num_outputs = m.sub->outputs.count;
-			ret = hal_builder_finish(m.b, model->diag);
+			ret = variables_finish(&m) ? -1 : hal_builder_finish(m.b, model->diag);
 		}
 	}
 	mapper_fini(&m);
@@ -116,5 +116,6 @@ void map_model_free(struct map_model *model)
 	free(model->states);
 	free(model->numbers);
 	free(model->refusals);
+	free(model->states_kept);
 	memset(model, 0, sizeof(*model));
 }

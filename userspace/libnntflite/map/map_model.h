@@ -13,6 +13,13 @@ struct mapper;
 /* A subgraph of the file: whether it is mapped already. */
 enum subgraph_state { SUBGRAPH_NEW, SUBGRAPH_BEGUN, SUBGRAPH_DONE };
 
+/* A variable: its tensor, and the operands before and after (-1: never written). */
+struct map_variable {
+	uint32_t tensor;
+	int input;
+	int output;
+};
+
 /* A verdict on an operator that cannot be mapped. */
 struct refusal {
 	uint32_t subgraph;
@@ -43,6 +50,7 @@ struct map_model {
 	struct nntflite_io *outputs;
 	uint32_t num_inputs;
 	uint32_t num_outputs;
+	struct map_variable *states_kept;	/* num_variables */
 	struct nntflite_variable *variables;
 	uint32_t num_variables;
 	enum subgraph_state *states;	/* of the subgraphs of the file */
@@ -81,5 +89,10 @@ void map_model_free(struct map_model *model);
 struct shape;
 int resolve_shapes(const struct map_model *model, uint32_t subgraph, bool is_main,
 		   struct shape *shapes);
+
+/* Forget what operands from @num_operands on were for. */
+void variables_go_back(struct mapper *m, uint32_t num_operands);
+/* Fill in @variables of the model after its main subgraph. 0 or -1. */
+int variables_finish(struct mapper *m);
 
 #endif /* NNTFLITE_MAP_MAP_MODEL_H */

@@ -48,4 +48,9 @@ int map_batch_to_space(struct mapper *m, uint32_t type);
 int map_square(struct mapper *m, uint32_t type);
 int map_transpose_conv(struct mapper *m, uint32_t type);
 
+/* ops_sequence.c */
+int map_sequence_lstm(struct mapper *m, uint32_t type);
+int map_sequence_rnn(struct mapper *m, uint32_t type);
+int map_svdf(struct mapper *m, uint32_t type);
+
 #endif /* NNTFLITE_MAP_MAP_OPS_H */

@@ -123,6 +123,10 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		HAL(SPACE_TO_DEPTH), .types = FLOATS | QUANT8, .map = map_blocks,
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SPACE_TO_DEPTH),
 	},
+	[TFLITE_SVDF] = {
+		HAL(SVDF), .types = FLOATS | T(INT8), .map = map_svdf,
+		INPUTS(5, 5), OUTPUTS(1, 1), .options = OPTIONS(SVDF), .needs_options = true,
+	},
 	[TFLITE_TANH] = {
 		HAL(TANH), .types = FLOATS | QUANT8, .map = map_unary,
 		INPUTS(1, 1), OUTPUTS(1, 1),
@@ -138,6 +142,10 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		HAL(PAD), .types = FLOATS | QUANT8, .map = map_as_it_is,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(PAD),
 		.fields = "",
+	},
+	[TFLITE_UNIDIRECTIONAL_SEQUENCE_RNN] = {
+		HAL(UNIDIRECTIONAL_SEQUENCE_RNN), .types = FLOATS, .map = map_sequence_rnn,
+		INPUTS(5, 5), OUTPUTS(1, 1), .options = OPTIONS(SEQUENCE_RNN),
 	},
 	[TFLITE_GATHER] = {
 		HAL(GATHER), .types = FLOATS | QUANT8 | T(INT32), .map = map_gather,
@@ -175,6 +183,10 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_SQUEEZE] = {
 		HAL(SQUEEZE), .types = FLOATS | QUANT8 | T(INT32), .map = map_squeeze,
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUEEZE),
+	},
+	[TFLITE_UNIDIRECTIONAL_SEQUENCE_LSTM] = {
+		HAL(UNIDIRECTIONAL_SEQUENCE_LSTM), .map = map_sequence_lstm,
+		INPUTS(20, 24), OUTPUTS(1, 1), .options = OPTIONS(UNIDIRECTIONAL_SEQUENCE_LSTM),
 	},
 	[TFLITE_STRIDED_SLICE] = {
 		HAL(STRIDED_SLICE), .types = FLOATS | QUANT8 | T(INT32), .map = map_strided_slice,

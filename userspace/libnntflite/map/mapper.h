@@ -92,6 +92,9 @@ int optional_operand(struct mapper *m, uint32_t pos, uint32_t type);
 int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim);
 /* Bias of @count elements at input @pos, zeros if it is omitted. */
 int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int filter);
+/* The variable at input @pos: its present value, and where its new value goes. */
+int variable_operand(struct mapper *m, uint32_t pos);
+int variable_update(struct mapper *m, uint32_t pos);
 /* Output @pos of the operator, which is computed from here on. */
 int output_operand(struct mapper *m, uint32_t pos);
 /* An intermediate result that is not in the file: like @operand, with another shape. */

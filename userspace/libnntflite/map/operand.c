@@ -232,8 +232,6 @@ int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 				   tflite_type_name(tensor->type));
 	if (operand->type >> 16)
 		m->b->uses_extension = true;
-	if (tensor->is_variable)
-		return tensor_fail(m, tensor, "variable tensors are not supported");
 	if (is_quantized(tensor)) {
 		/* A number without quantization stands for itself. */
 		operand->scale = 1;
@@ -438,6 +436,8 @@ int input_operand(struct mapper *m, uint32_t pos)
 			return -1;
 		return pooled(m, tensor, &operand);
 	}
+	if (tensor->is_variable && !(m->role[tensor_index(m, tensor)] & ROLE_INPUT))
+		return variable_operand(m, pos);
 	if (m->operand_of[tensor_index(m, tensor)] < 0)
 		return tensor_fail(m, tensor, "read before an operator computes it");
 	return m->operand_of[tensor_index(m, tensor)];

@@ -43,10 +43,59 @@ struct job {
 	pthread_cond_t cond;
 };
 
+static uint32_t updated_variables(const struct run *run)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i < run->num_variables; i++)
+		count += nntflite_model_variable(run->model, i)->output != NNTFLITE_NONE;
+	return count;
+}
+
+/* Bytes of an argument: inputs, variables before, outputs, variables after. */
+static uint64_t argument_bytes(const struct run *run, uint32_t i)
+{
+	const struct tensors *t = run->tensors;
+	uint32_t k;
+
+	if (i < t->num_inputs)
+		return t->inputs[i].bytes;
+	i -= t->num_inputs;
+	if (i < run->num_variables)
+		return nntflite_model_variable(run->model, i)->bytes;
+	i -= run->num_variables;
+	if (i < t->num_outputs)
+		return t->outputs[i].bytes;
+	for (k = 0; k < run->num_variables; k++)
+		if (nntflite_model_variable(run->model, k)->output == i)
+			return nntflite_model_variable(run->model, k)->bytes;
+	return 0;
+}
+
+/* The variables before a run: what the run before left, or what they begin with. */
+static void set_variables(const struct run *run, struct job *job, bool carry_on)
+{
+	uint32_t i;
+
+	for (i = 0; i < run->num_variables; i++) {
+		const struct nntflite_variable *v = nntflite_model_variable(run->model, i);
+		uint8_t *to = job->base + job->request.inputs[v->input].location.offset;
+
+		if (carry_on && v->output != NNTFLITE_NONE)
+			memcpy(to, job->base + job->request.outputs[v->output].location.offset,
+			       v->bytes);
+		else if (v->initial)
+			memcpy(to, v->initial, v->bytes);
+		else
+			memset(to, 0, v->bytes);
+	}
+}
+
 static int job_init(struct run *run, struct job *job, struct error *err)
 {
 	const struct tensors *tensors = run->tensors;
-	uint32_t count = tensors->num_inputs + tensors->num_outputs;
+	uint32_t num_inputs = tensors->num_inputs + run->num_variables;
+	uint32_t count = num_inputs + tensors->num_outputs + updated_variables(run);
 	struct nnhal_diag diag = { "" };
 	enum nnhal_status status;
 	uint64_t size = 0;
@@ -65,14 +114,13 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 			return fail(err, "out of memory");
 	}
 	for (i = 0; i < count; i++) {
-		const struct tensor *t = i < tensors->num_inputs ? &tensors->inputs[i] :
-					 &tensors->outputs[i - tensors->num_inputs];
+		uint64_t bytes = argument_bytes(run, i);
 
-		if (size + t->bytes > UINT32_MAX - ARG_ALIGN)
+		if (size + bytes > UINT32_MAX - ARG_ALIGN)
 			return fail(err, "inputs and outputs take more than 4 GiB");
 		job->args[i].location.offset = (uint32_t)size;
-		job->args[i].location.length = (uint32_t)t->bytes;
-		size = (size + t->bytes + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
+		job->args[i].location.length = (uint32_t)bytes;
+		size = (size + bytes + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
 	}
 	status = nnhal_memory_create(size, &job->memory, &diag);
 	if (status != NNHAL_STATUS_NONE)
@@ -81,15 +129,15 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 	if (!job->base)
 		return fail(err, "cannot map memory for inputs and outputs: %s", diag.message);
 	for (i = 0; i < tensors->num_outputs; i++)
-		job->outputs[i] = job->base + job->args[tensors->num_inputs + i].location.offset;
+		job->outputs[i] = job->base + job->args[num_inputs + i].location.offset;
 	job->pool.memory = job->memory;
 	job->request = (struct nnhal_request){
 		.hal_version = NNHAL_HAL_1_3,
-		.num_inputs = tensors->num_inputs,
-		.num_outputs = tensors->num_outputs,
+		.num_inputs = num_inputs,
+		.num_outputs = count - num_inputs,
 		.num_pools = 1,
 		.inputs = job->args,
-		.outputs = job->args + tensors->num_inputs,
+		.outputs = job->args + num_inputs,
 		.pools = &job->pool,
 	};
 	job->options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
@@ -119,7 +167,9 @@ int run_init(struct run *run, struct error *err)
 {
 	uint32_t i;
 
-	run->depth = run->options->async ? ASYNC_DEPTH : 1;
+	run->num_variables = nntflite_model_num_variables(run->model);
+	/* Each inference begins with the variables that the one before left. */
+	run->depth = run->options->async && !run->num_variables ? ASYNC_DEPTH : 1;
 	run->progress = !run->options->quiet && isatty(STDERR_FILENO);
 	run->jobs = calloc(run->depth, sizeof(*run->jobs));
 	if (!run->jobs)
@@ -178,6 +228,8 @@ static void job_start(struct run *run, struct job *job, bool wait)
 	job->diag.message[0] = '\0';
 	job->times.max_entries = job->times.entries ? run->num_operations : 0;
 	job->done = false;
+	if (run->num_variables)
+		set_variables(run, job, run->options->stateful && run->collected > 0);
 	job->start_ns = now_ns();
 	if (!wait) {
 		nnhal_prepared_model_execute(run->prepared, &job->request, &job->options, job_done,

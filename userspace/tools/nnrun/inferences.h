@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <nnhal/nnhal.h>
+#include <nntflite/nntflite.h>
 
 #include "../common/error.h"
 #include "input.h"
@@ -23,6 +24,7 @@ struct job;
  * @options: command line
  * @tensors: inputs and outputs of the model
  * @num_operations: operations of the model
+ * @model: the model, for its variables
  * @prepared: the model on the device
  * @results: where outputs go
  * @profile: where times go
@@ -33,6 +35,7 @@ struct run {
 	const struct options *options;
 	const struct tensors *tensors;
 	uint32_t num_operations;
+	const struct nntflite_model *model;
 	struct nnhal_prepared_model *prepared;
 	struct results *results;
 	struct profile *profile;
@@ -40,6 +43,7 @@ struct run {
 	uint64_t expected;		/* samples, 0 if not known */
 	uint64_t elapsed_ns;
 
+	uint32_t num_variables;
 	struct nnhal_burst *burst;	/* with --burst */
 	struct job *jobs;		/* a ring */
 	uint32_t depth;

@@ -314,6 +314,7 @@ static int run_all(struct app *app, struct error *err)
 		.options = &app->options,
 		.tensors = &app->tensors,
 		.num_operations = nntflite_model_get_hal(app->model)->main.num_operations,
+		.model = app->model,
 		.prepared = app->prepared,
 		.results = &app->results,
 		.profile = &app->profile,

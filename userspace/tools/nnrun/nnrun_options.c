@@ -51,6 +51,7 @@ static const char help[] =
 "Measuring:\n"
 "      --repeat N         run each sample N times\n"
 "      --warmup N         run the first sample N times before\n"
+"      --stateful         carry variables on from sample to sample\n"
 "      --async            keep several inferences in flight\n"
 "      --burst            run them in a burst: no system call per inference; not\n"
 "                         with --async or --profile\n"
@@ -70,7 +71,7 @@ static const char help[] =
 
 enum {
 	OPT_FORMAT = 256, OPT_MEAN, OPT_STD, OPT_LIST_DEVICES, OPT_SUPPORTED, OPT_REPEAT,
-	OPT_WARMUP, OPT_ASYNC, OPT_BURST, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
+	OPT_WARMUP, OPT_STATEFUL, OPT_ASYNC, OPT_BURST, OPT_PROFILE, OPT_LATENCY, OPT_DUMP_GRAPH, OPT_VERSION,
 	OPT_RATE, OPT_FEATURES, OPT_SHAPE, OPT_COMPARE, OPT_TOLERANCE, OPT_DRAW, OPT_MIN_SCORE,
 };
 
@@ -94,6 +95,7 @@ static const struct option long_options[] = {
 	{ "supported", no_argument, NULL, OPT_SUPPORTED },
 	{ "repeat", required_argument, NULL, OPT_REPEAT },
 	{ "warmup", required_argument, NULL, OPT_WARMUP },
+	{ "stateful", no_argument, NULL, OPT_STATEFUL },
 	{ "async", no_argument, NULL, OPT_ASYNC },
 	{ "burst", no_argument, NULL, OPT_BURST },
 	{ "profile", optional_argument, NULL, OPT_PROFILE },
@@ -334,6 +336,9 @@ static bool take_option(struct options *o, int c, const char *arg)
 		return parse_number("repeat", arg, 1, UINT32_MAX, &o->repeat);
 	case OPT_WARMUP:
 		return parse_number("warmup", arg, 0, UINT32_MAX, &o->warmup);
+	case OPT_STATEFUL:
+		o->stateful = true;
+		return true;
 	case OPT_ASYNC:
 		o->async = true;
 		return true;

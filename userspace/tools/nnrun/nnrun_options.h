@@ -85,6 +85,7 @@ struct options {
 	const char *profile_html;
 	bool supported;
 	bool list_devices;
+	bool stateful;
 	bool async;
 	bool burst;
 	bool quiet;

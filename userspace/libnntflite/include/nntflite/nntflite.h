@@ -253,7 +253,7 @@ const struct nntflite_io *nntflite_model_output(const struct nntflite_model *mod
  * @rank: number of dimensions
  * @dims: sizes
  * @bytes: bytes
- * @initial: the value before the first inference, @bytes long; NULL for the value zero
+ * @initial: the value before the first inference, @bytes long; NULL for bytes of zero
  * @input: index among the inputs of the HAL model
  * @output: index among the outputs of the HAL model; NNTFLITE_NONE if it is never written
  */
