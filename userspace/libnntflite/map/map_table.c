@@ -34,7 +34,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "eiiiie",
 	},
 	[TFLITE_CONCATENATION] = {
-		HAL(CONCATENATION), .types = FLOATS | QUANT8 | T(INT32), .map = map_concatenation,
+		HAL(CONCATENATION), .types = FLOATS | QUANT8, .map = map_concatenation,
 		INPUTS(1, MANY), OUTPUTS(1, 1), .options = OPTIONS(CONCATENATION), .needs_options = true,
 		.fields = "ie",
 	},
@@ -176,12 +176,12 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "eb1",
 	},
 	[TFLITE_DIV] = {
-		HAL(DIV), .types = FLOATS | T(INT32), .map = map_binary,
+		HAL(DIV), .types = FLOATS, .map = map_binary,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(DIV),
 		.fields = "e",
 	},
 	[TFLITE_SQUEEZE] = {
-		HAL(SQUEEZE), .types = FLOATS | QUANT8 | T(INT32), .map = map_squeeze,
+		HAL(SQUEEZE), .types = FLOATS | QUANT8, .map = map_squeeze,
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUEEZE),
 	},
 	[TFLITE_UNIDIRECTIONAL_SEQUENCE_LSTM] = {
@@ -189,7 +189,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(20, 24), OUTPUTS(1, 1), .options = OPTIONS(UNIDIRECTIONAL_SEQUENCE_LSTM),
 	},
 	[TFLITE_STRIDED_SLICE] = {
-		HAL(STRIDED_SLICE), .types = FLOATS | QUANT8 | T(INT32), .map = map_strided_slice,
+		HAL(STRIDED_SLICE), .types = FLOATS | QUANT8, .map = map_strided_slice,
 		INPUTS(4, 4), OUTPUTS(1, 1), .options = OPTIONS(STRIDED_SLICE),
 		.fields = "iiiiib",
 	},
@@ -331,7 +331,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_SHAPE] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SHAPE),
-		.fields = "e",
+		.fields = "e2",
 	},
 	[TFLITE_POW] = {
 		HAL(POW), .types = FLOATS, .map = map_as_it_is,
