@@ -25,6 +25,9 @@ const struct tflite_case tflite_part_cases[] = {
 			 " > i64[4]{10,11,12,13}"),
 	TFLITE_GIVES(45, MATRIX "i32[2]{1,-1} i32[2]{0,0} i32[2]{1,1} #0 #0 #0 #0 #3 %0"
 			 " > i64[1]{13}"),
+	TFLITE_GIVES(45, "u8[3]{1,2,3} i32[1]{9} i32[1]{-9} i32[1]{-1} #0 #0 #0 #0 #0 %0"
+			 " > u8[3]{3,2,1}"),
+	TFLITE_GIVES(45, "u8[3]{1} i32[1]{-9} i32[1]{-9} i32[1]{-1} #0 #0 #0 #0 #0 %0 > u8[0]"),
 	/* Fewer entries than dimensions: the others are whole. */
 	TFLITE_GIVES(45, MATRIX "i32[1]{2} i32[1]{3} i32[1]{1} #0 #0 #0 #0 #0 %0"
 			 " > i64[1,4]{20,21,22,23}"),
