@@ -684,6 +684,7 @@ static void test_scalars(void)
 	struct mw_tensor index = { .name = "index", .type = TFLITE_INT32, .data = two,
 				   .data_size = 4 };
 	struct mapped m;
+	uint32_t i;
 
 	add_tensor(&model, float_tensor("a", 0, DIMS(1)), false);
 	add_tensor(&model, float_tensor("b", 0, DIMS(1)), false);
@@ -691,6 +692,13 @@ static void test_scalars(void)
 	model.inputs[1] = 1;
 	model.num_inputs = 2;
 	expect(&model, "CONCATENATION", "PACK of scalars");
+	for (i = 0; i < 3; i++)
+		model.tensors[i].type = TFLITE_INT32;
+	map(&model, &m);
+	ok(m.valid && m.hal->operations[0].type >> 16 &&
+	   (m.hal->operations[0].type & 0xffff) == TFLITE_CONCATENATION,
+	   "PACK of int32 scalars is CONCATENATION of the extension");
+	unmap(&m);
 
 	model = one_operator(TFLITE_GATHER, TFLITE_GATHER_OPTIONS);
 	add_tensor(&model, float_tensor("in", 2, DIMS(3, 4)), false);

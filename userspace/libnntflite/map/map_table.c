@@ -181,7 +181,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "e",
 	},
 	[TFLITE_SQUEEZE] = {
-		HAL(SQUEEZE), .types = FLOATS | QUANT8, .map = map_squeeze,
+		HAL(SQUEEZE), .map = map_squeeze,
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUEEZE),
 	},
 	[TFLITE_UNIDIRECTIONAL_SEQUENCE_LSTM] = {

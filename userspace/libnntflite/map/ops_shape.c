@@ -165,6 +165,30 @@ int map_split(struct mapper *m, uint32_t type)
 	return finish_outputs(m, type, &in);
 }
 
+/* float or 8 bits: what the HAL's operations take that only move elements */
+static bool hal_has_form(const struct tflite_tensor *tensor)
+{
+	return is_float(tensor) || (is_quantized(tensor) && tensor->type != TFLITE_INT16);
+}
+
+/* SQUEEZE of @count dimensions; 0: of all of size 1. */
+static int add_squeeze(struct mapper *m, const struct tflite_tensor *tensor, int input,
+		       const int32_t *dims, uint32_t count, int output)
+{
+	bool hal = hal_has_form(tensor);
+	struct inputs in = { .count = 0 };
+
+	put(&in, input);
+	if (count && !in.failed)
+		put(&in, int32_vector_operand(m, dims, count));
+	else if (!hal && !in.failed)
+		put(&in, hal_add_no_value(m->g, NNHAL_OPERAND_TENSOR_INT32, m->diag));
+	if (in.failed || output < 0)
+		return -1;
+	return add_operation(m, hal ? NNHAL_OPERATION_SQUEEZE : HAL_EXTENSION_CODE(TFLITE_SQUEEZE),
+			     in.list, in.count, output);
+}
+
 /*
  * An index of rank 0 is [1] here: the dimension that it leaves goes. Of a vector it stays, for
  * the result is a scalar, which is [1], too.
@@ -172,7 +196,6 @@ int map_split(struct mapper *m, uint32_t type)
 static int gather_scalar(struct mapper *m, uint32_t type, const struct inputs *in, int32_t axis)
 {
 	static const struct shape open = { .rank = 0 };
-	struct inputs squeezed = { .count = 0 };
 	int output, wide;
 
 	if (in->failed)
@@ -181,11 +204,7 @@ static int gather_scalar(struct mapper *m, uint32_t type, const struct inputs *i
 	wide = output < 0 ? -1 : temporary_operand(m, (uint32_t)output, &open);
 	if (wide < 0 || add_operation(m, type, in->list, in->count, wide))
 		return -1;
-	put(&squeezed, wide);
-	put(&squeezed, int32_vector_operand(m, &axis, 1));
-	if (squeezed.failed)
-		return -1;
-	return add_operation(m, NNHAL_OPERATION_SQUEEZE, squeezed.list, squeezed.count, output);
+	return add_squeeze(m, output_tensor(m, 0), wide, &axis, 1, output);
 }
 
 int map_gather(struct mapper *m, uint32_t type)
@@ -216,10 +235,7 @@ int map_pack(struct mapper *m, uint32_t type)
 
 	if (!first || tensor_shape(m, first)->rank != 1 || first->rank != 0)
 		return by_extension(m);
-	if (first->type == TFLITE_INT64 || first->type == TFLITE_BOOL || first->type == TFLITE_INT16)
-		return map_fail(m, "scalars of type %s have no CONCATENATION in the HAL",
-				tflite_type_name(first->type));
-	inputs = hal_alloc(m->b, (size_t)count + 1, sizeof(*inputs), m->diag);
+	inputs = hal_alloc(m->b, (size_t)count + 2, sizeof(*inputs), m->diag);
 	if (!inputs)
 		return -1;
 	for (i = 0; i < count; i++) {
@@ -227,9 +243,14 @@ int map_pack(struct mapper *m, uint32_t type)
 		if (inputs[i] < 0)
 			return -1;
 	}
-	inputs[count] = hal_add_int32(m->g, 0, m->diag);
+	/* Along axis 0; the extension's operation has an activation as well. */
+	inputs[count] = inputs[count + 1] = hal_add_int32(m->g, 0, m->diag);
 	output = inputs[count] < 0 ? -1 : output_operand(m, 0);
-	return output < 0 ? -1 : add_operation(m, type, inputs, count + 1, output);
+	if (output < 0)
+		return -1;
+	if (hal_has_form(first))
+		return add_operation(m, type, inputs, count + 1, output);
+	return add_operation(m, HAL_EXTENSION_CODE(TFLITE_CONCATENATION), inputs, count + 2, output);
 }
 
 int map_strided_slice(struct mapper *m, uint32_t type)
@@ -252,18 +273,19 @@ int map_strided_slice(struct mapper *m, uint32_t type)
 int map_squeeze(struct mapper *m, uint32_t type)
 {
 	struct fb_vector list = fb_vector(&m->options, SQUEEZE_DIMS, 4);
-	struct inputs in = { .count = 0 };
 	int32_t dims[TFLITE_MAX_RANK];
+	int input, output;
 	uint32_t i;
 
+	(void)type;
 	if (list.count > TFLITE_MAX_RANK)
 		return map_fail(m, "%" PRIu32 " dimensions to squeeze", list.count);
 	for (i = 0; i < list.count; i++)
 		dims[i] = fb_vector_i32(&list, i);
-	put_input(m, &in, 0);
-	if (list.count && !in.failed)
-		put(&in, int32_vector_operand(m, dims, list.count));
-	return finish_operation(m, type, &in);
+	input = input_operand(m, 0);
+	output = input < 0 ? -1 : output_operand(m, 0);
+	return output < 0 ? -1 :
+	       add_squeeze(m, output_tensor(m, 0), input, dims, list.count, output);
 }
 
 /* The HAL crops nothing. */
