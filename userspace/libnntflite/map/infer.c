@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "../file/flexbuf.h"
 #include "infer.h"
 
 const struct extent extent_unknown = { .rank = -1 };
@@ -346,6 +347,30 @@ static void lstm(struct inference *inf)
 		sequence(inf, 2, true);
 }
 
+/* TFLite_Detection_PostProcess: as many detections as its options say. */
+static void detection(struct inference *inf)
+{
+	static const char name[] = "TFLite_Detection_PostProcess";
+	struct extent out = { .rank = 3, .dims = { 1, -1, 4 } };
+	double most, classes;
+	struct flex_map map;
+
+	if (inf->op->custom_name.length != strlen(name) ||
+	    memcmp(inf->op->custom_name.data, name, strlen(name)) ||
+	    !flex_map(&inf->op->custom_options, &map) ||
+	    !flex_number(&map, "max_detections", &most) ||
+	    !flex_number(&map, "max_classes_per_detection", &classes) ||
+	    !(most >= 1 && most <= 1 << 20) || classes != 1)
+		return;
+	out.dims[1] = (int64_t)most;
+	infer_set(inf, 0, &out);
+	out.rank = 2;
+	infer_set(inf, 1, &out);
+	infer_set(inf, 2, &out);
+	out.rank = 1;
+	infer_set(inf, 3, &out);
+}
+
 static void cast(struct inference *inf)
 {
 	int type = inf->sub->tensors[fb_vector_i32(&inf->op->outputs, 0)].type;
@@ -421,6 +446,9 @@ static bool infer_arithmetic(struct inference *inf, int32_t code)
 		return true;
 	case TFLITE_UNIDIRECTIONAL_SEQUENCE_RNN:
 		sequence(inf, 1, true);
+		return true;
+	case TFLITE_CUSTOM:
+		detection(inf);
 		return true;
 	case TFLITE_CAST:
 		cast(inf);

@@ -53,4 +53,7 @@ int map_sequence_lstm(struct mapper *m, uint32_t type);
 int map_sequence_rnn(struct mapper *m, uint32_t type);
 int map_svdf(struct mapper *m, uint32_t type);
 
+/* ops_custom.c: a custom operator, by its name. */
+int map_custom(struct mapper *m);
+
 #endif /* NNTFLITE_MAP_MAP_OPS_H */

@@ -7,9 +7,6 @@
  * have, the operation of the same number of the extension org.nnpu.tflite serves, if the
  * row has its fields.
  */
-#include <inttypes.h>
-
-#include "map_model.h"
 #include "map_table.h"
 #include "map_ops.h"
 
@@ -20,7 +17,7 @@
 #define INPUTS(a, b)	.min_inputs = (a), .max_inputs = (b)
 #define OUTPUTS(a, b)	.min_outputs = (a), .max_outputs = (b)
 #define OPTIONS(name)	TFLITE_##name##_OPTIONS
-#define MANY		65535
+#define MANY		OP_ROW_MANY
 
 const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_ADD] = {
@@ -627,84 +624,3 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "",
 	},
 };
-
-static int check_row(struct mapper *m, const struct op_row *row)
-{
-	const struct tflite_operator *op = m->op;
-
-	if (op->inputs.count < row->min_inputs || op->inputs.count > row->max_inputs)
-		return map_fail(m, "%" PRIu32 " inputs, expected %u to %u", op->inputs.count,
-				row->min_inputs, row->max_inputs);
-	if (op->outputs.count < row->min_outputs || op->outputs.count > row->max_outputs)
-		return map_fail(m, "%" PRIu32 " outputs, expected %u to %u", op->outputs.count,
-				row->min_outputs, row->max_outputs);
-	if (row->needs_options && !op->options.present)
-		return map_fail(m, "its options are missing");
-	if (row->options && op->options.present && op->options_type != row->options)
-		return map_fail(m, "options of type %u, expected %u", op->options_type,
-				row->options);
-	return 0;
-}
-
-static bool hal_serves(const struct mapper *m, const struct op_row *row)
-{
-	const struct tflite_tensor *tensor;
-	uint32_t i;
-
-	if (!row->map)
-		return false;
-	/* Most operations of the HAL end at rank 4. */
-	for (i = 0; row->fields && i < m->op->inputs.count; i++) {
-		tensor = input_tensor(m, i);
-		if (tensor && tensor_shape(m, tensor)->rank > 4)
-			return false;
-	}
-	if (!row->types)
-		return true;
-	tensor = input_tensor(m, row->type_input);
-	/* An operator without the input is refused by the function, with a reason. */
-	return !tensor || (tensor->type >= 0 && tensor->type < 32 &&
-			   row->types >> tensor->type & 1);
-}
-
-static int map_row(struct mapper *m, const struct op_row *row)
-{
-	const struct tflite_tensor *tensor;
-
-	tensor = output_tensor(m, 0);
-	if (!row->map && !row->fields)
-		return map_fail(m, "this operator (output tensor '%s') is not supported%s%s",
-				tensor ? TEXT(tensor->name) : "", row->why_not ? ": " : "",
-				row->why_not ? row->why_not : "");
-	if (check_row(m, row))
-		return -1;
-	if (hal_serves(m, row))
-		return row->map(m, row->hal);
-	if (row->fields)
-		return map_extension(m, row->fields);
-	tensor = input_tensor(m, row->type_input);
-	return tensor_fail(m, tensor, "type %s is not supported here",
-			   tflite_type_name(tensor->type));
-}
-
-static int map_custom(struct mapper *m)
-{
-	const struct tflite_tensor *output = output_tensor(m, 0);
-
-	return map_fail(m, "custom operator '%s' (output tensor '%s') is not supported",
-			TEXT(m->op->custom_name), output ? TEXT(output->name) : "");
-}
-
-int map_operator(struct mapper *m)
-{
-	static const struct op_row unknown = { .max_inputs = MANY, .max_outputs = MANY };
-	int32_t code = m->op->code;
-	int ret;
-
-	if (code == TFLITE_CUSTOM)
-		ret = map_custom(m);
-	else
-		ret = map_row(m, code >= 0 && code < TFLITE_NUM_BUILTINS ? &op_table[code] :
-									   &unknown);
-	return fb_failed(&m->reader) ? -1 : ret;
-}

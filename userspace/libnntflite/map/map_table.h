@@ -44,6 +44,9 @@ struct op_row {
 	const char *why_not;
 };
 
+/* As many as there are. */
+#define OP_ROW_MANY	65535
+
 extern const struct op_row op_table[TFLITE_NUM_BUILTINS];
 
 #endif /* NNTFLITE_MAP_MAP_TABLE_H */

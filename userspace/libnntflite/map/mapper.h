@@ -137,7 +137,7 @@ int fused_activation(struct mapper *m, unsigned int slot, int32_t *value);
  */
 int map_extension(struct mapper *m, const char *fields);
 
-/* Map the operator m->op: map_table.c. 0 or -1. */
+/* Map the operator m->op: map_operator.c. 0 or -1. */
 int map_operator(struct mapper *m);
 
 /*

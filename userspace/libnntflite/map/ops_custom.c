@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Custom operators that have become a habit: TFLite_Detection_PostProcess.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "../file/flexbuf.h"
+#include "map_ops.h"
+
+/* Inputs and outputs of the operator. */
+enum { DETECTION_DELTAS, DETECTION_SCORES, DETECTION_ANCHORS, DETECTION_INPUTS };
+enum { DETECTION_BOXES, DETECTION_CLASSES, DETECTION_CONFIDENCES, DETECTION_COUNT,
+       DETECTION_OUTPUTS };
+
+/* Its options as the HAL has them. */
+struct detection {
+	float scales[4];
+	bool regular;
+	int32_t most;
+	int32_t classes_per_detection;
+	int32_t detections_per_class;
+	float score;
+	float overlap;
+};
+
+static int number(struct mapper *m, const struct flex_map *map, const char *key, bool needed,
+		  double low, double high, double *value)
+{
+	if (!flex_number(map, key, value)) {
+		if (needed)
+			return map_fail(m, "its options have no number '%s'", key);
+		return 0;
+	}
+	if (!(*value >= low && *value <= high))
+		return map_fail(m, "its option '%s' is %g, expected %g to %g", key, *value, low,
+				high);
+	return 0;
+}
+
+static int read_options(struct mapper *m, struct detection *d)
+{
+	static const char *const scales[] = { "y_scale", "x_scale", "h_scale", "w_scale" };
+	double v[4], most = 0, classes = 0, per_class = 100, regular = 0, score = 0, overlap = 0;
+	struct flex_map map;
+	uint32_t i;
+
+	if (!flex_map(&m->op->custom_options, &map))
+		return map_fail(m, "its options are no FlexBuffer with a map");
+	for (i = 0; i < 4; i++)
+		if (number(m, &map, scales[i], true, 1e-6, 1e6, &v[i]))
+			return -1;
+	if (number(m, &map, "max_detections", true, 1, 1 << 20, &most) ||
+	    number(m, &map, "max_classes_per_detection", true, 1, 1 << 20, &classes) ||
+	    number(m, &map, "detections_per_class", false, 1, 1 << 20, &per_class) ||
+	    number(m, &map, "use_regular_nms", false, 0, 1, &regular) ||
+	    number(m, &map, "nms_score_threshold", true, -1e30, 1e30, &score) ||
+	    number(m, &map, "nms_iou_threshold", true, 0, 1, &overlap))
+		return -1;
+	for (i = 0; i < 4; i++)
+		d->scales[i] = (float)v[i];
+	d->regular = regular != 0;
+	d->most = (int32_t)most;
+	d->classes_per_detection = (int32_t)classes;
+	d->detections_per_class = (int32_t)per_class;
+	d->score = (float)score;
+	d->overlap = (float)overlap;
+	return 0;
+}
+
+/* Input @pos as floats: the HAL's operation takes no others. */
+static int float_input(struct mapper *m, uint32_t pos)
+{
+	const struct tflite_tensor *tensor = input_tensor(m, pos);
+	int input = input_operand(m, pos), output;
+
+	if (input < 0 || tensor->type == TFLITE_FLOAT32 ||
+	    m->g->operands[input].type == NNHAL_OPERAND_TENSOR_FLOAT32)
+		return input;
+	output = float_operand(m, tensor_shape(m, tensor));
+	if (output < 0 || add_operation(m, NNHAL_OPERATION_DEQUANTIZE, &input, 1, output))
+		return -1;
+	return output;
+}
+
+/* A result of type TENSOR_INT32, and behind the operation a CAST to the tensor of the file. */
+static int int32_result(struct mapper *m)
+{
+	struct nnhal_operand operand = { .type = NNHAL_OPERAND_TENSOR_INT32 };
+
+	return hal_add_operand(m->g, &operand, HAL_NO_ORIGIN, m->diag);
+}
+
+static int cast_result(struct mapper *m, int from, uint32_t pos)
+{
+	int output = output_operand(m, pos);
+
+	return output < 0 ? -1 : add_operation(m, NNHAL_OPERATION_CAST, &from, 1, output);
+}
+
+static int map_detection(struct mapper *m)
+{
+	struct inputs in = { .count = 0 };
+	struct detection d = { .regular = false };
+	int outputs[4];
+	uint32_t i;
+
+	if (m->op->inputs.count != DETECTION_INPUTS || m->op->outputs.count != DETECTION_OUTPUTS)
+		return map_fail(m, "%" PRIu32 " inputs and %" PRIu32 " outputs, expected %d and %d",
+				m->op->inputs.count, m->op->outputs.count, DETECTION_INPUTS,
+				DETECTION_OUTPUTS);
+	if (read_options(m, &d))
+		return -1;
+	put(&in, float_input(m, DETECTION_SCORES));
+	if (!in.failed)
+		put(&in, float_input(m, DETECTION_DELTAS));
+	if (!in.failed)
+		put(&in, float_input(m, DETECTION_ANCHORS));
+	for (i = 0; i < 4; i++)
+		put_float32(m, &in, d.scales[i]);
+	put_bool(m, &in, d.regular);
+	put_int32(m, &in, d.most);
+	put_int32(m, &in, d.classes_per_detection);
+	put_int32(m, &in, d.detections_per_class);
+	put_float32(m, &in, d.score);
+	put_float32(m, &in, d.overlap);
+	/* Class 0 is the background, and no result counts it. */
+	put_bool(m, &in, false);
+	if (in.failed)
+		return -1;
+	outputs[0] = output_operand(m, DETECTION_CONFIDENCES);
+	outputs[1] = outputs[0] < 0 ? -1 : output_operand(m, DETECTION_BOXES);
+	outputs[2] = outputs[1] < 0 ? -1 : int32_result(m);
+	outputs[3] = outputs[2] < 0 ? -1 : int32_result(m);
+	if (outputs[3] < 0 ||
+	    add_operation_outputs(m, NNHAL_OPERATION_DETECTION_POSTPROCESSING, in.list, in.count,
+				  outputs, 4) ||
+	    cast_result(m, outputs[2], DETECTION_CLASSES))
+		return -1;
+	return cast_result(m, outputs[3], DETECTION_COUNT);
+}
+
+int map_custom(struct mapper *m)
+{
+	static const char detection[] = "TFLite_Detection_PostProcess";
+	const struct tflite_tensor *output = output_tensor(m, 0);
+	struct text name = m->op->custom_name;
+
+	if (name.length == strlen(detection) && !memcmp(name.data, detection, name.length))
+		return map_detection(m);
+	return map_fail(m, "custom operator '%s' (output tensor '%s') is not supported", TEXT(name),
+			output ? TEXT(output->name) : "");
+}
