@@ -23,6 +23,18 @@ $(NNTFLITE_INNER_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o
 
 HOST_TESTS += $(NNTFLITE_TESTS) $(NNTFLITE_INNER_TESTS)
 
+# With the tables of the device.
+NNTFLITE_ROWS_TEST := $(BUILD)/tests/nntflite_rows_test
+
+$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/nntflite_rows_test.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -Iemulator -Ikernel $(NNTFLITE_CFLAGS)
+
+$(NNTFLITE_ROWS_TEST): $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/nntflite_rows_test.o $(NNTFLITE_OBJS) \
+		$(BUILD)/lib/libnnhal.a $(BUILD)/lib/libnnpu-emu.a FORCE
+	$(call link,$^ $(NNHAL_LIBS))
+
+HOST_TESTS += $(NNTFLITE_ROWS_TEST)
+
 NNTFLITE_ABI_TEST := $(BUILD)/tests/nntflite_abi_test.sh
 
 $(NNTFLITE_ABI_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abi_test.sh $(BUILD)/lib/libnntflite.so \
