@@ -70,7 +70,8 @@ static void judge(const struct mw_model *m, struct nnhal_device *device, const c
 		"%s: a file", what))
 		return;
 	if (!ok(nntflite_file_judge(opened, NULL, device, hear, &h, &diag) == NNHAL_STATUS_NONE &&
-		!h.wrong_order && strcmp(h.text, expected) == 0, "%s: %s", what, expected))
+		!h.wrong_order && strcmp(h.text, expected) == 0 && diag.message[0] == '\0',
+		"%s: %s", what, expected))
 		tap_note("got '%s' %s", h.text, diag.message);
 	nntflite_file_close(opened);
 }
@@ -105,6 +106,15 @@ int main(void)
 	m = chain(TFLITE_RELU6);
 	m.operators[2].code = TFLITE_SKIP_GRAM;
 	judge(&m, NULL, "yes|yes|this operator (output tensor 'out') is n", "the one that ends");
+	m = chain(TFLITE_RELU6);
+	m.operators[0] = unary(TFLITE_RELU, 0, 1);
+	m.operators[1].num_outputs = 0;
+	m.operators[2].num_inputs = 0;
+	judge(&m, NULL, "yes|0 outputs, expected 1 to 1|0 inputs, expected 1 to 1",
+	      "one without results, and one behind it");
+	m = chain(TFLITE_RELU6);
+	m.operators[2].num_outputs = 0;
+	judge(&m, NULL, "yes|yes|0 outputs, expected 1 to 1", "one without results at the end");
 	m = chain(TFLITE_RELU6);
 	m.tensors[0].type = TFLITE_STRING;
 	m.operators[0].code = TFLITE_SKIP_GRAM;

@@ -87,6 +87,7 @@ int judge_refuse(struct mapper *m, const struct mark *mark)
 		return -1;
 	go_back(m, mark);
 	m->reader.failed = false;
+	diag_init(m->diag);
 	for (i = 0; i < outputs->count; i++) {
 		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
 
