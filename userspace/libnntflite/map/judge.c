@@ -58,9 +58,13 @@ static void go_back(struct mapper *m, const struct mark *mark)
 	for (i = 0; i < m->tflite->num_subgraphs; i++)
 		if (model->states[i] == SUBGRAPH_DONE && model->numbers[i] >= mark->num_graphs)
 			model->states[i] = SUBGRAPH_NEW;
-	for (i = 0; i < m->sub->num_tensors; i++)
-		if (m->operand_of[i] >= (int)mark->num_operands)
-			m->operand_of[i] = -1;
+	/* Its results and variables got operands from the operator, and nothing else. */
+	for (i = 0; i < m->op->outputs.count; i++) {
+		int *operand = &m->operand_of[fb_vector_i32(&m->op->outputs, i)];
+
+		if (*operand >= (int)mark->num_operands)
+			*operand = -1;
+	}
 	variables_go_back(m, mark->num_operands);
 }
 

@@ -101,8 +101,10 @@ void variables_go_back(struct mapper *m, uint32_t num_operands)
 	if (m->sub_index != model->main)
 		return;
 	while (model->num_variables &&
-	       model->states_kept[model->num_variables - 1].input >= (int)num_operands)
+	       model->states_kept[model->num_variables - 1].input >= (int)num_operands) {
 		model->num_variables--;
+		m->operand_of[model->states_kept[model->num_variables].tensor] = -1;
+	}
 	for (i = 0; i < model->num_variables; i++) {
 		struct map_variable *v = &model->states_kept[i];
 
