@@ -183,6 +183,23 @@ static void write_operator(struct writer *w, size_t vector, uint32_t i,
 	}
 }
 
+/* All elements of the vector are one table, and all names of its inputs another. */
+static void write_signatures(struct writer *w, size_t root, const struct mw_model *model)
+{
+	size_t vector = set_tables(w, root, 7, model->num_signatures);
+	size_t table = set_element(w, vector, 0, 5);
+	size_t names = set_tables(w, table, 0, model->signature_inputs);
+	size_t name = set_element(w, names, 0, 2);
+	uint32_t i;
+
+	set_string(w, name, 0, "x");
+	set_string(w, table, 2, model->signature_key);
+	for (i = 1; i < model->signature_inputs; i++)
+		link_to(w, names + 4 + 4 * (size_t)i, name);
+	for (i = 1; i < model->num_signatures; i++)
+		link_to(w, vector + 4 + 4 * (size_t)i, table);
+}
+
 size_t mw_write(const struct mw_model *model, uint8_t *out)
 {
 	struct writer w = { out, 8 };
@@ -210,7 +227,12 @@ size_t mw_write(const struct mw_model *model, uint8_t *out)
 	for (i = 1; i < num_subgraphs; i++)
 		set_element(&w, vector, i, 5);
 	subgraph = set_element(&w, vector, 0, 5);
-	set_vector(&w, subgraph, 1, model->inputs, model->num_inputs, 4);
+	if (model->padded_inputs) {
+		/* Zeros. */
+		vector = set_tables(&w, subgraph, 1, model->padded_inputs);
+	} else {
+		set_vector(&w, subgraph, 1, model->inputs, model->num_inputs, 4);
+	}
 	set_vector(&w, subgraph, 2, model->outputs, model->num_outputs, 4);
 	vector = set_tables(&w, subgraph, 0, model->num_tensors);
 	for (i = 0; i < model->num_tensors; i++)
@@ -228,5 +250,7 @@ size_t mw_write(const struct mw_model *model, uint8_t *out)
 			set_vector(&w, table, 0, model->tensors[i].data,
 				   model->tensors[i].data_size, 1);
 	}
+	if (model->num_signatures)
+		write_signatures(&w, root, model);
 	return w.used;
 }

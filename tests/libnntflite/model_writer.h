@@ -62,6 +62,11 @@ struct mw_model {
 	uint32_t num_inputs;
 	int32_t outputs[MW_MAX];
 	uint32_t num_outputs;
+	/* Signatures, all of one table: its key, and how often it names tensor 0 as input. */
+	uint32_t num_signatures;
+	const char *signature_key;
+	uint32_t signature_inputs;
+	uint32_t padded_inputs;		/* tensor 0 is so often among the inputs of the subgraph */
 };
 
 /* Write the file to @out, MW_MAX_SIZE bytes; returns its size. */

@@ -749,6 +749,34 @@ static void test_variables(void)
 	unmap(&m);
 	model.tensors[3].variable = false;
 	refuse(&model, "input 4 is no variable", "a state that is no variable");
+/* A small file may name the same long list, or the same long key, for each of its signatures. */
+static void test_signatures(void)
+{
+	struct nntflite_file_info info = NNTFLITE_FILE_INFO_INIT;
+	struct mw_model model = product_model();
+	struct nntflite_file *opened = NULL;
+	struct nntflite_diag diag;
+	char key[5001];
+	size_t size;
+
+	memset(key, 'k', sizeof(key) - 1);
+	key[sizeof(key) - 1] = '\0';
+	model.num_signatures = 2;
+	model.signature_key = "serve";
+	model.signature_inputs = 1;
+	size = mw_write(&model, file);
+	ok(nntflite_file_open_memory(file, size, &opened, &diag) == NNHAL_STATUS_NONE &&
+	   nntflite_file_get_info(opened, &info) == NNHAL_STATUS_NONE &&
+	   info.num_signatures == 2 && strcmp(nntflite_file_signature(opened, 1), "serve") == 0,
+	   "a file with two signatures");
+	nntflite_file_close(opened);
+	model.signature_key = key;
+	refuse(&model, "signature 0: a key of 5000 bytes", "a long key");
+	model.signature_key = "serve";
+	model.padded_inputs = 6000;
+	model.signature_inputs = 6000;
+	model.num_signatures = 1024;
+	refuse(&model, "references to tensors", "a list of 6000 names in each of 1024 signatures");
 }
 
 int main(void)
@@ -763,6 +791,7 @@ int main(void)
 	test_tensors_refused();
 	test_scalars();
 	test_variables();
+	test_signatures();
 	test_damaged("digits_int8.tflite", "examples/digits/digits_int8.tflite");
 	test_damaged("digits_float.tflite", "examples/digits/digits_float.tflite");
 	return tap_done();

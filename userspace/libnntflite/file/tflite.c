@@ -18,6 +18,7 @@
 #define MAX_REFERENCES		(1u << 21)
 #define MAX_SUBGRAPHS		(1u << 10)
 #define MAX_SIGNATURES		(1u << 10)
+#define MAX_KEY			4096u
 
 /* Slots of the tables, in the order of the schema; a union takes two. */
 enum {
@@ -231,6 +232,21 @@ static int count_references(const struct tflite_operator *op, struct work *work,
 	return 0;
 }
 
+/* The lists of inputs and outputs of a subgraph or a signature. */
+static int count_lists(const struct fb_vector *inputs, const struct fb_vector *outputs,
+		       struct work *work, const char *what, uint32_t index,
+		       struct nntflite_diag *diag)
+{
+	uint64_t count = (uint64_t)inputs->count + outputs->count;
+
+	if (count > MAX_REFERENCES - work->references)
+		return diag_fail(diag, "%s %" PRIu32 ": %" PRIu32 " inputs and %" PRIu32 " outputs,"
+				 " more than %u references to tensors in the model", what, index,
+				 inputs->count, outputs->count, MAX_REFERENCES);
+	work->references += (uint32_t)count;
+	return 0;
+}
+
 static int read_operator(struct tflite_model *model, struct tflite_subgraph *subgraph,
 			 const struct fb_vector *operators, const struct fb_vector *codes,
 			 uint32_t index, struct work *work, struct nntflite_diag *diag)
@@ -279,9 +295,10 @@ static int make_lists(struct tflite_subgraph *subgraph, uint32_t tensors, uint32
 }
 
 static int read_subgraph(struct tflite_model *model, const struct fb_table *root,
-			 const struct fb_table *table, struct tflite_subgraph *subgraph,
-			 struct work *work, struct nntflite_diag *diag)
+			 const struct fb_table *table, uint32_t index, struct work *work,
+			 struct nntflite_diag *diag)
 {
+	struct tflite_subgraph *subgraph = &model->subgraphs[index];
 	struct fb_vector buffers = fb_vector(root, MODEL_BUFFERS, 4);
 	struct fb_vector codes = fb_vector(root, MODEL_OPERATOR_CODES, 4);
 	struct fb_vector tensors = fb_vector(table, SUBGRAPH_TENSORS, 4);
@@ -293,6 +310,7 @@ static int read_subgraph(struct tflite_model *model, const struct fb_table *root
 	subgraph->outputs = fb_vector(table, SUBGRAPH_OUTPUTS, 4);
 	model->num_buffers = buffers.count;
 	if (fb_failed(&model->reader) ||
+	    count_lists(&subgraph->inputs, &subgraph->outputs, work, "subgraph", index, diag) ||
 	    make_lists(subgraph, tensors.count, operators.count, work, diag))
 		return -1;
 	for (i = 0; i < tensors.count; i++)
@@ -308,10 +326,9 @@ static int read_subgraph(struct tflite_model *model, const struct fb_table *root
 }
 
 static int read_subgraphs(struct tflite_model *model, const struct fb_table *root,
-			  struct nntflite_diag *diag)
+			  struct work *work, struct nntflite_diag *diag)
 {
 	struct fb_vector subgraphs = fb_vector(root, MODEL_SUBGRAPHS, 4);
-	struct work work = { 0, 0, 0 };
 	uint32_t i;
 
 	if (fb_failed(&model->reader))
@@ -330,7 +347,7 @@ static int read_subgraphs(struct tflite_model *model, const struct fb_table *roo
 
 		diag->subgraph = i;
 		if (fb_failed(&model->reader) ||
-		    read_subgraph(model, root, &table, &model->subgraphs[i], &work, diag))
+		    read_subgraph(model, root, &table, i, work, diag))
 			return -1;
 	}
 	diag->subgraph = NNTFLITE_NONE;
@@ -370,14 +387,20 @@ static int read_named(struct tflite_model *model, const struct fb_vector *list,
 }
 
 static int read_signature(struct tflite_model *model, const struct fb_table *table,
-			  struct tflite_signature *signature, struct nntflite_diag *diag)
+			  uint32_t index, struct work *work, struct nntflite_diag *diag)
 {
+	struct tflite_signature *signature = &model->signatures[index];
 	struct fb_vector inputs = fb_vector(table, SIGNATURE_INPUTS, 4);
 	struct fb_vector outputs = fb_vector(table, SIGNATURE_OUTPUTS, 4);
 
 	signature->key = fb_string(table, SIGNATURE_KEY);
 	signature->subgraph = fb_u32(table, SIGNATURE_SUBGRAPH, 0);
 	if (fb_failed(&model->reader))
+		return -1;
+	if (signature->key.length > MAX_KEY)
+		return diag_fail(diag, "signature %" PRIu32 ": a key of %zu bytes, at most %u are"
+				 " supported", index, signature->key.length, MAX_KEY);
+	if (count_lists(&inputs, &outputs, work, "signature", index, diag))
 		return -1;
 	if (signature->subgraph >= model->num_subgraphs)
 		return diag_fail(diag, "signature '%s': subgraph %" PRIu32 " of %" PRIu32
@@ -392,7 +415,7 @@ static int read_signature(struct tflite_model *model, const struct fb_table *tab
 }
 
 static int read_signatures(struct tflite_model *model, const struct fb_table *root,
-			   struct nntflite_diag *diag)
+			   struct work *work, struct nntflite_diag *diag)
 {
 	struct fb_vector list = fb_vector(root, MODEL_SIGNATURES, 4);
 	uint32_t i;
@@ -410,7 +433,7 @@ static int read_signatures(struct tflite_model *model, const struct fb_table *ro
 		struct fb_table table = fb_vector_table(&model->reader, &list, i);
 
 		if (fb_failed(&model->reader) ||
-		    read_signature(model, &table, &model->signatures[i], diag))
+		    read_signature(model, &table, i, work, diag))
 			return -1;
 	}
 	return 0;
@@ -419,6 +442,7 @@ static int read_signatures(struct tflite_model *model, const struct fb_table *ro
 int tflite_parse(struct tflite_model *model, const uint8_t *data, size_t size,
 		 struct nntflite_diag *diag)
 {
+	struct work work = { 0, 0, 0 };
 	struct fb_table root;
 	uint32_t version;
 	int ret = -1;
@@ -431,8 +455,8 @@ int tflite_parse(struct tflite_model *model, const uint8_t *data, size_t size,
 		if (version != SCHEMA_VERSION)
 			diag_fail(diag, "schema version %" PRIu32 ", only %d is supported", version,
 				  SCHEMA_VERSION);
-		else if (!read_subgraphs(model, &root, diag))
-			ret = read_signatures(model, &root, diag);
+		else if (!read_subgraphs(model, &root, &work, diag))
+			ret = read_signatures(model, &root, &work, diag);
 	}
 	model->reader.diag = NULL;
 	return ret;
