@@ -753,7 +753,9 @@ static void test_variables(void)
 static void test_signatures(void)
 {
 	struct nntflite_file_info info = NNTFLITE_FILE_INFO_INIT;
+	struct nntflite_model_options options = NNTFLITE_MODEL_OPTIONS_INIT;
 	struct mw_model model = product_model();
+	struct nntflite_model *made = NULL;
 	struct nntflite_file *opened = NULL;
 	struct nntflite_diag diag;
 	char key[5001];
@@ -769,6 +771,12 @@ static void test_signatures(void)
 	   nntflite_file_get_info(opened, &info) == NNHAL_STATUS_NONE &&
 	   info.num_signatures == 2 && strcmp(nntflite_file_signature(opened, 1), "serve") == 0,
 	   "a file with two signatures");
+	options.signature = "serve";
+	ok(nntflite_model_create(opened, &options, &made, &diag) == NNHAL_STATUS_NONE &&
+	   strcmp(nntflite_model_input(made, 0)->name, "x") == 0 &&
+	   strcmp(nntflite_model_output(made, 0)->name, "out") == 0,
+	   "an input has the name of the signature, an output that it does not name its own");
+	nntflite_model_destroy(made);
 	nntflite_file_close(opened);
 	model.signature_key = key;
 	refuse(&model, "signature 0: a key of 5000 bytes", "a long key");

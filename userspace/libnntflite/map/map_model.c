@@ -8,28 +8,29 @@
 
 #include "map_graph.h"
 
-/* The name of a tensor in the signature, else its own. */
-static struct text io_name(const struct map_model *model, const struct tflite_tensor *tensor,
-			   uint32_t index, bool input)
+/* The names of all tensors: those in the signature, else their own. To be freed. */
+static struct text *io_names(const struct mapper *m, bool input)
 {
-	const struct tflite_signature *s = model->signature;
-	const struct tflite_named *named = NULL;
-	uint32_t i, count = 0;
+	const struct tflite_signature *s = m->model->signature;
+	const struct tflite_named *named = s ? (input ? s->inputs : s->outputs) : NULL;
+	uint32_t i, count = s ? (input ? s->num_inputs : s->num_outputs) : 0;
+	struct text *names = calloc((size_t)m->sub->num_tensors + 1, sizeof(*names));
 
-	if (s) {
-		named = input ? s->inputs : s->outputs;
-		count = input ? s->num_inputs : s->num_outputs;
+	if (!names) {
+		diag_fail_memory(m->diag);
+		return NULL;
 	}
-	for (i = 0; i < count; i++)
-		if (named[i].tensor == index)
-			return named[i].name;
-	return tensor->name;
+	for (i = 0; i < m->sub->num_tensors; i++)
+		names[i] = m->sub->tensors[i].name;
+	/* The first of several names counts. */
+	for (i = count; i-- > 0;)
+		names[named[i].tensor] = named[i].name;
+	return names;
 }
 
-static int fill_io(struct mapper *m, uint32_t index, bool input, struct nntflite_io *io)
+static int fill_io(struct mapper *m, uint32_t index, struct text name, struct nntflite_io *io)
 {
 	const struct tflite_tensor *tensor = &m->sub->tensors[index];
-	struct text name = io_name(m->model, tensor, index, input);
 	const struct nnhal_operand *operand = &m->g->operands[m->operand_of[index]];
 	const struct shape *shape = tensor_shape(m, tensor);
 	char *copy = hal_alloc(m->b, name.length + 1, 1, m->diag);
@@ -56,12 +57,17 @@ static int fill_io(struct mapper *m, uint32_t index, bool input, struct nntflite
 static struct nntflite_io *fill_list(struct mapper *m, const struct fb_vector *list, bool input)
 {
 	struct nntflite_io *ios = hal_alloc(m->b, (size_t)list->count + 1, sizeof(*ios), m->diag);
+	struct text *names = ios ? io_names(m, input) : NULL;
+	int ret = names ? 0 : -1;
 	uint32_t i;
 
-	for (i = 0; ios && i < list->count; i++)
-		if (fill_io(m, (uint32_t)fb_vector_i32(list, i), input, &ios[i]))
-			return NULL;
-	return ios;
+	for (i = 0; i < list->count && !ret; i++) {
+		uint32_t index = (uint32_t)fb_vector_i32(list, i);
+
+		ret = fill_io(m, index, names[index], &ios[i]);
+	}
+	free(names);
+	return ret ? NULL : ios;
 }
 
 static int map_main(struct map_model *model)
