@@ -91,11 +91,84 @@ static void fails(const struct mw_model *m, struct nnhal_device *device, const c
 	nntflite_file_close(opened);
 }
 
+/* A model of one operator that the device has to take: constants but for the first @fed. */
+struct single {
+	const char *what;
+	int32_t code;
+	uint8_t options_type;
+	uint32_t num_inputs;		/* the output follows */
+	uint32_t fed;
+	struct mw_tensor tensors[6];
+	struct mw_option options[6];
+};
+
+static const int32_t numbers[32] = { 0, 0, 0, 0 };
+static const int32_t ones[4] = { 1, 1, 1, 1 };
+static const int64_t wide_numbers[2] = { 0, 0 };
+static const int64_t wide_sizes[2] = { 2, 4 };
+static const int32_t sizes[2] = { 2, 4 };
+
+#define F32(...)	{ .name = "t", .type = TFLITE_FLOAT32, __VA_ARGS__ }
+#define I32(...)	{ .name = "t", .type = TFLITE_INT32, __VA_ARGS__ }
+#define I64(...)	{ .name = "t", .type = TFLITE_INT64, __VA_ARGS__ }
+#define I16(...)	{ .name = "t", .type = TFLITE_INT16, .num_scales = 1, .scales = { 0.5f }, \
+			  __VA_ARGS__ }
+#define I8(...)		{ .name = "t", .type = TFLITE_INT8, .num_scales = 1, .scales = { 0.5f }, \
+			  __VA_ARGS__ }
+#define RANK1(a)	.rank = 1, .dims = { a }
+#define RANK2(a, b)	.rank = 2, .dims = { a, b }
+#define RANK5(a, b, c, d, e) .rank = 5, .dims = { a, b, c, d, e }
+#define DATA(a, n)	.data = (a), .data_size = (n)
+
+static const struct single singles[] = {
+	{ "FULLY_CONNECTED of int16 without a bias", TFLITE_FULLY_CONNECTED,
+	  TFLITE_FULLY_CONNECTED_OPTIONS, 2, 1,
+	  { I16(RANK2(1, 4)), I8(RANK2(2, 4), DATA(numbers, 8)), I16(RANK2(1, 2)) }, { { 0 } } },
+	{ "CONV_3D without a bias", TFLITE_CONV_3D, TFLITE_CONV_3D_OPTIONS, 2, 1,
+	  { F32(RANK5(1, 2, 2, 2, 1)), F32(RANK5(1, 1, 1, 1, 1), DATA(numbers, 4)),
+	    F32(RANK5(1, 2, 2, 2, 1)) },
+	  { { MW_I32, 1, 1, 0, NULL }, { MW_I32, 2, 1, 0, NULL }, { MW_I32, 3, 1, 0, NULL } } },
+	{ "STRIDED_SLICE of int32", TFLITE_STRIDED_SLICE, TFLITE_STRIDED_SLICE_OPTIONS, 4, 1,
+	  { I32(RANK1(4)), I32(RANK1(1), DATA(numbers, 4)), I32(RANK1(1), DATA(ones, 4)),
+	    I32(RANK1(1), DATA(ones, 4)), I32(RANK1(1)) }, { { 0 } } },
+	{ "CONCATENATION of int32", TFLITE_CONCATENATION, TFLITE_CONCATENATION_OPTIONS, 2, 2,
+	  { I32(RANK1(2)), I32(RANK1(3)), I32(RANK1(5)) }, { { 0 } } },
+	{ "SLICE at an int64 place", TFLITE_SLICE, TFLITE_SLICE_OPTIONS, 3, 1,
+	  { F32(RANK2(4, 4)), I64(RANK1(2), DATA(wide_numbers, 16)),
+	    I64(RANK1(2), DATA(wide_sizes, 16)), F32(RANK2(2, 4)) }, { { 0 } } },
+	{ "RESHAPE to an int64 shape", TFLITE_RESHAPE, TFLITE_RESHAPE_OPTIONS, 2, 1,
+	  { F32(RANK1(8)), I64(RANK1(2), DATA(wide_sizes, 16)), F32(RANK2(2, 4)) }, { { 0 } } },
+	{ "RESHAPE of int64 to the shape of the options", TFLITE_RESHAPE, TFLITE_RESHAPE_OPTIONS,
+	  1, 1, { I64(RANK1(8)), I64(RANK2(2, 4)) }, { { MW_LIST, 0, 2, 0, sizes } } },
+	{ "GATHER of one row", TFLITE_GATHER, TFLITE_GATHER_OPTIONS, 2, 2,
+	  { F32(RANK2(3, 4)), I32(.rank = 0), F32(RANK1(4)) }, { { 0 } } },
+	{ "GATHER of one number", TFLITE_GATHER, TFLITE_GATHER_OPTIONS, 2, 2,
+	  { F32(RANK1(3)), I32(.rank = 0), F32(.rank = 0) }, { { 0 } } },
+};
+
+static void test_single(const struct single *s, struct nnhal_device *device)
+{
+	struct mw_model m = { .num_tensors = s->num_inputs + 1, .num_operators = 1,
+			      .num_inputs = s->fed, .num_outputs = 1 };
+	struct mw_operator *op = &m.operators[0];
+	uint32_t i;
+
+	memcpy(m.tensors, s->tensors, sizeof(s->tensors));
+	*op = (struct mw_operator){ .code = s->code, .options_type = s->options_type,
+				    .num_inputs = s->num_inputs, .num_outputs = 1 };
+	memcpy(op->options, s->options, sizeof(s->options));
+	for (i = 0; i < s->num_inputs; i++)
+		op->inputs[i] = m.inputs[i] = (int32_t)i;
+	op->outputs[0] = m.outputs[0] = (int32_t)s->num_inputs;
+	judge(&m, device, "yes", s->what);
+}
+
 int main(void)
 {
 	struct nnhal_device *device = NULL;
 	struct nntflite_diag diag;
 	struct mw_model m = chain(TFLITE_RELU6);
+	size_t i;
 
 	judge(&m, NULL, "yes|yes|yes", "nothing to object to");
 	m = chain(TFLITE_SKIP_GRAM);
@@ -126,6 +199,8 @@ int main(void)
 		m = chain(TFLITE_RELU6);
 		m.tensors[3].type = TFLITE_INT32;
 		fails(&m, device, "the device cannot judge the model: operation 2");
+		for (i = 0; i < sizeof(singles) / sizeof(singles[0]); i++)
+			test_single(&singles[i], device);
 		nnhal_device_unref(device);
 	}
 	ok(nntflite_file_judge(NULL, NULL, NULL, hear, NULL, &diag) ==

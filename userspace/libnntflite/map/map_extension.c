@@ -7,13 +7,31 @@
  */
 #include <inttypes.h>
 
-#include "mapper.h"
+#include "map_ops.h"
+#include "map_table.h"
 
 /* More inputs than any operator with a list of them has in practice. */
 #define MAX_INPUTS	1024
+/* More than any operator has whose inputs are not a list. */
+#define MAX_NAMED	32
+
+/*
+ * The operation has an operand for each input, also for those at the end that the file
+ * leaves out. An operator with a list of inputs has as many as there are.
+ */
+static uint32_t count_inputs(const struct mapper *m)
+{
+	uint32_t count = m->op->inputs.count, most = op_table[m->op->code].max_inputs;
+
+	return most <= MAX_NAMED && count < most ? most : count;
+}
 
 static int put_inputs(struct mapper *m, int *list, uint32_t count)
 {
+	const struct tflite_tensor *output = output_tensor(m, 0);
+	/* An omitted operand has a type too: a bias that of float sums, or of integer ones. */
+	uint32_t omitted = output && output->type == TFLITE_FLOAT32 ?
+			   NNHAL_OPERAND_TENSOR_FLOAT32 : NNHAL_OPERAND_TENSOR_INT32;
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
@@ -24,7 +42,7 @@ static int put_inputs(struct mapper *m, int *list, uint32_t count)
 		    is_constant(m, tensor) && tensor->quantized_dim >= 0)
 			list[i] = filter_operand(m, i, (uint32_t)tensor->quantized_dim);
 		else
-			list[i] = optional_operand(m, i, NNHAL_OPERAND_TENSOR_INT32);
+			list[i] = optional_operand(m, i, omitted);
 		if (list[i] < 0)
 			return -1;
 	}
@@ -69,7 +87,7 @@ static int put_fields(struct mapper *m, const char *fields, int *list, uint32_t 
 
 int map_extension(struct mapper *m, const char *fields)
 {
-	uint32_t num_inputs = m->op->inputs.count;
+	uint32_t num_inputs = count_inputs(m);
 	uint32_t num_outputs = m->op->outputs.count;
 	int *inputs, *outputs;
 	uint32_t i;

@@ -32,10 +32,10 @@ static bool hal_serves(const struct mapper *m, const struct op_row *row)
 
 	if (!row->map)
 		return false;
-	/* Most operations of the HAL end at rank 4. */
+	/* Most operations of the HAL end at rank 4, and none takes places or sizes of int64. */
 	for (i = 0; row->fields && i < m->op->inputs.count; i++) {
 		tensor = input_tensor(m, i);
-		if (tensor && tensor_shape(m, tensor)->rank > 4)
+		if (tensor && (tensor_shape(m, tensor)->rank > 4 || tensor->type == TFLITE_INT64))
 			return false;
 	}
 	if (!row->types)
@@ -59,6 +59,9 @@ static int map_row(struct mapper *m, const struct op_row *row)
 		return -1;
 	if (hal_serves(m, row))
 		return row->map(m, row->hal);
+	/* The shape may be among the options. */
+	if (m->op->code == TFLITE_RESHAPE)
+		return map_reshape(m, HAL_EXTENSION_CODE(TFLITE_RESHAPE));
 	if (row->fields)
 		return map_extension(m, row->fields);
 	tensor = input_tensor(m, row->type_input);

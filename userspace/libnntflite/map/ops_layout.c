@@ -29,7 +29,7 @@ int map_reshape(struct mapper *m, uint32_t type)
 		return finish_operation(m, type, &in);
 	}
 	if (target && is_constant(m, target) && target->rank == 1 && target->dims[0] > 0) {
-		if (target->type != TFLITE_INT32)
+		if (target->type != TFLITE_INT32 && type == NNHAL_OPERATION_RESHAPE)
 			return map_fail(m, "shape of type %s, only int32 is supported",
 					tflite_type_name(target->type));
 		put(&in, input_operand(m, 1));
