@@ -305,6 +305,42 @@ static void test_wishes(void)
 	nntflite_file_close(opened);
 }
 
+/* FULLY_CONNECTED with another batch than in the file: all operands follow. */
+static void test_wished_product(void)
+{
+	static const float weights[32];
+	struct mw_model m = { .num_tensors = 3, .num_operators = 1, .num_inputs = 1,
+			      .num_outputs = 1, .outputs = { 2 } };
+	struct nntflite_shape wish = { "in", 2, { 3, 8 } };
+	struct nntflite_model_options options = NNTFLITE_MODEL_OPTIONS_INIT;
+	const struct nnhal_subgraph *hal;
+	struct nntflite_model *model = NULL;
+	struct nntflite_file *opened = NULL;
+	struct nntflite_diag diag;
+	size_t size;
+
+	m.tensors[0] = (struct mw_tensor){ .name = "in", .rank = 2, .dims = { 1, 8 } };
+	m.tensors[1] = (struct mw_tensor){ .name = "w", .rank = 2, .dims = { 4, 8 },
+					   .data = weights, .data_size = sizeof(weights) };
+	m.tensors[2] = (struct mw_tensor){ .name = "out", .rank = 2, .dims = { 1, 4 } };
+	m.operators[0] = (struct mw_operator){ .code = TFLITE_FULLY_CONNECTED, .num_inputs = 2,
+		.inputs = { 0, 1 }, .num_outputs = 1, .outputs = { 2 },
+		.options_type = TFLITE_FULLY_CONNECTED_OPTIONS };
+	size = mw_write(&m, file);
+	options.shapes = &wish;
+	options.num_shapes = 1;
+	if (nntflite_file_open_memory(file, size, &opened, &diag) == NNHAL_STATUS_NONE &&
+	    nntflite_model_create(opened, &options, &model, &diag) == NNHAL_STATUS_NONE) {
+		hal = &nntflite_model_get_hal(model)->main;
+		ok(hal->num_operations == 1 && hal->operands[hal->output_indexes[0]].dimensions[0] == 3,
+		   "FULLY_CONNECTED with the wished batch");
+	} else {
+		ok(false, "FULLY_CONNECTED with the wished batch: %s", diag.message);
+	}
+	nntflite_model_destroy(model);
+	nntflite_file_close(opened);
+}
+
 int main(void)
 {
 	size_t i;
@@ -313,5 +349,6 @@ int main(void)
 		test_row(&rows[i]);
 	test_chain();
 	test_wishes();
+	test_wished_product();
 	return tap_done();
 }

@@ -14,7 +14,7 @@ enum { FULLY_CONNECTED_ACTIVATION, FULLY_CONNECTED_WEIGHTS_FORMAT };
 
 #define HAL_PADDING_VALID	2
 
-/* Rows, columns and input width of a matrix product. */
+/* Rows, columns and input width of a matrix product; 0 rows if they depend on values. */
 struct product {
 	uint32_t batch;
 	uint32_t units;
@@ -26,6 +26,7 @@ static int fully_connected_sizes(struct mapper *m, struct product *p)
 	const struct tflite_tensor *input = input_tensor(m, 0);
 	const struct tflite_tensor *weights = input_tensor(m, 1);
 	const struct tflite_tensor *output = output_tensor(m, 0);
+	const struct shape *in, *out;
 	uint64_t in_elements, out_elements, batch;
 
 	if (!input || !weights || !output)
@@ -33,17 +34,31 @@ static int fully_connected_sizes(struct mapper *m, struct product *p)
 	if (weights->rank != 2 || weights->dims[0] <= 0 || weights->dims[1] <= 0)
 		return map_fail(m, "weights of rank %" PRIu32 ", a matrix is needed",
 				weights->rank);
-	if (!tflite_elements(input, &in_elements) || !tflite_elements(output, &out_elements) ||
-	    in_elements % (uint32_t)weights->dims[1] != 0)
-		return map_fail(m, "the shape of the input does not fit weights of %" PRId32
-				" columns", weights->dims[1]);
-	batch = in_elements / (uint32_t)weights->dims[1];
-	if (out_elements != batch * (uint32_t)weights->dims[0])
-		return map_fail(m, "output of %" PRIu64 " elements, input and weights give %"
-				PRIu64, out_elements, batch * (uint32_t)weights->dims[0]);
-	p->batch = (uint32_t)batch;
+	p->batch = 0;
 	p->units = (uint32_t)weights->dims[0];
 	p->width = (uint32_t)weights->dims[1];
+	in = tensor_shape(m, input);
+	out = tensor_shape(m, output);
+	if (!shape_is_known(in) || !shape_is_known(out))
+		return 0;
+	in_elements = shape_elements(in);
+	out_elements = shape_elements(out);
+	if (in_elements == 0 || in_elements % p->width != 0)
+		return map_fail(m, "the shape of the input does not fit weights of %" PRId32
+				" columns", weights->dims[1]);
+	batch = in_elements / p->width;
+	if (out_elements != batch * p->units)
+		return map_fail(m, "output of %" PRIu64 " elements, input and weights give %"
+				PRIu64, out_elements, batch * p->units);
+	p->batch = (uint32_t)batch;
+	return 0;
+}
+
+/* Where tensors get other dimensions on the way, these have to be known. */
+static int check_rows(struct mapper *m, const struct product *p)
+{
+	if (p->batch == 0)
+		return map_fail(m, "the number of rows of the input depends on values");
 	return 0;
 }
 
@@ -63,7 +78,7 @@ static int map_per_channel_product(struct mapper *m, const struct product *p)
 	uint32_t *dims;
 	int32_t act = 0;
 
-	if (fused_activation(m, FULLY_CONNECTED_ACTIVATION, &act))
+	if (check_rows(m, p) || fused_activation(m, FULLY_CONNECTED_ACTIVATION, &act))
 		return -1;
 	input = input_operand(m, 0);
 	if (input < 0)
@@ -128,6 +143,8 @@ int map_fully_connected(struct mapper *m, uint32_t type)
 	if (m->g->operands[input].num_dimensions < 2) {
 		int flat = input;
 
+		if (check_rows(m, &p))
+			return -1;
 		matrix = (struct shape){ 2, { p.batch, p.width } };
 		input = temporary_operand(m, (uint32_t)flat, &matrix);
 		if (input < 0 || add_reshape(m, flat, input, &matrix))
@@ -146,6 +163,8 @@ int map_fully_connected(struct mapper *m, uint32_t type)
 		return finish_operation(m, type, &in);
 
 	/* The HAL's result is a matrix; the file may keep more dimensions. */
+	if (check_rows(m, &p))
+		return -1;
 	matrix = (struct shape){ 2, { p.batch, p.units } };
 	output = output_operand(m, 0);
 	if (output < 0)
