@@ -567,6 +567,43 @@ static void test_lists(void)
 	labels_free(&labels);
 }
 
+/* Types that the HAL lacks: each element has its place and its value. */
+static void test_wide_types(void)
+{
+	static const struct { uint32_t type; size_t size; double low, high; } types[] = {
+		{ TENSOR_INT64, 8, -0x1p63, 5e9 },
+		{ TENSOR_COMPLEX64, 8, -1.5, 2.25 },
+		{ TENSOR_FLOAT64, 8, -1e300, 0.1 },
+		{ TENSOR_UINT64, 8, 0, 0x1p63 },
+		{ TENSOR_UINT32, 4, 0, 4294967295.0 },
+		{ TENSOR_UINT16, 2, 0, 65535 },
+	};
+	uint8_t data[16];
+	size_t i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct tensor io = {
+			.type = types[i].type, .rank = 1, .dims = { 2 }, .elements = 2,
+			.bytes = 2 * types[i].size,
+		};
+
+		memset(data, 0x55, sizeof(data));
+		tensor_set(&io, data, 0, types[i].low);
+		tensor_set(&io, data, 1, types[i].high);
+		ok(tensor_element(&io, data, 0) == types[i].low &&
+		   tensor_element(&io, data, 1) == types[i].high &&
+		   (io.bytes == sizeof(data) || data[io.bytes] == 0x55),
+		   "elements of type %u of TensorFlow Lite", types[i].type & 0xffff);
+		if (types[i].type == TENSOR_COMPLEX64 || types[i].type == TENSOR_FLOAT64)
+			continue;
+		tensor_set(&io, data, 0, NAN);
+		tensor_set(&io, data, 1, 1e30);
+		ok(tensor_element(&io, data, 0) == 0 && tensor_element(&io, data, 1) >
+		   types[i].high - 1, "not-a-number and too large a number of type %u",
+		   types[i].type & 0xffff);
+	}
+}
+
 int main(void)
 {
 	char command[128];
@@ -580,6 +617,7 @@ int main(void)
 	test_pnm();
 	test_resize();
 	test_samples();
+	test_wide_types();
 	test_npy();
 	test_inputs();
 	test_outputs();

@@ -38,6 +38,16 @@ static bool npy_type_fits(const char *descr, uint32_t type)
 		return strcmp(descr + 1, "i1") == 0;
 	case NNHAL_OPERAND_TENSOR_BOOL8:
 		return strcmp(descr + 1, "b1") == 0;
+	case TENSOR_INT64:
+		return strcmp(descr + 1, "i8") == 0;
+	case TENSOR_FLOAT64:
+		return strcmp(descr + 1, "f8") == 0;
+	case TENSOR_UINT64:
+		return strcmp(descr + 1, "u8") == 0;
+	case TENSOR_UINT32:
+		return strcmp(descr + 1, "u4") == 0;
+	case TENSOR_UINT16:
+		return strcmp(descr + 1, "u2") == 0;
 	default:
 		return false;
 	}

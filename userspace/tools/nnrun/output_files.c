@@ -29,6 +29,18 @@ static const char *npy_descr(uint32_t type)
 		return "|i1";
 	case NNHAL_OPERAND_TENSOR_BOOL8:
 		return "|b1";
+	case TENSOR_INT64:
+		return "<i8";
+	case TENSOR_COMPLEX64:
+		return "<c8";
+	case TENSOR_FLOAT64:
+		return "<f8";
+	case TENSOR_UINT64:
+		return "<u8";
+	case TENSOR_UINT32:
+		return "<u4";
+	case TENSOR_UINT16:
+		return "<u2";
 	default:
 		return "|u1";
 	}

@@ -5,6 +5,7 @@
 #include <float16.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,57 @@ const char *tensor_shape(const struct tensor *t, char *text, size_t size)
 	return text;
 }
 
+static size_t element_size(const struct tensor *t)
+{
+	switch (t->type) {
+	case TENSOR_INT64:
+	case TENSOR_COMPLEX64:
+	case TENSOR_FLOAT64:
+	case TENSOR_UINT64:
+		return 8;
+	case TENSOR_UINT32:
+		return 4;
+	case TENSOR_UINT16:
+		return 2;
+	default:
+		return nnhal_element_size(t->type);
+	}
+}
+
+/* Of a type that the HAL lacks. */
+static double wide_element(uint32_t type, const uint8_t *p)
+{
+	uint64_t bits = 0;
+	double wide;
+	float real;
+
+	switch (type) {
+	case TENSOR_INT64:
+		memcpy(&bits, p, 8);
+		return (double)(int64_t)bits;
+	case TENSOR_COMPLEX64:
+		memcpy(&real, p, sizeof(real));
+		return (double)real;
+	case TENSOR_FLOAT64:
+		memcpy(&wide, p, sizeof(wide));
+		return wide;
+	default:
+		/* Unsigned; the machine is a little-endian one, as elsewhere. */
+		memcpy(&bits, p, type == TENSOR_UINT64 ? 8 : type == TENSOR_UINT32 ? 4 : 2);
+		return (double)bits;
+	}
+}
+
 double tensor_element(const struct tensor *t, const void *data, size_t i)
 {
-	const uint8_t *p = (const uint8_t *)data + i * nnhal_element_size(t->type);
+	const uint8_t *p = (const uint8_t *)data + i * element_size(t);
 	uint16_t half;
 	int16_t word;
 	int32_t integer;
 	float real;
 
+	if (t->type >> 16)
+		return wide_element(t->type, p);
 	switch (t->type) {
 	case NNHAL_OPERAND_TENSOR_FLOAT32:
 		memcpy(&real, p, sizeof(real));
@@ -73,15 +117,59 @@ static int32_t nearest(double value, int32_t low, int32_t high)
 	return (int32_t)fmin(fmax(nearbyint(value), low), high);
 }
 
+/* The nearest whole number that 64 bits hold; 0 for not-a-number. */
+static uint64_t nearest_wide(double value, bool is_signed)
+{
+	const double end = is_signed ? 0x1p63 : 0x1p64;
+
+	value = nearbyint(value);
+	if (isnan(value))
+		return 0;
+	if (value >= end)
+		return is_signed ? (uint64_t)INT64_MAX : UINT64_MAX;
+	if (is_signed)
+		return (uint64_t)(value <= -end ? INT64_MIN : (int64_t)value);
+	return value <= 0 ? 0 : (uint64_t)value;
+}
+
+static void wide_set(uint32_t type, uint8_t *p, double value)
+{
+	const float complex_value[2] = { (float)value, 0 };
+	double most = type == TENSOR_UINT32 ? UINT32_MAX : UINT16_MAX;
+	uint64_t bits;
+
+	switch (type) {
+	case TENSOR_COMPLEX64:
+		memcpy(p, complex_value, sizeof(complex_value));
+		break;
+	case TENSOR_FLOAT64:
+		memcpy(p, &value, sizeof(value));
+		break;
+	case TENSOR_INT64:
+	case TENSOR_UINT64:
+		bits = nearest_wide(value, type == TENSOR_INT64);
+		memcpy(p, &bits, 8);
+		break;
+	default:
+		bits = nearest_wide(value > most ? most : value, false);
+		memcpy(p, &bits, type == TENSOR_UINT32 ? 4 : 2);
+		break;
+	}
+}
+
 void tensor_set(const struct tensor *t, void *data, size_t i, double value)
 {
-	uint8_t *p = (uint8_t *)data + i * nnhal_element_size(t->type);
+	uint8_t *p = (uint8_t *)data + i * element_size(t);
 	double steps = t->scale > 0 ? value / (double)t->scale : value;
 	float real = (float)value;
 	int32_t integer;
 	uint16_t half;
 	int16_t word;
 
+	if (t->type >> 16) {
+		wide_set(t->type, p, value);
+		return;
+	}
 	switch (t->type) {
 	case NNHAL_OPERAND_TENSOR_FLOAT32:
 		memcpy(p, &real, sizeof(real));

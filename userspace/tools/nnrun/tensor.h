@@ -11,10 +11,19 @@
 
 #define TENSOR_MAX_RANK	8
 
+/* A type that the HAL lacks: the extension's number, which is TensorFlow Lite's, above 2^16. */
+#define TENSOR_OF_EXTENSION(number)	(1u << 16 | (number))
+#define TENSOR_INT64		TENSOR_OF_EXTENSION(4)
+#define TENSOR_COMPLEX64	TENSOR_OF_EXTENSION(8)
+#define TENSOR_FLOAT64		TENSOR_OF_EXTENSION(10)
+#define TENSOR_UINT64		TENSOR_OF_EXTENSION(12)
+#define TENSOR_UINT32		TENSOR_OF_EXTENSION(15)
+#define TENSOR_UINT16		TENSOR_OF_EXTENSION(16)
+
 /**
  * struct tensor - an input or output
  * @name: name in the file, printable; may be empty
- * @type: enum nnhal_operand_type
+ * @type: enum nnhal_operand_type, or TENSOR_OF_EXTENSION()
  * @rank: number of dimensions, at least 1
  * @dims: sizes
  * @elements: product of @dims
@@ -47,7 +56,7 @@ const char *tensor_shape(const struct tensor *t, char *text, size_t size);
 /* The same, in a buffer that lasts until the end of the enclosing block. */
 #define TENSOR_SHAPE(t)	tensor_shape((t), (char[100]) { 0 }, 100)
 
-/* Element @i as a number, dequantized. */
+/* Element @i as a number, dequantized; of a complex one the real part. */
 double tensor_element(const struct tensor *t, const void *data, size_t i);
 
 /* All elements as numbers, to be freed; NULL without memory. */
