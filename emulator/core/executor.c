@@ -136,7 +136,6 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 {
 	const struct program_cmd *cmd = &run->program->cmds[index];
 	struct tensor **operands = run->engine->exec.operands + cmd->operands;
-	unsigned int i;
 
 	*error = (struct op_error) { .operand = NNPU_OPERAND_NONE };
 	/* Field by field: an initializer clears all of it with a slow string instruction first. */
@@ -147,19 +146,13 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 	call->out = operands + cmd->num_inputs;
 	call->relaxed = run->program->relaxed;
 	call->loading = false;
+	/* Also if this job omits an operand: see op.h. */
 	call->prepared = cmd->prepared;
 	call->own = 0;
 	call->released = 0;
 	call->scratch = run->engine->exec.scratch[index];
 	call->progress = &run->engine->progress;
 	call->error = error;
-	/* If this job omits an operand, what was prepared from it is not valid. */
-	for (i = 0; run->omitted && i < cmd->num_inputs; i++) {
-		uint32_t t = run->program->operands[cmd->operands + i];
-
-		if (operands[i]->kind != run->program->tensors[t].kind)
-			call->prepared = NULL;
-	}
 }
 
 static int run_operation(struct exec_run *run, uint32_t index)

@@ -135,7 +135,10 @@ struct op_desc {
 	 */
 	int (*infer)(const struct op_call *c);
 	/*
-	 * Optional. What it keeps is one piece from op_take(), and *bytes is what was taken for
+	 * Optional. It depends on constants only, and not on whether another operand is there: a job
+	 * may omit an input of the program, and the operation cannot do without the weights that were
+	 * released.
+	 * What it keeps is one piece from op_take(), and *bytes is what was taken for
 	 * it; the caller frees it. When op_progress() says that the load is to end, the
 	 * prepared object may be half done.
 	 */

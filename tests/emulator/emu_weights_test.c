@@ -8,6 +8,7 @@
 
 #include "rig.h"
 #include "tap.h"
+#include "ops/extension.h"
 
 #define UNITS	24
 #define SIZE	320
@@ -130,6 +131,83 @@ static void test_shared(void)
 	   "are as they were");
 }
 
+/* FULLY_CONNECTED of org.nnpu.tflite, whose bias may be omitted. */
+#define TFLITE_FULLY_CONNECTED	EXTENSION_CODE(tflite_extension_index, 9)
+
+/* Products with the same weights, and a bias that the job gives or omits. */
+static bool load_optional(uint32_t program, unsigned int products)
+{
+	static const uint8_t no;
+	uint32_t in, w, bias, act, type, keep;
+	struct image im;
+	struct nnpu_tensor_desc *d;
+	struct nnpu_cqe cqe;
+	int status;
+
+	image_init(&im);
+	in = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, 1, SIZE, -1);
+	bias = image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_INPUT, UNITS, -1);
+	w = matrix(&im);
+	act = image_scalar(&im, 0);
+	type = image_scalar(&im, 0);
+	keep = image_const(&im, NNPU_TYPE_BOOL, 1, &no, sizeof(no));
+	for (unsigned int i = 0; i < products; i++)
+		image_command(&im, TFLITE_FULLY_CONNECTED, 8, 1, in, w, bias, act, act, keep, keep,
+			      type, image_tensor(&im, NNPU_TYPE_TENSOR_FLOAT32, NNPU_TENSOR_OUTPUT,
+						 1, UNITS, -1));
+	image_finish(&im);
+	d = image_desc(&im, keep);
+	d->rank = 0;
+	d->dims[0] = 0;
+	d = image_desc(&im, w);
+	d->rank = 2;
+	d->dims[1] = htole32(SIZE);
+	status = rig_load(&rig, 1, program, im.bytes, im.size, &cqe);
+	image_free(&im);
+	return status == 0;
+}
+
+/* Are the products right, with a bias of zeros and without one? */
+static bool optional_is_right(uint32_t program, unsigned int products, bool omitted)
+{
+	struct nnpu_arg *a = job_args(&j, 2, products);
+	float in[SIZE], expected[UNITS] = { 0 };
+	bool good = true;
+
+	for (unsigned int i = 0; i < SIZE; i++)
+		in[i] = (float)i - 10;
+	for (unsigned int u = 0; u < UNITS; u++) {
+		for (unsigned int i = 0; i < SIZE; i++)
+			expected[u] += in[i] * weights[u * SIZE + i];
+	}
+	memcpy(j.operands, in, sizeof(in));
+	memset(j.operands + 2048, 0, sizeof(expected));
+	job_arg(&a[0], 1, 0, sizeof(in));
+	job_arg(&a[1], 1, 2048, sizeof(expected));
+	if (omitted)
+		a[1] = (struct nnpu_arg){ .flags = htole16(NNPU_ARG_NO_VALUE) };
+	for (unsigned int i = 0; i < products; i++)
+		job_arg(&a[2 + i], 1, 2560 + 256 * i, sizeof(expected));
+	if (job_execute(&j, program, NULL))
+		return false;
+	for (unsigned int i = 0; i < products; i++)
+		good &= !memcmp(j.operands + 2560 + 256 * i, expected, sizeof(expected));
+	return good;
+}
+
+/* The weights are packed, in their place or another one, before a job omits the bias. */
+static void test_omitted_bias(void)
+{
+	for (unsigned int products = 1; products <= 2; products++) {
+		uint32_t program = 3 + products;
+
+		ok(load_optional(program, products), "products with a bias of the job: %u", products);
+		ok(optional_is_right(program, products, false), "with the bias");
+		ok(optional_is_right(program, products, true), "without it");
+		ok(optional_is_right(program, products, false), "with it again");
+	}
+}
+
 int main(void)
 {
 	for (unsigned int i = 0; i < UNITS * SIZE; i++)
@@ -139,6 +217,7 @@ int main(void)
 	ok(job_rig_init(&j, &rig, 1, 1), "context and queue");
 	test_single();
 	test_shared();
+	test_omitted_bias();
 	rig_close(&rig);
 	return tap_done();
 }
