@@ -44,6 +44,11 @@ const struct tflite_case tflite_part_cases[] = {
 	TFLITE_GIVES(45, "f64[5]{0,1,2,3,4} i32[1]{1} i32[1]{2} i32[1]{1} #0 #0 #0 #0 #0 %1"
 			 " > f64[2]{1,2}"),
 	TFLITE_GIVES(45, "u8[5]{0} i64[1]{3} i64[1]{2} i64[1]{1} #0 #0 #0 #0 #0 %0 > u8[0]"),
+	/* Positions and strides of any size. */
+	TFLITE_GIVES(45, MATRIX "i64[2]{1,0} i64[2]{0x7fffffffffffffff,0x7fffffffffffffff}"
+		     " i64[2]{0x7fffffffffffffff,2} #0 #0 #0 #0 #0 %1 > i64[1,2]{10,12}"),
+	TFLITE_GIVES(45, "u8[5]{0,1,2,3,4} i64[1]{3} i64[1]{-9223372036854775808}"
+		     " i64[1]{-9223372036854775808} #0 #0 #0 #0 #0 %0 > u8[1]{3}"),
 	TFLITE_REFUSED(45, "u8[5]{0} =i32[1]{3} =i32[1]{2} =i32[1]{0} #0 #0 #0 #0 #0 %0 > u8", VALUE, 3),
 	TFLITE_REFUSED(45, "u8[5]{0} =i32[1]{5} =i32[1]{2} =i32[1]{1} #0 #0 #0 #0 #1 %0 > u8", VALUE, 1),
 	TFLITE_REFUSED(45, "u8[5]{0} =i32[2]{0} =i32[2]{2} =i32[2]{1} #0 #0 #0 #0 #0 %0 > u8",

@@ -123,6 +123,9 @@ static int64_t clamp(int64_t v, int64_t min, int64_t max)
 	return v > max ? max : v;
 }
 
+/* Farther than all positions of a dimension are apart. */
+#define FAR	(1ll << 33)
+
 /* A position of a dimension, limited to the valid range for this direction. */
 static int64_t position(int64_t v, int64_t dim, bool forward)
 {
@@ -143,9 +146,10 @@ static int add_dimension(const struct op_call *c, struct strided *s, uint32_t si
 static int cut_dimension(const struct op_call *c, struct strided *s, unsigned int entry,
 			 unsigned int d)
 {
-	int64_t dim = c->in[0]->dims[d], stride = tflite_int_at(c, 3, entry);
+	int64_t dim = c->in[0]->dims[d], begin, end, size;
+	/* What is greater than a dimension can be makes no difference, and does not overflow. */
+	int64_t stride = clamp(tflite_int_at(c, 3, entry), -FAR, FAR);
 	bool forward = stride > 0;
-	int64_t begin, end, size;
 
 	if (stride == 0)
 		return op_fail(c, NNPU_REASON_VALUE, 3);
@@ -161,11 +165,11 @@ static int cut_dimension(const struct op_call *c, struct strided *s, unsigned in
 	}
 	begin = masked(s, BEGIN_MASK, entry) ? (forward ? 0 : dim - 1) :
 		position(begin, dim, forward);
-	end = tflite_int_at(c, 2, entry) + (s->offset ? begin : 0);
+	end = clamp(tflite_int_at(c, 2, entry), -FAR, FAR) + (s->offset ? begin : 0);
 	end = masked(s, END_MASK, entry) ? (forward ? dim : -1) : position(end, dim, forward);
 	size = forward ? (end - begin + stride - 1) / stride : (begin - end - stride - 1) / -stride;
 	size = (forward ? end > begin : begin > end) ? size : 0;
-	s->cuts[d] = (struct cut){ begin, stride, (uint32_t)size };
+	s->cuts[d] = (struct cut){ begin, size > 1 ? stride : 1, (uint32_t)size };
 	return add_dimension(c, s, (uint32_t)size);
 }
 
