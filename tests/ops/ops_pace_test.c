@@ -18,6 +18,7 @@
 #include "../tap.h"
 #include "large_calls.h"
 #include "ops_fixture.h"
+#include "tflite/tflite_ops.h"
 
 /* Longest time without a point, and from an abort to the end. Sanitizers are slow. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -204,6 +205,26 @@ static void test_call(const struct large_call *call, bool verbose)
 	ok(good, "%s, %s", op_name(call->op), call->operands);
 }
 
+/* Operations of org.nnpu.tflite whose rows or loops may be long in a way of their own. */
+#define TFLITE(number)	((enum nnpu_operation)EXTENSION_CODE(tflite_extension_index, number))
+
+static const struct large_call tflite_calls[] = {
+	{ TFLITE(44), "s:0x32Mx1 4*c:1x1@1 4*c:1x1@1 3*-y 4*t:1 -c -t s:32Mx1@1 y:32Mx1@0.001953125 "
+		      "4*-y i4 r0 r0 b1 b0 b0 r1 i0 r1 i0 r1 i0 r1 i0 r1 i0 > s s@1 y@0.001953125" },
+	{ TFLITE(23), "s:1x1x1x256M@1 {1,1} b0 b0 > s@1" },
+	{ TFLITE(25), "y:128M@1 r1 > y@0.000030517578125" },
+	{ TFLITE(27), "s:4294967295x0@1 s:0x0@1 y:0x1@1 -t y:4294967295x0@1 i1 i0 b0 > s@1 y@1" },
+	{ TFLITE(50), "u:256M@1 > u@0.0625+255" },
+	{ TFLITE(78), "t:64M=-3 t:64M=5 > t" },
+	{ TFLITE(156), "f:64M=3 f:64M=2 > f" },
+};
+
+static void test_tflite(void)
+{
+	for (unsigned int i = 0; i < sizeof(tflite_calls) / sizeof(*tflite_calls); i++)
+		test_call(&tflite_calls[i], false);
+}
+
 int main(int argc, char **argv)
 {
 	const char *text = argc > 1 ? NULL : getenv("NNPU_PACE_CALLS");
@@ -229,5 +250,7 @@ int main(int argc, char **argv)
 		}
 	}
 	ok(!missing, "every operation has a call");
+	if (argc == 1)
+		test_tflite();
 	return tap_done();
 }

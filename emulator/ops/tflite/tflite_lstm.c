@@ -195,7 +195,7 @@ int tflite_lstm_execute(const struct op_call *c)
 	    nd_move(&q.pace, c->in[AT_CELLS]->data, c->out[2]->data, c->out[2]->bytes))
 		return OP_ABORTED;
 	for (uint32_t b = 0; b < seq.batch; b++) {
-		if (run_batch(c, &q, &seq, b))
+		if (run_batch(c, &q, &seq, b) || op_pace(&q.pace, 16))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -110,8 +110,9 @@ static int64_t integer_at(const struct tensor *t, size_t i)
 	return ((const int8_t *)t->data)[i];
 }
 
-static void put_pixel(const struct op_call *c, const struct resize *r, const size_t *rows,
-		      int64_t wy, struct between x, size_t at)
+/* 0 or OP_ABORTED. */
+static int put_pixel(const struct op_call *c, const struct resize *r, const size_t *rows,
+		     int64_t wy, struct between x, size_t at, struct op_pace *pace)
 {
 	const struct tensor *in = c->in[0], *out = c->out[0];
 	size_t low = x.low * r->in.x_stride, high = x.high * r->in.x_stride;
@@ -128,7 +129,10 @@ static void put_pixel(const struct op_call *c, const struct resize *r, const siz
 			((int16_t *)out->data)[at] = (int16_t)v;
 		else
 			((int8_t *)out->data)[at] = (int8_t)v;
+		if (op_pace_row(pace, i, 8))
+			return OP_ABORTED;
 	}
+	return op_pace(pace, r->in.c % OP_PACE_RUN * 8 + 32) ? OP_ABORTED : 0;
 }
 
 int tflite_resize_bilinear_check(const struct op_call *c)
@@ -157,8 +161,8 @@ int tflite_resize_bilinear_execute(const struct op_call *c)
 		size_t rows[2] = { batch + y.low * r.in.y_stride, batch + y.high * r.in.y_stride };
 
 		for (uint32_t ox = 0; ox < r.out.x; ox++, at += r.in.c) {
-			put_pixel(c, &r, rows, y.weight, between(&r, ox, r.out.x, r.in.x), at);
-			if (op_pace(&pace, (size_t)r.in.c * 8 + 32))
+			if (put_pixel(c, &r, rows, y.weight, between(&r, ox, r.out.x, r.in.x), at,
+				      &pace))
 				return OP_ABORTED;
 		}
 	}

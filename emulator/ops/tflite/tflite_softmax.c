@@ -115,8 +115,11 @@ static int row_words(const struct op_call *c, const struct softmax *s, size_t at
 	uint32_t sum = 0;
 	int16_t reciprocal;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		max = in[i] > max ? in[i] : max;
+		if (op_pace_row(pace, i, 2))
+			return OP_ABORTED;
+	}
 	for (size_t i = 0; i < n; i++) {
 		/* From -65535 to 0 stands for -10 to 0; the table has its middle in the middle. */
 		int32_t v = q_clamp(q_add(q_scale(in[i] - max, s->factor), INT16_MAX), INT16_MIN,
@@ -186,8 +189,11 @@ static int log_row(const struct op_call *c, const struct softmax *s, size_t at, 
 	char *out = (char *)c->out[0]->data + at;
 	int32_t max = INT32_MIN, sum = 0, log_sum, least;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		max = elem_int(type, in, i) > max ? elem_int(type, in, i) : max;
+		if (op_pace_row(pace, i, 4))
+			return OP_ABORTED;
+	}
 	for (size_t i = 0; i < n; i++) {
 		int32_t diff = elem_int(type, in, i) - max;
 
