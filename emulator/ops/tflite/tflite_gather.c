@@ -142,6 +142,9 @@ static int get_places(const struct op_call *c, unsigned int i, unsigned int rank
 	p->part = 1;
 	for (unsigned int d = p->depth; d < rank; d++)
 		p->part *= dims[d];
+	/* Neither indices nor elements: there may be more of them than anybody can count. */
+	if (p->depth == 0 && p->part == 0)
+		p->count = 0;
 	return 0;
 }
 

@@ -81,6 +81,9 @@ int tflite_cumsum_execute(const struct op_call *c)
 
 	if (get_rows(c, &rows) || op_get_bool(c, 2, &exclusive) || op_get_bool(c, 3, &reverse))
 		return -1;
+	/* Rows without elements may be more than anybody can count. */
+	if (c->out[0]->bytes == 0)
+		return 0;
 	for (size_t i = 0; i < rows.outer * rows.inner; i++) {
 		if (sum_row(c, &rows, row_start(&rows, i), exclusive, reverse, &pace) ||
 		    op_pace(&pace, rows.size % OP_PACE_RUN * 4 + 16))
@@ -206,12 +209,14 @@ int tflite_add_n_execute(const struct op_call *c)
 				sum += ((const float *)c->in[k]->data)[i];
 			else
 				whole += ((const uint32_t *)c->in[k]->data)[i];
+			if (op_pace_row(&pace, k, 16))
+				return OP_ABORTED;
 		}
 		if (real)
 			reals[i] = sum;
 		else
 			wholes[i] = whole;
-		if (op_pace(&pace, c->num_inputs * 4))
+		if (op_pace(&pace, c->num_inputs % OP_PACE_RUN * 4))
 			return OP_ABORTED;
 	}
 	return 0;
