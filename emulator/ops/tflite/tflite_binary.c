@@ -154,7 +154,7 @@ static void name(const void *state, const struct broadcast_run *r) \
 	const struct binary *s = state; \
 	switch (s->op) { \
 	case TFLITE_OP_MUL: \
-		LOOP(type, x * y); \
+		LIMITED(type, x * (uint32_t)y); \
 		break; \
 	case TFLITE_OP_MINIMUM: \
 		LOOP(type, x < y ? x : y); \

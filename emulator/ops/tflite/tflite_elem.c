@@ -77,6 +77,8 @@ struct qrange elem_qrange(enum activation a, const struct tensor *out)
 void elem_range(enum activation a, enum tflite_type e, int64_t *min, int64_t *max)
 {
 	*min = a == ACTIVATION_NONE ? elem_min(e) : a == ACTIVATION_RELU1 ? -1 : 0;
+	/* An unsigned type has no -1. */
+	*min = *min < elem_min(e) ? elem_min(e) : *min;
 	*max = a == ACTIVATION_RELU1 ? 1 : a == ACTIVATION_RELU6 ? 6 : elem_max(e);
 }
 
