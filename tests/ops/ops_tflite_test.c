@@ -23,10 +23,13 @@ static uint32_t code_of(int op)
 	return EXTENSION_CODE(tflite_extension_index, (uint32_t)op);
 }
 
-/* What is known at load time: values and shapes, shapes, only the types. */
-enum variant { VALUES, SHAPES, TYPES, NUM_VARIANTS };
+/*
+ * What is known at load time: values and shapes, shapes and scalars, only the shapes, only the
+ * types.
+ */
+enum variant { VALUES, SCALARS, SHAPES, TYPES, NUM_VARIANTS };
 
-static const char *const variant_names[] = { "values", "shapes", "types" };
+static const char *const variant_names[] = { "values", "scalars", "shapes", "types" };
 
 /* False: the case does not exist in this variant. */
 static bool build(struct fixture *f, const struct tflite_case *tc, const struct tflite_call *call,
@@ -35,7 +38,7 @@ static bool build(struct fixture *f, const struct tflite_case *tc, const struct 
 	fixture_init(f, (enum nnpu_operation)code_of(tc->op));
 	for (unsigned int i = 0; i < call->num_inputs; i++) {
 		const struct tflite_operand *o = &call->operands[i];
-		bool fixed = !o->omitted && (o->fixed || v == VALUES || (v == SHAPES && o->scalar));
+		bool fixed = !o->omitted && (o->fixed || v == VALUES || (v == SCALARS && o->scalar));
 		struct tensor *t;
 
 		if (fixed && !o->bytes)

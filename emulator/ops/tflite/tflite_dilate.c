@@ -70,6 +70,8 @@ int tflite_dilate_execute(const struct op_call *c)
 
 		if (by < 0)
 			return -1;
+		/* A single element has no distance, which might be any number. */
+		by = in->dims[d] > 1 ? by : 1;
 		dims[d] = (struct nd_dim){ in->dims[d], from[d], to[d] * (ptrdiff_t)by };
 	}
 	return nd_copy(&pace, in->data, out->data, size, dims, in->rank);

@@ -49,6 +49,8 @@ int tflite_nms_infer(const struct op_call *c)
 		return -1;
 	if (c->in[AT_BOXES]->dims[1] != 4)
 		return op_fail(c, NNPU_REASON_DIMENSION, AT_BOXES);
+	if (c->in[AT_BOXES]->dims[0] > INT32_MAX)
+		return op_fail(c, NNPU_REASON_OVERFLOW, AT_BOXES);
 	if (c->in[AT_SCORES]->dims[0] != c->in[AT_BOXES]->dims[0])
 		return op_fail(c, NNPU_REASON_SHAPE_MISMATCH, AT_SCORES);
 	for (unsigned int i = AT_SIZE; i < c->num_inputs; i++) {

@@ -37,6 +37,8 @@ int tflite_shape_execute(const struct op_call *c)
 	int32_t *narrow = c->out[0]->data;
 	int64_t *wide = c->out[0]->data;
 
+	if (check_out_type(c))
+		return -1;
 	for (unsigned int i = 0; i < c->in[0]->rank; i++) {
 		if (tflite_type_of(c->out[0]) == TFLITE_INT64)
 			wide[i] = c->in[0]->dims[i];
