@@ -137,7 +137,7 @@ int bbox_check_type(const struct op_call *c, unsigned int i, unsigned int values
 	struct tensor *t = op_operand(c, i);
 
 	if (!type_is_quant8(type))
-		return op_check_type(c, i, 1u << type);
+		return op_check_type(c, i, type_bit(type));
 	if (op_check_type(c, i, TYPE_BIT(TENSOR_QUANT16_ASYMM)))
 		return -1;
 	if (t->scale != BBOX_SCALE)

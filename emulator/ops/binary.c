@@ -26,7 +26,7 @@ static int check(const struct op_call *c, uint32_t types, uint32_t out_types)
 
 int extreme_check(const struct op_call *c)
 {
-	return check(c, NUMBERS, 1u << c->in[0]->type);
+	return check(c, NUMBERS, type_bit(c->in[0]->type));
 }
 
 int extreme_infer(const struct op_call *c)
@@ -95,7 +95,7 @@ int extreme_execute(const struct op_call *c)
 
 int power_check(const struct op_call *c)
 {
-	return check(c, TYPES_FLOAT, 1u << c->in[0]->type);
+	return check(c, TYPES_FLOAT, type_bit(c->in[0]->type));
 }
 
 int power_infer(const struct op_call *c)
@@ -122,7 +122,7 @@ int power_execute(const struct op_call *c)
 
 int prelu_check(const struct op_call *c)
 {
-	return check(c, TYPES_FLOAT | TYPES_QUANT8, 1u << c->in[0]->type);
+	return check(c, TYPES_FLOAT | TYPES_QUANT8, type_bit(c->in[0]->type));
 }
 
 int prelu_infer(const struct op_call *c)

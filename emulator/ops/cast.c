@@ -22,7 +22,7 @@ int cast_check(const struct op_call *c)
 	    op_check_rank(c, 0, 1, NNPU_MAX_RANK) ||
 	    op_check_rank(c, op_output(c, 0), 1, NNPU_MAX_RANK))
 		return -1;
-	if (OTHERS & 1u << c->in[0]->type)
+	if (OTHERS & type_bit(c->in[0]->type))
 		return op_check_same_type(c, op_output(c, 0), 0);
 	return op_check_type(c, op_output(c, 0), NUMBERS);
 }

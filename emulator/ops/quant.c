@@ -127,7 +127,7 @@ int op_check_weights(const struct op_call *c, int channel_dim)
 	if (!type_is_quant8(c->in[0]->type))
 		return op_check_same_type(c, 1, 0) || op_check_same_type(c, 2, 0) ? -1 : 0;
 
-	filter = 1u << c->in[0]->type;
+	filter = type_bit(c->in[0]->type);
 	if (channel_dim >= 0)
 		filter |= TYPE_BIT(TENSOR_QUANT8_SYMM_PER_CHANNEL);
 	if (op_check_type(c, 1, filter) ||

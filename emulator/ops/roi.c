@@ -45,7 +45,7 @@ int roi_check(const struct op_call *c)
 	    op_check_same_type(c, op_output(c, 0), 0) ||
 	    (!is_align(c) && op_check_same_quant(c, op_output(c, 0), 0)) ||
 	    op_check_rank(c, 0, 4, 4) || op_check_rank(c, op_output(c, 0), 4, 4) ||
-	    op_check_type(c, 1, quant ? TYPE_BIT(TENSOR_QUANT16_ASYMM) : 1u << c->in[0]->type) ||
+	    op_check_type(c, 1, quant ? TYPE_BIT(TENSOR_QUANT16_ASYMM) : type_bit(c->in[0]->type)) ||
 	    op_check_rank(c, 1, 2, 2) || op_check_list(c, 2))
 		return -1;
 	if (quant && op_check_quant(c, 1, REGION_SCALE, 0))

@@ -67,6 +67,12 @@ void tensor_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 /* The numbers of inputs and outputs are right, and no required one is omitted. */
 int op_check_operands(const struct op_call *c);
 
+/* The bit of a type that has not been looked at: those of extensions have none. */
+static inline uint32_t type_bit(unsigned int type)
+{
+	return type < NNPU_NUM_TYPES ? 1u << type : 0;
+}
+
 /* Operand @i has a type of the set @types. */
 int op_check_type(const struct op_call *c, unsigned int i, uint32_t types);
 
