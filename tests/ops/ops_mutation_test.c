@@ -144,14 +144,12 @@ static void mutate_case(const struct nntc_case *nc)
 		good = take_operands(nc, operands);
 		for (uint32_t i = 0; good && i <= mutant_pick(3); i++)
 			mutant_change(&operands[mutant_pick(nc->main.num_operands)]);
-		for (uint32_t i = 0; good && i < nc->main.num_operands; i++) {
+		for (uint32_t i = 0; good && i < nc->main.num_operands; i++)
 			good = mutant_fit(&operands[i]);
-		}
 		if (good)
 			run_mutant(nc, operands);
-		for (uint32_t i = 0; i < nc->main.num_operands; i++) {
+		for (uint32_t i = 0; i < nc->main.num_operands; i++)
 			mutant_free(&operands[i]);
-		}
 		free(operands);
 	}
 }

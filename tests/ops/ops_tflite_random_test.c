@@ -251,8 +251,11 @@ static bool conv(enum nnpu_type type)
 	add_weights(&f, type, 4, (uint32_t[]){ (uint32_t)channels, (uint32_t)ky, (uint32_t)kx,
 					       (uint32_t)depth });
 	biased = add_bias(&f, type, wide, (uint32_t)channels);
-	for (unsigned int i = 0; i < 7; i++)
-		fixture_i32(&f, (int[]){ 1, sx, sy, 0, dx, dy, wide ? 4 : 2 }[i]);
+	for (unsigned int i = 0; i < 7; i++) {
+		const int numbers[] = { 1, sx, sy, 0, dx, dy, wide ? 4 : 2 };
+
+		fixture_i32(&f, numbers[i]);
+	}
 	fixture_output(&f, type, so, zo);
 	for (int i = 0; i < oy * ox * channels; i++) {
 		int o = i % channels, px = i / channels % ox * sx, py = i / channels / ox * sy;

@@ -26,9 +26,14 @@ int tflite_compare_infer(const struct op_call *c)
 	return op_infer_broadcast(c);
 }
 
-#define LOOP(operator) do { \
-	for (size_t i = 0; i < r->n; i++) \
-		out[i] = LEFT(i * r->sa) operator RIGHT(i * r->sb); \
+/* @test says it of x and y. */
+#define LOOP(test) do { \
+	for (size_t i = 0; i < r->n; i++) { \
+		const __typeof__(LEFT(0)) x = LEFT(i * r->sa); \
+		const __typeof__(RIGHT(0)) y = RIGHT(i * r->sb); \
+\
+		out[i] = test; \
+	} \
 } while (0)
 
 #define BODY(type) do { \
@@ -37,22 +42,22 @@ int tflite_compare_infer(const struct op_call *c)
 	uint8_t *out = r->out; \
 	switch (s->op) { \
 	case TFLITE_OP_EQUAL: \
-		LOOP(==); \
+		LOOP(x == y); \
 		break; \
 	case TFLITE_OP_NOT_EQUAL: \
-		LOOP(!=); \
+		LOOP(x != y); \
 		break; \
 	case TFLITE_OP_LESS: \
-		LOOP(<); \
+		LOOP(x < y); \
 		break; \
 	case TFLITE_OP_LESS_EQUAL: \
-		LOOP(<=); \
+		LOOP(x <= y); \
 		break; \
 	case TFLITE_OP_GREATER: \
-		LOOP(>); \
+		LOOP(x > y); \
 		break; \
 	default: \
-		LOOP(>=); \
+		LOOP(x >= y); \
 		break; \
 	} \
 } while (0)

@@ -238,7 +238,7 @@ static int strided_cuts(const struct op_call *c, struct strided *s)
 		} else if (masked(s, NEW_AXIS_MASK, i)) {
 			ret = add_dimension(c, s, 1);
 		} else if (d == rank) {
-			return op_fail(c, NNPU_REASON_DIMENSION, 1);
+			ret = op_fail(c, NNPU_REASON_DIMENSION, 1);
 		} else {
 			ret = cut_dimension(c, s, i, d++);
 		}

@@ -15,6 +15,8 @@
 #define LOG_OFFSET	1e-6
 
 struct front_end {
+	complex double *roots;
+	complex double *spectrum;
 	size_t window;			/* samples */
 	size_t stride;
 	size_t size;			/* of the Fourier transform, a power of two */
@@ -22,8 +24,6 @@ struct front_end {
 	double *hann;
 	double *mel_of_bin;
 	double edges[BANDS + 2];	/* of the bands, mel */
-	double complex *roots;
-	double complex *spectrum;
 };
 
 static double mel(double hz)

@@ -32,7 +32,7 @@ int jpeg_decode(const uint8_t *data, size_t size, struct image *image, struct er
 
 /* A progressive file may refine its picture any number of times, each at full cost. */
 #define MAX_SCANS	200
-#define MAX_MEMORY	((long)1 << 30)
+#define MAX_MEMORY	(1L << 30)
 
 struct reader {
 	struct jpeg_decompress_struct jpeg;
