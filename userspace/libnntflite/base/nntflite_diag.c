@@ -49,6 +49,21 @@ int diag_fail_errno(struct nntflite_diag *diag, int errnum, const char *fmt, ...
 	return -1;
 }
 
+int diag_prefix(struct nntflite_diag *diag, const char *fmt, ...)
+{
+	char text[sizeof(diag->message)];
+	va_list args;
+	int length;
+
+	memcpy(text, diag->message, sizeof(text));
+	va_start(args, fmt);
+	length = vsnprintf(diag->message, sizeof(diag->message), fmt, args);
+	va_end(args);
+	if (length >= 0 && (size_t)length < sizeof(diag->message))
+		snprintf(diag->message + length, sizeof(diag->message) - (size_t)length, "%s", text);
+	return -1;
+}
+
 int diag_fail_memory(struct nntflite_diag *diag)
 {
 	if (diag->message[0] == '\0')

@@ -18,6 +18,10 @@ int diag_fail(struct nntflite_diag *diag, const char *fmt, ...)
 int diag_fail_errno(struct nntflite_diag *diag, int errnum, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Put text in front of the message. Returns -1. */
+int diag_prefix(struct nntflite_diag *diag, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* The status for a failure: that of a lack of memory is told from the others. */
 int diag_fail_memory(struct nntflite_diag *diag);
 enum nnhal_status diag_status(const struct nntflite_diag *diag);

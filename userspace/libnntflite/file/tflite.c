@@ -20,6 +20,9 @@
 #define MAX_SIGNATURES		(1u << 10)
 #define MAX_KEY			4096u
 
+/* Of an operator whose code has not been read yet. */
+#define UNKNOWN_CODE		INT32_MIN
+
 /* Slots of the tables, in the order of the schema; a union takes two. */
 enum {
 	MODEL_VERSION, MODEL_OPERATOR_CODES, MODEL_SUBGRAPHS, MODEL_DESCRIPTION, MODEL_BUFFERS,
@@ -94,7 +97,7 @@ bool tflite_elements(const struct tflite_tensor *tensor, uint64_t *count)
 
 /* Find the constant data of a tensor: in its buffer, or behind the FlatBuffer. */
 static int read_buffer(struct tflite_model *model, const struct fb_vector *buffers,
-		       struct tflite_tensor *tensor, uint32_t index, struct nntflite_diag *diag)
+		       struct tflite_tensor *tensor, struct nntflite_diag *diag)
 {
 	struct fb_table table;
 	struct fb_vector data;
@@ -104,9 +107,8 @@ static int read_buffer(struct tflite_model *model, const struct fb_vector *buffe
 		/* Old converters omit the buffers if there is no constant. */
 		if (tensor->buffer == 0)
 			return 0;
-		return diag_fail(diag, "tensor %" PRIu32 " '%s': buffer %" PRIu32
-			    " of %" PRIu32 " does not exist", index, TEXT(tensor->name),
-			    tensor->buffer, buffers->count);
+		return diag_fail(diag, "buffer %" PRIu32 " of %" PRIu32 " does not exist",
+				 tensor->buffer, buffers->count);
 	}
 	table = fb_vector_table(&model->reader, buffers, tensor->buffer);
 	data = fb_vector(&table, BUFFER_DATA, 1);
@@ -119,9 +121,8 @@ static int read_buffer(struct tflite_model *model, const struct fb_vector *buffe
 		tensor->bytes = data.count;
 	} else if (offset > 1 && size > 0) {
 		if (offset > model->reader.size || size > model->reader.size - offset)
-			return diag_fail(diag, "tensor %" PRIu32 " '%s': data at offset %" PRIu64
-				    ", %" PRIu64 " bytes, is beyond the end of the file",
-				    index, TEXT(tensor->name), offset, size);
+			return diag_fail(diag, "data at offset %" PRIu64 ", %" PRIu64
+					 " bytes, is beyond the end of the file", offset, size);
 		tensor->data = model->reader.data + offset;
 		tensor->bytes = size;
 	}
@@ -129,16 +130,15 @@ static int read_buffer(struct tflite_model *model, const struct fb_vector *buffe
 }
 
 static int read_shape(const struct fb_table *table, struct tflite_tensor *tensor,
-		      uint32_t index, struct nntflite_diag *diag)
+		      struct nntflite_diag *diag)
 {
 	struct fb_vector shape = fb_vector(table, TENSOR_SHAPE, 4);
 	struct fb_vector signature = fb_vector(table, TENSOR_SIGNATURE, 4);
 	uint32_t i;
 
 	if (shape.count > TFLITE_MAX_RANK)
-		return diag_fail(diag, "tensor %" PRIu32 " '%s': rank %" PRIu32
-				 ", at most %d is supported", index, TEXT(tensor->name),
-				 shape.count, TFLITE_MAX_RANK);
+		return diag_fail(diag, "rank %" PRIu32 ", at most %d is supported", shape.count,
+				 TFLITE_MAX_RANK);
 	tensor->rank = shape.count;
 	tensor->has_rank = shape.count || fb_u8(table, TENSOR_HAS_RANK, 0);
 	for (i = 0; i < shape.count; i++) {
@@ -168,9 +168,9 @@ static int read_tensor(struct tflite_model *model, struct tflite_subgraph *subgr
 	tensor->zero_points = fb_vector(&quant, QUANT_ZERO_POINT, 8);
 	tensor->quantized_dim = fb_i32(&quant, QUANT_DIMENSION, 0);
 	tensor->custom_quantization = fb_u8(&quant, QUANT_DETAILS_TYPE, 0) != 0;
-	if (read_shape(&table, tensor, index, diag) || fb_failed(&model->reader))
+	if (read_shape(&table, tensor, diag) || fb_failed(&model->reader))
 		return -1;
-	return read_buffer(model, buffers, tensor, index, diag);
+	return read_buffer(model, buffers, tensor, diag);
 }
 
 /* Check a list of tensor indexes; @omitted says whether -1 is allowed. */
@@ -200,7 +200,7 @@ struct work {
 };
 
 static int read_code(struct tflite_model *model, const struct fb_table *table,
-		     const struct fb_vector *codes, struct tflite_operator *op, uint32_t index,
+		     const struct fb_vector *codes, struct tflite_operator *op,
 		     struct nntflite_diag *diag)
 {
 	uint32_t code_index = fb_u32(table, OPERATOR_CODE, 0);
@@ -208,26 +208,28 @@ static int read_code(struct tflite_model *model, const struct fb_table *table,
 	struct fb_table code;
 
 	if (code_index >= codes->count)
-		return diag_fail(diag, "operator %" PRIu32 ": operator code %" PRIu32 " of %" PRIu32
-				 " does not exist", index, code_index, codes->count);
+		return diag_fail(diag, "operator code %" PRIu32 " of %" PRIu32 " does not exist",
+				 code_index, codes->count);
 	code = fb_vector_table(&model->reader, codes, code_index);
 	deprecated = fb_i8(&code, CODE_DEPRECATED, 0);
 	builtin = fb_i32(&code, CODE_BUILTIN, 0);
 	op->version = fb_i32(&code, CODE_VERSION, 1);
 	op->custom_name = fb_string(&code, CODE_CUSTOM);
+	if (fb_failed(&model->reader))
+		return -1;
 	/* Newer files have a wider field for the code. The larger number counts. */
 	op->code = builtin > deprecated ? builtin : deprecated;
-	return fb_failed(&model->reader) ? -1 : 0;
+	return 0;
 }
 
-static int count_references(const struct tflite_operator *op, struct work *work, uint32_t index,
+static int count_references(const struct tflite_operator *op, struct work *work,
 			    struct nntflite_diag *diag)
 {
 	uint64_t count = (uint64_t)op->inputs.count + op->outputs.count + op->intermediates.count;
 
 	if (count > MAX_REFERENCES - work->references)
-		return diag_fail(diag, "operator %" PRIu32 ": more than %u references to tensors in"
-				 " the model", index, MAX_REFERENCES);
+		return diag_fail(diag, "more than %u references to tensors in the model",
+				 MAX_REFERENCES);
 	work->references += (uint32_t)count;
 	return 0;
 }
@@ -253,25 +255,53 @@ static int read_operator(struct tflite_model *model, struct tflite_subgraph *sub
 {
 	struct tflite_operator *op = &subgraph->operators[index];
 	struct fb_table table = fb_vector_table(&model->reader, operators, index);
-	char what[64];
 
+	op->code = UNKNOWN_CODE;
 	op->inputs = fb_vector(&table, OPERATOR_INPUTS, 4);
 	op->outputs = fb_vector(&table, OPERATOR_OUTPUTS, 4);
 	op->intermediates = fb_vector(&table, OPERATOR_INTERMEDIATES, 4);
 	op->options_type = fb_u8(&table, OPERATOR_OPTIONS_TYPE, 0);
 	op->options = fb_subtable(&table, OPERATOR_OPTIONS);
 	op->custom_options = fb_vector(&table, OPERATOR_CUSTOM_OPTIONS, 1);
-	if (fb_failed(&model->reader) || read_code(model, &table, codes, op, index, diag) ||
-	    count_references(op, work, index, diag))
+	if (fb_failed(&model->reader) || read_code(model, &table, codes, op, diag) ||
+	    count_references(op, work, diag) ||
+	    check_indexes(subgraph, &op->inputs, true, "input", diag) ||
+	    check_indexes(subgraph, &op->intermediates, true, "intermediate", diag))
 		return -1;
-	snprintf(what, sizeof(what), "operator %" PRIu32 ": input", index);
-	if (check_indexes(subgraph, &op->inputs, true, what, diag))
-		return -1;
-	snprintf(what, sizeof(what), "operator %" PRIu32 ": intermediate", index);
-	if (check_indexes(subgraph, &op->intermediates, true, what, diag))
-		return -1;
-	snprintf(what, sizeof(what), "operator %" PRIu32 ": output", index);
-	return check_indexes(subgraph, &op->outputs, false, what, diag);
+	return check_indexes(subgraph, &op->outputs, false, "output", diag);
+}
+
+/* In front of a message: "subgraph 2, ", if there is need to say so. */
+static const char *place_text(const struct nntflite_diag *diag, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (diag->subgraph != 0)
+		snprintf(text, size, "subgraph %" PRIu32 ", ", diag->subgraph);
+	return text;
+}
+
+static int name_tensor(const struct tflite_subgraph *subgraph, uint32_t index,
+		       struct nntflite_diag *diag)
+{
+	char place[32];
+
+	diag->tensor = index;
+	return diag_prefix(diag, "%stensor %" PRIu32 " '%s': ", place_text(diag, place, sizeof(place)),
+			   index, TEXT(subgraph->tensors[index].name));
+}
+
+static int name_operator(const struct tflite_subgraph *subgraph, uint32_t index,
+			 struct nntflite_diag *diag)
+{
+	const struct tflite_operator *op = &subgraph->operators[index];
+	char place[32], name[80];
+
+	diag->op = index;
+	place_text(diag, place, sizeof(place));
+	if (op->code == UNKNOWN_CODE)
+		return diag_prefix(diag, "%soperator %" PRIu32 ": ", place, index);
+	return diag_prefix(diag, "%soperator %" PRIu32 " (%s): ", place, index,
+			   tflite_operator_name(op, name, sizeof(name)));
 }
 
 static int make_lists(struct tflite_subgraph *subgraph, uint32_t tensors, uint32_t operators,
@@ -315,13 +345,13 @@ static int read_subgraph(struct tflite_model *model, const struct fb_table *root
 		return -1;
 	for (i = 0; i < tensors.count; i++)
 		if (read_tensor(model, subgraph, &tensors, &buffers, i, diag))
-			return -1;
+			return name_tensor(subgraph, i, diag);
 	if (check_indexes(subgraph, &subgraph->inputs, false, "model input", diag) ||
 	    check_indexes(subgraph, &subgraph->outputs, false, "model output", diag))
 		return -1;
 	for (i = 0; i < operators.count; i++)
 		if (read_operator(model, subgraph, &operators, &codes, i, work, diag))
-			return -1;
+			return name_operator(subgraph, i, diag);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ static int map_inputs(struct mapper *m)
 		struct shape shape;
 
 		if (m->role[index] & ROLE_INPUT)
-			return map_fail(m, "tensor %" PRIu32 " is listed twice as input", index);
+			return tensor_fail(m, tensor, "listed twice as input");
 		m->role[index] |= ROLE_INPUT;
 		if (describe_tensor(m, tensor, &operand, &shape) || check_input(m, tensor)) {
 			if (m->model->judge && judge_input(m, index) == 0)
@@ -64,7 +64,8 @@ static int mark_outputs(struct mapper *m)
 		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
 
 		if (m->role[index] & ROLE_OUTPUT)
-			return map_fail(m, "tensor %" PRIu32 " is listed twice as output", index);
+			return tensor_fail(m, &m->sub->tensors[index],
+					   "listed twice as output");
 		m->role[index] |= ROLE_OUTPUT;
 	}
 	return 0;

@@ -50,10 +50,8 @@ static int map_row(struct mapper *m, const struct op_row *row)
 {
 	const struct tflite_tensor *tensor;
 
-	tensor = output_tensor(m, 0);
 	if (!row->map && !row->fields)
-		return map_fail(m, "this operator (output tensor '%s') is not supported%s%s",
-				tensor ? TEXT(tensor->name) : "", row->why_not ? ": " : "",
+		return map_fail(m, "this operator is not supported%s%s", row->why_not ? ": " : "",
 				row->why_not ? row->why_not : "");
 	if (check_row(m, row))
 		return -1;
@@ -80,5 +78,10 @@ int map_operator(struct mapper *m)
 	else
 		ret = map_row(m, code >= 0 && code < TFLITE_NUM_BUILTINS ? &op_table[code] :
 									   &unknown);
-	return fb_failed(&m->reader) ? -1 : ret;
+	if (!fb_failed(&m->reader) && !ret)
+		return 0;
+	/* Readers of the file and builders of the model do not know the operator. */
+	if (m->diag->op == NNTFLITE_NONE && m->diag->subgraph == NNTFLITE_NONE && !m->diag->errnum)
+		return map_name_place(m);
+	return -1;
 }

@@ -42,12 +42,15 @@ struct mapper {
 #define ROLE_OUTPUT	2u	/* output of the subgraph */
 
 /*
- * Fill in the message with the operator in front; returns -1. tensor_fail() names a tensor
- * too.
+ * Fill in the message with the operator in front; returns -1. It names a tensor too:
+ * tensor_fail() the one given, map_fail() the one that the operator computes.
  */
 int map_fail(struct mapper *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int tensor_fail(struct mapper *m, const struct tflite_tensor *tensor, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Add the operator and a tensor to a message that has none; returns -1. */
+int map_name_place(struct mapper *m);
 
 /* Tensor at input or output @pos of the operator; NULL if it is omitted. */
 const struct tflite_tensor *input_tensor(const struct mapper *m, uint32_t pos);

@@ -146,11 +146,9 @@ static int map_detection(struct mapper *m)
 int map_custom(struct mapper *m)
 {
 	static const char detection[] = "TFLite_Detection_PostProcess";
-	const struct tflite_tensor *output = output_tensor(m, 0);
 	struct text name = m->op->custom_name;
 
 	if (name.length == strlen(detection) && !memcmp(name.data, detection, name.length))
 		return map_detection(m);
-	return map_fail(m, "custom operator '%s' (output tensor '%s') is not supported", TEXT(name),
-			output ? TEXT(output->name) : "");
+	return map_fail(m, "custom operator '%s' is not supported", TEXT(name));
 }

@@ -53,8 +53,9 @@ extern "C" {
  *	and what was expected. The wording is not part of the interface
  * @errnum: errno value behind it, or 0
  * @subgraph: subgraph at fault, or NNTFLITE_NONE
- * @op: operator at fault in @subgraph, or NNTFLITE_NONE
- * @tensor: tensor at fault in @subgraph, or NNTFLITE_NONE
+ * @op: operator at fault in @subgraph, or NNTFLITE_NONE if the fault is not in one
+ * @tensor: tensor at fault in @subgraph; if an operator is, the first that it computes, or
+ *	reads if it computes none; or NNTFLITE_NONE
  *
  * Filled in by each call that takes one; after success @message is empty.
  */

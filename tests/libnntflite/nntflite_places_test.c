@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Which subgraph, operator and tensor a refusal names, in struct nntflite_diag and in words.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <nntflite/nntflite.h>
+#include <tap.h>
+
+#include "model_writer.h"
+#include "userspace/libnntflite/file/schema.h"
+
+#define NONE	NNTFLITE_NONE
+
+static uint8_t file[MW_MAX_SIZE];
+
+/* in - RELU - mid - TANH - out, each of shape [1, 8] */
+static struct mw_model chain(void)
+{
+	static const char *const names[] = { "in", "mid", "out" };
+	struct mw_model m = { .num_tensors = 3, .num_operators = 2, .num_inputs = 1,
+			      .num_outputs = 1, .outputs = { 2 } };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		m.tensors[i] = (struct mw_tensor){ .name = names[i], .rank = 2, .dims = { 1, 8 } };
+	for (i = 0; i < 2; i++)
+		m.operators[i] = (struct mw_operator){
+			.code = i ? TFLITE_TANH : TFLITE_RELU, .num_inputs = 1, .inputs = { i },
+			.num_outputs = 1, .outputs = { i + 1 }, .no_options = true,
+		};
+	return m;
+}
+
+/* The file is refused by opening it or by making a model of it. */
+static void refused(const struct mw_model *m, uint32_t subgraph, uint32_t op, uint32_t tensor,
+		    const char *message, const char *what)
+{
+	struct nntflite_model *model = NULL;
+	struct nntflite_file *opened = NULL;
+	struct nntflite_diag diag;
+	size_t size = mw_write(m, file);
+	enum nnhal_status status = nntflite_file_open_memory(file, size, &opened, &diag);
+
+	if (status == NNHAL_STATUS_NONE)
+		status = nntflite_model_create(opened, NULL, &model, &diag);
+	if (!ok(status == NNHAL_STATUS_INVALID_ARGUMENT && !model &&
+		!strncmp(diag.message, message, strlen(message)), "%s: \"%s\"", what, message))
+		tap_note("status %d, '%s'", status, diag.message);
+	if (!ok(diag.subgraph == subgraph && diag.op == op && diag.tensor == tensor,
+		"%s: subgraph %d, operator %d, tensor %d", what, (int)subgraph, (int)op, (int)tensor))
+		tap_note("subgraph %d, operator %d, tensor %d", (int)diag.subgraph, (int)diag.op,
+			 (int)diag.tensor);
+	nntflite_model_destroy(model);
+	nntflite_file_close(opened);
+}
+
+/* Faults that are seen when the file is opened. */
+static void test_open(void)
+{
+	struct mw_model m = chain();
+
+	m.version = 4;
+	refused(&m, NONE, NONE, NONE, "schema version 4", "another schema");
+	m = chain();
+	m.tensors[1].rank = 9;
+	refused(&m, 0, NONE, 1, "tensor 1 'mid': rank 9, at most 8", "a rank too high");
+	m = chain();
+	m.operators[1].inputs[0] = 5;
+	refused(&m, 0, 1, NONE, "operator 1 (TANH): input 0: tensor 5 of 3", "a tensor too many");
+	m = chain();
+	m.outputs[0] = 3;
+	refused(&m, 0, NONE, NONE, "model output 0: tensor 3 of 3", "an output too many");
+}
+
+/* Faults that are seen when a model is made. */
+static void test_create(void)
+{
+	struct mw_model m = chain();
+
+	m.operators[1].code = TFLITE_SKIP_GRAM;
+	refused(&m, 0, 1, 2, "operator 1 (SKIP_GRAM): this operator is not supported: it works on"
+		" strings (it computes tensor 2 'out')", "an operator that is not supported");
+	m = chain();
+	m.operators[1].num_outputs = 0;
+	refused(&m, 0, 1, 1, "operator 1 (TANH): 0 outputs, expected 1 to 1 (it reads tensor 1 'mid')",
+		"an operator without outputs");
+	m = chain();
+	m.operators[1].num_outputs = 0;
+	m.operators[1].num_inputs = 0;
+	refused(&m, 0, 1, NONE, "operator 1 (TANH): 0 inputs, expected 1 to 1",
+		"an operator without tensors");
+	m = chain();
+	m.operators[1].inputs[0] = 2;
+	refused(&m, 0, 1, 2, "operator 1 (TANH): tensor 2 'out': read before", "a tensor at fault");
+	m = chain();
+	m.tensors[0].dims[1] = -1;
+	refused(&m, 0, NONE, 0, "tensor 0 'in': dimension 1 is -1", "an input without a shape");
+	m = chain();
+	m.num_inputs = 2;
+	refused(&m, 0, NONE, 0, "tensor 0 'in': listed twice", "an input twice");
+	/* The list of sizes begins where the file has ended. */
+	m = chain();
+	m.operators[1] = (struct mw_operator){
+		.code = TFLITE_RESHAPE, .num_inputs = 1, .inputs = { 1 }, .num_outputs = 1,
+		.outputs = { 2 }, .options_type = TFLITE_RESHAPE_OPTIONS,
+		.options = { { MW_I32, 0, 0x7ffffff0, 0, NULL } },
+	};
+	refused(&m, 0, 1, 2, "operator 1 (RESHAPE): malformed file: ", "options out of the file");
+}
+
+int main(void)
+{
+	test_open();
+	test_create();
+	return tap_done();
+}
