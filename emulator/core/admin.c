@@ -51,6 +51,7 @@ static void set_perf(struct nnpu_device *dev, unsigned int level)
 
 	pthread_mutex_lock(&dev->lock);
 	dev->perf_level = level;
+	helpers_set_level(dev);
 	for (i = 0; level == NNPU_PERF_LOW && i < atomic_load(&dev->num_workers); i++)
 		if (!dev->engines[i].busy)
 			exec_trim(&dev->engines[i]);

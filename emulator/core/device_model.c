@@ -10,6 +10,7 @@
 #include "device_state.h"
 #include "device_threads.h"
 #include "engine.h"
+#include "helpers.h"
 #include "loads.h"
 #include "queue.h"
 
@@ -22,6 +23,7 @@ void nnpu_device_default_props(struct nnpu_device_props *props)
 	*props = (struct nnpu_device_props) {
 		.num_queues = 64,
 		.num_engines = 1,
+		.num_threads = 1,
 		.num_vectors = 17,
 		.max_contexts = 64,
 		.max_slots_log2 = 10,
@@ -44,6 +46,7 @@ int nnpu_device_check_props(const struct nnpu_device_props *p, char *error, size
 	} ranges[] = {
 		{ "num_queues", p->num_queues, 1, NNPU_DEVICE_MAX_QUEUES },
 		{ "num_engines", p->num_engines, 1, NNPU_DEVICE_MAX_ENGINES },
+		{ "num_threads", p->num_threads, 1, NNPU_DEVICE_MAX_THREADS },
 		{ "num_vectors", p->num_vectors, 1,
 		  p->platform_irq ? NNPU_PLATFORM_VECTORS : NNPU_DEVICE_MAX_VECTORS },
 		{ "max_contexts", p->max_contexts, 1, NNPU_DEVICE_MAX_CONTEXTS },
@@ -86,6 +89,7 @@ static void device_free(struct nnpu_device *dev)
 		pthread_cond_destroy(&dev->engines[i].turn);
 	for (i = 0; dev->loaders && i < dev->props.max_contexts; i++)
 		pthread_cond_destroy(&dev->loaders[i].wake);
+	helpers_fini(dev);
 	pthread_cond_destroy(&dev->left);
 	pthread_cond_destroy(&dev->leaves);
 	pthread_cond_destroy(&dev->event);
@@ -150,8 +154,9 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	dev->engines = alloc_lines(dev->max_workers, sizeof(*dev->engines));
 	dev->loaders = alloc_lines(props->max_contexts, sizeof(*dev->loaders));
 	dev->seats = calloc(props->num_engines, sizeof(*dev->seats));
-	if (!dev->queues || !dev->contexts || !dev->groups || !dev->engines || !dev->loaders ||
-	    !dev->seats) {
+	dev->perf_level = NNPU_PERF_MEDIUM;
+	if (!helpers_init(dev, &attr) || !dev->queues || !dev->contexts || !dev->groups ||
+	    !dev->engines || !dev->loaders || !dev->seats) {
 		pthread_condattr_destroy(&attr);
 		device_free(dev);
 		goto err_memory;
@@ -173,6 +178,7 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	for (i = 0; i < dev->max_workers; i++) {
 		dev->engines[i].dev = dev;
 		dev->engines[i].id = i;
+		team_init(&dev->engines[i].team);
 		pthread_cond_init(&dev->engines[i].turn, &attr);
 	}
 	for (i = 0; i < props->max_contexts; i++) {
@@ -182,7 +188,6 @@ struct nnpu_device *nnpu_device_create(const struct nnpu_device_props *props,
 	}
 	pthread_condattr_destroy(&attr);
 	dev->next_serial = 1;
-	dev->perf_level = NNPU_PERF_MEDIUM;
 	dev->db_stride = NNPU_PAGE_SHIFT;
 	dev->power_on_ns = dev_now(dev);
 	if (!threads_start(dev)) {

@@ -8,7 +8,8 @@
  *
  * Threads: one control thread executes admin commands and resets; workers run jobs, at any
  * time as many of them as there are engines. A worker starts when a job is to give way and none
- * is spare: with Q queues and C contexts up to Q + C more than engines. Loaders load programs,
+ * is spare: with Q queues and C contexts up to Q + C more than engines. Helpers compute parts of
+ * jobs beside the workers; there is one fewer than @num_threads. Loaders load programs,
  * one of them at a time; there are up to C. One thread gives memory back. Register and doorbell
  * accesses may come from any thread at any time. They take a lock for a few instructions,
  * never wait for a job, a command or DMA, and never call dma_*(). They may call raise_irq() and
@@ -24,6 +25,7 @@
 /* Bounds of the properties. */
 #define NNPU_DEVICE_MAX_QUEUES		256
 #define NNPU_DEVICE_MAX_ENGINES		16
+#define NNPU_DEVICE_MAX_THREADS		16
 #define NNPU_DEVICE_MAX_CONTEXTS	1024
 #define NNPU_DEVICE_MAX_VECTORS		2048
 #define NNPU_DEVICE_MIN_MEMORY		(1ull << 20)
@@ -40,6 +42,9 @@
  * struct nnpu_device_props - what kind of device this is
  * @num_queues: I/O queues, 1 .. NNPU_DEVICE_MAX_QUEUES
  * @num_engines: jobs at the same time, 1 .. NNPU_DEVICE_MAX_ENGINES
+ * @num_threads: threads that compute at the same time, 1 .. NNPU_DEVICE_MAX_THREADS. An engine that
+ *	runs is one of them; those that engines leave help with the jobs that run. Outputs do not
+ *	depend on it. More than the host has CPUs makes jobs slower
  * @num_vectors: interrupt vectors, 1 .. NNPU_DEVICE_MAX_VECTORS
  * @max_contexts: contexts, 1 .. NNPU_DEVICE_MAX_CONTEXTS
  * @max_slots_log2: log2 of the slots of a context, 0 .. 16
@@ -60,6 +65,7 @@
 struct nnpu_device_props {
 	unsigned int num_queues;
 	unsigned int num_engines;
+	unsigned int num_threads;
 	unsigned int num_vectors;
 	unsigned int max_contexts;
 	unsigned int max_slots_log2;

@@ -33,6 +33,7 @@
 
 struct irqs;
 struct ctx_group;
+struct helper;
 struct load_worker;
 struct nnpu_ctx;
 struct nnpu_engine;
@@ -138,6 +139,18 @@ struct nnpu_device {
 	bool making_worker;		/* the last of them may have no thread yet */
 	struct nnpu_engine *spares;
 	struct nnpu_seat *seats;	/* num_engines */
+
+	/* helpers.c */
+	struct helper *helpers;		/* num_threads - 1, or NULL */
+	pthread_t helper_threads[NNPU_DEVICE_MAX_THREADS - 1];
+	unsigned int num_helpers;	/* started */
+	pthread_cond_t help;		/* helpers: something to share, exit */
+	atomic_uint asleep;		/* helpers that wait for it */
+	/* Many look at them. */
+	_Alignas(CACHE_LINE) _Atomic(struct nnpu_engine *) teams[NNPU_DEVICE_MAX_ENGINES];
+	atomic_uint max_threads;	/* that may compute; LOW: none but engines */
+	atomic_uint running;		/* engines with an entry */
+	atomic_uint helping;		/* helpers that are with a worker */
 };
 
 uint64_t dev_now(struct nnpu_device *dev);

@@ -11,6 +11,7 @@
 #include "device_state.h"
 #include "device_threads.h"
 #include "engine.h"
+#include "helpers.h"
 #include "loads.h"
 #include "reset.h"
 #include "seats.h"
@@ -45,6 +46,19 @@ static void *engine_main(void *arg)
 	if (dev->ops->thread_begin)
 		dev->ops->thread_begin(dev->bus, name);
 	engine_run(e);
+	if (dev->ops->thread_end)
+		dev->ops->thread_end(dev->bus);
+	return NULL;
+}
+
+static void *helper_main(void *arg)
+{
+	struct helper *h = arg;
+	struct nnpu_device *dev = helper_device(h);
+
+	if (dev->ops->thread_begin)
+		dev->ops->thread_begin(dev->bus, "nnpu-helper");
+	helper_run(h);
 	if (dev->ops->thread_end)
 		dev->ops->thread_end(dev->bus);
 	return NULL;
@@ -148,6 +162,10 @@ bool threads_start(struct nnpu_device *dev)
 		if (ok)
 			atomic_store(&dev->num_workers, i + 1);
 	}
+	for (i = 0; ok && i < dev->props.num_threads - 1; i++) {
+		ok = start(&dev->helper_threads[i], helper_main, helper_at(dev, i));
+		dev->num_helpers += ok;
+	}
 	if (ok)
 		dev->control_started = start(&dev->control, control_main, dev);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -170,6 +188,8 @@ void threads_join(struct nnpu_device *dev)
 		pthread_join(dev->engines[i].thread, NULL);
 		exec_fini(&dev->engines[i]);
 	}
+	for (i = 0; i < dev->num_helpers; i++)
+		pthread_join(dev->helper_threads[i], NULL);
 	for (i = 0; i < atomic_load(&dev->num_loaders); i++)
 		pthread_join(dev->loaders[i].thread, NULL);
 	if (!dev->cleaner_started)

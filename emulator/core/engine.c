@@ -91,15 +91,20 @@ bool job_tick(struct job_progress *p)
 	return job_is_to_end(p);
 }
 
+bool job_look(struct job_progress *p)
+{
+	if (atomic_load_explicit(p->contended, memory_order_relaxed) || p->deadline_ns ||
+	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
+		p->point(p);
+	return job_is_to_end(p);
+}
+
 bool op_progress(struct job_progress *p)
 {
 	if (!p)
 		return false;
 	count_progress(p);
-	if (atomic_load_explicit(p->contended, memory_order_relaxed) || p->deadline_ns ||
-	    (p->end_ns && !(++p->points % POINTS_PER_LOOK)))
-		p->point(p);
-	return job_is_to_end(p);
+	return job_look(p);
 }
 
 /*
@@ -338,6 +343,7 @@ static void engine_renew(struct nnpu_engine *e)
 {
 	atomic_store_explicit(&e->abort, false, memory_order_relaxed);
 	e->away_ns = 0;
+	team_renew(&e->team);
 	worker_new_slice(e);
 	e->progress.ctx = NULL;
 	e->progress.end_ns = 0;
@@ -355,7 +361,8 @@ void engine_charge(struct nnpu_engine *e, uint64_t now)
 	e->busy_since += used;
 	e->dev->busy_ns += used;
 	e->lane->q->busy_ns += used;
-	sched_charge(e->lane, used);
+	/* Who has others work for him uses up their time as well. Engines are not busier for it. */
+	sched_charge(e->lane, used + team_charge(&e->team));
 }
 
 /* dev->lock held. */
@@ -370,6 +377,7 @@ static void engine_begin(struct nnpu_engine *e, struct nnpu_queue *q)
 	/* Another engine may take the work that is left. */
 	sched_wake(dev);
 	e->busy = true;
+	helpers_count(dev, 1);
 	e->busy_since = dev_now(dev);
 	engine_renew(e);
 }
@@ -380,6 +388,7 @@ static void engine_leave(struct nnpu_engine *e)
 	engine_charge(e, dev_now(e->dev));
 	e->lane = NULL;
 	e->busy = false;
+	helpers_count(e->dev, -1);
 	if (!e->trim && !e->asked)
 		return;
 	e->trim = false;
@@ -519,6 +528,7 @@ static void engine_job(struct nnpu_engine *e, struct lane *lane)
 
 	e->lane = lane;
 	e->busy = true;
+	helpers_count(dev, 1);
 	e->busy_since = dev_now(dev);
 	sched_wake(dev);
 	engine_renew(e);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "engine_memory.h"
+#include "helpers.h"
 #include "prefetch.h"
 #include "slots.h"
 
@@ -38,6 +39,9 @@ struct job_progress {
  * op_progress().
  */
 bool job_tick(struct job_progress *p);
+
+/* A point where no work was done: op_progress() without its counter. */
+bool job_look(struct job_progress *p);
 
 /* Has an abort been requested, is a limit of time over, or does the device stop? */
 static inline bool job_is_to_end(const struct job_progress *p)
@@ -81,6 +85,7 @@ struct nnpu_engine {
 	uint64_t slice_end;		/* thread; 0: nobody has waited since the entry began */
 	uint64_t away_ns;		/* thread; how long the job has given way, see job_clock() */
 	struct job_progress progress;
+	struct team team;
 	struct exec_state exec;
 	/* The control thread looks at it: a cache line of its own. */
 	_Alignas(CACHE_LINE) struct slots_holder slots;

@@ -152,6 +152,7 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 	call->released = 0;
 	call->scratch = run->engine->exec.scratch[index];
 	call->progress = &run->engine->progress;
+	call->team = run->engine->dev->helpers ? &run->engine->team.base : NULL;
 	call->error = error;
 }
 

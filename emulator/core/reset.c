@@ -96,6 +96,7 @@ static void device_stopped(struct nnpu_device *dev, struct irqs *irqs)
 		dev->fault_info = 0;
 		memset(dev->inject, 0, sizeof(dev->inject));
 		dev->perf_level = NNPU_PERF_MEDIUM;
+		helpers_set_level(dev);
 		dev->resetting = false;
 	}
 	if (dev->power_on) {

@@ -30,6 +30,7 @@ void dev_kick_workers(struct nnpu_device *dev)
 	unsigned int i;
 
 	pthread_cond_broadcast(&dev->work);
+	pthread_cond_broadcast(&dev->help);
 	for (i = 0; i < atomic_load(&dev->num_workers); i++)
 		pthread_cond_signal(&dev->engines[i].turn);
 	for (i = 0; i < atomic_load(&dev->num_loaders); i++)
@@ -198,12 +199,14 @@ static void give_way(struct nnpu_engine *e, uint64_t now)
 		if (next->lane)
 			come_back(next);
 		worker_pass_seat(e, next);
+		helpers_count(dev, -1);
 		for (;;) {
 			worker_give_memory(e);
 			if (e->seated || job_is_to_end(&e->progress))
 				break;
 			pthread_cond_wait(&e->turn, &dev->lock);
 		}
+		helpers_count(dev, 1);
 	}
 	/* Who had the seat before has called this for us, unless the job ends without one. */
 	if (e->lane->away)
@@ -223,7 +226,7 @@ void worker_point(struct job_progress *p)
 	uint64_t now = dev_now(dev);
 	unsigned int contended;
 
-	if (e->progress.end_ns && now >= e->progress.end_ns) {
+	if (e->progress.end_ns && now + team_time(&e->team) >= e->progress.end_ns) {
 		e->progress.expired = true;
 		return;
 	}
@@ -246,6 +249,7 @@ void worker_point(struct job_progress *p)
 	if (now < e->slice_end)
 		return;
 	slots_release(&e->slots);
+	team_pause(e);
 	pthread_mutex_lock(&dev->lock);
 	if (!dev->spares && e->seated && !job_is_to_end(&e->progress)) {
 		worker_create(dev);
@@ -254,4 +258,5 @@ void worker_point(struct job_progress *p)
 	if (e->seated && !job_is_to_end(&e->progress))
 		give_way(e, now);
 	pthread_mutex_unlock(&dev->lock);
+	team_resume(e);
 }

@@ -6,6 +6,7 @@
  * zero.
  */
 #include "broadcast.h"
+#include "parallel.h"
 
 /* Element strides of @t under the output's dimensions, 0 where it is broadcast. */
 static void broadcast_strides(const struct tensor *t, const struct tensor *out, size_t *strides)
@@ -83,39 +84,95 @@ static int run(const struct op_call *c, broadcast_fn fn, const void *state,
 	return 0;
 }
 
-int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
-{
-	struct op_pace pace = { .progress = c->progress };
-	const struct tensor *out = c->out[0];
+/* A call. Its parts share it. */
+struct broadcast {
+	const struct op_call *c;
+	broadcast_fn fn;
+	const void *state;
+	size_t length;			/* of a run */
+	unsigned int outer;		/* dimensions outside of a run */
 	size_t sa[NNPU_MAX_RANK], sb[NNPU_MAX_RANK];
-	size_t length, total = tensor_elements(out);
-	struct run_place place = { .sa = 1, .sb = 1 };
-	uint32_t index[NNPU_MAX_RANK] = { 0 };
-	unsigned int outer;
+	struct run_place place;		/* its strides */
+};
 
-	if (is_like(c->in[0], out) && is_like(c->in[1], out))
-		return run(c, fn, state, &pace, &place, total);
-	if (total == 0)
-		return 0;
-	broadcast_strides(c->in[0], out, sa);
-	broadcast_strides(c->in[1], out, sb);
-	outer = out->rank - run_dims(out, sa, sb);
-	length = tensor_elements_of(out, outer, out->rank);
-	place.sa = sa[out->rank - 1];
-	place.sb = sb[out->rank - 1];
+/* Elements of a part of the only run. */
+#define PIECE		1024u
 
-	for (; place.out < total; place.out += length) {
-		if (run(c, fn, state, &pace, &place, length))
+static int run_pieces(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct broadcast *b = work;
+	size_t at = first * PIECE, left = b->length - at;
+	struct run_place place = b->place;
+
+	place.a = at * place.sa;
+	place.b = at * place.sb;
+	place.out = at;
+	if (left > (end - first) * PIECE)
+		left = (end - first) * PIECE;
+	return run(b->c, b->fn, b->state, pace, &place, left);
+}
+
+static int run_runs(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct broadcast *b = work;
+	const struct tensor *out = b->c->out[0];
+	uint32_t index[NNPU_MAX_RANK];
+	struct run_place place = b->place;
+	size_t i = first;
+
+	for (unsigned int d = b->outer; d-- > 0; i /= out->dims[d]) {
+		index[d] = (uint32_t)(i % out->dims[d]);
+		place.a += index[d] * b->sa[d];
+		place.b += index[d] * b->sb[d];
+	}
+	place.out = first * b->length;
+	for (i = first; i < end; i++, place.out += b->length) {
+		if (run(b->c, b->fn, b->state, pace, &place, b->length))
 			return OP_ABORTED;
-		for (unsigned int d = outer; d-- > 0;) {
-			place.a += sa[d];
-			place.b += sb[d];
+		for (unsigned int d = b->outer; d-- > 0;) {
+			place.a += b->sa[d];
+			place.b += b->sb[d];
 			if (++index[d] < out->dims[d])
 				break;
-			place.a -= sa[d] * out->dims[d];
-			place.b -= sb[d] * out->dims[d];
+			place.a -= b->sa[d] * out->dims[d];
+			place.b -= b->sb[d] * out->dims[d];
 			index[d] = 0;
 		}
 	}
 	return 0;
+}
+
+int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
+{
+	struct op_pace pace = { .progress = c->progress };
+	const struct tensor *out = c->out[0];
+	size_t total = tensor_elements(out);
+	struct broadcast b;
+	struct op_parts parts = { .work = &b };
+
+	/* Field by field: to clear all of it takes longer than a small sum. */
+	b.c = c;
+	b.fn = fn;
+	b.state = state;
+	b.length = total;
+	b.place = (struct run_place) { .sa = 1, .sb = 1 };
+	if (total == 0)
+		return 0;
+	if (!is_like(c->in[0], out) || !is_like(c->in[1], out)) {
+		broadcast_strides(c->in[0], out, b.sa);
+		broadcast_strides(c->in[1], out, b.sb);
+		b.outer = out->rank - run_dims(out, b.sa, b.sb);
+		b.length = tensor_elements_of(out, b.outer, out->rank);
+		b.place.sa = b.sa[out->rank - 1];
+		b.place.sb = b.sb[out->rank - 1];
+	}
+	parts.items = total / b.length;
+	parts.units = b.length * 2 + 16;
+	parts.compute = run_runs;
+	if (parts.items == 1) {
+		parts.items = (total - 1) / PIECE + 1;
+		parts.units = PIECE * 2;
+		parts.compute = run_pieces;
+	}
+	return op_run_parts(c, &parts, &pace);
 }

@@ -9,6 +9,8 @@
 #ifndef NNPU_EMU_CONV_H
 #define NNPU_EMU_CONV_H
 
+#include "kernels.h"
+#include "parallel.h"
 #include "window.h"
 
 struct conv {
@@ -138,6 +140,65 @@ static inline bool conv_runs_next(struct conv_runs *r)
 static inline size_t conv_pixel_offset(const struct conv *cv, struct conv_pixel p)
 {
 	return p.n * cv->out.n_stride + p.y * cv->out.y_stride + p.x * cv->out.x_stride;
+}
+
+/*
+ * Outputs in parts, see parallel.h: of KERNEL_ROWS pixels each, with all channels; of KERNEL_COLS
+ * channels each, with all pixels, if there are few pixels: then each weight is read once.
+ */
+struct conv_split {
+	size_t pixels;
+	uint32_t channels;
+	bool by_channels;
+};
+
+/* A range of parts: these channels of these pixels. */
+struct conv_range {
+	size_t pixel, pixel_end;
+	uint32_t col, col_end;
+};
+
+static inline struct conv_split conv_split_of(const struct conv *cv)
+{
+	struct conv_split s = {
+		.pixels = (size_t)cv->out.n * cv->out.y * cv->out.x,
+		.channels = cv->out.c,
+	};
+
+	s.by_channels = s.pixels < 16 * KERNEL_ROWS && s.channels >= 8 * KERNEL_COLS;
+	return s;
+}
+
+static inline size_t conv_split_items(const struct conv_split *s)
+{
+	return s->by_channels ? ((size_t)s->channels + KERNEL_COLS - 1) / KERNEL_COLS :
+				(s->pixels + KERNEL_ROWS - 1) / KERNEL_ROWS;
+}
+
+/* Of a part, if a row of inputs times KERNEL_COLS channels counts as @units. */
+static inline size_t conv_split_units(const struct conv_split *s, size_t units)
+{
+	size_t blocks = s->by_channels ? s->pixels :
+			KERNEL_ROWS * (((size_t)s->channels + KERNEL_COLS - 1) / KERNEL_COLS);
+
+	return __builtin_mul_overflow(blocks, units, &units) ? SIZE_MAX : units;
+}
+
+static inline struct conv_range conv_split_range(const struct conv_split *s, size_t first,
+						 size_t end)
+{
+	struct conv_range r = { .pixel_end = s->pixels, .col_end = s->channels };
+
+	if (s->by_channels) {
+		r.col = (uint32_t)first * KERNEL_COLS;
+		if (end < conv_split_items(s))
+			r.col_end = (uint32_t)end * KERNEL_COLS;
+	} else {
+		r.pixel = first * KERNEL_ROWS;
+		if (end < conv_split_items(s))
+			r.pixel_end = end * KERNEL_ROWS;
+	}
+	return r;
 }
 
 /* Is it a 1x1 window with stride 1 over a channels-last image? The image is the rows then. */

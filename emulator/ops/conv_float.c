@@ -139,48 +139,75 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 	return 0;
 }
 
-int conv_float_execute(const struct op_call *c, const struct conv *cv)
+/* A call. Its parts share it. */
+struct float_call {
+	const struct op_call *c;
+	const struct conv *cv;
+	const struct conv_packed *packed;
+	struct conv_split split;
+	size_t depth;
+	size_t piece;
+	unsigned int max_rows;
+};
+
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
 	float gathered[TILE_VALUES] __attribute__((aligned(64)));
-	struct op_pace pace = { .progress = c->progress };
-	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
+	const struct float_call *f = work;
+	struct conv_range range = conv_split_range(&f->split, first, end);
 	struct tile t = {
 		.k = kernels_get(),
-		.c = c,
-		.cv = cv,
-		.pace = &pace,
-		.depth = conv_depth(cv),
+		.c = f->c,
+		.cv = f->cv,
+		.weights = f->packed->weights,
+		.pace = pace,
+		.depth = f->depth,
+		.piece = f->piece,
+		.in_place = conv_is_pointwise(f->cv) && f->piece == f->depth,
 		.gathered = gathered,
+		.stride = f->piece,
 	};
-	const struct conv_packed *packed;
-	unsigned int max_rows;
 
-	packed = c->prepared;
-	if (!packed)
-		packed = conv_pack(&pace, &conv_float_packing, c, cv->out.c, t.depth, c->scratch);
-	if (!packed)
-		return OP_ABORTED;
-	t.weights = packed->weights;
-	t.piece = t.depth < TILE_VALUES ? t.depth : TILE_VALUES;
-	t.stride = t.piece;
-	t.in_place = conv_is_pointwise(cv) && t.piece == t.depth;
-	max_rows = (unsigned int)(TILE_VALUES / t.piece);
-	if (max_rows > TILE_ROWS)
-		max_rows = TILE_ROWS;
-	if (max_rows > KERNEL_ROWS)
-		max_rows -= max_rows % KERNEL_ROWS;
+	for (t.pixel = range.pixel; t.pixel < range.pixel_end; t.pixel += t.rows) {
+		size_t left = range.pixel_end - t.pixel;
 
-	for (; t.pixel < pixels; t.pixel += t.rows) {
-		t.first = conv_pixel_at(cv, t.pixel);
-		t.rows = pixels - t.pixel < max_rows ? (unsigned int)(pixels - t.pixel) :
-						       max_rows;
+		t.first = conv_pixel_at(f->cv, t.pixel);
+		t.rows = left < f->max_rows ? (unsigned int)left : f->max_rows;
 		if (t.piece == t.depth && gather_tile(&t, 0, t.depth))
 			return OP_ABORTED;
-		for (uint32_t col = 0, cols; col < cv->out.c; col += cols) {
-			cols = cv->out.c - col < KERNEL_COLS ? cv->out.c - col : KERNEL_COLS;
+		for (uint32_t col = range.col, cols; col < range.col_end; col += cols) {
+			cols = range.col_end - col < KERNEL_COLS ? range.col_end - col : KERNEL_COLS;
 			if (execute_cols(&t, col, cols))
 				return OP_ABORTED;
 		}
 	}
 	return 0;
+}
+
+int conv_float_execute(const struct op_call *c, const struct conv *cv)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct op_parts parts = { .compute = execute_part };
+	struct float_call f = {
+		.c = c,
+		.cv = cv,
+		.packed = c->prepared,
+		.split = conv_split_of(cv),
+		.depth = conv_depth(cv),
+	};
+
+	if (!f.packed)
+		f.packed = conv_pack(&pace, &conv_float_packing, c, cv->out.c, f.depth, c->scratch);
+	if (!f.packed)
+		return OP_ABORTED;
+	f.piece = f.depth < TILE_VALUES ? f.depth : TILE_VALUES;
+	f.max_rows = (unsigned int)(TILE_VALUES / f.piece);
+	if (f.max_rows > TILE_ROWS)
+		f.max_rows = TILE_ROWS;
+	if (f.max_rows > KERNEL_ROWS)
+		f.max_rows -= f.max_rows % KERNEL_ROWS;
+	parts.work = &f;
+	parts.items = conv_split_items(&f.split);
+	parts.units = conv_split_units(&f.split, f.depth * 2 + 32);
+	return op_run_parts(c, &parts, &pace);
 }

@@ -353,17 +353,17 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 #define ROW_WEIGHTS	(1u << 19)
 
 /*
- * The channels of a tile of one row in whole blocks, if there is a kernel for that. Returns the
- * first channel that is left.
+ * The channels [col, end) of a tile of one row in whole blocks, if there is a kernel for that.
+ * Returns the first channel that is left.
  */
-static uint32_t execute_row(struct tile *t)
+static uint32_t execute_row(struct tile *t, uint32_t col, uint32_t end)
 {
 	const struct conv_quant *packed = t->packed;
-	uint32_t whole = t->cv->out.c / KERNEL_COLS * KERNEL_COLS, col = 0, n, max = KERNEL_COLS;
+	uint32_t whole = end / KERNEL_COLS * KERNEL_COLS, n, max = KERNEL_COLS;
 	uint8_t *out = (uint8_t *)t->c->out[0]->data + conv_pixel_offset(t->cv, t->first);
 
 	if (t->rows != 1 || t->cv->out.c_stride != 1 || !t->k->qrow || !t->requant.shifts_right)
-		return 0;
+		return col;
 	if (packed->pairs < ROW_WEIGHTS / (2 * KERNEL_COLS))
 		max = (uint32_t)(ROW_WEIGHTS / 2 / packed->pairs) / KERNEL_COLS * KERNEL_COLS;
 	for (; col < whole; col += n) {
@@ -378,56 +378,98 @@ static uint32_t execute_row(struct tile *t)
 	return col;
 }
 
-int conv_quant_execute(const struct op_call *c, const struct conv *cv)
+/* A call. Its parts share it. */
+struct quant_call {
+	const struct op_call *c;
+	const struct conv *cv;
+	const struct conv_quant *packed;
+	struct requant requant;
+	struct conv_split split;
+	size_t depth;
+	size_t piece;			/* longest piece of a row */
+	size_t stride;
+	unsigned int max_rows;
+};
+
+/* Channels of a tile. */
+static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece)
+{
+	uint32_t cols;
+
+	if (piece >= t->depth) {
+		if (gather(t, 0, t->depth))
+			return OP_ABORTED;
+		col = execute_row(t, col, end);
+	}
+	for (; col < end; col += cols) {
+		if (t->pace->ended)
+			return OP_ABORTED;
+		cols = end - col < KERNEL_COLS ? end - col : KERNEL_COLS;
+		if (execute_cols(t, col, cols, piece))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
 	int16_t inputs[TILE_VALUES + KERNEL_SLACK] __attribute__((aligned(64)));
-	struct op_pace pace = { .progress = c->progress };
-	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
-	unsigned int max_rows = TILE_ROWS;
+	const struct quant_call *q = work;
+	struct conv_range range = conv_split_range(&q->split, first, end);
 	struct tile t;
-	size_t piece;
 
 	/* Field by field: an initializer clears all of it, which takes long for a small layer. */
 	t.k = kernels_get();
-	t.c = c;
-	t.cv = cv;
-	t.pace = &pace;
-	t.depth = conv_depth(cv);
-	t.rows_adjacent = conv_is_pointwise(cv);
-	t.interior = window_interior(&cv->x);
+	t.c = q->c;
+	t.cv = q->cv;
+	t.packed = q->packed;
+	t.requant = q->requant;
+	t.pace = pace;
+	t.depth = q->depth;
+	t.rows_adjacent = conv_is_pointwise(q->cv);
+	t.interior = window_interior(&q->cv->x);
 	t.inputs = inputs;
-	t.pixel = 0;
-	piece = t.depth;
-	if (!c->prepared &&
-	    !conv_pack(&pace, &conv_quant_packing, c, cv->out.c, t.depth, c->scratch))
-		return OP_ABORTED;
-	t.packed = c->prepared ? c->prepared : c->scratch;
-	t.requant = t.packed->requant;
-	t.requant.range = qrange_of(cv->activation, c->out[0]);
-	t.stride = pairs_of(t.depth) * 2;
-	if (t.stride > TILE_VALUES) {
-		piece = TILE_VALUES;
-		t.stride = TILE_VALUES;
-	}
-	if (max_rows * t.stride > TILE_VALUES)
-		max_rows = (unsigned int)(TILE_VALUES / t.stride);
-	if (max_rows > KERNEL_ROWS)
-		max_rows -= max_rows % KERNEL_ROWS;
+	t.stride = q->stride;
+	for (t.pixel = range.pixel; t.pixel < range.pixel_end; t.pixel += t.rows) {
+		size_t left = range.pixel_end - t.pixel;
 
-	for (; t.pixel < pixels; t.pixel += t.rows) {
-		t.first = t.pixel ? conv_pixel_at(cv, t.pixel) : (struct conv_pixel){ 0, 0, 0 };
-		t.rows = pixels - t.pixel < max_rows ? (unsigned int)(pixels - t.pixel) :
-						       max_rows;
-		if (piece >= t.depth && gather(&t, 0, t.depth))
+		t.first = t.pixel ? conv_pixel_at(q->cv, t.pixel) : (struct conv_pixel){ 0, 0, 0 };
+		t.rows = left < q->max_rows ? (unsigned int)left : q->max_rows;
+		if (execute_tile(&t, range.col, range.col_end, q->piece))
 			return OP_ABORTED;
-		for (uint32_t col = piece >= t.depth ? execute_row(&t) : 0, cols; col < cv->out.c;
-		     col += cols) {
-			if (pace.ended)
-				return OP_ABORTED;
-			cols = cv->out.c - col < KERNEL_COLS ? cv->out.c - col : KERNEL_COLS;
-			if (execute_cols(&t, col, cols, piece))
-				return OP_ABORTED;
-		}
 	}
 	return 0;
+}
+
+int conv_quant_execute(const struct op_call *c, const struct conv *cv)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct op_parts parts = { .compute = execute_part };
+	struct quant_call q;
+
+	q.c = c;
+	q.cv = cv;
+	q.depth = conv_depth(cv);
+	if (!c->prepared &&
+	    !conv_pack(&pace, &conv_quant_packing, c, cv->out.c, q.depth, c->scratch))
+		return OP_ABORTED;
+	q.packed = c->prepared ? c->prepared : c->scratch;
+	q.requant = q.packed->requant;
+	q.requant.range = qrange_of(cv->activation, c->out[0]);
+	q.split = conv_split_of(cv);
+	q.piece = q.depth;
+	q.stride = pairs_of(q.depth) * 2;
+	if (q.stride > TILE_VALUES) {
+		q.piece = TILE_VALUES;
+		q.stride = TILE_VALUES;
+	}
+	q.max_rows = TILE_ROWS;
+	if (q.max_rows * q.stride > TILE_VALUES)
+		q.max_rows = (unsigned int)(TILE_VALUES / q.stride);
+	if (q.max_rows > KERNEL_ROWS)
+		q.max_rows -= q.max_rows % KERNEL_ROWS;
+	parts.work = &q;
+	parts.items = conv_split_items(&q.split);
+	parts.units = conv_split_units(&q.split, q.depth + 32);
+	return op_run_parts(c, &parts, &pace);
 }

@@ -281,8 +281,34 @@ static int execute_pixels(const struct op_call *c, const struct conv *cv,
 	return 0;
 }
 
-static int execute_prepared(const struct op_call *c, const struct conv *cv)
+/* A call whose parts are rows of pixels, of all batches. */
+struct row_call {
+	const struct op_call *c;
+	const struct conv *cv;
+};
+
+/* @units: of a pixel. Returns 0 or OP_ABORTED. */
+static int execute_rows(const struct op_call *c, const struct conv *cv, size_t units,
+			int (*compute)(const void *work, size_t first, size_t end,
+				       struct op_pace *pace))
 {
+	struct op_pace pace = { .progress = c->progress };
+	struct row_call call = { c, cv };
+	struct op_parts parts = {
+		.items = (size_t)cv->out.n * cv->out.y,
+		.compute = compute,
+		.work = &call,
+	};
+
+	if (__builtin_mul_overflow(units, cv->out.x, &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(c, &parts, &pace);
+}
+
+static int execute_prepared_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct op_call *c = ((const struct row_call *)work)->c;
+	const struct conv *cv = ((const struct row_call *)work)->cv;
 	const struct depthwise_quant *packed = c->prepared;
 	struct window_interior iy = window_interior(&cv->y), ix = window_interior(&cv->x);
 	uint32_t max_pixels = cv->out.c < BLOCK_BYTES ? BLOCK_BYTES / cv->out.c : 1;
@@ -295,22 +321,32 @@ static int execute_prepared(const struct op_call *c, const struct conv *cv)
 		.out_row = cv->out.y_stride,
 		.out_col = cv->out.x_stride,
 	};
-	struct op_pace pace = { .progress = c->progress };
 	struct requant requant = packed->requant;
 	struct conv_pixel at;
 
 	requant.range = qrange_of(cv->activation, c->out[0]);
-	for (at.n = 0; at.n < cv->out.n; at.n++) {
-		for (at.y = 0; at.y < cv->out.y; at.y += p.rows) {
-			p.rows = same_taps(iy, at.y, max_rows);
-			for (at.x = 0; at.x < cv->out.x; at.x += p.cols) {
-				p.cols = same_taps(ix, at.x, max_pixels);
-				if (execute_pixels(c, cv, &requant, at, p, &pace))
-					return OP_ABORTED;
-			}
+	for (size_t row = first; row < end; row += p.rows) {
+		uint32_t max;
+
+		at.n = (uint32_t)(row / cv->out.y);
+		at.y = (uint32_t)(row % cv->out.y);
+		max = end - row < max_rows ? (uint32_t)(end - row) : max_rows;
+		p.rows = same_taps(iy, at.y, max < cv->out.y - at.y ? max : cv->out.y - at.y);
+		for (at.x = 0; at.x < cv->out.x; at.x += p.cols) {
+			p.cols = same_taps(ix, at.x, max_pixels);
+			if (execute_pixels(c, cv, &requant, at, p, pace))
+				return OP_ABORTED;
 		}
 	}
 	return 0;
+}
+
+static int execute_prepared(const struct op_call *c, const struct conv *cv)
+{
+	const struct depthwise_quant *packed = c->prepared;
+
+	return execute_rows(c, cv, packed->weights.pairs * ((size_t)cv->out.c / 4 + 16),
+			    execute_prepared_part);
 }
 
 /* Execution without a prepared object. */
@@ -409,27 +445,35 @@ static unsigned int point_float_taps(const struct op_call *c, const struct conv 
 }
 
 /* Channels last, no depth multiplier, up to MAX_TAPS taps. */
-static int execute_float_last(const struct op_call *c, const struct conv *cv)
+static int execute_float_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
+	const struct op_call *c = ((const struct row_call *)work)->c;
+	const struct conv *cv = ((const struct row_call *)work)->cv;
 	const struct kernels *k = kernels_get();
-	struct op_pace pace = { .progress = c->progress };
-	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
 	struct frange range = frange_of(cv->activation);
 	const float *x[MAX_TAPS], *w[MAX_TAPS];
-	float *out = c->out[0]->data;
-	struct conv_pixel p = { 0, 0, 0 };
+	struct conv_pixel p = conv_pixel_at(cv, first * cv->out.x);
+	float *out = (float *)c->out[0]->data + conv_pixel_offset(cv, p);
 
-	for (size_t i = 0; i < pixels; i++, conv_pixel_next(cv, &p), out += cv->out.c) {
+	for (size_t i = first * cv->out.x; i < end * cv->out.x;
+	     i++, conv_pixel_next(cv, &p), out += cv->out.c) {
 		unsigned int taps = point_float_taps(c, cv, p, x, w);
 
 		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
 			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
 			k->fdepthwise(x, w, taps, c->in[2]->data, range, col, n, out);
-			if (op_pace(&pace, (taps + 1) * (n / 4 + 8)))
+			if (op_pace(pace, (taps + 1) * (n / 4 + 8)))
 				return OP_ABORTED;
 		}
 	}
 	return 0;
+}
+
+static int execute_float_last(const struct op_call *c, const struct conv *cv)
+{
+	size_t taps = (size_t)cv->y.taps * cv->x.taps;
+
+	return execute_rows(c, cv, taps * ((size_t)cv->out.c / 4 + 8), execute_float_part);
 }
 
 static int float_pixel(const struct op_call *c, const struct depthwise *d, const float *in,

@@ -77,6 +77,7 @@ struct op_error {
 
 struct op_desc;
 struct op_pace;
+struct op_team;
 struct job_progress;
 
 /* One command of a program, at load time or in one execution. */
@@ -109,6 +110,8 @@ struct op_call {
 	void *scratch;
 	/* Of the job or the load: see op_progress(). */
 	struct job_progress *progress;
+	/* Execution only: threads that may compute parts, see parallel.h. NULL: none. */
+	struct op_team *team;
 	struct op_error *error;
 };
 

@@ -149,6 +149,7 @@ bool nnpu_glue_init(NnpuGlue *glue, Object *owner, unsigned int max_vectors,
 	nnpu_device_default_props(props);
 	props->num_queues = p->queues;
 	props->num_engines = p->engines;
+	props->num_threads = p->threads;
 	props->memory_size = p->memory;
 	if (props->max_operand_size > p->memory)
 		props->max_operand_size = p->memory;

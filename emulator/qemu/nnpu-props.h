@@ -12,6 +12,7 @@
 typedef struct NnpuGlueProps {
 	uint32_t queues;
 	uint32_t engines;
+	uint32_t threads;
 	uint64_t memory;
 	uint32_t vectors;
 	uint32_t poll_us;
@@ -25,6 +26,7 @@ typedef struct NnpuGlueProps {
 #define DEFINE_NNPU_PROPERTIES(state, props)					\
 	DEFINE_PROP_UINT32("queues", state, props.queues, 64),			\
 	DEFINE_PROP_UINT32("engines", state, props.engines, 1),			\
+	DEFINE_PROP_UINT32("threads", state, props.threads, 1),			\
 	DEFINE_PROP_SIZE("memory", state, props.memory, 1 * GiB),		\
 	DEFINE_PROP_UINT32("vectors", state, props.vectors, 0),			\
 	DEFINE_PROP_UINT32("poll-us", state, props.poll_us, 0),			\

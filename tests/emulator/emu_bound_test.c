@@ -541,6 +541,7 @@ static void setup(struct image *add)
 
 	rig_config(&config);
 	config.props.num_engines = ENGINES;
+	config.props.num_threads = ENGINES + 1;
 	config.props.num_queues = QUEUES;
 	config.props.max_contexts = CONTEXTS;
 	config.props.max_programs = PROGRAMS;

@@ -18,7 +18,8 @@ static void test_open(void)
 {
 	static const char *const bad[] = {
 		"", "gpu", "drm:", "drm:x", "drm:-1", "drm:0x", "drm:99999999999999999999",
-		"sim:bogus", "simulator",
+		"sim:bogus", "simulator", "sim:threads", "sim:threads=", "sim:threads=0",
+		"sim:threads=17", "sim:threads=2x", "sim:threads=-1", "sim:threads=100",
 	};
 	struct nnhal_device *d;
 	struct nnhal_diag diag;
@@ -37,6 +38,9 @@ static void test_open(void)
 	ok((status == NNHAL_STATUS_NO_DRIVER || status == NNHAL_STATUS_NO_DEVICE) && !d,
 	   "device drm:63 gives %s: %s", nnhal_status_name((int)status), diag.message);
 	nnhal_device_unref(NULL);
+	ok(!nnhal_device_open("sim:nocache,threads=16", &d, &diag) && d,
+	   "an in-process device with threads and without caching");
+	nnhal_device_unref(d);
 }
 
 static void test_enumerate(void)

@@ -4,6 +4,8 @@
  */
 #include "graph.h"
 
+#include "../tap.h"
+#include "parts_team.h"
 #include "shape.h"
 
 #include <stdlib.h>
@@ -185,6 +187,57 @@ static int check_omitted(const struct graph_call *gc)
 	return 0;
 }
 
+/* A copy of the outputs, one behind the other. NULL: no memory. */
+static uint8_t *copy_outputs(const struct op_call *c)
+{
+	uint8_t *copy, *to;
+	size_t bytes = 1;
+
+	for (unsigned int i = 0; i < c->num_outputs; i++)
+		bytes += c->out[i]->bytes;
+	copy = malloc(bytes);
+	to = copy;
+	for (unsigned int i = 0; copy && i < c->num_outputs; i++) {
+		memcpy(to, c->out[i]->data, c->out[i]->bytes);
+		to += c->out[i]->bytes;
+	}
+	return copy;
+}
+
+/* Compute with a team. If the operation has parts, compute it as a whole, too: same bytes? */
+static int execute(struct op_call *c, size_t scratch)
+{
+	uint8_t *in_parts, *whole;
+	size_t at = 0;
+	int ret;
+
+	/* Who counts points or ends the call at one wants no other threads. */
+	if (!graph_look && !graph_progress.abort_after)
+		c->team = parts_team_next();
+	ret = op_execute(c);
+	if (ret || !c->team || !parts_team_used())
+		return ret;
+	c->team = NULL;
+	in_parts = copy_outputs(c);
+	for (unsigned int i = 0; i < c->num_outputs; i++)
+		memset(c->out[i]->data, 0xa5, c->out[i]->bytes);
+	memset(c->scratch, 0xa5, scratch);
+	ret = op_execute(c);
+	whole = copy_outputs(c);
+	if (!in_parts || !whole)
+		abort();
+	for (unsigned int i = 0; i < c->num_outputs; i++)
+		at += c->out[i]->bytes;
+	if (!ret && memcmp(in_parts, whole, at)) {
+		tap_note("%s: other bytes in parts, with %u threads", c->desc->name,
+			 parts_team_threads());
+		ret = -1;
+	}
+	free(in_parts);
+	free(whole);
+	return ret;
+}
+
 static int run_call(const struct graph *g, struct graph_call *gc)
 {
 	struct op_call *c = &gc->call;
@@ -217,7 +270,7 @@ static int run_call(const struct graph *g, struct graph_call *gc)
 	if (!c->scratch)
 		return -1;
 	memset(c->scratch, 0xa5, scratch);
-	ret = op_execute(c);
+	ret = execute(c, scratch);
 	free(c->scratch);
 	c->scratch = NULL;
 	return ret;

@@ -516,6 +516,8 @@ int sim_rings_init(struct sim_rings *r, const struct sim_options *options, char 
 	config.props.num_queues = options->no_queues ? 1 : 1 + SIM_USER_QUEUES;
 	config.props.num_vectors = SIM_NUM_VECTORS;
 	config.props.num_engines = 1;
+	if (options->threads)
+		config.props.num_threads = options->threads;
 	config.props.null_mode = options->null_mode;
 	config.props.inject = options->faults;
 	config.props.examples = options->examples;

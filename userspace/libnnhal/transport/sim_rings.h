@@ -107,6 +107,7 @@ struct sim_options {
 	bool no_cache;			/* the device saves no programs */
 	bool faults;			/* fault injection */
 	bool examples;			/* the example extension */
+	unsigned int threads;		/* that compute a job; 0: one */
 };
 
 /* Memory the device may reach; zeroed. 0 or -errno. */

@@ -491,6 +491,22 @@ static int init(struct sim_transport *s, const struct sim_options *options, char
 	return 0;
 }
 
+/* "threads=N", @n characters, of which a plain number is wanted. */
+static bool parse_threads(const char *word, size_t n, unsigned int *threads)
+{
+	static const char name[] = "threads=";
+	size_t at = sizeof(name) - 1;
+
+	if (n <= at || n > at + 2 || memcmp(word, name, at))
+		return false;
+	for (*threads = 0; at < n; at++) {
+		if (word[at] < '0' || word[at] > '9')
+			return false;
+		*threads = *threads * 10 + (unsigned int)(word[at] - '0');
+	}
+	return *threads >= 1 && *threads <= NNPU_DEVICE_MAX_THREADS;
+}
+
 /* Words of a spec, separated by commas. False if one is not known. */
 static bool parse_options(const char *text, struct sim_options *options)
 {
@@ -508,6 +524,8 @@ static bool parse_options(const char *text, struct sim_options *options)
 			options->examples = true;
 		else if (n == 7 && !memcmp(text, "nocache", n))
 			options->no_cache = true;
+		else if (parse_threads(text, n, &options->threads))
+			continue;
 		else
 			return false;
 	}
@@ -553,7 +571,7 @@ enum nnhal_status transport_sim_open(const char *spec, struct transport **transp
 
 	if (!parse_options(spec, &options)) {
 		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, nocache, "
-			 "faults, examples", spec);
+			 "faults, examples, threads=1..%d", spec, NNPU_DEVICE_MAX_THREADS);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return create(&options, transport, diag);

@@ -245,7 +245,7 @@ static bool check_device(const char *spec)
 	size_t digits;
 
 	if (strcmp(spec, "drm") == 0 || strcmp(spec, "sim") == 0 ||
-	    strcmp(spec, "sim:null") == 0)
+	    (strncmp(spec, "sim:", 4) == 0 && spec[4] != '\0'))
 		return true;
 	if (strncmp(spec, "drm:", 4) == 0) {
 		digits = strspn(spec + 4, "0123456789");
