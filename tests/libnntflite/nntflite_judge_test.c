@@ -198,7 +198,7 @@ int main(void)
 		      "a device, one in the middle");
 		m = chain(TFLITE_RELU6);
 		m.tensors[3].type = TFLITE_INT32;
-		fails(&m, device, "the device cannot judge the model: operation 2");
+		fails(&m, device, "the device cannot judge the model: operator 2 (TANH): tensor 3 'out': ");
 		for (i = 0; i < sizeof(singles) / sizeof(singles[0]); i++)
 			test_single(&singles[i], device);
 		nnhal_device_unref(device);

@@ -110,9 +110,57 @@ static void test_create(void)
 	refused(&m, 0, 1, 2, "operator 1 (RESHAPE): malformed file: ", "options out of the file");
 }
 
+/* The model is made; its validation or the device refuse it. */
+static void unprepared(const struct mw_model *m, struct nnhal_device *device, uint32_t op,
+		       uint32_t tensor, const char *message, const char *what)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	struct nnhal_prepared_model *prepared = NULL;
+	struct nntflite_model *model = NULL;
+	struct nntflite_file *opened = NULL;
+	struct nnhal_diag why = { "" };
+	struct nntflite_diag diag;
+	size_t size = mw_write(m, file);
+
+	options.diag = &why;
+	if (ok(!nntflite_file_open_memory(file, size, &opened, &diag) &&
+	       !nntflite_model_create(opened, NULL, &model, &diag), "%s: a model", what)) {
+		ok(nnhal_device_prepare_model_sync(device, nntflite_model_get_hal(model), &options,
+						   &prepared) == NNHAL_STATUS_INVALID_ARGUMENT &&
+		   !nntflite_model_explain(model, &why, &diag), "%s: refused", what);
+		if (!ok(!strncmp(diag.message, message, strlen(message)) && diag.subgraph == 0 &&
+			diag.op == op && diag.tensor == tensor &&
+			strstr(diag.message, why.message), "%s: \"%s\"", what, message))
+			tap_note("'%s', operator %d, tensor %d", diag.message, (int)diag.op,
+				 (int)diag.tensor);
+	}
+	nntflite_model_destroy(model);
+	nntflite_file_close(opened);
+}
+
+static void test_explain(void)
+{
+	struct nnhal_device *device = NULL;
+	struct nnhal_diag why = { "device: gone" };
+	struct nntflite_diag diag;
+	struct mw_model m = chain();
+
+	if (!ok(!nnhal_device_open("sim", &device, &why), "the device"))
+		return;
+	m.tensors[2].dims[1] = 9;
+	unprepared(&m, device, 1, 2, "operator 1 (TANH): tensor 2 'out': ", "a wrong shape");
+	m = chain();
+	m.tensors[1].type = TFLITE_INT32;
+	unprepared(&m, device, 0, 1, "operator 0 (RELU): tensor 1 'mid': ", "a wrong type");
+	nnhal_device_unref(device);
+	ok(nntflite_model_explain(NULL, &why, &diag) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   diag.message[0], "no model");
+}
+
 int main(void)
 {
 	test_open();
 	test_create();
+	test_explain();
 	return tap_done();
 }

@@ -165,7 +165,8 @@ static int ask_device(struct judgement *j, struct nnhal_device *device,
 		return 0;
 	free(j->support);
 	j->support = NULL;
-	return diag_fail(diag, "the device cannot judge the model: %s", why.message);
+	explain_place(&j->map, &why, diag);
+	return diag_prefix(diag, "the device cannot judge the model: ");
 }
 
 /*

@@ -77,6 +77,10 @@ int map_model_choose(struct map_model *map, const struct nntflite_model_options 
 int map_model(struct map_model *model, struct nntflite_diag *diag);
 void map_model_free(struct map_model *model);
 
+/* nntflite_model_explain(): @diag becomes @why with its place in the file. */
+void explain_place(const struct map_model *model, const struct nnhal_diag *why,
+		   struct nntflite_diag *diag);
+
 /**
  * resolve_shapes() - the shapes of all tensors of a subgraph
  * @model: model

@@ -116,6 +116,21 @@ const struct nntflite_variable *nntflite_model_variable(const struct nntflite_mo
 	return index < model->map.num_variables ? &model->map.variables[index] : NULL;
 }
 
+enum nnhal_status nntflite_model_explain(const struct nntflite_model *model,
+					 const struct nnhal_diag *why,
+					 struct nntflite_diag *diag)
+{
+	if (!diag)
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	diag_init(diag);
+	if (!model || !why) {
+		diag_fail(diag, "no model, or no message");
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	explain_place(&model->map, why, diag);
+	return NNHAL_STATUS_NONE;
+}
+
 enum nnhal_status nntflite_model_origin(const struct nntflite_model *model, uint32_t operation,
 					struct nntflite_origin *origin)
 {

@@ -256,7 +256,7 @@ static void job_wait(struct job *job)
 	pthread_mutex_unlock(&job->lock);
 }
 
-static int job_failure(struct job *job, struct error *err)
+static int job_failure(const struct run *run, struct job *job, struct error *err)
 {
 	char what[160];
 
@@ -265,7 +265,7 @@ static int job_failure(struct job *job, struct error *err)
 	else
 		snprintf(what, sizeof(what), "%.80s: inference of sample %" PRIu64 " failed",
 			 job->source, job->index);
-	return fail_status(err, what, job->status, &job->diag);
+	return fail_model(err, what, job->status, run->model, &job->diag);
 }
 
 static void show_progress(struct run *run, uint64_t now)
@@ -296,7 +296,7 @@ static int collect(struct run *run, struct error *err)
 	job_wait(job);
 	run->collected++;
 	if (job->status != NNHAL_STATUS_NONE)
-		return job_failure(job, err);
+		return job_failure(run, job, err);
 	latency = job->end_ns - job->start_ns;
 	run->elapsed_ns = job->end_ns - run->first_start_ns;
 	if (results_add_latency(run->results, latency, err))
@@ -363,7 +363,7 @@ static int warm_up(struct run *run, struct job *job, struct error *err)
 	for (i = 0; i < run->options->warmup && !*run->stop; i++) {
 		job_start(run, job, true);
 		if (job->status != NNHAL_STATUS_NONE)
-			return job_failure(job, err);
+			return job_failure(run, job, err);
 	}
 	return 0;
 }

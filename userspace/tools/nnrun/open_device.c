@@ -18,6 +18,16 @@ int fail_status(struct error *err, const char *what, enum nnhal_status status,
 	return fail(err, "%s: %s", what, nnhal_status_name(status));
 }
 
+int fail_model(struct error *err, const char *what, enum nnhal_status status,
+	       const struct nntflite_model *model, const struct nnhal_diag *diag)
+{
+	struct nntflite_diag place;
+
+	if (!diag->message[0] || nntflite_model_explain(model, diag, &place))
+		return fail_status(err, what, status, diag);
+	return fail(err, "%s: %s (%s)", what, place.message, nnhal_status_name(status));
+}
+
 static const char *advice_for(enum nnhal_status status, const char *spec)
 {
 	/* The advice below is for hardware devices. */
@@ -119,7 +129,7 @@ get_support(struct nnhal_device *device, const struct nntflite_model *model, str
 						 &diag);
 	if (status == NNHAL_STATUS_NONE)
 		return support;
-	fail_status(err, "the device cannot judge the model", status, &diag);
+	fail_model(err, "the device cannot judge the model", status, model, &diag);
 	free(support);
 	return NULL;
 }
@@ -191,6 +201,6 @@ struct nnhal_prepared_model *prepare_model(struct nnhal_device *device,
 		return prepared;
 	if (status != NNHAL_STATUS_INVALID_ARGUMENT ||
 	    !fail_unsupported(device, model, err))
-		fail_status(err, "cannot prepare the model", status, &diag);
+		fail_model(err, "cannot prepare the model", status, model, &diag);
 	return NULL;
 }

@@ -17,6 +17,10 @@
 int fail_status(struct error *err, const char *what, enum nnhal_status status,
 		const struct nnhal_diag *diag);
 
+/* The same for a call with the model: where in the file the fault is, too. */
+int fail_model(struct error *err, const char *what, enum nnhal_status status,
+	       const struct nntflite_model *model, const struct nnhal_diag *diag);
+
 /*
  * Open a device; @spec as for nnhal_device_open(). NULL with the error filled in;
  * *@advice is what the user can do about it, or NULL.

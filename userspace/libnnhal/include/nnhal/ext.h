@@ -164,6 +164,39 @@ enum nnhal_status
 nnhal_ext_get_prepared_model_info(const struct nnhal_prepared_model *model,
 				  struct nnhal_ext_prepared_model_info *info);
 
+/* No subgraph, operation or operand; of a subgraph, the main one. */
+#define NNHAL_EXT_PLACE_NONE	UINT32_MAX
+
+/**
+ * struct nnhal_ext_place - what part of a model a message is about
+ * @size: in: sizeof(struct nnhal_ext_place)
+ * @subgraph: referenced subgraph, or NNHAL_EXT_PLACE_NONE for the main one
+ * @operation: operation of the subgraph, or NNHAL_EXT_PLACE_NONE
+ * @operand: operand of the subgraph, or NNHAL_EXT_PLACE_NONE
+ */
+struct nnhal_ext_place {
+	size_t size;
+	uint32_t subgraph;
+	uint32_t operation;
+	uint32_t operand;
+};
+
+#define NNHAL_EXT_PLACE_INIT \
+	{ sizeof(struct nnhal_ext_place), NNHAL_EXT_PLACE_NONE, NNHAL_EXT_PLACE_NONE, \
+	  NNHAL_EXT_PLACE_NONE }
+
+/**
+ * nnhal_ext_get_place() - what part of a model a message is about
+ * @diag: message of a call that validated, prepared or executed a model
+ * @place: out
+ *
+ * For who has made the model of something else, and knows its parts by other names.
+ *
+ * Return: NONE, also if the message names no part; INVALID_ARGUMENT (a NULL pointer, a wrong size).
+ */
+enum nnhal_status nnhal_ext_get_place(const struct nnhal_diag *diag,
+				      struct nnhal_ext_place *place);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

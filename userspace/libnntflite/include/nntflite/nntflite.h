@@ -301,6 +301,18 @@ enum nnhal_status nntflite_model_origin(const struct nntflite_model *model, uint
 					struct nntflite_origin *origin);
 
 /**
+ * nntflite_model_explain() - what HAL or device find fault with, in terms of the file
+ * @model: model
+ * @why: message of a call that validated, prepared or executed nntflite_model_get_hal()
+ * @diag: out: the same message, behind the operator and the tensor of the file that it is about
+ *
+ * Return: NONE, or INVALID_ARGUMENT for a NULL pointer. @diag is filled in with either.
+ */
+enum nnhal_status nntflite_model_explain(const struct nntflite_model *model,
+					 const struct nnhal_diag *why,
+					 struct nntflite_diag *diag);
+
+/**
  * struct nntflite_verdict - whether an operator can run
  * @subgraph: subgraph
  * @op: operator
