@@ -11,7 +11,7 @@ while [ ! -f userspace/libnntflite/libnntflite.map ]; do
 done
 build=${BUILD:-build}
 lib=$build/lib/libnntflite.so
-header=userspace/libnntflite/include/nntflite/nntflite.h
+headers="userspace/libnntflite/include/nntflite/nntflite.h userspace/libnntflite/include/nntflite/session.h"
 map=userspace/libnntflite/libnntflite.map
 includes="-Iuserspace/libnntflite/include -Iuserspace/libnnhal/include"
 tmp=$(mktemp -d) || exit 1
@@ -30,7 +30,8 @@ result() {
 }
 
 # Declarations, not what comments call.
-sed 's/^ \*.*//' $header | grep -ohE '\bnntflite_[a-z0-9_]+\(' | sed 's/(//' | sort -u >"$tmp/declared"
+# shellcheck disable=SC2086 # several files
+sed 's/^ \*.*//' $headers | grep -ohE '\bnntflite_[a-z0-9_]+\(' | sed 's/(//' | sort -u >"$tmp/declared"
 sed -n 's/^\t\(nntflite_[a-z0-9_]*\);/\1/p' $map | sort -u >"$tmp/mapped"
 nm -D --defined-only "$lib" | awk '$2 == "T" { sub("@.*", "", $3); print $3 }' | sort -u >"$tmp/exported"
 nm --defined-only -g "${lib%.so}.a" 2>/dev/null | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }' |
@@ -48,14 +49,16 @@ result $? "the soname is libnntflite.so.1"
 readelf -d "$lib" | grep -q 'NEEDED.*\[libnnhal\.so\.1\]'
 result $? "it uses libnnhal.so.1"
 
-printf '#include <nntflite/nntflite.h>\n#include <nntflite/nntflite.h>\n' >"$tmp/t.c"
-cp "$tmp/t.c" "$tmp/t.cpp"
-# shellcheck disable=SC2086 # two options
-${CC:-gcc} -std=c11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.c"
-result $? "the header alone, twice, as C11"
-# shellcheck disable=SC2086 # two options
-g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.cpp"
-result $? "the header alone, twice, as C++11"
+for header in nntflite session; do
+	printf '#include <nntflite/%s.h>\n#include <nntflite/%s.h>\n' $header $header >"$tmp/t.c"
+	cp "$tmp/t.c" "$tmp/t.cpp"
+	# shellcheck disable=SC2086 # two options
+	${CC:-gcc} -std=c11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.c"
+	result $? "nntflite/$header.h alone, twice, as C11"
+	# shellcheck disable=SC2086 # two options
+	g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.cpp"
+	result $? "nntflite/$header.h alone, twice, as C++11"
+done
 PKG_CONFIG_PATH=$build/lib pkg-config --libs nntflite >"$tmp/libs" 2>&1 &&
 	grep -q -e '-lnntflite' "$tmp/libs" && grep -q -e '-lnnhal' "$tmp/libs"
 result $? "pkg-config names both libraries"

@@ -27,8 +27,8 @@ static char field_of(const struct extension_operand *o)
 static void scalars_of(const char *fields, char *text)
 {
 	for (; *fields; fields++)
-		if (strchr("iefb", *fields))
-			*text++ = *fields == 'e' ? 'i' : *fields;
+		if (strchr("iefbxy", *fields))
+			*text++ = strchr("exy", *fields) ? 'i' : *fields;
 	*text = '\0';
 }
 

@@ -53,12 +53,16 @@ static int put_inputs(struct mapper *m, int *list, uint32_t count)
 static int field_operand(struct mapper *m, char kind, unsigned int slot, int32_t value)
 {
 	const struct fb_table *options = &m->options;
+	const struct tflite_tensor *tensor = kind == 'y' ? output_tensor(m, 0) : input_tensor(m, 0);
 
 	switch (kind) {
 	case 'i':
 		return hal_add_int32(m->g, fb_i32(options, slot, value), m->diag);
 	case 'e':
 		return hal_add_int32(m->g, fb_i8(options, slot, (int8_t)value), m->diag);
+	case 'x':
+	case 'y':
+		return hal_add_int32(m->g, tensor ? tensor->type : 0, m->diag);
 	case 'b':
 		return hal_add_bool(m->g, fb_u8(options, slot, (uint8_t)value), m->diag);
 	default:

@@ -212,7 +212,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_DELEGATE] = { .why_not = "it belongs to a runtime, not to a model" },
 	[TFLITE_CAST] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(CAST),
-		.fields = "ee",
+		.fields = "xy",
 	},
 	[TFLITE_PRELU] = {
 		HAL(PRELU), .types = FLOATS | T(UINT8), .map = map_as_it_is,

@@ -22,7 +22,8 @@
  * @fields: what the operation of the extension takes after the inputs: a letter per field of
  *	the options in schema order, i for int, e for an enumeration of one byte, b for bool, f
  *	for float, followed by the default as a digit if it is not 0, and . for a field that
- *	is not passed. NULL if the extension does not have the operation
+ *	is not passed. x and y stand for the types of the first input and output, which files
+ *	leave out of the options. NULL if the extension does not have the operation
  * @how: how it is mapped, if that is more than one operation of the same name
  * @why_not: why it is not
  *

@@ -21,6 +21,11 @@ static enum input_format format_of(const char *path)
 	return INPUT_RAW;
 }
 
+void compare_init(struct compare *c)
+{
+	*c = (struct compare){ .expected.fd = -1 };
+}
+
 int compare_open(struct compare *c, const char *path, const struct tensor *t, uint32_t index,
 		 struct error *err)
 {

@@ -28,6 +28,9 @@ struct compare {
 	double wanted;
 };
 
+/* For compare_close() before the file is open. */
+void compare_init(struct compare *c);
+
 /* Open the file with what is expected of output @index. 0, or -1 with the error filled in. */
 int compare_open(struct compare *c, const char *path, const struct tensor *t, uint32_t index,
 		 struct error *err);

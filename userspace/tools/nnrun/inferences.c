@@ -16,17 +16,12 @@
 /* Inferences in flight with --async: enough for the engines of the device and its queue. */
 #define ASYNC_DEPTH	4
 
-/* Arguments in a job's memory start at a cache line of their own. */
-#define ARG_ALIGN	64
-
 /* One inference, with memory of its own. */
 struct job {
-	struct nnhal_memory *memory;
-	uint8_t *base;
-	struct nnhal_request_argument *args;	/* inputs, then outputs */
+	struct nntflite_session *session;
 	const void **outputs;
-	struct nnhal_request_pool pool;
-	struct nnhal_request request;
+	struct nnhal_output_shape *shapes;
+	uint32_t num_shapes;
 	struct nnhal_execute_options options;
 	struct nnhal_ext_profile times;
 	struct nnhal_ext_work work;
@@ -43,69 +38,17 @@ struct job {
 	pthread_cond_t cond;
 };
 
-static uint32_t updated_variables(const struct run *run)
-{
-	uint32_t i, count = 0;
-
-	for (i = 0; i < run->num_variables; i++)
-		count += nntflite_model_variable(run->model, i)->output != NNTFLITE_NONE;
-	return count;
-}
-
-/* Bytes of an argument: inputs, variables before, outputs, variables after. */
-static uint64_t argument_bytes(const struct run *run, uint32_t i)
-{
-	const struct tensors *t = run->tensors;
-	uint32_t k;
-
-	if (i < t->num_inputs)
-		return t->inputs[i].bytes;
-	i -= t->num_inputs;
-	if (i < run->num_variables)
-		return nntflite_model_variable(run->model, i)->bytes;
-	i -= run->num_variables;
-	if (i < t->num_outputs)
-		return t->outputs[i].bytes;
-	for (k = 0; k < run->num_variables; k++)
-		if (nntflite_model_variable(run->model, k)->output == i)
-			return nntflite_model_variable(run->model, k)->bytes;
-	return 0;
-}
-
-/* The variables before a run: what the run before left, or what they begin with. */
-static void set_variables(const struct run *run, struct job *job, bool carry_on)
-{
-	uint32_t i;
-
-	for (i = 0; i < run->num_variables; i++) {
-		const struct nntflite_variable *v = nntflite_model_variable(run->model, i);
-		uint8_t *to = job->base + job->request.inputs[v->input].location.offset;
-
-		if (carry_on && v->output != NNTFLITE_NONE)
-			memcpy(to, job->base + job->request.outputs[v->output].location.offset,
-			       v->bytes);
-		else if (v->initial)
-			memcpy(to, v->initial, v->bytes);
-		else
-			memset(to, 0, v->bytes);
-	}
-}
-
 static int job_init(struct run *run, struct job *job, struct error *err)
 {
-	const struct tensors *tensors = run->tensors;
-	uint32_t num_inputs = tensors->num_inputs + run->num_variables;
-	uint32_t count = num_inputs + tensors->num_outputs + updated_variables(run);
-	struct nnhal_diag diag = { "" };
-	enum nnhal_status status;
-	uint64_t size = 0;
-	uint32_t i;
+	struct nntflite_session_options options = NNTFLITE_SESSION_OPTIONS_INIT;
+	uint32_t num_outputs = nntflite_model_get_hal(run->model)->main.num_outputs;
+	struct nntflite_diag diag;
 
 	job->times = (struct nnhal_ext_profile)NNHAL_EXT_PROFILE_INIT;
 	job->work = (struct nnhal_ext_work)NNHAL_EXT_WORK_INIT;
-	job->args = calloc(count, sizeof(*job->args));
-	job->outputs = calloc(tensors->num_outputs, sizeof(*job->outputs));
-	if (!job->args || !job->outputs)
+	job->outputs = calloc((size_t)run->tensors->num_outputs + 1, sizeof(*job->outputs));
+	job->shapes = calloc((size_t)num_outputs + 1, sizeof(*job->shapes));
+	if (!job->outputs || !job->shapes)
 		return fail(err, "out of memory");
 	if (run->options->profile) {
 		job->times.entries = calloc(run->num_operations,
@@ -113,33 +56,9 @@ static int job_init(struct run *run, struct job *job, struct error *err)
 		if (!job->times.entries)
 			return fail(err, "out of memory");
 	}
-	for (i = 0; i < count; i++) {
-		uint64_t bytes = argument_bytes(run, i);
-
-		if (size + bytes > UINT32_MAX - ARG_ALIGN)
-			return fail(err, "inputs and outputs take more than 4 GiB");
-		job->args[i].location.offset = (uint32_t)size;
-		job->args[i].location.length = (uint32_t)bytes;
-		size = (size + bytes + ARG_ALIGN - 1) / ARG_ALIGN * ARG_ALIGN;
-	}
-	status = nnhal_memory_create(size, &job->memory, &diag);
-	if (status != NNHAL_STATUS_NONE)
-		return fail_status(err, "cannot get memory for inputs and outputs", status, &diag);
-	job->base = nnhal_memory_map(job->memory, &diag);
-	if (!job->base)
-		return fail(err, "cannot map memory for inputs and outputs: %s", diag.message);
-	for (i = 0; i < tensors->num_outputs; i++)
-		job->outputs[i] = job->base + job->args[num_inputs + i].location.offset;
-	job->pool.memory = job->memory;
-	job->request = (struct nnhal_request){
-		.hal_version = NNHAL_HAL_1_3,
-		.num_inputs = num_inputs,
-		.num_outputs = count - num_inputs,
-		.num_pools = 1,
-		.inputs = job->args,
-		.outputs = job->args + num_inputs,
-		.pools = &job->pool,
-	};
+	options.prepared = run->prepared;
+	if (nntflite_session_create(run->model, run->device, &options, &job->session, &diag))
+		return fail(err, "%s", diag.message);
 	job->options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
 	job->options.diag = &job->diag;
 	if (run->options->profile) {
@@ -193,9 +112,9 @@ void run_free(struct run *run)
 	for (i = 0; run->jobs && i < run->depth; i++) {
 		struct job *job = &run->jobs[i];
 
-		nnhal_memory_unref(job->memory);
-		free(job->args);
+		nntflite_session_destroy(job->session);
 		free(job->outputs);
+		free(job->shapes);
 		free(job->times.entries);
 		pthread_mutex_destroy(&job->lock);
 		pthread_cond_destroy(&job->cond);
@@ -210,9 +129,10 @@ static void job_done(void *context, enum nnhal_status status,
 {
 	struct job *job = context;
 
-	(void)shapes;
-	(void)num_shapes;
 	pthread_mutex_lock(&job->lock);
+	if (num_shapes)
+		memcpy(job->shapes, shapes, num_shapes * sizeof(*shapes));
+	job->num_shapes = num_shapes;
 	job->end_ns = now_ns();
 	job->status = status;
 	job->timing = *timing;
@@ -222,29 +142,37 @@ static void job_done(void *context, enum nnhal_status status,
 	pthread_mutex_unlock(&job->lock);
 }
 
+/* The request of a job, in the way that the command line asks for; the result is in the job. */
+static void execute(struct run *run, struct job *job)
+{
+	const struct nnhal_request *request = nntflite_session_begin(job->session);
+
+	if (run->burst)
+		job->status = nnhal_burst_execute(run->burst, request, &job->options, job->shapes,
+						  &job->num_shapes, &job->timing);
+	else
+		job->status =
+			nnhal_prepared_model_execute_synchronously(run->prepared, request,
+								   &job->options, job->shapes,
+								   &job->num_shapes, &job->timing);
+	job->end_ns = now_ns();
+}
+
 /* Start an inference; with @wait it is over on return. */
 static void job_start(struct run *run, struct job *job, bool wait)
 {
 	job->diag.message[0] = '\0';
 	job->times.max_entries = job->times.entries ? run->num_operations : 0;
 	job->done = false;
-	if (run->num_variables)
-		set_variables(run, job, run->options->stateful && run->collected > 0);
+	if (!run->options->stateful || run->collected == 0)
+		nntflite_session_reset(job->session);
 	job->start_ns = now_ns();
 	if (!wait) {
-		nnhal_prepared_model_execute(run->prepared, &job->request, &job->options, job_done,
-					     job);
+		nnhal_prepared_model_execute(run->prepared, nntflite_session_begin(job->session),
+					     &job->options, job_done, job);
 		return;
 	}
-	if (run->burst)
-		job->status = nnhal_burst_execute(run->burst, &job->request, &job->options, NULL,
-						  NULL, &job->timing);
-	else
-		job->status =
-			nnhal_prepared_model_execute_synchronously(run->prepared, &job->request,
-								   &job->options, NULL, NULL,
-								   &job->timing);
-	job->end_ns = now_ns();
+	execute(run, job);
 	job->done = true;
 }
 
@@ -266,6 +194,43 @@ static int job_failure(const struct run *run, struct job *job, struct error *err
 		snprintf(what, sizeof(what), "%.80s: inference of sample %" PRIu64 " failed",
 			 job->source, job->index);
 	return fail_model(err, what, job->status, run->model, &job->diag);
+}
+
+/* What a run has left; larger memory for outputs that did not fit, and the run again. */
+static int job_end(struct run *run, struct job *job, struct error *err)
+{
+	struct nntflite_diag diag;
+	enum nnhal_status status;
+
+	for (;;) {
+		status = nntflite_session_end(job->session, job->status, job->shapes,
+					      job->num_shapes, &diag);
+		if (status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
+			break;
+		execute(run, job);
+	}
+	if (status == NNHAL_STATUS_NONE)
+		return 0;
+	return job->status != NNHAL_STATUS_NONE && status == job->status ?
+	       job_failure(run, job, err) : fail(err, "%s", diag.message);
+}
+
+/* Where the outputs are, and which shapes they have now. */
+static int fetch(struct run *run, struct job *job, struct error *err)
+{
+	uint32_t i;
+
+	for (i = 0; i < run->tensors->num_outputs; i++) {
+		struct nntflite_value value = NNTFLITE_VALUE_INIT;
+		struct tensor *t = &run->tensors->outputs[i];
+
+		if (nntflite_session_output(job->session, i, &value))
+			return fail(err, "output %" PRIu32 " cannot be read", i);
+		job->outputs[i] = value.data;
+		if (results_reshape(run->results, i, t, value.rank, value.dims, value.bytes, err))
+			return -1;
+	}
+	return 0;
 }
 
 static void show_progress(struct run *run, uint64_t now)
@@ -295,8 +260,8 @@ static int collect(struct run *run, struct error *err)
 
 	job_wait(job);
 	run->collected++;
-	if (job->status != NNHAL_STATUS_NONE)
-		return job_failure(run, job, err);
+	if (job_end(run, job, err))
+		return -1;
 	latency = job->end_ns - job->start_ns;
 	run->elapsed_ns = job->end_ns - run->first_start_ns;
 	if (results_add_latency(run->results, latency, err))
@@ -313,6 +278,8 @@ static int collect(struct run *run, struct error *err)
 		return 0;
 	if (run->progress_ns && run->results->print_lists)
 		clear_progress(run);
+	if (fetch(run, job, err))
+		return -1;
 	return results_add(run->results, job->source, job->index, job->outputs, err);
 }
 
@@ -334,7 +301,7 @@ static int read_sample(struct run *run, struct input *inputs, struct job *job,
 	uint32_t i;
 
 	for (i = 0; i < run->tensors->num_inputs; i++) {
-		int ret = input_read(&inputs[i], job->base + job->args[i].location.offset,
+		int ret = input_read(&inputs[i], nntflite_session_input(job->session, i),
 				     run->stop, err);
 
 		if (ret < 0)
@@ -362,8 +329,8 @@ static int warm_up(struct run *run, struct job *job, struct error *err)
 	run->warm = true;
 	for (i = 0; i < run->options->warmup && !*run->stop; i++) {
 		job_start(run, job, true);
-		if (job->status != NNHAL_STATUS_NONE)
-			return job_failure(run, job, err);
+		if (job_end(run, job, err))
+			return -1;
 	}
 	return 0;
 }
@@ -384,9 +351,9 @@ static int run_sample(struct run *run, struct job *job, struct error *err)
 			if (!job)
 				return -1;
 			for (k = 0; k < run->tensors->num_inputs && job != last; k++)
-				memcpy(job->base + job->args[k].location.offset,
-				       last->base + last->args[k].location.offset,
-				       last->args[k].location.length);
+				memcpy(nntflite_session_input(job->session, k),
+				       nntflite_session_input(last->session, k),
+				       run->tensors->inputs[k].bytes);
 			job->source = last->source;
 			job->index = last->index;
 		}

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include <nnhal/nnhal.h>
-#include <nntflite/nntflite.h>
+#include <nntflite/session.h>
 
 #include "../common/error.h"
 #include "input.h"
@@ -22,10 +22,11 @@ struct job;
 /**
  * struct run - what inferences need
  * @options: command line
- * @tensors: inputs and outputs of the model
+ * @tensors: inputs and outputs of the model; outputs of unknown size get one with each result
  * @num_operations: operations of the model
- * @model: the model, for its variables
- * @prepared: the model on the device
+ * @model: the model
+ * @device: the device
+ * @prepared: the model on it
  * @results: where outputs go
  * @profile: where times go
  * @stop: becomes true when the user interrupts
@@ -33,9 +34,10 @@ struct job;
  */
 struct run {
 	const struct options *options;
-	const struct tensors *tensors;
+	struct tensors *tensors;
 	uint32_t num_operations;
 	const struct nntflite_model *model;
+	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;
 	struct results *results;
 	struct profile *profile;

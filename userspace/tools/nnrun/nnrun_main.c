@@ -74,17 +74,11 @@ static void say(const struct app *app, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-/* What nnrun cannot feed or fetch. */
+/* What nnrun cannot feed. */
 static int check_tensors(const struct app *app, struct error *err)
 {
-	uint32_t i;
-
 	if (app->tensors.num_inputs == 0)
 		return fail(err, "%s: the model has no inputs", app->options.model);
-	for (i = 0; i < app->tensors.num_outputs; i++)
-		if (app->tensors.outputs[i].bytes == 0)
-			return fail(err, "%s: the shape of output %" PRIu32 " is not known before"
-				    " the model runs", app->options.model, i);
 	return 0;
 }
 
@@ -261,7 +255,8 @@ static void warn_labels(const struct app *app)
 {
 	size_t classes = app->tensors.outputs[0].elements;
 
-	if (app->options.labels && !app->options.quiet && app->results.labels.count != classes)
+	/* Of an output whose size is not known yet nothing can be said. */
+	if (app->options.labels && !app->options.quiet && classes && app->results.labels.count != classes)
 		fprintf(stderr, "nnrun: warning: %s has %zu labels, the model has %zu classes\n",
 			app->options.labels, app->results.labels.count, classes);
 }
@@ -315,6 +310,7 @@ static int run_all(struct app *app, struct error *err)
 		.tensors = &app->tensors,
 		.num_operations = nntflite_model_get_hal(app->model)->main.num_operations,
 		.model = app->model,
+		.device = app->device,
 		.prepared = app->prepared,
 		.results = &app->results,
 		.profile = &app->profile,

@@ -103,10 +103,10 @@ static int open_output(struct results *r, uint32_t i, uint64_t samples, struct e
 		return -1;
 	r->formats[i] = format_of(path);
 	size = make_header(r, i, samples, header);
-	if (size && !r->files[i].seekable && samples == 0)
-		return fail(err, "%s: the header of a .npy or .wav file takes the number of "
-			    "samples, which is not known before the end; the file cannot be "
-			    "rewritten", path);
+	if (size && !r->files[i].seekable && (samples == 0 || !r->tensors->outputs[i].bytes))
+		return fail(err, "%s: the header of a .npy or .wav file takes the number and the "
+			    "size of samples, which are not known before the end; the file cannot "
+			    "be rewritten", path);
 	return size ? out_write(&r->files[i], header, size, err) : 0;
 }
 
@@ -128,24 +128,33 @@ static int write_sound(struct out_file *file, const struct tensor *t, const void
 	return 0;
 }
 
+/* The file that output @i is compared with, when the size of the output is known. */
+static int open_compare(struct results *r, uint32_t i, struct error *err)
+{
+	const struct tensor *t = &r->tensors->outputs[i];
+	void *bigger = realloc(r->expected, r->largest > t->bytes ? r->largest : t->bytes);
+
+	if (!bigger)
+		return fail(err, "out of memory");
+	r->expected = bigger;
+	r->largest = r->largest > t->bytes ? r->largest : t->bytes;
+	return compare_open(&r->compares[i], r->options->compares[i], t, i, err);
+}
+
 static int open_compares(struct results *r, struct error *err)
 {
-	size_t largest = 1;
 	uint32_t i;
 
 	r->compares = calloc(r->options->num_compares, sizeof(*r->compares));
 	if (!r->compares)
 		return fail(err, "out of memory");
 	for (i = 0; i < r->options->num_compares; i++) {
-		const struct tensor *t = &r->tensors->outputs[i];
-
+		compare_init(&r->compares[i]);
 		r->num_compares = i + 1;
-		if (compare_open(&r->compares[i], r->options->compares[i], t, i, err))
+		if (r->tensors->outputs[i].bytes && open_compare(r, i, err))
 			return -1;
-		largest = t->bytes > largest ? t->bytes : largest;
 	}
-	r->expected = malloc(largest);
-	return r->expected ? 0 : fail(err, "out of memory");
+	return 0;
 }
 
 static int open_drawing(struct results *r, struct error *err)
@@ -273,6 +282,35 @@ static int draw(struct results *r, const void *const *outputs, struct error *err
 	free(png);
 	image_free(&copy);
 	return ret;
+}
+
+int results_reshape(struct results *r, uint32_t i, struct tensor *t, uint32_t rank,
+		    const uint32_t *dims, size_t bytes, struct error *err)
+{
+	bool first = r->samples == 0;
+	uint32_t k;
+
+	if (t->rank == rank && memcmp(t->dims, dims, rank * sizeof(*dims)) == 0)
+		return 0;
+	if (!first && (r->options->num_compares ||
+		       (r->options->num_outputs && r->formats[i] == OUTPUT_NPY)))
+		return fail(err, "output %" PRIu32 " '%s' has another shape than in the sample before: "
+			    "only raw files take that", i, t->name);
+	if (rank == 0 || rank > TENSOR_MAX_RANK)
+		return fail(err, "output %" PRIu32 " '%s' has rank %" PRIu32, i, t->name, rank);
+	t->rank = rank;
+	memcpy(t->dims, dims, rank * sizeof(*dims));
+	t->elements = 1;
+	for (k = 0; k < rank; k++)
+		t->elements *= dims[k];
+	t->bytes = bytes;
+	r->picture = picture_find(r->tensors);
+	if (!r->options->num_compares || !first)
+		return 0;
+	if (bytes == 0)
+		return fail(err, "output %" PRIu32 " '%s' is empty, which is compared with nothing", i,
+			    t->name);
+	return open_compare(r, i, err);
 }
 
 int results_add(struct results *r, const char *source, uint64_t index,

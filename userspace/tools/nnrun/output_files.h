@@ -33,6 +33,7 @@ struct results {
 	struct compare *compares;	/* one per output of the model, or NULL */
 	uint32_t num_compares;		/* that are open */
 	void *expected;			/* room for the largest output, for them */
+	size_t largest;			/* bytes of it */
 	struct picture_outputs picture;
 	const struct input *inputs;	/* of the sample that comes, for its picture */
 	struct out_file drawing;
@@ -56,6 +57,13 @@ struct results {
  */
 int results_open(struct results *results, const struct options *options,
 		 const struct tensors *tensors, uint64_t samples, struct error *err);
+
+/*
+ * Output @i, which is @t, has this shape in the sample that comes; before the first sample it
+ * may be unknown. 0, or -1 if a file or a comparison does not take a shape that changes.
+ */
+int results_reshape(struct results *results, uint32_t i, struct tensor *t, uint32_t rank,
+		    const uint32_t *dims, size_t bytes, struct error *err);
 
 /*
  * Take the outputs of a sample: @outputs has a pointer per output of the model.
