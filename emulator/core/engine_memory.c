@@ -63,6 +63,16 @@ static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, siz
 	*max = 0;
 }
 
+uint32_t bind_words(const struct program *p)
+{
+	_Static_assert(sizeof(struct tensor) % sizeof(uint64_t) == 0 &&
+		       sizeof(void *) <= sizeof(uint64_t), "whole words");
+
+	/* An image has 64 MiB at most: it fits. */
+	return (uint32_t)((uint64_t)p->num_tensors * (sizeof(struct tensor) / sizeof(uint64_t)) +
+			  p->num_operands + p->num_cmds);
+}
+
 bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size)
 {
 	uint64_t n = table_least(count, size), after = table_size((uint32_t)n, size);
@@ -161,10 +171,8 @@ static void arena_leave(struct nnpu_engine *e)
 
 static void tables_leave(struct nnpu_engine *e)
 {
-	TABLE_LEAVE(e, tensors, max_tensors);
-	TABLE_LEAVE(e, operands, max_operands);
+	TABLE_LEAVE(e, bind, max_bind);
 	TABLE_LEAVE(e, saved, max_saved);
-	TABLE_LEAVE(e, scratch, max_scratch);
 	TABLE_LEAVE(e, homes, max_homes);
 	TABLE_LEAVE(e, values, max_values);
 	TABLE_LEAVE(e, args, max_args_len);
@@ -252,9 +260,7 @@ static void tables_give(struct nnpu_engine *e)
 	/* What they are bound for is not what runs: they may become too small for it. */
 	if (!p || x->bound != p->serial)
 		x->bound = 0;
-	TABLE_GIVE(e, tensors, max_tensors, p ? p->num_tensors * sizeof(*x->tensors) : 0);
-	TABLE_GIVE(e, operands, max_operands, p ? p->num_operands * sizeof(*x->operands) : 0);
-	TABLE_GIVE(e, scratch, max_scratch, p ? p->num_cmds * sizeof(*x->scratch) : 0);
+	TABLE_GIVE(e, bind, max_bind, p ? bind_words(p) * sizeof(*x->bind) : 0);
 	TABLE_GIVE(e, homes, max_homes, blocks && x->tables.dynamic ?
 		   p->num_tensors * sizeof(*x->homes) : 0);
 	TABLE_GIVE(e, profile, max_profile, x->tables.records * sizeof(*x->profile));

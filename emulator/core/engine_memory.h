@@ -63,14 +63,13 @@ struct exec_state {
 		uint32_t records;	/* of its profile */
 		bool dynamic;
 	} tables;
+	uint64_t *bind;			/* one piece for the next three, see bind_words() */
+	uint32_t max_bind;
 	struct tensor *tensors;
-	uint32_t max_tensors;
 	struct tensor **operands;
-	uint32_t max_operands;
+	void **scratch;			/* by command, where it needs some */
 	struct tensor *saved;
 	uint32_t max_saved;
-	void **scratch;			/* by command, where it needs some */
-	uint32_t max_scratch;
 	struct home *homes;		/* by tensor: outputs of blocks */
 	uint32_t max_homes;
 	struct tensor *values;		/* that loops carry, inner loops behind outer ones */
@@ -88,6 +87,9 @@ struct exec_state {
 	uint32_t *profile_of;		/* by command: number of its record + 1 */
 	uint32_t max_profile_of;
 };
+
+/* Words of exec_state.bind that a program needs. */
+uint32_t bind_words(const struct program *p);
 
 /*
  * Have room for @count objects of @size bytes in *@p, where *@max have room now. What is there

@@ -66,13 +66,12 @@ int exec_bind(struct exec_run *run)
 	uint32_t i;
 
 	x->bound = 0;
-	if (!exec_room(run->engine, (void **)&x->tensors, &x->max_tensors, p->num_tensors,
-		       sizeof(*x->tensors)) ||
-	    !exec_room(run->engine, (void **)&x->operands, &x->max_operands, p->num_operands,
-		       sizeof(*x->operands)) ||
-	    !exec_room(run->engine, (void **)&x->scratch, &x->max_scratch, p->num_cmds,
-		       sizeof(*x->scratch)))
+	if (!exec_room(run->engine, (void **)&x->bind, &x->max_bind, bind_words(p),
+		       sizeof(*x->bind)))
 		return exec_no_memory(run);
+	x->tensors = (struct tensor *)x->bind;
+	x->operands = (struct tensor **)(x->tensors + p->num_tensors);
+	x->scratch = (void **)(x->operands + p->num_operands);
 	for (i = 0; i < p->num_cmds; i++) {
 		x->scratch[i] = NULL;
 		if (exec_pace(run, 4))

@@ -86,6 +86,9 @@ void load_uncharge(struct loader *l, uint64_t bytes);
 /* program_take(), with the verdict. */
 void *load_take(struct loader *l, size_t bytes);
 
+/* The same for the load itself, until it ends. */
+void *load_take_work(struct loader *l, size_t bytes);
+
 /* The program itself, in l->p. NULL: there is too little memory, or the load is to end. */
 struct program *load_alloc_program(struct loader *l);
 

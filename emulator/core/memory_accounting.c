@@ -20,7 +20,7 @@
 /* What a job of a context without a limit of its own may owe its group: to charge costs. */
 #define GROUP_CREDIT	65536u
 /* Of what operations keep in a program, what shares its pages. */
-#define KEPT_PIECE	(NNPU_PAGE_SIZE / 2)
+#define KEPT_PIECE	(16 * NNPU_PAGE_SIZE)
 /* What a context caches is at most this part of its limit or of the device, and at most so much. */
 #define CACHE_PART	64
 #define CACHE_MAX	(8u << 20)

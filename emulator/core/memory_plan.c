@@ -16,6 +16,8 @@
 
 /* Up to so many tensors each is compared with all others: quadratic time. */
 #define EXHAUSTIVE_MAX	2048u
+/* Up to so many are placed twice, in two orders. */
+#define TWICE_MAX	512u
 
 static int by_size(const void *a, const void *b)
 {
@@ -26,22 +28,35 @@ static int by_size(const void *a, const void *b)
 	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
 }
 
+/* Those first that live while there is most, and of these the ones that live longest. */
+static int by_live(const void *a, const void *b)
+{
+	const struct plan_item *x = a, *y = b;
+
+	if (x->live != y->live)
+		return x->live < y->live ? 1 : -1;
+	if (x->last - x->first != y->last - y->first)
+		return x->last - x->first < y->last - y->first ? 1 : -1;
+	return by_size(a, b);
+}
+
 static bool same_time(const struct plan_item *a, const struct plan_item *b)
 {
 	return a->first <= b->last && b->first <= a->last;
 }
 
 /*
- * Best fit, largest first: each tensor goes into the smallest gap that is free during its
- * life. @order has the tensors placed so far, by offset.
+ * Best fit: each tensor, in the order of @compare, goes into the smallest gap that is free during
+ * its life. @order has the tensors placed so far, by offset.
  */
-static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t *order,
-			      struct op_pace *pace)
+static uint64_t place_best(struct plan_item *items, uint32_t count,
+			   int (*compare)(const void *a, const void *b), uint32_t *order,
+			   struct op_pace *pace)
 {
 	uint64_t total = 0;
 	uint32_t i, j;
 
-	qsort(items, count, sizeof(*items), by_size);
+	qsort(items, count, sizeof(*items), compare);
 	for (i = 0; i < count; i++) {
 		uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
 		uint64_t size = tensor_round_up(items[i].size);
@@ -68,6 +83,53 @@ static uint64_t place_by_size(struct plan_item *items, uint32_t count, uint32_t 
 			break;
 	}
 	return total;
+}
+
+/*
+ * The most bytes that live at once while an item does. There is most where some item begins, so only
+ * those times count.
+ */
+static uint64_t measure_live(struct plan_item *items, uint32_t count, struct op_pace *pace)
+{
+	uint64_t most = 0, live;
+	uint32_t i, j;
+
+	for (i = 0; i < count; i++)
+		items[i].live = 0;
+	for (i = 0; i < count; i++) {
+		uint32_t now = items[i].first;
+
+		live = 0;
+		for (j = 0; j < count; j++)
+			if (items[j].first <= now && now <= items[j].last)
+				live += tensor_round_up(items[j].size);
+		for (j = 0; j < count; j++)
+			if (items[j].first <= now && now <= items[j].last && items[j].live < live)
+				items[j].live = live;
+		if (live > most)
+			most = live;
+		if (op_pace(pace, 16 + 4 * count))
+			break;
+	}
+	return most;
+}
+
+/*
+ * The largest first, or those first that live while there is most: neither is better for all
+ * programs. If few tensors are there, the better one for these.
+ */
+static uint64_t place_exhaustive(struct plan_item *items, uint32_t count, struct op_pace *pace)
+{
+	uint32_t order[EXHAUSTIVE_MAX];
+	uint64_t least, by_most, total = place_best(items, count, by_size, order, pace);
+
+	if (count > TWICE_MAX)
+		return total;
+	least = measure_live(items, count, pace);
+	if (total <= least || pace->ended)
+		return total;
+	by_most = place_best(items, count, by_live, order, pace);
+	return by_most <= total ? by_most : place_best(items, count, by_size, order, pace);
 }
 
 static unsigned int size_class(uint64_t size)
@@ -156,11 +218,8 @@ uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pac
 	uint64_t total = 0;
 	size_t bytes;
 
-	if (count <= EXHAUSTIVE_MAX) {
-		uint32_t order[EXHAUSTIVE_MAX];
-
-		return place_by_size(items, count, order, pace);
-	}
+	if (count <= EXHAUSTIVE_MAX)
+		return place_exhaustive(items, count, pace);
 	for (i = 0; i < count; i++) {
 		if (items[i].last > last)
 			last = items[i].last;

@@ -13,6 +13,7 @@ struct program;
 /* A place in memory for a tensor that lives from command @first to command @last. */
 struct plan_item {
 	uint64_t size;
+	uint64_t live;			/* plan_place() uses it */
 	uint64_t offset;
 	uint32_t first;
 	uint32_t last;

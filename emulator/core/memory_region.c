@@ -10,9 +10,13 @@
 struct region_run {
 	struct region_run *next;
 	uint64_t size;
+	uint8_t *at;			/* the next piece; none begins at a page */
 };
 
 _Static_assert(sizeof(struct region_run) <= TENSOR_ALIGN, "has room");
+
+/* A piece goes to one of so many runs, those added last: a region may have very many. */
+#define RUNS_TRIED	8u
 
 size_t region_step(size_t bytes)
 {
@@ -24,51 +28,62 @@ uint64_t region_run_size(size_t bytes)
 	return mem_size(TENSOR_ALIGN + region_step(bytes));
 }
 
-void *region_take(struct mem_region *r, size_t bytes)
+static uint8_t *run_end(const struct region_run *run)
+{
+	return (uint8_t *)run + run->size;
+}
+
+static void *run_take(struct region_run *run, size_t bytes)
 {
 	size_t step = region_step(bytes);
-	uint8_t *p = r->at;
+	uint8_t *p = run->at;
 
-	if (!p)
-		return NULL;
 	/* So that it can be told from a piece of whole pages. */
 	if (!((uintptr_t)p & (NNPU_PAGE_SIZE - 1)))
 		p += TENSOR_ALIGN;
-	if (p > r->end || step > (size_t)(r->end - p))
+	if (p > run_end(run) || step > (size_t)(run_end(run) - p))
 		return NULL;
 	ASAN_UNPOISON_MEMORY_REGION(p, bytes);
-	r->at = p + step;
+	run->at = p + step;
 	return p;
+}
+
+void *region_take(struct mem_region *r, size_t bytes)
+{
+	struct region_run *run = r->runs;
+	unsigned int i;
+	void *p;
+
+	for (i = 0; run && i < RUNS_TRIED; i++, run = run->next) {
+		p = run_take(run, bytes);
+		if (p)
+			return p;
+	}
+	return NULL;
 }
 
 void *region_add(struct mem_region *r, void *memory, size_t bytes)
 {
 	struct region_run *run = memory;
-	struct mem_region before = *r;
-	void *p;
 
 	run->next = r->runs;
 	run->size = region_run_size(bytes);
+	run->at = (uint8_t *)memory + TENSOR_ALIGN;
 	r->runs = run;
-	r->at = (uint8_t *)memory + TENSOR_ALIGN;
-	r->end = (uint8_t *)memory + run->size;
-	ASAN_POISON_MEMORY_REGION(r->at, run->size - TENSOR_ALIGN);
-	p = region_take(r, bytes);
-	/* The next pieces go where there is more room. */
-	if (before.end - before.at > r->end - r->at) {
-		r->at = before.at;
-		r->end = before.end;
-	}
-	return p;
+	ASAN_POISON_MEMORY_REGION(run->at, run->size - TENSOR_ALIGN);
+	return run_take(run, bytes);
 }
 
 void region_give(struct mem_region *r, void *piece, size_t bytes)
 {
 	size_t step = region_step(bytes);
+	struct region_run *run = r->runs;
+	unsigned int i;
 
 	ASAN_POISON_MEMORY_REGION(piece, step);
-	if ((uint8_t *)piece + step == r->at)
-		r->at = piece;
+	for (i = 0; run && i < RUNS_TRIED; i++, run = run->next)
+		if ((uint8_t *)piece + step == run->at)
+			run->at = piece;
 }
 
 void region_free(struct nnpu_device *dev, struct mem_region *r)

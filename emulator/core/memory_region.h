@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Regions: pieces of any size that are freed together. They lie one behind the other in runs of
- * pages (device_memory.h), which the caller charges. The last piece may be given back.
+ * pages (device_memory.h), which the caller charges. The last piece of a run may be given back.
  */
 #ifndef NNPU_EMU_MEMORY_REGION_H
 #define NNPU_EMU_MEMORY_REGION_H
@@ -18,9 +18,7 @@ struct region_run;
 #define REGION_GAP	(64u * MEM_WATCHED)
 
 struct mem_region {
-	struct region_run *runs;
-	uint8_t *at;			/* the next piece; none begins at a page */
-	uint8_t *end;			/* of its run */
+	struct region_run *runs;	/* the one added last first */
 };
 
 /* What a piece takes of a run. */
@@ -33,7 +31,7 @@ uint64_t region_run_size(size_t bytes);
 /* The same with a run of mem_alloc() of that size, which belongs to the region now. */
 void *region_add(struct mem_region *r, void *run, size_t bytes);
 
-/* Give a piece back. It is free now if it is the last one. */
+/* Give a piece back. It is free now if it is the last one of its run. */
 void region_give(struct mem_region *r, void *piece, size_t bytes);
 
 /* Free all pieces. The region may be in one of them. */

@@ -156,7 +156,8 @@ static int load_constants(struct loader *l)
 	}
 	if (load_charge(l, single))
 		return -1;
-	data = load_take(l, shared);
+	/* Until it is known which of them the program keeps: keep_constants(). */
+	data = load_take_work(l, shared);
 	if (!data)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
@@ -448,14 +449,54 @@ static int count_uses(struct loader *l, uint32_t *uses)
 	return 0;
 }
 
-/* Drop one use of a constant. Free the constant after the last one. */
-static void drop_use(struct loader *l, uint32_t index, uint32_t *uses)
+/*
+ * Drop one use of a constant. Free the constant after the last one; a small one if its values can
+ * be had back, for an image has no small constants in the form of the device.
+ */
+static void drop_use(struct loader *l, uint32_t index, uint32_t *uses, bool undone)
 {
 	struct tensor *t = &l->p->tensors[index];
 
-	if (--uses[index] || !constant_is_single(t))
+	if (--uses[index])
 		return;
-	load_drop_constant(l, t);
+	if (constant_is_single(t))
+		load_drop_constant(l, t);
+	else if (undone)
+		t->data = NULL;
+}
+
+/* Small constants that commands still need come from the memory of the load to the program. */
+static int keep_constants(struct loader *l)
+{
+	struct program *p = l->p;
+	uint64_t bytes = 0;
+	uint8_t *data;
+	uint32_t i;
+
+	for (i = 0; i < p->num_tensors; i++) {
+		const struct tensor *t = &p->tensors[i];
+
+		if (tensor_is_const(t) && !constant_is_single(t) && t->data)
+			bytes += constant_size(t);
+		if (load_pace(l, 4))
+			return -1;
+	}
+	data = load_take(l, bytes);
+	if (!data)
+		return -1;
+	for (i = 0; i < p->num_tensors; i++) {
+		struct tensor *t = &p->tensors[i];
+
+		if (load_pace(l, 32))
+			return -1;
+		if (!tensor_is_const(t) || constant_is_single(t) || !t->data)
+			continue;
+		if (copy(l, data, t->data, t->bytes))
+			return -1;
+		t->data = data;
+		data += constant_size(t);
+	}
+	return 0;
 }
 
 static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
@@ -487,7 +528,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	l->p->memory += bytes;
 	for (i = 0; i < cmd->num_inputs && i < 64; i++)
 		if (call.released >> i & 1)
-			drop_use(l, operands[i], uses);
+			drop_use(l, operands[i], uses, cmd->desc->unprepare);
 	if (cmd->infer)
 		return 0;
 	/* How much scratch memory it needs may depend on the prepared object. */
@@ -600,7 +641,7 @@ static int load(struct loader *l)
 		return -1;
 	if (request->check)
 		return 0;
-	if (prepare_commands(l) || plan(l))
+	if (prepare_commands(l) || keep_constants(l) || plan(l))
 		return -1;
 	/* An operation that has seen the abort leaves its prepared object half done. */
 	return job_is_to_end(l->pace.progress) ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;

@@ -90,8 +90,7 @@ void *load_take(struct loader *l, size_t bytes)
 	return piece;
 }
 
-/* The same for the load itself, until it ends. */
-static void *take_work(struct loader *l, size_t bytes)
+void *load_take_work(struct loader *l, size_t bytes)
 {
 	void *piece = take(l->request->ctx, &l->region, &l->work, l->pace.progress, bytes);
 
@@ -177,7 +176,7 @@ int load_alloc_tables(struct loader *l)
 	const unsigned int num_kept = sizeof(kept) / sizeof(*kept);
 	const unsigned int num_work = sizeof(work) / sizeof(*work);
 
-	if (place_tables(work, num_work, take_work(l, tables_bytes(work, num_work))))
+	if (place_tables(work, num_work, load_take_work(l, tables_bytes(work, num_work))))
 		return -1;
 	return place_tables(kept, num_kept, load_take(l, tables_bytes(kept, num_kept)));
 }
@@ -194,7 +193,7 @@ int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t 
 	if (n < 4)
 		n = 4;
 	/* The smaller one stays until the load ends. */
-	larger = take_work(l, n * size);
+	larger = load_take_work(l, n * size);
 	if (!larger)
 		return -1;
 	if (*p)

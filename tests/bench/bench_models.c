@@ -28,6 +28,7 @@
 #include "kernel/nnpu_hw.h"
 #include "ops/kernels.h"
 #include "tests/difference.h"
+#include "needed_memory.h"
 #include "reference_layers.h"
 #include "userspace/tools/common/clock.h"
 #include "userspace/tools/common/file.h"
@@ -61,7 +62,8 @@ struct measured {
 	double device_ms, xnnpack_ms;
 	bool identical;
 	double largest_difference;
-	uint64_t peak, constants, activations;
+	uint64_t peak;
+	struct needed_memory needed;
 };
 
 static int add_sample(struct samples *s, uint64_t ns, struct error *err)
@@ -176,67 +178,6 @@ static void *plain_output(const struct nntflite_model *model, const void *input,
 		return NULL;
 	}
 	return output;
-}
-
-/* Memory. */
-
-static bool is_constant(const struct nnhal_operand *o)
-{
-	return o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY ||
-	       o->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
-}
-
-static uint64_t operand_bytes(const struct nnhal_operand *o)
-{
-	uint64_t n = nnhal_element_size(o->type);
-
-	for (uint32_t i = 0; i < o->num_dimensions; i++)
-		n *= o->dimensions[i];
-	return n;
-}
-
-static int count_memory(const struct nntflite_model *model, struct measured *m, struct error *err)
-{
-	const struct nnhal_subgraph *b = &nntflite_model_get_hal(model)->main;
-	uint32_t *first = calloc(b->num_operands, sizeof(*first));
-	uint32_t *last = calloc(b->num_operands, sizeof(*last));
-
-	if (!first || !last) {
-		free(first);
-		free(last);
-		return fail(err, "out of memory");
-	}
-	for (uint32_t i = 0; i < b->num_operations; i++) {
-		const struct nnhal_operation *op = &b->operations[i];
-
-		for (uint32_t k = 0; k < op->num_inputs; k++)
-			last[op->inputs[k]] = i;
-		for (uint32_t k = 0; k < op->num_outputs; k++) {
-			first[op->outputs[k]] = i;
-			last[op->outputs[k]] = i;
-		}
-	}
-	for (uint32_t i = 0; i < b->num_operands; i++) {
-		if (b->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH_OUTPUT)
-			last[i] = b->num_operations - 1;
-		if (is_constant(&b->operands[i]))
-			m->constants += operand_bytes(&b->operands[i]);
-		if (b->operands[i].type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL)
-			m->constants += b->operands[i].extra_params.channel_quant.num_scales *
-					sizeof(float);
-	}
-	for (uint32_t at = 0; at < b->num_operations; at++) {
-		uint64_t live = 0;
-
-		for (uint32_t i = 0; i < b->num_operands; i++) {
-			if (!is_constant(&b->operands[i]) && first[i] <= at && at <= last[i])
-				live += operand_bytes(&b->operands[i]);
-		}
-		m->activations = live > m->activations ? live : m->activations;
-	}
-	free(first);
-	free(last);
-	return 0;
 }
 
 /* One model. */
@@ -455,7 +396,7 @@ static int measure(const char *path, const char *input_path, double seconds,
 		else
 			input = read_sample(input_path, nntflite_model_input(model, 0), err);
 	}
-	if (input && !count_memory(model, m, err))
+	if (input && !needed_memory_of(nntflite_model_get_hal(model), &m->needed, err))
 		ret = measure_with(model, input, seconds, by_layer, m, err);
 	free(input);
 	nntflite_model_destroy(model);
@@ -466,12 +407,12 @@ static int measure(const char *path, const char *input_path, double seconds,
 
 static void print(const char *name, const struct measured *m, struct json *json)
 {
-	double memory = (double)m->peak / (double)(m->constants + m->activations);
+	double memory = (double)m->peak / (double)(m->needed.constants + m->needed.activations);
 
 	printf("%-32s %9.3f %9.3f %7.2f   %-9s %10.3g %9.1f %9.1f %7.2f\n", name, m->device_ms,
 	       m->xnnpack_ms, m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
 	       m->largest_difference, (double)m->peak / 1024,
-	       (double)(m->constants + m->activations) / 1024, memory);
+	       (double)(m->needed.constants + m->needed.activations) / 1024, memory);
 	json_object(json, name);
 	json_real(json, "device_ms", m->device_ms, 6);
 	json_real(json, "xnnpack_ms", m->xnnpack_ms, 6);
@@ -479,8 +420,8 @@ static void print(const char *name, const struct measured *m, struct json *json)
 	json_bool(json, "identical", m->identical);
 	json_real(json, "largest_difference", m->largest_difference, 9);
 	json_u64(json, "peak_memory", m->peak);
-	json_u64(json, "constants", m->constants);
-	json_u64(json, "activations", m->activations);
+	json_u64(json, "constants", m->needed.constants);
+	json_u64(json, "activations", m->needed.activations);
 	json_real(json, "memory_ratio", memory, 4);
 	json_end(json);
 }

@@ -18,6 +18,20 @@ $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
 
+# What the device has for a model, by the objects of the library: it asks the device in the process.
+NNRUN_MEMORY_TEST := $(BUILD)/tests/nnrun_memory_test
+
+$(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_memory_test.o $(BUILD)/obj/tests/bench/needed_memory.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -Iemulator -Ikernel $(NNTFLITE_CFLAGS) $(NNRUN_CFLAGS) \
+		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
+
+$(NNRUN_MEMORY_TEST): $(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_memory_test.o \
+		$(BUILD)/obj/tests/bench/needed_memory.o $(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
+	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
+
+# With sanitizers there are gaps between small pieces.
+PACE_TESTS += $(NNRUN_MEMORY_TEST)
+
 # Decodes by nnrun's readers and writes JPEG, for the tests of formats. Those are in Python, and run
 # on the host only: decoding has no device in it.
 NNRUN_MEDIA_SCRIPTS := $(patsubst %,$(BUILD)/tests/nnrun_%_test.sh,arrays images outputs profile sounds)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The device memory that a model needs at least.
+ */
+#include <stdlib.h>
+
+#include "needed_memory.h"
+
+static bool is_constant(const struct nnhal_operand *o)
+{
+	return o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY ||
+	       o->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
+}
+
+static uint64_t operand_bytes(const struct nnhal_operand *o)
+{
+	uint64_t n = nnhal_element_size(o->type);
+
+	for (uint32_t i = 0; i < o->num_dimensions; i++)
+		n *= o->dimensions[i];
+	return n;
+}
+
+int needed_memory_of(const struct nnhal_model *model, struct needed_memory *m, struct error *err)
+{
+	const struct nnhal_subgraph *b = &model->main;
+	uint32_t *first = calloc(b->num_operands, sizeof(*first));
+	uint32_t *last = calloc(b->num_operands, sizeof(*last));
+
+	if (!first || !last) {
+		free(first);
+		free(last);
+		return fail(err, "out of memory");
+	}
+	*m = (struct needed_memory) { 0 };
+	for (uint32_t i = 0; i < b->num_operations; i++) {
+		const struct nnhal_operation *op = &b->operations[i];
+
+		for (uint32_t k = 0; k < op->num_inputs; k++)
+			last[op->inputs[k]] = i;
+		for (uint32_t k = 0; k < op->num_outputs; k++) {
+			first[op->outputs[k]] = i;
+			last[op->outputs[k]] = i;
+		}
+	}
+	for (uint32_t i = 0; i < b->num_operands; i++) {
+		if (b->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH_OUTPUT)
+			last[i] = b->num_operations - 1;
+		if (is_constant(&b->operands[i]))
+			m->constants += operand_bytes(&b->operands[i]);
+		if (b->operands[i].type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+			m->constants += b->operands[i].extra_params.channel_quant.num_scales *
+					sizeof(float);
+	}
+	for (uint32_t at = 0; at < b->num_operations; at++) {
+		const struct nnhal_operation *op = &b->operations[at];
+		uint64_t live = 0;
+
+		if ((op->type == NNHAL_OPERATION_CONV_2D || op->type == NNHAL_OPERATION_FULLY_CONNECTED) &&
+		    !is_constant(&b->operands[op->inputs[1]]) &&
+		    operand_bytes(&b->operands[op->inputs[1]]) > m->computed_weights)
+			m->computed_weights = operand_bytes(&b->operands[op->inputs[1]]);
+
+		for (uint32_t i = 0; i < b->num_operands; i++) {
+			if (!is_constant(&b->operands[i]) && first[i] <= at && at <= last[i])
+				live += operand_bytes(&b->operands[i]);
+		}
+		m->activations = live > m->activations ? live : m->activations;
+	}
+	free(first);
+	free(last);
+	return 0;
+}
