@@ -3,10 +3,13 @@
 # The examples, built as a newcomer does: copied out of the tree, against an installed
 # library, with pkg-config and nothing else.
 
-EXAMPLE_NAMES := hello classify camera callbacks average rapid
+EXAMPLE_NAMES := hello label classify camera callbacks average rapid
 EXAMPLES_DIR := $(abspath $(BUILD))/tests/examples
 EXAMPLES_ROOT := $(EXAMPLES_DIR)/root
 EXAMPLES_TEST := $(BUILD)/tests/examples_test.sh
+
+# Where pkg-config looks besides, for libpng.
+PKG_CONFIG_SYSTEM := $(shell pkg-config --variable=pc_path pkg-config)
 
 # The variables of this make reach the inner one, the kind of build among them.
 .PHONY: install-for-examples
@@ -22,7 +25,7 @@ $(EXAMPLES_TEST): tests/examples/test_examples install-for-examples
 		rm -f $(EXAMPLES_DIR)/$$name/$$name && \
 		env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES \
 			PKG_CONFIG_SYSROOT_DIR=$(EXAMPLES_ROOT) \
-			PKG_CONFIG_LIBDIR=$(EXAMPLES_ROOT)$(LIBDIR)/pkgconfig \
+			PKG_CONFIG_LIBDIR=$(EXAMPLES_ROOT)$(LIBDIR)/pkgconfig:$(PKG_CONFIG_SYSTEM) \
 			$(MAKE) --no-print-directory -s -C $(EXAMPLES_DIR)/$$name CC='$(CC)' \
 				CFLAGS='-Wall -Wextra -Werror -O2 $(if $(SAN),$(SAN_CFLAGS))' >&2 || \
 			exit 1; \
