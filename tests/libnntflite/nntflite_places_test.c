@@ -100,6 +100,14 @@ static void test_create(void)
 	m = chain();
 	m.num_inputs = 2;
 	refused(&m, 0, NONE, 0, "tensor 0 'in': listed twice", "an input twice");
+	m = chain();
+	m.operators[1] = (struct mw_operator){
+		.code = TFLITE_RESHAPE, .num_inputs = 1, .inputs = { 1 }, .num_outputs = 1,
+		.outputs = { 2 }, .options_type = TFLITE_RESHAPE_OPTIONS,
+	};
+	m.tensors[2].dims[0] = -1;
+	refused(&m, 0, 1, 2, "operator 1 (RESHAPE): tensor 2 'out': neither the file nor",
+		"a new shape that is nowhere");
 	/* The list of sizes begins where the file has ended. */
 	m = chain();
 	m.operators[1] = (struct mw_operator){

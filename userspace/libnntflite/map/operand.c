@@ -349,6 +349,9 @@ int int32_vector_operand(struct mapper *m, const int32_t *values, uint32_t count
 		.dimensions = &count,
 	};
 
+	/* The HAL has no constants without elements. */
+	if (!count)
+		return map_fail(m, "a list of sizes without elements");
 	return hal_add_copied(m->g, &operand, values, count * sizeof(*values), HAL_NO_ORIGIN,
 			      m->diag);
 }

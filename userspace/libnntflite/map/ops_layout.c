@@ -43,6 +43,9 @@ int map_reshape(struct mapper *m, uint32_t type)
 	if (new_shape.count == 0 || (new_shape.count == 1 && dims[0] == 0)) {
 		if (describe_tensor(m, output_tensor(m, 0), &operand, &shape))
 			return -1;
+		if (!shape_is_known(&shape))
+			return tensor_fail(m, output_tensor(m, 0), "neither the file nor the operator"
+					   " says its shape");
 		for (i = 0; i < shape.rank; i++)
 			dims[i] = (int32_t)shape.dims[i];
 		new_shape.count = shape.rank;
