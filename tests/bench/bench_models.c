@@ -5,7 +5,9 @@
  * usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...
  *
  * Runs each .tflite model on the in-process device and, in turns with it, the same layers
- * with XNNPACK, and prints the medians. The outputs of the device are compared byte for
+ * with XNNPACK, and the model on a device with two threads, and prints the medians. A line behind
+ * each model has the multiply-accumulates of a second, on one thread, against the peak of the
+ * CPU's instruction sets, which is measured first. The outputs of the device are compared byte for
  * byte with those of its plain kernels. With --layers the least time of each operation is
  * printed first: of the device and of XNNPACK in microseconds, the difference, and the shapes of
  * input, filter and output. Its peak memory comes from a counter
@@ -29,12 +31,14 @@
 #include "ops/kernels.h"
 #include "tests/difference.h"
 #include "needed_memory.h"
+#include "peak.h"
 #include "reference_layers.h"
 #include "userspace/tools/common/clock.h"
 #include "userspace/tools/common/file.h"
 #include "userspace/tools/common/json.h"
 #include "userspace/tools/common/samples.h"
 #include "userspace/tools/nnrun/open_device.h"
+#include "userspace/tools/nnrun/operation_work.h"
 
 /* Executions of one side in a row. */
 #define BLOCK	5
@@ -60,6 +64,10 @@ struct on_device {
 
 struct measured {
 	double device_ms, xnnpack_ms;
+	double two_ms;			/* on two threads */
+	double gain;			/* least time of one thread / of two */
+	uint64_t macs;
+	bool is_float;
 	bool identical;
 	double largest_difference;
 	uint64_t peak;
@@ -99,7 +107,7 @@ static void device_close(struct on_device *d)
 	memset(d, 0, sizeof(*d));
 }
 
-static int device_open(struct on_device *d, const struct nntflite_model *model,
+static int device_open(struct on_device *d, const char *spec, const struct nntflite_model *model,
 		       const void *input, struct error *err)
 {
 	const struct nntflite_io *in = nntflite_model_input(model, 0);
@@ -108,7 +116,7 @@ static int device_open(struct on_device *d, const struct nntflite_model *model,
 	const char *advice;
 
 	memset(d, 0, sizeof(*d));
-	d->device = open_device("sim", err, &advice);
+	d->device = open_device(spec, err, &advice);
 	if (!d->device)
 		return -1;
 	d->prepared = prepare_model(d->device, model, err);
@@ -166,7 +174,7 @@ static void *plain_output(const struct nntflite_model *model, const void *input,
 	int ret;
 
 	kernels_use_plain(true);
-	ret = device_open(&d, model, input, err) || device_run(&d, &ns, err);
+	ret = device_open(&d, "sim", model, input, err) || device_run(&d, &ns, err);
 	if (!ret && output)
 		memcpy(output, d.output, bytes);
 	else if (!ret)
@@ -201,16 +209,20 @@ static double difference(const struct nntflite_io *io, const void *a, const void
 	return largest;
 }
 
+/* @d: on one thread, and on two. */
 static int take_turns(struct on_device *d, struct layers *layers, double seconds,
 		      struct measured *m, struct error *err)
 {
-	struct samples device = { 0 }, xnnpack = { 0 };
+	struct samples device[2] = { 0 }, xnnpack = { 0 };
 	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9), ns = 0;
 	int ret = 0;
 
-	while (!ret && (device.count < 10 * BLOCK || now_ns() < end)) {
-		for (int i = 0; !ret && i < BLOCK; i++)
-			ret = device_run(d, &ns, err) || add_sample(&device, ns, err) ? -1 : 0;
+	while (!ret && (xnnpack.count < 10 * BLOCK || now_ns() < end)) {
+		for (int i = 0; !ret && i < 2 * BLOCK; i++) {
+			ret = device_run(&d[i / BLOCK], &ns, err);
+			if (!ret)
+				ret = add_sample(&device[i / BLOCK], ns, err);
+		}
 		for (int i = 0; !ret && i < BLOCK; i++) {
 			uint64_t start = now_ns();
 
@@ -220,9 +232,14 @@ static int take_turns(struct on_device *d, struct layers *layers, double seconds
 				ret = add_sample(&xnnpack, now_ns() - start, err);
 		}
 	}
-	m->device_ms = median_ms(&device);
+	m->device_ms = median_ms(&device[0]);
+	m->two_ms = median_ms(&device[1]);
 	m->xnnpack_ms = median_ms(&xnnpack);
-	free(device.ns);
+	/* The samples are sorted. A busy machine takes away what the second thread needs. */
+	if (device[0].count && device[1].count)
+		m->gain = (double)device[0].ns[0] / (double)device[1].ns[0];
+	free(device[0].ns);
+	free(device[1].ns);
 	free(xnnpack.ns);
 	return ret;
 }
@@ -306,7 +323,7 @@ static int measure_with(const struct nntflite_model *model,
 			struct error *err)
 {
 	struct layers *layers = layers_create(model, err);
-	struct on_device d = { 0 };
+	struct on_device d[2] = { 0 };
 	void *expected = NULL;
 	size_t bytes;
 	int ret = -1;
@@ -315,24 +332,46 @@ static int measure_with(const struct nntflite_model *model,
 		return -1;
 	memcpy(layers_input(layers, &bytes), input, nntflite_model_input(model, 0)->bytes);
 	expected = plain_output(model, input, err);
-	if (expected && !device_open(&d, model, input, err)) {
-		ret = by_layer ? show_layers(&d, layers, model, seconds, err) : 0;
+	if (expected && !device_open(&d[0], "sim", model, input, err) &&
+	    !device_open(&d[1], "sim:threads=2", model, input, err)) {
+		ret = by_layer ? show_layers(&d[0], layers, model, seconds, err) : 0;
 		if (!ret)
-			ret = take_turns(&d, layers, seconds, m, err);
+			ret = take_turns(d, layers, seconds, m, err);
 	}
 	if (!ret) {
 		const void *other = layers_output(layers, &bytes);
 
-		m->identical = !memcmp(d.output, expected, bytes);
-		m->largest_difference = difference(nntflite_model_output(model, 0), d.output, other);
+		m->identical = !memcmp(d[0].output, expected, bytes) &&
+			       !memcmp(d[1].output, expected, bytes);
+		m->largest_difference = difference(nntflite_model_output(model, 0), d[0].output,
+						   other);
 		if (isnan(m->largest_difference))
 			ret = fail(err, "an output of the device or of XNNPACK is no number");
-		m->peak = transport_sim_counter(d.device->transport, NNPU_REG_MEM_PEAK_LO);
+		m->peak = transport_sim_counter(d[0].device->transport, NNPU_REG_MEM_PEAK_LO);
 	}
-	device_close(&d);
+	device_close(&d[0]);
+	device_close(&d[1]);
 	layers_destroy(layers);
 	free(expected);
 	return ret;
+}
+
+/* Multiply-accumulates of the model, and of which kind they are. */
+static int count_macs(const struct nntflite_model *model, struct measured *m, struct error *err)
+{
+	const struct nnhal_model *hal = nntflite_model_get_hal(model);
+	struct operation_work *work = calloc(hal->main.num_operations + 1, sizeof(*work));
+
+	if (!work || operation_work_of(hal, work)) {
+		free(work);
+		return fail(err, "out of memory");
+	}
+	m->macs = 0;
+	for (uint32_t i = 0; i < hal->main.num_operations; i++)
+		m->macs += work[i].macs;
+	m->is_float = nntflite_model_input(model, 0)->type == NNHAL_OPERAND_TENSOR_FLOAT32;
+	free(work);
+	return 0;
 }
 
 /* Read the sample of an input. A float input gets its values from signed bytes. */
@@ -396,7 +435,8 @@ static int measure(const char *path, const char *input_path, double seconds,
 		else
 			input = read_sample(input_path, nntflite_model_input(model, 0), err);
 	}
-	if (input && !needed_memory_of(nntflite_model_get_hal(model), &m->needed, err))
+	if (input && !count_macs(model, m, err) &&
+	    !needed_memory_of(nntflite_model_get_hal(model), &m->needed, err))
 		ret = measure_with(model, input, seconds, by_layer, m, err);
 	free(input);
 	nntflite_model_destroy(model);
@@ -409,11 +449,29 @@ static void print(const char *name, const struct measured *m, struct json *json)
 {
 	double memory = (double)m->peak / (double)(m->needed.constants + m->needed.activations);
 
+	double gmacs = (double)m->macs / m->device_ms / 1e6;
+	const struct peak *peak = peak_best(m->is_float);
+
 	printf("%-32s %9.3f %9.3f %7.2f   %-9s %10.3g %9.1f %9.1f %7.2f\n", name, m->device_ms,
 	       m->xnnpack_ms, m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
 	       m->largest_difference, (double)m->peak / 1024,
 	       (double)(m->needed.constants + m->needed.activations) / 1024, memory);
+	printf("    two threads: %.3f ms, %.2f times one, by the least times %.2f;", m->two_ms,
+	       m->device_ms / m->two_ms, m->gain);
+	if (peak)
+		printf(" roofline: %.2f GMAC/s of %.1f (%s), %.1f %%\n", gmacs, peak->gmacs, peak->name,
+		       100 * gmacs / peak->gmacs);
+	else
+		printf(" %.2f GMAC/s; the peak of this CPU was not measured\n", gmacs);
 	json_object(json, name);
+	json_real(json, "two_threads_ms", m->two_ms, 6);
+	json_real(json, "two_threads_gain", m->device_ms / m->two_ms, 4);
+	json_real(json, "two_threads_least_gain", m->gain, 4);
+	json_real(json, "gmacs", gmacs, 4);
+	if (peak) {
+		json_string(json, "peak", peak->name);
+		json_real(json, "peak_gmacs", peak->gmacs, 4);
+	}
 	json_real(json, "device_ms", m->device_ms, 6);
 	json_real(json, "xnnpack_ms", m->xnnpack_ms, 6);
 	json_real(json, "ratio", m->device_ms / m->xnnpack_ms, 4);
@@ -429,8 +487,17 @@ static void print(const char *name, const struct measured *m, struct json *json)
 /* 0; 1 after an error or if outputs differ; 2 if an argument is wrong. */
 static int run(int count, char **pairs, double seconds, bool by_layer, struct json *json)
 {
+	double two = peak_of_two();
+	const struct peak *peak;
 	bool bad = false;
 
+	for (unsigned int i = 0; (peak = peak_of(i)); i++)
+		if (peak->gmacs > 0)
+			printf("peak of one thread: %-24s %9.1f GMAC/s\n", peak->name, peak->gmacs);
+		else
+			printf("peak of one thread: %-24s this CPU has it not\n", peak->name);
+	printf("a second thread that has nothing to do with the first: %.2f times one\n", two);
+	json_real(json, "independent_threads_gain", two, 4);
 	printf("%-32s %9s %9s %7s   %-9s %10s %9s %9s %7s\n", "", "device ms", "XNNPACK", "ratio",
 	       "outputs", "off by", "peak KiB", "needed", "ratio");
 	for (int i = 0; i < count; i++) {

@@ -14,7 +14,7 @@ $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
-$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models needed_memory reference_layers) \
+$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models needed_memory peak reference_layers) \
 		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$^ -lXNNPACK -lpthreadpool $(NNRUN_LIBS) $(NNHAL_LIBS))
 
