@@ -14,6 +14,7 @@
 #define NONE	NNTFLITE_NONE
 
 static uint8_t file[MW_MAX_SIZE];
+static const float zeros[8];
 
 /* in - RELU - mid - TANH - out, each of shape [1, 8] */
 static struct mw_model chain(void)
@@ -56,10 +57,28 @@ static void refused(const struct mw_model *m, uint32_t subgraph, uint32_t op, ui
 	nntflite_file_close(opened);
 }
 
+/* The first @size bytes of a file. */
+static void cut(size_t size, const char *message)
+{
+	struct nntflite_file *opened = NULL;
+	struct nntflite_diag diag;
+
+	if (!ok(nntflite_file_open_memory(file, size, &opened, &diag) ==
+		NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, message),
+		"%zu bytes: \"%s\"", size, message))
+		tap_note("'%s'", diag.message);
+	nntflite_file_close(opened);
+}
+
 /* Faults that are seen when the file is opened. */
 static void test_open(void)
 {
 	struct mw_model m = chain();
+
+	mw_write(&m, file);
+	cut(0, "the file is empty");
+	cut(7, "malformed file: end of the file inside the header");
+	cut(200, ": the file ends before");
 
 	m.version = 4;
 	refused(&m, NONE, NONE, NONE, "schema version 4", "another schema");
@@ -82,6 +101,11 @@ static void test_create(void)
 	m.operators[1].code = TFLITE_SKIP_GRAM;
 	refused(&m, 0, 1, 2, "operator 1 (SKIP_GRAM): this operator is not supported: it works on"
 		" strings (it computes tensor 2 'out')", "an operator that is not supported");
+	m = chain();
+	m.num_inputs = 0;
+	m.tensors[0].data = zeros;
+	m.tensors[0].data_size = sizeof(zeros);
+	refused(&m, 0, NONE, NONE, "the model has no inputs, and", "a model of constants");
 	m = chain();
 	m.operators[1].num_outputs = 0;
 	refused(&m, 0, 1, 1, "operator 1 (TANH): 0 outputs, expected 1 to 1 (it reads tensor 1 'mid')",

@@ -36,8 +36,10 @@ static float load_f32(const uint8_t *p)
 
 static void fault(struct fb_reader *reader, uint64_t pos, const char *what)
 {
+	/* A file that was not copied to its end is the most frequent case. */
 	if (!reader->failed)
-		diag_fail(reader->diag, "malformed file: %s at offset %" PRIu64, what, pos);
+		diag_fail(reader->diag, "malformed file: %s at offset %" PRIu64 "%s", what, pos,
+			  pos > reader->size ? ": the file ends before" : "");
 	reader->failed = true;
 }
 
@@ -88,6 +90,11 @@ struct fb_table fb_root(struct fb_reader *reader, const uint8_t *data, size_t si
 	*reader = (struct fb_reader){ .data = data, .size = size, .diag = diag };
 	if (size > FB_MAX_SIZE) {
 		fault(reader, FB_MAX_SIZE, "more data than the format can address");
+		return none;
+	}
+	if (!size) {
+		diag_fail(diag, "the file is empty");
+		reader->failed = true;
 		return none;
 	}
 	if (size < 8) {

@@ -136,6 +136,8 @@ static int finish_graph(struct mapper *m)
 		if (model->states_kept[i].output >= 0)
 			outputs[num_outputs++] = (uint32_t)model->states_kept[i].output;
 	}
+	if (!num_inputs)
+		return map_fail(m, "the model has no inputs, and the HAL no models without");
 	return hal_graph_finish(m->g, inputs, num_inputs, outputs, num_outputs, m->diag);
 }
 

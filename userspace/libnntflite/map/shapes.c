@@ -80,6 +80,20 @@ static int64_t find_input(const struct map_model *model, const struct tflite_sub
 	return -1;
 }
 
+static int unknown_input(const struct map_model *model, const struct tflite_subgraph *sub,
+			 const char *name)
+{
+	const struct tflite_signature *s = model->signature;
+	struct text first = { "", 0 };
+
+	if (s && s->num_inputs)
+		first = s->inputs[0].name;
+	else if (sub->inputs.count)
+		first = sub->tensors[fb_vector_i32(&sub->inputs, 0)].name;
+	return diag_fail(model->diag, "the model has no input '%s', it has '%s'%s", name ? name : "",
+			 TEXT(first), sub->inputs.count > 1 ? " and others" : "");
+}
+
 /* The shapes that the caller wishes. Does one differ from that in the file? */
 static int apply_wishes(const struct map_model *model, const struct tflite_subgraph *sub,
 			struct extent *extents, bool *differ)
@@ -92,8 +106,7 @@ static int apply_wishes(const struct map_model *model, const struct tflite_subgr
 		struct extent e = extent_unknown;
 
 		if (tensor < 0)
-			return diag_fail(model->diag, "the model has no input '%s'",
-					 wish->input ? wish->input : "");
+			return unknown_input(model, sub, wish->input);
 		if (wish->rank == 0 || wish->rank > TFLITE_MAX_RANK)
 			return diag_fail(model->diag, "input '%s': a shape of rank %" PRIu32
 					 ", expected 1 to %d", wish->input, wish->rank,

@@ -397,7 +397,7 @@ static const char *wrong_combination(const struct options *o)
 	if (stdout_used > 1)
 		return "standard output can be used once only";
 	if (!o->num_inputs && !o->num_files && !o->supported && !o->dump_graph)
-		return "no input given";
+		return "no input given: a picture, sound or file for each input, or --supported";
 	if (!o->num_inputs && !o->num_files && (o->num_outputs || o->latency || o->profile || o->draw ||
 					   o->num_compares))
 		return "nothing can be run without an input";
