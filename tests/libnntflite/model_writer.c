@@ -13,6 +13,8 @@
 struct writer {
 	uint8_t *data;
 	size_t used;
+	uint32_t tensors;		/* of the subgraphs before */
+	uint32_t operators;		/* of the subgraphs before */
 };
 
 static void put_u16(struct writer *w, size_t at, uint16_t value)
@@ -129,7 +131,7 @@ static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 
 	set_vector(w, table, 0, tensor->dims, tensor->rank, 4);
 	set_i8(w, table, 1, tensor->type);
-	set_u32(w, table, 2, tensor->data ? i + 1 : 0);
+	set_u32(w, table, 2, tensor->data ? w->tensors + i + 1 : 0);
 	if (tensor->name)
 		set_string(w, table, 3, tensor->name);
 	if (tensor->variable)
@@ -146,15 +148,18 @@ static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 	set_u32(w, quant, 6, (uint32_t)tensor->quantized_dim);
 }
 
-static void write_operator(struct writer *w, size_t vector, uint32_t i,
+/* Operator @i of its subgraph, at @at and the places behind it of the list. */
+static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t at,
 			   const struct mw_operator *op)
 {
-	size_t table = set_element(w, vector, i, 5);
+	size_t table = set_element(w, vector, at, 5);
 	const struct mw_option *option;
 	size_t options;
-	uint32_t bits;
+	uint32_t bits, k;
 
-	set_u32(w, table, 0, i);
+	for (k = 1; k < op->times; k++)
+		link_to(w, vector + 4 + 4 * (size_t)(at + k), table);
+	set_u32(w, table, 0, w->operators + i);
 	set_vector(w, table, 1, op->inputs, op->num_inputs, 4);
 	set_vector(w, table, 2, op->outputs, op->num_outputs, 4);
 	if (op->no_options)
@@ -177,10 +182,47 @@ static void write_operator(struct writer *w, size_t vector, uint32_t i,
 			set_vector(w, options, option->slot, option->list,
 				   (uint32_t)option->value, 4);
 			break;
+		case MW_TEXT:
+			set_vector(w, options, option->slot, option->list,
+				   (uint32_t)option->value, 1);
+			append(w, 1, 1);
+			break;
 		default:
 			abort();
 		}
 	}
+}
+
+static void write_subgraph(struct writer *w, size_t subgraph, const struct mw_model *model)
+{
+	uint32_t i, count = 0;
+	size_t vector;
+
+	if (model->padded_inputs) {
+		/* Zeros. */
+		set_tables(w, subgraph, 1, model->padded_inputs);
+	} else {
+		set_vector(w, subgraph, 1, model->inputs, model->num_inputs, 4);
+	}
+	set_vector(w, subgraph, 2, model->outputs, model->num_outputs, 4);
+	vector = set_tables(w, subgraph, 0, model->num_tensors);
+	for (i = 0; i < model->num_tensors; i++)
+		write_tensor(w, vector, i, &model->tensors[i]);
+	for (i = 0; i < model->num_operators; i++)
+		count += model->operators[i].times ? model->operators[i].times : 1;
+	vector = set_tables(w, subgraph, 3, count);
+	for (i = count = 0; i < model->num_operators; i++) {
+		write_operator(w, vector, i, count, &model->operators[i]);
+		count += model->operators[i].times ? model->operators[i].times : 1;
+	}
+	w->tensors += model->num_tensors;
+	w->operators += model->num_operators;
+}
+
+/* Subgraph @i, NULL if it is empty. */
+static const struct mw_model *part(const struct mw_model *model, uint32_t i)
+{
+	return i ? model->subgraphs[i - 1] : model;
 }
 
 /* All elements of the vector are one table, and all names of its inputs another. */
@@ -202,53 +244,51 @@ static void write_signatures(struct writer *w, size_t root, const struct mw_mode
 
 size_t mw_write(const struct mw_model *model, uint8_t *out)
 {
-	struct writer w = { out, 8 };
+	struct writer w = { .data = out, .used = 8 };
 	uint32_t num_subgraphs = model->num_subgraphs ? model->num_subgraphs : 1;
-	size_t root, vector, subgraph, table;
-	uint32_t i;
+	uint32_t i, k, at, tensors = 0, operators = 0;
+	size_t root, vector, subgraphs, table;
 
 	memset(out, 0, MW_MAX_SIZE);
 	memcpy(out + 4, "TFL3", 4);
 	root = new_table(&w, 8);
 	put_u32(&w, 0, (uint32_t)root);
 	set_u32(&w, root, 0, model->version ? model->version : 3);
-
-	vector = set_tables(&w, root, 1, model->num_operators);
-	for (i = 0; i < model->num_operators; i++) {
-		int32_t code = model->operators[i].code;
-
-		table = set_element(&w, vector, i, 4);
-		set_i8(&w, table, 0, code < 127 ? code : 127);
-		set_u32(&w, table, 3, (uint32_t)code);
-		if (model->operators[i].custom_name)
-			set_string(&w, table, 1, model->operators[i].custom_name);
+	for (k = 0; k < num_subgraphs; k++) {
+		tensors += part(model, k) ? part(model, k)->num_tensors : 0;
+		operators += part(model, k) ? part(model, k)->num_operators : 0;
 	}
-	vector = set_tables(&w, root, 2, num_subgraphs);
-	for (i = 1; i < num_subgraphs; i++)
-		set_element(&w, vector, i, 5);
-	subgraph = set_element(&w, vector, 0, 5);
-	if (model->padded_inputs) {
-		/* Zeros. */
-		vector = set_tables(&w, subgraph, 1, model->padded_inputs);
-	} else {
-		set_vector(&w, subgraph, 1, model->inputs, model->num_inputs, 4);
-	}
-	set_vector(&w, subgraph, 2, model->outputs, model->num_outputs, 4);
-	vector = set_tables(&w, subgraph, 0, model->num_tensors);
-	for (i = 0; i < model->num_tensors; i++)
-		write_tensor(&w, vector, i, &model->tensors[i]);
-	vector = set_tables(&w, subgraph, 3, model->num_operators);
-	for (i = 0; i < model->num_operators; i++)
-		write_operator(&w, vector, i, &model->operators[i]);
 
-	/* Buffer 0 is empty, buffer i + 1 belongs to tensor i. */
-	vector = set_tables(&w, root, 4, model->num_tensors + 1);
+	vector = set_tables(&w, root, 1, operators);
+	for (k = at = 0; k < num_subgraphs; k++) {
+		for (i = 0; part(model, k) && i < part(model, k)->num_operators; i++) {
+			const struct mw_operator *op = &part(model, k)->operators[i];
+
+			table = set_element(&w, vector, at++, 4);
+			set_i8(&w, table, 0, op->code < 127 ? op->code : 127);
+			set_u32(&w, table, 3, (uint32_t)op->code);
+			if (op->custom_name)
+				set_string(&w, table, 1, op->custom_name);
+		}
+	}
+	subgraphs = set_tables(&w, root, 2, num_subgraphs);
+	for (k = 0; k < num_subgraphs; k++) {
+		table = set_element(&w, subgraphs, k, 5);
+		if (part(model, k))
+			write_subgraph(&w, table, part(model, k));
+	}
+
+	/* Buffer 0 is empty, each tensor has one of its own behind it. */
+	vector = set_tables(&w, root, 4, tensors + 1);
 	set_element(&w, vector, 0, 3);
-	for (i = 0; i < model->num_tensors; i++) {
-		table = set_element(&w, vector, i + 1, 3);
-		if (model->tensors[i].data)
-			set_vector(&w, table, 0, model->tensors[i].data,
-				   model->tensors[i].data_size, 1);
+	for (k = at = 0; k < num_subgraphs; k++) {
+		for (i = 0; part(model, k) && i < part(model, k)->num_tensors; i++) {
+			const struct mw_tensor *tensor = &part(model, k)->tensors[i];
+
+			table = set_element(&w, vector, ++at, 3);
+			if (tensor->data)
+				set_vector(&w, table, 0, tensor->data, tensor->data_size, 1);
+		}
 	}
 	if (model->num_signatures)
 		write_signatures(&w, root, model);

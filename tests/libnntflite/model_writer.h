@@ -34,10 +34,10 @@ struct mw_option {
 	uint8_t slot;
 	int32_t value;			/* number, or count of @list */
 	float real;
-	const int32_t *list;
+	const void *list;		/* int32_t, or the bytes of a text */
 };
 
-enum { MW_END, MW_I8, MW_I32, MW_F32, MW_LIST };
+enum { MW_END, MW_I8, MW_I32, MW_F32, MW_LIST, MW_TEXT };
 
 struct mw_operator {
 	int32_t code;
@@ -49,11 +49,16 @@ struct mw_operator {
 	uint8_t options_type;
 	struct mw_option options[9];	/* ends with MW_END */
 	bool no_options;
+	uint32_t times;			/* it is listed so often; 0 = 1 */
 };
+
+/* Subgraphs behind the main one. */
+#define MW_MAX_SUBGRAPHS	20
 
 struct mw_model {
 	uint32_t version;		/* 0 = 3 */
-	uint32_t num_subgraphs;		/* 0 = 1; further ones are empty */
+	uint32_t num_subgraphs;		/* 0 = 1; further ones are @subgraphs, or empty */
+	const struct mw_model *subgraphs[MW_MAX_SUBGRAPHS];
 	struct mw_tensor tensors[MW_MAX];
 	uint32_t num_tensors;
 	struct mw_operator operators[MW_MAX];

@@ -581,7 +581,7 @@ static void test_operators_refused(void)
 
 	model.operators[0].code = TFLITE_WHILE;
 	model.num_subgraphs = 3;
-	refuse(&model, "operator 0 (WHILE): this operator", "control flow");
+	refuse(&model, "operator 0 (WHILE): its options are missing", "a loop without subgraphs");
 	model = relu_model();
 	model.operators[0].code = TFLITE_CUSTOM;
 	model.operators[0].custom_name = "My\x1b[Op";

@@ -34,7 +34,7 @@ static bool resolve(const struct mw_model *model, const struct nntflite_shape *w
 	diag_init(&diag);
 	memset(shapes, 0x55, sizeof(shapes));
 	if (tflite_parse(&tflite, file, size, &diag) == 0 &&
-	    resolve_shapes(&map, 0, true, shapes) == 0) {
+	    resolve_shapes(&map, 0, NULL, shapes) == 0) {
 		*shape = shapes[index];
 		found = true;
 	} else {

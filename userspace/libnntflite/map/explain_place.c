@@ -10,19 +10,6 @@
 
 #include "map_model.h"
 
-/* The subgraph of the file that a graph of the model was made of, or NNTFLITE_NONE. */
-static uint32_t subgraph_of(const struct map_model *model, uint32_t graph)
-{
-	uint32_t i;
-
-	if (graph == 0)
-		return model->main;
-	for (i = 0; i < model->tflite->num_subgraphs; i++)
-		if (model->states[i] == SUBGRAPH_DONE && model->numbers[i] == graph)
-			return i;
-	return NNTFLITE_NONE;
-}
-
 /* The tensor at fault: the operand's, else the one that the operation computes. */
 static uint32_t tensor_of_place(const struct hal_graph *g, const struct nnhal_ext_place *place)
 {
@@ -52,7 +39,7 @@ void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 	diag_fail(diag, "%s", why->message);
 	nnhal_ext_get_place(why, &place);
 	graph = place.subgraph == NNHAL_EXT_PLACE_NONE ? 0 : place.subgraph + 1;
-	if (graph >= model->builder.num_graphs || subgraph_of(model, graph) == NNTFLITE_NONE)
+	if (graph >= model->builder.num_graphs)
 		return;
 	g = model->builder.graphs[graph];
 	diag->tensor = tensor_of_place(g, &place);
@@ -60,7 +47,7 @@ void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 		diag->op = g->operation_origins[place.operation];
 	if (diag->op == NNTFLITE_NONE && diag->tensor == NNTFLITE_NONE)
 		return;
-	diag->subgraph = subgraph_of(model, graph);
+	diag->subgraph = g->subgraph;
 	sub = &model->tflite->subgraphs[diag->subgraph];
 	if (diag->subgraph != 0)
 		snprintf(subgraph, sizeof(subgraph), "subgraph %" PRIu32 ", ", diag->subgraph);

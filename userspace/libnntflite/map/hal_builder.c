@@ -27,17 +27,13 @@ void hal_builder_init(struct hal_builder *b, uint64_t max_pool)
 	b->max_pool = max_pool < MAX_POOL ? max_pool : MAX_POOL;
 }
 
-void hal_drop_graphs(struct hal_builder *b, uint32_t count)
+static void free_graph(struct hal_graph *g)
 {
-	while (b->num_graphs > count) {
-		struct hal_graph *g = b->graphs[--b->num_graphs];
-
-		free(g->operands);
-		free(g->operand_origins);
-		free(g->operations);
-		free(g->operation_origins);
-		free(g);
-	}
+	free(g->operands);
+	free(g->operand_origins);
+	free(g->operations);
+	free(g->operation_origins);
+	free(g);
 }
 
 void hal_builder_fini(struct hal_builder *b)
@@ -50,7 +46,8 @@ void hal_builder_fini(struct hal_builder *b)
 		free(chunk);
 		chunk = next;
 	}
-	hal_drop_graphs(b, 0);
+	while (b->num_graphs)
+		free_graph(b->graphs[--b->num_graphs]);
 	nnhal_memory_unref(b->pool);
 	free(b->graphs);
 	free(b->values);
@@ -402,6 +399,51 @@ static struct nnhal_subgraph finished(struct hal_graph *g)
 	};
 }
 
+/*
+ * Note which subgraphs are referred to. The depth is bounded: the mapping refuses subgraphs that
+ * are too deep one inside the other.
+ */
+static void mark_referred(struct hal_builder *b, uint32_t graph, uint32_t *number)
+{
+	const struct hal_graph *g = b->graphs[graph];
+	uint32_t i;
+
+	number[graph] = 1;
+	for (i = 0; i < g->num_operands; i++)
+		if (g->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH &&
+		    !number[g->operands[i].location.offset + 1])
+			mark_referred(b, g->operands[i].location.offset + 1, number);
+}
+
+/* Leave out the subgraphs to which nothing refers: what did could not be mapped. */
+static int drop_unused(struct hal_builder *b, struct nntflite_diag *diag)
+{
+	uint32_t *number = hal_alloc(b, b->num_graphs, sizeof(*number), diag);
+	uint32_t i, k, count = 0;
+
+	if (!number)
+		return -1;
+	mark_referred(b, 0, number);
+	for (i = 0; i < b->num_graphs; i++) {
+		if (!number[i]) {
+			free_graph(b->graphs[i]);
+			continue;
+		}
+		number[i] = count;
+		b->graphs[count++] = b->graphs[i];
+	}
+	b->num_graphs = count;
+	for (i = 0; i < count; i++) {
+		struct hal_graph *g = b->graphs[i];
+
+		for (k = 0; k < g->num_operands; k++)
+			if (g->operands[k].lifetime == NNHAL_LIFETIME_SUBGRAPH)
+				g->operands[k].location.offset =
+					number[g->operands[k].location.offset + 1] - 1;
+	}
+	return 0;
+}
+
 int hal_builder_finish(struct hal_builder *b, struct nntflite_diag *diag)
 {
 	static const struct nnhal_extension_prefix extension = {
@@ -410,7 +452,7 @@ int hal_builder_finish(struct hal_builder *b, struct nntflite_diag *diag)
 	struct nnhal_subgraph *referenced = hal_alloc(b, b->num_graphs, sizeof(*referenced), diag);
 	uint32_t i;
 
-	if (!referenced)
+	if (!referenced || drop_unused(b, diag))
 		return -1;
 	b->model = (struct nnhal_model){
 		.hal_version = NNHAL_HAL_1_3,

@@ -36,6 +36,7 @@ struct hal_builder;
 /* One subgraph. */
 struct hal_graph {
 	struct hal_builder *b;
+	uint32_t subgraph;		/* of the file, for messages */
 	struct nnhal_operand *operands;
 	uint32_t *operand_origins;	/* tensor index, for messages */
 	uint32_t num_operands;
@@ -88,9 +89,6 @@ void *hal_alloc(struct hal_builder *b, size_t count, size_t size, struct nntflit
 struct hal_graph *hal_add_graph(struct hal_builder *b, uint32_t *number,
 				struct nntflite_diag *diag);
 
-/* Take back all subgraphs but the first @count. */
-void hal_drop_graphs(struct hal_builder *b, uint32_t count);
-
 /* A copy of *@operand; its dimensions are copied too. */
 int hal_add_operand(struct hal_graph *g, const struct nnhal_operand *operand,
 		    uint32_t origin, struct nntflite_diag *diag);
@@ -127,7 +125,7 @@ int hal_graph_finish(struct hal_graph *g, const uint32_t *inputs, uint32_t num_i
 		     const uint32_t *outputs, uint32_t num_outputs,
 		     struct nntflite_diag *diag);
 
-/* Complete b->model: consumers, subgraphs, pool. 0 or -1. */
+/* Complete b->model: consumers, pool, the subgraphs that are referred to. 0 or -1. */
 int hal_builder_finish(struct hal_builder *b, struct nntflite_diag *diag);
 
 #endif /* NNTFLITE_MAP_HAL_BUILDER_H */

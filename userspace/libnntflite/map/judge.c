@@ -7,6 +7,7 @@
 
 #include "../file/tflite_file.h"
 #include "judge.h"
+#include "resources.h"
 
 /* No file has so many operators that a person would read on. */
 #define MAX_REFUSALS	65536
@@ -16,8 +17,9 @@ void judge_mark(const struct mapper *m, struct mark *mark)
 	*mark = (struct mark){
 		.num_operands = m->g->num_operands,
 		.num_operations = m->g->num_operations,
-		.num_graphs = m->b->num_graphs,
 	};
+	if (m->resource_of)
+		memcpy(mark->now, m->now, sizeof(mark->now));
 }
 
 /* The reason without the operator in front, which the verdict names. */
@@ -35,7 +37,11 @@ static int note(struct mapper *m)
 
 	if (m->diag->errnum || model->num_refusals == MAX_REFUSALS)
 		return -1;
-	list = reallocarray(model->refusals, model->num_refusals + 1, sizeof(*list));
+	/* Room doubles: it is full at each power of two. */
+	list = model->refusals;
+	if ((model->num_refusals & (model->num_refusals - 1)) == 0)
+		list = reallocarray(list, model->num_refusals ? 2 * (size_t)model->num_refusals : 1,
+				    sizeof(*list));
 	if (!list)
 		return diag_fail_memory(m->diag);
 	model->refusals = list;
@@ -48,16 +54,11 @@ static int note(struct mapper *m)
 
 static void go_back(struct mapper *m, const struct mark *mark)
 {
-	struct map_model *model = m->model;
 	uint32_t i;
 
 	m->g->num_operands = mark->num_operands;
 	m->g->num_operations = mark->num_operations;
 	m->g->num_scalars = 0;
-	hal_drop_graphs(m->b, mark->num_graphs);
-	for (i = 0; i < m->tflite->num_subgraphs; i++)
-		if (model->states[i] == SUBGRAPH_DONE && model->numbers[i] >= mark->num_graphs)
-			model->states[i] = SUBGRAPH_NEW;
 	/* Its results and variables got operands from the operator, and nothing else. */
 	for (i = 0; i < m->op->outputs.count; i++) {
 		int *operand = &m->operand_of[fb_vector_i32(&m->op->outputs, i)];
@@ -66,6 +67,8 @@ static void go_back(struct mapper *m, const struct mark *mark)
 			*operand = -1;
 	}
 	variables_go_back(m, mark->num_operands);
+	if (m->resource_of)
+		resources_go_back(m, mark->now);
 }
 
 int judge_input(struct mapper *m, uint32_t index)
@@ -183,17 +186,32 @@ static const struct refusal *refusal_of(const struct map_model *map, uint32_t su
 	return &map->refusals[(*next)++];
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct refusal *x = a, *y = b;
+
+	if (x->subgraph != y->subgraph)
+		return x->subgraph < y->subgraph ? -1 : 1;
+	return x->op < y->op ? -1 : x->op > y->op;
+}
+
+/* In the order of the file; of a subgraph that was mapped for several interfaces one of each. */
+static void sort_refusals(struct map_model *map)
+{
+	uint32_t i, count = 0;
+
+	if (map->num_refusals)
+		qsort(map->refusals, map->num_refusals, sizeof(*map->refusals), by_place);
+	for (i = 0; i < map->num_refusals; i++)
+		if (!count || by_place(&map->refusals[count - 1], &map->refusals[i]))
+			map->refusals[count++] = map->refusals[i];
+	map->num_refusals = count;
+}
+
 /* Was the subgraph reached? Then its operators have verdicts. */
 static bool was_reached(const struct map_model *map, uint32_t subgraph)
 {
-	uint32_t i;
-
-	if (subgraph == map->main || map->states[subgraph] == SUBGRAPH_DONE)
-		return true;
-	for (i = 0; i < map->num_refusals; i++)
-		if (map->refusals[i].subgraph == subgraph)
-			return true;
-	return false;
+	return subgraph == map->main || map->states[subgraph] == SUBGRAPH_DONE;
 }
 
 /* How far the verdicts have come. */
@@ -247,6 +265,7 @@ enum nnhal_status nntflite_file_judge(const struct nntflite_file *file,
 		map_model_free(&j.map);
 		return diag_status(diag);
 	}
+	sort_refusals(&j.map);
 	ret = ask_device(&j, device, diag);
 	for (i = 0; i < file->tflite.num_subgraphs; i++) {
 		const struct tflite_subgraph *sub = &file->tflite.subgraphs[i];

@@ -15,7 +15,7 @@
 struct mark {
 	uint32_t num_operands;
 	uint32_t num_operations;
-	uint32_t num_graphs;
+	int now[MAX_RESOURCES];		/* values of resources, if there are any */
 };
 
 void judge_mark(const struct mapper *m, struct mark *mark);

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interface.h"
 #include "judge.h"
 #include "map_graph.h"
-
-/* IF and WHILE one inside the other; no file in use comes near. */
-#define MAX_DEPTH	16
 
 /* Who runs the model gives each input a shape; inside of it the device finds them. */
 static int check_input(struct mapper *m, const struct tflite_tensor *tensor)
@@ -18,7 +16,7 @@ static int check_input(struct mapper *m, const struct tflite_tensor *tensor)
 	const struct shape *shape = tensor_shape(m, tensor);
 	uint32_t i;
 
-	if (m->sub_index != m->model->main)
+	if (m->interface)
 		return 0;
 	for (i = 0; i < shape->rank; i++)
 		if (shape->dims[i] == 0)
@@ -41,6 +39,10 @@ static int map_inputs(struct mapper *m)
 		if (m->role[index] & ROLE_INPUT)
 			return tensor_fail(m, tensor, "listed twice as input");
 		m->role[index] |= ROLE_INPUT;
+		if (m->interface && m->interface->bindings[i] >= 0) {
+			m->resource_of[index] = m->interface->bindings[i];
+			continue;
+		}
 		if (describe_tensor(m, tensor, &operand, &shape) || check_input(m, tensor)) {
 			if (m->model->judge && judge_input(m, index) == 0)
 				continue;
@@ -49,6 +51,26 @@ static int map_inputs(struct mapper *m)
 		operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
 		m->operand_of[index] = hal_add_operand(m->g, &operand, index, m->diag);
 		if (m->operand_of[index] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Behind the inputs of a subgraph that is referred to: the values of variables. */
+static int map_variables(struct mapper *m, const struct resource_set *set)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->model->num_resources; i++) {
+		struct nnhal_operand operand;
+
+		if (!set_has(set, i))
+			continue;
+		if (describe_resource(m, i, &operand))
+			return -1;
+		operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
+		m->now[i] = hal_add_operand(m->g, &operand, HAL_NO_ORIGIN, m->diag);
+		if (m->now[i] < 0)
 			return -1;
 	}
 	return 0;
@@ -63,7 +85,7 @@ static int mark_outputs(struct mapper *m)
 	for (i = 0; i < outputs->count; i++) {
 		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
 
-		if (m->role[index] & ROLE_OUTPUT)
+		if (m->role[index] & ROLE_OUTPUT && !m->interface)
 			return tensor_fail(m, &m->sub->tensors[index],
 					   "listed twice as output");
 		m->role[index] |= ROLE_OUTPUT;
@@ -81,67 +103,159 @@ static int map_operators(struct mapper *m)
 		m->op_index = i;
 		m->options = m->op->options;
 		m->options.reader = &m->reader;
+		m->weight++;
 		judge_mark(m, &mark);
 		if (map_operator(m) && (!m->model->judge || judge_refuse(m, &mark)))
 			return -1;
 	}
 	m->op = NULL;
 	/* Only the main subgraph can have more inputs than it has. */
-	if (m->model->num_refusals > refused && m->sub_index != m->model->main)
+	if (m->model->num_refusals > refused && m->interface)
 		return map_fail(m, "an operator of this subgraph is not supported");
 	return 0;
 }
 
-/* After the operators: all outputs are computed. */
-static int check_outputs(struct mapper *m)
+/*
+ * The operand of an output. An output is computed by an operation, and once: what comes in as
+ * an input, is a constant or an output already, is copied.
+ */
+static int output_of(struct mapper *m, uint32_t index)
 {
-	const struct fb_vector *outputs = &m->sub->outputs;
+	const struct tflite_tensor *tensor = &m->sub->tensors[index];
+	bool listed = m->role[index] & ROLE_LISTED;
+	int own = m->operand_of[index], operand = own;
+
+	if (!m->interface && (own < 0 || m->role[index] & ROLE_INPUT))
+		return tensor_fail(m, tensor, "output of the model, but no operator computes it");
+	m->role[index] |= ROLE_LISTED;
+	if (m->interface && m->interface->is_condition)
+		operand = condition_operand(m, tensor);
+	else if (own < 0)
+		operand = value_operand(m, tensor);
+	if (operand < 0)
+		return -1;
+	if (operand == own && !listed && m->g->operand_origins[own] == index &&
+	    m->g->operands[own].lifetime == NNHAL_LIFETIME_SUBGRAPH_OUTPUT)
+		return own;
+	if (own >= 0 && operand != own &&
+	    m->g->operands[own].lifetime == NNHAL_LIFETIME_SUBGRAPH_OUTPUT)
+		m->g->operands[own].lifetime = NNHAL_LIFETIME_TEMPORARY_VARIABLE;
+	return copy_operand(m, operand, NULL, NNHAL_LIFETIME_SUBGRAPH_OUTPUT);
+}
+
+/* A list of operands that becomes longer. */
+struct list {
+	uint32_t *operands;
+	uint32_t count;
+};
+
+static int list_init(struct mapper *m, struct list *list, uint32_t count)
+{
+	size_t variables = m->model->num_variables + (m->resource_of ? MAX_RESOURCES : 0);
+
+	*list = (struct list){
+		.operands = hal_alloc(m->b, count + variables + 1, sizeof(*list->operands), m->diag),
+	};
+	return list->operands ? 0 : -1;
+}
+
+static int list_add(struct list *list, int operand)
+{
+	if (operand < 0)
+		return -1;
+	list->operands[list->count++] = (uint32_t)operand;
+	return 0;
+}
+
+static int list_outputs(struct mapper *m, struct list *outputs)
+{
 	uint32_t i;
 
-	for (i = 0; i < outputs->count; i++) {
-		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
+	for (i = 0; i < m->sub->outputs.count; i++) {
+		uint32_t index = (uint32_t)fb_vector_i32(&m->sub->outputs, i);
+		bool is_resource = m->interface && m->resource_of && m->resource_of[index] >= 0;
 
-		if (m->operand_of[index] < 0 || m->role[index] & ROLE_INPUT)
-			return tensor_fail(m, &m->sub->tensors[index],
-					   "output of the model, but no operator computes it");
+		if (!is_resource && list_add(outputs, output_of(m, index)))
+			return -1;
 	}
 	return 0;
 }
 
-/* The operands of a list of tensors, with room for @more. */
-static uint32_t *operands(struct mapper *m, const struct fb_vector *tensors, uint32_t more)
+/* A graph of the HAL has an input; some subgraphs need none. */
+static int unread_input(struct mapper *m)
 {
-	uint32_t *list = hal_alloc(m->b, (size_t)tensors->count + more + 1, sizeof(*list), m->diag);
-	uint32_t i;
+	struct nnhal_operand operand = {
+		.type = NNHAL_OPERAND_TENSOR_BOOL8, .num_dimensions = 1,
+		.dimensions = (const uint32_t[]){ 1 }, .lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT,
+	};
 
-	for (i = 0; list && i < tensors->count; i++)
-		list[i] = (uint32_t)m->operand_of[fb_vector_i32(tensors, i)];
-	return list;
+	return hal_add_operand(m->g, &operand, HAL_NO_ORIGIN, m->diag);
 }
 
 /* The inputs and outputs of the file, and behind them the variables. */
-static int finish_graph(struct mapper *m)
+static int finish_main(struct mapper *m, struct list *inputs, struct list *outputs)
 {
 	const struct map_model *model = m->model;
-	uint32_t kept = m->sub_index == model->main ? model->num_variables : 0;
-	uint32_t num_inputs = m->sub->inputs.count, num_outputs = m->sub->outputs.count;
-	uint32_t *inputs = operands(m, &m->sub->inputs, kept);
-	uint32_t *outputs = inputs ? operands(m, &m->sub->outputs, kept) : NULL;
 	uint32_t i;
 
-	if (!outputs)
+	if (m->resource_of && resources_finish(m))
 		return -1;
-	for (i = 0; i < kept; i++) {
-		inputs[num_inputs++] = (uint32_t)model->states_kept[i].input;
+	if (model->is_initializer && list_add(inputs, unread_input(m)))
+		return -1;
+	for (i = 0; i < model->num_variables; i++) {
+		if (model->states_kept[i].input >= 0)
+			list_add(inputs, model->states_kept[i].input);
 		if (model->states_kept[i].output >= 0)
-			outputs[num_outputs++] = (uint32_t)model->states_kept[i].output;
+			list_add(outputs, model->states_kept[i].output);
 	}
-	if (!num_inputs)
+	if (!inputs->count)
 		return map_fail(m, "the model has no inputs, and the HAL no models without");
-	return hal_graph_finish(m->g, inputs, num_inputs, outputs, num_outputs, m->diag);
+	return 0;
 }
 
-int mapper_init(struct mapper *m, struct map_model *model, uint32_t index, uint32_t *number)
+/* Of a subgraph that is referred to: the variables that its interface has. */
+static int finish_referred(struct mapper *m, struct list *inputs, struct list *outputs)
+{
+	const struct hal_graph *g = m->g;
+	uint32_t i;
+
+	/* They were made right behind the inputs of the file. */
+	for (i = inputs->count; i < g->num_operands &&
+	     g->operands[i].lifetime == NNHAL_LIFETIME_SUBGRAPH_INPUT; i++)
+		list_add(inputs, (int)i);
+	for (i = 0; i < m->model->num_resources && m->interface->gives; i++) {
+		struct nnhal_operand operand;
+
+		if (!set_has(&m->interface->first, i))
+			continue;
+		if (describe_resource(m, i, &operand) ||
+		    list_add(outputs, copy_operand(m, m->now[i], &operand,
+						   NNHAL_LIFETIME_SUBGRAPH_OUTPUT)))
+			return -1;
+	}
+	return 0;
+}
+
+static int finish_graph(struct mapper *m)
+{
+	struct list inputs, outputs;
+	uint32_t i;
+
+	if (list_init(m, &inputs, m->sub->inputs.count) ||
+	    list_init(m, &outputs, m->sub->outputs.count))
+		return -1;
+	for (i = 0; i < m->sub->inputs.count; i++)
+		list_add(&inputs, m->operand_of[fb_vector_i32(&m->sub->inputs, i)]);
+	if (list_outputs(m, &outputs) ||
+	    (m->interface ? finish_referred(m, &inputs, &outputs) :
+			    finish_main(m, &inputs, &outputs)))
+		return -1;
+	return hal_graph_finish(m->g, inputs.operands, inputs.count, outputs.operands,
+				outputs.count, m->diag);
+}
+
+int mapper_init(struct mapper *m, struct map_model *model, uint32_t index,
+		const struct interface *interface, uint32_t *number)
 {
 	const struct tflite_subgraph *sub = &model->tflite->subgraphs[index];
 	uint32_t count = sub->num_tensors ? sub->num_tensors : 1;
@@ -153,6 +267,7 @@ int mapper_init(struct mapper *m, struct map_model *model, uint32_t index, uint3
 		.tflite = model->tflite,
 		.sub = sub,
 		.sub_index = index,
+		.interface = interface,
 		.b = &model->builder,
 		.reader = model->tflite->reader,
 		.diag = model->diag,
@@ -162,14 +277,24 @@ int mapper_init(struct mapper *m, struct map_model *model, uint32_t index, uint3
 	m->shapes = shapes;
 	m->operand_of = malloc(count * sizeof(*m->operand_of));
 	m->role = calloc(count, sizeof(*m->role));
-	if (!m->shapes || !m->operand_of || !m->role)
+	if (model->uses_resources)
+		m->resource_of = malloc(count * sizeof(*m->resource_of));
+	if (!m->shapes || !m->operand_of || !m->role || (model->uses_resources && !m->resource_of))
 		return diag_fail_memory(m->diag);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		m->operand_of[i] = -1;
-	if (resolve_shapes(model, index, index == model->main, shapes))
+		if (m->resource_of)
+			m->resource_of[i] = -1;
+	}
+	for (i = 0; i < MAX_RESOURCES; i++)
+		m->now[i] = -1;
+	if (resolve_shapes(model, index, interface ? interface->shapes : NULL, shapes))
 		return -1;
 	m->g = hal_add_graph(&model->builder, number, m->diag);
-	return m->g ? 0 : -1;
+	if (!m->g)
+		return -1;
+	m->g->subgraph = index;
+	return 0;
 }
 
 void mapper_fini(struct mapper *m)
@@ -177,44 +302,18 @@ void mapper_fini(struct mapper *m)
 	free((void *)m->shapes);
 	free(m->operand_of);
 	free(m->role);
+	free(m->resource_of);
 }
 
 int map_graph(struct mapper *m)
 {
-	if (map_inputs(m) || mark_outputs(m) || map_operators(m))
+	if (map_inputs(m) ||
+	    (m->interface && (map_variables(m, &m->interface->first) ||
+			      map_variables(m, &m->interface->rest) ||
+			      (m->interface->is_unread && unread_input(m) < 0))) ||
+	    mark_outputs(m) || map_operators(m))
 		return -1;
-	if (m->model->judge && m->sub_index == m->model->main)
+	if (m->model->judge && !m->interface)
 		return judge_finish(m);
-	return check_outputs(m) ? -1 : finish_graph(m);
-}
-
-int map_subgraph(struct mapper *m, uint32_t index, uint32_t *number)
-{
-	struct map_model *model = m->model;
-	struct mapper inner;
-	int ret = -1;
-
-	if (index >= m->tflite->num_subgraphs)
-		return map_fail(m, "subgraph %" PRIu32 " of %" PRIu32 " does not exist", index,
-				m->tflite->num_subgraphs);
-	if (model->states[index] == SUBGRAPH_BEGUN)
-		return map_fail(m, "subgraph %" PRIu32 " reaches itself", index);
-	if (model->states[index] == SUBGRAPH_DONE) {
-		*number = model->numbers[index];
-		return 0;
-	}
-	if (model->depth == MAX_DEPTH)
-		return map_fail(m, "more than %d subgraphs one inside the other", MAX_DEPTH);
-	model->depth++;
-	model->states[index] = SUBGRAPH_BEGUN;
-	if (!mapper_init(&inner, model, index, number) && !map_graph(&inner)) {
-		model->states[index] = SUBGRAPH_DONE;
-		model->numbers[index] = *number;
-		ret = 0;
-	} else {
-		model->states[index] = SUBGRAPH_NEW;
-	}
-	mapper_fini(&inner);
-	model->depth--;
-	return ret;
+	return finish_graph(m);
 }

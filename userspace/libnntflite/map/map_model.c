@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "map_graph.h"
+#include "resources.h"
 
 /* The names of all tensors: those in the signature, else their own. To be freed. */
 static struct text *io_names(const struct mapper *m, bool input)
@@ -77,10 +78,12 @@ static int map_main(struct map_model *model)
 	int ret = -1;
 
 	model->states[model->main] = SUBGRAPH_BEGUN;
-	if (mapper_init(&m, model, model->main, &number) || map_graph(&m)) {
+	if (mapper_init(&m, model, model->main, NULL, &number) || map_graph(&m)) {
 		ret = -1;
 	} else if (model->judge) {
 		ret = hal_builder_finish(m.b, model->diag);
+	} else if (model->is_initializer) {
+		ret = initializer_finish(&m);
 	} else {
 		model->inputs = fill_list(&m, &m.sub->inputs, true);
 		model->outputs = model->inputs ? fill_list(&m, &m.sub->outputs, false) : NULL;
@@ -96,7 +99,7 @@ static int map_main(struct map_model *model)
 
 int map_model(struct map_model *model, struct nntflite_diag *diag)
 {
-	uint32_t count = model->tflite->num_subgraphs;
+	uint32_t i, count = model->tflite->num_subgraphs;
 	int ret = -1;
 
 	model->diag = diag;
@@ -106,9 +109,16 @@ int map_model(struct map_model *model, struct nntflite_diag *diag)
 	 * takes more than 4 bytes in the file and at least 64 in the pool.
 	 */
 	hal_builder_init(&model->builder, 16 * (uint64_t)model->tflite->reader.size + 65536);
+	/* What follows calls for their shapes is in proportion to the file, too. */
+	for (i = 0; i < count; i++)
+		model->infer_left += model->tflite->subgraphs[i].num_operators +
+				     (uint64_t)model->tflite->subgraphs[i].num_tensors;
+	model->infer_left = 32 * model->infer_left + 4096;
+	model->uses_resources = has_resources(model->tflite);
 	model->states = calloc(count, sizeof(*model->states));
-	model->numbers = calloc(count, sizeof(*model->numbers));
-	if (!model->states || !model->numbers)
+	model->instances = calloc(count, sizeof(*model->instances));
+	model->effects = calloc(count, sizeof(*model->effects));
+	if (!model->states || !model->instances || !model->effects)
 		diag_fail_memory(diag);
 	else
 		ret = map_main(model);
@@ -120,7 +130,11 @@ void map_model_free(struct map_model *model)
 {
 	hal_builder_fini(&model->builder);
 	free(model->states);
-	free(model->numbers);
+	free(model->instances);
+	resources_free(model);
+	if (model->initializer)
+		map_model_free(model->initializer);
+	free(model->initializer);
 	free(model->refusals);
 	free(model->states_kept);
 	memset(model, 0, sizeof(*model));

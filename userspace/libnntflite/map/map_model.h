@@ -13,9 +13,16 @@ struct mapper;
 /* A subgraph of the file: whether it is mapped already. */
 enum subgraph_state { SUBGRAPH_NEW, SUBGRAPH_BEGUN, SUBGRAPH_DONE };
 
-/* A variable: its tensor, and the operands before and after (-1: never written). */
+/* IF and WHILE one inside the other; no file in use comes near. */
+#define MAX_DEPTH	16
+
+/*
+ * A variable: its tensor, or NNTFLITE_NONE and its resource; the operands before and after
+ * (-1: never written).
+ */
 struct map_variable {
 	uint32_t tensor;
+	int resource;
 	int input;
 	int output;
 };
@@ -36,6 +43,10 @@ struct refusal {
  * @shapes: wishes of the caller
  * @judge: go on after an operator that cannot be mapped: it becomes an entry of @refusals,
  *	and its outputs become inputs of the model
+ * @is_initializer: the model computes the values of variables before the first run
+ * @initializer: the model that does that for this one, or NULL
+ * @infer_left: operators and tensors of subgraphs that may still be followed for their shapes:
+ *	a chain of calls can ask for too many
  * @depth: subgraphs that are being mapped one inside the other
  * @diag: where failures go, while the model is being mapped
  */
@@ -54,7 +65,14 @@ struct map_model {
 	struct nntflite_variable *variables;
 	uint32_t num_variables;
 	enum subgraph_state *states;	/* of the subgraphs of the file */
-	uint32_t *numbers;		/* of the HAL's subgraphs */
+	struct instance **instances;	/* of each subgraph that is mapped: interface.h */
+	bool uses_resources;		/* the file has some */
+	struct resource *resources;	/* resources.h */
+	uint32_t num_resources;
+	struct effects **effects;	/* of each subgraph */
+	bool is_initializer;
+	struct map_model *initializer;
+	uint64_t infer_left;
 	bool judge;
 	struct refusal *refusals;
 	uint32_t num_refusals;
@@ -81,19 +99,26 @@ void map_model_free(struct map_model *model);
 void explain_place(const struct map_model *model, const struct nnhal_diag *why,
 		   struct nntflite_diag *diag);
 
+struct shape;
 /**
  * resolve_shapes() - the shapes of all tensors of a subgraph
  * @model: model
  * @subgraph: number of the subgraph
- * @is_main: its inputs have the shapes that the caller wishes
+ * @given: shapes of its inputs; NULL in the main subgraph, where those of the file hold and
+ *	those that the caller wishes
  * @shapes: out: one per tensor
  *
  * Return: 0 or -1.
  */
-struct shape;
-int resolve_shapes(const struct map_model *model, uint32_t subgraph, bool is_main,
+int resolve_shapes(struct map_model *model, uint32_t subgraph, const struct shape *given,
 		   struct shape *shapes);
 
+/*
+ * A variable like *@operand of tensor @tensor or resource @resource. Its index, or -1. Those of
+ * an initializer have no operand before.
+ */
+int variable_keep(struct mapper *m, const struct nnhal_operand *operand, uint32_t tensor,
+		  int resource);
 /* Forget what operands from @num_operands on were for. */
 void variables_go_back(struct mapper *m, uint32_t num_operands);
 /* Fill in @variables of the model after its main subgraph. 0 or -1. */

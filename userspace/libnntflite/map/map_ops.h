@@ -53,6 +53,17 @@ int map_sequence_lstm(struct mapper *m, uint32_t type);
 int map_sequence_rnn(struct mapper *m, uint32_t type);
 int map_svdf(struct mapper *m, uint32_t type);
 
+/* ops_control.c */
+int map_if(struct mapper *m, uint32_t type);
+int map_while(struct mapper *m, uint32_t type);
+int map_call(struct mapper *m, uint32_t type);
+
+/* resources.c, initializer.c */
+int map_var_handle(struct mapper *m, uint32_t type);
+int map_read_variable(struct mapper *m, uint32_t type);
+int map_assign_variable(struct mapper *m, uint32_t type);
+int map_call_once(struct mapper *m, uint32_t type);
+
 /* ops_custom.c: a custom operator, by its name. */
 int map_custom(struct mapper *m);
 

@@ -623,4 +623,37 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(RIGHT_SHIFT),
 		.fields = "",
 	},
+	[TFLITE_CALL] = {
+		.map = map_call, INPUTS(0, MANY), OUTPUTS(0, MANY),
+		.options = OPTIONS(CALL), .needs_options = true,
+		.how = "IF whose condition is true",
+	},
+	[TFLITE_IF] = {
+		HAL(IF), .map = map_if, INPUTS(1, MANY), OUTPUTS(0, MANY),
+		.options = OPTIONS(IF), .needs_options = true,
+	},
+	[TFLITE_WHILE] = {
+		HAL(WHILE), .map = map_while, INPUTS(1, MANY), OUTPUTS(1, MANY),
+		.options = OPTIONS(WHILE), .needs_options = true,
+	},
+	[TFLITE_CALL_ONCE] = {
+		.map = map_call_once, INPUTS(0, 0), OUTPUTS(0, 0),
+		.options = OPTIONS(CALL_ONCE), .needs_options = true,
+		.how = "initial values of variables",
+	},
+	[TFLITE_VAR_HANDLE] = {
+		.map = map_var_handle, INPUTS(0, 0), OUTPUTS(1, 1),
+		.options = OPTIONS(VAR_HANDLE), .needs_options = true,
+		.how = "input and output of the model",
+	},
+	[TFLITE_READ_VARIABLE] = {
+		.map = map_read_variable, INPUTS(1, 1), OUTPUTS(1, 1),
+		.options = OPTIONS(READ_VARIABLE),
+		.how = "no operation",
+	},
+	[TFLITE_ASSIGN_VARIABLE] = {
+		.map = map_assign_variable, INPUTS(2, 2), OUTPUTS(0, 0),
+		.options = OPTIONS(ASSIGN_VARIABLE),
+		.how = "no operation, or a copy",
+	},
 };

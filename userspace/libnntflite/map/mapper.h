@@ -16,9 +16,14 @@
 struct shape {
 	uint32_t rank;
 	uint32_t dims[TFLITE_MAX_RANK];
+	bool scalar;			/* it has the rank 0 in the file */
 };
 
 struct map_model;
+struct interface;
+
+/* Resource variables of a model. */
+#define MAX_RESOURCES	256
 
 /* State of the mapping of one subgraph. */
 struct mapper {
@@ -26,11 +31,15 @@ struct mapper {
 	const struct tflite_model *tflite;
 	const struct tflite_subgraph *sub;
 	uint32_t sub_index;
+	const struct interface *interface;	/* NULL for the main subgraph */
 	struct hal_builder *b;
 	struct hal_graph *g;
 	const struct shape *shapes;	/* of the tensors */
 	int *operand_of;		/* operand of a computed or fed tensor, or -1 */
 	uint8_t *role;			/* ROLE_* of a tensor */
+	int *resource_of;		/* resource that a tensor refers to, or -1; NULL without any */
+	int now[MAX_RESOURCES];		/* operands with the values of the resources, or -1 */
+	uint32_t weight;		/* operators that one run of the subgraph runs at most */
 	const struct tflite_operator *op;	/* being mapped, or NULL */
 	uint32_t op_index;
 	struct fb_reader reader;	/* of this mapping: faults of options end up here */
@@ -40,6 +49,7 @@ struct mapper {
 
 #define ROLE_INPUT	1u	/* input of the subgraph */
 #define ROLE_OUTPUT	2u	/* output of the subgraph */
+#define ROLE_LISTED	4u	/* its operand is among the outputs already */
 
 /*
  * Fill in the message with the operator in front; returns -1. It names a tensor too:
@@ -84,11 +94,16 @@ bool is_quantized(const struct tflite_tensor *tensor);
  */
 int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 		    struct nnhal_operand *operand, struct shape *shape);
+/* The same with the shape that the caller knows. */
+int describe_with_shape(struct mapper *m, const struct tflite_tensor *tensor,
+			struct nnhal_operand *operand, const struct shape *shape);
 
 /* Operands; each function returns an index, or -1 with the message filled in. */
 
 /* Input @pos of the operator. A quantized constant of a float operator is dequantized. */
 int input_operand(struct mapper *m, uint32_t pos);
+/* The value of a tensor as it is, whatever the operator computes. */
+int value_operand(struct mapper *m, const struct tflite_tensor *tensor);
 /* The same, or an omitted operand of type @type if the file omits it. */
 int optional_operand(struct mapper *m, uint32_t pos, uint32_t type);
 /* Constant int8 filter at input @pos with one scale per index of @channel_dim. */
@@ -100,6 +115,14 @@ int variable_operand(struct mapper *m, uint32_t pos);
 int variable_update(struct mapper *m, uint32_t pos);
 /* Output @pos of the operator, which is computed from here on. */
 int output_operand(struct mapper *m, uint32_t pos);
+/* The same with the shape that the caller knows. */
+int output_operand_of_shape(struct mapper *m, uint32_t pos, const struct shape *shape);
+/* May output @pos be written? 0 or -1. */
+int check_output(struct mapper *m, uint32_t pos);
+/* A new operand like *@to, or like @from if that is NULL, to which an operation copies @from. */
+int copy_operand(struct mapper *m, int from, const struct nnhal_operand *to, uint32_t lifetime);
+/* The bool at @tensor as a TENSOR_BOOL8 of shape [1], which IF and WHILE take: ops_control.c. */
+int condition_operand(struct mapper *m, const struct tflite_tensor *tensor);
 /* An intermediate result that is not in the file: like @operand, with another shape. */
 int temporary_operand(struct mapper *m, uint32_t like, const struct shape *shape);
 /* An intermediate result of type TENSOR_FLOAT32. */
@@ -142,11 +165,5 @@ int map_extension(struct mapper *m, const char *fields);
 
 /* Map the operator m->op: map_operator.c. 0 or -1. */
 int map_operator(struct mapper *m);
-
-/*
- * Map a subgraph that IF, WHILE or CALL refers to; *@number is its number for
- * hal_add_subgraph(). map_graph.c. 0 or -1.
- */
-int map_subgraph(struct mapper *m, uint32_t index, uint32_t *number);
 
 #endif /* NNTFLITE_MAP_MAPPER_H */

@@ -83,6 +83,11 @@ const struct nnhal_model *nntflite_model_get_hal(const struct nntflite_model *mo
 	return &model->map.builder.model;
 }
 
+const struct nnhal_model *nntflite_model_get_initializer(const struct nntflite_model *model)
+{
+	return model->map.initializer ? &model->map.initializer->builder.model : NULL;
+}
+
 uint32_t nntflite_model_num_inputs(const struct nntflite_model *model)
 {
 	return model->map.num_inputs;

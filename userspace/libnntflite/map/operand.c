@@ -257,8 +257,8 @@ static uint32_t operand_type(const struct tflite_tensor *tensor)
 	}
 }
 
-int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
-		    struct nnhal_operand *operand, struct shape *shape)
+int describe_with_shape(struct mapper *m, const struct tflite_tensor *tensor,
+			struct nnhal_operand *operand, const struct shape *shape)
 {
 	memset(operand, 0, sizeof(*operand));
 	operand->type = operand_type(tensor);
@@ -274,12 +274,18 @@ int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 		    one_quantization(m, tensor, &operand->scale, &operand->zero_point))
 			return -1;
 	}
-	*shape = *tensor_shape(m, tensor);
 	if (check_size(m, tensor, shape))
 		return -1;
 	operand->num_dimensions = shape->rank;
 	operand->dimensions = shape->dims;
 	return 0;
+}
+
+int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
+		    struct nnhal_operand *operand, struct shape *shape)
+{
+	*shape = *tensor_shape(m, tensor);
+	return describe_with_shape(m, tensor, operand, shape);
 }
 
 /* Is there exactly as much constant data as the shape asks for? */
@@ -368,6 +374,53 @@ int add_reshape(struct mapper *m, int input, int output, const struct shape *sha
 	if (inputs[1] < 0)
 		return -1;
 	return add_operation(m, NNHAL_OPERATION_RESHAPE, inputs, 2, output);
+}
+
+/* RESHAPE of the HAL takes these types and ranks. */
+static bool hal_reshapes(const struct nnhal_operand *o)
+{
+	return o->num_dimensions <= 4 &&
+	       (o->type == NNHAL_OPERAND_TENSOR_FLOAT32 || o->type == NNHAL_OPERAND_TENSOR_FLOAT16 ||
+		o->type == NNHAL_OPERAND_TENSOR_INT32 ||
+		o->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM ||
+		o->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED);
+}
+
+/*
+ * The HAL has no operation that copies. RESHAPE to the same shape does; of a shape that is not
+ * known, a CONCATENATION of one tensor.
+ */
+int copy_operand(struct mapper *m, int from, const struct nnhal_operand *to, uint32_t lifetime)
+{
+	struct nnhal_operand source = m->g->operands[from], copy = to ? *to : source;
+	int32_t dims[TFLITE_MAX_RANK];
+	int inputs[3] = { from, -1, -1 };
+	bool known = source.num_dimensions > 0;
+	uint32_t i, type, count = 2;
+	int output;
+
+	copy.lifetime = lifetime;
+	copy.location = (struct nnhal_data_location){ .offset = 0 };
+	for (i = 0; i < source.num_dimensions; i++) {
+		dims[i] = (int32_t)source.dimensions[i];
+		known &= dims[i] != 0;
+	}
+	output = hal_add_operand(m->g, &copy, HAL_NO_ORIGIN, m->diag);
+	if (output < 0)
+		return -1;
+	if (known) {
+		type = hal_reshapes(&source) ? NNHAL_OPERATION_RESHAPE :
+					       HAL_EXTENSION_CODE(TFLITE_RESHAPE);
+		inputs[1] = int32_vector_operand(m, dims, source.num_dimensions);
+	} else {
+		type = HAL_EXTENSION_CODE(TFLITE_CONCATENATION);
+		inputs[1] = hal_add_int32(m->g, 0, m->diag);
+		inputs[2] = inputs[1];
+		count = 3;
+	}
+	if (inputs[1] < 0 || add_operation(m, type, inputs, count, output))
+		return -1;
+	return output;
 }
 
 int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim)
@@ -476,6 +529,19 @@ int input_operand(struct mapper *m, uint32_t pos)
 	}
 	if (tensor->is_variable && !(m->role[tensor_index(m, tensor)] & ROLE_INPUT))
 		return variable_operand(m, pos);
+	return value_operand(m, tensor);
+}
+
+int value_operand(struct mapper *m, const struct tflite_tensor *tensor)
+{
+	struct nnhal_operand operand;
+	struct shape shape;
+
+	if (is_constant(m, tensor)) {
+		if (describe_tensor(m, tensor, &operand, &shape))
+			return -1;
+		return pooled(m, tensor, &operand);
+	}
 	if (m->operand_of[tensor_index(m, tensor)] < 0)
 		return tensor_fail(m, tensor, "read before an operator computes it");
 	return m->operand_of[tensor_index(m, tensor)];
@@ -525,13 +591,10 @@ int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int 
 			      m->diag);
 }
 
-int output_operand(struct mapper *m, uint32_t pos)
+int check_output(struct mapper *m, uint32_t pos)
 {
 	const struct tflite_tensor *tensor = output_tensor(m, pos);
-	struct nnhal_operand operand;
-	struct shape shape;
 	uint32_t index;
-	int number;
 
 	if (!tensor)
 		return map_fail(m, "output %" PRIu32 " is missing", pos);
@@ -542,8 +605,19 @@ int output_operand(struct mapper *m, uint32_t pos)
 		return tensor_fail(m, tensor, "written, but it is a constant");
 	if (m->operand_of[index] >= 0)
 		return tensor_fail(m, tensor, "written a second time");
-	if (describe_tensor(m, tensor, &operand, &shape))
+	return 0;
+}
+
+int output_operand_of_shape(struct mapper *m, uint32_t pos, const struct shape *shape)
+{
+	const struct tflite_tensor *tensor = output_tensor(m, pos);
+	struct nnhal_operand operand;
+	uint32_t index;
+	int number;
+
+	if (check_output(m, pos) || describe_with_shape(m, tensor, &operand, shape))
 		return -1;
+	index = tensor_index(m, tensor);
 	operand.lifetime = m->role[index] & ROLE_OUTPUT ? NNHAL_LIFETIME_SUBGRAPH_OUTPUT :
 							  NNHAL_LIFETIME_TEMPORARY_VARIABLE;
 	number = hal_add_operand(m->g, &operand, index, m->diag);
@@ -551,6 +625,14 @@ int output_operand(struct mapper *m, uint32_t pos)
 	return number;
 }
 
+int output_operand(struct mapper *m, uint32_t pos)
+{
+	const struct tflite_tensor *tensor = output_tensor(m, pos);
+
+	if (!tensor)
+		return map_fail(m, "output %" PRIu32 " is missing", pos);
+	return output_operand_of_shape(m, pos, tensor_shape(m, tensor));
+}
 
 int optional_operand(struct mapper *m, uint32_t pos, uint32_t type)
 {

@@ -68,8 +68,8 @@ static int check_rows(struct mapper *m, const struct product *p)
  */
 static int map_per_channel_product(struct mapper *m, const struct product *p)
 {
-	const struct shape in_shape = { 4, { p->batch, 1, 1, p->width } };
-	const struct shape out_shape = { 4, { p->batch, 1, 1, p->units } };
+	const struct shape in_shape = { .rank = 4, .dims = { p->batch, 1, 1, p->width } };
+	const struct shape out_shape = { .rank = 4, .dims = { p->batch, 1, 1, p->units } };
 	struct nnhal_operand operand;
 	uint32_t filter_dims[4] = { p->units, 1, 1, p->width };
 	struct inputs in = { .count = 0 };
@@ -145,7 +145,7 @@ int map_fully_connected(struct mapper *m, uint32_t type)
 
 		if (check_rows(m, &p))
 			return -1;
-		matrix = (struct shape){ 2, { p.batch, p.width } };
+		matrix = (struct shape){ .rank = 2, .dims = { p.batch, p.width } };
 		input = temporary_operand(m, (uint32_t)flat, &matrix);
 		if (input < 0 || add_reshape(m, flat, input, &matrix))
 			return -1;
@@ -165,7 +165,7 @@ int map_fully_connected(struct mapper *m, uint32_t type)
 	/* The HAL's result is a matrix; the file may keep more dimensions. */
 	if (check_rows(m, &p))
 		return -1;
-	matrix = (struct shape){ 2, { p.batch, p.units } };
+	matrix = (struct shape){ .rank = 2, .dims = { p.batch, p.units } };
 	output = output_operand(m, 0);
 	if (output < 0)
 		return -1;

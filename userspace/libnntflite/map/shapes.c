@@ -127,9 +127,9 @@ static int apply_wishes(const struct map_model *model, const struct tflite_subgr
 	return 0;
 }
 
-/* The tensors that no operator computes. */
-static int begin(const struct map_model *model, const struct tflite_subgraph *sub, bool is_main,
-		 struct extent *extents, bool *differ)
+/* The tensors that no operator computes. @inputs: what comes in; NULL in the main subgraph. */
+static int begin(const struct map_model *model, const struct tflite_subgraph *sub,
+		 const struct extent *inputs, struct extent *extents, bool *differ)
 {
 	uint32_t i;
 
@@ -141,25 +141,103 @@ static int begin(const struct map_model *model, const struct tflite_subgraph *su
 	/* A buffer of an input is no constant. */
 	for (i = 0; i < sub->inputs.count; i++)
 		extents[fb_vector_i32(&sub->inputs, i)].num_values = 0;
-	if (is_main)
+	if (!inputs)
 		return apply_wishes(model, sub, extents, differ);
-	/* What comes in may have any shape if the file does not fix it. */
 	for (i = 0; i < sub->inputs.count; i++) {
-		uint32_t index = (uint32_t)fb_vector_i32(&sub->inputs, i);
+		struct extent *e = &extents[fb_vector_i32(&sub->inputs, i)];
 
-		if (model->num_shapes || !is_fixed(&sub->tensors[index]))
-			extents[index] = extent_unknown;
+		if (e->rank != inputs[i].rank ||
+		    memcmp(e->dims, inputs[i].dims, sizeof(e->dims[0]) * (size_t)e->rank))
+			*differ = true;
+		*e = inputs[i];
+		e->num_values = 0;
 	}
-	*differ = model->num_shapes != 0;
 	return 0;
+}
+
+static void follow(struct map_model *model, const struct tflite_subgraph *sub,
+		   struct extent *extents, bool differ, uint32_t depth);
+
+/* The results of a subgraph for what comes in; unknown if it cannot be followed. */
+static void follow_call(struct map_model *model, uint32_t index, const struct inference *inf,
+			uint32_t first, struct extent *results, uint32_t depth)
+{
+	const struct tflite_subgraph *sub = &model->tflite->subgraphs[index];
+	struct extent *inputs, *extents = NULL;
+	bool differ = false;
+	uint32_t i;
+
+	for (i = 0; i < inf->op->outputs.count; i++)
+		results[i] = extent_unknown;
+	if (index >= model->tflite->num_subgraphs || depth == 0 ||
+	    inf->op->inputs.count != sub->inputs.count + first ||
+	    inf->op->outputs.count != sub->outputs.count)
+		return;
+	if (model->infer_left < (uint64_t)sub->num_operators + sub->num_tensors)
+		return;
+	model->infer_left -= sub->num_operators + sub->num_tensors;
+	inputs = calloc((size_t)sub->inputs.count + 1, sizeof(*inputs));
+	extents = calloc((size_t)sub->num_tensors + 1, sizeof(*extents));
+	if (inputs && extents) {
+		for (i = 0; i < sub->inputs.count; i++)
+			inputs[i] = *infer_input(inf, i + first);
+		begin(model, sub, inputs, extents, &differ);
+		follow(model, sub, extents, differ, depth - 1);
+		for (i = 0; i < sub->outputs.count; i++)
+			results[i] = extents[fb_vector_i32(&sub->outputs, i)];
+	}
+	free(inputs);
+	free(extents);
+}
+
+/* What both of two branches may give. */
+static void join(struct extent *a, const struct extent *b)
+{
+	int32_t i;
+
+	a->num_values = 0;
+	if (a->rank != b->rank) {
+		*a = extent_unknown;
+		return;
+	}
+	for (i = 0; i < a->rank; i++)
+		if (a->dims[i] != b->dims[i])
+			a->dims[i] = -1;
+}
+
+/* IF, WHILE, CALL. */
+static void follow_control(struct map_model *model, struct inference *inf, uint32_t depth)
+{
+	struct extent *a = calloc((size_t)inf->op->outputs.count + 1, sizeof(*a));
+	struct extent *b = calloc((size_t)inf->op->outputs.count + 1, sizeof(*b));
+	uint32_t first = inf->op->code == TFLITE_IF;
+	uint32_t i;
+
+	for (i = 0; i < inf->op->outputs.count; i++)
+		infer_set(inf, i, &extent_unknown);
+	if (a && b && inf->op->code != TFLITE_WHILE)
+		follow_call(model, fb_u32(&inf->options, 0, 0), inf, first, a, depth);
+	if (a && b && inf->op->code == TFLITE_IF)
+		follow_call(model, fb_u32(&inf->options, 1, 0), inf, first, b, depth);
+	for (i = 0; a && b && i < inf->op->outputs.count; i++) {
+		/* A value of a loop has one shape: the mapping refuses loops that change it. */
+		if (inf->op->code == TFLITE_WHILE)
+			a[i] = *infer_input(inf, i);
+		a[i].num_values = 0;
+		if (inf->op->code == TFLITE_IF)
+			join(&a[i], &b[i]);
+		infer_set(inf, i, &a[i]);
+	}
+	free(a);
+	free(b);
 }
 
 /*
  * Follow the operators. What the file says of a result holds if it says that the shape is
- * fixed, and no input has another shape than in the file.
+ * fixed, and no input has another shape than in the file. That of a variable always holds.
  */
-static void follow(const struct map_model *model, const struct tflite_subgraph *sub,
-		   struct extent *extents, bool differ)
+static void follow(struct map_model *model, const struct tflite_subgraph *sub,
+		   struct extent *extents, bool differ, uint32_t depth)
 {
 	struct nntflite_diag ignored;
 	struct fb_reader reader = model->tflite->reader;
@@ -172,15 +250,19 @@ static void follow(const struct map_model *model, const struct tflite_subgraph *
 			.sub = sub, .op = &sub->operators[i], .options = sub->operators[i].options,
 			.extents = extents,
 		};
+		int32_t code = inf.op->code;
 
 		inf.options.reader = &reader;
-		infer_operator(&inf);
+		if (code == TFLITE_IF || code == TFLITE_WHILE || code == TFLITE_CALL)
+			follow_control(model, &inf, depth);
+		else
+			infer_operator(&inf);
 		for (j = 0; j < inf.op->outputs.count; j++) {
 			uint32_t index = (uint32_t)fb_vector_i32(&inf.op->outputs, j);
 			const struct tflite_tensor *tensor = &sub->tensors[index];
 			struct extent said;
 
-			if (differ || !is_fixed(tensor))
+			if ((differ && code != TFLITE_READ_VARIABLE) || !is_fixed(tensor))
 				continue;
 			extent_in_file(tensor, &said);
 			memcpy(said.values, extents[index].values, sizeof(said.values));
@@ -201,26 +283,46 @@ static void to_shape(const struct extent *e, struct shape *shape)
 	if (e->rank == 0) {
 		shape->rank = 1;
 		shape->dims[0] = 1;
+		shape->scalar = true;
 	}
 }
 
-int resolve_shapes(const struct map_model *model, uint32_t subgraph, bool is_main,
+static void from_shape(const struct shape *shape, struct extent *e)
+{
+	uint32_t i;
+
+	*e = extent_unknown;
+	if (shape->rank == 0)
+		return;
+	e->rank = shape->scalar ? 0 : (int32_t)shape->rank;
+	for (i = 0; i < shape->rank && !shape->scalar; i++)
+		e->dims[i] = shape->dims[i] ? (int64_t)shape->dims[i] : -1;
+}
+
+int resolve_shapes(struct map_model *model, uint32_t subgraph, const struct shape *given,
 		   struct shape *shapes)
 {
 	const struct tflite_subgraph *sub = &model->tflite->subgraphs[subgraph];
 	struct extent *extents = calloc((size_t)sub->num_tensors + 1, sizeof(*extents));
+	struct extent *inputs = calloc((size_t)sub->inputs.count + 1, sizeof(*inputs));
 	bool differ = false;
 	uint32_t i;
 	int ret;
 
-	if (!extents)
+	if (!extents || !inputs) {
+		free(extents);
+		free(inputs);
 		return diag_fail_memory(model->diag);
-	ret = begin(model, sub, is_main, extents, &differ);
+	}
+	for (i = 0; given && i < sub->inputs.count; i++)
+		from_shape(&given[i], &inputs[i]);
+	ret = begin(model, sub, given ? inputs : NULL, extents, &differ);
 	if (!ret) {
-		follow(model, sub, extents, differ);
+		follow(model, sub, extents, differ, MAX_DEPTH);
 		for (i = 0; i < sub->num_tensors; i++)
 			to_shape(&extents[i], &shapes[i]);
 	}
 	free(extents);
+	free(inputs);
 	return ret;
 }

@@ -11,6 +11,7 @@
 
 #include "map_model.h"
 #include "mapper.h"
+#include "resources.h"
 
 #define MAX_VARIABLES	4096
 
@@ -24,35 +25,51 @@ static struct map_variable *find(struct map_model *model, uint32_t tensor)
 	return NULL;
 }
 
+int variable_keep(struct mapper *m, const struct nnhal_operand *like, uint32_t tensor, int resource)
+{
+	struct map_model *model = m->model;
+	struct nnhal_operand operand = *like;
+	struct map_variable *v;
+
+	if (model->num_variables == MAX_VARIABLES)
+		return map_fail(m, "more than %d variables", MAX_VARIABLES);
+	v = reallocarray(model->states_kept, model->num_variables + 1, sizeof(*v));
+	if (!v)
+		return diag_fail_memory(m->diag);
+	model->states_kept = v;
+	v += model->num_variables;
+	*v = (struct map_variable){
+		.tensor = tensor, .resource = resource, .input = -1, .output = -1,
+	};
+	operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
+	if (!model->is_initializer) {
+		v->input = hal_add_operand(m->g, &operand, tensor, m->diag);
+		if (v->input < 0)
+			return -1;
+	}
+	return (int)model->num_variables++;
+}
+
 static struct map_variable *add(struct mapper *m, const struct tflite_tensor *tensor)
 {
 	struct map_model *model = m->model;
 	struct nnhal_operand operand;
 	struct map_variable *v;
 	struct shape shape;
+	int index;
 
-	if (m->sub_index != model->main)
+	if (m->interface)
 		return tensor_fail(m, tensor, "a variable of a subgraph that is not the main one"),
 		       NULL;
-	if (model->num_variables == MAX_VARIABLES)
-		return map_fail(m, "more than %d variables", MAX_VARIABLES), NULL;
 	if (describe_tensor(m, tensor, &operand, &shape))
 		return NULL;
 	if (!shape_is_known(&shape))
 		return tensor_fail(m, tensor, "a variable of unknown shape"), NULL;
-	v = reallocarray(model->states_kept, model->num_variables + 1, sizeof(*v));
-	if (!v)
-		return diag_fail_memory(m->diag), NULL;
-	model->states_kept = v;
-	v += model->num_variables;
-	operand.lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
-	*v = (struct map_variable){ .tensor = (uint32_t)(tensor - m->sub->tensors) };
-	v->input = hal_add_operand(m->g, &operand, v->tensor, m->diag);
-	v->output = -1;
-	if (v->input < 0)
+	index = variable_keep(m, &operand, (uint32_t)(tensor - m->sub->tensors), -1);
+	if (index < 0)
 		return NULL;
+	v = &model->states_kept[index];
 	m->operand_of[v->tensor] = v->input;
-	model->num_variables++;
 	return v;
 }
 
@@ -98,17 +115,19 @@ void variables_go_back(struct mapper *m, uint32_t num_operands)
 	struct map_model *model = m->model;
 	uint32_t i;
 
-	if (m->sub_index != model->main)
+	if (m->interface)
 		return;
 	while (model->num_variables &&
 	       model->states_kept[model->num_variables - 1].input >= (int)num_operands) {
-		model->num_variables--;
-		m->operand_of[model->states_kept[model->num_variables].tensor] = -1;
+		const struct map_variable *v = &model->states_kept[--model->num_variables];
+
+		if (v->resource < 0)
+			m->operand_of[v->tensor] = -1;
 	}
 	for (i = 0; i < model->num_variables; i++) {
 		struct map_variable *v = &model->states_kept[i];
 
-		if (v->output < (int)num_operands)
+		if (v->output < (int)num_operands || v->resource >= 0)
 			continue;
 		v->output = -1;
 		m->operand_of[v->tensor] = v->input;
@@ -131,6 +150,31 @@ static int initial_value(struct mapper *m, const struct nnhal_operand *operand,
 	return 0;
 }
 
+static int finish_variable(struct mapper *m, const struct map_variable *from,
+			   struct nntflite_variable *v)
+{
+	const struct resource *r = from->resource < 0 ? NULL : &m->model->resources[from->resource];
+	const struct tflite_subgraph *sub = r ? &m->tflite->subgraphs[r->subgraph] : m->sub;
+	const struct tflite_tensor *tensor = &sub->tensors[r ? r->tensor : from->tensor];
+	const struct shape *shape = r ? &r->shape : tensor_shape(m, tensor);
+	struct text name = r ? r->name : tensor->name;
+	char *copy = hal_alloc(m->b, name.length + 1, 1, m->diag);
+
+	if (!copy)
+		return -1;
+	v->name = text_print(name, copy, name.length + 1);
+	v->type = m->g->operands[from->input].type;
+	v->rank = shape->rank;
+	v->bytes = (size_t)shape_elements(shape) * tflite_type_size(tensor->type);
+	memcpy(v->dims, shape->dims, shape->rank * sizeof(*v->dims));
+	v->initializer = NNTFLITE_NONE;
+	if (!r || (!r->initial && r->initial_output == NNTFLITE_NONE))
+		return initial_value(m, &m->g->operands[from->input], v);
+	v->initial = r->initial;
+	v->initializer = r->initial_output;
+	return 0;
+}
+
 int variables_finish(struct mapper *m)
 {
 	struct map_model *model = m->model;
@@ -142,23 +186,11 @@ int variables_finish(struct mapper *m)
 		return -1;
 	for (i = 0; i < model->num_variables; i++) {
 		const struct map_variable *from = &model->states_kept[i];
-		const struct tflite_tensor *tensor = &m->sub->tensors[from->tensor];
-		const struct shape *shape = tensor_shape(m, tensor);
 		struct nntflite_variable *v = &model->variables[i];
-		char *name = hal_alloc(m->b, tensor->name.length + 1, 1, m->diag);
 
-		if (!name)
-			return -1;
-		*v = (struct nntflite_variable){
-			.name = text_print(tensor->name, name, tensor->name.length + 1),
-			.type = m->g->operands[from->input].type,
-			.rank = shape->rank,
-			.bytes = (size_t)shape_elements(shape) * tflite_type_size(tensor->type),
-			.input = m->sub->inputs.count + i,
-			.output = from->output < 0 ? NNTFLITE_NONE : outputs++,
-		};
-		memcpy(v->dims, shape->dims, shape->rank * sizeof(*v->dims));
-		if (initial_value(m, &m->g->operands[from->input], v))
+		v->input = m->sub->inputs.count + i;
+		v->output = from->output < 0 ? NNTFLITE_NONE : outputs++;
+		if (finish_variable(m, from, v))
 			return -1;
 	}
 	return 0;

@@ -115,17 +115,27 @@ static enum nnhal_status prepare(struct nntflite_session *s,
 				 const struct nntflite_session_options *options,
 				 struct nntflite_diag *diag)
 {
+	const struct nnhal_model *initializer = nntflite_model_get_initializer(s->model);
 	struct nnhal_prepare_options how = NNHAL_PREPARE_OPTIONS_INIT;
 	struct nnhal_diag why = { "" };
-	enum nnhal_status status;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
 
+	if (options && options->prepare)
+		how = *options->prepare;
+	how.diag = &why;
+	/* It runs once: nothing is gained by a cache. */
+	how.cache = NULL;
+	if (initializer)
+		status = nnhal_device_prepare_model_sync(s->device, initializer, &how,
+							 &s->initializer);
+	if (status != NNHAL_STATUS_NONE)
+		return session_fail(diag, "cannot prepare the initial values of the variables",
+				    status, &why);
 	if (options && options->prepared) {
 		s->prepared = nnhal_prepared_model_ref(options->prepared);
 		return NNHAL_STATUS_NONE;
 	}
-	if (options && options->prepare)
-		how = *options->prepare;
-	how.diag = &why;
+	how.cache = options && options->prepare ? options->prepare->cache : NULL;
 	status = nnhal_device_prepare_model_sync(s->device, nntflite_model_get_hal(s->model), &how,
 						 &s->prepared);
 	if (status != NNHAL_STATUS_NONE)
@@ -217,6 +227,7 @@ void nntflite_session_destroy(struct nntflite_session *s)
 		nnhal_memory_unref(s->outputs[i].memory);
 	nnhal_memory_unref(s->io);
 	nnhal_prepared_model_unref(s->prepared);
+	nnhal_prepared_model_unref(s->initializer);
 	nnhal_device_unref(s->device);
 	free(s->outputs);
 	free(s->arguments);

@@ -51,6 +51,7 @@ struct session_output {
 
 /**
  * struct nntflite_session - a session
+ * @initializer: the model that computes initial values of variables, prepared, or NULL
  * @io: memory for the inputs and the outputs of known size
  * @kept: memory for variables that the device has no buffers for
  * @arguments: inputs, then outputs of the HAL model
@@ -61,6 +62,7 @@ struct nntflite_session {
 	const struct nntflite_model *model;
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;
+	struct nnhal_prepared_model *initializer;
 	uint32_t num_inputs;
 	uint32_t num_outputs;
 	uint32_t num_variables;

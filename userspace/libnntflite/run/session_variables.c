@@ -27,10 +27,17 @@ static enum nnhal_status allocate(struct nntflite_session *s, struct session_var
 	struct nnhal_buffer_desc desc = NNHAL_BUFFER_DESC_INIT;
 	struct nnhal_buffer_role input = { .io_index = v->what->input, .frequency = 1 };
 	struct nnhal_buffer_role output = { .io_index = v->what->output, .frequency = 1 };
+	struct nnhal_prepared_model *models[] = { s->prepared, s->initializer };
+	bool computed = v->what->initializer != NNTFLITE_NONE;
 	struct place *p = &v->places[place];
 
-	return nnhal_device_allocate(s->device, &desc, &s->prepared, 1, &input, 1, &output,
-				     place == PLACE_INITIAL ? 0 : 1, &p->buffer, &p->token, why);
+	if (place == PLACE_INITIAL && computed)
+		output = (struct nnhal_buffer_role){
+			.model_index = 1, .io_index = v->what->initializer, .frequency = 1,
+		};
+	return nnhal_device_allocate(s->device, &desc, models, s->initializer ? 2 : 1, &input, 1,
+				     &output, place != PLACE_INITIAL || computed, &p->buffer,
+				     &p->token, why);
 }
 
 static uint64_t aligned(uint64_t size)
@@ -105,6 +112,59 @@ static enum nnhal_status set_initial(struct nntflite_session *s, struct session_
 	return NNHAL_STATUS_NONE;
 }
 
+/* Where a place is, as argument @argument in pool @pool of a request. */
+static void bind(struct nntflite_session *s, struct session_variable *v, uint32_t place,
+		 struct nnhal_request_argument *argument, struct nnhal_request_pool *pools,
+		 uint32_t pool)
+{
+	const struct place *p = &v->places[place];
+
+	argument->location = (struct nnhal_data_location){ .pool_index = pool };
+	pools[pool] = (struct nnhal_request_pool){ .token = p->token };
+	if (p->buffer)
+		return;
+	pools[pool].memory = s->kept;
+	argument->location.offset = (uint32_t)p->offset;
+	argument->location.length = (uint32_t)v->what->bytes;
+}
+
+/* Let the device compute the initial values that the file gives as a subgraph. */
+static enum nnhal_status run_initializer(struct nntflite_session *s, struct nntflite_diag *diag)
+{
+	uint32_t i, count = nntflite_model_get_initializer(s->model)->main.num_outputs;
+	struct nnhal_execute_options options = NNHAL_EXECUTE_OPTIONS_INIT;
+	struct nnhal_request_argument *outputs = calloc(count, sizeof(*outputs));
+	struct nnhal_request_pool *pools = calloc((size_t)count + 1, sizeof(*pools));
+	/* A byte that nothing reads. */
+	struct nnhal_request_argument input = { .location = { .pool_index = count, .length = 1 } };
+	struct nnhal_request request = {
+		.hal_version = NNHAL_HAL_1_3, .num_inputs = 1, .num_outputs = count,
+		.num_pools = count + 1, .inputs = &input, .outputs = outputs, .pools = pools,
+	};
+	enum nnhal_status status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	struct nnhal_diag why = { "" };
+
+	options.diag = &why;
+	for (i = 0; outputs && pools && i < s->num_variables; i++) {
+		struct session_variable *v = &s->variables[i];
+		uint32_t output = v->what->initializer;
+
+		if (output != NNTFLITE_NONE)
+			bind(s, v, PLACE_INITIAL, &outputs[output], pools, output);
+	}
+	if (pools)
+		pools[count].memory = s->io;
+	if (outputs && pools)
+		status = nnhal_prepared_model_execute_synchronously(s->initializer, &request,
+								    &options, NULL, NULL, NULL);
+	free(outputs);
+	free(pools);
+	if (status != NNHAL_STATUS_NONE)
+		return session_fail(diag, "cannot compute the initial values of the variables",
+				    status, &why);
+	return NNHAL_STATUS_NONE;
+}
+
 static void release(struct session_variable *v)
 {
 	uint32_t k;
@@ -138,7 +198,10 @@ enum nnhal_status session_variables_init(struct nntflite_session *s, struct nntf
 	}
 	status = make_kept(s, diag);
 	for (i = 0; i < s->num_variables && status == NNHAL_STATUS_NONE; i++)
-		status = set_initial(s, &s->variables[i], diag);
+		if (s->variables[i].what->initializer == NNTFLITE_NONE)
+			status = set_initial(s, &s->variables[i], diag);
+	if (status == NNHAL_STATUS_NONE && s->initializer)
+		status = run_initializer(s, diag);
 	return status;
 }
 
@@ -158,20 +221,6 @@ static uint32_t next_place(const struct session_variable *v)
 	return v->now == PLACE_EVEN ? PLACE_ODD : PLACE_EVEN;
 }
 
-static void bind(struct nntflite_session *s, struct session_variable *v, uint32_t place,
-		 struct nnhal_request_argument *argument, uint32_t pool)
-{
-	const struct place *p = &v->places[place];
-
-	argument->location = (struct nnhal_data_location){ .pool_index = pool };
-	s->pools[pool] = (struct nnhal_request_pool){ .token = p->token };
-	if (p->buffer)
-		return;
-	s->pools[pool].memory = s->kept;
-	argument->location.offset = (uint32_t)p->offset;
-	argument->location.length = (uint32_t)v->what->bytes;
-}
-
 uint32_t session_variables_bind(struct nntflite_session *s, uint32_t pool)
 {
 	struct nnhal_request_argument *outputs = s->arguments + s->request.num_inputs;
@@ -180,9 +229,9 @@ uint32_t session_variables_bind(struct nntflite_session *s, uint32_t pool)
 	for (i = 0; i < s->num_variables; i++) {
 		struct session_variable *v = &s->variables[i];
 
-		bind(s, v, v->now, &s->arguments[v->what->input], pool++);
+		bind(s, v, v->now, &s->arguments[v->what->input], s->pools, pool++);
 		if (is_written(v->what))
-			bind(s, v, next_place(v), &outputs[v->what->output], pool++);
+			bind(s, v, next_place(v), &outputs[v->what->output], s->pools, pool++);
 	}
 	return pool;
 }

@@ -255,6 +255,8 @@ const struct nntflite_io *nntflite_model_output(const struct nntflite_model *mod
  * @dims: sizes
  * @bytes: bytes
  * @initial: the value before the first inference, @bytes long; NULL for bytes of zero
+ * @initializer: output of the initializer that is the value before the first inference;
+ *	NNTFLITE_NONE if @initial is
  * @input: index among the inputs of the HAL model
  * @output: index among the outputs of the HAL model; NNTFLITE_NONE if it is never written
  */
@@ -265,6 +267,7 @@ struct nntflite_variable {
 	uint32_t dims[NNTFLITE_MAX_RANK];
 	size_t bytes;
 	const void *initial;
+	uint32_t initializer;
 	uint32_t input;
 	uint32_t output;
 };
@@ -272,6 +275,17 @@ struct nntflite_variable {
 uint32_t nntflite_model_num_variables(const struct nntflite_model *model);
 const struct nntflite_variable *nntflite_model_variable(const struct nntflite_model *model,
 							uint32_t index);
+
+/**
+ * nntflite_model_get_initializer() - the model that computes initial values of variables
+ * @model: model
+ *
+ * It is to be run once before @model is; sessions do that. Its one input, a byte, is there since the
+ * HAL wants one: nothing reads it.
+ *
+ * Return: a HAL model that lasts as long as @model; NULL if nothing is to be computed.
+ */
+const struct nnhal_model *nntflite_model_get_initializer(const struct nntflite_model *model);
 
 /* Room for a name in struct nntflite_origin, the terminating NUL included. */
 #define NNTFLITE_NAME_SIZE	80
