@@ -97,6 +97,7 @@ static void test_open(void)
 static void test_create(void)
 {
 	struct mw_model m = chain();
+	int i;
 
 	m.operators[1].code = TFLITE_SKIP_GRAM;
 	refused(&m, 0, 1, 2, "operator 1 (SKIP_GRAM): this operator is not supported: it works on"
@@ -132,6 +133,17 @@ static void test_create(void)
 	m.tensors[2].dims[0] = -1;
 	refused(&m, 0, 1, 2, "operator 1 (RESHAPE): tensor 2 'out': neither the file nor",
 		"a new shape that is nowhere");
+	/* QUANTIZE from one quantized type to another goes by float. */
+	m = chain();
+	for (i = 0; i < 3; i++) {
+		m.tensors[i].type = i < 2 ? TFLITE_UINT8 : TFLITE_INT8;
+		m.tensors[i].num_scales = 1;
+		m.tensors[i].scales[0] = 1;
+		m.tensors[i].dims[0] = 1 << 28;
+	}
+	m.operators[1].code = TFLITE_QUANTIZE;
+	refused(&m, 0, 1, 2, "operator 1 (QUANTIZE): an intermediate result takes more than",
+		"a result that is not in the file");
 	/* The list of sizes begins where the file has ended. */
 	m = chain();
 	m.operators[1] = (struct mw_operator){

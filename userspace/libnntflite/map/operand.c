@@ -326,6 +326,15 @@ int add_operation(struct mapper *m, uint32_t type, const int *inputs, uint32_t n
 	return add_operation_outputs(m, type, inputs, num_inputs, &output, 1);
 }
 
+/* An operand that is no tensor of the file. */
+static int intermediate(struct mapper *m, const struct nnhal_operand *operand)
+{
+	if (nnhal_size_of_data_overflows(nnhal_element_size(operand->type), operand->dimensions,
+					 operand->num_dimensions))
+		return map_fail(m, "an intermediate result takes more than 2^32 bytes");
+	return hal_add_operand(m->g, operand, HAL_NO_ORIGIN, m->diag);
+}
+
 int float_operand(struct mapper *m, const struct shape *shape)
 {
 	struct nnhal_operand operand = {
@@ -334,7 +343,7 @@ int float_operand(struct mapper *m, const struct shape *shape)
 		.dimensions = shape->dims,
 	};
 
-	return hal_add_operand(m->g, &operand, HAL_NO_ORIGIN, m->diag);
+	return intermediate(m, &operand);
 }
 
 int temporary_operand(struct mapper *m, uint32_t like, const struct shape *shape)
@@ -344,7 +353,7 @@ int temporary_operand(struct mapper *m, uint32_t like, const struct shape *shape
 	operand.lifetime = NNHAL_LIFETIME_TEMPORARY_VARIABLE;
 	operand.num_dimensions = shape->rank;
 	operand.dimensions = shape->dims;
-	return hal_add_operand(m->g, &operand, HAL_NO_ORIGIN, m->diag);
+	return intermediate(m, &operand);
 }
 
 int int32_vector_operand(struct mapper *m, const int32_t *values, uint32_t count)
