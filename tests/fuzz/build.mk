@@ -68,16 +68,29 @@ $(BUILD)/fuzz-tools/%.o: %.c $(FUZZ_TOOLS_DEPS) FORCE
 
 fuzz-tools-objs = $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(1) $(FUZZ_NNHAL_SRCS))
 
-$(BUILD)/tests/fuzz_tflite: $(call fuzz-tools-objs,tests/fuzz/fuzz_tflite.c \
-		$(NNTFLITE_SRCS)) FORCE
+# With the in-process device: models run.
+FUZZ_TFLITE_SRCS := tests/fuzz/fuzz_tflite.c tests/fuzz/tflite_run.c $(NNTFLITE_SRCS) \
+	$(filter-out emulator/% signatures/% $(NNHAL_NOSIM_SRCS),$(NNHAL_SRCS)) $(NNHAL_SIM_SRCS)
+
+$(BUILD)/tests/fuzz_tflite: $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(sort $(FUZZ_TFLITE_SRCS))) \
+		$(FUZZ_DEVICE_OBJS) FORCE
 	$(call link-fuzzer,$^)
+
+# What its corpus began with; with the table of operators, which the library does not export.
+$(BUILD)/obj/tests/fuzz/tflite_seeds.o: DIR_CFLAGS = -D_GNU_SOURCE -I. $(NNTFLITE_CFLAGS)
+
+$(BUILD)/tests/tflite_seeds: $(BUILD)/obj/tests/fuzz/tflite_seeds.o \
+		$(BUILD)/obj/tests/libnntflite/model_writer.o $(NNTFLITE_OBJS) \
+		$(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$^ $(NNHAL_LIBS))
 
 $(BUILD)/tests/fuzz_nntc: $(call fuzz-tools-objs,tests/fuzz/fuzz_nntc.c \
 		userspace/tools/common/nntc.c \
 		$(addprefix $(NNVEC_DIR)/,case_model.c case_pools.c variation.c)) FORCE
 	$(call link-fuzzer,$^)
 
-$(BUILD)/tests/run_fuzz_tflite.sh: tests/libnntflite/run_fuzz_tflite $(BUILD)/tests/fuzz_tflite
+$(BUILD)/tests/run_fuzz_tflite.sh: tests/libnntflite/run_fuzz_tflite $(BUILD)/tests/fuzz_tflite \
+		$(BUILD)/tests/tflite_seeds
 	$(Q)install -m 755 $< $@
 
 $(BUILD)/tests/run_fuzz_nntc.sh: tests/nnvec/run_fuzz_nntc $(BUILD)/tests/fuzz_nntc
