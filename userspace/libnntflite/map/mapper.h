@@ -62,6 +62,12 @@ int tensor_fail(struct mapper *m, const struct tflite_tensor *tensor, const char
 /* Add the operator and a tensor to a message that has none; returns -1. */
 int map_name_place(struct mapper *m);
 
+/* Number of a tensor in its subgraph. */
+static inline uint32_t tensor_index(const struct mapper *m, const struct tflite_tensor *tensor)
+{
+	return (uint32_t)(tensor - m->sub->tensors);
+}
+
 /* Tensor at input or output @pos of the operator; NULL if it is omitted. */
 const struct tflite_tensor *input_tensor(const struct mapper *m, uint32_t pos);
 const struct tflite_tensor *output_tensor(const struct mapper *m, uint32_t pos);
