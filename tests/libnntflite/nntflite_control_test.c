@@ -132,6 +132,27 @@ static void add_subgraph(struct mw_model *g, const struct mw_model *other)
 
 /* Running what was built. */
 
+/*
+ * Write the file. With NNTFLITE_SEEDS in the environment it is kept in that folder, for the
+ * fuzzer to begin with.
+ */
+static size_t write_file(const struct mw_model *model)
+{
+	const char *folder = getenv("NNTFLITE_SEEDS");
+	size_t size = mw_write(model, bytes_of_file);
+	static uint32_t number;
+	char path[256];
+	FILE *f;
+
+	if (!folder)
+		return size;
+	snprintf(path, sizeof(path), "%s/control%u.tflite", folder, number++);
+	f = fopen(path, "wb");
+	if (!f || fwrite(bytes_of_file, 1, size, f) != size || fclose(f))
+		ok(false, "cannot write %s", path);
+	return size;
+}
+
 struct opened {
 	struct nntflite_file *file;
 	struct nntflite_model *model;
@@ -141,7 +162,7 @@ struct opened {
 static bool open_session(const struct mw_model *model, struct opened *o, const char *what)
 {
 	struct nntflite_diag diag;
-	size_t size = mw_write(model, bytes_of_file);
+	size_t size = write_file(model);
 
 	*o = (struct opened){ NULL, NULL, NULL };
 	if (ok(nntflite_file_open_memory(bytes_of_file, size, &o->file, &diag) == NNHAL_STATUS_NONE &&
@@ -187,7 +208,7 @@ static void refused(const struct mw_model *model, const char *words, const char 
 	struct nntflite_file *file = NULL;
 	struct nntflite_model *made = NULL;
 	struct nntflite_diag diag;
-	size_t size = mw_write(model, bytes_of_file);
+	size_t size = write_file(model);
 
 	if (!ok(nntflite_file_open_memory(bytes_of_file, size, &file, &diag) == NNHAL_STATUS_NONE &&
 		nntflite_model_create(file, NULL, &made, &diag) == NNHAL_STATUS_INVALID_ARGUMENT &&
@@ -283,7 +304,8 @@ static void test_shapes(void)
 {
 	struct mw_model then = { .num_inputs = 0 }, otherwise = { .num_inputs = 0 };
 	static const float both[] = { 5, 6 };
-	struct mw_model m;
+	struct mw_model m, inner;
+	struct mw_operator *op;
 	struct opened o;
 
 	add_input(&then, TFLITE_FLOAT32, 2);
@@ -296,6 +318,27 @@ static void test_shapes(void)
 	if (open_session(&m, &o, "branches of different shapes")) {
 		gives(&o, yes, both, 1, three, "one element");
 		gives(&o, no, both, 2, both, "two elements");
+	}
+	close_session(&o);
+
+	/* Of different ranks, and in a subgraph that is called. */
+	then.tensors[1].rank = 2;
+	then.tensors[1].dims[1] = 1;
+	inner = m;
+	m = (struct mw_model){ .num_inputs = 0 };
+	add_input(&m, TFLITE_BOOL, 0);
+	add_input(&m, TFLITE_FLOAT32, 2);
+	op = refers(&m, TFLITE_CALL, 3, 0);
+	reads(op, 0);
+	reads(op, 1);
+	writes(op, add_tensor(&m, TFLITE_FLOAT32, -1));
+	add_output(&m, 2);
+	add_subgraph(&m, &then);
+	add_subgraph(&m, &otherwise);
+	add_subgraph(&m, &inner);
+	if (open_session(&m, &o, "branches of different ranks")) {
+		gives(&o, yes, both, 1, three, "rank 2");
+		gives(&o, no, both, 2, both, "rank 1");
 	}
 	close_session(&o);
 }
@@ -496,8 +539,7 @@ static void test_many(void)
 	x = add_input(&graphs[0], TFLITE_FLOAT32, 0);
 	add_output(&graphs[0], binary(&graphs[0], TFLITE_ADD, x,
 				      add_constant(&graphs[0], TFLITE_FLOAT32, 0, one)));
-	if (nntflite_file_open_memory(bytes_of_file, mw_write(&graphs[0], bytes_of_file), &file,
-				      &diag) == NNHAL_STATUS_NONE)
+	if (nntflite_file_open_memory(bytes_of_file, write_file(&graphs[0]), &file, &diag) == NNHAL_STATUS_NONE)
 		nntflite_file_judge(file, NULL, device, count_verdicts, counts, &diag);
 	ok(counts[0] == 3002 && counts[1] == 3001,
 	   "verdicts on 200 calls each of 15 subgraphs: %u, %u cannot run", counts[0], counts[1]);

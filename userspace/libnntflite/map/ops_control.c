@@ -244,9 +244,11 @@ static int put_new_values(struct mapper *m, struct reference *ref)
 static void result_shape(const struct instance *instance, uint32_t output, struct shape *shape)
 {
 	const struct nnhal_operand *o = &instance->graph->operands[instance->graph->outputs[output]];
+	uint32_t i;
 
 	*shape = (struct shape){ .rank = o->num_dimensions };
-	memcpy(shape->dims, o->dimensions, o->num_dimensions * sizeof(*shape->dims));
+	for (i = 0; i < shape->rank; i++)
+		shape->dims[i] = o->dimensions[i];
 }
 
 /* Do two operands that are the same value on both sides of a reference agree? */
