@@ -313,6 +313,8 @@ static const struct {
 #if defined(__x86_64__)
 	{ "sse2", kernels_baseline },
 	{ "avx2", kernels_avx2 },
+	{ "avx512", kernels_avx512 },
+	{ "avx512vnni", kernels_avx512_vnni },
 #else
 	{ "generic", kernels_baseline },
 #endif

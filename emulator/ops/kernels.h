@@ -72,7 +72,7 @@ struct gathered {
 /* What gather() may read and write behind a run. */
 #define KERNEL_SLACK	15u
 
-/* A sum of two quantized numbers. Both values are shifted left and scaled first. */
+/* A sum of two quantized numbers of 8 bits. Both values are shifted left and scaled first. */
 struct qsum {
 	struct qbyte byte[2];
 	int left_shift;
@@ -171,8 +171,13 @@ const struct kernels *kernels_variant(unsigned int i);
 /* Its name, which is that of an instruction set; NULL after the last. */
 const char *kernels_name(unsigned int i);
 
-/* The variant of kernels_avx2.c, NULL if the CPU cannot run it. */
+/*
+ * The variants of kernels_avx2.c, kernels_avx512_madd.c and kernels_avx512_vnni.c, NULL if the CPU
+ * cannot run them. Where the latter two run, AVX2 does.
+ */
 const struct kernels *kernels_avx2(void);
+const struct kernels *kernels_avx512(void);
+const struct kernels *kernels_avx512_vnni(void);
 
 /* For tests: as if NNPU_ISA were @name from now on; NULL: what it is. False: it chooses nothing. */
 bool kernels_use(const char *name);

@@ -63,6 +63,13 @@ static void pick_requant(struct requant *q, int32_t *mult, int32_t *shift, bool 
 
 		mult[i] = first ? (int32_t)(random_bits() >> 1 | 1 << 30) : mult[0];
 		shift[i] = first ? pick(-31, right ? -1 : 12) : shift[0];
+		/* Close to what rounds differently, and a factor of 0. */
+		if (first && pick(0, 3) == 0)
+			mult[i] = pick(0, 1) ? INT32_MAX : 1 << 30;
+		if (first && pick(0, 20) == 0) {
+			mult[i] = 0;
+			shift[i] = -1;
+		}
 	}
 }
 
@@ -233,6 +240,65 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
+/* A factor of at most 1, now and then 0, as a term or a sum of qsum() has it. */
+static struct qfactor pick_factor(int least, int most)
+{
+	struct qfactor f = { (int32_t)(random_bits() >> 1 | 1 << 30), pick(least, most) };
+
+	if (pick(0, 20) == 0)
+		f = (struct qfactor){ 0, most };
+	else if (pick(0, 3) == 0)
+		f.mult = pick(0, 1) ? 1 << 30 : INT32_MAX;
+	return f;
+}
+
+/* The term of byte @x, by the functions that define it. */
+static int32_t term_of(const struct qsum *s, int i, uint8_t x)
+{
+	return q_scale(qbyte_value(x, s->byte[i]) * (1 << s->left_shift), s->factor[i]);
+}
+
+/* qsum() of a variant that has it against a loop. */
+static unsigned int compare_sums(const struct kernels *k)
+{
+	enum { MOST = 200 };
+	uint8_t a[MOST], b[MOST], out[2][MOST];
+	size_t n = (size_t)pick(0, MOST);
+	int min = pick(-128, 255), bias = pick(0, 255);
+	struct qsum s = {
+		.byte = { { pick(0, 1) ? 0x80 : 0, (int16_t)bias },
+			  { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) } },
+		.left_shift = pick(0, 9) ? 20 : pick(0, 20),
+		.factor = { pick_factor(-4, 0), pick_factor(-4, 0) },
+		.subtract = pick(0, 1),
+		.out = pick_factor(-31, -1),
+		.zero_point = pick(-128, 255),
+		.range = { min, pick(min, 255) },
+	};
+
+	if (!k->qsum)
+		return 0;
+	/* Small terms, so that a term that is rounded otherwise changes a byte. */
+	if (pick(0, 1)) {
+		s.factor[0] = pick_factor(-31, -16);
+		s.factor[1] = pick_factor(-31, -16);
+		s.out = pick_factor(-5, -1);
+	}
+	memset(out, 0xa5, sizeof(out));
+	for (size_t i = 0; i < MOST; i++) {
+		a[i] = pick(0, 5) ? (uint8_t)random_bits() : pick(0, 1) ? 0xff : 0;
+		b[i] = pick(0, 5) ? (uint8_t)random_bits() : pick(0, 1) ? 0xff : 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		int32_t y = term_of(&s, 1, b[i]), v;
+
+		v = q_scale(q_add(term_of(&s, 0, a[i]), s.subtract ? -y : y), s.out);
+		out[0][i] = (uint8_t)q_clamp(q_add(v, s.zero_point), s.range.min, s.range.max);
+	}
+	k->qsum(a, b, n, &s, out[1]);
+	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
+}
+
 static unsigned int compare_floats(const struct kernels *base, const struct kernels *k)
 {
 	enum { TAPS = 9 };
@@ -298,7 +364,8 @@ static void test_variants(void)
 		for (int round = 0; round < 10 * ROUNDS; round++)
 			bad += compare_rows(base, k) + compare_row(base, k) +
 			       compare_bytes(base, k) + compare_gathered(base, k) +
-			       compare_depthwise(base, k) + compare_floats(base, k);
+			       compare_depthwise(base, k) + compare_sums(k) +
+			       compare_floats(base, k);
 		ok(!bad, "kernels: the inner loops of %s give the same as those of %s", name,
 		   kernels_name(0));
 	}
