@@ -15,14 +15,38 @@
 #define TILE_ROWS	(8 * KERNEL_ROWS)
 #define TILE_VALUES	16384
 
+typedef float vec4 __attribute__((vector_size(16), aligned(4)));
+
+/* Four values of each of four rows, @depth values apart; @dst has KERNEL_PANEL of a position. */
+static void pack_4(const float *src, size_t depth, float *dst)
+{
+	vec4 a = *(const vec4 *)src, b = *(const vec4 *)(src + depth);
+	vec4 c = *(const vec4 *)(src + 2 * depth), d = *(const vec4 *)(src + 3 * depth);
+	vec4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+	vec4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+	vec4 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+	vec4 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+	*(vec4 *)dst = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+	*(vec4 *)(dst + KERNEL_PANEL) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+	*(vec4 *)(dst + 2 * KERNEL_PANEL) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+	*(vec4 *)(dst + 3 * KERNEL_PANEL) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
 static void pack_panel(const struct tensor *filter, const void *rows, unsigned int cols,
 		       size_t depth, size_t len, void *panel)
 {
 	const float *src = rows;
 	float *dst = panel;
+	size_t i = 0;
 
 	(void)filter;
-	for (size_t i = 0; i < len; i++, dst += KERNEL_PANEL) {
+	/* Weights that are computed are packed in each job. */
+	for (; cols == KERNEL_PANEL && i + 4 <= len; i += 4, dst += 4 * KERNEL_PANEL) {
+		pack_4(src + i, depth, dst);
+		pack_4(src + 4 * depth + i, depth, dst + 4);
+	}
+	for (; i < len; i++, dst += KERNEL_PANEL) {
 		for (unsigned int j = 0; j < KERNEL_PANEL; j++)
 			dst[j] = j < cols ? src[j * depth + i] : 0.0f;
 	}
@@ -60,6 +84,44 @@ static void gather(const struct conv *cv, const float *in, struct conv_pixel p, 
 	}
 }
 
+/* A call of memcpy() takes longer than a run of a few values. */
+static void copy_values(const float *src, size_t n, float *dst)
+{
+	size_t i = 0;
+
+	if (n > 64) {
+		memcpy(dst, src, n * sizeof(*dst));
+		return;
+	}
+	for (; i + 4 <= n; i += 4)
+		memcpy(dst + i, src + i, 4 * sizeof(*dst));
+	for (; i < n; i++)
+		dst[i] = src[i];
+}
+
+/* The same for a whole row of a channels-last image without dilation along x. */
+static void gather_row(const struct conv *cv, const float *in, struct conv_pixel p, float *dst)
+{
+	uint32_t y_first, y_last, x_first, x_last;
+	size_t channels = cv->in.c, width = cv->x.taps * channels;
+	size_t before, run;
+
+	window_taps(&cv->y, p.y, &y_first, &y_last);
+	window_taps(&cv->x, p.x, &x_first, &x_last);
+	before = x_first * channels;
+	run = (x_last - x_first) * channels;
+	in += p.n * cv->in.n_stride;
+	if (run)
+		in += window_index(&cv->x, p.x, x_first) * cv->in.x_stride;
+	for (uint32_t ty = 0; ty < cv->y.taps; ty++, dst += width) {
+		if (ty < y_first || ty >= y_last || run < width)
+			memset(dst, 0, width * sizeof(*dst));
+		if (ty >= y_first && ty < y_last && run)
+			copy_values(in + window_index(&cv->y, p.y, ty) * cv->in.y_stride, run,
+				    dst + before);
+	}
+}
+
 /* Execution. */
 
 struct tile {
@@ -88,8 +150,14 @@ static int gather_tile(struct tile *t, size_t from, size_t len)
 		return 0;
 	}
 	t->inputs = t->gathered;
-	for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(t->cv, &p))
-		gather(t->cv, t->c->in[0]->data, p, from, len, t->gathered + r * t->stride);
+	for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(t->cv, &p)) {
+		float *dst = t->gathered + r * t->stride;
+
+		if (len == t->depth && t->cv->in.c_stride == 1 && t->cv->x.dilation == 1)
+			gather_row(t->cv, t->c->in[0]->data, p, dst);
+		else
+			gather(t->cv, t->c->in[0]->data, p, from, len, dst);
+	}
 	return op_pace(t->pace, t->rows * (len / 2 + 64)) ? OP_ABORTED : 0;
 }
 

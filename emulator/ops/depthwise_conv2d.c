@@ -454,11 +454,18 @@ static int execute_float_part(const void *work, size_t first, size_t end, struct
 	const float *x[MAX_TAPS], *w[MAX_TAPS];
 	struct conv_pixel p = conv_pixel_at(cv, first * cv->out.x);
 	float *out = (float *)c->out[0]->data + conv_pixel_offset(cv, p);
+	struct window_interior ix = window_interior(&cv->x);
+	unsigned int taps = 0;
 
 	for (size_t i = first * cv->out.x; i < end * cv->out.x;
 	     i++, conv_pixel_next(cv, &p), out += cv->out.c) {
-		unsigned int taps = point_float_taps(c, cv, p, x, w);
-
+		if (p.x > ix.first && p.x < ix.end) {
+			/* The same taps as for the pixel before. */
+			for (unsigned int t = 0; t < taps; t++)
+				x[t] += cv->x.stride * cv->in.x_stride;
+		} else {
+			taps = point_float_taps(c, cv, p, x, w);
+		}
 		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
 			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
 			k->fdepthwise(x, w, taps, c->in[2]->data, range, col, n, out);
