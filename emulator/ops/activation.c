@@ -10,6 +10,7 @@
 
 #include "fixedpoint.h"
 #include "ops.h"
+#include "parallel.h"
 #include "quant.h"
 
 /* Integer bits of the argument of LOGISTIC and TANH. */
@@ -167,21 +168,25 @@ static void apply_float(const struct op_call *c, const float *in, float *out, si
 	}
 }
 
-int activation_execute(const struct op_call *c)
-{
-	struct op_pace pace = { .progress = c->progress };
-	const struct byte_table *table = c->prepared;
-	size_t total = tensor_elements(c->out[0]);
-	bool quant = type_is_quant8(c->in[0]->type);
-	struct byte_table own;
+/* A call. Its parts share it: PIECE elements each. */
+struct activation_call {
+	const struct op_call *c;
+	const struct byte_table *table;	/* NULL: floats */
+	size_t total;
+};
 
-	if (quant && !table) {
-		fill_table(c, &own);
-		table = &own;
-	}
-	for (size_t at = 0, n; at < total; at += n) {
-		n = total - at < OP_PACE_UNITS / 16 ? total - at : OP_PACE_UNITS / 16;
-		if (quant) {
+#define PIECE	1024u
+
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct activation_call *call = work;
+	const struct byte_table *table = call->table;
+	const struct op_call *c = call->c;
+	size_t last = end < (call->total - 1) / PIECE + 1 ? end * PIECE : call->total;
+
+	for (size_t at = first * PIECE, n; at < last; at += n) {
+		n = last - at < OP_PACE_UNITS / 16 ? last - at : OP_PACE_UNITS / 16;
+		if (table) {
 			const uint8_t *in = (const uint8_t *)c->in[0]->data + at;
 			uint8_t *out = (uint8_t *)c->out[0]->data + at;
 
@@ -191,8 +196,27 @@ int activation_execute(const struct op_call *c)
 			apply_float(c, (const float *)c->in[0]->data + at,
 				    (float *)c->out[0]->data + at, n);
 		}
-		if (op_pace(&pace, n * 8))
+		if (op_pace(pace, n * 8))
 			return OP_ABORTED;
 	}
 	return 0;
+}
+
+int activation_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct activation_call call = {
+		.c = c, .table = c->prepared, .total = tensor_elements(c->out[0]),
+	};
+	struct op_parts parts = { .units = PIECE * 4, .compute = execute_part, .work = &call };
+	struct byte_table own;
+
+	if (call.total == 0)
+		return 0;
+	if (type_is_quant8(c->in[0]->type) && !call.table) {
+		fill_table(c, &own);
+		call.table = &own;
+	}
+	parts.items = (call.total - 1) / PIECE + 1;
+	return op_run_parts(c, &parts, &pace);
 }

@@ -162,38 +162,67 @@ static void store(const struct op_call *c, const struct direct *d, const union a
 	}
 }
 
-static int execute(const struct op_call *c, struct direct *d, sum_fn sum)
+/* A call. Its parts share it: rows of pixels of a channel, of all batches. */
+struct direct_call {
+	const struct op_call *c;
+	struct direct d;
+	sum_fn sum;
+};
+
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
+	const struct direct_call *call = work;
+	const struct op_call *c = call->c;
+	size_t rows = (size_t)call->d.out.n * call->d.out.y;
 	bool quant = type_is_quant8(c->in[0]->type);
+	struct direct d = call->d;
 	struct qfactor f = { 0, 0 };
+	int ret = 0;
 
-	d->pace.progress = c->progress;
-	d->frange = frange_of(d->activation);
-	if (quant) {
-		d->in_byte = qbyte_of(c->in[0]);
-		d->filter_byte = qbyte_of(c->in[1]);
-		d->qrange = qrange_of(d->activation, c->out[0]);
-	}
-	for (uint32_t channel = 0; channel < d->out.c; channel++) {
-		if (quant)
+	d.pace = *pace;
+	for (size_t i = first; !ret && i < end; i++) {
+		uint32_t channel = (uint32_t)(i / rows), ox;
+		uint32_t n = (uint32_t)(i % rows / d.out.y), oy = (uint32_t)(i % d.out.y);
+
+		if (quant && (i == first || i % rows == 0))
 			f = qfactor_of_channel(c, channel);
-		for (uint32_t n = 0; n < d->out.n; n++) {
-			for (size_t i = 0; i < (size_t)d->out.y * d->out.x; i++) {
-				uint32_t oy = (uint32_t)(i / d->out.x);
-				uint32_t ox = (uint32_t)(i % d->out.x);
-				union acc acc = { .real = 0.0f };
+		for (ox = 0; !ret && ox < d.out.x; ox++) {
+			union acc acc = { .real = 0.0f };
 
-				if (quant)
-					acc.whole = ((const int32_t *)c->in[2]->data)[channel];
-				if (sum(c, d, &acc, n, oy, ox, channel) || op_pace(&d->pace, 32))
-					return OP_ABORTED;
-				store(c, d, &acc, f, channel,
-				      n * d->out.n_stride + oy * d->out.y_stride +
-				      ox * d->out.x_stride + channel * d->out.c_stride);
-			}
+			if (quant)
+				acc.whole = ((const int32_t *)c->in[2]->data)[channel];
+			if (call->sum(c, &d, &acc, n, oy, ox, channel) || op_pace(&d.pace, 32))
+				ret = OP_ABORTED;
+			else
+				store(c, &d, &acc, f, channel,
+				      n * d.out.n_stride + oy * d.out.y_stride +
+				      ox * d.out.x_stride + channel * d.out.c_stride);
 		}
 	}
-	return 0;
+	*pace = d.pace;
+	return ret;
+}
+
+/* @terms: of the sum of an output, about. */
+static int execute(const struct op_call *c, const struct direct *d, sum_fn sum, size_t terms)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct direct_call call = { .c = c, .d = *d, .sum = sum };
+	struct op_parts parts = { .compute = execute_part, .work = &call };
+	size_t rows = (size_t)d->out.n * d->out.y;
+
+	if (c->out[0]->bytes == 0)
+		return 0;
+	call.d.frange = frange_of(d->activation);
+	if (type_is_quant8(c->in[0]->type)) {
+		call.d.in_byte = qbyte_of(c->in[0]);
+		call.d.filter_byte = qbyte_of(c->in[1]);
+		call.d.qrange = qrange_of(d->activation, c->out[0]);
+	}
+	parts.items = rows * d->out.c;
+	if (__builtin_mul_overflow(terms * 2 + 32, (size_t)d->out.x, &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(c, &parts, &pace);
 }
 
 int grouped_conv2d_check(const struct op_call *c)
@@ -252,7 +281,7 @@ int grouped_conv2d_execute(const struct op_call *c)
 	if (grouped_geometry(c, &d, &w))
 		return -1;
 	d.out = image_of(c->out[0], w.nchw);
-	return execute(c, &d, grouped_sum);
+	return execute(c, &d, grouped_sum, tensor_elements_of(c->in[1], 1, 4));
 }
 
 int conv_plain_execute(const struct op_call *c, const struct conv *cv)
@@ -266,7 +295,7 @@ int conv_plain_execute(const struct op_call *c, const struct conv *cv)
 		.groups = 1,
 	};
 
-	return execute(c, &d, grouped_sum);
+	return execute(c, &d, grouped_sum, conv_depth(cv));
 }
 
 static struct window_form transposed_form(const struct op_call *c)
@@ -380,5 +409,7 @@ int transpose_conv2d_execute(const struct op_call *c)
 	if (transposed_geometry(c, &d, &w))
 		return -1;
 	d.out = image_of(c->out[0], w.nchw);
-	return execute(c, &d, transposed_sum);
+	/* Of all taps of a filter, those that a stride leaves. */
+	return execute(c, &d, transposed_sum, tensor_elements_of(c->in[1], 1, 4) /
+		       (size_t)(d.stride[WINDOW_Y] * d.stride[WINDOW_X]) + 1);
 }

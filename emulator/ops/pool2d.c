@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "ops.h"
+#include "parallel.h"
 #include "quant.h"
 #include "window.h"
 
@@ -215,9 +216,38 @@ static int pool_pixel(const struct op_call *c, const struct pool *p, uint32_t ba
 	return 0;
 }
 
+/* A call. Its parts share it: up to COLS channels of a pixel each. */
+struct pool_call {
+	const struct op_call *c;
+	struct pool pool;
+	uint32_t blocks;		/* of channels */
+};
+
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct pool_call *call = work;
+	struct pool p = call->pool;
+
+	p.pace = pace;
+	for (size_t i = first; i < end; i++) {
+		uint32_t col = (uint32_t)(i % call->blocks) * COLS, left = p.out.c - col;
+		size_t pixel = i / call->blocks;
+		uint32_t ox = (uint32_t)(pixel % p.out.x), oy;
+
+		pixel /= p.out.x;
+		oy = (uint32_t)(pixel % p.out.y);
+		if (pool_pixel(call->c, &p, (uint32_t)(pixel / p.out.y), oy, ox, col,
+			       left < COLS ? left : COLS))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
 int pool2d_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
+	struct pool_call call = { .c = c };
+	struct op_parts parts = { .compute = execute_part, .work = &call };
 	struct window w;
 	struct pool p;
 
@@ -228,22 +258,15 @@ int pool2d_execute(const struct op_call *c)
 	p.out = image_of(c->out[0], w.nchw);
 	p.flip = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
 	p.frange = frange_of(w.activation);
-	p.pace = &pace;
+	p.pace = NULL;
 	if (type_is_quant8(c->out[0]->type))
 		p.qrange = qrange_of(w.activation, c->out[0]);
 
-	for (uint32_t batch = 0; batch < p.out.n; batch++) {
-		for (uint32_t oy = 0; oy < p.out.y; oy++) {
-			for (uint32_t ox = 0; ox < p.out.x; ox++) {
-				for (uint32_t col = 0; col < p.out.c; col += COLS) {
-					uint32_t left = p.out.c - col;
-
-					if (pool_pixel(c, &p, batch, oy, ox, col,
-						       left < COLS ? left : COLS))
-						return OP_ABORTED;
-				}
-			}
-		}
-	}
-	return 0;
+	call.pool = p;
+	call.blocks = (p.out.c - 1) / COLS + 1;
+	parts.items = (size_t)p.out.n * p.out.y * p.out.x * call.blocks;
+	if (__builtin_mul_overflow((size_t)p.y.taps * p.x.taps,
+				   (p.out.c < COLS ? p.out.c : COLS) + 8, &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(c, &parts, &pace);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ops.h"
+#include "parallel.h"
 #include "quant.h"
 #include "window.h"
 
@@ -171,34 +172,52 @@ static void nearest_pixel(struct op_pace *pace, const struct op_call *c, const s
 		       (const char *)c->in[0]->data + (in + i * r->in.c_stride) * size, size);
 }
 
-int resize_execute(const struct op_call *c)
-{
-	struct op_pace pace = { .progress = c->progress };
+/* A call. Its parts share it: rows of pixels, of all batches. */
+struct resize_call {
+	const struct op_call *c;
 	struct resize r;
+};
 
-	if (geometry(c, &r))
-		return -1;
-	r.out = image_of(c->out[0], r.nchw);
-	for (uint32_t n = 0; n < r.out.n; n++) {
-		for (uint32_t y = 0; y < r.out.y; y++) {
-			struct between by = neighbours(&r, y, r.in.y, r.out.y);
-			uint32_t ny = nearest(&r, y, r.in.y, r.out.y);
-			size_t in = n * r.in.n_stride;
-			size_t out = n * r.out.n_stride + y * r.out.y_stride;
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct op_call *c = ((const struct resize_call *)work)->c;
+	const struct resize *r = &((const struct resize_call *)work)->r;
 
-			for (uint32_t x = 0; x < r.out.x; x++, out += r.out.x_stride) {
-				struct between bx = neighbours(&r, x, r.in.x, r.out.x);
+	for (size_t row = first; row < end; row++) {
+		uint32_t n = (uint32_t)(row / r->out.y), y = (uint32_t)(row % r->out.y);
+		struct between by = neighbours(r, y, r->in.y, r->out.y);
+		uint32_t ny = nearest(r, y, r->in.y, r->out.y);
+		size_t in = n * r->in.n_stride;
+		size_t out = n * r->out.n_stride + y * r->out.y_stride;
 
-				if (is_bilinear(c))
-					bilinear_pixel(&pace, c, &r, in, out, &by, &bx);
-				else
-					nearest_pixel(&pace, c, &r, in + ny * r.in.y_stride +
-						      nearest(&r, x, r.in.x, r.out.x) *
-						      r.in.x_stride, out);
-				if (op_pace(&pace, r.in.c % OP_PACE_RUN * 16 + 16))
-					return OP_ABORTED;
-			}
+		for (uint32_t x = 0; x < r->out.x; x++, out += r->out.x_stride) {
+			struct between bx = neighbours(r, x, r->in.x, r->out.x);
+
+			if (is_bilinear(c))
+				bilinear_pixel(pace, c, r, in, out, &by, &bx);
+			else
+				nearest_pixel(pace, c, r, in + ny * r->in.y_stride +
+					      nearest(r, x, r->in.x, r->out.x) * r->in.x_stride,
+					      out);
+			if (op_pace(pace, r->in.c % OP_PACE_RUN * 16 + 16))
+				return OP_ABORTED;
 		}
 	}
 	return 0;
+}
+
+int resize_execute(const struct op_call *c)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct resize_call call = { .c = c };
+	struct op_parts parts = { .compute = execute_part, .work = &call };
+
+	if (geometry(c, &call.r))
+		return -1;
+	call.r.out = image_of(c->out[0], call.r.nchw);
+	parts.items = (size_t)call.r.out.n * call.r.out.y;
+	if (__builtin_mul_overflow((size_t)call.r.out.x, (size_t)call.r.in.c * 8 + 16,
+				   &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(c, &parts, &pace);
 }
