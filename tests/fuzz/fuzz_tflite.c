@@ -101,8 +101,9 @@ static void check_operator(const struct nntflite_file *file, const struct nntfli
  */
 static bool is_about_operands(const char *message)
 {
-	return !strncmp(message, "operation ", 10) &&
-	       (strstr(message, ", expected ") || strstr(message, "no form of it"));
+	return strstr(message, "operation ") &&
+	       (strstr(message, ", expected ") || strstr(message, "no form of it") ||
+		strstr(message, " in one graph, "));
 }
 
 static void count_text(void *context, const char *text, size_t length)

@@ -419,6 +419,12 @@ static void test_fully_connected(void)
 	model.tensors[0].dims[0] = 4;
 	memcpy(model.tensors[2].dims, DIMS(1, 3), 8);
 	expect(&model, "RESHAPE,FULLY_CONNECTED", "FULLY_CONNECTED with an input of rank 1");
+	model.tensors[0].data = bytes;
+	model.tensors[0].data_size = 4;
+	model.tensors[1].data = NULL;
+	model.num_inputs = 1;
+	model.inputs[0] = 1;
+	expect(&model, "RESHAPE,FULLY_CONNECTED", "and with a constant one, and weights that are fed,");
 	model = product_model();
 	model.tensors[1].num_scales = 3;
 	model.tensors[1].scales[1] = 1;

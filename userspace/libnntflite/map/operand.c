@@ -274,6 +274,8 @@ int temporary_operand(struct mapper *m, uint32_t like, const struct shape *shape
 	struct nnhal_operand operand = m->g->operands[like];
 
 	operand.lifetime = NNHAL_LIFETIME_TEMPORARY_VARIABLE;
+	/* @like may be a constant, which is in the file. */
+	operand.location = (struct nnhal_data_location){ 0 };
 	operand.num_dimensions = shape->rank;
 	operand.dimensions = shape->dims;
 	return intermediate(m, &operand);
