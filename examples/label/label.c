@@ -18,8 +18,8 @@ int main(int argc, char **argv)
 	png_image png = { .version = PNG_IMAGE_VERSION };
 	struct nntflite_value out = NNTFLITE_VALUE_INIT;
 	const struct nntflite_io *in, *io;
-	struct nntflite_session *session;
-	struct nntflite_model *model;
+	struct nntflite_session *session = NULL;
+	struct nntflite_model *model = NULL;
 	struct nntflite_file *file;
 	struct nntflite_diag why;
 	struct nnhal_device *device;
