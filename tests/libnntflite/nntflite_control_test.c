@@ -619,6 +619,11 @@ static void test_variables(void)
 		gives(&o, two, NULL, 1, (float[]){ 7 }, "5 + 2");
 	}
 	close_session(&o);
+	/* Nothing to run: the callee has neither outputs nor variables. */
+	m.operators[1].options[0].value = 3;
+	if (open_session(&m, &o, "a CALL of nothing"))
+		gives(&o, two, NULL, 1, three, "the variable as it was");
+	close_session(&o);
 	m.operators[0].options[0].value = 3;
 	refused(&m, "subgraph 3 has 1 inputs and 0 outputs, expected none",
 		"an initializer with an input");

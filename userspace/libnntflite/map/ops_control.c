@@ -45,6 +45,7 @@ struct reference {
 	uint32_t num_outputs;
 };
 
+/* To be released with reference_fini(), also after an error. */
 static int reference_init(struct mapper *m, struct reference *ref, uint32_t first)
 {
 	size_t inputs = m->op->inputs.count, outputs = m->op->outputs.count;
@@ -52,12 +53,12 @@ static int reference_init(struct mapper *m, struct reference *ref, uint32_t firs
 	uint32_t i;
 
 	*ref = (struct reference){ .first = first, .num_inputs = (uint32_t)inputs - first };
-	ref->shapes = hal_alloc(m->b, inputs + 1, sizeof(*ref->shapes), m->diag);
-	ref->bindings = hal_alloc(m->b, inputs + 1, sizeof(*ref->bindings), m->diag);
-	ref->operands = hal_alloc(m->b, inputs + 4 + variables, sizeof(int), m->diag);
-	ref->outputs = hal_alloc(m->b, outputs + 1 + variables, sizeof(int), m->diag);
+	ref->shapes = calloc(inputs + 1, sizeof(*ref->shapes));
+	ref->bindings = calloc(inputs + 1, sizeof(*ref->bindings));
+	ref->operands = calloc(inputs + 4 + variables, sizeof(*ref->operands));
+	ref->outputs = calloc(outputs + 1 + variables, sizeof(*ref->outputs));
 	if (!ref->shapes || !ref->bindings || !ref->operands || !ref->outputs)
-		return -1;
+		return diag_fail_memory(m->diag);
 	for (i = 0; i < ref->num_inputs; i++) {
 		const struct tflite_tensor *tensor = input_tensor(m, first + i);
 
@@ -69,6 +70,14 @@ static int reference_init(struct mapper *m, struct reference *ref, uint32_t firs
 			return tensor_fail(m, tensor, "refers to no variable");
 	}
 	return 0;
+}
+
+static void reference_fini(struct reference *ref)
+{
+	free(ref->shapes);
+	free(ref->bindings);
+	free(ref->operands);
+	free(ref->outputs);
 }
 
 /* Does the subgraph take what the operator gives it? */
@@ -337,37 +346,49 @@ static int branch_outputs(struct mapper *m, struct reference *ref, const struct 
 
 static int finish(struct mapper *m, uint32_t type, const struct reference *ref)
 {
-	/* What computes nothing and assigns nothing is nothing. */
-	if (ref->num_outputs == 0)
-		return 0;
 	return add_operation_outputs(m, type, ref->operands, ref->num_operands, ref->outputs,
 				     ref->num_outputs);
+}
+
+static int add_branches(struct mapper *m, struct reference *ref, int condition,
+			uint32_t then_index, uint32_t else_index)
+{
+	const struct instance *then, *otherwise;
+	const int *results;
+
+	if (refer(m, ref, then_index, m->op->outputs.count, ref->first ? "then" : "callee"))
+		return -1;
+	results = ref->results;
+	if (refer(m, ref, else_index, m->op->outputs.count, "else"))
+		return -1;
+	if (results && memcmp(results, ref->results, m->op->outputs.count * sizeof(*results)))
+		return map_fail(m, "the branches give different variables");
+	ref->operands[ref->num_operands++] = condition;
+	then = instance_of(m, ref, then_index, false);
+	otherwise = then ? instance_of(m, ref, else_index, false) : NULL;
+	if (!otherwise)
+		return -1;
+	/* What computes nothing and assigns nothing is nothing. */
+	if (!then->graph->num_outputs)
+		return branch_outputs(m, ref, then, otherwise);
+	if (put_subgraph(m, ref, then) || put_subgraph(m, ref, otherwise) ||
+	    put_values(m, ref) || branch_outputs(m, ref, then, otherwise))
+		return -1;
+	if (then->interface.is_unread)
+		ref->operands[ref->num_operands++] = condition;
+	return finish(m, NNHAL_OPERATION_IF, ref);
 }
 
 static int map_branches(struct mapper *m, uint32_t first, int condition, uint32_t then_index,
 			uint32_t else_index)
 {
-	const struct instance *then, *otherwise;
 	struct reference ref;
-	const int *results;
+	int ret = reference_init(m, &ref, first);
 
-	if (condition < 0 || reference_init(m, &ref, first) ||
-	    refer(m, &ref, then_index, m->op->outputs.count, first ? "then" : "callee"))
-		return -1;
-	results = ref.results;
-	if (refer(m, &ref, else_index, m->op->outputs.count, "else"))
-		return -1;
-	if (results && memcmp(results, ref.results, m->op->outputs.count * sizeof(*results)))
-		return map_fail(m, "the branches give different variables");
-	ref.operands[ref.num_operands++] = condition;
-	then = instance_of(m, &ref, then_index, false);
-	otherwise = then ? instance_of(m, &ref, else_index, false) : NULL;
-	if (!otherwise || put_subgraph(m, &ref, then) || put_subgraph(m, &ref, otherwise) ||
-	    put_values(m, &ref) || branch_outputs(m, &ref, then, otherwise))
-		return -1;
-	if (then->interface.is_unread)
-		ref.operands[ref.num_operands++] = condition;
-	return finish(m, NNHAL_OPERATION_IF, &ref);
+	if (!ret)
+		ret = condition < 0 ? -1 : add_branches(m, &ref, condition, then_index, else_index);
+	reference_fini(&ref);
+	return ret;
 }
 
 int condition_operand(struct mapper *m, const struct tflite_tensor *tensor)
@@ -464,30 +485,46 @@ static int loop_outputs(struct mapper *m, struct reference *ref)
 	return put_new_values(m, ref);
 }
 
-int map_while(struct mapper *m, uint32_t type)
+static int add_loop(struct mapper *m, struct reference *ref)
 {
 	uint32_t condition_index = fb_u32(&m->options, WHILE_CONDITION, 0);
 	uint32_t body_index = fb_u32(&m->options, WHILE_BODY, 0);
 	const struct instance *condition, *body;
 	struct resource_set none = { { 0 } };
-	struct reference ref;
 
+	if (refer(m, ref, condition_index, 1, "condition"))
+		return -1;
+	if (memcmp(&ref->writes, &none, sizeof(none)))
+		return map_fail(m, "its condition assigns a variable, which the HAL's WHILE does not "
+				"allow");
+	if (refer(m, ref, body_index, m->op->outputs.count, "body"))
+		return -1;
+	if (is_unread(ref))
+		return map_fail(m, "a loop that carries no value");
+	condition = instance_of(m, ref, condition_index, true);
+	body = condition ? instance_of(m, ref, body_index, false) : NULL;
+	if (!body || check_loop(m, ref, body))
+		return -1;
+	if (!body->graph->num_outputs)
+		return loop_outputs(m, ref);
+	if (put_subgraph(m, ref, condition) || put_subgraph(m, ref, body) || put_values(m, ref) ||
+	    loop_outputs(m, ref))
+		return -1;
+	return finish(m, NNHAL_OPERATION_WHILE, ref);
+}
+
+int map_while(struct mapper *m, uint32_t type)
+{
+	struct reference ref;
+	int ret;
+
+	(void)type;
 	if (m->op->outputs.count != m->op->inputs.count)
 		return map_fail(m, "%" PRIu32 " outputs for %" PRIu32 " inputs", m->op->outputs.count,
 				m->op->inputs.count);
-	if (reference_init(m, &ref, 0) || refer(m, &ref, condition_index, 1, "condition"))
-		return -1;
-	if (memcmp(&ref.writes, &none, sizeof(none)))
-		return map_fail(m, "its condition assigns a variable, which the HAL's WHILE does not "
-				"allow");
-	if (refer(m, &ref, body_index, m->op->outputs.count, "body"))
-		return -1;
-	if (is_unread(&ref))
-		return map_fail(m, "a loop that carries no value");
-	condition = instance_of(m, &ref, condition_index, true);
-	body = condition ? instance_of(m, &ref, body_index, false) : NULL;
-	if (!body || check_loop(m, &ref, body) || put_subgraph(m, &ref, condition) ||
-	    put_subgraph(m, &ref, body) || put_values(m, &ref) || loop_outputs(m, &ref))
-		return -1;
-	return finish(m, type, &ref);
+	ret = reference_init(m, &ref, 0);
+	if (!ret)
+		ret = add_loop(m, &ref);
+	reference_fini(&ref);
+	return ret;
 }

@@ -411,9 +411,9 @@ enum nnhal_status nntflite_session_run(struct nntflite_session *s,
 enum nnhal_status nntflite_session_output(const struct nntflite_session *s, uint32_t index,
 					  struct nntflite_value *value)
 {
-	const struct session_output *o = &s->outputs[index];
+	const struct session_output *o = index < s->num_outputs ? &s->outputs[index] : NULL;
 
-	if (index >= s->num_outputs || !value || value->size != sizeof(*value))
+	if (!o || !value || value->size != sizeof(*value))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	if (!s->has_result)
 		return NNHAL_STATUS_GENERAL_FAILURE;

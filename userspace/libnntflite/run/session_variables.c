@@ -257,7 +257,7 @@ enum nnhal_status nntflite_session_get_variable(struct nntflite_session *s, uint
 						void *data, size_t bytes,
 						struct nntflite_diag *diag)
 {
-	const struct session_variable *v = &s->variables[index];
+	const struct session_variable *v = index < s->num_variables ? &s->variables[index] : NULL;
 	struct nnhal_memory *memory = NULL;
 	struct nnhal_diag why = { "" };
 	struct nntflite_diag ignored;
@@ -266,7 +266,7 @@ enum nnhal_status nntflite_session_get_variable(struct nntflite_session *s, uint
 
 	diag = diag ? diag : &ignored;
 	diag_init(diag);
-	if (index >= s->num_variables || !data || bytes != v->what->bytes) {
+	if (!v || !data || bytes != v->what->bytes) {
 		diag_fail(diag, "no variable %u, or not of %zu bytes", index, bytes);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
