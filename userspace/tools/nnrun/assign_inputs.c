@@ -94,8 +94,9 @@ int assign_inputs(const struct options *o, const struct tensors *tensors, const 
 		used++;
 	}
 	if (count != tensors->num_inputs)
-		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " --input given", o->model,
-				   tensors->num_inputs, count);
+		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " --input given: it has %s",
+				   o->model, tensors->num_inputs, count,
+				   list_names(tensors, names, sizeof(names)));
 	for (i = 0; i < count && used < count; i++) {
 		const char *equals = strchr(o->inputs[i], '=');
 
