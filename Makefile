@@ -252,7 +252,7 @@ help:
 	'make check-series the patches of scripts/export-series, in a kernel tree' \
 	'make bench        latency and throughput in the virtual machine' \
 	'make docs         the documents and the API reference as HTML, in build/docs' \
-	'make record-abi   records the ABI of libnnhal (Documentation/abi.rst)' \
+	'make record-abi   records the ABI of the libraries (Documentation/abi.rst)' \
 	'make install      library, headers, pkg-config file and tools (DESTDIR, PREFIX)' \
 	'make uninstall    removes what make install copies' \
 	'make modules      nnpu.ko in kernel/, for the running kernel (KDIR=build tree of another)' \

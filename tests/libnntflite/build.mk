@@ -42,7 +42,13 @@ $(NNTFLITE_ABI_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abi_test.sh $(BUILD)/lib/lib
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
-HOST_TESTS += $(NNTFLITE_ABI_TEST)
+NNTFLITE_ABIDIFF_TEST := $(BUILD)/tests/nntflite_abidiff_test.sh
+
+$(NNTFLITE_ABIDIFF_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abidiff_test.sh $(BUILD)/lib/libnntflite.so
+	$(Q)mkdir -p $(@D)
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(NNTFLITE_ABI_TEST) $(NNTFLITE_ABIDIFF_TEST)
 
 NNTFLITE_MODELS2_TEST := $(BUILD)/tests/nntflite_models2_test.sh
 
