@@ -3,7 +3,7 @@
  * Helpers: threads that compute parts of an operation beside the worker that runs it.
  *
  * A worker with an operation that is worth it shows it at dev->teams, opens its team, and takes
- * ranges of items like the helpers that come. With the last one taken it closes the team, and waits
+ * ranges of items like the helpers that come. When there are none it closes the team, and waits
  * for the helpers inside. Ranges that they gave back it computes by itself.
  *
  * A helper enters by one atomic operation on the state of the team, which says that it is open.
@@ -45,9 +45,13 @@ struct range {
 /* The parts of an operation that runs. On the stack of its worker. */
 struct shared_parts {
 	const struct op_parts *parts;
-	size_t most;			/* items of a range */
+	uint32_t most;			/* items of a range */
 	unsigned int threads;
-	atomic_size_t next;		/* the first item that nobody has taken */
+	/*
+	 * By thread, the worker first: items that nobody has taken, see segment(). A thread has the
+	 * same part of each operation, for the part before is in its cache. Then it takes from others.
+	 */
+	_Atomic(uint64_t) segments[NNPU_DEVICE_MAX_THREADS];
 	atomic_bool leave;		/* helpers are to leave at their next point */
 	atomic_uint points;		/* that helpers have come to */
 	struct range left[NNPU_DEVICE_MAX_THREADS - 1];	/* by helper: what it gave back */
@@ -86,22 +90,46 @@ static bool has_helpers(const struct nnpu_device *dev)
 	       atomic_load_explicit(&dev->max_threads, memory_order_relaxed);
 }
 
-static bool take_range(struct shared_parts *s, struct range *r)
+/* Items [first, end) in one word. */
+static uint64_t segment(uint32_t first, uint32_t end)
 {
-	size_t at = atomic_load_explicit(&s->next, memory_order_relaxed), n;
+	return (uint64_t)end << 32 | first;
+}
+
+/* From the beginning of a thread's own segment, or from the end of another one's. */
+static bool take_from(struct shared_parts *s, unsigned int i, bool own, struct range *r)
+{
+	uint64_t now = atomic_load_explicit(&s->segments[i], memory_order_relaxed), then;
+	uint32_t first, end, n;
 
 	do {
-		if (at >= s->parts->items)
+		first = (uint32_t)now;
+		end = (uint32_t)(now >> 32);
+		if (first == end)
 			return false;
 		/* Smaller and smaller, so that all end at about the same time. */
-		n = (s->parts->items - at) / (2 * s->threads) + 1;
+		n = (end - first) / 2 + 1;
 		if (n > s->most)
 			n = s->most;
-	} while (!atomic_compare_exchange_weak_explicit(&s->next, &at, at + n,
+		then = own ? segment(first + n, end) : segment(first, end - n);
+	} while (!atomic_compare_exchange_weak_explicit(&s->segments[i], &now, then,
 							memory_order_relaxed,
 							memory_order_relaxed));
-	*r = (struct range) { at, at + n };
+	*r = own ? (struct range) { first, first + n } : (struct range) { end - n, end };
 	return true;
+}
+
+/* @thread: its number; 0 is the worker. */
+static bool take_range(struct shared_parts *s, unsigned int thread, struct range *r)
+{
+	unsigned int i;
+
+	if (take_from(s, thread, true, r))
+		return true;
+	for (i = 1; i < s->threads; i++)
+		if (take_from(s, (thread + i) % s->threads, false, r))
+			return true;
+	return false;
 }
 
 /* The worker. */
@@ -229,15 +257,17 @@ static int run_shared(struct nnpu_engine *e, const struct op_parts *parts, struc
 
 	s.parts = parts;
 	s.threads = e->dev->props.num_threads;
-	s.most = parts->units < RANGE_UNITS ? RANGE_UNITS / (parts->units + 1) + 1 : 1;
-	atomic_init(&s.next, 0);
+	s.most = parts->units < RANGE_UNITS ? (uint32_t)(RANGE_UNITS / (parts->units + 1)) + 1 : 1;
+	for (i = 0; i < s.threads; i++)
+		atomic_init(&s.segments[i], segment((uint32_t)(parts->items * i / s.threads),
+						    (uint32_t)(parts->items * (i + 1) / s.threads)));
 	atomic_init(&s.leave, false);
 	atomic_init(&s.points, 0);
 	for (i = 0; i < s.threads - 1; i++)
 		s.left[i].end = 0;
 	e->team.parts = &s;
 	team_open(e);
-	while (!ret && take_range(&s, &r))
+	while (!ret && take_range(&s, 0, &r))
 		ret = parts->compute(parts->work, r.first, r.end, pace);
 	team_close(e);
 	if (ret)
@@ -260,7 +290,9 @@ static int team_run(struct op_team *base, const struct op_parts *parts, struct o
 
 	if (__builtin_mul_overflow(parts->items, parts->units, &units))
 		units = SIZE_MAX;
-	if (units < SHARE_UNITS || !has_helpers(dev) || job_is_to_end(&e->progress))
+	/* Numbers of items are halves of a word, see segment(). */
+	if (units < SHARE_UNITS || parts->items > UINT32_MAX / NNPU_DEVICE_MAX_THREADS ||
+	    !has_helpers(dev) || job_is_to_end(&e->progress))
 		return parts->compute(parts->work, 0, parts->items, pace);
 	if (units >= WAKE_UNITS && atomic_load_explicit(&dev->asleep, memory_order_relaxed))
 		wake_helpers(dev, parts->items < dev->props.num_threads ?
@@ -349,7 +381,7 @@ static void compute_ranges(struct helper *h, struct shared_parts *s)
 	struct range r = s->left[h->id];
 
 	s->left[h->id].end = 0;
-	while (r.end || take_range(s, &r)) {
+	while (r.end || take_range(s, h->id + 1, &r)) {
 		if (s->parts->compute(s->parts->work, r.first, r.end, &pace) || pace.ended) {
 			s->left[h->id] = r;
 			return;
