@@ -96,6 +96,7 @@ int hal_add_operand(struct hal_graph *g, const struct nnhal_operand *operand,
 /* CONSTANT_COPY scalars; those of the same value may be the same operand. */
 int hal_add_int32(struct hal_graph *g, int32_t value, struct nntflite_diag *diag);
 int hal_add_float32(struct hal_graph *g, float value, struct nntflite_diag *diag);
+int hal_add_float16(struct hal_graph *g, float value, struct nntflite_diag *diag);
 int hal_add_bool(struct hal_graph *g, bool value, struct nntflite_diag *diag);
 
 /* An operand that is omitted. */

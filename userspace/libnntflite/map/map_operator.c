@@ -35,7 +35,7 @@ static bool hal_serves(const struct mapper *m, const struct op_row *row)
 	/* Most operations of the HAL end at rank 4, and none takes places or sizes of int64. */
 	for (i = 0; row->fields && i < m->op->inputs.count; i++) {
 		tensor = input_tensor(m, i);
-		if (tensor && (tensor_shape(m, tensor)->rank > 4 || tensor->type == TFLITE_INT64))
+		if (tensor && ((!row->any_rank && tensor_shape(m, tensor)->rank > 4) || tensor->type == TFLITE_INT64))
 			return false;
 	}
 	if (!row->types)

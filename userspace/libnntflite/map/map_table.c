@@ -192,7 +192,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_EXP] = {
 		HAL(EXP), .types = FLOATS, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(EXP),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(EXP),
 		.fields = "",
 	},
 	[TFLITE_TOPK_V2] = {
@@ -206,7 +206,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_LOG_SOFTMAX] = {
 		HAL(LOG_SOFTMAX), .types = FLOATS, .map = map_log_softmax,
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LOG_SOFTMAX),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LOG_SOFTMAX),
 		.fields = "",
 	},
 	[TFLITE_DELEGATE] = { .why_not = "it belongs to a runtime, not to a model" },
@@ -241,7 +241,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_NEG] = {
 		HAL(NEG), .types = FLOATS | T(INT32), .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(NEG),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(NEG),
 		.fields = "",
 	},
 	[TFLITE_PADV2] = {
@@ -274,7 +274,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_SIN] = {
 		HAL(SIN), .types = FLOATS, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_TRANSPOSE_CONV] = {
@@ -308,7 +308,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_LOG] = {
 		HAL(LOG), .types = FLOATS, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_SUM] = {
@@ -318,12 +318,12 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_SQRT] = {
 		HAL(SQRT), .types = FLOATS, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_RSQRT] = {
 		HAL(RSQRT), .types = FLOATS, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
 	[TFLITE_SHAPE] = {
@@ -433,7 +433,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_ABS] = {
 		HAL(ABS), .types = FLOATS | T(INT32), .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(ABS),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(ABS),
 		.fields = "",
 	},
 	[TFLITE_SPLIT_V] = {
@@ -499,7 +499,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	},
 	[TFLITE_HARD_SWISH] = {
 		HAL(HARD_SWISH), .types = FLOATS, .map = map_unary,
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(HARD_SWISH),
+		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(HARD_SWISH),
 		.fields = "",
 	},
 	[TFLITE_NON_MAX_SUPPRESSION_V4] = {

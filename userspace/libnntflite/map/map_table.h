@@ -18,6 +18,7 @@
  * @min_outputs: least number of outputs
  * @max_outputs: largest number of outputs
  * @options: BuiltinOptions of the schema; 0 if the operator needs none
+ * @any_rank: the operation of the HAL takes more than four dimensions
  * @needs_options: the file must have them
  * @fields: what the operation of the extension takes after the inputs: a letter per field of
  *	the options in schema order, i for int, e for an enumeration of one byte, b for bool, f
@@ -39,6 +40,7 @@ struct op_row {
 	uint16_t min_outputs;
 	uint16_t max_outputs;
 	uint8_t options;
+	bool any_rank;
 	bool needs_options;
 	const char *fields;
 	const char *how;

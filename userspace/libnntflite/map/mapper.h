@@ -154,6 +154,8 @@ struct inputs {
 void put(struct inputs *in, int operand);
 void put_int32(struct mapper *m, struct inputs *in, int32_t value);
 void put_float32(struct mapper *m, struct inputs *in, float value);
+/* A FLOAT16 beside a float16 as input 0, as the HAL wants it, and a FLOAT32 otherwise. */
+void put_real(struct mapper *m, struct inputs *in, float value);
 void put_bool(struct mapper *m, struct inputs *in, bool value);
 /* Input @pos of the operator. */
 void put_input(struct mapper *m, struct inputs *in, uint32_t pos);

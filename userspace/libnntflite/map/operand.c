@@ -497,8 +497,14 @@ int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int 
 		/* One scale per channel is implied by the filter's; the bias has 0 then. */
 		operand.scale = in->scale * weights->scale;
 	}
-	if (tensor && !is_constant(m, tensor))
-		return input_operand(m, pos);
+	if (tensor && !is_constant(m, tensor)) {
+		int fed = input_operand(m, pos);
+
+		/* Elsewhere int32 has no scale; here the HAL wants it. */
+		if (fed >= 0 && m->g->operands[fed].type == NNHAL_OPERAND_TENSOR_INT32)
+			m->g->operands[fed].scale = operand.scale;
+		return fed;
+	}
 	if (tensor) {
 		struct nnhal_operand own;
 		struct shape shape;
@@ -593,6 +599,16 @@ void put_float32(struct mapper *m, struct inputs *in, float value)
 {
 	if (!in->failed)
 		put(in, hal_add_float32(m->g, value, m->diag));
+}
+
+void put_real(struct mapper *m, struct inputs *in, float value)
+{
+	const struct tflite_tensor *tensor = input_tensor(m, 0);
+
+	if (!in->failed)
+		put(in, tensor && tensor->type == TFLITE_FLOAT16 ?
+			hal_add_float16(m->g, value, m->diag) :
+			hal_add_float32(m->g, value, m->diag));
 }
 
 void put_bool(struct mapper *m, struct inputs *in, bool value)

@@ -15,9 +15,9 @@ int map_softmax(struct mapper *m, uint32_t type)
 {
 	struct inputs in = { .count = 0 };
 
+
 	put(&in, input_operand(m, 0));
-	if (!in.failed)
-		put(&in, hal_add_float32(m->g, fb_f32(&m->options, SOFTMAX_BETA, 0), m->diag));
+	put_real(m, &in, fb_f32(&m->options, SOFTMAX_BETA, 0));
 	return finish_operation(m, type, &in);
 }
 

@@ -98,7 +98,7 @@ int map_log_softmax(struct mapper *m, uint32_t type)
 	struct inputs in = { .count = 0 };
 
 	put_input(m, &in, 0);
-	put_float32(m, &in, 1.0f);
+	put_real(m, &in, 1.0f);
 	put_int32(m, &in, -1);
 	return finish_operation(m, type, &in);
 }
@@ -185,7 +185,7 @@ static int add_squeeze(struct mapper *m, const struct tflite_tensor *tensor, int
 	put(&in, input);
 	if (count && !in.failed)
 		put(&in, int32_vector_operand(m, dims, count));
-	else if (!hal && !in.failed)
+	else if (!in.failed)
 		put(&in, hal_add_no_value(m->g, NNHAL_OPERAND_TENSOR_INT32, m->diag));
 	if (in.failed || output < 0)
 		return -1;
