@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+"""How the operations of the HAL look as operators of TensorFlow Lite.
+
+A function per operation takes the arguments (Arguments) and adds operators to the graph. What
+the operator has no words for raises NoCounterpart with the reason.
+"""
+
+import math
+
+import numpy as np
+
+
+class NoCounterpart(Exception):
+    """Why a case cannot be a .tflite file."""
+
+
+def same_padding(size, kernel, stride, dilation=1):
+    """Elements that SAME adds before and behind."""
+    out = -(-size // stride)
+    total = max(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - size)
+    return total // 2, total - total // 2
+
+
+def padding_of(pads, sizes, kernels, strides, dilations=(1, 1)):
+    """TensorFlow Lite's Padding for explicit pads (left, right, top, bottom); (w, h) each."""
+    if pads == [0, 0, 0, 0]:
+        return 1
+    if 0 in sizes:
+        raise NoCounterpart("explicit padding, and the size is not known")
+    same = [p for s, k, t, d in zip(sizes, kernels, strides, dilations)
+            for p in same_padding(s, k, t, d)]
+    if list(pads) != same:
+        raise NoCounterpart("explicit padding that is neither SAME nor VALID")
+    return 0
+
+
+def scheme(value):
+    return {1: 0, 2: 1}[value]
+
+
+def check_layout(args, index):
+    if args.count > index and args.number(index):
+        raise NoCounterpart("layout NCHW")
+
+
+def conv_2d(args, name="CONV_2D"):
+    depthwise = name == "DEPTHWISE_CONV_2D"
+    extra = int(depthwise or args.type == "GROUPED_CONV_2D")
+    # Of ten operands, or eleven, the type of the last but two tells.
+    implicit = args.count < 10 + extra or \
+        (args.count == 10 + extra and args.kind(7 + extra) == "BOOL")
+    at = 4 if implicit else 7
+    stride = args.numbers(at, 2)
+    multiplier = args.number(at + 2) if extra else 1
+    act = args.number(at + 2 + extra)
+    check_layout(args, at + 3 + extra)
+    dilation = args.numbers(at + 4 + extra, 2) if args.count > at + 4 + extra else [1, 1]
+    shape, kernel = args.shape(0), args.shape(1)
+    args.check_filter(1)
+    if len(shape) != 4 or len(kernel) != 4:
+        raise NoCounterpart("shapes that are not known")
+    if implicit:
+        pad = scheme(args.number(3))
+    else:
+        pad = padding_of(args.numbers(3, 4), (shape[2], shape[1]), (kernel[2], kernel[1]),
+                         stride, dilation)
+    options = [("e", pad), ("i", stride[0]), ("i", stride[1])]
+    if depthwise:
+        options.append(("i", multiplier))
+    options += [("e", act), ("i", dilation[0]), ("i", dilation[1])]
+    args.add(name, [0, 1, 2], options)
+
+
+def pool_2d(args):
+    implicit = args.count < 10
+    at = 2 if implicit else 5
+    stride, window = args.numbers(at, 2), args.numbers(at + 2, 2)
+    check_layout(args, at + 5)
+    shape = args.shape(0)
+    if len(shape) != 4:
+        raise NoCounterpart("shapes that are not known")
+    pad = scheme(args.number(1)) if implicit else \
+        padding_of(args.numbers(1, 4), (shape[2], shape[1]), window, stride)
+    args.add(args.type, [0], [("e", pad), ("i", stride[0]), ("i", stride[1]), ("i", window[0]),
+                              ("i", window[1]), ("e", args.number(at + 4))])
+
+
+def transpose_conv(args):
+    implicit = args.count == 9
+    at = 5 if implicit else 7
+    check_layout(args, at + 3)
+    stride = args.numbers(at, 2)
+    kernel, out = args.shape(1), args.output_shape(0)
+    args.check_filter(1)
+    if implicit:
+        pad, shape = scheme(args.number(4)), args.tensor(3)
+    else:
+        if len(out) != 4 or 0 in out:
+            raise NoCounterpart("explicit padding, and the size is not known")
+        pad = padding_of(args.numbers(3, 4), (out[2], out[1]), (kernel[2], kernel[1]), stride)
+        shape = args.constant(np.array(out, np.int32))
+    args.add("TRANSPOSE_CONV", [shape, args.tensor(1), args.tensor(0), args.tensor(2)],
+             [("e", pad), ("i", stride[0]), ("i", stride[1]), ("e", args.number(at + 2))], True)
+
+
+def binary(args):
+    if args.type == "DIV" and args.kind(1) == "TENSOR_INT32" and not np.all(args.value(1)):
+        raise NoCounterpart("a division by zero")
+    args.add(args.type, [0, 1], [("e", args.number(2))])
+
+
+def plain(inputs, name=None, options=()):
+    def add(args):
+        args.add(name or args.type, inputs, options)
+    return add
+
+
+def one_scale(inputs, name=None):
+    """An operator that does not rescale."""
+    def add(args):
+        args.same_scale(inputs)
+        args.add(name or args.type, inputs, [])
+    return add
+
+
+def reduction(args):
+    args.add({"REDUCE_SUM": "SUM"}.get(args.type, args.type), [0, 1],
+             [("b", int(args.number(2) != 0))])
+
+
+def resize(args):
+    shape = args.shape(0)
+    check_layout(args, 3)
+    size = []
+    for index, dim in ((2, 1), (1, 2)):
+        value = args.number(index)
+        if args.kind(index) != "INT32":
+            if len(shape) != 4 or not shape[dim]:
+                raise NoCounterpart("a scale, and the size is not known")
+            value = math.floor(float(np.float32(shape[dim]) * np.float32(value)))
+        size.append(value)
+    flags = [("b", int(args.number(k) != 0) if args.count > k else 0) for k in (4, 5)]
+    if args.type == "RESIZE_BILINEAR":
+        flags = [None, None] + flags
+    args.add(args.type, [args.tensor(0), args.constant(np.array(size, np.int32))], flags, True)
+
+
+def last_axis(args, index):
+    rank = len(args.shape(0))
+    if args.count > index and args.number(index) not in (-1, rank - 1):
+        raise NoCounterpart("an axis that is not the last one")
+
+
+def softmax(args):
+    last_axis(args, 2)
+    args.add("SOFTMAX", [0], [("f", args.number(1))])
+
+
+def log_softmax(args):
+    last_axis(args, 2)
+    if args.number(1) != 1:
+        raise NoCounterpart("a beta that is not 1")
+    args.add("LOG_SOFTMAX", [0], [])
+
+
+def l2_normalization(args):
+    last_axis(args, 1)
+    args.add("L2_NORMALIZATION", [0], [("e", 0)])
+
+
+def local_response(args):
+    last_axis(args, 5)
+    args.add(args.type, [0], [("i", args.number(1))] + [("f", args.number(k)) for k in (2, 3, 4)])
+
+
+def elu(args):
+    if args.number(1) != 1:
+        raise NoCounterpart("an alpha that is not 1")
+    if args.kind(0) == "TENSOR_FLOAT16":
+        raise NoCounterpart("float16, which TensorFlow Lite's ELU has not")
+    args.add("ELU", [0], [])
+
+
+def concatenation(args):
+    args.add("CONCATENATION", list(range(args.count - 1)),
+             [("i", args.number(args.count - 1)), ("e", 0)])
+
+
+def blocks(args):
+    check_layout(args, 2)
+    args.add(args.type, [0], [("i", args.number(1))])
+
+
+def batch_to_space(args):
+    check_layout(args, 2)
+    zeros = args.constant(np.zeros((2, 2), np.int32))
+    args.add("BATCH_TO_SPACE_ND", [args.tensor(0), args.tensor(1), zeros], [], True)
+
+
+def space_to_batch(args):
+    check_layout(args, 3)
+    args.add("SPACE_TO_BATCH_ND", [0, 1, 2], [])
+
+
+def transpose(args):
+    perm = args.tensor(1) if args.count > 1 else -1
+    if perm < 0:
+        perm = args.constant(np.arange(len(args.shape(0)))[::-1].astype(np.int32))
+    args.add("TRANSPOSE", [args.tensor(0), perm], [], True)
+
+
+def squeeze(args):
+    dims = args.array(1) if args.count > 1 and args.tensor(1) >= 0 else []
+    args.add("SQUEEZE", [0], [("v", [int(d) for d in dims])])
+
+
+def strided_slice(args):
+    begin, end, shrink = args.numbers(4, 3)
+    args.add("STRIDED_SLICE", [0, 1, 2, 3],
+             [("i", begin), ("i", end), ("i", 0), ("i", 0), ("i", shrink), ("b", 0)])
+
+
+def pad_v2(args):
+    value = args.number(2)
+    args.add("PADV2", [args.tensor(0), args.tensor(1), args.like(0, value)], [], True)
+
+
+def fill(args):
+    args.add("FILL", [0, 1], [])
+
+
+def split(args):
+    axis = args.constant(np.array(args.number(1), np.int32))
+    args.add("SPLIT", [axis, args.tensor(0)], [("i", args.number(2))], True)
+
+
+def cast(args):
+    args.add("CAST", [0], [("e", args.tensor_type(0)), ("e", args.output_type(0))])
+
+
+def lsh_projection(args):
+    kind = {3: 1, 2: 2}.get(args.number(3))
+    if kind is None:
+        raise NoCounterpart("the deprecated kind of LSH_PROJECTION")
+    args.add("LSH_PROJECTION", [0, 1, 2], [("e", kind)])
+
+
+def svdf(args):
+    args.state(4)
+    args.add("SVDF", [0, 1, 2, 3, 4], [("i", args.number(5)), ("e", args.number(6))], outputs=[1])
+
+
+def rnn(args):
+    args.state(4)
+    args.add("RNN", [0, 1, 2, 3, 4], [("e", args.number(5))], outputs=[1])
+
+
+def sequence_rnn(args):
+    args.state(4)
+    args.add(args.type, [0, 1, 2, 3, 4], [("b", int(args.number(6) != 0)), ("e", args.number(5))],
+             outputs=[0])
+
+
+def lstm(args):
+    args.state(18)
+    args.state(19)
+    norm = [k if k < args.count else -1 for k in range(23, 27)]
+    inputs = list(range(20)) + (norm if args.count > 23 else [])
+    args.add("LSTM", inputs, [("e", args.number(20)), ("f", args.number(21)),
+                              ("f", args.number(22)), ("e", 0)], outputs=[3])
+
+
+def sequence_lstm(args):
+    args.state(18)
+    args.state(19)
+    norm = list(range(24, 28)) if args.count > 24 else []
+    args.add(args.type, list(range(20)) + norm,
+             [("e", args.number(20)), ("f", args.number(21)), ("f", args.number(22)),
+              ("b", int(args.number(23) != 0)), ("b", 0)], outputs=[0])
+
+
+def branch(args):
+    args.add("IF", [args.tensor(0)] + args.given(3),
+             [("i", args.subgraph(1)), ("i", args.subgraph(2))], True)
+
+
+def loop(args):
+    if args.grows(1):
+        raise NoCounterpart("a loop whose values change their shape, which HAL 1.3 does not allow")
+    args.add_loop(args.given(2), [("i", args.subgraph(0)), ("i", args.subgraph(1, True))])
+
+
+OPERATIONS = {
+    "IF": branch, "WHILE": loop,
+    **dict.fromkeys(("ADD", "MUL", "SUB", "DIV"), binary),
+    **dict.fromkeys(("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"), pool_2d),
+    **dict.fromkeys(("FLOOR", "LOGISTIC", "RELU", "RELU6", "TANH", "ABS", "EXP", "LOG",
+                     "LOGICAL_NOT", "NEG", "RSQRT", "SIN", "SQRT", "HARD_SWISH", "DEQUANTIZE",
+                     "QUANTIZE", "RANK"), plain([0])),
+    **dict.fromkeys(("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL",
+                     "LOGICAL_AND", "LOGICAL_OR", "POW", "PRELU", "RESHAPE", "EMBEDDING_LOOKUP",
+                     "TILE", "PAD", "EXPAND_DIMS", "TOPK_V2"), plain([0, 1])),
+    **dict.fromkeys(("MAXIMUM", "MINIMUM"), one_scale([0, 1])),
+    **dict.fromkeys(("MEAN", "REDUCE_ALL", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD",
+                     "REDUCE_SUM"), reduction),
+    **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), resize),
+    **dict.fromkeys(("DEPTH_TO_SPACE", "SPACE_TO_DEPTH"), blocks),
+    "RELU1": plain([0], "RELU_N1_TO_1"),
+    "ARGMAX": plain([0, 1], "ARG_MAX", [("e", 2)]),
+    "ARGMIN": plain([0, 1], "ARG_MIN", [("e", 2)]),
+    "SELECT": lambda args: (args.same_scale([1, 2]), args.add("SELECT", [0, 1, 2], [])),
+    "SLICE": plain([0, 1, 2]),
+    "HASHTABLE_LOOKUP": plain([0, 1, 2]),
+    "GATHER": lambda args: args.add("GATHER", [0, 2], [("i", args.number(1)), ("i", 0)]),
+    "FULLY_CONNECTED": lambda args: args.add("FULLY_CONNECTED", [0, 1, 2],
+                                             [("e", args.number(3)), ("e", 0), ("b", 0)]),
+    "CONV_2D": conv_2d,
+    "GROUPED_CONV_2D": conv_2d,
+    "DEPTHWISE_CONV_2D": lambda args: conv_2d(args, "DEPTHWISE_CONV_2D"),
+    "TRANSPOSE_CONV_2D": transpose_conv,
+    "SOFTMAX": softmax, "LOG_SOFTMAX": log_softmax, "L2_NORMALIZATION": l2_normalization,
+    "LOCAL_RESPONSE_NORMALIZATION": local_response, "ELU": elu, "CONCATENATION": concatenation,
+    "BATCH_TO_SPACE_ND": batch_to_space, "SPACE_TO_BATCH_ND": space_to_batch,
+    "TRANSPOSE": transpose, "SQUEEZE": squeeze, "STRIDED_SLICE": strided_slice,
+    "PAD_V2": pad_v2, "FILL": fill, "SPLIT": split, "CAST": cast,
+    "LSH_PROJECTION": lsh_projection, "SVDF": svdf, "RNN": rnn, "LSTM": lstm,
+    "UNIDIRECTIONAL_SEQUENCE_RNN": sequence_rnn, "UNIDIRECTIONAL_SEQUENCE_LSTM": sequence_lstm,
+}

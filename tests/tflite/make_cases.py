@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Make .tflite files with the results of a reference in numpy.
+
+    make_cases.py ARCHIVE [SEED]
+"""
+
+import sys
+
+import archive
+from numpy_cases import layout_cases, numbers_cases, state_cases
+from numpy_cases.case_maker import Maker
+
+
+def main():
+    maker = Maker(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    for make in numbers_cases.MAKERS + layout_cases.MAKERS + state_cases.MAKERS:
+        make(maker)
+    archive.write(sys.argv[1], maker.cases)
+
+
+main()
