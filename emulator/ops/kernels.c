@@ -317,6 +317,7 @@ static const struct {
 	{ "avx512vnni", kernels_avx512_vnni },
 #else
 	{ "generic", kernels_baseline },
+	{ "neon", kernels_neon },	/* AArch64 */
 #endif
 };
 

@@ -179,6 +179,9 @@ const struct kernels *kernels_avx2(void);
 const struct kernels *kernels_avx512(void);
 const struct kernels *kernels_avx512_vnni(void);
 
+/* The variant of kernels_neon.c, NULL on other CPUs than little-endian AArch64. */
+const struct kernels *kernels_neon(void);
+
 /* For tests: as if NNPU_ISA were @name from now on; NULL: what it is. False: it chooses nothing. */
 bool kernels_use(const char *name);
 
