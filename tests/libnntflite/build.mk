@@ -3,7 +3,7 @@
 # Tests of libnntflite.
 
 NNTFLITE_TEST_DIR := tests/libnntflite
-NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge places session control)
+NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge places session control resources)
 
 $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS)
@@ -20,6 +20,9 @@ $(NNTFLITE_INNER_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o
 		$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/model_writer.o $(NNTFLITE_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
+
+$(BUILD)/tests/nntflite_control_test $(BUILD)/tests/nntflite_resources_test: \
+	$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/graph_builder.o
 
 HOST_TESTS += $(NNTFLITE_TESTS) $(NNTFLITE_INNER_TESTS)
 
