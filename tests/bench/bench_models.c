@@ -445,12 +445,21 @@ static int measure(const char *path, const char *input_path, double seconds,
 	return ret;
 }
 
+/* The instruction set of the kernels that ran. */
+static const char *kernels_in_use(void)
+{
+	for (unsigned int i = 0; kernels_name(i); i++)
+		if (kernels_variant(i) == kernels_get())
+			return kernels_name(i);
+	return NULL;
+}
+
 static void print(const char *name, const struct measured *m, struct json *json)
 {
 	double memory = (double)m->peak / (double)(m->needed.constants + m->needed.activations);
 
 	double gmacs = (double)m->macs / m->device_ms / 1e6;
-	const struct peak *peak = peak_best(m->is_float);
+	const struct peak *peak = peak_of_isa(kernels_in_use(), m->is_float);
 
 	printf("%-32s %9.3f %9.3f %7.2f   %-9s %10.3g %9.1f %9.1f %7.2f\n", name, m->device_ms,
 	       m->xnnpack_ms, m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",

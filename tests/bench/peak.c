@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "peak.h"
 #include "userspace/tools/common/clock.h"
@@ -49,6 +50,7 @@
 
 #define BYTES_SSE2(k)	HIDE_X c##k = _mm_add_epi32(c##k, _mm_madd_epi16(a, b));
 #define BYTES_AVX2(k)	HIDE_X c##k = _mm256_add_epi32(c##k, _mm256_madd_epi16(a, b));
+#define BYTES_AVX512(k)	HIDE_V c##k = _mm512_add_epi32(c##k, _mm512_madd_epi16(a, b));
 #define BYTES_VNNI(k)	HIDE_V c##k = _mm512_dpbusd_epi32(c##k, a, b);
 #define FLOATS_SSE2(k)	HIDE_X c##k = _mm_add_ps(c##k, _mm_mul_ps(a, b));
 #define FLOATS_AVX2(k)	HIDE_X c##k = _mm256_add_ps(c##k, _mm256_mul_ps(a, b));
@@ -56,6 +58,7 @@
 
 PEAK_LOOP(bytes_sse2, "sse2", __m128i, KEEP_X, BYTES_SSE2)
 PEAK_LOOP(bytes_avx2, "avx2", __m256i, KEEP_X, BYTES_AVX2)
+PEAK_LOOP(bytes_avx512, "avx512f,avx512bw", __m512i, KEEP_V, BYTES_AVX512)
 PEAK_LOOP(bytes_vnni, "avx512f,avx512vnni", __m512i, KEEP_V, BYTES_VNNI)
 PEAK_LOOP(floats_sse2, "sse2", __m128, KEEP_X, FLOATS_SSE2)
 PEAK_LOOP(floats_avx2, "avx2", __m256, KEEP_X, FLOATS_AVX2)
@@ -76,6 +79,11 @@ static bool has_avx512(void)
 	return __builtin_cpu_supports("avx512f");
 }
 
+static bool has_avx512bw(void)
+{
+	return has_avx512() && __builtin_cpu_supports("avx512bw");
+}
+
 static bool has_vnni(void)
 {
 	return has_avx512() && __builtin_cpu_supports("avx512vnni");
@@ -83,17 +91,19 @@ static bool has_vnni(void)
 
 static const struct {
 	const char *name;
+	const char *isa;		/* that of kernels_name(), or what it begins with */
 	bool is_float;
 	bool (*supported)(void);
 	void (*run)(void);
 	unsigned int macs;		/* of an instruction */
 } loops[] = {
-	{ "SSE2 pmaddwd", false, has_sse2, bytes_sse2, 8 },
-	{ "AVX2 vpmaddwd", false, has_avx2, bytes_avx2, 16 },
-	{ "AVX-512 VNNI vpdpbusd", false, has_vnni, bytes_vnni, 64 },
-	{ "SSE2 mulps, addps", true, has_sse2, floats_sse2, 4 },
-	{ "AVX2 vmulps, vaddps", true, has_avx2, floats_avx2, 8 },
-	{ "AVX-512 vmulps, vaddps", true, has_avx512, floats_avx512, 16 },
+	{ "SSE2 pmaddwd", "sse2", false, has_sse2, bytes_sse2, 8 },
+	{ "AVX2 vpmaddwd", "avx2", false, has_avx2, bytes_avx2, 16 },
+	{ "AVX-512 vpmaddwd", "avx512", false, has_avx512bw, bytes_avx512, 32 },
+	{ "AVX-512 VNNI vpdpbusd", "avx512vnni", false, has_vnni, bytes_vnni, 64 },
+	{ "SSE2 mulps, addps", "sse2", true, has_sse2, floats_sse2, 4 },
+	{ "AVX2 vmulps, vaddps", "avx2", true, has_avx2, floats_avx2, 8 },
+	{ "AVX-512 vmulps, vaddps", "avx512", true, has_avx512, floats_avx512, 16 },
 };
 
 #define NUM_PEAKS	(sizeof(loops) / sizeof(loops[0]))
@@ -125,6 +135,11 @@ static unsigned int loop_macs(unsigned int i)
 {
 	return loops[i].macs;
 }
+
+static const char *loop_isa(unsigned int i)
+{
+	return loops[i].isa;
+}
 #else
 #define NUM_PEAKS	0u
 
@@ -138,6 +153,12 @@ static unsigned int loop_macs(unsigned int i)
 {
 	(void)i;
 	return 0;
+}
+
+static const char *loop_isa(unsigned int i)
+{
+	(void)i;
+	return "";
 }
 
 static void measure(struct peak *peaks)
@@ -224,6 +245,17 @@ const struct peak *peak_best(bool is_float)
 
 	for (unsigned int i = 0; (p = peak_of(i)); i++)
 		if (p->is_float == is_float && p->gmacs > (best ? best->gmacs : 0))
+			best = p;
+	return best;
+}
+
+const struct peak *peak_of_isa(const char *isa, bool is_float)
+{
+	const struct peak *best = NULL, *p;
+
+	for (unsigned int i = 0; isa && (p = peak_of(i)); i++)
+		if (p->is_float == is_float && !strncmp(isa, loop_isa(i), strlen(loop_isa(i))) &&
+		    p->gmacs > (best ? best->gmacs : 0))
 			best = p;
 	return best;
 }

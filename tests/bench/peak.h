@@ -21,6 +21,12 @@ const struct peak *peak_of(unsigned int i);
 const struct peak *peak_best(bool is_float);
 
 /*
+ * The highest one with the instruction set of a variant of the kernels, which kernels_name() names,
+ * or NULL.
+ */
+const struct peak *peak_of_isa(const char *isa, bool is_float);
+
+/*
  * What a second thread of this machine is worth: how much more two threads multiply than one, if
  * they have nothing to do with each other. 2 for two cores of their own, little for two threads of a
  * core. 0: not measured.
