@@ -29,6 +29,9 @@ _SHARED_OPTIONS = {
     "UNIDIRECTIONAL_SEQUENCE_RNN": "SEQUENCE_RNN",
 }
 
+# Versions of operators without a version 1; libnntflite does not read them, runtimes do.
+_VERSIONS = {"BROADCAST_TO": 2}
+
 
 class Tensor:
     """A tensor; value is an array, or None for one that is computed or fed."""
@@ -107,7 +110,8 @@ def model(graphs):
     """The bytes of a file; the first subgraph is the main one."""
     names = sorted({o.name for g in graphs for o in g.operators})
     buffers = [Table()]
-    codes = [Table({0: ("e", min(NUMBERS[n], 127)), 2: ("i", 1), 3: ("i", NUMBERS[n])})
+    codes = [Table({0: ("e", min(NUMBERS[n], 127)), 2: ("i", _VERSIONS.get(n, 1)),
+                    3: ("i", NUMBERS[n])})
              for n in names]
     tables = [_subgraph_table(g, names, buffers) for g in graphs]
     return write(Table({0: ("I", 3), 1: codes, 2: tables, 4: buffers}), b"TFL3")

@@ -78,7 +78,9 @@ def pairs(m):
     for a, b in _PAIRS:
         x, y = m.data(a), m.data(b)
         y = np.where(np.abs(y) < 0.1, np.float32(1), y)
-        m.add("ATAN2", [x, y], [np.arctan2(x, y)])
+        # TensorFlow Lite's ATAN2 broadcasts nothing.
+        other = m.data(a)
+        m.add("ATAN2", [x, other], [np.arctan2(x, other)])
         m.add("FLOOR_DIV", [x, y], [np.floor(x.astype("f8") / y).astype("f4")])
         m.add("FLOOR_MOD", [x, y], [np.mod(x, y)], (), (2e-5, 1e-6))
         m.add("SQUARED_DIFFERENCE", [x, y], [np.square(x - y)])
