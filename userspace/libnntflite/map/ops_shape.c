@@ -260,11 +260,18 @@ int map_pack(struct mapper *m, uint32_t type)
 int map_strided_slice(struct mapper *m, uint32_t type)
 {
 	const struct fb_table *o = &m->options;
+	const struct tflite_tensor *input = input_tensor(m, 0), *begin = input_tensor(m, 1);
 	struct inputs in = { .count = 0 };
+	const struct shape *shape;
 	uint32_t i;
 
 	if (fb_i32(o, SLICE_ELLIPSIS, 0) || fb_i32(o, SLICE_NEW_AXIS, 0) ||
 	    fb_u8(o, SLICE_OFFSET, 0))
+		return by_extension(m);
+	/* The HAL wants an entry for each dimension. */
+	shape = begin ? tensor_shape(m, begin) : NULL;
+	if (input && tensor_shape(m, input)->rank && shape && shape->rank == 1 &&
+	    shape->dims[0] && shape->dims[0] != tensor_shape(m, input)->rank)
 		return by_extension(m);
 	for (i = 0; i < 4; i++)
 		put_input(m, &in, i);
