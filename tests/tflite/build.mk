@@ -15,15 +15,13 @@ $(TFLITE_CASES_PROGRAM): $(BUILD)/obj/$(TFLITE_CASES_DIR)/run_cases.o $(NNTFLITE
 	$(call link,$^ $(NNHAL_LIBS))
 
 TFLITE_CASES_TEST := $(BUILD)/tests/tflite_cases.sh
-TFLITE_CASES_LONG_TEST := $(BUILD)/tests/tflite_all_cases.sh
 TFLITE_ARCHIVE := $(BUILD)/tests/tflite_numpy.tflc
 TFLITE_VECTORS := $(or $(NNPU_SHARED),../shared)/vectors
 
-# The second one, in the virtual machine, is all of them.
-$(TFLITE_CASES_TEST) $(TFLITE_CASES_LONG_TEST): $(TFLITE_CASES_DIR)/test_cases \
-		$(TFLITE_CASES_PROGRAM) $(TFLITE_ARCHIVE)
+# It finds its parts in the source tree.
+$(TFLITE_CASES_TEST): $(TFLITE_CASES_DIR)/test_cases $(TFLITE_CASES_PROGRAM) $(TFLITE_ARCHIVE)
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '#!/bin/sh\n$(if $(findstring all,$(@F)),NNPU_TFLITE=1 )exec $< "$$@"\n' >$@
+	$(Q)printf '#!/bin/sh\nexec $< "$$@"\n' >$@
 	$(Q)chmod 755 $@
 
 # The virtual machine would take long to make them. Both archives come from one run.
@@ -35,4 +33,3 @@ $(TFLITE_ARCHIVE): $(TFLITE_CASES_DIR)/write_archives $(TFLITE_CASES_PYTHON) \
 
 HOST_TESTS += $(TFLITE_CASES_TEST)
 VM_TESTS += $(TFLITE_CASES_TEST)
-VM_LONG_TESTS += $(TFLITE_CASES_LONG_TEST)
