@@ -259,6 +259,32 @@ static void test_chain(void)
 	ok(strcmp(got, "1x12") == 0, "the same with the shape of the file");
 }
 
+/* CONCATENATION behind a RESHAPE whose new shape is beyond the end of the file. */
+static void test_fault_before(void)
+{
+	struct mw_model m = { .num_tensors = 3, .num_operators = 2, .num_inputs = 1,
+			      .num_outputs = 2, .outputs = { 1, 2 } };
+	struct shape shape;
+	char got[80] = "no shape";
+
+	m.tensors[0] = (struct mw_tensor){ .name = "x", .rank = 2, .dims = { 2, 3 } };
+	m.tensors[1] = (struct mw_tensor){ .name = "y", .rank = 1, .dims = { -1 } };
+	m.tensors[2] = (struct mw_tensor){ .name = "z", .rank = 1, .dims = { -1 } };
+	m.operators[0] = (struct mw_operator){ .code = TFLITE_RESHAPE, .num_inputs = 1,
+		.num_outputs = 1, .outputs = { 1 }, .options_type = TFLITE_RESHAPE_OPTIONS,
+		.options = { O_I32(0, 0x7fffff) } };
+	m.operators[1] = (struct mw_operator){ .code = TFLITE_CONCATENATION, .num_inputs = 2,
+		.num_outputs = 1, .outputs = { 2 }, .options_type = TFLITE_CONCATENATION_OPTIONS,
+		.options = { O_I32(0, 1) } };
+	if (resolve(&m, NULL, 0, 2, &shape))
+		text_of(&shape, got, sizeof(got));
+	if (!ok(strcmp(got, "2x6") == 0, "a shape behind an operator whose options are at fault"))
+		tap_note("got %s", got);
+	if (resolve(&m, NULL, 0, 1, &shape))
+		text_of(&shape, got, sizeof(got));
+	ok(strcmp(got, "?") == 0, "the result of that operator has none");
+}
+
 static void test_wishes(void)
 {
 	static const struct { struct nntflite_shape wish; const char *words; } cases[] = {
@@ -348,6 +374,7 @@ int main(void)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		test_row(&rows[i]);
 	test_chain();
+	test_fault_before();
 	test_wishes();
 	test_wished_product();
 	return tap_done();

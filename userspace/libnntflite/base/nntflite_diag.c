@@ -73,8 +73,15 @@ int diag_fail_memory(struct nntflite_diag *diag)
 
 enum nnhal_status diag_status(const struct nntflite_diag *diag)
 {
-	return diag->errnum == ENOMEM ? NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT :
-					NNHAL_STATUS_INVALID_ARGUMENT;
+	switch (diag->errnum) {
+	case ENOMEM:
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	case EMFILE:
+	case ENFILE:
+		return NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT;
+	default:
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
 }
 
 /* @c, or '?' for a byte that a terminal could take for a command. */

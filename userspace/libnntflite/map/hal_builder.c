@@ -2,6 +2,7 @@
 /*
  * Building a HAL model operand by operand.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,9 +382,13 @@ static int make_pool(struct hal_builder *b, struct nntflite_diag *diag)
 		return 0;
 	status = nnhal_memory_create(b->pool_size, &b->pool, &why);
 	base = status == NNHAL_STATUS_NONE ? nnhal_memory_map(b->pool, &why) : NULL;
-	if (!base)
+	if (!base) {
+		if (diag->message[0] == '\0' && status != NNHAL_STATUS_INVALID_ARGUMENT)
+			diag->errnum = status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT ?
+				       EMFILE : ENOMEM;
 		return diag_fail(diag, "cannot get %llu bytes of memory for the constants: %s",
-			    (unsigned long long)b->pool_size, why.message);
+				 (unsigned long long)b->pool_size, why.message);
+	}
 	for (i = 0; i < b->num_constants; i++)
 		memcpy(base + b->constants[i].offset, b->constants[i].data,
 		       b->constants[i].bytes);

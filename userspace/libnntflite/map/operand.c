@@ -451,11 +451,14 @@ int input_operand(struct mapper *m, uint32_t pos)
 		return map_fail(m, "input %" PRIu32 " is missing", pos);
 	if (is_constant(m, tensor)) {
 		bool eight_bits = tensor->type == TFLITE_INT8 || tensor->type == TFLITE_UINT8;
+		/* These make floats of the numbers or the bits themselves, whatever their scale. */
+		bool reads_numbers = m->op->code == TFLITE_CAST || m->op->code == TFLITE_BITCAST;
 
 		if (m->op->code == TFLITE_DEQUANTIZE && eight_bits)
 			return quantized_constant(m, pos, &shape);
-		if (eight_bits && ((pos > 0 && first && first->type == TFLITE_FLOAT32) ||
-				   (output && output->type == TFLITE_FLOAT32)))
+		if (eight_bits && !reads_numbers &&
+		    ((pos > 0 && first && first->type == TFLITE_FLOAT32) ||
+		     (output && output->type == TFLITE_FLOAT32)))
 			return dequantized_operand(m, pos);
 		if (describe_tensor(m, tensor, &operand, &shape))
 			return -1;

@@ -232,6 +232,14 @@ static void follow_control(struct map_model *model, struct inference *inf, uint3
 	free(b);
 }
 
+static void forget_results(struct inference *inf)
+{
+	uint32_t i;
+
+	for (i = 0; i < inf->op->outputs.count; i++)
+		infer_set(inf, i, &extent_unknown);
+}
+
 /*
  * Follow the operators. What the file says of a result holds if it says that the shape is
  * fixed, and no input has another shape than in the file. That of a variable always holds.
@@ -239,24 +247,27 @@ static void follow_control(struct map_model *model, struct inference *inf, uint3
 static void follow(struct map_model *model, const struct tflite_subgraph *sub,
 		   struct extent *extents, bool differ, uint32_t depth)
 {
-	struct nntflite_diag ignored;
-	struct fb_reader reader = model->tflite->reader;
 	uint32_t i, j;
 
-	diag_init(&ignored);
-	reader.diag = &ignored;
 	for (i = 0; i < sub->num_operators; i++) {
 		struct inference inf = {
 			.sub = sub, .op = &sub->operators[i], .options = sub->operators[i].options,
 			.extents = extents,
 		};
+		/* A fault of these options is none of the operators behind. */
+		struct fb_reader reader = model->tflite->reader;
 		int32_t code = inf.op->code;
+		struct nntflite_diag ignored;
 
+		diag_init(&ignored);
+		reader.diag = &ignored;
 		inf.options.reader = &reader;
 		if (code == TFLITE_IF || code == TFLITE_WHILE || code == TFLITE_CALL)
 			follow_control(model, &inf, depth);
 		else
 			infer_operator(&inf);
+		if (fb_failed(&reader))
+			forget_results(&inf);
 		for (j = 0; j < inf.op->outputs.count; j++) {
 			uint32_t index = (uint32_t)fb_vector_i32(&inf.op->outputs, j);
 			const struct tflite_tensor *tensor = &sub->tensors[index];

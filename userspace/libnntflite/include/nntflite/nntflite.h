@@ -77,7 +77,8 @@ struct nntflite_model;
  * @diag: why not
  *
  * Return: NONE; INVALID_ARGUMENT if the file cannot be read or is no .tflite file of
- * schema version 3; RESOURCE_EXHAUSTED_TRANSIENT without memory.
+ * schema version 3; RESOURCE_EXHAUSTED_TRANSIENT without memory, _PERSISTENT without a file
+ * descriptor.
  */
 enum nnhal_status nntflite_file_open(const char *path, struct nntflite_file **file,
 				     struct nntflite_diag *diag);
@@ -193,7 +194,8 @@ struct nntflite_model_options {
  * Whether a device takes the operations is the device's to say; what is refused here is
  * what neither the HAL nor the extension has words for.
  *
- * Return: NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT without memory.
+ * Return: NONE; INVALID_ARGUMENT; RESOURCE_EXHAUSTED_TRANSIENT without memory, _PERSISTENT
+ * without a file descriptor for that of the constants.
  */
 enum nnhal_status nntflite_model_create(const struct nntflite_file *file,
 					const struct nntflite_model_options *options,
