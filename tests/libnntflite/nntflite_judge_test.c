@@ -91,6 +91,68 @@ static void fails(const struct mw_model *m, struct nnhal_device *device, const c
 	nntflite_file_close(opened);
 }
 
+struct second {
+	char reason[NNTFLITE_DIAG_SIZE];
+	uint32_t others;
+	bool supported;
+};
+
+static void hear_second(void *context, const struct nntflite_verdict *v)
+{
+	struct second *s = context;
+
+	if (v->op != 1) {
+		s->others += v->supported;
+		return;
+	}
+	s->supported = v->supported;
+	snprintf(s->reason, sizeof(s->reason), "%s", v->reason);
+}
+
+/*
+ * Each operator in a file that does not suit it: a verdict and the refusal of the model say the
+ * same. One that is left out comes with a reason.
+ */
+static void test_reasons(void)
+{
+	int32_t code, left_out = 0;
+
+	/* The number behind the last one of the schema, too. */
+	for (code = 0; code <= TFLITE_NUM_BUILTINS; code++) {
+		static const char words[] = "this operator is not supported: ";
+		const char *name = nntflite_operator_name(code);
+		struct mw_model m = chain(code);
+		struct nntflite_model *model = NULL;
+		struct nntflite_file *opened = NULL;
+		struct second heard = { .others = 0 };
+		struct nntflite_diag diag;
+		char expected[NNTFLITE_DIAG_SIZE + 80];
+
+		m.operators[1].custom_name = code == TFLITE_CUSTOM ? "unheard" : NULL;
+		if (nntflite_file_open_memory(file, mw_write(&m, file), &opened, &diag) ||
+		    nntflite_file_judge(opened, NULL, NULL, hear_second, &heard, &diag)) {
+			ok(false, "%s: %s", name, diag.message);
+			nntflite_file_close(opened);
+			continue;
+		}
+		nntflite_model_create(opened, NULL, &model, &diag);
+		nntflite_model_destroy(model);
+		nntflite_file_close(opened);
+		if (heard.supported)
+			continue;
+		if (code == TFLITE_CUSTOM)
+			name = "unheard";
+		snprintf(expected, sizeof(expected), "operator 1 (%s): %s",
+			 name ? name : "operator number 210", heard.reason);
+		left_out += !strncmp(heard.reason, words, strlen(words));
+		if (!ok(strcmp(heard.reason, words) && heard.others == 2 &&
+			!strcmp(diag.message, expected), "%s", expected))
+			tap_note("nntflite_model_create() says: %s", diag.message);
+	}
+	/* Those of StableHLO with parameters, hash tables, random numbers and a few more. */
+	ok(left_out >= 38, "%d operators are left out", left_out);
+}
+
 /* A model of one operator that the device has to take: constants but for the first @fed. */
 struct single {
 	const char *what;
@@ -176,6 +238,7 @@ int main(void)
 	m.operators[2].num_inputs = 0;
 	judge(&m, NULL, "yes|this operator is not supported: it works|0 inputs, expected 1 to 1 (it computes t",
 	      "two");
+	test_reasons();
 	m = chain(TFLITE_RELU6);
 	m.operators[2].code = TFLITE_SKIP_GRAM;
 	judge(&m, NULL, "yes|yes|this operator is not supported: it works", "the one that ends");

@@ -594,8 +594,8 @@ static void test_operators_refused(void)
 	refuse(&model, "custom operator 'My?[Op'", "a custom operator");
 	model = relu_model();
 	model.operators[0].code = TFLITE_SKIP_GRAM;
-	refuse(&model, "operator 0 (SKIP_GRAM): this operator is not supported: it works on strings "
-	       "(it computes tensor 1 'out')",
+	refuse(&model, "operator 0 (SKIP_GRAM): this operator is not supported: it works on strings,"
+	       " and the HAL has no tensors of them (it computes tensor 1 'out')",
 	       "an operator without mapping");
 	model = relu_model();
 	model.operators[0].code = 4711;

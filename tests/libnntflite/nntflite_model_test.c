@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a model of a file computes, of constants that are read as they are; and a model without memory for its constants.
+ * What a model of a file computes, for operators that another one serves for and for constants
+ * that are read as they are; and a model without memory for its constants.
  */
 #include <signal.h>
 #include <string.h>
@@ -47,6 +48,33 @@ out:
 	return done;
 }
 
+/* An operator of StableHLO, and what it makes of two numbers. */
+static const struct stablehlo {
+	int32_t code;
+	uint32_t num_inputs;
+	float in[2];
+	float out;
+} stablehlo[] = {
+	{ TFLITE_STABLEHLO_LOGISTIC, 1, { 0 }, 0.5f },
+	{ TFLITE_STABLEHLO_ADD, 2, { 3, 5 }, 8 },
+	{ TFLITE_STABLEHLO_DIVIDE, 2, { 3, 4 }, 0.75f },
+	{ TFLITE_STABLEHLO_MULTIPLY, 2, { 3, 5 }, 15 },
+	{ TFLITE_STABLEHLO_MAXIMUM, 2, { 3, 5 }, 5 },
+	{ TFLITE_STABLEHLO_RESHAPE, 1, { 3 }, 3 },
+	{ TFLITE_STABLEHLO_ABS, 1, { -3 }, 3 },
+	{ TFLITE_STABLEHLO_COSINE, 1, { 0 }, 1 },
+	{ TFLITE_STABLEHLO_EXPONENTIAL, 1, { 0 }, 1 },
+	{ TFLITE_STABLEHLO_FLOOR, 1, { -1.5f }, -2 },
+	{ TFLITE_STABLEHLO_LOG, 1, { 1 }, 0 },
+	{ TFLITE_STABLEHLO_MINIMUM, 2, { 3, 5 }, 3 },
+	{ TFLITE_STABLEHLO_NEGATE, 1, { 3 }, -3 },
+	{ TFLITE_STABLEHLO_POWER, 2, { 3, 2 }, 9 },
+	{ TFLITE_STABLEHLO_RSQRT, 1, { 4 }, 0.5f },
+	{ TFLITE_STABLEHLO_SUBTRACT, 2, { 3, 5 }, -2 },
+	{ TFLITE_STABLEHLO_TANH, 1, { 0 }, 0 },
+	{ TFLITE_STABLEHLO_CONVERT, 1, { 3 }, 3 },
+};
+
 static struct mw_tensor vector(const char *name, int type)
 {
 	return (struct mw_tensor){ .name = name, .type = type, .rank = 1, .dims = { 1 } };
@@ -66,6 +94,61 @@ static struct mw_model operator_of(int32_t code, uint32_t num_inputs)
 		m.operators[0].inputs[i] = m.inputs[i] = (int32_t)i;
 	m.operators[0].outputs[0] = m.outputs[0] = (int32_t)num_inputs;
 	return m;
+}
+
+static void test_stablehlo(void)
+{
+	static const size_t sizes[3] = { 4, 4, 4 }, bytes[2] = { 1, 1 }, mixed[3] = { 1, 4, 4 };
+	static const uint8_t no = 0, yes = 1;
+	static const float three = 3, five = 5;
+	struct mw_model m;
+	uint8_t truth = 2;
+	float out;
+	size_t i;
+
+	for (i = 0; i < sizeof(stablehlo) / sizeof(stablehlo[0]); i++) {
+		const struct stablehlo *s = &stablehlo[i];
+
+		m = operator_of(s->code, s->num_inputs);
+		out = 77;
+		if (!ok(run(&m, (const void *[]){ &s->in[0], &s->in[1] }, sizes, &out, 4) &&
+			out == s->out, "%s", nntflite_operator_name(s->code)))
+			tap_note("%g, expected %g", (double)out, (double)s->out);
+	}
+	m = operator_of(TFLITE_STABLEHLO_AND, 2);
+	m.tensors[0].type = m.tensors[1].type = m.tensors[2].type = TFLITE_BOOL;
+	ok(run(&m, (const void *[]){ &no, &yes }, bytes, &truth, 1) && !truth, "STABLEHLO_AND");
+	m.operators[0].code = TFLITE_STABLEHLO_OR;
+	ok(run(&m, (const void *[]){ &no, &yes }, bytes, &truth, 1) && truth, "STABLEHLO_OR");
+	m = operator_of(TFLITE_STABLEHLO_SELECT, 3);
+	m.tensors[0].type = TFLITE_BOOL;
+	ok(run(&m, (const void *[]){ &no, &three, &five }, mixed, &out, 4) && out == 5,
+	   "STABLEHLO_SELECT");
+	/* Options of SUB are none of STABLEHLO_SUBTRACT: an activation here. */
+	m = operator_of(TFLITE_STABLEHLO_SUBTRACT, 2);
+	m.operators[0].no_options = false;
+	m.operators[0].options_type = TFLITE_SUB_OPTIONS;
+	m.operators[0].options[0] = (struct mw_option){ MW_I8, 0, 1, 0, NULL };
+	ok(run(&m, (const void *[]){ &three, &five }, sizes, &out, 4) && out == -2,
+	   "STABLEHLO_SUBTRACT with options of SUB");
+}
+
+/* A refusal names the operator of the file, not the one that serves for it. */
+static void test_stablehlo_names(void)
+{
+	struct mw_model m = operator_of(TFLITE_STABLEHLO_AND, 2);
+	struct nntflite_model *model = (struct nntflite_model *)&m;
+	struct nntflite_file *opened = NULL;
+	struct nntflite_diag diag;
+
+	m.tensors[0].type = m.tensors[1].type = m.tensors[2].type = TFLITE_INT32;
+	if (nntflite_file_open_memory(file, mw_write(&m, file), &opened, &diag) ||
+	    !ok(nntflite_model_create(opened, NULL, &model, &diag) ==
+		NNHAL_STATUS_INVALID_ARGUMENT && model == (struct nntflite_model *)&m &&
+		!strcmp(diag.message, "operator 0 (STABLEHLO_AND): tensor 0 'in': type int32 is"
+			" not supported here"), "STABLEHLO_AND of bits"))
+		tap_note("%s", diag.message);
+	nntflite_file_close(opened);
 }
 
 /* CAST or BITCAST of an int8 constant with a scale, beside a RELU that has the input. */
@@ -152,6 +235,8 @@ int main(void)
 
 	if (!ok(nnhal_device_open("sim", &device, &why) == NNHAL_STATUS_NONE, "the device"))
 		return tap_done();
+	test_stablehlo();
+	test_stablehlo_names();
 	test_constants();
 	test_without_memory();
 	nnhal_device_unref(device);

@@ -101,7 +101,8 @@ static void test_create(void)
 
 	m.operators[1].code = TFLITE_SKIP_GRAM;
 	refused(&m, 0, 1, 2, "operator 1 (SKIP_GRAM): this operator is not supported: it works on"
-		" strings (it computes tensor 2 'out')", "an operator that is not supported");
+		" strings, and the HAL has no tensors of them (it computes tensor 2 'out')",
+		"an operator that is not supported");
 	m = chain();
 	m.num_inputs = 0;
 	m.tensors[0].data = zeros;

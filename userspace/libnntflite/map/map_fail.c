@@ -46,8 +46,10 @@ int map_name_place(struct mapper *m)
 		snprintf(diag->message + used, sizeof(diag->message) - used, " (it %s tensor %" PRIu32
 			 " '%s')", verb, diag->tensor, TEXT(tensor->name));
 	}
+	/* As the file has it: m->op may be the operator that serves for it. */
 	return diag_prefix(diag, "%soperator %" PRIu32 " (%s): ", place, m->op_index,
-			   tflite_operator_name(m->op, name, sizeof(name)));
+			   tflite_operator_name(&m->sub->operators[m->op_index], name,
+						sizeof(name)));
 }
 
 int map_fail(struct mapper *m, const char *fmt, ...)

@@ -51,8 +51,7 @@ static int map_row(struct mapper *m, const struct op_row *row)
 	const struct tflite_tensor *tensor;
 
 	if (!row->map && !row->fields)
-		return map_fail(m, "this operator is not supported%s%s", row->why_not ? ": " : "",
-				row->why_not ? row->why_not : "");
+		return map_fail(m, "this operator is not supported: %s", op_left_out(m->op->code));
 	if (check_row(m, row))
 		return -1;
 	if (hal_serves(m, row))
@@ -67,17 +66,29 @@ static int map_row(struct mapper *m, const struct op_row *row)
 			   tflite_type_name(tensor->type));
 }
 
+static int map_code(struct mapper *m)
+{
+	static const struct op_row unknown = { .max_inputs = OP_ROW_MANY };
+	int32_t code = m->op->code;
+
+	return map_row(m, code >= 0 && code < TFLITE_NUM_BUILTINS ? &op_table[code] : &unknown);
+}
+
 int map_operator(struct mapper *m)
 {
-	static const struct op_row unknown = { .max_inputs = OP_ROW_MANY, .max_outputs = OP_ROW_MANY };
-	int32_t code = m->op->code;
+	const struct tflite_operator *own = m->op;
+	struct tflite_operator other = *own;
 	int ret;
 
-	if (code == TFLITE_CUSTOM)
-		ret = map_custom(m);
-	else
-		ret = map_row(m, code >= 0 && code < TFLITE_NUM_BUILTINS ? &op_table[code] :
-									   &unknown);
+	other.code = op_same_as(own->code);
+	if (other.code != own->code) {
+		/* Options that no such operator has must not become those of the other one. */
+		other.options.present = false;
+		m->options.present = false;
+		m->op = &other;
+	}
+	ret = map_code(m);
+	m->op = own;
 	if (!fb_failed(&m->reader) && !ret)
 		return 0;
 	/* Readers of the file and builders of the model do not know the operator. */

@@ -65,6 +65,6 @@ int map_assign_variable(struct mapper *m, uint32_t type);
 int map_call_once(struct mapper *m, uint32_t type);
 
 /* ops_custom.c: a custom operator, by its name. */
-int map_custom(struct mapper *m);
+int map_custom(struct mapper *m, uint32_t type);
 
 #endif /* NNTFLITE_MAP_MAP_OPS_H */

@@ -5,7 +5,8 @@
  * A row says for which types of the deciding tensor an operation of the HAL serves, and
  * which function maps it. For all other types, and for operators that the HAL does not
  * have, the operation of the same number of the extension org.nnpu.tflite serves, if the
- * row has its fields.
+ * row has its fields. left_out.c says why an operator without a row has none, stablehlo.c
+ * which operators have the row of another one.
  */
 #include "map_table.h"
 #include "map_ops.h"
@@ -129,8 +130,6 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
-	[TFLITE_CONCAT_EMBEDDINGS] = { .why_not = "no runtime has it" },
-	[TFLITE_SKIP_GRAM] = { .why_not = "it works on strings" },
 	[TFLITE_EMBEDDING_LOOKUP_SPARSE] = {
 		INPUTS(5, 5), OUTPUTS(1, 1), .options = OPTIONS(EMBEDDING_LOOKUP_SPARSE),
 		.fields = "e",
@@ -209,7 +208,6 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LOG_SOFTMAX),
 		.fields = "",
 	},
-	[TFLITE_DELEGATE] = { .why_not = "it belongs to a runtime, not to a model" },
 	[TFLITE_CAST] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(CAST),
 		.fields = "xy",
@@ -526,7 +524,6 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(BATCH_MATMUL),
 		.fields = "bbb",
 	},
-	[TFLITE_PLACEHOLDER_FOR_GREATER_OP_CODES] = { .why_not = "it is no operator" },
 	[TFLITE_CUMSUM] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(CUMSUM),
 		.fields = "bb",
@@ -555,10 +552,6 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
 	},
-	[TFLITE_HASHTABLE] = { .why_not = "hash tables hold no tensors" },
-	[TFLITE_HASHTABLE_FIND] = { .why_not = "hash tables hold no tensors" },
-	[TFLITE_HASHTABLE_IMPORT] = { .why_not = "hash tables hold no tensors" },
-	[TFLITE_HASHTABLE_SIZE] = { .why_not = "hash tables hold no tensors" },
 	[TFLITE_REDUCE_ALL] = {
 		HAL(REDUCE_ALL), .types = T(BOOL), .map = map_reduce,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
@@ -572,9 +565,6 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(2, 2), OUTPUTS(1, 1),
 		.fields = "",
 	},
-	[TFLITE_RANDOM_STANDARD_NORMAL] = { .why_not = "a device gives the same result each time" },
-	[TFLITE_RANDOM_UNIFORM] = { .why_not = "a device gives the same result each time" },
-	[TFLITE_MULTINOMIAL] = { .why_not = "a device gives the same result each time" },
 	[TFLITE_GELU] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(GELU),
 		.fields = "b",
@@ -623,10 +613,15 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(RIGHT_SHIFT),
 		.fields = "",
 	},
+	[TFLITE_CUSTOM] = {
+		.map = map_custom, INPUTS(0, MANY), OUTPUTS(0, MANY),
+		.how = "TFLite_Detection_PostProcess: DEQUANTIZE, DETECTION_POSTPROCESSING, CAST;"
+		       " no other is known",
+	},
 	[TFLITE_CALL] = {
 		.map = map_call, INPUTS(0, MANY), OUTPUTS(0, MANY),
 		.options = OPTIONS(CALL), .needs_options = true,
-		.how = "IF whose condition is true",
+		.how = "the subgraph in an IF whose condition is true",
 	},
 	[TFLITE_IF] = {
 		HAL(IF), .map = map_if, INPUTS(1, MANY), OUTPUTS(0, MANY),

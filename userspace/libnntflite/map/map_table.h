@@ -25,10 +25,9 @@
  *	for float, followed by the default as a digit if it is not 0, and . for a field that
  *	is not passed. x and y stand for the types of the first input and output, which files
  *	leave out of the options. NULL if the extension does not have the operation
- * @how: how it is mapped, if that is more than one operation of the same name
- * @why_not: why it is not
+ * @how: what the row's function makes of it, in words; NULL if that is the operation @hal
  *
- * A row of zeros is an operator that is not supported.
+ * A row of zeros is an operator that is left out, or that is the same as another one.
  */
 struct op_row {
 	int (*map)(struct mapper *m, uint32_t type);
@@ -44,12 +43,20 @@ struct op_row {
 	bool needs_options;
 	const char *fields;
 	const char *how;
-	const char *why_not;
 };
 
 /* As many as there are. */
 #define OP_ROW_MANY	65535
 
 extern const struct op_row op_table[TFLITE_NUM_BUILTINS];
+
+/* Why the operator @code has no row; also of a number that the schema does not have. */
+const char *op_left_out(int32_t code);
+
+/*
+ * The operator whose row serves @code: @code itself, or, of an operator of StableHLO without
+ * parameters, the one of TensorFlow Lite that computes the same.
+ */
+int32_t op_same_as(int32_t code);
 
 #endif /* NNTFLITE_MAP_MAP_TABLE_H */

@@ -143,11 +143,12 @@ static int map_detection(struct mapper *m)
 	return cast_result(m, outputs[3], DETECTION_COUNT);
 }
 
-int map_custom(struct mapper *m)
+int map_custom(struct mapper *m, uint32_t type)
 {
 	static const char detection[] = "TFLite_Detection_PostProcess";
 	struct text name = m->op->custom_name;
 
+	(void)type;
 	if (name.length == strlen(detection) && !memcmp(name.data, detection, name.length))
 		return map_detection(m);
 	return map_fail(m, "custom operator '%s' is not supported", TEXT(name));

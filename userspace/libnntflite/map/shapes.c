@@ -8,6 +8,7 @@
 
 #include "infer.h"
 #include "map_model.h"
+#include "map_table.h"
 #include "mapper.h"
 
 /* The shape that the file gives a tensor; sizes that it leaves open are those of one case. */
@@ -250,18 +251,20 @@ static void follow(struct map_model *model, const struct tflite_subgraph *sub,
 	uint32_t i, j;
 
 	for (i = 0; i < sub->num_operators; i++) {
+		struct tflite_operator op = sub->operators[i];
 		struct inference inf = {
-			.sub = sub, .op = &sub->operators[i], .options = sub->operators[i].options,
-			.extents = extents,
+			.sub = sub, .op = &op, .options = op.options, .extents = extents,
 		};
 		/* A fault of these options is none of the operators behind. */
 		struct fb_reader reader = model->tflite->reader;
-		int32_t code = inf.op->code;
+		int32_t code = op_same_as(op.code);
 		struct nntflite_diag ignored;
 
 		diag_init(&ignored);
 		reader.diag = &ignored;
 		inf.options.reader = &reader;
+		inf.options.present &= code == op.code;
+		op.code = code;
 		if (code == TFLITE_IF || code == TFLITE_WHILE || code == TFLITE_CALL)
 			follow_control(model, &inf, depth);
 		else
