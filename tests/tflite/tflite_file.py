@@ -74,7 +74,8 @@ def _options_table(operator):
     table = Table()
     for slot, (kind, value) in enumerate(operator.options):
         if kind:
-            table[slot] = Vector("i", value) if kind == "v" else (kind, value)
+            lists = {"v": "i", "vf": "f"}
+            table[slot] = Vector(lists[kind], value) if kind in lists else (kind, value)
     return table
 
 

@@ -58,6 +58,25 @@ def fills(m):
                                   Given(np.array(0, dtype), True)], [line], [("b", 0)])
 
 
+def buckets(m):
+    for shape in SHAPES:
+        for dtype in ("f4", "f8", "i4", "i8"):
+            for bounds in ([0.0], [-2.5, 0.0, 0.0, 1.0, 100.0]):
+                x = m.data(shape, dtype)
+                m.add("BUCKETIZE", [x], [np.searchsorted(np.array(bounds), x, "right").astype("i4")],
+                      [("vf", bounds)])
+
+
+def dilations(m):
+    for shape in SHAPES[1:]:
+        for dtype in ("f4", "i4", "i8", "i1", "u1"):
+            x, pad = m.data(shape, dtype), m.data((), dtype)
+            factors = m.rng.integers(1, 4, len(shape)).astype("i4")
+            out = np.full([(n - 1) * f + 1 for n, f in zip(shape, factors)], pad, dtype)
+            out[tuple(slice(None, None, int(f)) for f in factors)] = x
+            m.add("DILATE", [x, const(factors), Given(pad, True)], [out])
+
+
 def orders(m):
     for shape in SHAPES[1:]:
         for dtype in MOVED:
@@ -216,4 +235,4 @@ def lookups(m):
                   [out.astype("f4")], [("e", combiner)])
 
 
-MAKERS = (shapes, fills, orders, slices, edges, choices, places, boxes, lookups)
+MAKERS = (shapes, fills, orders, slices, edges, choices, places, boxes, lookups, buckets, dilations)

@@ -23,6 +23,7 @@ int map_fully_connected(struct mapper *m, uint32_t type);
 int map_softmax(struct mapper *m, uint32_t type);
 int map_binary(struct mapper *m, uint32_t type);
 int map_unary(struct mapper *m, uint32_t type);
+int map_local_response_normalization(struct mapper *m, uint32_t type);
 int map_quantize(struct mapper *m, uint32_t type);
 int map_dequantize(struct mapper *m, uint32_t type);
 
@@ -48,10 +49,21 @@ int map_batch_to_space(struct mapper *m, uint32_t type);
 int map_square(struct mapper *m, uint32_t type);
 int map_transpose_conv(struct mapper *m, uint32_t type);
 
+/* ops_lookup.c */
+int map_hashtable_lookup(struct mapper *m, uint32_t type);
+int map_lsh_projection(struct mapper *m, uint32_t type);
+int map_bucketize(struct mapper *m, uint32_t type);
+
 /* ops_sequence.c */
 int map_sequence_lstm(struct mapper *m, uint32_t type);
+int map_lstm(struct mapper *m, uint32_t type);
 int map_sequence_rnn(struct mapper *m, uint32_t type);
+int map_rnn(struct mapper *m, uint32_t type);
 int map_svdf(struct mapper *m, uint32_t type);
+
+/* ops_bidirectional.c */
+int map_bidirectional_lstm(struct mapper *m, uint32_t type);
+int map_bidirectional_rnn(struct mapper *m, uint32_t type);
 
 /* ops_control.c */
 int map_if(struct mapper *m, uint32_t type);

@@ -618,6 +618,49 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.how = "TFLite_Detection_PostProcess: DEQUANTIZE, DETECTION_POSTPROCESSING, CAST;"
 		       " no other is known",
 	},
+	[TFLITE_EMBEDDING_LOOKUP] = {
+		HAL(EMBEDDING_LOOKUP), .types = FLOATS | QUANT8 | T(INT32), .type_input = 1,
+		.map = map_as_it_is, INPUTS(2, 2), OUTPUTS(1, 1),
+	},
+	[TFLITE_HASHTABLE_LOOKUP] = {
+		HAL(HASHTABLE_LOOKUP), .types = T(FLOAT32) | T(INT32) | T(UINT8), .type_input = 2,
+		.map = map_hashtable_lookup, INPUTS(3, 3), OUTPUTS(2, 2),
+	},
+	[TFLITE_LOCAL_RESPONSE_NORMALIZATION] = {
+		HAL(LOCAL_RESPONSE_NORMALIZATION), .types = FLOATS,
+		.map = map_local_response_normalization, INPUTS(1, 1), OUTPUTS(1, 1),
+		.options = OPTIONS(LOCAL_RESPONSE_NORMALIZATION), .needs_options = true,
+	},
+	[TFLITE_LSH_PROJECTION] = {
+		HAL(LSH_PROJECTION), .map = map_lsh_projection, INPUTS(2, 3), OUTPUTS(1, 1),
+		.options = OPTIONS(LSH_PROJECTION), .needs_options = true,
+	},
+	[TFLITE_LSTM] = {
+		HAL(LSTM), .map = map_lstm, INPUTS(5, 24), OUTPUTS(1, 4),
+		.options = OPTIONS(LSTM), .needs_options = true,
+		.how = "LSTM, or LSTM of org.nnpu.tflite for int8; not the BASIC kernel",
+	},
+	[TFLITE_RNN] = {
+		HAL(RNN), .types = FLOATS, .map = map_rnn, INPUTS(5, 5), OUTPUTS(1, 1),
+		.options = OPTIONS(RNN),
+	},
+	[TFLITE_BIDIRECTIONAL_SEQUENCE_RNN] = {
+		HAL(BIDIRECTIONAL_SEQUENCE_RNN), .types = FLOATS, .map = map_bidirectional_rnn,
+		INPUTS(9, 12), OUTPUTS(1, 2), .options = OPTIONS(BIDIRECTIONAL_SEQUENCE_RNN),
+	},
+	[TFLITE_BIDIRECTIONAL_SEQUENCE_LSTM] = {
+		HAL(BIDIRECTIONAL_SEQUENCE_LSTM), .types = FLOATS, .map = map_bidirectional_lstm,
+		INPUTS(39, 48), OUTPUTS(1, 2), .options = OPTIONS(BIDIRECTIONAL_SEQUENCE_LSTM),
+	},
+	[TFLITE_BUCKETIZE] = {
+		.map = map_bucketize, .types = T(FLOAT32) | T(FLOAT64) | T(INT32) | T(INT64),
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(BUCKETIZE), .needs_options = true,
+		.how = "BUCKETIZE of org.nnpu.tflite, with the boundaries as an input",
+	},
+	[TFLITE_DILATE] = {
+		INPUTS(3, 3), OUTPUTS(1, 1),
+		.fields = "",
+	},
 	[TFLITE_CALL] = {
 		.map = map_call, INPUTS(0, MANY), OUTPUTS(0, MANY),
 		.options = OPTIONS(CALL), .needs_options = true,

@@ -10,6 +10,7 @@
 /* Slots of the options tables, in the order of the schema. */
 enum { BINARY_ACTIVATION };
 enum { SOFTMAX_BETA };
+enum { LRN_RADIUS, LRN_BIAS, LRN_ALPHA, LRN_BETA };
 
 int map_softmax(struct mapper *m, uint32_t type)
 {
@@ -40,6 +41,18 @@ int map_unary(struct mapper *m, uint32_t type)
 	struct inputs in = { .count = 0 };
 
 	put(&in, input_operand(m, 0));
+	return finish_operation(m, type, &in);
+}
+
+int map_local_response_normalization(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+
+	put_input(m, &in, 0);
+	put_int32(m, &in, fb_i32(&m->options, LRN_RADIUS, 0));
+	put_real(m, &in, fb_f32(&m->options, LRN_BIAS, 0));
+	put_real(m, &in, fb_f32(&m->options, LRN_ALPHA, 0));
+	put_real(m, &in, fb_f32(&m->options, LRN_BETA, 0));
 	return finish_operation(m, type, &in);
 }
 

@@ -12,16 +12,21 @@ enum {
 	LSTM_ACTIVATION, LSTM_CELL_CLIP, LSTM_PROJ_CLIP, LSTM_TIME_MAJOR, LSTM_ASYMMETRIC,
 	LSTM_DIAGONAL,
 };
+enum { LSTM_CELL_KERNEL = 3, LSTM_CELL_ASYMMETRIC };	/* those before are LSTM_* */
 enum { RNN_TIME_MAJOR, RNN_ACTIVATION };
+enum { RNN_CELL_ACTIVATION };
 enum { SVDF_RANK, SVDF_ACTIVATION };
 
 /* Inputs of an LSTM. */
 enum {
-	LSTM_PEEPHOLES = 9, LSTM_BIASES = 12, LSTM_PROJECTION = 16, LSTM_PROJECTION_BIAS = 17,
+	LSTM_INPUT_GATE = 1, LSTM_PEEPHOLES = 9, LSTM_BIASES = 12, LSTM_PROJECTION = 16, LSTM_PROJECTION_BIAS = 17,
 	LSTM_OUTPUT_STATE = 18, LSTM_CELL_STATE = 19, LSTM_NORMALIZATION = 20, LSTM_INPUTS = 24,
 };
 
 #define LSTM_INTERMEDIATES	5
+
+/* LSTMKernelType of the schema. */
+#define LSTM_KERNEL_FULL	0
 
 /* The type that an omitted input of an LSTM would have. */
 static uint32_t lstm_type(uint32_t pos, bool quantized)
@@ -112,6 +117,65 @@ int map_sequence_lstm(struct mapper *m, uint32_t type)
 	return finish_lstm(m, type, &in);
 }
 
+/* The HAL gives what it has of the gates, in memory that nobody reads afterwards. */
+static int gates_operand(struct mapper *m)
+{
+	const struct tflite_tensor *state = input_tensor(m, LSTM_CELL_STATE);
+	uint32_t gates = input_tensor(m, LSTM_INPUT_GATE) ? 4 : 3;
+	struct shape shape = { .rank = 0 };
+
+	if (state)
+		shape = *tensor_shape(m, state);
+	if (shape.rank == 2)
+		shape.dims[1] *= gates;
+	return float_operand(m, &shape);
+}
+
+int map_lstm(struct mapper *m, uint32_t type)
+{
+	const struct fb_table *o = &m->options;
+	const struct tflite_tensor *input = input_tensor(m, 0);
+	int32_t kernel = fb_i8(o, LSTM_CELL_KERNEL, 0);
+	struct inputs in = { .count = 0 };
+	int outputs[4];
+
+	if (kernel != LSTM_KERNEL_FULL)
+		return map_fail(m, "kernel type %" PRId32 ", only %d (FULL) is supported", kernel,
+				LSTM_KERNEL_FULL);
+	if (!input)
+		return map_fail(m, "input 0 is missing");
+	if (m->op->inputs.count < LSTM_NORMALIZATION)
+		return map_fail(m, "%" PRIu32 " inputs, expected %d or %d", m->op->inputs.count,
+				LSTM_NORMALIZATION, LSTM_INPUTS);
+	if (input->type == TFLITE_INT8) {
+		put_lstm_inputs(m, &in, 0, LSTM_INPUTS, true);
+		put_int32(m, &in, fb_i8(o, LSTM_ACTIVATION, 0));
+		put_float32(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
+		put_float32(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
+		put_int32(m, &in, kernel);
+		put_bool(m, &in, fb_u8(o, LSTM_CELL_ASYMMETRIC, 0));
+		put_intermediates(m, &in);
+		m->b->uses_extension = true;
+		return finish_lstm(m, HAL_EXTENSION_CODE(m->op->code), &in);
+	}
+	if (input->type != TFLITE_FLOAT32)
+		return tensor_fail(m, input, "type %s is not supported here",
+				   tflite_type_name(input->type));
+	put_lstm_inputs(m, &in, 0, LSTM_NORMALIZATION, false);
+	put_int32(m, &in, fb_i8(o, LSTM_ACTIVATION, 0));
+	put_float32(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
+	put_float32(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
+	put_lstm_inputs(m, &in, LSTM_NORMALIZATION, LSTM_INPUTS, false);
+	if (in.failed)
+		return -1;
+	/* The HAL has the states before the output. */
+	outputs[3] = output_operand(m, 0);
+	outputs[0] = outputs[3] < 0 ? -1 : gates_operand(m);
+	outputs[1] = outputs[0] < 0 ? -1 : variable_update(m, LSTM_OUTPUT_STATE);
+	outputs[2] = outputs[1] < 0 ? -1 : variable_update(m, LSTM_CELL_STATE);
+	return outputs[2] < 0 ? -1 : add_operation_outputs(m, type, in.list, in.count, outputs, 4);
+}
+
 int map_sequence_rnn(struct mapper *m, uint32_t type)
 {
 	struct inputs in = { .count = 0 };
@@ -129,6 +193,25 @@ int map_sequence_rnn(struct mapper *m, uint32_t type)
 	outputs[0] = output_operand(m, 0);
 	outputs[1] = outputs[0] < 0 ? -1 : variable_update(m, 4);
 	return outputs[1] < 0 ? -1 : add_operation_outputs(m, type, in.list, in.count, outputs, 2);
+}
+
+int map_rnn(struct mapper *m, uint32_t type)
+{
+	struct inputs in = { .count = 0 };
+	uint32_t pos;
+	int output, outputs[2];
+
+	for (pos = 0; pos < 4; pos++)
+		put_input(m, &in, pos);
+	if (!in.failed)
+		put(&in, variable_operand(m, 4));
+	put_int32(m, &in, fb_i8(&m->options, RNN_CELL_ACTIVATION, 0));
+	if (in.failed)
+		return -1;
+	output = output_operand(m, 0);
+	outputs[0] = output < 0 ? -1 : variable_update(m, 4);
+	outputs[1] = output;
+	return outputs[0] < 0 ? -1 : add_operation_outputs(m, type, in.list, in.count, outputs, 2);
 }
 
 int map_svdf(struct mapper *m, uint32_t type)
