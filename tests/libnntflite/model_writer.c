@@ -121,6 +121,38 @@ static size_t set_element(struct writer *w, size_t vector, uint32_t i, uint16_t 
 	return child;
 }
 
+static void write_list(struct writer *w, size_t level, unsigned int slot, uint8_t type,
+		       const void *list, uint32_t count)
+{
+	static const size_t sizes[] = { 1, 4, 2, 1 };
+	size_t table;
+
+	set_i8(w, level, slot, type);
+	table = set_table(w, level, slot + 1, 1);
+	set_vector(w, table, 0, list, count, sizes[type & 3]);
+}
+
+static void write_sparsity(struct writer *w, size_t tensor, const struct mw_sparsity *s)
+{
+	size_t table = set_table(w, tensor, 6, 3), levels, level;
+	uint32_t i;
+
+	set_vector(w, table, 0, s->order, s->num_order, 4);
+	set_vector(w, table, 1, s->blocks, s->num_blocks, 4);
+	levels = set_tables(w, table, 2, s->num_levels);
+	for (i = 0; i < s->num_levels; i++) {
+		const struct mw_level *l = &s->levels[i];
+
+		level = set_element(w, levels, i, 6);
+		set_i8(w, level, 0, l->format);
+		set_u32(w, level, 1, l->size);
+		if (!l->type)
+			continue;
+		write_list(w, level, 2, l->type, l->segments, l->num_segments);
+		write_list(w, level, 4, l->type, l->indices, l->num_indices);
+	}
+}
+
 static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 			 const struct mw_tensor *tensor)
 {
@@ -136,6 +168,8 @@ static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 		set_string(w, table, 3, tensor->name);
 	if (tensor->variable)
 		set_i8(w, table, 5, 1);
+	if (tensor->sparsity)
+		write_sparsity(w, table, tensor->sparsity);
 	if (!tensor->num_scales)
 		return;
 	for (k = 0; k < tensor->num_scales; k++)

@@ -12,6 +12,21 @@
 #define MW_MAX		16
 #define MW_MAX_SIZE	65536
 
+/* A level of sparse data; lists of numbers of @type: 1 int32_t, 2 uint16_t, 3 uint8_t. */
+struct mw_level {
+	int format;
+	uint32_t size;
+	uint8_t type;
+	uint32_t num_segments, num_indices;
+	const void *segments, *indices;
+};
+
+struct mw_sparsity {
+	uint32_t num_order, num_blocks, num_levels;
+	int32_t order[6], blocks[3];
+	struct mw_level levels[6];
+};
+
 /* A tensor; what is zero is left out of the file. */
 struct mw_tensor {
 	const char *name;
@@ -26,6 +41,7 @@ struct mw_tensor {
 	int32_t quantized_dim;
 	bool variable;
 	bool custom_quantization;
+	const struct mw_sparsity *sparsity;
 };
 
 /* A field of an operator's options. */

@@ -46,6 +46,9 @@ class Tensor:
         self.dimension = dimension
         self.unknown = unknown  # the shape is not in the file
         self.variable = False
+        self.type = TYPES[self.dtype]
+        self.stored = None      # bytes of the buffer, if they are not those of the value
+        self.sparsity = None    # a table
 
 
 class Operator:
@@ -65,8 +68,8 @@ def _tensor_table(index, tensor, buffer):
                               3: Vector("q", [tensor.zero_point] * len(tensor.scales), 8),
                               6: ("i", tensor.dimension)})
     shape = None if tensor.unknown else Vector("i", tensor.shape)
-    return Table({0: shape, 1: ("e", TYPES[tensor.dtype]), 2: ("I", buffer), 3: "t%d" % index,
-                  4: quantization, 5: ("b", 1) if tensor.variable else None,
+    return Table({0: shape, 1: ("e", tensor.type), 2: ("I", buffer), 3: "t%d" % index,
+                  4: quantization, 5: ("b", 1) if tensor.variable else None, 6: tensor.sparsity,
                   8: None if tensor.unknown else ("b", 1)})
 
 
@@ -92,7 +95,9 @@ def _subgraph_table(graph, names, buffers):
     for index, tensor in enumerate(graph.tensors):
         buffer = 0
         if tensor.value is not None:
-            data = np.ascontiguousarray(tensor.value, tensor.dtype).tobytes()
+            data = tensor.stored
+            if data is None:
+                data = np.ascontiguousarray(tensor.value, tensor.dtype).tobytes()
             buffer = len(buffers)
             buffers.append(Table({0: Vector("B", data, 16)}))
         tensors.append(_tensor_table(index, tensor, buffer))

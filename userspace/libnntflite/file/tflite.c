@@ -170,7 +170,14 @@ static int read_tensor(struct tflite_model *model, struct tflite_subgraph *subgr
 	tensor->custom_quantization = fb_u8(&quant, QUANT_DETAILS_TYPE, 0) != 0;
 	if (read_shape(&table, tensor, diag) || fb_failed(&model->reader))
 		return -1;
-	return read_buffer(model, buffers, tensor, diag);
+	if (read_buffer(model, buffers, tensor, diag))
+		return -1;
+	/* What computes with numbers of four bits computes with the same ones in eight. */
+	if (tensor->type == TFLITE_INT4 && tensor->data) {
+		tensor->type = TFLITE_INT8;
+		tensor->is_packed = true;
+	}
+	return 0;
 }
 
 /* Check a list of tensor indexes; @omitted says whether -1 is allowed. */

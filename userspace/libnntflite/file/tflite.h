@@ -37,6 +37,7 @@
  * @quantized_dim: dimension several scales belong to
  * @custom_quantization: quantized in a way only the file's author knows
  * @is_variable: keeps its value from one inference to the next
+ * @is_packed: two elements in a byte of @data: a constant of type int4, of which @type says int8
  * @sparsity: how sparse data is laid out, absent for dense data
  */
 struct tflite_tensor {
@@ -54,6 +55,7 @@ struct tflite_tensor {
 	int32_t quantized_dim;
 	bool custom_quantization;
 	bool is_variable;
+	bool is_packed;
 	struct fb_table sparsity;
 };
 

@@ -66,17 +66,10 @@ static int charge(struct hal_builder *b, size_t bytes, struct nntflite_diag *dia
 	return 0;
 }
 
-void *hal_alloc(struct hal_builder *b, size_t count, size_t size, struct nntflite_diag *diag)
+static void *new_chunk(struct hal_builder *b, size_t bytes, struct nntflite_diag *diag)
 {
-	struct hal_chunk *chunk;
+	struct hal_chunk *chunk = calloc(1, sizeof(*chunk) + bytes);
 
-	if (count > MAX_ALLOCATED / size) {
-		charge(b, MAX_ALLOCATED + 1, diag);
-		return NULL;
-	}
-	if (charge(b, count * size + sizeof(*chunk), diag))
-		return NULL;
-	chunk = calloc(1, sizeof(*chunk) + count * size);
 	if (!chunk) {
 		diag_fail_memory(diag);
 		return NULL;
@@ -84,6 +77,30 @@ void *hal_alloc(struct hal_builder *b, size_t count, size_t size, struct nntflit
 	chunk->next = b->chunks;
 	b->chunks = chunk;
 	return chunk->data;
+}
+
+void *hal_alloc(struct hal_builder *b, size_t count, size_t size, struct nntflite_diag *diag)
+{
+	const struct hal_chunk *chunk;
+
+	if (count > MAX_ALLOCATED / size) {
+		charge(b, MAX_ALLOCATED + 1, diag);
+		return NULL;
+	}
+	if (charge(b, count * size + sizeof(*chunk), diag))
+		return NULL;
+	return new_chunk(b, count * size, diag);
+}
+
+void *hal_alloc_constant(struct hal_builder *b, uint64_t bytes, struct nntflite_diag *diag)
+{
+	if (bytes > b->max_pool - b->allocated_constants) {
+		diag_fail(diag, "the constants take more than %llu bytes",
+			  (unsigned long long)b->max_pool);
+		return NULL;
+	}
+	b->allocated_constants += bytes;
+	return new_chunk(b, bytes, diag);
 }
 
 /* Room for one more element than @used in an array that doubles; NULL with error. */

@@ -73,6 +73,7 @@ struct hal_builder {
 	uint64_t max_pool;
 	struct hal_chunk *chunks;	/* see hal_alloc() */
 	size_t allocated;
+	uint64_t allocated_constants;
 	bool uses_extension;
 	struct nnhal_memory *pool;
 	struct nnhal_model model;
@@ -84,6 +85,12 @@ void hal_builder_fini(struct hal_builder *b);
 
 /* Zeroed memory that lives as long as the builder; NULL with a message if there is none. */
 void *hal_alloc(struct hal_builder *b, size_t count, size_t size, struct nntflite_diag *diag);
+
+/*
+ * The same for the @bytes bytes of a constant. All of them together take at most what constants may
+ * take.
+ */
+void *hal_alloc_constant(struct hal_builder *b, uint64_t bytes, struct nntflite_diag *diag);
 
 /* A new subgraph, or NULL; the first is the main one. @number: out, its index. */
 struct hal_graph *hal_add_graph(struct hal_builder *b, uint32_t *number,

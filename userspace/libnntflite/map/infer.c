@@ -394,7 +394,7 @@ static bool infer_arithmetic(struct inference *inf, int32_t code)
 	case TFLITE_LOGICAL_NOT: case TFLITE_GELU: case TFLITE_SIGN: case TFLITE_CUMSUM:
 	case TFLITE_FAKE_QUANT: case TFLITE_REVERSE_V2: case TFLITE_REVERSE_SEQUENCE:
 	case TFLITE_BUCKETIZE: case TFLITE_MATRIX_SET_DIAG: case TFLITE_PRELU: case TFLITE_ADD_N:
-	case TFLITE_DYNAMIC_UPDATE_SLICE:
+	case TFLITE_DYNAMIC_UPDATE_SLICE: case TFLITE_DENSIFY:
 		same_shape(inf, 0);
 		return true;
 	case TFLITE_ADD: case TFLITE_SUB: case TFLITE_MUL: case TFLITE_DIV: case TFLITE_MAXIMUM:

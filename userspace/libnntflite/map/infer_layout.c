@@ -378,8 +378,8 @@ static void pad(struct inference *inf)
 		if (2u * (uint32_t)d + 1 < amounts->num_values) {
 			before = amounts->values[2 * d];
 			after = amounts->values[2 * d + 1];
-		} else if (tensor->data && tensor->type == TFLITE_INT32 &&
-			   tensor->bytes == (size_t)in->rank * 8) {
+		} else if (tensor->data && !tensor->sparsity.present &&
+			   tensor->type == TFLITE_INT32 && tensor->bytes == (size_t)in->rank * 8) {
 			struct fb_vector pair = { .data = tensor->data + 8 * (size_t)d, .count = 2 };
 
 			before = fb_vector_i32(&pair, 0);

@@ -303,6 +303,8 @@ void mapper_fini(struct mapper *m)
 	free(m->operand_of);
 	free(m->role);
 	free(m->resource_of);
+	free(m->dense);
+	free(m->same_as);
 }
 
 int map_graph(struct mapper *m)

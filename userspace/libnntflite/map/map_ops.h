@@ -76,6 +76,9 @@ int map_read_variable(struct mapper *m, uint32_t type);
 int map_assign_variable(struct mapper *m, uint32_t type);
 int map_call_once(struct mapper *m, uint32_t type);
 
+/* dense.c */
+int map_densify(struct mapper *m, uint32_t type);
+
 /* ops_custom.c: a custom operator, by its name. */
 int map_custom(struct mapper *m, uint32_t type);
 

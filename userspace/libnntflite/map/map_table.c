@@ -657,6 +657,10 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(BUCKETIZE), .needs_options = true,
 		.how = "BUCKETIZE of org.nnpu.tflite, with the boundaries as an input",
 	},
+	[TFLITE_DENSIFY] = {
+		.map = map_densify, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(DENSIFY),
+		.how = "no operation: the constant is dense",
+	},
 	[TFLITE_DILATE] = {
 		INPUTS(3, 3), OUTPUTS(1, 1),
 		.fields = "",

@@ -39,6 +39,8 @@ struct mapper {
 	uint8_t *role;			/* ROLE_* of a tensor */
 	int *resource_of;		/* resource that a tensor refers to, or -1; NULL without any */
 	int now[MAX_RESOURCES];		/* operands with the values of the resources, or -1 */
+	uint8_t **dense;		/* data of tensors that are sparse or packed in the file, or NULL */
+	uint32_t *same_as;		/* tensor that the result of DENSIFY is, plus 1; or NULL */
 	uint32_t weight;		/* operators that one run of the subgraph runs at most */
 	const struct tflite_operator *op;	/* being mapped, or NULL */
 	uint32_t op_index;
@@ -90,6 +92,11 @@ bool is_constant(const struct mapper *m, const struct tflite_tensor *tensor);
  */
 int constant_int32(const struct mapper *m, const struct tflite_tensor *tensor, int32_t *values,
 		   uint32_t max);
+/*
+ * The elements of a constant, one behind the other, and their number of bytes; NULL with a
+ * message. They live as long as the model. dense.c.
+ */
+const uint8_t *dense_data(struct mapper *m, const struct tflite_tensor *tensor, size_t *bytes);
 bool is_float(const struct tflite_tensor *tensor);
 /* uint8, int8 or int16 */
 bool is_quantized(const struct tflite_tensor *tensor);

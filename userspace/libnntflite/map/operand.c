@@ -19,7 +19,12 @@ static const struct tflite_tensor *listed(const struct mapper *m, const struct f
 
 const struct tflite_tensor *input_tensor(const struct mapper *m, uint32_t pos)
 {
-	return listed(m, &m->op->inputs, pos);
+	const struct tflite_tensor *tensor = listed(m, &m->op->inputs, pos);
+
+	/* What DENSIFY gives is its input. */
+	if (tensor && m->same_as && m->same_as[tensor_index(m, tensor)])
+		tensor = &m->sub->tensors[m->same_as[tensor_index(m, tensor)] - 1];
+	return tensor;
 }
 
 const struct tflite_tensor *output_tensor(const struct mapper *m, uint32_t pos)
@@ -211,27 +216,30 @@ int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 	return describe_with_shape(m, tensor, operand, shape);
 }
 
-/* Is there exactly as much constant data as the shape asks for? */
-static int check_data(struct mapper *m, const struct tflite_tensor *tensor)
+/* Constant data, exactly as much as the shape asks for; NULL with a message. */
+static const uint8_t *checked_data(struct mapper *m, const struct tflite_tensor *tensor,
+				   size_t *bytes)
 {
 	uint64_t elements = shape_elements(tensor_shape(m, tensor));
-	uint64_t bytes = elements * tflite_type_size(tensor->type);
+	uint64_t wanted = elements * tflite_type_size(tensor->type);
+	const uint8_t *data = dense_data(m, tensor, bytes);
 
-	if (tensor->sparsity.present)
-		return tensor_fail(m, tensor, "sparse data is not supported");
-	if (bytes != tensor->bytes)
-		return tensor_fail(m, tensor, "%zu bytes of data, its shape takes %" PRIu64,
-				   tensor->bytes, bytes);
-	return 0;
+	if (data && wanted != *bytes) {
+		tensor_fail(m, tensor, "%zu bytes of data, its shape takes %" PRIu64, *bytes, wanted);
+		return NULL;
+	}
+	return data;
 }
 
 static int pooled(struct mapper *m, const struct tflite_tensor *tensor,
 		  struct nnhal_operand *operand)
 {
-	if (check_data(m, tensor))
+	size_t bytes;
+	const uint8_t *data = checked_data(m, tensor, &bytes);
+
+	if (!data)
 		return -1;
-	return hal_add_pooled(m->g, operand, tensor->data, tensor->bytes,
-			      tensor_index(m, tensor), m->diag);
+	return hal_add_pooled(m->g, operand, data, bytes, tensor_index(m, tensor), m->diag);
 }
 
 int add_operation_outputs(struct mapper *m, uint32_t type, const int *inputs,
@@ -364,6 +372,7 @@ int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim)
 	uint32_t count, num_scales = tensor->scales.count;
 	struct shape shape = *tensor_shape(m, tensor);
 	float *scales;
+	size_t bytes;
 	uint32_t i;
 
 	if (tensor->custom_quantization)
@@ -385,7 +394,7 @@ int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim)
 					   " of an int8 filter is not 0",
 					   fb_vector_i64(&tensor->zero_points, i));
 	/* The data is checked first so that a wild shape asks for no memory. */
-	if (check_data(m, tensor))
+	if (!checked_data(m, tensor, &bytes))
 		return -1;
 	scales = hal_alloc(m->b, count, sizeof(*scales), m->diag);
 	if (!scales)

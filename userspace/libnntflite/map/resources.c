@@ -414,6 +414,17 @@ void resources_go_back(struct mapper *m, const int *now)
 	}
 }
 
+/* The value of an initializer that lies in the file needs no operation. */
+static bool is_in_file(const struct mapper *m, int operand)
+{
+	const struct tflite_tensor *tensor;
+
+	if (m->g->operands[operand].lifetime != NNHAL_LIFETIME_CONSTANT_REFERENCE)
+		return false;
+	tensor = &m->sub->tensors[m->g->operand_origins[operand]];
+	return !tensor->sparsity.present && !tensor->is_packed;
+}
+
 int resources_finish(struct mapper *m)
 {
 	struct map_model *model = m->model;
@@ -426,9 +437,7 @@ int resources_finish(struct mapper *m)
 
 		if (!v || m->now[i] == v->input)
 			continue;
-		/* The value of an initializer that is a constant needs no operation. */
-		if (model->is_initializer &&
-		    m->g->operands[m->now[i]].lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE)
+		if (model->is_initializer && is_in_file(m, m->now[i]))
 			continue;
 		if (describe_resource(m, i, &operand))
 			return -1;
