@@ -208,10 +208,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LOG_SOFTMAX),
 		.fields = "",
 	},
-	[TFLITE_CAST] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(CAST),
-		.fields = "xy",
-	},
+	[TFLITE_CAST] = { INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(CAST), .fields = "xy" },
 	[TFLITE_PRELU] = {
 		HAL(PRELU), .types = FLOATS | T(UINT8), .map = map_as_it_is,
 		INPUTS(2, 2), OUTPUTS(1, 1),
@@ -242,10 +239,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(NEG),
 		.fields = "",
 	},
-	[TFLITE_PADV2] = {
-		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(PADV2),
-		.fields = "",
-	},
+	[TFLITE_PADV2] = { INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(PADV2), .fields = "" },
 	[TFLITE_GREATER] = {
 		HAL(GREATER), .types = FLOATS | QUANT8 | T(INT32) | T(BOOL), .map = map_as_it_is,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(GREATER),
@@ -400,18 +394,12 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(ZEROS_LIKE),
 		.fields = "",
 	},
-	[TFLITE_FILL] = {
-		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FILL),
-		.fields = "",
-	},
+	[TFLITE_FILL] = { INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FILL), .fields = "" },
 	[TFLITE_FLOOR_MOD] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FLOOR_MOD),
 		.fields = "",
 	},
-	[TFLITE_RANGE] = {
-		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(RANGE),
-		.fields = "",
-	},
+	[TFLITE_RANGE] = { INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(RANGE), .fields = "" },
 	[TFLITE_RESIZE_NEAREST_NEIGHBOR] = {
 		HAL(RESIZE_NEAREST_NEIGHBOR), .types = FLOATS | QUANT8, .map = map_resize,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(RESIZE_NEAREST_NEIGHBOR),
@@ -442,10 +430,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(1, 1), OUTPUTS(2, 2), .options = OPTIONS(UNIQUE),
 		.fields = "e2",
 	},
-	[TFLITE_CEIL] = {
-		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
-	},
+	[TFLITE_CEIL] = { INPUTS(1, 1), OUTPUTS(1, 1), .fields = "" },
 	[TFLITE_REVERSE_V2] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REVERSE_V2),
 		.fields = "",
@@ -458,22 +443,10 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(GATHER_ND),
 		.fields = "",
 	},
-	[TFLITE_COS] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(COS),
-		.fields = "",
-	},
-	[TFLITE_WHERE] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(WHERE),
-		.fields = "",
-	},
-	[TFLITE_RANK] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(RANK),
-		.fields = "",
-	},
-	[TFLITE_ELU] = {
-		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
-	},
+	[TFLITE_COS] = { INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(COS), .fields = "" },
+	[TFLITE_WHERE] = { INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(WHERE), .fields = "" },
+	[TFLITE_RANK] = { INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(RANK), .fields = "" },
+	[TFLITE_ELU] = { INPUTS(1, 1), OUTPUTS(1, 1), .fields = "" },
 	[TFLITE_REVERSE_SEQUENCE] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REVERSE_SEQUENCE),
 		.fields = "ii",
@@ -491,10 +464,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(MATRIX_SET_DIAG),
 		.fields = "",
 	},
-	[TFLITE_ROUND] = {
-		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
-	},
+	[TFLITE_ROUND] = { INPUTS(1, 1), OUTPUTS(1, 1), .fields = "" },
 	[TFLITE_HARD_SWISH] = {
 		HAL(HARD_SWISH), .types = FLOATS, .map = map_unary,
 		.any_rank = true, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(HARD_SWISH),
@@ -540,18 +510,9 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(2, 3), OUTPUTS(1, 1), .options = OPTIONS(CONV_3D),
 		.fields = "eiiiei1i1i1",
 	},
-	[TFLITE_IMAG] = {
-		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
-	},
-	[TFLITE_REAL] = {
-		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
-	},
-	[TFLITE_COMPLEX_ABS] = {
-		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
-	},
+	[TFLITE_IMAG] = { INPUTS(1, 1), OUTPUTS(1, 1), .fields = "" },
+	[TFLITE_REAL] = { INPUTS(1, 1), OUTPUTS(1, 1), .fields = "" },
+	[TFLITE_COMPLEX_ABS] = { INPUTS(1, 1), OUTPUTS(1, 1), .fields = "" },
 	[TFLITE_REDUCE_ALL] = {
 		HAL(REDUCE_ALL), .types = T(BOOL), .map = map_reduce,
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
@@ -561,22 +522,13 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(3, 4), OUTPUTS(1, 1), .options = OPTIONS(CONV_3D),
 		.fields = "eiiiei1i1i1",
 	},
-	[TFLITE_BROADCAST_ARGS] = {
-		INPUTS(2, 2), OUTPUTS(1, 1),
-		.fields = "",
-	},
-	[TFLITE_GELU] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(GELU),
-		.fields = "b",
-	},
+	[TFLITE_BROADCAST_ARGS] = { INPUTS(2, 2), OUTPUTS(1, 1), .fields = "" },
+	[TFLITE_GELU] = { INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(GELU), .fields = "b" },
 	[TFLITE_DYNAMIC_UPDATE_SLICE] = {
 		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(DYNAMIC_UPDATE_SLICE),
 		.fields = "",
 	},
-	[TFLITE_RELU_0_TO_1] = {
-		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
-	},
+	[TFLITE_RELU_0_TO_1] = { INPUTS(1, 1), OUTPUTS(1, 1), .fields = "" },
 	[TFLITE_UNSORTED_SEGMENT_PROD] = {
 		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(UNSORTED_SEGMENT_PROD),
 		.fields = "",
@@ -589,18 +541,12 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(UNSORTED_SEGMENT_SUM),
 		.fields = "",
 	},
-	[TFLITE_ATAN2] = {
-		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(ATAN2),
-		.fields = "",
-	},
+	[TFLITE_ATAN2] = { INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(ATAN2), .fields = "" },
 	[TFLITE_UNSORTED_SEGMENT_MIN] = {
 		INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(UNSORTED_SEGMENT_MIN),
 		.fields = "",
 	},
-	[TFLITE_SIGN] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SIGN),
-		.fields = "",
-	},
+	[TFLITE_SIGN] = { INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SIGN), .fields = "" },
 	[TFLITE_BITCAST] = {
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(BITCAST),
 		.fields = "",
@@ -661,10 +607,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.map = map_densify, INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(DENSIFY),
 		.how = "no operation: the constant is dense",
 	},
-	[TFLITE_DILATE] = {
-		INPUTS(3, 3), OUTPUTS(1, 1),
-		.fields = "",
-	},
+	[TFLITE_DILATE] = { INPUTS(3, 3), OUTPUTS(1, 1), .fields = "" },
 	[TFLITE_CALL] = {
 		.map = map_call, INPUTS(0, MANY), OUTPUTS(0, MANY),
 		.options = OPTIONS(CALL), .needs_options = true,
