@@ -61,3 +61,14 @@ $(NNTFLITE_MODELS2_TEST): $(NNTFLITE_TEST_DIR)/nntflite_models2_test $(BUILD)/bi
 
 HOST_TESTS += $(NNTFLITE_MODELS2_TEST)
 VM_TESTS += $(NNTFLITE_MODELS2_TEST)
+
+# The document made of its tables.
+$(BUILD)/tests/operators_document: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/operators_document.o \
+		$(NNTFLITE_OBJS) $(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$^ $(NNHAL_LIBS))
+
+$(BUILD)/tests/operators_document_test: $(NNTFLITE_TEST_DIR)/operators_document_test.sh \
+		$(BUILD)/tests/operators_document
+	$(Q)install -m 755 $< $@
+
+HOST_TESTS += $(BUILD)/tests/operators_document_test
