@@ -39,7 +39,7 @@ static void print_types(const struct op_row *row)
 		printf(" (of input %u)", row->type_input);
 }
 
-/* What the device's extension has has the name of the operator. */
+/* An operation of the extension has the name of the operator. */
 static void print_row(int32_t code)
 {
 	const struct op_row *row = row_of(code);
