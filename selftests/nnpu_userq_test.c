@@ -94,6 +94,9 @@ TEST_F(userq, create_refuses)
 		.ring_handle = self->uq.ring_handle,
 		.sq_entries = 16, .cq_entries = 16, .cq_offset = PAGE,
 	}, arg;
+	/* The buffer of both rings has whole pages of the CPU. */
+	uint64_t cpu_page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t end = cpu_page > 2 * PAGE ? cpu_page : 2 * PAGE;
 
 #define REFUSED(error, field, value) do { \
 		arg = good; \
@@ -115,7 +118,7 @@ TEST_F(userq, create_refuses)
 	REFUSED(-EINVAL, sq_offset, 64);
 	REFUSED(-EINVAL, cq_offset, 0);
 	REFUSED(-EINVAL, cq_offset, PAGE + 32);
-	REFUSED(-EINVAL, cq_offset, 2 * PAGE);
+	REFUSED(-EINVAL, cq_offset, end);
 	REFUSED(-EINVAL, sq_offset, ~0ull << 12);
 	REFUSED(-ENOENT, ring_handle, 0);
 	REFUSED(-ENOENT, ring_handle, 0x7fffffff);
