@@ -7,10 +7,8 @@
 
 static void check(int good, const char *what, const char *why)
 {
-	if (good)
-		return;
-	fprintf(stderr, "label: %s: %s\n", what, why);
-	exit(1);
+	if (!good && fprintf(stderr, "label: %s: %s\n", what, why))
+		exit(1);
 }
 
 int main(int argc, char **argv)
@@ -18,11 +16,12 @@ int main(int argc, char **argv)
 	png_image png = { .version = PNG_IMAGE_VERSION };
 	struct nntflite_value out = NNTFLITE_VALUE_INIT;
 	const struct nntflite_io *in, *io;
-	struct nntflite_session *session = NULL;
-	struct nntflite_model *model = NULL;
-	struct nntflite_file *file;
+	/* The end of the process releases these. */
+	static struct nnhal_device *device;
+	static struct nntflite_file *file;
+	static struct nntflite_model *model;
+	static struct nntflite_session *session;
 	struct nntflite_diag why;
-	struct nnhal_device *device;
 	uint8_t *pixels, *to, sign;
 	const uint8_t *scores;
 	uint32_t channels, i, y, x, best = 0;
@@ -49,6 +48,7 @@ int main(int argc, char **argv)
 		x = i / channels % in->dims[2] * png.width / in->dims[2];
 		to[i] = pixels[(y * png.width + x) * channels + i % channels] ^ sign;
 	}
+	free(pixels);
 	check(!nntflite_session_run(session, NULL, NULL, &why) &&
 	      !nntflite_session_output(session, 0, &out), argv[2], why.message);
 	scores = out.data;
