@@ -90,6 +90,6 @@ install-uapi:
 
 install-files: install-libnnhal install-uapi
 
-include userspace/libnntflite/build.mk
+include userspace/libneuralnetworks/build.mk userspace/libnntflite/build.mk
 include userspace/tools/build.mk userspace/tools/nnbench/build.mk userspace/tools/nnctl/build.mk \
 	userspace/tools/nnvec/build.mk

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Types have the same numbers here and in libnnhal, so nothing is translated. The compiler checks that.
+ */
+#include "ndk.h"
+
+/* Those with another name here. */
+#define ANEURALNETWORKS_SUBGRAPH	ANEURALNETWORKS_MODEL
+#define ANEURALNETWORKS_OEM		ANEURALNETWORKS_OEM_SCALAR
+
+#define SAME(name, number) \
+	_Static_assert((int)ANEURALNETWORKS_##name == (number), #name);
+
+NNHAL_OPERAND_TYPE_LIST(SAME)
+NNHAL_OPERATION_TYPE_LIST(SAME)

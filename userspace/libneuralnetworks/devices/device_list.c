@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The list of devices: the only thing that is global.
+ *
+ * Programs keep pointers to devices for ever, so an entry is never freed. A device that went away
+ * keeps its entry and gets it back when one of its name returns; meanwhile it is not counted. A
+ * machine has few devices, and few names come and go, so the list stays short.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndk.h"
+
+#define MAX_DEVICES	64
+
+struct ANeuralNetworksDevice {
+	char name[NNHAL_NAME_SIZE];
+	char spec[NNHAL_NAME_SIZE];
+	char *version;
+	int32_t type;
+	struct nnhal_device *open;
+	struct ANeuralNetworksDevice *next;
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ANeuralNetworksDevice *all_devices;
+static struct ANeuralNetworksDevice *visible[MAX_DEVICES];
+static uint32_t num_visible;
+static bool list_made;
+
+static bool is_lost(struct nnhal_device *device)
+{
+	return nnhal_device_get_status(device) == NNHAL_DEVICE_OFFLINE;
+}
+
+/* Open the device, or open it anew if it was lost. Called with the lock. */
+static int open_locked(struct ANeuralNetworksDevice *device)
+{
+	struct nnhal_device *open;
+	enum nnhal_device_type type;
+	const char *version;
+	enum nnhal_status status;
+
+	if (device->open && !is_lost(device->open))
+		return ANEURALNETWORKS_NO_ERROR;
+	status = nnhal_device_open(device->spec, &open, NULL);
+	if (status)
+		return ndk_result(status);
+	/* The program may still use the first version's text, so it is not replaced. */
+	if (!device->version) {
+		status = nnhal_device_get_version_string(open, &version);
+		if (!status)
+			status = nnhal_device_get_type(open, &type);
+		if (status || !(device->version = strdup(version))) {
+			nnhal_device_unref(open);
+			return status ? ndk_result(status) : ANEURALNETWORKS_OUT_OF_MEMORY;
+		}
+		if (!device->type)
+			device->type = (int32_t)type;
+	}
+	nnhal_device_unref(device->open);
+	device->open = open;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+static struct ANeuralNetworksDevice *find_or_add(const struct nnhal_device_info *info)
+{
+	/* Only the device in the process has no node. Programs look for this name. */
+	bool in_process = !info->path[0];
+	const char *name = in_process ? "nnapi-reference" : info->name;
+	struct ANeuralNetworksDevice *device;
+
+	for (device = all_devices; device; device = device->next)
+		if (!strcmp(device->name, name))
+			break;
+	if (!device) {
+		device = calloc(1, sizeof(*device));
+		if (!device)
+			return NULL;
+		strcpy(device->name, name);
+		device->type = in_process ? ANEURALNETWORKS_DEVICE_CPU : 0;
+		device->next = all_devices;
+		all_devices = device;
+	}
+	/* The number in the order of nodes may have changed. */
+	strcpy(device->spec, info->spec);
+	return device;
+}
+
+/* Look for devices. Those that cannot be opened are not listed. Called with the lock. */
+static int look_locked(void)
+{
+	struct nnhal_device_info infos[MAX_DEVICES] = { NNHAL_DEVICE_INFO_INIT };
+	uint32_t found = 0, count = 0, i;
+	enum nnhal_status status;
+
+	status = nnhal_enumerate_devices(infos, MAX_DEVICES, &found, NULL);
+	if (status && status != NNHAL_STATUS_NO_DEVICE && status != NNHAL_STATUS_NO_DRIVER)
+		return ndk_result(status);
+	for (i = 0; i < found && i < MAX_DEVICES; i++) {
+		struct ANeuralNetworksDevice *device;
+
+		if (infos[i].status)
+			continue;
+		device = find_or_add(&infos[i]);
+		if (!device)
+			return ANEURALNETWORKS_OUT_OF_MEMORY;
+		if (!open_locked(device))
+			visible[count++] = device;
+	}
+	num_visible = count;
+	list_made = true;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworks_getDeviceCount(uint32_t *numDevices)
+{
+	int result;
+
+	if (!numDevices)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	pthread_mutex_lock(&list_lock);
+	result = look_locked();
+	if (!result)
+		*numDevices = num_visible;
+	pthread_mutex_unlock(&list_lock);
+	return result;
+}
+
+int ANeuralNetworks_getDevice(uint32_t devIndex, ANeuralNetworksDevice **device)
+{
+	int result = ANEURALNETWORKS_NO_ERROR;
+
+	if (!device)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	pthread_mutex_lock(&list_lock);
+	if (!list_made)
+		result = look_locked();
+	if (!result && devIndex >= num_visible)
+		result = ANEURALNETWORKS_BAD_DATA;
+	if (!result)
+		*device = visible[devIndex];
+	pthread_mutex_unlock(&list_lock);
+	return result;
+}
+
+struct nnhal_device *ndk_device_open(const ANeuralNetworksDevice *device, int *result)
+{
+	struct nnhal_device *open = NULL;
+
+	pthread_mutex_lock(&list_lock);
+	/* Programs get constant pointers to what the list owns. */
+	*result = open_locked((struct ANeuralNetworksDevice *)device);
+	if (!*result)
+		open = nnhal_device_ref(device->open);
+	pthread_mutex_unlock(&list_lock);
+	return open;
+}
+
+static bool device_has_extension(const ANeuralNetworksDevice *device, const char *name,
+				 int *result)
+{
+	const struct nnhal_extension *extensions;
+	struct nnhal_device *open = ndk_device_open(device, result);
+	uint32_t count = 0, i;
+	bool found = false;
+
+	if (!open)
+		return false;
+	*result = ndk_result(nnhal_device_get_supported_extensions(open, &extensions, &count));
+	for (i = 0; !*result && i < count; i++)
+		found = found || !strcmp(extensions[i].name, name);
+	nnhal_device_unref(open);
+	return found;
+}
+
+bool ndk_extension_exists(const char *name)
+{
+	ANeuralNetworksDevice *device;
+	uint32_t i;
+	int result;
+
+	for (i = 0; !ANeuralNetworks_getDevice(i, &device); i++)
+		if (device_has_extension(device, name, &result))
+			return true;
+	return false;
+}
+
+int ANeuralNetworksDevice_getName(const ANeuralNetworksDevice *device, const char **name)
+{
+	if (!device || !name)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*name = device->name;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* Type and version were read before the program got the device, and do not change. */
+int ANeuralNetworksDevice_getType(const ANeuralNetworksDevice *device, int32_t *type)
+{
+	if (!device || !type)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*type = device->type;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksDevice_getVersion(const ANeuralNetworksDevice *device, const char **version)
+{
+	if (!device || !version)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*version = device->version;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* Level 30 is HAL 1.3, which every device of libnnhal has. */
+int ANeuralNetworksDevice_getFeatureLevel(const ANeuralNetworksDevice *device,
+					  int64_t *featureLevel)
+{
+	if (!device || !featureLevel)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*featureLevel = ANEURALNETWORKS_FEATURE_LEVEL_4;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* Opening a device brings its service up, as Android's wait() does. */
+int ANeuralNetworksDevice_wait(const ANeuralNetworksDevice *device)
+{
+	int result;
+
+	if (!device)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	nnhal_device_unref(ndk_device_open(device, &result));
+	return result;
+}
+
+int ANeuralNetworksDevice_getExtensionSupport(const ANeuralNetworksDevice *device,
+					      const char *extensionName,
+					      bool *isExtensionSupported)
+{
+	bool found;
+	int result;
+
+	if (!device || !extensionName || !isExtensionSupported)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	found = device_has_extension(device, extensionName, &result);
+	if (!result)
+		*isExtensionSupported = found;
+	return result;
+}
+
+uint64_t ANeuralNetworks_getDefaultLoopTimeout(void)
+{
+	return NNHAL_DEFAULT_LOOP_TIMEOUT_NS;
+}
+
+uint64_t ANeuralNetworks_getMaximumLoopTimeout(void)
+{
+	return NNHAL_MAX_LOOP_TIMEOUT_NS;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Operations, inputs and outputs of a model; its end; what devices say about it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/ndk_model.h"
+
+static const uint32_t *copy_indexes(ANeuralNetworksModel *model, const uint32_t *indexes,
+				    uint32_t count)
+{
+	uint32_t *copy = ndk_model_alloc(model, count, sizeof(*copy));
+
+	if (copy)
+		memcpy(copy, indexes, count * sizeof(*copy));
+	return copy;
+}
+
+int ANeuralNetworksModel_addOperation(ANeuralNetworksModel *model,
+				      ANeuralNetworksOperationType type, uint32_t inputCount,
+				      const uint32_t *inputs, uint32_t outputCount,
+				      const uint32_t *outputs)
+{
+	struct nnhal_operation operation = {
+		.type = (uint32_t)type, .num_inputs = inputCount, .inputs = inputs,
+		.num_outputs = outputCount, .outputs = outputs,
+	};
+	struct nnhal_operation *grown;
+	int result;
+
+	if (!model || !inputs || !outputs)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (model->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	result = ndk_check_operation(model, &operation);
+	if (result)
+		return result;
+	grown = ndk_grow(model->operations, model->num_operations, sizeof(*grown));
+	if (!grown)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	model->operations = grown;
+	operation.inputs = copy_indexes(model, inputs, inputCount);
+	operation.outputs = copy_indexes(model, outputs, outputCount);
+	if (!operation.inputs || !operation.outputs)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	model->operations[model->num_operations++] = operation;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* Mark the operands of a list; a list that names one twice, or one with a value, is refused. */
+static bool mark(uint8_t *marks, const ANeuralNetworksModel *model, const uint32_t *indexes,
+		 uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (indexes[i] >= model->num_operands || marks[indexes[i]]++ ||
+		    model->operands[indexes[i]].lifetime != NNHAL_LIFETIME_TEMPORARY_VARIABLE)
+			return false;
+	}
+	return true;
+}
+
+int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model,
+						  uint32_t inputCount, const uint32_t *inputs,
+						  uint32_t outputCount, const uint32_t *outputs)
+{
+	uint8_t *marks;
+	bool valid;
+	uint32_t i;
+
+	if (!model || !inputs || !outputs)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (model->finished || model->identified)
+		return ANEURALNETWORKS_BAD_STATE;
+	marks = calloc((size_t)model->num_operands + 1, 1);
+	if (!marks)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	valid = mark(marks, model, inputs, inputCount) && mark(marks, model, outputs, outputCount);
+	free(marks);
+	if (!valid)
+		return ANEURALNETWORKS_BAD_DATA;
+	model->inputs = (uint32_t *)copy_indexes(model, inputs, inputCount);
+	model->outputs = (uint32_t *)copy_indexes(model, outputs, outputCount);
+	if (!model->inputs || !model->outputs)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	model->num_inputs = inputCount;
+	model->num_outputs = outputCount;
+	for (i = 0; i < inputCount; i++)
+		model->operands[inputs[i]].lifetime = NNHAL_LIFETIME_SUBGRAPH_INPUT;
+	for (i = 0; i < outputCount; i++)
+		model->operands[outputs[i]].lifetime = NNHAL_LIFETIME_SUBGRAPH_OUTPUT;
+	model->identified = true;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel *model, bool allow)
+{
+	if (!model)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (model->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	model->relaxed = allow;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+static int make_flat(ANeuralNetworksModel *model)
+{
+	struct nnhal_subgraph main;
+	uint32_t i, k;
+	int result;
+
+	if (!model->num_operations)
+		return ANEURALNETWORKS_BAD_DATA;
+	result = ndk_sort_operations(model);
+	if (result)
+		return result;
+	for (i = 0; i < model->num_operations; i++)
+		for (k = 0; k < model->operations[i].num_inputs; k++)
+			model->operands[model->operations[i].inputs[k]].number_of_consumers++;
+	main = (struct nnhal_subgraph){
+		.num_operands = model->num_operands, .operands = model->operands,
+		.num_operations = model->num_operations, .operations = model->operations,
+		.num_inputs = model->num_inputs, .input_indexes = model->inputs,
+		.num_outputs = model->num_outputs, .output_indexes = model->outputs,
+	};
+	result = ndk_flatten(&model->flat, model, &main);
+	if (result)
+		return result;
+	if (nnhal_validate_model(&model->flat.hal, NULL))
+		return ANEURALNETWORKS_NO_ERROR;
+	ndk_flat_fini(&model->flat);
+	return ANEURALNETWORKS_BAD_DATA;
+}
+
+int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
+{
+	int result;
+
+	if (!model)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (model->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	model->finished = true;
+	result = make_flat(model);
+	model->valid = !result;
+	return result;
+}
+
+/*
+ * Ask one device, and add what it supports. A device that fails supports nothing: the answer is
+ * about what can run now.
+ */
+static int ask_device(const ANeuralNetworksModel *model, const ANeuralNetworksDevice *device,
+		      bool *answer, bool *sum)
+{
+	struct nnhal_device *open;
+	uint32_t i;
+	int result;
+
+	open = ndk_device_open(device, &result);
+	if (!open)
+		return result == ANEURALNETWORKS_OUT_OF_MEMORY ? result : ANEURALNETWORKS_NO_ERROR;
+	if (!nnhal_device_get_supported_operations(open, &model->flat.hal, answer,
+						   model->num_operations, NULL))
+		for (i = 0; i < model->num_operations; i++)
+			sum[model->order[i]] |= answer[i];
+	nnhal_device_unref(open);
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksModel_getSupportedOperationsForDevices(
+	const ANeuralNetworksModel *model, const ANeuralNetworksDevice *const *devices,
+	uint32_t numDevices, bool *supportedOps)
+{
+	int result = ANEURALNETWORKS_NO_ERROR;
+	bool *answer, *sum;
+	uint32_t i, j;
+
+	if (!model || !devices || !supportedOps)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	for (i = 0; i < numDevices; i++)
+		if (!devices[i])
+			return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (!model->valid)
+		return ANEURALNETWORKS_BAD_STATE;
+	/* The list of devices is short: one that repeats no device has no more entries. */
+	for (i = 0; i < numDevices; i++)
+		for (j = 0; j < i; j++)
+			if (devices[i] == devices[j])
+				return ANEURALNETWORKS_BAD_DATA;
+	if (!numDevices)
+		return ANEURALNETWORKS_BAD_DATA;
+	answer = calloc(model->num_operations, 2 * sizeof(*answer));
+	if (!answer)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	sum = answer + model->num_operations;
+	for (i = 0; !result && i < numDevices; i++)
+		result = ask_device(model, devices[i], answer, sum);
+	if (!result)
+		memcpy(supportedOps, sum, model->num_operations * sizeof(*sum));
+	free(answer);
+	return result;
+}

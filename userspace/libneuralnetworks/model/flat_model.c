@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Models in one piece.
+ *
+ * The NNAPI's models refer to each other; a model of the HAL contains the subgraphs it refers to, their
+ * constants and their memory. Each model is taken once, however many refer to it: otherwise
+ * a chain of models that each name the next one twice would double with every link.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/ndk_model.h"
+
+/* The number of @sub among the subgraphs, or -1 without memory. */
+static int64_t number_of(struct ndk_flat *flat, const ANeuralNetworksModel *sub)
+{
+	void *models;
+	uint32_t i;
+
+	for (i = 0; i < flat->num_models; i++)
+		if (flat->models[i] == sub)
+			return i;
+	models = ndk_grow(flat->models, flat->num_models, sizeof(*flat->models));
+	if (!models)
+		return -1;
+	flat->models = models;
+	flat->models[flat->num_models] = sub;
+	return flat->num_models++;
+}
+
+/*
+ * A copy of operands whose locations count in the whole; models they refer to are appended. The
+ * constants and pools of @from come after those that are there.
+ */
+static struct nnhal_operand *relocate(struct ndk_flat *flat, const ANeuralNetworksModel *from,
+				      const struct nnhal_operand *operands, uint32_t count)
+{
+	struct nnhal_operand *copy = calloc(count ? count : 1, sizeof(*copy));
+	int64_t number;
+	uint32_t i;
+
+	if (!copy)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		copy[i] = operands[i];
+		switch (copy[i].lifetime) {
+		case NNHAL_LIFETIME_CONSTANT_COPY:
+			copy[i].location.offset += (uint32_t)flat->hal.operand_values_size;
+			break;
+		case NNHAL_LIFETIME_CONSTANT_REFERENCE:
+			copy[i].location.pool_index += flat->hal.num_pools;
+			break;
+		case NNHAL_LIFETIME_SUBGRAPH:
+			number = number_of(flat, from->models[copy[i].location.offset]);
+			if (number < 0) {
+				free(copy);
+				return NULL;
+			}
+			copy[i].location.offset = (uint32_t)number;
+			break;
+		default:
+			break;
+		}
+	}
+	return copy;
+}
+
+/* Append constants and pools. A sum above 32 bits cannot be addressed. */
+static int append_data(struct ndk_flat *flat, const ANeuralNetworksModel *from)
+{
+	size_t size = flat->hal.operand_values_size + from->values_size;
+	uint64_t pools = (uint64_t)flat->hal.num_pools + from->num_pools;
+	void *grown;
+
+	if (size > UINT32_MAX || pools > UINT32_MAX)
+		return ANEURALNETWORKS_BAD_DATA;
+	if (from->values_size) {
+		grown = realloc(flat->values, size);
+		if (!grown)
+			return ANEURALNETWORKS_OUT_OF_MEMORY;
+		flat->values = grown;
+		memcpy(flat->values + flat->hal.operand_values_size, from->values,
+		       from->values_size);
+		flat->hal.operand_values_size = size;
+	}
+	if (from->num_pools) {
+		grown = realloc(flat->pools, pools * sizeof(*flat->pools));
+		if (!grown)
+			return ANEURALNETWORKS_OUT_OF_MEMORY;
+		flat->pools = grown;
+		memcpy(flat->pools + flat->hal.num_pools, from->pools,
+		       from->num_pools * sizeof(*flat->pools));
+		flat->hal.num_pools = (uint32_t)pools;
+	}
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+static int append_subgraph(struct ndk_flat *flat, const ANeuralNetworksModel *from, uint32_t i)
+{
+	struct nnhal_subgraph *grown = ndk_grow(flat->subgraphs, i, sizeof(*grown));
+	struct nnhal_operand *operands;
+
+	if (!grown)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	flat->subgraphs = grown;
+	operands = relocate(flat, from, from->operands, from->num_operands);
+	if (!operands)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	flat->subgraphs[i] = (struct nnhal_subgraph){
+		.num_operands = from->num_operands, .operands = operands,
+		.num_operations = from->num_operations, .operations = from->operations,
+		.num_inputs = from->num_inputs, .input_indexes = from->inputs,
+		.num_outputs = from->num_outputs, .output_indexes = from->outputs,
+	};
+	flat->hal.num_referenced = i + 1;
+	return append_data(flat, from);
+}
+
+int ndk_flatten(struct ndk_flat *flat, const ANeuralNetworksModel *model,
+		const struct nnhal_subgraph *main)
+{
+	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
+	uint32_t i;
+
+	*flat = (struct ndk_flat){
+		.hal.hal_version = NNHAL_HAL_1_3,
+		.hal.main = *main,
+		.hal.relax_computation_float32_to_float16 = model->relaxed,
+		.hal.num_extensions = model->num_extensions,
+		.hal.extensions = model->extensions,
+	};
+	flat->main_operands = relocate(flat, model, main->operands, main->num_operands);
+	if (!flat->main_operands)
+		goto err_fini;
+	flat->hal.main.operands = flat->main_operands;
+	/* Operands that were made to check an operation have no constants. */
+	result = main->operands == model->operands ? append_data(flat, model) :
+						     ANEURALNETWORKS_NO_ERROR;
+	/* The list grows while it is walked: models refer to further ones. */
+	for (i = 0; !result && i < flat->num_models; i++)
+		result = append_subgraph(flat, flat->models[i], i);
+	if (result)
+		goto err_fini;
+	flat->hal.referenced = flat->subgraphs;
+	flat->hal.operand_values = flat->values;
+	flat->hal.pools = flat->pools;
+	return ANEURALNETWORKS_NO_ERROR;
+
+err_fini:
+	ndk_flat_fini(flat);
+	return result;
+}
+
+void ndk_flat_fini(struct ndk_flat *flat)
+{
+	uint32_t i;
+
+	for (i = 0; i < flat->hal.num_referenced; i++)
+		free((void *)flat->subgraphs[i].operands);
+	free(flat->subgraphs);
+	free(flat->models);
+	free(flat->values);
+	free(flat->pools);
+	free(flat->main_operands);
+	*flat = (struct ndk_flat){ 0 };
+}
