@@ -149,8 +149,12 @@ static void team_open(struct nnpu_engine *e)
 /* Nobody comes any more. */
 static void team_close(struct nnpu_engine *e)
 {
+	struct nnpu_engine *own = e;
+
 	e->team.shared = false;
-	atomic_store_explicit(&e->dev->teams[e->seat], NULL, memory_order_relaxed);
+	/* A job that ends without a seat has closed it before: there is the team of another one. */
+	atomic_compare_exchange_strong_explicit(&e->dev->teams[e->seat], &own, NULL,
+						memory_order_relaxed, memory_order_relaxed);
 	atomic_fetch_and_explicit(&e->team.state, ~TEAM_OPEN, memory_order_relaxed);
 }
 

@@ -37,7 +37,7 @@
 /* A job that is not to take long. */
 #define FEW		2u
 
-enum { ADD = 1, LONG = 2, SHORT = 3, ROI = 4 };
+enum { ADD = 1, LONG = 2, SHORT = 3, ROI = 4, POOL = 5 };
 enum { SHARED = 1, OWN_A = 2, OWN_B = 3 };
 
 static struct rig rig;
@@ -102,6 +102,26 @@ static void image_layers(struct image *im, bool is_float, unsigned int layers)
 	image_finish(im);
 }
 
+/* One AVERAGE_POOL_2D with a window about as large as the picture: a long operation of many parts. */
+static void image_pool(struct image *im)
+{
+	const unsigned int type = NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED;
+	uint32_t in, same, one, window, none, out;
+
+	image_init(im);
+	in = image_tensor(im, type, NNPU_TENSOR_INPUT, 1, SIZE, SIZE, CHANNELS, -1);
+	same = image_scalar(im, 1);
+	one = image_scalar(im, 1);
+	window = image_scalar(im, SIZE - 1);
+	none = image_scalar(im, 0);
+	out = image_tensor(im, type, NNPU_TENSOR_OUTPUT, 1, SIZE, SIZE, CHANNELS, -1);
+	set_scale(im, in, 1);
+	set_scale(im, out, 1);
+	image_command(im, NNPU_OP_AVERAGE_POOL_2D, 7, 1, in, same, one, one, window, window, none,
+		      out);
+	image_finish(im);
+}
+
 static bool load(uint32_t ctx, uint32_t program, struct image *im)
 {
 	int status = rig_load(&rig, ctx, program, im->bytes, im->size, NULL);
@@ -129,12 +149,16 @@ static bool load_all(bool is_float)
 	}
 	rig_slot(&a.slots[2], picture, BYTES * 4, rw);
 	rig_slot(&a.slots[3], result, BYTES * 4, rw);
+	rig_slot(&b.slots[2], picture, BYTES * 4, rw);
+	rig_slot(&b.slots[3], result, BYTES * 4, rw);
 	image_add(&im, N);
 	good = load(1, ADD, &im);
 	image_add(&im, N);
 	good &= load(2, ADD, &im);
 	image_roi(&im, ENDLESS);
 	good &= load(2, ROI, &im);
+	image_pool(&im);
+	good &= load(2, POOL, &im);
 	image_layers(&im, is_float, LAYERS);
 	good &= load(1, LONG, &im);
 	image_layers(&im, is_float, FEW);
@@ -395,6 +419,62 @@ static void test_giving_way(void)
 	rig_close(&rig);
 }
 
+/*
+ * The other client's job shares an operation while the first one's, in the middle of one, has given
+ * way: abort that.
+ */
+static bool abort_who_is_away(void)
+{
+	bool found = false;
+
+	for (int i = 0; !found && i < 60000; i++) {
+		struct nnpu_engine *on;
+
+		pthread_mutex_lock(&dev->lock);
+		on = dev->seats[0].worker;
+		for (unsigned int k = 0; k < atomic_load(&dev->num_workers); k++) {
+			struct nnpu_engine *e = &dev->engines[k];
+
+			/* It sleeps: what belongs to its thread stays as it is. */
+			if (e->seated || !e->q || e->ctx != dev->contexts[1] ||
+			    on->ctx != dev->contexts[2] || atomic_load(&dev->teams[0]) != on ||
+			    !e->team.shared)
+				continue;
+			engine_abort(e);
+			found = true;
+		}
+		pthread_mutex_unlock(&dev->lock);
+		if (!found)
+			usleep(100);
+	}
+	return found;
+}
+
+/* A job that ends without an engine leaves the helpers to the one that has it now. */
+static void test_ending_away(void)
+{
+	struct nnpu_sqe_queue sqe = { .opcode = NNPU_ADMIN_ABORT, .qid = htole16(OWN_B) };
+	bool good, shared = false;
+	struct nnpu_arg *args;
+	uint16_t layers, pool;
+	struct nnpu_cqe cqe;
+
+	open_device(true, 1, 2, 0);
+	layers = submit_layers(LONG, true);
+	args = job_args(&b, 1, 1);
+	job_arg(&args[0], 2, 0, BYTES);
+	job_arg(&args[1], 3, 0, BYTES);
+	pool = submit(&b, OWN_B, POOL);
+	good = abort_who_is_away() && completes(OWN_A, layers, NNPU_STATUS_ABORTED);
+	while (good && !shared && !rig_peek(&rig.queues[OWN_B], &cqe))
+		shared = atomic_load(&dev->teams[0]);
+	ok(good && shared, "after another one was aborted while it was away, a job still has helpers");
+	sqe.target_cid = htole16(pool);
+	ok(!rig_admin(&rig, &sqe, NULL) && completes(OWN_B, pool, NNPU_STATUS_ABORTED),
+	   "and ends in the middle");
+	rig_close(&rig);
+}
+
 /* Engines come first: with as many of them at work as there may be threads, nobody helps. */
 static void test_engines_first(void)
 {
@@ -505,6 +585,7 @@ int main(void)
 	test_bytes(true);
 	test_abort();
 	test_giving_way();
+	test_ending_away();
 	test_engines_first();
 	return tap_done();
 }
