@@ -28,6 +28,8 @@
 #define WAKE_UNITS	(1u << 17)
 /* A range has at most so much work, so that not much of it is computed anew. */
 #define RANGE_UNITS	(1u << 18)
+/* An item of more work may take longer than helpers can stay, for a slice or between two jobs. */
+#define LONG_UNITS	(1u << 21)
 
 /* How long a helper looks for work before it sleeps, ns: operations follow each other closely. */
 #define LOOK_NS		200000u
@@ -378,6 +380,15 @@ static void leave(struct nnpu_engine *e)
 	pthread_mutex_unlock(&e->dev->lock);
 }
 
+/*
+ * Does the helper have an item that it had to give back, and would begin again and again? Inside of
+ * the team.
+ */
+static bool is_in_vain(const struct helper *h, const struct shared_parts *s)
+{
+	return s->left[h->id].end && s->parts->units > LONG_UNITS;
+}
+
 /* Compute ranges until there is none, or the helper is to leave. Inside of the team. */
 static void compute_ranges(struct helper *h, struct shared_parts *s)
 {
@@ -396,35 +407,42 @@ static void compute_ranges(struct helper *h, struct shared_parts *s)
 	}
 }
 
-/* False: the team of this worker takes nobody. */
+/* In the team of this worker. */
+static void work_inside(struct helper *h, struct nnpu_engine *e)
+{
+	struct shared_parts *s = e->team.parts;
+
+	h->team = &e->team;
+	h->since = dev_now(h->dev);
+	h->progress = (struct job_progress) {
+		.dev = h->dev,
+		.counter = &s->points,
+		.shared = true,
+		.contended = &h->dev->helping,
+		.point = helper_point,
+		.abort = &s->leave,
+		.stop = &h->dev->stop,
+	};
+	compute_ranges(h, s);
+	charge(h);
+}
+
+/* False: the team of this worker does not take the helper. */
 static bool help(struct helper *h, struct nnpu_engine *e)
 {
 	struct nnpu_device *dev = h->dev;
-	bool entered = false;
+	bool helps = false;
 
 	if (!begin_to_help(dev))
 		return false;
 	if (enter(&e->team)) {
-		struct shared_parts *s = e->team.parts;
-
-		entered = true;
-		h->team = &e->team;
-		h->since = dev_now(dev);
-		h->progress = (struct job_progress) {
-			.dev = dev,
-			.counter = &s->points,
-			.shared = true,
-			.contended = &dev->helping,
-			.point = helper_point,
-			.abort = &s->leave,
-			.stop = &dev->stop,
-		};
-		compute_ranges(h, s);
-		charge(h);
+		helps = !is_in_vain(h, e->team.parts);
+		if (helps)
+			work_inside(h, e);
 		leave(e);
 	}
 	atomic_fetch_sub_explicit(&dev->helping, 1, memory_order_relaxed);
-	return entered;
+	return helps;
 }
 
 /* Help one worker after the other. False: none has anything to share. */
