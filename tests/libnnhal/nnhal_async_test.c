@@ -3,8 +3,10 @@
  * Asynchronous executions, many at once, from many threads; closing in odd orders.
  */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nnhal_fixture.h"
 
@@ -332,6 +334,94 @@ static void test_closing(void)
 	model = kept;
 }
 
+/* A callback that tells of the end and then takes its time. */
+#define MOST_OUTPUTS	20
+
+struct slow_callback {
+	sem_t told;
+	enum nnhal_status status;
+	uint32_t num_shapes, num_right;
+	atomic_bool has_returned;
+};
+
+static void on_end(void *context, enum nnhal_status status, const struct nnhal_output_shape *shapes,
+		   uint32_t num_shapes, const struct nnhal_timing *timing)
+{
+	struct slow_callback *slow = context;
+	uint32_t i;
+
+	(void)timing;
+	sem_post(&slow->told);
+	usleep(100000);
+	/* The device may be closed by now, but the shapes are there. */
+	slow->status = status;
+	slow->num_shapes = num_shapes;
+	for (i = 0; i < num_shapes; i++)
+		slow->num_right += shapes[i].is_sufficient && shapes[i].num_dimensions == 2 &&
+				   shapes[i].dimensions[0] == 2 && shapes[i].dimensions[1] == 2;
+	atomic_store(&slow->has_returned, true);
+}
+
+/* @count sums of the same inputs. */
+static void make_sums(struct fixture *sums, uint32_t count)
+{
+	uint32_t i;
+
+	fixture_init(sums);
+	add_operand(&sums->graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT,
+		    DIMS(2, 2));
+	add_operand(&sums->graph, NNHAL_OPERAND_TENSOR_FLOAT32, NNHAL_LIFETIME_SUBGRAPH_INPUT,
+		    DIMS(2, 2));
+	add_int32(sums, &sums->graph, 0);
+	for (i = 0; i < count; i++) {
+		add_operand(&sums->graph, NNHAL_OPERAND_TENSOR_FLOAT32,
+			    NNHAL_LIFETIME_SUBGRAPH_OUTPUT, DIMS(2, 2));
+		add_operation(&sums->graph, NNHAL_OPERATION_ADD, OPERANDS(0, 1, 2),
+			      OPERANDS((int32_t)i + 3));
+	}
+	fixture_finish(sums, 0);
+}
+
+/*
+ * Who was told of the end and then releases everything may end the process at once: no thread of the
+ * library is left that could still be at work.
+ */
+static void test_close_waits(uint32_t num_outputs)
+{
+	struct nnhal_request_argument outputs[MOST_OUTPUTS];
+	unsigned int threads = count_entries("/proc/self/task");
+	struct slow_callback slow = { .has_returned = false };
+	struct nnhal_device *own = test_device_open();
+	struct nnhal_prepared_model *sums_model;
+	static struct fixture sums;
+	struct run r;
+	uint32_t i;
+
+	sem_init(&slow.told, 0, 0);
+	make_sums(&sums, num_outputs);
+	run_init(&r, 4);
+	for (i = 0; i < num_outputs; i++) {
+		outputs[i] = r.outputs[0];
+		outputs[i].location.offset = RUN_OUTPUT(0) + i * 16;
+	}
+	r.request.outputs = outputs;
+	r.request.num_outputs = num_outputs;
+	if (!ok(!nnhal_device_prepare_model_sync(own, &sums.model, NULL, &sums_model) &&
+		!nnhal_prepared_model_execute(sums_model, &r.request, NULL, on_end, &slow),
+		"an execution with %u outputs", num_outputs))
+		exit(1);
+	while (sem_wait(&slow.told))
+		;
+	nnhal_prepared_model_unref(sums_model);
+	nnhal_device_unref(own);
+	ok(atomic_load(&slow.has_returned), "closing the device waits for the callback");
+	ok(!slow.status && slow.num_shapes == num_outputs && slow.num_right == num_outputs,
+	   "which has all the shapes");
+	ok(count_entries("/proc/self/task") <= threads, "and no thread is left");
+	run_fini(&r);
+	sem_destroy(&slow.told);
+}
+
 /* A callback that starts the next execution, and one that runs one synchronously. */
 struct chain {
 	struct job job;
@@ -418,6 +508,8 @@ int main(void)
 	test_prepare_threads();
 	test_two_devices();
 	test_closing();
+	test_close_waits(1);
+	test_close_waits(MOST_OUTPUTS);
 	test_chain();
 	test_flood();
 	nnhal_prepared_model_unref(model);

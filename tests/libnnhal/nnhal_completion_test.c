@@ -43,17 +43,18 @@ static void on_result(void *context, enum nnhal_status status,
 		      const struct nnhal_timing *timing)
 {
 	struct seen *s = context;
+	/* Who waits for the last call may end @s then. */
+	bool has_more = s->more;
 
 	(void)shapes;
 	(void)timing;
 	s->status = status;
 	s->num_shapes = num_shapes;
 	s->thread = pthread_self();
+	s->more -= has_more;
 	atomic_fetch_add(&s->calls, 1);
-	if (s->more) {
-		s->more--;
+	if (has_more)
 		launch(s, 0);
-	}
 }
 
 /* @deadline_ns: 0: none. */

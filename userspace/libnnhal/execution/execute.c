@@ -7,7 +7,6 @@
  */
 #include <endian.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +18,6 @@
 #include "base/monotonic.h"
 #include "base/probes.h"
 #include "base/status.h"
-#include "device/async.h"
-#include "device/completion_queue.h"
 #include "device/device_private.h"
 #include "device/own_queue.h"
 #include "execution/arguments.h"
@@ -473,11 +470,8 @@ static enum nnhal_status exchange_storage(struct execution *e)
 	return bind_pools(e);
 }
 
-/*
- * A run has ended. If all it lacked was memory of buffers, it has to run again with more of it, but
- * not for ever: with each run at least one output has room. After a failure e->preset says why.
- */
-static bool has_to_run_again(struct execution *e, int error)
+/* Not for ever: with each run at least one output has room. */
+bool execution_has_to_run_again(struct execution *e, int error)
 {
 	const struct nnhal_prepared_model *model = e->model;
 	const struct nnpu_args_header *header = e->result->map;
@@ -506,13 +500,6 @@ static int run(struct execution *e)
 	return e->preset ? 0 : result_wait(e);
 }
 
-/* The completion queue that options name; NULL: none. */
-static struct nnhal_completion_queue *completions_of(const struct nnhal_execute_options *options)
-{
-	return options && options->size >= SIZE_UP_TO(struct nnhal_execute_options, completions)
-	       ? options->completions : NULL;
-}
-
 void execution_run(struct nnhal_prepared_model *model, const struct nnhal_request *request,
 		   struct nnhal_bound_request *bound, const struct nnhal_execute_options *options,
 		   struct nnhal_output_shape *shapes, struct outcome *out)
@@ -520,7 +507,7 @@ void execution_run(struct nnhal_prepared_model *model, const struct nnhal_reques
 	struct execution *e;
 	int error;
 
-	if (completions_of(options)) {
+	if (execution_completions(options)) {
 		diag_set(options->diag, "a completion queue is for asynchronous executions");
 		out->status = request_status(NNHAL_STATUS_INVALID_ARGUMENT, request);
 		return;
@@ -532,7 +519,7 @@ void execution_run(struct nnhal_prepared_model *model, const struct nnhal_reques
 	}
 	do {
 		error = run(e);
-	} while (has_to_run_again(e, error));
+	} while (execution_has_to_run_again(e, error));
 	*out = execution_end(e, error);
 	if (shapes && out->num_shapes)
 		memcpy(shapes, e->shapes, out->num_shapes * sizeof(*shapes));
@@ -577,122 +564,4 @@ nnhal_bound_request_execute_synchronously(struct nnhal_bound_request *bound,
 	else
 		out.status = NNHAL_STATUS_INVALID_ARGUMENT;
 	return give(&out, num_output_shapes, timing);
-}
-
-/* Have the job completed by whoever is to do it. */
-static void add_job(struct execution *e)
-{
-	if (e->job.queue)
-		completion_queue_add(e->job.queue, &e->job);
-	else
-		async_add(e->model->device->async, &e->job);
-}
-
-/* On the waiter thread, or on that of who asks the completion queue. */
-static bool complete(struct async_job *job, int error)
-{
-	struct execution *e = (struct execution *)job;
-	struct outcome out;
-
-	if (has_to_run_again(e, error)) {
-		e->preset = execution_submit(e);
-		if (!e->preset) {
-			add_job(e);
-			return false;
-		}
-	}
-	out = execution_end(e, error);
-	e->callback(e->context, out.status, out.num_shapes ? e->shapes : NULL, out.num_shapes,
-		    &out.timing);
-	execution_done(e);
-	return true;
-}
-
-static enum nnhal_status launch(struct execution *e)
-{
-	struct nnhal_device *device = e->model->device;
-	enum nnhal_status status;
-
-	e->job.queue = e->options.completions;
-	e->job.transport = device->transport;
-	e->job.async = device->async;
-	if (!e->job.queue && async_start(device->async)) {
-		diag_set(e->options.diag, "cannot start a thread");
-		return NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
-	}
-	if (!e->preset) {
-		status = execution_submit(e);
-		if (status)
-			return status;
-	}
-	e->job.fence = e->preset ? NULL : e->fence;
-	e->job.complete = complete;
-	add_job(e);
-	return NNHAL_STATUS_NONE;
-}
-
-enum nnhal_status execution_start(struct nnhal_prepared_model *model,
-				  const struct nnhal_request *request,
-				  struct nnhal_bound_request *bound,
-				  const struct nnhal_execute_options *options,
-				  nnhal_execution_callback callback, void *context)
-{
-	struct nnhal_completion_queue *queue = completions_of(options);
-	enum nnhal_status status;
-	struct execution *e;
-
-	if (queue && model && !completion_queue_is_of(queue, model->device)) {
-		diag_set(options->diag, "the completion queue is one of another device");
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
-	status = execution_begin(model, request, bound, options, NULL, &e);
-	if (status)
-		return status;
-	e->callback = callback;
-	e->context = context;
-	status = launch(e);
-	if (status)
-		execution_fail(e);
-	return status;
-}
-
-static enum nnhal_status start(struct nnhal_prepared_model *model,
-			       const struct nnhal_request *request,
-			       struct nnhal_bound_request *bound,
-			       const struct nnhal_execute_options *options,
-			       nnhal_execution_callback callback, void *context)
-{
-	static const struct outcome failed = OUTCOME_FAILED;
-	enum nnhal_status status;
-
-	status = execution_start(model, request, bound, options, callback, context);
-	if (!status)
-		return NNHAL_STATUS_NONE;
-	status = request_status(status, request);
-	callback(context, status, NULL, 0, &failed.timing);
-	return status;
-}
-
-enum nnhal_status nnhal_prepared_model_execute(struct nnhal_prepared_model *model,
-					       const struct nnhal_request *request,
-					       const struct nnhal_execute_options *options,
-					       nnhal_execution_callback callback, void *context)
-{
-	if (!callback)
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	return start(model, request, NULL, options, callback, context);
-}
-
-enum nnhal_status nnhal_bound_request_execute(struct nnhal_bound_request *bound,
-					      const struct nnhal_execute_options *options,
-					      nnhal_execution_callback callback, void *context)
-{
-	static const struct outcome failed = OUTCOME_FAILED;
-
-	if (!callback)
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	if (bound)
-		return start(bound->model, &bound->request, bound, options, callback, context);
-	callback(context, NNHAL_STATUS_INVALID_ARGUMENT, NULL, 0, &failed.timing);
-	return NNHAL_STATUS_INVALID_ARGUMENT;
 }

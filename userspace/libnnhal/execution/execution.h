@@ -7,6 +7,7 @@
 
 #include <nnhal/nnhal.h>
 
+#include "base/base.h"
 #include "execution/arguments.h"
 #include "execution/bound_request.h"
 #include "execution/execution_pool.h"
@@ -45,9 +46,22 @@ enum nnhal_status execution_fill(struct execution *e);
 enum nnhal_status execution_submit(struct execution *e);
 /* Outcome of a run. @error: of the wait; 0: the fence has signalled. */
 struct outcome execution_end(struct execution *e, int error);
+/*
+ * A run has ended. If all it lacked was memory of buffers, it has to run again with more of it. After a
+ * failure to get that, e->preset says why.
+ */
+bool execution_has_to_run_again(struct execution *e, int error);
 /* The run is over. */
 void execution_done(struct execution *e);
 /* A request that was not refused has failed before it ran; it is over. */
 void execution_fail(struct execution *e);
+
+/* The completion queue that options name; NULL: none. */
+static inline struct nnhal_completion_queue *
+execution_completions(const struct nnhal_execute_options *options)
+{
+	return options && options->size >= SIZE_UP_TO(struct nnhal_execute_options, completions)
+	       ? options->completions : NULL;
+}
 
 #endif /* NNHAL_EXECUTION_H */

@@ -35,7 +35,7 @@ static void free_memory(struct execution *e)
 	free(e);
 }
 
-static void execution_free(struct execution *e)
+static void release_device_parts(struct execution *e)
 {
 	struct nnhal_device *device = e->model->device;
 
@@ -43,6 +43,11 @@ static void execution_free(struct execution *e)
 	arena_put(&device->arena, e->profile);
 	if (e->fence)
 		device->transport->ops->fence_destroy(device->transport, e->fence);
+}
+
+static void execution_free(struct execution *e)
+{
+	release_device_parts(e);
 	free_memory(e);
 }
 
@@ -124,9 +129,8 @@ int execution_get(struct nnhal_prepared_model *model, struct execution **result)
 	return 0;
 }
 
-void execution_put(struct execution *e)
+static void release_pools(struct execution *e)
 {
-	struct nnhal_prepared_model *model = e->model;
 	uint32_t i;
 
 	for (i = 0; i < e->num_pools; i++) {
@@ -140,8 +144,16 @@ void execution_put(struct execution *e)
 			nnhal_memory_unref(e->pools[i].memory);
 	}
 	e->num_pools = 0;
-	if (e->is_abandoned) {
+	if (e->is_abandoned)
 		leave_results(e);
+}
+
+void execution_put(struct execution *e)
+{
+	struct nnhal_prepared_model *model = e->model;
+
+	release_pools(e);
+	if (e->is_abandoned) {
 		execution_free(e);
 		return;
 	}
@@ -155,6 +167,17 @@ void execution_put(struct execution *e)
 	pthread_mutex_unlock(&model->lock);
 	if (e)
 		execution_free(e);
+}
+
+void execution_detach(struct execution *e)
+{
+	release_pools(e);
+	release_device_parts(e);
+}
+
+void execution_free_left(struct execution *e)
+{
+	free_memory(e);
 }
 
 void executions_free(struct nnhal_prepared_model *model)

@@ -79,6 +79,10 @@ int execution_get(struct nnhal_prepared_model *model, struct execution **result)
  * buffers; the driver keeps the memory of a job until the job ends.
  */
 void execution_put(struct execution *e);
+/* Likewise, but the object is not kept: its shapes stay until execution_free_left(). */
+void execution_detach(struct execution *e);
+/* Needs neither model nor device. */
+void execution_free_left(struct execution *e);
 /* The last reference of the model is gone: free the idle objects. */
 void executions_free(struct nnhal_prepared_model *model);
 /* The same in a child of fork(). */

@@ -8,7 +8,9 @@
  *
  * One thread per device waits for all asynchronous executions without a completion queue and calls
  * their callbacks. It starts with the first of them. A callback may call any function of the
- * library but must not wait for another callback of the same device.
+ * library but must not wait for another callback of the same device. The library drops its references
+ * before it calls back, so the release of the last reference of the device waits for a callback
+ * that runs, unless it is made there: do not hold a lock then that a callback takes.
  */
 #ifndef NNHAL_PREPARED_MODEL_H
 #define NNHAL_PREPARED_MODEL_H
