@@ -24,6 +24,10 @@ VM_LONG_TESTS :=
 
 include $(wildcard tests/*/build.mk)
 
+# Shell tests of the libraries source it from where they are.
+$(BUILD)/tests/library.sh: tests/library.sh
+	$(Q)install -D -m 644 $< $@
+
 # Of VM_TESTS, those that drive the driver in ways the kselftests do not, on the debug
 # kernel, too. They take several times as long there; of those in DEBUG_LONG_TESTS, which
 # soak runs, most is the library's.

@@ -51,7 +51,7 @@ nnhal-plain:
 		CFLAGS='$(filter-out $(NNHAL_COUNTING),$(CFLAGS))' $(NNHAL_PLAIN_OBJS)
 
 $(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/nnhal_abi_test.sh $(BUILD)/lib/libnnhal.so \
-		$(BUILD)/lib/libnnhal.a nnhal-pc $(if $(filter-out $(BUILD),$(NNHAL_PLAIN_BUILD)),nnhal-plain)
+		$(BUILD)/lib/libnnhal.a nnhal-pc $(BUILD)/tests/library.sh $(if $(filter-out $(BUILD),$(NNHAL_PLAIN_BUILD)),nnhal-plain)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '%s\n' $(NNHAL_PLAIN_OBJS) >$(@:.sh=.objects)
 	$(Q)install -m 755 $< $@
@@ -72,7 +72,7 @@ record-abi: $(BUILD)/lib/libnnhal.so $(BUILD)/lib/libnntflite.so
 	$(Q)scripts/gen-symbols libnntflite >debian/libnntflite1.symbols
 
 $(BUILD)/tests/nnhal_abidiff_test.sh $(BUILD)/tests/nnhal_probes_test.sh: \
-$(BUILD)/tests/%: $(NNHAL_TEST_DIR)/% $(BUILD)/lib/libnnhal.so
+$(BUILD)/tests/%: $(NNHAL_TEST_DIR)/% $(BUILD)/lib/libnnhal.so $(BUILD)/tests/library.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 

@@ -6,28 +6,11 @@
 # object of it, compiled without sanitizers, has writable data or makes a call it must not.
 
 set -u
-# BUILD is relative to the top of the tree, which is where tests are started.
-while [ ! -f userspace/libnnhal/libnnhal.map ]; do
-	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
-	cd .. || exit 1
-done
-lib=${BUILD:-build}/lib/libnnhal.so
+# shellcheck source=tests/library.sh
+. "$(dirname "$0")/library.sh"
+lib=$build/lib/libnnhal.so
 include=userspace/libnnhal/include
 map=userspace/libnnhal/libnnhal.map
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-result() {
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
 
 grep -ohE '\bnnhal_[a-z0-9_]+\(' "$include"/nnhal/*.h | sed 's/(//' | sort -u > "$tmp/declared"
 sed -n '/global:/,/local:/s/^\t\(nnhal_[a-z0-9_]*\);/\1/p' $map | sort -u > "$tmp/mapped"
@@ -51,27 +34,11 @@ readelf -d "$lib" | grep -q 'SONAME.*\[libnnhal\.so\.1\]'
 result $? "the soname is libnnhal.so.1"
 
 for header in "$include"/nnhal/*.h; do
-	name=nnhal/$(basename "$header")
-	printf '#include <%s>\n#include <%s>\n' "$name" "$name" > "$tmp/t.c"
-	cp "$tmp/t.c" "$tmp/t.cpp"
-	${CC:-gcc} -std=c11 -Wall -Wextra -Wpedantic -Werror -I$include -fsyntax-only "$tmp/t.c"
-	result $? "<$name> alone, twice, as C11"
-	case ${CC:-gcc} in
-	*clang*) cxx=clang++ ;;
-	*) cxx=$(echo "${CC:-gcc}" | sed 's/gcc/g++/') ;;
-	esac
-	if command -v "$cxx" >/dev/null 2>&1; then
-		"$cxx" -std=c++11 -Wall -Wextra -Wpedantic -Werror -I$include -fsyntax-only \
-			"$tmp/t.cpp"
-		result $? "<$name> alone, twice, as C++11"
-	else
-		count=$((count + 1))
-		echo "ok $count - <$name> as C++11 # SKIP no $cxx"
-	fi
+	header_alone -I$include "nnhal/$(basename "$header")"
 done
 
 # The library uses nothing that ends the process, prints or keeps global state.
-objects=$(cat "${BUILD:-build}/tests/nnhal_abi_test.objects")
+objects=$(cat "$build/tests/nnhal_abi_test.objects")
 missing=0
 for object in $objects; do
 	[ -s "$object" ] || missing=$((missing + 1))
@@ -130,8 +97,7 @@ result $? "so do calls $upward"
 
 version=$(sed -n 's/^#define NNHAL_VERSION_\(MAJOR\|MINOR\|PATCH\)[[:space:]]*//p' \
 	$include/nnhal/version.h | paste -sd.)
-grep -qx "Version: $version" "${BUILD:-build}/lib/nnhal.pc"
+grep -qx "Version: $version" "$build/lib/nnhal.pc"
 result $? "nnhal.pc has the version $version"
 
-echo "1..$count"
-exit $failed
+finish

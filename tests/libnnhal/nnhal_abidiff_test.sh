@@ -5,59 +5,16 @@
 # are new. Documentation/abi.rst says what may change and how; `make record-abi` records anew.
 
 set -u
-# BUILD is relative to the top of the tree, which is where tests are started.
-while [ ! -f userspace/libnnhal/libnnhal.map ]; do
-	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
-	cd .. || exit 1
-done
-lib=${BUILD:-build}/lib/libnnhal.so
+# shellcheck source=tests/library.sh
+. "$(dirname "$0")/library.sh"
+lib=$build/lib/libnnhal.so
 record=tests/libnnhal/libnnhal.abi
+needs_abidiff "$lib"
 
-skip_all() {
-	echo "1..0 # SKIP $1"
-	exit 4
-}
-command -v abidiff >/dev/null || skip_all "no abidiff (abigail-tools)"
-readelf -h "$lib" | grep -q 'X86-64' || skip_all "the record is that of x86-64"
-readelf -S -W "$lib" | grep -q '\.debug_info' || skip_all "built without debug information"
-readelf --debug-dump=info -W --dwarf-depth=1 "$lib" | grep -q 'DW_AT_producer.*clang' &&
-	skip_all "the record is that of gcc"
+abi_is $record "$lib"
 
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-result() {
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
-
-# compare RECORD: its status has 1 or 2 if abidiff has failed, 4 if there is a difference
-compare() {
-	abidiff --no-added-syms "$1" "$lib" >"$tmp/report" 2>&1
-}
-
-compare $record
-status=$?
-result $status "the ABI is the recorded one"
-if [ $status -ne 0 ]; then
-	sed 's/^/# /' "$tmp/report" | head -n 60
-	echo "# meant so, and by the rules of Documentation/abi.rst? Then: make record-abi"
-fi
-
-# wrong WORDS SED-SCRIPT: a library whose ABI once was such is not this one
 wrong() {
-	sed "$2" $record >"$tmp/record"
-	compare "$tmp/record"
-	status=$?
-	[ $((status & 7)) -eq 4 ]
-	result $? "noticed: $1"
+	abi_was_not $record "$lib" "$1" "$2"
 }
 
 wrong "a structure that has another size" \
@@ -76,5 +33,4 @@ grep -q "class-decl name='nnhal_model' " $record && ! grep -q "class-decl name='
 	! grep -qE "path='/|$PWD" $record
 result $? "the record has the types of the headers, no other ones, and no paths of a machine"
 
-echo "1..$count"
-exit $failed
+finish

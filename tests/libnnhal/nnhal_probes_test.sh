@@ -5,31 +5,13 @@
 # names no other ones.
 
 set -u
-# BUILD is relative to the top of the tree, which is where tests are started.
-while [ ! -f userspace/libnnhal/libnnhal.map ]; do
-	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
-	cd .. || exit 1
-done
-lib=${BUILD:-build}/lib/libnnhal.so
+# shellcheck source=tests/library.sh
+. "$(dirname "$0")/library.sh"
+lib=$build/lib/libnnhal.so
 script=examples/trace/nnhal_phases.bt
 if ! echo '#include <sys/sdt.h>' | ${CC:-gcc} -E - >/dev/null 2>&1; then
-	echo "1..0 # SKIP no sys/sdt.h (systemtap-sdt-dev)"
-	exit 4
+	skip_all "no sys/sdt.h (systemtap-sdt-dev)"
 fi
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-result() {
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
 
 readelf -n -W "$lib" >"$tmp/notes" 2>/dev/null
 grep -A1 'Provider: nnhal$' "$tmp/notes" | sed -n 's/^ *Name: //p' | sort >"$tmp/names"
@@ -53,5 +35,4 @@ if command -v bpftrace >/dev/null 2>&1 && [ -e /sys/kernel/btf/vmlinux ]; then
 	bpftrace --dry-run "$tmp/phases.bt" >/dev/null 2>&1 || bpftrace -d "$tmp/phases.bt" >/dev/null 2>&1
 	result $? "bpftrace takes the script"
 fi
-echo "1..$count"
-exit $failed
+finish

@@ -41,13 +41,14 @@ HOST_TESTS += $(NNTFLITE_ROWS_TEST)
 NNTFLITE_ABI_TEST := $(BUILD)/tests/nntflite_abi_test.sh
 
 $(NNTFLITE_ABI_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abi_test.sh $(BUILD)/lib/libnntflite.so \
-		$(BUILD)/lib/libnntflite.a nntflite-pc nnhal-pc
+		$(BUILD)/lib/libnntflite.a nntflite-pc nnhal-pc $(BUILD)/tests/library.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 
 NNTFLITE_ABIDIFF_TEST := $(BUILD)/tests/nntflite_abidiff_test.sh
 
-$(NNTFLITE_ABIDIFF_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abidiff_test.sh $(BUILD)/lib/libnntflite.so
+$(NNTFLITE_ABIDIFF_TEST): $(NNTFLITE_TEST_DIR)/nntflite_abidiff_test.sh $(BUILD)/lib/libnntflite.so \
+		$(BUILD)/tests/library.sh
 	$(Q)mkdir -p $(@D)
 	$(Q)install -m 755 $< $@
 

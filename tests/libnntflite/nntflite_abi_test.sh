@@ -5,29 +5,12 @@
 # header compiles alone in C and C++, and a program gets all it needs from pkg-config.
 
 set -u
-while [ ! -f userspace/libnntflite/libnntflite.map ]; do
-	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
-	cd .. || exit 1
-done
-build=${BUILD:-build}
+# shellcheck source=tests/library.sh
+. "$(dirname "$0")/library.sh"
 lib=$build/lib/libnntflite.so
 headers="userspace/libnntflite/include/nntflite/nntflite.h userspace/libnntflite/include/nntflite/session.h"
 map=userspace/libnntflite/libnntflite.map
 includes="-Iuserspace/libnntflite/include -Iuserspace/libnnhal/include"
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-result() {
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
 
 # Declarations, not what comments call.
 # shellcheck disable=SC2086 # several files
@@ -50,18 +33,10 @@ readelf -d "$lib" | grep -q 'NEEDED.*\[libnnhal\.so\.1\]'
 result $? "it uses libnnhal.so.1"
 
 for header in nntflite session; do
-	printf '#include <nntflite/%s.h>\n#include <nntflite/%s.h>\n' $header $header >"$tmp/t.c"
-	cp "$tmp/t.c" "$tmp/t.cpp"
-	# shellcheck disable=SC2086 # two options
-	${CC:-gcc} -std=c11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.c"
-	result $? "nntflite/$header.h alone, twice, as C11"
-	# shellcheck disable=SC2086 # two options
-	g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror $includes -fsyntax-only "$tmp/t.cpp"
-	result $? "nntflite/$header.h alone, twice, as C++11"
+	header_alone "$includes" nntflite/$header.h
 done
 PKG_CONFIG_PATH=$build/lib pkg-config --libs nntflite >"$tmp/libs" 2>&1 &&
 	grep -q -e '-lnntflite' "$tmp/libs" && grep -q -e '-lnnhal' "$tmp/libs"
 result $? "pkg-config names both libraries"
 
-echo "1..$count"
-exit $failed
+finish
