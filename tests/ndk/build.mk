@@ -3,7 +3,7 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,devices model states)
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,devices header model states)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include
 
@@ -14,7 +14,8 @@ $(NDK_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NDK_TEST_DIR)/%.o $(NDK_OBJS) \
 
 NDK_ABI_TEST := $(BUILD)/tests/ndk_abi_test.sh
 
-$(NDK_ABI_TEST): $(NDK_TEST_DIR)/ndk_abi_test.sh $(BUILD)/lib/libneuralnetworks.so
+$(NDK_ABI_TEST): $(NDK_TEST_DIR)/ndk_abi_test.sh $(NDK_TEST_DIR)/functions.list \
+		$(BUILD)/lib/libneuralnetworks.so $(BUILD)/tests/library.sh
 	$(Q)install -D -m 755 $< $@
 
 HOST_TESTS += $(NDK_TESTS) $(NDK_ABI_TEST)

@@ -1,44 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# libneuralnetworks as others see it: exactly the declared functions are exported, each with its
-# symbol version, and the header compiles alone in C and C++.
+# libneuralnetworks as others see it: exactly the functions of the NNAPI are declared and exported, each
+# with its symbol version, and the headers compile alone in C and C++.
 
 set -u
-while [ ! -f userspace/libneuralnetworks/libneuralnetworks.map ]; do
-	[ "$PWD" = / ] && { echo "Bail out! source tree not found"; exit 1; }
-	cd .. || exit 1
-done
-build=${BUILD:-build}
+# shellcheck source=tests/library.sh
+. "$(dirname "$0")/library.sh"
 lib=$build/lib/libneuralnetworks.so
 include=userspace/libneuralnetworks/include
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
+list=tests/ndk/functions.list
 
-result() {
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
-}
-
-grep -ohE '\bANeuralNetworks[A-Za-z]*_[A-Za-z0-9]+\(' $include/android/NeuralNetworks.h |
+# The list is not made from the header: it has the 66 functions of API level 30 and the seven of 31.
+grep -v '^#' $list >"$tmp/list"
+[ "$(awk '$1 <= 30 && $3 ~ /^ANeural/' "$tmp/list" | wc -l)" -eq 66 ] &&
+	[ "$(awk '$1 == 31' "$tmp/list" | wc -l)" -eq 7 ]
+result $? "the list has 66 functions and seven"
+sed 's|^ \*.*||' $include/android/*.h | grep -ohE '\bA[A-Z][A-Za-z]*_[A-Za-z0-9]+\(' |
 	sed 's/(//' | sort -u >"$tmp/declared"
-nm -D --defined-only "$lib" | awk '$2 == "T" { print $3 }' | sort -u >"$tmp/versioned"
-sed 's/@.*//' "$tmp/versioned" >"$tmp/exported"
-[ -s "$tmp/declared" ] && cmp -s "$tmp/declared" "$tmp/exported"
-result $? "every declared function is exported, and nothing else is"
-# The functions for vendor extensions are those that Android keeps for the platform.
-grep -q LIBNEURALNETWORKS_PLATFORM "$tmp/versioned" &&
-	[ "$(grep LIBNEURALNETWORKS_PLATFORM "$tmp/versioned")" = "$(grep Extension "$tmp/versioned")" ]
-result $? "the functions for extensions have the version LIBNEURALNETWORKS_PLATFORM"
-! grep -v -e '@@LIBNEURALNETWORKS$' -e '@@LIBNEURALNETWORKS_PLATFORM$' "$tmp/versioned"
-result $? "all others have the version LIBNEURALNETWORKS"
+awk '{ print $3 }' "$tmp/list" | sort -u >"$tmp/functions"
+cmp "$tmp/functions" "$tmp/declared"
+result $? "the headers declare every function of the list, and no other"
+nm -D --defined-only "$lib" | awk '$2 == "T" { print $3 }' | sort -u >"$tmp/exported"
+awk 'NF == 3 { print $3 "@@" $2 }' "$tmp/list" | sort -u >"$tmp/expected"
+diff "$tmp/expected" "$tmp/exported" | sed -n 's/^[<>]/# &/p'
+[ -s "$tmp/expected" ] && cmp -s "$tmp/expected" "$tmp/exported"
+result $? "the library has all of them but $(awk '$4 == "missing"' "$tmp/list" | wc -l), with their versions, and no other"
+awk 'NF > 3 && ($4 != "missing" || NF != 4)' "$tmp/list" | grep . | sed 's/^/# /' >"$tmp/odd"
+[ ! -s "$tmp/odd" ]
+result $? "a function is there or missing"
 [ -z "$(nm -D --defined-only "$lib" | awk '$2 ~ /[BDR]/')" ]
 result $? "no data is exported"
 readelf -d "$lib" | grep -q 'SONAME.*\[libneuralnetworks\.so\.1\]'
@@ -50,12 +40,9 @@ sed -n 's/^\t\(nnhal_[a-z0-9_]*\);/\1/p' userspace/libnnhal/libnnhal.map | sort 
 [ -s "$tmp/used" ] && [ -z "$(comm -23 "$tmp/used" "$tmp/public")" ]
 result $? "it uses the public functions of libnnhal only"
 
-printf '#include <android/NeuralNetworks.h>\n#include <android/NeuralNetworks.h>\n' >"$tmp/t.c"
-cp "$tmp/t.c" "$tmp/t.cpp"
-${CC:-gcc} -std=c11 -Wall -Wextra -Wpedantic -Werror -I$include -fsyntax-only "$tmp/t.c"
-result $? "the header alone, twice, as C11"
-g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -I$include -fsyntax-only "$tmp/t.cpp"
-result $? "the header alone, twice, as C++11"
+for header in "$include"/android/*.h; do
+	header_alone -I$include "android/$(basename "$header")"
+done
+header_alone "-I$include -I$include/android" NeuralNetworks.h
 
-echo "1..$count"
-exit $failed
+finish

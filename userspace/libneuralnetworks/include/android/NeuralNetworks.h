@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The C API of the NNAPI: names, values and layouts of API level 30, for programs on Linux.
- *
- * This header declares the functions that the library has. Those of compilations, executions,
- * bursts, events and memory descriptors, and AHardwareBuffers, are not among them yet.
+ * The C API of the NNAPI: names, values and layouts of API level 30, and the functions of level 31,
+ * for programs on Linux.
  *
  * Results are of enum ResultCode. A function that fails leaves its out-parameters as they were, unless
- * it says otherwise. NULL for an object, an array or an out-parameter is UNEXPECTED_NULL.
+ * it says otherwise. NULL for an object, an array or an out-parameter is UNEXPECTED_NULL; to free NULL does
+ * nothing. An index that an object does not have, a value that an enumeration does not have, and a
+ * length that is wrong are BAD_DATA; a call that comes too early or too late is BAD_STATE.
  *
- * A model is built by one thread at a time. A finished one, and devices, may be used by any number of threads.
+ * A model, a compilation, a memory descriptor and an execution are prepared by one thread at a time. Finished
+ * models, compilations and descriptors, and devices and memory, may be used by any number of threads.
  */
 #ifndef ANDROID_NEURALNETWORKS_H
 #define ANDROID_NEURALNETWORKS_H
 
+#include <android/hardware_buffer.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -239,6 +241,11 @@ enum { ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN = 32 };
 typedef struct ANeuralNetworksMemory ANeuralNetworksMemory;
 typedef struct ANeuralNetworksModel ANeuralNetworksModel;
 typedef struct ANeuralNetworksDevice ANeuralNetworksDevice;
+typedef struct ANeuralNetworksCompilation ANeuralNetworksCompilation;
+typedef struct ANeuralNetworksExecution ANeuralNetworksExecution;
+typedef struct ANeuralNetworksBurst ANeuralNetworksBurst;
+typedef struct ANeuralNetworksEvent ANeuralNetworksEvent;
+typedef struct ANeuralNetworksMemoryDesc ANeuralNetworksMemoryDesc;
 
 /* What an operand is: enum OperandCode, its shape (0 = not known), its quantization. */
 typedef struct ANeuralNetworksOperandType {
@@ -275,12 +282,47 @@ int ANeuralNetworksDevice_getExtensionSupport(const ANeuralNetworksDevice *devic
 					      bool *isExtensionSupported);
 
 /*
- * Memory: part of a file, for constants. @protect is as of mmap(); the library has a
- * descriptor of its own. Models that use the memory keep it.
+ * Memory.
+ *
+ * createFromFd() takes part of a file: a memfd, a dma-buf or a file on a disk. @protect is as of
+ * mmap(). The library has a descriptor of its own. createFromAHardwareBuffer() keeps a reference
+ * of the buffer. What is in either counts when it is used, not when it is named. A buffer of another
+ * format than BLOB can only be a whole argument: offset and length are 0.
+ *
+ * createFromDesc() makes memory for the roles of a finished descriptor. It has no content at first; an
+ * execution that succeeds, or a copy, gives it one, and one that fails takes it away. It is
+ * used with offset and length 0, in the roles that were declared only.
+ *
+ * copy() needs memory of equal sizes, or of compatible shapes where both come from descriptors.
+ *
+ * Models, executions and bursts keep the memory that they use: it may be freed at any time.
  */
 int ANeuralNetworksMemory_createFromFd(size_t size, int protect, int fd, size_t offset,
 				       ANeuralNetworksMemory **memory);
+int ANeuralNetworksMemory_createFromAHardwareBuffer(const AHardwareBuffer *ahwb,
+						    ANeuralNetworksMemory **memory);
+int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc,
+					 ANeuralNetworksMemory **memory);
+int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src,
+			       const ANeuralNetworksMemory *dst);
 void ANeuralNetworksMemory_free(ANeuralNetworksMemory *memory);
+
+/*
+ * Descriptors of memory: which inputs and outputs of finished compilations it will be. The roles agree in
+ * type, quantization and, as far as they are known, dimensions. @frequency, above 0 and at most 1,
+ * says how often a role is taken.
+ */
+int ANeuralNetworksMemoryDesc_create(ANeuralNetworksMemoryDesc **desc);
+void ANeuralNetworksMemoryDesc_free(ANeuralNetworksMemoryDesc *desc);
+int ANeuralNetworksMemoryDesc_addInputRole(ANeuralNetworksMemoryDesc *desc,
+					   const ANeuralNetworksCompilation *compilation,
+					   uint32_t index, float frequency);
+int ANeuralNetworksMemoryDesc_addOutputRole(ANeuralNetworksMemoryDesc *desc,
+					    const ANeuralNetworksCompilation *compilation,
+					    uint32_t index, float frequency);
+int ANeuralNetworksMemoryDesc_setDimensions(ANeuralNetworksMemoryDesc *desc, uint32_t rank,
+					    const uint32_t *dimensions);
+int ANeuralNetworksMemoryDesc_finish(ANeuralNetworksMemoryDesc *desc);
 
 /*
  * Models. A call that fails changes nothing, but for finish(), after which a model cannot be changed in
@@ -326,6 +368,127 @@ int ANeuralNetworksModel_getExtensionOperationType(ANeuralNetworksModel *model,
 						   ANeuralNetworksOperationType *type);
 int ANeuralNetworksModel_setOperandExtensionData(ANeuralNetworksModel *model, int32_t index,
 						 const void *data, size_t length);
+
+/*
+ * Compilations of a finished model. create() leaves the device to the library, which goes on with another
+ * one when a device fails. createForDevices() takes the given ones and no other; then finish() is
+ * BAD_DATA if they cannot run the model. A compilation whose finish() failed is of no more use.
+ *
+ * setCaching() names a folder and ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN bytes that stand for the
+ * model. setTimeout(), ns, needs exactly one given device.
+ */
+int ANeuralNetworksCompilation_create(ANeuralNetworksModel *model,
+				      ANeuralNetworksCompilation **compilation);
+int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel *model,
+						const ANeuralNetworksDevice *const *devices,
+						uint32_t numDevices,
+						ANeuralNetworksCompilation **compilation);
+void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation);
+int ANeuralNetworksCompilation_setPreference(ANeuralNetworksCompilation *compilation,
+					     int32_t preference);
+int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation *compilation,
+					  const char *cacheDir, const uint8_t *token);
+int ANeuralNetworksCompilation_setPriority(ANeuralNetworksCompilation *compilation, int priority);
+int ANeuralNetworksCompilation_setTimeout(ANeuralNetworksCompilation *compilation,
+					  uint64_t duration);
+int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation);
+
+/*
+ * Of a finished compilation: what the addresses of an argument should be a multiple of, and to what
+ * multiple the memory behind one should be filled up, for the device to use it in place.
+ */
+int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForInput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *alignment);
+int ANeuralNetworksCompilation_getPreferredMemoryPaddingForInput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *padding);
+int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForOutput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *alignment);
+int ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *padding);
+
+/*
+ * Executions of a finished compilation, which must be freed after them. Arguments are memory of the
+ * program, which stays where it is until the execution has ended, or an ANeuralNetworksMemory. A type, which
+ * may be NULL, can only say more than that of the model. NULL with length 0 omits an argument.
+ *
+ * An execution starts once, unless setReusable() came first; then it may start again when it has ended.
+ * enableInputAndOutputPadding() comes before arguments are set and lets them be longer than their
+ * types say, up to the padding of the compilation.
+ *
+ * setTimeout(), setMeasureTiming() and a @duration of startComputeWithDependencies() need exactly
+ * one device that was given to the compilation. Times are in ns; UINT64_MAX as a duration that
+ * was measured stands for "not known".
+ */
+int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation,
+				    ANeuralNetworksExecution **execution);
+void ANeuralNetworksExecution_free(ANeuralNetworksExecution *execution);
+int ANeuralNetworksExecution_setInput(ANeuralNetworksExecution *execution, int32_t index,
+				      const ANeuralNetworksOperandType *type, const void *buffer,
+				      size_t length);
+int ANeuralNetworksExecution_setInputFromMemory(ANeuralNetworksExecution *execution, int32_t index,
+						const ANeuralNetworksOperandType *type,
+						const ANeuralNetworksMemory *memory,
+						size_t offset, size_t length);
+int ANeuralNetworksExecution_setOutput(ANeuralNetworksExecution *execution, int32_t index,
+				       const ANeuralNetworksOperandType *type, void *buffer,
+				       size_t length);
+int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution *execution,
+						 int32_t index,
+						 const ANeuralNetworksOperandType *type,
+						 const ANeuralNetworksMemory *memory,
+						 size_t offset, size_t length);
+int ANeuralNetworksExecution_setMeasureTiming(ANeuralNetworksExecution *execution, bool measure);
+int ANeuralNetworksExecution_setTimeout(ANeuralNetworksExecution *execution, uint64_t duration);
+int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution *execution,
+					    uint64_t duration);
+int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bool reusable);
+int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecution *execution,
+							 bool enable);
+
+/*
+ * Four ways to run: wait for the end; get an event; on a burst; after other events, where the
+ * event is a fence if the device has one. *event is NULL after a failure.
+ */
+int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution);
+int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
+					  ANeuralNetworksEvent **event);
+int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution,
+					  ANeuralNetworksBurst *burst);
+int ANeuralNetworksExecution_startComputeWithDependencies(
+	ANeuralNetworksExecution *execution, const ANeuralNetworksEvent *const *dependencies,
+	uint32_t num_dependencies, uint64_t duration, ANeuralNetworksEvent **event);
+
+/*
+ * What an execution that has ended says. After OUTPUT_INSUFFICIENT_SIZE the functions for shapes
+ * return that as well, and write the shape that was needed.
+ */
+int ANeuralNetworksExecution_getOutputOperandRank(ANeuralNetworksExecution *execution,
+						  int32_t index, uint32_t *rank);
+int ANeuralNetworksExecution_getOutputOperandDimensions(ANeuralNetworksExecution *execution,
+							int32_t index, uint32_t *dimensions);
+int ANeuralNetworksExecution_getDuration(const ANeuralNetworksExecution *execution,
+					 int32_t durationCode, uint64_t *duration);
+
+/*
+ * Bursts: executions of one compilation, one after another, with as little between them as
+ * possible. Another thread that computes on the same burst meanwhile gets BAD_STATE.
+ */
+int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
+				ANeuralNetworksBurst **burst);
+void ANeuralNetworksBurst_free(ANeuralNetworksBurst *burst);
+
+/*
+ * Events. wait() returns the result of the execution. A sync_file can become an event, and the event of
+ * startComputeWithDependencies() a sync_file that the caller closes; without one, getSyncFenceFd() writes -1
+ * and returns BAD_DATA.
+ */
+int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetworksEvent **event);
+int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *sync_fence_fd);
+int ANeuralNetworksEvent_wait(ANeuralNetworksEvent *event);
+void ANeuralNetworksEvent_free(ANeuralNetworksEvent *event);
+
+/* Of enum FeatureLevelCode: the functions that this library has. */
+int64_t ANeuralNetworks_getRuntimeFeatureLevel(void);
 
 /* Bounds of the time that a WHILE may take, ns. */
 uint64_t ANeuralNetworks_getDefaultLoopTimeout(void);
