@@ -206,7 +206,7 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 
 		/* What a later batch reads stays. */
 		items[i].last = (last < end ? last : end) - from;
-		items[i].size = x->tensors[items[i].tensor].bytes;
+		items[i].size = tensor_room(p, items[i].tensor, &x->tensors[items[i].tensor]);
 		if (exec_pace(run, 8))
 			return -1;
 	}

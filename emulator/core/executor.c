@@ -147,7 +147,7 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 	call->loading = false;
 	/* Also if this job omits an operand: see op.h. */
 	call->prepared = cmd->prepared;
-	call->own = 0;
+	call->own = cmd->owns_weights ? 1u << 1 : 0;
 	call->released = 0;
 	call->scratch = run->engine->exec.scratch[index];
 	call->progress = &run->engine->progress;

@@ -265,7 +265,7 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 				items[n++] = (struct plan_item) {
 					.tensor = out[o], .first = i - b->first,
 					.last = p->last_use[out[o]] - b->first,
-					.size = p->tensors[out[o]].bytes,
+					.size = tensor_room(p, out[o], &p->tensors[out[o]]),
 				};
 		if (cmd->scratch)
 			items[n++] = (struct plan_item) {

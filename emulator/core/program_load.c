@@ -499,6 +499,21 @@ static int keep_constants(struct loader *l)
 	return 0;
 }
 
+/* Are the weights of a command written by one command, and read by this one alone? */
+static bool owns_weights(const struct loader *l, const struct program_cmd *cmd,
+			 const uint32_t *uses)
+{
+	const struct program *p = l->p;
+	uint32_t t;
+
+	if (!cmd->desc->native_weights || cmd->num_inputs < 2)
+		return false;
+	t = p->operands[cmd->operands + 1];
+	/* What is an input of the program or of a block is others' as well; see prepare_command(). */
+	return p->tensors[t].kind == NNPU_TENSOR_TEMPORARY && p->roles[t] == ROLE_NONE &&
+	       uses[t] == 2;
+}
+
 static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 {
 	struct program_cmd *cmd = &l->p->cmds[index];
@@ -508,9 +523,12 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	size_t bytes = 0;
 	uint32_t i;
 
-	/* Control commands have no operation. */
-	if (!cmd->desc)
-		return 0;
+	/* Control commands have no operation. What they write may be in the place of another tensor. */
+	if (!cmd->desc) {
+		for (i = 0; i < cmd->num_outputs && !load_pace(l, 4); i++)
+			uses[operands[cmd->num_inputs + i]]++;
+		return l->pace.ended ? -1 : 0;
+	}
 	for (i = 0; i < (uint32_t)cmd->num_inputs + cmd->num_outputs; i++) {
 		l->operands[i] = &l->p->tensors[operands[i]];
 		if (i < cmd->num_inputs && i < 64 && uses[operands[i]] == 1 &&
@@ -529,9 +547,14 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	for (i = 0; i < cmd->num_inputs && i < 64; i++)
 		if (call.released >> i & 1)
 			drop_use(l, operands[i], uses, cmd->desc->unprepare);
+	if (owns_weights(l, cmd, uses)) {
+		cmd->owns_weights = true;
+		l->p->roles[operands[1]] = ROLE_WEIGHTS;
+	}
 	if (cmd->infer)
 		return 0;
-	/* How much scratch memory it needs may depend on the prepared object. */
+	/* How much scratch memory it needs may depend on the prepared object, and on this. */
+	call.own = cmd->owns_weights ? 1u << 1 : 0;
 	cmd->scratch = op_scratch(&call);
 	if (cmd->scratch > l->dev->props.memory_size)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);

@@ -32,11 +32,13 @@ static inline uint64_t tensor_round_up(uint64_t bytes)
 	return (bytes + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
 }
 
-/* Why a tensor has no place of its own in the memory of its block. */
+/* Why a tensor has no place of its own in the memory of its block, or has more room there. */
 enum tensor_role {
 	ROLE_NONE,
 	ROLE_BLOCK_INPUT,		/* shares the bytes of an operand of the entering command */
 	ROLE_BLOCK_OUTPUT,		/* is written where the entering command wants it */
+	/* It has a place, with room for the one command that reads it to pack it there. */
+	ROLE_WEIGHTS,
 };
 
 /* A block of a program. Block 0 is the main part. */
@@ -57,6 +59,7 @@ struct program_cmd {
 	uint16_t num_inputs;
 	uint16_t num_outputs;
 	bool infer;			/* output shapes are found while the job runs */
+	bool owns_weights;		/* input 1 has ROLE_WEIGHTS */
 	uint64_t scratch;		/* fixed programs: bytes of scratch memory */
 	void *prepared;
 	uint64_t prepared_bytes;	/* if it has pages of its own */
@@ -88,6 +91,12 @@ struct program {
 	uint64_t *offsets;		/* by plan_item.tensor: place in the arena */
 	uint64_t arena_size;
 };
+
+/* Bytes that a tensor needs at its place. Its shape is known. */
+static inline uint64_t tensor_room(const struct program *p, uint32_t index, const struct tensor *t)
+{
+	return p->roles[index] == ROLE_WEIGHTS ? op_room(t) : t->bytes;
+}
 
 static inline bool cmd_is_control(const struct program_cmd *cmd)
 {

@@ -245,13 +245,13 @@ extern const struct conv_packing conv_float_packing;
 
 /*
  * Packing of @channels rows of @depth values. conv_prepare() packs constant weights in
- * prepare(). If it has no memory, or weights are not constant, execute() packs them into
- * scratch memory of conv_scratch() bytes.
+ * prepare(). If it has no memory, or weights are not constant, execute() packs them, with
+ * scratch memory of conv_scratch() bytes: into it, or in place with a part of them in it.
  */
 int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *bytes);
 size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth);
 
-/* Pack into @memory, of conv_scratch() bytes. Returns @memory, or NULL for an abort. */
+/* Pack with @memory, of conv_scratch() bytes. Returns @memory, or NULL for an abort. */
 struct conv_packed *conv_pack(struct op_pace *pace, const struct conv_packing *packing,
 			      const struct op_call *c, uint32_t channels, size_t depth,
 			      void *memory);

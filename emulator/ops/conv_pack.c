@@ -2,7 +2,8 @@
 /*
  * Packing weights of convolutions into panels, the form that kernels.h needs. Constant
  * weights are packed when the program is loaded, in place if no other operand uses the
- * constant. Other weights are packed into scratch memory while the job runs.
+ * constant. Other weights are packed while the job runs: in place if they were computed for
+ * this operation alone, else into scratch memory.
  */
 #include "conv.h"
 #include "kernels.h"
@@ -106,14 +107,27 @@ static bool pack(struct op_pace *pace, const struct conv_packing *packing,
 	return !pace->ended;
 }
 
+/* Room for the rows of a panel while weights are packed in their own place. */
+static size_t rows_size(const struct conv_packing *packing, size_t depth)
+{
+	return scratch_add(0, KERNEL_PANEL, depth * packing->value_size);
+}
+
+/* Are the weights packed in their own place? */
+static bool packs_in_place(const struct conv_packing *packing, const struct op_call *c,
+			   uint32_t channels, size_t depth)
+{
+	return c->own >> 1 & 1 && weights_size(packing, channels, depth) <= op_room(c->in[1]);
+}
+
 /* Pack the weights in place. */
 static void *prepare_in_place(struct op_pace *pace, const struct conv_packing *packing,
 			      const struct op_call *c, uint32_t channels, size_t depth,
 			      size_t *bytes)
 {
 	size_t size = header_size(packing, c, channels);
-	size_t row_bytes = KERNEL_PANEL * depth * packing->value_size, taken = 0;
-	void *row_buffer = op_take(c->progress, row_bytes, NULL);
+	size_t rows = rows_size(packing, depth), taken = 0;
+	void *row_buffer = op_take(c->progress, rows, NULL);
 	void *memory = op_take(c->progress, size, &taken);
 
 	if (row_buffer && memory) {
@@ -124,7 +138,7 @@ static void *prepare_in_place(struct op_pace *pace, const struct conv_packing *p
 		op_give(c->progress, memory, size);
 		memory = NULL;
 	}
-	op_give(c->progress, row_buffer, row_bytes);
+	op_give(c->progress, row_buffer, rows);
 	return memory;
 }
 
@@ -156,7 +170,7 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 	size = packed_size(packing, c, channels, depth);
 	if (size == SIZE_MAX)
 		return 0;
-	if (c->own >> 1 & 1 && weights_size(packing, channels, depth) <= op_room(c->in[1])) {
+	if (packs_in_place(packing, c, channels, depth)) {
 		c->prepared = prepare_in_place(&pace, packing, c, channels, depth, bytes);
 		return 0;
 	}
@@ -170,16 +184,24 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 
 size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth)
 {
-	return c->prepared ? 0 : packed_size(packing_of(c->in[0]->type), c, channels, depth);
+	const struct conv_packing *packing = packing_of(c->in[0]->type);
+
+	if (c->prepared)
+		return 0;
+	if (packs_in_place(packing, c, channels, depth))
+		return scratch_add(header_size(packing, c, channels), rows_size(packing, depth), 1);
+	return packed_size(packing, c, channels, depth);
 }
 
 struct conv_packed *conv_pack(struct op_pace *pace, const struct conv_packing *packing,
 			      const struct op_call *c, uint32_t channels, size_t depth,
 			      void *memory)
 {
-	void *weights = (char *)memory + header_size(packing, c, channels);
+	void *behind = (char *)memory + header_size(packing, c, channels);
+	bool in_place = packs_in_place(packing, c, channels, depth);
 
-	if (!pack(pace, packing, c, channels, depth, memory, weights, NULL))
+	if (!pack(pace, packing, c, channels, depth, memory, in_place ? c->in[1]->data : behind,
+		  in_place ? behind : NULL))
 		return NULL;
 	return memory;
 }

@@ -97,8 +97,10 @@ struct op_call {
 	 */
 	void *prepared;
 	/*
-	 * prepare() only. Bit i: input i is a constant that is no other operand, in a buffer of
-	 * op_room() bytes. prepare() may convert it in place.
+	 * Bit i: nobody else needs the bytes of input i, in a buffer of op_room() bytes. In prepare()
+	 * it is a constant that is no other operand: prepare() may convert it in place. In scratch()
+	 * and execute() it is a value that was computed for this call alone: so may execute(). If
+	 * the operation has native_weights, that may be input 1.
 	 */
 	uint64_t own;
 	/*
@@ -221,7 +223,7 @@ static inline bool op_counts_ok(const struct op_desc *d, unsigned int inputs,
 	return signature_counts_ok(d->op, inputs, outputs);
 }
 
-/* Bytes to allocate for a constant, so that prepare() can convert it in place. */
+/* Bytes to allocate for a tensor, so that it can be converted in place. */
 size_t op_room(const struct tensor *t);
 
 /* Bytes of a constant in FORM_NATIVE. 0: constants like this one have no such form. */

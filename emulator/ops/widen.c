@@ -40,6 +40,7 @@ struct widened {
 static void widen_call(const struct op_call *c, struct widened *w)
 {
 	unsigned int n = c->num_inputs + c->num_outputs;
+	uint64_t own = c->own;
 
 	for (unsigned int i = 0; i < n; i++) {
 		struct tensor *t = op_operand(c, i);
@@ -51,8 +52,12 @@ static void widen_call(const struct op_call *c, struct widened *w)
 		w->tensors[i].type = NNPU_TYPE_TENSOR_FLOAT32;
 		w->tensors[i].bytes = t->bytes * 2;
 		w->operands[i] = &w->tensors[i];
+		/* The copy has no more room than it needs. */
+		if (i < c->num_inputs && i < 64)
+			own &= ~(1ull << i);
 	}
 	w->call = *c;
+	w->call.own = own;
 	w->call.in = w->operands;
 	w->call.out = w->operands + c->num_inputs;
 }

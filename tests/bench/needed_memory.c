@@ -53,13 +53,7 @@ int needed_memory_of(const struct nnhal_model *model, struct needed_memory *m, s
 					sizeof(float);
 	}
 	for (uint32_t at = 0; at < b->num_operations; at++) {
-		const struct nnhal_operation *op = &b->operations[at];
 		uint64_t live = 0;
-
-		if ((op->type == NNHAL_OPERATION_CONV_2D || op->type == NNHAL_OPERATION_FULLY_CONNECTED) &&
-		    !is_constant(&b->operands[op->inputs[1]]) &&
-		    operand_bytes(&b->operands[op->inputs[1]]) > m->computed_weights)
-			m->computed_weights = operand_bytes(&b->operands[op->inputs[1]]);
 
 		for (uint32_t i = 0; i < b->num_operands; i++) {
 			if (!is_constant(&b->operands[i]) && first[i] <= at && at <= last[i])

@@ -15,7 +15,6 @@
 struct needed_memory {
 	uint64_t constants;
 	uint64_t activations;
-	uint64_t computed_weights;	/* not counted: the largest weights that are no constants */
 };
 
 /* Of the main subgraph; tensors whose shape is not known count as empty. 0, or -1 with the error. */

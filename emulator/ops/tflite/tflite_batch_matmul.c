@@ -124,11 +124,15 @@ static void matrix_size(const struct op_call *c, unsigned int i, uint32_t *rows,
 	*cols = t->dims[t->rank - 1u];
 }
 
-size_t tflite_batch_matmul_scratch(const struct op_call *c)
+size_t tflite_batch_matmul_scratch(const struct op_call *call)
 {
+	/* Its matrices are read several times, or from another place. */
+	struct op_call shared = *call;
+	const struct op_call *c = &shared;
 	size_t size = type_size(c->in[0]->type), total = 0, most;
 	uint32_t rows[2], cols[2];
 
+	shared.own = 0;
 	for (unsigned int i = 0; i < 2; i++)
 		matrix_size(c, i, &rows[i], &cols[i]);
 	/* Input 0 as [rows, depth], input 1 as [columns, depth]. */
@@ -190,6 +194,7 @@ static int product_conv(const struct op_call *c, const struct matmul *m, const s
 	one.in = (struct tensor *[]){ &in, &weights, &bias };
 	one.out = (struct tensor *[]){ &out };
 	one.num_inputs = 3;
+	one.own = 0;
 	one.prepared = NULL;
 	one.scratch = p->rest;
 	conv_of_rows(&cv, m->rows, m->depth, m->cols);
