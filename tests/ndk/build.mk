@@ -3,9 +3,9 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,devices header model states)
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers devices header model states)
 
-$(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include
+$(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 
 # With the objects of the library, so that sanitizers see into them.
 $(NDK_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NDK_TEST_DIR)/%.o $(NDK_OBJS) \
