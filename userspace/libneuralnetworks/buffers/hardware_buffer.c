@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "buffers/buffer_private.h"
+#include "buffers/hardware_buffer_private.h"
 
 #define CPU_READ	AHARDWAREBUFFER_USAGE_CPU_READ_MASK
 #define CPU_WRITE	AHARDWAREBUFFER_USAGE_CPU_WRITE_MASK

@@ -2,8 +2,8 @@
 /*
  * An AHardwareBuffer inside of the library.
  */
-#ifndef NDK_BUFFER_PRIVATE_H
-#define NDK_BUFFER_PRIVATE_H
+#ifndef NDK_HARDWARE_BUFFER_PRIVATE_H
+#define NDK_HARDWARE_BUFFER_PRIVATE_H
 
 #include <android/hardware_buffer.h>
 #include <pthread.h>
@@ -29,4 +29,4 @@ struct AHardwareBuffer {
 	void *bytes;
 };
 
-#endif /* NDK_BUFFER_PRIVATE_H */
+#endif /* NDK_HARDWARE_BUFFER_PRIVATE_H */
