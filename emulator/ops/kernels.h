@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inner loops of the convolutions: portable C for any CPU, and a variant with vector
- * instructions for CPUs that have them. All variants give the same bytes: integer sums are
- * exact, float sums keep the order of their terms.
+ * instructions for CPUs that have them. All variants give the same bytes for integers, whose sums
+ * are exact. Float sums keep the order of their terms. The portable loops round a product and the
+ * sum, the others only the sum: a result depends on the variant, but not on tiles or threads.
  */
 #ifndef NNPU_EMU_KERNELS_H
 #define NNPU_EMU_KERNELS_H

@@ -656,7 +656,7 @@ static const struct kernels avx2 = {
 
 const struct kernels *kernels_avx2(void)
 {
-	return __builtin_cpu_supports("avx2") ? &avx2 : NULL;
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : NULL;
 }
 
 #else

@@ -7,7 +7,7 @@
 
 #include "kernels.h"
 
-#define AVX2	__attribute__((target("avx2")))
+#define AVX2	__attribute__((target("avx2,fma")))
 #define INLINE	AVX2 __attribute__((always_inline)) static inline
 
 /* As the members of struct kernels. */

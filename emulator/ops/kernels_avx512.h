@@ -10,7 +10,7 @@
 
 #include "kernels.h"
 
-#define AVX512	__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#define AVX512	__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,fma")))
 
 /* As the members of struct kernels. */
 void avx512_widen(const uint8_t *x, struct qbyte b, size_t n, int16_t *y);
@@ -42,7 +42,8 @@ static inline bool avx512_supported(void)
 {
 #if defined(__x86_64__)
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("fma");
 #else
 	return false;
 #endif

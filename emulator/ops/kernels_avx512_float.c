@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The inner loops of kernels.h for floats with the vectors of AVX-512. Numbers are multiplied and
- * added in two steps: a fused operation would round only once.
+ * The inner loops of kernels.h for floats with the vectors of AVX-512. A term is multiplied and
+ * added with one rounding.
  */
 #include "kernels_avx512.h"
 
@@ -22,13 +22,13 @@ _Static_assert(MANY_ROWS == 2 * KERNEL_ROWS, "tiles end in the middle of MANY_RO
 
 #define ADD_WIDE(r) \
 	if (rows > r) { \
-		a##r = _mm512_add_ps(a##r, _mm512_mul_ps(_mm512_set1_ps(x[r * stride]), v)); \
+		a##r = _mm512_fmadd_ps(_mm512_set1_ps(x[r * stride]), v, a##r); \
 		AVX512_KEEP(a##r); \
 	}
 
 #define ADD_HALF(r) \
 	if (rows > r) { \
-		a##r = _mm256_add_ps(a##r, _mm256_mul_ps(_mm256_set1_ps(x[r * stride]), v)); \
+		a##r = _mm256_fmadd_ps(_mm256_set1_ps(x[r * stride]), v, a##r); \
 		AVX512_KEEP(a##r); \
 	}
 
@@ -138,8 +138,7 @@ AVX512_INLINE void fdepthwise_block(const unsigned int vectors, const float *con
 		for (unsigned int i = 0; i < vectors; i++) {
 			__m512 v = _mm512_loadu_ps(x[t] + c + 16 * i);
 
-			v = _mm512_mul_ps(v, _mm512_loadu_ps(w[t] + c + 16 * i));
-			total[i] = _mm512_add_ps(total[i], v);
+			total[i] = _mm512_fmadd_ps(v, _mm512_loadu_ps(w[t] + c + 16 * i), total[i]);
 		}
 	}
 	for (unsigned int i = 0; i < vectors; i++) {

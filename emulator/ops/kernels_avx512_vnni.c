@@ -7,7 +7,7 @@
 
 #if defined(__x86_64__)
 
-#define DOT	__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
+#define DOT	__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,fma")))
 #define dot_512(sum, a, b)	_mm512_dpwssd_epi32(sum, a, b)
 #define dot_256(sum, a, b)	_mm256_dpwssd_epi32(sum, a, b)
 

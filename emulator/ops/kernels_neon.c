@@ -12,6 +12,7 @@
 #if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 #include <arm_neon.h>
+#include <math.h>
 #include <string.h>
 
 #define INLINE	static inline __attribute__((always_inline))
@@ -308,8 +309,8 @@ INLINE void fmultiply(const unsigned int rows, const float *x, size_t stride, co
 		float32x4_t low = vld1q_f32(w), high = vld1q_f32(w + 4);
 
 		for (unsigned int r = 0; r < rows; r++) {
-			s[r].low = vaddq_f32(s[r].low, vmulq_n_f32(low, x[r * stride]));
-			s[r].high = vaddq_f32(s[r].high, vmulq_n_f32(high, x[r * stride]));
+			s[r].low = vfmaq_n_f32(s[r].low, low, x[r * stride]);
+			s[r].high = vfmaq_n_f32(s[r].high, high, x[r * stride]);
 		}
 	}
 	for (unsigned int r = 0; r < rows; r++) {
@@ -367,12 +368,17 @@ static void fdepthwise(const float *const *x, const float *const *w, unsigned in
 		float32x4_t total = vdupq_n_f32(0);
 
 		for (unsigned int t = 0; t < taps; t++)
-			total = vaddq_f32(total, vmulq_f32(vld1q_f32(x[t] + c),
-							   vld1q_f32(w[t] + c)));
+			total = vfmaq_f32(total, vld1q_f32(x[t] + c), vld1q_f32(w[t] + c));
 		vst1q_f32(y + c, limit(vaddq_f32(total, vld1q_f32(bias + c)), range));
 	}
-	if (c < end)
-		kernels_variant(0)->fdepthwise(x, w, taps, bias, range, c, end - c, y);
+	/* Fused too: a channel has the same sum wherever the row is divided. */
+	for (; c < end; c++) {
+		float total = 0.0f;
+
+		for (unsigned int t = 0; t < taps; t++)
+			total = fmaf(x[t][c], w[t][c], total);
+		y[c] = f_clamp(total + bias[c], range.min, range.max);
+	}
 }
 
 static const struct kernels neon = {

@@ -7,8 +7,9 @@
  * Runs each .tflite model on the in-process device and, in turns with it, the same layers
  * with XNNPACK, and the model on a device with two threads, and prints the medians. A line behind
  * each model has the multiply-accumulates of a second, on one thread, against the peak of the
- * CPU's instruction sets, which is measured first. The outputs of the device are compared byte for
- * byte with those of its plain kernels. With --layers the least time of each operation is
+ * CPU's instruction sets, which is measured first. The outputs of the device are compared with those
+ * of its plain kernels: byte for byte, or for a float model, whose sums may be fused, with a limit.
+ * Both numbers of threads give the same bytes. With --layers the least time of each operation is
  * printed first: of the device and of XNNPACK in microseconds, the difference, and the shapes of
  * input, filter and output. Its peak memory comes from a counter
  * of the device. It is compared with the size of the constants, scales included, plus the
@@ -42,6 +43,9 @@
 
 /* Executions of one side in a row. */
 #define BLOCK	5
+
+/* Largest difference that fused sums may make in an output of a float model, a probability. */
+#define FUSED_DIFFERENCE	1e-5
 
 struct samples {
 	uint64_t *ns;
@@ -318,6 +322,15 @@ static int show_layers(struct on_device *d, struct layers *layers,
 	return ret;
 }
 
+/* Is an output that of the plain kernels? */
+static bool agree(const struct measured *m, const struct nntflite_io *io, const void *output,
+		  const void *plain)
+{
+	if (m->is_float)
+		return is_within(difference(io, output, plain), FUSED_DIFFERENCE);
+	return !memcmp(output, plain, io->bytes);
+}
+
 static int measure_with(const struct nntflite_model *model,
 			const void *input, double seconds, bool by_layer, struct measured *m,
 			struct error *err)
@@ -341,8 +354,8 @@ static int measure_with(const struct nntflite_model *model,
 	if (!ret) {
 		const void *other = layers_output(layers, &bytes);
 
-		m->identical = !memcmp(d[0].output, expected, bytes) &&
-			       !memcmp(d[1].output, expected, bytes);
+		m->identical = !memcmp(d[0].output, d[1].output, bytes) &&
+			       agree(m, nntflite_model_output(model, 0), d[0].output, expected);
 		m->largest_difference = difference(nntflite_model_output(model, 0), d[0].output,
 						   other);
 		if (isnan(m->largest_difference))

@@ -4,9 +4,12 @@
  */
 #include "ops_fixture.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernels.h"
 
 void fixture_init(struct fixture *f, enum nnpu_operation op)
 {
@@ -220,6 +223,16 @@ bool fixture_is(const struct fixture *f, unsigned int rank, const uint32_t *dims
 		}
 	}
 	return true;
+}
+
+float fixture_add_term(float sum, float x, float w)
+{
+	float product;
+
+	if (kernels_get() != kernels_variant(0) && !kernels_plain())
+		return fmaf(x, w, sum);
+	product = x * w;
+	return sum + product;
 }
 
 void fixture_end(struct fixture *f)

@@ -80,6 +80,9 @@ const struct tensor *fixture_result(const struct fixture *f);
 bool fixture_is(const struct fixture *f, unsigned int rank, const uint32_t *dims,
 		const void *data);
 
+/* @sum + @x * @w as the inner loops of the CPU round it: once if they are fused. */
+float fixture_add_term(float sum, float x, float w);
+
 void fixture_end(struct fixture *f);
 
 #endif /* NNPU_TESTS_OPS_FIXTURE_H */

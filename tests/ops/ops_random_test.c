@@ -472,7 +472,8 @@ static void test_float_convolution(void)
 				size_t tap = k / (size_t)c;
 				size_t y = p / out + tap / taps, x = p % out + tap % taps;
 
-				sum += in[(y * size + x) * c + k % c] * filter[j * depth + k];
+				sum = fixture_add_term(sum, in[(y * size + x) * c + k % c],
+						       filter[j * depth + k]);
 			}
 			expected[o] = sum + bias[j];
 		}

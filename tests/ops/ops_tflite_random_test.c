@@ -159,7 +159,7 @@ static bool matmul(enum nnpu_type type, enum nnpu_type out)
 			size_t ax = mx * rows * depth + (adj[0] ? k * rows + r : r * depth + k);
 			size_t ay = my * cols * depth + (adj[1] ? c * depth + k : k * cols + c);
 
-			real += left.f32[ax] * right.f32[ay];
+			real = fixture_add_term(real, left.f32[ax], right.f32[ay]);
 			whole += (whole_at(&left, type, ax) - zx) *
 				 (whole_at(&right, type, ay) - zy);
 		}
@@ -221,7 +221,8 @@ static bool dense(enum nnpu_type type)
 		float real = 0;
 
 		for (uint32_t k = 0; k < size; k++) {
-			real += left.f32[i / units * size + k] * right.f32[u * size + k];
+			real = fixture_add_term(real, left.f32[i / units * size + k],
+						right.f32[u * size + k]);
 			whole += (whole_at(&left, type, i / units * size + k) - zx) *
 				 right.i8[u * size + k];
 		}
