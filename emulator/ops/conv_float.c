@@ -85,18 +85,19 @@ static void gather(const struct conv *cv, const float *in, struct conv_pixel p, 
 }
 
 /* A call of memcpy() takes longer than a run of a few values. */
-static void copy_values(const float *src, size_t n, float *dst)
+static inline void copy_values(const float *src, size_t n, float *dst)
 {
-	size_t i = 0;
-
 	if (n > 64) {
 		memcpy(dst, src, n * sizeof(*dst));
-		return;
+	} else if (n >= 4) {
+		for (size_t i = 0; i + 4 < n; i += 4)
+			memcpy(dst + i, src + i, 4 * sizeof(*dst));
+		/* The last four, some of them again. */
+		memcpy(dst + n - 4, src + n - 4, 4 * sizeof(*dst));
+	} else {
+		for (size_t i = 0; i < n; i++)
+			dst[i] = src[i];
 	}
-	for (; i + 4 <= n; i += 4)
-		memcpy(dst + i, src + i, 4 * sizeof(*dst));
-	for (; i < n; i++)
-		dst[i] = src[i];
 }
 
 /* The same for a whole row of a channels-last image without dilation along x. */
@@ -104,22 +105,28 @@ static void gather_row(const struct conv *cv, const float *in, struct conv_pixel
 {
 	uint32_t y_first, y_last, x_first, x_last;
 	size_t channels = cv->in.c, width = cv->x.taps * channels;
-	size_t before, run;
+	size_t before, run, step = cv->y.dilation * cv->in.y_stride;
 
 	window_taps(&cv->y, p.y, &y_first, &y_last);
 	window_taps(&cv->x, p.x, &x_first, &x_last);
 	before = x_first * channels;
 	run = (x_last - x_first) * channels;
-	in += p.n * cv->in.n_stride;
-	if (run)
-		in += window_index(&cv->x, p.x, x_first) * cv->in.x_stride;
-	for (uint32_t ty = 0; ty < cv->y.taps; ty++, dst += width) {
-		if (ty < y_first || ty >= y_last || run < width)
-			memset(dst, 0, width * sizeof(*dst));
-		if (ty >= y_first && ty < y_last && run)
-			copy_values(in + window_index(&cv->y, p.y, ty) * cv->in.y_stride, run,
-				    dst + before);
+	if (!run || y_first == y_last) {
+		memset(dst, 0, cv->y.taps * width * sizeof(*dst));
+		return;
 	}
+	in += p.n * cv->in.n_stride + window_index(&cv->y, p.y, y_first) * cv->in.y_stride +
+	      window_index(&cv->x, p.x, x_first) * cv->in.x_stride;
+	if (y_first)
+		memset(dst, 0, y_first * width * sizeof(*dst));
+	dst += y_first * width;
+	for (uint32_t ty = y_first; ty < y_last; ty++, in += step, dst += width) {
+		if (run < width)
+			memset(dst, 0, width * sizeof(*dst));
+		copy_values(in, run, dst + before);
+	}
+	if (y_last < cv->y.taps)
+		memset(dst, 0, (cv->y.taps - y_last) * width * sizeof(*dst));
 }
 
 /* Execution. */
@@ -192,6 +199,14 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 	const float *weights = t->weights + col * t->depth;
 	float acc[TILE_ROWS * KERNEL_COLS];
 
+	if (t->k->fconv && t->piece == t->depth && t->cv->out.c_stride == 1) {
+		float *out = (float *)t->c->out[0]->data + t->pixel * t->cv->out.c + col;
+
+		t->k->fconv(t->inputs, t->stride, t->rows, weights, t->depth,
+			    t->depth * KERNEL_PANEL, bias, frange_of(t->cv->activation), cols, out,
+			    t->cv->out.c);
+		return op_pace(t->pace, t->rows * (t->depth * 2 + 32)) ? OP_ABORTED : 0;
+	}
 	memset(acc, 0, t->rows * KERNEL_COLS * sizeof(*acc));
 	for (size_t from = 0; from < t->depth; from += t->piece) {
 		size_t len = t->depth - from < t->piece ? t->depth - from : t->piece;

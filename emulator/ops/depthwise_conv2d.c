@@ -30,6 +30,9 @@ struct depthwise {
 /* Bytes of output that are computed together, so that what they are made from stays in the cache. */
 #define BLOCK_BYTES	16384
 
+/* Products of floats between two looks at op_pace(), but for a single pixel. */
+#define BLOCK_TERMS	(1u << 17)
+
 /*
  * The prepared object of a channels-last quantized call with depth multiplier 1. Taps go in
  * pairs. Padding is a tap that reads zero points. The input's zero point times
@@ -237,6 +240,22 @@ static uint32_t same_taps(struct window_interior in, uint32_t o, uint32_t max)
 	return in.end - o < max ? in.end - o : max;
 }
 
+/*
+ * How many rows of pixels from row @row of all batches on, @end at most, are computed together: they
+ * have the same taps inside, and at most @max_pixels pixels if they are several. @at is the first pixel.
+ */
+static uint32_t rows_together(const struct conv *cv, struct window_interior in, size_t row,
+			      size_t end, uint32_t max_pixels, struct conv_pixel *at)
+{
+	uint32_t max = cv->out.x < max_pixels ? max_pixels / cv->out.x : 1;
+
+	*at = (struct conv_pixel){
+		.n = (uint32_t)(row / cv->out.y), .y = (uint32_t)(row % cv->out.y),
+	};
+	max = end - row < max ? (uint32_t)(end - row) : max;
+	return same_taps(in, at->y, max < cv->out.y - at->y ? max : cv->out.y - at->y);
+}
+
 /* What each tap reads for a pixel. @in is its batch. */
 static void place_taps(const struct conv *cv, const uint8_t *in, struct conv_pixel p,
 		       const uint8_t **taps)
@@ -312,7 +331,6 @@ static int execute_prepared_part(const void *work, size_t first, size_t end, str
 	const struct depthwise_quant *packed = c->prepared;
 	struct window_interior iy = window_interior(&cv->y), ix = window_interior(&cv->x);
 	uint32_t max_pixels = cv->out.c < BLOCK_BYTES ? BLOCK_BYTES / cv->out.c : 1;
-	uint32_t max_rows = cv->out.x < max_pixels ? max_pixels / cv->out.x : 1;
 	struct depthwise_pixels p = {
 		.zero_point = c->in[0]->zero_point,
 		.is_signed = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED,
@@ -326,12 +344,7 @@ static int execute_prepared_part(const void *work, size_t first, size_t end, str
 
 	requant.range = qrange_of(cv->activation, c->out[0]);
 	for (size_t row = first; row < end; row += p.rows) {
-		uint32_t max;
-
-		at.n = (uint32_t)(row / cv->out.y);
-		at.y = (uint32_t)(row % cv->out.y);
-		max = end - row < max_rows ? (uint32_t)(end - row) : max_rows;
-		p.rows = same_taps(iy, at.y, max < cv->out.y - at.y ? max : cv->out.y - at.y);
+		p.rows = rows_together(cv, iy, row, end, max_pixels, &at);
 		for (at.x = 0; at.x < cv->out.x; at.x += p.cols) {
 			p.cols = same_taps(ix, at.x, max_pixels);
 			if (execute_pixels(c, cv, &requant, at, p, pace))
@@ -444,32 +457,63 @@ static unsigned int point_float_taps(const struct op_call *c, const struct conv 
 	return n;
 }
 
+/*
+ * A rectangle of pixels with the same taps inside that begins with pixel @at. Its longer side goes
+ * along the rows of the kernel, for which neither is special. 0 or OP_ABORTED.
+ */
+static int float_pixels(const struct op_call *c, const struct conv *cv, struct conv_pixel at,
+			unsigned int rows, unsigned int cols, struct op_pace *pace)
+{
+	const float *x[MAX_TAPS], *w[MAX_TAPS];
+	struct fdepthwise_pixels p = {
+		.x = x,
+		.w = w,
+		.taps = point_float_taps(c, cv, at, x, w),
+		.rows = rows,
+		.cols = cols,
+		.in_row = (size_t)cv->y.stride * cv->in.y_stride,
+		.in_col = (size_t)cv->x.stride * cv->in.x_stride,
+		.out_row = cv->out.y_stride,
+		.out_col = cv->out.x_stride,
+	};
+	float *out = (float *)c->out[0]->data + conv_pixel_offset(cv, at);
+	struct frange range = frange_of(cv->activation);
+
+	if (rows > cols) {
+		struct fdepthwise_pixels q = p;
+
+		p.rows = q.cols;
+		p.cols = q.rows;
+		p.in_row = q.in_col;
+		p.in_col = q.in_row;
+		p.out_row = q.out_col;
+		p.out_col = q.out_row;
+	}
+	for (uint32_t col = 0, n; col < cv->out.c; col += n) {
+		n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
+		kernels_get()->fdepthwise(&p, c->in[2]->data, range, col, n, out);
+		if (op_pace(pace, (size_t)rows * cols * (p.taps + 1) * (n / 4 + 8)))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
 /* Channels last, no depth multiplier, up to MAX_TAPS taps. */
 static int execute_float_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
 	const struct op_call *c = ((const struct row_call *)work)->c;
 	const struct conv *cv = ((const struct row_call *)work)->cv;
-	const struct kernels *k = kernels_get();
-	struct frange range = frange_of(cv->activation);
-	const float *x[MAX_TAPS], *w[MAX_TAPS];
-	struct conv_pixel p = conv_pixel_at(cv, first * cv->out.x);
-	float *out = (float *)c->out[0]->data + conv_pixel_offset(cv, p);
-	struct window_interior ix = window_interior(&cv->x);
-	unsigned int taps = 0;
+	struct window_interior iy = window_interior(&cv->y), ix = window_interior(&cv->x);
+	size_t terms = (size_t)cv->y.taps * cv->x.taps * cv->out.c;
+	uint32_t max_pixels = terms < BLOCK_TERMS ? (uint32_t)(BLOCK_TERMS / terms) : 1;
+	struct conv_pixel at;
+	uint32_t rows, cols;
 
-	for (size_t i = first * cv->out.x; i < end * cv->out.x;
-	     i++, conv_pixel_next(cv, &p), out += cv->out.c) {
-		if (p.x > ix.first && p.x < ix.end) {
-			/* The same taps as for the pixel before. */
-			for (unsigned int t = 0; t < taps; t++)
-				x[t] += cv->x.stride * cv->in.x_stride;
-		} else {
-			taps = point_float_taps(c, cv, p, x, w);
-		}
-		for (uint32_t col = 0, n; col < cv->out.c; col += n) {
-			n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
-			k->fdepthwise(x, w, taps, c->in[2]->data, range, col, n, out);
-			if (op_pace(pace, (taps + 1) * (n / 4 + 8)))
+	for (size_t row = first; row < end; row += rows) {
+		rows = rows_together(cv, iy, row, end, max_pixels, &at);
+		for (at.x = 0; at.x < cv->out.x; at.x += cols) {
+			cols = same_taps(ix, at.x, max_pixels);
+			if (float_pixels(c, cv, at, rows, cols, pace))
 				return OP_ABORTED;
 		}
 	}

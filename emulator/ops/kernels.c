@@ -276,16 +276,26 @@ static void finish(const float *acc, unsigned int rows, const float *bias,
 	}
 }
 
-static void fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
-		       const float *bias, struct frange range, uint32_t col, uint32_t n,
-		       float *y)
+/* One pixel, whose inputs are @at values behind those of the first one. */
+static void fdepthwise_pixel(const struct fdepthwise_pixels *p, size_t at, const float *bias,
+			     struct frange range, uint32_t col, uint32_t n, float *y)
 {
 	for (uint32_t c = col; c < col + n; c++) {
 		float total = 0.0f;
 
-		for (unsigned int t = 0; t < taps; t++)
-			total += x[t][c] * w[t][c];
+		for (unsigned int t = 0; t < p->taps; t++)
+			total += p->x[t][at + c] * p->w[t][c];
 		y[c] = f_clamp(total + bias[c], range.min, range.max);
+	}
+}
+
+static void fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
+		       uint32_t col, uint32_t n, float *y)
+{
+	for (unsigned int row = 0; row < p->rows; row++) {
+		for (unsigned int i = 0; i < p->cols; i++)
+			fdepthwise_pixel(p, row * p->in_row + i * p->in_col, bias, range, col, n,
+					 y + row * p->out_row + i * p->out_col);
 	}
 }
 

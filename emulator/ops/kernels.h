@@ -61,6 +61,19 @@ struct depthwise_pixels {
 };
 
 /*
+ * The same for floats: only taps inside are there, and distances are in values. Variants may compute
+ * pixels of a row together: rows are the longer side.
+ */
+struct fdepthwise_pixels {
+	const float *const *x;		/* by tap */
+	const float *const *w;		/* by tap: its weights, from channel 0 on */
+	unsigned int taps;
+	unsigned int rows, cols;
+	size_t in_row, in_col;
+	size_t out_row, out_col;
+};
+
+/*
  * Rows of inputs of a convolution. A row has @runs runs of @run bytes each, @next bytes apart;
  * @step is from a row to the next.
  */
@@ -150,13 +163,19 @@ struct kernels {
 		       struct frange range, unsigned int n, float *y, size_t y_stride);
 
 	/*
-	 * One output pixel of a depthwise convolution of floats, channels [col, col + n):
-	 * the products of @taps pixels and rows of weights, in this order. Pointers are to
-	 * channel 0.
+	 * fgemm() with sums that begin at 0, by one panel for @n <= KERNEL_PANEL channels or by
+	 * two, and then finish(). NULL: this variant has none.
 	 */
-	void (*fdepthwise)(const float *const *x, const float *const *w, unsigned int taps,
-			   const float *bias, struct frange range, uint32_t col, uint32_t n,
-			   float *y);
+	void (*fconv)(const float *x, size_t stride, unsigned int rows, const float *w,
+		      size_t depth, size_t panel, const float *bias, struct frange range,
+		      unsigned int n, float *y, size_t y_stride);
+
+	/*
+	 * Channels [col, col + n) of pixels of a depthwise convolution of floats: the products of
+	 * inputs and weights in the order of the taps, and the bias. Pointers are to channel 0.
+	 */
+	void (*fdepthwise)(const struct fdepthwise_pixels *p, const float *bias,
+			   struct frange range, uint32_t col, uint32_t n, float *y);
 };
 
 /*

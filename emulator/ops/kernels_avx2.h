@@ -15,7 +15,7 @@ void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const float *w
 		size_t panel, unsigned int panels, float *acc);
 void avx2_finish(const float *acc, unsigned int rows, const float *bias, struct frange range,
 		 unsigned int n, float *y, size_t y_stride);
-void avx2_fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
-		     const float *bias, struct frange range, uint32_t col, uint32_t n, float *y);
+void avx2_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
+		     uint32_t col, uint32_t n, float *y);
 
 #endif /* NNPU_EMU_KERNELS_AVX2_H */

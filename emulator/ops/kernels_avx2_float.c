@@ -91,44 +91,75 @@ AVX2 void avx2_finish(const float *acc, unsigned int rows, const float *bias,
 	}
 }
 
-INLINE void fdepthwise_block(const unsigned int vectors, const float *const *x,
-			     const float *const *w, unsigned int taps, const float *bias,
+/*
+ * Channels from @c on of pixels side by side, whose inputs are @at values behind those of the first
+ * one. @pixels times @vectors are eight sums, as many as are under way at once, or fewer.
+ */
+INLINE void fdepthwise_block(const unsigned int pixels, const unsigned int vectors,
+			     const struct fdepthwise_pixels *p, size_t at, const float *bias,
 			     struct frange range, uint32_t c, float *y)
 {
-	__m256 total[4];
+	__m256 total[8];
 
-	for (unsigned int i = 0; i < vectors; i++)
+	for (unsigned int i = 0; i < pixels * vectors; i++)
 		total[i] = _mm256_setzero_ps();
-	for (unsigned int t = 0; t < taps; t++) {
-		for (unsigned int i = 0; i < vectors; i++) {
-			__m256 v = _mm256_loadu_ps(x[t] + c + 8 * i);
+	for (unsigned int t = 0; t < p->taps; t++) {
+		const float *x = p->x[t] + at + c, *w = p->w[t] + c;
 
-			total[i] = _mm256_fmadd_ps(v, _mm256_loadu_ps(w[t] + c + 8 * i), total[i]);
+		for (unsigned int v = 0; v < vectors; v++) {
+			__m256 weight = _mm256_loadu_ps(w + 8 * v);
+
+			for (unsigned int i = 0; i < pixels; i++)
+				total[i * vectors + v] =
+					_mm256_fmadd_ps(_mm256_loadu_ps(x + i * p->in_col + 8 * v),
+							weight, total[i * vectors + v]);
 		}
 	}
-	for (unsigned int i = 0; i < vectors; i++) {
-		__m256 v = _mm256_add_ps(total[i], _mm256_loadu_ps(bias + c + 8 * i));
+	for (unsigned int i = 0; i < pixels; i++) {
+		for (unsigned int v = 0; v < vectors; v++) {
+			__m256 sum = _mm256_add_ps(total[i * vectors + v],
+						   _mm256_loadu_ps(bias + c + 8 * v));
 
-		_mm256_storeu_ps(y + c + 8 * i, limit(v, range));
+			_mm256_storeu_ps(y + i * p->out_col + c + 8 * v, limit(sum, range));
+		}
 	}
 }
 
-AVX2 void avx2_fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
-			  const float *bias, struct frange range, uint32_t col, uint32_t n,
-			  float *y)
+/* Pixels side by side, @wide vectors of channels at once as long as there are so many. */
+INLINE void fdepthwise_some(const unsigned int pixels, const unsigned int wide,
+			    const struct fdepthwise_pixels *p, size_t at, const float *bias,
+			    struct frange range, uint32_t col, uint32_t n, float *y)
 {
 	uint32_t c = col, end = col + n;
 
-	for (; c + 32 <= end; c += 32)
-		fdepthwise_block(4, x, w, taps, bias, range, c, y);
+	for (; c + 8 * wide <= end; c += 8 * wide)
+		fdepthwise_block(pixels, wide, p, at, bias, range, c, y);
 	for (; c + 8 <= end; c += 8)
-		fdepthwise_block(1, x, w, taps, bias, range, c, y);
+		fdepthwise_block(pixels, 1, p, at, bias, range, c, y);
 	for (; c < end; c++) {
-		float total = 0.0f;
+		for (unsigned int i = 0; i < pixels; i++) {
+			float total = 0.0f;
 
-		for (unsigned int t = 0; t < taps; t++)
-			total = fmaf(x[t][c], w[t][c], total);
-		y[c] = f_clamp(total + bias[c], range.min, range.max);
+			for (unsigned int t = 0; t < p->taps; t++)
+				total = fmaf(p->x[t][at + i * p->in_col + c], p->w[t][c], total);
+			y[i * p->out_col + c] = f_clamp(total + bias[c], range.min, range.max);
+		}
+	}
+}
+
+AVX2 void avx2_fdepthwise(const struct fdepthwise_pixels *p, const float *bias,
+			  struct frange range, uint32_t col, uint32_t n, float *y)
+{
+	for (unsigned int row = 0; row < p->rows; row++, y += p->out_row) {
+		size_t at = row * p->in_row;
+		unsigned int i = 0;
+
+		for (; i + 4 <= p->cols; i += 4)
+			fdepthwise_some(4, 2, p, at + i * p->in_col, bias, range, col, n,
+					y + i * p->out_col);
+		for (; i < p->cols; i++)
+			fdepthwise_some(1, 4, p, at + i * p->in_col, bias, range, col, n,
+					y + i * p->out_col);
 	}
 }
 

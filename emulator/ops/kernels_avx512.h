@@ -23,9 +23,11 @@ void avx512_fgemm(const float *x, size_t stride, unsigned int rows, const float 
 		  size_t panel, unsigned int panels, float *acc);
 void avx512_finish(const float *acc, unsigned int rows, const float *bias, struct frange range,
 		   unsigned int n, float *y, size_t y_stride);
-void avx512_fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
-		       const float *bias, struct frange range, uint32_t col, uint32_t n,
-		       float *y);
+void avx512_fconv(const float *x, size_t stride, unsigned int rows, const float *w, size_t depth,
+		  size_t panel, const float *bias, struct frange range, unsigned int n, float *y,
+		  size_t y_stride);
+void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
+		       uint32_t col, uint32_t n, float *y);
 
 /* The members that both variants have in common. */
 #define AVX512_COMMON \
@@ -36,6 +38,7 @@ void avx512_fdepthwise(const float *const *x, const float *const *w, unsigned in
 	.qsum = avx512_qsum, \
 	.fgemm = avx512_fgemm, \
 	.finish = avx512_finish, \
+	.fconv = avx512_fconv, \
 	.fdepthwise = avx512_fdepthwise
 
 static inline bool avx512_supported(void)

@@ -126,40 +126,129 @@ AVX512 void avx512_finish(const float *acc, unsigned int rows, const float *bias
 	}
 }
 
-AVX512_INLINE void fdepthwise_block(const unsigned int vectors, const float *const *x,
-				    const float *const *w, unsigned int taps, const float *bias,
-				    struct frange range, uint32_t c, float *y)
+/* fgemm() and finish() in one: sums do not go through memory. */
+
+#define ZERO_WIDE(r)	__m512 a##r = _mm512_setzero_ps();
+
+#define FINISH_WIDE(r) \
+	if (rows > r) \
+		_mm512_mask_storeu_ps(y + r * y_stride, some, \
+				      limit(_mm512_add_ps(a##r, add), range));
+
+/* Weights that are read beside those of the second panel, if there is only one, are its own. */
+AVX512_INLINE void convolve(const unsigned int rows, const float *x, size_t stride, const float *w,
+			    size_t depth, size_t panel, __m512 add, struct frange range,
+			    __mmask16 some, float *y, size_t y_stride)
 {
-	__m512 total[4];
+	EACH_ROW(ZERO_WIDE)
+	for (size_t i = 0; i < depth; i++, x++, w += KERNEL_PANEL) {
+		__m512 v = _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(w)),
+					      _mm256_loadu_ps(w + panel), 1);
 
-	for (unsigned int i = 0; i < vectors; i++)
-		total[i] = _mm512_setzero_ps();
-	for (unsigned int t = 0; t < taps; t++) {
-		for (unsigned int i = 0; i < vectors; i++) {
-			__m512 v = _mm512_loadu_ps(x[t] + c + 16 * i);
-
-			total[i] = _mm512_fmadd_ps(v, _mm512_loadu_ps(w[t] + c + 16 * i), total[i]);
-		}
+		EACH_ROW(ADD_WIDE)
 	}
-	for (unsigned int i = 0; i < vectors; i++) {
-		__m512 v = _mm512_add_ps(total[i], _mm512_loadu_ps(bias + c + 16 * i));
+	EACH_ROW(FINISH_WIDE)
+}
 
-		_mm512_storeu_ps(y + c + 16 * i, limit(v, range));
+#define CASE_CONVOLVE(r) \
+	case r: \
+		convolve(r, x, stride, w, depth, panel, add, range, some, y, y_stride); \
+		break;
+
+AVX512 void avx512_fconv(const float *x, size_t stride, unsigned int rows, const float *w,
+			 size_t depth, size_t panel, const float *bias, struct frange range,
+			 unsigned int n, float *y, size_t y_stride)
+{
+	__mmask16 some = (__mmask16)((1u << n) - 1);
+	__m512 add = _mm512_maskz_loadu_ps(some, bias);
+
+	if (n <= KERNEL_PANEL)
+		panel = 0;
+	for (; rows >= MANY_ROWS; rows -= MANY_ROWS) {
+		convolve(MANY_ROWS, x, stride, w, depth, panel, add, range, some, y, y_stride);
+		x += MANY_ROWS * stride;
+		y += MANY_ROWS * y_stride;
+	}
+	switch (rows) {
+	EACH_ROW(CASE_CONVOLVE)
 	}
 }
 
-AVX512 void avx512_fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
-			      const float *bias, struct frange range, uint32_t col, uint32_t n,
-			      float *y)
+/* Depthwise. */
+
+/* Pixels side by side that are computed together. */
+#define MANY_PIXELS	8u
+#define EACH_PIXEL(what) \
+	what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7)
+
+#define ADD_PIXEL(i) \
+	if (pixels > i) { \
+		a##i = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(some, x + i * step), w, a##i); \
+		AVX512_KEEP(a##i); \
+	}
+
+#define FINISH_PIXEL(i) \
+	if (pixels > i) \
+		_mm512_mask_storeu_ps(y + i * p->out_col, some, \
+				      limit(_mm512_add_ps(a##i, add), range));
+
+/*
+ * Channels from @c on, as many as bits of @some are set, of pixels whose inputs are @at values behind
+ * those of the first one. Weights are read once for all of them.
+ */
+AVX512_INLINE void fdepthwise_block(const unsigned int pixels, __mmask16 some,
+				    const struct fdepthwise_pixels *p, size_t at,
+				    const float *bias, struct frange range, uint32_t c, float *y)
+{
+	__m512 add = _mm512_maskz_loadu_ps(some, bias + c);
+	size_t step = p->in_col;
+
+	y += c;
+	EACH_PIXEL(ZERO_WIDE)
+	for (unsigned int t = 0; t < p->taps; t++) {
+		__m512 w = _mm512_maskz_loadu_ps(some, p->w[t] + c);
+		const float *x = p->x[t] + at + c;
+
+		EACH_PIXEL(ADD_PIXEL)
+	}
+	EACH_PIXEL(FINISH_PIXEL)
+}
+
+AVX512_INLINE void fdepthwise_some(const unsigned int pixels, const struct fdepthwise_pixels *p,
+				   size_t at, const float *bias, struct frange range, uint32_t col,
+				   uint32_t n, float *y)
 {
 	uint32_t c = col, end = col + n;
 
-	for (; c + 64 <= end; c += 64)
-		fdepthwise_block(4, x, w, taps, bias, range, c, y);
 	for (; c + 16 <= end; c += 16)
-		fdepthwise_block(1, x, w, taps, bias, range, c, y);
+		fdepthwise_block(pixels, 0xffff, p, at, bias, range, c, y);
 	if (c < end)
-		kernels_avx2()->fdepthwise(x, w, taps, bias, range, c, end - c, y);
+		fdepthwise_block(pixels, (__mmask16)((1u << (end - c)) - 1), p, at, bias, range, c,
+				 y);
+}
+
+#define CASE_PIXELS(i) \
+	case i: \
+		fdepthwise_some(i, p, at, bias, range, col, n, to); \
+		break;
+
+AVX512 void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias,
+			      struct frange range, uint32_t col, uint32_t n, float *y)
+{
+	for (unsigned int row = 0; row < p->rows; row++) {
+		unsigned int left = p->cols;
+		size_t at = row * p->in_row;
+		float *to = y + row * p->out_row;
+
+		for (; left >= MANY_PIXELS; left -= MANY_PIXELS) {
+			fdepthwise_some(MANY_PIXELS, p, at, bias, range, col, n, to);
+			at += MANY_PIXELS * p->in_col;
+			to += MANY_PIXELS * p->out_col;
+		}
+		switch (left) {
+		EACH_PIXEL(CASE_PIXELS)
+		}
+	}
 }
 
 #endif

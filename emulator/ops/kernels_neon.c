@@ -359,25 +359,37 @@ static void finish(const float *acc, unsigned int rows, const float *bias, struc
 	}
 }
 
-static void fdepthwise(const float *const *x, const float *const *w, unsigned int taps,
-		       const float *bias, struct frange range, uint32_t col, uint32_t n, float *y)
+/* One pixel, whose inputs are @at values behind those of the first one. */
+static void fdepthwise_pixel(const struct fdepthwise_pixels *p, size_t at, const float *bias,
+			     struct frange range, uint32_t col, uint32_t n, float *y)
 {
 	uint32_t c = col, end = col + n;
 
 	for (; c + 4 <= end; c += 4) {
 		float32x4_t total = vdupq_n_f32(0);
 
-		for (unsigned int t = 0; t < taps; t++)
-			total = vfmaq_f32(total, vld1q_f32(x[t] + c), vld1q_f32(w[t] + c));
+		for (unsigned int t = 0; t < p->taps; t++)
+			total = vfmaq_f32(total, vld1q_f32(p->x[t] + at + c),
+					  vld1q_f32(p->w[t] + c));
 		vst1q_f32(y + c, limit(vaddq_f32(total, vld1q_f32(bias + c)), range));
 	}
 	/* Fused too: a channel has the same sum wherever the row is divided. */
 	for (; c < end; c++) {
 		float total = 0.0f;
 
-		for (unsigned int t = 0; t < taps; t++)
-			total = fmaf(x[t][c], w[t][c], total);
+		for (unsigned int t = 0; t < p->taps; t++)
+			total = fmaf(p->x[t][at + c], p->w[t][c], total);
 		y[c] = f_clamp(total + bias[c], range.min, range.max);
+	}
+}
+
+static void fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
+		       uint32_t col, uint32_t n, float *y)
+{
+	for (unsigned int row = 0; row < p->rows; row++) {
+		for (unsigned int i = 0; i < p->cols; i++)
+			fdepthwise_pixel(p, row * p->in_row + i * p->in_col, bias, range, col, n,
+					 y + row * p->out_row + i * p->out_col);
 	}
 }
 

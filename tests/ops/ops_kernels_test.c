@@ -329,65 +329,109 @@ static void sum_rows(bool fused, const float *x, size_t stride, unsigned int row
 }
 
 /* What fdepthwise() gives, term by term. */
-static void sum_taps(bool fused, const float *const *x, const float *const *w, unsigned int taps,
-		     const float *bias, struct frange range, uint32_t col, uint32_t n, float *y)
+static void sum_taps(bool fused, const struct fdepthwise_pixels *p, const float *bias,
+		     struct frange range, uint32_t col, uint32_t n, float *y)
 {
-	for (uint32_t c = col; c < col + n; c++) {
-		float sum = 0;
+	for (unsigned int i = 0; i < p->rows * p->cols; i++) {
+		size_t row = i / p->cols, at = row * p->in_row + i % p->cols * p->in_col;
+		float *to = y + row * p->out_row + i % p->cols * p->out_col;
 
-		for (unsigned int t = 0; t < taps; t++)
-			sum = add_term(fused, sum, x[t][c], w[t][c]);
-		y[c] = f_clamp(sum + bias[c], range.min, range.max);
+		for (uint32_t c = col; c < col + n; c++) {
+			float sum = 0;
+
+			for (unsigned int t = 0; t < p->taps; t++)
+				sum = add_term(fused, sum, p->x[t][at + c], p->w[t][c]);
+			to[c] = f_clamp(sum + bias[c], range.min, range.max);
+		}
 	}
+}
+
+/* The sign and the payload of a NaN are the CPU's. */
+static bool same_floats(float *a, float *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		a[i] = isnan(a[i]) ? NAN : a[i];
+		b[i] = isnan(b[i]) ? NAN : b[i];
+	}
+	return !memcmp(a, b, n * sizeof(*a));
+}
+
+static void random_floats(float *x, size_t n, float scale)
+{
+	for (size_t i = 0; i < n; i++)
+		x[i] = (float)pick(-1000, 1000) / scale;
+	if (pick(0, 3) == 0)
+		x[pick(0, 50)] = pick(0, 1) ? NAN : INFINITY;
+}
+
+static unsigned int compare_float_rows(const struct kernels *base, const struct kernels *k)
+{
+	bool fused = k != base;
+	static float x[MAX_ROWS * 2 * MAX_PAIRS], w[2 * KERNEL_PANEL * 2 * MAX_PAIRS];
+	unsigned int rows = (unsigned int)pick(1, MAX_ROWS), n = (unsigned int)pick(1, KERNEL_COLS);
+	unsigned int panels = (unsigned int)pick(1, 2);
+	size_t depth = (size_t)pick_size(8, MAX_PAIRS), panel = depth * KERNEL_PANEL;
+	struct frange range = frange_of((enum activation)pick(0, 3));
+	float acc[2][MAX_ROWS * KERNEL_COLS], out[2][MAX_ROWS * KERNEL_COLS];
+	const size_t size = MAX_ROWS * KERNEL_COLS;
+	unsigned int bad = 0;
+
+	random_floats(x, sizeof(x) / sizeof(*x), 77);
+	random_floats(w, sizeof(w) / sizeof(*w), 33);
+	for (size_t i = 0; i < size; i++)
+		acc[0][i] = acc[1][i] = (float)pick(-1000, 1000) / 13;
+	memset(out, 0xa5, sizeof(out));
+	sum_rows(fused, x, depth, rows, w, depth, panel, panels, acc[0]);
+	base->finish(acc[0], rows, w, range, n, out[0], KERNEL_COLS);
+	k->fgemm(x, depth, rows, w, depth, panel, panels, acc[1]);
+	k->finish(acc[1], rows, w, range, n, out[1], KERNEL_COLS);
+	bad += !same_floats(acc[0], acc[1], size) + !same_floats(out[0], out[1], size);
+	if (!k->fconv)
+		return bad;
+	memset(acc[0], 0, sizeof(acc[0]));
+	memset(out, 0xa5, sizeof(out));
+	sum_rows(fused, x, depth, rows, w, depth, panel, n > KERNEL_PANEL ? 2 : 1, acc[0]);
+	base->finish(acc[0], rows, w, range, n, out[0], KERNEL_COLS);
+	k->fconv(x, depth, rows, w, depth, panel, w, range, n, out[1], KERNEL_COLS);
+	return bad + !same_floats(out[0], out[1], size);
+}
+
+static unsigned int compare_float_pixels(const struct kernels *base, const struct kernels *k)
+{
+	enum { TAPS = 9, DEEP = 80, LINE = 20, ROWS = 2 };
+	static float x[TAPS * DEEP + ROWS * LINE * DEEP], w[TAPS * DEEP], bias[DEEP];
+	static float out[2][ROWS * LINE * DEEP];
+	const float *at[TAPS], *weights[TAPS];
+	struct fdepthwise_pixels p = {
+		.x = at,
+		.w = weights,
+		.taps = (unsigned int)pick(0, TAPS),
+		.rows = (unsigned int)pick(1, ROWS),
+		.cols = (unsigned int)pick(1, LINE),
+		.in_row = LINE * DEEP - (size_t)pick(0, 20),
+		.in_col = (size_t)pick(1, DEEP),
+		.out_row = LINE * DEEP,
+		.out_col = DEEP,
+	};
+	uint32_t col = (uint32_t)pick(0, 20), run = (uint32_t)pick(1, 60);
+	struct frange range = frange_of((enum activation)pick(0, 3));
+
+	random_floats(x, sizeof(x) / sizeof(*x), 77);
+	random_floats(w, sizeof(w) / sizeof(*w), 33);
+	random_floats(bias, DEEP, 13);
+	for (unsigned int t = 0; t < TAPS; t++) {
+		at[t] = x + pick(0, (TAPS - 1) * DEEP);
+		weights[t] = w + pick(0, (TAPS - 1) * DEEP);
+	}
+	memset(out, 0xa5, sizeof(out));
+	sum_taps(k != base, &p, bias, range, col, run, out[0]);
+	k->fdepthwise(&p, bias, range, col, run, out[1]);
+	return !same_floats(out[0], out[1], ROWS * LINE * DEEP);
 }
 
 static unsigned int compare_floats(const struct kernels *base, const struct kernels *k)
 {
-	bool fused = k != base;
-	enum { TAPS = 9 };
-	static float x[MAX_ROWS * 2 * MAX_PAIRS], w[2 * KERNEL_PANEL * 2 * MAX_PAIRS];
-	unsigned int rows = (unsigned int)pick(1, MAX_ROWS), n = (unsigned int)pick(1, KERNEL_COLS);
-	unsigned int panels = (unsigned int)pick(1, 2), taps = (unsigned int)pick(0, TAPS);
-	size_t depth = (size_t)pick_size(8, MAX_PAIRS), panel = depth * KERNEL_PANEL;
-	uint32_t col = (uint32_t)pick(0, 20), run = (uint32_t)pick(1, 60);
-	struct frange range = frange_of((enum activation)pick(0, 3));
-	float acc[2][MAX_ROWS * KERNEL_COLS], out[2][MAX_ROWS * KERNEL_COLS], deep[2][80];
-	const float *at[TAPS], *weights[TAPS];
-
-	for (size_t i = 0; i < sizeof(x) / sizeof(*x); i++)
-		x[i] = (float)pick(-1000, 1000) / 77;
-	for (size_t i = 0; i < sizeof(w) / sizeof(*w); i++)
-		w[i] = (float)pick(-1000, 1000) / 33;
-	if (pick(0, 3) == 0)
-		x[pick(0, 50)] = pick(0, 1) ? NAN : INFINITY;
-	for (unsigned int i = 0; i < MAX_ROWS * KERNEL_COLS; i++)
-		acc[0][i] = acc[1][i] = (float)pick(-1000, 1000) / 13;
-	for (unsigned int t = 0; t < TAPS; t++) {
-		at[t] = x + pick(0, 400);
-		weights[t] = w + pick(0, 400);
-	}
-	memset(out, 0xa5, sizeof(out));
-	memset(deep, 0xa5, sizeof(deep));
-	sum_rows(fused, x, depth, rows, w, depth, panel, panels, acc[0]);
-	base->finish(acc[0], rows, w, range, n, out[0], KERNEL_COLS);
-	sum_taps(fused, at, weights, taps, w, range, col, run, deep[0]);
-	k->fgemm(x, depth, rows, w, depth, panel, panels, acc[1]);
-	k->finish(acc[1], rows, w, range, n, out[1], KERNEL_COLS);
-	k->fdepthwise(at, weights, taps, w, range, col, run, deep[1]);
-	/* The sign and the payload of a NaN are the CPU's. */
-	for (unsigned int i = 0; i < MAX_ROWS * KERNEL_COLS; i++) {
-		for (int v = 0; v < 2; v++) {
-			acc[v][i] = isnan(acc[v][i]) ? NAN : acc[v][i];
-			out[v][i] = isnan(out[v][i]) ? NAN : out[v][i];
-		}
-	}
-	for (unsigned int i = 0; i < 80; i++) {
-		for (int v = 0; v < 2; v++)
-			deep[v][i] = isnan(deep[v][i]) ? NAN : deep[v][i];
-	}
-	return (memcmp(acc[0], acc[1], sizeof(acc[0])) != 0) +
-	       (memcmp(out[0], out[1], sizeof(out[0])) != 0) +
-	       (memcmp(deep[0], deep[1], sizeof(deep[0])) != 0);
+	return compare_float_rows(base, k) + compare_float_pixels(base, k);
 }
 
 static void test_variants(void)
