@@ -310,6 +310,21 @@ static void nnpu_ctx_prepare_scheds(struct nnpu_ctx *ctx)
 		nnpu_sched_prepare(&ctx->scheds[i], ctx->ndev, id);
 }
 
+/*
+ * One class for all of them: with one each, as other workqueues have, the many contexts of a busy machine
+ * use up what lockdep has room for, and it turns itself off.
+ */
+static struct workqueue_struct *nnpu_ctx_alloc_wq(u32 id)
+{
+#ifdef CONFIG_LOCKDEP
+	static struct lockdep_map map = { .name = "nnpu-ctx" };
+
+	return alloc_ordered_workqueue_lockdep_map("nnpu-ctx%u", WQ_MEM_RECLAIM, &map, id);
+#else
+	return alloc_ordered_workqueue("nnpu-ctx%u", WQ_MEM_RECLAIM, id);
+#endif
+}
+
 static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
 {
 	unsigned int i;
@@ -320,7 +335,7 @@ static int nnpu_ctx_init_scheds(struct nnpu_ctx *ctx)
 	 * than one worker each item would wake another one, which costs a small job more than the
 	 * turn. Of this context alone: how long an item takes depends on the in-fences of a job.
 	 */
-	ctx->sched_wq = alloc_ordered_workqueue("nnpu-ctx%u", WQ_MEM_RECLAIM, ctx->id);
+	ctx->sched_wq = nnpu_ctx_alloc_wq(ctx->id);
 	if (!ctx->sched_wq)
 		return -ENOMEM;
 	for (i = 0; i < NNPU_NUM_PRIORITIES; i++) {

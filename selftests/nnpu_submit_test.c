@@ -40,6 +40,20 @@ FIXTURE_TEARDOWN(nnpu)
 		close(self->fd);
 }
 
+/* Lock classes in use, or -1 if the kernel does not count them. */
+static long lock_classes(void)
+{
+	FILE *file = fopen("/proc/lockdep_stats", "r");
+	char line[128];
+	long classes = -1;
+
+	while (file && classes < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, " lock-classes: %ld", &classes);
+	if (file)
+		fclose(file);
+	return classes;
+}
+
 TEST_F(nnpu, add)
 {
 	/* One element, around a page, around the 2 MiB that one table node spans. */
@@ -55,6 +69,44 @@ TEST_F(nnpu, add)
 		}
 		nnpu_job_fini(self->fd, &job);
 	}
+}
+
+/* What lockdep has room for is not used up by contexts. */
+TEST_F(nnpu, contexts_share_lock_classes)
+{
+	enum { FILES = 24 };
+	struct nnpu_job slow[FILES], next[FILES];
+	long before = 0, after = 0;
+	int fds[FILES], i;
+
+	for (i = 0; i < FILES; i++) {
+		fds[i] = nnpu_open();
+		ASSERT_LE(0, fds[i]);
+		ASSERT_EQ(0, nnpu_job_init_slow(fds[i], &slow[i], 64));
+		ASSERT_EQ(0, nnpu_job_init(fds[i], &next[i], 16));
+		/* The scheduler of the context has to wait for one of them. */
+		next[i].submit.in_syncs = (uintptr_t)&slow[i].out_sync;
+		next[i].submit.num_in_syncs = 1;
+		nnpu_job_fill(&next[i], i);
+		ASSERT_EQ(0, nnpu_job_submit(fds[i], &slow[i]));
+		ASSERT_EQ(0, nnpu_job_submit(fds[i], &next[i]));
+		ASSERT_EQ(0, nnpu_job_wait(fds[i], &next[i], 60000));
+		EXPECT_TRUE(nnpu_job_correct(&next[i], i));
+		/* The classes of the first run are those of all. */
+		if (!i)
+			before = lock_classes();
+	}
+	after = lock_classes();
+	while (i--) {
+		nnpu_job_fini(fds[i], &slow[i]);
+		nnpu_job_fini(fds[i], &next[i]);
+		close(fds[i]);
+	}
+	if (before < 0)
+		NNPU_SKIP(return, "a kernel without lockdep");
+	EXPECT_LT(0, before);
+	EXPECT_GT(before + FILES / 2, after)
+		TH_LOG("%ld lock classes more", after - before);
 }
 
 TEST_F(nnpu, many_in_flight)
