@@ -311,8 +311,8 @@ static void nnpu_ctx_prepare_scheds(struct nnpu_ctx *ctx)
 }
 
 /*
- * One class for all of them: with one each, as other workqueues have, the many contexts of a busy machine
- * use up what lockdep has room for, and it turns itself off.
+ * One class for all of them: with one each, as other workqueues have, the contexts of a
+ * busy machine use up what lockdep has room for, and it turns itself off.
  */
 static struct workqueue_struct *nnpu_ctx_alloc_wq(u32 id)
 {
