@@ -3,7 +3,7 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers devices header model states)
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers devices header model run states)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 

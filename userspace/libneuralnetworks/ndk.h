@@ -7,9 +7,30 @@
 
 #include <android/NeuralNetworks.h>
 #include <nnhal/nnhal.h>
+#include <stdatomic.h>
 
+struct ndk_role;
+
+/**
+ * struct ANeuralNetworksMemory - memory
+ * @refs: the program's, and one for each execution that has it as an argument
+ * @memory: what libnnhal has of it; NULL: a buffer of a device
+ * @hardware_buffer: a reference, or NULL
+ * @whole: can only be a whole argument: an AHardwareBuffer that is no BLOB, or a buffer of a device
+ * @buffer: of memory that a descriptor describes
+ * @token: names @buffer in requests
+ * @roles: of a buffer
+ * @num_roles: entries of @roles
+ */
 struct ANeuralNetworksMemory {
+	atomic_uint refs;
 	struct nnhal_memory *memory;
+	AHardwareBuffer *hardware_buffer;
+	bool whole;
+	struct nnhal_buffer *buffer;
+	uint32_t token;
+	struct ndk_role *roles;
+	uint32_t num_roles;
 };
 
 /* Result codes of the statuses of libnnhal. */
@@ -20,6 +41,15 @@ int ndk_result(enum nnhal_status status);
  * lost is opened anew.
  */
 struct nnhal_device *ndk_device_open(const ANeuralNetworksDevice *device, int *result);
+
+/*
+ * A list of devices: UNEXPECTED_NULL: one of them is NULL; BAD_DATA: it is empty or names a device
+ * twice.
+ */
+int ndk_check_devices(const ANeuralNetworksDevice *const *devices, uint32_t count);
+
+/* All devices that are there, hardware first; the caller frees the list. */
+int ndk_devices_by_preference(const ANeuralNetworksDevice ***devices, uint32_t *count);
 
 /* Does a device that is there now have this extension? */
 bool ndk_extension_exists(const char *name);

@@ -158,6 +158,48 @@ struct nnhal_device *ndk_device_open(const ANeuralNetworksDevice *device, int *r
 	return open;
 }
 
+int ndk_check_devices(const ANeuralNetworksDevice *const *devices, uint32_t count)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < count; i++)
+		if (!devices[i])
+			return ANEURALNETWORKS_UNEXPECTED_NULL;
+	/* A list that repeats no device has no more entries than there are devices: few. */
+	for (i = 0; i < count; i++)
+		for (j = 0; j < i; j++)
+			if (devices[i] == devices[j])
+				return ANEURALNETWORKS_BAD_DATA;
+	return count ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_BAD_DATA;
+}
+
+int ndk_devices_by_preference(const ANeuralNetworksDevice ***devices, uint32_t *count)
+{
+	const ANeuralNetworksDevice **list = calloc(MAX_DEVICES, sizeof(const void *));
+	uint32_t i, found = 0;
+	bool reference;
+	int result;
+
+	if (!list)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	pthread_mutex_lock(&list_lock);
+	result = look_locked();
+	for (reference = false; !result && found < num_visible; reference = true)
+		for (i = 0; i < num_visible; i++)
+			if ((visible[i]->type == ANEURALNETWORKS_DEVICE_CPU) == reference)
+				list[found++] = visible[i];
+	pthread_mutex_unlock(&list_lock);
+	if (!result && !found)
+		result = ANEURALNETWORKS_UNAVAILABLE_DEVICE;
+	if (result) {
+		free(list);
+		return result;
+	}
+	*devices = list;
+	*count = found;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
 static bool device_has_extension(const ANeuralNetworksDevice *device, const char *name,
 				 int *result)
 {
@@ -256,4 +298,10 @@ uint64_t ANeuralNetworks_getDefaultLoopTimeout(void)
 uint64_t ANeuralNetworks_getMaximumLoopTimeout(void)
 {
 	return NNHAL_MAX_LOOP_TIMEOUT_NS;
+}
+
+/* The functions that there are, not what devices can do. */
+int64_t ANeuralNetworks_getRuntimeFeatureLevel(void)
+{
+	return ANEURALNETWORKS_FEATURE_LEVEL_5;
 }

@@ -174,24 +174,19 @@ int ANeuralNetworksModel_getSupportedOperationsForDevices(
 	const ANeuralNetworksModel *model, const ANeuralNetworksDevice *const *devices,
 	uint32_t numDevices, bool *supportedOps)
 {
-	int result = ANEURALNETWORKS_NO_ERROR;
 	bool *answer, *sum;
-	uint32_t i, j;
+	uint32_t i;
+	int result;
 
 	if (!model || !devices || !supportedOps)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
-	for (i = 0; i < numDevices; i++)
-		if (!devices[i])
-			return ANEURALNETWORKS_UNEXPECTED_NULL;
+	result = ndk_check_devices(devices, numDevices);
+	if (result == ANEURALNETWORKS_UNEXPECTED_NULL)
+		return result;
 	if (!model->valid)
 		return ANEURALNETWORKS_BAD_STATE;
-	/* The list of devices is short: one that repeats no device has no more entries. */
-	for (i = 0; i < numDevices; i++)
-		for (j = 0; j < i; j++)
-			if (devices[i] == devices[j])
-				return ANEURALNETWORKS_BAD_DATA;
-	if (!numDevices)
-		return ANEURALNETWORKS_BAD_DATA;
+	if (result)
+		return result;
 	answer = calloc(model->num_operations, 2 * sizeof(*answer));
 	if (!answer)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;

@@ -180,6 +180,8 @@ int ANeuralNetworksModel_setOperandValueFromMemory(ANeuralNetworksModel *model, 
 		result = check_constant(operand, length);
 	if (result)
 		return result;
+	if (memory->whole)
+		return ANEURALNETWORKS_BAD_DATA;
 	size = nnhal_memory_size(memory->memory);
 	if (offset > size || size - offset < length || offset > UINT32_MAX)
 		return ANEURALNETWORKS_BAD_DATA;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Compilations: finding the device, and what is known of a finished one.
+ */
+#include <nnhal/fence.h>
+#include <stdlib.h>
+
+#include "compile/ndk_compilation.h"
+
+/* Prepare the model by a device. */
+static int prepare(ANeuralNetworksCompilation *c, const ANeuralNetworksDevice *device,
+		   uint64_t deadline_ns)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	struct nnhal_device *open;
+	enum nnhal_status status;
+	int result;
+
+	open = ndk_device_open(device, &result);
+	if (!open)
+		return result;
+	options.preference = c->preference;
+	options.priority = c->priority;
+	options.has_deadline = c->timeout_ns;
+	options.deadline_ns = deadline_ns;
+	if (c->cache_dir)
+		status = ndk_prepare_cached(c, device, open, &options, &c->prepared);
+	else
+		status = nnhal_device_prepare_model_sync(open, &c->model->flat.hal, &options,
+							 &c->prepared);
+	if (status)
+		nnhal_device_unref(open);
+	else
+		c->device = open;
+	return ndk_result(status);
+}
+
+/* The devices in their order, until one takes the model. */
+static int prepare_by_any(ANeuralNetworksCompilation *c)
+{
+	uint64_t deadline = c->timeout_ns ? nnhal_deadline_after(c->timeout_ns) : 0;
+	int result = ANEURALNETWORKS_BAD_DATA;
+	uint32_t i;
+
+	for (i = 0; i < c->num_devices; i++) {
+		result = prepare(c, c->devices[i], deadline);
+		if (!result || result == ANEURALNETWORKS_OUT_OF_MEMORY)
+			return result;
+	}
+	return result;
+}
+
+int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
+{
+	int result;
+
+	if (!compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (compilation->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	compilation->finished = true;
+	if (!compilation->chosen) {
+		result = ndk_devices_by_preference(&compilation->devices,
+						   &compilation->num_devices);
+		if (result)
+			return result;
+	}
+	result = prepare_by_any(compilation);
+	/*
+	 * A model that no device takes, perhaps for a value of an operand, is refused when it is executed: the
+	 * NNAPI looks at values no earlier. Who chose the devices learns it at once.
+	 */
+	if (result == ANEURALNETWORKS_BAD_DATA && !compilation->chosen)
+		result = ANEURALNETWORKS_NO_ERROR;
+	compilation->valid = !result;
+	return result;
+}
+
+const struct nnhal_operand *ndk_argument_operand(const ANeuralNetworksCompilation *compilation,
+						 bool output, uint32_t index)
+{
+	const struct nnhal_subgraph *main = &compilation->model->flat.hal.main;
+
+	if (index >= (output ? main->num_outputs : main->num_inputs))
+		return NULL;
+	return &main->operands[output ? main->output_indexes[index] : main->input_indexes[index]];
+}
+
+/* Devices reach an argument at any address and write no byte behind it: 1 for both. */
+static int get_preferred(const ANeuralNetworksCompilation *compilation, bool output,
+			 uint32_t index, uint32_t *number)
+{
+	if (!compilation || !number)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (!compilation->valid)
+		return ANEURALNETWORKS_BAD_STATE;
+	if (!ndk_argument_operand(compilation, output, index))
+		return ANEURALNETWORKS_BAD_DATA;
+	*number = 1;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForInput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *alignment)
+{
+	return get_preferred(compilation, false, index, alignment);
+}
+
+int ANeuralNetworksCompilation_getPreferredMemoryPaddingForInput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *padding)
+{
+	return get_preferred(compilation, false, index, padding);
+}
+
+int ANeuralNetworksCompilation_getPreferredMemoryAlignmentForOutput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *alignment)
+{
+	return get_preferred(compilation, true, index, alignment);
+}
+
+int ANeuralNetworksCompilation_getPreferredMemoryPaddingForOutput(
+	const ANeuralNetworksCompilation *compilation, uint32_t index, uint32_t *padding)
+{
+	return get_preferred(compilation, true, index, padding);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Compilations: creation, what is said before finish(), end.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/ndk_compilation.h"
+
+static int make(ANeuralNetworksModel *model, const struct ANeuralNetworksDevice *const *devices,
+		uint32_t count, ANeuralNetworksCompilation **compilation)
+{
+	ANeuralNetworksCompilation *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	if (count) {
+		c->devices = malloc(count * sizeof(*c->devices));
+		if (!c->devices) {
+			free(c);
+			return ANEURALNETWORKS_OUT_OF_MEMORY;
+		}
+		memcpy(c->devices, devices, count * sizeof(*c->devices));
+	}
+	atomic_init(&c->refs, 1);
+	c->model = ndk_model_ref(model);
+	c->num_devices = count;
+	c->chosen = count;
+	c->preference = NNHAL_PREFER_FAST_SINGLE_ANSWER;
+	c->priority = NNHAL_PRIORITY_MEDIUM;
+	*compilation = c;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksCompilation_create(ANeuralNetworksModel *model,
+				      ANeuralNetworksCompilation **compilation)
+{
+	if (!model || !compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (!model->valid)
+		return ANEURALNETWORKS_BAD_STATE;
+	return make(model, NULL, 0, compilation);
+}
+
+int ANeuralNetworksCompilation_createForDevices(ANeuralNetworksModel *model,
+						const struct ANeuralNetworksDevice *const *devices,
+						uint32_t numDevices,
+						ANeuralNetworksCompilation **compilation)
+{
+	int result;
+
+	if (!model || !devices || !compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	result = ndk_check_devices(devices, numDevices);
+	if (result == ANEURALNETWORKS_UNEXPECTED_NULL)
+		return result;
+	if (!model->valid)
+		return ANEURALNETWORKS_BAD_STATE;
+	return result ? result : make(model, devices, numDevices, compilation);
+}
+
+ANeuralNetworksCompilation *ndk_compilation_ref(ANeuralNetworksCompilation *compilation)
+{
+	atomic_fetch_add_explicit(&compilation->refs, 1, memory_order_relaxed);
+	return compilation;
+}
+
+void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
+{
+	if (!compilation ||
+	    atomic_fetch_sub_explicit(&compilation->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	nnhal_prepared_model_unref(compilation->prepared);
+	nnhal_device_unref(compilation->device);
+	ANeuralNetworksModel_free(compilation->model);
+	free(compilation->devices);
+	free(compilation->cache_dir);
+	free(compilation);
+}
+
+int ANeuralNetworksCompilation_setPreference(ANeuralNetworksCompilation *compilation,
+					     int32_t preference)
+{
+	if (!compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (compilation->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	if (preference < ANEURALNETWORKS_PREFER_LOW_POWER ||
+	    preference > ANEURALNETWORKS_PREFER_SUSTAINED_SPEED)
+		return ANEURALNETWORKS_BAD_DATA;
+	compilation->preference = preference;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksCompilation_setPriority(ANeuralNetworksCompilation *compilation, int priority)
+{
+	if (!compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (compilation->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	switch (priority) {
+	case ANEURALNETWORKS_PRIORITY_LOW:
+		compilation->priority = NNHAL_PRIORITY_LOW;
+		break;
+	case ANEURALNETWORKS_PRIORITY_MEDIUM:
+		compilation->priority = NNHAL_PRIORITY_MEDIUM;
+		break;
+	case ANEURALNETWORKS_PRIORITY_HIGH:
+		compilation->priority = NNHAL_PRIORITY_HIGH;
+		break;
+	default:
+		return ANEURALNETWORKS_BAD_DATA;
+	}
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksCompilation_setTimeout(ANeuralNetworksCompilation *compilation,
+					  uint64_t duration)
+{
+	if (!compilation)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (compilation->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	if (!ndk_has_one_device(compilation))
+		return ANEURALNETWORKS_BAD_DATA;
+	compilation->timeout_ns = duration;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation *compilation,
+					  const char *cacheDir, const uint8_t *token)
+{
+	char *copy;
+
+	if (!compilation || !cacheDir || !token)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (compilation->finished)
+		return ANEURALNETWORKS_BAD_STATE;
+	copy = strdup(cacheDir);
+	if (!copy)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	free(compilation->cache_dir);
+	compilation->cache_dir = copy;
+	memcpy(compilation->token, token, sizeof(compilation->token));
+	return ANEURALNETWORKS_NO_ERROR;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Bursts: straight to a queue of the device.
+ */
+#include <nnhal/burst.h>
+#include <stdlib.h>
+
+#include "execute/execution_start.h"
+
+int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
+				ANeuralNetworksBurst **burst)
+{
+	struct nnhal_burst_options options = NNHAL_BURST_OPTIONS_INIT;
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+	ANeuralNetworksBurst *b;
+
+	if (!compilation || !burst)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (!compilation->valid)
+		return ANEURALNETWORKS_BAD_STATE;
+	b = calloc(1, sizeof(*b));
+	if (!b)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	/* One thread at a time is all that the NNAPI allows, and it costs libnnhal less. */
+	options.flags = NNHAL_BURST_SINGLE_THREAD;
+	if (compilation->prepared)
+		status = nnhal_burst_create(compilation->prepared, &options, &b->burst);
+	if (status) {
+		free(b);
+		return ndk_result(status);
+	}
+	atomic_init(&b->refs, 1);
+	atomic_init(&b->busy, false);
+	b->compilation = ndk_compilation_ref(compilation);
+	*burst = b;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+void ANeuralNetworksBurst_free(ANeuralNetworksBurst *burst)
+{
+	if (!burst || atomic_fetch_sub_explicit(&burst->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	nnhal_burst_unref(burst->burst);
+	ANeuralNetworksCompilation_free(burst->compilation);
+	free(burst);
+}
+
+static bool enter(ANeuralNetworksBurst *burst)
+{
+	return !atomic_exchange_explicit(&burst->busy, true, memory_order_acquire);
+}
+
+static void leave(ANeuralNetworksBurst *burst)
+{
+	atomic_store_explicit(&burst->busy, false, memory_order_release);
+}
+
+/*
+ * Memory of the process that an execution had as arguments stays pinned no longer than the execution. If
+ * the burst is at work it drops the memory when it needs the room.
+ */
+void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution)
+{
+	if (burst->burst && enter(burst)) {
+		for (uint32_t i = 0; i < execution->num_arguments; i++)
+			if (execution->arguments[i].hal)
+				nnhal_burst_free_memory(burst->burst, execution->arguments[i].hal);
+		leave(burst);
+	}
+	ANeuralNetworksBurst_free(burst);
+}
+
+static void remember_burst(ANeuralNetworksExecution *execution, ANeuralNetworksBurst *burst)
+{
+	if (execution->burst == burst)
+		return;
+	if (execution->burst)
+		ndk_burst_forget(execution->burst, execution);
+	atomic_fetch_add_explicit(&burst->refs, 1, memory_order_relaxed);
+	execution->burst = burst;
+}
+
+static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
+{
+	struct nnhal_execute_options options;
+	const struct nnhal_request *request;
+	uint32_t num_shapes;
+	int result;
+
+	result = ndk_begin(e, &request);
+	if (result)
+		return result;
+	if (!burst->burst)
+		return ndk_end(e, ANEURALNETWORKS_OP_FAILED);
+	remember_burst(e, burst);
+	return ndk_end(e, ndk_result(nnhal_burst_execute(burst->burst, request,
+							 ndk_options(e, &options), e->run->shapes,
+							 &num_shapes, &e->run->launched)));
+}
+
+int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution,
+					  ANeuralNetworksBurst *burst)
+{
+	int result;
+
+	if (!execution || !burst)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (execution->compilation != burst->compilation)
+		return ANEURALNETWORKS_BAD_DATA;
+	if (!enter(burst))
+		return ANEURALNETWORKS_BAD_STATE;
+	result = compute(execution, burst);
+	leave(burst);
+	return result;
+}

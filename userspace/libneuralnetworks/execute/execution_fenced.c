@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Executions that wait for events: fences go to the device, other events are waited for here.
+ */
+#include <nnhal/util.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute/execution_start.h"
+#include "execute/ndk_event.h"
+
+/* Fenced executions need all sizes of outputs. They bring no shapes, so these are the results. */
+static bool set_shapes(ANeuralNetworksExecution *e, const struct nnhal_request *request)
+{
+	const struct nnhal_subgraph *main = &e->compilation->model->flat.hal.main;
+
+	for (uint32_t i = 0; i < main->num_outputs; i++) {
+		const struct nnhal_operand *o = &main->operands[main->output_indexes[i]];
+		const struct nnhal_request_argument *a = &request->outputs[i];
+		struct nnhal_output_shape *shape = &e->run->shapes[i];
+		const uint32_t *dimensions = a->num_dimensions ? a->dimensions : o->dimensions;
+		uint32_t rank = a->num_dimensions ? a->num_dimensions : o->num_dimensions;
+
+		*shape = (struct nnhal_output_shape){ .is_sufficient = true };
+		if (a->has_no_value || nnhal_operand_type_is_scalar(o->type))
+			continue;
+		if (rank > NNHAL_MAX_RANK ||
+		    nnhal_tensor_has_unspecified_dimensions(o->type, dimensions, rank))
+			return false;
+		shape->num_dimensions = rank;
+		memcpy(shape->dimensions, dimensions, rank * sizeof(*dimensions));
+	}
+	return true;
+}
+
+/* The fences of the events; those without one are waited for. The result of the first that failed. */
+static int collect_fences(const struct ANeuralNetworksEvent *const *events, uint32_t count, int *fences,
+			  uint32_t *num_fences)
+{
+	int result = ANEURALNETWORKS_NO_ERROR;
+
+	for (uint32_t i = 0; i < count && !result; i++) {
+		int fence = ndk_event_fence(events[i]);
+
+		if (fence >= 0) {
+			fences[(*num_fences)++] = fence;
+			continue;
+		}
+		ndk_run_ended(events[i]->run, true);
+		result = events[i]->run->result ? ANEURALNETWORKS_OP_FAILED :
+						  ANEURALNETWORKS_NO_ERROR;
+	}
+	return result;
+}
+
+static int launch(ANeuralNetworksExecution *e, const struct nnhal_request *request,
+		  const int *fences, uint32_t num_fences, uint64_t duration)
+{
+	struct nnhal_fenced_options options = NNHAL_FENCED_OPTIONS_INIT;
+	struct nnhal_fenced_callback *info = NULL;
+	struct ndk_run *run = e->run;
+	enum nnhal_status status;
+	int fence = -1;
+
+	options.measure = e->measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
+	options.has_deadline = e->timeout_ns;
+	if (e->timeout_ns)
+		options.deadline_ns = nnhal_deadline_after(e->timeout_ns);
+	options.has_loop_timeout = e->has_loop_timeout;
+	options.loop_timeout_ns = e->loop_timeout_ns;
+	options.has_duration = duration;
+	options.duration_ns = duration;
+	status = nnhal_prepared_model_execute_fenced(e->compilation->prepared, request, fences,
+						     num_fences, &options, &fence, &info);
+	if (status)
+		return ndk_result(status);
+	run->info = info;
+	run->fence = fence;
+	/* Without a fence it has ended. */
+	if (fence < 0)
+		ndk_run_end(run, ndk_result(nnhal_fenced_callback_get_execution_info(
+			info, &run->launched, &run->fenced)));
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const *dependencies,
+		 uint32_t count, uint64_t duration, ANeuralNetworksEvent *event)
+{
+	int *fences = calloc((size_t)count + 1, sizeof(*fences));
+	const struct nnhal_request *request;
+	uint32_t num_fences = 0;
+	int result;
+
+	if (!fences)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	result = ndk_begin(e, &request);
+	if (result) {
+		free(fences);
+		return result;
+	}
+	event->run = ndk_run_ref(e->run);
+	if (!set_shapes(e, request))
+		result = ANEURALNETWORKS_BAD_DATA;
+	else if (!e->compilation->prepared)
+		result = ANEURALNETWORKS_OP_FAILED;
+	else
+		result = collect_fences(dependencies, count, fences, &num_fences);
+	if (!result)
+		result = launch(e, request, fences, num_fences, duration);
+	free(fences);
+	if (result)
+		return ndk_end(e, result);
+	ndk_launched(e);
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ANeuralNetworksExecution_startComputeWithDependencies(
+	ANeuralNetworksExecution *execution, const ANeuralNetworksEvent *const *dependencies,
+	uint32_t num_dependencies, uint64_t duration, ANeuralNetworksEvent **event)
+{
+	ANeuralNetworksEvent *made;
+	int result;
+
+	if (!event)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*event = NULL;
+	if (!execution || (num_dependencies && !dependencies))
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	for (uint32_t i = 0; i < num_dependencies; i++)
+		if (!dependencies[i])
+			return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (ndk_execution_state(execution) != STATE_PREPARED && !execution->reusable)
+		return ANEURALNETWORKS_BAD_STATE;
+	if (duration && !ndk_has_one_device(execution->compilation))
+		return ANEURALNETWORKS_BAD_DATA;
+	made = ndk_event_new();
+	if (!made)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	result = start(execution, dependencies, num_dependencies, duration, made);
+	if (result)
+		ANeuralNetworksEvent_free(made);
+	else
+		*event = made;
+	return result;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Starting executions: compute(), startCompute(), and what all ways share.
+ */
+#include <nnhal/fence.h>
+#include <stdlib.h>
+
+#include "execute/execution_start.h"
+#include "execute/ndk_event.h"
+
+/* Another run, unless nobody else looks at the last one. */
+static bool renew_run(ANeuralNetworksExecution *e)
+{
+	struct ndk_run *run = e->run;
+
+	if (atomic_load_explicit(&run->refs, memory_order_acquire) == 1 && !run->info) {
+		run->done = false;
+		run->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+		return true;
+	}
+	run = ndk_run_new(e->run->num_outputs);
+	if (!run)
+		return false;
+	ndk_run_unref(e->run);
+	e->run = run;
+	return true;
+}
+
+int ndk_begin(ANeuralNetworksExecution *e, const struct nnhal_request **request)
+{
+	int from = STATE_PREPARED, result;
+
+	/* What has started cannot be changed any more, so the request is made before that. */
+	if (ndk_execution_state(e) == STATE_ENDED && e->reusable)
+		from = STATE_ENDED;
+	else if (ndk_execution_state(e) != STATE_PREPARED)
+		return ANEURALNETWORKS_BAD_STATE;
+	*request = ndk_execution_request(e, &result);
+	if (!*request)
+		return result;
+	if (!atomic_compare_exchange_strong(&e->state, &from, STATE_RUNNING))
+		return ANEURALNETWORKS_BAD_STATE;
+	if (from == STATE_ENDED && !renew_run(e)) {
+		atomic_store(&e->state, STATE_ENDED);
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	}
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+int ndk_end(ANeuralNetworksExecution *e, int result)
+{
+	e->run->result = result;
+	e->run->done = true;
+	atomic_store_explicit(&e->state, STATE_ENDED, memory_order_release);
+	return result;
+}
+
+void ndk_launched(ANeuralNetworksExecution *e)
+{
+	atomic_store_explicit(&e->state, STATE_LAUNCHED, memory_order_release);
+}
+
+const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *e,
+						struct nnhal_execute_options *options)
+{
+	if (!e->measure && !e->timeout_ns && !e->has_loop_timeout)
+		return NULL;
+	*options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
+	options->measure = e->measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
+	options->has_deadline = e->timeout_ns;
+	if (e->timeout_ns)
+		options->deadline_ns = nnhal_deadline_after(e->timeout_ns);
+	options->has_loop_timeout = e->has_loop_timeout;
+	options->loop_timeout_ns = e->loop_timeout_ns;
+	return options;
+}
+
+int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
+{
+	struct nnhal_execute_options options;
+	const struct nnhal_request *request;
+	uint32_t num_shapes;
+	struct ndk_run *run;
+	int result;
+
+	if (!execution)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	result = ndk_begin(execution, &request);
+	if (result)
+		return result;
+	if (!execution->compilation->prepared)
+		return ndk_end(execution, ANEURALNETWORKS_OP_FAILED);
+	run = execution->run;
+	return ndk_end(execution, ndk_result(nnhal_prepared_model_execute_synchronously(
+		execution->compilation->prepared, request, ndk_options(execution, &options),
+		run->shapes, &num_shapes, &run->launched)));
+}
+
+/* On a thread of libnnhal. The execution may have been freed. */
+static void on_result(void *context, enum nnhal_status status,
+		      const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+		      const struct nnhal_timing *timing)
+{
+	struct ndk_run *run = context;
+
+	for (uint32_t i = 0; i < num_shapes && i < run->num_outputs; i++)
+		run->shapes[i] = shapes[i];
+	run->launched = *timing;
+	ndk_run_end(run, ndk_result(status));
+	ndk_run_unref(run);
+}
+
+int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
+					  ANeuralNetworksEvent **event)
+{
+	struct nnhal_execute_options options;
+	const struct nnhal_request *request;
+	ANeuralNetworksEvent *made;
+	int result;
+
+	if (!event)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	*event = NULL;
+	if (!execution)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	made = ndk_event_new();
+	if (!made)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	result = ndk_begin(execution, &request);
+	if (result) {
+		ANeuralNetworksEvent_free(made);
+		return result;
+	}
+	made->run = ndk_run_ref(execution->run);
+	*event = made;
+	/* The event brings the result in any case, also when nothing could be launched. */
+	if (execution->compilation->prepared)
+		nnhal_prepared_model_execute(execution->compilation->prepared, request,
+					     ndk_options(execution, &options), on_result,
+					     ndk_run_ref(execution->run));
+	else
+		ndk_run_end(execution->run, ANEURALNETWORKS_OP_FAILED);
+	ndk_launched(execution);
+	return ANEURALNETWORKS_NO_ERROR;
+}

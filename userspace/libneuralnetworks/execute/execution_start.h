@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all ways to start an execution share.
+ */
+#ifndef NDK_EXECUTION_START_H
+#define NDK_EXECUTION_START_H
+
+#include "execute/ndk_execution.h"
+
+/* The execution runs from now on; BAD_STATE: it does or did already. */
+int ndk_begin(struct ANeuralNetworksExecution *execution, const struct nnhal_request **request);
+
+/* It has ended, by the thread that began it. Returns @result. */
+int ndk_end(ANeuralNetworksExecution *execution, int result);
+
+/* It goes on after the call; its run tells when it has ended. */
+void ndk_launched(ANeuralNetworksExecution *execution);
+
+/* The options that are not those of NULL; else NULL. */
+const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *execution,
+						struct nnhal_execute_options *options);
+
+#endif /* NDK_EXECUTION_START_H */

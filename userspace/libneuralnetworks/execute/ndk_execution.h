@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executions, and what becomes of them.
+ */
+#ifndef NDK_EXECUTION_H
+#define NDK_EXECUTION_H
+
+#include <nnhal/fenced.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "memory/ndk_memory.h"
+
+enum ndk_argument_kind { ARGUMENT_UNSET, ARGUMENT_OMITTED, ARGUMENT_POINTER, ARGUMENT_MEMORY };
+
+/**
+ * struct ndk_argument - an input or output
+ * @kind: enum ndk_argument_kind
+ * @hal: of ARGUMENT_POINTER: the process's memory as libnnhal has it
+ * @memory: of ARGUMENT_MEMORY: a reference
+ * @offset: of ARGUMENT_MEMORY
+ * @length: bytes
+ * @num_dimensions: of the type that was given, else 0
+ * @dimensions: likewise
+ */
+struct ndk_argument {
+	enum ndk_argument_kind kind;
+	struct nnhal_memory *hal;
+	ANeuralNetworksMemory *memory;
+	uint32_t offset, length;
+	uint32_t num_dimensions;
+	uint32_t dimensions[NNHAL_MAX_RANK];
+};
+
+/**
+ * struct ndk_run - an execution that has started, and how it ended
+ * @refs: the execution's, the event's, and libnnhal's while it runs
+ * @lock: for the fields below
+ * @ended: signals @done
+ * @done: the fields below have their values
+ * @result: result code
+ * @fence: of a fenced execution: signals the end; else -1
+ * @info: of a fenced execution, or NULL
+ * @launched: times, microseconds
+ * @fenced: times from the last fence on
+ * @num_outputs: entries of @shapes
+ * @shapes: of the outputs
+ */
+struct ndk_run {
+	atomic_uint refs;
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	bool done;
+	int result;
+	int fence;
+	struct nnhal_fenced_callback *info;
+	struct nnhal_timing launched, fenced;
+	uint32_t num_outputs;
+	struct nnhal_output_shape shapes[];
+};
+
+enum ndk_state {
+	STATE_PREPARED,
+	STATE_RUNNING,		/* by a call that has not returned */
+	STATE_LAUNCHED,		/* the run tells when it has ended */
+	STATE_ENDED,
+};
+
+/**
+ * struct ANeuralNetworksExecution - an execution
+ * @compilation: a reference
+ * @state: enum ndk_state
+ * @reusable: may start again when it has ended
+ * @measure: times are wanted
+ * @touched: an argument was set
+ * @timeout_ns: 0: none
+ * @loop_timeout_ns: valid if @has_loop_timeout
+ * @has_loop_timeout: it was set
+ * @num_inputs: inputs, which are first in @arguments
+ * @num_arguments: entries of @arguments
+ * @arguments: inputs and outputs
+ * @request: made of them at the first start
+ * @has_request: it is made
+ * @hal_arguments: of the request
+ * @pools: of the request
+ * @run: the last start; there always is one
+ * @burst: the last burst that has seen it, a reference, or NULL
+ */
+struct ANeuralNetworksExecution {
+	ANeuralNetworksCompilation *compilation;
+	atomic_int state;
+	bool reusable;
+	bool measure;
+	bool touched;
+	uint64_t timeout_ns;
+	uint64_t loop_timeout_ns;
+	bool has_loop_timeout;
+	uint32_t num_inputs, num_arguments;
+	struct ndk_argument *arguments;
+	struct nnhal_request request;
+	bool has_request;
+	struct nnhal_request_argument *hal_arguments;
+	struct nnhal_request_pool *pools;
+	struct ndk_run *run;
+	struct ANeuralNetworksBurst *burst;
+};
+
+/**
+ * struct ANeuralNetworksBurst - a burst
+ * @refs: the program's, and one for each execution that it has seen last
+ * @compilation: a reference
+ * @busy: a thread is at work with it
+ * @burst: NULL: no device takes the model
+ */
+struct ANeuralNetworksBurst {
+	atomic_uint refs;
+	ANeuralNetworksCompilation *compilation;
+	atomic_bool busy;
+	struct nnhal_burst *burst;
+};
+
+struct ndk_run *ndk_run_new(uint32_t num_outputs);
+struct ndk_run *ndk_run_ref(struct ndk_run *run);
+void ndk_run_unref(struct ndk_run *run);
+/* The end of a run that has no fence. Shapes were written before. */
+void ndk_run_end(struct ndk_run *run, int result);
+/* Has it ended? With @wait: wait for that. */
+bool ndk_run_ended(struct ndk_run *run, bool wait);
+
+/* The state, after a look at whether the run has ended. */
+enum ndk_state ndk_execution_state(ANeuralNetworksExecution *execution);
+
+/* The request; @result says why there is none. */
+const struct nnhal_request *ndk_execution_request(ANeuralNetworksExecution *execution, int *result);
+
+void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution);
+
+#endif /* NDK_EXECUTION_H */

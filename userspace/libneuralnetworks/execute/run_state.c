@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Starts of executions: what the execution and its event share.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "execute/ndk_execution.h"
+
+struct ndk_run *ndk_run_new(uint32_t num_outputs)
+{
+	struct ndk_run *run = calloc(1, sizeof(*run) + num_outputs * sizeof(run->shapes[0]));
+
+	if (!run)
+		return NULL;
+	atomic_init(&run->refs, 1);
+	pthread_mutex_init(&run->lock, NULL);
+	pthread_cond_init(&run->ended, NULL);
+	run->fence = -1;
+	run->launched = run->fenced = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+	run->num_outputs = num_outputs;
+	return run;
+}
+
+struct ndk_run *ndk_run_ref(struct ndk_run *run)
+{
+	atomic_fetch_add_explicit(&run->refs, 1, memory_order_relaxed);
+	return run;
+}
+
+void ndk_run_unref(struct ndk_run *run)
+{
+	if (!run || atomic_fetch_sub_explicit(&run->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (run->fence >= 0)
+		close(run->fence);
+	nnhal_fenced_callback_unref(run->info);
+	pthread_cond_destroy(&run->ended);
+	pthread_mutex_destroy(&run->lock);
+	free(run);
+}
+
+void ndk_run_end(struct ndk_run *run, int result)
+{
+	pthread_mutex_lock(&run->lock);
+	run->result = result;
+	run->done = true;
+	pthread_cond_broadcast(&run->ended);
+	pthread_mutex_unlock(&run->lock);
+}
+
+/* Of a fenced run: nobody tells it that it has ended; whoever asks looks at the fence. */
+static bool look_at_fence(struct ndk_run *run, bool wait)
+{
+	enum nnhal_status status;
+
+	if (nnhal_fence_wait(run->fence, wait ? -1 : 0) == NNHAL_FENCE_ACTIVE)
+		return false;
+	pthread_mutex_lock(&run->lock);
+	if (!run->done) {
+		status = nnhal_fenced_callback_get_execution_info(run->info, &run->launched,
+								  &run->fenced);
+		run->result = ndk_result(status);
+		run->done = true;
+	}
+	pthread_mutex_unlock(&run->lock);
+	return true;
+}
+
+bool ndk_run_ended(struct ndk_run *run, bool wait)
+{
+	bool done;
+
+	if (run->fence >= 0)
+		return look_at_fence(run, wait);
+	pthread_mutex_lock(&run->lock);
+	while (wait && !run->done)
+		pthread_cond_wait(&run->ended, &run->lock);
+	done = run->done;
+	pthread_mutex_unlock(&run->lock);
+	return done;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Copies between memory objects.
+ */
+#include <nnhal/buffer.h>
+#include <string.h>
+
+#include "memory/ndk_memory.h"
+
+/* Between two mappings. */
+static int copy_mapped(struct nnhal_memory *from, struct nnhal_memory *to)
+{
+	uint64_t size = nnhal_memory_size(from);
+	const void *source;
+	void *target;
+
+	if (size != nnhal_memory_size(to) || !(nnhal_memory_access(from) & NNHAL_MEMORY_READ) ||
+	    !(nnhal_memory_access(to) & NNHAL_MEMORY_WRITE))
+		return ANEURALNETWORKS_BAD_DATA;
+	source = nnhal_memory_map(from, NULL);
+	target = nnhal_memory_map(to, NULL);
+	if (!source || !target)
+		return ANEURALNETWORKS_UNMAPPABLE;
+	if (nnhal_memory_begin_cpu_access(from, NNHAL_MEMORY_READ))
+		return ANEURALNETWORKS_OP_FAILED;
+	if (nnhal_memory_begin_cpu_access(to, NNHAL_MEMORY_WRITE)) {
+		nnhal_memory_end_cpu_access(from, NNHAL_MEMORY_READ);
+		return ANEURALNETWORKS_OP_FAILED;
+	}
+	memmove(target, source, size);
+	nnhal_memory_end_cpu_access(to, NNHAL_MEMORY_WRITE);
+	nnhal_memory_end_cpu_access(from, NNHAL_MEMORY_READ);
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* What is copied to a buffer without success takes its content away. */
+static void take_content(struct nnhal_buffer *buffer)
+{
+	static uint8_t nothing[1];
+	static const uint32_t wrong_shape[NNHAL_MAX_RANK];
+	struct nnhal_memory *memory;
+
+	if (nnhal_memory_from_pointer(nothing, sizeof(nothing), NNHAL_MEMORY_READ, &memory, NULL))
+		return;
+	nnhal_buffer_copy_from(buffer, memory, wrong_shape, NNHAL_MAX_RANK, NULL);
+	nnhal_memory_unref(memory);
+}
+
+/* Between two buffers, by memory of the content's size. */
+static int copy_buffers(struct nnhal_buffer *from, struct nnhal_buffer *to,
+			const struct nnhal_buffer_state *state)
+{
+	struct nnhal_memory *between;
+	enum nnhal_status status;
+
+	status = nnhal_memory_create(state->content_size, &between, NULL);
+	if (status)
+		return ndk_result(status);
+	status = nnhal_buffer_copy_to(from, between, NULL);
+	if (!status)
+		status = nnhal_buffer_copy_from(to, between, state->dimensions,
+						state->num_dimensions, NULL);
+	nnhal_memory_unref(between);
+	return ndk_result(status);
+}
+
+static int copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst)
+{
+	struct nnhal_buffer_state state = NNHAL_BUFFER_STATE_INIT;
+
+	if (src->buffer && (nnhal_buffer_get_state(src->buffer, &state) || !state.is_initialized ||
+			    !state.content_size))
+		return ANEURALNETWORKS_BAD_DATA;
+	if ((src->whole && !src->buffer) || (dst->whole && !dst->buffer))
+		return ANEURALNETWORKS_BAD_DATA;
+	if (src == dst)
+		return ANEURALNETWORKS_NO_ERROR;
+	if (src->buffer && dst->buffer)
+		return copy_buffers(src->buffer, dst->buffer, &state);
+	if (src->buffer)
+		return ndk_result(nnhal_buffer_copy_to(src->buffer, dst->memory, NULL));
+	if (dst->buffer)
+		return ndk_result(nnhal_buffer_copy_from(dst->buffer, src->memory, NULL, 0, NULL));
+	return copy_mapped(src->memory, dst->memory);
+}
+
+int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst)
+{
+	int result;
+
+	if (!src || !dst)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	result = copy(src, dst);
+	if (result && dst->buffer)
+		take_content(dst->buffer);
+	return result;
+}
