@@ -36,3 +36,17 @@ bench-pools: $(BENCH_POOLS)
 
 $(BENCH_POOLS): $(BUILD)/obj/$(BENCH_DIR)/bench_pools.o $(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
+
+# The C API of the NNAPI beside libnnhal, in one program.
+BENCH_NDK := $(BUILD)/tests/bench_ndk
+
+.PHONY: bench-ndk
+bench-ndk: $(BENCH_NDK)
+
+$(BUILD)/obj/$(BENCH_DIR)/bench_ndk.o: \
+	DIR_CFLAGS = -D_GNU_SOURCE -I. -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
+
+$(BENCH_NDK): $(BUILD)/obj/$(BENCH_DIR)/bench_ndk.o $(NDK_OBJS) \
+		$(patsubst %,$(BUILD)/obj/userspace/tools/nnbench/nnbench_%.o,model bound steps symbols report) \
+		$(TOOLS_COMMON) $(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$^ $(NNHAL_LIBS))

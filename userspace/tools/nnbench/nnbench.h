@@ -44,7 +44,7 @@ struct bench {
 	unsigned int num_metrics;
 };
 
-/* Print an error; returns -1. */
+/* nnbench_report.c: print an error; returns -1. */
 int failed(const char *what, enum nnhal_status status, const struct nnhal_diag *diag);
 
 /* nnbench_model.c: open the device and prepare the model. 0, or -1 after a message. */

@@ -15,13 +15,6 @@
 #include "nnbench_fmq.h"
 #include "nnbench_instructions.h"
 
-int failed(const char *what, enum nnhal_status status, const struct nnhal_diag *diag)
-{
-	fprintf(stderr, "nnbench: %s: %s%s%s\n", what, nnhal_status_name(status),
-		diag && diag->message[0] ? ": " : "", diag ? diag->message : "");
-	return -1;
-}
-
 static int usage(FILE *f, int status)
 {
 	fprintf(f,

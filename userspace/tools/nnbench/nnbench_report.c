@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Figures: collecting, relating and printing them.
+ * Figures: collecting, relating and printing them; messages.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +9,13 @@
 #include "../common/json.h"
 #include "../common/samples.h"
 #include "nnbench.h"
+
+int failed(const char *what, enum nnhal_status status, const struct nnhal_diag *diag)
+{
+	fprintf(stderr, "nnbench: %s: %s%s%s\n", what, nnhal_status_name(status),
+		diag && diag->message[0] ? ": " : "", diag ? diag->message : "");
+	return -1;
+}
 
 void metric(struct bench *b, const char *name, const char *what, double value)
 {
