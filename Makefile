@@ -188,7 +188,7 @@ install: lib tools install-files
 
 # Removes what install copies. It is installed into the build directory first, so that
 # there is no second list; directories that are empty then go as well, if they are ours: those
-# below PREFIX with the project's name in their path.
+# below PREFIX with the project's name in their path, and the folder of the NNAPI's headers.
 UNINSTALL_STAGE = $(abspath $(BUILD))/uninstall
 UNINSTALL_ROOT = $(if $(DESTDIR),$(abspath $(DESTDIR)))
 
@@ -197,7 +197,8 @@ uninstall:
 	$(Q)$(MAKE) -s install DESTDIR=$(UNINSTALL_STAGE)
 	$(Q)cd $(UNINSTALL_STAGE) && find . ! -type d -printf '%P\n' | \
 		while IFS= read -r file; do rm -f "$(UNINSTALL_ROOT)/$$file" || exit 1; done
-	$(Q)cd $(UNINSTALL_STAGE) && find . -depth -type d -path '.$(PREFIX)/*nn*' -printf '%P\n' | \
+	$(Q)cd $(UNINSTALL_STAGE) && find . -depth -type d \( -path '.$(PREFIX)/*nn*' -o \
+			-path '.$(INCLUDEDIR)/android' \) -printf '%P\n' | \
 		while IFS= read -r dir; do \
 			[ ! -d "$(UNINSTALL_ROOT)/$$dir" ] || \
 				rmdir --ignore-fail-on-non-empty "$(UNINSTALL_ROOT)/$$dir"; \

@@ -3,7 +3,7 @@
 # The examples, built as a newcomer does: copied out of the tree, against an installed
 # library, with pkg-config and nothing else.
 
-EXAMPLE_NAMES := hello label classify camera callbacks average rapid
+EXAMPLE_NAMES := hello label classify camera callbacks average rapid nnapi delegate
 EXAMPLES_DIR := $(abspath $(BUILD))/tests/examples
 EXAMPLES_ROOT := $(EXAMPLES_DIR)/root
 EXAMPLES_TEST := $(BUILD)/tests/examples_test.sh

@@ -58,18 +58,19 @@ $(BUILD)/tests/nnhal_abi_test.sh: $(NNHAL_TEST_DIR)/nnhal_abi_test.sh $(BUILD)/l
 
 # Documentation/abi.rst. The record is that of gcc on x86-64, without sanitizers.
 .PHONY: record-abi
-record-abi: $(BUILD)/lib/libnnhal.so $(BUILD)/lib/libnntflite.so
-	$(Q)for lib in nnhal nntflite; do \
-		abidw --headers-dir userspace/lib$$lib/include/$$lib \
+record-abi: $(BUILD)/lib/libnnhal.so $(BUILD)/lib/libnntflite.so $(BUILD)/lib/libneuralnetworks.so
+	$(Q)for lib in nnhal nntflite neuralnetworks; do \
+		abidw --headers-dir userspace/lib$$lib/include \
 			--headers-dir $(NNHAL_DIR)/include/nnhal --drop-private-types --no-show-locs \
 			--no-corpus-path --no-comp-dir-path --no-elf-needed \
 			--exported-interfaces-only --no-parameter-names --type-id-style hash \
 			--out-file $(BUILD)/lib$$lib.abi $(BUILD)/lib/lib$$lib.so && \
 		sed -e '1a <!-- SPDX-License-Identifier: MIT -->' \
-			$(BUILD)/lib$$lib.abi >tests/lib$$lib/lib$$lib.abi || exit; \
+			$(BUILD)/lib$$lib.abi >`find tests -name lib$$lib.abi` || exit; \
 	done
 	$(Q)scripts/gen-symbols libnnhal >debian/libnnhal1.symbols
 	$(Q)scripts/gen-symbols libnntflite >debian/libnntflite1.symbols
+	$(Q)scripts/gen-symbols libneuralnetworks >debian/libneuralnetworks1.symbols
 
 $(BUILD)/tests/nnhal_abidiff_test.sh $(BUILD)/tests/nnhal_probes_test.sh: \
 $(BUILD)/tests/%: $(NNHAL_TEST_DIR)/% $(BUILD)/lib/libnnhal.so $(BUILD)/tests/library.sh

@@ -18,4 +18,41 @@ $(NDK_ABI_TEST): $(NDK_TEST_DIR)/ndk_abi_test.sh $(NDK_TEST_DIR)/functions.list 
 		$(BUILD)/lib/libneuralnetworks.so $(BUILD)/tests/library.sh
 	$(Q)install -D -m 755 $< $@
 
-HOST_TESTS += $(NDK_TESTS) $(NDK_ABI_TEST)
+NDK_ABIDIFF_TEST := $(BUILD)/tests/ndk_abidiff_test.sh
+
+$(NDK_ABIDIFF_TEST): $(NDK_TEST_DIR)/ndk_abidiff_test.sh $(BUILD)/lib/libneuralnetworks.so \
+		$(BUILD)/tests/library.sh
+	$(Q)install -D -m 755 $< $@
+
+# A program that knows nothing of the library but names, with what was installed.
+NDK_BY_NAME_TEST := $(BUILD)/tests/ndk_by_name_test.sh
+
+$(BUILD)/tests/ndk_by_name: $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_by_name.o FORCE
+	$(call link,$^ -ldl)
+
+$(NDK_BY_NAME_TEST): $(BUILD)/tests/ndk_by_name install-for-examples
+	$(Q)printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s %s\n' $(EXAMPLES_ROOT)$(LIBDIR) \
+		$(abspath $<) $(abspath $(NDK_TEST_DIR)/functions.list) >$@
+	$(Q)chmod 755 $@
+
+# The program of examples/delegate, as tests/examples builds it, against nnrun.
+NDK_MODELS_TEST := $(BUILD)/tests/ndk_models_test.sh
+
+$(NDK_MODELS_TEST): $(NDK_TEST_DIR)/test_ndk_models $(EXAMPLES_TEST) $(BUILD)/bin/nnrun
+	$(Q)printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s %s\n' $(EXAMPLES_ROOT)$(LIBDIR) \
+		$< $(EXAMPLES_DIR)/delegate/delegate >$@
+	$(Q)chmod 755 $@
+
+# The operator vectors, with the reader and the forms of nnvec.
+NDK_VECTORS_TEST := $(BUILD)/tests/ndk_vectors_test
+NDK_VECTORS_OBJS := $(patsubst %,$(BUILD)/obj/%.o,examples/delegate/hal_graph \
+	$(addprefix $(NDK_TEST_DIR)/,ndk_vectors_test ndk_ways ndk_places ndk_case ndk_execute))
+
+$(NDK_VECTORS_OBJS): DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
+
+$(NDK_VECTORS_TEST): $(NDK_VECTORS_OBJS) $(NNVEC_LIB_OBJS) $(NDK_OBJS) $(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
+
+HOST_TESTS += $(NDK_TESTS) $(NDK_ABI_TEST) $(NDK_ABIDIFF_TEST) $(NDK_BY_NAME_TEST) \
+	$(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
+VM_TESTS += $(NDK_BY_NAME_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# libneuralnetworks: the C API of the NNAPI over libnnhal. `make ndk` builds it. It is neither part of
-# `make lib` nor installed until it can run models: programs that find a library of this name expect
-# all of it.
+# libneuralnetworks: the C API of the NNAPI over libnnhal, as any program uses that.
 
 NDK_DIR := userspace/libneuralnetworks
 NDK_VERSION := 1.0.0
@@ -27,5 +25,26 @@ $(BUILD)/lib/$(NDK_SONAME): $(BUILD)/lib/libneuralnetworks.so.$(NDK_VERSION)
 $(BUILD)/lib/libneuralnetworks.so: $(BUILD)/lib/$(NDK_SONAME)
 	$(Q)ln -sf $(<F) $@
 
-.PHONY: ndk
-ndk: $(BUILD)/lib/libneuralnetworks.so
+.PHONY: ndk ndk-pc
+ndk: $(BUILD)/lib/libneuralnetworks.so ndk-pc
+
+ndk-pc:
+	$(Q)mkdir -p $(BUILD)/lib
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(NDK_VERSION)|' \
+		$(NDK_DIR)/neuralnetworks.pc.in > $(BUILD)/lib/neuralnetworks.pc
+
+lib: ndk
+
+# Programs open the library by the name without a version, and include the header by either name.
+.PHONY: install-libneuralnetworks
+install-libneuralnetworks: lib
+	$(Q)install -d $(DESTDIR)$(INCLUDEDIR)/android $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(Q)install -m 644 $(wildcard $(NDK_DIR)/include/android/*.h) $(DESTDIR)$(INCLUDEDIR)/android
+	$(Q)ln -sf android/NeuralNetworks.h $(DESTDIR)$(INCLUDEDIR)/NeuralNetworks.h
+	$(Q)install -m 755 $(BUILD)/lib/libneuralnetworks.so.$(NDK_VERSION) $(DESTDIR)$(LIBDIR)
+	$(Q)ln -sf libneuralnetworks.so.$(NDK_VERSION) $(DESTDIR)$(LIBDIR)/$(NDK_SONAME)
+	$(Q)ln -sf $(NDK_SONAME) $(DESTDIR)$(LIBDIR)/libneuralnetworks.so
+	$(Q)install -m 644 $(BUILD)/lib/neuralnetworks.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+
+install-files: install-libneuralnetworks

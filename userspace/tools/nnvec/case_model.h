@@ -84,4 +84,10 @@ bool vec_model_place(struct vec_model *m, struct pools *pools, struct nnhal_diag
 
 void vec_model_free(struct vec_model *m);
 
+/*
+ * Does a case have a WHILE with an operand of unknown size, outside or in its subgraphs? In HAL
+ * 1.3 a driver must refuse it; an interpreter may run it.
+ */
+bool case_has_open_while(const struct nntc_case *nc);
+
 #endif /* NNVEC_CASE_MODEL_H */

@@ -197,49 +197,6 @@ static enum support get_support_as_given(struct runner *r, const struct nntc_cas
 	return support;
 }
 
-static bool has_open_operand(const struct nntc_subgraph *sg, const uint32_t *list,
-			     uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const struct nntc_operand *o = &sg->operands[list[i]];
-
-		if (o->lifetime != NNTC_SUBGRAPH && !nntc_is_scalar(o->type) &&
-		    nnhal_tensor_has_unspecified_dimensions(o->type, o->dims, o->rank))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Does a case have a WHILE with an operand of unknown size, outside or in its subgraphs? In HAL
- * 1.3 a driver must refuse it; an interpreter may run it.
- */
-static bool has_open_while(const struct nntc_case *nc)
-{
-	for (uint32_t s = 0; s <= nc->num_referenced; s++) {
-		const struct nntc_subgraph *sg = s ? &nc->referenced[s - 1] : &nc->main;
-
-		for (uint32_t i = 0; i < sg->num_operations; i++) {
-			const struct nntc_operation *o = &sg->operations[i];
-
-			if (o->type != NNHAL_OPERATION_WHILE)
-				continue;
-			if (has_open_operand(sg, o->operands, o->num_inputs + o->num_outputs))
-				return true;
-			for (uint32_t k = 0; k < 2 && k < o->num_inputs; k++) {
-				const struct nntc_operand *of = &sg->operands[o->operands[k]];
-				const struct nntc_subgraph *inner = &nc->referenced[of->subgraph];
-
-				if (of->lifetime == NNTC_SUBGRAPH &&
-				    (has_open_operand(inner, inner->inputs, inner->num_inputs) ||
-				     has_open_operand(inner, inner->outputs, inner->num_outputs)))
-					return true;
-			}
-		}
-	}
-	return false;
-}
-
 /* Does this status refuse a model or request? Others report that something went wrong. */
 static bool is_refusal(enum nnhal_status status)
 {
@@ -264,7 +221,7 @@ static enum verdict judge_refusal(struct runner *r, const struct nntc_case *nc,
 			      nnhal_status_name((int)status), why);
 	if (nc->expect_failure)
 		return VERDICT_PASSED;
-	if (support == SUPPORT_ERROR && has_open_while(nc))
+	if (support == SUPPORT_ERROR && case_has_open_while(nc))
 		return skipped(text, "HAL 1.3 refuses a WHILE with operands of unknown size");
 	if (support == SUPPORT_ERROR)
 		return failed(text, "prepare: %s: %.300s", nnhal_status_name((int)status), why);
