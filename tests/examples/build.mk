@@ -18,7 +18,8 @@ install-for-examples: lib tools
 	$(Q)rm -rf $(EXAMPLES_ROOT)
 	$(Q)$(MAKE) --no-print-directory -s install DESTDIR=$(EXAMPLES_ROOT) >&2
 
-# The library's sanitizers have to be in the program, too; nothing else is added.
+# The library's sanitizers have to be in the program, too. The linker looks for the libraries that a
+# library needs in the folders of the system; these ones are elsewhere. Nothing else is added.
 $(EXAMPLES_TEST): tests/examples/test_examples install-for-examples
 	$(Q)for name in $(EXAMPLE_NAMES); do \
 		rm -rf $(EXAMPLES_DIR)/$$name && cp -r examples/$$name $(EXAMPLES_DIR)/ && \
@@ -27,7 +28,8 @@ $(EXAMPLES_TEST): tests/examples/test_examples install-for-examples
 			PKG_CONFIG_SYSROOT_DIR=$(EXAMPLES_ROOT) \
 			PKG_CONFIG_LIBDIR=$(EXAMPLES_ROOT)$(LIBDIR)/pkgconfig:$(PKG_CONFIG_SYSTEM) \
 			$(MAKE) --no-print-directory -s -C $(EXAMPLES_DIR)/$$name CC='$(CC)' \
-				CFLAGS='-Wall -Wextra -Werror -O2 $(if $(SAN),$(SAN_CFLAGS))' >&2 || \
+				CFLAGS='-Wall -Wextra -Werror -O2 $(if $(SAN),$(SAN_CFLAGS))' \
+				LDFLAGS='-Wl,-rpath-link,$(EXAMPLES_ROOT)$(LIBDIR)' >&2 || \
 			exit 1; \
 	done
 	$(Q)printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s %s\n' $(EXAMPLES_ROOT)$(LIBDIR) \
