@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "fixedpoint.h"
+#include "kernels.h"
 #include "ops.h"
 #include "parallel.h"
 #include "quant.h"
@@ -131,16 +132,6 @@ int activation_prepare(struct op_call *c, size_t *bytes)
 	return 0;
 }
 
-static float logistic(float x)
-{
-	/* Beyond these limits the formula below gives 1, or the exponential alone is as exact. */
-	if (x > 16.619047164916992188f)
-		return 1.0f;
-	if (x < -9.0f)
-		return expf(x);
-	return 1.0f / (1.0f + expf(-x));
-}
-
 static void apply_float(const struct op_call *c, const float *in, float *out, size_t n)
 {
 	struct frange r;
@@ -150,11 +141,9 @@ static void apply_float(const struct op_call *c, const float *in, float *out, si
 		op_get_f32(c, 1, &alpha);
 
 	if (c->desc->op == NNPU_OP_LOGISTIC) {
-		for (size_t i = 0; i < n; i++)
-			out[i] = logistic(in[i]);
+		kernels_rows()->logistic(in, n, out);
 	} else if (c->desc->op == NNPU_OP_TANH) {
-		for (size_t i = 0; i < n; i++)
-			out[i] = tanhf(in[i]);
+		kernels_rows()->tanh(in, n, out);
 	} else if (c->desc->op == NNPU_OP_ELU) {
 		for (size_t i = 0; i < n; i++)
 			out[i] = fmaxf(in[i], 0.0f) + fminf(alpha * expm1f(in[i]), 0.0f);

@@ -309,6 +309,7 @@ static const struct kernels baseline = {
 	.fgemm = fgemm,
 	.finish = finish,
 	.fdepthwise = fdepthwise,
+	.rows = &row_kernels_baseline,
 };
 
 static const struct kernels *kernels_baseline(void)
@@ -387,4 +388,9 @@ bool kernels_plain(void)
 {
 	kernels_get();
 	return atomic_load_explicit(&plain, memory_order_relaxed);
+}
+
+const struct row_kernels *kernels_rows(void)
+{
+	return kernels_plain() ? baseline.rows : kernels_get()->rows;
 }

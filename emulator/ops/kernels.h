@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "quant.h"
+#include "row_kernels.h"
 
 /* Output channels of a panel of weights, and of two panels, which are used together. */
 #define KERNEL_PANEL	8u
@@ -176,6 +177,9 @@ struct kernels {
 	 */
 	void (*fdepthwise)(const struct fdepthwise_pixels *p, const float *bias,
 			   struct frange range, uint32_t col, uint32_t n, float *y);
+
+	/* Of operations without products of matrices. */
+	const struct row_kernels *rows;
 };
 
 /*
@@ -212,5 +216,8 @@ bool kernels_use(const char *name);
  */
 void kernels_use_plain(bool on);
 bool kernels_plain(void);
+
+/* The loops along rows of the variant in use; for plain loops, those of the baseline. */
+const struct row_kernels *kernels_rows(void);
 
 #endif /* NNPU_EMU_KERNELS_H */

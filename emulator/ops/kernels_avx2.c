@@ -652,6 +652,7 @@ static const struct kernels avx2 = {
 	.fgemm = avx2_fgemm,
 	.finish = avx2_finish,
 	.fdepthwise = avx2_fdepthwise,
+	.rows = &row_kernels_avx2,
 };
 
 const struct kernels *kernels_avx2(void)

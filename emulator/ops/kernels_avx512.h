@@ -39,7 +39,8 @@ void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, str
 	.fgemm = avx512_fgemm, \
 	.finish = avx512_finish, \
 	.fconv = avx512_fconv, \
-	.fdepthwise = avx512_fdepthwise
+	.fdepthwise = avx512_fdepthwise, \
+	.rows = &row_kernels_avx512
 
 static inline bool avx512_supported(void)
 {

@@ -404,6 +404,7 @@ static const struct kernels neon = {
 	.fgemm = fgemm,
 	.finish = finish,
 	.fdepthwise = fdepthwise,
+	.rows = &row_kernels_baseline,
 };
 
 const struct kernels *kernels_neon(void)

@@ -425,19 +425,24 @@ static int step(const struct worker *w, const float *x, const float *aux)
 		in = sum_gate(w, GATE_IN, x, aux, peephole);
 	forget = sum_gate(w, GATE_FORGET, x, aux, peephole + 1);
 	cell = sum_gate(w, GATE_CELL, x, aux, 0);
-	for (uint32_t i = 0; i < y->cells && !op_pace_row(w->pace, i, 64); i++) {
-		float f = recurrent_logistic(forget[i]);
-		float part = in ? recurrent_logistic(in[i]) : 1.0f - f;
-		float v = f * w->cells[i] + part * recurrent_apply(activation, cell[i]);
+	recurrent_apply(w->pace, RECURRENT_SIGMOID, forget, y->cells, forget);
+	if (in)
+		recurrent_apply(w->pace, RECURRENT_SIGMOID, in, y->cells, in);
+	recurrent_apply(w->pace, activation, cell, y->cells, cell);
+	for (uint32_t i = 0; i < y->cells && !op_pace_row(w->pace, i, 4); i++) {
+		float part = in ? in[i] : 1.0f - forget[i];
+		float v = forget[i] * w->cells[i] + part * cell[i];
 
 		w->cells[i] = limit(v, w->l->cell_limit);
 	}
 	/* The output gate looks at the new cells. */
 	out = sum_gate(w, GATE_OUT, x, aux, peephole + 2);
-	for (uint32_t i = 0; i < y->cells && !op_pace_row(w->pace, i, 64); i++)
-		out[i] = recurrent_logistic(out[i]) * recurrent_apply(activation, w->cells[i]);
+	recurrent_apply(w->pace, RECURRENT_SIGMOID, out, y->cells, out);
+	recurrent_apply(w->pace, activation, w->cells, y->cells, cell);
+	for (uint32_t i = 0; i < y->cells && !op_pace_row(w->pace, i, 2); i++)
+		out[i] *= cell[i];
 	project(w, out);
-	return op_pace(w->pace, y->cells % OP_PACE_RUN * 128) ? OP_ABORTED : 0;
+	return op_pace(w->pace, y->cells % OP_PACE_RUN * 8) ? OP_ABORTED : 0;
 }
 
 static int run_batch(const struct worker *w, uint32_t batch, bool backward, float *out,

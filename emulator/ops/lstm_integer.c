@@ -4,6 +4,7 @@
  */
 #include "lstm_integer.h"
 
+#include "kernels.h"
 #include "lstm_fixed.h"
 #include "nd_copy.h"
 
@@ -125,26 +126,17 @@ void integer_lstm_take(struct op_call *own, struct integer_lstm *q)
 	q->pace.progress = own->progress;
 }
 
-/* Sum of the products of @n weights and values without their zero point, modulo 2^32. */
-static uint32_t dot(const int8_t *w, const int8_t *x, size_t n, int32_t zero)
-{
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (uint32_t)(w[i] * (x[i] - zero));
-	return sum;
-}
-
 /* Row @i of a matrix times a vector without its zero point, plus @acc. */
 static int32_t row_product(struct op_pace *pace, const struct tensor *m, uint32_t i,
 			   const int8_t *x, int32_t zero, int32_t acc)
 {
+	const struct row_kernels *k = kernels_rows();
 	size_t size = m->dims[1], n;
 	const int8_t *w = (const int8_t *)m->data + i * size;
 
 	for (size_t at = 0; at < size; at += n) {
 		n = size - at < OP_PACE_RUN ? size - at : OP_PACE_RUN;
-		acc = q_add(acc, (int32_t)dot(w + at, x + at, n, zero));
+		acc = q_add(acc, k->dot_bytes(w + at, x + at, n, zero));
 		if (n == OP_PACE_RUN && op_pace(pace, n))
 			break;
 	}

@@ -7,7 +7,9 @@
  * elements inside.
  */
 #include <math.h>
+#include <string.h>
 
+#include "kernels.h"
 #include "ops.h"
 #include "parallel.h"
 #include "quant.h"
@@ -26,6 +28,7 @@ struct pool {
 	uint8_t flip;			/* sign bit of the type's bytes */
 	bool max;
 	bool squares;			/* L2_POOL_2D */
+	const struct row_kernels *k;	/* channels are adjacent; NULL: plain loops */
 	struct op_pace *pace;
 };
 
@@ -184,6 +187,87 @@ static int float_pixel(const struct pool *p, const struct taps *t, const float *
 	return 0;
 }
 
+/* Add the channels of a tap, which are adjacent, to what has been accumulated. */
+static void add_tap(const struct pool *p, bool quant, const void *in, size_t at, unsigned int n,
+		    void *acc)
+{
+	if (quant && p->max)
+		p->k->max_bytes((const uint8_t *)in + at, n, p->flip, acc);
+	else if (quant)
+		p->k->add_bytes((const uint8_t *)in + at, n, p->flip, acc);
+	else if (p->max)
+		p->k->fmax((const float *)in + at, n, acc);
+	else if (p->squares)
+		p->k->fadd_squares((const float *)in + at, n, acc);
+	else
+		p->k->fadd((const float *)in + at, n, acc);
+}
+
+/* All taps of a pixel; @acc has the values to begin with. */
+static int add_taps(const struct pool *p, const struct taps *t, bool quant, const void *in,
+		    uint32_t oy, uint32_t ox, uint32_t col, unsigned int n, void *acc)
+{
+	for (uint32_t ty = t->y_first; ty < t->y_last; ty++) {
+		size_t at = tap_offset(p, oy, ox, ty, t->x_first, col);
+
+		for (uint32_t tx = t->x_first; tx < t->x_last; tx++, at += p->in.x_stride) {
+			add_tap(p, quant, in, at, n, acc);
+			if (op_pace_tap(p->pace, tx, n / 4 + 8))
+				return OP_ABORTED;
+		}
+		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n / 4 + 8) + 16))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
+/* The same results as those of quant_pixel(). */
+static int quant_row(const struct pool *p, const struct taps *t, const uint8_t *in, uint32_t oy,
+		     uint32_t ox, uint32_t col, unsigned int n, int32_t *acc)
+{
+	int64_t count = (int64_t)(t->y_last - t->y_first) * (t->x_last - t->x_first);
+	uint8_t largest[COLS] = { 0 };
+
+	if (!p->max) {
+		memset(acc, 0, n * sizeof(*acc));
+		if (add_taps(p, t, true, in, oy, ox, col, n, acc))
+			return OP_ABORTED;
+		if (count && count <= ROW_COUNT)
+			p->k->divide(acc, n, (int32_t)count);
+		else
+			divide(acc, n, count);
+		return 0;
+	}
+	if (add_taps(p, t, true, in, oy, ox, col, n, largest))
+		return OP_ABORTED;
+	for (unsigned int i = 0; i < n; i++)
+		acc[i] = largest[i] - p->flip;
+	return 0;
+}
+
+/*
+ * The same results as those of float_pixel(). The largest value begins with that of the first
+ * tap, which may be a NaN, as there.
+ */
+static int float_row(const struct pool *p, const struct taps *t, const float *in, uint32_t oy,
+		     uint32_t ox, uint32_t col, unsigned int n, float *acc)
+{
+	float count = (float)((uint64_t)(t->y_last - t->y_first) * (t->x_last - t->x_first));
+
+	if (p->max && count > 0)
+		memcpy(acc, in + tap_offset(p, oy, ox, t->y_first, t->x_first, col),
+		       n * sizeof(*acc));
+	else
+		memset(acc, 0, n * sizeof(*acc));
+	if (add_taps(p, t, false, in, oy, ox, col, n, acc))
+		return OP_ABORTED;
+	if (!p->max)
+		p->k->fdivide(acc, n, count);
+	for (unsigned int i = 0; p->squares && i < n; i++)
+		acc[i] = sqrtf(acc[i]);
+	return 0;
+}
+
 /* Channels [col, col + n) of one output pixel; 0 or OP_ABORTED. */
 static int pool_pixel(const struct op_call *c, const struct pool *p, uint32_t batch,
 		      uint32_t oy, uint32_t ox, uint32_t col, unsigned int n)
@@ -199,7 +283,8 @@ static int pool_pixel(const struct op_call *c, const struct pool *p, uint32_t ba
 		uint8_t *dst = (uint8_t *)c->out[0]->data + out;
 		int32_t acc[COLS];
 
-		if (quant_pixel(p, &t, (const uint8_t *)c->in[0]->data + in, oy, ox, col, n, acc))
+		if ((p->k ? quant_row : quant_pixel)(p, &t, (const uint8_t *)c->in[0]->data + in,
+						     oy, ox, col, n, acc))
 			return OP_ABORTED;
 		for (unsigned int i = 0; i < n; i++)
 			dst[i * p->out.c_stride] =
@@ -208,7 +293,8 @@ static int pool_pixel(const struct op_call *c, const struct pool *p, uint32_t ba
 		float *dst = (float *)c->out[0]->data + out;
 		float acc[COLS];
 
-		if (float_pixel(p, &t, (const float *)c->in[0]->data + in, oy, ox, col, n, acc))
+		if ((p->k ? float_row : float_pixel)(p, &t, (const float *)c->in[0]->data + in,
+						     oy, ox, col, n, acc))
 			return OP_ABORTED;
 		for (unsigned int i = 0; i < n; i++)
 			dst[i * p->out.c_stride] = f_clamp(acc[i], p->frange.min, p->frange.max);
@@ -259,6 +345,7 @@ int pool2d_execute(const struct op_call *c)
 	p.flip = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
 	p.frange = frange_of(w.activation);
 	p.pace = NULL;
+	p.k = p.in.c_stride == 1 && !kernels_plain() ? kernels_rows() : NULL;
 	if (type_is_quant8(c->out[0]->type))
 		p.qrange = qrange_of(w.activation, c->out[0]);
 

@@ -4,8 +4,9 @@
  */
 #include "recurrent.h"
 
-#include <math.h>
+#include <string.h>
 
+#include "kernels.h"
 #include "quant.h"
 
 int recurrent_activation(const struct op_call *c, unsigned int i, int32_t *code)
@@ -18,33 +19,64 @@ int recurrent_activation(const struct op_call *c, unsigned int i, int32_t *code)
 	return 0;
 }
 
-float recurrent_logistic(float v)
-{
-	return 1.0f / (1.0f + expf(-v));
-}
+/* @n at a time, so that points are near. */
+#define PIECE	1024u
 
-float recurrent_apply(int32_t code, float v)
+void recurrent_apply(struct op_pace *pace, int32_t code, const float *x, uint32_t n, float *y)
 {
+	const struct row_kernels *k = kernels_rows();
 	struct frange r;
 
-	if (code == ACTIVATION_NONE)
-		return v;
-	if (code == RECURRENT_TANH)
-		return tanhf(v);
-	if (code == RECURRENT_SIGMOID)
-		return recurrent_logistic(v);
-	r = frange_of((enum activation)code);
-	return f_clamp(v, r.min, r.max);
+	for (uint32_t at = 0, len; at < n && !pace->ended; at += len) {
+		len = n - at < PIECE ? n - at : PIECE;
+		if (code == RECURRENT_TANH) {
+			k->tanh(x + at, len, y + at);
+		} else if (code == RECURRENT_SIGMOID) {
+			k->logistic(x + at, len, y + at);
+		} else if (code == ACTIVATION_NONE) {
+			memmove(y + at, x + at, len * sizeof(*y));
+		} else {
+			r = frange_of((enum activation)code);
+			for (uint32_t i = 0; i < len; i++)
+				y[at + i] = f_clamp(x[at + i], r.min, r.max);
+		}
+		op_pace(pace, len * 8);
+	}
+}
+
+/* The sums of ROW_PRODUCTS rows side by side. */
+static void products(struct op_pace *pace, const struct row_kernels *k, const float *m,
+		     const float *x, uint32_t cols, float *sums)
+{
+	for (uint32_t at = 0, n; at < cols; at += n) {
+		n = cols - at < OP_PACE_RUN ? cols - at : OP_PACE_RUN;
+		k->products(m + at, cols, x + at, n, sums);
+		if (op_pace(pace, n * ROW_PRODUCTS / 2))
+			break;
+	}
 }
 
 void recurrent_product(struct op_pace *pace, const float *m, const float *x, uint32_t rows,
 		       uint32_t cols, float *y)
 {
-	for (uint32_t i = 0; i < rows && !op_pace(pace, cols % OP_PACE_RUN + 4); i++, m += cols) {
+	const struct row_kernels *k = kernels_rows();
+	uint32_t i = 0;
+
+	while (rows >= ROW_PRODUCTS && i < rows && !pace->ended) {
+		/* The last ones may be rows that have been computed before. */
+		uint32_t from = rows - i < ROW_PRODUCTS ? rows - ROW_PRODUCTS : i;
+		float sums[ROW_PRODUCTS] = { 0 };
+
+		products(pace, k, m + (size_t)from * cols, x, cols, sums);
+		for (; i < from + ROW_PRODUCTS; i++)
+			y[i] += sums[i - from];
+	}
+	for (; i < rows && !op_pace(pace, cols % OP_PACE_RUN + 4); i++) {
+		const float *row = m + (size_t)i * cols;
 		float sum = 0.0f;
 
 		for (uint32_t j = 0; j < cols && !op_pace_row(pace, j, 1); j++)
-			sum += m[j] * x[j];
+			sum += row[j] * x[j];
 		y[i] += sum;
 	}
 }

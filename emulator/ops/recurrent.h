@@ -15,8 +15,11 @@
 /* Read an activation code: 0, 1 if not known before the job runs, -1 with error. */
 int recurrent_activation(const struct op_call *c, unsigned int i, int32_t *code);
 
-float recurrent_apply(int32_t code, float v);
-float recurrent_logistic(float v);
+/*
+ * y[i] = the activation function of x[i]; @y may be @x. Stops early once @pace says that the job is
+ * to end.
+ */
+void recurrent_apply(struct op_pace *pace, int32_t code, const float *x, uint32_t n, float *y);
 
 /*
  * y[i] += sum of m[i][j] * x[j] for a matrix of @rows rows and @cols columns. Stops early

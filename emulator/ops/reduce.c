@@ -8,12 +8,14 @@
 #include <float.h>
 #include <math.h>
 
+#include "kernels.h"
 #include "nd_copy.h"
 #include "ops.h"
+#include "parallel.h"
 #include "quant.h"
 
 /* Elements between two looks at op_pace(). */
-#define RUN	16384
+#define RUN_LENGTH	16384
 
 /* Loops over some dimensions of input 0. */
 struct loops {
@@ -211,41 +213,271 @@ static void store(const struct op_call *c, size_t i, const struct sum *s, size_t
 	((uint8_t *)out->data)[i] = (uint8_t)v;
 }
 
+/*
+ * A call. Its parts share it. Elements are processed in order for each output; which outputs are
+ * computed side by side depends on what lies in the last dimensions:
+ *	RUN	outputs: @inner are adjacent, and so are the elements that they take next
+ *	ROWS	elements: @inner of an output are adjacent, and the rows of @rows outputs are
+ *	ANY	either; plain loops
+ */
+struct reduction {
+	const struct op_call *c;
+	const struct row_kernels *k;
+	struct loops kept, reduced;	/* beside @inner and @rows */
+	enum { ANY, RUN, ROWS } form;
+	size_t inner, rows;
+	size_t count;			/* elements of an output */
+	size_t blocks;			/* of @inner or @rows, see BLOCK */
+};
+
+/* Outputs of a part: at most so many of @inner, or of @rows. */
+#define BLOCK	256u
+
+/* Of the sign bit of a byte, as row_kernels.h has it. */
+static uint8_t flip_of(const struct tensor *t)
+{
+	return t->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+}
+
+/* Offset and indices of step @i of the loops. */
+static ptrdiff_t loops_at(const struct loops *l, size_t i, size_t *index)
+{
+	ptrdiff_t at = 0;
+
+	for (unsigned int d = l->rank; d-- > 0; i /= l->dims[d].n) {
+		index[d] = i % l->dims[d].n;
+		at += (ptrdiff_t)index[d] * l->dims[d].in;
+	}
+	return at;
+}
+
+/* Take the last loop out, with those that go on where it ends: @n steps, @step apart. */
+static void take_last(struct loops *l, size_t *n, ptrdiff_t *step)
+{
+	*n = 1;
+	*step = 0;
+	while (l->rank && (*n == 1 || l->dims[l->rank - 1].n == 1 ||
+			   l->dims[l->rank - 1].in == *step * (ptrdiff_t)*n)) {
+		const struct nd_dim *d = &l->dims[--l->rank];
+
+		if (d->n != 1 && *n == 1)
+			*step = d->in;
+		*n *= d->n;
+	}
+	l->total /= *n;
+}
+
+/* Choose the form. Shapes have no dimension of 0. */
+static void choose_form(struct reduction *r)
+{
+	struct loops kept = r->kept;
+	enum nnpu_operation op = r->c->desc->op;
+	bool is_float = r->c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32;
+	ptrdiff_t apart;
+	size_t n;
+
+	if (kernels_plain() || (op != NNPU_OP_MEAN && op != NNPU_OP_REDUCE_SUM))
+		return;
+	take_last(&kept, &n, &apart);
+	if (apart == 1 && (is_float || r->count <= INT32_MAX / 256)) {
+		r->form = RUN;
+		r->kept = kept;
+		r->inner = n;
+		return;
+	}
+	/* If an output's elements are not adjacent, those that a RUN takes next would be. */
+	if (apart == 1)
+		return;
+	r->form = ROWS;
+	take_last(&r->reduced, &r->inner, &apart);
+	r->rows = 1;
+	/* Kept dimensions right in front of the row. */
+	kept = r->kept;
+	take_last(&kept, &n, &apart);
+	if (is_float && n >= ROW_PRODUCTS && apart == (ptrdiff_t)r->inner) {
+		r->kept = kept;
+		r->rows = n;
+	}
+}
+
+static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, struct op_pace *pace)
+{
+	enum nnpu_operation op = r->c->desc->op;
+	const struct tensor *in = r->c->in[0];
+	size_t index[NNPU_MAX_RANK] = { 0 };
+	struct sum s = first_value(op);
+
+	for (size_t j = 0; j < r->reduced.total; j++) {
+		if (in->type == NNPU_TYPE_TENSOR_FLOAT32)
+			add_real(op, &s, ((const float *)in->data)[base]);
+		else if (in->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED)
+			add_whole(op, &s, ((const int8_t *)in->data)[base]);
+		else
+			add_whole(op, &s, ((const uint8_t *)in->data)[base]);
+		step(&r->reduced, index, &base);
+		if (j % RUN_LENGTH == RUN_LENGTH - 1 && op_pace(pace, RUN_LENGTH * 4))
+			return OP_ABORTED;
+	}
+	store(r->c, out, &s, r->count);
+	return op_pace(pace, r->reduced.total % RUN_LENGTH * 4 + 16) ? OP_ABORTED : 0;
+}
+
+/* Outputs [out, out + n), which are adjacent as their elements are. */
+static int run_outputs(const struct reduction *r, ptrdiff_t base, size_t out, size_t n,
+		       struct op_pace *pace)
+{
+	const struct tensor *in = r->c->in[0];
+	size_t index[NNPU_MAX_RANK] = { 0 };
+	int32_t whole[BLOCK] = { 0 };
+	float real[BLOCK] = { 0 };
+
+	for (size_t j = 0; j < r->reduced.total; j++) {
+		if (in->type == NNPU_TYPE_TENSOR_FLOAT32)
+			r->k->fadd((const float *)in->data + base, n, real);
+		else
+			r->k->add_bytes((const uint8_t *)in->data + base, n, flip_of(in), whole);
+		step(&r->reduced, index, &base);
+		if (op_pace(pace, n / 4 + 8))
+			return OP_ABORTED;
+	}
+	for (size_t i = 0; i < n; i++)
+		store(r->c, out + i, &(struct sum){ real[i], whole[i] }, r->count);
+	return op_pace(pace, n * 4) ? OP_ABORTED : 0;
+}
+
+/* Sums of ROW_PRODUCTS rows of floats, from @base on: products with 1. */
+static int sum_rows(const struct reduction *r, ptrdiff_t base, float *sums, struct op_pace *pace)
+{
+	const float *in = r->c->in[0]->data;
+	size_t index[NNPU_MAX_RANK] = { 0 };
+	float ones[BLOCK];
+
+	for (size_t i = 0; i < BLOCK; i++)
+		ones[i] = 1.0f;
+	for (size_t j = 0; j < r->reduced.total; j++) {
+		for (size_t at = 0, n; at < r->inner; at += n) {
+			n = r->inner - at < BLOCK ? r->inner - at : BLOCK;
+			r->k->products(in + base + at, r->inner, ones, n, sums);
+			if (op_pace(pace, n * 2 + 8))
+				return OP_ABORTED;
+		}
+		step(&r->reduced, index, &base);
+	}
+	return 0;
+}
+
+/* The sum of a row of floats by itself. */
+static int sum_row(const struct reduction *r, ptrdiff_t base, float *sum, struct op_pace *pace)
+{
+	size_t index[NNPU_MAX_RANK] = { 0 };
+
+	for (size_t j = 0; j < r->reduced.total; j++) {
+		const float *in = (const float *)r->c->in[0]->data + base;
+
+		for (size_t i = 0; i < r->inner; i++) {
+			*sum += in[i];
+			if (op_pace_row(pace, i, 1))
+				return OP_ABORTED;
+		}
+		step(&r->reduced, index, &base);
+		if (op_pace(pace, r->inner % OP_PACE_RUN + 8))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
+/* Outputs [out, out + n) of rows of floats. */
+static int float_rows(const struct reduction *r, ptrdiff_t base, size_t row, size_t out, size_t n,
+		      struct op_pace *pace)
+{
+	float sum = 0.0f;
+
+	if (r->rows == 1) {
+		if (sum_row(r, base, &sum, pace))
+			return OP_ABORTED;
+		store(r->c, out, &(struct sum){ sum, 0 }, r->count);
+		return 0;
+	}
+	for (size_t i = 0; i < n;) {
+		/* The last rows may have been summed before. */
+		size_t from = r->rows - row - i < ROW_PRODUCTS ? r->rows - ROW_PRODUCTS : row + i;
+		float sums[ROW_PRODUCTS] = { 0 };
+
+		if (sum_rows(r, base + (ptrdiff_t)(from * r->inner), sums, pace))
+			return OP_ABORTED;
+		for (; i < n && row + i < from + ROW_PRODUCTS; i++)
+			store(r->c, out + i, &(struct sum){ sums[row + i - from], 0 }, r->count);
+	}
+	return 0;
+}
+
+/* One output of rows of bytes. */
+static int byte_rows(const struct reduction *r, ptrdiff_t base, size_t out, struct op_pace *pace)
+{
+	const struct tensor *in = r->c->in[0];
+	size_t index[NNPU_MAX_RANK] = { 0 };
+	struct sum s = { 0 };
+
+	for (size_t j = 0; j < r->reduced.total; j++) {
+		for (size_t at = 0, n; at < r->inner; at += n) {
+			n = r->inner - at < OP_PACE_RUN ? r->inner - at : OP_PACE_RUN;
+			s.whole += r->k->sum_bytes((const uint8_t *)in->data + base + at, n,
+						   flip_of(in));
+			if (op_pace(pace, n / 4 + 8))
+				return OP_ABORTED;
+		}
+		step(&r->reduced, index, &base);
+	}
+	store(r->c, out, &s, r->count);
+	return op_pace(pace, 16) ? OP_ABORTED : 0;
+}
+
+/* Item @i: a block of outputs at a step of the kept loops. */
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct reduction *r = work;
+	size_t width = r->form == RUN ? r->inner : r->form == ROWS ? r->rows : 1;
+	size_t index[NNPU_MAX_RANK];
+	int ret = 0;
+
+	for (size_t i = first; !ret && i < end; i++) {
+		size_t outer = i / r->blocks, at = i % r->blocks * BLOCK;
+		size_t n = width - at < BLOCK ? width - at : BLOCK, out = outer * width + at;
+		ptrdiff_t base = loops_at(&r->kept, outer, index);
+
+		if (r->form == RUN)
+			ret = run_outputs(r, base + (ptrdiff_t)at, out, n, pace);
+		else if (r->form == ANY)
+			ret = any_output(r, base, out, pace);
+		else if (r->c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32)
+			ret = float_rows(r, base, at, out, n, pace);
+		else
+			ret = byte_rows(r, base, out, pace);
+	}
+	return ret;
+}
+
 int reduce_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
-	enum nnpu_operation op = c->desc->op;
-	const struct tensor *in = c->in[0];
-	size_t total = tensor_elements(c->out[0]);
-	size_t kept_index[NNPU_MAX_RANK] = { 0 };
-	struct loops kept, reduced;
-	ptrdiff_t base = 0;
+	struct reduction r = { .c = c, .k = kernels_rows() };
+	struct op_parts parts = { .compute = execute_part, .work = &r };
+	size_t width;
 	unsigned int mask;
 
 	if (reduced_dims(c, &mask))
 		return -1;
-	kept = loops_over(in, ~mask);
-	reduced = loops_over(in, mask);
-	for (size_t i = 0; i < total; i++) {
-		size_t index[NNPU_MAX_RANK] = { 0 };
-		struct sum s = first_value(op);
-		ptrdiff_t at = base;
-
-		for (size_t j = 0; j < reduced.total; j++) {
-			if (in->type == NNPU_TYPE_TENSOR_FLOAT32)
-				add_real(op, &s, ((const float *)in->data)[at]);
-			else if (in->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED)
-				add_whole(op, &s, ((const int8_t *)in->data)[at]);
-			else
-				add_whole(op, &s, ((const uint8_t *)in->data)[at]);
-			step(&reduced, index, &at);
-			if (j % RUN == RUN - 1 && op_pace(&pace, RUN * 4))
-				return OP_ABORTED;
-		}
-		store(c, i, &s, reduced.total);
-		step(&kept, kept_index, &base);
-		if (op_pace(&pace, reduced.total % RUN * 4 + 16))
-			return OP_ABORTED;
-	}
-	return 0;
+	if (c->out[0]->bytes == 0)
+		return 0;
+	r.kept = loops_over(c->in[0], ~mask);
+	r.reduced = loops_over(c->in[0], mask);
+	r.count = r.reduced.total;
+	if (r.count)
+		choose_form(&r);
+	width = r.form == RUN ? r.inner : r.form == ROWS ? r.rows : 1;
+	r.blocks = (width - 1) / BLOCK + 1;
+	parts.items = r.kept.total * r.blocks;
+	if (__builtin_mul_overflow(r.count, (width < BLOCK ? width : BLOCK) / 4 + 1, &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(c, &parts, &pace);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "kernels.h"
 #include "ops.h"
 #include "parallel.h"
 #include "quant.h"
@@ -16,6 +17,7 @@
 struct resize {
 	struct image in, out;
 	bool nchw, align, half;
+	float step_y, step_x;		/* from an output to the next, in inputs */
 };
 
 static bool is_bilinear(const struct op_call *c)
@@ -96,20 +98,39 @@ int resize_infer(const struct op_call *c)
 	return 0;
 }
 
-/* What position @i of the output is in the input. */
-static float source(const struct resize *r, uint32_t i, uint32_t in, uint32_t out)
+/* Are the channels of a pixel adjacent? Those of one pixel are in either layout. */
+static bool adjacent(const struct resize *r)
 {
-	float step = r->align && out > 1 ? (float)(in - 1) / (float)(out - 1) :
-					   (float)in / (float)out;
+	return r->in.c_stride == 1 && r->out.c_stride == 1;
+}
 
+static float step_of(const struct resize *r, uint32_t in, uint32_t out)
+{
+	return r->align && out > 1 ? (float)(in - 1) / (float)(out - 1) : (float)in / (float)out;
+}
+
+/* What position @i of the output is in the input. */
+static float source(const struct resize *r, uint32_t i, float step)
+{
 	return ((float)i + (r->half ? 0.5f : 0.0f)) * step;
 }
 
-static uint32_t nearest(const struct resize *r, uint32_t i, uint32_t in, uint32_t out)
+/* floorf(); a call of that takes longer where the CPU has no instruction for it. */
+static inline float round_down(float v)
 {
-	float at = source(r, i, in, out);
+	float whole;
 
-	at = r->align ? roundf(at) : floorf(at);
+	if (!(v > -0x1p30f && v < 0x1p30f))
+		return floorf(v);
+	whole = (float)(int32_t)v;
+	return whole > v ? whole - 1.0f : whole;
+}
+
+static uint32_t nearest(const struct resize *r, uint32_t i, uint32_t in, float step)
+{
+	float at = source(r, i, step);
+
+	at = r->align ? roundf(at) : round_down(at);
 	return at >= (float)(in - 1) ? in - 1 : (uint32_t)at;
 }
 
@@ -119,10 +140,10 @@ struct between {
 	float weight;
 };
 
-static struct between neighbours(const struct resize *r, uint32_t i, uint32_t in, uint32_t out)
+static struct between neighbours(const struct resize *r, uint32_t i, uint32_t in, float step)
 {
-	float at = source(r, i, in, out) - (r->half ? 0.5f : 0.0f);
-	float low = floorf(at), high = ceilf(at), last = (float)(in - 1);
+	float at = source(r, i, step) - (r->half ? 0.5f : 0.0f);
+	float low = round_down(at), high = low < at ? low + 1.0f : low, last = (float)(in - 1);
 	struct between b;
 
 	low = low < 0.0f ? 0.0f : low > last ? last : low;
@@ -162,44 +183,99 @@ static void bilinear_pixel(struct op_pace *pace, const struct op_call *c, const 
 	}
 }
 
+/* The same for channels that are adjacent. */
+static void bilinear_row(struct op_pace *pace, const struct op_call *c, const struct resize *r,
+			 const struct row_kernels *k, size_t in, size_t out,
+			 const struct between *y, const struct between *x)
+{
+	size_t size = type_size(c->in[0]->type);
+	uint8_t flip = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+	const char *from = (const char *)c->in[0]->data + in * size;
+	char *to = (char *)c->out[0]->data + out * size;
+	size_t rows[2] = { y->low * r->in.y_stride, y->high * r->in.y_stride };
+	size_t cols[2] = { x->low * r->in.x_stride, x->high * r->in.x_stride };
+	struct corners corners = { .y = y->weight, .x = x->weight };
+
+	for (size_t at = 0, n; at < r->in.c; at += n, to += n * size) {
+		n = r->in.c - at < OP_PACE_RUN ? r->in.c - at : OP_PACE_RUN;
+		for (unsigned int i = 0; i < 4; i++)
+			corners.at[i] = from + (rows[i % 2] + cols[i / 2] + at) * size;
+		if (size == 1)
+			k->between(&corners, n, flip, (uint8_t *)to);
+		else
+			k->fbetween(&corners, n, (float *)to);
+		if (n == OP_PACE_RUN && op_pace(pace, n))
+			return;
+	}
+}
+
+/* A pixel of a few bytes takes less time than a call of memcpy(). */
+static void copy_pixel(const char *from, size_t n, char *to)
+{
+	size_t i = 0;
+
+	if (n > 64) {
+		memcpy(to, from, n);
+		return;
+	}
+	for (; i + 8 <= n; i += 8)
+		memcpy(to + i, from + i, 8);
+	for (; i < n; i++)
+		to[i] = from[i];
+}
+
 static void nearest_pixel(struct op_pace *pace, const struct op_call *c, const struct resize *r,
 			  size_t in, size_t out)
 {
 	size_t size = type_size(c->in[0]->type);
+	const char *from = (const char *)c->in[0]->data + in * size;
+	char *to = (char *)c->out[0]->data + out * size;
 
+	if (adjacent(r) && r->in.c <= OP_PACE_RUN) {
+		copy_pixel(from, r->in.c * size, to);
+		return;
+	}
 	for (uint32_t i = 0; i < r->in.c && !op_pace_row(pace, i, 4); i++)
-		memcpy((char *)c->out[0]->data + (out + i * r->out.c_stride) * size,
-		       (const char *)c->in[0]->data + (in + i * r->in.c_stride) * size, size);
+		memcpy(to + i * r->out.c_stride * size, from + i * r->in.c_stride * size, size);
 }
 
 /* A call. Its parts share it: rows of pixels, of all batches. */
 struct resize_call {
 	const struct op_call *c;
 	struct resize r;
+	const struct row_kernels *k;	/* channels are adjacent; NULL: plain loops */
 };
 
 static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
-	const struct op_call *c = ((const struct resize_call *)work)->c;
-	const struct resize *r = &((const struct resize_call *)work)->r;
+	const struct resize_call *call = work;
+	const struct op_call *c = call->c;
+	const struct resize *r = &call->r;
+	size_t units = r->in.c % OP_PACE_RUN * (call->k ? 2 : 16) + 16;
+	bool bilinear = is_bilinear(c);
 
 	for (size_t row = first; row < end; row++) {
 		uint32_t n = (uint32_t)(row / r->out.y), y = (uint32_t)(row % r->out.y);
-		struct between by = neighbours(r, y, r->in.y, r->out.y);
-		uint32_t ny = nearest(r, y, r->in.y, r->out.y);
+		struct between by = neighbours(r, y, r->in.y, r->step_y);
+		uint32_t ny = nearest(r, y, r->in.y, r->step_y);
 		size_t in = n * r->in.n_stride;
 		size_t out = n * r->out.n_stride + y * r->out.y_stride;
 
 		for (uint32_t x = 0; x < r->out.x; x++, out += r->out.x_stride) {
-			struct between bx = neighbours(r, x, r->in.x, r->out.x);
+			struct between bx;
 
-			if (is_bilinear(c))
-				bilinear_pixel(pace, c, r, in, out, &by, &bx);
-			else
+			if (!bilinear) {
 				nearest_pixel(pace, c, r, in + ny * r->in.y_stride +
-					      nearest(r, x, r->in.x, r->out.x) * r->in.x_stride,
+					      nearest(r, x, r->in.x, r->step_x) * r->in.x_stride,
 					      out);
-			if (op_pace(pace, r->in.c % OP_PACE_RUN * 16 + 16))
+			} else {
+				bx = neighbours(r, x, r->in.x, r->step_x);
+				if (call->k)
+					bilinear_row(pace, c, r, call->k, in, out, &by, &bx);
+				else
+					bilinear_pixel(pace, c, r, in, out, &by, &bx);
+			}
+			if (op_pace(pace, units))
 				return OP_ABORTED;
 		}
 	}
@@ -215,8 +291,12 @@ int resize_execute(const struct op_call *c)
 	if (geometry(c, &call.r))
 		return -1;
 	call.r.out = image_of(c->out[0], call.r.nchw);
+	call.r.step_y = step_of(&call.r, call.r.in.y, call.r.out.y);
+	call.r.step_x = step_of(&call.r, call.r.in.x, call.r.out.x);
+	if (adjacent(&call.r) && !kernels_plain())
+		call.k = kernels_rows();
 	parts.items = (size_t)call.r.out.n * call.r.out.y;
-	if (__builtin_mul_overflow((size_t)call.r.out.x, (size_t)call.r.in.c * 8 + 16,
+	if (__builtin_mul_overflow((size_t)call.r.out.x, (size_t)call.r.in.c * (call.k ? 1 : 8) + 16,
 				   &parts.units))
 		parts.units = SIZE_MAX;
 	return op_run_parts(c, &parts, &pace);

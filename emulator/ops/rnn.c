@@ -237,10 +237,9 @@ static int run_batch(const struct op_call *c, const struct rnn *r, const struct 
 					  l->units, aux_size, sum);
 		}
 		recurrent_product(pace, c->in[l->first + 1]->data, state, l->units, l->units, sum);
-		for (uint32_t j = 0; j < l->units && !op_pace_row(pace, j, 16); j++)
-			to[j] = recurrent_apply(r->activation, sum[j]);
+		recurrent_apply(pace, r->activation, sum, l->units, to);
 		state = to;
-		if (op_pace(pace, l->units % OP_PACE_RUN * 16))
+		if (op_pace(pace, 16))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -6,10 +6,11 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "fixedpoint.h"
+#include "kernels.h"
 #include "ops.h"
+#include "parallel.h"
 #include "quant.h"
 
 /* Integer bits of the exponent's argument and of the sum of exponentials. */
@@ -123,50 +124,132 @@ static void quant_row(struct op_pace *pace, const struct softmax_table *table, u
 	}
 }
 
-static void float_row(struct op_pace *pace, float beta, const float *in, float *out, size_t size,
-		      size_t stride)
+/* A row of floats; its elements are @stride apart. */
+struct float_row {
+	const float *in;
+	float *out;
+	size_t size, stride;
+	float beta;
+};
+
+/* Elements that are taken out of a row, to be computed side by side. A multiple of ROW_SUMS. */
+#define PIECE	256u
+
+static float largest(struct op_pace *pace, const struct row_kernels *k, const struct float_row *r)
 {
-	float max = -FLT_MAX, sum = 0.0f;
+	float max = -FLT_MAX;
 
-	for (size_t i = 0; i < size && !op_pace_row(pace, i, 1); i++)
-		max = in[i * stride] > max ? in[i * stride] : max;
-	for (size_t i = 0; i < size && !op_pace_row(pace, i, 8); i++) {
-		float e = expf((in[i * stride] - max) * beta);
-
-		out[i * stride] = e;
-		sum += e;
+	if (r->stride == 1) {
+		for (size_t at = 0, n; at < r->size; at += n) {
+			n = r->size - at < OP_PACE_RUN ? r->size - at : OP_PACE_RUN;
+			max = k->largest(r->in + at, n, max);
+			if (n == OP_PACE_RUN && op_pace(pace, n))
+				break;
+		}
+		return max;
 	}
-	for (size_t i = 0; i < size && !op_pace_row(pace, i, 2); i++)
-		out[i * stride] /= sum;
+	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 1); i++)
+		max = r->in[i * r->stride] > max ? r->in[i * r->stride] : max;
+	return max;
+}
+
+/* The exponentials as outputs; returns their sum. */
+static float exponentials(struct op_pace *pace, const struct row_kernels *k,
+			  const struct float_row *r, float max)
+{
+	float sums[ROW_SUMS] = { 0 }, total = 0.0f;
+
+	for (size_t at = 0, n; at < r->size && !pace->ended; at += n) {
+		float piece[PIECE];
+
+		n = r->size - at < PIECE ? r->size - at : PIECE;
+		if (r->stride == 1) {
+			k->exps(r->in + at, n, max, r->beta, r->out + at, sums);
+		} else {
+			for (size_t i = 0; i < n; i++)
+				piece[i] = r->in[(at + i) * r->stride];
+			k->exps(piece, n, max, r->beta, piece, sums);
+			for (size_t i = 0; i < n; i++)
+				r->out[(at + i) * r->stride] = piece[i];
+		}
+		if (n == PIECE)
+			op_pace(pace, PIECE * 4);
+	}
+	for (unsigned int i = 0; i < ROW_SUMS; i++)
+		total += sums[i];
+	return total;
+}
+
+static void float_row(struct op_pace *pace, const struct row_kernels *k, const struct float_row *r)
+{
+	float sum = exponentials(pace, k, r, largest(pace, k, r));
+
+	if (r->stride == 1) {
+		for (size_t at = 0, n; at < r->size && !pace->ended; at += n) {
+			n = r->size - at < OP_PACE_RUN ? r->size - at : OP_PACE_RUN;
+			k->fdivide(r->out + at, n, sum);
+			if (n == OP_PACE_RUN)
+				op_pace(pace, n);
+		}
+		return;
+	}
+	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 2); i++)
+		r->out[i * r->stride] /= sum;
+}
+
+/* A call. Its parts share it: rows. */
+struct softmax_call {
+	const struct op_call *c;
+	const struct softmax_table *table;	/* NULL: floats */
+	const struct row_kernels *k;
+	struct rows rows;
+	float beta;
+};
+
+static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct softmax_call *s = work;
+	const struct tensor *in = s->c->in[0], *out = s->c->out[0];
+	uint8_t flip = in->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+
+	for (size_t i = first; i < end; i++) {
+		size_t at = row_start(&s->rows, i);
+
+		if (s->table)
+			quant_row(pace, s->table, flip, (const uint8_t *)in->data + at,
+				  (uint8_t *)out->data + at, s->rows.size, s->rows.inner);
+		else
+			float_row(pace, s->k, &(struct float_row){
+				  .in = (const float *)in->data + at,
+				  .out = (float *)out->data + at,
+				  .size = s->rows.size, .stride = s->rows.inner, .beta = s->beta,
+			});
+		if (op_pace(pace, s->rows.size % OP_PACE_RUN * (s->table ? 11 : 6) + 8))
+			return OP_ABORTED;
+	}
+	return 0;
 }
 
 int softmax_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
-	bool quant = type_is_quant8(c->in[0]->type);
-	const struct softmax_table *table = c->prepared;
+	struct softmax_call call = { .c = c, .k = kernels_rows() };
+	struct op_parts parts = { .compute = execute_part, .work = &call };
 	struct softmax_table own;
-	struct rows rows;
-	float beta;
 
-	if (parameters(c, &beta, &rows))
+	if (parameters(c, &call.beta, &call.rows))
 		return -1;
-	if (quant && !table) {
-		fill_table(c, beta, &own);
-		table = &own;
+	if (c->out[0]->bytes == 0)
+		return 0;
+	if (type_is_quant8(c->in[0]->type)) {
+		call.table = c->prepared;
+		if (!call.table) {
+			fill_table(c, call.beta, &own);
+			call.table = &own;
+		}
 	}
-	for (size_t i = 0; i < rows.outer * rows.inner && rows.size; i++) {
-		size_t at = row_start(&rows, i);
-
-		if (quant)
-			quant_row(&pace, table, c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80,
-				  (const uint8_t *)c->in[0]->data + at,
-				  (uint8_t *)c->out[0]->data + at, rows.size, rows.inner);
-		else
-			float_row(&pace, beta, (const float *)c->in[0]->data + at,
-				  (float *)c->out[0]->data + at, rows.size, rows.inner);
-		if (op_pace(&pace, rows.size % OP_PACE_RUN * 11 + 8))
-			return OP_ABORTED;
-	}
-	return 0;
+	parts.items = call.rows.outer * call.rows.inner;
+	if (__builtin_mul_overflow(call.rows.size, (size_t)4, &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(c, &parts, &pace);
 }

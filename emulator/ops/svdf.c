@@ -7,6 +7,9 @@
  * 5 rank, filters per unit, 6 activation.
  * Outputs: 0 state, 1 output [batch, units].
  */
+#include <string.h>
+
+#include "kernels.h"
 #include "nd_copy.h"
 #include "ops.h"
 #include "recurrent.h"
@@ -86,6 +89,7 @@ int svdf_execute(const struct op_call *c)
 		return -1;
 	bias = float_data(c, 3);
 	for (uint32_t b = 0; b < s.batch; b++) {
+		float newest[ROW_PRODUCTS], *out = (float *)c->out[1]->data + (size_t)b * s.units;
 		const float *in = (const float *)c->in[0]->data + (size_t)b * s.size;
 		size_t at = (size_t)b * s.filters * s.memory;
 
@@ -99,25 +103,31 @@ int svdf_execute(const struct op_call *c)
 						    (size_t)f * s.memory;
 				float *state = (float *)c->out[0]->data + at +
 					       (size_t)f * s.memory;
-				float newest = 0.0f, part = 0.0f;
+				uint32_t left = s.filters - f;
+				float part = 0.0f;
 
+				if (f % ROW_PRODUCTS == 0) {
+					memset(newest, 0, sizeof(newest));
+					recurrent_product(&pace, (const float *)c->in[1]->data +
+							  (size_t)f * s.size, in,
+							  left < ROW_PRODUCTS ? left : ROW_PRODUCTS,
+							  s.size, newest);
+				}
 				/* The newest value takes the last place, then all move up. */
-				recurrent_product(&pace, (const float *)c->in[1]->data +
-						  (size_t)f * s.size, in, 1, s.size, &newest);
 				recurrent_product(&pace, time, old, 1, s.memory - 1, &part);
-				sum += part + time[s.memory - 1] * newest;
+				sum += part + time[s.memory - 1] * newest[f % ROW_PRODUCTS];
 				state[s.memory - 1] = 0.0f;
 				if (s.memory > 1) {
 					nd_move(&pace, old + 1, state,
 						(s.memory - 2) * sizeof(*state));
-					state[s.memory - 2] = newest;
+					state[s.memory - 2] = newest[f % ROW_PRODUCTS];
 				}
 				if (op_pace(&pace, 16))
 					return OP_ABORTED;
 			}
-			((float *)c->out[1]->data)[(size_t)b * s.units + u] =
-				recurrent_apply(s.activation, sum);
+			out[u] = sum;
 		}
+		recurrent_apply(&pace, s.activation, out, s.units, out);
 	}
-	return 0;
+	return pace.ended ? OP_ABORTED : 0;
 }

@@ -28,6 +28,17 @@ $(BENCH_PREPARE): $(BUILD)/obj/$(BENCH_DIR)/bench_prepare.o $(NNRUN_LIB_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
 
+# The loops along rows of the device model, by variant.
+BENCH_ROWS := $(BUILD)/tests/bench_rows
+
+.PHONY: bench-rows
+bench-rows: $(BENCH_ROWS)
+
+$(BUILD)/obj/$(BENCH_DIR)/bench_rows.o: DIR_CFLAGS = -D_GNU_SOURCE -Iemulator -Iemulator/ops
+
+$(BENCH_ROWS): $(BUILD)/obj/$(BENCH_DIR)/bench_rows.o $(BUILD)/lib/libnnpu-emu.a FORCE
+	$(call link,$^ -lpthread -lm)
+
 # What it costs to bind memory.
 BENCH_POOLS := $(BUILD)/tests/bench_pools
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inner loops along rows of elements, which compilers vectorize: row_kernels_loops.h has them in
+ * portable C, and each variant of kernels.h has them compiled for its instruction set. All give
+ * the same bytes.
+ */
+#ifndef NNPU_EMU_ROW_KERNELS_H
+#define NNPU_EMU_ROW_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sums that exps() adds to: the element at i counts for sum i % ROW_SUMS. */
+#define ROW_SUMS	16u
+
+/* Rows of a matrix that products() multiplies at once. */
+#define ROW_PRODUCTS	8u
+
+/* What sum_bytes() and dot_bytes() add at once, at most. */
+#define ROW_BYTES	(1u << 15)
+
+/* Counts that divide() divides by: a sum of so many bytes is exact in single precision. */
+#define ROW_COUNT	(1 << 15)
+
+/* Four neighbours of each element of a row: top left, bottom left, top right, bottom right. */
+struct corners {
+	const void *at[4];
+	float y, x;			/* weights of the bottom and of the right */
+};
+
+/* No @y or @acc overlaps what is read, but for the same address. */
+struct row_kernels {
+	/* The largest of @max and x[]. A NaN is never larger. */
+	float (*largest)(const float *x, size_t n, float max);
+
+	/*
+	 * y[i] = e^((x[i] - max) * beta), and sums[i % ROW_SUMS] += y[i]. @n is a multiple of
+	 * ROW_SUMS in all calls of a row but the last.
+	 */
+	void (*exps)(const float *x, size_t n, float max, float beta, float *y, float *sums);
+
+	/* y[i] /= by */
+	void (*fdivide)(float *y, size_t n, float by);
+
+	/* y[i] = 1 / (1 + e^-x[i]); and tanh(x[i]) */
+	void (*logistic)(const float *x, size_t n, float *y);
+	void (*tanh)(const float *x, size_t n, float *y);
+
+	/*
+	 * sums[r] += m[r * stride + j] * x[j] for each of ROW_PRODUCTS rows, in the order of j.
+	 */
+	void (*products)(const float *m, size_t stride, const float *x, size_t n, float *sums);
+
+	/* Sum of w[i] * (x[i] - zero); @n is at most ROW_BYTES, @zero a value of a byte. */
+	int32_t (*dot_bytes)(const int8_t *w, const int8_t *x, size_t n, int32_t zero);
+
+	/* acc[i] = the larger one of acc[i] and x[i]; acc[i] += x[i]; acc[i] += x[i]^2 */
+	void (*fmax)(const float *x, size_t n, float *acc);
+	void (*fadd)(const float *x, size_t n, float *acc);
+	void (*fadd_squares)(const float *x, size_t n, float *acc);
+
+	/*
+	 * The same for bytes x[i] ^ flip, unsigned; and acc[i] += the value of x[i], which is
+	 * (x[i] ^ flip) - flip.
+	 */
+	void (*max_bytes)(const uint8_t *x, size_t n, uint8_t flip, uint8_t *acc);
+	void (*add_bytes)(const uint8_t *x, size_t n, uint8_t flip, int32_t *acc);
+
+	/* Sum of the values of @n bytes, at most ROW_BYTES. */
+	int32_t (*sum_bytes)(const uint8_t *x, size_t n, uint8_t flip);
+
+	/*
+	 * acc[i] / count, halves away from zero. @count is at most ROW_COUNT, acc[i] a sum of as
+	 * many bytes.
+	 */
+	void (*divide)(int32_t *acc, size_t n, int32_t count);
+
+	/* y[i] = what lies between the corners; bytes are rounded, with values as in add_bytes(). */
+	void (*fbetween)(const struct corners *c, size_t n, float *y);
+	void (*between)(const struct corners *c, size_t n, uint8_t flip, uint8_t *y);
+};
+
+/* For the baseline of this architecture, AVX2 and AVX-512. The latter two: x86-64 only. */
+extern const struct row_kernels row_kernels_baseline;
+extern const struct row_kernels row_kernels_avx2;
+extern const struct row_kernels row_kernels_avx512;
+
+#endif /* NNPU_EMU_ROW_KERNELS_H */

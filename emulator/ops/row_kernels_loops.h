@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loops of row_kernels.h. A source file of a variant includes this and then writes
+ * ROW_KERNELS(), which makes its table of them; compilers inline the loops there, and vectorize
+ * them for the instruction set of the variant.
+ *
+ * Every variant does the same steps with each element, and sums in the same order. No step is
+ * contracted with another one. So all of them give the same bytes.
+ */
+#ifndef NNPU_EMU_ROW_KERNELS_LOOPS_H
+#define NNPU_EMU_ROW_KERNELS_LOOPS_H
+
+#include <string.h>
+
+#include "row_kernels.h"
+
+#define ROW_INLINE	static inline __attribute__((always_inline, unused))
+
+/* Functions. */
+
+/* 2^k as bits, -126 <= k <= 127. */
+ROW_INLINE float row_power_of_2(uint32_t k)
+{
+	uint32_t bits = (k + 127u) << 23;
+	float v;
+
+	memcpy(&v, &bits, sizeof(v));
+	return v;
+}
+
+/*
+ * e^x, with an error below 2 units in the last place; 0 and infinite beyond the range. A NaN
+ * stays one.
+ */
+ROW_INLINE float row_exp(float x)
+{
+	/* A number that is added to this one is rounded to an integer, which is in the low bits. */
+	const float round = 0x1.8p23f;
+	/* ln 2 in two parts; the first has so few bits that its product with n is exact. */
+	const float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
+	float n, r, p, shifted;
+	uint32_t bits, k, half;
+
+	x = x < -110.0f ? -110.0f : x;
+	x = x > 90.0f ? 90.0f : x;
+	shifted = x * 0x1.715476p+0f + round;
+	n = shifted - round;
+	r = (x - n * ln2_high) - n * ln2_low;
+	/* Taylor's series up to r^7; |r| <= ln 2 / 2. */
+	p = 0x1.a01a02p-13f * r + 0x1.6c16c2p-10f;
+	p = p * r + 0x1.111112p-7f;
+	p = p * r + 0x1.555556p-5f;
+	p = p * r + 0x1.555556p-3f;
+	p = p * r + 0.5f;
+	p = r * r * p + r + 1.0f;
+	/* Times 2^n in two steps, each of which is in range. The second one may round. */
+	memcpy(&bits, &shifted, sizeof(bits));
+	k = bits - 0x4b400000u + 512u;
+	half = k / 2;
+	return p * row_power_of_2(half - 256u) * row_power_of_2(k - half - 256u);
+}
+
+ROW_INLINE float row_logistic(float x)
+{
+	return 1.0f / (1.0f + row_exp(-x));
+}
+
+/* With an error below 4 units in the last place. */
+ROW_INLINE float row_tanh(float x)
+{
+	float a = x < 0.0f ? -x : x, z = x * x, large = 1.0f - 2.0f / (row_exp(a + a) + 1.0f);
+	float p;
+
+	/* x + x^3 P(x^2) up to 0.625, where P is the polynomial nearest to what it stands for. */
+	p = 0x1.2c83cp-9f * z - 0x1.116a16p-7f;
+	p = p * z + 0x1.64a976p-6f;
+	p = p * z - 0x1.ba08c4p-5f;
+	p = p * z + 0x1.1110eap-3f;
+	p = p * z - 0x1.555556p-2f;
+	p = x * z * p + x;
+	large = x < 0.0f ? -large : large;
+	return a < 0.625f ? p : large;
+}
+
+/* Loops. */
+
+typedef float row_quad __attribute__((vector_size(4 * sizeof(float)), aligned(4)));
+typedef int32_t row_mask __attribute__((vector_size(4 * sizeof(int32_t)), aligned(4)));
+
+/*
+ * Of a loop whose output may be its input: no step reads what another one writes. Compilers
+ * would check it, and not vectorize the loop if both are the same.
+ */
+#if defined(__clang__)
+#define ROW_NO_OVERLAP	_Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ROW_NO_OVERLAP	_Pragma("GCC ivdep")
+#endif
+
+/* Four lanes of a vector: compilers keep vectors in registers, and arrays of numbers in memory. */
+#define ROW_QUADS	(ROW_SUMS / 4)
+
+ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
+{
+	row_quad start = { max, max, max, max }, lanes[ROW_QUADS];
+	size_t i = 0;
+
+	for (unsigned int j = 0; j < ROW_QUADS; j++)
+		lanes[j] = start;
+	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
+		for (unsigned int j = 0; j < ROW_QUADS; j++) {
+			row_quad v = *(const row_quad *)(x + i + 4 * j);
+			row_mask larger = v > lanes[j];
+
+			lanes[j] = (row_quad)(((row_mask)v & larger) |
+					      ((row_mask)lanes[j] & ~larger));
+		}
+	}
+	for (; i < n; i++)
+		max = x[i] > max ? x[i] : max;
+	for (unsigned int j = 0; j < ROW_SUMS; j++)
+		max = lanes[j / 4][j % 4] > max ? lanes[j / 4][j % 4] : max;
+	return max;
+}
+
+ROW_INLINE void row_exps(const float *x, size_t n, float max, float beta, float *y, float *sums)
+{
+	row_quad lanes[ROW_QUADS];
+	size_t i = 0;
+
+	ROW_NO_OVERLAP
+	for (size_t j = 0; j < n; j++)
+		y[j] = row_exp((x[j] - max) * beta);
+	memcpy(lanes, sums, sizeof(lanes));
+	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
+		for (unsigned int j = 0; j < ROW_QUADS; j++)
+			lanes[j] += *(const row_quad *)(y + i + 4 * j);
+	}
+	memcpy(sums, lanes, sizeof(lanes));
+	for (unsigned int j = 0; i < n; i++, j++)
+		sums[j] += y[i];
+}
+
+ROW_INLINE void row_fdivide(float *restrict y, size_t n, float by)
+{
+	for (size_t i = 0; i < n; i++)
+		y[i] /= by;
+}
+
+ROW_INLINE void row_logistics(const float *x, size_t n, float *y)
+{
+	ROW_NO_OVERLAP
+	for (size_t i = 0; i < n; i++)
+		y[i] = row_logistic(x[i]);
+}
+
+ROW_INLINE void row_tanhs(const float *x, size_t n, float *y)
+{
+	ROW_NO_OVERLAP
+	for (size_t i = 0; i < n; i++)
+		y[i] = row_tanh(x[i]);
+}
+
+/* Four columns of four rows, as four vectors of a column each. */
+ROW_INLINE void row_columns(const float *m, size_t stride, row_quad *c)
+{
+	row_quad a = *(const row_quad *)m, b = *(const row_quad *)(m + stride);
+	row_quad d = *(const row_quad *)(m + 2 * stride), e = *(const row_quad *)(m + 3 * stride);
+	row_quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+	row_quad de = __builtin_shufflevector(d, e, 0, 4, 1, 5);
+	row_quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+	row_quad de_high = __builtin_shufflevector(d, e, 2, 6, 3, 7);
+
+	c[0] = __builtin_shufflevector(ab, de, 0, 1, 4, 5);
+	c[1] = __builtin_shufflevector(ab, de, 2, 3, 6, 7);
+	c[2] = __builtin_shufflevector(ab_high, de_high, 0, 1, 4, 5);
+	c[3] = __builtin_shufflevector(ab_high, de_high, 2, 3, 6, 7);
+}
+
+ROW_INLINE void row_products(const float *m, size_t stride, const float *x, size_t n, float *sums)
+{
+	row_quad low = *(const row_quad *)sums, high = *(const row_quad *)(sums + 4);
+	size_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		row_quad a[4], b[4];
+
+		row_columns(m + i, stride, a);
+		row_columns(m + 4 * stride + i, stride, b);
+		for (unsigned int j = 0; j < 4; j++) {
+			low += a[j] * x[i + j];
+			high += b[j] * x[i + j];
+		}
+	}
+	*(row_quad *)sums = low;
+	*(row_quad *)(sums + 4) = high;
+	for (; i < n; i++) {
+		for (unsigned int r = 0; r < ROW_PRODUCTS; r++)
+			sums[r] += m[r * stride + i] * x[i];
+	}
+}
+
+ROW_INLINE int32_t row_dot_bytes(const int8_t *restrict w, const int8_t *restrict x, size_t n,
+				 int32_t zero)
+{
+	int16_t bias = (int16_t)zero;
+	int32_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int16_t a = w[i], b = (int16_t)(x[i] - bias);
+
+		sum += a * b;
+	}
+	return sum;
+}
+
+ROW_INLINE void row_fmax(const float *restrict x, size_t n, float *restrict acc)
+{
+	for (size_t i = 0; i < n; i++)
+		acc[i] = x[i] > acc[i] ? x[i] : acc[i];
+}
+
+ROW_INLINE void row_fadd(const float *restrict x, size_t n, float *restrict acc)
+{
+	for (size_t i = 0; i < n; i++)
+		acc[i] += x[i];
+}
+
+ROW_INLINE void row_fadd_squares(const float *restrict x, size_t n, float *restrict acc)
+{
+	for (size_t i = 0; i < n; i++)
+		acc[i] += x[i] * x[i];
+}
+
+ROW_INLINE void row_max_bytes(const uint8_t *restrict x, size_t n, uint8_t flip,
+			      uint8_t *restrict acc)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint8_t v = x[i] ^ flip;
+
+		acc[i] = v > acc[i] ? v : acc[i];
+	}
+}
+
+ROW_INLINE void row_add_bytes(const uint8_t *restrict x, size_t n, uint8_t flip,
+			      int32_t *restrict acc)
+{
+	for (size_t i = 0; i < n; i++)
+		acc[i] += (x[i] ^ flip) - flip;
+}
+
+ROW_INLINE int32_t row_sum_bytes(const uint8_t *x, size_t n, uint8_t flip)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += x[i] ^ flip;
+	return (int32_t)sum - (int32_t)n * flip;
+}
+
+/* Sums are below 2^24. No quotient but a whole number rounds to a whole one. */
+ROW_INLINE void row_divide(int32_t *restrict acc, size_t n, int32_t count)
+{
+	int32_t half = count / 2;
+	float by = (float)count;
+
+	for (size_t i = 0; i < n; i++)
+		acc[i] = (int32_t)((float)(acc[i] > 0 ? acc[i] + half : acc[i] - half) / by);
+}
+
+/* In the order of the formula. */
+ROW_INLINE float row_between(float a, float b, float c, float d, float y, float x)
+{
+	return a * (1.0f - y) * (1.0f - x) + b * y * (1.0f - x) + c * (1.0f - y) * x + d * y * x;
+}
+
+ROW_INLINE void row_fbetweens(const struct corners *k, size_t n, float *restrict out)
+{
+	const float *restrict a = k->at[0], *restrict b = k->at[1];
+	const float *restrict c = k->at[2], *restrict d = k->at[3];
+	float y = k->y, x = k->x;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = row_between(a[i], b[i], c[i], d[i], y, x);
+}
+
+ROW_INLINE uint8_t row_between_bytes(uint8_t a, uint8_t b, uint8_t c, uint8_t d, float y, float x,
+				     uint8_t flip)
+{
+	int32_t min = -(int32_t)flip, whole;
+	float v;
+
+	v = row_between((float)((a ^ flip) - flip), (float)((b ^ flip) - flip),
+			(float)((c ^ flip) - flip), (float)((d ^ flip) - flip), y, x) + 0.5f;
+	whole = (int32_t)v;
+	whole -= (float)whole > v;	/* rounded down */
+	whole = whole < min ? min : whole;
+	return (uint8_t)(whole > min + 255 ? min + 255 : whole);
+}
+
+ROW_INLINE void row_betweens(const struct corners *k, size_t n, uint8_t flip,
+			     uint8_t *restrict out)
+{
+	const uint8_t *restrict a = k->at[0], *restrict b = k->at[1];
+	const uint8_t *restrict c = k->at[2], *restrict d = k->at[3];
+	float y = k->y, x = k->x;
+
+	for (size_t i = 0; i < n; i++)
+		out[i] = row_between_bytes(a[i], b[i], c[i], d[i], y, x, flip);
+}
+
+/*
+ * The table row_kernels_@variant; its functions have the attribute @target.
+ */
+#define ROW_KERNELS(variant, target) \
+	target static float largest(const float *x, size_t n, float max) \
+	{ return row_largest(x, n, max); } \
+	target static void exps(const float *x, size_t n, float max, float beta, float *y, \
+				float *sums) \
+	{ row_exps(x, n, max, beta, y, sums); } \
+	target static void fdivide(float *y, size_t n, float by) \
+	{ row_fdivide(y, n, by); } \
+	target static void logistic(const float *x, size_t n, float *y) \
+	{ row_logistics(x, n, y); } \
+	target static void tanh_row(const float *x, size_t n, float *y) \
+	{ row_tanhs(x, n, y); } \
+	target static void products(const float *m, size_t stride, const float *x, size_t n, \
+				    float *sums) \
+	{ row_products(m, stride, x, n, sums); } \
+	target static int32_t dot_bytes(const int8_t *w, const int8_t *x, size_t n, int32_t zero) \
+	{ return row_dot_bytes(w, x, n, zero); } \
+	target static void fmax_row(const float *x, size_t n, float *acc) \
+	{ row_fmax(x, n, acc); } \
+	target static void fadd(const float *x, size_t n, float *acc) \
+	{ row_fadd(x, n, acc); } \
+	target static void fadd_squares(const float *x, size_t n, float *acc) \
+	{ row_fadd_squares(x, n, acc); } \
+	target static void max_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t *acc) \
+	{ row_max_bytes(x, n, flip, acc); } \
+	target static void add_bytes(const uint8_t *x, size_t n, uint8_t flip, int32_t *acc) \
+	{ row_add_bytes(x, n, flip, acc); } \
+	target static int32_t sum_bytes(const uint8_t *x, size_t n, uint8_t flip) \
+	{ return row_sum_bytes(x, n, flip); } \
+	target static void divide(int32_t *acc, size_t n, int32_t count) \
+	{ row_divide(acc, n, count); } \
+	target static void fbetween(const struct corners *c, size_t n, float *y) \
+	{ row_fbetweens(c, n, y); } \
+	target static void between(const struct corners *c, size_t n, uint8_t flip, uint8_t *y) \
+	{ row_betweens(c, n, flip, y); } \
+	\
+	const struct row_kernels row_kernels_##variant = { \
+		.largest = largest, \
+		.exps = exps, \
+		.fdivide = fdivide, \
+		.logistic = logistic, \
+		.tanh = tanh_row, \
+		.products = products, \
+		.dot_bytes = dot_bytes, \
+		.fmax = fmax_row, \
+		.fadd = fadd, \
+		.fadd_squares = fadd_squares, \
+		.max_bytes = max_bytes, \
+		.add_bytes = add_bytes, \
+		.sum_bytes = sum_bytes, \
+		.divide = divide, \
+		.fbetween = fbetween, \
+		.between = between, \
+	}
+
+#endif /* NNPU_EMU_ROW_KERNELS_LOOPS_H */
