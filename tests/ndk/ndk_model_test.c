@@ -376,6 +376,22 @@ static void test_extension(void)
 	ANeuralNetworksModel_free(m);
 }
 
+/* What a value of an OEM type is only its maker knows: it may have no bytes, also as the first one. */
+static void test_empty_value(void)
+{
+	const ANeuralNetworksOperandType oem = { ANEURALNETWORKS_OEM_SCALAR, 0, NULL, 0.0f, 0 };
+	const uint8_t nothing[1] = { 0 };
+	ANeuralNetworksModel *m = NULL;
+
+	ANeuralNetworksModel_create(&m);
+	ANeuralNetworksModel_addOperand(m, &oem);
+	is(ANeuralNetworksModel_setOperandValue(m, 0, nothing, 0), ANEURALNETWORKS_NO_ERROR,
+	   "an OEM value without bytes");
+	is(ANeuralNetworksModel_setOperandValue(m, 0, nothing, 1), ANEURALNETWORKS_BAD_STATE,
+	   "which is a value");
+	ANeuralNetworksModel_free(m);
+}
+
 int main(void)
 {
 	test_operands();
@@ -387,5 +403,6 @@ int main(void)
 	test_if();
 	test_nesting();
 	test_extension();
+	test_empty_value();
 	return tap_done();
 }

@@ -116,8 +116,9 @@ static int set_copy(ANeuralNetworksModel *model, struct nnhal_operand *operand,
 
 	if (offset + length > UINT32_MAX / 2)
 		return ANEURALNETWORKS_BAD_DATA;
-	if (offset + length > room) {
-		room = 2 * (offset + length);
+	/* A value of an OEM type may have no bytes; there has to be a place for it all the same. */
+	if (offset + length > room || !model->values) {
+		room = 2 * (offset + length) + 8;
 		grown = realloc(model->values, room);
 		if (!grown)
 			return ANEURALNETWORKS_OUT_OF_MEMORY;
