@@ -111,3 +111,17 @@ $(BUILD)/tests/run_fuzz_media.sh: tests/nnrun/run_fuzz_media $(BUILD)/tests/fuzz
 	$(Q)install -m 755 $< $@
 
 FUZZ_TESTS += $(BUILD)/tests/run_fuzz_media.sh
+
+# Calls of the NNAPI, with the in-process device behind it.
+$(BUILD)/fuzz-tools/tests/fuzz/fuzz_ndk.o $(NDK_SRCS:%.c=$(BUILD)/fuzz-tools/%.o): \
+	FUZZ_TOOLS_FLAGS += -I$(NDK_DIR)/include -I$(NDK_DIR)
+
+$(BUILD)/tests/fuzz_ndk: $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(sort tests/fuzz/fuzz_ndk.c $(NDK_SRCS) \
+		$(filter-out emulator/% signatures/% $(NNHAL_NOSIM_SRCS),$(NNHAL_SRCS)) $(NNHAL_SIM_SRCS))) \
+		$(FUZZ_DEVICE_OBJS) FORCE
+	$(call link-fuzzer,$^)
+
+$(BUILD)/tests/run_fuzz_ndk.sh: tests/ndk/run_fuzz_ndk $(BUILD)/tests/fuzz_ndk
+	$(Q)install -m 755 $< $@
+
+FUZZ_TESTS += $(BUILD)/tests/run_fuzz_ndk.sh
