@@ -3,7 +3,9 @@
  * Compilations, executions, bursts, events and descriptors: each argument NULL, out of range, each state, and
  * objects freed in any order.
  */
+#include <errno.h>
 #include <math.h>
+#include <nnhal/fence.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -438,6 +440,112 @@ static void test_described(ANeuralNetworksCompilation *c)
 	ANeuralNetworksMemory_free(small);
 }
 
+/* RELU of a vector of unknown length: sizes that only an execution knows. */
+static void test_open_shapes(void)
+{
+	const uint32_t open[1] = { 0 }, four_long[1] = { 4 }, input[1] = { 0 }, output[1] = { 1 };
+	ANeuralNetworksOperandType type = floats;
+	ANeuralNetworksModel *model = NULL;
+	ANeuralNetworksCompilation *c;
+	ANeuralNetworksExecution *e = NULL;
+	ANeuralNetworksEvent *event = NULL;
+	uint32_t rank = 0, dims[1] = { 0 };
+
+	type.dimensions = open;
+	ANeuralNetworksModel_create(&model);
+	ANeuralNetworksModel_addOperand(model, &type);
+	ANeuralNetworksModel_addOperand(model, &type);
+	ANeuralNetworksModel_addOperation(model, ANEURALNETWORKS_RELU, 1, input, 1, output);
+	ANeuralNetworksModel_identifyInputsAndOutputs(model, 1, input, 1, output);
+	is(ANeuralNetworksModel_finish(model), NONE, "open shapes: finish");
+	c = compiled(model, true);
+	type.dimensions = four_long;
+
+	ANeuralNetworksExecution_create(c, &e);
+	is(ANeuralNetworksExecution_setInput(e, 0, NULL, a, 16), DATA, "an input of unknown size");
+	is(ANeuralNetworksExecution_setInput(e, 0, &type, a, 16), NONE, "with its size");
+	is(ANeuralNetworksExecution_setOutput(e, 0, NULL, sum, 8), NONE, "a small output");
+	is(ANeuralNetworksExecution_compute(e), SIZE, "compute: it is too small");
+	is(ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank), SIZE, "rank: the same");
+	is(ANeuralNetworksExecution_getOutputOperandDimensions(e, 0, dims), SIZE,
+	   "dimensions: the same");
+	ok(rank == 1 && dims[0] == 4, "and yet the shape: [%u]", dims[0]);
+	ANeuralNetworksExecution_free(e);
+
+	ANeuralNetworksExecution_create(c, &e);
+	ANeuralNetworksExecution_setInput(e, 0, &type, a, 16);
+	ANeuralNetworksExecution_setOutput(e, 0, NULL, sum, 16);
+	is(ANeuralNetworksExecution_startComputeWithDependencies(e, NULL, 0, 0, &event), DATA,
+	   "fenced: an output of unknown size");
+	ok(!event, "no event");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(model);
+}
+
+/* What fences and events that failed do to those that wait for them. */
+static void test_failed_fences(ANeuralNetworksCompilation *c)
+{
+	const ANeuralNetworksEvent *before[1];
+	ANeuralNetworksEvent *event = NULL, *failed = NULL;
+	ANeuralNetworksExecution *e = execution(c);
+	int ends[2], no_fence[2];
+
+	if (nnhal_fence_create(&ends[0], &ends[1]) || pipe(no_fence)) {
+		ok(false, "a fence and a pipe");
+		return;
+	}
+	is(ANeuralNetworksEvent_createFromSyncFenceFd(no_fence[0], &event), DATA,
+	   "a descriptor that is no fence");
+	is(ANeuralNetworksEvent_createFromSyncFenceFd(ends[0], &failed), NONE, "a fence");
+	nnhal_fence_signal(ends[1], -EIO);
+	is(ANeuralNetworksEvent_wait(failed), OP, "that fails");
+	before[0] = failed;
+	event = NULL;
+	ok(ANeuralNetworksExecution_startComputeWithDependencies(e, before, 1, 0, &event) ||
+	   ANeuralNetworksEvent_wait(event), "what waits for it fails");
+	ANeuralNetworksEvent_free(event);
+	ANeuralNetworksEvent_free(failed);
+	ANeuralNetworksExecution_free(e);
+	for (int i = 0; i < 2; i++) {
+		close(ends[i]);
+		close(no_fence[i]);
+	}
+}
+
+static void test_buffers(ANeuralNetworksCompilation *c)
+{
+	const AHardwareBuffer_Desc image = {
+		.width = 2, .height = 2, .layers = 1,
+		.format = AHARDWAREBUFFER_FORMAT_R8G8B8A8_UNORM,
+		.usage = AHARDWAREBUFFER_USAGE_CPU_READ_OFTEN,
+	};
+	ANeuralNetworksMemory *memory = NULL;
+	ANeuralNetworksModel *model = add_operands();
+	ANeuralNetworksExecution *e = NULL;
+	AHardwareBuffer *buffer = NULL;
+
+	AHardwareBuffer_allocate(&image, &buffer);
+	is(ANeuralNetworksMemory_createFromAHardwareBuffer(NULL, &memory), UNEXPECTED,
+	   "memory of a buffer: NULL");
+	is(ANeuralNetworksMemory_createFromAHardwareBuffer(buffer, NULL), UNEXPECTED,
+	   "memory of a buffer: out NULL");
+	is(ANeuralNetworksMemory_createFromAHardwareBuffer(buffer, &memory), NONE,
+	   "memory of an image");
+	AHardwareBuffer_release(buffer);
+	is(ANeuralNetworksModel_setOperandValueFromMemory(model, 0, memory, 0, 16), DATA,
+	   "an image as a constant");
+	is(ANeuralNetworksMemory_copy(memory, memory), DATA, "a copy of an image");
+	ANeuralNetworksExecution_create(c, &e);
+	is(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, memory, 0, 16), DATA,
+	   "a part of an image");
+	is(ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, memory, 0, 0), NONE,
+	   "a whole image");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksMemory_free(memory);
+	ANeuralNetworksModel_free(model);
+}
+
 /* Two threads and a burst: NO_ERROR or BAD_STATE for each, never anything else. */
 struct rival {
 	ANeuralNetworksCompilation *c;
@@ -500,6 +608,9 @@ int main(void)
 	test_arguments(c);
 	test_starts(c, other);
 	test_described(c);
+	test_open_shapes();
+	test_failed_fences(c);
+	test_buffers(c);
 	test_rivals(c);
 	ANeuralNetworksModel_free(model);
 	ANeuralNetworksCompilation_free(other);
