@@ -11,6 +11,7 @@
  * optional. Each input is spread by the filter over the output.
  */
 #include "conv.h"
+#include "kernels.h"
 #include "ops.h"
 #include "quant.h"
 
@@ -144,6 +145,41 @@ static int transposed_sum(const struct op_call *c, struct direct *d, union acc *
 	return 0;
 }
 
+/*
+ * The same for ROW_PRODUCTS channels of floats from @channel on, whose input channels are
+ * adjacent: the same products in the same order.
+ */
+static int transposed_products(const struct op_call *c, struct direct *d,
+			       const struct row_kernels *k, float *sums, uint32_t n, uint32_t oy,
+			       uint32_t ox, uint32_t channel)
+{
+	size_t row = (size_t)d->taps[WINDOW_Y] * d->taps[WINDOW_X] * d->in.c;
+	const float *filter = (const float *)c->in[1]->data + channel * row;
+	const float *in = (const float *)c->in[0]->data + n * d->in.n_stride;
+	int64_t ky, iy, kx0, ix0;
+
+	spread_from(d, WINDOW_Y, oy, d->in.y, &ky, &iy);
+	spread_from(d, WINDOW_X, ox, d->in.x, &kx0, &ix0);
+	for (; ky < d->taps[WINDOW_Y] && iy >= 0; ky += d->stride[WINDOW_Y], iy--) {
+		int64_t kx = kx0, ix = ix0;
+
+		for (; kx < d->taps[WINDOW_X] && ix >= 0; kx += d->stride[WINDOW_X], ix--) {
+			const float *w = filter + ((size_t)ky * d->taps[WINDOW_X] + (size_t)kx) *
+						  d->in.c;
+			const float *x = in + (size_t)iy * d->in.y_stride +
+					 (size_t)ix * d->in.x_stride;
+
+			for (size_t at = 0, len; at < d->in.c; at += len) {
+				len = d->in.c - at < OP_PACE_RUN ? d->in.c - at : OP_PACE_RUN;
+				k->products(w + at, row, x + at, len, sums);
+				if (op_pace(&d->pace, len * 2 + 8))
+					return OP_ABORTED;
+			}
+		}
+	}
+	return 0;
+}
+
 typedef int (*sum_fn)(const struct op_call *c, struct direct *d, union acc *acc, uint32_t n,
 		      uint32_t oy, uint32_t ox, uint32_t channel);
 
@@ -221,6 +257,54 @@ static int execute(const struct op_call *c, const struct direct *d, sum_fn sum, 
 	}
 	parts.items = rows * d->out.c;
 	if (__builtin_mul_overflow(terms * 2 + 32, (size_t)d->out.x, &parts.units))
+		parts.units = SIZE_MAX;
+	return op_run_parts(c, &parts, &pace);
+}
+
+/* The parts of a call with transposed_products(): a pixel each, all channels of it. */
+static int products_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct direct_call *call = work;
+	const struct row_kernels *k = kernels_rows();
+	struct direct d = call->d;
+	int ret = 0;
+
+	d.pace = *pace;
+	for (size_t i = first; !ret && i < end; i++) {
+		uint32_t ox = (uint32_t)(i % d.out.x), channel = 0;
+		uint32_t oy = (uint32_t)(i / d.out.x % d.out.y);
+		uint32_t n = (uint32_t)(i / d.out.x / d.out.y);
+		size_t at = n * d.out.n_stride + oy * d.out.y_stride + ox * d.out.x_stride;
+
+		while (!ret && channel < d.out.c) {
+			/* The last ones may be channels that have been computed before. */
+			uint32_t from = d.out.c - channel < ROW_PRODUCTS ? d.out.c - ROW_PRODUCTS :
+									   channel;
+			float sums[ROW_PRODUCTS] = { 0 };
+
+			if (transposed_products(call->c, &d, k, sums, n, oy, ox, from) ||
+			    op_pace(&d.pace, 32))
+				ret = OP_ABORTED;
+			for (; !ret && channel < from + ROW_PRODUCTS; channel++)
+				store(call->c, &d, &(union acc){ .real = sums[channel - from] },
+				      (struct qfactor){ 0, 0 }, channel,
+				      at + channel * d.out.c_stride);
+		}
+	}
+	*pace = d.pace;
+	return ret;
+}
+
+/* @terms: as execute() has it. */
+static int execute_products(const struct op_call *c, const struct direct *d, size_t terms)
+{
+	struct op_pace pace = { .progress = c->progress };
+	struct direct_call call = { .c = c, .d = *d };
+	struct op_parts parts = { .compute = products_part, .work = &call };
+
+	call.d.frange = frange_of(d->activation);
+	parts.items = (size_t)d->out.n * d->out.y * d->out.x;
+	if (__builtin_mul_overflow(terms / 4 + 8, (size_t)d->out.c, &parts.units))
 		parts.units = SIZE_MAX;
 	return op_run_parts(c, &parts, &pace);
 }
@@ -405,11 +489,16 @@ int transpose_conv2d_execute(const struct op_call *c)
 {
 	struct direct d;
 	struct window w;
+	size_t terms;
 
 	if (transposed_geometry(c, &d, &w))
 		return -1;
 	d.out = image_of(c->out[0], w.nchw);
 	/* Of all taps of a filter, those that a stride leaves. */
-	return execute(c, &d, transposed_sum, tensor_elements_of(c->in[1], 1, 4) /
-		       (size_t)(d.stride[WINDOW_Y] * d.stride[WINDOW_X]) + 1);
+	terms = tensor_elements_of(c->in[1], 1, 4) /
+		(size_t)(d.stride[WINDOW_Y] * d.stride[WINDOW_X]) + 1;
+	if (c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32 && d.in.c_stride == 1 &&
+	    d.out.c >= ROW_PRODUCTS && c->out[0]->bytes && !kernels_plain())
+		return execute_products(c, &d, terms);
+	return execute(c, &d, transposed_sum, terms);
 }

@@ -443,6 +443,34 @@ static bool resizing(enum nnpu_operation op, enum nnpu_type type)
 	return good;
 }
 
+/* With tails of channels, and strides that leave some taps out. */
+static bool transposed(enum nnpu_operation op, enum nnpu_type type)
+{
+	bool nchw = pick(0, 4) == 0, good;
+	uint32_t dims[4], y, x, out = (uint32_t)pick(1, 30), taps = (uint32_t)pick(3, 4), c;
+	struct fixture f;
+
+	pick_image(dims, &y, &x, nchw);
+	c = dims[nchw ? 1 : 3];
+	fixture_init(&f, op);
+	add_input(&f, type, 0.03125f, 3, 4, dims);
+	add_input(&f, type, 0.03125f, 3, DIMS(out, taps, taps, c));
+	if (is_float(type))
+		add_input(&f, type, 0, 0, 1, &out);
+	else
+		add_input(&f, NNPU_TYPE_TENSOR_INT32, 0.03125f * 0.03125f, 0, 1, &out);
+	for (int i = 0; i < 4; i++)
+		fixture_i32(&f, pick(0, 1));
+	fixture_i32(&f, pick(1, 3));
+	fixture_i32(&f, pick(1, 3));
+	fixture_i32(&f, pick(0, 3));
+	fixture_bool(&f, nchw);
+	add_output(&f, type, 2.0f, 3);
+	good = agrees(&f);
+	fixture_end(&f);
+	return good;
+}
+
 static bool reduction(enum nnpu_operation op, enum nnpu_type type)
 {
 	uint32_t dims[4], rank = (uint32_t)pick(1, 4);
@@ -523,6 +551,7 @@ static void test_operations(const char *isa)
 		{ NNPU_OP_L2_POOL_2D, pooling, true },
 		{ NNPU_OP_RESIZE_BILINEAR, resizing, false },
 		{ NNPU_OP_RESIZE_NEAREST_NEIGHBOR, resizing, false },
+		{ NNPU_OP_TRANSPOSE_CONV_2D, transposed, false },
 		{ NNPU_OP_MEAN, reduction, false },
 		{ NNPU_OP_REDUCE_SUM, reduction, true },
 		{ NNPU_OP_SOFTMAX, softmax, false },
