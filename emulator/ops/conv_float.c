@@ -84,49 +84,63 @@ static void gather(const struct conv *cv, const float *in, struct conv_pixel p, 
 	}
 }
 
-/* A call of memcpy() takes longer than a run of a few values. */
-static inline void copy_values(const float *src, size_t n, float *dst)
+/*
+ * Runs of a row, @step values apart, to where they are @width apart. If they are short, a call of
+ * memcpy() takes longer than the copy: @fours is how many times four values, of which the last ones
+ * may be some of those before.
+ */
+static inline __attribute__((always_inline)) void
+copy_fours(const unsigned int fours, const float *src, size_t step, size_t run, unsigned int runs,
+	   float *dst, size_t width)
 {
-	if (n > 64) {
-		memcpy(dst, src, n * sizeof(*dst));
-	} else if (n >= 4) {
-		for (size_t i = 0; i + 4 < n; i += 4)
-			memcpy(dst + i, src + i, 4 * sizeof(*dst));
-		/* The last four, some of them again. */
-		memcpy(dst + n - 4, src + n - 4, 4 * sizeof(*dst));
-	} else {
-		for (size_t i = 0; i < n; i++)
-			dst[i] = src[i];
+	for (; runs; runs--, src += step, dst += width) {
+		for (unsigned int i = 0; i + 1 < fours; i++)
+			memcpy(dst + 4 * i, src + 4 * i, 4 * sizeof(*dst));
+		memcpy(dst + run - 4, src + run - 4, 4 * sizeof(*dst));
+	}
+}
+
+static void copy_runs(const float *src, size_t step, size_t run, unsigned int runs, float *dst,
+		      size_t width)
+{
+	switch (run < 4 ? 0 : (run + 3) / 4) {
+	case 0:
+		for (; runs; runs--, src += step, dst += width)
+			for (size_t i = 0; i < run; i++)
+				dst[i] = src[i];
+		break;
+	case 1:
+		copy_fours(1, src, step, run, runs, dst, width);
+		break;
+	case 2:
+		copy_fours(2, src, step, run, runs, dst, width);
+		break;
+	case 3:
+		copy_fours(3, src, step, run, runs, dst, width);
+		break;
+	default:
+		for (; runs; runs--, src += step, dst += width)
+			memcpy(dst, src, run * sizeof(*dst));
 	}
 }
 
 /* The same for a whole row of a channels-last image without dilation along x. */
 static void gather_row(const struct conv *cv, const float *in, struct conv_pixel p, float *dst)
 {
+	size_t channels = cv->in.c, width = cv->x.taps * channels, run;
 	uint32_t y_first, y_last, x_first, x_last;
-	size_t channels = cv->in.c, width = cv->x.taps * channels;
-	size_t before, run, step = cv->y.dilation * cv->in.y_stride;
 
 	window_taps(&cv->y, p.y, &y_first, &y_last);
 	window_taps(&cv->x, p.x, &x_first, &x_last);
-	before = x_first * channels;
 	run = (x_last - x_first) * channels;
-	if (!run || y_first == y_last) {
+	if (run < width || y_last - y_first < cv->y.taps)
 		memset(dst, 0, cv->y.taps * width * sizeof(*dst));
+	if (!run || y_first == y_last)
 		return;
-	}
 	in += p.n * cv->in.n_stride + window_index(&cv->y, p.y, y_first) * cv->in.y_stride +
 	      window_index(&cv->x, p.x, x_first) * cv->in.x_stride;
-	if (y_first)
-		memset(dst, 0, y_first * width * sizeof(*dst));
-	dst += y_first * width;
-	for (uint32_t ty = y_first; ty < y_last; ty++, in += step, dst += width) {
-		if (run < width)
-			memset(dst, 0, width * sizeof(*dst));
-		copy_values(in, run, dst + before);
-	}
-	if (y_last < cv->y.taps)
-		memset(dst, 0, (cv->y.taps - y_last) * width * sizeof(*dst));
+	copy_runs(in, cv->y.dilation * cv->in.y_stride, run, y_last - y_first,
+		  dst + y_first * width + x_first * channels, width);
 }
 
 /* Execution. */

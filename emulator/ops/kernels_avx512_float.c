@@ -22,13 +22,13 @@ _Static_assert(MANY_ROWS == 2 * KERNEL_ROWS, "tiles end in the middle of MANY_RO
 
 #define ADD_WIDE(r) \
 	if (rows > r) { \
-		a##r = _mm512_fmadd_ps(_mm512_set1_ps(x[r * stride]), v, a##r); \
+		a##r = _mm512_fmadd_ps(_mm512_set1_ps(AT_ROW(r)), v, a##r); \
 		AVX512_KEEP(a##r); \
 	}
 
 #define ADD_HALF(r) \
 	if (rows > r) { \
-		a##r = _mm256_fmadd_ps(_mm256_set1_ps(x[r * stride]), v, a##r); \
+		a##r = _mm256_fmadd_ps(_mm256_set1_ps(AT_ROW(r)), v, a##r); \
 		AVX512_KEEP(a##r); \
 	}
 
@@ -39,16 +39,38 @@ _Static_assert(MANY_ROWS == 2 * KERNEL_ROWS, "tiles end in the middle of MANY_RO
 	if (rows > r) \
 		_mm256_storeu_ps(acc + r * KERNEL_COLS, a##r);
 
+/*
+ * Rows are in groups of three, with a pointer to each group. Compilers would rather have one pointer
+ * and the distance of each row from it, which takes more registers than there are.
+ */
+#define ROW_POINTERS \
+	const float *x0 = x, *x3 = x + (rows > 3 ? 3 * stride : 0); \
+	const float *x6 = x + (rows > 6 ? 6 * stride : 0); \
+	const float *x9 = x + (rows > 9 ? 9 * stride : 0);
+#define NEXT_POSITION \
+	x0++, x3++, x6++, x9++; \
+	asm("" : "+r"(x0), "+r"(x3), "+r"(x6), "+r"(x9));
+#define AT_ROW(r) \
+	((r) < 3 ? x0 : (r) < 6 ? x3 : (r) < 9 ? x6 : x9)[(r) % 3 * stride]
+
+/* Weights of two panels. */
+AVX512_INLINE __m512 load_two(const float *w, size_t panel)
+{
+	return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(w)),
+				  _mm256_loadu_ps(w + panel), 1);
+}
+
 /* Up to MANY_ROWS rows by two panels, or by one. Inlined with a constant number of rows. */
 AVX512_INLINE void multiply_two(const unsigned int rows, const float *x, size_t stride,
 				const float *w, size_t depth, size_t panel, float *acc)
 {
+	ROW_POINTERS
 	EACH_ROW(LOAD_WIDE)
-	for (size_t i = 0; i < depth; i++, x++, w += KERNEL_PANEL) {
-		__m512 v = _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(w)),
-					      _mm256_loadu_ps(w + panel), 1);
+	for (size_t i = 0; i < depth; i++, w += KERNEL_PANEL) {
+		__m512 v = load_two(w, panel);
 
 		EACH_ROW(ADD_WIDE)
+		NEXT_POSITION
 	}
 	EACH_ROW(STORE_WIDE)
 }
@@ -56,11 +78,13 @@ AVX512_INLINE void multiply_two(const unsigned int rows, const float *x, size_t 
 AVX512_INLINE void multiply_one(const unsigned int rows, const float *x, size_t stride,
 				const float *w, size_t depth, float *acc)
 {
+	ROW_POINTERS
 	EACH_ROW(LOAD_HALF)
-	for (size_t i = 0; i < depth; i++, x++, w += KERNEL_PANEL) {
+	for (size_t i = 0; i < depth; i++, w += KERNEL_PANEL) {
 		__m256 v = _mm256_loadu_ps(w);
 
 		EACH_ROW(ADD_HALF)
+		NEXT_POSITION
 	}
 	EACH_ROW(STORE_HALF)
 }
@@ -140,12 +164,13 @@ AVX512_INLINE void convolve(const unsigned int rows, const float *x, size_t stri
 			    size_t depth, size_t panel, __m512 add, struct frange range,
 			    __mmask16 some, float *y, size_t y_stride)
 {
+	ROW_POINTERS
 	EACH_ROW(ZERO_WIDE)
-	for (size_t i = 0; i < depth; i++, x++, w += KERNEL_PANEL) {
-		__m512 v = _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(w)),
-					      _mm256_loadu_ps(w + panel), 1);
+	for (size_t i = 0; i < depth; i++, w += KERNEL_PANEL) {
+		__m512 v = load_two(w, panel);
 
 		EACH_ROW(ADD_WIDE)
+		NEXT_POSITION
 	}
 	EACH_ROW(FINISH_WIDE)
 }
