@@ -148,6 +148,7 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 	/* Also if this job omits an operand: see op.h. */
 	call->prepared = cmd->prepared;
 	call->own = cmd->owns_weights ? 1u << 1 : 0;
+	program_set_coded(run->program, cmd, run->engine->exec.tensors, call);
 	call->released = 0;
 	call->scratch = run->engine->exec.scratch[index];
 	call->progress = &run->engine->progress;
@@ -161,6 +162,8 @@ static int run_operation(struct exec_run *run, uint32_t index)
 	struct op_call call;
 	int ret;
 
+	if (run->program->cmds[index].left_out)
+		return 0;
 	exec_make_call(run, index, &call, &error);
 	ret = op_execute(&call);
 	/* An operation may have left its last step half-done and not know. */

@@ -20,6 +20,8 @@ struct loader {
 	uint32_t block;			/* of the current command */
 	uint32_t *owner;		/* by tensor: number of the block that writes it, plus 1 */
 	uint32_t *uses;			/* by tensor: how often it is an operand */
+	/* By tensor: the number, plus 1, of a command that computes it from a constant element by element. */
+	uint32_t *decoders;
 	uint8_t *seen;			/* by tensor: the interface names it */
 	struct tensor **operands;	/* of the current command */
 	uint32_t max_operands;
@@ -103,6 +105,23 @@ void load_free_tables(struct loader *l);
 
 /* Give back a constant that has an allocation of its own. */
 void load_drop_constant(struct loader *l, struct tensor *t);
+
+/* program_load.c. */
+
+/* Copy piece by piece. */
+int load_copy(struct loader *l, void *to, const void *from, size_t bytes);
+
+/* The call of a command, with l->operands as its operands. */
+struct op_call load_make_call(const struct loader *l, const struct program_cmd *cmd,
+			      struct op_error *error);
+
+/* Set the verdict on a command that its operation has refused. -1. */
+int load_op_refused(struct loader *l, uint32_t index, const struct op_error *error);
+
+/* program_prepare.c. */
+
+/* Prepare all commands, when they have been checked. */
+int load_prepare(struct loader *l);
 
 /* control_flow.c. */
 

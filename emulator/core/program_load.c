@@ -19,8 +19,7 @@
 /* Bytes that are copied between two looks at load_pace(). */
 #define COPY_PIECE	(256u << 10)
 
-/* Copy piece by piece. */
-static int copy(struct loader *l, void *to, const void *from, size_t bytes)
+int load_copy(struct loader *l, void *to, const void *from, size_t bytes)
 {
 	size_t at, n;
 
@@ -54,7 +53,7 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 			return -1;
 		if (!t->num_channel_scales)
 			continue;
-		if (copy(l, scales, data + le32toh(l->descs[i].channel_scales_off),
+		if (load_copy(l, scales, data + le32toh(l->descs[i].channel_scales_off),
 			 t->num_channel_scales * sizeof(*scales)))
 			return -1;
 		t->channel_scales = scales;
@@ -98,7 +97,7 @@ static int read_constant(struct loader *l, uint32_t index, uint64_t at, uint64_t
 	unsigned int status;
 
 	if (t->kind == NNPU_TENSOR_INLINE)
-		return copy(l, to, l->image + le32toh(l->header.data_off) + from, bytes);
+		return load_copy(l, to, l->image + le32toh(l->header.data_off) + from, bytes);
 	status = slot_access(l->request->ctx, l->request->slots, le32toh(d->slot), from, to, bytes,
 			     DMA_READ, l->pace.progress);
 	/* Small accesses leave the slots held. */
@@ -224,9 +223,8 @@ static int load_tensors(struct loader *l)
 
 /* Commands. */
 
-/* The call of a command, with l->operands as its operands. */
-static struct op_call make_call(const struct loader *l, const struct program_cmd *cmd,
-				struct op_error *error)
+struct op_call load_make_call(const struct loader *l, const struct program_cmd *cmd,
+			      struct op_error *error)
 {
 	*error = (struct op_error){ .reason = NNPU_REASON_NONE, .operand = NNPU_OPERAND_NONE };
 	return (struct op_call){
@@ -242,8 +240,7 @@ static struct op_call make_call(const struct loader *l, const struct program_cmd
 	};
 }
 
-/* Set the verdict on a command that its operation has refused. */
-static int op_refused(struct loader *l, uint32_t index, const struct op_error *error)
+int load_op_refused(struct loader *l, uint32_t index, const struct op_error *error)
 {
 	unsigned int status = NNPU_STATUS_PROGRAM_COMMAND;
 
@@ -276,7 +273,7 @@ static int infer_command(struct loader *l, uint32_t index, struct program_cmd *c
 		for (i = 0; i < call->num_outputs; i++)
 			*call->out[i] = l->saved[i];
 	if (ret < 0)
-		return op_refused(l, index, call->error);
+		return load_op_refused(l, index, call->error);
 	/* 1: it needs a value that only the job has. */
 	cmd->infer = ret;
 	return 0;
@@ -300,7 +297,7 @@ static int check_native(struct loader *l, uint32_t index, const struct op_call *
 static int judge_command(struct loader *l, uint32_t index, struct program_cmd *cmd)
 {
 	struct op_error error;
-	struct op_call call = make_call(l, cmd, &error);
+	struct op_call call = load_make_call(l, cmd, &error);
 
 	if (check_native(l, index, &call))
 		return -1;
@@ -308,7 +305,7 @@ static int judge_command(struct loader *l, uint32_t index, struct program_cmd *c
 		return verdict_set(l->v, NNPU_STATUS_PROGRAM_UNSUPPORTED, NNPU_REASON_OPERATION,
 				   index, NNPU_OPERAND_NONE);
 	if (op_check(cmd->opcode, &call))
-		return op_refused(l, index, &error);
+		return load_op_refused(l, index, &error);
 	return infer_command(l, index, cmd, &call);
 }
 
@@ -350,7 +347,7 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	*position += count;
 	if (cmd->opcode >= NNPU_CMD_BRANCH && cmd->opcode <= NNPU_CMD_BLOCK) {
 		struct op_error error;
-		struct op_call call = make_call(l, cmd, &error);
+		struct op_call call = load_make_call(l, cmd, &error);
 
 		return check_native(l, index, &call) ? -1 : control_load(l, index);
 	}
@@ -431,152 +428,6 @@ static int load_commands(struct loader *l)
 				    p->outputs[i], NNPU_OPERAND_NONE);
 	*l->v = first;
 	return first.status ? -1 : 0;
-}
-
-/* Preparation, after all commands have been checked. */
-
-/* How often each tensor is an operand. */
-static int count_uses(struct loader *l, uint32_t *uses)
-{
-	const struct program *p = l->p;
-	uint32_t i;
-
-	for (i = 0; i < p->num_operands; i++) {
-		uses[p->operands[i]]++;
-		if (load_pace(l, 4))
-			return -1;
-	}
-	return 0;
-}
-
-/*
- * Drop one use of a constant. Free the constant after the last one; a small one if its values can
- * be had back, for an image has no small constants in the form of the device.
- */
-static void drop_use(struct loader *l, uint32_t index, uint32_t *uses, bool undone)
-{
-	struct tensor *t = &l->p->tensors[index];
-
-	if (--uses[index])
-		return;
-	if (constant_is_single(t))
-		load_drop_constant(l, t);
-	else if (undone)
-		t->data = NULL;
-}
-
-/* Small constants that commands still need come from the memory of the load to the program. */
-static int keep_constants(struct loader *l)
-{
-	struct program *p = l->p;
-	uint64_t bytes = 0;
-	uint8_t *data;
-	uint32_t i;
-
-	for (i = 0; i < p->num_tensors; i++) {
-		const struct tensor *t = &p->tensors[i];
-
-		if (tensor_is_const(t) && !constant_is_single(t) && t->data)
-			bytes += constant_size(t);
-		if (load_pace(l, 4))
-			return -1;
-	}
-	data = load_take(l, bytes);
-	if (!data)
-		return -1;
-	for (i = 0; i < p->num_tensors; i++) {
-		struct tensor *t = &p->tensors[i];
-
-		if (load_pace(l, 32))
-			return -1;
-		if (!tensor_is_const(t) || constant_is_single(t) || !t->data)
-			continue;
-		if (copy(l, data, t->data, t->bytes))
-			return -1;
-		t->data = data;
-		data += constant_size(t);
-	}
-	return 0;
-}
-
-/* Are the weights of a command written by one command, and read by this one alone? */
-static bool owns_weights(const struct loader *l, const struct program_cmd *cmd,
-			 const uint32_t *uses)
-{
-	const struct program *p = l->p;
-	uint32_t t;
-
-	if (!cmd->desc->native_weights || cmd->num_inputs < 2)
-		return false;
-	t = p->operands[cmd->operands + 1];
-	/* What is an input of the program or of a block is others' as well; see prepare_command(). */
-	return p->tensors[t].kind == NNPU_TENSOR_TEMPORARY && p->roles[t] == ROLE_NONE &&
-	       uses[t] == 2;
-}
-
-static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
-{
-	struct program_cmd *cmd = &l->p->cmds[index];
-	const uint32_t *operands = l->p->operands + cmd->operands;
-	struct op_error error;
-	struct op_call call = make_call(l, cmd, &error);
-	size_t bytes = 0;
-	uint32_t i;
-
-	/* Control commands have no operation. What they write may be in the place of another tensor. */
-	if (!cmd->desc) {
-		for (i = 0; i < cmd->num_outputs && !load_pace(l, 4); i++)
-			uses[operands[cmd->num_inputs + i]]++;
-		return l->pace.ended ? -1 : 0;
-	}
-	for (i = 0; i < (uint32_t)cmd->num_inputs + cmd->num_outputs; i++) {
-		l->operands[i] = &l->p->tensors[operands[i]];
-		if (i < cmd->num_inputs && i < 64 && uses[operands[i]] == 1 &&
-		    constant_is_single(l->operands[i]))
-			call.own |= 1ull << i;
-	}
-	if (cmd->desc->prepare && cmd->desc->prepare(&call, &bytes)) {
-		if (error.reason == NNPU_REASON_NONE)
-			return load_no_memory(l);
-		return op_refused(l, index, &error);
-	}
-	cmd->prepared = call.prepared;
-	cmd->prepared_bytes = bytes;
-	/* It is charged already. */
-	l->p->memory += bytes;
-	for (i = 0; i < cmd->num_inputs && i < 64; i++)
-		if (call.released >> i & 1)
-			drop_use(l, operands[i], uses, cmd->desc->unprepare);
-	if (owns_weights(l, cmd, uses)) {
-		cmd->owns_weights = true;
-		l->p->roles[operands[1]] = ROLE_WEIGHTS;
-	}
-	if (cmd->infer)
-		return 0;
-	/* How much scratch memory it needs may depend on the prepared object, and on this. */
-	call.own = cmd->owns_weights ? 1u << 1 : 0;
-	cmd->scratch = op_scratch(&call);
-	if (cmd->scratch > l->dev->props.memory_size)
-		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
-	return 0;
-}
-
-static int prepare_commands(struct loader *l)
-{
-	uint32_t *uses = l->uses;
-	int ret = count_uses(l, uses);
-	uint32_t i;
-
-	for (i = 0; !ret && i < l->p->num_cmds; i++) {
-		/* It has counted its work from zero. */
-		bool prepared = l->p->cmds[i].desc && l->p->cmds[i].desc->prepare;
-
-		ret = prepare_command(l, i, uses);
-		/* What was prepared may be incomplete when the load is to end. */
-		if (!ret)
-			ret = load_pace(l, prepared ? OP_PACE_UNITS : 128);
-	}
-	return ret;
 }
 
 /* Are all shapes known, so that the arena can be planned? */
@@ -664,7 +515,7 @@ static int load(struct loader *l)
 		return -1;
 	if (request->check)
 		return 0;
-	if (prepare_commands(l) || keep_constants(l) || plan(l))
+	if (load_prepare(l) || plan(l))
 		return -1;
 	/* An operation that has seen the abort leaves its prepared object half done. */
 	return job_is_to_end(l->pace.progress) ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;

@@ -39,6 +39,7 @@ enum tensor_role {
 	ROLE_BLOCK_OUTPUT,		/* is written where the entering command wants it */
 	/* It has a place, with room for the one command that reads it to pack it there. */
 	ROLE_WEIGHTS,
+	ROLE_CODED,			/* nobody writes it: see program_cmd.decoder */
 };
 
 /* A block of a program. Block 0 is the main part. */
@@ -60,6 +61,9 @@ struct program_cmd {
 	uint16_t num_outputs;
 	bool infer;			/* output shapes are found while the job runs */
 	bool owns_weights;		/* input 1 has ROLE_WEIGHTS */
+	bool left_out;			/* is not run: its output has ROLE_CODED */
+	/* Not 0: input 1 has ROLE_CODED. The number, plus 1, of the command that was to write it. */
+	uint32_t decoder;
 	uint64_t scratch;		/* fixed programs: bytes of scratch memory */
 	void *prepared;
 	uint64_t prepared_bytes;	/* if it has pages of its own */
@@ -95,7 +99,28 @@ struct program {
 /* Bytes that a tensor needs at its place. Its shape is known. */
 static inline uint64_t tensor_room(const struct program *p, uint32_t index, const struct tensor *t)
 {
-	return p->roles[index] == ROLE_WEIGHTS ? op_room(t) : t->bytes;
+	switch (p->roles[index]) {
+	case ROLE_WEIGHTS:
+		return op_room(t);
+	case ROLE_CODED:
+		return 0;
+	default:
+		return t->bytes;
+	}
+}
+
+/* What a call of a command needs to decode its weights. @tensors: of the load or of a job. */
+static inline void program_set_coded(const struct program *p, const struct program_cmd *cmd,
+				     const struct tensor *tensors, struct op_call *call)
+{
+	const struct program_cmd *decoder;
+
+	call->coded = NULL;
+	if (!cmd->decoder)
+		return;
+	decoder = &p->cmds[cmd->decoder - 1];
+	call->coded = &tensors[p->operands[decoder->operands]];
+	call->decode = decoder->desc->decode;
 }
 
 static inline bool cmd_is_control(const struct program_cmd *cmd)

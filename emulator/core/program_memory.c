@@ -171,6 +171,7 @@ int load_alloc_tables(struct loader *l)
 		{ (void **)&l->descs, n * sizeof(*l->descs) },
 		{ (void **)&l->owner, n * sizeof(*l->owner) },
 		{ (void **)&l->uses, n * sizeof(*l->uses) },
+		{ (void **)&l->decoders, n * sizeof(*l->decoders) },
 		{ (void **)&l->seen, n * sizeof(*l->seen) },
 	};
 	const unsigned int num_kept = sizeof(kept) / sizeof(*kept);

@@ -63,15 +63,36 @@ static int32_t load_int(enum nnpu_type type, const void *data, size_t i)
 	return v <= -2147483648.0f ? INT32_MIN : (int32_t)v;
 }
 
+/* Elements between two looks at op_pace(). */
+#define RUN	(OP_PACE_UNITS / 16)
+
+void cast_decode(const struct tensor *from, size_t at, size_t n, float *to)
+{
+	const uint16_t *halves = from->data;
+	const int32_t *numbers = from->data;
+
+	switch (from->type) {
+	case NNPU_TYPE_TENSOR_FLOAT16:
+		for (size_t i = 0; i < n; i++)
+			to[i] = half_to_float(halves[at + i]);
+		break;
+	case NNPU_TYPE_TENSOR_INT32:
+		for (size_t i = 0; i < n; i++)
+			to[i] = (float)numbers[at + i];
+		break;
+	default:
+		for (size_t i = 0; i < n; i++)
+			to[i] = load_float(from->type, from->data, at + i);
+	}
+}
+
 static void cast_element(const struct op_call *c, size_t i)
 {
 	enum nnpu_type from = c->in[0]->type, to = c->out[0]->type;
 	const void *in = c->in[0]->data;
 	void *out = c->out[0]->data;
 
-	if (to == NNPU_TYPE_TENSOR_FLOAT32)
-		((float *)out)[i] = load_float(from, in, i);
-	else if (to == NNPU_TYPE_TENSOR_FLOAT16)
+	if (to == NNPU_TYPE_TENSOR_FLOAT16)
 		((uint16_t *)out)[i] = float_to_half(load_float(from, in, i));
 	else if (to == NNPU_TYPE_TENSOR_INT32)
 		((int32_t *)out)[i] = load_int(from, in, i);
@@ -82,14 +103,19 @@ static void cast_element(const struct op_call *c, size_t i)
 
 int cast_execute(const struct op_call *c)
 {
+	bool to_float = c->out[0]->type == NNPU_TYPE_TENSOR_FLOAT32;
 	struct op_pace pace = { .progress = c->progress };
 	size_t total = tensor_elements(c->out[0]);
 
 	if (c->in[0]->type == c->out[0]->type)
 		return nd_move(&pace, c->in[0]->data, c->out[0]->data, c->out[0]->bytes);
-	for (size_t i = 0; i < total; i++) {
-		cast_element(c, i);
-		if (op_pace(&pace, 4))
+	for (size_t at = 0, n; at < total; at += n) {
+		n = total - at < RUN ? total - at : RUN;
+		if (to_float)
+			cast_decode(c->in[0], at, n, (float *)c->out[0]->data + at);
+		for (size_t i = at; !to_float && i < at + n; i++)
+			cast_element(c, i);
+		if (op_pace(&pace, n * 4))
 			return OP_ABORTED;
 	}
 	return 0;

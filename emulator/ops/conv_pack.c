@@ -3,16 +3,22 @@
  * Packing weights of convolutions into panels, the form that kernels.h needs. Constant
  * weights are packed when the program is loaded, in place if no other operand uses the
  * constant. Other weights are packed while the job runs: in place if they were computed for
- * this operation alone, else into scratch memory.
+ * this operation alone, else into scratch memory. So are weights of single precision whose constant
+ * has another type: they are larger than the constant.
  */
 #include "conv.h"
 #include "kernels.h"
 #include "nd_copy.h"
+#include "ops.h"
+#include "quant.h"
 
 #include <string.h>
 
 /* Values of a row that are packed between two looks at op_pace(). */
 #define PIECE	(1u << 12)
+
+/* Values of a row that are decoded together. */
+#define DECODED	512u
 
 /* How weights of a type are packed. NULL: they are not packed. */
 static const struct conv_packing *packing_of(enum nnpu_type type)
@@ -77,6 +83,51 @@ static bool pack_rows(struct op_pace *pace, const struct conv_packing *packing,
 	return true;
 }
 
+/* Rows of a panel that are quantized, by a kernel. False: it is not for these. */
+static bool pack_bytes(const struct op_call *c, size_t first, unsigned int cols, size_t depth,
+		       size_t at, size_t len, void *panel)
+{
+	const struct tensor *from = c->coded;
+	float scale[KERNEL_PANEL];
+
+	if (c->decode != dequantize_decode || !kernels_get()->pack_bytes || cols < KERNEL_PANEL ||
+	    (from->num_channel_scales && from->channel_dim != 0))
+		return false;
+	for (unsigned int j = 0; j < KERNEL_PANEL; j++)
+		scale[j] = from->num_channel_scales ? from->channel_scales[first + j] : from->scale;
+	kernels_get()->pack_bytes((const uint8_t *)from->data + first * depth + at, depth, len,
+				  qbyte_of(from), scale, panel);
+	return true;
+}
+
+/*
+ * The same from row @first on of weights that are decoded, a few at a time. Rows that are short lie
+ * one behind the other.
+ */
+static bool pack_coded(struct op_pace *pace, const struct conv_packing *packing,
+		       const struct op_call *c, size_t first, unsigned int cols, size_t depth,
+		       char *panel)
+{
+	float values[KERNEL_PANEL * DECODED];
+
+	for (size_t at = 0, len; at < depth; at += len) {
+		char *to = panel + at * KERNEL_PANEL * packing->value_size;
+
+		len = depth - at < DECODED ? depth - at : DECODED;
+		if (!pack_bytes(c, first, cols, depth, at, len, to)) {
+			if (len == depth)
+				c->decode(c->coded, first * depth, cols * depth, values);
+			for (unsigned int j = 0; len < depth && j < cols; j++)
+				c->decode(c->coded, (first + j) * depth + at, len,
+					  values + j * len);
+			packing->pack_panel(c->in[1], values, cols, len, len, to);
+		}
+		if (op_pace(pace, len * KERNEL_PANEL * 8 + 64))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Write the header to @packed and the panels to @weights. @weights may be the place of the
  * rows themselves, which are not larger. So the last panel is packed first, and @row_buffer
@@ -92,10 +143,17 @@ static bool pack(struct op_pace *pace, const struct conv_packing *packing,
 	if (packing->fill_header)
 		packing->fill_header(pace, c, channels, depth, packed);
 	for (size_t i = panels_of(channels); i-- > 0;) {
-		const void *rows = (const char *)c->in[1]->data + i * KERNEL_PANEL * row;
 		size_t left = channels - i * KERNEL_PANEL;
 		unsigned int cols = left < KERNEL_PANEL ? (unsigned int)left : KERNEL_PANEL;
+		const void *rows;
 
+		if (c->coded) {
+			if (!pack_coded(pace, packing, c, i * KERNEL_PANEL, cols, depth,
+					(char *)weights + i * panel))
+				return false;
+			continue;
+		}
+		rows = (const char *)c->in[1]->data + i * KERNEL_PANEL * row;
 		if (row_buffer) {
 			nd_move(pace, rows, row_buffer, cols * row);
 			rows = row_buffer;
@@ -233,6 +291,13 @@ bool op_takes_native(const struct op_call *c, unsigned int i)
 {
 	return c->desc && c->desc->native_weights && i == 1 && !kernels_plain() &&
 	       packing_of(c->in[0]->type) == packing_of(c->in[1]->type);
+}
+
+bool op_decodes_weights(const struct op_call *c)
+{
+	return c->desc->native_weights && !kernels_plain() &&
+	       c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32 &&
+	       c->in[1]->type == NNPU_TYPE_TENSOR_FLOAT32;
 }
 
 const void *op_native_weights(const void *prepared)

@@ -5,6 +5,9 @@
 #include "ops.h"
 #include "quant.h"
 
+/* Elements between two looks at op_pace(). Each may have a scale of its own. */
+#define RUN	(OP_PACE_UNITS / 64)
+
 int dequantize_check(const struct op_call *c)
 {
 	if (op_check_operands(c) ||
@@ -22,31 +25,35 @@ int dequantize_infer(const struct op_call *c)
 	return op_check_rank(c, 0, 1, OP_MAX_RANK) ? -1 : op_infer_same_shape(c);
 }
 
+void dequantize_decode(const struct tensor *from, size_t at, size_t n, float *to)
+{
+	bool per_channel = from->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+	const uint8_t *in = (const uint8_t *)from->data + at;
+	struct qbyte b = qbyte_of(from);
+	size_t inner = SIZE_MAX;
+	float scale = from->scale;
+
+	if (per_channel)
+		inner = tensor_elements_of(from, from->channel_dim + 1, from->rank);
+	/* Runs with one scale. */
+	for (size_t end = at + n, run; at < end; at += run, in += run, to += run) {
+		if (per_channel)
+			scale = from->channel_scales[at / inner % from->dims[from->channel_dim]];
+		run = inner - at % inner < end - at ? inner - at % inner : end - at;
+		for (size_t i = 0; i < run; i++)
+			to[i] = scale * (float)qbyte_value(in[i], b);
+	}
+}
+
 int dequantize_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
-	const struct tensor *t = c->in[0];
-	bool per_channel = t->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
-	size_t total = tensor_elements(t);
-	struct qbyte b = qbyte_of(t);
-	size_t inner = total;
-	float scale = t->scale;
+	size_t total = tensor_elements(c->in[0]);
 
-	if (per_channel)
-		inner = tensor_elements_of(t, t->channel_dim + 1, t->rank);
-	/* Runs with one scale are cut, so that an abort is seen in time. */
 	for (size_t at = 0, n; at < total; at += n) {
-		const uint8_t *in = (const uint8_t *)t->data + at;
-		float *out = (float *)c->out[0]->data + at;
-
-		if (per_channel)
-			scale = t->channel_scales[at / inner % t->dims[t->channel_dim]];
-		n = inner - at % inner;
-		if (n > OP_PACE_UNITS / 4)
-			n = OP_PACE_UNITS / 4;
-		for (size_t i = 0; i < n; i++)
-			out[i] = scale * (float)qbyte_value(in[i], b);
-		if (op_pace(&pace, n + 16))
+		n = total - at < RUN ? total - at : RUN;
+		dequantize_decode(c->in[0], at, n, (float *)c->out[0]->data + at);
+		if (op_pace(&pace, n * 16))
 			return OP_ABORTED;
 	}
 	return 0;

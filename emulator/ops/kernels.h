@@ -172,6 +172,13 @@ struct kernels {
 		      unsigned int n, float *y, size_t y_stride);
 
 	/*
+	 * Write scale[j] * value of byte i of row j to panel[i * KERNEL_PANEL + j], for @n bytes of
+	 * KERNEL_PANEL rows, which are @stride bytes apart. NULL: this variant has none.
+	 */
+	void (*pack_bytes)(const uint8_t *rows, size_t stride, size_t n, struct qbyte b,
+			   const float *scale, float *panel);
+
+	/*
 	 * Channels [col, col + n) of pixels of a depthwise convolution of floats: the products of
 	 * inputs and weights in the order of the taps, and the bias. Pointers are to channel 0.
 	 */

@@ -651,6 +651,7 @@ static const struct kernels avx2 = {
 	.qsum = qsum,
 	.fgemm = avx2_fgemm,
 	.finish = avx2_finish,
+	.pack_bytes = avx2_pack_bytes,
 	.fdepthwise = avx2_fdepthwise,
 	.rows = &row_kernels_avx2,
 };

@@ -15,6 +15,8 @@ void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const float *w
 		size_t panel, unsigned int panels, float *acc);
 void avx2_finish(const float *acc, unsigned int rows, const float *bias, struct frange range,
 		 unsigned int n, float *y, size_t y_stride);
+void avx2_pack_bytes(const uint8_t *rows, size_t stride, size_t n, struct qbyte b,
+		     const float *scale, float *panel);
 void avx2_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
 		     uint32_t col, uint32_t n, float *y);
 

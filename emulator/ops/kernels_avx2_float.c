@@ -91,6 +91,69 @@ AVX2 void avx2_finish(const float *acc, unsigned int rows, const float *bias,
 	}
 }
 
+INLINE __m128i load_bytes(const unsigned int n, const uint8_t *p)
+{
+	return n == 16 ? _mm_loadu_si128((const __m128i *)p) : _mm_loadl_epi64((const __m128i *)p);
+}
+
+/* The lower eight bytes as floats. */
+INLINE __m256 scale_bytes(__m128i bytes, struct qbyte b, __m256 scale)
+{
+	__m256i v = _mm256_sub_epi32(_mm256_cvtepu8_epi32(bytes), _mm256_set1_epi32(b.bias));
+
+	return _mm256_mul_ps(scale, _mm256_cvtepi32_ps(v));
+}
+
+/* @n bytes, 8 or 16, of each row: bytes change places, then pairs of them, then fours. */
+INLINE void pack_some(const unsigned int n, const uint8_t *rows, size_t stride, struct qbyte b,
+		      __m256 scale, float *panel)
+{
+	const __m128i flip = _mm_set1_epi8((char)b.flip);
+	__m128i pairs[8], fours[8], eights[8];
+
+	for (unsigned int j = 0; j < 8; j += 2) {
+		__m128i even = load_bytes(n, rows + j * stride);
+		__m128i odd = load_bytes(n, rows + (j + 1) * stride);
+
+		pairs[j] = _mm_unpacklo_epi8(even, odd);
+		pairs[j + 1] = _mm_unpackhi_epi8(even, odd);
+	}
+	for (unsigned int h = 0; h < n / 8; h++) {
+		for (unsigned int j = 0; j < 8; j += 4) {
+			fours[j + h] = _mm_unpacklo_epi16(pairs[j + h], pairs[j + h + 2]);
+			fours[j + h + 2] = _mm_unpackhi_epi16(pairs[j + h], pairs[j + h + 2]);
+		}
+		eights[4 * h] = _mm_unpacklo_epi32(fours[h], fours[h + 4]);
+		eights[4 * h + 1] = _mm_unpackhi_epi32(fours[h], fours[h + 4]);
+		eights[4 * h + 2] = _mm_unpacklo_epi32(fours[h + 2], fours[h + 6]);
+		eights[4 * h + 3] = _mm_unpackhi_epi32(fours[h + 2], fours[h + 6]);
+	}
+	for (unsigned int i = 0; i < n / 2; i++, panel += 2 * KERNEL_PANEL) {
+		__m128i v = _mm_xor_si128(eights[i], flip);
+
+		_mm256_storeu_ps(panel, scale_bytes(v, b, scale));
+		_mm256_storeu_ps(panel + KERNEL_PANEL,
+				 scale_bytes(_mm_srli_si128(v, 8), b, scale));
+	}
+}
+
+AVX2 void avx2_pack_bytes(const uint8_t *rows, size_t stride, size_t n, struct qbyte b,
+			  const float *scale, float *panel)
+{
+	__m256 scales = _mm256_loadu_ps(scale);
+	size_t i = 0;
+
+	for (; i + 16 <= n; i += 16)
+		pack_some(16, rows + i, stride, b, scales, panel + i * KERNEL_PANEL);
+	for (; i + 8 <= n; i += 8)
+		pack_some(8, rows + i, stride, b, scales, panel + i * KERNEL_PANEL);
+	for (; i < n; i++) {
+		for (unsigned int j = 0; j < KERNEL_PANEL; j++)
+			panel[i * KERNEL_PANEL + j] =
+				scale[j] * (float)qbyte_value(rows[j * stride + i], b);
+	}
+}
+
 /*
  * Channels from @c on of pixels side by side, whose inputs are @at values behind those of the first
  * one. @pixels times @vectors are eight sums, as many as are under way at once, or fewer.

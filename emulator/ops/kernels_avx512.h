@@ -9,6 +9,7 @@
 #define NNPU_EMU_KERNELS_AVX512_H
 
 #include "kernels.h"
+#include "kernels_avx2.h"
 
 #define AVX512	__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,fma")))
 
@@ -39,6 +40,7 @@ void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, str
 	.fgemm = avx512_fgemm, \
 	.finish = avx512_finish, \
 	.fconv = avx512_fconv, \
+	.pack_bytes = avx2_pack_bytes, \
 	.fdepthwise = avx512_fdepthwise, \
 	.rows = &row_kernels_avx512
 

@@ -80,6 +80,9 @@ struct op_pace;
 struct op_team;
 struct job_progress;
 
+/* Elements [at, at + n) of the output of an operation, of TENSOR_FLOAT32, whose input is @from. */
+typedef void op_decode_fn(const struct tensor *from, size_t at, size_t n, float *to);
+
 /* One command of a program, at load time or in one execution. */
 struct op_call {
 	const struct op_desc *desc;
@@ -103,6 +106,12 @@ struct op_call {
 	 * the operation has native_weights, that may be input 1.
 	 */
 	uint64_t own;
+	/*
+	 * Not NULL in scratch() and execute(): input 1 has no data. Its elements are those that
+	 * @decode gives for this constant. That is so only if op_decodes_weights() allows it.
+	 */
+	const struct tensor *coded;
+	op_decode_fn *decode;
 	/*
 	 * Set by prepare(). Bit i: execute() does not need the data of input i, a constant, any
 	 * more, because the prepared object holds it in another form. The caller may free it.
@@ -158,6 +167,11 @@ struct op_desc {
 	 * released: c->prepared begins with struct conv_packed.
 	 */
 	bool native_weights;
+	/*
+	 * Optional, for operations with one input and one output, each element of which depends on the
+	 * same element of the input: what execute() computes if the output is TENSOR_FLOAT32.
+	 */
+	op_decode_fn *decode;
 	/*
 	 * Optional. Bytes of scratch memory that execute() needs. All shapes are known, but
 	 * no values. SIZE_MAX: the size overflows.
@@ -230,6 +244,8 @@ size_t op_room(const struct tensor *t);
 size_t op_native_size(const struct tensor *t);
 /* May input @i of a command of this operation be FORM_NATIVE? */
 bool op_takes_native(const struct op_call *c, unsigned int i);
+/* Can the call do without data of input 1, see op_call.coded? */
+bool op_decodes_weights(const struct op_call *c);
 /* The weights of a prepared command whose operation has native_weights. */
 const void *op_native_weights(const void *prepared);
 

@@ -30,6 +30,7 @@ OP_FUNCTIONS(argmax);
 OP_FUNCTIONS(bbox_transform);
 OP_FUNCTIONS_SCRATCH(box_nms);
 OP_FUNCTIONS(cast);
+op_decode_fn cast_decode;
 OP_FUNCTIONS(channel_shuffle);
 OP_FUNCTIONS(compare);
 OP_FUNCTIONS(concatenation);
@@ -38,6 +39,7 @@ OP_FUNCTIONS_PREPARED(depthwise_conv2d);
 void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, unsigned int i,
 				void *to);
 OP_FUNCTIONS(dequantize);
+op_decode_fn dequantize_decode;
 OP_FUNCTIONS_SCRATCH(detection);
 OP_FUNCTIONS_PREPARED(elementwise);
 OP_FUNCTIONS(embedding_lookup);

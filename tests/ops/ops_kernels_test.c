@@ -429,9 +429,34 @@ static unsigned int compare_float_pixels(const struct kernels *base, const struc
 	return !same_floats(out[0], out[1], ROWS * LINE * DEEP);
 }
 
+/* pack_bytes() of a variant that has it against a loop. */
+static unsigned int compare_packed(const struct kernels *k)
+{
+	enum { MOST = 50, STRIDE = 60 };
+	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
+	float scale[KERNEL_PANEL], out[2][MOST * KERNEL_PANEL];
+	uint8_t rows[KERNEL_PANEL * STRIDE];
+	size_t n = (size_t)pick(1, MOST), stride = n + (size_t)pick(0, STRIDE - MOST);
+
+	if (!k->pack_bytes)
+		return 0;
+	for (size_t i = 0; i < sizeof(rows); i++)
+		rows[i] = (uint8_t)random_bits();
+	for (unsigned int j = 0; j < KERNEL_PANEL; j++)
+		scale[j] = (float)pick(1, 1000) / 777;
+	memset(out, 0xa5, sizeof(out));
+	for (size_t i = 0; i < n * KERNEL_PANEL; i++) {
+		size_t j = i % KERNEL_PANEL;
+
+		out[0][i] = scale[j] * (float)qbyte_value(rows[j * stride + i / KERNEL_PANEL], b);
+	}
+	k->pack_bytes(rows, stride, n, b, scale, out[1]);
+	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
+}
+
 static unsigned int compare_floats(const struct kernels *base, const struct kernels *k)
 {
-	return compare_float_rows(base, k) + compare_float_pixels(base, k);
+	return compare_float_rows(base, k) + compare_float_pixels(base, k) + compare_packed(k);
 }
 
 static void test_variants(void)

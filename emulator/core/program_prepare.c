@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Preparing the commands of a program that is being loaded, after all of them have been checked:
+ * operations convert constants, and which memory constants and weights need is known then.
+ */
+#include "device_state.h"
+#include "loader.h"
+
+/* How often each tensor is an operand. */
+static int count_uses(struct loader *l, uint32_t *uses)
+{
+	const struct program *p = l->p;
+	uint32_t i;
+
+	for (i = 0; i < p->num_operands; i++) {
+		uses[p->operands[i]]++;
+		if (load_pace(l, 4))
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Drop one use of a constant. Free the constant after the last one; a small one if its values can
+ * be had back, for an image has no small constants in the form of the device.
+ */
+static void drop_use(struct loader *l, uint32_t index, uint32_t *uses, bool undone)
+{
+	struct tensor *t = &l->p->tensors[index];
+
+	if (--uses[index])
+		return;
+	if (constant_is_single(t))
+		load_drop_constant(l, t);
+	else if (undone)
+		t->data = NULL;
+}
+
+/* Small constants that commands still need come from the memory of the load to the program. */
+static int keep_constants(struct loader *l)
+{
+	struct program *p = l->p;
+	uint64_t bytes = 0;
+	uint8_t *data;
+	uint32_t i;
+
+	for (i = 0; i < p->num_tensors; i++) {
+		const struct tensor *t = &p->tensors[i];
+
+		if (tensor_is_const(t) && !constant_is_single(t) && t->data)
+			bytes += constant_size(t);
+		if (load_pace(l, 4))
+			return -1;
+	}
+	data = load_take(l, bytes);
+	if (!data)
+		return -1;
+	for (i = 0; i < p->num_tensors; i++) {
+		struct tensor *t = &p->tensors[i];
+
+		if (load_pace(l, 32))
+			return -1;
+		if (!tensor_is_const(t) || constant_is_single(t) || !t->data)
+			continue;
+		if (load_copy(l, data, t->data, t->bytes))
+			return -1;
+		t->data = data;
+		data += constant_size(t);
+	}
+	return 0;
+}
+
+/* Are the weights of a command written by one command, and read by this one alone? */
+static bool owns_weights(const struct loader *l, const struct program_cmd *cmd,
+			 const uint32_t *uses)
+{
+	const struct program *p = l->p;
+	uint32_t t;
+
+	if (!cmd->desc->native_weights || cmd->num_inputs < 2)
+		return false;
+	t = p->operands[cmd->operands + 1];
+	/* What is an input of the program or of a block is others' as well; see prepare_command(). */
+	return p->tensors[t].kind == NNPU_TENSOR_TEMPORARY && p->roles[t] == ROLE_NONE &&
+	       uses[t] == 2;
+}
+
+/* May a command that reads the output decode the input, a constant, by itself? */
+static void find_decoder(struct loader *l, uint32_t index)
+{
+	const struct program_cmd *cmd = &l->p->cmds[index];
+	uint32_t out = l->p->operands[cmd->operands + cmd->num_inputs];
+	const struct tensor *t = &l->p->tensors[out], *from = l->operands[0];
+
+	if (cmd->desc->decode && !cmd->infer && tensor_is_const(from) && from->shape_known &&
+	    t->type == NNPU_TYPE_TENSOR_FLOAT32 && t->shape_known)
+		l->decoders[out] = index + 1;
+}
+
+/*
+ * Weights that are computed from a constant, for command @index alone. They have no place: the command
+ * decodes the constant, which is smaller, while it packs them.
+ */
+static void decode_weights(struct loader *l, uint32_t index)
+{
+	struct program *p = l->p;
+	struct program_cmd *cmd = &p->cmds[index];
+	uint32_t t = p->operands[cmd->operands + 1];
+
+	cmd->decoder = l->decoders[t];
+	p->cmds[cmd->decoder - 1].left_out = true;
+	p->roles[t] = ROLE_CODED;
+}
+
+static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
+{
+	struct program_cmd *cmd = &l->p->cmds[index];
+	const uint32_t *operands = l->p->operands + cmd->operands;
+	struct op_error error;
+	struct op_call call = load_make_call(l, cmd, &error);
+	size_t bytes = 0;
+	uint32_t i;
+
+	/* Control commands have no operation. What they write may be in the place of another tensor. */
+	if (!cmd->desc) {
+		for (i = 0; i < cmd->num_outputs && !load_pace(l, 4); i++)
+			uses[operands[cmd->num_inputs + i]]++;
+		return l->pace.ended ? -1 : 0;
+	}
+	for (i = 0; i < (uint32_t)cmd->num_inputs + cmd->num_outputs; i++) {
+		l->operands[i] = &l->p->tensors[operands[i]];
+		if (i < cmd->num_inputs && i < 64 && uses[operands[i]] == 1 &&
+		    constant_is_single(l->operands[i]))
+			call.own |= 1ull << i;
+	}
+	if (cmd->desc->prepare && cmd->desc->prepare(&call, &bytes)) {
+		if (error.reason == NNPU_REASON_NONE)
+			return load_no_memory(l);
+		return load_op_refused(l, index, &error);
+	}
+	cmd->prepared = call.prepared;
+	cmd->prepared_bytes = bytes;
+	/* It is charged already. */
+	l->p->memory += bytes;
+	for (i = 0; i < cmd->num_inputs && i < 64; i++)
+		if (call.released >> i & 1)
+			drop_use(l, operands[i], uses, cmd->desc->unprepare);
+	find_decoder(l, index);
+	if (owns_weights(l, cmd, uses)) {
+		if (l->decoders[operands[1]] && op_decodes_weights(&call)) {
+			decode_weights(l, index);
+		} else {
+			cmd->owns_weights = true;
+			l->p->roles[operands[1]] = ROLE_WEIGHTS;
+		}
+	}
+	if (cmd->infer)
+		return 0;
+	/* How much scratch memory it needs may depend on the prepared object, and on this. */
+	call.own = cmd->owns_weights ? 1u << 1 : 0;
+	program_set_coded(l->p, cmd, l->p->tensors, &call);
+	cmd->scratch = op_scratch(&call);
+	if (cmd->scratch > l->dev->props.memory_size)
+		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
+	return 0;
+}
+
+static int prepare_commands(struct loader *l)
+{
+	uint32_t *uses = l->uses;
+	int ret = count_uses(l, uses);
+	uint32_t i;
+
+	for (i = 0; !ret && i < l->p->num_cmds; i++) {
+		/* It has counted its work from zero. */
+		bool prepared = l->p->cmds[i].desc && l->p->cmds[i].desc->prepare;
+
+		ret = prepare_command(l, i, uses);
+		/* What was prepared may be incomplete when the load is to end. */
+		if (!ret)
+			ret = load_pace(l, prepared ? OP_PACE_UNITS : 128);
+	}
+	return ret;
+}
+
+int load_prepare(struct loader *l)
+{
+	return prepare_commands(l) || keep_constants(l) ? -1 : 0;
+}
