@@ -277,7 +277,8 @@ static uint16_t half_of(float value)
 	if (value >= 65520.0f)
 		return sign | 0x7c00;
 	frexpf(value, &exponent);
-	if (exponent < -13)
+	/* Of zero it says 0. */
+	if (exponent < -13 || value == 0)
 		exponent = -13;
 	/* The fraction may round up to the next exponent: the sum carries. */
 	rounded = nearbyint(ldexp((double)value, 11 - exponent));

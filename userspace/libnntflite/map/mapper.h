@@ -161,6 +161,8 @@ struct inputs {
 void put(struct inputs *in, int operand);
 void put_int32(struct mapper *m, struct inputs *in, int32_t value);
 void put_float32(struct mapper *m, struct inputs *in, float value);
+/* The type of float tensors beside input 0: float16 beside a float16. */
+uint32_t real_type(struct mapper *m);
 /* A FLOAT16 beside a float16 as input 0, as the HAL wants it, and a FLOAT32 otherwise. */
 void put_real(struct mapper *m, struct inputs *in, float value);
 void put_bool(struct mapper *m, struct inputs *in, bool value);

@@ -593,6 +593,14 @@ int optional_operand(struct mapper *m, uint32_t pos, uint32_t type)
 	return input_operand(m, pos);
 }
 
+uint32_t real_type(struct mapper *m)
+{
+	const struct tflite_tensor *tensor = input_tensor(m, 0);
+
+	return tensor && tensor->type == TFLITE_FLOAT16 ? NNHAL_OPERAND_TENSOR_FLOAT16 :
+							  NNHAL_OPERAND_TENSOR_FLOAT32;
+}
+
 void put(struct inputs *in, int operand)
 {
 	if (operand < 0 || in->count == sizeof(in->list) / sizeof(in->list[0]))

@@ -44,7 +44,7 @@ static void put_inputs(struct mapper *m, struct inputs *in, uint32_t from, uint3
 	uint32_t pos;
 
 	for (pos = from; pos < to && !in->failed; pos++)
-		put(in, optional_operand(m, pos, NNHAL_OPERAND_TENSOR_FLOAT32));
+		put(in, optional_operand(m, pos, real_type(m)));
 }
 
 int map_bidirectional_lstm(struct mapper *m, uint32_t type)
@@ -62,12 +62,12 @@ int map_bidirectional_lstm(struct mapper *m, uint32_t type)
 		put(&in, variable_operand(m, states[i]));
 	put_inputs(m, &in, LSTM_AUX, LSTM_INPUTS);
 	put_int32(m, &in, fb_i8(o, LSTM_ACTIVATION, 0));
-	put_float32(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
-	put_float32(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
+	put_real(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
+	put_real(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
 	put_bool(m, &in, merge);
 	put_bool(m, &in, fb_u8(o, LSTM_TIME_MAJOR, 1));
 	for (i = 0; i < LSTM_NORMALIZATION && !in.failed; i++)
-		put(&in, hal_add_no_value(m->g, NNHAL_OPERAND_TENSOR_FLOAT32, m->diag));
+		put(&in, hal_add_no_value(m->g, real_type(m), m->diag));
 	return finish(m, type, &in, merge, states, 4);
 }
 

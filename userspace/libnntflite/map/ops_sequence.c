@@ -29,10 +29,10 @@ enum {
 #define LSTM_KERNEL_FULL	0
 
 /* The type that an omitted input of an LSTM would have. */
-static uint32_t lstm_type(uint32_t pos, bool quantized)
+static uint32_t lstm_type(struct mapper *m, uint32_t pos, bool quantized)
 {
 	if (!quantized)
-		return NNHAL_OPERAND_TENSOR_FLOAT32;
+		return real_type(m);
 	if ((pos >= LSTM_PEEPHOLES && pos < LSTM_BIASES) || pos >= LSTM_NORMALIZATION)
 		return NNHAL_OPERAND_TENSOR_QUANT16_SYMM;
 	if ((pos >= LSTM_BIASES && pos < LSTM_PROJECTION) || pos == LSTM_PROJECTION_BIAS)
@@ -49,7 +49,7 @@ static void put_lstm_inputs(struct mapper *m, struct inputs *in, uint32_t from, 
 		if (pos == LSTM_OUTPUT_STATE || pos == LSTM_CELL_STATE)
 			put(in, variable_operand(m, pos));
 		else
-			put(in, optional_operand(m, pos, lstm_type(pos, quantized)));
+			put(in, optional_operand(m, pos, lstm_type(m, pos, quantized)));
 	}
 }
 
@@ -110,15 +110,15 @@ int map_sequence_lstm(struct mapper *m, uint32_t type)
 				   tflite_type_name(input->type));
 	put_lstm_inputs(m, &in, 0, LSTM_NORMALIZATION, false);
 	put_int32(m, &in, fb_i8(o, LSTM_ACTIVATION, 0));
-	put_float32(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
-	put_float32(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
+	put_real(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
+	put_real(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
 	put_bool(m, &in, fb_u8(o, LSTM_TIME_MAJOR, 0));
 	put_lstm_inputs(m, &in, LSTM_NORMALIZATION, LSTM_INPUTS, false);
 	return finish_lstm(m, type, &in);
 }
 
 /* The HAL gives what it has of the gates, in memory that nobody reads afterwards. */
-static int gates_operand(struct mapper *m)
+static int gates_operand(struct mapper *m, uint32_t like)
 {
 	const struct tflite_tensor *state = input_tensor(m, LSTM_CELL_STATE);
 	uint32_t gates = input_tensor(m, LSTM_INPUT_GATE) ? 4 : 3;
@@ -128,7 +128,7 @@ static int gates_operand(struct mapper *m)
 		shape = *tensor_shape(m, state);
 	if (shape.rank == 2)
 		shape.dims[1] *= gates;
-	return float_operand(m, &shape);
+	return temporary_operand(m, like, &shape);
 }
 
 int map_lstm(struct mapper *m, uint32_t type)
@@ -158,19 +158,19 @@ int map_lstm(struct mapper *m, uint32_t type)
 		m->b->uses_extension = true;
 		return finish_lstm(m, HAL_EXTENSION_CODE(m->op->code), &in);
 	}
-	if (input->type != TFLITE_FLOAT32)
+	if (!is_float(input))
 		return tensor_fail(m, input, "type %s is not supported here",
 				   tflite_type_name(input->type));
 	put_lstm_inputs(m, &in, 0, LSTM_NORMALIZATION, false);
 	put_int32(m, &in, fb_i8(o, LSTM_ACTIVATION, 0));
-	put_float32(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
-	put_float32(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
+	put_real(m, &in, fb_f32(o, LSTM_CELL_CLIP, 0));
+	put_real(m, &in, fb_f32(o, LSTM_PROJ_CLIP, 0));
 	put_lstm_inputs(m, &in, LSTM_NORMALIZATION, LSTM_INPUTS, false);
 	if (in.failed)
 		return -1;
 	/* The HAL has the states before the output. */
 	outputs[3] = output_operand(m, 0);
-	outputs[0] = outputs[3] < 0 ? -1 : gates_operand(m);
+	outputs[0] = outputs[3] < 0 ? -1 : gates_operand(m, in.list[0]);
 	outputs[1] = outputs[0] < 0 ? -1 : variable_update(m, LSTM_OUTPUT_STATE);
 	outputs[2] = outputs[1] < 0 ? -1 : variable_update(m, LSTM_CELL_STATE);
 	return outputs[2] < 0 ? -1 : add_operation_outputs(m, type, in.list, in.count, outputs, 4);
@@ -226,7 +226,7 @@ int map_svdf(struct mapper *m, uint32_t type)
 		put_input(m, &in, pos);
 	if (!in.failed)
 		put(&in, optional_operand(m, 3, quantized ? NNHAL_OPERAND_TENSOR_INT32 :
-							    NNHAL_OPERAND_TENSOR_FLOAT32));
+							    real_type(m)));
 	if (!in.failed)
 		put(&in, variable_operand(m, 4));
 	put_int32(m, &in, fb_i32(&m->options, SVDF_RANK, 0));
