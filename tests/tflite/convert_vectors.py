@@ -62,6 +62,7 @@ class Graph:
         self.tensors = []
         self.operators = []
         self.of_operand = {}
+        self.omitted = set()
 
     def convert(self, repeated):
         if not self.main:
@@ -72,10 +73,11 @@ class Graph:
                 raise NoCounterpart("operation " + operation.type)
             hal_operators.OPERATIONS[operation.type](Arguments(self, operation))
         for index in self.case.inputs:
-            if index not in self.of_operand:
+            if index not in self.of_operand and index not in self.omitted:
                 raise NoCounterpart("an argument that is fed, and an option in the file")
-        self.inputs = [self.of_operand[i] for i in self.case.inputs
-                       if not self.tensors[self.of_operand[i]].variable]
+        self.fed = [i for i in self.case.inputs if i in self.of_operand and
+                    not self.tensors[self.of_operand[i]].variable]
+        self.inputs = [self.of_operand[i] for i in self.fed]
         self.outputs = [self.of_operand[i] for i in self.case.outputs if i in self.of_operand]
         # The body of a loop hands on what the HAL's only reads.
         if repeated:
@@ -93,6 +95,14 @@ class Graph:
         if index not in self.of_operand:
             self.of_operand[index] = self.add_tensor(self.make(index, operand))
         return self.of_operand[index]
+
+    def optional(self, index):
+        """The tensor of an operand; -1 also if it is an input that the job leaves out."""
+        operand = self.case.operands[index]
+        if self.main and operand.lifetime == nntc.INPUT and not operand.data:
+            self.omitted.add(index)
+            return -1
+        return self.tensor(index)
 
     def make(self, index, operand):
         if operand.type not in DTYPES:
@@ -157,7 +167,10 @@ class Arguments:
         return self.case.operands[self.operation.outputs[k]].dims
 
     def tensor(self, k):
-        return self.graph.tensor(self.operation.inputs[k])
+        index = self.operation.inputs[k]
+        if self.type in hal_operators.WITH_OPTIONAL_INPUTS:
+            return self.graph.optional(index)
+        return self.graph.tensor(index)
 
     def tensor_type(self, k):
         return tflite_file.TYPES[self.graph.tensors[self.tensor(k)].dtype]
@@ -178,7 +191,7 @@ class Arguments:
     def state(self, k):
         """A state becomes a variable, which begins with zeros."""
         operand = self.operand(k)
-        if operand.lifetime == nntc.NO_VALUE:
+        if self.tensor(k) < 0:
             raise NoCounterpart("a state that is omitted")
         if operand.lifetime != nntc.INPUT:
             raise NoCounterpart("a state that is computed or constant")
@@ -267,8 +280,7 @@ def convert(case, name):
     names = [o.name for o in graph.operators]
     operator = next((n for n in names if n != "ADD"), names[0])
     model = file.bytes()
-    inputs = [case.operands[i].array() for i in case.inputs
-              if not graph.tensors[graph.of_operand[i]].variable]
+    inputs = [case.operands[i].array() for i in graph.fed]
     outputs = outputs_of(case, graph, name)
     if not outputs:
         raise NoCounterpart("no output that the file has")

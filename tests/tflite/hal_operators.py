@@ -279,6 +279,28 @@ def sequence_lstm(args):
               ("b", int(args.number(23) != 0)), ("b", 0)], outputs=[0])
 
 
+def directions(args, states, options, merge, norm=()):
+    """An operator of both directions: the inputs up to the options are those of the HAL."""
+    if any(k < args.count and args.tensor(k) >= 0 for k in norm):
+        raise NoCounterpart("layer normalization of both directions")
+    for state in states:
+        args.state(state)
+    merged = int(args.number(merge) != 0)
+    args.add(args.type, list(range(options[0])), options[1](merged),
+             outputs=[0] if merged else [0, 1])
+
+
+def bidirectional_rnn(args):
+    directions(args, (4, 8), (12, lambda merged: [
+        ("b", int(args.number(13) != 0)), ("e", args.number(12)), ("b", merged)]), 14)
+
+
+def bidirectional_lstm(args):
+    directions(args, (35, 36, 37, 38), (48, lambda merged: [
+        ("e", args.number(48)), ("f", args.number(49)), ("f", args.number(50)), ("b", merged),
+        ("b", int(args.number(52) != 0))]), 51, range(53, 61))
+
+
 def branch(args):
     args.add("IF", [args.tensor(0)] + args.given(3),
              [("i", args.subgraph(1)), ("i", args.subgraph(2))], True)
@@ -289,6 +311,12 @@ def loop(args):
         raise NoCounterpart("a loop whose values change their shape, which HAL 1.3 does not allow")
     args.add_loop(args.given(2), [("i", args.subgraph(0)), ("i", args.subgraph(1, True))])
 
+
+# An input of theirs that a job leaves out is one that the operator does without.
+WITH_OPTIONAL_INPUTS = {
+    "LSTM", "RNN", "SVDF", "LSH_PROJECTION", "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN",
+}
 
 OPERATIONS = {
     "IF": branch, "WHILE": loop,
@@ -324,5 +352,7 @@ OPERATIONS = {
     "TRANSPOSE": transpose, "SQUEEZE": squeeze, "STRIDED_SLICE": strided_slice,
     "PAD_V2": pad_v2, "FILL": fill, "SPLIT": split, "CAST": cast,
     "LSH_PROJECTION": lsh_projection, "SVDF": svdf, "RNN": rnn, "LSTM": lstm,
+    "BIDIRECTIONAL_SEQUENCE_RNN": bidirectional_rnn,
+    "BIDIRECTIONAL_SEQUENCE_LSTM": bidirectional_lstm,
     "UNIDIRECTIONAL_SEQUENCE_RNN": sequence_rnn, "UNIDIRECTIONAL_SEQUENCE_LSTM": sequence_lstm,
 }
