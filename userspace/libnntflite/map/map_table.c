@@ -54,6 +54,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		HAL(DEQUANTIZE), .types = FLOATS | QUANT8, .map = map_dequantize,
 		INPUTS(1, 1), OUTPUTS(1, 1),
 		.fields = "",
+		.how = "DEQUANTIZE: uint8, int8; CAST: float16",
 	},
 	[TFLITE_FLOOR] = {
 		HAL(FLOOR), .types = FLOATS, .map = map_unary,
@@ -124,6 +125,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_SVDF] = {
 		HAL(SVDF), .types = FLOATS | T(INT8), .map = map_svdf,
 		INPUTS(5, 5), OUTPUTS(1, 1), .options = OPTIONS(SVDF), .needs_options = true,
+		.how = "SVDF: float32, float16; that of org.nnpu.tflite: int8",
 	},
 	[TFLITE_TANH] = {
 		HAL(TANH), .types = FLOATS | QUANT8, .map = map_unary,
@@ -179,10 +181,13 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_SQUEEZE] = {
 		HAL(SQUEEZE), .map = map_squeeze,
 		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUEEZE),
+		.how = "SQUEEZE; that of org.nnpu.tflite for types and ranks that the HAL lacks",
 	},
 	[TFLITE_UNIDIRECTIONAL_SEQUENCE_LSTM] = {
 		HAL(UNIDIRECTIONAL_SEQUENCE_LSTM), .map = map_sequence_lstm,
 		INPUTS(20, 24), OUTPUTS(1, 1), .options = OPTIONS(UNIDIRECTIONAL_SEQUENCE_LSTM),
+		.how = "UNIDIRECTIONAL_SEQUENCE_LSTM: float32, float16; that of org.nnpu.tflite: int8; no"
+		       " diagonal recurrent weights",
 	},
 	[TFLITE_STRIDED_SLICE] = {
 		HAL(STRIDED_SLICE), .types = FLOATS | QUANT8, .map = map_strided_slice,
@@ -584,7 +589,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_LSTM] = {
 		HAL(LSTM), .map = map_lstm, INPUTS(5, 24), OUTPUTS(1, 4),
 		.options = OPTIONS(LSTM), .needs_options = true,
-		.how = "LSTM, or LSTM of org.nnpu.tflite for int8; not the BASIC kernel",
+		.how = "LSTM: float32, float16; that of org.nnpu.tflite: int8; not the BASIC kernel",
 	},
 	[TFLITE_RNN] = {
 		HAL(RNN), .types = FLOATS, .map = map_rnn, INPUTS(5, 5), OUTPUTS(1, 1),
