@@ -3,9 +3,10 @@
  * Building a HAL model operand by operand.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <float16.h>
 
 #include "hal_builder.h"
 
@@ -264,30 +265,9 @@ int hal_add_float32(struct hal_graph *g, float value, struct nntflite_diag *diag
 	return add_scalar(g, NNHAL_OPERAND_FLOAT32, &value, sizeof(value), diag);
 }
 
-/* Rounded to the nearest, ties to even; what is too large becomes infinite. */
-static uint16_t half_of(float value)
-{
-	uint16_t sign = signbit(value) ? 0x8000 : 0;
-	int exponent;
-	double rounded;
-
-	value = fabsf(value);
-	if (isnan(value))
-		return 0x7e00;
-	if (value >= 65520.0f)
-		return sign | 0x7c00;
-	frexpf(value, &exponent);
-	/* Of zero it says 0. */
-	if (exponent < -13 || value == 0)
-		exponent = -13;
-	/* The fraction may round up to the next exponent: the sum carries. */
-	rounded = nearbyint(ldexp((double)value, 11 - exponent));
-	return sign | (uint16_t)(((exponent + 13) << 10) + (int)rounded);
-}
-
 int hal_add_float16(struct hal_graph *g, float value, struct nntflite_diag *diag)
 {
-	uint16_t half = half_of(value);
+	uint16_t half = float_to_half(value);
 
 	return add_scalar(g, NNHAL_OPERAND_FLOAT16, &half, sizeof(half), diag);
 }
