@@ -523,7 +523,7 @@ static void test_in_place(void)
 	r.request.hal_version = NNHAL_HAL_1_1;
 	expect_failure(NNHAL_STATUS_INVALID_ARGUMENT, "G07 D04 dma-buf in a 1.1 request", NULL);
 	nnhal_memory_unref(blob);
-	desc.size = 8192;
+	desc.size = 2 * (uint64_t)sysconf(_SC_PAGESIZE);
 	ok(nnhal_memory_import(&desc, &blob, &r.diag) == NNHAL_STATUS_INVALID_ARGUMENT && !blob,
 	   "F06 dma-buf too small: %s", r.diag.message);
 	close(desc.fd);

@@ -30,7 +30,7 @@ int __wrap_fcntl(int fd, int cmd, ...)
 	va_start(ap, cmd);
 	arg = va_arg(ap, long);
 	va_end(ap);
-	if (cmd == F_ADD_SEALS && shrinks && ftruncate(fd, 4096))
+	if (cmd == F_ADD_SEALS && shrinks && ftruncate(fd, sysconf(_SC_PAGESIZE)))
 		return -1;
 	return __real_fcntl(fd, cmd, arg);
 }
@@ -192,22 +192,24 @@ static void test_rights(void)
 static void test_direct(void)
 {
 	struct nnhal_memory *memory = NULL;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int fd = memfd_create("plain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	ok(!ftruncate(fd, 4096) && !import(NNHAL_MEMORY_ASHMEM, fd, 4000, 0, 0, &memory) &&
+	ok(!ftruncate(fd, (off_t)page) && !import(NNHAL_MEMORY_ASHMEM, fd, page - 96, 0, 0, &memory) &&
 	   memory->direct, "memfd of whole pages is lent to devices");
 	ok(ftruncate(fd, 0) && errno == EPERM, "and sealed against shrinking");
 	nnhal_memory_unref(memory);
 	close(fd);
 
 	fd = memfd_create("odd", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	ok(!ftruncate(fd, 5000) && !import(NNHAL_MEMORY_ASHMEM, fd, 5000, 0, 0, &memory) &&
-	   !memory->direct, "memfd of a page and a bit is not");
+	ok(!ftruncate(fd, (off_t)page + 904) &&
+	   !import(NNHAL_MEMORY_ASHMEM, fd, page + 904, 0, 0, &memory) && !memory->direct,
+	   "memfd of a page and a bit is not");
 	nnhal_memory_unref(memory);
 	close(fd);
 
 	fd = memfd_create("unsealable", MFD_CLOEXEC);
-	ok(!ftruncate(fd, 4096) && !import(NNHAL_MEMORY_ASHMEM, fd, 4096, 0, 0, &memory) &&
+	ok(!ftruncate(fd, (off_t)page) && !import(NNHAL_MEMORY_ASHMEM, fd, page, 0, 0, &memory) &&
 	   !memory->direct, "memfd that cannot be sealed is not");
 	nnhal_memory_unref(memory);
 	close(fd);
@@ -228,14 +230,15 @@ static void test_refused(void)
 static void test_shrunk(void)
 {
 	struct nnhal_memory *memory = NULL;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int fd = memfd_create("shrunk", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	ok(!ftruncate(fd, 8192), "memfd of two pages");
+	ok(!ftruncate(fd, 2 * (off_t)page), "memfd of two pages");
 	shrinks = true;
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "memfd that shrinks while it is imported",
-	       NNHAL_MEMORY_ASHMEM, fd, 8192, 0, 0);
+	       NNHAL_MEMORY_ASHMEM, fd, 2 * page, 0, 0);
 	shrinks = false;
-	ok(!import(NNHAL_MEMORY_ASHMEM, fd, 4096, 0, 0, &memory) && memory->direct,
+	ok(!import(NNHAL_MEMORY_ASHMEM, fd, page, 0, 0, &memory) && memory->direct,
 	   "what is left of it is lent to devices");
 	nnhal_memory_unref(memory);
 	close(fd);
