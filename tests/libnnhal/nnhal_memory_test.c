@@ -112,7 +112,9 @@ static void test_memfd_helper(void)
 
 static void test_kinds(void)
 {
-	int memfd = nnhal_memfd_create("test", 8192);
+	/* A memfd of the library has whole pages, whatever size it was asked for. */
+	uint64_t size = 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+	int memfd = nnhal_memfd_create("test", size);
 	char name[] = "/tmp/nnhal-test-XXXXXX";
 	int program = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	int file = mkstemp(name);
@@ -120,10 +122,10 @@ static void test_kinds(void)
 
 	ok(!ftruncate(file, 8192) && !pipe(pipes), "files to import");
 	unlink(name);
-	expect(NNHAL_STATUS_NONE, "F01 memfd", NNHAL_MEMORY_ASHMEM, memfd, 8192, 0, 0);
+	expect(NNHAL_STATUS_NONE, "F01 memfd", NNHAL_MEMORY_ASHMEM, memfd, size, 0, 0);
 	expect(NNHAL_STATUS_NONE, "F01 part of a memfd", NNHAL_MEMORY_ASHMEM, memfd, 10, 0, 0);
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "F06 memfd too small", NNHAL_MEMORY_ASHMEM, memfd,
-	       8193, 0, 0);
+	       size + 1, 0, 0);
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "F06 size 0", NNHAL_MEMORY_ASHMEM, memfd, 0, 0, 0);
 	expect(NNHAL_STATUS_INVALID_ARGUMENT, "F06 size 2^64 - 1", NNHAL_MEMORY_ASHMEM, memfd,
 	       UINT64_MAX, 0, 0);
@@ -272,8 +274,10 @@ static void test_read_write(void)
  */
 static void test_foreign(void)
 {
+	/* Whole pages, as the memfd has. */
 	struct nnhal_memory_desc desc = {
-		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM, .size = 3 * 4096,
+		.struct_size = sizeof(desc), .kind = NNHAL_MEMORY_ASHMEM,
+		.size = 3 * (uint64_t)sysconf(_SC_PAGESIZE),
 	};
 	static uint8_t data[5000], back[sizeof(data)];
 	struct nnhal_memory *memory = NULL;
@@ -297,7 +301,7 @@ static void test_foreign(void)
 	setrlimit(RLIMIT_FSIZE, &limit);
 	ok(!own && !err && !memory_read(memory, 4000, back, sizeof(back)) &&
 	   !memcmp(data, back, sizeof(data)), "written without pwrite(): %s", strerror(-err));
-	ok(memory_write(memory, 3 * 4096 - 8, data, 4097) < 0, "beyond the file: an error");
+	ok(memory_write(memory, desc.size - 8, data, 4097) < 0, "beyond the file: an error");
 	nnhal_memory_unref(memory);
 	close(desc.fd);
 }
