@@ -3,7 +3,8 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers devices header model run states)
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers devices header model run states \
+	threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 

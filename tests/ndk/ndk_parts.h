@@ -74,4 +74,26 @@ static inline ANeuralNetworksDevice *reference_device(void)
 	exit(1);
 }
 
+static inline ANeuralNetworksModel *finished_model(void)
+{
+	ANeuralNetworksModel *model = add_model();
+
+	is(ANeuralNetworksModel_finish(model), ANEURALNETWORKS_NO_ERROR, "finish a model");
+	return model;
+}
+
+/* For the in-process device if @chosen, finished. */
+static inline ANeuralNetworksCompilation *compiled(ANeuralNetworksModel *model, bool chosen)
+{
+	const ANeuralNetworksDevice *device = reference_device();
+	ANeuralNetworksCompilation *c = NULL;
+
+	is(chosen ? ANeuralNetworksCompilation_createForDevices(model, &device, 1, &c) :
+		    ANeuralNetworksCompilation_create(model, &c), ANEURALNETWORKS_NO_ERROR,
+	   "create a compilation");
+	is(ANeuralNetworksCompilation_finish(c), ANEURALNETWORKS_NO_ERROR,
+	   "finish a compilation");
+	return c;
+}
+
 #endif /* TESTS_NDK_PARTS_H */

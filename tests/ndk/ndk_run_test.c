@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <math.h>
 #include <nnhal/fence.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,29 +19,6 @@ enum {
 
 static const float a[4] = { 1, 2, 3, 4 }, b[4] = { 10, 20, 30, 40 };
 static float sum[8];
-
-static ANeuralNetworksModel *finished_model(void)
-{
-	ANeuralNetworksModel *model = add_model();
-
-	is(ANeuralNetworksModel_finish(model), NONE, "finish a model");
-	return model;
-}
-
-/* For the in-process device if @chosen, finished. */
-static ANeuralNetworksCompilation *compiled(ANeuralNetworksModel *model, bool chosen)
-{
-	const ANeuralNetworksDevice *device = reference_device();
-	ANeuralNetworksCompilation *c = NULL;
-
-	if (chosen)
-		is(ANeuralNetworksCompilation_createForDevices(model, &device, 1, &c), NONE,
-		   "createForDevices");
-	else
-		is(ANeuralNetworksCompilation_create(model, &c), NONE, "create");
-	is(ANeuralNetworksCompilation_finish(c), NONE, "finish a compilation");
-	return c;
-}
 
 static ANeuralNetworksExecution *execution(ANeuralNetworksCompilation *c)
 {
@@ -546,55 +522,6 @@ static void test_buffers(ANeuralNetworksCompilation *c)
 	ANeuralNetworksModel_free(model);
 }
 
-/* Two threads and a burst: NO_ERROR or BAD_STATE for each, never anything else. */
-struct rival {
-	ANeuralNetworksCompilation *c;
-	ANeuralNetworksBurst *burst;
-	unsigned int done, busy, wrong;
-};
-
-static void *run_rival(void *argument)
-{
-	static const float in[8];
-	struct rival *r = argument;
-	float out[4];
-
-	for (int i = 0; i < 200; i++) {
-		ANeuralNetworksExecution *e = NULL;
-		int result;
-
-		ANeuralNetworksExecution_create(r->c, &e);
-		ANeuralNetworksExecution_setInput(e, 0, NULL, in, 16);
-		ANeuralNetworksExecution_setInput(e, 1, NULL, in + 4, 16);
-		ANeuralNetworksExecution_setOutput(e, 0, NULL, out, 16);
-		result = ANeuralNetworksExecution_burstCompute(e, r->burst);
-		r->done += !result;
-		r->busy += result == STATE;
-		r->wrong += result && result != STATE;
-		ANeuralNetworksExecution_free(e);
-	}
-	return NULL;
-}
-
-static void test_rivals(ANeuralNetworksCompilation *c)
-{
-	struct rival rivals[2] = { { .c = c }, { .c = c } };
-	ANeuralNetworksBurst *burst = NULL;
-	pthread_t threads[2];
-
-	ANeuralNetworksBurst_create(c, &burst);
-	rivals[0].burst = rivals[1].burst = burst;
-	for (int i = 0; i < 2; i++)
-		if (pthread_create(&threads[i], NULL, run_rival, &rivals[i]))
-			exit(1);
-	for (int i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	ok(!rivals[0].wrong && !rivals[1].wrong && rivals[0].done + rivals[1].done,
-	   "two threads on a burst: %u and %u done, the others found it busy", rivals[0].done,
-	   rivals[1].done);
-	ANeuralNetworksBurst_free(burst);
-}
-
 int main(void)
 {
 	ANeuralNetworksModel *model;
@@ -611,7 +538,6 @@ int main(void)
 	test_open_shapes();
 	test_failed_fences(c);
 	test_buffers(c);
-	test_rivals(c);
 	ANeuralNetworksModel_free(model);
 	ANeuralNetworksCompilation_free(other);
 	ANeuralNetworksCompilation_free(c);

@@ -30,7 +30,8 @@ int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
 		return ndk_result(status);
 	}
 	atomic_init(&b->refs, 1);
-	atomic_init(&b->busy, false);
+	atomic_init(&b->use, BURST_FREE);
+	pthread_mutex_init(&b->forgetting, NULL);
 	b->compilation = ndk_compilation_ref(compilation);
 	*burst = b;
 	return ANEURALNETWORKS_NO_ERROR;
@@ -42,31 +43,53 @@ void ANeuralNetworksBurst_free(ANeuralNetworksBurst *burst)
 		return;
 	nnhal_burst_unref(burst->burst);
 	ANeuralNetworksCompilation_free(burst->compilation);
+	pthread_mutex_destroy(&burst->forgetting);
 	free(burst);
 }
 
-static bool enter(ANeuralNetworksBurst *burst)
+static bool take(ANeuralNetworksBurst *burst, enum ndk_burst_use use)
 {
-	return !atomic_exchange_explicit(&burst->busy, true, memory_order_acquire);
+	int from = BURST_FREE;
+
+	return atomic_compare_exchange_strong_explicit(&burst->use, &from, use,
+						       memory_order_acquire, memory_order_relaxed);
 }
 
 static void leave(ANeuralNetworksBurst *burst)
 {
-	atomic_store_explicit(&burst->busy, false, memory_order_release);
+	atomic_store_explicit(&burst->use, BURST_FREE, memory_order_release);
+}
+
+/*
+ * The burst is the caller's; false: another thread computes with it. Who frees an execution does not compute, so
+ * a caller waits for that: it unbinds what one execution had.
+ */
+static bool enter(ANeuralNetworksBurst *burst)
+{
+	bool taken = take(burst, BURST_COMPUTES);
+
+	if (taken || atomic_load_explicit(&burst->use, memory_order_relaxed) == BURST_COMPUTES)
+		return taken;
+	pthread_mutex_lock(&burst->forgetting);
+	taken = take(burst, BURST_COMPUTES);
+	pthread_mutex_unlock(&burst->forgetting);
+	return taken;
 }
 
 /*
  * Memory of the process that an execution had as arguments stays pinned no longer than the execution. If
- * the burst is at work it drops the memory when it needs the room.
+ * the burst computes, it drops the memory when it needs the room.
  */
 void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution)
 {
-	if (burst->burst && enter(burst)) {
+	pthread_mutex_lock(&burst->forgetting);
+	if (burst->burst && take(burst, BURST_FORGETS)) {
 		for (uint32_t i = 0; i < execution->num_arguments; i++)
 			if (execution->arguments[i].hal)
 				nnhal_burst_free_memory(burst->burst, execution->arguments[i].hal);
 		leave(burst);
 	}
+	pthread_mutex_unlock(&burst->forgetting);
 	ANeuralNetworksBurst_free(burst);
 }
 

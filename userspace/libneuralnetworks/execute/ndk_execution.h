@@ -105,17 +105,25 @@ struct ANeuralNetworksExecution {
 	struct ANeuralNetworksBurst *burst;
 };
 
+enum ndk_burst_use {
+	BURST_FREE,
+	BURST_COMPUTES,
+	BURST_FORGETS,		/* the memory of an execution that is freed */
+};
+
 /**
  * struct ANeuralNetworksBurst - a burst
  * @refs: the program's, and one for each execution that it has seen last
  * @compilation: a reference
- * @busy: a thread is at work with it
+ * @use: enum ndk_burst_use
+ * @forgetting: held while @use is BURST_FORGETS
  * @burst: NULL: no device takes the model
  */
 struct ANeuralNetworksBurst {
 	atomic_uint refs;
 	ANeuralNetworksCompilation *compilation;
-	atomic_bool busy;
+	atomic_int use;
+	pthread_mutex_t forgetting;
 	struct nnhal_burst *burst;
 };
 
