@@ -109,6 +109,46 @@ static void test_freeing(ANeuralNetworksCompilation *c)
 	ANeuralNetworksBurst_free(f.burst);
 }
 
+/* Two threads that start one execution: one of them does, also where it is the first start. */
+struct starting {
+	ANeuralNetworksExecution *e;
+	pthread_barrier_t *together;
+	int result;
+};
+
+static void *run_starting(void *argument)
+{
+	struct starting *s = argument;
+
+	pthread_barrier_wait(s->together);
+	s->result = ANeuralNetworksExecution_compute(s->e);
+	return NULL;
+}
+
+static void test_one_start(ANeuralNetworksCompilation *c)
+{
+	pthread_barrier_t together;
+	unsigned int wrong = 0;
+	float out[4];
+
+	pthread_barrier_init(&together, NULL, 2);
+	for (int i = 0; i < 200; i++) {
+		struct starting s[2] = { { .e = execution(c, out), .together = &together } };
+		pthread_t thread;
+
+		s[1] = s[0];
+		if (pthread_create(&thread, NULL, run_starting, &s[0]))
+			exit(1);
+		run_starting(&s[1]);
+		pthread_join(thread, NULL);
+		wrong += !(s[0].result == NONE && s[1].result == STATE) &&
+			 !(s[0].result == STATE && s[1].result == NONE);
+		ANeuralNetworksExecution_free(s[0].e);
+	}
+	pthread_barrier_destroy(&together);
+	ok(!wrong, "of two starts of an execution one is done: %u times it was not so", wrong);
+}
+
 int main(void)
 {
 	ANeuralNetworksModel *model = finished_model();
@@ -117,6 +157,7 @@ int main(void)
 	ANeuralNetworksModel_free(model);
 	test_rivals(c);
 	test_freeing(c);
+	test_one_start(c);
 	ANeuralNetworksCompilation_free(c);
 	return tap_done();
 }

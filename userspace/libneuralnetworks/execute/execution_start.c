@@ -28,23 +28,18 @@ static bool renew_run(ANeuralNetworksExecution *e)
 
 int ndk_begin(ANeuralNetworksExecution *e, const struct nnhal_request **request)
 {
-	int from = STATE_PREPARED, result;
+	int from = STATE_PREPARED, result = ANEURALNETWORKS_OUT_OF_MEMORY;
 
-	/* What has started cannot be changed any more, so the request is made before that. */
-	if (ndk_execution_state(e) == STATE_ENDED && e->reusable)
+	if (e->reusable && ndk_execution_state(e) == STATE_ENDED)
 		from = STATE_ENDED;
-	else if (ndk_execution_state(e) != STATE_PREPARED)
+	/* The thread that changes the state is the only one that makes the request. */
+	if (!atomic_compare_exchange_strong(&e->state, &(int){ from }, STATE_RUNNING))
 		return ANEURALNETWORKS_BAD_STATE;
 	*request = ndk_execution_request(e, &result);
-	if (!*request)
-		return result;
-	if (!atomic_compare_exchange_strong(&e->state, &from, STATE_RUNNING))
-		return ANEURALNETWORKS_BAD_STATE;
-	if (from == STATE_ENDED && !renew_run(e)) {
-		atomic_store(&e->state, STATE_ENDED);
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
-	}
-	return ANEURALNETWORKS_NO_ERROR;
+	if (*request && (from == STATE_PREPARED || renew_run(e)))
+		return ANEURALNETWORKS_NO_ERROR;
+	atomic_store_explicit(&e->state, from, memory_order_release);
+	return result;
 }
 
 int ndk_end(ANeuralNetworksExecution *e, int result)
