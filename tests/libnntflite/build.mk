@@ -14,7 +14,7 @@ $(NNTFLITE_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
 	$(call link,$^ $(NNHAL_LIBS))
 
 # Those that look inside, with the objects of the library.
-NNTFLITE_INNER_TESTS := $(BUILD)/tests/nntflite_shapes_test $(BUILD)/tests/nntflite_flexbuf_test
+NNTFLITE_INNER_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,shapes flexbuf omitted)
 
 $(NNTFLITE_INNER_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/model_writer.o $(NNTFLITE_OBJS) \

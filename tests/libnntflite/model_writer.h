@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MW_MAX		16
+#define MW_MAX		24
 #define MW_MAX_SIZE	65536
 
 /* A level of sparse data; lists of numbers of @type: 1 int32_t, 2 uint16_t, 3 uint8_t. */

@@ -223,6 +223,8 @@ int map_gather(struct mapper *m, uint32_t type)
 	put_input(m, &in, 0);
 	put_int32(m, &in, axis);
 	put_input(m, &in, 1);
+	if (in.failed)
+		return -1;
 	if (indices->rank == 0 && tensor_shape(m, indices)->rank == 1 &&
 	    output_tensor(m, 0) && tensor_shape(m, output_tensor(m, 0))->rank > 0 &&
 	    (input_tensor(m, 0)->rank > 1))
