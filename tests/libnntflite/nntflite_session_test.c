@@ -103,6 +103,24 @@ static float next(struct nntflite_session *s, float input)
 	return output;
 }
 
+/* The variable is an output, too. */
+static void test_shown_variable(void)
+{
+	struct nntflite_value value = NNTFLITE_VALUE_INIT;
+	struct mw_model model = svdf_model();
+	struct opened o;
+
+	model.outputs[model.num_outputs++] = 3;
+	if (!open_session(&model, &o, "SVDF whose variable is an output"))
+		return close_session(&o);
+	ok(next(o.session, 1) == 1 && next(o.session, 2) == 12, "its values");
+	ok(nntflite_session_output(o.session, 1, &value) == NNHAL_STATUS_NONE && value.bytes == 8 &&
+	   ((const float *)value.data)[0] == 2 && ((const float *)value.data)[1] == 0,
+	   "the value of the variable after the run");
+	ok(next(o.session, 3) == 23, "it is carried on");
+	close_session(&o);
+}
+
 static void test_variables(void)
 {
 	struct nntflite_session_options options = NNTFLITE_SESSION_OPTIONS_INIT;
@@ -254,6 +272,7 @@ int main(void)
 
 	if (nnhal_device_open("sim", &device, &why) != NNHAL_STATUS_NONE)
 		tap_skip_all("no device: %s", why.message);
+	test_shown_variable();
 	test_variables();
 	test_unknown_size();
 	test_own_runs();

@@ -122,7 +122,8 @@ static int map_operators(struct mapper *m)
 static int output_of(struct mapper *m, uint32_t index)
 {
 	const struct tflite_tensor *tensor = &m->sub->tensors[index];
-	bool listed = m->role[index] & ROLE_LISTED;
+	/* The new value of a variable is an output of its own already. */
+	bool listed = m->role[index] & ROLE_LISTED || variable_is_kept(m, index);
 	int own = m->operand_of[index], operand = own;
 
 	if (!m->interface && (own < 0 || m->role[index] & ROLE_INPUT))

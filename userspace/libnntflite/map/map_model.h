@@ -119,6 +119,8 @@ int resolve_shapes(struct map_model *model, uint32_t subgraph, const struct shap
  */
 int variable_keep(struct mapper *m, const struct nnhal_operand *operand, uint32_t tensor,
 		  int resource);
+/* Is the tensor a variable that operators have met? */
+bool variable_is_kept(const struct mapper *m, uint32_t tensor);
 /* Forget what operands from @num_operands on were for. */
 void variables_go_back(struct mapper *m, uint32_t num_operands);
 /* Fill in @variables of the model after its main subgraph. 0 or -1. */

@@ -25,6 +25,11 @@ static struct map_variable *find(struct map_model *model, uint32_t tensor)
 	return NULL;
 }
 
+bool variable_is_kept(const struct mapper *m, uint32_t tensor)
+{
+	return !m->interface && m->sub->tensors[tensor].is_variable && find(m->model, tensor);
+}
+
 int variable_keep(struct mapper *m, const struct nnhal_operand *like, uint32_t tensor, int resource)
 {
 	struct map_model *model = m->model;
