@@ -104,6 +104,50 @@ static void test_variables(void)
 	refused(&m, "only the main subgraph initializes", "CALL_ONCE in a subgraph");
 }
 
+/* CALL_ONCE of one subgraph again, of many subgraphs, and a name that is too long. */
+static void test_once(void)
+{
+	struct mw_model initial = initial_model(three), nothing = { .num_inputs = 0 };
+	struct mw_model m = { .num_inputs = 0 };
+	struct mw_operator *op;
+	int32_t x, sum;
+	char name[514];
+	struct opened o;
+	uint32_t i;
+
+	x = add_input(&m, TFLITE_FLOAT32, 0);
+	refers(&m, TFLITE_CALL_ONCE, 1, 0)->times = 3;
+	sum = binary(&m, TFLITE_ADD, add_read(&m, add_handle(&m, "v"), 0), x);
+	add_output(&m, sum);
+	add_subgraph(&m, &initial);
+	if (open_session(device, &m, &o, "CALL_ONCE three times"))
+		gives(&o, two, NULL, 1, (float[]){ 5 }, "3 + 2");
+	close_session(&o);
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	m.operators[1].options[0] = (struct mw_option){ MW_TEXT, 1, 513, 0, name };
+	refused(&m, "a variable whose name has 0 and 513 bytes", "a long name");
+
+	m = (struct mw_model){ .num_inputs = 0 };
+	x = add_input(&m, TFLITE_FLOAT32, 0);
+	add_output(&m, binary(&m, TFLITE_ADD, x, x));
+	/* Has an operator, as each subgraph that is called. */
+	x = add_constant(&nothing, TFLITE_FLOAT32, 0, one);
+	binary(&nothing, TFLITE_ADD, x, x);
+	for (i = 1; i <= 8; i++) {
+		op = refers(&m, TFLITE_CALL_ONCE, (int32_t)i, 0);
+		add_subgraph(&m, &nothing);
+	}
+	op->times = 2;
+	if (open_session(device, &m, &o, "eight subgraphs that initialize"))
+		gives(&o, two, NULL, 1, (float[]){ 4 }, "2 + 2");
+	close_session(&o);
+	refers(&m, TFLITE_CALL_ONCE, 9, 0);
+	add_subgraph(&m, &nothing);
+	refused(&m, "more than 8 subgraphs that initialize", "a subgraph more");
+}
+
 /* A type that the HAL lacks: the device has no buffers for it. */
 static void test_wide_variable(void)
 {
@@ -203,6 +247,7 @@ int main(void)
 	test_variables();
 	test_wide_variable();
 	test_initializer();
+	test_once();
 	test_variable_in_loop();
 	nnhal_device_unref(device);
 	return tap_done();

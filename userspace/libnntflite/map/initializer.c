@@ -16,6 +16,9 @@
 /* Slot of the options table. */
 enum { CALL_ONCE_SUBGRAPH };
 
+/* Subgraphs that initialize. Each may reach all others, which are mapped again for it. */
+#define MAX_INITIALIZERS	8
+
 static bool is_computed(const struct map_model *init, const struct resource *r)
 {
 	return r->kept >= 0 && init->states_kept[r->kept].output >= 0;
@@ -115,9 +118,19 @@ int map_call_once(struct mapper *m, uint32_t type)
 	if (m->interface || m->model->is_initializer)
 		return map_fail(m, "only the main subgraph initializes variables: elsewhere it depends "
 				"on values whether that happens");
+	/* Whoever calls it a second time finds it done. */
+	if (m->model->initializers[index] == INITIALIZER_DONE)
+		return 0;
+	if (m->model->initializers[index] == INITIALIZER_FAILED)
+		return map_fail(m, "subgraph %" PRIu32 " is not supported", index);
+	if (m->model->num_initializers == MAX_INITIALIZERS)
+		return map_fail(m, "more than %d subgraphs that initialize variables",
+				MAX_INITIALIZERS);
 	init = calloc(1, sizeof(*init));
 	if (!init)
 		return diag_fail_memory(m->diag);
+	m->model->initializers[index] = INITIALIZER_FAILED;
+	m->model->num_initializers++;
 	init->tflite = m->tflite;
 	init->main = index;
 	init->is_initializer = true;
@@ -126,6 +139,8 @@ int map_call_once(struct mapper *m, uint32_t type)
 		m->model->states[index] = SUBGRAPH_DONE;
 		ret = take_values(m, init);
 	}
+	if (!ret)
+		m->model->initializers[index] = INITIALIZER_DONE;
 	if (m->model->initializer != init) {
 		map_model_free(init);
 		free(init);

@@ -116,9 +116,10 @@ int map_model(struct map_model *model, struct nntflite_diag *diag)
 	model->infer_left = 32 * model->infer_left + 4096;
 	model->uses_resources = has_resources(model->tflite);
 	model->states = calloc(count, sizeof(*model->states));
+	model->initializers = calloc(count, sizeof(*model->initializers));
 	model->instances = calloc(count, sizeof(*model->instances));
 	model->effects = calloc(count, sizeof(*model->effects));
-	if (!model->states || !model->instances || !model->effects)
+	if (!model->states || !model->initializers || !model->instances || !model->effects)
 		diag_fail_memory(diag);
 	else
 		ret = map_main(model);
@@ -130,6 +131,7 @@ void map_model_free(struct map_model *model)
 {
 	hal_builder_fini(&model->builder);
 	free(model->states);
+	free(model->initializers);
 	free(model->instances);
 	resources_free(model);
 	if (model->initializer)

@@ -13,6 +13,9 @@ struct mapper;
 /* A subgraph of the file: whether it is mapped already. */
 enum subgraph_state { SUBGRAPH_NEW, SUBGRAPH_BEGUN, SUBGRAPH_DONE };
 
+/* A subgraph of the file: whether it has initialized variables. */
+enum initializer_state { INITIALIZER_NEW, INITIALIZER_FAILED, INITIALIZER_DONE };
+
 /* IF and WHILE one inside the other; no file in use comes near. */
 #define MAX_DEPTH	16
 
@@ -65,6 +68,8 @@ struct map_model {
 	struct nntflite_variable *variables;
 	uint32_t num_variables;
 	enum subgraph_state *states;	/* of the subgraphs of the file */
+	enum initializer_state *initializers;	/* likewise */
+	uint32_t num_initializers;	/* those that are not new */
 	struct instance **instances;	/* of each subgraph that is mapped: interface.h */
 	bool uses_resources;		/* the file has some */
 	struct resource *resources;	/* resources.h */

@@ -36,6 +36,8 @@ int find_resource(struct map_model *model, struct text container, struct text na
 	struct resource *r;
 	uint32_t i;
 
+	if (container.length > MAX_RESOURCE_NAME || name.length > MAX_RESOURCE_NAME)
+		return -1;
 	for (i = 0; i < model->num_resources; i++)
 		if (same_text(model->resources[i].container, container) &&
 		    same_text(model->resources[i].name, name))
@@ -349,9 +351,14 @@ static int check_kind(struct mapper *m, const struct tflite_tensor *tensor, uint
 
 int map_var_handle(struct mapper *m, uint32_t type)
 {
-	int resource = handle(m->model, &m->options);
+	struct text container = fb_string(&m->options, HANDLE_CONTAINER);
+	struct text name = fb_string(&m->options, HANDLE_NAME);
+	int resource = find_resource(m->model, container, name);
 
 	(void)type;
+	if (container.length > MAX_RESOURCE_NAME || name.length > MAX_RESOURCE_NAME)
+		return map_fail(m, "a variable whose name has %zu and %zu bytes, at most %d are"
+				" supported", container.length, name.length, MAX_RESOURCE_NAME);
 	if (resource < 0 && m->model->num_resources == MAX_RESOURCES)
 		return map_fail(m, "more than %d variables", MAX_RESOURCES);
 	if (resource < 0)

@@ -13,6 +13,12 @@
 #include "map_model.h"
 #include "mapper.h"
 
+/*
+ * Bytes of each part of the name of a resource. Operators may share long names, which would be
+ * compared again and again.
+ */
+#define MAX_RESOURCE_NAME	512
+
 /* A set of resources. */
 struct resource_set {
 	uint64_t bits[MAX_RESOURCES / 64];
@@ -91,7 +97,10 @@ const struct effects *effects_of(struct mapper *m, uint32_t index, const int *bi
  */
 int resource_value(struct mapper *m, uint32_t resource);
 int resource_place(struct mapper *m, uint32_t resource);
-/* The resource of a name, new if there is none; -1 if there are too many, or without memory. */
+/*
+ * The resource of a name, new if there is none; -1 if there are too many, if the name is too long, or
+ * without memory.
+ */
 int find_resource(struct map_model *model, struct text container, struct text name);
 /* Forget what the mapping of an operator did, as judge_refuse() wishes. */
 void resources_go_back(struct mapper *m, const int *now);
