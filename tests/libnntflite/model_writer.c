@@ -172,11 +172,11 @@ static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 		write_sparsity(w, table, tensor->sparsity);
 	if (!tensor->num_scales)
 		return;
-	for (k = 0; k < tensor->num_scales; k++)
+	for (k = 0; k < tensor->num_scales + tensor->more_zero_points; k++)
 		zero_points[k] = tensor->zero_point;
 	quant = set_table(w, table, 4, 7);
 	set_vector(w, quant, 2, tensor->scales, tensor->num_scales, 4);
-	set_vector(w, quant, 3, zero_points, tensor->num_scales, 8);
+	set_vector(w, quant, 3, zero_points, tensor->num_scales + tensor->more_zero_points, 8);
 	if (tensor->custom_quantization)
 		set_i8(w, quant, 4, 1);
 	set_u32(w, quant, 6, (uint32_t)tensor->quantized_dim);

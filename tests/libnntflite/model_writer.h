@@ -38,6 +38,7 @@ struct mw_tensor {
 	float scales[MW_MAX];
 	uint32_t num_scales;
 	int64_t zero_point;		/* of every scale */
+	uint32_t more_zero_points;	/* than there are scales */
 	int32_t quantized_dim;
 	bool variable;
 	bool custom_quantization;

@@ -211,6 +211,30 @@ static void test_size(void)
 	refused(&m, "6 bytes of data, not a whole number of elements", "half an element");
 }
 
+/* Lists that are longer than the tensor: many tensors may share them. */
+static void test_long_lists(void)
+{
+	static const uint8_t all[] = { 0, 5, 9 }, again[] = { 0, 0, 0, 0, 0, 1, 1, 1, 1 };
+	static const uint8_t short_segments[] = { 0, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const float nine[9];
+	struct mw_sparsity s = rows;
+	struct mw_model m = model_of(&s);
+
+	s.levels[1].segments = all;
+	s.levels[1].num_indices = 9;
+	s.levels[1].indices = again;
+	m.tensors[1].data = nine;
+	m.tensors[1].data_size = sizeof(nine);
+	refused(&m, "9 elements, its shape has 8", "more elements than the shape has");
+	s.levels[0] = (struct mw_level){ .format = 1, .type = 3, .num_segments = 2, .num_indices = 9,
+					 .segments = (uint8_t[]){ 0, 9 }, .indices = again };
+	s.levels[1].num_segments = 10;
+	s.levels[1].segments = short_segments;
+	s.levels[1].num_indices = 1;
+	m.tensors[1].data_size = 4;
+	refused(&m, "level 0 has 9 indices, its shape 8 elements", "more rows than elements");
+}
+
 static void test_densify(void)
 {
 	struct mw_model m = model_of(&rows);
@@ -268,6 +292,7 @@ int main(void)
 	test_levels();
 	test_blocks();
 	test_size();
+	test_long_lists();
 	test_densify();
 	test_four_bits();
 	return tap_done();

@@ -63,6 +63,29 @@ static void damage(const uint8_t *data, size_t size, const char *name)
 	   all);
 }
 
+/* A map whose @count keys are all the same, at the beginning. */
+static bool long_map(uint32_t count)
+{
+	uint8_t data[1024] = { 'a', 0 };
+	size_t size = 3, keys = 3, values, i;
+	double value = 0;
+
+	data[2] = (uint8_t)count;
+	for (i = 0; i < count; i++, size++)
+		data[size] = (uint8_t)size;
+	data[size] = (uint8_t)(size - keys);
+	data[size + 1] = 1;
+	data[size + 2] = (uint8_t)count;
+	values = size += 3;
+	memset(data + size, 9, count);
+	memset(data + size + count, 4, count);
+	size += 2 * (size_t)count;
+	data[size] = (uint8_t)(size - values);
+	data[size + 1] = 36;
+	data[size + 2] = 1;
+	return number(data, size + 3, "a", &value) && value == 9;
+}
+
 int main(void)
 {
 	double value = 7;
@@ -74,6 +97,8 @@ int main(void)
 	ok(!number(small, sizeof(small), "", &value) && value == 7, "an empty key");
 	ok(number(wide, sizeof(wide), "c", &value) && value == 0.5, "a float");
 	ok(!number(small, 0, "a", &value) && !number(small, 2, "a", &value), "nothing");
+	ok(long_map(1) && long_map(64), "as many entries as are looked through");
+	ok(!long_map(65), "an entry more");
 	damage(small, sizeof(small), "a map of bytes");
 	damage(wide, sizeof(wide), "a map of words");
 	return tap_done();

@@ -155,6 +155,30 @@ static void test_create(void)
 	refused(&m, 0, 1, 2, "operator 1 (RESHAPE): malformed file: ", "options out of the file");
 }
 
+/* More zero points than scales: which belong to what? */
+static void test_zero_points(void)
+{
+	static const int8_t weights[8];
+	struct mw_model m = chain();
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		m.tensors[i] = (struct mw_tensor){ .name = "t", .type = TFLITE_INT8, .rank = 4,
+			.dims = { 1, 1, 1, 8 }, .num_scales = 1, .scales = { 1 } };
+	}
+	m.tensors[1].data = weights;
+	m.tensors[1].data_size = sizeof(weights);
+	m.tensors[1].more_zero_points = 1;
+	m.tensors[2].dims[3] = 1;
+	m.num_operators = 1;
+	m.operators[0] = (struct mw_operator){ .code = TFLITE_CONV_2D, .num_inputs = 2,
+		.inputs = { 0, 1 }, .num_outputs = 1, .outputs = { 2 },
+		.options_type = TFLITE_CONV_2D_OPTIONS,
+		.options = { { MW_I32, 1, 1, 0, NULL }, { MW_I32, 2, 1, 0, NULL } } };
+	refused(&m, 0, 0, 1, "operator 0 (CONV_2D): tensor 1 't': 2 quantization zero points for 1 scales",
+		"more zero points than scales");
+}
+
 /* The model is made; its validation or the device refuse it. */
 static void unprepared(const struct mw_model *m, struct nnhal_device *device, uint32_t op,
 		       uint32_t tensor, const char *message, const char *what)
@@ -206,6 +230,7 @@ int main(void)
 {
 	test_open();
 	test_create();
+	test_zero_points();
 	test_explain();
 	return tap_done();
 }

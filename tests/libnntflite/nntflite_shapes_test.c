@@ -140,6 +140,8 @@ static const struct row {
 	{ TFLITE_RESHAPE, TFLITE_RESHAPE_OPTIONS, { { 0 } },
 	  { { "2x3x4", NULL }, { "2", NULL } }, 0, "?" },
 	{ TFLITE_SQUEEZE, TFLITE_SQUEEZE_OPTIONS, { { 0 } }, { { "1x3x1x4", NULL } }, 0, "3x4" },
+	{ TFLITE_SQUEEZE, TFLITE_SQUEEZE_OPTIONS, { { MW_LIST, 0, 9, 0, V(0, 0, 0, 0, 0, 0, 0, 0, 0) } },
+	  { { "1x3", NULL } }, 0, "?" },
 	{ TFLITE_SQUEEZE, TFLITE_SQUEEZE_OPTIONS, { { MW_LIST, 0, 1, 0, V(-2) } },
 	  { { "1x3x1x4", NULL } }, 0, "1x3x4" },
 	{ TFLITE_EXPAND_DIMS, TFLITE_EXPAND_DIMS_OPTIONS, { { 0 } },
@@ -367,6 +369,43 @@ static void test_wished_product(void)
 	nntflite_file_close(opened);
 }
 
+/* x -> CALL -> y: what the callee reads and writes counts for what may be followed. */
+static void test_limit(void)
+{
+	struct mw_model callee = { .num_tensors = 2, .num_operators = 1, .num_inputs = 1, .num_outputs = 1,
+				   .outputs = { 1 } };
+	struct mw_model m = callee;
+	struct nntflite_diag diag;
+	struct tflite_model tflite;
+	struct shape shapes[2][2];
+	uint32_t i;
+
+	for (i = 0; i < 2; i++)
+		callee.tensors[i] = (struct mw_tensor){ .name = "inner", .rank = 1, .dims = { i ? -1 : 3 } };
+	callee.operators[0] = (struct mw_operator){ .code = TFLITE_CONCATENATION, .num_inputs = 10,
+		.num_outputs = 1, .outputs = { 1 }, .options_type = TFLITE_CONCATENATION_OPTIONS };
+	memcpy(m.tensors, callee.tensors, sizeof(m.tensors));
+	m.operators[0] = (struct mw_operator){ .code = TFLITE_CALL, .num_inputs = 1, .num_outputs = 1,
+		.outputs = { 1 }, .options_type = TFLITE_CALL_OPTIONS,
+		.options = { { MW_I32, 0, 1, 0, NULL } } };
+	m.num_subgraphs = 2;
+	m.subgraphs[0] = &callee;
+	diag_init(&diag);
+	if (!ok(tflite_parse(&tflite, file, mw_write(&m, file), &diag) == 0, "a call"))
+		return tflite_free(&tflite);
+	/* An operator, two tensors, ten inputs and an output. */
+	for (i = 0; i < 2; i++) {
+		struct map_model map = { .tflite = &tflite, .diag = &diag, .infer_left = 13 + i };
+
+		memset(shapes[i], 0x55, sizeof(shapes[i]));
+		resolve_shapes(&map, 0, NULL, shapes[i]);
+	}
+	ok(shapes[0][1].rank == 0 && shapes[1][1].rank == 1 && shapes[1][1].dims[0] == 30,
+	   "a call is followed as far as its limit allows: rank %u, then %u of size %u",
+	   shapes[0][1].rank, shapes[1][1].rank, shapes[1][1].dims[0]);
+	tflite_free(&tflite);
+}
+
 int main(void)
 {
 	size_t i;
@@ -377,5 +416,6 @@ int main(void)
 	test_fault_before();
 	test_wishes();
 	test_wished_product();
+	test_limit();
 	return tap_done();
 }

@@ -11,6 +11,12 @@
 
 #include "flexbuf.h"
 
+/*
+ * Several times the options that an operator has in practice. Operators may share their options, and
+ * each looks through them: a longer list would take time in proportion to their product.
+ */
+#define MAX_ENTRIES	64
+
 /* Types, the upper six bits of a byte; the lower two are a width. */
 enum { FLEX_INT = 1, FLEX_UINT = 2, FLEX_FLOAT = 3, FLEX_MAP = 9, FLEX_BOOL = 26 };
 
@@ -67,7 +73,7 @@ bool flex_map(const struct fb_vector *bytes, struct flex_map *map)
 		return false;
 	map->key_width = (uint8_t)key_width;
 	/* A byte of type for each value behind them. */
-	if (count > map->size || !inside(map, map->values, (size_t)count * (map->width + 1u)) ||
+	if (count > MAX_ENTRIES || !inside(map, map->values, (size_t)count * (map->width + 1u)) ||
 	    !inside(map, map->keys, (size_t)count * map->key_width))
 		return false;
 	map->count = (uint32_t)count;

@@ -30,7 +30,10 @@ struct flex_map {
 	uint8_t width;
 };
 
-/* Find the map; false if the buffer is malformed or holds something else. */
+/*
+ * Find the map; false if the buffer is malformed, holds something else, or if the map has more
+ * than 64 entries.
+ */
 bool flex_map(const struct fb_vector *bytes, struct flex_map *map);
 
 /*

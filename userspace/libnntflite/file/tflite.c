@@ -229,8 +229,8 @@ static int read_code(struct tflite_model *model, const struct fb_table *table,
 	return 0;
 }
 
-static int count_references(const struct tflite_operator *op, struct work *work,
-			    struct nntflite_diag *diag)
+static int count_references(struct tflite_subgraph *subgraph, const struct tflite_operator *op,
+			    struct work *work, struct nntflite_diag *diag)
 {
 	uint64_t count = (uint64_t)op->inputs.count + op->outputs.count + op->intermediates.count;
 
@@ -238,6 +238,7 @@ static int count_references(const struct tflite_operator *op, struct work *work,
 		return diag_fail(diag, "more than %u references to tensors in the model",
 				 MAX_REFERENCES);
 	work->references += (uint32_t)count;
+	subgraph->num_references += (uint32_t)count;
 	return 0;
 }
 
@@ -271,7 +272,7 @@ static int read_operator(struct tflite_model *model, struct tflite_subgraph *sub
 	op->options = fb_subtable(&table, OPERATOR_OPTIONS);
 	op->custom_options = fb_vector(&table, OPERATOR_CUSTOM_OPTIONS, 1);
 	if (fb_failed(&model->reader) || read_code(model, &table, codes, op, diag) ||
-	    count_references(op, work, diag) ||
+	    count_references(subgraph, op, work, diag) ||
 	    check_indexes(subgraph, &op->inputs, true, "input", diag) ||
 	    check_indexes(subgraph, &op->intermediates, true, "intermediate", diag))
 		return -1;

@@ -87,6 +87,7 @@ struct tflite_operator {
 /**
  * struct tflite_subgraph - one subgraph
  * @name: name, may be empty
+ * @num_references: inputs and outputs of all operators
  * @tensors: tensors
  * @operators: operators in execution order
  * @inputs: indexes of the input tensors, checked
@@ -96,6 +97,7 @@ struct tflite_subgraph {
 	struct text name;
 	uint32_t num_tensors;
 	uint32_t num_operators;
+	uint32_t num_references;
 	struct tflite_tensor *tensors;
 	struct tflite_operator *operators;
 	struct fb_vector inputs;

@@ -147,9 +147,9 @@ static int place_levels(struct mapper *m, const struct tflite_tensor *tensor,
 	return 0;
 }
 
-/* Nothing is allocated before all numbers fit together: so memory is in proportion to the file. */
-static int read_tree(struct mapper *m, const struct tflite_tensor *tensor, size_t stored,
-		     struct tree *tree)
+/* Takes time in proportion to @elements, those of the tensor, whatever the file says. */
+static int read_tree(struct mapper *m, const struct tflite_tensor *tensor, uint64_t elements,
+		     size_t stored, struct tree *tree)
 {
 	struct fb_table sparsity = tensor->sparsity;
 	struct fb_vector order, blocks, levels;
@@ -184,10 +184,18 @@ static int read_tree(struct mapper *m, const struct tflite_tensor *tensor, size_
 	}
 	if (place_levels(m, tensor, &order, &blocks, tree))
 		return -1;
+	/* Lists that are longer than the tensor would be read in no proportion to it. */
+	if (stored > elements)
+		return tensor_fail(m, tensor, "sparse data: %zu elements, its shape has %" PRIu64, stored,
+				   elements);
 	tree->leaves = 1;
 	for (l = 0; l < tree->num_levels; l++) {
 		const struct level *level = &tree->levels[l];
 
+		if (level->compressed && level->indices.vector.count > elements)
+			return tensor_fail(m, tensor, "sparse data: level %" PRIu32 " has %" PRIu32
+					   " indices, its shape %" PRIu64 " elements", l,
+					   level->indices.vector.count, elements);
 		if (level->compressed) {
 			if (check_compressed(m, tensor, l, level, tree->leaves))
 				return -1;
@@ -276,10 +284,14 @@ static int fill(struct mapper *m, const struct tflite_tensor *tensor, uint64_t e
 	if (size == 0 || tensor->bytes % size)
 		return tensor_fail(m, tensor, "%zu bytes of data, not a whole number of elements",
 				   tensor->bytes);
-	if (read_tree(m, tensor, tensor->bytes / size, &tree))
-		return -1;
+	/*
+	 * Tensors may share their lists. All constants together are limited in proportion to the
+	 * file, and with them what reading the lists takes.
+	 */
 	*dense = hal_alloc_constant(m->b, elements * size, m->diag);
-	return *dense ? scatter(m, tensor, &tree, *dense) : -1;
+	if (!*dense || read_tree(m, tensor, elements, tensor->bytes / size, &tree))
+		return -1;
+	return scatter(m, tensor, &tree, *dense);
 }
 
 const uint8_t *dense_data(struct mapper *m, const struct tflite_tensor *tensor, size_t *bytes)

@@ -83,7 +83,8 @@ static void squeeze(struct inference *inf)
 	uint32_t i;
 	int32_t d;
 
-	if (in->rank < 0)
+	/* Operators may share a list: a long one must not be looked through again and again. */
+	if (in->rank < 0 || list.count > TFLITE_MAX_RANK)
 		return;
 	for (i = 0; i < list.count; i++) {
 		d = infer_axis(fb_vector_i32(&list, i), in->rank);

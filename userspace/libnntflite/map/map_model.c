@@ -112,7 +112,8 @@ int map_model(struct map_model *model, struct nntflite_diag *diag)
 	/* What follows calls for their shapes is in proportion to the file, too. */
 	for (i = 0; i < count; i++)
 		model->infer_left += model->tflite->subgraphs[i].num_operators +
-				     (uint64_t)model->tflite->subgraphs[i].num_tensors;
+				     (uint64_t)model->tflite->subgraphs[i].num_tensors +
+				     model->tflite->subgraphs[i].num_references;
 	model->infer_left = 32 * model->infer_left + 4096;
 	model->uses_resources = has_resources(model->tflite);
 	model->states = calloc(count, sizeof(*model->states));

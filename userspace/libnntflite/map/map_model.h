@@ -48,8 +48,8 @@ struct refusal {
  *	and its outputs become inputs of the model
  * @is_initializer: the model computes the values of variables before the first run
  * @initializer: the model that does that for this one, or NULL
- * @infer_left: operators and tensors of subgraphs that may still be followed for their shapes:
- *	a chain of calls can ask for too many
+ * @infer_left: operators, tensors and references of subgraphs that may still be followed for
+ *	their shapes: a chain of calls can ask for too many
  * @depth: subgraphs that are being mapped one inside the other
  * @diag: where failures go, while the model is being mapped
  */

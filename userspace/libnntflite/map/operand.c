@@ -388,17 +388,22 @@ int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim)
 		return tensor_fail(m, tensor, "quantized along dimension %" PRId32
 				   ", only %" PRIu32 " is supported here", tensor->quantized_dim,
 				   channel_dim);
+	/* Operators may share the list: no more of it is read than there are channels. */
+	if (tensor->zero_points.count > num_scales)
+		return tensor_fail(m, tensor, "%" PRIu32 " quantization zero points for %" PRIu32
+				   " scales", tensor->zero_points.count, num_scales);
+	/* The data is checked first so that a wild shape asks for no memory. */
+	if (!checked_data(m, tensor, &bytes))
+		return -1;
+	/* All scales of a model together are limited, and so is the time for the loops below. */
+	scales = hal_alloc(m->b, count, sizeof(*scales), m->diag);
+	if (!scales)
+		return -1;
 	for (i = 0; i < tensor->zero_points.count; i++)
 		if (fb_vector_i64(&tensor->zero_points, i) != 0)
 			return tensor_fail(m, tensor, "zero point %" PRId64
 					   " of an int8 filter is not 0",
 					   fb_vector_i64(&tensor->zero_points, i));
-	/* The data is checked first so that a wild shape asks for no memory. */
-	if (!checked_data(m, tensor, &bytes))
-		return -1;
-	scales = hal_alloc(m->b, count, sizeof(*scales), m->diag);
-	if (!scales)
-		return -1;
 	for (i = 0; i < count; i++) {
 		scales[i] = fb_vector_f32(&tensor->scales, num_scales == 1 ? 0 : i);
 		if (check_scale(m, tensor, scales[i]))

@@ -166,6 +166,7 @@ static void follow_call(struct map_model *model, uint32_t index, const struct in
 	const struct tflite_subgraph *sub = &model->tflite->subgraphs[index];
 	struct extent *inputs, *extents = NULL;
 	bool differ = false;
+	uint64_t cost;
 	uint32_t i;
 
 	for (i = 0; i < inf->op->outputs.count; i++)
@@ -174,9 +175,10 @@ static void follow_call(struct map_model *model, uint32_t index, const struct in
 	    inf->op->inputs.count != sub->inputs.count + first ||
 	    inf->op->outputs.count != sub->outputs.count)
 		return;
-	if (model->infer_left < (uint64_t)sub->num_operators + sub->num_tensors)
+	cost = (uint64_t)sub->num_operators + sub->num_tensors + sub->num_references;
+	if (model->infer_left < cost)
 		return;
-	model->infer_left -= sub->num_operators + sub->num_tensors;
+	model->infer_left -= cost;
 	inputs = calloc((size_t)sub->inputs.count + 1, sizeof(*inputs));
 	extents = calloc((size_t)sub->num_tensors + 1, sizeof(*extents));
 	if (inputs && extents) {
