@@ -115,7 +115,7 @@ static void power_run(const void *state, const struct broadcast_run *r)
 
 int power_execute(const struct op_call *c)
 {
-	return op_broadcast(c, power_run, NULL);
+	return op_broadcast_slow(c, power_run, NULL, 64);
 }
 
 /* PRELU: negative elements are multiplied by input 1. */

@@ -54,8 +54,8 @@ static bool is_like(const struct tensor *t, const struct tensor *out)
 	return true;
 }
 
-/* Elements of one call of the kernel. Long runs are cut, so that an abort is seen in time. */
-#define RUN_MAX		(OP_PACE_UNITS / 16)
+/* Units of one call of the kernel. Long runs are cut, so that an abort is seen in time. */
+#define RUN_UNITS	(OP_PACE_UNITS / 8)
 
 /* First element of a run in each tensor, and the strides within it. */
 struct run_place {
@@ -63,14 +63,27 @@ struct run_place {
 	size_t sa, sb;
 };
 
-static int run(const struct op_call *c, broadcast_fn fn, const void *state,
-	       struct op_pace *pace, const struct run_place *place, size_t length)
+/* A call. Its parts share it. */
+struct broadcast {
+	const struct op_call *c;
+	broadcast_fn fn;
+	const void *state;
+	unsigned int units;		/* of an element */
+	size_t length;			/* of a run */
+	unsigned int outer;		/* dimensions outside of a run */
+	size_t sa[NNPU_MAX_RANK], sb[NNPU_MAX_RANK];
+	struct run_place place;		/* its strides */
+};
+
+static int run(const struct broadcast *b, struct op_pace *pace, const struct run_place *place,
+	       size_t length)
 {
-	size_t size = type_size(c->in[0]->type), out_size = type_size(c->out[0]->type);
+	const struct op_call *c = b->c;
+	size_t most = RUN_UNITS / b->units, size = type_size(c->in[0]->type), out_size = type_size(c->out[0]->type);
 
 	for (size_t at = 0, n; at < length; at += n) {
-		n = length - at < RUN_MAX ? length - at : RUN_MAX;
-		fn(state, &(struct broadcast_run){
+		n = length - at < most ? length - at : most;
+		b->fn(b->state, &(struct broadcast_run){
 			.a = (const char *)c->in[0]->data + (place->a + at * place->sa) * size,
 			.b = (const char *)c->in[1]->data + (place->b + at * place->sb) * size,
 			.sa = place->sa,
@@ -78,22 +91,11 @@ static int run(const struct op_call *c, broadcast_fn fn, const void *state,
 			.out = (char *)c->out[0]->data + (place->out + at) * out_size,
 			.n = n,
 		});
-		if (op_pace(pace, n * 2 + 16))
+		if (op_pace(pace, n * b->units + 16))
 			return OP_ABORTED;
 	}
 	return 0;
 }
-
-/* A call. Its parts share it. */
-struct broadcast {
-	const struct op_call *c;
-	broadcast_fn fn;
-	const void *state;
-	size_t length;			/* of a run */
-	unsigned int outer;		/* dimensions outside of a run */
-	size_t sa[NNPU_MAX_RANK], sb[NNPU_MAX_RANK];
-	struct run_place place;		/* its strides */
-};
 
 /* Elements of a part of the only run. */
 #define PIECE		1024u
@@ -109,7 +111,7 @@ static int run_pieces(const void *work, size_t first, size_t end, struct op_pace
 	place.out = at;
 	if (left > (end - first) * PIECE)
 		left = (end - first) * PIECE;
-	return run(b->c, b->fn, b->state, pace, &place, left);
+	return run(b, pace, &place, left);
 }
 
 static int run_runs(const void *work, size_t first, size_t end, struct op_pace *pace)
@@ -127,7 +129,7 @@ static int run_runs(const void *work, size_t first, size_t end, struct op_pace *
 	}
 	place.out = first * b->length;
 	for (i = first; i < end; i++, place.out += b->length) {
-		if (run(b->c, b->fn, b->state, pace, &place, b->length))
+		if (run(b, pace, &place, b->length))
 			return OP_ABORTED;
 		for (unsigned int d = b->outer; d-- > 0;) {
 			place.a += b->sa[d];
@@ -142,7 +144,7 @@ static int run_runs(const void *work, size_t first, size_t end, struct op_pace *
 	return 0;
 }
 
-int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
+int op_broadcast_slow(const struct op_call *c, broadcast_fn fn, const void *state, unsigned int units)
 {
 	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *out = c->out[0];
@@ -154,6 +156,7 @@ int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
 	b.c = c;
 	b.fn = fn;
 	b.state = state;
+	b.units = units;
 	b.length = total;
 	b.place = (struct run_place) { .sa = 1, .sb = 1 };
 	if (total == 0)
@@ -167,12 +170,17 @@ int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
 		b.place.sb = b.sb[out->rank - 1];
 	}
 	parts.items = total / b.length;
-	parts.units = b.length * 2 + 16;
+	parts.units = b.length * units + 16;
 	parts.compute = run_runs;
 	if (parts.items == 1) {
 		parts.items = (total - 1) / PIECE + 1;
-		parts.units = PIECE * 2;
+		parts.units = PIECE * units;
 		parts.compute = run_pieces;
 	}
 	return op_run_parts(c, &parts, &pace);
+}
+
+int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
+{
+	return op_broadcast_slow(c, fn, state, 2);
 }

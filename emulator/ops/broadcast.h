@@ -24,4 +24,7 @@ typedef void (*broadcast_fn)(const void *state, const struct broadcast_run *r);
  */
 int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state);
 
+/* The same if an element takes @units, as op_pace() counts, and not just a nanosecond or two. */
+int op_broadcast_slow(const struct op_call *c, broadcast_fn fn, const void *state, unsigned int units);
+
 #endif /* NNPU_EMU_BROADCAST_H */

@@ -216,6 +216,8 @@ static const struct large_call tflite_calls[] = {
 	{ TFLITE(27), "s:4294967295x0@1 s:0x0@1 y:0x1@1 -t y:4294967295x0@1 i1 i0 b0 > s@1 y@1" },
 	{ TFLITE(50), "u:256M@1 > u@0.0625+255" },
 	{ TFLITE(78), "t:64M=-3 t:64M=5 > t" },
+	/* As many steps as there are between the exponents. */
+	{ TFLITE(95), "f:64M=3e38 f:64M=3e-38 > f" },
 	{ TFLITE(156), "f:64M=3 f:64M=2 > f" },
 };
 

@@ -306,6 +306,26 @@ static broadcast_fn kernel(enum tflite_type type)
 	}
 }
 
+/*
+ * What an element takes, in units of op_pace(): a remainder of floats one step for each exponent
+ * between its operands.
+ */
+static unsigned int units_of(enum tflite_op op, enum tflite_type type)
+{
+	switch (op) {
+	case TFLITE_OP_FLOOR_MOD:
+		return type == TFLITE_FLOAT32 ? 512 : 16;
+	case TFLITE_OP_POW:
+	case TFLITE_OP_ATAN2:
+		return 64;
+	case TFLITE_OP_DIV:
+	case TFLITE_OP_FLOOR_DIV:
+		return type == TFLITE_FLOAT32 ? 4 : 16;
+	default:
+		return 2;
+	}
+}
+
 int tflite_binary_execute(const struct op_call *c)
 {
 	enum tflite_type type = tflite_type_of(c->out[0]);
@@ -322,5 +342,5 @@ int tflite_binary_execute(const struct op_call *c)
 		return ret;
 	s.range = frange_of(a);
 	elem_range(a, type, &s.min, &s.max);
-	return op_broadcast(c, kernel(type), &s);
+	return op_broadcast_slow(c, kernel(type), &s, units_of(s.op, type));
 }

@@ -218,6 +218,7 @@ int binary_quant_execute(const struct op_call *c, enum activation a)
 			return ret;
 	}
 	set_factors(c, &s);
-	return op_broadcast(c, type == TFLITE_INT8 ? run_i8 : type == TFLITE_UINT8 ? run_u8 : run_i16,
-			    &s);
+	/* Three products and their shifts, or a reciprocal by iteration. */
+	return op_broadcast_slow(c, type == TFLITE_INT8 ? run_i8 : type == TFLITE_UINT8 ? run_u8 : run_i16,
+				 &s, s.op == TFLITE_OP_DIV ? 32 : 16);
 }
