@@ -74,8 +74,8 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 		return;
 	}
 	request.image = image;
+	request.given = image;
 	out->program = program_load(&request, &out->v);
-	op_give(&w->progress, image, map->size);
 	if (out->program)
 		out->result = out->program->memory;
 	status = NNPU_STATUS_SUCCESS;

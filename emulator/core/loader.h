@@ -10,13 +10,21 @@
 #include "program_seal.h"
 #include "ops/pace.h"
 
+/* How long a load needs memory that the program does not: until ... */
+enum load_memory {
+	LOAD_READ,			/* ... the image has been read, and all of it is checked */
+	LOAD_PREPARE,			/* ... all commands are prepared */
+	LOAD_CONSTANTS,			/* ... the program has the small constants that it keeps */
+	NUM_LOAD_MEMORY,
+};
+
 struct loader {
 	struct load_request *request;
 	struct nnpu_device *dev;
 	const uint8_t *image;
 	struct nnpu_program_header header;
 	struct program *p;
-	struct nnpu_tensor_desc *descs;
+	struct nnpu_tensor_desc *descs;	/* LOAD_READ, as @owner, @seen and @saved */
 	uint32_t block;			/* of the current command */
 	uint32_t *owner;		/* by tensor: number of the block that writes it, plus 1 */
 	uint32_t *uses;			/* by tensor: how often it is an operand */
@@ -28,8 +36,10 @@ struct loader {
 	struct tensor *saved;		/* its outputs as the image declares them */
 	uint32_t max_saved;
 	struct verdict *v;
-	struct mem_region region;	/* for the tables of the load itself */
-	uint64_t work;			/* charged for it */
+	struct load_work {		/* for tables and constants of the load itself */
+		struct mem_region region;
+		uint64_t charged;
+	} work[NUM_LOAD_MEMORY];
 	struct op_pace pace;
 	struct seal seal;		/* without a seal: no sealer */
 };
@@ -88,8 +98,14 @@ void load_uncharge(struct loader *l, uint64_t bytes);
 /* program_take(), with the verdict. */
 void *load_take(struct loader *l, size_t bytes);
 
-/* The same for the load itself, until it ends. */
-void *load_take_work(struct loader *l, size_t bytes);
+/* The same for the load itself, until load_free_work(). */
+void *load_take_work(struct loader *l, enum load_memory until, size_t bytes);
+
+/* All of it becomes the program's. */
+void load_keep_work(struct loader *l, enum load_memory until);
+
+/* The load does not need any of it any more. */
+void load_free_work(struct loader *l, enum load_memory until);
 
 /* The program itself, in l->p. NULL: there is too little memory, or the load is to end. */
 struct program *load_alloc_program(struct loader *l);
@@ -98,10 +114,8 @@ struct program *load_alloc_program(struct loader *l);
 int load_alloc_tables(struct loader *l);
 
 /* Room for @count objects of @size bytes in *@p, where *@max have room now. What is there stays. */
-int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t size);
-
-/* The load ends: free its tables. */
-void load_free_tables(struct loader *l);
+int load_room(struct loader *l, enum load_memory until, void **p, uint32_t *max, uint32_t count,
+	      size_t size);
 
 /* Give back a constant that has an allocation of its own. */
 void load_drop_constant(struct loader *l, struct tensor *t);

@@ -293,12 +293,31 @@ static void push_blocks(struct program *p, const struct program_block *b, uint64
 		}
 }
 
+/* Items of the block that has most, or a bound of it. */
+static size_t max_items(const struct program *p, struct op_pace *pace)
+{
+	size_t max = 1, n;
+	uint32_t i, k;
+
+	for (i = 0; i < p->num_blocks && !op_pace(pace, 4); i++) {
+		n = i ? 0 : p->num_inputs;
+		for (k = p->blocks[i].first; k < p->blocks[i].end && !op_pace(pace, 4); k++)
+			n += p->cmds[k].num_outputs + (p->cmds[k].scratch ? 1u : 0);
+		max = n > max ? n : max;
+	}
+	return max;
+}
+
 int plan_program(struct program *p, struct op_pace *pace)
 {
-	size_t max = (size_t)p->num_inputs + p->num_operands + p->num_cmds + 1;
-	struct plan_item *items = op_take(pace->progress, max * sizeof(*items), NULL);
+	size_t max = max_items(p, pace);
+	struct plan_item *items;
 	uint32_t i, k, n;
 
+	/* It has not counted all. */
+	if (pace->ended)
+		return -1;
+	items = op_take(pace->progress, max * sizeof(*items), NULL);
 	if (!items)
 		return -1;
 	p->arena_size = 0;

@@ -86,6 +86,18 @@ void region_give(struct mem_region *r, void *piece, size_t bytes)
 			run->at = piece;
 }
 
+void region_join(struct mem_region *r, struct mem_region *from)
+{
+	struct region_run *run, *next;
+
+	for (run = from->runs; run; run = next) {
+		next = run->next;
+		run->next = r->runs;
+		r->runs = run;
+	}
+	*from = (struct mem_region) { 0 };
+}
+
 void region_free(struct nnpu_device *dev, struct mem_region *r)
 {
 	struct region_run *run, *next;

@@ -34,6 +34,9 @@ void *region_add(struct mem_region *r, void *run, size_t bytes);
 /* Give a piece back. It is free now if it is the last one of its run. */
 void region_give(struct mem_region *r, void *piece, size_t bytes);
 
+/* All pieces of @from belong to @r now. */
+void region_join(struct mem_region *r, struct mem_region *from);
+
 /* Free all pieces. The region may be in one of them. */
 void region_free(struct nnpu_device *dev, struct mem_region *r);
 /* The same, by the cleaner. dev->lock held. */

@@ -156,8 +156,8 @@ static int load_constants(struct loader *l)
 	if (load_charge(l, single))
 		return -1;
 	/* Until it is known which of them the program keeps: keep_constants(). */
-	data = load_take_work(l, shared);
-	if (!data)
+	data = shared ? load_take_work(l, LOAD_CONSTANTS, shared) : NULL;
+	if (shared && !data)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
@@ -328,8 +328,10 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	cmd->num_outputs = le16toh(c.num_outputs);
 	cmd->operands = *position;
 	count = (uint32_t)cmd->num_inputs + cmd->num_outputs;
-	if (load_room(l, (void **)&l->operands, &l->max_operands, count, sizeof(*l->operands)) ||
-	    load_room(l, (void **)&l->saved, &l->max_saved, cmd->num_outputs, sizeof(*l->saved)))
+	if (load_room(l, LOAD_PREPARE, (void **)&l->operands, &l->max_operands, count,
+		      sizeof(*l->operands)) ||
+	    load_room(l, LOAD_READ, (void **)&l->saved, &l->max_saved, cmd->num_outputs,
+		      sizeof(*l->saved)))
 		return -1;
 	for (i = 0; i < count; i++) {
 		uint32_t t = image_get_index(l->image, &l->header,
@@ -457,7 +459,6 @@ static int plan(struct loader *l)
 
 	for (i = 0; i < p->num_outputs; i++)
 		p->last_use[p->outputs[i]] = p->num_cmds;
-	p->fixed = is_fixed(l);
 	/* If the arena is larger than device memory, no job of this program could run. */
 	if (p->fixed && (plan_program(p, &l->pace) || p->arena_size > l->dev->props.memory_size))
 		return load_no_memory(l);
@@ -501,6 +502,18 @@ static int alloc_reports(struct loader *l)
 	return 0;
 }
 
+/* The image has been read: neither it nor what was to check it is needed any more. */
+static void end_reading(struct loader *l)
+{
+	struct load_request *request = l->request;
+
+	load_free_work(l, LOAD_READ);
+	if (request->given)
+		op_give(request->progress, request->given, request->size);
+	request->given = NULL;
+	l->image = NULL;
+}
+
 static int load(struct loader *l)
 {
 	struct load_request *request = l->request;
@@ -515,7 +528,14 @@ static int load(struct loader *l)
 		return -1;
 	if (request->check)
 		return 0;
-	if (load_prepare(l) || plan(l))
+	end_reading(l);
+	l->p->fixed = is_fixed(l);
+	if (load_prepare(l))
+		return -1;
+	/* The plan takes memory itself. */
+	load_free_work(l, LOAD_PREPARE);
+	load_free_work(l, LOAD_CONSTANTS);
+	if (plan(l))
 		return -1;
 	/* An operation that has seen the abort leaves its prepared object half done. */
 	return job_is_to_end(l->pace.progress) ? verdict_status(l->v, NNPU_STATUS_ABORTED) : 0;
@@ -531,8 +551,10 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	struct program *p = load_alloc_program(&l);
 	int ret;
 
-	if (!p)
+	if (!p) {
+		end_reading(&l);
 		return NULL;
+	}
 	/* Operations prepare their objects in it. */
 	if (request->progress)
 		request->progress->kept = p;
@@ -540,7 +562,9 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	seal_end(&l.seal);
 	if (request->progress)
 		request->progress->kept = NULL;
-	load_free_tables(&l);
+	end_reading(&l);
+	load_free_work(&l, LOAD_PREPARE);
+	load_free_work(&l, LOAD_CONSTANTS);
 	if (!ret && !request->check)
 		return p;
 	pthread_mutex_lock(&dev->lock);

@@ -134,6 +134,8 @@ struct load_request {
 	struct slots_holder *slots;
 	const uint8_t *image;
 	uint64_t size;
+	/* The image from op_take(), or NULL. program_load() gives it back when it has been read. */
+	uint8_t *given;
 	/* Check only: a report per command. program_load() takes them, the caller gives them back. */
 	bool check;
 	uint32_t num_reports;

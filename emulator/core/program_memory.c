@@ -90,9 +90,10 @@ void *load_take(struct loader *l, size_t bytes)
 	return piece;
 }
 
-void *load_take_work(struct loader *l, size_t bytes)
+void *load_take_work(struct loader *l, enum load_memory until, size_t bytes)
 {
-	void *piece = take(l->request->ctx, &l->region, &l->work, l->pace.progress, bytes);
+	struct load_work *w = &l->work[until];
+	void *piece = take(l->request->ctx, &w->region, &w->charged, l->pace.progress, bytes);
 
 	if (!piece)
 		load_no_memory(l);
@@ -167,22 +168,29 @@ int load_alloc_tables(struct loader *l)
 		{ (void **)&p->last_use, n * sizeof(*p->last_use) },
 		{ (void **)&p->offsets, (n + p->num_cmds) * sizeof(*p->offsets) },
 	};
-	const struct table work[] = {
+	const struct table read[] = {
 		{ (void **)&l->descs, n * sizeof(*l->descs) },
 		{ (void **)&l->owner, n * sizeof(*l->owner) },
-		{ (void **)&l->uses, n * sizeof(*l->uses) },
-		{ (void **)&l->decoders, n * sizeof(*l->decoders) },
 		{ (void **)&l->seen, n * sizeof(*l->seen) },
 	};
+	const struct table prepare[] = {
+		{ (void **)&l->uses, n * sizeof(*l->uses) },
+		{ (void **)&l->decoders, n * sizeof(*l->decoders) },
+	};
 	const unsigned int num_kept = sizeof(kept) / sizeof(*kept);
-	const unsigned int num_work = sizeof(work) / sizeof(*work);
+	const unsigned int num_read = sizeof(read) / sizeof(*read);
+	const unsigned int num_prepare = sizeof(prepare) / sizeof(*prepare);
 
-	if (place_tables(work, num_work, load_take_work(l, tables_bytes(work, num_work))))
+	if (place_tables(read, num_read,
+			 load_take_work(l, LOAD_READ, tables_bytes(read, num_read))) ||
+	    place_tables(prepare, num_prepare,
+			 load_take_work(l, LOAD_PREPARE, tables_bytes(prepare, num_prepare))))
 		return -1;
 	return place_tables(kept, num_kept, load_take(l, tables_bytes(kept, num_kept)));
 }
 
-int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t size)
+int load_room(struct loader *l, enum load_memory until, void **p, uint32_t *max, uint32_t count,
+	      size_t size)
 {
 	uint64_t n = count;
 	void *larger;
@@ -193,8 +201,8 @@ int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t 
 		n = 2ull * *max;
 	if (n < 4)
 		n = 4;
-	/* The smaller one stays until the load ends. */
-	larger = load_take_work(l, n * size);
+	/* The smaller one stays as long. */
+	larger = load_take_work(l, until, n * size);
 	if (!larger)
 		return -1;
 	if (*p)
@@ -204,12 +212,24 @@ int load_room(struct loader *l, void **p, uint32_t *max, uint32_t count, size_t 
 	return 0;
 }
 
-void load_free_tables(struct loader *l)
+void load_keep_work(struct loader *l, enum load_memory until)
 {
+	struct load_work *w = &l->work[until];
+
+	region_join(&l->p->region, &w->region);
+	l->p->memory += w->charged;
+	w->charged = 0;
+}
+
+void load_free_work(struct loader *l, enum load_memory until)
+{
+	struct load_work *w = &l->work[until];
+
 	pthread_mutex_lock(&l->dev->lock);
-	region_leave(l->dev, &l->region);
-	ctx_mem_uncharge(l->request->ctx, l->work);
+	region_leave(l->dev, &w->region);
+	ctx_mem_uncharge(l->request->ctx, w->charged);
 	pthread_mutex_unlock(&l->dev->lock);
+	w->charged = 0;
 }
 
 void load_drop_constant(struct loader *l, struct tensor *t)

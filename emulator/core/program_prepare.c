@@ -36,7 +36,10 @@ static void drop_use(struct loader *l, uint32_t index, uint32_t *uses, bool undo
 		t->data = NULL;
 }
 
-/* Small constants that commands still need come from the memory of the load to the program. */
+/*
+ * Small constants that commands still need come from the memory of the load to the program: copied if
+ * that takes less than what they are in, which the program has otherwise.
+ */
 static int keep_constants(struct loader *l)
 {
 	struct program *p = l->p;
@@ -52,7 +55,15 @@ static int keep_constants(struct loader *l)
 		if (load_pace(l, 4))
 			return -1;
 	}
-	data = load_take(l, bytes);
+	if (!bytes)
+		return 0;
+	data = region_take(&p->region, bytes);
+	if (!data && region_run_size(bytes) >= l->work[LOAD_CONSTANTS].charged) {
+		load_keep_work(l, LOAD_CONSTANTS);
+		return 0;
+	}
+	if (!data)
+		data = load_take(l, bytes);
 	if (!data)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What small programs take beside constants and activations: a load gives back what it has read before it
+ * needs more.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "core/device_memory.h"
+#include "rig.h"
+#include "tap.h"
+
+#define F32	NNPU_TYPE_TENSOR_FLOAT32
+
+/* Constants of a larger program: many, and each shares pages with others. */
+#define MANY		50u
+#define ELEMENTS	150u
+
+static struct rig rig;
+static struct job_rig j;
+static struct image im;
+
+/* x + 0 + 1 + 2 ..., of @n elements and with @count constants. */
+static void build(unsigned int count, unsigned int n)
+{
+	static float values[ELEMENTS];
+	uint32_t at, act;
+
+	image_init(&im);
+	at = image_tensor(&im, F32, NNPU_TENSOR_INPUT, (int)n, -1);
+	act = image_scalar(&im, 0);
+	for (unsigned int i = 0; i < count; i++) {
+		unsigned int kind = i + 1 < count ? NNPU_TENSOR_TEMPORARY : NNPU_TENSOR_OUTPUT;
+		uint32_t c, sum;
+
+		for (unsigned int k = 0; k < n; k++)
+			values[k] = (float)i;
+		c = image_const(&im, F32, n, values, n * sizeof(float));
+		sum = image_tensor(&im, F32, kind, (int)n, -1);
+		image_command(&im, NNPU_OP_ADD, 3, 1, at, c, act, sum);
+		at = sum;
+	}
+	image_finish(&im);
+}
+
+static uint64_t used(void)
+{
+	return rig_read64(&rig, NNPU_REG_MEM_USED_LO);
+}
+
+static void begin(unsigned int count, unsigned int n)
+{
+	rig_open(&rig, NULL);
+	rig_enable(&rig);
+	job_rig_init(&j, &rig, 1, 1);
+	build(count, n);
+}
+
+static bool run(uint32_t program, unsigned int count, unsigned int n)
+{
+	struct nnpu_arg *a = job_args(&j, 1, 1);
+	const float x = 2, y = x + (float)(count * (count - 1) / 2);
+	bool good;
+
+	for (unsigned int i = 0; i < n; i++)
+		memcpy(j.operands + i * sizeof(x), &x, sizeof(x));
+	job_arg(&a[0], 1, 0, n * sizeof(x));
+	job_arg(&a[1], 1, 4096, n * sizeof(x));
+	good = job_execute(&j, program, NULL) == 0;
+	for (unsigned int i = 0; i < n; i++)
+		good &= !memcmp(j.operands + 4096 + i * sizeof(y), &y, sizeof(y));
+	return good;
+}
+
+/* Beside the program, the image is there when the constants are read, or nothing as large. */
+static void test_load(void)
+{
+	const uint64_t records = 3 * (MANY + 1) * sizeof(struct nnpu_tensor_desc);
+	uint64_t peak, program, most;
+
+	begin(MANY, ELEMENTS);
+	ok(!rig_load(&rig, 1, 1, im.bytes, im.size, NULL), "a program with many small constants");
+	peak = rig_read64(&rig, NNPU_REG_MEM_PEAK_LO);
+	program = used();
+	most = mem_size(im.size) + mem_size(records) + 2 * NNPU_PAGE_SIZE;
+	ok(peak - program <= most, "its load has %llu bytes more than the program, at most %llu",
+	   (unsigned long long)(peak - program), (unsigned long long)most);
+	ok(run(1, MANY, ELEMENTS), "it runs");
+	image_free(&im);
+	rig_close(&rig);
+}
+
+int main(void)
+{
+	test_load();
+	return tap_done();
+}
