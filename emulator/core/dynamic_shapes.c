@@ -164,7 +164,7 @@ static int place_at_home(struct exec_run *run, uint32_t index, unsigned int oper
 			 const struct home *home)
 {
 	uint32_t t = exec_operand_list(run, index)[operand];
-	struct tensor *tensor = &run->engine->exec.tensors[t];
+	struct tensor *tensor = exec_tensor(run, t);
 
 	if (home->data && !shapes_compatible(home->outer, tensor))
 		return exec_op_failed(run, index, NNPU_REASON_SHAPE_MISMATCH, operand);
@@ -206,7 +206,7 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 
 		/* What a later batch reads stays. */
 		items[i].last = (last < end ? last : end) - from;
-		items[i].size = tensor_room(p, items[i].tensor, &x->tensors[items[i].tensor]);
+		items[i].size = tensor_room(p, items[i].tensor, exec_tensor(run, items[i].tensor));
 		if (exec_pace(run, 8))
 			return -1;
 	}
@@ -221,8 +221,8 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 	for (i = 0; i < n; i++) {
 		if (items[i].tensor >= p->num_tensors)
 			x->scratch[items[i].tensor - p->num_tensors] = base + items[i].offset;
-		else if (x->tensors[items[i].tensor].kind != NNPU_TENSOR_NO_VALUE)
-			x->tensors[items[i].tensor].data = base + items[i].offset;
+		else if (exec_tensor(run, items[i].tensor)->kind != NNPU_TENSOR_NO_VALUE)
+			exec_tensor(run, items[i].tensor)->data = base + items[i].offset;
 		if (exec_pace(run, 8))
 			return -1;
 	}
@@ -254,14 +254,13 @@ int dynamic_reset_block(struct exec_run *run, uint32_t number)
 {
 	const struct program *p = run->program;
 	const struct program_block *b = &p->blocks[number];
-	struct tensor *tensors = run->engine->exec.tensors;
 	uint32_t i, o;
 
 	for (i = b->first; i < b->end; i++) {
 		const uint32_t *out = exec_operand_list(run, i) + p->cmds[i].num_inputs;
 
 		for (o = 0; o < p->cmds[i].num_outputs; o++) {
-			tensors[out[o]] = p->tensors[out[o]];
+			*exec_tensor(run, out[o]) = p->tensors[out[o]];
 			if (exec_pace(run, 32))
 				return -1;
 		}
@@ -276,7 +275,7 @@ int dynamic_pass_shape(struct exec_run *run, uint32_t index, unsigned int operan
 {
 	if (!shapes_compatible(&run->program->tensors[inner], value))
 		return exec_op_failed(run, index, NNPU_REASON_SHAPE_MISMATCH, operand);
-	set_shape(&run->engine->exec.tensors[inner], value);
+	set_shape(exec_tensor(run, inner), value);
 	return 0;
 }
 
@@ -294,7 +293,7 @@ int dynamic_set_output(struct exec_run *run, uint32_t index, unsigned int operan
 		       const struct tensor *value)
 {
 	uint32_t t = exec_operand_list(run, index)[operand];
-	struct tensor *out = &run->engine->exec.tensors[t];
+	struct tensor *out = exec_tensor(run, t);
 
 	if (check_declared(run, index, operand, value))
 		return -1;
@@ -312,7 +311,7 @@ int dynamic_place_output(struct exec_run *run, uint32_t index, unsigned int oper
 		return -1;
 	if (!home)
 		return 0;
-	set_shape(&run->engine->exec.tensors[t], value);
+	set_shape(exec_tensor(run, t), value);
 	return place_at_home(run, index, operand, home);
 }
 
@@ -337,7 +336,7 @@ static int set_inputs(struct exec_run *run)
 	unsigned int i;
 
 	for (i = 0; i < p->num_inputs; i++) {
-		struct tensor *t = &run->engine->exec.tensors[p->inputs[i]];
+		struct tensor *t = exec_tensor(run, p->inputs[i]);
 
 		if (exec_pace(run, 32))
 			return -1;

@@ -53,14 +53,71 @@ static uint64_t table_least(uint32_t count, size_t size)
 	return count < least ? least : count;
 }
 
-/* dev->lock held. */
-static void table_leave(struct nnpu_device *dev, void *table, uint32_t *max, size_t size)
+/* Does a table share the page? Its part is free when the page leaves. */
+static bool table_is_small(const struct nnpu_engine *e, const void *table)
 {
-	if (table) {
+	return e->exec.page && (uintptr_t)table - (uintptr_t)e->exec.page < NNPU_PAGE_SIZE;
+}
+
+/* dev->lock held. */
+static void table_leave(struct nnpu_engine *e, void *table, uint32_t *max, size_t size)
+{
+	if (table && !table_is_small(e, table)) {
 		ASAN_UNPOISON_MEMORY_REGION(table, sizeof(struct leaving));
-		dev_leave_memory(dev, table, table_size(*max, size));
+		dev_leave_memory(e->dev, table, table_size(*max, size));
 	}
 	*max = 0;
+}
+
+/* After the tables in it. dev->lock held. */
+static void page_leave(struct nnpu_engine *e)
+{
+	struct exec_state *x = &e->exec;
+
+	if (!x->page)
+		return;
+	ASAN_UNPOISON_MEMORY_REGION(x->page, sizeof(struct leaving));
+	dev_leave_memory(e->dev, x->page, NNPU_PAGE_SIZE);
+	x->page = NULL;
+	x->page_used = 0;
+}
+
+/* False: too little memory, or the job is to end. */
+static bool page_alloc(struct nnpu_engine *e)
+{
+	struct exec_state *x = &e->exec;
+
+	if (!dev_mem_reserve(e->dev, NULL, NNPU_PAGE_SIZE, &e->progress))
+		return false;
+	x->page = mem_alloc(e->dev, NNPU_PAGE_SIZE);
+	if (!x->page) {
+		dev_mem_release(e->dev, NULL, NNPU_PAGE_SIZE);
+		return false;
+	}
+	ASAN_POISON_MEMORY_REGION(x->page, NNPU_PAGE_SIZE);
+	x->has_memory = true;
+	return true;
+}
+
+/* Has the page room for a table of @bytes? */
+static bool page_has_room(const struct nnpu_engine *e, uint64_t bytes)
+{
+	return bytes <= NNPU_PAGE_SIZE &&
+	       region_step(bytes) <= NNPU_PAGE_SIZE - e->exec.page_used;
+}
+
+/* A table of @bytes in it, clear. NULL: too little memory, or the job is to end. */
+static void *page_take(struct nnpu_engine *e, uint64_t bytes)
+{
+	struct exec_state *x = &e->exec;
+	uint8_t *table;
+
+	if (!x->page && !page_alloc(e))
+		return NULL;
+	table = x->page + x->page_used;
+	ASAN_UNPOISON_MEMORY_REGION(table, bytes);
+	x->page_used += (uint32_t)region_step(bytes);
+	return table;
 }
 
 uint32_t bind_words(const struct program *p)
@@ -69,29 +126,39 @@ uint32_t bind_words(const struct program *p)
 		       sizeof(void *) <= sizeof(uint64_t), "whole words");
 
 	/* An image has 64 MiB at most: it fits. */
-	return (uint32_t)((uint64_t)p->num_tensors * (sizeof(struct tensor) / sizeof(uint64_t)) +
+	return (uint32_t)((uint64_t)p->num_places * (sizeof(struct tensor) / sizeof(uint64_t)) +
 			  p->num_operands + p->num_cmds);
 }
 
 bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, size_t size)
 {
 	uint64_t n = table_least(count, size), after = table_size((uint32_t)n, size);
+	uint64_t before = table_is_small(e, *p) ? *max * size : table_size(*max, size);
 	void *bigger;
 
 	/* It may take long. */
 	slots_release(&e->slots);
+	/* What grows is not small for long: its part of the page would be lost each time. */
+	if (!*p && page_has_room(e, n * size)) {
+		*p = page_take(e, n * size);
+		if (!*p)
+			return false;
+		*max = (uint32_t)n;
+		e->exec.work.allocations++;
+		return true;
+	}
 	/* Both are there while it grows. */
 	if (!dev_mem_reserve(e->dev, NULL, after, &e->progress))
 		return false;
 	/* Its end may have been given back meanwhile. */
-	bigger = mem_copy(e->dev, *p, *p ? table_size(*max, size) : 0, n * size, &e->progress);
+	bigger = mem_copy(e->dev, *p, *p ? before : 0, n * size, &e->progress);
 	if (!bigger) {
 		dev_mem_release(e->dev, NULL, after);
 		return false;
 	}
 	/* ... and be with the cleaner still: what was before it has to come after it. */
 	pthread_mutex_lock(&e->dev->lock);
-	table_leave(e->dev, *p, max, size);
+	table_leave(e, *p, max, size);
 	pthread_mutex_unlock(&e->dev->lock);
 	*p = bigger;
 	*max = (uint32_t)n;
@@ -154,6 +221,13 @@ static void arena_leave(struct nnpu_engine *e)
 
 	if (!first)
 		return;
+	/* The page has few of them. */
+	if (table_is_small(e, first)) {
+		for (; a->count; a->count--)
+			chunk_leave(e, &a->chunks[a->count]);
+		*a = (struct arena) { 0 };
+		return;
+	}
 	first->leaving.free = arena_free;
 	first->leaving.bytes = a->bytes + table_size(a->max, sizeof(*a->chunks));
 	first->count = a->count;
@@ -164,7 +238,7 @@ static void arena_leave(struct nnpu_engine *e)
 
 #define TABLE_LEAVE(e, table, max)						\
 	do {									\
-		table_leave((e)->dev, (e)->exec.table, &(e)->exec.max,		\
+		table_leave(e, (e)->exec.table, &(e)->exec.max,			\
 			    sizeof(*(e)->exec.table));				\
 		(e)->exec.table = NULL;						\
 	} while (0)
@@ -185,6 +259,7 @@ void exec_trim(struct nnpu_engine *e)
 {
 	arena_leave(e);
 	tables_leave(e);
+	page_leave(e);
 	e->exec.bound = 0;
 	e->exec.has_memory = false;
 }
@@ -229,10 +304,10 @@ static void table_give(struct nnpu_engine *e, void **table, uint32_t *max, size_
 	uint64_t bytes = table_size(*max, size);
 	size_t left;
 
-	if (!*table)
+	if (!*table || table_is_small(e, *table))
 		return;
 	if (!need) {
-		table_leave(e->dev, *table, max, size);
+		table_leave(e, *table, max, size);
 		*table = NULL;
 		return;
 	}

@@ -63,6 +63,8 @@ struct exec_state {
 		uint32_t records;	/* of its profile */
 		bool dynamic;
 	} tables;
+	uint8_t *page;			/* that small tables share, or NULL */
+	uint32_t page_used;
 	uint64_t *bind;			/* one piece for the next three, see bind_words() */
 	uint32_t max_bind;
 	struct tensor *tensors;

@@ -70,17 +70,21 @@ int exec_bind(struct exec_run *run)
 		       sizeof(*x->bind)))
 		return exec_no_memory(run);
 	x->tensors = (struct tensor *)x->bind;
-	x->operands = (struct tensor **)(x->tensors + p->num_tensors);
+	x->operands = (struct tensor **)(x->tensors + p->num_places);
 	x->scratch = (void **)(x->operands + p->num_operands);
 	for (i = 0; i < p->num_cmds; i++) {
 		x->scratch[i] = NULL;
 		if (exec_pace(run, 4))
 			return -1;
 	}
-	if (copy(run, x->tensors, p->tensors, p->num_tensors * sizeof(*x->tensors)))
-		return -1;
+	for (i = 0; i < p->num_tensors; i++) {
+		if (p->places[i] != PLACE_NONE)
+			x->tensors[p->places[i]] = p->tensors[i];
+		if (exec_pace(run, 32))
+			return -1;
+	}
 	for (i = 0; i < p->num_operands; i++) {
-		x->operands[i] = &x->tensors[p->operands[i]];
+		x->operands[i] = exec_tensor(run, p->operands[i]);
 		if (exec_pace(run, 4))
 			return -1;
 	}
@@ -112,7 +116,7 @@ int exec_read_inputs(struct exec_run *run)
 	unsigned int status, i;
 
 	for (i = 0; i < p->num_inputs; i++) {
-		struct tensor *t = &run->engine->exec.tensors[p->inputs[i]];
+		struct tensor *t = exec_tensor(run, p->inputs[i]);
 
 		if (t->kind == NNPU_TENSOR_NO_VALUE)
 			continue;
@@ -148,7 +152,7 @@ void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 	/* Also if this job omits an operand: see op.h. */
 	call->prepared = cmd->prepared;
 	call->own = cmd->owns_weights ? 1u << 1 : 0;
-	program_set_coded(run->program, cmd, run->engine->exec.tensors, call);
+	program_set_coded(run->program, cmd, call);
 	call->released = 0;
 	call->scratch = run->engine->exec.scratch[index];
 	call->progress = &run->engine->progress;
@@ -215,7 +219,7 @@ static int pass_input(struct exec_run *run, uint32_t index, unsigned int operand
 
 	if (run->dynamic && dynamic_pass_shape(run, index, operand, inner, value))
 		return -1;
-	run->engine->exec.tensors[inner].data = value->data;
+	exec_tensor(run, inner)->data = value->data;
 	return 0;
 }
 
@@ -228,7 +232,7 @@ static void set_output_home(struct exec_run *run, uint32_t number, unsigned int 
 	if (run->dynamic)
 		run->engine->exec.homes[t] = home;
 	else
-		run->engine->exec.tensors[t].data = home.data;
+		exec_tensor(run, t)->data = home.data;
 }
 
 /* A condition of a branch or loop: one element, once its shape is known. */
@@ -280,7 +284,7 @@ static int run_branch(struct exec_run *run, uint32_t index)
 	for (i = 0; !known && i < cmd->num_outputs; i++)
 		if (exec_pace(run, PASS_UNITS) ||
 		    dynamic_set_output(run, index, cmd->num_inputs + i,
-				       &run->engine->exec.tensors[block_output(run, number, i)]))
+				       exec_tensor(run, block_output(run, number, i))))
 			return -1;
 	return 0;
 }
@@ -323,7 +327,7 @@ static int loop_enter(struct exec_run *run, const struct loop *l, uint32_t numbe
 static int run_condition(struct exec_run *run, const struct loop *l, bool *go_on)
 {
 	uint32_t number = l->cmd->target[0];
-	const struct tensor *t = &run->engine->exec.tensors[block_output(run, number, 0)];
+	const struct tensor *t = exec_tensor(run, block_output(run, number, 0));
 	struct home home = { .chunk = l->chunks };
 
 	if (!run->dynamic)
@@ -380,7 +384,7 @@ static int run_body(struct exec_run *run, const struct loop *l)
 	if (run_block(run, number))
 		return -1;
 	for (i = 0; i < l->num_carried; i++) {
-		x->values[l->values + i] = x->tensors[block_output(run, number, i)];
+		x->values[l->values + i] = *exec_tensor(run, block_output(run, number, i));
 		if (exec_pace(run, PASS_UNITS))
 			return -1;
 	}
@@ -509,8 +513,8 @@ static int bind_planned(struct exec_run *run, uint8_t *base)
 	if (exec_bind(run))
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
-		if (!tensor_is_const(&x->tensors[i]) && x->tensors[i].kind != NNPU_TENSOR_NO_VALUE)
-			x->tensors[i].data = base + p->offsets[i];
+		if (p->places[i] != PLACE_NONE)
+			x->tensors[p->places[i]].data = base + p->offsets[i];
 		if (exec_pace(run, 4))
 			return -1;
 	}
@@ -553,7 +557,7 @@ static bool charge_tables(struct exec_run *run)
 	const struct program *p = run->program;
 	struct exec_state *x = &run->engine->exec;
 	uint32_t records = run->max_profile < p->num_cmds ? run->max_profile : p->num_cmds;
-	uint64_t bytes = (uint64_t)p->num_tensors * sizeof(*x->tensors) +
+	uint64_t bytes = (uint64_t)p->num_places * sizeof(*x->tensors) +
 			 (uint64_t)p->num_operands * sizeof(*x->operands) +
 			 (uint64_t)p->num_cmds * sizeof(*x->scratch);
 

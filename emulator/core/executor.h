@@ -62,6 +62,15 @@ static inline int exec_pace(struct exec_run *run, size_t units)
 /* The engine's own tensors, and the operands of all commands in terms of them. */
 int exec_bind(struct exec_run *run);
 
+/* A tensor of this run, or of the program if it is the same in all runs. */
+static inline struct tensor *exec_tensor(const struct exec_run *run, uint32_t index)
+{
+	uint32_t place = run->program->places[index];
+
+	return place == PLACE_NONE ? &run->program->tensors[index] :
+				     &run->engine->exec.tensors[place];
+}
+
 /* The call of a command's operation. */
 void exec_make_call(struct exec_run *run, uint32_t index, struct op_call *call,
 		    struct op_error *error);

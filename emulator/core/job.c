@@ -324,7 +324,7 @@ static const struct tensor *output_tensor(const struct run *r, unsigned int o)
 	uint32_t index = r->program->outputs[o];
 
 	if (r->exec.shapes_valid)
-		return &r->job->engine->exec.tensors[index];
+		return exec_tensor(&r->exec, index);
 	return &r->program->tensors[index];
 }
 

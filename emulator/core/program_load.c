@@ -212,6 +212,8 @@ static int load_tensors(struct loader *l)
 		    (t->num_channel_scales &&
 		     load_charge(l, t->num_channel_scales * sizeof(*t->channel_scales))))
 			return -1;
+		p->places[i] = tensor_is_const(t) || t->kind == NNPU_TENSOR_NO_VALUE ? PLACE_NONE :
+										       p->num_places++;
 		scales += t->num_channel_scales;
 		params += program_params_size(le32toh(l->descs[i].params_len));
 	}

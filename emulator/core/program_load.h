@@ -92,9 +92,14 @@ struct program {
 	uint32_t *inputs;		/* tensor indexes */
 	uint32_t *outputs;
 	uint32_t *last_use;		/* by tensor: last command that needs it */
+	uint32_t *places;		/* by tensor: which of those of a job it is, or PLACE_NONE */
+	uint32_t num_places;
 	uint64_t *offsets;		/* by plan_item.tensor: place in the arena */
 	uint64_t arena_size;
 };
+
+/* A tensor that is the same in all jobs: a constant, or one without a value. */
+#define PLACE_NONE	UINT32_MAX
 
 /* Bytes that a tensor needs at its place. Its shape is known. */
 static inline uint64_t tensor_room(const struct program *p, uint32_t index, const struct tensor *t)
@@ -109,9 +114,9 @@ static inline uint64_t tensor_room(const struct program *p, uint32_t index, cons
 	}
 }
 
-/* What a call of a command needs to decode its weights. @tensors: of the load or of a job. */
+/* What a call of a command needs to decode its weights, which are a constant. */
 static inline void program_set_coded(const struct program *p, const struct program_cmd *cmd,
-				     const struct tensor *tensors, struct op_call *call)
+				     struct op_call *call)
 {
 	const struct program_cmd *decoder;
 
@@ -119,7 +124,7 @@ static inline void program_set_coded(const struct program *p, const struct progr
 	if (!cmd->decoder)
 		return;
 	decoder = &p->cmds[cmd->decoder - 1];
-	call->coded = &tensors[p->operands[decoder->operands]];
+	call->coded = &p->tensors[p->operands[decoder->operands]];
 	call->decode = decoder->desc->decode;
 }
 

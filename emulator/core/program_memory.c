@@ -166,6 +166,7 @@ int load_alloc_tables(struct loader *l)
 		{ (void **)&p->inputs, (uint64_t)p->num_inputs * sizeof(*p->inputs) },
 		{ (void **)&p->outputs, (uint64_t)p->num_outputs * sizeof(*p->outputs) },
 		{ (void **)&p->last_use, n * sizeof(*p->last_use) },
+		{ (void **)&p->places, n * sizeof(*p->places) },
 		{ (void **)&p->offsets, (n + p->num_cmds) * sizeof(*p->offsets) },
 	};
 	const struct table read[] = {

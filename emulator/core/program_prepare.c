@@ -169,7 +169,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 		return 0;
 	/* How much scratch memory it needs may depend on the prepared object, and on this. */
 	call.own = cmd->owns_weights ? 1u << 1 : 0;
-	program_set_coded(l->p, cmd, l->p->tensors, &call);
+	program_set_coded(l->p, cmd, &call);
 	cmd->scratch = op_scratch(&call);
 	if (cmd->scratch > l->dev->props.memory_size)
 		return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What small programs take beside constants and activations: a load gives back what it has read before it
- * needs more.
+ * What small programs take beside constants and activations: tables of their jobs share a page and have
+ * no copy of constants, and a load gives back what it has read before it needs more.
  */
 #include <endian.h>
 #include <string.h>
@@ -72,6 +72,26 @@ static bool run(uint32_t program, unsigned int count, unsigned int n)
 	return good;
 }
 
+/* The arena has a page, and all tables of the job have one. */
+static void test_job(void)
+{
+	uint64_t program;
+
+	begin(20, 1);
+	ok(!rig_load(&rig, 1, 1, im.bytes, im.size, NULL), "a program with 21 constants");
+	program = used();
+	ok(run(1, 20, 1) && run(1, 20, 1), "it runs");
+	ok(used() - program == 2 * NNPU_PAGE_SIZE, "a small job has two pages: %llu bytes",
+	   (unsigned long long)(used() - program));
+	image_free(&im);
+	/* A table that gets too large for the page leaves it. */
+	build(MANY, 1);
+	ok(!rig_load(&rig, 1, 2, im.bytes, im.size, NULL), "a program with more of them");
+	ok(run(2, MANY, 1) && run(1, 20, 1), "it runs, and the first one again");
+	image_free(&im);
+	rig_close(&rig);
+}
+
 /* Beside the program, the image is there when the constants are read, or nothing as large. */
 static void test_load(void)
 {
@@ -92,6 +112,7 @@ static void test_load(void)
 
 int main(void)
 {
+	test_job();
 	test_load();
 	return tap_done();
 }

@@ -28,7 +28,7 @@
  */
 #define SLACK		1.15
 /* With AddressSanitizer small pieces have gaps between them. */
-#define TABLES		((40u + 8u * MEM_WATCHED) << 10)
+#define TABLES		((32u + 8u * MEM_WATCHED) << 10)
 /* What is at least so large has room for all that in the part. */
 #define LARGE		(512u << 10)
 
