@@ -75,17 +75,6 @@ static bool length_is_right(const struct shape *shape, bool output, size_t lengt
 	return shape->open || size == length;
 }
 
-static void remember(ANeuralNetworksExecution *e, struct ndk_argument *a,
-		     const ANeuralNetworksOperandType *type, const struct shape *shape)
-{
-	if (type && shape->num_dimensions) {
-		a->num_dimensions = shape->num_dimensions;
-		memcpy(a->dimensions, shape->dimensions,
-		       shape->num_dimensions * sizeof(*a->dimensions));
-	}
-	e->touched = true;
-}
-
 /* The argument of an index, with its shape, if it may be set. */
 static int find_argument(ANeuralNetworksExecution *e, bool output, int32_t index,
 			 const ANeuralNetworksOperandType *type, struct ndk_argument **argument,
@@ -99,8 +88,57 @@ static int find_argument(ANeuralNetworksExecution *e, bool output, int32_t index
 	if (result)
 		return result;
 	*argument = &e->arguments[(uint32_t)index + (output ? e->num_inputs : 0)];
-	return (*argument)->kind == ARGUMENT_UNSET ? ANEURALNETWORKS_NO_ERROR :
-						     ANEURALNETWORKS_BAD_STATE;
+	return (*argument)->is_set ? ANEURALNETWORKS_BAD_STATE : ANEURALNETWORKS_NO_ERROR;
+}
+
+static struct nnhal_request_argument *in_request(ANeuralNetworksExecution *e,
+						 const struct ndk_argument *a)
+{
+	return &e->hal_arguments[a - e->arguments];
+}
+
+static int omit(ANeuralNetworksExecution *e, struct ndk_argument *a)
+{
+	in_request(e, a)->has_no_value = true;
+	a->is_set = true;
+	e->num_set++;
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+/* The pool of an argument; arguments in the same memory that are set one after the other share it. */
+static uint32_t pool_of(ANeuralNetworksExecution *e, const struct ndk_argument *a)
+{
+	struct nnhal_request_pool pool = { .memory = a->hal };
+	uint32_t number = e->request.num_pools;
+
+	if (a->memory) {
+		pool.memory = a->memory->memory;
+		pool.token = a->memory->token;
+	}
+	if (number && pool.memory && e->pools[number - 1].memory == pool.memory)
+		return number - 1;
+	e->pools[number] = pool;
+	e->request.num_pools = number + 1;
+	return number;
+}
+
+/* An argument that has its memory becomes one of the request. */
+static int set(ANeuralNetworksExecution *e, struct ndk_argument *a,
+	       const ANeuralNetworksOperandType *type, const struct shape *shape, uint32_t offset,
+	       uint32_t length)
+{
+	struct nnhal_request_argument *to = in_request(e, a);
+
+	if (type && shape->num_dimensions) {
+		memcpy(a->dimensions, shape->dimensions,
+		       shape->num_dimensions * sizeof(*a->dimensions));
+		to->num_dimensions = shape->num_dimensions;
+		to->dimensions = a->dimensions;
+	}
+	to->location = (struct nnhal_data_location){ pool_of(e, a), offset, length };
+	a->is_set = true;
+	e->num_set++;
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 static int set_pointer(ANeuralNetworksExecution *e, bool output, int32_t index,
@@ -116,34 +154,26 @@ static int set_pointer(ANeuralNetworksExecution *e, bool output, int32_t index,
 	result = find_argument(e, output, index, type, &a, &shape);
 	if (result)
 		return result;
-	if (!buffer) {
-		a->kind = ARGUMENT_OMITTED;
-		e->touched = true;
-		return ANEURALNETWORKS_NO_ERROR;
-	}
+	if (!buffer)
+		return omit(e, a);
 	if (!length_is_right(&shape, output, length))
 		return ANEURALNETWORKS_BAD_DATA;
 	/* An output of open shape may have no room at all; then its first byte is not used. */
 	status = nnhal_memory_from_pointer(buffer, length ? length : 1,
 					   output ? NNHAL_MEMORY_READ | NNHAL_MEMORY_WRITE :
 						    NNHAL_MEMORY_READ, &a->hal, NULL);
-	if (status)
-		return ndk_result(status);
-	a->kind = ARGUMENT_POINTER;
-	a->length = (uint32_t)length;
-	remember(e, a, type, &shape);
-	return ANEURALNETWORKS_NO_ERROR;
+	return status ? ndk_result(status) : set(e, a, type, &shape, 0, (uint32_t)length);
 }
 
-/* Where in memory an argument is; a whole one is named by offset and length 0. */
-static int set_place(struct ndk_argument *a, const ANeuralNetworksMemory *memory,
-		     const struct shape *shape, bool output, size_t offset, size_t length)
+/* Where in memory an argument is; a whole one is named by offset and length 0. The length is set. */
+static int find_place(const ANeuralNetworksMemory *memory, const struct shape *shape, bool output,
+		      size_t offset, size_t *length)
 {
 	uint64_t size = memory->buffer ? 0 : nnhal_memory_size(memory->memory);
 	uint32_t bytes = 0;
 
 	if (memory->whole) {
-		if (offset || length)
+		if (offset || *length)
 			return ANEURALNETWORKS_BAD_DATA;
 		if (memory->buffer)
 			return ANEURALNETWORKS_NO_ERROR;
@@ -151,13 +181,11 @@ static int set_place(struct ndk_argument *a, const ANeuralNetworksMemory *memory
 		if (!shape->open && has_size(shape->operand->type))
 			nnhal_size_of_data(shape->operand->type, shape->dimensions,
 					   shape->num_dimensions, &bytes);
-		length = bytes ? bytes : size;
+		*length = bytes ? bytes : size;
 	}
-	if (offset > size || size - offset < length || offset > UINT32_MAX ||
-	    !length_is_right(shape, output, length))
+	if (offset > size || size - offset < *length || offset > UINT32_MAX ||
+	    !length_is_right(shape, output, *length))
 		return ANEURALNETWORKS_BAD_DATA;
-	a->offset = (uint32_t)offset;
-	a->length = (uint32_t)length;
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -176,13 +204,11 @@ static int set_memory(ANeuralNetworksExecution *e, bool output, int32_t index,
 		return result;
 	if (!ndk_memory_has_role(memory, e->compilation, output, (uint32_t)index))
 		return ANEURALNETWORKS_BAD_DATA;
-	result = set_place(a, memory, &shape, output, offset, length);
+	result = find_place(memory, &shape, output, offset, &length);
 	if (result)
 		return result;
-	a->kind = ARGUMENT_MEMORY;
 	a->memory = ndk_memory_ref(memory);
-	remember(e, a, type, &shape);
-	return ANEURALNETWORKS_NO_ERROR;
+	return set(e, a, type, &shape, (uint32_t)offset, (uint32_t)length);
 }
 
 int ANeuralNetworksExecution_setInput(ANeuralNetworksExecution *execution, int32_t index,
@@ -215,51 +241,4 @@ int ANeuralNetworksExecution_setOutputFromMemory(ANeuralNetworksExecution *execu
 						 size_t offset, size_t length)
 {
 	return set_memory(execution, true, index, type, memory, offset, length);
-}
-
-/* The pool of an argument; arguments in the same memory, one after the other, share it. */
-static uint32_t pool_of(ANeuralNetworksExecution *e, const struct ndk_argument *a)
-{
-	struct nnhal_request_pool pool = { .memory = a->hal };
-	uint32_t last = e->request.num_pools - 1;
-
-	if (a->kind == ARGUMENT_MEMORY) {
-		pool.memory = a->memory->memory;
-		pool.token = a->memory->token;
-	}
-	if (e->request.num_pools && pool.memory && e->pools[last].memory == pool.memory)
-		return last;
-	e->pools[e->request.num_pools] = pool;
-	return e->request.num_pools++;
-}
-
-const struct nnhal_request *ndk_execution_request(ANeuralNetworksExecution *execution, int *result)
-{
-	ANeuralNetworksExecution *e = execution;
-	uint32_t i;
-
-	if (e->has_request)
-		return &e->request;
-	*result = ANEURALNETWORKS_BAD_DATA;
-	for (i = 0; i < e->num_arguments; i++)
-		if (e->arguments[i].kind == ARGUMENT_UNSET)
-			return NULL;
-	for (i = 0; i < e->num_arguments; i++) {
-		const struct ndk_argument *a = &e->arguments[i];
-		struct nnhal_request_argument *to = &e->hal_arguments[i];
-
-		to->has_no_value = a->kind == ARGUMENT_OMITTED;
-		if (to->has_no_value)
-			continue;
-		to->location = (struct nnhal_data_location){ pool_of(e, a), a->offset, a->length };
-		to->num_dimensions = a->num_dimensions;
-		to->dimensions = a->dimensions;
-	}
-	e->request.num_inputs = e->num_inputs;
-	e->request.inputs = e->hal_arguments;
-	e->request.num_outputs = e->num_arguments - e->num_inputs;
-	e->request.outputs = e->hal_arguments + e->num_inputs;
-	e->request.pools = e->pools;
-	e->has_request = true;
-	return &e->request;
 }

@@ -106,17 +106,16 @@ static void remember_burst(ANeuralNetworksExecution *execution, ANeuralNetworksB
 static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 {
 	struct nnhal_execute_options options;
-	const struct nnhal_request *request;
 	uint32_t num_shapes;
 	int result;
 
-	result = ndk_begin(e, &request);
+	result = ndk_begin(e);
 	if (result)
 		return result;
 	if (!burst->burst)
 		return ndk_end(e, ANEURALNETWORKS_OP_FAILED);
 	remember_burst(e, burst);
-	return ndk_end(e, ndk_result(nnhal_burst_execute(burst->burst, request,
+	return ndk_end(e, ndk_result(nnhal_burst_execute(burst->burst, &e->request,
 							 ndk_options(e, &options), e->run->shapes,
 							 &num_shapes, &e->run->launched)));
 }

@@ -10,13 +10,13 @@
 #include "execute/ndk_event.h"
 
 /* Fenced executions need all sizes of outputs. They bring no shapes, so these are the results. */
-static bool set_shapes(ANeuralNetworksExecution *e, const struct nnhal_request *request)
+static bool set_shapes(ANeuralNetworksExecution *e)
 {
 	const struct nnhal_subgraph *main = &e->compilation->model->flat.hal.main;
 
 	for (uint32_t i = 0; i < main->num_outputs; i++) {
 		const struct nnhal_operand *o = &main->operands[main->output_indexes[i]];
-		const struct nnhal_request_argument *a = &request->outputs[i];
+		const struct nnhal_request_argument *a = &e->request.outputs[i];
 		struct nnhal_output_shape *shape = &e->run->shapes[i];
 		const uint32_t *dimensions = a->num_dimensions ? a->dimensions : o->dimensions;
 		uint32_t rank = a->num_dimensions ? a->num_dimensions : o->num_dimensions;
@@ -53,8 +53,8 @@ static int collect_fences(const struct ANeuralNetworksEvent *const *events, uint
 	return result;
 }
 
-static int launch(ANeuralNetworksExecution *e, const struct nnhal_request *request,
-		  const int *fences, uint32_t num_fences, uint64_t duration)
+static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences,
+		  uint64_t duration)
 {
 	struct nnhal_fenced_options options = NNHAL_FENCED_OPTIONS_INIT;
 	struct nnhal_fenced_callback *info = NULL;
@@ -70,7 +70,7 @@ static int launch(ANeuralNetworksExecution *e, const struct nnhal_request *reque
 	options.loop_timeout_ns = e->loop_timeout_ns;
 	options.has_duration = duration;
 	options.duration_ns = duration;
-	status = nnhal_prepared_model_execute_fenced(e->compilation->prepared, request, fences,
+	status = nnhal_prepared_model_execute_fenced(e->compilation->prepared, &e->request, fences,
 						     num_fences, &options, &fence, &info);
 	if (status)
 		return ndk_result(status);
@@ -87,26 +87,25 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 		 uint32_t count, uint64_t duration, ANeuralNetworksEvent *event)
 {
 	int *fences = calloc((size_t)count + 1, sizeof(*fences));
-	const struct nnhal_request *request;
 	uint32_t num_fences = 0;
 	int result;
 
 	if (!fences)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
-	result = ndk_begin(e, &request);
+	result = ndk_begin(e);
 	if (result) {
 		free(fences);
 		return result;
 	}
 	event->run = ndk_run_ref(e->run);
-	if (!set_shapes(e, request))
+	if (!set_shapes(e))
 		result = ANEURALNETWORKS_BAD_DATA;
 	else if (!e->compilation->prepared)
 		result = ANEURALNETWORKS_OP_FAILED;
 	else
 		result = collect_fences(dependencies, count, fences, &num_fences);
 	if (!result)
-		result = launch(e, request, fences, num_fences, duration);
+		result = launch(e, fences, num_fences, duration);
 	free(fences);
 	if (result)
 		return ndk_end(e, result);

@@ -34,6 +34,11 @@ int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation,
 		ANeuralNetworksExecution_free(e);
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
 	}
+	e->request.num_inputs = main->num_inputs;
+	e->request.inputs = e->hal_arguments;
+	e->request.num_outputs = main->num_outputs;
+	e->request.outputs = e->hal_arguments + main->num_inputs;
+	e->request.pools = e->pools;
 	*execution = e;
 	return ANEURALNETWORKS_NO_ERROR;
 }
@@ -129,7 +134,7 @@ int ANeuralNetworksExecution_enableInputAndOutputPadding(ANeuralNetworksExecutio
 	int result = check_unstarted(execution);
 
 	(void)enable;
-	if (!result && execution->touched)
+	if (!result && execution->num_set)
 		result = ANEURALNETWORKS_BAD_STATE;
 	return result;
 }

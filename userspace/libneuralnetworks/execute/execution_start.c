@@ -26,18 +26,18 @@ static bool renew_run(ANeuralNetworksExecution *e)
 	return true;
 }
 
-int ndk_begin(ANeuralNetworksExecution *e, const struct nnhal_request **request)
+int ndk_begin(ANeuralNetworksExecution *e)
 {
-	int from = STATE_PREPARED, result = ANEURALNETWORKS_OUT_OF_MEMORY;
+	int from = STATE_PREPARED, result;
 
 	if (e->reusable && ndk_execution_state(e) == STATE_ENDED)
 		from = STATE_ENDED;
-	/* The thread that changes the state is the only one that makes the request. */
 	if (!atomic_compare_exchange_strong(&e->state, &(int){ from }, STATE_RUNNING))
 		return ANEURALNETWORKS_BAD_STATE;
-	*request = ndk_execution_request(e, &result);
-	if (*request && (from == STATE_PREPARED || renew_run(e)))
+	if (e->num_set == e->num_arguments && (from == STATE_PREPARED || renew_run(e)))
 		return ANEURALNETWORKS_NO_ERROR;
+	result = e->num_set == e->num_arguments ? ANEURALNETWORKS_OUT_OF_MEMORY :
+						  ANEURALNETWORKS_BAD_DATA;
 	atomic_store_explicit(&e->state, from, memory_order_release);
 	return result;
 }
@@ -73,21 +73,20 @@ const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
 {
 	struct nnhal_execute_options options;
-	const struct nnhal_request *request;
 	uint32_t num_shapes;
 	struct ndk_run *run;
 	int result;
 
 	if (!execution)
 		return ANEURALNETWORKS_UNEXPECTED_NULL;
-	result = ndk_begin(execution, &request);
+	result = ndk_begin(execution);
 	if (result)
 		return result;
 	if (!execution->compilation->prepared)
 		return ndk_end(execution, ANEURALNETWORKS_OP_FAILED);
 	run = execution->run;
 	return ndk_end(execution, ndk_result(nnhal_prepared_model_execute_synchronously(
-		execution->compilation->prepared, request, ndk_options(execution, &options),
+		execution->compilation->prepared, &execution->request, ndk_options(execution, &options),
 		run->shapes, &num_shapes, &run->launched)));
 }
 
@@ -109,7 +108,6 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 					  ANeuralNetworksEvent **event)
 {
 	struct nnhal_execute_options options;
-	const struct nnhal_request *request;
 	ANeuralNetworksEvent *made;
 	int result;
 
@@ -121,7 +119,7 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 	made = ndk_event_new();
 	if (!made)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
-	result = ndk_begin(execution, &request);
+	result = ndk_begin(execution);
 	if (result) {
 		ANeuralNetworksEvent_free(made);
 		return result;
@@ -130,7 +128,7 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 	*event = made;
 	/* The event brings the result in any case, also when nothing could be launched. */
 	if (execution->compilation->prepared)
-		nnhal_prepared_model_execute(execution->compilation->prepared, request,
+		nnhal_prepared_model_execute(execution->compilation->prepared, &execution->request,
 					     ndk_options(execution, &options), on_result,
 					     ndk_run_ref(execution->run));
 	else

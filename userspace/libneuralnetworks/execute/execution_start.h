@@ -7,8 +7,8 @@
 
 #include "execute/ndk_execution.h"
 
-/* The execution runs from now on; BAD_STATE: it does or did already. */
-int ndk_begin(struct ANeuralNetworksExecution *execution, const struct nnhal_request **request);
+/* The execution runs from now on; BAD_STATE: it does or did already; BAD_DATA: an argument is not set. */
+int ndk_begin(struct ANeuralNetworksExecution *execution);
 
 /* It has ended, by the thread that began it. Returns @result. */
 int ndk_end(ANeuralNetworksExecution *execution, int result);

@@ -11,24 +11,17 @@
 
 #include "memory/ndk_memory.h"
 
-enum ndk_argument_kind { ARGUMENT_UNSET, ARGUMENT_OMITTED, ARGUMENT_POINTER, ARGUMENT_MEMORY };
-
 /**
- * struct ndk_argument - an input or output
- * @kind: enum ndk_argument_kind
- * @hal: of ARGUMENT_POINTER: the process's memory as libnnhal has it
- * @memory: of ARGUMENT_MEMORY: a reference
- * @offset: of ARGUMENT_MEMORY
- * @length: bytes
- * @num_dimensions: of the type that was given, else 0
- * @dimensions: likewise
+ * struct ndk_argument - what an argument of the request refers to
+ * @is_set: by the program, perhaps as omitted; only once
+ * @hal: set by pointer: the process's memory as libnnhal has it; else NULL
+ * @memory: set from memory: a reference; else NULL
+ * @dimensions: of the type that was given, if it has any
  */
 struct ndk_argument {
-	enum ndk_argument_kind kind;
+	bool is_set;
 	struct nnhal_memory *hal;
 	ANeuralNetworksMemory *memory;
-	uint32_t offset, length;
-	uint32_t num_dimensions;
 	uint32_t dimensions[NNHAL_MAX_RANK];
 };
 
@@ -72,15 +65,14 @@ enum ndk_state {
  * @state: enum ndk_state
  * @reusable: may start again when it has ended
  * @measure: times are wanted
- * @touched: an argument was set
  * @timeout_ns: 0: none
  * @loop_timeout_ns: valid if @has_loop_timeout
  * @has_loop_timeout: it was set
  * @num_inputs: inputs, which are first in @arguments
- * @num_arguments: entries of @arguments
+ * @num_arguments: entries of @arguments and @hal_arguments, room in @pools
+ * @num_set: arguments that are set; the request is complete with the last one
  * @arguments: inputs and outputs
- * @request: made of them at the first start
- * @has_request: it is made
+ * @request: grows with each argument that is set, so that a start has nothing left to do
  * @hal_arguments: of the request
  * @pools: of the request
  * @run: the last start; there always is one
@@ -91,14 +83,12 @@ struct ANeuralNetworksExecution {
 	atomic_int state;
 	bool reusable;
 	bool measure;
-	bool touched;
 	uint64_t timeout_ns;
 	uint64_t loop_timeout_ns;
 	bool has_loop_timeout;
-	uint32_t num_inputs, num_arguments;
+	uint32_t num_inputs, num_arguments, num_set;
 	struct ndk_argument *arguments;
 	struct nnhal_request request;
-	bool has_request;
 	struct nnhal_request_argument *hal_arguments;
 	struct nnhal_request_pool *pools;
 	struct ndk_run *run;
@@ -137,9 +127,6 @@ bool ndk_run_ended(struct ndk_run *run, bool wait);
 
 /* The state, after a look at whether the run has ended. */
 enum ndk_state ndk_execution_state(ANeuralNetworksExecution *execution);
-
-/* The request; @result says why there is none. */
-const struct nnhal_request *ndk_execution_request(ANeuralNetworksExecution *execution, int *result);
 
 void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution);
 
