@@ -106,41 +106,83 @@ static int grouped_sum(const struct op_call *c, struct direct *d, union acc *acc
 }
 
 /*
- * The first tap through which an input reaches output @o, and that input, the last one
- * to reach it. The next taps follow in steps of the stride, with one input less each.
+ * The taps through which inputs reach an output of a transposed convolution, and those inputs. From
+ * a tap to the next in steps of the stride, with one input less each.
  */
-static void spread_from(const struct direct *d, enum window_axis axis, uint32_t o, uint32_t in,
-			int64_t *tap, int64_t *index)
+struct spread {
+	int64_t tap[2], index[2];	/* the next ones, by enum window_axis */
+	int64_t first_tap_x, last_index_x;
+};
+
+/* The first tap along an axis through which an input reaches @o, and the last such input. */
+static void spread_start(const struct direct *d, enum window_axis axis, uint32_t o, uint32_t in,
+			 struct spread *s)
 {
 	int64_t at = (int64_t)o + d->pad[axis], stride = d->stride[axis];
 
-	*tap = at % stride;
-	*index = at / stride;
-	if (*index >= in) {
-		*tap += (*index - in + 1) * stride;
-		*index = (int64_t)in - 1;
+	s->tap[axis] = at % stride;
+	s->index[axis] = at / stride;
+	if (s->index[axis] >= in) {
+		s->tap[axis] += (s->index[axis] - in + 1) * stride;
+		s->index[axis] = (int64_t)in - 1;
 	}
+}
+
+static struct spread spread_to(const struct direct *d, uint32_t oy, uint32_t ox)
+{
+	struct spread s;
+
+	spread_start(d, WINDOW_Y, oy, d->in.y, &s);
+	spread_start(d, WINDOW_X, ox, d->in.x, &s);
+	s.first_tap_x = s.tap[WINDOW_X];
+	s.last_index_x = s.index[WINDOW_X];
+	return s;
+}
+
+static bool spread_inside(const struct direct *d, const struct spread *s, enum window_axis axis)
+{
+	return s->tap[axis] < d->taps[axis] && s->index[axis] >= 0;
+}
+
+static void spread_step(const struct direct *d, struct spread *s, enum window_axis axis)
+{
+	s->tap[axis] += d->stride[axis];
+	s->index[axis]--;
+}
+
+/* Offsets of the next input in its image, and of its weights in the filter of a channel. */
+static bool spread_next(const struct direct *d, struct spread *s, size_t *in, size_t *filter)
+{
+	for (; spread_inside(d, s, WINDOW_Y); spread_step(d, s, WINDOW_Y)) {
+		if (spread_inside(d, s, WINDOW_X)) {
+			*in = (size_t)s->index[WINDOW_Y] * d->in.y_stride +
+			      (size_t)s->index[WINDOW_X] * d->in.x_stride;
+			*filter = ((size_t)s->tap[WINDOW_Y] * d->taps[WINDOW_X] +
+				   (size_t)s->tap[WINDOW_X]) * d->in.c;
+			spread_step(d, s, WINDOW_X);
+			return true;
+		}
+		s->tap[WINDOW_X] = s->first_tap_x;
+		s->index[WINDOW_X] = s->last_index_x;
+	}
+	return false;
+}
+
+static size_t transposed_filter(const struct direct *d)
+{
+	return (size_t)d->taps[WINDOW_Y] * d->taps[WINDOW_X] * d->in.c;
 }
 
 static int transposed_sum(const struct op_call *c, struct direct *d, union acc *acc, uint32_t n,
 			  uint32_t oy, uint32_t ox, uint32_t channel)
 {
-	int64_t ky, iy, kx0, ix0;
+	struct spread s = spread_to(d, oy, ox);
+	size_t in, filter;
 
-	spread_from(d, WINDOW_Y, oy, d->in.y, &ky, &iy);
-	spread_from(d, WINDOW_X, ox, d->in.x, &kx0, &ix0);
-	for (; ky < d->taps[WINDOW_Y] && iy >= 0; ky += d->stride[WINDOW_Y], iy--) {
-		int64_t kx = kx0, ix = ix0;
-
-		for (; kx < d->taps[WINDOW_X] && ix >= 0; kx += d->stride[WINDOW_X], ix--) {
-			size_t in = n * d->in.n_stride + (size_t)iy * d->in.y_stride +
-				    (size_t)ix * d->in.x_stride;
-			size_t filter = (((size_t)channel * d->taps[WINDOW_Y] + (size_t)ky) *
-					 d->taps[WINDOW_X] + (size_t)kx) * d->in.c;
-
-			if (add_channels(c, d, acc, in, filter, d->in.c))
-				return OP_ABORTED;
-		}
+	while (spread_next(d, &s, &in, &filter)) {
+		if (add_channels(c, d, acc, n * d->in.n_stride + in,
+				 channel * transposed_filter(d) + filter, d->in.c))
+			return OP_ABORTED;
 	}
 	return 0;
 }
@@ -153,28 +195,17 @@ static int transposed_products(const struct op_call *c, struct direct *d,
 			       const struct row_kernels *k, float *sums, uint32_t n, uint32_t oy,
 			       uint32_t ox, uint32_t channel)
 {
-	size_t row = (size_t)d->taps[WINDOW_Y] * d->taps[WINDOW_X] * d->in.c;
-	const float *filter = (const float *)c->in[1]->data + channel * row;
-	const float *in = (const float *)c->in[0]->data + n * d->in.n_stride;
-	int64_t ky, iy, kx0, ix0;
+	size_t row = transposed_filter(d), in, filter;
+	const float *x = (const float *)c->in[0]->data + n * d->in.n_stride;
+	const float *w = (const float *)c->in[1]->data + channel * row;
+	struct spread s = spread_to(d, oy, ox);
 
-	spread_from(d, WINDOW_Y, oy, d->in.y, &ky, &iy);
-	spread_from(d, WINDOW_X, ox, d->in.x, &kx0, &ix0);
-	for (; ky < d->taps[WINDOW_Y] && iy >= 0; ky += d->stride[WINDOW_Y], iy--) {
-		int64_t kx = kx0, ix = ix0;
-
-		for (; kx < d->taps[WINDOW_X] && ix >= 0; kx += d->stride[WINDOW_X], ix--) {
-			const float *w = filter + ((size_t)ky * d->taps[WINDOW_X] + (size_t)kx) *
-						  d->in.c;
-			const float *x = in + (size_t)iy * d->in.y_stride +
-					 (size_t)ix * d->in.x_stride;
-
-			for (size_t at = 0, len; at < d->in.c; at += len) {
-				len = d->in.c - at < OP_PACE_RUN ? d->in.c - at : OP_PACE_RUN;
-				k->products(w + at, row, x + at, len, sums);
-				if (op_pace(&d->pace, len * 2 + 8))
-					return OP_ABORTED;
-			}
+	while (spread_next(d, &s, &in, &filter)) {
+		for (size_t at = 0, len; at < d->in.c; at += len) {
+			len = d->in.c - at < OP_PACE_RUN ? d->in.c - at : OP_PACE_RUN;
+			k->products(w + filter + at, row, x + in + at, len, sums);
+			if (op_pace(&d->pace, len * 2 + 8))
+				return OP_ABORTED;
 		}
 	}
 	return 0;

@@ -7,6 +7,7 @@
  * same result. The work is divided into tiles as in conv_quant.c.
  */
 #include "conv.h"
+#include "float_quads.h"
 #include "kernels.h"
 
 #include <string.h>
@@ -15,22 +16,14 @@
 #define TILE_ROWS	(8 * KERNEL_ROWS)
 #define TILE_VALUES	16384
 
-typedef float vec4 __attribute__((vector_size(16), aligned(4)));
-
 /* Four values of each of four rows, @depth values apart; @dst has KERNEL_PANEL of a position. */
 static void pack_4(const float *src, size_t depth, float *dst)
 {
-	vec4 a = *(const vec4 *)src, b = *(const vec4 *)(src + depth);
-	vec4 c = *(const vec4 *)(src + 2 * depth), d = *(const vec4 *)(src + 3 * depth);
-	vec4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-	vec4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-	vec4 ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-	vec4 cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+	float_quad columns[4];
 
-	*(vec4 *)dst = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-	*(vec4 *)(dst + KERNEL_PANEL) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-	*(vec4 *)(dst + 2 * KERNEL_PANEL) = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-	*(vec4 *)(dst + 3 * KERNEL_PANEL) = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+	float_quad_columns(src, depth, columns);
+	for (unsigned int i = 0; i < 4; i++)
+		memcpy(dst + i * KERNEL_PANEL, &columns[i], sizeof(columns[i]));
 }
 
 static void pack_panel(const struct tensor *filter, const void *rows, unsigned int cols,

@@ -7,6 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "fdepthwise.h"
 #include "kernels.h"
 
 #include <stdatomic.h>
@@ -276,27 +277,22 @@ static void finish(const float *acc, unsigned int rows, const float *bias,
 	}
 }
 
-/* One pixel, whose inputs are @at values behind those of the first one. */
-static void fdepthwise_pixel(const struct fdepthwise_pixels *p, size_t at, const float *bias,
-			     struct frange range, uint32_t col, uint32_t n, float *y)
+static inline float add_product(float total, float x, float w)
 {
-	for (uint32_t c = col; c < col + n; c++) {
-		float total = 0.0f;
+	return total + x * w;
+}
 
-		for (unsigned int t = 0; t < p->taps; t++)
-			total += p->x[t][at + c] * p->w[t][c];
-		y[c] = f_clamp(total + bias[c], range.min, range.max);
-	}
+static inline void fdepthwise_pixel(const struct fdepthwise_pixels *p, size_t at,
+				    const float *bias, struct frange range, uint32_t col,
+				    uint32_t n, float *y)
+{
+	fdepthwise_channels(p, at, bias, range, col, col + n, y, add_product);
 }
 
 static void fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
 		       uint32_t col, uint32_t n, float *y)
 {
-	for (unsigned int row = 0; row < p->rows; row++) {
-		for (unsigned int i = 0; i < p->cols; i++)
-			fdepthwise_pixel(p, row * p->in_row + i * p->in_col, bias, range, col, n,
-					 y + row * p->out_row + i * p->out_col);
-	}
+	fdepthwise_by_pixel(p, bias, range, col, n, y, fdepthwise_pixel);
 }
 
 static const struct kernels baseline = {

@@ -4,9 +4,10 @@
  *
  * Inputs minus their zero point have nine bits, so products are those of 16 bits (SMLAL), not
  * the ones of bytes that SDOT adds. Requantization is SQRDMULH, which is q_mul_high(), and
- * SRSHL, which rounds halves up: a negative number is made smaller by 1 before. Floats are multiplied
- * and added in two steps: a fused operation would round only once.
+ * SRSHL, which rounds halves up: a negative number is made smaller by 1 before. A product of
+ * floats and its sum are rounded once (FMLA).
  */
+#include "fdepthwise.h"
 #include "kernels.h"
 
 #if defined(__aarch64__) && defined(__ARM_NEON) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -359,9 +360,14 @@ static void finish(const float *acc, unsigned int rows, const float *bias, struc
 	}
 }
 
-/* One pixel, whose inputs are @at values behind those of the first one. */
-static void fdepthwise_pixel(const struct fdepthwise_pixels *p, size_t at, const float *bias,
-			     struct frange range, uint32_t col, uint32_t n, float *y)
+static inline float add_product(float total, float x, float w)
+{
+	return fmaf(x, w, total);
+}
+
+static inline void fdepthwise_pixel(const struct fdepthwise_pixels *p, size_t at,
+				    const float *bias, struct frange range, uint32_t col,
+				    uint32_t n, float *y)
 {
 	uint32_t c = col, end = col + n;
 
@@ -373,24 +379,13 @@ static void fdepthwise_pixel(const struct fdepthwise_pixels *p, size_t at, const
 					  vld1q_f32(p->w[t] + c));
 		vst1q_f32(y + c, limit(vaddq_f32(total, vld1q_f32(bias + c)), range));
 	}
-	/* Fused too: a channel has the same sum wherever the row is divided. */
-	for (; c < end; c++) {
-		float total = 0.0f;
-
-		for (unsigned int t = 0; t < p->taps; t++)
-			total = fmaf(p->x[t][at + c], p->w[t][c], total);
-		y[c] = f_clamp(total + bias[c], range.min, range.max);
-	}
+	fdepthwise_channels(p, at, bias, range, c, end, y, add_product);
 }
 
 static void fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
 		       uint32_t col, uint32_t n, float *y)
 {
-	for (unsigned int row = 0; row < p->rows; row++) {
-		for (unsigned int i = 0; i < p->cols; i++)
-			fdepthwise_pixel(p, row * p->in_row + i * p->in_col, bias, range, col, n,
-					 y + row * p->out_row + i * p->out_col);
-	}
+	fdepthwise_by_pixel(p, bias, range, col, n, y, fdepthwise_pixel);
 }
 
 static const struct kernels neon = {

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "float_quads.h"
 #include "row_kernels.h"
 
 #define ROW_INLINE	static inline __attribute__((always_inline, unused))
@@ -84,7 +85,6 @@ ROW_INLINE float row_tanh(float x)
 
 /* Loops. */
 
-typedef float row_quad __attribute__((vector_size(4 * sizeof(float)), aligned(4)));
 typedef int32_t row_mask __attribute__((vector_size(4 * sizeof(int32_t)), aligned(4)));
 
 /*
@@ -102,17 +102,17 @@ typedef int32_t row_mask __attribute__((vector_size(4 * sizeof(int32_t)), aligne
 
 ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
 {
-	row_quad start = { max, max, max, max }, lanes[ROW_QUADS];
+	float_quad start = { max, max, max, max }, lanes[ROW_QUADS];
 	size_t i = 0;
 
 	for (unsigned int j = 0; j < ROW_QUADS; j++)
 		lanes[j] = start;
 	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
 		for (unsigned int j = 0; j < ROW_QUADS; j++) {
-			row_quad v = *(const row_quad *)(x + i + 4 * j);
+			float_quad v = *(const float_quad *)(x + i + 4 * j);
 			row_mask larger = v > lanes[j];
 
-			lanes[j] = (row_quad)(((row_mask)v & larger) |
+			lanes[j] = (float_quad)(((row_mask)v & larger) |
 					      ((row_mask)lanes[j] & ~larger));
 		}
 	}
@@ -125,7 +125,7 @@ ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
 
 ROW_INLINE void row_exps(const float *x, size_t n, float max, float beta, float *y, float *sums)
 {
-	row_quad lanes[ROW_QUADS];
+	float_quad lanes[ROW_QUADS];
 	size_t i = 0;
 
 	ROW_NO_OVERLAP
@@ -134,7 +134,7 @@ ROW_INLINE void row_exps(const float *x, size_t n, float max, float beta, float 
 	memcpy(lanes, sums, sizeof(lanes));
 	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
 		for (unsigned int j = 0; j < ROW_QUADS; j++)
-			lanes[j] += *(const row_quad *)(y + i + 4 * j);
+			lanes[j] += *(const float_quad *)(y + i + 4 * j);
 	}
 	memcpy(sums, lanes, sizeof(lanes));
 	for (unsigned int j = 0; i < n; i++, j++)
@@ -161,39 +161,23 @@ ROW_INLINE void row_tanhs(const float *x, size_t n, float *y)
 		y[i] = row_tanh(x[i]);
 }
 
-/* Four columns of four rows, as four vectors of a column each. */
-ROW_INLINE void row_columns(const float *m, size_t stride, row_quad *c)
-{
-	row_quad a = *(const row_quad *)m, b = *(const row_quad *)(m + stride);
-	row_quad d = *(const row_quad *)(m + 2 * stride), e = *(const row_quad *)(m + 3 * stride);
-	row_quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-	row_quad de = __builtin_shufflevector(d, e, 0, 4, 1, 5);
-	row_quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-	row_quad de_high = __builtin_shufflevector(d, e, 2, 6, 3, 7);
-
-	c[0] = __builtin_shufflevector(ab, de, 0, 1, 4, 5);
-	c[1] = __builtin_shufflevector(ab, de, 2, 3, 6, 7);
-	c[2] = __builtin_shufflevector(ab_high, de_high, 0, 1, 4, 5);
-	c[3] = __builtin_shufflevector(ab_high, de_high, 2, 3, 6, 7);
-}
-
 ROW_INLINE void row_products(const float *m, size_t stride, const float *x, size_t n, float *sums)
 {
-	row_quad low = *(const row_quad *)sums, high = *(const row_quad *)(sums + 4);
+	float_quad low = *(const float_quad *)sums, high = *(const float_quad *)(sums + 4);
 	size_t i = 0;
 
 	for (; i + 4 <= n; i += 4) {
-		row_quad a[4], b[4];
+		float_quad a[4], b[4];
 
-		row_columns(m + i, stride, a);
-		row_columns(m + 4 * stride + i, stride, b);
+		float_quad_columns(m + i, stride, a);
+		float_quad_columns(m + 4 * stride + i, stride, b);
 		for (unsigned int j = 0; j < 4; j++) {
 			low += a[j] * x[i + j];
 			high += b[j] * x[i + j];
 		}
 	}
-	*(row_quad *)sums = low;
-	*(row_quad *)(sums + 4) = high;
+	*(float_quad *)sums = low;
+	*(float_quad *)(sums + 4) = high;
 	for (; i < n; i++) {
 		for (unsigned int r = 0; r < ROW_PRODUCTS; r++)
 			sums[r] += m[r * stride + i] * x[i];
