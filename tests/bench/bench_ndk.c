@@ -110,12 +110,27 @@ static ANeuralNetworksExecution *make_execution(const struct ndk *n, bool reusab
 
 /* ---- instructions ---- */
 
-enum ndk_way { WAY_NNHAL, WAY_NDK, WAY_NDK_REUSED };
+enum ndk_way {
+	WAY_NNHAL,
+	WAY_NDK,		/* a new execution each time, which is not counted itself */
+	WAY_NDK_REUSED,
+	WAY_NDK_LIFE,		/* a new execution, from its creation to its end */
+	NUM_WAYS,
+};
 
 struct child {
 	const char *device;
 	enum ndk_way way;
 };
+
+static __attribute__((noinline)) int live(const struct ndk *n)
+{
+	ANeuralNetworksExecution *e = make_execution(n, false);
+	int result = ANeuralNetworksExecution_burstCompute(e, n->burst);
+
+	ANeuralNetworksExecution_free(e);
+	return result;
+}
 
 /* One call, and before it whatever is not counted. */
 static int call(struct ndk *n, enum ndk_way way, struct nnhal_burst *burst, struct add_request *r,
@@ -130,6 +145,8 @@ static int call(struct ndk *n, enum ndk_way way, struct nnhal_burst *burst, stru
 		steps_next();
 	if (way == WAY_NNHAL)
 		return (int)nnhal_burst_execute(burst, &r->request, NULL, NULL, NULL, NULL);
+	if (way == WAY_NDK_LIFE)
+		return live(n);
 	result = ANeuralNetworksExecution_burstCompute(e, n->burst);
 	if (way == WAY_NDK)
 		ANeuralNetworksExecution_free(e);
@@ -165,13 +182,17 @@ static void execute(void *context)
 
 static uint64_t count(const char *device, enum ndk_way way)
 {
+	const uintptr_t entries[NUM_WAYS] = {
+		[WAY_NNHAL] = (uintptr_t)nnhal_burst_execute,
+		[WAY_NDK] = (uintptr_t)ANeuralNetworksExecution_burstCompute,
+		[WAY_NDK_REUSED] = (uintptr_t)ANeuralNetworksExecution_burstCompute,
+		[WAY_NDK_LIFE] = (uintptr_t)live,
+	};
 	struct child child = { device, way };
 	struct steps *steps = calloc(1, sizeof(*steps));
-	uintptr_t entry = way == WAY_NNHAL ? (uintptr_t)nnhal_burst_execute
-					   : (uintptr_t)ANeuralNetworksExecution_burstCompute;
 	uint64_t instructions;
 
-	must(steps && !steps_count(execute, &child, entry, steps), "counting instructions");
+	must(steps && !steps_count(execute, &child, entries[way], steps), "counting instructions");
 	instructions = steps->smallest;
 	free(steps);
 	return instructions;
@@ -236,7 +257,7 @@ static void measure(const char *device, double ns[3])
 int main(int argc, char **argv)
 {
 	const char *device = "sim", *json = NULL;
-	uint64_t counts[3];
+	uint64_t counts[NUM_WAYS];
 	double ns[3];
 	FILE *f;
 
@@ -246,21 +267,24 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "--json"))
 			json = argv[i + 1];
 	}
-	for (enum ndk_way way = WAY_NNHAL; way <= WAY_NDK_REUSED; way++)
+	for (enum ndk_way way = WAY_NNHAL; way < NUM_WAYS; way++)
 		counts[way] = count(device, way);
 	measure(device, ns);
-	printf("instructions in a burst: libnnhal %llu, NNAPI %llu, reusable %llu\n",
+	printf("instructions in a burst: libnnhal %llu, NNAPI %llu, made and freed as well %llu, reusable %llu\n",
 	       (unsigned long long)counts[WAY_NNHAL], (unsigned long long)counts[WAY_NDK],
+	       (unsigned long long)counts[WAY_NDK_LIFE],
 	       (unsigned long long)counts[WAY_NDK_REUSED]);
 	printf("execution, ns: libnnhal %.0f, compute() of a reusable one %.0f, of a new one %.0f\n",
 	       ns[WAY_NNHAL], ns[WAY_NDK_REUSED], ns[WAY_NDK]);
 	f = fopen(json ? json : "/dev/null", "w");
 	must(f, "the JSON file");
 	fprintf(f, "{ \"nnhal_burst_instructions\": %llu, \"burst_instructions\": %llu, "
-		"\"reused_burst_instructions\": %llu, \"nnhal_execute_ns\": %.1f, "
+		"\"reused_burst_instructions\": %llu, \"life_instructions\": %llu, "
+		"\"nnhal_execute_ns\": %.1f, "
 		"\"compute_ns\": %.1f, \"new_compute_ns\": %.1f }\n",
 		(unsigned long long)counts[WAY_NNHAL], (unsigned long long)counts[WAY_NDK],
-		(unsigned long long)counts[WAY_NDK_REUSED], ns[WAY_NNHAL], ns[WAY_NDK_REUSED],
+		(unsigned long long)counts[WAY_NDK_REUSED],
+		(unsigned long long)counts[WAY_NDK_LIFE], ns[WAY_NNHAL], ns[WAY_NDK_REUSED],
 		ns[WAY_NDK]);
 	must(!(ferror(f) | fclose(f)), "writing the JSON file");
 	return 0;

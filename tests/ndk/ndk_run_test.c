@@ -347,6 +347,62 @@ static void test_starts(ANeuralNetworksCompilation *c, ANeuralNetworksCompilatio
 	ANeuralNetworksExecution_free(e);
 }
 
+/* A compilation keeps what an execution took for the next one, which must know nothing of it. */
+static void test_one_after_another(ANeuralNetworksCompilation *c)
+{
+	ANeuralNetworksExecution *e = execution(c);
+	ANeuralNetworksEvent *event = NULL;
+	ANeuralNetworksBurst *burst = NULL;
+	uint32_t rank = 0;
+	uint64_t time = 0;
+
+	ANeuralNetworksBurst_create(c, &burst);
+	ANeuralNetworksExecution_setReusable(e, true);
+	ANeuralNetworksExecution_setMeasureTiming(e, true);
+	ANeuralNetworksExecution_setLoopTimeout(e, 1);
+	/* The device sees it too late. */
+	ANeuralNetworksExecution_setTimeout(e, 1);
+	ok(ANeuralNetworksExecution_burstCompute(e, burst), "an execution with a timeout of 1 ns");
+	ANeuralNetworksExecution_free(e);
+
+	ANeuralNetworksExecution_create(c, &e);
+	is(ANeuralNetworksExecution_compute(e), DATA, "the next one: no argument is set");
+	is(ANeuralNetworksExecution_enableInputAndOutputPadding(e, true), NONE,
+	   "padding before its arguments");
+	ANeuralNetworksExecution_setInput(e, 0, NULL, b, sizeof(b));
+	ANeuralNetworksExecution_setInput(e, 1, NULL, b, sizeof(b));
+	is(ANeuralNetworksExecution_compute(e), DATA, "without an output");
+	ANeuralNetworksExecution_setOutput(e, 0, NULL, sum, 16);
+	is(ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank), STATE, "it has no result");
+	is(ANeuralNetworksExecution_compute(e), NONE, "it has no timeout");
+	ok(sum[0] == 20 && sum[3] == 80, "the arguments are its own");
+	is(ANeuralNetworksExecution_compute(e), STATE, "it is not reusable");
+	ok(!ANeuralNetworksExecution_getDuration(e, 1, &time) && time == UINT64_MAX,
+	   "it is not measured");
+	ANeuralNetworksExecution_free(e);
+
+	e = execution(c);
+	ANeuralNetworksExecution_startCompute(e, &event);
+	/* Perhaps it still runs. */
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksExecution_create(c, &e);
+	is(ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank), STATE,
+	   "the run of the one before is not that of the next one");
+	is(ANeuralNetworksEvent_wait(event), NONE, "the one that was freed ends");
+	added("an execution that was freed");
+	is(ANeuralNetworksExecution_setInput(e, 0, NULL, NULL, 0), NONE, "an omitted input");
+	ANeuralNetworksExecution_setInput(e, 1, NULL, a, sizeof(a));
+	ANeuralNetworksExecution_setOutput(e, 0, NULL, sum, 16);
+	ok(ANeuralNetworksExecution_compute(e), "ADD needs it");
+	is(ANeuralNetworksEvent_wait(event), NONE, "the event is not about this failure");
+	ANeuralNetworksEvent_free(event);
+	ANeuralNetworksExecution_free(e);
+	e = execution(c);
+	is(ANeuralNetworksExecution_compute(e), NONE, "the next one has the input");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksBurst_free(burst);
+}
+
 static void test_described(ANeuralNetworksCompilation *c)
 {
 	const uint32_t four_only[1] = { 4 }, five[1] = { 5 };
@@ -534,6 +590,7 @@ int main(void)
 	other = compiled(model, false);
 	test_arguments(c);
 	test_starts(c, other);
+	test_one_after_another(c);
 	test_described(c);
 	test_open_shapes();
 	test_failed_fences(c);

@@ -50,6 +50,24 @@ static int prepare_by_any(ANeuralNetworksCompilation *c)
 	return result;
 }
 
+/* Once for all executions. */
+static int make_shapes(ANeuralNetworksCompilation *c)
+{
+	const struct nnhal_subgraph *main = &c->model->flat.hal.main;
+	struct ndk_shape *to;
+	uint32_t i;
+
+	to = calloc((size_t)main->num_inputs + main->num_outputs, sizeof(*to));
+	if (!to)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	c->shapes = to;
+	for (i = 0; i < main->num_inputs; i++)
+		ndk_shape_of_operand(&main->operands[main->input_indexes[i]], to++);
+	for (i = 0; i < main->num_outputs; i++)
+		ndk_shape_of_operand(&main->operands[main->output_indexes[i]], to++);
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
 int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
 {
 	int result;
@@ -72,6 +90,8 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
 	 */
 	if (result == ANEURALNETWORKS_BAD_DATA && !compilation->chosen)
 		result = ANEURALNETWORKS_NO_ERROR;
+	if (!result)
+		result = make_shapes(compilation);
 	compilation->valid = !result;
 	return result;
 }
@@ -84,6 +104,16 @@ const struct nnhal_operand *ndk_argument_operand(const ANeuralNetworksCompilatio
 	if (index >= (output ? main->num_outputs : main->num_inputs))
 		return NULL;
 	return &main->operands[output ? main->output_indexes[index] : main->input_indexes[index]];
+}
+
+const struct ndk_shape *ndk_argument_shape(const ANeuralNetworksCompilation *compilation,
+					   bool output, uint32_t index)
+{
+	const struct nnhal_subgraph *main = &compilation->model->flat.hal.main;
+
+	if (index >= (output ? main->num_outputs : main->num_inputs))
+		return NULL;
+	return &compilation->shapes[output ? main->num_inputs + index : index];
 }
 
 /* Devices reach an argument at any address and write no byte behind it: 1 for both. */

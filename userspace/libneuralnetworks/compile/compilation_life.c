@@ -67,13 +67,19 @@ ANeuralNetworksCompilation *ndk_compilation_ref(ANeuralNetworksCompilation *comp
 
 void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
 {
+	struct ndk_spare *spare;
+
 	if (!compilation ||
 	    atomic_fetch_sub_explicit(&compilation->refs, 1, memory_order_acq_rel) != 1)
 		return;
+	spare = atomic_load_explicit(&compilation->spare, memory_order_relaxed);
+	if (spare)
+		spare->destroy(spare);
 	nnhal_prepared_model_unref(compilation->prepared);
 	nnhal_device_unref(compilation->device);
 	ANeuralNetworksModel_free(compilation->model);
 	free(compilation->devices);
+	free(compilation->shapes);
 	free(compilation->cache_dir);
 	free(compilation);
 }

@@ -7,7 +7,16 @@
 
 #include <stdatomic.h>
 
+#include "compile/argument_shape.h"
 #include "model/ndk_model.h"
+
+/**
+ * struct ndk_spare - what a compilation keeps for the next execution
+ * @destroy: free it, for a compilation that goes away
+ */
+struct ndk_spare {
+	void (*destroy)(struct ndk_spare *spare);
+};
 
 /**
  * struct ANeuralNetworksCompilation - a compilation
@@ -23,6 +32,8 @@
  * @timeout_ns: 0: none
  * @cache_dir: folder of cache files, or NULL
  * @token: names the model there
+ * @shapes: of inputs, then of outputs, when it is valid
+ * @spare: of an execution that was freed; NULL: there is none
  * @device: the device that prepared it, open
  * @prepared: NULL: no device takes the model, which executions tell
  */
@@ -39,6 +50,8 @@ struct ANeuralNetworksCompilation {
 	uint64_t timeout_ns;
 	char *cache_dir;
 	uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN];
+	struct ndk_shape *shapes;
+	struct ndk_spare *_Atomic spare;
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;
 };
@@ -50,6 +63,10 @@ static inline bool ndk_has_one_device(const ANeuralNetworksCompilation *compilat
 {
 	return compilation->chosen && compilation->num_devices == 1;
 }
+
+/* The shape of an input or output of a valid compilation; NULL: there is none of this number. */
+const struct ndk_shape *ndk_argument_shape(const ANeuralNetworksCompilation *compilation,
+					   bool output, uint32_t index);
 
 /* The operand of an input or output; NULL: there is none of this number. */
 const struct nnhal_operand *ndk_argument_operand(const ANeuralNetworksCompilation *compilation,

@@ -76,11 +76,7 @@ static bool enter(ANeuralNetworksBurst *burst)
 	return taken;
 }
 
-/*
- * Memory of the process that an execution had as arguments stays pinned no longer than the execution. If
- * the burst computes, it drops the memory when it needs the room.
- */
-void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution)
+static void forget_pointers(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution)
 {
 	pthread_mutex_lock(&burst->forgetting);
 	if (burst->burst && take(burst, BURST_FORGETS)) {
@@ -90,6 +86,20 @@ void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecutio
 		leave(burst);
 	}
 	pthread_mutex_unlock(&burst->forgetting);
+}
+
+/*
+ * Memory of the process that an execution had as arguments stays pinned no longer than the execution. If
+ * the burst computes, it drops the memory when it needs the room.
+ */
+void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution)
+{
+	uint32_t i = 0;
+
+	while (i < execution->num_arguments && !execution->arguments[i].hal)
+		i++;
+	if (i < execution->num_arguments)
+		forget_pointers(burst, execution);
 	ANeuralNetworksBurst_free(burst);
 }
 

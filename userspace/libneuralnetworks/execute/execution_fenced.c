@@ -62,12 +62,12 @@ static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_f
 	enum nnhal_status status;
 	int fence = -1;
 
-	options.measure = e->measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
-	options.has_deadline = e->timeout_ns;
-	if (e->timeout_ns)
-		options.deadline_ns = nnhal_deadline_after(e->timeout_ns);
-	options.has_loop_timeout = e->has_loop_timeout;
-	options.loop_timeout_ns = e->loop_timeout_ns;
+	options.measure = e->said.measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
+	options.has_deadline = e->said.timeout_ns;
+	if (e->said.timeout_ns)
+		options.deadline_ns = nnhal_deadline_after(e->said.timeout_ns);
+	options.has_loop_timeout = e->said.has_loop_timeout;
+	options.loop_timeout_ns = e->said.loop_timeout_ns;
 	options.has_duration = duration;
 	options.duration_ns = duration;
 	status = nnhal_prepared_model_execute_fenced(e->compilation->prepared, &e->request, fences,
@@ -128,7 +128,7 @@ int ANeuralNetworksExecution_startComputeWithDependencies(
 	for (uint32_t i = 0; i < num_dependencies; i++)
 		if (!dependencies[i])
 			return ANEURALNETWORKS_UNEXPECTED_NULL;
-	if (ndk_execution_state(execution) != STATE_PREPARED && !execution->reusable)
+	if (ndk_execution_state(execution) != STATE_PREPARED && !execution->said.reusable)
 		return ANEURALNETWORKS_BAD_STATE;
 	if (duration && !ndk_has_one_device(execution->compilation))
 		return ANEURALNETWORKS_BAD_DATA;

@@ -6,60 +6,106 @@
 
 #include "execute/ndk_execution.h"
 
-int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation,
-				    ANeuralNetworksExecution **execution)
+static void destroy(struct ndk_spare *spare)
 {
-	const struct nnhal_subgraph *main;
-	ANeuralNetworksExecution *e;
-	uint32_t count;
+	ANeuralNetworksExecution *e = (ANeuralNetworksExecution *)spare;
 
-	if (!compilation || !execution)
-		return ANEURALNETWORKS_UNEXPECTED_NULL;
-	if (!compilation->valid)
-		return ANEURALNETWORKS_BAD_STATE;
-	main = &compilation->model->flat.hal.main;
-	count = main->num_inputs + main->num_outputs;
-	e = calloc(1, sizeof(*e));
+	ndk_run_unref(e->run);
+	free(e->arguments);
+	free(e->hal_arguments);
+	free(e->pools);
+	free(e);
+}
+
+static ANeuralNetworksExecution *new_execution(const ANeuralNetworksCompilation *c)
+{
+	const struct nnhal_subgraph *main = &c->model->flat.hal.main;
+	size_t count = (size_t)main->num_inputs + main->num_outputs;
+	ANeuralNetworksExecution *e = calloc(1, sizeof(*e));
+
 	if (!e)
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
-	e->compilation = ndk_compilation_ref(compilation);
-	atomic_init(&e->state, STATE_PREPARED);
+		return NULL;
+	e->spare.destroy = destroy;
 	e->num_inputs = main->num_inputs;
-	e->num_arguments = count;
-	e->arguments = calloc((size_t)count + 1, sizeof(*e->arguments));
-	e->hal_arguments = calloc((size_t)count + 1, sizeof(*e->hal_arguments));
-	e->pools = calloc((size_t)count + 1, sizeof(*e->pools));
+	e->num_arguments = (uint32_t)count;
+	e->arguments = calloc(count + 1, sizeof(*e->arguments));
+	e->hal_arguments = calloc(count + 1, sizeof(*e->hal_arguments));
+	e->pools = calloc(count + 1, sizeof(*e->pools));
 	e->run = ndk_run_new(main->num_outputs);
 	if (!e->arguments || !e->hal_arguments || !e->pools || !e->run) {
-		ANeuralNetworksExecution_free(e);
-		return ANEURALNETWORKS_OUT_OF_MEMORY;
+		destroy(&e->spare);
+		return NULL;
 	}
 	e->request.num_inputs = main->num_inputs;
 	e->request.inputs = e->hal_arguments;
 	e->request.num_outputs = main->num_outputs;
 	e->request.outputs = e->hal_arguments + main->num_inputs;
 	e->request.pools = e->pools;
+	return e;
+}
+
+int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation,
+				    ANeuralNetworksExecution **execution)
+{
+	ANeuralNetworksExecution *e;
+
+	if (!compilation || !execution)
+		return ANEURALNETWORKS_UNEXPECTED_NULL;
+	if (!compilation->valid)
+		return ANEURALNETWORKS_BAD_STATE;
+	e = (ANeuralNetworksExecution *)atomic_exchange_explicit(&compilation->spare, NULL,
+								 memory_order_acquire);
+	if (!e)
+		e = new_execution(compilation);
+	if (!e)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	e->compilation = ndk_compilation_ref(compilation);
+	e->said = (struct ndk_said){ 0 };
+	atomic_store_explicit(&e->state, STATE_PREPARED, memory_order_relaxed);
 	*execution = e;
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
-/* A run that goes on has references of its own to all that it needs. */
+/* Leave nothing of the arguments behind. */
+static void unset_all(ANeuralNetworksExecution *e)
+{
+	for (uint32_t i = 0; i < e->num_arguments; i++) {
+		struct ndk_argument *a = &e->arguments[i];
+
+		if (!a->is_set)
+			continue;
+		nnhal_memory_unref(a->hal);
+		ANeuralNetworksMemory_free(a->memory);
+		a->hal = NULL;
+		a->memory = NULL;
+		a->is_set = false;
+		e->hal_arguments[i] = (struct nnhal_request_argument){ 0 };
+	}
+	e->num_set = 0;
+	e->request.num_pools = 0;
+}
+
+/*
+ * Programs make an execution for each inference, one after the other. So the compilation keeps the last
+ * one that was freed. A run that goes on has references of its own to all that it needs.
+ */
 void ANeuralNetworksExecution_free(ANeuralNetworksExecution *execution)
 {
+	ANeuralNetworksCompilation *c;
+	struct ndk_spare *none = NULL;
+
 	if (!execution)
 		return;
+	c = execution->compilation;
 	if (execution->burst)
 		ndk_burst_forget(execution->burst, execution);
-	for (uint32_t i = 0; execution->arguments && i < execution->num_arguments; i++) {
-		nnhal_memory_unref(execution->arguments[i].hal);
-		ANeuralNetworksMemory_free(execution->arguments[i].memory);
-	}
-	ndk_run_unref(execution->run);
-	ANeuralNetworksCompilation_free(execution->compilation);
-	free(execution->arguments);
-	free(execution->hal_arguments);
-	free(execution->pools);
-	free(execution);
+	execution->burst = NULL;
+	unset_all(execution);
+	if (!ndk_run_renew(&execution->run) ||
+	    !atomic_compare_exchange_strong_explicit(&c->spare, &none, &execution->spare,
+						     memory_order_release, memory_order_relaxed))
+		destroy(&execution->spare);
+	ANeuralNetworksCompilation_free(c);
 }
 
 enum ndk_state ndk_execution_state(ANeuralNetworksExecution *execution)
@@ -89,7 +135,7 @@ int ANeuralNetworksExecution_setMeasureTiming(ANeuralNetworksExecution *executio
 		return result;
 	if (!ndk_has_one_device(execution->compilation))
 		return ANEURALNETWORKS_BAD_DATA;
-	execution->measure = measure;
+	execution->said.measure = measure;
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -101,7 +147,7 @@ int ANeuralNetworksExecution_setTimeout(ANeuralNetworksExecution *execution, uin
 		return result;
 	if (!ndk_has_one_device(execution->compilation))
 		return ANEURALNETWORKS_BAD_DATA;
-	execution->timeout_ns = duration;
+	execution->said.timeout_ns = duration;
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -112,9 +158,9 @@ int ANeuralNetworksExecution_setLoopTimeout(ANeuralNetworksExecution *execution,
 
 	if (result)
 		return result;
-	execution->loop_timeout_ns = duration < NNHAL_MAX_LOOP_TIMEOUT_NS ?
-				     duration : NNHAL_MAX_LOOP_TIMEOUT_NS;
-	execution->has_loop_timeout = true;
+	execution->said.loop_timeout_ns = duration < NNHAL_MAX_LOOP_TIMEOUT_NS ?
+					  duration : NNHAL_MAX_LOOP_TIMEOUT_NS;
+	execution->said.has_loop_timeout = true;
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -123,7 +169,7 @@ int ANeuralNetworksExecution_setReusable(ANeuralNetworksExecution *execution, bo
 	int result = check_unstarted(execution);
 
 	if (!result)
-		execution->reusable = reusable;
+		execution->said.reusable = reusable;
 	return result;
 }
 

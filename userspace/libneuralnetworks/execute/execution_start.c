@@ -8,33 +8,15 @@
 #include "execute/execution_start.h"
 #include "execute/ndk_event.h"
 
-/* Another run, unless nobody else looks at the last one. */
-static bool renew_run(ANeuralNetworksExecution *e)
-{
-	struct ndk_run *run = e->run;
-
-	if (atomic_load_explicit(&run->refs, memory_order_acquire) == 1 && !run->info) {
-		run->done = false;
-		run->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
-		return true;
-	}
-	run = ndk_run_new(e->run->num_outputs);
-	if (!run)
-		return false;
-	ndk_run_unref(e->run);
-	e->run = run;
-	return true;
-}
-
 int ndk_begin(ANeuralNetworksExecution *e)
 {
 	int from = STATE_PREPARED, result;
 
-	if (e->reusable && ndk_execution_state(e) == STATE_ENDED)
+	if (e->said.reusable && ndk_execution_state(e) == STATE_ENDED)
 		from = STATE_ENDED;
 	if (!atomic_compare_exchange_strong(&e->state, &(int){ from }, STATE_RUNNING))
 		return ANEURALNETWORKS_BAD_STATE;
-	if (e->num_set == e->num_arguments && (from == STATE_PREPARED || renew_run(e)))
+	if (e->num_set == e->num_arguments && (from == STATE_PREPARED || ndk_run_renew(&e->run)))
 		return ANEURALNETWORKS_NO_ERROR;
 	result = e->num_set == e->num_arguments ? ANEURALNETWORKS_OUT_OF_MEMORY :
 						  ANEURALNETWORKS_BAD_DATA;
@@ -58,15 +40,17 @@ void ndk_launched(ANeuralNetworksExecution *e)
 const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *e,
 						struct nnhal_execute_options *options)
 {
-	if (!e->measure && !e->timeout_ns && !e->has_loop_timeout)
+	const struct ndk_said *said = &e->said;
+
+	if (!said->measure && !said->timeout_ns && !said->has_loop_timeout)
 		return NULL;
 	*options = (struct nnhal_execute_options)NNHAL_EXECUTE_OPTIONS_INIT;
-	options->measure = e->measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
-	options->has_deadline = e->timeout_ns;
-	if (e->timeout_ns)
-		options->deadline_ns = nnhal_deadline_after(e->timeout_ns);
-	options->has_loop_timeout = e->has_loop_timeout;
-	options->loop_timeout_ns = e->loop_timeout_ns;
+	options->measure = said->measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
+	options->has_deadline = said->timeout_ns;
+	if (said->timeout_ns)
+		options->deadline_ns = nnhal_deadline_after(said->timeout_ns);
+	options->has_loop_timeout = said->has_loop_timeout;
+	options->loop_timeout_ns = said->loop_timeout_ns;
 	return options;
 }
 

@@ -60,14 +60,27 @@ enum ndk_state {
 };
 
 /**
- * struct ANeuralNetworksExecution - an execution
- * @compilation: a reference
- * @state: enum ndk_state
+ * struct ndk_said - what a program says before the start, besides arguments
  * @reusable: may start again when it has ended
  * @measure: times are wanted
+ * @has_loop_timeout: it was set
  * @timeout_ns: 0: none
  * @loop_timeout_ns: valid if @has_loop_timeout
- * @has_loop_timeout: it was set
+ */
+struct ndk_said {
+	bool reusable;
+	bool measure;
+	bool has_loop_timeout;
+	uint64_t timeout_ns;
+	uint64_t loop_timeout_ns;
+};
+
+/**
+ * struct ANeuralNetworksExecution - an execution
+ * @spare: for the compilation, after the end; the first member
+ * @compilation: a reference
+ * @state: enum ndk_state
+ * @said: all zero at first
  * @num_inputs: inputs, which are first in @arguments
  * @num_arguments: entries of @arguments and @hal_arguments, room in @pools
  * @num_set: arguments that are set; the request is complete with the last one
@@ -79,13 +92,10 @@ enum ndk_state {
  * @burst: the last burst that has seen it, a reference, or NULL
  */
 struct ANeuralNetworksExecution {
+	struct ndk_spare spare;
 	ANeuralNetworksCompilation *compilation;
 	atomic_int state;
-	bool reusable;
-	bool measure;
-	uint64_t timeout_ns;
-	uint64_t loop_timeout_ns;
-	bool has_loop_timeout;
+	struct ndk_said said;
 	uint32_t num_inputs, num_arguments, num_set;
 	struct ndk_argument *arguments;
 	struct nnhal_request request;
@@ -119,6 +129,8 @@ struct ANeuralNetworksBurst {
 
 struct ndk_run *ndk_run_new(uint32_t num_outputs);
 struct ndk_run *ndk_run_ref(struct ndk_run *run);
+/* Another run instead of this one, unless nobody else looks at it. false: no memory, and nothing changed. */
+bool ndk_run_renew(struct ndk_run **run);
 void ndk_run_unref(struct ndk_run *run);
 /* The end of a run that has no fence. Shapes were written before. */
 void ndk_run_end(struct ndk_run *run, int result);

@@ -40,6 +40,23 @@ void ndk_run_unref(struct ndk_run *run)
 	free(run);
 }
 
+bool ndk_run_renew(struct ndk_run **run)
+{
+	struct ndk_run *r = *run;
+
+	if (atomic_load_explicit(&r->refs, memory_order_acquire) == 1 && !r->info) {
+		r->done = false;
+		r->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+		return true;
+	}
+	r = ndk_run_new(r->num_outputs);
+	if (!r)
+		return false;
+	ndk_run_unref(*run);
+	*run = r;
+	return true;
+}
+
 void ndk_run_end(struct ndk_run *run, int result)
 {
 	pthread_mutex_lock(&run->lock);
