@@ -378,6 +378,30 @@ static uint32_t execute_row(struct tile *t, uint32_t col, uint32_t end)
 	return col;
 }
 
+/* The same for all channels if the row can be read as it is. False: it cannot. */
+static bool execute_bytes(struct tile *t, uint32_t col, uint32_t end)
+{
+	const struct conv_quant *packed = t->packed;
+	const uint8_t *in = (const uint8_t *)t->c->in[0]->data + t->pixel * t->depth;
+	uint32_t max = KERNEL_COLS, n;
+
+	if (!t->k->qrow_bytes || t->rows != 1 || !t->rows_adjacent || packed->zero_point ||
+	    t->cv->out.c_stride != 1 || !t->requant.shifts_right)
+		return false;
+	if (packed->pairs < ROW_WEIGHTS / (2 * KERNEL_COLS))
+		max = (uint32_t)(ROW_WEIGHTS / 2 / packed->pairs) / KERNEL_COLS * KERNEL_COLS;
+	for (; col < end && !t->pace->ended; col += n) {
+		n = end - col < max ? end - col : max;
+		t->k->qrow_bytes(in, qbyte_of(t->c->in[0]), t->depth,
+				 (const int8_t *)packed->packed.weights + col * 2 * packed->pairs,
+				 (const int32_t *)t->c->in[2]->data + col, &t->requant, col, n,
+				 (uint8_t *)t->c->out[0]->data +
+				 conv_pixel_offset(t->cv, t->first));
+		op_pace(t->pace, n * (packed->pairs / 16 + 2));
+	}
+	return true;
+}
+
 /* A call. Its parts share it. */
 struct quant_call {
 	const struct op_call *c;
@@ -397,6 +421,8 @@ static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece
 	uint32_t cols;
 
 	if (piece >= t->depth) {
+		if (execute_bytes(t, col, end))
+			return t->pace->ended ? OP_ABORTED : 0;
 		if (gather(t, 0, t->depth))
 			return OP_ABORTED;
 		col = execute_row(t, col, end);

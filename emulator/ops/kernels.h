@@ -139,6 +139,14 @@ struct kernels {
 		     int32_t add, const struct requant *q, uint32_t col, uint32_t n, uint8_t *y);
 
 	/*
+	 * The same for a row of @depth bytes as they are, and any @n: @w has whole panels. NULL: this
+	 * variant has none.
+	 */
+	void (*qrow_bytes)(const uint8_t *x, struct qbyte b, size_t depth, const int8_t *w,
+			   const int32_t *bias, const struct requant *q, uint32_t col,
+			   uint32_t n, uint8_t *y);
+
+	/*
 	 * Channels [col, col + n) of pixels of a depthwise convolution; @col is a multiple of
 	 * KERNEL_COLS. Sums the products of 2 * w->pairs taps and their weights, adds
 	 * @bias and w->fold, and requantizes. Pointers are to channel 0.

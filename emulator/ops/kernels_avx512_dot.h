@@ -346,8 +346,8 @@ DOT_INLINE void depthwise_all(const struct depthwise_pixels *p, const struct dep
 		kernels_avx2()->depthwise(p, w, bias, q, col + whole, n - whole, y);
 }
 
-/* The members of struct kernels, and the variant. */
-#define DOT_VARIANT(name) \
+/* The members of struct kernels, and the variant. Behind @name: members that it alone has. */
+#define DOT_VARIANT(name, ...) \
 	DOT static void qgemm(const int16_t *x, size_t stride, unsigned int rows, \
 			      const int8_t *w, size_t pairs, unsigned int panels, \
 			      const int32_t *bias, const int32_t *add, int32_t *acc) \
@@ -375,6 +375,7 @@ DOT_INLINE void depthwise_all(const struct depthwise_pixels *p, const struct dep
 		.qgemm = qgemm, \
 		.qrow = qrow, \
 		.depthwise = depthwise, \
+		__VA_ARGS__ \
 	}
 
 #endif /* NNPU_EMU_KERNELS_AVX512_DOT_H */

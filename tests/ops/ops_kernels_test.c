@@ -146,6 +146,50 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
+/* qrow_bytes() likewise. Nothing behind the row, its weights or the channels may count. */
+static unsigned int compare_byte_row(const struct kernels *base, const struct kernels *k)
+{
+	static int8_t w[CHANNELS * 2 * MAX_PAIRS];
+	size_t depth = (size_t)pick_size(8, 2 * MAX_PAIRS), pairs = (depth + 1) / 2;
+	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], acc[KERNEL_COLS], none = 0;
+	uint32_t first = (uint32_t)pick(0, 4) * KERNEL_COLS;
+	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)first);
+	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)(pick(0, 2) ? pick(0, 255) : 0) };
+	uint8_t bytes[2 * MAX_PAIRS + 8], out[2][CHANNELS];
+	int16_t x[2 * MAX_PAIRS + KERNEL_SLACK];
+	struct requant q;
+
+	if (!k->qrow_bytes)
+		return 0;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(pick(0, 3) ? pick(0, 255) : pick(0, 1) ? 255 : 0);
+	base->widen(bytes, b, depth, x);
+	if (depth % 2)
+		x[depth] = 0;
+	for (size_t i = 0; i < sizeof(w); i++)
+		w[i] = (int8_t)(pick(0, 3) ? pick(-128, 127) : -128);
+	/* A panel ends with zeros for the position that is not there. */
+	for (size_t i = pairs; depth % 2 && i <= sizeof(w) / (2 * KERNEL_PANEL); i += pairs) {
+		for (unsigned int c = 0; c < KERNEL_PANEL; c++)
+			w[2 * ((i - 1) * KERNEL_PANEL + c) + 1] = 0;
+	}
+	for (int i = 0; i < CHANNELS; i++)
+		bias[i] = (int32_t)(random_bits() << 1);
+	pick_requant(&q, mult, shift, true);
+	memset(out, 0xa5, sizeof(out));
+	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
+		uint32_t cols = n - c < KERNEL_COLS ? n - c : KERNEL_COLS;
+		int32_t padded[KERNEL_COLS] = { 0 };
+
+		memcpy(padded, bias + c, cols * sizeof(*padded));
+		base->qgemm(x, 2 * pairs, 1, w + c * pairs * 2, pairs, cols > KERNEL_PANEL ? 2 : 1,
+			    padded, &none, acc);
+		base->requantize(acc, 1, &q, first + c, cols, out[0] + first + c, 0);
+	}
+	k->qrow_bytes(bytes, b, depth, w, bias, &q, first, n, out[1]);
+	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
+}
+
 static unsigned int compare_bytes(const struct kernels *base, const struct kernels *k)
 {
 	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
@@ -478,9 +522,9 @@ static void test_variants(void)
 		}
 		for (int round = 0; round < 10 * ROUNDS; round++)
 			bad += compare_rows(base, k) + compare_row(base, k) +
-			       compare_bytes(base, k) + compare_gathered(base, k) +
-			       compare_depthwise(base, k) + compare_sums(k) +
-			       compare_floats(base, k);
+			       compare_byte_row(base, k) + compare_bytes(base, k) +
+			       compare_gathered(base, k) + compare_depthwise(base, k) +
+			       compare_sums(k) + compare_floats(base, k);
 		ok(!bad, "kernels: the inner loops of %s give the same as those of %s, float sums fused",
 		   name, kernels_name(0));
 	}
