@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/standard_files.h"
 #include "nnbench.h"
 #include "nnbench_fmq.h"
 #include "nnbench_instructions.h"
@@ -81,6 +82,8 @@ int main(int argc, char **argv)
 	const char *json = NULL, *what = "";
 	int opt;
 
+	if (hold_standard_files())
+		return 1;
 	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (opt) {
 		case 'd':

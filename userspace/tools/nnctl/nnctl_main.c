@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/standard_files.h"
 #include "nnctl.h"
 
 const char *nnctl_bytes(uint64_t bytes, char *text, size_t size)
@@ -214,8 +215,11 @@ int main(int argc, char **argv)
 	struct options o;
 	bool is_doctor;
 	unsigned int i;
-	int status = parse(argc, argv, &o);
+	int status;
 
+	if (hold_standard_files())
+		return NNCTL_PROBLEM;
+	status = parse(argc, argv, &o);
 	if (status)
 		return status;
 	if (optind >= argc)

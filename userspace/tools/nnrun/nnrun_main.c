@@ -15,6 +15,7 @@
 #include <nntflite/nntflite.h>
 
 #include "../common/file.h"
+#include "../common/standard_files.h"
 #include "../common/stop.h"
 #include "assign_inputs.h"
 #include "inferences.h"
@@ -410,6 +411,8 @@ int main(int argc, char **argv)
 	struct app app = { .advice = NULL };
 	int status;
 
+	if (hold_standard_files())
+		return EXIT_FAILED;
 	if (!options_parse(&app.options, argc, argv, &status)) {
 		options_free(&app.options);
 		return status;

@@ -12,6 +12,7 @@
 
 #include "../common/clock.h"
 #include "../common/nntc.h"
+#include "../common/standard_files.h"
 #include "../common/stop.h"
 #include "case_files.h"
 #include "nnvec_options.h"
@@ -191,6 +192,8 @@ int main(int argc, char **argv)
 	struct app app = { .report_file = NULL };
 	int status = EXIT_OK;
 
+	if (hold_standard_files())
+		return EXIT_FAILED;
 	if (!options_parse(&app.options, argc, argv, &status))
 		return status;
 	stop_on_signals();
