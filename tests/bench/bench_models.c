@@ -398,7 +398,7 @@ static void *read_sample(const char *path, const struct nntflite_io *io, struct 
 
 	if (fd < 0)
 		return NULL;
-	if (read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &data, &size, err)) {
+	if (read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &data, &size, NULL, err)) {
 		close(fd);
 		return NULL;
 	}
@@ -434,7 +434,7 @@ static int measure(const char *path, const char *input_path, double seconds,
 	fd = open_input(path, err);
 	if (fd < 0)
 		return -1;
-	if (read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &file, &size, err)) {
+	if (read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &file, &size, NULL, err)) {
 		close(fd);
 		return -1;
 	}

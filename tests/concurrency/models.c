@@ -22,7 +22,7 @@ static int load_file(const char *path, uint8_t **data, size_t *size, struct erro
 
 	if (fd < 0)
 		return -1;
-	ret = read_rest(fd, path, NULL, 0, DATA_LIMIT, data, size, err);
+	ret = read_rest(fd, path, NULL, 0, DATA_LIMIT, data, size, NULL, err);
 	close(fd);
 	return ret;
 }

@@ -71,7 +71,7 @@ static size_t read_model(const char *path, uint8_t *data)
 	size_t size = 0;
 	int fd = open_input(path, &err);
 
-	if (fd < 0 || read_rest(fd, path, NULL, 0, MAX_MODEL, &file, &size, &err)) {
+	if (fd < 0 || read_rest(fd, path, NULL, 0, MAX_MODEL, &file, &size, NULL, &err)) {
 		tap_note("%s", err.text);
 		return 0;
 	}

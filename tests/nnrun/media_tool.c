@@ -38,7 +38,7 @@ static int read_image(const char *path, struct image *image, struct error *err)
 	*image = (struct image){ 0, 0, NULL };
 	if (fd < 0)
 		return -1;
-	ret = read_rest(fd, path, NULL, 0, 1 << 30, &data, &size, err);
+	ret = read_rest(fd, path, NULL, 0, 1 << 30, &data, &size, NULL, err);
 	close(fd);
 	if (ret)
 		return -1;

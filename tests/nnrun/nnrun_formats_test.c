@@ -550,7 +550,7 @@ static void test_lists(void)
 	FILE *stream = open_memstream(&text, &size);
 
 	write_file("labels", "zero\r\none\n\nthree\x1b[m", 19);
-	ok(labels_read(&labels, path("labels"), &err) == 0 && labels.count == 4,
+	ok(labels_read(&labels, path("labels"), NULL, &err) == 0 && labels.count == 4,
 	   "labels with and without carriage return");
 	ok(print_top(stream, &io, values, 4, &labels, &err) == 0 && fclose(stream) == 0,
 	   "the best four");
@@ -562,7 +562,7 @@ static void test_lists(void)
 	free(text);
 	labels_free(&labels);
 	write_file("labels", "a\0b", 3);
-	refused(labels_read(&labels, path("labels"), &err) != 0, "not a text file",
+	refused(labels_read(&labels, path("labels"), NULL, &err) != 0, "not a text file",
 		"a binary file as labels");
 	labels_free(&labels);
 }

@@ -109,7 +109,7 @@ static bool measure(const char *path)
 	size_t size;
 	int fd = open_input(path, &err), ret = -1;
 
-	if (fd < 0 || read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &bytes, &size, &err)) {
+	if (fd < 0 || read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &bytes, &size, NULL, &err)) {
 		ok(false, "%s: %s", name, err.text);
 		return false;
 	}

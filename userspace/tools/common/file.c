@@ -80,7 +80,7 @@ int open_input(const char *path, struct error *err)
 }
 
 int read_rest(int fd, const char *path, const void *before, size_t head, size_t limit,
-	      uint8_t **data, size_t *size, struct error *err)
+	      uint8_t **data, size_t *size, const volatile sig_atomic_t *stop, struct error *err)
 {
 	size_t room = BUFFER_SIZE;
 	struct stat st;
@@ -105,7 +105,7 @@ int read_rest(int fd, const char *path, const void *before, size_t head, size_t 
 	for (;;) {
 		uint8_t *bigger;
 
-		n = read_full(fd, buffer + *size, room - *size, NULL);
+		n = read_full(fd, buffer + *size, room - *size, stop);
 		if (n < 0) {
 			fail_errno(err, errno, "%s", path);
 			break;

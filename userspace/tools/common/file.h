@@ -27,10 +27,11 @@ int open_input(const char *path, struct error *err);
 
 /*
  * Read the rest of a file of at most @limit bytes into memory to be freed; @head
- * bytes at @before come first. 0, or -1 with the error filled in.
+ * bytes at @before come first. @stop ends waiting for a pipe; it may be NULL. 0, or -1 with the
+ * error filled in.
  */
 int read_rest(int fd, const char *path, const void *before, size_t head, size_t limit,
-	      uint8_t **data, size_t *size, struct error *err);
+	      uint8_t **data, size_t *size, const volatile sig_atomic_t *stop, struct error *err);
 
 /**
  * struct out_file - a file being written

@@ -13,7 +13,8 @@
 
 #define MAX_LABELS_FILE	((size_t)64 << 20)
 
-int labels_read(struct labels *labels, const char *path, struct error *err)
+int labels_read(struct labels *labels, const char *path, const volatile sig_atomic_t *stop,
+		struct error *err)
 {
 	uint8_t *data;
 	size_t size, i, lines = 1;
@@ -24,7 +25,7 @@ int labels_read(struct labels *labels, const char *path, struct error *err)
 	fd = open_input(path, err);
 	if (fd < 0)
 		return -1;
-	if (read_rest(fd, path, NULL, 0, MAX_LABELS_FILE, &data, &size, err)) {
+	if (read_rest(fd, path, NULL, 0, MAX_LABELS_FILE, &data, &size, stop, err)) {
 		close(fd);
 		return -1;
 	}

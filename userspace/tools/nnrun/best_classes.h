@@ -5,6 +5,7 @@
 #ifndef NNRUN_BEST_CLASSES_H
 #define NNRUN_BEST_CLASSES_H
 
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,8 +19,9 @@ struct labels {
 	size_t count;
 };
 
-/* 0, or -1 with the error filled in. labels_free() also after an error. */
-int labels_read(struct labels *labels, const char *path, struct error *err);
+/* @stop ends waiting for a pipe. 0, or -1 with the error filled in. labels_free() also after an error. */
+int labels_read(struct labels *labels, const char *path, const volatile sig_atomic_t *stop,
+		struct error *err);
 void labels_free(struct labels *labels);
 
 /*

@@ -8,9 +8,6 @@
 
 #include "compare.h"
 
-/* Reading a file waits for nothing. */
-static const volatile sig_atomic_t never;
-
 /* Arrays by their name; all else is raw, whatever it looks like. */
 static enum input_format format_of(const char *path)
 {
@@ -27,12 +24,12 @@ void compare_init(struct compare *c)
 }
 
 int compare_open(struct compare *c, const char *path, const struct tensor *t, uint32_t index,
-		 struct error *err)
+		 const volatile sig_atomic_t *stop, struct error *err)
 {
 	struct input_options options = { .format = format_of(path) };
 
-	*c = (struct compare){ .values = 0 };
-	return input_open(&c->expected, path, t, index, &options, &never, err);
+	*c = (struct compare){ .stop = stop };
+	return input_open(&c->expected, path, t, index, &options, stop, err);
 }
 
 /* Not-a-number agrees with itself and with nothing else. */
@@ -47,7 +44,7 @@ int compare_add(struct compare *c, const void *output, void *buffer,
 		const struct compare_tolerance *tolerance, struct error *err)
 {
 	const struct tensor *t = c->expected.io;
-	int ret = input_read(&c->expected, buffer, &never, err);
+	int ret = input_read(&c->expected, buffer, c->stop, err);
 	size_t i;
 
 	if (ret < 0)

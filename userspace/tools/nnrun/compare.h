@@ -19,6 +19,7 @@ struct compare_tolerance {
 /* The comparison of one output. */
 struct compare {
 	struct input expected;
+	const volatile sig_atomic_t *stop;
 	uint64_t values;
 	uint64_t beyond;		/* of them, how many differ too much */
 	double largest;			/* difference, infinite for not-a-number */
@@ -31,9 +32,12 @@ struct compare {
 /* For compare_close() before the file is open. */
 void compare_init(struct compare *c);
 
-/* Open the file with what is expected of output @index. 0, or -1 with the error filled in. */
+/*
+ * Open the file with what is expected of output @index; @stop ends waiting for a pipe, here and
+ * in compare_add(). 0, or -1 with the error filled in.
+ */
 int compare_open(struct compare *c, const char *path, const struct tensor *t, uint32_t index,
-		 struct error *err);
+		 const volatile sig_atomic_t *stop, struct error *err);
 
 /* Compare the next sample; @buffer has room for one. 0, or -1 if the file has no more. */
 int compare_add(struct compare *c, const void *output, void *buffer,

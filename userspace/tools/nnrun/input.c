@@ -271,7 +271,7 @@ int input_open(struct input *input, const char *path, const struct tensor *io, u
 		return use_raw(input, err);
 
 	if (read_rest(input->fd, input->name, input->head, input->head_size, MAX_FILE, &data,
-		      &size, err))
+		      &size, stop, err))
 		return -1;
 	close(input->fd);
 	input->fd = -1;

@@ -132,7 +132,8 @@ static int load_model(struct app *app, struct error *err)
 
 	if (fd < 0)
 		return -1;
-	ret = read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &app->file, &app->file_size, err);
+	ret = read_rest(fd, path, NULL, 0, NNTFLITE_MAX_FILE, &app->file, &app->file_size, &stop,
+			err);
 	close(fd);
 	if (ret)
 		return -1;
@@ -364,7 +365,7 @@ static int run_model(struct app *app, struct error *err)
 		if (!app->inputs)
 			return fail(err, "out of memory");
 		if (open_inputs(app, 0, err) ||
-		    results_open(&app->results, o, &app->tensors, expected_samples(app), err))
+		    results_open(&app->results, o, &app->tensors, expected_samples(app), &stop, err))
 			return -1;
 		warn_labels(app);
 	}

@@ -138,7 +138,8 @@ static int open_compare(struct results *r, uint32_t i, struct error *err)
 		return fail(err, "out of memory");
 	r->expected = bigger;
 	r->largest = r->largest > t->bytes ? r->largest : t->bytes;
-	return compare_open(&r->compares[i], r->options->compares[i], t, i, err);
+	return compare_open(&r->compares[i], r->options->compares[i], t, i, r->stop,
+			    err);
 }
 
 static int open_compares(struct results *r, struct error *err)
@@ -179,20 +180,22 @@ static bool uses_stdout(const struct options *o)
 }
 
 int results_open(struct results *r, const struct options *options,
-		 const struct tensors *tensors, uint64_t samples, struct error *err)
+		 const struct tensors *tensors, uint64_t samples,
+		 const volatile sig_atomic_t *stop, struct error *err)
 {
 	uint32_t i;
 
 	memset(r, 0, sizeof(*r));
 	r->options = options;
 	r->tensors = tensors;
+	r->stop = stop;
 	r->live = samples == 0;
 	r->many = samples != 1;
 	r->text = uses_stdout(options) ? stderr : stdout;
 	r->print_lists = options->num_outputs + options->num_compares == 0 ||
 			 options->top_given || options->labels;
 	r->picture = picture_find(tensors);
-	if (options->labels && labels_read(&r->labels, options->labels, err))
+	if (options->labels && labels_read(&r->labels, options->labels, stop, err))
 		return -1;
 	if (options->num_outputs) {
 		r->files = calloc(options->num_outputs, sizeof(*r->files));

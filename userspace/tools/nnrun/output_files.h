@@ -27,6 +27,7 @@ enum output_format {
 struct results {
 	const struct options *options;
 	const struct tensors *tensors;
+	const volatile sig_atomic_t *stop;
 	struct labels labels;
 	struct out_file *files;		/* one per output of the model, or NULL */
 	enum output_format *formats;	/* of each */
@@ -51,12 +52,14 @@ struct results {
  * @options: command line
  * @tensors: inputs and outputs of the model
  * @samples: number of samples to come, 0 if not known
+ * @stop: ends waiting for a pipe, of labels or of what outputs are compared with
  * @err: filled in on failure
  *
  * Return: 0 or -1.
  */
 int results_open(struct results *results, const struct options *options,
-		 const struct tensors *tensors, uint64_t samples, struct error *err);
+		 const struct tensors *tensors, uint64_t samples,
+		 const volatile sig_atomic_t *stop, struct error *err);
 
 /*
  * Output @i, which is @t, has this shape in the sample that comes; before the first sample it
