@@ -366,22 +366,57 @@ static bool is_stdin(const char *argument)
 	return strcmp(equals ? equals + 1 : argument, "-") == 0;
 }
 
+/* How many options read standard input? */
+static uint32_t uses_of_stdin(const struct options *o)
+{
+	uint32_t used = 0;
+	uint32_t i;
+
+	used += o->model && strcmp(o->model, "-") == 0;
+	used += o->labels && strcmp(o->labels, "-") == 0;
+	for (i = 0; i < o->num_inputs; i++)
+		used += is_stdin(o->inputs[i]);
+	for (i = 0; i < o->num_files; i++)
+		used += strcmp(o->files[i], "-") == 0;
+	for (i = 0; i < o->num_compares; i++)
+		used += strcmp(o->compares[i], "-") == 0;
+	return used;
+}
+
+/* How many files of all options that write one have this name? */
+static uint32_t writers_of(const struct options *o, const char *name)
+{
+	const char *const others[] = {
+		o->draw, o->latency, o->dump_graph, o->profile_trace, o->profile_html,
+	};
+	uint32_t writers = 0;
+	uint32_t i;
+
+	for (i = 0; i < o->num_outputs; i++)
+		writers += strcmp(o->outputs[i], name) == 0;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		writers += others[i] && strcmp(others[i], name) == 0;
+	return writers;
+}
+
+/* Would one result replace another? Devices take any number of them. */
+static bool same_file(const struct options *o)
+{
+	const char *const others[] = { o->draw, o->latency, o->dump_graph };
+	uint32_t i;
+
+	for (i = 0; i < o->num_outputs; i++)
+		if (writers_of(o, o->outputs[i]) > 1 && strncmp(o->outputs[i], "/dev/", 5) != 0)
+			return true;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i] && writers_of(o, others[i]) > 1 && strncmp(others[i], "/dev/", 5) != 0)
+			return true;
+	return false;
+}
+
 /* Why these options do not go together; NULL if they do. */
 static const char *wrong_combination(const struct options *o)
 {
-	uint32_t stdin_used = 0, stdout_used = 0;
-	uint32_t i, j;
-
-	for (i = 0; i < o->num_inputs; i++)
-		stdin_used += is_stdin(o->inputs[i]);
-	for (i = 0; i < o->num_files; i++)
-		stdin_used += strcmp(o->files[i], "-") == 0;
-	for (i = 0; i < o->num_outputs; i++)
-		stdout_used += strcmp(o->outputs[i], "-") == 0;
-	stdout_used += o->draw && strcmp(o->draw, "-") == 0;
-	stdout_used += o->latency && strcmp(o->latency, "-") == 0;
-	stdout_used += o->dump_graph && strcmp(o->dump_graph, "-") == 0;
-
 	if (o->list_devices)
 		return o->model ? "--list-devices takes no model" : NULL;
 	if (!o->model)
@@ -392,21 +427,16 @@ static const char *wrong_combination(const struct options *o)
 		return "--burst and --async are two ways to run";
 	if (o->burst && o->profile)
 		return "a burst makes no profile";
-	if (stdin_used > 1)
+	if (uses_of_stdin(o) > 1)
 		return "standard input can be used once only";
-	if (stdout_used > 1)
+	if (writers_of(o, "-") > 1)
 		return "standard output can be used once only";
 	if (!o->num_inputs && !o->num_files && !o->supported && !o->dump_graph)
 		return "no input given: a picture, sound or file for each input, or --supported";
 	if (!o->num_inputs && !o->num_files && (o->num_outputs || o->latency || o->profile || o->draw ||
 					   o->num_compares))
 		return "nothing can be run without an input";
-	for (i = 0; i < o->num_outputs; i++)
-		for (j = 0; j < i; j++)
-			if (strcmp(o->outputs[i], o->outputs[j]) == 0 &&
-			    strncmp(o->outputs[i], "/dev/", 5) != 0)
-				return "two outputs go to the same file";
-	return NULL;
+	return same_file(o) ? "two outputs go to the same file" : NULL;
 }
 
 bool options_parse(struct options *o, int argc, char **argv, int *status)
