@@ -61,51 +61,53 @@ static bool is_wrong_name(const char *argument)
 
 int assign_inputs(const struct options *o, const struct tensors *tensors, const char **paths)
 {
-	uint32_t count = o->num_inputs, used = 0;
+	const char *const *given = o->num_inputs ? o->inputs : o->files;
+	uint32_t count = o->num_inputs ? o->num_inputs : o->num_files;
+	uint32_t used = 0;
 	uint32_t i, next = 0;
 	char names[256];
 
-	if (count == 1 && tensors->num_inputs > 1 && is_archive(o->inputs[0]) &&
-	    !strchr(o->inputs[0], '=')) {
+	if (count == 1 && tensors->num_inputs > 1 && is_archive(given[0]) &&
+	    !strchr(given[0], '=')) {
 		for (i = 0; i < tensors->num_inputs; i++)
-			paths[i] = o->inputs[0];
+			paths[i] = given[0];
 		return EXIT_OK;
 	}
 	for (i = 0; i < tensors->num_inputs; i++)
 		paths[i] = NULL;
 	for (i = 0; i < count; i++) {
-		const char *equals = strchr(o->inputs[i], '=');
+		const char *equals = strchr(given[i], '=');
 		uint32_t input = UINT32_MAX;
 
 		if (equals)
-			input = find_input(tensors, o->inputs[i],
-					   (size_t)(equals - o->inputs[i]));
+			input = find_input(tensors, given[i], (size_t)(equals - given[i]));
 		if (input == UINT32_MAX) {
-			if (is_wrong_name(o->inputs[i]))
-				return usage_error("--input %s: %s has no such input, it has %s",
-						   o->inputs[i], o->model,
+			if (is_wrong_name(given[i]))
+				return usage_error("input %s: %s has no such input, it has %s",
+						   given[i], o->model,
 						   list_names(tensors, names, sizeof(names)));
 			continue;
 		}
 		if (paths[input])
-			return usage_error("--input: two files for the input '%s'",
+			return usage_error("two files for the input '%s'",
 					   tensors->inputs[input].name);
 		paths[input] = equals + 1;
 		used++;
 	}
 	if (count != tensors->num_inputs)
-		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " --input given: it has %s",
+		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " %s given: it has %s",
 				   o->model, tensors->num_inputs, count,
+				   o->num_inputs ? "--input" : "files",
 				   list_names(tensors, names, sizeof(names)));
 	for (i = 0; i < count && used < count; i++) {
-		const char *equals = strchr(o->inputs[i], '=');
+		const char *equals = strchr(given[i], '=');
 
-		if (equals && find_input(tensors, o->inputs[i],
-					 (size_t)(equals - o->inputs[i])) != UINT32_MAX)
+		if (equals && find_input(tensors, given[i], (size_t)(equals - given[i])) !=
+			      UINT32_MAX)
 			continue;
 		while (paths[next])
 			next++;
-		paths[next] = o->inputs[i];
+		paths[next] = given[i];
 		used++;
 	}
 	return EXIT_OK;

@@ -15,8 +15,8 @@
 uint32_t find_input(const struct tensors *tensors, const char *name, size_t length);
 
 /*
- * Fill in a path for each input of the model from the arguments of --input: those of the form
- * NAME=FILE first, the others to the inputs that remain, in order. One .npz archive is for all
+ * Fill in a path for each input of the model from the arguments of --input, or from the files after the
+ * model if there are none: those of the form NAME=FILE first, the others to the inputs that remain, in order. One .npz archive is for all
  * inputs. Returns an exit status, after a message if it is not EXIT_OK.
  */
 int assign_inputs(const struct options *options, const struct tensors *tensors,

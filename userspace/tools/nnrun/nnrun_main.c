@@ -184,22 +184,26 @@ static int dump_graph(struct app *app, struct error *err)
 	return ret;
 }
 
+/* Is there one file for each input? Files after a model of one input are sets, each by itself. */
+static bool has_one_set(const struct app *app)
+{
+	const struct options *o = &app->options;
+
+	return o->num_inputs || (o->num_files && app->tensors.num_inputs > 1);
+}
+
 /* Which file goes where, if their number fits the model? Returns an exit status. */
 static int assign_files(struct app *app)
 {
 	const struct options *o = &app->options;
-	uint32_t num_inputs = app->tensors.num_inputs;
 
-	if (o->num_files && num_inputs > 1 && o->num_files != num_inputs)
-		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " files given", o->model,
-				   num_inputs, o->num_files);
 	if (o->num_outputs && o->num_outputs != app->tensors.num_outputs)
 		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --output given",
 				   o->model, app->tensors.num_outputs, o->num_outputs);
 	if (o->num_compares && o->num_compares != app->tensors.num_outputs)
 		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --compare given",
 				   o->model, app->tensors.num_outputs, o->num_compares);
-	return o->num_inputs ? assign_inputs(o, &app->tensors, app->paths) : EXIT_OK;
+	return has_one_set(app) ? assign_inputs(o, &app->tensors, app->paths) : EXIT_OK;
 }
 
 /* With one input, each file is a set of its own. */
@@ -219,7 +223,7 @@ static void close_inputs(struct app *app)
 static int open_inputs(struct app *app, uint32_t set, struct error *err)
 {
 	const struct options *o = &app->options;
-	const char *const *paths = o->num_inputs ? app->paths : o->files + set;
+	const char *const *paths = has_one_set(app) ? app->paths : o->files + set;
 	uint32_t i;
 
 	for (i = 0; i < app->tensors.num_inputs; i++) {

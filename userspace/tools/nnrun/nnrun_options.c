@@ -377,7 +377,7 @@ static uint32_t uses_of_stdin(const struct options *o)
 	for (i = 0; i < o->num_inputs; i++)
 		used += is_stdin(o->inputs[i]);
 	for (i = 0; i < o->num_files; i++)
-		used += strcmp(o->files[i], "-") == 0;
+		used += is_stdin(o->files[i]);
 	for (i = 0; i < o->num_compares; i++)
 		used += strcmp(o->compares[i], "-") == 0;
 	return used;
