@@ -259,12 +259,13 @@ static uint64_t expected_samples(const struct app *app)
 
 static void warn_labels(const struct app *app)
 {
-	size_t classes = app->tensors.outputs[0].elements;
+	size_t classes = picture_labels(app->results.picture, &app->tensors);
 
 	/* Of an output whose size is not known yet nothing can be said. */
 	if (app->options.labels && !app->options.quiet && classes && app->results.labels.count != classes)
-		fprintf(stderr, "nnrun: warning: %s has %zu labels, the model has %zu classes\n",
-			app->options.labels, app->results.labels.count, classes);
+		fprintf(stderr, "nnrun: warning: %s has %zu labels, the model has %zu %s\n",
+			app->options.labels, app->results.labels.count, classes,
+			app->results.picture.kind == PICTURE_POINTS ? "points" : "classes");
 }
 
 static int prepare(struct app *app, struct error *err)

@@ -63,6 +63,22 @@ struct picture_outputs picture_find(const struct tensors *tensors)
 	return (struct picture_outputs){ PICTURE_NONE, 0 };
 }
 
+size_t picture_labels(struct picture_outputs which, const struct tensors *tensors)
+{
+	const struct tensor *t = &tensors->outputs[which.first];
+
+	switch (which.kind) {
+	case PICTURE_BOXES:
+		return 0;
+	case PICTURE_POINTS:
+		return t->dims[2];
+	case PICTURE_SEGMENTS:
+		return t->dims[3];
+	default:
+		return t->elements;
+	}
+}
+
 /* How many boxes there are, as the last of the outputs says. */
 static uint32_t box_count(const struct tensor *t, const void *const *outputs)
 {

@@ -27,6 +27,9 @@ struct picture_outputs {
 /* Find them by their shapes. */
 struct picture_outputs picture_find(const struct tensors *tensors);
 
+/* How many classes, points or segments have a label; 0 if that is not known, as of boxes. */
+size_t picture_labels(struct picture_outputs which, const struct tensors *tensors);
+
 /*
  * Print boxes and points whose score is at least @min_score; of segments, the part of the
  * picture that each class has. 0 or -1.
