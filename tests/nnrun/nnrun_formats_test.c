@@ -567,6 +567,37 @@ static void test_lists(void)
 	labels_free(&labels);
 }
 
+/* All elements of a large output, which come in the worst order: quadratic time would not end. */
+static void test_long_list(void)
+{
+	const size_t count = 300000;
+	const struct tensor io = {
+		.type = NNHAL_OPERAND_TENSOR_INT32, .elements = count, .rank = 1, .dims = { (uint32_t)count },
+	};
+	int32_t *values = calloc(count, sizeof(*values));
+	struct labels none = { NULL, NULL, 0 };
+	struct error err = { "", 0 };
+	char *text = NULL, *line;
+	size_t size, i, wrong = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	for (i = 0; i < count; i++)
+		values[i] = (int32_t)(i / 2);
+	ok(print_top(stream, &io, values, count, &none, &err) == 0 && fclose(stream) == 0,
+	   "a list of all elements");
+	line = text;
+	for (i = 0; i < count; i++) {
+		size_t rank = count - 1 - i;
+
+		strtod(line, &line);
+		/* Equal ones come in pairs, in order of their index. */
+		wrong += strtoul(line, &line, 10) != (rank ^ 1);
+	}
+	ok(wrong == 0 && strcmp(line, "\n") == 0, "they are in order: %zu are not", wrong);
+	free(text);
+	free(values);
+}
+
 /* Types that the HAL lacks: each element has its place and its value. */
 static void test_wide_types(void)
 {
@@ -617,6 +648,7 @@ int main(void)
 	test_pnm();
 	test_resize();
 	test_samples();
+	test_long_list();
 	test_wide_types();
 	test_npy();
 	test_inputs();

@@ -60,39 +60,73 @@ void labels_free(struct labels *labels)
 	*labels = (struct labels){ NULL, NULL, 0 };
 }
 
-/* Is @a to be listed before @b? Not-a-number comes last. */
-static bool better(double a, double b)
+/* Is element @a to be listed before @b? Not-a-number comes last, equal ones in order of their index. */
+static bool is_before(const struct tensor *io, const void *data, size_t a, size_t b)
 {
-	if (isnan(a) || isnan(b))
-		return isnan(b) && !isnan(a);
-	return a > b;
+	double x = tensor_element(io, data, a);
+	double y = tensor_element(io, data, b);
+
+	if (isnan(x) != isnan(y))
+		return isnan(y);
+	return x > y || (!(x < y) && a < b);
+}
+
+/* Restore a heap below @at. Its first element is the one to be listed last. */
+static void sink(const struct tensor *io, const void *data, size_t *heap, size_t count, size_t at)
+{
+	for (;;) {
+		size_t last = at, child, swap;
+
+		for (child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++)
+			if (is_before(io, data, heap[last], heap[child]))
+				last = child;
+		if (last == at)
+			return;
+		swap = heap[at];
+		heap[at] = heap[last];
+		heap[last] = swap;
+		at = last;
+	}
+}
+
+/* The first @count elements of the list. It takes time for each element, times the logarithm of @count. */
+static void find_best(const struct tensor *io, const void *data, size_t *best, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		best[i] = i;
+	for (i = count / 2; i-- > 0; )
+		sink(io, data, best, count, i);
+	for (i = count; count && i < io->elements; i++) {
+		if (!is_before(io, data, i, best[0]))
+			continue;
+		best[0] = i;
+		sink(io, data, best, count, 0);
+	}
+	/* What is listed last moves to the end, again and again. */
+	for (i = count; i-- > 1; ) {
+		size_t last = best[0];
+
+		best[0] = best[i];
+		best[i] = last;
+		sink(io, data, best, i, 0);
+	}
 }
 
 int print_top(FILE *stream, const struct tensor *io, const void *data, size_t count,
 	      const struct labels *labels, struct error *err)
 {
 	size_t *best;
-	size_t used = 0;
-	size_t i, j;
+	size_t i;
 
 	if (count > io->elements)
 		count = io->elements;
 	best = calloc(count ? count : 1, sizeof(*best));
 	if (!best)
 		return fail(err, "out of memory");
-	for (i = 0; i < io->elements; i++) {
-		double value = tensor_element(io, data, i);
-
-		for (j = used; j > 0 && better(value, tensor_element(io, data, best[j - 1])); j--)
-			if (j < count)
-				best[j] = best[j - 1];
-		if (j < count) {
-			best[j] = i;
-			if (used < count)
-				used++;
-		}
-	}
-	for (i = 0; i < used; i++) {
+	find_best(io, data, best, count);
+	for (i = 0; i < count; i++) {
 		size_t class = best[i];
 
 		fprintf(stream, "%12.6f %6zu", tensor_element(io, data, class), class);
