@@ -370,6 +370,8 @@ static void test_npy(void)
 	refused(!parse_npy(data, size, &npy), "big-endian", "big-endian data");
 	size = make_npy(data, 1, "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", 8);
 	refused(!parse_npy(data, size, &npy), "type '|O'", "an array of objects");
+	size = make_npy(data, 1, "{'descr': '\x1b[2J', 'fortran_order': False, 'shape': (1,), }", 8);
+	refused(!parse_npy(data, size, &npy), "type '?[2J'", "a type that is a command to terminals");
 	size = make_npy(data, 1, "{'descr': '|u1', 'fortran_order': False, 'shape': "
 			"(4294967296, 4294967296, 16), }", 4);
 	refused(!parse_npy(data, size, &npy), "too large", "a shape that overflows");

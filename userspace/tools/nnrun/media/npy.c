@@ -141,6 +141,7 @@ static bool parse_dictionary(struct cursor *c, struct npy *npy, bool *fortran)
 static int element_size(struct npy *npy, struct error *err)
 {
 	const char *d = npy->descr;
+	struct text text = { d, strlen(d) };
 
 	if (strlen(d) == 3 && strchr("<|=>", d[0]) && strchr("iufb", d[1]) && d[2] >= '1' &&
 	    d[2] <= '8') {
@@ -150,7 +151,7 @@ static int element_size(struct npy *npy, struct error *err)
 				    d);
 		return 0;
 	}
-	return fail(err, ".npy file: elements of type '%s' are not supported", d);
+	return fail(err, ".npy file: elements of type '%s' are not supported", TEXT(text));
 }
 
 int npy_parse(const uint8_t *data, size_t size, struct npy *npy, struct error *err)
