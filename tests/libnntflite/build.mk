@@ -3,7 +3,7 @@
 # Tests of libnntflite.
 
 NNTFLITE_TEST_DIR := tests/libnntflite
-NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources)
+NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands)
 
 $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS)

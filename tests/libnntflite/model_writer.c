@@ -186,7 +186,7 @@ static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t at,
 			   const struct mw_operator *op)
 {
-	size_t table = set_element(w, vector, at, 5);
+	size_t table = set_element(w, vector, at, op->custom ? 6 : 5);
 	const struct mw_option *option;
 	size_t options;
 	uint32_t bits, k;
@@ -196,7 +196,9 @@ static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t
 	set_u32(w, table, 0, w->operators + i);
 	set_vector(w, table, 1, op->inputs, op->num_inputs, 4);
 	set_vector(w, table, 2, op->outputs, op->num_outputs, 4);
-	if (op->no_options)
+	if (op->custom)
+		set_vector(w, table, 5, op->custom, op->custom_size, 1);
+	if (op->no_options || op->custom)
 		return;
 	set_i8(w, table, 3, op->options_type);
 	options = set_table(w, table, 4, 9);

@@ -65,6 +65,8 @@ struct mw_operator {
 	int32_t outputs[MW_MAX];
 	uint8_t options_type;
 	struct mw_option options[9];	/* ends with MW_END */
+	const void *custom;		/* options of a custom operator */
+	uint32_t custom_size;
 	bool no_options;
 	uint32_t times;			/* it is listed so often; 0 = 1 */
 };

@@ -354,7 +354,7 @@ static void test_convolution(void)
 	refuse(&model, "quantized along dimension 3", "a filter quantized along its inputs");
 	model = conv_model(false);
 	model.tensors[1].zero_point = 1;
-	refuse(&model, "of an int8 filter is not 0", "a filter with a zero point");
+	refuse(&model, "is not 0, as that of int8 weights has to be", "a filter with a zero point");
 	model = conv_model(false);
 	model.tensors[1].data_size = 3;
 	refuse(&model, "3 bytes of data, its shape takes 4", "a filter with data missing");

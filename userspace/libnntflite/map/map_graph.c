@@ -43,7 +43,7 @@ static int map_inputs(struct mapper *m)
 			m->resource_of[index] = m->interface->bindings[i];
 			continue;
 		}
-		if (describe_tensor(m, tensor, &operand, &shape) || check_input(m, tensor)) {
+		if (describe_input(m, tensor, &operand, &shape) || check_input(m, tensor)) {
 			if (m->model->judge && judge_input(m, index) == 0)
 				continue;
 			return -1;

@@ -111,6 +111,18 @@ int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 int describe_with_shape(struct mapper *m, const struct tflite_tensor *tensor,
 			struct nnhal_operand *operand, const struct shape *shape);
 
+/* The same for an input of the model, which may have a scale per channel: channel_operand.c. */
+int describe_input(struct mapper *m, const struct tflite_tensor *tensor,
+		   struct nnhal_operand *operand, struct shape *shape);
+/* May an input of the operator have a scale per channel? */
+bool takes_channels(const struct mapper *m);
+/* Is a quantization scale a positive number? 0 or -1. */
+int check_scale(struct mapper *m, const struct tflite_tensor *tensor, float scale);
+/* The HAL counts bytes in 32 bits: are they enough? 0 or -1. */
+int check_size(struct mapper *m, const struct tflite_tensor *tensor, const struct shape *shape);
+/* Constant data, exactly as much as the shape asks for; NULL with a message. */
+const uint8_t *checked_data(struct mapper *m, const struct tflite_tensor *tensor, size_t *bytes);
+
 /* Operands; each function returns an index, or -1 with the message filled in. */
 
 /* Input @pos of the operator. A quantized constant of a float operator is dequantized. */

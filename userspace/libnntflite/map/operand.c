@@ -105,7 +105,7 @@ bool is_quantized(const struct tflite_tensor *tensor)
 	       tensor->type == TFLITE_INT16;
 }
 
-static int check_scale(struct mapper *m, const struct tflite_tensor *tensor, float scale)
+int check_scale(struct mapper *m, const struct tflite_tensor *tensor, float scale)
 {
 	if (!isfinite(scale) || scale <= 0)
 		return tensor_fail(m, tensor, "quantization scale %g is not a positive number",
@@ -142,9 +142,7 @@ static int one_quantization(struct mapper *m, const struct tflite_tensor *tensor
 	return 0;
 }
 
-/* The HAL counts bytes in 32 bits. */
-static int check_size(struct mapper *m, const struct tflite_tensor *tensor,
-		      const struct shape *shape)
+int check_size(struct mapper *m, const struct tflite_tensor *tensor, const struct shape *shape)
 {
 	uint64_t elements = shape_elements(shape);
 
@@ -216,9 +214,7 @@ int describe_tensor(struct mapper *m, const struct tflite_tensor *tensor,
 	return describe_with_shape(m, tensor, operand, shape);
 }
 
-/* Constant data, exactly as much as the shape asks for; NULL with a message. */
-static const uint8_t *checked_data(struct mapper *m, const struct tflite_tensor *tensor,
-				   size_t *bytes)
+const uint8_t *checked_data(struct mapper *m, const struct tflite_tensor *tensor, size_t *bytes)
 {
 	uint64_t elements = shape_elements(tensor_shape(m, tensor));
 	uint64_t wanted = elements * tflite_type_size(tensor->type);
@@ -365,59 +361,6 @@ int copy_operand(struct mapper *m, int from, const struct nnhal_operand *to, uin
 	return output;
 }
 
-int filter_operand(struct mapper *m, uint32_t pos, uint32_t channel_dim)
-{
-	const struct tflite_tensor *tensor = input_tensor(m, pos);
-	struct nnhal_operand operand = { .type = NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL };
-	uint32_t count, num_scales = tensor->scales.count;
-	struct shape shape = *tensor_shape(m, tensor);
-	float *scales;
-	size_t bytes;
-	uint32_t i;
-
-	if (tensor->custom_quantization)
-		return tensor_fail(m, tensor, "custom quantization is not supported");
-	if (channel_dim >= shape.rank)
-		return tensor_fail(m, tensor, "rank %" PRIu32 " is too small for a filter",
-				   tensor->rank);
-	count = shape.dims[channel_dim];
-	if (num_scales != 1 && num_scales != count)
-		return tensor_fail(m, tensor, "%" PRIu32 " quantization scales for %" PRIu32
-				   " channels", num_scales, count);
-	if (num_scales > 1 && tensor->quantized_dim != (int32_t)channel_dim)
-		return tensor_fail(m, tensor, "quantized along dimension %" PRId32
-				   ", only %" PRIu32 " is supported here", tensor->quantized_dim,
-				   channel_dim);
-	/* Operators may share the list: no more of it is read than there are channels. */
-	if (tensor->zero_points.count > num_scales)
-		return tensor_fail(m, tensor, "%" PRIu32 " quantization zero points for %" PRIu32
-				   " scales", tensor->zero_points.count, num_scales);
-	/* The data is checked first so that a wild shape asks for no memory. */
-	if (!checked_data(m, tensor, &bytes))
-		return -1;
-	/* All scales of a model together are limited, and so is the time for the loops below. */
-	scales = hal_alloc(m->b, count, sizeof(*scales), m->diag);
-	if (!scales)
-		return -1;
-	for (i = 0; i < tensor->zero_points.count; i++)
-		if (fb_vector_i64(&tensor->zero_points, i) != 0)
-			return tensor_fail(m, tensor, "zero point %" PRId64
-					   " of an int8 filter is not 0",
-					   fb_vector_i64(&tensor->zero_points, i));
-	for (i = 0; i < count; i++) {
-		scales[i] = fb_vector_f32(&tensor->scales, num_scales == 1 ? 0 : i);
-		if (check_scale(m, tensor, scales[i]))
-			return -1;
-	}
-	operand.num_dimensions = shape.rank;
-	operand.dimensions = shape.dims;
-	operand.extra_params.kind = NNHAL_EXTRA_PARAMS_CHANNEL_QUANT;
-	operand.extra_params.channel_quant = (struct nnhal_channel_quant){
-		.scales = scales, .num_scales = count, .channel_dim = channel_dim,
-	};
-	return pooled(m, tensor, &operand);
-}
-
 /* A quantized constant in the form DEQUANTIZE takes; its shape goes to @shape. */
 static int quantized_constant(struct mapper *m, uint32_t pos, struct shape *shape)
 {
@@ -487,15 +430,41 @@ int value_operand(struct mapper *m, const struct tflite_tensor *tensor)
 {
 	struct nnhal_operand operand;
 	struct shape shape;
+	int index;
 
 	if (is_constant(m, tensor)) {
 		if (describe_tensor(m, tensor, &operand, &shape))
 			return -1;
 		return pooled(m, tensor, &operand);
 	}
-	if (m->operand_of[tensor_index(m, tensor)] < 0)
+	index = m->operand_of[tensor_index(m, tensor)];
+	if (index < 0)
 		return tensor_fail(m, tensor, "read before an operator computes it");
-	return m->operand_of[tensor_index(m, tensor)];
+	if (m->g->operands[index].type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
+	    !takes_channels(m))
+		return tensor_fail(m, tensor, "%" PRIu32 " quantization scales, where only one "
+				   "for the whole tensor is supported", tensor->scales.count);
+	return index;
+}
+
+/*
+ * An int32 operand that is fed or computed, with a scale. Elsewhere int32 has none, and other
+ * operators may read the tensor too, with another scale: a copy has it.
+ */
+static int scaled_operand(struct mapper *m, int from, float scale)
+{
+	struct nnhal_operand copy;
+	int output;
+
+	if (from < 0 || m->g->operands[from].type != NNHAL_OPERAND_TENSOR_INT32 || scale == 0)
+		return from;
+	copy = m->g->operands[from];
+	copy.lifetime = NNHAL_LIFETIME_TEMPORARY_VARIABLE;
+	copy.scale = scale;
+	output = intermediate(m, &copy);
+	if (output < 0 || add_operation(m, NNHAL_OPERATION_CAST, &from, 1, output))
+		return -1;
+	return output;
 }
 
 int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int filter)
@@ -514,14 +483,8 @@ int bias_operand(struct mapper *m, uint32_t pos, uint32_t count, int input, int 
 		/* One scale per channel is implied by the filter's; the bias has 0 then. */
 		operand.scale = in->scale * weights->scale;
 	}
-	if (tensor && !is_constant(m, tensor)) {
-		int fed = input_operand(m, pos);
-
-		/* Elsewhere int32 has no scale; here the HAL wants it. */
-		if (fed >= 0 && m->g->operands[fed].type == NNHAL_OPERAND_TENSOR_INT32)
-			m->g->operands[fed].scale = operand.scale;
-		return fed;
-	}
+	if (tensor && !is_constant(m, tensor))
+		return scaled_operand(m, input_operand(m, pos), operand.scale);
 	if (tensor) {
 		struct nnhal_operand own;
 		struct shape shape;

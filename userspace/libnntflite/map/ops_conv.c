@@ -40,16 +40,19 @@ static int conv_tensors(struct mapper *m, uint32_t channel_dim, struct inputs *i
 {
 	const struct tflite_tensor *input = input_tensor(m, 0);
 	const struct tflite_tensor *filter = input_tensor(m, 1);
+	const struct shape *in_shape, *filter_shape;
 	int first, second;
 
 	if (!input || !filter)
 		return map_fail(m, "input or filter is missing");
-	if (input->rank != 4 || filter->rank != 4)
+	in_shape = tensor_shape(m, input);
+	filter_shape = tensor_shape(m, filter);
+	if (in_shape->rank != 4 || filter_shape->rank != 4)
 		return map_fail(m, "input of rank %" PRIu32 " and filter of rank %" PRIu32
-				", both must be 4", input->rank, filter->rank);
-	if (filter->dims[channel_dim] <= 0)
-		return map_fail(m, "filter dimension %" PRIu32 " is %" PRId32, channel_dim,
-				filter->dims[channel_dim]);
+				", both must be 4", in_shape->rank, filter_shape->rank);
+	if (!filter_shape->dims[channel_dim])
+		return tensor_fail(m, filter, "size %" PRIu32 " of the filter, its number of"
+				   " output channels, is not known", channel_dim);
 	first = input_operand(m, 0);
 	if (first < 0)
 		return -1;
@@ -65,23 +68,24 @@ static int conv_tensors(struct mapper *m, uint32_t channel_dim, struct inputs *i
 		return -1;
 	put(in, first);
 	put(in, second);
-	put(in, bias_operand(m, 2, (uint32_t)filter->dims[channel_dim], first, second));
+	put(in, bias_operand(m, 2, filter_shape->dims[channel_dim], first, second));
 	return in->failed ? -1 : 0;
 }
 
 /* CONV_2D with a filter for part of the input channels is GROUPED_CONV_2D in the HAL. */
 static int conv_groups(struct mapper *m, int32_t *groups)
 {
-	int32_t input = input_tensor(m, 0)->dims[3];
-	int32_t filter = input_tensor(m, 1)->dims[3];
+	uint32_t input = tensor_shape(m, input_tensor(m, 0))->dims[3];
+	uint32_t filter = tensor_shape(m, input_tensor(m, 1))->dims[3];
 
 	*groups = 1;
-	if (filter == input)
+	/* Where one of them is not known, the device finds out whether they are equal. */
+	if (filter == input || !filter || !input)
 		return 0;
-	if (filter <= 0 || input <= 0 || input % filter != 0)
-		return map_fail(m, "filter of %" PRId32 " input channels for an input of %" PRId32,
+	if (input % filter != 0)
+		return map_fail(m, "filter of %" PRIu32 " input channels for an input of %" PRIu32,
 				filter, input);
-	*groups = input / filter;
+	*groups = (int32_t)(input / filter);
 	return 0;
 }
 
@@ -124,14 +128,17 @@ int map_depthwise_conv_2d(struct mapper *m, uint32_t type)
 	int32_t dilation_h = fb_i32(options, DEPTHWISE_DILATION_H, 1);
 	int32_t multiplier = fb_i32(options, DEPTHWISE_MULTIPLIER, 0);
 	struct inputs in = { .count = 0 };
+	const struct shape *in_shape;
 	int32_t pad = 0, act = 0;
 
 	if (conv_tensors(m, 3, &in) || padding(m, DEPTHWISE_PADDING, &pad) ||
 	    fused_activation(m, DEPTHWISE_ACTIVATION, &act))
 		return -1;
 	/* Some converters omit it; the shapes tell. */
-	if (multiplier == 0 && input_tensor(m, 0)->dims[3] > 0)
-		multiplier = input_tensor(m, 1)->dims[3] / input_tensor(m, 0)->dims[3];
+	in_shape = tensor_shape(m, input_tensor(m, 0));
+	if (multiplier == 0 && in_shape->dims[3])
+		multiplier = (int32_t)(tensor_shape(m, input_tensor(m, 1))->dims[3] /
+				       in_shape->dims[3]);
 	put_int32(m, &in, pad);
 	put_int32(m, &in, fb_i32(options, DEPTHWISE_STRIDE_W, 0));
 	put_int32(m, &in, fb_i32(options, DEPTHWISE_STRIDE_H, 0));

@@ -26,17 +26,18 @@ static int fully_connected_sizes(struct mapper *m, struct product *p)
 	const struct tflite_tensor *input = input_tensor(m, 0);
 	const struct tflite_tensor *weights = input_tensor(m, 1);
 	const struct tflite_tensor *output = output_tensor(m, 0);
-	const struct shape *in, *out;
+	const struct shape *in, *out, *matrix;
 	uint64_t in_elements, out_elements, batch;
 
 	if (!input || !weights || !output)
 		return map_fail(m, "input, weights or output are missing");
-	if (weights->rank != 2 || weights->dims[0] <= 0 || weights->dims[1] <= 0)
-		return map_fail(m, "weights of rank %" PRIu32 ", a matrix is needed",
-				weights->rank);
+	matrix = tensor_shape(m, weights);
+	if (matrix->rank != 2 || !shape_is_known(matrix))
+		return tensor_fail(m, weights, "weights of rank %" PRIu32 ", a matrix of known"
+				   " size is needed", matrix->rank);
 	p->batch = 0;
-	p->units = (uint32_t)weights->dims[0];
-	p->width = (uint32_t)weights->dims[1];
+	p->units = matrix->dims[0];
+	p->width = matrix->dims[1];
 	in = tensor_shape(m, input);
 	out = tensor_shape(m, output);
 	if (!shape_is_known(in) || !shape_is_known(out))
@@ -44,8 +45,8 @@ static int fully_connected_sizes(struct mapper *m, struct product *p)
 	in_elements = shape_elements(in);
 	out_elements = shape_elements(out);
 	if (in_elements == 0 || in_elements % p->width != 0)
-		return map_fail(m, "the shape of the input does not fit weights of %" PRId32
-				" columns", weights->dims[1]);
+		return map_fail(m, "the shape of the input does not fit weights of %" PRIu32
+				" columns", p->width);
 	batch = in_elements / p->width;
 	if (out_elements != batch * p->units)
 		return map_fail(m, "output of %" PRIu64 " elements, input and weights give %"

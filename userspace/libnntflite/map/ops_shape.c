@@ -337,11 +337,16 @@ int map_transpose_conv(struct mapper *m, uint32_t type)
 	const struct tflite_tensor *input = input_tensor(m, 2);
 	int8_t padding = fb_i8(&m->options, TRANSPOSE_CONV_PADDING, 0);
 	struct inputs in = { .count = 0 };
+	const struct shape *shape;
 	int first, second;
 	int32_t act = 0;
 
-	if (!filter || !input || filter->rank != 4 || filter->dims[0] <= 0)
-		return map_fail(m, "filter or input are missing, or the filter has not rank 4");
+	if (!filter || !input)
+		return map_fail(m, "filter or input are missing");
+	shape = tensor_shape(m, filter);
+	if (shape->rank != 4 || !shape->dims[0])
+		return tensor_fail(m, filter, "the filter has not rank 4, or its number of output"
+				   " channels is not known");
 	if (padding != 0 && padding != 1)
 		return map_fail(m, "unknown padding %d", padding);
 	if (fused_activation(m, TRANSPOSE_CONV_ACTIVATION, &act))
@@ -355,7 +360,7 @@ int map_transpose_conv(struct mapper *m, uint32_t type)
 		return -1;
 	put(&in, first);
 	put(&in, second);
-	put(&in, bias_operand(m, 3, (uint32_t)filter->dims[0], first, second));
+	put(&in, bias_operand(m, 3, shape->dims[0], first, second));
 	put_input(m, &in, 0);
 	put_int32(m, &in, padding == 0 ? 1 : 2);
 	put_int32(m, &in, fb_i32(&m->options, TRANSPOSE_CONV_STRIDE_W, 0));

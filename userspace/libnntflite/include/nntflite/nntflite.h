@@ -225,7 +225,7 @@ const struct nnhal_model *nntflite_model_get_hal(const struct nntflite_model *mo
  * @dims: sizes; 0 for one that depends on values
  * @elements: product of @dims
  * @bytes: bytes of the tensor; 0 if a size depends on values
- * @scale: quantization scale, 0 if the type has none
+ * @scale: quantization scale, 0 if the type has none or the tensor one per channel
  * @zero_point: quantization zero point
  */
 struct nntflite_io {
