@@ -70,7 +70,8 @@ class Graph:
                 self.tensor(index)
         for operation in self.case.operations:
             if operation.type not in hal_operators.OPERATIONS:
-                raise NoCounterpart("operation " + operation.type)
+                raise NoCounterpart("operation %s, which TensorFlow Lite does not have" %
+                                    operation.type)
             hal_operators.OPERATIONS[operation.type](Arguments(self, operation))
         for index in self.case.inputs:
             if index not in self.of_operand and index not in self.omitted:
@@ -104,6 +105,23 @@ class Graph:
             return -1
         return self.tensor(index)
 
+    def made_of(self, index):
+        """The input to which an ADD adds zero to make an internal operand; None of another."""
+        for operation in self.case.operations:
+            if operation.type == "ADD" and operation.outputs == [index]:
+                source, zero = (self.case.operands[i] for i in operation.inputs[:2])
+                if self.main and source.data and zero.data and \
+                        np.all(zero.array() == zero.zero_point):
+                    return operation.inputs[0]
+        return None
+
+    def drop(self, index, source):
+        """Take away the ADD that makes an operand of an input."""
+        tensor = self.of_operand[index]
+        self.operators = [o for o in self.operators if o.outputs != [tensor]]
+        self.of_operand.pop(source)
+        self.omitted.add(source)
+
     def make(self, index, operand):
         if operand.type not in DTYPES:
             raise NoCounterpart("type " + operand.type)
@@ -119,8 +137,6 @@ class Graph:
         if unknown and operand.lifetime == nntc.INPUT and self.main:
             raise NoCounterpart("an input without elements" if 0 in operand.dims and
                                 not operand.data else "an input of unknown shape")
-        if operand.channel_scales and value is None:
-            raise NoCounterpart("scales per channel of a tensor that is fed")
         if operand.lifetime == nntc.INPUT and not operand.data and self.main:
             raise NoCounterpart("an input that the job omits")
         return tflite_file.Tensor(dtype, operand.dims, value, scales, operand.zero_point,
@@ -144,14 +160,24 @@ class Arguments:
         return self.operand(k).type
 
     def value(self, k):
-        """What an input is, constant or fed."""
-        return self.operand(k).array()
+        """What an input is: constant, fed, or made of what is fed."""
+        operand = self.operand(k)
+        if not operand.data:
+            operand = self.case.operands[self.graph.made_of(self.operation.inputs[k])]
+        return operand.array()
 
     def array(self, k):
-        operand = self.operand(k)
-        if operand.lifetime not in (nntc.CONSTANT_COPY, nntc.CONSTANT_REFERENCE):
-            raise NoCounterpart("an argument that is fed, and an option in the file")
+        """A value that is an option in the file, also if the job feeds it."""
+        operand, index = self.operand(k), self.operation.inputs[k]
+        if operand.lifetime == nntc.INPUT and operand.data and self.graph.main and \
+                index not in self.graph.of_operand:
+            self.graph.omitted.add(index)
+        elif operand.lifetime not in (nntc.CONSTANT_COPY, nntc.CONSTANT_REFERENCE):
+            raise NoCounterpart("an argument that is computed, and an option in the file")
         return operand.array()
+
+    def omits(self, k):
+        return k >= self.count or self.operand(k).lifetime == nntc.NO_VALUE
 
     def number(self, k):
         value = self.array(k).reshape(-1)[0].item()
@@ -176,8 +202,10 @@ class Arguments:
         return tflite_file.TYPES[self.graph.tensors[self.tensor(k)].dtype]
 
     def output_type(self, k):
-        tensor = self.graph.tensor(self.operation.outputs[k])
-        return tflite_file.TYPES[self.graph.tensors[tensor].dtype]
+        return self.output_tensor(k).type
+
+    def output_tensor(self, k):
+        return self.graph.tensors[self.graph.tensor(self.operation.outputs[k])]
 
     def constant(self, value):
         return self.graph.add_tensor(tflite_file.Tensor(value.dtype, value.shape, value))
@@ -189,15 +217,22 @@ class Arguments:
                                                         t.scales, t.zero_point))
 
     def state(self, k):
-        """A state becomes a variable, which begins with zeros."""
-        operand = self.operand(k)
+        """A state becomes a variable, which begins with zeros and which nothing computes."""
+        operand, index = self.operand(k), self.operation.inputs[k]
         if self.tensor(k) < 0:
             raise NoCounterpart("a state that is omitted")
-        if operand.lifetime != nntc.INPUT:
-            raise NoCounterpart("a state that is computed or constant")
+        if operand.lifetime == nntc.TEMPORARY:
+            source = self.graph.made_of(index)
+            if source is None:
+                raise NoCounterpart("a state that is computed")
+            self.graph.drop(index, source)
+            operand = self.case.operands[source]
+        elif operand.lifetime != nntc.INPUT:
+            raise NoCounterpart("a state that is constant")
         values = operand.array()
         if np.any(values != operand.zero_point):
-            raise NoCounterpart("a state that does not begin with zeros")
+            raise NoCounterpart("a state that does not begin with zeros, as the variables of"
+                                " TensorFlow Lite do")
         self.graph.tensors[self.tensor(k)].variable = True
 
     def subgraph(self, k, repeated=False):
@@ -230,21 +265,41 @@ class Arguments:
     def check_filter(self, k):
         filter = self.operand(k)
         if filter.type == "TENSOR_QUANT8_ASYMM_SIGNED" and filter.zero_point:
-            raise NoCounterpart("an int8 filter whose zero point is not 0")
+            raise NoCounterpart("an int8 filter whose zero point is not 0, as TensorFlow Lite's"
+                                " has to be")
 
-    def same_scale(self, inputs):
-        operands = [self.operand(k) for k in inputs] + \
-            [self.case.operands[self.operation.outputs[0]]]
-        if len({(o.scale, o.zero_point) for o in operands}) > 1:
-            raise NoCounterpart("scales that differ, and the operator does not rescale")
+        if filter.lifetime == nntc.INPUT and len(filter.channel_scales) == 1 and \
+                self.kind(0) == "TENSOR_QUANT8_ASYMM":
+            raise NoCounterpart("a fed int8 filter of one channel, where a file cannot say that the"
+                                " scale is that of the channel, beside an uint8 input")
+
+    def rescaled(self, k):
+        """The tensor of an input with the scale of the output, for what does not rescale."""
+        tensor = self.tensor(k)
+        given, wanted = self.graph.tensors[tensor], self.output_tensor(0)
+        if (given.scales, given.zero_point) == (wanted.scales, wanted.zero_point):
+            return tensor
+        result = self.new_tensor(given.shape, wanted)
+        self.add_between("QUANTIZE", [tensor], result, [])
+        return result
+
+    def new_tensor(self, shape, like):
+        """A tensor between operators, but for the shape like another one."""
+        return self.graph.add_tensor(tflite_file.Tensor(like.dtype, shape, None, like.scales,
+                                                        like.zero_point, like.dimension))
+
+    def add_between(self, name, inputs, output, options):
+        """An operator whose result another one takes; all are tensors."""
+        self.graph.operators.append(tflite_file.Operator(name, inputs, [output], options))
 
     def add(self, name, inputs, options, are_tensors=False, outputs=None):
         if not are_tensors:
             inputs = [self.tensor(k) if k >= 0 else -1 for k in inputs]
         which = range(len(self.operation.outputs)) if outputs is None else outputs
+        if not isinstance(options, bytes):
+            options = [o if o else (None, None) for o in options]
         self.graph.operators.append(tflite_file.Operator(
-            name, inputs, [self.graph.tensor(self.operation.outputs[k]) for k in which],
-            [o if o else (None, None) for o in options]))
+            name, inputs, [self.graph.tensor(self.operation.outputs[k]) for k in which], options))
 
 
 def outputs_of(case, graph, name):
@@ -254,8 +309,8 @@ def outputs_of(case, graph, name):
         if index not in graph.of_operand:
             continue
         operand = case.operands[index]
-        value = operand.array().astype(DTYPES[operand.type])
-        if operand.type in nntc.FLOATS:
+        value = operand.array().astype(graph.tensors[graph.of_operand[index]].dtype)
+        if value.dtype.kind == "f":
             limits = (5 * 2.0 ** -10,) * 2 if half else (1e-5, 5 * 2.0 ** -23)
         elif operand.type in ("TENSOR_BOOL8", "BOOL"):
             limits = (0, 0)
@@ -269,22 +324,22 @@ def outputs_of(case, graph, name):
 def convert(case, name):
     if case.expect_failure:
         raise NoCounterpart("it has to be refused")
+    file = File(case)
+    file.convert(case, "main")
     for operand in (case.operands[i] for i in case.outputs):
         if not operand.ignore and (0 in operand.dims or not operand.data):
             raise NoCounterpart("an output without elements or of unknown shape")
-    file = File(case)
-    file.convert(case, "main")
     graph = file.graphs[0]
     # In the table a case counts for its first operator that is not the ADD of
-    # a zero with which the vectors make internal operands of inputs.
+    # a zero with which the vectors make internal operands of inputs, nor rescales.
     names = [o.name for o in graph.operators]
-    operator = next((n for n in names if n != "ADD"), names[0])
+    operator = next((n for n in names if n not in ("ADD", "QUANTIZE")), names[-1])
     model = file.bytes()
     inputs = [case.operands[i].array() for i in graph.fed]
     outputs = outputs_of(case, graph, name)
     if not outputs:
         raise NoCounterpart("no output that the file has")
-    return archive.Case(name, operator, 0, model, inputs, outputs)
+    return archive.Case(name, tflite_file.builtin_name(operator), 0, model, inputs, outputs)
 
 
 def main():

@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+import flexbuffer
+
 
 class NoCounterpart(Exception):
     """Why a case cannot be a .tflite file."""
@@ -30,7 +32,8 @@ def padding_of(pads, sizes, kernels, strides, dilations=(1, 1)):
     same = [p for s, k, t, d in zip(sizes, kernels, strides, dilations)
             for p in same_padding(s, k, t, d)]
     if list(pads) != same:
-        raise NoCounterpart("explicit padding that is neither SAME nor VALID")
+        raise NoCounterpart("explicit padding that is neither SAME nor VALID, which TensorFlow"
+                            " Lite has")
     return 0
 
 
@@ -40,7 +43,7 @@ def scheme(value):
 
 def check_layout(args, index):
     if args.count > index and args.number(index):
-        raise NoCounterpart("layout NCHW")
+        raise NoCounterpart("layout NCHW, which TensorFlow Lite does not have")
 
 
 def conv_2d(args, name="CONV_2D"):
@@ -92,15 +95,28 @@ def transpose_conv(args):
     stride = args.numbers(at, 2)
     kernel, out = args.shape(1), args.output_shape(0)
     args.check_filter(1)
+    given = [args.tensor(1), args.tensor(0), args.tensor(2)]
+    options = [("i", stride[0]), ("i", stride[1]), ("e", args.number(at + 2))]
     if implicit:
-        pad, shape = scheme(args.number(4)), args.tensor(3)
-    else:
-        if len(out) != 4 or 0 in out:
-            raise NoCounterpart("explicit padding, and the size is not known")
-        pad = padding_of(args.numbers(3, 4), (out[2], out[1]), (kernel[2], kernel[1]), stride)
-        shape = args.constant(np.array(out, np.int32))
-    args.add("TRANSPOSE_CONV", [shape, args.tensor(1), args.tensor(0), args.tensor(2)],
-             [("e", pad), ("i", stride[0]), ("i", stride[1]), ("e", args.number(at + 2))], True)
+        args.add("TRANSPOSE_CONV", [args.tensor(3)] + given,
+                 [("e", scheme(args.number(4)))] + options, True)
+        return
+    if len(out) != 4 or 0 in out:
+        raise NoCounterpart("explicit padding, and the size is not known")
+    pads = args.numbers(3, 4)
+    try:
+        pad = padding_of(pads, (out[2], out[1]), (kernel[2], kernel[1]), stride)
+    except NoCounterpart:
+        # What such padding cuts off is cut off behind.
+        full = (out[0], out[1] + pads[2] + pads[3], out[2] + pads[0] + pads[1], out[3])
+        whole = args.new_tensor(full, args.output_tensor(0))
+        args.add_between("TRANSPOSE_CONV", [args.constant(np.array(full, np.int32))] + given,
+                         whole, [("e", 1)] + options)
+        begin = args.constant(np.array([0, pads[2], pads[0], 0], np.int32))
+        args.add("SLICE", [whole, begin, args.constant(np.array(out, np.int32))], [], True)
+        return
+    args.add("TRANSPOSE_CONV", [args.constant(np.array(out, np.int32))] + given,
+             [("e", pad)] + options, True)
 
 
 def binary(args):
@@ -115,11 +131,11 @@ def plain(inputs, name=None, options=()):
     return add
 
 
-def one_scale(inputs, name=None):
-    """An operator that does not rescale."""
+def one_scale(inputs):
+    """An operator that does not rescale those inputs."""
     def add(args):
-        args.same_scale(inputs)
-        args.add(name or args.type, inputs, [])
+        args.add(args.type, [args.rescaled(k) if k in inputs else args.tensor(k)
+                             for k in range(args.count)], [], True)
     return add
 
 
@@ -148,7 +164,8 @@ def resize(args):
 def last_axis(args, index):
     rank = len(args.shape(0))
     if args.count > index and args.number(index) not in (-1, rank - 1):
-        raise NoCounterpart("an axis that is not the last one")
+        raise NoCounterpart("an axis that is not the last one, the only one of TensorFlow Lite's"
+                            " operator")
 
 
 def softmax(args):
@@ -210,7 +227,7 @@ def transpose(args):
 
 
 def squeeze(args):
-    dims = args.array(1) if args.count > 1 and args.tensor(1) >= 0 else []
+    dims = [] if args.omits(1) else args.array(1)
     args.add("SQUEEZE", [0], [("v", [int(d) for d in dims])])
 
 
@@ -301,6 +318,26 @@ def bidirectional_lstm(args):
         ("b", int(args.number(52) != 0))]), 51, range(53, 61))
 
 
+def detection(args):
+    background = int(args.number(13) == 0)
+    if not background:
+        # There class 0 has to be a class like all others, and the background must not win.
+        scores = args.value(0)
+        if args.number(7) or np.any(scores[..., :1] > scores[..., 1:]):
+            raise NoCounterpart("labels that count the background, which has a large score")
+    names = ("y_scale", "x_scale", "h_scale", "w_scale", "use_regular_nms", "max_detections",
+             "max_classes_per_detection", "detections_per_class", "nms_score_threshold",
+             "nms_iou_threshold")
+    options = {name: args.number(k) for k, name in enumerate(names, 3)}
+    options["use_regular_nms"] = bool(options["use_regular_nms"])
+    options["num_classes"] = args.shape(0)[2] - background
+    # The classes and their number are floats there.
+    for k in (2, 3):
+        args.output_tensor(k).set_type("f4")
+    args.add("TFLite_Detection_PostProcess", [1, 0, 2], flexbuffer.write(options),
+             outputs=[1, 2, 0, 3])
+
+
 def branch(args):
     args.add("IF", [args.tensor(0)] + args.given(3),
              [("i", args.subgraph(1)), ("i", args.subgraph(2))], True)
@@ -336,7 +373,7 @@ OPERATIONS = {
     "RELU1": plain([0], "RELU_N1_TO_1"),
     "ARGMAX": plain([0, 1], "ARG_MAX", [("e", 2)]),
     "ARGMIN": plain([0, 1], "ARG_MIN", [("e", 2)]),
-    "SELECT": lambda args: (args.same_scale([1, 2]), args.add("SELECT", [0, 1, 2], [])),
+    "SELECT": one_scale([1, 2]),
     "SLICE": plain([0, 1, 2]),
     "HASHTABLE_LOOKUP": plain([0, 1, 2]),
     "GATHER": lambda args: args.add("GATHER", [0, 2], [("i", args.number(1)), ("i", 0)]),
@@ -352,6 +389,7 @@ OPERATIONS = {
     "TRANSPOSE": transpose, "SQUEEZE": squeeze, "STRIDED_SLICE": strided_slice,
     "PAD_V2": pad_v2, "FILL": fill, "SPLIT": split, "CAST": cast,
     "LSH_PROJECTION": lsh_projection, "SVDF": svdf, "RNN": rnn, "LSTM": lstm,
+    "DETECTION_POSTPROCESSING": detection,
     "BIDIRECTIONAL_SEQUENCE_RNN": bidirectional_rnn,
     "BIDIRECTIONAL_SEQUENCE_LSTM": bidirectional_lstm,
     "UNIDIRECTIONAL_SEQUENCE_RNN": sequence_rnn, "UNIDIRECTIONAL_SEQUENCE_LSTM": sequence_lstm,

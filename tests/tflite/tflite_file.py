@@ -33,6 +33,11 @@ _SHARED_OPTIONS = {
 _VERSIONS = {"BROADCAST_TO": 2}
 
 
+def builtin_name(operator):
+    """The builtin operator that one of that name is: CUSTOM if the schema does not have it."""
+    return operator if operator in NUMBERS else "CUSTOM"
+
+
 class Tensor:
     """A tensor; value is an array, or None for one that is computed or fed."""
 
@@ -50,15 +55,23 @@ class Tensor:
         self.stored = None      # bytes of the buffer, if they are not those of the value
         self.sparsity = None    # a table
 
+    def set_type(self, dtype):
+        self.dtype = np.dtype(dtype)
+        self.type = TYPES[self.dtype]
+
 
 class Operator:
-    """Inputs and outputs are indexes of tensors; options are pairs of a kind and a value."""
+    """Inputs and outputs are indexes of tensors; options are pairs of a kind and a value.
+
+    A name that the schema does not have is that of a custom operator, whose options are bytes.
+    """
 
     def __init__(self, name, inputs, outputs, options=()):
         self.name = name
         self.inputs = list(inputs)
         self.outputs = list(outputs)
-        self.options = list(options)
+        self.custom = options if name not in NUMBERS else None
+        self.options = [] if name not in NUMBERS else list(options)
 
 
 def _tensor_table(index, tensor, buffer):
@@ -107,7 +120,8 @@ def _subgraph_table(graph, names, buffers):
             raise KeyError("%s has options, and no table for them" % o.name)
         operators.append(Table({
             0: ("I", names.index(o.name)), 1: Vector("i", o.inputs), 2: Vector("i", o.outputs),
-            3: ("B", kind) if kind else None, 4: _options_table(o) if kind else None}))
+            3: ("B", kind) if kind else None, 4: _options_table(o) if kind else None,
+            5: Vector("B", o.custom) if o.custom else None}))
     return Table({0: tensors, 1: Vector("i", graph.inputs), 2: Vector("i", graph.outputs),
                   3: operators})
 
@@ -116,8 +130,10 @@ def model(graphs):
     """The bytes of a file; the first subgraph is the main one."""
     names = sorted({o.name for g in graphs for o in g.operators})
     buffers = [Table()]
-    codes = [Table({0: ("e", min(NUMBERS[n], 127)), 2: ("i", _VERSIONS.get(n, 1)),
-                    3: ("i", NUMBERS[n])})
-             for n in names]
+    codes = []
+    for name in names:
+        number = NUMBERS[builtin_name(name)]
+        codes.append(Table({0: ("e", min(number, 127)), 1: None if name in NUMBERS else name,
+                            2: ("i", _VERSIONS.get(name, 1)), 3: ("i", number)}))
     tables = [_subgraph_table(g, names, buffers) for g in graphs]
     return write(Table({0: ("I", 3), 1: codes, 2: tables, 4: buffers}), b"TFL3")

@@ -95,4 +95,5 @@ class Maker:
         line = tflite_file.Operator(operator, indexes, results, options)
         model = tflite_file.model([tflite_file.Subgraph(tensors, [line], fed, results)])
         name = "%s %d" % (operator.lower(), len(self.cases))
-        self.cases.append(archive.Case(name, operator, 1, model, given, expected))
+        self.cases.append(archive.Case(name, tflite_file.builtin_name(operator), 1, model, given,
+                                       expected))

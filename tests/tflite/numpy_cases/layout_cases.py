@@ -190,7 +190,7 @@ def places(m):
             m.add("MATRIX_SET_DIAG", [x, d], [out])
 
 
-def _overlap(a, b):
+def overlap(a, b):
     (top, left), (bottom, right) = (f(a[:2], a[2:]) for f in (np.minimum, np.maximum))
     (t, l), (u, r) = (f(b[:2], b[2:]) for f in (np.minimum, np.maximum))
     both = max(0, min(bottom, u) - max(top, t)) * max(0, min(right, r) - max(left, l))
@@ -208,7 +208,7 @@ def boxes(m):
             chosen = []
             for i in np.argsort(-scores, kind="stable"):
                 if scores[i] > 0.25 and len(chosen) < size and \
-                        all(_overlap(b[i].astype("f8"), b[j].astype("f8")) < 0.375 for j in chosen):
+                        all(overlap(b[i].astype("f8"), b[j].astype("f8")) < 0.375 for j in chosen):
                     chosen.append(int(i))
             index, best = np.zeros(size, "i4"), np.zeros(size, "f4")
             index[:len(chosen)], best[:len(chosen)] = chosen, scores[chosen]
