@@ -96,7 +96,19 @@ static void drain(const struct nnpu_nl *nl)
 		;
 }
 
-TEST(random_messages)
+FIXTURE(netlink_fuzz) {
+};
+
+FIXTURE_SETUP(netlink_fuzz)
+{
+}
+
+FIXTURE_TEARDOWN(netlink_fuzz)
+{
+}
+
+/* A million messages take half an hour on the debug kernel. */
+TEST_F_TIMEOUT(netlink_fuzz, random_messages, 7200)
 {
 	const char *text = getenv("NNPU_NETLINK_FUZZ"), *seed = getenv("NNPU_NETLINK_SEED");
 	unsigned long count = text ? strtoul(text, NULL, 0) : 20000, i;

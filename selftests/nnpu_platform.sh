@@ -145,6 +145,32 @@ clock_follows() { # NODE
 	[ "$(cat "$file")" = 1 ] || fail "bound again: enabled $(cat "$file") times"
 }
 
+domain_is() { # FILE STATE WHEN
+	[ "$(cat "$1")" = "$2" ] || fail "$3: the domain is $(cat "$1")"
+}
+
+# The domain is on while the driver is bound, also while the device is suspended: its contexts are
+# in it. Without the driver it is off, and the device loses its state.
+domain_follows() { # NODE
+	local domain file power=$devices/$1/power
+	domain=$(provided_by "$1" power-domains /sys/firmware/devicetree/base/power-domain@*) ||
+		fail "whose domain?" || return
+	file=/sys/kernel/debug/pm_genpd/${domain##*/}/current_state
+	[ -r "$file" ] || mount -t debugfs none /sys/kernel/debug 2>/dev/null || :
+	[ -r "$file" ] || fail "no domain in debugfs" || return
+	domain_is "$file" on bound || return
+	works "$1" || return
+	echo auto >"$power/control"
+	wait_until 10 grep -q suspended "$power/runtime_status" || fail "no runtime suspend" || return
+	domain_is "$file" on suspended || return
+	works "$1" || return
+	echo "$1" >"$driver/unbind"
+	domain_is "$file" off-0 unbound || return
+	echo "$1" >"$driver/bind"
+	domain_is "$file" on "bound again" || return
+	works "$1"
+}
+
 # The provider of the reset line goes, and with it the driver; then the provider comes late.
 provider_comes_late() { # NODE
 	local reset
@@ -177,6 +203,12 @@ check "platform.comes_up" with_errors comes_up "${good:-${npus[0]}}"
 check "platform.unbind_and_bind" with_errors unbind_and_bind "${good:-${npus[0]}}"
 if [ -d /sys/firmware/devicetree/base/nnpu-clock ]; then
 	check "platform.clock_follows_the_driver" with_errors clock_follows "${good:-${npus[0]}}"
+fi
+node=$(compgen -G "$devices/*/of_node/power-domains" | head -n 1)
+if [ -n "$node" ]; then
+	check "platform.domain_follows_the_driver" with_errors domain_follows "$(basename "${node%/of_node/*}")"
+else
+	skip "platform.domain_follows_the_driver" "needs a device with power-domain=on"
 fi
 check "platform.provider_comes_late" with_errors provider_comes_late "${good:-${npus[0]}}"
 

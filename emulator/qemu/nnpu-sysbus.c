@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * NNPU as a platform device of QEMU 7.2: two memory regions, an interrupt, a reset line and a
- * clock, as Documentation/hardware/registers.rst has them.
+ * NNPU as a platform device of QEMU 7.2: two memory regions, an interrupt, a reset line, a clock
+ * and a power domain, as Documentation/hardware/registers.rst has them.
  *
  * A machine creates it; nnpu-virt.c does for -M virt.
  */
@@ -30,12 +30,14 @@ struct NnpuSysbusState {
 	qemu_irq irq;
 	bool irq_level;			/* what the line follows, atomic */
 	QEMUBH *irq_bh;
-	/* The device accesses memory through an alias, which the reset line disables. BQL. */
+	/* The device accesses memory through an alias, which is disabled in reset. BQL. */
 	MemoryRegion dma_root;
 	MemoryRegion dma_alias;
 	AddressSpace dma_as;
 	bool in_reset;
 	bool no_clock;
+	bool no_power;
+	bool off;			/* in reset or without power: it has no state */
 };
 
 static void nnpu_sysbus_irq_bh(void *opaque)
@@ -65,26 +67,32 @@ static const struct nnpu_bus_ops nnpu_sysbus_bus_ops = {
 	.set_irq_level = nnpu_sysbus_set_irq_level,
 };
 
-static void nnpu_sysbus_update_deaf(NnpuSysbusState *s)
+/*
+ * The level of a line has changed. When this returns, a device in reset or without power accesses
+ * no memory, and has lost its state.
+ */
+static void nnpu_sysbus_update(NnpuSysbusState *s)
 {
-	s->glue.deaf = s->in_reset || s->no_clock;
-}
+	bool off = s->in_reset || s->no_power;
 
-/* When this returns with @level 1 the device accesses no memory. */
-static void nnpu_sysbus_reset_line(void *opaque, int n, int level)
-{
-	NnpuSysbusState *s = opaque;
-
-	if (s->in_reset == !!level)
+	s->glue.deaf = off || s->no_clock;
+	if (s->off == off)
 		return;
-	s->in_reset = level;
-	nnpu_sysbus_update_deaf(s);
-	memory_region_set_enabled(&s->dma_alias, !level);
-	if (!level)
+	s->off = off;
+	memory_region_set_enabled(&s->dma_alias, !off);
+	if (!off)
 		return;
 	nnpu_dma_wait_idle(&s->glue.dma);
 	/* Ends everything in the background. */
 	nnpu_device_power_on_reset(s->glue.device);
+}
+
+static void nnpu_sysbus_reset_line(void *opaque, int n, int level)
+{
+	NnpuSysbusState *s = opaque;
+
+	s->in_reset = level;
+	nnpu_sysbus_update(s);
 }
 
 static void nnpu_sysbus_clock_line(void *opaque, int n, int level)
@@ -92,7 +100,15 @@ static void nnpu_sysbus_clock_line(void *opaque, int n, int level)
 	NnpuSysbusState *s = opaque;
 
 	s->no_clock = !level;
-	nnpu_sysbus_update_deaf(s);
+	nnpu_sysbus_update(s);
+}
+
+static void nnpu_sysbus_power_line(void *opaque, int n, int level)
+{
+	NnpuSysbusState *s = opaque;
+
+	s->no_power = !level;
+	nnpu_sysbus_update(s);
 }
 
 static void nnpu_sysbus_realize(DeviceState *dev, Error **errp)
@@ -122,6 +138,7 @@ static void nnpu_sysbus_realize(DeviceState *dev, Error **errp)
 	sysbus_init_irq(sbd, &s->irq);
 	qdev_init_gpio_in_named(dev, nnpu_sysbus_reset_line, NNPU_SYSBUS_RESET, 1);
 	qdev_init_gpio_in_named(dev, nnpu_sysbus_clock_line, NNPU_SYSBUS_CLOCK, 1);
+	qdev_init_gpio_in_named(dev, nnpu_sysbus_power_line, NNPU_SYSBUS_POWER, 1);
 }
 
 /* Reset of the machine. Lines belong to who drives them. */

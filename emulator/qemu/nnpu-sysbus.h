@@ -15,6 +15,8 @@
 #define NNPU_SYSBUS_RESET	"reset"
 /* High while the clock runs, which it does if nothing is connected. */
 #define NNPU_SYSBUS_CLOCK	"clock"
+/* High while the power domain is on, which it is if nothing is connected. */
+#define NNPU_SYSBUS_POWER	"power"
 
 /* Memory regions; the one interrupt is a level. */
 enum {

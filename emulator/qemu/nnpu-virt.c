@@ -2,14 +2,14 @@
 /*
  * NNPU on the platform bus of -M virt (aarch64).
  *
- *   -device nnpu-platform[,coherent=off][,pool=SIZE][,reusable=on][,omit=PROPERTY]
- *           [,reg-size=SIZE] and the properties of nnpu-pci
+ *   -device nnpu-platform[,coherent=off][,power-domain=on][,pool=SIZE][,reusable=on]
+ *           [,omit=PROPERTY][,reg-size=SIZE] and the properties of nnpu-pci
  *
  * It creates the platform device and what a board has around it, and describes all of it in the
  * device tree of the machine:
  *
- *   - a reset controller with one register, whose bit 0 holds the device in reset. It is set at
- *     power-on. Linux drives it as "snps,dw-high-reset"
+ *   - a reset controller (nnpu-board.c)
+ *   - with power-domain=on, a power domain that is off at power-on (nnpu-board.c)
  *   - a gate of the clock, line 0 of the machine's GPIO controller, closed at power-on. A second
  *     device has a clock that always runs
  *   - with pool, reserved memory of that size, for the CPU as well if reusable=on
@@ -31,94 +31,29 @@
 
 #include <libfdt.h>
 
+#include "nnpu-board.h"
 #include "nnpu-sysbus.h"
 
 #define TYPE_NNPU_PLATFORM "nnpu-platform"
 OBJECT_DECLARE_SIMPLE_TYPE(NnpuPlatformState, NNPU_PLATFORM)
 
-#define TYPE_NNPU_RESET_CONTROL "nnpu-reset-control"
-OBJECT_DECLARE_SIMPLE_TYPE(NnpuResetControlState, NNPU_RESET_CONTROL)
-
 /* As the specification has it. */
 #define REGISTERS_SIZE		(64 * KiB)
 
-/* A page of the largest size that a guest may have. */
-#define RESET_CONTROL_SIZE	(64 * KiB)
-#define RESET_CONTROL_LINE	(1u << 0)
-
 /* Line of the machine's GPIO controller. */
 #define CLOCK_GPIO	0
-
-struct NnpuResetControlState {
-	SysBusDevice parent_obj;
-
-	MemoryRegion regs;
-	qemu_irq line;
-	uint32_t value;
-};
 
 struct NnpuPlatformState {
 	DeviceState parent_obj;
 
 	NnpuGlueProps props;
 	bool coherent;
+	bool power_domain;
 	uint64_t pool;
 	bool reusable;
 	char *omit;
 	uint64_t reg_size;
 };
-
-/* Reset controller: one register. */
-
-static uint64_t reset_control_read(void *opaque, hwaddr addr, unsigned int size)
-{
-	NnpuResetControlState *s = opaque;
-
-	return addr ? 0 : s->value;
-}
-
-static void reset_control_set(NnpuResetControlState *s, uint32_t value)
-{
-	s->value = value & RESET_CONTROL_LINE;
-	qemu_set_irq(s->line, s->value);
-}
-
-static void reset_control_write(void *opaque, hwaddr addr, uint64_t value, unsigned int size)
-{
-	if (!addr)
-		reset_control_set(opaque, value);
-}
-
-static const MemoryRegionOps reset_control_ops = {
-	.read = reset_control_read,
-	.write = reset_control_write,
-	.endianness = DEVICE_LITTLE_ENDIAN,
-	.valid = { .min_access_size = 4, .max_access_size = 4 },
-};
-
-static void reset_control_reset(DeviceState *dev)
-{
-	reset_control_set(NNPU_RESET_CONTROL(dev), RESET_CONTROL_LINE);
-}
-
-static void reset_control_realize(DeviceState *dev, Error **errp)
-{
-	NnpuResetControlState *s = NNPU_RESET_CONTROL(dev);
-
-	memory_region_init_io(&s->regs, OBJECT(s), &reset_control_ops, s, "nnpu-reset-control",
-			      RESET_CONTROL_SIZE);
-	sysbus_init_mmio(SYS_BUS_DEVICE(dev), &s->regs);
-	qdev_init_gpio_out(dev, &s->line, 1);
-}
-
-static void reset_control_class_init(ObjectClass *class, void *data)
-{
-	DeviceClass *dc = DEVICE_CLASS(class);
-
-	dc->realize = reset_control_realize;
-	dc->reset = reset_control_reset;
-	dc->hotpluggable = false;
-}
 
 /* Device tree. */
 
@@ -146,8 +81,19 @@ static uint32_t add_reset_node(void *fdt, hwaddr base)
 
 	qemu_fdt_add_subnode(fdt, node);
 	qemu_fdt_setprop_string(fdt, node, "compatible", "snps,dw-high-reset");
-	qemu_fdt_setprop_sized_cells(fdt, node, "reg", 2, base, 2, RESET_CONTROL_SIZE);
+	qemu_fdt_setprop_sized_cells(fdt, node, "reg", 2, base, 2, NNPU_BOARD_MMIO_SIZE);
 	qemu_fdt_setprop_cell(fdt, node, "#reset-cells", 1);
+	return add_phandle(fdt, node);
+}
+
+static uint32_t add_domain_node(void *fdt, hwaddr base)
+{
+	g_autofree char *node = g_strdup_printf("/power-domain@%" PRIx64, base);
+
+	qemu_fdt_add_subnode(fdt, node);
+	qemu_fdt_setprop_string(fdt, node, "compatible", "samsung,exynos4210-pd");
+	qemu_fdt_setprop_sized_cells(fdt, node, "reg", 2, base, 2, NNPU_BOARD_MMIO_SIZE);
+	qemu_fdt_setprop_cell(fdt, node, "#power-domain-cells", 0);
 	return add_phandle(fdt, node);
 }
 
@@ -202,8 +148,9 @@ static uint32_t add_pool_node(NnpuPlatformState *s, void *fdt, hwaddr base)
 	return add_phandle(fdt, node);
 }
 
+/* @domain may be NULL. */
 static void add_npu_node(NnpuPlatformState *s, VirtMachineState *vms, SysBusDevice *npu,
-			 hwaddr reset_base)
+			 SysBusDevice *reset, SysBusDevice *domain)
 {
 	PlatformBusDevice *pbus = PLATFORM_BUS_DEVICE(vms->platform_bus_dev);
 	hwaddr bus = vms->memmap[VIRT_PLATFORM_BUS].base;
@@ -215,7 +162,7 @@ static void add_npu_node(NnpuPlatformState *s, VirtMachineState *vms, SysBusDevi
 	g_autofree char *node = g_strdup_printf("/npu@%" PRIx64, regs);
 	void *fdt = MACHINE(vms)->fdt;
 	uint32_t clock = add_clock_node(vms, fdt, DEVICE(npu));
-	uint32_t reset = add_reset_node(fdt, reset_base);
+	uint32_t line = add_reset_node(fdt, bus + platform_bus_get_mmio_addr(pbus, reset, 0));
 
 	qemu_fdt_add_subnode(fdt, node);
 	qemu_fdt_setprop_string(fdt, node, "compatible", "nnpu,nnpu-2");
@@ -226,7 +173,12 @@ static void add_npu_node(NnpuPlatformState *s, VirtMachineState *vms, SysBusDevi
 			       GIC_FDT_IRQ_FLAGS_LEVEL_HI);
 	qemu_fdt_setprop_cell(fdt, node, "clocks", clock);
 	qemu_fdt_setprop_string(fdt, node, "clock-names", "core");
-	qemu_fdt_setprop_cells(fdt, node, "resets", reset, 0);
+	qemu_fdt_setprop_cells(fdt, node, "resets", line, 0);
+	if (domain) {
+		hwaddr base = bus + platform_bus_get_mmio_addr(pbus, domain, 0);
+
+		qemu_fdt_setprop_cell(fdt, node, "power-domains", add_domain_node(fdt, base));
+	}
 	if (s->coherent)
 		qemu_fdt_setprop(fdt, node, "dma-coherent", NULL, 0);
 	if (s->pool)
@@ -259,7 +211,7 @@ static void nnpu_platform_realize(DeviceState *dev, Error **errp)
 	NnpuPlatformState *s = NNPU_PLATFORM(dev);
 	Object *machine = object_dynamic_cast(qdev_get_machine(), TYPE_VIRT_MACHINE);
 	VirtMachineState *vms = machine ? VIRT_MACHINE(machine) : NULL;
-	SysBusDevice *npu, *reset;
+	SysBusDevice *npu, *reset, *domain = NULL;
 	PlatformBusDevice *pbus;
 
 	if (!vms || !vms->platform_bus_dev || !MACHINE(vms)->fdt) {
@@ -271,19 +223,30 @@ static void nnpu_platform_realize(DeviceState *dev, Error **errp)
 	if (!npu)
 		return;
 	reset = add_device(pbus, TYPE_NNPU_RESET_CONTROL, NULL, errp);
-	if (!reset) {
-		object_unparent(OBJECT(npu));
-		return;
+	if (!reset)
+		goto no_reset;
+	if (s->power_domain) {
+		domain = add_device(pbus, TYPE_NNPU_POWER_DOMAIN, NULL, errp);
+		if (!domain)
+			goto no_domain;
+		qdev_connect_gpio_out(DEVICE(domain), 0,
+				      qdev_get_gpio_in_named(DEVICE(npu), NNPU_SYSBUS_POWER, 0));
 	}
 	qdev_connect_gpio_out(DEVICE(reset), 0,
 			      qdev_get_gpio_in_named(DEVICE(npu), NNPU_SYSBUS_RESET, 0));
-	add_npu_node(s, vms, npu, vms->memmap[VIRT_PLATFORM_BUS].base +
-		     platform_bus_get_mmio_addr(pbus, reset, 0));
+	add_npu_node(s, vms, npu, reset, domain);
+	return;
+
+no_domain:
+	object_unparent(OBJECT(reset));
+no_reset:
+	object_unparent(OBJECT(npu));
 }
 
 static Property nnpu_platform_properties[] = {
 	DEFINE_NNPU_PROPERTIES(NnpuPlatformState, props),
 	DEFINE_PROP_BOOL("coherent", NnpuPlatformState, coherent, true),
+	DEFINE_PROP_BOOL("power-domain", NnpuPlatformState, power_domain, false),
 	DEFINE_PROP_SIZE("pool", NnpuPlatformState, pool, 0),
 	DEFINE_PROP_BOOL("reusable", NnpuPlatformState, reusable, false),
 	DEFINE_PROP_STRING("omit", NnpuPlatformState, omit),
@@ -304,11 +267,6 @@ static void nnpu_platform_class_init(ObjectClass *class, void *data)
 
 static const TypeInfo nnpu_virt_types[] = {
 	{
-		.name = TYPE_NNPU_RESET_CONTROL,
-		.parent = TYPE_SYS_BUS_DEVICE,
-		.instance_size = sizeof(NnpuResetControlState),
-		.class_init = reset_control_class_init,
-	}, {
 		.name = TYPE_NNPU_PLATFORM,
 		.parent = TYPE_DEVICE,
 		.instance_size = sizeof(NnpuPlatformState),
