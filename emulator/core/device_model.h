@@ -60,6 +60,7 @@
  * @inject: fault injection register works
  * @null_mode: jobs complete without computing
  * @examples: the device has its example extension, com.example.fibonacci, too
+ * @refused: operations that the device does not have: bit n % 64 of word n / 64 is for number n
  * @platform_irq: IRQ_STATUS and IRQ_MASK exist and the bus has set_irq_level()
  */
 struct nnpu_device_props {
@@ -79,6 +80,7 @@ struct nnpu_device_props {
 	bool inject;
 	bool null_mode;
 	bool examples;
+	uint64_t refused[2];
 	bool platform_irq;
 };
 

@@ -311,6 +311,14 @@ static int judge_command(struct loader *l, uint32_t index, struct program_cmd *c
 	return infer_command(l, index, cmd, &call);
 }
 
+/* The operation of a command; NULL: the device does not have it. */
+static const struct op_desc *find_operation(const struct nnpu_device_props *props, uint32_t opcode)
+{
+	if (opcode < 128 && props->refused[opcode / 64] >> opcode % 64 & 1)
+		return NULL;
+	return extension_offers(opcode, props->examples) ? op_find(opcode) : NULL;
+}
+
 static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 {
 	struct program *p = l->p;
@@ -322,8 +330,7 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 				l->v))
 		return -1;
 	cmd->opcode = le32toh(c.opcode);
-	cmd->desc = extension_offers(cmd->opcode, l->dev->props.examples) ?
-		    op_find(cmd->opcode) : NULL;
+	cmd->desc = find_operation(&l->dev->props, cmd->opcode);
 	for (i = 0; i < 2; i++)
 		cmd->target[i] = program_find_block(p, le32toh(c.target[i]));
 	cmd->num_inputs = le16toh(c.num_inputs);

@@ -20,6 +20,7 @@ static void test_open(void)
 		"", "gpu", "drm:", "drm:x", "drm:-1", "drm:0x", "drm:99999999999999999999",
 		"sim:bogus", "simulator", "sim:threads", "sim:threads=", "sim:threads=0",
 		"sim:threads=17", "sim:threads=2x", "sim:threads=-1", "sim:threads=100",
+		"sim:refuse=", "sim:refuse=add", "sim:refuse=ADDS", "sim:refuse=unknown operation",
 	};
 	struct nnhal_device *d;
 	struct nnhal_diag diag;
@@ -168,6 +169,23 @@ static enum nnhal_status ask_why(void)
 {
 	return nnhal_ext_get_operation_support(device, &f.model, support,
 					       f.model.main.num_operations, &diag);
+}
+
+/* A device of a simulator that was told to do without an operation. */
+static void test_refused(void)
+{
+	struct nnhal_prepared_model *prepared = NULL;
+	struct nnhal_device *less = NULL;
+
+	make_add_relu(&f);
+	ok(!nnhal_device_open("sim:refuse=RELU,refuse=MUL", &less, &diag) && less,
+	   "a device without RELU and MUL: %s", diag.message);
+	memset(supported, 0xff, sizeof(supported));
+	ok(!nnhal_device_get_supported_operations(less, &f.model, supported, 2, &diag) &&
+	   supported[0] && !supported[1], "it supports ADD, but not RELU");
+	ok(nnhal_device_prepare_model_sync(less, &f.model, NULL, &prepared) ==
+	   NNHAL_STATUS_INVALID_ARGUMENT && !prepared, "it does not prepare the model");
+	nnhal_device_unref(less);
 }
 
 static void test_supported(void)
@@ -411,6 +429,7 @@ int main(void)
 	device = test_device_open();
 	test_capabilities();
 	test_queries();
+	test_refused();
 	test_supported();
 	test_high_rank();
 	test_unreadable_pool();

@@ -521,6 +521,7 @@ int sim_rings_init(struct sim_rings *r, const struct sim_options *options, char 
 	config.props.null_mode = options->null_mode;
 	config.props.inject = options->faults;
 	config.props.examples = options->examples;
+	memcpy(config.props.refused, options->refused, sizeof(options->refused));
 	config.irq = on_irq;
 	config.opaque = r;
 	r->ip = nnpu_inproc_create(&config, error, error_size);

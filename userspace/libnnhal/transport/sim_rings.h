@@ -107,6 +107,7 @@ struct sim_options {
 	bool no_cache;			/* the device saves no programs */
 	bool faults;			/* fault injection */
 	bool examples;			/* the example extension */
+	uint64_t refused[2];		/* operations that the device does not have, by number */
 	unsigned int threads;		/* that compute a job; 0: one */
 };
 

@@ -507,6 +507,32 @@ static bool parse_threads(const char *word, size_t n, unsigned int *threads)
 	return *threads >= 1 && *threads <= NNPU_DEVICE_MAX_THREADS;
 }
 
+#define NAME_AND_TYPE(name, type) { #name, (type) },
+
+/* "refuse=NAME", @n characters: an operation that the device shall not have. */
+static bool parse_refused(const char *word, size_t n, uint64_t *refused)
+{
+	static const struct {
+		const char *name;
+		uint32_t type;
+	} operations[] = { NNHAL_OPERATION_TYPE_LIST(NAME_AND_TYPE) };
+	static const char name[] = "refuse=";
+	size_t at = sizeof(name) - 1, i;
+	uint32_t type;
+
+	if (n <= at || memcmp(word, name, at))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		type = operations[i].type;
+		if (type < 128 && strlen(operations[i].name) == n - at &&
+		    !memcmp(operations[i].name, word + at, n - at)) {
+			refused[type / 64] |= UINT64_C(1) << type % 64;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Words of a spec, separated by commas. False if one is not known. */
 static bool parse_options(const char *text, struct sim_options *options)
 {
@@ -524,7 +550,8 @@ static bool parse_options(const char *text, struct sim_options *options)
 			options->examples = true;
 		else if (n == 7 && !memcmp(text, "nocache", n))
 			options->no_cache = true;
-		else if (parse_threads(text, n, &options->threads))
+		else if (parse_threads(text, n, &options->threads) ||
+			 parse_refused(text, n, options->refused))
 			continue;
 		else
 			return false;
@@ -571,7 +598,7 @@ enum nnhal_status transport_sim_open(const char *spec, struct transport **transp
 
 	if (!parse_options(spec, &options)) {
 		diag_set(diag, "device \"sim:%.40s\": expected words of null, noqueues, nocache, "
-			 "faults, examples, threads=1..%d", spec, NNPU_DEVICE_MAX_THREADS);
+			 "faults, examples, threads=1..%d, refuse=OPERATION", spec, NNPU_DEVICE_MAX_THREADS);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	return create(&options, transport, diag);
