@@ -3,10 +3,13 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers devices header model run states \
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices header model run states \
 	threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
+
+# What libneuralnetworks does not export: devices for tests, how a model was cut.
+$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_cut_test.o: DIR_CFLAGS += -I$(NDK_DIR)
 
 # With the objects of the library, so that sanitizers see into them.
 $(NDK_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NDK_TEST_DIR)/%.o $(NDK_OBJS) \

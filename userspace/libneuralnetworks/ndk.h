@@ -48,8 +48,24 @@ struct nnhal_device *ndk_device_open(const ANeuralNetworksDevice *device, int *r
  */
 int ndk_check_devices(const ANeuralNetworksDevice *const *devices, uint32_t count);
 
+/* Is this the device in the process that computes on the CPU? It is what is left when others fail. */
+bool ndk_device_is_reference(const ANeuralNetworksDevice *device);
+
+/*
+ * For tests: another device in the process, listed before nnapi-reference as if it were hardware. @spec: of
+ * libnnhal. NULL: it cannot be had.
+ */
+ANeuralNetworksDevice *ndk_device_add(const char *name, const char *spec);
+
 /* All devices that are there, hardware first; the caller frees the list. */
 int ndk_devices_by_preference(const ANeuralNetworksDevice ***devices, uint32_t *count);
+
+/*
+ * Which operations of a valid model a device supports: @supported has one entry for each operation of the
+ * model that devices get. False: none, as the device fails. @result: OUT_OF_MEMORY or NO_ERROR.
+ */
+bool ndk_device_supports(const ANeuralNetworksDevice *device, const struct nnhal_model *model,
+			 bool *supported, int *result);
 
 /* Does a device that is there now have this extension? */
 bool ndk_extension_exists(const char *name);

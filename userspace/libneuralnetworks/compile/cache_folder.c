@@ -51,7 +51,8 @@ static void append_name(char *to, const char *name)
 	*to = '\0';
 }
 
-static char *path_of(const ANeuralNetworksCompilation *c, const char *device, uint32_t number)
+static char *path_of(const ANeuralNetworksCompilation *c, const uint8_t *token,
+		     const char *device, uint32_t number)
 {
 	size_t size = strlen(c->cache_dir) + strlen(device) + 2 * sizeof(c->token) + 32;
 	char *path = malloc(size);
@@ -64,7 +65,7 @@ static char *path_of(const ANeuralNetworksCompilation *c, const char *device, ui
 	at = strlen(path);
 	path[at++] = '-';
 	for (unsigned int i = 0; i < sizeof(c->token); i++)
-		at += (size_t)sprintf(path + at, "%02x", c->token[i]);
+		at += (size_t)sprintf(path + at, "%02x", token[i]);
 	snprintf(path + at, size - at, ".%u", number);
 	return path;
 }
@@ -102,22 +103,22 @@ static bool make_files(struct files *f)
 }
 
 static bool name_files(struct files *f, const ANeuralNetworksCompilation *c,
-		       const ANeuralNetworksDevice *device, struct nnhal_device *open)
+		       const struct ndk_cached *what)
 {
 	const char *name;
 	uint32_t i;
 
 	memset(f, 0, sizeof(*f));
 	memset(f->fds, 0xff, sizeof(f->fds));
-	if (nnhal_device_get_number_of_cache_files_needed(open, &f->num_model, &f->num_data) ||
+	if (nnhal_device_get_number_of_cache_files_needed(what->open, &f->num_model, &f->num_data) ||
 	    !num_files(f) || num_files(f) > MAX_FILES ||
-	    ANeuralNetworksDevice_getName(device, &name)) {
+	    ANeuralNetworksDevice_getName(what->device, &name)) {
 		f->num_model = 0;
 		f->num_data = 0;
 		return false;
 	}
 	for (i = 0; i < num_files(f); i++) {
-		f->paths[i] = path_of(c, name, i);
+		f->paths[i] = path_of(c, what->token, name, i);
 		if (!f->paths[i])
 			return false;
 	}
@@ -136,9 +137,31 @@ static void fill_cache(struct nnhal_cache *cache, struct nnhal_cache_handle *han
 	cache->token = token;
 }
 
+/* One of four numbers of 64 bits, into which @word was mixed: the finalizer of MurmurHash3. */
+static uint64_t mix(uint64_t number, uint64_t word)
+{
+	number ^= word;
+	number = (number ^ number >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	number = (number ^ number >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return number ^ number >> 33;
+}
+
+/* Nobody is kept from forging a token: libnnhal authenticates the files. */
+void ndk_step_token(const uint8_t *token, const uint32_t *operations, uint32_t count,
+		    uint8_t *step_token)
+{
+	uint64_t numbers[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN / sizeof(uint64_t)];
+	uint32_t i, k;
+
+	memcpy(numbers, token, sizeof(numbers));
+	for (i = 0; i < count; i++)
+		for (k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
+			numbers[k] = mix(numbers[k], (uint64_t)k << 32 | operations[i]);
+	memcpy(step_token, numbers, sizeof(numbers));
+}
+
 enum nnhal_status ndk_prepare_cached(const ANeuralNetworksCompilation *compilation,
-				     const ANeuralNetworksDevice *device,
-				     struct nnhal_device *open,
+				     const struct ndk_cached *what,
 				     struct nnhal_prepare_options *options,
 				     struct nnhal_prepared_model **prepared)
 {
@@ -148,10 +171,11 @@ enum nnhal_status ndk_prepare_cached(const ANeuralNetworksCompilation *compilati
 	bool named, made = false;
 	struct files f;
 
-	named = name_files(&f, compilation, device, open);
+	named = name_files(&f, compilation, what);
 	if (named && open_files(&f)) {
-		fill_cache(&cache, handles, &f, compilation->token);
-		status = nnhal_device_prepare_model_from_cache_sync(open, &cache, options, prepared);
+		fill_cache(&cache, handles, &f, what->token);
+		status = nnhal_device_prepare_model_from_cache_sync(what->open, &cache, options,
+								    prepared);
 		if (!status) {
 			close_files(&f, false);
 			return status;
@@ -159,11 +183,10 @@ enum nnhal_status ndk_prepare_cached(const ANeuralNetworksCompilation *compilati
 	}
 	made = named && make_files(&f);
 	if (made) {
-		fill_cache(&cache, handles, &f, compilation->token);
+		fill_cache(&cache, handles, &f, what->token);
 		options->cache = &cache;
 	}
-	status = nnhal_device_prepare_model_sync(open, &compilation->model->flat.hal, options,
-						 prepared);
+	status = nnhal_device_prepare_model_sync(what->open, what->model, options, prepared);
 	options->cache = NULL;
 	close_files(&f, made && !status);
 	return status;

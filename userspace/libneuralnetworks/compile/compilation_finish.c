@@ -1,54 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Compilations: finding the device, and what is known of a finished one.
+ * Compilations: their end, and what is known of a finished one.
  */
-#include <nnhal/fence.h>
 #include <stdlib.h>
 
 #include "compile/ndk_compilation.h"
-
-/* Prepare the model by a device. */
-static int prepare(ANeuralNetworksCompilation *c, const ANeuralNetworksDevice *device,
-		   uint64_t deadline_ns)
-{
-	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
-	struct nnhal_device *open;
-	enum nnhal_status status;
-	int result;
-
-	open = ndk_device_open(device, &result);
-	if (!open)
-		return result;
-	options.preference = c->preference;
-	options.priority = c->priority;
-	options.has_deadline = c->timeout_ns;
-	options.deadline_ns = deadline_ns;
-	if (c->cache_dir)
-		status = ndk_prepare_cached(c, device, open, &options, &c->prepared);
-	else
-		status = nnhal_device_prepare_model_sync(open, &c->model->flat.hal, &options,
-							 &c->prepared);
-	if (status)
-		nnhal_device_unref(open);
-	else
-		c->device = open;
-	return ndk_result(status);
-}
-
-/* The devices in their order, until one takes the model. */
-static int prepare_by_any(ANeuralNetworksCompilation *c)
-{
-	uint64_t deadline = c->timeout_ns ? nnhal_deadline_after(c->timeout_ns) : 0;
-	int result = ANEURALNETWORKS_BAD_DATA;
-	uint32_t i;
-
-	for (i = 0; i < c->num_devices; i++) {
-		result = prepare(c, c->devices[i], deadline);
-		if (!result || result == ANEURALNETWORKS_OUT_OF_MEMORY)
-			return result;
-	}
-	return result;
-}
 
 /* Once for all executions. */
 static int make_shapes(ANeuralNetworksCompilation *c)
@@ -77,13 +33,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
 	if (compilation->finished)
 		return ANEURALNETWORKS_BAD_STATE;
 	compilation->finished = true;
-	if (!compilation->chosen) {
-		result = ndk_devices_by_preference(&compilation->devices,
-						   &compilation->num_devices);
-		if (result)
-			return result;
-	}
-	result = prepare_by_any(compilation);
+	result = ndk_find_devices(compilation);
 	/*
 	 * A model that no device takes, perhaps for a value of an operand, is refused when it is executed: the
 	 * NNAPI looks at values no earlier. Who chose the devices learns it at once.

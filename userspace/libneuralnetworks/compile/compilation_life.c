@@ -75,6 +75,7 @@ void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
 	spare = atomic_load_explicit(&compilation->spare, memory_order_relaxed);
 	if (spare)
 		spare->destroy(spare);
+	ndk_plan_free(compilation->plan);
 	nnhal_prepared_model_unref(compilation->prepared);
 	nnhal_device_unref(compilation->device);
 	ANeuralNetworksModel_free(compilation->model);

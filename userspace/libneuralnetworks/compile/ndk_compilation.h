@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compilation: a model, prepared by one device.
+ * A compilation: a model, prepared by one device or in steps by several.
  */
 #ifndef NDK_COMPILATION_H
 #define NDK_COMPILATION_H
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "compile/argument_shape.h"
-#include "model/ndk_model.h"
+#include "compile/ndk_plan.h"
 
 /**
  * struct ndk_spare - what a compilation keeps for the next execution
@@ -34,8 +34,9 @@ struct ndk_spare {
  * @token: names the model there
  * @shapes: of inputs, then of outputs, when it is valid
  * @spare: of an execution that was freed; NULL: there is none
- * @device: the device that prepared it, open
- * @prepared: NULL: no device takes the model, which executions tell
+ * @device: the device that prepared the whole, open
+ * @prepared: the whole; NULL with @plan NULL: no device takes the model, which executions tell
+ * @plan: the model in steps, or NULL
  */
 struct ANeuralNetworksCompilation {
 	atomic_uint refs;
@@ -54,6 +55,7 @@ struct ANeuralNetworksCompilation {
 	struct ndk_spare *_Atomic spare;
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;
+	struct ndk_plan *plan;
 };
 
 ANeuralNetworksCompilation *ndk_compilation_ref(ANeuralNetworksCompilation *compilation);
@@ -72,14 +74,43 @@ const struct ndk_shape *ndk_argument_shape(const ANeuralNetworksCompilation *com
 const struct nnhal_operand *ndk_argument_operand(const ANeuralNetworksCompilation *compilation,
 						 bool output, uint32_t index);
 
+/* What there is to say to libnnhal when a model or a step is prepared. */
+void ndk_prepare_options(const ANeuralNetworksCompilation *compilation, uint64_t deadline_ns,
+			 struct nnhal_prepare_options *options);
+
+/**
+ * struct ndk_cached - what is prepared with a cache
+ * @device: device
+ * @open: it, open
+ * @model: model
+ * @token: names it in the folder
+ */
+struct ndk_cached {
+	const struct ANeuralNetworksDevice *device;
+	struct nnhal_device *open;
+	const struct nnhal_model *model;
+	const uint8_t *token;
+};
+
 /*
  * Prepare a model by a device, from the files of a cache if they have it, else with the cache being
  * written. @options has what else there is to say.
  */
 enum nnhal_status ndk_prepare_cached(const ANeuralNetworksCompilation *compilation,
-				     const ANeuralNetworksDevice *device,
-				     struct nnhal_device *open,
+				     const struct ndk_cached *what,
 				     struct nnhal_prepare_options *options,
 				     struct nnhal_prepared_model **prepared);
+
+/*
+ * The token of a step: that of the model, and the operations in the step, which may be others when
+ * there are other devices.
+ */
+void ndk_step_token(const uint8_t *token, const uint32_t *operations, uint32_t count,
+		    uint8_t *step_token);
+
+/*
+ * Find the devices that run the compilation, and prepare it. BAD_DATA: the devices do not take the model.
+ */
+int ndk_find_devices(ANeuralNetworksCompilation *compilation);
 
 #endif /* NDK_COMPILATION_H */

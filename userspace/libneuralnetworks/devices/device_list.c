@@ -19,6 +19,7 @@ struct ANeuralNetworksDevice {
 	char spec[NNHAL_NAME_SIZE];
 	char *version;
 	int32_t type;
+	bool added;
 	struct nnhal_device *open;
 	struct ANeuralNetworksDevice *next;
 };
@@ -92,6 +93,7 @@ static struct ANeuralNetworksDevice *find_or_add(const struct nnhal_device_info 
 static int look_locked(void)
 {
 	struct nnhal_device_info infos[MAX_DEVICES] = { NNHAL_DEVICE_INFO_INIT };
+	struct ANeuralNetworksDevice *device;
 	uint32_t found = 0, count = 0, i;
 	enum nnhal_status status;
 
@@ -99,8 +101,6 @@ static int look_locked(void)
 	if (status && status != NNHAL_STATUS_NO_DEVICE && status != NNHAL_STATUS_NO_DRIVER)
 		return ndk_result(status);
 	for (i = 0; i < found && i < MAX_DEVICES; i++) {
-		struct ANeuralNetworksDevice *device;
-
 		if (infos[i].status)
 			continue;
 		device = find_or_add(&infos[i]);
@@ -109,9 +109,37 @@ static int look_locked(void)
 		if (!open_locked(device))
 			visible[count++] = device;
 	}
+	for (device = all_devices; device && count < MAX_DEVICES; device = device->next)
+		if (device->added && !open_locked(device))
+			visible[count++] = device;
 	num_visible = count;
 	list_made = true;
 	return ANEURALNETWORKS_NO_ERROR;
+}
+
+ANeuralNetworksDevice *ndk_device_add(const char *name, const char *spec)
+{
+	struct ANeuralNetworksDevice *device = calloc(1, sizeof(*device));
+
+	if (!device || strlen(name) >= NNHAL_NAME_SIZE || strlen(spec) >= NNHAL_NAME_SIZE) {
+		free(device);
+		return NULL;
+	}
+	strcpy(device->name, name);
+	strcpy(device->spec, spec);
+	device->type = ANEURALNETWORKS_DEVICE_ACCELERATOR;
+	device->added = true;
+	pthread_mutex_lock(&list_lock);
+	device->next = all_devices;
+	all_devices = device;
+	list_made = false;
+	pthread_mutex_unlock(&list_lock);
+	return device;
+}
+
+bool ndk_device_is_reference(const ANeuralNetworksDevice *device)
+{
+	return device->type == ANEURALNETWORKS_DEVICE_CPU;
 }
 
 int ANeuralNetworks_getDeviceCount(uint32_t *numDevices)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "execute/execution_start.h"
+#include "execute/ndk_steps.h"
 
 int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
 				ANeuralNetworksBurst **burst)
@@ -23,7 +24,9 @@ int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
 	/* One thread at a time is all that the NNAPI allows, and it costs libnnhal less. */
 	options.flags = NNHAL_BURST_SINGLE_THREAD;
-	if (compilation->prepared)
+	if (compilation->plan)
+		b->steps = ndk_parts_bursts(compilation->plan, &options, &status);
+	else if (compilation->prepared)
 		status = nnhal_burst_create(compilation->prepared, &options, &b->burst);
 	if (status) {
 		free(b);
@@ -42,6 +45,7 @@ void ANeuralNetworksBurst_free(ANeuralNetworksBurst *burst)
 	if (!burst || atomic_fetch_sub_explicit(&burst->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	nnhal_burst_unref(burst->burst);
+	ndk_parts_bursts_free(burst->compilation->plan, burst->steps);
 	ANeuralNetworksCompilation_free(burst->compilation);
 	pthread_mutex_destroy(&burst->forgetting);
 	free(burst);
@@ -79,7 +83,10 @@ static bool enter(ANeuralNetworksBurst *burst)
 static void forget_pointers(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution)
 {
 	pthread_mutex_lock(&burst->forgetting);
-	if (burst->burst && take(burst, BURST_FORGETS)) {
+	if (burst->steps && take(burst, BURST_FORGETS)) {
+		ndk_parts_bursts_forget(burst->steps, execution);
+		leave(burst);
+	} else if (burst->burst && take(burst, BURST_FORGETS)) {
 		for (uint32_t i = 0; i < execution->num_arguments; i++)
 			if (execution->arguments[i].hal)
 				nnhal_burst_free_memory(burst->burst, execution->arguments[i].hal);
@@ -122,9 +129,11 @@ static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 	result = ndk_begin(e);
 	if (result)
 		return result;
-	if (!burst->burst)
+	if (!burst->burst && !burst->steps)
 		return ndk_end(e, ANEURALNETWORKS_OP_FAILED);
 	remember_burst(e, burst);
+	if (burst->steps)
+		return ndk_end(e, ndk_parts_compute(e, burst->steps));
 	return ndk_end(e, ndk_result(nnhal_burst_execute(burst->burst, &e->request,
 							 ndk_options(e, &options), e->run->shapes,
 							 &num_shapes, &e->run->launched)));

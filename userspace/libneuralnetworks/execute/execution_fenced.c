@@ -8,29 +8,31 @@
 
 #include "execute/execution_start.h"
 #include "execute/ndk_event.h"
+#include "execute/ndk_steps.h"
 
-/* Fenced executions need all sizes of outputs. They bring no shapes, so these are the results. */
-static bool set_shapes(ANeuralNetworksExecution *e)
+bool ndk_known_shapes(ANeuralNetworksExecution *execution)
 {
-	const struct nnhal_subgraph *main = &e->compilation->model->flat.hal.main;
+	const struct nnhal_subgraph *main = &execution->compilation->model->flat.hal.main;
+	bool known = true;
 
 	for (uint32_t i = 0; i < main->num_outputs; i++) {
 		const struct nnhal_operand *o = &main->operands[main->output_indexes[i]];
-		const struct nnhal_request_argument *a = &e->request.outputs[i];
-		struct nnhal_output_shape *shape = &e->run->shapes[i];
+		const struct nnhal_request_argument *a = &execution->request.outputs[i];
+		struct nnhal_output_shape *shape = &execution->run->shapes[i];
 		const uint32_t *dimensions = a->num_dimensions ? a->dimensions : o->dimensions;
 		uint32_t rank = a->num_dimensions ? a->num_dimensions : o->num_dimensions;
 
 		*shape = (struct nnhal_output_shape){ .is_sufficient = true };
 		if (a->has_no_value || nnhal_operand_type_is_scalar(o->type))
 			continue;
-		if (rank > NNHAL_MAX_RANK ||
-		    nnhal_tensor_has_unspecified_dimensions(o->type, dimensions, rank))
-			return false;
+		known &= rank <= NNHAL_MAX_RANK &&
+			 !nnhal_tensor_has_unspecified_dimensions(o->type, dimensions, rank);
+		if (rank > NNHAL_MAX_RANK)
+			continue;
 		shape->num_dimensions = rank;
 		memcpy(shape->dimensions, dimensions, rank * sizeof(*dimensions));
 	}
-	return true;
+	return known;
 }
 
 /* The fences of the events; those without one are waited for. The result of the first that failed. */
@@ -57,7 +59,6 @@ static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_f
 		  uint64_t duration)
 {
 	struct nnhal_fenced_options options = NNHAL_FENCED_OPTIONS_INIT;
-	struct nnhal_fenced_callback *info = NULL;
 	struct ndk_run *run = e->run;
 	enum nnhal_status status;
 	int fence = -1;
@@ -70,16 +71,20 @@ static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_f
 	options.loop_timeout_ns = e->said.loop_timeout_ns;
 	options.has_duration = duration;
 	options.duration_ns = duration;
+	if (e->compilation->plan)
+		return ndk_parts_launch(e, fences, num_fences, &options);
+	run->infos = calloc(1, sizeof(struct nnhal_fenced_callback *));
+	if (!run->infos)
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	run->num_infos = 1;
 	status = nnhal_prepared_model_execute_fenced(e->compilation->prepared, &e->request, fences,
-						     num_fences, &options, &fence, &info);
+						     num_fences, &options, &fence, run->infos);
 	if (status)
 		return ndk_result(status);
-	run->info = info;
 	run->fence = fence;
 	/* Without a fence it has ended. */
 	if (fence < 0)
-		ndk_run_end(run, ndk_result(nnhal_fenced_callback_get_execution_info(
-			info, &run->launched, &run->fenced)));
+		ndk_run_end(run, ndk_result(ndk_run_status(run)));
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
@@ -98,9 +103,9 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 		return result;
 	}
 	event->run = ndk_run_ref(e->run);
-	if (!set_shapes(e))
+	if (!ndk_known_shapes(e))
 		result = ANEURALNETWORKS_BAD_DATA;
-	else if (!e->compilation->prepared)
+	else if (!e->compilation->prepared && !e->compilation->plan)
 		result = ANEURALNETWORKS_OP_FAILED;
 	else
 		result = collect_fences(dependencies, count, fences, &num_fences);

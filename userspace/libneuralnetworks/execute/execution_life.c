@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "execute/ndk_execution.h"
+#include "execute/ndk_steps.h"
 
 static void destroy(struct ndk_spare *spare)
 {
@@ -61,9 +61,16 @@ int ANeuralNetworksExecution_create(ANeuralNetworksCompilation *compilation,
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
 	e->compilation = ndk_compilation_ref(compilation);
 	e->said = (struct ndk_said){ 0 };
+	atomic_store_explicit(&e->refs, 1, memory_order_relaxed);
 	atomic_store_explicit(&e->state, STATE_PREPARED, memory_order_relaxed);
 	*execution = e;
 	return ANEURALNETWORKS_NO_ERROR;
+}
+
+ANeuralNetworksExecution *ndk_execution_ref(ANeuralNetworksExecution *execution)
+{
+	atomic_fetch_add_explicit(&execution->refs, 1, memory_order_relaxed);
+	return execution;
 }
 
 /* Leave nothing of the arguments behind. */
@@ -94,13 +101,16 @@ void ANeuralNetworksExecution_free(ANeuralNetworksExecution *execution)
 	ANeuralNetworksCompilation *c;
 	struct ndk_spare *none = NULL;
 
-	if (!execution)
+	if (!execution ||
+	    atomic_fetch_sub_explicit(&execution->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	c = execution->compilation;
 	if (execution->burst)
 		ndk_burst_forget(execution->burst, execution);
 	execution->burst = NULL;
 	unset_all(execution);
+	ndk_parts_free(execution->parts);
+	execution->parts = NULL;
 	if (!ndk_run_renew(&execution->run) ||
 	    !atomic_compare_exchange_strong_explicit(&c->spare, &none, &execution->spare,
 						     memory_order_release, memory_order_relaxed))

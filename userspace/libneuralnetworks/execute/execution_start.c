@@ -7,6 +7,7 @@
 
 #include "execute/execution_start.h"
 #include "execute/ndk_event.h"
+#include "execute/ndk_steps.h"
 
 int ndk_begin(ANeuralNetworksExecution *e)
 {
@@ -66,6 +67,8 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
 	result = ndk_begin(execution);
 	if (result)
 		return result;
+	if (execution->compilation->plan)
+		return ndk_end(execution, ndk_parts_compute(execution, NULL));
 	if (!execution->compilation->prepared)
 		return ndk_end(execution, ANEURALNETWORKS_OP_FAILED);
 	run = execution->run;
@@ -111,7 +114,9 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 	made->run = ndk_run_ref(execution->run);
 	*event = made;
 	/* The event brings the result in any case, also when nothing could be launched. */
-	if (execution->compilation->prepared)
+	if (execution->compilation->plan)
+		ndk_parts_start(execution);
+	else if (execution->compilation->prepared)
 		nnhal_prepared_model_execute(execution->compilation->prepared, &execution->request,
 					     ndk_options(execution, &options), on_result,
 					     ndk_run_ref(execution->run));

@@ -16,6 +16,12 @@ int ndk_end(ANeuralNetworksExecution *execution, int result);
 /* It goes on after the call; its run tells when it has ended. */
 void ndk_launched(ANeuralNetworksExecution *execution);
 
+/*
+ * What is known of the shapes of outputs before the execution goes to the run. False: one is open. Fenced
+ * executions bring no shapes, so these are the results.
+ */
+bool ndk_known_shapes(ANeuralNetworksExecution *execution);
+
 /* The options that are not those of NULL; else NULL. */
 const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *execution,
 						struct nnhal_execute_options *options);

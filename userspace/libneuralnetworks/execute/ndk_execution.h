@@ -33,7 +33,8 @@ struct ndk_argument {
  * @done: the fields below have their values
  * @result: result code
  * @fence: of a fenced execution: signals the end; else -1
- * @info: of a fenced execution, or NULL
+ * @infos: of a fenced execution: of each of its steps, or NULL; they have the result
+ * @num_infos: entries of @infos
  * @launched: times, microseconds
  * @fenced: times from the last fence on
  * @num_outputs: entries of @shapes
@@ -46,7 +47,8 @@ struct ndk_run {
 	bool done;
 	int result;
 	int fence;
-	struct nnhal_fenced_callback *info;
+	struct nnhal_fenced_callback **infos;
+	uint32_t num_infos;
 	struct nnhal_timing launched, fenced;
 	uint32_t num_outputs;
 	struct nnhal_output_shape shapes[];
@@ -78,6 +80,7 @@ struct ndk_said {
 /**
  * struct ANeuralNetworksExecution - an execution
  * @spare: for the compilation, after the end; the first member
+ * @refs: the program's, and that of steps that run
  * @compilation: a reference
  * @state: enum ndk_state
  * @said: all zero at first
@@ -89,10 +92,12 @@ struct ndk_said {
  * @hal_arguments: of the request
  * @pools: of the request
  * @run: the last start; there always is one
+ * @parts: of a plan; made at the first start
  * @burst: the last burst that has seen it, a reference, or NULL
  */
 struct ANeuralNetworksExecution {
 	struct ndk_spare spare;
+	atomic_uint refs;
 	ANeuralNetworksCompilation *compilation;
 	atomic_int state;
 	struct ndk_said said;
@@ -102,6 +107,7 @@ struct ANeuralNetworksExecution {
 	struct nnhal_request_argument *hal_arguments;
 	struct nnhal_request_pool *pools;
 	struct ndk_run *run;
+	struct ndk_parts *parts;
 	struct ANeuralNetworksBurst *burst;
 };
 
@@ -117,7 +123,8 @@ enum ndk_burst_use {
  * @compilation: a reference
  * @use: enum ndk_burst_use
  * @forgetting: held while @use is BURST_FORGETS
- * @burst: NULL: no device takes the model
+ * @burst: of the whole model
+ * @steps: of each step of a plan; both NULL: no device takes the model
  */
 struct ANeuralNetworksBurst {
 	atomic_uint refs;
@@ -125,6 +132,7 @@ struct ANeuralNetworksBurst {
 	atomic_int use;
 	pthread_mutex_t forgetting;
 	struct nnhal_burst *burst;
+	struct nnhal_burst **steps;
 };
 
 struct ndk_run *ndk_run_new(uint32_t num_outputs);
@@ -134,11 +142,15 @@ bool ndk_run_renew(struct ndk_run **run);
 void ndk_run_unref(struct ndk_run *run);
 /* The end of a run that has no fence. Shapes were written before. */
 void ndk_run_end(struct ndk_run *run, int result);
+/* The status that the infos of a fenced run have after its end: that of the step that failed. Times are written. */
+enum nnhal_status ndk_run_status(struct ndk_run *run);
 /* Has it ended? With @wait: wait for that. */
 bool ndk_run_ended(struct ndk_run *run, bool wait);
 
 /* The state, after a look at whether the run has ended. */
 enum ndk_state ndk_execution_state(ANeuralNetworksExecution *execution);
+
+ANeuralNetworksExecution *ndk_execution_ref(ANeuralNetworksExecution *execution);
 
 void ndk_burst_forget(ANeuralNetworksBurst *burst, const ANeuralNetworksExecution *execution);
 

@@ -34,7 +34,9 @@ void ndk_run_unref(struct ndk_run *run)
 		return;
 	if (run->fence >= 0)
 		close(run->fence);
-	nnhal_fenced_callback_unref(run->info);
+	for (uint32_t i = 0; i < run->num_infos; i++)
+		nnhal_fenced_callback_unref(run->infos[i]);
+	free(run->infos);
 	pthread_cond_destroy(&run->ended);
 	pthread_mutex_destroy(&run->lock);
 	free(run);
@@ -44,7 +46,7 @@ bool ndk_run_renew(struct ndk_run **run)
 {
 	struct ndk_run *r = *run;
 
-	if (atomic_load_explicit(&r->refs, memory_order_acquire) == 1 && !r->info) {
+	if (atomic_load_explicit(&r->refs, memory_order_acquire) == 1 && !r->infos) {
 		r->done = false;
 		r->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 		return true;
@@ -66,18 +68,25 @@ void ndk_run_end(struct ndk_run *run, int result)
 	pthread_mutex_unlock(&run->lock);
 }
 
+enum nnhal_status ndk_run_status(struct ndk_run *run)
+{
+	enum nnhal_status status = NNHAL_STATUS_NONE;
+
+	/* Those behind a step that failed fail because of it. */
+	for (uint32_t i = 0; i < run->num_infos && !status; i++)
+		status = nnhal_fenced_callback_get_execution_info(run->infos[i], &run->launched,
+								  &run->fenced);
+	return status;
+}
+
 /* Of a fenced run: nobody tells it that it has ended; whoever asks looks at the fence. */
 static bool look_at_fence(struct ndk_run *run, bool wait)
 {
-	enum nnhal_status status;
-
 	if (nnhal_fence_wait(run->fence, wait ? -1 : 0) == NNHAL_FENCE_ACTIVE)
 		return false;
 	pthread_mutex_lock(&run->lock);
 	if (!run->done) {
-		status = nnhal_fenced_callback_get_execution_info(run->info, &run->launched,
-								  &run->fenced);
-		run->result = ndk_result(status);
+		run->result = ndk_result(ndk_run_status(run));
 		run->done = true;
 	}
 	pthread_mutex_unlock(&run->lock);

@@ -148,26 +148,17 @@ int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
 	return result;
 }
 
-/*
- * Ask one device, and add what it supports. A device that fails supports nothing: the answer is
- * about what can run now.
- */
+/* Ask one device, and add what it supports. */
 static int ask_device(const ANeuralNetworksModel *model, const ANeuralNetworksDevice *device,
 		      bool *answer, bool *sum)
 {
-	struct nnhal_device *open;
 	uint32_t i;
 	int result;
 
-	open = ndk_device_open(device, &result);
-	if (!open)
-		return result == ANEURALNETWORKS_OUT_OF_MEMORY ? result : ANEURALNETWORKS_NO_ERROR;
-	if (!nnhal_device_get_supported_operations(open, &model->flat.hal, answer,
-						   model->num_operations, NULL))
+	if (ndk_device_supports(device, &model->flat.hal, answer, &result))
 		for (i = 0; i < model->num_operations; i++)
 			sum[model->order[i]] |= answer[i];
-	nnhal_device_unref(open);
-	return ANEURALNETWORKS_NO_ERROR;
+	return result;
 }
 
 int ANeuralNetworksModel_getSupportedOperationsForDevices(

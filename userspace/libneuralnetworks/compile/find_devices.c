@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The devices of a compilation.
+ *
+ * A device that takes the whole model gets it, nnapi-reference after all others. Else each operation goes to the first
+ * device that supports it, and the model is cut. If that cannot be done, a
+ * device gets the whole that supports it: where the caller chose the devices, one of these; else nnapi-reference.
+ */
+#include <nnhal/fence.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/ndk_compilation.h"
+
+void ndk_prepare_options(const ANeuralNetworksCompilation *compilation, uint64_t deadline_ns,
+			 struct nnhal_prepare_options *options)
+{
+	options->preference = compilation->preference;
+	options->priority = compilation->priority;
+	options->has_deadline = compilation->timeout_ns;
+	options->deadline_ns = deadline_ns;
+}
+
+/* Prepare the whole model by a device. */
+static int prepare_whole(ANeuralNetworksCompilation *c, const ANeuralNetworksDevice *device,
+			 uint64_t deadline_ns)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	const struct nnhal_model *model = &c->model->flat.hal;
+	struct nnhal_device *open;
+	enum nnhal_status status;
+	int result;
+
+	open = ndk_device_open(device, &result);
+	if (!open)
+		return result;
+	ndk_prepare_options(c, deadline_ns, &options);
+	if (c->cache_dir)
+		status = ndk_prepare_cached(c, &(struct ndk_cached){ device, open, model, c->token },
+					    &options, &c->prepared);
+	else
+		status = nnhal_device_prepare_model_sync(open, model, &options, &c->prepared);
+	if (status)
+		nnhal_device_unref(open);
+	else
+		c->device = open;
+	return ndk_result(status);
+}
+
+/* nnapi-reference comes last, whatever the caller's order is. */
+static void sort_devices(ANeuralNetworksCompilation *c)
+{
+	for (uint32_t i = 0; i + 1 < c->num_devices; i++) {
+		const ANeuralNetworksDevice *device = c->devices[i];
+
+		if (!ndk_device_is_reference(device))
+			continue;
+		memmove(&c->devices[i], &c->devices[i + 1],
+			(c->num_devices - 1 - i) * sizeof(*c->devices));
+		c->devices[c->num_devices - 1] = device;
+		return;
+	}
+}
+
+/* Is a device out of the question, and another one not? Other failures are those of the compilation. */
+static bool is_gone(int result)
+{
+	return result == ANEURALNETWORKS_UNAVAILABLE_DEVICE || result == ANEURALNETWORKS_DEAD_OBJECT;
+}
+
+/*
+ * Whose operations are whose. NO_ERROR: all have an owner, and @same says whether it is one for all;
+ * BAD_DATA: an operation that no device supports.
+ */
+static int find_owners(const ANeuralNetworksCompilation *c, uint32_t *owners, bool *answer, bool *same)
+{
+	const struct nnhal_model *model = &c->model->flat.hal;
+	uint32_t n = model->main.num_operations, missing = n, i, device;
+	int result;
+
+	for (i = 0; i < n; i++)
+		owners[i] = NDK_NONE;
+	for (device = 0; device < c->num_devices && missing; device++) {
+		bool supports = ndk_device_supports(c->devices[device], model, answer, &result);
+
+		if (result)
+			return result;
+		for (i = 0; supports && i < n; i++)
+			if (answer[i] && owners[i] == NDK_NONE) {
+				owners[i] = device;
+				missing--;
+			}
+	}
+	if (missing)
+		return ANEURALNETWORKS_BAD_DATA;
+	*same = true;
+	for (i = 0; i < n; i++)
+		*same &= owners[i] == owners[0];
+	return ANEURALNETWORKS_NO_ERROR;
+}
+
+static int prepare_parts(ANeuralNetworksCompilation *c, uint64_t deadline)
+{
+	uint32_t n = c->model->flat.hal.main.num_operations;
+	uint32_t *owners = calloc(n, sizeof(*owners));
+	bool *answer = calloc(n, sizeof(*answer)), same;
+	int result = ANEURALNETWORKS_OUT_OF_MEMORY;
+
+	if (owners && answer)
+		result = find_owners(c, owners, answer, &same);
+	if (!result)
+		result = same ? prepare_whole(c, c->devices[owners[0]], deadline) :
+				ndk_plan_make(c, owners, deadline, &c->plan);
+	free(owners);
+	free(answer);
+	return result;
+}
+
+/* The device that is asked last: it need not be better than parts of the model elsewhere. */
+static const ANeuralNetworksDevice *last_resort(const ANeuralNetworksCompilation *c)
+{
+	const ANeuralNetworksDevice *last = c->devices[c->num_devices - 1];
+
+	return ndk_device_is_reference(last) ? last : NULL;
+}
+
+static int find(ANeuralNetworksCompilation *c)
+{
+	uint64_t deadline = c->timeout_ns ? nnhal_deadline_after(c->timeout_ns) : 0;
+	const ANeuralNetworksDevice *last = last_resort(c);
+	uint32_t i, count = c->num_devices - (last && c->num_devices > 1);
+	int result = ANEURALNETWORKS_BAD_DATA, failure = ANEURALNETWORKS_NO_ERROR;
+
+	for (i = 0; i < count; i++) {
+		result = prepare_whole(c, c->devices[i], deadline);
+		if (!result || result == ANEURALNETWORKS_OUT_OF_MEMORY)
+			return result;
+		if (result == ANEURALNETWORKS_BAD_DATA)
+			continue;
+		/* The caller hears what is wrong with a device that it chose. */
+		if (c->chosen && !is_gone(result))
+			return result;
+		failure = result;
+	}
+	if (c->num_devices > 1)
+		result = prepare_parts(c, deadline);
+	if (result && result != ANEURALNETWORKS_OUT_OF_MEMORY && last && c->num_devices > 1)
+		result = prepare_whole(c, last, deadline);
+	/* That a device is gone is the reason rather than that the others do not take the model. */
+	return result == ANEURALNETWORKS_BAD_DATA && failure && (c->chosen || !last) ? failure :
+										       result;
+}
+
+int ndk_find_devices(ANeuralNetworksCompilation *compilation)
+{
+	int result;
+
+	if (!compilation->chosen) {
+		result = ndk_devices_by_preference(&compilation->devices,
+						   &compilation->num_devices);
+		if (result)
+			return result;
+	}
+	sort_devices(compilation);
+	return find(compilation);
+}
