@@ -70,7 +70,8 @@ static bool is_native(const struct saver *s, uint32_t index)
 
 	if (t->form == FORM_NATIVE)
 		return true;
-	return holder != NO_COMMAND && s->p->cmds[holder].desc->native_weights;
+	/* An image has no small ones: they lie one behind the other, without room for panels. */
+	return constant_is_single(t) && holder != NO_COMMAND && s->p->cmds[holder].desc->native_weights;
 }
 
 static uint64_t saved_bytes(const struct saver *s, uint32_t index)
@@ -110,7 +111,7 @@ static int find_holders(struct saver *s)
 			if (!tensor_is_const(t) || !t->bytes ||
 			    (t->data && t->form != FORM_CONVERTED))
 				continue;
-			if (s->holders[index] == NO_COMMAND || cmd->desc->unprepare)
+			if (s->holders[index] == NO_COMMAND || !cmd->desc->native_weights)
 				s->holders[index] = i;
 		}
 	}

@@ -240,6 +240,29 @@ int conv_prepare(struct op_call *c, uint32_t channels, size_t depth, size_t *byt
 	return 0;
 }
 
+void conv_unprepare(struct op_pace *pace, const struct op_call *c, unsigned int i, void *to)
+{
+	const struct conv_packing *packing = packing_of(c->in[0]->type);
+	const struct tensor *filter = c->in[i];
+	size_t depth = tensor_elements_of(filter, 1, filter->rank), size = packing->value_size;
+	size_t panel = panel_size(packing, depth), group = packing->group;
+	uint8_t flip = filter->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
+	const char *weights = op_native_weights(c->prepared);
+	uint8_t *dst = to;
+
+	for (uint32_t row = 0; row < filter->dims[0] && !op_pace(pace, 8); row++) {
+		const char *src = weights + row / KERNEL_PANEL * panel;
+
+		for (size_t at = 0; at < depth && !op_pace_row(pace, at, 4); at++, dst += size) {
+			size_t value = (at / group * KERNEL_PANEL + row % KERNEL_PANEL) * group +
+				       at % group;
+
+			memcpy(dst, src + value * size, size);
+			*dst ^= flip;
+		}
+	}
+}
+
 size_t conv_scratch(const struct op_call *c, uint32_t channels, size_t depth)
 {
 	const struct conv_packing *packing = packing_of(c->in[0]->type);

@@ -21,7 +21,7 @@
 #define PREPARED(functions)	.prepare = functions##_prepare
 #define SCRATCH(functions)	.scratch = functions##_scratch
 #define WIDEN			.widen = true
-#define NATIVE			.native_weights = true
+#define NATIVE			.native_weights = true, .unprepare = conv_unprepare
 
 /* Rows without a name are operations that the device does not have. */
 static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {

@@ -36,6 +36,8 @@ OP_FUNCTIONS(compare);
 OP_FUNCTIONS(concatenation);
 OP_FUNCTIONS_PACKED(conv2d);
 OP_FUNCTIONS_PREPARED(depthwise_conv2d);
+/* Of operations that call conv_prepare(). */
+void conv_unprepare(struct op_pace *pace, const struct op_call *c, unsigned int i, void *to);
 void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, unsigned int i,
 				void *to);
 OP_FUNCTIONS(dequantize);

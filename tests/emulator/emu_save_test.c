@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/page_runs.h"
 #include "rig.h"
 #include "tap.h"
 
@@ -202,6 +203,77 @@ static void test_same(bool shared)
 	save(2, again, ROOM, &size2);
 	rig_unload(&rig, 1, 2);
 	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == used, "all memory is given back");
+	image_free(&im);
+}
+
+/* Layers of SMALL by SMALL weights, which are less than a page. */
+#define LAYERS	8u
+#define SMALL	59u
+
+/* A convolution with few odd channels, and a chain of matrix products; the indexes of the weights. */
+static void image_small(struct image *im, uint32_t weights[1 + LAYERS])
+{
+	uint32_t zero, one, in, x, bias, out;
+	unsigned int i;
+
+	image_init(im);
+	zero = image_scalar(im, 0);
+	one = image_scalar(im, 1);
+	in = quant(im, NNPU_TENSOR_INPUT, QUANT8, 0.5f, 3, DIMS(1, 3, 3, 3));
+	weights[0] = constant(im, QUANT8, 0.1f, 7, DIMS(SMALL, 3, 3, 3));
+	bias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.05f, 0, DIMS(SMALL));
+	x = quant(im, NNPU_TENSOR_TEMPORARY, QUANT8, 0.7f, 11, DIMS(1, 1, 1, SMALL));
+	/* Valid padding. */
+	image_command(im, NNPU_OP_CONV_2D, 7, 1, in, weights[0], bias, image_scalar(im, 2), one,
+		      one, zero, x);
+	for (i = 1; i <= LAYERS; i++) {
+		weights[i] = constant(im, QUANT8, 0.01f, 9, DIMS(SMALL, SMALL));
+		bias = constant(im, NNPU_TYPE_TENSOR_INT32, 0.007f, 0, DIMS(SMALL));
+		out = quant(im, i == LAYERS ? NNPU_TENSOR_OUTPUT : NNPU_TENSOR_TEMPORARY, QUANT8,
+			    0.7f, 11, DIMS(1, SMALL));
+		image_command(im, NNPU_OP_FULLY_CONNECTED, 4, 1, x, weights[i], bias, zero, out);
+		x = out;
+	}
+	image_finish(im);
+}
+
+/* Bytes of a constant of an image. */
+static const uint8_t *values_of(const uint8_t *image, uint32_t index, uint64_t *bytes)
+{
+	const struct nnpu_program_header *h = (const void *)image;
+	const struct nnpu_tensor_desc *d = (const void *)(image + le32toh(h->tensors_off));
+
+	*bytes = le64toh(d[index].data_len);
+	return image + le32toh(h->data_off) + le64toh(d[index].data_off);
+}
+
+/* Small weights are kept once, as they are packed, and saved as they were. */
+static void test_small(void)
+{
+	uint8_t *room = rig_alloc(&rig, ROOM);
+	uint32_t weights[1 + LAYERS];
+	uint64_t size, memory;
+	unsigned int i, same = 0;
+	struct nnpu_cqe cqe;
+	struct image im;
+
+	image_small(&im, weights);
+	ok(!rig_load(&rig, 1, 1, im.bytes, im.size, &cqe), "a network of small weights (0x%x)",
+	   rig_status(&cqe));
+	memory = le64toh(cqe.result);
+	/* With tables and factors, less than the weights alone would take twice. */
+	ok(MEM_WATCHED || memory < LAYERS * SMALL * SMALL * 2,
+	   "they are kept once: %llu bytes", (unsigned long long)memory);
+	ok(!save(1, room, ROOM, &size) && count_native(room) == 0, "saved, none as it is packed");
+	for (i = 0; i <= LAYERS; i++) {
+		uint64_t before, after;
+		const uint8_t *a = values_of(im.bytes, weights[i], &before);
+		const uint8_t *b = values_of(room, weights[i], &after);
+
+		same += before == after && !memcmp(a, b, after);
+	}
+	ok(same == 1 + LAYERS, "of %u weights %u are as they were", 1 + LAYERS, same);
+	rig_unload(&rig, 1, 1);
 	image_free(&im);
 }
 
@@ -569,6 +641,7 @@ int main(void)
 	test_command();
 	test_same(false);
 	test_same(true);
+	test_small();
 	test_slot();
 	test_refusals();
 	test_hostile();

@@ -24,11 +24,11 @@
 
 /*
  * Beside a part of what is needed: tables of program and job by tensor and command, factors by
- * channel, small constants in two forms, and the rest of pages.
+ * channel, and the rest of pages.
  */
 #define SLACK		1.15
 /* With AddressSanitizer small pieces have gaps between them. */
-#define TABLES		((32u + 8u * MEM_WATCHED) << 10)
+#define TABLES		((28u + 12u * MEM_WATCHED) << 10)
 /* What is at least so large has room for all that in the part. */
 #define LARGE		(512u << 10)
 

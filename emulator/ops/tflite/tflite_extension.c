@@ -132,7 +132,7 @@ static const struct extension_operation operations[] = {
 	OP(9, FULLY_CONNECTED, fully_connected,
 	   IN(ANY(DATA), RANK(WEIGHTS, 2, 2), OPTIONAL(BIAS), INT, INT, BOOL, BOOL, INT),
 	   OUT(ANY(DATA)), SCRATCH(fully_connected), PREPARED(fully_connected),
-	   .native_weights = true),
+	   .native_weights = true, .unprepare = conv_unprepare),
 	OP(14, LOGISTIC, logistic, IN(ANY(I16)), OUT(ANY(I16)), PREPARED(logistic)),
 	OP(16, LSTM, lstm,
 	   IN(RANK(I8, 2, 2), LSTM_LAYER, INT, REAL, REAL, INT, BOOL, LSTM_INTERMEDIATES),
