@@ -9,11 +9,18 @@ NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices header m
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 
 # What libneuralnetworks does not export: devices for tests, how a model was cut.
-$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_cut_test.o: DIR_CFLAGS += -I$(NDK_DIR)
+$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_cut_test.o $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_again_test.o: \
+	DIR_CFLAGS += -I$(NDK_DIR) -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
 
 # With the objects of the library, so that sanitizers see into them.
 $(NDK_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NDK_TEST_DIR)/%.o $(NDK_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
+	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
+
+# Faults are injected where libnnhal does not export it.
+NDK_AGAIN_TEST := $(BUILD)/tests/ndk_again_test
+
+$(NDK_AGAIN_TEST): $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_again_test.o $(NDK_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
 
 NDK_ABI_TEST := $(BUILD)/tests/ndk_abi_test.sh
@@ -57,6 +64,6 @@ $(NDK_VECTORS_OBJS): DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -I$(NDK_DIR)/include
 $(NDK_VECTORS_TEST): $(NDK_VECTORS_OBJS) $(NNVEC_LIB_OBJS) $(NDK_OBJS) $(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
 
-HOST_TESTS += $(NDK_TESTS) $(NDK_ABI_TEST) $(NDK_ABIDIFF_TEST) $(NDK_BY_NAME_TEST) \
+HOST_TESTS += $(NDK_TESTS) $(NDK_AGAIN_TEST) $(NDK_ABI_TEST) $(NDK_ABIDIFF_TEST) $(NDK_BY_NAME_TEST) \
 	$(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
 VM_TESTS += $(NDK_BY_NAME_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)

@@ -330,6 +330,25 @@ static void compute_cached(ANeuralNetworksModel *m, const char *folder,
 	ANeuralNetworksCompilation_free(c);
 }
 
+/* Steps of other operations have other tokens, also if they are as many. */
+static void test_tokens(void)
+{
+	static const uint32_t steps[4][2] = { { 0, 1 }, { 0, 2 }, { 1, 0 }, { 3, 1 } };
+	const uint8_t token[32] = { 7 };
+	uint8_t tokens[5][32], again[32];
+	uint32_t i, k, same = 0;
+
+	memcpy(tokens[4], token, sizeof(token));
+	for (i = 0; i < 4; i++)
+		ndk_step_token(token, steps[i], 2, tokens[i]);
+	for (i = 0; i < 5; i++)
+		for (k = 0; k < i; k++)
+			same += !memcmp(tokens[i], tokens[k], sizeof(token));
+	ok(!same, "tokens of four steps and of the model differ");
+	ndk_step_token(token, steps[2], 2, again);
+	ok(!memcmp(again, tokens[2], sizeof(again)), "the token of a step is always the same");
+}
+
 static void test_cache(void)
 {
 	const ANeuralNetworksDevice *other[2] = { devices[0], reference_device() };
@@ -370,6 +389,7 @@ int main(void)
 	test_outputs();
 	test_open_shapes();
 	test_threads();
+	test_tokens();
 	test_cache();
 	return tap_done();
 }

@@ -26,5 +26,11 @@ $(BUILD)/tests/nnctl_wait_test: $(BUILD)/obj/tests/tools/nnctl_wait_test.o \
 $(BUILD)/tests/nnctl_doctor_test: $(BUILD)/obj/tests/tools/nnctl_doctor_test.o \
 		$(patsubst %,$(BUILD)/obj/$(NNCTL_DIR)/nnctl_%.o,doctor record fields) $(TOOLS_COMMON) FORCE
 	$(call link,$^ -lm)
-HOST_TESTS += $(BUILD)/tests/nnctl_wait_test $(BUILD)/tests/nnctl_doctor_test
+# With the counters that libneuralnetworks makes.
+$(BUILD)/tests/nnctl_nnapi_test: $(BUILD)/obj/tests/tools/nnctl_nnapi_test.o \
+		$(BUILD)/obj/$(NNCTL_DIR)/nnctl_nnapi.o $(BUILD)/obj/$(NDK_DIR)/base/ndk_counters.o \
+		$(TOOLS_COMMON) FORCE
+	$(call link,$^ -lm -lpthread)
+HOST_TESTS += $(BUILD)/tests/nnctl_wait_test $(BUILD)/tests/nnctl_doctor_test \
+	$(BUILD)/tests/nnctl_nnapi_test
 endif

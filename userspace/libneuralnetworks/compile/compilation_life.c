@@ -23,6 +23,7 @@ static int make(ANeuralNetworksModel *model, const struct ANeuralNetworksDevice 
 		memcpy(c->devices, devices, count * sizeof(*c->devices));
 	}
 	atomic_init(&c->refs, 1);
+	pthread_mutex_init(&c->again_lock, NULL);
 	c->model = ndk_model_ref(model);
 	c->num_devices = count;
 	c->chosen = count;
@@ -76,6 +77,8 @@ void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
 	if (spare)
 		spare->destroy(spare);
 	ndk_plan_free(compilation->plan);
+	nnhal_prepared_model_unref(compilation->again);
+	pthread_mutex_destroy(&compilation->again_lock);
 	nnhal_prepared_model_unref(compilation->prepared);
 	nnhal_device_unref(compilation->device);
 	ANeuralNetworksModel_free(compilation->model);

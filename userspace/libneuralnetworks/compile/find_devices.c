@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ndk_log.h"
 #include "compile/ndk_compilation.h"
 
 void ndk_prepare_options(const ANeuralNetworksCompilation *compilation, uint64_t deadline_ns,
@@ -44,7 +45,16 @@ static int prepare_whole(ANeuralNetworksCompilation *c, const ANeuralNetworksDev
 		nnhal_device_unref(open);
 	else
 		c->device = open;
+	c->on_reference = !status && ndk_device_is_reference(device);
 	return ndk_result(status);
+}
+
+static const char *name_of(const ANeuralNetworksDevice *device)
+{
+	const char *name = "";
+
+	ANeuralNetworksDevice_getName(device, &name);
+	return name;
 }
 
 /* nnapi-reference comes last, whatever the caller's order is. */
@@ -135,6 +145,8 @@ static int find(ANeuralNetworksCompilation *c)
 		result = prepare_whole(c, c->devices[i], deadline);
 		if (!result || result == ANEURALNETWORKS_OUT_OF_MEMORY)
 			return result;
+		ndk_log(NNHAL_LOG_COMPILATION, "%s does not take the whole model: %s",
+			name_of(c->devices[i]), ndk_result_name(result));
 		if (result == ANEURALNETWORKS_BAD_DATA)
 			continue;
 		/* The caller hears what is wrong with a device that it chose. */
@@ -144,15 +156,47 @@ static int find(ANeuralNetworksCompilation *c)
 	}
 	if (c->num_devices > 1)
 		result = prepare_parts(c, deadline);
-	if (result && result != ANEURALNETWORKS_OUT_OF_MEMORY && last && c->num_devices > 1)
+	if (result && result != ANEURALNETWORKS_OUT_OF_MEMORY && last && c->num_devices > 1) {
+		ndk_log(NNHAL_LOG_COMPILATION, "the model cannot be cut: %s",
+			ndk_result_name(result));
 		result = prepare_whole(c, last, deadline);
+	}
 	/* That a device is gone is the reason rather than that the others do not take the model. */
 	return result == ANEURALNETWORKS_BAD_DATA && failure && (c->chosen || !last) ? failure :
 										       result;
 }
 
+/* Does nnapi-reference run any of it, while there are other devices? */
+static bool falls_back(const ANeuralNetworksCompilation *c)
+{
+	bool found = c->on_reference;
+
+	for (uint32_t i = 0; c->plan && i < c->plan->num_steps; i++)
+		found |= ndk_device_is_reference(c->plan->steps[i].device);
+	return found && !c->chosen && c->num_devices > 1;
+}
+
+/* What nobody should have to guess: what runs where. */
+static void tell(const ANeuralNetworksCompilation *c, int result)
+{
+	if (falls_back(c))
+		ndk_count(&ndk_counters()->fallbacks);
+	if (c->plan)
+		for (uint32_t i = 0; i < c->plan->num_steps; i++)
+			ndk_log(NNHAL_LOG_COMPILATION, "step %u of %u: %s", i + 1, c->plan->num_steps,
+				name_of(c->plan->steps[i].device));
+	else if (c->prepared)
+		ndk_log(NNHAL_LOG_COMPILATION, "the whole model: %s%s",
+			c->on_reference ? "nnapi-reference" : nnhal_device_name(c->device),
+			falls_back(c) ? ", as no other device takes it" : "");
+	else
+		ndk_log(NNHAL_LOG_COMPILATION, "no device runs the model: %s",
+			ndk_result_name(result));
+}
+
 int ndk_find_devices(ANeuralNetworksCompilation *compilation)
 {
+	struct ndk_counters *counters = ndk_counters();
 	int result;
 
 	if (!compilation->chosen) {
@@ -162,5 +206,39 @@ int ndk_find_devices(ANeuralNetworksCompilation *compilation)
 			return result;
 	}
 	sort_devices(compilation);
-	return find(compilation);
+	result = find(compilation);
+	compilation->counter = compilation->plan ? &counters->in_steps :
+			       !compilation->prepared ? &counters->nowhere :
+			       compilation->on_reference ? &counters->on_reference :
+							   &counters->on_device;
+	tell(compilation, result);
+	return result;
+}
+
+struct nnhal_prepared_model *ndk_reference_model(ANeuralNetworksCompilation *compilation)
+{
+	struct nnhal_prepare_options options = NNHAL_PREPARE_OPTIONS_INIT;
+	ANeuralNetworksCompilation *c = compilation;
+	const ANeuralNetworksDevice *last = last_resort(c);
+	struct nnhal_prepared_model *again;
+	struct nnhal_device *open = NULL;
+	enum nnhal_status status;
+	int result;
+
+	if (!last)
+		return NULL;
+	ndk_prepare_options(c, 0, &options);
+	pthread_mutex_lock(&c->again_lock);
+	if (!c->again && !c->again_refused)
+		open = ndk_device_open(last, &result);
+	if (open) {
+		status = nnhal_device_prepare_model_sync(open, &c->model->flat.hal, &options,
+							 &c->again);
+		c->again_refused = status == NNHAL_STATUS_INVALID_ARGUMENT;
+		/* What is prepared keeps the device open. */
+		nnhal_device_unref(open);
+	}
+	again = c->again;
+	pthread_mutex_unlock(&c->again_lock);
+	return again;
 }

@@ -5,6 +5,7 @@
 #ifndef NDK_COMPILATION_H
 #define NDK_COMPILATION_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "compile/argument_shape.h"
@@ -37,6 +38,11 @@ struct ndk_spare {
  * @device: the device that prepared the whole, open
  * @prepared: the whole; NULL with @plan NULL: no device takes the model, which executions tell
  * @plan: the model in steps, or NULL
+ * @on_reference: nnapi-reference prepared the whole
+ * @counter: counts the executions
+ * @again_lock: for the fields below
+ * @again: of nnapi-reference, for executions that have failed; NULL: none has, or it cannot
+ * @again_refused: nnapi-reference does not take the model
  */
 struct ANeuralNetworksCompilation {
 	atomic_uint refs;
@@ -56,6 +62,11 @@ struct ANeuralNetworksCompilation {
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;
 	struct ndk_plan *plan;
+	bool on_reference;
+	atomic_uint_fast64_t *counter;
+	pthread_mutex_t again_lock;
+	struct nnhal_prepared_model *again;
+	bool again_refused;
 };
 
 ANeuralNetworksCompilation *ndk_compilation_ref(ANeuralNetworksCompilation *compilation);
@@ -112,5 +123,11 @@ void ndk_step_token(const uint8_t *token, const uint32_t *operations, uint32_t c
  * Find the devices that run the compilation, and prepare it. BAD_DATA: the devices do not take the model.
  */
 int ndk_find_devices(ANeuralNetworksCompilation *compilation);
+
+/*
+ * The whole model, prepared by nnapi-reference for executions that failed elsewhere; the compilation has the
+ * reference. NULL: it cannot be had. The first caller waits for the preparation, and others with it.
+ */
+struct nnhal_prepared_model *ndk_reference_model(ANeuralNetworksCompilation *compilation);
 
 #endif /* NDK_COMPILATION_H */

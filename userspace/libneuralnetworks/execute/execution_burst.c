@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "execute/execution_start.h"
+#include "execute/ndk_rerun.h"
 #include "execute/ndk_steps.h"
 
 int ANeuralNetworksBurst_create(ANeuralNetworksCompilation *compilation,
@@ -133,10 +134,12 @@ static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 		return ndk_end(e, ANEURALNETWORKS_OP_FAILED);
 	remember_burst(e, burst);
 	if (burst->steps)
-		return ndk_end(e, ndk_parts_compute(e, burst->steps));
-	return ndk_end(e, ndk_result(nnhal_burst_execute(burst->burst, &e->request,
-							 ndk_options(e, &options), e->run->shapes,
-							 &num_shapes, &e->run->launched)));
+		result = ndk_parts_compute(e, burst->steps);
+	else
+		result = ndk_result(nnhal_burst_execute(burst->burst, &e->request,
+							ndk_options(e, &options), e->run->shapes,
+							&num_shapes, &e->run->launched));
+	return ndk_end(e, result ? ndk_rerun(e, result) : result);
 }
 
 int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution,

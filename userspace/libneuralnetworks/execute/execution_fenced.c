@@ -8,6 +8,7 @@
 
 #include "execute/execution_start.h"
 #include "execute/ndk_event.h"
+#include "execute/ndk_rerun.h"
 #include "execute/ndk_steps.h"
 
 bool ndk_known_shapes(ANeuralNetworksExecution *execution)
@@ -88,6 +89,18 @@ static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_f
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
+/* What could not be launched runs on another device before the call returns, without a fence. */
+static int launch_again(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences, int result)
+{
+	for (uint32_t i = 0; i < num_fences; i++)
+		if (nnhal_fence_wait(fences[i], -1) != NNHAL_FENCE_SIGNALED)
+			return ANEURALNETWORKS_OP_FAILED;
+	result = ndk_rerun(e, result);
+	if (!result)
+		ndk_run_end(e->run, result);
+	return result;
+}
+
 static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const *dependencies,
 		 uint32_t count, uint64_t duration, ANeuralNetworksEvent *event)
 {
@@ -109,8 +122,11 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 		result = ANEURALNETWORKS_OP_FAILED;
 	else
 		result = collect_fences(dependencies, count, fences, &num_fences);
-	if (!result)
+	if (!result) {
 		result = launch(e, fences, num_fences, duration);
+		if (result && ndk_may_rerun(e, result))
+			result = launch_again(e, fences, num_fences, result);
+	}
 	free(fences);
 	if (result)
 		return ndk_end(e, result);

@@ -5,8 +5,10 @@
 #include <nnhal/fence.h>
 #include <stdlib.h>
 
+#include "base/ndk_log.h"
 #include "execute/execution_start.h"
 #include "execute/ndk_event.h"
+#include "execute/ndk_rerun.h"
 #include "execute/ndk_steps.h"
 
 int ndk_begin(ANeuralNetworksExecution *e)
@@ -17,8 +19,11 @@ int ndk_begin(ANeuralNetworksExecution *e)
 		from = STATE_ENDED;
 	if (!atomic_compare_exchange_strong(&e->state, &(int){ from }, STATE_RUNNING))
 		return ANEURALNETWORKS_BAD_STATE;
-	if (e->num_set == e->num_arguments && (from == STATE_PREPARED || ndk_run_renew(&e->run)))
+	if (e->num_set == e->num_arguments &&
+	    (from == STATE_PREPARED || ndk_run_renew(&e->run))) {
+		ndk_count(e->compilation->counter);
 		return ANEURALNETWORKS_NO_ERROR;
+	}
 	result = e->num_set == e->num_arguments ? ANEURALNETWORKS_OUT_OF_MEMORY :
 						  ANEURALNETWORKS_BAD_DATA;
 	atomic_store_explicit(&e->state, from, memory_order_release);
@@ -67,14 +72,17 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
 	result = ndk_begin(execution);
 	if (result)
 		return result;
-	if (execution->compilation->plan)
-		return ndk_end(execution, ndk_parts_compute(execution, NULL));
-	if (!execution->compilation->prepared)
-		return ndk_end(execution, ANEURALNETWORKS_OP_FAILED);
 	run = execution->run;
-	return ndk_end(execution, ndk_result(nnhal_prepared_model_execute_synchronously(
-		execution->compilation->prepared, &execution->request, ndk_options(execution, &options),
-		run->shapes, &num_shapes, &run->launched)));
+	if (execution->compilation->plan)
+		result = ndk_parts_compute(execution, NULL);
+	else if (!execution->compilation->prepared)
+		result = ANEURALNETWORKS_OP_FAILED;
+	else
+		result = ndk_result(nnhal_prepared_model_execute_synchronously(
+			execution->compilation->prepared, &execution->request,
+			ndk_options(execution, &options), run->shapes, &num_shapes,
+			&run->launched));
+	return ndk_end(execution, result ? ndk_rerun(execution, result) : result);
 }
 
 /* On a thread of libnnhal. The execution may have been freed. */
@@ -91,10 +99,40 @@ static void on_result(void *context, enum nnhal_status status,
 	ndk_run_unref(run);
 }
 
+/* The same if another device may run it then. */
+static void on_result_or_again(void *context, enum nnhal_status status,
+			       const struct nnhal_output_shape *shapes, uint32_t num_shapes,
+			       const struct nnhal_timing *timing)
+{
+	ANeuralNetworksExecution *e = context;
+	struct ndk_run *run = ndk_run_ref(e->run);
+
+	if (status && ndk_may_rerun(e, ndk_result(status))) {
+		ndk_rerun_start(e, run, ndk_result(status));
+		return;
+	}
+	on_result(run, status, shapes, num_shapes, timing);
+	ANeuralNetworksExecution_free(e);
+}
+
+static void launch(ANeuralNetworksExecution *e)
+{
+	bool again = ndk_may_rerun(e, ANEURALNETWORKS_OP_FAILED);
+	struct nnhal_execute_options options;
+
+	if (again)
+		ndk_execution_ref(e);
+	else
+		ndk_run_ref(e->run);
+	nnhal_prepared_model_execute(e->compilation->prepared, &e->request,
+				     ndk_options(e, &options),
+				     again ? on_result_or_again : on_result,
+				     again ? (void *)e : (void *)e->run);
+}
+
 int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 					  ANeuralNetworksEvent **event)
 {
-	struct nnhal_execute_options options;
 	ANeuralNetworksEvent *made;
 	int result;
 
@@ -117,9 +155,7 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 	if (execution->compilation->plan)
 		ndk_parts_start(execution);
 	else if (execution->compilation->prepared)
-		nnhal_prepared_model_execute(execution->compilation->prepared, &execution->request,
-					     ndk_options(execution, &options), on_result,
-					     ndk_run_ref(execution->run));
+		launch(execution);
 	else
 		ndk_run_end(execution->run, ANEURALNETWORKS_OP_FAILED);
 	ndk_launched(execution);

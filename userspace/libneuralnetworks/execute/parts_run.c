@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "execute/execution_start.h"
+#include "execute/ndk_rerun.h"
 #include "execute/ndk_steps.h"
 
 /* Shapes of outputs of a step that are outputs of the model. */
@@ -75,9 +76,7 @@ static void on_step(void *context, enum nnhal_status status,
 	}
 	/* The execution may start again as soon as the run has ended. */
 	e->parts->run = NULL;
-	ndk_run_end(run, ndk_result(status));
-	ndk_run_unref(run);
-	ANeuralNetworksExecution_free(e);
+	ndk_rerun_start(e, run, ndk_result(status));
 }
 
 /* A step that is launched calls back from another thread, so calls do not nest. */
@@ -135,6 +134,9 @@ int ndk_parts_launch(ANeuralNetworksExecution *execution, const int *fences, uin
 			close(fence);
 		fence = next;
 	}
+	/* A step that cannot wait for the one before, since that has failed, is not what is wrong. */
+	if (status && ndk_run_status(run))
+		status = ndk_run_status(run);
 	if (status)
 		return ndk_result(status);
 	run->fence = fence;

@@ -72,8 +72,8 @@ enum nnhal_status ndk_run_status(struct ndk_run *run)
 {
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 
-	/* Those behind a step that failed fail because of it. */
-	for (uint32_t i = 0; i < run->num_infos && !status; i++)
+	/* Those behind a step that failed fail because of it; those that were not launched have none. */
+	for (uint32_t i = 0; i < run->num_infos && run->infos[i] && !status; i++)
 		status = nnhal_fenced_callback_get_execution_info(run->infos[i], &run->launched,
 								  &run->fenced);
 	return status;

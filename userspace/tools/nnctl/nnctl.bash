@@ -16,14 +16,14 @@ _nnctl() {
 	esac
 	for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
 		case $each in
-		list | info | top | monitor | reset | capture | doctor) command=$each ;;
+		list | info | top | monitor | reset | capture | doctor | nnapi) command=$each ;;
 		esac
 	done
 	if [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W '--json --interval --count --seconds --output
 			--help' -- "$word")
 	elif [ -z "$command" ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'list info top monitor reset capture doctor' \
+		mapfile -t COMPREPLY < <(compgen -W 'list info top monitor reset capture doctor nnapi' \
 			-- "$word")
 	elif [[ $command == @(info|top|reset) ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(nnctl list 2>/dev/null |

@@ -35,6 +35,7 @@ int nnctl_monitor(struct netlink *nl, const struct options *o, struct error *err
 int nnctl_reset(struct netlink *nl, const struct options *o, struct error *err);
 int nnctl_capture(struct netlink *nl, const struct options *o, struct error *err);
 int nnctl_doctor(const struct options *o);
+int nnctl_nnapi(const struct options *o);
 /* The same with sysfs in another place, for tests. */
 int nnctl_doctor_at(const struct options *o, const char *sysfs);
 

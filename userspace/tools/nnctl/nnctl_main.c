@@ -116,6 +116,7 @@ static int usage(FILE *f, int status)
 		"       nnctl [OPTION]... reset [DEVICE]     reset a device; all contexts are lost\n"
 		"       nnctl [OPTION]... capture            a timeline of all jobs\n"
 		"       nnctl [OPTION]... doctor             what is wrong, and what to do\n"
+		"       nnctl [OPTION]... nnapi              where programs of the NNAPI ran\n"
 		"\n"
 		"DEVICE is a number, a device file or a name on the bus.\n"
 		"\n"
@@ -213,7 +214,7 @@ int main(int argc, char **argv)
 	struct error err = { .text = "" };
 	struct netlink *nl;
 	struct options o;
-	bool is_doctor;
+	int (*alone)(const struct options *o) = NULL;
 	unsigned int i;
 	int status;
 
@@ -228,17 +229,20 @@ int main(int argc, char **argv)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(argv[optind], commands[i].name))
 			command = &commands[i];
-	is_doctor = !strcmp(argv[optind], "doctor");
-	if (!command && !is_doctor)
+	if (!strcmp(argv[optind], "doctor"))
+		alone = nnctl_doctor;
+	else if (!strcmp(argv[optind], "nnapi"))
+		alone = nnctl_nnapi;
+	if (!command && !alone)
 		return wrong("no such command");
 	if (optind + 1 < argc && command && command->takes_device)
 		o.device = argv[++optind];
 	if (optind + 1 < argc)
 		return wrong("too many words");
-	/* It goes on where there is no netlink. */
-	nl = is_doctor ? NULL : netlink_open(&err);
-	if (is_doctor)
-		status = nnctl_doctor(&o);
+	/* Some go on where there is no netlink. */
+	nl = alone ? NULL : netlink_open(&err);
+	if (alone)
+		status = alone(&o);
 	else
 		status = nl ? command->run(nl, &o, &err) : NNCTL_PROBLEM;
 	if (nl)
