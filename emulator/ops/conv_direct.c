@@ -153,19 +153,19 @@ static void spread_step(const struct direct *d, struct spread *s, enum window_ax
 /* Offsets of the next input in its image, and of its weights in the filter of a channel. */
 static bool spread_next(const struct direct *d, struct spread *s, size_t *in, size_t *filter)
 {
-	for (; spread_inside(d, s, WINDOW_Y); spread_step(d, s, WINDOW_Y)) {
-		if (spread_inside(d, s, WINDOW_X)) {
-			*in = (size_t)s->index[WINDOW_Y] * d->in.y_stride +
-			      (size_t)s->index[WINDOW_X] * d->in.x_stride;
-			*filter = ((size_t)s->tap[WINDOW_Y] * d->taps[WINDOW_X] +
-				   (size_t)s->tap[WINDOW_X]) * d->in.c;
-			spread_step(d, s, WINDOW_X);
-			return true;
-		}
+	if (!spread_inside(d, s, WINDOW_X)) {
 		s->tap[WINDOW_X] = s->first_tap_x;
 		s->index[WINDOW_X] = s->last_index_x;
+		spread_step(d, s, WINDOW_Y);
 	}
-	return false;
+	/* All rows have the same taps along x: if one has none, there may be millions of such rows. */
+	if (!spread_inside(d, s, WINDOW_X) || !spread_inside(d, s, WINDOW_Y))
+		return false;
+	*in = (size_t)s->index[WINDOW_Y] * d->in.y_stride +
+	      (size_t)s->index[WINDOW_X] * d->in.x_stride;
+	*filter = ((size_t)s->tap[WINDOW_Y] * d->taps[WINDOW_X] + (size_t)s->tap[WINDOW_X]) * d->in.c;
+	spread_step(d, s, WINDOW_X);
+	return true;
 }
 
 static size_t transposed_filter(const struct direct *d)

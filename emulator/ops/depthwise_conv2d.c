@@ -430,6 +430,9 @@ static int execute_quant(const struct op_call *c, const struct depthwise *d)
 				dst[j * cv->out.c_stride] =
 					(uint8_t)q_clamp(v, range.min, range.max);
 			}
+			/* A window may have no tap inside of the image. */
+			if (op_pace(&pace, n * 4 + 16))
+				return OP_ABORTED;
 		}
 	}
 	return 0;
@@ -582,6 +585,9 @@ static int execute_float(const struct op_call *c, const struct depthwise *d)
 			for (unsigned int j = 0; j < n; j++)
 				dst[j * cv->out.c_stride] = f_clamp(acc[j] + bias[j], range.min,
 								    range.max);
+			/* As in execute_quant(). */
+			if (op_pace(&pace, n * 2 + 16))
+				return OP_ABORTED;
 		}
 	}
 	return 0;

@@ -70,6 +70,8 @@ void recurrent_product(struct op_pace *pace, const float *m, const float *x, uin
 		products(pace, k, m + (size_t)from * cols, x, cols, sums);
 		for (; i < from + ROW_PRODUCTS; i++)
 			y[i] += sums[i - from];
+		/* Rows may be empty. */
+		op_pace(pace, 2 * ROW_PRODUCTS);
 	}
 	for (; i < rows && !op_pace(pace, cols % OP_PACE_RUN + 4); i++) {
 		const float *row = m + (size_t)i * cols;

@@ -175,6 +175,18 @@ const struct large_call large_calls[] = {
 	     "f:1x32M f:1x1 i4 r0 r1 b0 4*f:1 > f"),
 	CALL(UNIDIRECTIONAL_SEQUENCE_RNN, "f:1x1x64M f:1x64M f:1x1 f:1 f:1x1 i1 i0 > f"),
 	CALL(UNIDIRECTIONAL_SEQUENCE_RNN, "f:1x32Mx1 f:1x1 f:1x1 f:1 f:1x1 i1 i0 > f"),
+	/* Windows without a tap inside of the image, taps along y with none along x. */
+	CALL(DEPTHWISE_CONV_2D, "u:1x1x1x1 u:1x2x1x1 t:1@1 i0 i0 i134217727 i134217727 i1 i1 i1 i0 b0 "
+				"i1 i128M > u@2"),
+	CALL(DEPTHWISE_CONV_2D, "f:1x1x1x1 f:1x2x1x2 f:2 i0 i0 i16777215 i16777215 i1 i1 i2 i0 b0 "
+				"i1 i16M > f"),
+	CALL(TRANSPOSE_CONV_2D, "u:1x128Mx2x1 u:1x128Mx1x1 t:1@1 i1 i0 i134217727 i134217727 i2 i1 "
+				"i0 b0 > u@2"),
+	/* Batches without cells, without filters. */
+	CALL(QUANTIZED_16BIT_LSTM, "u:4294967295x0@0.0078125+128 4*u:0x0 4*u:0x0 4*t:0@0.0078125 "
+	     "y:4294967295x0@0.00048828125 u:4294967295x0@0.0078125+128 > y@0.00048828125 "
+	     "u@0.0078125+128"),
+	CALL(SVDF, "f:4294967295x0 f:0x0 f:0x1 -f f:4294967295x0 i1 i0 > f f"),
 };
 
 const unsigned int num_large_calls = sizeof(large_calls) / sizeof(large_calls[0]);
