@@ -2,9 +2,9 @@
 /*
  * Float convolution.
  *
- * Each output is the sum of its products in the order of the row, plus the bias; each step
- * is rounded to single precision. Vectors hold different outputs, so all variants give the
- * same result. The work is divided into tiles as in conv_quant.c.
+ * Each output is the sum of its products in the order of the row, plus the bias. Kernels with fused
+ * multiply-add round each step once, the others twice. Vectors hold different outputs, so there is no
+ * other difference between variants. The work is divided into tiles as in conv_quant.c.
  */
 #include "conv.h"
 #include "float_quads.h"
