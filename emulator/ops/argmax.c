@@ -49,13 +49,14 @@ int argmax_execute(const struct op_call *c)
 	const struct tensor *t = c->in[0];
 	bool max = c->desc->op == NNPU_OP_ARGMAX;
 	int32_t *out = c->out[0]->data;
-	size_t outer, inner;
+	size_t outer, inner, apart;
 	unsigned int axis;
 
 	if (op_get_axis(c, 1, t->rank, true, &axis))
 		return -1;
 	outer = tensor_elements_of(t, 0, axis);
 	inner = tensor_elements_of(t, axis + 1, t->rank);
+	apart = inner * type_size(t->type);
 	for (size_t i = 0; i < outer * inner; i++) {
 		size_t at = i / inner * inner * t->dims[axis] + i % inner;
 		double best = tensor_number(t, at);
@@ -68,11 +69,11 @@ int argmax_execute(const struct op_call *c)
 				best = v;
 				where = j;
 			}
-			if (op_pace_row(&pace, j, 4))
+			if (op_pace_strided(&pace, j, apart, 4))
 				return OP_ABORTED;
 		}
 		out[i] = (int32_t)where;
-		if (op_pace(&pace, t->dims[axis] % OP_PACE_RUN * 4 + 8))
+		if (op_pace(&pace, op_pace_rest(t->dims[axis], apart, 4) + 8))
 			return OP_ABORTED;
 	}
 	return 0;

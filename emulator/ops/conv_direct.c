@@ -72,10 +72,14 @@ static void add_piece(const struct op_call *c, const struct direct *d, union acc
 static int add_channels(const struct op_call *c, struct direct *d, union acc *acc, size_t in,
 			size_t filter, size_t n)
 {
+	size_t apart = d->in.c_stride * type_size(c->in[0]->type);
+	size_t most = apart < OP_PACE_LINE ? OP_PACE_RUN : OP_PACE_FAR - 1;
+
 	for (size_t at = 0, piece; at < n; at += piece) {
-		piece = n - at < OP_PACE_RUN ? n - at : OP_PACE_RUN;
+		piece = n - at < most ? n - at : most;
 		add_piece(c, d, acc, in + at * d->in.c_stride, filter + at, piece);
-		if (op_pace(&d->pace, piece * 2 + 8))
+		if (op_pace(&d->pace, apart < OP_PACE_LINE ? piece * 2 + 8 :
+				      op_pace_rest(piece, apart, 2)))
 			return OP_ABORTED;
 	}
 	return 0;

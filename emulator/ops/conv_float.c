@@ -53,25 +53,30 @@ const struct conv_packing conv_float_packing = {
 
 /* Gathering. */
 
-static void copy_run(const struct conv *cv, const float *src, size_t n, float *dst)
+static void copy_run(const struct conv *cv, struct op_pace *pace, const float *src, size_t n,
+		     float *dst)
 {
+	size_t apart = cv->in.c_stride * sizeof(*src);
+
+
 	if (cv->in.c_stride == 1) {
 		memcpy(dst, src, n * sizeof(*dst));
 		return;
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && !op_pace_strided(pace, i, apart, 1); i++)
 		dst[i] = src[i * cv->in.c_stride];
+	op_pace(pace, op_pace_rest(n, apart, 1));
 }
 
 /* Piece [from, from + len) of the row of inputs of pixel @p. */
-static void gather(const struct conv *cv, const float *in, struct conv_pixel p, size_t from,
-		   size_t len, float *dst)
+static void gather(const struct conv *cv, struct op_pace *pace, const float *in, struct conv_pixel p,
+		   size_t from, size_t len, float *dst)
 {
 	struct conv_runs r = conv_runs_of(cv, p, from, len);
 
 	for (; conv_runs_next(&r); dst += r.len) {
 		if (r.inside)
-			copy_run(cv, in + r.offset, r.len, dst);
+			copy_run(cv, pace, in + r.offset, r.len, dst);
 		else
 			memset(dst, 0, r.len * sizeof(*dst));
 	}
@@ -170,7 +175,7 @@ static int gather_tile(struct tile *t, size_t from, size_t len)
 		if (len == t->depth && t->cv->in.c_stride == 1 && t->cv->x.dilation == 1)
 			gather_row(t->cv, t->c->in[0]->data, p, dst);
 		else
-			gather(t->cv, t->c->in[0]->data, p, from, len, dst);
+			gather(t->cv, t->pace, t->c->in[0]->data, p, from, len, dst);
 	}
 	return op_pace(t->pace, t->rows * (len / 2 + 64)) ? OP_ABORTED : 0;
 }

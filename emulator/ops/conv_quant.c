@@ -112,27 +112,28 @@ const struct conv_packing conv_quant_packing = {
 /* Gathering. */
 
 /* @n values from @src on. They span several pixels only if those are adjacent in memory. */
-static void gather_run(const struct kernels *k, const struct conv *cv, struct qbyte b,
-		       const uint8_t *src, size_t n, int16_t *dst)
+static void gather_run(const struct kernels *k, const struct conv *cv, struct op_pace *pace,
+		       struct qbyte b, const uint8_t *src, size_t n, int16_t *dst)
 {
 	if (cv->in.c_stride == 1) {
 		k->widen(src, b, n, dst);
 		return;
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && !op_pace_strided(pace, i, cv->in.c_stride, 1); i++)
 		dst[i] = qbyte_value(src[i * cv->in.c_stride], b);
+	op_pace(pace, op_pace_rest(n, cv->in.c_stride, 1));
 }
 
 /* Piece [from, from + len) of the row of inputs of pixel @p. */
-static void gather_piece(const struct kernels *k, const struct conv *cv, struct qbyte b,
-			 const uint8_t *in, struct conv_pixel p, size_t from, size_t len,
+static void gather_piece(const struct kernels *k, const struct conv *cv, struct op_pace *pace,
+			 struct qbyte b, const uint8_t *in, struct conv_pixel p, size_t from, size_t len,
 			 int16_t *dst)
 {
 	struct conv_runs r = conv_runs_of(cv, p, from, len);
 
 	for (; conv_runs_next(&r); dst += r.len) {
 		if (r.inside)
-			gather_run(k, cv, b, in + r.offset, r.len, dst);
+			gather_run(k, cv, pace, b, in + r.offset, r.len, dst);
 		else
 			memset(dst, 0, r.len * sizeof(*dst));
 	}
@@ -267,7 +268,8 @@ static int gather(struct tile *t, size_t from, size_t len)
 		gather_rows(t);
 	} else {
 		for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(cv, &p))
-			gather_piece(t->k, cv, b, in, p, from, len, t->inputs + r * t->stride);
+			gather_piece(t->k, cv, t->pace, b, in, p, from, len,
+				     t->inputs + r * t->stride);
 	}
 	for (unsigned int r = 0; len % 2 && r < t->rows; r++)
 		t->inputs[r * t->stride + len] = 0;

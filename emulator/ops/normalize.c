@@ -64,12 +64,13 @@ int l2_normalization_infer(const struct op_call *c)
 
 static void l2_row_float(struct op_pace *pace, const float *in, float *out, const struct rows *r)
 {
+	size_t apart = r->inner * sizeof(float);
 	float sum = 0.0f, norm;
 
-	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++)
+	for (size_t i = 0; i < r->size && !op_pace_strided(pace, i, apart, 4); i++)
 		sum += in[i * r->inner] * in[i * r->inner];
 	norm = sqrtf(sum);
-	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++)
+	for (size_t i = 0; i < r->size && !op_pace_strided(pace, i, apart, 4); i++)
 		out[i * r->inner] = norm > 0.0f ? in[i * r->inner] / norm : 0.0f;
 }
 
@@ -82,13 +83,13 @@ static void l2_row_quant(struct op_pace *pace, const struct op_call *c, size_t a
 	int64_t sum = 0;
 	double norm;
 
-	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++) {
+	for (size_t i = 0; i < r->size && !op_pace_strided(pace, i, r->inner, 4); i++) {
 		int32_t v = qbyte_value(in[i * r->inner], b);
 
 		sum += v * v;
 	}
 	norm = sqrt((double)sum);
-	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 4); i++) {
+	for (size_t i = 0; i < r->size && !op_pace_strided(pace, i, r->inner, 4); i++) {
 		int32_t v = qbyte_value(in[i * r->inner], b);
 
 		out[i * r->inner] = q_from_real(c->out[0], norm > 0 ? v / norm : 0);
@@ -110,7 +111,7 @@ int l2_normalization_execute(const struct op_call *c)
 		else
 			l2_row_float(&pace, (const float *)c->in[0]->data + at,
 				     (float *)c->out[0]->data + at, &r);
-		if (op_pace(&pace, r.size % OP_PACE_RUN * 8 + 16))
+		if (op_pace(&pace, op_pace_rest(r.size, r.inner * type_size(c->in[0]->type), 8) + 16))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -142,6 +143,7 @@ int lrn_execute(const struct op_call *c)
 	float bias = 0, alpha = 0, beta = 0;
 	int32_t radius = 0;
 	struct rows r;
+	size_t apart;
 
 	op_get_i32(c, 1, &radius);
 	op_get_f32(c, 2, &bias);
@@ -151,7 +153,9 @@ int lrn_execute(const struct op_call *c)
 		return op_fail(c, NNPU_REASON_VALUE, 1);
 	if (rows_of(c, 5, &r))
 		return -1;
-	for (size_t i = 0; i < r.outer * r.inner; i++) {
+	apart = r.inner * sizeof(float);
+	/* There may be very many rows without elements. */
+	for (size_t i = 0; i < r.outer * r.inner && r.size; i++) {
 		const float *in = (const float *)c->in[0]->data + row_start(&r, i);
 		float *out = (float *)c->out[0]->data + row_start(&r, i);
 
@@ -161,10 +165,10 @@ int lrn_execute(const struct op_call *c)
 								    r.size;
 			float sum = 0.0f;
 
-			for (size_t k = first; k < last && !op_pace_row(&pace, k, 2); k++)
+			for (size_t k = first; k < last && !op_pace_strided(&pace, k, apart, 2); k++)
 				sum += in[k * r.inner] * in[k * r.inner];
 			out[j * r.inner] = in[j * r.inner] * powf(bias + alpha * sum, -beta);
-			if (op_pace(&pace, (last - first) % OP_PACE_RUN * 2 + 32))
+			if (op_pace(&pace, op_pace_rest(last - first, apart, 2) + 32))
 				return OP_ABORTED;
 		}
 	}
@@ -200,23 +204,25 @@ int log_softmax_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
 	struct rows r;
+	size_t apart;
 	float beta;
 
 	if (read_beta(c, &beta) || rows_of(c, 2, &r))
 		return -1;
-	for (size_t i = 0; i < r.outer * r.inner; i++) {
+	apart = r.inner * sizeof(float);
+	for (size_t i = 0; i < r.outer * r.inner && r.size; i++) {
 		const float *in = (const float *)c->in[0]->data + row_start(&r, i);
 		float *out = (float *)c->out[0]->data + row_start(&r, i);
 		float max = -FLT_MAX, sum = 0.0f;
 
-		for (size_t j = 0; j < r.size && !op_pace_row(&pace, j, 2); j++)
+		for (size_t j = 0; j < r.size && !op_pace_strided(&pace, j, apart, 2); j++)
 			max = in[j * r.inner] > max ? in[j * r.inner] : max;
-		for (size_t j = 0; j < r.size && !op_pace_row(&pace, j, 8); j++)
+		for (size_t j = 0; j < r.size && !op_pace_strided(&pace, j, apart, 8); j++)
 			sum += expf((in[j * r.inner] - max) * beta);
 		sum = logf(sum);
-		for (size_t j = 0; j < r.size && !op_pace_row(&pace, j, 2); j++)
+		for (size_t j = 0; j < r.size && !op_pace_strided(&pace, j, apart, 2); j++)
 			out[j * r.inner] = (in[j * r.inner] - max) * beta - sum;
-		if (op_pace(&pace, r.size % OP_PACE_RUN * 12 + 32))
+		if (op_pace(&pace, op_pace_rest(r.size, apart, 12) + 32))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -243,22 +249,23 @@ static void normalize_channel(struct op_pace *pace, const struct image *m, const
 			      float *out, float gamma, float beta, float epsilon)
 {
 	float count = (float)((size_t)m->y * m->x), sum = 0.0f, squares = 0.0f, mean, factor;
+	size_t apart = m->x_stride * sizeof(float), rest = op_pace_rest(m->x, apart, 4) + 8;
 
-	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x % OP_PACE_RUN * 4 + 8); y++) {
-		for (uint32_t x = 0; x < m->x && !op_pace_row(pace, x, 4); x++)
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, rest); y++) {
+		for (uint32_t x = 0; x < m->x && !op_pace_strided(pace, x, apart, 4); x++)
 			sum += in[y * m->y_stride + x * m->x_stride];
 	}
 	mean = sum / count;
-	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x % OP_PACE_RUN * 4 + 8); y++) {
-		for (uint32_t x = 0; x < m->x && !op_pace_row(pace, x, 4); x++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, rest); y++) {
+		for (uint32_t x = 0; x < m->x && !op_pace_strided(pace, x, apart, 4); x++) {
 			float d = in[y * m->y_stride + x * m->x_stride] - mean;
 
 			squares += d * d;
 		}
 	}
 	factor = gamma / sqrtf(squares / count + epsilon);
-	for (uint32_t y = 0; y < m->y && !op_pace(pace, m->x % OP_PACE_RUN * 4 + 8); y++) {
-		for (uint32_t x = 0; x < m->x && !op_pace_row(pace, x, 4); x++) {
+	for (uint32_t y = 0; y < m->y && !op_pace(pace, rest); y++) {
+		for (uint32_t x = 0; x < m->x && !op_pace_strided(pace, x, apart, 4); x++) {
 			size_t at = y * m->y_stride + x * m->x_stride;
 
 			out[at] = (in[at] - mean) * factor + beta;

@@ -51,4 +51,27 @@ static inline bool op_pace_tap(struct op_pace *p, size_t i, size_t units)
 	return i % OP_PACE_TAPS == OP_PACE_TAPS - 1 && op_pace(p, OP_PACE_TAPS * units);
 }
 
+/*
+ * Elements that lie at least a line of the cache apart. Each may be a miss of the caches, from a page on
+ * of the TLB, too, and takes several hundred nanoseconds then. So there is a point after so many.
+ */
+#define OP_PACE_FAR	(1u << 8)
+#define OP_PACE_LINE	64u
+
+/* As op_pace_row(), for elements that are @bytes apart. */
+static inline bool op_pace_strided(struct op_pace *p, size_t i, size_t bytes, size_t units)
+{
+	if (bytes < OP_PACE_LINE)
+		return op_pace_row(p, i, units);
+	return i % OP_PACE_FAR == OP_PACE_FAR - 1 && op_pace(p, OP_PACE_UNITS);
+}
+
+/* What op_pace_strided() has left uncounted of a row of @n elements, at its end. */
+static inline size_t op_pace_rest(size_t n, size_t bytes, size_t units)
+{
+	if (bytes < OP_PACE_LINE)
+		return n % OP_PACE_RUN * units;
+	return n % OP_PACE_FAR * (OP_PACE_UNITS / OP_PACE_FAR);
+}
+
 #endif /* NNPU_EMU_PACE_H */

@@ -90,6 +90,14 @@ static size_t tap_offset(const struct pool *p, uint32_t oy, uint32_t ox, uint32_
 	       window_index(&p->x, ox, tx) * p->in.x_stride + col * p->in.c_stride;
 }
 
+/* After tap @i. Channels of a plane each are far apart. */
+static bool pace_tap(const struct pool *p, uint32_t i, unsigned int n, size_t size)
+{
+	if (p->in.c_stride * size >= OP_PACE_LINE)
+		return op_pace(p->pace, op_pace_rest(n, p->in.c_stride * size, 0));
+	return op_pace_tap(p->pace, i, n + 8);
+}
+
 /* Inlined, so that a @stride of 1 is a constant. */
 #define INLINE	static inline __attribute__((always_inline))
 
@@ -143,7 +151,7 @@ static int quant_pixel(const struct pool *p, const struct taps *t, const uint8_t
 				add_bytes(src, 1, p->flip, n, true, acc);
 			else
 				add_bytes(src, 1, p->flip, n, false, acc);
-			if (op_pace_tap(p->pace, tx, n + 8))
+			if (pace_tap(p, tx, n, sizeof(*src)))
 				return OP_ABORTED;
 		}
 		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) + 16))
@@ -176,7 +184,7 @@ static int float_pixel(const struct pool *p, const struct taps *t, const float *
 					acc[i] = v;
 			}
 			first = false;
-			if (op_pace_tap(p->pace, tx, n + 8))
+			if (pace_tap(p, tx, n, sizeof(*src)))
 				return OP_ABORTED;
 		}
 		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) + 16))

@@ -14,9 +14,6 @@
 #include "parallel.h"
 #include "quant.h"
 
-/* Elements between two looks at op_pace(). */
-#define RUN_LENGTH	16384
-
 /* Loops over some dimensions of input 0. */
 struct loops {
 	struct nd_dim dims[NNPU_MAX_RANK];
@@ -300,12 +297,21 @@ static void choose_form(struct reduction *r)
 	}
 }
 
+/* How far the elements of an output are apart, most of them. */
+static size_t step_bytes(const struct reduction *r)
+{
+	const struct loops *l = &r->reduced;
+
+	return l->rank ? (size_t)l->dims[l->rank - 1].in * type_size(r->c->in[0]->type) : 0;
+}
+
 static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, struct op_pace *pace)
 {
 	enum nnpu_operation op = r->c->desc->op;
 	const struct tensor *in = r->c->in[0];
 	size_t index[NNPU_MAX_RANK] = { 0 };
 	struct sum s = first_value(op);
+	size_t apart = step_bytes(r);
 
 	for (size_t j = 0; j < r->reduced.total; j++) {
 		if (in->type == NNPU_TYPE_TENSOR_FLOAT32)
@@ -315,11 +321,11 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 		else
 			add_whole(op, &s, ((const uint8_t *)in->data)[base]);
 		step(&r->reduced, index, &base);
-		if (j % RUN_LENGTH == RUN_LENGTH - 1 && op_pace(pace, RUN_LENGTH * 4))
+		if (op_pace_strided(pace, j, apart, 4))
 			return OP_ABORTED;
 	}
 	store(r->c, out, &s, r->count);
-	return op_pace(pace, r->reduced.total % RUN_LENGTH * 4 + 16) ? OP_ABORTED : 0;
+	return op_pace(pace, op_pace_rest(r->reduced.total, apart, 4) + 16) ? OP_ABORTED : 0;
 }
 
 /* Outputs [out, out + n), which are adjacent as their elements are. */

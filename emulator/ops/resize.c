@@ -18,6 +18,7 @@ struct resize {
 	struct image in, out;
 	bool nchw, align, half;
 	float step_y, step_x;		/* from an output to the next, in inputs */
+	size_t apart;			/* channels, bytes */
 };
 
 static bool is_bilinear(const struct op_call *c)
@@ -162,7 +163,7 @@ static void bilinear_pixel(struct op_pace *pace, const struct op_call *c, const 
 	size_t rows[2] = { in + y->low * r->in.y_stride, in + y->high * r->in.y_stride };
 	size_t cols[2] = { x->low * r->in.x_stride, x->high * r->in.x_stride };
 
-	for (uint32_t i = 0; i < r->in.c && !op_pace_row(pace, i, 16); i++) {
+	for (uint32_t i = 0; i < r->in.c && !op_pace_strided(pace, i, r->apart, 16); i++) {
 		size_t at = i * r->in.c_stride;
 		float v = (float)tensor_number(t, rows[0] + cols[0] + at) *
 			  (1.0f - y->weight) * (1.0f - x->weight) +
@@ -235,7 +236,7 @@ static void nearest_pixel(struct op_pace *pace, const struct op_call *c, const s
 		copy_pixel(from, r->in.c * size, to);
 		return;
 	}
-	for (uint32_t i = 0; i < r->in.c && !op_pace_row(pace, i, 4); i++)
+	for (uint32_t i = 0; i < r->in.c && !op_pace_strided(pace, i, r->apart, 4); i++)
 		memcpy(to + i * r->out.c_stride * size, from + i * r->in.c_stride * size, size);
 }
 
@@ -251,7 +252,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	const struct resize_call *call = work;
 	const struct op_call *c = call->c;
 	const struct resize *r = &call->r;
-	size_t units = r->in.c % OP_PACE_RUN * (call->k ? 2 : 16) + 16;
+	size_t units = op_pace_rest(r->in.c, r->apart, call->k ? 2 : 16) + 16;
 	bool bilinear = is_bilinear(c);
 
 	for (size_t row = first; row < end; row++) {
@@ -293,6 +294,9 @@ int resize_execute(const struct op_call *c)
 	call.r.out = image_of(c->out[0], call.r.nchw);
 	call.r.step_y = step_of(&call.r, call.r.in.y, call.r.out.y);
 	call.r.step_x = step_of(&call.r, call.r.in.x, call.r.out.x);
+	call.r.apart = call.r.in.c_stride > call.r.out.c_stride ? call.r.in.c_stride :
+								  call.r.out.c_stride;
+	call.r.apart *= type_size(c->in[0]->type);
 	if (adjacent(&call.r) && !kernels_plain())
 		call.k = kernels_rows();
 	parts.items = (size_t)call.r.out.n * call.r.out.y;

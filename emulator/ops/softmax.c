@@ -103,12 +103,12 @@ static void quant_row(struct op_pace *pace, const struct softmax_table *table, u
 	uint32_t sum;
 	uint8_t max = 0;
 
-	for (size_t i = 0; i < size && !op_pace_row(pace, i, 1); i++) {
+	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 1); i++) {
 		uint8_t v = in[i * stride] ^ flip;
 
 		max = v > max ? v : max;
 	}
-	for (size_t i = 0; i < size && !op_pace_row(pace, i, 2); i++)
+	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 2); i++)
 		wide += (uint32_t)q_shift_right(table->exp[max - (in[i * stride] ^ flip)],
 						SUM_BITS);
 	/* The largest element contributes 1.0. The sum reaches 2^32 with 8192 such elements. */
@@ -116,7 +116,7 @@ static void quant_row(struct op_pace *pace, const struct softmax_table *table, u
 	headroom = __builtin_clz(sum);
 	scale = fp_reciprocal_of_one_plus((int32_t)((sum << headroom) & INT32_MAX));
 	exponent = SUM_BITS - headroom + 31 - 8;
-	for (size_t i = 0; i < size && !op_pace_row(pace, i, 4); i++) {
+	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 4); i++) {
 		int32_t e = table->exp[max - (in[i * stride] ^ flip)];
 		int32_t v = exponent > 31 ? 0 : q_shift_right(q_mul_high(e, scale), exponent);
 
@@ -137,6 +137,7 @@ struct float_row {
 
 static float largest(struct op_pace *pace, const struct row_kernels *k, const struct float_row *r)
 {
+	size_t apart = r->stride * sizeof(float);
 	float max = -FLT_MAX;
 
 	if (r->stride == 1) {
@@ -148,7 +149,7 @@ static float largest(struct op_pace *pace, const struct row_kernels *k, const st
 		}
 		return max;
 	}
-	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 1); i++)
+	for (size_t i = 0; i < r->size && !op_pace_strided(pace, i, apart, 1); i++)
 		max = r->in[i * r->stride] > max ? r->in[i * r->stride] : max;
 	return max;
 }
@@ -172,8 +173,7 @@ static float exponentials(struct op_pace *pace, const struct row_kernels *k,
 			for (size_t i = 0; i < n; i++)
 				r->out[(at + i) * r->stride] = piece[i];
 		}
-		if (n == PIECE)
-			op_pace(pace, PIECE * 4);
+		op_pace_strided(pace, at + n - 1, r->stride * sizeof(float), 4);
 	}
 	for (unsigned int i = 0; i < ROW_SUMS; i++)
 		total += sums[i];
@@ -183,6 +183,7 @@ static float exponentials(struct op_pace *pace, const struct row_kernels *k,
 static void float_row(struct op_pace *pace, const struct row_kernels *k, const struct float_row *r)
 {
 	float sum = exponentials(pace, k, r, largest(pace, k, r));
+	size_t apart = r->stride * sizeof(float);
 
 	if (r->stride == 1) {
 		for (size_t at = 0, n; at < r->size && !pace->ended; at += n) {
@@ -193,7 +194,7 @@ static void float_row(struct op_pace *pace, const struct row_kernels *k, const s
 		}
 		return;
 	}
-	for (size_t i = 0; i < r->size && !op_pace_row(pace, i, 2); i++)
+	for (size_t i = 0; i < r->size && !op_pace_strided(pace, i, apart, 2); i++)
 		r->out[i * r->stride] /= sum;
 }
 
@@ -224,7 +225,8 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 				  .out = (float *)out->data + at,
 				  .size = s->rows.size, .stride = s->rows.inner, .beta = s->beta,
 			});
-		if (op_pace(pace, s->rows.size % OP_PACE_RUN * (s->table ? 11 : 6) + 8))
+		if (op_pace(pace, op_pace_rest(s->rows.size, s->rows.inner * type_size(in->type),
+					       s->table ? 11 : 6) + 8))
 			return OP_ABORTED;
 	}
 	return 0;

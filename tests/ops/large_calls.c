@@ -187,6 +187,21 @@ const struct large_call large_calls[] = {
 	     "y:4294967295x0@0.00048828125 u:4294967295x0@0.0078125+128 > y@0.00048828125 "
 	     "u@0.0078125+128"),
 	CALL(SVDF, "f:4294967295x0 f:0x0 f:0x1 -f f:4294967295x0 i1 i0 > f f"),
+	/* Elements that are pages apart. */
+	CALL(ARGMAX, "f:64Kx1K=1 i0 > t"), CALL(LOG_SOFTMAX, "f:64Kx1K=1 r1 i0 > f"),
+	CALL(L2_NORMALIZATION, "f:64Kx1K=1 i0 > f"), CALL(REDUCE_MAX, "f:64Kx1K=1 {0} b0 > f"),
+	CALL(SOFTMAX, "f:64Kx1K=1 r1 i0 > f"), CALL(SOFTMAX, "f:256x256K=1 r1 i0 > f"),
+	CALL(SOFTMAX, "u:64Kx4K r1 i0 > u@0.00390625"),
+	CALL(LOCAL_RESPONSE_NORMALIZATION, "f:64Kx1K=1 i5 r1 r1 r0.5 i0 > f"),
+	CALL(INSTANCE_NORMALIZATION, "f:1x256x256x1K=1 r1 r1 r1 b0 > f"),
+	CALL(AVERAGE_POOL_2D, "f:1x16Kx64x64=1 i0 i0 i0 i0 i1 i1 i2 i2 i0 b1 > f"),
+	CALL(MAX_POOL_2D, "u:1x64Kx64x64 i0 i0 i0 i0 i1 i1 i2 i2 i0 b1 > u"),
+	CALL(CONV_2D, "f:1x16Kx64x64=1 f:1x2x2x16K f:1 i1 i1 i1 i0 b1 i1 i1 > f"),
+	CALL(CONV_2D, "u:1x64Kx64x64 u:1x2x2x64K t:1@1 i1 i1 i1 i0 b1 i1 i1 > u@2"),
+	CALL(GROUPED_CONV_2D, "f:1x16Kx64x64=1 f:1x2x2x16K f:1 i1 i1 i1 i1 i0 b1 > f"),
+	CALL(TRANSPOSE_CONV_2D, "f:1x16Kx64x64=1 f:1x2x2x16K f:1 {1,1,65,65} i2 i1 i1 i0 b1 > f"),
+	CALL(RESIZE_BILINEAR, "f:1x4Kx128x128=1 i128 i128 b1 > f"),
+	CALL(RESIZE_NEAREST_NEIGHBOR, "f:1x4Kx128x128=1 i128 i128 b1 > f"),
 };
 
 const unsigned int num_large_calls = sizeof(large_calls) / sizeof(large_calls[0]);

@@ -11,9 +11,6 @@
 #include "tflite_fixed.h"
 #include "tflite_elem.h"
 
-/* Elements between two looks at op_pace(). */
-#define RUN	16384
-
 /* Loops over some dimensions of input 0. */
 struct loops {
 	struct nd_dim dims[NNPU_MAX_RANK];
@@ -296,7 +293,7 @@ int tflite_reduce_execute(const struct op_call *c)
 	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *in = c->in[0];
 	struct reduction r = { .op = tflite_op_of(c), .type = tflite_type_of(in) };
-	size_t total = tensor_elements(c->out[0]);
+	size_t total = tensor_elements(c->out[0]), elements = tensor_elements(in), apart = 0;
 	size_t kept_index[NNPU_MAX_RANK] = { 0 };
 	struct loops kept, reduced;
 	ptrdiff_t base = 0;
@@ -307,6 +304,9 @@ int tflite_reduce_execute(const struct op_call *c)
 	kept = loops_over(in, ~mask);
 	reduced = loops_over(in, mask);
 	r.count = reduced.total;
+	/* How far the elements of an output are apart, most of them. */
+	if (elements && reduced.rank)
+		apart = (size_t)reduced.dims[reduced.rank - 1].in * (in->bytes / elements);
 	r.scaled = is_scaled(c);
 	if (r.scaled)
 		set_factor(c, &r);
@@ -318,12 +318,12 @@ int tflite_reduce_execute(const struct op_call *c)
 		for (size_t j = 0; j < reduced.total; j++) {
 			add_element(&r, &s, in->data, at);
 			step(&reduced, index, &at);
-			if (j % RUN == RUN - 1 && op_pace(&pace, RUN * 4))
+			if (op_pace_strided(&pace, j, apart, 4))
 				return OP_ABORTED;
 		}
 		store(&r, c->out[0]->data, i, &s);
 		step(&kept, kept_index, &base);
-		if (op_pace(&pace, reduced.total % RUN * 4 + 16))
+		if (op_pace(&pace, op_pace_rest(reduced.total, apart, 4) + 16))
 			return OP_ABORTED;
 	}
 	return 0;

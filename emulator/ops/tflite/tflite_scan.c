@@ -42,6 +42,14 @@ int tflite_cumsum_infer(const struct op_call *c)
 	return op_infer_same_shape(c);
 }
 
+/* Bytes from an element of a row to the next. */
+static size_t rows_apart(const struct tensor *t, const struct rows *rows)
+{
+	size_t elements = tensor_elements(t);
+
+	return elements ? rows->inner * (t->bytes / elements) : 0;
+}
+
 #define SUM_ROW(type) do { \
 	const type *x = c->in[0]->data; \
 	type *y = c->out[0]->data; \
@@ -51,7 +59,7 @@ int tflite_cumsum_infer(const struct op_call *c)
 		type next = sum + x[i]; \
 		y[i] = exclusive ? sum : next; \
 		sum = next; \
-		if (op_pace_row(pace, k, 4)) \
+		if (op_pace_strided(pace, k, rows->inner * sizeof(type), 4)) \
 			return OP_ABORTED; \
 	} \
 } while (0)
@@ -86,7 +94,7 @@ int tflite_cumsum_execute(const struct op_call *c)
 		return 0;
 	for (size_t i = 0; i < rows.outer * rows.inner; i++) {
 		if (sum_row(c, &rows, row_start(&rows, i), exclusive, reverse, &pace) ||
-		    op_pace(&pace, rows.size % OP_PACE_RUN * 4 + 16))
+		    op_pace(&pace, op_pace_rest(rows.size, rows_apart(c->in[0], &rows), 4) + 16))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -145,9 +153,11 @@ int tflite_arg_execute(const struct op_call *c)
 	bool max = tflite_op_of(c) == TFLITE_OP_ARG_MAX;
 	bool wide = tflite_type_of(c->out[0]) == TFLITE_INT64;
 	struct rows rows;
+	size_t apart;
 
 	if (get_rows(c, &rows) || check_output_type(c))
 		return -1;
+	apart = rows_apart(t, &rows);
 	for (size_t i = 0; i < rows.outer * rows.inner; i++) {
 		size_t at = row_start(&rows, i), where = 0;
 		double best = number_at(t, type, at);
@@ -159,14 +169,14 @@ int tflite_arg_execute(const struct op_call *c)
 				best = v;
 				where = j;
 			}
-			if (op_pace_row(&pace, j, 4))
+			if (op_pace_strided(&pace, j, apart, 4))
 				return OP_ABORTED;
 		}
 		if (wide)
 			((int64_t *)c->out[0]->data)[i] = (int64_t)where;
 		else
 			((int32_t *)c->out[0]->data)[i] = (int32_t)where;
-		if (op_pace(&pace, rows.size % OP_PACE_RUN * 4 + 8))
+		if (op_pace(&pace, op_pace_rest(rows.size, apart, 4) + 8))
 			return OP_ABORTED;
 	}
 	return 0;
