@@ -91,8 +91,8 @@ $(BUILD)/tests/fuzz_nntc: $(call fuzz-tools-objs,tests/fuzz/fuzz_nntc.c \
 	$(call link-fuzzer,$^)
 
 $(BUILD)/tests/run_fuzz_tflite.sh: tests/libnntflite/run_fuzz_tflite $(BUILD)/tests/fuzz_tflite \
-		$(BUILD)/tests/tflite_seeds $(BUILD)/tests/nntflite_control_test \
-		$(BUILD)/tests/nntflite_resources_test
+		$(BUILD)/tests/tflite_seeds \
+		$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo)
 	$(Q)install -m 755 $< $@
 
 $(BUILD)/tests/run_fuzz_nntc.sh: tests/nnvec/run_fuzz_nntc $(BUILD)/tests/fuzz_nntc

@@ -3,15 +3,19 @@
 # Tests of libnntflite.
 
 NNTFLITE_TEST_DIR := tests/libnntflite
-NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands)
+NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands stablehlo)
 
 $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS)
 
+$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo): \
+	$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/graph_builder.o
+
+# Objects in front of the libraries, which they take symbols of.
 $(NNTFLITE_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/model_writer.o $(TOOLS_COMMON) \
 		$(BUILD)/lib/libnntflite.a $(BUILD)/lib/libnnhal.a FORCE
-	$(call link,$^ $(NNHAL_LIBS))
+	$(call link,$(filter %.o,$^) $(filter-out %.o,$^) $(NNHAL_LIBS))
 
 # Those that look inside, with the objects of the library.
 NNTFLITE_INNER_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,shapes flexbuf omitted)
@@ -20,9 +24,6 @@ $(NNTFLITE_INNER_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o
 		$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/model_writer.o $(NNTFLITE_OBJS) \
 		$(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$^ $(NNHAL_LIBS))
-
-$(BUILD)/tests/nntflite_control_test $(BUILD)/tests/nntflite_resources_test: \
-	$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/graph_builder.o
 
 HOST_TESTS += $(NNTFLITE_TESTS) $(NNTFLITE_INNER_TESTS)
 

@@ -2,6 +2,7 @@
 /*
  * Building files of several subgraphs operator by operator, and running them.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,8 @@ size_t write_file(const struct mw_model *model)
 
 	if (!folder)
 		return size;
-	snprintf(path, sizeof(path), "%s/control%u.tflite", folder, number++);
+	snprintf(path, sizeof(path), "%s/%s%u.tflite", folder, program_invocation_short_name,
+		 number++);
 	f = fopen(path, "wb");
 	if (!f || fwrite(bytes_of_file, 1, size, f) != size || fclose(f)) {
 		perror(path);

@@ -186,7 +186,7 @@ static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t at,
 			   const struct mw_operator *op)
 {
-	size_t table = set_element(w, vector, at, op->custom ? 6 : 5);
+	size_t table = set_element(w, vector, at, op->options_2 ? 13 : op->custom ? 6 : 5);
 	const struct mw_option *option;
 	size_t options;
 	uint32_t bits, k;
@@ -200,8 +200,8 @@ static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t
 		set_vector(w, table, 5, op->custom, op->custom_size, 1);
 	if (op->no_options || op->custom)
 		return;
-	set_i8(w, table, 3, op->options_type);
-	options = set_table(w, table, 4, 9);
+	set_i8(w, table, op->options_2 ? 11 : 3, op->options_type);
+	options = set_table(w, table, op->options_2 ? 12 : 4, 9);
 	for (option = op->options; option->kind != MW_END; option++) {
 		switch (option->kind) {
 		case MW_I8:
@@ -217,6 +217,10 @@ static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t
 		case MW_LIST:
 			set_vector(w, options, option->slot, option->list,
 				   (uint32_t)option->value, 4);
+			break;
+		case MW_LIST64:
+			set_vector(w, options, option->slot, option->list,
+				   (uint32_t)option->value, 8);
 			break;
 		case MW_TEXT:
 			set_vector(w, options, option->slot, option->list,

@@ -51,10 +51,10 @@ struct mw_option {
 	uint8_t slot;
 	int32_t value;			/* number, or count of @list */
 	float real;
-	const void *list;		/* int32_t, or the bytes of a text */
+	const void *list;		/* int32_t or int64_t, or the bytes of a text */
 };
 
-enum { MW_END, MW_I8, MW_I32, MW_F32, MW_LIST, MW_TEXT };
+enum { MW_END, MW_I8, MW_I32, MW_F32, MW_LIST, MW_TEXT, MW_LIST64 };
 
 struct mw_operator {
 	int32_t code;
@@ -64,6 +64,7 @@ struct mw_operator {
 	uint32_t num_outputs;
 	int32_t outputs[MW_MAX];
 	uint8_t options_type;
+	bool options_2;			/* @options_type is one of BuiltinOptions2 */
 	struct mw_option options[9];	/* ends with MW_END */
 	const void *custom;		/* options of a custom operator */
 	uint32_t custom_size;

@@ -149,8 +149,8 @@ static void test_reasons(void)
 			!strcmp(diag.message, expected), "%s", expected))
 			tap_note("nntflite_model_create() says: %s", diag.message);
 	}
-	/* Those of StableHLO with parameters, hash tables, random numbers and a few more. */
-	ok(left_out >= 38, "%d operators are left out", left_out);
+	/* Hash tables, random numbers, some of StableHLO and a few more. */
+	ok(left_out >= 20, "%d operators are left out", left_out);
 }
 
 /* A model of one operator that the device has to take: constants but for the first @fed. */

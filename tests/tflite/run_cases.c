@@ -326,6 +326,12 @@ static void write_case(const struct tflite_case *c)
 		write_blob(name, "output", i, &c->outputs[i].data);
 }
 
+/* The row that serves an operator. */
+static const struct op_row *row_of(int32_t code)
+{
+	return &op_table[op_same_as(code)];
+}
+
 static int32_t code_of(const char *operator)
 {
 	int32_t code;
@@ -352,7 +358,7 @@ static void one_case(const struct tflite_case *c)
 	if (folder)
 		write_case(c);
 	/* The vectors have operators that libnntflite does not know yet; the table says so. */
-	if (!op_table[code].map && !op_table[code].fields) {
+	if (!row_of(code)->map && !row_of(code)->fields) {
 		n->unmapped++;
 		return;
 	}
@@ -425,7 +431,7 @@ static void report(bool all)
 
 	for (code = 0; code < TFLITE_NUM_BUILTINS; code++) {
 		const struct counts *n = &counts[code];
-		const struct op_row *row = &op_table[code];
+		const struct op_row *row = row_of(code);
 		const char *name = nntflite_operator_name(code), *why = reason_without(code);
 
 		if (n->unmapped)

@@ -13,6 +13,7 @@ _SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 with open(_SCHEMA, encoding="utf-8") as _header:
     NUMBERS = {name: int(n) for name, n in re.findall(r"TFLITE_(\w+) = (\d+),", _header.read())}
     OPTIONS = {name[:-8]: n for name, n in NUMBERS.items() if name.endswith("_OPTIONS")}
+    OPTIONS_2 = {name[:-10]: n for name, n in NUMBERS.items() if name.endswith("_OPTIONS_2")}
 
 # TensorType of an array; bool stands for BOOL.
 TYPES = {np.dtype(name): number for name, number in (
@@ -90,8 +91,11 @@ def _options_table(operator):
     table = Table()
     for slot, (kind, value) in enumerate(operator.options):
         if kind:
-            lists = {"v": "i", "vf": "f"}
-            table[slot] = Vector(lists[kind], value) if kind in lists else (kind, value)
+            lists = {"v": ("i", 4), "vf": ("f", 4), "vq": ("q", 8)}
+            table[slot] = (kind, value)
+            if kind in lists:
+                code, align = lists[kind]
+                table[slot] = Vector(code, value, align)
     return table
 
 
@@ -116,12 +120,14 @@ def _subgraph_table(graph, names, buffers):
         tensors.append(_tensor_table(index, tensor, buffer))
     for o in graph.operators:
         kind = OPTIONS.get(_SHARED_OPTIONS.get(o.name, o.name))
-        if o.options and not kind:
+        second = OPTIONS_2.get(o.name)
+        if o.options and not kind and not second:
             raise KeyError("%s has options, and no table for them" % o.name)
         operators.append(Table({
             0: ("I", names.index(o.name)), 1: Vector("i", o.inputs), 2: Vector("i", o.outputs),
             3: ("B", kind) if kind else None, 4: _options_table(o) if kind else None,
-            5: Vector("B", o.custom) if o.custom else None}))
+            5: Vector("B", o.custom) if o.custom else None,
+            11: ("B", second) if second else None, 12: _options_table(o) if second else None}))
     return Table({0: tensors, 1: Vector("i", graph.inputs), 2: Vector("i", graph.outputs),
                   3: operators})
 

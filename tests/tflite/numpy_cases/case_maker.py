@@ -64,7 +64,7 @@ class Maker:
                                        endpoint=True).astype(dtype), False, scale, zero_point)
 
     def add(self, operator, inputs, outputs, options=(), limits=None, scale=0.0, zero_point=0,
-            unknown=False):
+            unknown=False, subgraphs=()):
         """A case. Integers agree exactly unless there are limits."""
         tensors, fed, given, indexes = [], [], [], []
         for item in inputs:
@@ -93,7 +93,8 @@ class Maker:
                 expected.append(archive.Output(value, *wanted))
         results = list(range(first, len(tensors)))
         line = tflite_file.Operator(operator, indexes, results, options)
-        model = tflite_file.model([tflite_file.Subgraph(tensors, [line], fed, results)])
+        model = tflite_file.model([tflite_file.Subgraph(tensors, [line], fed, results),
+                                   *subgraphs])
         name = "%s %d" % (operator.lower(), len(self.cases))
         self.cases.append(archive.Case(name, tflite_file.builtin_name(operator), 1, model, given,
                                        expected))

@@ -41,7 +41,8 @@ enum {
 enum {
 	OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS_TYPE,
 	OPERATOR_OPTIONS, OPERATOR_CUSTOM_OPTIONS, OPERATOR_CUSTOM_FORMAT,
-	OPERATOR_MUTATING_INPUTS, OPERATOR_INTERMEDIATES,
+	OPERATOR_MUTATING_INPUTS, OPERATOR_INTERMEDIATES, OPERATOR_LARGE_OFFSET,
+	OPERATOR_LARGE_SIZE, OPERATOR_OPTIONS_2_TYPE, OPERATOR_OPTIONS_2,
 };
 enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
 enum {
@@ -270,6 +271,8 @@ static int read_operator(struct tflite_model *model, struct tflite_subgraph *sub
 	op->intermediates = fb_vector(&table, OPERATOR_INTERMEDIATES, 4);
 	op->options_type = fb_u8(&table, OPERATOR_OPTIONS_TYPE, 0);
 	op->options = fb_subtable(&table, OPERATOR_OPTIONS);
+	op->options_2_type = fb_u8(&table, OPERATOR_OPTIONS_2_TYPE, 0);
+	op->options_2 = fb_subtable(&table, OPERATOR_OPTIONS_2);
 	op->custom_options = fb_vector(&table, OPERATOR_CUSTOM_OPTIONS, 1);
 	if (fb_failed(&model->reader) || read_code(model, &table, codes, op, diag) ||
 	    count_references(subgraph, op, work, diag) ||

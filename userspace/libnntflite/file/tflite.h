@@ -70,6 +70,8 @@ struct tflite_tensor {
  *	only quantization parameters
  * @options_type: BuiltinOptions
  * @options: options, absent if there are none
+ * @options_2_type: BuiltinOptions2
+ * @options_2: the options of operators for which there was no number left in BuiltinOptions
  * @custom_options: options of a custom operator, bytes
  */
 struct tflite_operator {
@@ -81,6 +83,8 @@ struct tflite_operator {
 	struct fb_vector intermediates;
 	uint8_t options_type;
 	struct fb_table options;
+	uint8_t options_2_type;
+	struct fb_table options_2;
 	struct fb_vector custom_options;
 };
 

@@ -9,9 +9,11 @@ static const char runtime_only[] = "it belongs to a runtime, not to a model";
 static const char strings[] = "it works on strings, and the HAL has no tensors of them";
 static const char hash_table[] = "a hash table is no tensor, and the HAL has nothing else";
 static const char random[] = "it gives other numbers each time, and a device the same ones";
-static const char parameters[] = "its parameters are those of StableHLO, which are not read";
-static const char subgraphs[] = "it names its subgraphs in parameters of StableHLO, which are"
-				" not read";
+static const char parameters[] = "its parameters say more than those of any operation of the HAL"
+				 " and of org.nnpu.tflite";
+static const char subgraphs[] = "neither the HAL nor org.nnpu.tflite has an operation that runs a"
+				" subgraph for each element";
+static const char branches[] = "its subgraphs are named in parameters of StableHLO, which are not read";
 static const char no_operation[] = "neither the HAL nor org.nnpu.tflite has such an operation";
 
 static const char *const reasons[TFLITE_NUM_BUILTINS] = {
@@ -29,33 +31,20 @@ static const char *const reasons[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_MULTINOMIAL] = random,
 	[TFLITE_REDUCE_WINDOW] = no_operation,
 
-	[TFLITE_STABLEHLO_CLAMP] = no_operation,
 	/* The sign is that of the dividend; FLOOR_MOD has that of the divisor. */
 	[TFLITE_STABLEHLO_REMAINDER] = no_operation,
-	/* Each place is a scalar of its own; DYNAMIC_UPDATE_SLICE has a tensor of places. */
-	[TFLITE_STABLEHLO_DYNAMIC_UPDATE_SLICE] = no_operation,
 	[TFLITE_STABLEHLO_SHIFT_LEFT] = no_operation,
 	[TFLITE_STABLEHLO_CBRT] = no_operation,
-	[TFLITE_STABLEHLO_CONCATENATE] = parameters,
-	[TFLITE_STABLEHLO_BROADCAST_IN_DIM] = parameters,
 	[TFLITE_STABLEHLO_CONVOLUTION] = parameters,
-	[TFLITE_STABLEHLO_SLICE] = parameters,
 	[TFLITE_STABLEHLO_CUSTOM_CALL] = "what it calls is known to its compiler only",
-	[TFLITE_STABLEHLO_REDUCE] = subgraphs,
 	[TFLITE_STABLEHLO_SCATTER] = subgraphs,
-	[TFLITE_STABLEHLO_COMPARE] = parameters,
-	[TFLITE_STABLEHLO_DYNAMIC_SLICE] = parameters,
-	[TFLITE_STABLEHLO_PAD] = parameters,
-	[TFLITE_STABLEHLO_IOTA] = parameters,
-	[TFLITE_STABLEHLO_DOT_GENERAL] = parameters,
 	[TFLITE_STABLEHLO_REDUCE_WINDOW] = subgraphs,
 	[TFLITE_STABLEHLO_SORT] = subgraphs,
-	[TFLITE_STABLEHLO_WHILE] = subgraphs,
+	[TFLITE_STABLEHLO_WHILE] = branches,
 	[TFLITE_STABLEHLO_GATHER] = parameters,
-	[TFLITE_STABLEHLO_TRANSPOSE] = parameters,
 	[TFLITE_STABLEHLO_RNG_BIT_GENERATOR] = random,
-	[TFLITE_STABLEHLO_COMPOSITE] = subgraphs,
-	[TFLITE_STABLEHLO_CASE] = subgraphs,
+	[TFLITE_STABLEHLO_COMPOSITE] = branches,
+	[TFLITE_STABLEHLO_CASE] = branches,
 };
 
 const char *op_left_out(int32_t code)

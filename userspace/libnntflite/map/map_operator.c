@@ -17,11 +17,18 @@ static int check_row(struct mapper *m, const struct op_row *row)
 	if (op->outputs.count < row->min_outputs || op->outputs.count > row->max_outputs)
 		return map_fail(m, "%" PRIu32 " outputs, expected %u to %u", op->outputs.count,
 				row->min_outputs, row->max_outputs);
-	if (row->needs_options && !op->options.present)
+	if (row->options_2) {
+		m->options = op->options_2;
+		m->options.reader = &m->reader;
+	}
+	if (row->needs_options && !m->options.present)
 		return map_fail(m, "its options are missing");
 	if (row->options && op->options.present && op->options_type != row->options)
 		return map_fail(m, "options of type %u, expected %u", op->options_type,
 				row->options);
+	if (row->options_2 && op->options_2_type != row->options_2)
+		return map_fail(m, "options of type %u of BuiltinOptions2, expected %u",
+				op->options_2_type, row->options_2);
 	return 0;
 }
 

@@ -79,6 +79,20 @@ int map_call_once(struct mapper *m, uint32_t type);
 /* dense.c */
 int map_densify(struct mapper *m, uint32_t type);
 
+/* ops_hlo.c, ops_hlo_layout.c */
+int map_hlo_concatenate(struct mapper *m, uint32_t type);
+int map_hlo_broadcast(struct mapper *m, uint32_t type);
+int map_hlo_slice(struct mapper *m, uint32_t type);
+int map_hlo_reduce(struct mapper *m, uint32_t type);
+int map_hlo_compare(struct mapper *m, uint32_t type);
+int map_hlo_dynamic_slice(struct mapper *m, uint32_t type);
+int map_hlo_pad(struct mapper *m, uint32_t type);
+int map_hlo_iota(struct mapper *m, uint32_t type);
+int map_hlo_dot_general(struct mapper *m, uint32_t type);
+int map_hlo_transpose(struct mapper *m, uint32_t type);
+int map_hlo_clamp(struct mapper *m, uint32_t type);
+int map_hlo_dynamic_update_slice(struct mapper *m, uint32_t type);
+
 /* ops_custom.c: a custom operator, by its name. */
 int map_custom(struct mapper *m, uint32_t type);
 

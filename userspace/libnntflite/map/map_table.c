@@ -19,6 +19,12 @@
 #define OUTPUTS(a, b)	.min_outputs = (a), .max_outputs = (b)
 #define OPTIONS(name)	TFLITE_##name##_OPTIONS
 #define MANY		OP_ROW_MANY
+#define STABLEHLO(name, a, b, function, text)				\
+	[TFLITE_STABLEHLO_##name] = {					\
+		.map = function, INPUTS(a, b), OUTPUTS(1, 1),		\
+		.options_2 = TFLITE_STABLEHLO_##name##_OPTIONS_2,	\
+		.needs_options = true, .how = text,			\
+	}
 
 const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_ADD] = {
@@ -645,5 +651,36 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.map = map_assign_variable, INPUTS(2, 2), OUTPUTS(0, 0),
 		.options = OPTIONS(ASSIGN_VARIABLE),
 		.how = "no operation, or a copy",
+	},
+	STABLEHLO(CONCATENATE, 1, MANY, map_hlo_concatenate,
+		  "CONCATENATION of org.nnpu.tflite"),
+	STABLEHLO(BROADCAST_IN_DIM, 1, 1, map_hlo_broadcast,
+		  "RESHAPE, BROADCAST_TO of org.nnpu.tflite"),
+	STABLEHLO(SLICE, 1, 1, map_hlo_slice,
+		  "STRIDED_SLICE of org.nnpu.tflite"),
+	STABLEHLO(REDUCE, 2, 2, map_hlo_reduce,
+		  "SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ANY or REDUCE_ALL of"
+		  " org.nnpu.tflite, and the start value; one input, and a body of one operator"),
+	STABLEHLO(COMPARE, 2, 2, map_hlo_compare,
+		  "EQUAL, NOT_EQUAL, GREATER_EQUAL, GREATER, LESS_EQUAL or LESS of"
+		  " org.nnpu.tflite; no total order"),
+	STABLEHLO(DYNAMIC_SLICE, 2, 9, map_hlo_dynamic_slice,
+		  "CONCATENATION, MAXIMUM, MINIMUM, SLICE of org.nnpu.tflite"),
+	STABLEHLO(PAD, 2, 2, map_hlo_pad,
+		  "DILATE, PADV2, STRIDED_SLICE, as far as they are needed, of org.nnpu.tflite"),
+	STABLEHLO(IOTA, 0, 0, map_hlo_iota,
+		  "RANGE, RESHAPE, BROADCAST_TO of org.nnpu.tflite"),
+	STABLEHLO(DOT_GENERAL, 2, 2, map_hlo_dot_general,
+		  "BATCH_MATMUL of org.nnpu.tflite; one free and one contracting dimension each"
+		  " behind the batches"),
+	STABLEHLO(TRANSPOSE, 1, 1, map_hlo_transpose,
+		  "TRANSPOSE of org.nnpu.tflite"),
+	[TFLITE_STABLEHLO_CLAMP] = {
+		.map = map_hlo_clamp, INPUTS(3, 3), OUTPUTS(1, 1),
+		.how = "MAXIMUM, MINIMUM of org.nnpu.tflite",
+	},
+	[TFLITE_STABLEHLO_DYNAMIC_UPDATE_SLICE] = {
+		.map = map_hlo_dynamic_update_slice, INPUTS(3, 10), OUTPUTS(1, 1),
+		.how = "CONCATENATION, DYNAMIC_UPDATE_SLICE of org.nnpu.tflite",
 	},
 };

@@ -18,6 +18,7 @@
  * @min_outputs: least number of outputs
  * @max_outputs: largest number of outputs
  * @options: BuiltinOptions of the schema; 0 if the operator needs none
+ * @options_2: BuiltinOptions2, where the operator has its options there
  * @any_rank: the operation of the HAL takes more than four dimensions
  * @needs_options: the file must have them
  * @fields: what the operation of the extension takes after the inputs: a letter per field of
@@ -39,6 +40,7 @@ struct op_row {
 	uint16_t min_outputs;
 	uint16_t max_outputs;
 	uint8_t options;
+	uint8_t options_2;
 	bool any_rank;
 	bool needs_options;
 	const char *fields;

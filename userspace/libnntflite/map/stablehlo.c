@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Operators of StableHLO that compute what an operator of TensorFlow Lite computes.
+ * Operators of StableHLO that compute what an operator of TensorFlow Lite computes. Those with
+ * parameters have rows of their own.
  *
  * They have no parameters: the options of the other operator are absent, and its defaults
  * hold (no activation, a shape or type that is that of the result).
