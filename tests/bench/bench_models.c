@@ -3,9 +3,11 @@
  * The device model against XNNPACK, layer for layer, on one thread.
  *
  * usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...
+ *        bench_models --variants
  *
  * Runs each .tflite model on the in-process device and, in turns with it, the same layers
- * with XNNPACK, and the model on a device with two threads, and prints the medians. A line behind
+ * with XNNPACK, and the model on a device with two threads, and prints the medians. If NNPU_ISA
+ * chooses kernels of the device, XNNPACK has no more instruction sets than these. A line behind
  * each model has the multiply-accumulates of a second, on one thread, against the peak of the
  * CPU's instruction sets, which is measured first. The outputs of the device are compared with those
  * of its plain kernels: byte for byte, or for a float model, whose sums may be fused, with a limit.
@@ -14,6 +16,8 @@
  * input, filter and output. Its peak memory comes from a counter
  * of the device. It is compared with the size of the constants, scales included, plus the
  * largest set of activations that is live at once, inputs and outputs included.
+ *
+ * --variants prints what NNPU_ISA may choose on this CPU, a line each.
  *
  * INPUT is one sample, as it is; for models with float inputs, signed bytes.
  */
@@ -33,6 +37,7 @@
 #include "tests/difference.h"
 #include "needed_memory.h"
 #include "peak.h"
+#include "reference_isa.h"
 #include "reference_layers.h"
 #include "userspace/tools/common/clock.h"
 #include "userspace/tools/common/file.h"
@@ -509,10 +514,18 @@ static void print(const char *name, const struct measured *m, struct json *json)
 /* 0; 1 after an error or if outputs differ; 2 if an argument is wrong. */
 static int run(int count, char **pairs, double seconds, bool by_layer, struct json *json)
 {
+	const char *kernels = kernels_in_use(), *reference = reference_use_isa(kernels);
 	double two = peak_of_two();
 	const struct peak *peak;
 	bool bad = false;
 
+	if (!reference) {
+		fprintf(stderr, "bench_models: libcpuinfo does not know this CPU\n");
+		return 1;
+	}
+	printf("kernels of the device: %s; XNNPACK has %s\n", kernels, reference);
+	json_string(json, "kernels", kernels);
+	json_string(json, "xnnpack_has", reference);
 	for (unsigned int i = 0; (peak = peak_of(i)); i++)
 		if (peak->gmacs > 0)
 			printf("peak of one thread: %-24s %9.1f GMAC/s\n", peak->name, peak->gmacs);
@@ -551,6 +564,13 @@ static int run(int count, char **pairs, double seconds, bool by_layer, struct js
 	return bad;
 }
 
+static void print_variants(void)
+{
+	for (unsigned int i = 0; kernels_name(i); i++)
+		if (kernels_variant(i))
+			printf("%s\n", kernels_name(i));
+}
+
 int main(int argc, char **argv)
 {
 	const char *json_path = "/dev/null";
@@ -560,6 +580,10 @@ int main(int argc, char **argv)
 	FILE *json_file;
 	int first = 1, ret;
 
+	if (argc == 2 && !strcmp(argv[1], "--variants")) {
+		print_variants();
+		return 0;
+	}
 	for (; first + 1 < argc && argv[first][0] == '-'; first++) {
 		if (!strcmp(argv[first], "--layers"))
 			by_layer = true;
@@ -571,7 +595,8 @@ int main(int argc, char **argv)
 			break;
 	}
 	if (first >= argc || argv[first][0] == '-') {
-		fprintf(stderr, "usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...\n");
+		fprintf(stderr, "usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...\n"
+				"       bench_models --variants\n");
 		return 2;
 	}
 	json_file = fopen(json_path, "w");

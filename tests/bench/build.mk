@@ -14,9 +14,9 @@ $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
-$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models needed_memory peak reference_layers) \
+$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models needed_memory peak reference_isa reference_layers) \
 		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
-	$(call link,$^ -lXNNPACK -lpthreadpool $(NNRUN_LIBS) $(NNHAL_LIBS))
+	$(call link,$^ -lXNNPACK -lpthreadpool -lcpuinfo $(NNRUN_LIBS) $(NNHAL_LIBS))
 
 # How long preparing takes; with the library as others have it.
 BENCH_PREPARE := $(BUILD)/tests/bench_prepare
