@@ -602,7 +602,9 @@ static void test_layout(void)
 	ok(nnhal_device_get_supported_operations(device, &m, supported, 2, &diag) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT && strstr(diag.message, "layout 1"),
 	   "supported operations: %s", diag.message);
-	ok(!nnhal_validate_model(&m, NULL) && !nnhal_model_get_min_version(&m, NULL) &&
+	ok(!nnhal_validate_model(&m, NULL) &&
+	   nnhal_check_model(&m, NULL) == NNHAL_STATUS_INVALID_ARGUMENT &&
+	   !nnhal_model_get_min_version(&m, NULL) &&
 	   nnhal_model_get_operation_versions(&m, versions, 2, NULL) ==
 	   NNHAL_STATUS_INVALID_ARGUMENT, "validate, versions");
 	ok(!nnhal_validate_request(&r.request, &m, true, NULL) &&

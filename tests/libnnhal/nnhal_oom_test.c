@@ -93,8 +93,10 @@ static enum nnhal_status try_supported(void)
 
 static enum nnhal_status try_validate(void)
 {
-	return nnhal_validate_model(&f.model, NULL) ? NNHAL_STATUS_NONE
-						    : NNHAL_STATUS_GENERAL_FAILURE;
+	enum nnhal_status status = nnhal_check_model(&f.model, NULL);
+
+	/* The calls below may say no more than this. */
+	return status == NNHAL_STATUS_GENERAL_FAILURE ? NNHAL_STATUS_INVALID_ARGUMENT : status;
 }
 
 static enum nnhal_status try_prepare(void)

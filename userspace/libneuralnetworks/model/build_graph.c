@@ -128,10 +128,10 @@ static int make_flat(ANeuralNetworksModel *model)
 	result = ndk_flatten(&model->flat, model, &main);
 	if (result)
 		return result;
-	if (nnhal_validate_model(&model->flat.hal, NULL))
-		return ANEURALNETWORKS_NO_ERROR;
-	ndk_flat_fini(&model->flat);
-	return ANEURALNETWORKS_BAD_DATA;
+	result = ndk_check_flat(&model->flat);
+	if (result)
+		ndk_flat_fini(&model->flat);
+	return result;
 }
 
 int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)

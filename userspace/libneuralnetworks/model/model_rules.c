@@ -10,6 +10,18 @@
 
 #include "model/ndk_model.h"
 
+int ndk_check_flat(const struct ndk_flat *flat)
+{
+	switch (nnhal_check_model(&flat->hal, NULL)) {
+	case NNHAL_STATUS_NONE:
+		return ANEURALNETWORKS_NO_ERROR;
+	case NNHAL_STATUS_INVALID_ARGUMENT:
+		return ANEURALNETWORKS_BAD_DATA;
+	default:
+		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	}
+}
+
 /* Validate one operation; @operands: of its inputs, then of its outputs, then one to spare. */
 static int check_alone(const ANeuralNetworksModel *model, struct nnhal_operand *operands,
 		       uint32_t type, uint32_t num_inputs, uint32_t num_outputs)
@@ -55,8 +67,7 @@ static int check_alone(const ANeuralNetworksModel *model, struct nnhal_operand *
 	main.num_inputs = count;
 	result = ndk_flatten(&flat, model, &main);
 	if (!result) {
-		if (!nnhal_validate_model(&flat.hal, NULL))
-			result = ANEURALNETWORKS_BAD_DATA;
+		result = ndk_check_flat(&flat);
 		ndk_flat_fini(&flat);
 	}
 	free(numbers);

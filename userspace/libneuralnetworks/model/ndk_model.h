@@ -69,6 +69,9 @@ int ndk_flatten(struct ndk_flat *flat, const ANeuralNetworksModel *model,
 		const struct nnhal_subgraph *main);
 void ndk_flat_fini(struct ndk_flat *flat);
 
+/* Does it follow the rules of libnnhal? */
+int ndk_check_flat(const struct ndk_flat *flat);
+
 /* The operations in an order in which they can run; BAD_DATA: there is none. */
 int ndk_sort_operations(ANeuralNetworksModel *model);
 

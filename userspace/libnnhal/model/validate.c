@@ -280,19 +280,25 @@ enum nnhal_status validate_model(const struct nnhal_model *model, struct nnhal_d
 	return validate_references(model, diag);
 }
 
-bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *diag)
+enum nnhal_status nnhal_check_model(const struct nnhal_model *model, struct nnhal_diag *diag)
 {
 	struct model_copy copy;
-	bool valid;
+	enum nnhal_status status;
 
 	diag_clear(diag);
 	if (!model) {
 		diag_set(diag, "no model");
-		return false;
+		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (model_copy_init(&copy, model, diag))
-		return false;
-	valid = !validate_model(&copy.model, diag);
+	status = model_copy_init(&copy, model, diag);
+	if (status)
+		return status;
+	status = validate_model(&copy.model, diag);
 	model_copy_fini(&copy);
-	return valid;
+	return status;
+}
+
+bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *diag)
+{
+	return !nnhal_check_model(model, diag);
 }

@@ -189,6 +189,16 @@ nnhal_operand_performance_lookup(const struct nnhal_capabilities *capabilities,
 bool nnhal_validate_model(const struct nnhal_model *model, struct nnhal_diag *diag);
 
 /**
+ * nnhal_check_model() - nnhal_validate_model(), told apart from a lack of memory
+ * @model: model
+ * @diag: filled in if the status is not NONE; may be NULL
+ *
+ * Return: NONE; INVALID_ARGUMENT: it does not follow the rules; RESOURCE_EXHAUSTED_TRANSIENT: no
+ * memory to find out.
+ */
+enum nnhal_status nnhal_check_model(const struct nnhal_model *model, struct nnhal_diag *diag);
+
+/**
  * nnhal_validate_request() - validateRequest: does a request fit a model
  * @request: request
  * @model: valid model
