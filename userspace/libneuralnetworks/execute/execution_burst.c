@@ -124,7 +124,6 @@ static void remember_burst(ANeuralNetworksExecution *execution, ANeuralNetworksB
 static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 {
 	struct nnhal_execute_options options;
-	uint32_t num_shapes;
 	int result;
 
 	result = ndk_begin(e);
@@ -138,7 +137,7 @@ static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 	else
 		result = ndk_result(nnhal_burst_execute(burst->burst, &e->request,
 							ndk_options(e, &options), e->run->shapes,
-							&num_shapes, &e->run->launched));
+							&e->run->num_shapes, &e->run->launched));
 	return ndk_end(e, result ? ndk_rerun(e, result) : result);
 }
 

@@ -33,6 +33,7 @@ bool ndk_known_shapes(ANeuralNetworksExecution *execution)
 		shape->num_dimensions = rank;
 		memcpy(shape->dimensions, dimensions, rank * sizeof(*dimensions));
 	}
+	execution->run->num_shapes = main->num_outputs;
 	return known;
 }
 
@@ -128,8 +129,10 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 			result = launch_again(e, fences, num_fences, result);
 	}
 	free(fences);
-	if (result)
+	if (result) {
+		e->run->num_shapes = 0;
 		return ndk_end(e, result);
+	}
 	ndk_launched(e);
 	return ANEURALNETWORKS_NO_ERROR;
 }

@@ -15,7 +15,8 @@ static int find_shape(ANeuralNetworksExecution *e, int32_t index,
 	if (index < 0 || (uint32_t)index >= e->run->num_outputs)
 		return ANEURALNETWORKS_BAD_DATA;
 	/* Other failures leave no shapes. */
-	if (e->run->result && e->run->result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE)
+	if ((e->run->result && e->run->result != ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE) ||
+	    (uint32_t)index >= e->run->num_shapes)
 		return e->run->result;
 	*shape = &e->run->shapes[index];
 	return (*shape)->is_sufficient ? ANEURALNETWORKS_NO_ERROR :

@@ -63,7 +63,6 @@ const struct nnhal_execute_options *ndk_options(const ANeuralNetworksExecution *
 int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
 {
 	struct nnhal_execute_options options;
-	uint32_t num_shapes;
 	struct ndk_run *run;
 	int result;
 
@@ -80,8 +79,8 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
 	else
 		result = ndk_result(nnhal_prepared_model_execute_synchronously(
 			execution->compilation->prepared, &execution->request,
-			ndk_options(execution, &options), run->shapes, &num_shapes,
-			&run->launched));
+			ndk_options(execution, &options), run->shapes,
+			&run->num_shapes, &run->launched));
 	return ndk_end(execution, result ? ndk_rerun(execution, result) : result);
 }
 
@@ -92,7 +91,8 @@ static void on_result(void *context, enum nnhal_status status,
 {
 	struct ndk_run *run = context;
 
-	for (uint32_t i = 0; i < num_shapes && i < run->num_outputs; i++)
+	run->num_shapes = num_shapes < run->num_outputs ? num_shapes : run->num_outputs;
+	for (uint32_t i = 0; i < run->num_shapes; i++)
 		run->shapes[i] = shapes[i];
 	run->launched = *timing;
 	ndk_run_end(run, ndk_result(status));

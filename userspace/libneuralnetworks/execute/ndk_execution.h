@@ -38,6 +38,7 @@ struct ndk_argument {
  * @launched: times, microseconds
  * @fenced: times from the last fence on
  * @num_outputs: entries of @shapes
+ * @num_shapes: those that have values: all after a success, and where an output was too small
  * @shapes: of the outputs
  */
 struct ndk_run {
@@ -50,7 +51,7 @@ struct ndk_run {
 	struct nnhal_fenced_callback **infos;
 	uint32_t num_infos;
 	struct nnhal_timing launched, fenced;
-	uint32_t num_outputs;
+	uint32_t num_outputs, num_shapes;
 	struct nnhal_output_shape shapes[];
 };
 

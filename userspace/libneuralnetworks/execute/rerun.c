@@ -163,7 +163,6 @@ int ndk_rerun(ANeuralNetworksExecution *execution, int result)
 {
 	ANeuralNetworksExecution *e = execution;
 	struct nnhal_execute_options storage;
-	uint32_t num_shapes;
 	struct rerun *r;
 
 	if (!ndk_may_rerun(e, result))
@@ -172,8 +171,8 @@ int ndk_rerun(ANeuralNetworksExecution *execution, int result)
 	if (!r)
 		return result;
 	result = finish(r, nnhal_prepared_model_execute_synchronously(
-		r->prepared, &r->request, ndk_options(e, &storage), e->run->shapes, &num_shapes,
-		&e->run->launched));
+		r->prepared, &r->request, ndk_options(e, &storage), e->run->shapes,
+		&e->run->num_shapes, &e->run->launched));
 	end(r);
 	return result;
 }
@@ -195,7 +194,8 @@ static void on_result(void *context, enum nnhal_status status,
 	int result;
 
 	(void)timing;
-	for (uint32_t i = 0; i < num_shapes && i < run->num_outputs; i++)
+	run->num_shapes = num_shapes < run->num_outputs ? num_shapes : run->num_outputs;
+	for (uint32_t i = 0; i < run->num_shapes; i++)
 		run->shapes[i] = shapes[i];
 	result = finish(r, status);
 	end(r);

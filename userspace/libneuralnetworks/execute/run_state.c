@@ -48,6 +48,7 @@ bool ndk_run_renew(struct ndk_run **run)
 
 	if (atomic_load_explicit(&r->refs, memory_order_acquire) == 1 && !r->infos) {
 		r->done = false;
+		r->num_shapes = 0;
 		r->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
 		return true;
 	}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What programs learn when the device fails: a function of libnnhal returns a status without being called. The
+ * program is linked with --wrap for these functions.
+ */
+#include <nnhal/nnhal.h>
+#include <nnhal/fenced.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ndk_parts.h"
+
+enum {
+	NONE = ANEURALNETWORKS_NO_ERROR, DATA = ANEURALNETWORKS_BAD_DATA,
+	OP = ANEURALNETWORKS_OP_FAILED, STATE = ANEURALNETWORKS_BAD_STATE,
+	UNAVAILABLE = ANEURALNETWORKS_UNAVAILABLE_DEVICE,
+};
+
+/* ---- functions of libnnhal that fail ---- */
+
+static const char *failing;		/* the function, or NULL */
+static enum nnhal_status forced;
+static unsigned int times, skipped;	/* it fails so often, after so many calls that do not */
+
+static void fail(const char *function, enum nnhal_status status)
+{
+	failing = function;
+	forced = status;
+	times = 1;
+	skipped = 0;
+}
+
+static bool fails(const char *function)
+{
+	if (!failing || strcmp(failing, function) || (skipped && skipped--))
+		return false;
+	if (!--times)
+		failing = NULL;
+	return true;
+}
+
+/* The functions have the parameters of libnnhal's; the last step is what a failure does besides. */
+#define WRAP(type, name, parameters, arguments, failure) \
+	type __real_##name parameters; \
+	type __wrap_##name parameters; \
+	type __wrap_##name parameters \
+	{ \
+		if (!fails(#name)) \
+			return __real_##name arguments; \
+		failure; \
+	}
+
+WRAP(enum nnhal_status, nnhal_prepared_model_execute_synchronously,
+	(struct nnhal_prepared_model *model, const struct nnhal_request *request,
+	 const struct nnhal_execute_options *options, struct nnhal_output_shape *shapes,
+	 uint32_t *num_shapes, struct nnhal_timing *timing),
+	(model, request, options, shapes, num_shapes, timing), *num_shapes = 0; return forced)
+
+WRAP(enum nnhal_status, nnhal_burst_execute,
+	(struct nnhal_burst *burst, const struct nnhal_request *request,
+	 const struct nnhal_execute_options *options, struct nnhal_output_shape *shapes,
+	 uint32_t *num_shapes, struct nnhal_timing *timing),
+	(burst, request, options, shapes, num_shapes, timing), *num_shapes = 0; return forced)
+
+static enum nnhal_status call_back(nnhal_execution_callback callback, void *context)
+{
+	static const struct nnhal_timing none = { NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+
+	callback(context, forced, NULL, 0, &none);
+	return forced;
+}
+
+WRAP(enum nnhal_status, nnhal_prepared_model_execute,
+	(struct nnhal_prepared_model *model, const struct nnhal_request *request,
+	 const struct nnhal_execute_options *options, nnhal_execution_callback callback, void *context),
+	(model, request, options, callback, context), return call_back(callback, context))
+
+WRAP(enum nnhal_status, nnhal_prepared_model_execute_fenced,
+	(struct nnhal_prepared_model *model, const struct nnhal_request *request, const int *wait_for,
+	 uint32_t num_wait_for, const struct nnhal_fenced_options *options, int *fence,
+	 struct nnhal_fenced_callback **callback),
+	(model, request, wait_for, num_wait_for, options, fence, callback), return forced)
+
+WRAP(enum nnhal_status, nnhal_burst_create,
+	(struct nnhal_prepared_model *model, const struct nnhal_burst_options *options,
+	 struct nnhal_burst **burst),
+	(model, options, burst), return forced)
+
+WRAP(enum nnhal_status, nnhal_device_prepare_model_sync,
+	(struct nnhal_device *device, const struct nnhal_model *model,
+	 const struct nnhal_prepare_options *options, struct nnhal_prepared_model **prepared),
+	(device, model, options, prepared), return forced)
+
+WRAP(enum nnhal_status, nnhal_enumerate_devices,
+	(struct nnhal_device_info *infos, uint32_t max, uint32_t *count, struct nnhal_diag *diag),
+	(infos, max, count, diag), *count = 0; return forced)
+
+WRAP(enum nnhal_status, nnhal_device_open,
+	(const char *spec, struct nnhal_device **device, struct nnhal_diag *diag),
+	(spec, device, diag), return forced)
+
+WRAP(enum nnhal_status, nnhal_device_get_supported_extensions,
+	(struct nnhal_device *device, const struct nnhal_extension **extensions, uint32_t *count),
+	(device, extensions, count), return forced)
+
+WRAP(enum nnhal_status, nnhal_memory_begin_cpu_access,
+	(struct nnhal_memory *memory, uint32_t access), (memory, access), return forced)
+
+WRAP(void *, nnhal_memory_map, (struct nnhal_memory *memory, struct nnhal_diag *diag),
+	(memory, diag), return NULL)
+
+WRAP(enum nnhal_status, nnhal_memory_from_pointer,
+	(void *pointer, uint64_t size, uint32_t access, struct nnhal_memory **memory,
+	 struct nnhal_diag *diag),
+	(pointer, size, access, memory, diag), return forced)
+
+/* ---- tests ---- */
+
+static const float a[4] = { 1, 2, 3, 4 }, b[4] = { 10, 20, 30, 40 };
+static float sum[4];
+
+static ANeuralNetworksExecution *execution(ANeuralNetworksCompilation *c)
+{
+	ANeuralNetworksExecution *e = NULL;
+
+	if (ANeuralNetworksExecution_create(c, &e) ||
+	    ANeuralNetworksExecution_setInput(e, 0, NULL, a, sizeof(a)) ||
+	    ANeuralNetworksExecution_setInput(e, 1, NULL, b, sizeof(b)) ||
+	    ANeuralNetworksExecution_setOutput(e, 0, NULL, sum, sizeof(sum)))
+		ok(false, "an execution with its arguments");
+	memset(sum, 0, sizeof(sum));
+	return e;
+}
+
+static const struct {
+	enum nnhal_status status;
+	int result;
+	const char *name;
+} statuses[] = {
+	{ NNHAL_STATUS_DEVICE_UNAVAILABLE, UNAVAILABLE, "DEVICE_UNAVAILABLE" },
+	{ NNHAL_STATUS_GENERAL_FAILURE, OP, "GENERAL_FAILURE" },
+	{ NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE, ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE,
+	  "OUTPUT_INSUFFICIENT_SIZE" },
+	{ NNHAL_STATUS_INVALID_ARGUMENT, DATA, "INVALID_ARGUMENT" },
+	{ NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT, ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT,
+	  "MISSED_DEADLINE_TRANSIENT" },
+	{ NNHAL_STATUS_MISSED_DEADLINE_PERSISTENT, ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT,
+	  "MISSED_DEADLINE_PERSISTENT" },
+	{ NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT, ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT,
+	  "RESOURCE_EXHAUSTED_TRANSIENT" },
+	{ NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT, ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT,
+	  "RESOURCE_EXHAUSTED_PERSISTENT" },
+	{ NNHAL_STATUS_DEAD_OBJECT, ANEURALNETWORKS_DEAD_OBJECT, "DEAD_OBJECT" },
+	{ NNHAL_STATUS_NO_DEVICE, UNAVAILABLE, "NO_DEVICE" },
+	{ NNHAL_STATUS_NO_PERMISSION, UNAVAILABLE, "NO_PERMISSION" },
+	{ NNHAL_STATUS_NO_DRIVER, UNAVAILABLE, "NO_DRIVER" },
+};
+
+/* Each status of a device that the caller chose, each way to execute. */
+static void test_statuses(ANeuralNetworksCompilation *c)
+{
+	ANeuralNetworksEvent *event = NULL, *none = NULL;
+	ANeuralNetworksBurst *burst = NULL;
+	uint32_t rank = 0;
+	uint64_t time = 0;
+
+	ANeuralNetworksBurst_create(c, &burst);
+	for (unsigned int i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		enum nnhal_status status = statuses[i].status;
+		int result = statuses[i].result;
+		ANeuralNetworksExecution *e[4];
+
+		printf("# %s\n", statuses[i].name);
+		for (unsigned int k = 0; k < 4; k++)
+			e[k] = execution(c);
+		fail("nnhal_prepared_model_execute_synchronously", status);
+		is(ANeuralNetworksExecution_compute(e[0]), result, "compute");
+		fail("nnhal_burst_execute", status);
+		is(ANeuralNetworksExecution_burstCompute(e[1], burst), result, "burstCompute");
+		fail("nnhal_prepared_model_execute", status);
+		is(ANeuralNetworksExecution_startCompute(e[2], &event), NONE, "startCompute");
+		is(ANeuralNetworksEvent_wait(event), result, "wait");
+		ANeuralNetworksEvent_free(event);
+		fail("nnhal_prepared_model_execute_fenced", status);
+		is(ANeuralNetworksExecution_startComputeWithDependencies(e[3], NULL, 0, 0, &none),
+		   result, "startComputeWithDependencies");
+		ok(!none, "no event");
+		for (unsigned int k = 0; k < 4; k++) {
+			/* Shapes are there after a success, or where an output was too small. */
+			is(ANeuralNetworksExecution_getOutputOperandRank(e[k], 0, &rank), result,
+			   "the rank says the same");
+			ok(!ANeuralNetworksExecution_getDuration(e[k], 0, &time) &&
+			   time == UINT64_MAX, "no time");
+			is(ANeuralNetworksExecution_compute(e[k]), STATE, "no second start");
+			ANeuralNetworksExecution_free(e[k]);
+		}
+	}
+	ANeuralNetworksBurst_free(burst);
+}
+
+/* A device that fails once: the next execution is not harmed. */
+static void test_next(ANeuralNetworksCompilation *c)
+{
+	ANeuralNetworksExecution *e = execution(c);
+
+	ANeuralNetworksExecution_setReusable(e, true);
+	fail("nnhal_prepared_model_execute_synchronously", NNHAL_STATUS_GENERAL_FAILURE);
+	is(ANeuralNetworksExecution_compute(e), OP, "a failure");
+	is(ANeuralNetworksExecution_compute(e), NONE, "and the same execution again");
+	ok(sum[0] == 11 && sum[3] == 44, "the sums");
+	ANeuralNetworksExecution_free(e);
+}
+
+/* What is waited for fails, and has no fence. */
+static void test_dependency(ANeuralNetworksCompilation *c)
+{
+	ANeuralNetworksExecution *first = execution(c), *second = execution(c);
+	ANeuralNetworksEvent *event = NULL, *none = NULL;
+	const ANeuralNetworksEvent *before[1];
+
+	fail("nnhal_prepared_model_execute", NNHAL_STATUS_MISSED_DEADLINE_TRANSIENT);
+	ANeuralNetworksExecution_startCompute(first, &event);
+	before[0] = event;
+	is(ANeuralNetworksExecution_startComputeWithDependencies(second, before, 1, 0, &none), OP,
+	   "after an execution that has failed");
+	ok(!none && !sum[0], "no event, and nothing was computed");
+	ANeuralNetworksEvent_free(event);
+	ANeuralNetworksExecution_free(first);
+	ANeuralNetworksExecution_free(second);
+}
+
+/* Preparing. */
+static void test_compilations(ANeuralNetworksModel *model, ANeuralNetworksCompilation *c)
+{
+	const ANeuralNetworksDevice *device = reference_device();
+	ANeuralNetworksBurst *burst = (ANeuralNetworksBurst *)&device;
+	ANeuralNetworksCompilation *own = NULL;
+	ANeuralNetworksExecution *e = NULL;
+
+	fail("nnhal_burst_create", NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT);
+	is(ANeuralNetworksBurst_create(c, &burst), ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT,
+	   "a burst without a queue");
+	ANeuralNetworksCompilation_createForDevices(model, &device, 1, &own);
+	fail("nnhal_device_prepare_model_sync", NNHAL_STATUS_DEAD_OBJECT);
+	is(ANeuralNetworksCompilation_finish(own), ANEURALNETWORKS_DEAD_OBJECT,
+	   "the device goes away while it prepares");
+	is(ANeuralNetworksCompilation_finish(own), STATE, "the compilation is over");
+	is(ANeuralNetworksExecution_create(own, &e), STATE, "it executes nothing");
+	ANeuralNetworksCompilation_free(own);
+}
+
+/* The list of devices. */
+static void test_devices(ANeuralNetworksModel *model)
+{
+	ANeuralNetworksDevice *device = reference_device(), *found = NULL;
+	ANeuralNetworksCompilation *c = NULL;
+	uint32_t count = 77;
+	bool has = true;
+	int32_t type = 77;
+	ANeuralNetworksModel *other = add_operands();
+
+	fail("nnhal_enumerate_devices", NNHAL_STATUS_NO_PERMISSION);
+	is(ANeuralNetworks_getDeviceCount(&count), UNAVAILABLE, "devices cannot be looked for");
+	ok(count == 77, "the out-parameter was left alone");
+	ANeuralNetworksCompilation_create(model, &c);
+	fail("nnhal_enumerate_devices", NNHAL_STATUS_NO_PERMISSION);
+	is(ANeuralNetworksCompilation_finish(c), UNAVAILABLE, "nor by finish");
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksCompilation_create(model, &c);
+	fail("nnhal_enumerate_devices", NNHAL_STATUS_NO_DRIVER);
+	is(ANeuralNetworksCompilation_finish(c), UNAVAILABLE, "there is no device");
+	ANeuralNetworksCompilation_free(c);
+	fail("nnhal_enumerate_devices", NNHAL_STATUS_NO_DEVICE);
+	ok(!ANeuralNetworks_getDeviceCount(&count) && !count, "and none is counted");
+	is(ANeuralNetworks_getDevice(0, &found), DATA, "nor given");
+	is(ANeuralNetworksModel_getExtensionOperandType(other, "org.nnpu.tflite", 0, &type), DATA,
+	   "an extension that no device has");
+	ok(!ANeuralNetworks_getDeviceCount(&count) && count, "the devices are back");
+	is(ANeuralNetworksDevice_wait(device), NONE, "wait");
+	fail("nnhal_device_get_supported_extensions", NNHAL_STATUS_DEAD_OBJECT);
+	is(ANeuralNetworksDevice_getExtensionSupport(device, "org.nnpu.tflite", &has),
+	   ANEURALNETWORKS_DEAD_OBJECT, "extensions of a device that went away");
+	ok(has, "the out-parameter was left alone");
+	ANeuralNetworksModel_free(other);
+}
+
+/* Memory. */
+static void test_memory(ANeuralNetworksCompilation *c)
+{
+	struct ANeuralNetworksMemory *memories[2] = { NULL, NULL };
+	ANeuralNetworksExecution *e = NULL;
+	int fd = memfd_create("failures", 0);
+
+	if (!ok(!ftruncate(fd, 32), "a file"))
+		return;
+	for (int i = 0; i < 2; i++)
+		ANeuralNetworksMemory_createFromFd(16, PROT_READ | PROT_WRITE, fd, 16 * (size_t)i,
+						   &memories[i]);
+	close(fd);
+	for (unsigned int i = 0; i < 2; i++) {
+		fail("nnhal_memory_map", NNHAL_STATUS_NONE);
+		skipped = i;
+		is(ANeuralNetworksMemory_copy(memories[0], memories[1]), ANEURALNETWORKS_UNMAPPABLE,
+		   i ? "the copy cannot be mapped" : "the original cannot be mapped");
+		fail("nnhal_memory_begin_cpu_access", NNHAL_STATUS_GENERAL_FAILURE);
+		skipped = i;
+		is(ANeuralNetworksMemory_copy(memories[0], memories[1]), OP,
+		   i ? "the copy cannot be written" : "the original cannot be read");
+	}
+	failing = NULL;
+	is(ANeuralNetworksMemory_copy(memories[0], memories[1]), NONE, "a copy");
+	for (int i = 0; i < 2; i++)
+		ANeuralNetworksMemory_free(memories[i]);
+	ANeuralNetworksExecution_create(c, &e);
+	fail("nnhal_memory_from_pointer", NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	is(ANeuralNetworksExecution_setInput(e, 0, NULL, a, sizeof(a)),
+	   ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT, "no memory for an input");
+	is(ANeuralNetworksExecution_setInput(e, 0, NULL, a, sizeof(a)), NONE, "it is not set yet");
+	ANeuralNetworksExecution_free(e);
+}
+
+int main(void)
+{
+	ANeuralNetworksModel *model = finished_model();
+	ANeuralNetworksCompilation *c = compiled(model, true);
+
+	test_statuses(c);
+	test_next(c);
+	test_dependency(c);
+	test_compilations(model, c);
+	test_devices(model);
+	test_memory(c);
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(model);
+	return tap_done();
+}
