@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * What programs learn when the device fails: a function of libnnhal returns a status without being called. The
- * program is linked with --wrap for these functions.
+ * What programs learn when the device, the system or the memory fails: a function of libnnhal returns a status
+ * without being called, or a call of the system fails. The program is linked with --wrap for these
+ * functions of libnnhal.
  */
+#include <nnhal/fence.h>
 #include <nnhal/nnhal.h>
 #include <nnhal/fenced.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "ndk_parts.h"
@@ -319,6 +322,57 @@ static void test_memory(ANeuralNetworksCompilation *c)
 	ANeuralNetworksExecution_free(e);
 }
 
+/* Run something that may open no file any more. */
+static void without_files(void (*run)(void *context), void *context)
+{
+	struct rlimit limit, none;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	run(context);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+struct fence_use {
+	int descriptor;
+	ANeuralNetworksEvent *event, *made;
+	int get, create, fd;
+};
+
+static void use_fence(void *context)
+{
+	struct fence_use *use = context;
+
+	use->get = ANeuralNetworksEvent_getSyncFenceFd(use->event, &use->fd);
+	use->create = ANeuralNetworksEvent_createFromSyncFenceFd(use->descriptor, &use->made);
+}
+
+static void test_descriptors(void)
+{
+	struct fence_use use = { .fd = 77, .made = (ANeuralNetworksEvent *)&use };
+	int ends[2];
+
+	if (nnhal_fence_create(&ends[0], &ends[1]) ||
+	    ANeuralNetworksEvent_createFromSyncFenceFd(ends[0], &use.event)) {
+		ok(false, "a fence");
+		return;
+	}
+	use.descriptor = ends[0];
+	without_files(use_fence, &use);
+	is(use.get, ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT, "a fence without a descriptor for it");
+	ok(use.fd == -1, "it is none");
+	is(use.create, ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT,
+	   "an event without a descriptor for it");
+	ok(!use.made, "it is none");
+	close(ends[0]);
+	is(ANeuralNetworksEvent_createFromSyncFenceFd(ends[0], &use.made), DATA,
+	   "a descriptor that is closed");
+	close(ends[1]);
+	ANeuralNetworksEvent_free(use.event);
+}
+
 int main(void)
 {
 	ANeuralNetworksModel *model = finished_model();
@@ -330,6 +384,7 @@ int main(void)
 	test_compilations(model, c);
 	test_devices(model);
 	test_memory(c);
+	test_descriptors();
 	ANeuralNetworksCompilation_free(c);
 	ANeuralNetworksModel_free(model);
 	return tap_done();

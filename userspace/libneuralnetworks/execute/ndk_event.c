@@ -2,6 +2,7 @@
 /*
  * Events: of runs, and of fences that the program has.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ int ndk_event_fence(const ANeuralNetworksEvent *event)
 
 int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetworksEvent **event)
 {
+	int result = ANEURALNETWORKS_NO_ERROR;
 	ANeuralNetworksEvent *made;
 
 	if (!event)
@@ -35,12 +37,15 @@ int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetwork
 	if (!made)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
 	made->fence = fcntl(sync_fence_fd, F_DUPFD_CLOEXEC, 3);
-	if (made->fence < 0 || nnhal_fence_wait(made->fence, 0) == NNHAL_FENCE_UNKNOWN) {
+	if (made->fence < 0 && errno != EBADF)
+		result = ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT;
+	else if (made->fence < 0 || nnhal_fence_wait(made->fence, 0) == NNHAL_FENCE_UNKNOWN)
+		result = ANEURALNETWORKS_BAD_DATA;
+	if (result)
 		ANeuralNetworksEvent_free(made);
-		return ANEURALNETWORKS_BAD_DATA;
-	}
-	*event = made;
-	return ANEURALNETWORKS_NO_ERROR;
+	else
+		*event = made;
+	return result;
 }
 
 int ANeuralNetworksEvent_getSyncFenceFd(const ANeuralNetworksEvent *event, int *sync_fence_fd)
