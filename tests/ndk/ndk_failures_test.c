@@ -4,9 +4,11 @@
  * without being called, or a call of the system fails. The program is linked with --wrap for these
  * functions of libnnhal.
  */
+#include <dirent.h>
 #include <nnhal/fence.h>
 #include <nnhal/nnhal.h>
 #include <nnhal/fenced.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -373,6 +375,49 @@ static void test_descriptors(void)
 	ANeuralNetworksEvent_free(use.event);
 }
 
+static unsigned int count_files(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	unsigned int count = 0;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && !unlinkat(dirfd(dir), entry->d_name, 0))
+			count++;
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* A folder that takes nothing, for its disk is full: the model is prepared, and no file is left. */
+static void test_full_disk(ANeuralNetworksModel *model)
+{
+	const ANeuralNetworksDevice *device = reference_device();
+	const uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN] = { 7 };
+	char folder[] = "/tmp/ndk_failures.XXXXXX";
+	ANeuralNetworksCompilation *c = NULL;
+	ANeuralNetworksExecution *e;
+	struct rlimit limit, none;
+
+	if (!ok(mkdtemp(folder), "a folder"))
+		return;
+	getrlimit(RLIMIT_FSIZE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	signal(SIGXFSZ, SIG_IGN);
+	ANeuralNetworksCompilation_createForDevices(model, &device, 1, &c);
+	ANeuralNetworksCompilation_setCaching(c, folder, token);
+	setrlimit(RLIMIT_FSIZE, &none);
+	is(ANeuralNetworksCompilation_finish(c), NONE, "finish with a cache and a full disk");
+	setrlimit(RLIMIT_FSIZE, &limit);
+	ok(!count_files(folder), "no file is left");
+	e = execution(c);
+	is(ANeuralNetworksExecution_compute(e), NONE, "it computes");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksCompilation_free(c);
+	rmdir(folder);
+}
+
 int main(void)
 {
 	ANeuralNetworksModel *model = finished_model();
@@ -385,6 +430,7 @@ int main(void)
 	test_devices(model);
 	test_memory(c);
 	test_descriptors();
+	test_full_disk(model);
 	ANeuralNetworksCompilation_free(c);
 	ANeuralNetworksModel_free(model);
 	return tap_done();

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "compile/ndk_compilation.h"
@@ -40,6 +41,14 @@ static void close_files(struct files *f, bool keep)
 		free(f->temporary[i]);
 		free(f->paths[i]);
 	}
+}
+
+/* libnnhal leaves the files empty if it cannot save the model, or not all of it. */
+static bool is_written(const struct files *f)
+{
+	struct stat st;
+
+	return !fstat(f->fds[0], &st) && st.st_size > 0;
 }
 
 /* The name of a device may have any byte in it. */
@@ -188,6 +197,6 @@ enum nnhal_status ndk_prepare_cached(const ANeuralNetworksCompilation *compilati
 	}
 	status = nnhal_device_prepare_model_sync(what->open, what->model, options, prepared);
 	options->cache = NULL;
-	close_files(&f, made && !status);
+	close_files(&f, made && !status && is_written(&f));
 	return status;
 }
