@@ -3,7 +3,7 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header model run states \
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header model oom run states \
 	threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
@@ -27,8 +27,10 @@ $(NDK_AGAIN_TEST): $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_again_test.o $(NDK_OBJS) $(N
 NDK_WRAPPED_failures := $(addprefix nnhal_,prepared_model_execute_synchronously prepared_model_execute \
 	prepared_model_execute_fenced burst_execute burst_create device_prepare_model_sync enumerate_devices \
 	device_open device_get_supported_extensions memory_begin_cpu_access memory_map memory_from_pointer)
+NDK_WRAPPED_oom := malloc calloc realloc strdup
 
 $(BUILD)/tests/ndk_failures_test: DIR_LDFLAGS = $(NDK_WRAPPED_failures:%=-Wl$(comma)--wrap=%)
+$(BUILD)/tests/ndk_oom_test: DIR_LDFLAGS = $(NDK_WRAPPED_oom:%=-Wl$(comma)--wrap=%)
 
 NDK_ABI_TEST := $(BUILD)/tests/ndk_abi_test.sh
 
