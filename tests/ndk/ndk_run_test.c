@@ -52,6 +52,10 @@ static void test_compilation(void)
 	is(ANeuralNetworksCompilation_create(model, &c), STATE, "compile an unfinished model");
 	is(ANeuralNetworksCompilation_createForDevices(model, &device, 1, &c), STATE,
 	   "the same for a device");
+	is(ANeuralNetworksCompilation_createForDevices(model, with_null, 2, &c), UNEXPECTED,
+	   "a device NULL comes before the state");
+	is(ANeuralNetworksCompilation_createForDevices(model, twice, 2, &c), STATE,
+	   "a device twice comes after it");
 	ANeuralNetworksModel_finish(model);
 	is(ANeuralNetworksCompilation_create(NULL, &c), UNEXPECTED, "create: model NULL");
 	is(ANeuralNetworksCompilation_create(model, NULL), UNEXPECTED, "create: out NULL");
@@ -126,6 +130,8 @@ static void test_refusal(void)
 	ANeuralNetworksExecution *e;
 	ANeuralNetworksBurst *burst = NULL;
 	ANeuralNetworksEvent *event = NULL;
+	ANeuralNetworksMemoryDesc *desc = NULL;
+	ANeuralNetworksMemory *memory = NULL;
 
 	ANeuralNetworksModel_create(&model);
 	ANeuralNetworksModel_addOperand(model, &floats);
@@ -150,6 +156,18 @@ static void test_refusal(void)
 	is(ANeuralNetworksExecution_burstCompute(e, burst), OP, "activation 999: burstCompute");
 	ANeuralNetworksExecution_free(e);
 	ANeuralNetworksBurst_free(burst);
+	e = execution(c);
+	event = NULL;
+	is(ANeuralNetworksExecution_startComputeWithDependencies(e, NULL, 0, 0, &event), OP,
+	   "activation 999: fenced");
+	ok(!event, "no event");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksMemoryDesc_create(&desc);
+	is(ANeuralNetworksMemoryDesc_addInputRole(desc, c, 0, 1.0f), NONE, "activation 999: a role");
+	is(ANeuralNetworksMemoryDesc_finish(desc), NONE, "activation 999: a descriptor");
+	is(ANeuralNetworksMemory_createFromDesc(desc, &memory), OP,
+	   "activation 999: memory of no device");
+	ANeuralNetworksMemoryDesc_free(desc);
 	ANeuralNetworksCompilation_free(c);
 	ANeuralNetworksCompilation_createForDevices(model, &device, 1, &c);
 	is(ANeuralNetworksCompilation_finish(c), DATA, "activation 999 for a device: finish");
@@ -445,6 +463,10 @@ static void test_described(ANeuralNetworksCompilation *c)
 	is(ANeuralNetworksMemory_createFromDesc(d, NULL), UNEXPECTED, "memory: out NULL");
 	is(ANeuralNetworksMemory_createFromDesc(d, &memory), NONE, "memory");
 	ANeuralNetworksMemoryDesc_free(d);
+	ANeuralNetworksMemoryDesc_create(&second);
+	is(ANeuralNetworksMemoryDesc_setDimensions(second, 1, five), NONE, "a shape first");
+	is(ANeuralNetworksMemoryDesc_addInputRole(second, c, 0, 1.0f), DATA,
+	   "a role of another shape");
 	ANeuralNetworksMemoryDesc_free(second);
 
 	is(ANeuralNetworksMemory_copy(NULL, plain), UNEXPECTED, "copy: NULL");
@@ -510,6 +532,38 @@ static void test_open_shapes(void)
 	is(ANeuralNetworksExecution_startComputeWithDependencies(e, NULL, 0, 0, &event), DATA,
 	   "fenced: an output of unknown size");
 	ok(!event, "no event");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(model);
+}
+
+/* RANK of a vector: a scalar. */
+static void test_scalar_output(void)
+{
+	const uint32_t input[1] = { 0 }, output[1] = { 1 };
+	ANeuralNetworksModel *model = NULL;
+	ANeuralNetworksCompilation *c;
+	ANeuralNetworksExecution *e = NULL;
+	uint32_t rank = 9, dims[1] = { 77 };
+	int32_t value = 0;
+
+	ANeuralNetworksModel_create(&model);
+	ANeuralNetworksModel_addOperand(model, &floats);
+	ANeuralNetworksModel_addOperand(model, &int_scalar);
+	ANeuralNetworksModel_addOperation(model, ANEURALNETWORKS_RANK, 1, input, 1, output);
+	ANeuralNetworksModel_identifyInputsAndOutputs(model, 1, input, 1, output);
+	is(ANeuralNetworksModel_finish(model), NONE, "a scalar output: finish");
+	c = compiled(model, true);
+	ANeuralNetworksExecution_create(c, &e);
+	ANeuralNetworksExecution_setInput(e, 0, NULL, a, sizeof(a));
+	is(ANeuralNetworksExecution_setOutput(e, 0, NULL, &value, sizeof(value)), NONE, "a scalar");
+	is(ANeuralNetworksExecution_compute(e), NONE, "compute");
+	ok(value == 1, "a vector has rank %d, expected 1", value);
+	ok(!ANeuralNetworksExecution_getOutputOperandRank(e, 0, &rank) && !rank,
+	   "a scalar has rank 0");
+	is(ANeuralNetworksExecution_getOutputOperandDimensions(e, 0, dims), DATA,
+	   "a scalar has no dimensions");
+	ok(dims[0] == 77, "the out-parameter was left alone");
 	ANeuralNetworksExecution_free(e);
 	ANeuralNetworksCompilation_free(c);
 	ANeuralNetworksModel_free(model);
@@ -593,6 +647,7 @@ int main(void)
 	test_one_after_another(c);
 	test_described(c);
 	test_open_shapes();
+	test_scalar_output();
 	test_failed_fences(c);
 	test_buffers(c);
 	ANeuralNetworksModel_free(model);
