@@ -55,6 +55,14 @@ $(NDK_BY_NAME_TEST): $(BUILD)/tests/ndk_by_name install-for-examples
 		$(abspath $<) $(abspath $(NDK_TEST_DIR)/functions.list) >$@
 	$(Q)chmod 755 $@
 
+# Tests that need no more than a program has that was written elsewhere.
+NDK_INSTALLED_TEST := $(BUILD)/tests/ndk_installed_test.sh
+
+$(NDK_INSTALLED_TEST): $(NDK_TEST_DIR)/test_installed install-for-examples
+	$(Q)printf '#!/bin/sh\nCC="%s" CFLAGS="%s" exec %s %s %s %s\n' '$(CC)' '$(if $(SAN),$(SAN_CFLAGS))' \
+		$< $(EXAMPLES_ROOT) $(LIBDIR) 'ndk_devices_test ndk_states_test ndk_run_test' >$@
+	$(Q)chmod 755 $@
+
 # The program of examples/delegate, as tests/examples builds it, against nnrun.
 NDK_MODELS_TEST := $(BUILD)/tests/ndk_models_test.sh
 
@@ -74,5 +82,5 @@ $(NDK_VECTORS_TEST): $(NDK_VECTORS_OBJS) $(NNVEC_LIB_OBJS) $(NDK_OBJS) $(BUILD)/
 	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
 
 HOST_TESTS += $(NDK_TESTS) $(NDK_AGAIN_TEST) $(NDK_ABI_TEST) $(NDK_ABIDIFF_TEST) $(NDK_BY_NAME_TEST) \
-	$(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
+	$(NDK_INSTALLED_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
 VM_TESTS += $(NDK_BY_NAME_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
