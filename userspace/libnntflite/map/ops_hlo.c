@@ -227,7 +227,7 @@ int map_hlo_reduce(struct mapper *m, uint32_t type)
 static int contracted(struct mapper *m, unsigned int batch, unsigned int contracting,
 		      const struct shape *shape, uint32_t batches, uint32_t *which)
 {
-	int32_t values[TFLITE_MAX_RANK], dim;
+	int32_t values[TFLITE_MAX_RANK], dim = 0;
 	uint32_t i;
 
 	if (hlo_list(m, batch, "batching_dimensions", batches, values) ||
