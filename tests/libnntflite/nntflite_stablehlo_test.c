@@ -255,6 +255,137 @@ static void test_others(void)
 	refuse(&m, "a scalar, expected a tensor with dimensions");
 }
 
+/* x and an index -> branches that add and multiply x with itself. */
+static struct mw_model case_of(const int32_t *branches, int32_t count)
+{
+	struct mw_model m = { .num_outputs = 1 };
+	struct mw_operator *op;
+	int32_t index, x;
+
+	index = add_input(&m, TFLITE_INT32, 0);
+	x = add_input(&m, TFLITE_FLOAT32, 3);
+	m.outputs[0] = add_tensor(&m, TFLITE_FLOAT32, 3);
+	op = add_operator(&m, TFLITE_STABLEHLO_CASE, TFLITE_STABLEHLO_CASE_OPTIONS_2);
+	op->options_2 = true;
+	op->options[0] = (struct mw_option){ MW_LIST, 0, count, 0, branches };
+	reads(op, index);
+	reads(op, x);
+	writes(op, m.outputs[0]);
+	return m;
+}
+
+static void test_branches(void)
+{
+	static const int32_t indices[] = { 0, 1, -3, 7 }, both[] = { 1, 2, 2 }, third[] = { 1, 3 };
+	static const float x[3] = { 1, 2, 3 }, sums[3] = { 2, 4, 6 }, squares[3] = { 1, 4, 9 };
+	struct mw_model branches[2] = { { .num_inputs = 0 }, { .num_inputs = 0 } };
+	struct mw_model m = case_of(both, 2);
+	struct opened o;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		add_input(&branches[i], TFLITE_FLOAT32, 3);
+		add_output(&branches[i], binary(&branches[i], i ? TFLITE_STABLEHLO_MULTIPLY :
+						TFLITE_STABLEHLO_ADD, 0, 0));
+		add_subgraph(&m, &branches[i]);
+	}
+	if (open_session(device, &m, &o, "two branches"))
+		for (i = 0; i < 4; i++)
+			gives(&o, &indices[i], x, 3, i ? squares : sums, "a branch");
+	close_session(&o);
+	m.operators[0].options[0].value = 1;
+	if (open_session(device, &m, &o, "one branch"))
+		gives(&o, &indices[1], x, 3, sums, "the branch");
+	close_session(&o);
+	m.operators[0].options[0].value = 3;
+	refuse(&m, "(STABLEHLO_CASE): only one or two branches are supported");
+	m.operators[0].options[0].value = 0;
+	refuse(&m, "(STABLEHLO_CASE): only one or two branches are supported");
+	m.operators[0].options[0] = (struct mw_option){ MW_LIST, 0, 2, 0, third };
+	refuse(&m, "else: subgraph 3 of 3 does not exist");
+	m.operators[0].options[0].list = both;
+	m.tensors[0].type = TFLITE_FLOAT32;
+	refuse(&m, "the index of a branch has to be one int32");
+	m.tensors[0].type = TFLITE_INT32;
+	m.tensors[0].rank = 1;
+	m.tensors[0].dims[0] = 2;
+	refuse(&m, "the index of a branch has to be one int32");
+}
+
+/* What a composite stands for is at another place of the options than what CALL calls. */
+static struct mw_model composite_of(const struct mw_model *decomposition)
+{
+	struct mw_model m = { .num_outputs = 1 };
+	struct mw_operator *op;
+
+	add_input(&m, TFLITE_FLOAT32, 3);
+	m.outputs[0] = add_tensor(&m, TFLITE_FLOAT32, 3);
+	op = add_operator(&m, TFLITE_STABLEHLO_COMPOSITE, TFLITE_STABLEHLO_COMPOSITE_OPTIONS_2);
+	op->options_2 = true;
+	op->options[0] = (struct mw_option){ MW_TEXT, 0, 4, 0, "name" };
+	op->options[1] = (struct mw_option){ MW_I32, 1, 1, 0, NULL };
+	reads(op, 0);
+	writes(op, m.outputs[0]);
+	add_subgraph(&m, decomposition);
+	return m;
+}
+
+static void test_composite(void)
+{
+	static const float x[3] = { 1, 2, 3 }, squares[3] = { 1, 4, 9 }, doubled[3] = { 2, 4, 6 };
+	struct mw_model square = { .num_inputs = 0 }, keeper = { .num_inputs = 0 }, m;
+	int32_t handle, value;
+	struct opened o;
+
+	add_input(&square, TFLITE_FLOAT32, 3);
+	add_output(&square, binary(&square, TFLITE_STABLEHLO_MULTIPLY, 0, 0));
+	m = composite_of(&square);
+	if (open_session(device, &m, &o, "a composite"))
+		gives(&o, x, NULL, 3, squares, "its decomposition");
+	close_session(&o);
+	m.operators[0].options[1].value = 2;
+	refuse(&m, "callee: subgraph 2 of 2 does not exist");
+	m.operators[0].options[1].value = 0;
+	refuse(&m, "(STABLEHLO_COMPOSITE): subgraph 0");
+
+	/* A variable that only the decomposition assigns. */
+	value = add_input(&keeper, TFLITE_FLOAT32, 3);
+	handle = add_handle(&keeper, "v");
+	add_assign(&keeper, handle, binary(&keeper, TFLITE_STABLEHLO_ADD, value, value));
+	add_output(&keeper, value);
+	m = composite_of(&keeper);
+	m.outputs[0] = add_read(&m, add_handle(&m, "v"), 3);
+	if (open_session(device, &m, &o, "a composite with a variable"))
+		gives(&o, x, NULL, 3, doubled, "its value");
+	close_session(&o);
+}
+
+/* The loop of other tests, as StableHLO has it. */
+static void test_loop(void)
+{
+	static const int32_t five = 5;
+	static const float three = 3, two = 2, result = 13;
+	struct mw_model f = { .num_inputs = 0 };
+	struct mw_operator *op;
+	struct opened o;
+	struct loop l;
+	int32_t x;
+
+	x = add_input(&f, TFLITE_FLOAT32, 0);
+	add_output(&f, binary(&f, TFLITE_STABLEHLO_ADD, x,
+			      add_constant(&f, TFLITE_FLOAT32, 0, &two)));
+	build_loop(&l, &f, 0);
+	op = &l.main.operators[0];
+	op->code = TFLITE_STABLEHLO_WHILE;
+	op->options_type = TFLITE_STABLEHLO_WHILE_OPTIONS_2;
+	op->options_2 = true;
+	if (open_session(device, &l.main, &o, "a loop"))
+		gives(&o, &five, &three, 1, &result, "five rounds");
+	close_session(&o);
+	op->options[1].value = 9;
+	refuse(&l.main, "(STABLEHLO_WHILE): body: subgraph 9 of 4 does not exist");
+}
+
 int main(void)
 {
 	struct nnhal_diag why = { .message = "" };
@@ -268,6 +399,9 @@ int main(void)
 	test_pads();
 	test_reductions();
 	test_others();
+	test_branches();
+	test_composite();
+	test_loop();
 	nnhal_device_unref(device);
 	return tap_done();
 }

@@ -64,7 +64,6 @@ static const struct {
 	int32_t code;
 	const char *why;
 } no_case[] = {
-	{ TFLITE_CALL, "no other operator is in it; nntflite_control_test has it" },
 	{ TFLITE_CALL_ONCE, "it has no tensors; nntflite_control_test has it" },
 	{ TFLITE_VAR_HANDLE, "a resource is no tensor; nntflite_control_test has it" },
 	{ TFLITE_READ_VARIABLE, "a resource is no tensor; nntflite_control_test has it" },

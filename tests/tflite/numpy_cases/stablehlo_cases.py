@@ -175,4 +175,47 @@ def counters(m):
                                     [Output((x + out).astype(dtype))]))
 
 
-MAKERS = (plain, comparisons, limits, reductions, products, movements, places, edges, counters)
+def _unary(name, dtype, shape):
+    """A subgraph: an operator on its input twice."""
+    return Subgraph([Tensor(dtype, shape), Tensor(dtype, shape)], [Operator(name, [0, 0], [1])],
+                    [0], [1])
+
+
+def subgraphs(m):
+    for shape in SHAPES:
+        for dtype in ("f4", "i4", "i8"):
+            x = m.data(shape, dtype)
+            branches = [_unary("STABLEHLO_ADD", dtype, shape),
+                        _unary("STABLEHLO_MULTIPLY", dtype, shape)]
+            m.add("CALL", [x], [x + x], [("I", 1)], subgraphs=branches[:1])
+            m.add("STABLEHLO_COMPOSITE", [x], [x * x], [(None, None), ("i", 2)],
+                  subgraphs=branches)
+            # All indices but the first stand for the last branch.
+            for index in (0, 1, 2, -1):
+                m.add("STABLEHLO_CASE", [np.array(index, "i4"), x], [x * x if index else x + x],
+                      [("v", [1, 2])], subgraphs=branches)
+            m.add("STABLEHLO_CASE", [np.array(5, "i4"), x], [x + x], [("v", [1])],
+                  subgraphs=branches[:1])
+
+
+def loops(m):
+    for shape in SHAPES:
+        for rounds in (0, 1, 3):
+            # while (i < limit) { i++; x += x; }
+            kinds = [("i4", ()), ("i4", ()), ("f4", shape)]
+            carried = [Tensor(*k) for k in kinds]
+            condition = Subgraph(carried + [Tensor("?", ())],
+                                 [Operator("STABLEHLO_COMPARE", [0, 1], [3], [("I", 5), ("I", 3)])],
+                                 [0, 1, 2], [3])
+            one = Tensor("i4", (), np.array(1, "i4"))
+            body = Subgraph(carried + [one, Tensor("i4", ()), Tensor("f4", shape)],
+                            [Operator("STABLEHLO_ADD", [0, 3], [4]),
+                             Operator("STABLEHLO_ADD", [2, 2], [5])], [0, 1, 2], [4, 1, 5])
+            x, limit = m.data(shape), np.array(rounds, "i4")
+            m.add("STABLEHLO_WHILE", [np.array(0, "i4"), limit, x],
+                  [limit, limit, x * np.float32(2 ** rounds)], [("i", 1), ("i", 2)],
+                  subgraphs=[condition, body])
+
+
+MAKERS = (plain, comparisons, limits, reductions, products, movements, places, edges, counters,
+          subgraphs, loops)

@@ -13,7 +13,6 @@ static const char parameters[] = "its parameters say more than those of any oper
 				 " and of org.nnpu.tflite";
 static const char subgraphs[] = "neither the HAL nor org.nnpu.tflite has an operation that runs a"
 				" subgraph for each element";
-static const char branches[] = "its subgraphs are named in parameters of StableHLO, which are not read";
 static const char no_operation[] = "neither the HAL nor org.nnpu.tflite has such an operation";
 
 static const char *const reasons[TFLITE_NUM_BUILTINS] = {
@@ -40,11 +39,8 @@ static const char *const reasons[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_STABLEHLO_SCATTER] = subgraphs,
 	[TFLITE_STABLEHLO_REDUCE_WINDOW] = subgraphs,
 	[TFLITE_STABLEHLO_SORT] = subgraphs,
-	[TFLITE_STABLEHLO_WHILE] = branches,
 	[TFLITE_STABLEHLO_GATHER] = parameters,
 	[TFLITE_STABLEHLO_RNG_BIT_GENERATOR] = random,
-	[TFLITE_STABLEHLO_COMPOSITE] = branches,
-	[TFLITE_STABLEHLO_CASE] = branches,
 };
 
 const char *op_left_out(int32_t code)

@@ -69,6 +69,7 @@ int map_bidirectional_rnn(struct mapper *m, uint32_t type);
 int map_if(struct mapper *m, uint32_t type);
 int map_while(struct mapper *m, uint32_t type);
 int map_call(struct mapper *m, uint32_t type);
+int map_case(struct mapper *m, uint32_t type);
 
 /* resources.c, initializer.c */
 int map_var_handle(struct mapper *m, uint32_t type);

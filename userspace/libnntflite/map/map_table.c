@@ -683,4 +683,18 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.map = map_hlo_dynamic_update_slice, INPUTS(3, 10), OUTPUTS(1, 1),
 		.how = "CONCATENATION, DYNAMIC_UPDATE_SLICE of org.nnpu.tflite",
 	},
+	[TFLITE_STABLEHLO_WHILE] = {
+		HAL(WHILE), .map = map_while, INPUTS(1, MANY), OUTPUTS(1, MANY),
+		.options_2 = TFLITE_STABLEHLO_WHILE_OPTIONS_2, .needs_options = true,
+	},
+	[TFLITE_STABLEHLO_COMPOSITE] = {
+		.map = map_call, INPUTS(0, MANY), OUTPUTS(0, MANY),
+		.options_2 = TFLITE_STABLEHLO_COMPOSITE_OPTIONS_2, .needs_options = true,
+		.how = "its decomposition in an IF whose condition is true",
+	},
+	[TFLITE_STABLEHLO_CASE] = {
+		.map = map_case, INPUTS(1, MANY), OUTPUTS(0, MANY),
+		.options_2 = TFLITE_STABLEHLO_CASE_OPTIONS_2, .needs_options = true,
+		.how = "EQUAL of org.nnpu.tflite, IF; one branch or two",
+	},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * IF, WHILE and CALL.
+ * IF, WHILE and CALL, and what does the same in StableHLO.
  *
  * The HAL has no CALL: it becomes an IF whose condition is always true. What a subgraph does
  * to variables goes through its inputs and outputs (resources.h).
@@ -11,11 +11,7 @@
 
 #include "interface.h"
 #include "map_ops.h"
-
-/* Slots of the options tables, in the order of the schema. */
-enum { IF_THEN, IF_ELSE };
-enum { WHILE_CONDITION, WHILE_BODY };
-enum { CALL_SUBGRAPH };
+#include "references.h"
 
 /**
  * struct reference - a reference of the operator to one or two subgraphs
@@ -351,12 +347,13 @@ static int finish(struct mapper *m, uint32_t type, const struct reference *ref)
 }
 
 static int add_branches(struct mapper *m, struct reference *ref, int condition,
-			uint32_t then_index, uint32_t else_index)
+			const struct references *refs)
 {
+	uint32_t then_index = refs->subgraphs[0], else_index = refs->subgraphs[refs->count - 1];
 	const struct instance *then, *otherwise;
 	const int *results;
 
-	if (refer(m, ref, then_index, m->op->outputs.count, ref->first ? "then" : "callee"))
+	if (refer(m, ref, then_index, m->op->outputs.count, refs->count == 2 ? "then" : "callee"))
 		return -1;
 	results = ref->results;
 	if (refer(m, ref, else_index, m->op->outputs.count, "else"))
@@ -379,14 +376,13 @@ static int add_branches(struct mapper *m, struct reference *ref, int condition,
 	return finish(m, NNHAL_OPERATION_IF, ref);
 }
 
-static int map_branches(struct mapper *m, uint32_t first, int condition, uint32_t then_index,
-			uint32_t else_index)
+static int map_branches(struct mapper *m, int condition, const struct references *refs)
 {
 	struct reference ref;
-	int ret = reference_init(m, &ref, first);
+	int ret = reference_init(m, &ref, refs->first);
 
 	if (!ret)
-		ret = condition < 0 ? -1 : add_branches(m, &ref, condition, then_index, else_index);
+		ret = condition < 0 ? -1 : add_branches(m, &ref, condition, refs);
 	reference_fini(&ref);
 	return ret;
 }
@@ -416,12 +412,13 @@ int condition_operand(struct mapper *m, const struct tflite_tensor *tensor)
 int map_if(struct mapper *m, uint32_t type)
 {
 	const struct tflite_tensor *tensor = input_tensor(m, 0);
+	struct references refs;
 
 	(void)type;
 	if (!tensor)
 		return map_fail(m, "input 0 is missing");
-	return map_branches(m, 1, condition_operand(m, tensor), fb_u32(&m->options, IF_THEN, 0),
-			    fb_u32(&m->options, IF_ELSE, 0));
+	op_references(m->op, &m->reader, &refs);
+	return map_branches(m, condition_operand(m, tensor), &refs);
 }
 
 int map_call(struct mapper *m, uint32_t type)
@@ -430,12 +427,48 @@ int map_call(struct mapper *m, uint32_t type)
 		.type = NNHAL_OPERAND_TENSOR_BOOL8, .num_dimensions = 1,
 		.dimensions = (const uint32_t[]){ 1 },
 	};
-	uint32_t index = fb_u32(&m->options, CALL_SUBGRAPH, 0);
 	uint8_t always = 1;
+	struct references refs;
 
 	(void)type;
-	return map_branches(m, 0, hal_add_copied(m->g, &condition, &always, 1, HAL_NO_ORIGIN,
-						 m->diag), index, index);
+	op_references(m->op, &m->reader, &refs);
+	return map_branches(m, hal_add_copied(m->g, &condition, &always, 1, HAL_NO_ORIGIN, m->diag),
+			    &refs);
+}
+
+/* Is the index of a branch that of the first of two? */
+static int index_operand(struct mapper *m, const struct tflite_tensor *tensor)
+{
+	struct nnhal_operand condition = {
+		.type = NNHAL_OPERAND_TENSOR_BOOL8, .num_dimensions = 1,
+		.dimensions = (const uint32_t[]){ 1 },
+		.lifetime = NNHAL_LIFETIME_TEMPORARY_VARIABLE,
+	};
+	const struct shape *shape = tensor_shape(m, tensor);
+	int inputs[2], output;
+
+	if (tensor->type != TFLITE_INT32 || shape->rank != 1 || shape->dims[0] != 1)
+		return tensor_fail(m, tensor, "the index of a branch has to be one int32");
+	inputs[0] = value_operand(m, tensor);
+	inputs[1] = inputs[0] < 0 ? -1 : int32_vector_operand(m, (const int32_t[]){ 0 }, 1);
+	output = inputs[1] < 0 ? -1 : hal_add_operand(m->g, &condition, HAL_NO_ORIGIN, m->diag);
+	if (output < 0 || add_operation(m, HAL_EXTENSION_CODE(TFLITE_EQUAL), inputs, 2, output))
+		return -1;
+	return output;
+}
+
+int map_case(struct mapper *m, uint32_t type)
+{
+	const struct tflite_tensor *tensor = input_tensor(m, 0);
+	struct references refs;
+
+	if (!tensor)
+		return map_fail(m, "input 0 is missing");
+	if (!op_references(m->op, &m->reader, &refs))
+		return map_fail(m, "only one or two branches are supported: the HAL's IF has two");
+	if (refs.count == 1)
+		return map_call(m, type);
+	return map_branches(m, index_operand(m, tensor), &refs);
 }
 
 /* The HAL's loops carry values of known sizes, the same in each round. */
@@ -485,10 +518,9 @@ static int loop_outputs(struct mapper *m, struct reference *ref)
 	return put_new_values(m, ref);
 }
 
-static int add_loop(struct mapper *m, struct reference *ref)
+static int add_loop(struct mapper *m, struct reference *ref, const struct references *refs)
 {
-	uint32_t condition_index = fb_u32(&m->options, WHILE_CONDITION, 0);
-	uint32_t body_index = fb_u32(&m->options, WHILE_BODY, 0);
+	uint32_t condition_index = refs->subgraphs[0], body_index = refs->subgraphs[1];
 	const struct instance *condition, *body;
 	struct resource_set none = { { 0 } };
 
@@ -515,16 +547,18 @@ static int add_loop(struct mapper *m, struct reference *ref)
 
 int map_while(struct mapper *m, uint32_t type)
 {
+	struct references refs;
 	struct reference ref;
 	int ret;
 
 	(void)type;
+	op_references(m->op, &m->reader, &refs);
 	if (m->op->outputs.count != m->op->inputs.count)
 		return map_fail(m, "%" PRIu32 " outputs for %" PRIu32 " inputs", m->op->outputs.count,
 				m->op->inputs.count);
 	ret = reference_init(m, &ref, 0);
 	if (!ret)
-		ret = add_loop(m, &ref);
+		ret = add_loop(m, &ref, &refs);
 	reference_fini(&ref);
 	return ret;
 }

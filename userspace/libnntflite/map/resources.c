@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "map_ops.h"
+#include "references.h"
 #include "resources.h"
 
 /* Slots of the options tables, in the order of the schema. */
@@ -138,6 +139,8 @@ static void walk_operator(struct walk *w, const struct tflite_operator *op, uint
 	struct fb_reader reader = w->model->tflite->reader;
 	struct fb_table options = op->options;
 	struct nntflite_diag ignored;
+	struct references refs;
+	uint32_t i;
 
 	diag_init(&ignored);
 	reader.diag = &ignored;
@@ -153,18 +156,11 @@ static void walk_operator(struct walk *w, const struct tflite_operator *op, uint
 	case TFLITE_ASSIGN_VARIABLE:
 		note_use(w, &op->inputs, 1, bound_at(w, &op->inputs, 0), &w->effects->writes);
 		break;
-	case TFLITE_CALL:
-		walk_call(w, op, fb_u32(&options, 0, 0), 0, depth);
-		break;
-	case TFLITE_IF:
-		walk_call(w, op, fb_u32(&options, 0, 0), 1, depth);
-		walk_call(w, op, fb_u32(&options, 1, 0), 1, depth);
-		break;
-	case TFLITE_WHILE:
-		walk_call(w, op, fb_u32(&options, 0, 0), 0, depth);
-		walk_call(w, op, fb_u32(&options, 1, 0), 0, depth);
-		break;
 	default:
+		if (!op_references(op, &reader, &refs))
+			break;
+		for (i = 0; i < refs.count; i++)
+			walk_call(w, op, refs.subgraphs[i], refs.first, depth);
 		break;
 	}
 }

@@ -10,6 +10,7 @@
 #include "map_model.h"
 #include "map_table.h"
 #include "mapper.h"
+#include "references.h"
 
 /* The shape that the file gives a tensor; sizes that it leaves open are those of one case. */
 static void extent_in_file(const struct tflite_tensor *tensor, struct extent *e)
@@ -208,26 +209,26 @@ static void join(struct extent *a, const struct extent *b)
 			a->dims[i] = -1;
 }
 
-/* IF, WHILE, CALL. */
-static void follow_control(struct map_model *model, struct inference *inf, uint32_t depth)
+/* IF, WHILE, CALL, and what does the same. */
+static void follow_control(struct map_model *model, struct inference *inf,
+			   const struct references *refs, uint32_t depth)
 {
 	struct extent *a = calloc((size_t)inf->op->outputs.count + 1, sizeof(*a));
 	struct extent *b = calloc((size_t)inf->op->outputs.count + 1, sizeof(*b));
-	uint32_t first = inf->op->code == TFLITE_IF;
 	uint32_t i;
 
 	for (i = 0; i < inf->op->outputs.count; i++)
 		infer_set(inf, i, &extent_unknown);
-	if (a && b && inf->op->code != TFLITE_WHILE)
-		follow_call(model, fb_u32(&inf->options, 0, 0), inf, first, a, depth);
-	if (a && b && inf->op->code == TFLITE_IF)
-		follow_call(model, fb_u32(&inf->options, 1, 0), inf, first, b, depth);
+	if (a && b && refs->like != TFLITE_WHILE)
+		follow_call(model, refs->subgraphs[0], inf, refs->first, a, depth);
+	if (a && b && refs->like == TFLITE_IF)
+		follow_call(model, refs->subgraphs[1], inf, refs->first, b, depth);
 	for (i = 0; a && b && i < inf->op->outputs.count; i++) {
 		/* A value of a loop has one shape: the mapping refuses loops that change it. */
-		if (inf->op->code == TFLITE_WHILE)
+		if (refs->like == TFLITE_WHILE)
 			a[i] = *infer_input(inf, i);
 		a[i].num_values = 0;
-		if (inf->op->code == TFLITE_IF)
+		if (refs->like == TFLITE_IF)
 			join(&a[i], &b[i]);
 		infer_set(inf, i, &a[i]);
 	}
@@ -261,14 +262,15 @@ static void follow(struct map_model *model, const struct tflite_subgraph *sub,
 		struct fb_reader reader = model->tflite->reader;
 		int32_t code = op_same_as(op.code);
 		struct nntflite_diag ignored;
+		struct references refs;
 
 		diag_init(&ignored);
 		reader.diag = &ignored;
 		inf.options.reader = &reader;
 		inf.options.present &= code == op.code;
 		op.code = code;
-		if (code == TFLITE_IF || code == TFLITE_WHILE || code == TFLITE_CALL)
-			follow_control(model, &inf, depth);
+		if (op_references(&op, &reader, &refs))
+			follow_control(model, &inf, &refs, depth);
 		else
 			infer_operator(&inf);
 		if (fb_failed(&reader))
