@@ -14,15 +14,19 @@
 /* Bits that inputs of a quantized sum are shifted left before they are scaled. */
 #define ADD_SHIFT	20
 
-/*
- * Value of each input byte in units of twice the larger scale, shifted left. For the second
- * input of SUB the value is negated.
- */
-struct add_table {
-	int32_t value[2][256];
-	struct qfactor factor[2];
+/* Inputs of a quantized sum in units of twice the larger scale, and the way back. */
+struct add_factors {
+	struct qfactor in[2];
 	struct qfactor out;
 };
+
+/* Value of each input byte in these units, shifted left. For the second input of SUB it is negated. */
+struct add_table {
+	int32_t value[2][256];
+};
+
+/* Fewer elements are not worth a table. */
+#define TABLE_MIN	512u
 
 static bool is_sum(const struct op_call *c)
 {
@@ -60,38 +64,16 @@ int elementwise_infer(const struct op_call *c)
 	return op_infer_broadcast(c);
 }
 
-static void fill_add_table(const struct op_call *c, struct add_table *t)
+static struct add_factors add_factors_of(const struct op_call *c)
 {
 	float max = c->in[0]->scale > c->in[1]->scale ? c->in[0]->scale : c->in[1]->scale;
 	double unit = 2.0 * max;
 
-	t->out = qfactor_from(unit / ((double)(1 << ADD_SHIFT) * c->out[0]->scale));
-	for (int i = 0; i < 2; i++) {
-		struct qfactor f = qfactor_from(c->in[i]->scale / unit);
-		struct qbyte b = qbyte_of(c->in[i]);
-		bool negative = i == 1 && c->desc->op == NNPU_OP_SUB;
-
-		t->factor[i] = f;
-		for (int j = 0; j < 256; j++) {
-			int32_t v = q_scale(qbyte_value((uint8_t)j, b) * (1 << ADD_SHIFT), f);
-
-			t->value[i][j] = negative ? -v : v;
-		}
-	}
-}
-
-int elementwise_prepare(struct op_call *c, size_t *bytes)
-{
-	struct add_table *t;
-
-	if (!is_sum(c) || !type_is_quant8(c->in[0]->type))
-		return 0;
-	t = op_take(c->progress, sizeof(*t), bytes);
-	if (!t)
-		return 0;	/* execute() computes the values itself */
-	fill_add_table(c, t);
-	c->prepared = t;
-	return 0;
+	return (struct add_factors){
+		.in = { qfactor_from(c->in[0]->scale / unit),
+			qfactor_from(c->in[1]->scale / unit) },
+		.out = qfactor_from(unit / ((double)(1 << ADD_SHIFT) * c->out[0]->scale)),
+	};
 }
 
 struct element_op {
@@ -101,7 +83,8 @@ struct element_op {
 	struct qbyte byte_a, byte_b;
 	struct qfactor factor;
 	int32_t zero_point;
-	const struct add_table *table;
+	struct add_factors add;
+	const struct add_table *table;	/* NULL: terms are computed */
 	/* Kernel for terms without broadcasting. NULL: there is none for these operands. */
 	void (*sum)(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s, uint8_t *y);
 	struct qsum qsum;
@@ -162,6 +145,23 @@ static void run_int32(const void *state, const struct broadcast_run *r)
 	}
 }
 
+/* Term @i of a sum. */
+static int32_t add_term(const struct element_op *op, unsigned int i, uint8_t byte)
+{
+	struct qbyte b = i ? op->byte_b : op->byte_a;
+	int32_t v = q_scale(qbyte_value(byte, b) * (1 << ADD_SHIFT), op->add.in[i]);
+
+	return i && op->op == NNPU_OP_SUB ? -v : v;
+}
+
+static void fill_add_table(const struct element_op *op, struct add_table *t)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		for (int j = 0; j < 256; j++)
+			t->value[i][j] = add_term(op, i, (uint8_t)j);
+	}
+}
+
 static void run_quant(const void *state, const struct broadcast_run *r)
 {
 	const uint8_t *restrict a = r->a, *restrict b = r->b;
@@ -179,8 +179,10 @@ static void run_quant(const void *state, const struct broadcast_run *r)
 
 		if (mul)
 			v = qbyte_value(x, op->byte_a) * qbyte_value(y, op->byte_b);
-		else
+		else if (op->table)
 			v = q_add(op->table->value[0][x], op->table->value[1][y]);
+		else
+			v = q_add(add_term(op, 0, x), add_term(op, 1, y));
 		v = q_add(q_scale(v, op->factor), op->zero_point);
 		out[i] = (uint8_t)q_clamp(v, op->qrange.min, op->qrange.max);
 	}
@@ -191,35 +193,38 @@ static void choose_sum(struct element_op *op)
 	op->qsum = (struct qsum){
 		.byte = { op->byte_a, op->byte_b },
 		.left_shift = ADD_SHIFT,
-		.factor = { op->table->factor[0], op->table->factor[1] },
+		.factor = { op->add.in[0], op->add.in[1] },
 		.subtract = op->op == NNPU_OP_SUB,
-		.out = op->table->out,
+		.out = op->add.out,
 		.zero_point = op->zero_point,
 		.range = op->qrange,
 	};
-	if (!kernels_plain() && op->table->factor[0].shift <= 0 &&
-	    op->table->factor[1].shift <= 0 && op->table->out.shift < 0)
+	if (!kernels_plain() && op->add.in[0].shift <= 0 && op->add.in[1].shift <= 0 &&
+	    op->add.out.shift < 0)
 		op->sum = kernels_get()->qsum;
 }
 
 static int execute_quant(const struct op_call *c, struct element_op *op, enum activation a)
 {
 	float product = c->in[0]->scale * c->in[1]->scale;
-	struct add_table own;
+	struct add_table table;
 
 	op->qrange = qrange_of(a, c->out[0]);
 	op->zero_point = c->out[0]->zero_point;
 	op->byte_a = qbyte_of(c->in[0]);
 	op->byte_b = qbyte_of(c->in[1]);
-	op->table = c->prepared;
-	if (is_sum(c) && !op->table) {
-		fill_add_table(c, &own);
-		op->table = &own;
+	if (!is_sum(c)) {
+		op->factor = qfactor_from((double)product / c->out[0]->scale);
+		return op_broadcast(c, run_quant, op);
 	}
-	op->factor = is_sum(c) ? op->table->out :
-				 qfactor_from((double)product / c->out[0]->scale);
-	if (is_sum(c))
-		choose_sum(op);
+	op->add = add_factors_of(c);
+	op->factor = op->add.out;
+	choose_sum(op);
+	/* In memory of the program it would stay, for what is filled in a microsecond. */
+	if ((!op->sum || c->in[0]->bytes != c->in[1]->bytes) && c->out[0]->bytes >= TABLE_MIN) {
+		fill_add_table(op, &table);
+		op->table = &table;
+	}
 	return op_broadcast(c, run_quant, op);
 }
 

@@ -43,7 +43,7 @@ void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, u
 OP_FUNCTIONS(dequantize);
 op_decode_fn dequantize_decode;
 OP_FUNCTIONS_SCRATCH(detection);
-OP_FUNCTIONS_PREPARED(elementwise);
+OP_FUNCTIONS(elementwise);
 OP_FUNCTIONS(embedding_lookup);
 OP_FUNCTIONS(expand_dims);
 OP_FUNCTIONS(extreme);

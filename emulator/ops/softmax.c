@@ -22,6 +22,9 @@ struct softmax_table {
 	int32_t exp[256];
 };
 
+/* Up to so many elements, those exponentials are computed that they need, in each job. */
+#define FEW		64u
+
 int softmax_check(const struct op_call *c)
 {
 	enum nnpu_type type = c->in[0]->type;
@@ -69,14 +72,32 @@ int softmax_infer(const struct op_call *c)
 	return op_infer_same_shape(c);
 }
 
-static void fill_table(const struct op_call *c, float beta, struct softmax_table *table)
+/* How bytes become arguments of the exponential. */
+struct softmax_scale {
+	struct qfactor factor;
+	int32_t radius;
+};
+
+static struct softmax_scale softmax_scale_of(const struct op_call *c, float beta)
 {
 	double real = (double)beta * c->in[0]->scale * (1 << (31 - DIFF_BITS));
-	struct qfactor f = qfactor_from(real < INT32_MAX ? real : INT32_MAX);
-	int32_t radius = fp_input_radius(DIFF_BITS, f.shift);
+	struct softmax_scale s = { .factor = qfactor_from(real < INT32_MAX ? real : INT32_MAX) };
+
+	s.radius = fp_input_radius(DIFF_BITS, s.factor.shift);
+	return s;
+}
+
+static int32_t exponential(const struct softmax_scale *s, int i)
+{
+	return i <= s->radius ? fp_exp_q5(q_scale(-i, s->factor)) : 0;
+}
+
+static void fill_table(const struct op_call *c, float beta, struct softmax_table *table)
+{
+	struct softmax_scale s = softmax_scale_of(c, beta);
 
 	for (int i = 0; i < 256; i++)
-		table->exp[i] = i <= radius ? fp_exp_q5(q_scale(-i, f)) : 0;
+		table->exp[i] = exponential(&s, i);
 }
 
 int softmax_prepare(struct op_call *c, size_t *bytes)
@@ -84,7 +105,8 @@ int softmax_prepare(struct op_call *c, size_t *bytes)
 	struct softmax_table *table;
 	float beta;
 
-	if (!type_is_quant8(c->in[0]->type) || op_get_f32(c, 1, &beta))
+	if (!type_is_quant8(c->in[0]->type) || op_get_f32(c, 1, &beta) ||
+	    (c->in[0]->shape_known && c->in[0]->bytes <= FEW))
 		return 0;
 	table = op_take(c->progress, sizeof(*table), bytes);
 	if (!table)
@@ -94,13 +116,10 @@ int softmax_prepare(struct op_call *c, size_t *bytes)
 	return 0;
 }
 
-/* One row; values are offset so that both 8-bit types are bytes in order. */
-static void quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
-		      const uint8_t *in, uint8_t *out, size_t size, size_t stride)
+/* The largest of a row; values are offset so that both 8-bit types are bytes in order. */
+static uint8_t largest_byte(struct op_pace *pace, uint8_t flip, const uint8_t *in, size_t size,
+			    size_t stride)
 {
-	int32_t scale, exponent, headroom;
-	uint64_t wide = 0;
-	uint32_t sum;
 	uint8_t max = 0;
 
 	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 1); i++) {
@@ -108,6 +127,30 @@ static void quant_row(struct op_pace *pace, const struct softmax_table *table, u
 
 		max = v > max ? v : max;
 	}
+	return max;
+}
+
+/* The entries of the table that a row needs. */
+static void fill_for_row(struct op_pace *pace, const struct softmax_scale *s, uint8_t flip,
+			 const uint8_t *in, size_t size, size_t stride, struct softmax_table *table)
+{
+	uint8_t max = largest_byte(pace, flip, in, size, stride);
+
+	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 16); i++) {
+		int diff = max - (in[i * stride] ^ flip);
+
+		table->exp[diff] = exponential(s, diff);
+	}
+}
+
+static void quant_row(struct op_pace *pace, const struct softmax_table *table, uint8_t flip,
+		      const uint8_t *in, uint8_t *out, size_t size, size_t stride)
+{
+	uint8_t max = largest_byte(pace, flip, in, size, stride);
+	int32_t scale, exponent, headroom;
+	uint64_t wide = 0;
+	uint32_t sum;
+
 	for (size_t i = 0; i < size && !op_pace_strided(pace, i, stride, 2); i++)
 		wide += (uint32_t)q_shift_right(table->exp[max - (in[i * stride] ^ flip)],
 						SUM_BITS);
@@ -207,11 +250,33 @@ struct softmax_call {
 	float beta;
 };
 
+static uint8_t flip_of(const struct tensor *t)
+{
+	return t->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+}
+
+/* A table for this call alone. */
+static void fill_own(struct op_pace *pace, const struct softmax_call *s, struct softmax_table *own)
+{
+	const struct tensor *in = s->c->in[0];
+	struct softmax_scale scale;
+
+	if (in->bytes > FEW) {
+		fill_table(s->c, s->beta, own);
+		return;
+	}
+	scale = softmax_scale_of(s->c, s->beta);
+	for (size_t i = 0; i < s->rows.outer * s->rows.inner; i++)
+		fill_for_row(pace, &scale, flip_of(in),
+			     (const uint8_t *)in->data + row_start(&s->rows, i), s->rows.size,
+			     s->rows.inner, own);
+}
+
 static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
 	const struct softmax_call *s = work;
 	const struct tensor *in = s->c->in[0], *out = s->c->out[0];
-	uint8_t flip = in->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+	uint8_t flip = flip_of(in);
 
 	for (size_t i = first; i < end; i++) {
 		size_t at = row_start(&s->rows, i);
@@ -246,7 +311,7 @@ int softmax_execute(const struct op_call *c)
 	if (type_is_quant8(c->in[0]->type)) {
 		call.table = c->prepared;
 		if (!call.table) {
-			fill_table(c, call.beta, &own);
+			fill_own(&pace, &call, &own);
 			call.table = &own;
 		}
 	}
