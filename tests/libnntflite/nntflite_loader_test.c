@@ -515,10 +515,15 @@ static void test_quantize(void)
 	add_tensor(&model, float_tensor("in", 2, DIMS(1, 8)), false);
 	add_tensor(&model, int8_tensor("out", 2, DIMS(1, 8)), true);
 	expect(&model, "QUANTIZE", "QUANTIZE");
+	model.tensors[1].type = TFLITE_INT16;
+	model.tensors[1].zero_point = 0;
+	expect(&model, "extension operation", "QUANTIZE to int16");
+	model.tensors[1] = int8_tensor("out", 2, DIMS(1, 8));
 	model.tensors[0] = int8_tensor("in", 2, DIMS(1, 8));
 	model.tensors[0].type = TFLITE_UINT8;
 	model.tensors[0].zero_point = 128;
-	expect(&model, "DEQUANTIZE,QUANTIZE", "QUANTIZE from uint8 to int8");
+	expect(&model, "extension operation", "QUANTIZE from uint8 to int8");
+
 	model.operators[0].code = TFLITE_DEQUANTIZE;
 	model.tensors[1] = float_tensor("out", 2, DIMS(1, 8));
 	expect(&model, "DEQUANTIZE", "DEQUANTIZE");

@@ -96,8 +96,9 @@ static void test_open(void)
 /* Faults that are seen when a model is made. */
 static void test_create(void)
 {
+	static const int64_t low[] = { 0, -1879048192 }, high[] = { 0, 0 };
+	static const int64_t between[] = { 0, 268435456 };
 	struct mw_model m = chain();
-	int i;
 
 	m.operators[1].code = TFLITE_SKIP_GRAM;
 	refused(&m, 0, 1, 2, "operator 1 (SKIP_GRAM): this operator is not supported: it works on"
@@ -134,16 +135,16 @@ static void test_create(void)
 	m.tensors[2].dims[0] = -1;
 	refused(&m, 0, 1, 2, "operator 1 (RESHAPE): tensor 2 'out': neither the file nor",
 		"a new shape that is nowhere");
-	/* QUANTIZE from one quantized type to another goes by float. */
+	/* Spread out far, and cut off to what it was. */
 	m = chain();
-	for (i = 0; i < 3; i++) {
-		m.tensors[i].type = i < 2 ? TFLITE_UINT8 : TFLITE_INT8;
-		m.tensors[i].num_scales = 1;
-		m.tensors[i].scales[0] = 1;
-		m.tensors[i].dims[0] = 1 << 28;
-	}
-	m.operators[1].code = TFLITE_QUANTIZE;
-	refused(&m, 0, 1, 2, "operator 1 (QUANTIZE): an intermediate result takes more than",
+	m.operators[1] = (struct mw_operator){
+		.code = TFLITE_STABLEHLO_PAD, .num_inputs = 2, .inputs = { 1, 1 }, .num_outputs = 1,
+		.outputs = { 2 }, .options_2 = true,
+		.options_type = TFLITE_STABLEHLO_PAD_OPTIONS_2,
+		.options = { { MW_LIST64, 0, 2, 0, low }, { MW_LIST64, 1, 2, 0, high },
+			     { MW_LIST64, 2, 2, 0, between } },
+	};
+	refused(&m, 0, 1, 2, "operator 1 (STABLEHLO_PAD): an intermediate result takes more than",
 		"a result that is not in the file");
 	/* The list of sizes begins where the file has ended. */
 	m = chain();

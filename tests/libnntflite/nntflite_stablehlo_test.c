@@ -333,7 +333,7 @@ static struct mw_model composite_of(const struct mw_model *decomposition)
 static void test_composite(void)
 {
 	static const float x[3] = { 1, 2, 3 }, squares[3] = { 1, 4, 9 }, doubled[3] = { 2, 4, 6 };
-	struct mw_model square = { .num_inputs = 0 }, keeper = { .num_inputs = 0 }, m;
+	struct mw_model square = { .num_inputs = 0 }, keeper = { .num_inputs = 0 }, m, outer;
 	int32_t handle, value;
 	struct opened o;
 
@@ -357,6 +357,17 @@ static void test_composite(void)
 	m.outputs[0] = add_read(&m, add_handle(&m, "v"), 3);
 	if (open_session(device, &m, &o, "a composite with a variable"))
 		gives(&o, x, NULL, 3, doubled, "its value");
+	close_session(&o);
+
+	/* The same, two subgraphs deep. */
+	outer = composite_of(&keeper);
+	outer.num_subgraphs = 0;
+	outer.operators[0].options[1].value = 2;
+	m = composite_of(&outer);
+	add_subgraph(&m, &keeper);
+	m.outputs[0] = add_read(&m, add_handle(&m, "v"), 3);
+	if (open_session(device, &m, &o, "a composite of a composite"))
+		gives(&o, x, NULL, 3, doubled, "the value of a variable");
 	close_session(&o);
 }
 

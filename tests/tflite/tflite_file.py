@@ -73,6 +73,7 @@ class Operator:
         self.outputs = list(outputs)
         self.custom = options if name not in NUMBERS else None
         self.options = [] if name not in NUMBERS else list(options)
+        self.intermediates = []     # tensors of which only the quantization counts
 
 
 def _tensor_table(index, tensor, buffer):
@@ -127,6 +128,7 @@ def _subgraph_table(graph, names, buffers):
             0: ("I", names.index(o.name)), 1: Vector("i", o.inputs), 2: Vector("i", o.outputs),
             3: ("B", kind) if kind else None, 4: _options_table(o) if kind else None,
             5: Vector("B", o.custom) if o.custom else None,
+            8: Vector("i", o.intermediates) if o.intermediates else None,
             11: ("B", second) if second else None, 12: _options_table(o) if second else None}))
     return Table({0: tensors, 1: Vector("i", graph.inputs), 2: Vector("i", graph.outputs),
                   3: operators})

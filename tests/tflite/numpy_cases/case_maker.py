@@ -13,17 +13,29 @@ MOVED = ("f4", "i4", "i8", "i1", "u1", "i2", "?")
 
 
 class Given:
-    """An input: an array, constant or fed, quantized or not."""
+    """An input: an array, constant or fed, quantized or not.
 
-    def __init__(self, value, constant=False, scale=0.0, zero_point=0, variable=False):
+    A list of scales is one for each index of a dimension.
+    """
+
+    def __init__(self, value, constant=False, scale=0.0, zero_point=0, variable=False,
+                 dimension=0):
         self.value = np.asarray(value)
         self.constant = constant
         self.scale = scale
         self.zero_point = zero_point
         self.variable = variable
+        self.dimension = dimension
+
+    def scales(self):
+        return tuple(float(s) for s in np.atleast_1d(self.scale) if s)
 
     def real(self):
         scale = np.float64(np.float32(self.scale))
+        if scale.ndim:
+            shape = [1] * self.value.ndim
+            shape[self.dimension] = -1
+            scale = scale.reshape(shape)
         return (self.value.astype(np.float64) - self.zero_point) * scale
 
 
@@ -64,8 +76,11 @@ class Maker:
                                        endpoint=True).astype(dtype), False, scale, zero_point)
 
     def add(self, operator, inputs, outputs, options=(), limits=None, scale=0.0, zero_point=0,
-            unknown=False, subgraphs=()):
-        """A case. Integers agree exactly unless there are limits."""
+            unknown=False, subgraphs=(), intermediates=()):
+        """A case. Integers agree exactly unless there are limits.
+
+        Intermediates are pairs of a scale and a zero point.
+        """
         tensors, fed, given, indexes = [], [], [], []
         for item in inputs:
             if item is None:
@@ -78,7 +93,7 @@ class Maker:
                 given.append(item.value)
             tensors.append(tflite_file.Tensor(
                 item.value.dtype, item.value.shape, item.value if item.constant else None,
-                (item.scale,) if item.scale else (), item.zero_point))
+                item.scales(), item.zero_point, item.dimension))
             tensors[-1].variable = item.variable
         first, expected = len(tensors), []
         for value in outputs:
@@ -93,6 +108,9 @@ class Maker:
                 expected.append(archive.Output(value, *wanted))
         results = list(range(first, len(tensors)))
         line = tflite_file.Operator(operator, indexes, results, options)
+        for step, zero in intermediates:
+            line.intermediates.append(len(tensors))
+            tensors.append(tflite_file.Tensor("i1", (), None, (step,), zero))
         model = tflite_file.model([tflite_file.Subgraph(tensors, [line], fed, results),
                                    *subgraphs])
         name = "%s %d" % (operator.lower(), len(self.cases))

@@ -467,9 +467,9 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "",
 	},
 	[TFLITE_QUANTIZE] = {
-		HAL(QUANTIZE), .types = FLOATS | QUANT8, .map = map_quantize,
+		HAL(QUANTIZE), .types = FLOATS, .map = map_quantize,
 		INPUTS(1, 1), OUTPUTS(1, 1),
-		.fields = "",
+		.fields = "", .how = "QUANTIZE: float32 and float16, to uint8 and int8",
 	},
 	[TFLITE_MATRIX_SET_DIAG] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(MATRIX_SET_DIAG),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "map_ops.h"
+#include "map_table.h"
 
 /* Slots of the options tables, in the order of the schema. */
 enum {
@@ -35,13 +36,12 @@ static int padding(struct mapper *m, unsigned int slot, int32_t *value)
 	return 0;
 }
 
-/* Check what CONV_2D and DEPTHWISE_CONV_2D have in common and put the first operands. */
-static int conv_tensors(struct mapper *m, uint32_t channel_dim, struct inputs *in)
+/* Check what CONV_2D and DEPTHWISE_CONV_2D have in common. */
+static int check_conv(struct mapper *m, uint32_t channel_dim)
 {
 	const struct tflite_tensor *input = input_tensor(m, 0);
 	const struct tflite_tensor *filter = input_tensor(m, 1);
 	const struct shape *in_shape, *filter_shape;
-	int first, second;
 
 	if (!input || !filter)
 		return map_fail(m, "input or filter is missing");
@@ -53,6 +53,17 @@ static int conv_tensors(struct mapper *m, uint32_t channel_dim, struct inputs *i
 	if (!filter_shape->dims[channel_dim])
 		return tensor_fail(m, filter, "size %" PRIu32 " of the filter, its number of"
 				   " output channels, is not known", channel_dim);
+	return 0;
+}
+
+/* Put the first operands. */
+static int conv_tensors(struct mapper *m, uint32_t channel_dim, struct inputs *in)
+{
+	const struct tflite_tensor *input = input_tensor(m, 0);
+	const struct tflite_tensor *filter = input_tensor(m, 1);
+	uint32_t channels = tensor_shape(m, filter)->dims[channel_dim];
+	int first, second;
+
 	first = input_operand(m, 0);
 	if (first < 0)
 		return -1;
@@ -68,7 +79,7 @@ static int conv_tensors(struct mapper *m, uint32_t channel_dim, struct inputs *i
 		return -1;
 	put(in, first);
 	put(in, second);
-	put(in, bias_operand(m, 2, filter_shape->dims[channel_dim], first, second));
+	put(in, bias_operand(m, 2, channels, first, second));
 	return in->failed ? -1 : 0;
 }
 
@@ -97,16 +108,18 @@ int map_conv_2d(struct mapper *m, uint32_t type)
 	struct inputs in = { .count = 0 };
 	int32_t pad = 0, act = 0, groups = 1;
 
-	if (conv_tensors(m, 0, &in) || conv_groups(m, &groups) ||
-	    padding(m, CONV_PADDING, &pad) || fused_activation(m, CONV_ACTIVATION, &act))
+	if (check_conv(m, 0) || conv_groups(m, &groups))
+		return -1;
+	/* The HAL's grouped convolution has no dilation. */
+	if (groups > 1 && (dilation_w != 1 || dilation_h != 1))
+		return map_extension(m, op_table[TFLITE_CONV_2D].fields);
+	if (conv_tensors(m, 0, &in) || padding(m, CONV_PADDING, &pad) ||
+	    fused_activation(m, CONV_ACTIVATION, &act))
 		return -1;
 	put_int32(m, &in, pad);
 	put_int32(m, &in, fb_i32(options, CONV_STRIDE_W, 0));
 	put_int32(m, &in, fb_i32(options, CONV_STRIDE_H, 0));
 	if (groups > 1) {
-		if (dilation_w != 1 || dilation_h != 1)
-			return map_fail(m, "dilation of a grouped convolution has no counterpart"
-					" in the HAL");
 		put_int32(m, &in, groups);
 		put_int32(m, &in, act);
 		put(&in, hal_add_bool(m->g, false, m->diag));
@@ -131,7 +144,7 @@ int map_depthwise_conv_2d(struct mapper *m, uint32_t type)
 	const struct shape *in_shape;
 	int32_t pad = 0, act = 0;
 
-	if (conv_tensors(m, 3, &in) || padding(m, DEPTHWISE_PADDING, &pad) ||
+	if (check_conv(m, 3) || conv_tensors(m, 3, &in) || padding(m, DEPTHWISE_PADDING, &pad) ||
 	    fused_activation(m, DEPTHWISE_ACTIVATION, &act))
 		return -1;
 	/* Some converters omit it; the shapes tell. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "map_ops.h"
+#include "map_table.h"
 
 /* Slots of the options tables, in the order of the schema. */
 enum { BINARY_ACTIVATION };
@@ -58,26 +59,15 @@ int map_local_response_normalization(struct mapper *m, uint32_t type)
 
 int map_quantize(struct mapper *m, uint32_t type)
 {
-	const struct tflite_tensor *input = input_tensor(m, 0);
+	const struct tflite_tensor *input = input_tensor(m, 0), *output = output_tensor(m, 0);
 	struct inputs in = { .count = 0 };
-	struct nnhal_operand operand;
-	struct shape shape;
-	int value;
 
-	put(&in, input_operand(m, 0));
-	if (in.failed || !input)
-		return -1;
-	if (is_float(input))
-		return finish_operation(m, type, &in);
-	/* Requantization: the HAL has QUANTIZE from float only. */
-	if (describe_tensor(m, input, &operand, &shape))
-		return -1;
-	value = float_operand(m, &shape);
-	if (value < 0 ||
-	    add_operation(m, NNHAL_OPERATION_DEQUANTIZE, in.list, in.count, value))
-		return -1;
-	in = (struct inputs){ .count = 0 };
-	put(&in, value);
+	if (!input || !output)
+		return map_fail(m, "an input or output is missing");
+	/* The HAL quantizes to 8 bits only. */
+	if (output->type != TFLITE_INT8 && output->type != TFLITE_UINT8)
+		return map_extension(m, op_table[TFLITE_QUANTIZE].fields);
+	put_input(m, &in, 0);
 	return finish_operation(m, type, &in);
 }
 

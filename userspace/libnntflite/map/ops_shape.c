@@ -179,10 +179,12 @@ static bool hal_has_form(const struct tflite_tensor *tensor)
 static int add_squeeze(struct mapper *m, const struct tflite_tensor *tensor, int input,
 		       const int32_t *dims, uint32_t count, int output)
 {
-	bool hal = hal_has_form(tensor);
 	struct inputs in = { .count = 0 };
+	bool hal;
 
 	put(&in, input);
+	/* The HAL's ends at rank 4. */
+	hal = hal_has_form(tensor) && input >= 0 && m->g->operands[input].num_dimensions <= 4;
 	if (count && !in.failed)
 		put(&in, int32_vector_operand(m, dims, count));
 	else if (!in.failed)
