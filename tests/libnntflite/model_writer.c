@@ -186,7 +186,8 @@ static void write_tensor(struct writer *w, size_t vector, uint32_t i,
 static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t at,
 			   const struct mw_operator *op)
 {
-	size_t table = set_element(w, vector, at, op->options_2 ? 13 : op->custom ? 6 : 5);
+	uint16_t slots = op->options_2 ? 13 : op->outside ? 11 : op->custom ? 6 : 5;
+	size_t table = set_element(w, vector, at, slots);
 	const struct mw_option *option;
 	size_t options;
 	uint32_t bits, k;
@@ -198,6 +199,10 @@ static void write_operator(struct writer *w, size_t vector, uint32_t i, uint32_t
 	set_vector(w, table, 2, op->outputs, op->num_outputs, 4);
 	if (op->custom)
 		set_vector(w, table, 5, op->custom, op->custom_size, 1);
+	if (op->outside) {
+		set_u32(w, table, 9, op->outside);
+		set_u32(w, table, 10, 4);
+	}
 	if (op->no_options || op->custom)
 		return;
 	set_i8(w, table, op->options_2 ? 11 : 3, op->options_type);

@@ -68,6 +68,7 @@ struct mw_operator {
 	struct mw_option options[9];	/* ends with MW_END */
 	const void *custom;		/* options of a custom operator */
 	uint32_t custom_size;
+	uint32_t outside;		/* offset of four bytes of such options in the file */
 	bool no_options;
 	uint32_t times;			/* it is listed so often; 0 = 1 */
 };

@@ -630,7 +630,9 @@ static void test_tensors_refused(void)
 	refuse(&model, "schema version 2", "an old schema");
 	model = relu_model();
 	model.num_operators = 0;
-	refuse(&model, "no operators", "a model without operators");
+	refuse(&model, "output of the model, but no operator computes it", "a model without operators");
+	model.outputs[0] = 0;
+	expect(&model, "RESHAPE", "a model without operators that gives its input");
 	model = relu_model();
 	model.num_inputs = 0;
 	refuse(&model, "read before an operator computes it", "a model without inputs");
@@ -639,7 +641,7 @@ static void test_tensors_refused(void)
 	refuse(&model, "no outputs", "a model without outputs");
 	model = relu_model();
 	model.outputs[0] = 0;
-	refuse(&model, "output of the model, but no operator computes it", "an input as output");
+	expect(&model, "RELU,RESHAPE", "an input as output");
 	model = relu_model();
 	model.inputs[1] = 0;
 	model.num_inputs = 2;
@@ -647,7 +649,12 @@ static void test_tensors_refused(void)
 	model = relu_model();
 	model.outputs[1] = 1;
 	model.num_outputs = 2;
-	refuse(&model, "listed twice as output", "an output listed twice");
+	expect(&model, "RELU,RESHAPE", "an output listed twice");
+	model = relu_model();
+	model.tensors[2] = float_tensor("none", 2, DIMS(0, 8));
+	model.num_tensors = 3;
+	model.operators[0].inputs[0] = 2;
+	refuse(&model, "tensor 2 'none': a constant without elements", "a constant without elements");
 	model = relu_model();
 	model.tensors[1].data = ones;
 	model.tensors[1].data_size = 32;

@@ -89,6 +89,10 @@ static void test_open(void)
 	m.operators[1].inputs[0] = 5;
 	refused(&m, 0, 1, NONE, "operator 1 (TANH): input 0: tensor 5 of 3", "a tensor too many");
 	m = chain();
+	m.operators[1].outside = 1 << 30;
+	refused(&m, 0, 1, NONE, "operator 1: data at offset 1073741824, 4 bytes, is beyond the end of"
+		" the file", "options out of the file");
+	m = chain();
 	m.outputs[0] = 3;
 	refused(&m, 0, NONE, NONE, "model output 0: tensor 3 of 3", "an output too many");
 }

@@ -8,17 +8,17 @@
 import sys
 
 import archive
-from numpy_cases import (dense_cases, detection_cases, layout_cases, numbers_cases,
+from numpy_cases import (dense_cases, detection_cases, file_cases, layout_cases, numbers_cases,
                          quantized_cases, stablehlo_cases, state_cases, type_cases, window_cases)
 from numpy_cases.case_maker import Maker
 
 
 def main():
     maker = Maker(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    for make in numbers_cases.MAKERS + layout_cases.MAKERS + state_cases.MAKERS + \
-            type_cases.MAKERS + dense_cases.MAKERS + detection_cases.MAKERS + \
-            stablehlo_cases.MAKERS + quantized_cases.MAKERS + window_cases.MAKERS:
-        make(maker)
+    for cases in (numbers_cases, layout_cases, state_cases, type_cases, dense_cases,
+                  detection_cases, stablehlo_cases, quantized_cases, window_cases, file_cases):
+        for make in cases.MAKERS:
+            make(maker)
     archive.write(sys.argv[1], maker.cases)
 
 

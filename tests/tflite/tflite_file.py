@@ -134,8 +134,8 @@ def _subgraph_table(graph, names, buffers):
                   3: operators})
 
 
-def model(graphs):
-    """The bytes of a file; the first subgraph is the main one."""
+def root(graphs):
+    """The table of a file; the first subgraph is the main one."""
     names = sorted({o.name for g in graphs for o in g.operators})
     buffers = [Table()]
     codes = []
@@ -144,4 +144,9 @@ def model(graphs):
         codes.append(Table({0: ("e", min(number, 127)), 1: None if name in NUMBERS else name,
                             2: ("i", _VERSIONS.get(name, 1)), 3: ("i", number)}))
     tables = [_subgraph_table(g, names, buffers) for g in graphs]
-    return write(Table({0: ("I", 3), 1: codes, 2: tables, 4: buffers}), b"TFL3")
+    return Table({0: ("I", 3), 1: codes, 2: tables, 4: buffers})
+
+
+def model(graphs):
+    """The bytes of a file."""
+    return write(root(graphs), b"TFL3")

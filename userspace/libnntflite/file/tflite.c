@@ -96,6 +96,19 @@ bool tflite_elements(const struct tflite_tensor *tensor, uint64_t *count)
 	return true;
 }
 
+/* Files above 2 GiB have data behind the FlatBuffer. An offset of 0 or 1 stands for none. */
+static int read_behind(const struct tflite_model *model, uint64_t offset, uint64_t size,
+		       const uint8_t **data, struct nntflite_diag *diag)
+{
+	if (offset <= 1 || size == 0)
+		return 0;
+	if (offset > model->reader.size || size > model->reader.size - offset)
+		return diag_fail(diag, "data at offset %" PRIu64 ", %" PRIu64
+				 " bytes, is beyond the end of the file", offset, size);
+	*data = model->reader.data + offset;
+	return 0;
+}
+
 /* Find the constant data of a tensor: in its buffer, or behind the FlatBuffer. */
 static int read_buffer(struct tflite_model *model, const struct fb_vector *buffers,
 		       struct tflite_tensor *tensor, struct nntflite_diag *diag)
@@ -120,13 +133,11 @@ static int read_buffer(struct tflite_model *model, const struct fb_vector *buffe
 	if (data.count) {
 		tensor->data = data.data;
 		tensor->bytes = data.count;
-	} else if (offset > 1 && size > 0) {
-		if (offset > model->reader.size || size > model->reader.size - offset)
-			return diag_fail(diag, "data at offset %" PRIu64 ", %" PRIu64
-					 " bytes, is beyond the end of the file", offset, size);
-		tensor->data = model->reader.data + offset;
-		tensor->bytes = size;
+		return 0;
 	}
+	if (read_behind(model, offset, size, &tensor->data, diag))
+		return -1;
+	tensor->bytes = tensor->data ? size : 0;
 	return 0;
 }
 
@@ -258,6 +269,25 @@ static int count_lists(const struct fb_vector *inputs, const struct fb_vector *o
 	return 0;
 }
 
+/* Options of a custom operator, in the place of those in the table. */
+static int read_large_options(const struct tflite_model *model, const struct fb_table *table,
+			      struct tflite_operator *op, struct nntflite_diag *diag)
+{
+	uint64_t offset = fb_u64(table, OPERATOR_LARGE_OFFSET, 0);
+	uint64_t size = fb_u64(table, OPERATOR_LARGE_SIZE, 0);
+	const uint8_t *data = NULL;
+
+	if (op->custom_options.count)
+		return 0;
+	if (read_behind(model, offset, size, &data, diag))
+		return -1;
+	if (data && size > UINT32_MAX)
+		return diag_fail(diag, "options of %" PRIu64 " bytes", size);
+	if (data)
+		op->custom_options = (struct fb_vector){ .data = data, .count = (uint32_t)size };
+	return 0;
+}
+
 static int read_operator(struct tflite_model *model, struct tflite_subgraph *subgraph,
 			 const struct fb_vector *operators, const struct fb_vector *codes,
 			 uint32_t index, struct work *work, struct nntflite_diag *diag)
@@ -274,7 +304,8 @@ static int read_operator(struct tflite_model *model, struct tflite_subgraph *sub
 	op->options_2_type = fb_u8(&table, OPERATOR_OPTIONS_2_TYPE, 0);
 	op->options_2 = fb_subtable(&table, OPERATOR_OPTIONS_2);
 	op->custom_options = fb_vector(&table, OPERATOR_CUSTOM_OPTIONS, 1);
-	if (fb_failed(&model->reader) || read_code(model, &table, codes, op, diag) ||
+	if (fb_failed(&model->reader) || read_large_options(model, &table, op, diag) ||
+	    read_code(model, &table, codes, op, diag) ||
 	    count_references(subgraph, op, work, diag) ||
 	    check_indexes(subgraph, &op->inputs, true, "input", diag) ||
 	    check_indexes(subgraph, &op->intermediates, true, "intermediate", diag))
@@ -392,8 +423,6 @@ static int read_subgraphs(struct tflite_model *model, const struct fb_table *roo
 			return -1;
 	}
 	diag->subgraph = NNTFLITE_NONE;
-	if (model->subgraphs[0].num_operators == 0)
-		return diag_fail(diag, "the model has no operators");
 	if (model->subgraphs[0].outputs.count == 0)
 		return diag_fail(diag, "the model has no outputs");
 	return 0;

@@ -77,20 +77,13 @@ static int map_variables(struct mapper *m, const struct resource_set *set)
 }
 
 /* Before the operators: which tensors are outputs. */
-static int mark_outputs(struct mapper *m)
+static void mark_outputs(struct mapper *m)
 {
 	const struct fb_vector *outputs = &m->sub->outputs;
 	uint32_t i;
 
-	for (i = 0; i < outputs->count; i++) {
-		uint32_t index = (uint32_t)fb_vector_i32(outputs, i);
-
-		if (m->role[index] & ROLE_OUTPUT && !m->interface)
-			return tensor_fail(m, &m->sub->tensors[index],
-					   "listed twice as output");
-		m->role[index] |= ROLE_OUTPUT;
-	}
-	return 0;
+	for (i = 0; i < outputs->count; i++)
+		m->role[fb_vector_i32(outputs, i)] |= ROLE_OUTPUT;
 }
 
 static int map_operators(struct mapper *m)
@@ -126,7 +119,7 @@ static int output_of(struct mapper *m, uint32_t index)
 	bool listed = m->role[index] & ROLE_LISTED || variable_is_kept(m, index);
 	int own = m->operand_of[index], operand = own;
 
-	if (!m->interface && (own < 0 || m->role[index] & ROLE_INPUT))
+	if (!m->interface && own < 0 && !is_constant(m, tensor))
 		return tensor_fail(m, tensor, "output of the model, but no operator computes it");
 	m->role[index] |= ROLE_LISTED;
 	if (m->interface && m->interface->is_condition)
@@ -313,8 +306,10 @@ int map_graph(struct mapper *m)
 	if (map_inputs(m) ||
 	    (m->interface && (map_variables(m, &m->interface->first) ||
 			      map_variables(m, &m->interface->rest) ||
-			      (m->interface->is_unread && unread_input(m) < 0))) ||
-	    mark_outputs(m) || map_operators(m))
+			      (m->interface->is_unread && unread_input(m) < 0))))
+		return -1;
+	mark_outputs(m);
+	if (map_operators(m))
 		return -1;
 	if (m->model->judge && !m->interface)
 		return judge_finish(m);

@@ -29,10 +29,10 @@ static struct text *io_names(const struct mapper *m, bool input)
 	return names;
 }
 
-static int fill_io(struct mapper *m, uint32_t index, struct text name, struct nntflite_io *io)
+static int fill_io(struct mapper *m, uint32_t index, const struct nnhal_operand *operand,
+		   struct text name, struct nntflite_io *io)
 {
 	const struct tflite_tensor *tensor = &m->sub->tensors[index];
-	const struct nnhal_operand *operand = &m->g->operands[m->operand_of[index]];
 	const struct shape *shape = tensor_shape(m, tensor);
 	char *copy = hal_alloc(m->b, name.length + 1, 1, m->diag);
 
@@ -64,8 +64,9 @@ static struct nntflite_io *fill_list(struct mapper *m, const struct fb_vector *l
 
 	for (i = 0; i < list->count && !ret; i++) {
 		uint32_t index = (uint32_t)fb_vector_i32(list, i);
+		uint32_t operand = input ? m->g->inputs[i] : m->g->outputs[i];
 
-		ret = fill_io(m, index, names[index], &ios[i]);
+		ret = fill_io(m, index, &m->g->operands[operand], names[index], &ios[i]);
 	}
 	free(names);
 	return ret ? NULL : ios;

@@ -426,6 +426,17 @@ int input_operand(struct mapper *m, uint32_t pos)
 	return value_operand(m, tensor);
 }
 
+/* As converters write constants of this kind; an empty buffer says nothing. */
+static bool has_no_elements(const struct tflite_tensor *tensor)
+{
+	uint32_t i;
+
+	for (i = 0; i < tensor->rank; i++)
+		if (tensor->dims[i] == 0)
+			return true;
+	return false;
+}
+
 int value_operand(struct mapper *m, const struct tflite_tensor *tensor)
 {
 	struct nnhal_operand operand;
@@ -438,6 +449,8 @@ int value_operand(struct mapper *m, const struct tflite_tensor *tensor)
 		return pooled(m, tensor, &operand);
 	}
 	index = m->operand_of[tensor_index(m, tensor)];
+	if (index < 0 && has_no_elements(tensor))
+		return tensor_fail(m, tensor, "a constant without elements, which the HAL does not have");
 	if (index < 0)
 		return tensor_fail(m, tensor, "read before an operator computes it");
 	if (m->g->operands[index].type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
