@@ -92,7 +92,7 @@ $(BUILD)/tests/fuzz_nntc: $(call fuzz-tools-objs,tests/fuzz/fuzz_nntc.c \
 
 $(BUILD)/tests/run_fuzz_tflite.sh: tests/libnntflite/run_fuzz_tflite $(BUILD)/tests/fuzz_tflite \
 		$(BUILD)/tests/tflite_seeds \
-		$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo)
+		$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo lstm)
 	$(Q)install -m 755 $< $@
 
 $(BUILD)/tests/run_fuzz_nntc.sh: tests/nnvec/run_fuzz_nntc $(BUILD)/tests/fuzz_nntc

@@ -3,12 +3,12 @@
 # Tests of libnntflite.
 
 NNTFLITE_TEST_DIR := tests/libnntflite
-NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands stablehlo)
+NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands stablehlo lstm)
 
 $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS)
 
-$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo): \
+$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo lstm): \
 	$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/graph_builder.o
 
 # Objects in front of the libraries, which they take symbols of.

@@ -176,6 +176,16 @@ class Arguments:
             raise NoCounterpart("an argument that is computed, and an option in the file")
         return operand.array()
 
+    def part(self, k):
+        """A value that becomes part of a constant."""
+        operand, index = self.operand(k), self.operation.inputs[k]
+        source = self.graph.made_of(index) if operand.lifetime == nntc.TEMPORARY else None
+        if source is None:
+            return self.array(k)
+        self.tensor(k)
+        self.graph.drop(index, source)
+        return self.case.operands[source].array()
+
     def omits(self, k):
         return k >= self.count or self.operand(k).lifetime == nntc.NO_VALUE
 
@@ -207,8 +217,9 @@ class Arguments:
     def output_tensor(self, k):
         return self.graph.tensors[self.graph.tensor(self.operation.outputs[k])]
 
-    def constant(self, value):
-        return self.graph.add_tensor(tflite_file.Tensor(value.dtype, value.shape, value))
+    def constant(self, value, scale=0.0, zero_point=0):
+        return self.graph.add_tensor(tflite_file.Tensor(
+            value.dtype, value.shape, value, (scale,) if scale else (), zero_point))
 
     def like(self, k, value):
         """A constant element of the type of an input."""
@@ -291,6 +302,16 @@ class Arguments:
     def add_between(self, name, inputs, output, options):
         """An operator whose result another one takes; all are tensors."""
         self.graph.operators.append(tflite_file.Operator(name, inputs, [output], options))
+
+    def add_intermediates(self, steps):
+        """Tensors of the last operator of which only scale and zero point count."""
+        self.graph.operators[-1].intermediates = [
+            self.graph.add_tensor(tflite_file.Tensor("i1", (), None, (scale,), zero_point))
+            for scale, zero_point in steps]
+
+    def add_all(self, name, inputs, outputs, options):
+        """An operator whose inputs and outputs are all tensors."""
+        self.graph.operators.append(tflite_file.Operator(name, inputs, outputs, options))
 
     def add(self, name, inputs, options, are_tensors=False, outputs=None):
         if not are_tensors:

@@ -296,6 +296,41 @@ def sequence_lstm(args):
               ("b", int(args.number(23) != 0)), ("b", 0)], outputs=[0])
 
 
+def quantized_16bit_lstm(args):
+    """The BASIC kernel: gates and what they multiply are parts of one matrix."""
+    order = (0, 2, 1, 3)
+    kinds = {(args.operand(k).scale, args.operand(k).zero_point) for k in range(1, 9)}
+    if len(kinds) > 1:
+        raise NoCounterpart("gates with scales of their own, where TensorFlow Lite's have one")
+    scale, zero = kinds.pop()
+    weights = np.concatenate([np.concatenate([args.part(1 + g), args.part(5 + g)], 1)
+                              for g in order])
+    biases = np.concatenate([args.part(9 + g) for g in order]).astype(np.int32)
+    inputs = [args.tensor(0), args.tensor(14),
+              args.constant(weights.astype(np.uint8), scale, zero),
+              args.constant(biases, args.operand(9).scale), args.tensor(13)]
+    outputs = [args.graph.tensor(args.operation.outputs[k]) for k in (1, 0)]
+    like = args.graph.tensors[inputs[0]]
+    batches, cells = args.shape(13)
+    outputs.append(args.new_tensor((batches, args.shape(0)[1] + cells), like))
+    outputs.append(args.new_tensor((batches, 4 * cells), args.output_tensor(0)))
+    args.add_all("LSTM", inputs, outputs,
+                 [("e", 4), ("f", 0.0), ("f", 0.0), ("e", 1), ("b", 0)])
+
+
+def quantized_lstm(args):
+    args.state(18)
+    args.state(19)
+    clips = [("f", args.number(24)), ("f", args.number(25))]
+    steps = [(args.number(k), 0) for k in range(26, 30)] + [(args.number(31), args.number(30))]
+    args.add("LSTM", list(range(24)), [("e", 4)] + clips + [("e", 0)], outputs=[2])
+    args.add_intermediates(steps)
+
+
+def multinomial(_):
+    raise NoCounterpart("MULTINOMIAL, which is left out: its numbers are random")
+
+
 def directions(args, states, options, merge, norm=()):
     """An operator of both directions: the inputs up to the options are those of the HAL."""
     if any(k < args.count and args.tensor(k) >= 0 for k in norm):
@@ -351,7 +386,7 @@ def loop(args):
 
 # An input of theirs that a job leaves out is one that the operator does without.
 WITH_OPTIONAL_INPUTS = {
-    "LSTM", "RNN", "SVDF", "LSH_PROJECTION", "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "LSTM", "QUANTIZED_LSTM", "RNN", "SVDF", "LSH_PROJECTION", "UNIDIRECTIONAL_SEQUENCE_LSTM",
     "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_RNN",
 }
 
@@ -389,7 +424,8 @@ OPERATIONS = {
     "TRANSPOSE": transpose, "SQUEEZE": squeeze, "STRIDED_SLICE": strided_slice,
     "PAD_V2": pad_v2, "FILL": fill, "SPLIT": split, "CAST": cast,
     "LSH_PROJECTION": lsh_projection, "SVDF": svdf, "RNN": rnn, "LSTM": lstm,
-    "DETECTION_POSTPROCESSING": detection,
+    "DETECTION_POSTPROCESSING": detection, "QUANTIZED_LSTM": quantized_lstm,
+    "RANDOM_MULTINOMIAL": multinomial, "QUANTIZED_16BIT_LSTM": quantized_16bit_lstm,
     "BIDIRECTIONAL_SEQUENCE_RNN": bidirectional_rnn,
     "BIDIRECTIONAL_SEQUENCE_LSTM": bidirectional_lstm,
     "UNIDIRECTIONAL_SEQUENCE_RNN": sequence_rnn, "UNIDIRECTIONAL_SEQUENCE_LSTM": sequence_lstm,

@@ -93,6 +93,26 @@ def lstm(m):
                           [("e", 4), ("f", clip), ("f", 0.0), ("e", 0), ("b", 0)], _LSTM_LIMITS)
 
 
+def basic_lstm(m):
+    """All gates in one matrix; two of the outputs are what is between."""
+    for _, batches, size, cells in _SIZES:
+        for kept in (False, True):
+            x = m.data((batches, size))
+            w = m.data((4 * cells, size + cells)) / 3
+            b = m.data((4 * cells,)) / 3
+            last = [np.zeros((batches, cells), "f4") if kept else m.data((batches, cells))
+                    for _ in range(2)]
+            joined = np.concatenate([x, last[0]], 1)
+            sums = (joined.astype("f8") @ w.T + b).reshape(batches, 4, cells)
+            i, g, f, o = (sums[:, k] for k in range(4))
+            c = _sigmoid(f) * last[1] + _sigmoid(i) * np.tanh(g)
+            h = _sigmoid(o) * np.tanh(c)
+            held = [state((batches, cells)) if kept else v for v in last]
+            m.add("LSTM", [x, held[0], Given(w, True), Given(b, True), held[1]],
+                  [v.astype("f4") for v in (h, c, joined, sums.reshape(batches, -1))],
+                  [("e", 4), ("f", 0.0), ("f", 0.0), ("e", 1), ("b", 0)], _LSTM_LIMITS)
+
+
 def _directions(x, forward, backward, merge, time_major):
     """Input and outputs of a bidirectional operator, in the order of the file."""
     outputs = [forward, backward[::-1]]
@@ -142,4 +162,4 @@ def bidirectional_rnn(m):
                       [("b", time_major), ("e", 4), ("b", merge)], _LSTM_LIMITS)
 
 
-MAKERS = (svdf, sequence_lstm, lstm, bidirectional_lstm, bidirectional_rnn)
+MAKERS = (svdf, sequence_lstm, lstm, basic_lstm, bidirectional_lstm, bidirectional_rnn)

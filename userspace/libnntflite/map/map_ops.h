@@ -61,6 +61,9 @@ int map_sequence_rnn(struct mapper *m, uint32_t type);
 int map_rnn(struct mapper *m, uint32_t type);
 int map_svdf(struct mapper *m, uint32_t type);
 
+/* ops_lstm_basic.c: another kernel of LSTM. */
+int map_lstm_basic(struct mapper *m);
+
 /* ops_bidirectional.c */
 int map_bidirectional_lstm(struct mapper *m, uint32_t type);
 int map_bidirectional_rnn(struct mapper *m, uint32_t type);

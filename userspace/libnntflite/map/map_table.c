@@ -388,27 +388,22 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "b",
 	},
 	[TFLITE_FLOOR_DIV] = {
-		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FLOOR_DIV),
-		.fields = "",
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FLOOR_DIV), .fields = "",
 	},
 	[TFLITE_REDUCE_ANY] = {
 		HAL(REDUCE_ANY), .types = T(BOOL), .map = map_reduce,
-		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER),
-		.fields = "b",
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(REDUCER), .fields = "b",
 	},
 	[TFLITE_SQUARE] = {
 		HAL(MUL), .types = FLOATS, .map = map_square,
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUARE),
-		.fields = "",
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(SQUARE), .fields = "",
 	},
 	[TFLITE_ZEROS_LIKE] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(ZEROS_LIKE),
-		.fields = "",
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(ZEROS_LIKE), .fields = "",
 	},
 	[TFLITE_FILL] = { INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FILL), .fields = "" },
 	[TFLITE_FLOOR_MOD] = {
-		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FLOOR_MOD),
-		.fields = "",
+		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(FLOOR_MOD), .fields = "",
 	},
 	[TFLITE_RANGE] = { INPUTS(3, 3), OUTPUTS(1, 1), .options = OPTIONS(RANGE), .fields = "" },
 	[TFLITE_RESIZE_NEAREST_NEIGHBOR] = {
@@ -417,8 +412,7 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 		.fields = "bb",
 	},
 	[TFLITE_LEAKY_RELU] = {
-		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LEAKY_RELU),
-		.fields = "f",
+		INPUTS(1, 1), OUTPUTS(1, 1), .options = OPTIONS(LEAKY_RELU), .fields = "f",
 	},
 	[TFLITE_SQUARED_DIFFERENCE] = {
 		INPUTS(2, 2), OUTPUTS(1, 1), .options = OPTIONS(SQUARED_DIFFERENCE),
@@ -595,7 +589,9 @@ const struct op_row op_table[TFLITE_NUM_BUILTINS] = {
 	[TFLITE_LSTM] = {
 		HAL(LSTM), .map = map_lstm, INPUTS(5, 24), OUTPUTS(1, 4),
 		.options = OPTIONS(LSTM), .needs_options = true,
-		.how = "LSTM: float32, float16; that of org.nnpu.tflite: int8; not the BASIC kernel",
+		.how = "LSTM: float32, float16; that of org.nnpu.tflite: int8; the BASIC kernel:"
+		       " CONCATENATION, FULLY_CONNECTED, SPLIT, LOGISTIC, TANH, MUL, ADD: float32, float16;"
+		       " SLICE, QUANTIZED_16BIT_LSTM: uint8",
 	},
 	[TFLITE_RNN] = {
 		HAL(RNN), .types = FLOATS, .map = map_rnn, INPUTS(5, 5), OUTPUTS(1, 1),

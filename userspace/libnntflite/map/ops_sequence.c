@@ -27,6 +27,10 @@ enum {
 
 /* LSTMKernelType of the schema. */
 #define LSTM_KERNEL_FULL	0
+#define LSTM_KERNEL_BASIC	1
+
+/* ActivationFunctionType of the schema. */
+#define ACTIVATION_TANH		4
 
 /* The type that an omitted input of an LSTM would have. */
 static uint32_t lstm_type(struct mapper *m, uint32_t pos, bool quantized)
@@ -139,9 +143,16 @@ int map_lstm(struct mapper *m, uint32_t type)
 	struct inputs in = { .count = 0 };
 	int outputs[4];
 
+	if (kernel == LSTM_KERNEL_BASIC) {
+		if (fb_i8(o, LSTM_ACTIVATION, 0) != ACTIVATION_TANH ||
+		    fb_f32(o, LSTM_CELL_CLIP, 0) != 0 || fb_f32(o, LSTM_PROJ_CLIP, 0) != 0)
+			return map_fail(m, "the BASIC kernel with activation %d, expected TANH (%d),"
+					" or with limits", fb_i8(o, LSTM_ACTIVATION, 0),
+					ACTIVATION_TANH);
+		return map_lstm_basic(m);
+	}
 	if (kernel != LSTM_KERNEL_FULL)
-		return map_fail(m, "kernel type %" PRId32 ", only %d (FULL) is supported", kernel,
-				LSTM_KERNEL_FULL);
+		return map_fail(m, "unknown kernel type %" PRId32, kernel);
 	if (!input)
 		return map_fail(m, "input 0 is missing");
 	if (m->op->inputs.count < LSTM_NORMALIZATION)
