@@ -267,14 +267,27 @@ int conv_execute(const struct op_call *c, const struct conv *cv);
 int conv_plain_execute(const struct op_call *c, const struct conv *cv);
 
 /*
- * Requantization of a call with @channels output channels: the number of factors, and the
- * factors. requant_fill() does not set the range, which depends on the activation. After an
- * abort, which @pace knows, the factors are not complete.
+ * Most channels whose factors each job computes: it takes a nanosecond or so for one, which would be
+ * 8 bytes of the program. Others are in the prepared object.
  */
-struct requant;
+#define REQUANT_CHANNELS	1024u
 
+struct requant_room {
+	int32_t mult[REQUANT_CHANNELS];
+	int32_t shift[REQUANT_CHANNELS];
+};
+
+/*
+ * Requantization of a call with @channels output channels: the number of factors that the prepared
+ * object has room for, and the factors. requant_fill() does not set the range, which depends on the
+ * activation. After an abort, which @pace knows, the factors are not complete.
+ */
 size_t requant_channels(const struct op_call *c, uint32_t channels);
 void requant_fill(struct op_pace *pace, const struct op_call *c, uint32_t channels,
 		  int32_t *mult, int32_t *shift, struct requant *q);
+
+/* The same for a job. @kept is that of the prepared object; what that has no room for is in @room. */
+struct requant requant_of_job(const struct op_call *c, uint32_t channels, enum activation activation,
+			      const struct requant *kept, struct requant_room *room);
 
 #endif /* NNPU_EMU_CONV_H */

@@ -35,6 +35,8 @@ size_t requant_channels(const struct op_call *c, uint32_t channels)
 {
 	if (c->in[1]->type != NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
 		return KERNEL_COLS;
+	if (channels <= REQUANT_CHANNELS)
+		return 0;
 	return ((size_t)channels + KERNEL_COLS - 1) / KERNEL_COLS * KERNEL_COLS;
 }
 
@@ -44,11 +46,13 @@ void requant_fill(struct op_pace *pace, const struct op_call *c, uint32_t channe
 	size_t n = requant_channels(c, channels);
 	struct qfactor f = { 0, 0 };
 
-	q->mult = mult;
-	q->shift = shift;
-	q->per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
-	q->shifts_right = true;
-	q->zero_point = c->out[0]->zero_point;
+	*q = (struct requant){
+		.mult = n ? mult : NULL,
+		.shift = n ? shift : NULL,
+		.per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL,
+		.shifts_right = true,
+		.zero_point = c->out[0]->zero_point,
+	};
 	for (size_t i = 0; i < n && !op_pace(pace, 32); i++) {
 		if (i == 0 || (q->per_channel && i < channels))
 			f = qfactor_of_channel(c, (uint32_t)i);
@@ -57,6 +61,27 @@ void requant_fill(struct op_pace *pace, const struct op_call *c, uint32_t channe
 		shift[i] = f.mult ? f.shift : -1;
 		q->shifts_right &= shift[i] < 0;
 	}
+}
+
+struct requant requant_of_job(const struct op_call *c, uint32_t channels, enum activation activation,
+			      const struct requant *kept, struct requant_room *room)
+{
+	struct requant q = *kept;
+
+	q.range = qrange_of(activation, c->out[0]);
+	if (q.mult)
+		return q;
+	q.shifts_right = kernels_rows()->factors(c->in[1]->channel_scales, channels,
+						 (double)c->in[0]->scale, (double)c->out[0]->scale,
+						 room->mult, room->shift);
+	/* Kernels read whole blocks. */
+	for (size_t i = channels; i % KERNEL_COLS; i++) {
+		room->mult[i] = 0;
+		room->shift[i] = -1;
+	}
+	q.mult = room->mult;
+	q.shift = room->shift;
+	return q;
 }
 
 static size_t header_size(const struct op_call *c, uint32_t channels)
@@ -473,6 +498,7 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 {
 	struct op_pace pace = { .progress = c->progress };
 	struct op_parts parts = { .compute = execute_part };
+	struct requant_room room;
 	struct quant_call q;
 
 	q.c = c;
@@ -482,8 +508,7 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	    !conv_pack(&pace, &conv_quant_packing, c, cv->out.c, q.depth, c->scratch))
 		return OP_ABORTED;
 	q.packed = c->prepared ? c->prepared : c->scratch;
-	q.requant = q.packed->requant;
-	q.requant.range = qrange_of(cv->activation, c->out[0]);
+	q.requant = requant_of_job(c, cv->out.c, cv->activation, &q.packed->requant, &room);
 	q.split = conv_split_of(cv);
 	q.piece = q.depth;
 	q.stride = pairs_of(q.depth) * 2;

@@ -304,15 +304,17 @@ static int execute_pixels(const struct op_call *c, const struct conv *cv,
 struct row_call {
 	const struct op_call *c;
 	const struct conv *cv;
+	const struct requant *requant;		/* NULL: floats */
 };
 
 /* @units: of a pixel. Returns 0 or OP_ABORTED. */
-static int execute_rows(const struct op_call *c, const struct conv *cv, size_t units,
+static int execute_rows(const struct op_call *c, const struct conv *cv,
+			const struct requant *requant, size_t units,
 			int (*compute)(const void *work, size_t first, size_t end,
 				       struct op_pace *pace))
 {
 	struct op_pace pace = { .progress = c->progress };
-	struct row_call call = { c, cv };
+	struct row_call call = { c, cv, requant };
 	struct op_parts parts = {
 		.items = (size_t)cv->out.n * cv->out.y,
 		.compute = compute,
@@ -326,9 +328,9 @@ static int execute_rows(const struct op_call *c, const struct conv *cv, size_t u
 
 static int execute_prepared_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
-	const struct op_call *c = ((const struct row_call *)work)->c;
-	const struct conv *cv = ((const struct row_call *)work)->cv;
-	const struct depthwise_quant *packed = c->prepared;
+	const struct row_call *call = work;
+	const struct op_call *c = call->c;
+	const struct conv *cv = call->cv;
 	struct window_interior iy = window_interior(&cv->y), ix = window_interior(&cv->x);
 	uint32_t max_pixels = cv->out.c < BLOCK_BYTES ? BLOCK_BYTES / cv->out.c : 1;
 	struct depthwise_pixels p = {
@@ -339,15 +341,13 @@ static int execute_prepared_part(const void *work, size_t first, size_t end, str
 		.out_row = cv->out.y_stride,
 		.out_col = cv->out.x_stride,
 	};
-	struct requant requant = packed->requant;
 	struct conv_pixel at;
 
-	requant.range = qrange_of(cv->activation, c->out[0]);
 	for (size_t row = first; row < end; row += p.rows) {
 		p.rows = rows_together(cv, iy, row, end, max_pixels, &at);
 		for (at.x = 0; at.x < cv->out.x; at.x += p.cols) {
 			p.cols = same_taps(ix, at.x, max_pixels);
-			if (execute_pixels(c, cv, &requant, at, p, pace))
+			if (execute_pixels(c, cv, call->requant, at, p, pace))
 				return OP_ABORTED;
 		}
 	}
@@ -357,8 +357,11 @@ static int execute_prepared_part(const void *work, size_t first, size_t end, str
 static int execute_prepared(const struct op_call *c, const struct conv *cv)
 {
 	const struct depthwise_quant *packed = c->prepared;
+	struct requant_room room;
+	struct requant requant = requant_of_job(c, cv->out.c, cv->activation, &packed->requant,
+						&room);
 
-	return execute_rows(c, cv, packed->weights.pairs * ((size_t)cv->out.c / 4 + 16),
+	return execute_rows(c, cv, &requant, packed->weights.pairs * ((size_t)cv->out.c / 4 + 16),
 			    execute_prepared_part);
 }
 
@@ -527,7 +530,7 @@ static int execute_float_last(const struct op_call *c, const struct conv *cv)
 {
 	size_t taps = (size_t)cv->y.taps * cv->x.taps;
 
-	return execute_rows(c, cv, taps * ((size_t)cv->out.c / 4 + 8), execute_float_part);
+	return execute_rows(c, cv, NULL, taps * ((size_t)cv->out.c / 4 + 8), execute_float_part);
 }
 
 static int float_pixel(const struct op_call *c, const struct depthwise *d, const float *in,

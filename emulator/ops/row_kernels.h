@@ -7,6 +7,7 @@
 #ifndef NNPU_EMU_ROW_KERNELS_H
 #define NNPU_EMU_ROW_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,13 @@ struct row_kernels {
 	 * many bytes.
 	 */
 	void (*divide)(int32_t *acc, size_t n, int32_t count);
+
+	/*
+	 * mult[i] and shift[i] = qfactor_from(in * scale[i] / out), which is finite and positive; the
+	 * shift of a factor of 0 is -1. Are all shifts to the right, by 1 at least?
+	 */
+	bool (*factors)(const float *scale, size_t n, double in, double out, int32_t *mult,
+			int32_t *shift);
 
 	/* y[i] = what lies between the corners; bytes are rounded, with values as in add_bytes(). */
 	void (*fbetween)(const struct corners *c, size_t n, float *y);

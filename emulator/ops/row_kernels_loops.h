@@ -10,6 +10,7 @@
 #ifndef NNPU_EMU_ROW_KERNELS_LOOPS_H
 #define NNPU_EMU_ROW_KERNELS_LOOPS_H
 
+#include <limits.h>
 #include <string.h>
 
 #include "float_quads.h"
@@ -294,6 +295,37 @@ ROW_INLINE void row_betweens(const struct corners *k, size_t n, uint8_t flip,
 }
 
 /*
+ * The steps of qfactor_from() on the bits of a number. It is finite and positive, and more than
+ * 2^-1022, as all quotients of products of floats are.
+ */
+ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, double out,
+			    int32_t *restrict mult, int32_t *restrict shift)
+{
+	int32_t most = INT32_MIN;
+
+	for (size_t i = 0; i < n; i++) {
+		double real = in * (double)scale[i] / out;
+		int32_t exponent, up;
+		uint64_t bits;
+		uint32_t m;
+
+		memcpy(&bits, &real, sizeof(bits));
+		exponent = (int32_t)(bits >> 52) - 1022;
+		/* 31 bits, rounded; or 2^31. */
+		m = (uint32_t)(((bits & 0xfffffffffffffull) + 0x10000000200000ull) >> 22);
+		up = (int32_t)(m >> 31);
+		m = up ? 1u << 30 : m;
+		exponent += up;
+		m = exponent > 62 ? INT32_MAX : m;
+		exponent = exponent > 62 ? 62 : exponent;
+		mult[i] = exponent < -31 ? 0 : (int32_t)m;
+		shift[i] = exponent < -31 ? -1 : exponent;
+		most = shift[i] > most ? shift[i] : most;
+	}
+	return most < 0;
+}
+
+/*
  * The table row_kernels_@variant; its functions have the attribute @target.
  */
 #define ROW_KERNELS(variant, target) \
@@ -332,6 +364,10 @@ ROW_INLINE void row_betweens(const struct corners *k, size_t n, uint8_t flip,
 	target static void between(const struct corners *c, size_t n, uint8_t flip, uint8_t *y) \
 	{ row_betweens(c, n, flip, y); } \
 	\
+	target static bool factors(const float *scale, size_t n, double in, double out, \
+				   int32_t *mult, int32_t *shift) \
+	{ return row_factors(scale, n, in, out, mult, shift); } \
+	\
 	const struct row_kernels row_kernels_##variant = { \
 		.largest = largest, \
 		.exps = exps, \
@@ -349,6 +385,7 @@ ROW_INLINE void row_betweens(const struct corners *k, size_t n, uint8_t flip,
 		.divide = divide, \
 		.fbetween = fbetween, \
 		.between = between, \
+		.factors = factors, \
 	}
 
 #endif /* NNPU_EMU_ROW_KERNELS_LOOPS_H */

@@ -239,6 +239,41 @@ static bool functions(const struct row_kernels *k, const struct data *d)
 	return good && same(a, b, d->n);
 }
 
+/* A scale: of any size, near a power of 2, or a limit. */
+static float pick_scale(void)
+{
+	float v = ldexpf((float)pick(1, 1 << 24), pick(-60, 30));
+
+	switch (pick(0, 3)) {
+	case 0:
+		return nextafterf(ldexpf(1.0f, pick(-40, 40)), pick(0, 1) ? 0.0f : INFINITY);
+	case 1:
+		return pick(0, 1) ? FLT_MAX : FLT_TRUE_MIN;
+	default:
+		return v;
+	}
+}
+
+static bool factors(const struct row_kernels *k, const struct data *d)
+{
+	int32_t mult[MOST + 1] = { 0 }, shift[MOST + 1] = { 0 };
+	double in = (double)pick_scale(), out = (double)pick_scale();
+	bool right = true, good;
+	float scale[MOST];
+
+	for (size_t i = 0; i < d->n; i++)
+		scale[i] = pick_scale();
+	good = k->factors(scale, d->n, in, out, mult, shift);
+	for (size_t i = 0; i < d->n; i++) {
+		struct qfactor f = qfactor_from(in * (double)scale[i] / out);
+
+		right &= !f.mult || f.shift < 0;
+		if (mult[i] != f.mult || shift[i] != (f.mult ? f.shift : -1))
+			return false;
+	}
+	return good == right && !mult[d->n] && !shift[d->n];
+}
+
 static void test_loops(void)
 {
 	static const struct {
@@ -252,6 +287,7 @@ static void test_loops(void)
 		{ "averages", quotients },
 		{ "interpolation", betweens },
 		{ "functions", functions },
+		{ "factors of channels", factors },
 	};
 	static struct data d;
 
