@@ -64,6 +64,24 @@ void *mem_alloc(struct nnpu_device *dev, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+void *mem_alloc_growing(struct nnpu_device *dev, size_t bytes, size_t *room)
+{
+	uint64_t pages;
+	uint8_t *p = runs_take_growing(&dev->runs, &pages);
+
+	*room = pages << NNPU_PAGE_SHIFT;
+	if (p && mem_size(bytes) <= *room) {
+		ASAN_UNPOISON_MEMORY_REGION(p, bytes);
+		ASAN_POISON_MEMORY_REGION(p + bytes,
+					  *room - bytes + RUNS_GUARD * NNPU_PAGE_SIZE);
+		return p;
+	}
+	if (p)
+		runs_put(&dev->runs, p);
+	*room = mem_size(bytes);
+	return mem_alloc(dev, bytes);
+}
+
 void mem_touch(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE

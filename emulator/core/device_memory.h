@@ -46,6 +46,12 @@ void mem_fini(struct nnpu_device *dev);
 void *mem_alloc(struct nnpu_device *dev, size_t bytes);
 
 /*
+ * The same for a piece that may grow to *@room bytes in its place: its owner reserves what it takes
+ * more and counts it. That may be none.
+ */
+void *mem_alloc_growing(struct nnpu_device *dev, size_t bytes, size_t *room);
+
+/*
  * Fault in the pages of a part of a piece that is about to be written, with one call: a fault for
  * each page takes twice as long. If the host cannot do that now, the writes fault them in.
  */

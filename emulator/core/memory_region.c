@@ -10,6 +10,7 @@
 struct region_run {
 	struct region_run *next;
 	uint64_t size;
+	uint64_t room;			/* what it may grow to */
 	uint8_t *at;			/* the next piece; none begins at a page */
 };
 
@@ -23,24 +24,23 @@ size_t region_step(size_t bytes)
 	return tensor_round_up(bytes ? bytes : 1) + REGION_GAP;
 }
 
-uint64_t region_run_size(size_t bytes)
-{
-	return mem_size(TENSOR_ALIGN + region_step(bytes));
-}
-
 static uint8_t *run_end(const struct region_run *run)
 {
 	return (uint8_t *)run + run->size;
 }
 
+/* Where the next piece begins. */
+static uint8_t *next_piece(const struct region_run *run)
+{
+	/* So that it can be told from a piece of whole pages. */
+	return (uintptr_t)run->at & (NNPU_PAGE_SIZE - 1) ? run->at : run->at + TENSOR_ALIGN;
+}
+
 static void *run_take(struct region_run *run, size_t bytes)
 {
 	size_t step = region_step(bytes);
-	uint8_t *p = run->at;
+	uint8_t *p = next_piece(run);
 
-	/* So that it can be told from a piece of whole pages. */
-	if (!((uintptr_t)p & (NNPU_PAGE_SIZE - 1)))
-		p += TENSOR_ALIGN;
 	if (p > run_end(run) || step > (size_t)(run_end(run) - p))
 		return NULL;
 	ASAN_UNPOISON_MEMORY_REGION(p, bytes);
@@ -62,13 +62,36 @@ void *region_take(struct mem_region *r, size_t bytes)
 	return NULL;
 }
 
-void *region_add(struct mem_region *r, void *memory, size_t bytes)
+struct region_pages region_pages_for(const struct mem_region *r, size_t bytes)
 {
-	struct region_run *run = memory;
+	const struct region_run *run = r->runs;
+	uint64_t size;
 
-	run->next = r->runs;
-	run->size = region_run_size(bytes);
-	run->at = (uint8_t *)memory + TENSOR_ALIGN;
+	if (run) {
+		size = mem_size((uint64_t)(next_piece(run) - (uint8_t *)run) + region_step(bytes));
+		if (size <= run->room)
+			return (struct region_pages) { size - run->size, true };
+	}
+	return (struct region_pages) { mem_size(TENSOR_ALIGN + region_step(bytes)), false };
+}
+
+void *region_extend(struct nnpu_device *dev, struct mem_region *r, struct region_pages pages,
+		    size_t bytes)
+{
+	struct region_run *run = r->runs;
+	size_t room;
+
+	if (pages.grows) {
+		run->size += pages.bytes;
+		return run_take(run, bytes);
+	}
+	run = mem_alloc_growing(dev, pages.bytes, &room);
+	if (!run)
+		return NULL;
+	*run = (struct region_run) {
+		.next = r->runs, .size = pages.bytes, .room = room,
+		.at = (uint8_t *)run + TENSOR_ALIGN,
+	};
 	r->runs = run;
 	ASAN_POISON_MEMORY_REGION(run->at, run->size - TENSOR_ALIGN);
 	return run_take(run, bytes);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Regions: pieces of any size that are freed together. They lie one behind the other in runs of
- * pages (device_memory.h), which the caller charges. The last piece of a run may be given back.
+ * pages (device_memory.h), which the caller charges. The run added last grows page by page in its
+ * place, so that few pages are left in part. The last piece of a run may be given back.
  */
 #ifndef NNPU_EMU_MEMORY_REGION_H
 #define NNPU_EMU_MEMORY_REGION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,12 +26,20 @@ struct mem_region {
 /* What a piece takes of a run. */
 size_t region_step(size_t bytes);
 
-/* A piece, clear if nothing was given back. NULL: a run has to be added. */
+/* A piece, clear if nothing was given back. NULL: it takes more pages. */
 void *region_take(struct mem_region *r, size_t bytes);
-/* The size of a run for such a piece. */
-uint64_t region_run_size(size_t bytes);
-/* The same with a run of mem_alloc() of that size, which belongs to the region now. */
-void *region_add(struct mem_region *r, void *run, size_t bytes);
+
+/* Pages for a piece that region_take() has none for. */
+struct region_pages {
+	uint64_t bytes;			/* to be charged */
+	bool grows;			/* a run does; else a run has to be added */
+};
+
+struct region_pages region_pages_for(const struct mem_region *r, size_t bytes);
+
+/* The piece, when they are charged. NULL: the host has no memory; they are to be released. */
+void *region_extend(struct nnpu_device *dev, struct mem_region *r, struct region_pages pages,
+		    size_t bytes);
 
 /* Give a piece back. It is free now if it is the last one of its run. */
 void region_give(struct mem_region *r, void *piece, size_t bytes);

@@ -24,9 +24,25 @@ static unsigned int class_of(uint64_t pages)
 	return log2_up(pages + RUNS_GUARD);
 }
 
-/* Runs of a class that there can be at once: they have more than half of their slots' pages. */
-static uint64_t class_slots(uint64_t pages, unsigned int k)
+static bool is_growing(const struct page_runs *r, unsigned int k)
 {
+	return k + 1 == r->num_classes;
+}
+
+/* Of pages of a slot. */
+static unsigned int slot_log2(const struct page_runs *r, unsigned int k)
+{
+	return is_growing(r, k) ? RUNS_GROWING : k;
+}
+
+/*
+ * Runs of a class that there can be at once: they have more than half of their slots' pages. Of those
+ * that grow there are as many as have addresses.
+ */
+static uint64_t class_slots(const struct page_runs *r, uint64_t pages, unsigned int k)
+{
+	if (is_growing(r, k))
+		return r->span >> (RUNS_GROWING + NNPU_PAGE_SHIFT);
 	return k ? pages >> (k - 1) : pages;
 }
 
@@ -87,11 +103,11 @@ bool runs_init(struct page_runs *r, uint64_t memory)
 	uint64_t pages = memory >> NNPU_PAGE_SHIFT, words = 0, *at;
 	unsigned int k;
 
-	*r = (struct page_runs) { .num_classes = class_of(pages) + 1 };
+	*r = (struct page_runs) { .num_classes = class_of(pages) + 2 };
 	r->span = pages << (NNPU_PAGE_SHIFT + 1);
 	r->bytes = r->num_classes * r->span;
 	for (k = 0; k < r->num_classes; k++)
-		words += class_words(class_slots(pages, k));
+		words += class_words(class_slots(r, pages, k));
 	r->bits_bytes = words * sizeof(*r->bits);
 	r->base = reserve(r->bytes);
 	r->bits = r->base ? reserve(r->bits_bytes) : NULL;
@@ -110,7 +126,7 @@ bool runs_init(struct page_runs *r, uint64_t memory)
 	madvise(r->base, r->bytes, MADV_DONTDUMP);
 #endif
 	for (k = 0, at = r->bits; k < r->num_classes; k++)
-		at = class_init(&r->classes[k], class_slots(pages, k), at);
+		at = class_init(&r->classes[k], class_slots(r, pages, k), at);
 	pthread_mutex_init(&r->lock, NULL);
 	return true;
 }
@@ -124,7 +140,7 @@ void runs_fini(struct page_runs *r)
 	/* Of all of it would take memory. */
 	for (k = 0; k < r->num_classes; k++)
 		ASAN_UNPOISON_MEMORY_REGION(r->base + k * r->span,
-					    r->classes[k].top << (k + NNPU_PAGE_SHIFT));
+					    r->classes[k].top << (slot_log2(r, k) + NNPU_PAGE_SHIFT));
 	munmap(r->base, r->bytes);
 	munmap(r->bits, r->bits_bytes);
 	pthread_mutex_destroy(&r->lock);
@@ -173,20 +189,30 @@ static void class_put(struct run_class *c, uint64_t i)
 	}
 }
 
-void *runs_take(struct page_runs *r, uint64_t pages)
+static void *take(struct page_runs *r, unsigned int k)
 {
-	unsigned int k = class_of(pages);
 	uint64_t slot;
 	bool taken;
 
-	if (k >= r->num_classes)
-		return NULL;
 	pthread_mutex_lock(&r->lock);
 	taken = class_take(&r->classes[k], &slot);
 	pthread_mutex_unlock(&r->lock);
 	if (!taken)
 		return NULL;
-	return r->base + k * r->span + (slot << (k + NNPU_PAGE_SHIFT));
+	return r->base + k * r->span + (slot << (slot_log2(r, k) + NNPU_PAGE_SHIFT));
+}
+
+void *runs_take(struct page_runs *r, uint64_t pages)
+{
+	unsigned int k = class_of(pages);
+
+	return k + 1 < r->num_classes ? take(r, k) : NULL;
+}
+
+void *runs_take_growing(struct page_runs *r, uint64_t *room)
+{
+	*room = (1ull << RUNS_GROWING) - RUNS_GUARD;
+	return take(r, r->num_classes - 1);
 }
 
 static unsigned int run_class(const struct page_runs *r, const void *run)
@@ -200,7 +226,7 @@ void runs_put(struct page_runs *r, const void *run)
 	uint64_t offset = (uintptr_t)run - (uintptr_t)r->base - k * r->span;
 
 	pthread_mutex_lock(&r->lock);
-	class_put(&r->classes[k], offset >> (k + NNPU_PAGE_SHIFT));
+	class_put(&r->classes[k], offset >> (slot_log2(r, k) + NNPU_PAGE_SHIFT));
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -208,7 +234,7 @@ uint64_t runs_least(const struct page_runs *r, const void *run)
 {
 	unsigned int k = run_class(r, run);
 
-	return k ? (1ull << (k - 1)) + 1 - RUNS_GUARD : 1;
+	return k && !is_growing(r, k) ? (1ull << (k - 1)) + 1 - RUNS_GUARD : 1;
 }
 
 void runs_clear(void *pages, uint64_t bytes)

@@ -5,7 +5,8 @@
  * Run sizes have classes: class k has slots of 2^k pages, as many as there can be runs at once that
  * fit into no smaller slot, given how much memory all runs have together. So there is always a
  * free slot, whatever was taken and freed before. A run keeps its slot when its end is cut: then
- * the pages that are left do not answer for it, and a class may be short of slots.
+ * the pages that are left do not answer for it, and a class may be short of slots. Runs that grow
+ * have a class of their own, which may be short of them, too: a new run has to do then.
  *
  * The range is a single mapping. The lowest free slot is taken first, so that page
  * tables of the host stay few.
@@ -18,7 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RUNS_CLASSES	31u
+#define RUNS_CLASSES	32u
+/* Slots of runs that grow: 2^k pages. */
+#define RUNS_GROWING	5u
 /* 64 ^ 6 slots are more than a class has. */
 #define RUNS_LEVELS	6u
 
@@ -55,7 +58,7 @@ struct page_runs {
 	uint8_t *base;
 	uint64_t bytes;			/* of addresses */
 	uint64_t span;			/* of them, for a class */
-	unsigned int num_classes;
+	unsigned int num_classes;	/* the last one is that of runs that grow */
 	struct run_class classes[RUNS_CLASSES];
 	uint64_t *bits;
 	uint64_t bits_bytes;
@@ -70,6 +73,8 @@ void runs_fini(struct page_runs *r);
 
 /* A slot for @pages. NULL: there is none. What the pages hold is clear if runs_clear() was called. */
 void *runs_take(struct page_runs *r, uint64_t pages);
+/* The same for a run that grows, to *@room pages at most. */
+void *runs_take_growing(struct page_runs *r, uint64_t *room);
 /* Free the slot of a run. */
 void runs_put(struct page_runs *r, const void *run);
 

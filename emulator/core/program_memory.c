@@ -60,20 +60,21 @@ void load_uncharge(struct loader *l, uint64_t bytes)
 static void *take(struct nnpu_ctx *ctx, struct mem_region *r, uint64_t *charged,
 		  struct job_progress *progress, size_t bytes)
 {
-	void *run, *piece = region_take(r, bytes);
-	uint64_t size = region_run_size(bytes);
+	void *piece = region_take(r, bytes);
+	struct region_pages pages;
 
 	if (piece)
 		return piece;
-	if (!dev_mem_reserve(ctx->dev, ctx, size, progress))
+	pages = region_pages_for(r, bytes);
+	if (!dev_mem_reserve(ctx->dev, ctx, pages.bytes, progress))
 		return NULL;
-	run = mem_alloc(ctx->dev, size);
-	if (!run) {
-		dev_mem_release(ctx->dev, ctx, size);
+	piece = region_extend(ctx->dev, r, pages, bytes);
+	if (!piece) {
+		dev_mem_release(ctx->dev, ctx, pages.bytes);
 		return NULL;
 	}
-	*charged += size;
-	return region_add(r, run, bytes);
+	*charged += pages.bytes;
+	return piece;
 }
 
 void *program_take(struct program *p, struct job_progress *progress, size_t bytes)

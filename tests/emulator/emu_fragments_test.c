@@ -25,7 +25,7 @@
 			   240 * (QUEUES + 1)) + MEMORY / 8192)
 #define STACKS		((3 + QUEUES + 4 * CONTEXTS) * (100ll << 10))
 /* For runs of 1, 2, 4, ... pages, of more than all memory at most. */
-#define TABLES		(14ll * MEMORY / 256)
+#define TABLES		(15ll * MEMORY / 256)
 
 /* Programs have constants of so many bytes, then of twice as many. */
 static const uint32_t sizes[] = {

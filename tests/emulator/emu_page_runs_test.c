@@ -120,6 +120,32 @@ static void test_page_tables(void)
 	   "page tables of the host: %lld bytes, at most %lld", tables, limit);
 }
 
+/* Runs that grow have slots of their own: with none left, others are taken as before. */
+static void test_growing(void)
+{
+	uint64_t room = 0, slots = runs.span / PAGE >> RUNS_GROWING, n;
+	uint8_t *p;
+
+	for (n = 0; (p = runs_take_growing(&runs, &room)); n++) {
+		if (!runs_have(&runs, p) || !runs_have(&runs, p + room * PAGE - 1))
+			outside++;
+		else
+			mark(p, (uint32_t)room, 1);
+	}
+	ok(n == slots && room == (1u << RUNS_GROWING) - RUNS_GUARD && !shared && !outside,
+	   "%llu runs of %llu pages that grow: %u pages had two owners, %u outside",
+	   (unsigned long long)n, (unsigned long long)room, shared, outside);
+	take(1u << RUNS_GROWING);
+	take(PAGES / 2);
+	ok(!refused && !shared, "others are taken beside them: %u refused", refused);
+	while (num_live)
+		put(num_live - 1);
+	p = runs.base + (runs.num_classes - 1) * runs.span;
+	mark(p, (uint32_t)room, 0);
+	runs_put(&runs, p);
+	ok(runs_take_growing(&runs, &room) == p, "one that was freed is taken again");
+}
+
 int main(void)
 {
 	unsigned int step, pages;
@@ -147,6 +173,7 @@ int main(void)
 	ok(num_live == 1 && !refused, "all of it in one run");
 	put(0);
 	ok(!shared && !outside, "no page had two owners: %u, %u outside", shared, outside);
+	test_growing();
 	for (pages = 0; pages < PAGES && runs_take(&runs, 1); pages++)
 		;
 	ok(pages == PAGES, "all of it page by page: %u", pages);

@@ -23,12 +23,12 @@
 #include "userspace/tools/nnrun/open_device.h"
 
 /*
- * Beside a part of what is needed: tables of program and job by tensor and command, factors by
- * channel, and the rest of pages.
+ * Beside a part of what is needed: tables of program and job by tensor and command, and the rest
+ * of pages.
  */
 #define SLACK		1.15
 /* With AddressSanitizer small pieces have gaps between them. */
-#define TABLES		((28u + 12u * MEM_WATCHED) << 10)
+#define TABLES		((20u + 12u * MEM_WATCHED) << 10)
 /* What is at least so large has room for all that in the part. */
 #define LARGE		(512u << 10)
 
