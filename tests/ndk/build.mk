@@ -9,7 +9,7 @@ NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
 
 # What libneuralnetworks does not export: devices for tests, how a model was cut.
-$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_cut_test.o $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_again_test.o: \
+$(patsubst %,$(BUILD)/obj/$(NDK_TEST_DIR)/ndk_%_test.o,again cut failures oom): \
 	DIR_CFLAGS += -I$(NDK_DIR) -I$(NNHAL_DIR) -Ikernel $(DRM_CFLAGS)
 
 # With the objects of the library, so that sanitizers see into them.
@@ -26,7 +26,8 @@ $(NDK_AGAIN_TEST): $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_again_test.o $(NDK_OBJS) $(N
 # Functions that these tests make fail.
 NDK_WRAPPED_failures := $(addprefix nnhal_,prepared_model_execute_synchronously prepared_model_execute \
 	prepared_model_execute_fenced burst_execute burst_create device_prepare_model_sync enumerate_devices \
-	device_open device_get_supported_extensions memory_begin_cpu_access memory_map memory_from_pointer)
+	device_open device_get_supported_extensions device_get_supported_operations \
+	memory_begin_cpu_access memory_map memory_from_pointer)
 NDK_WRAPPED_oom := malloc calloc realloc strdup
 
 $(BUILD)/tests/ndk_failures_test: DIR_LDFLAGS = $(NDK_WRAPPED_failures:%=-Wl$(comma)--wrap=%)

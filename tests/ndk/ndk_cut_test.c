@@ -246,6 +246,73 @@ static void test_open_shapes(void)
 	ANeuralNetworksModel_free(m);
 }
 
+/* A product of constants: a step of its own, without an input. */
+static void test_constants(void)
+{
+	static const float values[4] = { 1, 2, 3, 4 };
+	static const int32_t none = ANEURALNETWORKS_FUSED_NONE;
+	static const uint32_t mul[3] = { 1, 1, 2 }, add[3] = { 0, 3, 2 }, product[1] = { 3 }, out[1] = { 4 };
+	ANeuralNetworksModel *m = NULL;
+
+	ANeuralNetworksModel_create(&m);
+	for (uint32_t i = 0; i < 5; i++)
+		ANeuralNetworksModel_addOperand(m, i == 2 ? &int_scalar : &floats);
+	ANeuralNetworksModel_setOperandValue(m, 1, values, sizeof(values));
+	ANeuralNetworksModel_setOperandValue(m, 2, &none, sizeof(none));
+	ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_MUL, 3, mul, 1, product);
+	ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_ADD, 3, add, 1, out);
+	ANeuralNetworksModel_identifyInputsAndOutputs(m, 1, add, 1, out);
+	is(ANeuralNetworksModel_finish(m), NONE, "a product of constants");
+	ANeuralNetworksCompilation_free(compiled_for(m, devices, 2, OP));
+	ANeuralNetworksModel_free(m);
+}
+
+/* Operations of two devices in turn, @count of them. */
+static ANeuralNetworksModel *chain(uint32_t count)
+{
+	static const int32_t none = ANEURALNETWORKS_FUSED_NONE;
+	ANeuralNetworksModel *m = NULL;
+	uint32_t inputs[3] = { 0, 0, 1 }, output = 2, i;
+
+	ANeuralNetworksModel_create(&m);
+	for (i = 0; i < count + 2; i++)
+		ANeuralNetworksModel_addOperand(m, i == 1 ? &int_scalar : &floats);
+	ANeuralNetworksModel_setOperandValue(m, 1, &none, sizeof(none));
+	for (i = 0; i < count; i++) {
+		ANeuralNetworksModel_addOperation(m, i & 1 ? ANEURALNETWORKS_MUL : ANEURALNETWORKS_ADD,
+						  3, inputs, 1, &output);
+		inputs[0] = inputs[1] = output++;
+	}
+	ANeuralNetworksModel_identifyInputsAndOutputs(m, 1, &(uint32_t){ 0 }, 1, inputs);
+	is(ANeuralNetworksModel_finish(m), NONE, "a chain");
+	return m;
+}
+
+/* A model that would take more steps than are worth it; one as long is cut. */
+static void test_chains(void)
+{
+	ANeuralNetworksModel *m = chain(NDK_MAX_STEPS + 1);
+	ANeuralNetworksCompilation *c;
+
+	ANeuralNetworksCompilation_free(compiled_for(m, devices, 2, OP));
+	ANeuralNetworksModel_free(m);
+	m = chain(NDK_MAX_STEPS);
+	c = compiled_for(m, devices, 2, NONE);
+	ok(c->plan && c->plan->num_steps == NDK_MAX_STEPS, "as many steps as there can be");
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(m);
+}
+
+/* No device of the list has the operation. */
+static void test_missing(void)
+{
+	const ANeuralNetworksDevice *list[2] = { devices[0], ndk_device_add("adds too", "sim:refuse=MUL") };
+	ANeuralNetworksModel *m = cut_model(&floats, last, 1);
+
+	ANeuralNetworksCompilation_free(compiled_for(m, list, 2, DATA));
+	ANeuralNetworksModel_free(m);
+}
+
 struct worker {
 	ANeuralNetworksCompilation *c;
 	bool good;
@@ -391,5 +458,8 @@ int main(void)
 	test_threads();
 	test_tokens();
 	test_cache();
+	test_constants();
+	test_chains();
+	test_missing();
 	return tap_done();
 }

@@ -5,6 +5,7 @@
  * functions of libnnhal.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <nnhal/fence.h>
 #include <nnhal/nnhal.h>
 #include <nnhal/fenced.h>
@@ -13,13 +14,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "ndk_parts.h"
+#include "base/ndk_log.h"
+#include "ndk_cut.h"
 
-enum {
-	NONE = ANEURALNETWORKS_NO_ERROR, DATA = ANEURALNETWORKS_BAD_DATA,
-	OP = ANEURALNETWORKS_OP_FAILED, STATE = ANEURALNETWORKS_BAD_STATE,
-	UNAVAILABLE = ANEURALNETWORKS_UNAVAILABLE_DEVICE,
-};
+enum { UNAVAILABLE = ANEURALNETWORKS_UNAVAILABLE_DEVICE };
 
 /* ---- functions of libnnhal that fail ---- */
 
@@ -107,6 +105,11 @@ WRAP(enum nnhal_status, nnhal_device_open,
 WRAP(enum nnhal_status, nnhal_device_get_supported_extensions,
 	(struct nnhal_device *device, const struct nnhal_extension **extensions, uint32_t *count),
 	(device, extensions, count), return forced)
+
+WRAP(enum nnhal_status, nnhal_device_get_supported_operations,
+	(struct nnhal_device *device, const struct nnhal_model *model, bool *supported,
+	 uint32_t num_supported, struct nnhal_diag *diag),
+	(device, model, supported, num_supported, diag), return forced)
 
 WRAP(enum nnhal_status, nnhal_memory_begin_cpu_access,
 	(struct nnhal_memory *memory, uint32_t access), (memory, access), return forced)
@@ -289,6 +292,77 @@ static void test_devices(ANeuralNetworksModel *model)
 	ANeuralNetworksModel_free(other);
 }
 
+static void finish_for(ANeuralNetworksModel *model, const ANeuralNetworksDevice *first,
+		       const ANeuralNetworksDevice *second, int expected, const char *what)
+{
+	const ANeuralNetworksDevice *list[2] = { first, second };
+	ANeuralNetworksCompilation *c = NULL;
+
+	ANeuralNetworksCompilation_createForDevices(model, list, second ? 2 : 1, &c);
+	is(ANeuralNetworksCompilation_finish(c), expected, what);
+	ANeuralNetworksCompilation_free(c);
+}
+
+/* Devices of a list, of which one is gone, or fails. */
+static void test_lists(ANeuralNetworksModel *model)
+{
+	static const uint32_t last[1] = { OUT };
+	const ANeuralNetworksDevice *cut[2], *gone = ndk_device_add("gone", "drm:63");
+	const ANeuralNetworksDevice *other = ndk_device_add("other", "sim");
+	ANeuralNetworksModel *divided = cut_model(&floats, last, 1);
+
+	add_cut_devices(cut, "");
+	finish_for(model, gone, NULL, UNAVAILABLE, "a device that is gone");
+	finish_for(model, gone, other, NONE, "it is left out of a list");
+	finish_for(divided, gone, cut[0], UNAVAILABLE, "the others do not take the model");
+	finish_for(divided, cut[0], cut[1], NONE, "two together do");
+	fail("nnhal_device_prepare_model_sync", NNHAL_STATUS_DEAD_OBJECT);
+	finish_for(model, other, reference_device(), NONE, "a device that goes away is left out");
+	fail("nnhal_device_prepare_model_sync", NNHAL_STATUS_GENERAL_FAILURE);
+	finish_for(model, other, reference_device(), OP, "the failure of a device that stays is told");
+	fail("nnhal_device_prepare_model_sync", NNHAL_STATUS_DEAD_OBJECT);
+	times = 3;
+	finish_for(model, other, reference_device(), ANEURALNETWORKS_DEAD_OBJECT, "all go away");
+	/* Both refuse the whole before the first step is prepared. */
+	fail("nnhal_device_prepare_model_sync", NNHAL_STATUS_INVALID_ARGUMENT);
+	skipped = 2;
+	finish_for(divided, cut[0], cut[1], OP, "a device that refuses what it said it supports");
+	fail("nnhal_device_get_supported_operations", NNHAL_STATUS_GENERAL_FAILURE);
+	finish_for(divided, cut[0], cut[1], OP, "a device that does not say what it supports");
+	ANeuralNetworksModel_free(divided);
+}
+
+/* A fenced execution that cannot be launched, and waits for a fence with an error. */
+static void test_failed_fence(ANeuralNetworksModel *model)
+{
+	ANeuralNetworksEvent *event = NULL, *none = NULL;
+	ANeuralNetworksCompilation *c = NULL;
+	const ANeuralNetworksEvent *before[1];
+	ANeuralNetworksExecution *e;
+	uint64_t reruns = ndk_counters()->reruns;
+	int ends[2];
+
+	ANeuralNetworksCompilation_create(model, &c);
+	ANeuralNetworksCompilation_finish(c);
+	ok(c->prepared && !c->on_reference, "a device that is not nnapi-reference");
+	if (nnhal_fence_create(&ends[0], &ends[1]) || nnhal_fence_signal(ends[1], -EIO)) {
+		ok(false, "a fence");
+		return;
+	}
+	ANeuralNetworksEvent_createFromSyncFenceFd(ends[0], &event);
+	before[0] = event;
+	e = execution(c);
+	fail("nnhal_prepared_model_execute_fenced", NNHAL_STATUS_DEAD_OBJECT);
+	is(ANeuralNetworksExecution_startComputeWithDependencies(e, before, 1, 0, &none), OP,
+	   "after a fence that has failed");
+	ok(!none && !sum[0] && ndk_counters()->reruns == reruns, "it does not run again");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksEvent_free(event);
+	close(ends[0]);
+	close(ends[1]);
+	ANeuralNetworksCompilation_free(c);
+}
+
 /* Memory. */
 static void test_memory(ANeuralNetworksCompilation *c)
 {
@@ -431,6 +505,9 @@ int main(void)
 	test_memory(c);
 	test_descriptors();
 	test_full_disk(model);
+	/* These add devices. */
+	test_lists(model);
+	test_failed_fence(model);
 	ANeuralNetworksCompilation_free(c);
 	ANeuralNetworksModel_free(model);
 	return tap_done();

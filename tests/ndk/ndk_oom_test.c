@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ndk_parts.h"
+#include "ndk_cut.h"
 
 #include <android/hardware_buffer.h>
 
@@ -22,16 +22,21 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 char *__wrap_strdup(const char *text);
 
-/* Allocations until one fails; 0: none does. */
-static __thread unsigned int countdown;
+/* Allocations, copies of texts among them, until one fails; 0: none does. */
+static __thread unsigned int countdown, countdown_of_texts;
 static __thread bool failed;
 
-static bool fails(void)
+static bool reaches_zero(unsigned int *count)
 {
-	if (!countdown || --countdown)
+	if (!*count || --*count)
 		return false;
 	failed = true;
 	return true;
+}
+
+static bool fails(void)
+{
+	return reaches_zero(&countdown);
 }
 
 void *__wrap_malloc(size_t size)
@@ -51,7 +56,7 @@ void *__wrap_realloc(void *p, size_t size)
 
 char *__wrap_strdup(const char *text)
 {
-	return fails() ? NULL : __real_strdup(text);
+	return fails() || reaches_zero(&countdown_of_texts) ? NULL : __real_strdup(text);
 }
 
 static const float a[64], b[4] = { 1, 2, 3, 4 };
@@ -69,6 +74,9 @@ enum step {
 	EXECUTION,		/* with its arguments */
 	ENDED,			/* a reusable one that has run, with an event */
 	DESC,			/* a finished descriptor */
+	CUT_MODEL,		/* a model that two devices have to share */
+	CUT,			/* and a compilation for both */
+	CUT_EXECUTION,		/* and an execution with its arguments */
 };
 
 struct things {
@@ -112,6 +120,23 @@ static void set_up_execution(struct things *t, enum step step)
 	ANeuralNetworksEvent_wait(t->event);
 }
 
+static const struct ANeuralNetworksDevice *cut_devices[2];
+
+static void set_up_cut(struct things *t, enum step step)
+{
+	static const uint32_t outputs[1] = { OUT };
+
+	t->model = cut_model(&floats, outputs, 1);
+	if (step < CUT)
+		return;
+	ANeuralNetworksCompilation_createForDevices(t->model, cut_devices, 2, &t->compilation);
+	ANeuralNetworksCompilation_finish(t->compilation);
+	if (step < CUT_EXECUTION)
+		return;
+	t->execution = cut_execution(t->compilation, sum);
+	ANeuralNetworksBurst_create(t->compilation, &t->burst);
+}
+
 static void set_up(struct things *t, enum step step)
 {
 	const ANeuralNetworksDevice *device = reference_device();
@@ -128,6 +153,10 @@ static void set_up(struct things *t, enum step step)
 	AHardwareBuffer_allocate(&blob, &t->buffer);
 	t->sub = add_model();
 	ANeuralNetworksModel_finish(t->sub);
+	if (step >= CUT_MODEL) {
+		set_up_cut(t, step);
+		return;
+	}
 	set_up_model(t, step);
 	if (step >= COMPILATION)
 		ANeuralNetworksCompilation_createForDevices(t->model, &device, 1, &t->compilation);
@@ -160,6 +189,8 @@ static void tear_down(struct things *t)
 }
 
 /* ---- the calls ---- */
+
+static const ANeuralNetworksOperandType model_type = { .type = ANEURALNETWORKS_MODEL };
 
 static int count_devices(struct things *t)
 {
@@ -194,8 +225,6 @@ static int set_value_from_memory(struct things *t)
 {
 	return ANeuralNetworksModel_setOperandValueFromMemory(t->model, 0, t->memory, 0, 16);
 }
-
-static const ANeuralNetworksOperandType model_type = { .type = ANEURALNETWORKS_MODEL };
 
 static int set_value_from_model(struct things *t)
 {
@@ -295,12 +324,54 @@ static int finish_compilation(struct things *t)
 	return ANeuralNetworksCompilation_finish(t->compilation);
 }
 
-/* With the devices that there are. */
+/* With the devices that there are. A model that no device takes would be finished as well. */
 static int finish_any(struct things *t)
 {
 	int result = ANeuralNetworksCompilation_create(t->model, &t->compilation);
 
-	return result ? result : ANeuralNetworksCompilation_finish(t->compilation);
+	if (!result)
+		result = ANeuralNetworksCompilation_finish(t->compilation);
+	return result || t->compilation->prepared || t->compilation->plan ? result : OP;
+}
+
+/* What devices support they do not say without memory, and the HAL no more than GENERAL_FAILURE. */
+static int finish_cut(struct things *t)
+{
+	int result = ANeuralNetworksCompilation_createForDevices(t->model, cut_devices, 2,
+								 &t->compilation);
+
+	if (!result)
+		result = ANeuralNetworksCompilation_finish(t->compilation);
+	return result == OP ? ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT : result;
+}
+
+/* A condition that is a constant, branches with constants of their own, and one in memory. */
+static int finish_if(struct things *t)
+{
+	static const uint32_t one[1] = { 1 }, inputs[5] = { 0, 1, 2, 3, 4 }, output[1] = { 5 };
+	ANeuralNetworksOperandType condition = floats;
+	const bool yes = true;
+	int result = ANeuralNetworksModel_create(&t->model);
+
+	condition.type = ANEURALNETWORKS_TENSOR_BOOL8;
+	condition.dimensions = one;
+	if (!result)
+		result = ANeuralNetworksModel_addOperand(t->model, &condition);
+	for (uint32_t i = 1; !result && i < 6; i++)
+		result = ANeuralNetworksModel_addOperand(t->model, i < 3 ? &model_type : &floats);
+	if (!result)
+		result = ANeuralNetworksModel_setOperandValue(t->model, 0, &yes, sizeof(yes));
+	for (int32_t i = 1; !result && i < 3; i++)
+		result = ANeuralNetworksModel_setOperandValueFromModel(t->model, i, t->sub);
+	if (!result)
+		result = ANeuralNetworksModel_setOperandValueFromMemory(t->model, 4, t->memory, 0, 16);
+	if (!result)
+		result = ANeuralNetworksModel_addOperation(t->model, ANEURALNETWORKS_IF, 5, inputs, 1,
+							   output);
+	if (!result)
+		result = ANeuralNetworksModel_identifyInputsAndOutputs(t->model, 1, &inputs[3], 1,
+								       output);
+	return result ? result : ANeuralNetworksModel_finish(t->model);
 }
 
 static int create_execution(struct things *t)
@@ -361,13 +432,36 @@ static int add_role(struct things *t)
 	       ANeuralNetworksMemoryDesc_addInputRole(t->desc, t->compilation, 0, 1.0f);
 }
 
-/* Of a device without memory the HAL says no more than GENERAL_FAILURE. */
+/* Of memory of a device that cannot be had the HAL says no more than GENERAL_FAILURE. */
+static int with_device_memory(int result)
+{
+	return result == OP ? ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT : result;
+}
+
 static int create_from_desc(struct things *t)
 {
-	int result = ANeuralNetworksMemory_createFromDesc(t->desc, &t->made);
+	return with_device_memory(ANeuralNetworksMemory_createFromDesc(t->desc, &t->made));
+}
 
-	return result == ANEURALNETWORKS_OP_FAILED ? ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT :
-						     result;
+/* Values between steps are in such memory. */
+static int compute_steps(struct things *t)
+{
+	return with_device_memory(compute(t));
+}
+
+static int compute_steps_burst(struct things *t)
+{
+	return with_device_memory(compute_burst(t));
+}
+
+static int start_steps(struct things *t)
+{
+	return with_device_memory(start(t));
+}
+
+static int start_steps_fenced(struct things *t)
+{
+	return with_device_memory(start_fenced(t));
 }
 
 static int create_event(struct things *t)
@@ -401,6 +495,7 @@ static const struct call calls[] = {
 	{ "MemoryDesc_addInputRole", COMPILED, add_role },
 	{ "Memory_createFromDesc", DESC, create_from_desc },
 	{ "Event_createFromSyncFenceFd", NOTHING, create_event },
+	{ "Burst_create of steps", CUT, create_burst },
 };
 
 /* These change their objects also where they fail. */
@@ -410,13 +505,20 @@ static const struct call final_calls[] = {
 	{ "Model_setOperandSymmPerChannelQuantParams", OPERANDS, set_channels },
 	{ "Model_setOperandExtensionData", OPERANDS, set_extension_data },
 	{ "Model_finish", GRAPH, finish_model },
+	{ "Model_finish, IF", NOTHING, finish_if },
 	{ "Compilation_finish", COMPILATION, finish_compilation },
 	{ "Compilation_finish, any device", MODEL, finish_any },
+	{ "Compilation_finish, two devices", CUT_MODEL, finish_cut },
 	{ "Execution_compute", EXECUTION, compute },
 	{ "Execution_burstCompute", EXECUTION, compute_burst },
 	{ "Execution_startCompute", EXECUTION, start },
 	{ "Execution_startComputeWithDependencies", EXECUTION, start_fenced },
 	{ "Execution_compute again", ENDED, compute },
+	{ "Execution_compute, steps", CUT_EXECUTION, compute_steps },
+	{ "Execution_burstCompute, steps", CUT_EXECUTION, compute_steps_burst },
+	{ "Execution_startCompute, steps", CUT_EXECUTION, start_steps },
+	{ "Execution_startComputeWithDependencies, steps", CUT_EXECUTION,
+	  start_steps_fenced },
 };
 
 static bool says_no_memory(int result)
@@ -478,9 +580,36 @@ static void test_first_use(void)
 	reference_device();
 }
 
+/* A device that is opened by the first call that needs it. */
+static void test_open(void)
+{
+	const ANeuralNetworksDevice *device = ndk_device_add("opened late", "sim");
+	ANeuralNetworksModel *model = add_model();
+	unsigned int n, wrong = 0, refused = 0;
+	bool supported[1];
+	int result;
+
+	ANeuralNetworksModel_finish(model);
+	for (n = 1; ; n++) {
+		failed = false;
+		countdown_of_texts = n;
+		result = ANeuralNetworksModel_getSupportedOperationsForDevices(model, &device, 1,
+									       supported);
+		countdown_of_texts = 0;
+		refused += result == ANEURALNETWORKS_OUT_OF_MEMORY;
+		wrong += failed != (result == ANEURALNETWORKS_OUT_OF_MEMORY);
+		if (!failed)
+			break;
+	}
+	ok(!wrong && !result && refused, "a device that is opened late: %u texts", n - 1);
+	ANeuralNetworksModel_free(model);
+}
+
 int main(void)
 {
 	test_first_use();
+	test_open();
+	add_cut_devices(cut_devices, "");
 	for (unsigned int i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		test_call(&calls[i], true);
 	for (unsigned int i = 0; i < sizeof(final_calls) / sizeof(final_calls[0]); i++)

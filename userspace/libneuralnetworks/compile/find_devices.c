@@ -80,12 +80,13 @@ static bool is_gone(int result)
 
 /*
  * Whose operations are whose. NO_ERROR: all have an owner, and @same says whether it is one for all;
- * BAD_DATA: an operation that no device supports.
+ * BAD_DATA: an operation that no device supports; OP_FAILED: perhaps one that gave no answer does.
  */
 static int find_owners(const ANeuralNetworksCompilation *c, uint32_t *owners, bool *answer, bool *same)
 {
 	const struct nnhal_model *model = &c->model->flat.hal;
 	uint32_t n = model->main.num_operations, missing = n, i, device;
+	bool all_answer = true;
 	int result;
 
 	for (i = 0; i < n; i++)
@@ -95,6 +96,7 @@ static int find_owners(const ANeuralNetworksCompilation *c, uint32_t *owners, bo
 
 		if (result)
 			return result;
+		all_answer &= supports;
 		for (i = 0; supports && i < n; i++)
 			if (answer[i] && owners[i] == NDK_NONE) {
 				owners[i] = device;
@@ -102,7 +104,7 @@ static int find_owners(const ANeuralNetworksCompilation *c, uint32_t *owners, bo
 			}
 	}
 	if (missing)
-		return ANEURALNETWORKS_BAD_DATA;
+		return all_answer ? ANEURALNETWORKS_BAD_DATA : ANEURALNETWORKS_OP_FAILED;
 	*same = true;
 	for (i = 0; i < n; i++)
 		*same &= owners[i] == owners[0];
@@ -139,11 +141,11 @@ static int find(ANeuralNetworksCompilation *c)
 	uint64_t deadline = c->timeout_ns ? nnhal_deadline_after(c->timeout_ns) : 0;
 	const ANeuralNetworksDevice *last = last_resort(c);
 	uint32_t i, count = c->num_devices - (last && c->num_devices > 1);
-	int result = ANEURALNETWORKS_BAD_DATA, failure = ANEURALNETWORKS_NO_ERROR;
+	int result = ANEURALNETWORKS_NO_ERROR, failure = ANEURALNETWORKS_NO_ERROR;
 
 	for (i = 0; i < count; i++) {
 		result = prepare_whole(c, c->devices[i], deadline);
-		if (!result || result == ANEURALNETWORKS_OUT_OF_MEMORY)
+		if (!result)
 			return result;
 		ndk_log(NNHAL_LOG_COMPILATION, "%s does not take the whole model: %s",
 			name_of(c->devices[i]), ndk_result_name(result));
@@ -156,14 +158,13 @@ static int find(ANeuralNetworksCompilation *c)
 	}
 	if (c->num_devices > 1)
 		result = prepare_parts(c, deadline);
-	if (result && result != ANEURALNETWORKS_OUT_OF_MEMORY && last && c->num_devices > 1) {
+	if (result && last && c->num_devices > 1) {
 		ndk_log(NNHAL_LOG_COMPILATION, "the model cannot be cut: %s",
 			ndk_result_name(result));
 		result = prepare_whole(c, last, deadline);
 	}
 	/* That a device is gone is the reason rather than that the others do not take the model. */
-	return result == ANEURALNETWORKS_BAD_DATA && failure && (c->chosen || !last) ? failure :
-										       result;
+	return result && failure && (c->chosen || !last) ? failure : result;
 }
 
 /* Does nnapi-reference run any of it, while there are other devices? */
