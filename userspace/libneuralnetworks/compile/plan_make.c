@@ -281,7 +281,7 @@ static int place_values(struct ndk_plan *p, const struct nnhal_model *model)
 			continue;
 		}
 		value->offset = (uint32_t)end;
-		end += (value->length + VALUE_ALIGNMENT - 1) & ~(uint64_t)(VALUE_ALIGNMENT - 1);
+		end += ((uint64_t)value->length + VALUE_ALIGNMENT - 1) & ~(uint64_t)(VALUE_ALIGNMENT - 1);
 		if (end > UINT32_MAX)
 			return ANEURALNETWORKS_OP_FAILED;
 	}
