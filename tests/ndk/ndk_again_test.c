@@ -116,8 +116,8 @@ static void test_faults(void)
 				result == ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT;
 
 		ANeuralNetworksExecution_create(any, &e);
-		ok(ndk_may_rerun(e, result) == expected, "%s is %sa reason to run again",
-		   ndk_result_name(result), expected ? "" : "no ");
+		ok(ndk_may_rerun(e, result) == expected, "%s is %s reason to run again",
+		   ndk_result_name(result), expected ? "a" : "no");
 		ANeuralNetworksExecution_free(e);
 	}
 	ANeuralNetworksCompilation_free(any);

@@ -165,8 +165,9 @@ static void test_refusal(void)
 	ANeuralNetworksMemoryDesc_create(&desc);
 	is(ANeuralNetworksMemoryDesc_addInputRole(desc, c, 0, 1.0f), NONE, "activation 999: a role");
 	is(ANeuralNetworksMemoryDesc_finish(desc), NONE, "activation 999: a descriptor");
-	is(ANeuralNetworksMemory_createFromDesc(desc, &memory), OP,
+	is(ANeuralNetworksMemory_createFromDesc(desc, &memory), NONE,
 	   "activation 999: memory of no device");
+	ANeuralNetworksMemory_free(memory);
 	ANeuralNetworksMemoryDesc_free(desc);
 	ANeuralNetworksCompilation_free(c);
 	ANeuralNetworksCompilation_createForDevices(model, &device, 1, &c);

@@ -16,11 +16,15 @@ struct ndk_role;
  * @refs: the program's, and one for each execution that has it as an argument
  * @memory: what libnnhal has of it; NULL: a buffer of a device
  * @hardware_buffer: a reference, or NULL
- * @whole: can only be a whole argument: an AHardwareBuffer that is no BLOB, or a buffer of a device
- * @buffer: of memory that a descriptor describes
+ * @whole: can only be a whole argument: an AHardwareBuffer that is no BLOB, or memory of a descriptor
+ * @buffer: of memory that a descriptor describes, if it is a device's
  * @token: names @buffer in requests
- * @roles: of a buffer
- * @num_roles: entries of @roles
+ * @roles: of memory of a descriptor
+ * @num_roles: entries of @roles; 0: it has no descriptor
+ * @content: enum ndk_content, of memory of a descriptor that is no device's
+ * @writer: what writes the content, or has written it: never looked into
+ * @rank: the shape of that
+ * @dimensions: of that shape
  */
 struct ANeuralNetworksMemory {
 	atomic_uint refs;
@@ -31,7 +35,23 @@ struct ANeuralNetworksMemory {
 	uint32_t token;
 	struct ndk_role *roles;
 	uint32_t num_roles;
+	atomic_int content;
+	atomic_uintptr_t writer;
+	uint32_t rank;
+	uint32_t dimensions[NNHAL_MAX_RANK];
 };
+
+enum ndk_content {
+	CONTENT_NONE,		/* nothing was written, or a writer has failed */
+	CONTENT_COMES,		/* an execution writes it */
+	CONTENT_THERE,
+};
+
+/* Memory of a descriptor that no single device has: libnnhal does not know that it may be without content. */
+static inline bool ndk_memory_is_shared(const ANeuralNetworksMemory *memory)
+{
+	return memory->num_roles && !memory->buffer;
+}
 
 /* Result codes of the statuses of libnnhal. */
 int ndk_result(enum nnhal_status status);

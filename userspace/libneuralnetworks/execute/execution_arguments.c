@@ -103,6 +103,17 @@ static int set_pointer(ANeuralNetworksExecution *e, bool output, int32_t index,
 	return status ? ndk_result(status) : set(e, &u, 0, (uint32_t)length);
 }
 
+/* Is the shape of an argument that of memory of a descriptor, as far as it is known? */
+static bool agrees(const ANeuralNetworksMemory *memory, const struct ndk_shape *shape)
+{
+	uint32_t i;
+
+	for (i = 0; i < shape->num_dimensions && i < memory->rank; i++)
+		if (shape->dimensions[i] && shape->dimensions[i] != memory->dimensions[i])
+			return false;
+	return shape->num_dimensions == memory->rank;
+}
+
 /* Where in memory is an argument? A whole one is named by offset and length 0, and gets its length. */
 static bool is_place(const ANeuralNetworksMemory *memory, const struct ndk_shape *shape, bool output,
 		     size_t offset, size_t *length)
@@ -113,6 +124,11 @@ static bool is_place(const ANeuralNetworksMemory *memory, const struct ndk_shape
 		return false;
 	if (memory->buffer)
 		return true;
+	/* It has a shape of its own, with which a type may not disagree. */
+	if (ndk_memory_is_shared(memory)) {
+		*length = nnhal_memory_size(memory->memory);
+		return shape->num_dimensions == 0 || agrees(memory, shape);
+	}
 	size = nnhal_memory_size(memory->memory);
 	/* An image: as many of its bytes as the operand has. */
 	if (memory->whole)
@@ -137,6 +153,13 @@ static int set_memory(ANeuralNetworksExecution *e, bool output, int32_t index,
 	    !is_place(memory, u.shape, output, offset, &length))
 		return ANEURALNETWORKS_BAD_DATA;
 	u.argument->memory = ndk_memory_ref(memory);
+	if (ndk_memory_is_shared(memory)) {
+		e->num_shared++;
+		u.refined = *u.shape;
+		u.refined.dimensions = memory->dimensions;
+		u.refined.num_dimensions = memory->rank;
+		u.shape = &u.refined;
+	}
 	return set(e, &u, (uint32_t)offset, (uint32_t)length);
 }
 

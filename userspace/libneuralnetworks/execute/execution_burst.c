@@ -131,6 +131,9 @@ static int compute(ANeuralNetworksExecution *e, ANeuralNetworksBurst *burst)
 		return result;
 	if (!burst->burst && !burst->steps)
 		return ndk_end(e, ANEURALNETWORKS_OP_FAILED);
+	result = ndk_begin_contents(e);
+	if (result)
+		return ndk_end(e, result);
 	remember_burst(e, burst);
 	if (burst->steps)
 		result = ndk_parts_compute(e, burst->steps);

@@ -123,6 +123,9 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 		result = ANEURALNETWORKS_OP_FAILED;
 	else
 		result = collect_fences(dependencies, count, fences, &num_fences);
+	/* What dependencies write has a content by now, or gets one before their fences signal. */
+	if (!result)
+		result = ndk_begin_contents(e);
 	if (!result) {
 		result = launch(e, fences, num_fences, duration);
 		if (result && ndk_may_rerun(e, result))

@@ -89,6 +89,7 @@ static void unset_all(ANeuralNetworksExecution *e)
 		e->hal_arguments[i] = (struct nnhal_request_argument){ 0 };
 	}
 	e->num_set = 0;
+	e->num_shared = 0;
 	e->request.num_pools = 0;
 }
 

@@ -33,6 +33,7 @@ int ndk_begin(ANeuralNetworksExecution *e)
 int ndk_end(ANeuralNetworksExecution *e, int result)
 {
 	e->run->result = result;
+	ndk_run_settle(e->run);
 	e->run->done = true;
 	atomic_store_explicit(&e->state, STATE_ENDED, memory_order_release);
 	return result;
@@ -72,6 +73,9 @@ int ANeuralNetworksExecution_compute(ANeuralNetworksExecution *execution)
 	if (result)
 		return result;
 	run = execution->run;
+	result = ndk_begin_contents(execution);
+	if (result)
+		return ndk_end(execution, result);
 	if (execution->compilation->plan)
 		result = ndk_parts_compute(execution, NULL);
 	else if (!execution->compilation->prepared)
@@ -152,7 +156,10 @@ int ANeuralNetworksExecution_startCompute(ANeuralNetworksExecution *execution,
 	made->run = ndk_run_ref(execution->run);
 	*event = made;
 	/* The event brings the result in any case, also when nothing could be launched. */
-	if (execution->compilation->plan)
+	result = ndk_begin_contents(execution);
+	if (result)
+		ndk_run_end(execution->run, result);
+	else if (execution->compilation->plan)
 		ndk_parts_start(execution);
 	else if (execution->compilation->prepared)
 		launch(execution);

@@ -39,6 +39,8 @@ struct ndk_argument {
  * @fenced: times from the last fence on
  * @num_outputs: entries of @shapes
  * @num_shapes: those that have values: all after a success, and where an output was too small
+ * @num_written: entries of @written
+ * @written: memory of descriptors that it writes and that no single device has, references; or NULL
  * @shapes: of the outputs
  */
 struct ndk_run {
@@ -52,6 +54,8 @@ struct ndk_run {
 	uint32_t num_infos;
 	struct nnhal_timing launched, fenced;
 	uint32_t num_outputs, num_shapes;
+	uint32_t num_written;
+	ANeuralNetworksMemory **written;
 	struct nnhal_output_shape shapes[];
 };
 
@@ -88,6 +92,7 @@ struct ndk_said {
  * @num_inputs: inputs, which are first in @arguments
  * @num_arguments: entries of @arguments and @hal_arguments, room in @pools
  * @num_set: arguments that are set; the request is complete with the last one
+ * @num_shared: those in memory of descriptors that no single device has
  * @arguments: inputs and outputs
  * @request: grows with each argument that is set, so that a start has nothing left to do
  * @hal_arguments: of the request
@@ -102,7 +107,7 @@ struct ANeuralNetworksExecution {
 	ANeuralNetworksCompilation *compilation;
 	atomic_int state;
 	struct ndk_said said;
-	uint32_t num_inputs, num_arguments, num_set;
+	uint32_t num_inputs, num_arguments, num_set, num_shared;
 	struct ndk_argument *arguments;
 	struct nnhal_request request;
 	struct nnhal_request_argument *hal_arguments;
@@ -145,11 +150,25 @@ void ndk_run_unref(struct ndk_run *run);
 void ndk_run_end(struct ndk_run *run, int result);
 /* The status that the infos of a fenced run have after its end: that of the step that failed. Times are written. */
 enum nnhal_status ndk_run_status(struct ndk_run *run);
+/* After the result is there: what was written has a content, or none. */
+static inline void ndk_run_settle(const struct ndk_run *run)
+{
+	for (uint32_t i = 0; i < run->num_written; i++)
+		ndk_memory_end_write(run->written[i], run, run->result);
+}
 /* Has it ended? With @wait: wait for that. */
 bool ndk_run_ended(struct ndk_run *run, bool wait);
 
 /* The state, after a look at whether the run has ended. */
 enum ndk_state ndk_execution_state(ANeuralNetworksExecution *execution);
+
+/* Memory of descriptors gets a content with the end of the run. OP_FAILED: an input has none. */
+int ndk_begin_shared(ANeuralNetworksExecution *execution);
+
+static inline int ndk_begin_contents(ANeuralNetworksExecution *execution)
+{
+	return execution->num_shared ? ndk_begin_shared(execution) : ANEURALNETWORKS_NO_ERROR;
+}
 
 ANeuralNetworksExecution *ndk_execution_ref(ANeuralNetworksExecution *execution);
 

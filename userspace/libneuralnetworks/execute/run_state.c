@@ -28,45 +28,13 @@ struct ndk_run *ndk_run_ref(struct ndk_run *run)
 	return run;
 }
 
-void ndk_run_unref(struct ndk_run *run)
+static void free_written(struct ndk_run *run)
 {
-	if (!run || atomic_fetch_sub_explicit(&run->refs, 1, memory_order_acq_rel) != 1)
-		return;
-	if (run->fence >= 0)
-		close(run->fence);
-	for (uint32_t i = 0; i < run->num_infos; i++)
-		nnhal_fenced_callback_unref(run->infos[i]);
-	free(run->infos);
-	pthread_cond_destroy(&run->ended);
-	pthread_mutex_destroy(&run->lock);
-	free(run);
-}
-
-bool ndk_run_renew(struct ndk_run **run)
-{
-	struct ndk_run *r = *run;
-
-	if (atomic_load_explicit(&r->refs, memory_order_acquire) == 1 && !r->infos) {
-		r->done = false;
-		r->num_shapes = 0;
-		r->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
-		return true;
-	}
-	r = ndk_run_new(r->num_outputs);
-	if (!r)
-		return false;
-	ndk_run_unref(*run);
-	*run = r;
-	return true;
-}
-
-void ndk_run_end(struct ndk_run *run, int result)
-{
-	pthread_mutex_lock(&run->lock);
-	run->result = result;
-	run->done = true;
-	pthread_cond_broadcast(&run->ended);
-	pthread_mutex_unlock(&run->lock);
+	for (uint32_t i = 0; i < run->num_written; i++)
+		ANeuralNetworksMemory_free(run->written[i]);
+	free(run->written);
+	run->written = NULL;
+	run->num_written = 0;
 }
 
 enum nnhal_status ndk_run_status(struct ndk_run *run)
@@ -88,10 +56,57 @@ static bool look_at_fence(struct ndk_run *run, bool wait)
 	pthread_mutex_lock(&run->lock);
 	if (!run->done) {
 		run->result = ndk_result(ndk_run_status(run));
+		ndk_run_settle(run);
 		run->done = true;
 	}
 	pthread_mutex_unlock(&run->lock);
 	return true;
+}
+
+void ndk_run_unref(struct ndk_run *run)
+{
+	if (!run || atomic_fetch_sub_explicit(&run->refs, 1, memory_order_acq_rel) != 1)
+		return;
+	if (run->fence >= 0) {
+		look_at_fence(run, false);
+		close(run->fence);
+	}
+	for (uint32_t i = 0; i < run->num_infos; i++)
+		nnhal_fenced_callback_unref(run->infos[i]);
+	free(run->infos);
+	free_written(run);
+	pthread_cond_destroy(&run->ended);
+	pthread_mutex_destroy(&run->lock);
+	free(run);
+}
+
+bool ndk_run_renew(struct ndk_run **run)
+{
+	struct ndk_run *r = *run;
+
+	if (atomic_load_explicit(&r->refs, memory_order_acquire) == 1 && !r->infos) {
+		free_written(r);
+		r->done = false;
+		r->num_shapes = 0;
+		r->launched = (struct nnhal_timing){ NNHAL_NO_TIMING, NNHAL_NO_TIMING };
+		return true;
+	}
+	r = ndk_run_new(r->num_outputs);
+	if (!r)
+		return false;
+	ndk_run_unref(*run);
+	*run = r;
+	return true;
+}
+
+void ndk_run_end(struct ndk_run *run, int result)
+{
+	pthread_mutex_lock(&run->lock);
+	run->result = result;
+	ndk_run_settle(run);
+	run->done = true;
+	pthread_cond_broadcast(&run->ended);
+	pthread_mutex_unlock(&run->lock);
 }
 
 bool ndk_run_ended(struct ndk_run *run, bool wait)

@@ -64,6 +64,35 @@ static int copy_buffers(struct nnhal_buffer *from, struct nnhal_buffer *to,
 	return ndk_result(status);
 }
 
+/* Is this the shape of shared memory? */
+static bool has_shape(const ANeuralNetworksMemory *memory, const uint32_t *dimensions, uint32_t rank)
+{
+	return memory->rank == rank &&
+	       !memcmp(memory->dimensions, dimensions, rank * sizeof(*dimensions));
+}
+
+/* At least one of them is shared memory of a descriptor. @state: of @src, if that is a buffer. */
+static int copy_shared(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst,
+		       const struct nnhal_buffer_state *state)
+{
+	bool from = ndk_memory_is_shared(src), to = ndk_memory_is_shared(dst);
+
+	if ((from && to && !has_shape(dst, src->dimensions, src->rank)) ||
+	    (src->buffer && !has_shape(dst, state->dimensions, state->num_dimensions)))
+		return ANEURALNETWORKS_BAD_DATA;
+	if (src->buffer)
+		return ndk_result(nnhal_buffer_copy_to(src->buffer, dst->memory, NULL));
+	if (dst->buffer)
+		return ndk_result(nnhal_buffer_copy_from(dst->buffer, src->memory, src->dimensions,
+							 src->rank, NULL));
+	return copy_mapped(src->memory, dst->memory);
+}
+
+static bool is_image(const ANeuralNetworksMemory *memory)
+{
+	return memory->whole && !memory->num_roles;
+}
+
 static int copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst)
 {
 	struct nnhal_buffer_state state = NNHAL_BUFFER_STATE_INIT;
@@ -71,10 +100,13 @@ static int copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *d
 	if (src->buffer && (nnhal_buffer_get_state(src->buffer, &state) || !state.is_initialized ||
 			    !state.content_size))
 		return ANEURALNETWORKS_BAD_DATA;
-	if ((src->whole && !src->buffer) || (dst->whole && !dst->buffer))
+	if (is_image(src) || is_image(dst) ||
+	    (ndk_memory_is_shared(src) && !ndk_memory_has_content(src)))
 		return ANEURALNETWORKS_BAD_DATA;
 	if (src == dst)
 		return ANEURALNETWORKS_NO_ERROR;
+	if (ndk_memory_is_shared(src) || ndk_memory_is_shared(dst))
+		return copy_shared(src, dst, &state);
 	if (src->buffer && dst->buffer)
 		return copy_buffers(src->buffer, dst->buffer, &state);
 	if (src->buffer)
@@ -86,6 +118,8 @@ static int copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *d
 
 int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNetworksMemory *dst)
 {
+	/* Programs have constant pointers to memory that is written. */
+	ANeuralNetworksMemory *to = (ANeuralNetworksMemory *)dst;
 	int result;
 
 	if (!src || !dst)
@@ -93,5 +127,9 @@ int ANeuralNetworksMemory_copy(const ANeuralNetworksMemory *src, const ANeuralNe
 	result = copy(src, dst);
 	if (result && dst->buffer)
 		take_content(dst->buffer);
+	if (ndk_memory_is_shared(to)) {
+		ndk_memory_begin_write(to, NULL);
+		ndk_memory_end_write(to, NULL, result);
+	}
 	return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Descriptors of memory, and the memory that is made of them: a buffer of the device.
+ * Descriptors of memory, and the memory that is made of them: a buffer of the device, or memory that several
+ * devices share.
  */
 #include <nnhal/buffer.h>
 #include <nnhal/util.h>
@@ -42,7 +43,7 @@ bool ndk_memory_has_role(const ANeuralNetworksMemory *memory,
 		if (memory->roles[i].compilation == compilation &&
 		    memory->roles[i].output == output && memory->roles[i].index == index)
 			return true;
-	return !memory->buffer;
+	return !memory->num_roles;
 }
 
 int ANeuralNetworksMemoryDesc_create(ANeuralNetworksMemoryDesc **desc)
@@ -223,13 +224,15 @@ struct hal_roles {
 	uint32_t num_inputs, num_outputs;
 };
 
+/* False: the roles are of several devices. */
 static bool set_roles(struct hal_roles *to, const ANeuralNetworksMemoryDesc *desc)
 {
 	for (uint32_t i = 0; i < desc->num_roles; i++) {
 		const struct ndk_role *role = &desc->roles[i];
 		struct nnhal_buffer_role hal = { i, role->index, desc->frequencies[i] };
 
-		if (!role->compilation->prepared)
+		if (!role->compilation->prepared ||
+		    role->compilation->device != desc->roles[0].compilation->device)
 			return false;
 		to->models[i] = role->compilation->prepared;
 		if (role->output)
@@ -252,6 +255,27 @@ static int allocate(const ANeuralNetworksMemoryDesc *desc, const struct hal_role
 						roles->num_inputs, roles->outputs,
 						roles->num_outputs, &memory->buffer,
 						&memory->token, NULL));
+}
+
+/*
+ * Memory that all devices reach, for roles of several devices or of a model in steps, and if a device has none
+ * left. OP_FAILED: the size is not known.
+ */
+static int allocate_shared(const ANeuralNetworksMemoryDesc *desc, ANeuralNetworksMemory *memory)
+{
+	const struct nnhal_operand *operand =
+		ndk_argument_operand(desc->roles[0].compilation, desc->roles[0].output,
+				     desc->roles[0].index);
+	uint32_t size;
+
+	if (nnhal_is_extension_operand_type(operand->type) ||
+	    (!nnhal_operand_type_is_scalar(operand->type) &&
+	     nnhal_tensor_has_unspecified_dimensions(operand->type, desc->dimensions, desc->rank)) ||
+	    nnhal_size_of_data(operand->type, desc->dimensions, desc->rank, &size) || !size)
+		return ANEURALNETWORKS_OP_FAILED;
+	memory->rank = desc->rank;
+	memcpy(memory->dimensions, desc->dimensions, desc->rank * sizeof(*memory->dimensions));
+	return ndk_result(nnhal_memory_create(size, &memory->memory, NULL));
 }
 
 static int copy_roles(const ANeuralNetworksMemoryDesc *desc, ANeuralNetworksMemory *memory)
@@ -281,10 +305,12 @@ int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc,
 	roles.models = calloc(desc->num_roles, sizeof(struct nnhal_prepared_model *));
 	roles.inputs = calloc(desc->num_roles, sizeof(*roles.inputs));
 	roles.outputs = calloc(desc->num_roles, sizeof(*roles.outputs));
-	if (m && roles.models && roles.inputs && roles.outputs)
-		/* A model that no device takes has no device that could have memory for it. */
+	if (m && roles.models && roles.inputs && roles.outputs) {
 		result = set_roles(&roles, desc) ? allocate(desc, &roles, m) :
 						   ANEURALNETWORKS_OP_FAILED;
+		if (result == ANEURALNETWORKS_OP_FAILED)
+			result = allocate_shared(desc, m);
+	}
 	free(roles.models);
 	free(roles.inputs);
 	free(roles.outputs);
