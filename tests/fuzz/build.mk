@@ -114,10 +114,10 @@ $(BUILD)/tests/run_fuzz_media.sh: tests/nnrun/run_fuzz_media $(BUILD)/tests/fuzz
 FUZZ_TESTS += $(BUILD)/tests/run_fuzz_media.sh
 
 # Calls of the NNAPI, with the in-process device behind it.
-$(BUILD)/fuzz-tools/tests/fuzz/fuzz_ndk.o $(NDK_SRCS:%.c=$(BUILD)/fuzz-tools/%.o): \
+$(patsubst %,$(BUILD)/fuzz-tools/tests/fuzz/%.o,fuzz_ndk ndk_graphs) $(NDK_SRCS:%.c=$(BUILD)/fuzz-tools/%.o): \
 	FUZZ_TOOLS_FLAGS += -I$(NDK_DIR)/include -I$(NDK_DIR)
 
-$(BUILD)/tests/fuzz_ndk: $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(sort tests/fuzz/fuzz_ndk.c $(NDK_SRCS) \
+$(BUILD)/tests/fuzz_ndk: $(patsubst %.c,$(BUILD)/fuzz-tools/%.o,$(sort tests/fuzz/fuzz_ndk.c tests/fuzz/ndk_graphs.c $(NDK_SRCS) \
 		$(filter-out emulator/% signatures/% $(NNHAL_NOSIM_SRCS),$(NNHAL_SRCS)) $(NNHAL_SIM_SRCS))) \
 		$(FUZZ_DEVICE_OBJS) FORCE
 	$(call link-fuzzer,$^)

@@ -8,6 +8,7 @@
  * a call was to make is there if, and only if, the call succeeded.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 
 #include <android/NeuralNetworks.h>
 #include <android/sharedmem.h>
+
+#include "ndk_graphs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -47,6 +50,8 @@ struct stream {
 	const uint8_t *data;
 	size_t size, at;
 	struct objects o;
+	struct ndk_fences fences;
+	unsigned int faults;
 };
 
 static uint8_t byte(struct stream *s)
@@ -152,46 +157,29 @@ static uint32_t some_list(struct stream *s, uint32_t list[16], const uint32_t **
 	return count % 17;
 }
 
-static const ANeuralNetworksDevice *some_device(struct stream *s)
+static uint32_t some_devices(struct stream *s, const struct ANeuralNetworksDevice *devices[3])
 {
-	ANeuralNetworksDevice *device = NULL;
-
-	checked(ANeuralNetworks_getDevice(byte(s) & 0x80, &device));
-	return device;
-}
-
-static uint32_t some_devices(struct stream *s, const ANeuralNetworksDevice *devices[2])
-{
-	devices[0] = some_device(s);
-	devices[1] = some_device(s);
-	return byte(s) % 3;
+	for (unsigned int i = 0; i < 3; i++)
+		devices[i] = ndk_graphs_device(byte(s));
+	return byte(s) % 4;
 }
 
 /* ---- whole objects ---- */
 
-/* ADD of two vectors: of four or of an unknown number, of which the second may be a constant. */
-static ANeuralNetworksModel *add_model(uint8_t form)
+/* One operation, or a model that devices may have to share. With bit 3 of @form it is not finished. */
+static ANeuralNetworksModel *some_model(struct stream *s, uint8_t form)
 {
-	const uint32_t dims[1] = { form & 1 ? 0 : 4 }, four[1] = { 4 };
-	static const uint32_t inputs[3] = { 0, 1, 2 }, outputs[1] = { 3 };
-	const ANeuralNetworksOperandType open = { ANEURALNETWORKS_TENSOR_FLOAT32, 1, dims, 0.0f, 0 };
-	const ANeuralNetworksOperandType known = { ANEURALNETWORKS_TENSOR_FLOAT32, 1, four, 0.0f, 0 };
-	const ANeuralNetworksOperandType number = { ANEURALNETWORKS_INT32, 0, NULL, 0.0f, 0 };
-	/* 999 is refused at the execution only. */
-	const int32_t activation = form & 4 ? 999 : ANEURALNETWORKS_FUSED_RELU;
-	ANeuralNetworksModel *model = NULL;
+	ANeuralNetworksModel *model;
+	uint8_t bytes[24];
+	size_t count = 0;
 
-	made(ANeuralNetworksModel_create(&model), model, "Model_create");
-	if (ANeuralNetworksModel_addOperand(model, &open) ||
-	    ANeuralNetworksModel_addOperand(model, form & 2 ? &known : &open) ||
-	    ANeuralNetworksModel_addOperand(model, &number) ||
-	    ANeuralNetworksModel_addOperand(model, &open) ||
-	    ANeuralNetworksModel_setOperandValue(model, 2, &activation, sizeof(activation)) ||
-	    (form & 2 && ANeuralNetworksModel_setOperandValue(model, 1, values, 16)) ||
-	    ANeuralNetworksModel_addOperation(model, ANEURALNETWORKS_ADD, 3, inputs, 1, outputs))
+	if (form & 16)
+		count = 3 * (1 + byte(s) % 8u);
+	for (size_t i = 0; i < count; i++)
+		bytes[i] = byte(s);
+	model = count ? ndk_graph(bytes, count) : ndk_add_model(form, (float *)values);
+	if (!model)
 		broken("a model that is right", 0);
-	checked(ANeuralNetworksModel_identifyInputsAndOutputs(model, form & 2 ? 1 : 2, inputs, 1,
-							      outputs));
 	if (!(form & 8))
 		finished_models += !checked(ANeuralNetworksModel_finish(model));
 	return model;
@@ -215,13 +203,16 @@ static void set_all(struct stream *s, ANeuralNetworksExecution *e)
 			checked(ANeuralNetworksExecution_setInput(e, i, &type, values + 16 * i,
 								  16));
 	}
-	if (form & 4)
-		checked(ANeuralNetworksExecution_setOutputFromMemory(e, 0, NULL, memory,
-								     form & 8 ? 32 : 0,
-								     form & 8 ? 16 : 0));
-	else
-		checked(ANeuralNetworksExecution_setOutput(e, 0, &type, results,
-							   form & 16 ? 8 : 16));
+	/* As many outputs as there are: most have one. */
+	for (int32_t i = 0; i < 8; i++) {
+		if (form & 4)
+			checked(ANeuralNetworksExecution_setOutputFromMemory(
+					e, i, NULL, memory, form & 8 ? 32 + 16 * (size_t)i : 0,
+					form & 8 ? 16 : 0));
+		else
+			checked(ANeuralNetworksExecution_setOutput(e, i, &type, results + 16 * i,
+								   form & 16 ? 8 : 16));
+	}
 }
 
 /* ---- groups of functions ---- */
@@ -230,7 +221,7 @@ static void call_model(struct stream *s)
 {
 	ANeuralNetworksModel *m = ANY(s, models);
 	ANeuralNetworksSymmPerChannelQuantParams channels;
-	const ANeuralNetworksDevice *devices[2];
+	const struct ANeuralNetworksDevice *devices[3];
 	const uint32_t *inputs, *outputs;
 	uint32_t list[2][16], counts[2];
 	float scales[4] = { 0.5f, 0.25f, -1.0f, 1.0f };
@@ -307,8 +298,9 @@ static void call_model(struct stream *s)
 		break;
 	case 15:
 		counts[0] = byte(s) % NUM_OBJECTS;
+		counts[1] = byte(s);
 		if (!s->o.models[counts[0]])
-			s->o.models[counts[0]] = add_model(byte(s));
+			s->o.models[counts[0]] = some_model(s, (uint8_t)counts[1]);
 		break;
 	}
 }
@@ -317,7 +309,7 @@ static void call_compilation(struct stream *s)
 {
 	ANeuralNetworksCompilation *c = ANY(s, compilations);
 	ANeuralNetworksModel *m = ANY(s, models);
-	const ANeuralNetworksDevice *devices[2];
+	const struct ANeuralNetworksDevice *devices[3];
 	uint32_t count, number = 0;
 	uint8_t token[ANEURALNETWORKS_BYTE_SIZE_OF_CACHE_TOKEN] = { 0 };
 
@@ -455,9 +447,10 @@ static void call_start(struct stream *s)
 	ANeuralNetworksExecution *e = ANY(s, executions);
 	const struct ANeuralNetworksEvent *before[2];
 	uint32_t count;
+	uint8_t number;
 	int fd = -1;
 
-	switch (byte(s) % 10) {
+	switch (byte(s) % 14) {
 	case 0:
 	case 1:
 		executed += !checked(ANeuralNetworksExecution_compute(e));
@@ -473,6 +466,9 @@ static void call_start(struct stream *s)
 		before[0] = ANY(s, events);
 		before[1] = ANY(s, events);
 		count = byte(s) % 3;
+		/* An execution that cannot be launched runs again in the call, after its fences. */
+		if (s->faults)
+			ndk_fences_signal_all(&s->fences);
 		CREATE(s, events, ANeuralNetworksEvent,
 		       ANeuralNetworksExecution_startComputeWithDependencies(
 			       e, byte(s) & 1 ? before : NULL, count, OF(s, times), &object));
@@ -485,6 +481,8 @@ static void call_start(struct stream *s)
 		FREE(s, bursts, ANeuralNetworksBurst_free);
 		break;
 	case 7:
+		/* Nobody else would signal what it may wait for. */
+		ndk_fences_signal_all(&s->fences);
 		executed += !checked(ANeuralNetworksEvent_wait(ANY(s, events)));
 		break;
 	case 8:
@@ -497,6 +495,26 @@ static void call_start(struct stream *s)
 		break;
 	case 9:
 		FREE(s, events, ANeuralNetworksEvent_free);
+		break;
+	case 10:
+		fd = ndk_fences_add(&s->fences, byte(s));
+		CREATE(s, events, ANeuralNetworksEvent,
+		       ANeuralNetworksEvent_createFromSyncFenceFd(fd, &object));
+		if (fd >= 0)
+			close(fd);
+		break;
+	case 11:
+		ndk_fences_signal(&s->fences, byte(s), 0);
+		break;
+	case 12:
+		number = byte(s);
+		ndk_fences_signal(&s->fences, number, byte(s) & 1 ? -EIO : 1);
+		break;
+	case 13:
+		/* A device that is lost takes a while to come back. */
+		number = byte(s);
+		if (s->faults++ < 3)
+			ndk_graphs_fault(number, byte(s) == 0xff && s->faults == 1);
 		break;
 	}
 }
@@ -665,7 +683,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	if (!mkdtemp(folder))
+	if (!mkdtemp(folder) || !ndk_graphs_init())
 		abort();
 	for (unsigned int i = 0; i < sizeof(values) / 4; i++)
 		((float *)values)[i] = (float)i;
@@ -677,6 +695,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct stream s = { .data = data, .size = size };
 
+	ndk_fences_init(&s.fences);
 	for (unsigned int i = 0; i < MAX_CALLS && s.at < s.size; i++) {
 		switch (byte(&s) % 5) {
 		case 0:
@@ -696,7 +715,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		}
 	}
+	/* Some executions have not begun when all objects are gone. */
+	if (size & 1)
+		ndk_fences_signal_all(&s.fences);
 	free_all(&s);
+	ndk_fences_signal_all(&s.fences);
+	ndk_graphs_mend();
 	if (cached)
 		empty_folder();
 	return 0;
