@@ -297,13 +297,17 @@ def sequence_lstm(args):
 
 
 def quantized_16bit_lstm(args):
-    """The BASIC kernel: gates and what they multiply are parts of one matrix."""
+    """The BASIC kernel: gates and what they multiply are parts of one matrix.
+
+    The HAL's operation multiplies the recurrent weights and then the weights with the input and
+    then the last output; TensorFlow Lite the columns from the first on.
+    """
     order = (0, 2, 1, 3)
     kinds = {(args.operand(k).scale, args.operand(k).zero_point) for k in range(1, 9)}
     if len(kinds) > 1:
         raise NoCounterpart("gates with scales of their own, where TensorFlow Lite's have one")
     scale, zero = kinds.pop()
-    weights = np.concatenate([np.concatenate([args.part(1 + g), args.part(5 + g)], 1)
+    weights = np.concatenate([np.concatenate([args.part(5 + g), args.part(1 + g)], 1)
                               for g in order])
     biases = np.concatenate([args.part(9 + g) for g in order]).astype(np.int32)
     inputs = [args.tensor(0), args.tensor(14),

@@ -3,6 +3,9 @@
 
 import numpy as np
 
+import archive
+from tflite_file import Operator, Subgraph, Tensor, model
+
 from .case_maker import MOVED, SHAPES, Given, const, quantize, state
 
 _NONE = ("e", 0)
@@ -227,4 +230,34 @@ def sequences(m):
               intermediates=_LSTM_STEPS)
 
 
-MAKERS = (pairs, elements, reductions, products, movements, filters, sequences)
+def basic_lstm(m):
+    """LSTM of uint8 with the BASIC kernel, and cells of int16."""
+    for batches, size, cells in ((1, 1, 1), (2, 2, 4), (3, 5, 2)):
+        x = Given(m.rng.integers(0, 256, (batches, size)).astype("u1"), False, 1 / 128, 128)
+        h = Given(m.rng.integers(0, 256, (batches, cells)).astype("u1"), False, 1 / 128, 128)
+        c = Given(m.rng.integers(-4000, 4000, (batches, cells)).astype("i2"), False, 2.0 ** -11)
+        w = Given(m.rng.integers(0, 256, (4 * cells, size + cells)).astype("u1"), True, 0.005, 117)
+        scale = float(np.float32(1 / 128) * np.float32(0.005))
+        b = Given(m.rng.integers(-9000, 9000, 4 * cells).astype("i4"), True, scale)
+        joined = np.concatenate([x.value, h.value], 1)
+        sums = np.concatenate([x.real(), h.real()], 1) @ w.real().T + b.real()
+        i, g, f, o = (sums[:, k * cells:(k + 1) * cells] for k in range(4))
+        kept = _sigmoid(f) * c.real() + _sigmoid(i) * np.tanh(g)
+        y = _sigmoid(o) * np.tanh(kept)
+        results = [(y, "u1", 1 / 128, 128), (kept, "i2", 2.0 ** -11, 0), (None, "u1", 1 / 128, 128),
+                   (None, "i2", 2.0 ** -12, 0)]
+        tensors = [Tensor(v.value.dtype, v.value.shape, v.value if v.constant else None,
+                          v.scales(), v.zero_point) for v in (x, h, w, b, c)]
+        shapes = (y.shape, y.shape, joined.shape, sums.shape)
+        tensors += [Tensor(dtype, shape, None, (step,), zero)
+                    for (_, dtype, step, zero), shape in zip(results, shapes)]
+        line = Operator("LSTM", range(5), range(5, 9),
+                        [("e", 4), ("f", 0.0), ("f", 0.0), ("e", 1), ("b", 0)])
+        expected = [archive.Output(quantize(v, dtype, step, zero), 2 if dtype == "i2" else 1, 0)
+                    for v, dtype, step, zero in results[:2]]
+        m.cases.append(archive.Case("lstm %d" % len(m.cases), "LSTM", 1,
+                                    model([Subgraph(tensors, [line], [0, 1, 4], [5, 6])]),
+                                    [x.value, h.value, c.value], expected))
+
+
+MAKERS = (pairs, elements, reductions, products, movements, filters, sequences, basic_lstm)

@@ -180,7 +180,12 @@ static int slice_operand(struct mapper *m, int from, uint32_t rank, const int32_
 	return part;
 }
 
-/* The HAL has weights of the input, then of the last output, then biases; gates in its order. */
+/*
+ * The HAL has weights of the input, then of the last output, then biases; gates in its order. Its
+ * operation multiplies the recurrent weights and then the weights of a row with the input and then
+ * the last output, one by one. So the first columns of the file are the recurrent weights, whatever
+ * they multiply.
+ */
 static int put_parts(struct mapper *m, const struct basic *b, struct inputs *in)
 {
 	static const int32_t order[GATES] = { GATE_INPUT, GATE_FORGET, GATE_NEW, GATE_OUTPUT };
@@ -194,7 +199,7 @@ static int put_parts(struct mapper *m, const struct basic *b, struct inputs *in)
 		return -1;
 	for (turn = 0; turn < 3; turn++) {
 		for (i = 0; i < GATES && !in->failed; i++) {
-			int32_t begin[] = { order[i] * cells, turn == 1 ? width : 0 };
+			int32_t begin[] = { order[i] * cells, turn == 0 ? cells : 0 };
 			int32_t size[] = { cells, turn == 1 ? cells : width };
 
 			put(in, slice_operand(m, turn == 2 ? biases : weights, turn == 2 ? 1 : 2, begin,
