@@ -56,6 +56,14 @@ $(NDK_BY_NAME_TEST): $(BUILD)/tests/ndk_by_name install-for-examples
 		$(abspath $<) $(abspath $(NDK_TEST_DIR)/functions.list) >$@
 	$(Q)chmod 755 $@
 
+# Some of the results that the library returns, changed one at a time.
+NDK_RESULTS_TEST := $(BUILD)/tests/ndk_results_test.sh
+
+$(NDK_RESULTS_TEST): $(NDK_TEST_DIR)/change_results $(NDK_TESTS) $(NDK_AGAIN_TEST)
+	$(Q)printf '#!/bin/sh\nBUILD=%s CC="%s" CFLAGS="%s" exec %s\n' $(BUILD) '$(CC)' '$(if $(SAN),$(SAN_CFLAGS))' \
+		$< >$@
+	$(Q)chmod 755 $@
+
 # Tests that need no more than a program has that was written elsewhere.
 NDK_INSTALLED_TEST := $(BUILD)/tests/ndk_installed_test.sh
 
@@ -83,5 +91,5 @@ $(NDK_VECTORS_TEST): $(NDK_VECTORS_OBJS) $(NNVEC_LIB_OBJS) $(NDK_OBJS) $(BUILD)/
 	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
 
 HOST_TESTS += $(NDK_TESTS) $(NDK_AGAIN_TEST) $(NDK_ABI_TEST) $(NDK_ABIDIFF_TEST) $(NDK_BY_NAME_TEST) \
-	$(NDK_INSTALLED_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
+	$(NDK_RESULTS_TEST) $(NDK_INSTALLED_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)
 VM_TESTS += $(NDK_BY_NAME_TEST) $(NDK_MODELS_TEST) $(NDK_VECTORS_TEST)

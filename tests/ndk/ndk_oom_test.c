@@ -464,6 +464,29 @@ static int start_steps_fenced(struct things *t)
 	return with_device_memory(start_fenced(t));
 }
 
+/* The output of a model in steps to memory of a descriptor, which the devices share. */
+static int compute_to_shared(struct things *t)
+{
+	int result = ANeuralNetworksMemoryDesc_create(&t->desc);
+
+	if (!result)
+		result = ANeuralNetworksMemoryDesc_addOutputRole(t->desc, t->compilation, 0, 1.0f);
+	if (!result)
+		result = ANeuralNetworksMemoryDesc_finish(t->desc);
+	if (!result)
+		result = ANeuralNetworksMemory_createFromDesc(t->desc, &t->made);
+	if (!result)
+		result = ANeuralNetworksExecution_create(t->compilation, &t->execution);
+	if (!result)
+		result = ANeuralNetworksExecution_setInput(t->execution, 0, NULL, a, 16);
+	if (!result)
+		result = ANeuralNetworksExecution_setInput(t->execution, 1, NULL, b, 16);
+	if (!result)
+		result = ANeuralNetworksExecution_setOutputFromMemory(t->execution, 0, NULL, t->made,
+								      0, 0);
+	return result ? result : compute_steps(t);
+}
+
 static int create_event(struct things *t)
 {
 	return ANeuralNetworksEvent_createFromSyncFenceFd(t->fence[0], &t->event);
@@ -515,6 +538,7 @@ static const struct call final_calls[] = {
 	{ "Execution_startComputeWithDependencies", EXECUTION, start_fenced },
 	{ "Execution_compute again", ENDED, compute },
 	{ "Execution_compute, steps", CUT_EXECUTION, compute_steps },
+	{ "Execution_compute, memory that devices share", CUT, compute_to_shared },
 	{ "Execution_burstCompute, steps", CUT_EXECUTION, compute_steps_burst },
 	{ "Execution_startCompute, steps", CUT_EXECUTION, start_steps },
 	{ "Execution_startComputeWithDependencies, steps", CUT_EXECUTION,
