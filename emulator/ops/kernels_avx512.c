@@ -133,9 +133,16 @@ struct term {
 	__m512i high, low;
 	__m512i high_add, low_add;	/* those of the bias; with what rounds */
 	unsigned int down;
-	bool shifted;			/* the factor is shifted, by @shift + 1 */
+	bool shifted;			/* the factor is shifted, by @shift + 1; else it is a half */
 	__m512i shift;
+	unsigned int up;		/* of a half: the value is shifted left by so much */
 };
+
+/* As that of the larger term of a sum is: the scale of sums is twice the larger one. */
+static bool is_half(struct qfactor f)
+{
+	return f.mult == 1 << 30 && f.shift == 0;
+}
 
 AVX512_INLINE struct term term_of(const struct qsum *s, unsigned int i)
 {
@@ -150,6 +157,7 @@ AVX512_INLINE struct term term_of(const struct qsum *s, unsigned int i)
 		.down = (unsigned int)(31 - s->left_shift),
 		.shifted = s->factor[i].shift < 0,
 		.shift = _mm512_set1_epi32(-s->factor[i].shift - 1),
+		.up = (unsigned int)s->left_shift - 1,
 	};
 }
 
@@ -157,10 +165,10 @@ AVX512_INLINE __m512i term_value(const struct term *t, const bool shifted, __m12
 {
 	__m512i x = _mm512_cvtepu8_epi32(bytes), v;
 
+	if (!shifted)
+		return _mm512_add_epi32(_mm512_slli_epi32(x, t->up), t->high_add);
 	v = _mm512_srai_epi32(_mm512_add_epi32(_mm512_mullo_epi32(x, t->low), t->low_add), t->down);
 	v = _mm512_add_epi32(v, _mm512_add_epi32(_mm512_mullo_epi32(x, t->high), t->high_add));
-	if (!shifted)
-		return v;
 	v = _mm512_add_epi32(avx512_shift(v, t->shift), _mm512_set1_epi32(1));
 	return _mm512_srai_epi32(v, 1);
 }
@@ -213,7 +221,6 @@ AVX512_INLINE void add_all(const uint8_t *a, const uint8_t *b, size_t n, const s
 	}
 }
 
-/* The factor of the larger term is not shifted in most models. */
 AVX512_INLINE void add_shifted(const uint8_t *a, const uint8_t *b, size_t n, const struct sums *s,
 			       const bool subtract, uint8_t *y)
 {
@@ -232,8 +239,10 @@ AVX512 void avx512_qsum(const uint8_t *a, const uint8_t *b, size_t n, const stru
 {
 	struct sums s;
 
-	/* Outside of this range the parts of a factor do not fit. */
-	if (q->left_shift < 15 || q->left_shift > 20) {
+	/* Outside of this range the parts of a factor do not fit. Nobody needs other factors. */
+	if (q->left_shift < 15 || q->left_shift > 20 ||
+	    (q->factor[0].shift == 0 && !is_half(q->factor[0])) ||
+	    (q->factor[1].shift == 0 && !is_half(q->factor[1]))) {
 		kernels_avx2()->qsum(a, b, n, q, y);
 		return;
 	}

@@ -149,6 +149,12 @@ DOT_INLINE void multiply_all(const int16_t *x, size_t stride, unsigned int rows,
 		multiply_panels(rows, 1, x, stride, w, pairs, bias, add, acc);
 }
 
+/* A pair of a row in the lower half, the next one in the upper half: loads alone, no shuffle. */
+DOT_INLINE __m512i two_pairs(const int16_t *x)
+{
+	return _mm512_mask_set1_epi32(_mm512_set1_epi32(load_pair(x)), 0xff00, load_pair(x + 2));
+}
+
 /*
  * qrow(). A vector has the weights of two pairs for one panel: the panels come from memory
  * as they are. What the halves add is added at the end.
@@ -157,7 +163,6 @@ DOT_INLINE void multiply_row(const int16_t *x, const int8_t *w, size_t pairs, co
 			     int32_t add, const struct requant *q, uint32_t col, uint32_t n,
 			     uint8_t *y)
 {
-	const __m512i both = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
 	const struct avx512_limits l = avx512_limits_of(q->zero_point, q->range);
 	struct avx512_factors f = avx512_factors_of(q, col);
 	size_t panel = pairs * 2 * KERNEL_PANEL;
@@ -167,9 +172,7 @@ DOT_INLINE void multiply_row(const int16_t *x, const int8_t *w, size_t pairs, co
 		size_t i = 0;
 
 		for (; i + 4 <= pairs; i += 4, w += 8 * KERNEL_PANEL) {
-			__m512i v = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(x + 2 * i)));
-			__m512i v0 = _mm512_permutexvar_epi32(both, v);
-			__m512i v1 = _mm512_permutexvar_epi32(_mm512_add_epi32(both, _mm512_set1_epi32(2)), v);
+			__m512i v0 = two_pairs(x + 2 * i), v1 = two_pairs(x + 2 * i + 4);
 			const __m256i *wa = (const __m256i *)w, *wb = (const __m256i *)(w + panel);
 
 			a = dot_512(a, v0, _mm512_cvtepi8_epi16(_mm256_loadu_si256(wa)));
