@@ -51,6 +51,7 @@ endif
 ifeq ($(origin AR),default)
 AR := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-ar,ar)
 endif
+PKG_CONFIG ?= $(if $(filter arm64,$(ARCH)),scripts/arm64-pkg-config,pkg-config)
 
 # A word that is none of these would quietly be ASan in build/san.
 ifneq ($(filter-out 1 thread delays,$(SAN)),)

@@ -8,8 +8,12 @@ EXAMPLES_DIR := $(abspath $(BUILD))/tests/examples
 EXAMPLES_ROOT := $(EXAMPLES_DIR)/root
 EXAMPLES_TEST := $(BUILD)/tests/examples_test.sh
 
-# Where pkg-config looks besides, for libpng.
-PKG_CONFIG_SYSTEM := $(shell pkg-config --variable=pc_path pkg-config)
+# Where pkg-config looks besides, for libpng. A system for arm64 is not that of this machine: what is
+# in its /usr lies in the root of the examples, too.
+EXAMPLES_SYSTEM := $(if $(filter arm64,$(ARCH)),$(shell scripts/build-userland --print arm64))
+PKG_CONFIG_SYSTEM := $(if $(filter arm64,$(ARCH)),$(EXAMPLES_ROOT)/usr/lib/aarch64-linux-gnu/pkgconfig,\
+	$(shell pkg-config --variable=pc_path pkg-config))
+EXAMPLES_LIBRARIES := $(EXAMPLES_ROOT)$(LIBDIR)$(if $(EXAMPLES_SYSTEM),:$(EXAMPLES_SYSTEM)/usr/lib/aarch64-linux-gnu)
 
 # The variables of this make reach the inner one, the kind of build among them.
 .PHONY: install-for-examples
@@ -17,6 +21,7 @@ install-for-examples: lib tools
 	$(call say,INSTALL,$(EXAMPLES_ROOT))
 	$(Q)rm -rf $(EXAMPLES_ROOT)
 	$(Q)$(MAKE) --no-print-directory -s install DESTDIR=$(EXAMPLES_ROOT) >&2
+	$(if $(EXAMPLES_SYSTEM),$(Q)ln -s $(EXAMPLES_SYSTEM)/usr/include $(EXAMPLES_SYSTEM)/usr/lib $(EXAMPLES_ROOT)/usr/)
 
 # The library's sanitizers have to be in the program, too. The linker looks for the libraries that a
 # library needs in the folders of the system; these ones are elsewhere. Nothing else is added.
@@ -29,7 +34,7 @@ $(EXAMPLES_TEST): tests/examples/test_examples install-for-examples
 			PKG_CONFIG_LIBDIR=$(EXAMPLES_ROOT)$(LIBDIR)/pkgconfig:$(PKG_CONFIG_SYSTEM) \
 			$(MAKE) --no-print-directory -s -C $(EXAMPLES_DIR)/$$name CC='$(CC)' \
 				CFLAGS='-Wall -Wextra -Werror -O2 $(if $(SAN),$(SAN_CFLAGS))' \
-				LDFLAGS='-Wl,-rpath-link,$(EXAMPLES_ROOT)$(LIBDIR)' >&2 || \
+				LDFLAGS='-Wl,-rpath-link,$(EXAMPLES_LIBRARIES)' >&2 || \
 			exit 1; \
 	done
 	$(Q)printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s %s\n' $(EXAMPLES_ROOT)$(LIBDIR) \

@@ -26,15 +26,14 @@ NNRUN_LIB_OBJS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/nnrun_main.c,$(
 
 # Formats that take a library. Without it, here or with NNRUN_PNG= and so on, nnrun says that it was
 # built without when it meets such a file.
-NNRUN_PKG_CONFIG ?= $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-)pkg-config
-nnrun-has = $(shell $(NNRUN_PKG_CONFIG) --exists $(1) 2>/dev/null && echo 1)
+nnrun-has = $(shell $(PKG_CONFIG) --exists $(1) 2>/dev/null && echo 1)
 NNRUN_PNG ?= $(call nnrun-has,libpng)
 NNRUN_JPEG ?= $(call nnrun-has,libjpeg)
 NNRUN_ZLIB ?= $(call nnrun-has,zlib)
 NNRUN_MODULES := $(if $(NNRUN_PNG),libpng) $(if $(NNRUN_JPEG),libjpeg) $(if $(NNRUN_ZLIB),zlib)
 NNRUN_CFLAGS := $(foreach it,PNG JPEG ZLIB,$(if $(NNRUN_$(it)),-DNNRUN_$(it))) \
-	$(if $(strip $(NNRUN_MODULES)),$(shell $(NNRUN_PKG_CONFIG) --cflags $(NNRUN_MODULES)))
-NNRUN_LIBS := $(if $(strip $(NNRUN_MODULES)),$(shell $(NNRUN_PKG_CONFIG) --libs $(NNRUN_MODULES)))
+	$(if $(strip $(NNRUN_MODULES)),$(shell $(PKG_CONFIG) --cflags $(NNRUN_MODULES)))
+NNRUN_LIBS := $(if $(strip $(NNRUN_MODULES)),$(shell $(PKG_CONFIG) --libs $(NNRUN_MODULES)))
 
 $(BUILD)/obj/$(NNRUN_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE $(NNTFLITE_CFLAGS) $(NNRUN_CFLAGS)

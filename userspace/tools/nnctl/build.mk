@@ -3,9 +3,8 @@
 # nnctl: what devices do, and who uses them. Left out where libnl is not installed.
 
 NNCTL_DIR := userspace/tools/nnctl
-NNCTL_PKG_CONFIG ?= $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu-)pkg-config
-NNCTL_NL_LIBS := $(shell $(NNCTL_PKG_CONFIG) --libs libnl-genl-3.0 2>/dev/null)
-NNCTL_NL_CFLAGS := $(shell $(NNCTL_PKG_CONFIG) --cflags libnl-genl-3.0 2>/dev/null)
+NNCTL_NL_LIBS := $(shell $(PKG_CONFIG) --libs libnl-genl-3.0 2>/dev/null)
+NNCTL_NL_CFLAGS := $(shell $(PKG_CONFIG) --cflags libnl-genl-3.0 2>/dev/null)
 
 ifneq ($(NNCTL_NL_LIBS),)
 $(BUILD)/obj/$(NNCTL_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE $(NNCTL_NL_CFLAGS) $(DRM_CFLAGS)
