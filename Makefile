@@ -94,7 +94,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)' >&2)
 .PHONY: all lib tools emulator selftests examples host-tests vm-tests \
 	module run-host-tests run-fuzz install install-files clean distclean help \
 	demo check check-host check-kunit check-vm check-arm64 check-arm64-long check-platform check-sleep \
-	check-debug check-style check-fuzz check-docs soak bench coverage deps qemu debug-kernel uninstall \
+	check-debug check-bounced check-style check-fuzz check-docs soak bench coverage deps qemu debug-kernel uninstall \
 	modules modules_install clean-cache deb check-packages check-series
 
 all: lib tools emulator examples selftests module
@@ -167,13 +167,13 @@ debug-kernel:
 
 # The rings build what they test themselves.
 check:
-	$(Q)scripts/check host kunit vm sleep arm64 platform debug style fuzz docs
+	$(Q)scripts/check host kunit vm sleep arm64 platform debug bounced style fuzz docs
 
 check-arm64-long:
 	$(Q)scripts/check arm64-all arm64-16K arm64-64K
 
 check-host check-kunit check-vm check-sleep check-arm64 check-platform check-debug \
-	check-style check-fuzz check-docs:
+	check-bounced check-style check-fuzz check-docs:
 	$(Q)scripts/check $(@:check-%=%)
 
 demo:
@@ -244,6 +244,7 @@ help:
 	'make check-platform  devices of a device tree there, as they should be and as not' \
 	'make check-arm64-long  all of them there, and with pages of 16 and 64 KiB' \
 	'make check-debug  kselftests on a kernel with KASAN, lockdep, kmemleak, fault injection' \
+	'make check-bounced  some of them there, with all DMA through bounce buffers' \
 	'make check-style  checkpatch, sparse, W=1, kernel-doc, SPDX, shellcheck, clang' \
 	'make check-fuzz   a short run of the fuzzers' \
 	'make check-docs   documents against headers and tree' \

@@ -9,11 +9,14 @@ SELFTEST_PROGRAMS := nnpu_uapi nnpu_userptr nnpu_context nnpu_submit nnpu_sync n
 # Need what only the debug kernel has.
 SELFTEST_DEBUG_PROGRAMS := nnpu_fail_nth
 SELFTEST_SCRIPTS := nnpu_lifecycle.sh nnpu_devices.sh
+# Need a kernel that bounces all DMA.
+SELFTEST_BOUNCED_PROGRAMS := nnpu_bounced
 PLATFORM_SCRIPTS := nnpu_platform.sh
 PLATFORM_TESTS := $(addprefix $(SELFTEST_DIR)/,$(PLATFORM_SCRIPTS))
 SELFTESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_SCRIPTS))
 DEBUG_TESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_PROGRAMS) $(SELFTEST_DEBUG_PROGRAMS) \
 	$(SELFTEST_SCRIPTS))
+BOUNCED_TESTS := $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_BOUNCED_PROGRAMS) nnpu_submit nnpu_sync)
 
 # Asked once, and only when something is built here: the first time it unpacks them.
 KSELFTEST_HEADERS = $(eval KSELFTEST_HEADERS := $(shell scripts/kselftest-headers))$(KSELFTEST_HEADERS)
@@ -40,7 +43,7 @@ $(SELFTEST_DIR)/%.sh: selftests/%.sh
 $(addprefix $(SELFTEST_DIR)/,$(SELFTEST_SCRIPTS)) $(PLATFORM_TESTS): $(SELFTEST_DIR)/nnpu_test.sh
 $(PLATFORM_TESTS): $(SELFTEST_DIR)/nnpu_loop
 
-selftests: $(SELFTESTS) $(PLATFORM_TESTS) $(DEBUG_TESTS) $(SELFTEST_DIR)/nnpu_loop
+selftests: $(SELFTESTS) $(PLATFORM_TESTS) $(DEBUG_TESTS) $(BOUNCED_TESTS) $(SELFTEST_DIR)/nnpu_loop
 
 .SECONDARY: $(addprefix $(BUILD)/obj/selftests/,$(addsuffix _test.o,$(SELFTEST_PROGRAMS) \
-	$(SELFTEST_DEBUG_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_nl.o nnpu_test_queue.o)
+	$(SELFTEST_DEBUG_PROGRAMS) $(SELFTEST_BOUNCED_PROGRAMS)) nnpu_loop.o nnpu_test.o nnpu_test_nl.o nnpu_test_queue.o)

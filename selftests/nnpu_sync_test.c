@@ -339,6 +339,8 @@ TEST_F(sync, overtaken_writer)
 	struct nnpu_job bad, slow, taker;
 	int dmabuf, ret;
 
+	if (nnpu_dma_bounced())
+		SKIP(return, "jobs of a context do not overtake each other where DMA is bounced");
 	ASSERT_EQ(0, failing_job(self->fd, &bad));
 	ASSERT_EQ(0, nnpu_job_init_slow(self->fd, &slow, 96));
 	ASSERT_EQ(0, nnpu_job_init(self->fd, &taker, 16));

@@ -644,6 +644,18 @@ static int sysfs_open(int fd, const char *name, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
+bool nnpu_dma_bounced(void)
+{
+	FILE *f = fopen("/proc/cmdline", "r");
+	char line[4096] = "";
+	bool bounced;
+
+	bounced = f && fgets(line, sizeof(line), f) && strstr(line, "swiotlb=force");
+	if (f)
+		fclose(f);
+	return bounced;
+}
+
 bool nnpu_sysfs_is(int fd, const char *name, const char *value)
 {
 	int file = sysfs_open(fd, name, O_RDONLY);

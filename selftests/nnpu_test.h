@@ -154,6 +154,9 @@ long nnpu_debugfs_value(int fd, const char *file, const char *name);
 /* Write "kind count" to fault_inject; -EOPNOTSUPP if the device has no injection. */
 int nnpu_inject(int fd, unsigned int kind, unsigned int count);
 
+/* The kernel was told to copy whatever a device reads or writes; what the driver says is not asked. */
+bool nnpu_dma_bounced(void);
+
 /* Does an attribute of the device, such as "power/runtime_status", say @value? */
 bool nnpu_sysfs_is(int fd, const char *name, const char *value);
 /* Write an attribute; 0 or -errno. */

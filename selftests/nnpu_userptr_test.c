@@ -737,44 +737,6 @@ TEST_F(userptr, unbound)
 	close(uffd);
 }
 
-/* As in a guest with encrypted memory, where the CPU copies whatever a device reads. */
-static bool dma_is_bounced(void)
-{
-	FILE *f = fopen("/proc/cmdline", "r");
-	char line[4096] = "";
-	bool bounced;
-
-	bounced = f && fgets(line, sizeof(line), f) && strstr(line, "swiotlb=force");
-	if (f)
-		fclose(f);
-	return bounced;
-}
-
-/* Refused whatever its size: a huge page is larger than any bounce buffer. */
-TEST(bounced)
-{
-	const size_t sizes[] = { PAGE, 64 * PAGE, 8 * BIG };
-	uint32_t handle;
-	unsigned int i;
-	char *map;
-	int fd;
-
-	if (!dma_is_bounced())
-		SKIP(return, "no DMA is bounced here: needs a kernel with swiotlb=force");
-	fd = nnpu_open();
-	ASSERT_LE(0, fd);
-	for (i = 0; i < 3; i++) {
-		map = anonymous(sizes[i]);
-		ASSERT_NE(MAP_FAILED, map);
-		madvise(map, sizes[i], MADV_HUGEPAGE);
-		memset(map, 1, sizes[i]);
-		EXPECT_EQ(-EOPNOTSUPP, userptr(fd, map, sizes[i], WRITABLE, &handle));
-		munmap(map, sizes[i]);
-	}
-	EXPECT_EQ(0, vm_pin());
-	close(fd);
-}
-
 #define STORM_THREADS	4
 #define STORM_ROUNDS	150
 

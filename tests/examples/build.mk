@@ -10,10 +10,15 @@ EXAMPLES_TEST := $(BUILD)/tests/examples_test.sh
 
 # Where pkg-config looks besides, for libpng. A system for arm64 is not that of this machine: what is
 # in its /usr lies in the root of the examples, too.
-EXAMPLES_SYSTEM := $(if $(filter arm64,$(ARCH)),$(shell scripts/build-userland --print arm64))
-PKG_CONFIG_SYSTEM := $(if $(filter arm64,$(ARCH)),$(EXAMPLES_ROOT)/usr/lib/aarch64-linux-gnu/pkgconfig,\
-	$(shell pkg-config --variable=pc_path pkg-config))
-EXAMPLES_LIBRARIES := $(EXAMPLES_ROOT)$(LIBDIR)$(if $(EXAMPLES_SYSTEM),:$(EXAMPLES_SYSTEM)/usr/lib/aarch64-linux-gnu)
+ifeq ($(ARCH),arm64)
+EXAMPLES_SYSTEM := $(shell scripts/build-userland --print arm64)
+EXAMPLES_LIBRARIES := $(EXAMPLES_ROOT)$(LIBDIR):$(EXAMPLES_SYSTEM)/usr/lib/aarch64-linux-gnu
+PKG_CONFIG_SYSTEM := $(EXAMPLES_ROOT)/usr/lib/aarch64-linux-gnu/pkgconfig
+else
+EXAMPLES_SYSTEM :=
+EXAMPLES_LIBRARIES := $(EXAMPLES_ROOT)$(LIBDIR)
+PKG_CONFIG_SYSTEM := $(shell pkg-config --variable=pc_path pkg-config)
+endif
 
 # The variables of this make reach the inner one, the kind of build among them.
 .PHONY: install-for-examples
