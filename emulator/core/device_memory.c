@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "cleaner.h"
 #include "device_memory.h"
@@ -85,7 +86,7 @@ void *mem_alloc_growing(struct nnpu_device *dev, size_t bytes, size_t *room)
 void mem_touch(void *p, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
-	uintptr_t first = (uintptr_t)p & ~(uintptr_t)(NNPU_PAGE_SIZE - 1);
+	uintptr_t first = (uintptr_t)p & ~((uintptr_t)getpagesize() - 1);
 
 	if (bytes >= TOUCH_MIN)
 		madvise((void *)first, (uintptr_t)p + bytes - first, MADV_POPULATE_WRITE);
@@ -134,15 +135,25 @@ void mem_cut(void *end, size_t bytes)
 	ASAN_POISON_MEMORY_REGION((uint8_t *)end + TENSOR_ALIGN, bytes - TENSOR_ALIGN);
 }
 
+/* A page of the host that is cut stays with what is before it. */
+static void unmap_end(void *end, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)getpagesize(), first = ((uintptr_t)end + page - 1) / page * page;
+
+	ASAN_UNPOISON_MEMORY_REGION(end, bytes);
+	if (first < (uintptr_t)end + bytes)
+		munmap((void *)first, (uintptr_t)end + bytes - first);
+}
+
 void mem_free_end(struct nnpu_device *dev, void *end, size_t bytes)
 {
 	if (!runs_have(&dev->runs, end)) {
-		ASAN_UNPOISON_MEMORY_REGION(end, bytes);
-		munmap(end, bytes);
+		unmap_end(end, bytes);
 		return;
 	}
+	ASAN_UNPOISON_MEMORY_REGION(end, bytes);
+	runs_clear(&dev->runs, end, bytes);
 	ASAN_POISON_MEMORY_REGION(end, bytes);
-	runs_clear(end, bytes);
 }
 
 void mem_free(struct nnpu_device *dev, void *p, size_t size)
@@ -154,8 +165,9 @@ void mem_free(struct nnpu_device *dev, void *p, size_t size)
 		munmap(p, size);
 		return;
 	}
-	ASAN_POISON_MEMORY_REGION(p, size);
 	/* Before somebody else may have them. */
-	runs_clear(p, size);
+	ASAN_UNPOISON_MEMORY_REGION(p, size);
+	runs_clear(&dev->runs, p, size);
+	ASAN_POISON_MEMORY_REGION(p, size);
 	runs_put(&dev->runs, p);
 }

@@ -6,7 +6,9 @@
 #define _GNU_SOURCE
 #endif
 
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "nnpu_hw.h"
 #include "page_runs.h"
@@ -98,12 +100,21 @@ static void *reserve(uint64_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+static uint64_t host_page_size(void)
+{
+	uint64_t size = (uint64_t)getpagesize();
+
+	return size > NNPU_PAGE_SIZE ? size : NNPU_PAGE_SIZE;
+}
+
 bool runs_init(struct page_runs *r, uint64_t memory)
 {
-	uint64_t pages = memory >> NNPU_PAGE_SHIFT, words = 0, *at;
+	uint64_t host_page = host_page_size(), pages, words = 0, *at;
 	unsigned int k;
 
-	*r = (struct page_runs) { .num_classes = class_of(pages) + 2 };
+	/* Each class begins at a page of the host. */
+	pages = (memory + host_page - 1) / host_page * (host_page >> NNPU_PAGE_SHIFT);
+	*r = (struct page_runs) { .num_classes = class_of(pages) + 2, .host_page = host_page };
 	r->span = pages << (NNPU_PAGE_SHIFT + 1);
 	r->bytes = r->num_classes * r->span;
 	for (k = 0; k < r->num_classes; k++)
@@ -220,13 +231,36 @@ static unsigned int run_class(const struct page_runs *r, const void *run)
 	return (unsigned int)(((uintptr_t)run - (uintptr_t)r->base) / r->span);
 }
 
+static uint64_t slot_bytes(const struct page_runs *r, unsigned int k)
+{
+	return (uint64_t)NNPU_PAGE_SIZE << slot_log2(r, k);
+}
+
+/* The page of the host that has @slot goes back if none of its slots is taken. */
+static void page_put(struct page_runs *r, unsigned int k, uint64_t slot)
+{
+	uint64_t slots = r->host_page / slot_bytes(r, k), first = slot / slots * slots, taken;
+
+	/* A power of two, and no more than a word has bits: pages of the host have at most 256 KiB. */
+	if (slots > 64)
+		return;
+	taken = r->classes[k].level[0][first / 64] >> first % 64;
+	if (taken << (64 - slots))
+		return;
+	madvise(r->base + k * r->span + first * slot_bytes(r, k), r->host_page, MADV_DONTNEED);
+}
+
 void runs_put(struct page_runs *r, const void *run)
 {
 	unsigned int k = run_class(r, run);
-	uint64_t offset = (uintptr_t)run - (uintptr_t)r->base - k * r->span;
+	uint64_t offset = (uintptr_t)run - (uintptr_t)r->base - k * r->span, slot;
 
 	pthread_mutex_lock(&r->lock);
-	class_put(&r->classes[k], offset >> (slot_log2(r, k) + NNPU_PAGE_SHIFT));
+	slot = offset >> (slot_log2(r, k) + NNPU_PAGE_SHIFT);
+	class_put(&r->classes[k], slot);
+	/* With the lock, as the next run there may be taken at any time. */
+	if (slot_bytes(r, k) < r->host_page)
+		page_put(r, k, slot);
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -237,7 +271,20 @@ uint64_t runs_least(const struct page_runs *r, const void *run)
 	return k && !is_growing(r, k) ? (1ull << (k - 1)) + 1 - RUNS_GUARD : 1;
 }
 
-void runs_clear(void *pages, uint64_t bytes)
+void runs_clear(const struct page_runs *r, void *pages, uint64_t bytes)
 {
-	madvise(pages, bytes, MADV_DONTNEED);
+	uintptr_t first = (uintptr_t)pages, end = first + bytes, whole;
+
+	/* The kernel takes whole pages of the host, and others have runs in this one. */
+	if (slot_bytes(r, run_class(r, pages)) < r->host_page) {
+		memset(pages, 0, bytes);
+		return;
+	}
+	/* The page of the host where a run is cut stays; the one where it ends has nobody else. */
+	whole = (first + r->host_page - 1) / r->host_page * r->host_page;
+	if (whole > end)
+		whole = end;
+	memset(pages, 0, whole - first);
+	if (whole < end)
+		madvise((void *)whole, end - whole, MADV_DONTNEED);
 }

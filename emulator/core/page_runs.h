@@ -8,6 +8,9 @@
  * the pages that are left do not answer for it, and a class may be short of slots. Runs that grow
  * have a class of their own, which may be short of them, too: a new run has to do then.
  *
+ * Pages are those of the device. Where those of the host are larger, one of them may have several runs
+ * of a small class, and goes back to the host when none of them is left.
+ *
  * The range is a single mapping. The lowest free slot is taken first, so that page
  * tables of the host stay few.
  */
@@ -56,6 +59,7 @@ struct run_class {
 struct page_runs {
 	pthread_mutex_t lock;		/* for the bits; innermost, held for a few instructions */
 	uint8_t *base;
+	uint64_t host_page;		/* size; at least NNPU_PAGE_SIZE */
 	uint64_t bytes;			/* of addresses */
 	uint64_t span;			/* of them, for a class */
 	unsigned int num_classes;	/* the last one is that of runs that grow */
@@ -87,7 +91,10 @@ static inline bool runs_have(const struct page_runs *r, const void *p)
 /* Pages of the smallest run that takes a slot as large as this one's. */
 uint64_t runs_least(const struct page_runs *r, const void *run);
 
-/* The host has these pages back. It may take long. */
-void runs_clear(void *pages, uint64_t bytes);
+/*
+ * Clear the pages of a run up to its end; before runs_put(), if they are all. The host has them back, at
+ * the latest when it can have the whole page of its own. It may take long.
+ */
+void runs_clear(const struct page_runs *r, void *pages, uint64_t bytes);
 
 #endif /* NNPU_EMU_PAGE_RUNS_H */

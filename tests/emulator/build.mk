@@ -13,6 +13,9 @@ $(EMU_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
 		$(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
 
+# A kernel with larger pages.
+$(BUILD)/tests/emu_host_pages_test: DIR_LDFLAGS = -Wl,--wrap=madvise,--wrap=mmap,--wrap=getpagesize
+
 # With sanitizers it takes minutes, and constants of 256 MiB have no pace: in PACE_TESTS only.
 HOST_TESTS += $(filter-out $(BUILD)/tests/emu_pace_test,$(EMU_TESTS))
 

@@ -324,9 +324,9 @@ SABOTAGES = [
              (replace("emulator/core/cleaner.c", r"n && freed < size", "n && freed > size"),),
              "^not ok 1 emu_bound_test"),
     Sabotage("kept-pages", "bound", "the host does not get small pieces back",
-             (replace("emulator/core/page_runs.c", r"^\tmadvise\(pages, bytes, MADV_DONTNEED\);",
-                      "\tif (bytes > 65536)\n\t\tmadvise(pages, bytes, MADV_DONTNEED);\n\telse\n"
-                      "\t\t__builtin_memset(pages, 0, bytes);"),),
+             (replace("emulator/core/page_runs.c", r"^\t\tmadvise\(\(void \*\)whole, end - whole, MADV_DONTNEED\);",
+                      "\t\tif (bytes > 65536)\n\t\t\tmadvise(pages, bytes, MADV_DONTNEED);\n\t\telse\n"
+                      "\t\t\tmemset(pages, 0, bytes);"),),
              "^not ok 1 emu_bound_test"),
     Sabotage("few-slots", "bound", "addresses are for half of the runs",
              (replace("emulator/core/page_runs.c", r"pages >> \(k - 1\)", "(pages >> k) / 16 + 1"),),
@@ -339,8 +339,8 @@ SABOTAGES = [
              (replace("emulator/core/slots.c", r"^\tgone_pieces_leave\(", "\tgone_pieces_free("),),
              "^not ok 1 emu_bound_test"),
     Sabotage("own-pages", "fragments", "what is free stays with the process",
-             (replace("emulator/core/page_runs.c", r"^\tmadvise\(pages, bytes, MADV_DONTNEED\);",
-                      "\t__builtin_memset(pages, 0, bytes);"),),
+             (replace("emulator/core/page_runs.c", r"^\t\tmadvise\(\(void \*\)whole, end - whole, MADV_DONTNEED\);",
+                      "\t\tmemset(pages, 0, bytes);"),),
              "^not ok 1 emu_fragments_test"),
     Sabotage("wide-range", "runs", "runs have twice as many addresses as the README says",
              (replace("emulator/core/page_runs.c", r"pages << \(NNPU_PAGE_SHIFT \+ 1\)",
