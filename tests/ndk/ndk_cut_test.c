@@ -303,6 +303,124 @@ static void test_chains(void)
 	ANeuralNetworksModel_free(m);
 }
 
+static const uint32_t one[1] = { 1 };
+static const ANeuralNetworksOperandType truth = { ANEURALNETWORKS_TENSOR_BOOL8, 1, one, 0, 0 };
+static const ANeuralNetworksOperandType count_type = { ANEURALNETWORKS_TENSOR_INT32, 1, one, 0, 0 };
+static const ANeuralNetworksOperandType subgraph = { ANEURALNETWORKS_MODEL, 0, NULL, 0, 0 };
+
+/* Inputs are a count and a vector: is the count below 2, or both for the next time, the vector doubled. */
+static ANeuralNetworksModel *loop_part(bool body)
+{
+	static const int32_t none = ANEURALNETWORKS_FUSED_NONE, two = 2, step = 1;
+	static const uint32_t inputs[2] = { 0, 1 }, less[2] = { 0, 2 }, add[3] = { 0, 2, 3 };
+	static const uint32_t twice[3] = { 1, 1, 3 }, outputs[2] = { 4, 5 };
+	ANeuralNetworksModel *m = NULL;
+
+	ANeuralNetworksModel_create(&m);
+	ANeuralNetworksModel_addOperand(m, &count_type);
+	ANeuralNetworksModel_addOperand(m, &floats);
+	ANeuralNetworksModel_addOperand(m, &count_type);
+	ANeuralNetworksModel_setOperandValue(m, 2, body ? &step : &two, sizeof(two));
+	if (body) {
+		ANeuralNetworksModel_addOperand(m, &int_scalar);
+		ANeuralNetworksModel_setOperandValue(m, 3, &none, sizeof(none));
+		ANeuralNetworksModel_addOperand(m, &count_type);
+		ANeuralNetworksModel_addOperand(m, &floats);
+		ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_ADD, 3, add, 1, &outputs[0]);
+		ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_ADD, 3, twice, 1, &outputs[1]);
+		ANeuralNetworksModel_identifyInputsAndOutputs(m, 2, inputs, 2, outputs);
+	} else {
+		ANeuralNetworksModel_addOperand(m, &truth);
+		ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_LESS, 2, less, 1, &add[2]);
+		ANeuralNetworksModel_identifyInputsAndOutputs(m, 2, inputs, 1, &add[2]);
+	}
+	is(ANeuralNetworksModel_finish(m), NONE, body ? "a body" : "a condition");
+	return m;
+}
+
+/*
+ * IF or WHILE of one device, and what it gives times the second input by another. IF: either branch adds both
+ * inputs. WHILE: the first one is doubled twice.
+ */
+static void test_control(bool loop)
+{
+	static const int32_t none = ANEURALNETWORKS_FUSED_NONE, zero;
+	static const bool no;
+	/* Inputs; condition or count; two models; activation; value; output; count at the end. */
+	static const uint32_t inputs[2] = { 0, 1 }, if_inputs[5] = { 2, 3, 4, 0, 1 };
+	static const uint32_t while_inputs[4] = { 3, 4, 2, 0 }, mul[3] = { 6, 1, 5 };
+	static const uint32_t while_outputs[2] = { 8, 6 }, out[1] = { 7 };
+	ANeuralNetworksModel *m = NULL, *parts[2];
+	ANeuralNetworksCompilation *c;
+	int i;
+
+	ANeuralNetworksModel_create(&m);
+	for (i = 0; i < (loop ? 9 : 8); i++)
+		ANeuralNetworksModel_addOperand(m, i == 2 ? loop ? &count_type : &truth :
+						   i == 3 || i == 4 ? &subgraph :
+						   i == 5 ? &int_scalar : i == 8 ? &count_type :
+						   &floats);
+	if (loop)
+		ANeuralNetworksModel_setOperandValue(m, 2, &zero, sizeof(zero));
+	else
+		ANeuralNetworksModel_setOperandValue(m, 2, &no, sizeof(no));
+	for (i = 0; i < 2; i++) {
+		parts[i] = loop ? loop_part(i) : finished_model();
+		is(ANeuralNetworksModel_setOperandValueFromModel(m, 3 + i, parts[i]), NONE, "a model");
+	}
+	ANeuralNetworksModel_setOperandValue(m, 5, &none, sizeof(none));
+	is(loop ? ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_WHILE, 4, while_inputs, 2,
+						    while_outputs) :
+		  ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_IF, 5, if_inputs, 1,
+						    &while_outputs[1]), NONE, "the operation");
+	ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_MUL, 3, mul, 1, out);
+	ANeuralNetworksModel_identifyInputsAndOutputs(m, 2, inputs, 1, out);
+	is(ANeuralNetworksModel_finish(m), NONE, loop ? "WHILE" : "IF");
+	for (i = 0; i < 2; i++)
+		ANeuralNetworksModel_free(parts[i]);
+	c = compiled_for(m, devices, 2, NONE);
+	ok(c->plan && c->plan->num_steps == 2 && c->plan->steps[0].device == devices[0],
+	   "it is whole, on the device without MUL");
+	if (c->plan) {
+		ANeuralNetworksExecution *e;
+		float result[4];
+
+		e = cut_execution(c, result);
+		is(ANeuralNetworksExecution_compute(e), NONE, "compute");
+		for (i = 0; i < 4; i++)
+			ok(result[i] == (loop ? 4 * cut_a[i] : cut_a[i] + cut_b[i]) * cut_b[i],
+			   "value %d: %g", i, (double)result[i]);
+		ANeuralNetworksExecution_free(e);
+	}
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(m);
+}
+
+/* A step reads an output of the model, and that is in memory that can only be written. */
+static void test_write_only(void)
+{
+	ANeuralNetworksModel *m = cut_model(&floats, sum_too, 2);
+	ANeuralNetworksCompilation *c = compiled_for(m, devices, 2, NONE);
+	ANeuralNetworksMemory *memory = NULL;
+	int fd = memfd_create("sum", MFD_CLOEXEC);
+	ANeuralNetworksExecution *e;
+	float out[4];
+
+	if (ftruncate(fd, 16)) {
+		ok(false, "a file");
+		return;
+	}
+	is(ANeuralNetworksMemory_createFromFd(16, PROT_WRITE, fd, 0, &memory), NONE, "memory to write");
+	e = cut_execution(c, out);
+	is(ANeuralNetworksExecution_setOutputFromMemory(e, 1, NULL, memory, 0, 16), NONE, "the sum");
+	is(ANeuralNetworksExecution_compute(e), DATA, "a step cannot read it");
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksMemory_free(memory);
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(m);
+	close(fd);
+}
+
 /* No device of the list has the operation. */
 static void test_missing(void)
 {
@@ -460,6 +578,9 @@ int main(void)
 	test_cache();
 	test_constants();
 	test_chains();
+	test_control(false);
+	test_control(true);
+	test_write_only();
 	test_missing();
 	return tap_done();
 }
