@@ -67,10 +67,11 @@ void ndk_run_unref(struct ndk_run *run)
 {
 	if (!run || atomic_fetch_sub_explicit(&run->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	if (run->fence >= 0) {
+	/* Memory that it has written outlives it. */
+	if (run->fence >= 0 && run->num_written)
 		look_at_fence(run, false);
+	if (run->fence >= 0)
 		close(run->fence);
-	}
 	for (uint32_t i = 0; i < run->num_infos; i++)
 		nnhal_fenced_callback_unref(run->infos[i]);
 	free(run->infos);
