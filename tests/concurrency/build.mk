@@ -36,7 +36,8 @@ TSAN_TESTS := $(patsubst %,$(BUILD)/tests/%,tsan_test \
 	nnhal_completion_test \
 	nnhal_fmq_test nnhal_burst_fmq_test nnhal_burst_fmq_client_test nnhal_burst_fmq_life_test \
 	nnhal_burst_fmq_process_test emu_concurrency_test emu_queue_test emu_sched_test \
-	emu_preempt_test emu_helpers_test emu_suspend_test emu_recovery_test emu_slot_test emu_load_test)
+	emu_preempt_test emu_helpers_test emu_suspend_test emu_recovery_test emu_slot_test emu_load_test \
+	ndk_threads_test ndk_cut_test ndk_again_test ndk_shared_test ndk_run_test)
 TSAN_LONG_TESTS := $(CONCURRENCY_TESTS) \
 	$(patsubst %,$(BUILD)/tests/%,nnhal_control_test nnhal_extension_test emu_control_test)
 
