@@ -54,32 +54,35 @@ static inline int load_pace(struct loader *l, size_t units)
 
 /* program_memory.c. */
 
-/* Constants of at least so many bytes have pages of their own, to be freed alone. */
-#define SINGLE_CONSTANT	((uint64_t)NNPU_PAGE_SIZE)
-
-static inline bool constant_is_single(const struct tensor *t)
-{
-	return tensor_is_const(t) && t->bytes >= SINGLE_CONSTANT;
-}
-
 /* Bytes of its data, in an image and in memory. */
 static inline uint64_t constant_bytes(const struct tensor *t)
 {
 	return t->form == FORM_NATIVE ? op_native_size(t) : t->bytes;
 }
 
-/* Smaller ones share an allocation, and so do parameters. */
-static inline uint64_t program_params_size(uint64_t bytes)
-{
-	return (bytes + 15) & ~15ull;
-}
-
-/* What a constant with pages of its own needs: in place of the values there may be panels later. */
+/* What a constant needs: in place of the values there may be panels later. */
 static inline uint64_t constant_room(const struct tensor *t)
 {
 	uint64_t bytes = constant_bytes(t), room = op_room(t);
 
 	return bytes > room ? bytes : room;
+}
+
+/* A constant may have pages of its own, to be freed alone, if it has so many bytes. */
+#define SINGLE_CONSTANT	((uint64_t)NNPU_PAGE_SIZE)
+
+/* It has if it fills them but for a little. */
+static inline bool constant_is_single(const struct tensor *t)
+{
+	uint64_t room = constant_room(t);
+
+	return tensor_is_const(t) && t->bytes >= SINGLE_CONSTANT && mem_size(room) - room <= room / 16;
+}
+
+/* Others share an allocation, and so do parameters. */
+static inline uint64_t program_params_size(uint64_t bytes)
+{
+	return (bytes + 15) & ~15ull;
 }
 
 /* Size of a constant, or its bytes if it shares an allocation. */

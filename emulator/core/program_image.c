@@ -335,7 +335,7 @@ static unsigned int check_data(const struct nnpu_tensor_desc *d, struct tensor *
 		return NNPU_REASON_ENCODING;
 	t->form = encoding == NNPU_ENCODING_NATIVE ? FORM_NATIVE : FORM_PLAIN;
 	if (t->form != FORM_PLAIN &&
-	    (t->bytes < SINGLE_CONSTANT || !op_native_size(t)))
+	    (!constant_is_single(t) || !op_native_size(t)))
 		return NNPU_REASON_ENCODING;
 	if (t->kind == NNPU_TENSOR_INLINE && (offset > data_size || len > data_size - offset))
 		return NNPU_REASON_RANGE;
