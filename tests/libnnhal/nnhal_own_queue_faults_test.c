@@ -74,11 +74,20 @@ static enum nnhal_status execute_by_driver(struct client *c)
 							  NULL);
 }
 
+static bool is_pci(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s", bus_name);
+	return !access(path, F_OK);
+}
+
 static bool device_file(const char *name, const char *text)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", bus_name, name);
+	snprintf(path, sizeof(path), "/sys/bus/%s/devices/%s/%s", is_pci() ? "pci" : "platform", bus_name,
+		 name);
 	return write_file(path, text);
 }
 
@@ -87,7 +96,8 @@ static bool device_says(const char *name, const char *value)
 	char path[256], line[64] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/%s", bus_name, name);
+	snprintf(path, sizeof(path), "/sys/bus/%s/devices/%s/%s", is_pci() ? "pci" : "platform", bus_name,
+		 name);
 	file = fopen(path, "r");
 	if (!file)
 		return false;
@@ -191,6 +201,10 @@ static void test_busy_loss(void)
 	pthread_t thread;
 	unsigned int i;
 
+	if (!is_pci()) {
+		tap_skip("busy: a reset of the function: of PCI functions only");
+		return;
+	}
 	if (!ok(client_open(&c) && !execute(&c) && has_queue(&c) &&
 		inject(NNPU_INJECT_JOB_STALL, 1), "busy: a client whose next job hangs"))
 		return;
@@ -327,7 +341,10 @@ int main(void)
 {
 	must_find_device();
 	make_add_relu(&f);
-	test_idle_loss("reset of the function", function_reset);
+	if (is_pci())
+		test_idle_loss("reset of the function", function_reset);
+	else
+		tap_skip("reset of the function: of PCI functions only");
 	test_idle_loss("driver unbound", unbind_and_bind);
 	test_busy_loss();
 	test_kill();
