@@ -245,8 +245,8 @@ static bool read_debugfs(const char *name, char *text, size_t size)
 	size_t n;
 	glob_t g;
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/*/*/%s", name);
-	if (glob(path, 0, NULL, &g))
+	snprintf(path, sizeof(path), "/sys/kernel/debug/{accel,dri}/*/%s", name);
+	if (glob(path, GLOB_BRACE, NULL, &g))
 		return false;
 	f = fopen(g.gl_pathv[0], "r");
 	globfree(&g);

@@ -156,7 +156,7 @@ static long count_faults(void)
 	glob_t g;
 	FILE *stats;
 
-	if (glob("/sys/kernel/debug/*/*/stats", 0, NULL, &g))
+	if (glob("/sys/kernel/debug/{accel,dri}/*/stats", GLOB_BRACE, NULL, &g))
 		return -1;
 	stats = fopen(g.gl_pathv[0], "r");
 	globfree(&g);
@@ -250,7 +250,7 @@ static unsigned int read_engine_ns(uint64_t *ns, unsigned int max)
 	char *text;
 	glob_t g;
 
-	if (glob("/sys/kernel/debug/*/*/state", 0, NULL, &g))
+	if (glob("/sys/kernel/debug/{accel,dri}/*/state", GLOB_BRACE, NULL, &g))
 		return 0;
 	state = fopen(g.gl_pathv[0], "r");
 	globfree(&g);
