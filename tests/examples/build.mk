@@ -11,7 +11,7 @@ EXAMPLES_TEST := $(BUILD)/tests/examples_test.sh
 # Where pkg-config looks besides, for libpng. A system for arm64 is not that of this machine: what is
 # in its /usr lies in the root of the examples, too.
 ifeq ($(ARCH),arm64)
-EXAMPLES_SYSTEM := $(shell scripts/build-userland --print arm64)
+EXAMPLES_SYSTEM := $(shell scripts/build-userland --print arm64 2>/dev/null)
 EXAMPLES_LIBRARIES := $(EXAMPLES_ROOT)$(LIBDIR):$(EXAMPLES_SYSTEM)/usr/lib/aarch64-linux-gnu
 PKG_CONFIG_SYSTEM := $(EXAMPLES_ROOT)/usr/lib/aarch64-linux-gnu/pkgconfig
 else
