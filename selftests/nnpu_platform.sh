@@ -165,7 +165,8 @@ domain_follows() { # NODE
 	domain_is "$file" on suspended || return
 	works "$1" || return
 	echo "$1" >"$driver/unbind"
-	domain_is "$file" off-0 unbound || return
+	# By a work item of the kernel.
+	wait_until 10 grep -qx off-0 "$file" || domain_is "$file" off-0 unbound || return
 	echo "$1" >"$driver/bind"
 	domain_is "$file" on "bound again" || return
 	works "$1"
