@@ -6,6 +6,9 @@
  * mem_size() of the bytes that somebody needs. The host has the pages back as soon as the piece is
  * free. Pieces of less than a page share runs of pages: see memory_region.h.
  *
+ * Where pages of the host are larger, pieces may share one, and the host has it back when all of
+ * them are free: what it gives may be as many times what is charged as its pages are larger.
+ *
  * Allocating takes a lock for a few instructions, and no system call. Freeing may take long.
  */
 #ifndef NNPU_EMU_DEVICE_MEMORY_H

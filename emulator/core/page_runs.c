@@ -285,6 +285,7 @@ void runs_clear(const struct page_runs *r, void *pages, uint64_t bytes)
 	if (whole > end)
 		whole = end;
 	memset(pages, 0, whole - first);
-	if (whole < end)
-		madvise((void *)whole, end - whole, MADV_DONTNEED);
+	/* Not where the process has locked its memory. */
+	if (whole < end && madvise((void *)whole, end - whole, MADV_DONTNEED))
+		memset((void *)whole, 0, end - whole);
 }

@@ -57,7 +57,11 @@ struct run_class {
 };
 
 struct page_runs {
-	pthread_mutex_t lock;		/* for the bits; innermost, held for a few instructions */
+	/*
+	 * For the bits; innermost, held for a few instructions. Where pages of the host are larger,
+	 * also while one of them is given back.
+	 */
+	pthread_mutex_t lock;
 	uint8_t *base;
 	uint64_t host_page;		/* size; at least NNPU_PAGE_SIZE */
 	uint64_t bytes;			/* of addresses */

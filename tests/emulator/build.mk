@@ -13,8 +13,16 @@ $(EMU_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(EMU_TEST_DIR)/%.o \
 		$(BUILD)/lib/libnnpu-emu.a FORCE
 	$(call link,$^ -lpthread -lm)
 
-# A kernel with larger pages.
-$(BUILD)/tests/emu_host_pages_test: DIR_LDFLAGS = -Wl,--wrap=madvise,--wrap=mmap,--wrap=getpagesize
+# A kernel with larger pages: runs there, and a whole device that saves and loads programs.
+HOST_PAGES := $(BUILD)/obj/$(EMU_TEST_DIR)/host_pages.o
+EMU_LARGE_PAGES_TEST := $(BUILD)/tests/emu_large_pages_test
+$(BUILD)/tests/emu_host_pages_test: $(HOST_PAGES)
+$(EMU_LARGE_PAGES_TEST): $(addprefix $(BUILD)/obj/$(EMU_TEST_DIR)/,emu_save_test.o rig.o sample_images.o) \
+		$(HOST_PAGES) $(BUILD)/lib/libnnpu-emu.a FORCE
+	$(call link,$^ -lpthread -lm)
+$(BUILD)/tests/emu_host_pages_test $(EMU_LARGE_PAGES_TEST): \
+	DIR_LDFLAGS = $(patsubst %,-Wl$(comma)--wrap=%,madvise mmap munmap getpagesize)
+HOST_TESTS += $(EMU_LARGE_PAGES_TEST)
 
 # With sanitizers it takes minutes, and constants of 256 MiB have no pace: in PACE_TESTS only.
 HOST_TESTS += $(filter-out $(BUILD)/tests/emu_pace_test,$(EMU_TESTS))

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * Runs of pages on a host whose own pages are larger, as those of arm64 may be: madvise(), mmap() and
- * getpagesize() come here first and do what such a kernel does. Freeing a run clears it and nothing
+ * Runs of pages on a host whose own pages are larger, as those of arm64 may be (host_pages.h). Freeing a run clears it and nothing
  * else, and what is free goes back to the host. Pages smaller than those of this kernel are left out.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/page_runs.h"
+#include "host_pages.h"
 #include "tap.h"
 
 #define PAGE	4096u
@@ -18,46 +17,8 @@
 #define STEPS	20000u
 
 static struct page_runs runs;
-static uint32_t host_page;
-static unsigned int refused;
 static struct { uint8_t *p; uint32_t bytes, owner; } live[PAGES];
 static uint32_t num_live, live_bytes;
-
-int __wrap_getpagesize(void);
-int __wrap_madvise(void *p, size_t bytes, int advice);
-int __real_madvise(void *p, size_t bytes, int advice);
-void *__wrap_mmap(void *p, size_t bytes, int prot, int flags, int fd, off_t offset);
-void *__real_mmap(void *p, size_t bytes, int prot, int flags, int fd, off_t offset);
-
-int __wrap_getpagesize(void)
-{
-	return (int)host_page;
-}
-
-int __wrap_madvise(void *p, size_t bytes, int advice)
-{
-	if ((uintptr_t)p % host_page) {
-		refused++;
-		errno = EINVAL;
-		return -1;
-	}
-	return __real_madvise(p, (bytes + host_page - 1) / host_page * host_page, advice);
-}
-
-/* What is too much at both ends goes at once. */
-void *__wrap_mmap(void *p, size_t bytes, int prot, int flags, int fd, off_t offset)
-{
-	uint8_t *map = __real_mmap(p, bytes + host_page, prot, flags, fd, offset), *aligned;
-
-	if (map == MAP_FAILED)
-		return map;
-	aligned = map + (host_page - (uintptr_t)map % host_page) % host_page;
-	if (aligned > map)
-		munmap(map, (size_t)(aligned - map));
-	bytes = (bytes + PAGE - 1) / PAGE * PAGE;
-	munmap(aligned + bytes, (size_t)(map + host_page - aligned));
-	return aligned;
-}
 
 static uint32_t next_random(void)
 {
@@ -151,7 +112,6 @@ static void test_host(uint32_t page)
 		return;
 	}
 	host_page = page;
-	refused = 0;
 	/* No multiple of the host's pages. */
 	if (!runs_init(&runs, (uint64_t)PAGES * PAGE + PAGE)) {
 		printf("Bail out! no addresses\n");
@@ -173,7 +133,6 @@ static void test_host(uint32_t page)
 	ok(all && all != UINT64_MAX && !resident(),
 	   "pages of %u: the host has all of it back: %llu bytes, of %llu", page,
 	   (unsigned long long)resident(), (unsigned long long)all);
-	ok(!refused, "pages of %u: %u calls of the kernel within a page", page, refused);
 	runs_fini(&runs);
 }
 
