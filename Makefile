@@ -244,7 +244,7 @@ help:
 	'make check-platform  devices of a device tree there, as they should be and as not' \
 	'make check-arm64-long  all of them there, and with pages of 16 and 64 KiB' \
 	'make check-debug  kselftests on a kernel with KASAN, lockdep, kmemleak, fault injection' \
-	'make check-bounced  some of them there, with all DMA through bounce buffers' \
+	'make check-bounced  some kselftests and HAL tests there, with all DMA through bounce buffers' \
 	'make check-style  checkpatch, sparse, W=1, kernel-doc, SPDX, shellcheck, clang' \
 	'make check-fuzz   a short run of the fuzzers' \
 	'make check-docs   documents against headers and tree' \
