@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/page_runs.h"
 #include "rig.h"
@@ -24,6 +25,16 @@
 
 static struct rig rig;
 static struct job_rig j;
+
+/* Threads of the device may give memory back after the answer that it belongs to, earlier ones, too. */
+static bool memory_settles(uint64_t used)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000 && rig_read64(&rig, NNPU_REG_MEM_USED_LO) > used; i++)
+		usleep(10000);
+	return rig_read64(&rig, NNPU_REG_MEM_USED_LO) <= used;
+}
 
 static uint32_t state = 1;
 
@@ -202,7 +213,7 @@ static void test_same(bool shared)
 	rig_load(&rig, 1, 2, room, size, NULL);
 	save(2, again, ROOM, &size2);
 	rig_unload(&rig, 1, 2);
-	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == used, "all memory is given back");
+	ok(memory_settles(used), "all memory is given back");
 	image_free(&im);
 }
 
@@ -370,7 +381,7 @@ static void test_refusals(void)
 	refused("small native matrix", im.bytes, im.size, NNPU_STATUS_PROGRAM_TENSOR,
 		NNPU_REASON_ENCODING, index);
 	image_free(&im);
-	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == used, "nothing stays of any of them");
+	ok(memory_settles(used), "nothing stays of any of them");
 }
 
 /* Any bits may have changed. What loads runs. */
@@ -410,7 +421,7 @@ static void test_hostile(void)
 	   runs);
 	ok(!rig_load(&rig, 1, 1, room, size, NULL) && !run(1, false, out), "the device is well");
 	rig_unload(&rig, 1, 1);
-	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == memory, "all memory is given back");
+	ok(memory_settles(memory), "all memory is given back");
 }
 
 /* ---- seals ---- */
@@ -572,7 +583,7 @@ static void test_seal(void)
 	h->seal_off = htole32(8);
 	refused("a seal in the header", copy, size, NNPU_STATUS_PROGRAM_HEADER,
 		NNPU_REASON_RANGE, 0);
-	ok(rig_read64(&rig, NNPU_REG_MEM_USED_LO) == used, "nothing stays of any of them");
+	ok(memory_settles(used), "nothing stays of any of them");
 }
 
 static void test_command(void)
