@@ -3,7 +3,7 @@
 # Tests of libneuralnetworks.
 
 NDK_TEST_DIR := tests/ndk
-NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header model oom run shared states \
+NDK_TESTS := $(patsubst %,$(BUILD)/tests/ndk_%_test,buffers cut devices failures header memory model oom run shared states \
 	threads)
 
 $(BUILD)/obj/$(NDK_TEST_DIR)/%.o: DIR_CFLAGS = -D_GNU_SOURCE -Itests -I$(NDK_DIR)/include -I$(NNHAL_DIR)/include
