@@ -78,11 +78,14 @@ static void test_descriptors(void)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		refused(fd, 100, READ_WRITE, 0, "to write a file that is open for reading");
 		close(fd);
+		fd = open(name, O_PATH | O_CLOEXEC);
+		refused(fd, 100, PROT_READ, 0, "a name without a right to the file");
 		unlink(name);
 	}
 	close(file);
 	close(fd);
 	is(ASharedMemory_setProt(shared, PROT_READ), 0, "a memfd loses the right to be written");
+	refused(shared, 100, READ_WRITE, 0, "to write that");
 	is(ANeuralNetworksMemory_createFromFd(100, PROT_READ, shared, 0, &memory), NONE, "to read it");
 	ANeuralNetworksMemory_free(memory);
 	close(shared);

@@ -62,6 +62,12 @@ static void *address_of(const struct nnhal_memory *memory, uint64_t offset)
 	return (uint8_t *)(uintptr_t)memory->offset + offset;
 }
 
+/* Seals take the right to write from all descriptors of a memfd. */
+static bool is_sealed_against_writes(int seals)
+{
+	return seals >= 0 && seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE);
+}
+
 static uint32_t fd_access(int fd)
 {
 	switch (fcntl(fd, F_GETFL) & O_ACCMODE) {
@@ -124,7 +130,7 @@ static enum nnhal_status examine_memfd(struct nnhal_memory *m, const struct stat
 		diag_set(diag, "ashmem memory: fd is not a memfd");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	if (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
+	if (is_sealed_against_writes(seals))
 		m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
 	return NNHAL_STATUS_NONE;
 }
@@ -153,6 +159,8 @@ static enum nnhal_status examine(struct nnhal_memory *m, struct nnhal_diag *diag
 			diag_set(diag, "mmap_fd memory: fd is not a regular file");
 			return NNHAL_STATUS_INVALID_ARGUMENT;
 		}
+		if (is_sealed_against_writes(seals))
+			m->access &= ~(uint32_t)NNHAL_MEMORY_WRITE;
 		status = check_size(m, (uint64_t)st.st_size, diag);
 		/* Sealed before its size was read. */
 		m->is_sealed = !status && seals > 0 && seals & F_SEAL_SHRINK;
@@ -181,6 +189,10 @@ static enum nnhal_status check_desc(const struct nnhal_memory_desc *desc,
 	}
 	if (desc->fd < 0 || fcntl(desc->fd, F_GETFD) < 0) {
 		diag_set(diag, "memory fd %d is not open", desc->fd);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (fcntl(desc->fd, F_GETFL) & O_PATH) {
+		diag_set(diag, "memory fd %d is a path, expected an open file", desc->fd);
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
 	if (desc->kind == NNHAL_MEMORY_HARDWARE_BUFFER) {
