@@ -123,6 +123,12 @@ static void test_lock(void)
 	AHardwareBuffer_unlock(buffer, NULL);
 	pthread_join(thread, NULL);
 	close(ends[1]);
+	if (nnhal_fence_create(&ends[0], &ends[1]))
+		ok(false, "a fence");
+	ok(AHardwareBuffer_lock(NULL, CPU_ALL, ends[0], NULL, &bytes) == -EINVAL,
+	   "what is refused does not wait for its fence");
+	ok(fcntl(ends[0], F_GETFD) < 0 && errno == EBADF, "which was closed");
+	close(ends[1]);
 	ok(AHardwareBuffer_lock(buffer, CPU_ALL, dup(0), NULL, &bytes) == -EINVAL,
 	   "a descriptor that is no fence");
 	AHardwareBuffer_release(buffer);
@@ -132,10 +138,18 @@ static void test_lock(void)
 static void test_shared_memory(void)
 {
 	uint8_t *bytes, *before;
+	char name[1000];
 	int fd, ends[2];
 
 	ok(ASharedMemory_create("nothing", 0) == -EINVAL, "shared memory of no bytes");
 	ok(ASharedMemory_create("huge", SIZE_MAX) == -1, "more than there is");
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	fd = ASharedMemory_create(name, 1);
+	ok(ASharedMemory_getSize(fd) == 1, "shared memory with a long name");
+	ok(!fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) && !ASharedMemory_setProt(fd, PROT_READ),
+	   "a right that it has lost can be taken once more");
+	close(fd);
 	fd = ASharedMemory_create(NULL, 5000);
 	ok(fd >= 0 && ASharedMemory_getSize(fd) == 5000, "shared memory of 5000 bytes");
 	before = mmap(NULL, 5000, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -168,14 +168,17 @@ static int map_locked(AHardwareBuffer *buffer, void **bytes)
 int AHardwareBuffer_lock(AHardwareBuffer *buffer, uint64_t usage, int32_t fence,
 			 const ARect *rect, void **outVirtualAddress)
 {
-	bool waited = fence < 0 || nnhal_fence_wait(fence, -1) != NNHAL_FENCE_UNKNOWN;
+	bool valid = buffer && outVirtualAddress && usage_is_right(buffer, usage) &&
+		     buffer->desc.layers == 1 && (!rect || rect_is_inside(buffer, rect));
 	int result;
 
+	/* A call that is refused waits for nobody. */
+	if (valid && fence >= 0)
+		valid = nnhal_fence_wait(fence, -1) != NNHAL_FENCE_UNKNOWN;
 	/* The fence is the buffer's from the call on. */
 	if (fence >= 0)
 		close(fence);
-	if (!waited || !buffer || !outVirtualAddress || !usage_is_right(buffer, usage) ||
-	    buffer->desc.layers != 1 || (rect && !rect_is_inside(buffer, rect)))
+	if (!valid)
 		return -EINVAL;
 	pthread_mutex_lock(&buffer->lock);
 	result = map_locked(buffer, outVirtualAddress);

@@ -6,12 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of a longer name Linux makes no memfd. */
+#define LONGEST_NAME	249
+
 int ASharedMemory_create(const char *name, size_t size)
 {
+	char shown[LONGEST_NAME + 1];
 	int fd, error;
 
 	if (!size)
@@ -20,7 +25,8 @@ int ASharedMemory_create(const char *name, size_t size)
 		errno = ENOMEM;
 		return -1;
 	}
-	fd = memfd_create(name ? name : "ASharedMemory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	snprintf(shown, sizeof(shown), "%s", name ? name : "ASharedMemory");
+	fd = memfd_create(shown, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0)
 		return -1;
 	/* Devices take memory without a copy if it cannot go away under them. */
@@ -60,7 +66,7 @@ int ASharedMemory_setProt(int fd, int prot)
 		errno = EINVAL;
 		return -1;
 	}
-	if (prot & PROT_WRITE)
+	if (prot & PROT_WRITE || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
 		return 0;
 	return fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE) ? -1 : 0;
 }
