@@ -376,6 +376,54 @@ static void test_extension(void)
 	ANeuralNetworksModel_free(m);
 }
 
+/*
+ * IF whose branches have an operation of an extension that the model itself never asked for: the branches number it
+ * for themselves.
+ */
+static void test_extension_in_branches(void)
+{
+	static const uint32_t one[1] = { 1 }, inputs[2] = { 0, 1 }, outer[3] = { 0, 3, 4 };
+	static const float a[4] = { 1, 2, 3, 4 }, b[4] = { 3, 5, 7, 9 };
+	static const uint8_t yes = 1;
+	ANeuralNetworksModel *sub = NULL, *m = NULL;
+	ANeuralNetworksCompilation *c;
+	ANeuralNetworksExecution *e = NULL;
+	float out[4] = { 0 };
+	int32_t type = 0;
+
+	ANeuralNetworksModel_create(&sub);
+	ANeuralNetworksModel_getExtensionOperationType(sub, "org.nnpu.tflite", 99, &type);
+	for (int i = 0; i < 3; i++)
+		ANeuralNetworksModel_addOperand(sub, &floats);
+	is(ANeuralNetworksModel_addOperation(sub, type, 2, inputs, 1, &(uint32_t){ 2 }), 0, "SQUARED_DIFFERENCE");
+	ANeuralNetworksModel_identifyInputsAndOutputs(sub, 2, inputs, 1, &(uint32_t){ 2 });
+	is(ANeuralNetworksModel_finish(sub), 0, "finish of a branch with an extension");
+	ANeuralNetworksModel_create(&m);
+	ANeuralNetworksModel_addOperand(m, OPERAND(TENSOR_BOOL8, 1, one, 0, 0));
+	ANeuralNetworksModel_addOperand(m, OPERAND(MODEL, 0, NULL, 0, 0));
+	ANeuralNetworksModel_addOperand(m, OPERAND(MODEL, 0, NULL, 0, 0));
+	for (int i = 0; i < 3; i++)
+		ANeuralNetworksModel_addOperand(m, &floats);
+	ANeuralNetworksModel_setOperandValueFromModel(m, 1, sub);
+	ANeuralNetworksModel_setOperandValueFromModel(m, 2, sub);
+	ANeuralNetworksModel_free(sub);
+	is(ANeuralNetworksModel_addOperation(m, ANEURALNETWORKS_IF, 5, (uint32_t[]){ 0, 1, 2, 3, 4 }, 1,
+					     &(uint32_t){ 5 }), 0, "IF with it");
+	ANeuralNetworksModel_identifyInputsAndOutputs(m, 3, outer, 1, &(uint32_t){ 5 });
+	is(ANeuralNetworksModel_finish(m), 0, "finish of IF with it");
+	c = compiled(m, true);
+	ANeuralNetworksExecution_create(c, &e);
+	ANeuralNetworksExecution_setInput(e, 0, NULL, &yes, 1);
+	ANeuralNetworksExecution_setInput(e, 1, NULL, a, sizeof(a));
+	ANeuralNetworksExecution_setInput(e, 2, NULL, b, sizeof(b));
+	ANeuralNetworksExecution_setOutput(e, 0, NULL, out, sizeof(out));
+	is(ANeuralNetworksExecution_compute(e), 0, "compute IF with it");
+	ok(out[0] == 4 && out[3] == 25, "squares: %g to %g", out[0], out[3]);
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(m);
+}
+
 /* What a value of an OEM type is only its maker knows: it may have no bytes, also as the first one. */
 static void test_empty_value(void)
 {
@@ -403,6 +451,7 @@ int main(void)
 	test_if();
 	test_nesting();
 	test_extension();
+	test_extension_in_branches();
 	test_empty_value();
 	return tap_done();
 }

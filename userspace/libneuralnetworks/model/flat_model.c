@@ -5,6 +5,9 @@
  * The NNAPI's models refer to each other; a model of the HAL contains the subgraphs it refers to, their
  * constants and their memory. Each model is taken once, however many refer to it: otherwise
  * a chain of models that each name the next one twice would double with every link.
+ *
+ * Models number their extensions each for itself. In one piece they have the numbers of the main
+ * model, then those that only others have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +31,46 @@ static int64_t number_of(struct ndk_flat *flat, const ANeuralNetworksModel *sub)
 	return flat->num_models++;
 }
 
+/* The number of an extension in the whole; 0 without memory. */
+static uint32_t number_extension(struct ndk_flat *flat, const char *name)
+{
+	struct nnhal_extension_prefix *grown;
+	uint32_t i;
+
+	for (i = 0; i < flat->hal.num_extensions; i++)
+		if (!strcmp(flat->extensions[i].name, name))
+			return i + 1;
+	grown = realloc(flat->extensions, ((size_t)i + 1) * sizeof(*grown));
+	if (!grown)
+		return 0;
+	flat->extensions = grown;
+	flat->extensions[i] = (struct nnhal_extension_prefix){
+		.name = name, .prefix = (uint16_t)(i + 1),
+	};
+	return ++flat->hal.num_extensions;
+}
+
+/* Number all extensions of a model: those of the main model, which is the first, keep their numbers. */
+static bool add_extensions(struct ndk_flat *flat, const ANeuralNetworksModel *from)
+{
+	for (uint32_t i = 0; i < from->num_extensions; i++)
+		if (!number_extension(flat, from->extensions[i].name))
+			return false;
+	return true;
+}
+
+/* A type of @from in the whole. An unknown prefix stays as it is, and is refused. */
+static uint32_t relocate_type(struct ndk_flat *flat, const ANeuralNetworksModel *from, uint32_t type)
+{
+	uint32_t prefix = type >> 16;
+
+	if (!prefix || prefix > from->num_extensions)
+		return type;
+	return number_extension(flat, from->extensions[prefix - 1].name) << 16 | (type & 0xffff);
+}
+
 /*
- * A copy of operands whose locations count in the whole; models they refer to are appended. The
+ * A copy of operands whose types and locations count in the whole; models they refer to are appended. The
  * constants and pools of @from come after those that are there.
  */
 static struct nnhal_operand *relocate(struct ndk_flat *flat, const ANeuralNetworksModel *from,
@@ -43,6 +84,7 @@ static struct nnhal_operand *relocate(struct ndk_flat *flat, const ANeuralNetwor
 		return NULL;
 	for (i = 0; i < count; i++) {
 		copy[i] = operands[i];
+		copy[i].type = relocate_type(flat, from, copy[i].type);
 		switch (copy[i].lifetime) {
 		case NNHAL_LIFETIME_CONSTANT_COPY:
 			copy[i].location.offset += (uint32_t)flat->hal.operand_values_size;
@@ -95,20 +137,36 @@ static int append_data(struct ndk_flat *flat, const ANeuralNetworksModel *from)
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
+/* Operations with types of the whole. */
+static struct nnhal_operation *relocate_operations(struct ndk_flat *flat, const ANeuralNetworksModel *from)
+{
+	struct nnhal_operation *copy = calloc(from->num_operations, sizeof(*copy));
+
+	for (uint32_t i = 0; copy && i < from->num_operations; i++) {
+		copy[i] = from->operations[i];
+		copy[i].type = relocate_type(flat, from, copy[i].type);
+	}
+	return copy;
+}
+
 static int append_subgraph(struct ndk_flat *flat, const ANeuralNetworksModel *from, uint32_t i)
 {
 	struct nnhal_subgraph *grown = ndk_grow(flat->subgraphs, i, sizeof(*grown));
+	struct nnhal_operation *operations;
 	struct nnhal_operand *operands;
 
 	if (!grown)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
 	flat->subgraphs = grown;
-	operands = relocate(flat, from, from->operands, from->num_operands);
-	if (!operands)
+	operations = add_extensions(flat, from) ? relocate_operations(flat, from) : NULL;
+	operands = operations ? relocate(flat, from, from->operands, from->num_operands) : NULL;
+	if (!operands) {
+		free(operations);
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
+	}
 	flat->subgraphs[i] = (struct nnhal_subgraph){
 		.num_operands = from->num_operands, .operands = operands,
-		.num_operations = from->num_operations, .operations = from->operations,
+		.num_operations = from->num_operations, .operations = operations,
 		.num_inputs = from->num_inputs, .input_indexes = from->inputs,
 		.num_outputs = from->num_outputs, .output_indexes = from->outputs,
 	};
@@ -126,9 +184,9 @@ int ndk_flatten(struct ndk_flat *flat, const ANeuralNetworksModel *model,
 		.hal.hal_version = NNHAL_HAL_1_3,
 		.hal.main = *main,
 		.hal.relax_computation_float32_to_float16 = model->relaxed,
-		.hal.num_extensions = model->num_extensions,
-		.hal.extensions = model->extensions,
 	};
+	if (!add_extensions(flat, model))
+		goto err_fini;
 	flat->main_operands = relocate(flat, model, main->operands, main->num_operands);
 	if (!flat->main_operands)
 		goto err_fini;
@@ -141,6 +199,7 @@ int ndk_flatten(struct ndk_flat *flat, const ANeuralNetworksModel *model,
 		result = append_subgraph(flat, flat->models[i], i);
 	if (result)
 		goto err_fini;
+	flat->hal.extensions = flat->extensions;
 	flat->hal.referenced = flat->subgraphs;
 	flat->hal.operand_values = flat->values;
 	flat->hal.pools = flat->pools;
@@ -155,8 +214,11 @@ void ndk_flat_fini(struct ndk_flat *flat)
 {
 	uint32_t i;
 
-	for (i = 0; i < flat->hal.num_referenced; i++)
+	for (i = 0; i < flat->hal.num_referenced; i++) {
 		free((void *)flat->subgraphs[i].operands);
+		free((void *)flat->subgraphs[i].operations);
+	}
+	free(flat->extensions);
 	free(flat->subgraphs);
 	free(flat->models);
 	free(flat->values);

@@ -15,7 +15,10 @@ struct ndk_block {
 	uint64_t bytes[];
 };
 
-/* A model for libnnhal in one piece: subgraphs of other models are relocated into it. */
+/*
+ * A model for libnnhal in one piece: subgraphs of other models are relocated into it. @extensions are those of all;
+ * the names are the models'.
+ */
 struct ndk_flat {
 	struct nnhal_model hal;
 	struct nnhal_subgraph *subgraphs;
@@ -23,6 +26,7 @@ struct ndk_flat {
 	uint32_t num_models;
 	uint8_t *values;
 	struct nnhal_memory **pools;
+	struct nnhal_extension_prefix *extensions;
 	struct nnhal_operand *main_operands;
 };
 
