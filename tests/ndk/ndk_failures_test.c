@@ -363,6 +363,156 @@ static void test_failed_fence(ANeuralNetworksModel *model)
 	ANeuralNetworksCompilation_free(c);
 }
 
+/* A fence of which nobody knows when it signals, and its event. */
+struct pending {
+	int ends[2];
+	ANeuralNetworksEvent *event;
+};
+
+static void pending_init(struct pending *p)
+{
+	p->event = NULL;
+	if (ok(!nnhal_fence_create(&p->ends[0], &p->ends[1]) &&
+	       !ANeuralNetworksEvent_createFromSyncFenceFd(p->ends[0], &p->event), "a fence"))
+		return;
+	printf("Bail out! no fence\n");
+	exit(1);
+}
+
+static void pending_fini(struct pending *p)
+{
+	ANeuralNetworksEvent_free(p->event);
+	close(p->ends[0]);
+	close(p->ends[1]);
+}
+
+/* Start behind a fence; of the launches, the one after @launched fails. */
+static int start_behind(ANeuralNetworksExecution *e, const struct pending *p, unsigned int launched,
+			ANeuralNetworksEvent **event)
+{
+	const ANeuralNetworksEvent *before[1] = { p->event };
+	int result;
+
+	fail("nnhal_prepared_model_execute_fenced", NNHAL_STATUS_DEAD_OBJECT);
+	skipped = launched;
+	result = ANeuralNetworksExecution_startComputeWithDependencies(e, before, 1, 0, event);
+	failing = NULL;
+	return result;
+}
+
+/* What cannot be launched waits for the fence on nnapi-reference, and the caller does not wait at all. */
+static void test_again_behind_fence(ANeuralNetworksCompilation *c, unsigned int launched, const char *what,
+				    const float expected[4])
+{
+	static const float nothing[4];
+
+	for (int i = 0; i < 2; i++) {
+		uint64_t reruns = ndk_counters()->reruns;
+		ANeuralNetworksEvent *event = NULL;
+		ANeuralNetworksExecution *e = execution(c);
+		struct pending p;
+
+		pending_init(&p);
+		memset(sum, 0, sizeof(sum));
+		is(start_behind(e, &p, launched, &event), NONE, what);
+		ok(ndk_counters()->reruns == reruns + 1, "it runs again");
+		ok(!sum[0], "but not yet");
+		nnhal_fence_signal(p.ends[1], i ? -EIO : 0);
+		is(ANeuralNetworksEvent_wait(event), i ? OP : NONE, i ? "an error of the fence" : "no error");
+		ok(memcmp(sum, i ? nothing : expected, sizeof(sum)) == 0, "the result: %g", sum[0]);
+		ANeuralNetworksEvent_free(event);
+		ANeuralNetworksExecution_free(e);
+		pending_fini(&p);
+	}
+}
+
+/* Memory that has to be copied after the fence: nobody waits for that either. */
+static void test_copied_behind_fence(ANeuralNetworksCompilation *c)
+{
+	struct ANeuralNetworksMemory *memories[2] = { NULL, NULL };
+	ANeuralNetworksMemoryDesc *desc = NULL;
+	int fd = memfd_create("argument", MFD_CLOEXEC);
+
+	ANeuralNetworksMemoryDesc_create(&desc);
+	ANeuralNetworksMemoryDesc_addInputRole(desc, c, 0, 1.0f);
+	ANeuralNetworksMemoryDesc_finish(desc);
+	is(ANeuralNetworksMemory_createFromDesc(desc, &memories[0]), NONE, "memory of the device");
+	ANeuralNetworksMemoryDesc_free(desc);
+	if (!ftruncate(fd, 16))
+		is(ANeuralNetworksMemory_createFromFd(16, PROT_READ, fd, 0, &memories[1]), NONE, "a file");
+	for (int i = 0; i < 2; i++) {
+		ANeuralNetworksExecution *e = NULL;
+		ANeuralNetworksEvent *event = NULL;
+		struct pending p;
+
+		pending_init(&p);
+		ANeuralNetworksExecution_create(c, &e);
+		ANeuralNetworksExecution_setInputFromMemory(e, 0, NULL, memories[i], 0, i ? 16 : 0);
+		ANeuralNetworksExecution_setInput(e, 1, NULL, b, sizeof(b));
+		ANeuralNetworksExecution_setOutput(e, 0, NULL, sum, sizeof(sum));
+		is(start_behind(e, &p, 0, &event), ANEURALNETWORKS_DEAD_OBJECT,
+		   i ? "a file that can become shorter" : "memory of the device that failed");
+		ok(!event, "no event");
+		ANeuralNetworksExecution_free(e);
+		ANeuralNetworksMemory_free(memories[i]);
+		pending_fini(&p);
+	}
+	close(fd);
+}
+
+/* Devices of the caller, and the second step is not launched: the event has the failure when the first one has ended. */
+static void test_step_behind_fence(ANeuralNetworksCompilation *c, ANeuralNetworksCompilation *whole)
+{
+	ANeuralNetworksEvent *event = NULL, *next = NULL;
+	const ANeuralNetworksEvent *after[1];
+	ANeuralNetworksExecution *e = execution(c), *behind = execution(whole);
+	struct pending p;
+	int fd = 7;
+
+	pending_init(&p);
+	is(start_behind(e, &p, 1, &event), NONE, "the second step is not launched");
+	is(ANeuralNetworksEvent_getSyncFenceFd(event, &fd), DATA, "there is no fence to see");
+	after[0] = event;
+	is(ANeuralNetworksExecution_startComputeWithDependencies(behind, after, 1, 0, &next), OP,
+	   "what depends on it fails at once");
+	is(ANeuralNetworksExecution_setLoopTimeout(e, 1), STATE, "it has not ended");
+	nnhal_fence_signal(p.ends[1], 0);
+	is(ANeuralNetworksEvent_wait(event), ANEURALNETWORKS_DEAD_OBJECT, "then it has failed");
+	ANeuralNetworksEvent_free(event);
+	ANeuralNetworksEvent_free(next);
+	ANeuralNetworksExecution_free(e);
+	ANeuralNetworksExecution_free(behind);
+	pending_fini(&p);
+}
+
+/* Devices were added, so the first of them has the model, or steps of it. */
+static void test_pending_fences(ANeuralNetworksModel *model, ANeuralNetworksCompilation *reference)
+{
+	static const float sums[4] = { 11, 22, 33, 44 }, products[4] = { 99, 418, 957, 1716 };
+	static const uint32_t last[1] = { OUT };
+	ANeuralNetworksModel *divided = cut_model(&floats, last, 1);
+	ANeuralNetworksCompilation *c = NULL;
+	const ANeuralNetworksDevice *cut[2];
+
+	ANeuralNetworksCompilation_create(model, &c);
+	ANeuralNetworksCompilation_finish(c);
+	ok(c->prepared && !c->on_reference, "a device that is not nnapi-reference");
+	test_again_behind_fence(c, 0, "the whole model is not launched", sums);
+	test_copied_behind_fence(c);
+	ANeuralNetworksCompilation_free(c);
+	add_cut_devices(cut, "");
+	c = compiled_for(divided, cut, 2, NONE);
+	test_step_behind_fence(c, reference);
+	/* As if the library had chosen them. */
+	c->chosen = false;
+	free(c->devices);
+	is(ndk_devices_by_preference(&c->devices, &c->num_devices), NONE, "all devices");
+	test_again_behind_fence(c, 0, "the first step is not launched", products);
+	test_again_behind_fence(c, 1, "the second step is not launched", products);
+	ANeuralNetworksCompilation_free(c);
+	ANeuralNetworksModel_free(divided);
+}
+
 /* Memory. */
 static void test_memory(ANeuralNetworksCompilation *c)
 {
@@ -508,6 +658,7 @@ int main(void)
 	/* These add devices. */
 	test_lists(model);
 	test_failed_fence(model);
+	test_pending_fences(model, c);
 	ANeuralNetworksCompilation_free(c);
 	ANeuralNetworksModel_free(model);
 	return tap_done();

@@ -243,3 +243,18 @@ struct nnhal_prepared_model *ndk_reference_model(ANeuralNetworksCompilation *com
 	pthread_mutex_unlock(&c->again_lock);
 	return again;
 }
+
+bool ndk_reference_reaches(const ANeuralNetworksCompilation *compilation, struct nnhal_memory *memory)
+{
+	uint32_t reach = NNHAL_MEMORY_REACH_NOT_SUPPORTED;
+	int result;
+	struct nnhal_device *open = ndk_device_open(last_resort(compilation), &result);
+
+	if (!open)
+		return false;
+	/* Memory that cannot be bound is not reached. */
+	if (nnhal_memory_reach(memory, open, &reach, NULL))
+		reach = NNHAL_MEMORY_REACH_NOT_SUPPORTED;
+	nnhal_device_unref(open);
+	return reach == NNHAL_MEMORY_REACH_IN_PLACE;
+}

@@ -130,4 +130,7 @@ int ndk_find_devices(ANeuralNetworksCompilation *compilation);
  */
 struct nnhal_prepared_model *ndk_reference_model(ANeuralNetworksCompilation *compilation);
 
+/* Does nnapi-reference reach memory without a copy? Only of compilations that have a reference model. */
+bool ndk_reference_reaches(const ANeuralNetworksCompilation *compilation, struct nnhal_memory *memory);
+
 #endif /* NDK_COMPILATION_H */

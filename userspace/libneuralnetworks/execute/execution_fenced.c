@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Executions that wait for events: fences go to the device, other events are waited for here.
+ * Executions that wait for events: fences go to the device, other events are waited for here. Nobody waits here for
+ * a fence of others: it need not signal.
  */
 #include <nnhal/util.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ bool ndk_known_shapes(ANeuralNetworksExecution *execution)
 	return known;
 }
 
-/* The fences of the events; those without one are waited for. The result of the first that failed. */
+/* The fences of the events; runs without one are waited for. The result of the first that failed. */
 static int collect_fences(const struct ANeuralNetworksEvent *const *events, uint32_t count, int *fences,
 			  uint32_t *num_fences)
 {
@@ -50,37 +51,43 @@ static int collect_fences(const struct ANeuralNetworksEvent *const *events, uint
 			fences[(*num_fences)++] = fence;
 			continue;
 		}
-		ndk_run_ended(events[i]->run, true);
-		result = events[i]->run->result ? ANEURALNETWORKS_OP_FAILED :
-						  ANEURALNETWORKS_NO_ERROR;
+		if (!events[i]->run->refused)
+			ndk_run_ended(events[i]->run, true);
+		result = events[i]->run->refused || events[i]->run->result ?
+			 ANEURALNETWORKS_OP_FAILED : ANEURALNETWORKS_NO_ERROR;
 	}
 	return result;
 }
 
-static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences,
-		  uint64_t duration)
+static void fenced_options(const ANeuralNetworksExecution *e, uint64_t duration,
+			   struct nnhal_fenced_options *options)
 {
-	struct nnhal_fenced_options options = NNHAL_FENCED_OPTIONS_INIT;
+	*options = (struct nnhal_fenced_options)NNHAL_FENCED_OPTIONS_INIT;
+	options->measure = e->said.measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
+	options->has_deadline = e->said.timeout_ns;
+	if (e->said.timeout_ns)
+		options->deadline_ns = nnhal_deadline_after(e->said.timeout_ns);
+	options->has_loop_timeout = e->said.has_loop_timeout;
+	options->loop_timeout_ns = e->said.loop_timeout_ns;
+	options->has_duration = duration;
+	options->duration_ns = duration;
+}
+
+static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences,
+		  const struct nnhal_fenced_options *options)
+{
 	struct ndk_run *run = e->run;
 	enum nnhal_status status;
 	int fence = -1;
 
-	options.measure = e->said.measure ? NNHAL_MEASURE_YES : NNHAL_MEASURE_NO;
-	options.has_deadline = e->said.timeout_ns;
-	if (e->said.timeout_ns)
-		options.deadline_ns = nnhal_deadline_after(e->said.timeout_ns);
-	options.has_loop_timeout = e->said.has_loop_timeout;
-	options.loop_timeout_ns = e->said.loop_timeout_ns;
-	options.has_duration = duration;
-	options.duration_ns = duration;
 	if (e->compilation->plan)
-		return ndk_parts_launch(e, fences, num_fences, &options);
+		return ndk_parts_launch(e, fences, num_fences, options);
 	run->infos = calloc(1, sizeof(struct nnhal_fenced_callback *));
 	if (!run->infos)
 		return ANEURALNETWORKS_OUT_OF_MEMORY;
 	run->num_infos = 1;
 	status = nnhal_prepared_model_execute_fenced(e->compilation->prepared, &e->request, fences,
-						     num_fences, &options, &fence, run->infos);
+						     num_fences, options, &fence, run->infos);
 	if (status)
 		return ndk_result(status);
 	run->fence = fence;
@@ -90,16 +97,52 @@ static int launch(ANeuralNetworksExecution *e, const int *fences, uint32_t num_f
 	return ANEURALNETWORKS_NO_ERROR;
 }
 
-/* What could not be launched runs on another device before the call returns, without a fence. */
-static int launch_again(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences, int result)
+/*
+ * What could not be launched runs on nnapi-reference: before the call returns, without a fence, if the fences of
+ * others have signalled, else behind them. Steps that were launched are behind them, too, and must not write
+ * what the second run has written.
+ */
+static int launch_again(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences,
+			const struct nnhal_fenced_options *options, int result)
 {
-	for (uint32_t i = 0; i < num_fences; i++)
-		if (nnhal_fence_wait(fences[i], -1) != NNHAL_FENCE_SIGNALED)
+	bool has_step = e->run->fence >= 0, pending = false;
+
+	for (uint32_t i = 0; i < num_fences; i++) {
+		enum nnhal_fence_state state = nnhal_fence_wait(fences[i], 0);
+
+		if (state != NNHAL_FENCE_ACTIVE && state != NNHAL_FENCE_SIGNALED)
 			return ANEURALNETWORKS_OP_FAILED;
+		pending |= state == NNHAL_FENCE_ACTIVE;
+	}
+	if (pending)
+		return ndk_rerun_launch(e, has_step ? &e->run->fence : fences, has_step ? 1 : num_fences,
+					options, result) ? ANEURALNETWORKS_NO_ERROR : result;
+	/* Steps that wait for nobody end: devices see to that. */
+	if (has_step)
+		nnhal_fence_wait(e->run->fence, -1);
 	result = ndk_rerun(e, result);
-	if (!result)
+	if (!result) {
+		ndk_run_set_fence(e->run, -1, NULL, 0);
 		ndk_run_end(e->run, result);
+	}
 	return result;
+}
+
+static int launch_somewhere(ANeuralNetworksExecution *e, const int *fences, uint32_t num_fences,
+			    uint64_t duration)
+{
+	struct nnhal_fenced_options options;
+	int result;
+
+	fenced_options(e, duration, &options);
+	result = launch(e, fences, num_fences, &options);
+	if (result && ndk_may_rerun(e, result))
+		result = launch_again(e, fences, num_fences, &options, result);
+	/* The caller gets its memory back when the steps that were launched have ended. */
+	if (!result || !ndk_run_is_under_way(e->run))
+		return result;
+	e->run->refused = result;
+	return ANEURALNETWORKS_NO_ERROR;
 }
 
 static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const *dependencies,
@@ -126,11 +169,8 @@ static int start(ANeuralNetworksExecution *e, const ANeuralNetworksEvent *const 
 	/* What dependencies write has a content by now, or gets one before their fences signal. */
 	if (!result)
 		result = ndk_begin_contents(e);
-	if (!result) {
-		result = launch(e, fences, num_fences, duration);
-		if (result && ndk_may_rerun(e, result))
-			result = launch_again(e, fences, num_fences, result);
-	}
+	if (!result)
+		result = launch_somewhere(e, fences, num_fences, duration);
 	free(fences);
 	if (result) {
 		e->run->num_shapes = 0;

@@ -20,7 +20,10 @@ ANeuralNetworksEvent *ndk_event_new(void)
 
 int ndk_event_fence(const ANeuralNetworksEvent *event)
 {
-	return event->run ? event->run->fence : event->fence;
+	if (!event->run)
+		return event->fence;
+	/* A fence would signal without an error. */
+	return event->run->refused ? -1 : event->run->fence;
 }
 
 int ANeuralNetworksEvent_createFromSyncFenceFd(int sync_fence_fd, ANeuralNetworksEvent **event)

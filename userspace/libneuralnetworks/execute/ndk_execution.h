@@ -33,6 +33,8 @@ struct ndk_argument {
  * @done: the fields below have their values
  * @result: result code
  * @fence: of a fenced execution: signals the end; else -1
+ * @refused: result code of a fenced execution that fails since a step could not be launched; @fence is that of the
+ *	last step that was. NO_ERROR: all were launched
  * @infos: of a fenced execution: of each of its steps, or NULL; they have the result
  * @num_infos: entries of @infos
  * @launched: times, microseconds
@@ -50,6 +52,7 @@ struct ndk_run {
 	bool done;
 	int result;
 	int fence;
+	int refused;
 	struct nnhal_fenced_callback **infos;
 	uint32_t num_infos;
 	struct nnhal_timing launched, fenced;
@@ -148,6 +151,14 @@ bool ndk_run_renew(struct ndk_run **run);
 void ndk_run_unref(struct ndk_run *run);
 /* The end of a run that has no fence. Shapes were written before. */
 void ndk_run_end(struct ndk_run *run, int result);
+/* Is what has been launched still waiting, or at work? Only of fenced runs. */
+static inline bool ndk_run_is_under_way(const struct ndk_run *run)
+{
+	return run->fence >= 0 && nnhal_fence_wait(run->fence, 0) == NNHAL_FENCE_ACTIVE;
+}
+/* Another fence and other infos, which the run owns then, instead of those that it has. -1 and NULL: none. */
+void ndk_run_set_fence(struct ndk_run *run, int fence, struct nnhal_fenced_callback **infos,
+		       uint32_t num_infos);
 /* The status that the infos of a fenced run have after its end: that of the step that failed. Times are written. */
 enum nnhal_status ndk_run_status(struct ndk_run *run);
 /* After the result is there: what was written has a content, or none. */

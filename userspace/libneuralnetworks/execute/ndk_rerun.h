@@ -17,7 +17,14 @@ bool ndk_may_rerun(const struct ANeuralNetworksExecution *execution, int result)
 int ndk_rerun(ANeuralNetworksExecution *execution, int result);
 
 /*
- * The same without waiting: the run ends when the execution has, now if it cannot begin. Takes over the references
+ * Launch it again behind @fences, without waiting for them: the run has the new fence then. False: it cannot be
+ * launched so, as memory has to be copied when the fences have signalled; nothing has changed.
+ */
+bool ndk_rerun_launch(ANeuralNetworksExecution *execution, const int *fences, uint32_t num_fences,
+		      const struct nnhal_fenced_options *options, int result);
+
+/*
+ * As ndk_rerun() without waiting: the run ends when the execution has, now if it cannot begin. Takes over the references
  * of @execution and @run.
  */
 void ndk_rerun_start(ANeuralNetworksExecution *execution, struct ndk_run *run, int result);

@@ -45,8 +45,8 @@ int ndk_parts_compute(ANeuralNetworksExecution *execution, struct nnhal_burst *c
 void ndk_parts_start(ANeuralNetworksExecution *execution);
 
 /*
- * Launch all steps, each behind the fence of the one before, the first behind @fences. After an error none of
- * them runs any more. Else the run has the fence of the last one.
+ * Launch all steps, each behind the fence of the one before, the first behind @fences. The run has the fence of
+ * the last one that was launched, after an error, too: that one may still write to memory.
  */
 int ndk_parts_launch(ANeuralNetworksExecution *execution, const int *fences, uint32_t num_fences,
 		     const struct nnhal_fenced_options *options);

@@ -109,7 +109,7 @@ int ndk_parts_launch(ANeuralNetworksExecution *execution, const int *fences, uin
 {
 	const struct ndk_plan *plan = execution->compilation->plan;
 	struct ndk_run *run = execution->run;
-	int fence = -1, next, result = ndk_parts_init(execution);
+	int fence = -1, result = ndk_parts_init(execution);
 	struct nnhal_fenced_callback **infos;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 	uint32_t i;
@@ -122,24 +122,24 @@ int ndk_parts_launch(ANeuralNetworksExecution *execution, const int *fences, uin
 	run->infos = infos;
 	run->num_infos = plan->num_steps;
 	for (i = 0; !status && i < plan->num_steps; i++) {
-		next = -1;
+		int next = -1;
+
 		status = nnhal_prepared_model_execute_fenced(
 			plan->steps[i].prepared, &execution->parts->requests[i],
 			i ? &fence : fences, i ? fence >= 0 : num_fences, options, &next,
 			&infos[i]);
-		/* A step before writes to memory that the caller gets back with the error. */
-		if (status && fence >= 0)
-			nnhal_fence_wait(fence, -1);
+		if (status)
+			break;
 		if (fence >= 0)
 			close(fence);
 		fence = next;
 	}
+	run->fence = fence;
 	/* A step that cannot wait for the one before, since that has failed, is not what is wrong. */
-	if (status && ndk_run_status(run))
+	if (status && !ndk_run_is_under_way(run) && ndk_run_status(run))
 		status = ndk_run_status(run);
 	if (status)
 		return ndk_result(status);
-	run->fence = fence;
 	if (fence < 0)
 		ndk_run_end(run, ndk_result(ndk_run_status(run)));
 	return ANEURALNETWORKS_NO_ERROR;

@@ -6,6 +6,7 @@
  * failed is copied for that; if it cannot be, the first result stays.
  */
 #include <nnhal/buffer.h>
+#include <nnhal/fenced.h>
 #include <nnhal/util.h>
 #include <stdlib.h>
 
@@ -175,6 +176,53 @@ int ndk_rerun(ANeuralNetworksExecution *execution, int result)
 		&e->run->num_shapes, &e->run->launched));
 	end(r);
 	return result;
+}
+
+/* Can it run without anything being copied before or after? */
+static bool is_in_place(const ANeuralNetworksExecution *e)
+{
+	uint32_t i;
+
+	for (i = 0; i < e->num_arguments; i++)
+		if (buffer_of(e, i))
+			return false;
+	for (i = 0; i < e->request.num_pools; i++)
+		if (!ndk_reference_reaches(e->compilation, e->pools[i].memory))
+			return false;
+	return true;
+}
+
+bool ndk_rerun_launch(ANeuralNetworksExecution *execution, const int *fences, uint32_t num_fences,
+		      const struct nnhal_fenced_options *options, int result)
+{
+	ANeuralNetworksExecution *e = execution;
+	struct nnhal_fenced_callback **info;
+	enum nnhal_status status;
+	struct rerun *r;
+	int fence = -1;
+
+	if (!is_in_place(e))
+		return false;
+	r = begin_and_tell(e, e->run, result);
+	if (!r)
+		return false;
+	info = calloc(1, sizeof(struct nnhal_fenced_callback *));
+	status = info ? nnhal_prepared_model_execute_fenced(r->prepared, &r->request, fences, num_fences,
+							    options, &fence, info) :
+			NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
+	/* What is launched has references of its own. */
+	end(r);
+	ndk_log(NNHAL_LOG_EXECUTION, "behind its fences on nnapi-reference: %s",
+		ndk_result_name(ndk_result(status)));
+	if (status) {
+		free(info);
+		return false;
+	}
+	ndk_count(&ndk_counters()->reruns);
+	ndk_run_set_fence(e->run, fence, info, 1);
+	if (fence < 0)
+		ndk_run_end(e->run, ndk_result(ndk_run_status(e->run)));
+	return true;
 }
 
 static void leave(ANeuralNetworksExecution *e, struct ndk_run *run, int result)

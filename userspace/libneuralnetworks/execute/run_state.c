@@ -28,6 +28,19 @@ struct ndk_run *ndk_run_ref(struct ndk_run *run)
 	return run;
 }
 
+void ndk_run_set_fence(struct ndk_run *run, int fence, struct nnhal_fenced_callback **infos,
+		       uint32_t num_infos)
+{
+	if (run->fence >= 0)
+		close(run->fence);
+	for (uint32_t i = 0; i < run->num_infos; i++)
+		nnhal_fenced_callback_unref(run->infos[i]);
+	free(run->infos);
+	run->fence = fence;
+	run->infos = infos;
+	run->num_infos = num_infos;
+}
+
 static void free_written(struct ndk_run *run)
 {
 	for (uint32_t i = 0; i < run->num_written; i++)
@@ -56,6 +69,8 @@ static bool look_at_fence(struct ndk_run *run, bool wait)
 	pthread_mutex_lock(&run->lock);
 	if (!run->done) {
 		run->result = ndk_result(ndk_run_status(run));
+		if (!run->result)
+			run->result = run->refused;
 		ndk_run_settle(run);
 		run->done = true;
 	}
@@ -70,11 +85,7 @@ void ndk_run_unref(struct ndk_run *run)
 	/* Memory that it has written outlives it. */
 	if (run->fence >= 0 && run->num_written)
 		look_at_fence(run, false);
-	if (run->fence >= 0)
-		close(run->fence);
-	for (uint32_t i = 0; i < run->num_infos; i++)
-		nnhal_fenced_callback_unref(run->infos[i]);
-	free(run->infos);
+	ndk_run_set_fence(run, -1, NULL, 0);
 	free_written(run);
 	pthread_cond_destroy(&run->ended);
 	pthread_mutex_destroy(&run->lock);
