@@ -14,21 +14,54 @@
 
 #include "model/ndk_model.h"
 
+/* The slot that has a model, or the free one where it belongs. Addresses have their low bits in common. */
+static uint32_t *slot_of(const struct ndk_flat *flat, const ANeuralNetworksModel *sub)
+{
+	uint64_t hash = (uintptr_t)sub * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t i = (uint32_t)(hash >> 32) & (flat->num_slots - 1);
+
+	while (flat->slots[i] && flat->models[flat->slots[i] - 1] != sub)
+		i = (i + 1) & (flat->num_slots - 1);
+	return &flat->slots[i];
+}
+
+/* Half of the slots stay free. */
+static bool make_slots(struct ndk_flat *flat)
+{
+	uint32_t count = flat->num_slots ? 2 * flat->num_slots : 8;
+	uint32_t *slots;
+
+	if (flat->num_models < flat->num_slots / 2)
+		return true;
+	slots = count ? calloc(count, sizeof(*slots)) : NULL;
+	if (!slots)
+		return false;
+	free(flat->slots);
+	flat->slots = slots;
+	flat->num_slots = count;
+	for (uint32_t i = 0; i < flat->num_models; i++)
+		*slot_of(flat, flat->models[i]) = i + 1;
+	return true;
+}
+
 /* The number of @sub among the subgraphs, or -1 without memory. */
 static int64_t number_of(struct ndk_flat *flat, const ANeuralNetworksModel *sub)
 {
+	uint32_t *slot;
 	void *models;
-	uint32_t i;
 
-	for (i = 0; i < flat->num_models; i++)
-		if (flat->models[i] == sub)
-			return i;
+	if (!make_slots(flat))
+		return -1;
+	slot = slot_of(flat, sub);
+	if (*slot)
+		return *slot - 1;
 	models = ndk_grow(flat->models, flat->num_models, sizeof(*flat->models));
 	if (!models)
 		return -1;
 	flat->models = models;
 	flat->models[flat->num_models] = sub;
-	return flat->num_models++;
+	*slot = ++flat->num_models;
+	return *slot - 1;
 }
 
 /* The number of an extension in the whole; 0 without memory. */
@@ -199,6 +232,8 @@ int ndk_flatten(struct ndk_flat *flat, const ANeuralNetworksModel *model,
 		result = append_subgraph(flat, flat->models[i], i);
 	if (result)
 		goto err_fini;
+	free(flat->slots);
+	flat->slots = NULL;
 	flat->hal.extensions = flat->extensions;
 	flat->hal.referenced = flat->subgraphs;
 	flat->hal.operand_values = flat->values;
@@ -221,6 +256,7 @@ void ndk_flat_fini(struct ndk_flat *flat)
 	free(flat->extensions);
 	free(flat->subgraphs);
 	free(flat->models);
+	free(flat->slots);
 	free(flat->values);
 	free(flat->pools);
 	free(flat->main_operands);

@@ -17,13 +17,15 @@ struct ndk_block {
 
 /*
  * A model for libnnhal in one piece: subgraphs of other models are relocated into it. @extensions are those of all;
- * the names are the models'.
+ * the names are the models'. @slots is a hash table of @models while these are collected: their numbers, plus one.
  */
 struct ndk_flat {
 	struct nnhal_model hal;
 	struct nnhal_subgraph *subgraphs;
 	const struct ANeuralNetworksModel **models;
 	uint32_t num_models;
+	uint32_t *slots;
+	uint32_t num_slots;
 	uint8_t *values;
 	struct nnhal_memory **pools;
 	struct nnhal_extension_prefix *extensions;
