@@ -127,6 +127,11 @@ const uint8_t *checked_data(struct mapper *m, const struct tflite_tensor *tensor
 
 /* Input @pos of the operator. A quantized constant of a float operator is dequantized. */
 int input_operand(struct mapper *m, uint32_t pos);
+/*
+ * input_operand() of all inputs, with room for @more operands behind them; NULL with a message. It
+ * lives as long as the model.
+ */
+int *input_operands(struct mapper *m, uint32_t more);
 /* The value of a tensor as it is, whatever the operator computes. */
 int value_operand(struct mapper *m, const struct tflite_tensor *tensor);
 /* The same, or an omitted operand of type @type if the file omits it. */

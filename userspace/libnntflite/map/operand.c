@@ -426,6 +426,19 @@ int input_operand(struct mapper *m, uint32_t pos)
 	return value_operand(m, tensor);
 }
 
+int *input_operands(struct mapper *m, uint32_t more)
+{
+	uint32_t count = m->op->inputs.count, i;
+	int *inputs = hal_alloc(m->b, (size_t)count + more, sizeof(*inputs), m->diag);
+
+	for (i = 0; inputs && i < count; i++) {
+		inputs[i] = input_operand(m, i);
+		if (inputs[i] < 0)
+			return NULL;
+	}
+	return inputs;
+}
+
 /* As converters write constants of this kind; an empty buffer says nothing. */
 static bool has_no_elements(const struct tflite_tensor *tensor)
 {

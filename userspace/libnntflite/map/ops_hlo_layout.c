@@ -20,21 +20,16 @@ enum { TRANSPOSE_PERMUTATION };
 int map_hlo_concatenate(struct mapper *m, uint32_t type)
 {
 	const struct shape *shape = hlo_output_shape(m, 0);
-	uint32_t count = m->op->inputs.count, i;
+	uint32_t count = m->op->inputs.count;
 	int32_t axis = shape ? hlo_dimension(m, CONCATENATE_DIMENSION, "dimension", shape->rank) : -1;
 	int *inputs, output;
 
 	(void)type;
 	if (axis < 0)
 		return -1;
-	inputs = hal_alloc(m->b, (size_t)count + 2, sizeof(*inputs), m->diag);
+	inputs = input_operands(m, 2);
 	if (!inputs)
 		return -1;
-	for (i = 0; i < count; i++) {
-		inputs[i] = input_operand(m, i);
-		if (inputs[i] < 0)
-			return -1;
-	}
 	inputs[count] = hal_add_int32(m->g, axis, m->diag);
 	inputs[count + 1] = hal_add_int32(m->g, NNHAL_FUSED_NONE, m->diag);
 	output = inputs[count] < 0 || inputs[count + 1] < 0 ? -1 : output_operand(m, 0);

@@ -68,7 +68,6 @@ int map_concatenation(struct mapper *m, uint32_t type)
 	int *inputs;
 	int output, joined;
 	int32_t act = 0;
-	uint32_t i;
 
 	if (fused_activation(m, CONCATENATION_ACTIVATION, &act) || !output_tensor(m, 0) ||
 	    describe_tensor(m, output_tensor(m, 0), &operand, &shape))
@@ -78,14 +77,9 @@ int map_concatenation(struct mapper *m, uint32_t type)
 				shape.rank);
 	if (axis < 0)
 		axis += (int32_t)shape.rank;
-	inputs = hal_alloc(m->b, (size_t)count + 1, sizeof(*inputs), m->diag);
+	inputs = input_operands(m, 1);
 	if (!inputs)
 		return -1;
-	for (i = 0; i < count; i++) {
-		inputs[i] = input_operand(m, i);
-		if (inputs[i] < 0)
-			return -1;
-	}
 	inputs[count] = hal_add_int32(m->g, axis, m->diag);
 	output = inputs[count] < 0 ? -1 : output_operand(m, 0);
 	if (output < 0)

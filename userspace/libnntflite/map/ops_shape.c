@@ -238,19 +238,14 @@ int map_gather(struct mapper *m, uint32_t type)
 int map_pack(struct mapper *m, uint32_t type)
 {
 	const struct tflite_tensor *first = input_tensor(m, 0);
-	uint32_t i, count = m->op->inputs.count;
+	uint32_t count = m->op->inputs.count;
 	int *inputs, output;
 
 	if (!first || tensor_shape(m, first)->rank != 1 || first->rank != 0)
 		return by_extension(m);
-	inputs = hal_alloc(m->b, (size_t)count + 2, sizeof(*inputs), m->diag);
+	inputs = input_operands(m, 2);
 	if (!inputs)
 		return -1;
-	for (i = 0; i < count; i++) {
-		inputs[i] = input_operand(m, i);
-		if (inputs[i] < 0)
-			return -1;
-	}
 	/* Along axis 0; the extension's operation has an activation as well. */
 	inputs[count] = inputs[count + 1] = hal_add_int32(m->g, 0, m->diag);
 	output = inputs[count] < 0 ? -1 : output_operand(m, 0);
