@@ -95,9 +95,7 @@ static void on_result(void *context, enum nnhal_status status,
 {
 	struct ndk_run *run = context;
 
-	run->num_shapes = num_shapes < run->num_outputs ? num_shapes : run->num_outputs;
-	for (uint32_t i = 0; i < run->num_shapes; i++)
-		run->shapes[i] = shapes[i];
+	ndk_run_set_shapes(run, shapes, num_shapes);
 	run->launched = *timing;
 	ndk_run_end(run, ndk_result(status));
 	ndk_run_unref(run);

@@ -149,6 +149,14 @@ struct ndk_run *ndk_run_ref(struct ndk_run *run);
 /* Another run instead of this one, unless nobody else looks at it. false: no memory, and nothing changed. */
 bool ndk_run_renew(struct ndk_run **run);
 void ndk_run_unref(struct ndk_run *run);
+/* What libnnhal calls back with. */
+static inline void ndk_run_set_shapes(struct ndk_run *run, const struct nnhal_output_shape *shapes,
+				      uint32_t num_shapes)
+{
+	run->num_shapes = num_shapes < run->num_outputs ? num_shapes : run->num_outputs;
+	for (uint32_t i = 0; i < run->num_shapes; i++)
+		run->shapes[i] = shapes[i];
+}
 /* The end of a run that has no fence. Shapes were written before. */
 void ndk_run_end(struct ndk_run *run, int result);
 /* Is what has been launched still waiting, or at work? Only of fenced runs. */

@@ -242,9 +242,7 @@ static void on_result(void *context, enum nnhal_status status,
 	int result;
 
 	(void)timing;
-	run->num_shapes = num_shapes < run->num_outputs ? num_shapes : run->num_outputs;
-	for (uint32_t i = 0; i < run->num_shapes; i++)
-		run->shapes[i] = shapes[i];
+	ndk_run_set_shapes(run, shapes, num_shapes);
 	result = finish(r, status);
 	end(r);
 	leave(e, run, result);
