@@ -11,6 +11,7 @@
 #include "core/page_runs.h"
 #include "host_pages.h"
 #include "tap.h"
+#include "xorshift.h"
 
 #define PAGE	4096u
 #define PAGES	2048u
@@ -19,16 +20,6 @@
 static struct page_runs runs;
 static struct { uint8_t *p; uint32_t bytes, owner; } live[PAGES];
 static uint32_t num_live, live_bytes;
-
-static uint32_t next_random(void)
-{
-	static uint64_t state = 88172645463325252ull;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 32);
-}
 
 /* Do words of @p have @owner? */
 static bool has(const uint8_t *p, uint32_t bytes, uint32_t owner)

@@ -9,6 +9,7 @@
 #include "core/page_runs.h"
 #include "sanitized.h"
 #include "tap.h"
+#include "xorshift.h"
 
 #define PAGE	4096u
 #define PAGES	5000u
@@ -20,16 +21,6 @@ static struct { uint8_t *p; uint32_t pages; } live[PAGES];
 static uint32_t num_live, live_pages;
 static uint8_t *owned;
 static unsigned int shared, outside, refused, taken;
-
-static uint32_t next_random(void)
-{
-	static uint64_t state = 88172645463325252ull;
-
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (uint32_t)(state >> 32);
-}
 
 static void mark(const uint8_t *p, uint32_t pages, uint8_t owner)
 {
