@@ -37,6 +37,17 @@ static unsigned int slot_log2(const struct page_runs *r, unsigned int k)
 	return is_growing(r, k) ? RUNS_GROWING : k;
 }
 
+/* Of bytes of a slot. */
+static unsigned int slot_shift(const struct page_runs *r, unsigned int k)
+{
+	return slot_log2(r, k) + NNPU_PAGE_SHIFT;
+}
+
+static uint64_t slot_bytes(const struct page_runs *r, unsigned int k)
+{
+	return 1ull << slot_shift(r, k);
+}
+
 /*
  * Runs of a class that there can be at once: they have more than half of their slots' pages. Of those
  * that grow there are as many as have addresses.
@@ -151,7 +162,7 @@ void runs_fini(struct page_runs *r)
 	/* Of all of it would take memory. */
 	for (k = 0; k < r->num_classes; k++)
 		ASAN_UNPOISON_MEMORY_REGION(r->base + k * r->span,
-					    r->classes[k].top << (slot_log2(r, k) + NNPU_PAGE_SHIFT));
+					    r->classes[k].top << slot_shift(r, k));
 	munmap(r->base, r->bytes);
 	munmap(r->bits, r->bits_bytes);
 	pthread_mutex_destroy(&r->lock);
@@ -210,7 +221,7 @@ static void *take(struct page_runs *r, unsigned int k)
 	pthread_mutex_unlock(&r->lock);
 	if (!taken)
 		return NULL;
-	return r->base + k * r->span + (slot << (slot_log2(r, k) + NNPU_PAGE_SHIFT));
+	return r->base + k * r->span + (slot << slot_shift(r, k));
 }
 
 void *runs_take(struct page_runs *r, uint64_t pages)
@@ -229,11 +240,6 @@ void *runs_take_growing(struct page_runs *r, uint64_t *room)
 static unsigned int run_class(const struct page_runs *r, const void *run)
 {
 	return (unsigned int)(((uintptr_t)run - (uintptr_t)r->base) / r->span);
-}
-
-static uint64_t slot_bytes(const struct page_runs *r, unsigned int k)
-{
-	return (uint64_t)NNPU_PAGE_SIZE << slot_log2(r, k);
 }
 
 /* The page of the host that has @slot goes back if none of its slots is taken. */
@@ -256,7 +262,7 @@ void runs_put(struct page_runs *r, const void *run)
 	uint64_t offset = (uintptr_t)run - (uintptr_t)r->base - k * r->span, slot;
 
 	pthread_mutex_lock(&r->lock);
-	slot = offset >> (slot_log2(r, k) + NNPU_PAGE_SHIFT);
+	slot = offset >> slot_shift(r, k);
 	class_put(&r->classes[k], slot);
 	/* With the lock, as the next run there may be taken at any time. */
 	if (slot_bytes(r, k) < r->host_page)
