@@ -58,9 +58,9 @@ def read(name):
         return f.read()
 
 
-def nnrun(*arguments, flags=('--device', 'sim')):
-    """Status, standard output, standard error."""
-    done = subprocess.run([NNRUN, *flags, *map(str, arguments)], stdin=subprocess.DEVNULL,
+def nnrun(*arguments, flags=('--device', 'sim'), stdin=b''):
+    """Status, standard output, standard error; @stdin comes through a pipe."""
+    done = subprocess.run([NNRUN, *flags, *map(str, arguments)], input=stdin,
                           capture_output=True, check=False)
     return done.returncode, done.stdout.decode(errors='replace'), done.stderr.decode()
 

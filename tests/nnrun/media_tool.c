@@ -76,8 +76,25 @@ static int formats(void)
 	return fflush(stdout) != 0;
 }
 
-/* Stands for float32 and that operator; larger than the numbers of types that are used. */
-#define RELU	4
+/* Stands for float32 and that operator; beside the numbers of types, which have a byte. */
+#define RELU	0x100
+
+/* As the schema of TensorFlow Lite counts them. */
+static int type_number(const char *type)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} types[] = {
+		{ "f32", 0 }, { "u8", 3 }, { "i64", 4 }, { "c64", 8 }, { "relu", RELU },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(type, types[i].name) == 0)
+			return types[i].number;
+	return -1;
+}
 
 /* A tensor from "NAME=TYPE:1x2x3"; its text is changed. */
 static bool parse_tensor(char *text, struct mw_tensor *t)
@@ -91,7 +108,9 @@ static bool parse_tensor(char *text, struct mw_tensor *t)
 	*type++ = '\0';
 	*dims++ = '\0';
 	t->name = text;
-	t->type = strcmp(type, "u8") == 0 ? 3 : strcmp(type, "relu") == 0 ? RELU : 0;
+	t->type = type_number(type);
+	if (t->type < 0)
+		return false;
 	if (t->type == 3) {
 		t->num_scales = 1;
 		t->scales[0] = 1;
@@ -119,7 +138,7 @@ static int model(int count, char **specs)
 			return 2;
 		m.tensors[2 * i + 1] = m.tensors[2 * i];
 		op->code = m.tensors[2 * i].type == RELU ? 19 : 22;
-		m.tensors[2 * i].type = m.tensors[2 * i + 1].type = m.tensors[2 * i].type & 3;
+		m.tensors[2 * i].type = m.tensors[2 * i + 1].type = m.tensors[2 * i].type & 0xff;
 		op->num_inputs = op->num_outputs = 1;
 		op->inputs[0] = m.inputs[i] = 2 * i;
 		op->outputs[0] = m.outputs[i] = 2 * i + 1;

@@ -26,18 +26,10 @@ void compare_init(struct compare *c)
 int compare_open(struct compare *c, const char *path, const struct tensor *t, uint32_t index,
 		 const volatile sig_atomic_t *stop, struct error *err)
 {
-	struct input_options options = { .format = format_of(path) };
+	struct input_options options = { .format = format_of(path), .of_output = true };
 
 	*c = (struct compare){ .stop = stop };
 	return input_open(&c->expected, path, t, index, &options, stop, err);
-}
-
-/* Not-a-number agrees with itself and with nothing else. */
-static double difference(double a, double b)
-{
-	if (isnan(a) || isnan(b))
-		return isnan(a) && isnan(b) ? 0 : INFINITY;
-	return a == b ? 0 : fabs(a - b);
 }
 
 int compare_add(struct compare *c, const void *output, void *buffer,
@@ -53,10 +45,9 @@ int compare_add(struct compare *c, const void *output, void *buffer,
 		return fail(err, "%s has %" PRIu64 " samples, the model gave more",
 			    c->expected.name, c->expected.next);
 	for (i = 0; i < t->elements; i++) {
-		double got = tensor_element(t, output, i);
-		double wanted = tensor_element(t, buffer, i);
-		double d = difference(got, wanted);
-		double limit = tolerance->absolute + tolerance->relative * fabs(wanted);
+		double d = tensor_distance(t, output, buffer, i);
+		double limit = tolerance->absolute +
+			       tolerance->relative * tensor_magnitude(t, buffer, i);
 
 		/* Written so that a limit that is not a number passes nothing. */
 		if (d > 0 && !(d <= limit && isfinite(d)))
@@ -65,8 +56,8 @@ int compare_add(struct compare *c, const void *output, void *buffer,
 			c->largest = d;
 			c->sample = c->expected.next - 1;
 			c->element = i;
-			c->got = got;
-			c->wanted = wanted;
+			tensor_element_text(t, output, i, c->got, sizeof(c->got));
+			tensor_element_text(t, buffer, i, c->wanted, sizeof(c->wanted));
 		}
 		c->values++;
 	}
@@ -90,22 +81,29 @@ static const char *place(const struct tensor *t, size_t element, char *text, siz
 	return text;
 }
 
-bool compare_report(FILE *stream, const struct compare *c)
+int compare_report(FILE *stream, const struct compare *c, bool *same, struct error *err)
 {
+	int at_end = input_at_end(&c->expected, c->stop, err);
 	char text[160];
+
+	if (at_end < 0)
+		return -1;
 
 	fprintf(stream, "%s: %" PRIu64 " values, largest difference %g", c->expected.name,
 		c->values, c->largest);
 	if (c->largest > 0)
-		fprintf(stream, " in sample %" PRIu64 " at %s (%g, expected %g)", c->sample,
+		fprintf(stream, " in sample %" PRIu64 " at %s (%s, expected %s)", c->sample,
 			place(c->expected.io, c->element, text, sizeof(text)), c->got, c->wanted);
 	fprintf(stream, ", %" PRIu64 " beyond the tolerance\n", c->beyond);
-	if (c->expected.count_known && c->expected.next < c->expected.count) {
+	if (!at_end && c->expected.count_known)
 		fprintf(stream, "%s: %" PRIu64 " samples are expected, the model gave %" PRIu64 "\n",
 			c->expected.name, c->expected.count, c->expected.next);
-		return false;
-	}
-	return c->beyond == 0;
+	else if (!at_end)
+		fprintf(stream, "%s: more is expected than the %" PRIu64 " samples that the model gave\n",
+			c->expected.name, c->expected.next);
+	if (!at_end || c->beyond)
+		*same = false;
+	return 0;
 }
 
 void compare_close(struct compare *c)

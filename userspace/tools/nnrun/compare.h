@@ -25,8 +25,8 @@ struct compare {
 	double largest;			/* difference, infinite for not-a-number */
 	uint64_t sample;		/* where it is */
 	size_t element;
-	double got;
-	double wanted;
+	char got[48];
+	char wanted[48];
 };
 
 /* For compare_close() before the file is open. */
@@ -43,8 +43,11 @@ int compare_open(struct compare *c, const char *path, const struct tensor *t, ui
 int compare_add(struct compare *c, const void *output, void *buffer,
 		const struct compare_tolerance *tolerance, struct error *err);
 
-/* Print what was found. False if something differs too much, or the file has more samples. */
-bool compare_report(FILE *stream, const struct compare *c);
+/*
+ * Print what was found. *@same becomes false if something differs too much, or the file has more. 0, or
+ * -1 if the end of the file cannot be read.
+ */
+int compare_report(FILE *stream, const struct compare *c, bool *same, struct error *err);
 
 void compare_close(struct compare *c);
 

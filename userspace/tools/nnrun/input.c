@@ -86,11 +86,11 @@ static int use_npy(struct input *input, uint8_t *data, size_t size, struct error
 	if (npy_parse(data, size, &npy, &why))
 		return fail(err, "%s: %s", input->name, why.text);
 	if (!npy_type_fits(npy.descr, io->type))
-		return fail(err, "%s: elements of type '%s', the model's input is %s", input->name,
-			    npy.descr, nnhal_operand_type_name(io->type));
+		return fail(err, "%s: elements of type '%s', the model's %s is %s", input->name,
+			    npy.descr, input->role, nnhal_operand_type_name(io->type));
 	if (!npy_shape_fits(&npy, io))
-		return fail(err, "%s: the array's shape is not that of the model's input, %s, nor "
-			    "of several such samples", input->name, TENSOR_SHAPE(io));
+		return fail(err, "%s: the array's shape is not that of the model's %s, %s, nor "
+			    "of several such samples", input->name, input->role, TENSOR_SHAPE(io));
 	input->data_offset = npy.offset;
 	input->count = npy.elements / io->elements;
 	input->count_known = true;
@@ -164,8 +164,8 @@ static int use_npz(struct input *input, uint8_t *data, size_t size, struct error
 	if (count == 1)
 		found = &arrays[0];
 	if (!found) {
-		fail(err, "%s: none of the %zu arrays has the name of the model's input, '%s', the "
-		     "first is '%s'", input->name, count, input->io->name,
+		fail(err, "%s: none of the %zu arrays has the name of the model's %s, '%s', the "
+		     "first is '%s'", input->name, count, input->role, input->io->name,
 		     count ? TEXT(arrays[0].name) : "");
 	} else if (found->size > MAX_FILE) {
 		fail(err, "%s: the array '%s' has %zu bytes, at most %zu are read", input->name,
@@ -250,6 +250,7 @@ int input_open(struct input *input, const char *path, const struct tensor *io, u
 	int64_t n;
 
 	*input = (struct input){ .name = path, .io = io, .index = index, .fd = -1 };
+	input->role = options->of_output ? "output" : "input";
 	if (strcmp(path, "-") == 0)
 		input->name = "standard input";
 	input->fd = open_input(path, err);
@@ -338,6 +339,21 @@ int input_read(struct input *input, void *sample, const volatile sig_atomic_t *s
 	if (ret == 1)
 		input->next++;
 	return ret;
+}
+
+int input_at_end(const struct input *input, const volatile sig_atomic_t *stop, struct error *err)
+{
+	uint8_t byte;
+	int64_t n;
+
+	if (input->count_known)
+		return input->next == input->count;
+	if (input->head_used < input->head_size)
+		return 0;
+	n = read_full(input->fd, &byte, 1, stop);
+	if (n < 0)
+		return *stop ? -1 : fail_errno(err, errno, "%s", input->name);
+	return n == 0;
 }
 
 void input_close(struct input *input)

@@ -27,11 +27,13 @@ enum input_format {
 /**
  * struct input_options - how files are read
  * @format: format of the files
+ * @of_output: they have what is expected of an output of the model, for messages
  * @scaling: how pixels become numbers
  * @sound: how sounds do
  */
 struct input_options {
 	enum input_format format;
+	bool of_output;
 	struct image_scaling scaling;
 	struct sound_options sound;
 };
@@ -42,13 +44,15 @@ struct input_options {
 /**
  * struct input - an open source of samples for one input of the model
  * @name: for messages
- * @io: input of the model
+ * @role: what @io is, for messages
+ * @io: input of the model, or an output that is compared with the file
  * @index: number of the input
  * @count_known: @count says how many samples there are
  * @count: number of samples; a pipe of raw tensors has as many as come
  */
 struct input {
 	const char *name;
+	const char *role;
 	const struct tensor *io;
 	uint32_t index;
 	bool count_known;
@@ -93,6 +97,15 @@ bool input_ready(const struct input *input);
  */
 int input_read(struct input *input, void *sample, const volatile sig_atomic_t *stop,
 	       struct error *err);
+
+/**
+ * input_at_end() - have all samples been read?
+ * @input: source
+ * @stop: ends waiting for a pipe
+ * @err: filled in on failure
+ * Return: 1 if so, 0 if there is more, were it a single byte, or -1 as input_read().
+ */
+int input_at_end(const struct input *input, const volatile sig_atomic_t *stop, struct error *err);
 void input_close(struct input *input);
 
 #endif /* NNRUN_INPUT_H */

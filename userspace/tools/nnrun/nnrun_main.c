@@ -337,7 +337,8 @@ static int run_all(struct app *app, struct error *err)
 		return -1;
 	if (stop || results_commit(&app->results, err))
 		return -1;
-	same = results_compare(&app->results);
+	if (results_compare(&app->results, &same, err))
+		return -1;
 	say(app, "%" PRIu64 " samples, %" PRIu64 " inferences", app->results.samples,
 	    app->run.collected);
 	if (app->options.profile && report(app, err))

@@ -378,14 +378,15 @@ int results_commit(struct results *r, struct error *err)
 	return r->options->latency ? out_commit(&r->latency, err) : 0;
 }
 
-bool results_compare(struct results *r)
+int results_compare(struct results *r, bool *same, struct error *err)
 {
-	bool same = true;
 	uint32_t i;
 
+	*same = true;
 	for (i = 0; i < r->num_compares; i++)
-		same &= compare_report(r->text, &r->compares[i]);
-	return same;
+		if (compare_report(r->text, &r->compares[i], same, err))
+			return -1;
+	return 0;
 }
 
 void results_free(struct results *r)

@@ -75,8 +75,8 @@ int results_reshape(struct results *results, uint32_t i, struct tensor *t, uint3
 int results_add(struct results *results, const char *source, uint64_t index,
 		const void *const *outputs, struct error *err);
 
-/* Print the comparisons. True if nothing differs too much. */
-bool results_compare(struct results *results);
+/* Print the comparisons: *@same if nothing differs too much. 0 or -1. */
+int results_compare(struct results *results, bool *same, struct error *err);
 
 /* Take the time of an inference. 0 or -1. */
 int results_add_latency(struct results *results, uint64_t ns, struct error *err);

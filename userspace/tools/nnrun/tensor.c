@@ -99,6 +99,69 @@ double tensor_element(const struct tensor *t, const void *data, size_t i)
 	}
 }
 
+/* The imaginary part of element @i, 0 if it is not complex. */
+static double imaginary_part(const struct tensor *t, const void *data, size_t i)
+{
+	float parts[2];
+
+	if (t->type != TENSOR_COMPLEX64)
+		return 0;
+	memcpy(parts, (const uint8_t *)data + i * sizeof(parts), sizeof(parts));
+	return (double)parts[1];
+}
+
+static double distance(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) && isnan(b) ? 0 : INFINITY;
+	return a == b ? 0 : fabs(a - b);
+}
+
+double tensor_distance(const struct tensor *t, const void *a, const void *b, size_t i)
+{
+	uint64_t x, y;
+
+	if (t->type == TENSOR_INT64 || t->type == TENSOR_UINT64) {
+		bool below;
+
+		memcpy(&x, (const uint8_t *)a + i * 8, 8);
+		memcpy(&y, (const uint8_t *)b + i * 8, 8);
+		below = t->type == TENSOR_INT64 ? (int64_t)x < (int64_t)y : x < y;
+		return (double)(below ? y - x : x - y);
+	}
+	return hypot(distance(tensor_element(t, a, i), tensor_element(t, b, i)),
+		     distance(imaginary_part(t, a, i), imaginary_part(t, b, i)));
+}
+
+double tensor_magnitude(const struct tensor *t, const void *data, size_t i)
+{
+	return hypot(tensor_element(t, data, i), imaginary_part(t, data, i));
+}
+
+const char *tensor_element_text(const struct tensor *t, const void *data, size_t i, char *text,
+				size_t size)
+{
+	uint64_t bits;
+
+	switch (t->type) {
+	case TENSOR_INT64:
+	case TENSOR_UINT64:
+		memcpy(&bits, (const uint8_t *)data + i * 8, 8);
+		if (t->type == TENSOR_INT64)
+			snprintf(text, size, "%" PRId64, (int64_t)bits);
+		else
+			snprintf(text, size, "%" PRIu64, bits);
+		break;
+	case TENSOR_COMPLEX64:
+		snprintf(text, size, "%g%+gi", tensor_element(t, data, i), imaginary_part(t, data, i));
+		break;
+	default:
+		snprintf(text, size, "%g", tensor_element(t, data, i));
+		break;
+	}
+	return text;
+}
+
 double *tensor_reals(const struct tensor *t, const void *data)
 {
 	double *reals = calloc(t->elements ? t->elements : 1, sizeof(*reals));

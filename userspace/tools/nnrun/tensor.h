@@ -59,6 +59,19 @@ const char *tensor_shape(const struct tensor *t, char *text, size_t size);
 /* Element @i as a number, dequantized; of a complex one the real part. */
 double tensor_element(const struct tensor *t, const void *data, size_t i);
 
+/*
+ * How far element @i of @a and of @b are apart. Whole numbers of 64 bits are not rounded before. Not-a-number
+ * agrees with itself and is infinitely far from all else. Of complex ones it is the length of the difference.
+ */
+double tensor_distance(const struct tensor *t, const void *a, const void *b, size_t i);
+
+/* How far element @i is from zero. */
+double tensor_magnitude(const struct tensor *t, const void *data, size_t i);
+
+/* Element @i for people, dequantized; returns @text. */
+const char *tensor_element_text(const struct tensor *t, const void *data, size_t i, char *text,
+				size_t size);
+
 /* All elements as numbers, to be freed; NULL without memory. */
 double *tensor_reals(const struct tensor *t, const void *data);
 
