@@ -52,6 +52,40 @@ int write_full(int fd, const void *data, size_t size)
 	return 0;
 }
 
+/* The directory of @path without symbolic links, and the name in it; NULL if there is no such directory. */
+static char *place_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *text, *directory, *place = NULL;
+
+	/* With the dot, "a", "./a" and "/a" all have a directory. */
+	if (asprintf(&text, "%.*s.", slash ? (int)(slash - path) + 1 : 0, path) < 0)
+		return NULL;
+	directory = realpath(text, NULL);
+	free(text);
+	if (!directory || asprintf(&place, "%s/%s", directory, slash ? slash + 1 : path) < 0)
+		place = NULL;
+	free(directory);
+	return place;
+}
+
+bool same_path(const char *a, const char *b)
+{
+	char *first = realpath(a, NULL);
+	char *second = realpath(b, NULL);
+	bool same = strcmp(a, b) == 0;
+
+	if (!first && !second) {
+		first = place_of(a);
+		second = place_of(b);
+	}
+	if (first && second)
+		same = strcmp(first, second) == 0;
+	free(first);
+	free(second);
+	return same;
+}
+
 int open_input(const char *path, struct error *err)
 {
 	struct stat st;
@@ -63,6 +97,8 @@ int open_input(const char *path, struct error *err)
 			return fail_errno(err, errno, "standard input");
 		return fd;
 	}
+	if (path[0] == '\0')
+		return fail(err, "the name of a file is empty");
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fail_errno(err, errno, "%s", path);
@@ -141,33 +177,38 @@ static mode_t new_file_mode(void)
 }
 
 /*
- * Open a temporary file beside the target. Returns false without an error text if
- * the directory does not allow it and the target is to be written in place.
+ * Open a temporary file beside the target. Returns 0, 1 if the directory does not allow it and the target is
+ * to be written in place, or -1: on a full disk, say, where writing in place would cost the old content.
  */
-static bool open_temporary(struct out_file *out, mode_t mode)
+static int open_temporary(struct out_file *out, mode_t mode, struct error *err)
 {
 	const char *slash = strrchr(out->target, '/');
 	int directory = slash ? (int)(slash - out->target) + 1 : 0;
 
 	if (asprintf(&out->temporary, "%.*s.nnrun-XXXXXX", directory, out->target) < 0) {
 		out->temporary = NULL;
-		return false;
+		return fail(err, "out of memory");
 	}
 	out->fd = mkostemp(out->temporary, O_CLOEXEC);
 	if (out->fd < 0) {
+		int errnum = errno;
+
 		free(out->temporary);
 		out->temporary = NULL;
-		return false;
+		if (errnum == EACCES || errnum == EPERM || errnum == EROFS)
+			return 1;
+		return fail_errno(err, errnum, "%s", out->path);
 	}
 	/* This fails on file systems without permissions, which does no harm. */
 	(void)!fchmod(out->fd, mode);
-	return true;
+	return 0;
 }
 
 static int open_path(struct out_file *out, struct error *err)
 {
 	mode_t mode = new_file_mode();
 	struct stat st;
+	int ret;
 
 	if (out->path[0] == '\0')
 		return fail(err, "the name of an output file is empty");
@@ -189,8 +230,9 @@ static int open_path(struct out_file *out, struct error *err)
 	if (!out->target)
 		return fail_errno(err, errno, "%s", out->path);
 	out->seekable = true;
-	if (open_temporary(out, mode))
-		return 0;
+	ret = open_temporary(out, mode, err);
+	if (ret <= 0)
+		return ret;
 	out->fd = open(out->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	return out->fd < 0 ? fail_errno(err, errno, "%s", out->path) : 0;
 }

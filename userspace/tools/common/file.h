@@ -22,6 +22,9 @@ int64_t read_full(int fd, void *data, size_t size, const volatile sig_atomic_t *
 /* Write all @size bytes. 0, or -1 with errno set. */
 int write_full(int fd, const void *data, size_t size);
 
+/* Do both names lead to the same file, also if there is none yet? Hard links are two files. */
+bool same_path(const char *a, const char *b);
+
 /* Open for reading; "-" is standard input. A directory is an error. -1 with error. */
 int open_input(const char *path, struct error *err);
 

@@ -59,6 +59,30 @@ static bool is_wrong_name(const char *argument)
 	       access(argument, F_OK) != 0;
 }
 
+static int no_such_input(const struct options *o, const struct tensors *tensors,
+			 const char *argument)
+{
+	char names[256];
+
+	return usage_error("input %s: %s has no such input, it has %s", argument, o->model,
+			   list_names(tensors, names, sizeof(names)));
+}
+
+int strip_names(struct options *o, const struct tensors *tensors)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->num_files; i++) {
+		const char *equals = strchr(o->files[i], '=');
+
+		if (equals && find_input(tensors, o->files[i], (size_t)(equals - o->files[i])) == 0)
+			o->files[i] = equals + 1;
+		else if (is_wrong_name(o->files[i]))
+			return no_such_input(o, tensors, o->files[i]);
+	}
+	return EXIT_OK;
+}
+
 int assign_inputs(const struct options *o, const struct tensors *tensors, const char **paths)
 {
 	const char *const *given = o->num_inputs ? o->inputs : o->files;
@@ -83,9 +107,7 @@ int assign_inputs(const struct options *o, const struct tensors *tensors, const 
 			input = find_input(tensors, given[i], (size_t)(equals - given[i]));
 		if (input == UINT32_MAX) {
 			if (is_wrong_name(given[i]))
-				return usage_error("input %s: %s has no such input, it has %s",
-						   given[i], o->model,
-						   list_names(tensors, names, sizeof(names)));
+				return no_such_input(o, tensors, given[i]);
 			continue;
 		}
 		if (paths[input])

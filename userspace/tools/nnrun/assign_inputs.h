@@ -22,4 +22,10 @@ uint32_t find_input(const struct tensors *tensors, const char *name, size_t leng
 int assign_inputs(const struct options *options, const struct tensors *tensors,
 		  const char **paths);
 
+/*
+ * Of several files for the only input of a model, each may be of the form NAME=FILE, too: what remains in
+ * @options is FILE. Returns as assign_inputs().
+ */
+int strip_names(struct options *options, const struct tensors *tensors);
+
 #endif /* NNRUN_ASSIGN_INPUTS_H */

@@ -203,7 +203,8 @@ static int assign_files(struct app *app)
 	if (o->num_compares && o->num_compares != app->tensors.num_outputs)
 		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --compare given",
 				   o->model, app->tensors.num_outputs, o->num_compares);
-	return has_one_set(app) ? assign_inputs(o, &app->tensors, app->paths) : EXIT_OK;
+	return has_one_set(app) ? assign_inputs(o, &app->tensors, app->paths) :
+				  strip_names(&app->options, &app->tensors);
 }
 
 /* With one input, each file is a set of its own. */

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <nnhal/nnhal.h>
 
+#include "../common/file.h"
 #include "nnrun_options.h"
 
 static const char help[] =
@@ -383,7 +385,15 @@ static uint32_t uses_of_stdin(const struct options *o)
 	return used;
 }
 
-/* How many files of all options that write one have this name? */
+/* "-" is standard output, and no file of that name. */
+static bool same_output(const char *a, const char *b)
+{
+	if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+		return strcmp(a, b) == 0;
+	return same_path(a, b);
+}
+
+/* How many files of all options that write one are this one? */
 static uint32_t writers_of(const struct options *o, const char *name)
 {
 	const char *const others[] = {
@@ -393,23 +403,32 @@ static uint32_t writers_of(const struct options *o, const char *name)
 	uint32_t i;
 
 	for (i = 0; i < o->num_outputs; i++)
-		writers += strcmp(o->outputs[i], name) == 0;
+		writers += same_output(o->outputs[i], name);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		writers += others[i] && strcmp(others[i], name) == 0;
+		writers += others[i] && same_output(others[i], name);
 	return writers;
 }
 
-/* Would one result replace another? Devices take any number of them. */
+/* Would one result replace another in this file? Devices take any number of them. */
+static bool is_shared(const struct options *o, const char *name)
+{
+	struct stat st;
+
+	if (strncmp(name, "/dev/", 5) == 0 || (stat(name, &st) == 0 && S_ISCHR(st.st_mode)))
+		return false;
+	return writers_of(o, name) > 1;
+}
+
 static bool same_file(const struct options *o)
 {
 	const char *const others[] = { o->draw, o->latency, o->dump_graph };
 	uint32_t i;
 
 	for (i = 0; i < o->num_outputs; i++)
-		if (writers_of(o, o->outputs[i]) > 1 && strncmp(o->outputs[i], "/dev/", 5) != 0)
+		if (is_shared(o, o->outputs[i]))
 			return true;
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (others[i] && writers_of(o, others[i]) > 1 && strncmp(others[i], "/dev/", 5) != 0)
+		if (others[i] && is_shared(o, others[i]))
 			return true;
 	return false;
 }
