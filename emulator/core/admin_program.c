@@ -61,7 +61,7 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 	unsigned int status;
 	uint8_t *image;
 
-	image = op_take(&w->progress, map->size, NULL);
+	image = load_take_image(&request);
 	if (!image) {
 		verdict_status(&out->v, job_is_to_end(&w->progress) ? NNPU_STATUS_ABORTED :
 								      NNPU_STATUS_NO_MEMORY);
@@ -70,11 +70,9 @@ static void load_image(struct load_worker *w, struct mem_map *map, struct load_o
 	status = read_image(w, map, image);
 	if (status) {
 		verdict_status(&out->v, status);
-		op_give(&w->progress, image, map->size);
+		load_give_image(&request);
 		return;
 	}
-	request.image = image;
-	request.given = image;
 	out->program = program_load(&request, &out->v);
 	if (out->program)
 		out->result = out->program->memory;

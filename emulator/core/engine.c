@@ -656,6 +656,8 @@ static void engine_sleep(struct nnpu_engine *e)
 
 void engine_run(struct nnpu_engine *e)
 {
+	/* The tables of a small job take no memory of the device, and none that is not there anyway. */
+	_Alignas(TENSOR_ALIGN) uint8_t page[NNPU_PAGE_SIZE] = { 0 };
 	struct nnpu_device *dev = e->dev;
 	bool polled = true;
 
@@ -665,6 +667,7 @@ void engine_run(struct nnpu_engine *e)
 		.point = worker_point, .worker = e, .abort = &e->abort, .stop = &dev->stop,
 	};
 	pthread_mutex_lock(&dev->lock);
+	exec_set_page(e, page);
 	e->started = true;
 	while (!dev->exiting) {
 		if (!e->seated) {
@@ -678,5 +681,6 @@ void engine_run(struct nnpu_engine *e)
 			engine_sleep(e);
 		}
 	}
+	exec_set_page(e, NULL);
 	pthread_mutex_unlock(&dev->lock);
 }

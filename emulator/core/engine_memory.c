@@ -53,7 +53,7 @@ static uint64_t table_least(uint32_t count, size_t size)
 	return count < least ? least : count;
 }
 
-/* Does a table share the page? Its part is free when the page leaves. */
+/* Does a table share the page? Its part is free when the page is cleared. */
 static bool table_is_small(const struct nnpu_engine *e, const void *table)
 {
 	return e->exec.page && (uintptr_t)table - (uintptr_t)e->exec.page < NNPU_PAGE_SIZE;
@@ -69,52 +69,42 @@ static void table_leave(struct nnpu_engine *e, void *table, uint32_t *max, size_
 	*max = 0;
 }
 
-/* After the tables in it. dev->lock held. */
-static void page_leave(struct nnpu_engine *e)
+/* After the tables in it. Whoever has it next finds it as it was at first. */
+static void page_clear(struct nnpu_engine *e)
 {
 	struct exec_state *x = &e->exec;
 
 	if (!x->page)
 		return;
-	ASAN_UNPOISON_MEMORY_REGION(x->page, sizeof(struct leaving));
-	dev_leave_memory(e->dev, x->page, NNPU_PAGE_SIZE);
-	x->page = NULL;
+	ASAN_UNPOISON_MEMORY_REGION(x->page, NNPU_PAGE_SIZE);
+	memset(x->page, 0, x->page_used);
+	ASAN_POISON_MEMORY_REGION(x->page, NNPU_PAGE_SIZE);
 	x->page_used = 0;
 }
 
-/* False: too little memory, or the job is to end. */
-static bool page_alloc(struct nnpu_engine *e)
+void exec_set_page(struct nnpu_engine *e, uint8_t *page)
 {
-	struct exec_state *x = &e->exec;
-
-	if (!dev_mem_reserve(e->dev, NULL, NNPU_PAGE_SIZE, &e->progress))
-		return false;
-	x->page = mem_alloc(e->dev, NNPU_PAGE_SIZE);
-	if (!x->page) {
-		dev_mem_release(e->dev, NULL, NNPU_PAGE_SIZE);
-		return false;
-	}
-	ASAN_POISON_MEMORY_REGION(x->page, NNPU_PAGE_SIZE);
-	x->has_memory = true;
-	return true;
+	exec_trim(e);
+	if (e->exec.page)
+		ASAN_UNPOISON_MEMORY_REGION(e->exec.page, NNPU_PAGE_SIZE);
+	if (page)
+		ASAN_POISON_MEMORY_REGION(page, NNPU_PAGE_SIZE);
+	e->exec.page = page;
 }
 
 /* Has the page room for a table of @bytes? */
 static bool page_has_room(const struct nnpu_engine *e, uint64_t bytes)
 {
-	return bytes <= NNPU_PAGE_SIZE &&
+	return e->exec.page && bytes <= NNPU_PAGE_SIZE &&
 	       region_step(bytes) <= NNPU_PAGE_SIZE - e->exec.page_used;
 }
 
-/* A table of @bytes in it, clear. NULL: too little memory, or the job is to end. */
+/* A table of @bytes in it, clear. */
 static void *page_take(struct nnpu_engine *e, uint64_t bytes)
 {
 	struct exec_state *x = &e->exec;
-	uint8_t *table;
+	uint8_t *table = x->page + x->page_used;
 
-	if (!x->page && !page_alloc(e))
-		return NULL;
-	table = x->page + x->page_used;
 	ASAN_UNPOISON_MEMORY_REGION(table, bytes);
 	x->page_used += (uint32_t)region_step(bytes);
 	return table;
@@ -141,8 +131,6 @@ bool exec_grow(struct nnpu_engine *e, void **p, uint32_t *max, uint32_t count, s
 	/* What grows is not small for long: its part of the page would be lost each time. */
 	if (!*p && page_has_room(e, n * size)) {
 		*p = page_take(e, n * size);
-		if (!*p)
-			return false;
 		*max = (uint32_t)n;
 		e->exec.work.allocations++;
 		return true;
@@ -259,7 +247,7 @@ void exec_trim(struct nnpu_engine *e)
 {
 	arena_leave(e);
 	tables_leave(e);
-	page_leave(e);
+	page_clear(e);
 	e->exec.bound = 0;
 	e->exec.has_memory = false;
 }

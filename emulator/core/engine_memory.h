@@ -63,7 +63,7 @@ struct exec_state {
 		uint32_t records;	/* of its profile */
 		bool dynamic;
 	} tables;
-	uint8_t *page;			/* that small tables share, or NULL */
+	uint8_t *page;			/* of the worker, for small tables; or NULL */
 	uint32_t page_used;
 	uint64_t *bind;			/* one piece for the next three, see bind_words() */
 	uint32_t max_bind;
@@ -89,6 +89,13 @@ struct exec_state {
 	uint32_t *profile_of;		/* by command: number of its record + 1 */
 	uint32_t max_profile_of;
 };
+
+/*
+ * Give a worker a clear page of NNPU_PAGE_SIZE for small tables, for as long as it lives. It is no
+ * memory of the device: no client takes or keeps any. NULL, before it ends: it has none any more. The
+ * worker is not busy; dev->lock held.
+ */
+void exec_set_page(struct nnpu_engine *e, uint8_t *page);
 
 /* Words of exec_state.bind that a program needs. */
 uint32_t bind_words(const struct program *p);

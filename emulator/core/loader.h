@@ -12,7 +12,11 @@
 
 /* How long a load needs memory that the program does not: until ... */
 enum load_memory {
-	LOAD_READ,			/* ... the image has been read, and all of it is checked */
+	/*
+	 * ... the image, which is in it, has been read, and all of it is checked. If all that takes no
+	 * more than a page, LOAD_PREPARE has the rest of the page, and keeps it.
+	 */
+	LOAD_READ,
 	LOAD_PREPARE,			/* ... all commands are prepared */
 	LOAD_CONSTANTS,			/* ... the program has the small constants that it keeps */
 	NUM_LOAD_MEMORY,
@@ -24,22 +28,18 @@ struct loader {
 	const uint8_t *image;
 	struct nnpu_program_header header;
 	struct program *p;
-	struct nnpu_tensor_desc *descs;	/* LOAD_READ, as @owner, @seen and @saved */
 	uint32_t block;			/* of the current command */
-	uint32_t *owner;		/* by tensor: number of the block that writes it, plus 1 */
+	uint32_t *owner;		/* LOAD_READ. By tensor: number of the block that writes it, plus 1 */
 	uint32_t *uses;			/* by tensor: how often it is an operand */
 	/* By tensor: the number, plus 1, of a command that computes it from a constant element by element. */
 	uint32_t *decoders;
-	uint8_t *seen;			/* by tensor: the interface names it */
+	uint8_t *seen;			/* LOAD_READ. By tensor: the interface names it */
 	struct tensor **operands;	/* of the current command */
 	uint32_t max_operands;
 	struct tensor *saved;		/* its outputs as the image declares them */
 	uint32_t max_saved;
 	struct verdict *v;
-	struct load_work {		/* for tables and constants of the load itself */
-		struct mem_region region;
-		uint64_t charged;
-	} work[NUM_LOAD_MEMORY];
+	struct load_work work[NUM_LOAD_MEMORY];
 	struct op_pace pace;
 	struct seal seal;		/* without a seal: no sealer */
 };
@@ -103,6 +103,12 @@ void *load_take(struct loader *l, size_t bytes);
 
 /* The same for the load itself, until load_free_work(). */
 void *load_take_work(struct loader *l, enum load_memory until, size_t bytes);
+
+/*
+ * The same for small constants, until the program has those that it keeps. They are in memory of their
+ * own, which the program may keep as it is, unless pages that are there anyway have room for them.
+ */
+void *load_take_constants(struct loader *l, size_t bytes);
 
 /* All of it becomes the program's. */
 void load_keep_work(struct loader *l, enum load_memory until);

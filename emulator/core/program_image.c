@@ -342,14 +342,25 @@ static unsigned int check_data(const struct nnpu_tensor_desc *d, struct tensor *
 	return len == constant_bytes(t) ? NNPU_REASON_NONE : NNPU_REASON_DATA_LENGTH;
 }
 
+static const uint8_t *tensor_record(const uint8_t *image, const struct nnpu_program_header *h,
+				    uint32_t index)
+{
+	return image + le32toh(h->tensors_off) + (size_t)index * le16toh(h->tensor_stride);
+}
+
+void image_get_tensor(const uint8_t *image, const struct nnpu_program_header *h, uint32_t index,
+		      struct nnpu_tensor_desc *d)
+{
+	memcpy(d, tensor_record(image, h, index), sizeof(*d));
+}
+
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h,
 		       uint32_t index, const struct nnpu_device_props *props,
 		       struct tensor *t, struct nnpu_tensor_desc *d, struct op_pace *pace,
 		       struct verdict *v)
 {
 	const uint8_t *data = image + le32toh(h->data_off);
-	const uint8_t *record = image + le32toh(h->tensors_off) +
-				(size_t)index * le16toh(h->tensor_stride);
+	const uint8_t *record = tensor_record(image, h, index);
 	uint32_t data_size = le32toh(h->data_size);
 	uint32_t scale_bits, type;
 	unsigned int reason, i;

@@ -14,6 +14,10 @@
 #define PROGRAM_MIN	NNPU_PROGRAM_VERSION
 #define PROGRAM_MAX	NNPU_PROGRAM_VERSION
 
+/* A tensor record. Once image_parse_tensor() has taken it, all that it says is right. */
+void image_get_tensor(const uint8_t *image, const struct nnpu_program_header *header,
+		      uint32_t index, struct nnpu_tensor_desc *desc);
+
 int image_parse_header(const uint8_t *data, uint64_t size, unsigned int max_args,
 		       struct nnpu_program_header *header, struct verdict *v);
 int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *header,

@@ -42,19 +42,23 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 	float *scales;
 	uint32_t i;
 
+	if (!num_scales)
+		return 0;
 	load_uncharge(l, num_scales * sizeof(*scales));
 	scales = load_take(l, num_scales * sizeof(*scales));
 	if (!scales)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
+		struct nnpu_tensor_desc d;
 
 		if (load_pace(l, 4))
 			return -1;
 		if (!t->num_channel_scales)
 			continue;
-		if (load_copy(l, scales, data + le32toh(l->descs[i].channel_scales_off),
-			 t->num_channel_scales * sizeof(*scales)))
+		image_get_tensor(l->image, &l->header, i, &d);
+		if (load_copy(l, scales, data + le32toh(d.channel_scales_off),
+			      t->num_channel_scales * sizeof(*scales)))
 			return -1;
 		t->channel_scales = scales;
 		scales += t->num_channel_scales;
@@ -70,17 +74,22 @@ static int load_params(struct loader *l, uint64_t bytes)
 	uint8_t *params;
 	uint32_t i;
 
+	if (!bytes)
+		return 0;
 	params = load_take(l, bytes);
 	if (!params)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
-		uint32_t len = le32toh(l->descs[i].params_len);
+		struct nnpu_tensor_desc d;
+		uint32_t len;
 
+		image_get_tensor(l->image, &l->header, i, &d);
+		len = le32toh(d.params_len);
 		if (load_pace(l, len + 4))
 			return -1;
 		if (!len)
 			continue;
-		memcpy(params, data + le32toh(l->descs[i].params_off), len);
+		memcpy(params, data + le32toh(d.params_off), len);
 		p->tensors[i].params = params;
 		params += program_params_size(len);
 	}
@@ -88,9 +97,9 @@ static int load_params(struct loader *l, uint64_t bytes)
 }
 
 /* Bytes of a constant from @at on, wherever they are. */
-static int read_constant(struct loader *l, uint32_t index, uint64_t at, uint64_t bytes)
+static int read_constant(struct loader *l, uint32_t index, const struct nnpu_tensor_desc *d,
+			 uint64_t at, uint64_t bytes)
 {
-	const struct nnpu_tensor_desc *d = &l->descs[index];
 	struct tensor *t = &l->p->tensors[index];
 	uint64_t from = le64toh(d->data_off) + at;
 	uint8_t *to = (uint8_t *)t->data + at;
@@ -119,12 +128,14 @@ static int load_constant(struct loader *l, uint32_t index)
 {
 	const struct tensor *t = &l->p->tensors[index];
 	uint64_t bytes = constant_bytes(t), at = 0, n;
+	struct nnpu_tensor_desc d;
 
+	image_get_tensor(l->image, &l->header, index, &d);
 	do {
 		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
 		if (constant_is_single(t))
 			mem_touch((uint8_t *)t->data + at, n);
-		if (read_constant(l, index, at, n))
+		if (read_constant(l, index, &d, at, n))
 			return -1;
 		if (l->seal.sealer) {
 			if (!seal_add(&l->seal, (const uint8_t *)t->data + at, n))
@@ -156,7 +167,7 @@ static int load_constants(struct loader *l)
 	if (load_charge(l, single))
 		return -1;
 	/* Until it is known which of them the program keeps: keep_constants(). */
-	data = shared ? load_take_work(l, LOAD_CONSTANTS, shared) : NULL;
+	data = shared ? load_take_constants(l, shared) : NULL;
 	if (shared && !data)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
@@ -205,9 +216,10 @@ static int load_tensors(struct loader *l)
 
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
+		struct nnpu_tensor_desc d;
 
 		/* Records may share scales: charge them before there are too many to check. */
-		if (image_parse_tensor(l->image, &l->header, i, &l->dev->props, t, &l->descs[i],
+		if (image_parse_tensor(l->image, &l->header, i, &l->dev->props, t, &d,
 				       &l->pace, l->v) ||
 		    (t->num_channel_scales &&
 		     load_charge(l, t->num_channel_scales * sizeof(*t->channel_scales))))
@@ -215,7 +227,7 @@ static int load_tensors(struct loader *l)
 		p->places[i] = tensor_is_const(t) || t->kind == NNPU_TENSOR_NO_VALUE ? PLACE_NONE :
 										       p->num_places++;
 		scales += t->num_channel_scales;
-		params += program_params_size(le32toh(l->descs[i].params_len));
+		params += program_params_size(le32toh(d.params_len));
 	}
 	if (image_parse_interface(l->image, &l->header, p, l->seen, &l->pace, l->v) ||
 	    load_scales(l, scales) || load_params(l, params))
@@ -339,7 +351,7 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 	count = (uint32_t)cmd->num_inputs + cmd->num_outputs;
 	if (load_room(l, LOAD_PREPARE, (void **)&l->operands, &l->max_operands, count,
 		      sizeof(*l->operands)) ||
-	    load_room(l, LOAD_READ, (void **)&l->saved, &l->max_saved, cmd->num_outputs,
+	    load_room(l, LOAD_PREPARE, (void **)&l->saved, &l->max_saved, cmd->num_outputs,
 		      sizeof(*l->saved)))
 		return -1;
 	for (i = 0; i < count; i++) {
@@ -514,12 +526,8 @@ static int alloc_reports(struct loader *l)
 /* The image has been read: neither it nor what was to check it is needed any more. */
 static void end_reading(struct loader *l)
 {
-	struct load_request *request = l->request;
-
 	load_free_work(l, LOAD_READ);
-	if (request->given)
-		op_give(request->progress, request->given, request->size);
-	request->given = NULL;
+	l->request->image = NULL;
 	l->image = NULL;
 }
 
@@ -556,10 +564,12 @@ struct program *program_load(struct load_request *request, struct verdict *v)
 	struct loader l = {
 		.request = request, .dev = dev, .image = request->image, .v = v,
 		.pace = { .progress = request->progress },
+		.work[LOAD_READ] = request->read,
 	};
 	struct program *p = load_alloc_program(&l);
 	int ret;
 
+	request->read = (struct load_work) { 0 };
 	if (!p) {
 		end_reading(&l);
 		return NULL;

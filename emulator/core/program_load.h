@@ -133,14 +133,20 @@ static inline bool cmd_is_control(const struct program_cmd *cmd)
 	return cmd->opcode == NNPU_CMD_BRANCH || cmd->opcode == NNPU_CMD_LOOP;
 }
 
+/* Memory of a load, which the program does not need: a region, and what is charged for it. */
+struct load_work {
+	struct mem_region region;
+	uint64_t charged;
+};
+
 struct load_request {
 	struct nnpu_ctx *ctx;
 	struct job_progress *progress;
 	struct slots_holder *slots;
 	const uint8_t *image;
 	uint64_t size;
-	/* The image from op_take(), or NULL. program_load() gives it back when it has been read. */
-	uint8_t *given;
+	/* What load_take_image() has taken for it, or nothing. program_load() gives it back. */
+	struct load_work read;
 	/* Check only: a report per command. program_load() takes them, the caller gives them back. */
 	bool check;
 	uint32_t num_reports;
@@ -152,6 +158,14 @@ static inline bool load_cut_short(const struct verdict *v)
 {
 	return v->status == NNPU_STATUS_NO_MEMORY || v->status == NNPU_STATUS_ABORTED;
 }
+
+/*
+ * Room for an image of @request->size bytes. NULL: too little memory, or the load is to end. What the
+ * load needs until the image has been read comes behind it.
+ */
+uint8_t *load_take_image(struct load_request *request);
+/* Give it back if there is no load. */
+void load_give_image(struct load_request *request);
 
 /* The program with one reference, or NULL with the verdict (SUCCESS when checking). */
 struct program *program_load(struct load_request *request, struct verdict *v);

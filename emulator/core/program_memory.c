@@ -101,6 +101,38 @@ void *load_take_work(struct loader *l, enum load_memory until, size_t bytes)
 	return piece;
 }
 
+void *load_take_constants(struct loader *l, size_t bytes)
+{
+	void *piece = region_take(&l->work[LOAD_PREPARE].region, bytes);
+
+	return piece ? piece : load_take_work(l, LOAD_CONSTANTS, bytes);
+}
+
+uint8_t *load_take_image(struct load_request *request)
+{
+	struct load_work *w = &request->read;
+	uint8_t *image = take(request->ctx, &w->region, &w->charged, request->progress,
+			      request->size);
+
+	request->image = image;
+	return image;
+}
+
+static void free_work(struct nnpu_ctx *ctx, struct load_work *w)
+{
+	pthread_mutex_lock(&ctx->dev->lock);
+	region_leave(ctx->dev, &w->region);
+	ctx_mem_uncharge(ctx, w->charged);
+	pthread_mutex_unlock(&ctx->dev->lock);
+	w->charged = 0;
+}
+
+void load_give_image(struct load_request *request)
+{
+	free_work(request->ctx, &request->read);
+	request->image = NULL;
+}
+
 struct program *load_alloc_program(struct loader *l)
 {
 	struct nnpu_ctx *ctx = l->request->ctx;
@@ -171,7 +203,6 @@ int load_alloc_tables(struct loader *l)
 		{ (void **)&p->offsets, (n + p->num_cmds) * sizeof(*p->offsets) },
 	};
 	const struct table read[] = {
-		{ (void **)&l->descs, n * sizeof(*l->descs) },
 		{ (void **)&l->owner, n * sizeof(*l->owner) },
 		{ (void **)&l->seen, n * sizeof(*l->seen) },
 	};
@@ -184,8 +215,13 @@ int load_alloc_tables(struct loader *l)
 	const unsigned int num_prepare = sizeof(prepare) / sizeof(*prepare);
 
 	if (place_tables(read, num_read,
-			 load_take_work(l, LOAD_READ, tables_bytes(read, num_read))) ||
-	    place_tables(prepare, num_prepare,
+			 load_take_work(l, LOAD_READ, tables_bytes(read, num_read))))
+		return -1;
+	if (l->work[LOAD_READ].charged == NNPU_PAGE_SIZE) {
+		l->work[LOAD_PREPARE] = l->work[LOAD_READ];
+		l->work[LOAD_READ] = (struct load_work) { 0 };
+	}
+	if (place_tables(prepare, num_prepare,
 			 load_take_work(l, LOAD_PREPARE, tables_bytes(prepare, num_prepare))))
 		return -1;
 	return place_tables(kept, num_kept, load_take(l, tables_bytes(kept, num_kept)));
@@ -225,13 +261,7 @@ void load_keep_work(struct loader *l, enum load_memory until)
 
 void load_free_work(struct loader *l, enum load_memory until)
 {
-	struct load_work *w = &l->work[until];
-
-	pthread_mutex_lock(&l->dev->lock);
-	region_leave(l->dev, &w->region);
-	ctx_mem_uncharge(l->request->ctx, w->charged);
-	pthread_mutex_unlock(&l->dev->lock);
-	w->charged = 0;
+	free_work(l->request->ctx, &l->work[until]);
 }
 
 void load_drop_constant(struct loader *l, struct tensor *t)

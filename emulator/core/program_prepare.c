@@ -58,7 +58,8 @@ static int keep_constants(struct loader *l)
 	if (!bytes)
 		return 0;
 	data = region_take(&p->region, bytes);
-	if (!data && region_pages_for(&p->region, bytes).bytes >= l->work[LOAD_CONSTANTS].charged) {
+	if (!data && l->work[LOAD_CONSTANTS].charged &&
+	    region_pages_for(&p->region, bytes).bytes >= l->work[LOAD_CONSTANTS].charged) {
 		load_keep_work(l, LOAD_CONSTANTS);
 		return 0;
 	}

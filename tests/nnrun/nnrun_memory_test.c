@@ -23,15 +23,12 @@
 #include "userspace/tools/nnrun/open_device.h"
 
 /*
- * Beside a part of what is needed: tables of program and job by tensor and command, and the rest
- * of pages. What needs less than a few pages has five of them, what is large enough has room for
- * all that in the part.
+ * Beside a part of what is needed: tables of the program by tensor and command, and the rest of pages.
+ * What is large enough has room for all that in the part.
  */
 #define SLACK		1.15
-#define FEW_PAGES	(16u << 10)
-#define LARGE		(120u << 10)
-#define TABLES_LEAST	(20u << 10)
-#define TABLES		(10u << 10)
+#define LARGE		(48u << 10)
+#define TABLES		(8u << 10)
 /* With AddressSanitizer small pieces have gaps between them. */
 #define GAPS		(8u << 10)
 
@@ -92,9 +89,7 @@ static void judge(const char *name, uint64_t peak, const struct needed_memory *m
 	uint64_t needed = m->constants + m->activations;
 	double most = SLACK * (double)needed;
 
-	if (needed < FEW_PAGES)
-		most += TABLES_LEAST;
-	else if (needed < LARGE)
+	if (needed < LARGE)
 		most += TABLES;
 	most += GAPS * MEM_WATCHED;
 	ok((double)peak <= most, "%s: %.1f KiB at most, %.1f needed: %.2f", name,
