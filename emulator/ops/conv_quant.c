@@ -379,54 +379,38 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 /* Weights that a single row is multiplied by between two looks at op_pace(). */
 #define ROW_WEIGHTS	(1u << 19)
 
-/*
- * The channels [col, end) of a tile of one row in whole blocks, if there is a kernel for that.
- * Returns the first channel that is left.
- */
-static uint32_t execute_row(struct tile *t, uint32_t col, uint32_t end)
+/* A tile of one row, if there is a kernel for that. */
+static bool is_row(const struct tile *t)
 {
-	const struct conv_quant *packed = t->packed;
-	uint32_t whole = end / KERNEL_COLS * KERNEL_COLS, n, max = KERNEL_COLS;
-	uint8_t *out = (uint8_t *)t->c->out[0]->data + conv_pixel_offset(t->cv, t->first);
-
-	if (t->rows != 1 || t->cv->out.c_stride != 1 || !t->k->qrow || !t->requant.shifts_right)
-		return col;
-	if (packed->pairs < ROW_WEIGHTS / (2 * KERNEL_COLS))
-		max = (uint32_t)(ROW_WEIGHTS / 2 / packed->pairs) / KERNEL_COLS * KERNEL_COLS;
-	for (; col < whole; col += n) {
-		n = whole - col < max ? whole - col : max;
-		t->k->qrow(t->inputs,
-			   (const int8_t *)packed->packed.weights + col * 2 * packed->pairs,
-			   packed->pairs, (const int32_t *)t->c->in[2]->data + col, t->add[0],
-			   &t->requant, col, n, out);
-		if (op_pace(t->pace, n * (packed->pairs / 8 + 2)))
-			break;
-	}
-	return col;
+	return t->rows == 1 && t->cv->out.c_stride == 1 && t->requant.shifts_right;
 }
 
-/* The same for all channels if the row can be read as it is. False: it cannot. */
-static bool execute_bytes(struct tile *t, uint32_t col, uint32_t end)
+/*
+ * The channels [col, end) of a tile of one row: @bytes as they are, or if it is NULL, the inputs that
+ * were gathered.
+ */
+static void execute_row(struct tile *t, const uint8_t *bytes, uint32_t col, uint32_t end)
 {
 	const struct conv_quant *packed = t->packed;
-	const uint8_t *in = (const uint8_t *)t->c->in[0]->data + t->pixel * t->depth;
+	const int8_t *weights = (const int8_t *)packed->packed.weights;
+	const int32_t *bias = t->c->in[2]->data;
+	uint8_t *out = (uint8_t *)t->c->out[0]->data + conv_pixel_offset(t->cv, t->first);
 	uint32_t max = KERNEL_COLS, n;
 
-	if (!t->k->qrow_bytes || t->rows != 1 || !t->rows_adjacent || packed->zero_point ||
-	    t->cv->out.c_stride != 1 || !t->requant.shifts_right)
-		return false;
 	if (packed->pairs < ROW_WEIGHTS / (2 * KERNEL_COLS))
 		max = (uint32_t)(ROW_WEIGHTS / 2 / packed->pairs) / KERNEL_COLS * KERNEL_COLS;
 	for (; col < end && !t->pace->ended; col += n) {
+		const int8_t *w = weights + col * 2 * packed->pairs;
+
 		n = end - col < max ? end - col : max;
-		t->k->qrow_bytes(in, qbyte_of(t->c->in[0]), t->depth,
-				 (const int8_t *)packed->packed.weights + col * 2 * packed->pairs,
-				 (const int32_t *)t->c->in[2]->data + col, &t->requant, col, n,
-				 (uint8_t *)t->c->out[0]->data +
-				 conv_pixel_offset(t->cv, t->first));
-		op_pace(t->pace, n * (packed->pairs / 16 + 2));
+		if (bytes)
+			t->k->qrow_bytes(bytes, qbyte_of(t->c->in[0]), t->depth, w, bias + col,
+					 &t->requant, col, n, out);
+		else
+			t->k->qrow(t->inputs, w, packed->pairs, bias + col, t->add[0], &t->requant,
+				   col, n, out);
+		op_pace(t->pace, n * (packed->pairs / (bytes ? 16 : 8) + 2));
 	}
-	return true;
 }
 
 /* A call. Its parts share it. */
@@ -447,12 +431,16 @@ static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece
 {
 	uint32_t cols;
 
-	if (piece >= t->depth) {
-		if (execute_bytes(t, col, end))
-			return t->pace->ended ? OP_ABORTED : 0;
-		if (gather(t, 0, t->depth))
-			return OP_ABORTED;
-		col = execute_row(t, col, end);
+	if (is_row(t) && t->k->qrow_bytes && t->rows_adjacent && !t->packed->zero_point &&
+	    piece >= t->depth) {
+		execute_row(t, (const uint8_t *)t->c->in[0]->data + t->pixel * t->depth, col, end);
+		return t->pace->ended ? OP_ABORTED : 0;
+	}
+	if (piece >= t->depth && gather(t, 0, t->depth))
+		return OP_ABORTED;
+	if (is_row(t) && t->k->qrow && piece >= t->depth) {
+		execute_row(t, NULL, col, end);
+		return t->pace->ended ? OP_ABORTED : 0;
 	}
 	for (; col < end; col += cols) {
 		if (t->pace->ended)

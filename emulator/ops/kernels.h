@@ -131,17 +131,14 @@ struct kernels {
 			   uint32_t col, unsigned int n, uint8_t *y, size_t y_stride);
 
 	/*
-	 * Channels [col, col + n) of one row, both multiples of KERNEL_COLS: qgemm() by all of
+	 * Channels [col, col + n) of one row, @col a multiple of KERNEL_COLS: qgemm() by all of
 	 * their panels, then requantize(). @w and @bias are of channel @col, @y of channel 0;
-	 * all shifts are to the right. NULL: this variant has none.
+	 * @w has whole panels, all shifts are to the right. NULL: this variant has none.
 	 */
 	void (*qrow)(const int16_t *x, const int8_t *w, size_t pairs, const int32_t *bias,
 		     int32_t add, const struct requant *q, uint32_t col, uint32_t n, uint8_t *y);
 
-	/*
-	 * The same for a row of @depth bytes as they are, and any @n: @w has whole panels. NULL: this
-	 * variant has none.
-	 */
+	/* The same for a row of @depth bytes as they are. NULL: this variant has none. */
 	void (*qrow_bytes)(const uint8_t *x, struct qbyte b, size_t depth, const int8_t *w,
 			   const int32_t *bias, const struct requant *q, uint32_t col,
 			   uint32_t n, uint8_t *y);

@@ -3,38 +3,11 @@
  * The inner loops of kernels.h with the vectors of AVX2.
  *
  * Products of 9-bit inputs and 8-bit weights are added in pairs by VPMADDWD, which is
- * exact. Requantization follows quant.h step by step on eight numbers at once.
+ * exact.
  */
-#include "kernels_avx2.h"
+#include "kernels_avx2_requant.h"
 
 #if defined(__x86_64__)
-
-#include <immintrin.h>
-#include <string.h>
-
-INLINE __m256i load(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-
-INLINE __m128i load_half(const void *p)
-{
-	return _mm_loadu_si128(p);
-}
-
-/* Eight bytes. */
-INLINE __m128i load_quarter(const void *p)
-{
-	return _mm_loadl_epi64(p);
-}
-
-INLINE int32_t load_pair(const int16_t *p)
-{
-	int32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
 
 /* Values of 8 bytes; @flip and @bias are in every element. */
 INLINE __m128i widen_8(const uint8_t *x, __m128i flip, __m128i bias)
@@ -119,12 +92,6 @@ INLINE void store_sums(int32_t *acc, __m256i total, const int32_t *bias, const i
 		base = load(acc);
 	_mm256_storeu_si256((__m256i *)acc, _mm256_add_epi32(base, total));
 }
-
-/*
- * A sum stays in its register. Compilers keep an array of them in memory, and if they may
- * move all loads to the front, they run out of registers. Either halves the speed.
- */
-#define KEEP(v)		asm("" : "+x"(v))
 
 #define EACH_ROW(what)	what(0) what(1) what(2) what(3) what(4) what(5)
 
@@ -212,90 +179,6 @@ AVX2 static void qgemm(const int16_t *x, size_t stride, unsigned int rows, const
 
 /* Requantization. */
 
-/* Factors of eight channels, whose shifts are all to the right. */
-struct factors {
-	__m256i mult;
-	__m256i odd_mult;		/* of odd channels, moved to the places of even ones */
-	__m256i shift;			/* 0 to 31 */
-	__m256i mask;			/* 2^shift - 1 */
-};
-
-INLINE struct factors factors_of(const struct requant *q, uint32_t channel)
-{
-	uint32_t i = q->per_channel ? channel : 0;
-	struct factors f;
-	__m256i one = _mm256_set1_epi32(1);
-
-	f.mult = load(q->mult + i);
-	f.odd_mult = _mm256_srli_epi64(f.mult, 32);
-	f.shift = _mm256_sub_epi32(_mm256_setzero_si256(), load(q->shift + i));
-	f.mask = _mm256_sub_epi32(_mm256_sllv_epi32(one, f.shift), one);
-	return f;
-}
-
-/* q_shift_right(q_mul_high(v, mult), shift) */
-INLINE __m256i scale(__m256i v, const struct factors *f)
-{
-	const __m256i round = _mm256_set1_epi64x(1 << 30);
-	__m256i even = _mm256_add_epi64(_mm256_mul_epi32(v, f->mult), round);
-	__m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(v, 32), f->odd_mult),
-				       round);
-	__m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 31),
-					  _mm256_slli_epi64(odd, 1), 0xaa);
-	__m256i rest = _mm256_and_si256(high, f->mask);
-	/* Minus one where the number is negative. */
-	__m256i sign = _mm256_srai_epi32(high, 31);
-	__m256i half = _mm256_sub_epi32(_mm256_srli_epi32(f->mask, 1), sign);
-
-	return _mm256_sub_epi32(_mm256_srav_epi32(high, f->shift),
-				_mm256_cmpgt_epi32(rest, half));
-}
-
-struct limits {
-	__m256i zero_point, min, max;
-};
-
-INLINE struct limits limits_of(const struct requant *q)
-{
-	return (struct limits){
-		.zero_point = _mm256_set1_epi16((int16_t)q->zero_point),
-		.min = _mm256_set1_epi16((int16_t)q->range.min),
-		.max = _mm256_set1_epi16((int16_t)q->range.max),
-	};
-}
-
-/*
- * Sixteen bytes. After a right shift the scaled numbers are far from the limits of 32
- * bits. So saturating to 16 bits and limiting then gives the same as adding and limiting
- * in 32 bits.
- */
-INLINE __m128i to_bytes(__m256i a, __m256i b, const struct factors *fa,
-			const struct factors *fb, const struct limits *l)
-{
-	__m256i v = _mm256_packs_epi32(scale(a, fa), scale(b, fb));
-
-	v = _mm256_adds_epi16(v, l->zero_point);
-	v = _mm256_min_epi16(_mm256_max_epi16(v, l->min), l->max);
-	v = _mm256_and_si256(v, _mm256_set1_epi16(0xff));
-	v = _mm256_packus_epi16(v, v);
-	/* a0-3 b0-3 in the lower lane, a4-7 b4-7 in the upper one. */
-	return _mm_unpacklo_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
-}
-
-INLINE void store_bytes(uint8_t *y, __m128i v, unsigned int n)
-{
-	uint8_t bytes[KERNEL_COLS];
-
-	if (n == KERNEL_COLS) {
-		_mm_storeu_si128((__m128i *)y, v);
-	} else if (n == KERNEL_COLS / 2) {
-		_mm_storel_epi64((__m128i *)y, v);
-	} else {
-		_mm_storeu_si128((__m128i *)bytes, v);
-		memcpy(y, bytes, n);
-	}
-}
-
 AVX2 static void requantize(const int32_t *acc, unsigned int rows, const struct requant *q,
 			    uint32_t col, unsigned int n, uint8_t *y, size_t y_stride)
 {
@@ -311,38 +194,6 @@ AVX2 static void requantize(const int32_t *acc, unsigned int rows, const struct 
 	l = limits_of(q);
 	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride)
 		store_bytes(y, to_bytes(load(acc), load(acc + 8), &fa, &fb, &l), n);
-}
-
-AVX2 static void qrow(const int16_t *x, const int8_t *w, size_t pairs, const int32_t *bias,
-		      int32_t add, const struct requant *q, uint32_t col, uint32_t n, uint8_t *y)
-{
-	struct factors fa = factors_of(q, col), fb = factors_of(q, col + 8);
-	const __m256i base = _mm256_set1_epi32(add);
-	const struct limits l = limits_of(q);
-
-	for (uint32_t c = col; c < col + n; c += KERNEL_COLS, bias += KERNEL_COLS) {
-		const int8_t *second = w + pairs * 2 * KERNEL_PANEL;
-		__m256i a = _mm256_add_epi32(base, load(bias));
-		__m256i b = _mm256_add_epi32(base, load(bias + 8));
-
-		if (q->per_channel) {
-			fa = factors_of(q, c);
-			fb = factors_of(q, c + 8);
-		}
-#pragma GCC unroll 4
-		for (size_t i = 0; i < pairs; i++, w += 2 * KERNEL_PANEL, second += 2 * KERNEL_PANEL) {
-			__m256i v = _mm256_set1_epi32(load_pair(x + 2 * i));
-			__m256i w0 = _mm256_cvtepi8_epi16(load_half(w));
-			__m256i w1 = _mm256_cvtepi8_epi16(load_half(second));
-
-			a = _mm256_add_epi32(a, _mm256_madd_epi16(v, w0));
-			b = _mm256_add_epi32(b, _mm256_madd_epi16(v, w1));
-			KEEP(a);
-			KEEP(b);
-		}
-		w = second;
-		_mm_storeu_si128((__m128i *)(y + c), to_bytes(a, b, &fa, &fb, &l));
-	}
 }
 
 /* Depthwise. */
@@ -646,7 +497,7 @@ static const struct kernels avx2 = {
 	.sum = sum,
 	.qgemm = qgemm,
 	.requantize = requantize,
-	.qrow = qrow,
+	.qrow = avx2_qrow,
 	.depthwise = depthwise,
 	.qsum = qsum,
 	.fgemm = avx2_fgemm,

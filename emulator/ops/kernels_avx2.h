@@ -11,6 +11,8 @@
 #define INLINE	AVX2 __attribute__((always_inline)) static inline
 
 /* As the members of struct kernels. */
+void avx2_qrow(const int16_t *x, const int8_t *w, size_t pairs, const int32_t *bias, int32_t add,
+	       const struct requant *q, uint32_t col, uint32_t n, uint8_t *y);
 void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const float *w, size_t depth,
 		size_t panel, unsigned int panels, float *acc);
 void avx2_finish(const float *acc, unsigned int rows, const float *bias, struct frange range,

@@ -149,62 +149,93 @@ DOT_INLINE void multiply_all(const int16_t *x, size_t stride, unsigned int rows,
 		multiply_panels(rows, 1, x, stride, w, pairs, bias, add, acc);
 }
 
-/* A pair of a row in the lower half, the next one in the upper half: loads alone, no shuffle. */
-DOT_INLINE __m512i two_pairs(const int16_t *x)
+/* A single row. */
+
+#define EACH_PANEL(what)	what(0) what(1) what(2) what(3)
+#define MANY_PANELS		4u
+
+/* What qrow() has, with limits and factors in registers. */
+struct row {
+	const int16_t *x;
+	size_t pairs;
+	__m512i add;
+	const struct requant *q;
+	struct avx512_limits limits;
+	struct avx512_factors shared;
+};
+
+/* Sixteen channels, or as many of them as are left: the sums of two panels become bytes. */
+DOT_INLINE void finish_row(const struct row *r, __m256i a, __m256i b, const int32_t *bias,
+			   uint32_t col, uint32_t n, uint8_t *y)
 {
-	return _mm512_mask_set1_epi32(_mm512_set1_epi32(load_pair(x)), 0xff00, load_pair(x + 2));
+	__mmask16 some = n < KERNEL_COLS ? (__mmask16)((1u << n) - 1) : 0xffff;
+	struct avx512_factors f = r->q->per_channel ? avx512_factors_of(r->q, col) : r->shared;
+	__m512i total = _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
+
+	total = _mm512_add_epi32(total, _mm512_add_epi32(r->add,
+							 _mm512_maskz_loadu_epi32(some, bias)));
+	_mm_mask_storeu_epi8(y + col, some, avx512_to_bytes(avx512_scale(total, &f), &r->limits));
 }
 
+#define CLEAR_PANEL(p)	__m256i a##p = _mm256_setzero_si256();
+
+#define ADD_PANEL(p) \
+	if (panels > p) { \
+		__m128i narrow = _mm_loadu_si128((const __m128i *)(w + p * panel)); \
+		\
+		a##p = dot_256(a##p, v, _mm256_cvtepi8_epi16(narrow)); \
+		AVX512_KEEP(a##p); \
+	}
+
 /*
- * qrow(). A vector has the weights of two pairs for one panel: the panels come from memory
- * as they are. What the halves add is added at the end.
+ * Some panels. Inlined with a constant number of them. Half a vector has the weights of a pair for
+ * one panel. More would need two pairs of the row side by side, which costs what it gains.
  */
+DOT_INLINE void multiply_row_panels(const unsigned int panels, const struct row *r, const int8_t *w,
+				    const int32_t *bias, uint32_t col, uint32_t n, uint8_t *y)
+{
+	size_t panel = r->pairs * 2 * KERNEL_PANEL;
+
+	EACH_PANEL(CLEAR_PANEL)
+#pragma GCC unroll 4
+	for (size_t i = 0; i < r->pairs; i++, w += 2 * KERNEL_PANEL) {
+		__m256i v = _mm256_set1_epi32(load_pair(r->x + 2 * i));
+
+		EACH_PANEL(ADD_PANEL)
+	}
+	finish_row(r, a0, a1, bias, col, n, y);
+	if (panels > 2)
+		finish_row(r, a2, a3, bias + KERNEL_COLS, col + KERNEL_COLS, n - KERNEL_COLS, y);
+}
+
+/* qrow() */
 DOT_INLINE void multiply_row(const int16_t *x, const int8_t *w, size_t pairs, const int32_t *bias,
 			     int32_t add, const struct requant *q, uint32_t col, uint32_t n,
 			     uint8_t *y)
 {
-	const struct avx512_limits l = avx512_limits_of(q->zero_point, q->range);
-	struct avx512_factors f = avx512_factors_of(q, col);
-	size_t panel = pairs * 2 * KERNEL_PANEL;
+	struct row r = {
+		.x = x,
+		.pairs = pairs,
+		.add = _mm512_set1_epi32(add),
+		.q = q,
+		.limits = avx512_limits_of(q->zero_point, q->range),
+		.shared = avx512_factors_of(q, col),
+	};
 
-	for (uint32_t c = col; c < col + n; c += KERNEL_COLS, bias += KERNEL_COLS) {
-		__m512i a = _mm512_setzero_si512(), b = a, a1 = a, b1 = a, total;
-		size_t i = 0;
+	for (; n > 3 * KERNEL_PANEL; w += MANY_PANELS * pairs * 2 * KERNEL_PANEL) {
+		uint32_t done = n < MANY_PANELS * KERNEL_PANEL ? n : MANY_PANELS * KERNEL_PANEL;
 
-		for (; i + 4 <= pairs; i += 4, w += 8 * KERNEL_PANEL) {
-			__m512i v0 = two_pairs(x + 2 * i), v1 = two_pairs(x + 2 * i + 4);
-			const __m256i *wa = (const __m256i *)w, *wb = (const __m256i *)(w + panel);
-
-			a = dot_512(a, v0, _mm512_cvtepi8_epi16(_mm256_loadu_si256(wa)));
-			b = dot_512(b, v0, _mm512_cvtepi8_epi16(_mm256_loadu_si256(wb)));
-			a1 = dot_512(a1, v1, _mm512_cvtepi8_epi16(_mm256_loadu_si256(wa + 1)));
-			b1 = dot_512(b1, v1, _mm512_cvtepi8_epi16(_mm256_loadu_si256(wb + 1)));
-			AVX512_KEEP(a);
-			AVX512_KEEP(b);
-			AVX512_KEEP(a1);
-			AVX512_KEEP(b1);
-		}
-		for (; i < pairs; i++, w += 2 * KERNEL_PANEL) {
-			__m256i v = _mm256_set1_epi32(load_pair(x + 2 * i));
-			__m128i wa = _mm_loadu_si128((const __m128i *)w);
-			__m128i wb = _mm_loadu_si128((const __m128i *)(w + panel));
-
-			a = dot_512(a, _mm512_zextsi256_si512(v),
-				    _mm512_zextsi256_si512(_mm256_cvtepi8_epi16(wa)));
-			b = dot_512(b, _mm512_zextsi256_si512(v),
-				    _mm512_zextsi256_si512(_mm256_cvtepi8_epi16(wb)));
-		}
-		w += panel;
-		a = _mm512_add_epi32(a, a1);
-		b = _mm512_add_epi32(b, b1);
-		total = _mm512_add_epi32(_mm512_inserti64x4(a, _mm512_castsi512_si256(b), 1),
-					 _mm512_shuffle_i64x2(a, b, 0xee));
-		total = _mm512_add_epi32(total, _mm512_set1_epi32(add));
-		total = _mm512_add_epi32(total, _mm512_loadu_si512(bias));
-		if (q->per_channel)
-			f = avx512_factors_of(q, c);
-		_mm_storeu_si128((__m128i *)(y + c), avx512_to_bytes(avx512_scale(total, &f), &l));
+		multiply_row_panels(MANY_PANELS, &r, w, bias, col, done, y);
+		bias += done;
+		col += done;
+		n -= done;
 	}
+	if (n > 2 * KERNEL_PANEL)
+		multiply_row_panels(3, &r, w, bias, col, n, y);
+	else if (n > KERNEL_PANEL)
+		multiply_row_panels(2, &r, w, bias, col, n, y);
+	else if (n)
+		multiply_row_panels(1, &r, w, bias, col, n, y);
 }
 
 /* Depthwise. */

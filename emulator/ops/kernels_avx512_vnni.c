@@ -20,9 +20,6 @@
  * such sums, and no memory.
  */
 
-#define EACH_PANEL(what)	what(0) what(1) what(2) what(3)
-#define MANY_PANELS		4u
-
 /* Sums of one or two panels, which are adjacent in a vector for two halves of the positions. */
 DOT_INLINE __m512i join_halves(__m512i a, __m512i b)
 {
@@ -60,9 +57,9 @@ DOT_INLINE void finish_bytes(const struct byte_row *r, const bool biased, __m512
 			     avx512_to_bytes(avx512_scale(total, &f), &r->limits));
 }
 
-#define CLEAR_PANEL(p)	__m512i a##p = _mm512_setzero_si512(), s##p = a##p;
+#define CLEAR_BYTE_PANEL(p)	__m512i a##p = _mm512_setzero_si512(), s##p = a##p;
 
-#define ADD_PANEL(p) \
+#define ADD_BYTE_PANEL(p) \
 	if (panels > p) { \
 		__m512i v = _mm512_maskz_loadu_epi16(some, w + p * panel); \
 		\
@@ -85,7 +82,7 @@ DOT_INLINE void multiply_bytes(const unsigned int panels, const bool biased,
 	size_t panel = (r->depth + 1) / 2 * 2 * KERNEL_PANEL;
 	__mmask32 some = 0xffffffff;
 
-	EACH_PANEL(CLEAR_PANEL)
+	EACH_PANEL(CLEAR_BYTE_PANEL)
 	for (size_t i = 0; i < r->depth; i += 8, w += 8 * KERNEL_PANEL) {
 		size_t left = r->depth - i;
 		uint64_t bytes = 0;
@@ -99,7 +96,7 @@ DOT_INLINE void multiply_bytes(const unsigned int panels, const bool biased,
 			memcpy(&bytes, r->x + i, sizeof(bytes));
 		}
 		u = _mm512_xor_si512(_mm512_set1_epi64((long long)bytes), flip);
-		EACH_PANEL(ADD_PANEL)
+		EACH_PANEL(ADD_BYTE_PANEL)
 	}
 	finish_bytes(r, biased, join_halves(a0, a1), join_halves(s0, s1), bias, col, n, y);
 	if (panels > 2 && n > KERNEL_COLS)

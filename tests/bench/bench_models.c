@@ -75,6 +75,7 @@ struct measured {
 	double device_ms, xnnpack_ms;
 	double two_ms;			/* on two threads */
 	double gain;			/* least time of one thread / of two */
+	double least_ratio;		/* least time of the device / of XNNPACK */
 	uint64_t macs;
 	bool is_float;
 	bool identical;
@@ -247,6 +248,8 @@ static int take_turns(struct on_device *d, struct layers *layers, double seconds
 	/* The samples are sorted. A busy machine takes away what the second thread needs. */
 	if (device[0].count && device[1].count)
 		m->gain = (double)device[0].ns[0] / (double)device[1].ns[0];
+	if (device[0].count && xnnpack.count)
+		m->least_ratio = (double)device[0].ns[0] / (double)xnnpack.ns[0];
 	free(device[0].ns);
 	free(device[1].ns);
 	free(xnnpack.ns);
@@ -483,8 +486,8 @@ static void print(const char *name, const struct measured *m, struct json *json)
 	       m->xnnpack_ms, m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
 	       m->largest_difference, (double)m->peak / 1024,
 	       (double)(m->needed.constants + m->needed.activations) / 1024, memory);
-	printf("    two threads: %.3f ms, %.2f times one, by the least times %.2f;", m->two_ms,
-	       m->device_ms / m->two_ms, m->gain);
+	printf("    ratio of the least times: %.2f; two threads: %.3f ms, %.2f times one, by the least "
+	       "times %.2f;", m->least_ratio, m->two_ms, m->device_ms / m->two_ms, m->gain);
 	if (peak)
 		printf(" roofline: %.2f GMAC/s of %.1f (%s), %.1f %%\n", gmacs, peak->gmacs, peak->name,
 		       100 * gmacs / peak->gmacs);
@@ -502,6 +505,7 @@ static void print(const char *name, const struct measured *m, struct json *json)
 	json_real(json, "device_ms", m->device_ms, 6);
 	json_real(json, "xnnpack_ms", m->xnnpack_ms, 6);
 	json_real(json, "ratio", m->device_ms / m->xnnpack_ms, 4);
+	json_real(json, "least_ratio", m->least_ratio, 4);
 	json_bool(json, "identical", m->identical);
 	json_real(json, "largest_difference", m->largest_difference, 9);
 	json_u64(json, "peak_memory", m->peak);

@@ -113,36 +113,49 @@ static unsigned int compare_rows(const struct kernels *base, const struct kernel
 	return bad;
 }
 
-/* qrow() of a variant that has it against the two kernels it stands for. */
+/*
+ * qrow() of a variant that has it against the two kernels it stands for. Weights end with the last
+ * panel, biases with the last channel.
+ */
 static unsigned int compare_row(const struct kernels *base, const struct kernels *k)
 {
-	static int8_t w[CHANNELS * 2 * MAX_PAIRS];
 	size_t pairs = (size_t)pick_size(8, MAX_PAIRS), panel = pairs * 2 * KERNEL_PANEL;
-	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], acc[KERNEL_COLS];
 	uint32_t first = (uint32_t)pick(0, 4) * KERNEL_COLS;
-	uint32_t n = (uint32_t)pick(1, CHANNELS / KERNEL_COLS - (int)(first / KERNEL_COLS)) *
-		     KERNEL_COLS;
-	int32_t add = (int32_t)(random_bits() << 1);
+	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)first);
+	size_t bytes = (n + KERNEL_PANEL - 1) / KERNEL_PANEL * panel;
+	int32_t mult[CHANNELS], shift[CHANNELS], acc[KERNEL_COLS];
+	int32_t add = (int32_t)(random_bits() << 1), *bias;
 	uint8_t out[2][CHANNELS];
 	int16_t x[2 * MAX_PAIRS];
 	struct requant q;
+	int8_t *w;
 
 	if (!k->qrow)
 		return 0;
+	w = malloc(bytes);
+	bias = malloc(n * sizeof(*bias));
+	if (!w || !bias)
+		exit(1);
 	for (size_t i = 0; i < 2 * pairs; i++)
 		x[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : pick(0, 1) ? 255 : -255);
-	for (size_t i = 0; i < sizeof(w); i++)
+	for (size_t i = 0; i < bytes; i++)
 		w[i] = (int8_t)(pick(0, 3) ? pick(-128, 127) : -128);
-	for (int i = 0; i < CHANNELS; i++)
+	for (uint32_t i = 0; i < n; i++)
 		bias[i] = (int32_t)(random_bits() << 1);
 	pick_requant(&q, mult, shift, true);
 	memset(out, 0xa5, sizeof(out));
 	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
-		base->qgemm(x, 2 * pairs, 1, w + c / KERNEL_PANEL * panel, pairs, 2, bias + c, &add,
-			    acc);
-		base->requantize(acc, 1, &q, first + c, KERNEL_COLS, out[0] + first + c, 0);
+		uint32_t cols = n - c < KERNEL_COLS ? n - c : KERNEL_COLS;
+		int32_t padded[KERNEL_COLS] = { 0 };
+
+		memcpy(padded, bias + c, cols * sizeof(*padded));
+		base->qgemm(x, 2 * pairs, 1, w + c / KERNEL_PANEL * panel, pairs,
+			    cols > KERNEL_PANEL ? 2 : 1, padded, &add, acc);
+		base->requantize(acc, 1, &q, first + c, cols, out[0] + first + c, 0);
 	}
 	k->qrow(x, w, pairs, bias, add, &q, first, n, out[1]);
+	free(w);
+	free(bias);
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
