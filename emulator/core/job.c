@@ -528,6 +528,7 @@ static int copy_bytes(struct run *r, uint32_t n, uint8_t *buffer)
 static int copy(struct run *r)
 {
 	struct nnpu_engine *e = r->job->engine;
+	uint64_t piece = 0;
 	uint8_t *buffer;
 	uint32_t n;
 
@@ -536,7 +537,11 @@ static int copy(struct run *r)
 	if (r->dev->props.null_mode)
 		return 0;
 	slots_release(&e->slots);
-	buffer = exec_chunk(e, r->ctx, 0, COPY_PIECE, false);
+	/* There are few arguments: IDENTIFY says how many at most. */
+	for (n = 0; n < r->num_inputs && piece < COPY_PIECE; n++)
+		if (le64toh(r->args[n].length) > piece)
+			piece = le64toh(r->args[n].length);
+	buffer = exec_chunk(e, r->ctx, 0, piece < COPY_PIECE ? piece : COPY_PIECE, true);
 	if (!buffer)
 		return status_fault(r, job_is_to_end(&e->progress) ?
 				    job_end_status(&e->progress) : NNPU_STATUS_NO_MEMORY, 0);

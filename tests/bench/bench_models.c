@@ -13,9 +13,7 @@
  * of its plain kernels: byte for byte, or for a float model, whose sums may be fused, with a limit.
  * Both numbers of threads give the same bytes. With --layers the least time of each operation is
  * printed first: of the device and of XNNPACK in microseconds, the difference, and the shapes of
- * input, filter and output. Its peak memory comes from a counter
- * of the device. It is compared with the size of the constants, scales included, plus the
- * largest set of activations that is live at once, inputs and outputs included.
+ * input, filter and output. What memory they take, bench_memory says.
  *
  * --variants prints what NNPU_ISA may choose on this CPU, a line each.
  *
@@ -30,12 +28,8 @@
 
 #include <nnhal/nnhal.h>
 
-#include "device/device_private.h"
-#include "transport/transport.h"
-#include "kernel/nnpu_hw.h"
 #include "ops/kernels.h"
 #include "tests/difference.h"
-#include "needed_memory.h"
 #include "peak.h"
 #include "reference_isa.h"
 #include "reference_layers.h"
@@ -80,8 +74,6 @@ struct measured {
 	bool is_float;
 	bool identical;
 	double largest_difference;
-	uint64_t peak;
-	struct needed_memory needed;
 };
 
 static int add_sample(struct samples *s, uint64_t ns, struct error *err)
@@ -368,7 +360,6 @@ static int measure_with(const struct nntflite_model *model,
 						   other);
 		if (isnan(m->largest_difference))
 			ret = fail(err, "an output of the device or of XNNPACK is no number");
-		m->peak = transport_sim_counter(d[0].device->transport, NNPU_REG_MEM_PEAK_LO);
 	}
 	device_close(&d[0]);
 	device_close(&d[1]);
@@ -456,8 +447,7 @@ static int measure(const char *path, const char *input_path, double seconds,
 		else
 			input = read_sample(input_path, nntflite_model_input(model, 0), err);
 	}
-	if (input && !count_macs(model, m, err) &&
-	    !needed_memory_of(nntflite_model_get_hal(model), &m->needed, err))
+	if (input && !count_macs(model, m, err))
 		ret = measure_with(model, input, seconds, by_layer, m, err);
 	free(input);
 	nntflite_model_destroy(model);
@@ -477,15 +467,12 @@ static const char *kernels_in_use(void)
 
 static void print(const char *name, const struct measured *m, struct json *json)
 {
-	double memory = (double)m->peak / (double)(m->needed.constants + m->needed.activations);
-
 	double gmacs = (double)m->macs / m->device_ms / 1e6;
 	const struct peak *peak = peak_of_isa(kernels_in_use(), m->is_float);
 
-	printf("%-32s %9.3f %9.3f %7.2f   %-9s %10.3g %9.1f %9.1f %7.2f\n", name, m->device_ms,
-	       m->xnnpack_ms, m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
-	       m->largest_difference, (double)m->peak / 1024,
-	       (double)(m->needed.constants + m->needed.activations) / 1024, memory);
+	printf("%-32s %9.3f %9.3f %7.2f   %-9s %10.3g\n", name, m->device_ms, m->xnnpack_ms,
+	       m->device_ms / m->xnnpack_ms, m->identical ? "the same" : "DIFFER",
+	       m->largest_difference);
 	printf("    ratio of the least times: %.2f; two threads: %.3f ms, %.2f times one, by the least "
 	       "times %.2f;", m->least_ratio, m->two_ms, m->device_ms / m->two_ms, m->gain);
 	if (peak)
@@ -508,10 +495,6 @@ static void print(const char *name, const struct measured *m, struct json *json)
 	json_real(json, "least_ratio", m->least_ratio, 4);
 	json_bool(json, "identical", m->identical);
 	json_real(json, "largest_difference", m->largest_difference, 9);
-	json_u64(json, "peak_memory", m->peak);
-	json_u64(json, "constants", m->needed.constants);
-	json_u64(json, "activations", m->needed.activations);
-	json_real(json, "memory_ratio", memory, 4);
 	json_end(json);
 }
 
@@ -537,8 +520,8 @@ static int run(int count, char **pairs, double seconds, bool by_layer, struct js
 			printf("peak of one thread: %-24s this CPU has it not\n", peak->name);
 	printf("a second thread that has nothing to do with the first: %.2f times one\n", two);
 	json_real(json, "independent_threads_gain", two, 4);
-	printf("%-32s %9s %9s %7s   %-9s %10s %9s %9s %7s\n", "", "device ms", "XNNPACK", "ratio",
-	       "outputs", "off by", "peak KiB", "needed", "ratio");
+	printf("%-32s %9s %9s %7s   %-9s %10s\n", "", "device ms", "XNNPACK", "ratio",
+	       "outputs", "off by");
 	for (int i = 0; i < count; i++) {
 		char *colon = strchr(pairs[i], ':'), *name;
 		struct error err = { "", 0 };

@@ -14,9 +14,20 @@ $(BUILD)/obj/$(BENCH_DIR)/%.o: \
 		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 # The library's objects by themselves, for the emulator's names are its own in libnnhal.a.
-$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models needed_memory peak reference_isa reference_layers) \
+$(BENCH_MODELS): $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,bench_models peak reference_isa reference_layers) \
 		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$^ -lXNNPACK -lpthreadpool -lcpuinfo $(NNRUN_LIBS) $(NNHAL_LIBS))
+
+# The memory of the device that models take, which needs no XNNPACK.
+BENCH_MEMORY := $(BUILD)/tests/bench_memory
+MODEL_MEMORY_OBJS := $(patsubst %,$(BUILD)/obj/$(BENCH_DIR)/%.o,model_memory needed_memory)
+
+.PHONY: bench-memory
+bench-memory: $(BENCH_MEMORY)
+
+$(BENCH_MEMORY): $(BUILD)/obj/$(BENCH_DIR)/bench_memory.o $(MODEL_MEMORY_OBJS) \
+		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
+	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
 
 # How long preparing takes; with the library as others have it.
 BENCH_PREPARE := $(BUILD)/tests/bench_prepare

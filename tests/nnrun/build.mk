@@ -21,12 +21,13 @@ $(NNRUN_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNRUN_TEST_DIR)/%.o \
 # What the device has for a model, by the objects of the library: it asks the device in the process.
 NNRUN_MEMORY_TEST := $(BUILD)/tests/nnrun_memory_test
 
-$(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_memory_test.o $(BUILD)/obj/tests/bench/needed_memory.o: \
+$(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_memory_test.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests -Iemulator -Ikernel $(NNTFLITE_CFLAGS) $(NNRUN_CFLAGS) \
 		     -I$(NNHAL_DIR) $(DRM_CFLAGS)
 
 $(NNRUN_MEMORY_TEST): $(BUILD)/obj/$(NNRUN_TEST_DIR)/nnrun_memory_test.o \
-		$(BUILD)/obj/tests/bench/needed_memory.o $(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
+		$(patsubst %,$(BUILD)/obj/tests/bench/%.o,model_memory needed_memory) \
+		$(NNRUN_LIB_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$^ $(NNRUN_LIBS) $(NNHAL_LIBS))
 
 # With sanitizers there are gaps between small pieces.
