@@ -29,6 +29,8 @@ $(BUILD)/tests/nnhal_fail_nth_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=
 
 # A message comes between two calls.
 $(BUILD)/tests/nnhal_burst_fmq_client_test: DIR_LDFLAGS = -Wl,--wrap=recv -Wl,--wrap=recvmsg
+# A fence signals while somebody looks at it.
+$(BUILD)/tests/nnhal_fenced_test: DIR_LDFLAGS = -Wl,--wrap=recv
 # Another process is at the file between two calls; nodes that are not opened.
 $(BUILD)/tests/nnhal_memory_test: DIR_LDFLAGS = -Wl,--wrap=fcntl
 $(BUILD)/tests/nnhal_scan_test: DIR_LDFLAGS = -Wl,--wrap=open

@@ -115,6 +115,35 @@ static struct nnhal_prepared_model *prepare_while(void)
 
 /* ---- fences by themselves ---- */
 
+/* What signals in the middle of the next recv(): no message is there yet, then both message and end. */
+static int late_signal = -1;
+
+ssize_t __real_recv(int fd, void *data, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
+{
+	ssize_t n = __real_recv(fd, data, size, flags);
+
+	if (late_signal < 0 || n >= 0)
+		return n;
+	nnhal_fence_signal(late_signal, 0);
+	close(late_signal);
+	late_signal = -1;
+	return 0;
+}
+
+static void test_late_signal(void)
+{
+	enum nnhal_fence_state state;
+	int fence;
+
+	MUST(!nnhal_fence_create(&fence, &late_signal));
+	state = nnhal_fence_wait(fence, 0);
+	ok(late_signal < 0 && state == NNHAL_FENCE_SIGNALED,
+	   "I16 SIGNALED, also if that happens between the two looks of recv()");
+	close(fence);
+}
+
 static void test_fence(void)
 {
 	int fence, signal, copy, fds[2];
@@ -985,6 +1014,7 @@ int main(void)
 	add = prepare_add();
 	loop = prepare_while();
 	test_fence();
+	test_late_signal();
 	test_deadlines();
 	test_one(add);
 	test_refused(add);

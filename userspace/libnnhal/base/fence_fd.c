@@ -98,11 +98,17 @@ static bool is_socket(int fd)
 static void socket_info_read(int fd, struct fence_info *info)
 {
 	struct signal_message message;
+	unsigned int ends = 0;
 	ssize_t n;
 
+	/*
+	 * The kernel looks for a message first and for the end of the other side then. Between the
+	 * two the other side may have sent its message and closed. Nothing comes after the end, so
+	 * a second look finds what is there.
+	 */
 	do
 		n = recv(fd, &message, sizeof(message), MSG_PEEK | MSG_DONTWAIT | MSG_TRUNC);
-	while (n < 0 && errno == EINTR);
+	while ((n < 0 && errno == EINTR) || (!n && !ends++));
 	*info = (struct fence_info){ .status = 0 };
 	if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return;
