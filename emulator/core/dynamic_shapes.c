@@ -7,7 +7,8 @@
  * enough unless a shape depends on a computed value. A control command whose outputs have
  * unknown shapes is a batch by itself, without a plan.
  *
- * Each batch takes a chunk of the arena. An output of a block goes where its struct home
+ * A batch goes where tensors of earlier batches of the block were, and takes a chunk of the arena for
+ * the rest. An output of a block goes where its struct home
  * says: into the memory of the tensor it stands for, if the shape of that is known, else
  * into a chunk of its own.
  */
@@ -17,6 +18,9 @@
 #include "dynamic_shapes.h"
 #include "tensor_shape.h"
 #include "ops/pace.h"
+
+/* A batch is placed beside so many tensors of earlier ones: what that takes is little then. */
+#define PLACED_MAX	256u
 
 /* Shapes. */
 
@@ -172,15 +176,107 @@ static int place_at_home(struct exec_run *run, uint32_t index, unsigned int oper
 	return tensor->data ? 0 : exec_no_memory(run);
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const struct plan_item *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/*
+ * What a batch from command @from on has to be placed beside: the tensors of earlier batches that are
+ * still needed, and the end of each chunk, where nothing may lie across. *@base is behind all of them.
+ * Returns how many there are. If they are too many, their chunks are not used again.
+ */
+static uint32_t fixed_items(struct exec_run *run, struct dynamic_block *d, uint32_t from,
+			    uint64_t *base)
+{
+	struct plan_item *items = run->items;
+	uint32_t i, n = d->first_placed, count;
+	unsigned int k;
+
+	for (i = d->first_placed; i < run->num_placed && !op_pace(&run->pace, 8); i++) {
+		struct plan_item *placed = &run->placed[i];
+		uint32_t last = run->program->last_use[placed->tensor];
+
+		if (last < from)
+			continue;
+		placed->last = last - from;
+		run->placed[n++] = *placed;
+	}
+	run->num_placed = n;
+	count = n - d->first_placed;
+	*base = 0;
+	if (count > PLACED_MAX) {
+		run->num_placed = d->first_placed;
+		d->num_chunks = 0;
+		return 0;
+	}
+	for (i = 0; i < count && !op_pace(&run->pace, 8); i++)
+		items[i] = run->placed[d->first_placed + i];
+	for (k = 0; k < d->num_chunks; k++) {
+		items[count++] = (struct plan_item) {
+			.offset = d->chunks[k].end, .size = TENSOR_ALIGN, .last = UINT32_MAX,
+		};
+		*base = d->chunks[k].end + TENSOR_ALIGN;
+	}
+	qsort(items, count, sizeof(*items), by_offset);
+	return count;
+}
+
+/* The chunk for what is placed from @base to @end. False: there is no memory. */
+static bool batch_chunk(struct exec_run *run, struct dynamic_block *d, uint64_t base, uint64_t end,
+			struct batch_chunk *chunk)
+{
+	*chunk = (struct batch_chunk) { .start = base, .end = end };
+	if (end == base && d->num_chunks)
+		return true;
+	chunk->base = take_chunk(run, run->next_chunk++, end - base);
+	if (!chunk->base)
+		return false;
+	if (d->num_chunks < sizeof(d->chunks) / sizeof(d->chunks[0]))
+		d->chunks[d->num_chunks++] = *chunk;
+	return true;
+}
+
+/* The bytes at a place of the plan; @last is the newest chunk. */
+static uint8_t *batch_bytes(const struct dynamic_block *d, const struct batch_chunk *last,
+			    uint64_t offset)
+{
+	const struct batch_chunk *c = last;
+	unsigned int k;
+
+	if (offset < last->start || !last->base)
+		for (k = 0; k < d->num_chunks && offset >= d->chunks[k].start; k++)
+			c = &d->chunks[k];
+	return c->base + (offset - c->start);
+}
+
+/* Tensors of a batch that later ones read are to be placed beside. */
+static void keep_place(struct exec_run *run, const struct dynamic_block *d,
+		       const struct batch_chunk *last, const struct plan_item *item, uint32_t end)
+{
+	const struct batch_chunk *known = d->num_chunks ? &d->chunks[d->num_chunks - 1] : NULL;
+
+	if (run->program->last_use[item->tensor] < end)
+		return;
+	/* A chunk that is not among those that are used again. */
+	if (last->base && item->offset >= last->start && (!known || known->base != last->base))
+		return;
+	run->placed[run->num_placed] = *item;
+	run->placed[run->num_placed++].first = 0;
+}
+
 /* Memory for the inputs (@first) and what the commands [from, end) write. */
-static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool first)
+static int place_batch(struct exec_run *run, struct dynamic_block *d, uint32_t from, uint32_t end,
+		       bool first)
 {
 	struct exec_state *x = &run->engine->exec;
-	struct plan_item *items = run->items;
 	const struct program *p = run->program;
-	uint32_t i, n = 0;
-	uint64_t size;
-	uint8_t *base;
+	struct batch_chunk chunk;
+	uint64_t base, total;
+	uint32_t fixed = fixed_items(run, d, from, &base), i, n = 0;
+	struct plan_item *items = run->items + fixed;
 
 	for (i = 0; first && i < p->num_inputs; i++)
 		items[n++] = (struct plan_item) { .tensor = p->inputs[i] };
@@ -212,29 +308,32 @@ static int place_batch(struct exec_run *run, uint32_t from, uint32_t end, bool f
 	}
 	if (plan_scratch(run, from, end, items, &n))
 		return -1;
-	size = plan_place(items, n, &run->pace);
+	total = plan_place_beside(run->items, fixed, fixed + n, base, &run->pace);
 	if (run->pace.ended)
 		return exec_ended(run);
-	base = take_chunk(run, run->next_chunk++, size);
-	if (!base)
+	if (!batch_chunk(run, d, base, total, &chunk))
 		return exec_no_memory(run);
 	for (i = 0; i < n; i++) {
-		if (items[i].tensor >= p->num_tensors)
-			x->scratch[items[i].tensor - p->num_tensors] = base + items[i].offset;
-		else if (exec_tensor(run, items[i].tensor)->kind != NNPU_TENSOR_NO_VALUE)
-			exec_tensor(run, items[i].tensor)->data = base + items[i].offset;
-		if (exec_pace(run, 8))
+		uint8_t *at = batch_bytes(d, &chunk, items[i].offset);
+
+		if (items[i].tensor >= p->num_tensors) {
+			x->scratch[items[i].tensor - p->num_tensors] = at;
+		} else if (exec_tensor(run, items[i].tensor)->kind != NNPU_TENSOR_NO_VALUE) {
+			exec_tensor(run, items[i].tensor)->data = at;
+			keep_place(run, d, &chunk, &items[i], end);
+		}
+		if (exec_pace(run, 16))
 			return -1;
 	}
 	return 0;
 }
 
-int dynamic_batch(struct exec_run *run, uint32_t number, uint32_t from, uint32_t *end)
+int dynamic_batch(struct exec_run *run, struct dynamic_block *d, uint32_t from, uint32_t *end)
 {
 	/* The first batch of the main part reads the inputs, even if it has no commands. */
 	bool first = !run->inputs_read;
 
-	if (infer_batch(run, number, from, end))
+	if (infer_batch(run, d->number, from, end))
 		return -1;
 	if (*end == from && !first) {
 		if (!cmd_is_control(&run->program->cmds[from]))
@@ -243,7 +342,7 @@ int dynamic_batch(struct exec_run *run, uint32_t number, uint32_t from, uint32_t
 		*end = from + 1;
 		return 0;
 	}
-	if (place_batch(run, from, *end, first))
+	if (place_batch(run, d, from, *end, first))
 		return -1;
 	return first ? exec_read_inputs(run) : 0;
 }
@@ -379,11 +478,18 @@ static int check_omitted(struct exec_run *run)
 	return 0;
 }
 
-/* Room to plan one batch. */
+/* Tensors that are placed, at most. */
+static size_t max_placed(const struct program *p)
+{
+	return p->num_inputs + (size_t)p->num_operands;
+}
+
+/* Room to plan one batch, beside those before it, and for what is placed. */
 static size_t items_bytes(const struct program *p)
 {
-	return (p->num_inputs + (size_t)p->num_operands + p->num_cmds + 1) *
-	       sizeof(struct plan_item);
+	const size_t ends = sizeof(((struct dynamic_block *)0)->chunks) / sizeof(struct batch_chunk);
+
+	return (2 * max_placed(p) + p->num_cmds + ends + 1) * sizeof(struct plan_item);
 }
 
 int dynamic_begin(struct exec_run *run)
@@ -403,7 +509,11 @@ int dynamic_begin(struct exec_run *run)
 		return -1;
 	x->work.allocations++;
 	run->items = op_take(&run->engine->progress, items_bytes(p), NULL);
-	return run->items ? 0 : exec_no_memory(run);
+	if (!run->items)
+		return exec_no_memory(run);
+	run->placed = run->items + max_placed(p) + p->num_cmds +
+		      sizeof(((struct dynamic_block *)0)->chunks) / sizeof(struct batch_chunk) + 1;
+	return 0;
 }
 
 void dynamic_end(struct exec_run *run)

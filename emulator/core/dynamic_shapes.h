@@ -15,11 +15,38 @@ int dynamic_begin(struct exec_run *run);
 void dynamic_end(struct exec_run *run);
 
 /*
+ * A block that runs. Its batches have chunks of the arena, and one of a few chunks has room for a
+ * later batch where tensors of earlier ones are needed no more.
+ */
+struct dynamic_block {
+	uint32_t number;
+	uint32_t first_placed;		/* of run->placed */
+	unsigned int num_chunks;
+	struct batch_chunk {
+		uint8_t *base;
+		uint64_t start;		/* the chunks are places [start, end) of one plan */
+		uint64_t end;
+	} chunks[8];
+};
+
+static inline void dynamic_enter(struct exec_run *run, struct dynamic_block *d, uint32_t number)
+{
+	d->number = number;
+	d->first_placed = run->num_placed;
+	d->num_chunks = 0;
+}
+
+static inline void dynamic_leave(struct exec_run *run, const struct dynamic_block *d)
+{
+	run->num_placed = d->first_placed;
+}
+
+/*
  * Find shapes from command @from of a block on, as far as the values at hand allow, and
  * memory for what these commands write. The commands [from, *end) can run then; *end is
  * beyond @from, unless the inputs of the program have just been read.
  */
-int dynamic_batch(struct exec_run *run, uint32_t number, uint32_t from, uint32_t *end);
+int dynamic_batch(struct exec_run *run, struct dynamic_block *d, uint32_t from, uint32_t *end);
 
 /* The tensors that a block writes get the shapes that the program declares. */
 int dynamic_reset_block(struct exec_run *run, uint32_t number);

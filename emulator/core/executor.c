@@ -184,9 +184,11 @@ static int run_block(struct exec_run *run, uint32_t number)
 {
 	const struct program_block *b = &run->program->blocks[number];
 	uint32_t chunk = run->next_chunk, i = b->first, end = b->end;
+	struct dynamic_block d;
 
+	dynamic_enter(run, &d, number);
 	while (i < b->end) {
-		if (run->dynamic && dynamic_batch(run, number, i, &end))
+		if (run->dynamic && dynamic_batch(run, &d, i, &end))
 			return -1;
 		for (; i < end; i++)
 			if (run_command(run, i))
@@ -194,6 +196,7 @@ static int run_block(struct exec_run *run, uint32_t number)
 	}
 	/* Chunks of the arena are taken and given back like a stack. */
 	run->next_chunk = chunk;
+	dynamic_leave(run, &d);
 	return 0;
 }
 

@@ -24,7 +24,9 @@ struct exec_run {
 	bool shapes_valid;		/* exec.tensors are those of this run */
 	bool dynamic;			/* shapes are found while the commands run */
 	bool inputs_read;
-	struct plan_item *items;	/* dynamic: room to plan one batch */
+	struct plan_item *items;	/* dynamic: room to plan one batch; see dynamic_begin() */
+	struct plan_item *placed;	/* dynamic: tensors of the blocks that run, the inner ones' last */
+	uint32_t num_placed;
 	uint32_t next_chunk;		/* dynamic: first chunk of the arena that is not in use */
 	uint32_t num_values;		/* that the loops carry that run */
 	uint64_t loop_timeout_ns;	/* of each loop */

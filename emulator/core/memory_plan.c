@@ -47,17 +47,19 @@ static bool same_time(const struct plan_item *a, const struct plan_item *b)
 
 /*
  * Best fit: each tensor, in the order of @compare, goes into the smallest gap that is free during
- * its life. @order has the tensors placed so far, by offset.
+ * its life. @order has the tensors placed so far, by offset. The first @fixed are placed, below @base.
  */
-static uint64_t place_best(struct plan_item *items, uint32_t count,
+static uint64_t place_best(struct plan_item *items, uint32_t fixed, uint32_t count, uint64_t base,
 			   int (*compare)(const void *a, const void *b), uint32_t *order,
 			   struct op_pace *pace)
 {
-	uint64_t total = 0;
+	uint64_t total = base;
 	uint32_t i, j;
 
-	qsort(items, count, sizeof(*items), compare);
-	for (i = 0; i < count; i++) {
+	qsort(items + fixed, count - fixed, sizeof(*items), compare);
+	for (i = 0; i < fixed; i++)
+		order[i] = i;
+	for (; i < count; i++) {
 		uint64_t end = 0, best = UINT64_MAX, best_gap = UINT64_MAX;
 		uint64_t size = tensor_round_up(items[i].size);
 
@@ -118,18 +120,21 @@ static uint64_t measure_live(struct plan_item *items, uint32_t count, struct op_
  * The largest first, or those first that live while there is most: neither is better for all
  * programs. If few tensors are there, the better one for these.
  */
-static uint64_t place_exhaustive(struct plan_item *items, uint32_t count, struct op_pace *pace)
+static uint64_t place_exhaustive(struct plan_item *items, uint32_t fixed, uint32_t count,
+				 uint64_t base, struct op_pace *pace)
 {
 	uint32_t order[EXHAUSTIVE_MAX];
-	uint64_t least, by_most, total = place_best(items, count, by_size, order, pace);
+	uint64_t least, by_most, total;
 
+	total = place_best(items, fixed, count, base, by_size, order, pace);
 	if (count > TWICE_MAX)
 		return total;
 	least = measure_live(items, count, pace);
-	if (total <= least || pace->ended)
+	if (total <= (fixed ? base : least) || pace->ended)
 		return total;
-	by_most = place_best(items, count, by_live, order, pace);
-	return by_most <= total ? by_most : place_best(items, count, by_size, order, pace);
+	by_most = place_best(items, fixed, count, base, by_live, order, pace);
+	return by_most <= total ? by_most :
+	       place_best(items, fixed, count, base, by_size, order, pace);
 }
 
 static unsigned int size_class(uint64_t size)
@@ -219,7 +224,7 @@ uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pac
 	size_t bytes;
 
 	if (count <= EXHAUSTIVE_MAX)
-		return place_exhaustive(items, count, pace);
+		return place_exhaustive(items, 0, count, 0, pace);
 	for (i = 0; i < count; i++) {
 		if (items[i].last > last)
 			last = items[i].last;
@@ -241,6 +246,20 @@ uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pac
 		items[i].offset = total;
 		total += tensor_round_up(items[i].size);
 	}
+	return total;
+}
+
+uint64_t plan_place_beside(struct plan_item *items, uint32_t fixed, uint32_t count, uint64_t base,
+			   struct op_pace *pace)
+{
+	uint64_t total;
+	uint32_t i;
+
+	if (count <= EXHAUSTIVE_MAX)
+		return place_exhaustive(items, fixed, count, base, pace);
+	total = base + plan_place(items + fixed, count - fixed, pace);
+	for (i = fixed; i < count && !op_pace(pace, 4); i++)
+		items[i].offset += base;
 	return total;
 }
 

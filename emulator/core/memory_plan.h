@@ -27,6 +27,14 @@ struct plan_item {
 uint64_t plan_place(struct plan_item *items, uint32_t count, struct op_pace *pace);
 
 /*
+ * The same beside the first @fixed items, which stay where they are, in the order of their offsets. What
+ * finds no room between them is placed from @base on, behind all of them. Returns the end of all, at
+ * least @base.
+ */
+uint64_t plan_place_beside(struct plan_item *items, uint32_t fixed, uint32_t count, uint64_t base,
+			   struct op_pace *pace);
+
+/*
  * Plan the arena of a program whose shapes are all known. 0, or -1: no memory, or @pace says
  * that the caller is to end.
  */

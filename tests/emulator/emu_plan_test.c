@@ -4,6 +4,7 @@
  * than what lives at once.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/memory_plan.h"
 #include "core/program_load.h"
@@ -114,9 +115,42 @@ static void test_random(uint32_t count)
 	   exact);
 }
 
+/* Items that stay where they are, with gaps between them, and others beside them. */
+static void test_beside(uint32_t fixed, uint32_t count)
+{
+	static struct plan_item items[MAX_ITEMS], before[MAX_ITEMS];
+	uint32_t bad = 0, inside = 0;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		struct op_pace pace = { 0 };
+		uint64_t base = 0, total;
+
+		for (uint32_t i = 0; i < count; i++) {
+			items[i] = (struct plan_item) {
+				.size = 1 + pick(5000), .first = i < fixed ? 0 : pick(20), .tensor = i,
+			};
+			items[i].last = items[i].first + pick(10);
+			if (i >= fixed)
+				continue;
+			items[i].offset = base + tensor_round_up(pick(5000));
+			base = items[i].offset + tensor_round_up(items[i].size);
+		}
+		memcpy(before, items, fixed * sizeof(*items));
+		total = plan_place_beside(items, fixed, count, base, &pace);
+		bad += total < base || !is_sound(items, count, total);
+		for (uint32_t i = 0; i < fixed; i++)
+			bad += items[i].tensor != i || items[i].offset != before[i].offset;
+		inside += total == base;
+	}
+	ok(!bad, "%u items beside %u are sound; %u times they need nothing more", count - fixed, fixed,
+	   inside);
+}
+
 int main(void)
 {
 	test_network();
+	test_beside(20, 22);
+	test_beside(10, 60);
 	test_random(5);
 	test_random(40);
 	/* More than are placed twice. */

@@ -35,7 +35,6 @@ static const struct {
 	{ "digits_int8.tflite", 20 },
 	{ "micro_speech_lstm_int8.tflite", 168 },
 	{ "mnist_lstm_float.tflite", 100 },
-	{ "small_dynamic_shapes.tflite", 3216 },
 };
 
 static double bound(const char *name, uint64_t needed)
