@@ -527,7 +527,6 @@ static int alloc_reports(struct loader *l)
 static void end_reading(struct loader *l)
 {
 	load_free_work(l, LOAD_READ);
-	l->request->image = NULL;
 	l->image = NULL;
 }
 

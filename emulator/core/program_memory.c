@@ -130,7 +130,6 @@ static void free_work(struct nnpu_ctx *ctx, struct load_work *w)
 void load_give_image(struct load_request *request)
 {
 	free_work(request->ctx, &request->read);
-	request->image = NULL;
 }
 
 struct program *load_alloc_program(struct loader *l)
