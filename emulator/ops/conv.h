@@ -107,6 +107,12 @@ static inline struct conv_runs conv_runs_of(const struct conv *cv, struct conv_p
 	return r;
 }
 
+/* May the rows of inputs be gathered without a point in the midst of them? */
+static inline bool conv_rows_short(const struct conv *cv)
+{
+	return cv->in.c_stride == 1 && cv->x.dilation == 1 && cv->y.taps <= OP_PACE_TAPS;
+}
+
 /* Go on to the next run; false if there is none. */
 static inline bool conv_runs_next(struct conv_runs *r)
 {

@@ -78,8 +78,8 @@ static int add_channels(const struct op_call *c, struct direct *d, union acc *ac
 	for (size_t at = 0, piece; at < n; at += piece) {
 		piece = n - at < most ? n - at : most;
 		add_piece(c, d, acc, in + at * d->in.c_stride, filter + at, piece);
-		if (op_pace(&d->pace, apart < OP_PACE_LINE ? piece * 2 + 8 :
-				      op_pace_rest(piece, apart, 2)))
+		if (op_pace(&d->pace, (apart < OP_PACE_LINE ? piece * 2 :
+				       op_pace_rest(piece, apart, 2)) + OP_PACE_RUN_APART))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -208,7 +208,7 @@ static int transposed_products(const struct op_call *c, struct direct *d,
 		for (size_t at = 0, len; at < d->in.c; at += len) {
 			len = d->in.c - at < OP_PACE_RUN ? d->in.c - at : OP_PACE_RUN;
 			k->products(w + filter + at, row, x + in + at, len, sums);
-			if (op_pace(&d->pace, len * 2 + 8))
+			if (op_pace(&d->pace, len * 2 + ROW_PRODUCTS * OP_PACE_RUN_APART / 2))
 				return OP_ABORTED;
 		}
 	}

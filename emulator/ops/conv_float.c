@@ -74,7 +74,7 @@ static void gather(const struct conv *cv, struct op_pace *pace, const float *in,
 {
 	struct conv_runs r = conv_runs_of(cv, p, from, len);
 
-	for (; conv_runs_next(&r); dst += r.len) {
+	for (; conv_runs_next(&r) && !op_pace(pace, OP_PACE_RUN_APART); dst += r.len) {
 		if (r.inside)
 			copy_run(cv, pace, in + r.offset, r.len, dst);
 		else
@@ -172,10 +172,13 @@ static int gather_tile(struct tile *t, size_t from, size_t len)
 	for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(t->cv, &p)) {
 		float *dst = t->gathered + r * t->stride;
 
-		if (len == t->depth && t->cv->in.c_stride == 1 && t->cv->x.dilation == 1)
-			gather_row(t->cv, t->c->in[0]->data, p, dst);
-		else
+		if (len < t->depth || !conv_rows_short(t->cv)) {
 			gather(t->cv, t->pace, t->c->in[0]->data, p, from, len, dst);
+			continue;
+		}
+		gather_row(t->cv, t->c->in[0]->data, p, dst);
+		if (op_pace(t->pace, (size_t)t->cv->y.taps * OP_PACE_RUN_APART))
+			return OP_ABORTED;
 	}
 	return op_pace(t->pace, t->rows * (len / 2 + 64)) ? OP_ABORTED : 0;
 }

@@ -156,7 +156,7 @@ static void gather_piece(const struct kernels *k, const struct conv *cv, struct 
 {
 	struct conv_runs r = conv_runs_of(cv, p, from, len);
 
-	for (; conv_runs_next(&r); dst += r.len) {
+	for (; conv_runs_next(&r) && !op_pace(pace, OP_PACE_RUN_APART); dst += r.len) {
 		if (r.inside)
 			gather_run(k, cv, pace, b, in + r.offset, r.len, dst);
 		else
@@ -241,6 +241,9 @@ static unsigned int gather_inside(struct tile *t, struct conv_pixel p, unsigned 
 	g.runs = y_last - y_first;
 	if (g.rows > t->interior.end - p.x)
 		g.rows = t->interior.end - p.x;
+	/* At least one: see conv_rows_short(). */
+	if (g.rows > OP_PACE_TAPS / g.runs)
+		g.rows = OP_PACE_TAPS / g.runs;
 	/* The last run of the last row ends here, with what may be read behind it. */
 	room = in->bytes - offset;
 	last = (g.runs - 1) * g.next + run + KERNEL_SLACK;
@@ -270,6 +273,8 @@ static void gather_rows(struct tile *t)
 			gather_row(t->k, t->cv, b, t->c->in[0]->data, p, t->inputs + r * t->stride);
 			n = 1;
 		}
+		if (op_pace(t->pace, (size_t)n * t->cv->y.taps * OP_PACE_RUN_APART))
+			return;
 		p.x += n - 1;
 		conv_pixel_next(t->cv, &p);
 	}
@@ -284,7 +289,7 @@ static int gather(struct tile *t, size_t from, size_t len)
 	const struct conv *cv = t->cv;
 	const uint8_t *in = t->c->in[0]->data;
 	struct qbyte b = qbyte_of(t->c->in[0]);
-	bool simple = cv->in.c_stride == 1 && cv->x.dilation == 1 && len == t->depth;
+	bool simple = conv_rows_short(cv) && len == t->depth;
 	struct conv_pixel p = t->first;
 
 	if (t->rows_adjacent && len == t->depth && t->stride == len) {

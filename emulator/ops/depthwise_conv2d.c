@@ -232,6 +232,35 @@ void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, u
 
 /* Execution with a prepared object. */
 
+/*
+ * What a pixel with @n channels and @taps taps, which may be far apart, counts for. The constants are so
+ * large for windows of few channels, whose taps take time, not the products.
+ */
+static size_t quant_units(size_t taps, size_t n)
+{
+	return (taps + 1) / 2 * (n / 4 + 64);
+}
+
+static size_t float_units(size_t taps, size_t n)
+{
+	return (taps + 1) * (n / 4 + 32);
+}
+
+/* How many pixels of @units each, @max at most, are computed without a point. */
+static uint32_t pixels_at_once(size_t units, size_t max)
+{
+	size_t n = OP_PACE_UNITS / units;
+
+	n = n < max ? n : max;
+	return n ? (uint32_t)n : 1;
+}
+
+/* Channels of a pixel that are computed at once. */
+static uint32_t run_of(const struct conv *cv)
+{
+	return cv->out.c < KERNEL_RUN ? cv->out.c : KERNEL_RUN;
+}
+
 /* How many outputs from @o on, at most @max, have the same taps inside. */
 static uint32_t same_taps(struct window_interior in, uint32_t o, uint32_t max)
 {
@@ -294,7 +323,8 @@ static int execute_pixels(const struct op_call *c, const struct conv *cv,
 	for (uint32_t col = 0, n; col < cv->out.c; col += n) {
 		n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
 		kernels_get()->depthwise(&p, w, c->in[2]->data, requant, col, n, out);
-		if (op_pace(pace, (size_t)p.rows * p.cols * w->pairs * (n / 4 + 16)))
+		/* Beside the pixels, weights and sums to begin with are read once. */
+		if (op_pace(pace, (size_t)p.rows * p.cols * quant_units(2 * w->pairs, n) + n * 2))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -332,7 +362,8 @@ static int execute_prepared_part(const void *work, size_t first, size_t end, str
 	const struct op_call *c = call->c;
 	const struct conv *cv = call->cv;
 	struct window_interior iy = window_interior(&cv->y), ix = window_interior(&cv->x);
-	uint32_t max_pixels = cv->out.c < BLOCK_BYTES ? BLOCK_BYTES / cv->out.c : 1;
+	size_t taps = (size_t)cv->y.taps * cv->x.taps;
+	uint32_t max_pixels = pixels_at_once(quant_units(taps, run_of(cv)), BLOCK_BYTES / cv->out.c);
 	struct depthwise_pixels p = {
 		.zero_point = c->in[0]->zero_point,
 		.is_signed = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED,
@@ -393,10 +424,11 @@ static int quant_pixel(const struct op_call *c, const struct depthwise *d, const
 				acc[i] = q_add(acc[i], qbyte_value(x, in_byte) *
 					       qbyte_value(weights[i], filter_byte));
 			}
-			if (op_pace_tap(pace, tx, n * 2 + 8))
+			if (op_pace_channels(pace, tx, n, cv->in.c_stride, n * 2 + 8))
 				return OP_ABORTED;
 		}
-		if (op_pace(pace, (x_last - x_first) % OP_PACE_TAPS * (n * 2 + 8) + 16))
+		if (op_pace(pace, (x_last - x_first) % OP_PACE_TAPS * (n * 2 + 8) +
+			    OP_PACE_RUN_APART))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -498,7 +530,7 @@ static int float_pixels(const struct op_call *c, const struct conv *cv, struct c
 	for (uint32_t col = 0, n; col < cv->out.c; col += n) {
 		n = cv->out.c - col < KERNEL_RUN ? cv->out.c - col : KERNEL_RUN;
 		kernels_get()->fdepthwise(&p, c->in[2]->data, range, col, n, out);
-		if (op_pace(pace, (size_t)rows * cols * (p.taps + 1) * (n / 4 + 8)))
+		if (op_pace(pace, (size_t)rows * cols * float_units(p.taps, n) + n))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -510,8 +542,9 @@ static int execute_float_part(const void *work, size_t first, size_t end, struct
 	const struct op_call *c = ((const struct row_call *)work)->c;
 	const struct conv *cv = ((const struct row_call *)work)->cv;
 	struct window_interior iy = window_interior(&cv->y), ix = window_interior(&cv->x);
-	size_t terms = (size_t)cv->y.taps * cv->x.taps * cv->out.c;
-	uint32_t max_pixels = terms < BLOCK_TERMS ? (uint32_t)(BLOCK_TERMS / terms) : 1;
+	size_t taps = (size_t)cv->y.taps * cv->x.taps;
+	uint32_t max_pixels = pixels_at_once(float_units(taps, run_of(cv)),
+					     BLOCK_TERMS / (taps * cv->out.c));
 	struct conv_pixel at;
 	uint32_t rows, cols;
 
@@ -556,10 +589,11 @@ static int float_pixel(const struct op_call *c, const struct depthwise *d, const
 				inputs[i] = src[(col + i) / d->multiplier * cv->in.c_stride];
 			for (unsigned int i = 0; i < n; i++)
 				acc[i] += inputs[i] * weights[i];
-			if (op_pace_tap(pace, tx, n + 8))
+			if (op_pace_channels(pace, tx, n, cv->in.c_stride * sizeof(*src), n + 8))
 				return OP_ABORTED;
 		}
-		if (op_pace(pace, (x_last - x_first) % OP_PACE_TAPS * (n + 8) + 16))
+		if (op_pace(pace, (x_last - x_first) % OP_PACE_TAPS * (n + 8) +
+			    OP_PACE_RUN_APART))
 			return OP_ABORTED;
 	}
 	return 0;

@@ -58,6 +58,11 @@ static inline bool op_pace_tap(struct op_pace *p, size_t i, size_t units)
 #define OP_PACE_FAR	(1u << 8)
 #define OP_PACE_LINE	64u
 
+/*
+ * What a run of elements counts for beside these. It may have few of them, in a page of its own.
+ */
+#define OP_PACE_RUN_APART	128u
+
 /* As op_pace_row(), for elements that are @bytes apart. */
 static inline bool op_pace_strided(struct op_pace *p, size_t i, size_t bytes, size_t units)
 {
@@ -72,6 +77,18 @@ static inline size_t op_pace_rest(size_t n, size_t bytes, size_t units)
 	if (bytes < OP_PACE_LINE)
 		return n % OP_PACE_RUN * units;
 	return n % OP_PACE_FAR * (OP_PACE_UNITS / OP_PACE_FAR);
+}
+
+/*
+ * As op_pace_tap(), after tap @i of fewer than OP_PACE_FAR channels that are @bytes apart: those of planes are
+ * misses all.
+ */
+static inline bool op_pace_channels(struct op_pace *p, size_t i, size_t n, size_t bytes,
+				    size_t units)
+{
+	if (bytes < OP_PACE_LINE)
+		return op_pace_tap(p, i, units);
+	return op_pace(p, op_pace_rest(n, bytes, 0));
 }
 
 #endif /* NNPU_EMU_PACE_H */

@@ -90,14 +90,6 @@ static size_t tap_offset(const struct pool *p, uint32_t oy, uint32_t ox, uint32_
 	       window_index(&p->x, ox, tx) * p->in.x_stride + col * p->in.c_stride;
 }
 
-/* After tap @i. Channels of a plane each are far apart. */
-static bool pace_tap(const struct pool *p, uint32_t i, unsigned int n, size_t size)
-{
-	if (p->in.c_stride * size >= OP_PACE_LINE)
-		return op_pace(p->pace, op_pace_rest(n, p->in.c_stride * size, 0));
-	return op_pace_tap(p->pace, i, n + 8);
-}
-
 /* Inlined, so that a @stride of 1 is a constant. */
 #define INLINE	static inline __attribute__((always_inline))
 
@@ -151,10 +143,11 @@ static int quant_pixel(const struct pool *p, const struct taps *t, const uint8_t
 				add_bytes(src, 1, p->flip, n, true, acc);
 			else
 				add_bytes(src, 1, p->flip, n, false, acc);
-			if (pace_tap(p, tx, n, sizeof(*src)))
+			if (op_pace_channels(p->pace, tx, n, stride * sizeof(*src), n + 8))
 				return OP_ABORTED;
 		}
-		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) + 16))
+		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) +
+			    OP_PACE_RUN_APART))
 			return OP_ABORTED;
 	}
 	if (!p->max)
@@ -184,10 +177,11 @@ static int float_pixel(const struct pool *p, const struct taps *t, const float *
 					acc[i] = v;
 			}
 			first = false;
-			if (pace_tap(p, tx, n, sizeof(*src)))
+			if (op_pace_channels(p->pace, tx, n, stride * sizeof(*src), n + 8))
 				return OP_ABORTED;
 		}
-		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) + 16))
+		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n + 8) +
+			    OP_PACE_RUN_APART))
 			return OP_ABORTED;
 	}
 	for (unsigned int i = 0; !p->max && i < n; i++)
@@ -223,7 +217,8 @@ static int add_taps(const struct pool *p, const struct taps *t, bool quant, cons
 			if (op_pace_tap(p->pace, tx, n / 4 + 8))
 				return OP_ABORTED;
 		}
-		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n / 4 + 8) + 16))
+		if (op_pace(p->pace, (t->x_last - t->x_first) % OP_PACE_TAPS * (n / 4 + 8) +
+			    OP_PACE_RUN_APART))
 			return OP_ABORTED;
 	}
 	return 0;

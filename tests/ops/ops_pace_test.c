@@ -3,7 +3,8 @@
  * Every operation reaches a preemption point often enough at the largest operands that the
  * device takes, and ends soon when a point tells it to.
  *
- * Time is that of the thread, so that the load of the machine does not count.
+ * Time is that of the thread, so that the load of the machine does not count. Where elements are far apart,
+ * which costs more on other machines, points are counted.
  *
  *   NNPU_PACE_CALLS   calls of each operation (default: all; 1 with sanitizers, which look for
  *                     something else)
@@ -103,6 +104,8 @@ static uint64_t now(void)
 
 static struct {
 	uint64_t start, last, gap;
+	uint64_t most;			/* how long it runs before it is told to end */
+	unsigned long points;
 	uint64_t told;			/* when it was told to end, or 0 */
 	uint64_t end;
 } watch;
@@ -111,16 +114,17 @@ static bool look(void)
 {
 	uint64_t t = now();
 
+	watch.points++;
 	if (t - watch.last > watch.gap && !watch.told)
 		watch.gap = t - watch.last;
 	watch.last = t;
-	if (!watch.told && t - watch.start > RUN_NS)
+	if (!watch.told && t - watch.start > watch.most)
 		watch.told = t;
 	return watch.told;
 }
 
 /* The functions that a job calls. False: the operation refuses the call. */
-static bool run(struct fixture *f)
+static bool run(struct fixture *f, uint64_t most)
 {
 	struct op_call *c = &f->graph.calls[0].call;
 	size_t scratch;
@@ -133,6 +137,8 @@ static bool run(struct fixture *f)
 	watch.start = now();
 	watch.last = watch.start;
 	watch.gap = 0;
+	watch.most = most;
+	watch.points = 0;
 	watch.told = 0;
 	watch.end = watch.start;
 	ret = c->desc->infer(c);
@@ -178,7 +184,7 @@ static bool try_call(const struct large_call *call, bool *ran)
 	bool good;
 
 	read_call(&f, call);
-	*ran = fixture_load(&f) == NNPU_REASON_NONE && run(&f);
+	*ran = fixture_load(&f) == NNPU_REASON_NONE && run(&f, RUN_NS);
 	if (!*ran)
 		tap_note("%s, operand %u", reason_text(fixture_reason(&f)),
 			 fixture_bad_operand(&f));
@@ -227,6 +233,72 @@ static void test_tflite(void)
 		test_call(&tflite_calls[i], false);
 }
 
+/* Calls whose elements or runs of elements are far apart, with so few bytes that only these count. */
+static const struct {
+	struct large_call call;
+	unsigned long points;		/* at least; some times as many are there */
+	bool constant;			/* filter and bias are, so that prepare() packs them */
+} far_calls[] = {
+	{ { NNPU_OP_DEPTHWISE_CONV_2D, "u:1x64x1x64K u:1x1x512x64 t:64@1 i0 i0 i0 i0 i32K i1 i1 i0 "
+				       "b1 i64 i1 > u@2" }, 64, false },
+	{ { NNPU_OP_DEPTHWISE_CONV_2D, "f:1x64x1x64K f:1x1x512x64 f:64 i0 i0 i0 i0 i32K i1 i1 i0 "
+				       "b1 i64 i1 > f" }, 64, false },
+	/* Runs of an element, by a dilation and by a window that is narrow. */
+	{ { NNPU_OP_CONV_2D, "u:1x1x64Kx1 u:1x1x16Kx1 t:1@1 i2 i16K i1 i0 b0 i2 i1 > u@2" }, 8, true },
+	{ { NNPU_OP_CONV_2D, "f:1x1x64Kx1 f:1x1x16Kx1 f:1 i2 i16K i1 i0 b0 i2 i1 > f" }, 8, false },
+	{ { NNPU_OP_CONV_2D, "u:1x16Kx64x1 u:1x16Kx1x1 t:1@1 i2 i1 i1 i0 > u@2" }, 256, false },
+	{ { NNPU_OP_CONV_2D, "f:1x16Kx64x1 f:1x16Kx1x1 f:1 i2 i1 i1 i0 > f" }, 256, true },
+	{ { NNPU_OP_CONV_2D, "u:1x1Kx1Kx1 u:1x512x1x1 t:1@1 i2 i64 i64 i0 > u@2" }, 16, true },
+	{ { NNPU_OP_CONV_2D, "f:1x1Kx1Kx1 f:1x512x1x1 f:1 i2 i64 i64 i0 > f" }, 16, false },
+	{ { NNPU_OP_DEPTHWISE_CONV_2D, "u:1x16Kx64x1 u:1x16Kx1x1 t:1@1 i2 i1 i1 i1 i0 > u@2" }, 256,
+	  false },
+	{ { NNPU_OP_MAX_POOL_2D, "u:1x16Kx64x1 i0 i0 i0 i0 i1 i1 i1 i16K i0 b0 > u" }, 256, false },
+	{ { NNPU_OP_GROUPED_CONV_2D, "u:1x16Kx64x1 u:1x16Kx1x1 t:1@1 i2 i1 i1 i1 i0 b0 > u@2" }, 256,
+	  false },
+	{ { NNPU_OP_TRANSPOSE_CONV_2D, "u:1x2Kx64x1 u:1x2Kx1x1 t:1@1 i0 i0 i2047 i2047 i1 i1 i0 b0 "
+				       "> u@2" }, 32, false },
+	{ { NNPU_OP_TRANSPOSE_CONV_2D, "f:1x2Kx64x1 f:8x2Kx1x1 f:8 i0 i0 i2047 i2047 i1 i1 i0 b0 "
+				       "> f" }, 128, false },
+	/* Many pixels at once, each with many taps. */
+	{ { NNPU_OP_DEPTHWISE_CONV_2D, "u:1x2Kx2Kx1 u:1x8x8x1 t:1@1 i2 i16 i16 i1 i0 > u@2" }, 64, true },
+	{ { NNPU_OP_DEPTHWISE_CONV_2D, "f:1x2Kx2Kx1 f:1x8x8x1 f:1 i2 i16 i16 i1 i0 > f" }, 64, true },
+};
+
+/* Operands 1 and 2 become constants. */
+static void fix_weights(struct fixture *f)
+{
+	for (unsigned int i = 1; i <= 2; i++) {
+		void *data = graph_alloc(f->sizes[i]);
+
+		if (!data)
+			abort();
+		memcpy(data, f->data[i], f->sizes[i]);
+		munmap(f->data[i], f->sizes[i] + 64);
+		f->data[i] = data;
+		f->tensors[i].kind = NNPU_TENSOR_INLINE;
+		f->tensors[i].data = data;
+	}
+}
+
+/* The points of a call are counted: no clock decides. */
+static void test_far(void)
+{
+	for (unsigned int i = 0; i < sizeof(far_calls) / sizeof(*far_calls); i++) {
+		const struct large_call *call = &far_calls[i].call;
+		struct fixture f;
+		bool ran;
+
+		read_call(&f, call);
+		if (far_calls[i].constant)
+			fix_weights(&f);
+		ran = fixture_load(&f) == NNPU_REASON_NONE && run(&f, UINT64_MAX);
+		ok(ran && watch.points >= far_calls[i].points, "%s, %s: %lu points, at least %lu",
+		   op_name(call->op), call->operands, watch.points, far_calls[i].points);
+		unmap(&f);
+		fixture_end(&f);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *text = argc > 1 ? NULL : getenv("NNPU_PACE_CALLS");
@@ -252,7 +324,9 @@ int main(int argc, char **argv)
 		}
 	}
 	ok(!missing, "every operation has a call");
-	if (argc == 1)
+	if (argc == 1) {
 		test_tflite();
+		test_far();
+	}
 	return tap_done();
 }
