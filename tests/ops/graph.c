@@ -22,14 +22,19 @@ bool op_progress(struct job_progress *p)
 	return p->abort_after && p->count >= p->abort_after;
 }
 
+void *graph_alloc(size_t bytes)
+{
+	void *p;
+
+	return posix_memalign(&p, 64, bytes ? bytes : 1) ? NULL : p;
+}
+
 void *op_take(struct job_progress *p, size_t bytes, size_t *taken)
 {
-	size_t size = (bytes + 64) / 64 * 64;
-
 	(void)p;
 	if (taken)
-		*taken += size;
-	return aligned_alloc(64, size);
+		*taken += (bytes + 64) / 64 * 64;
+	return graph_alloc(bytes);
 }
 
 void op_give(struct job_progress *p, void *memory, size_t bytes)
@@ -256,7 +261,7 @@ static int run_call(const struct graph *g, struct graph_call *gc)
 			t->bytes *= t->dims[d];
 		t->shape_known = true;
 		if (!t->data)
-			t->data = aligned_alloc(64, (t->bytes + 64) / 64 * 64);
+			t->data = graph_alloc(t->bytes);
 		if (!t->data)
 			return -1;
 		/* A kernel that leaves elements out is to be seen. */
@@ -266,7 +271,7 @@ static int run_call(const struct graph *g, struct graph_call *gc)
 	scratch = op_scratch(c);
 	if (g->max_bytes && scratch > g->max_bytes)
 		return op_fail(c, NNPU_REASON_OVERFLOW, NNPU_OPERAND_NONE);
-	c->scratch = aligned_alloc(64, (scratch + 63) / 64 * 64 + (scratch == 0 ? 64 : 0));
+	c->scratch = graph_alloc(scratch);
 	if (!c->scratch)
 		return -1;
 	memset(c->scratch, 0xa5, scratch);

@@ -65,4 +65,10 @@ extern struct job_progress graph_progress;
 /* If set, called by op_progress() and decides what it returns. */
 extern bool (*graph_look)(void);
 
+/*
+ * Memory of a tensor, to be freed: 64-byte aligned as the device's, and not a byte more, so that AddressSanitizer
+ * sees what is read or written behind it. NULL: no memory.
+ */
+void *graph_alloc(size_t bytes);
+
 #endif /* NNPU_TESTS_GRAPH_H */

@@ -2,6 +2,7 @@
 /*
  * Random changes of operands.
  */
+#include "graph.h"
 #include "mutants.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static bool fit_data(struct mutant_operand *o)
 		t->kind = NNPU_TENSOR_INPUT;
 	if (bytes > MUTANT_MAX_BYTES)
 		return false;
-	data = aligned_alloc(64, (bytes + 64) / 64 * 64);
+	data = graph_alloc(bytes);
 	if (!data)
 		exit(1);
 	for (size_t i = 0; i < bytes; i++)

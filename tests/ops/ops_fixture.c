@@ -36,7 +36,7 @@ static struct tensor *append(struct fixture *f, enum nnpu_type type, uint8_t kin
 		bytes *= dims[d];
 	if (data) {
 		f->sizes[i] = bytes;
-		f->data[i] = aligned_alloc(64, (bytes + 64) / 64 * 64);
+		f->data[i] = graph_alloc(bytes);
 		if (!f->data[i])
 			abort();
 		memcpy(f->data[i], data, bytes);
@@ -120,7 +120,7 @@ static void copy_constants(struct fixture *f)
 		if (!tensor_is_const(t) || !t->data || t->bytes != f->sizes[i] ||
 		    t->bytes == 0)
 			continue;
-		f->constants[i] = aligned_alloc(64, (op_room(t) + 63) / 64 * 64);
+		f->constants[i] = graph_alloc(op_room(t));
 		if (!f->constants[i])
 			abort();
 		memcpy(f->constants[i], t->data, t->bytes);

@@ -59,7 +59,7 @@ static bool output_matches(const char *what, const struct nntc_case *nc, uint32_
 /* Copies of the data, aligned as the contract says. */
 static void *aligned_copy(const void *data, size_t bytes)
 {
-	void *copy = aligned_alloc(64, (bytes + 64) / 64 * 64);
+	void *copy = graph_alloc(bytes);
 
 	if (copy && bytes)
 		memcpy(copy, data, bytes);

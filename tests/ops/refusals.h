@@ -70,7 +70,9 @@ static inline void apply(struct fixture *f, const struct change *c)
 		t->zero_point = c->to;
 		break;
 	case VALUE:
-		memcpy(f->data[c->operand], &c->to, sizeof(c->to));
+		/* A BOOL has a byte. */
+		memcpy(f->data[c->operand], &c->to, type_size(t->type) < sizeof(c->to) ?
+		       type_size(t->type) : sizeof(c->to));
 		break;
 	case FLOAT_VALUE:
 		memcpy(f->data[c->operand], &c->real, sizeof(c->real));
