@@ -217,7 +217,8 @@ static inline bool conv_is_pointwise(const struct conv *cv)
 
 /* First member of packed weights, in a prepared object or in scratch memory. */
 struct conv_packed {
-	void *weights;			/* panels, behind this or in place of the constant */
+	/* Panels, behind this or in place of the constant. NULL: see conv_is_few(). */
+	void *weights;
 };
 
 /*
@@ -262,7 +263,19 @@ struct conv_packed *conv_pack(struct op_pace *pace, const struct conv_packing *p
 			      const struct op_call *c, uint32_t channels, size_t depth,
 			      void *memory);
 
-/* Returns as op_desc.execute; c->prepared is from conv_prepare() or NULL. */
+/*
+ * Constant weights of so few channels that panels would be a half larger, or more, for a few rows of
+ * inputs: as they are they take less memory. Each job packs piece by piece what it multiplies next.
+ * Then conv_few_scratch() bytes of scratch memory are for a header without panels. conv_few() fills
+ * it; it takes the place of what conv_prepare() makes. All shapes are known, but for conv_is_few().
+ */
+#define CONV_FEW_PIECE	256u
+bool conv_is_few(const struct op_call *c, uint32_t channels, size_t depth);
+size_t conv_few_scratch(const struct op_call *c, uint32_t channels);
+struct conv_packed *conv_few(struct op_pace *pace, const struct op_call *c, uint32_t channels,
+			     size_t depth);
+
+/* Returns as op_desc.execute; c->prepared is from conv_prepare(), or conv_few(), or NULL. */
 int conv_quant_execute(const struct op_call *c, const struct conv *cv);
 int conv_float_execute(const struct op_call *c, const struct conv *cv);
 

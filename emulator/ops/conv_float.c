@@ -237,6 +237,31 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 	return 0;
 }
 
+/* The same with weights that are not packed: the pieces of panels that are next are packed here. */
+static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
+{
+	float panel[CONV_FEW_PIECE * KERNEL_PANEL] __attribute__((aligned(64)));
+	const float *rows = (const float *)t->c->in[1]->data + col * t->depth;
+	float acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
+
+	for (size_t from = 0, len; from < t->depth; from += len) {
+		len = t->depth - from < CONV_FEW_PIECE ? t->depth - from : CONV_FEW_PIECE;
+		if (gather_tile(t, from, len))
+			return OP_ABORTED;
+		for (unsigned int i = 0; i < cols; i += KERNEL_PANEL) {
+			unsigned int n = cols - i < KERNEL_PANEL ? cols - i : KERNEL_PANEL;
+
+			pack_panel(t->c->in[1], rows + i * t->depth + from, n, t->depth, len, panel);
+			t->k->fgemm(t->inputs, t->stride, t->rows, panel, len, len * KERNEL_PANEL, 1,
+				    acc + i);
+		}
+		if (op_pace(t->pace, (2 * t->rows + 2 * cols) * len))
+			return OP_ABORTED;
+	}
+	store(t, acc, (const float *)t->c->in[2]->data + col, col, cols);
+	return 0;
+}
+
 /* A call. Its parts share it. */
 struct float_call {
 	const struct op_call *c;
@@ -275,7 +300,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 			return OP_ABORTED;
 		for (uint32_t col = range.col, cols; col < range.col_end; col += cols) {
 			cols = range.col_end - col < KERNEL_COLS ? range.col_end - col : KERNEL_COLS;
-			if (execute_cols(&t, col, cols))
+			if (t.weights ? execute_cols(&t, col, cols) : execute_few(&t, col, cols))
 				return OP_ABORTED;
 		}
 	}
@@ -299,6 +324,8 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv)
 	if (!f.packed)
 		return OP_ABORTED;
 	f.piece = f.depth < TILE_VALUES ? f.depth : TILE_VALUES;
+	if (!f.packed->weights)
+		f.piece = CONV_FEW_PIECE;
 	f.max_rows = (unsigned int)(TILE_VALUES / f.piece);
 	if (f.max_rows > TILE_ROWS)
 		f.max_rows = TILE_ROWS;

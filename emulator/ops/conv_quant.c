@@ -336,6 +336,17 @@ static void store(const struct tile *t, const int32_t *acc, uint32_t col, unsign
 	}
 }
 
+static void add_bias(const struct tile *t, const int32_t *bias, unsigned int cols, int32_t *acc)
+{
+	for (unsigned int r = 0; r < t->rows; r++) {
+		for (unsigned int i = 0; i < cols; i++) {
+			int32_t *a = &acc[r * KERNEL_COLS + i];
+
+			*a = q_add(*a, q_add(bias[i], t->add[r]));
+		}
+	}
+}
+
 /* Up to KERNEL_COLS channels of a tile. Its rows have been gathered unless they go in pieces. */
 static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t piece)
 {
@@ -370,13 +381,33 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 		if (op_pace(t->pace, t->rows * t->stride))
 			return OP_ABORTED;
 	}
-	for (unsigned int r = 0; r < t->rows; r++) {
-		for (unsigned int i = 0; i < cols; i++) {
-			int32_t *a = &acc[r * KERNEL_COLS + i];
+	add_bias(t, bias, cols, acc);
+	store(t, acc, col, cols);
+	return 0;
+}
 
-			*a = q_add(*a, q_add(bias[i], t->add[r]));
+/* The same with weights that are not packed: the pieces of panels that are next are packed here. */
+static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
+{
+	int8_t panel[CONV_FEW_PIECE * KERNEL_PANEL] __attribute__((aligned(64)));
+	const int8_t *rows = (const int8_t *)t->c->in[1]->data + col * t->depth;
+	int32_t acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
+
+	for (size_t from = 0, len; from < t->depth; from += len) {
+		len = t->depth - from < CONV_FEW_PIECE ? t->depth - from : CONV_FEW_PIECE;
+		if (gather(t, from, len))
+			return OP_ABORTED;
+		for (unsigned int i = 0; i < cols; i += KERNEL_PANEL) {
+			unsigned int n = cols - i < KERNEL_PANEL ? cols - i : KERNEL_PANEL;
+
+			pack_panel(t->c->in[1], rows + i * t->depth + from, n, t->depth, len, panel);
+			t->k->qgemm(t->inputs, t->stride, t->rows, panel, pairs_of(len), 1, NULL,
+				    t->add, acc + i);
 		}
+		if (op_pace(t->pace, (t->rows + 2 * cols) * len))
+			return OP_ABORTED;
 	}
+	add_bias(t, (const int32_t *)t->c->in[2]->data + col, cols, acc);
 	store(t, acc, col, cols);
 	return 0;
 }
@@ -451,7 +482,8 @@ static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece
 		if (t->pace->ended)
 			return OP_ABORTED;
 		cols = end - col < KERNEL_COLS ? end - col : KERNEL_COLS;
-		if (execute_cols(t, col, cols, piece))
+		if (t->packed->packed.weights ? execute_cols(t, col, cols, piece) :
+						execute_few(t, col, cols))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -505,9 +537,9 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	q.split = conv_split_of(cv);
 	q.piece = q.depth;
 	q.stride = pairs_of(q.depth) * 2;
-	if (q.stride > TILE_VALUES) {
-		q.piece = TILE_VALUES;
-		q.stride = TILE_VALUES;
+	if (!q.packed->packed.weights || q.stride > TILE_VALUES) {
+		q.piece = q.packed->packed.weights ? TILE_VALUES : CONV_FEW_PIECE;
+		q.stride = q.piece;
 	}
 	q.max_rows = TILE_ROWS;
 	if (q.max_rows * q.stride > TILE_VALUES)

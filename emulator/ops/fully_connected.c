@@ -43,22 +43,34 @@ int fully_connected_prepare(struct op_call *c, size_t *bytes)
 {
 	const struct tensor *weights = c->in[1];
 
-	if (!tensor_is_const(weights) || !weights->shape_known)
+	if (!tensor_is_const(weights) || !weights->shape_known ||
+	    conv_is_few(c, weights->dims[0], weights->dims[1]))
 		return 0;
 	return conv_prepare(c, weights->dims[0], weights->dims[1], bytes);
 }
 
 size_t fully_connected_scratch(const struct op_call *c)
 {
-	return conv_scratch(c, c->in[1]->dims[0], c->in[1]->dims[1]);
+	uint32_t units = c->in[1]->dims[0], size = c->in[1]->dims[1];
+
+	if (!c->prepared && conv_is_few(c, units, size))
+		return conv_few_scratch(c, units);
+	return conv_scratch(c, units, size);
 }
 
 int fully_connected_execute(const struct op_call *c)
 {
+	uint32_t units = c->in[1]->dims[0], size = c->in[1]->dims[1];
+	struct op_pace pace = { .progress = c->progress };
+	struct op_call few;
 	struct conv cv;
 
-	conv_of_rows(&cv, c->out[0]->dims[0], c->in[1]->dims[1], c->in[1]->dims[0]);
+	conv_of_rows(&cv, c->out[0]->dims[0], size, units);
 	if (op_get_activation(c, 3, &cv.activation))
 		return -1;
-	return conv_execute(c, &cv);
+	if (c->prepared || c->out[0]->bytes == 0 || !conv_is_few(c, units, size))
+		return conv_execute(c, &cv);
+	few = *c;
+	few.prepared = conv_few(&pace, c, units, size);
+	return pace.ended ? OP_ABORTED : conv_execute(&few, &cv);
 }

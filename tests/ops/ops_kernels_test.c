@@ -807,6 +807,15 @@ static bool long_rows(enum operand_kind kind)
 	return weighted_sums(kind, rows, size, units, 50000);
 }
 
+/* So few units that their weights are not packed, and numbers about that. */
+static bool few_units(enum operand_kind kind)
+{
+	static const uint32_t units[] = { 1, 2, 3, 4, 5, 6, 9, 10, 11, 17 };
+	uint32_t size = (uint32_t)pick(250, pick(0, 1) ? 1100 : 260), rows = (uint32_t)pick(1, 8);
+
+	return weighted_sums(kind, rows, size, units[pick(0, 9)], 0);
+}
+
 static bool conv2d(enum operand_kind kind)
 {
 	return convolution(kind, false);
@@ -862,6 +871,7 @@ static void test_operations(void)
 		test_operation("FULLY_CONNECTED", kind, ROUNDS, fully_connected);
 		test_operation("ADD and SUB", kind, ROUNDS, sum);
 		test_operation("FULLY_CONNECTED with long rows,", kind, 6, long_rows);
+		test_operation("FULLY_CONNECTED with few units,", kind, ROUNDS, few_units);
 	}
 }
 
