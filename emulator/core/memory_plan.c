@@ -6,6 +6,10 @@
  * Each block of a program has a part of the arena behind the parts of all blocks that can
  * enter it. So blocks that cannot run at the same time share memory, blocks that can do
  * not, and each tensor has one address however its block is entered.
+ *
+ * RESHAPE and its like write the bytes that they read. Their output is at the place of the input, which
+ * lives until both have ended, and nothing is copied. No command changes a tensor that it reads, but
+ * for weights that it owns (ROLE_WEIGHTS).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -263,29 +267,66 @@ uint64_t plan_place_beside(struct plan_item *items, uint32_t fixed, uint32_t cou
 	return total;
 }
 
-/* The items of block @b. Their lives are counted from its first command. */
+/* Has the tensor an item of its block, or a place that it shares with one? */
+static bool has_place(const struct program *p, uint32_t t)
+{
+	unsigned int kind = p->tensors[t].kind;
+
+	return p->roles[t] == ROLE_NONE &&
+	       (kind == NNPU_TENSOR_INPUT || kind == NNPU_TENSOR_TEMPORARY || kind == NNPU_TENSOR_OUTPUT);
+}
+
+/* Is the output of a command at the place of its first input? */
+static bool shares_place(const struct program *p, const struct program_cmd *cmd)
+{
+	const uint32_t *operands = p->operands + cmd->operands;
+	uint32_t in = operands[0], out;
+
+	if (!cmd->desc || !cmd->desc->keeps_bytes)
+		return false;
+	out = operands[cmd->num_inputs];
+	return has_place(p, in) && has_place(p, out) &&
+	       p->tensors[in].bytes == p->tensors[out].bytes;
+}
+
+/*
+ * The items of block @b. Their lives are counted from its first command. Until they are placed,
+ * @offsets has the item of a tensor: what is read was written in the same block, or is an input.
+ */
 static uint32_t block_items(const struct program *p, const struct program_block *b,
 			    struct plan_item *items, struct op_pace *pace)
 {
 	uint32_t i, n = 0;
 
-	for (i = 0; b == p->blocks && i < p->num_inputs; i++)
+	for (i = 0; b == p->blocks && i < p->num_inputs; i++) {
+		p->offsets[p->inputs[i]] = n;
 		items[n++] = (struct plan_item) {
 			.tensor = p->inputs[i], .last = p->last_use[p->inputs[i]],
 			.size = p->tensors[p->inputs[i]].bytes,
 		};
+	}
 	for (i = b->first; i < b->end; i++) {
 		const struct program_cmd *cmd = &p->cmds[i];
-		const uint32_t *out = p->operands + cmd->operands + cmd->num_inputs;
+		const uint32_t *in = p->operands + cmd->operands, *out = in + cmd->num_inputs;
+		bool shares = shares_place(p, cmd);
 		unsigned int o;
 
-		for (o = 0; o < cmd->num_outputs; o++)
-			if (p->roles[out[o]] != ROLE_BLOCK_OUTPUT)
+		for (o = 0; o < cmd->num_outputs; o++) {
+			uint32_t last = p->last_use[out[o]] - b->first;
+
+			if (shares) {
+				struct plan_item *item = &items[p->offsets[*in]];
+
+				item->last = last > item->last ? last : item->last;
+				p->offsets[out[o]] = p->offsets[*in];
+			} else if (p->roles[out[o]] != ROLE_BLOCK_OUTPUT) {
+				p->offsets[out[o]] = n;
 				items[n++] = (struct plan_item) {
-					.tensor = out[o], .first = i - b->first,
-					.last = p->last_use[out[o]] - b->first,
+					.tensor = out[o], .first = i - b->first, .last = last,
 					.size = tensor_room(p, out[o], &p->tensors[out[o]]),
 				};
+			}
+		}
 		if (cmd->scratch)
 			items[n++] = (struct plan_item) {
 				.tensor = p->num_tensors + i, .first = i - b->first,
@@ -295,6 +336,19 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 			break;
 	}
 	return n;
+}
+
+/* Outputs at the places of inputs, after these were placed. */
+static void place_shared(struct program *p, const struct program_block *b, struct op_pace *pace)
+{
+	uint32_t i;
+
+	for (i = b->first; i < b->end && !op_pace(pace, 8); i++) {
+		const uint32_t *operands = p->operands + p->cmds[i].operands;
+
+		if (shares_place(p, &p->cmds[i]))
+			p->offsets[operands[p->cmds[i].num_inputs]] = p->offsets[operands[0]];
+	}
 }
 
 /* Move the blocks that block @b enters behind @end. */
@@ -349,6 +403,7 @@ int plan_program(struct program *p, struct op_pace *pace)
 		end = b->base + plan_place(items, n, pace);
 		for (k = 0; k < n && !op_pace(pace, 4); k++)
 			p->offsets[items[k].tensor] = b->base + items[k].offset;
+		place_shared(p, b, pace);
 		push_blocks(p, b, end, pace);
 		if (p->arena_size < end)
 			p->arena_size = end;

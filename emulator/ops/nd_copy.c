@@ -132,6 +132,8 @@ int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *
 
 int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes)
 {
+	if (in == out)
+		return 0;
 	for (size_t at = 0, n; at < bytes; at += n) {
 		n = bytes - at < MOVE_BYTES ? bytes - at : MOVE_BYTES;
 		memcpy((char *)out + at, (const char *)in + at, n);

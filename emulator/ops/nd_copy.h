@@ -29,7 +29,7 @@ void nd_strides(const struct tensor *t, ptrdiff_t *strides);
 /* Fill @n elements of @size bytes with the one at @value. 0 or OP_ABORTED. */
 int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *value);
 
-/* Copy @bytes bytes. 0 or OP_ABORTED. */
+/* Copy @bytes bytes, unless @in is @out. 0 or OP_ABORTED. */
 int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes);
 
 #endif /* NNPU_EMU_ND_COPY_H */

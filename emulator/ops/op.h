@@ -135,6 +135,11 @@ struct op_desc {
 	 */
 	bool widen;
 	/*
+	 * The output has the bytes of input 0. Both may be at the same place; execute() has nothing to
+	 * do then.
+	 */
+	bool keeps_bytes;
+	/*
 	 * Check types, ranks, constants and quantization of the operands. 0, or -1 with
 	 * error (NNPU_REASON_UNSUPPORTED_VARIANT: the HAL allows it, but this device does
 	 * not support it).

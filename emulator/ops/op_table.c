@@ -21,6 +21,7 @@
 #define PREPARED(functions)	.prepare = functions##_prepare
 #define SCRATCH(functions)	.scratch = functions##_scratch
 #define WIDEN			.widen = true
+#define KEEPS_BYTES		.keeps_bytes = true
 #define NATIVE			.native_weights = true, .unprepare = conv_unprepare
 
 /* Rows without a name are operations that the device does not have. */
@@ -49,7 +50,7 @@ static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
 	OP(EMBEDDING_LOOKUP, embedding_lookup),
 	OP(EQUAL, compare, WIDEN),
 	OP(EXP, unary, WIDEN),
-	OP(EXPAND_DIMS, expand_dims),
+	OP(EXPAND_DIMS, expand_dims, KEEPS_BYTES),
 	OP(FILL, fill),
 	OP(FLOOR, unary, WIDEN),
 	OP(FULLY_CONNECTED, fully_connected, PREPARED(fully_connected),
@@ -101,7 +102,7 @@ static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
 	OP(RELU, activation, PREPARED(activation), WIDEN),
 	OP(RELU1, activation, PREPARED(activation), WIDEN),
 	OP(RELU6, activation, PREPARED(activation), WIDEN),
-	OP(RESHAPE, reshape),
+	OP(RESHAPE, reshape, KEEPS_BYTES),
 	OP(RESIZE_BILINEAR, resize, WIDEN),
 	OP(RESIZE_NEAREST_NEIGHBOR, resize, WIDEN),
 	OP(RNN, rnn, SCRATCH(rnn), WIDEN),
@@ -116,7 +117,7 @@ static const struct op_desc op_table[NNPU_NUM_OPERATIONS] = {
 	OP(SPACE_TO_DEPTH, space),
 	OP(SPLIT, split),
 	OP(SQRT, unary, WIDEN),
-	OP(SQUEEZE, squeeze),
+	OP(SQUEEZE, squeeze, KEEPS_BYTES),
 	OP(STRIDED_SLICE, strided_slice),
 	OP(SUB, elementwise, WIDEN),
 	OP(SVDF, svdf, WIDEN),

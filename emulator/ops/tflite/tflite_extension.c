@@ -85,6 +85,7 @@ _Static_assert(sizeof(types) / sizeof(types[0]) <= EXTENSION_MAX_TYPES, "EXTENSI
 
 #define SCRATCH(functions)	.scratch = tflite_##functions##_scratch
 #define PREPARED(functions)	.prepare = tflite_##functions##_prepare
+#define KEEPS_BYTES		.keeps_bytes = true
 
 /* Data, weights and biases of convolutions. */
 #define W8	(I8 | SIG_TYPE(TENSOR_QUANT8_SYMM))
@@ -143,7 +144,7 @@ static const struct extension_operation operations[] = {
 	ACTIVATION(19, RELU, F32 | QUANT),
 	ACTIVATION(20, RELU_N1_TO_1, F32 | QUANT8),
 	ACTIVATION(21, RELU6, F32 | QUANT),
-	OP(22, RESHAPE, reshape, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
+	OP(22, RESHAPE, reshape, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL)), KEEPS_BYTES),
 	OP(23, RESIZE_BILINEAR, resize_bilinear,
 	   IN(RANK(I8 | I16, 4, 4), RANK(I32, 1, 1), BOOL, BOOL), OUT(RANK(I8 | I16, 4, 4))),
 	OP(25, SOFTMAX, softmax, IN(ANY(I16), REAL), OUT(ANY(I16))),
@@ -162,7 +163,7 @@ static const struct extension_operation operations[] = {
 	REDUCE(40, MEAN, F32 | I32 | I64 | QUANT),
 	BINARY(41, SUB, F32 | I32 | I64 | QUANT, INT, BOOL),
 	BINARY(42, DIV, F32 | I32 | U8, INT),
-	OP(43, SQUEEZE, squeeze, IN(ANY(ALL), OPTIONAL(I32)), OUT(ANY(ALL))),
+	OP(43, SQUEEZE, squeeze, IN(ANY(ALL), OPTIONAL(I32)), OUT(ANY(ALL)), KEEPS_BYTES),
 	OP(44, UNIDIRECTIONAL_SEQUENCE_LSTM, lstm,
 	   IN(RANK(I8, 3, 3), LSTM_LAYER, INT, REAL, REAL, BOOL, BOOL, BOOL, LSTM_INTERMEDIATES),
 	   OUT(RANK(I8, 3, 3), RANK(I8, 2, 2), RANK(I16, 2, 2)), SCRATCH(lstm)),
@@ -193,7 +194,7 @@ static const struct extension_operation operations[] = {
 	OP(68, SPARSE_TO_DENSE, sparse_to_dense,
 	   IN(ANY(INDEX), ANY(INDEX), ANY(ALL), ANY(ALL), BOOL), OUT(ANY(ALL))),
 	OP(69, TILE, tile, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
-	OP(70, EXPAND_DIMS, expand_dims, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL))),
+	OP(70, EXPAND_DIMS, expand_dims, IN(ANY(ALL), ANY(INDEX)), OUT(ANY(ALL)), KEEPS_BYTES),
 	COMPARE(71, EQUAL, F32 | I32 | I64 | QUANT | B8),
 	COMPARE(72, NOT_EQUAL, F32 | I32 | I64 | QUANT | B8),
 	UNARY(73, LOG, F32 | I8 | I16),
@@ -285,7 +286,7 @@ static const struct extension_operation operations[] = {
 	BINARY(156, ATAN2, F32 | F64),
 	OP_SEGMENT(157, MIN, min),
 	UNARY(158, SIGN, F32 | F64 | I32),
-	OP(159, BITCAST, bitcast, IN(ANY(ALL)), OUT(ANY(ALL))),
+	OP(159, BITCAST, bitcast, IN(ANY(ALL)), OUT(ANY(ALL)), KEEPS_BYTES),
 	BINARY(160, BITWISE_XOR, QUANT | U16 | I32 | U32),
 	BINARY(161, RIGHT_SHIFT, QUANT | U16 | I32 | U32),
 	OP(203, DILATE, dilate, IN(ANY(ALL), RANK(I32, 1, 1), ANY(ALL)), OUT(ANY(ALL))),
