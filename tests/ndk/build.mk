@@ -27,7 +27,7 @@ $(NDK_AGAIN_TEST): $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_again_test.o $(NDK_OBJS) $(N
 NDK_WRAPPED_failures := $(addprefix nnhal_,prepared_model_execute_synchronously prepared_model_execute \
 	prepared_model_execute_fenced burst_execute burst_create device_prepare_model_sync enumerate_devices \
 	device_open device_get_supported_extensions device_get_supported_operations \
-	memory_begin_cpu_access memory_map memory_from_pointer)
+	memory_copy memory_map memory_from_pointer)
 NDK_WRAPPED_oom := malloc calloc realloc strdup
 
 $(BUILD)/tests/ndk_failures_test: DIR_LDFLAGS = $(NDK_WRAPPED_failures:%=-Wl$(comma)--wrap=%)

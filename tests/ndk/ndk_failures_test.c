@@ -24,6 +24,8 @@ enum { UNAVAILABLE = ANEURALNETWORKS_UNAVAILABLE_DEVICE };
 static const char *failing;		/* the function, or NULL */
 static enum nnhal_status forced;
 static unsigned int times, skipped;	/* it fails so often, after so many calls that do not */
+static const char *then;		/* and then this one does, once, or NULL */
+static unsigned int then_skipped;
 
 static void fail(const char *function, enum nnhal_status status)
 {
@@ -31,14 +33,19 @@ static void fail(const char *function, enum nnhal_status status)
 	forced = status;
 	times = 1;
 	skipped = 0;
+	then = NULL;
 }
 
 static bool fails(const char *function)
 {
 	if (!failing || strcmp(failing, function) || (skipped && skipped--))
 		return false;
-	if (!--times)
-		failing = NULL;
+	if (--times)
+		return true;
+	failing = then;
+	then = NULL;
+	times = 1;
+	skipped = then_skipped;
 	return true;
 }
 
@@ -111,8 +118,9 @@ WRAP(enum nnhal_status, nnhal_device_get_supported_operations,
 	 uint32_t num_supported, struct nnhal_diag *diag),
 	(device, model, supported, num_supported, diag), return forced)
 
-WRAP(enum nnhal_status, nnhal_memory_begin_cpu_access,
-	(struct nnhal_memory *memory, uint32_t access), (memory, access), return forced)
+WRAP(enum nnhal_status, nnhal_memory_copy,
+	(struct nnhal_memory *source, struct nnhal_memory *target, struct nnhal_diag *diag),
+	(source, target, diag), return forced)
 
 WRAP(void *, nnhal_memory_map, (struct nnhal_memory *memory, struct nnhal_diag *diag),
 	(memory, diag), return NULL)
@@ -527,15 +535,17 @@ static void test_memory(ANeuralNetworksCompilation *c)
 						   &memories[i]);
 	close(fd);
 	for (unsigned int i = 0; i < 2; i++) {
-		fail("nnhal_memory_map", NNHAL_STATUS_NONE);
-		skipped = i;
+		fail("nnhal_memory_copy", NNHAL_STATUS_GENERAL_FAILURE);
+		then = "nnhal_memory_map";
+		then_skipped = i;
 		is(ANeuralNetworksMemory_copy(memories[0], memories[1]), ANEURALNETWORKS_UNMAPPABLE,
 		   i ? "the copy cannot be mapped" : "the original cannot be mapped");
-		fail("nnhal_memory_begin_cpu_access", NNHAL_STATUS_GENERAL_FAILURE);
-		skipped = i;
-		is(ANeuralNetworksMemory_copy(memories[0], memories[1]), OP,
-		   i ? "the copy cannot be written" : "the original cannot be read");
 	}
+	fail("nnhal_memory_copy", NNHAL_STATUS_GENERAL_FAILURE);
+	is(ANeuralNetworksMemory_copy(memories[0], memories[1]), OP, "the original cannot be read");
+	fail("nnhal_memory_copy", NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT);
+	is(ANeuralNetworksMemory_copy(memories[0], memories[1]),
+	   ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT, "another failure of the copy");
 	failing = NULL;
 	is(ANeuralNetworksMemory_copy(memories[0], memories[1]), NONE, "a copy");
 	for (int i = 0; i < 2; i++)

@@ -4,55 +4,18 @@
  */
 #include <nnhal/buffer.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "memory/ndk_memory.h"
 
-/* The kernel copies: bytes that a file has lost are an error, not a signal. */
-static bool move(void *target, const void *source, uint64_t size)
-{
-	struct iovec to = { .iov_base = target, .iov_len = size };
-	struct iovec from = { .iov_base = (void *)source, .iov_len = size };
-	ssize_t n;
-
-	while (to.iov_len) {
-		n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-		if (n <= 0)
-			return false;
-		to.iov_base = (uint8_t *)to.iov_base + n;
-		from.iov_base = (uint8_t *)from.iov_base + n;
-		to.iov_len -= (size_t)n;
-		from.iov_len = to.iov_len;
-	}
-	return true;
-}
-
-/* Between two mappings. */
+/* Of what makes a copy fail, one has a result of its own: memory that cannot be mapped. */
 static int copy_mapped(struct nnhal_memory *from, struct nnhal_memory *to)
 {
-	uint64_t size = nnhal_memory_size(from);
-	const void *source;
-	void *target;
-	bool moved;
+	enum nnhal_status status = nnhal_memory_copy(from, to, NULL);
 
-	if (size != nnhal_memory_size(to) || !(nnhal_memory_access(from) & NNHAL_MEMORY_READ) ||
-	    !(nnhal_memory_access(to) & NNHAL_MEMORY_WRITE))
-		return ANEURALNETWORKS_BAD_DATA;
-	source = nnhal_memory_map(from, NULL);
-	target = nnhal_memory_map(to, NULL);
-	if (!source || !target)
+	if (status == NNHAL_STATUS_GENERAL_FAILURE &&
+	    (!nnhal_memory_map(from, NULL) || !nnhal_memory_map(to, NULL)))
 		return ANEURALNETWORKS_UNMAPPABLE;
-	if (nnhal_memory_begin_cpu_access(from, NNHAL_MEMORY_READ))
-		return ANEURALNETWORKS_OP_FAILED;
-	if (nnhal_memory_begin_cpu_access(to, NNHAL_MEMORY_WRITE)) {
-		nnhal_memory_end_cpu_access(from, NNHAL_MEMORY_READ);
-		return ANEURALNETWORKS_OP_FAILED;
-	}
-	moved = move(target, source, size);
-	nnhal_memory_end_cpu_access(to, NNHAL_MEMORY_WRITE);
-	nnhal_memory_end_cpu_access(from, NNHAL_MEMORY_READ);
-	return moved ? ANEURALNETWORKS_NO_ERROR : ANEURALNETWORKS_OP_FAILED;
+	return ndk_result(status);
 }
 
 /* What is copied to a buffer without success takes its content away. */

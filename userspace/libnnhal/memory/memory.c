@@ -18,7 +18,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@
 #include "base/base.h"
 #include "base/diag.h"
 #include "memory/binding.h"
+#include "memory/kernel_copy.h"
 #include "memory/memory_private.h"
 
 #ifndef DMA_BUF_MAGIC
@@ -426,6 +426,69 @@ enum nnhal_status nnhal_memory_end_cpu_access(struct nnhal_memory *memory, uint3
 	return dmabuf_sync(memory, access, DMA_BUF_SYNC_END);
 }
 
+/* Why one memory object cannot be copied to another one; NULL: it can. */
+static const char *copy_refusal(const struct nnhal_memory *source, const struct nnhal_memory *target)
+{
+	if (!source || !target)
+		return "no memory object";
+	if (!(source->access & NNHAL_MEMORY_READ))
+		return "the source may not be read";
+	if (!(target->access & NNHAL_MEMORY_WRITE))
+		return "the target may not be written";
+	return NULL;
+}
+
+/* The mappings are there. 0 or -errno. */
+static int copy_mapped(struct nnhal_memory *source, const void *from, struct nnhal_memory *target,
+		       void *to)
+{
+	int err = 0;
+
+	if (nnhal_memory_begin_cpu_access(source, NNHAL_MEMORY_READ))
+		return -errno;
+	if (nnhal_memory_begin_cpu_access(target, NNHAL_MEMORY_WRITE))
+		err = -errno;
+	if (!err) {
+		err = kernel_copy(to, from, (size_t)source->size);
+		/* What caches keep is not in the target. */
+		if (nnhal_memory_end_cpu_access(target, NNHAL_MEMORY_WRITE) && !err)
+			err = -errno;
+	}
+	nnhal_memory_end_cpu_access(source, NNHAL_MEMORY_READ);
+	return err;
+}
+
+enum nnhal_status nnhal_memory_copy(struct nnhal_memory *source, struct nnhal_memory *target,
+				    struct nnhal_diag *diag)
+{
+	const char *refusal = copy_refusal(source, target);
+	void *from, *to;
+	int err;
+
+	diag_clear(diag);
+	if (refusal) {
+		diag_set(diag, "copy of memory: %s", refusal);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (source->size != target->size) {
+		diag_set(diag, "copy of memory: the source has %llu bytes, the target %llu",
+			 (unsigned long long)source->size, (unsigned long long)target->size);
+		return NNHAL_STATUS_INVALID_ARGUMENT;
+	}
+	if (source == target)
+		return NNHAL_STATUS_NONE;
+	from = nnhal_memory_map(source, diag);
+	to = from ? nnhal_memory_map(target, diag) : NULL;
+	if (!to)
+		return NNHAL_STATUS_GENERAL_FAILURE;
+	err = copy_mapped(source, from, target, to);
+	if (!err)
+		return NNHAL_STATUS_NONE;
+	diag_set(diag, "copy of %llu bytes of memory: %s", (unsigned long long)source->size,
+		 errno_text(-err));
+	return NNHAL_STATUS_GENERAL_FAILURE;
+}
+
 uint64_t nnhal_memory_size(const struct nnhal_memory *memory)
 {
 	return memory->size;
@@ -466,26 +529,6 @@ void nnhal_memory_unref(struct nnhal_memory *memory)
 	free(memory);
 }
 
-/* The kernel copies: a page that cannot be had is an error, not a signal. */
-static int copy_from_pointer(const uint8_t *from, void *data, size_t size)
-{
-	struct iovec to = { .iov_base = data, .iov_len = size };
-	struct iovec remote = { .iov_base = (void *)(uintptr_t)from, .iov_len = size };
-	pid_t self = getpid();
-	ssize_t n;
-
-	while (to.iov_len) {
-		n = process_vm_readv(self, &to, 1, &remote, 1, 0);
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		to.iov_base = (uint8_t *)to.iov_base + n;
-		remote.iov_base = (uint8_t *)remote.iov_base + n;
-		to.iov_len -= (size_t)n;
-		remote.iov_len = to.iov_len;
-	}
-	return 0;
-}
-
 int memory_check_file(const struct nnhal_memory *memory, uint64_t end)
 {
 	struct stat st;
@@ -500,7 +543,7 @@ int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, 
 	ssize_t n;
 
 	if (memory_is_pointer(memory))
-		return copy_from_pointer(address_of(memory, offset), data, size);
+		return kernel_copy(data, address_of(memory, offset), size);
 	offset += memory->offset;
 	while (size) {
 		n = pread(memory->fd, data, size, (off_t)offset);
@@ -511,26 +554,6 @@ int memory_read(const struct nnhal_memory *memory, uint64_t offset, void *data, 
 		data = (uint8_t *)data + n;
 		offset += (size_t)n;
 		size -= (size_t)n;
-	}
-	return 0;
-}
-
-/* The kernel copies: a page that cannot be had is an error, not a signal. */
-static int copy_to_mapping(uint8_t *to, const void *data, size_t size)
-{
-	struct iovec from = { .iov_base = (void *)data, .iov_len = size };
-	struct iovec into = { .iov_base = to, .iov_len = size };
-	pid_t self = getpid();
-	ssize_t n;
-
-	while (into.iov_len) {
-		n = process_vm_writev(self, &from, 1, &into, 1, 0);
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		from.iov_base = (uint8_t *)from.iov_base + n;
-		into.iov_base = (uint8_t *)into.iov_base + n;
-		into.iov_len -= (size_t)n;
-		from.iov_len = into.iov_len;
 	}
 	return 0;
 }
@@ -546,7 +569,7 @@ static int write_mapped(const struct nnhal_memory *memory, uint64_t offset, cons
 
 	if (map == MAP_FAILED)
 		return -errno;
-	err = copy_to_mapping(map + delta, data, size);
+	err = kernel_copy(map + delta, data, size);
 	munmap(map, delta + size);
 	return err;
 }
@@ -557,7 +580,7 @@ int memory_write(const struct nnhal_memory *memory, uint64_t offset, const void 
 	ssize_t n;
 
 	if (memory_is_pointer(memory))
-		return copy_to_mapping(address_of(memory, offset), data, size);
+		return kernel_copy(address_of(memory, offset), data, size);
 	if (memory->is_foreign)
 		return size ? write_mapped(memory, memory->offset + offset, data, size) : 0;
 	offset += memory->offset;

@@ -184,7 +184,7 @@ int nnhal_memfd_create(const char *name, uint64_t size);
  * object. It is writable if the object is. The device sees writes made before an
  * execution starts; the process sees outputs when the execution has ended. If
  * somebody truncates the file, access to the mapping raises SIGBUS, as always with
- * mmap(). The library itself never accesses this mapping.
+ * mmap(). The library itself never accesses this mapping; nnhal_memory_copy() has the kernel do it.
  *
  * Return: first byte of the object, or NULL.
  */
@@ -210,6 +210,23 @@ enum nnhal_status nnhal_memory_begin_cpu_access(struct nnhal_memory *memory, uin
  * Return: NONE, INVALID_ARGUMENT or GENERAL_FAILURE.
  */
 enum nnhal_status nnhal_memory_end_cpu_access(struct nnhal_memory *memory, uint32_t access);
+
+/**
+ * nnhal_memory_copy() - copy a memory object to another one
+ * @source: object that may be read
+ * @target: object of the same size that may be written
+ * @diag: filled in after an error; may be NULL
+ *
+ * Copies all bytes, of memory of any kind, with what nnhal_memory_begin_cpu_access() does for a dma-buf. Both
+ * are mapped, as by nnhal_memory_map(), and the kernel copies: a file that somebody has truncated, or a page of
+ * memory of the process that is not there, is an error and no signal. A part of the target may have been written
+ * then. Where both overlap, the result is undefined, unless they are the same object.
+ *
+ * Return: NONE; INVALID_ARGUMENT (NULL, different sizes, access); GENERAL_FAILURE if an object cannot be mapped,
+ * read or written.
+ */
+enum nnhal_status nnhal_memory_copy(struct nnhal_memory *source, struct nnhal_memory *target,
+				    struct nnhal_diag *diag);
 
 /** nnhal_memory_size() - bytes, as given when the object was made */
 uint64_t nnhal_memory_size(const struct nnhal_memory *memory);
