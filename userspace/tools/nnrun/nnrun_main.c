@@ -55,6 +55,7 @@ struct app {
 	struct nnhal_device *device;
 	struct nnhal_prepared_model *prepared;
 	struct profile profile;
+	struct out_file trace, page;	/* of the profile */
 	struct run run;
 	const char *advice;
 };
@@ -298,11 +299,21 @@ static int report(struct app *app, struct error *err)
 	if (!ret && o->profile_table)
 		report_table(app->results.text, &r);
 	if (!ret && o->profile_trace)
-		ret = report_write(o->profile_trace, report_trace, &r, err);
+		ret = report_write(&app->trace, report_trace, &r, err);
 	if (!ret && o->profile_html)
-		ret = report_write(o->profile_html, report_html, &r, err);
+		ret = report_write(&app->page, report_html, &r, err);
 	report_free(&r);
 	return ret;
+}
+
+/* Before anything runs: a name that does not do is not to be noticed at the end. */
+static int open_reports(struct app *app, struct error *err)
+{
+	const struct options *o = &app->options;
+
+	if (o->profile_trace && out_open(&app->trace, o->profile_trace, err))
+		return -1;
+	return o->profile_html ? out_open(&app->page, o->profile_html, err) : 0;
 }
 
 static int run_all(struct app *app, struct error *err)
@@ -372,7 +383,8 @@ static int run_model(struct app *app, struct error *err)
 		if (!app->inputs)
 			return fail(err, "out of memory");
 		if (open_inputs(app, 0, err) ||
-		    results_open(&app->results, o, &app->tensors, expected_samples(app), &stop, err))
+		    results_open(&app->results, o, &app->tensors, expected_samples(app), &stop, err) ||
+		    open_reports(app, err))
 			return -1;
 		warn_labels(app);
 	}
@@ -402,6 +414,8 @@ static void release(struct app *app)
 	nnhal_device_unref(app->device);
 	if (app->results.options)
 		results_free(&app->results);
+	out_abort(&app->trace);
+	out_abort(&app->page);
 	close_inputs(app);
 	free(app->inputs);
 	free(app->paths);

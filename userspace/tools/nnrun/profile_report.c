@@ -54,28 +54,24 @@ const char *report_operation_name(const struct profile_report *report, uint32_t 
 	return text;
 }
 
-int report_write(const char *path, void (*write)(FILE *stream, const struct profile_report *report),
+int report_write(struct out_file *out, void (*write)(FILE *stream, const struct profile_report *report),
 		 const struct profile_report *report, struct error *err)
 {
-	struct out_file out;
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream = open_memstream(&text, &size);
 	int ret;
 
 	if (!stream)
-		return fail_errno(err, errno, "%s", path);
+		return fail_errno(err, errno, "%s", out->path);
 	write(stream, report);
 	if (fclose(stream) != 0) {
 		free(text);
-		return fail_errno(err, errno, "%s", path);
+		return fail_errno(err, errno, "%s", out->path);
 	}
-	ret = out_open(&out, path, err);
+	ret = out_write(out, text, size, err);
 	if (!ret)
-		ret = out_write(&out, text, size, err);
-	if (!ret)
-		ret = out_commit(&out, err);
-	out_abort(&out);
+		ret = out_commit(out, err);
 	free(text);
 	return ret;
 }

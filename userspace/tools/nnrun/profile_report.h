@@ -9,6 +9,7 @@
 
 #include <nntflite/nntflite.h>
 
+#include "../common/file.h"
 #include "operation_work.h"
 #include "profile.h"
 
@@ -51,8 +52,8 @@ void report_table(FILE *stream, const struct profile_report *report);
 void report_trace(FILE *stream, const struct profile_report *report);
 void report_html(FILE *stream, const struct profile_report *report);
 
-/* Write a report to a file. 0, or -1 with the error filled in. */
-int report_write(const char *path, void (*write)(FILE *stream, const struct profile_report *report),
+/* Write a report to an open file and complete that. 0, or -1 with the error filled in. */
+int report_write(struct out_file *out, void (*write)(FILE *stream, const struct profile_report *report),
 		 const struct profile_report *report, struct error *err);
 
 #endif /* NNRUN_PROFILE_REPORT_H */
