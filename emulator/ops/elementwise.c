@@ -78,6 +78,7 @@ static struct add_factors add_factors_of(const struct op_call *c)
 
 struct element_op {
 	enum nnpu_operation op;
+	const struct row_kernels *rows;
 	struct frange frange;
 	struct qrange qrange;
 	struct qbyte byte_a, byte_b;
@@ -90,26 +91,31 @@ struct element_op {
 	struct qsum qsum;
 };
 
-#define FLOAT_LOOP(operator) do { \
-	for (size_t i = 0; i < r->n; i++) \
-		out[i] = f_clamp(a[i * r->sa] operator b[i * r->sb], min, max); \
-} while (0)
+static enum row_arithmetic arithmetic_of(enum nnpu_operation op)
+{
+	switch (op) {
+	case NNPU_OP_ADD:
+		return ROW_ADD;
+	case NNPU_OP_SUB:
+		return ROW_SUB;
+	case NNPU_OP_MUL:
+		return ROW_MUL;
+	default:
+		return ROW_DIV;
+	}
+}
 
+/* Strides within a run are 1, or 0 for a term that is broadcast; one of the two is not. */
 static void run_float(const void *state, const struct broadcast_run *r)
 {
-	const float *restrict a = r->a, *restrict b = r->b;
-	float *restrict out = r->out;
 	const struct element_op *op = state;
-	float min = op->frange.min, max = op->frange.max;
+	struct row_terms t = {
+		.a = r->a, .b = r->b,
+		.one_a = !r->sa, .one_b = !r->sb,
+		.min = op->frange.min, .max = op->frange.max,
+	};
 
-	if (op->op == NNPU_OP_ADD)
-		FLOAT_LOOP(+);
-	else if (op->op == NNPU_OP_SUB)
-		FLOAT_LOOP(-);
-	else if (op->op == NNPU_OP_MUL)
-		FLOAT_LOOP(*);
-	else
-		FLOAT_LOOP(/);
+	op->rows->arithmetic(arithmetic_of(op->op), &t, r->n, r->out);
 }
 
 /* Rounds towards minus infinity. INT32_MIN / -1 wraps around; a division by 0 gives 0. */
@@ -248,6 +254,7 @@ int elementwise_execute(const struct op_call *c)
 	op.op = c->desc->op;
 	if (type == NNPU_TYPE_TENSOR_INT32)
 		return op_broadcast(c, run_int32, &op);
+	op.rows = kernels_rows();
 	op.frange = frange_of(a);
 	return op_broadcast(c, run_float, &op);
 }

@@ -29,6 +29,16 @@ struct corners {
 	float y, x;			/* weights of the bottom and of the right */
 };
 
+/* Arithmetic of two rows. */
+enum row_arithmetic { ROW_ADD, ROW_SUB, ROW_MUL, ROW_DIV };
+
+struct row_terms {
+	const float *a, *b;
+	/* There is one value for all elements. */
+	bool one_a, one_b;
+	float min, max;			/* of results; a NaN stays one */
+};
+
 /* No @y or @acc overlaps what is read, but for the same address. */
 struct row_kernels {
 	/* The largest of @max and x[]. A NaN is never larger. */
@@ -39,6 +49,9 @@ struct row_kernels {
 	 * ROW_SUMS in all calls of a row but the last.
 	 */
 	void (*exps)(const float *x, size_t n, float max, float beta, float *y, float *sums);
+
+	/* y[i] = a[i] + b[i] and so on, as @t says */
+	void (*arithmetic)(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y);
 
 	/* y[i] /= by */
 	void (*fdivide)(float *y, size_t n, float by);

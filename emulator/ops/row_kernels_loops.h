@@ -259,6 +259,72 @@ ROW_INLINE float row_between(float a, float b, float c, float d, float y, float 
 	return a * (1.0f - y) * (1.0f - x) + b * y * (1.0f - x) + c * (1.0f - y) * x + d * y * x;
 }
 
+/* Arithmetic. */
+
+ROW_INLINE float row_limited(float v, float min, float max)
+{
+	v = v < min ? min : v;
+	return v > max ? max : v;
+}
+
+ROW_INLINE float row_result(const enum row_arithmetic what, float a, float b)
+{
+	switch (what) {
+	case ROW_ADD:
+		return a + b;
+	case ROW_SUB:
+		return a - b;
+	case ROW_MUL:
+		return a * b;
+	case ROW_DIV:
+		break;
+	}
+	return a / b;
+}
+
+ROW_INLINE void row_results(const enum row_arithmetic what, const struct row_terms *t, size_t n,
+			    float *restrict y)
+{
+	const float *restrict a = t->a, *restrict b = t->b;
+	float min = t->min, max = t->max;
+
+	if (t->one_a) {
+		float one = *a;
+
+		for (size_t i = 0; i < n; i++)
+			y[i] = row_limited(row_result(what, one, b[i]), min, max);
+	} else if (t->one_b) {
+		float one = *b;
+
+		for (size_t i = 0; i < n; i++)
+			y[i] = row_limited(row_result(what, a[i], one), min, max);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			y[i] = row_limited(row_result(what, a[i], b[i]), min, max);
+	}
+}
+
+/* A loop for each. */
+ROW_INLINE void row_arithmetics(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y)
+{
+	switch (what) {
+	case ROW_ADD:
+		row_results(ROW_ADD, t, n, y);
+		break;
+	case ROW_SUB:
+		row_results(ROW_SUB, t, n, y);
+		break;
+	case ROW_MUL:
+		row_results(ROW_MUL, t, n, y);
+		break;
+	case ROW_DIV:
+		row_results(ROW_DIV, t, n, y);
+		break;
+	}
+}
+
+/* Between corners. */
+
 ROW_INLINE void row_fbetweens(const struct corners *k, size_t n, float *restrict out)
 {
 	const float *restrict a = k->at[0], *restrict b = k->at[1];
@@ -334,6 +400,9 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	target static void exps(const float *x, size_t n, float max, float beta, float *y, \
 				float *sums) \
 	{ row_exps(x, n, max, beta, y, sums); } \
+	target static void arithmetic(enum row_arithmetic what, const struct row_terms *t, \
+				      size_t n, float *y) \
+	{ row_arithmetics(what, t, n, y); } \
 	target static void fdivide(float *y, size_t n, float by) \
 	{ row_fdivide(y, n, by); } \
 	target static void logistic(const float *x, size_t n, float *y) \
@@ -371,6 +440,7 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	const struct row_kernels row_kernels_##variant = { \
 		.largest = largest, \
 		.exps = exps, \
+		.arithmetic = arithmetic, \
 		.fdivide = fdivide, \
 		.logistic = logistic, \
 		.tanh = tanh_row, \

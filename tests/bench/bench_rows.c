@@ -5,6 +5,7 @@
  *
  *   bench_rows [--json FILE]
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,14 @@ static void fmax_row(const struct row_kernels *k, size_t n)
 	k->fmax(x, n, y);
 }
 
-static void fadd(const struct row_kernels *k, size_t n)
+static void arithmetic(const struct row_kernels *k, size_t n)
+{
+	const struct row_terms t = { .a = x, .b = x + N, .min = -INFINITY, .max = INFINITY };
+
+	k->arithmetic(ROW_ADD, &t, n, y);
+}
+
+static void fadd_row(const struct row_kernels *k, size_t n)
 {
 	k->fadd(x, n, y);
 }
@@ -111,7 +119,7 @@ static const struct {
 } loops[] = {
 	{ "largest", largest }, { "exps", exps }, { "fdivide", fdivide }, { "logistic", logistic },
 	{ "tanh", hyperbolic }, { "products", products }, { "dot_bytes", dot_bytes },
-	{ "fmax", fmax_row }, { "fadd", fadd }, { "max_bytes", max_bytes },
+	{ "arithmetic", arithmetic }, { "fmax", fmax_row }, { "fadd", fadd_row }, { "max_bytes", max_bytes },
 	{ "add_bytes", add_bytes }, { "sum_bytes", sum_bytes }, { "divide", divide },
 	{ "fbetween", fbetween }, { "between", between },
 };

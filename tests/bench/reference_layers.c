@@ -2,7 +2,7 @@
 /*
  * The operations of a HAL model as XNNPACK's operators.
  *
- * Only the forms are known that nnrun's loader makes: channels last, implicit padding.
+ * Only the forms are known that libnntflite makes: channels last, implicit padding.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -20,6 +20,7 @@
 struct layer {
 	enum { LAYER_OPERATOR, LAYER_COPY, LAYER_FLIPPED, LAYER_NONE } kind;
 	xnn_operator_t op;
+	xnn_operator_t second;		/* runs after the first, or NULL */
 	/*
 	 * LAYER_COPY; LAYER_FLIPPED: signed bytes through an operator for unsigned ones.
 	 * LAYER_NONE: there is nothing to do, all was known before.
@@ -73,6 +74,11 @@ static int32_t scalar(const struct source *s, uint32_t input)
 
 	memcpy(&v, value(s, input), sizeof(v));
 	return v;
+}
+
+static bool flag(const struct source *s, uint32_t input)
+{
+	return *(const uint8_t *)value(s, input);
 }
 
 static bool is_const(const struct nnhal_operand *o)
@@ -140,6 +146,7 @@ static int check(const struct source *s, enum xnn_status status)
 struct window {
 	uint32_t flags;
 	uint32_t stride_x, stride_y;
+	uint32_t dilation_x, dilation_y;
 	uint32_t taps_x, taps_y;
 	uint32_t groups, group_in, group_out;
 	uint32_t y, x, in, out;		/* size of the image, channels */
@@ -150,14 +157,19 @@ struct window {
 static bool conv_window(const struct source *s, bool depthwise, struct window *w)
 {
 	const uint32_t *filter = operand(s, 1)->dimensions, *in = operand(s, 0)->dimensions;
+	/* Behind the activation may be the layout and the dilations. */
+	uint32_t scalars = depthwise ? 8 : 7;
+	bool dilated = s->op->num_inputs == scalars + 3;
 
-	if (s->op->num_inputs != (depthwise ? 8 : 7) ||
+	if ((s->op->num_inputs != scalars && !dilated) || (dilated && flag(s, scalars)) ||
 	    (depthwise && scalar(s, 6) != 1) || in[0] != 1)
 		return false;
 	*w = (struct window){
 		.flags = scalar(s, 3) == PADDING_SAME ? XNN_FLAG_TENSORFLOW_SAME_PADDING : 0,
 		.stride_x = (uint32_t)scalar(s, 4),
 		.stride_y = (uint32_t)scalar(s, 5),
+		.dilation_x = dilated ? (uint32_t)scalar(s, scalars + 1) : 1,
+		.dilation_y = dilated ? (uint32_t)scalar(s, scalars + 2) : 1,
 		.taps_y = filter[1],
 		.taps_x = filter[2],
 		.groups = depthwise ? in[3] : 1,
@@ -175,7 +187,8 @@ static bool conv_window(const struct source *s, bool depthwise, struct window *w
 }
 
 #define CONV_GEOMETRY(w) \
-	0, 0, 0, 0, (w).taps_y, (w).taps_x, (w).stride_y, (w).stride_x, 1, 1, (w).groups, \
+	0, 0, 0, 0, (w).taps_y, (w).taps_x, (w).stride_y, (w).stride_x, \
+	(w).dilation_y, (w).dilation_x, (w).groups, \
 	(w).group_in, (w).group_out, (w).in, (w).out
 
 static int add_convolution(const struct source *s, bool depthwise)
@@ -347,6 +360,14 @@ static int add_sum(const struct source *s)
 
 	if (elements(a) != n || elements(b) != n)
 		return unsupported(s);
+	if (a->type == NNHAL_OPERAND_TENSOR_FLOAT32) {
+		float low, high;
+
+		float_range(scalar(s, 2), &low, &high);
+		return check(s, xnn_create_add_nd_f32(low, high, 0, op)) ||
+		       check(s, xnn_setup_add_nd_f32(*op, 1, &n, 1, &n, value(s, 0), value(s, 1),
+						     result_value(s), NULL)) ? -1 : 0;
+	}
 	if (a->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM) {
 		quant_range(out, scalar(s, 2), &min, &max);
 		return check(s, xnn_create_add_nd_qu8((uint8_t)a->zero_point, a->scale,
@@ -399,6 +420,45 @@ static int add_softmax(const struct source *s)
 						 NULL)) ? -1 : 0;
 }
 
+/* Of floats, channels last, to a size in pixels. */
+static int add_resize(const struct source *s)
+{
+	const uint32_t *in = operand(s, 0)->dimensions, *out = result(s)->dimensions;
+	uint32_t inputs = s->op->num_inputs, flags = 0;
+	xnn_operator_t *op = &s->layer->op;
+
+	if (result(s)->type != NNHAL_OPERAND_TENSOR_FLOAT32 || inputs < 3 ||
+	    operand(s, 1)->type != NNHAL_OPERAND_INT32 || (inputs > 3 && flag(s, 3)))
+		return unsupported(s);
+	if (inputs > 4 && flag(s, 4))
+		flags = XNN_FLAG_ALIGN_CORNERS;
+	else if (inputs < 6 || !flag(s, 5))
+		flags = XNN_FLAG_TENSORFLOW_LEGACY_MODE;
+	return check(s, xnn_create_resize_bilinear2d_nhwc_f32(in[3], in[3], in[3], flags, op)) ||
+	       check(s, xnn_setup_resize_bilinear2d_nhwc_f32(*op, in[0], in[1], in[2], out[1], out[2],
+							     value(s, 0), result_value(s), NULL)) ?
+	       -1 : 0;
+}
+
+/* Of two float tensors along the last axis: a copy of each, as in XNNPACK's own graphs. */
+static int add_concatenation(const struct source *s)
+{
+	const struct nnhal_operand *a = operand(s, 0), *b = operand(s, 1), *out = result(s);
+	uint32_t last = out->num_dimensions - 1;
+	size_t n = a->dimensions[last], m = b->dimensions[last], both = out->dimensions[last];
+	size_t rows = elements(out) / both;
+	struct layer *l = s->layer;
+
+	if (s->op->num_inputs != 3 || (uint32_t)scalar(s, 2) != last ||
+	    out->type != NNHAL_OPERAND_TENSOR_FLOAT32)
+		return unsupported(s);
+	return check(s, xnn_create_copy_nc_x32(n, n, both, 0, &l->op)) ||
+	       check(s, xnn_setup_copy_nc_x32(l->op, rows, value(s, 0), result_value(s), NULL)) ||
+	       check(s, xnn_create_copy_nc_x32(m, m, both, 0, &l->second)) ||
+	       check(s, xnn_setup_copy_nc_x32(l->second, rows, value(s, 1),
+					      (float *)result_value(s) + n, NULL)) ? -1 : 0;
+}
+
 /* Of constants, whose values operators want to have when they are made. */
 static int add_dequantize(const struct source *s)
 {
@@ -433,6 +493,10 @@ static int add_layer(const struct source *s)
 		return add_sum(s);
 	case NNHAL_OPERATION_SOFTMAX:
 		return add_softmax(s);
+	case NNHAL_OPERATION_RESIZE_BILINEAR:
+		return add_resize(s);
+	case NNHAL_OPERATION_CONCATENATION:
+		return add_concatenation(s);
 	case NNHAL_OPERATION_DEQUANTIZE:
 		return add_dequantize(s);
 	case NNHAL_OPERATION_RESHAPE:
@@ -514,6 +578,8 @@ void layers_destroy(struct layers *l)
 	for (uint32_t i = 0; l->layers && i < nntflite_model_get_hal(l->model)->main.num_operations; i++) {
 		if (l->layers[i].op)
 			xnn_delete_operator(l->layers[i].op);
+		if (l->layers[i].second)
+			xnn_delete_operator(l->layers[i].second);
 		free(l->layers[i].flipped);
 	}
 	for (uint32_t i = 0; l->values && i < nntflite_model_get_hal(l->model)->main.num_operands; i++) {
@@ -557,7 +623,8 @@ static int run_layer(struct layer *layer)
 	case LAYER_OPERATOR:
 		break;
 	}
-	if (xnn_run_operator(layer->op, NULL) != xnn_status_success)
+	if (xnn_run_operator(layer->op, NULL) != xnn_status_success ||
+	    (layer->second && xnn_run_operator(layer->second, NULL) != xnn_status_success))
 		return -1;
 	if (layer->kind == LAYER_FLIPPED)
 		flip(layer->to, layer->to, layer->bytes);

@@ -104,6 +104,33 @@ static bool float_loops(const struct row_kernels *k, const struct data *d)
 	return good;
 }
 
+/* Both terms are rows, or one of them is a value. */
+static bool arithmetic(const struct row_kernels *k, const struct data *d)
+{
+	bool good = true;
+
+	for (int form = 0; form < 12; form++) {
+		struct row_terms t = {
+			.a = d->x, .b = d->x + MOST,
+			.one_a = form % 3 == 1, .one_b = form % 3 == 2,
+			.min = pick(0, 1) ? -INFINITY : 0, .max = pick(0, 1) ? INFINITY : 6,
+		};
+		float expected[MOST] = { 0 }, y[MOST] = { 0 };
+
+		for (size_t i = 0; i < d->n; i++) {
+			float a = t.a[t.one_a ? 0 : i], b = t.b[t.one_b ? 0 : i], v;
+
+			v = form / 3 == ROW_ADD ? a + b : form / 3 == ROW_SUB ? a - b :
+			    form / 3 == ROW_MUL ? a * b : a / b;
+			v = v < t.min ? t.min : v;
+			expected[i] = v > t.max ? t.max : v;
+		}
+		k->arithmetic((enum row_arithmetic)(form / 3), &t, d->n, y);
+		good &= same(expected, y, MOST);
+	}
+	return good;
+}
+
 static bool largest(const struct row_kernels *k, const struct data *d)
 {
 	float expected = d->y[0], v;
@@ -281,6 +308,7 @@ static void test_loops(void)
 		bool (*run)(const struct row_kernels *k, const struct data *d);
 	} tests[] = {
 		{ "sums, squares and extremes of floats, quotients", float_loops },
+		{ "arithmetic of rows and values", arithmetic },
 		{ "the largest value of a row", largest },
 		{ "products of rows", products },
 		{ "sums, products and extremes of bytes", byte_loops },
