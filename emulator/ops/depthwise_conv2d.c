@@ -644,7 +644,8 @@ int depthwise_conv2d_execute(const struct op_call *c)
 		return execute_prepared(c, &d.cv);
 	if (type_is_quant8(c->in[0]->type))
 		return execute_quant(c, &d);
-	if (!kernels_plain() && d.multiplier == 1 && d.cv.in.c_stride == 1 &&
+	/* Of planes of a pixel channels are adjacent, too, but not those of a larger output. */
+	if (!kernels_plain() && d.multiplier == 1 && d.cv.in.c_stride == 1 && d.cv.out.c_stride == 1 &&
 	    (size_t)d.cv.y.taps * d.cv.x.taps <= MAX_TAPS)
 		return execute_float_last(c, &d.cv);
 	return execute_float(c, &d);

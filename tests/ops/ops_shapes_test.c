@@ -162,6 +162,9 @@ static void pick_window(struct shape *s, int most_taps)
 	s->y = (uint32_t)pick(1, 9);
 	s->x = (uint32_t)(pick(0, 3) ? pick(1, 9) : pick(1, 70));
 	s->nchw = pick(0, 4) == 0;
+	/* Planes of a pixel: channels are adjacent then in any layout, though those of the output may not be. */
+	if (pick(0, 7) == 0)
+		s->y = s->x = 1;
 }
 
 /*
@@ -379,7 +382,7 @@ static bool transposed(enum operand_kind kind)
 
 	pick_window(&s, 9);
 	s.out = (uint32_t)pick(1, 40);
-	s.x = (uint32_t)pick(1, 12);
+	s.x = s.y == 1 ? s.x : (uint32_t)pick(1, 12);
 	fixture_init(&f, NNPU_OP_TRANSPOSE_CONV_2D);
 	add_image(&f, kind, scale, pick_zero_point(kind), &s, false);
 	add_tensor(&f, kind, filter_scale, pick_zero_point(kind),
