@@ -225,6 +225,31 @@ bool fixture_is(const struct fixture *f, unsigned int rank, const uint32_t *dims
 	return true;
 }
 
+bool fixture_agrees(struct fixture *f)
+{
+	void *expected;
+	size_t bytes;
+	bool good;
+
+	kernels_use_plain(true);
+	good = !fixture_run(f);
+	kernels_use_plain(false);
+	if (!good) {
+		printf("# %s, operand %u\n", reason_text(fixture_reason(f)), fixture_bad_operand(f));
+		return false;
+	}
+	bytes = fixture_result(f)->bytes;
+	expected = malloc(bytes + 1);
+	if (!expected)
+		abort();
+	memcpy(expected, fixture_result(f)->data, bytes);
+	fixture_unload(f);
+	good = !fixture_run(f) && fixture_result(f)->bytes == bytes &&
+	       !memcmp(fixture_result(f)->data, expected, bytes);
+	free(expected);
+	return good;
+}
+
 float fixture_add_term(float sum, float x, float w)
 {
 	float product;

@@ -80,6 +80,9 @@ const struct tensor *fixture_result(const struct fixture *f);
 bool fixture_is(const struct fixture *f, unsigned int rank, const uint32_t *dims,
 		const void *data);
 
+/* With plain loops, then without, loaded anew for each: are the bytes of output 0 the same? */
+bool fixture_agrees(struct fixture *f);
+
 /* @sum + @x * @w as the inner loops of the CPU round it: once if they are fused. */
 float fixture_add_term(float sum, float x, float w);
 

@@ -686,29 +686,10 @@ static float pick_out_scale(enum operand_kind kind, float acc_scale)
 	return pick(0, 9) ? acc_scale * (float)pick(20, 4000) : acc_scale / 3;
 }
 
-/* Both ways; true if they agree. */
 static bool agrees(struct fixture *f)
 {
-	size_t bytes;
-	void *expected;
-	bool good;
-
 	f->shared_constants = pick(0, 1);
-	kernels_use_plain(true);
-	if (fixture_run(f)) {
-		kernels_use_plain(false);
-		tap_note("%s, operand %u", reason_text(fixture_reason(f)), fixture_bad_operand(f));
-		return false;
-	}
-	kernels_use_plain(false);
-	bytes = fixture_result(f)->bytes;
-	expected = must(malloc(bytes + 1));
-	memcpy(expected, fixture_result(f)->data, bytes);
-	fixture_unload(f);
-	good = fixture_run(f) == 0 && fixture_result(f)->bytes == bytes &&
-	       !memcmp(fixture_result(f)->data, expected, bytes);
-	free(expected);
-	return good;
+	return fixture_agrees(f);
 }
 
 static void add_window(struct fixture *f, bool depthwise, bool nchw, int size_y, int size_x,

@@ -418,32 +418,6 @@ static void add_output(struct fixture *f, enum nnpu_type type, float scale, int 
 	fixture_output(f, type, is_float(type) ? 0 : scale, is_float(type) ? 0 : zero_point);
 }
 
-/* With plain loops, then without; true if they agree. */
-static bool agrees(struct fixture *f)
-{
-	size_t bytes;
-	void *expected;
-	bool good;
-
-	kernels_use_plain(true);
-	good = !fixture_run(f);
-	kernels_use_plain(false);
-	if (!good) {
-		tap_note("%s, operand %u", reason_text(fixture_reason(f)), fixture_bad_operand(f));
-		return false;
-	}
-	bytes = fixture_result(f)->bytes;
-	expected = malloc(bytes + 1);
-	if (!expected)
-		abort();
-	memcpy(expected, fixture_result(f)->data, bytes);
-	fixture_unload(f);
-	good = !fixture_run(f) && fixture_result(f)->bytes == bytes &&
-	       !memcmp(fixture_result(f)->data, expected, bytes);
-	free(expected);
-	return good;
-}
-
 static void pick_image(uint32_t *dims, uint32_t *size_y, uint32_t *size_x, bool nchw)
 {
 	uint32_t c = (uint32_t)(pick(0, 4) ? pick(1, 40) : pick(1, 200));
@@ -482,7 +456,7 @@ static bool pooling(enum nnpu_operation op, enum nnpu_type type)
 	fixture_i32(&f, pick(0, 3));
 	fixture_bool(&f, nchw);
 	add_output(&f, type, 0.03125f, zero_point);
-	good = agrees(&f);
+	good = fixture_agrees(&f);
 	fixture_end(&f);
 	return good;
 }
@@ -502,7 +476,7 @@ static bool resizing(enum nnpu_operation op, enum nnpu_type type)
 	fixture_bool(&f, align);
 	fixture_bool(&f, !align && pick(0, 1));
 	add_output(&f, type, 0.5f, 3);
-	good = agrees(&f);
+	good = fixture_agrees(&f);
 	fixture_end(&f);
 	return good;
 }
@@ -530,7 +504,7 @@ static bool transposed(enum nnpu_operation op, enum nnpu_type type)
 	fixture_i32(&f, pick(0, 3));
 	fixture_bool(&f, nchw);
 	add_output(&f, type, 2.0f, 3);
-	good = agrees(&f);
+	good = fixture_agrees(&f);
 	fixture_end(&f);
 	return good;
 }
@@ -561,7 +535,7 @@ static bool reduction(enum nnpu_operation op, enum nnpu_type type)
 	else
 		fixture_bool(&f, pick(0, 1));
 	add_output(&f, type, 0.25f, 5);
-	good = agrees(&f);
+	good = fixture_agrees(&f);
 	fixture_end(&f);
 	return good;
 }
@@ -581,7 +555,7 @@ static bool softmax(enum nnpu_operation op, enum nnpu_type type)
 		fixture_f32(&f, (float)pick(1, 20) / 8);
 	fixture_i32(&f, pick(-3, 2));
 	add_output(&f, type, 1.0f / 256, type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : -128);
-	good = agrees(&f);
+	good = fixture_agrees(&f);
 	fixture_end(&f);
 	return good;
 }
@@ -598,7 +572,7 @@ static bool function(enum nnpu_operation op, enum nnpu_type type)
 		add_output(&f, type, 1.0f / 256, is_signed ? -128 : 0);
 	else
 		add_output(&f, type, 1.0f / 128, is_signed ? 0 : 128);
-	good = agrees(&f);
+	good = fixture_agrees(&f);
 	fixture_end(&f);
 	return good;
 }

@@ -110,31 +110,10 @@ static void add_tensor(struct fixture *f, enum operand_kind kind, float scale, i
 	free(data);
 }
 
-/* With plain loops and without: the same bytes. */
 static bool agrees(struct fixture *f)
 {
-	void *expected;
-	size_t bytes;
-	bool good;
-
 	f->shared_constants = pick(0, 1);
-	kernels_use_plain(true);
-	good = !fixture_run(f);
-	kernels_use_plain(false);
-	if (!good) {
-		tap_note("%s, operand %u", reason_text(fixture_reason(f)), fixture_bad_operand(f));
-		return false;
-	}
-	bytes = fixture_result(f)->bytes;
-	expected = malloc(bytes + 1);
-	if (!expected)
-		abort();
-	memcpy(expected, fixture_result(f)->data, bytes);
-	fixture_unload(f);
-	good = !fixture_run(f) && fixture_result(f)->bytes == bytes &&
-	       !memcmp(fixture_result(f)->data, expected, bytes);
-	free(expected);
-	return good;
+	return fixture_agrees(f);
 }
 
 /* A window over an image, and what goes around it. */
