@@ -2,7 +2,7 @@
 /*
  * The device model against XNNPACK, layer for layer, on one thread.
  *
- * usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...
+ * usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT[:INPUT]...
  *        bench_models --variants
  *
  * Runs each .tflite model on the in-process device and, in turns with it, the same layers
@@ -14,6 +14,10 @@
  * Both numbers of threads give the same bytes. With --layers the least time of each operation is
  * printed first: of the device and of XNNPACK in microseconds, the difference, and the shapes of
  * input, filter and output. What memory they take, bench_memory says.
+ *
+ * A model that XNNPACK has no operators for in part, or with several inputs or outputs, is not run as a
+ * whole by it: the operations that it has are timed one by one, on both sides in turns, and the sums
+ * are compared. Two lines say which part of the model they are and what is left out.
  *
  * --variants prints what NNPU_ISA may choose on this CPU, a line each.
  *
@@ -31,6 +35,7 @@
 
 #include "ops/kernels.h"
 #include "tests/difference.h"
+#include "bench_parts.h"
 #include "peak.h"
 #include "reference_isa.h"
 #include "reference_layers.h"
@@ -75,6 +80,8 @@ struct measured {
 	bool is_float;
 	bool identical;
 	double largest_difference;
+	bool is_whole;			/* else only this is filled in: */
+	struct parts parts;
 };
 
 static int add_sample(struct samples *s, uint64_t ns, struct error *err)
@@ -429,14 +436,57 @@ static void *read_sample(const char *path, const struct nntflite_io *io, struct 
 	return numbers;
 }
 
-static int measure(const char *path, const char *input_path, double seconds,
+/* Most inputs of a model. */
+#define MAX_INPUTS	8
+
+/* @paths: "INPUT:INPUT", which is taken apart. */
+static int read_inputs(const struct nntflite_model *model, char *paths, void **inputs,
+		       struct error *err)
+{
+	uint32_t count = nntflite_model_num_inputs(model);
+
+	if (count > MAX_INPUTS)
+		return fail(err, "%" PRIu32 " inputs, at most %d can be read", count, MAX_INPUTS);
+	for (uint32_t i = 0; i < count; i++) {
+		char *colon = paths ? strchr(paths, ':') : NULL;
+
+		if (!paths)
+			return fail(err, "a file is missing: there are %" PRIu32 " inputs", count);
+		if (colon)
+			*colon++ = '\0';
+		inputs[i] = read_sample(paths, nntflite_model_input(model, i), err);
+		if (!inputs[i])
+			return -1;
+		paths = colon;
+	}
+	if (paths)
+		return fail(err, "%s: there are only %" PRIu32 " inputs", paths, count);
+	return 0;
+}
+
+/* Has XNNPACK all of the model, which has one input and one output? */
+static bool is_whole(const struct nntflite_model *model)
+{
+	const struct nnhal_subgraph *b = &nntflite_model_get_hal(model)->main;
+	struct error err = { "", 0 };
+	struct layers *layers;
+
+	if (b->num_inputs != 1 || b->num_outputs != 1 || !nntflite_model_output(model, 0)->bytes)
+		return false;
+	layers = layers_create(model, &err);
+	if (layers)
+		layers_destroy(layers);
+	return layers;
+}
+
+static int measure(const char *path, char *input_paths, double seconds,
 		   bool by_layer, struct measured *m, struct error *err)
 {
 	struct nntflite_file *tflite = NULL;
 	struct nntflite_model *model = NULL;
+	void *inputs[MAX_INPUTS] = { NULL };
 	struct nntflite_diag diag;
 	uint8_t *file = NULL;
-	void *input = NULL;
 	int ret = -1, fd;
 	size_t size;
 
@@ -452,15 +502,15 @@ static int measure(const char *path, const char *input_path, double seconds,
 	if (nntflite_file_open_memory(file, size, &tflite, &diag) ||
 	    nntflite_model_create(tflite, NULL, &model, &diag)) {
 		fail(err, "%s: %s", path, diag.message);
-	} else {
-		if (nntflite_model_num_inputs(model) != 1 || nntflite_model_num_outputs(model) != 1)
-			fail(err, "%s: one input and one output are wanted", path);
-		else
-			input = read_sample(input_path, nntflite_model_input(model, 0), err);
+	} else if (!read_inputs(model, input_paths, inputs, err)) {
+		m->is_whole = is_whole(model);
+		if (!m->is_whole)
+			ret = parts_measure(model, inputs, seconds, by_layer, &m->parts, err);
+		else if (!count_macs(model, m, err))
+			ret = measure_with(model, inputs[0], seconds, by_layer, m, err);
 	}
-	if (input && !count_macs(model, m, err))
-		ret = measure_with(model, input, seconds, by_layer, m, err);
-	free(input);
+	for (int i = 0; i < MAX_INPUTS; i++)
+		free(inputs[i]);
 	nntflite_model_destroy(model);
 	nntflite_file_close(tflite);
 	free(file);
@@ -474,6 +524,43 @@ static const char *kernels_in_use(void)
 		if (kernels_variant(i) == kernels_get())
 			return kernels_name(i);
 	return NULL;
+}
+
+static void print_parts(const char *name, const struct parts *p, struct json *json)
+{
+	const char *left_out = p->left_out[0] ? p->left_out : "nothing";
+
+	json_object(json, name);
+	json_bool(json, "whole", false);
+	json_u64(json, "operations", p->operations);
+	json_u64(json, "compared_operations", p->compared);
+	json_real(json, "compared_time", p->time_share, 4);
+	if (!isnan(p->macs_share))
+		json_real(json, "compared_macs", p->macs_share, 4);
+	json_string(json, "left_out", left_out);
+	json_bool(json, "identical", p->identical);
+	if (p->xnnpack_ms > 0) {
+		json_real(json, "device_ms", p->device_ms, 6);
+		json_real(json, "xnnpack_ms", p->xnnpack_ms, 6);
+		json_real(json, "ratio", p->device_ms / p->xnnpack_ms, 4);
+		json_real(json, "least_ratio", p->device_least_ms / p->xnnpack_least_ms, 4);
+		json_real(json, "largest_difference", p->largest_difference, 9);
+		json_real(json, "largest_steps", p->largest_steps, 1);
+		printf("%-32s %9.4f %9.4f %7.2f   %-9s %10.3g\n", name, p->device_ms, p->xnnpack_ms,
+		       p->device_ms / p->xnnpack_ms, p->identical ? "the same" : "DIFFER",
+		       p->largest_difference);
+		printf("    sums of operations; ratio of the least times: %.2f; bytes off by %g; ",
+		       p->device_least_ms / p->xnnpack_least_ms, p->largest_steps);
+	} else {
+		printf("%-32s %9s %9s %7s   %-9s\n    XNNPACK has none of its operations; ", name, "-", "-",
+		       "-", p->identical ? "the same" : "DIFFER");
+	}
+	printf("compared: %" PRIu32 " of %" PRIu32 " operations, %.1f %% of the device's time", p->compared,
+	       p->operations, 100 * p->time_share);
+	if (!isnan(p->macs_share))
+		printf(", %.1f %% of the multiply-accumulates of CONV and FULLY_CONNECTED", 100 * p->macs_share);
+	printf("\n    left out: %s\n", left_out);
+	json_end(json);
 }
 
 static void print(const char *name, const struct measured *m, struct json *json)
@@ -492,6 +579,7 @@ static void print(const char *name, const struct measured *m, struct json *json)
 	else
 		printf(" %.2f GMAC/s; the peak of this CPU was not measured\n", gmacs);
 	json_object(json, name);
+	json_bool(json, "whole", true);
 	json_real(json, "two_threads_ms", m->two_ms, 6);
 	json_real(json, "two_threads_gain", m->device_ms / m->two_ms, 4);
 	json_real(json, "two_threads_least_gain", m->gain, 4);
@@ -539,7 +627,7 @@ static int run(int count, char **pairs, double seconds, bool by_layer, struct js
 		struct measured m;
 
 		if (!colon) {
-			fprintf(stderr, "bench_models: '%s' is not MODEL:INPUT\n", pairs[i]);
+			fprintf(stderr, "bench_models: '%s' is not MODEL:INPUT[:INPUT]\n", pairs[i]);
 			return 2;
 		}
 		*colon = '\0';
@@ -551,9 +639,12 @@ static int run(int count, char **pairs, double seconds, bool by_layer, struct js
 		}
 		if (strrchr(name, '.'))
 			*strrchr(name, '.') = '\0';
-		print(name, &m, json);
+		if (m.is_whole)
+			print(name, &m, json);
+		else
+			print_parts(name, &m.parts, json);
 		fflush(stdout);
-		if (!m.identical) {
+		if (!(m.is_whole ? m.identical : m.parts.identical)) {
 			fprintf(stderr, "bench_models: %s: outputs differ from those of the plain kernels\n",
 				name);
 			bad = true;
@@ -593,7 +684,7 @@ int main(int argc, char **argv)
 			break;
 	}
 	if (first >= argc || argv[first][0] == '-') {
-		fprintf(stderr, "usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT...\n"
+		fprintf(stderr, "usage: bench_models [--layers] [--seconds N] [--json FILE] MODEL:INPUT[:INPUT]...\n"
 				"       bench_models --variants\n");
 		return 2;
 	}

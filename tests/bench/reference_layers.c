@@ -9,101 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xnnpack.h>
-
-#include "reference_layers.h"
+#include "reference_source.h"
 #include "userspace/tools/common/clock.h"
-
-/* Padding scheme SAME of the HAL. */
-#define PADDING_SAME	1
-
-struct layer {
-	enum { LAYER_OPERATOR, LAYER_COPY, LAYER_FLIPPED, LAYER_NONE } kind;
-	xnn_operator_t op;
-	xnn_operator_t second;		/* runs after the first, or NULL */
-	/*
-	 * LAYER_COPY; LAYER_FLIPPED: signed bytes through an operator for unsigned ones.
-	 * LAYER_NONE: there is nothing to do, all was known before.
-	 */
-	const uint8_t *from;
-	uint8_t *to;
-	uint8_t *flipped;
-	size_t bytes;
-};
-
-struct layers {
-	const struct nntflite_model *model;
-	const uint8_t *pool;
-	void **values;			/* by operand: constants in place, others owned */
-	struct layer *layers;
-	uint32_t count;
-};
-
-/* An operation being turned into a layer. */
-struct source {
-	struct layers *l;
-	const struct nnhal_operation *op;
-	uint32_t index;
-	struct layer *layer;
-	struct error *err;
-};
-
-static const struct nnhal_operand *operand(const struct source *s, uint32_t input)
-{
-	return &nntflite_model_get_hal(s->l->model)->main.operands[s->op->inputs[input]];
-}
-
-static const struct nnhal_operand *result(const struct source *s)
-{
-	return &nntflite_model_get_hal(s->l->model)->main.operands[s->op->outputs[0]];
-}
-
-static void *value(const struct source *s, uint32_t input)
-{
-	return s->l->values[s->op->inputs[input]];
-}
-
-static void *result_value(const struct source *s)
-{
-	return s->l->values[s->op->outputs[0]];
-}
-
-static int32_t scalar(const struct source *s, uint32_t input)
-{
-	int32_t v;
-
-	memcpy(&v, value(s, input), sizeof(v));
-	return v;
-}
-
-static bool flag(const struct source *s, uint32_t input)
-{
-	return *(const uint8_t *)value(s, input);
-}
-
-static bool is_const(const struct nnhal_operand *o)
-{
-	return o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY ||
-	       o->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
-}
-
-static size_t elements(const struct nnhal_operand *o)
-{
-	size_t n = 1;
-
-	for (uint32_t i = 0; i < o->num_dimensions; i++)
-		n *= o->dimensions[i];
-	return n;
-}
-
-static size_t bytes_of(const struct nnhal_operand *o)
-{
-	return elements(o) * (o->type == NNHAL_OPERAND_TENSOR_FLOAT32 ? sizeof(float) : 1);
-}
 
 /* Output limits of a fused activation. */
 
-static void float_range(int32_t activation, float *min, float *max)
+void float_range(int32_t activation, float *min, float *max)
 {
 	*min = activation == NNHAL_FUSED_NONE ? -INFINITY :
 	       activation == NNHAL_FUSED_RELU1 ? -1.0f : 0.0f;
@@ -118,7 +29,7 @@ static int quantized(const struct nnhal_operand *o, float v, int lowest, int hig
 	return q < (float)lowest ? lowest : q > (float)highest ? highest : (int)q;
 }
 
-static void quant_range(const struct nnhal_operand *o, int32_t activation, int *min, int *max)
+void quant_range(const struct nnhal_operand *o, int32_t activation, int *min, int *max)
 {
 	int lowest = o->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM ? 0 : -128;
 	float low, high;
@@ -128,148 +39,18 @@ static void quant_range(const struct nnhal_operand *o, int32_t activation, int *
 	*max = quantized(o, high, lowest, lowest + 255);
 }
 
-static int unsupported(const struct source *s)
+int unsupported(const struct source *s)
 {
 	return fail(s->err, "operation %" PRIu32 " (%s): XNNPACK has no operator for this form",
 		    s->index, nnhal_operation_type_name(s->op->type));
 }
 
-static int check(const struct source *s, enum xnn_status status)
+int check(const struct source *s, enum xnn_status status)
 {
 	if (status == xnn_status_success)
 		return 0;
 	return fail(s->err, "operation %" PRIu32 " (%s): XNNPACK refuses it, status %d", s->index,
 		    nnhal_operation_type_name(s->op->type), (int)status);
-}
-
-/* Window scalars: of a convolution from operand 3 on, of a pooling from 1 on. */
-struct window {
-	uint32_t flags;
-	uint32_t stride_x, stride_y;
-	uint32_t dilation_x, dilation_y;
-	uint32_t taps_x, taps_y;
-	uint32_t groups, group_in, group_out;
-	uint32_t y, x, in, out;		/* size of the image, channels */
-	int32_t activation;
-};
-
-/* Of CONV_2D and DEPTHWISE_CONV_2D; false for a form that is not known. */
-static bool conv_window(const struct source *s, bool depthwise, struct window *w)
-{
-	const uint32_t *filter = operand(s, 1)->dimensions, *in = operand(s, 0)->dimensions;
-	/* Behind the activation may be the layout and the dilations. */
-	uint32_t scalars = depthwise ? 8 : 7;
-	bool dilated = s->op->num_inputs == scalars + 3;
-
-	if ((s->op->num_inputs != scalars && !dilated) || (dilated && flag(s, scalars)) ||
-	    (depthwise && scalar(s, 6) != 1) || in[0] != 1)
-		return false;
-	*w = (struct window){
-		.flags = scalar(s, 3) == PADDING_SAME ? XNN_FLAG_TENSORFLOW_SAME_PADDING : 0,
-		.stride_x = (uint32_t)scalar(s, 4),
-		.stride_y = (uint32_t)scalar(s, 5),
-		.dilation_x = dilated ? (uint32_t)scalar(s, scalars + 1) : 1,
-		.dilation_y = dilated ? (uint32_t)scalar(s, scalars + 2) : 1,
-		.taps_y = filter[1],
-		.taps_x = filter[2],
-		.groups = depthwise ? in[3] : 1,
-		.group_in = depthwise ? 1 : in[3],
-		.group_out = depthwise ? 1 : filter[0],
-		.y = in[1],
-		.x = in[2],
-		.in = in[3],
-		.out = depthwise ? in[3] : filter[0],
-		.activation = scalar(s, depthwise ? 7 : 6),
-	};
-	if (depthwise)
-		w->flags |= XNN_FLAG_DEPTHWISE_CONVOLUTION;
-	return true;
-}
-
-#define CONV_GEOMETRY(w) \
-	0, 0, 0, 0, (w).taps_y, (w).taps_x, (w).stride_y, (w).stride_x, \
-	(w).dilation_y, (w).dilation_x, (w).groups, \
-	(w).group_in, (w).group_out, (w).in, (w).out
-
-static int add_convolution(const struct source *s, bool depthwise)
-{
-	const struct nnhal_operand *in = operand(s, 0), *filter = operand(s, 1), *out = result(s);
-	xnn_operator_t *op = &s->layer->op;
-	float low, high;
-	struct window w;
-	int min, max;
-
-	if (!conv_window(s, depthwise, &w))
-		return unsupported(s);
-	if (in->type == NNHAL_OPERAND_TENSOR_FLOAT32) {
-		float_range(w.activation, &low, &high);
-		return check(s, xnn_create_convolution2d_nhwc_f32(CONV_GEOMETRY(w), value(s, 1),
-								  value(s, 2), low, high,
-								  w.flags, op)) ||
-		       check(s, xnn_setup_convolution2d_nhwc_f32(*op, 1, w.y, w.x, value(s, 0),
-								 result_value(s), NULL)) ? -1 : 0;
-	}
-	quant_range(out, w.activation, &min, &max);
-	if (in->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM)
-		return check(s, xnn_create_convolution2d_nhwc_qu8(CONV_GEOMETRY(w),
-					(uint8_t)in->zero_point, in->scale,
-					(uint8_t)filter->zero_point, filter->scale, value(s, 1),
-					value(s, 2), (uint8_t)out->zero_point, out->scale,
-					(uint8_t)min, (uint8_t)max, w.flags, op)) ||
-		       check(s, xnn_setup_convolution2d_nhwc_qu8(*op, 1, w.y, w.x, value(s, 0),
-								 result_value(s), NULL)) ? -1 : 0;
-	if (filter->type == NNHAL_OPERAND_TENSOR_QUANT8_SYMM_PER_CHANNEL)
-		return check(s, xnn_create_convolution2d_nhwc_qc8(CONV_GEOMETRY(w),
-					(int8_t)in->zero_point, in->scale,
-					filter->extra_params.channel_quant.scales, value(s, 1),
-					value(s, 2), (int8_t)out->zero_point, out->scale,
-					(int8_t)min, (int8_t)max, w.flags, op)) ||
-		       check(s, xnn_setup_convolution2d_nhwc_qc8(*op, 1, w.y, w.x, value(s, 0),
-								 result_value(s), NULL)) ? -1 : 0;
-	if (filter->zero_point)
-		return unsupported(s);
-	return check(s, xnn_create_convolution2d_nhwc_qs8(CONV_GEOMETRY(w),
-				(int8_t)in->zero_point, in->scale, filter->scale, value(s, 1),
-				value(s, 2), (int8_t)out->zero_point, out->scale, (int8_t)min,
-				(int8_t)max, w.flags, op)) ||
-	       check(s, xnn_setup_convolution2d_nhwc_qs8(*op, 1, w.y, w.x, value(s, 0),
-							 result_value(s), NULL)) ? -1 : 0;
-}
-
-static int add_fully_connected(const struct source *s)
-{
-	const struct nnhal_operand *in = operand(s, 0), *weights = operand(s, 1), *out = result(s);
-	size_t units = weights->dimensions[0], size = weights->dimensions[1];
-	size_t rows = elements(in) / size;
-	xnn_operator_t *op = &s->layer->op;
-	float low, high;
-	int min, max;
-
-	if (in->type == NNHAL_OPERAND_TENSOR_FLOAT32) {
-		float_range(scalar(s, 3), &low, &high);
-		return check(s, xnn_create_fully_connected_nc_f32(size, units, size, units,
-								  value(s, 1), value(s, 2), low,
-								  high, 0, op)) ||
-		       check(s, xnn_setup_fully_connected_nc_f32(*op, rows, value(s, 0),
-								 result_value(s), NULL)) ? -1 : 0;
-	}
-	quant_range(out, scalar(s, 3), &min, &max);
-	if (in->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM)
-		return check(s, xnn_create_fully_connected_nc_qu8(size, units, size, units,
-					(uint8_t)in->zero_point, in->scale,
-					(uint8_t)weights->zero_point, weights->scale, value(s, 1),
-					value(s, 2), (uint8_t)out->zero_point, out->scale,
-					(uint8_t)min, (uint8_t)max, 0, op)) ||
-		       check(s, xnn_setup_fully_connected_nc_qu8(*op, rows, value(s, 0),
-								 result_value(s), NULL)) ? -1 : 0;
-	if (weights->zero_point)
-		return unsupported(s);
-	return check(s, xnn_create_fully_connected_nc_qs8(size, units, size, units,
-				(int8_t)in->zero_point, in->scale, weights->scale, value(s, 1),
-				value(s, 2), (int8_t)out->zero_point, out->scale, (int8_t)min,
-				(int8_t)max, 0, op)) ||
-	       check(s, xnn_setup_fully_connected_nc_qs8(*op, rows, value(s, 0), result_value(s),
-							 NULL)) ? -1 : 0;
 }
 
 /* Only over the whole image, which is how classifiers end. */
@@ -351,75 +132,6 @@ static int add_max_pool(const struct source *s)
 							result_value(s), NULL)) ? -1 : 0;
 }
 
-static int add_sum(const struct source *s)
-{
-	const struct nnhal_operand *a = operand(s, 0), *b = operand(s, 1), *out = result(s);
-	size_t n = elements(out);
-	xnn_operator_t *op = &s->layer->op;
-	int min, max;
-
-	if (elements(a) != n || elements(b) != n)
-		return unsupported(s);
-	if (a->type == NNHAL_OPERAND_TENSOR_FLOAT32) {
-		float low, high;
-
-		float_range(scalar(s, 2), &low, &high);
-		return check(s, xnn_create_add_nd_f32(low, high, 0, op)) ||
-		       check(s, xnn_setup_add_nd_f32(*op, 1, &n, 1, &n, value(s, 0), value(s, 1),
-						     result_value(s), NULL)) ? -1 : 0;
-	}
-	if (a->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM) {
-		quant_range(out, scalar(s, 2), &min, &max);
-		return check(s, xnn_create_add_nd_qu8((uint8_t)a->zero_point, a->scale,
-						      (uint8_t)b->zero_point, b->scale,
-						      (uint8_t)out->zero_point, out->scale,
-						      (uint8_t)min, (uint8_t)max, 0, op)) ||
-		       check(s, xnn_setup_add_nd_qu8(*op, 1, &n, 1, &n, value(s, 0), value(s, 1),
-						     result_value(s), NULL)) ? -1 : 0;
-	}
-	if (a->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED) {
-		quant_range(out, scalar(s, 2), &min, &max);
-		return check(s, xnn_create_add_nd_qs8((int8_t)a->zero_point, a->scale,
-						      (int8_t)b->zero_point, b->scale,
-						      (int8_t)out->zero_point, out->scale,
-						      (int8_t)min, (int8_t)max, 0, op)) ||
-		       check(s, xnn_setup_add_nd_qs8(*op, 1, &n, 1, &n, value(s, 0), value(s, 1),
-						     result_value(s), NULL)) ? -1 : 0;
-	}
-	return unsupported(s);
-}
-
-static int add_softmax(const struct source *s)
-{
-	const struct nnhal_operand *in = operand(s, 0), *out = result(s);
-	size_t n = in->dimensions[in->num_dimensions - 1], rows = elements(in) / n;
-	xnn_operator_t *op = &s->layer->op;
-	float beta;
-
-	memcpy(&beta, value(s, 1), sizeof(beta));
-	if (s->op->num_inputs != 2 || beta != 1.0f)
-		return unsupported(s);
-	if (in->type == NNHAL_OPERAND_TENSOR_FLOAT32)
-		return check(s, xnn_create_softmax_nc_f32(n, n, n, 0, op)) ||
-		       check(s, xnn_setup_softmax_nc_f32(*op, rows, value(s, 0), result_value(s),
-							 NULL)) ? -1 : 0;
-	if (in->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM)
-		return check(s, xnn_create_softmax_nc_qu8(n, n, n, in->scale, 0, out->scale, 0,
-							  op)) ||
-		       check(s, xnn_setup_softmax_nc_qu8(*op, rows, value(s, 0), result_value(s),
-							 NULL)) ? -1 : 0;
-	s->layer->kind = LAYER_FLIPPED;
-	s->layer->from = value(s, 0);
-	s->layer->to = result_value(s);
-	s->layer->bytes = n * rows;
-	s->layer->flipped = calloc(1, n * rows + XNN_EXTRA_BYTES);
-	if (!s->layer->flipped)
-		return fail(s->err, "out of memory");
-	return check(s, xnn_create_softmax_nc_qu8(n, n, n, in->scale, 0, out->scale, 0, op)) ||
-	       check(s, xnn_setup_softmax_nc_qu8(*op, rows, s->layer->flipped, result_value(s),
-						 NULL)) ? -1 : 0;
-}
-
 /* Of floats, channels last, to a size in pixels. */
 static int add_resize(const struct source *s)
 {
@@ -440,23 +152,85 @@ static int add_resize(const struct source *s)
 	       -1 : 0;
 }
 
-/* Of two float tensors along the last axis: a copy of each, as in XNNPACK's own graphs. */
+/*
+ * Copies of bytes between a tensor of @whole elements along an axis and parts of it, which have
+ * @part and begin at element @from; XNNPACK's own graphs do the same.
+ */
+static int add_copy(const struct source *s, uint32_t index, const struct nnhal_operand *whole,
+		    uint32_t axis, size_t part, size_t whole_size, const void *from, void *to,
+		    bool to_whole)
+{
+	size_t bytes = nnhal_element_size(whole->type), outer = 1;
+	xnn_operator_t *op = index ? &s->layer->more[index - 1] : &s->layer->op;
+	size_t in, out, n;
+
+	for (uint32_t i = axis + 1; i < whole->num_dimensions; i++)
+		bytes *= whole->dimensions[i];
+	for (uint32_t i = 0; i < axis; i++)
+		outer *= whole->dimensions[i];
+	n = part * bytes;
+	in = to_whole ? n : whole_size * bytes;
+	out = to_whole ? whole_size * bytes : n;
+	/* Words are faster than bytes. */
+	if (!(n % 4) && !(in % 4) && !(out % 4))
+		return check(s, xnn_create_copy_nc_x32(n / 4, in / 4, out / 4, 0, op)) ||
+		       check(s, xnn_setup_copy_nc_x32(*op, outer, from, to, NULL)) ? -1 : 0;
+	return check(s, xnn_create_copy_nc_x8(n, in, out, 0, op)) ||
+	       check(s, xnn_setup_copy_nc_x8(*op, outer, from, to, NULL)) ? -1 : 0;
+}
+
+static size_t inner_bytes(const struct nnhal_operand *o, uint32_t axis)
+{
+	size_t bytes = nnhal_element_size(o->type);
+
+	for (uint32_t i = axis + 1; i < o->num_dimensions; i++)
+		bytes *= o->dimensions[i];
+	return bytes;
+}
+
+/* Of tensors that have the quantization of the output. */
 static int add_concatenation(const struct source *s)
 {
-	const struct nnhal_operand *a = operand(s, 0), *b = operand(s, 1), *out = result(s);
-	uint32_t last = out->num_dimensions - 1;
-	size_t n = a->dimensions[last], m = b->dimensions[last], both = out->dimensions[last];
-	size_t rows = elements(out) / both;
-	struct layer *l = s->layer;
+	const struct nnhal_operand *out = result(s);
+	uint32_t parts = s->op->num_inputs - 1;
+	int32_t axis = scalar(s, parts);
+	uint8_t *to = result_value(s);
 
-	if (s->op->num_inputs != 3 || (uint32_t)scalar(s, 2) != last ||
-	    out->type != NNHAL_OPERAND_TENSOR_FLOAT32)
+	axis += axis < 0 ? (int32_t)out->num_dimensions : 0;
+	if (parts > MAX_OPERATORS)
 		return unsupported(s);
-	return check(s, xnn_create_copy_nc_x32(n, n, both, 0, &l->op)) ||
-	       check(s, xnn_setup_copy_nc_x32(l->op, rows, value(s, 0), result_value(s), NULL)) ||
-	       check(s, xnn_create_copy_nc_x32(m, m, both, 0, &l->second)) ||
-	       check(s, xnn_setup_copy_nc_x32(l->second, rows, value(s, 1),
-					      (float *)result_value(s) + n, NULL)) ? -1 : 0;
+	for (uint32_t i = 0; i < parts; i++) {
+		const struct nnhal_operand *in = operand(s, i);
+		size_t part = in->dimensions[axis];
+
+		if (in->scale != out->scale || in->zero_point != out->zero_point)
+			return unsupported(s);
+		if (add_copy(s, i, out, (uint32_t)axis, part, out->dimensions[axis], value(s, i),
+			     to, true))
+			return -1;
+		to += part * inner_bytes(out, (uint32_t)axis);
+	}
+	return 0;
+}
+
+static int add_split(const struct source *s)
+{
+	const struct nnhal_operand *in = operand(s, 0);
+	int32_t axis = scalar(s, 1);
+	const uint8_t *from = value(s, 0);
+
+	axis += axis < 0 ? (int32_t)in->num_dimensions : 0;
+	if (s->op->num_outputs > MAX_OPERATORS)
+		return unsupported(s);
+	for (uint32_t i = 0; i < s->op->num_outputs; i++) {
+		size_t part = in->dimensions[axis] / s->op->num_outputs;
+
+		if (add_copy(s, i, in, (uint32_t)axis, part, in->dimensions[axis], from,
+			     s->l->values[s->op->outputs[i]], false))
+			return -1;
+		from += part * inner_bytes(in, (uint32_t)axis);
+	}
+	return 0;
 }
 
 /* Of constants, whose values operators want to have when they are made. */
@@ -466,7 +240,9 @@ static int add_dequantize(const struct source *s)
 	const int8_t *from = value(s, 0);
 	float *to = result_value(s);
 
-	if (!is_const(in) || result(s)->type != NNHAL_OPERAND_TENSOR_FLOAT32 ||
+	if (!is_const(in))
+		return add_conversion(s);
+	if (result(s)->type != NNHAL_OPERAND_TENSOR_FLOAT32 ||
 	    (in->type != NNHAL_OPERAND_TENSOR_QUANT8_SYMM &&
 	     in->type != NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED))
 		return unsupported(s);
@@ -490,7 +266,22 @@ static int add_layer(const struct source *s)
 	case NNHAL_OPERATION_MAX_POOL_2D:
 		return add_max_pool(s);
 	case NNHAL_OPERATION_ADD:
-		return add_sum(s);
+	case NNHAL_OPERATION_SUB:
+	case NNHAL_OPERATION_MUL:
+	case NNHAL_OPERATION_DIV:
+	case EXTENSION_SQUARED_DIFFERENCE:
+		return add_binary(s, s->op->type);
+	case NNHAL_OPERATION_LOGISTIC:
+	case NNHAL_OPERATION_NEG:
+	case NNHAL_OPERATION_SQRT:
+	case NNHAL_OPERATION_ABS:
+		return add_unary(s, s->op->type);
+	case EXTENSION_LEAKY_RELU:
+		return add_leaky_relu(s);
+	case NNHAL_OPERATION_MEAN:
+		return add_mean(s);
+	case NNHAL_OPERATION_SPLIT:
+		return add_split(s);
 	case NNHAL_OPERATION_SOFTMAX:
 		return add_softmax(s);
 	case NNHAL_OPERATION_RESIZE_BILINEAR:
@@ -511,7 +302,7 @@ static int add_layer(const struct source *s)
 
 static int make_values(struct layers *l, struct error *err)
 {
-	const struct nnhal_model *m = nntflite_model_get_hal(l->model);
+	const struct nnhal_model *m = l->hal;
 	struct nnhal_diag diag = { "" };
 
 	if (m->num_pools) {
@@ -519,8 +310,8 @@ static int make_values(struct layers *l, struct error *err)
 		if (!l->pool)
 			return fail(err, "constants: %s", diag.message);
 	}
-	for (uint32_t i = 0; i < nntflite_model_get_hal(l->model)->main.num_operands; i++) {
-		const struct nnhal_operand *o = &nntflite_model_get_hal(l->model)->main.operands[i];
+	for (uint32_t i = 0; i < l->hal->main.num_operands; i++) {
+		const struct nnhal_operand *o = &l->hal->main.operands[i];
 
 		if (o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY)
 			l->values[i] = (uint8_t *)m->operand_values + o->location.offset;
@@ -534,73 +325,129 @@ static int make_values(struct layers *l, struct error *err)
 	return 0;
 }
 
-struct layers *layers_create(const struct nntflite_model *model, struct error *err)
+/* Of each operand: a constant, or computed from such alone. */
+static void find_fixed(struct layers *l)
 {
-	const struct nnhal_subgraph *b = &nntflite_model_get_hal(model)->main;
+	const struct nnhal_subgraph *b = &l->hal->main;
+
+	for (uint32_t i = 0; i < b->num_operands; i++)
+		l->fixed[i] = is_const(&b->operands[i]);
+	for (uint32_t i = 0; i < b->num_operations; i++) {
+		const struct nnhal_operation *op = &b->operations[i];
+		bool fixed = true;
+
+		for (uint32_t k = 0; k < op->num_inputs; k++)
+			fixed &= l->fixed[op->inputs[k]] ||
+				 b->operands[op->inputs[k]].lifetime == NNHAL_LIFETIME_NO_VALUE;
+		for (uint32_t k = 0; k < op->num_outputs; k++)
+			l->fixed[op->outputs[k]] = fixed;
+	}
+}
+
+static struct layers *create(const struct nnhal_model *hal, void **values, struct error *err)
+{
+	const struct nnhal_subgraph *b = &hal->main;
 	struct layers *l = calloc(1, sizeof(*l));
+	int ret = 0;
 
 	if (!l || xnn_initialize(NULL) != xnn_status_success) {
 		fail(err, "XNNPACK does not start");
 		free(l);
 		return NULL;
 	}
-	l->model = model;
-	l->values = calloc(b->num_operands, sizeof(*l->values));
+	l->hal = hal;
+	l->borrowed = values;
+	l->values = values ? values : calloc(b->num_operands, sizeof(*l->values));
+	l->fixed = calloc(b->num_operands, sizeof(*l->fixed));
 	l->layers = calloc(b->num_operations, sizeof(*l->layers));
-	if (!l->values || !l->layers) {
-		fail(err, "out of memory");
-		layers_destroy(l);
-		return NULL;
-	}
-	if (make_values(l, err)) {
-		layers_destroy(l);
-		return NULL;
-	}
-	for (; l->count < b->num_operations; l->count++) {
+	if (!l->values || !l->fixed || !l->layers)
+		ret = fail(err, "out of memory");
+	else if (!values)
+		ret = make_values(l, err);
+	if (!ret)
+		find_fixed(l);
+	for (; !ret && l->count < b->num_operations; l->count++) {
+		struct layer *layer = &l->layers[l->count];
+		struct error why = { "", 0 };
 		struct source s = {
 			.l = l,
 			.op = &b->operations[l->count],
 			.index = l->count,
-			.layer = &l->layers[l->count],
-			.err = err,
+			.layer = layer,
+			.err = values ? &why : err,
 		};
 
-		if (add_layer(&s)) {
-			layers_destroy(l);
-			return NULL;
-		}
+		/* With values, what depends on no input has been computed. */
+		if (values && s.op->num_outputs && l->fixed[s.op->outputs[0]])
+			layer->kind = LAYER_NONE;
+		else if (add_layer(&s) && values)
+			layer->kind = LAYER_ABSENT;
+		else if (err->text[0])
+			ret = -1;
+	}
+	if (ret) {
+		layers_destroy(l);
+		return NULL;
 	}
 	return l;
 }
 
+struct layers *layers_create(const struct nntflite_model *model, struct error *err)
+{
+	return create(nntflite_model_get_hal(model), NULL, err);
+}
+
+struct layers *layers_create_some(const struct nnhal_model *hal, void **values, struct error *err)
+{
+	return create(hal, values, err);
+}
+
+bool layers_has(const struct layers *l, uint32_t operation)
+{
+	return l->layers[operation].kind != LAYER_ABSENT;
+}
+
+bool layers_is_fixed(const struct layers *l, uint32_t operation)
+{
+	return l->layers[operation].kind == LAYER_NONE;
+}
+
 void layers_destroy(struct layers *l)
 {
-	for (uint32_t i = 0; l->layers && i < nntflite_model_get_hal(l->model)->main.num_operations; i++) {
+	const struct nnhal_subgraph *b = &l->hal->main;
+
+	for (uint32_t i = 0; l->layers && i < b->num_operations; i++) {
 		if (l->layers[i].op)
 			xnn_delete_operator(l->layers[i].op);
-		if (l->layers[i].second)
-			xnn_delete_operator(l->layers[i].second);
+		for (uint32_t k = 0; k < MAX_OPERATORS - 1 && l->layers[i].more[k]; k++)
+			xnn_delete_operator(l->layers[i].more[k]);
 		free(l->layers[i].flipped);
 	}
-	for (uint32_t i = 0; l->values && i < nntflite_model_get_hal(l->model)->main.num_operands; i++) {
-		if (!is_const(&nntflite_model_get_hal(l->model)->main.operands[i]))
+	for (uint32_t i = 0; l->values && !l->borrowed && i < b->num_operands; i++) {
+		if (!is_const(&b->operands[i]))
 			free(l->values[i]);
 	}
-	free(l->values);
+	if (!l->borrowed)
+		free(l->values);
+	free(l->fixed);
 	free(l->layers);
 	free(l);
 }
 
 void *layers_input(struct layers *l, size_t *bytes)
 {
-	*bytes = nntflite_model_input(l->model, 0)->bytes;
-	return l->values[nntflite_model_get_hal(l->model)->main.input_indexes[0]];
+	uint32_t i = l->hal->main.input_indexes[0];
+
+	*bytes = bytes_of(&l->hal->main.operands[i]);
+	return l->values[i];
 }
 
 const void *layers_output(struct layers *l, size_t *bytes)
 {
-	*bytes = nntflite_model_output(l->model, 0)->bytes;
-	return l->values[nntflite_model_get_hal(l->model)->main.output_indexes[0]];
+	uint32_t i = l->hal->main.output_indexes[0];
+
+	*bytes = bytes_of(&l->hal->main.operands[i]);
+	return l->values[i];
 }
 
 static void flip(uint8_t *to, const uint8_t *from, size_t n)
@@ -613,6 +460,7 @@ static int run_layer(struct layer *layer)
 {
 	switch (layer->kind) {
 	case LAYER_NONE:
+	case LAYER_ABSENT:
 		return 0;
 	case LAYER_COPY:
 		memcpy(layer->to, layer->from, layer->bytes);
@@ -623,9 +471,12 @@ static int run_layer(struct layer *layer)
 	case LAYER_OPERATOR:
 		break;
 	}
-	if (xnn_run_operator(layer->op, NULL) != xnn_status_success ||
-	    (layer->second && xnn_run_operator(layer->second, NULL) != xnn_status_success))
+	if (xnn_run_operator(layer->op, NULL) != xnn_status_success)
 		return -1;
+	for (int i = 0; i < MAX_OPERATORS - 1 && layer->more[i]; i++) {
+		if (xnn_run_operator(layer->more[i], NULL) != xnn_status_success)
+			return -1;
+	}
 	if (layer->kind == LAYER_FLIPPED)
 		flip(layer->to, layer->to, layer->bytes);
 	return 0;
@@ -650,4 +501,9 @@ int layers_time(struct layers *l, uint64_t *ns)
 		ns[i] = now_ns() - start;
 	}
 	return 0;
+}
+
+int layers_run_one(struct layers *l, uint32_t operation)
+{
+	return run_layer(&l->layers[operation]);
 }
