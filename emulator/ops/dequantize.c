@@ -25,6 +25,19 @@ int dequantize_infer(const struct op_call *c)
 	return op_check_rank(c, 0, 1, OP_MAX_RANK) ? -1 : op_infer_same_shape(c);
 }
 
+/* Each element has the scale of its channel. The first is of channel @channel; the last is followed by 0. */
+static void decode_channels(const uint8_t *in, size_t n, const struct qbyte *b,
+			    const float *scales, size_t channels, size_t channel, float *to)
+{
+	for (size_t run; n; n -= run, in += run, to += run, channel = 0) {
+		const float *scale = scales + channel;
+
+		run = channels - channel < n ? channels - channel : n;
+		for (size_t i = 0; i < run; i++)
+			to[i] = scale[i] * (float)qbyte_value(in[i], *b);
+	}
+}
+
 void dequantize_decode(const struct tensor *from, size_t at, size_t n, float *to)
 {
 	bool per_channel = from->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
@@ -35,6 +48,13 @@ void dequantize_decode(const struct tensor *from, size_t at, size_t n, float *to
 
 	if (per_channel)
 		inner = tensor_elements_of(from, from->channel_dim + 1, from->rank);
+	/* As filters of depthwise convolutions have them. Runs of one element would be slow. */
+	if (inner == 1) {
+		size_t channels = from->dims[from->channel_dim];
+
+		decode_channels(in, n, &b, from->channel_scales, channels, at % channels, to);
+		return;
+	}
 	/* Runs with one scale. */
 	for (size_t end = at + n, run; at < end; at += run, in += run, to += run) {
 		if (per_channel)

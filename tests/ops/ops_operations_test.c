@@ -436,6 +436,29 @@ static void test_softmax(void)
 	free(none);
 }
 
+/* More elements than lie between two points, and a point inside of the channels. */
+static void test_last_channels(void)
+{
+	static const float scales[] = { 0.5f, 2.0f, 0.25f };
+	enum { ROWS = 6000, CHANNELS = 3 };
+	int8_t *in = malloc(ROWS * CHANNELS);
+	float *expected = malloc(ROWS * CHANNELS * sizeof(*expected));
+	struct fixture f;
+
+	for (int i = 0; i < ROWS * CHANNELS; i++) {
+		in[i] = (int8_t)(i * 7 % 255 - 127);
+		expected[i] = scales[i % CHANNELS] * (float)in[i];
+	}
+	fixture_init(&f, NNPU_OP_DEQUANTIZE);
+	fixture_const(&f, NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0, DIMS(1, ROWS, CHANNELS), in);
+	fixture_channel_scales(&f, 2, scales, CHANNELS);
+	fixture_output(&f, F32, 0, 0);
+	EXPECT_RESULT(&f, "DEQUANTIZE: one scale per last channel", DIMS(1, ROWS, CHANNELS), expected);
+	fixture_end(&f);
+	free(expected);
+	free(in);
+}
+
 static void test_conversions(void)
 {
 	static const float scales[] = { 0.5f, 2.0f };
@@ -659,6 +682,7 @@ int main(void)
 	test_reshape();
 	test_softmax();
 	test_conversions();
+	test_last_channels();
 	test_activations();
 	test_concatenation();
 	test_zero_batch();
