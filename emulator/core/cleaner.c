@@ -40,6 +40,21 @@ void dev_leave_memory(struct nnpu_device *dev, void *memory, uint64_t bytes)
 	dev_leave(dev, l);
 }
 
+static void end_free(struct nnpu_device *dev, struct leaving *l)
+{
+	mem_free_end(dev, l, l->bytes);
+}
+
+void dev_leave_end(struct nnpu_device *dev, void *end, uint64_t bytes)
+{
+	struct leaving *l = end;
+
+	mem_cut(end, bytes);
+	l->free = end_free;
+	l->bytes = bytes;
+	dev_leave(dev, l);
+}
+
 static void object_free(struct nnpu_device *dev, struct leaving *l)
 {
 	(void)dev;

@@ -38,6 +38,8 @@ struct leaving_object {
 void dev_leave(struct nnpu_device *dev, struct leaving *l);
 /* The same with @bytes of mem_alloc(), which have room for struct leaving. */
 void dev_leave_memory(struct nnpu_device *dev, void *memory, uint64_t bytes);
+/* The same with whole pages at the end of such memory, which stays. */
+void dev_leave_end(struct nnpu_device *dev, void *end, uint64_t bytes);
 /* The same with an object of @size, which is one piece if its leaving.free is not set. */
 void dev_leave_object(struct nnpu_device *dev, struct leaving_object *o, uint64_t size);
 

@@ -252,22 +252,6 @@ void exec_trim(struct nnpu_engine *e)
 	e->exec.has_memory = false;
 }
 
-static void end_free(struct nnpu_device *dev, struct leaving *l)
-{
-	mem_free_end(dev, l, l->bytes);
-}
-
-/* Of a chunk or table of @size at @base the first @left remain. dev->lock held. */
-static void end_leaves(struct nnpu_device *dev, void *base, size_t size, size_t left)
-{
-	struct leaving *end = (struct leaving *)((uint8_t *)base + left);
-
-	mem_cut(end, size - left);
-	end->free = end_free;
-	end->bytes = size - left;
-	dev_leave(dev, end);
-}
-
 /* dev->lock held. */
 static void chunk_give(struct nnpu_engine *e, struct arena_chunk *c)
 {
@@ -280,7 +264,7 @@ static void chunk_give(struct nnpu_engine *e, struct arena_chunk *c)
 	left = mem_size(c->charged);
 	if (left >= c->size)
 		return;
-	end_leaves(e->dev, c->base, c->size, left);
+	dev_leave_end(e->dev, c->base + left, c->size - left);
 	e->exec.arena.bytes -= c->size - left;
 	c->size = left;
 }
@@ -304,7 +288,7 @@ static void table_give(struct nnpu_engine *e, void **table, uint32_t *max, size_
 	if (left >= bytes)
 		return;
 	*max = (uint32_t)(left / size);
-	end_leaves(e->dev, *table, bytes, left);
+	dev_leave_end(e->dev, (uint8_t *)*table + left, bytes - left);
 }
 
 #define TABLE_GIVE(e, table, max, need)						\

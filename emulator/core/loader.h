@@ -34,6 +34,7 @@ struct loader {
 	/* By tensor: the number, plus 1, of a command that computes it from a constant element by element. */
 	uint32_t *decoders;
 	uint8_t *seen;			/* LOAD_READ. By tensor: the interface names it */
+	uint8_t *constants;		/* LOAD_CONSTANTS, the one piece that is there; or NULL */
 	struct tensor **operands;	/* of the current command */
 	uint32_t max_operands;
 	struct tensor *saved;		/* its outputs as the image declares them */
@@ -110,8 +111,8 @@ void *load_take_work(struct loader *l, enum load_memory until, size_t bytes);
  */
 void *load_take_constants(struct loader *l, size_t bytes);
 
-/* All of it becomes the program's. */
-void load_keep_work(struct loader *l, enum load_memory until);
+/* The first @bytes of l->constants become the program's, the rest is given back. */
+void load_keep_constants(struct loader *l, size_t bytes);
 
 /* The load does not need any of it any more. */
 void load_free_work(struct loader *l, enum load_memory until);
@@ -131,7 +132,7 @@ void load_drop_constant(struct loader *l, struct tensor *t);
 
 /* program_load.c. */
 
-/* Copy piece by piece. */
+/* Copy piece by piece, also to a place that begins before @from and overlaps it. */
 int load_copy(struct loader *l, void *to, const void *from, size_t bytes);
 
 /* The call of a command, with l->operands as its operands. */

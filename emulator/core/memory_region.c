@@ -109,6 +109,38 @@ void region_give(struct mem_region *r, void *piece, size_t bytes)
 			run->at = piece;
 }
 
+/* Bytes of a run whose only piece has @bytes. */
+static uint64_t shrunk_size(size_t bytes)
+{
+	return mem_size(TENSOR_ALIGN + region_step(bytes));
+}
+
+bool region_may_shrink(const struct nnpu_device *dev, const struct mem_region *r, size_t bytes)
+{
+	const struct region_run *run = r->runs;
+
+	return run && !run->next && mem_least(dev, run, run->size) <= shrunk_size(bytes);
+}
+
+uint64_t region_shrink(struct nnpu_device *dev, struct mem_region *r, void *piece, size_t bytes)
+{
+	struct region_run *run = r->runs;
+	uint64_t left = shrunk_size(bytes), least = mem_least(dev, run, run->size), leaves;
+
+	if (left < least)
+		left = least;
+	leaves = run->size - left;
+	ASAN_POISON_MEMORY_REGION((uint8_t *)piece + bytes,
+				  (size_t)(run_end(run) - (uint8_t *)piece) - bytes);
+	run->at = (uint8_t *)piece + region_step(bytes);
+	run->size = left;
+	/* The pages behind it may not be free yet. */
+	run->room = left;
+	if (leaves)
+		dev_leave_end(dev, (uint8_t *)run + left, leaves);
+	return leaves;
+}
+
 void region_join(struct mem_region *r, struct mem_region *from)
 {
 	struct region_run *run, *next;

@@ -25,7 +25,7 @@ int load_copy(struct loader *l, void *to, const void *from, size_t bytes)
 
 	for (at = 0; at < bytes; at += n) {
 		n = bytes - at < COPY_PIECE ? bytes - at : COPY_PIECE;
-		memcpy((char *)to + at, (const char *)from + at, n);
+		memmove((char *)to + at, (const char *)from + at, n);
 		if (load_pace(l, n / 4 + 1))
 			return -1;
 	}

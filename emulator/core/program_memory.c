@@ -105,7 +105,10 @@ void *load_take_constants(struct loader *l, size_t bytes)
 {
 	void *piece = region_take(&l->work[LOAD_PREPARE].region, bytes);
 
-	return piece ? piece : load_take_work(l, LOAD_CONSTANTS, bytes);
+	if (piece)
+		return piece;
+	l->constants = load_take_work(l, LOAD_CONSTANTS, bytes);
+	return l->constants;
 }
 
 uint8_t *load_take_image(struct load_request *request)
@@ -249,12 +252,17 @@ int load_room(struct loader *l, enum load_memory until, void **p, uint32_t *max,
 	return 0;
 }
 
-void load_keep_work(struct loader *l, enum load_memory until)
+void load_keep_constants(struct loader *l, size_t bytes)
 {
-	struct load_work *w = &l->work[until];
+	struct load_work *w = &l->work[LOAD_CONSTANTS];
+	uint64_t leaves;
 
+	pthread_mutex_lock(&l->dev->lock);
+	leaves = region_shrink(l->dev, &w->region, l->constants, bytes);
+	ctx_mem_uncharge(l->request->ctx, leaves);
+	pthread_mutex_unlock(&l->dev->lock);
 	region_join(&l->p->region, &w->region);
-	l->p->memory += w->charged;
+	l->p->memory += w->charged - leaves;
 	w->charged = 0;
 }
 

@@ -36,9 +36,45 @@ static void drop_use(struct loader *l, uint32_t index, uint32_t *uses, bool undo
 		t->data = NULL;
 }
 
+static bool is_kept_small(const struct tensor *t)
+{
+	return tensor_is_const(t) && !constant_is_single(t) && t->data;
+}
+
+/* Constants that pages of the program have room for go there; the others move together where they are. */
+static int gather_constants(struct loader *l)
+{
+	struct program *p = l->p;
+	uint8_t *at = l->constants;
+	uint32_t i;
+
+	for (i = 0; i < p->num_tensors; i++) {
+		struct tensor *t = &p->tensors[i];
+		uint8_t *to = NULL;
+
+		if (load_pace(l, 32))
+			return -1;
+		if (!is_kept_small(t))
+			continue;
+		/* A piece of a region takes as much at least. */
+		if (constant_size(t) >= TENSOR_ALIGN)
+			to = region_take(&p->region, t->bytes);
+		if (!to) {
+			to = at;
+			at += constant_size(t);
+		}
+		if (to != t->data && load_copy(l, to, t->data, t->bytes))
+			return -1;
+		t->data = to;
+	}
+	if (at != l->constants)
+		load_keep_constants(l, (size_t)(at - l->constants));
+	return 0;
+}
+
 /*
  * Small constants that commands still need come from the memory of the load to the program: copied if
- * that takes less than what they are in, which the program has otherwise.
+ * it has room for all of them, or if a part of that memory would cost as much as all of it.
  */
 static int keep_constants(struct loader *l)
 {
@@ -48,21 +84,17 @@ static int keep_constants(struct loader *l)
 	uint32_t i;
 
 	for (i = 0; i < p->num_tensors; i++) {
-		const struct tensor *t = &p->tensors[i];
-
-		if (tensor_is_const(t) && !constant_is_single(t) && t->data)
-			bytes += constant_size(t);
+		if (is_kept_small(&p->tensors[i]))
+			bytes += constant_size(&p->tensors[i]);
 		if (load_pace(l, 4))
 			return -1;
 	}
 	if (!bytes)
 		return 0;
 	data = region_take(&p->region, bytes);
-	if (!data && l->work[LOAD_CONSTANTS].charged &&
-	    region_pages_for(&p->region, bytes).bytes >= l->work[LOAD_CONSTANTS].charged) {
-		load_keep_work(l, LOAD_CONSTANTS);
-		return 0;
-	}
+	if (!data && l->constants &&
+	    region_may_shrink(l->dev, &l->work[LOAD_CONSTANTS].region, bytes))
+		return gather_constants(l);
 	if (!data)
 		data = load_take(l, bytes);
 	if (!data)
@@ -72,7 +104,7 @@ static int keep_constants(struct loader *l)
 
 		if (load_pace(l, 32))
 			return -1;
-		if (!tensor_is_const(t) || constant_is_single(t) || !t->data)
+		if (!is_kept_small(t))
 			continue;
 		if (load_copy(l, data, t->data, t->bytes))
 			return -1;
