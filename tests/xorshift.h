@@ -18,4 +18,10 @@ static inline uint32_t next_random(void)
 	return (uint32_t)(state >> 32);
 }
 
+/* Uniform in [@min, @max], but for the small bias of a remainder. */
+static inline int pick(int min, int max)
+{
+	return min + (int)(next_random() % (unsigned int)(max - min + 1));
+}
+
 #endif /* TESTS_XORSHIFT_H */

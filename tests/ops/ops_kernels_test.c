@@ -11,24 +11,11 @@
 #include <string.h>
 
 #include "../tap.h"
+#include "../xorshift.h"
 #include "ops_fixture.h"
 #include "kernels.h"
 
 #define ROUNDS	300
-
-static uint64_t random_state = 7;
-
-static uint32_t random_bits(void)
-{
-	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(random_state >> 33);
-}
-
-/* Uniform in [min, max]. */
-static int pick(int min, int max)
-{
-	return min + (int)(random_bits() % (unsigned int)(max - min + 1));
-}
 
 /* Mostly small, now and then large: sizes around the blocks of the kernels. */
 static int pick_size(int small, int large)
@@ -63,7 +50,7 @@ static void pick_requant(struct requant *q, int32_t *mult, int32_t *shift, bool 
 	for (int i = 0; i < CHANNELS; i++) {
 		bool first = i == 0 || q->per_channel;
 
-		mult[i] = first ? (int32_t)(random_bits() >> 1 | 1 << 30) : mult[0];
+		mult[i] = first ? (int32_t)(next_random() >> 1 | 1 << 30) : mult[0];
 		shift[i] = first ? pick(-31, right ? -1 : 12) : shift[0];
 		/* Close to what rounds differently, and a factor of 0. */
 		if (first && pick(0, 3) == 0)
@@ -94,11 +81,11 @@ static unsigned int compare_rows(const struct kernels *base, const struct kernel
 	for (size_t i = 0; i < sizeof(w); i++)
 		w[i] = (int8_t)(pick(0, 3) ? pick(-128, 127) : -128);
 	for (unsigned int i = 0; i < KERNEL_COLS; i++)
-		bias[i] = (int32_t)(random_bits() << 1);
+		bias[i] = (int32_t)next_random();
 	for (unsigned int i = 0; i < MAX_ROWS; i++)
-		add[i] = (int32_t)(random_bits() << 1);
+		add[i] = (int32_t)next_random();
 	for (unsigned int i = 0; i < MAX_ROWS * KERNEL_COLS; i++)
-		acc[0][i] = acc[1][i] = (int32_t)(random_bits() << 1);
+		acc[0][i] = acc[1][i] = (int32_t)next_random();
 	pick_requant(&q, mult, shift, pick(0, 2));
 	memset(out, 0xa5, sizeof(out));
 	for (int v = 0; v < 2; v++) {
@@ -124,7 +111,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)first);
 	size_t bytes = (n + KERNEL_PANEL - 1) / KERNEL_PANEL * panel;
 	int32_t mult[CHANNELS], shift[CHANNELS], acc[KERNEL_COLS];
-	int32_t add = (int32_t)(random_bits() << 1), *bias;
+	int32_t add = (int32_t)next_random(), *bias;
 	uint8_t out[2][CHANNELS];
 	int16_t x[2 * MAX_PAIRS];
 	struct requant q;
@@ -141,7 +128,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	for (size_t i = 0; i < bytes; i++)
 		w[i] = (int8_t)(pick(0, 3) ? pick(-128, 127) : -128);
 	for (uint32_t i = 0; i < n; i++)
-		bias[i] = (int32_t)(random_bits() << 1);
+		bias[i] = (int32_t)next_random();
 	pick_requant(&q, mult, shift, true);
 	memset(out, 0xa5, sizeof(out));
 	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
@@ -187,7 +174,7 @@ static unsigned int compare_byte_row(const struct kernels *base, const struct ke
 			w[2 * ((i - 1) * KERNEL_PANEL + c) + 1] = 0;
 	}
 	for (int i = 0; i < CHANNELS; i++)
-		bias[i] = (int32_t)(random_bits() << 1);
+		bias[i] = (int32_t)next_random();
 	pick_requant(&q, mult, shift, true);
 	memset(out, 0xa5, sizeof(out));
 	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
@@ -211,7 +198,7 @@ static unsigned int compare_bytes(const struct kernels *base, const struct kerne
 	size_t n = (size_t)pick(0, 100);
 
 	for (int i = 0; i < 100; i++)
-		bytes[i] = (uint8_t)random_bits();
+		bytes[i] = (uint8_t)next_random();
 	memset(wide, 0xa5, sizeof(wide));
 	base->widen(bytes, b, n, wide[0]);
 	k->widen(bytes, b, n, wide[1]);
@@ -236,7 +223,7 @@ static unsigned int compare_gathered(const struct kernels *base, const struct ke
 	unsigned int bad = 0;
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (uint8_t)random_bits();
+		bytes[i] = (uint8_t)next_random();
 	memset(out, 0xa5, sizeof(out));
 	base->gather(&g, b, out[0], stride);
 	k->gather(&g, b, out[1], stride);
@@ -281,7 +268,7 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 	for (int t = 0; t < TAPS; t++) {
 		taps[t] = pick(0, 4) ? x[pick(0, TAPS - 1)] : NULL;
 		for (int i = 0; i < PIXELS * CHANNELS; i++)
-			x[t][i] = (uint8_t)random_bits();
+			x[t][i] = (uint8_t)next_random();
 	}
 	for (int i = 0; i < TAPS * CHANNELS; i++) {
 		wide[i] = (int16_t)pick(-255, 255);
@@ -289,7 +276,7 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 	}
 	w.data = w.narrow ? (void *)narrow : wide;
 	for (int i = 0; i < CHANNELS; i++) {
-		bias[i] = (int32_t)(random_bits() << 1);
+		bias[i] = (int32_t)next_random();
 		fold[i] = pick(-500000, 500000);
 	}
 	pick_requant(&q, mult, shift, pick(0, 2));
@@ -302,7 +289,7 @@ static unsigned int compare_depthwise(const struct kernels *base, const struct k
 /* A factor of at most 1, now and then 0, as a term or a sum of qsum() has it. */
 static struct qfactor pick_factor(int least, int most)
 {
-	struct qfactor f = { (int32_t)(random_bits() >> 1 | 1 << 30), pick(least, most) };
+	struct qfactor f = { (int32_t)(next_random() >> 1 | 1 << 30), pick(least, most) };
 
 	if (pick(0, 20) == 0)
 		f = (struct qfactor){ 0, most };
@@ -345,8 +332,8 @@ static unsigned int compare_sums(const struct kernels *k)
 	}
 	memset(out, 0xa5, sizeof(out));
 	for (size_t i = 0; i < MOST; i++) {
-		a[i] = pick(0, 5) ? (uint8_t)random_bits() : pick(0, 1) ? 0xff : 0;
-		b[i] = pick(0, 5) ? (uint8_t)random_bits() : pick(0, 1) ? 0xff : 0;
+		a[i] = pick(0, 5) ? (uint8_t)next_random() : pick(0, 1) ? 0xff : 0;
+		b[i] = pick(0, 5) ? (uint8_t)next_random() : pick(0, 1) ? 0xff : 0;
 	}
 	for (size_t i = 0; i < n; i++) {
 		int32_t y = term_of(&s, 1, b[i]), v;
@@ -498,7 +485,7 @@ static unsigned int compare_packed(const struct kernels *k)
 	if (!k->pack_bytes)
 		return 0;
 	for (size_t i = 0; i < sizeof(rows); i++)
-		rows[i] = (uint8_t)random_bits();
+		rows[i] = (uint8_t)next_random();
 	for (unsigned int j = 0; j < KERNEL_PANEL; j++)
 		scale[j] = (float)pick(1, 1000) / 777;
 	memset(out, 0xa5, sizeof(out));
@@ -623,7 +610,7 @@ static void *random_data(enum nnpu_type type, size_t n)
 		else if (type == NNPU_TYPE_TENSOR_FLOAT16)
 			memcpy(p + i * size, &half, size);
 		else
-			p[i] = (uint8_t)random_bits();
+			p[i] = (uint8_t)next_random();
 	}
 	return p;
 }
@@ -662,7 +649,7 @@ static float add_weights(struct fixture *f, enum operand_kind kind, float in_sca
 	}
 	bias = must(malloc(channels * sizeof(*bias)));
 	for (uint32_t i = 0; i < channels; i++) {
-		bias[i] = pick(0, 40) ? pick(-50000, 50000) : (int32_t)(random_bits() << 1);
+		bias[i] = pick(0, 40) ? pick(-50000, 50000) : (int32_t)next_random();
 		scales[i] = scale * (float)pick(10, 100) / 64;
 	}
 	if (kind == S8_PER_CHANNEL) {

@@ -9,23 +9,10 @@
 #include <string.h>
 
 #include "../tap.h"
+#include "../xorshift.h"
 #include "ops_fixture.h"
 
 #define ROUNDS	150
-
-static uint64_t random_state = 1;
-
-static uint32_t random_bits(void)
-{
-	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(random_state >> 33);
-}
-
-/* Uniform in [min, max]. */
-static int pick(int min, int max)
-{
-	return min + (int)(random_bits() % (unsigned int)(max - min + 1));
-}
 
 static float pick_scale(void)
 {
@@ -278,7 +265,7 @@ static uint8_t *random_bytes(size_t n)
 	uint8_t *p = malloc(n + 1);
 
 	for (size_t i = 0; p && i < n; i++)
-		p[i] = (uint8_t)random_bits();
+		p[i] = (uint8_t)next_random();
 	return p;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../tap.h"
+#include "../xorshift.h"
 #include "kernels.h"
 #include "ops_fixture.h"
 
@@ -18,20 +19,6 @@
 
 /* Elements of a row of a test, at most, and rows of memory. */
 enum { MOST = 150, ROWS = 8 };
-
-static uint64_t random_state = 11;
-
-static uint32_t random_bits(void)
-{
-	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(random_state >> 33);
-}
-
-/* Uniform in [min, max]. */
-static int pick(int min, int max)
-{
-	return min + (int)(random_bits() % (unsigned int)(max - min + 1));
-}
 
 static float pick_float(void)
 {
@@ -67,7 +54,7 @@ static void fill(struct data *d)
 	for (size_t i = 0; i < MOST; i++)
 		d->y[i] = pick_float();
 	for (size_t i = 0; i < sizeof(d->bytes); i++)
-		d->bytes[i] = (uint8_t)(pick(0, 4) ? random_bits() : pick(0, 1) ? 0x80 : 0x7f);
+		d->bytes[i] = (uint8_t)(pick(0, 4) ? next_random() : pick(0, 1) ? 0x80 : 0x7f);
 	d->n = (size_t)pick(0, MOST);
 	d->flip = pick(0, 1) ? 0x80 : 0;
 }
@@ -163,7 +150,7 @@ static bool byte_loops(const struct row_kernels *k, const struct data *d)
 
 	for (size_t i = 0; i < MOST; i++) {
 		acc[i] = sums[i] = pick(-(1 << 20), 1 << 20);
-		max[i] = largest_bytes[i] = (uint8_t)random_bits();
+		max[i] = largest_bytes[i] = (uint8_t)next_random();
 	}
 	for (size_t i = 0; i < d->n; i++) {
 		uint8_t v = d->bytes[i] ^ d->flip;
@@ -401,7 +388,7 @@ static void add_input(struct fixture *f, enum nnpu_type type, float scale, int z
 	if (!data)
 		abort();
 	for (size_t i = 0; i < n * size; i++)
-		data[i] = (uint8_t)random_bits();
+		data[i] = (uint8_t)next_random();
 	for (size_t i = 0; i < n && is_float(type); i++) {
 		float v = (float)pick(-2000, 2000) / 177;
 		uint16_t half = (uint16_t)(pick(0, 1) << 15 | pick(10, 17) << 10 | pick(0, 1023));

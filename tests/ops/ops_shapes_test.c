@@ -10,26 +10,13 @@
 #include <string.h>
 
 #include "../tap.h"
+#include "../xorshift.h"
 #include "kernels.h"
 #include "ops_fixture.h"
 
 /* Calls of each kind; fewer of those that are large. */
 #define ROUNDS	160
 #define LARGE	24
-
-static uint64_t random_state = 11;
-
-static uint32_t random_bits(void)
-{
-	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(random_state >> 33);
-}
-
-/* Uniform in [min, max]. */
-static int pick(int min, int max)
-{
-	return min + (int)(random_bits() % (unsigned int)(max - min + 1));
-}
 
 enum operand_kind { U8, S8, S8_PER_CHANNEL, F32, F16, NUM_KINDS };
 
@@ -92,7 +79,7 @@ static void *random_data(enum operand_kind kind, size_t n, bool special)
 		else if (kind == F16)
 			memcpy(p + i * size, &half, size);
 		else
-			p[i] = (uint8_t)(pick(0, 5) ? random_bits() : pick(0, 1) ? 0x7f : 0x80);
+			p[i] = (uint8_t)(pick(0, 5) ? next_random() : pick(0, 1) ? 0x7f : 0x80);
 	}
 	return p;
 }
@@ -206,7 +193,7 @@ static bool convolution(enum operand_kind kind, const struct shape *s)
 	bool good;
 
 	for (uint32_t i = 0; i < s->out; i++) {
-		bias[i] = pick(0, 40) ? pick(-50000, 50000) : (int32_t)(random_bits() << 1);
+		bias[i] = pick(0, 40) ? pick(-50000, 50000) : (int32_t)next_random();
 		scales[i] = filter_scale * (float)pick(10, 100) / 64;
 	}
 	fixture_init(&f, s->multiplier ? NNPU_OP_DEPTHWISE_CONV_2D : NNPU_OP_CONV_2D);
@@ -305,7 +292,7 @@ static bool many_units(enum operand_kind kind)
 		int32_t *bias = malloc(units * sizeof(*bias));
 
 		for (uint32_t i = 0; i < units; i++)
-			bias[i] = (int32_t)(random_bits() << 1) >> pick(0, 20);
+			bias[i] = (int32_t)next_random() >> pick(0, 20);
 		fixture_input(&f, NNPU_TYPE_TENSOR_INT32, sums, 0, 1, &units, bias);
 		free(bias);
 	}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../tap.h"
+#include "../xorshift.h"
 #include "ops_fixture.h"
 #include "quant.h"
 #include "tflite/tflite_ops.h"
@@ -20,19 +21,6 @@
 #define I16	NNPU_TYPE_TENSOR_QUANT16_SYMM
 #define I32	NNPU_TYPE_TENSOR_INT32
 #define PC8	NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL
-
-static uint64_t random_state = 1;
-
-static uint32_t random_bits(void)
-{
-	random_state = random_state * 6364136223846793005ull + 1442695040888963407ull;
-	return (uint32_t)(random_state >> 33);
-}
-
-static int pick(int min, int max)
-{
-	return min + (int)(random_bits() % (unsigned int)(max - min + 1));
-}
 
 /* Elements of an operand, in a type and as whole numbers. */
 struct values {
@@ -282,7 +270,7 @@ static bool conv(enum nnpu_type type)
 static bool scale_wide(void)
 {
 	struct qfactor f = { pick(1 << 30, INT32_MAX), pick(-31, 7) };
-	int64_t x = pick(-32768, 32767) * (1ll << 31) + (int64_t)random_bits();
+	int64_t x = pick(-32768, 32767) * (1ll << 31) + (int64_t)(next_random() >> 1);
 	__int128 mult = f.mult >= 0x7fff0000 ? 0x7fff : (f.mult + 32768) / 65536;
 	__int128 by = (__int128)1 << (15 - f.shift), v;
 
