@@ -193,6 +193,14 @@ static bool has_one_set(const struct app *app)
 	return o->num_inputs || (o->num_files && app->tensors.num_inputs > 1);
 }
 
+/* With one input, each file is a set of its own. */
+static uint32_t num_sets(const struct app *app)
+{
+	if (app->options.num_files && app->tensors.num_inputs == 1)
+		return app->options.num_files;
+	return 1;
+}
+
 /* Which file goes where, if their number fits the model? Returns an exit status. */
 static int assign_files(struct app *app)
 {
@@ -204,16 +212,10 @@ static int assign_files(struct app *app)
 	if (o->num_compares && o->num_compares != app->tensors.num_outputs)
 		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --compare given",
 				   o->model, app->tensors.num_outputs, o->num_compares);
+	if (o->draw && num_sets(app) > 1)
+		return usage_error("--draw takes one picture, %" PRIu32 " files given", num_sets(app));
 	return has_one_set(app) ? assign_inputs(o, &app->tensors, app->paths) :
 				  strip_names(&app->options, &app->tensors);
-}
-
-/* With one input, each file is a set of its own. */
-static uint32_t num_sets(const struct app *app)
-{
-	if (app->options.num_files && app->tensors.num_inputs == 1)
-		return app->options.num_files;
-	return 1;
 }
 
 static void close_inputs(struct app *app)
@@ -321,7 +323,6 @@ static int run_all(struct app *app, struct error *err)
 	bool same;
 	uint32_t set;
 
-	app->results.inputs = app->inputs;
 	if (profile_init(&app->profile, nntflite_model_get_hal(app->model)->main.num_operations, err))
 		return -1;
 	app->run = (struct run){
@@ -383,7 +384,8 @@ static int run_model(struct app *app, struct error *err)
 		if (!app->inputs)
 			return fail(err, "out of memory");
 		if (open_inputs(app, 0, err) ||
-		    results_open(&app->results, o, &app->tensors, expected_samples(app), &stop, err) ||
+		    results_open(&app->results, o, &app->tensors, app->inputs, expected_samples(app),
+				 &stop, err) ||
 		    open_reports(app, err))
 			return -1;
 		warn_labels(app);

@@ -158,11 +158,22 @@ static int open_compares(struct results *r, struct error *err)
 	return 0;
 }
 
-static int open_drawing(struct results *r, struct error *err)
+/*
+ * A picture is one sample, and several files are refused before: the picture stays open
+ * until the only sample is drawn.
+ */
+static int open_drawing(struct results *r, const struct input *inputs, struct error *err)
 {
+	uint32_t i;
+
 	if (r->picture.kind == PICTURE_NONE)
 		return fail(err, "--draw: the model's outputs are neither boxes, key points nor "
 			    "segments");
+	for (i = 0; i < r->tensors->num_inputs && !r->drawn; i++)
+		if (inputs[i].picture.pixels)
+			r->drawn = &inputs[i].picture;
+	if (!r->drawn)
+		return fail(err, "--draw: no input is a picture");
 	return out_open(&r->drawing, r->options->draw, err);
 }
 
@@ -180,7 +191,7 @@ static bool uses_stdout(const struct options *o)
 }
 
 int results_open(struct results *r, const struct options *options,
-		 const struct tensors *tensors, uint64_t samples,
+		 const struct tensors *tensors, const struct input *inputs, uint64_t samples,
 		 const volatile sig_atomic_t *stop, struct error *err)
 {
 	uint32_t i;
@@ -208,7 +219,7 @@ int results_open(struct results *r, const struct options *options,
 			return -1;
 	if (options->num_compares && open_compares(r, err))
 		return -1;
-	if (options->draw && open_drawing(r, err))
+	if (options->draw && open_drawing(r, inputs, err))
 		return -1;
 	if (options->latency && out_open(&r->latency, options->latency, err))
 		return -1;
@@ -260,23 +271,14 @@ static int print_list(struct results *r, const char *source, uint64_t index,
 /* Draw the outputs into the picture they belong to, which stays as it is. */
 static int draw(struct results *r, const void *const *outputs, struct error *err)
 {
-	const struct image *picture = NULL;
 	struct image copy = { 0, 0, NULL };
 	uint8_t *png = NULL;
 	size_t size = 0;
-	uint32_t i;
 	int ret;
 
-	for (i = 0; i < r->tensors->num_inputs && !picture; i++)
-		if (r->inputs[i].picture.pixels)
-			picture = &r->inputs[i].picture;
-	if (!picture)
-		return fail(err, "--draw: no input is a picture");
-	if (r->samples > 1)
-		return fail(err, "--draw: more than one picture");
-	if (image_alloc(&copy, picture->width, picture->height, err))
+	if (image_alloc(&copy, r->drawn->width, r->drawn->height, err))
 		return -1;
-	memcpy(copy.pixels, picture->pixels, (size_t)copy.width * copy.height * 3);
+	memcpy(copy.pixels, r->drawn->pixels, (size_t)copy.width * copy.height * 3);
 	ret = picture_draw(&copy, r->picture, r->tensors, outputs, r->options->min_score, err);
 	if (!ret)
 		ret = image_encode_png(&copy, &png, &size, err);

@@ -36,7 +36,7 @@ struct results {
 	void *expected;			/* room for the largest output, for them */
 	size_t largest;			/* bytes of it */
 	struct picture_outputs picture;
-	const struct input *inputs;	/* of the sample that comes, for its picture */
+	const struct image *drawn;	/* the picture that outputs are drawn into */
 	struct out_file drawing;
 	struct out_file latency;
 	FILE *text;			/* where lists and tables are printed */
@@ -51,6 +51,7 @@ struct results {
  * @results: filled in; to be released with results_free(), also after an error
  * @options: command line
  * @tensors: inputs and outputs of the model
+ * @inputs: what they are read from; a picture among them is drawn into, and stays open until then
  * @samples: number of samples to come, 0 if not known
  * @stop: ends waiting for a pipe, of labels or of what outputs are compared with
  * @err: filled in on failure
@@ -58,7 +59,7 @@ struct results {
  * Return: 0 or -1.
  */
 int results_open(struct results *results, const struct options *options,
-		 const struct tensors *tensors, uint64_t samples,
+		 const struct tensors *tensors, const struct input *inputs, uint64_t samples,
 		 const volatile sig_atomic_t *stop, struct error *err);
 
 /*
