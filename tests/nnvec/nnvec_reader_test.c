@@ -138,7 +138,7 @@ static void test_fields(void)
 {
 	refuses(0, 'X', 1, "offset 0: not an NNTC file");
 	refuses(AT_VERSION, 2, 4, "offset 4: version 2, expected 1");
-	refuses(AT_CASES, 5, 4, "offset 8: 5 cases, but only 127 bytes are left");
+	refuses(AT_CASES, 5, 4, "offset 8: 5 cases, but only 127 bytes left");
 	refuses(AT_CASES, UINT32_MAX, 4, "4294967295 cases");
 	refuses(AT_CASES, 2, 4, "the file ends here");
 	refuses(AT_CASES, 0, 4, "offset 12: 127 bytes after the last case");
@@ -166,7 +166,7 @@ static void test_fields(void)
 	refuses(AT_IGNORE, 2, 1, "flag 2");
 	refuses(AT_ZERO, 1, 1, "reserved byte 1");
 	refuses(AT_RANK, 9, 1, "rank 9, expected at most 8");
-	refuses(AT_RANK, 8, 1, "operand 1: 1 bytes of data, not what its shape takes");
+	refuses(AT_RANK, 8, 1, "operand 1: 1 byte of data, not what its shape takes");
 	refuses(AT_SCALES, UINT32_MAX, 4, "4294967295 channel scales");
 	refuses(AT_DIM, 2, 4, "4 bytes of data, not what its shape takes");
 	refuses(AT_DIM, 0x40000001, 4, "4 bytes of data, not what its shape takes");
@@ -255,7 +255,7 @@ static void test_files(void)
 
 	open_refuses("/does/not/exist", "cannot be opened: No such file or directory");
 	open_refuses("/", "cannot be");
-	open_refuses("/dev/null", "offset 0: the file ends here, 4 bytes are missing");
+	open_refuses("/dev/null", "offset 0: the file ends here, 4 bytes missing");
 	if (fd < 0 || write(fd, b.at, b.size) != (ssize_t)b.size)
 		exit(1);
 	close(fd);

@@ -6,6 +6,7 @@
  * allocated for them, so a file takes no more memory than a multiple of its size.
  */
 #include "nntc.h"
+#include "plural.h"
 
 #include <errno.h>
 #include <math.h>
@@ -76,7 +77,8 @@ static bool take(struct reader *r, void *to, size_t n)
 	struct nntc_file *f = r->f;
 
 	if (n > left(r))
-		return malformed(r, f->at, "the file ends here, %zu bytes are missing", n - left(r));
+		return malformed(r, f->at, "the file ends here, %zu byte%s missing", n - left(r),
+				 plural(n - left(r)));
 	if (n)
 		memcpy(to, f->bytes + f->at, n);
 	f->at += n;
@@ -90,7 +92,8 @@ static void *allocate(struct reader *r, const char *what, uint32_t count, size_t
 	void *room;
 
 	if (count > left(r) / min) {
-		malformed(r, r->f->at, "%u %s, but only %zu bytes are left", count, what, left(r));
+		malformed(r, r->f->at, "%u %s, but only %zu byte%s left", count, what, left(r),
+			  plural(left(r)));
 		return NULL;
 	}
 	room = calloc((size_t)count + 1, size);
@@ -160,7 +163,8 @@ static bool check_data(struct reader *r, const struct nntc_operand *o, size_t of
 	case NNTC_NO_VALUE:
 		if (!o->num_bytes)
 			return true;
-		return malformed(r, offset, "%u bytes of data, expected none", o->num_bytes);
+		return malformed(r, offset, "%u byte%s of data, expected none", o->num_bytes,
+				 plural(o->num_bytes));
 	case NNTC_INPUT:
 		if (!o->num_bytes)
 			return true;
@@ -176,17 +180,18 @@ static bool check_data(struct reader *r, const struct nntc_operand *o, size_t of
 	if (exact)
 		return true;
 	if (!element)
-		return malformed(r, offset, "%u bytes of data of type %u, which has no size",
-				 o->num_bytes, o->type);
-	return malformed(r, offset, "%u bytes of data, not what its shape takes", o->num_bytes);
+		return malformed(r, offset, "%u byte%s of data of type %u, which has no size",
+				 o->num_bytes, plural(o->num_bytes), o->type);
+	return malformed(r, offset, "%u byte%s of data, not what its shape takes", o->num_bytes,
+			 plural(o->num_bytes));
 }
 
 static bool check_subgraph_index(struct reader *r, struct nntc_operand *o, size_t offset,
 				 uint32_t num_referenced)
 {
 	if (o->num_bytes != sizeof(o->subgraph))
-		return malformed(r, offset, "%u bytes of data, a subgraph's index takes 4",
-				 o->num_bytes);
+		return malformed(r, offset, "%u byte%s of data, a subgraph's index takes 4",
+				 o->num_bytes, plural(o->num_bytes));
 	memcpy(&o->subgraph, o->data, sizeof(o->subgraph));
 	o->data = NULL;
 	o->num_bytes = 0;
@@ -234,8 +239,8 @@ static bool read_operand(struct reader *r, struct nntc_operand *o, uint32_t num_
 	if (!take(r, &o->num_bytes, 4))
 		return false;
 	if (o->num_bytes > left(r))
-		return malformed(r, offset, "%u bytes of data, but only %zu are left", o->num_bytes,
-				 left(r));
+		return malformed(r, offset, "%u byte%s of data, but only %zu left", o->num_bytes,
+				 plural(o->num_bytes), left(r));
 	o->data = f->bytes + f->at;
 	f->at += o->num_bytes;
 	if (o->lifetime == NNTC_SUBGRAPH)
@@ -361,8 +366,8 @@ bool nntc_next(struct nntc_file *f, struct nntc_case *c)
 	memset(c, 0, sizeof(*c));
 	if (f->error[0] || f->next >= f->num_cases) {
 		if (!f->error[0])
-			snprintf(f->error, sizeof(f->error), "there are only %u cases",
-				 f->num_cases);
+			snprintf(f->error, sizeof(f->error), "the file has only %u case%s",
+				 f->num_cases, plural(f->num_cases));
 		return false;
 	}
 	if (!read_case(&r, c)) {
@@ -374,7 +379,7 @@ bool nntc_next(struct nntc_file *f, struct nntc_case *c)
 	r.kind = NULL;
 	if (f->next < f->num_cases || f->at == f->size)
 		return true;
-	malformed(&r, f->at, "%zu bytes after the last case", left(&r));
+	malformed(&r, f->at, "%zu byte%s after the last case", left(&r), plural(left(&r)));
 	nntc_free(c);
 	return false;
 }
@@ -420,10 +425,10 @@ bool nntc_open_bytes(struct nntc_file *f, const void *bytes, size_t size)
 	if (!take(&r, &f->num_cases, 4))
 		return false;
 	if (f->num_cases > left(&r) / MIN_CASE)
-		return malformed(&r, 8, "%u cases, but only %zu bytes are left", f->num_cases,
-				 left(&r));
+		return malformed(&r, 8, "%u case%s, but only %zu byte%s left", f->num_cases,
+				 plural(f->num_cases), left(&r), plural(left(&r)));
 	if (!f->num_cases && left(&r))
-		return malformed(&r, f->at, "%zu bytes after the last case", left(&r));
+		return malformed(&r, f->at, "%zu byte%s after the last case", left(&r), plural(left(&r)));
 	return true;
 }
 

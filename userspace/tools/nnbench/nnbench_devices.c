@@ -15,6 +15,7 @@
 
 #include "../common/clock.h"
 #include "../common/json.h"
+#include "../common/plural.h"
 #include "../common/samples.h"
 #include "nnbench_burst.h"
 
@@ -144,10 +145,11 @@ static double find_medians(struct lanes *l)
 
 static void print_lanes(const struct lanes *l, double scale)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned int i;
 
-	printf("%u devices, %ld CPUs, bursts with %u in flight\n", l->num,
-	       sysconf(_SC_NPROCESSORS_ONLN), BURST_PIPELINE_DEPTH);
+	printf("%u device%s, %ld CPU%s, bursts with %u in flight\n", l->num, plural(l->num), cpus,
+	       plural((uint64_t)cpus), BURST_PIPELINE_DEPTH);
 	printf("  %-16s %16s %16s\n", "executions/s", "alone", "all at once");
 	for (i = 0; i < l->num; i++)
 		printf("  %-16s %16llu %16llu\n", nnhal_device_name(l->lane[i].b.device),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../common/json.h"
+#include "../common/plural.h"
 #include "../common/samples.h"
 #include "nnbench.h"
 
@@ -70,7 +71,8 @@ void print_text(const struct bench *b)
 {
 	size_t i;
 
-	printf("device %s, %u executions\n", nnhal_device_name(b->device), b->count);
+	printf("device %s, %u execution%s\n", nnhal_device_name(b->device), b->count,
+	       plural(b->count));
 	for (i = 0; i < b->num_metrics; i++)
 		printf("  %-56s %12.1f us\n", b->metrics[i].what, b->metrics[i].value / 1000);
 	for (i = 0; i < NUM_RATIOS; i++)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../common/clock.h"
+#include "../common/plural.h"
 #include "nnctl.h"
 
 #define TRACEFS		"/sys/kernel/tracing"
@@ -363,9 +364,9 @@ int nnctl_capture(struct netlink *nl, const struct options *o, struct error *err
 		json_end(&json);
 		return 0;
 	}
-	printf("%" PRIu64 " jobs in %s; open it with ui.perfetto.dev or chrome://tracing\n", c.complete,
-	       o->output);
+	printf("%" PRIu64 " job%s in %s; open it with ui.perfetto.dev or chrome://tracing\n", c.complete,
+	       plural(c.complete), o->output);
 	if (c.lost)
-		printf("%" PRIu64 " events were lost: the kernel had no room for them\n", c.lost);
+		printf("%" PRIu64 " event%s lost: the kernel had no room\n", c.lost, plural(c.lost));
 	return 0;
 }

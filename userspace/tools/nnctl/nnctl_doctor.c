@@ -12,6 +12,7 @@
 
 #include <drm/nnpu_accel.h>
 
+#include "../common/plural.h"
 #include "nnctl.h"
 
 /* As kernel/nnpu_hw.h has them. */
@@ -267,8 +268,9 @@ static void check_faults(struct doctor *d, const struct record *stats)
 		       record_number(stats, NNPU_A_STATS_ADMIN_TIMEOUTS);
 	char text[160];
 
-	snprintf(text, sizeof(text), "%" PRIu64 " hangs, %" PRIu64 " lost interrupts, %" PRIu64
-		 " other faults of the device", hangs, lost, bad);
+	snprintf(text, sizeof(text), "%" PRIu64 " hang%s, %" PRIu64 " lost interrupt%s, %" PRIu64
+		 " other fault%s of the device", hangs, plural(hangs), lost, plural(lost), bad,
+		 plural(bad));
 	say(d, hangs || bad ? NOTE : GOOD, "faults", text,
 	    "Documentation/my-job-hangs.rst; /sys/class/devcoredump has the dump of the first hang");
 }

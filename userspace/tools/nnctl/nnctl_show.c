@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../common/clock.h"
+#include "../common/plural.h"
 #include "nnctl.h"
 
 /* How long a reset may take: what the driver waits for a device, and more. */
@@ -324,7 +325,7 @@ static void print_lost(uint64_t lost, bool json)
 	struct json line;
 
 	if (!json) {
-		printf("%14s %" PRIu64 " events were lost\n", "", lost);
+		printf("%14s %" PRIu64 " event%s lost\n", "", lost, plural(lost));
 		return;
 	}
 	json_begin_line(&line, stdout);

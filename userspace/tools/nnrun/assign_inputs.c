@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/plural.h"
 #include "assign_inputs.h"
 
 uint32_t find_input(const struct tensors *tensors, const char *name, size_t length)
@@ -117,9 +118,10 @@ int assign_inputs(const struct options *o, const struct tensors *tensors, const 
 		used++;
 	}
 	if (count != tensors->num_inputs)
-		return usage_error("%s has %" PRIu32 " inputs, %" PRIu32 " %s given: it has %s",
-				   o->model, tensors->num_inputs, count,
-				   o->num_inputs ? "--input" : "files",
+		return usage_error("%s has %" PRIu32 " input%s, %" PRIu32 " %s%s given: it has %s",
+				   o->model, tensors->num_inputs, plural(tensors->num_inputs), count,
+				   o->num_inputs ? "--input" : "file",
+				   o->num_inputs ? "" : plural(count),
 				   list_names(tensors, names, sizeof(names)));
 	for (i = 0; i < count && used < count; i++) {
 		const char *equals = strchr(given[i], '=');

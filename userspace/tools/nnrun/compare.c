@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../common/plural.h"
 #include "compare.h"
 
 /* Arrays by their name; all else is raw, whatever it looks like. */
@@ -42,8 +43,8 @@ int compare_add(struct compare *c, const void *output, void *buffer,
 	if (ret < 0)
 		return -1;
 	if (ret == 0)
-		return fail(err, "%s has %" PRIu64 " samples, the model gave more",
-			    c->expected.name, c->expected.next);
+		return fail(err, "%s has %" PRIu64 " sample%s, the model gave more",
+			    c->expected.name, c->expected.next, plural(c->expected.next));
 	for (i = 0; i < t->elements; i++) {
 		double d = tensor_distance(t, output, buffer, i);
 		double limit = tolerance->absolute +
@@ -89,18 +90,18 @@ int compare_report(FILE *stream, const struct compare *c, bool *same, struct err
 	if (at_end < 0)
 		return -1;
 
-	fprintf(stream, "%s: %" PRIu64 " values, largest difference %g", c->expected.name,
-		c->values, c->largest);
+	fprintf(stream, "%s: %" PRIu64 " value%s, largest difference %g", c->expected.name,
+		c->values, plural(c->values), c->largest);
 	if (c->largest > 0)
 		fprintf(stream, " in sample %" PRIu64 " at %s (%s, expected %s)", c->sample,
 			place(c->expected.io, c->element, text, sizeof(text)), c->got, c->wanted);
 	fprintf(stream, ", %" PRIu64 " beyond the tolerance\n", c->beyond);
 	if (!at_end && c->expected.count_known)
-		fprintf(stream, "%s: %" PRIu64 " samples are expected, the model gave %" PRIu64 "\n",
-			c->expected.name, c->expected.count, c->expected.next);
+		fprintf(stream, "%s: %" PRIu64 " sample%s expected, the model gave %" PRIu64 "\n",
+			c->expected.name, c->expected.count, plural(c->expected.count), c->expected.next);
 	else if (!at_end)
-		fprintf(stream, "%s: more is expected than the %" PRIu64 " samples that the model gave\n",
-			c->expected.name, c->expected.next);
+		fprintf(stream, "%s: more is expected than the %" PRIu64 " sample%s that the model gave\n",
+			c->expected.name, c->expected.next, plural(c->expected.next));
 	if (!at_end || c->beyond)
 		*same = false;
 	return 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../common/clock.h"
+#include "../common/plural.h"
 #include "inferences.h"
 #include "open_device.h"
 
@@ -318,8 +319,8 @@ static int read_sample(struct run *run, struct input *inputs, struct job *job,
 		if (inputs[i].next > longest->next)
 			longest = &inputs[i];
 	}
-	return fail(err, "%s has %" PRIu64 " samples, %s has more: all inputs need the same number",
-		    shortest->name, shortest->next, longest->name);
+	return fail(err, "%s has %" PRIu64 " sample%s, %s has more: all inputs need the same number",
+		    shortest->name, shortest->next, plural(shortest->next), longest->name);
 }
 
 static int warm_up(struct run *run, struct job *job, struct error *err)

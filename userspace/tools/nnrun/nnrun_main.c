@@ -15,6 +15,7 @@
 #include <nntflite/nntflite.h>
 
 #include "../common/file.h"
+#include "../common/plural.h"
 #include "../common/standard_files.h"
 #include "../common/stop.h"
 #include "assign_inputs.h"
@@ -146,9 +147,11 @@ static int load_model(struct app *app, struct error *err)
 
 	hal = nntflite_model_get_hal(app->model);
 	nntflite_file_get_info(app->tflite, &info);
-	say(app, "%s: %" PRIu32 " operators, %" PRIu32 " HAL operations, %" PRIu32
-	    " operands, %" PRIu64 " bytes of constants", path, info.num_operators,
-	    hal->main.num_operations, hal->main.num_operands,
+	say(app, "%s: %" PRIu32 " operator%s, %" PRIu32 " HAL operation%s, %" PRIu32
+	    " operand%s, %" PRIu64 " bytes of constants", path, info.num_operators,
+	    plural(info.num_operators), hal->main.num_operations,
+	    plural(hal->main.num_operations), hal->main.num_operands,
+	    plural(hal->main.num_operands),
 	    hal->num_pools ? nnhal_memory_size(hal->pools[0]) : 0);
 	return 0;
 }
@@ -207,11 +210,13 @@ static int assign_files(struct app *app)
 	const struct options *o = &app->options;
 
 	if (o->num_outputs && o->num_outputs != app->tensors.num_outputs)
-		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --output given",
-				   o->model, app->tensors.num_outputs, o->num_outputs);
+		return usage_error("%s has %" PRIu32 " output%s, %" PRIu32 " --output given",
+				   o->model, app->tensors.num_outputs,
+				   plural(app->tensors.num_outputs), o->num_outputs);
 	if (o->num_compares && o->num_compares != app->tensors.num_outputs)
-		return usage_error("%s has %" PRIu32 " outputs, %" PRIu32 " --compare given",
-				   o->model, app->tensors.num_outputs, o->num_compares);
+		return usage_error("%s has %" PRIu32 " output%s, %" PRIu32 " --compare given",
+				   o->model, app->tensors.num_outputs,
+				   plural(app->tensors.num_outputs), o->num_compares);
 	if (o->draw && num_sets(app) > 1)
 		return usage_error("--draw takes one picture, %" PRIu32 " files given", num_sets(app));
 	return has_one_set(app) ? assign_inputs(o, &app->tensors, app->paths) :
@@ -241,8 +246,9 @@ static int open_inputs(struct app *app, uint32_t set, struct error *err)
 		const struct input *b = &app->inputs[i];
 
 		if (a->count_known && b->count_known && a->count != b->count)
-			return fail(err, "%s has %" PRIu64 " samples, %s has %" PRIu64
-				    ": all inputs need the same number", a->name, a->count, b->name,
+			return fail(err, "%s has %" PRIu64 " sample%s, %s has %" PRIu64
+				    ": all inputs need the same number", a->name, a->count,
+				    plural(a->count), b->name,
 				    b->count);
 	}
 	return 0;
@@ -261,15 +267,23 @@ static uint64_t expected_samples(const struct app *app)
 	return 0;
 }
 
+/* What labels name, as many of them. */
+static const char *classes_name(const struct app *app, size_t count)
+{
+	if (app->results.picture.kind == PICTURE_POINTS)
+		return count == 1 ? "point" : "points";
+	return count == 1 ? "class" : "classes";
+}
+
 static void warn_labels(const struct app *app)
 {
 	size_t classes = picture_labels(app->results.picture, &app->tensors);
 
 	/* Of an output whose size is not known yet nothing can be said. */
 	if (app->options.labels && !app->options.quiet && classes && app->results.labels.count != classes)
-		fprintf(stderr, "nnrun: warning: %s has %zu labels, the model has %zu %s\n",
-			app->options.labels, app->results.labels.count, classes,
-			app->results.picture.kind == PICTURE_POINTS ? "points" : "classes");
+		fprintf(stderr, "nnrun: warning: %s has %zu label%s, the model has %zu %s\n",
+			app->options.labels, app->results.labels.count,
+			plural(app->results.labels.count), classes, classes_name(app, classes));
 }
 
 static int prepare(struct app *app, struct error *err)
@@ -352,8 +366,8 @@ static int run_all(struct app *app, struct error *err)
 		return -1;
 	if (results_compare(&app->results, &same, err))
 		return -1;
-	say(app, "%" PRIu64 " samples, %" PRIu64 " inferences", app->results.samples,
-	    app->run.collected);
+	say(app, "%" PRIu64 " sample%s, %" PRIu64 " inference%s", app->results.samples,
+	    plural(app->results.samples), app->run.collected, plural(app->run.collected));
 	if (app->options.profile && report(app, err))
 		return -1;
 	if (check_stream(app->results.text, err))

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "../common/plural.h"
 #include "../common/samples.h"
 #include "profile_report.h"
 
@@ -95,8 +96,9 @@ void report_html(FILE *stream, const struct profile_report *report)
 	fputs(head, stream);
 	fputs("<h1>", stream);
 	escaped(stream, report->path);
-	fprintf(stream, "</h1>\n<p>%zu inferences in %.3f s, %.1f per second; %.3f million "
-		"multiply-accumulates each</p>\n", profile->latency.count, seconds,
+	fprintf(stream, "</h1>\n<p>%zu inference%s in %.3f s, %.1f per second; %.3f million "
+		"multiply-accumulates each</p>\n", profile->latency.count,
+		plural(profile->latency.count), seconds,
 		seconds > 0 ? (double)profile->latency.count / seconds : 0.0,
 		(double)report->macs / 1e6);
 	fputs("<table><tr><th class=\"t\">microseconds<th>mean<th>min<th>p50<th>p90<th>p99<th>max\n",

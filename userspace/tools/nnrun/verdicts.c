@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 
+#include "../common/plural.h"
 #include "verdicts.h"
 
 struct printer {
@@ -36,7 +37,7 @@ int print_verdicts(FILE *stream, struct nnhal_device *device, const struct nntfl
 	fprintf(stream, "%8s %-28s %s\n", "", "operator", "supported");
 	if (nntflite_file_judge(file, options, device, print_verdict, &p, &diag))
 		return fail(err, "%s", diag.message);
-	fprintf(stream, "%" PRIu32 " of %" PRIu32 " operators are supported\n", p.supported,
-		p.operators);
+	fprintf(stream, "%" PRIu32 " of %" PRIu32 " operator%s supported\n", p.supported,
+		p.operators, plural(p.operators));
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../common/plural.h"
 #include "execute_case.h"
 
 /* Timeout for loops that must not end; others have the default of the HAL. */
@@ -517,8 +518,8 @@ static bool execute(struct execution *e, char *text)
 								       &e->timing);
 	}
 	if (e->num_shapes && e->status && e->status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
-		return wrong(text, "%s with %u output shapes", nnhal_status_name((int)e->status),
-			     e->num_shapes);
+		return wrong(text, "%s with %u output shape%s", nnhal_status_name((int)e->status),
+			     e->num_shapes, plural(e->num_shapes));
 	return check_timing(e, measure, text);
 }
 
@@ -546,7 +547,7 @@ static bool check_output(const struct execution *e, uint32_t i, char *text)
 	}
 	if (nnhal_size_of_data(v->operand->type, shape.dimensions, shape.num_dimensions, &size) ||
 	    size != v->operand->num_bytes)
-		return wrong(text, "output %u: %u bytes, expected %u", i, size,
+		return wrong(text, "output %u: %u byte%s, expected %u", i, size, plural(size),
 			     v->operand->num_bytes);
 	if (e->nc->multinomial_tolerance > 0)
 		return compare_frequencies(i, e->nc, &shape, bytes_of(e, v), text);
@@ -559,8 +560,8 @@ static bool check_outputs(const struct execution *e, char *text)
 	bool good = true;
 
 	if (e->num_shapes != e->m->num_outputs && has_shapes(e))
-		return wrong(text, "%u output shapes, expected %u", e->num_shapes,
-			     e->m->num_outputs);
+		return wrong(text, "%u output shape%s, expected %u", e->num_shapes,
+			     plural(e->num_shapes), e->m->num_outputs);
 	if (e->buffers && !case_buffers_read(e->buffers, e->m, text))
 		return false;
 	if (!cpu_access(e, true, access))
@@ -635,8 +636,8 @@ static bool check_too_small(const struct execution *e, uint32_t small, char *tex
 	if (e->status != NNHAL_STATUS_OUTPUT_INSUFFICIENT_SIZE)
 		return wrong_status(e, text, "OUTPUT_INSUFFICIENT_SIZE");
 	if (e->num_shapes != e->m->num_outputs)
-		return wrong(text, "%u output shapes, expected %u", e->num_shapes,
-			     e->m->num_outputs);
+		return wrong(text, "%u output shape%s, expected %u", e->num_shapes,
+			     plural(e->num_shapes), e->m->num_outputs);
 	for (uint32_t i = 0; i < e->num_shapes; i++) {
 		if (i == small && e->shapes[i].is_sufficient)
 			return wrong(text, "output %u: sufficient, but it is too small", i);

@@ -12,6 +12,7 @@
 
 #include "../common/clock.h"
 #include "../common/nntc.h"
+#include "../common/plural.h"
 #include "../common/standard_files.h"
 #include "../common/stop.h"
 #include "case_files.h"
@@ -45,8 +46,8 @@ static void show_progress(struct app *app, uint64_t now)
 	if (!app->progress || now - app->progress_ns < NS_PER_S / 5)
 		return;
 	app->progress_ns = now;
-	fprintf(stderr, "\rfile %u of %u, %llu cases, %llu failed\033[K", app->file + 1,
-		app->files.count, (unsigned long long)app->report.cases,
+	fprintf(stderr, "\rfile %u of %u, %llu case%s, %llu failed\033[K", app->file + 1,
+		app->files.count, (unsigned long long)app->report.cases, plural(app->report.cases),
 		(unsigned long long)app->report.total.of[VERDICT_FAILED]);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../common/clean.h"
+#include "../common/plural.h"
 #include "vector_report.h"
 
 /* More failures are counted but not kept. */
@@ -228,9 +229,11 @@ void report_print(const struct report *r, FILE *out)
 			putc('\n', out);
 		}
 	}
-	fprintf(out, "\n%" PRIu64 " cases of %" PRIu64 " files", r->cases, r->files);
+	fprintf(out, "\n%" PRIu64 " case%s of %" PRIu64 " file%s", r->cases, plural(r->cases),
+		r->files, plural(r->files));
 	if (r->skipped_cases)
-		fprintf(out, ", %" PRIu64 " other cases left out by --every", r->skipped_cases);
+		fprintf(out, ", %" PRIu64 " other case%s left out by --every", r->skipped_cases,
+			plural(r->skipped_cases));
 	putc('\n', out);
 }
 
