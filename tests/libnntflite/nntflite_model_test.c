@@ -229,6 +229,27 @@ static void test_without_memory(void)
 		"no file descriptor for the memory of the constants");
 }
 
+/* As the header says: that is no fault of the file. */
+static void test_without_descriptor(void)
+{
+	static const char path[] = "examples/digits/digits_int8.tflite";
+	struct nntflite_file *none = (struct nntflite_file *)&device, *opened = none;
+	struct rlimit before, lowered;
+	struct nntflite_diag diag;
+	enum nnhal_status status;
+
+	if (!ok(!getrlimit(RLIMIT_NOFILE, &before), "the limit of descriptors"))
+		return;
+	lowered = before;
+	lowered.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &lowered);
+	status = nntflite_file_open(path, &opened, &diag);
+	setrlimit(RLIMIT_NOFILE, &before);
+	ok(status == NNHAL_STATUS_RESOURCE_EXHAUSTED_PERSISTENT && opened == none &&
+	   strstr(diag.message, path), "no descriptor for a file: status %d, %s", (int)status,
+	   diag.message);
+}
+
 int main(void)
 {
 	struct nnhal_diag why;
@@ -239,6 +260,7 @@ int main(void)
 	test_stablehlo_names();
 	test_constants();
 	test_without_memory();
+	test_without_descriptor();
 	nnhal_device_unref(device);
 	return tap_done();
 }

@@ -151,7 +151,7 @@ enum nnhal_status nntflite_file_open(const char *path, struct nntflite_file **fi
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		diag_fail_errno(diag, errno, "%s", path);
-		return NNHAL_STATUS_INVALID_ARGUMENT;
+		return diag_status(diag);
 	}
 	bytes = read_whole(fd, path, &size, diag);
 	close(fd);
