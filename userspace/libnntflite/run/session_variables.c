@@ -5,6 +5,7 @@
  * They are in buffers of the device. For types of extensions, whose sizes libnnhal does not
  * know, it makes none: these variables are in memory that the device shares.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,16 @@
 static bool is_written(const struct nntflite_variable *v)
 {
 	return v->output != NNTFLITE_NONE;
+}
+
+/* A call of libnnhal for a variable failed: @what and its name before the message. */
+static enum nnhal_status variable_fail(struct nntflite_diag *diag, const struct session_variable *v,
+				       const char *what, enum nnhal_status status,
+				       const struct nnhal_diag *why)
+{
+	session_fail(diag, what, status, why);
+	diag_prefix(diag, "variable '%s': ", v->what->name);
+	return status;
 }
 
 static uint32_t num_places(const struct nntflite_variable *v)
@@ -108,7 +119,7 @@ static enum nnhal_status set_initial(struct nntflite_session *s, struct session_
 	}
 	nnhal_memory_unref(memory);
 	if (status != NNHAL_STATUS_NONE)
-		return session_fail(diag, "cannot set a variable", status, &why);
+		return variable_fail(diag, v, "cannot set its initial value", status, &why);
 	return NNHAL_STATUS_NONE;
 }
 
@@ -191,8 +202,8 @@ enum nnhal_status session_variables_init(struct nntflite_session *s, struct nntf
 				continue;
 			release(v);
 			if (status != NNHAL_STATUS_GENERAL_FAILURE)
-				return session_fail(diag, "cannot get a buffer for a variable",
-						    status, &why);
+				return variable_fail(diag, v, "cannot get a buffer", status,
+						     &why);
 			break;
 		}
 	}
@@ -266,10 +277,14 @@ enum nnhal_status nntflite_session_get_variable(struct nntflite_session *s, uint
 
 	diag = diag ? diag : &ignored;
 	diag_init(diag);
-	if (!v || !data || bytes != v->what->bytes) {
-		diag_fail(diag, "no variable %u, or not of %zu bytes", index, bytes);
+	if (!v)
+		diag_fail(diag, "no variable %" PRIu32 ", the model has %" PRIu32, index,
+			  s->num_variables);
+	else if (!data || bytes != v->what->bytes)
+		diag_fail(diag, "variable %" PRIu32 " '%s': %zu bytes, expected %zu", index,
+			  v->what->name, data ? bytes : 0, v->what->bytes);
+	if (diag->message[0])
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
 	if (!v->places[v->now].buffer) {
 		memcpy(data, s->kept_base + v->places[v->now].offset, bytes);
 		return NNHAL_STATUS_NONE;
@@ -284,6 +299,6 @@ enum nnhal_status nntflite_session_get_variable(struct nntflite_session *s, uint
 		memcpy(data, base, bytes);
 	nnhal_memory_unref(memory);
 	if (status != NNHAL_STATUS_NONE)
-		return session_fail(diag, "cannot read a variable", status, &why);
+		return variable_fail(diag, v, "cannot read its value", status, &why);
 	return NNHAL_STATUS_NONE;
 }
