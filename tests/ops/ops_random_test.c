@@ -4,6 +4,7 @@
  * the formulas in Documentation/operations/: shapes that exercise every edge of
  * the blocked kernels, with and without a prepared object, both layouts.
  */
+#include <float16.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -653,6 +654,75 @@ static void test_broadcasting(void)
 	ok(!bad, "ADD, MUL: %d random quantized pairs of shapes", 2 * ROUNDS);
 }
 
+/* Weights of hybrid calls, which are float once they are dequantized: each type, each channel dimension. */
+static bool dequantize_agrees(enum nnpu_type type)
+{
+	bool per_channel = type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, half = pick(0, 2) == 0;
+	bool is_signed = type != NNPU_TYPE_TENSOR_QUANT8_ASYMM;
+	unsigned int rank = (unsigned int)pick(1, 4), dim = (unsigned int)pick(0, (int)rank - 1);
+	float scale = per_channel ? 0 : pick_scale(), scales[40];
+	int zero = type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? pick(0, 255) :
+		   type == NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED ? pick(-128, 127) : 0;
+	size_t total = 1, inner = 1, size = half ? sizeof(uint16_t) : sizeof(float);
+	uint32_t dims[4];
+	uint8_t *in, *expected;
+	struct fixture f;
+	bool good;
+
+	for (unsigned int d = 0; d < rank; d++) {
+		/* Of the last dimension, longer runs than are dequantized between two points. */
+		dims[d] = (uint32_t)(d + 1 == rank && d != dim && pick(0, 3) == 0 ? pick(1000, 2000) :
+				     pick(1, d == dim ? 40 : 9));
+		total *= dims[d];
+		inner *= d > dim ? dims[d] : 1;
+	}
+	for (unsigned int i = 0; i < 40; i++)
+		scales[i] = pick_scale();
+	in = random_bytes(total);
+	expected = malloc(total * size);
+	for (size_t i = 0; i < total; i++) {
+		int v = (is_signed ? (int8_t)in[i] : in[i]) - zero;
+		float real = (per_channel ? scales[i / inner % dims[dim]] : scale) * (float)v;
+		uint16_t narrow = float_to_half(real);
+
+		memcpy(expected + i * size, half ? (void *)&narrow : &real, size);
+	}
+	fixture_init(&f, NNPU_OP_DEQUANTIZE);
+	(pick(0, 1) ? fixture_const : fixture_input)(&f, type, scale, zero, rank, dims, in);
+	if (per_channel)
+		fixture_channel_scales(&f, dim, scales, dims[dim]);
+	fixture_output(&f, half ? NNPU_TYPE_TENSOR_FLOAT16 : NNPU_TYPE_TENSOR_FLOAT32, 0, 0);
+	good = fixture_run(&f) == 0 && fixture_is(&f, rank, dims, expected);
+	if (!good)
+		tap_note("%s, rank %u, channels in dimension %u", reason_text(fixture_reason(&f)),
+			 rank, dim);
+	fixture_end(&f);
+	free(in);
+	free(expected);
+	return good;
+}
+
+static void test_dequantize(void)
+{
+	static const struct {
+		enum nnpu_type type;
+		const char *name;
+	} kinds[] = {
+		{ NNPU_TYPE_TENSOR_QUANT8_ASYMM, "U8" },
+		{ NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, "S8" },
+		{ NNPU_TYPE_TENSOR_QUANT8_SYMM, "symmetric" },
+		{ NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, "per channel" },
+	};
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		unsigned int bad = 0;
+
+		for (int i = 0; i < ROUNDS; i++)
+			bad += !dequantize_agrees(kinds[k].type);
+		ok(!bad, "DEQUANTIZE, %s: %d random tensors", kinds[k].name, ROUNDS);
+	}
+}
+
 int main(void)
 {
 	test_convolution(false);
@@ -662,5 +732,6 @@ int main(void)
 	test_float_convolution();
 	test_pooling();
 	test_broadcasting();
+	test_dequantize();
 	return tap_done();
 }
