@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Products of org.nnpu.tflite on pseudo-random operands against plain loops: BATCH_MATMUL,
- * FULLY_CONNECTED and CONV_2D in sizes that exercise the edges of blocks, with constants and
- * without.
+ * FULLY_CONNECTED, CONV_2D and DEPTHWISE_CONV_2D in sizes that exercise the edges of blocks, with
+ * constants and without.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static union {
 	int16_t i16[MAX_ELEMENTS];
 	int32_t i32[MAX_ELEMENTS];
 } expected;
-static float scales[64];
+static float scales[150];
 
 /* Store sum @i in the type of the output. */
 static void expect(enum nnpu_type type, size_t i, float real, int64_t whole, bool wide,
@@ -158,15 +158,15 @@ static bool matmul(enum nnpu_type type, enum nnpu_type out)
 
 /* Weights of bytes with one scale per channel, or floats; the bias may be missing. */
 static void add_weights(struct fixture *f, enum nnpu_type type, unsigned int rank,
-			const uint32_t *dims)
+			const uint32_t *dims, unsigned int dim)
 {
 	const void *data = fill(&right, type == F32 ? F32 : I8);
 
 	add(f, type != F32 || pick(0, 1), type == F32 ? F32 : PC8, 0, 0, rank, dims, data);
-	for (uint32_t i = 0; type != F32 && i < dims[0]; i++)
+	for (uint32_t i = 0; type != F32 && i < dims[dim]; i++)
 		scales[i] = (float)pick(1, 1000) / 50000;
 	if (type != F32)
-		fixture_channel_scales(f, 0, scales, dims[0]);
+		fixture_channel_scales(f, dim, scales, dims[dim]);
 }
 
 /* Returns whether it is there. */
@@ -195,7 +195,7 @@ static bool dense(enum nnpu_type type)
 
 	begin(&f, 9);
 	add(&f, false, type, sx, zx, 3, (uint32_t[]){ 1, rows, size }, fill(&left, type));
-	add_weights(&f, type, 2, (uint32_t[]){ units, size });
+	add_weights(&f, type, 2, (uint32_t[]){ units, size }, 0);
 	biased = add_bias(&f, type, wide, units);
 	fixture_i32(&f, 0);
 	fixture_i32(&f, 0);
@@ -238,7 +238,7 @@ static bool conv(enum nnpu_type type)
 	add(&f, false, type, s, zx, 4, (uint32_t[]){ 1, (uint32_t)y, (uint32_t)x, (uint32_t)c },
 	    fill(&left, type));
 	add_weights(&f, type, 4, (uint32_t[]){ (uint32_t)channels, (uint32_t)ky, (uint32_t)kx,
-					       (uint32_t)depth });
+					       (uint32_t)depth }, 0);
 	biased = add_bias(&f, type, wide, (uint32_t)channels);
 	for (unsigned int i = 0; i < 7; i++) {
 		const int numbers[] = { 1, sx, sy, 0, dx, dy, wide ? 4 : 2 };
@@ -264,6 +264,64 @@ static bool conv(enum nnpu_type type)
 		       (double)s * scales[o] / so, zo);
 	}
 	return same(&f, 4, (uint32_t[]){ 1, (uint32_t)oy, (uint32_t)ox, (uint32_t)channels });
+}
+
+/* Taps in front of the image and behind it, as SAME padding has them; a multiplier; more channels than a block. */
+static bool depthwise(enum nnpu_type type)
+{
+	int c = pick(1, 50), times = pick(1, 3), channels = c * times, same_padding = pick(0, 1);
+	int size[2] = { pick(3, 9), pick(3, 9) }, taps[2] = { pick(1, 3), pick(1, 3) };
+	int stride[2] = { pick(1, 3), pick(1, 3) }, dilation[2], out[2], before[2] = { 0, 0 };
+	int32_t zx = type == I8 ? pick(-128, 127) : 0, zo = type == I8 ? -3 : 0;
+	float s = type == F32 ? 0 : 0.02f, so = type == F32 ? 0 : type == I16 ? 4.0f : 0.5f;
+	bool wide = type == I16 && pick(0, 1), biased;
+	struct fixture f;
+
+	for (int a = 0; a < 2; a++) {
+		int extent, missing;
+
+		dilation[a] = taps[a] == 3 ? 1 : pick(1, 2);
+		extent = (taps[a] - 1) * dilation[a] + 1;
+		out[a] = same_padding ? (size[a] + stride[a] - 1) / stride[a] :
+					(size[a] - extent) / stride[a] + 1;
+		missing = (out[a] - 1) * stride[a] + extent - size[a];
+		if (same_padding && missing > 0)
+			before[a] = missing / 2;
+	}
+	begin(&f, 4);
+	add(&f, false, type, s, zx, 4, (uint32_t[]){ 1, (uint32_t)size[0], (uint32_t)size[1],
+						     (uint32_t)c }, fill(&left, type));
+	add_weights(&f, type, 4, (uint32_t[]){ 1, (uint32_t)taps[0], (uint32_t)taps[1],
+					       (uint32_t)channels }, 3);
+	biased = add_bias(&f, type, wide, (uint32_t)channels);
+	/* Without a bias that says it, sums of 16-bit integers are wide. */
+	wide |= type == I16 && !biased;
+	for (unsigned int i = 0; i < 7; i++) {
+		const int numbers[] = { !same_padding, stride[1], stride[0], times, 0, dilation[1],
+					dilation[0] };
+
+		fixture_i32(&f, numbers[i]);
+	}
+	fixture_output(&f, type, so, zo);
+	for (int i = 0; i < out[0] * out[1] * channels; i++) {
+		int o = i % channels, px = i / channels % out[1], py = i / channels / out[1];
+		int64_t whole = biased ? bias.i32[o] : 0;
+		float real = 0;
+
+		for (int k = 0; k < taps[0] * taps[1]; k++) {
+			int y = py * stride[0] - before[0] + k / taps[1] * dilation[0];
+			int x = px * stride[1] - before[1] + k % taps[1] * dilation[1];
+			int at = (y * size[1] + x) * c + o / times, w = k * channels + o;
+
+			if (y < 0 || y >= size[0] || x < 0 || x >= size[1])
+				continue;
+			real += left.f32[at] * right.f32[w];
+			whole += (whole_at(&left, type, (size_t)at) - zx) * right.i8[w];
+		}
+		expect(type, (size_t)i, biased ? real + bias.f32[o] : real, whole, wide,
+		       (double)s * scales[o] / so, zo);
+	}
+	return same(&f, 4, (uint32_t[]){ 1, (uint32_t)out[0], (uint32_t)out[1], (uint32_t)channels });
 }
 
 /* floor((x * m + half) / 2^n), with 128 bits and a division. */
@@ -322,6 +380,9 @@ int main(void)
 		{ "CONV_2D of floats", conv, F32 },
 		{ "CONV_2D of bytes", conv, I8 },
 		{ "CONV_2D of 16-bit integers", conv, I16 },
+		{ "DEPTHWISE_CONV_2D of floats", depthwise, F32 },
+		{ "DEPTHWISE_CONV_2D of bytes", depthwise, I8 },
+		{ "DEPTHWISE_CONV_2D of 16-bit integers", depthwise, I16 },
 		{ "q_scale_wide()", scale_any, F32 },
 	};
 
