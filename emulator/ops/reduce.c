@@ -9,17 +9,9 @@
 #include <math.h>
 
 #include "kernels.h"
-#include "nd_copy.h"
-#include "ops.h"
 #include "parallel.h"
 #include "quant.h"
-
-/* Loops over some dimensions of input 0. */
-struct loops {
-	struct nd_dim dims[NNPU_MAX_RANK];
-	unsigned int rank;
-	size_t total;
-};
+#include "reduce_loops.h"
 
 static bool is_mean(const struct op_call *c)
 {
@@ -46,25 +38,6 @@ int reduce_check(const struct op_call *c)
 	       op_check_type(c, 2, is_mean(c) ? TYPE_BIT(INT32) : TYPE_BIT(BOOL)) ? -1 : 0;
 }
 
-/* The dimensions to reduce, one bit each. 0; 1 if not known; -1 with error. */
-static int reduced_dims(const struct op_call *c, unsigned int *mask)
-{
-	struct op_pace pace = { .progress = c->progress };
-	unsigned int axis;
-
-	*mask = 0;
-	if (op_check_rank(c, 1, 1, 1))
-		return -1;
-	if (!op_list_known(c, 1))
-		return 1;
-	for (uint32_t i = 0; i < c->in[1]->dims[0] && !op_pace_row(&pace, i, 4); i++) {
-		if (op_list_axis(c, 1, i, c->in[0]->rank, &axis))
-			return -1;
-		*mask |= 1u << axis;
-	}
-	return 0;
-}
-
 static int keeps_dims(const struct op_call *c, bool *keep)
 {
 	int32_t v;
@@ -79,8 +52,7 @@ static int keeps_dims(const struct op_call *c, bool *keep)
 
 int reduce_infer(const struct op_call *c)
 {
-	uint32_t dims[NNPU_MAX_RANK];
-	unsigned int rank = 0, mask;
+	unsigned int mask;
 	bool keep;
 	int ret;
 
@@ -91,44 +63,8 @@ int reduce_infer(const struct op_call *c)
 		ret = keeps_dims(c, &keep);
 	if (ret)
 		return ret;
-	for (unsigned int i = 0; i < c->in[0]->rank; i++) {
-		if (!(mask >> i & 1))
-			dims[rank++] = c->in[0]->dims[i];
-		else if (keep)
-			dims[rank++] = 1;
-	}
-	if (rank == 0)
-		dims[rank++] = 1;
-	tensor_set_shape(c->out[0], rank, dims);
+	reduce_set_shape(c, mask, keep);
 	return 0;
-}
-
-/* Loops over the dimensions that are in @mask. */
-static struct loops loops_over(const struct tensor *t, unsigned int mask)
-{
-	ptrdiff_t strides[NNPU_MAX_RANK];
-	struct loops l = { .total = 1 };
-
-	nd_strides(t, strides);
-	for (unsigned int i = 0; i < t->rank; i++) {
-		if (!(mask >> i & 1))
-			continue;
-		l.dims[l.rank++] = (struct nd_dim){ .n = t->dims[i], .in = strides[i] };
-		l.total *= t->dims[i];
-	}
-	return l;
-}
-
-/* Go on to the next element of the loops: update offset and indices. */
-static void step(const struct loops *l, size_t *index, ptrdiff_t *at)
-{
-	for (unsigned int d = l->rank; d-- > 0;) {
-		*at += l->dims[d].in;
-		if (++index[d] < l->dims[d].n)
-			return;
-		*at -= l->dims[d].in * (ptrdiff_t)l->dims[d].n;
-		index[d] = 0;
-	}
 }
 
 struct sum {
@@ -320,7 +256,7 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 			add_whole(op, &s, ((const int8_t *)in->data)[base]);
 		else
 			add_whole(op, &s, ((const uint8_t *)in->data)[base]);
-		step(&r->reduced, index, &base);
+		loops_step(&r->reduced, index, &base);
 		if (op_pace_strided(pace, j, apart, 4))
 			return OP_ABORTED;
 	}
@@ -342,7 +278,7 @@ static int run_outputs(const struct reduction *r, ptrdiff_t base, size_t out, si
 			r->k->fadd((const float *)in->data + base, n, real);
 		else
 			r->k->add_bytes((const uint8_t *)in->data + base, n, flip_of(in), whole);
-		step(&r->reduced, index, &base);
+		loops_step(&r->reduced, index, &base);
 		if (op_pace(pace, n / 4 + 8))
 			return OP_ABORTED;
 	}
@@ -367,7 +303,7 @@ static int sum_rows(const struct reduction *r, ptrdiff_t base, float *sums, stru
 			if (op_pace(pace, n * 2 + 8))
 				return OP_ABORTED;
 		}
-		step(&r->reduced, index, &base);
+		loops_step(&r->reduced, index, &base);
 	}
 	return 0;
 }
@@ -385,7 +321,7 @@ static int sum_row(const struct reduction *r, ptrdiff_t base, float *sum, struct
 			if (op_pace_row(pace, i, 1))
 				return OP_ABORTED;
 		}
-		step(&r->reduced, index, &base);
+		loops_step(&r->reduced, index, &base);
 		if (op_pace(pace, r->inner % OP_PACE_RUN + 8))
 			return OP_ABORTED;
 	}
@@ -432,7 +368,7 @@ static int byte_rows(const struct reduction *r, ptrdiff_t base, size_t out, stru
 			if (op_pace(pace, n / 4 + 8))
 				return OP_ABORTED;
 		}
-		step(&r->reduced, index, &base);
+		loops_step(&r->reduced, index, &base);
 	}
 	store(r->c, out, &s, r->count);
 	return op_pace(pace, 16) ? OP_ABORTED : 0;

@@ -7,16 +7,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "ops/nd_copy.h"
+#include "ops/reduce_loops.h"
 #include "tflite_fixed.h"
 #include "tflite_elem.h"
-
-/* Loops over some dimensions of input 0. */
-struct loops {
-	struct nd_dim dims[NNPU_MAX_RANK];
-	unsigned int rank;
-	size_t total;
-};
 
 struct reduction {
 	enum tflite_op op;
@@ -58,29 +51,9 @@ int tflite_reduce_check(const struct op_call *c)
 	return op_check_same_quant(c, op_output(c, 0), 0);
 }
 
-/* The dimensions to reduce, one bit each. 0; 1 if not known; -1 with error. */
-static int reduced_dims(const struct op_call *c, unsigned int *mask)
-{
-	struct op_pace pace = { .progress = c->progress };
-	unsigned int axis;
-
-	*mask = 0;
-	if (op_check_rank(c, 1, 1, 1))
-		return -1;
-	if (!op_list_known(c, 1))
-		return 1;
-	for (uint32_t i = 0; i < c->in[1]->dims[0] && !op_pace_row(&pace, i, 4); i++) {
-		if (op_list_axis(c, 1, i, c->in[0]->rank, &axis))
-			return -1;
-		*mask |= 1u << axis;
-	}
-	return 0;
-}
-
 int tflite_reduce_infer(const struct op_call *c)
 {
-	uint32_t dims[NNPU_MAX_RANK];
-	unsigned int rank = 0, mask;
+	unsigned int mask;
 	bool keep;
 	int ret = reduced_dims(c, &mask);
 
@@ -88,44 +61,8 @@ int tflite_reduce_infer(const struct op_call *c)
 		ret = op_get_bool(c, 2, &keep);
 	if (ret)
 		return ret;
-	for (unsigned int i = 0; i < c->in[0]->rank; i++) {
-		if (!(mask >> i & 1))
-			dims[rank++] = c->in[0]->dims[i];
-		else if (keep)
-			dims[rank++] = 1;
-	}
-	if (rank == 0)
-		dims[rank++] = 1;
-	tensor_set_shape(c->out[0], rank, dims);
+	reduce_set_shape(c, mask, keep);
 	return 0;
-}
-
-/* Loops over the dimensions that are in @mask. */
-static struct loops loops_over(const struct tensor *t, unsigned int mask)
-{
-	ptrdiff_t strides[NNPU_MAX_RANK];
-	struct loops l = { .total = 1 };
-
-	nd_strides(t, strides);
-	for (unsigned int i = 0; i < t->rank; i++) {
-		if (!(mask >> i & 1))
-			continue;
-		l.dims[l.rank++] = (struct nd_dim){ .n = t->dims[i], .in = strides[i] };
-		l.total *= t->dims[i];
-	}
-	return l;
-}
-
-/* Go on to the next element of the loops: update offset and indices. */
-static void step(const struct loops *l, size_t *index, ptrdiff_t *at)
-{
-	for (unsigned int d = l->rank; d-- > 0;) {
-		*at += l->dims[d].in;
-		if (++index[d] < l->dims[d].n)
-			return;
-		*at -= l->dims[d].in * (ptrdiff_t)l->dims[d].n;
-		index[d] = 0;
-	}
 }
 
 struct sum {
@@ -317,12 +254,12 @@ int tflite_reduce_execute(const struct op_call *c)
 
 		for (size_t j = 0; j < reduced.total; j++) {
 			add_element(&r, &s, in->data, at);
-			step(&reduced, index, &at);
+			loops_step(&reduced, index, &at);
 			if (op_pace_strided(&pace, j, apart, 4))
 				return OP_ABORTED;
 		}
 		store(&r, c->out[0]->data, i, &s);
-		step(&kept, kept_index, &base);
+		loops_step(&kept, kept_index, &base);
 		if (op_pace(&pace, op_pace_rest(reduced.total, apart, 4) + 16))
 			return OP_ABORTED;
 	}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Dimensions of reductions.
+ */
+#include "reduce_loops.h"
+
+int reduced_dims(const struct op_call *c, unsigned int *mask)
+{
+	struct op_pace pace = { .progress = c->progress };
+	unsigned int axis;
+
+	*mask = 0;
+	if (op_check_rank(c, 1, 1, 1))
+		return -1;
+	if (!op_list_known(c, 1))
+		return 1;
+	for (uint32_t i = 0; i < c->in[1]->dims[0] && !op_pace_row(&pace, i, 4); i++) {
+		if (op_list_axis(c, 1, i, c->in[0]->rank, &axis))
+			return -1;
+		*mask |= 1u << axis;
+	}
+	return 0;
+}
+
+void reduce_set_shape(const struct op_call *c, unsigned int mask, bool keep)
+{
+	uint32_t dims[NNPU_MAX_RANK];
+	unsigned int rank = 0;
+
+	for (unsigned int i = 0; i < c->in[0]->rank; i++) {
+		if (!(mask >> i & 1))
+			dims[rank++] = c->in[0]->dims[i];
+		else if (keep)
+			dims[rank++] = 1;
+	}
+	if (rank == 0)
+		dims[rank++] = 1;
+	tensor_set_shape(c->out[0], rank, dims);
+}
+
+struct loops loops_over(const struct tensor *t, unsigned int mask)
+{
+	ptrdiff_t strides[NNPU_MAX_RANK];
+	struct loops l = { .total = 1 };
+
+	nd_strides(t, strides);
+	for (unsigned int i = 0; i < t->rank; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		l.dims[l.rank++] = (struct nd_dim){ .n = t->dims[i], .in = strides[i] };
+		l.total *= t->dims[i];
+	}
+	return l;
+}
