@@ -3,12 +3,12 @@
 # Tests of libnntflite.
 
 NNTFLITE_TEST_DIR := tests/libnntflite
-NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands stablehlo lstm)
+NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands stablehlo lstm oom)
 
 $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS)
 
-$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo lstm): \
+$(patsubst %,$(BUILD)/tests/nntflite_%_test,control resources stablehlo lstm oom): \
 	$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/graph_builder.o
 
 # Objects in front of the libraries, which they take symbols of.
@@ -16,6 +16,9 @@ $(NNTFLITE_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
 		$(BUILD)/obj/$(NNTFLITE_TEST_DIR)/model_writer.o $(TOOLS_COMMON) \
 		$(BUILD)/lib/libnntflite.a $(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$(filter %.o,$^) $(filter-out %.o,$^) $(NNHAL_LIBS))
+
+$(BUILD)/tests/nntflite_oom_test: \
+	DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc reallocarray)
 
 # Those that look inside, with the objects of the library.
 NNTFLITE_INNER_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,shapes flexbuf omitted)

@@ -150,26 +150,31 @@ struct judgement {
 	struct nnhal_ext_operation_support *support;	/* of the operations, NULL if not asked */
 };
 
-/* 0 or -1: the operations do not make a valid model, or the device is gone. */
-static int ask_device(struct judgement *j, struct nnhal_device *device,
-		      struct nntflite_diag *diag)
+/* Not NONE if the operations do not make a valid model, or the device is gone. */
+static enum nnhal_status ask_device(struct judgement *j, struct nnhal_device *device,
+				    struct nntflite_diag *diag)
 {
 	const struct nnhal_model *hal = &j->map.builder.model;
 	uint32_t count = hal->main.num_operations;
 	struct nnhal_diag why = { "" };
+	enum nnhal_status status;
 
 	if (!device || count == 0)
-		return 0;
+		return NNHAL_STATUS_NONE;
 	j->support = calloc(count, sizeof(*j->support));
-	if (!j->support)
-		return diag_fail_memory(diag);
+	if (!j->support) {
+		diag_fail_memory(diag);
+		return diag_status(diag);
+	}
 	j->support->size = sizeof(*j->support);
-	if (!nnhal_ext_get_operation_support(device, hal, j->support, count, &why))
-		return 0;
+	status = nnhal_ext_get_operation_support(device, hal, j->support, count, &why);
+	if (status == NNHAL_STATUS_NONE)
+		return status;
 	free(j->support);
 	j->support = NULL;
 	explain_place(&j->map, &why, diag);
-	return diag_prefix(diag, "the device cannot judge the model: ");
+	diag_prefix(diag, "the device cannot judge the model: ");
+	return status;
 }
 
 /*
@@ -250,8 +255,8 @@ enum nnhal_status nntflite_file_judge(const struct nntflite_file *file,
 	struct judgement j = { .map.judge = true };
 	struct nntflite_diag ignored;
 	struct place at = { 0, 0 };
+	enum nnhal_status status;
 	uint32_t i, k;
-	int ret;
 	char name[NNTFLITE_NAME_SIZE];
 
 	diag = diag ? diag : &ignored;
@@ -266,7 +271,7 @@ enum nnhal_status nntflite_file_judge(const struct nntflite_file *file,
 		return diag_status(diag);
 	}
 	sort_refusals(&j.map);
-	ret = ask_device(&j, device, diag);
+	status = ask_device(&j, device, diag);
 	for (i = 0; i < file->tflite.num_subgraphs; i++) {
 		const struct tflite_subgraph *sub = &file->tflite.subgraphs[i];
 
@@ -283,5 +288,5 @@ enum nnhal_status nntflite_file_judge(const struct nntflite_file *file,
 	}
 	free(j.support);
 	map_model_free(&j.map);
-	return ret ? diag_status(diag) : NNHAL_STATUS_NONE;
+	return status;
 }

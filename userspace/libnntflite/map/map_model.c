@@ -116,14 +116,13 @@ int map_model(struct map_model *model, struct nntflite_diag *diag)
 				     (uint64_t)model->tflite->subgraphs[i].num_tensors +
 				     model->tflite->subgraphs[i].num_references;
 	model->infer_left = 32 * model->infer_left + 4096;
-	model->uses_resources = has_resources(model->tflite);
 	model->states = calloc(count, sizeof(*model->states));
 	model->initializers = calloc(count, sizeof(*model->initializers));
 	model->instances = calloc(count, sizeof(*model->instances));
 	model->effects = calloc(count, sizeof(*model->effects));
 	if (!model->states || !model->initializers || !model->instances || !model->effects)
 		diag_fail_memory(diag);
-	else
+	else if (!resources_init(model, diag))
 		ret = map_main(model);
 	model->diag = NULL;
 	return ret;

@@ -16,7 +16,7 @@ enum { HANDLE_CONTAINER, HANDLE_NAME };
 /* Ways in which a file may bind resources to the inputs of one subgraph. */
 #define MAX_EFFECTS	16
 
-bool has_resources(const struct tflite_model *tflite)
+static bool has_resources(const struct tflite_model *tflite)
 {
 	uint32_t i, k;
 
@@ -25,6 +25,15 @@ bool has_resources(const struct tflite_model *tflite)
 			if (tflite->subgraphs[i].operators[k].code == TFLITE_VAR_HANDLE)
 				return true;
 	return false;
+}
+
+int resources_init(struct map_model *model, struct nntflite_diag *diag)
+{
+	model->uses_resources = has_resources(model->tflite);
+	if (!model->uses_resources)
+		return 0;
+	model->resources = calloc(MAX_RESOURCES, sizeof(*model->resources));
+	return model->resources ? 0 : diag_fail_memory(diag);
 }
 
 static bool same_text(struct text a, struct text b)
@@ -44,10 +53,6 @@ int find_resource(struct map_model *model, struct text container, struct text na
 		    same_text(model->resources[i].name, name))
 			return (int)i;
 	if (i == MAX_RESOURCES)
-		return -1;
-	if (!model->resources)
-		model->resources = calloc(MAX_RESOURCES, sizeof(*r));
-	if (!model->resources)
 		return -1;
 	r = &model->resources[model->num_resources++];
 	r->container = container;
@@ -119,8 +124,10 @@ static void walk_call(struct walk *w, const struct tflite_operator *op, uint32_t
 	    op->inputs.count != sub->inputs.count + first)
 		return;
 	bindings = malloc(((size_t)sub->inputs.count + 1) * sizeof(*bindings));
-	if (!bindings)
+	if (!bindings) {
+		diag_fail_memory(w->model->diag);
 		return;
+	}
 	for (i = 0; i < sub->inputs.count; i++)
 		bindings[i] = bound_at(w, &op->inputs, i + first);
 	inner = walk(w->model, target, bindings, depth - 1);
@@ -165,13 +172,13 @@ static void walk_operator(struct walk *w, const struct tflite_operator *op, uint
 	}
 }
 
-/* Those found before; or else new ones, NULL without memory or if there are too many. */
+/* Those found before; or else new ones, NULL without memory, with a message, or if there are too many. */
 static struct effects *find_effects(struct map_model *model, uint32_t index, const int *bindings,
 				    bool *is_new)
 {
 	const struct tflite_subgraph *sub = &model->tflite->subgraphs[index];
+	struct nntflite_diag *diag = model->diag;
 	struct effects *e;
-	struct nntflite_diag ignored;
 	uint32_t count = 0;
 
 	*is_new = false;
@@ -180,14 +187,11 @@ static struct effects *find_effects(struct map_model *model, uint32_t index, con
 			return e;
 	if (count == MAX_EFFECTS)
 		return NULL;
-	diag_init(&ignored);
-	e = hal_alloc(&model->builder, 1, sizeof(*e), &ignored);
+	e = hal_alloc(&model->builder, 1, sizeof(*e), diag);
 	if (!e)
 		return NULL;
-	e->bindings = hal_alloc(&model->builder, (size_t)sub->inputs.count + 1, sizeof(int),
-				&ignored);
-	e->results = hal_alloc(&model->builder, (size_t)sub->outputs.count + 1, sizeof(int),
-			       &ignored);
+	e->bindings = hal_alloc(&model->builder, (size_t)sub->inputs.count + 1, sizeof(int), diag);
+	e->results = hal_alloc(&model->builder, (size_t)sub->outputs.count + 1, sizeof(int), diag);
 	if (!e->bindings || !e->results)
 		return NULL;
 	memcpy(e->bindings, bindings, sub->inputs.count * sizeof(*bindings));
@@ -210,10 +214,12 @@ static const struct effects *walk(struct map_model *model, uint32_t index, const
 
 	if (e && !is_new)
 		return e;
-	w.bound = malloc(((size_t)sub->num_tensors + 1) * sizeof(*w.bound));
+	if (!e)
+		return NULL;
 	w.effects = e;
-	if (!e || !w.bound) {
-		free(w.bound);
+	w.bound = malloc(((size_t)sub->num_tensors + 1) * sizeof(*w.bound));
+	if (!w.bound) {
+		diag_fail_memory(model->diag);
 		return NULL;
 	}
 	memset(w.bound, 0xff, ((size_t)sub->num_tensors + 1) * sizeof(*w.bound));
@@ -232,9 +238,10 @@ const struct effects *effects_of(struct mapper *m, uint32_t index, const int *bi
 	const struct effects *e = walk(m->model, index, bindings, MAX_DEPTH);
 
 	if (!e)
-		map_fail(m, "no memory for the variables of subgraph %" PRIu32
-			 ", or more than %d ways to give them", index, MAX_EFFECTS);
-	return e;
+		map_fail(m, "subgraph %" PRIu32 " is given variables in more than %d ways", index,
+			 MAX_EFFECTS);
+	/* What lacked memory further inside has left a message, and effects that are not complete. */
+	return m->diag->message[0] ? NULL : e;
 }
 
 /* Its name in messages. */
@@ -355,10 +362,8 @@ int map_var_handle(struct mapper *m, uint32_t type)
 	if (container.length > MAX_RESOURCE_NAME || name.length > MAX_RESOURCE_NAME)
 		return map_fail(m, "a variable whose name has %zu and %zu bytes, at most %d are"
 				" supported", container.length, name.length, MAX_RESOURCE_NAME);
-	if (resource < 0 && m->model->num_resources == MAX_RESOURCES)
-		return map_fail(m, "more than %d variables", MAX_RESOURCES);
 	if (resource < 0)
-		return diag_fail_memory(m->diag);
+		return map_fail(m, "more than %d variables", MAX_RESOURCES);
 	m->resource_of[fb_vector_i32(&m->op->outputs, 0)] = resource;
 	return 0;
 }

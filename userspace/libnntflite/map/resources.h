@@ -82,8 +82,8 @@ struct effects {
 	struct resource_set writes;
 };
 
-/* Are there resources in the file at all? */
-bool has_resources(const struct tflite_model *tflite);
+/* Before the model is mapped: room for resources, if there are any in the file. 0 or -1. */
+int resources_init(struct map_model *model, struct nntflite_diag *diag);
 
 /*
  * The effects of subgraph @index with its inputs bound as @bindings says. NULL with a message
@@ -97,10 +97,7 @@ const struct effects *effects_of(struct mapper *m, uint32_t index, const int *bi
  */
 int resource_value(struct mapper *m, uint32_t resource);
 int resource_place(struct mapper *m, uint32_t resource);
-/*
- * The resource of a name, new if there is none; -1 if there are too many, if the name is too long, or
- * without memory.
- */
+/* The resource of a name, new if there is none; -1 if there are too many or if the name is too long. */
 int find_resource(struct map_model *model, struct text container, struct text name);
 /* Forget what the mapping of an operator did, as judge_refuse() wishes. */
 void resources_go_back(struct mapper *m, const int *now);

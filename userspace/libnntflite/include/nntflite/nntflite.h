@@ -357,8 +357,9 @@ struct nntflite_verdict {
  * Unlike nntflite_model_create() this does not end at the first operator that cannot run.
  *
  * Return: NONE if all operators were judged, whatever the verdicts; as
- * nntflite_model_create(). Where the operators can be mapped but do not fit together, the
- * verdicts come without the device's, and INVALID_ARGUMENT follows with its reason.
+ * nntflite_model_create(). Where the device cannot judge, the verdicts come without its own, and
+ * what nnhal_ext_get_operation_support() returned follows with the reason: INVALID_ARGUMENT if the
+ * operators can be mapped but do not fit together.
  */
 enum nnhal_status nntflite_file_judge(const struct nntflite_file *file,
 				      const struct nntflite_model_options *options,
