@@ -3,7 +3,7 @@
 # Tests of libnntflite.
 
 NNTFLITE_TEST_DIR := tests/libnntflite
-NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands stablehlo lstm oom)
+NNTFLITE_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,loader judge model places session control dense resources operands stablehlo lstm oom open)
 
 $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o: \
 	DIR_CFLAGS = -D_GNU_SOURCE -I. -Itests $(NNTFLITE_CFLAGS)
@@ -19,6 +19,7 @@ $(NNTFLITE_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
 
 $(BUILD)/tests/nntflite_oom_test: \
 	DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc reallocarray)
+$(BUILD)/tests/nntflite_open_test: DIR_LDFLAGS = -Wl,--wrap=read
 
 # Those that look inside, with the objects of the library.
 NNTFLITE_INNER_TESTS := $(patsubst %,$(BUILD)/tests/nntflite_%_test,shapes flexbuf omitted)

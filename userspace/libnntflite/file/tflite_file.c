@@ -88,29 +88,55 @@ enum nnhal_status nntflite_file_open_memory(const void *data, size_t size,
 	return open_bytes(data, size, NULL, file, diag);
 }
 
+/* Twice the room, up to a byte more than a file may have; NULL, with a message, if that is full. */
+static uint8_t *double_room(uint8_t *bytes, size_t *room, const char *path,
+			    struct nntflite_diag *diag)
+{
+	size_t more = *room <= NNTFLITE_MAX_FILE / 2 ? 2 * *room : NNTFLITE_MAX_FILE + 1;
+	uint8_t *bigger;
+
+	if (*room > NNTFLITE_MAX_FILE) {
+		diag_fail(diag, "%s: more than 1 GiB", path);
+		return NULL;
+	}
+	bigger = realloc(bytes, more);
+	if (!bigger) {
+		diag_fail_memory(diag);
+		return NULL;
+	}
+	*room = more;
+	return bigger;
+}
+
 /*
  * The whole file. It is read, not mapped: a file that shrinks while it is mapped would end
- * the process.
+ * the process. One that is too large is not read to find that out, if its size is known.
  */
 static void *read_whole(int fd, const char *path, size_t *size, struct nntflite_diag *diag)
 {
 	size_t room = 65536, used = 0;
-	uint8_t *bytes;
+	uint8_t *bytes, *bigger;
 	struct stat st;
 	ssize_t n;
 
-	if (fstat(fd, &st) == 0 && st.st_size > 0 && (uint64_t)st.st_size < NNTFLITE_MAX_FILE)
+	if (fstat(fd, &st) == 0 && st.st_size > 0) {
+		if ((uint64_t)st.st_size > NNTFLITE_MAX_FILE) {
+			diag_fail(diag, "%s: more than 1 GiB", path);
+			return NULL;
+		}
 		room = (size_t)st.st_size + 1;
+	}
 	bytes = malloc(room);
-	while (bytes) {
+	if (!bytes) {
+		diag_fail_memory(diag);
+		return NULL;
+	}
+	for (;;) {
 		if (used == room) {
-			uint8_t *bigger = room <= NNTFLITE_MAX_FILE ? realloc(bytes, 2 * room) :
-								      NULL;
-
+			bigger = double_room(bytes, &room, path, diag);
 			if (!bigger)
 				break;
 			bytes = bigger;
-			room *= 2;
 		}
 		n = read(fd, bytes + used, room - used);
 		if (n == 0) {
@@ -121,15 +147,10 @@ static void *read_whole(int fd, const char *path, size_t *size, struct nntflite_
 			continue;
 		if (n < 0) {
 			diag_fail_errno(diag, errno, "%s", path);
-			free(bytes);
-			return NULL;
+			break;
 		}
 		used += (size_t)n;
 	}
-	if (bytes && used > NNTFLITE_MAX_FILE)
-		diag_fail(diag, "%s: more than 1 GiB", path);
-	else
-		diag_fail_memory(diag);
 	free(bytes);
 	return NULL;
 }
@@ -157,11 +178,6 @@ enum nnhal_status nntflite_file_open(const char *path, struct nntflite_file **fi
 	close(fd);
 	if (!bytes)
 		return diag_status(diag);
-	if (size > NNTFLITE_MAX_FILE) {
-		free(bytes);
-		diag_fail(diag, "%s: more than 1 GiB", path);
-		return NNHAL_STATUS_INVALID_ARGUMENT;
-	}
 	return open_bytes(bytes, size, bytes, file, diag);
 }
 
