@@ -22,6 +22,9 @@ DOC_CHECKS :=
 VM_TESTS :=
 VM_LONG_TESTS :=
 
+# Linker flags of programs whose allocations fail, with failing_allocations.o.
+FAILING_ALLOCATIONS := $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc reallocarray strdup)
+
 include $(wildcard tests/*/build.mk)
 
 # Shell tests of the libraries source it from where they are.

@@ -21,8 +21,8 @@ $(BUILD)/tests/nnhal_validate_vectors_test $(BUILD)/tests/nnhal_validate_mutatio
 	$(patsubst %,$(BUILD)/obj/userspace/tools/nnvec/%.o,case_model case_pools) \
 	$(TOOLS_COMMON)
 
-$(BUILD)/tests/nnhal_oom_test: \
-	DIR_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+$(BUILD)/tests/nnhal_oom_test: $(BUILD)/obj/tests/failing_allocations.o
+$(BUILD)/tests/nnhal_oom_test: DIR_LDFLAGS = $(FAILING_ALLOCATIONS)
 
 NNHAL_WRAPPED := ioctl open fcntl memfd_create madvise eventfd poll ppoll pthread_create mmap munmap
 $(BUILD)/tests/nnhal_fail_nth_test: DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,$(NNHAL_WRAPPED))

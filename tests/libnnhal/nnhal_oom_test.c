@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Fail allocation 1, 2, 3, ... of a call. The call then returns a RESOURCE_EXHAUSTED status and
- * undoes what it has begun; the sanitizers find what it leaves behind. The program is linked
- * with --wrap for the allocation functions; allocations fail only in the thread that asks for
- * it. The device is always the in-process one.
+ * undoes what it has begun; the sanitizers find what it leaves behind. The device is always the
+ * in-process one.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -12,40 +11,7 @@
 #include <unistd.h>
 
 #include "nnhal_fixture.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-/* Allocations until one fails; 0: none does. */
-static __thread unsigned int countdown;
-static __thread bool failed;
-
-static bool fails(void)
-{
-	if (!countdown || --countdown)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
+#include "sweep_allocations.h"
 
 static struct fixture f;
 
@@ -133,17 +99,17 @@ static void new_model(void)
 
 static enum nnhal_status try_execute(void)
 {
-	unsigned int left = countdown;
+	unsigned int left = alloc_countdown;
 	enum nnhal_status status;
 	struct run r;
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	run_init(&r, 4);
-	countdown = left;
+	alloc_countdown = left;
 	status = nnhal_prepared_model_execute_synchronously(model, &r.request, NULL, NULL, NULL,
 							    NULL);
-	countdown = 0;
+	alloc_countdown = 0;
 	if (!status && !run_output_is_right(&r, 4))
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	run_fini(&r);
@@ -152,17 +118,17 @@ static enum nnhal_status try_execute(void)
 
 static enum nnhal_status try_execute_async(void)
 {
-	unsigned int left = countdown;
+	unsigned int left = alloc_countdown;
 	enum nnhal_status status;
 	struct run r;
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	run_init(&r, 4);
-	countdown = left;
+	alloc_countdown = left;
 	status = nnhal_prepared_model_execute(model, &r.request, NULL, callback_executed, &result);
 	status = callback_wait(&result, status);
-	countdown = 0;
+	alloc_countdown = 0;
 	run_fini(&r);
 	return status;
 }
@@ -171,16 +137,16 @@ static enum nnhal_status try_execute_async(void)
 static enum nnhal_status try_execute_queued(void)
 {
 	struct nnhal_execute_options o = NNHAL_EXECUTE_OPTIONS_INIT;
-	unsigned int left = countdown;
+	unsigned int left = alloc_countdown;
 	enum nnhal_status status;
 	struct pollfd pollfd = { .events = POLLIN };
 	struct run r;
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	run_init(&r, 4);
 	result.calls = 0;
-	countdown = left;
+	alloc_countdown = left;
 	status = nnhal_completion_queue_create(device, &o.completions, NULL);
 	if (!status) {
 		status = nnhal_prepared_model_execute(model, &r.request, &o, callback_executed,
@@ -191,7 +157,7 @@ static enum nnhal_status try_execute_queued(void)
 		if (!status)
 			status = result.status;
 	}
-	countdown = 0;
+	alloc_countdown = 0;
 	nnhal_completion_queue_destroy(o.completions);
 	if (!status && !run_output_is_right(&r, 4))
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
@@ -203,23 +169,23 @@ static enum nnhal_status try_execute_queued(void)
 static enum nnhal_status try_execute_fenced(void)
 {
 	struct nnhal_fenced_callback *callbacks[2] = { NULL, NULL };
-	unsigned int left = countdown, i;
+	unsigned int left = alloc_countdown, i;
 	int fences[2] = { -1, -1 }, gate, signal;
 	enum nnhal_status status;
 	struct run r;
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	run_init(&r, 4);
 	if (nnhal_fence_create(&gate, &signal))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	countdown = left;
+	alloc_countdown = left;
 	status = nnhal_prepared_model_execute_fenced(model, &r.request, &gate, 1, NULL, &fences[0],
 						     &callbacks[0]);
 	if (!status)
 		status = nnhal_prepared_model_execute_fenced(model, &r.request, fences, 1, NULL,
 							     &fences[1], &callbacks[1]);
-	countdown = 0;
+	alloc_countdown = 0;
 	nnhal_fence_signal(signal, 0);
 	for (i = 0; i < 2 && callbacks[i]; i++) {
 		if (nnhal_fence_wait(fences[i], -1) != NNHAL_FENCE_SIGNALED ||
@@ -241,18 +207,18 @@ static enum nnhal_status try_burst(void)
 {
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
 	struct nnhal_burst_result outcome = NNHAL_BURST_RESULT_INIT;
-	unsigned int left = countdown;
+	unsigned int left = alloc_countdown;
 	struct nnhal_burst *burst;
 	enum nnhal_status status;
 	struct run r, other;
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	run_init(&r, 4);
 	run_init(&other, 4);
 	o.depth = 2;
 	o.max_memories = 1;
-	countdown = left;
+	alloc_countdown = left;
 	status = nnhal_burst_create(model, &o, &burst);
 	if (!status)
 		status = nnhal_burst_execute(burst, &r.request, NULL, NULL, NULL, NULL);
@@ -262,7 +228,7 @@ static enum nnhal_status try_burst(void)
 		status = nnhal_burst_wait(burst, &outcome, UINT64_MAX);
 	if (!status)
 		status = outcome.status;
-	countdown = 0;
+	alloc_countdown = 0;
 	if (!status && !(run_output_is_right(&r, 4) && run_output_is_right(&other, 4)))
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	/* Whatever failed, the burst works. */
@@ -280,15 +246,15 @@ static enum nnhal_status try_bound(void)
 	struct nnhal_burst_options o = NNHAL_BURST_OPTIONS_INIT;
 	struct nnhal_bound_request *bound = NULL;
 	struct nnhal_burst *burst = NULL;
-	unsigned int left = countdown;
+	unsigned int left = alloc_countdown;
 	enum nnhal_status status;
 	struct run r;
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	run_init(&r, 4);
 	o.flags = NNHAL_BURST_SINGLE_THREAD;
-	countdown = left;
+	alloc_countdown = left;
 	status = nnhal_bound_request_create(model, &r.request, NULL, &bound);
 	if (!status)
 		status = nnhal_bound_request_execute_synchronously(bound, NULL, NULL, NULL, NULL);
@@ -298,7 +264,7 @@ static enum nnhal_status try_bound(void)
 		status = nnhal_bound_request_set_output(bound, 0, &r.outputs[0]);
 	if (!status)
 		status = nnhal_burst_execute_bound(burst, bound, NULL, NULL, NULL, NULL);
-	countdown = 0;
+	alloc_countdown = 0;
 	if (!status && !run_output_is_right(&r, 4))
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	/* Whatever failed, both work. */
@@ -324,15 +290,15 @@ static enum nnhal_status try_buffers(void)
 		.pools = pools,
 	};
 	struct nnhal_buffer *buffers[2] = { NULL, NULL };
-	unsigned int left = countdown, i;
+	unsigned int left = alloc_countdown, i;
 	struct nnhal_memory *memory;
 	enum nnhal_status status = NNHAL_STATUS_NONE;
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	if (nnhal_memory_create(8192, &memory, NULL))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	countdown = left;
+	alloc_countdown = left;
 	for (i = 0; i < 2 && !status; i++)
 		status = nnhal_device_allocate(device, &desc, &model, 1, &role, !i, &role, i,
 					       &buffers[i], &pools[i].token, NULL);
@@ -343,7 +309,7 @@ static enum nnhal_status try_buffers(void)
 								    NULL, NULL);
 	if (!status)
 		status = nnhal_buffer_copy_to(buffers[1], memory, NULL);
-	countdown = 0;
+	alloc_countdown = 0;
 	nnhal_buffer_unref(buffers[0]);
 	nnhal_buffer_unref(buffers[1]);
 	nnhal_memory_unref(memory);
@@ -357,21 +323,21 @@ static enum nnhal_status try_burst_server(void)
 	struct nnhal_fmq *requests = NULL, *results = NULL;
 	enum nnhal_status status = NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT;
 	struct nnhal_burst_channel channel;
-	unsigned int left = countdown;
+	unsigned int left = alloc_countdown;
 	int sv[2];
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sv))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	countdown = left;
+	alloc_countdown = left;
 	if (!nnhal_fmq_create(24, 16, NNHAL_FMQ_WRITER, &requests) &&
 	    !nnhal_fmq_create(24, 16, NNHAL_FMQ_READER, &results)) {
 		channel = (struct nnhal_burst_channel){ sizeof(channel), nnhal_fmq_fd(requests),
 							nnhal_fmq_fd(results), sv[1], 0 };
 		status = nnhal_burst_server_create(&channel, model, NULL, &server);
 	}
-	countdown = 0;
+	alloc_countdown = 0;
 	nnhal_burst_server_destroy(server);
 	nnhal_fmq_destroy(requests);
 	nnhal_fmq_destroy(results);
@@ -385,24 +351,24 @@ static enum nnhal_status try_burst_connect(void)
 {
 	struct nnhal_burst_controller *controller = NULL;
 	struct nnhal_burst_server *server;
-	unsigned int left = countdown;
+	unsigned int left = alloc_countdown;
 	enum nnhal_status status;
 	struct run r;
 	int sv[2];
 
-	countdown = 0;
+	alloc_countdown = 0;
 	new_model();
 	run_init(&r, 4);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sv))
 		return NNHAL_STATUS_INVALID_ARGUMENT;
-	countdown = left;
+	alloc_countdown = left;
 	status = nnhal_burst_serve(sv[1], model, NULL, &server);
 	if (!status)
 		status = nnhal_burst_connect(sv[0], NULL, &controller);
 	if (!status)
 		status = nnhal_burst_controller_execute(controller, &r.request, NULL, NULL, NULL,
 							NULL, NULL);
-	countdown = 0;
+	alloc_countdown = 0;
 	if (!status && !run_output_is_right(&r, 4))
 		status = NNHAL_STATUS_INVALID_ARGUMENT;
 	nnhal_burst_controller_destroy(controller);
@@ -421,25 +387,7 @@ static bool is_shortage(enum nnhal_status status)
 
 static void sweep(const char *name, enum nnhal_status (*attempt)(void))
 {
-	unsigned int n, wrong = 0;
-	enum nnhal_status status;
-
-	for (n = 1; n < 10000; n++) {
-		failed = false;
-		countdown = n;
-		status = attempt();
-		countdown = 0;
-		if (!failed)
-			break;
-		/* A call may also succeed without the memory. */
-		if (status && !is_shortage(status)) {
-			tap_note("%s: allocation %u: %s", name, n, nnhal_status_name((int)status));
-			wrong++;
-		}
-	}
-	/* A call that allocates nothing would mean that the wrapped functions are not reached. */
-	ok(!wrong && !status && n > 1, "%s: each of %u allocations may fail", name, n - 1);
-	ok(!attempt(), "%s: then it succeeds", name);
+	sweep_allocations(name, attempt, is_shortage);
 }
 
 int main(void)

@@ -17,8 +17,8 @@ $(NNTFLITE_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/$(NNTFLITE_TEST_DIR)/%.o \
 		$(BUILD)/lib/libnntflite.a $(BUILD)/lib/libnnhal.a FORCE
 	$(call link,$(filter %.o,$^) $(filter-out %.o,$^) $(NNHAL_LIBS))
 
-$(BUILD)/tests/nntflite_oom_test: \
-	DIR_LDFLAGS = $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc reallocarray)
+$(BUILD)/tests/nntflite_oom_test: $(BUILD)/obj/tests/failing_allocations.o
+$(BUILD)/tests/nntflite_oom_test: DIR_LDFLAGS = $(FAILING_ALLOCATIONS)
 $(BUILD)/tests/nntflite_open_test: DIR_LDFLAGS = -Wl,--wrap=read
 
 # Those that look inside, with the objects of the library.

@@ -2,55 +2,14 @@
 /*
  * Fail allocation 1, 2, 3, ... of a call. The call then says that memory is short, by status and
  * message, leaves its out-parameter as it was and undoes what it has begun; the sanitizers find
- * what it leaves behind. The program is linked with --wrap for the allocation functions;
- * allocations fail only in the thread that asks for it. The device is the in-process one.
+ * what it leaves behind. The device is the in-process one.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph_builder.h"
+#include "sweep_allocations.h"
 #include "userspace/libnntflite/file/schema.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_reallocarray(void *p, size_t count, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_reallocarray(void *p, size_t count, size_t size);
-
-/* Allocations until one fails; 0: none does. */
-static __thread unsigned int countdown;
-static __thread bool failed;
-
-static bool fails(void)
-{
-	if (!countdown || --countdown)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
-void *__wrap_reallocarray(void *p, size_t count, size_t size)
-{
-	return fails() ? NULL : __real_reallocarray(p, count, size);
-}
 
 static struct nnhal_device *device;
 static size_t size_of_file;
@@ -61,33 +20,35 @@ static struct nntflite_session *session;
 static struct nntflite_diag diag;
 
 /* What an out-parameter is before a call that shall leave it so. */
-#define UNTOUCHED(type)	((type *)(void *)&diag)
+#define UNTOUCHED	((void *)&diag)
+
+/* A call that fails and changes its out-parameter is wrong, whatever its status. */
+static enum nnhal_status unless_touched(enum nnhal_status status, const void *out)
+{
+	return status && out != UNTOUCHED ? NNHAL_STATUS_INVALID_ARGUMENT : status;
+}
 
 /* ---- the calls under test; each undoes all it did ---- */
 
 static enum nnhal_status try_open(void)
 {
-	struct nntflite_file *opened = UNTOUCHED(struct nntflite_file);
+	struct nntflite_file *opened = UNTOUCHED;
 	enum nnhal_status status = nntflite_file_open_memory(bytes_of_file, size_of_file, &opened,
 							     &diag);
 
 	if (!status)
 		nntflite_file_close(opened);
-	else if (opened != UNTOUCHED(struct nntflite_file))
-		status = NNHAL_STATUS_INVALID_ARGUMENT;
-	return status;
+	return unless_touched(status, opened);
 }
 
 static enum nnhal_status try_create(void)
 {
-	struct nntflite_model *made = UNTOUCHED(struct nntflite_model);
+	struct nntflite_model *made = UNTOUCHED;
 	enum nnhal_status status = nntflite_model_create(file, NULL, &made, &diag);
 
 	if (!status)
 		nntflite_model_destroy(made);
-	else if (made != UNTOUCHED(struct nntflite_model))
-		status = NNHAL_STATUS_INVALID_ARGUMENT;
-	return status;
+	return unless_touched(status, made);
 }
 
 static void hear(void *context, const struct nntflite_verdict *verdict)
@@ -108,14 +69,12 @@ static enum nnhal_status try_judge(void)
 
 static enum nnhal_status try_session(void)
 {
-	struct nntflite_session *made = UNTOUCHED(struct nntflite_session);
+	struct nntflite_session *made = UNTOUCHED;
 	enum nnhal_status status = nntflite_session_create(model, device, NULL, &made, &diag);
 
 	if (!status)
 		nntflite_session_destroy(made);
-	else if (made != UNTOUCHED(struct nntflite_session))
-		status = NNHAL_STATUS_INVALID_ARGUMENT;
-	return status;
+	return unless_touched(status, made);
 }
 
 /* More elements each time, so that the session needs larger memory. */
@@ -137,38 +96,27 @@ static enum nnhal_status try_variable(void)
 	return status && value != 77 ? NNHAL_STATUS_INVALID_ARGUMENT : status;
 }
 
-/* Who says no: for copies and for questions about operations the HAL has no status for a shortage. */
-enum { BY_LIBRARY, BY_DEVICE };
-
-static bool is_shortage(enum nnhal_status status, int by)
+static bool is_shortage(enum nnhal_status status)
 {
-	return status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT ||
-	       (by == BY_DEVICE && status == NNHAL_STATUS_GENERAL_FAILURE);
+	if (status == NNHAL_STATUS_RESOURCE_EXHAUSTED_TRANSIENT && diag.message[0])
+		return true;
+	tap_note("'%s'", diag.message);
+	return false;
 }
 
-static void sweep(const char *model_name, const char *what, enum nnhal_status (*attempt)(void), int by)
+/* For copies and for questions about operations the HAL has no status for a shortage. */
+static bool is_shortage_of_device(enum nnhal_status status)
 {
-	enum nnhal_status status = NNHAL_STATUS_NONE;
-	unsigned int n, wrong = 0;
+	return (status == NNHAL_STATUS_GENERAL_FAILURE && diag.message[0]) || is_shortage(status);
+}
 
-	for (n = 1; n < 10000; n++) {
-		failed = false;
-		countdown = n;
-		status = attempt();
-		countdown = 0;
-		if (!failed)
-			break;
-		/* A call may also succeed without the memory. */
-		if (status && (!is_shortage(status, by) || !diag.message[0])) {
-			tap_note("%s: %s: allocation %u: %s '%s'", model_name, what, n,
-				 nnhal_status_name((int)status), diag.message);
-			wrong++;
-		}
-	}
-	/* A call that allocates nothing would mean that the wrapped functions are not reached. */
-	ok(!wrong && !status && n > 1, "%s: %s: each of %u allocations may fail", model_name,
-	   what, n - 1);
-	ok(!attempt(), "%s: %s: then it succeeds", model_name, what);
+static void sweep(const char *model_name, const char *what, enum nnhal_status (*attempt)(void),
+		  bool (*is_right)(enum nnhal_status status))
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s: %s", model_name, what);
+	sweep_allocations(name, attempt, is_right);
 }
 
 static const float one[] = { 1 }, two[] = { 2 }, three[] = { 3 };
@@ -262,15 +210,15 @@ static bool made(enum nnhal_status status, const char *model_name, const char *w
 static void test_model(const char *name, const struct mw_model *m)
 {
 	size_of_file = write_file(m);
-	sweep(name, "open", try_open, BY_LIBRARY);
+	sweep(name, "open", try_open, is_shortage);
 	if (!made(nntflite_file_open_memory(bytes_of_file, size_of_file, &file, &diag), name,
 		  "a file"))
 		return;
-	sweep(name, "judge", try_judge, BY_DEVICE);
-	sweep(name, "make a model", try_create, BY_LIBRARY);
+	sweep(name, "judge", try_judge, is_shortage_of_device);
+	sweep(name, "make a model", try_create, is_shortage);
 	if (!made(nntflite_model_create(file, NULL, &model, &diag), name, "a model"))
 		return;
-	sweep(name, "make a session", try_session, BY_DEVICE);
+	sweep(name, "make a session", try_session, is_shortage_of_device);
 	made(nntflite_session_create(model, device, NULL, &session, &diag), name, "a session");
 }
 
@@ -292,11 +240,11 @@ int main(void)
 		tap_skip_all("no device: %s", why.message);
 	test_model("variables", variables());
 	if (session)
-		sweep("variables", "read one", try_variable, BY_DEVICE);
+		sweep("variables", "read one", try_variable, is_shortage_of_device);
 	end_model();
 	test_model("an output of unknown size", range());
 	if (session)
-		sweep("an output of unknown size", "run", try_run, BY_DEVICE);
+		sweep("an output of unknown size", "run", try_run, is_shortage_of_device);
 	end_model();
 	test_model("four bits", packed());
 	end_model();

@@ -28,10 +28,10 @@ NDK_WRAPPED_failures := $(addprefix nnhal_,prepared_model_execute_synchronously 
 	prepared_model_execute_fenced burst_execute burst_create device_prepare_model_sync enumerate_devices \
 	device_open device_get_supported_extensions device_get_supported_operations \
 	memory_copy memory_map memory_from_pointer)
-NDK_WRAPPED_oom := malloc calloc realloc strdup
 
 $(BUILD)/tests/ndk_failures_test: DIR_LDFLAGS = $(NDK_WRAPPED_failures:%=-Wl$(comma)--wrap=%)
-$(BUILD)/tests/ndk_oom_test: DIR_LDFLAGS = $(NDK_WRAPPED_oom:%=-Wl$(comma)--wrap=%)
+$(BUILD)/tests/ndk_oom_test: $(BUILD)/obj/tests/failing_allocations.o
+$(BUILD)/tests/ndk_oom_test: DIR_LDFLAGS = $(FAILING_ALLOCATIONS)
 
 NDK_ABI_TEST := $(BUILD)/tests/ndk_abi_test.sh
 

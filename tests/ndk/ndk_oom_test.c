@@ -2,62 +2,16 @@
 /*
  * Fail allocation 1, 2, 3, ... of a call of the NNAPI. The call then says that there is no memory, and the same call
  * again succeeds, unless it was one that is made only once. The sanitizers find what it leaves
- * behind. The program is linked with --wrap for the allocation functions; allocations fail only
- * in the thread that asks for it.
+ * behind.
  */
 #include <nnhal/fence.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "failing_allocations.h"
 #include "ndk_cut.h"
 
 #include <android/hardware_buffer.h>
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-char *__wrap_strdup(const char *text);
-
-/* Allocations, copies of texts among them, until one fails; 0: none does. */
-static __thread unsigned int countdown, countdown_of_texts;
-static __thread bool failed;
-
-static bool reaches_zero(unsigned int *count)
-{
-	if (!*count || --*count)
-		return false;
-	failed = true;
-	return true;
-}
-
-static bool fails(void)
-{
-	return reaches_zero(&countdown);
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-	return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-	return fails() || reaches_zero(&countdown_of_texts) ? NULL : __real_strdup(text);
-}
 
 static const float a[64], b[4] = { 1, 2, 3, 4 };
 static float sum[4];
@@ -551,6 +505,9 @@ static bool says_no_memory(int result)
 	       result == ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT;
 }
 
+/* Failures that calls were told of, of all calls. */
+static unsigned int told;
+
 static void test_call(const struct call *c, bool again)
 {
 	unsigned int n, wrong = 0, refused = 0, spoilt = 0;
@@ -559,26 +516,27 @@ static void test_call(const struct call *c, bool again)
 
 	for (n = 1; ; n++) {
 		set_up(&t, c->step);
-		failed = false;
-		countdown = n;
+		alloc_failed = false;
+		alloc_countdown = n;
 		result = c->call(&t);
-		countdown = 0;
+		alloc_countdown = 0;
 		/* Some can do without, as a cache can. */
 		refused += result != 0;
-		if (failed && result && !says_no_memory(result)) {
+		if (alloc_failed && result && !says_no_memory(result)) {
 			printf("# %s: without allocation %u: result %d\n", c->name, n, result);
 			wrong++;
 		}
-		if (failed && result && again) {
+		if (alloc_failed && result && again) {
 			result = c->call(&t);
 			if (result)
 				printf("# %s: after failure %u: result %d\n", c->name, n, result);
 			spoilt += result != 0;
 		}
 		tear_down(&t);
-		if (!failed)
+		if (!alloc_failed)
 			break;
 	}
+	told += refused;
 	ok(!wrong && !spoilt && !result && (refused || n == 1),
 	   "%s: %u allocations, %u of them needed, results as they should be", c->name, n - 1,
 	   refused);
@@ -592,12 +550,12 @@ static void test_first_use(void)
 	int result;
 
 	for (n = 1; ; n++) {
-		failed = false;
-		countdown = n;
+		alloc_failed = false;
+		alloc_countdown = n;
 		result = count_devices(&t);
-		countdown = 0;
+		alloc_countdown = 0;
 		wrong += result && !says_no_memory(result);
-		if (!failed)
+		if (!alloc_failed)
 			break;
 	}
 	ok(!wrong && !result, "the first list of devices: %u allocations", n - 1);
@@ -615,14 +573,14 @@ static void test_open(void)
 
 	ANeuralNetworksModel_finish(model);
 	for (n = 1; ; n++) {
-		failed = false;
-		countdown_of_texts = n;
+		alloc_failed = false;
+		text_countdown = n;
 		result = ANeuralNetworksModel_getSupportedOperationsForDevices(model, &device, 1,
 									       supported);
-		countdown_of_texts = 0;
+		text_countdown = 0;
 		refused += result == ANEURALNETWORKS_OUT_OF_MEMORY;
-		wrong += failed != (result == ANEURALNETWORKS_OUT_OF_MEMORY);
-		if (!failed)
+		wrong += alloc_failed != (result == ANEURALNETWORKS_OUT_OF_MEMORY);
+		if (!alloc_failed)
 			break;
 	}
 	ok(!wrong && !result && refused, "a device that is opened late: %u texts", n - 1);
@@ -638,5 +596,7 @@ int main(void)
 		test_call(&calls[i], true);
 	for (unsigned int i = 0; i < sizeof(final_calls) / sizeof(final_calls[0]); i++)
 		test_call(&final_calls[i], false);
+	/* A single call may need none. */
+	ok(told, "allocations failed: %u", told);
 	return tap_done();
 }
