@@ -34,8 +34,8 @@
 #include <nnhal/nnhal.h>
 
 #include "ops/kernels.h"
-#include "tests/difference.h"
 #include "bench_parts.h"
+#include "output_difference.h"
 #include "peak.h"
 #include "reference_isa.h"
 #include "reference_layers.h"
@@ -48,9 +48,6 @@
 
 /* Executions of one side in a row. */
 #define BLOCK	5
-
-/* Largest difference that fused sums may make in an output of a float model, of the largest value. */
-#define FUSED_DIFFERENCE	1e-5
 
 struct samples {
 	uint64_t *ns;
@@ -200,25 +197,6 @@ static void *plain_output(const struct nntflite_model *model, const void *input,
 
 /* One model. */
 
-/* The largest difference of two elements; NaN if one of them is NaN. */
-static double difference(const struct nntflite_io *io, const void *a, const void *b)
-{
-	double largest = 0;
-
-	for (size_t i = 0; i < io->elements; i++) {
-		double d;
-
-		if (io->type == NNHAL_OPERAND_TENSOR_FLOAT32)
-			d = ((const float *)a)[i] - ((const float *)b)[i];
-		else if (io->type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM)
-			d = ((const uint8_t *)a)[i] - ((const uint8_t *)b)[i];
-		else
-			d = ((const int8_t *)a)[i] - ((const int8_t *)b)[i];
-		largest = larger_difference(largest, fabs(d));
-	}
-	return largest;
-}
-
 /* @d: on one thread, and on two. */
 static int take_turns(struct on_device *d, struct layers *layers, double seconds,
 		      struct measured *m, struct error *err)
@@ -330,37 +308,17 @@ static int show_layers(struct on_device *d, struct layers *layers,
 	return ret;
 }
 
-/* The largest value of a float output, at least 1. */
-static double largest(const struct nntflite_io *io, const float *values)
-{
-	double most = 1;
-
-	for (size_t i = 0; i < io->elements; i++)
-		most = larger_difference(most, fabs((double)values[i]));
-	return most;
-}
-
-/* Is an output that of the plain kernels? */
-static bool agree(const struct measured *m, const struct nntflite_io *io, const void *output,
-		  const void *plain)
-{
-	if (m->is_float)
-		return is_within(difference(io, output, plain), FUSED_DIFFERENCE * largest(io, plain));
-	return !memcmp(output, plain, io->bytes);
-}
-
-static int measure_with(const struct nntflite_model *model,
+/* With all operations as XNNPACK's. */
+static int measure_with(const struct nntflite_model *model, struct layers *layers,
 			const void *input, double seconds, bool by_layer, struct measured *m,
 			struct error *err)
 {
-	struct layers *layers = layers_create(model, err);
+	const struct nntflite_io *io = nntflite_model_output(model, 0);
 	struct on_device d[2] = { 0 };
 	void *expected = NULL;
 	size_t bytes;
 	int ret = -1;
 
-	if (!layers)
-		return -1;
 	memcpy(layers_input(layers, &bytes), input, nntflite_model_input(model, 0)->bytes);
 	expected = plain_output(model, input, err);
 	if (expected && !device_open(&d[0], "sim", model, input, err) &&
@@ -373,15 +331,13 @@ static int measure_with(const struct nntflite_model *model,
 		const void *other = layers_output(layers, &bytes);
 
 		m->identical = !memcmp(d[0].output, d[1].output, bytes) &&
-			       agree(m, nntflite_model_output(model, 0), d[0].output, expected);
-		m->largest_difference = difference(nntflite_model_output(model, 0), d[0].output,
-						   other);
+			       is_plain_output(io->type, d[0].output, expected, io->bytes);
+		m->largest_difference = output_difference(io->type, d[0].output, other, io->bytes);
 		if (isnan(m->largest_difference))
 			ret = fail(err, "an output of the device or of XNNPACK is no number");
 	}
 	device_close(&d[0]);
 	device_close(&d[1]);
-	layers_destroy(layers);
 	free(expected);
 	return ret;
 }
@@ -464,19 +420,15 @@ static int read_inputs(const struct nntflite_model *model, char *paths, void **i
 	return 0;
 }
 
-/* Has XNNPACK all of the model, which has one input and one output? */
-static bool is_whole(const struct nntflite_model *model)
+/* A model of which XNNPACK has all, with one input and one output; or else NULL. */
+static struct layers *whole_model(const struct nntflite_model *model)
 {
 	const struct nnhal_subgraph *b = &nntflite_model_get_hal(model)->main;
-	struct error err = { "", 0 };
-	struct layers *layers;
+	struct error ignored = { "", 0 };
 
 	if (b->num_inputs != 1 || b->num_outputs != 1 || !nntflite_model_output(model, 0)->bytes)
-		return false;
-	layers = layers_create(model, &err);
-	if (layers)
-		layers_destroy(layers);
-	return layers;
+		return NULL;
+	return layers_create(model, &ignored);
 }
 
 static int measure(const char *path, char *input_paths, double seconds,
@@ -485,6 +437,7 @@ static int measure(const char *path, char *input_paths, double seconds,
 	struct nntflite_file *tflite = NULL;
 	struct nntflite_model *model = NULL;
 	void *inputs[MAX_INPUTS] = { NULL };
+	struct layers *layers = NULL;
 	struct nntflite_diag diag;
 	uint8_t *file = NULL;
 	int ret = -1, fd;
@@ -503,12 +456,15 @@ static int measure(const char *path, char *input_paths, double seconds,
 	    nntflite_model_create(tflite, NULL, &model, &diag)) {
 		fail(err, "%s: %s", path, diag.message);
 	} else if (!read_inputs(model, input_paths, inputs, err)) {
-		m->is_whole = is_whole(model);
-		if (!m->is_whole)
+		layers = whole_model(model);
+		m->is_whole = layers;
+		if (!layers)
 			ret = parts_measure(model, inputs, seconds, by_layer, &m->parts, err);
 		else if (!count_macs(model, m, err))
-			ret = measure_with(model, inputs[0], seconds, by_layer, m, err);
+			ret = measure_with(model, layers, inputs[0], seconds, by_layer, m, err);
 	}
+	if (layers)
+		layers_destroy(layers);
 	for (int i = 0; i < MAX_INPUTS; i++)
 		free(inputs[i]);
 	nntflite_model_destroy(model);

@@ -15,8 +15,9 @@
 #include <xnnpack.h>
 
 #include "ops/kernels.h"
-#include "tests/difference.h"
 #include "bench_parts.h"
+#include "operand_bytes.h"
+#include "output_difference.h"
 #include "reference_layers.h"
 #include "userspace/tools/common/clock.h"
 #include "userspace/tools/common/samples.h"
@@ -32,9 +33,6 @@
 
 /* Of XNNPACK's result, of the largest value; bytes may be a step off. */
 #define FLOAT_DIFFERENCE	1e-4
-/* Of the fast kernels' output to the plain ones', of the largest value. */
-#define FUSED_DIFFERENCE	1e-5
-
 /* A HAL model on the in-process device, and the values of its operands. */
 struct run {
 	struct nnhal_model hal;
@@ -66,15 +64,6 @@ static void run_close(struct run *r)
 	free(r->args);
 	free(r->offsets);
 	free(r->times.entries);
-}
-
-static size_t operand_bytes(const struct nnhal_operand *o)
-{
-	size_t bytes = nnhal_element_size(o->type);
-
-	for (uint32_t i = 0; i < o->num_dimensions; i++)
-		bytes *= o->dimensions[i];
-	return bytes;
 }
 
 static int set_value(struct run *r, uint32_t i, const void *from, size_t bytes, struct error *err)
@@ -273,29 +262,12 @@ static int run_first(struct run *r, struct error *err)
 	return 0;
 }
 
-/* The largest difference: of floats relative to the largest value, of others in steps. */
+/* The largest difference: of floats relative to the largest value, of bytes in steps. */
 static double difference_of(const struct nnhal_operand *o, const void *a, const void *b, size_t bytes)
 {
-	double largest = 0, most = 1;
+	double largest = output_difference(o->type, a, b, bytes);
 
-	if (o->type != NNHAL_OPERAND_TENSOR_FLOAT32) {
-		bool is_signed = o->type != NNHAL_OPERAND_TENSOR_QUANT8_ASYMM;
-
-		for (size_t i = 0; i < bytes; i++) {
-			int d = is_signed ? ((const int8_t *)a)[i] - ((const int8_t *)b)[i] :
-					    ((const uint8_t *)a)[i] - ((const uint8_t *)b)[i];
-
-			largest = larger_difference(largest, fabs((double)d));
-		}
-		return largest;
-	}
-	for (size_t i = 0; i < bytes / sizeof(float); i++) {
-		const float x = ((const float *)a)[i], y = ((const float *)b)[i];
-
-		most = larger_difference(most, fabs((double)y));
-		largest = larger_difference(largest, fabs((double)x - (double)y));
-	}
-	return largest / most;
+	return o->type == NNHAL_OPERAND_TENSOR_FLOAT32 ? largest / largest_value(b, bytes) : largest;
 }
 
 static bool is_float(const struct nnhal_operand *o)
@@ -316,12 +288,10 @@ static int compare_with_plain(const struct nntflite_model *model, void *const *i
 	parts->identical = !ret;
 	for (uint32_t i = 0; !ret && i < plain.hal.main.num_outputs; i++) {
 		uint32_t k = plain.outputs[i];
-		const struct nnhal_operand *o = &plain.operands[k];
 
 		if (plain.sizes[k] != fast->sizes[k] ||
-		    (is_float(o) ? !is_within(difference_of(o, fast->values[k], plain.values[k],
-							    plain.sizes[k]), FUSED_DIFFERENCE) :
-				   memcmp(plain.values[k], fast->values[k], plain.sizes[k]) != 0))
+		    !is_plain_output(plain.operands[k].type, fast->values[k], plain.values[k],
+				     plain.sizes[k]))
 			parts->identical = false;
 	}
 	run_close(&plain);
@@ -456,8 +426,9 @@ static void show_operation(const struct nntflite_model *model, uint32_t i, const
 	printf("%4" PRIu32 "  %-18s %9.2f %9.2f %9.2f\n", i, name_of_type(model, i, &origin), d, x, d - x);
 }
 
-static void add_up(const struct nntflite_model *model, bool by_layer, const struct run *r, const struct layers *l,
-		   uint64_t *device, uint64_t *xnnpack, uint32_t rounds, const struct operation_work *work, struct parts *parts)
+static void add_up(const struct nntflite_model *model, bool by_layer, const struct run *r,
+		   const struct layers *l, uint64_t *device, uint64_t *xnnpack, uint32_t rounds,
+		   const struct operation_work *work, struct parts *parts)
 {
 	double all = 0, ours = 0, macs = 0, our_macs = 0;
 

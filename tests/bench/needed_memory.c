@@ -5,20 +5,12 @@
 #include <stdlib.h>
 
 #include "needed_memory.h"
+#include "operand_bytes.h"
 
 static bool is_constant(const struct nnhal_operand *o)
 {
 	return o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY ||
 	       o->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
-}
-
-static uint64_t operand_bytes(const struct nnhal_operand *o)
-{
-	uint64_t n = nnhal_element_size(o->type);
-
-	for (uint32_t i = 0; i < o->num_dimensions; i++)
-		n *= o->dimensions[i];
-	return n;
 }
 
 int needed_memory_of(const struct nnhal_model *model, struct needed_memory *m, struct error *err)

@@ -106,7 +106,7 @@ int add_fully_connected(const struct source *s)
 {
 	const struct nnhal_operand *in = operand(s, 0), *weights = operand(s, 1), *out = result(s);
 	size_t units = weights->dimensions[0], size = weights->dimensions[1];
-	size_t rows = elements(in) / size;
+	size_t rows = operand_elements(in) / size;
 	xnn_operator_t *op = &s->layer->op;
 	float low, high;
 	int min, max;

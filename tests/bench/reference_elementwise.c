@@ -90,7 +90,7 @@ int add_unary(const struct source *s, uint32_t kind)
 {
 	const struct nnhal_operand *in = operand(s, 0), *out = result(s);
 	xnn_operator_t *op = &s->layer->op;
-	size_t n = elements(in);
+	size_t n = operand_elements(in);
 
 #define FLOAT_UNARY(name) \
 	(check(s, xnn_create_##name##_nc_f32(n, n, n, 0, op)) || \
@@ -118,7 +118,7 @@ int add_unary(const struct source *s, uint32_t kind)
 int add_leaky_relu(const struct source *s)
 {
 	xnn_operator_t *op = &s->layer->op;
-	size_t n = elements(operand(s, 0));
+	size_t n = operand_elements(operand(s, 0));
 	float slope;
 
 	if (operand(s, 0)->type != NNHAL_OPERAND_TENSOR_FLOAT32)
@@ -161,7 +161,7 @@ int add_mean(const struct source *s)
 	size_t outer, n, channels;
 
 	if (in->type != NNHAL_OPERAND_TENSOR_FLOAT32 || !are_fixed(s, 1, 1) ||
-	    !reduced_block(in, value(s, 1), elements(operand(s, 1)), &outer, &n, &channels))
+	    !reduced_block(in, value(s, 1), operand_elements(operand(s, 1)), &outer, &n, &channels))
 		return unsupported(s);
 	if (channels == 1)
 		return check(s, xnn_create_global_average_pooling_ncw_f32(outer, -INFINITY, INFINITY,
@@ -180,7 +180,7 @@ int add_conversion(const struct source *s)
 {
 	const struct nnhal_operand *in = operand(s, 0);
 	xnn_operator_t *op = &s->layer->op;
-	size_t n = elements(in);
+	size_t n = operand_elements(in);
 
 	if (result(s)->type != NNHAL_OPERAND_TENSOR_FLOAT32 || !is_byte(in->type))
 		return unsupported(s);
@@ -198,7 +198,7 @@ int add_conversion(const struct source *s)
 int add_softmax(const struct source *s)
 {
 	const struct nnhal_operand *in = operand(s, 0), *out = result(s);
-	size_t n = in->dimensions[in->num_dimensions - 1], rows = elements(in) / n;
+	size_t n = in->dimensions[in->num_dimensions - 1], rows = operand_elements(in) / n;
 	xnn_operator_t *op = &s->layer->op;
 	float beta;
 

@@ -152,6 +152,16 @@ static int add_resize(const struct source *s)
 	       -1 : 0;
 }
 
+/* Of an element along an axis, which has all that is behind it. */
+static size_t inner_bytes(const struct nnhal_operand *o, uint32_t axis)
+{
+	size_t bytes = nnhal_element_size(o->type);
+
+	for (uint32_t i = axis + 1; i < o->num_dimensions; i++)
+		bytes *= o->dimensions[i];
+	return bytes;
+}
+
 /*
  * Copies of bytes between a tensor of @whole elements along an axis and parts of it, which have
  * @part and begin at element @from; XNNPACK's own graphs do the same.
@@ -160,12 +170,10 @@ static int add_copy(const struct source *s, uint32_t index, const struct nnhal_o
 		    uint32_t axis, size_t part, size_t whole_size, const void *from, void *to,
 		    bool to_whole)
 {
-	size_t bytes = nnhal_element_size(whole->type), outer = 1;
+	size_t bytes = inner_bytes(whole, axis), outer = 1;
 	xnn_operator_t *op = index ? &s->layer->more[index - 1] : &s->layer->op;
 	size_t in, out, n;
 
-	for (uint32_t i = axis + 1; i < whole->num_dimensions; i++)
-		bytes *= whole->dimensions[i];
 	for (uint32_t i = 0; i < axis; i++)
 		outer *= whole->dimensions[i];
 	n = part * bytes;
@@ -177,15 +185,6 @@ static int add_copy(const struct source *s, uint32_t index, const struct nnhal_o
 		       check(s, xnn_setup_copy_nc_x32(*op, outer, from, to, NULL)) ? -1 : 0;
 	return check(s, xnn_create_copy_nc_x8(n, in, out, 0, op)) ||
 	       check(s, xnn_setup_copy_nc_x8(*op, outer, from, to, NULL)) ? -1 : 0;
-}
-
-static size_t inner_bytes(const struct nnhal_operand *o, uint32_t axis)
-{
-	size_t bytes = nnhal_element_size(o->type);
-
-	for (uint32_t i = axis + 1; i < o->num_dimensions; i++)
-		bytes *= o->dimensions[i];
-	return bytes;
 }
 
 /* Of tensors that have the quantization of the output. */
@@ -246,7 +245,7 @@ static int add_dequantize(const struct source *s)
 	    (in->type != NNHAL_OPERAND_TENSOR_QUANT8_SYMM &&
 	     in->type != NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED))
 		return unsupported(s);
-	for (size_t i = 0; i < elements(in); i++)
+	for (size_t i = 0; i < operand_elements(in); i++)
 		to[i] = in->scale * (float)(from[i] - in->zero_point);
 	s->layer->kind = LAYER_NONE;
 	return 0;
@@ -294,7 +293,7 @@ static int add_layer(const struct source *s)
 		s->layer->kind = LAYER_COPY;
 		s->layer->from = value(s, 0);
 		s->layer->to = result_value(s);
-		s->layer->bytes = bytes_of(result(s));
+		s->layer->bytes = operand_bytes(result(s));
 		return 0;
 	}
 	return unsupported(s);
@@ -318,7 +317,7 @@ static int make_values(struct layers *l, struct error *err)
 		else if (o->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE)
 			l->values[i] = (uint8_t *)l->pool + o->location.offset;
 		else
-			l->values[i] = calloc(1, bytes_of(o) + XNN_EXTRA_BYTES);
+			l->values[i] = calloc(1, operand_bytes(o) + XNN_EXTRA_BYTES);
 		if (!l->values[i])
 			return fail(err, "out of memory");
 	}
@@ -438,7 +437,7 @@ void *layers_input(struct layers *l, size_t *bytes)
 {
 	uint32_t i = l->hal->main.input_indexes[0];
 
-	*bytes = bytes_of(&l->hal->main.operands[i]);
+	*bytes = operand_bytes(&l->hal->main.operands[i]);
 	return l->values[i];
 }
 
@@ -446,7 +445,7 @@ const void *layers_output(struct layers *l, size_t *bytes)
 {
 	uint32_t i = l->hal->main.output_indexes[0];
 
-	*bytes = bytes_of(&l->hal->main.operands[i]);
+	*bytes = operand_bytes(&l->hal->main.operands[i]);
 	return l->values[i];
 }
 

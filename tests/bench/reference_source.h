@@ -11,6 +11,7 @@
 
 #include <xnnpack.h>
 
+#include "operand_bytes.h"
 #include "reference_layers.h"
 
 /* Padding scheme SAME of the HAL. */
@@ -90,20 +91,6 @@ static inline bool is_const(const struct nnhal_operand *o)
 {
 	return o->lifetime == NNHAL_LIFETIME_CONSTANT_COPY ||
 	       o->lifetime == NNHAL_LIFETIME_CONSTANT_REFERENCE;
-}
-
-static inline size_t elements(const struct nnhal_operand *o)
-{
-	size_t n = 1;
-
-	for (uint32_t i = 0; i < o->num_dimensions; i++)
-		n *= o->dimensions[i];
-	return n;
-}
-
-static inline size_t bytes_of(const struct nnhal_operand *o)
-{
-	return elements(o) * nnhal_element_size(o->type);
 }
 
 /* Are the weights and the bias known before the model runs? Operators are made with them. */
