@@ -41,11 +41,13 @@ static bool is_kept_small(const struct tensor *t)
 	return tensor_is_const(t) && !constant_is_single(t) && t->data;
 }
 
-/* Constants that pages of the program have room for go there; the others move together where they are. */
-static int gather_constants(struct loader *l)
+/*
+ * Small constants come together at *@at, which moves on behind them. With @fill, those that pages of the
+ * program have room for go there.
+ */
+static int move_constants(struct loader *l, uint8_t **at, bool fill)
 {
 	struct program *p = l->p;
-	uint8_t *at = l->constants;
 	uint32_t i;
 
 	for (i = 0; i < p->num_tensors; i++) {
@@ -57,18 +59,28 @@ static int gather_constants(struct loader *l)
 		if (!is_kept_small(t))
 			continue;
 		/* A piece of a region takes as much at least. */
-		if (constant_size(t) >= TENSOR_ALIGN)
+		if (fill && constant_size(t) >= TENSOR_ALIGN)
 			to = region_take(&p->region, t->bytes);
 		if (!to) {
-			to = at;
-			at += constant_size(t);
+			to = *at;
+			*at += constant_size(t);
 		}
 		if (to != t->data && load_copy(l, to, t->data, t->bytes))
 			return -1;
 		t->data = to;
 	}
-	if (at != l->constants)
-		load_keep_constants(l, (size_t)(at - l->constants));
+	return 0;
+}
+
+/* What has no room in pages of the program moves together where it is. */
+static int gather_constants(struct loader *l)
+{
+	uint8_t *end = l->constants;
+
+	if (move_constants(l, &end, true))
+		return -1;
+	if (end != l->constants)
+		load_keep_constants(l, (size_t)(end - l->constants));
 	return 0;
 }
 
@@ -97,21 +109,7 @@ static int keep_constants(struct loader *l)
 		return gather_constants(l);
 	if (!data)
 		data = load_take(l, bytes);
-	if (!data)
-		return -1;
-	for (i = 0; i < p->num_tensors; i++) {
-		struct tensor *t = &p->tensors[i];
-
-		if (load_pace(l, 32))
-			return -1;
-		if (!is_kept_small(t))
-			continue;
-		if (load_copy(l, data, t->data, t->bytes))
-			return -1;
-		t->data = data;
-		data += constant_size(t);
-	}
-	return 0;
+	return data ? move_constants(l, &data, false) : -1;
 }
 
 /* Are the weights of a command written by one command, and read by this one alone? */
