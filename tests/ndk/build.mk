@@ -23,15 +23,16 @@ NDK_AGAIN_TEST := $(BUILD)/tests/ndk_again_test
 $(NDK_AGAIN_TEST): $(BUILD)/obj/$(NDK_TEST_DIR)/ndk_again_test.o $(NDK_OBJS) $(NNHAL_OBJS) FORCE
 	$(call link,$(filter-out FORCE,$^) $(NNHAL_LIBS))
 
-# Functions that these tests make fail.
-NDK_WRAPPED_failures := $(addprefix nnhal_,prepared_model_execute_synchronously prepared_model_execute \
+# What these tests are linked with to make functions fail. change_results links them, too.
+NDK_LINK_failures := $(addprefix -Wl$(comma)--wrap=nnhal_,prepared_model_execute_synchronously prepared_model_execute \
 	prepared_model_execute_fenced burst_execute burst_create device_prepare_model_sync enumerate_devices \
 	device_open device_get_supported_extensions device_get_supported_operations \
 	memory_copy memory_map memory_from_pointer)
+NDK_LINK_oom := $(BUILD)/obj/tests/failing_allocations.o $(FAILING_ALLOCATIONS)
 
-$(BUILD)/tests/ndk_failures_test: DIR_LDFLAGS = $(NDK_WRAPPED_failures:%=-Wl$(comma)--wrap=%)
-$(BUILD)/tests/ndk_oom_test: $(BUILD)/obj/tests/failing_allocations.o
-$(BUILD)/tests/ndk_oom_test: DIR_LDFLAGS = $(FAILING_ALLOCATIONS)
+$(BUILD)/tests/ndk_failures_test: DIR_LDFLAGS = $(NDK_LINK_failures)
+$(BUILD)/tests/ndk_oom_test: $(filter %.o,$(NDK_LINK_oom))
+$(BUILD)/tests/ndk_oom_test: DIR_LDFLAGS = $(filter-out %.o,$(NDK_LINK_oom))
 
 NDK_ABI_TEST := $(BUILD)/tests/ndk_abi_test.sh
 
