@@ -207,14 +207,23 @@ static void store(const struct tile *t, const float *acc, const float *bias, uin
 	}
 }
 
-/* Up to KERNEL_COLS channels of a tile. Its rows have been gathered unless they go in pieces. */
+/* Can fconv() compute a tile? It takes whole rows. */
+static bool is_fused(const struct tile *t)
+{
+	return t->weights && t->k->fconv && t->piece == t->depth && t->cv->out.c_stride == 1;
+}
+
+/*
+ * Up to KERNEL_COLS channels of a tile, of one that is fused up to KERNEL_WIDE. Its rows have been
+ * gathered unless they go in pieces.
+ */
 static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 {
 	const float *bias = (const float *)t->c->in[2]->data + col;
 	const float *weights = t->weights + col * t->depth;
 	float acc[TILE_ROWS * KERNEL_COLS];
 
-	if (t->k->fconv && t->piece == t->depth && t->cv->out.c_stride == 1) {
+	if (is_fused(t)) {
 		float *out = (float *)t->c->out[0]->data + t->pixel * t->cv->out.c + col;
 
 		t->k->fconv(t->inputs, t->stride, t->rows, weights, t->depth,
@@ -290,6 +299,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 		.gathered = gathered,
 		.stride = f->piece,
 	};
+	uint32_t most = is_fused(&t) ? KERNEL_WIDE : KERNEL_COLS;
 
 	for (t.pixel = range.pixel; t.pixel < range.pixel_end; t.pixel += t.rows) {
 		size_t left = range.pixel_end - t.pixel;
@@ -299,7 +309,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 		if (t.piece == t.depth && gather_tile(&t, 0, t.depth))
 			return OP_ABORTED;
 		for (uint32_t col = range.col, cols; col < range.col_end; col += cols) {
-			cols = range.col_end - col < KERNEL_COLS ? range.col_end - col : KERNEL_COLS;
+			cols = range.col_end - col < most ? range.col_end - col : most;
 			if (t.weights ? execute_cols(&t, col, cols) : execute_few(&t, col, cols))
 				return OP_ABORTED;
 		}

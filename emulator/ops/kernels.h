@@ -18,6 +18,9 @@
 #define KERNEL_PANEL	8u
 #define KERNEL_COLS	16u
 
+/* Channels that fconv() computes together, at most: those of four panels. */
+#define KERNEL_WIDE	32u
+
 /* Rows of inputs that are multiplied together. */
 #define KERNEL_ROWS	6u
 
@@ -169,8 +172,8 @@ struct kernels {
 		       struct frange range, unsigned int n, float *y, size_t y_stride);
 
 	/*
-	 * fgemm() with sums that begin at 0, by one panel for @n <= KERNEL_PANEL channels or by
-	 * two, and then finish(). NULL: this variant has none.
+	 * fgemm() with sums that begin at 0, by as many panels as @n <= KERNEL_WIDE channels have,
+	 * and then finish(). NULL: this variant has none.
 	 */
 	void (*fconv)(const float *x, size_t stride, unsigned int rows, const float *w,
 		      size_t depth, size_t panel, const float *bias, struct frange range,

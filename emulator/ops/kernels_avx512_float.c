@@ -159,7 +159,7 @@ AVX512 void avx512_finish(const float *acc, unsigned int rows, const float *bias
 		_mm512_mask_storeu_ps(y + r * y_stride, some, \
 				      limit(_mm512_add_ps(a##r, add), range));
 
-/* Weights that are read beside those of the second panel, if there is only one, are its own. */
+/* If there is only one panel, @panel is 0: its weights are read twice. */
 AVX512_INLINE void convolve(const unsigned int rows, const float *x, size_t stride, const float *w,
 			    size_t depth, size_t panel, __m512 add, struct frange range,
 			    __mmask16 some, float *y, size_t y_stride)
@@ -180,9 +180,9 @@ AVX512_INLINE void convolve(const unsigned int rows, const float *x, size_t stri
 		convolve(r, x, stride, w, depth, panel, add, range, some, y, y_stride); \
 		break;
 
-AVX512 void avx512_fconv(const float *x, size_t stride, unsigned int rows, const float *w,
-			 size_t depth, size_t panel, const float *bias, struct frange range,
-			 unsigned int n, float *y, size_t y_stride)
+AVX512_INLINE void convolve_two(const float *x, size_t stride, unsigned int rows, const float *w,
+				size_t depth, size_t panel, const float *bias, struct frange range,
+				unsigned int n, float *y, size_t y_stride)
 {
 	__mmask16 some = (__mmask16)((1u << n) - 1);
 	__m512 add = _mm512_maskz_loadu_ps(some, bias);
@@ -197,6 +197,89 @@ AVX512 void avx512_fconv(const float *x, size_t stride, unsigned int rows, const
 	switch (rows) {
 	EACH_ROW(CASE_CONVOLVE)
 	}
+}
+
+/*
+ * The same for four panels. An input is read for two vectors of weights: with one, as many inputs as
+ * products are read, and the loads take longer.
+ */
+#define EACH_WIDE_ROW(what) \
+	what(0) what(1) what(2) what(3) what(4) what(5) what(6) what(7)
+#define WIDE_ROWS	8u
+
+#define ZERO_PAIR(r) \
+	__m512 a##r = _mm512_setzero_ps(), b##r = _mm512_setzero_ps();
+
+#define ADD_PAIR(r) \
+	if (rows > r) { \
+		__m512 in##r = _mm512_set1_ps(AT_ROW(r)); \
+\
+		a##r = _mm512_fmadd_ps(in##r, v0, a##r); \
+		b##r = _mm512_fmadd_ps(in##r, v1, b##r); \
+		AVX512_KEEP(a##r); \
+		AVX512_KEEP(b##r); \
+	}
+
+#define FINISH_PAIR(r) \
+	if (rows > r) { \
+		_mm512_storeu_ps(y + r * y_stride, limit(_mm512_add_ps(a##r, add0), range)); \
+		_mm512_mask_storeu_ps(y + r * y_stride + 16, some, \
+				      limit(_mm512_add_ps(b##r, add1), range)); \
+	}
+
+/* @fourth: from the third panel to the fourth. It is 0 if there are only three. */
+AVX512_INLINE void convolve_wide(const unsigned int rows, const float *x, size_t stride,
+				 const float *w, size_t depth, size_t panel, size_t fourth,
+				 const float *bias, struct frange range, __mmask16 some, float *y,
+				 size_t y_stride)
+{
+	__m512 add0 = _mm512_loadu_ps(bias), add1 = _mm512_maskz_loadu_ps(some, bias + 16);
+	const float *behind = w + 2 * panel;
+
+	ROW_POINTERS
+	EACH_WIDE_ROW(ZERO_PAIR)
+	for (size_t i = 0; i < depth; i++, w += KERNEL_PANEL, behind += KERNEL_PANEL) {
+		__m512 v0 = load_two(w, panel), v1 = load_two(behind, fourth);
+
+		EACH_WIDE_ROW(ADD_PAIR)
+		NEXT_POSITION
+	}
+	EACH_WIDE_ROW(FINISH_PAIR)
+}
+
+#define CASE_WIDE(r) \
+	case r: \
+		convolve_wide(r, x, stride, w, depth, panel, fourth, bias, range, some, y, \
+			      y_stride); \
+		break;
+
+/* Three panels, or four. */
+AVX512_INLINE void convolve_four(const float *x, size_t stride, unsigned int rows, const float *w,
+				 size_t depth, size_t panel, const float *bias, struct frange range,
+				 unsigned int n, float *y, size_t y_stride)
+{
+	__mmask16 some = (__mmask16)((1u << (n - 16)) - 1);
+	size_t fourth = n > 3 * KERNEL_PANEL ? panel : 0;
+
+	for (; rows >= WIDE_ROWS; rows -= WIDE_ROWS) {
+		convolve_wide(WIDE_ROWS, x, stride, w, depth, panel, fourth, bias, range, some, y,
+			      y_stride);
+		x += WIDE_ROWS * stride;
+		y += WIDE_ROWS * y_stride;
+	}
+	switch (rows) {
+	EACH_WIDE_ROW(CASE_WIDE)
+	}
+}
+
+AVX512 void avx512_fconv(const float *x, size_t stride, unsigned int rows, const float *w,
+			 size_t depth, size_t panel, const float *bias, struct frange range,
+			 unsigned int n, float *y, size_t y_stride)
+{
+	if (n > KERNEL_COLS)
+		convolve_four(x, stride, rows, w, depth, panel, bias, range, n, y, y_stride);
+	else
+		convolve_two(x, stride, rows, w, depth, panel, bias, range, n, y, y_stride);
 }
 
 /* Depthwise. */

@@ -430,14 +430,51 @@ static unsigned int compare_float_rows(const struct kernels *base, const struct 
 	k->fgemm(x, depth, rows, w, depth, panel, panels, acc[1]);
 	k->finish(acc[1], rows, w, range, n, out[1], KERNEL_COLS);
 	bad += !same_floats(acc[0], acc[1], size) + !same_floats(out[0], out[1], size);
+	return bad;
+}
+
+/*
+ * fconv() of a variant that has it, for up to four panels. The weights are as large as whole panels:
+ * ASan finds reads beside them.
+ */
+static unsigned int compare_fconv(const struct kernels *base, const struct kernels *k)
+{
+	static float x[MAX_ROWS * 2 * MAX_PAIRS];
+	unsigned int rows = (unsigned int)pick(1, MAX_ROWS), n = (unsigned int)pick(1, KERNEL_WIDE);
+	unsigned int panels = (n + KERNEL_PANEL - 1) / KERNEL_PANEL;
+	size_t depth = (size_t)pick_size(8, MAX_PAIRS), panel = depth * KERNEL_PANEL;
+	size_t size = panels * panel < 64 ? 64 : panels * panel;
+	struct frange range = frange_of((enum activation)pick(0, 3));
+	float *out[2], bias[64], *w, *end;
+	unsigned int bad;
+
 	if (!k->fconv)
-		return bad;
-	memset(acc[0], 0, sizeof(acc[0]));
-	memset(out, 0xa5, sizeof(out));
-	sum_rows(fused, x, depth, rows, w, depth, panel, n > KERNEL_PANEL ? 2 : 1, acc[0]);
-	base->finish(acc[0], rows, w, range, n, out[0], KERNEL_COLS);
-	k->fconv(x, depth, rows, w, depth, panel, w, range, n, out[1], KERNEL_COLS);
-	return bad + !same_floats(out[0], out[1], size);
+		return 0;
+	w = malloc(size * sizeof(*w));
+	out[0] = malloc(2 * MAX_ROWS * KERNEL_WIDE * sizeof(*out[0]));
+	if (!w || !out[0])
+		abort();
+	out[1] = out[0] + MAX_ROWS * KERNEL_WIDE;
+	random_floats(x, sizeof(x) / sizeof(*x), 77);
+	random_floats(w, size, 33);
+	random_floats(bias, 64, 13);
+	memset(out[0], 0xa5, 2 * MAX_ROWS * KERNEL_WIDE * sizeof(*out[0]));
+	end = w + size - panels * panel;
+	for (unsigned int p = 0; p < panels; p += 2) {
+		float acc[MAX_ROWS * KERNEL_COLS] = { 0 };
+		unsigned int col = p * KERNEL_PANEL;
+
+		sum_rows(true, x, depth, rows, end + p * panel, depth, panel,
+			 panels - p < 2 ? 1 : 2, acc);
+		base->finish(acc, rows, bias + col, range,
+			     n - col < KERNEL_COLS ? n - col : KERNEL_COLS, out[0] + col,
+			     KERNEL_WIDE);
+	}
+	k->fconv(x, depth, rows, end, depth, panel, bias, range, n, out[1], KERNEL_WIDE);
+	bad = !same_floats(out[0], out[1], MAX_ROWS * KERNEL_WIDE);
+	free(out[0]);
+	free(w);
+	return bad;
 }
 
 static unsigned int compare_float_pixels(const struct kernels *base, const struct kernels *k)
@@ -500,7 +537,8 @@ static unsigned int compare_packed(const struct kernels *k)
 
 static unsigned int compare_floats(const struct kernels *base, const struct kernels *k)
 {
-	return compare_float_rows(base, k) + compare_float_pixels(base, k) + compare_packed(k);
+	return compare_float_rows(base, k) + compare_fconv(base, k) +
+	       compare_float_pixels(base, k) + compare_packed(k);
 }
 
 static void test_variants(void)
