@@ -83,21 +83,41 @@ static bool pack_rows(struct op_pace *pace, const struct conv_packing *packing,
 	return true;
 }
 
-/* Rows of a panel that are quantized, by a kernel. False: it is not for these. */
-static bool pack_bytes(const struct op_call *c, size_t first, unsigned int cols, size_t depth,
-		       size_t at, size_t len, void *panel)
+/* Rows of a panel that are quantized, @at values behind row @first. False: no kernel is for these. */
+static bool pack_bytes(const struct tensor *from, size_t first, size_t depth, size_t at, size_t len,
+		       void *panel)
 {
-	const struct tensor *from = c->coded;
 	float scale[KERNEL_PANEL];
 
-	if (c->decode != dequantize_decode || !kernels_get()->pack_bytes || cols < KERNEL_PANEL ||
-	    (from->num_channel_scales && from->channel_dim != 0))
+	if (!kernels_get()->pack_bytes || (from->num_channel_scales && from->channel_dim != 0))
 		return false;
 	for (unsigned int j = 0; j < KERNEL_PANEL; j++)
 		scale[j] = from->num_channel_scales ? from->channel_scales[first + j] : from->scale;
 	kernels_get()->pack_bytes((const uint8_t *)from->data + first * depth + at, depth, len,
 				  qbyte_of(from), scale, panel);
 	return true;
+}
+
+/* The same for rows of half precision. */
+static bool pack_halves(const struct tensor *from, size_t first, size_t depth, size_t at,
+			size_t len, void *panel)
+{
+	if (!kernels_get()->pack_halves || from->type != NNPU_TYPE_TENSOR_FLOAT16)
+		return false;
+	kernels_get()->pack_halves((const uint16_t *)from->data + first * depth + at, depth, len,
+				   panel);
+	return true;
+}
+
+/* Rows of a panel that are decoded and packed by one kernel. False: no kernel is for these. */
+static bool pack_by_kernel(const struct op_call *c, size_t first, unsigned int cols, size_t depth,
+			   size_t at, size_t len, void *panel)
+{
+	if (cols < KERNEL_PANEL)
+		return false;
+	if (c->decode == dequantize_decode)
+		return pack_bytes(c->coded, first, depth, at, len, panel);
+	return c->decode == cast_decode && pack_halves(c->coded, first, depth, at, len, panel);
 }
 
 /*
@@ -114,7 +134,7 @@ static bool pack_coded(struct op_pace *pace, const struct conv_packing *packing,
 		char *to = panel + at * KERNEL_PANEL * packing->value_size;
 
 		len = depth - at < DECODED ? depth - at : DECODED;
-		if (!pack_bytes(c, first, cols, depth, at, len, to)) {
+		if (!pack_by_kernel(c, first, cols, depth, at, len, to)) {
 			if (len == depth)
 				c->decode(c->coded, first * depth, cols * depth, values);
 			for (unsigned int j = 0; len < depth && j < cols; j++)

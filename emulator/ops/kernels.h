@@ -187,6 +187,12 @@ struct kernels {
 			   const float *scale, float *panel);
 
 	/*
+	 * The same for numbers of half precision, which are written in single precision; @stride
+	 * counts them. NULL: this variant has none.
+	 */
+	void (*pack_halves)(const uint16_t *rows, size_t stride, size_t n, float *panel);
+
+	/*
 	 * Channels [col, col + n) of pixels of a depthwise convolution of floats: the products of
 	 * inputs and weights in the order of the taps, and the bias. Pointers are to channel 0.
 	 */

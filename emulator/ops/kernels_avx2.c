@@ -9,6 +9,9 @@
 
 #if defined(__x86_64__)
 
+#include <cpuid.h>
+#include <stdatomic.h>
+
 /* Values of 8 bytes; @flip and @bias are in every element. */
 INLINE __m128i widen_8(const uint8_t *x, __m128i flip, __m128i bias)
 {
@@ -503,13 +506,32 @@ static const struct kernels avx2 = {
 	.fgemm = avx2_fgemm,
 	.finish = avx2_finish,
 	.pack_bytes = avx2_pack_bytes,
+	.pack_halves = avx2_pack_halves,
 	.fdepthwise = avx2_fdepthwise,
 	.rows = &row_kernels_avx2,
 };
 
+/* __builtin_cpu_supports() knows this name in gcc only. */
+static bool has_f16c(void)
+{
+	unsigned int eax, ebx, ecx, edx;
+
+	return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+}
+
+/* It is found out once: in virtual machines CPUID takes microseconds. */
 const struct kernels *kernels_avx2(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : NULL;
+	enum { UNKNOWN, ABSENT, PRESENT };
+	static atomic_int known;
+	int state = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (state == UNKNOWN) {
+		state = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+			has_f16c() ? PRESENT : ABSENT;
+		atomic_store_explicit(&known, state, memory_order_relaxed);
+	}
+	return state == PRESENT ? &avx2 : NULL;
 }
 
 #else

@@ -7,7 +7,7 @@
 
 #include "kernels.h"
 
-#define AVX2	__attribute__((target("avx2,fma")))
+#define AVX2	__attribute__((target("avx2,fma,f16c")))
 #define INLINE	AVX2 __attribute__((always_inline)) static inline
 
 /* As the members of struct kernels. */
@@ -19,6 +19,7 @@ void avx2_finish(const float *acc, unsigned int rows, const float *bias, struct 
 		 unsigned int n, float *y, size_t y_stride);
 void avx2_pack_bytes(const uint8_t *rows, size_t stride, size_t n, struct qbyte b,
 		     const float *scale, float *panel);
+void avx2_pack_halves(const uint16_t *rows, size_t stride, size_t n, float *panel);
 void avx2_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, struct frange range,
 		     uint32_t col, uint32_t n, float *y);
 

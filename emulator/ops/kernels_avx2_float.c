@@ -154,6 +154,47 @@ AVX2 void avx2_pack_bytes(const uint8_t *rows, size_t stride, size_t n, struct q
 	}
 }
 
+/* Eight numbers of each row. They change places as bytes do, but are twice as large. */
+INLINE void pack_8_halves(const uint16_t *rows, size_t stride, float *panel)
+{
+	__m128i pairs[8], fours[8];
+
+	for (unsigned int j = 0; j < 8; j += 2) {
+		__m128i even = _mm_loadu_si128((const __m128i *)(rows + j * stride));
+		__m128i odd = _mm_loadu_si128((const __m128i *)(rows + (j + 1) * stride));
+
+		pairs[j] = _mm_unpacklo_epi16(even, odd);
+		pairs[j + 1] = _mm_unpackhi_epi16(even, odd);
+	}
+	for (unsigned int j = 0; j < 8; j += 4) {
+		for (unsigned int h = 0; h < 2; h++) {
+			__m128i low = pairs[j + h], high = pairs[j + h + 2];
+
+			fours[j + 2 * h] = _mm_unpacklo_epi32(low, high);
+			fours[j + 2 * h + 1] = _mm_unpackhi_epi32(low, high);
+		}
+	}
+	for (unsigned int i = 0; i < 4; i++, panel += 2 * KERNEL_PANEL) {
+		__m128i first = _mm_unpacklo_epi64(fours[i], fours[i + 4]);
+		__m128i second = _mm_unpackhi_epi64(fours[i], fours[i + 4]);
+
+		_mm256_storeu_ps(panel, _mm256_cvtph_ps(first));
+		_mm256_storeu_ps(panel + KERNEL_PANEL, _mm256_cvtph_ps(second));
+	}
+}
+
+AVX2 void avx2_pack_halves(const uint16_t *rows, size_t stride, size_t n, float *panel)
+{
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8)
+		pack_8_halves(rows + i, stride, panel + i * KERNEL_PANEL);
+	for (; i < n; i++) {
+		for (unsigned int j = 0; j < KERNEL_PANEL; j++)
+			panel[i * KERNEL_PANEL + j] = _cvtsh_ss(rows[j * stride + i]);
+	}
+}
+
 /*
  * Channels from @c on of pixels side by side, whose inputs are @at values behind those of the first
  * one. @pixels times @vectors are eight sums, as many as are under way at once, or fewer.

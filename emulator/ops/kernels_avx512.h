@@ -41,6 +41,7 @@ void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, str
 	.finish = avx512_finish, \
 	.fconv = avx512_fconv, \
 	.pack_bytes = avx2_pack_bytes, \
+	.pack_halves = avx2_pack_halves, \
 	.fdepthwise = avx512_fdepthwise, \
 	.rows = &row_kernels_avx512
 
@@ -49,7 +50,7 @@ static inline bool avx512_supported(void)
 #if defined(__x86_64__)
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-	       __builtin_cpu_supports("fma");
+	       kernels_avx2();
 #else
 	return false;
 #endif

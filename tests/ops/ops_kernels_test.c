@@ -535,10 +535,34 @@ static unsigned int compare_packed(const struct kernels *k)
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
+/* pack_halves() of a variant that has it against a loop. Numbers are of any kind, NaN among them. */
+static unsigned int compare_halves(const struct kernels *k)
+{
+	enum { MOST = 50, STRIDE = 60 };
+	size_t n = (size_t)pick(1, MOST), stride = n + (size_t)pick(0, STRIDE - MOST);
+	size_t size = (KERNEL_PANEL - 1) * stride + n;
+	float out[2][MOST * KERNEL_PANEL];
+	uint16_t *rows;
+
+	if (!k->pack_halves)
+		return 0;
+	rows = malloc(size * sizeof(*rows));
+	if (!rows)
+		abort();
+	for (size_t i = 0; i < size; i++)
+		rows[i] = (uint16_t)next_random();
+	memset(out, 0xa5, sizeof(out));
+	for (size_t i = 0; i < n * KERNEL_PANEL; i++)
+		out[0][i] = half_to_float(rows[i % KERNEL_PANEL * stride + i / KERNEL_PANEL]);
+	k->pack_halves(rows, stride, n, out[1]);
+	free(rows);
+	return !same_floats(out[0], out[1], MOST * KERNEL_PANEL);
+}
+
 static unsigned int compare_floats(const struct kernels *base, const struct kernels *k)
 {
 	return compare_float_rows(base, k) + compare_fconv(base, k) +
-	       compare_float_pixels(base, k) + compare_packed(k);
+	       compare_float_pixels(base, k) + compare_packed(k) + compare_halves(k);
 }
 
 static void test_variants(void)
