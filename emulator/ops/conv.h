@@ -265,9 +265,9 @@ struct conv_packed *conv_pack(struct op_pace *pace, const struct conv_packing *p
 
 /*
  * Constant weights of so few channels that panels would be a half larger, or more, for a few rows of
- * inputs: as they are they take less memory. Each job packs piece by piece what it multiplies next.
- * Then conv_few_scratch() bytes of scratch memory are for a header without panels. conv_few() fills
- * it; it takes the place of what conv_prepare() makes. All shapes are known, but for conv_is_few().
+ * inputs: as they are they take less memory. Then conv_few_scratch() bytes of scratch memory are for a
+ * header without panels. conv_few() fills it; it takes the place of what conv_prepare() makes. All
+ * shapes are known, but for conv_is_few().
  */
 #define CONV_FEW_PIECE	256u
 bool conv_is_few(const struct op_call *c, uint32_t channels, size_t depth);

@@ -246,24 +246,36 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 	return 0;
 }
 
-/* The same with weights that are not packed: the pieces of panels that are next are packed here. */
-static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
+/* fgemm() by weights that are not packed: a panel at a time is, if there is no kernel for them. */
+static void multiply_rows(const struct tile *t, const float *rows, size_t len, unsigned int cols,
+			  float *acc)
 {
 	float panel[CONV_FEW_PIECE * KERNEL_PANEL] __attribute__((aligned(64)));
+
+	if (t->k->fgemm_rows) {
+		t->k->fgemm_rows(t->inputs, t->stride, t->rows, rows, t->depth, len, cols, acc);
+		return;
+	}
+	for (unsigned int i = 0; i < cols; i += KERNEL_PANEL) {
+		unsigned int n = cols - i < KERNEL_PANEL ? cols - i : KERNEL_PANEL;
+
+		pack_panel(t->c->in[1], rows + i * t->depth, n, t->depth, len, panel);
+		t->k->fgemm(t->inputs, t->stride, t->rows, panel, len, len * KERNEL_PANEL, 1,
+			    acc + i);
+	}
+}
+
+/* The same with weights that are not packed. There are at most KERNEL_ROWS rows. */
+static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
+{
 	const float *rows = (const float *)t->c->in[1]->data + col * t->depth;
 	float acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
 
 	for (size_t from = 0, len; from < t->depth; from += len) {
-		len = t->depth - from < CONV_FEW_PIECE ? t->depth - from : CONV_FEW_PIECE;
-		if (gather_tile(t, from, len))
+		len = t->depth - from < t->piece ? t->depth - from : t->piece;
+		if (t->piece < t->depth && gather_tile(t, from, len))
 			return OP_ABORTED;
-		for (unsigned int i = 0; i < cols; i += KERNEL_PANEL) {
-			unsigned int n = cols - i < KERNEL_PANEL ? cols - i : KERNEL_PANEL;
-
-			pack_panel(t->c->in[1], rows + i * t->depth + from, n, t->depth, len, panel);
-			t->k->fgemm(t->inputs, t->stride, t->rows, panel, len, len * KERNEL_PANEL, 1,
-				    acc + i);
-		}
+		multiply_rows(t, rows + from, len, cols, acc);
 		if (op_pace(t->pace, (2 * t->rows + 2 * cols) * len))
 			return OP_ABORTED;
 	}
@@ -334,7 +346,7 @@ int conv_float_execute(const struct op_call *c, const struct conv *cv)
 	if (!f.packed)
 		return OP_ABORTED;
 	f.piece = f.depth < TILE_VALUES ? f.depth : TILE_VALUES;
-	if (!f.packed->weights)
+	if (!f.packed->weights && !kernels_get()->fgemm_rows)
 		f.piece = CONV_FEW_PIECE;
 	f.max_rows = (unsigned int)(TILE_VALUES / f.piece);
 	if (f.max_rows > TILE_ROWS)

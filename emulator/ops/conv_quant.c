@@ -18,6 +18,10 @@
 #define TILE_ROWS	(8 * KERNEL_ROWS)
 #define TILE_VALUES	24576
 
+/* Values of a row that are multiplied by weights that are not packed. */
+#define FEW_PIECE	(TILE_VALUES / KERNEL_ROWS)
+_Static_assert(FEW_PIECE <= ROW_BYTES, "dot_values() takes fewer");
+
 /* Packed weights are signed bytes, two of a channel adjacent. */
 struct conv_quant {
 	struct conv_packed packed;
@@ -386,25 +390,28 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols, size_t 
 	return 0;
 }
 
-/* The same with weights that are not packed: the pieces of panels that are next are packed here. */
+/* The same with weights that are not packed, a sum at a time. */
 static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
 {
-	int8_t panel[CONV_FEW_PIECE * KERNEL_PANEL] __attribute__((aligned(64)));
-	const int8_t *rows = (const int8_t *)t->c->in[1]->data + col * t->depth;
+	uint8_t flip = t->c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0x80 : 0;
+	const uint8_t *weights = (const uint8_t *)t->c->in[1]->data + col * t->depth;
+	int32_t (*dot)(const int16_t *x, const uint8_t *w, uint8_t flip, size_t n) =
+		kernels_rows()->dot_values;
 	int32_t acc[KERNEL_ROWS * KERNEL_COLS] = { 0 };
 
 	for (size_t from = 0, len; from < t->depth; from += len) {
-		len = t->depth - from < CONV_FEW_PIECE ? t->depth - from : CONV_FEW_PIECE;
+		len = t->depth - from < FEW_PIECE ? t->depth - from : FEW_PIECE;
 		if (gather(t, from, len))
 			return OP_ABORTED;
-		for (unsigned int i = 0; i < cols; i += KERNEL_PANEL) {
-			unsigned int n = cols - i < KERNEL_PANEL ? cols - i : KERNEL_PANEL;
+		for (unsigned int r = 0; r < t->rows; r++) {
+			const int16_t *x = t->inputs + r * t->stride;
+			int32_t *sums = acc + r * KERNEL_COLS;
 
-			pack_panel(t->c->in[1], rows + i * t->depth + from, n, t->depth, len, panel);
-			t->k->qgemm(t->inputs, t->stride, t->rows, panel, pairs_of(len), 1, NULL,
-				    t->add, acc + i);
+			for (unsigned int i = 0; i < cols; i++)
+				sums[i] = q_add(sums[i], dot(x, weights + i * t->depth + from, flip,
+							     len));
 		}
-		if (op_pace(t->pace, (t->rows + 2 * cols) * len))
+		if (op_pace(t->pace, t->rows * cols * (len / 4 + 8)))
 			return OP_ABORTED;
 	}
 	add_bias(t, (const int32_t *)t->c->in[2]->data + col, cols, acc);
@@ -465,16 +472,16 @@ struct quant_call {
 /* Channels of a tile. */
 static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece)
 {
+	bool is_packed = t->packed->packed.weights, whole = is_packed && piece >= t->depth;
 	uint32_t cols;
 
-	if (is_row(t) && t->k->qrow_bytes && t->rows_adjacent && !t->packed->zero_point &&
-	    piece >= t->depth) {
+	if (whole && is_row(t) && t->k->qrow_bytes && t->rows_adjacent && !t->packed->zero_point) {
 		execute_row(t, (const uint8_t *)t->c->in[0]->data + t->pixel * t->depth, col, end);
 		return t->pace->ended ? OP_ABORTED : 0;
 	}
-	if (piece >= t->depth && gather(t, 0, t->depth))
+	if (whole && gather(t, 0, t->depth))
 		return OP_ABORTED;
-	if (is_row(t) && t->k->qrow && piece >= t->depth) {
+	if (whole && is_row(t) && t->k->qrow) {
 		execute_row(t, NULL, col, end);
 		return t->pace->ended ? OP_ABORTED : 0;
 	}
@@ -482,8 +489,7 @@ static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece
 		if (t->pace->ended)
 			return OP_ABORTED;
 		cols = end - col < KERNEL_COLS ? end - col : KERNEL_COLS;
-		if (t->packed->packed.weights ? execute_cols(t, col, cols, piece) :
-						execute_few(t, col, cols))
+		if (is_packed ? execute_cols(t, col, cols, piece) : execute_few(t, col, cols))
 			return OP_ABORTED;
 	}
 	return 0;
@@ -538,7 +544,7 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	q.piece = q.depth;
 	q.stride = pairs_of(q.depth) * 2;
 	if (!q.packed->packed.weights || q.stride > TILE_VALUES) {
-		q.piece = q.packed->packed.weights ? TILE_VALUES : CONV_FEW_PIECE;
+		q.piece = q.packed->packed.weights ? TILE_VALUES : FEW_PIECE;
 		q.stride = q.piece;
 	}
 	q.max_rows = TILE_ROWS;

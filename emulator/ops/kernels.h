@@ -167,6 +167,13 @@ struct kernels {
 	void (*fgemm)(const float *x, size_t stride, unsigned int rows, const float *w,
 		      size_t depth, size_t panel, unsigned int panels, float *acc);
 
+	/*
+	 * fgemm() by the weights of @n <= KERNEL_COLS channels that are not packed, in rows that are
+	 * @apart values apart. Sums of other channels are not defined. NULL: this variant has none.
+	 */
+	void (*fgemm_rows)(const float *x, size_t stride, unsigned int rows, const float *w,
+			   size_t apart, size_t depth, unsigned int n, float *acc);
+
 	/* y[r * y_stride + c] = clamp(acc[r * KERNEL_COLS + c] + bias[c]) for c < @n. */
 	void (*finish)(const float *acc, unsigned int rows, const float *bias,
 		       struct frange range, unsigned int n, float *y, size_t y_stride);

@@ -504,6 +504,7 @@ static const struct kernels avx2 = {
 	.depthwise = depthwise,
 	.qsum = qsum,
 	.fgemm = avx2_fgemm,
+	.fgemm_rows = avx2_fgemm_rows,
 	.finish = avx2_finish,
 	.pack_bytes = avx2_pack_bytes,
 	.pack_halves = avx2_pack_halves,

@@ -15,6 +15,8 @@ void avx2_qrow(const int16_t *x, const int8_t *w, size_t pairs, const int32_t *b
 	       const struct requant *q, uint32_t col, uint32_t n, uint8_t *y);
 void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const float *w, size_t depth,
 		size_t panel, unsigned int panels, float *acc);
+void avx2_fgemm_rows(const float *x, size_t stride, unsigned int rows, const float *w,
+		     size_t apart, size_t depth, unsigned int n, float *acc);
 void avx2_finish(const float *acc, unsigned int rows, const float *bias, struct frange range,
 		 unsigned int n, float *y, size_t y_stride);
 void avx2_pack_bytes(const uint8_t *rows, size_t stride, size_t n, struct qbyte b,

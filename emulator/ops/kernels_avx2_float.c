@@ -67,6 +67,74 @@ AVX2 void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const flo
 		fmultiply_rows(rows, 1, x, stride, w, depth, panel, acc);
 }
 
+/* Eight values of each of eight rows become the eight rows' values of each position. */
+INLINE void transpose_8(const float *const *rows, size_t at, __m256 *columns)
+{
+	__m256 pairs[8], fours[8];
+
+	for (unsigned int j = 0; j < 8; j += 2) {
+		__m256 even = _mm256_loadu_ps(rows[j] + at), odd = _mm256_loadu_ps(rows[j + 1] + at);
+
+		pairs[j] = _mm256_unpacklo_ps(even, odd);
+		pairs[j + 1] = _mm256_unpackhi_ps(even, odd);
+	}
+	for (unsigned int j = 0; j < 8; j += 4) {
+		for (unsigned int h = 0; h < 2; h++) {
+			__m256d low = _mm256_castps_pd(pairs[j + h]);
+			__m256d high = _mm256_castps_pd(pairs[j + h + 2]);
+
+			fours[j + 2 * h] = _mm256_castpd_ps(_mm256_unpacklo_pd(low, high));
+			fours[j + 2 * h + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low, high));
+		}
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		columns[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
+		columns[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
+	}
+}
+
+/* Sums of eight channels, or sixteen, of a row; the last rows of weights may be the same one. */
+INLINE void fmultiply_unpacked(const unsigned int panels, const float *x, const float *const *rows,
+			       size_t depth, float *acc)
+{
+	__m256 total[2];
+	size_t i = 0;
+
+	for (unsigned int p = 0; p < panels; p++)
+		total[p] = _mm256_loadu_ps(acc + p * KERNEL_PANEL);
+	for (; i + 8 <= depth; i += 8) {
+		for (unsigned int p = 0; p < panels; p++) {
+			__m256 columns[8];
+
+			transpose_8(rows + p * KERNEL_PANEL, i, columns);
+			for (unsigned int k = 0; k < 8; k++)
+				total[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k),
+							   columns[k], total[p]);
+		}
+	}
+	for (unsigned int p = 0; p < panels; p++)
+		_mm256_storeu_ps(acc + p * KERNEL_PANEL, total[p]);
+	for (; i < depth; i++) {
+		for (unsigned int c = 0; c < panels * KERNEL_PANEL; c++)
+			acc[c] = fmaf(x[i], rows[c][i], acc[c]);
+	}
+}
+
+AVX2 void avx2_fgemm_rows(const float *x, size_t stride, unsigned int rows, const float *w,
+			  size_t apart, size_t depth, unsigned int n, float *acc)
+{
+	const float *weights[KERNEL_COLS];
+
+	for (unsigned int c = 0; c < KERNEL_COLS; c++)
+		weights[c] = w + (c < n ? c : n - 1) * apart;
+	for (unsigned int r = 0; r < rows; r++, x += stride, acc += KERNEL_COLS) {
+		if (n > KERNEL_PANEL)
+			fmultiply_unpacked(2, x, weights, depth, acc);
+		else
+			fmultiply_unpacked(1, x, weights, depth, acc);
+	}
+}
+
 /* If an operand is a NaN, the instructions return the second one: a NaN stays a NaN. */
 INLINE __m256 limit(__m256 v, struct frange range)
 {

@@ -38,6 +38,7 @@ void avx512_fdepthwise(const struct fdepthwise_pixels *p, const float *bias, str
 	.requantize = avx512_requantize, \
 	.qsum = avx512_qsum, \
 	.fgemm = avx512_fgemm, \
+	.fgemm_rows = avx2_fgemm_rows, \
 	.finish = avx512_finish, \
 	.fconv = avx512_fconv, \
 	.pack_bytes = avx2_pack_bytes, \

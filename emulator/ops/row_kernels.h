@@ -17,7 +17,7 @@
 /* Rows of a matrix that products() multiplies at once. */
 #define ROW_PRODUCTS	8u
 
-/* What sum_bytes() and dot_bytes() add at once, at most. */
+/* What sum_bytes(), dot_bytes() and dot_values() add at once, at most. */
 #define ROW_BYTES	(1u << 15)
 
 /* Counts that divide() divides by: a sum of so many bytes is exact in single precision. */
@@ -67,6 +67,11 @@ struct row_kernels {
 
 	/* Sum of w[i] * (x[i] - zero); @n is at most ROW_BYTES, @zero a value of a byte. */
 	int32_t (*dot_bytes)(const int8_t *w, const int8_t *x, size_t n, int32_t zero);
+
+	/*
+	 * Sum of x[i] * the signed byte w[i] ^ flip; x[i] is in [-255, 255], @n at most ROW_BYTES.
+	 */
+	int32_t (*dot_values)(const int16_t *x, const uint8_t *w, uint8_t flip, size_t n);
 
 	/* acc[i] = the larger one of acc[i] and x[i]; acc[i] += x[i]; acc[i] += x[i]^2 */
 	void (*fmax)(const float *x, size_t n, float *acc);

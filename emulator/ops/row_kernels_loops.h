@@ -199,6 +199,19 @@ ROW_INLINE int32_t row_dot_bytes(const int8_t *restrict w, const int8_t *restric
 	return sum;
 }
 
+ROW_INLINE int32_t row_dot_values(const int16_t *restrict x, const uint8_t *restrict w, uint8_t flip,
+				  size_t n)
+{
+	int32_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		int16_t a = x[i], b = (int8_t)(w[i] ^ flip);
+
+		sum += a * b;
+	}
+	return sum;
+}
+
 ROW_INLINE void row_fmax(const float *restrict x, size_t n, float *restrict acc)
 {
 	for (size_t i = 0; i < n; i++)
@@ -414,6 +427,9 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	{ row_products(m, stride, x, n, sums); } \
 	target static int32_t dot_bytes(const int8_t *w, const int8_t *x, size_t n, int32_t zero) \
 	{ return row_dot_bytes(w, x, n, zero); } \
+	target static int32_t dot_values(const int16_t *x, const uint8_t *w, uint8_t flip, \
+					 size_t n) \
+	{ return row_dot_values(x, w, flip, n); } \
 	target static void fmax_row(const float *x, size_t n, float *acc) \
 	{ row_fmax(x, n, acc); } \
 	target static void fadd(const float *x, size_t n, float *acc) \
@@ -446,6 +462,7 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		.tanh = tanh_row, \
 		.products = products, \
 		.dot_bytes = dot_bytes, \
+		.dot_values = dot_values, \
 		.fmax = fmax_row, \
 		.fadd = fadd, \
 		.fadd_squares = fadd_squares, \

@@ -145,17 +145,20 @@ static bool products(const struct row_kernels *k, const struct data *d)
 static bool byte_loops(const struct row_kernels *k, const struct data *d)
 {
 	const int8_t *w = (const int8_t *)d->bytes, *x = w + MOST;
-	int32_t acc[MOST], sums[MOST], zero = pick(-128, 127), dot = 0, sum = 0;
+	int32_t acc[MOST], sums[MOST], zero = pick(-128, 127), dot = 0, sum = 0, product = 0;
+	int16_t values[MOST];
 	uint8_t max[MOST], largest_bytes[MOST];
 
 	for (size_t i = 0; i < MOST; i++) {
 		acc[i] = sums[i] = pick(-(1 << 20), 1 << 20);
 		max[i] = largest_bytes[i] = (uint8_t)next_random();
+		values[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : 255);
 	}
 	for (size_t i = 0; i < d->n; i++) {
 		uint8_t v = d->bytes[i] ^ d->flip;
 
 		dot += w[i] * (x[i] - zero);
+		product += values[i] * (int8_t)v;
 		sum += v - d->flip;
 		sums[i] += v - d->flip;
 		if (v > max[i])
@@ -165,6 +168,7 @@ static bool byte_loops(const struct row_kernels *k, const struct data *d)
 	k->max_bytes(d->bytes, d->n, d->flip, largest_bytes);
 	return !memcmp(acc, sums, sizeof(acc)) && !memcmp(max, largest_bytes, sizeof(max)) &&
 	       k->dot_bytes(w, x, d->n, zero) == dot &&
+	       k->dot_values(values, d->bytes, d->flip, d->n) == product &&
 	       k->sum_bytes(d->bytes, d->n, d->flip) == sum;
 }
 
