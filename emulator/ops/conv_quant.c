@@ -8,6 +8,9 @@
  * time. Weights stay bytes: their zero point times the sum of the row is subtracted from
  * the result. Very long rows are processed in pieces. Tiles are on the stack. Weights that
  * are not constant are packed into scratch memory.
+ *
+ * Where kernels multiply bytes, whole rows of channels-last images are gathered as they are, with the
+ * zero point as padding.
  */
 #include "conv.h"
 #include "kernels.h"
@@ -140,6 +143,16 @@ const struct conv_packing conv_quant_packing = {
 
 /* Gathering. */
 
+/* Values that are adjacent: widened, or as the bytes that qconv() takes. */
+static void copy_values(const struct kernels *k, const uint8_t *src, struct qbyte b, size_t n,
+			size_t size, void *dst)
+{
+	if (size == 1)
+		k->flip(src, b.flip, n, dst);
+	else
+		k->widen(src, b, n, dst);
+}
+
 /* @n values from @src on. They span several pixels only if those are adjacent in memory. */
 static void gather_run(const struct kernels *k, const struct conv *cv, struct op_pace *pace,
 		       struct qbyte b, const uint8_t *src, size_t n, int16_t *dst)
@@ -168,10 +181,14 @@ static void gather_piece(const struct kernels *k, const struct conv *cv, struct 
 	}
 }
 
-/* The same for a whole row of a channels-last image without dilation. */
+/*
+ * The same for a whole row of a channels-last image without dilation; elements of @dst are values, or
+ * if @size is 1, bytes.
+ */
 static void gather_row(const struct kernels *k, const struct conv *cv, struct qbyte b,
-		       const uint8_t *in, struct conv_pixel p, int16_t *dst)
+		       const uint8_t *in, struct conv_pixel p, size_t size, char *dst)
 {
+	int outside = size == 1 ? b.bias : 0;
 	uint32_t y_first, y_last, x_first, x_last;
 	size_t channels = cv->in.c, width = cv->x.taps * channels;
 	size_t before, run;
@@ -183,17 +200,17 @@ static void gather_row(const struct kernels *k, const struct conv *cv, struct qb
 	in += p.n * cv->in.n_stride;
 	if (run)
 		in += window_index(&cv->x, p.x, x_first) * cv->in.x_stride;
-	for (uint32_t ty = 0; ty < cv->y.taps; ty++, dst += width) {
+	for (uint32_t ty = 0; ty < cv->y.taps; ty++, dst += width * size) {
 		if (ty < y_first || ty >= y_last || !run) {
-			memset(dst, 0, width * sizeof(*dst));
+			memset(dst, outside, width * size);
 			continue;
 		}
 		if (run < width) {
-			memset(dst, 0, before * sizeof(*dst));
-			memset(dst + before + run, 0, (width - before - run) * sizeof(*dst));
+			memset(dst, outside, before * size);
+			memset(dst + (before + run) * size, outside, (width - before - run) * size);
 		}
-		k->widen(in + window_index(&cv->y, p.y, ty) * cv->in.y_stride, b, run,
-			 dst + before);
+		copy_values(k, in + window_index(&cv->y, p.y, ty) * cv->in.y_stride, b, run, size,
+			    dst + before * size);
 	}
 }
 
@@ -212,10 +229,16 @@ struct tile {
 	unsigned int rows;
 	struct conv_pixel first;	/* pixel of row 0 */
 	size_t pixel;			/* its number */
-	int16_t *inputs;
-	size_t stride;			/* of the rows in @inputs */
+	size_t size;			/* of an element of @inputs: of a value, or 1: qconv() is used */
+	void *inputs;
+	size_t stride;			/* of the rows in @inputs, in elements */
 	int32_t add[TILE_ROWS];
 };
+
+static void *row_of(const struct tile *t, unsigned int r)
+{
+	return (char *)t->inputs + r * t->stride * t->size;
+}
 
 /*
  * Gather the rows of the tile from row @r on, whose pixel is @p, as far as they have the same
@@ -227,8 +250,9 @@ static unsigned int gather_inside(struct tile *t, struct conv_pixel p, unsigned 
 	const struct conv *cv = t->cv;
 	const struct tensor *in = t->c->in[0];
 	size_t run = (size_t)cv->x.taps * cv->in.c, offset, room, last;
-	int16_t *dst = t->inputs + r * t->stride;
+	int outside = t->size == 1 ? qbyte_of(in).bias : 0;
 	uint32_t y_first, y_last, ty;
+	char *dst = row_of(t, r);
 	struct gathered g = {
 		.run = run,
 		.next = (size_t)cv->y.dilation * cv->in.y_stride,
@@ -255,11 +279,16 @@ static unsigned int gather_inside(struct tile *t, struct conv_pixel p, unsigned 
 		return 0;
 	if (g.rows - 1 > (room - last) / g.step)
 		g.rows = (unsigned int)((room - last) / g.step) + 1;
-	t->k->gather(&g, qbyte_of(in), dst + y_first * run, t->stride);
-	for (unsigned int i = 0; g.runs < cv->y.taps && i < g.rows; i++, dst += t->stride) {
+	if (t->size == 1)
+		t->k->gather_bytes(&g, qbyte_of(in).flip, (uint8_t *)dst + y_first * run, t->stride);
+	else
+		t->k->gather(&g, qbyte_of(in), (int16_t *)dst + y_first * run, t->stride);
+	run *= t->size;
+	for (unsigned int i = 0; g.runs < cv->y.taps && i < g.rows; i++) {
+		dst = row_of(t, r + i);
 		for (ty = 0; ty < cv->y.taps; ty++) {
 			if (ty < y_first || ty >= y_last)
-				memset(dst + ty * run, 0, run * sizeof(*dst));
+				memset(dst + ty * run, outside, run);
 		}
 	}
 	return g.rows;
@@ -274,13 +303,31 @@ static void gather_rows(struct tile *t)
 	for (unsigned int r = 0, n; r < t->rows; r += n) {
 		n = gather_inside(t, p, r);
 		if (!n) {
-			gather_row(t->k, t->cv, b, t->c->in[0]->data, p, t->inputs + r * t->stride);
+			gather_row(t->k, t->cv, b, t->c->in[0]->data, p, t->size, row_of(t, r));
 			n = 1;
 		}
 		if (op_pace(t->pace, (size_t)n * t->cv->y.taps * OP_PACE_RUN_APART))
 			return;
 		p.x += n - 1;
 		conv_pixel_next(t->cv, &p);
+	}
+}
+
+/* What the zero point of weights adds to the sums of each row, whose piece is @len elements long. */
+static void add_zero_point(struct tile *t, size_t len)
+{
+	uint32_t zero_point = (uint32_t)t->packed->zero_point;
+	int32_t sums[TILE_ROWS], bias = qbyte_of(t->c->in[0]).bias;
+
+	if (!zero_point)
+		return;
+	if (t->size == 1)
+		t->k->sum_rows(t->inputs, t->stride, t->rows, len, sums);
+	for (unsigned int r = 0; r < t->rows; r++) {
+		int32_t sum = t->size == 1 ? sums[r] - (int32_t)len * bias :
+					     t->k->sum(row_of(t, r), len);
+
+		t->add[r] = (int32_t)((uint32_t)t->add[r] - (uint32_t)sum * zero_point);
 	}
 }
 
@@ -297,24 +344,18 @@ static int gather(struct tile *t, size_t from, size_t len)
 	struct conv_pixel p = t->first;
 
 	if (t->rows_adjacent && len == t->depth && t->stride == len) {
-		t->k->widen(in + t->pixel * len, b, t->rows * len, t->inputs);
+		copy_values(t->k, in + t->pixel * len, b, t->rows * len, t->size, t->inputs);
 	} else if (simple) {
 		gather_rows(t);
 	} else {
 		for (unsigned int r = 0; r < t->rows; r++, conv_pixel_next(cv, &p))
-			gather_piece(t->k, cv, t->pace, b, in, p, from, len,
-				     t->inputs + r * t->stride);
+			gather_piece(t->k, cv, t->pace, b, in, p, from, len, row_of(t, r));
 	}
-	for (unsigned int r = 0; len % 2 && r < t->rows; r++)
-		t->inputs[r * t->stride + len] = 0;
-	for (unsigned int r = 0; r < t->rows; r++) {
-		uint32_t add = from ? (uint32_t)t->add[r] : 0;
-
-		if (t->packed->zero_point)
-			add -= (uint32_t)t->k->sum(t->inputs + r * t->stride, len) *
-			       (uint32_t)t->packed->zero_point;
-		t->add[r] = (int32_t)add;
-	}
+	for (unsigned int r = 0; t->size > 1 && len % 2 && r < t->rows; r++)
+		((int16_t *)row_of(t, r))[len] = 0;
+	if (!from)
+		memset(t->add, 0, t->rows * sizeof(*t->add));
+	add_zero_point(t, len);
 	return op_pace(t->pace, t->rows * (len / 4 + 64)) ? OP_ABORTED : 0;
 }
 
@@ -404,7 +445,7 @@ static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
 		if (gather(t, from, len))
 			return OP_ABORTED;
 		for (unsigned int r = 0; r < t->rows; r++) {
-			const int16_t *x = t->inputs + r * t->stride;
+			const int16_t *x = row_of(t, r);
 			int32_t *sums = acc + r * KERNEL_COLS;
 
 			for (unsigned int i = 0; i < cols; i++)
@@ -421,6 +462,18 @@ static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
 
 /* Weights that a single row is multiplied by between two looks at op_pace(). */
 #define ROW_WEIGHTS	(1u << 19)
+
+/* The same with bytes for up to KERNEL_WIDE channels. */
+static int execute_bytes(struct tile *t, uint32_t col, unsigned int cols)
+{
+	const struct conv_quant *packed = t->packed;
+	const int8_t *weights = (const int8_t *)packed->packed.weights + col * 2 * packed->pairs;
+
+	t->k->qconv(t->inputs, t->stride, t->rows, weights, t->depth, qbyte_of(t->c->in[0]).bias,
+		    (const int32_t *)t->c->in[2]->data + col, t->add, &t->requant, col, cols,
+		    (uint8_t *)t->c->out[0]->data + t->pixel * t->cv->out.c + col, t->cv->out.c);
+	return op_pace(t->pace, t->rows * (t->stride + 32)) ? OP_ABORTED : 0;
+}
 
 /* A tile of one row, if there is a kernel for that. */
 static bool is_row(const struct tile *t)
@@ -465,15 +518,26 @@ struct quant_call {
 	struct conv_split split;
 	size_t depth;
 	size_t piece;			/* longest piece of a row */
+	size_t size;
 	size_t stride;
 	unsigned int max_rows;
 };
+
+/* Are rows of bytes multiplied? For a single row there are other kernels. */
+static bool takes_bytes(const struct quant_call *q)
+{
+	const struct conv *cv = q->cv;
+
+	return kernels_get()->qconv && q->packed->packed.weights && q->piece == q->depth &&
+	       q->requant.shifts_right && conv_rows_short(cv) && cv->out.c_stride == 1 &&
+	       q->split.pixels > 1;
+}
 
 /* Channels of a tile. */
 static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece)
 {
 	bool is_packed = t->packed->packed.weights, whole = is_packed && piece >= t->depth;
-	uint32_t cols;
+	uint32_t most = t->size == 1 ? KERNEL_WIDE : KERNEL_COLS, cols;
 
 	if (whole && is_row(t) && t->k->qrow_bytes && t->rows_adjacent && !t->packed->zero_point) {
 		execute_row(t, (const uint8_t *)t->c->in[0]->data + t->pixel * t->depth, col, end);
@@ -481,14 +545,19 @@ static int execute_tile(struct tile *t, uint32_t col, uint32_t end, size_t piece
 	}
 	if (whole && gather(t, 0, t->depth))
 		return OP_ABORTED;
-	if (whole && is_row(t) && t->k->qrow) {
+	if (whole && is_row(t) && t->k->qrow && t->size > 1) {
 		execute_row(t, NULL, col, end);
 		return t->pace->ended ? OP_ABORTED : 0;
 	}
 	for (; col < end; col += cols) {
 		if (t->pace->ended)
 			return OP_ABORTED;
-		cols = end - col < KERNEL_COLS ? end - col : KERNEL_COLS;
+		cols = end - col < most ? end - col : most;
+		if (t->size == 1) {
+			if (execute_bytes(t, col, cols))
+				return OP_ABORTED;
+			continue;
+		}
 		if (is_packed ? execute_cols(t, col, cols, piece) : execute_few(t, col, cols))
 			return OP_ABORTED;
 	}
@@ -512,6 +581,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	t.depth = q->depth;
 	t.rows_adjacent = conv_is_pointwise(q->cv);
 	t.interior = window_interior(&q->cv->x);
+	t.size = q->size;
 	t.inputs = inputs;
 	t.stride = q->stride;
 	for (t.pixel = range.pixel; t.pixel < range.pixel_end; t.pixel += t.rows) {
@@ -546,6 +616,11 @@ int conv_quant_execute(const struct op_call *c, const struct conv *cv)
 	if (!q.packed->packed.weights || q.stride > TILE_VALUES) {
 		q.piece = q.packed->packed.weights ? TILE_VALUES : FEW_PIECE;
 		q.stride = q.piece;
+	}
+	q.size = sizeof(int16_t);
+	if (takes_bytes(&q)) {
+		q.size = 1;
+		q.stride = conv_is_pointwise(cv) ? q.depth : (q.depth + 3) / 4 * 4;
 	}
 	q.max_rows = TILE_ROWS;
 	if (q.max_rows * q.stride > TILE_VALUES)

@@ -18,7 +18,7 @@
 #define KERNEL_PANEL	8u
 #define KERNEL_COLS	16u
 
-/* Channels that fconv() computes together, at most: those of four panels. */
+/* Channels that fconv() and qconv() compute together, at most: those of four panels. */
 #define KERNEL_WIDE	32u
 
 /* Rows of inputs that are multiplied together. */
@@ -145,6 +145,25 @@ struct kernels {
 	void (*qrow_bytes)(const uint8_t *x, struct qbyte b, size_t depth, const int8_t *w,
 			   const int32_t *bias, const struct requant *q, uint32_t col,
 			   uint32_t n, uint8_t *y);
+
+	/* sums[r] = sum of the @n unsigned bytes of row @r, wrapping around. */
+	void (*sum_rows)(const uint8_t *x, size_t stride, unsigned int rows, size_t n,
+			 int32_t *sums);
+
+	/* y[i] = x[i] ^ flip; and gather() of such bytes. */
+	void (*flip)(const uint8_t *x, uint8_t flip, size_t n, uint8_t *y);
+	void (*gather_bytes)(const struct gathered *g, uint8_t flip, uint8_t *y, size_t stride);
+
+	/*
+	 * Channels [col, col + n) of rows of bytes as flip() gives them, @n <= KERNEL_WIDE:
+	 * qgemm() of the values, which are byte - @zero, and requantize(). @w, @bias and @y are of
+	 * channel @col; @w has whole panels, all shifts are to the right. Up to 3 bytes behind each
+	 * row are read. NULL: this variant has none, and none of the three above.
+	 */
+	void (*qconv)(const uint8_t *x, size_t stride, unsigned int rows, const int8_t *w,
+		      size_t depth, int32_t zero, const int32_t *bias, const int32_t *add,
+		      const struct requant *q, uint32_t col, uint32_t n, uint8_t *y,
+		      size_t y_stride);
 
 	/*
 	 * Channels [col, col + n) of pixels of a depthwise convolution; @col is a multiple of

@@ -190,6 +190,76 @@ static unsigned int compare_byte_row(const struct kernels *base, const struct ke
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
+/*
+ * qconv() likewise, of rows that flip() has copied, and which end 3 bytes behind the last.
+ * Weights end with the last panel, biases with the last channel: ASan finds reads behind them.
+ */
+static unsigned int compare_byte_rows(const struct kernels *base, const struct kernels *k)
+{
+	size_t depth = (size_t)pick_size(8, 2 * MAX_PAIRS), pairs = (depth + 1) / 2;
+	size_t panel = pairs * 2 * KERNEL_PANEL, stride = depth + (size_t)pick(0, 5);
+	unsigned int rows = (unsigned int)pick(1, MAX_ROWS), bad;
+	uint32_t n = (uint32_t)pick(1, KERNEL_WIDE), col = (uint32_t)pick(0, 3) * KERNEL_COLS;
+	unsigned int panels = (n + KERNEL_PANEL - 1) / KERNEL_PANEL;
+	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)(pick(0, 2) ? pick(0, 255) : 0) };
+	int32_t mult[CHANNELS], shift[CHANNELS], add[MAX_ROWS], sums[MAX_ROWS];
+	static uint8_t raw[MAX_ROWS * 2 * MAX_PAIRS], out[2][MAX_ROWS * KERNEL_WIDE];
+	static int16_t x[MAX_ROWS * 2 * MAX_PAIRS];
+	uint8_t *bytes;
+	int32_t *bias;
+	struct requant q;
+	int8_t *w;
+
+	if (!k->qconv)
+		return 0;
+	w = malloc(panels * panel);
+	bias = malloc(n * sizeof(*bias));
+	bytes = malloc((rows - 1) * stride + depth + 3);
+	if (!w || !bias || !bytes)
+		abort();
+	memset(bytes, 0xa5, (rows - 1) * stride + depth + 3);
+	for (size_t i = 0; i < rows * depth; i++) {
+		raw[i] = (uint8_t)(pick(0, 3) ? pick(0, 255) : pick(0, 1) ? 255 : 0);
+		x[i / depth * 2 * pairs + i % depth] = qbyte_value(raw[i], b);
+	}
+	for (unsigned int r = 0; depth % 2 && r < rows; r++)
+		x[r * 2 * pairs + depth] = 0;
+	for (size_t i = 0; i < panels * panel; i++) {
+		w[i] = (int8_t)(pick(0, 3) ? pick(-128, 127) : -128);
+		/* A panel ends with zeros for the position that is not there. */
+		if (depth % 2 && i % 2 && i % panel / (2 * KERNEL_PANEL) == pairs - 1)
+			w[i] = 0;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		bias[i] = (int32_t)next_random();
+	for (unsigned int i = 0; i < MAX_ROWS; i++)
+		add[i] = (int32_t)next_random();
+	pick_requant(&q, mult, shift, true);
+	memset(out, 0xa5, sizeof(out));
+	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
+		uint32_t cols = n - c < KERNEL_COLS ? n - c : KERNEL_COLS;
+		int32_t padded[KERNEL_COLS] = { 0 }, acc[MAX_ROWS * KERNEL_COLS];
+
+		memcpy(padded, bias + c, cols * sizeof(*padded));
+		base->qgemm(x, 2 * pairs, rows, w + c / KERNEL_PANEL * panel, pairs,
+			    cols > KERNEL_PANEL ? 2 : 1, padded, add, acc);
+		base->requantize(acc, rows, &q, col + c, cols, out[0] + c, KERNEL_WIDE);
+	}
+	for (unsigned int r = 0; r < rows; r++)
+		k->flip(raw + r * depth, b.flip, depth, bytes + r * stride);
+	k->qconv(bytes, stride, rows, w, depth, b.bias, bias, add, &q, col, n, out[1], KERNEL_WIDE);
+	bad = memcmp(out[0], out[1], sizeof(out[0])) != 0;
+	k->sum_rows(bytes, stride, rows, depth, sums);
+	for (size_t i = 0; i < rows * depth; i++)
+		sums[i / depth] -= raw[i] ^ b.flip;
+	for (unsigned int r = 0; r < rows; r++)
+		bad += sums[r] != 0;
+	free(w);
+	free(bias);
+	free(bytes);
+	return bad;
+}
+
 static unsigned int compare_bytes(const struct kernels *base, const struct kernels *k)
 {
 	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
@@ -207,7 +277,7 @@ static unsigned int compare_bytes(const struct kernels *base, const struct kerne
 
 static unsigned int compare_gathered(const struct kernels *base, const struct kernels *k)
 {
-	enum { RUNS = 3, ROWS = 4, RUN = 40, STRIDE = RUNS * RUN + 2 };
+	enum { RUNS = 3, ROWS = 4, RUN = 140, STRIDE = RUNS * RUN + 2 };
 	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)pick(0, 255) };
 	static uint8_t bytes[500 + RUN + KERNEL_SLACK];
 	static int16_t out[2][ROWS * STRIDE + KERNEL_SLACK];
@@ -220,6 +290,7 @@ static unsigned int compare_gathered(const struct kernels *base, const struct ke
 		.rows = (unsigned int)pick(1, ROWS),
 	};
 	size_t stride = g.runs * g.run + (size_t)pick(0, 2);
+	uint8_t raw[ROWS * STRIDE + KERNEL_SLACK];
 	unsigned int bad = 0;
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
@@ -230,6 +301,21 @@ static unsigned int compare_gathered(const struct kernels *base, const struct ke
 	for (unsigned int r = 0; r < g.rows; r++)
 		bad += memcmp(out[0] + r * stride, out[1] + r * stride,
 			      g.runs * g.run * sizeof(**out)) != 0;
+	if (k->gather_bytes) {
+		memset(raw, 0xa5, sizeof(raw));
+		k->gather_bytes(&g, b.flip, raw, stride);
+		for (size_t i = 0; i < sizeof(raw); i++) {
+			size_t at = i % stride;
+			bool inside = i < g.rows * stride && at < g.runs * g.run;
+			const uint8_t *from = g.from + i / stride * g.step + at / g.run * g.next;
+
+			if (inside)
+				bad += raw[i] != (from[at % g.run] ^ b.flip);
+			/* Nothing behind what may be written, nor in front of it. */
+			else if (i >= (g.rows - 1) * stride + g.runs * g.run + KERNEL_SLACK)
+				bad += raw[i] != 0xa5;
+		}
+	}
 	/* Nothing behind what may be written. */
 	for (size_t i = (g.rows - 1) * stride + g.runs * g.run + KERNEL_SLACK;
 	     i < sizeof(out[1]) / sizeof(**out); i++)
@@ -624,7 +710,8 @@ static void test_variants(void)
 		}
 		for (int round = 0; round < 10 * ROUNDS; round++)
 			bad += compare_rows(base, k) + compare_row(base, k) +
-			       compare_byte_row(base, k) + compare_bytes(base, k) +
+			       compare_byte_row(base, k) + compare_byte_rows(base, k) +
+			       compare_bytes(base, k) +
 			       compare_gathered(base, k) + compare_depthwise(base, k) +
 			       compare_sums(k) + compare_floats(base, k);
 		ok(!bad, "kernels: the inner loops of %s give the same as those of %s, float sums fused",
