@@ -83,14 +83,15 @@ static const struct tensor *block_output(const struct loader *l, const struct bl
 	return block_operand(l, s, s->num_inputs + i);
 }
 
+/* Both are of one type. */
 static bool same_channels(struct loader *l, const struct tensor *a, const struct tensor *b)
 {
-	uint32_t i, n;
+	uint32_t i, n, count = tensor_num_scales(a);
 
-	if (a->channel_dim != b->channel_dim || a->num_channel_scales != b->num_channel_scales)
+	if (a->channel_dim != b->channel_dim || count != tensor_num_scales(b))
 		return false;
-	for (i = 0; i < a->num_channel_scales; i += n) {
-		n = a->num_channel_scales - i;
+	for (i = 0; i < count; i += n) {
+		n = count - i;
 		n = n < COMPARE_PIECE ? n : COMPARE_PIECE;
 		if (memcmp(a->channel_scales + i, b->channel_scales + i,
 			   n * sizeof(*a->channel_scales)))
@@ -103,11 +104,15 @@ static bool same_channels(struct loader *l, const struct tensor *a, const struct
 }
 
 /* Both are of one type. */
-static bool same_params(const struct tensor *a, const struct tensor *b)
+static bool same_quant(struct loader *l, const struct tensor *a, const struct tensor *b)
 {
 	const struct extension_type *t = extension_find_type(a->type);
 
-	return !t || !t->params_size || !memcmp(a->params, b->params, t->params_size);
+	if (t && t->params_size)
+		return !memcmp(a->params, b->params, t->params_size);
+	if (tensor_is_per_channel(a))
+		return same_channels(l, a, b);
+	return a->scale == b->scale && a->zero_point == b->zero_point;
 }
 
 /* Can a value pass between these tensors? NULL: there is none, refused elsewhere. */
@@ -124,8 +129,7 @@ static int check_pair(struct loader *l, uint32_t index, unsigned int operand,
 		return fault(l, index, NNPU_REASON_SHAPE_MISMATCH, operand);
 	if (load_pace(l, 32))
 		return -1;
-	if (a->scale != b->scale || a->zero_point != b->zero_point || !same_channels(l, a, b) ||
-	    !same_params(a, b))
+	if (!same_quant(l, a, b))
 		return fault(l, index, NNPU_REASON_QUANT_MISMATCH, operand);
 	return 0;
 }

@@ -283,6 +283,26 @@ static unsigned int check_dims(const struct nnpu_tensor_desc *d, unsigned int ki
 	return NNPU_REASON_NONE;
 }
 
+/* Scale and zero point; the tensor has them if its type has. */
+static unsigned int take_quant(const struct nnpu_tensor_desc *d, struct tensor *t)
+{
+	uint32_t scale_bits = le32toh(d->scale);
+	int32_t zero_point = (int32_t)le32toh(d->zero_point);
+	unsigned int reason;
+	float scale;
+
+	memcpy(&scale, &scale_bits, sizeof(scale));
+	reason = check_scale(t->type, scale);
+	if (!reason)
+		reason = check_zero_point(t->type, zero_point);
+	/* In others there may be a pointer in their place: NULL until it is known. */
+	if (reason || scale == 0)
+		return reason;
+	t->scale = scale;
+	t->zero_point = zero_point;
+	return NNPU_REASON_NONE;
+}
+
 static unsigned int check_channel_quant(const struct nnpu_tensor_desc *d, uint32_t type,
 					const uint8_t *data, uint32_t data_size,
 					struct op_pace *pace)
@@ -362,8 +382,8 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 	const uint8_t *data = image + le32toh(h->data_off);
 	const uint8_t *record = tensor_record(image, h, index);
 	uint32_t data_size = le32toh(h->data_size);
-	uint32_t scale_bits, type;
 	unsigned int reason, i;
+	uint32_t type;
 
 	memcpy(d, record, sizeof(*d));
 	type = le16toh(d->type);
@@ -387,19 +407,14 @@ int image_parse_tensor(const uint8_t *image, const struct nnpu_program_header *h
 		.kind = d->kind,
 		.rank = d->rank,
 		.rank_known = !(le32toh(d->flags) & NNPU_TENSOR_UNKNOWN_RANK),
-		.zero_point = (int32_t)le32toh(d->zero_point),
-		.channel_dim = le32toh(d->channel_dim),
-		.num_channel_scales = le32toh(d->num_channel_scales),
+		/* It is below the rank if there is one: check_channel_quant(). */
+		.channel_dim = (uint8_t)le32toh(d->channel_dim),
 	};
-	scale_bits = le32toh(d->scale);
-	memcpy(&t->scale, &scale_bits, sizeof(t->scale));
 	for (i = 0; i < d->rank; i++)
 		t->dims[i] = le32toh(d->dims[i]);
 	if (!settle_unknown(t, props->max_operand_size))
 		return tensor_fault(v, index, NNPU_REASON_OVERFLOW);
-	reason = check_scale(type, t->scale);
-	if (!reason)
-		reason = check_zero_point(type, t->zero_point);
+	reason = take_quant(d, t);
 	if (!reason)
 		reason = check_channel_quant(d, type, data, data_size, pace);
 	if (!reason)

@@ -35,17 +35,17 @@ int load_copy(struct loader *l, void *to, const void *from, size_t bytes)
 /* Constants. */
 
 /* They are charged already: their piece takes what that was for. */
-static int load_scales(struct loader *l, uint64_t num_scales)
+static int load_scales(struct loader *l, uint64_t total)
 {
 	const uint8_t *data = l->image + le32toh(l->header.data_off);
 	struct program *p = l->p;
 	float *scales;
-	uint32_t i;
+	uint32_t i, num_scales;
 
-	if (!num_scales)
+	if (!total)
 		return 0;
-	load_uncharge(l, num_scales * sizeof(*scales));
-	scales = load_take(l, num_scales * sizeof(*scales));
+	load_uncharge(l, total * sizeof(*scales));
+	scales = load_take(l, total * sizeof(*scales));
 	if (!scales)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
@@ -54,14 +54,15 @@ static int load_scales(struct loader *l, uint64_t num_scales)
 
 		if (load_pace(l, 4))
 			return -1;
-		if (!t->num_channel_scales)
+		num_scales = tensor_num_scales(t);
+		if (!num_scales)
 			continue;
 		image_get_tensor(l->image, &l->header, i, &d);
 		if (load_copy(l, scales, data + le32toh(d.channel_scales_off),
-			      t->num_channel_scales * sizeof(*scales)))
+			      num_scales * sizeof(*scales)))
 			return -1;
 		t->channel_scales = scales;
-		scales += t->num_channel_scales;
+		scales += num_scales;
 	}
 	return 0;
 }
@@ -221,12 +222,12 @@ static int load_tensors(struct loader *l)
 		/* Records may share scales: charge them before there are too many to check. */
 		if (image_parse_tensor(l->image, &l->header, i, &l->dev->props, t, &d,
 				       &l->pace, l->v) ||
-		    (t->num_channel_scales &&
-		     load_charge(l, t->num_channel_scales * sizeof(*t->channel_scales))))
+		    (tensor_num_scales(t) &&
+		     load_charge(l, tensor_num_scales(t) * sizeof(*t->channel_scales))))
 			return -1;
 		p->places[i] = tensor_is_const(t) || t->kind == NNPU_TENSOR_NO_VALUE ? PLACE_NONE :
 										       p->num_places++;
-		scales += t->num_channel_scales;
+		scales += tensor_num_scales(t);
 		params += program_params_size(le32toh(d.params_len));
 	}
 	if (image_parse_interface(l->image, &l->header, p, l->seen, &l->pace, l->v) ||

@@ -57,7 +57,7 @@ static int paced(struct saver *s, size_t units)
 
 static uint32_t params_size(const struct tensor *t)
 {
-	const struct extension_type *type = t->params ? extension_find_type(t->type) : NULL;
+	const struct extension_type *type = extension_find_type(t->type);
 
 	return type ? type->params_size : 0;
 }
@@ -134,7 +134,7 @@ static int plan_image(struct saver *s)
 	for (i = 0; i < p->num_tensors; i++) {
 		const struct tensor *t = &p->tensors[i];
 
-		data += round_up(t->num_channel_scales * sizeof(float)) +
+		data += round_up(tensor_num_scales(t) * sizeof(float)) +
 			round_up(params_size(t));
 		if (paced(s, 8))
 			return -1;
@@ -184,12 +184,11 @@ static void write_header(struct saver *s)
 static void write_tensor(struct saver *s, uint32_t index, uint64_t *extra, uint64_t *data)
 {
 	const struct tensor *t = &s->p->tensors[index];
-	size_t scales = t->num_channel_scales * sizeof(float), params = params_size(t);
+	size_t scales = tensor_num_scales(t) * sizeof(float), params = params_size(t);
 	struct nnpu_tensor_desc d = {
 		.type = htole16((uint16_t)t->type),
 		.kind = t->kind,
 		.rank = t->rank,
-		.zero_point = htole32((uint32_t)t->zero_point),
 	};
 	uint32_t bits, i;
 
@@ -203,13 +202,16 @@ static void write_tensor(struct saver *s, uint32_t index, uint64_t *extra, uint6
 	}
 	if (!t->rank_known)
 		d.flags = htole32(NNPU_TENSOR_UNKNOWN_RANK);
-	memcpy(&bits, &t->scale, sizeof(bits));
-	d.scale = htole32(bits);
+	if (!scales && !params) {
+		memcpy(&bits, &t->scale, sizeof(bits));
+		d.scale = htole32(bits);
+		d.zero_point = htole32((uint32_t)t->zero_point);
+	}
 	for (i = 0; i < t->rank; i++)
 		d.dims[i] = htole32(t->dims[i]);
 	if (scales) {
 		d.channel_dim = htole32(t->channel_dim);
-		d.num_channel_scales = htole32(t->num_channel_scales);
+		d.num_channel_scales = htole32(tensor_num_scales(t));
 		d.channel_scales_off = htole32((uint32_t)*extra);
 		memcpy(s->image + s->data_off + *extra, t->channel_scales, scales);
 		*extra += round_up(scales);
@@ -269,7 +271,7 @@ static int write_head(struct saver *s)
 	write_header(s);
 	for (i = 0; i < p->num_tensors; i++) {
 		write_tensor(s, i, &extra, &data);
-		if (paced(s, 64 + p->tensors[i].num_channel_scales))
+		if (paced(s, 64 + tensor_num_scales(&p->tensors[i])))
 			return -1;
 	}
 	for (i = 0; i < p->num_cmds; i++) {

@@ -89,10 +89,10 @@ static bool pack_bytes(const struct tensor *from, size_t first, size_t depth, si
 {
 	float scale[KERNEL_PANEL];
 
-	if (!kernels_get()->pack_bytes || (from->num_channel_scales && from->channel_dim != 0))
+	if (!kernels_get()->pack_bytes || (tensor_is_per_channel(from) && from->channel_dim != 0))
 		return false;
 	for (unsigned int j = 0; j < KERNEL_PANEL; j++)
-		scale[j] = from->num_channel_scales ? from->channel_scales[first + j] : from->scale;
+		scale[j] = tensor_is_per_channel(from) ? from->channel_scales[first + j] : from->scale;
 	kernels_get()->pack_bytes((const uint8_t *)from->data + first * depth + at, depth, len,
 				  qbyte_of(from), scale, panel);
 	return true;

@@ -40,7 +40,7 @@ static size_t pairs_of(size_t depth)
 
 size_t requant_channels(const struct op_call *c, uint32_t channels)
 {
-	if (c->in[1]->type != NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+	if (!tensor_is_per_channel(c->in[1]))
 		return KERNEL_COLS;
 	if (channels <= REQUANT_CHANNELS)
 		return 0;
@@ -56,7 +56,7 @@ void requant_fill(struct op_pace *pace, const struct op_call *c, uint32_t channe
 	*q = (struct requant){
 		.mult = n ? mult : NULL,
 		.shift = n ? shift : NULL,
-		.per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL,
+		.per_channel = tensor_is_per_channel(c->in[1]),
 		.shifts_right = true,
 		.zero_point = c->out[0]->zero_point,
 	};
@@ -106,7 +106,7 @@ static void fill_header(struct op_pace *pace, const struct op_call *c, uint32_t 
 	int32_t *mult = scratch_take(&pieces, 2 * n * sizeof(*mult));
 
 	p->pairs = pairs_of(depth);
-	p->zero_point = c->in[1]->zero_point;
+	p->zero_point = tensor_zero_point(c->in[1]);
 	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
 		p->zero_point -= 128;
 	requant_fill(pace, c, channels, mult, mult + n, &p->requant);

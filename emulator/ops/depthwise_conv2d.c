@@ -225,7 +225,7 @@ void depthwise_conv2d_unprepare(struct op_pace *pace, const struct op_call *c, u
 			if (i == 2)
 				bias[k] = q_add(bias[k], c->in[0]->zero_point * w);
 			else
-				*weight++ = (uint8_t)(w + c->in[1]->zero_point);
+				*weight++ = (uint8_t)(w + tensor_zero_point(c->in[1]));
 		}
 	}
 }
@@ -437,7 +437,7 @@ static int quant_pixel(const struct op_call *c, const struct depthwise *d, const
 static int execute_quant(const struct op_call *c, const struct depthwise *d)
 {
 	const struct conv *cv = &d->cv;
-	bool per_channel = c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+	bool per_channel = tensor_is_per_channel(c->in[1]);
 	size_t pixels = (size_t)cv->out.n * cv->out.y * cv->out.x;
 	struct qrange range = qrange_of(cv->activation, c->out[0]);
 	struct op_pace pace = { .progress = c->progress };

@@ -40,11 +40,11 @@ static void decode_channels(const uint8_t *in, size_t n, const struct qbyte *b,
 
 void dequantize_decode(const struct tensor *from, size_t at, size_t n, float *to)
 {
-	bool per_channel = from->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+	bool per_channel = tensor_is_per_channel(from);
 	const uint8_t *in = (const uint8_t *)from->data + at;
 	struct qbyte b = qbyte_of(from);
 	size_t inner = SIZE_MAX;
-	float scale = from->scale;
+	float scale = tensor_scale(from);
 
 	if (per_channel)
 		inner = tensor_elements_of(from, from->channel_dim + 1, from->rank);

@@ -35,22 +35,30 @@ enum tensor_form {
 	FORM_CONVERTED,			/* prepare() has changed data: see op_desc.unprepare */
 };
 
-/* Shape and meaning of a tensor. Little-endian wire values are converted already. */
+/*
+ * Shape and meaning of a tensor. Little-endian wire values are converted already. A program has one for
+ * each of its tensors: it is a cache line, and no more.
+ */
 struct tensor {
-	enum nnpu_type type;
+	enum nnpu_type type : 16;
 	uint8_t kind;			/* NNPU_TENSOR_* */
 	uint8_t form;			/* enum tensor_form */
-	bool rank_known;
 	uint8_t rank;
+	bool rank_known;
 	bool shape_known;		/* rank and all dims are known (run time: always) */
+	/* TENSOR_QUANT8_SYMM_PER_CHANNEL: the dimension that has a scale per index. */
+	uint8_t channel_dim;
+	/* What a type needs one of: see tensor_scale(), tensor_num_scales(). */
+	union {
+		struct {
+			float scale;
+			int32_t zero_point;
+		};
+		const float *channel_scales;
+		/* Types of extensions: parameters, as many bytes as the type has. */
+		const void *params;
+	};
 	uint32_t dims[NNPU_MAX_RANK];	/* 0: not known (load time), empty (run time) */
-	float scale;
-	int32_t zero_point;
-	uint32_t channel_dim;
-	uint32_t num_channel_scales;
-	const float *channel_scales;
-	/* Types of extensions: parameters, as many bytes as the type has. */
-	const void *params;
 	/*
 	 * Constants: at load and run time. Others: at run time, inputs before infer(),
 	 * outputs before execute(). 64-byte aligned, small constants 16. NULL otherwise.
@@ -58,6 +66,8 @@ struct tensor {
 	void *data;
 	size_t bytes;			/* element size times elements, when shape_known */
 };
+
+_Static_assert(sizeof(struct tensor) <= 64, "a cache line");
 
 static inline bool kind_is_const(unsigned int kind)
 {
@@ -67,6 +77,28 @@ static inline bool kind_is_const(unsigned int kind)
 static inline bool tensor_is_const(const struct tensor *t)
 {
 	return kind_is_const(t->kind);
+}
+
+/* Has it a scale for each index of a dimension, in place of scale and zero point? */
+static inline bool tensor_is_per_channel(const struct tensor *t)
+{
+	return t->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+}
+
+static inline uint32_t tensor_num_scales(const struct tensor *t)
+{
+	return tensor_is_per_channel(t) ? t->dims[t->channel_dim] : 0;
+}
+
+/* Scale and zero point of any tensor of the HAL: 0 where the type has none. */
+static inline float tensor_scale(const struct tensor *t)
+{
+	return tensor_is_per_channel(t) ? 0.0f : t->scale;
+}
+
+static inline int32_t tensor_zero_point(const struct tensor *t)
+{
+	return tensor_is_per_channel(t) ? 0 : t->zero_point;
 }
 
 /* Why a call failed; the first to fill it in wins. */

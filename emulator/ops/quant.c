@@ -105,7 +105,7 @@ static int check_bias_scale(const struct op_call *c)
 
 	if (bias->zero_point != 0)
 		return op_fail(c, NNPU_REASON_ZERO_POINT, 2);
-	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL) {
+	if (tensor_is_per_channel(c->in[1])) {
 		if (bias->scale != 0.0f)
 			return op_fail(c, NNPU_REASON_SCALE, 2);
 		return 0;
@@ -133,8 +133,7 @@ int op_check_weights(const struct op_call *c, int channel_dim)
 	if (op_check_type(c, 1, filter) ||
 	    op_check_type(c, 2, TYPE_BIT(TENSOR_INT32)))
 		return -1;
-	if (c->in[1]->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL &&
-	    c->in[1]->channel_dim != (uint32_t)channel_dim)
+	if (tensor_is_per_channel(c->in[1]) && c->in[1]->channel_dim != channel_dim)
 		return op_fail(c, NNPU_REASON_CHANNEL_QUANT, 1);
 	return check_bias_scale(c);
 }
@@ -144,7 +143,7 @@ struct qfactor qfactor_of_channel(const struct op_call *c, uint32_t i)
 	const struct tensor *in = c->in[0], *filter = c->in[1], *out = c->out[0];
 	float product;
 
-	if (filter->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+	if (tensor_is_per_channel(filter))
 		return qfactor_from((double)in->scale * filter->channel_scales[i] / out->scale);
 	product = in->scale * filter->scale;
 	return qfactor_from((double)product / out->scale);

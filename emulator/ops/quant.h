@@ -103,7 +103,7 @@ static inline struct qbyte qbyte_of(const struct tensor *t)
 {
 	if (t->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
 		return (struct qbyte){ 0, (int16_t)t->zero_point };
-	return (struct qbyte){ 0x80, (int16_t)(t->zero_point + 128) };
+	return (struct qbyte){ 0x80, (int16_t)(tensor_zero_point(t) + 128) };
 }
 
 static inline int16_t qbyte_value(uint8_t raw, struct qbyte b)

@@ -76,7 +76,7 @@ int op_check_same_quant(const struct op_call *c, unsigned int i, unsigned int as
 {
 	const struct tensor *a = op_operand(c, i), *b = op_operand(c, as);
 
-	if (a->scale != b->scale || a->zero_point != b->zero_point)
+	if (tensor_scale(a) != tensor_scale(b) || tensor_zero_point(a) != tensor_zero_point(b))
 		return op_fail(c, NNPU_REASON_QUANT_MISMATCH, i);
 	return 0;
 }
@@ -85,9 +85,9 @@ int op_check_quant(const struct op_call *c, unsigned int i, float scale, int32_t
 {
 	const struct tensor *t = op_operand(c, i);
 
-	if (t->scale != scale)
+	if (tensor_scale(t) != scale)
 		return op_fail(c, NNPU_REASON_SCALE, i);
-	if (t->zero_point != zero_point)
+	if (tensor_zero_point(t) != zero_point)
 		return op_fail(c, NNPU_REASON_ZERO_POINT, i);
 	return 0;
 }

@@ -104,6 +104,18 @@ void graph_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims)
 		t->bytes = 0;
 }
 
+void graph_set_quant(struct tensor *t, float scale, int32_t zero_point, uint32_t channel_dim,
+		     const float *scales)
+{
+	t->channel_dim = (uint8_t)channel_dim;
+	if (tensor_is_per_channel(t)) {
+		t->channel_scales = scales;
+		return;
+	}
+	t->scale = scale;
+	t->zero_point = zero_point;
+}
+
 /* What the device would say about a size that is too large. */
 static int check_sizes(const struct graph *g, const struct op_call *c)
 {

@@ -41,6 +41,13 @@ bool graph_set_call(struct graph *g, unsigned int i, const struct op_desc *desc,
 /* Fill in rank, shape_known and bytes of a tensor. Rank 0 means unknown, except for scalars. */
 void graph_set_shape(struct tensor *t, unsigned int rank, const uint32_t *dims);
 
+/*
+ * Fill in scale and zero point, or the scales of a tensor that has one per index of @channel_dim. The
+ * type is set.
+ */
+void graph_set_quant(struct tensor *t, float scale, int32_t zero_point, uint32_t channel_dim,
+		     const float *scales);
+
 /* check(), infer() where shapes are known, prepare(). 0 or -1 with g->error. */
 int graph_load(struct graph *g);
 

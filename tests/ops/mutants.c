@@ -40,15 +40,16 @@ static bool is_quantized(uint32_t type)
 }
 
 /* Make scale and zero point fit the type. */
-static void fit_quantization(struct tensor *t)
+static void fit_quantization(struct mutant_operand *o)
 {
+	struct tensor *t = &o->t;
 	int32_t min = 0, max = 0;
 
 	if (!is_quantized(t->type)) {
 		if (t->type != NNPU_TYPE_TENSOR_INT32)
-			t->scale = 0;
-	} else if (!(t->scale > 0)) {
-		t->scale = mutant_pick(2) ? 0.125f : 1.0f / 128;
+			o->scale = 0;
+	} else if (!(o->scale > 0)) {
+		o->scale = mutant_pick(2) ? 0.125f : 1.0f / 128;
 	}
 	if (t->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM)
 		max = 255;
@@ -58,8 +59,13 @@ static void fit_quantization(struct tensor *t)
 		min = -128;
 		max = 127;
 	}
-	if (t->zero_point < min || t->zero_point > max)
-		t->zero_point = min;
+	if (o->zero_point < min || o->zero_point > max)
+		o->zero_point = min;
+	t->channel_scales = NULL;
+	if (tensor_is_per_channel(t))
+		return;
+	t->scale = o->scale;
+	t->zero_point = o->zero_point;
 }
 
 /* Data of the new size, made of the old; false if a tensor of this kind cannot be. */
@@ -71,7 +77,6 @@ static bool fit_data(struct mutant_operand *o)
 
 	if (type_is_scalar(t->type))
 		t->rank = 0;
-	t->num_channel_scales = 0;
 	for (unsigned int i = 0; i < t->rank; i++) {
 		if (__builtin_mul_overflow(bytes, (size_t)t->dims[i], &bytes))
 			return false;
@@ -92,18 +97,17 @@ static bool fit_data(struct mutant_operand *o)
 	free(o->data);
 	o->data = data;
 	o->bytes = bytes;
-	if (t->type != NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+	if (!tensor_is_per_channel(t))
 		return true;
 	if (t->channel_dim >= t->rank)
 		t->channel_dim = 0;
 	if (!t->rank || !t->dims[t->channel_dim] || t->dims[t->channel_dim] > MUTANT_MAX_BYTES)
 		return false;
-	t->num_channel_scales = t->dims[t->channel_dim];
 	free(o->scales);
-	o->scales = malloc(t->num_channel_scales * sizeof(*o->scales));
+	o->scales = malloc(tensor_num_scales(t) * sizeof(*o->scales));
 	if (!o->scales)
 		exit(1);
-	for (uint32_t i = 0; i < t->num_channel_scales; i++)
+	for (uint32_t i = 0; i < tensor_num_scales(t); i++)
 		o->scales[i] = 0.5f;
 	t->channel_scales = o->scales;
 	return true;
@@ -146,8 +150,8 @@ void mutant_change(struct mutant_operand *o)
 			t->dims[mutant_pick(t->rank)] = sizes[mutant_pick(11)];
 		break;
 	case 4:
-		t->scale = ldexpf(1, -(int)mutant_pick(40));
-		t->zero_point = (int32_t)mutant_pick(256) - 128;
+		o->scale = ldexpf(1, -(int)mutant_pick(40));
+		o->zero_point = (int32_t)mutant_pick(256) - 128;
 		break;
 	case 5:
 		if (t->kind == NNPU_TENSOR_INPUT || tensor_is_const(t))
@@ -161,7 +165,7 @@ void mutant_change(struct mutant_operand *o)
 
 bool mutant_fit(struct mutant_operand *o)
 {
-	fit_quantization(&o->t);
+	fit_quantization(o);
 	return o->t.kind == NNPU_TENSOR_NO_VALUE || fit_data(o);
 }
 

@@ -14,6 +14,9 @@
 /* A tensor of a mutant and its bytes. */
 struct mutant_operand {
 	struct tensor t;
+	/* mutant_fit() gives them to the tensor if its type has any. */
+	float scale;
+	int32_t zero_point;
 	uint8_t *data;			/* of inputs and constants: malloc() */
 	size_t bytes;
 	float *scales;

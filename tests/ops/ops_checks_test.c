@@ -47,10 +47,7 @@ static void conv_channels(struct fixture *f)
 {
 	conv_quant(f);
 	f->tensors[1].type = PCH;
-	f->tensors[1].scale = 0;
-	f->tensors[1].zero_point = 0;
 	f->tensors[1].channel_scales = one_scale;
-	f->tensors[1].num_channel_scales = 3;
 	f->tensors[2].scale = 0;
 }
 

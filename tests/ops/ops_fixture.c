@@ -92,13 +92,12 @@ struct tensor *fixture_bool(struct fixture *f, bool v)
 	return fixture_const(f, NNPU_TYPE_BOOL, 0, 0, 0, NULL, &v);
 }
 
-void fixture_channel_scales(struct fixture *f, uint32_t dim, const float *scales, uint32_t n)
+void fixture_channel_scales(struct fixture *f, uint32_t dim, const float *scales)
 {
 	struct tensor *t = &f->tensors[f->num_inputs - 1];
 
-	t->channel_dim = dim;
+	t->channel_dim = (uint8_t)dim;
 	t->channel_scales = scales;
-	t->num_channel_scales = n;
 }
 
 void fixture_unfix(struct fixture *f)

@@ -57,7 +57,7 @@ struct tensor *fixture_f32(struct fixture *f, float v);
 struct tensor *fixture_bool(struct fixture *f, bool v);
 
 /* Per-channel scales of the operand added last; they must outlive the fixture. */
-void fixture_channel_scales(struct fixture *f, uint32_t dim, const float *scales, uint32_t n);
+void fixture_channel_scales(struct fixture *f, uint32_t dim, const float *scales);
 
 /* Turn constants into inputs of the job. Before loading. */
 void fixture_unfix(struct fixture *f);

@@ -843,7 +843,7 @@ static float add_weights(struct fixture *f, enum operand_kind kind, float in_sca
 	}
 	if (kind == S8_PER_CHANNEL) {
 		add_random(f, true, NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0, rank, dims);
-		fixture_channel_scales(f, dim, scales, channels);
+		fixture_channel_scales(f, dim, scales);
 		fixture_const(f, NNPU_TYPE_TENSOR_INT32, 0, 0, 1, &channels, bias);
 	} else {
 		add_random(f, true, kind_type(kind), scale, pick(0, 2) ? pick_zero_point(kind) : 0,

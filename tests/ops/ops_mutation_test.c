@@ -32,9 +32,10 @@ static bool take_operands(const struct nntc_case *nc, struct mutant_operand *ope
 			return false;
 		o->t = (struct tensor){
 			.type = n->type, .kind = kinds[n->lifetime], .rank = n->rank,
-			.scale = n->scale, .zero_point = n->zero_point,
-			.channel_dim = n->channel_dim,
+			.channel_dim = (uint8_t)n->channel_dim,
 		};
+		o->scale = n->scale;
+		o->zero_point = n->zero_point;
 		memcpy(o->t.dims, n->dims, n->rank * sizeof(*n->dims));
 		if (o->t.kind == NNPU_TENSOR_INPUT && n->num_bytes == 0)
 			o->t.kind = NNPU_TENSOR_NO_VALUE;

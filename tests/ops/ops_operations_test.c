@@ -257,7 +257,7 @@ static void test_conv2d(void)
 	fixture_input(&f, S8, 0.5f, 2, DIMS(1, 1, 2, 2), (int8_t[]){ 4, 6, 2, -2 });
 	fixture_const(&f, NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0, DIMS(2, 1, 1, 2),
 		      (int8_t[]){ 1, 2, 3, -4 });
-	fixture_channel_scales(&f, 0, scales, 2);
+	fixture_channel_scales(&f, 0, scales);
 	fixture_const(&f, I32, 0, 0, DIMS(2), (int32_t[]){ 6, -4 });
 	fixture_i32(&f, 0);
 	fixture_i32(&f, 0);
@@ -451,7 +451,7 @@ static void test_last_channels(void)
 	}
 	fixture_init(&f, NNPU_OP_DEQUANTIZE);
 	fixture_const(&f, NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0, DIMS(1, ROWS, CHANNELS), in);
-	fixture_channel_scales(&f, 2, scales, CHANNELS);
+	fixture_channel_scales(&f, 2, scales);
 	fixture_output(&f, F32, 0, 0);
 	EXPECT_RESULT(&f, "DEQUANTIZE: one scale per last channel", DIMS(1, ROWS, CHANNELS), expected);
 	fixture_end(&f);
@@ -479,7 +479,7 @@ static void test_conversions(void)
 	fixture_init(&f, NNPU_OP_DEQUANTIZE);
 	fixture_const(&f, NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL, 0, 0, DIMS(2, 2, 2),
 		      (int8_t[]){ 1, 2, 3, 4, -5, -6, -7, -8 });
-	fixture_channel_scales(&f, 1, scales, 2);
+	fixture_channel_scales(&f, 1, scales);
 	fixture_output(&f, F32, 0, 0);
 	EXPECT_RESULT(&f, "DEQUANTIZE: one scale per channel", DIMS(2, 2, 2),
 		      (float[]){ 0.5f, 1, 6, 8, -2.5f, -3, -14, -16 });

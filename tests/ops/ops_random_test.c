@@ -333,7 +333,7 @@ static bool convolution_agrees(const struct geometry *g)
 			   (uint32_t)g->taps_x, (uint32_t)(g->depthwise ? g->out_c : g->c)),
 		      filter);
 	if (g->per_channel)
-		fixture_channel_scales(&f, g->depthwise ? 3 : 0, scales, (uint32_t)g->out_c);
+		fixture_channel_scales(&f, g->depthwise ? 3 : 0, scales);
 	fixture_const(&f, NNPU_TYPE_TENSOR_INT32, g->per_channel ? 0 : g->bias_scale, 0,
 		      DIMS((uint32_t)g->out_c), bias);
 	add_window(&f, g);
@@ -690,7 +690,7 @@ static bool dequantize_agrees(enum nnpu_type type)
 	fixture_init(&f, NNPU_OP_DEQUANTIZE);
 	(pick(0, 1) ? fixture_const : fixture_input)(&f, type, scale, zero, rank, dims, in);
 	if (per_channel)
-		fixture_channel_scales(&f, dim, scales, dims[dim]);
+		fixture_channel_scales(&f, dim, scales);
 	fixture_output(&f, half ? NNPU_TYPE_TENSOR_FLOAT16 : NNPU_TYPE_TENSOR_FLOAT32, 0, 0);
 	good = fixture_run(&f) == 0 && fixture_is(&f, rank, dims, expected);
 	if (!good)

@@ -204,7 +204,7 @@ static bool convolution(enum operand_kind kind, const struct shape *s)
 		      kind == S8_PER_CHANNEL || pick(0, 2) == 0 ? 0 : pick_zero_point(kind), 4,
 		      filter, data);
 	if (kind == S8_PER_CHANNEL)
-		fixture_channel_scales(&f, s->multiplier ? 3 : 0, scales, s->out);
+		fixture_channel_scales(&f, s->multiplier ? 3 : 0, scales);
 	free(data);
 	data = is_float(kind) ? random_data(kind, s->out, false) : NULL;
 	fixture_const(&f, is_float(kind) ? kind_type(kind) : NNPU_TYPE_TENSOR_INT32,

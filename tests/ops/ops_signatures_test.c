@@ -146,11 +146,9 @@ static bool change_type(struct tensor *t, enum nnpu_type type)
 		   type == NNPU_TYPE_TENSOR_QUANT16_ASYMM ||
 		   type == NNPU_TYPE_TENSOR_QUANT16_SYMM;
 	t->zero_point = 0;
-	t->num_channel_scales = 0;
-	if (type != NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+	if (!tensor_is_per_channel(t))
 		return true;
 	t->channel_dim = 0;
-	t->num_channel_scales = t->dims[0];
 	t->channel_scales = ones;
 	return t->rank && t->dims[0] && t->dims[0] <= MAX_CHANNELS;
 }
@@ -257,11 +255,9 @@ static void set_tensor(struct tensor *t, const struct nntc_operand *o)
 	};
 
 	*t = (struct tensor){
-		.type = o->type, .kind = kinds[o->lifetime], .scale = o->scale,
-		.zero_point = o->zero_point, .channel_dim = o->channel_dim,
-		.num_channel_scales = o->num_channel_scales,
-		.channel_scales = o->channel_scales,
+		.type = o->type, .kind = kinds[o->lifetime],
 	};
+	graph_set_quant(t, o->scale, o->zero_point, o->channel_dim, o->channel_scales);
 	graph_set_shape(t, o->rank, o->dims);
 	if (t->kind == NNPU_TENSOR_INPUT && !o->num_bytes)
 		t->kind = NNPU_TENSOR_NO_VALUE;

@@ -166,7 +166,7 @@ static void add_weights(struct fixture *f, enum nnpu_type type, unsigned int ran
 	for (uint32_t i = 0; type != F32 && i < dims[dim]; i++)
 		scales[i] = (float)pick(1, 1000) / 50000;
 	if (type != F32)
-		fixture_channel_scales(f, dim, scales, dims[dim]);
+		fixture_channel_scales(f, dim, scales);
 }
 
 /* Returns whether it is there. */

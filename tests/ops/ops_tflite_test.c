@@ -46,7 +46,7 @@ static bool build(struct fixture *f, const struct tflite_case *tc, const struct 
 		t = (fixed ? fixture_const : fixture_input)(f, o->type, o->scale, o->zero_point,
 			o->rank, o->dims, o->omitted ? NULL : o->data);
 		if (o->scales)
-			fixture_channel_scales(f, o->channel_dim, o->scales, o->num_scales);
+			fixture_channel_scales(f, o->channel_dim, o->scales);
 		if (o->omitted)
 			t->kind = NNPU_TENSOR_NO_VALUE;
 		if (v == TYPES && !fixed && !o->omitted && !o->scalar)
@@ -156,9 +156,10 @@ static bool take_operands(const struct tflite_call *call, struct mutant_operand 
 		const struct tflite_operand *o = &call->operands[i];
 		struct mutant_operand *m = &operands[i];
 
-		m->t = (struct tensor){ .type = o->type, .kind = NNPU_TENSOR_OUTPUT, .scale = o->scale,
-					.zero_point = o->zero_point,
-					.channel_dim = o->channel_dim };
+		m->t = (struct tensor){ .type = o->type, .kind = NNPU_TENSOR_OUTPUT,
+					.channel_dim = (uint8_t)o->channel_dim };
+		m->scale = o->scale;
+		m->zero_point = o->zero_point;
 		if (o->omitted)
 			m->t.kind = NNPU_TENSOR_NO_VALUE;
 		if (o->omitted || i >= call->num_inputs)

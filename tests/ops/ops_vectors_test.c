@@ -81,11 +81,7 @@ static bool build(struct graph *g, const struct nntc_case *nc, enum variation va
 
 		t->type = o->type;
 		t->kind = kinds[o->lifetime];
-		t->scale = o->scale;
-		t->zero_point = o->zero_point;
-		t->channel_dim = o->channel_dim;
-		t->num_channel_scales = o->num_channel_scales;
-		t->channel_scales = o->channel_scales;
+		graph_set_quant(t, o->scale, o->zero_point, o->channel_dim, o->channel_scales);
 		graph_set_shape(t, o->rank, o->dims);
 		data[i] = NULL;
 		if (t->kind == NNPU_TENSOR_INPUT || tensor_is_const(t)) {

@@ -85,7 +85,7 @@ static inline void apply(struct fixture *f, const struct change *c)
 		       sizeof(c->to));
 		break;
 	case CHANNEL_DIM:
-		t->channel_dim = (uint32_t)c->to;
+		t->channel_dim = (uint8_t)c->to;
 		break;
 	case NO_OUTPUT:
 		f->num_outputs = 0;

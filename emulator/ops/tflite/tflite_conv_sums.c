@@ -25,9 +25,9 @@ int tflite_conv_check(const struct op_call *c, unsigned int in, unsigned int fil
 		return -1;
 	if (bytes ? !filter_is_byte(w->type) : w->type != c->in[in]->type)
 		return op_fail(c, NNPU_REASON_TYPE, filter);
-	if (bytes && w->zero_point)
+	if (bytes && tensor_zero_point(w))
 		return op_fail(c, NNPU_REASON_ZERO_POINT, filter);
-	if (w->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL && w->channel_dim != channel_dim)
+	if (tensor_is_per_channel(w) && w->channel_dim != channel_dim)
 		return op_fail(c, NNPU_REASON_CHANNEL_QUANT, filter);
 	if (!tensor_has_value(b))
 		return 0;
@@ -108,7 +108,7 @@ static struct qfactor factor_of(const struct tflite_conv *t, uint32_t channel, b
 	double in = t->in->scale, out = t->out->scale;
 	float product;
 
-	if (t->filter->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL)
+	if (tensor_is_per_channel(t->filter))
 		return qfactor_from(in * t->filter->channel_scales[channel] / out);
 	product = t->in->scale * t->filter->scale;
 	return qfactor_from((single ? product : in * t->filter->scale) / out);
@@ -116,7 +116,7 @@ static struct qfactor factor_of(const struct tflite_conv *t, uint32_t channel, b
 
 int tflite_conv_start(const struct op_call *c, struct tflite_conv *t, bool single)
 {
-	bool per_channel = t->filter->type == NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL;
+	bool per_channel = tensor_is_per_channel(t->filter);
 	struct qfactor *factors = c->scratch;
 
 	t->pace = (struct op_pace){ .progress = c->progress };
