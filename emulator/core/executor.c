@@ -517,13 +517,13 @@ static int bind_planned(struct exec_run *run, uint8_t *base)
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
 		if (p->places[i] != PLACE_NONE)
-			x->tensors[p->places[i]].data = base + p->offsets[i];
+			x->tensors[p->places[i]].data = base + p->offsets[p->places[i]];
 		if (exec_pace(run, 4))
 			return -1;
 	}
 	for (i = 0; i < p->num_cmds; i++) {
 		if (p->cmds[i].scratch)
-			x->scratch[i] = base + p->offsets[p->num_tensors + i];
+			x->scratch[i] = base + p->offsets[p->num_places + i];
 		if (exec_pace(run, 4))
 			return -1;
 	}

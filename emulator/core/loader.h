@@ -34,7 +34,13 @@ struct loader {
 	/* By tensor: the number, plus 1, of a command that computes it from a constant element by element. */
 	uint32_t *decoders;
 	uint8_t *seen;			/* LOAD_READ. By tensor: the interface names it */
-	uint8_t *constants;		/* LOAD_CONSTANTS, the one piece that is there; or NULL */
+	uint8_t *constants;		/* small ones: LOAD_CONSTANTS, the one piece that is there; or NULL */
+	bool constants_behind;		/* they are behind the tables of the program instead */
+	/*
+	 * With them, while commands are prepared: the pages of the program so far. What the commands keep is in
+	 * others, so that pages of constants can leave.
+	 */
+	struct mem_region tables;
 	struct tensor **operands;	/* of the current command */
 	uint32_t max_operands;
 	struct tensor *saved;		/* its outputs as the image declares them */
@@ -106,13 +112,20 @@ void *load_take(struct loader *l, size_t bytes);
 void *load_take_work(struct loader *l, enum load_memory until, size_t bytes);
 
 /*
- * The same for small constants, until the program has those that it keeps. They are in memory of their
- * own, which the program may keep as it is, unless pages that are there anyway have room for them.
+ * The same for small constants, until the program has those that it keeps. They are behind its tables if
+ * the pages of these can grow so much, else in memory of their own, which the program may keep as it is;
+ * but nowhere of that if pages that are there anyway have room for them.
  */
 void *load_take_constants(struct loader *l, size_t bytes);
 
-/* The first @bytes of l->constants become the program's, the rest is given back. */
+/* The program takes nothing more until load_begin_prepare(). Between that and load_end_prepare() ... */
+void load_begin_prepare(struct loader *l);
+void load_end_prepare(struct loader *l);
+
+/* ... the first @bytes of l->constants become the program's for good, the rest is given back ... */
 void load_keep_constants(struct loader *l, size_t bytes);
+/* ... if that costs no more than such a piece. */
+bool load_may_keep_constants(struct loader *l, size_t bytes);
 
 /* The load does not need any of it any more. */
 void load_free_work(struct loader *l, enum load_memory until);
@@ -122,6 +135,9 @@ struct program *load_alloc_program(struct loader *l);
 
 /* The tables of the program and of the load, once it is known how many records they have. */
 int load_alloc_tables(struct loader *l);
+
+/* Those by place, once it is known how many tensors have one. */
+int load_alloc_places(struct loader *l);
 
 /* Room for @count objects of @size bytes in *@p, where *@max have room now. What is there stays. */
 int load_room(struct loader *l, enum load_memory until, void **p, uint32_t *max, uint32_t count,

@@ -267,6 +267,13 @@ uint64_t plan_place_beside(struct plan_item *items, uint32_t fixed, uint32_t cou
 	return total;
 }
 
+/* Where a tensor, or the scratch memory of a command, is to be: see plan_item.tensor. */
+static uint64_t *offset_of(const struct program *p, uint32_t tensor)
+{
+	return &p->offsets[tensor < p->num_tensors ? p->places[tensor] :
+						     p->num_places + (tensor - p->num_tensors)];
+}
+
 /* Has the tensor an item of its block, or a place that it shares with one? */
 static bool has_place(const struct program *p, uint32_t t)
 {
@@ -299,9 +306,9 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 	uint32_t i, n = 0;
 
 	for (i = 0; b == p->blocks && i < p->num_inputs; i++) {
-		p->offsets[p->inputs[i]] = n;
+		*offset_of(p, p->inputs[i]) = n;
 		items[n++] = (struct plan_item) {
-			.tensor = p->inputs[i], .last = p->last_use[p->inputs[i]],
+			.tensor = p->inputs[i], .last = program_last_use(p, p->inputs[i]),
 			.size = p->tensors[p->inputs[i]].bytes,
 		};
 	}
@@ -312,15 +319,15 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 		unsigned int o;
 
 		for (o = 0; o < cmd->num_outputs; o++) {
-			uint32_t last = p->last_use[out[o]] - b->first;
+			uint32_t last = program_last_use(p, out[o]) - b->first;
 
 			if (shares) {
-				struct plan_item *item = &items[p->offsets[*in]];
+				struct plan_item *item = &items[*offset_of(p, *in)];
 
 				item->last = last > item->last ? last : item->last;
-				p->offsets[out[o]] = p->offsets[*in];
+				*offset_of(p, out[o]) = *offset_of(p, *in);
 			} else if (p->roles[out[o]] != ROLE_BLOCK_OUTPUT) {
-				p->offsets[out[o]] = n;
+				*offset_of(p, out[o]) = n;
 				items[n++] = (struct plan_item) {
 					.tensor = out[o], .first = i - b->first, .last = last,
 					.size = tensor_room(p, out[o], &p->tensors[out[o]]),
@@ -347,7 +354,7 @@ static void place_shared(struct program *p, const struct program_block *b, struc
 		const uint32_t *operands = p->operands + p->cmds[i].operands;
 
 		if (shares_place(p, &p->cmds[i]))
-			p->offsets[operands[p->cmds[i].num_inputs]] = p->offsets[operands[0]];
+			*offset_of(p, operands[p->cmds[i].num_inputs]) = *offset_of(p, operands[0]);
 	}
 }
 
@@ -402,7 +409,7 @@ int plan_program(struct program *p, struct op_pace *pace)
 		n = block_items(p, b, items, pace);
 		end = b->base + plan_place(items, n, pace);
 		for (k = 0; k < n && !op_pace(pace, 4); k++)
-			p->offsets[items[k].tensor] = b->base + items[k].offset;
+			*offset_of(p, items[k].tensor) = b->base + items[k].offset;
 		place_shared(p, b, pace);
 		push_blocks(p, b, end, pace);
 		if (p->arena_size < end)

@@ -109,30 +109,64 @@ void region_give(struct mem_region *r, void *piece, size_t bytes)
 			run->at = piece;
 }
 
-/* Bytes of a run whose only piece has @bytes. */
-static uint64_t shrunk_size(size_t bytes)
+void *region_take_rest(struct mem_region *r, size_t *bytes)
 {
-	return mem_size(TENSOR_ALIGN + region_step(bytes));
+	struct region_run *run = r->runs, *best = NULL;
+	unsigned int i;
+
+	*bytes = 0;
+	for (i = 0; run && i < RUNS_TRIED; i++, run = run->next) {
+		size_t rest = (size_t)(run_end(run) - run->at);
+
+		/* What its smallest piece takes, and before it the gap at a page. */
+		if (rest < TENSOR_ALIGN + region_step(1))
+			continue;
+		rest = (size_t)(run_end(run) - next_piece(run)) - REGION_GAP;
+		if (rest <= *bytes)
+			continue;
+		*bytes = rest;
+		best = run;
+	}
+	return best ? run_take(best, *bytes) : NULL;
 }
 
-bool region_may_shrink(const struct nnpu_device *dev, const struct mem_region *r, size_t bytes)
+/* The run of a piece. */
+static struct region_run *run_of(const struct mem_region *r, const void *piece)
 {
-	const struct region_run *run = r->runs;
+	struct region_run *run = r->runs;
 
-	return run && !run->next && mem_least(dev, run, run->size) <= shrunk_size(bytes);
+	while ((uintptr_t)piece - (uintptr_t)run >= run->size)
+		run = run->next;
+	return run;
+}
+
+/* Bytes of a run whose last piece is cut to @bytes. */
+static uint64_t shrunk_size(const struct region_run *run, const void *piece, size_t bytes)
+{
+	uint64_t before = (uint64_t)((const uint8_t *)piece - (const uint8_t *)run);
+
+	return mem_size(before + (bytes ? region_step(bytes) : 0));
+}
+
+bool region_may_shrink(const struct nnpu_device *dev, const struct mem_region *r, const void *piece,
+		       size_t bytes)
+{
+	const struct region_run *run = run_of(r, piece);
+
+	return mem_least(dev, run, run->size) <= shrunk_size(run, piece, bytes);
 }
 
 uint64_t region_shrink(struct nnpu_device *dev, struct mem_region *r, void *piece, size_t bytes)
 {
-	struct region_run *run = r->runs;
-	uint64_t left = shrunk_size(bytes), least = mem_least(dev, run, run->size), leaves;
+	struct region_run *run = run_of(r, piece);
+	uint64_t left = shrunk_size(run, piece, bytes), least = mem_least(dev, run, run->size), leaves;
 
 	if (left < least)
 		left = least;
 	leaves = run->size - left;
 	ASAN_POISON_MEMORY_REGION((uint8_t *)piece + bytes,
 				  (size_t)(run_end(run) - (uint8_t *)piece) - bytes);
-	run->at = (uint8_t *)piece + region_step(bytes);
+	run->at = (uint8_t *)piece + (bytes ? region_step(bytes) : 0);
 	run->size = left;
 	/* The pages behind it may not be free yet. */
 	run->room = left;

@@ -44,10 +44,17 @@ void *region_extend(struct nnpu_device *dev, struct mem_region *r, struct region
 /* Give a piece back. It is free now if it is the last one of its run. */
 void region_give(struct mem_region *r, void *piece, size_t bytes);
 
-/* May a piece, the only one of a region, be cut to @bytes, and all pages behind them leave? See mem_least(). */
-bool region_may_shrink(const struct nnpu_device *dev, const struct mem_region *r, size_t bytes);
+/* A piece of all that is left in pages that are there: *@bytes. NULL: there is nothing. */
+void *region_take_rest(struct mem_region *r, size_t *bytes);
+
 /*
- * Cut it. Returns the bytes of the pages that leave: as many as may. The region grows no more.
+ * May a piece, the last one of its run, be cut to @bytes, and all pages behind them leave? See
+ * mem_least().
+ */
+bool region_may_shrink(const struct nnpu_device *dev, const struct mem_region *r, const void *piece,
+		       size_t bytes);
+/*
+ * Cut it. Returns the bytes of the pages that leave: as many as may. The run grows no more.
  * dev->lock held.
  */
 uint64_t region_shrink(struct nnpu_device *dev, struct mem_region *r, void *piece, size_t bytes);

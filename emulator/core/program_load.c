@@ -231,7 +231,7 @@ static int load_tensors(struct loader *l)
 		params += program_params_size(le32toh(d.params_len));
 	}
 	if (image_parse_interface(l->image, &l->header, p, l->seen, &l->pace, l->v) ||
-	    load_scales(l, scales) || load_params(l, params))
+	    load_alloc_places(l) || load_scales(l, scales) || load_params(l, params))
 		return -1;
 	return load_sealed(l);
 }
@@ -361,8 +361,8 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 
 		p->operands[*position + i] = t;
 		l->operands[i] = &p->tensors[t];
-		if (p->last_use[t] < index)
-			p->last_use[t] = index;
+		if (p->places[t] != PLACE_NONE && program_last_use(p, t) < index)
+			p->last_use[p->places[t]] = index;
 		if (load_pace(l, 16))
 			return -1;
 	}
@@ -480,7 +480,7 @@ static int plan(struct loader *l)
 	uint32_t i;
 
 	for (i = 0; i < p->num_outputs; i++)
-		p->last_use[p->outputs[i]] = p->num_cmds;
+		p->last_use[p->places[p->outputs[i]]] = p->num_cmds;
 	/* If the arena is larger than device memory, no job of this program could run. */
 	if (p->fixed && (plan_program(p, &l->pace) || p->arena_size > l->dev->props.memory_size))
 		return load_no_memory(l);

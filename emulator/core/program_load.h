@@ -54,20 +54,27 @@ struct program_block {
 
 struct program_cmd {
 	uint32_t opcode;
-	const struct op_desc *desc;	/* NULL: control command */
-	uint32_t target[2];		/* BRANCH, LOOP: numbers of blocks */
 	uint32_t operands;		/* position in program.operands: inputs, then outputs */
 	uint16_t num_inputs;
 	uint16_t num_outputs;
-	bool infer;			/* output shapes are found while the job runs */
-	bool owns_weights;		/* input 1 has ROLE_WEIGHTS */
-	bool left_out;			/* is not run: its output has ROLE_CODED */
-	/* Not 0: input 1 has ROLE_CODED. The number, plus 1, of the command that was to write it. */
-	uint32_t decoder;
+	bool infer : 1;			/* output shapes are found while the job runs */
+	bool owns_weights : 1;		/* input 1 has ROLE_WEIGHTS */
+	bool left_out : 1;		/* is not run: its output has ROLE_CODED */
+	/*
+	 * Not 0: input 1 has ROLE_CODED. The number, plus 1, of the command that was to write it. An image
+	 * has fewer commands.
+	 */
+	uint32_t decoder : 29;
+	const struct op_desc *desc;	/* NULL: control command */
+	union {
+		uint32_t target[2];	/* BRANCH, LOOP: numbers of blocks */
+		void *prepared;
+	};
 	uint64_t scratch;		/* fixed programs: bytes of scratch memory */
-	void *prepared;
-	uint64_t prepared_bytes;	/* if it has pages of its own */
+	uint32_t prepared_pages;	/* those of its own */
 };
+
+_Static_assert(UINT32_MAX / sizeof(struct nnpu_command) < 1u << 29, "decoder has room");
 
 struct program {
 	struct leaving leaving;
@@ -91,15 +98,23 @@ struct program {
 	uint32_t *operands;		/* tensor indexes, command by command */
 	uint32_t *inputs;		/* tensor indexes */
 	uint32_t *outputs;
-	uint32_t *last_use;		/* by tensor: last command that needs it */
 	uint32_t *places;		/* by tensor: which of those of a job it is, or PLACE_NONE */
 	uint32_t num_places;
-	uint64_t *offsets;		/* by plan_item.tensor: place in the arena */
+	/* By place: the last command that needs the tensor. */
+	uint32_t *last_use;
+	/* By place, then by command, for its scratch memory: where it is in the arena. */
+	uint64_t *offsets;
 	uint64_t arena_size;
 };
 
 /* A tensor that is the same in all jobs: a constant, or one without a value. */
 #define PLACE_NONE	UINT32_MAX
+
+/* The last command that needs tensor @t, which has a place. */
+static inline uint32_t program_last_use(const struct program *p, uint32_t t)
+{
+	return p->last_use[p->places[t]];
+}
 
 /* Bytes that a tensor needs at its place. Its shape is known. */
 static inline uint64_t tensor_room(const struct program *p, uint32_t index, const struct tensor *t)

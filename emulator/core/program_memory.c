@@ -17,8 +17,9 @@ static void program_free(struct nnpu_device *dev, struct leaving *l)
 	uint32_t i;
 
 	for (i = 0; p->cmds && i < p->num_cmds; i++)
-		if (p->cmds[i].prepared_bytes)
-			mem_free(dev, p->cmds[i].prepared, p->cmds[i].prepared_bytes);
+		if (p->cmds[i].prepared_pages)
+			mem_free(dev, p->cmds[i].prepared,
+				 (uint64_t)p->cmds[i].prepared_pages << NNPU_PAGE_SHIFT);
 	for (i = 0; p->tensors && i < p->num_tensors; i++)
 		if (constant_is_single(&p->tensors[i]))
 			mem_free(dev, p->tensors[i].data, constant_size(&p->tensors[i]));
@@ -103,12 +104,30 @@ void *load_take_work(struct loader *l, enum load_memory until, size_t bytes)
 
 void *load_take_constants(struct loader *l, size_t bytes)
 {
+	struct mem_region *r = &l->p->region;
 	void *piece = region_take(&l->work[LOAD_PREPARE].region, bytes);
 
 	if (piece)
 		return piece;
-	l->constants = load_take_work(l, LOAD_CONSTANTS, bytes);
+	l->constants = region_take(r, bytes);
+	l->constants_behind = l->constants || region_pages_for(r, bytes).grows;
+	if (!l->constants)
+		l->constants = l->constants_behind ? load_take(l, bytes) :
+						     load_take_work(l, LOAD_CONSTANTS, bytes);
 	return l->constants;
+}
+
+void load_begin_prepare(struct loader *l)
+{
+	if (!l->constants_behind)
+		return;
+	l->tables = l->p->region;
+	l->p->region = (struct mem_region) { 0 };
+}
+
+void load_end_prepare(struct loader *l)
+{
+	region_join(&l->p->region, &l->tables);
 }
 
 uint8_t *load_take_image(struct load_request *request)
@@ -164,13 +183,19 @@ struct table {
 	uint64_t bytes;
 };
 
+/* What one takes: whole words. */
+static uint64_t table_step(const struct table *table)
+{
+	return ((table->bytes + 7) & ~7ull) + REGION_GAP;
+}
+
 static uint64_t tables_bytes(const struct table *tables, unsigned int count)
 {
 	uint64_t bytes = 0;
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		bytes += region_step(tables[i].bytes);
+		bytes += table_step(&tables[i]);
 	return bytes;
 }
 
@@ -182,7 +207,7 @@ static int place_tables(const struct table *tables, unsigned int count, uint8_t 
 		return -1;
 	for (i = 0; i < count; i++) {
 		*tables[i].at = block;
-		block += region_step(tables[i].bytes);
+		block += table_step(&tables[i]);
 		ASAN_POISON_MEMORY_REGION(block - REGION_GAP, REGION_GAP);
 	}
 	return 0;
@@ -200,9 +225,7 @@ int load_alloc_tables(struct loader *l)
 		{ (void **)&p->operands, (uint64_t)p->num_operands * sizeof(*p->operands) },
 		{ (void **)&p->inputs, (uint64_t)p->num_inputs * sizeof(*p->inputs) },
 		{ (void **)&p->outputs, (uint64_t)p->num_outputs * sizeof(*p->outputs) },
-		{ (void **)&p->last_use, n * sizeof(*p->last_use) },
 		{ (void **)&p->places, n * sizeof(*p->places) },
-		{ (void **)&p->offsets, (n + p->num_cmds) * sizeof(*p->offsets) },
 	};
 	const struct table read[] = {
 		{ (void **)&l->owner, n * sizeof(*l->owner) },
@@ -229,6 +252,19 @@ int load_alloc_tables(struct loader *l)
 	return place_tables(kept, num_kept, load_take(l, tables_bytes(kept, num_kept)));
 }
 
+int load_alloc_places(struct loader *l)
+{
+	struct program *p = l->p;
+	const uint64_t n = p->num_places;
+	const struct table tables[] = {
+		{ (void **)&p->offsets, (n + p->num_cmds) * sizeof(*p->offsets) },
+		{ (void **)&p->last_use, n * sizeof(*p->last_use) },
+	};
+	const unsigned int count = sizeof(tables) / sizeof(*tables);
+
+	return place_tables(tables, count, load_take(l, tables_bytes(tables, count)));
+}
+
 int load_room(struct loader *l, enum load_memory until, void **p, uint32_t *max, uint32_t count,
 	      size_t size)
 {
@@ -252,15 +288,27 @@ int load_room(struct loader *l, enum load_memory until, void **p, uint32_t *max,
 	return 0;
 }
 
+/* The region with l->constants. */
+static struct mem_region *constants_region(struct loader *l)
+{
+	return l->constants_behind ? &l->tables : &l->work[LOAD_CONSTANTS].region;
+}
+
+bool load_may_keep_constants(struct loader *l, size_t bytes)
+{
+	return l->constants && region_may_shrink(l->dev, constants_region(l), l->constants, bytes);
+}
+
 void load_keep_constants(struct loader *l, size_t bytes)
 {
 	struct load_work *w = &l->work[LOAD_CONSTANTS];
 	uint64_t leaves;
 
 	pthread_mutex_lock(&l->dev->lock);
-	leaves = region_shrink(l->dev, &w->region, l->constants, bytes);
+	leaves = region_shrink(l->dev, constants_region(l), l->constants, bytes);
 	ctx_mem_uncharge(l->request->ctx, leaves);
 	pthread_mutex_unlock(&l->dev->lock);
+	/* They are charged to the program already if they are behind its tables. */
 	region_join(&l->p->region, &w->region);
 	l->p->memory += w->charged - leaves;
 	w->charged = 0;

@@ -41,29 +41,36 @@ static bool is_kept_small(const struct tensor *t)
 	return tensor_is_const(t) && !constant_is_single(t) && t->data;
 }
 
+/* What is left of pages of the program. */
+struct rest {
+	uint8_t *at;
+	size_t bytes;
+};
+
 /*
- * Small constants come together at *@at, which moves on behind them. With @fill, those that pages of the
- * program have room for go there.
+ * Small constants come together at *@at, which moves on behind them, but for those that @rest has room
+ * for; it may be NULL.
  */
-static int move_constants(struct loader *l, uint8_t **at, bool fill)
+static int move_constants(struct loader *l, uint8_t **at, struct rest *rest)
 {
 	struct program *p = l->p;
 	uint32_t i;
 
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
-		uint8_t *to = NULL;
+		uint64_t size = constant_size(t);
+		uint8_t *to = *at;
 
 		if (load_pace(l, 32))
 			return -1;
 		if (!is_kept_small(t))
 			continue;
-		/* A piece of a region takes as much at least. */
-		if (fill && constant_size(t) >= TENSOR_ALIGN)
-			to = region_take(&p->region, t->bytes);
-		if (!to) {
-			to = *at;
-			*at += constant_size(t);
+		if (rest && size <= rest->bytes) {
+			to = rest->at;
+			rest->at += size;
+			rest->bytes -= size;
+		} else {
+			*at += size;
 		}
 		if (to != t->data && load_copy(l, to, t->data, t->bytes))
 			return -1;
@@ -72,27 +79,29 @@ static int move_constants(struct loader *l, uint8_t **at, bool fill)
 	return 0;
 }
 
-/* What has no room in pages of the program moves together where it is. */
+/* What has no room in pages with what commands keep moves together where it is. */
 static int gather_constants(struct loader *l)
 {
 	uint8_t *end = l->constants;
+	struct rest rest;
 
-	if (move_constants(l, &end, true))
+	rest.at = region_take_rest(&l->p->region, &rest.bytes);
+	if (move_constants(l, &end, &rest))
 		return -1;
-	if (end != l->constants)
-		load_keep_constants(l, (size_t)(end - l->constants));
+	load_keep_constants(l, (size_t)(end - l->constants));
 	return 0;
 }
 
 /*
- * Small constants that commands still need come from the memory of the load to the program: copied if
- * it has room for all of them, or if a part of that memory would cost as much as all of it.
+ * Small constants that commands still need: copied if pages with what commands keep have room for all of
+ * them. Those in memory of the load are copied, too, if a part of that memory would cost as much as all
+ * of it.
  */
 static int keep_constants(struct loader *l)
 {
 	struct program *p = l->p;
+	uint8_t *data = NULL;
 	uint64_t bytes = 0;
-	uint8_t *data;
 	uint32_t i;
 
 	for (i = 0; i < p->num_tensors; i++) {
@@ -101,15 +110,19 @@ static int keep_constants(struct loader *l)
 		if (load_pace(l, 4))
 			return -1;
 	}
-	if (!bytes)
-		return 0;
-	data = region_take(&p->region, bytes);
-	if (!data && l->constants &&
-	    region_may_shrink(l->dev, &l->work[LOAD_CONSTANTS].region, bytes))
+	if (bytes)
+		data = region_take(&p->region, bytes);
+	if (!data && (bytes || l->constants_behind) && load_may_keep_constants(l, bytes))
 		return gather_constants(l);
-	if (!data)
+	if (!data && l->constants_behind)
+		return 0;
+	if (bytes && !data)
 		data = load_take(l, bytes);
-	return data ? move_constants(l, &data, false) : -1;
+	if (bytes && (!data || move_constants(l, &data, NULL)))
+		return -1;
+	if (l->constants_behind)
+		load_keep_constants(l, 0);
+	return 0;
 }
 
 /* Are the weights of a command written by one command, and read by this one alone? */
@@ -181,7 +194,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 		return load_op_refused(l, index, &error);
 	}
 	cmd->prepared = call.prepared;
-	cmd->prepared_bytes = bytes;
+	cmd->prepared_pages = (uint32_t)(bytes >> NNPU_PAGE_SHIFT);
 	/* It is charged already. */
 	l->p->memory += bytes;
 	for (i = 0; i < cmd->num_inputs && i < 64; i++)
@@ -227,5 +240,10 @@ static int prepare_commands(struct loader *l)
 
 int load_prepare(struct loader *l)
 {
-	return prepare_commands(l) || keep_constants(l) ? -1 : 0;
+	int ret;
+
+	load_begin_prepare(l);
+	ret = prepare_commands(l) || keep_constants(l) ? -1 : 0;
+	load_end_prepare(l);
+	return ret;
 }

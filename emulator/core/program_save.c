@@ -102,7 +102,8 @@ static int find_holders(struct saver *s)
 
 		if (paced(s, 16))
 			return -1;
-		if (!cmd->prepared || !(cmd->desc->native_weights || cmd->desc->unprepare))
+		if (!cmd->desc || !cmd->prepared ||
+		    !(cmd->desc->native_weights || cmd->desc->unprepare))
 			continue;
 		for (k = 1; k < cmd->num_inputs && k < 3; k++) {
 			uint32_t index = p->operands[cmd->operands + k];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What small programs take beside constants and activations: tables of their jobs take no memory of the
- * device and have no copy of constants, and a load gives back what it has read before it needs more.
+ * device and have no copy of constants, and a load gives back what it has read before it needs more. Small
+ * constants share pages with tables and with what commands keep.
  */
 #include <endian.h>
 #include <string.h>
@@ -15,6 +16,10 @@
 /* Constants of a larger program: many, and each shares pages with others. */
 #define MANY		50u
 #define ELEMENTS	150u
+
+/* Small layers, and the rows and columns of a matrix, which has no page of its own. */
+#define LAYERS		12u
+#define UNITS		24u
 
 static struct rig rig;
 static struct job_rig j;
@@ -39,6 +44,34 @@ static void build(unsigned int count, unsigned int n)
 		sum = image_tensor(&im, F32, kind, (int)n, -1);
 		image_command(&im, NNPU_OP_ADD, 3, 1, at, c, act, sum);
 		at = sum;
+	}
+	image_finish(&im);
+}
+
+/* x times a matrix with ones on the diagonal, plus 0, times it again, plus 1, ... */
+static void build_layers(void)
+{
+	static float matrix[UNITS * UNITS], values[UNITS];
+	uint32_t at, act, w, b;
+
+	image_init(&im);
+	at = image_tensor(&im, F32, NNPU_TENSOR_INPUT, 1, UNITS, -1);
+	act = image_scalar(&im, 0);
+	for (unsigned int i = 0; i < UNITS; i++)
+		matrix[i * UNITS + i] = 1;
+	for (unsigned int i = 0; i < LAYERS; i++) {
+		unsigned int kind = i + 1 < LAYERS ? NNPU_TENSOR_TEMPORARY : NNPU_TENSOR_OUTPUT;
+		uint32_t out;
+
+		for (unsigned int k = 0; k < UNITS; k++)
+			values[k] = (float)i;
+		w = image_const(&im, F32, UNITS, matrix, sizeof(matrix));
+		im.tensors[w].rank = 2;
+		im.tensors[w].dims[1] = htole32(UNITS);
+		b = image_const(&im, F32, UNITS, values, sizeof(values));
+		out = image_tensor(&im, F32, kind, 1, UNITS, -1);
+		image_command(&im, NNPU_OP_FULLY_CONNECTED, 4, 1, at, w, b, act, out);
+		at = out;
 	}
 	image_finish(&im);
 }
@@ -112,9 +145,45 @@ static void test_load(void)
 	rig_close(&rig);
 }
 
+/*
+ * What is packed has gone from the pages behind the tables, and what is left of constants is together.
+ * The rest of a page is not used: those of what commands keep have constants, too.
+ */
+static void test_released(void)
+{
+	const uint64_t weights = LAYERS * UNITS * (UNITS + 1) * sizeof(float);
+	const uint64_t records = (4 * LAYERS + 2) * 80ull + LAYERS * 128ull;
+	const float x = 2, y = x + (float)(LAYERS * (LAYERS - 1) / 2);
+	uint64_t program, most = mem_size(weights + records) + NNPU_PAGE_SIZE;
+	struct nnpu_arg *a;
+	bool good;
+
+	rig_open(&rig, NULL);
+	rig_enable(&rig);
+	job_rig_init(&j, &rig, 1, 1);
+	build_layers();
+	ok(!rig_load(&rig, 1, 1, im.bytes, im.size, NULL), "a program with small matrices");
+	program = used();
+	ok(MEM_WATCHED || program <= most, "it has %llu bytes, at most %llu",
+	   (unsigned long long)program, (unsigned long long)most);
+	a = job_args(&j, 1, 1);
+	for (unsigned int i = 0; i < UNITS; i++)
+		memcpy(j.operands + i * sizeof(x), &x, sizeof(x));
+	job_arg(&a[0], 1, 0, UNITS * sizeof(x));
+	job_arg(&a[1], 1, 4096, UNITS * sizeof(x));
+	good = job_execute(&j, 1, NULL) == 0;
+	for (unsigned int i = 0; i < UNITS; i++)
+		good &= !memcmp(j.operands + 4096 + i * sizeof(y), &y, sizeof(y));
+	ok(good, "it runs");
+	rig_unload(&rig, 1, 1);
+	image_free(&im);
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	test_job();
 	test_load();
+	test_released();
 	return tap_done();
 }
