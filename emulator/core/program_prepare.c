@@ -167,6 +167,17 @@ static void decode_weights(struct loader *l, uint32_t index)
 	p->roles[t] = ROLE_CODED;
 }
 
+/*
+ * May the command convert input @i, which nobody else needs, in place? Small constants move when all
+ * commands are prepared: they are none for what is packed, which stays where it is.
+ */
+static bool may_convert(const struct program_cmd *cmd, uint32_t i, const struct tensor *t)
+{
+	if (cmd->desc->native_weights && i == 1)
+		return constant_is_single(t);
+	return tensor_is_const(t);
+}
+
 static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 {
 	struct program_cmd *cmd = &l->p->cmds[index];
@@ -185,7 +196,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 	for (i = 0; i < (uint32_t)cmd->num_inputs + cmd->num_outputs; i++) {
 		l->operands[i] = &l->p->tensors[operands[i]];
 		if (i < cmd->num_inputs && i < 64 && uses[operands[i]] == 1 &&
-		    constant_is_single(l->operands[i]))
+		    may_convert(cmd, i, l->operands[i]))
 			call.own |= 1ull << i;
 	}
 	if (cmd->desc->prepare && cmd->desc->prepare(&call, &bytes)) {

@@ -132,10 +132,11 @@ struct op_call {
 	 */
 	void *prepared;
 	/*
-	 * Bit i: nobody else needs the bytes of input i, in a buffer of op_room() bytes. In prepare()
-	 * it is a constant that is no other operand: prepare() may convert it in place. In scratch()
-	 * and execute() it is a value that was computed for this call alone: so may execute(). If
-	 * the operation has native_weights, that may be input 1.
+	 * Bit i: nobody else needs the bytes of input i. In prepare() it is a constant that is no other
+	 * operand: prepare() may convert it in place, and finds it by the tensor later, for it may
+	 * have moved. In scratch() and execute() it is a value that was computed for this call alone:
+	 * so may execute(). If the operation has native_weights, input 1 has a buffer of op_room()
+	 * bytes, which stays where it is.
 	 */
 	uint64_t own;
 	/*

@@ -2,7 +2,7 @@
 /*
  * What small programs take beside constants and activations: tables of their jobs take no memory of the
  * device and have no copy of constants, and a load gives back what it has read before it needs more. Small
- * constants share pages with tables and with what commands keep.
+ * constants share pages with tables and with what commands keep, and are converted in place.
  */
 #include <endian.h>
 #include <string.h>
@@ -20,6 +20,12 @@
 /* Small layers, and the rows and columns of a matrix, which has no page of its own. */
 #define LAYERS		12u
 #define UNITS		24u
+
+/* Depthwise convolutions of 3 by 3 taps, one behind the other. */
+#define CONVOLUTIONS	64u
+#define CHANNELS	64u
+#define TAPS		9u
+#define PIXELS		16u
 
 static struct rig rig;
 static struct job_rig j;
@@ -71,6 +77,52 @@ static void build_layers(void)
 		b = image_const(&im, F32, UNITS, values, sizeof(values));
 		out = image_tensor(&im, F32, kind, 1, UNITS, -1);
 		image_command(&im, NNPU_OP_FULLY_CONNECTED, 4, 1, at, w, b, act, out);
+		at = out;
+	}
+	image_finish(&im);
+}
+
+static void set_quant(uint32_t tensor, float scale, int32_t zero_point)
+{
+	memcpy(&im.tensors[tensor].scale, &scale, sizeof(scale));
+	im.tensors[tensor].zero_point = htole32((uint32_t)zero_point);
+}
+
+/* Each convolution has a bias of its own, or all have the same one; they are equal. */
+static void build_convolutions(bool own)
+{
+	static int8_t weights[TAPS * CHANNELS];
+	static int32_t values[CHANNELS];
+	uint32_t at, w, b = 0, one, act;
+
+	image_init(&im);
+	at = image_tensor(&im, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, NNPU_TENSOR_INPUT, 1, 4, 4,
+			  (int)CHANNELS, -1);
+	one = image_scalar(&im, 1);
+	act = image_scalar(&im, 0);
+	for (unsigned int i = 0; i < CHANNELS; i++)
+		values[i] = (int32_t)(i * 7);
+	for (unsigned int i = 0; i < TAPS * CHANNELS; i++)
+		weights[i] = (int8_t)(i * 5 % 31 - 15);
+	w = image_const(&im, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, TAPS * CHANNELS, weights,
+			sizeof(weights));
+	im.tensors[w].rank = 4;
+	im.tensors[w].dims[0] = htole32(1);
+	im.tensors[w].dims[1] = im.tensors[w].dims[2] = htole32(3);
+	im.tensors[w].dims[3] = htole32(CHANNELS);
+	set_quant(w, 0.02f, 0);
+	for (unsigned int i = 0; i < CONVOLUTIONS; i++) {
+		unsigned int kind = i + 1 < CONVOLUTIONS ? NNPU_TENSOR_TEMPORARY : NNPU_TENSOR_OUTPUT;
+		uint32_t out = image_tensor(&im, NNPU_TYPE_TENSOR_QUANT8_ASYMM_SIGNED, kind, 1, 4, 4,
+					    (int)CHANNELS, -1);
+
+		if (own || !i)
+			b = image_const(&im, NNPU_TYPE_TENSOR_INT32, CHANNELS, values, sizeof(values));
+		set_quant(at, 0.5f, 3);
+		set_quant(b, 0.01f, 0);
+		set_quant(out, 0.5f, 3);
+		image_command(&im, NNPU_OP_DEPTHWISE_CONV_2D, 8, 1, at, w, b, one, one, one, one,
+			      act, out);
 		at = out;
 	}
 	image_finish(&im);
@@ -180,10 +232,52 @@ static void test_released(void)
 	rig_close(&rig);
 }
 
+/* Load it and run it. Returns what the program has. */
+static uint64_t convolve(bool own, int8_t *out)
+{
+	uint64_t before = used(), program;
+	struct nnpu_arg *a;
+
+	build_convolutions(own);
+	ok(!rig_load(&rig, 1, 1, im.bytes, im.size, NULL), "convolutions with %s",
+	   own ? "a bias each" : "one bias");
+	program = used() - before;
+	a = job_args(&j, 1, 1);
+	for (unsigned int i = 0; i < PIXELS * CHANNELS; i++)
+		j.operands[i] = (uint8_t)(i * 11);
+	job_arg(&a[0], 1, 0, PIXELS * CHANNELS);
+	job_arg(&a[1], 1, 4096, PIXELS * CHANNELS);
+	ok(!job_execute(&j, 1, NULL), "they run");
+	memcpy(out, j.operands + 4096, PIXELS * CHANNELS);
+	rig_unload(&rig, 1, 1);
+	image_free(&im);
+	return program;
+}
+
+/* What goes to a bias of one command is added there; else each command keeps a sum of its own. */
+static void test_converted(void)
+{
+	int8_t own[PIXELS * CHANNELS], shared[PIXELS * CHANNELS];
+	uint64_t with, without;
+
+	rig_open(&rig, NULL);
+	rig_enable(&rig);
+	job_rig_init(&j, &rig, 1, 1);
+	without = convolve(false, shared);
+	with = convolve(true, own);
+	/* A record for each, and not its values again. */
+	ok(MEM_WATCHED || with <= without + CONVOLUTIONS * 96 + NNPU_PAGE_SIZE,
+	   "a bias is kept once: %llu bytes, with the same one %llu", (unsigned long long)with,
+	   (unsigned long long)without);
+	ok(!memcmp(own, shared, sizeof(own)), "results are the same");
+	rig_close(&rig);
+}
+
 int main(void)
 {
 	test_job();
 	test_load();
 	test_released();
+	test_converted();
 	return tap_done();
 }
