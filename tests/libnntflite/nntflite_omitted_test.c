@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Each operator with each of its inputs omitted: what cannot do without is refused, by the library
- * with the operator or by the device, and nobody reads the tensor that is not there.
+ * with the operator or by the device, and nobody reads the tensor that is not there. What is omitted
+ * is one operand for all of a type.
  */
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include <tap.h>
 
 #include "model_writer.h"
+#include "userspace/libnntflite/map/hal_builder.h"
 #include "userspace/libnntflite/map/map_table.h"
 
 static uint8_t file[MW_MAX_SIZE];
@@ -79,6 +81,31 @@ static void try(struct nnhal_device *device, const struct mw_model *m)
 	nntflite_file_close(opened);
 }
 
+/* Scalars of the same bytes, which are none, are others. */
+static void test_one(void)
+{
+	struct nntflite_diag diag;
+	struct hal_builder b;
+	struct hal_graph *g;
+	int real, number, zero;
+	uint32_t index;
+
+	hal_builder_init(&b, 1 << 20);
+	g = hal_add_graph(&b, &index, &diag);
+	if (ok(g, "a graph")) {
+		zero = hal_add_int32(g, 0, &diag);
+		real = hal_add_no_value(g, NNHAL_OPERAND_TENSOR_FLOAT32, &diag);
+		number = hal_add_no_value(g, NNHAL_OPERAND_TENSOR_INT32, &diag);
+		ok(zero >= 0 && real > zero && number > real, "operands of two types that are omitted");
+		ok(hal_add_no_value(g, NNHAL_OPERAND_TENSOR_FLOAT32, &diag) == real &&
+		   hal_add_no_value(g, NNHAL_OPERAND_TENSOR_INT32, &diag) == number &&
+		   g->num_operands == 3, "each is there once");
+		ok(hal_add_int32(g, 0, &diag) == zero && g->operands[number].lifetime ==
+		   NNHAL_LIFETIME_NO_VALUE, "a scalar is none of them");
+	}
+	hal_builder_fini(&b);
+}
+
 int main(void)
 {
 	struct nnhal_device *device = NULL;
@@ -107,6 +134,7 @@ int main(void)
 	   counts.refused, counts.unnamed);
 	ok(counts.prepared && counts.prepared < counts.models - counts.refused,
 	   "%u of the others can be prepared", counts.prepared);
+	test_one();
 	nnhal_device_unref(device);
 	return tap_done();
 }

@@ -235,24 +235,37 @@ int hal_add_copied(struct hal_graph *g, struct nnhal_operand *operand, const voi
 	return hal_add_operand(g, operand, origin, diag);
 }
 
+/* The one of the latest with this value, or -1. No type of tensors is one of scalars. */
+static int find_recent(const struct hal_graph *g, uint32_t type, const void *data, size_t bytes)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->num_recent && i < HAL_RECENT; i++) {
+		const struct nnhal_operand *o = &g->operands[g->recent[i]];
+
+		if (o->type == type &&
+		    (!bytes || !memcmp(g->b->values + o->location.offset, data, bytes)))
+			return g->recent[i];
+	}
+	return -1;
+}
+
+static int remember(struct hal_graph *g, int index)
+{
+	if (index >= 0)
+		g->recent[g->num_recent++ % HAL_RECENT] = index;
+	return index;
+}
+
 static int add_scalar(struct hal_graph *g, uint32_t type, const void *data, size_t bytes,
 		      struct nntflite_diag *diag)
 {
 	struct nnhal_operand operand = { .type = type };
-	uint32_t i;
-	int index;
+	int index = find_recent(g, type, data, bytes);
 
 	/* The same few strides, paddings and activations occur again and again. */
-	for (i = 0; i < g->num_scalars && i < HAL_RECENT_SCALARS; i++) {
-		const struct nnhal_operand *o = &g->operands[g->scalars[i]];
-
-		if (o->type == type && !memcmp(g->b->values + o->location.offset, data, bytes))
-			return g->scalars[i];
-	}
-	index = hal_add_copied(g, &operand, data, bytes, HAL_NO_ORIGIN, diag);
-	if (index >= 0)
-		g->scalars[g->num_scalars++ % HAL_RECENT_SCALARS] = index;
-	return index;
+	return index >= 0 ? index : remember(g, hal_add_copied(g, &operand, data, bytes,
+							       HAL_NO_ORIGIN, diag));
 }
 
 int hal_add_int32(struct hal_graph *g, int32_t value, struct nntflite_diag *diag)
@@ -282,12 +295,16 @@ int hal_add_bool(struct hal_graph *g, bool value, struct nntflite_diag *diag)
 int hal_add_no_value(struct hal_graph *g, uint32_t type, struct nntflite_diag *diag)
 {
 	struct nnhal_operand operand = { .type = type, .lifetime = NNHAL_LIFETIME_NO_VALUE };
+	int index = find_recent(g, type, NULL, 0);
 
+	/* A recurrent layer lacks many. */
+	if (index >= 0)
+		return index;
 	/* An operand without a value needs a scale, too, if its type has one. */
 	if (type == NNHAL_OPERAND_TENSOR_QUANT16_SYMM ||
 	    type == NNHAL_OPERAND_TENSOR_QUANT8_ASYMM_SIGNED)
 		operand.scale = 1;
-	return hal_add_operand(g, &operand, HAL_NO_ORIGIN, diag);
+	return remember(g, hal_add_operand(g, &operand, HAL_NO_ORIGIN, diag));
 }
 
 int hal_add_subgraph(struct hal_graph *g, uint32_t number, struct nntflite_diag *diag)

@@ -30,8 +30,8 @@ struct hal_constant {
 struct hal_chunk;
 struct hal_builder;
 
-/* How many of the latest scalars are searched for the same value. */
-#define HAL_RECENT_SCALARS	16
+/* How many of the latest scalars and omitted operands are searched for the same one. */
+#define HAL_RECENT		16
 
 /* One subgraph. */
 struct hal_graph {
@@ -45,8 +45,8 @@ struct hal_graph {
 	uint32_t *operation_origins;	/* operator index, for messages */
 	uint32_t num_operations;
 	uint32_t max_operations;
-	int scalars[HAL_RECENT_SCALARS];	/* operands, the latest ones */
-	uint32_t num_scalars;
+	int recent[HAL_RECENT];		/* scalars and omitted operands, the latest ones */
+	uint32_t num_recent;
 	uint32_t *inputs;
 	uint32_t *outputs;
 	uint32_t num_inputs;
@@ -106,7 +106,7 @@ int hal_add_float32(struct hal_graph *g, float value, struct nntflite_diag *diag
 int hal_add_float16(struct hal_graph *g, float value, struct nntflite_diag *diag);
 int hal_add_bool(struct hal_graph *g, bool value, struct nntflite_diag *diag);
 
-/* An operand that is omitted. */
+/* An operand that is omitted; those of a type may be the same one. */
 int hal_add_no_value(struct hal_graph *g, uint32_t type, struct nntflite_diag *diag);
 
 /* The referenced subgraph @number, as IF and WHILE take it. */

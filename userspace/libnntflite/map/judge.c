@@ -58,7 +58,7 @@ static void go_back(struct mapper *m, const struct mark *mark)
 
 	m->g->num_operands = mark->num_operands;
 	m->g->num_operations = mark->num_operations;
-	m->g->num_scalars = 0;
+	m->g->num_recent = 0;
 	/* Its results and variables got operands from the operator, and nothing else. */
 	for (i = 0; i < m->op->outputs.count; i++) {
 		int *operand = &m->operand_of[fb_vector_i32(&m->op->outputs, i)];
