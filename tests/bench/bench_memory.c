@@ -5,8 +5,8 @@
  *   bench_memory [--json FILE] MODEL.tflite...
  *
  * A line for each model: the peak of a device that does nothing else, what the model needs at least
- * (constants, scales included, and the largest set of activations that live at once, inputs and
- * outputs with them), and their ratio.
+ * (constants, scales and zero points of all operands included, and the largest set of activations
+ * that live at once, inputs and outputs with them), and their ratio.
  */
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,10 @@
 
 #include "userspace/tools/common/error.h"
 
-/* Bytes of constants, scales included, and of the largest set of activations that live at once. */
+/*
+ * Bytes of constants, scales and zero points of all operands included, and of the largest set of activations
+ * that live at once.
+ */
 struct needed_memory {
 	uint64_t constants;
 	uint64_t activations;

@@ -18,7 +18,7 @@
  * What is large enough has room for all that in the part.
  */
 #define SLACK		1.15
-#define LARGE		(48u << 10)
+#define LARGE		(40u << 10)
 #define TABLES		(8u << 10)
 /* With AddressSanitizer small pieces have gaps between them. */
 #define GAPS		(8u << 10)
