@@ -303,7 +303,7 @@ int control_end_block(struct loader *l, uint32_t end)
 		if (l->owner[out[i]] != l->block + 1)
 			return fault(l, p->blocks[l->block].header, NNPU_REASON_NOT_WRITTEN,
 				     cmd->num_inputs + i);
-		p->last_use[p->places[out[i]]] = end;
+		*program_last_use(p, out[i]) = end;
 	}
 	return 0;
 }

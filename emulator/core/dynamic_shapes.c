@@ -197,7 +197,7 @@ static uint32_t fixed_items(struct exec_run *run, struct dynamic_block *d, uint3
 
 	for (i = d->first_placed; i < run->num_placed && !op_pace(&run->pace, 8); i++) {
 		struct plan_item *placed = &run->placed[i];
-		uint32_t last = program_last_use(run->program, placed->tensor);
+		uint32_t last = *program_last_use(run->program, placed->tensor);
 
 		if (last < from)
 			continue;
@@ -258,7 +258,7 @@ static void keep_place(struct exec_run *run, const struct dynamic_block *d,
 {
 	const struct batch_chunk *known = d->num_chunks ? &d->chunks[d->num_chunks - 1] : NULL;
 
-	if (program_last_use(run->program, item->tensor) < end)
+	if (*program_last_use(run->program, item->tensor) < end)
 		return;
 	/* A chunk that is not among those that are used again. */
 	if (last->base && item->offset >= last->start && (!known || known->base != last->base))
@@ -285,7 +285,7 @@ static int place_batch(struct exec_run *run, struct dynamic_block *d, uint32_t f
 		const uint32_t *out = exec_operand_list(run, i) + num_inputs;
 
 		for (o = 0; o < p->cmds[i].num_outputs; o++) {
-			if (p->roles[out[o]] != ROLE_BLOCK_OUTPUT)
+			if (p->tensors[out[o]].role != ROLE_BLOCK_OUTPUT)
 				items[n++] = (struct plan_item) {
 					.tensor = out[o], .first = i - from,
 				};
@@ -298,7 +298,7 @@ static int place_batch(struct exec_run *run, struct dynamic_block *d, uint32_t f
 			return -1;
 	}
 	for (i = 0; i < n; i++) {
-		uint32_t last = program_last_use(p, items[i].tensor);
+		uint32_t last = *program_last_use(p, items[i].tensor);
 
 		/* What a later batch reads stays. */
 		items[i].last = (last < end ? last : end) - from;
@@ -383,7 +383,7 @@ struct home dynamic_output_home(const struct exec_run *run, uint32_t index,
 {
 	uint32_t t = exec_operand_list(run, index)[operand];
 
-	if (run->program->roles[t] == ROLE_BLOCK_OUTPUT)
+	if (run->program->tensors[t].role == ROLE_BLOCK_OUTPUT)
 		return run->engine->exec.homes[t];
 	return (struct home) { .chunk = chunk };
 }

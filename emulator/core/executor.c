@@ -78,8 +78,8 @@ int exec_bind(struct exec_run *run)
 			return -1;
 	}
 	for (i = 0; i < p->num_tensors; i++) {
-		if (p->places[i] != PLACE_NONE)
-			x->tensors[p->places[i]] = p->tensors[i];
+		if (p->tensors[i].place != PLACE_NONE)
+			x->tensors[p->tensors[i].place] = p->tensors[i];
 		if (exec_pace(run, 32))
 			return -1;
 	}
@@ -516,8 +516,10 @@ static int bind_planned(struct exec_run *run, uint8_t *base)
 	if (exec_bind(run))
 		return -1;
 	for (i = 0; i < p->num_tensors; i++) {
-		if (p->places[i] != PLACE_NONE)
-			x->tensors[p->places[i]].data = base + p->offsets[p->places[i]];
+		uint32_t place = p->tensors[i].place;
+
+		if (place != PLACE_NONE)
+			x->tensors[place].data = base + p->offsets[place];
 		if (exec_pace(run, 4))
 			return -1;
 	}

@@ -67,7 +67,7 @@ int exec_bind(struct exec_run *run);
 /* A tensor of this run, or of the program if it is the same in all runs. */
 static inline struct tensor *exec_tensor(const struct exec_run *run, uint32_t index)
 {
-	uint32_t place = run->program->places[index];
+	uint32_t place = run->program->tensors[index].place;
 
 	return place == PLACE_NONE ? &run->program->tensors[index] :
 				     &run->engine->exec.tensors[place];

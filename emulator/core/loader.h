@@ -92,10 +92,30 @@ static inline uint64_t program_params_size(uint64_t bytes)
 	return (bytes + 15) & ~15ull;
 }
 
-/* Size of a constant, or its bytes if it shares an allocation. */
+/* Size of a constant that has pages of its own. */
 static inline uint64_t constant_size(const struct tensor *t)
 {
-	return constant_is_single(t) ? mem_size(constant_room(t)) : program_params_size(t->bytes);
+	return mem_size(constant_room(t));
+}
+
+/*
+ * Where one begins that shares an allocation, if the others end at @at: vectors at a multiple of 16 bytes,
+ * a number or two at one of 8.
+ */
+static inline uint64_t constant_begin(const struct tensor *t, uint64_t at)
+{
+	uint64_t align = t->bytes > 8 ? 16 : 8;
+
+	return (at + align - 1) & ~(align - 1);
+}
+
+/* Its place there, if they end at *@end, which moves on behind it. */
+static inline uint8_t *constant_at(const struct tensor *t, uint8_t **end)
+{
+	uint8_t *at = *end + (constant_begin(t, (uintptr_t)*end) - (uintptr_t)*end);
+
+	*end = at + t->bytes;
+	return at;
 }
 
 /* The verdict when memory is missing: it is not if the load is to end. -1. */
@@ -105,7 +125,7 @@ int load_no_memory(struct loader *l);
 int load_charge(struct loader *l, uint64_t bytes);
 void load_uncharge(struct loader *l, uint64_t bytes);
 
-/* program_take(), with the verdict. */
+/* A piece of REGION_ALIGN for the program, as program_take() gives one of TENSOR_ALIGN. */
 void *load_take(struct loader *l, size_t bytes);
 
 /* The same for the load itself, until load_free_work(). */

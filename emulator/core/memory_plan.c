@@ -270,7 +270,7 @@ uint64_t plan_place_beside(struct plan_item *items, uint32_t fixed, uint32_t cou
 /* Where a tensor, or the scratch memory of a command, is to be: see plan_item.tensor. */
 static uint64_t *offset_of(const struct program *p, uint32_t tensor)
 {
-	return &p->offsets[tensor < p->num_tensors ? p->places[tensor] :
+	return &p->offsets[tensor < p->num_tensors ? p->tensors[tensor].place :
 						     p->num_places + (tensor - p->num_tensors)];
 }
 
@@ -279,7 +279,7 @@ static bool has_place(const struct program *p, uint32_t t)
 {
 	unsigned int kind = p->tensors[t].kind;
 
-	return p->roles[t] == ROLE_NONE &&
+	return p->tensors[t].role == ROLE_NONE &&
 	       (kind == NNPU_TENSOR_INPUT || kind == NNPU_TENSOR_TEMPORARY || kind == NNPU_TENSOR_OUTPUT);
 }
 
@@ -308,7 +308,7 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 	for (i = 0; b == p->blocks && i < p->num_inputs; i++) {
 		*offset_of(p, p->inputs[i]) = n;
 		items[n++] = (struct plan_item) {
-			.tensor = p->inputs[i], .last = program_last_use(p, p->inputs[i]),
+			.tensor = p->inputs[i], .last = *program_last_use(p, p->inputs[i]),
 			.size = p->tensors[p->inputs[i]].bytes,
 		};
 	}
@@ -319,14 +319,14 @@ static uint32_t block_items(const struct program *p, const struct program_block 
 		unsigned int o;
 
 		for (o = 0; o < cmd->num_outputs; o++) {
-			uint32_t last = program_last_use(p, out[o]) - b->first;
+			uint32_t last = *program_last_use(p, out[o]) - b->first;
 
 			if (shares) {
 				struct plan_item *item = &items[*offset_of(p, *in)];
 
 				item->last = last > item->last ? last : item->last;
 				*offset_of(p, out[o]) = *offset_of(p, *in);
-			} else if (p->roles[out[o]] != ROLE_BLOCK_OUTPUT) {
+			} else if (p->tensors[out[o]].role != ROLE_BLOCK_OUTPUT) {
 				*offset_of(p, out[o]) = n;
 				items[n++] = (struct plan_item) {
 					.tensor = out[o], .first = i - b->first, .last = last,

@@ -11,17 +11,26 @@ struct region_run {
 	struct region_run *next;
 	uint64_t size;
 	uint64_t room;			/* what it may grow to */
-	uint8_t *at;			/* the next piece; none begins at a page */
+	uint8_t *at;			/* the end of the last piece; none begins at a page */
 };
-
-_Static_assert(sizeof(struct region_run) <= TENSOR_ALIGN, "has room");
 
 /* A piece goes to one of so many runs, those added last: a region may have very many. */
 #define RUNS_TRIED	8u
 
+static uint64_t round_up(uint64_t n, size_t align)
+{
+	return (n + align - 1) & ~(uint64_t)(align - 1);
+}
+
+/* What a piece takes. */
+static size_t step_of(size_t bytes, size_t align)
+{
+	return round_up(bytes ? bytes : 1, align) + REGION_GAP;
+}
+
 size_t region_step(size_t bytes)
 {
-	return tensor_round_up(bytes ? bytes : 1) + REGION_GAP;
+	return step_of(bytes, TENSOR_ALIGN);
 }
 
 static uint8_t *run_end(const struct region_run *run)
@@ -30,16 +39,18 @@ static uint8_t *run_end(const struct region_run *run)
 }
 
 /* Where the next piece begins. */
-static uint8_t *next_piece(const struct region_run *run)
+static uint8_t *next_piece(const struct region_run *run, size_t align)
 {
+	uint64_t at = round_up((uint64_t)(run->at - (uint8_t *)run), align);
+
 	/* So that it can be told from a piece of whole pages. */
-	return (uintptr_t)run->at & (NNPU_PAGE_SIZE - 1) ? run->at : run->at + TENSOR_ALIGN;
+	return (uint8_t *)run + (at & (NNPU_PAGE_SIZE - 1) ? at : at + align);
 }
 
-static void *run_take(struct region_run *run, size_t bytes)
+static void *run_take(struct region_run *run, size_t bytes, size_t align)
 {
-	size_t step = region_step(bytes);
-	uint8_t *p = next_piece(run);
+	size_t step = step_of(bytes, align);
+	uint8_t *p = next_piece(run, align);
 
 	if (p > run_end(run) || step > (size_t)(run_end(run) - p))
 		return NULL;
@@ -48,53 +59,56 @@ static void *run_take(struct region_run *run, size_t bytes)
 	return p;
 }
 
-void *region_take(struct mem_region *r, size_t bytes)
+void *region_take(struct mem_region *r, size_t bytes, size_t align)
 {
 	struct region_run *run = r->runs;
 	unsigned int i;
 	void *p;
 
 	for (i = 0; run && i < RUNS_TRIED; i++, run = run->next) {
-		p = run_take(run, bytes);
+		p = run_take(run, bytes, align);
 		if (p)
 			return p;
 	}
 	return NULL;
 }
 
-struct region_pages region_pages_for(const struct mem_region *r, size_t bytes)
+struct region_pages region_pages_for(const struct mem_region *r, size_t bytes, size_t align)
 {
 	const struct region_run *run = r->runs;
 	uint64_t size;
 
 	if (run) {
-		size = mem_size((uint64_t)(next_piece(run) - (uint8_t *)run) + region_step(bytes));
+		size = mem_size((uint64_t)(next_piece(run, align) - (uint8_t *)run) +
+				step_of(bytes, align));
 		if (size <= run->room)
 			return (struct region_pages) { size - run->size, true };
 	}
-	return (struct region_pages) { mem_size(TENSOR_ALIGN + region_step(bytes)), false };
+	return (struct region_pages) {
+		mem_size(round_up(sizeof(*run), align) + step_of(bytes, align)), false,
+	};
 }
 
 void *region_extend(struct nnpu_device *dev, struct mem_region *r, struct region_pages pages,
-		    size_t bytes)
+		    size_t bytes, size_t align)
 {
 	struct region_run *run = r->runs;
 	size_t room;
 
 	if (pages.grows) {
 		run->size += pages.bytes;
-		return run_take(run, bytes);
+		return run_take(run, bytes, align);
 	}
 	run = mem_alloc_growing(dev, pages.bytes, &room);
 	if (!run)
 		return NULL;
 	*run = (struct region_run) {
 		.next = r->runs, .size = pages.bytes, .room = room,
-		.at = (uint8_t *)run + TENSOR_ALIGN,
+		.at = (uint8_t *)(run + 1),
 	};
 	r->runs = run;
-	ASAN_POISON_MEMORY_REGION(run->at, run->size - TENSOR_ALIGN);
-	return run_take(run, bytes);
+	ASAN_POISON_MEMORY_REGION(run->at, run->size - sizeof(*run));
+	return run_take(run, bytes, align);
 }
 
 void region_give(struct mem_region *r, void *piece, size_t bytes)
@@ -116,18 +130,14 @@ void *region_take_rest(struct mem_region *r, size_t *bytes)
 
 	*bytes = 0;
 	for (i = 0; run && i < RUNS_TRIED; i++, run = run->next) {
-		size_t rest = (size_t)(run_end(run) - run->at);
+		uint64_t before = (uint64_t)(next_piece(run, REGION_ALIGN) - (uint8_t *)run);
 
-		/* What its smallest piece takes, and before it the gap at a page. */
-		if (rest < TENSOR_ALIGN + region_step(1))
+		if (run->size < before + step_of(*bytes + 1, REGION_ALIGN))
 			continue;
-		rest = (size_t)(run_end(run) - next_piece(run)) - REGION_GAP;
-		if (rest <= *bytes)
-			continue;
-		*bytes = rest;
+		*bytes = run->size - before - REGION_GAP;
 		best = run;
 	}
-	return best ? run_take(best, *bytes) : NULL;
+	return best ? run_take(best, *bytes, REGION_ALIGN) : NULL;
 }
 
 /* The run of a piece. */
@@ -145,7 +155,7 @@ static uint64_t shrunk_size(const struct region_run *run, const void *piece, siz
 {
 	uint64_t before = (uint64_t)((const uint8_t *)piece - (const uint8_t *)run);
 
-	return mem_size(before + (bytes ? region_step(bytes) : 0));
+	return mem_size(before + (bytes ? step_of(bytes, REGION_ALIGN) : 0));
 }
 
 bool region_may_shrink(const struct nnpu_device *dev, const struct mem_region *r, const void *piece,
@@ -166,7 +176,7 @@ uint64_t region_shrink(struct nnpu_device *dev, struct mem_region *r, void *piec
 	leaves = run->size - left;
 	ASAN_POISON_MEMORY_REGION((uint8_t *)piece + bytes,
 				  (size_t)(run_end(run) - (uint8_t *)piece) - bytes);
-	run->at = (uint8_t *)piece + (bytes ? region_step(bytes) : 0);
+	run->at = (uint8_t *)piece + (bytes ? step_of(bytes, REGION_ALIGN) : 0);
 	run->size = left;
 	/* The pages behind it may not be free yet. */
 	run->room = left;

@@ -23,11 +23,14 @@ struct mem_region {
 	struct region_run *runs;	/* the one added last first */
 };
 
-/* What a piece takes of a run. */
+/* Tables and small constants begin at a multiple of this, what commands keep at one of TENSOR_ALIGN. */
+#define REGION_ALIGN	16u
+
+/* What a piece of the latter takes of a run. */
 size_t region_step(size_t bytes);
 
 /* A piece, clear if nothing was given back. NULL: it takes more pages. */
-void *region_take(struct mem_region *r, size_t bytes);
+void *region_take(struct mem_region *r, size_t bytes, size_t align);
 
 /* Pages for a piece that region_take() has none for. */
 struct region_pages {
@@ -35,20 +38,20 @@ struct region_pages {
 	bool grows;			/* a run does; else a run has to be added */
 };
 
-struct region_pages region_pages_for(const struct mem_region *r, size_t bytes);
+struct region_pages region_pages_for(const struct mem_region *r, size_t bytes, size_t align);
 
 /* The piece, when they are charged. NULL: the host has no memory; they are to be released. */
 void *region_extend(struct nnpu_device *dev, struct mem_region *r, struct region_pages pages,
-		    size_t bytes);
+		    size_t bytes, size_t align);
 
-/* Give a piece back. It is free now if it is the last one of its run. */
+/* Give a piece of TENSOR_ALIGN back. It is free now if it is the last one of its run. */
 void region_give(struct mem_region *r, void *piece, size_t bytes);
 
-/* A piece of all that is left in pages that are there: *@bytes. NULL: there is nothing. */
+/* A piece of REGION_ALIGN, all that is left in pages that are there: *@bytes. NULL: there is nothing. */
 void *region_take_rest(struct mem_region *r, size_t *bytes);
 
 /*
- * May a piece, the last one of its run, be cut to @bytes, and all pages behind them leave? See
+ * May a piece of REGION_ALIGN, the last one of its run, be cut to @bytes, and all pages behind them leave? See
  * mem_least().
  */
 bool region_may_shrink(const struct nnpu_device *dev, const struct mem_region *r, const void *piece,

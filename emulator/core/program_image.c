@@ -564,9 +564,9 @@ static unsigned int check_block(struct program *p, uint32_t t, uint32_t block, b
 {
 	if (p->tensors[t].kind != NNPU_TENSOR_TEMPORARY)
 		return NNPU_REASON_NOT_WRITABLE;
-	if (owner[t] || p->roles[t] != ROLE_NONE)
+	if (owner[t] || p->tensors[t].role != ROLE_NONE)
 		return NNPU_REASON_WRITTEN_TWICE;
-	p->roles[t] = input ? ROLE_BLOCK_INPUT : ROLE_BLOCK_OUTPUT;
+	p->tensors[t].role = input ? ROLE_BLOCK_INPUT : ROLE_BLOCK_OUTPUT;
 	if (input)
 		owner[t] = block + 1;
 	return NNPU_REASON_NONE;

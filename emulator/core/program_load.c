@@ -163,7 +163,10 @@ static int load_constants(struct loader *l)
 			return -1;
 		if (!tensor_is_const(t))
 			continue;
-		*(constant_is_single(t) ? &single : &shared) += constant_size(t);
+		if (constant_is_single(t))
+			single += constant_size(t);
+		else
+			shared = constant_begin(t, shared) + t->bytes;
 	}
 	if (load_charge(l, single))
 		return -1;
@@ -183,8 +186,7 @@ static int load_constants(struct loader *l)
 			if (!t->data)
 				return verdict_status(l->v, NNPU_STATUS_NO_MEMORY);
 		} else {
-			t->data = data;
-			data += constant_size(t);
+			t->data = constant_at(t, &data);
 		}
 		if (load_constant(l, i))
 			return -1;
@@ -225,8 +227,8 @@ static int load_tensors(struct loader *l)
 		    (tensor_num_scales(t) &&
 		     load_charge(l, tensor_num_scales(t) * sizeof(*t->channel_scales))))
 			return -1;
-		p->places[i] = tensor_is_const(t) || t->kind == NNPU_TENSOR_NO_VALUE ? PLACE_NONE :
-										       p->num_places++;
+		t->place = tensor_is_const(t) || t->kind == NNPU_TENSOR_NO_VALUE ? PLACE_NONE :
+										   p->num_places++;
 		scales += tensor_num_scales(t);
 		params += program_params_size(le32toh(d.params_len));
 	}
@@ -361,8 +363,8 @@ static int load_command(struct loader *l, uint32_t index, uint32_t *position)
 
 		p->operands[*position + i] = t;
 		l->operands[i] = &p->tensors[t];
-		if (p->places[t] != PLACE_NONE && program_last_use(p, t) < index)
-			p->last_use[p->places[t]] = index;
+		if (p->tensors[t].place != PLACE_NONE && *program_last_use(p, t) < index)
+			*program_last_use(p, t) = index;
 		if (load_pace(l, 16))
 			return -1;
 	}
@@ -480,7 +482,7 @@ static int plan(struct loader *l)
 	uint32_t i;
 
 	for (i = 0; i < p->num_outputs; i++)
-		p->last_use[p->places[p->outputs[i]]] = p->num_cmds;
+		*program_last_use(p, p->outputs[i]) = p->num_cmds;
 	/* If the arena is larger than device memory, no job of this program could run. */
 	if (p->fixed && (plan_program(p, &l->pace) || p->arena_size > l->dev->props.memory_size))
 		return load_no_memory(l);

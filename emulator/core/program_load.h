@@ -32,7 +32,7 @@ static inline uint64_t tensor_round_up(uint64_t bytes)
 	return (bytes + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
 }
 
-/* Why a tensor has no place of its own in the memory of its block, or has more room there. */
+/* tensor.role: why it has no place of its own in the memory of its block, or has more room there. */
 enum tensor_role {
 	ROLE_NONE,
 	ROLE_BLOCK_INPUT,		/* shares the bytes of an operand of the entering command */
@@ -79,27 +79,25 @@ _Static_assert(UINT32_MAX / sizeof(struct nnpu_command) < 1u << 29, "decoder has
 struct program {
 	struct leaving leaving;
 	unsigned int refs;		/* dev->lock */
+	bool relaxed;
+	bool fixed;			/* all shapes known: @arena_size, @offsets are valid */
 	uint64_t serial;
 	struct nnpu_ctx *ctx;
 	uint64_t memory;		/* bytes accounted */
 	struct mem_region region;	/* for all of it but single constants and large objects */
-	bool relaxed;
-	bool fixed;			/* all shapes known: @arena_size, @offsets are valid */
 	uint32_t num_tensors;
+	uint32_t num_places;		/* tensors of a job */
 	uint32_t num_cmds;
+	uint32_t num_blocks;
 	uint32_t num_operands;
 	uint16_t num_inputs;
 	uint16_t num_outputs;
 	struct tensor *tensors;		/* constants have data; others have none */
 	struct program_cmd *cmds;
 	struct program_block *blocks;
-	uint32_t num_blocks;
-	uint8_t *roles;			/* by tensor: enum tensor_role */
 	uint32_t *operands;		/* tensor indexes, command by command */
 	uint32_t *inputs;		/* tensor indexes */
 	uint32_t *outputs;
-	uint32_t *places;		/* by tensor: which of those of a job it is, or PLACE_NONE */
-	uint32_t num_places;
 	/* By place: the last command that needs the tensor. */
 	uint32_t *last_use;
 	/* By place, then by command, for its scratch memory: where it is in the arena. */
@@ -107,19 +105,24 @@ struct program {
 	uint64_t arena_size;
 };
 
-/* A tensor that is the same in all jobs: a constant, or one without a value. */
-#define PLACE_NONE	UINT32_MAX
+/*
+ * tensor.place: which of those of a job a tensor is, or this: it is the same in all jobs, a constant or
+ * without a value.
+ */
+#define PLACE_NONE	((1u << 20) - 1)
+
+_Static_assert(NNPU_PROGRAM_MAX_SIZE / sizeof(struct nnpu_tensor_desc) < PLACE_NONE, "it has room");
 
 /* The last command that needs tensor @t, which has a place. */
-static inline uint32_t program_last_use(const struct program *p, uint32_t t)
+static inline uint32_t *program_last_use(const struct program *p, uint32_t t)
 {
-	return p->last_use[p->places[t]];
+	return &p->last_use[p->tensors[t].place];
 }
 
 /* Bytes that a tensor needs at its place. Its shape is known. */
 static inline uint64_t tensor_room(const struct program *p, uint32_t index, const struct tensor *t)
 {
-	switch (p->roles[index]) {
+	switch (p->tensors[index].role) {
 	case ROLE_WEIGHTS:
 		return op_room(t);
 	case ROLE_CODED:

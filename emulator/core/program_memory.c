@@ -59,17 +59,17 @@ void load_uncharge(struct loader *l, uint64_t bytes)
 
 /* A piece of a region that is charged to @ctx; *@charged grows. NULL: too little memory. */
 static void *take(struct nnpu_ctx *ctx, struct mem_region *r, uint64_t *charged,
-		  struct job_progress *progress, size_t bytes)
+		  struct job_progress *progress, size_t bytes, size_t align)
 {
-	void *piece = region_take(r, bytes);
+	void *piece = region_take(r, bytes, align);
 	struct region_pages pages;
 
 	if (piece)
 		return piece;
-	pages = region_pages_for(r, bytes);
+	pages = region_pages_for(r, bytes, align);
 	if (!dev_mem_reserve(ctx->dev, ctx, pages.bytes, progress))
 		return NULL;
-	piece = region_extend(ctx->dev, r, pages, bytes);
+	piece = region_extend(ctx->dev, r, pages, bytes, align);
 	if (!piece) {
 		dev_mem_release(ctx->dev, ctx, pages.bytes);
 		return NULL;
@@ -80,12 +80,13 @@ static void *take(struct nnpu_ctx *ctx, struct mem_region *r, uint64_t *charged,
 
 void *program_take(struct program *p, struct job_progress *progress, size_t bytes)
 {
-	return take(p->ctx, &p->region, &p->memory, progress, bytes);
+	return take(p->ctx, &p->region, &p->memory, progress, bytes, TENSOR_ALIGN);
 }
 
 void *load_take(struct loader *l, size_t bytes)
 {
-	void *piece = program_take(l->p, l->pace.progress, bytes);
+	struct program *p = l->p;
+	void *piece = take(p->ctx, &p->region, &p->memory, l->pace.progress, bytes, REGION_ALIGN);
 
 	if (!piece)
 		load_no_memory(l);
@@ -95,7 +96,8 @@ void *load_take(struct loader *l, size_t bytes)
 void *load_take_work(struct loader *l, enum load_memory until, size_t bytes)
 {
 	struct load_work *w = &l->work[until];
-	void *piece = take(l->request->ctx, &w->region, &w->charged, l->pace.progress, bytes);
+	void *piece = take(l->request->ctx, &w->region, &w->charged, l->pace.progress, bytes,
+			   REGION_ALIGN);
 
 	if (!piece)
 		load_no_memory(l);
@@ -105,12 +107,12 @@ void *load_take_work(struct loader *l, enum load_memory until, size_t bytes)
 void *load_take_constants(struct loader *l, size_t bytes)
 {
 	struct mem_region *r = &l->p->region;
-	void *piece = region_take(&l->work[LOAD_PREPARE].region, bytes);
+	void *piece = region_take(&l->work[LOAD_PREPARE].region, bytes, REGION_ALIGN);
 
 	if (piece)
 		return piece;
-	l->constants = region_take(r, bytes);
-	l->constants_behind = l->constants || region_pages_for(r, bytes).grows;
+	l->constants = region_take(r, bytes, REGION_ALIGN);
+	l->constants_behind = l->constants || region_pages_for(r, bytes, REGION_ALIGN).grows;
 	if (!l->constants)
 		l->constants = l->constants_behind ? load_take(l, bytes) :
 						     load_take_work(l, LOAD_CONSTANTS, bytes);
@@ -134,7 +136,7 @@ uint8_t *load_take_image(struct load_request *request)
 {
 	struct load_work *w = &request->read;
 	uint8_t *image = take(request->ctx, &w->region, &w->charged, request->progress,
-			      request->size);
+			      request->size, REGION_ALIGN);
 
 	request->image = image;
 	return image;
@@ -161,7 +163,7 @@ struct program *load_alloc_program(struct loader *l)
 	uint64_t memory = 0;
 	struct program *p;
 
-	p = take(ctx, &region, &memory, l->pace.progress, sizeof(*p));
+	p = take(ctx, &region, &memory, l->pace.progress, sizeof(*p), REGION_ALIGN);
 	if (!p) {
 		load_no_memory(l);
 		return NULL;
@@ -221,11 +223,9 @@ int load_alloc_tables(struct loader *l)
 		{ (void **)&p->tensors, n * sizeof(*p->tensors) },
 		{ (void **)&p->cmds, (uint64_t)p->num_cmds * sizeof(*p->cmds) },
 		{ (void **)&p->blocks, (uint64_t)p->num_blocks * sizeof(*p->blocks) },
-		{ (void **)&p->roles, n * sizeof(*p->roles) },
 		{ (void **)&p->operands, (uint64_t)p->num_operands * sizeof(*p->operands) },
 		{ (void **)&p->inputs, (uint64_t)p->num_inputs * sizeof(*p->inputs) },
 		{ (void **)&p->outputs, (uint64_t)p->num_outputs * sizeof(*p->outputs) },
-		{ (void **)&p->places, n * sizeof(*p->places) },
 	};
 	const struct table read[] = {
 		{ (void **)&l->owner, n * sizeof(*l->owner) },

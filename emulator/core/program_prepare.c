@@ -44,7 +44,7 @@ static bool is_kept_small(const struct tensor *t)
 /* What is left of pages of the program. */
 struct rest {
 	uint8_t *at;
-	size_t bytes;
+	uint8_t *end;
 };
 
 /*
@@ -58,20 +58,16 @@ static int move_constants(struct loader *l, uint8_t **at, struct rest *rest)
 
 	for (i = 0; i < p->num_tensors; i++) {
 		struct tensor *t = &p->tensors[i];
-		uint64_t size = constant_size(t);
-		uint8_t *to = *at;
+		uint8_t *to;
 
 		if (load_pace(l, 32))
 			return -1;
 		if (!is_kept_small(t))
 			continue;
-		if (rest && size <= rest->bytes) {
-			to = rest->at;
-			rest->at += size;
-			rest->bytes -= size;
-		} else {
-			*at += size;
-		}
+		if (rest && constant_begin(t, (uintptr_t)rest->at) + t->bytes <= (uintptr_t)rest->end)
+			to = constant_at(t, &rest->at);
+		else
+			to = constant_at(t, at);
 		if (to != t->data && load_copy(l, to, t->data, t->bytes))
 			return -1;
 		t->data = to;
@@ -84,8 +80,10 @@ static int gather_constants(struct loader *l)
 {
 	uint8_t *end = l->constants;
 	struct rest rest;
+	size_t bytes;
 
-	rest.at = region_take_rest(&l->p->region, &rest.bytes);
+	rest.at = region_take_rest(&l->p->region, &bytes);
+	rest.end = rest.at + bytes;
 	if (move_constants(l, &end, &rest))
 		return -1;
 	load_keep_constants(l, (size_t)(end - l->constants));
@@ -105,13 +103,15 @@ static int keep_constants(struct loader *l)
 	uint32_t i;
 
 	for (i = 0; i < p->num_tensors; i++) {
-		if (is_kept_small(&p->tensors[i]))
-			bytes += constant_size(&p->tensors[i]);
+		const struct tensor *t = &p->tensors[i];
+
+		if (is_kept_small(t))
+			bytes = constant_begin(t, bytes) + t->bytes;
 		if (load_pace(l, 4))
 			return -1;
 	}
 	if (bytes)
-		data = region_take(&p->region, bytes);
+		data = region_take(&p->region, bytes, REGION_ALIGN);
 	if (!data && (bytes || l->constants_behind) && load_may_keep_constants(l, bytes))
 		return gather_constants(l);
 	if (!data && l->constants_behind)
@@ -136,7 +136,7 @@ static bool owns_weights(const struct loader *l, const struct program_cmd *cmd,
 		return false;
 	t = p->operands[cmd->operands + 1];
 	/* What is an input of the program or of a block is others' as well; see prepare_command(). */
-	return p->tensors[t].kind == NNPU_TENSOR_TEMPORARY && p->roles[t] == ROLE_NONE &&
+	return p->tensors[t].kind == NNPU_TENSOR_TEMPORARY && p->tensors[t].role == ROLE_NONE &&
 	       uses[t] == 2;
 }
 
@@ -164,7 +164,7 @@ static void decode_weights(struct loader *l, uint32_t index)
 
 	cmd->decoder = l->decoders[t];
 	p->cmds[cmd->decoder - 1].left_out = true;
-	p->roles[t] = ROLE_CODED;
+	p->tensors[t].role = ROLE_CODED;
 }
 
 /*
@@ -217,7 +217,7 @@ static int prepare_command(struct loader *l, uint32_t index, uint32_t *uses)
 			decode_weights(l, index);
 		} else {
 			cmd->owns_weights = true;
-			l->p->roles[operands[1]] = ROLE_WEIGHTS;
+			l->p->tensors[operands[1]].role = ROLE_WEIGHTS;
 		}
 	}
 	if (cmd->infer)

@@ -43,11 +43,14 @@ struct tensor {
 	enum nnpu_type type : 16;
 	uint8_t kind;			/* NNPU_TENSOR_* */
 	uint8_t form;			/* enum tensor_form */
-	uint8_t rank;
-	bool rank_known;
-	bool shape_known;		/* rank and all dims are known (run time: always) */
+	uint32_t rank : 4;
+	bool rank_known : 1;
+	bool shape_known : 1;		/* rank and all dims are known (run time: always) */
 	/* TENSOR_QUANT8_SYMM_PER_CHANNEL: the dimension that has a scale per index. */
-	uint8_t channel_dim;
+	uint32_t channel_dim : 3;
+	/* Of no use to operations: see program_load.h. */
+	uint32_t role : 3;
+	uint32_t place : 20;
 	/* What a type needs one of: see tensor_scale(), tensor_num_scales(). */
 	union {
 		struct {
@@ -61,13 +64,15 @@ struct tensor {
 	uint32_t dims[NNPU_MAX_RANK];	/* 0: not known (load time), empty (run time) */
 	/*
 	 * Constants: at load and run time. Others: at run time, inputs before infer(),
-	 * outputs before execute(). 64-byte aligned, small constants 16. NULL otherwise.
+	 * outputs before execute(). 64-byte aligned, small constants 16, those of up to 8 bytes 8. NULL
+	 * otherwise.
 	 */
 	void *data;
 	size_t bytes;			/* element size times elements, when shape_known */
 };
 
 _Static_assert(sizeof(struct tensor) <= 64, "a cache line");
+_Static_assert(NNPU_MAX_RANK <= 8, "rank and channel_dim have room");
 
 static inline bool kind_is_const(unsigned int kind)
 {

@@ -33,7 +33,6 @@ static const struct {
 } beyond[] = {
 	{ "digits_float.tflite", 28 },
 	{ "digits_int8.tflite", 16 },
-	{ "mnist_lstm_float.tflite", 52 },
 };
 
 static double bound(const char *name, uint64_t needed)
