@@ -211,6 +211,35 @@ static void test_kinds(void)
 	refused("omitted input", NNPU_REASON_OMITTED, BRANCH, 1);
 }
 
+/* A tensor with a scale for its only channel, which is @scale at @offset of the data. */
+static void set_channels(uint32_t index, uint32_t offset, float scale)
+{
+	struct nnpu_tensor_desc *d = image_desc(&im, index);
+
+	d->type = htole16(NNPU_TYPE_TENSOR_QUANT8_SYMM_PER_CHANNEL);
+	d->num_channel_scales = htole32(1);
+	d->channel_scales_off = htole32(offset);
+	memcpy(im.bytes + le32toh(image_header(&im)->data_off) + offset, &scale, sizeof(scale));
+}
+
+static void test_channels(void)
+{
+	uint32_t room;
+
+	for (unsigned int other = 0; other < 2; other++) {
+		build();
+		/* Behind the scalar, and where the constant is, which begins at a word. */
+		room = (uint32_t)le64toh(image_desc(&im, ACT)->data_off) + 4;
+		set_channels(X, room, 0.25f);
+		set_channels(THEN_A, room, 0.25f);
+		set_channels(ELSE_A, room + 4, other ? 0.5f : 0.25f);
+		if (other)
+			refused("input of other scales", NNPU_REASON_QUANT_MISMATCH, BRANCH, 1);
+		else
+			refused("the same scales twice, and a loop with none", NNPU_REASON_TYPE, LOOP, 0);
+	}
+}
+
 static void test_ownership(void)
 {
 	const unsigned int block = NNPU_REASON_BLOCK;
@@ -354,6 +383,7 @@ int main(void)
 	test_targets();
 	test_counts();
 	test_kinds();
+	test_channels();
 	test_ownership();
 	test_late();
 	test_depth();
