@@ -2,46 +2,10 @@
 /*
  * Operations on pairs of elements.
  *
- * The output is computed run by run. Within a run both inputs have a stride of one or
- * zero.
+ * The output is computed in rows. Within a row both inputs have a stride of one or zero.
  */
 #include "broadcast.h"
 #include "parallel.h"
-
-/* Element strides of @t under the output's dimensions, 0 where it is broadcast. */
-static void broadcast_strides(const struct tensor *t, const struct tensor *out, size_t *strides)
-{
-	unsigned int missing = out->rank - t->rank;
-	size_t stride = 1;
-
-	for (unsigned int i = out->rank; i-- > 0;) {
-		uint32_t dim = i < missing ? 1 : t->dims[i - missing];
-
-		strides[i] = dim == 1 && out->dims[i] != 1 ? 0 : stride;
-		stride *= dim;
-	}
-}
-
-/*
- * Number of trailing dimensions that make up one run: those over which each input keeps
- * its stride of one or zero.
- */
-static unsigned int run_dims(const struct tensor *out, const size_t *sa, const size_t *sb)
-{
-	unsigned int last = out->rank - 1u, n = 1;
-	size_t length = out->dims[last];
-
-	while (n < out->rank) {
-		unsigned int d = last - n;
-
-		if (out->dims[d] != 1 &&
-		    (sa[d] != sa[last] * length || sb[d] != sb[last] * length))
-			break;
-		length *= out->dims[d];
-		n++;
-	}
-	return n;
-}
 
 /* No dimension of @t is broadcast. */
 static bool is_like(const struct tensor *t, const struct tensor *out)
@@ -54,13 +18,17 @@ static bool is_like(const struct tensor *t, const struct tensor *out)
 	return true;
 }
 
-/* Units of one call of the kernel. Long runs are cut, so that an abort is seen in time. */
-#define RUN_UNITS	(OP_PACE_UNITS / 8)
+/* Units of one call of the kernel. Long rows are cut, so that an abort is seen in time. */
+#define CALL_UNITS	(OP_PACE_UNITS / 8)
 
-/* First element of a run in each tensor, and the strides within it. */
-struct run_place {
+/* @n steps, and how far each takes the inputs. */
+struct loop {
+	size_t n, a, b;
+};
+
+/* Elements of each tensor. */
+struct place {
 	size_t a, b, out;
-	size_t sa, sb;
 };
 
 /* A call. Its parts share it. */
@@ -68,83 +36,149 @@ struct broadcast {
 	const struct op_call *c;
 	broadcast_fn fn;
 	const void *state;
+	bool takes_rows;		/* @fn: any number of them at a time */
 	unsigned int units;		/* of an element */
-	size_t length;			/* of a run */
-	unsigned int outer;		/* dimensions outside of a run */
-	size_t sa[NNPU_MAX_RANK], sb[NNPU_MAX_RANK];
-	struct run_place place;		/* its strides */
+	unsigned int num_loops;		/* at least that over a row, which is the first */
+	struct loop loops[NNPU_MAX_RANK];
 };
 
-static int run(const struct broadcast *b, struct op_pace *pace, const struct run_place *place,
-	       size_t length)
+/*
+ * The loops over the output's dimensions, innermost first. Dimensions that both inputs go through
+ * without a gap are one.
+ */
+static void set_loops(struct broadcast *b)
+{
+	const struct tensor *in[] = { b->c->in[0], b->c->in[1] }, *out = b->c->out[0];
+	size_t strides[] = { 1, 1 };
+	struct loop *last = NULL;
+
+	b->num_loops = 0;
+	for (unsigned int i = 1; i <= out->rank; i++) {
+		size_t n = out->dims[out->rank - i], steps[2];
+
+		if (n == 1)
+			continue;
+		for (unsigned int k = 0; k < 2; k++) {
+			uint32_t dim = i <= in[k]->rank ? in[k]->dims[in[k]->rank - i] : 1;
+
+			steps[k] = dim == 1 ? 0 : strides[k];
+			strides[k] *= dim;
+		}
+		if (last && steps[0] == last->a * last->n && steps[1] == last->b * last->n) {
+			last->n *= n;
+			continue;
+		}
+		last = &b->loops[b->num_loops++];
+		*last = (struct loop){ n, steps[0], steps[1] };
+	}
+}
+
+static int call(const struct broadcast *b, const struct place *at, size_t rows, size_t n,
+		struct op_pace *pace)
 {
 	const struct op_call *c = b->c;
-	size_t most = RUN_UNITS / b->units, size = type_size(c->in[0]->type), out_size = type_size(c->out[0]->type);
+	size_t size = type_size(c->in[0]->type), out_size = type_size(c->out[0]->type);
+	struct broadcast_run r = {
+		.a = (const char *)c->in[0]->data + at->a * size,
+		.b = (const char *)c->in[1]->data + at->b * size,
+		.sa = b->loops[0].a,
+		.sb = b->loops[0].b,
+		.out = (char *)c->out[0]->data + at->out * out_size,
+		.n = n,
+		.rows = rows,
+	};
 
-	for (size_t at = 0, n; at < length; at += n) {
-		n = length - at < most ? length - at : most;
-		b->fn(b->state, &(struct broadcast_run){
-			.a = (const char *)c->in[0]->data + (place->a + at * place->sa) * size,
-			.b = (const char *)c->in[1]->data + (place->b + at * place->sb) * size,
-			.sa = place->sa,
-			.sb = place->sb,
-			.out = (char *)c->out[0]->data + (place->out + at) * out_size,
-			.n = n,
-		});
-		if (op_pace(pace, n * b->units + 16))
+	if (rows > 1) {
+		r.next_a = b->loops[1].a;
+		r.next_b = b->loops[1].b;
+	}
+	b->fn(b->state, &r);
+	return op_pace(pace, rows * (n * b->units + 16)) ? OP_ABORTED : 0;
+}
+
+/* @n elements of a row. */
+static int run_row(const struct broadcast *b, struct place at, size_t n, struct op_pace *pace)
+{
+	size_t most = CALL_UNITS / b->units;
+
+	for (size_t part; n; n -= part) {
+		part = n < most ? n : most;
+		if (call(b, &at, 1, part, pace))
 			return OP_ABORTED;
+		at.a += part * b->loops[0].a;
+		at.b += part * b->loops[0].b;
+		at.out += part;
 	}
 	return 0;
 }
 
-/* Elements of a part of the only run. */
+/* Elements of a part of the only row. */
 #define PIECE		1024u
 
 static int run_pieces(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
 	const struct broadcast *b = work;
-	size_t at = first * PIECE, left = b->length - at;
-	struct run_place place = b->place;
+	const struct loop *row = &b->loops[0];
+	size_t at = first * PIECE, left = row->n - at;
 
-	place.a = at * place.sa;
-	place.b = at * place.sb;
-	place.out = at;
 	if (left > (end - first) * PIECE)
 		left = (end - first) * PIECE;
-	return run(b, pace, &place, left);
+	return run_row(b, (struct place){ at * row->a, at * row->b, at }, left, pace);
 }
 
-static int run_runs(const void *work, size_t first, size_t end, struct op_pace *pace)
+/* The place of row @i, and the steps of the loops around it. */
+static struct place row_place(const struct broadcast *b, size_t i, size_t *index)
+{
+	struct place at = { .out = i * b->loops[0].n };
+
+	for (unsigned int k = 1; k < b->num_loops; k++) {
+		const struct loop *l = &b->loops[k];
+
+		index[k] = i % l->n;
+		i /= l->n;
+		at.a += index[k] * l->a;
+		at.b += index[k] * l->b;
+	}
+	return at;
+}
+
+/* From a row on by @rows, not beyond the end of the loop over them. */
+static void next_row(const struct broadcast *b, size_t rows, size_t *index, struct place *at)
+{
+	at->out += rows * b->loops[0].n;
+	for (unsigned int k = 1; k < b->num_loops; k++, rows = 1) {
+		const struct loop *l = &b->loops[k];
+
+		at->a += rows * l->a;
+		at->b += rows * l->b;
+		index[k] += rows;
+		if (index[k] < l->n)
+			break;
+		at->a -= l->n * l->a;
+		at->b -= l->n * l->b;
+		index[k] = 0;
+	}
+}
+
+static int run_rows(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
 	const struct broadcast *b = work;
-	const struct tensor *out = b->c->out[0];
-	uint32_t index[NNPU_MAX_RANK];
-	struct run_place place = b->place;
-	size_t i = first;
+	size_t most = CALL_UNITS / b->units, n = b->loops[0].n, index[NNPU_MAX_RANK], rows;
+	struct place at = row_place(b, first, index);
+	int ret = 0;
 
-	for (unsigned int d = b->outer; d-- > 0; i /= out->dims[d]) {
-		index[d] = (uint32_t)(i % out->dims[d]);
-		place.a += index[d] * b->sa[d];
-		place.b += index[d] * b->sb[d];
+	for (size_t i = first; !ret && i < end; i += rows) {
+		rows = b->takes_rows && n < most ? most / n : 1;
+		rows = rows < b->loops[1].n - index[1] ? rows : b->loops[1].n - index[1];
+		rows = rows < end - i ? rows : end - i;
+		ret = n <= most ? call(b, &at, rows, n, pace) : run_row(b, at, n, pace);
+		next_row(b, rows, index, &at);
 	}
-	place.out = first * b->length;
-	for (i = first; i < end; i++, place.out += b->length) {
-		if (run(b, pace, &place, b->length))
-			return OP_ABORTED;
-		for (unsigned int d = b->outer; d-- > 0;) {
-			place.a += b->sa[d];
-			place.b += b->sb[d];
-			if (++index[d] < out->dims[d])
-				break;
-			place.a -= b->sa[d] * out->dims[d];
-			place.b -= b->sb[d] * out->dims[d];
-			index[d] = 0;
-		}
-	}
-	return 0;
+	return ret;
 }
 
-int op_broadcast_slow(const struct op_call *c, broadcast_fn fn, const void *state, unsigned int units)
+static int execute(const struct op_call *c, broadcast_fn fn, const void *state, bool takes_rows,
+		   unsigned int units)
 {
 	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *out = c->out[0];
@@ -152,26 +186,24 @@ int op_broadcast_slow(const struct op_call *c, broadcast_fn fn, const void *stat
 	struct broadcast b;
 	struct op_parts parts = { .work = &b };
 
+	if (total == 0)
+		return 0;
 	/* Field by field: to clear all of it takes longer than a small sum. */
 	b.c = c;
 	b.fn = fn;
 	b.state = state;
+	b.takes_rows = takes_rows;
 	b.units = units;
-	b.length = total;
-	b.place = (struct run_place) { .sa = 1, .sb = 1 };
-	if (total == 0)
-		return 0;
-	if (!is_like(c->in[0], out) || !is_like(c->in[1], out)) {
-		broadcast_strides(c->in[0], out, b.sa);
-		broadcast_strides(c->in[1], out, b.sb);
-		b.outer = out->rank - run_dims(out, b.sa, b.sb);
-		b.length = tensor_elements_of(out, b.outer, out->rank);
-		b.place.sa = b.sa[out->rank - 1];
-		b.place.sb = b.sb[out->rank - 1];
+	b.num_loops = 0;
+	if (total > 1 && !(is_like(c->in[0], out) && is_like(c->in[1], out)))
+		set_loops(&b);
+	if (b.num_loops == 0) {
+		b.loops[0] = (struct loop){ total, 1, 1 };
+		b.num_loops = 1;
 	}
-	parts.items = total / b.length;
-	parts.units = b.length * units + 16;
-	parts.compute = run_runs;
+	parts.items = total / b.loops[0].n;
+	parts.units = b.loops[0].n * units + 16;
+	parts.compute = run_rows;
 	if (parts.items == 1) {
 		parts.items = (total - 1) / PIECE + 1;
 		parts.units = PIECE * units;
@@ -182,5 +214,15 @@ int op_broadcast_slow(const struct op_call *c, broadcast_fn fn, const void *stat
 
 int op_broadcast(const struct op_call *c, broadcast_fn fn, const void *state)
 {
-	return op_broadcast_slow(c, fn, state, 2);
+	return execute(c, fn, state, false, 2);
+}
+
+int op_broadcast_slow(const struct op_call *c, broadcast_fn fn, const void *state, unsigned int units)
+{
+	return execute(c, fn, state, false, units);
+}
+
+int op_broadcast_rows(const struct op_call *c, broadcast_fn fn, const void *state)
+{
+	return execute(c, fn, state, true, 2);
 }

@@ -105,13 +105,14 @@ static enum row_arithmetic arithmetic_of(enum nnpu_operation op)
 	}
 }
 
-/* Strides within a run are 1, or 0 for a term that is broadcast; one of the two is not. */
+/* Strides within a row are 1, or 0 for a term that is broadcast; one of the two is not. */
 static void run_float(const void *state, const struct broadcast_run *r)
 {
 	const struct element_op *op = state;
 	struct row_terms t = {
 		.a = r->a, .b = r->b,
 		.one_a = !r->sa, .one_b = !r->sb,
+		.rows = r->rows, .next_a = r->next_a, .next_b = r->next_b,
 		.min = op->frange.min, .max = op->frange.max,
 	};
 
@@ -256,5 +257,5 @@ int elementwise_execute(const struct op_call *c)
 		return op_broadcast(c, run_int32, &op);
 	op.rows = kernels_rows();
 	op.frange = frange_of(a);
-	return op_broadcast(c, run_float, &op);
+	return op_broadcast_rows(c, run_float, &op);
 }

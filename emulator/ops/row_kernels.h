@@ -29,13 +29,16 @@ struct corners {
 	float y, x;			/* weights of the bottom and of the right */
 };
 
-/* Arithmetic of two rows. */
-enum row_arithmetic { ROW_ADD, ROW_SUB, ROW_MUL, ROW_DIV };
+/* Arithmetic of rows; the last one is the square of the difference. */
+enum row_arithmetic { ROW_ADD, ROW_SUB, ROW_MUL, ROW_DIV, ROW_SQUARE };
 
+/* Results follow one another, row by row. */
 struct row_terms {
 	const float *a, *b;
-	/* There is one value for all elements. */
+	/* There is one value for all elements of a row. */
 	bool one_a, one_b;
+	size_t rows;
+	size_t next_a, next_b;		/* from what a row takes to what the next one does */
 	float min, max;			/* of results; a NaN stays one */
 };
 
@@ -50,7 +53,7 @@ struct row_kernels {
 	 */
 	void (*exps)(const float *x, size_t n, float max, float beta, float *y, float *sums);
 
-	/* y[i] = a[i] + b[i] and so on, as @t says */
+	/* y[i] = a[i] + b[i] and so on, as @t says, in rows of @n */
 	void (*arithmetic)(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y);
 
 	/* y[i] /= by */

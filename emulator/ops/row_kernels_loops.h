@@ -289,32 +289,40 @@ ROW_INLINE float row_result(const enum row_arithmetic what, float a, float b)
 		return a - b;
 	case ROW_MUL:
 		return a * b;
+	case ROW_SQUARE:
+		return (a - b) * (a - b);
 	case ROW_DIV:
 		break;
 	}
 	return a / b;
 }
 
-ROW_INLINE void row_results(const enum row_arithmetic what, const struct row_terms *t, size_t n,
-			    float *restrict y)
+/* Whether a term is one value is known where this is called, so that it is a loop without conditions. */
+ROW_INLINE void row_results(const enum row_arithmetic what, const struct row_terms *t,
+			    const bool one_a, const bool one_b, size_t n, float *y)
 {
-	const float *restrict a = t->a, *restrict b = t->b;
 	float min = t->min, max = t->max;
 
-	if (t->one_a) {
-		float one = *a;
+	for (size_t row = 0; row < t->rows; row++) {
+		const float *restrict a = t->a + row * t->next_a;
+		const float *restrict b = t->b + row * t->next_b;
+		float *restrict to = y + row * n;
 
 		for (size_t i = 0; i < n; i++)
-			y[i] = row_limited(row_result(what, one, b[i]), min, max);
-	} else if (t->one_b) {
-		float one = *b;
-
-		for (size_t i = 0; i < n; i++)
-			y[i] = row_limited(row_result(what, a[i], one), min, max);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			y[i] = row_limited(row_result(what, a[i], b[i]), min, max);
+			to[i] = row_limited(row_result(what, a[one_a ? 0 : i], b[one_b ? 0 : i]),
+					    min, max);
 	}
+}
+
+ROW_INLINE void row_results_of(const enum row_arithmetic what, const struct row_terms *t, size_t n,
+			       float *y)
+{
+	if (t->one_a)
+		row_results(what, t, true, false, n, y);
+	else if (t->one_b)
+		row_results(what, t, false, true, n, y);
+	else
+		row_results(what, t, false, false, n, y);
 }
 
 /* A loop for each. */
@@ -322,17 +330,57 @@ ROW_INLINE void row_arithmetics(enum row_arithmetic what, const struct row_terms
 {
 	switch (what) {
 	case ROW_ADD:
-		row_results(ROW_ADD, t, n, y);
+		row_results_of(ROW_ADD, t, n, y);
 		break;
 	case ROW_SUB:
-		row_results(ROW_SUB, t, n, y);
+		row_results_of(ROW_SUB, t, n, y);
 		break;
 	case ROW_MUL:
-		row_results(ROW_MUL, t, n, y);
+		row_results_of(ROW_MUL, t, n, y);
 		break;
 	case ROW_DIV:
-		row_results(ROW_DIV, t, n, y);
+		row_results_of(ROW_DIV, t, n, y);
 		break;
+	case ROW_SQUARE:
+		row_results_of(ROW_SQUARE, t, n, y);
+		break;
+	}
+}
+
+/* Rows of fewer elements are not worth a loop each: they are put together. */
+#define ROW_SHORT	16u
+#define ROW_TOGETHER	256u
+
+/* What @count rows from @row on take of a term: as it is, or one behind the other in @to. */
+ROW_INLINE const float *row_together(const float *x, bool one, size_t next, size_t row,
+				     size_t count, size_t n, float *to)
+{
+	if (!one && next == n)
+		return x + row * n;
+	/* Is it there already? */
+	if (!next && row)
+		return to;
+	for (size_t r = 0; r < count; r++) {
+		for (size_t i = 0; i < n; i++)
+			to[r * n + i] = x[(row + r) * next + (one ? 0 : i)];
+	}
+	return to;
+}
+
+typedef void row_arithmetic_fn(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y);
+
+ROW_INLINE void row_arithmetics_short(enum row_arithmetic what, const struct row_terms *t, size_t n,
+				      float *y, row_arithmetic_fn *compute)
+{
+	struct row_terms part = { .rows = 1, .min = t->min, .max = t->max };
+	float a[ROW_TOGETHER], b[ROW_TOGETHER];
+	size_t count = ROW_TOGETHER / n;
+
+	for (size_t row = 0; row < t->rows; row += count) {
+		count = count < t->rows - row ? count : t->rows - row;
+		part.a = row_together(t->a, t->one_a, t->next_a, row, count, n, a);
+		part.b = row_together(t->b, t->one_b, t->next_b, row, count, n, b);
+		compute(what, &part, count * n, y + row * n);
 	}
 }
 
@@ -413,9 +461,17 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	target static void exps(const float *x, size_t n, float max, float beta, float *y, \
 				float *sums) \
 	{ row_exps(x, n, max, beta, y, sums); } \
+	target static void long_rows(enum row_arithmetic what, const struct row_terms *t, \
+				     size_t n, float *y) \
+	{ row_arithmetics(what, t, n, y); } \
 	target static void arithmetic(enum row_arithmetic what, const struct row_terms *t, \
 				      size_t n, float *y) \
-	{ row_arithmetics(what, t, n, y); } \
+	{ \
+		if (n < ROW_SHORT && n && t->rows > 1) \
+			row_arithmetics_short(what, t, n, y, long_rows); \
+		else \
+			long_rows(what, t, n, y); \
+	} \
 	target static void fdivide(float *y, size_t n, float by) \
 	{ row_fdivide(y, n, by); } \
 	target static void logistic(const float *x, size_t n, float *y) \

@@ -73,9 +73,23 @@ static void fmax_row(const struct row_kernels *k, size_t n)
 
 static void arithmetic(const struct row_kernels *k, size_t n)
 {
-	const struct row_terms t = { .a = x, .b = x + N, .min = -INFINITY, .max = INFINITY };
+	const struct row_terms t = {
+		.a = x, .b = x + N, .rows = 1, .min = -INFINITY, .max = INFINITY,
+	};
 
 	k->arithmetic(ROW_ADD, &t, n, y);
+}
+
+/* Rows of 64, or of 7, minus a column. */
+static void columns(const struct row_kernels *k, size_t n)
+{
+	size_t row = n == N ? 64 : 7;
+	const struct row_terms t = {
+		.a = x, .b = x + N, .one_b = true, .rows = n / row, .next_a = row, .next_b = 1,
+		.min = -INFINITY, .max = INFINITY,
+	};
+
+	k->arithmetic(ROW_SUB, &t, row, y);
 }
 
 static void fadd_row(const struct row_kernels *k, size_t n)
@@ -119,7 +133,7 @@ static const struct {
 } loops[] = {
 	{ "largest", largest }, { "exps", exps }, { "fdivide", fdivide }, { "logistic", logistic },
 	{ "tanh", hyperbolic }, { "products", products }, { "dot_bytes", dot_bytes },
-	{ "arithmetic", arithmetic }, { "fmax", fmax_row }, { "fadd", fadd_row }, { "max_bytes", max_bytes },
+	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row }, { "fadd", fadd_row }, { "max_bytes", max_bytes },
 	{ "add_bytes", add_bytes }, { "sum_bytes", sum_bytes }, { "divide", divide },
 	{ "fbetween", fbetween }, { "between", between },
 };

@@ -91,29 +91,37 @@ static bool float_loops(const struct row_kernels *k, const struct data *d)
 	return good;
 }
 
-/* Both terms are rows, or one of them is a value. */
+/* Both terms are rows, or one of them is a value; rows of a term are apart, or they are the same. */
 static bool arithmetic(const struct row_kernels *k, const struct data *d)
 {
+	enum { OUT = 800 };
+	bool short_rows = pick(0, 1);
+	size_t n = short_rows ? (size_t)pick(1, 20) : d->n, rows = (size_t)pick(1, short_rows ? 40 : 3);
 	bool good = true;
 
-	for (int form = 0; form < 12; form++) {
+	for (int form = 0; form < 15; form++) {
+		enum row_arithmetic what = (enum row_arithmetic)(form / 3);
 		struct row_terms t = {
 			.a = d->x, .b = d->x + MOST,
 			.one_a = form % 3 == 1, .one_b = form % 3 == 2,
+			.rows = rows,
+			.next_a = pick(0, 2) ? n : (size_t)pick(0, 25),
+			.next_b = pick(0, 2) ? (size_t)pick(0, 1) : n,
 			.min = pick(0, 1) ? -INFINITY : 0, .max = pick(0, 1) ? INFINITY : 6,
 		};
-		float expected[MOST] = { 0 }, y[MOST] = { 0 };
+		float expected[OUT] = { 0 }, y[OUT] = { 0 };
 
-		for (size_t i = 0; i < d->n; i++) {
-			float a = t.a[t.one_a ? 0 : i], b = t.b[t.one_b ? 0 : i], v;
+		for (size_t i = 0; i < rows * n; i++) {
+			float a = t.a[i / n * t.next_a + (t.one_a ? 0 : i % n)];
+			float b = t.b[i / n * t.next_b + (t.one_b ? 0 : i % n)], v;
 
-			v = form / 3 == ROW_ADD ? a + b : form / 3 == ROW_SUB ? a - b :
-			    form / 3 == ROW_MUL ? a * b : a / b;
+			v = what == ROW_ADD ? a + b : what == ROW_SUB ? a - b :
+			    what == ROW_MUL ? a * b : what == ROW_DIV ? a / b : (a - b) * (a - b);
 			v = v < t.min ? t.min : v;
 			expected[i] = v > t.max ? t.max : v;
 		}
-		k->arithmetic((enum row_arithmetic)(form / 3), &t, d->n, y);
-		good &= same(expected, y, MOST);
+		k->arithmetic(what, &t, n, y);
+		good &= same(expected, y, OUT);
 	}
 	return good;
 }

@@ -261,6 +261,7 @@ const struct tflite_case tflite_binary_cases[] = {
 	/* SQUARED_DIFFERENCE */
 	TFLITE_GIVES(99, "i32[3]{3,-5,65536} i32[1]{1} > i32[3]{4,36,-131071}"),
 	TFLITE_GIVES(99, "f32[2]{1.5,-2} f32[2]{-1,2} > f32[2]{6.25,16}"),
+	TFLITE_GIVES(99, "f32[2]{1e30,nan} f32[1]{-1e30} > f32[2]{inf,nan}"),
 	TFLITE_GIVES(99, "i8@0.5+1[3]{5,1,-3} i8@0.5-1[3]{-1,-1,-1} > i8@0.5+0[3]{8,0,8}"),
 	TFLITE_REFUSED(99, "u8[1]{1} u8[1]{1} > u8", TYPE, 0),
 	TFLITE_GIVES(99, "f32[2,4]{-1.1516557931900024,-3.1740760803222656,4.645442485809326,"

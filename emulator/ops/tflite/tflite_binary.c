@@ -11,10 +11,12 @@
 #include <math.h>
 
 #include "ops/broadcast.h"
+#include "ops/kernels.h"
 #include "tflite_binary.h"
 
 struct binary {
 	enum tflite_op op;
+	enum row_arithmetic what;	/* of run_arithmetic() */
 	int64_t min, max;		/* fused activation */
 	struct frange range;
 };
@@ -184,21 +186,8 @@ DEFINE_UNSIGNED(run_u32, uint32_t)
 static void run_f32(const void *state, const struct broadcast_run *r)
 {
 	const struct binary *s = state;
-	struct frange f = s->range;
 
 	switch (s->op) {
-	case TFLITE_OP_ADD:
-		LOOP(float, f_clamp(x + y, f.min, f.max));
-		break;
-	case TFLITE_OP_SUB:
-		LOOP(float, f_clamp(x - y, f.min, f.max));
-		break;
-	case TFLITE_OP_MUL:
-		LOOP(float, f_clamp(x * y, f.min, f.max));
-		break;
-	case TFLITE_OP_DIV:
-		LOOP(float, f_clamp(x / y, f.min, f.max));
-		break;
 	case TFLITE_OP_MINIMUM:
 		LOOP(float, x < y ? x : y);
 		break;
@@ -214,13 +203,48 @@ static void run_f32(const void *state, const struct broadcast_run *r)
 	case TFLITE_OP_POW:
 		LOOP(float, powf(x, y));
 		break;
-	case TFLITE_OP_SQUARED_DIFFERENCE:
-		LOOP(float, (x - y) * (x - y));
-		break;
 	default:
 		LOOP(float, atan2f(x, y));
 		break;
 	}
+}
+
+/* Is it arithmetic that row_kernels.h has? */
+static bool row_arithmetic_of(enum tflite_op op, enum row_arithmetic *what)
+{
+	switch (op) {
+	case TFLITE_OP_ADD:
+		*what = ROW_ADD;
+		return true;
+	case TFLITE_OP_SUB:
+		*what = ROW_SUB;
+		return true;
+	case TFLITE_OP_MUL:
+		*what = ROW_MUL;
+		return true;
+	case TFLITE_OP_DIV:
+		*what = ROW_DIV;
+		return true;
+	case TFLITE_OP_SQUARED_DIFFERENCE:
+		*what = ROW_SQUARE;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Arithmetic of rows; one term at most is broadcast in a row. */
+static void run_arithmetic(const void *state, const struct broadcast_run *r)
+{
+	const struct binary *s = state;
+	struct row_terms t = {
+		.a = r->a, .b = r->b,
+		.one_a = !r->sa, .one_b = !r->sb,
+		.rows = r->rows, .next_a = r->next_a, .next_b = r->next_b,
+		.min = s->range.min, .max = s->range.max,
+	};
+
+	kernels_rows()->arithmetic(s->what, &t, r->n, r->out);
 }
 
 static void run_f64(const void *state, const struct broadcast_run *r)
@@ -319,6 +343,7 @@ static unsigned int units_of(enum tflite_op op, enum tflite_type type)
 	case TFLITE_OP_ATAN2:
 		return 64;
 	case TFLITE_OP_DIV:
+		return 16;
 	case TFLITE_OP_FLOOR_DIV:
 		return type == TFLITE_FLOAT32 ? 4 : 16;
 	default:
@@ -340,7 +365,10 @@ int tflite_binary_execute(const struct op_call *c)
 	ret = check_divisor(c);
 	if (ret)
 		return ret;
-	s.range = frange_of(a);
+	/* Without an activation, results are limited to finite numbers; those that cannot have one are not. */
+	s.range = frange_of(has_activation(s.op) ? a : ACTIVATION_UNLIMITED);
 	elem_range(a, type, &s.min, &s.max);
+	if (type == TFLITE_FLOAT32 && row_arithmetic_of(s.op, &s.what))
+		return op_broadcast_rows(c, run_arithmetic, &s);
 	return op_broadcast_slow(c, kernel(type), &s, units_of(s.op, type));
 }
