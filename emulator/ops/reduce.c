@@ -7,6 +7,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernels.h"
 #include "parallel.h"
@@ -159,6 +160,8 @@ struct reduction {
 	struct loops kept, reduced;	/* beside @inner and @rows */
 	enum { ANY, RUN, ROWS } form;
 	size_t inner, rows;
+	/* Of a RUN of floats: steps of the innermost loop that is reduced, and their distance. */
+	size_t steps, step;
 	size_t count;			/* elements of an output */
 	size_t blocks;			/* of @inner or @rows, see BLOCK */
 };
@@ -184,52 +187,50 @@ static ptrdiff_t loops_at(const struct loops *l, size_t i, size_t *index)
 	return at;
 }
 
-/* Take the last loop out, with those that go on where it ends: @n steps, @step apart. */
-static void take_last(struct loops *l, size_t *n, ptrdiff_t *step)
+/* The last loop; one step if there is none. */
+static struct nd_dim last_of(const struct loops *l)
 {
-	*n = 1;
-	*step = 0;
-	while (l->rank && (*n == 1 || l->dims[l->rank - 1].n == 1 ||
-			   l->dims[l->rank - 1].in == *step * (ptrdiff_t)*n)) {
-		const struct nd_dim *d = &l->dims[--l->rank];
+	return l->rank ? l->dims[l->rank - 1] : (struct nd_dim){ .n = 1 };
+}
 
-		if (d->n != 1 && *n == 1)
-			*step = d->in;
-		*n *= d->n;
-	}
-	l->total /= *n;
+/* Take it out. */
+static void take_last(struct loops *l)
+{
+	if (l->rank)
+		l->total /= l->dims[--l->rank].n;
 }
 
 /* Choose the form. Shapes have no dimension of 0. */
 static void choose_form(struct reduction *r)
 {
-	struct loops kept = r->kept;
+	struct nd_dim kept = last_of(&r->kept), reduced = last_of(&r->reduced);
 	enum nnpu_operation op = r->c->desc->op;
 	bool is_float = r->c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32;
-	ptrdiff_t apart;
-	size_t n;
 
 	if (kernels_plain() || (op != NNPU_OP_MEAN && op != NNPU_OP_REDUCE_SUM))
 		return;
-	take_last(&kept, &n, &apart);
-	if (apart == 1 && (is_float || r->count <= INT32_MAX / 256)) {
+	if (kept.in == 1) {
+		/* If an output's elements are not adjacent, those that a RUN takes next would be. */
+		if (!is_float && r->count > INT32_MAX / 256)
+			return;
 		r->form = RUN;
-		r->kept = kept;
-		r->inner = n;
+		r->inner = kept.n;
+		take_last(&r->kept);
+		if (is_float) {
+			r->steps = reduced.n;
+			r->step = (size_t)reduced.in;
+			take_last(&r->reduced);
+		}
 		return;
 	}
-	/* If an output's elements are not adjacent, those that a RUN takes next would be. */
-	if (apart == 1)
-		return;
 	r->form = ROWS;
-	take_last(&r->reduced, &r->inner, &apart);
+	r->inner = reduced.n;
+	take_last(&r->reduced);
 	r->rows = 1;
 	/* Kept dimensions right in front of the row. */
-	kept = r->kept;
-	take_last(&kept, &n, &apart);
-	if (is_float && n >= ROW_PRODUCTS && apart == (ptrdiff_t)r->inner) {
-		r->kept = kept;
-		r->rows = n;
+	if (is_float && kept.in == (ptrdiff_t)r->inner) {
+		r->rows = kept.n;
+		take_last(&r->kept);
 	}
 }
 
@@ -264,92 +265,83 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 	return op_pace(pace, op_pace_rest(r->reduced.total, apart, 4) + 16) ? OP_ABORTED : 0;
 }
 
-/* Outputs [out, out + n), which are adjacent as their elements are. */
-static int run_outputs(const struct reduction *r, ptrdiff_t base, size_t out, size_t n,
-		       struct op_pace *pace)
+/* Units of one call of a kernel, as op_pace() counts. */
+#define CALL_UNITS	(OP_PACE_UNITS / 8)
+
+/* Sums of floats as outputs [out, out + n). */
+static void store_sums(const struct reduction *r, size_t out, size_t n, const float *sums)
+{
+	float *to = (float *)r->c->out[0]->data + out;
+
+	memcpy(to, sums, n * sizeof(*to));
+	if (is_mean(r->c))
+		r->k->fdivide(to, n, (float)r->count);
+}
+
+/* Outputs [out, out + n) of floats, which are adjacent as their elements are. */
+static int float_run(const struct reduction *r, ptrdiff_t base, size_t out, size_t n,
+		     struct op_pace *pace)
+{
+	size_t apart = r->step * sizeof(float) < OP_PACE_LINE ? 8 : OP_PACE_RUN_APART;
+	size_t units = n / 4 + apart, most = CALL_UNITS / units;
+	const float *in = r->c->in[0]->data;
+	size_t index[NNPU_MAX_RANK] = { 0 };
+	float sums[BLOCK];
+
+	memset(sums, 0, n * sizeof(*sums));
+	for (size_t j = 0; j < r->reduced.total; j++) {
+		for (size_t at = 0, steps; at < r->steps; at += steps) {
+			steps = r->steps - at < most ? r->steps - at : most;
+			r->k->add_rows(in + base + at * r->step, r->step, steps, n, sums);
+			if (op_pace(pace, steps * units))
+				return OP_ABORTED;
+		}
+		loops_step(&r->reduced, index, &base);
+	}
+	store_sums(r, out, n, sums);
+	return 0;
+}
+
+/* The same for bytes. */
+static int byte_run(const struct reduction *r, ptrdiff_t base, size_t out, size_t n,
+		    struct op_pace *pace)
 {
 	const struct tensor *in = r->c->in[0];
 	size_t index[NNPU_MAX_RANK] = { 0 };
-	int32_t whole[BLOCK] = { 0 };
-	float real[BLOCK] = { 0 };
+	int32_t sums[BLOCK] = { 0 };
 
 	for (size_t j = 0; j < r->reduced.total; j++) {
-		if (in->type == NNPU_TYPE_TENSOR_FLOAT32)
-			r->k->fadd((const float *)in->data + base, n, real);
-		else
-			r->k->add_bytes((const uint8_t *)in->data + base, n, flip_of(in), whole);
+		r->k->add_bytes((const uint8_t *)in->data + base, n, flip_of(in), sums);
 		loops_step(&r->reduced, index, &base);
 		if (op_pace(pace, n / 4 + 8))
 			return OP_ABORTED;
 	}
 	for (size_t i = 0; i < n; i++)
-		store(r->c, out + i, &(struct sum){ real[i], whole[i] }, r->count);
+		store(r->c, out + i, &(struct sum){ 0, sums[i] }, r->count);
 	return op_pace(pace, n * 4) ? OP_ABORTED : 0;
 }
 
-/* Sums of ROW_PRODUCTS rows of floats, from @base on: products with 1. */
-static int sum_rows(const struct reduction *r, ptrdiff_t base, float *sums, struct op_pace *pace)
-{
-	const float *in = r->c->in[0]->data;
-	size_t index[NNPU_MAX_RANK] = { 0 };
-	float ones[BLOCK];
-
-	for (size_t i = 0; i < BLOCK; i++)
-		ones[i] = 1.0f;
-	for (size_t j = 0; j < r->reduced.total; j++) {
-		for (size_t at = 0, n; at < r->inner; at += n) {
-			n = r->inner - at < BLOCK ? r->inner - at : BLOCK;
-			r->k->products(in + base + at, r->inner, ones, n, sums);
-			if (op_pace(pace, n * 2 + 8))
-				return OP_ABORTED;
-		}
-		loops_step(&r->reduced, index, &base);
-	}
-	return 0;
-}
-
-/* The sum of a row of floats by itself. */
-static int sum_row(const struct reduction *r, ptrdiff_t base, float *sum, struct op_pace *pace)
-{
-	size_t index[NNPU_MAX_RANK] = { 0 };
-
-	for (size_t j = 0; j < r->reduced.total; j++) {
-		const float *in = (const float *)r->c->in[0]->data + base;
-
-		for (size_t i = 0; i < r->inner; i++) {
-			*sum += in[i];
-			if (op_pace_row(pace, i, 1))
-				return OP_ABORTED;
-		}
-		loops_step(&r->reduced, index, &base);
-		if (op_pace(pace, r->inner % OP_PACE_RUN + 8))
-			return OP_ABORTED;
-	}
-	return 0;
-}
-
 /* Outputs [out, out + n) of rows of floats. */
-static int float_rows(const struct reduction *r, ptrdiff_t base, size_t row, size_t out, size_t n,
+static int float_rows(const struct reduction *r, ptrdiff_t base, size_t out, size_t n,
 		      struct op_pace *pace)
 {
-	float sum = 0.0f;
+	/* Of one row, each element waits for the one before. */
+	size_t units = n / 8 + 1, most = CALL_UNITS / units / 4 * 4;
+	const float *in = r->c->in[0]->data;
+	size_t index[NNPU_MAX_RANK] = { 0 };
+	float sums[BLOCK];
 
-	if (r->rows == 1) {
-		if (sum_row(r, base, &sum, pace))
-			return OP_ABORTED;
-		store(r->c, out, &(struct sum){ sum, 0 }, r->count);
-		return 0;
+	memset(sums, 0, n * sizeof(*sums));
+	for (size_t j = 0; j < r->reduced.total; j++) {
+		for (size_t at = 0, length; at < r->inner; at += length) {
+			length = r->inner - at < most ? r->inner - at : most;
+			r->k->sum_rows(in + base + at, r->inner, n, length, sums);
+			if (op_pace(pace, length * units + n))
+				return OP_ABORTED;
+		}
+		loops_step(&r->reduced, index, &base);
 	}
-	for (size_t i = 0; i < n;) {
-		/* The last rows may have been summed before. */
-		size_t from = r->rows - row - i < ROW_PRODUCTS ? r->rows - ROW_PRODUCTS : row + i;
-		float sums[ROW_PRODUCTS] = { 0 };
-
-		if (sum_rows(r, base + (ptrdiff_t)(from * r->inner), sums, pace))
-			return OP_ABORTED;
-		for (; i < n && row + i < from + ROW_PRODUCTS; i++)
-			store(r->c, out + i, &(struct sum){ sums[row + i - from], 0 }, r->count);
-	}
+	store_sums(r, out, n, sums);
 	return 0;
 }
 
@@ -379,6 +371,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 {
 	const struct reduction *r = work;
 	size_t width = r->form == RUN ? r->inner : r->form == ROWS ? r->rows : 1;
+	bool is_float = r->c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32;
 	size_t index[NNPU_MAX_RANK];
 	int ret = 0;
 
@@ -387,12 +380,12 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 		size_t n = width - at < BLOCK ? width - at : BLOCK, out = outer * width + at;
 		ptrdiff_t base = loops_at(&r->kept, outer, index);
 
-		if (r->form == RUN)
-			ret = run_outputs(r, base + (ptrdiff_t)at, out, n, pace);
-		else if (r->form == ANY)
+		if (r->form == ANY)
 			ret = any_output(r, base, out, pace);
-		else if (r->c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32)
-			ret = float_rows(r, base, at, out, n, pace);
+		else if (r->form == RUN)
+			ret = (is_float ? float_run : byte_run)(r, base + (ptrdiff_t)at, out, n, pace);
+		else if (is_float)
+			ret = float_rows(r, base + (ptrdiff_t)(at * r->inner), out, n, pace);
 		else
 			ret = byte_rows(r, base, out, pace);
 	}
@@ -402,7 +395,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 int reduce_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
-	struct reduction r = { .c = c, .k = kernels_rows() };
+	struct reduction r;
 	struct op_parts parts = { .compute = execute_part, .work = &r };
 	size_t width;
 	unsigned int mask;
@@ -411,8 +404,11 @@ int reduce_execute(const struct op_call *c)
 		return -1;
 	if (c->out[0]->bytes == 0)
 		return 0;
-	r.kept = loops_over(c->in[0], ~mask);
-	r.reduced = loops_over(c->in[0], mask);
+	r.c = c;
+	r.k = kernels_rows();
+	r.form = ANY;
+	loops_over(c->in[0], ~mask, &r.kept);
+	loops_over(c->in[0], mask, &r.reduced);
 	r.count = r.reduced.total;
 	if (r.count)
 		choose_form(&r);

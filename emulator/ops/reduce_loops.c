@@ -38,17 +38,28 @@ void reduce_set_shape(const struct op_call *c, unsigned int mask, bool keep)
 	tensor_set_shape(c->out[0], rank, dims);
 }
 
-struct loops loops_over(const struct tensor *t, unsigned int mask)
+/* Only what is needed is written: to clear all of it takes longer than a small sum. */
+void loops_over(const struct tensor *t, unsigned int mask, struct loops *l)
 {
 	ptrdiff_t strides[NNPU_MAX_RANK];
-	struct loops l = { .total = 1 };
+	struct nd_dim *last = NULL;
 
 	nd_strides(t, strides);
+	l->rank = 0;
+	l->total = 1;
 	for (unsigned int i = 0; i < t->rank; i++) {
-		if (!(mask >> i & 1))
+		size_t n = t->dims[i];
+
+		if (!(mask >> i & 1) || n == 1)
 			continue;
-		l.dims[l.rank++] = (struct nd_dim){ .n = t->dims[i], .in = strides[i] };
-		l.total *= t->dims[i];
+		l->total *= n;
+		if (last && last->in == strides[i] * (ptrdiff_t)n) {
+			last->n *= n;
+			last->in = strides[i];
+			continue;
+		}
+		last = &l->dims[l->rank++];
+		last->n = n;
+		last->in = strides[i];
 	}
-	return l;
 }

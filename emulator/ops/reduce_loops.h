@@ -9,7 +9,7 @@
 #include "nd_copy.h"
 #include "ops.h"
 
-/* Loops over some dimensions of a tensor. */
+/* Loops over some dimensions of a tensor. Those without a gap between them are one. */
 struct loops {
 	struct nd_dim dims[NNPU_MAX_RANK];
 	unsigned int rank;
@@ -23,7 +23,7 @@ int reduced_dims(const struct op_call *c, unsigned int *mask);
 void reduce_set_shape(const struct op_call *c, unsigned int mask, bool keep);
 
 /* Loops over the dimensions that are in @mask. */
-struct loops loops_over(const struct tensor *t, unsigned int mask);
+void loops_over(const struct tensor *t, unsigned int mask, struct loops *l);
 
 /* Go on to the next element of the loops: update offset and indices. */
 static inline void loops_step(const struct loops *l, size_t *index, ptrdiff_t *at)

@@ -68,6 +68,13 @@ struct row_kernels {
 	 */
 	void (*products)(const float *m, size_t stride, const float *x, size_t n, float *sums);
 
+	/*
+	 * Sums of a matrix of @rows of @n elements, which are @stride apart: sums[r] += m[r * stride + j]
+	 * in the order of j, and acc[j] += m[r * stride + j] in the order of r.
+	 */
+	void (*sum_rows)(const float *m, size_t stride, size_t rows, size_t n, float *sums);
+	void (*add_rows)(const float *m, size_t stride, size_t rows, size_t n, float *acc);
+
 	/* Sum of w[i] * (x[i] - zero); @n is at most ROW_BYTES, @zero a value of a byte. */
 	int32_t (*dot_bytes)(const int8_t *w, const int8_t *x, size_t n, int32_t zero);
 

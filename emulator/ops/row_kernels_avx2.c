@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The loops of row_kernels.h with AVX2. */
+#define ROW_WIDTH	8
+
 #include "row_kernels_loops.h"
 
 #if defined(__x86_64__)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* The loops of row_kernels.h with AVX-512, whole vectors of 512 bits. */
+#define ROW_WIDTH	16
+
 #include "row_kernels_loops.h"
 
 #if defined(__x86_64__)

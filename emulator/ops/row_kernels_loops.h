@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loops of row_kernels.h. A source file of a variant includes this and then writes
- * ROW_KERNELS(), which makes its table of them; compilers inline the loops there, and vectorize
+ * The loops of row_kernels.h. A source file of a variant defines ROW_WIDTH, the floats of a vector,
+ * includes this and then writes ROW_KERNELS(), which makes its table of them; compilers inline the loops there, and vectorize
  * them for the instruction set of the variant.
  *
  * Every variant does the same steps with each element, and sums in the same order. No step is
@@ -15,6 +15,7 @@
 
 #include "float_quads.h"
 #include "row_kernels.h"
+#include "row_sums.h"
 
 #define ROW_INLINE	static inline __attribute__((always_inline, unused))
 
@@ -490,6 +491,12 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	{ row_fmax(x, n, acc); } \
 	target static void fadd(const float *x, size_t n, float *acc) \
 	{ row_fadd(x, n, acc); } \
+	target static void sum_rows(const float *m, size_t stride, size_t rows, size_t n, \
+				    float *sums) \
+	{ row_sum_rows(m, stride, rows, n, sums); } \
+	target static void add_rows(const float *m, size_t stride, size_t rows, size_t n, \
+				    float *acc) \
+	{ row_add_rows(m, stride, rows, n, acc); } \
 	target static void fadd_squares(const float *x, size_t n, float *acc) \
 	{ row_fadd_squares(x, n, acc); } \
 	target static void max_bytes(const uint8_t *x, size_t n, uint8_t flip, uint8_t *acc) \
@@ -522,6 +529,8 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		.fmax = fmax_row, \
 		.fadd = fadd, \
 		.fadd_squares = fadd_squares, \
+		.sum_rows = sum_rows, \
+		.add_rows = add_rows, \
 		.max_bytes = max_bytes, \
 		.add_bytes = add_bytes, \
 		.sum_bytes = sum_bytes, \

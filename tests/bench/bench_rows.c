@@ -97,6 +97,21 @@ static void fadd_row(const struct row_kernels *k, size_t n)
 	k->fadd(x, n, y);
 }
 
+/* 97 rows of 64, so that it is nanoseconds for six elements; or rows of 7. */
+static void sum_rows(const struct row_kernels *k, size_t n)
+{
+	size_t row = n == N ? 64 : 7;
+
+	k->sum_rows(x, row, n == N ? 97 : 3, row, y);
+}
+
+static void add_rows(const struct row_kernels *k, size_t n)
+{
+	size_t row = n == N ? 64 : 7;
+
+	k->add_rows(x, row, n / row, row, y);
+}
+
 static void max_bytes(const struct row_kernels *k, size_t n)
 {
 	k->max_bytes(bytes, n, 0x80, out);
@@ -133,7 +148,8 @@ static const struct {
 } loops[] = {
 	{ "largest", largest }, { "exps", exps }, { "fdivide", fdivide }, { "logistic", logistic },
 	{ "tanh", hyperbolic }, { "products", products }, { "dot_bytes", dot_bytes },
-	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row }, { "fadd", fadd_row }, { "max_bytes", max_bytes },
+	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row }, { "fadd", fadd_row },
+	{ "sum_rows", sum_rows }, { "add_rows", add_rows }, { "max_bytes", max_bytes },
 	{ "add_bytes", add_bytes }, { "sum_bytes", sum_bytes }, { "divide", divide },
 	{ "fbetween", fbetween }, { "between", between },
 };

@@ -150,6 +150,28 @@ static bool products(const struct row_kernels *k, const struct data *d)
 	return same(expected, sums, ROW_PRODUCTS);
 }
 
+/* Sums of rows and of columns, of any number of either; nothing behind them is written. */
+static bool matrix_sums(const struct row_kernels *k, const struct data *d)
+{
+	size_t limit = ROWS * MOST, n = (size_t)(pick(0, 2) ? pick(0, 25) : pick(0, MOST - 1));
+	size_t stride = n + (size_t)pick(0, 9), most = stride ? (limit - n) / stride : MOST - 1;
+	size_t rows = (size_t)pick(0, (int)(most < MOST ? most : MOST - 1));
+	float expected[2][MOST], sums[2][MOST];
+
+	memcpy(expected[0], d->y, sizeof(d->y));
+	memcpy(expected[1], d->y, sizeof(d->y));
+	memcpy(sums, expected, sizeof(sums));
+	for (size_t r = 0; r < rows; r++) {
+		for (size_t j = 0; j < n; j++) {
+			expected[0][r] += d->x[r * stride + j];
+			expected[1][j] += d->x[r * stride + j];
+		}
+	}
+	k->sum_rows(d->x, stride, rows, n, sums[0]);
+	k->add_rows(d->x, stride, rows, n, sums[1]);
+	return same(expected[0], sums[0], MOST) && same(expected[1], sums[1], MOST);
+}
+
 static bool byte_loops(const struct row_kernels *k, const struct data *d)
 {
 	const int8_t *w = (const int8_t *)d->bytes, *x = w + MOST;
@@ -310,6 +332,7 @@ static void test_loops(void)
 		{ "arithmetic of rows and values", arithmetic },
 		{ "the largest value of a row", largest },
 		{ "products of rows", products },
+		{ "sums of rows and of columns", matrix_sums },
 		{ "sums, products and extremes of bytes", byte_loops },
 		{ "averages", quotients },
 		{ "interpolation", betweens },
