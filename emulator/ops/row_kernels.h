@@ -56,6 +56,9 @@ struct row_kernels {
 	/* y[i] = a[i] + b[i] and so on, as @t says, in rows of @n */
 	void (*arithmetic)(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y);
 
+	/* y[i] = half_to_float(x[i]) of float16.h */
+	void (*widen_halves)(const uint16_t *x, size_t n, float *y);
+
 	/* y[i] /= by */
 	void (*fdivide)(float *y, size_t n, float by);
 

@@ -143,6 +143,25 @@ ROW_INLINE void row_exps(const float *x, size_t n, float max, float beta, float 
 		sums[j] += y[i];
 }
 
+/*
+ * half_to_float(), without conditions, and with numbers of 32 bits all along. What is infinite or a
+ * NaN has all bits of the exponent, and no product changes those of its fraction.
+ */
+ROW_INLINE void row_widen_halves(const uint16_t *restrict x, size_t n, float *restrict y)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t h = x[i], bits = h << 13 & 0x7fffu << 13;
+		uint32_t no_number = (int32_t)bits > 0x7bff << 13 ? 0x7f800000u : 0;
+		float v;
+
+		memcpy(&v, &bits, sizeof(v));
+		v *= 0x1p112f;
+		memcpy(&bits, &v, sizeof(bits));
+		bits |= no_number | (h << 16 & 0x80000000u);
+		memcpy(&y[i], &bits, sizeof(bits));
+	}
+}
+
 ROW_INLINE void row_fdivide(float *restrict y, size_t n, float by)
 {
 	for (size_t i = 0; i < n; i++)
@@ -473,6 +492,8 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		else \
 			long_rows(what, t, n, y); \
 	} \
+	target static void widen_halves(const uint16_t *x, size_t n, float *y) \
+	{ row_widen_halves(x, n, y); } \
 	target static void fdivide(float *y, size_t n, float by) \
 	{ row_fdivide(y, n, by); } \
 	target static void logistic(const float *x, size_t n, float *y) \
@@ -520,6 +541,7 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		.largest = largest, \
 		.exps = exps, \
 		.arithmetic = arithmetic, \
+		.widen_halves = widen_halves, \
 		.fdivide = fdivide, \
 		.logistic = logistic, \
 		.tanh = tanh_row, \

@@ -6,6 +6,7 @@
  */
 #include <float16.h>
 
+#include "kernels.h"
 #include "shape.h"
 
 /* Most operands of an operation with op_desc.widen. */
@@ -82,10 +83,7 @@ size_t op_scratch(const struct op_call *c)
 static bool widen(struct op_pace *pace, const uint16_t *in, float *out, size_t n)
 {
 	for (size_t at = 0; at < n; at += WIDEN_RUN) {
-		size_t end = n - at < WIDEN_RUN ? n : at + WIDEN_RUN;
-
-		for (size_t i = at; i < end; i++)
-			out[i] = half_to_float(in[i]);
+		kernels_rows()->widen_halves(in + at, n - at < WIDEN_RUN ? n - at : WIDEN_RUN, out + at);
 		if (op_pace(pace, WIDEN_RUN))
 			return false;
 	}

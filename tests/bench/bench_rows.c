@@ -41,6 +41,11 @@ static void exps(const struct row_kernels *k, size_t n)
 	k->exps(x, n, 4.0f, 1.0f, y, sums);
 }
 
+static void widen_halves(const struct row_kernels *k, size_t n)
+{
+	k->widen_halves((const uint16_t *)bytes, n, y);
+}
+
 static void fdivide(const struct row_kernels *k, size_t n)
 {
 	k->fdivide(y, n, 1.0f);
@@ -146,7 +151,8 @@ static const struct {
 	const char *name;
 	void (*run)(const struct row_kernels *k, size_t n);
 } loops[] = {
-	{ "largest", largest }, { "exps", exps }, { "fdivide", fdivide }, { "logistic", logistic },
+	{ "largest", largest }, { "exps", exps }, { "widen_halves", widen_halves },
+	{ "fdivide", fdivide }, { "logistic", logistic },
 	{ "tanh", hyperbolic }, { "products", products }, { "dot_bytes", dot_bytes },
 	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row }, { "fadd", fadd_row },
 	{ "sum_rows", sum_rows }, { "add_rows", add_rows }, { "max_bytes", max_bytes },

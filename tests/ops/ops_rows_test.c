@@ -5,6 +5,7 @@
  * the functions are compared byte for byte.
  */
 #include <float.h>
+#include <float16.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,6 +149,20 @@ static bool products(const struct row_kernels *k, const struct data *d)
 	}
 	k->products(d->x, stride, d->y, d->n, sums);
 	return same(expected, sums, ROW_PRODUCTS);
+}
+
+/* Any halves: infinities, NaNs and numbers of little precision, too. */
+static bool halves(const struct row_kernels *k, const struct data *d)
+{
+	float expected[MOST] = { 0 }, y[MOST] = { 0 };
+	uint16_t x[MOST];
+
+	for (size_t i = 0; i < d->n; i++) {
+		x[i] = (uint16_t)(pick(0, 9) ? next_random() : (uint32_t)pick(0, 1) << 15 | 0x7c00);
+		expected[i] = half_to_float(x[i]);
+	}
+	k->widen_halves(x, d->n, y);
+	return !memcmp(expected, y, sizeof(y));
 }
 
 /* Sums of rows and of columns, of any number of either; nothing behind them is written. */
@@ -332,6 +347,7 @@ static void test_loops(void)
 		{ "arithmetic of rows and values", arithmetic },
 		{ "the largest value of a row", largest },
 		{ "products of rows", products },
+		{ "floats of halves", halves },
 		{ "sums of rows and of columns", matrix_sums },
 		{ "sums, products and extremes of bytes", byte_loops },
 		{ "averages", quotients },
