@@ -12,12 +12,12 @@ EMU_OBJS := $(EMU_SRCS:%.c=$(BUILD)/obj/%.o)
 
 # Floating-point results are part of the hardware specification: nothing may be
 # contracted or reordered. Nobody looks at floating-point exceptions, which would keep loops
-# with conditions from being vectorized.
+# with conditions from being vectorized, nor at errno, which would keep roots from it.
 $(BUILD)/obj/emulator/% $(BUILD)/pic/emulator/%: \
 	DIR_CFLAGS = -Iemulator -Ikernel -ffp-contract=off -fno-fast-math
 $(BUILD)/obj/emulator/ops/% $(BUILD)/pic/emulator/ops/%: \
 	DIR_CFLAGS = -Iemulator -Ikernel -ffp-contract=off -fno-fast-math -fno-trapping-math \
-		     $(if $(SAN),,-O3)
+		     -fno-math-errno $(if $(SAN),,-O3)
 
 $(BUILD)/lib/libnnpu-emu.a: $(EMU_OBJS) FORCE
 	$(call archive,$^)

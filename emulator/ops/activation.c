@@ -152,8 +152,7 @@ static void apply_float(const struct op_call *c, const float *in, float *out, si
 			out[i] = (float)hard_swish(in[i]);
 	} else {
 		r = frange_of(relu_kind(c));
-		for (size_t i = 0; i < n; i++)
-			out[i] = f_clamp(in[i], r.min, r.max);
+		kernels_rows()->function(ROW_LIMIT, in, n, r.min, r.max, out);
 	}
 }
 

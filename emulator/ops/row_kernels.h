@@ -42,6 +42,9 @@ struct row_terms {
 	float min, max;			/* of results; a NaN stays one */
 };
 
+/* Functions of single elements. With @a and @b: x > 0 ? x : x * a, and x within [a, b]; a NaN stays one. */
+enum row_function { ROW_NEG, ROW_ABS, ROW_SQRT, ROW_RSQRT, ROW_LEAKY, ROW_LIMIT };
+
 /* No @y or @acc overlaps what is read, but for the same address. */
 struct row_kernels {
 	/* The largest of @max and x[]. A NaN is never larger. */
@@ -55,6 +58,9 @@ struct row_kernels {
 
 	/* y[i] = a[i] + b[i] and so on, as @t says, in rows of @n */
 	void (*arithmetic)(enum row_arithmetic what, const struct row_terms *t, size_t n, float *y);
+
+	/* y[i] = a function of x[i] */
+	void (*function)(enum row_function what, const float *x, size_t n, float a, float b, float *y);
 
 	/* y[i] = half_to_float(x[i]) of float16.h */
 	void (*widen_halves)(const uint16_t *x, size_t n, float *y);

@@ -404,6 +404,61 @@ ROW_INLINE void row_arithmetics_short(enum row_arithmetic what, const struct row
 	}
 }
 
+/* Functions of single elements. */
+
+ROW_INLINE float row_value(const enum row_function what, float x, float a, float b)
+{
+	switch (what) {
+	case ROW_NEG:
+		return -x;
+	case ROW_ABS:
+		return __builtin_fabsf(x);
+	case ROW_SQRT:
+		return __builtin_sqrtf(x);
+	case ROW_RSQRT:
+		return 1.0f / __builtin_sqrtf(x);
+	case ROW_LEAKY:
+		return x > 0 ? x : x * a;
+	case ROW_LIMIT:
+		break;
+	}
+	return row_limited(x, a, b);
+}
+
+ROW_INLINE void row_values(const enum row_function what, const float *x, size_t n, float a, float b,
+			   float *y)
+{
+	ROW_NO_OVERLAP
+	for (size_t i = 0; i < n; i++)
+		y[i] = row_value(what, x[i], a, b);
+}
+
+/* A loop for each. */
+ROW_INLINE void row_functions(enum row_function what, const float *x, size_t n, float a, float b,
+			      float *y)
+{
+	switch (what) {
+	case ROW_NEG:
+		row_values(ROW_NEG, x, n, a, b, y);
+		break;
+	case ROW_ABS:
+		row_values(ROW_ABS, x, n, a, b, y);
+		break;
+	case ROW_SQRT:
+		row_values(ROW_SQRT, x, n, a, b, y);
+		break;
+	case ROW_RSQRT:
+		row_values(ROW_RSQRT, x, n, a, b, y);
+		break;
+	case ROW_LEAKY:
+		row_values(ROW_LEAKY, x, n, a, b, y);
+		break;
+	case ROW_LIMIT:
+		row_values(ROW_LIMIT, x, n, a, b, y);
+		break;
+	}
+}
+
 /* Between corners. */
 
 ROW_INLINE void row_fbetweens(const struct corners *k, size_t n, float *restrict out)
@@ -492,6 +547,9 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		else \
 			long_rows(what, t, n, y); \
 	} \
+	target static void function(enum row_function what, const float *x, size_t n, float a, \
+				    float b, float *y) \
+	{ row_functions(what, x, n, a, b, y); } \
 	target static void widen_halves(const uint16_t *x, size_t n, float *y) \
 	{ row_widen_halves(x, n, y); } \
 	target static void fdivide(float *y, size_t n, float by) \
@@ -541,6 +599,7 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		.largest = largest, \
 		.exps = exps, \
 		.arithmetic = arithmetic, \
+		.function = function, \
 		.widen_halves = widen_halves, \
 		.fdivide = fdivide, \
 		.logistic = logistic, \

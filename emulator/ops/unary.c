@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "kernels.h"
 #include "ops.h"
 #include "shape.h"
 
@@ -32,25 +33,39 @@ int unary_infer(const struct op_call *c)
 	return op_infer_same_shape(c);
 }
 
-static float apply(enum nnpu_operation op, float v)
+/* Of floats; those that row_kernels.h has are there. */
+static void run_float(enum nnpu_operation op, const float *in, size_t n, float *out)
 {
+	const struct row_kernels *k = kernels_rows();
+
 	switch (op) {
 	case NNPU_OP_ABS:
-		return fabsf(v);
+		k->function(ROW_ABS, in, n, 0, 0, out);
+		break;
 	case NNPU_OP_NEG:
-		return -v;
+		k->function(ROW_NEG, in, n, 0, 0, out);
+		break;
 	case NNPU_OP_FLOOR:
-		return floorf(v);
+		for (size_t i = 0; i < n; i++)
+			out[i] = floorf(in[i]);
+		break;
 	case NNPU_OP_EXP:
-		return expf(v);
+		for (size_t i = 0; i < n; i++)
+			out[i] = expf(in[i]);
+		break;
 	case NNPU_OP_LOG:
-		return logf(v);
+		for (size_t i = 0; i < n; i++)
+			out[i] = logf(in[i]);
+		break;
 	case NNPU_OP_SQRT:
-		return sqrtf(v);
+		k->function(ROW_SQRT, in, n, 0, 0, out);
+		break;
 	case NNPU_OP_RSQRT:
-		return 1.0f / sqrtf(v);
+		k->function(ROW_RSQRT, in, n, 0, 0, out);
+		break;
 	default:
-		return sinf(v);
+		for (size_t i = 0; i < n; i++)
+			out[i] = sinf(in[i]);
 	}
 }
 
@@ -61,8 +76,7 @@ static void run(const struct op_call *c, size_t first, size_t end)
 	void *out = c->out[0]->data;
 
 	if (c->in[0]->type == NNPU_TYPE_TENSOR_FLOAT32) {
-		for (size_t i = first; i < end; i++)
-			((float *)out)[i] = apply(op, ((const float *)in)[i]);
+		run_float(op, (const float *)in + first, end - first, (float *)out + first);
 	} else if (c->in[0]->type == NNPU_TYPE_TENSOR_INT32) {
 		for (size_t i = first; i < end; i++) {
 			int32_t v = ((const int32_t *)in)[i];

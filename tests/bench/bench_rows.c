@@ -41,6 +41,11 @@ static void exps(const struct row_kernels *k, size_t n)
 	k->exps(x, n, 4.0f, 1.0f, y, sums);
 }
 
+static void function(const struct row_kernels *k, size_t n)
+{
+	k->function(ROW_LEAKY, x, n, 0.1f, 0, y);
+}
+
 static void widen_halves(const struct row_kernels *k, size_t n)
 {
 	k->widen_halves((const uint16_t *)bytes, n, y);
@@ -151,7 +156,8 @@ static const struct {
 	const char *name;
 	void (*run)(const struct row_kernels *k, size_t n);
 } loops[] = {
-	{ "largest", largest }, { "exps", exps }, { "widen_halves", widen_halves },
+	{ "largest", largest }, { "exps", exps }, { "function", function },
+	{ "widen_halves", widen_halves },
 	{ "fdivide", fdivide }, { "logistic", logistic },
 	{ "tanh", hyperbolic }, { "products", products }, { "dot_bytes", dot_bytes },
 	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row }, { "fadd", fadd_row },

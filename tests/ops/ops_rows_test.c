@@ -151,6 +151,31 @@ static bool products(const struct row_kernels *k, const struct data *d)
 	return same(expected, sums, ROW_PRODUCTS);
 }
 
+/* Functions of single elements, in place as well. */
+static bool values(const struct row_kernels *k, const struct data *d)
+{
+	float low = (float)pick(-3, 0), high = (float)pick(0, 6), expected[MOST], y[MOST], own[MOST];
+	bool good = true;
+
+	for (int what = ROW_NEG; what <= ROW_LIMIT; what++) {
+		memcpy(expected, d->y, sizeof(y));
+		memcpy(y, d->y, sizeof(y));
+		for (size_t i = 0; i < d->n; i++) {
+			float v = d->x[i];
+
+			expected[i] = what == ROW_NEG ? -v : what == ROW_ABS ? fabsf(v) :
+				      what == ROW_SQRT ? sqrtf(v) : what == ROW_RSQRT ? 1 / sqrtf(v) :
+				      what == ROW_LEAKY ? (v > 0 ? v : v * low) :
+				      v < low ? low : v > high ? high : v;
+		}
+		memcpy(own, d->x, sizeof(own));
+		k->function((enum row_function)what, d->x, d->n, low, high, y);
+		k->function((enum row_function)what, own, d->n, low, high, own);
+		good &= same(expected, y, MOST) && same(expected, own, d->n);
+	}
+	return good;
+}
+
 /* Any halves: infinities, NaNs and numbers of little precision, too. */
 static bool halves(const struct row_kernels *k, const struct data *d)
 {
@@ -347,6 +372,7 @@ static void test_loops(void)
 		{ "arithmetic of rows and values", arithmetic },
 		{ "the largest value of a row", largest },
 		{ "products of rows", products },
+		{ "functions of single elements", values },
 		{ "floats of halves", halves },
 		{ "sums of rows and of columns", matrix_sums },
 		{ "sums, products and extremes of bytes", byte_loops },

@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "ops/kernels.h"
 #include "tflite_fixed.h"
 #include "tflite_lut.h"
 
@@ -98,16 +99,12 @@ int tflite_activation_prepare(struct op_call *c, size_t *bytes)
 static float apply(const struct activation_call *s, float x)
 {
 	switch (s->op) {
-	case TFLITE_OP_LEAKY_RELU:
-		return x > 0 ? x : x * s->alpha;
 	case TFLITE_OP_ELU:
 		return elu(x, 0);
 	case TFLITE_OP_GELU:
 		return s->approximate ? gelu_by_tanh(x, 0) : gelu(x, 0);
-	case TFLITE_OP_HARD_SWISH:
-		return x * f_clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f;
 	default:
-		return f_clamp(x, s->min, s->max);
+		return x * f_clamp(x + 3.0f, 0.0f, 6.0f) / 6.0f;
 	}
 }
 
@@ -115,8 +112,20 @@ static void run_f32(const void *state, const void *in, void *out, size_t n)
 {
 	const struct activation_call *s = state;
 
-	for (size_t i = 0; i < n; i++)
-		((float *)out)[i] = apply(s, ((const float *)in)[i]);
+	switch (s->op) {
+	case TFLITE_OP_LEAKY_RELU:
+		kernels_rows()->function(ROW_LEAKY, in, n, s->alpha, 0, out);
+		break;
+	case TFLITE_OP_ELU:
+	case TFLITE_OP_GELU:
+	case TFLITE_OP_HARD_SWISH:
+		for (size_t i = 0; i < n; i++)
+			((float *)out)[i] = apply(s, ((const float *)in)[i]);
+		break;
+	default:
+		kernels_rows()->function(ROW_LIMIT, in, n, s->min, s->max, out);
+		break;
+	}
 }
 
 static void run_relu(const void *state, const void *in, void *out, size_t n)

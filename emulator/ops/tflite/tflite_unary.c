@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "ops/kernels.h"
 #include "tflite_fixed.h"
 #include "tflite_lut.h"
 
@@ -72,16 +73,8 @@ int tflite_unary_prepare(struct op_call *c, size_t *bytes)
 static float apply(enum tflite_op op, float v)
 {
 	switch (op) {
-	case TFLITE_OP_ABS:
-		return fabsf(v);
-	case TFLITE_OP_NEG:
-		return -v;
 	case TFLITE_OP_SQUARE:
 		return v * v;
-	case TFLITE_OP_SQRT:
-		return sqrtf(v);
-	case TFLITE_OP_RSQRT:
-		return 1.0f / sqrtf(v);
 	case TFLITE_OP_EXP:
 		return expf(v);
 	case TFLITE_OP_LOG:
@@ -103,9 +96,25 @@ static float apply(enum tflite_op op, float v)
 static void run_f32(const void *state, const void *in, void *out, size_t n)
 {
 	enum tflite_op op = *(const enum tflite_op *)state;
+	const struct row_kernels *k = kernels_rows();
 
-	for (size_t i = 0; i < n; i++)
-		((float *)out)[i] = apply(op, ((const float *)in)[i]);
+	switch (op) {
+	case TFLITE_OP_ABS:
+		k->function(ROW_ABS, in, n, 0, 0, out);
+		break;
+	case TFLITE_OP_NEG:
+		k->function(ROW_NEG, in, n, 0, 0, out);
+		break;
+	case TFLITE_OP_SQRT:
+		k->function(ROW_SQRT, in, n, 0, 0, out);
+		break;
+	case TFLITE_OP_RSQRT:
+		k->function(ROW_RSQRT, in, n, 0, 0, out);
+		break;
+	default:
+		for (size_t i = 0; i < n; i++)
+			((float *)out)[i] = apply(op, ((const float *)in)[i]);
+	}
 }
 
 /* SIGN. */
