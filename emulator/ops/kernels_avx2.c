@@ -6,6 +6,7 @@
  * exact.
  */
 #include "kernels_avx2_requant.h"
+#include "near_sum.h"
 
 #if defined(__x86_64__)
 
@@ -468,8 +469,8 @@ INLINE __m256i sum_8(const uint8_t *a, const uint8_t *b, const struct qsum *s,
 	return s->subtract ? _mm256_sub_epi32(x, y) : _mm256_add_epi32(x, y);
 }
 
-AVX2 static void qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,
-		      uint8_t *y)
+AVX2 static void exact_qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,
+			    uint8_t *y)
 {
 	struct factors fa = factors_same(s->factor[0]), fb = factors_same(s->factor[1]);
 	struct factors out = factors_same(s->out);
@@ -492,6 +493,73 @@ AVX2 static void qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct
 					    sum_8(tail[0] + 8, tail[1] + 8, s, &fa, &fb), &out,
 					    &out, &l), (unsigned int)(n - i));
 	}
+}
+
+/* Bytes at once that near_sum.h is for. */
+#define NEAR_BYTES	32u
+
+INLINE __m256i near_8(const uint8_t *a, const uint8_t *b, const bool is_signed, __m256i factor_a,
+		      __m256i factor_b, __m256i add)
+{
+	__m128i x = load_quarter(a), y = load_quarter(b);
+	__m256i v = is_signed ? _mm256_cvtepi8_epi32(x) : _mm256_cvtepu8_epi32(x);
+	__m256i w = is_signed ? _mm256_cvtepi8_epi32(y) : _mm256_cvtepu8_epi32(y);
+
+	return _mm256_add_epi32(_mm256_add_epi32(_mm256_mullo_epi32(v, factor_a), add),
+				_mm256_mullo_epi32(w, factor_b));
+}
+
+/* Groups of bytes; those that are not sure are summed again. How many it has done: not all if many are not. */
+INLINE size_t near_sums(const uint8_t *a, const uint8_t *b, size_t n, const struct near_sum *near,
+			const bool is_signed, const struct qsum *s, uint8_t *y)
+{
+	__m256i factor_a = _mm256_set1_epi32(near->a), factor_b = _mm256_set1_epi32(near->b);
+	__m256i add = _mm256_set1_epi32(near->add);
+	__m256i out = _mm256_set1_epi32((1 << near->down) - 1);	/* what is shifted out */
+	__m256i unsure = _mm256_set1_epi32((int)near->unsure - 1);
+	__m128i down = _mm_cvtsi32_si128((int)near->down);
+	__m256i min = _mm256_set1_epi8((char)s->range.min), max = _mm256_set1_epi8((char)s->range.max);
+	const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+	size_t i = 0, again = 0;
+
+	for (; i + NEAR_BYTES <= n && again <= NEAR_SUM_AGAIN + i / (8 * NEAR_BYTES); i += NEAR_BYTES) {
+		__m256i least = _mm256_set1_epi32(-1), v[4];
+
+		for (unsigned int j = 0; j < 4; j++) {
+			v[j] = near_8(a + i + 8 * j, b + i + 8 * j, is_signed, factor_a, factor_b, add);
+			least = _mm256_min_epu32(least, _mm256_and_si256(v[j], out));
+			v[j] = _mm256_sra_epi32(v[j], down);
+		}
+		if (_mm256_movemask_epi8(_mm256_cmpeq_epi32(_mm256_min_epu32(least, unsure), least))) {
+			exact_qsum(a + i, b + i, NEAR_BYTES, s, y + i);
+			again++;
+			continue;
+		}
+		v[0] = _mm256_packs_epi32(v[0], v[1]);
+		v[2] = _mm256_packs_epi32(v[2], v[3]);
+		if (is_signed)
+			v[0] = _mm256_min_epi8(_mm256_max_epi8(_mm256_packs_epi16(v[0], v[2]), min), max);
+		else
+			v[0] = _mm256_min_epu8(_mm256_max_epu8(_mm256_packus_epi16(v[0], v[2]), min), max);
+		_mm256_storeu_si256((__m256i *)(y + i), _mm256_permutevar8x32_epi32(v[0], order));
+	}
+	return i;
+}
+
+AVX2 static void qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *s,
+		      uint8_t *y)
+{
+	struct near_sum near;
+	size_t done = 0;
+
+	if (n >= NEAR_SUM_MIN && near_sum_of(s, &near)) {
+		if (near.is_signed)
+			done = near_sums(a, b, n, &near, true, s, y);
+		else
+			done = near_sums(a, b, n, &near, false, s, y);
+	}
+	if (done < n)
+		exact_qsum(a + done, b + done, n - done, s, y + done);
 }
 
 static const struct kernels avx2 = {

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "near_sum.h"
+
 /* A mask of the first @n of at most 64 elements. */
 AVX512_INLINE uint64_t first(size_t n)
 {
@@ -234,8 +236,8 @@ AVX512_INLINE void add_shifted(const uint8_t *a, const uint8_t *b, size_t n, con
 		add_all(a, b, n, s, false, false, subtract, y);
 }
 
-AVX512 void avx512_qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *q,
-			uint8_t *y)
+AVX512 static void exact_qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *q,
+			      uint8_t *y)
 {
 	struct sums s;
 
@@ -257,6 +259,74 @@ AVX512 void avx512_qsum(const uint8_t *a, const uint8_t *b, size_t n, const stru
 		add_shifted(a, b, n, &s, true, y);
 	else
 		add_shifted(a, b, n, &s, false, y);
+}
+
+/* Bytes at once that near_sum.h is for. */
+#define NEAR_BYTES	64u
+
+AVX512_INLINE __m512i near_16(const uint8_t *a, const uint8_t *b, const bool is_signed,
+			      __m512i factor_a, __m512i factor_b, __m512i add)
+{
+	__m512i v = is_signed ? _mm512_cvtepi8_epi32(load_16(a)) : _mm512_cvtepu8_epi32(load_16(a));
+	__m512i w = is_signed ? _mm512_cvtepi8_epi32(load_16(b)) : _mm512_cvtepu8_epi32(load_16(b));
+
+	return _mm512_add_epi32(_mm512_add_epi32(_mm512_mullo_epi32(v, factor_a), add),
+				_mm512_mullo_epi32(w, factor_b));
+}
+
+/* Groups of bytes; those that are not sure are summed again. How many it has done: not all if many are not. */
+AVX512_INLINE size_t near_sums(const uint8_t *a, const uint8_t *b, size_t n,
+			       const struct near_sum *near, const bool is_signed,
+			       const struct qsum *q, uint8_t *y)
+{
+	__m512i factor_a = _mm512_set1_epi32(near->a), factor_b = _mm512_set1_epi32(near->b);
+	__m512i add = _mm512_set1_epi32(near->add);
+	__m512i out = _mm512_set1_epi32((1 << near->down) - 1);	/* what is shifted out */
+	__m512i unsure = _mm512_set1_epi32((int)near->unsure);
+	__m128i down = _mm_cvtsi32_si128((int)near->down);
+	__m512i min = _mm512_set1_epi8((char)q->range.min), max = _mm512_set1_epi8((char)q->range.max);
+	const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+	size_t i = 0, again = 0;
+
+	for (; i + NEAR_BYTES <= n && again <= NEAR_SUM_AGAIN + i / (8 * NEAR_BYTES); i += NEAR_BYTES) {
+		__m512i least = _mm512_set1_epi32(-1), v[4];
+
+		for (unsigned int j = 0; j < 4; j++) {
+			v[j] = near_16(a + i + 16 * j, b + i + 16 * j, is_signed, factor_a, factor_b,
+				       add);
+			least = _mm512_min_epu32(least, _mm512_and_si512(v[j], out));
+			v[j] = _mm512_sra_epi32(v[j], down);
+		}
+		if (_mm512_cmplt_epu32_mask(least, unsure)) {
+			exact_qsum(a + i, b + i, NEAR_BYTES, q, y + i);
+			again++;
+			continue;
+		}
+		v[0] = _mm512_packs_epi32(v[0], v[1]);
+		v[2] = _mm512_packs_epi32(v[2], v[3]);
+		if (is_signed)
+			v[0] = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(v[0], v[2]), min), max);
+		else
+			v[0] = _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(v[0], v[2]), min), max);
+		_mm512_storeu_si512(y + i, _mm512_permutexvar_epi32(order, v[0]));
+	}
+	return i;
+}
+
+AVX512 void avx512_qsum(const uint8_t *a, const uint8_t *b, size_t n, const struct qsum *q,
+			uint8_t *y)
+{
+	struct near_sum near;
+	size_t done = 0;
+
+	if (n >= NEAR_SUM_MIN && near_sum_of(q, &near)) {
+		if (near.is_signed)
+			done = near_sums(a, b, n, &near, true, q, y);
+		else
+			done = near_sums(a, b, n, &near, false, q, y);
+	}
+	if (done < n)
+		exact_qsum(a + done, b + done, n - done, q, y + done);
 }
 
 #endif
