@@ -184,30 +184,51 @@ static void bilinear_pixel(struct op_pace *pace, const struct op_call *c, const 
 	}
 }
 
-/* The same for channels that are adjacent. */
-static void bilinear_row(struct op_pace *pace, const struct op_call *c, const struct resize *r,
-			 const struct row_kernels *k, size_t in, size_t out,
-			 const struct between *y, const struct between *x)
-{
-	size_t size = type_size(c->in[0]->type);
-	uint8_t flip = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
-	const char *from = (const char *)c->in[0]->data + in * size;
-	char *to = (char *)c->out[0]->data + out * size;
-	size_t rows[2] = { y->low * r->in.y_stride, y->high * r->in.y_stride };
-	size_t cols[2] = { x->low * r->in.x_stride, x->high * r->in.x_stride };
-	struct corners corners = { .y = y->weight, .x = x->weight };
+/* Pixels of a row whose neighbours are found out at once. */
+#define COLUMNS		256u
 
-	for (size_t at = 0, n; at < r->in.c; at += n, to += n * size) {
-		n = r->in.c - at < OP_PACE_RUN ? r->in.c - at : OP_PACE_RUN;
-		for (unsigned int i = 0; i < 4; i++)
-			corners.at[i] = from + (rows[i % 2] + cols[i / 2] + at) * size;
-		if (size == 1)
-			k->between(&corners, n, flip, (uint8_t *)to);
-		else
-			k->fbetween(&corners, n, (float *)to);
-		if (n == OP_PACE_RUN && op_pace(pace, n))
-			return;
+/* Units of one call of a kernel, as op_pace() counts. */
+#define CALL_UNITS	(OP_PACE_UNITS / 8)
+
+/* Elements of the first pixel of some in a row, in both images. */
+struct pixel_place {
+	size_t in, out;
+};
+
+/* @n pixels of a row whose channels are adjacent, with these columns. */
+static int bilinear_pixels(struct op_pace *pace, const struct op_call *c, const struct resize *r,
+			   const struct row_kernels *k, struct pixel_place at,
+			   const struct between *y, const struct between_columns *columns, size_t n)
+{
+	size_t size = type_size(c->in[0]->type), channels, units, most;
+	uint8_t flip = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
+
+	for (size_t first = 0; first < r->in.c; first += channels) {
+		const char *from = (const char *)c->in[0]->data + (at.in + first) * size;
+		char *to = (char *)c->out[0]->data + (at.out + first) * size;
+		struct between_pixels p = {
+			.top = from + y->low * r->in.y_stride * size,
+			.bottom = from + y->high * r->in.y_stride * size,
+			.weight = y->weight,
+			.next = r->out.x_stride,
+		};
+
+		channels = r->in.c - first < OP_PACE_RUN ? r->in.c - first : OP_PACE_RUN;
+		p.channels = channels;
+		units = channels + 16;
+		most = CALL_UNITS / units;
+		for (size_t i = 0; i < n; i += p.pixels, to += p.pixels * p.next * size) {
+			p.columns = columns + i;
+			p.pixels = n - i < most ? n - i : most;
+			if (size == 1)
+				k->between(&p, flip, (uint8_t *)to);
+			else
+				k->fbetween(&p, (float *)to);
+			if (op_pace(pace, p.pixels * units))
+				return OP_ABORTED;
+		}
 	}
+	return 0;
 }
 
 /* A pixel of a few bytes takes less time than a call of memcpy(). */
@@ -244,15 +265,58 @@ static void nearest_pixel(struct op_pace *pace, const struct op_call *c, const s
 struct resize_call {
 	const struct op_call *c;
 	struct resize r;
-	const struct row_kernels *k;	/* channels are adjacent; NULL: plain loops */
+	const struct row_kernels *k;	/* channels are adjacent; NULL: bilinear ones by plain loops */
 };
+
+/* Rows [first, end): @n columns from @x on. */
+static int bilinear_rows(const struct resize_call *call, uint32_t x, uint32_t n, size_t first,
+			 size_t end, struct op_pace *pace)
+{
+	const struct resize *r = &call->r;
+	struct between_columns columns[COLUMNS];
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct between b = neighbours(r, x + i, r->in.x, r->step_x);
+
+		columns[i] = (struct between_columns){
+			b.low * r->in.x_stride, b.high * r->in.x_stride, b.weight,
+		};
+	}
+	if (op_pace(pace, n * 8))
+		return OP_ABORTED;
+	for (size_t row = first; row < end; row++) {
+		uint32_t y = (uint32_t)(row % r->out.y);
+		struct between by = neighbours(r, y, r->in.y, r->step_y);
+		size_t image = row / r->out.y;
+		struct pixel_place at = {
+			image * r->in.n_stride,
+			image * r->out.n_stride + y * r->out.y_stride + x * r->out.x_stride,
+		};
+
+		if (bilinear_pixels(pace, call->c, r, call->k, at, &by, columns, n))
+			return OP_ABORTED;
+	}
+	return 0;
+}
+
+static int bilinear_part(const void *work, size_t first, size_t end, struct op_pace *pace)
+{
+	const struct resize_call *call = work;
+	int ret = 0;
+
+	for (uint32_t x = 0, n; !ret && x < call->r.out.x; x += n) {
+		n = call->r.out.x - x < COLUMNS ? call->r.out.x - x : COLUMNS;
+		ret = bilinear_rows(call, x, n, first, end, pace);
+	}
+	return ret;
+}
 
 static int execute_part(const void *work, size_t first, size_t end, struct op_pace *pace)
 {
 	const struct resize_call *call = work;
 	const struct op_call *c = call->c;
 	const struct resize *r = &call->r;
-	size_t units = op_pace_rest(r->in.c, r->apart, call->k ? 2 : 16) + 16;
+	size_t units = op_pace_rest(r->in.c, r->apart, 16) + 16;
 	bool bilinear = is_bilinear(c);
 
 	for (size_t row = first; row < end; row++) {
@@ -263,18 +327,14 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 		size_t out = n * r->out.n_stride + y * r->out.y_stride;
 
 		for (uint32_t x = 0; x < r->out.x; x++, out += r->out.x_stride) {
-			struct between bx;
+			if (bilinear) {
+				struct between bx = neighbours(r, x, r->in.x, r->step_x);
 
-			if (!bilinear) {
+				bilinear_pixel(pace, c, r, in, out, &by, &bx);
+			} else {
 				nearest_pixel(pace, c, r, in + ny * r->in.y_stride +
 					      nearest(r, x, r->in.x, r->step_x) * r->in.x_stride,
 					      out);
-			} else {
-				bx = neighbours(r, x, r->in.x, r->step_x);
-				if (call->k)
-					bilinear_row(pace, c, r, call->k, in, out, &by, &bx);
-				else
-					bilinear_pixel(pace, c, r, in, out, &by, &bx);
 			}
 			if (op_pace(pace, units))
 				return OP_ABORTED;
@@ -299,6 +359,8 @@ int resize_execute(const struct op_call *c)
 	call.r.apart *= type_size(c->in[0]->type);
 	if (adjacent(&call.r) && !kernels_plain())
 		call.k = kernels_rows();
+	if (call.k && is_bilinear(c))
+		parts.compute = bilinear_part;
 	parts.items = (size_t)call.r.out.n * call.r.out.y;
 	if (__builtin_mul_overflow((size_t)call.r.out.x, (size_t)call.r.in.c * (call.k ? 1 : 8) + 16,
 				   &parts.units))

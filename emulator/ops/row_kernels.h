@@ -23,10 +23,19 @@
 /* Counts that divide() divides by: a sum of so many bytes is exact in single precision. */
 #define ROW_COUNT	(1 << 15)
 
-/* Four neighbours of each element of a row: top left, bottom left, top right, bottom right. */
-struct corners {
-	const void *at[4];
-	float y, x;			/* weights of the bottom and of the right */
+/* Where a pixel of a row lies between two of another one: their offsets, and the weight of the second. */
+struct between_columns {
+	size_t left, right;
+	float weight;
+};
+
+/* Pixels of an image between those of another one. Channels are adjacent. */
+struct between_pixels {
+	const void *top, *bottom;	/* rows */
+	float weight;			/* of the bottom one */
+	const struct between_columns *columns;	/* of each pixel */
+	size_t pixels, channels;
+	size_t next;			/* from a pixel to the next, in the output */
 };
 
 /* Arithmetic of rows; the last one is the square of the difference. */
@@ -120,9 +129,12 @@ struct row_kernels {
 	bool (*factors)(const float *scale, size_t n, double in, double out, int32_t *mult,
 			int32_t *shift);
 
-	/* y[i] = what lies between the corners; bytes are rounded, with values as in add_bytes(). */
-	void (*fbetween)(const struct corners *c, size_t n, float *y);
-	void (*between)(const struct corners *c, size_t n, uint8_t flip, uint8_t *y);
+	/*
+	 * What lies between the four corners of each pixel; bytes are rounded, with values as in
+	 * add_bytes().
+	 */
+	void (*fbetween)(const struct between_pixels *p, float *y);
+	void (*between)(const struct between_pixels *p, uint8_t flip, uint8_t *y);
 };
 
 /* For the baseline of this architecture, AVX2 and AVX-512. The latter two: x86-64 only. */

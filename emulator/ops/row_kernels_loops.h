@@ -286,12 +286,6 @@ ROW_INLINE void row_divide(int32_t *restrict acc, size_t n, int32_t count)
 		acc[i] = (int32_t)((float)(acc[i] > 0 ? acc[i] + half : acc[i] - half) / by);
 }
 
-/* In the order of the formula. */
-ROW_INLINE float row_between(float a, float b, float c, float d, float y, float x)
-{
-	return a * (1.0f - y) * (1.0f - x) + b * y * (1.0f - x) + c * (1.0f - y) * x + d * y * x;
-}
-
 /* Arithmetic. */
 
 ROW_INLINE float row_limited(float v, float min, float max)
@@ -459,16 +453,50 @@ ROW_INLINE void row_functions(enum row_function what, const float *x, size_t n, 
 	}
 }
 
-/* Between corners. */
+/* Between corners: top left, bottom left, top right, bottom right. */
 
-ROW_INLINE void row_fbetweens(const struct corners *k, size_t n, float *restrict out)
+/* In the order of the formula. Of numbers or vectors: it is a macro. */
+#define ROW_BETWEEN(a, b, c, d, y, x) \
+	((a) * (1.0f - (y)) * (1.0f - (x)) + (b) * (y) * (1.0f - (x)) + (c) * (1.0f - (y)) * (x) + \
+	 (d) * (y) * (x))
+
+#define ROW_BETWEEN_VECTORS(type, at) \
+	(*(type *)(out + (at)) = ROW_BETWEEN(*(const type *)(a + (at)), *(const type *)(b + (at)), \
+					     *(const type *)(c + (at)), *(const type *)(d + (at)), y, x))
+
+/*
+ * A pixel of @n channels. The last vector begins before the one in front of it ends, if there is one:
+ * so there is no rest.
+ */
+ROW_INLINE void row_fbetween(const float *a, const float *b, const float *c, const float *d, float y,
+			     float x, size_t n, float *out)
 {
-	const float *restrict a = k->at[0], *restrict b = k->at[1];
-	const float *restrict c = k->at[2], *restrict d = k->at[3];
-	float y = k->y, x = k->x;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
-		out[i] = row_between(a[i], b[i], c[i], d[i], y, x);
+	if (n >= ROW_WIDTH) {
+		for (; i + ROW_WIDTH < n; i += ROW_WIDTH)
+			ROW_BETWEEN_VECTORS(row_vector, i);
+		ROW_BETWEEN_VECTORS(row_vector, n - ROW_WIDTH);
+	} else if (n >= 4) {
+		for (; i + 4 < n; i += 4)
+			ROW_BETWEEN_VECTORS(float_quad, i);
+		ROW_BETWEEN_VECTORS(float_quad, n - 4);
+	} else {
+		for (; i < n; i++)
+			out[i] = ROW_BETWEEN(a[i], b[i], c[i], d[i], y, x);
+	}
+}
+
+ROW_INLINE void row_fbetweens(const struct between_pixels *p, float *out)
+{
+	const float *top = p->top, *bottom = p->bottom;
+
+	for (size_t i = 0; i < p->pixels; i++, out += p->next) {
+		const struct between_columns *k = &p->columns[i];
+
+		row_fbetween(top + k->left, bottom + k->left, top + k->right, bottom + k->right,
+			     p->weight, k->weight, p->channels, out);
+	}
 }
 
 ROW_INLINE uint8_t row_between_bytes(uint8_t a, uint8_t b, uint8_t c, uint8_t d, float y, float x,
@@ -477,7 +505,7 @@ ROW_INLINE uint8_t row_between_bytes(uint8_t a, uint8_t b, uint8_t c, uint8_t d,
 	int32_t min = -(int32_t)flip, whole;
 	float v;
 
-	v = row_between((float)((a ^ flip) - flip), (float)((b ^ flip) - flip),
+	v = ROW_BETWEEN((float)((a ^ flip) - flip), (float)((b ^ flip) - flip),
 			(float)((c ^ flip) - flip), (float)((d ^ flip) - flip), y, x) + 0.5f;
 	whole = (int32_t)v;
 	whole -= (float)whole > v;	/* rounded down */
@@ -485,15 +513,21 @@ ROW_INLINE uint8_t row_between_bytes(uint8_t a, uint8_t b, uint8_t c, uint8_t d,
 	return (uint8_t)(whole > min + 255 ? min + 255 : whole);
 }
 
-ROW_INLINE void row_betweens(const struct corners *k, size_t n, uint8_t flip,
-			     uint8_t *restrict out)
+ROW_INLINE void row_betweens(const struct between_pixels *p, uint8_t flip, uint8_t *to)
 {
-	const uint8_t *restrict a = k->at[0], *restrict b = k->at[1];
-	const uint8_t *restrict c = k->at[2], *restrict d = k->at[3];
-	float y = k->y, x = k->x;
+	for (size_t i = 0; i < p->pixels; i++, to += p->next) {
+		const struct between_columns *k = &p->columns[i];
+		const uint8_t *a = (const uint8_t *)p->top + k->left;
+		const uint8_t *b = (const uint8_t *)p->bottom + k->left;
+		const uint8_t *c = (const uint8_t *)p->top + k->right;
+		const uint8_t *d = (const uint8_t *)p->bottom + k->right;
+		float y = p->weight, x = k->weight;
+		size_t n = p->channels;
 
-	for (size_t i = 0; i < n; i++)
-		out[i] = row_between_bytes(a[i], b[i], c[i], d[i], y, x, flip);
+		ROW_NO_OVERLAP
+		for (size_t j = 0; j < n; j++)
+			to[j] = row_between_bytes(a[j], b[j], c[j], d[j], y, x, flip);
+	}
 }
 
 /*
@@ -586,10 +620,10 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	{ return row_sum_bytes(x, n, flip); } \
 	target static void divide(int32_t *acc, size_t n, int32_t count) \
 	{ row_divide(acc, n, count); } \
-	target static void fbetween(const struct corners *c, size_t n, float *y) \
-	{ row_fbetweens(c, n, y); } \
-	target static void between(const struct corners *c, size_t n, uint8_t flip, uint8_t *y) \
-	{ row_betweens(c, n, flip, y); } \
+	target static void fbetween(const struct between_pixels *p, float *y) \
+	{ row_fbetweens(p, y); } \
+	target static void between(const struct between_pixels *p, uint8_t flip, uint8_t *y) \
+	{ row_betweens(p, flip, y); } \
 	\
 	target static bool factors(const float *scale, size_t n, double in, double out, \
 				   int32_t *mult, int32_t *shift) \

@@ -26,10 +26,23 @@ static int32_t acc[N];
 static volatile float real_result;
 static volatile int32_t whole_result;
 
-static const struct corners real_corners = { { x, x + N, x + 2 * N, x + 3 * N }, 0.3f, 0.6f };
-static const struct corners byte_corners = {
-	{ bytes, bytes + N, bytes + 2 * N, bytes + 3 * N }, 0.3f, 0.6f
+/* Pixels of 256 channels, or of 21, between two others. */
+#define WIDE	256u
+
+static const struct between_columns wide_columns[N / WIDE] = {
+	{ 0, WIDE, 0.6f }, { 0, WIDE, 0.6f }, { 0, WIDE, 0.6f }, { 0, WIDE, 0.6f },
 };
+static const struct between_columns short_columns = { 0, SHORT, 0.6f };
+
+static struct between_pixels pixels_of(size_t n)
+{
+	size_t channels = n == N ? WIDE : SHORT;
+
+	return (struct between_pixels){
+		.weight = 0.3f, .columns = n == N ? wide_columns : &short_columns,
+		.pixels = n / channels, .channels = channels, .next = channels,
+	};
+}
 
 static void largest(const struct row_kernels *k, size_t n)
 {
@@ -144,12 +157,20 @@ static void divide(const struct row_kernels *k, size_t n)
 
 static void fbetween(const struct row_kernels *k, size_t n)
 {
-	k->fbetween(&real_corners, n, y);
+	struct between_pixels p = pixels_of(n);
+
+	p.top = x;
+	p.bottom = x + N;
+	k->fbetween(&p, y);
 }
 
 static void between(const struct row_kernels *k, size_t n)
 {
-	k->between(&byte_corners, n, 0x80, out);
+	struct between_pixels p = pixels_of(n);
+
+	p.top = bytes;
+	p.bottom = bytes + N;
+	k->between(&p, 0x80, out);
 }
 
 static const struct {

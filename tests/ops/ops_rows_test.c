@@ -271,32 +271,49 @@ static float between(float a, float b, float c, float d, float y, float x)
 	return v + d * y * x;
 }
 
+/* Pixels of one channel to many, between any others, and with gaps; what is in the gaps stays. */
 static bool betweens(const struct row_kernels *k, const struct data *d)
 {
-	struct corners c = { .y = (float)pick(-64, 64) / 64, .x = (float)pick(0, 999) / 1000 };
-	uint8_t bytes[2][MOST] = { { 0 } };
-	float real[2][MOST] = { { 0 } };
+	size_t channels = (size_t)(pick(0, 1) ? pick(1, 8) : pick(1, MOST)), next = channels + (size_t)pick(0, 2);
+	struct between_columns columns[3 * MOST];
+	struct between_pixels p = {
+		.top = d->x, .bottom = d->x + MOST, .weight = (float)pick(-64, 64) / 64,
+		.columns = columns, .channels = channels, .next = next,
+	};
+	uint8_t bytes[2][4 * MOST] = { { 0 } };
+	float real[2][4 * MOST] = { { 0 } };
 	bool good;
 
-	for (int i = 0; i < 4; i++)
-		c.at[i] = d->x + i * MOST;
-	for (size_t i = 0; i < d->n; i++)
-		real[0][i] = between(d->x[i], d->x[MOST + i], d->x[2 * MOST + i],
-				     d->x[3 * MOST + i], c.y, c.x);
-	k->fbetween(&c, d->n, real[1]);
-	good = same(real[0], real[1], MOST);
-	for (int i = 0; i < 4; i++)
-		c.at[i] = d->bytes + i * MOST;
-	for (size_t i = 0; i < d->n; i++) {
+	p.pixels = (size_t)pick(0, (int)(3 * MOST / next));
+	for (size_t i = 0; i < p.pixels; i++) {
+		columns[i] = (struct between_columns){
+			(size_t)pick(0, MOST - (int)channels), (size_t)pick(0, MOST - (int)channels),
+			(float)pick(0, 999) / 1000,
+		};
+		for (size_t j = 0; j < channels; j++) {
+			const float *left = d->x + columns[i].left + j, *right = d->x + columns[i].right + j;
+
+			real[0][i * next + j] = between(left[0], left[MOST], right[0], right[MOST],
+							p.weight, columns[i].weight);
+		}
+	}
+	k->fbetween(&p, real[1]);
+	good = same(real[0], real[1], 4 * MOST);
+	p.top = d->bytes;
+	p.bottom = d->bytes + MOST;
+	for (size_t i = 0; i < p.pixels * channels; i++) {
+		const struct between_columns *at = &columns[i / channels];
+		size_t offsets[] = { at->left, at->left + MOST, at->right, at->right + MOST };
 		float v[4];
 
 		for (int j = 0; j < 4; j++)
-			v[j] = (float)((d->bytes[j * MOST + i] ^ d->flip) - d->flip);
-		bytes[0][i] = (uint8_t)q_clamp((int32_t)floorf(between(v[0], v[1], v[2], v[3], c.y,
-								       c.x) + 0.5f),
-					       -(int32_t)d->flip, 255 - d->flip);
+			v[j] = (float)((d->bytes[offsets[j] + i % channels] ^ d->flip) - d->flip);
+		bytes[0][i / channels * next + i % channels] =
+			(uint8_t)q_clamp((int32_t)floorf(between(v[0], v[1], v[2], v[3], p.weight,
+								 at->weight) + 0.5f),
+					 -(int32_t)d->flip, 255 - d->flip);
 	}
-	k->between(&c, d->n, d->flip, bytes[1]);
+	k->between(&p, d->flip, bytes[1]);
 	return good && !memcmp(bytes[0], bytes[1], sizeof(bytes[0]));
 }
 
