@@ -99,6 +99,61 @@ typedef int32_t row_mask __attribute__((vector_size(4 * sizeof(int32_t)), aligne
 #define ROW_NO_OVERLAP	_Pragma("GCC ivdep")
 #endif
 
+/*
+ * y[i] = @value of v = x[i], which takes long: what fills no vector is computed as one that does. It is that of
+ * the last elements, taken before any of them is overwritten, or one with zeros behind the only ones.
+ */
+union row_last {
+	float number[ROW_WIDTH];
+	row_vector vector;
+};
+
+#define ROW_MAP_LAST(x, n, value, last) do { \
+	size_t rest = (n) % ROW_WIDTH; \
+	\
+	if (rest) { \
+		if ((n) > ROW_WIDTH) { \
+			(last)->vector = *(const row_vector *)((x) + (n) - ROW_WIDTH); \
+		} else { \
+			(last)->vector = (row_vector){ 0 }; \
+			for (size_t j = 0; j < rest; j++) \
+				(last)->number[j] = (x)[j]; \
+		} \
+		for (unsigned int j = 0; j < ROW_WIDTH; j++) { \
+			float v = (last)->number[j]; \
+			\
+			(last)->number[j] = (value); \
+		} \
+	} \
+} while (0)
+
+#define ROW_MAP_WHOLE(x, n, y, value) do { \
+	ROW_NO_OVERLAP \
+	for (size_t j = 0; j < (n) / ROW_WIDTH * ROW_WIDTH; j++) { \
+		float v = (x)[j]; \
+		\
+		(y)[j] = (value); \
+	} \
+} while (0)
+
+ROW_INLINE void row_map_store(float *y, size_t n, const union row_last *last)
+{
+	size_t rest = n % ROW_WIDTH;
+
+	if (rest && n > ROW_WIDTH)
+		*(row_vector *)(y + n - ROW_WIDTH) = last->vector;
+	for (size_t j = 0; n < ROW_WIDTH && j < rest; j++)
+		y[j] = last->number[j];
+}
+
+#define ROW_MAP(x, n, y, value) do { \
+	union row_last last; \
+	\
+	ROW_MAP_LAST(x, n, value, &last); \
+	ROW_MAP_WHOLE(x, n, y, value); \
+	row_map_store(y, n, &last); \
+} while (0)
+
 /* Four lanes of a vector: compilers keep vectors in registers, and arrays of numbers in memory. */
 #define ROW_QUADS	(ROW_SUMS / 4)
 
@@ -128,16 +183,21 @@ ROW_INLINE float row_largest(const float *restrict x, size_t n, float max)
 ROW_INLINE void row_exps(const float *x, size_t n, float max, float beta, float *y, float *sums)
 {
 	float_quad lanes[ROW_QUADS];
+	union row_last last;
 	size_t i = 0;
 
-	ROW_NO_OVERLAP
-	for (size_t j = 0; j < n; j++)
-		y[j] = row_exp((x[j] - max) * beta);
+	ROW_MAP_LAST(x, n, row_exp((v - max) * beta), &last);
+	ROW_MAP_WHOLE(x, n, y, row_exp((v - max) * beta));
 	memcpy(lanes, sums, sizeof(lanes));
+	/* What is read is what was written by one store: so @last is stored later, if it can be. */
+	if (ROW_WIDTH < ROW_SUMS)
+		row_map_store(y, n, &last);
 	for (; i + ROW_SUMS <= n; i += ROW_SUMS) {
 		for (unsigned int j = 0; j < ROW_QUADS; j++)
 			lanes[j] += *(const float_quad *)(y + i + 4 * j);
 	}
+	if (ROW_WIDTH == ROW_SUMS)
+		row_map_store(y, n, &last);
 	memcpy(sums, lanes, sizeof(lanes));
 	for (unsigned int j = 0; i < n; i++, j++)
 		sums[j] += y[i];
@@ -170,16 +230,12 @@ ROW_INLINE void row_fdivide(float *restrict y, size_t n, float by)
 
 ROW_INLINE void row_logistics(const float *x, size_t n, float *y)
 {
-	ROW_NO_OVERLAP
-	for (size_t i = 0; i < n; i++)
-		y[i] = row_logistic(x[i]);
+	ROW_MAP(x, n, y, row_logistic(v));
 }
 
 ROW_INLINE void row_tanhs(const float *x, size_t n, float *y)
 {
-	ROW_NO_OVERLAP
-	for (size_t i = 0; i < n; i++)
-		y[i] = row_tanh(x[i]);
+	ROW_MAP(x, n, y, row_tanh(v));
 }
 
 ROW_INLINE void row_products(const float *m, size_t stride, const float *x, size_t n, float *sums)
