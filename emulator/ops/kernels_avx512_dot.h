@@ -173,7 +173,7 @@ DOT_INLINE void finish_row(const struct row *r, __m256i a, __m256i b, const int3
 	__m512i total = _mm512_inserti64x4(_mm512_castsi256_si512(a), b, 1);
 
 	total = _mm512_add_epi32(total, _mm512_add_epi32(r->add,
-							 _mm512_maskz_loadu_epi32(some, bias)));
+							 avx512_load_bias(bias, some)));
 	_mm_mask_storeu_epi8(y + col, some, avx512_to_bytes(avx512_scale(total, &f), &r->limits));
 }
 

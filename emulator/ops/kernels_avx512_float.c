@@ -138,7 +138,7 @@ AVX512 void avx512_finish(const float *acc, unsigned int rows, const float *bias
 			  struct frange range, unsigned int n, float *y, size_t y_stride)
 {
 	__mmask16 some = (__mmask16)((1u << n) - 1);
-	__m512 add = _mm512_maskz_loadu_ps(some, bias);
+	__m512 add = _mm512_castsi512_ps(avx512_load_bias(bias, some));
 
 	for (unsigned int r = 0; r < rows; r++, acc += KERNEL_COLS, y += y_stride) {
 		__m512 v = limit(_mm512_add_ps(_mm512_loadu_ps(acc), add), range);
@@ -185,7 +185,7 @@ AVX512_INLINE void convolve_two(const float *x, size_t stride, unsigned int rows
 				unsigned int n, float *y, size_t y_stride)
 {
 	__mmask16 some = (__mmask16)((1u << n) - 1);
-	__m512 add = _mm512_maskz_loadu_ps(some, bias);
+	__m512 add = _mm512_castsi512_ps(avx512_load_bias(bias, some));
 
 	if (n <= KERNEL_PANEL)
 		panel = 0;
@@ -233,7 +233,8 @@ AVX512_INLINE void convolve_wide(const unsigned int rows, const float *x, size_t
 				 const float *bias, struct frange range, __mmask16 some, float *y,
 				 size_t y_stride)
 {
-	__m512 add0 = _mm512_loadu_ps(bias), add1 = _mm512_maskz_loadu_ps(some, bias + 16);
+	__m512 add1 = _mm512_castsi512_ps(avx512_load_bias(bias + 16, some));
+	__m512 add0 = _mm512_loadu_ps(bias);
 	const float *behind = w + 2 * panel;
 
 	ROW_POINTERS
@@ -308,7 +309,7 @@ AVX512_INLINE void fdepthwise_block(const unsigned int pixels, __mmask16 some,
 				    const struct fdepthwise_pixels *p, size_t at,
 				    const float *bias, struct frange range, uint32_t c, float *y)
 {
-	__m512 add = _mm512_maskz_loadu_ps(some, bias + c);
+	__m512 add = _mm512_castsi512_ps(avx512_load_bias(bias + c, some));
 	size_t step = p->in_col;
 
 	y += c;

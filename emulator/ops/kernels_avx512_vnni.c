@@ -48,7 +48,7 @@ DOT_INLINE void finish_bytes(const struct byte_row *r, const bool biased, __m512
 {
 	__mmask16 some = n < KERNEL_COLS ? (__mmask16)((1u << n) - 1) : 0xffff;
 	struct avx512_factors f = r->q->per_channel ? avx512_factors_of(r->q, col) : r->shared;
-	__m512i total = _mm512_add_epi32(products, _mm512_maskz_loadu_epi32(some, bias));
+	__m512i total = _mm512_add_epi32(products, avx512_load_bias(bias, some));
 
 	if (biased)
 		total = _mm512_sub_epi32(total, _mm512_mullo_epi32(weights,
@@ -61,7 +61,8 @@ DOT_INLINE void finish_bytes(const struct byte_row *r, const bool biased, __m512
 
 #define ADD_BYTE_PANEL(p) \
 	if (panels > p) { \
-		__m512i v = _mm512_maskz_loadu_epi16(some, w + p * panel); \
+		__m512i v = whole ? _mm512_loadu_si512(w + p * panel) : \
+				    _mm512_maskz_loadu_epi16(some, w + p * panel); \
 		\
 		v = _mm512_permutexvar_epi16(order, v); \
 		a##p = _mm512_dpbusd_epi32(a##p, u, v); \
@@ -80,21 +81,28 @@ DOT_INLINE void multiply_bytes(const unsigned int panels, const bool biased,
 		27, 19, 11, 3, 26, 18, 10, 2, 25, 17, 9, 1, 24, 16, 8, 0);
 	const __m512i flip = _mm512_set1_epi8((char)r->byte.flip), ones = _mm512_set1_epi8(1);
 	size_t panel = (r->depth + 1) / 2 * 2 * KERNEL_PANEL;
+	const uint8_t *x = r->x, *end = x + r->depth;
 	__mmask32 some = 0xffffffff;
 
 	EACH_PANEL(CLEAR_BYTE_PANEL)
-	for (size_t i = 0; i < r->depth; i += 8, w += 8 * KERNEL_PANEL) {
-		size_t left = r->depth - i;
+	for (; x + 8 <= end; x += 8, w += 8 * KERNEL_PANEL) {
+		const bool whole = true;
+		uint64_t bytes;
+		__m512i u;
+
+		memcpy(&bytes, x, sizeof(bytes));
+		u = _mm512_xor_si512(_mm512_set1_epi64((long long)bytes), flip);
+		EACH_PANEL(ADD_BYTE_PANEL)
+	}
+	/* Behind the row, weights are 0. */
+	if (x < end) {
+		const bool whole = false;
+		size_t left = (size_t)(end - x);
 		uint64_t bytes = 0;
 		__m512i u;
 
-		/* Behind the row, weights are 0. */
-		if (left < 8) {
-			memcpy(&bytes, r->x + i, left);
-			some >>= 32 - (left + 1) / 2 * KERNEL_PANEL;
-		} else {
-			memcpy(&bytes, r->x + i, sizeof(bytes));
-		}
+		memcpy(&bytes, x, left);
+		some >>= 32 - (left + 1) / 2 * KERNEL_PANEL;
 		u = _mm512_xor_si512(_mm512_set1_epi64((long long)bytes), flip);
 		EACH_PANEL(ADD_BYTE_PANEL)
 	}
@@ -412,7 +420,7 @@ DOT static void qconv(const uint8_t *x, size_t stride, unsigned int rows, const 
 		c.w[i] = w + i * 2 * panel;
 		c.next[i] = left > KERNEL_PANEL ? panel : 0;
 		c.factors[i] = avx512_factors_of(q, col + i * KERNEL_COLS);
-		c.base[i] = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(c.some, bias + i * KERNEL_COLS),
+		c.base[i] = _mm512_sub_epi32(avx512_load_bias(bias + i * KERNEL_COLS, c.some),
 					     sum_of_zeros(&c, i, zero));
 	}
 	if (vectors > 1) {

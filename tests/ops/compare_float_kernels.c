@@ -109,8 +109,9 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	size_t depth = (size_t)pick_size(8, MAX_PAIRS), panel = depth * KERNEL_PANEL;
 	size_t size = panels * panel < 64 ? 64 : panels * panel;
 	struct frange range = frange_of((enum activation)pick(0, 3));
-	float *out[2], bias[64], *w, *end;
+	float values[64], *out[2], *bias, *w, *end;
 	unsigned int bad;
+	void *block;
 
 	if (!k->fconv)
 		return 0;
@@ -121,7 +122,9 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	out[1] = out[0] + MAX_ROWS * KERNEL_WIDE;
 	random_floats(x, sizeof(x) / sizeof(*x), 77);
 	random_floats(w, size, 33);
-	random_floats(bias, 64, 13);
+	random_floats(values, 64, 13);
+	bias = page_end(n * sizeof(*bias), &block);
+	memcpy(bias, values, n * sizeof(*bias));
 	memset(out[0], 0xa5, 2 * MAX_ROWS * KERNEL_WIDE * sizeof(*out[0]));
 	end = w + size - panels * panel;
 	for (unsigned int p = 0; p < panels; p += 2) {
@@ -136,6 +139,7 @@ static unsigned int compare_fconv(const struct kernels *base, const struct kerne
 	}
 	k->fconv(x, depth, rows, end, depth, panel, bias, range, n, out[1], KERNEL_WIDE);
 	bad = !same_floats(out[0], out[1], MAX_ROWS * KERNEL_WIDE);
+	free(block);
 	free(out[0]);
 	free(w);
 	return bad;

@@ -7,6 +7,16 @@
 
 #include "compare_kernels.h"
 
+void *page_end(size_t bytes, void **block)
+{
+	size_t size = (bytes + 4095) / 4096 * 4096;
+
+	*block = aligned_alloc(4096, size);
+	if (!*block)
+		abort();
+	return (char *)*block + size - bytes;
+}
+
 /* Factors for CHANNELS channels; @right: only shifts to the right. */
 static void pick_requant(struct requant *q, int32_t *mult, int32_t *shift, bool right)
 {
@@ -85,6 +95,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	size_t bytes = (n + KERNEL_PANEL - 1) / KERNEL_PANEL * panel;
 	int32_t mult[CHANNELS], shift[CHANNELS], acc[KERNEL_COLS];
 	int32_t add = (int32_t)next_random(), *bias;
+	void *block;
 	uint8_t out[2][CHANNELS];
 	int16_t x[2 * MAX_PAIRS];
 	struct requant q;
@@ -93,9 +104,9 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	if (!k->qrow)
 		return 0;
 	w = malloc(bytes);
-	bias = malloc(n * sizeof(*bias));
-	if (!w || !bias)
-		exit(1);
+	bias = page_end(n * sizeof(*bias), &block);
+	if (!w)
+		abort();
 	for (size_t i = 0; i < 2 * pairs; i++)
 		x[i] = (int16_t)(pick(0, 3) ? pick(-255, 255) : pick(0, 1) ? 255 : -255);
 	for (size_t i = 0; i < bytes; i++)
@@ -115,7 +126,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	}
 	k->qrow(x, w, pairs, bias, add, &q, first, n, out[1]);
 	free(w);
-	free(bias);
+	free(block);
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
 
@@ -180,15 +191,16 @@ static unsigned int compare_byte_rows(const struct kernels *base, const struct k
 	static int16_t x[MAX_ROWS * 2 * MAX_PAIRS];
 	uint8_t *bytes;
 	int32_t *bias;
+	void *block;
 	struct requant q;
 	int8_t *w;
 
 	if (!k->qconv)
 		return 0;
 	w = malloc(panels * panel);
-	bias = malloc(n * sizeof(*bias));
+	bias = page_end(n * sizeof(*bias), &block);
 	bytes = malloc((rows - 1) * stride + depth + 3);
-	if (!w || !bias || !bytes)
+	if (!w || !bytes)
 		abort();
 	memset(bytes, 0xa5, (rows - 1) * stride + depth + 3);
 	for (size_t i = 0; i < rows * depth; i++) {
@@ -228,7 +240,7 @@ static unsigned int compare_byte_rows(const struct kernels *base, const struct k
 	for (unsigned int r = 0; r < rows; r++)
 		bad += sums[r] != 0;
 	free(w);
-	free(bias);
+	free(block);
 	free(bytes);
 	return bad;
 }
