@@ -34,7 +34,8 @@ float_octet_columns(const float *rows, size_t stride, float_octet *columns)
 }
 
 /* Four vectors as matrices of 4 x 4, side by side, which are transposed. */
-static inline __attribute__((always_inline, unused)) void float_line_transpose(float_line *v)
+static inline __attribute__((always_inline, unused)) void
+float_line_transpose(float_line v[4])
 {
 	float_line ab, cd, ab_high, cd_high;
 
@@ -82,7 +83,8 @@ float_line_columns(const float *rows, size_t stride, float_line *columns)
 }
 
 /* Between the order of these elements and that of the rows, either way. */
-static inline __attribute__((always_inline, unused)) void float_line_order(float_line *v)
+static inline __attribute__((always_inline, unused)) void
+float_line_order(float_line *v)
 {
 	*v = __builtin_shufflevector(*v, *v, 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
 }

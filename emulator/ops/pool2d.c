@@ -189,7 +189,10 @@ static int float_pixel(const struct pool *p, const struct taps *t, const float *
 	return 0;
 }
 
-/* Add the channels of a tap, which are adjacent, to what has been accumulated. */
+/*
+ * Add the channels of a tap, which are adjacent, to what has been accumulated. Sums of floats are
+ * for add_row().
+ */
 static void add_tap(const struct pool *p, bool quant, const void *in, size_t at, unsigned int n,
 		    void *acc)
 {
@@ -199,20 +202,35 @@ static void add_tap(const struct pool *p, bool quant, const void *in, size_t at,
 		p->k->add_bytes((const uint8_t *)in + at, n, p->flip, acc);
 	else if (p->max)
 		p->k->fmax((const float *)in + at, n, acc);
-	else if (p->squares)
-		p->k->fadd_squares((const float *)in + at, n, acc);
 	else
-		p->k->fadd((const float *)in + at, n, acc);
+		p->k->fadd_squares((const float *)in + at, n, acc);
+}
+
+/* The taps of a pixel in a row of floats from @at on, which are summed. */
+static int add_row(const struct pool *p, const float *in, size_t at, uint32_t taps, unsigned int n,
+		   float *acc)
+{
+	for (uint32_t tx = 0, some; tx < taps; tx += some) {
+		some = taps - tx < OP_PACE_TAPS ? taps - tx : OP_PACE_TAPS;
+		p->k->add_rows(in + at + tx * p->in.x_stride, p->in.x_stride, some, n, acc);
+		if (some == OP_PACE_TAPS && op_pace(p->pace, OP_PACE_TAPS * (n / 4 + 8)))
+			return OP_ABORTED;
+	}
+	return 0;
 }
 
 /* All taps of a pixel; @acc has the values to begin with. */
 static int add_taps(const struct pool *p, const struct taps *t, bool quant, const void *in,
 		    uint32_t oy, uint32_t ox, uint32_t col, unsigned int n, void *acc)
 {
+	bool is_sum = !quant && !p->max && !p->squares;
+
 	for (uint32_t ty = t->y_first; ty < t->y_last; ty++) {
 		size_t at = tap_offset(p, oy, ox, ty, t->x_first, col);
 
-		for (uint32_t tx = t->x_first; tx < t->x_last; tx++, at += p->in.x_stride) {
+		if (is_sum && add_row(p, in, at, t->x_last - t->x_first, n, acc))
+			return OP_ABORTED;
+		for (uint32_t tx = t->x_first; !is_sum && tx < t->x_last; tx++, at += p->in.x_stride) {
 			add_tap(p, quant, in, at, n, acc);
 			if (op_pace_tap(p->pace, tx, n / 4 + 8))
 				return OP_ABORTED;

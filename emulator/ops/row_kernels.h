@@ -101,9 +101,8 @@ struct row_kernels {
 	 */
 	int32_t (*dot_values)(const int16_t *x, const uint8_t *w, uint8_t flip, size_t n);
 
-	/* acc[i] = the larger one of acc[i] and x[i]; acc[i] += x[i]; acc[i] += x[i]^2 */
+	/* acc[i] = the larger one of acc[i] and x[i]; acc[i] += x[i]^2 */
 	void (*fmax)(const float *x, size_t n, float *acc);
-	void (*fadd)(const float *x, size_t n, float *acc);
 	void (*fadd_squares)(const float *x, size_t n, float *acc);
 
 	/*

@@ -294,12 +294,6 @@ ROW_INLINE void row_fmax(const float *restrict x, size_t n, float *restrict acc)
 		acc[i] = x[i] > acc[i] ? x[i] : acc[i];
 }
 
-ROW_INLINE void row_fadd(const float *restrict x, size_t n, float *restrict acc)
-{
-	for (size_t i = 0; i < n; i++)
-		acc[i] += x[i];
-}
-
 ROW_INLINE void row_fadd_squares(const float *restrict x, size_t n, float *restrict acc)
 {
 	for (size_t i = 0; i < n; i++)
@@ -509,82 +503,8 @@ ROW_INLINE void row_functions(enum row_function what, const float *x, size_t n, 
 	}
 }
 
-/* Between corners: top left, bottom left, top right, bottom right. */
-
-/* In the order of the formula. Of numbers or vectors: it is a macro. */
-#define ROW_BETWEEN(a, b, c, d, y, x) \
-	((a) * (1.0f - (y)) * (1.0f - (x)) + (b) * (y) * (1.0f - (x)) + (c) * (1.0f - (y)) * (x) + \
-	 (d) * (y) * (x))
-
-#define ROW_BETWEEN_VECTORS(type, at) \
-	(*(type *)(out + (at)) = ROW_BETWEEN(*(const type *)(a + (at)), *(const type *)(b + (at)), \
-					     *(const type *)(c + (at)), *(const type *)(d + (at)), y, x))
-
-/*
- * A pixel of @n channels. The last vector begins before the one in front of it ends, if there is one:
- * so there is no rest.
- */
-ROW_INLINE void row_fbetween(const float *a, const float *b, const float *c, const float *d, float y,
-			     float x, size_t n, float *out)
-{
-	size_t i = 0;
-
-	if (n >= ROW_WIDTH) {
-		for (; i + ROW_WIDTH < n; i += ROW_WIDTH)
-			ROW_BETWEEN_VECTORS(row_vector, i);
-		ROW_BETWEEN_VECTORS(row_vector, n - ROW_WIDTH);
-	} else if (n >= 4) {
-		for (; i + 4 < n; i += 4)
-			ROW_BETWEEN_VECTORS(float_quad, i);
-		ROW_BETWEEN_VECTORS(float_quad, n - 4);
-	} else {
-		for (; i < n; i++)
-			out[i] = ROW_BETWEEN(a[i], b[i], c[i], d[i], y, x);
-	}
-}
-
-ROW_INLINE void row_fbetweens(const struct between_pixels *p, float *out)
-{
-	const float *top = p->top, *bottom = p->bottom;
-
-	for (size_t i = 0; i < p->pixels; i++, out += p->next) {
-		const struct between_columns *k = &p->columns[i];
-
-		row_fbetween(top + k->left, bottom + k->left, top + k->right, bottom + k->right,
-			     p->weight, k->weight, p->channels, out);
-	}
-}
-
-ROW_INLINE uint8_t row_between_bytes(uint8_t a, uint8_t b, uint8_t c, uint8_t d, float y, float x,
-				     uint8_t flip)
-{
-	int32_t min = -(int32_t)flip, whole;
-	float v;
-
-	v = ROW_BETWEEN((float)((a ^ flip) - flip), (float)((b ^ flip) - flip),
-			(float)((c ^ flip) - flip), (float)((d ^ flip) - flip), y, x) + 0.5f;
-	whole = (int32_t)v;
-	whole -= (float)whole > v;	/* rounded down */
-	whole = whole < min ? min : whole;
-	return (uint8_t)(whole > min + 255 ? min + 255 : whole);
-}
-
-ROW_INLINE void row_betweens(const struct between_pixels *p, uint8_t flip, uint8_t *to)
-{
-	for (size_t i = 0; i < p->pixels; i++, to += p->next) {
-		const struct between_columns *k = &p->columns[i];
-		const uint8_t *a = (const uint8_t *)p->top + k->left;
-		const uint8_t *b = (const uint8_t *)p->bottom + k->left;
-		const uint8_t *c = (const uint8_t *)p->top + k->right;
-		const uint8_t *d = (const uint8_t *)p->bottom + k->right;
-		float y = p->weight, x = k->weight;
-		size_t n = p->channels;
-
-		ROW_NO_OVERLAP
-		for (size_t j = 0; j < n; j++)
-			to[j] = row_between_bytes(a[j], b[j], c[j], d[j], y, x, flip);
-	}
-}
+/* With what is defined above. */
+#include "row_between.h"
 
 /*
  * The steps of qfactor_from() on the bits of a number. It is finite and positive, and more than
@@ -658,8 +578,6 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 	{ return row_dot_values(x, w, flip, n); } \
 	target static void fmax_row(const float *x, size_t n, float *acc) \
 	{ row_fmax(x, n, acc); } \
-	target static void fadd(const float *x, size_t n, float *acc) \
-	{ row_fadd(x, n, acc); } \
 	target static void sum_rows(const float *m, size_t stride, size_t rows, size_t n, \
 				    float *sums) \
 	{ row_sum_rows(m, stride, rows, n, sums); } \
@@ -698,7 +616,6 @@ ROW_INLINE bool row_factors(const float *restrict scale, size_t n, double in, do
 		.dot_bytes = dot_bytes, \
 		.dot_values = dot_values, \
 		.fmax = fmax_row, \
-		.fadd = fadd, \
 		.fadd_squares = fadd_squares, \
 		.sum_rows = sum_rows, \
 		.add_rows = add_rows, \

@@ -115,11 +115,6 @@ static void columns(const struct row_kernels *k, size_t n)
 	k->arithmetic(ROW_SUB, &t, row, y);
 }
 
-static void fadd_row(const struct row_kernels *k, size_t n)
-{
-	k->fadd(x, n, y);
-}
-
 /* 97 rows of 64, so that it is nanoseconds for six elements; or rows of 7. */
 static void sum_rows(const struct row_kernels *k, size_t n)
 {
@@ -181,7 +176,7 @@ static const struct {
 	{ "widen_halves", widen_halves },
 	{ "fdivide", fdivide }, { "logistic", logistic },
 	{ "tanh", hyperbolic }, { "products", products }, { "dot_bytes", dot_bytes },
-	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row }, { "fadd", fadd_row },
+	{ "arithmetic", arithmetic }, { "columns", columns }, { "fmax", fmax_row },
 	{ "sum_rows", sum_rows }, { "add_rows", add_rows }, { "max_bytes", max_bytes },
 	{ "add_bytes", add_bytes }, { "sum_bytes", sum_bytes }, { "divide", divide },
 	{ "fbetween", fbetween }, { "between", between },

@@ -17,7 +17,7 @@
 #define F32	NNPU_TYPE_TENSOR_FLOAT32
 
 /* Operations: those of the HAL have up to four dimensions; MINIMUM takes one row at a time. */
-enum what { ADD, SUB, MUL, DIV, SQUARED_DIFFERENCE, MINIMUM, NUM_OPERATIONS };
+enum operation { ADD, SUB, MUL, DIV, SQUARED_DIFFERENCE, MINIMUM, NUM_OPERATIONS };
 
 /* Two shapes, and that of the result; dimensions are counted from the last one on. */
 struct shapes {
@@ -74,7 +74,7 @@ static size_t source(const struct shapes *s, int k, size_t at)
 	return from;
 }
 
-static float result_of(enum what what, float a, float b, struct frange range)
+static float result_of(enum operation what, float a, float b, struct frange range)
 {
 	float v;
 
@@ -110,7 +110,7 @@ static float *values(size_t n)
 	return v;
 }
 
-static void start(struct fixture *f, enum what what, bool tflite)
+static void start(struct fixture *f, enum operation what, bool tflite)
 {
 	static const enum nnpu_operation hal[] = { NNPU_OP_ADD, NNPU_OP_SUB, NNPU_OP_MUL, NNPU_OP_DIV };
 	static const enum tflite_op own[] = {
@@ -122,7 +122,7 @@ static void start(struct fixture *f, enum what what, bool tflite)
 			hal[what]);
 }
 
-static bool agrees(enum what what)
+static bool agrees(enum operation what)
 {
 	bool tflite = what > DIV || pick(0, 1), good;
 	enum activation activation = what > DIV ? ACTIVATION_NONE : (enum activation)pick(0, 3);
@@ -174,7 +174,7 @@ int main(void)
 			unsigned int bad = 0;
 
 			for (int call = 0; call < CALLS; call++)
-				bad += !agrees((enum what)what);
+				bad += !agrees((enum operation)what);
 			ok(!bad, "%s, %s: %d random pairs of shapes", names[what], kernels_name(i), CALLS);
 		}
 	}
