@@ -2,7 +2,7 @@
 /*
  * Inner loops of the convolutions: portable C for any CPU, and a variant with vector
  * instructions for CPUs that have them. All variants give the same bytes for integers, whose sums
- * are exact. Float sums keep the order of their terms. The portable loops round a product and the
+ * are exact. Float sums keep the order of their terms, but for fgemm_rows(). The portable loops round a product and the
  * sum, the others only the sum: a result depends on the variant, but not on tiles or threads.
  */
 #ifndef NNPU_EMU_KERNELS_H
@@ -188,7 +188,9 @@ struct kernels {
 
 	/*
 	 * fgemm() by the weights of @n <= KERNEL_COLS channels that are not packed, in rows that are
-	 * @apart values apart. Sums of other channels are not defined. NULL: this variant has none.
+	 * @apart values apart. Of whole groups of eight products, every second one is in a sum of its
+	 * own, which begins at 0 and is added to the other one; then come the rest. Sums of other
+	 * channels are not defined. NULL: this variant has none.
 	 */
 	void (*fgemm_rows)(const float *x, size_t stride, unsigned int rows, const float *w,
 			   size_t apart, size_t depth, unsigned int n, float *acc);

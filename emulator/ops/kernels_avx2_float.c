@@ -93,27 +93,35 @@ INLINE void transpose_8(const float *const *rows, size_t at, __m256 *columns)
 	}
 }
 
-/* Sums of eight channels, or sixteen, of a row; the last rows of weights may be the same one. */
+/*
+ * Sums of eight channels, or sixteen, of a row; the last rows of weights may be the same one. Terms
+ * wait for each other, so there are two sums for each channel.
+ */
 INLINE void fmultiply_unpacked(const unsigned int panels, const float *x, const float *const *rows,
 			       size_t depth, float *acc)
 {
-	__m256 total[2];
+	__m256 even[2], odd[2];
 	size_t i = 0;
 
-	for (unsigned int p = 0; p < panels; p++)
-		total[p] = _mm256_loadu_ps(acc + p * KERNEL_PANEL);
+	for (unsigned int p = 0; p < panels; p++) {
+		even[p] = _mm256_loadu_ps(acc + p * KERNEL_PANEL);
+		odd[p] = _mm256_setzero_ps();
+	}
 	for (; i + 8 <= depth; i += 8) {
 		for (unsigned int p = 0; p < panels; p++) {
 			__m256 columns[8];
 
 			transpose_8(rows + p * KERNEL_PANEL, i, columns);
-			for (unsigned int k = 0; k < 8; k++)
-				total[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k),
-							   columns[k], total[p]);
+			for (unsigned int k = 0; k < 8; k += 2) {
+				even[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k),
+							  columns[k], even[p]);
+				odd[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k + 1),
+							 columns[k + 1], odd[p]);
+			}
 		}
 	}
 	for (unsigned int p = 0; p < panels; p++)
-		_mm256_storeu_ps(acc + p * KERNEL_PANEL, total[p]);
+		_mm256_storeu_ps(acc + p * KERNEL_PANEL, _mm256_add_ps(even[p], odd[p]));
 	for (; i < depth; i++) {
 		for (unsigned int c = 0; c < panels * KERNEL_PANEL; c++)
 			acc[c] = fmaf(x[i], rows[c][i], acc[c]);

@@ -34,8 +34,12 @@ struct qfactor qfactor_from(double real)
 /* zero_point + real / scale, limited far outside of the range of 8 bits. */
 static int32_t quantize_bound(float real, const struct tensor *t)
 {
-	float steps = roundf(real / t->scale);
+	float steps;
 
+	/* As most bounds are: a division and a rounding less for a small operation. */
+	if (real == 0.0f)
+		return t->zero_point;
+	steps = roundf(real / t->scale);
 	if (steps > 65536.0f)
 		steps = 65536.0f;
 	if (steps < -65536.0f)

@@ -171,10 +171,16 @@ static unsigned int compare_unpacked(const struct kernels *k)
 			acc[0][i] = acc[1][i] = (float)pick(-1000, 1000) / 13;
 	}
 	for (unsigned int i = 0; i < rows * n; i++) {
-		float *sum = acc[0] + i / n * KERNEL_COLS + i % n;
+		float *sum = acc[0] + i / n * KERNEL_COLS + i % n, odd = 0;
+		const float *row = x + i / n * depth, *weights = end + i % n * apart;
 
-		for (size_t j = 0; j < depth; j++)
-			*sum = fmaf(x[i / n * depth + j], end[i % n * apart + j], *sum);
+		for (size_t j = 0; j < depth / 8 * 8; j += 2) {
+			*sum = fmaf(row[j], weights[j], *sum);
+			odd = fmaf(row[j + 1], weights[j + 1], odd);
+		}
+		*sum += odd;
+		for (size_t j = depth / 8 * 8; j < depth; j++)
+			*sum = fmaf(row[j], weights[j], *sum);
 	}
 	k->fgemm_rows(x, depth, rows, end, apart, depth, n, acc[1]);
 	for (unsigned int i = 0; i < rows * KERNEL_COLS; i++) {
