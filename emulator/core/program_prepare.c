@@ -83,8 +83,9 @@ static int gather_constants(struct loader *l)
 	size_t bytes;
 
 	rest.at = region_take_rest(&l->p->region, &bytes);
-	rest.end = rest.at + bytes;
-	if (move_constants(l, &end, &rest))
+	if (rest.at)
+		rest.end = rest.at + bytes;
+	if (move_constants(l, &end, rest.at ? &rest : NULL))
 		return -1;
 	load_keep_constants(l, (size_t)(end - l->constants));
 	return 0;
