@@ -10,6 +10,7 @@
 #include <linux/compiler.h>
 #include <linux/delay.h>
 #include <linux/kprobes.h>
+#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/pci.h>
@@ -152,12 +153,14 @@ static noinline int plant_sleep_remove(void)
  */
 static int linger_handler(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
-	unsigned int ms;
+	ktime_t end;
 
 	if (current->flags & PF_KTHREAD)
 		return 0;
 	WRITE_ONCE(lingers, true);
-	for (ms = 0; ms < LINGER_MS && !READ_ONCE(go); ms++)
+	/* By the clock: mdelay() may be much shorter where the CPU was slow when it was calibrated. */
+	end = ktime_add_ms(ktime_get(), LINGER_MS);
+	while (ktime_before(ktime_get(), end) && !READ_ONCE(go))
 		mdelay(1);
 	WRITE_ONCE(lingers, false);
 	return 0;
