@@ -417,6 +417,8 @@ static void test_destroy(void)
 	for (i = 0; i < 10; i++) {
 		struct timespec wait = { .tv_nsec = (long)i * 2000000 };
 		unsigned int k;
+		bool early;
+		int status;
 
 		other = start_load(1, 1, &big);
 		for (k = 0; k < 3; k++)
@@ -429,9 +431,12 @@ static void test_destroy(void)
 			if (!came[loads[k]] || came[loads[k]] > came[destroy] ||
 			    finish(loads[k]) != NNPU_STATUS_ABORTED)
 				break;
-		good += k == 3 && !came[other];
+		/* If the machine is busy, it may have ended, but not by an abort. */
+		early = came[other];
 		abort_load(other);
-		if (!finish(other))
+		status = finish(other);
+		good += k == 3 && (!early || !status);
+		if (!status)
 			unload(1, 1);
 		create_ctx(3);
 	}
