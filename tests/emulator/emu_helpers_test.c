@@ -31,7 +31,7 @@
 #ifdef __SANITIZE_THREAD__
 #define LIMIT_NS	300000000u
 #else
-#define LIMIT_NS	20000000u
+#define LIMIT_NS	5000000u
 #endif
 /* A job that is not to take long. */
 #define FEW		2u
