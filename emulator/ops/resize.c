@@ -316,7 +316,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	const struct resize_call *call = work;
 	const struct op_call *c = call->c;
 	const struct resize *r = &call->r;
-	size_t units = op_pace_rest(r->in.c, r->apart, 16) + 16;
+	size_t units = op_pace_rest(r->in.c, r->apart, call->k ? 2 : 16) + 16;
 	bool bilinear = is_bilinear(c);
 
 	for (size_t row = first; row < end; row++) {
