@@ -220,6 +220,25 @@ static void *prepare_in_place(struct op_pace *pace, const struct conv_packing *p
 	return memory;
 }
 
+/*
+ * The weights behind rows of an odd depth are 0 in panels that are packed here: kernels read some byte of
+ * theirs there. In those of an image they may be any.
+ */
+static void clear_behind(struct op_pace *pace, const struct conv_packing *packing,
+			 uint32_t channels, size_t depth, void *weights)
+{
+	size_t panel = panel_size(packing, depth);
+
+	if (packing->value_size > 1 || depth % packing->group == 0)
+		return;
+	for (size_t i = 1; i <= panels_of(channels) && !op_pace(pace, 16); i++) {
+		int8_t *end = (int8_t *)weights + i * panel;
+
+		for (unsigned int c = 1; c <= KERNEL_PANEL; c++)
+			end[1 - 2 * (int)c] = 0;
+	}
+}
+
 /* The weights are packed already: all that is missing is the header. */
 static int prepare_native(struct op_pace *pace, const struct conv_packing *packing,
 			  struct op_call *c, uint32_t channels, size_t depth, size_t *bytes)
@@ -229,6 +248,7 @@ static int prepare_native(struct op_pace *pace, const struct conv_packing *packi
 	if (!packed)
 		return -1;	/* execute() cannot do without */
 	packed->weights = c->in[1]->data;
+	clear_behind(pace, packing, channels, depth, c->in[1]->data);
 	if (packing->fill_header)
 		packing->fill_header(pace, c, channels, depth, packed);
 	c->prepared = packed;
