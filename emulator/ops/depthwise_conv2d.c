@@ -173,7 +173,7 @@ static void pack(struct op_pace *pace, const struct op_call *c, uint32_t channel
 int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 {
 	struct op_pace pace = { .progress = c->progress };
-	const struct tensor *filter = c->in[1];
+	const struct tensor *filter = c->in[1], *bias = c->in[2];
 	size_t taps, size;
 	struct window w;
 	void *memory;
@@ -181,6 +181,9 @@ int depthwise_conv2d_prepare(struct op_call *c, size_t *bytes)
 
 	if (kernels_plain() || !type_is_quant8(c->in[0]->type) || !tensor_is_const(filter) ||
 	    !filter->shape_known || window_read(c, form, &w) || w.nchw || w.extra[0] != 1)
+		return 0;
+	/* Shapes are compared when they are inferred, which may be while a job runs. */
+	if (filter->dims[0] != 1 || !bias->shape_known || bias->dims[0] != filter->dims[3])
 		return 0;
 	taps = (size_t)filter->dims[1] * filter->dims[2];
 	if (taps > MAX_TAPS)
