@@ -157,8 +157,9 @@ struct kernels {
 	/*
 	 * Channels [col, col + n) of rows of bytes as flip() gives them, @n <= KERNEL_WIDE:
 	 * qgemm() of the values, which are byte - @zero, and requantize(). @w, @bias and @y are of
-	 * channel @col; @w has whole panels, all shifts are to the right. Up to 3 bytes behind each
-	 * row are read. NULL: this variant has none, and none of the three above.
+	 * channel @col; @w has whole panels, with 0 behind rows of an odd depth; all shifts are to the
+	 * right. Up to 3 bytes behind each row are read. NULL: this variant has none, and none of the
+	 * three above.
 	 */
 	void (*qconv)(const uint8_t *x, size_t stride, unsigned int rows, const int8_t *w,
 		      size_t depth, int32_t zero, const int32_t *bias, const int32_t *add,
