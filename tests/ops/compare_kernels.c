@@ -84,6 +84,26 @@ static unsigned int compare_rows(const struct kernels *base, const struct kernel
 }
 
 /*
+ * What the kernels that requantize are compared with: qgemm() and requantize() of channels [col, col + n),
+ * whose weights, biases and results begin at @w, @bias and @y.
+ */
+static void requantized(const struct kernels *base, const int16_t *x, size_t pairs,
+			unsigned int rows, const int8_t *w, const int32_t *bias, const int32_t *add,
+			const struct requant *q, uint32_t col, uint32_t n, uint8_t *y,
+			size_t y_stride)
+{
+	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
+		uint32_t cols = n - c < KERNEL_COLS ? n - c : KERNEL_COLS;
+		int32_t padded[KERNEL_COLS] = { 0 }, acc[MAX_ROWS * KERNEL_COLS];
+
+		memcpy(padded, bias + c, cols * sizeof(*padded));
+		base->qgemm(x, 2 * pairs, rows, w + c * pairs * 2, pairs, cols > KERNEL_PANEL ? 2 : 1,
+			    padded, add, acc);
+		base->requantize(acc, rows, q, col + c, cols, y + c, y_stride);
+	}
+}
+
+/*
  * qrow() of a variant that has it against the two kernels it stands for. Weights end with the last
  * panel, biases with the last channel.
  */
@@ -93,7 +113,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 	uint32_t first = (uint32_t)pick(0, 4) * KERNEL_COLS;
 	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)first);
 	size_t bytes = (n + KERNEL_PANEL - 1) / KERNEL_PANEL * panel;
-	int32_t mult[CHANNELS], shift[CHANNELS], acc[KERNEL_COLS];
+	int32_t mult[CHANNELS], shift[CHANNELS];
 	int32_t add = (int32_t)next_random(), *bias;
 	void *block;
 	uint8_t out[2][CHANNELS];
@@ -115,15 +135,7 @@ static unsigned int compare_row(const struct kernels *base, const struct kernels
 		bias[i] = (int32_t)next_random();
 	pick_requant(&q, mult, shift, true);
 	memset(out, 0xa5, sizeof(out));
-	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
-		uint32_t cols = n - c < KERNEL_COLS ? n - c : KERNEL_COLS;
-		int32_t padded[KERNEL_COLS] = { 0 };
-
-		memcpy(padded, bias + c, cols * sizeof(*padded));
-		base->qgemm(x, 2 * pairs, 1, w + c / KERNEL_PANEL * panel, pairs,
-			    cols > KERNEL_PANEL ? 2 : 1, padded, &add, acc);
-		base->requantize(acc, 1, &q, first + c, cols, out[0] + first + c, 0);
-	}
+	requantized(base, x, pairs, 1, w, bias, &add, &q, first, n, out[0] + first, 0);
 	k->qrow(x, w, pairs, bias, add, &q, first, n, out[1]);
 	free(w);
 	free(block);
@@ -135,7 +147,7 @@ static unsigned int compare_byte_row(const struct kernels *base, const struct ke
 {
 	static int8_t w[CHANNELS * 2 * MAX_PAIRS];
 	size_t depth = (size_t)pick_size(8, 2 * MAX_PAIRS), pairs = (depth + 1) / 2;
-	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], acc[KERNEL_COLS], none = 0;
+	int32_t mult[CHANNELS], shift[CHANNELS], bias[CHANNELS], none = 0;
 	uint32_t first = (uint32_t)pick(0, 4) * KERNEL_COLS;
 	uint32_t n = (uint32_t)pick(1, CHANNELS - (int)first);
 	struct qbyte b = { pick(0, 1) ? 0x80 : 0, (int16_t)(pick(0, 2) ? pick(0, 255) : 0) };
@@ -161,15 +173,7 @@ static unsigned int compare_byte_row(const struct kernels *base, const struct ke
 		bias[i] = (int32_t)next_random();
 	pick_requant(&q, mult, shift, true);
 	memset(out, 0xa5, sizeof(out));
-	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
-		uint32_t cols = n - c < KERNEL_COLS ? n - c : KERNEL_COLS;
-		int32_t padded[KERNEL_COLS] = { 0 };
-
-		memcpy(padded, bias + c, cols * sizeof(*padded));
-		base->qgemm(x, 2 * pairs, 1, w + c * pairs * 2, pairs, cols > KERNEL_PANEL ? 2 : 1,
-			    padded, &none, acc);
-		base->requantize(acc, 1, &q, first + c, cols, out[0] + first + c, 0);
-	}
+	requantized(base, x, pairs, 1, w, bias, &none, &q, first, n, out[0] + first, 0);
 	k->qrow_bytes(bytes, b, depth, w, bias, &q, first, n, out[1]);
 	return memcmp(out[0], out[1], sizeof(out[0])) != 0;
 }
@@ -221,15 +225,7 @@ static unsigned int compare_byte_rows(const struct kernels *base, const struct k
 		add[i] = (int32_t)next_random();
 	pick_requant(&q, mult, shift, true);
 	memset(out, 0xa5, sizeof(out));
-	for (uint32_t c = 0; c < n; c += KERNEL_COLS) {
-		uint32_t cols = n - c < KERNEL_COLS ? n - c : KERNEL_COLS;
-		int32_t padded[KERNEL_COLS] = { 0 }, acc[MAX_ROWS * KERNEL_COLS];
-
-		memcpy(padded, bias + c, cols * sizeof(*padded));
-		base->qgemm(x, 2 * pairs, rows, w + c / KERNEL_PANEL * panel, pairs,
-			    cols > KERNEL_PANEL ? 2 : 1, padded, add, acc);
-		base->requantize(acc, rows, &q, col + c, cols, out[0] + c, KERNEL_WIDE);
-	}
+	requantized(base, x, pairs, rows, w, bias, add, &q, col, n, out[0], KERNEL_WIDE);
 	for (unsigned int r = 0; r < rows; r++)
 		k->flip(raw + r * depth, b.flip, depth, bytes + r * stride);
 	k->qconv(bytes, stride, rows, w, depth, b.bias, bias, add, &q, col, n, out[1], KERNEL_WIDE);
