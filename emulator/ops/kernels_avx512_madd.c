@@ -17,7 +17,7 @@ DOT_VARIANT(avx512);
 
 const struct kernels *kernels_avx512(void)
 {
-	return avx512_supported() && kernels_avx2() ? &avx512 : NULL;
+	return avx512_supported() ? &avx512 : NULL;
 }
 
 #else

@@ -367,37 +367,21 @@ DOT_INLINE void convolve_rows(const unsigned int rows, const unsigned int vector
 	FINISH_FOUR(8, 9, 10, 11)
 }
 
-/* Rows by one vector of channels: as many at once as have their sums in registers, then fewer. */
-DOT_INLINE void convolve_narrow(const struct byte_conv *c, const uint8_t *x, unsigned int rows,
-				const int32_t *add, uint8_t *y)
+/* All rows: as many at once as have their sums in registers, then fewer. Inlined with constants. */
+DOT_INLINE void convolve_all(const unsigned int most, const unsigned int vectors,
+			     const struct byte_conv *c, const uint8_t *x, unsigned int rows,
+			     const int32_t *add, uint8_t *y)
 {
 	for (unsigned int n; rows; rows -= n, x += n * c->stride, add += n, y += n * c->y_stride) {
-		n = rows >= 12 ? 12 : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
-		if (n == 12)
-			convolve_rows(12, 1, c, x, add, y);
+		n = rows >= most ? most : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
+		if (n == most)
+			convolve_rows(most, vectors, c, x, add, y);
 		else if (n == 4)
-			convolve_rows(4, 1, c, x, add, y);
+			convolve_rows(4, vectors, c, x, add, y);
 		else if (n == 2)
-			convolve_rows(2, 1, c, x, add, y);
+			convolve_rows(2, vectors, c, x, add, y);
 		else
-			convolve_rows(1, 1, c, x, add, y);
-	}
-}
-
-/* The same by two. */
-DOT_INLINE void convolve_wide(const struct byte_conv *c, const uint8_t *x, unsigned int rows,
-			      const int32_t *add, uint8_t *y)
-{
-	for (unsigned int n; rows; rows -= n, x += n * c->stride, add += n, y += n * c->y_stride) {
-		n = rows >= 8 ? 8 : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
-		if (n == 8)
-			convolve_rows(8, 2, c, x, add, y);
-		else if (n == 4)
-			convolve_rows(4, 2, c, x, add, y);
-		else if (n == 2)
-			convolve_rows(2, 2, c, x, add, y);
-		else
-			convolve_rows(1, 2, c, x, add, y);
+			convolve_rows(1, vectors, c, x, add, y);
 	}
 }
 
@@ -424,10 +408,10 @@ DOT static void qconv(const uint8_t *x, size_t stride, unsigned int rows, const 
 					     sum_of_zeros(&c, i, zero));
 	}
 	if (vectors > 1) {
-		convolve_wide(&c, x, rows, add, y);
+		convolve_all(8, 2, &c, x, rows, add, y);
 	} else {
 		c.w[1] = w;
-		convolve_narrow(&c, x, rows, add, y);
+		convolve_all(12, 1, &c, x, rows, add, y);
 	}
 }
 
