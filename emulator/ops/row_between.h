@@ -5,34 +5,24 @@
 #ifndef NNPU_EMU_ROW_BETWEEN_H
 #define NNPU_EMU_ROW_BETWEEN_H
 
-/* Between corners: top left, bottom left, top right, bottom right. */
+/*
+ * Between corners: top left, bottom left, top right, bottom right. In the order of the formula, for a
+ * number or for a vector.
+ */
+#define ROW_BETWEEN(type, name) \
+	ROW_INLINE void name(const float *at_a, const float *at_b, const float *at_c, \
+			     const float *at_d, float y, float x, float *out) \
+	{ \
+		type a = *(const type *)at_a, b = *(const type *)at_b; \
+		type c = *(const type *)at_c, d = *(const type *)at_d; \
+		\
+		*(type *)out = a * (1.0f - y) * (1.0f - x) + b * y * (1.0f - x) + \
+			       c * (1.0f - y) * x + d * y * x; \
+	}
 
-/* In the order of the formula. */
-ROW_INLINE float row_between(float a, float low, float c, float d, float y, float x)
-{
-	return a * (1.0f - y) * (1.0f - x) + low * y * (1.0f - x) + c * (1.0f - y) * x + d * y * x;
-}
-
-/* The same for vectors. */
-ROW_INLINE void row_between_vector(const float *at_a, const float *at_b, const float *at_c,
-				 const float *at_d, float y, float x, float *out)
-{
-	row_vector a = *(const row_vector *)at_a, low = *(const row_vector *)at_b;
-	row_vector c = *(const row_vector *)at_c, d = *(const row_vector *)at_d;
-
-	*(row_vector *)out = a * (1.0f - y) * (1.0f - x) + low * y * (1.0f - x) + c * (1.0f - y) * x +
-		     d * y * x;
-}
-
-ROW_INLINE void row_between_quad(const float *at_a, const float *at_b, const float *at_c,
-				 const float *at_d, float y, float x, float *out)
-{
-	float_quad a = *(const float_quad *)at_a, low = *(const float_quad *)at_b;
-	float_quad c = *(const float_quad *)at_c, d = *(const float_quad *)at_d;
-
-	*(float_quad *)out = a * (1.0f - y) * (1.0f - x) + low * y * (1.0f - x) + c * (1.0f - y) * x +
-		     d * y * x;
-}
+ROW_BETWEEN(float, row_between)
+ROW_BETWEEN(float_quad, row_between_quad)
+ROW_BETWEEN(row_vector, row_between_vector)
 
 /*
  * A pixel of @n channels. The last vector begins before the one in front of it ends, if there is one:
@@ -55,7 +45,7 @@ ROW_INLINE void row_fbetween(const float *a, const float *b, const float *c, con
 		row_between_quad(a + i, b + i, c + i, d + i, y, x, out + i);
 	} else {
 		for (; i < n; i++)
-			out[i] = row_between(a[i], b[i], c[i], d[i], y, x);
+			row_between(a + i, b + i, c + i, d + i, y, x, out + i);
 	}
 }
 
@@ -74,11 +64,14 @@ ROW_INLINE void row_fbetweens(const struct between_pixels *p, float *out)
 ROW_INLINE uint8_t row_between_bytes(uint8_t a, uint8_t b, uint8_t c, uint8_t d, float y, float x,
 				     uint8_t flip)
 {
+	float v, corners[] = {
+		(float)((a ^ flip) - flip), (float)((b ^ flip) - flip),
+		(float)((c ^ flip) - flip), (float)((d ^ flip) - flip),
+	};
 	int32_t min = -(int32_t)flip, whole;
-	float v;
 
-	v = row_between((float)((a ^ flip) - flip), (float)((b ^ flip) - flip),
-			(float)((c ^ flip) - flip), (float)((d ^ flip) - flip), y, x) + 0.5f;
+	row_between(corners, corners + 1, corners + 2, corners + 3, y, x, &v);
+	v += 0.5f;
 	whole = (int32_t)v;
 	whole -= (float)whole > v;	/* rounded down */
 	whole = whole < min ? min : whole;
