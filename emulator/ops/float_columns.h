@@ -12,25 +12,37 @@
 typedef float float_octet __attribute__((vector_size(8 * sizeof(float)), aligned(4)));
 typedef float float_line __attribute__((vector_size(16 * sizeof(float)), aligned(4)));
 
-/* Four columns of eight rows, which are @stride values apart, as a vector of a column each. */
+/* Four values of two rows in one. */
 static inline __attribute__((always_inline, unused)) void
-float_octet_columns(const float *rows, size_t stride, float_octet *columns)
+float_octet_join(const float *low, const float *high, float_octet *v)
 {
-	float_octet v[4], ab, cd, ab_high, cd_high;
+	*v = __builtin_shufflevector(*(const float_quad *)low, *(const float_quad *)high,
+				     0, 1, 2, 3, 4, 5, 6, 7);
+}
 
-	/* Rows i and i + 4 in one. */
-	for (unsigned int i = 0; i < 4; i++)
-		v[i] = __builtin_shufflevector(*(const float_quad *)(rows + i * stride),
-					       *(const float_quad *)(rows + (i + 4) * stride),
-					       0, 1, 2, 3, 4, 5, 6, 7);
+/* Four vectors as two matrices of 4 x 4, side by side, which are transposed. */
+static inline __attribute__((always_inline, unused)) void
+float_octet_transpose(float_octet v[4])
+{
+	float_octet ab, cd, ab_high, cd_high;
+
 	ab = __builtin_shufflevector(v[0], v[1], 0, 8, 1, 9, 4, 12, 5, 13);
 	cd = __builtin_shufflevector(v[2], v[3], 0, 8, 1, 9, 4, 12, 5, 13);
 	ab_high = __builtin_shufflevector(v[0], v[1], 2, 10, 3, 11, 6, 14, 7, 15);
 	cd_high = __builtin_shufflevector(v[2], v[3], 2, 10, 3, 11, 6, 14, 7, 15);
-	columns[0] = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
-	columns[1] = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
-	columns[2] = __builtin_shufflevector(ab_high, cd_high, 0, 1, 8, 9, 4, 5, 12, 13);
-	columns[3] = __builtin_shufflevector(ab_high, cd_high, 2, 3, 10, 11, 6, 7, 14, 15);
+	v[0] = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13);
+	v[1] = __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+	v[2] = __builtin_shufflevector(ab_high, cd_high, 0, 1, 8, 9, 4, 5, 12, 13);
+	v[3] = __builtin_shufflevector(ab_high, cd_high, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+/* Four columns of eight rows, which are @stride values apart, as a vector of a column each. */
+static inline __attribute__((always_inline, unused)) void
+float_octet_columns(const float *rows, size_t stride, float_octet *columns)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		float_octet_join(rows + i * stride, rows + (i + 4) * stride, &columns[i]);
+	float_octet_transpose(columns);
 }
 
 /* Four vectors as matrices of 4 x 4, side by side, which are transposed. */

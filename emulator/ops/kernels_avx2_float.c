@@ -4,6 +4,7 @@
  * and added with one rounding, in the rest of a row too: a channel has the same sum wherever the
  * row is divided.
  */
+#include "float_columns.h"
 #include "kernels_avx2.h"
 
 #if defined(__x86_64__)
@@ -67,30 +68,12 @@ AVX2 void avx2_fgemm(const float *x, size_t stride, unsigned int rows, const flo
 		fmultiply_rows(rows, 1, x, stride, w, depth, panel, acc);
 }
 
-/* Eight values of each of eight rows become the eight rows' values of each position. */
-INLINE void transpose_8(const float *const *rows, size_t at, __m256 *columns)
+/* Four columns of eight rows, as a vector of a column each. */
+INLINE void four_columns(const float *const *rows, size_t at, float_octet *columns)
 {
-	__m256 pairs[8], fours[8];
-
-	for (unsigned int j = 0; j < 8; j += 2) {
-		__m256 even = _mm256_loadu_ps(rows[j] + at), odd = _mm256_loadu_ps(rows[j + 1] + at);
-
-		pairs[j] = _mm256_unpacklo_ps(even, odd);
-		pairs[j + 1] = _mm256_unpackhi_ps(even, odd);
-	}
-	for (unsigned int j = 0; j < 8; j += 4) {
-		for (unsigned int h = 0; h < 2; h++) {
-			__m256d low = _mm256_castps_pd(pairs[j + h]);
-			__m256d high = _mm256_castps_pd(pairs[j + h + 2]);
-
-			fours[j + 2 * h] = _mm256_castpd_ps(_mm256_unpacklo_pd(low, high));
-			fours[j + 2 * h + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(low, high));
-		}
-	}
-	for (unsigned int i = 0; i < 4; i++) {
-		columns[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
-		columns[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
-	}
+	for (unsigned int i = 0; i < 4; i++)
+		float_octet_join(rows[i] + at, rows[i + 4] + at, &columns[i]);
+	float_octet_transpose(columns);
 }
 
 /*
@@ -109,14 +92,15 @@ INLINE void fmultiply_unpacked(const unsigned int panels, const float *x, const 
 	}
 	for (; i + 8 <= depth; i += 8) {
 		for (unsigned int p = 0; p < panels; p++) {
-			__m256 columns[8];
+			float_octet columns[8];
 
-			transpose_8(rows + p * KERNEL_PANEL, i, columns);
+			four_columns(rows + p * KERNEL_PANEL, i, columns);
+			four_columns(rows + p * KERNEL_PANEL, i + 4, columns + 4);
 			for (unsigned int k = 0; k < 8; k += 2) {
 				even[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k),
-							  columns[k], even[p]);
+							  (__m256)columns[k], even[p]);
 				odd[p] = _mm256_fmadd_ps(_mm256_broadcast_ss(x + i + k + 1),
-							 columns[k + 1], odd[p]);
+							 (__m256)columns[k + 1], odd[p]);
 			}
 		}
 	}
