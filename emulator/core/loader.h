@@ -89,7 +89,7 @@ static inline bool constant_is_single(const struct tensor *t)
 /* Others share an allocation, and so do parameters. */
 static inline uint64_t program_params_size(uint64_t bytes)
 {
-	return (bytes + 15) & ~15ull;
+	return region_round_up(bytes, 16);
 }
 
 /* Size of a constant that has pages of its own. */
@@ -104,9 +104,7 @@ static inline uint64_t constant_size(const struct tensor *t)
  */
 static inline uint64_t constant_begin(const struct tensor *t, uint64_t at)
 {
-	uint64_t align = t->bytes > 8 ? 16 : 8;
-
-	return (at + align - 1) & ~(align - 1);
+	return region_round_up(at, t->bytes > 8 ? 16 : 8);
 }
 
 /* Its place there, if they end at *@end, which moves on behind it. */

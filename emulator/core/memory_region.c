@@ -17,15 +17,10 @@ struct region_run {
 /* A piece goes to one of so many runs, those added last: a region may have very many. */
 #define RUNS_TRIED	8u
 
-static uint64_t round_up(uint64_t n, size_t align)
-{
-	return (n + align - 1) & ~(uint64_t)(align - 1);
-}
-
 /* What a piece takes. */
 static size_t step_of(size_t bytes, size_t align)
 {
-	return round_up(bytes ? bytes : 1, align) + REGION_GAP;
+	return region_round_up(bytes ? bytes : 1, align) + REGION_GAP;
 }
 
 size_t region_step(size_t bytes)
@@ -41,7 +36,7 @@ static uint8_t *run_end(const struct region_run *run)
 /* Where the next piece begins. */
 static uint8_t *next_piece(const struct region_run *run, size_t align)
 {
-	uint64_t at = round_up((uint64_t)(run->at - (uint8_t *)run), align);
+	uint64_t at = region_round_up((uint64_t)(run->at - (uint8_t *)run), align);
 
 	/* So that it can be told from a piece of whole pages. */
 	return (uint8_t *)run + (at & (NNPU_PAGE_SIZE - 1) ? at : at + align);
@@ -85,7 +80,7 @@ struct region_pages region_pages_for(const struct mem_region *r, size_t bytes, s
 			return (struct region_pages) { size - run->size, true };
 	}
 	return (struct region_pages) {
-		mem_size(round_up(sizeof(*run), align) + step_of(bytes, align)), false,
+		mem_size(region_round_up(sizeof(*run), align) + step_of(bytes, align)), false,
 	};
 }
 

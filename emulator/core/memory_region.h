@@ -26,6 +26,12 @@ struct mem_region {
 /* Tables and small constants begin at a multiple of this, what commands keep at one of TENSOR_ALIGN. */
 #define REGION_ALIGN	16u
 
+/* The next multiple of @align, a power of 2. */
+static inline uint64_t region_round_up(uint64_t n, uint64_t align)
+{
+	return (n + align - 1) & ~(align - 1);
+}
+
 /* What a piece of the latter takes of a run. */
 size_t region_step(size_t bytes);
 

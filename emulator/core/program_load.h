@@ -29,7 +29,7 @@ struct slots_holder;
 
 static inline uint64_t tensor_round_up(uint64_t bytes)
 {
-	return (bytes + TENSOR_ALIGN - 1) & ~(uint64_t)(TENSOR_ALIGN - 1);
+	return region_round_up(bytes, TENSOR_ALIGN);
 }
 
 /* tensor.role: why it has no place of its own in the memory of its block, or has more room there. */

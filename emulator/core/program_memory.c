@@ -188,7 +188,7 @@ struct table {
 /* What one takes: whole words. */
 static uint64_t table_step(const struct table *table)
 {
-	return ((table->bytes + 7) & ~7ull) + REGION_GAP;
+	return region_round_up(table->bytes, 8) + REGION_GAP;
 }
 
 static uint64_t tables_bytes(const struct table *tables, unsigned int count)

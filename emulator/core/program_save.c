@@ -41,7 +41,7 @@ struct saver {
 
 static uint64_t round_up(uint64_t n)
 {
-	return (n + ALIGN - 1) / ALIGN * ALIGN;
+	return region_round_up(n, ALIGN);
 }
 
 static int fail(struct saver *s, unsigned int status)
