@@ -460,9 +460,6 @@ static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
 	return 0;
 }
 
-/* Weights that a single row is multiplied by between two looks at op_pace(). */
-#define ROW_WEIGHTS	(1u << 19)
-
 /* The same with bytes for up to KERNEL_WIDE channels. */
 static int execute_bytes(struct tile *t, uint32_t col, unsigned int cols)
 {
@@ -474,6 +471,9 @@ static int execute_bytes(struct tile *t, uint32_t col, unsigned int cols)
 		    (uint8_t *)t->c->out[0]->data + t->pixel * t->cv->out.c + col, t->cv->out.c);
 	return op_pace(t->pace, t->rows * (t->stride + 32)) ? OP_ABORTED : 0;
 }
+
+/* Weights that a single row is multiplied by between two looks at op_pace(). */
+#define ROW_WEIGHTS	(1u << 19)
 
 /* A tile of one row, if there is a kernel for that. */
 static bool is_row(const struct tile *t)

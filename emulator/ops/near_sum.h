@@ -9,7 +9,7 @@
  *
  * The bits that are shifted out tell how far it is from a result that is one more or less: if they are
  * below @unsure, which is twice what both sums may differ by, it takes the sum of kernels.h itself.
- * That is one of some thousands.
+ * That is one of a thousand, or fewer.
  */
 #ifndef NNPU_EMU_NEAR_SUM_H
 #define NNPU_EMU_NEAR_SUM_H

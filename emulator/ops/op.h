@@ -37,7 +37,7 @@ enum tensor_form {
 
 /*
  * Shape and meaning of a tensor. Little-endian wire values are converted already. A program has one for
- * each of its tensors: it is a cache line, and no more.
+ * each of its tensors: it is as large as a cache line, and no larger.
  */
 struct tensor {
 	enum nnpu_type type : 16;

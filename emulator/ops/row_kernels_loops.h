@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loops of row_kernels.h. A source file of a variant defines ROW_WIDTH, the floats of a vector,
- * includes this and then writes ROW_KERNELS(), which makes its table of them; compilers inline the loops there, and vectorize
- * them for the instruction set of the variant.
+ * includes this and then writes ROW_KERNELS(), which makes its table of them; compilers inline the
+ * loops there, and vectorize them for the instruction set of the variant.
  *
  * Every variant does the same steps with each element, and sums in the same order. No step is
  * contracted with another one. So all of them give the same bytes.

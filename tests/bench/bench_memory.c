@@ -5,7 +5,7 @@
  *   bench_memory [--json FILE] MODEL.tflite...
  *
  * A line for each model: the peak of a device that does nothing else, what the model needs at least
- * (constants, scales and zero points of all operands included, and the largest set of activations
+ * (constants, scales and zero points of quantized operands included, and the largest set of activations
  * that live at once, inputs and outputs with them), and their ratio.
  */
 #include <stdio.h>

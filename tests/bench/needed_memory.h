@@ -12,7 +12,7 @@
 #include "userspace/tools/common/error.h"
 
 /*
- * Bytes of constants, scales and zero points of all operands included, and of the largest set of activations
+ * Bytes of constants, scales and zero points of quantized operands included, and of the largest set of activations
  * that live at once.
  */
 struct needed_memory {
