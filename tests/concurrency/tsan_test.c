@@ -17,21 +17,27 @@
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t b = PTHREAD_MUTEX_INITIALIZER;
-static int shared;
+static volatile int shared;
+
+/* Two accesses at the very same time may hide each other from ThreadSanitizer, but not so many. */
+#define COUNT		1000
 
 static void *count_without_lock(void *data)
 {
 	(void)data;
-	shared++;
+	for (int i = 0; i < COUNT; i++)
+		shared++;
 	return NULL;
 }
 
 static void *count_with_lock(void *data)
 {
 	(void)data;
-	pthread_mutex_lock(&a);
-	shared++;
-	pthread_mutex_unlock(&a);
+	for (int i = 0; i < COUNT; i++) {
+		pthread_mutex_lock(&a);
+		shared++;
+		pthread_mutex_unlock(&a);
+	}
 	return NULL;
 }
 
@@ -53,7 +59,7 @@ static int count_twice(void *(*function)(void *))
 			return 1;
 	for (i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	return shared == 2 ? 0 : 1;
+	return shared == 2 * COUNT ? 0 : 1;
 }
 
 static int misbehave(const char *how)
