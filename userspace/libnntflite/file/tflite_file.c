@@ -109,8 +109,34 @@ static uint8_t *double_room(uint8_t *bytes, size_t *room, const char *path,
 }
 
 /*
+ * Open a regular file. A FIFO that nobody writes to would keep the caller in open() for ever, and one
+ * whose writer sends nothing, or a terminal, in read().
+ */
+static int open_regular(const char *path, struct nntflite_diag *diag)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	/* ENXIO: sockets cannot be opened at all. */
+	if (fd < 0 && errno == ENXIO)
+		return diag_fail(diag, "%s: not a regular file", path);
+	if (fd < 0 || fstat(fd, &st) != 0)
+		diag_fail_errno(diag, errno, "%s", path);
+	else if (S_ISDIR(st.st_mode))
+		diag_fail_errno(diag, EISDIR, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		diag_fail(diag, "%s: not a regular file", path);
+	else
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/*
  * The whole file. It is read, not mapped: a file that shrinks while it is mapped would end
- * the process. One that is too large is not read to find that out, if its size is known.
+ * the process. One that is too large is not read to find that out, if its size is known: files of
+ * /proc have none, and others may grow.
  */
 static void *read_whole(int fd, const char *path, size_t *size, struct nntflite_diag *diag)
 {
@@ -169,11 +195,9 @@ enum nnhal_status nntflite_file_open(const char *path, struct nntflite_file **fi
 		diag_fail(diag, "no path, or no place for the file");
 		return NNHAL_STATUS_INVALID_ARGUMENT;
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0) {
-		diag_fail_errno(diag, errno, "%s", path);
+	fd = open_regular(path, diag);
+	if (fd < 0)
 		return diag_status(diag);
-	}
 	bytes = read_whole(fd, path, &size, diag);
 	close(fd);
 	if (!bytes)

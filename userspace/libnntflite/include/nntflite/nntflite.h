@@ -72,7 +72,7 @@ struct nntflite_model;
 
 /**
  * nntflite_file_open() - read a .tflite file
- * @path: file
+ * @path: file, which has to be a regular one: a FIFO, a socket, a device or a directory is refused
  * @file: out: to be released with nntflite_file_close()
  * @diag: why not
  *
