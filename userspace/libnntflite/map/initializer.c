@@ -104,7 +104,7 @@ static int take_values(struct mapper *m, struct map_model *init)
 int map_call_once(struct mapper *m, uint32_t type)
 {
 	uint32_t index = fb_u32(&m->options, CALL_ONCE_SUBGRAPH, 0);
-	const struct tflite_subgraph *sub = &m->tflite->subgraphs[index];
+	const struct tflite_subgraph *sub;
 	struct map_model *init;
 	int ret;
 
@@ -112,6 +112,7 @@ int map_call_once(struct mapper *m, uint32_t type)
 	if (index >= m->tflite->num_subgraphs)
 		return map_fail(m, "subgraph %" PRIu32 " of %" PRIu32 " does not exist", index,
 				m->tflite->num_subgraphs);
+	sub = &m->tflite->subgraphs[index];
 	if (sub->inputs.count || sub->outputs.count)
 		return map_fail(m, "subgraph %" PRIu32 " has %" PRIu32 " inputs and %" PRIu32
 				" outputs, expected none", index, sub->inputs.count, sub->outputs.count);

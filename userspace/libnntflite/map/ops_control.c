@@ -107,12 +107,13 @@ static int check_inputs(struct mapper *m, const struct reference *ref, uint32_t 
 static int refer(struct mapper *m, struct reference *ref, uint32_t index, uint32_t num_outputs,
 		 const char *what)
 {
-	const struct tflite_subgraph *sub = &m->tflite->subgraphs[index];
+	const struct tflite_subgraph *sub;
 	const struct effects *effects;
 
 	if (index >= m->tflite->num_subgraphs)
 		return map_fail(m, "%s: subgraph %" PRIu32 " of %" PRIu32 " does not exist", what,
 				index, m->tflite->num_subgraphs);
+	sub = &m->tflite->subgraphs[index];
 	if (sub->inputs.count != ref->num_inputs)
 		return map_fail(m, "%s: subgraph %" PRIu32 " has %" PRIu32 " inputs, expected %"
 				PRIu32, what, index, sub->inputs.count, ref->num_inputs);

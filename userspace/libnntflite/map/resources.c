@@ -115,13 +115,15 @@ static const struct effects *walk(struct map_model *model, uint32_t index, const
 static void walk_call(struct walk *w, const struct tflite_operator *op, uint32_t target,
 		      uint32_t first, uint32_t depth)
 {
-	const struct tflite_subgraph *sub = &w->model->tflite->subgraphs[target];
+	const struct tflite_subgraph *sub;
 	const struct effects *inner;
 	int *bindings;
 	uint32_t i;
 
-	if (target >= w->model->tflite->num_subgraphs || depth == 0 ||
-	    op->inputs.count != sub->inputs.count + first)
+	if (target >= w->model->tflite->num_subgraphs || depth == 0)
+		return;
+	sub = &w->model->tflite->subgraphs[target];
+	if (op->inputs.count != sub->inputs.count + first)
 		return;
 	bindings = malloc(((size_t)sub->inputs.count + 1) * sizeof(*bindings));
 	if (!bindings) {

@@ -164,7 +164,7 @@ static void follow(struct map_model *model, const struct tflite_subgraph *sub,
 static void follow_call(struct map_model *model, uint32_t index, const struct inference *inf,
 			uint32_t first, struct extent *results, uint32_t depth)
 {
-	const struct tflite_subgraph *sub = &model->tflite->subgraphs[index];
+	const struct tflite_subgraph *sub;
 	struct extent *inputs, *extents = NULL;
 	bool differ = false;
 	uint64_t cost;
@@ -172,8 +172,10 @@ static void follow_call(struct map_model *model, uint32_t index, const struct in
 
 	for (i = 0; i < inf->op->outputs.count; i++)
 		results[i] = extent_unknown;
-	if (index >= model->tflite->num_subgraphs || depth == 0 ||
-	    inf->op->inputs.count != sub->inputs.count + first ||
+	if (index >= model->tflite->num_subgraphs || depth == 0)
+		return;
+	sub = &model->tflite->subgraphs[index];
+	if (inf->op->inputs.count != sub->inputs.count + first ||
 	    inf->op->outputs.count != sub->outputs.count)
 		return;
 	cost = (uint64_t)sub->num_operators + sub->num_tensors + sub->num_references;
