@@ -127,6 +127,16 @@ struct nntflite_file_info {
 
 #define NNTFLITE_FILE_INFO_INIT	{ sizeof(struct nntflite_file_info), NULL, 0, 0, 0, 0, 0 }
 
+/**
+ * nntflite_file_get_info() - say what a file is
+ * @file: file
+ * @info: in: size; out: all else
+ *
+ * Any number of threads may call it for one file.
+ *
+ * Return: NONE, or INVALID_ARGUMENT for a NULL pointer or a structure of another version. @info
+ * stays as it was then.
+ */
 enum nnhal_status nntflite_file_get_info(const struct nntflite_file *file,
 					 struct nntflite_file_info *info);
 
@@ -201,6 +211,14 @@ enum nnhal_status nntflite_model_create(const struct nntflite_file *file,
 					const struct nntflite_model_options *options,
 					struct nntflite_model **model,
 					struct nntflite_diag *diag);
+
+/**
+ * nntflite_model_destroy() - release a model
+ * @model: model, may be NULL. No other thread may use it, and sessions of it must have been destroyed
+ *
+ * The HAL model goes with it, and so does what nntflite_model_input() and the like returned. Models
+ * that devices prepared from it stay.
+ */
 void nntflite_model_destroy(struct nntflite_model *model);
 
 /**
@@ -241,11 +259,43 @@ struct nntflite_io {
 	int32_t zero_point;
 };
 
-/* Inputs and outputs in the order of the file; NULL if @index is too large. */
+/**
+ * nntflite_model_num_inputs() - number of inputs of the file
+ * @model: model
+ *
+ * Variables are not among them, though they are inputs of the HAL model.
+ *
+ * Return: number of inputs, may be 0.
+ */
 uint32_t nntflite_model_num_inputs(const struct nntflite_model *model);
+
+/**
+ * nntflite_model_num_outputs() - number of outputs of the file
+ * @model: model
+ *
+ * Return: number of outputs without the new values of variables.
+ */
 uint32_t nntflite_model_num_outputs(const struct nntflite_model *model);
+
+/**
+ * nntflite_model_input() - an input
+ * @model: model
+ * @index: input, in the order of the subgraph that the model is made of
+ *
+ * Return: the input, which is the model's and lasts as long as @model; NULL if there is no such
+ * input.
+ */
 const struct nntflite_io *nntflite_model_input(const struct nntflite_model *model,
 					       uint32_t index);
+
+/**
+ * nntflite_model_output() - an output
+ * @model: model
+ * @index: output, in the order of the subgraph that the model is made of
+ *
+ * Return: the output, which is the model's and lasts as long as @model; NULL if there is no such
+ * output.
+ */
 const struct nntflite_io *nntflite_model_output(const struct nntflite_model *model,
 						uint32_t index);
 
@@ -274,7 +324,22 @@ struct nntflite_variable {
 	uint32_t output;
 };
 
+/**
+ * nntflite_model_num_variables() - number of variables
+ * @model: model
+ *
+ * Return: number of variables, 0 for a model without state.
+ */
 uint32_t nntflite_model_num_variables(const struct nntflite_model *model);
+
+/**
+ * nntflite_model_variable() - a variable
+ * @model: model
+ * @index: variable, in the order of the inputs of the HAL model
+ *
+ * Return: the variable, which is the model's and lasts as long as @model, with the bytes of
+ * its initial value; NULL if there is no such variable.
+ */
 const struct nntflite_variable *nntflite_model_variable(const struct nntflite_model *model,
 							uint32_t index);
 
