@@ -253,7 +253,8 @@ static void nearest_pixel(struct op_pace *pace, const struct op_call *c, const s
 	const char *from = (const char *)c->in[0]->data + in * size;
 	char *to = (char *)c->out[0]->data + out * size;
 
-	if (adjacent(r) && r->in.c <= OP_PACE_RUN) {
+	/* The caller counts what the loop leaves uncounted: nothing of whole runs. */
+	if (adjacent(r) && r->in.c < OP_PACE_RUN) {
 		copy_pixel(from, r->in.c * size, to);
 		return;
 	}

@@ -262,6 +262,8 @@ static const struct {
 	/* Many pixels at once, each with many taps. */
 	{ { NNPU_OP_DEPTHWISE_CONV_2D, "u:1x2Kx2Kx1 u:1x8x8x1 t:1@1 i2 i16 i16 i1 i0 > u@2" }, 64, true },
 	{ { NNPU_OP_DEPTHWISE_CONV_2D, "f:1x2Kx2Kx1 f:1x8x8x1 f:1 i2 i16 i16 i1 i0 > f" }, 64, true },
+	/* As many channels as a row has between two looks. */
+	{ { NNPU_OP_RESIZE_NEAREST_NEIGHBOR, "u:1x1x1x16K i32 i32 b0 > u" }, 64, false },
 };
 
 /* Operands 1 and 2 become constants. */
