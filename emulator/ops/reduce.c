@@ -162,6 +162,7 @@ struct reduction {
 	size_t inner, rows;
 	/* Of a RUN of floats: steps of the innermost loop that is reduced, and their distance. */
 	size_t steps, step;
+	size_t jump;			/* units of a step of @reduced, see loops_jump_units() */
 	size_t count;			/* elements of an output */
 	size_t blocks;			/* of @inner or @rows, see BLOCK */
 };
@@ -248,8 +249,11 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 	const struct tensor *in = r->c->in[0];
 	size_t index[NNPU_MAX_RANK] = { 0 };
 	struct sum s = first_value(op);
-	size_t apart = step_bytes(r);
+	size_t apart = step_bytes(r), jump = r->jump;
 
+	/* op_pace_strided() counts elements that are all that far apart. */
+	if (apart >= OP_PACE_LINE)
+		jump = 0;
 	for (size_t j = 0; j < r->reduced.total; j++) {
 		if (in->type == NNPU_TYPE_TENSOR_FLOAT32)
 			add_real(op, &s, ((const float *)in->data)[base]);
@@ -258,7 +262,7 @@ static int any_output(const struct reduction *r, ptrdiff_t base, size_t out, str
 		else
 			add_whole(op, &s, ((const uint8_t *)in->data)[base]);
 		loops_step(&r->reduced, index, &base);
-		if (op_pace_strided(pace, j, apart, 4))
+		if ((jump && op_pace(pace, jump)) || op_pace_strided(pace, j, apart, 4))
 			return OP_ABORTED;
 	}
 	store(r->c, out, &s, r->count);
@@ -290,6 +294,8 @@ static int float_run(const struct reduction *r, ptrdiff_t base, size_t out, size
 
 	memset(sums, 0, n * sizeof(*sums));
 	for (size_t j = 0; j < r->reduced.total; j++) {
+		if (op_pace(pace, r->jump))
+			return OP_ABORTED;
 		for (size_t at = 0, steps; at < r->steps; at += steps) {
 			steps = r->steps - at < most ? r->steps - at : most;
 			r->k->add_rows(in + base + at * r->step, r->step, steps, n, sums);
@@ -313,7 +319,7 @@ static int byte_run(const struct reduction *r, ptrdiff_t base, size_t out, size_
 	for (size_t j = 0; j < r->reduced.total; j++) {
 		r->k->add_bytes((const uint8_t *)in->data + base, n, flip_of(in), sums);
 		loops_step(&r->reduced, index, &base);
-		if (op_pace(pace, n / 4 + 8))
+		if (op_pace(pace, n / 4 + 8 + r->jump))
 			return OP_ABORTED;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -333,6 +339,8 @@ static int float_rows(const struct reduction *r, ptrdiff_t base, size_t out, siz
 
 	memset(sums, 0, n * sizeof(*sums));
 	for (size_t j = 0; j < r->reduced.total; j++) {
+		if (op_pace(pace, r->jump))
+			return OP_ABORTED;
 		for (size_t at = 0, length; at < r->inner; at += length) {
 			length = r->inner - at < most ? r->inner - at : most;
 			r->k->sum_rows(in + base + at, r->inner, n, length, sums);
@@ -353,6 +361,8 @@ static int byte_rows(const struct reduction *r, ptrdiff_t base, size_t out, stru
 	struct sum s = { 0 };
 
 	for (size_t j = 0; j < r->reduced.total; j++) {
+		if (op_pace(pace, r->jump))
+			return OP_ABORTED;
 		for (size_t at = 0, n; at < r->inner; at += n) {
 			n = r->inner - at < OP_PACE_RUN ? r->inner - at : OP_PACE_RUN;
 			s.whole += r->k->sum_bytes((const uint8_t *)in->data + base + at, n,
@@ -412,6 +422,7 @@ int reduce_execute(const struct op_call *c)
 	r.count = r.reduced.total;
 	if (r.count)
 		choose_form(&r);
+	r.jump = loops_jump_units(&r.reduced, type_size(c->in[0]->type));
 	width = r.form == RUN ? r.inner : r.form == ROWS ? r.rows : 1;
 	r.blocks = (width - 1) / BLOCK + 1;
 	parts.items = r.kept.total * r.blocks;

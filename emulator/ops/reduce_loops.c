@@ -63,3 +63,13 @@ void loops_over(const struct tensor *t, unsigned int mask, struct loops *l)
 		last->in = strides[i];
 	}
 }
+
+size_t loops_jump_units(const struct loops *l, size_t size)
+{
+	size_t steps = 1;
+
+	for (unsigned int d = l->rank; l->total && d-- > 0; steps *= l->dims[d].n)
+		if ((size_t)l->dims[d].in * size >= OP_PACE_LINE)
+			return (OP_PACE_RUN_APART - 1) / steps + 1;
+	return 0;
+}

@@ -25,6 +25,12 @@ void reduce_set_shape(const struct op_call *c, unsigned int mask, bool keep);
 /* Loops over the dimensions that are in @mask. */
 void loops_over(const struct tensor *t, unsigned int mask, struct loops *l);
 
+/*
+ * What the jumps of the loops count for, with each of their steps, as op_pace() counts: those of the innermost loop
+ * whose steps are at least a line of the cache apart. @size: bytes of an element.
+ */
+size_t loops_jump_units(const struct loops *l, size_t size);
+
 /* Go on to the next element of the loops: update offset and indices. */
 static inline void loops_step(const struct loops *l, size_t *index, ptrdiff_t *at)
 {

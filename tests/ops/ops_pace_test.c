@@ -262,6 +262,14 @@ static const struct {
 	/* Many pixels at once, each with many taps. */
 	{ { NNPU_OP_DEPTHWISE_CONV_2D, "u:1x2Kx2Kx1 u:1x8x8x1 t:1@1 i2 i16 i16 i1 i0 > u@2" }, 64, true },
 	{ { NNPU_OP_DEPTHWISE_CONV_2D, "f:1x2Kx2Kx1 f:1x8x8x1 f:1 i2 i16 i16 i1 i0 > f" }, 64, true },
+	/* Sums: an outer dimension that is reduced puts a few elements in a page of their own. */
+	{ { NNPU_OP_REDUCE_SUM, "f:32Kx256x2x2 {0,2} b0 > f" }, 1024, false },
+	{ { NNPU_OP_REDUCE_SUM, "f:64Kx257x2 {0,2} b0 > f" }, 112, false },
+	{ { NNPU_OP_MEAN, "u:32Kx4K {0} i0 > u" }, 256, false },
+	{ { NNPU_OP_MEAN, "u:32Kx64x2x32 {0,2} i0 > u" }, 1024, false },
+	{ { NNPU_OP_MEAN, "u:32Kx64x64 {0,2} i0 > u" }, 1024, false },
+	{ { NNPU_OP_REDUCE_MAX, "f:32Kx64x4 {0,2} b0 > f" }, 512, false },
+	{ { TFLITE(82), "t:32Kx64x4 {0,2} b0 > t" }, 512, false },
 	/* As many channels as a row has between two looks. */
 	{ { NNPU_OP_RESIZE_NEAREST_NEIGHBOR, "u:1x1x1x16K i32 i32 b0 > u" }, 64, false },
 };

@@ -230,7 +230,7 @@ int tflite_reduce_execute(const struct op_call *c)
 	struct op_pace pace = { .progress = c->progress };
 	const struct tensor *in = c->in[0];
 	struct reduction r = { .op = tflite_op_of(c), .type = tflite_type_of(in) };
-	size_t total = tensor_elements(c->out[0]), elements = tensor_elements(in), apart = 0;
+	size_t total = tensor_elements(c->out[0]), elements = tensor_elements(in), apart = 0, jump = 0;
 	size_t kept_index[NNPU_MAX_RANK] = { 0 };
 	struct loops kept, reduced;
 	ptrdiff_t base = 0;
@@ -244,6 +244,9 @@ int tflite_reduce_execute(const struct op_call *c)
 	/* How far the elements of an output are apart, most of them. */
 	if (elements && reduced.rank)
 		apart = (size_t)reduced.dims[reduced.rank - 1].in * (in->bytes / elements);
+	/* op_pace_strided() counts elements that are all that far apart. */
+	if (elements && apart < OP_PACE_LINE)
+		jump = loops_jump_units(&reduced, in->bytes / elements);
 	r.scaled = is_scaled(c);
 	if (r.scaled)
 		set_factor(c, &r);
@@ -255,7 +258,7 @@ int tflite_reduce_execute(const struct op_call *c)
 		for (size_t j = 0; j < reduced.total; j++) {
 			add_element(&r, &s, in->data, at);
 			loops_step(&reduced, index, &at);
-			if (op_pace_strided(&pace, j, apart, 4))
+			if ((jump && op_pace(&pace, jump)) || op_pace_strided(&pace, j, apart, 4))
 				return OP_ABORTED;
 		}
 		store(&r, c->out[0]->data, i, &s);
