@@ -19,6 +19,8 @@ struct resize {
 	bool nchw, align, half;
 	float step_y, step_x;		/* from an output to the next, in inputs */
 	size_t apart;			/* channels, bytes */
+	/* What counts beside the channels: of a row, and of each pixel if they lie apart in the input. */
+	size_t row_units, pixel_units;
 };
 
 static bool is_bilinear(const struct op_call *c)
@@ -203,6 +205,8 @@ static int bilinear_pixels(struct op_pace *pace, const struct op_call *c, const 
 	size_t size = type_size(c->in[0]->type), channels, units, most;
 	uint8_t flip = c->in[0]->type == NNPU_TYPE_TENSOR_QUANT8_ASYMM ? 0 : 0x80;
 
+	if (op_pace(pace, r->row_units))
+		return OP_ABORTED;
 	for (size_t first = 0; first < r->in.c; first += channels) {
 		const char *from = (const char *)c->in[0]->data + (at.in + first) * size;
 		char *to = (char *)c->out[0]->data + (at.out + first) * size;
@@ -215,7 +219,7 @@ static int bilinear_pixels(struct op_pace *pace, const struct op_call *c, const 
 
 		channels = r->in.c - first < OP_PACE_RUN ? r->in.c - first : OP_PACE_RUN;
 		p.channels = channels;
-		units = channels + 16;
+		units = channels + 16 + r->pixel_units;
 		most = CALL_UNITS / units;
 		for (size_t i = 0; i < n; i += p.pixels, to += p.pixels * p.next * size) {
 			p.columns = columns + i;
@@ -317,7 +321,7 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	const struct resize_call *call = work;
 	const struct op_call *c = call->c;
 	const struct resize *r = &call->r;
-	size_t units = op_pace_rest(r->in.c, r->apart, call->k ? 2 : 16) + 16;
+	size_t units = op_pace_rest(r->in.c, r->apart, call->k ? 2 : 16) + 16 + r->pixel_units;
 	bool bilinear = is_bilinear(c);
 
 	for (size_t row = first; row < end; row++) {
@@ -327,6 +331,8 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 		size_t in = n * r->in.n_stride;
 		size_t out = n * r->out.n_stride + y * r->out.y_stride;
 
+		if (op_pace(pace, r->row_units))
+			return OP_ABORTED;
 		for (uint32_t x = 0; x < r->out.x; x++, out += r->out.x_stride) {
 			if (bilinear) {
 				struct between bx = neighbours(r, x, r->in.x, r->step_x);
@@ -344,6 +350,19 @@ static int execute_part(const void *work, size_t first, size_t end, struct op_pa
 	return 0;
 }
 
+/* A pixel has corners in two rows of the input, or is one of its pixels. */
+static void set_units(const struct op_call *c, struct resize *r)
+{
+	size_t size = type_size(c->in[0]->type);
+
+	r->apart = r->in.c_stride > r->out.c_stride ? r->in.c_stride : r->out.c_stride;
+	r->apart *= size;
+	r->row_units = (is_bilinear(c) ? 2 : 1) * OP_PACE_RUN_APART;
+	/* With smaller steps, what is read of a row has no gaps. */
+	if (r->step_x > 1.0f && r->step_x * (float)(r->in.x_stride * size) >= (float)OP_PACE_LINE)
+		r->pixel_units = r->row_units;
+}
+
 int resize_execute(const struct op_call *c)
 {
 	struct op_pace pace = { .progress = c->progress };
@@ -355,9 +374,7 @@ int resize_execute(const struct op_call *c)
 	call.r.out = image_of(c->out[0], call.r.nchw);
 	call.r.step_y = step_of(&call.r, call.r.in.y, call.r.out.y);
 	call.r.step_x = step_of(&call.r, call.r.in.x, call.r.out.x);
-	call.r.apart = call.r.in.c_stride > call.r.out.c_stride ? call.r.in.c_stride :
-								  call.r.out.c_stride;
-	call.r.apart *= type_size(c->in[0]->type);
+	set_units(c, &call.r);
 	if (adjacent(&call.r) && !kernels_plain())
 		call.k = kernels_rows();
 	if (call.k && is_bilinear(c))

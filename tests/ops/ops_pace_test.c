@@ -270,6 +270,13 @@ static const struct {
 	{ { NNPU_OP_MEAN, "u:32Kx64x64 {0,2} i0 > u" }, 1024, false },
 	{ { NNPU_OP_REDUCE_MAX, "f:32Kx64x4 {0,2} b0 > f" }, 512, false },
 	{ { TFLITE(82), "t:32Kx64x4 {0,2} b0 > t" }, 512, false },
+	/* Corners: each pixel's in pages of their own, by its column or by its row, and by few channels. */
+	{ { NNPU_OP_RESIZE_BILINEAR, "u:1x2x64Mx1 i16K i2 b0 > u" }, 24, false },
+	{ { NNPU_OP_RESIZE_BILINEAR, "f:1x2x8Mx2 i16K i2 b0 > f" }, 24, false },
+	{ { NNPU_OP_RESIZE_BILINEAR, "u:1x32Kx4Kx1 i1 i32K b0 > u" }, 24, false },
+	{ { NNPU_OP_RESIZE_BILINEAR, "u:1x128Mx1x1 i1 i32K b0 > u" }, 24, false },
+	{ { NNPU_OP_RESIZE_NEAREST_NEIGHBOR, "u:1x2x64Mx1 i16K i2 b0 > u" }, 12, false },
+	{ { NNPU_OP_RESIZE_NEAREST_NEIGHBOR, "u:1x128Mx1x1 i1 i32K b0 > u" }, 12, false },
 	/* As many channels as a row has between two looks. */
 	{ { NNPU_OP_RESIZE_NEAREST_NEIGHBOR, "u:1x1x1x16K i32 i32 b0 > u" }, 64, false },
 };
