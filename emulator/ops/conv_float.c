@@ -246,24 +246,31 @@ static int execute_cols(struct tile *t, uint32_t col, unsigned int cols)
 	return 0;
 }
 
-/* fgemm() by weights that are not packed: a panel at a time is, if there is no kernel for them. */
-static void multiply_rows(const struct tile *t, const float *rows, size_t len, unsigned int cols,
-			  float *acc)
+/*
+ * fgemm() by weights that are not packed, of values [@at, @at + @len) of the inputs: a panel at a time is, if
+ * there is no kernel for them.
+ */
+static void multiply_rows(const struct tile *t, const float *rows, size_t at, size_t len,
+			  unsigned int cols, float *acc)
 {
+	const float *inputs = t->inputs + at;
 	float panel[CONV_FEW_PIECE * KERNEL_PANEL] __attribute__((aligned(64)));
 
 	if (t->k->fgemm_rows) {
-		t->k->fgemm_rows(t->inputs, t->stride, t->rows, rows, t->depth, len, cols, acc);
+		t->k->fgemm_rows(inputs, t->stride, t->rows, rows, t->depth, len, cols, acc);
 		return;
 	}
 	for (unsigned int i = 0; i < cols; i += KERNEL_PANEL) {
 		unsigned int n = cols - i < KERNEL_PANEL ? cols - i : KERNEL_PANEL;
 
 		pack_panel(t->c->in[1], rows + i * t->depth, n, t->depth, len, panel);
-		t->k->fgemm(t->inputs, t->stride, t->rows, panel, len, len * KERNEL_PANEL, 1,
+		t->k->fgemm(inputs, t->stride, t->rows, panel, len, len * KERNEL_PANEL, 1,
 			    acc + i);
 	}
 }
+
+/* Values of a row between two looks at op_pace(): up to KERNEL_COLS rows of weights are read meanwhile. */
+#define FEW_RUN		4096u
 
 /* The same with weights that are not packed. There are at most KERNEL_ROWS rows. */
 static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
@@ -275,9 +282,12 @@ static int execute_few(struct tile *t, uint32_t col, unsigned int cols)
 		len = t->depth - from < t->piece ? t->depth - from : t->piece;
 		if (t->piece < t->depth && gather_tile(t, from, len))
 			return OP_ABORTED;
-		multiply_rows(t, rows + from, len, cols, acc);
-		if (op_pace(t->pace, (2 * t->rows + 2 * cols) * len))
-			return OP_ABORTED;
+		for (size_t at = 0, n; at < len; at += n) {
+			n = len - at < FEW_RUN ? len - at : FEW_RUN;
+			multiply_rows(t, rows + from + at, at, n, cols, acc);
+			if (op_pace(t->pace, (2 * t->rows + 2 * cols) * n))
+				return OP_ABORTED;
+		}
 	}
 	store(t, acc, (const float *)t->c->in[2]->data + col, col, cols);
 	return 0;
