@@ -279,6 +279,8 @@ static const struct {
 	{ { NNPU_OP_RESIZE_NEAREST_NEIGHBOR, "u:1x128Mx1x1 i1 i32K b0 > u" }, 12, false },
 	/* Weights of few channels that are not packed: a piece of each row of them at a time. */
 	{ { NNPU_OP_FULLY_CONNECTED, "f:1x256K f:10x256K f:10 i0 > f" }, 20, true },
+	/* Short rows, many at a time. */
+	{ { NNPU_OP_ADD, "f:4Mx2 f:2 i0 > f" }, 270, false },
 	/* As many channels as a row has between two looks. */
 	{ { NNPU_OP_RESIZE_NEAREST_NEIGHBOR, "u:1x1x1x16K i32 i32 b0 > u" }, 64, false },
 };
