@@ -488,12 +488,15 @@ static int run_control(struct exec_run *run, uint32_t index)
 static int run_command(struct exec_run *run, uint32_t index)
 {
 	bool control = cmd_is_control(&run->program->cmds[index]);
-	uint64_t start = run->max_profile ? job_clock(run->engine) : 0;
+	uint64_t start = 0;
 
 	if (op_progress(&run->engine->progress))
 		return exec_ended(run);
-	if (run->max_profile)
-		exec_profile_begin(run, index, start);
+	if (run->max_profile) {
+		start = job_clock(run->engine);
+		if (control)
+			exec_profile_begin(run, index, start);
+	}
 	if (control ? run_control(run, index) : run_operation(run, index))
 		return -1;
 	if (run->max_profile)

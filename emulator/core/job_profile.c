@@ -53,13 +53,13 @@ static struct nnpu_profile *profile_record(struct exec_run *run, uint32_t index,
 
 void exec_profile_begin(struct exec_run *run, uint32_t index, uint64_t start)
 {
-	/* The record of a control command comes before those of the commands it runs. */
-	if (cmd_is_control(&run->program->cmds[index]))
-		profile_record(run, index, start);
+	profile_record(run, index, start);
 }
 
 void exec_profile_end(struct exec_run *run, uint32_t index, uint64_t start)
 {
+	/* First of all: the rest is no time of the operation. */
+	uint64_t end = job_clock(run->engine);
 	struct nnpu_profile *r = profile_record(run, index, start);
 	const struct program_cmd *cmd = &run->program->cmds[index];
 	struct tensor **out = run->engine->exec.operands + cmd->operands + cmd->num_inputs;
@@ -70,6 +70,6 @@ void exec_profile_end(struct exec_run *run, uint32_t index, uint64_t start)
 		return;
 	for (i = 0; i < cmd->num_outputs; i++)
 		bytes += out[i]->bytes;
-	r->exec_ns = htole64(le64toh(r->exec_ns) + job_clock(run->engine) - start);
+	r->exec_ns = htole64(le64toh(r->exec_ns) + end - start);
 	r->bytes = htole64(le64toh(r->bytes) + bytes);
 }
