@@ -94,18 +94,18 @@ int concatenation_execute(const struct op_call *c)
 
 		if (convert)
 			fill_table(in, out, table);
-		for (size_t j = 0; j < outer && part; j++) {
+		if (!convert &&
+		    nd_move_rows(&pace, in->data, (ptrdiff_t)part, (char *)out->data + at,
+				 (ptrdiff_t)row, part, outer))
+			return OP_ABORTED;
+		for (size_t j = 0; convert && j < outer && part; j++) {
 			const uint8_t *src = (const uint8_t *)in->data + j * part;
 			uint8_t *dst = (uint8_t *)out->data + j * row + at;
 
-			if (convert) {
-				for (size_t k = 0; k < part && !op_pace_row(&pace, k, 1); k++)
-					dst[k] = table[src[k]];
-				if (op_pace(&pace, part % OP_PACE_RUN + 4))
-					return OP_ABORTED;
-			} else if (nd_move(&pace, src, dst, part)) {
+			for (size_t k = 0; k < part && !op_pace_row(&pace, k, 1); k++)
+				dst[k] = table[src[k]];
+			if (op_pace(&pace, part % OP_PACE_RUN + 4))
 				return OP_ABORTED;
-			}
 		}
 		at += part;
 	}

@@ -66,13 +66,71 @@ static void copy_run(const void *in, void *out, size_t size, const struct nd_dim
 		STRIDED_LOOP(uint64_t);
 }
 
+/*
+ * Rows of @first bytes, or of up to twice as many: the last @last ones may be some of those before. For so
+ * few a call of memcpy() takes longer than the copy.
+ */
+static inline __attribute__((always_inline)) void
+move_some(const size_t first, const size_t last, const char *in, ptrdiff_t in_step, char *out,
+	  ptrdiff_t out_step, size_t bytes, size_t rows)
+{
+	for (; rows; rows--, in += in_step, out += out_step) {
+		memcpy(out, in, first);
+		memcpy(out + bytes - last, in + bytes - last, last);
+	}
+}
+
+/* Rows of at most SHORT bytes, and at least one. */
+#define SHORT	16u
+
+static void move_short(const char *in, ptrdiff_t in_step, char *out, ptrdiff_t out_step,
+		       size_t bytes, size_t rows)
+{
+	if (bytes == 1)
+		move_some(1, 0, in, in_step, out, out_step, bytes, rows);
+	else if (bytes == 2)
+		move_some(2, 0, in, in_step, out, out_step, bytes, rows);
+	else if (bytes == 3)
+		move_some(2, 1, in, in_step, out, out_step, bytes, rows);
+	else if (bytes == 4)
+		move_some(4, 0, in, in_step, out, out_step, bytes, rows);
+	else if (bytes < 8)
+		move_some(4, 4, in, in_step, out, out_step, bytes, rows);
+	else if (bytes == 8)
+		move_some(8, 0, in, in_step, out, out_step, bytes, rows);
+	else
+		move_some(8, 8, in, in_step, out, out_step, bytes, rows);
+}
+
+int nd_move_rows(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *out,
+		 ptrdiff_t out_step, size_t bytes, size_t rows)
+{
+	const char *src = in;
+	char *dst = out;
+
+	for (size_t n; bytes && rows; rows -= n) {
+		n = bytes > SHORT ? 1 : rows < STRIDED_RUN ? rows : STRIDED_RUN;
+		if (bytes > SHORT) {
+			if (nd_move(pace, src, dst, bytes))
+				return OP_ABORTED;
+		} else {
+			move_short(src, in_step, dst, out_step, bytes, n);
+			if (op_pace(pace, n * 32 + 8))
+				return OP_ABORTED;
+		}
+		src += in_step * (ptrdiff_t)n;
+		dst += out_step * (ptrdiff_t)n;
+	}
+	return 0;
+}
+
 int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
 	    const struct nd_dim *dims, unsigned int rank)
 {
 	struct nd_dim joined[ND_MAX_RANK + 1];
 	size_t index[ND_MAX_RANK + 1] = { 0 };
 	ptrdiff_t at_in = 0, at_out = 0;
-	struct nd_dim *inner;
+	struct nd_dim *inner, *rows = NULL;
 	unsigned int outer;
 	bool strided;
 
@@ -85,12 +143,17 @@ int nd_copy(struct op_pace *pace, const void *in, void *out, size_t size,
 		joined[outer++] = (struct nd_dim){ 1, 1, 1 };
 	inner = &joined[--outer];
 	strided = inner->in != 1 || inner->out != 1;
+	if (!strided && outer && inner->n * size <= SHORT)
+		rows = &joined[--outer];
 	for (;;) {
 		const char *src = (const char *)in + at_in * (ptrdiff_t)size;
 		char *dst = (char *)out + at_out * (ptrdiff_t)size;
 		unsigned int d;
 
-		for (size_t at = 0, n; at < inner->n; at += n) {
+		if (rows && nd_move_rows(pace, src, rows->in * (ptrdiff_t)size, dst,
+					 rows->out * (ptrdiff_t)size, inner->n * size, rows->n))
+			return OP_ABORTED;
+		for (size_t at = 0, n; !rows && at < inner->n; at += n) {
 			ptrdiff_t skip = (ptrdiff_t)(at * size);
 
 			n = inner->n - at < MOVE_BYTES / 4 ? inner->n - at : MOVE_BYTES / 4;

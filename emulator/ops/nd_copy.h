@@ -32,4 +32,11 @@ int nd_fill(struct op_pace *pace, void *out, size_t size, size_t n, const void *
 /* Copy @bytes bytes, unless @in is @out. 0 or OP_ABORTED. */
 int nd_move(struct op_pace *pace, const void *in, void *out, size_t bytes);
 
+/*
+ * Copy @rows rows of @bytes bytes each, which are @in_step and @out_step bytes apart and do not overlap. 0 or
+ * OP_ABORTED.
+ */
+int nd_move_rows(struct op_pace *pace, const void *in, ptrdiff_t in_step, void *out,
+		 ptrdiff_t out_step, size_t bytes, size_t rows);
+
 #endif /* NNPU_EMU_ND_COPY_H */
