@@ -4,8 +4,6 @@
  */
 #include "fixedpoint.h"
 
-#include <math.h>
-
 #include "quant.h"
 
 /* Product of two fractions, either may be negative; only (-1)^2 saturates. */
@@ -100,9 +98,17 @@ int32_t fp_tanh_q4(int32_t x)
 	return x > 0 ? r : -r;
 }
 
+#define MOST_RADIUS	65536
+
 int32_t fp_input_radius(int integer_bits, int left_shift)
 {
-	double range = ((1 << integer_bits) - 1) * ldexp(1.0, 31 - integer_bits - left_shift);
+	int64_t range = (1 << integer_bits) - 1;
+	int up = 31 - integer_bits - left_shift;
 
-	return range > 65536 ? 65536 : (int32_t)floor(range);
+	if (up > 16)
+		return MOST_RADIUS;
+	if (up < -31)
+		return 0;
+	range = up < 0 ? range >> -up : range << up;
+	return range > MOST_RADIUS ? MOST_RADIUS : (int32_t)range;
 }

@@ -48,7 +48,33 @@ static void test_factors(void)
 	   factor_is(0.0, 0, 0), "factors below 2^-32 are zero");
 	ok(factor_is(1.0 - ldexp(1, -40), 1 << 30, 1), "a fraction that rounds up to one");
 	ok(factor_is(INFINITY, INT32_MAX, 62) && factor_is(NAN, 0, 0) &&
-	   factor_is(ldexp(1, 100), INT32_MAX, 62), "factors that are no use");
+	   factor_is(ldexp(1, 100), INT32_MAX, 62) && factor_is(-1.0, 0, 0) &&
+	   factor_is(DBL_TRUE_MIN, 0, 0), "factors that are no use");
+}
+
+/* Of fractions with all kinds of last bits, near powers of 2 and near halves of a unit of the result, too. */
+static void test_factors_of_fractions(void)
+{
+	static const double steps[] = { 0, 0x1p-52, 0x1p-32, 0x1p-31, 0x1p-30, 1 - 0x1p-32, 1 - 0x1p-53 };
+	unsigned int wrong = 0;
+
+	for (unsigned int i = 0; i < 100000; i++) {
+		double fraction = (1 + (i * 2654435761u) * 0x1p-32 + steps[i % (sizeof(steps) / sizeof(*steps))]) / 2;
+		int exponent = (int)(i / 7 % 110) - 40, shift;
+		int64_t mult = (int64_t)round(frexp(ldexp(fraction, exponent), &shift) * 0x1p31);
+
+		if (mult == 1ll << 31) {
+			mult /= 2;
+			shift++;
+		}
+		if (shift < -31)
+			wrong += !factor_is(ldexp(fraction, exponent), 0, 0);
+		else if (shift > 62)
+			wrong += !factor_is(ldexp(fraction, exponent), INT32_MAX, 62);
+		else
+			wrong += !factor_is(ldexp(fraction, exponent), (int32_t)mult, shift);
+	}
+	ok(!wrong, "factors of fractions are rounded, halves up: %u differ", wrong);
 }
 
 static void test_rounding(void)
@@ -669,6 +695,7 @@ static void test_abort(void)
 int main(void)
 {
 	test_factors();
+	test_factors_of_fractions();
 	test_rounding();
 	test_fixed_point();
 	test_half();
